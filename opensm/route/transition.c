@@ -34,13 +34,13 @@ struct late {
 
 /* What a switch does with a LID before and after, and in mixtures. */
 struct hop {
-	uint32_t to[2];	 /* the next switch before and after; FABRIC_NONE: there is none */
-	bool arrives[2]; /* packets get to the owner */
-	bool moves;	 /* the entry changes */
-	bool knot;	 /* part of a loop in some mixture, or between two of these */
-	bool fails;	 /* packets may be lost in some mixture */
-	uint8_t state;	 /* work space */
-	uint16_t lanes;	 /* VLs of packets that may pass */
+	uint32_t channel[2]; /* by which packets leave; FABRIC_NONE: to no other switch */
+	uint32_t to[2];	     /* the next switch before and after; FABRIC_NONE: there is none */
+	bool arrives[2];     /* packets get to the owner */
+	bool moves;	     /* the entry changes */
+	bool knot;	     /* part of a loop in some mixture, or between two of these */
+	bool fails;	     /* packets may be lost in some mixture */
+	uint16_t lanes;	     /* VLs of packets that may pass */
 };
 
 /* All of a LID. */
@@ -59,36 +59,19 @@ struct transition {
 	struct route_channels *channels;
 	const uint8_t *const *tables[2]; /* [switch]: before and after */
 	uint32_t n;
-	uint32_t *across; /* [switch * 256 + port]: the switch there, or FABRIC_NONE */
-	uint8_t *none;	  /* a row of a switch of which nothing is known */
-	const uint8_t **held;
+	uint8_t *none; /* a row of a switch of which nothing is known */
 	struct column column;
 	uint32_t n_lids;		 /* in a row */
 	uint64_t *changes, *ordered, *discarded; /* [block]: LIDs */
 	bool strict; /* all are ordered as if they could lose packets: no credit loop then */
 	GArray *late;
 	uint32_t n_stages;
-	uint32_t *list; /* [switch]: work space */
+	uint32_t *senders; /* [switch]: work space */
 	struct acyclic *lane[ROUTE_SLS];
-	unsigned int vl; /* of steps */
-	GArray *steps;
+	GArray *steps; /* of channels that follow each other */
 };
 
 /* ---- the tables ---- */
-
-static void index_ports(struct transition *t)
-{
-	const struct fabric *fabric = t->fabric;
-
-	memset(t->across, 0xFF, (size_t)t->n * 256 * sizeof(*t->across));
-	for (uint32_t sw = 0; sw < t->n; sw++) {
-		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
-
-		for (unsigned int num = 1; num <= node->num_ports && num < ROUTE_NO_PORT; num++)
-			t->across[sw * 256 + num] =
-				route_switch_across(fabric, node->first_port + num);
-	}
-}
 
 static void find_changes(struct transition *t)
 {
@@ -100,48 +83,11 @@ static void find_changes(struct transition *t)
 	}
 }
 
-static uint8_t entry(const struct transition *t, unsigned int side, uint32_t sw)
-{
-	return t->tables[side][sw][t->column.lid];
-}
-
-static bool hands_over(const struct transition *t, unsigned int side, uint32_t sw)
-{
-	return sw == t->column.home && entry(t, side, sw) == t->column.exit;
-}
-
-/* Which switches have packets arrive, by the tables before or after. */
-static void find_arrivals(struct transition *t, unsigned int side)
-{
-	enum { NEW, ON_THIS_WAY, KNOWN };
-	struct hop *hops = t->column.hops;
-
-	for (uint32_t sw = 0; sw < t->n; sw++)
-		hops[sw].state = NEW;
-	for (uint32_t start = 0; start < t->n; start++) {
-		uint32_t n = 0, sw = start;
-		bool arrives;
-
-		for (; sw != FABRIC_NONE && hops[sw].state == NEW; sw = hops[sw].to[side]) {
-			hops[sw].state = ON_THIS_WAY;
-			t->list[n++] = sw;
-		}
-		arrives = sw == FABRIC_NONE
-				  ? n && hands_over(t, side, t->list[n - 1])
-				  : hops[sw].state == KNOWN && hops[sw].arrives[side];
-		while (n--) {
-			hops[t->list[n]].arrives[side] = arrives;
-			hops[t->list[n]].state = KNOWN;
-		}
-	}
-}
-
-/* What is left when switches are taken away that nobody sends to, and then those that send to none.
- */
+/* What is left when switches are taken away that nobody sends to, and those that send to none. */
 static void find_knot(struct transition *t)
 {
 	struct hop *hops = t->column.hops;
-	uint32_t *senders = t->list, left = t->n;
+	uint32_t *senders = t->senders, left = t->n;
 	bool more = true;
 
 	memset(senders, 0, t->n * sizeof(*senders));
@@ -171,24 +117,27 @@ static void find_knot(struct transition *t)
 	t->column.knots = left;
 }
 
-/* Whether some mixture loses what is delivered before and after. */
-static void find_losses(struct transition *t)
+/* Where packets arrive, by the tables before and after; and where some mixture may lose them. */
+static void find_fates(struct transition *t)
 {
 	struct column *column = &t->column;
 	struct hop *hops = column->hops;
-	bool more = column->home != FABRIC_NONE;
+	bool more = true;
 
-	for (uint32_t sw = 0; sw < t->n; sw++)
-		hops[sw].fails = (hops[sw].to[0] == FABRIC_NONE && !hands_over(t, 0, sw)) ||
-				 (hops[sw].to[1] == FABRIC_NONE && !hands_over(t, 1, sw));
 	while (more) {
 		more = false;
 		for (uint32_t i = 0; i < 2 * t->n; i++) {
-			uint32_t to = hops[i / 2].to[i % 2];
+			struct hop *hop = &hops[i / 2];
+			unsigned int side = i % 2;
+			const struct hop *next;
 
-			if (to == FABRIC_NONE || hops[i / 2].fails || !hops[to].fails)
+			if (hop->to[side] == FABRIC_NONE)
 				continue;
-			hops[i / 2].fails = more = true;
+			next = &hops[hop->to[side]];
+			if (next->arrives[side] > hop->arrives[side])
+				hop->arrives[side] = more = true;
+			if (next->fails > hop->fails)
+				hop->fails = more = true;
 		}
 	}
 	column->loses = t->strict;
@@ -205,9 +154,18 @@ static void load_entries(struct transition *t, uint16_t lid)
 	for (uint32_t sw = 0; sw < t->n; sw++) {
 		struct hop *hop = &column->hops[sw];
 
-		for (unsigned int side = 0; side < 2; side++)
-			hop->to[side] = t->across[sw * 256 + entry(t, side, sw)];
-		hop->moves = entry(t, 0, sw) != entry(t, 1, sw);
+		hop->moves = t->tables[0][sw][lid] != t->tables[1][sw][lid];
+		hop->fails = false;
+		for (unsigned int side = 0; side < 2; side++) {
+			uint8_t port = t->tables[side][sw][lid];
+			uint32_t channel = route_channel(t->channels, sw, port);
+
+			hop->channel[side] = channel;
+			hop->to[side] =
+				channel == FABRIC_NONE ? channel : t->channels->to[channel];
+			hop->arrives[side] = sw == column->home && port == column->exit;
+			hop->fails |= channel == FABRIC_NONE && !hop->arrives[side];
+		}
 	}
 }
 
@@ -215,10 +173,8 @@ static void load_entries(struct transition *t, uint16_t lid)
 static void load(struct transition *t, uint16_t lid)
 {
 	load_entries(t, lid);
-	find_arrivals(t, 0);
-	find_arrivals(t, 1);
 	find_knot(t);
-	find_losses(t);
+	find_fates(t);
 }
 
 /* ---- order ---- */
@@ -355,29 +311,27 @@ static bool may_meet(const struct column *column, uint32_t sw, unsigned int side
 	       !waits_for(column, sw, to);
 }
 
-/* Calls note for each pair of channels that follow each other, before, after, or mixed. */
-static void each_step(struct transition *t, unsigned int sides,
-		      bool (*note)(struct transition *t, uint32_t sw, struct acyclic_step step))
+#define SIDES_ALL 0xF
+/* Lists pairs of channels that follow each other on these lanes, before, after, or mixed. */
+static void list_steps(struct transition *t, unsigned int sides, uint16_t lanes)
 {
 	const struct column *column = &t->column;
 
+	g_array_set_size(t->steps, 0);
 	for (uint32_t sw = 0; sw < t->n; sw++)
-		for (unsigned int i = 0; column->hops[sw].lanes && i < 4; i++) {
+		for (unsigned int i = 0; column->hops[sw].lanes & lanes && i < 4; i++) {
 			uint32_t to = column->hops[sw].to[i / 2];
-			struct acyclic_step step;
+			struct acyclic_step step = {.from = column->hops[sw].channel[i / 2]};
 
 			if (!(sides >> i & 1) || to == FABRIC_NONE ||
 			    !may_meet(column, sw, i / 2, to, i % 2))
 				continue;
-			step.from = route_channel(t->channels, sw, entry(t, i / 2, sw));
-			step.to = route_channel(t->channels, to, entry(t, i % 2, to));
-			if (step.from != FABRIC_NONE && step.to != FABRIC_NONE &&
-			    !note(t, sw, step))
-				return;
+			step.to = column->hops[to].channel[i % 2];
+			if (step.to != FABRIC_NONE)
+				g_array_append_val(t->steps, step);
 		}
 }
 
-#define SIDES_ALL 0xF
 static bool leads_up(const struct transition *t, uint32_t channel)
 {
 	uint32_t from = t->channels->from[channel], to = t->channels->to[channel];
@@ -386,49 +340,27 @@ static bool leads_up(const struct transition *t, uint32_t channel)
 	return order[to] < order[from] || (order[to] == order[from] && to < from);
 }
 
-/* Leaves a step in steps if it goes down and then up. */
-static bool note_turn(struct transition *t, uint32_t sw, struct acyclic_step step)
-{
-	(void)sw;
-	if (leads_up(t, step.from) || !leads_up(t, step.to))
-		return true;
-	g_array_append_val(t->steps, step);
-	return false;
-}
-
+/* Whether packets may go down and then up. */
 static bool turns(struct transition *t)
 {
 	if (!t->routing->order)
 		return true;
-	g_array_set_size(t->steps, 0);
 	spread_lanes(t);
-	each_step(t, SIDES_ALL, note_turn);
-	return t->steps->len;
+	list_steps(t, SIDES_ALL, UINT16_MAX);
+	for (uint32_t i = 0; i < t->steps->len; i++) {
+		const struct acyclic_step *step = &g_array_index(t->steps, struct acyclic_step, i);
+
+		if (!leads_up(t, step->from) && leads_up(t, step->to))
+			return true;
+	}
+	return false;
 }
 
-static struct acyclic *lane_of(struct transition *t, unsigned int vl)
-{
-	if (!t->lane[vl])
-		t->lane[vl] = acyclic_new(t->channels, NULL);
-	return t->lane[vl];
-}
-
-static bool note_one(struct transition *t, uint32_t sw, struct acyclic_step step)
-{
-	for (unsigned int bits = t->column.hops[sw].lanes; bits; bits &= bits - 1)
-		acyclic_note(lane_of(t, __builtin_ctz(bits)), step);
-	return true;
-}
-
-static bool note_mixed(struct transition *t, uint32_t sw, struct acyclic_step step)
-{
-	if (t->column.hops[sw].lanes >> t->vl & 1)
-		g_array_append_val(t->steps, step);
-	return true;
-}
-
-/* One lane after the other; what a lane got stays if another refuses, which does no harm. */
-static bool add_column(struct transition *t)
+/*
+ * Adds the steps of a column to its lanes, whatever they close (force), or false. One lane after
+ * the other; what a lane got stays if another refuses, which does no harm.
+ */
+static bool add_column(struct transition *t, unsigned int sides, bool force)
 {
 	unsigned int all = 0;
 
@@ -436,12 +368,16 @@ static bool add_column(struct transition *t)
 	for (uint32_t sw = 0; sw < t->n; sw++)
 		all |= t->column.hops[sw].lanes;
 	for (; all; all &= all - 1) {
-		t->vl = __builtin_ctz(all);
-		g_array_set_size(t->steps, 0);
-		each_step(t, SIDES_ALL, note_mixed);
-		if (!acyclic_add(lane_of(t, t->vl),
-				 (const struct acyclic_step *)(const void *)t->steps->data,
-				 t->steps->len))
+		unsigned int vl = __builtin_ctz(all);
+		const struct acyclic_step *steps;
+
+		if (!t->lane[vl])
+			t->lane[vl] = acyclic_new(t->channels, NULL);
+		list_steps(t, sides, 1u << vl);
+		steps = (const struct acyclic_step *)(const void *)t->steps->data;
+		for (uint32_t i = 0; force && i < t->steps->len; i++)
+			acyclic_note(t->lane[vl], steps[i]);
+		if (!force && !acyclic_add(t->lane[vl], steps, t->steps->len))
 			return false;
 	}
 	return true;
@@ -460,8 +396,7 @@ static bool note_tables(struct transition *t, unsigned int side)
 			continue;
 		for (uint32_t sw = 0; sw < t->n; sw++)
 			t->column.hops[sw].to[!side] = t->column.hops[sw].to[side];
-		spread_lanes(t);
-		each_step(t, side ? 0x8 : 0x1, note_one);
+		add_column(t, side ? 0x8 : 0x1, true);
 	}
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		good &= !t->lane[vl] || acyclic_sort(t->lane[vl]);
@@ -475,7 +410,7 @@ static bool add_columns(struct transition *t, uint64_t *refused)
 
 	bits_each(t->changes, 0, t->n_lids, lid) {
 		load(t, lid);
-		if (t->column.home == FABRIC_NONE || add_column(t))
+		if (t->column.home == FABRIC_NONE || add_column(t, SIDES_ALL, false))
 			continue;
 		bits_put(refused, lid, true);
 		any = true;
@@ -518,7 +453,7 @@ static uint8_t *own_row(const struct transition *t, struct route_stages *stages,
 	const uint8_t **rows = (const uint8_t **)stages->rows[stage];
 	uint8_t *row;
 
-	if (rows[sw] != t->held[sw] && rows[sw] != t->routing->lft[sw])
+	if (rows[sw] != t->tables[0][sw] && rows[sw] != t->routing->lft[sw])
 		return (uint8_t *)rows[sw];
 	row = g_memdup2(rows[sw], t->n_lids);
 	g_ptr_array_add(stages->owned, row);
@@ -571,15 +506,14 @@ static struct route_stages *make_stages(const struct transition *t)
 	stages->n = first + t->n_stages;
 	stages->rows = g_new0(const uint8_t *const *, stages->n);
 	for (uint32_t i = 0; i < stages->n; i++) {
-		const void *rows =
-			i < first ? (const void *)t->held : (const void *)t->routing->lft;
+		const uint8_t *const *rows = t->tables[i < first ? 0 : 1];
 
-		stages->rows[i] = g_memdup2(rows, t->n * sizeof(*t->held));
+		stages->rows[i] = g_memdup2(rows, t->n * sizeof(*rows));
 	}
 	if (first)
 		discard(t, stages);
 	for (uint32_t i = 1; i <= t->n_stages; i++)
-		keep_late(t, stages, first ? stages->rows[0] : t->held, first + i - 1, i);
+		keep_late(t, stages, first ? stages->rows[0] : t->tables[0], first + i - 1, i);
 	return stages;
 }
 
@@ -587,6 +521,7 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 			    const uint8_t *const *held, const struct routing *routing)
 {
 	uint32_t n = fabric->n_switches, n_blocks = routing->n_blocks;
+	const uint8_t **before;
 
 	*t = (struct transition){.fabric = fabric, .routing = routing, .n = n, .n_stages = 1};
 	t->n_lids = n_blocks * PER_BLOCK;
@@ -594,20 +529,18 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 	t->channels = route_channels_new(t->graph, fabric);
 	t->none = g_malloc(t->n_lids);
 	memset(t->none, ROUTE_NO_PORT, t->n_lids);
-	t->held = g_new0(const uint8_t *, n + 1);
+	before = g_new0(const uint8_t *, n + 1);
 	for (uint32_t sw = 0; sw < n; sw++)
-		t->held[sw] = held[sw] ? held[sw] : t->none;
-	t->tables[0] = t->held;
+		before[sw] = held[sw] ? held[sw] : t->none;
+	t->tables[0] = before;
 	t->tables[1] = (const uint8_t *const *)routing->lft;
-	t->across = g_new(uint32_t, (size_t)n * 256 + 1);
 	t->column.hops = g_new0(struct hop, n + 1);
 	t->changes = g_new0(uint64_t, n_blocks);
 	t->ordered = g_new0(uint64_t, n_blocks);
 	t->discarded = g_new0(uint64_t, n_blocks);
 	t->late = g_array_new(FALSE, FALSE, sizeof(struct late));
 	t->steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
-	t->list = g_new0(uint32_t, n + 1);
-	index_ports(t);
+	t->senders = g_new0(uint32_t, n + 1);
 	find_changes(t);
 }
 
@@ -615,15 +548,14 @@ static void transition_clear(struct transition *t)
 {
 	route_graph_free(t->graph);
 	route_channels_free(t->channels);
-	g_free(t->held);
-	g_free(t->across);
+	g_free((void *)t->tables[0]);
 	g_free(t->column.hops);
 	g_free(t->changes);
 	g_free(t->ordered);
 	g_free(t->discarded);
 	g_array_unref(t->late);
 	g_array_unref(t->steps);
-	g_free(t->list);
+	g_free(t->senders);
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		acyclic_free(t->lane[vl]);
 }
