@@ -27,116 +27,78 @@ struct route_ground {
 	struct route_ground *plain; /* that does not, once somebody needed it */
 };
 
+/* A switch while a tree is grown. */
+struct spot {
+	uint32_t members; /* there */
+	struct route_port_set ports;
+	bool in_tree;
+	uint8_t up;	   /* port to the parent */
+	uint8_t up_before; /* in the tree before */
+};
+
 struct grow {
 	const struct route_graph *graph;
 	const struct fabric *fabric;
-	uint32_t *members; /* [switch]: members there */
-	uint32_t *dests;   /* switches with members, ascending */
-	uint32_t n_dests;
+	const struct route_group *group;
+	struct spot *spots; /* [switch] */
 	uint32_t root;
-	const uint8_t *hops;	      /* [switch]: from the root */
-	struct route_port_set *ports; /* [switch] */
-	bool *in_tree;
-	uint8_t *up;	      /* [switch]: port to the parent */
-	uint8_t *up_before;   /* in the tree before */
+	const uint8_t *hops;  /* [switch]: from the root */
 	uint32_t root_before; /* FABRIC_NONE: there is none */
 };
 
 /* ---- the ground ---- */
 
-/* The port of the trunk among those of an edge, or 0. */
-static uint8_t trunk_of(const struct route_graph *graph, const struct fabric *fabric,
-			const uint8_t *trunk, uint32_t sw, const struct route_edge *edge)
+/* Cables that begin or end at switches without room, or miss the trunk (NULL: there is none). */
+static bool *find_unused(const struct fabric *fabric, uint32_t room, const uint8_t *trunk)
 {
-	for (unsigned int k = 0; k < edge->n_links; k++) {
-		uint8_t num = graph->links[edge->first_link + k];
-		uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
+	bool *unused = g_new0(bool, fabric->n_ports + 1);
 
-		if (trunk[sw] == num || trunk[edge->to] == fabric->ports[peer].num)
-			return num;
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct fabric_port *port = &fabric->ports[i];
+		uint32_t sw = fabric->nodes[port->node].sw, to = route_switch_across(fabric, i);
+
+		if (sw == FABRIC_NONE || to == FABRIC_NONE)
+			continue;
+		unused[i] = fabric_mlids(fabric, sw) < room || fabric_mlids(fabric, to) < room ||
+			    (trunk && trunk[sw] != port->num &&
+			     trunk[to] != fabric->ports[port->peer].num);
 	}
-	return 0;
+	return unused;
 }
 
-/* Takes cables out of the graph that begin or end at switches without room, or miss the trunk. */
-static void leave_out(struct route_graph *graph, const struct fabric *fabric, uint32_t room,
-		      const uint8_t *trunk)
+/* Hops from each switch downwards; NULL if some are too many. */
+static uint8_t *find_down(const struct route_graph *graph)
 {
-	uint32_t n = 0, begin = 0;
+	uint8_t *hops = route_hops_all(graph, NULL);
 
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		uint32_t end = graph->first_edge[sw + 1];
-
-		for (uint32_t e = begin; e < end; e++) {
-			struct route_edge edge = graph->edges[e];
-			uint8_t num = trunk ? trunk_of(graph, fabric, trunk, sw, &edge) : 0;
-
-			if (fabric_mlids(fabric, sw) < room ||
-			    fabric_mlids(fabric, edge.to) < room || (trunk && !num))
-				continue;
-			if (trunk) {
-				graph->links[edge.first_link] = num;
-				edge.n_links = 1;
-			}
-			graph->edges[n++] = edge;
-		}
-		begin = end;
-		graph->first_edge[sw + 1] = n;
-	}
-}
-
-/* Row of hops from a root downwards. */
-static void find_down(const struct route_graph *graph, uint32_t root, uint32_t *queue, uint8_t *row)
-{
-	uint32_t n = 0;
-
-	memset(row, ROUTE_FAR, graph->n);
-	row[root] = 0;
-	queue[n++] = root;
-	for (uint32_t i = 0; i < n; i++) {
-		uint8_t hops = row[queue[i]];
-
-		route_each_edge(graph, queue[i], edge) {
-			if (graph->up[edge - graph->edges] || row[edge->to] != ROUTE_FAR ||
-			    hops == ROUTE_FAR - 1)
-				continue;
-			row[edge->to] = hops + 1;
-			queue[n++] = edge->to;
-		}
-	}
-}
-
-static void find_ordered_hops(struct route_ground *ground)
-{
-	uint32_t n = ground->graph->n;
-	g_autofree uint32_t *queue = g_new(uint32_t, n + 1);
-
-	ground->hops = g_malloc((size_t)n * n + 1);
-	ground->up = g_malloc((size_t)n * n + 1);
-	for (uint32_t sw = 0; sw < n; sw++)
-		find_down(ground->graph, sw, queue, ground->hops + (size_t)sw * n);
-	for (uint32_t a = 0; a < n; a++)
-		for (uint32_t b = 0; b < n; b++)
-			ground->up[(size_t)a * n + b] = ground->hops[(size_t)b * n + a];
+	for (size_t i = 0; hops && i < (size_t)graph->n * graph->n; i++)
+		if (hops[i] & ROUTE_UP)
+			hops[i] = ROUTE_FAR;
+	return hops;
 }
 
 struct route_ground *route_ground_new(const struct fabric *fabric, const struct routing *routing,
 				      uint32_t room)
 {
 	struct route_ground *ground = g_new0(struct route_ground, 1);
-	struct route_graph *graph = route_graph_new(fabric);
-	bool fits = routing && routing->n_switches == graph->n;
+	uint32_t n = fabric->n_switches;
+	bool fits = routing && routing->n_switches == n;
+	g_autofree bool *unused = find_unused(fabric, room, fits ? routing->trunk : NULL);
+	struct route_graph *graph = route_graph_new_without(fabric, unused);
 
 	ground->graph = graph;
 	ground->room = room;
-	leave_out(graph, fabric, room, fits ? routing->trunk : NULL);
 	ground->keeps = routing && (routing->order || routing->trunk);
 	if (!fits || !routing->order) {
 		ground->hops = ground->up = route_hops_all(graph, NULL);
 		return ground;
 	}
-	route_orient_by(graph, g_memdup2(routing->order, graph->n * sizeof(*routing->order)));
-	find_ordered_hops(ground);
+	route_orient_by(graph, g_memdup2(routing->order, n * sizeof(*routing->order)));
+	ground->hops = find_down(graph);
+	ground->up = ground->hops ? g_malloc((size_t)n * n + 1) : NULL;
+	for (uint32_t a = 0; ground->hops && a < n; a++)
+		for (uint32_t b = 0; b < n; b++)
+			ground->up[(size_t)a * n + b] = ground->hops[(size_t)b * n + a];
 	return ground;
 }
 
@@ -208,25 +170,36 @@ bool route_tree_stays(const struct route_tree *tree, const struct route_ground *
 
 /* ---- a tree ---- */
 
-/* Counts members by switch; a member named twice counts once, who only sends gets no exit. */
-static void place_members(struct grow *grow, const struct route_group *group)
+/* The switch of a member and its port there; FABRIC_NONE if it has none with room for the group. */
+static uint32_t switch_of(const struct grow *grow, uint32_t member, uint8_t *exit)
 {
+	uint32_t sw = fabric_leaf(grow->fabric, grow->group->members[member], exit);
+
+	if (sw != FABRIC_NONE && fabric_mlids(grow->fabric, sw) < grow->group->room)
+		return FABRIC_NONE;
+	return sw;
+}
+
+/* Counts members by switch; a member named twice counts once, who only sends gets no exit. */
+static void place_members(struct grow *grow)
+{
+	const struct route_group *group = grow->group;
+
 	for (uint32_t i = 0; i < group->n_members; i++) {
 		uint8_t exit;
-		uint32_t sw = fabric_leaf(grow->fabric, group->members[i], &exit);
+		uint32_t sw = switch_of(grow, i, &exit);
+		struct spot *spot;
 
-		if (sw == FABRIC_NONE || fabric_mlids(grow->fabric, sw) < group->room)
+		if (sw == FABRIC_NONE)
 			continue;
+		spot = &grow->spots[sw];
 		if (group->only_sends && group->only_sends[i]) {
-			grow->members[sw] += !grow->members[sw];
-		} else if (!bits_has(grow->ports[sw].bits, exit)) {
-			grow->members[sw]++;
-			bits_put(grow->ports[sw].bits, exit, true);
+			spot->members += !spot->members;
+		} else if (!bits_has(spot->ports.bits, exit)) {
+			spot->members++;
+			bits_put(spot->ports.bits, exit, true);
 		}
 	}
-	for (uint32_t sw = 0; sw < grow->graph->n; sw++)
-		if (grow->members[sw])
-			grow->dests[grow->n_dests++] = sw;
 }
 
 #define LOST (UINT64_C(1) << 32) /* costs more than all hops together */
@@ -247,8 +220,9 @@ static bool keeps_root(const struct grow *grow, const uint64_t *costs)
 }
 
 /* Of those about as near the members as the best, the one that is the root of the fewest trees. */
-static uint32_t least_loaded(const struct grow *grow, const uint64_t *costs, const uint32_t *load)
+static uint32_t least_loaded(const struct grow *grow, const uint64_t *costs)
 {
+	const uint32_t *load = grow->group->load;
 	uint64_t best = costs[grow->root], limit = best + (best % LOST) / 8;
 	uint32_t root = grow->root;
 
@@ -260,15 +234,16 @@ static uint32_t least_loaded(const struct grow *grow, const uint64_t *costs, con
 }
 
 /* Most members in reach, then fewest hops to them, then the lowest index. */
-static bool choose_root(struct grow *grow, const uint8_t *up, const uint32_t *load)
+static bool choose_root(struct grow *grow, const uint8_t *up)
 {
 	uint32_t n = grow->graph->n, n_members = 0;
 	g_autofree uint64_t *costs = g_new0(uint64_t, n + 1);
 
-	for (uint32_t i = 0; up && i < grow->n_dests; i++) {
-		uint32_t weight = grow->members[grow->dests[i]];
+	for (uint32_t sw = 0; up && sw < n; sw++) {
+		uint32_t weight = grow->spots[sw].members;
 
-		add_row(up + (size_t)grow->dests[i] * n, n, weight, costs);
+		if (weight)
+			add_row(up + (size_t)sw * n, n, weight, costs);
 		n_members += weight;
 	}
 	for (uint32_t sw = 0; sw < n; sw++)
@@ -276,150 +251,122 @@ static bool choose_root(struct grow *grow, const uint8_t *up, const uint32_t *lo
 			grow->root = sw;
 	if (keeps_root(grow, costs))
 		grow->root = grow->root_before;
-	else if (load)
-		grow->root = least_loaded(grow, costs, load);
+	else if (grow->group->load)
+		grow->root = least_loaded(grow, costs);
 	return costs[grow->root] / LOST < n_members;
 }
 
 /* Whether a cable of an edge led to the parent in the tree before. */
 static bool has_before(const struct grow *grow, const struct route_edge *edge, uint32_t sw)
 {
-	uint8_t before = grow->up_before[sw];
+	uint8_t before = grow->spots[sw].up_before;
 
 	return before && before != NOT_IN_TREE &&
 	       memchr(grow->graph->links + edge->first_link, before, edge->n_links);
 }
 
-/* The better, the higher: the parent before, one in the tree, one that was in it, any. */
+/*
+ * The better, the higher: the parent before, one in the tree, one that was in it, any; 0 is none.
+ */
 static unsigned int parent_merit(const struct grow *grow, const struct route_edge *edge,
 				 uint32_t sw)
 {
+	if (!leads_up(grow->graph, grow->hops, sw, edge))
+		return 0;
 	if (has_before(grow, edge, sw))
 		return 4;
-	if (grow->in_tree[edge->to])
+	if (grow->spots[edge->to].in_tree)
 		return 3;
-	return grow->up_before[edge->to] != NOT_IN_TREE ? 2 : 1;
-}
-
-static const struct route_edge *choose_parent(const struct grow *grow, uint32_t sw)
-{
-	const struct route_edge *best = NULL;
-	unsigned int most = 0;
-
-	route_each_edge(grow->graph, sw, edge) {
-		unsigned int merit = 0;
-
-		if (leads_up(grow->graph, grow->hops, sw, edge))
-			merit = parent_merit(grow, edge, sw);
-		if (merit > most) {
-			most = merit;
-			best = edge;
-		}
-	}
-	return best;
+	return grow->spots[edge->to].up_before != NOT_IN_TREE ? 2 : 1;
 }
 
 static void join_parent(struct grow *grow, uint32_t sw)
 {
-	const struct route_edge *edge = choose_parent(grow, sw);
-	uint8_t port = has_before(grow, edge, sw) ? grow->up_before[sw]
-						  : grow->graph->links[edge->first_link];
-	uint32_t peer = grow->fabric->ports[fabric_switch_port(grow->fabric, sw, port)].peer;
+	const struct route_edge *best = &grow->graph->edges[grow->graph->first_edge[sw]];
+	struct spot *spot = &grow->spots[sw];
+	uint32_t peer;
 
-	grow->up[sw] = port;
-	bits_put(grow->ports[sw].bits, port, true);
-	bits_put(grow->ports[edge->to].bits, grow->fabric->ports[peer].num, true);
-	grow->in_tree[edge->to] = true;
+	route_each_edge(grow->graph, sw, edge)
+		if (parent_merit(grow, edge, sw) > parent_merit(grow, best, sw))
+			best = edge;
+	spot->up = has_before(grow, best, sw) ? spot->up_before
+					      : grow->graph->links[best->first_link];
+	peer = grow->fabric->ports[fabric_switch_port(grow->fabric, sw, spot->up)].peer;
+	bits_put(spot->ports.bits, spot->up, true);
+	bits_put(grow->spots[best->to].ports.bits, grow->fabric->ports[peer].num, true);
+	grow->spots[best->to].in_tree = true;
 }
 
 /* From the farthest switches inwards: when a switch's turn comes, it is known whether it is in. */
-static uint32_t grow_tree(struct grow *grow)
+static void grow_tree(struct grow *grow)
 {
-	uint32_t n = grow->graph->n, n_tree = 0;
+	uint32_t n = grow->graph->n;
 	unsigned int most = 0;
 
 	for (uint32_t sw = 0; sw < n; sw++) {
-		grow->in_tree[sw] = grow->members[sw] && grow->hops[sw] != ROUTE_FAR;
-		if (grow->in_tree[sw])
+		grow->spots[sw].in_tree = grow->spots[sw].members && grow->hops[sw] != ROUTE_FAR;
+		if (grow->spots[sw].in_tree)
 			most = MAX(most, grow->hops[sw]);
 	}
 	for (unsigned int hops = most; hops > 0; hops--)
 		for (uint32_t sw = 0; sw < n; sw++)
-			if (grow->in_tree[sw] && grow->hops[sw] == hops)
+			if (grow->spots[sw].in_tree && grow->hops[sw] == hops)
 				join_parent(grow, sw);
-	for (uint32_t sw = 0; sw < n; sw++)
-		n_tree += grow->in_tree[sw];
-	return n_tree;
 }
 
-static void list_tree(const struct grow *grow, struct route_tree *tree, uint32_t n_tree)
+static void list_tree(const struct grow *grow, struct route_tree *tree)
 {
+	uint32_t n = grow->graph->n;
+
 	tree->root = grow->root;
-	tree->switches = g_new(uint32_t, n_tree);
-	tree->ports = g_new(struct route_port_set, n_tree);
-	tree->up = g_malloc(n_tree + 1);
-	for (uint32_t sw = 0; sw < grow->graph->n; sw++) {
-		if (!grow->in_tree[sw])
+	tree->switches = g_new(uint32_t, n);
+	tree->ports = g_new(struct route_port_set, n);
+	tree->up = g_malloc(n + 1);
+	for (uint32_t sw = 0; sw < n; sw++) {
+		const struct spot *spot = &grow->spots[sw];
+
+		if (!spot->in_tree)
 			continue;
 		tree->switches[tree->n] = sw;
-		tree->up[tree->n] = grow->up[sw];
-		tree->ports[tree->n++] = grow->ports[sw];
+		tree->up[tree->n] = spot->up;
+		tree->ports[tree->n++] = spot->ports;
 	}
+	tree->switches = g_renew(uint32_t, tree->switches, tree->n);
+	tree->ports = g_renew(struct route_port_set, tree->ports, tree->n);
+	tree->up = g_realloc(tree->up, tree->n + 1);
 }
 
 /* moved: see route_multicast_on(). */
 static void take_over(struct grow *grow, const struct route_tree *before, const uint32_t *moved)
 {
-	grow->root_before = FABRIC_NONE;
-	memset(grow->up_before, NOT_IN_TREE, grow->graph->n + 1);
+	for (uint32_t sw = 0; sw < grow->graph->n; sw++)
+		grow->spots[sw].up_before = NOT_IN_TREE;
 	for (uint32_t i = 0; before && i < before->n; i++) {
 		uint32_t sw = moved ? moved[before->switches[i]] : before->switches[i];
 
 		if (sw == FABRIC_NONE)
 			continue;
-		grow->up_before[sw] = before->up[i];
+		grow->spots[sw].up_before = before->up[i];
 		if (before->switches[i] == before->root)
 			grow->root_before = sw;
 	}
 }
 
-/* Members on switches that could have them. */
-static uint32_t count_left_out(const struct grow *grow, const struct route_group *group)
+/* Members on switches that could have them, or on none. */
+static uint32_t count_left_out(const struct grow *grow)
 {
 	uint32_t n = 0;
+	uint8_t exit;
 
-	for (uint32_t i = 0; i < group->n_members; i++) {
-		uint8_t exit;
-		uint32_t sw = fabric_leaf(grow->fabric, group->members[i], &exit);
+	for (uint32_t i = 0; i < grow->group->n_members; i++) {
+		uint32_t sw = switch_of(grow, i, &exit);
 
-		n += sw == FABRIC_NONE ||
-		     (!grow->in_tree[sw] && fabric_mlids(grow->fabric, sw) >= group->room);
+		if (sw == FABRIC_NONE)
+			n += fabric_leaf(grow->fabric, grow->group->members[i], &exit) == sw;
+		else
+			n += !grow->spots[sw].in_tree;
 	}
 	return n;
-}
-
-static void grow_init(struct grow *grow, const struct route_ground *ground,
-		      const struct fabric *fabric)
-{
-	uint32_t n = ground->graph->n;
-
-	*grow = (struct grow){.graph = ground->graph, .fabric = fabric};
-	grow->members = g_new0(uint32_t, n + 1);
-	grow->dests = g_new(uint32_t, n + 1);
-	grow->ports = g_new0(struct route_port_set, n + 1);
-	grow->in_tree = g_new0(bool, n + 1);
-	grow->up = g_malloc0(n + 1);
-	grow->up_before = g_malloc(n + 1);
-}
-
-static void grow_clear(struct grow *grow)
-{
-	g_free(grow->members);
-	g_free(grow->dests);
-	g_free(grow->ports);
-	g_free(grow->in_tree);
-	g_free(grow->up);
-	g_free(grow->up_before);
 }
 
 static struct route_tree *grow_on(const struct route_ground *ground, const struct fabric *fabric,
@@ -427,18 +374,19 @@ static struct route_tree *grow_on(const struct route_ground *ground, const struc
 				  const uint32_t *moved, uint32_t *left_out)
 {
 	struct route_tree *tree = g_new0(struct route_tree, 1);
-	struct grow grow;
+	g_autofree struct spot *spots = g_new0(struct spot, ground->graph->n + 1);
+	struct grow grow = {.graph = ground->graph, .fabric = fabric, .group = group,
+			    .spots = spots, .root_before = FABRIC_NONE};
 
 	ref_init(&tree->ref);
-	grow_init(&grow, ground, fabric);
 	take_over(&grow, before, moved);
-	place_members(&grow, group);
-	if (choose_root(&grow, ground->up, group->load)) {
+	place_members(&grow);
+	if (choose_root(&grow, ground->up)) {
 		grow.hops = ground->hops + (size_t)grow.root * grow.graph->n;
-		list_tree(&grow, tree, grow_tree(&grow));
+		grow_tree(&grow);
+		list_tree(&grow, tree);
 	}
-	*left_out = count_left_out(&grow, group);
-	grow_clear(&grow);
+	*left_out = count_left_out(&grow);
 	return tree;
 }
 

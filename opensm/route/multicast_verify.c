@@ -9,6 +9,7 @@
 #include "route/bits.h"
 #include "route/engine.h"
 #include "route/graph.h"
+#include "route/orient.h"
 
 struct flood {
 	const struct fabric *fabric;
@@ -16,7 +17,6 @@ struct flood {
 	const struct route_group *group;
 	uint32_t *place;     /* [switch]: its place in the tree, or FABRIC_NONE */
 	bool *member;	     /* [port]: it gets packets */
-	bool *delivered;     /* [port] */
 	bool *met;	     /* [place] */
 	uint32_t *queue;     /* switches of the tree */
 	uint32_t n_met, n_crossings;
@@ -55,10 +55,8 @@ static bool flood_port(struct flood *flood, uint32_t sw, unsigned int num)
 	if (peer == FABRIC_NONE)
 		return fail(flood, sw, num, "no cable");
 	to = fabric->nodes[fabric->ports[peer].node].sw;
-	if (to == FABRIC_NONE || num == 0) {
-		flood->delivered[peer] = true;
+	if (to == FABRIC_NONE || num == 0)
 		return flood->member[peer] || fail(flood, sw, num, "leads to no member");
-	}
 	if (flood->place[to] == FABRIC_NONE ||
 	    !bits_has(flood->tree->ports[flood->place[to]].bits, fabric->ports[peer].num))
 		return fail(flood, sw, num, "the other end is not in the tree");
@@ -95,36 +93,27 @@ static bool flood_tree(struct flood *flood)
 	return true;
 }
 
-/* Switches that cables connect to the tree at all; reuses the queue. */
-static bool *find_reach(const struct flood *flood)
+/* The part of each switch, if cables to those without room do not count. */
+static uint32_t *find_parts(const struct flood *flood)
 {
-	const struct fabric *fabric = flood->fabric;
-	bool *reach = g_new0(bool, fabric->n_switches + 1);
-	uint32_t *queue = flood->queue, n = 0;
+	uint32_t n = flood->fabric->n_switches, *parts;
+	struct route_graph *graph = route_graph_new(flood->fabric);
+	g_autofree bool *apart = g_new(bool, n + 1);
 
-	if (!flood->tree->n)
-		return reach;
-	queue[n++] = flood->tree->switches[0];
-	reach[queue[0]] = true;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct fabric_node *node = &fabric->nodes[fabric->switches[queue[i]].node];
-
-		for (unsigned int num = 1; num <= node->num_ports; num++) {
-			uint32_t to = route_switch_across(fabric, node->first_port + num);
-
-			if (to == FABRIC_NONE || reach[to] ||
-			    fabric_mlids(fabric, to) < flood->group->room)
-				continue;
-			reach[to] = true;
-			queue[n++] = to;
-		}
-	}
-	return reach;
+	for (uint32_t sw = 0; sw < n; sw++)
+		apart[sw] = fabric_mlids(flood->fabric, sw) < flood->group->room;
+	parts = route_parts(graph, apart);
+	route_graph_free(graph);
+	return parts;
 }
 
-static bool is_served(const struct flood *flood, uint32_t sw, uint32_t member)
+/* All of the tree was met: who gets packets has an exit there, and who only sends needs none. */
+static bool is_served(const struct flood *flood, uint32_t sw, uint8_t exit, uint32_t member)
 {
-	return flood->member[member] ? flood->delivered[member] : flood->place[sw] != FABRIC_NONE;
+	uint32_t place = flood->place[sw];
+
+	return place != FABRIC_NONE && (!flood->member[member] ||
+					bits_has(flood->tree->ports[place].bits, exit));
 }
 
 /*
@@ -134,18 +123,19 @@ static bool is_served(const struct flood *flood, uint32_t sw, uint32_t member)
 static bool all_served(struct flood *flood)
 {
 	const struct route_group *group = flood->group;
-	g_autofree bool *reach = NULL;
+	const struct route_tree *tree = flood->tree;
+	g_autofree uint32_t *parts = NULL;
 
 	for (uint32_t i = 0; i < group->n_members; i++) {
 		uint8_t exit;
 		uint32_t sw = fabric_leaf(flood->fabric, group->members[i], &exit);
 
-		if (sw == FABRIC_NONE || is_served(flood, sw, group->members[i]) ||
+		if (sw == FABRIC_NONE || is_served(flood, sw, exit, group->members[i]) ||
 		    fabric_mlids(flood->fabric, sw) < group->room)
 			continue;
-		if (!reach)
-			reach = find_reach(flood);
-		if (reach[sw] || !flood->tree->n)
+		if (!parts)
+			parts = find_parts(flood);
+		if (!tree->n || parts[sw] == parts[tree->switches[0]])
 			return fail(flood, sw, exit, "member is not served");
 	}
 	return true;
@@ -158,11 +148,10 @@ bool route_tree_follows(const struct routing *routing, const struct fabric *fabr
 		uint32_t sw = tree->switches[i], above = 0;
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
 
-		for (unsigned int num = 1; num <= node->num_ports; num++) {
+		bits_each(tree->ports[i].bits, 1, node->num_ports + 1u, num) {
 			uint32_t to = route_switch_across(fabric, node->first_port + num);
 
-			above += bits_has(tree->ports[i].bits, num) && to != FABRIC_NONE &&
-				 routing->order[to] < routing->order[sw];
+			above += to != FABRIC_NONE && routing->order[to] < routing->order[sw];
 		}
 		if (above > 1)
 			return false;
@@ -193,22 +182,16 @@ static bool place_switches(struct flood *flood)
 bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,
 		       const struct route_group *group, char **witness)
 {
-	struct flood flood = {.fabric = fabric, .tree = tree, .group = group};
+	g_autofree uint32_t *place = g_new(uint32_t, fabric->n_switches + 1);
+	g_autofree uint32_t *queue = g_new(uint32_t, fabric->n_switches + 1);
+	g_autofree bool *met = g_new0(bool, tree->n + 1);
+	g_autofree bool *member = g_new0(bool, fabric->n_ports);
+	struct flood flood = {fabric, tree, group, place, member, met, queue};
 	bool ok;
 
-	flood.place = g_new(uint32_t, fabric->n_switches + 1);
-	flood.queue = g_new(uint32_t, fabric->n_switches + 1);
-	flood.met = g_new0(bool, tree->n + 1);
-	flood.member = g_new0(bool, fabric->n_ports);
-	flood.delivered = g_new0(bool, fabric->n_ports);
 	for (uint32_t i = 0; i < group->n_members; i++)
-		flood.member[group->members[i]] |= !group->only_sends || !group->only_sends[i];
+		member[group->members[i]] |= !group->only_sends || !group->only_sends[i];
 	ok = place_switches(&flood) && flood_tree(&flood) && all_served(&flood);
-	g_free(flood.place);
-	g_free(flood.queue);
-	g_free(flood.met);
-	g_free(flood.member);
-	g_free(flood.delivered);
 	if (witness)
 		*witness = flood.witness;
 	else
