@@ -13,8 +13,7 @@
 
 struct estimate {
 	const struct route_graph *graph;
-	uint32_t dests[DESTS_MAX];
-	uint32_t n;
+	uint32_t n, dests[DESTS_MAX];
 	uint8_t *hops;	 /* [switch * n + destination] */
 	uint8_t *far;	 /* [switch]: to the destination at hand */
 	uint64_t *load;	 /* [edge]: of each of its links */
@@ -22,14 +21,15 @@ struct estimate {
 	uint64_t *flow;	 /* [switch] */
 	uint64_t *ahead; /* [switch]: load of the busiest edge on the best way to the destination */
 	uint32_t *order; /* switches, the farthest first */
-	uint32_t n_order;
+	uint32_t *part;	 /* [switch]: as of route_parts() */
 };
 
 /* Some of the switches with hosts, from all over the place. */
 static void choose_dests(struct estimate *estimate)
 {
 	const struct route_graph *graph = estimate->graph;
-	uint32_t *leaves = g_new(uint32_t, graph->n + 1), n = 0, step;
+	g_autofree uint32_t *leaves = g_new(uint32_t, graph->n + 1);
+	uint32_t n = 0, step;
 
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		if (route_has_hosts(graph, sw))
@@ -39,32 +39,21 @@ static void choose_dests(struct estimate *estimate)
 	estimate->n = MIN(n, DESTS_MAX);
 	for (uint32_t i = 0; i < estimate->n; i++)
 		estimate->dests[i] = leaves[(uint64_t)i * step % n];
-	g_free(leaves);
 }
 
-/* Whether cables connect the destination to a switch with hosts that has no path to it. */
-static bool lacks_path(const struct estimate *estimate, uint32_t dest)
+/* Sets far; false if a host that cables connect to the destination has no path to it. */
+static bool turn_to(struct estimate *estimate, uint32_t dest)
 {
 	const struct route_graph *graph = estimate->graph;
-	uint32_t *rank = g_new(uint32_t, graph->n + 1), sw = 0;
+	uint32_t part = estimate->part[estimate->dests[dest]];
 
-	route_rank(graph, &estimate->dests[dest], 1, rank);
-	while (sw < graph->n && (estimate->far[sw] != ROUTE_FAR || rank[sw] == ROUTE_NO_RANK ||
-				 !route_has_hosts(graph, sw)))
-		sw++;
-	g_free(rank);
-	return sw < graph->n;
-}
-
-/* False if a host has no path to the destination though there is one. */
-static bool sort_by_distance(struct estimate *estimate, uint32_t dest)
-{
-	const struct route_graph *graph = estimate->graph;
-
-	for (uint32_t sw = 0; sw < graph->n; sw++)
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		estimate->far[sw] = estimate->hops[(size_t)sw * estimate->n + dest];
-	estimate->n_order = route_order_by_distance(graph, estimate->far, estimate->order);
-	return estimate->n_order + 1 == graph->n || !lacks_path(estimate, dest);
+		if (estimate->far[sw] == ROUTE_FAR && estimate->part[sw] == part &&
+		    route_has_hosts(graph, sw))
+			return false;
+	}
+	return true;
 }
 
 /* The edge by which the flow from a switch meets least; FABRIC_NONE never. */
@@ -75,14 +64,11 @@ static uint32_t best_edge(const struct estimate *estimate, uint32_t sw, uint64_t
 	uint32_t best = FABRIC_NONE;
 
 	*least = UINT64_MAX;
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t to = graph->edges[e].to;
-		uint64_t load;
+	route_each_edge(graph, sw, edge) {
+		uint32_t e = edge - graph->edges;
+		uint64_t load = MAX(estimate->load[e], estimate->ahead[edge->to]);
 
-		if (!route_leads(graph, e, far[sw], far[to]))
-			continue;
-		load = MAX(estimate->load[e], estimate->ahead[to]);
-		if (load >= *least)
+		if (!route_leads(graph, e, far[sw], far[edge->to]) || load >= *least)
 			continue;
 		*least = load;
 		best = e;
@@ -90,22 +76,21 @@ static uint32_t best_edge(const struct estimate *estimate, uint32_t sw, uint64_t
 	return best;
 }
 
-static void add_dest(struct estimate *estimate, uint32_t dest)
+static void add_dest(struct estimate *estimate, uint32_t to)
 {
 	const struct route_graph *graph = estimate->graph;
-	uint32_t to = estimate->dests[dest];
+	uint32_t n = route_order_by_distance(graph, estimate->far, estimate->order);
 	uint64_t weight = route_n_hosts(graph, to), least;
 
 	estimate->ahead[to] = 0;
-	for (uint32_t i = estimate->n_order; i--;) {
+	for (uint32_t i = n; i--;) {
 		uint32_t sw = estimate->order[i];
 
 		best_edge(estimate, sw, &estimate->ahead[sw]);
 		estimate->flow[sw] = weight * route_n_hosts(graph, sw);
 	}
-	for (uint32_t i = 0; i < estimate->n_order; i++) {
-		uint32_t sw = estimate->order[i];
-		uint32_t e = best_edge(estimate, sw, &least);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t sw = estimate->order[i], e = best_edge(estimate, sw, &least);
 
 		if (graph->edges[e].to == to)
 			continue;
@@ -117,7 +102,7 @@ static void add_dest(struct estimate *estimate, uint32_t dest)
 
 uint64_t route_estimate(const struct route_graph *graph, uint64_t limit)
 {
-	struct estimate estimate = { .graph = graph };
+	struct estimate estimate = {.graph = graph};
 	bool good;
 
 	choose_dests(&estimate);
@@ -127,11 +112,12 @@ uint64_t route_estimate(const struct route_graph *graph, uint64_t limit)
 	estimate.flow = g_new(uint64_t, graph->n + 1);
 	estimate.ahead = g_new0(uint64_t, graph->n + 1);
 	estimate.order = g_new(uint32_t, graph->n + 1);
+	estimate.part = route_parts(graph, NULL);
 	good = route_hops(graph, estimate.dests, estimate.n, estimate.hops, NULL);
 	for (uint32_t i = 0; good && i < estimate.n; i++) {
-		good = sort_by_distance(&estimate, i);
+		good = turn_to(&estimate, i);
 		if (good)
-			add_dest(&estimate, i);
+			add_dest(&estimate, estimate.dests[i]);
 		good &= estimate.most < limit;
 	}
 	g_free(estimate.hops);
@@ -140,5 +126,6 @@ uint64_t route_estimate(const struct route_graph *graph, uint64_t limit)
 	g_free(estimate.flow);
 	g_free(estimate.ahead);
 	g_free(estimate.order);
+	g_free(estimate.part);
 	return good ? estimate.most : ROUTE_ESTIMATE_NONE;
 }

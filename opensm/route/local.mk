@@ -33,7 +33,6 @@ libroute_a_SOURCES = \
 	opensm/route/layered.c opensm/route/layered.h \
 	opensm/route/layers.c opensm/route/layers.h \
 	opensm/route/leaves.c opensm/route/leaves.h \
-	opensm/route/load.c \
 	opensm/route/mesh.c opensm/route/mesh.h \
 	opensm/route/minhop.c \
 	opensm/route/multicast.c \
