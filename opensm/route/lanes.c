@@ -44,16 +44,6 @@ void route_turns_put(struct route_turns *turns, uint32_t sw, uint8_t in, uint8_t
 	*row = (*row & ~(UINT64_C(0xF) << 4 * sl)) | (uint64_t)vl << 4 * sl;
 }
 
-static void turns_free(struct route_turns *turns)
-{
-	if (!turns)
-		return;
-	g_free(turns->first);
-	g_free(turns->width);
-	g_free(turns->rows);
-	g_free(turns);
-}
-
 struct route_lanes *route_lanes_new(uint32_t n_switches, uint8_t own_sl)
 {
 	struct route_lanes *lanes = g_new0(struct route_lanes, 1);
@@ -70,7 +60,12 @@ void route_lanes_free(struct route_lanes *lanes)
 {
 	if (!lanes)
 		return;
-	turns_free(lanes->turns);
+	if (lanes->turns) {
+		g_free(lanes->turns->first);
+		g_free(lanes->turns->width);
+		g_free(lanes->turns->rows);
+		g_free(lanes->turns);
+	}
 	g_free(lanes->sl);
 	g_free(lanes);
 }
