@@ -401,14 +401,8 @@ struct route_tree *route_multicast_on(struct route_ground *ground, const struct 
 				      const struct route_group *group,
 				      const struct route_tree *before, const uint32_t *moved,
 				      uint32_t *left_out);
-/* The same for one tree, without an order. */
-struct route_tree *route_multicast(const struct fabric *fabric, const struct route_group *group,
-				   uint32_t *left_out);
 struct route_tree *route_tree_ref(struct route_tree *tree);
 void route_tree_unref(struct route_tree *tree); /* NULL is fine */
-/* Whether a tree keeps to the order of a routing: no switch of it has two neighbours above. */
-bool route_tree_follows(const struct routing *routing, const struct fabric *fabric,
-			const struct route_tree *tree);
 /*
  * Whether channels do not depend on each other in a cycle, if trees carry packets of that SL beside
  * all paths of the routing. *witness: the cycle, else NULL.

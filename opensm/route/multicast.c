@@ -412,16 +412,6 @@ struct route_tree *route_multicast_on(struct route_ground *ground, const struct 
 	return other;
 }
 
-struct route_tree *route_multicast(const struct fabric *fabric, const struct route_group *group,
-				   uint32_t *left_out)
-{
-	struct route_ground *ground = route_ground_new(fabric, NULL, group->room);
-	struct route_tree *tree = route_multicast_on(ground, fabric, group, NULL, NULL, left_out);
-
-	route_ground_free(ground);
-	return tree;
-}
-
 struct route_tree *route_tree_ref(struct route_tree *tree)
 {
 	ref_get(&tree->ref);

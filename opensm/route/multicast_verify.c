@@ -141,24 +141,6 @@ static bool all_served(struct flood *flood)
 	return true;
 }
 
-bool route_tree_follows(const struct routing *routing, const struct fabric *fabric,
-			const struct route_tree *tree)
-{
-	for (uint32_t i = 0; routing->order && i < tree->n; i++) {
-		uint32_t sw = tree->switches[i], above = 0;
-		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
-
-		bits_each(tree->ports[i].bits, 1, node->num_ports + 1u, num) {
-			uint32_t to = route_switch_across(fabric, node->first_port + num);
-
-			above += to != FABRIC_NONE && routing->order[to] < routing->order[sw];
-		}
-		if (above > 1)
-			return false;
-	}
-	return routing->order;
-}
-
 static bool place_switches(struct flood *flood)
 {
 	const struct route_tree *tree = flood->tree;
