@@ -30,6 +30,7 @@ struct following {
 	const struct route_lanes *lanes; /* NULL: all is sent on VL 0 */
 	bool turns;			 /* lanes change by turns */
 	bool hosts_only;		 /* what hosts send to hosts is looked at */
+	bool hosts_everywhere;		 /* each switch has some */
 	uint16_t *lids;
 	uint32_t n_lids;
 	uint32_t n_shares; /* of LIDs, followed by as many threads */
@@ -125,6 +126,19 @@ static uint16_t kinds_between(const struct following *following, uint32_t from, 
 	return bits;
 }
 
+/* On one lane, if packets begin everywhere: then paths need not be told apart. */
+static void follow_everywhere(const struct verify *verify, struct column *column)
+{
+	for (uint32_t sw = 0; sw < verify->graph->n; sw++) {
+		uint8_t out = column->ports[sw];
+		uint32_t to = verify_across(verify, sw, out);
+
+		if (to != FABRIC_NONE)
+			dependency_add(column->found, verify->first[sw] + out, 0,
+				       column->ports[to], 0);
+	}
+}
+
 /* A LID of a host is sent to from everywhere, that of a switch from where hosts or the SM are. */
 static void follow_lid(const struct following *following, struct column *column, uint16_t lid)
 {
@@ -132,6 +146,11 @@ static void follow_lid(const struct following *following, struct column *column,
 	const struct route_graph *graph = verify->graph;
 	const struct verify_owner *owner = &verify->owners[lid];
 
+	if (!following->lanes &&
+	    (following->hosts_everywhere || (owner->exit && !following->hosts_only))) {
+		follow_everywhere(verify, column);
+		return;
+	}
 	memset(column->passed, 0, graph->n * sizeof(*column->passed));
 	for (uint32_t from = 0; from < graph->n; from++) {
 		uint16_t kinds;
@@ -261,6 +280,7 @@ static void follow_all(const struct verify *verify, bool hosts_only, struct depe
 		.lanes = verify->routing->lanes,
 		.turns = routing_has_turns(verify->routing),
 		.hosts_only = hosts_only,
+		.hosts_everywhere = true,
 		.n_shares = CLAMP(verify->graph->threads, 1, SHARES_MAX),
 		.found[0] = found,
 	};
@@ -268,6 +288,8 @@ static void follow_all(const struct verify *verify, bool hosts_only, struct depe
 	g_assert(!following.lanes || following.lanes->n_switches == verify->graph->n);
 	if (following.turns)
 		following.n_shares = 1; /* graphs of these are large */
+	for (uint32_t sw = 0; sw < verify->graph->n; sw++)
+		following.hosts_everywhere &= route_has_hosts(verify->graph, sw);
 	list_lids(&following);
 	for (uint32_t i = 1; i < following.n_shares; i++)
 		following.found[i] = dependency_new(verify);
