@@ -64,6 +64,8 @@ struct fabric {
 
 struct fabric *fabric_ref(struct fabric *fabric);
 void fabric_unref(struct fabric *fabric);
+/* One that nobody else holds yet, and may be changed but for its GUIDs. */
+struct fabric *fabric_copy(const struct fabric *old);
 
 /* Endport with this port GUID, or FABRIC_NONE. */
 uint32_t fabric_port_by_guid(const struct fabric *fabric, uint64_t port_guid);

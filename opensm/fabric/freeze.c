@@ -226,7 +226,7 @@ static bool same_walk(const struct builder *builder, const GPtrArray *walk)
 		!memcmp(before->pdata, walk->pdata, walk->len * sizeof(*walk->pdata)));
 }
 
-static struct fabric *fabric_copy(const struct fabric *old)
+struct fabric *fabric_copy(const struct fabric *old)
 {
 	struct fabric *fabric = g_memdup2(old, sizeof(*old));
 

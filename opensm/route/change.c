@@ -19,107 +19,67 @@
 
 /* ---- the same switches, cables and LIDs ---- */
 
-static bool map_switches(struct route_change *change)
+/* Whether a switch has no cable that it had not at home. If it lacks one, home is not whole. */
+static bool has_no_other_cables(struct route_change *change, uint32_t sw)
 {
-	const struct fabric *fabric = change->fabric;
-	const struct route_trace *trace = change->old->trace;
-	const struct route_home *home = change->old->home;
-	g_autofree uint32_t *at = g_new(uint32_t, home->n + 1); /* row -> index in the old graph */
+	const struct fabric *fabric = change->fabric, *home = change->old->home->fabric;
+	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+	const struct fabric_node *at_home = &home->nodes[home->switches[change->row[sw]].node];
 
-	memset(at, 0xFF, home->n * sizeof(*at));
-	for (uint32_t was = 0; was < change->n_before; was++)
-		at[route_home_row(home, trace->guids[was])] = was;
-	for (uint32_t sw = 0; sw < change->n; sw++) {
-		uint32_t row = route_home_row(home, fabric->nodes[fabric->switches[sw].node].guid);
-
-		if (row == FABRIC_NONE)
-			return false;
-		change->row[sw] = row;
-		change->before[sw] = at[row];
-		if (at[row] != FABRIC_NONE)
-			change->now[at[row]] = sw;
-	}
-	return true;
-}
-
-static bool same_cables(const struct route_change *change, uint32_t sw)
-{
-	const struct fabric *fabric = change->fabric;
-	const struct route_home *home = change->old->home;
-	uint32_t row = change->row[sw], first = home->first_end[row];
-	unsigned int num_ports = fabric->nodes[fabric->switches[sw].node].num_ports;
-
-	if (num_ports + 1 != home->first_end[row + 1] - first)
+	if (node->num_ports != at_home->num_ports)
 		return false;
-	for (unsigned int num = 1; num <= num_ports; num++) {
-		uint32_t port = fabric_switch_port(fabric, sw, num);
-		uint32_t to = route_switch_across(fabric, port);
-		const struct route_end *end = &home->ends[first + num];
+	for (unsigned int num = 1; num <= node->num_ports; num++) {
+		const struct fabric_port *is = &fabric->ports[node->first_port + num];
+		const struct fabric_port *was = &home->ports[at_home->first_port + num];
+		uint32_t to = route_switch_across(fabric, node->first_port + num);
+		uint32_t from = route_switch_across(home, at_home->first_port + num);
 
 		if (to != FABRIC_NONE &&
-		    (end->row != change->row[to] ||
-		     end->port != fabric->ports[fabric->ports[port].peer].num))
+		    (from == FABRIC_NONE || change->row[to] != from ||
+		     fabric->ports[is->peer].num != home->ports[was->peer].num))
 			return false;
+		change->whole &= from == FABRIC_NONE || is->peer != FABRIC_NONE;
 	}
-	return true;
-}
-
-static bool has_all_cables(const struct route_change *change, uint32_t sw)
-{
-	const struct fabric *fabric = change->fabric;
-	const struct route_home *home = change->old->home;
-	uint32_t first = home->first_end[change->row[sw]];
-
-	for (unsigned int num = 1; num <= fabric->nodes[fabric->switches[sw].node].num_ports; num++)
-		if (home->ends[first + num].row != FABRIC_NONE &&
-		    fabric->ports[fabric_switch_port(fabric, sw, num)].peer == FABRIC_NONE)
-			return false;
-	return true;
-}
-
-static bool is_whole(const struct route_change *change)
-{
-	if (change->n != change->old->home->n)
-		return false;
-	for (uint32_t sw = 0; sw < change->n; sw++)
-		if (!has_all_cables(change, sw))
-			return false;
 	return true;
 }
 
 /* A port without a cable, of a host that is seen through another, is no stranger: it is nowhere. */
-static bool is_stranger(const struct route_change *change, uint16_t lid, uint32_t port)
+static bool is_stranger(const struct route_change *change, uint16_t lid)
 {
-	const struct route_place *place = &change->old->home->places[lid];
-	uint8_t exit;
-	uint32_t leaf;
+	const struct fabric *fabric = change->fabric, *home = change->old->home->fabric;
+	uint32_t port = fabric->lid_port[lid], at_home = home->lid_port[lid];
+	uint8_t exit, exit_at_home = 0;
+	uint32_t leaf = fabric_leaf(fabric, port, &exit);
 
-	if (place->guid != change->fabric->ports[port].guid)
+	if (at_home == FABRIC_NONE || home->ports[at_home].guid != fabric->ports[port].guid)
 		return true;
-	leaf = fabric_leaf(change->fabric, port, &exit);
-	return leaf != FABRIC_NONE && (change->row[leaf] != place->row || exit != place->exit);
+	return leaf != FABRIC_NONE &&
+	       (change->row[leaf] != fabric_leaf(home, at_home, &exit_at_home) ||
+		exit != exit_at_home);
+}
+
+static bool are_few_strangers(const struct route_change *change)
+{
+	uint32_t n_lids = 0, strangers = 0;
+
+	for (uint32_t lid = 1; lid <= change->fabric->max_lid; lid++) {
+		if (change->fabric->lid_port[lid] == FABRIC_NONE)
+			continue;
+		n_lids++;
+		strangers += is_stranger(change, lid);
+	}
+	return strangers <= n_lids / STRANGERS_MAX;
 }
 
 /* Whether there is little in the fabric that home has not seen where it is, and no cable. */
-static bool is_part_of_home(const struct route_change *change)
+static bool is_part_of_home(struct route_change *change)
 {
-	const struct fabric *fabric = change->fabric;
-	uint32_t n_lids = 0, strangers = 0;
-
-	if (fabric->max_lid / ROUTE_BLOCK >= change->old->n_blocks)
-		return false;
-	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
-		if (fabric->lid_port[lid] == FABRIC_NONE)
-			continue;
-		n_lids++;
-		strangers += is_stranger(change, lid, fabric->lid_port[lid]);
-	}
-	if (strangers > n_lids / STRANGERS_MAX)
-		return false;
+	change->whole = change->n == change->old->home->fabric->n_switches;
 	for (uint32_t sw = 0; sw < change->n; sw++)
-		if (!same_cables(change, sw))
+		if (change->row[sw] == FABRIC_NONE || !has_no_other_cables(change, sw))
 			return false;
-	return true;
+	return change->fabric->max_lid / ROUTE_BLOCK < change->old->n_blocks &&
+	       are_few_strangers(change);
 }
 
 /* ---- the new graph, and the hops that are known ---- */
@@ -128,13 +88,13 @@ static bool is_part_of_home(const struct route_change *change)
 static void orient_as_home(struct route_change *change)
 {
 	const struct route_home *home = change->old->home;
-	uint32_t *order = g_new(uint32_t, change->n + 1), n = 0;
-	g_autofree uint32_t *at = g_new(uint32_t, home->n + 1);
+	uint32_t *order = g_new(uint32_t, change->n + 1), n = 0, n_home = home->fabric->n_switches;
+	g_autofree uint32_t *at = g_new(uint32_t, n_home + 1);
 
-	memset(at, 0xFF, home->n * sizeof(*at));
+	memset(at, 0xFF, n_home * sizeof(*at));
 	for (uint32_t sw = 0; sw < change->n; sw++)
 		at[home->order[change->row[sw]]] = sw;
-	for (uint32_t place = 0; place < home->n; place++)
+	for (uint32_t place = 0; place < n_home; place++)
 		if (at[place] != FABRIC_NONE)
 			order[at[place]] = n++;
 	route_orient_by(change->graph, order);
@@ -201,24 +161,22 @@ static void find_touched(struct route_change *change)
 /* LIDs that have an owner who did not have them, or was elsewhere. */
 static void note_lids(struct route_change *change)
 {
-	const struct route_graph *graph = change->graph, *old = change->old->trace->graph;
-	const struct route_target **was = g_new0(const struct route_target *, FABRIC_LIDS);
+	const struct route_graph *graph = change->graph;
 
-	for (uint32_t t = 0; t < route_n_targets(old); t++)
-		was[old->targets[t].lid] = &old->targets[t];
 	change->back = g_new(bool, route_n_targets(graph) + 1);
 	change->n_dests = change->n_anew;
 	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
-		const struct route_target *is = &graph->targets[t], *before = was[is->lid];
+		const struct route_target *is = &graph->targets[t];
+		uint8_t exit = 0;
+		uint32_t leaf = route_leaf_of(change->old->fabric, is->lid, &exit);
 
-		change->back[t] = !before || before->exit != is->exit ||
-				  change->now[before->leaf] != is->leaf;
+		change->back[t] = leaf == FABRIC_NONE || change->now[leaf] != is->leaf ||
+				  exit != is->exit;
 		if (change->back[t] && !change->anew[is->leaf] &&
 		    (change->n_dests == change->n_anew ||
 		     change->dests[change->n_dests - 1] != is->leaf))
 			change->dests[change->n_dests++] = is->leaf;
 	}
-	g_free(was);
 }
 
 /* The switch has other LIDs of its own: all that leads to it is looked at. */
@@ -279,7 +237,6 @@ static bool is_too_much(const struct route_change *change)
 /* The new graph and the hops in it, unless that is too much. */
 static void find_hops(struct route_change *change, unsigned int threads)
 {
-	change->whole = is_whole(change);
 	change->graph = route_graph_new(change->fabric);
 	change->graph->threads = threads;
 	if (change->old->home->order)
@@ -293,20 +250,19 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 				      const struct routing *old)
 {
 	struct route_change *change = g_new0(struct route_change, 1);
-	uint32_t n = fabric->n_switches, n_before = old->n_switches;
+	uint32_t n = fabric->n_switches;
 
 	change->fabric = fabric;
 	change->old = old;
 	change->n = n;
-	change->n_before = n_before;
-	change->row = g_new(uint32_t, n + 1);
-	change->before = g_new(uint32_t, n + 1);
-	change->now = g_new(uint32_t, n_before + 1);
-	memset(change->now, 0xFF, n_before * sizeof(*change->now));
+	change->n_before = old->n_switches;
+	change->row = route_places(fabric, old->home->fabric);
+	change->before = route_places(fabric, old->fabric);
+	change->now = route_places(old->fabric, fabric);
 	change->touched = g_new0(bool, n + 1);
 	change->anew = g_new0(bool, n + 1);
 	change->dests = g_new(uint32_t, n + 1);
-	if (map_switches(change) && is_part_of_home(change))
+	if (is_part_of_home(change))
 		find_hops(change, threads);
 	if (!change->hops) {
 		route_change_free(change);

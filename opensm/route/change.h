@@ -10,8 +10,8 @@ struct route_change {
 	const struct routing *old;
 	uint32_t n, n_before; /* switches */
 	uint32_t *row;	   /* [switch]: its row of home */
-	uint32_t *before;  /* [switch]: its index in the old graph; FABRIC_NONE: it is back */
-	uint32_t *now;	   /* [switch of the old graph]: its index; FABRIC_NONE: it is gone */
+	uint32_t *before;  /* [switch]: its index in old; FABRIC_NONE: it is back */
+	uint32_t *now;	   /* [switch of old]: its index; FABRIC_NONE: it is gone */
 	struct route_graph *graph;
 	uint8_t *hops;	   /* of the new graph */
 	bool whole;	   /* all switches and cables of home are there */

@@ -176,9 +176,11 @@ struct route_input {
  */
 struct routing {
 	struct ref ref;
+	struct fabric *fabric; /* that it was made for */
 	const char *engine; /* name of the engine that made it */
-	const char *maker;  /* the same of what switches hold, if that is known; else NULL, */
-	char *maker_word;   /* and route_fingerprint_word() of what it was made of */
+	const char *maker;  /* the same of what switches hold, if that is known; else NULL */
+	char *input_word;   /* fingerprint_of_input() of what it was made of; NULL: unknown */
+	char *demand_word;  /* fingerprint_of_demand(), if routing_renew() made it; or NULL */
 	unsigned int promises;
 	uint32_t n_switches;
 	uint16_t top;	/* LinearFDBTop: the highest LID with an entry */
@@ -200,7 +202,6 @@ struct routing {
 		uint32_t n_channels;
 		bool grown; /* by nue: on one lane, and not by the shortest paths */
 	} layered;
-	struct route_fingerprint *fingerprint; /* of what routing_renew() made it of, or NULL */
 	/* The tables if every switch held all LIDs; NULL: all hold those in use. See fdb_cap.c. */
 	struct routing *unlimited;
 	/* [switch]: port to its parent (0: none) in the tree that multicast keeps to; or NULL */

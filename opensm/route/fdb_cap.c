@@ -97,23 +97,14 @@ static void take_cables(struct fabric *view, uint32_t sw)
 /* What switches that hold this LID are to each other. All hold all LIDs there. */
 static struct fabric *view_new(const struct fabric *fabric, const uint32_t *caps, uint32_t lid)
 {
-	struct fabric *view = g_memdup2(fabric, sizeof(*fabric));
+	struct fabric *view = fabric_copy(fabric);
 
-	view->ports = g_memdup2(fabric->ports, fabric->n_ports * sizeof(*fabric->ports));
-	view->switches = g_memdup2(fabric->switches, fabric->n_switches * sizeof(*view->switches));
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 		view->switches[sw].info.linear_fdb_cap = 0;
 		if (caps[sw] <= lid)
 			take_cables(view, sw);
 	}
 	return view;
-}
-
-static void view_free(struct fabric *view)
-{
-	g_free(view->ports);
-	g_free(view->switches);
-	g_free(view);
 }
 
 /* ---- columns ---- */
@@ -191,7 +182,7 @@ static bool add_range(const struct limit *limit, uint32_t first, uint32_t last, 
 
 	if (part)
 		copy_columns(limit, part, view, first, last);
-	view_free(view);
+	fabric_unref(view);
 	routing_unref(part);
 	return part != NULL;
 }
@@ -269,7 +260,7 @@ static uint32_t *order_for(const struct limit *limit, uint32_t lid)
 				if ((limit->caps[at[i]] <= lid) == small)
 					order[at[i]] = place++;
 	}
-	view_free(view);
+	fabric_unref(view);
 	routing_unref(routing);
 	return order;
 }
@@ -289,7 +280,7 @@ static struct routing *make_in_order_for(struct limit *limit, uint32_t lid)
 	if (routing && !is_right(limit, routing, NULL))
 		g_clear_pointer(&routing, routing_unref);
 	routing_unref(base);
-	view_free(view);
+	fabric_unref(view);
 	return routing;
 }
 
@@ -377,7 +368,7 @@ struct routing *routing_renew(const struct route_engine *engine, const struct fa
 		return routing_renew_unlimited(engine, fabric, input, base, way, error);
 	view = view_new(fabric, caps, 0);
 	unlimited = routing_renew_unlimited(engine, view, input, base, way, error);
-	view_free(view);
+	fabric_unref(view);
 	if (!unlimited)
 		return NULL;
 	if (old && unlimited == old->unlimited &&

@@ -8,12 +8,8 @@
 /* A routing of before, for the switches of now. */
 struct route_kept {
 	const struct routing *routing;
-	uint32_t *row; /* [switch]: its index there; FABRIC_NONE: it is new */
+	uint32_t *row; /* [switch]: as of route_places() */
 };
-
-void route_kept_init(struct route_kept *kept, const struct fabric *fabric,
-		     const struct routing *routing);
-void route_kept_clear(struct route_kept *kept);
 
 static inline uint8_t route_kept_port(const struct route_kept *kept, uint32_t sw, uint16_t lid)
 {

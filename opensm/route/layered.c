@@ -96,7 +96,6 @@ static void settle(struct layered *layered)
 	if (!routing->layered.grown)
 		route_note_ties(routing, graph, layered->hops);
 	routing->layered.n_channels = layered->channels->n;
-	routing_name_switches(routing, layered->fabric);
 }
 
 static struct routing *compute(struct layered *layered, layered_route_fn *route, GError **error)
@@ -141,8 +140,8 @@ static struct routing *compute_kept(const struct route_engine *engine, const str
 	struct route_kept kept[KEPT_TABLES];
 
 	base = routing_ref(base ? base : (struct routing *)input->old);
-	route_kept_init(&kept[0], fabric, base);
-	route_kept_init(&kept[1], fabric, input->old);
+	kept[0] = (struct route_kept){base, route_places(fabric, base->fabric)};
+	kept[1] = (struct route_kept){input->old, route_places(fabric, input->old->fabric)};
 	for (int all = base->maker != NULL; !routing && all < 2; all++) {
 		struct layered layered = {.engine = engine,
 					  .fabric = fabric,
@@ -153,7 +152,7 @@ static struct routing *compute_kept(const struct route_engine *engine, const str
 		routing = compute(&layered, route, NULL);
 	}
 	for (unsigned int i = 0; i < KEPT_TABLES; i++)
-		route_kept_clear(&kept[i]);
+		g_free(kept[i].row);
 	if (routing)
 		routing->layered.base = base;
 	else

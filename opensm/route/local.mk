@@ -27,7 +27,7 @@ libroute_a_SOURCES = \
 	opensm/route/hoplanes.c \
 	opensm/route/hops.c \
 	opensm/route/hosts_shortest.c opensm/route/hosts_shortest.h \
-	opensm/route/kept.c opensm/route/kept.h \
+	opensm/route/kept.h \
 	opensm/route/lanes.c opensm/route/lanes.h \
 	opensm/route/lash.c \
 	opensm/route/layered.c opensm/route/layered.h \

@@ -377,7 +377,7 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 	g_free(repair.turn);
 	g_free(repair.lids);
 	repair.routing->max_hops = route_most_hops(graph, change->hops);
-	routing_trace(repair.routing, change->fabric, graph, change->hops);
+	routing_trace(repair.routing, graph, change->hops);
 	change->graph = NULL;
 	change->hops = NULL;
 	keep_even(change, repair.routing);

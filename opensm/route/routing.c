@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 
 #include "route/lanes.h"
-#include "route/fingerprint.h"
 #include "route/shortest.h"
 #include "route/trace.h"
 
@@ -85,15 +84,15 @@ void routing_put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t por
 
 /* ---- home ---- */
 
-static struct route_home *home_new(uint32_t n, size_t row)
+static struct route_home *home_new(const struct fabric *fabric, size_t row)
 {
 	struct route_home *home = g_new0(struct route_home, 1);
 
 	ref_init(&home->ref);
-	home->n = n;
-	home->bytes = alloc_rows(row * n);
-	home->rows = g_new(uint8_t *, n + 1);
-	for (uint32_t i = 0; i < n; i++)
+	home->fabric = fabric_ref((struct fabric *)fabric);
+	home->bytes = alloc_rows(row * fabric->n_switches);
+	home->rows = g_new(uint8_t *, fabric->n_switches + 1);
+	for (uint32_t i = 0; i < fabric->n_switches; i++)
 		home->rows[i] = home->bytes + i * row;
 	return home;
 }
@@ -102,74 +101,21 @@ static void home_unref(struct route_home *home)
 {
 	if (!ref_put(&home->ref))
 		return;
+	fabric_unref(home->fabric);
 	free(home->bytes);
 	g_free(home->rows);
-	g_free(home->guids);
-	g_clear_pointer(&home->row_of, g_hash_table_unref);
 	g_free(home->order);
-	g_free(home->places);
-	g_free(home->first_end);
-	g_free(home->ends);
 	g_free(home);
 }
 
-uint32_t route_home_row(const struct route_home *home, uint64_t guid)
+uint32_t *route_places(const struct fabric *fabric, const struct fabric *other)
 {
-	return GPOINTER_TO_UINT(g_hash_table_lookup(home->row_of, &guid)) - 1;
-}
+	uint32_t *places = g_new(uint32_t, fabric->n_switches + 1);
 
-static uint64_t guid_of(const struct fabric *fabric, uint32_t sw)
-{
-	return fabric->nodes[fabric->switches[sw].node].guid;
-}
-
-void routing_name_switches(struct routing *routing, const struct fabric *fabric)
-{
-	struct route_home *home = routing->home;
-
-	home->guids = g_new(uint64_t, home->n + 1);
-	home->row_of = g_hash_table_new(g_int64_hash, g_int64_equal);
-	for (uint32_t sw = 0; sw < home->n; sw++) {
-		home->guids[sw] = guid_of(fabric, sw);
-		g_hash_table_insert(home->row_of, &home->guids[sw], GUINT_TO_POINTER(sw + 1));
-	}
-}
-
-static void picture_lids(struct route_home *home, const struct fabric *fabric, uint32_t n)
-{
-	home->places = g_new0(struct route_place, n);
-	for (uint32_t lid = 1; lid < n; lid++) {
-		struct route_place *place = &home->places[lid];
-		uint32_t port = fabric_port_by_lid(fabric, lid);
-
-		if (port == FABRIC_NONE)
-			continue;
-		place->guid = fabric->ports[port].guid;
-		place->row = fabric_leaf(fabric, port, &place->exit);
-	}
-}
-
-static void picture_cables(struct route_home *home, const struct fabric *fabric)
-{
-	GArray *ends = g_array_new(FALSE, FALSE, sizeof(struct route_end));
-
-	home->first_end = g_new(uint32_t, home->n + 1);
-	for (uint32_t sw = 0; sw < home->n; sw++) {
-		home->first_end[sw] = ends->len;
-		for (unsigned int num = 0;
-		     num <= fabric->nodes[fabric->switches[sw].node].num_ports; num++) {
-			uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
-			struct route_end end = { FABRIC_NONE, 0 };
-
-			if (num && peer != FABRIC_NONE) {
-				end.row = fabric->nodes[fabric->ports[peer].node].sw;
-				end.port = fabric->ports[peer].num;
-			}
-			g_array_append_val(ends, end);
-		}
-	}
-	home->first_end[home->n] = ends->len;
-	home->ends = (struct route_end *)g_array_free(ends, FALSE);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		places[sw] = route_switch_by_guid(
+			other, fabric->nodes[fabric->switches[sw].node].guid);
+	return places;
 }
 
 /* ---- trace ---- */
@@ -179,54 +125,49 @@ static void trace_free(struct route_trace *trace)
 	if (!trace)
 		return;
 	route_graph_free(trace->graph);
-	g_free(trace->guids);
 	g_free(trace->hops);
 	g_free(trace);
 }
 
-void routing_trace(struct routing *routing, const struct fabric *fabric, struct route_graph *graph,
-		   uint8_t *hops)
+void routing_trace(struct routing *routing, struct route_graph *graph, uint8_t *hops)
 {
-	struct route_trace *trace = g_new0(struct route_trace, 1);
-
-	trace->graph = graph;
-	trace->hops = hops;
-	trace->guids = g_new(uint64_t, graph->n + 1);
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		trace->guids[sw] = guid_of(fabric, sw);
-	routing->trace = trace;
-	if (graph->order)
-		routing->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
+	routing->trace = g_new0(struct route_trace, 1);
+	routing->trace->graph = graph;
+	routing->trace->hops = hops;
+	routing->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
 }
 
-void routing_settle(struct routing *routing, const struct fabric *fabric, struct route_graph *graph,
-		    uint8_t *hops)
+void routing_settle(struct routing *routing, struct route_graph *graph, uint8_t *hops)
 {
-	struct route_home *home = routing->home;
+	const uint32_t *order = graph->base ? graph->base : graph->order;
 
-	routing_trace(routing, fabric, graph, hops);
-	routing_name_switches(routing, fabric);
-	picture_lids(home, fabric, routing->n_blocks * ROUTE_BLOCK);
-	picture_cables(home, fabric);
-	if (graph->order)
-		home->order = g_memdup2(graph->base ? graph->base : graph->order,
-					graph->n * sizeof(*graph->order));
+	routing_trace(routing, graph, hops);
+	routing->home->order = g_memdup2(order, graph->n * sizeof(*order));
 }
 
 /* ---- routings ---- */
 
-struct routing *routing_new_unset(const struct fabric *fabric, const char *engine,
-				  unsigned int promises)
+static struct routing *new_for(const struct fabric *fabric, const char *engine,
+			       unsigned int promises)
 {
 	struct routing *routing = g_new0(struct routing, 1);
 
 	ref_init(&routing->ref);
+	routing->fabric = fabric_ref((struct fabric *)fabric);
 	routing->engine = engine;
 	routing->promises = promises;
 	routing->n_switches = fabric->n_switches;
 	routing->top = fabric->max_lid;
 	routing->n_blocks = routing->top / ROUTE_BLOCK + 1;
-	routing->home = home_new(routing->n_switches, row_bytes(routing));
+	return routing;
+}
+
+struct routing *routing_new_unset(const struct fabric *fabric, const char *engine,
+				  unsigned int promises)
+{
+	struct routing *routing = new_for(fabric, engine, promises);
+
+	routing->home = home_new(fabric, row_bytes(routing));
 	routing->lft = g_memdup2(routing->home->rows,
 				 (routing->n_switches + 1) * sizeof(*routing->lft));
 	return routing;
@@ -243,13 +184,9 @@ struct routing *routing_new(const struct fabric *fabric, const char *engine, uns
 struct routing *routing_from(const struct fabric *fabric, const struct routing *old,
 			     const uint32_t *row, const uint32_t *before)
 {
-	struct routing *routing = g_new0(struct routing, 1);
+	struct routing *routing = new_for(fabric, old->engine, old->promises);
 	uint32_t n = fabric->n_switches;
 
-	ref_init(&routing->ref);
-	routing->engine = old->engine;
-	routing->promises = old->promises;
-	routing->n_switches = n;
 	routing->top = MAX(old->top, fabric->max_lid);
 	routing->n_blocks = old->n_blocks;
 	routing->note = g_strdup(old->note);
@@ -308,8 +245,9 @@ void routing_unref(struct routing *routing)
 	g_free(routing->own);
 	g_free(routing->lft);
 	home_unref(routing->home);
+	fabric_unref(routing->fabric);
 	trace_free(routing->trace);
-	route_fingerprint_free(routing->fingerprint);
+	g_free(routing->demand_word);
 	g_free(routing->order);
 	g_free(routing->trunk);
 	route_lanes_free(routing->lanes);
@@ -317,6 +255,6 @@ void routing_unref(struct routing *routing)
 	routing_unref(routing->layered.base);
 	g_free(routing->caps);
 	g_free(routing->note);
-	g_free(routing->maker_word);
+	g_free(routing->input_word);
 	g_free(routing);
 }

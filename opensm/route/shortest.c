@@ -80,7 +80,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	}
 	if (routing) {
 		route_note_ties(routing, graph, hops);
-		routing_settle(routing, fabric, graph, hops);
+		routing_settle(routing, graph, hops);
 	} else {
 		g_free(hops);
 		route_graph_free(graph);

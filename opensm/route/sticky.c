@@ -29,8 +29,8 @@ struct sticky {
 	const struct fabric *fabric;
 	const struct routing *old;
 	struct routing *routing;
-	bool held;	  /* old is of this very fabric, and has no trace */
-	uint32_t *before; /* [switch]: its index in the old graph, or FABRIC_NONE */
+	bool held;	  /* old has no trace */
+	uint32_t *before; /* [switch]: its index in old, or FABRIC_NONE */
 	uint16_t *lids;	  /* that belong to the same endport as when old, or its home, was made */
 	uint32_t *leaves; /* and where that is now */
 	uint32_t n;
@@ -47,24 +47,11 @@ static bool is_held(const struct routing *routing)
 	return !strcmp(routing->engine, HELD);
 }
 
-static void map_switches(struct sticky *sticky)
+static uint64_t owner_of(const struct fabric *fabric, uint16_t lid)
 {
-	const struct route_trace *old = sticky->old->trace;
-	GHashTable *of;
+	uint32_t port = fabric_port_by_lid(fabric, lid);
 
-	sticky->before = g_new(uint32_t, sticky->routing->n_switches + 1);
-	for (uint32_t sw = 0; sticky->held && sw < sticky->routing->n_switches; sw++)
-		sticky->before[sw] = sw;
-	if (sticky->held)
-		return;
-	of = g_hash_table_new(g_int64_hash, g_int64_equal);
-	for (uint32_t sw = 0; sw < old->graph->n; sw++)
-		g_hash_table_insert(of, &old->guids[sw], GUINT_TO_POINTER(sw + 1));
-	for (uint32_t sw = 0; sw < sticky->routing->n_switches; sw++)
-		sticky->before[sw] = GPOINTER_TO_UINT(g_hash_table_lookup(
-					     of, &sticky->routing->trace->guids[sw])) -
-				     1;
-	g_hash_table_unref(of);
+	return port == FABRIC_NONE ? 0 : fabric->ports[port].guid;
 }
 
 /* LIDs whose owner is the same, on a switch that is the same. */
@@ -75,15 +62,12 @@ static void list_lids(struct sticky *sticky)
 	sticky->lids = g_new(uint16_t, top + 1u);
 	sticky->leaves = g_new(uint32_t, top + 1u);
 	for (uint32_t lid = 1; lid <= top; lid++) {
-		uint32_t port = fabric_port_by_lid(sticky->fabric, lid), leaf;
 		uint8_t exit;
+		uint32_t leaf = route_leaf_of(sticky->fabric, lid, &exit);
 
-		if (port == FABRIC_NONE ||
-		    (!sticky->held &&
-		     sticky->fabric->ports[port].guid != sticky->old->home->places[lid].guid))
-			continue;
-		leaf = fabric_leaf(sticky->fabric, port, &exit);
-		if (leaf == FABRIC_NONE || sticky->before[leaf] == FABRIC_NONE)
+		if (leaf == FABRIC_NONE || sticky->before[leaf] == FABRIC_NONE ||
+		    owner_of(sticky->fabric, lid) !=
+			    owner_of(sticky->old->home->fabric, lid))
 			continue;
 		sticky->lids[sticky->n] = lid;
 		sticky->leaves[sticky->n++] = leaf;
@@ -229,7 +213,7 @@ uint64_t routing_stick_to(const struct fabric *fabric, const struct route_input 
 	if (!routing->trace ||
 	    (!sticky.held && (!old->trace || strcmp(routing->engine, old->engine) != 0)))
 		return 0;
-	map_switches(&sticky);
+	sticky.before = route_places(fabric, old->fabric);
 	list_lids(&sticky);
 	good = sticky.n && (sticky.held || is_worth_it(&sticky)) && stick(&sticky, input->threads);
 	g_free(sticky.before);
@@ -276,25 +260,17 @@ static struct routing *compute(const struct route_engine *engine, const struct f
 	return repaired;
 }
 
-/* Whether it is what switches hold since that engine made it of the same input. */
-static bool was_made_so(const struct routing *old, const struct route_engine *engine,
-			const struct route_input *input)
-{
-	return old && old->maker == engine->name &&
-	       route_fingerprint_is_word(old->maker_word, input);
-}
-
 /* What follows an old routing of the same engine, or is made anew if that is NULL. */
 static struct routing *follow(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,
-			      bool repair, enum route_way *way, GError **error)
+			      bool same_input, enum route_way *way, GError **error)
 {
 	struct route_input by = *input;
 	struct routing *routing = NULL;
 
 	*way = ROUTE_REPAIRED;
-	by.old = repair || was_made_so(old, engine, input) ? old : NULL;
-	if (repair && !input->ties)
+	by.old = same_input ? old : NULL;
+	if (same_input && !input->ties)
 		routing = routing_repair(fabric, input, old);
 	if (routing && !routing->trace->uneven)
 		return routing;
@@ -307,28 +283,41 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 	return routing;
 }
 
+/* Whether an engine made it of the same input; if that is not known, the caller warrants it. */
+static bool is_of_same_input(const struct routing *old, const struct route_engine *engine,
+			     const char *word)
+{
+	if (is_held(old))
+		return old->maker == engine->name && !strcmp(old->input_word, word);
+	return !old->input_word || !strcmp(old->input_word, word);
+}
+
 struct routing *routing_renew_unlimited(const struct route_engine *engine,
 					const struct fabric *fabric,
 					const struct route_input *input, const struct routing *old,
 					enum route_way *way, GError **error)
 {
+	g_autofree char *word = fingerprint_of_input(input);
+	g_autofree char *demand = fingerprint_of_demand(input, fabric);
 	struct routing *routing;
-	bool same; /* what the operator said; if that is not known, the caller warrants it */
+	bool same;
 
 	if (old && strcmp(old->engine, engine->name) != 0 && !is_held(old))
 		old = NULL;
-	same = old && !is_held(old) &&
-	       (!old->fingerprint || route_fingerprint_is_of_input(old->fingerprint, input));
-	if (same && old->fingerprint && route_fingerprint_is_of(old->fingerprint, fabric)) {
+	same = old && is_of_same_input(old, engine, word);
+	if (same && old->demand_word &&
+	    fingerprint_same_fabric(old->fabric, fabric, input->avoid_throttled)) {
 		*way = ROUTE_SAME;
-		if (route_fingerprint_is_of_demand(old->fingerprint, input))
+		if (!strcmp(old->demand_word, demand))
 			return routing_ref((struct routing *)old);
 		same = false;
 	}
 	routing = follow(engine, fabric, input, old, same, way, error);
-	if (routing && input->ties && !engine->ties)
+	if (!routing)
+		return NULL;
+	if (input->ties && !engine->ties)
 		routing_note(routing, "it does not mind what partitions are tied to");
-	if (routing)
-		routing->fingerprint = route_fingerprint_new(fabric, input);
+	routing->input_word = g_steal_pointer(&word);
+	routing->demand_word = g_steal_pointer(&demand);
 	return routing;
 }

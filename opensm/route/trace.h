@@ -8,40 +8,18 @@
 
 #define ROUTE_BLOCK 64 /* entries */
 
-/* Where the owner of a LID was. */
-struct route_place {
-	uint64_t guid; /* of the port; 0: nobody had the LID */
-	uint32_t row;
-	uint8_t exit;
-};
-
-/* The end of a cable between switches. */
-struct route_end {
-	uint32_t row; /* FABRIC_NONE: no such cable */
-	uint8_t port;
-};
-
-/*
- * The tables as they were when they were last computed whole, and a picture of the fabric of that
- * time. Switches are rows. The picture is there if the routing has a trace.
- */
+/* The tables as they were when they were last computed whole, a row for each switch. */
 struct route_home {
 	struct ref ref;
-	uint32_t n;
+	struct fabric *fabric; /* of that time */
 	uint8_t *bytes;	       /* of all rows */
 	uint8_t **rows;
-	uint64_t *guids;       /* of the nodes */
-	GHashTable *row_of;    /* GUID -> row + 1 */
 	uint32_t *order;       /* before route_join_tops(); or NULL */
-	struct route_place *places; /* [LID], n_blocks * ROUTE_BLOCK of them */
-	uint32_t *first_end;   /* [row]: of its port 0 */
-	struct route_end *ends;
 	double peak; /* what the busiest link carries, as a multiple of the mean; 0: not by load */
 };
 
 /* The state of the engine after it made, or repaired, the routing. */
 struct route_trace {
-	uint64_t *guids; /* of the switches of the graph */
 	struct route_graph *graph;
 	uint8_t *hops; /* of route_hops_all() */
 	bool moved;  /* some entries are not as at home for the sake of balance */
@@ -50,15 +28,13 @@ struct route_trace {
 };
 
 /* Makes a routing that an engine just filled repairable; takes over graph and hops. */
-void routing_settle(struct routing *routing, const struct fabric *fabric, struct route_graph *graph,
-		    uint8_t *hops);
-
-/* What layered engines need of that to keep tables: who its switches are. */
-void routing_name_switches(struct routing *routing, const struct fabric *fabric);
+void routing_settle(struct routing *routing, struct route_graph *graph, uint8_t *hops);
 
 /* Gives the routing a trace; takes over graph and hops. */
-void routing_trace(struct routing *routing, const struct fabric *fabric, struct route_graph *graph,
-		   uint8_t *hops);
+void routing_trace(struct routing *routing, struct route_graph *graph, uint8_t *hops);
+
+/* [switch of the fabric]: its index in another one; FABRIC_NONE: it is not there. */
+uint32_t *route_places(const struct fabric *fabric, const struct fabric *other);
 
 /* A routing for this fabric that as yet is old's: row[switch] is that of home, before[switch] its
  * index in old, FABRIC_NONE if it was not there. */
@@ -79,8 +55,5 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 					const struct fabric *fabric,
 					const struct route_input *input, const struct routing *old,
 					enum route_way *way, GError **error);
-
-/* The row of home of the switch with this node GUID, or FABRIC_NONE. */
-uint32_t route_home_row(const struct route_home *home, uint64_t guid);
 
 #endif

@@ -4,7 +4,6 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "route/fingerprint.h"
 #include "route/lanes.h"
 #include "route/trace.h"
 #include "sm/state_file.h"
@@ -154,8 +153,7 @@ void path_sls_hold(struct path_sls *sls, const struct fabric *fabric, struct rou
 		return;
 	row = find_rows(sls, fabric);
 	held->maker = sls->engine->name;
-	held->maker_word = g_strdup(sls->word);
-	routing_name_switches(held, fabric);
+	held->input_word = g_strdup(sls->word);
 	if (!sls->any)
 		return; /* one lane for all */
 	held->lanes = route_lanes_new(held->n_switches, 0);
@@ -168,10 +166,15 @@ void path_sls_hold(struct path_sls *sls, const struct fabric *fabric, struct rou
 
 /* ---- writing ---- */
 
-static gint by_guid(gconstpointer a, gconstpointer b, gpointer data)
+static uint64_t guid_of(const struct fabric *fabric, uint32_t sw)
 {
-	const uint64_t *guids = data;
-	uint64_t x = guids[*(const uint32_t *)a], y = guids[*(const uint32_t *)b];
+	return fabric->nodes[fabric->switches[sw].node].guid;
+}
+
+static gint by_guid(gconstpointer a, gconstpointer b, gpointer fabric)
+{
+	uint64_t x = guid_of(fabric, *(const uint32_t *)a);
+	uint64_t y = guid_of(fabric, *(const uint32_t *)b);
 
 	return x < y ? -1 : x > y;
 }
@@ -184,7 +187,7 @@ static uint32_t *sorted(const struct routing *routing)
 	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
 		order[sw] = sw;
 	g_qsort_with_data(order, (gint)routing->n_switches, sizeof(*order), by_guid,
-			  routing->home->guids);
+			  routing->fabric);
 	return order;
 }
 
@@ -194,7 +197,7 @@ static void append_row(GString *text, const struct routing *routing, const uint3
 	const struct route_lanes *lanes = routing->lanes;
 
 	g_string_append_printf(text, "\n0x%016" G_GINT64_MODIFIER "x ",
-			       routing->home->guids[order[n]]);
+			       guid_of(routing->fabric, order[n]));
 	for (uint32_t i = 0; i < n; i++) {
 		uint8_t sl = lanes ? route_lanes_sl(lanes, order[n], order[i]) : 0;
 
@@ -208,14 +211,12 @@ static char *format(const struct routing *routing)
 {
 	GString *text = g_string_new(NULL);
 	g_autofree uint32_t *order = NULL;
-	g_autofree char *word = NULL;
 
-	if (!routing->layered.n_channels || !routing->fingerprint ||
+	if (!routing->layered.n_channels || !routing->input_word ||
 	    routing->n_switches > ROWS_MAX)
 		return g_string_free(text, FALSE);
 	order = sorted(routing);
-	word = route_fingerprint_word(routing->fingerprint);
-	g_string_append_printf(text, "%s %s\n", routing->engine, word);
+	g_string_append_printf(text, "%s %s\n", routing->engine, routing->input_word);
 	for (uint32_t n = 0; n < routing->n_switches; n++)
 		append_row(text, routing, order, n);
 	return g_string_free(text, FALSE);
