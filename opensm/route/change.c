@@ -123,37 +123,25 @@ static bool same_way(const struct route_change *change, uint32_t was, uint32_t i
 			      route_is_closed(old, was) == route_is_closed(graph, is));
 }
 
-/* Whether a switch has other edges than before; was[] is scratch that enters and leaves unset. */
-static bool is_touched(const struct route_change *change, uint32_t sw, uint32_t *was)
+/* Whether a switch has other edges than before. */
+static bool is_touched(const struct route_change *change, uint32_t sw)
 {
 	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
 	uint32_t before = change->before[sw];
-	bool touched = false;
 
 	if (before == FABRIC_NONE || route_degree(old, before) != route_degree(graph, sw))
 		return true;
-	route_each_edge(old, before, edge)
-		if (change->now[edge->to] != FABRIC_NONE)
-			was[change->now[edge->to]] = edge - old->edges;
 	route_each_edge(graph, sw, edge) {
-		uint32_t other = was[edge->to], e = edge - graph->edges;
+		uint32_t is = edge - graph->edges, was;
 
-		touched |= other == FABRIC_NONE || !same_links(old, other, graph, e) ||
-			   !same_way(change, other, e);
+		if (change->before[edge->to] == FABRIC_NONE)
+			return true;
+		was = route_edge_to(old, before, change->before[edge->to]);
+		if (was == FABRIC_NONE || !same_links(old, was, graph, is) ||
+		    !same_way(change, was, is))
+			return true;
 	}
-	route_each_edge(old, before, edge)
-		if (change->now[edge->to] != FABRIC_NONE)
-			was[change->now[edge->to]] = FABRIC_NONE;
-	return touched;
-}
-
-static void find_touched(struct route_change *change)
-{
-	g_autofree uint32_t *was = g_new(uint32_t, change->n + 1);
-
-	memset(was, 0xFF, (change->n + 1) * sizeof(*was));
-	for (uint32_t sw = 0; sw < change->n; sw++)
-		change->touched[sw] = is_touched(change, sw, was);
+	return false;
 }
 
 /* ---- LIDs ---- */
@@ -241,7 +229,8 @@ static void find_hops(struct route_change *change, unsigned int threads)
 	change->graph->threads = threads;
 	if (change->old->home->order)
 		orient_as_home(change);
-	find_touched(change);
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		change->touched[sw] = is_touched(change, sw);
 	if (!is_too_much(change))
 		change->hops = route_hops_all(change->graph, NULL);
 }

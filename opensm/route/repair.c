@@ -34,116 +34,80 @@
 #define NEIGHBOUR_WEIGHT 16 /* of one without hosts */
 
 struct repair {
-	struct route_change *change;
+	const struct route_change *change;
 	struct routing *routing;
 	uint32_t *turn; /* [switch]: its number among those of its kind */
 	uint32_t salt;	/* added to all turns, so that repairs do not all begin at one port */
-	uint16_t *lids; /* of hosts, that count as load */
-	uint32_t n_lids;
 };
 
 /* One switch while its row is repaired. */
 struct row {
 	const struct repair *repair;
 	uint32_t sw;
-	const uint8_t *hops, *home;
-	uint32_t edges[256];  /* by exit port */
-	uint32_t chosen; /* ports, for LIDs of hosts that are sent here */
-	bool counted, all; /* all: not just those chosen now */
+	const uint8_t *home;
+	uint32_t edges[256]; /* by exit port */
+	uint32_t chosen;     /* ports, for LIDs of hosts that are sent here */
+	bool counted, all;   /* all: not just those chosen now */
 	uint64_t count[256]; /* of LIDs of hosts by their weight, by exit port; if counted */
-	uint32_t *weight;    /* [LID]: used if its cables changed; else each counts 1 */
+	uint32_t *weight;    /* [LID]: if counted */
 };
 
 static void number_by_kind(struct repair *repair)
 {
 	const struct route_graph *graph = repair->change->graph;
-	uint32_t *rank = g_new(uint32_t, graph->n + 1), *met = g_new0(uint32_t, graph->n + 1);
+	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	g_autofree uint32_t *met = g_new0(uint32_t, graph->n + 1);
 
 	route_rank_from_hosts(graph, rank);
 	repair->turn = g_new(uint32_t, graph->n + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		repair->turn[sw] = met[MIN(rank[sw], graph->n)]++;
-	g_free(rank);
-	g_free(met);
-}
-
-static void list_lids(struct repair *repair)
-{
-	const struct route_graph *graph = repair->change->graph;
-
-	repair->lids = g_new(uint16_t, route_n_targets(graph) + 1);
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		if (!graph->targets[t].ignored)
-			repair->lids[repair->n_lids++] = graph->targets[t].lid;
 }
 
 /* Adds the weight of a neighbour to all LIDs that its old table sends here. */
-static void weigh_neighbour(struct row *row, uint32_t from, uint32_t edge)
+static void weigh_neighbour(struct row *row, uint32_t from)
 {
 	const struct route_change *change = row->repair->change;
-	const struct route_edge *back = &change->graph->edges[edge];
-	uint32_t hosts = route_n_hosts(change->graph, from);
+	const struct route_graph *graph = change->graph;
+	const struct route_edge *back = &graph->edges[route_edge_to(graph, from, row->sw)];
+	uint32_t hosts = route_n_hosts(graph, from), weight = hosts ? hosts : NEIGHBOUR_WEIGHT;
 	const uint8_t *lft;
 
 	if (change->before[from] == FABRIC_NONE)
 		return;
 	lft = change->old->lft[change->before[from]];
-	for (unsigned int k = 0; k < back->n_links; k++) {
-		uint8_t port = change->graph->links[back->first_link + k];
-		uint32_t weight = hosts ? hosts : NEIGHBOUR_WEIGHT;
-
+	for (unsigned int k = 0; k < back->n_links; k++)
 		for (uint32_t lid = 0; lid <= change->old->top; lid++)
-			row->weight[lid] += lft[lid] == port ? weight : 0;
-	}
+			if (lft[lid] == graph->links[back->first_link + k])
+				row->weight[lid] += weight;
 }
 
-static void weigh(struct row *row)
-{
-	const struct route_change *change = row->repair->change;
-	const struct route_graph *graph = change->graph;
-	uint32_t sw = row->sw, hosts = route_n_hosts(graph, sw);
-
-	for (uint32_t lid = 0; lid <= row->repair->routing->top; lid++)
-		row->weight[lid] = hosts;
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		uint32_t from = graph->edges[e].to, back = graph->first_edge[from];
-
-		while (graph->edges[back].to != sw)
-			back++;
-		weigh_neighbour(row, from, back);
-	}
-}
-
-static uint32_t weight_of(const struct row *row, const struct route_target *target)
-{
-	if (target->ignored)
-		return 0;
-	return row->repair->change->touched[row->sw] ? row->weight[target->lid] : 1;
-}
-
+/* If its cables changed by who sends the LIDs; else each counts 1. */
 static void count_ports(struct row *row)
 {
 	const struct repair *repair = row->repair;
+	const struct route_graph *graph = repair->change->graph;
 	const uint8_t *lft = repair->routing->lft[row->sw];
 	bool touched = repair->change->touched[row->sw];
 
+	for (uint32_t lid = 0; lid <= repair->routing->top; lid++)
+		row->weight[lid] = touched ? route_n_hosts(graph, row->sw) : 1;
 	if (touched)
-		weigh(row);
+		route_each_edge(graph, row->sw, edge)
+			weigh_neighbour(row, edge->to);
 	memset(row->count, 0, sizeof(row->count));
-	row->all = touched || repair->routing->own[row->sw];
-	for (uint32_t i = 0; row->all && i < repair->n_lids; i++)
-		row->count[lft[repair->lids[i]]] += touched ? row->weight[repair->lids[i]] : 1;
 	row->counted = true;
+	row->all = touched || repair->routing->own[row->sw];
+	for (uint32_t t = 0; row->all && t < route_n_targets(graph); t++)
+		if (!graph->targets[t].ignored)
+			row->count[lft[graph->targets[t].lid]] += row->weight[graph->targets[t].lid];
 }
 
 static bool leads(const struct row *row, uint32_t x, uint8_t port)
 {
 	const struct route_change *change = row->repair->change;
-	uint32_t edge = row->edges[port];
 
-	return edge != FABRIC_NONE &&
-	       route_leads(change->graph, edge, row->hops[x],
-			   change->hops[(size_t)change->graph->edges[edge].to * change->n + x]);
+	return route_begins(change->graph, change->hops, row->sw, row->edges[port], x);
 }
 
 /* How many of the other LIDs of the same port leave by this one. */
@@ -167,9 +131,7 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 	uint64_t least = 0, least_shared = 0;
 	unsigned int n = 0;
 
-	for (uint32_t e = graph->first_edge[row->sw]; e < graph->first_edge[row->sw + 1]; e++) {
-		const struct route_edge *edge = &graph->edges[e];
-
+	route_each_edge(graph, row->sw, edge) {
 		if (!leads(row, x, graph->links[edge->first_link]))
 			continue;
 		memcpy(links + n, graph->links + edge->first_link, edge->n_links);
@@ -192,96 +154,56 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 	return best;
 }
 
-/* The entry that a LID of x, another switch, can have again, or keep; else ROUTE_NO_PORT. */
-static uint8_t good_entry(const struct row *row, uint32_t x, uint16_t lid)
+/* A LID of x. Its exit is there; whether it counts as load. */
+static void repair_lid(struct row *row, uint32_t x, uint16_t lid, uint8_t exit, bool counts)
 {
-	uint8_t was = row->repair->routing->lft[row->sw][lid];
-
-	if (leads(row, x, row->home[lid]))
-		return row->home[lid];
-	return leads(row, x, was) ? was : ROUTE_NO_PORT;
-}
-
-static void repair_target(struct row *row, const struct route_target *target)
-{
+	const struct route_change *change = row->repair->change;
 	struct routing *routing = row->repair->routing;
-	uint8_t was = routing->lft[row->sw][target->lid], is = target->exit;
+	uint8_t was = routing->lft[row->sw][lid], is = was;
 
-	if (row->sw != target->leaf)
-		is = good_entry(row, target->leaf, target->lid);
-	if (is == ROUTE_NO_PORT) {
-		is = choose(row, target->leaf, target->lid);
-		row->chosen += weight_of(row, target) != 0;
+	if (row->sw == x) {
+		is = exit;
+	} else if (change->hops[(size_t)row->sw * change->n + x] == ROUTE_FAR) {
+		is = ROUTE_NO_PORT; /* no way leads there any more */
+	} else if (leads(row, x, row->home[lid])) {
+		is = row->home[lid];
+	} else if (!leads(row, x, was)) {
+		is = choose(row, x, lid);
+		row->chosen += counts && row->weight[lid];
 	}
 	if (is == was)
 		return;
-	routing_put(routing, row->sw, target->lid, is);
-	if (row->counted) {
-		row->count[was] -= row->all ? weight_of(row, target) : 0;
-		row->count[is] += weight_of(row, target);
+	routing_put(routing, row->sw, lid, is);
+	if (row->counted && counts) {
+		row->count[was] -= row->all ? row->weight[lid] : 0;
+		row->count[is] += row->weight[lid];
 	}
 }
 
-static void repair_own_lids(struct row *row, uint32_t x)
-{
-	const struct route_graph *graph = row->repair->change->graph;
-	unsigned int n = route_n_own(graph, x);
-
-	for (unsigned int i = 0; i < n; i++) {
-		uint16_t lid = graph->own_lid[x] + i;
-		uint8_t is = row->sw == x ? 0 : good_entry(row, x, lid);
-
-		if (is == ROUTE_NO_PORT)
-			is = choose(row, x, lid);
-		routing_put(row->repair->routing, row->sw, lid, is);
-	}
-}
-
-/* Whether all entries of a switch are looked at; so what was moved for balance goes home. */
-static bool all_of_row(const struct row *row)
-{
-	const struct route_change *change = row->repair->change;
-
-	return change->touched[row->sw] || (change->whole && change->old->trace->moved);
-}
-
-/* No way leads there any more. */
-static void forget_destination(struct row *row, uint32_t x)
-{
-	const struct route_graph *graph = row->repair->change->graph;
-	unsigned int n = route_n_own(graph, x);
-
-	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
-		routing_put(row->repair->routing, row->sw, graph->targets[t].lid, ROUTE_NO_PORT);
-	for (unsigned int i = 0; i < n; i++)
-		routing_put(row->repair->routing, row->sw, graph->own_lid[x] + i, ROUTE_NO_PORT);
-}
-
-static void repair_destination(struct row *row, uint32_t x)
+static void repair_destination(struct row *row, uint32_t x, bool all)
 {
 	const struct route_change *change = row->repair->change;
 	const struct route_graph *graph = change->graph;
-	bool all = change->anew[x] || all_of_row(row);
+	unsigned int n_own = route_n_own(graph, x);
 
-	if (row->hops[x] == ROUTE_FAR) {
-		forget_destination(row, x);
-		return;
-	}
+	all = all || change->anew[x];
 	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
 		if (all || change->back[t])
-			repair_target(row, &graph->targets[t]);
-	if (all)
-		repair_own_lids(row, x);
+			repair_lid(row, x, graph->targets[t].lid, graph->targets[t].exit,
+				   !graph->targets[t].ignored);
+	for (unsigned int i = 0; all && i < n_own; i++)
+		repair_lid(row, x, graph->own_lid[x] + i, 0, false);
 }
 
+/* Looks at all entries if cables changed, or so that what was moved for balance goes home. */
 static void repair_row(struct row *row)
 {
 	const struct route_change *change = row->repair->change;
-	bool touched = all_of_row(row);
-	uint32_t n = touched ? change->n : change->n_dests;
+	bool all = change->touched[row->sw] || (change->whole && change->old->trace->moved);
+	uint32_t n = all ? change->n : change->n_dests;
 
 	for (uint32_t i = 0; i < n; i++)
-		repair_destination(row, touched ? i : change->dests[i]);
+		repair_destination(row, all ? i : change->dests[i], all);
 }
 
 /*
@@ -290,15 +212,12 @@ static void repair_row(struct row *row)
  */
 static void forget_absent(struct row *row)
 {
-	const struct fabric *fabric = row->repair->change->fabric;
+	const struct route_change *change = row->repair->change;
 	uint8_t *lft = routing_own(row->repair->routing, row->sw), exit;
 
-	for (uint32_t lid = 1; lid <= row->repair->change->old->top; lid++) {
-		uint32_t port = fabric_port_by_lid(fabric, lid);
-
-		if (port == FABRIC_NONE || fabric_leaf(fabric, port, &exit) == FABRIC_NONE)
+	for (uint32_t lid = 1; lid <= change->old->top; lid++)
+		if (route_leaf_of(change->fabric, lid, &exit) == FABRIC_NONE)
 			lft[lid] = ROUTE_NO_PORT;
-	}
 }
 
 static void repair_switches(void *arg, uint32_t first, uint32_t last)
@@ -310,7 +229,6 @@ static void repair_switches(void *arg, uint32_t first, uint32_t last)
 	row.weight = g_new(uint32_t, repair->routing->top + 1u);
 	for (uint32_t sw = first; sw < last; sw++) {
 		row.sw = sw;
-		row.hops = change->hops + (size_t)sw * change->n;
 		row.home = change->old->home->rows[change->row[sw]];
 		row.counted = false;
 		row.chosen = 0;
@@ -371,15 +289,12 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 		routing_from(change->fabric, change->old, change->row, change->before);
 	route_mark_preferences(graph, change->fabric, input);
 	number_by_kind(&repair);
-	list_lids(&repair);
 	repair.salt = change->n_anew + graph->n_links;
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
 	g_free(repair.turn);
-	g_free(repair.lids);
 	repair.routing->max_hops = route_most_hops(graph, change->hops);
-	routing_trace(repair.routing, graph, change->hops);
-	change->graph = NULL;
-	change->hops = NULL;
+	routing_trace(repair.routing, g_steal_pointer(&change->graph),
+		      g_steal_pointer(&change->hops));
 	keep_even(change, repair.routing);
 	routing_share(repair.routing, change->row);
 	return repair.routing;

@@ -22,8 +22,7 @@
 
 #define HELD "" /* engine of tables that were read from switches */
 #define WORK_MUCH (1u << 20) /* entries */
-#define SAMPLE 16 /* every so many'th switch */
-#define BROKEN_PART 200 /* of the entries of these */
+#define LOST_PART 200 /* of the cables */
 
 struct sticky {
 	const struct fabric *fabric;
@@ -95,18 +94,6 @@ static void view_init(struct view *view, const struct sticky *sticky, uint32_t s
 		route_edges_by_port(sticky->old->trace->graph, view->before, view->old_edges);
 }
 
-/* Whether a port of a switch begins a best path to another, by the graph and hops of a trace. */
-static bool leads(const struct route_trace *trace, const uint32_t edges[256], uint32_t sw,
-		  uint32_t to, uint8_t port)
-{
-	const struct route_graph *graph = trace->graph;
-	uint32_t e = edges[port];
-
-	return e != FABRIC_NONE &&
-	       route_leads(graph, e, trace->hops[(size_t)sw * graph->n + to],
-			   trace->hops[(size_t)graph->edges[e].to * graph->n + to]);
-}
-
 /* Whether a port that begins a best path now began none before, and the path is no longer. */
 static bool is_gain(const struct view *view, uint32_t leaf, uint8_t port)
 {
@@ -114,7 +101,7 @@ static bool is_gain(const struct view *view, uint32_t leaf, uint8_t port)
 	const struct route_trace *old = view->sticky->old->trace;
 	uint32_t to = view->sticky->before[leaf];
 
-	return !leads(old, view->old_edges, view->before, to, port) &&
+	return !route_begins(old->graph, old->hops, view->before, view->old_edges[port], to) &&
 	       trace->hops[(size_t)view->sw * trace->graph->n + leaf] <=
 		       old->hops[(size_t)view->before * old->graph->n + to];
 }
@@ -123,48 +110,26 @@ static bool is_gain(const struct view *view, uint32_t leaf, uint8_t port)
 static bool can_stay(const struct view *view, uint32_t i)
 {
 	const struct sticky *sticky = view->sticky;
+	const struct route_trace *trace = sticky->routing->trace;
 	uint16_t lid = sticky->lids[i];
 	uint32_t leaf = sticky->leaves[i];
 
-	return leads(sticky->routing->trace, view->edges, view->sw, leaf, view->was[lid]) &&
+	return route_begins(trace->graph, trace->hops, view->sw, view->edges[view->was[lid]],
+			    leaf) &&
 	       (sticky->held || !is_gain(view, leaf, view->is[lid]));
 }
 
-/* How many entries of a switch cannot stay, as no best path begins there any more. */
-static uint32_t count_broken(const struct view *view)
-{
-	const struct sticky *sticky = view->sticky;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < sticky->n; i++) {
-		uint8_t was = view->was[sticky->lids[i]];
-
-		n += was != view->is[sticky->lids[i]] &&
-		     !leads(sticky->routing->trace, view->edges, view->sw, sticky->leaves[i], was);
-	}
-	return n;
-}
-
 /*
- * Whether to put entries back can be as even as tables made anew, as some switches tell. Where it
- * is much work to find that out by loads, and cables are lost everywhere, it is not tried: with 1
- * to 10 % of the cables lost the busiest one then nearly always carries 10 to 100 % more.
+ * Whether to put entries back can be as even as tables made anew. Where it is much work to find
+ * that out by loads, and cables are lost everywhere, it is not tried: with 1 to 10 % of the cables
+ * lost the busiest one then nearly always carries 10 to 100 % more.
  */
 static bool is_worth_it(const struct sticky *sticky)
 {
-	uint64_t n = 0, broken = 0;
-	struct view view;
+	uint32_t before = sticky->old->trace->graph->n_links;
 
-	if ((uint64_t)sticky->routing->n_switches * sticky->n < WORK_MUCH)
-		return true;
-	for (uint32_t sw = 0; sw < sticky->routing->n_switches; sw += SAMPLE) {
-		if (sticky->before[sw] == FABRIC_NONE)
-			continue;
-		view_init(&view, sticky, sw);
-		n += sticky->n;
-		broken += count_broken(&view);
-	}
-	return broken <= n / BROKEN_PART;
+	return (uint64_t)sticky->routing->n_switches * sticky->n < WORK_MUCH ||
+	       sticky->routing->trace->graph->n_links >= before - before / LOST_PART;
 }
 
 static void stick_switch(struct sticky *sticky, uint32_t sw)

@@ -27,6 +27,15 @@ struct route_trace {
 	uint64_t excused; /* so much is carried by it in tables computed whole, too; 0: not known */
 };
 
+/* Whether an exit of a switch begins a best path to another, by the hops of route_hops_all(). */
+static inline bool route_begins(const struct route_graph *graph, const uint8_t *hops, uint32_t sw,
+				uint32_t edge, uint32_t to)
+{
+	return edge != FABRIC_NONE &&
+	       route_leads(graph, edge, hops[(size_t)sw * graph->n + to],
+			   hops[(size_t)graph->edges[edge].to * graph->n + to]);
+}
+
 /* Makes a routing that an engine just filled repairable; takes over graph and hops. */
 void routing_settle(struct routing *routing, struct route_graph *graph, uint8_t *hops);
 
