@@ -258,8 +258,8 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
  * cable would carry over 10 % more than without that; if in a large network so many old entries
  * lead nowhere that this is to be expected; or if the engine cannot repair.
  */
-uint64_t routing_stick_to(const struct fabric *fabric, const struct route_input *input,
-			  struct routing *routing, const struct routing *old);
+uint64_t routing_stick_to(const struct route_input *input, struct routing *routing,
+			  const struct routing *old);
 
 #define ROUTE_ERROR route_error_quark()
 enum route_error {

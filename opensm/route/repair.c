@@ -98,9 +98,11 @@ static void count_ports(struct row *row)
 	memset(row->count, 0, sizeof(row->count));
 	row->counted = true;
 	row->all = touched || repair->routing->own[row->sw];
-	for (uint32_t t = 0; row->all && t < route_n_targets(graph); t++)
-		if (!graph->targets[t].ignored)
-			row->count[lft[graph->targets[t].lid]] += row->weight[graph->targets[t].lid];
+	for (uint32_t t = 0; row->all && t < route_n_targets(graph); t++) {
+		uint16_t lid = graph->targets[t].lid;
+
+		row->count[lft[lid]] += graph->targets[t].ignored ? 0 : row->weight[lid];
+	}
 }
 
 static bool leads(const struct row *row, uint32_t x, uint8_t port)

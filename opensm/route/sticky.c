@@ -25,15 +25,14 @@
 #define LOST_PART 200 /* of the cables */
 
 struct sticky {
-	const struct fabric *fabric;
 	const struct routing *old;
 	struct routing *routing;
-	bool held;	  /* old has no trace */
+	const struct route_trace *then, *now; /* of these; then is NULL if old was read */
 	uint32_t *before; /* [switch]: its index in old, or FABRIC_NONE */
-	uint16_t *lids;	  /* that belong to the same endport as when old, or its home, was made */
-	uint32_t *leaves; /* and where that is now */
-	uint32_t n;
-	uint64_t kept, same;
+	/* [LID]: the switch of its owner, if both were there when old, or its home, was made; or
+	 * FABRIC_NONE */
+	uint32_t *leaf;
+	uint64_t n, same, kept; /* entries to such LIDs, of which are as before, and are put back */
 };
 
 struct routing *routing_new_held(const struct fabric *fabric)
@@ -53,70 +52,60 @@ static uint64_t owner_of(const struct fabric *fabric, uint16_t lid)
 	return port == FABRIC_NONE ? 0 : fabric->ports[port].guid;
 }
 
-/* LIDs whose owner is the same, on a switch that is the same. */
-static void list_lids(struct sticky *sticky)
+static void find_leaves(struct sticky *sticky)
 {
-	uint16_t top = MIN(sticky->routing->top, sticky->old->top);
+	const struct fabric *fabric = sticky->routing->fabric, *was = sticky->old->home->fabric;
 
-	sticky->lids = g_new(uint16_t, top + 1u);
-	sticky->leaves = g_new(uint32_t, top + 1u);
-	for (uint32_t lid = 1; lid <= top; lid++) {
+	sticky->leaf = g_new(uint32_t, sticky->routing->top + 1u);
+	for (uint32_t lid = 0; lid <= sticky->routing->top; lid++) {
 		uint8_t exit;
-		uint32_t leaf = route_leaf_of(sticky->fabric, lid, &exit);
+		uint32_t leaf = route_leaf_of(fabric, lid, &exit);
+		bool stays = leaf != FABRIC_NONE && sticky->before[leaf] != FABRIC_NONE &&
+			     lid <= sticky->old->top &&
+			     owner_of(fabric, lid) == owner_of(was, lid);
 
-		if (leaf == FABRIC_NONE || sticky->before[leaf] == FABRIC_NONE ||
-		    owner_of(sticky->fabric, lid) !=
-			    owner_of(sticky->old->home->fabric, lid))
-			continue;
-		sticky->lids[sticky->n] = lid;
-		sticky->leaves[sticky->n++] = leaf;
+		sticky->leaf[lid] = stays ? leaf : FABRIC_NONE;
+		sticky->n += stays ? sticky->routing->n_switches : 0;
 	}
 }
 
-/* A switch whose entries are looked at. */
-struct view {
-	const struct sticky *sticky;
-	uint32_t sw, before;
-	uint8_t *is;
-	const uint8_t *was;
+/* Whether an exit that begins a best path now began none before, and the path is no longer. */
+static bool is_gain(const struct sticky *sticky, uint32_t sw, uint32_t leaf, uint32_t old_edge)
+{
+	const struct route_trace *then = sticky->then, *now = sticky->now;
+	uint32_t from = sticky->before[sw], to = sticky->before[leaf];
+
+	return !route_begins(then->graph, then->hops, from, old_edge, to) &&
+	       now->hops[(size_t)sw * now->graph->n + leaf] <=
+		       then->hops[(size_t)from * then->graph->n + to];
+}
+
+static void stick_switch(struct sticky *sticky, uint32_t sw)
+{
+	const struct route_trace *then = sticky->then, *now = sticky->now;
 	uint32_t edges[256], old_edges[256]; /* by exit port */
-};
+	uint8_t *is = sticky->routing->lft[sw];
+	const uint8_t *was;
 
-static void view_init(struct view *view, const struct sticky *sticky, uint32_t sw)
-{
-	view->sticky = sticky;
-	view->sw = sw;
-	view->before = sticky->before[sw];
-	view->is = sticky->routing->lft[sw];
-	view->was = sticky->old->lft[view->before];
-	route_edges_by_port(sticky->routing->trace->graph, sw, view->edges);
-	if (!sticky->held)
-		route_edges_by_port(sticky->old->trace->graph, view->before, view->old_edges);
-}
+	if (sticky->before[sw] == FABRIC_NONE)
+		return;
+	was = sticky->old->lft[sticky->before[sw]];
+	route_edges_by_port(now->graph, sw, edges);
+	if (then)
+		route_edges_by_port(then->graph, sticky->before[sw], old_edges);
+	for (uint32_t lid = 1; lid <= sticky->routing->top; lid++) {
+		uint32_t leaf = sticky->leaf[lid];
 
-/* Whether a port that begins a best path now began none before, and the path is no longer. */
-static bool is_gain(const struct view *view, uint32_t leaf, uint8_t port)
-{
-	const struct route_trace *trace = view->sticky->routing->trace;
-	const struct route_trace *old = view->sticky->old->trace;
-	uint32_t to = view->sticky->before[leaf];
-
-	return !route_begins(old->graph, old->hops, view->before, view->old_edges[port], to) &&
-	       trace->hops[(size_t)view->sw * trace->graph->n + leaf] <=
-		       old->hops[(size_t)view->before * old->graph->n + to];
-}
-
-/* Whether an entry that is not what it was may be that again. */
-static bool can_stay(const struct view *view, uint32_t i)
-{
-	const struct sticky *sticky = view->sticky;
-	const struct route_trace *trace = sticky->routing->trace;
-	uint16_t lid = sticky->lids[i];
-	uint32_t leaf = sticky->leaves[i];
-
-	return route_begins(trace->graph, trace->hops, view->sw, view->edges[view->was[lid]],
-			    leaf) &&
-	       (sticky->held || !is_gain(view, leaf, view->is[lid]));
+		if (leaf == FABRIC_NONE)
+			continue;
+		sticky->same += is[lid] == was[lid];
+		if (is[lid] == was[lid] ||
+		    !route_begins(now->graph, now->hops, sw, edges[was[lid]], leaf) ||
+		    (then && is_gain(sticky, sw, leaf, old_edges[is[lid]])))
+			continue;
+		is[lid] = was[lid];
+		sticky->kept++;
+	}
 }
 
 /*
@@ -126,64 +115,45 @@ static bool can_stay(const struct view *view, uint32_t i)
  */
 static bool is_worth_it(const struct sticky *sticky)
 {
-	uint32_t before = sticky->old->trace->graph->n_links;
+	uint32_t before = sticky->then ? sticky->then->graph->n_links : 0;
 
-	return (uint64_t)sticky->routing->n_switches * sticky->n < WORK_MUCH ||
-	       sticky->routing->trace->graph->n_links >= before - before / LOST_PART;
-}
-
-static void stick_switch(struct sticky *sticky, uint32_t sw)
-{
-	struct view view;
-
-	if (sticky->before[sw] == FABRIC_NONE)
-		return;
-	view_init(&view, sticky, sw);
-	for (uint32_t i = 0; i < sticky->n; i++) {
-		uint16_t lid = sticky->lids[i];
-
-		sticky->same += view.is[lid] == view.was[lid];
-		if (view.is[lid] == view.was[lid] || !can_stay(&view, i))
-			continue;
-		view.is[lid] = view.was[lid];
-		sticky->kept++;
-	}
+	return sticky->n && (sticky->n < WORK_MUCH ||
+			     sticky->now->graph->n_links >= before - before / LOST_PART);
 }
 
 /* Whether what is put back is good: if not, it is not there. */
 static bool stick(struct sticky *sticky, unsigned int threads)
 {
 	struct routing *routing = sticky->routing;
-	size_t n = (size_t)routing->n_switches * routing->n_blocks * ROUTE_BLOCK;
-	g_autofree uint8_t *anew = g_memdup2(routing->home->bytes, n);
+	size_t size = (size_t)routing->n_switches * routing->n_blocks * ROUTE_BLOCK;
+	g_autofree uint8_t *anew = g_memdup2(routing->home->bytes, size);
 	uint64_t peak = routing_peak(routing, threads);
 	bool good;
 
 	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
 		stick_switch(sticky, sw);
-	good = !sticky->held || sticky->same >= sticky->n * (uint64_t)routing->n_switches / 2;
-	good = good && sticky->kept && routing_peak(routing, threads) <= peak + peak / 10;
+	good = sticky->kept && (sticky->then || sticky->same >= sticky->n / 2) &&
+	       routing_peak(routing, threads) <= peak + peak / 10;
 	if (!good)
-		memcpy(routing->home->bytes, anew, n);
+		memcpy(routing->home->bytes, anew, size);
 	return good;
 }
 
-uint64_t routing_stick_to(const struct fabric *fabric, const struct route_input *input,
-			  struct routing *routing, const struct routing *old)
+uint64_t routing_stick_to(const struct route_input *input, struct routing *routing,
+			  const struct routing *old)
 {
 	struct sticky sticky = {
-		.fabric = fabric, .old = old, .routing = routing, .held = is_held(old)};
+		.old = old, .routing = routing, .then = old->trace, .now = routing->trace};
 	bool good;
 
 	if (!routing->trace ||
-	    (!sticky.held && (!old->trace || strcmp(routing->engine, old->engine) != 0)))
+	    (!is_held(old) && (!old->trace || strcmp(routing->engine, old->engine) != 0)))
 		return 0;
-	sticky.before = route_places(fabric, old->fabric);
-	list_lids(&sticky);
-	good = sticky.n && (sticky.held || is_worth_it(&sticky)) && stick(&sticky, input->threads);
+	sticky.before = route_places(routing->fabric, old->fabric);
+	find_leaves(&sticky);
+	good = is_worth_it(&sticky) && stick(&sticky, input->threads);
 	g_free(sticky.before);
-	g_free(sticky.lids);
-	g_free(sticky.leaves);
+	g_free(sticky.leaf);
 	return good ? sticky.kept : 0;
 }
 
@@ -206,44 +176,32 @@ static bool is_better(const struct routing *anew, struct routing *repaired, unsi
 	return is_worse(repaired, peak, threads);
 }
 
-/* Tables computed whole; but a repair if it is nearly as even, or if they cannot be had. */
-static struct routing *compute(const struct route_engine *engine, const struct fabric *fabric,
-			       const struct route_input *input, struct routing *repaired,
-			       enum route_way *way, GError **error)
-{
-	struct routing *routing = engine->compute(fabric, input, repaired ? NULL : error);
-
-	*way = ROUTE_ANEW;
-	if (!repaired)
-		return routing;
-	if (routing && is_better(routing, repaired, input->threads)) {
-		routing_unref(repaired);
-		return routing;
-	}
-	routing_unref(routing);
-	*way = ROUTE_REPAIRED;
-	return repaired;
-}
-
-/* What follows an old routing of the same engine, or is made anew if that is NULL. */
+/*
+ * What follows an old routing of the same engine, or is made anew if that is NULL. A repair that
+ * may be uneven stays if it is nearly as even as tables computed whole, or these cannot be had.
+ */
 static struct routing *follow(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,
 			      bool same_input, enum route_way *way, GError **error)
 {
 	struct route_input by = *input;
-	struct routing *routing = NULL;
+	struct routing *repaired = NULL, *routing;
 
 	*way = ROUTE_REPAIRED;
 	by.old = same_input ? old : NULL;
 	if (same_input && !input->ties)
-		routing = routing_repair(fabric, input, old);
-	if (routing && !routing->trace->uneven)
-		return routing;
-	routing = compute(engine, fabric, &by, routing, way, error);
-	if (!routing || !old || *way == ROUTE_REPAIRED)
-		return routing;
-	if (routing->layered.base ||
-	    (!input->ties && routing_stick_to(fabric, input, routing, old)))
+		repaired = routing_repair(fabric, input, old);
+	if (repaired && !repaired->trace->uneven)
+		return repaired;
+	routing = engine->compute(fabric, &by, repaired ? NULL : error);
+	if (repaired && (!routing || !is_better(routing, repaired, input->threads))) {
+		routing_unref(routing);
+		return repaired;
+	}
+	routing_unref(repaired);
+	*way = ROUTE_ANEW;
+	if (routing && old &&
+	    (routing->layered.base || (!input->ties && routing_stick_to(input, routing, old))))
 		*way = ROUTE_STICKY;
 	return routing;
 }

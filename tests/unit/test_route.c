@@ -482,7 +482,7 @@ static uint64_t lose_and_keep(const char *engine)
 		fabric = builder_freeze(builder);
 		fresh = route(fabric, engine);
 		routing = route(fabric, engine);
-		n = routing_stick_to(fabric, &input, routing, old);
+		n = routing_stick_to(&input, routing, old);
 		kept += n;
 		check_accepted(fabric, routing, seed);
 		if (!n)
