@@ -23,49 +23,6 @@
 
 #define CAPS_MAX 8 /* different ones */
 
-/* ---- caps ---- */
-
-static uint32_t count_different(const uint32_t *caps, uint32_t n)
-{
-	g_autofree bool *seen = g_new0(bool, FABRIC_LIDS + 1);
-	uint32_t different = 0;
-
-	for (uint32_t sw = 0; sw < n; sw++) {
-		different += !seen[caps[sw]];
-		seen[caps[sw]] = true;
-	}
-	return different;
-}
-
-/* Each of them costs a computation: no fabric shall make that many. To powers of two. */
-static void round_down(uint32_t *caps, uint32_t n)
-{
-	for (uint32_t sw = 0; sw < n; sw++) {
-		uint32_t power = 1;
-
-		while (power * 2 <= caps[sw])
-			power *= 2;
-		caps[sw] = caps[sw] < FABRIC_LIDS ? power : FABRIC_LIDS;
-	}
-}
-
-uint32_t *route_caps(const struct fabric *fabric)
-{
-	uint32_t n = fabric->n_switches, *caps;
-	bool any = false;
-
-	for (uint32_t sw = 0; sw < n && !any; sw++)
-		any = fabric_fdb_cap(fabric, sw) < FABRIC_LIDS;
-	if (!any)
-		return NULL;
-	caps = g_new(uint32_t, n);
-	for (uint32_t sw = 0; sw < n; sw++)
-		caps[sw] = fabric_fdb_cap(fabric, sw);
-	if (count_different(caps, n) > CAPS_MAX)
-		round_down(caps, n);
-	return caps;
-}
-
 uint32_t route_next_cap(const uint32_t *caps, uint32_t n, uint32_t lid)
 {
 	uint32_t next = FABRIC_LIDS;
@@ -76,22 +33,28 @@ uint32_t route_next_cap(const uint32_t *caps, uint32_t n, uint32_t lid)
 	return next;
 }
 
-/* ---- the network of a range of LIDs ---- */
-
-/* A view of a fabric in which some cables are missing; nobody else holds it. */
-static void take_cables(struct fabric *view, uint32_t sw)
+/* Each of them costs a computation: no fabric shall make that many. To powers of two. */
+static void round_down(uint32_t *caps, uint32_t n)
 {
-	const struct fabric_node *node = &view->nodes[view->switches[sw].node];
+	for (uint32_t sw = 0; sw < n; sw++)
+		while (caps[sw] < FABRIC_LIDS && caps[sw] & (caps[sw] - 1))
+			caps[sw] &= caps[sw] - 1; /* without the lowest bit */
+}
 
-	for (unsigned int num = 1; num <= node->num_ports; num++) {
-		struct fabric_port *port = &view->ports[node->first_port + num];
+uint32_t *route_caps(const struct fabric *fabric)
+{
+	uint32_t n = fabric->n_switches, *caps = g_new(uint32_t, n + 1), different = 0;
 
-		if (port->peer == FABRIC_NONE ||
-		    !fabric_is_switch(view, view->ports[port->peer].node))
-			continue;
-		view->ports[port->peer].peer = FABRIC_NONE;
-		port->peer = FABRIC_NONE;
-	}
+	for (uint32_t sw = 0; sw < n; sw++)
+		caps[sw] = fabric_fdb_cap(fabric, sw);
+	for (uint32_t cap = route_next_cap(caps, n, 0); cap < FABRIC_LIDS;
+	     cap = route_next_cap(caps, n, cap))
+		different++;
+	if (different >= CAPS_MAX)
+		round_down(caps, n);
+	if (!different)
+		g_clear_pointer(&caps, g_free);
+	return caps;
 }
 
 /* What switches that hold this LID are to each other. All hold all LIDs there. */
@@ -99,10 +62,14 @@ static struct fabric *view_new(const struct fabric *fabric, const uint32_t *caps
 {
 	struct fabric *view = fabric_copy(fabric);
 
-	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 		view->switches[sw].info.linear_fdb_cap = 0;
-		if (caps[sw] <= lid)
-			take_cables(view, sw);
+	for (uint32_t port = 0; port < fabric->n_ports; port++) {
+		uint32_t sw = fabric->nodes[fabric->ports[port].node].sw;
+		uint32_t to = route_switch_across(fabric, port);
+
+		if (sw != FABRIC_NONE && to != FABRIC_NONE && MIN(caps[sw], caps[to]) <= lid)
+			view->ports[port].peer = FABRIC_NONE;
 	}
 	return view;
 }
@@ -114,111 +81,78 @@ struct limit {
 	const struct fabric *fabric;
 	const struct route_input *input;
 	const uint32_t *caps;
+	struct fabric *view;	   /* without cables to switches that lack the LIDs at hand */
 	const uint32_t *order;	   /* that all parts have; NULL: none */
 	const struct routing *old; /* what parts are repaired from; NULL: they are made anew */
 	struct routing *routing;   /* that is made */
 };
 
-/* LIDs [first, last] of one table. */
-static void copy_row(const struct limit *limit, const struct routing *part,
-		     const struct fabric *view, uint32_t sw, uint32_t first, uint32_t last)
+/* An entry that does not lead over a cable that the view lacks. */
+static void copy_entry(const struct limit *limit, const struct routing *part, uint32_t sw,
+		       uint32_t lid)
 {
-	const struct fabric_node *node = &view->nodes[view->switches[sw].node];
-	uint8_t *row = limit->routing->lft[sw];
-	bool dead[256] = {false};
+	uint8_t exit = part->lft[sw][lid];
+	uint32_t port = fabric_switch_port(limit->fabric, sw, exit);
 
-	if (limit->caps[sw] <= first)
-		return;
-	for (unsigned int num = 1; num <= node->num_ports; num++)
-		dead[num] = view->ports[node->first_port + num].peer !=
-			    limit->fabric->ports[node->first_port + num].peer;
-	for (uint32_t lid = first; lid <= last; lid++)
-		if (!dead[part->lft[sw][lid]])
-			row[lid] = part->lft[sw][lid];
+	if (limit->caps[sw] > lid && exit != ROUTE_NO_PORT &&
+	    limit->view->ports[port].peer == limit->fabric->ports[port].peer)
+		limit->routing->lft[sw][lid] = exit;
 }
 
-/* What its own switch does not hand over goes nowhere. */
-static void discard(const struct limit *limit, uint32_t lid)
-{
-	uint8_t exit;
-	uint32_t leaf = route_leaf_of(limit->fabric, lid, &exit);
-
-	if (leaf == FABRIC_NONE || limit->caps[leaf] > lid)
-		return;
-	for (uint32_t sw = 0; sw < limit->fabric->n_switches; sw++)
-		limit->routing->lft[sw][lid] = ROUTE_NO_PORT;
-}
-
-static void copy_columns(const struct limit *limit, const struct routing *part,
-			 const struct fabric *view, uint32_t first, uint32_t last)
+static void copy_columns(const struct limit *limit, const struct routing *part, uint32_t first,
+			 uint32_t last)
 {
 	struct routing *routing = limit->routing;
 
-	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
-		copy_row(limit, part, view, sw, first, last);
-	for (uint32_t lid = first; lid <= last; lid++)
-		discard(limit, lid);
+	for (uint32_t lid = first; lid <= last; lid++) {
+		uint8_t exit;
+		uint32_t leaf = route_leaf_of(limit->fabric, lid, &exit);
+
+		/* what its own switch does not hand over goes nowhere */
+		if (leaf != FABRIC_NONE && limit->caps[leaf] <= lid)
+			continue;
+		for (uint32_t sw = 0; sw < routing->n_switches; sw++)
+			copy_entry(limit, part, sw, lid);
+	}
 	routing->promises &= part->promises;
 	routing->max_hops = MAX(routing->max_hops, part->max_hops);
 }
 
-/* Tables for the LIDs from first on, which is a cap. */
-static struct routing *part_from(const struct limit *limit, const struct fabric *view,
-				 GError **error)
+/* Tables for the LIDs that switches of the view hold. */
+static struct routing *part_for(const struct limit *limit, GError **error)
 {
 	struct route_input input = *limit->input;
 	struct routing *part = NULL;
 
 	input.order = limit->order;
 	if (limit->old)
-		part = routing_repair(view, &input, limit->old);
-	return part ? part : limit->engine->compute(view, &input, error);
-}
-
-static bool add_range(const struct limit *limit, uint32_t first, uint32_t last, GError **error)
-{
-	struct fabric *view = view_new(limit->fabric, limit->caps, first);
-	struct routing *part = part_from(limit, view, error);
-
-	if (part)
-		copy_columns(limit, part, view, first, last);
-	fabric_unref(view);
-	routing_unref(part);
-	return part != NULL;
+		part = routing_repair(limit->view, &input, limit->old);
+	return part ? part : limit->engine->compute(limit->view, &input, error);
 }
 
 /* ---- the whole ---- */
 
-static struct routing *new_like(const struct fabric *fabric, const struct routing *base)
-{
-	struct routing *routing = routing_new(fabric, base->engine, base->promises);
-	uint32_t n = fabric->n_switches;
-
-	routing->promises &= ~ROUTE_SHORTEST;
-	routing->note = g_strdup(base->note);
-	if (base->order)
-		routing->order = g_memdup2(base->order, n * sizeof(*routing->order));
-	return routing;
-}
-
-/* The columns of base that all switches hold, and others for each range above. */
-static struct routing *mix(struct limit *limit, const struct routing *base, GError **error)
+/* The columns of base that all switches hold, and others for each range above; false and error. */
+static bool mix(struct limit *limit, struct routing *base, GError **error)
 {
 	const struct fabric *fabric = limit->fabric;
-	uint32_t n = fabric->n_switches, next = route_next_cap(limit->caps, n, 0);
-	bool made = true;
+	uint32_t n = fabric->n_switches, next;
+	struct routing *routing = routing_new(fabric, base->engine, base->promises), *part = base;
 
-	limit->routing = new_like(fabric, base);
-	copy_columns(limit, base, fabric, 0, next - 1);
-	while (made && next <= fabric->max_lid) {
-		uint32_t first = next;
-
+	limit->routing = routing;
+	routing->promises &= ~ROUTE_SHORTEST;
+	routing->note = g_strdup(base->note);
+	routing->order = g_memdup2(base->order, n * sizeof(*routing->order));
+	for (uint32_t first = 0; part && first <= fabric->max_lid; first = next) {
 		next = route_next_cap(limit->caps, n, first);
-		made = add_range(limit, first, MIN(next - 1, fabric->max_lid), error);
+		limit->view = view_new(fabric, limit->caps, first);
+		part = first ? part_for(limit, error) : routing_ref(base);
+		if (part)
+			copy_columns(limit, part, first, MIN(next - 1, fabric->max_lid));
+		routing_unref(part);
+		g_clear_pointer(&limit->view, fabric_unref);
 	}
-	if (!made)
-		g_clear_pointer(&limit->routing, routing_unref);
-	return limit->routing;
+	return part != NULL;
 }
 
 /*
@@ -265,92 +199,67 @@ static uint32_t *order_for(const struct limit *limit, uint32_t lid)
 	return order;
 }
 
+/* From tables for the LIDs that all switches hold. */
+static struct routing *make(struct limit *limit, struct routing *base, GError **error)
+{
+	if (!mix(limit, base, error) || !is_right(limit, limit->routing, error))
+		g_clear_pointer(&limit->routing, routing_unref);
+	return limit->routing;
+}
+
 /* Nothing goes through switches that lack this LID then, if there is any other way. */
-static struct routing *make_in_order_for(struct limit *limit, uint32_t lid)
+static struct routing *make_in_order_for(struct limit *limit, const struct routing *unlimited,
+					 uint32_t lid)
 {
 	g_autofree uint32_t *order = order_for(limit, lid);
-	struct fabric *view = view_new(limit->fabric, limit->caps, 0);
 	struct routing *base = NULL, *routing = NULL;
 
 	limit->order = order;
+	limit->view = unlimited->fabric;
 	if (order)
-		base = part_from(limit, view, NULL);
+		base = part_for(limit, NULL);
 	if (base)
-		routing = mix(limit, base, NULL);
-	if (routing && !is_right(limit, routing, NULL))
-		g_clear_pointer(&routing, routing_unref);
+		routing = make(limit, base, NULL);
 	routing_unref(base);
-	fabric_unref(view);
 	return routing;
 }
 
-static struct routing *make_in_other_order(struct limit *limit)
+/* What is left of tables for switches that hold all LIDs; or tables in another order. */
+static struct routing *limit_tables(struct limit *limit, struct routing *unlimited, GError **error)
 {
 	uint32_t n = limit->fabric->n_switches, cap = route_next_cap(limit->caps, n, 0);
-	struct routing *routing = NULL;
-
-	limit->old = NULL;
-	for (; !routing && cap < FABRIC_LIDS; cap = route_next_cap(limit->caps, n, cap))
-		routing = make_in_order_for(limit, cap);
-	return routing;
-}
-
-/* What is left of tables for switches that hold all LIDs. */
-static struct routing *limit_tables(struct limit *limit, const struct routing *unlimited,
-				    GError **error)
-{
 	struct routing *routing;
-	GError *first = NULL;
 
 	limit->old = unlimited;
 	limit->order = unlimited->order;
-	routing = mix(limit, unlimited, &first);
-	if (routing && !is_right(limit, routing, &first))
-		g_clear_pointer(&routing, routing_unref);
-	if (!routing && unlimited->order)
-		routing = make_in_other_order(limit);
+	routing = make(limit, unlimited, error);
+	limit->old = NULL;
+	for (; !routing && unlimited->order && cap < FABRIC_LIDS;
+	     cap = route_next_cap(limit->caps, n, cap))
+		routing = make_in_order_for(limit, unlimited, cap);
 	if (routing)
-		g_clear_error(&first);
-	else
-		g_propagate_error(error, first);
+		g_clear_error(error);
 	return routing;
-}
-
-/* [switch]: hosts stand on it. */
-static bool *find_leaves(const struct fabric *fabric)
-{
-	bool *leaves = g_new0(bool, fabric->n_switches + 1);
-
-	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
-		uint8_t exit;
-		uint32_t leaf = route_leaf_of(fabric, lid, &exit);
-
-		if (leaf != FABRIC_NONE && exit)
-			leaves[leaf] = true;
-	}
-	return leaves;
 }
 
 /* Where both switches hold the LID of the host, and those between them do not. */
 static uint64_t count_cut(const struct limit *limit, const struct routing *routing,
 			  const struct routing *unlimited)
 {
-	const struct fabric *fabric = limit->fabric;
-	g_autofree bool *leaves = find_leaves(fabric);
-	uint32_t first = route_next_cap(limit->caps, fabric->n_switches, 0);
+	struct route_graph *graph = route_graph_new(limit->fabric);
 	uint64_t n = 0;
 
-	for (uint32_t lid = first; lid <= fabric->max_lid; lid++) {
-		uint8_t exit;
-		uint32_t leaf = route_leaf_of(fabric, lid, &exit);
+	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
+		uint16_t lid = graph->targets[t].lid;
 
-		if (leaf == FABRIC_NONE || !exit || limit->caps[leaf] <= lid)
+		if (limit->caps[graph->targets[t].leaf] <= lid)
 			continue;
-		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-			n += leaves[sw] && limit->caps[sw] > lid &&
+		for (uint32_t sw = 0; sw < graph->n; sw++)
+			n += route_has_hosts(graph, sw) && limit->caps[sw] > lid &&
 			     routing_port(routing, sw, lid) == ROUTE_NO_PORT &&
 			     routing_port(unlimited, sw, lid) != ROUTE_NO_PORT;
 	}
+	route_graph_free(graph);
 	return n;
 }
 
@@ -360,7 +269,7 @@ struct routing *routing_renew(const struct route_engine *engine, const struct fa
 {
 	const struct routing *base = old && old->unlimited ? old->unlimited : old;
 	g_autofree uint32_t *caps = route_caps(fabric);
-	struct limit limit = {engine, fabric, input, caps};
+	struct limit limit = {.engine = engine, .fabric = fabric, .input = input, .caps = caps};
 	struct routing *unlimited, *routing;
 	struct fabric *view;
 
