@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Engine file: forwarding tables that somebody else made, or hop counts that say which ports may be
- * chosen. Whatever the files leave open is as minhop has it; or as updn has it, if the files no
- * longer fit to the fabric, the fill of minhop has a credit loop, and that of updn has none: then
- * the result promises so, and may leave out what updn leaves out to that end. All LIDs of switches
- * are by updn then, as its detours to them go together with each other, but not with others.
+ * chosen. Whatever the files leave open is as minhop has it.
  *
  * Switches are found by their node GUID, destinations by port GUID where the file has it, so LIDs
  * may have moved since; the offset within the LIDs of a port (LMC) stays. Switches and ports that
@@ -23,29 +20,53 @@
 #include "route/file_fill.h"
 #include "route/shortest.h"
 
+/* What the operator is told of, if there is any. */
+enum count {
+	OPEN_SWITCHES, /* in the subnet, but not in lfts */
+	OPEN_LIDS,
+	DEAD_ENTRIES, /* of lfts */
+	DEAD_ROWS,    /* of hops */
+	OVERRULED,
+	AROUND,
+	GONE_SWITCHES, /* in a file, but not in the subnet */
+	GONE_LIDS,
+	COUNTS
+};
+
+static const char *const told[COUNTS] = {
+	[OPEN_SWITCHES] = "switches that are not in it and are filled by minhop",
+	[OPEN_LIDS] = "entries that it lacks and are filled by minhop",
+	[DEAD_ENTRIES] = "entries for ports that lead nowhere or to another host, filled by minhop",
+	[DEAD_ROWS] = "rows of hops without a usable port, filled by minhop",
+	[OVERRULED] = "entries overruled, as they led to such ones",
+	[AROUND] = "entries filled so that they go along with those of the file, not by minhop",
+	[GONE_SWITCHES] = "switches that are not in the subnet",
+	[GONE_LIDS] = "entries for LIDs or ports that are not in the subnet",
+};
+
 struct load {
 	const struct fabric *fabric;
 	const struct route_input *input;
-	struct routing *routing;
-	const struct routing *filler;
-	bool hosts_only; /* LIDs of switches are by the filler */
-	bool right, acyclic; /* the result */
-	struct route_fixed fixed;
+	struct routing *said;	/* the entries that the files have */
 	bool dead[FABRIC_LIDS]; /* some entry of the LID leads nowhere */
-	uint32_t switches, entries;	   /* taken from lfts */
-	uint32_t rows;			   /* taken from hops */
-	uint32_t known;			   /* switches in a file and in the subnet */
-	uint32_t gone_switches, gone_lids; /* in a file, but not in the subnet */
-	uint32_t no_port;		   /* rows of hops without a port that can be used */
-	uint32_t open_switches, open_lids; /* in the subnet, but not in lfts */
-	uint32_t dead_entries;		   /* of lfts, that lead nowhere */
-	uint32_t left_out;		   /* of lfts, for LIDs of switches */
-	struct route_fill_tally tally;
+	uint32_t known;		/* switches in a file and in the subnet */
+	uint32_t switches, entries; /* taken from lfts */
+	uint32_t rows;		    /* taken from hops */
+	uint64_t count[COUNTS];
 };
 
-static uint8_t ports_of(const struct fabric *fabric, uint32_t sw)
+/* False and error if a switch has not so many ports. */
+static bool has_port(const struct load *load, uint32_t sw, unsigned int port, const char *what,
+		     const char *file, uint32_t line, GError **error)
 {
-	return fabric->nodes[fabric->switches[sw].node].num_ports;
+	const struct fabric_node *node = &load->fabric->nodes[load->fabric->switches[sw].node];
+
+	if (port <= node->num_ports)
+		return true;
+	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
+		    "%s:%u: %s %u, but switch 0x%016" PRIx64 " has ports 0 to %u", file, line, what,
+		    port, node->guid, node->num_ports);
+	return false;
 }
 
 /* The LID of today; 0 if its owner is not there. */
@@ -58,6 +79,16 @@ static uint16_t lid_now(const struct fabric *fabric, uint64_t guid, uint16_t lid
 	if (!guid)
 		return lid;
 	return fabric->ports[port].lid + (lid & ((1u << fabric->ports[port].lmc) - 1));
+}
+
+/* The switch that rows of a file are of, if it is there. */
+static uint32_t find_switch(struct load *load, uint64_t guid)
+{
+	uint32_t sw = route_switch_by_guid(load->fabric, guid);
+
+	load->count[GONE_SWITCHES] += sw == FABRIC_NONE;
+	load->known += sw != FABRIC_NONE;
+	return sw;
 }
 
 /* ---- hop counts ---- */
@@ -78,21 +109,11 @@ static unsigned int best_ports(const struct load *load, const struct route_hops_
 	return n;
 }
 
-static bool is_for_filler(const struct load *load, uint16_t lid)
-{
-	const struct fabric *fabric = load->fabric;
-
-	return load->hosts_only &&
-	       fabric_is_switch(fabric, fabric->ports[fabric_port_by_lid(fabric, lid)].node);
-}
-
 static void choose(struct load *load, uint32_t sw, uint16_t lid, const uint8_t *ports,
 		   unsigned int n, uint32_t used[256])
 {
 	uint8_t best = ports[0];
 
-	if (is_for_filler(load, lid))
-		return;
 	if (!n) {
 		load->dead[lid] = true;
 		return;
@@ -101,42 +122,29 @@ static void choose(struct load *load, uint32_t sw, uint16_t lid, const uint8_t *
 		if (used[ports[i]] < used[best])
 			best = ports[i];
 	used[best]++;
-	load->routing->lft[sw][lid] = best;
-	route_fix(&load->fixed, sw, lid);
+	load->said->lft[sw][lid] = best;
 }
 
-/* False and error if the row has more ports than the switch. */
-static bool apply_row(struct load *load, const struct route_graph *graph,
-		      const struct route_hops_row *row, uint32_t sw, uint32_t used[256],
-		      GError **error)
+static void apply_row(struct load *load, const struct route_graph *graph,
+		      const struct route_hops_row *row, uint32_t sw, uint32_t used[256])
 {
 	const struct fabric *fabric = load->fabric;
 	uint16_t lid = lid_now(fabric, row->guid, row->lid);
-	uint32_t to = FABRIC_NONE;
+	uint32_t to = lid ? fabric->nodes[fabric->ports[fabric->lid_port[lid]].node].sw
+			  : FABRIC_NONE;
 	unsigned int n;
 	uint8_t ports[256];
 
-	if (row->n > ports_of(fabric, sw) + 1u) {
-		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
-			    "%s:%u: hops by ports up to %u, but switch 0x%016" PRIx64
-			    " has ports 0 to %u",
-			    load->input->hops.file, row->line, row->n - 1u, row->sw,
-			    ports_of(fabric, sw));
-		return false;
-	}
-	if (lid)
-		to = fabric->nodes[fabric->ports[fabric->lid_port[lid]].node].sw;
-	load->gone_lids += to == FABRIC_NONE;
+	load->count[GONE_LIDS] += to == FABRIC_NONE;
 	if (to == FABRIC_NONE || to == sw)
-		return true;
+		return;
 	n = best_ports(load, row, sw, ports);
-	load->no_port += !n;
+	load->count[DEAD_ROWS] += !n;
 	load->rows += n != 0;
 	for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
 		choose(load, sw, graph->targets[t].lid, ports, n, used);
 	for (unsigned int i = 0; i < route_n_own(graph, to); i++)
 		choose(load, sw, graph->own_lid[to] + i, ports, n, used);
-	return true;
 }
 
 static bool apply_hops(struct load *load, GError **error)
@@ -151,11 +159,12 @@ static bool apply_hops(struct load *load, GError **error)
 
 		if (!row->n) { /* begins the rows of another switch */
 			memset(used, 0, sizeof(used));
-			sw = route_switch_by_guid(load->fabric, row->sw);
-			load->gone_switches += sw == FABRIC_NONE;
-			load->known += sw != FABRIC_NONE;
+			sw = find_switch(load, row->sw);
 		} else if (sw != FABRIC_NONE) {
-			good = apply_row(load, graph, row, sw, used, error);
+			good = has_port(load, sw, row->n - 1u, "hops by ports up to", hops->file,
+					row->line, error);
+			if (good)
+				apply_row(load, graph, row, sw, used);
 		}
 	}
 	route_graph_free(graph);
@@ -164,38 +173,25 @@ static bool apply_hops(struct load *load, GError **error)
 
 /* ---- forwarding tables ---- */
 
-static uint32_t count_lids(const struct fabric *fabric)
-{
-	uint32_t n = 0;
-
-	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
-		n += fabric->lid_port[lid] != FABRIC_NONE;
-	return n;
-}
-
 /* Whether a packet that is sent so meets a switch, or the port that it is for. */
 static bool leads_on(const struct fabric *fabric, uint32_t sw, uint8_t port, uint16_t lid)
 {
-	uint32_t own = fabric_port_by_lid(fabric, lid);
 	uint32_t there = fabric_switch_port(fabric, sw, port);
 	uint32_t next = route_next_switch(fabric, sw, port);
 
 	if (port)
 		there = fabric->ports[there].peer;
-	return there == own || (next != FABRIC_NONE && next != sw);
+	return there == fabric_port_by_lid(fabric, lid) || (next != FABRIC_NONE && next != sw);
 }
 
 static void apply_entry(struct load *load, uint32_t sw, uint16_t lid, uint8_t port)
 {
-	if (is_for_filler(load, lid)) {
-		load->left_out++;
-	} else if (leads_on(load->fabric, sw, port, lid)) {
-		load->routing->lft[sw][lid] = port;
-		route_fix(&load->fixed, sw, lid);
+	if (leads_on(load->fabric, sw, port, lid)) {
+		load->said->lft[sw][lid] = port;
 		load->entries++;
 	} else {
 		load->dead[lid] = true;
-		load->dead_entries++;
+		load->count[DEAD_ENTRIES]++;
 	}
 }
 
@@ -209,56 +205,40 @@ static bool apply_lft(struct load *load, const struct route_lft *lft, uint32_t s
 		const struct route_lft_entry *entry = &lfts->entries[i];
 		uint16_t lid = lid_now(load->fabric, entry->guid, entry->lid);
 
-		if (entry->port > ports_of(load->fabric, sw)) {
-			g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
-				    "%s:%u: port %u, but switch 0x%016" PRIx64 " has ports 0 to %u",
-				    lfts->file, entry->line, entry->port, lft->guid,
-				    ports_of(load->fabric, sw));
+		if (!has_port(load, sw, entry->port, "port", lfts->file, entry->line, error))
 			return false;
-		}
-		load->gone_lids += !lid;
-		if (!lid || seen[lid])
-			continue;
+		load->count[GONE_LIDS] += !lid;
+		if (lid && !seen[lid])
+			apply_entry(load, sw, lid, entry->port);
 		seen[lid] = true;
-		apply_entry(load, sw, lid, entry->port);
-		load->open_lids--;
 	}
+	for (uint32_t lid = 1; lid <= load->fabric->max_lid; lid++)
+		load->count[OPEN_LIDS] += !seen[lid] && load->fabric->lid_port[lid] != FABRIC_NONE;
 	return true;
 }
 
 static bool apply_lfts(struct load *load, GError **error)
 {
 	const struct route_lfts *lfts = &load->input->lfts;
-	uint32_t n_lids = count_lids(load->fabric);
 
 	for (uint32_t i = 0; i < lfts->n; i++) {
-		uint32_t sw = route_switch_by_guid(load->fabric, lfts->lfts[i].guid);
+		uint32_t sw = find_switch(load, lfts->lfts[i].guid);
 
-		load->gone_switches += sw == FABRIC_NONE;
 		if (sw == FABRIC_NONE)
 			continue;
-		load->open_lids += n_lids;
 		if (!apply_lft(load, &lfts->lfts[i], sw, error))
 			return false;
 		load->switches++;
-		load->known++;
 	}
-	load->open_switches = load->fabric->n_switches - load->switches;
+	load->count[OPEN_SWITCHES] = load->fabric->n_switches - load->switches;
 	return true;
 }
 
 /* ---- the engine ---- */
 
-static void add_note(GString *text, uint64_t n, const char *what, const char *by)
-{
-	if (n)
-		g_string_append_printf(text, ", %" PRIu64 " %s%s", n, what, by);
-}
-
-static char *make_note(const struct load *load)
+static char *make_note(const struct load *load, const struct routing *filler)
 {
 	const struct route_input *input = load->input;
-	const char *filler = load->filler->engine;
 	GString *text = g_string_new(NULL);
 
 	if (input->lfts.file)
@@ -267,119 +247,67 @@ static char *make_note(const struct load *load)
 	if (input->hops.file)
 		g_string_append_printf(text, "%s%s: %u rows of hops", text->len ? "; " : "",
 				       input->hops.file, load->rows);
-	add_note(text, load->open_switches, "switches that are not in it and are filled by ",
-		 filler);
-	add_note(text, load->open_lids, "entries that it lacks and are filled by ", filler);
-	add_note(text, load->dead_entries,
-		 "entries for ports that lead nowhere or to another host, filled by ", filler);
-	add_note(text, load->no_port, "rows of hops without a usable port, filled by ", filler);
-	add_note(text, load->tally.overruled, "entries overruled, as they led to such ones", "");
-	add_note(text, load->left_out,
-		 "entries for LIDs of switches left out, which else closed a credit loop; by ",
-		 filler);
-	add_note(text, load->tally.around,
-		 "entries filled so that they go along with those of the file, not by ", filler);
-	add_note(text, load->gone_switches, "switches that are not in the subnet", "");
-	add_note(text, load->gone_lids, "entries for LIDs or ports that are not in the subnet",
-		 "");
-	if (load->filler->note)
-		g_string_append_printf(text, "; %s", load->filler->note);
+	for (enum count i = 0; i < COUNTS; i++)
+		if (load->count[i])
+			g_string_append_printf(text, ", %" PRIu64 " %s", load->count[i], told[i]);
+	if (filler->note)
+		g_string_append_printf(text, "; %s", filler->note);
 	return g_string_free(text, FALSE);
-}
-
-/* Files of another subnet: routes that have nothing of them would only look like theirs. */
-static bool is_of_another(const struct load *load, GError **error)
-{
-	const struct route_input *input = load->input;
-
-	if (load->known || !load->fabric->n_switches)
-		return false;
-	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
-		    "%s: none of its switches is in the subnet",
-		    input->lfts.file ? input->lfts.file : input->hops.file);
-	return true;
 }
 
 static bool apply(struct load *load, GError **error)
 {
-	struct routing *routing = load->routing;
-	struct route_verdict verdict;
+	const struct route_input *input = load->input;
 
-	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
-		memcpy(routing->lft[sw], load->filler->lft[sw], routing->top + 1u);
-	if (load->input->hops.file && !apply_hops(load, error))
+	if (input->hops.file && !apply_hops(load, error))
 		return false;
-	if (load->input->lfts.file && !apply_lfts(load, error))
+	if (input->lfts.file && !apply_lfts(load, error))
 		return false;
-	if (is_of_another(load, error))
-		return false;
-	load->tally = route_file_fill(load->fabric, &load->fixed, load->dead, load->filler,
-				      routing);
-	load->right = route_verify_by(load->fabric, routing, load->input, &verdict);
-	load->acyclic = verdict.acyclic;
-	routing->max_hops = verdict.max_hops;
-	route_verdict_clear(&verdict);
-	routing->note = make_note(load);
-	return true;
+	if (load->known || !load->fabric->n_switches)
+		return true;
+	/* of another subnet: routes that have nothing of them would only look like theirs */
+	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
+		    "%s: none of its switches is in the subnet",
+		    input->lfts.file ? input->lfts.file : input->hops.file);
+	return false;
 }
 
-/* How a fill turned out. */
-struct outcome {
-	bool dead; /* some entries of the files are */
-	bool good; /* right, and without a credit loop */
-};
-
-static struct routing *fill_by(const struct routing *filler, bool hosts_only,
-			       const struct fabric *fabric, const struct route_input *input,
-			       struct outcome *outcome, GError **error)
+static struct routing *fill(struct load *load, const struct routing *filler)
 {
-	struct load *load = g_new0(struct load, 1);
-	struct routing *routing = routing_new(fabric, route_engine_file.name,
-					      hosts_only ? filler->promises
-							 : route_engine_file.promises);
+	struct route_verdict verdict;
+	struct routing *routing = route_file_fill(load->said, load->dead, filler,
+						  &load->count[AROUND], &load->count[OVERRULED]);
 
-	load->fabric = fabric;
-	load->input = input;
-	load->routing = routing;
-	load->filler = filler;
-	load->hosts_only = hosts_only;
-	route_fixed_init(&load->fixed, routing);
-	if (!apply(load, error))
-		g_clear_pointer(&routing, routing_unref);
-	outcome->dead = load->dead_entries || load->no_port;
-	outcome->good = load->right && load->acyclic;
-	route_fixed_clear(&load->fixed);
-	g_free(load);
+	route_verify_by(load->fabric, routing, load->input, &verdict);
+	routing->max_hops = verdict.max_hops;
+	route_verdict_clear(&verdict);
+	routing->note = make_note(load, filler);
 	return routing;
 }
 
 static struct routing *file_compute(const struct fabric *fabric, const struct route_input *input,
 				    GError **error)
 {
-	struct routing *minhop, *updn, *routing, *other = NULL;
-	struct outcome outcome;
+	struct routing *filler, *routing = NULL;
+	struct load *load;
 
 	if (!input->lfts.file && !input->hops.file) {
 		g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
 				    "neither lfts_file nor lid_matrix_dump_file is set");
 		return NULL;
 	}
-	minhop = route_engine_minhop.compute(fabric, input, error);
-	if (!minhop)
+	filler = route_engine_minhop.compute(fabric, input, error);
+	if (!filler)
 		return NULL;
-	routing = fill_by(minhop, false, fabric, input, &outcome, error);
-	updn = routing && outcome.dead && !outcome.good
-		       ? route_engine_updn.compute(fabric, input, NULL)
-		       : NULL;
-	if (updn)
-		other = fill_by(updn, true, fabric, input, &outcome, NULL);
-	if (other && outcome.good) {
-		routing_unref(routing);
-		routing = g_steal_pointer(&other);
-	}
-	routing_unref(other);
-	routing_unref(updn);
-	routing_unref(minhop);
+	load = g_new0(struct load, 1);
+	load->fabric = fabric;
+	load->input = input;
+	load->said = routing_new(fabric, route_engine_file.name, route_engine_file.promises);
+	if (apply(load, error))
+		routing = fill(load, filler);
+	routing_unref(load->said);
+	routing_unref(filler);
+	g_free(load);
 	return routing;
 }
 

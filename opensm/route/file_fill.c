@@ -27,26 +27,19 @@ enum state {
 
 struct fill {
 	const struct fabric *fabric;
-	const struct route_fixed *fixed;
+	const struct routing *said, *filler;
 	const struct route_graph *graph;
-	const struct routing *filler;
 	struct routing *routing;
 	uint8_t *state;	 /* [n] enum state */
 	uint32_t *level; /* [n] */
 	uint32_t *queue; /* [n] */
 	uint32_t *used;	 /* [link]: LIDs that were led over it here */
-	struct route_fill_tally tally;
+	uint64_t *around, *overruled;
 };
 
-void route_fixed_init(struct route_fixed *fixed, const struct routing *routing)
+static bool is_said(const struct fill *fill, uint32_t sw, uint16_t lid)
 {
-	fixed->n_lids = routing->top + 1u;
-	fixed->bits = g_new0(uint64_t, (size_t)routing->n_switches * fixed->n_lids / 64 + 1);
-}
-
-void route_fixed_clear(struct route_fixed *fixed)
-{
-	g_clear_pointer(&fixed->bits, g_free);
+	return fill->said->lft[sw][lid] != ROUTE_NO_PORT;
 }
 
 uint32_t route_next_switch(const struct fabric *fabric, uint32_t sw, uint8_t port)
@@ -62,8 +55,14 @@ static bool is_mixed(const struct fill *fill, uint16_t lid)
 	uint32_t n = 0;
 
 	for (uint32_t sw = 0; sw < fill->graph->n; sw++)
-		n += route_is_fixed(fill->fixed, sw, lid);
+		n += is_said(fill, sw, lid);
 	return n && n < fill->graph->n;
+}
+
+/* The switch to which one sends a LID. */
+static uint32_t next_of(const struct fill *fill, uint32_t sw, uint16_t lid)
+{
+	return route_next_switch(fill->fabric, sw, fill->routing->lft[sw][lid]);
 }
 
 /* Follows the entries from a switch to one of which it is known what becomes of the packet. */
@@ -75,7 +74,7 @@ static enum state follow(struct fill *fill, uint32_t sw, uint16_t lid)
 	while (sw != FABRIC_NONE && fill->state[sw] == UNKNOWN) {
 		fill->state[sw] = ON_THE_WAY;
 		fill->queue[n++] = sw;
-		sw = route_next_switch(fill->fabric, sw, fill->routing->lft[sw][lid]);
+		sw = next_of(fill, sw, lid);
 	}
 	end = sw != FABRIC_NONE && fill->state[sw] == ARRIVES ? ARRIVES : FAILS;
 	while (n)
@@ -90,7 +89,7 @@ static bool all_arrive(struct fill *fill, uint32_t leaf, uint16_t lid, bool by_f
 
 	memset(fill->state, UNKNOWN, fill->graph->n);
 	for (uint32_t sw = 0; by_file && sw < fill->graph->n; sw++)
-		if (!route_is_fixed(fill->fixed, sw, lid))
+		if (!is_said(fill, sw, lid))
 			fill->state[sw] = FAILS;
 	fill->state[leaf] = ARRIVES;
 	for (uint32_t sw = 0; sw < fill->graph->n; sw++)
@@ -115,9 +114,7 @@ static void find_levels(struct fill *fill, uint32_t leaf, uint16_t lid)
 			uint32_t sw = edge->to;
 
 			if (fill->level[sw] != FABRIC_NONE ||
-			    (route_is_fixed(fill->fixed, sw, lid) &&
-			     route_next_switch(fill->fabric, sw, fill->routing->lft[sw][lid]) !=
-				     to))
+			    (is_said(fill, sw, lid) && next_of(fill, sw, lid) != to))
 				continue;
 			fill->level[sw] = fill->level[to] + 1;
 			fill->queue[n++] = sw;
@@ -129,8 +126,7 @@ static void find_levels(struct fill *fill, uint32_t leaf, uint16_t lid)
 static void lead_nearer(struct fill *fill, uint32_t sw, uint16_t lid)
 {
 	const struct route_graph *graph = fill->graph;
-	uint32_t next = route_next_switch(fill->fabric, sw, fill->routing->lft[sw][lid]);
-	uint32_t best = FABRIC_NONE;
+	uint32_t next = next_of(fill, sw, lid), best = FABRIC_NONE;
 
 	if (next != FABRIC_NONE && fill->level[next] + 1 == fill->level[sw])
 		return;
@@ -143,7 +139,7 @@ static void lead_nearer(struct fill *fill, uint32_t sw, uint16_t lid)
 	}
 	fill->used[best]++;
 	fill->routing->lft[sw][lid] = graph->links[best];
-	fill->tally.around++;
+	(*fill->around)++;
 }
 
 /* Leaves to the filler what does not arrive by the file alone. */
@@ -157,7 +153,7 @@ static void overrule(struct fill *fill, uint32_t leaf, uint16_t lid)
 		if (fill->state[sw] == ARRIVES || fill->routing->lft[sw][lid] == port)
 			continue;
 		fill->routing->lft[sw][lid] = port;
-		fill->tally.overruled++;
+		(*fill->overruled)++;
 	}
 }
 
@@ -171,31 +167,44 @@ static void fill_lid(struct fill *fill, uint32_t leaf, uint16_t lid, bool dead)
 		return;
 	find_levels(fill, leaf, lid);
 	for (uint32_t sw = 0; sw < fill->graph->n; sw++)
-		if (sw != leaf && fill->level[sw] != FABRIC_NONE &&
-		    !route_is_fixed(fill->fixed, sw, lid))
+		if (sw != leaf && fill->level[sw] != FABRIC_NONE && !is_said(fill, sw, lid))
 			lead_nearer(fill, sw, lid);
 }
 
-struct route_fill_tally route_file_fill(const struct fabric *fabric,
-					const struct route_fixed *fixed, const bool *dead,
-					const struct routing *filler, struct routing *routing)
+static struct routing *copy(const struct routing *said, const struct routing *filler)
 {
-	struct route_graph *graph = route_graph_new(fabric);
+	struct routing *routing = routing_new(said->fabric, said->engine, said->promises);
+
+	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
+		for (uint32_t lid = 0; lid <= routing->top; lid++)
+			routing->lft[sw][lid] = said->lft[sw][lid] != ROUTE_NO_PORT
+							? said->lft[sw][lid]
+							: filler->lft[sw][lid];
+	return routing;
+}
+
+struct routing *route_file_fill(const struct routing *said, const bool *dead,
+				const struct routing *filler, uint64_t *around,
+				uint64_t *overruled)
+{
+	struct route_graph *graph = route_graph_new(said->fabric);
 	struct fill fill = {
-		.fabric = fabric,
-		.fixed = fixed,
-		.graph = graph,
+		.fabric = said->fabric,
+		.said = said,
 		.filler = filler,
-		.routing = routing,
+		.graph = graph,
+		.routing = copy(said, filler),
 		.state = g_malloc(graph->n + 1),
 		.level = g_new(uint32_t, graph->n + 1),
 		.queue = g_new(uint32_t, graph->n + 1),
 		.used = g_new0(uint32_t, graph->n_links + 1),
+		.around = around,
+		.overruled = overruled,
 	};
 
-	for (uint32_t lid = 1; lid <= routing->top; lid++) {
+	for (uint32_t lid = 1; lid <= said->top; lid++) {
 		uint8_t exit;
-		uint32_t leaf = route_leaf_of(fabric, lid, &exit);
+		uint32_t leaf = route_leaf_of(said->fabric, lid, &exit);
 
 		if (leaf != FABRIC_NONE && is_mixed(&fill, lid))
 			fill_lid(&fill, leaf, lid, dead[lid]);
@@ -205,5 +214,5 @@ struct route_fill_tally route_file_fill(const struct fabric *fabric,
 	g_free(fill.queue);
 	g_free(fill.used);
 	route_graph_free(graph);
-	return fill.tally;
+	return fill.routing;
 }
