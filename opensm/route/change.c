@@ -103,22 +103,17 @@ static void orient_as_home(struct route_change *change)
 	change->graph->open = change->old->trace->graph->open;
 }
 
-/* ---- what the edges of one switch were, and are ---- */
+/* ---- what differs ---- */
 
-static bool same_links(const struct route_graph *a, uint32_t x, const struct route_graph *b,
-		       uint32_t y)
-{
-	const struct route_edge *one = &a->edges[x], *other = &b->edges[y];
-
-	return one->n_links == other->n_links &&
-	       !memcmp(a->links + one->first_link, b->links + other->first_link, one->n_links);
-}
-
-/* Whether an edge leads up or down, and is closed or not, as it did. */
-static bool same_way(const struct route_change *change, uint32_t was, uint32_t is)
+/* Whether an edge has the same links, leads up or down, and is closed or not, as it did. */
+static bool is_same_edge(const struct route_change *change, uint32_t was, uint32_t is)
 {
 	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
+	const struct route_edge *a = &old->edges[was], *b = &graph->edges[is];
 
+	if (a->n_links != b->n_links ||
+	    memcmp(old->links + a->first_link, graph->links + b->first_link, a->n_links) != 0)
+		return false;
 	return !graph->up || (old->up[was] == graph->up[is] &&
 			      route_is_closed(old, was) == route_is_closed(graph, is));
 }
@@ -137,64 +132,21 @@ static bool is_touched(const struct route_change *change, uint32_t sw)
 		if (change->before[edge->to] == FABRIC_NONE)
 			return true;
 		was = route_edge_to(old, before, change->before[edge->to]);
-		if (was == FABRIC_NONE || !same_links(old, was, graph, is) ||
-		    !same_way(change, was, is))
+		if (was == FABRIC_NONE || !is_same_edge(change, was, is))
 			return true;
 	}
 	return false;
 }
 
-/* ---- LIDs ---- */
-
-/* LIDs that have an owner who did not have them, or was elsewhere. */
-static void note_lids(struct route_change *change)
-{
-	const struct route_graph *graph = change->graph;
-
-	change->back = g_new(bool, route_n_targets(graph) + 1);
-	change->n_dests = change->n_anew;
-	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
-		const struct route_target *is = &graph->targets[t];
-		uint8_t exit = 0;
-		uint32_t leaf = route_leaf_of(change->old->fabric, is->lid, &exit);
-
-		change->back[t] = leaf == FABRIC_NONE || change->now[leaf] != is->leaf ||
-				  exit != is->exit;
-		if (change->back[t] && !change->anew[is->leaf] &&
-		    (change->n_dests == change->n_anew ||
-		     change->dests[change->n_dests - 1] != is->leaf))
-			change->dests[change->n_dests++] = is->leaf;
-	}
-}
-
-/* The switch has other LIDs of its own: all that leads to it is looked at. */
-static bool renamed(const struct route_change *change, uint32_t sw)
-{
-	const struct route_graph *graph = change->graph, *old = change->old->trace->graph;
-	uint32_t before = change->before[sw];
-
-	return before != FABRIC_NONE && (graph->own_lid[sw] != old->own_lid[before] ||
-					 graph->own_lmc[sw] != old->own_lmc[before]);
-}
-
-/* Whether other edges are closed for what leads to it, as it is a leaf now, or no more. */
-static bool is_reopened(const struct route_change *change, uint32_t sw)
-{
-	const struct route_graph *graph = change->graph, *old = change->old->trace->graph;
-
-	return graph->joined && old->joined && graph->leaf[sw] != old->leaf[change->before[sw]];
-}
-
-/* ---- what differs ---- */
-
 /* Destinations to which the distance from some switch is another. */
 static void compare_hops(struct route_change *change)
 {
 	const uint8_t *old = change->old->trace->hops;
+	size_t n_before = change->old->n_switches;
 
 	for (uint32_t sw = 0; sw < change->n; sw++) {
 		const uint8_t *is = change->hops + (size_t)sw * change->n;
-		const uint8_t *was = old + (size_t)change->before[sw] * change->n_before;
+		const uint8_t *was = old + change->before[sw] * n_before;
 
 		for (uint32_t x = 0; change->before[sw] != FABRIC_NONE && x < change->n; x++)
 			change->anew[x] |=
@@ -202,36 +154,54 @@ static void compare_hops(struct route_change *change)
 	}
 }
 
-static void list_anew(struct route_change *change)
+/*
+ * Whether a switch is another destination than it was: it is back, has other LIDs of its own, or
+ * other edges are closed for what leads to it, as it is a leaf now, or no more.
+ */
+static bool is_another(const struct route_change *change, uint32_t sw)
 {
+	const struct route_graph *graph = change->graph, *old = change->old->trace->graph;
+	uint32_t before = change->before[sw];
+
+	return before == FABRIC_NONE || graph->own_lid[sw] != old->own_lid[before] ||
+	       graph->own_lmc[sw] != old->own_lmc[before] ||
+	       (graph->joined && old->joined && graph->leaf[sw] != old->leaf[before]);
+}
+
+bool route_change_is_back(const struct route_change *change, const struct route_target *target)
+{
+	uint8_t exit = 0;
+	uint32_t leaf = route_leaf_of(change->old->fabric, target->lid, &exit);
+
+	return leaf == FABRIC_NONE || leaf != change->before[target->leaf] || exit != target->exit;
+}
+
+static void list_dests(struct route_change *change)
+{
+	const struct route_graph *graph = change->graph;
+
 	for (uint32_t x = 0; x < change->n; x++) {
-		change->anew[x] |= change->before[x] == FABRIC_NONE || renamed(change, x) ||
-				   is_reopened(change, x);
-		if (change->anew[x])
-			change->dests[change->n_anew++] = x;
+		bool changed = change->anew[x] |= is_another(change, x);
+
+		for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
+			changed |= route_change_is_back(change, &graph->targets[t]);
+		if (changed)
+			change->dests[change->n_dests++] = x;
 	}
 }
 
-/* Whether a new computation would be faster, and better balanced. */
-static bool is_too_much(const struct route_change *change)
-{
-	uint32_t touched = 0;
-
-	for (uint32_t sw = 0; sw < change->n; sw++)
-		touched += change->touched[sw];
-	return touched > MAX(change->n / TOUCHED_MAX, TOUCHED_MIN);
-}
-
-/* The new graph and the hops in it, unless that is too much. */
+/* The new graph and the hops in it; but not if to compute anew is faster, and more even. */
 static void find_hops(struct route_change *change, unsigned int threads)
 {
 	change->graph = route_graph_new(change->fabric);
 	change->graph->threads = threads;
 	if (change->old->home->order)
 		orient_as_home(change);
-	for (uint32_t sw = 0; sw < change->n; sw++)
+	for (uint32_t sw = 0; sw < change->n; sw++) {
 		change->touched[sw] = is_touched(change, sw);
-	if (!is_too_much(change))
+		change->n_touched += change->touched[sw];
+	}
+	if (change->n_touched <= MAX(change->n / TOUCHED_MAX, TOUCHED_MIN))
 		change->hops = route_hops_all(change->graph, NULL);
 }
 
@@ -244,10 +214,8 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 	change->fabric = fabric;
 	change->old = old;
 	change->n = n;
-	change->n_before = old->n_switches;
 	change->row = route_places(fabric, old->home->fabric);
 	change->before = route_places(fabric, old->fabric);
-	change->now = route_places(old->fabric, fabric);
 	change->touched = g_new0(bool, n + 1);
 	change->anew = g_new0(bool, n + 1);
 	change->dests = g_new(uint32_t, n + 1);
@@ -258,8 +226,7 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 		return NULL;
 	}
 	compare_hops(change);
-	list_anew(change);
-	note_lids(change);
+	list_dests(change);
 	return change;
 }
 
@@ -269,12 +236,10 @@ void route_change_free(struct route_change *change)
 		return;
 	g_free(change->row);
 	g_free(change->before);
-	g_free(change->now);
 	route_graph_free(change->graph);
 	g_free(change->hops);
 	g_free(change->touched);
 	g_free(change->anew);
 	g_free(change->dests);
-	g_free(change->back);
 	g_free(change);
 }

@@ -170,10 +170,7 @@ struct route_input {
 	const struct routing *old;
 };
 
-/*
- * LFTs of all switches: lft[switch index][LID]. Rows are shared between routings: an engine fills
- * those of a new one, afterwards routing_put() alone writes.
- */
+/* LFTs of all switches. Rows are shared: engines fill new ones, then routing_put() alone writes. */
 struct routing {
 	struct ref ref;
 	struct fabric *fabric; /* that it was made for */
@@ -185,12 +182,10 @@ struct routing {
 	uint32_t n_switches;
 	uint16_t top;	/* LinearFDBTop: the highest LID with an entry */
 	uint32_t n_blocks; /* 64-entry blocks a switch: top / 64 + 1 */
-	uint8_t **lft;	/* each row n_blocks * 64 octets, 0xFF where there is none */
+	uint8_t **lft;	/* [switch][LID]: n_blocks * 64 octets, 0xFF where there is none */
 	uint16_t max_hops; /* of best paths: detours where there is no legal one may be longer */
-	/*
-	 * [switch]: its place in an order that paths respect, if the engine has one: first to lower
-	 * places (up), then to higher ones. NULL if not. Not to be believed: see verify_order.c.
-	 */
+	/* [switch]: its place in an order: paths go to lower places (up), then to higher ones. NULL
+	 * if the engine has none. Not to be believed: see verify_order.c. */
 	uint32_t *order;
 	char *note; /* what the operator should know of it; NULL: nothing */
 	struct route_home *home;   /* the tables as they were computed whole; owns most rows */
@@ -208,8 +203,7 @@ struct routing {
 	uint8_t *trunk;
 	struct route_lanes *lanes; /* NULL: one lane for all, whatever the SL; see lanes.h */
 	uint32_t *caps;	      /* [switch]: what it was made for then, as of route_caps() */
-	uint64_t cut_by_caps; /* from switches with hosts to LIDs of hosts elsewhere: there is no
-				 way but by switches that cannot hold these */
+	uint64_t cut_by_caps; /* pairs of a switch with hosts and a host's LID without a way then */
 };
 
 struct routing *routing_new(const struct fabric *fabric, const char *engine,
@@ -217,10 +211,7 @@ struct routing *routing_new(const struct fabric *fabric, const char *engine,
 /* The same with rows that are not set yet, for threads that then share the work. */
 struct routing *routing_new_unset(const struct fabric *fabric, const char *engine,
 				  unsigned int promises);
-/*
- * What switches hold, of which nobody knows who made it (a restart, a takeover): discards only,
- * until entries are written into its rows. For routing_renew().
- */
+/* What switches hold, whoever made it: discards, until rows are written. For routing_renew(). */
 struct routing *routing_new_held(const struct fabric *fabric);
 struct routing *routing_ref(struct routing *routing);
 void routing_unref(struct routing *routing);
@@ -238,10 +229,9 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
 
 /*
  * The routing of a fabric in which cables, switches or hosts went or came back since old was made.
- * Only what that concerns is computed: an entry changes if it does not begin a best path any more,
- * or if the one that it replaced does again; what is back as it was has the entries that it had.
- * Entries of LIDs that are gone stay. In networks that are no trees a few more entries are moved
- * for the sake of balance. Several threads give the same result.
+ * An entry changes if it does not begin a best path any more, or if the one that it replaced does
+ * again; what is back as it was has the entries that it had. Entries of LIDs that are gone stay. In
+ * networks that are no trees a few more entries are moved for the sake of balance.
  *
  * NULL if the fabric has a switch, a cable between switches or more than a few LIDs that were not
  * there, or were elsewhere, when the tables were last computed whole, if hosts or switches have
@@ -255,8 +245,8 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
  * Puts back into a routing made anew, which nobody else holds yet, the entries of an old one of
  * the same engine that still begin a best path to the same endport, and counts them; except where
  * the new entry is one that there was not before, as by a new cable. None, hence 0, if the busiest
- * cable would carry over 10 % more than without that; if in a large network so many old entries
- * lead nowhere that this is to be expected; or if the engine cannot repair.
+ * cable would carry over 10 % more than without that; if in a large network so many cables are lost
+ * that this is to be expected; or if the engine cannot repair.
  */
 uint64_t routing_stick_to(const struct route_input *input, struct routing *routing,
 			  const struct routing *old);
@@ -331,12 +321,11 @@ struct route_verdict {
 	char *witness;	/* what is wrong, hop by hop, for the log; NULL if nothing */
 };
 /*
- * True if complete and loop free, and acyclic where the routing promises it. A LID that is not
- * reached because of a loop makes the routing incomplete too; pairs that are not connected
- * physically do not, nor do, where the routing promises freedom from deadlock, entries that
- * discard what a switch with hosts sends to a switch, or one without hosts to anybody, unless it is
- * to or from the subnet manager. Channel
- * dependencies: see verify.c.
+ * True if complete and loop free, and acyclic where the routing promises it (see verify.c). A LID
+ * that is not reached because of a loop makes the routing incomplete too; pairs that are not
+ * connected physically do not, nor do, where the routing promises freedom from deadlock, entries
+ * that discard what a switch with hosts sends to a switch, or one without hosts to anybody, unless
+ * it is to or from the subnet manager.
  */
 bool route_verify(const struct fabric *fabric, const struct routing *routing,
 		  struct route_verdict *verdict);

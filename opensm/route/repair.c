@@ -186,14 +186,14 @@ static void repair_destination(struct row *row, uint32_t x, bool all)
 {
 	const struct route_change *change = row->repair->change;
 	const struct route_graph *graph = change->graph;
-	unsigned int n_own = route_n_own(graph, x);
 
-	all = all || change->anew[x];
-	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
-		if (all || change->back[t])
-			repair_lid(row, x, graph->targets[t].lid, graph->targets[t].exit,
-				   !graph->targets[t].ignored);
-	for (unsigned int i = 0; all && i < n_own; i++)
+	for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++) {
+		const struct route_target *target = &graph->targets[t];
+
+		if (all || route_change_is_back(change, target))
+			repair_lid(row, x, target->lid, target->exit, !target->ignored);
+	}
+	for (unsigned int i = 0; all && i < route_n_own(graph, x); i++)
 		repair_lid(row, x, graph->own_lid[x] + i, 0, false);
 }
 
@@ -204,8 +204,11 @@ static void repair_row(struct row *row)
 	bool all = change->touched[row->sw] || (change->whole && change->old->trace->moved);
 	uint32_t n = all ? change->n : change->n_dests;
 
-	for (uint32_t i = 0; i < n; i++)
-		repair_destination(row, all ? i : change->dests[i], all);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t x = all ? i : change->dests[i];
+
+		repair_destination(row, x, all || change->anew[x]);
+	}
 }
 
 /*
@@ -242,13 +245,6 @@ static void repair_switches(void *arg, uint32_t first, uint32_t last)
 	g_free(row.weight);
 }
 
-/* Whether legal paths are shortest ones between hosts, if the routing promises that. */
-static bool are_shortest(const struct route_change *change)
-{
-	return !change->graph->up || !(change->old->promises & ROUTE_SHORTEST) ||
-	       route_hosts_shortest(change->graph, change->hops);
-}
-
 /* Whether another repair was made before, and some of it stays. */
 static bool is_repaired(const struct routing *routing)
 {
@@ -268,13 +264,10 @@ static void keep_even(const struct route_change *change, struct routing *routing
 {
 	const struct route_trace *old = change->old->trace;
 	uint64_t work = (uint64_t)change->n * route_n_targets(routing->trace->graph);
-	bool touched = false;
 
-	for (uint32_t sw = 0; sw < change->n; sw++)
-		touched |= change->touched[sw];
 	routing->trace->moved = old->moved && !change->whole;
 	routing->trace->excused = change->whole ? 0 : old->excused;
-	if (!touched || change->whole)
+	if (!change->n_touched || change->whole)
 		return;
 	if (routing->home->peak > 0)
 		route_rebalance(routing);
@@ -291,7 +284,7 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 		routing_from(change->fabric, change->old, change->row, change->before);
 	route_mark_preferences(graph, change->fabric, input);
 	number_by_kind(&repair);
-	repair.salt = change->n_anew + graph->n_links;
+	repair.salt = change->n_dests + graph->n_links;
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
 	g_free(repair.turn);
 	repair.routing->max_hops = route_most_hops(graph, change->hops);
@@ -309,14 +302,12 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 static bool loses_pairs(const struct route_change *change)
 {
 	const uint8_t *old = change->old->trace->hops;
-	g_autofree uint32_t *part = NULL;
+	size_t n_before = change->old->n_switches;
+	g_autofree uint32_t *part = route_parts(change->graph, NULL);
 
-	if (!change->graph->up)
-		return false;
-	part = route_parts(change->graph, NULL);
 	for (uint32_t sw = 0; sw < change->n; sw++) {
 		const uint8_t *is = change->hops + (size_t)sw * change->n;
-		const uint8_t *was = old + (size_t)change->before[sw] * change->n_before;
+		const uint8_t *was = old + change->before[sw] * n_before;
 
 		if (change->before[sw] == FABRIC_NONE || !memchr(is, ROUTE_FAR, change->n))
 			continue;
@@ -329,10 +320,20 @@ static bool loses_pairs(const struct route_change *change)
 	return false;
 }
 
-/* Whether the order is the one that is given, if any is. */
-static bool fits(const struct route_graph *graph, const uint32_t *order)
+/*
+ * Whether legal paths lead to all, and are shortest ones between hosts if the routing promises
+ * that, in the order that is given, if any is.
+ */
+static bool is_as_good(const struct route_change *change, const uint32_t *order)
 {
-	return !order || !graph->order || !memcmp(order, graph->order, graph->n * sizeof(*order));
+	const struct route_graph *graph = change->graph;
+
+	return !graph->up ||
+	       ((!order || !memcmp(order, graph->order, graph->n * sizeof(*order))) &&
+		route_reaches(graph, change->fabric, change->hops, NULL) &&
+		(!(change->old->promises & ROUTE_SHORTEST) ||
+		 route_hosts_shortest(graph, change->hops)) &&
+		!loses_pairs(change));
 }
 
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
@@ -341,15 +342,11 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	struct routing *routing = NULL;
 	struct route_change *change;
 
-	if (!old->trace)
-		return NULL;
 	/* of weights change.c knows nothing */
-	if (old->trace->graph->note || old->trace->graph->weight)
+	if (!old->trace || old->trace->graph->note || old->trace->graph->weight)
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);
-	if (change && fits(change->graph, input->order) &&
-	    (!change->graph->up || route_reaches(change->graph, fabric, change->hops, NULL)) &&
-	    are_shortest(change) && !loses_pairs(change))
+	if (change && is_as_good(change, input->order))
 		routing = make(change, input);
 	route_change_free(change);
 	return routing;

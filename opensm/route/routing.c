@@ -45,15 +45,6 @@ static void row_unref(struct route_row *row)
 		g_free(row);
 }
 
-static struct route_row *row_new(const uint8_t *ports, size_t bytes)
-{
-	struct route_row *row = g_malloc(sizeof(*row) + bytes);
-
-	ref_init(&row->ref);
-	memcpy(row->ports, ports, bytes);
-	return row;
-}
-
 static size_t row_bytes(const struct routing *routing)
 {
 	return (size_t)routing->n_blocks * ROUTE_BLOCK;
@@ -62,14 +53,17 @@ static size_t row_bytes(const struct routing *routing)
 /* As long as the routing is new, a row that only it holds is no one else's. */
 uint8_t *routing_own(struct routing *routing, uint32_t sw)
 {
-	struct route_row *row = routing->own[sw];
+	struct route_row *row, *old = routing->own[sw];
 
-	if (!row || atomic_load(&row->ref.count) > 1) {
-		routing->own[sw] = row_new(routing->lft[sw], row_bytes(routing));
-		row_unref(row);
-		routing->lft[sw] = routing->own[sw]->ports;
-	}
-	return routing->lft[sw];
+	if (old && atomic_load(&old->ref.count) == 1)
+		return routing->lft[sw];
+	row = g_malloc(sizeof(*row) + row_bytes(routing));
+	ref_init(&row->ref);
+	memcpy(row->ports, routing->lft[sw], row_bytes(routing));
+	routing->own[sw] = row;
+	routing->lft[sw] = row->ports;
+	row_unref(old);
+	return row->ports;
 }
 
 void routing_put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t port)

@@ -157,23 +157,19 @@ uint64_t routing_stick_to(const struct route_input *input, struct routing *routi
 	return good ? sticky.kept : 0;
 }
 
-/* Whether a repair loads a cable with over a tenth more than this. Notes it if not. */
-static bool is_worse(struct routing *routing, uint64_t peak, unsigned int threads)
+/* Whether a repair loads a cable with a tenth more than tables computed whole, however moved. */
+static bool is_worse(struct routing *repaired, const struct routing *anew, unsigned int threads)
 {
-	routing->trace->uneven = routing_peak(routing, threads) > peak + peak / 10;
-	routing->trace->excused = routing->trace->uneven ? 0 : peak;
-	return routing->trace->uneven;
-}
+	uint64_t peak = routing_peak(anew, threads), most = peak + peak / 10;
+	bool worse = routing_peak(repaired, threads) > most;
 
-/* Whether tables computed whole are better than a repair, whatever is moved in it. */
-static bool is_better(const struct routing *anew, struct routing *repaired, unsigned int threads)
-{
-	uint64_t peak = routing_peak(anew, threads);
-
-	if (!is_worse(repaired, peak, threads))
-		return false;
-	route_rebalance_to(repaired, peak + peak / 16);
-	return is_worse(repaired, peak, threads);
+	if (worse) {
+		route_rebalance_to(repaired, peak + peak / 16);
+		worse = routing_peak(repaired, threads) > most;
+	}
+	repaired->trace->uneven = worse;
+	repaired->trace->excused = peak;
+	return worse;
 }
 
 /*
@@ -194,7 +190,7 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 	if (repaired && !repaired->trace->uneven)
 		return repaired;
 	routing = engine->compute(fabric, &by, repaired ? NULL : error);
-	if (repaired && (!routing || !is_better(routing, repaired, input->threads))) {
+	if (repaired && (!routing || !is_worse(repaired, routing, input->threads))) {
 		routing_unref(routing);
 		return repaired;
 	}
