@@ -118,7 +118,7 @@ static bool is_same_edge(const struct route_change *change, uint32_t was, uint32
 			      route_is_closed(old, was) == route_is_closed(graph, is));
 }
 
-/* Whether a switch has other edges than before. */
+/* Whether a switch has other edges than before, which are in the order of their ports. */
 static bool is_touched(const struct route_change *change, uint32_t sw)
 {
 	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
@@ -127,12 +127,11 @@ static bool is_touched(const struct route_change *change, uint32_t sw)
 	if (before == FABRIC_NONE || route_degree(old, before) != route_degree(graph, sw))
 		return true;
 	route_each_edge(graph, sw, edge) {
-		uint32_t is = edge - graph->edges, was;
+		uint32_t is = edge - graph->edges;
+		uint32_t was = old->first_edge[before] + is - graph->first_edge[sw];
 
-		if (change->before[edge->to] == FABRIC_NONE)
-			return true;
-		was = route_edge_to(old, before, change->before[edge->to]);
-		if (was == FABRIC_NONE || !is_same_edge(change, was, is))
+		if (old->edges[was].to != change->before[edge->to] ||
+		    !is_same_edge(change, was, is))
 			return true;
 	}
 	return false;

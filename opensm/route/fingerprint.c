@@ -159,7 +159,7 @@ static bool same_port(const struct fabric_port *a, const struct fabric_port *b)
 bool fingerprint_same_fabric(const struct fabric *a, const struct fabric *b, bool avoid_throttled)
 {
 	bool same = a->n_nodes == b->n_nodes && a->n_ports == b->n_ports &&
-		    a->sm_port == b->sm_port;
+		    a->n_links == b->n_links && a->sm_port == b->sm_port;
 
 	for (uint32_t i = 0; same && i < a->n_nodes; i++)
 		same = same_node(&a->nodes[i], &b->nodes[i]);
