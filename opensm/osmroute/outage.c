@@ -156,7 +156,7 @@ static double ratio_anew(const struct judge_task *task, const struct route_engin
 	struct routing *routing;
 
 	judge_traffic_init(&traffic, task, fabric);
-	routing = engine->compute(fabric, &traffic.input, NULL);
+	routing = route_compute(engine, fabric, &traffic.input, NULL);
 	if (routing)
 		quality_measure(fabric, routing, traffic.demand, &none, &quality);
 	routing_unref(routing);

@@ -29,21 +29,11 @@ static bool assign(struct layered *layered, GError **error)
 	return true;
 }
 
-static bool route(struct layered *layered, GError **error)
-{
-	return layered_with_trunk(layered, assign, error);
-}
-
-static struct routing *dfsssp_compute(const struct fabric *fabric, const struct route_input *input,
-				      GError **error)
-{
-	return layered_compute(&route_engine_dfsssp, fabric, input, route, error);
-}
-
 const struct route_engine route_engine_dfsssp = {
 	.name = "dfsssp",
 	.summary = "shortest paths by load so far; free of credit loops on several lanes",
 	.promises = ROUTE_SHORTEST,
 	.ties = true,
-	.compute = dfsssp_compute,
+	.trunk = true,
+	.route = assign,
 };

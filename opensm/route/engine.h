@@ -260,12 +260,15 @@ enum route_error {
 GQuark route_error_quark(void);
 
 struct route_graph;
+struct layered;
+/* It computes, has hops by which it routes, or routes on a layered graph: one of the three. */
 struct route_engine {
 	const char *name;
 	const char *summary; /* one line for --help and status */
 	unsigned int promises;
 	bool preferences; /* route_by_hops() minds those of the input among best paths */
 	bool ties; /* it minds those of the input */
+	bool trunk; /* route() is asked for tables with room for multicast trees first (trunk.h) */
 	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
 				   GError **error);
 	/*
@@ -275,7 +278,12 @@ struct route_engine {
 	 */
 	uint8_t *(*hops)(struct route_graph *graph, const struct fabric *fabric,
 			 const struct route_input *input, uint8_t *next, GError **error);
+	/* Makes tables and lanes of a layered engine (layered.h); false and error if it cannot. */
+	bool (*route)(struct layered *layered, GError **error);
 };
+
+struct routing *route_compute(const struct route_engine *engine, const struct fabric *fabric,
+			      const struct route_input *input, GError **error);
 
 /* How a routing came about from an old one, from the least work to the most. */
 enum route_way {

@@ -127,7 +127,7 @@ static struct routing *part_for(const struct limit *limit, GError **error)
 	input.order = limit->order;
 	if (limit->old)
 		part = routing_repair(limit->view, &input, limit->old);
-	return part ? part : limit->engine->compute(limit->view, &input, error);
+	return part ? part : route_compute(limit->engine, limit->view, &input, error);
 }
 
 /* ---- the whole ---- */
@@ -181,7 +181,7 @@ static bool is_right(const struct limit *limit, struct routing *routing, GError 
 static uint32_t *order_for(const struct limit *limit, uint32_t lid)
 {
 	struct fabric *view = view_new(limit->fabric, limit->caps, lid);
-	struct routing *routing = limit->engine->compute(view, limit->input, NULL);
+	struct routing *routing = route_compute(limit->engine, view, limit->input, NULL);
 	uint32_t n = limit->fabric->n_switches, place = 0, *order = NULL;
 	g_autofree uint32_t *at = g_new(uint32_t, n + 1);
 

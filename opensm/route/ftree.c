@@ -82,17 +82,10 @@ static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabri
 	return rank ? route_ranked_hops(graph, fabric, rank, keys, next, error) : NULL;
 }
 
-static struct routing *ftree_compute(const struct fabric *fabric, const struct route_input *input,
-				     GError **error)
-{
-	return route_by_hops(&route_engine_ftree, fabric, input, error);
-}
-
 const struct route_engine route_engine_ftree = {
 	.name = "ftree",
 	.summary = "trees: up and down, no contention under shifts; free of credit loops",
 	.promises = ROUTE_DEADLOCK_FREE,
 	.ties = true,
-	.compute = ftree_compute,
 	.hops = ftree_hops,
 };

@@ -294,21 +294,11 @@ static bool route_by_load(struct layered *layered, GError **error)
 	return good;
 }
 
-static bool route(struct layered *layered, GError **error)
-{
-	return layered_with_trunk(layered, route_by_load, error);
-}
-
-static struct routing *hoplanes_compute(const struct fabric *fabric,
-					const struct route_input *input, GError **error)
-{
-	return layered_compute(&route_engine_hoplanes, fabric, input, route, error);
-}
-
 const struct route_engine route_engine_hoplanes = {
 	.name = "hoplanes",
 	.summary = "shortest paths that change lanes on their way; dragonfly, slim fly, hyperX",
 	.promises = ROUTE_SHORTEST,
 	.ties = true,
-	.compute = hoplanes_compute,
+	.trunk = true,
+	.route = route_by_load,
 };

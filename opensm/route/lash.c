@@ -21,21 +21,11 @@ static bool assign(struct layered *layered, GError **error)
 	return layered_assign_leaves(layered, input->lash_start_vl, error);
 }
 
-static bool route(struct layered *layered, GError **error)
-{
-	return layered_with_trunk(layered, assign, error);
-}
-
-static struct routing *lash_compute(const struct fabric *fabric, const struct route_input *input,
-				    GError **error)
-{
-	return layered_compute(&route_engine_lash, fabric, input, route, error);
-}
-
 const struct route_engine route_engine_lash = {
 	.name = "lash",
 	.summary = "a shortest path between switches; free of credit loops on several lanes",
 	.promises = ROUTE_SHORTEST,
 	.ties = true,
-	.compute = lash_compute,
+	.trunk = true,
+	.route = assign,
 };

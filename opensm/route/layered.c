@@ -7,6 +7,7 @@
 #include "route/throttled.h"
 #include "route/ties.h"
 #include "route/trace.h"
+#include "route/trunk.h"
 
 void layered_note_idle(struct layered *layered, uint64_t n)
 {
@@ -98,11 +99,13 @@ static void settle(struct layered *layered)
 	routing->layered.n_channels = layered->channels->n;
 }
 
-static struct routing *compute(struct layered *layered, layered_route_fn *route, GError **error)
+static struct routing *compute(struct layered *layered, GError **error)
 {
 	struct routing *routing = NULL;
 
-	if (init(layered, error) && route(layered, error)) {
+	if (init(layered, error) &&
+	    (layered->engine->trunk ? layered_with_trunk(layered, error)
+				    : layered->engine->route(layered, error))) {
 		settle(layered);
 		routing = routing_ref(layered->way->routing);
 	}
@@ -116,16 +119,15 @@ static struct routing *compute(struct layered *layered, layered_route_fn *route,
 }
 
 static struct routing *compute_anew(const struct route_engine *engine, const struct fabric *fabric,
-				    const struct route_input *input, layered_route_fn *route,
-				    GError **error)
+				    const struct route_input *input, GError **error)
 {
 	struct layered layered = {.engine = engine, .fabric = fabric, .input = input};
 	struct layered even = layered;
-	struct routing *routing = compute(&layered, route, error);
+	struct routing *routing = compute(&layered, error);
 
 	if (!routing && input->demand) {
 		even.even = true;
-		routing = compute(&even, route, NULL);
+		routing = compute(&even, NULL);
 		if (routing)
 			g_clear_error(error);
 	}
@@ -134,7 +136,7 @@ static struct routing *compute_anew(const struct route_engine *engine, const str
 
 /* With what is still good of old tables; NULL if that cannot be. */
 static struct routing *compute_kept(const struct route_engine *engine, const struct fabric *fabric,
-				    const struct route_input *input, layered_route_fn *route)
+				    const struct route_input *input)
 {
 	struct routing *base = input->old->layered.base, *routing = NULL;
 	struct route_kept kept[KEPT_TABLES];
@@ -149,7 +151,7 @@ static struct routing *compute_kept(const struct route_engine *engine, const str
 					  .kept = kept,
 					  .relieve = !all};
 
-		routing = compute(&layered, route, NULL);
+		routing = compute(&layered, NULL);
 	}
 	for (unsigned int i = 0; i < KEPT_TABLES; i++)
 		g_free(kept[i].row);
@@ -181,16 +183,15 @@ static struct routing *without_held(struct routing *kept)
 }
 
 struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
-				const struct route_input *input, layered_route_fn *route,
-				GError **error)
+				const struct route_input *input, GError **error)
 {
 	struct routing *kept = NULL, *routing;
 
 	if (input->old)
-		kept = compute_kept(engine, fabric, input, route);
+		kept = compute_kept(engine, fabric, input);
 	if (kept && !has_more_cables(kept) && !is_busier(kept, kept->layered.base))
 		return kept;
-	routing = compute_anew(engine, fabric, input, route, kept ? NULL : error);
+	routing = compute_anew(engine, fabric, input, kept ? NULL : error);
 	if (!kept || (routing && is_busier(kept, routing))) {
 		routing_unref(kept);
 		return routing;

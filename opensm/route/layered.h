@@ -57,7 +57,7 @@ struct layered {
 };
 
 /*
- * The routing of a layered engine, whose tables and lanes route() makes. NULL and error if it says
+ * The routing of a layered engine, whose route() makes tables and lanes. NULL and error if it says
  * false, or if some path is too long. As tables for those that may talk can take more lanes than
  * tables for all, it is asked for the latter if it has not enough for the former.
  *
@@ -67,10 +67,8 @@ struct layered {
  * what it takes unless the busiest channel then carries over a quarter more than in tables made
  * anew, if not than in those that are kept. What is back as it was is as it was.
  */
-typedef bool layered_route_fn(struct layered *layered, GError **error);
 struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
-				const struct route_input *input, layered_route_fn *route,
-				GError **error);
+				const struct route_input *input, GError **error);
 
 /* Makes the tables of a way those at hand; they are empty at first. */
 void layered_turn_to(struct layered *layered, enum spread_by by);

@@ -221,16 +221,10 @@ static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 	return route_on_one_lane(layered);
 }
 
-static struct routing *nue_compute(const struct fabric *fabric, const struct route_input *input,
-				   GError **error)
-{
-	return layered_compute(&route_engine_nue, fabric, input, route, error);
-}
-
 const struct route_engine route_engine_nue = {
 	.name = "nue",
 	.summary = "short paths free of credit loops on as many lanes as there are, even one",
 	.promises = ROUTE_DEADLOCK_FREE,
 	.ties = true,
-	.compute = nue_compute,
+	.route = route,
 };

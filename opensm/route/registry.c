@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "route/engine.h"
+#include "route/layered.h"
+#include "route/shortest.h"
 
 #define ENGINES(ENGINE)                                                                            \
 	ENGINE(minhop)                                                                             \
@@ -40,4 +42,14 @@ const struct route_engine *route_find(const char *name)
 		if (!strcmp(engines[i]->name, name))
 			return engines[i];
 	return NULL;
+}
+
+struct routing *route_compute(const struct route_engine *engine, const struct fabric *fabric,
+			      const struct route_input *input, GError **error)
+{
+	if (engine->compute)
+		return engine->compute(fabric, input, error);
+	if (engine->route)
+		return layered_compute(engine, fabric, input, error);
+	return route_by_hops(engine, fabric, input, error);
 }

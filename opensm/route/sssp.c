@@ -13,16 +13,10 @@ static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 	return true;
 }
 
-static struct routing *sssp_compute(const struct fabric *fabric, const struct route_input *input,
-				    GError **error)
-{
-	return layered_compute(&route_engine_sssp, fabric, input, route, error);
-}
-
 const struct route_engine route_engine_sssp = {
 	.name = "sssp",
 	.summary = "shortest paths by load so far; free of credit loops nowhere by promise",
 	.promises = ROUTE_SHORTEST,
 	.ties = true,
-	.compute = sssp_compute,
+	.route = route,
 };

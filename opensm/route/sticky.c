@@ -189,7 +189,7 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 		repaired = routing_repair(fabric, input, old);
 	if (repaired && !repaired->trace->uneven)
 		return repaired;
-	routing = engine->compute(fabric, &by, repaired ? NULL : error);
+	routing = route_compute(engine, fabric, &by, repaired ? NULL : error);
 	if (repaired && (!routing || !is_worse(repaired, routing, input->threads))) {
 		routing_unref(routing);
 		return repaired;

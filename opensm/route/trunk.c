@@ -136,18 +136,17 @@ static void give_up(struct layered_way *way)
 	way->is_refused = false;
 }
 
-bool layered_with_trunk(struct layered *layered,
-			bool (*assign)(struct layered *layered, GError **error), GError **error)
+bool layered_with_trunk(struct layered *layered, GError **error)
 {
 	g_autoptr(GError) first = NULL;
 
 	layered->wants_trunk = true;
-	if (assign(layered, &first))
+	if (layered->engine->route(layered, &first))
 		return true;
 	layered->wants_trunk = false;
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
 		give_up(&layered->ways[by]);
-	if (!assign(layered, error))
+	if (!layered->engine->route(layered, error))
 		return false;
 	routing_note(layered->way->routing,
 		     "with room for multicast trees %s; so these have none, and may close credit "

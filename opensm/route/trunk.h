@@ -25,7 +25,6 @@ bool layered_take_trunk(const struct layered *layered, struct acyclic *lane);
  * Tables by an engine with a trunk; if lanes do not do for these, without one, and it is told that
  * multicast may close loops then. False and error if they do not do for that either.
  */
-bool layered_with_trunk(struct layered *layered,
-			bool (*assign)(struct layered *layered, GError **error), GError **error);
+bool layered_with_trunk(struct layered *layered, GError **error);
 
 #endif

@@ -47,25 +47,12 @@ static uint8_t *dnup_hops(struct route_graph *graph, const struct fabric *fabric
 	return route_legal_hops(graph, fabric, next, error);
 }
 
-static struct routing *updn_compute(const struct fabric *fabric, const struct route_input *input,
-				    GError **error)
-{
-	return route_by_hops(&route_engine_updn, fabric, input, error);
-}
-
-static struct routing *dnup_compute(const struct fabric *fabric, const struct route_input *input,
-				    GError **error)
-{
-	return route_by_hops(&route_engine_dnup, fabric, input, error);
-}
-
 const struct route_engine route_engine_updn = {
 	.name = "updn",
 	.summary = "up, then down, from roots given or found; free of credit loops",
 	.promises = ROUTE_DEADLOCK_FREE,
 	.preferences = true,
 	.ties = true,
-	.compute = updn_compute,
 	.hops = updn_hops,
 };
 
@@ -75,6 +62,5 @@ const struct route_engine route_engine_dnup = {
 	.promises = ROUTE_DEADLOCK_FREE,
 	.preferences = true,
 	.ties = true,
-	.compute = dnup_compute,
 	.hops = dnup_hops,
 };

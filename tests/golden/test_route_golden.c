@@ -182,7 +182,7 @@ static char *route_text(const struct golden *golden)
 		g_strdup_printf("%s/tests/golden/%s.topo", golden_dir(), golden->topology);
 	struct fabric *fabric = make_fabric(file, golden->lmc);
 	GError *error = NULL;
-	struct routing *routing = route_find(golden->engine)->compute(fabric, &input, &error);
+	struct routing *routing = route_compute(route_find(golden->engine), fabric, &input, &error);
 	GString *text = g_string_new(NULL);
 
 	g_string_printf(text, "%s, engine %s, LMC %u\n", golden->topology, golden->engine,

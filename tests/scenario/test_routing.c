@@ -831,7 +831,7 @@ static bool follows_partitions(const struct net *net)
 	struct route_demand *demand = demand_of_partitions(subnet->partitions);
 	const struct route_input input = {.threads = 1, .demand = demand};
 	struct routing *expected =
-		route_find("minhop")->compute(subnet->fabric, &input, NULL);
+		route_compute(route_find("minhop"), subnet->fabric, &input, NULL);
 	bool same = same_tables(subnet->routing, expected);
 
 	routing_unref(expected);
@@ -919,8 +919,8 @@ static bool follows_ties(const struct net *net, const char *path)
 	g_autoptr(GArray) rows = ties_load(path, NULL, NULL);
 	struct route_ties *ties = ties_make(rows, subnet->partitions);
 	const struct route_input input = {.threads = 1, .ties = ties}, none = {.threads = 1};
-	struct routing *expected = route_find("updn")->compute(subnet->fabric, &input, NULL);
-	struct routing *without = route_find("updn")->compute(subnet->fabric, &none, NULL);
+	struct routing *expected = route_compute(route_find("updn"), subnet->fabric, &input, NULL);
+	struct routing *without = route_compute(route_find("updn"), subnet->fabric, &none, NULL);
 	bool same = same_tables(subnet->routing, expected);
 
 	scenario_expect(net->s, !same_tables(expected, without));

@@ -31,7 +31,7 @@ static struct routing *route(const struct fabric *fabric, const char *engine,
 			     const struct route_input *input)
 {
 	GError *error = NULL;
-	struct routing *routing = route_find(engine)->compute(fabric, input, &error);
+	struct routing *routing = route_compute(route_find(engine), fabric, input, &error);
 
 	ck_assert_msg(routing != NULL, "%s", error ? error->message : "");
 	return routing;
@@ -161,7 +161,7 @@ static struct routing *route_text(const struct fabric *fabric, const char *text,
 {
 	struct lft_file *file = lft_file_parse("f", text, strlen(text), NULL);
 	struct route_input input = {.threads = 1, .lfts = lft_file_input(file)};
-	struct routing *routing = route_find("file")->compute(fabric, &input, error);
+	struct routing *routing = route_compute(route_find("file"), fabric, &input, error);
 
 	lft_file_free(file);
 	return routing;
@@ -204,7 +204,7 @@ START_TEST(test_wrong_port)
 	ck_assert_msg(g_str_has_prefix(error->message, "f:2: port 200, but switch 0x"), "%s",
 		      error->message);
 	g_clear_error(&error);
-	ck_assert_ptr_null(route_find("file")->compute(fabric, &nothing, &error));
+	ck_assert_ptr_null(route_compute(route_find("file"), fabric, &nothing, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "lfts_file"));
 	g_error_free(error);
 	fabric_unref(fabric);

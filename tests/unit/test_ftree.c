@@ -105,7 +105,7 @@ static void net_route(struct net *net, uint8_t lmc, const struct route_input *in
 
 	make_lids(net->builder, lmc);
 	net->fabric = builder_freeze(net->builder);
-	net->routing = route_find("ftree")->compute(net->fabric, input, &error);
+	net->routing = route_compute(route_find("ftree"), net->fabric, input, &error);
 	ck_assert_msg(net->routing != NULL, "%s: %s", net->shape, error ? error->message : "");
 	list_hosts(net, input);
 }
@@ -455,14 +455,14 @@ static bool check_damaged(const char *shape, uint64_t seed)
 	damage(net.builder, &state, 1 + seed);
 	make_lids(net.builder, seed % 3);
 	net.fabric = builder_freeze(net.builder);
-	net.routing = route_find("ftree")->compute(net.fabric, &input, NULL);
+	net.routing = route_compute(route_find("ftree"), net.fabric, &input, NULL);
 	routed = net.routing != NULL;
 	if (routed) {
 		struct routing *again;
 
 		checker_accept(net.fabric, net.routing, shape);
 		input.threads = 3;
-		again = route_find("ftree")->compute(net.fabric, &input, NULL);
+		again = route_compute(route_find("ftree"), net.fabric, &input, NULL);
 		checker_same_tables(net.routing, again, shape);
 		routing_unref(again);
 	}
@@ -677,7 +677,7 @@ static bool check_scattered(const char *shape, uint64_t seed)
 	input.n_compute = seed % 3 ? compute->len : 0;
 	make_lids(net.builder, seed % 2);
 	net.fabric = builder_freeze(net.builder);
-	net.routing = route_find("ftree")->compute(net.fabric, &input, NULL);
+	net.routing = route_compute(route_find("ftree"), net.fabric, &input, NULL);
 	routed = net.routing != NULL;
 	if (routed)
 		checker_accept(net.fabric, net.routing, shape);
@@ -713,7 +713,7 @@ static struct routing *try_root(const struct route_input *input, const char *sm,
 	net.builder->sm_port = &make_found(net.builder, sm)->ports[1];
 	make_lids(net.builder, 0);
 	net.fabric = builder_freeze(net.builder);
-	routing = route_find("ftree")->compute(net.fabric, &with_io, error);
+	routing = route_compute(route_find("ftree"), net.fabric, &with_io, error);
 	if (routing)
 		checker_accept(net.fabric, routing, sm);
 	net_close(&net);

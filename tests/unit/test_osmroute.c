@@ -22,7 +22,7 @@ static const char *const engines[] = {"minhop", "updn", "dor"};
 static struct routing *compute(const struct fabric *fabric, const char *engine)
 {
 	const struct route_input input = {.threads = 1};
-	struct routing *routing = route_find(engine)->compute(fabric, &input, NULL);
+	struct routing *routing = route_compute(route_find(engine), fabric, &input, NULL);
 
 	ck_assert_ptr_nonnull(routing);
 	return routing;
@@ -281,7 +281,7 @@ START_TEST(test_nue_on_one_lane)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(most); i++) {
 		struct fabric *fabric = make_fabric(most[i].spec, 0);
-		struct routing *routing = route_find("nue")->compute(fabric, &input, NULL);
+		struct routing *routing = route_compute(route_find("nue"), fabric, &input, NULL);
 		struct quality quality;
 
 		quality_measure(fabric, routing, NULL, &effort, &quality);

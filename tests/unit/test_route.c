@@ -30,7 +30,7 @@ static struct routing *route(const struct fabric *fabric, const char *engine)
 {
 	const struct route_input input = { .threads = 1 };
 	GError *error = NULL;
-	struct routing *routing = route_find(engine)->compute(fabric, &input, &error);
+	struct routing *routing = route_compute(route_find(engine), fabric, &input, &error);
 
 	ck_assert_msg(routing, "%s", error ? error->message : "no error told");
 	return routing;
@@ -102,7 +102,7 @@ START_TEST(test_dor_keeps_the_order_given)
 	}
 	input.port_orders = (const struct route_port_order *)orders->data;
 	input.n_port_orders = orders->len;
-	turned = route_find("dor")->compute(fabric, &input, NULL);
+	turned = route_compute(route_find("dor"), fabric, &input, NULL);
 	ck_assert_ptr_nonnull(turned);
 	ck_assert(turned->promises & ROUTE_DEADLOCK_FREE);
 	check_accepted(fabric, turned, 0);
@@ -173,7 +173,7 @@ START_TEST(test_very_long_chain)
 	GError *error = NULL;
 	struct routing *routing;
 
-	ck_assert_ptr_null(route_find("minhop")->compute(fabric, &input, &error));
+	ck_assert_ptr_null(route_compute(route_find("minhop"), fabric, &input, &error));
 	ck_assert(g_error_matches(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE));
 	g_clear_error(&error);
 	routing = routing_new(fabric, "test", 0);
@@ -345,7 +345,7 @@ static void check_threads(const struct fabric *fabric, const char *engine)
 
 	for (unsigned int threads = 0; threads <= 5; threads++) {
 		const struct route_input input = { .threads = threads };
-		struct routing *many = route_find(engine)->compute(fabric, &input, NULL);
+		struct routing *many = route_compute(route_find(engine), fabric, &input, NULL);
 
 		ck_assert_ptr_nonnull(many);
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
@@ -395,7 +395,7 @@ static void check_compute(bool named_compute)
 	}
 	*(named_compute ? &input.compute : &input.io) = (const uint64_t *)guids->data;
 	*(named_compute ? &input.n_compute : &input.n_io) = guids->len;
-	routing = route_find("ftree")->compute(fabric, &input, NULL);
+	routing = route_compute(route_find("ftree"), fabric, &input, NULL);
 	ck_assert_ptr_nonnull(routing);
 	for (unsigned int shift = 1; shift < compute->len; shift++)
 		ck_assert_uint_le(worst_of_shift(fabric, routing, compute, shift), 2);
@@ -415,7 +415,7 @@ START_TEST(test_ftree_spreads_compute_nodes)
 
 	check_compute(true);
 	check_compute(false);
-	ck_assert_ptr_null(route_find("ftree")->compute(torus, &input, &error));
+	ck_assert_ptr_null(route_compute(route_find("ftree"), torus, &input, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "this is no tree"));
 	g_error_free(error);
 	fabric_unref(torus);

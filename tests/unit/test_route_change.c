@@ -177,7 +177,7 @@ static void step(struct bed *bed)
 		bed->repaired++;
 	} else {
 		bed->computed++;
-		routing = bed->engine->compute(fabric, &bed->input, &error);
+		routing = route_compute(bed->engine, fabric, &bed->input, &error);
 	}
 	if (!routing) {
 		g_clear_error(&error);

@@ -94,7 +94,7 @@ static uint64_t load_of(const struct classes *classes, const char *engine, bool 
 					  .demand = aware ? &classes->demand : NULL};
 	const struct quality_effort none = {0};
 	struct routing *routing =
-		route_find(engine)->compute(classes->fabric, &input, NULL);
+		route_compute(route_find(engine), classes->fabric, &input, NULL);
 	struct route_verdict verdict;
 	struct quality quality;
 	uint64_t most, flows;
@@ -155,7 +155,7 @@ START_TEST(test_rebalanced)
 		struct routing *routing;
 
 		input.demand = aware ? &classes.demand : NULL;
-		routing = route_find("minhop")->compute(fabric, &input, NULL);
+		routing = route_compute(route_find("minhop"), fabric, &input, NULL);
 		route_rebalance_to(routing, 0);
 		most[aware] = most_load(&classes, routing, &flows);
 		routing_unref(routing);
@@ -230,11 +230,11 @@ START_TEST(test_fewer_lanes)
 
 	classes_init(&classes, fabric, lanes_trials[_i].n_classes);
 	input.nue_max_num_vls = input.vls;
-	routing = engine->compute(fabric, &input, NULL);
+	routing = route_compute(engine, fabric, &input, NULL);
 	ck_assert(lanes_trials[_i].refused == !routing);
 	routing_unref(routing);
 	input.demand = &classes.demand;
-	routing = engine->compute(fabric, &input, NULL);
+	routing = route_compute(engine, fabric, &input, NULL);
 	ck_assert_ptr_nonnull(routing);
 	ck_assert_uint_gt(expect_sls(&classes, routing), 0);
 	ck_assert(route_verify_by(fabric, routing, &input, &verdict) && verdict.acyclic);
@@ -264,7 +264,7 @@ START_TEST(test_never_more_lanes)
 	for (uint32_t n = 2; n < 9; n++) {
 		classes_init(&classes, fabric, n);
 		input.demand = &classes.demand;
-		routing = route_find("dfsssp")->compute(fabric, &input, &error);
+		routing = route_compute(route_find("dfsssp"), fabric, &input, &error);
 		ck_assert_msg(routing && !error, "%u classes: %s", n, error ? error->message : "");
 		ck_assert(route_verify_by(fabric, routing, &input, &verdict) && verdict.acyclic);
 		route_verdict_clear(&verdict);
@@ -314,8 +314,8 @@ START_TEST(test_one_class)
 	for (unsigned int i = 0; i < G_N_ELEMENTS(engines); i++) {
 		const struct route_input with = {.threads = 1, .demand = &classes.demand};
 		const struct route_input without = {.threads = 1};
-		struct routing *a = route_find(engines[i])->compute(fabric, &with, NULL);
-		struct routing *b = route_find(engines[i])->compute(fabric, &without, NULL);
+		struct routing *a = route_compute(route_find(engines[i]), fabric, &with, NULL);
+		struct routing *b = route_compute(route_find(engines[i]), fabric, &without, NULL);
 
 		for (uint32_t sw = 0; sw < a->n_switches; sw++)
 			ck_assert_mem_eq(a->lft[sw], b->lft[sw], a->top + 1);

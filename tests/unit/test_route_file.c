@@ -19,7 +19,7 @@ static struct routing *route(const struct fabric *fabric, const char *engine,
 			     const struct route_input *input)
 {
 	GError *error = NULL;
-	struct routing *routing = route_find(engine)->compute(fabric, input, &error);
+	struct routing *routing = route_compute(route_find(engine), fabric, input, &error);
 
 	ck_assert_msg(routing != NULL, "%s", error ? error->message : "");
 	return routing;

@@ -122,7 +122,7 @@ static void check_fabric(size_t i, uint8_t lmc)
 	make_lids(builder, lmc);
 	put_in_boxes(builder, cases[i].each, cases[i].tree);
 	fabric = builder_freeze(builder);
-	routing = route_find("minhop")->compute(fabric, &input, NULL);
+	routing = route_compute(route_find("minhop"), fabric, &input, NULL);
 	graph = route_graph_new(fabric);
 	hops = route_hops_all(graph, NULL);
 	for (uint32_t t = 0; t < route_n_targets(graph); t++)
@@ -151,7 +151,7 @@ START_TEST(test_disjoint)
 {
 	struct fabric *fabric = make_fabric("fattree:8", 2);
 	struct route_input input = {.threads = 1};
-	struct routing *routing = route_find("minhop")->compute(fabric, &input, NULL);
+	struct routing *routing = route_compute(route_find("minhop"), fabric, &input, NULL);
 	struct route_graph *graph = route_graph_new(fabric);
 	unsigned int met = 0;
 

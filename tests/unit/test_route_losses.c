@@ -119,7 +119,7 @@ static void lose_one(const char *engine, const char *spec, uint8_t lmc, uint32_t
 		builder_unlink(cable->a);
 		fabric = builder_freeze(builder);
 		builder_link(cable->a, cable->b);
-		routing = route_find(engine)->compute(fabric, &input, NULL);
+		routing = route_compute(route_find(engine), fabric, &input, NULL);
 		ck_assert_ptr_nonnull(routing);
 		ratio = load_ratio(fabric, routing);
 		ck_assert_msg(ratio <= most, "%s %s without cable %u: %.3f", engine, spec, i,
@@ -206,7 +206,7 @@ static double mean_repair(const char *engine, const char *spec, uint32_t step)
 
 	make_lids(builder, 0);
 	whole = builder_freeze(builder);
-	routing = route_find(engine)->compute(whole, &input, NULL);
+	routing = route_compute(route_find(engine), whole, &input, NULL);
 	cables = list_cables(builder);
 	for (uint32_t i = 0; i < cables->len; i += step) {
 		struct cable *cable = &g_array_index(cables, struct cable, i);
@@ -333,7 +333,7 @@ START_TEST(test_lids_of_a_leaf_stay_together)
 
 	make_lids(builder, 0);
 	fabric = builder_freeze(builder);
-	routing = route_find("minhop")->compute(fabric, &input, NULL);
+	routing = route_compute(route_find("minhop"), fabric, &input, NULL);
 	for (uint32_t i = 0; i < order->len; i++) {
 		const struct builder_node *node = order->pdata[i];
 		uint32_t sw = fabric->nodes[fabric_node_by_guid(fabric, node->info.node_guid)].sw;
@@ -355,11 +355,11 @@ END_TEST
 static void check_threads(const struct fabric *fabric, const char *engine)
 {
 	struct route_input input = { .threads = 1 };
-	struct routing *one = route_find(engine)->compute(fabric, &input, NULL);
+	struct routing *one = route_compute(route_find(engine), fabric, &input, NULL);
 
 	ck_assert_ptr_nonnull(one);
 	for (input.threads = 2; input.threads <= 3; input.threads++) {
-		struct routing *many = route_find(engine)->compute(fabric, &input, NULL);
+		struct routing *many = route_compute(route_find(engine), fabric, &input, NULL);
 
 		ck_assert_ptr_nonnull(many);
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
@@ -442,7 +442,7 @@ static void try_without(const struct route_engine *engine, struct builder *build
 {
 	const struct route_input input = {.threads = 1};
 	struct fabric *fabric = builder_freeze(builder);
-	struct routing *anew = engine->compute(fabric, &input, NULL), *renewed;
+	struct routing *anew = route_compute(engine, fabric, &input, NULL), *renewed;
 	enum route_way way;
 
 	renewed = routing_renew(engine, fabric, &input, old, &way, NULL);
@@ -470,7 +470,7 @@ START_TEST(test_no_switch_is_cut_off)
 	builder->sm_port = &last->ports[1]; /* the leaf of the first host is the one on top */
 	make_lids(builder, 0);
 	whole = builder_freeze(builder);
-	routing = engine->compute(whole, &input, NULL);
+	routing = route_compute(engine, whole, &input, NULL);
 	ck_assert_uint_eq(count_cut_off(whole, routing), 0);
 	for (guint i = 0; i < order->len; i++) {
 		struct builder_node *node = order->pdata[i];

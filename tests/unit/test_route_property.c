@@ -203,7 +203,7 @@ static struct routing *read_back(const struct fabric *fabric, const struct routi
 		.n = lfts->len,
 		.entries = (const struct route_lft_entry *)(const void *)entries->data,
 	};
-	again = route_find("file")->compute(fabric, &input, error);
+	again = route_compute(route_find("file"), fabric, &input, error);
 	g_array_unref(lfts);
 	g_array_unref(entries);
 	return again;
@@ -337,7 +337,7 @@ static void try_threads(const struct trial *trial, const struct route_engine *en
 		struct routing *again;
 
 		input.threads = threads[i];
-		again = engine->compute(trial->fabric, &input, NULL);
+		again = route_compute(engine, trial->fabric, &input, NULL);
 		ck_assert_msg(again, "%s: refused", more);
 		checker_same_tables(routing, again, more);
 		ck_assert_msg(again->promises == routing->promises, "%s: other promises", more);
@@ -354,7 +354,7 @@ static struct routing *try_engine(struct trial *trial, unsigned int number,
 		g_strdup_printf("%s, %s%s", trial->what, engine->name,
 				wishes->input.ids ? ", wishes" : "");
 	GError *error = NULL;
-	struct routing *routing = engine->compute(trial->fabric, &wishes->input, &error);
+	struct routing *routing = route_compute(engine, trial->fabric, &wishes->input, &error);
 
 	ck_assert_msg((routing == NULL) == (error != NULL), "%s: neither tables nor error", what);
 	trial->tally->routed[number] += routing != NULL;

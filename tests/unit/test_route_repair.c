@@ -449,7 +449,7 @@ static uint64_t n_hosts(const struct fabric *fabric)
 static void judge_balance(const struct trial *trial)
 {
 	const struct fabric *fabric = trial->now.fabric;
-	struct routing *whole = trial->engine->compute(fabric, &trial->input, NULL);
+	struct routing *whole = route_compute(trial->engine, fabric, &trial->input, NULL);
 	uint64_t is, should, lid = n_hosts(fabric);
 
 	if (!whole)

@@ -24,7 +24,7 @@ static void make_lfts(struct bed *bed)
 {
 	uint32_t n = bed->fabric->n_switches, top = bed->fabric->max_lid, i = 0;
 
-	bed->tables = route_find("minhop")->compute(bed->fabric, &bed->input, NULL);
+	bed->tables = route_compute(route_find("minhop"), bed->fabric, &bed->input, NULL);
 	bed->lfts = g_new0(struct route_lft, n);
 	bed->entries = g_new0(struct route_lft_entry, (size_t)n * top);
 	for (uint32_t sw = 0; sw < n; sw++) {

@@ -21,7 +21,7 @@ static const struct route_input nothing = { .threads = 1 };
 static struct routing *compute(const struct fabric *fabric, const char *engine)
 {
 	g_autoptr(GError) error = NULL;
-	struct routing *routing = route_find(engine)->compute(fabric, &nothing, &error);
+	struct routing *routing = route_compute(route_find(engine), fabric, &nothing, &error);
 
 	ck_assert_msg(routing != NULL, "%s: %s", engine, error ? error->message : "no error");
 	return routing;

@@ -105,7 +105,7 @@ static struct routing *compute(const struct net *net, struct fabric *fabric, uns
 {
 	struct route_input input = {.threads = 1, .vls = vls, .torus = torus_file_input(net->file)};
 
-	return route_find("torus-2QoS")->compute(fabric, &input, error);
+	return route_compute(route_find("torus-2QoS"), fabric, &input, error);
 }
 
 /* ---- multicast ---- */

@@ -17,7 +17,7 @@ static struct routing *compute(const struct fabric *fabric, const char *engine,
 			       const struct route_input *input)
 {
 	g_autoptr(GError) error = NULL;
-	struct routing *routing = route_find(engine)->compute(fabric, input, &error);
+	struct routing *routing = route_compute(route_find(engine), fabric, input, &error);
 
 	ck_assert_msg(routing != NULL, "%s: %s", engine, error ? error->message : "no error");
 	return routing;
@@ -356,7 +356,7 @@ static struct routing *route_by_names(const struct fabric *fabric, const char *c
 		guids[input.n_roots++] = guid_of(fabric, names[i]);
 	if (other)
 		guids[input.n_roots++] = other;
-	return route_find("updn")->compute(fabric, &input, error);
+	return route_compute(route_find("updn"), fabric, &input, error);
 }
 
 START_TEST(test_odd_roots_are_told)

@@ -189,7 +189,7 @@ static void try_engine(const struct fabric *fabric, const char *engine, uint64_t
 		       struct tally *tally, const char *what)
 {
 	const struct route_input input = { .threads = 1 };
-	struct routing *routing = route_find(engine)->compute(fabric, &input, NULL);
+	struct routing *routing = route_compute(route_find(engine), fabric, &input, NULL);
 	g_autofree char *whole = g_strdup_printf("%s, %s", what, engine);
 
 	if (!routing)
@@ -239,7 +239,7 @@ END_TEST
 static struct routing *route(const struct fabric *fabric, const char *engine)
 {
 	const struct route_input input = { .threads = 1 };
-	struct routing *routing = route_find(engine)->compute(fabric, &input, NULL);
+	struct routing *routing = route_compute(route_find(engine), fabric, &input, NULL);
 
 	ck_assert_ptr_nonnull(routing);
 	return routing;

@@ -16,7 +16,7 @@
 static struct routing *route(const struct fabric *fabric, const struct route_input *input)
 {
 	GError *error = NULL;
-	struct routing *routing = route_find("minhop")->compute(fabric, input, &error);
+	struct routing *routing = route_compute(route_find("minhop"), fabric, input, &error);
 	struct route_verdict verdict;
 
 	ck_assert_msg(routing != NULL, "%s", error ? error->message : "");

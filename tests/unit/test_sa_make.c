@@ -39,7 +39,7 @@ static struct routing *route(const struct fabric *fabric)
 	const struct route_engine *engine = route_find("minhop");
 	struct route_input input = {.threads = 1};
 	GError *error = NULL;
-	struct routing *routing = engine->compute(fabric, &input, &error);
+	struct routing *routing = route_compute(engine, fabric, &input, &error);
 
 	if (!routing) /* not by check: benchmarks come here too */
 		g_error("%s", error->message);
