@@ -24,7 +24,7 @@ struct row {
 	uint8_t rises[256];		       /* ROUTE_UP: they are reached by going up first */
 	uint8_t limit[256];		       /* only if they are less */
 	uint8_t up[256];		       /* lowest ports of edges that lead up */
-	unsigned int n_up;
+	unsigned int n_up, stride; /* they are tried in these steps */
 	uint64_t *ways;	     /* [i / 64 * switches + switch]: bit i % 64: up[i] begins a best path
 				there */
 	uint8_t *via[256];   /* [hops]: ports to switches that are so far by [switch], 0xFF for
@@ -181,21 +181,20 @@ static void find_ways(struct row *row, uint32_t n, uint8_t *bits)
 static uint8_t port_in_turn(const struct tree *tree, const struct row *row, uint32_t turn,
 			    uint32_t dest, uint32_t leaf)
 {
-	unsigned int n = row->n_up, place = tree->place[row->sw];
-	unsigned int stride = n > 1 ? 1 + place / n % (n - 1) : 0;
+	unsigned int n = row->n_up;
+	uint64_t both = row->ways[dest] & row->ways[leaf];
 
 	if (!n || route_distance(tree->graph, row->far) + tree->rank[leaf] == tree->rank[row->sw])
 		return ROUTE_NO_PORT; /* all ways lead down */
+	if (n <= 64 && !(both & (both - 1))) /* one way, or none */
+		return both ? row->up[__builtin_ctzll(both)] : ROUTE_NO_PORT;
 	turn %= n;
 	for (unsigned int i = 0; i < n; i++) {
 		const uint64_t *ways = row->ways + turn / 64 * (size_t)tree->graph->n;
-		uint64_t both = ways[dest] & ways[leaf];
 
-		if (n <= 64 && !(both & (both - 1))) /* one way, or none */
-			return both ? row->up[__builtin_ctzll(both)] : ROUTE_NO_PORT;
-		if (both >> turn % 64 & 1)
+		if ((n <= 64 ? both : ways[dest] & ways[leaf]) >> turn % 64 & 1)
 			return row->up[turn];
-		turn = turn + stride < n ? turn + stride : turn + stride - n;
+		turn = turn + row->stride < n ? turn + row->stride : turn + row->stride - n;
 	}
 	return ROUTE_NO_PORT;
 }
@@ -341,16 +340,12 @@ static void fill_leaf(const struct tree *tree, struct row *row, uint32_t leaf)
 {
 	uint32_t *others = row->others, n;
 
-	switch (row->levels) {
-	case 1:
+	if (row->levels == 1)
 		n = fill_elsewhere(tree, row, leaf, 1, row->lft, others);
-		break;
-	case 2:
+	else if (row->levels == 2)
 		n = fill_elsewhere(tree, row, leaf, 2, row->lft, others);
-		break;
-	default:
+	else
 		n = fill_elsewhere(tree, row, leaf, row->levels, row->lft, others);
-	}
 	if (row->levels)
 		n = fill_top(tree, row, leaf, row->lft, others, n);
 	for (uint32_t i = 0; i < n; i++)
@@ -560,6 +555,8 @@ static void fill_switch(const struct tree *tree, uint32_t sw, struct routing *ro
 		if (tree->rank[edge->to] > tree->rank[sw])
 			row.up[row.n_up++] = port;
 	}
+	if (row.n_up > 1)
+		row.stride = 1 + tree->place[sw] / row.n_up % (row.n_up - 1);
 	row.there[ROUTE_NO_PORT] = row.hops;
 	if (row.n_up && (tree->n_spares || tree->lacks[sw]))
 		find_ways(&row, graph->n, row.free);
