@@ -8,6 +8,7 @@
 
 #include "route/engine.h"
 #include "route/graph.h"
+#include "route/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"
@@ -350,6 +351,11 @@ static void check_threads(const struct fabric *fabric, const char *engine)
 		ck_assert_ptr_nonnull(many);
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 			ck_assert_mem_eq(one->lft[sw], many->lft[sw], one->n_blocks * 64);
+		ck_assert_int_eq(!one->lanes, !many->lanes);
+		if (one->lanes)
+			ck_assert_mem_eq(one->lanes->sl, many->lanes->sl,
+					 (size_t)fabric->n_switches * fabric->n_switches);
+		ck_assert_str_eq(one->note ? one->note : "", many->note ? many->note : "");
 		routing_unref(many);
 	}
 	routing_unref(one);
@@ -367,6 +373,21 @@ START_TEST(test_threads_change_nothing)
 		check_threads(fabric, "dor");
 		if (g_str_has_prefix(specs[i], "fattree"))
 			check_threads(fabric, "ftree");
+		fabric_unref(fabric);
+	}
+}
+END_TEST
+
+START_TEST(test_threads_change_no_lanes)
+{
+	static const char *const engines[] = {"sssp", "dfsssp", "lash", "nue", "hoplanes"};
+	static const char *const specs[] = {"dragonfly:8:4:4", "torus:5x4x3:2", "fattree:8",
+					    "random:40:3:5:1", "mesh:2"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(specs); i++) {
+		struct fabric *fabric = make_fabric(specs[i], 0);
+
+		check_threads(fabric, engines[_i]);
 		fabric_unref(fabric);
 	}
 }
@@ -698,6 +719,7 @@ int main(void)
 	tcase_add_test(tcase, test_fat_trees_carry_shifts);
 	tcase_add_test(tcase, test_lids_of_a_port_spread);
 	tcase_add_test(tcase, test_threads_change_nothing);
+	tcase_add_loop_test(tcase, test_threads_change_no_lanes, 0, 5);
 	tcase_add_test(tcase, test_losses_change_little);
 	tcase_add_test(tcase, test_credit_loop_is_found);
 	tcase_add_test(tcase, test_multicast_on_random_fabrics);
