@@ -13,7 +13,7 @@ static bool assign(struct layered *layered, GError **error)
 {
 	uint64_t most;
 
-	layered_spread_ahead(layered, SPREAD_ALL);
+	layered_spread_ahead(layered, SPREAD_LOADS);
 	most = layered_spread(layered, SPREAD_LIDS);
 	if (layered_assign_one(layered) ||
 	    (layered_spread_leaves(layered) <= most && layered_assign(layered, 0, NULL)))

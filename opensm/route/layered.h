@@ -22,6 +22,7 @@ enum spread_by {
 	SPREAD_WAYS,
 };
 #define SPREAD_ALL ((1u << SPREAD_WAYS) - 1)
+#define SPREAD_LOADS (SPREAD_ALL & ~(1u << SPREAD_DIMENSIONS)) /* without a look for these */
 
 /* The tables of one way, and what is known of them so far. */
 struct layered_way {

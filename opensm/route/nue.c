@@ -191,7 +191,7 @@ static bool route_on_lanes(struct layered *layered, unsigned int vls)
 	own.vls = vls;
 	layered->input = &own;
 	layered->wants_trunk = true;
-	layered_spread_ahead(layered, SPREAD_ALL);
+	layered_spread_ahead(layered, SPREAD_LOADS);
 	for (enum spread_by by = SPREAD_LIDS; !good && by < SPREAD_WAYS; by++) {
 		if (!layered_is_way(layered, by))
 			continue;

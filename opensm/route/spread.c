@@ -644,11 +644,12 @@ static void spread_all(struct layered *layered, unsigned int ways)
 
 void layered_spread_ahead(struct layered *layered, unsigned int ways)
 {
+	if (layered->graph->threads <= 1)
+		return;
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
-		if (!layered_is_way(layered, by))
+		if (ways >> by & 1 && !layered_is_way(layered, by))
 			ways &= ~(1u << by);
-	if (layered->graph->threads > 1)
-		spread_all(layered, ways);
+	spread_all(layered, ways);
 }
 
 uint64_t layered_spread(struct layered *layered, enum spread_by by)
@@ -662,7 +663,7 @@ uint64_t layered_spread_leaves(struct layered *layered)
 {
 	uint64_t by_load, by_port;
 
-	layered_spread_ahead(layered, SPREAD_ALL & ~(1u << SPREAD_LIDS));
+	layered_spread_ahead(layered, 1u << SPREAD_LEAVES | 1u << SPREAD_PORTS);
 	by_load = layered_spread(layered, SPREAD_LEAVES);
 	if (layered->kept)
 		return by_load;
