@@ -4,9 +4,9 @@
  *
  * An order of the switches (verify_order.c), which the engine claims or the verifier guesses, shows
  * most tables of most engines to be right. Where it does not, true distances and the dependencies
- * of all channels decide (verify_hops.c). LIDs that neither shows to
- * be right are walked (verify_walk.c), which finds out what is wrong. The verdict is the same
- * whichever way leads to it.
+ * of all channels decide (verify_hops.c, verify_lanes.c). LIDs that neither shows to be right are
+ * walked (verify_walk.c), which finds out what is wrong. The verdict is the same whichever way
+ * leads to it.
  *
  * Channel dependencies are those of packets from any channel adapter, and the subnet manager
  * wherever it is, to any LID, and from any switch to any channel adapter. Left out are packets from

@@ -148,4 +148,5 @@ void dependency_add_all(struct dependency *dependency, const struct dependency *
 uint16_t dependency_vls(const struct dependency *dependency);
 /* The channels of a cycle in order, each once (free the array); NULL if there is none. */
 GArray *dependency_cycle(const struct dependency *dependency);
+
 #endif
