@@ -36,15 +36,15 @@ struct balance {
 	const struct route_graph *graph;
 	const struct route_columns *columns;
 	struct route_flows flows;
-	struct route_loads *loads; /* [ignored * n_links + link]: what does not count, among itself */
+	struct route_loads *loads; /* [ignored * n_links + link]: what is ignored, among itself */
 	uint32_t aside;		   /* the first for the LID at hand */
 	uint32_t *turns;	   /* [n]: the LID at hand modulo n, for n up to most_steps */
 	uint32_t most_steps;
 	uint32_t leaf; /* at hand */
-	const uint64_t *own; /* [class of demand * n + switch]: flow of its hosts to these; then to all */
+	/* [class of demand * n + switch]: flow of its hosts to these; the last class is all */
+	const uint64_t *own;
 	uint64_t *ahead; /* by switch: load of the busiest link on the best way to the leaf */
-	uint32_t *used_by; /* by link: port of the last target that used it, as the number of its
-			      base target + 1 */
+	uint32_t *used_by; /* by link: port of the last target that used it, by number from 1 */
 	uint32_t *uses;	   /* by link: of its LIDs: whether any goes to the same system, how many
 			      to the same switch, how many over this link */
 	const struct route_port_order **tried; /* [switch]: how to try ports; NULL: as it comes */

@@ -425,7 +425,8 @@ static void relieve(struct spread *spread, uint32_t dest)
 		for (uint32_t i = 0; i < flows->n_order; i++) {
 			uint32_t sw = flows->order[i];
 
-			spread->chosen[sw] = route_columns_get(&layered->way->columns, sw, target->lid);
+			spread->chosen[sw] = route_columns_get(&layered->way->columns, sw,
+							       target->lid);
 		}
 		send(spread, target);
 		if (!is_over_limit(spread))
