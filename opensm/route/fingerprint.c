@@ -97,13 +97,19 @@ static void add_files(GChecksum *sum, const struct route_input *input)
 
 	add_name(sum, lfts->file);
 	add_structs(sum, lfts->lfts, lfts->n, struct route_lft, n);
-	for (uint32_t i = 0; i < lfts->n; i++)
-		add_structs(sum, lfts->entries + lfts->lfts[i].first, lfts->lfts[i].n,
+	for (uint32_t i = 0; i < lfts->n; i++) {
+		const struct route_lft *lft = &lfts->lfts[i];
+
+		add_structs(sum, lft->n ? lfts->entries + lft->first : NULL, lft->n,
 			    struct route_lft_entry, port);
+	}
 	add_name(sum, hops->file);
 	add_structs(sum, hops->rows, hops->n, struct route_hops_row, lid);
-	for (uint32_t i = 0; i < hops->n; i++)
-		add_numbers(sum, hops->hops + hops->rows[i].first, hops->rows[i].n);
+	for (uint32_t i = 0; i < hops->n; i++) {
+		const struct route_hops_row *row = &hops->rows[i];
+
+		add_numbers(sum, row->n ? hops->hops + row->first : NULL, row->n);
+	}
 }
 
 static char *word_of(GChecksum *sum)
