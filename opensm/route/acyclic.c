@@ -168,6 +168,19 @@ uint32_t acyclic_lacks(const struct acyclic *acyclic, const struct acyclic_step 
 	return lacks;
 }
 
+/* Numbers of the steps from a channel: to channel x the one that is base + x. */
+struct step_range {
+	uint32_t base, first, end;
+};
+
+static struct step_range steps_from(const struct route_channels *channels, uint32_t channel)
+{
+	const uint32_t *first = &channels->first[channels->to[channel]];
+	uint32_t base = channels->step_base[channel];
+
+	return (struct step_range){base, base + first[0], base + first[1]};
+}
+
 static void put(struct acyclic *acyclic, struct acyclic_step step, bool value)
 {
 	const uint32_t *back = acyclic->channels->back;
@@ -202,12 +215,12 @@ static inline bool search_on(struct acyclic *acyclic, bool backward, uint64_t li
 	const struct route_channels *channels = acyclic->channels;
 	struct side *side = &acyclic->side[backward];
 	uint32_t channel = side->found[side->n_done++];
-	uint32_t from = backward ? channels->back[channel] : channel;
-	uint32_t base = channels->step_base[from], sw = channels->to[from];
+	struct step_range range =
+		steps_from(channels, backward ? channels->back[channel] : channel);
 	const uint64_t *bits = backward ? acyclic->mirror : acyclic->has;
 
-	bits_each(bits, base + channels->first[sw], base + channels->first[sw + 1], step) {
-		uint32_t next = backward ? channels->back[step - base] : step - base;
+	bits_each(bits, range.first, range.end, step) {
+		uint32_t to = step - range.base, next = backward ? channels->back[to] : to;
 		uint64_t label = acyclic->label[next];
 
 		side->work++;
@@ -256,11 +269,6 @@ static bool mend(struct acyclic *acyclic, struct acyclic_step step)
 
 /* ---- steps ---- */
 
-static bool is_blocked(const struct acyclic *acyclic, struct acyclic_step step)
-{
-	return bits_has(acyclic->blocked, number_of(acyclic, step));
-}
-
 static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
 {
 	if (acyclic_has(acyclic, step))
@@ -272,20 +280,13 @@ static bool add_step(struct acyclic *acyclic, struct acyclic_step step)
 	return true;
 }
 
-/* Without those that were added together with it. */
-static void remember(struct acyclic *acyclic, struct acyclic_step step)
-{
-	if (!mend(acyclic, step))
-		bits_put(acyclic->blocked, number_of(acyclic, step), true);
-}
-
 bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n)
 {
 	const struct acyclic_step *added;
 	uint32_t i = 0;
 
 	for (uint32_t k = 0; k < n; k++)
-		if (is_blocked(acyclic, steps[k]))
+		if (bits_has(acyclic->blocked, number_of(acyclic, steps[k])))
 			return false;
 	g_array_set_size(acyclic->added, 0);
 	while (i < n && add_step(acyclic, steps[i]))
@@ -295,7 +296,8 @@ bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint
 	added = (const struct acyclic_step *)(const void *)acyclic->added->data;
 	for (guint k = 0; k < acyclic->added->len; k++)
 		put(acyclic, added[k], false);
-	remember(acyclic, steps[i]);
+	if (!mend(acyclic, steps[i])) /* without those that were added together with it */
+		bits_put(acyclic->blocked, number_of(acyclic, steps[i]), true);
 	return false;
 }
 
@@ -303,76 +305,68 @@ bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint
 
 void acyclic_note(struct acyclic *acyclic, struct acyclic_step step)
 {
-	if (!acyclic_has(acyclic, step))
-		put(acyclic, step, true);
+	uint32_t number = number_of(acyclic, step);
+	uint64_t *word = &acyclic->has[number / 64], bit = UINT64_C(1) << number % 64;
+
+	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
+		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 }
 
-/* A channel on the path of a depth-first search, and the step from which on to look. */
-struct visit {
-	uint32_t channel, step, end;
-};
-
-static struct visit visit_to(const struct acyclic *acyclic, uint32_t channel)
+/*
+ * A depth-first search, whose path is in side[false].found, and the channel from which on to look
+ * behind each of these in side[true].found. Puts what is done, which is marked as met, before all
+ * that was done earlier.
+ */
+static void sort_from(struct acyclic *acyclic, uint32_t next)
 {
 	const struct route_channels *channels = acyclic->channels;
-	const uint32_t *first = &channels->first[channels->to[channel]];
+	uint32_t *path = acyclic->side[false].found, *on = acyclic->side[true].found, n = 0;
 
-	acyclic->met[channel] = 1;
-	return (struct visit){channel, route_step_of(channels, channel, first[0]),
-			      route_step_of(channels, channel, first[1])};
-}
+	for (;;) {
+		struct step_range range;
 
-/* Puts what is done, which is marked as met, before all that was done earlier. */
-static void sort_from(struct acyclic *acyclic, uint32_t start, GArray *path)
-{
-	const struct route_channels *channels = acyclic->channels;
-	struct visit visit = visit_to(acyclic, start);
-
-	g_array_append_val(path, visit);
-	while (path->len) {
-		struct visit *last = &g_array_index(path, struct visit, path->len - 1);
-		uint32_t next;
-
-		last->step = bits_next(acyclic->has, last->step, last->end);
-		if (last->step == last->end) {
-			link_behind(acyclic, last->channel, channels->n);
-			g_array_set_size(path, path->len - 1);
+		if (!acyclic->met[next]) {
+			acyclic->met[next] = 1;
+			path[n] = next;
+			on[n++] = steps_from(channels, next).first;
+		}
+		range = steps_from(channels, path[n - 1]);
+		on[n - 1] = bits_next(acyclic->has, on[n - 1], range.end);
+		if (on[n - 1] < range.end) {
+			next = on[n - 1]++ - range.base;
 			continue;
 		}
-		next = last->step++ - channels->step_base[last->channel];
-		if (!acyclic->met[next]) {
-			visit = visit_to(acyclic, next);
-			g_array_append_val(path, visit);
-		}
+		link_behind(acyclic, path[--n], channels->n);
+		if (!n)
+			return;
 	}
 }
 
-static bool agrees(const struct acyclic *acyclic)
+/* Whether all steps agree with the order; these are all that it has then. */
+static bool agrees(struct acyclic *acyclic)
 {
-	const struct route_channels *channels = acyclic->channels;
+	for (uint32_t c = 0; c < acyclic->channels->n; c++)
+		route_each_step(acyclic->channels, c, next) {
+			struct acyclic_step step = {c, next};
 
-	for (uint32_t c = 0; c < channels->n; c++) {
-		uint32_t base = channels->step_base[c], sw = channels->to[c];
-
-		bits_each(acyclic->has, base + channels->first[sw], base + channels->first[sw + 1],
-			  step)
-			if (acyclic->label[step - base] < acyclic->label[c])
+			if (!acyclic_has(acyclic, step))
+				continue;
+			if (acyclic->label[next] < acyclic->label[c])
 				return false;
-	}
+			put(acyclic, step, true);
+		}
 	return true;
 }
 
 bool acyclic_sort(struct acyclic *acyclic)
 {
-	GArray *path = g_array_new(FALSE, FALSE, sizeof(struct visit));
 	uint32_t n = acyclic->channels->n;
 
 	clear_order(acyclic);
 	for (uint32_t c = 0; c < n; c++)
 		if (!acyclic->met[c])
-			sort_from(acyclic, c, path);
+			sort_from(acyclic, c);
 	label_all(acyclic);
 	memset(acyclic->met, 0, n);
-	g_array_unref(path);
 	return agrees(acyclic);
 }

@@ -25,8 +25,9 @@ void acyclic_free(struct acyclic *acyclic);
 bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint32_t n);
 
 /*
- * Adds a step whatever it closes. Then acyclic_sort() must be called before anything else: it finds
- * an order that as many steps as possible agree with, more or less; true if all do.
+ * Adds a step whatever it closes, as several threads may at once. Then acyclic_sort() must be
+ * called before anything else: it finds an order that as many steps as possible agree with, more or
+ * less; true if all do.
  */
 void acyclic_note(struct acyclic *acyclic, struct acyclic_step step);
 bool acyclic_sort(struct acyclic *acyclic);

@@ -54,12 +54,9 @@ struct route_channels *route_channels_new(const struct route_graph *graph,
 		channels->first[sw] = route_degree(graph, sw)
 					      ? graph->edges[graph->first_edge[sw]].first_link
 					      : channels->first[sw + 1];
-		for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-			const struct route_edge *edge = &graph->edges[e];
-
+		route_each_edge(graph, sw, edge)
 			for (uint32_t k = 0; k < edge->n_links; k++)
 				add_channel(channels, graph, sw, edge->to, edge->first_link + k);
-		}
 	}
 	if (fabric) {
 		find_back(channels, graph, fabric);

@@ -33,6 +33,11 @@ static inline uint32_t route_step_of(const struct route_channels *channels, uint
 	return channels->step_base[from] + to;
 }
 
+/* For each step from a channel: the channel to which it leads. */
+#define route_each_step(channels, channel, next) \
+	for (uint32_t next = (channels)->first[(channels)->to[channel]]; \
+	     next < (channels)->first[(channels)->to[channel] + 1]; next++)
+
 static inline uint32_t route_channel(const struct route_channels *channels, uint32_t sw,
 				     uint8_t port)
 {
