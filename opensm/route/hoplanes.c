@@ -10,144 +10,189 @@
  * does not do for that, some paths are put on a second one, where turns have other lanes, and so
  * on.
  */
-#include "route/free_turns.h"
-#include "route/lanes.h"
+#include <string.h>
+
+#include "route/demand.h"
 #include "route/pairs.h"
 #include "route/shortest.h"
 #include "route/spread.h"
 #include "route/trunk.h"
 #include "route/turn_lanes.h"
 
+#define NO_RANK 0xFF
+
+/* Kinds of pairs, as they get their lanes. */
+enum kind {
+	KIND_ANY,
+	KIND_WITH_SM,	/* on one SL, for clients use that of PortInfo */
+	KIND_OF_HOSTS,	/* that send each other anything */
+	KIND_OF_SWITCH, /* hosts, and a switch without any */
+};
+
 struct hop_lanes {
 	struct layered *layered;
 	struct route_lanes *lanes;
-	struct free_turns turns;
+	bool *is_free;		 /* [turn]: packets keep the lane; turns: steps of channels.h */
+	uint8_t *rank;		 /* [turn]: most turns before it on a path, or NO_RANK */
+	struct acyclic *lane;	 /* of all turns, or of those that are free */
 	struct turn_lanes *planes[ROUTE_SLS]; /* of each SL, from sm_sl on; NULL: none yet */
-	struct turn_lanes *plane;	      /* to which paths are added */
 	unsigned int n_planes;		      /* SLs in use */
 	unsigned int n;			      /* lanes that may be used */
 	uint32_t *turns_of;		      /* of the path at hand */
-	unsigned int sls;		      /* that the pair at hand may have */
-	bool placed;			      /* it has one */
-	uint64_t left_out, idle; /* pairs: that no lane is left for; that send nothing */
+	enum kind kind;			      /* of pairs at the moment */
+	unsigned int sls;		      /* that these may have */
+	bool placed;			      /* all have one, but for a switch without hosts */
+	uint64_t left_out; /* pairs that no lane is left for */
 };
+
+static bool is_kind(void *arg, uint32_t a, uint32_t b)
+{
+	const struct hop_lanes *hop = arg;
+	const struct route_graph *graph = hop->layered->graph;
+	bool hosts = route_has_hosts(graph, a), both = hosts && route_has_hosts(graph, b);
+
+	switch (hop->kind) {
+	case KIND_ANY:
+		return a < b && (route_is_source(graph, a) || route_is_source(graph, b));
+	case KIND_WITH_SM:
+		return a == graph->sm_switch;
+	case KIND_OF_HOSTS:
+		return a < b && both && route_sends(graph, a, b);
+	default:
+		return hosts && !both;
+	}
+}
+
+/* ---- free turns ---- */
+
+/* Whether multicast may turn so. */
+static bool is_trunk(const struct hop_lanes *hop, uint32_t in, uint32_t out)
+{
+	const bool *trunk = hop->layered->way->trunk;
+
+	return trunk && trunk[in] && trunk[out] && out != hop->layered->channels->back[in];
+}
+
+/* By what two switches send each other; the lane gets all turns. */
+static bool note_ranks(void *arg, G_GNUC_UNUSED uint32_t a, G_GNUC_UNUSED uint32_t b,
+		       const struct acyclic_step *steps, uint32_t n)
+{
+	struct hop_lanes *hop = arg;
+
+	for (uint32_t i = 0, at = 0; i < n; i++) {
+		uint8_t *rank = &hop->rank[route_step_of(hop->layered->channels, steps[i].from,
+							 steps[i].to)];
+
+		at = i && steps[i - 1].to == steps[i].from ? at + 1 : 0;
+		if (*rank == NO_RANK)
+			acyclic_note(hop->lane, steps[i]);
+		*rank = *rank == NO_RANK ? at : MAX(*rank, at);
+	}
+	return true;
+}
+
+/* Those of the trunk first, then those near the beginning of paths. */
+static void find_free_turns(struct hop_lanes *hop)
+{
+	const struct layered *layered = hop->layered;
+	const struct route_channels *channels = layered->channels;
+	struct acyclic *all = acyclic_new(channels, NULL);
+
+	memset(hop->rank, NO_RANK, channels->n_steps);
+	hop->lane = all;
+	hop->kind = KIND_ANY;
+	layered_each_pair(layered, NULL, is_kind, note_ranks, hop);
+	acyclic_sort(all);
+	hop->lane = acyclic_new(channels, all);
+	acyclic_free(all);
+	layered_take_trunk(layered, hop->lane);
+	for (uint32_t in = 0; in < channels->n; in++)
+		route_each_step(channels, in, out)
+			hop->is_free[route_step_of(channels, in, out)] = is_trunk(hop, in, out);
+	for (unsigned int rank = 0; rank < layered->way->routing->max_hops; rank++)
+		for (uint32_t in = 0; in < channels->n; in++)
+			route_each_step(channels, in, out) {
+				uint32_t turn = route_step_of(channels, in, out);
+				struct acyclic_step step = {in, out};
+
+				if (hop->rank[turn] == rank)
+					hop->is_free[turn] = acyclic_add(hop->lane, &step, 1);
+			}
+	acyclic_free(hop->lane);
+}
 
 /* ---- pairs ---- */
 
-/* Adds paths to the plane; false if some turn has no lane there. */
-static bool add_paths(struct hop_lanes *hop, const uint32_t *channels, size_t n_channels)
+/* Adds paths to a plane; false if some turn has no lane there. */
+static bool add_paths(struct hop_lanes *hop, struct turn_lanes *plane,
+		      const struct acyclic_step *steps, uint32_t n_steps)
 {
 	uint32_t n = 0;
 
-	for (size_t i = 1; i < n_channels; i++) {
-		uint32_t from = channels[i - 1], to = channels[i];
-
-		if (from != FABRIC_NONE && to != FABRIC_NONE)
-			hop->turns_of[n++] = route_step_of(hop->layered->channels, from, to);
-		if (to != FABRIC_NONE || !n)
+	for (uint32_t i = 0; i < n_steps; i++) {
+		hop->turns_of[n++] =
+			route_step_of(hop->layered->channels, steps[i].from, steps[i].to);
+		if (i + 1 < n_steps && steps[i].to == steps[i + 1].from)
 			continue;
-		if (!turn_lanes_add(hop->plane, hop->turns_of, n, hop->n))
+		if (!turn_lanes_add(plane, hop->turns_of, n, hop->n))
 			return false;
 		n = 0;
 	}
 	return true;
 }
 
-/* The ways of multicast, two turns at a time. */
-static void add_trunk(void *arg, uint32_t in, uint32_t out)
-{
-	const struct hop_lanes *hop = arg;
-	const struct route_channels *channels = hop->layered->channels;
-	uint32_t sw = channels->to[out];
-
-	if (!free_turns_is_trunk(&hop->turns, in, out))
-		return;
-	for (uint32_t on = channels->first[sw]; on < channels->first[sw + 1]; on++) {
-		uint32_t turns[] = {route_step_of(channels, in, out),
-				    route_step_of(channels, out, on)};
-
-		if (free_turns_is_trunk(&hop->turns, out, on))
-			turn_lanes_add(hop->plane, turns, 2, hop->n);
-	}
-}
-
-static void open_plane(struct hop_lanes *hop, unsigned int i)
+/* With the ways of multicast, two turns at a time. */
+static struct turn_lanes *new_plane(const struct hop_lanes *hop)
 {
 	const struct route_channels *channels = hop->layered->channels;
-	bool is_new = !hop->planes[i];
+	struct turn_lanes *plane = turn_lanes_new(channels->n_steps, hop->is_free);
 
-	if (is_new)
-		hop->planes[i] = turn_lanes_new(channels->n_steps, hop->turns.is_free);
-	hop->plane = hop->planes[i];
-	if (is_new)
-		free_turns_each(&hop->turns, add_trunk, hop);
+	for (uint32_t in = 0; in < channels->n; in++)
+		route_each_step(channels, in, out) {
+			if (!is_trunk(hop, in, out))
+				continue;
+			route_each_step(channels, out, on) {
+				uint32_t turns[] = {route_step_of(channels, in, out),
+						    route_step_of(channels, out, on)};
+
+				if (is_trunk(hop, out, on))
+					turn_lanes_add(plane, turns, 2, hop->n);
+			}
+		}
+	return plane;
 }
 
 /* Puts what two switches send each other on the first SL that can have it, of those in use. */
-static bool place(void *arg, uint32_t a, uint32_t b, const uint32_t *channels, size_t n)
+static bool place(void *arg, uint32_t a, uint32_t b, const struct acyclic_step *steps, uint32_t n)
 {
 	struct hop_lanes *hop = arg;
 
-	hop->placed = false;
-	for (unsigned int i = 0; i < hop->sls && !hop->placed; i++) {
-		open_plane(hop, i);
-		turn_lanes_begin(hop->plane);
-		hop->placed = add_paths(hop, channels, n);
-		if (!hop->placed) {
-			turn_lanes_undo(hop->plane);
-			continue;
+	for (unsigned int i = 0; i < hop->sls; i++) {
+		if (!hop->planes[i])
+			hop->planes[i] = new_plane(hop);
+		turn_lanes_begin(hop->planes[i]);
+		if (add_paths(hop, hop->planes[i], steps, n)) {
+			route_lanes_put(hop->lanes, a, b, (hop->lanes->sm_sl + i) % ROUTE_SLS);
+			hop->n_planes = MAX(hop->n_planes, i + 1);
+			return true;
 		}
-		route_lanes_put(hop->lanes, a, b, (hop->lanes->sm_sl + i) % ROUTE_SLS);
-		hop->n_planes = MAX(hop->n_planes, i + 1);
+		turn_lanes_undo(hop->planes[i]);
 	}
+	hop->placed &= hop->kind == KIND_OF_SWITCH;
+	hop->left_out++;
 	return hop->placed;
-}
-
-static bool place_if_any(void *arg, uint32_t a, uint32_t b, const uint32_t *channels, size_t n)
-{
-	struct hop_lanes *hop = arg;
-
-	hop->left_out += !place(hop, a, b, channels, n);
-	return true;
 }
 
 /* ---- all pairs ---- */
 
-/* The SM's on one SL, for clients use that of PortInfo; those with a switch without hosts last. */
 static bool place_all(struct hop_lanes *hop, unsigned int sls)
 {
-	g_autoptr(GArray) with_sm = g_array_new(FALSE, FALSE, sizeof(struct layered_pair));
-	g_autoptr(GArray) of_hosts = g_array_new(FALSE, FALSE, sizeof(struct layered_pair));
-	g_autoptr(GArray) of_switch = g_array_new(FALSE, FALSE, sizeof(struct layered_pair));
-	const struct route_graph *graph = hop->layered->graph;
-	uint32_t sm = graph->sm_switch;
-
-	for (uint32_t a = 0; a < graph->n; a++)
-		for (uint32_t b = 0; b < graph->n; b++) {
-			struct layered_pair pair = {a, b};
-			bool hosts = route_has_hosts(graph, a), both = route_has_hosts(graph, b);
-
-			if (a == sm && b != sm)
-				g_array_append_val(with_sm, pair);
-			if (a == sm || b == sm || !hosts || (both && b <= a))
-				continue;
-			if (!both)
-				g_array_append_val(of_switch, pair);
-			else if (route_sends(graph, a, b))
-				g_array_append_val(of_hosts, pair);
-			else
-				hop->idle++;
-		}
 	hop->placed = true;
-	hop->sls = 1;
-	layered_each_pair(hop->layered, with_sm, place, hop);
-	hop->sls = sls;
-	if (hop->placed)
-		layered_each_pair(hop->layered, of_hosts, place, hop);
-	if (!hop->placed)
-		return false;
-	layered_each_pair(hop->layered, of_switch, place_if_any, hop);
-	return true;
+	for (hop->kind = KIND_WITH_SM; hop->placed && hop->kind <= KIND_OF_SWITCH; hop->kind++) {
+		hop->sls = hop->kind == KIND_WITH_SM ? 1 : sls;
+		layered_each_pair(hop->layered, hop->lanes, is_kind, place, hop);
+	}
+	return hop->placed;
 }
 
 static void clear_planes(struct hop_lanes *hop)
@@ -155,7 +200,7 @@ static void clear_planes(struct hop_lanes *hop)
 	for (unsigned int i = 0; i < ROUTE_SLS; i++)
 		g_clear_pointer(&hop->planes[i], turn_lanes_free);
 	hop->n_planes = 1;
-	hop->left_out = hop->idle = 0;
+	hop->left_out = 0;
 }
 
 /* With so many lanes and SLs. */
@@ -174,7 +219,7 @@ static bool try(struct hop_lanes *hop, unsigned int lanes, unsigned int sls)
 /* By the fewest lanes on one SL, or on several. */
 static bool assign(struct hop_lanes *hop, unsigned int vls)
 {
-	free_turns_find(&hop->turns);
+	find_free_turns(hop);
 	for (unsigned int lanes = 1; lanes <= vls; lanes++)
 		if (try(hop, lanes, 1))
 			return true;
@@ -199,19 +244,18 @@ static void refuse(struct hop_lanes *hop, unsigned int vls, GError **error)
 /* ---- SL2VL ---- */
 
 /* Every SL that is not in use is as the first. */
-static void put_turn(void *arg, uint32_t in, uint32_t out)
+static void put_turn(const struct hop_lanes *hop, uint32_t in, uint32_t out)
 {
-	const struct hop_lanes *hop = arg;
-	const struct layered *layered = hop->layered;
-	const struct route_channels *channels = layered->channels;
-	uint32_t sw = channels->to[in], turn = route_step_of(channels, in, out);
-	const uint8_t *links = layered->graph->links;
+	const struct route_channels *channels = hop->layered->channels;
+	const uint8_t *links = hop->layered->graph->links;
+	uint32_t turn = route_step_of(channels, in, out);
 
 	for (unsigned int i = 0; i < ROUTE_SLS; i++) {
 		const struct turn_lanes *plane = hop->planes[i < hop->n_planes ? i : 0];
 
-		route_turns_put(hop->lanes->turns, sw, links[channels->back[in]], links[out],
-				(hop->lanes->sm_sl + i) % ROUTE_SLS, turn_lanes_lane(plane, turn));
+		route_turns_put(hop->lanes->turns, channels->to[in], links[channels->back[in]],
+				links[out], (hop->lanes->sm_sl + i) % ROUTE_SLS,
+				turn_lanes_lane(plane, turn));
 	}
 }
 
@@ -219,12 +263,16 @@ static void finish(struct hop_lanes *hop)
 {
 	struct route_lanes *lanes = hop->lanes;
 	struct routing *routing = hop->layered->way->routing;
+	const struct route_channels *channels = hop->layered->channels;
+	uint64_t idle = layered_count_idle(hop->layered, lanes);
 
 	routing->promises |= ROUTE_DEADLOCK_FREE;
-	if (hop->n == 1 && hop->n_planes == 1 && !hop->left_out && !hop->idle)
+	if (hop->n == 1 && hop->n_planes == 1 && !hop->left_out && !idle)
 		return; /* lane 0 for all needs no SL */
 	lanes->turns = route_turns_new(hop->layered->fabric);
-	free_turns_each(&hop->turns, put_turn, hop);
+	for (uint32_t in = 0; in < channels->n; in++)
+		route_each_step(channels, in, out)
+			put_turn(hop, in, out);
 	for (unsigned int i = 0; i < hop->n_planes; i++)
 		lanes->sls |= 1u << (lanes->sm_sl + i) % ROUTE_SLS;
 	lanes->n = hop->n;
@@ -236,23 +284,8 @@ static void finish(struct hop_lanes *hop)
 			     "%" G_GUINT64_FORMAT " pairs of switches, of which one has hosts, "
 			     "have no lanes left: they get no PathRecord",
 			     hop->left_out);
-	layered_note_idle(hop->layered, hop->idle);
+	layered_note_idle(hop->layered, idle);
 	routing->lanes = g_steal_pointer(&hop->lanes);
-}
-
-static void hop_init(struct hop_lanes *hop, struct layered *layered)
-{
-	*hop = (struct hop_lanes){.layered = layered};
-	free_turns_init(&hop->turns, layered);
-	hop->turns_of = g_new(uint32_t, layered->graph->n + 1);
-}
-
-static void hop_clear(struct hop_lanes *hop)
-{
-	clear_planes(hop);
-	free_turns_clear(&hop->turns);
-	g_free(hop->turns_of);
-	route_lanes_free(hop->lanes);
 }
 
 /* The way to spread paths that loads the busiest channel least, of those that are not tried. */
@@ -271,11 +304,13 @@ static bool route_by_load(struct layered *layered, GError **error)
 {
 	unsigned int vls = route_data_vls(layered->fabric, layered->input);
 	uint64_t most[SPREAD_WAYS];
-	struct hop_lanes hop;
+	struct hop_lanes hop = {.layered = layered};
 	enum spread_by by;
 	bool good = false;
 
-	hop_init(&hop, layered);
+	hop.is_free = g_new0(bool, layered->channels->n_steps + 1);
+	hop.rank = g_malloc(layered->channels->n_steps + 1);
+	hop.turns_of = g_new(uint32_t, layered->graph->n + 1);
 	layered_spread_ahead(layered, SPREAD_ALL);
 	for (by = SPREAD_LIDS; by < SPREAD_WAYS; by++)
 		most[by] = layered_is_way(layered, by) ? layered_spread(layered, by) : UINT64_MAX;
@@ -290,7 +325,11 @@ static bool route_by_load(struct layered *layered, GError **error)
 		finish(&hop);
 	else
 		refuse(&hop, vls, error);
-	hop_clear(&hop);
+	clear_planes(&hop);
+	g_free(hop.is_free);
+	g_free(hop.rank);
+	g_free(hop.turns_of);
+	route_lanes_free(hop.lanes);
 	return good;
 }
 

@@ -9,6 +9,19 @@
 #include "route/trace.h"
 #include "route/trunk.h"
 
+uint64_t layered_count_idle(const struct layered *layered, const struct route_lanes *lanes)
+{
+	const struct route_graph *graph = layered->graph;
+	uint64_t idle = 0;
+
+	for (uint32_t a = 0; a < graph->n; a++)
+		for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++)
+			idle += route_has_hosts(graph, b) && !route_sends(graph, a, b) &&
+				route_lanes_sl(lanes, a, b) == ROUTE_NO_SL &&
+				layered->hops[(size_t)a * graph->n + b] != ROUTE_FAR;
+	return idle;
+}
+
 void layered_note_idle(struct layered *layered, uint64_t n)
 {
 	if (n)
@@ -198,96 +211,4 @@ struct routing *layered_compute(const struct route_engine *engine, const struct 
 	}
 	routing_unref(routing);
 	return without_held(kept);
-}
-
-/* Visits each LID by which packets go from one of two switches to the other, both ways. */
-typedef bool lid_fn(void *arg, uint32_t from, uint32_t to, uint16_t lid);
-
-/* False as soon as visit() says so. */
-static bool each_lid(const struct layered *layered, uint32_t a, uint32_t b, lid_fn *visit,
-		     void *arg)
-{
-	const struct route_graph *graph = layered->graph;
-
-	for (unsigned int way = 0; way < 2; way++) {
-		uint32_t from = way ? b : a, to = way ? a : b;
-		unsigned int n_own = route_is_source(graph, from) ? route_n_own(graph, to) : 0;
-
-		for (uint32_t t = graph->first_target[to]; t < graph->first_target[to + 1]; t++)
-			if (!visit(arg, from, to, graph->targets[t].lid))
-				return false;
-		for (unsigned int i = 0; i < n_own; i++)
-			if (!visit(arg, from, to, graph->own_lid[to] + i))
-				return false;
-	}
-	return true;
-}
-
-struct path_list {
-	const struct layered *layered;
-	struct layered_paths *paths;
-};
-
-/* None if the tables have no way. */
-static bool list_path(void *arg, uint32_t sw, uint32_t to, uint16_t lid)
-{
-	const struct path_list *list = arg;
-	const struct layered *layered = list->layered;
-	struct layered_paths *paths = list->paths;
-	size_t first = paths->n, room = layered->graph->n + 1;
-
-	if (layered->way->repeats[lid])
-		return true;
-	if (paths->size < first + room) {
-		paths->size = 2 * (first + room);
-		paths->channels = g_renew(uint32_t, paths->channels, paths->size);
-	}
-	while (sw != to) {
-		uint32_t c = route_columns_get(&layered->way->columns, sw, lid);
-
-		if (c == FABRIC_NONE) {
-			paths->n = first;
-			return true;
-		}
-		paths->channels[paths->n++] = c;
-		sw = layered->channels->to[c];
-	}
-	paths->channels[paths->n++] = FABRIC_NONE;
-	return true;
-}
-
-void layered_list_paths(const struct layered *layered, uint32_t a, uint32_t b,
-			struct layered_paths *paths)
-{
-	struct path_list list = {layered, paths};
-
-	each_lid(layered, a, b, list_path, &list);
-}
-
-struct comparison {
-	const struct layered *layered;
-	const struct route_kept *kept;
-};
-
-static bool goes_as_kept(void *arg, uint32_t sw, uint32_t to, uint16_t lid)
-{
-	const struct comparison *of = arg;
-	const struct layered *layered = of->layered;
-
-	while (sw != to) {
-		uint32_t c = layered_kept_channel(layered, of->kept, sw, lid);
-
-		if (c == FABRIC_NONE || c != route_columns_get(&layered->way->columns, sw, lid))
-			return false;
-		sw = layered->channels->to[c];
-	}
-	return true;
-}
-
-bool layered_is_as_kept(const struct layered *layered, const struct route_kept *kept, uint32_t a,
-			uint32_t b)
-{
-	struct comparison of = {layered, kept};
-
-	return each_lid(layered, a, b, goes_as_kept, &of);
 }

@@ -5,9 +5,32 @@
 
 #include "route/columns.h"
 #include "route/engine.h"
-#include "route/kept.h"
+#include "route/lanes.h"
 
 #define KEPT_TABLES 2 /* those computed anew, and the last ones */
+
+/* Tables of before, of which engines keep what is still good, for the switches of now. */
+struct route_kept {
+	const struct routing *routing;
+	uint32_t *row; /* [switch]: as of route_places() */
+};
+
+static inline uint8_t route_kept_port(const struct route_kept *kept, uint32_t sw, uint16_t lid)
+{
+	uint32_t row = kept->row[sw];
+
+	return row == FABRIC_NONE ? ROUTE_NO_PORT : routing_port(kept->routing, row, lid);
+}
+
+/* The SL that two switches had there, or ROUTE_NO_SL. */
+static inline uint8_t route_kept_sl(const struct route_kept *kept, uint32_t a, uint32_t b)
+{
+	const struct route_lanes *lanes = kept->routing->lanes;
+
+	if (kept->row[a] == FABRIC_NONE || kept->row[b] == FABRIC_NONE)
+		return ROUTE_NO_SL;
+	return lanes ? route_lanes_sl(lanes, kept->row[a], kept->row[b]) : 0;
+}
 
 /* Ways to spread paths over the cables (spread.c). */
 enum spread_by {
@@ -74,24 +97,6 @@ struct routing *layered_compute(const struct route_engine *engine, const struct 
 /* Makes the tables of a way those at hand; they are empty at first. */
 void layered_turn_to(struct layered *layered, enum spread_by by);
 
-/* Paths, channel by channel; behind each stands FABRIC_NONE. */
-struct layered_paths {
-	uint32_t *channels;
-	size_t n, size;
-};
-
-/*
- * Adds each path between two switches, both ways: from the hosts of one (or from itself if it has
- * none) to each LID behind the other and, if it sends to that, to its own LIDs. LIDs that go
- * together have one.
- */
-void layered_list_paths(const struct layered *layered, uint32_t a, uint32_t b,
-			struct layered_paths *paths);
-
-/* Whether all paths between two switches are as in tables that are kept. */
-bool layered_is_as_kept(const struct layered *layered, const struct route_kept *kept, uint32_t a,
-			uint32_t b);
-
 /* The channel by which a switch sends a LID in tables that are kept, or FABRIC_NONE. */
 static inline uint32_t layered_kept_channel(const struct layered *layered,
 					    const struct route_kept *kept, uint32_t sw,
@@ -103,7 +108,29 @@ static inline uint32_t layered_kept_channel(const struct layered *layered,
 /* [channel]: as of route_dimensions(), which looks once. */
 const uint8_t *layered_dimension(struct layered *layered);
 
-/* Notes how many pairs of switches have no SL, as they send each other nothing. */
+/* The LIDs of the hosts of a switch, then its own. */
+static inline uint16_t layered_lid(const struct route_graph *graph, uint32_t sw, unsigned int i)
+{
+	uint32_t n = route_n_hosts(graph, sw);
+
+	return i < n ? graph->targets[graph->first_target[sw] + i].lid : graph->own_lid[sw] + i - n;
+}
+
+static inline unsigned int layered_n_lids(const struct route_graph *graph, uint32_t sw)
+{
+	return route_n_hosts(graph, sw) + route_n_own(graph, sw);
+}
+
+/* How many of these packets take that begin at another switch: its own only if that is a source. */
+static inline unsigned int layered_n_lids_from(const struct route_graph *graph, uint32_t from,
+					       uint32_t sw)
+{
+	return route_is_source(graph, from) ? layered_n_lids(graph, sw) : route_n_hosts(graph, sw);
+}
+
+/* How many pairs of switches have no SL in the lanes, as their hosts send each other nothing. */
+uint64_t layered_count_idle(const struct layered *layered, const struct route_lanes *lanes);
+/* Notes that, if there are any. */
 void layered_note_idle(struct layered *layered, uint64_t n);
 
 #endif

@@ -19,7 +19,6 @@
 #include "route/acyclic.h"
 #include "route/bits.h"
 #include "route/demand.h"
-#include "route/lanes.h"
 #include "route/pairs.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
@@ -27,6 +26,14 @@
 #include "route/trunk.h"
 
 #define LANES_MAX 32
+
+/* Kinds of pairs, as they get their lanes. */
+enum kind {
+	KIND_KEPT,    /* paths are as in tables of before */
+	KIND_WITH_SM, /* if the lane of its SL is one of those in use */
+	KIND_OF_HOSTS, /* that send each other anything, from so far */
+	KIND_OF_SWITCH, /* hosts, and a switch without any */
+};
 
 struct layers {
 	struct layered *layered;
@@ -37,13 +44,15 @@ struct layers {
 	unsigned int n, have; /* lanes in use; those that cables have from the first on */
 	uint32_t bare;	      /* bits of those without the trunk */
 	unsigned int most;    /* where counting ends */
-	struct acyclic_step *steps; /* of the pair at hand */
-	size_t n_steps, size;
+	enum kind kind;		     /* of pairs at the moment */
 	const struct route_kept *at; /* tables whose lanes are kept at the moment */
 	uint8_t hops;		     /* of pairs of hosts at the moment */
-	bool sm_left_out;	     /* a pair with the SM cannot have its lane */
-	bool hopeless;	      /* not even on so many, or a pair closes a loop by itself */
-	uint64_t left_out, idle; /* pairs: that no lane is left for; that send nothing */
+	uint32_t a, b;		     /* the pair at hand */
+	const struct acyclic_step *steps;
+	uint32_t n_steps;
+	bool sm_left_out;  /* a pair with the SM cannot have its lane */
+	bool hopeless;	   /* not even on so many, or a pair closes a loop by itself */
+	uint64_t left_out; /* pairs that no lane is left for */
 };
 
 /* ---- all pairs at once ---- */
@@ -52,33 +61,32 @@ struct layers {
 struct noting {
 	const struct layered *layered;
 	bool few; /* only to a LID of each switch with hosts */
-	uint64_t *steps; /* bits */
-	uint32_t *mark;	 /* [switch]: the last LID whose path from there was noted */
+	struct acyclic *lane;
 };
 
-/* From all switches, or from sources. */
-static void note_lid(const struct noting *noting, uint32_t to, uint16_t lid, bool all)
+/* From all switches, or from sources; mark[switch] is the last LID whose path from there is noted. */
+static void note_lid(const struct noting *noting, uint32_t to, uint16_t lid, bool all,
+		     uint32_t *mark)
 {
 	const struct layered *layered = noting->layered;
-	const struct route_channels *channels = layered->channels;
 
 	if (layered->way->repeats[lid])
 		return;
 	for (uint32_t from = 0; from < layered->graph->n; from++) {
-		uint32_t last = FABRIC_NONE, sw = from;
+		struct acyclic_step step = {FABRIC_NONE, FABRIC_NONE};
+		uint32_t sw = from;
 
 		if (!all && !route_is_source(layered->graph, from))
 			continue;
 		while (sw != to) {
-			uint32_t c = route_columns_get(&layered->way->columns, sw, lid);
-
-			if (c != FABRIC_NONE && last != FABRIC_NONE)
-				bits_put(noting->steps, route_step_of(channels, last, c), true);
-			if (c == FABRIC_NONE || noting->mark[sw] == lid)
+			step.to = route_columns_get(&layered->way->columns, sw, lid);
+			if (step.to != FABRIC_NONE && step.from != FABRIC_NONE)
+				acyclic_note(noting->lane, step);
+			if (step.to == FABRIC_NONE || mark[sw] == lid)
 				break;
-			noting->mark[sw] = lid;
-			last = c;
-			sw = channels->to[c];
+			mark[sw] = lid;
+			step.from = step.to;
+			sw = layered->channels->to[step.to];
 		}
 	}
 }
@@ -87,50 +95,24 @@ static void note_switches(void *arg, uint32_t first, uint32_t last)
 {
 	const struct noting *noting = arg;
 	const struct route_graph *graph = noting->layered->graph;
-	unsigned int threads = MAX(graph->threads, 1);
+	g_autofree uint32_t *mark = g_new0(uint32_t, graph->n + 1);
 
-	for (noting += first; first < last; first++, noting++) {
-		uint32_t end = (uint64_t)graph->n * (first + 1) / threads;
+	for (uint32_t sw = first; sw < last; sw++) {
+		unsigned int hosts = route_n_hosts(graph, sw);
+		unsigned int n = noting->few ? MIN(hosts, 1) : layered_n_lids(graph, sw);
 
-		for (uint32_t sw = (uint64_t)graph->n * first / threads; sw < end; sw++) {
-			uint32_t t = graph->first_target[sw], n = route_n_hosts(graph, sw);
-
-			for (uint32_t i = 0; i < (noting->few ? MIN(n, 1) : n); i++)
-				note_lid(noting, sw, graph->targets[t + i].lid, true);
-			for (unsigned int i = 0; !noting->few && i < route_n_own(graph, sw); i++)
-				note_lid(noting, sw, graph->own_lid[sw] + i, false);
-		}
+		for (unsigned int i = 0; i < n; i++)
+			note_lid(noting, sw, layered_lid(graph, sw, i), i < hosts, mark);
 	}
 }
 
 /* Of all that is sent, or of few of it. */
 static struct acyclic *note_all(const struct layered *layered, bool few)
 {
-	const struct route_channels *channels = layered->channels;
-	struct acyclic *all = acyclic_new(channels, NULL);
-	unsigned int threads = MAX(layered->graph->threads, 1);
-	g_autofree struct noting *noting = g_new(struct noting, threads);
+	struct noting noting = {layered, few, acyclic_new(layered->channels, NULL)};
 
-	for (unsigned int i = 0; i < threads; i++)
-		noting[i] = (struct noting){
-			.layered = layered,
-			.few = few,
-			.steps = g_new0(uint64_t, channels->n_steps / 64 + 1),
-			.mark = g_new0(uint32_t, layered->graph->n + 1),
-		};
-	route_parallel(threads, threads, note_switches, noting);
-	for (unsigned int i = 0; i < threads; i++) {
-		for (uint32_t c = 0; c < channels->n; c++) {
-			uint32_t base = channels->step_base[c];
-			const uint32_t *to = &channels->first[channels->to[c]];
-
-			bits_each(noting[i].steps, base + to[0], base + to[1], step)
-				acyclic_note(all, (struct acyclic_step){c, step - base});
-		}
-		g_free(noting[i].steps);
-		g_free(noting[i].mark);
-	}
-	return all;
+	route_parallel(layered->graph->threads, layered->graph->n, note_switches, &noting);
+	return noting.lane;
 }
 
 /* Whether one lane does for all, and the trunk if there is to be one. */
@@ -180,7 +162,7 @@ static bool was_bare(const struct layers *layers, unsigned int lane)
 	const struct route_kept *kept = layers->layered->kept;
 	const struct route_lanes *lanes = kept ? kept[KEPT_TABLES - 1].routing->lanes : NULL;
 
-	return lanes && lanes->bare >> (layers->lanes->first + lane) & 1;
+	return lanes && lanes->bare >> (layers->first + lane) & 1;
 }
 
 /* One that has the trunk, or the pair at hand without it, as that does not go with it anywhere. */
@@ -205,7 +187,7 @@ static void open_lane(struct layers *layers, unsigned int lane)
 	layers->bare |= 1u << lane;
 }
 
-/* Whether the pair at hand can have a lane, which may be known to have all its steps. */
+/* Gives the pair at hand a lane, which may be known to have all its steps; false: it cannot. */
 static bool try_lane(struct layers *layers, unsigned int lane, bool has_all)
 {
 	if (!layers->layer[lane])
@@ -213,184 +195,132 @@ static bool try_lane(struct layers *layers, unsigned int lane, bool has_all)
 	if (!has_all && !add_steps(layers, layers->layer[lane]))
 		return false;
 	layers->n = MAX(layers->n, lane + 1);
+	route_lanes_put(layers->lanes, layers->a, layers->b, layers->first + lane);
 	return true;
 }
 
 /* ---- pairs ---- */
 
-/* Makes a pair that at hand. */
-static void turn_to(struct layers *layers, const uint32_t *channels, size_t n)
+/* The lane again that it had in tables of before. */
+static bool try_kept(struct layers *layers, const struct route_kept *kept)
 {
-	if (layers->size < n) {
-		layers->size = 2 * n;
-		layers->steps = g_renew(struct acyclic_step, layers->steps, layers->size);
-	}
-	layers->n_steps = 0;
-	for (size_t i = 1; i < n; i++)
-		if (channels[i - 1] != FABRIC_NONE && channels[i] != FABRIC_NONE)
-			layers->steps[layers->n_steps++] =
-				(struct acyclic_step){channels[i - 1], channels[i]};
+	uint8_t sl = route_kept_sl(kept, layers->a, layers->b);
+
+	return sl != ROUTE_NO_SL && sl >= layers->first && sl < layers->first + layers->have &&
+	       try_lane(layers, sl - layers->first, false);
 }
 
-static void put_lane(struct layers *layers, uint32_t a, uint32_t b, unsigned int lane)
-{
-	route_lanes_put(layers->lanes, a, b, layers->lanes->first + lane);
-}
-
-/* Whether the pair at hand can have the lane again that it had in tables of before. */
-static bool try_kept(struct layers *layers, const struct route_kept *kept, uint32_t a, uint32_t b,
-		     unsigned int *lane)
-{
-	uint8_t sl = route_kept_sl(kept, a, b);
-
-	*lane = sl - layers->lanes->first;
-	return sl != ROUTE_NO_SL && sl >= layers->lanes->first && *lane < layers->have &&
-	       try_lane(layers, *lane, false);
-}
-
-/* That of before, or the lane of so many to which a pair adds least; if none will do one more. */
-static unsigned int find_lane(struct layers *layers, uint32_t a, uint32_t b, unsigned int n)
+/* That of before, or the lane of so many to which it adds least, or one more. */
+static bool try_lanes(struct layers *layers, unsigned int n)
 {
 	const struct route_kept *kept = layers->layered->kept;
 	uint32_t adds[LANES_MAX];
-	unsigned int last;
 
-	if (kept && try_kept(layers, &kept[KEPT_TABLES - 1], a, b, &last))
-		return last;
+	if (kept && try_kept(layers, &kept[KEPT_TABLES - 1]))
+		return true;
 	n = MIN(n, layers->n + 1);
 	for (unsigned int lane = 0; lane < n; lane++) {
 		adds[lane] = layers->layer[lane]
 				     ? acyclic_lacks(layers->layer[lane], layers->steps,
 						     layers->n_steps)
 				     : layers->n_steps;
-		if (!adds[lane] && try_lane(layers, lane, true))
-			return lane;
+		if (!adds[lane])
+			return try_lane(layers, lane, true);
 	}
-	for (;;) {
+	for (unsigned int left = n; left > 0; left--) {
 		unsigned int best = 0;
 
 		for (unsigned int lane = 1; lane < n; lane++)
 			if (adds[lane] < adds[best])
 				best = lane;
 		if (adds[best] == UINT32_MAX)
-			return n;
+			return false;
 		if (try_lane(layers, best, false))
-			return best;
+			return true;
 		adds[best] = UINT32_MAX;
 	}
+	return false;
 }
 
-static bool assign_hosts(void *arg, uint32_t a, uint32_t b, const uint32_t *channels, size_t n)
+static bool assign_pair(void *arg, uint32_t a, uint32_t b, const struct acyclic_step *steps,
+			uint32_t n)
 {
 	struct layers *layers = arg;
-	unsigned int lane;
 
-	turn_to(layers, channels, n);
-	lane = find_lane(layers, a, b, layers->most);
-	layers->hopeless = lane == layers->most || lane > layers->n;
-	put_lane(layers, a, b, lane);
-	return !layers->hopeless;
-}
-
-static bool assign_switch(void *arg, uint32_t a, uint32_t b, const uint32_t *channels, size_t n)
-{
-	struct layers *layers = arg;
-	unsigned int lane;
-
-	turn_to(layers, channels, n);
-	lane = find_lane(layers, a, b, layers->have);
-	if (lane < layers->have)
-		put_lane(layers, a, b, lane);
-	else
-		layers->left_out++;
-	return true;
-}
-
-static bool assign_sm(void *arg, uint32_t sm, uint32_t sw, const uint32_t *channels, size_t n)
-{
-	struct layers *layers = arg;
-	unsigned int lane = layers->lanes->vl[layers->lanes->sm_sl] - layers->lanes->first;
-
-	turn_to(layers, channels, n);
-	if (try_lane(layers, lane, false))
-		put_lane(layers, sm, sw, lane);
-	else
-		layers->sm_left_out = true;
-	return true;
-}
-
-static bool assign_kept(void *arg, uint32_t a, uint32_t b, const uint32_t *channels, size_t n)
-{
-	struct layers *layers = arg;
-	unsigned int lane;
-
-	turn_to(layers, channels, n);
-	if (try_kept(layers, layers->at, a, b, &lane))
-		put_lane(layers, a, b, lane);
-	return true;
+	layers->a = a;
+	layers->b = b;
+	layers->steps = steps;
+	layers->n_steps = n;
+	switch (layers->kind) {
+	case KIND_KEPT:
+		try_kept(layers, layers->at);
+		return true;
+	case KIND_WITH_SM:
+		layers->sm_left_out |= !try_lane(
+			layers, layers->lanes->vl[layers->lanes->sm_sl] - layers->first, false);
+		return true;
+	case KIND_OF_HOSTS:
+		layers->hopeless = !try_lanes(layers, layers->most);
+		return !layers->hopeless;
+	default:
+		layers->left_out += !try_lanes(layers, layers->have);
+		return true;
+	}
 }
 
 /* ---- all of a kind ---- */
 
-/* Whether two switches are of a kind, the order of which is that of the pair. */
-typedef bool is_kind_fn(struct layers *layers, uint32_t a, uint32_t b);
+static bool goes_as_kept(const struct layers *layers, uint32_t from, uint32_t to)
+{
+	const struct layered *layered = layers->layered;
+	unsigned int n = layered_n_lids_from(layered->graph, from, to);
+
+	for (unsigned int i = 0; i < n; i++) {
+		uint16_t lid = layered_lid(layered->graph, to, i);
+
+		for (uint32_t sw = from, c; sw != to; sw = layered->channels->to[c]) {
+			c = layered_kept_channel(layered, layers->at, sw, lid);
+			if (c == FABRIC_NONE ||
+			    c != route_columns_get(&layered->way->columns, sw, lid))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool is_kind(void *arg, uint32_t a, uint32_t b)
+{
+	const struct layers *layers = arg;
+	const struct route_graph *graph = layers->layered->graph;
+	bool hosts = route_has_hosts(graph, a), both = hosts && route_has_hosts(graph, b);
+	uint32_t sm = graph->sm_switch;
+
+	switch (layers->kind) {
+	case KIND_KEPT: /* the SM's have another lane */
+		return a < b && a != sm && b != sm && goes_as_kept(layers, a, b) &&
+		       goes_as_kept(layers, b, a);
+	case KIND_WITH_SM:
+		return a == sm && layers->lanes->vl[layers->lanes->sm_sl] >= layers->first;
+	case KIND_OF_HOSTS:
+		return a < b && both && route_sends(graph, a, b) &&
+		       layers->layered->hops[(size_t)a * graph->n + b] == layers->hops;
+	default:
+		return hosts && !both;
+	}
+}
 
 /* Those of a kind that have no lane yet. */
-static void assign_each(struct layers *layers, is_kind_fn *is_kind, layered_pair_fn *assign)
+static void assign_each(struct layers *layers, enum kind kind)
 {
-	g_autoptr(GArray) pairs = g_array_new(FALSE, FALSE, sizeof(struct layered_pair));
-	uint32_t n = layers->lanes->n_switches;
-
-	for (uint32_t a = 0; a < n; a++)
-		for (uint32_t b = 0; b < n; b++) {
-			struct layered_pair pair = {a, b};
-
-			if (a != b && route_lanes_sl(layers->lanes, a, b) == ROUTE_NO_SL &&
-			    is_kind(layers, a, b))
-				g_array_append_val(pairs, pair);
-		}
-	layered_each_pair(layers->layered, pairs, assign, layers);
-}
-
-/* With the SM, if the lane of its SL is one of those in use. */
-static bool is_with_sm(struct layers *layers, uint32_t a, G_GNUC_UNUSED uint32_t b)
-{
-	return a == layers->layered->graph->sm_switch &&
-	       layers->lanes->vl[layers->lanes->sm_sl] >= layers->lanes->first;
-}
-
-/* Paths are as in tables of before; the SM's have another lane. */
-static bool is_kept(struct layers *layers, uint32_t a, uint32_t b)
-{
-	uint32_t sm = layers->layered->graph->sm_switch;
-
-	return a < b && a != sm && b != sm &&
-	       layered_is_as_kept(layers->layered, layers->at, a, b);
-}
-
-/* Hosts that send each other anything, from so far. */
-static bool is_of_hosts(struct layers *layers, uint32_t a, uint32_t b)
-{
-	const struct route_graph *graph = layers->layered->graph;
-
-	return a < b && layers->layered->hops[(size_t)a * graph->n + b] == layers->hops &&
-	       route_has_hosts(graph, a) && route_has_hosts(graph, b) &&
-	       route_sends(graph, a, b);
-}
-
-/* Hosts, and a switch without any. */
-static bool is_of_switch(struct layers *layers, uint32_t a, uint32_t b)
-{
-	const struct route_graph *graph = layers->layered->graph;
-
-	return route_has_hosts(graph, a) && !route_has_hosts(graph, b);
+	layers->kind = kind;
+	layered_each_pair(layers->layered, layers->lanes, is_kind, assign_pair, layers);
 }
 
 static void assign_all_kept(struct layers *layers)
 {
 	for (unsigned int i = 0; layers->layered->kept && i < KEPT_TABLES; i++) {
 		layers->at = &layers->layered->kept[i];
-		assign_each(layers, is_kept, assign_kept);
+		assign_each(layers, KIND_KEPT);
 	}
 }
 
@@ -406,19 +336,6 @@ static bool keeps_lanes(const struct layered *layered)
 	return any;
 }
 
-/* Hosts that send each other nothing need no lane. */
-static uint64_t count_idle(const struct layered *layered)
-{
-	const struct route_graph *graph = layered->graph;
-	uint64_t idle = 0;
-
-	for (uint32_t a = 0; a < graph->n; a++)
-		for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++)
-			idle += route_has_hosts(graph, b) && !route_sends(graph, a, b) &&
-				layered->hops[(size_t)a * graph->n + b] != ROUTE_FAR;
-	return idle;
-}
-
 /*
  * Long paths first: they are harder to place. Where tables are kept, but the SM is at another
  * switch, its pairs have to leave their lanes, and should push no others from theirs.
@@ -428,19 +345,18 @@ static void assign_pairs(struct layers *layers)
 	const struct layered *layered = layers->layered;
 
 	assign_all_kept(layers);
-	assign_each(layers, is_with_sm, assign_sm);
+	assign_each(layers, KIND_WITH_SM);
 	if (layers->sm_left_out && layered->kept) {
 		free_lanes(layers);
 		begin_lanes(layers);
-		assign_each(layers, is_with_sm, assign_sm);
+		assign_each(layers, KIND_WITH_SM);
 		assign_all_kept(layers);
 	}
 	layers->hops = route_most_hops(layered->graph, layered->hops);
 	for (; layers->hops && !layers->hopeless; layers->hops--)
-		assign_each(layers, is_of_hosts, assign_hosts);
+		assign_each(layers, KIND_OF_HOSTS);
 	if (layers->n <= layers->have && !layers->hopeless)
-		assign_each(layers, is_of_switch, assign_switch);
-	layers->idle = count_idle(layered);
+		assign_each(layers, KIND_OF_SWITCH);
 }
 
 static void assign(struct layers *layers)
@@ -451,13 +367,13 @@ static void assign(struct layers *layers)
 		assign_pairs(layers);
 		return;
 	}
-	memset(layers->lanes->sl, layers->lanes->first, (size_t)n * n);
+	memset(layers->lanes->sl, layers->first, (size_t)n * n);
 	layers->n = 1;
 }
 
 static bool fits(const struct layers *layers, unsigned int vls, GError **error)
 {
-	unsigned int first = layers->lanes->first;
+	unsigned int first = layers->first;
 
 	if (first < vls && layers->n <= layers->have && !layers->hopeless)
 		return true;
@@ -492,9 +408,10 @@ static void note_bare(struct layers *layers)
 static void finish(struct layers *layers)
 {
 	struct routing *routing = layers->layered->way->routing;
+	uint64_t idle = layered_count_idle(layers->layered, layers->lanes);
 
 	routing->promises |= ROUTE_DEADLOCK_FREE;
-	if (layers->n <= 1 && !layers->lanes->first && !layers->left_out && !layers->idle)
+	if (layers->n <= 1 && !layers->first && !layers->left_out && !idle)
 		return;
 	layers->lanes->n = MAX(layers->n, 1);
 	note_bare(layers);
@@ -505,7 +422,7 @@ static void finish(struct layers *layers)
 			     " pairs of switches, of which one has hosts, would close "
 			     "credit loops on each of %u virtual lanes: they get no PathRecord",
 			     layers->left_out, layers->have);
-	layered_note_idle(layers->layered, layers->idle);
+	layered_note_idle(layers->layered, idle);
 }
 
 /* Whether paths to a LID of each switch close a loop already, which takes less time to see. */
@@ -547,7 +464,6 @@ bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 		finish(&layers);
 	layered->way->is_refused = !good;
 	free_lanes(&layers);
-	g_free(layers.steps);
 	return good;
 }
 

@@ -20,14 +20,12 @@ libroute_a_SOURCES = \
 	opensm/route/file_fill.c opensm/route/file_fill.h \
 	opensm/route/fingerprint.c opensm/route/fingerprint.h \
 	opensm/route/flows.c opensm/route/flows.h \
-	opensm/route/free_turns.c opensm/route/free_turns.h \
 	opensm/route/ftree.c \
 	opensm/route/graph.c opensm/route/graph.h \
 	opensm/route/grow.c opensm/route/grow.h \
 	opensm/route/hoplanes.c \
 	opensm/route/hops.c \
 	opensm/route/hosts_shortest.c opensm/route/hosts_shortest.h \
-	opensm/route/kept.h \
 	opensm/route/lanes.c opensm/route/lanes.h \
 	opensm/route/lash.c \
 	opensm/route/layered.c opensm/route/layered.h \

@@ -113,18 +113,14 @@ bool layered_take_trunk(const struct layered *layered, struct acyclic *lane)
 	const struct route_channels *channels = layered->channels;
 	const bool *trunk = layered->way->trunk;
 
-	for (uint32_t c = 0; trunk && c < channels->n; c++) {
-		uint32_t sw = channels->to[c];
+	for (uint32_t c = 0; trunk && c < channels->n; c++)
+		route_each_step(channels, c, next) {
+			struct acyclic_step step = {c, next};
 
-		for (uint32_t k = channels->first[sw];
-		     trunk[c] && k < channels->first[sw + 1]; k++) {
-			struct acyclic_step step = {c, k};
-
-			if (trunk[k] && k != channels->back[c] &&
+			if (trunk[c] && trunk[next] && next != channels->back[c] &&
 			    !acyclic_add(lane, &step, 1))
 				return false;
 		}
-	}
 	return true;
 }
 
