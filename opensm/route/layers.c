@@ -64,7 +64,7 @@ struct noting {
 	struct acyclic *lane;
 };
 
-/* From all switches, or from sources; mark[switch] is the last LID whose path from there is noted. */
+/* From all switches, or from sources; mark[switch]: the last LID whose path there was noted. */
 static void note_lid(const struct noting *noting, uint32_t to, uint16_t lid, bool all,
 		     uint32_t *mark)
 {

@@ -46,27 +46,17 @@ struct spread {
 
 /* ---- a destination ---- */
 
-/* The dimension that comes first of those that lead nearer. */
-static uint8_t first_dimension(const struct spread *spread, uint32_t sw)
-{
-	const struct route_flows *flows = &spread->flows;
-	uint8_t least = UINT8_MAX;
-
-	for (uint32_t i = flows->first[sw]; i < flows->last[sw]; i++)
-		least = MIN(least, spread->dimension[flows->steps[i].channel] & ~ROUTE_DATELINE);
-	return least;
-}
-
-/* Leaves of the steps of a switch those of its first dimension. */
+/* Leaves of the steps of a switch those of the dimension that comes first. */
 static void keep_dimension(struct spread *spread, uint32_t sw)
 {
 	struct route_flows *flows = &spread->flows;
-	const uint8_t *dimension = spread->dimension;
-	uint8_t d = first_dimension(spread, sw);
 	uint32_t n = flows->first[sw];
+	uint8_t least = UINT8_MAX;
 
 	for (uint32_t i = n; i < flows->last[sw]; i++)
-		if ((dimension[flows->steps[i].channel] & ~ROUTE_DATELINE) == d)
+		least = MIN(least, spread->dimension[flows->steps[i].channel] & ~ROUTE_DATELINE);
+	for (uint32_t i = n; i < flows->last[sw]; i++)
+		if ((spread->dimension[flows->steps[i].channel] & ~ROUTE_DATELINE) == least)
 			flows->steps[n++] = flows->steps[i];
 	flows->last[sw] = n;
 }
@@ -126,54 +116,26 @@ static void choose(struct spread *spread)
 		spread->chosen[flows->order[i]] = least_step(spread, flows->order[i]);
 }
 
-/* What the hosts of each switch send to a target; NULL: to a switch. */
-static void start_flow(struct spread *spread, const struct route_target *target)
+/*
+ * Adds what hosts send to a target (NULL: to a switch), and n - 1 like it, to the loads of the
+ * channels chosen.
+ */
+static void add_flows(struct spread *spread, const struct route_target *target, int32_t n)
 {
 	struct route_flows *flows = &spread->flows;
 	const struct route_graph *graph = flows->graph;
 	bool all_send = !graph->senders || !target || spread->layered->even;
+	struct route_change *change = route_loads_room(spread->loads, flows->n_order);
+	uint64_t *load = spread->loads->load;
 
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		flows->sent[sw] = all_send ? route_n_hosts(graph, sw)
 					   : route_n_senders(graph, sw, target);
-}
-
-/* Sets what switches send to a target by the channels chosen. */
-static void send(struct spread *spread, const struct route_target *target)
-{
-	struct route_flows *flows = &spread->flows;
-
-	start_flow(spread, target);
-	for (uint32_t i = 0; i < flows->n_order; i++) {
-		uint32_t sw = flows->order[i];
-
-		flows->sent[flows->channels->to[spread->chosen[sw]]] += flows->sent[sw];
-	}
-}
-
-/* Takes that out of the loads of channels. */
-static void take_out(struct spread *spread)
-{
-	const struct route_flows *flows = &spread->flows;
-
-	for (uint32_t i = 0; i < flows->n_order; i++)
-		spread->loads->load[spread->chosen[flows->order[i]]] -=
-			flows->sent[flows->order[i]];
-}
-
-/* Adds what is sent to a target, and n - 1 like it, to the loads of the channels chosen. */
-static void add_flows(struct spread *spread, const struct route_target *target, uint32_t n)
-{
-	struct route_flows *flows = &spread->flows;
-	struct route_change *change = route_loads_room(spread->loads, flows->n_order);
-	uint64_t *load = spread->loads->load;
-
-	start_flow(spread, target);
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i], channel = spread->chosen[sw];
 
-		load[channel] += flows->sent[sw] * n;
-		*change++ = (struct route_change){channel, flows->sent[sw] * n};
+		load[channel] += (int64_t)flows->sent[sw] * n;
+		*change++ = (struct route_change){channel, (int64_t)flows->sent[sw] * n};
 		flows->sent[flows->channels->to[channel]] += flows->sent[sw];
 	}
 }
@@ -202,23 +164,8 @@ static bool has_turn(const struct spread *spread, uint32_t target)
 {
 	const struct route_graph *graph = spread->layered->graph;
 
-	return !graph->tied || graph->partitions[target] == spread->partitions;
-}
-
-static void spread_targets(struct spread *spread, uint32_t leaf, enum kind kind)
-{
-	const struct route_graph *graph = spread->layered->graph;
-
-	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++) {
-		const struct route_target *target = &graph->targets[t];
-
-		if (!has_turn(spread, t) || kind_of(spread, target) != kind)
-			continue;
-		list_steps(spread, t);
-		choose(spread);
-		put(spread, target->lid);
-		add_flows(spread, target, 1);
-	}
+	return (!graph->tied || graph->partitions[target] == spread->partitions) &&
+	       kind_of(spread, &graph->targets[target]) == spread->kind;
 }
 
 /* The first port that leads nearer, of cables in parallel each in turn; or that of least load. */
@@ -242,30 +189,35 @@ static void choose_edges(struct spread *spread, bool by_load, uint32_t turn)
 }
 
 /* How many targets from t on go where the first of them goes. */
-static uint32_t bundle_at(const struct route_graph *graph, uint32_t t, uint32_t last)
+static uint32_t bundle_at(const struct spread *spread, uint32_t t, uint32_t last)
 {
+	const struct route_graph *graph = spread->layered->graph;
 	const struct route_target *target = &graph->targets[t];
 	uint32_t n = 1;
 
-	while (!graph->parallel && t + n < last &&
+	while (spread->by != SPREAD_LIDS && !graph->parallel && t + n < last &&
 	       target[n].demand_class == target->demand_class &&
 	       (!graph->tied || graph->partitions[t + n] == graph->partitions[t]))
 		n++;
 	return n;
 }
 
-static void spread_leaf(struct spread *spread, uint32_t leaf, bool by_load)
+static void spread_hosts(struct spread *spread, uint32_t leaf)
 {
 	const struct route_graph *graph = spread->layered->graph;
 	uint32_t first = graph->first_target[leaf], last = graph->first_target[leaf + 1], n;
+	bool together = spread->by != SPREAD_LIDS, by_load = spread->by != SPREAD_PORTS;
 
 	for (uint32_t t = first; t < last; t += n) {
-		bool others = list_steps(spread, t);
+		bool others;
 
-		n = bundle_at(graph, t, last);
+		n = bundle_at(spread, t, last);
+		if (!together && !has_turn(spread, t))
+			continue;
+		others = list_steps(spread, t) || !together;
 		if (others && by_load)
 			choose(spread);
-		if (others || graph->parallel)
+		if (together && (others || graph->parallel))
 			choose_edges(spread, by_load, t - first);
 		for (uint32_t i = 0; i < n; i++)
 			put(spread, graph->targets[t + i].lid);
@@ -310,21 +262,6 @@ static uint32_t kept_channel(const struct spread *spread, uint32_t sw, uint16_t 
 	return FABRIC_NONE;
 }
 
-/* Whether a LID can be kept from all switches. */
-static bool keep(struct spread *spread, uint16_t lid)
-{
-	const struct route_flows *flows = &spread->flows;
-	bool all = true;
-
-	for (uint32_t i = 0; all && i < flows->n_order; i++) {
-		uint32_t sw = flows->order[i];
-
-		spread->chosen[sw] = kept_channel(spread, sw, lid);
-		all = spread->chosen[sw] != FABRIC_NONE;
-	}
-	return all;
-}
-
 /* Whether a LID left a switch as the one before did, if it is not new. */
 static bool went_together(const struct layered *layered, uint32_t sw, uint16_t lid, uint16_t before)
 {
@@ -334,15 +271,20 @@ static bool went_together(const struct layered *layered, uint32_t sw, uint16_t l
 	return before && (port == ROUTE_NO_PORT || port == route_kept_port(last, sw, before));
 }
 
-/* Where a LID cannot be kept it goes as the one before if they went together, or by least load. */
-static void mend(struct spread *spread, uint16_t lid, uint16_t before)
+/*
+ * Chooses for a LID: where it cannot be kept it goes as the one before if they went together, or by
+ * least load. Whether it is kept everywhere.
+ */
+static bool keep_or_mend(struct spread *spread, uint16_t lid, uint16_t before)
 {
 	const struct layered *layered = spread->layered;
 	const struct route_flows *flows = &spread->flows;
+	bool all = true;
 
 	for (uint32_t i = flows->n_order; i-- > 0;) {
 		uint32_t sw = flows->order[i], c = kept_channel(spread, sw, lid);
 
+		all &= c != FABRIC_NONE;
 		if (c == FABRIC_NONE && went_together(layered, sw, lid, before))
 			c = route_columns_get(&layered->way->columns, sw, before);
 		if (c == FABRIC_NONE || !route_flows_is_least(&spread->flows, sw, c))
@@ -352,59 +294,45 @@ static void mend(struct spread *spread, uint16_t lid, uint16_t before)
 				spread->cost[layered->channels->to[c]] + spread->loads->load[c];
 		spread->chosen[sw] = c;
 	}
+	return all;
 }
 
-/*
- * Chooses for a LID of the switch at hand if its turn is now: what cannot be kept comes later, when
- * the load of the rest is known.
- */
-static bool keep_or_mend(struct spread *spread, uint16_t lid, uint16_t before, bool later)
-{
-	if (keep(spread, lid) == later)
-		return false;
-	if (later)
-		mend(spread, lid, before);
-	return true;
-}
-
+/* LIDs whose turn it is: what cannot be kept comes later, when the load of the rest is known. */
 static void keep_switch(struct spread *spread, uint32_t sw, bool later)
 {
 	const struct route_graph *graph = spread->layered->graph;
-	bool counts = spread->layered->input->count_switches && !route_has_hosts(graph, sw);
+	uint32_t first = graph->first_target[sw], hosts = route_n_hosts(graph, sw);
+	bool counts = spread->layered->input->count_switches && !hosts;
 	uint16_t before = 0;
 
 	spread->loads->n = 0;
 	turn_to(spread, sw);
-	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++) {
-		const struct route_target *target = &graph->targets[t];
+	for (uint32_t i = 0; i < layered_n_lids(graph, sw); i++) {
+		const struct route_target *target = i < hosts ? &graph->targets[first + i] : NULL;
+		uint16_t lid = layered_lid(graph, sw, i);
 
-		list_steps(spread, t);
-		if (keep_or_mend(spread, target->lid, before, later)) {
-			put(spread, target->lid);
-			add_flows(spread, target, 1);
+		list_steps(spread, target ? first + i : FABRIC_NONE);
+		if (keep_or_mend(spread, lid, before) != later) {
+			put(spread, lid);
+			if (target || counts)
+				add_flows(spread, target, 1);
 		}
-		before = target->lid;
-	}
-	list_steps(spread, FABRIC_NONE);
-	for (unsigned int i = 0; i < route_n_own(graph, sw); i++) {
-		if (!keep_or_mend(spread, graph->own_lid[sw] + i, before, later))
-			continue;
-		put(spread, graph->own_lid[sw] + i);
-		if (counts)
-			add_flows(spread, NULL, 1);
+		if (target)
+			before = lid;
 	}
 }
 
-/* Whether what is sent at the moment passes over a channel that carries more than the limit. */
-static bool is_over_limit(const struct spread *spread)
+/* Whether what was taken out last passes over a channel that carries more than the limit. */
+static bool was_over_limit(const struct spread *spread)
 {
 	const struct route_flows *flows = &spread->flows;
 	bool any = false;
 
 	for (uint32_t i = 0; i < flows->n_order; i++) {
-		uint32_t sw = flows->order[i];
+		uint64_t sent = flows->sent[flows->order[i]];
+		uint32_t channel = spread->chosen[flows->order[i]];
 
-		any |= flows->sent[sw] && spread->loads->load[spread->chosen[sw]] > spread->limit;
+		any |= sent && spread->loads->load[channel] + sent > spread->limit;
 	}
 	return any;
 }
@@ -422,18 +350,14 @@ static void relieve(struct spread *spread, uint32_t dest)
 		const struct route_target *target = &graph->targets[t];
 
 		list_steps(spread, t);
-		for (uint32_t i = 0; i < flows->n_order; i++) {
-			uint32_t sw = flows->order[i];
-
-			spread->chosen[sw] = route_columns_get(&layered->way->columns, sw,
-							       target->lid);
+		for (uint32_t i = 0; i < flows->n_order; i++)
+			spread->chosen[flows->order[i]] = route_columns_get(
+				&layered->way->columns, flows->order[i], target->lid);
+		add_flows(spread, target, -1);
+		if (was_over_limit(spread)) {
+			keep_or_mend(spread, target->lid, 0);
+			put(spread, target->lid);
 		}
-		send(spread, target);
-		if (!is_over_limit(spread))
-			continue;
-		take_out(spread);
-		mend(spread, target->lid, 0);
-		put(spread, target->lid);
 		add_flows(spread, target, 1);
 	}
 }
@@ -472,10 +396,8 @@ static void spread_switch(void *arg, uint32_t sw, struct route_loads *loads)
 
 	spread->loads = loads;
 	turn_to(spread, sw);
-	if (!together)
-		spread_targets(spread, sw, spread->kind);
-	else if (others)
-		spread_leaf(spread, sw, spread->by != SPREAD_PORTS);
+	if (!together || others)
+		spread_hosts(spread, sw);
 	if (others && spread->partitions == NOBODYS)
 		put_own(spread, sw, together && route_has_hosts(graph, sw));
 }
