@@ -292,7 +292,6 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 {
 	const struct layers *layers = arg;
 	const struct route_graph *graph = layers->layered->graph;
-	bool hosts = route_has_hosts(graph, a), both = hosts && route_has_hosts(graph, b);
 	uint32_t sm = graph->sm_switch;
 
 	switch (layers->kind) {
@@ -302,10 +301,11 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 	case KIND_WITH_SM:
 		return a == sm && layers->lanes->vl[layers->lanes->sm_sl] >= layers->first;
 	case KIND_OF_HOSTS:
-		return a < b && both && route_sends(graph, a, b) &&
-		       layers->layered->hops[(size_t)a * graph->n + b] == layers->hops;
+		return a < b && layers->layered->hops[(size_t)a * graph->n + b] == layers->hops &&
+		       route_has_hosts(graph, a) && route_has_hosts(graph, b) &&
+		       route_sends(graph, a, b);
 	default:
-		return hosts && !both;
+		return route_has_hosts(graph, a) && !route_has_hosts(graph, b);
 	}
 }
 
