@@ -15,6 +15,7 @@
 
 struct batches {
 	uint32_t n, size; /* switches, and in a batch */
+	uint32_t stride;  /* from a switch to the next one */
 	uint64_t *load;
 	uint32_t n_channels;
 	route_batches_fn *route;
@@ -42,7 +43,7 @@ static void apply(uint64_t *load, const struct route_change *changes, size_t n, 
 static size_t route_some(const struct batches *batches, uint32_t first, unsigned int worker,
 			 unsigned int n_workers, struct route_loads *loads)
 {
-	uint32_t n = batches->n, stride = route_coprime(n, n * 0.382 + 1);
+	uint32_t n = batches->n, stride = batches->stride;
 	size_t back = 0;
 
 	loads->n = 0;
@@ -79,31 +80,19 @@ static void run_worker(void *arg, struct route_team *team, unsigned int worker,
 	g_free(load);
 }
 
-static void one_by_one(const struct batches *batches)
-{
-	struct route_loads loads = {.load = batches->load};
-
-	for (uint32_t sw = 0; sw < batches->n; sw++, loads.n = 0)
-		batches->route(batches->workers[0], sw, &loads);
-	g_free(loads.changes);
-}
-
 void route_batches(uint32_t n, uint32_t size, uint64_t *load, uint32_t n_channels,
 		   route_batches_fn *route, void *const *workers, unsigned int n_workers)
 {
 	struct batches batches = {
 		.n = n,
 		.size = size,
+		.stride = size == 1 ? 1 : route_coprime(n, n * 0.382 + 1),
 		.load = load,
 		.n_channels = n_channels,
 		.route = route,
 		.workers = workers,
 	};
 
-	if (size == 1) {
-		one_by_one(&batches);
-		return;
-	}
 	n_workers = MIN(n_workers, size);
 	for (int i = 0; i < 2; i++)
 		batches.notes[i] = g_new0(struct route_loads, n_workers);

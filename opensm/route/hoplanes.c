@@ -217,8 +217,10 @@ static bool try(struct hop_lanes *hop, unsigned int lanes, unsigned int sls)
 }
 
 /* By the fewest lanes on one SL, or on several. */
-static bool assign(struct hop_lanes *hop, unsigned int vls)
+static bool assign(struct hop_lanes *hop)
 {
+	unsigned int vls = hop->layered->vls;
+
 	find_free_turns(hop);
 	for (unsigned int lanes = 1; lanes <= vls; lanes++)
 		if (try(hop, lanes, 1))
@@ -229,9 +231,9 @@ static bool assign(struct hop_lanes *hop, unsigned int vls)
 	return false;
 }
 
-static void refuse(struct hop_lanes *hop, unsigned int vls, GError **error)
+static void refuse(struct hop_lanes *hop, GError **error)
 {
-	unsigned int lanes = vls + 1;
+	unsigned int vls = hop->layered->vls, lanes = vls + 1;
 
 	while (lanes < ROUTE_SLS && !try(hop, lanes, ROUTE_SLS))
 		lanes++;
@@ -302,7 +304,6 @@ static enum spread_by best_way(const uint64_t most[SPREAD_WAYS])
 /* The paths of the least load that the lanes do for. */
 static bool route_by_load(struct layered *layered, GError **error)
 {
-	unsigned int vls = route_data_vls(layered->fabric, layered->input);
 	uint64_t most[SPREAD_WAYS];
 	struct hop_lanes hop = {.layered = layered};
 	enum spread_by by;
@@ -318,13 +319,13 @@ static bool route_by_load(struct layered *layered, GError **error)
 		layered_spread(layered, by);
 		if (layered->wants_trunk)
 			layered_find_trunk(layered, layered_trunk_root(layered), true);
-		good = assign(&hop, vls);
+		good = assign(&hop);
 		most[by] = UINT64_MAX;
 	}
 	if (good)
 		finish(&hop);
 	else
-		refuse(&hop, vls, error);
+		refuse(&hop, error);
 	clear_planes(&hop);
 	g_free(hop.is_free);
 	g_free(hop.rank);

@@ -97,6 +97,7 @@ static bool init(struct layered *layered, GError **error)
 	if (!layered->hops)
 		return false;
 	layered->channels = route_channels_new(layered->graph, layered->fabric);
+	layered->vls = route_data_vls(layered->fabric, input);
 	layered_turn_to(layered, SPREAD_LIDS);
 	return true;
 }

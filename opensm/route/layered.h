@@ -73,6 +73,7 @@ struct layered {
 	struct layered_way *way; /* that at hand */
 	uint8_t *dimension; /* if has_looked: as of layered_dimension() */
 	bool has_looked;
+	unsigned int vls; /* lanes that it may use */
 	bool even;	  /* tables for all hosts sending to all, whatever the demand */
 	const struct route_kept *kept; /* KEPT_TABLES, of which is kept what is good; or NULL */
 	bool relieve; /* but not LIDs that make some channel far busier than any was */

@@ -40,7 +40,6 @@ struct layers {
 	struct route_lanes *lanes;
 	struct acyclic *layer[LANES_MAX];
 	uint8_t first;	      /* VL of paths */
-	unsigned int vls;     /* of data, on all cables between switches */
 	unsigned int n, have; /* lanes in use; those that cables have from the first on */
 	uint32_t bare;	      /* bits of those without the trunk */
 	unsigned int most;    /* where counting ends */
@@ -138,7 +137,7 @@ static void begin_lanes(struct layers *layers)
 	lanes->first = layers->first;
 	lanes->sm_sl = layers->layered->input->sm_sl;
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
-		lanes->vl[sl] = sl % layers->vls;
+		lanes->vl[sl] = sl % layers->layered->vls;
 	layers->lanes = lanes;
 	layers->n = 0;
 	layers->bare = 0;
@@ -371,9 +370,9 @@ static void assign(struct layers *layers)
 	layers->n = 1;
 }
 
-static bool fits(const struct layers *layers, unsigned int vls, GError **error)
+static bool fits(const struct layers *layers, GError **error)
 {
-	unsigned int first = layers->first;
+	unsigned int first = layers->first, vls = layers->layered->vls;
 
 	if (first < vls && layers->n <= layers->have && !layers->hopeless)
 		return true;
@@ -445,11 +444,10 @@ bool layered_assign_one(struct layered *layered)
 
 bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 {
-	unsigned int vls = route_data_vls(layered->fabric, layered->input);
+	unsigned int vls = layered->vls;
 	struct layers layers = {
 		.layered = layered,
 		.first = first,
-		.vls = vls,
 		.have = vls > first ? vls - first : 0,
 	};
 	bool good;
@@ -459,7 +457,7 @@ bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 	layers.most = error ? LANES_MAX : layers.have;
 	begin_lanes(&layers);
 	assign(&layers);
-	good = fits(&layers, vls, error);
+	good = fits(&layers, error);
 	if (good)
 		finish(&layers);
 	layered->way->is_refused = !good;

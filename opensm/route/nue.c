@@ -74,25 +74,19 @@ static void count_flows(struct nue *nue, uint32_t dest, bool add)
 	}
 }
 
-static void put(const struct nue *nue, uint16_t lid)
-{
-	for (uint32_t sw = 0; sw < nue->layered->graph->n; sw++) {
-		uint32_t c = grow_channel(nue->grow, sw);
-
-		if (c != FABRIC_NONE)
-			route_columns_put(&nue->layered->way->columns, sw, lid, c);
-	}
-}
-
 /* By the paths at hand. */
 static void fill(struct nue *nue, uint32_t dest)
 {
 	const struct route_graph *graph = nue->layered->graph;
 
-	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++)
-		put(nue, graph->targets[t].lid);
-	for (unsigned int i = 0; i < route_n_own(graph, dest); i++)
-		put(nue, graph->own_lid[dest] + i);
+	for (unsigned int i = 0; i < layered_n_lids(graph, dest); i++)
+		for (uint32_t sw = 0; sw < graph->n; sw++) {
+			uint32_t c = grow_channel(nue->grow, sw);
+
+			if (c != FABRIC_NONE)
+				route_columns_put(&nue->layered->way->columns, sw,
+						  layered_lid(graph, dest, i), c);
+		}
 	count_flows(nue, dest, true);
 }
 
@@ -145,18 +139,10 @@ static bool keep_all(struct nue *nue)
 	return all <= n * n / REGROWN_PART;
 }
 
-static uint64_t busiest(const struct nue *nue)
-{
-	uint64_t most = 0;
-
-	for (uint32_t c = 0; c < nue->layered->channels->n; c++)
-		most = MAX(most, nue->load[c]);
-	return most;
-}
-
 /* False if what is kept is no use. */
 static bool route_on_one_lane(struct layered *layered)
 {
+	uint64_t *most = &layered->way->routing->layered.busiest;
 	bool good = true;
 	struct acyclic *lane = acyclic_new(layered->channels, NULL);
 	struct nue nue = {.layered = layered, .grow = grow_new(layered, lane)};
@@ -169,7 +155,9 @@ static bool route_on_one_lane(struct layered *layered)
 		good = keep_all(&nue);
 	else
 		route_all(&nue);
-	layered->way->routing->layered.busiest = busiest(&nue);
+	*most = 0;
+	for (uint32_t c = 0; c < layered->channels->n; c++)
+		*most = MAX(*most, nue.load[c]);
 	if (nue.escapes)
 		routing_note(layered->way->routing,
 			     "%u of %u switches are reached over a spanning tree from some others",
@@ -182,41 +170,37 @@ static bool route_on_one_lane(struct layered *layered)
 }
 
 /* Shortest paths, if so many lanes do for them. */
-static bool route_on_lanes(struct layered *layered, unsigned int vls)
+static bool route_on_lanes(struct layered *layered)
 {
-	const struct route_input *input = layered->input;
-	struct route_input own = *input;
 	bool good = false;
 
-	own.vls = vls;
-	layered->input = &own;
 	layered->wants_trunk = true;
 	layered_spread_ahead(layered, SPREAD_LOADS);
 	for (enum spread_by by = SPREAD_LIDS; !good && by < SPREAD_WAYS; by++) {
 		if (!layered_is_way(layered, by))
 			continue;
 		layered_spread(layered, by);
-		good = vls == 1 ? layered_assign_one(layered) : layered_assign(layered, 0, NULL);
+		good = layered->vls == 1 ? layered_assign_one(layered)
+					 : layered_assign(layered, 0, NULL);
 	}
-	layered->input = input;
 	return good;
 }
 
 /* What is kept is of one kind, or is no use. */
 static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 {
-	const struct route_input *input = layered->input;
-	unsigned int vls = route_data_vls(layered->fabric, input);
+	uint8_t most = layered->input->nue_max_num_vls;
 	bool grown = layered->kept && layered->kept[0].routing->layered.grown;
 
-	vls = input->nue_max_num_vls ? MIN(vls, input->nue_max_num_vls) : vls;
-	if (!grown && route_on_lanes(layered, vls))
+	layered->vls = most ? MIN(layered->vls, most) : layered->vls;
+	if (!grown && route_on_lanes(layered))
 		return true;
 	if (!grown && layered->kept)
 		return false;
-	if (vls > 1)
+	if (layered->vls > 1)
 		routing_note(layered->way->routing,
-			     "%u virtual lanes do not do for shortest paths: it uses one", vls);
+			     "%u virtual lanes do not do for shortest paths: it uses one",
+			     layered->vls);
 	layered->way->routing->layered.grown = true;
 	return route_on_one_lane(layered);
 }

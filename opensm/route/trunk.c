@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/trunk.h"
 
+#include <string.h>
+
 /*
  * The switch of the SM: its shortest paths lead nearer or away, as those of the tree then do, so
  * that both go together on one lane. If it is nowhere, one with hosts: in fat trees only there
@@ -18,50 +20,35 @@ uint32_t layered_trunk_root(const struct layered *layered)
 	return 0;
 }
 
-struct growth {
-	uint32_t *parent; /* [switch]: channel that leads there; FABRIC_NONE: none */
-	bool *met;	  /* [switch] */
-	uint32_t *list;	  /* switches as they were met */
-	uint32_t n;
-};
-
-static void meet(struct growth *growth, uint32_t sw, uint32_t parent)
+/* Breadth first, over what was not met yet: parent[switch] gets the channel that leads there. */
+static void grow(const struct route_channels *channels, uint32_t root, uint32_t *parent, bool *met,
+		 uint32_t *list)
 {
-	if (growth->met[sw])
-		return;
-	growth->met[sw] = true;
-	growth->parent[sw] = parent;
-	growth->list[growth->n++] = sw;
+	uint32_t n = 0;
+
+	if (!met[root])
+		list[n++] = root;
+	met[root] = true;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t c = channels->first[list[i]]; c < channels->first[list[i] + 1]; c++) {
+			uint32_t to = channels->to[c];
+
+			if (met[to])
+				continue;
+			met[to] = true;
+			parent[to] = channels->back[c];
+			list[n++] = to;
+		}
 }
 
-/* Breadth first, over what was not met yet. */
-static void grow(struct growth *growth, const struct route_channels *channels, uint32_t root)
+/* The path to the root, if it leads nearer: then the way up takes no new step. */
+static uint32_t path_to(const struct layered *layered, uint32_t sw, uint32_t root)
 {
-	uint32_t i = growth->n;
-
-	meet(growth, root, FABRIC_NONE);
-	for (; i < growth->n; i++) {
-		uint32_t sw = growth->list[i];
-
-		for (uint32_t c = channels->first[sw]; c < channels->first[sw + 1]; c++)
-			meet(growth, channels->to[c], channels->back[c]);
-	}
-}
-
-/* By the paths to the root: then the way up takes no new step. */
-static void follow_paths(struct growth *growth, const struct layered *layered, uint32_t root)
-{
-	const struct route_channels *channels = layered->channels;
 	const uint8_t *hops = layered->hops + (size_t)root * layered->graph->n;
 	uint16_t lid = route_lid_of(layered->graph, root);
+	uint32_t c = lid ? route_columns_get(&layered->way->columns, sw, lid) : FABRIC_NONE;
 
-	for (uint32_t i = 1; lid && i < growth->n; i++) {
-		uint32_t sw = growth->list[i];
-		uint32_t c = route_columns_get(&layered->way->columns, sw, lid);
-
-		if (c != FABRIC_NONE && hops[channels->to[c]] < hops[sw])
-			growth->parent[sw] = c;
-	}
+	return c != FABRIC_NONE && hops[layered->channels->to[c]] < hops[sw] ? c : FABRIC_NONE;
 }
 
 static void drop(struct layered_way *way)
@@ -71,41 +58,31 @@ static void drop(struct layered_way *way)
 		g_clear_pointer(&way->routing->trunk, g_free);
 }
 
-static void take(struct layered *layered, const struct growth *growth)
+void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths)
 {
-	for (uint32_t sw = 0; sw < layered->graph->n; sw++) {
-		uint32_t c = growth->parent[sw];
+	const struct route_channels *channels = layered->channels;
+	struct layered_way *way = layered->way;
+	uint32_t n = layered->graph->n;
+	g_autofree uint32_t *parent = g_new(uint32_t, n + 1), *list = g_new(uint32_t, n + 1);
+	g_autofree bool *met = g_new0(bool, n + 1);
+
+	drop(way);
+	way->trunk = g_new0(bool, channels->n + 1);
+	way->routing->trunk = g_malloc0(n + 1);
+	memset(parent, 0xFF, n * sizeof(*parent));
+	if (n)
+		grow(channels, root, parent, met, list);
+	for (uint32_t sw = 0; sw < n; sw++)
+		grow(channels, sw, parent, met, list);
+	for (uint32_t sw = 0; sw < n; sw++) {
+		uint32_t path = by_paths && sw != root ? path_to(layered, sw, root) : FABRIC_NONE;
+		uint32_t c = path != FABRIC_NONE ? path : parent[sw];
 
 		if (c == FABRIC_NONE)
 			continue;
-		layered->way->trunk[c] = layered->way->trunk[layered->channels->back[c]] = true;
-		layered->way->routing->trunk[sw] = layered->graph->links[c];
+		way->trunk[c] = way->trunk[channels->back[c]] = true;
+		way->routing->trunk[sw] = layered->graph->links[c];
 	}
-}
-
-void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths)
-{
-	uint32_t n = layered->graph->n;
-	struct growth growth = {
-		.parent = g_new(uint32_t, n + 1),
-		.met = g_new0(bool, n + 1),
-		.list = g_new(uint32_t, n + 1),
-	};
-
-	drop(layered->way);
-	layered->way->trunk = g_new0(bool, layered->channels->n + 1);
-	layered->way->routing->trunk = g_malloc0(n + 1);
-	if (n) {
-		grow(&growth, layered->channels, root);
-		if (by_paths)
-			follow_paths(&growth, layered, root);
-	}
-	for (uint32_t sw = 0; sw < n; sw++)
-		grow(&growth, layered->channels, sw);
-	take(layered, &growth);
-	g_free(growth.parent);
-	g_free(growth.met);
-	g_free(growth.list);
 }
 
 bool layered_take_trunk(const struct layered *layered, struct acyclic *lane)
