@@ -192,23 +192,6 @@ static void put(struct acyclic *acyclic, struct acyclic_step step, bool value)
 
 /* ---- mending the order ---- */
 
-static void begin_side(struct acyclic *acyclic, bool backward, uint32_t channel)
-{
-	struct side *side = &acyclic->side[backward];
-
-	side->found[0] = channel;
-	side->n = 1;
-	side->n_done = 0;
-	side->work = 0;
-	acyclic->met[channel] = 1 + backward;
-}
-
-static void end_side(struct acyclic *acyclic, const struct side *side)
-{
-	for (uint32_t i = 0; i < side->n; i++)
-		acyclic->met[side->found[i]] = 0;
-}
-
 /* Goes on from one channel, up to the label where the other search began; false if they meet. */
 static inline bool search_on(struct acyclic *acyclic, bool backward, uint64_t limit)
 {
@@ -234,16 +217,26 @@ static inline bool search_on(struct acyclic *acyclic, bool backward, uint64_t li
 	return true;
 }
 
-/* Until one of the two searches is done; false if they meet. */
+/* Searches until one of the two sides is done; false if they meet. */
 static bool search(struct acyclic *acyclic, struct acyclic_step step)
 {
-	const struct side *forward = &acyclic->side[false], *backward = &acyclic->side[true];
-	uint64_t first = acyclic->label[step.to], last = acyclic->label[step.from];
+	struct side *sides = acyclic->side;
+	const uint32_t start[2] = {step.to, step.from};
 	bool good = true;
 
-	while (good && forward->n_done < forward->n && backward->n_done < backward->n)
-		good = forward->work <= backward->work ? search_on(acyclic, false, last)
-						       : search_on(acyclic, true, first);
+	for (unsigned int i = 0; i < 2; i++) {
+		sides[i].found[0] = start[i];
+		sides[i].n = 1;
+		sides[i].n_done = sides[i].work = 0;
+		acyclic->met[start[i]] = 1 + i;
+	}
+	while (good && sides[false].n_done < sides[false].n && sides[true].n_done < sides[true].n)
+		good = sides[false].work <= sides[true].work
+			       ? search_on(acyclic, false, acyclic->label[step.from])
+			       : search_on(acyclic, true, acyclic->label[step.to]);
+	for (unsigned int i = 0; i < 2; i++)
+		for (uint32_t k = 0; k < sides[i].n; k++)
+			acyclic->met[sides[i].found[k]] = 0;
 	return good;
 }
 
@@ -251,20 +244,16 @@ static bool search(struct acyclic *acyclic, struct acyclic_step step)
 static bool mend(struct acyclic *acyclic, struct acyclic_step step)
 {
 	const struct side *forward = &acyclic->side[false], *backward = &acyclic->side[true];
-	bool good;
 
 	if (acyclic->label[step.from] < acyclic->label[step.to])
 		return true;
-	begin_side(acyclic, false, step.to);
-	begin_side(acyclic, true, step.from);
-	good = search(acyclic, step);
-	end_side(acyclic, forward);
-	end_side(acyclic, backward);
-	if (good && forward->n_done == forward->n)
+	if (!search(acyclic, step))
+		return false;
+	if (forward->n_done == forward->n)
 		move_behind(acyclic, forward, step.from);
-	else if (good)
+	else
 		move_behind(acyclic, backward, acyclic->before[step.to]);
-	return good;
+	return true;
 }
 
 /* ---- steps ---- */

@@ -4,10 +4,8 @@
  * take several lanes and those of lash load no channel more, it has these, which take fewer; and
  * where there are not so many lanes, as in tori: then it is told.
  */
-#include "route/layers.h"
+#include "route/layered.h"
 #include "route/shortest.h"
-#include "route/spread.h"
-#include "route/trunk.h"
 
 static bool assign(struct layered *layered, GError **error)
 {

@@ -268,7 +268,7 @@ struct route_engine {
 	unsigned int promises;
 	bool preferences; /* route_by_hops() minds those of the input among best paths */
 	bool ties; /* it minds those of the input */
-	bool trunk; /* route() is asked for tables with room for multicast trees first (trunk.h) */
+	bool trunk; /* route() is asked for tables with room for multicast trees first (trunk.c) */
 	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
 				   GError **error);
 	/*

@@ -3,7 +3,6 @@
 #ifndef ROUTE_GROW_H
 #define ROUTE_GROW_H
 
-#include "route/acyclic.h"
 #include "route/layered.h"
 
 #define GROW_HOP 16	  /* cost of a hop over an idle channel */

@@ -13,10 +13,8 @@
 #include <string.h>
 
 #include "route/demand.h"
-#include "route/pairs.h"
+#include "route/layered.h"
 #include "route/shortest.h"
-#include "route/spread.h"
-#include "route/trunk.h"
 #include "route/turn_lanes.h"
 
 #define NO_RANK 0xFF

@@ -29,7 +29,7 @@ struct route_lanes {
 	uint8_t *sl; /* [from * n_switches + to], the same both ways; NULL: first for all */
 	struct route_turns *turns; /* NULL: vl[] says it all; else what follows counts too */
 	uint16_t sls;		   /* bits of the SLs of paths */
-	uint16_t bare;	 /* bits of SLs with which multicast may close loops; see trunk.h */
+	uint16_t bare;	 /* bits of SLs with which multicast may close loops; see layered.h */
 	uint8_t levels;	 /* bits of the SL that a path may have set or not: levels of QoS */
 	bool sm_by_path; /* what goes to the SM has the SL of its path, whatever sm_sl is */
 };

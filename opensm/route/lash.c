@@ -4,10 +4,8 @@
  * lash_start_vl on (layers.c). It takes fewer lanes than dfsssp, where each LID has its own path;
  * and fewer still, or one, if paths turn from dimension to dimension in one order (mesh.c).
  */
-#include "route/layers.h"
+#include "route/layered.h"
 #include "route/shortest.h"
-#include "route/spread.h"
-#include "route/trunk.h"
 
 static bool assign(struct layered *layered, GError **error)
 {

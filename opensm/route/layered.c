@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/layered.h"
 
-#include "route/acyclic.h"
 #include "route/mesh.h"
 #include "route/shortest.h"
 #include "route/throttled.h"
 #include "route/ties.h"
 #include "route/trace.h"
-#include "route/trunk.h"
 
 uint64_t layered_count_idle(const struct layered *layered, const struct route_lanes *lanes)
 {

@@ -3,6 +3,7 @@
 #ifndef ROUTE_LAYERED_H
 #define ROUTE_LAYERED_H
 
+#include "route/acyclic.h"
 #include "route/columns.h"
 #include "route/engine.h"
 #include "route/lanes.h"
@@ -53,7 +54,7 @@ struct layered_way {
 	struct route_columns columns; /* the paths */
 	bool is_spread;
 	bool *repeats; /* [LID]: it goes everywhere as the one before it at its switch, if spread */
-	bool *trunk; /* [channel]: of the tree that multicast keeps to (trunk.h); NULL: there is
+	bool *trunk; /* [channel]: of the tree that multicast keeps to (trunk.c); NULL: there is
 			none */
 	struct acyclic *all; /* what hosts send each other, as on one lane; NULL: not looked at */
 	bool is_one;	     /* that closes no credit loop, with the trunk if there is to be one */
@@ -133,5 +134,88 @@ static inline unsigned int layered_n_lids_from(const struct route_graph *graph, 
 uint64_t layered_count_idle(const struct layered *layered, const struct route_lanes *lanes);
 /* Notes that, if there are any. */
 void layered_note_idle(struct layered *layered, uint64_t n);
+
+/* ---- spread.c: paths that are spread over the cables by what these carry so far ---- */
+
+/*
+ * Whether a way makes other tables than those before it: if tables are kept it makes no difference
+ * how the rest is spread, for LIDs that went together go on so, but for dimensions; and these are
+ * not everywhere.
+ */
+bool layered_is_way(struct layered *layered, enum spread_by by);
+
+/* Fills those of ways, a bit each, that may be wanted next, if there are threads for it. */
+void layered_spread_ahead(struct layered *layered, unsigned int ways);
+
+/* Fills the tables once; returns the load of the busiest channel, all hosts sending to all. */
+uint64_t layered_spread(struct layered *layered, enum spread_by by);
+
+/* By leaves or ports, whichever loads the busiest channel less; the same is returned. */
+uint64_t layered_spread_leaves(struct layered *layered);
+
+/* ---- pairs.c: pairs of switches one after the other, with what they send each other ---- */
+
+/* Whether two switches are of the kind at hand, in this order. */
+typedef bool layered_kind_fn(void *arg, uint32_t a, uint32_t b);
+
+/*
+ * Takes the steps of the paths between two switches, both ways: from the hosts of one (or from
+ * itself if it has none) to each LID behind the other and, if it sends to that, to its own LIDs.
+ * LIDs that go together have one. A path goes on as long as each step begins with the channel to
+ * which the one before leads. False: no more.
+ */
+typedef bool layered_pair_fn(void *arg, uint32_t a, uint32_t b, const struct acyclic_step *steps,
+			     uint32_t n);
+
+/*
+ * Calls for each pair of a kind that has no SL yet in lanes (NULL: for all), while other threads
+ * list the steps of the next.
+ */
+void layered_each_pair(const struct layered *layered, const struct route_lanes *lanes,
+		       layered_kind_fn *is_kind, layered_pair_fn *call, void *arg);
+
+/* ---- layers.c: lanes for tables that are made: which pairs of switches share one ---- */
+
+/*
+ * Gives what hosts of two switches send each other, both ways, one of the lanes from first on, so
+ * that no lane has a credit loop; and what hosts and switches send each other too, if one is left
+ * for it. False, and error says how many it takes, if not all cables between switches have so many;
+ * that takes time, which is spared without error.
+ */
+bool layered_assign(struct layered *layered, uint8_t first, GError **error);
+
+/*
+ * Spreads paths, all to the hosts of a switch alike, so that the busiest channel carries least; if
+ * there are not lanes enough for these, in ways that take fewer.
+ */
+bool layered_assign_leaves(struct layered *layered, uint8_t first, GError **error);
+
+/* Gives all lane 0; false if that closes a loop. */
+bool layered_assign_one(struct layered *layered);
+
+/*
+ * ---- trunk.c ----
+ *
+ * The tree of cables that multicast keeps to where tables have no order of switches. All its steps
+ * are taken on a lane before those of paths are: then trees that are parts of it close no credit
+ * loop there, with paths or with each other, whatever the SL of a group.
+ */
+
+/*
+ * Finds it in each part of the network, for this and for the routing: breadth first from a root, or
+ * the paths to it by the tables.
+ */
+void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths);
+/* The root that goes with paths on several lanes. */
+uint32_t layered_trunk_root(const struct layered *layered);
+
+/* Takes its steps on a lane; false if they close a loop with others there. */
+bool layered_take_trunk(const struct layered *layered, struct acyclic *lane);
+
+/*
+ * Tables by an engine with a trunk; if lanes do not do for these, without one, and it is told that
+ * multicast may close loops then. False and error if they do not do for that either.
+ */
+bool layered_with_trunk(struct layered *layered, GError **error);
 
 #endif

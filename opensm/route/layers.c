@@ -12,18 +12,14 @@
  * When lanes run out, the rest is put on more lanes than there are, to be able to say how many it
  * takes.
  */
-#include "route/layers.h"
+#include "route/layered.h"
 
 #include <string.h>
 
-#include "route/acyclic.h"
 #include "route/bits.h"
 #include "route/demand.h"
-#include "route/pairs.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
-#include "route/spread.h"
-#include "route/trunk.h"
 
 #define LANES_MAX 32
 

@@ -29,7 +29,7 @@ libroute_a_SOURCES = \
 	opensm/route/lanes.c opensm/route/lanes.h \
 	opensm/route/lash.c \
 	opensm/route/layered.c opensm/route/layered.h \
-	opensm/route/layers.c opensm/route/layers.h \
+	opensm/route/layers.c \
 	opensm/route/leaves.c opensm/route/leaves.h \
 	opensm/route/mesh.c opensm/route/mesh.h \
 	opensm/route/minhop.c \
@@ -37,7 +37,7 @@ libroute_a_SOURCES = \
 	opensm/route/multicast_verify.c \
 	opensm/route/nue.c \
 	opensm/route/orient.c opensm/route/orient.h \
-	opensm/route/pairs.c opensm/route/pairs.h \
+	opensm/route/pairs.c \
 	opensm/route/parallel.c opensm/route/parallel.h \
 	opensm/route/preferences.c \
 	opensm/route/rebalance.c opensm/route/rebalance.h \
@@ -47,7 +47,7 @@ libroute_a_SOURCES = \
 	opensm/route/routing.c \
 	opensm/route/shortest.c opensm/route/shortest.h \
 	opensm/route/single_top.c opensm/route/single_top.h \
-	opensm/route/spread.c opensm/route/spread.h \
+	opensm/route/spread.c \
 	opensm/route/sssp.c \
 	opensm/route/sticky.c \
 	opensm/route/throttled.c opensm/route/throttled.h \
@@ -56,7 +56,7 @@ libroute_a_SOURCES = \
 	opensm/route/trace.h \
 	opensm/route/transition.c opensm/route/transition.h \
 	opensm/route/tree.c opensm/route/tree.h opensm/route/tree_fill.c \
-	opensm/route/trunk.c opensm/route/trunk.h \
+	opensm/route/trunk.c \
 	opensm/route/turn_lanes.c opensm/route/turn_lanes.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \

@@ -10,10 +10,8 @@
  */
 #include "route/grow.h"
 #include "route/lanes.h"
-#include "route/layers.h"
+#include "route/layered.h"
 #include "route/shortest.h"
-#include "route/spread.h"
-#include "route/trunk.h"
 
 #define PASSES 2
 #define REGROWN_PART 8 /* of all paths between switches */

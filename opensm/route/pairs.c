@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-#include "route/pairs.h"
+#include "route/layered.h"
 
 #include <limits.h>
 #include <stdatomic.h>

@@ -12,7 +12,7 @@
  * The first port that leads nearer, instead, makes paths turn alike everywhere if cabling is
  * regular (by dimension in a torus), and then few lanes are needed.
  */
-#include "route/spread.h"
+#include "route/layered.h"
 
 #include <stdatomic.h>
 #include <string.h>

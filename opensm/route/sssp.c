@@ -4,7 +4,7 @@
  * occur; dfsssp has none.
  */
 #include "route/shortest.h"
-#include "route/spread.h"
+#include "route/layered.h"
 
 static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 {
