@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine dfsssp: the paths of sssp, free of credit loops by virtual lanes (layers.c). Where they
- * take several lanes and those of lash load no channel more, it has these, which take fewer; and
- * where there are not so many lanes, as in tori: then it is told.
+ * Engine sssp: shortest paths, spread over the cables LID by LID (spread.c), with credit loops.
+ *
+ * Engine dfsssp: the same, free of credit loops by virtual lanes (layers.c). Where they take
+ * several lanes and those of lash load no channel more, it has these, which take fewer; and where
+ * there are not so many lanes, as in tori: then it is told.
  */
 #include "route/layered.h"
 #include "route/shortest.h"
+
+static bool route_sssp(struct layered *layered, G_GNUC_UNUSED GError **error)
+{
+	layered->in_batches = true;
+	layered_spread(layered, SPREAD_LIDS);
+	return true;
+}
+
+const struct route_engine route_engine_sssp = {
+	.name = "sssp",
+	.summary = "shortest paths by load so far; free of credit loops nowhere by promise",
+	.promises = ROUTE_SHORTEST,
+	.ties = true,
+	.route = route_sssp,
+};
 
 static bool assign(struct layered *layered, GError **error)
 {

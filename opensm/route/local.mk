@@ -22,7 +22,6 @@ libroute_a_SOURCES = \
 	opensm/route/flows.c opensm/route/flows.h \
 	opensm/route/ftree.c \
 	opensm/route/graph.c opensm/route/graph.h \
-	opensm/route/grow.c opensm/route/grow.h \
 	opensm/route/hoplanes.c \
 	opensm/route/hops.c \
 	opensm/route/hosts_shortest.c opensm/route/hosts_shortest.h \
@@ -48,7 +47,6 @@ libroute_a_SOURCES = \
 	opensm/route/shortest.c opensm/route/shortest.h \
 	opensm/route/single_top.c opensm/route/single_top.h \
 	opensm/route/spread.c \
-	opensm/route/sssp.c \
 	opensm/route/sticky.c \
 	opensm/route/throttled.c opensm/route/throttled.h \
 	opensm/route/torus.c \
@@ -57,7 +55,6 @@ libroute_a_SOURCES = \
 	opensm/route/transition.c opensm/route/transition.h \
 	opensm/route/tree.c opensm/route/tree.h opensm/route/tree_fill.c \
 	opensm/route/trunk.c \
-	opensm/route/turn_lanes.c opensm/route/turn_lanes.h \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \
 	opensm/route/verify_hops.c \
