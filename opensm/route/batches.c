@@ -25,7 +25,7 @@ struct batches {
 
 struct route_change *route_loads_room(struct route_loads *loads, size_t n)
 {
-	if (loads->n + n > loads->size) {
+	if (loads->n + n >= loads->size) {
 		loads->size = 2 * (loads->n + n);
 		loads->changes = g_renew(struct route_change, loads->changes, loads->size);
 	}
@@ -33,10 +33,15 @@ struct route_change *route_loads_room(struct route_loads *loads, size_t n)
 	return loads->changes + loads->n - n;
 }
 
-static void apply(uint64_t *load, const struct route_change *changes, size_t n, bool back)
+/* Makes changes from the first one on, or takes them back. */
+static void apply(uint64_t *load, const struct route_loads *notes, size_t first, size_t last,
+		  bool back)
 {
-	for (size_t i = 0; i < n; i++)
-		load[changes[i].channel] += back ? -(int64_t)changes[i].amount : changes[i].amount;
+	for (size_t i = first; i < last; i++) {
+		int64_t amount = notes->changes[i].amount;
+
+		load[notes->changes[i].channel] += back ? -amount : amount;
+	}
 }
 
 /* A worker's switches of a batch; what the last one changed is not taken back. How much was. */
@@ -48,7 +53,7 @@ static size_t route_some(const struct batches *batches, uint32_t first, unsigned
 
 	loads->n = 0;
 	for (uint32_t i = first + worker; i < n && i < first + batches->size; i += n_workers) {
-		apply(loads->load, loads->changes + back, loads->n - back, true);
+		apply(loads->load, loads, back, loads->n, true);
 		back = loads->n;
 		batches->route(batches->workers[worker], (uint64_t)i * stride % n, loads);
 	}
@@ -70,10 +75,10 @@ static void run_worker(void *arg, struct route_team *team, unsigned int worker,
 		batches->notes[odd][worker] = own[odd];
 		route_team_meet(team);
 		for (unsigned int i = 0; i < n_workers; i++)
-			apply(load, notes[i].changes, i == worker ? back : notes[i].n, false);
+			apply(load, &notes[i], 0, i == worker ? back : notes[i].n, false);
 	}
 	route_team_meet(team);
-	if (!worker)
+	if (!worker && load)
 		memcpy(batches->load, load, batches->n_channels * sizeof(*load));
 	g_free(own[0].changes);
 	g_free(own[1].changes);
