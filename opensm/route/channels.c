@@ -4,14 +4,6 @@
 #include <glib.h>
 #include <string.h>
 
-static void add_channel(struct route_channels *channels, const struct route_graph *graph,
-			uint32_t sw, uint32_t to, uint32_t channel)
-{
-	channels->from[channel] = sw;
-	channels->to[channel] = to;
-	channels->of_port[(size_t)sw * 256 + graph->links[channel]] = channel;
-}
-
 static void number_steps(struct route_channels *channels)
 {
 	channels->step_base = g_new(uint32_t, channels->n + 1);
@@ -55,8 +47,11 @@ struct route_channels *route_channels_new(const struct route_graph *graph,
 					      ? graph->edges[graph->first_edge[sw]].first_link
 					      : channels->first[sw + 1];
 		route_each_edge(graph, sw, edge)
-			for (uint32_t k = 0; k < edge->n_links; k++)
-				add_channel(channels, graph, sw, edge->to, edge->first_link + k);
+			for (uint32_t c = edge->first_link; c < edge->first_link + edge->n_links; c++) {
+				channels->from[c] = sw;
+				channels->to[c] = edge->to;
+				channels->of_port[(size_t)sw * 256 + graph->links[c]] = c;
+			}
 	}
 	if (fabric) {
 		find_back(channels, graph, fabric);

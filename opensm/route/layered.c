@@ -186,14 +186,6 @@ static bool is_busier(const struct routing *routing, const struct routing *other
 	return routing->layered.busiest > other->layered.busiest + other->layered.busiest / 4;
 }
 
-/* What switches held at the start is nothing to go back to. */
-static struct routing *without_held(struct routing *kept)
-{
-	if (kept->layered.base->maker)
-		g_clear_pointer(&kept->layered.base, routing_unref);
-	return kept;
-}
-
 struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
 				const struct route_input *input, GError **error)
 {
@@ -209,5 +201,7 @@ struct routing *layered_compute(const struct route_engine *engine, const struct 
 		return routing;
 	}
 	routing_unref(routing);
-	return without_held(kept);
+	if (kept->layered.base->maker) /* what switches held at the start is nothing to go back to */
+		g_clear_pointer(&kept->layered.base, routing_unref);
+	return kept;
 }

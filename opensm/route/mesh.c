@@ -135,32 +135,36 @@ static bool has_few_edges(const struct route_graph *graph)
 	return graph->first_edge[graph->n] != 0;
 }
 
-/* Numbers of dimensions by edge; the first class in each that is not all of it is its dateline. */
+/* Numbers of dimensions by link; the first class in each that is not all of it is its dateline. */
 static uint8_t *number_dimensions(struct mesh *mesh, const uint32_t *slice, uint32_t n)
 {
-	uint32_t n_edges = mesh->graph->first_edge[mesh->graph->n];
-	uint32_t dateline[DIMENSIONS_MAX];
+	const struct route_graph *graph = mesh->graph;
+	uint32_t n_edges = graph->first_edge[graph->n], dateline[DIMENSIONS_MAX];
 	bool is_ring[DIMENSIONS_MAX] = {false};
 	uint8_t *dimension;
 
 	if (n < 2 || n > DIMENSIONS_MAX)
 		return NULL;
-	dimension = g_malloc(n_edges);
+	dimension = g_malloc(graph->n_links);
 	memset(dateline, 0xFF, sizeof(dateline));
 	for (uint32_t e = 0; e < n_edges; e++) {
-		uint8_t d = dimension[e] = mesh->index[class_of(mesh->class, e)];
+		uint32_t d = mesh->index[class_of(mesh->class, e)];
 
 		if (dateline[d] == FABRIC_NONE)
 			dateline[d] = slice[e];
 		is_ring[d] |= slice[e] != dateline[d];
 	}
-	for (uint32_t e = 0; e < n_edges; e++)
-		if (is_ring[dimension[e]] && slice[e] == dateline[dimension[e]])
-			dimension[e] |= ROUTE_DATELINE;
+	for (uint32_t e = 0; e < n_edges; e++) {
+		uint32_t d = mesh->index[class_of(mesh->class, e)];
+		uint8_t is_dateline = is_ring[d] && slice[e] == dateline[d] ? ROUTE_DATELINE : 0;
+
+		memset(dimension + graph->edges[e].first_link, d | is_dateline,
+		       graph->edges[e].n_links);
+	}
 	return dimension;
 }
 
-static uint8_t *by_edge(const struct route_graph *graph)
+uint8_t *route_dimensions(const struct route_graph *graph)
 {
 	uint32_t n_edges = graph->first_edge[graph->n];
 	struct mesh mesh = {.graph = graph};
@@ -183,14 +187,4 @@ static uint8_t *by_edge(const struct route_graph *graph)
 	g_free(mesh.class);
 	g_free(mesh.index);
 	return dimension;
-}
-
-uint8_t *route_dimensions(const struct route_graph *graph)
-{
-	g_autofree uint8_t *edges = by_edge(graph);
-	uint8_t *links = edges ? g_malloc(graph->n_links) : NULL;
-
-	for (uint32_t e = 0; edges && e < graph->first_edge[graph->n]; e++)
-		memset(links + graph->edges[e].first_link, edges[e], graph->edges[e].n_links);
-	return links;
 }

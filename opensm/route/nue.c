@@ -32,117 +32,93 @@
  * are always free. Where a switch is left out, it has its escape path, as have all switches on
  * that, and the others join anew around these.
  */
-struct grow {
-	const struct layered *layered;
-	struct acyclic *lane;
-	const uint16_t *hop_cost; /* [channel] */
-	uint32_t dest;
-	uint32_t *chosen; /* [switch]: channel towards the destination; FABRIC_NONE: none */
-	uint32_t *cost;	  /* [switch]: of its way */
-	uint32_t *escape; /* [switch]: first channel of its escape path */
-	bool *left_out;	  /* [switch]: it takes its escape path to the destination */
+struct nue {
+	struct layered *layered;
+	struct acyclic *lane; /* with the steps of the trunk */
+	uint64_t *load;	      /* [channel] */
+	uint16_t *hop_cost;   /* [channel] */
+	uint64_t sum;	      /* of all loads */
+	uint32_t escapes;     /* destinations with escape paths */
+	uint32_t dest;	      /* the one at hand */
+	uint32_t *chosen;     /* [switch]: channel towards it; FABRIC_NONE: none */
+	uint32_t *cost;	      /* [switch]: of its way */
+	uint32_t *escape;     /* [switch]: first channel of its escape path */
+	bool *left_out;	      /* [switch]: it takes its escape path to the destination */
 	/* Channels by which switches could join: lists by the cost of the whole way, modulo. */
 	uint32_t bucket[BUCKETS]; /* the first channel, or FABRIC_NONE */
 	uint32_t *next;		  /* [channel] */
 	uint32_t n_offers;
 };
 
-/* On a lane that has the steps of the trunk, which layered has; both must live as long. */
-static struct grow *grow_new(const struct layered *layered, struct acyclic *lane)
+static bool is_in(const struct nue *nue, uint32_t sw)
 {
-	struct grow *grow = g_new0(struct grow, 1);
-	uint32_t n = layered->graph->n;
-
-	grow->layered = layered;
-	grow->lane = lane;
-	grow->chosen = g_new(uint32_t, n + 1);
-	grow->cost = g_new(uint32_t, n + 1);
-	grow->escape = g_new(uint32_t, n + 1);
-	grow->left_out = g_new(bool, n + 1);
-	grow->next = g_new(uint32_t, layered->channels->n + 1);
-	memset(grow->bucket, 0xFF, sizeof(grow->bucket));
-	return grow;
+	return nue->chosen[sw] != FABRIC_NONE || sw == nue->dest;
 }
 
-static void grow_free(struct grow *grow)
+static void join(struct nue *nue, uint32_t channel, uint32_t cost)
 {
-	g_free(grow->chosen);
-	g_free(grow->cost);
-	g_free(grow->escape);
-	g_free(grow->left_out);
-	g_free(grow->next);
-	g_free(grow);
-}
+	uint32_t sw = nue->layered->channels->from[channel];
 
-static bool is_in(const struct grow *grow, uint32_t sw)
-{
-	return grow->chosen[sw] != FABRIC_NONE || sw == grow->dest;
-}
-
-static void join(struct grow *grow, uint32_t channel, uint32_t cost)
-{
-	uint32_t sw = grow->layered->channels->from[channel];
-
-	grow->chosen[sw] = channel;
-	grow->cost[sw] = cost;
+	nue->chosen[sw] = channel;
+	nue->cost[sw] = cost;
 }
 
 /* ---- by free steps ---- */
 
 /* The step from a channel to the way on; false if that ends there. */
-static bool step_of(const struct grow *grow, uint32_t channel, struct acyclic_step *step)
+static bool step_of(const struct nue *nue, uint32_t channel, struct acyclic_step *step)
 {
 	step->from = channel;
-	step->to = grow->chosen[grow->layered->channels->to[channel]];
+	step->to = nue->chosen[nue->layered->channels->to[channel]];
 	return step->to != FABRIC_NONE;
 }
 
 /* Ways over a switch that has joined. */
-static void offer_ways(struct grow *grow, uint32_t sw)
+static void offer_ways(struct nue *nue, uint32_t sw)
 {
-	const struct route_channels *channels = grow->layered->channels;
+	const struct route_channels *channels = nue->layered->channels;
 
 	for (uint32_t c = channels->first[sw]; c < channels->first[sw + 1]; c++) {
 		uint32_t back = channels->back[c], cost, *bucket;
 		struct acyclic_step step;
 
-		if (is_in(grow, channels->to[c]))
+		if (is_in(nue, channels->to[c]))
 			continue;
-		cost = grow->cost[sw] + grow->hop_cost[back];
-		if (step_of(grow, back, &step) && !acyclic_has(grow->lane, step))
+		cost = nue->cost[sw] + nue->hop_cost[back];
+		if (step_of(nue, back, &step) && !acyclic_has(nue->lane, step))
 			cost += NEW_STEP;
-		bucket = &grow->bucket[cost % BUCKETS];
-		grow->next[back] = *bucket;
+		bucket = &nue->bucket[cost % BUCKETS];
+		nue->next[back] = *bucket;
 		*bucket = back;
-		grow->n_offers++;
+		nue->n_offers++;
 	}
 }
 
-static bool is_free(struct grow *grow, uint32_t channel)
+static bool is_free(struct nue *nue, uint32_t channel)
 {
 	struct acyclic_step step;
 
-	return !step_of(grow, channel, &step) || acyclic_add(grow->lane, &step, 1);
+	return !step_of(nue, channel, &step) || acyclic_add(nue->lane, &step, 1);
 }
 
 /* From all switches that have joined. */
-static void join_others(struct grow *grow)
+static void join_others(struct nue *nue)
 {
-	const struct route_channels *channels = grow->layered->channels;
+	const struct route_channels *channels = nue->layered->channels;
 
-	for (uint32_t sw = 0; sw < grow->layered->graph->n; sw++)
-		if (is_in(grow, sw))
-			offer_ways(grow, sw);
-	for (uint32_t cost = 0; grow->n_offers; cost++) {
-		uint32_t c, *bucket = &grow->bucket[cost % BUCKETS];
+	for (uint32_t sw = 0; sw < nue->layered->graph->n; sw++)
+		if (is_in(nue, sw))
+			offer_ways(nue, sw);
+	for (uint32_t cost = 0; nue->n_offers; cost++) {
+		uint32_t c, *bucket = &nue->bucket[cost % BUCKETS];
 
 		while ((c = *bucket) != FABRIC_NONE) {
-			*bucket = grow->next[c];
-			grow->n_offers--;
-			if (is_in(grow, channels->from[c]) || !is_free(grow, c))
+			*bucket = nue->next[c];
+			nue->n_offers--;
+			if (is_in(nue, channels->from[c]) || !is_free(nue, c))
 				continue;
-			join(grow, c, cost);
-			offer_ways(grow, channels->from[c]);
+			join(nue, c, cost);
+			offer_ways(nue, channels->from[c]);
 		}
 	}
 }
@@ -150,67 +126,66 @@ static void join_others(struct grow *grow)
 /* ---- by escape paths ---- */
 
 /* Up the trunk, but for the switches above the destination. */
-static void turn_escapes(struct grow *grow)
+static void turn_escapes(struct nue *nue)
 {
-	const struct route_channels *channels = grow->layered->channels;
-	const uint8_t *trunk = grow->layered->way->routing->trunk;
+	const struct route_channels *channels = nue->layered->channels;
+	const uint8_t *trunk = nue->layered->way->routing->trunk;
 
-	for (uint32_t sw = 0; sw < grow->layered->graph->n; sw++)
-		grow->escape[sw] = route_channel(channels, sw, trunk[sw]);
-	for (uint32_t sw = grow->dest, c; trunk[sw]; sw = channels->to[c]) {
+	for (uint32_t sw = 0; sw < nue->layered->graph->n; sw++)
+		nue->escape[sw] = route_channel(channels, sw, trunk[sw]);
+	for (uint32_t sw = nue->dest, c; trunk[sw]; sw = channels->to[c]) {
 		c = route_channel(channels, sw, trunk[sw]);
-		grow->escape[channels->to[c]] = channels->back[c];
+		nue->escape[channels->to[c]] = channels->back[c];
 	}
 }
 
 /* A switch and those on its escape path; what these cost is bounded, for the buckets. */
-static void join_escape(struct grow *grow, uint32_t sw)
+static void join_escape(struct nue *nue, uint32_t sw)
 {
-	uint32_t c = grow->escape[sw], to;
+	uint32_t c = nue->escape[sw], to;
 
-	if (is_in(grow, sw))
+	if (is_in(nue, sw))
 		return;
-	to = grow->layered->channels->to[c];
-	join_escape(grow, to);
-	join(grow, c, MIN(grow->cost[to] + grow->hop_cost[c], GROW_HOP_MAX));
+	to = nue->layered->channels->to[c];
+	join_escape(nue, to);
+	join(nue, c, MIN(nue->cost[to] + nue->hop_cost[c], GROW_HOP_MAX));
 }
 
-static bool find_left_out(struct grow *grow)
+static bool find_left_out(struct nue *nue)
 {
-	const struct layered *layered = grow->layered;
+	const struct layered *layered = nue->layered;
 	uint32_t n = layered->graph->n;
 	bool any = false;
 
 	for (uint32_t sw = 0; sw < n; sw++)
-		if (!is_in(grow, sw) && layered->hops[(size_t)sw * n + grow->dest] != ROUTE_FAR)
-			grow->left_out[sw] = any = true;
+		if (!is_in(nue, sw) && layered->hops[(size_t)sw * n + nue->dest] != ROUTE_FAR)
+			nue->left_out[sw] = any = true;
 	return any;
 }
 
-static void begin(struct grow *grow, uint32_t dest, const uint16_t *cost)
+static void begin(struct nue *nue, uint32_t dest)
 {
-	grow->dest = dest;
-	grow->hop_cost = cost;
-	memset(grow->chosen, 0xFF, grow->layered->graph->n * sizeof(*grow->chosen));
-	grow->cost[dest] = 0;
+	nue->dest = dest;
+	memset(nue->chosen, 0xFF, nue->layered->graph->n * sizeof(*nue->chosen));
+	nue->cost[dest] = 0;
 }
 
 /* Grows the paths that are not there yet, and takes their steps; true if some are escape paths. */
-static bool grow_on(struct grow *grow)
+static bool grow_on(struct nue *nue)
 {
-	uint32_t n = grow->layered->graph->n;
+	uint32_t n = nue->layered->graph->n;
 	bool escapes = false;
 
-	memset(grow->left_out, 0, n * sizeof(*grow->left_out));
-	join_others(grow);
-	while (find_left_out(grow)) {
+	memset(nue->left_out, 0, n * sizeof(*nue->left_out));
+	join_others(nue);
+	while (find_left_out(nue)) {
 		escapes = true;
-		turn_escapes(grow);
-		begin(grow, grow->dest, grow->hop_cost);
+		turn_escapes(nue);
+		begin(nue, nue->dest);
 		for (uint32_t sw = 0; sw < n; sw++)
-			if (grow->left_out[sw])
-				join_escape(grow, sw);
-		join_others(grow);
+			if (nue->left_out[sw])
+				join_escape(nue, sw);
+		join_others(nue);
 	}
 	return escapes;
 }
@@ -218,36 +193,36 @@ static bool grow_on(struct grow *grow)
 /* ---- what is kept ---- */
 
 /* Where a way leads is not known before its end: a switch joins after all those on it. */
-static bool join_kept(struct grow *grow, const struct route_kept *kept, uint32_t sw, uint16_t lid,
+static bool join_kept(struct nue *nue, const struct route_kept *kept, uint32_t sw, uint16_t lid,
 		      uint32_t hops)
 {
 	uint32_t c, to;
 
-	if (is_in(grow, sw))
+	if (is_in(nue, sw))
 		return true;
-	c = layered_kept_channel(grow->layered, kept, sw, lid);
+	c = layered_kept_channel(nue->layered, kept, sw, lid);
 	if (c == FABRIC_NONE || !hops)
 		return false;
-	to = grow->layered->channels->to[c];
-	if (!join_kept(grow, kept, to, lid, hops - 1))
+	to = nue->layered->channels->to[c];
+	if (!join_kept(nue, kept, to, lid, hops - 1))
 		return false;
-	join(grow, c, MIN(grow->cost[to] + grow->hop_cost[c], GROW_HOP_MAX));
+	join(nue, c, MIN(nue->cost[to] + nue->hop_cost[c], GROW_HOP_MAX));
 	return true;
 }
 
 /* The steps of all that joined, or none of them. */
-static bool take_steps(struct grow *grow)
+static bool take_steps(struct nue *nue)
 {
 	GArray *steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	bool good;
 
-	for (uint32_t sw = 0; sw < grow->layered->graph->n; sw++) {
+	for (uint32_t sw = 0; sw < nue->layered->graph->n; sw++) {
 		struct acyclic_step step;
 
-		if (grow->chosen[sw] != FABRIC_NONE && step_of(grow, grow->chosen[sw], &step))
+		if (nue->chosen[sw] != FABRIC_NONE && step_of(nue, nue->chosen[sw], &step))
 			g_array_append_val(steps, step);
 	}
-	good = acyclic_add(grow->lane, (const struct acyclic_step *)(const void *)steps->data,
+	good = acyclic_add(nue->lane, (const struct acyclic_step *)(const void *)steps->data,
 			   steps->len);
 	g_array_unref(steps);
 	return good;
@@ -258,34 +233,25 @@ static bool take_steps(struct grow *grow)
  * are free: all of the tables computed anew, or what is left of the last ones. From how many
  * switches there is none; grow_on() grows these.
  */
-static uint32_t grow_kept(struct grow *grow, uint32_t dest, uint16_t lid, const uint16_t *cost)
+static uint32_t grow_kept(struct nue *nue, uint32_t dest, uint16_t lid)
 {
-	const struct layered *layered = grow->layered;
+	const struct layered *layered = nue->layered;
 	uint32_t n = layered->graph->n, missing = 0;
 
 	for (unsigned int i = 0; i < KEPT_TABLES; i++) {
 		missing = 0;
-		begin(grow, dest, cost);
+		begin(nue, dest);
 		for (uint32_t sw = 0; sw < n; sw++)
 			if (layered->hops[(size_t)sw * n + dest] != ROUTE_FAR)
-				missing += !join_kept(grow, &layered->kept[i], sw, lid, n);
-		if ((!missing || i + 1 == KEPT_TABLES) && take_steps(grow))
+				missing += !join_kept(nue, &layered->kept[i], sw, lid, n);
+		if ((!missing || i + 1 == KEPT_TABLES) && take_steps(nue))
 			return missing;
 	}
-	begin(grow, dest, cost);
+	begin(nue, dest);
 	return MAX(missing, 1);
 }
 
 /* ---- all destinations ---- */
-
-struct nue {
-	struct layered *layered;
-	struct grow *grow;
-	uint64_t *load;	  /* [channel] */
-	uint16_t *cost;	  /* [channel]: of a hop */
-	uint64_t sum;	  /* of all loads */
-	uint32_t escapes; /* destinations with escape paths */
-};
 
 /* Grows with the cube of the load; 1.5 times the mean doubles it. */
 static void set_costs(struct nue *nue)
@@ -296,7 +262,7 @@ static void set_costs(struct nue *nue)
 	for (uint32_t c = 0; c < n; c++) {
 		uint32_t part = MIN(nue->load[c] * scale >> 32, 63);
 
-		nue->cost[c] = GROW_HOP + GROW_HOP * part * part * part / (16 * 16 * 16);
+		nue->hop_cost[c] = GROW_HOP + GROW_HOP * part * part * part / (16 * 16 * 16);
 	}
 }
 
@@ -341,7 +307,7 @@ static void fill(struct nue *nue, uint32_t dest)
 
 	for (unsigned int i = 0; i < layered_n_lids(graph, dest); i++)
 		for (uint32_t sw = 0; sw < graph->n; sw++) {
-			uint32_t c = nue->grow->chosen[sw];
+			uint32_t c = nue->chosen[sw];
 
 			if (c != FABRIC_NONE)
 				route_columns_put(&nue->layered->way->columns, sw,
@@ -363,8 +329,8 @@ static void route_all(struct nue *nue)
 			if (pass)
 				count_flows(nue, dest, false);
 			set_costs(nue);
-			begin(nue->grow, dest, nue->cost);
-			nue->escapes += grow_on(nue->grow);
+			begin(nue, dest);
+			nue->escapes += grow_on(nue);
 			fill(nue, dest);
 		}
 	}
@@ -383,8 +349,7 @@ static bool keep_all(struct nue *nue)
 	set_costs(nue);
 	nue->layered->way->routing->max_hops = 0;
 	for (uint32_t dest = 0; dest < n; dest++) {
-		missing[dest] =
-			grow_kept(nue->grow, dest, route_lid_of(graph, dest), nue->cost);
+		missing[dest] = grow_kept(nue, dest, route_lid_of(graph, dest));
 		all += missing[dest];
 		if (!missing[dest])
 			fill(nue, dest);
@@ -393,8 +358,8 @@ static bool keep_all(struct nue *nue)
 		if (!missing[dest])
 			continue;
 		set_costs(nue);
-		grow_kept(nue->grow, dest, route_lid_of(graph, dest), nue->cost);
-		nue->escapes += grow_on(nue->grow);
+		grow_kept(nue, dest, route_lid_of(graph, dest));
+		nue->escapes += grow_on(nue);
 		fill(nue, dest);
 	}
 	return all <= n * n / REGROWN_PART;
@@ -405,13 +370,19 @@ static bool route_on_one_lane(struct layered *layered)
 {
 	uint64_t *most = &layered->way->routing->layered.busiest;
 	bool good = true;
-	struct acyclic *lane = acyclic_new(layered->channels, NULL);
-	struct nue nue = {.layered = layered, .grow = grow_new(layered, lane)};
+	uint32_t n = layered->graph->n;
+	struct nue nue = {.layered = layered, .lane = acyclic_new(layered->channels, NULL)};
 
 	nue.load = g_new0(uint64_t, layered->channels->n + 1);
-	nue.cost = g_new(uint16_t, layered->channels->n + 1);
+	nue.hop_cost = g_new(uint16_t, layered->channels->n + 1);
+	nue.chosen = g_new(uint32_t, n + 1);
+	nue.cost = g_new(uint32_t, n + 1);
+	nue.escape = g_new(uint32_t, n + 1);
+	nue.left_out = g_new(bool, n + 1);
+	nue.next = g_new(uint32_t, layered->channels->n + 1);
+	memset(nue.bucket, 0xFF, sizeof(nue.bucket));
 	layered_find_trunk(layered, layered_trunk_root(layered), false);
-	layered_take_trunk(layered, lane);
+	layered_take_trunk(layered, nue.lane);
 	if (layered->kept)
 		good = keep_all(&nue);
 	else
@@ -424,9 +395,13 @@ static bool route_on_one_lane(struct layered *layered)
 			     "%u of %u switches are reached over a spanning tree from some others",
 			     nue.escapes, layered->graph->n);
 	g_free(nue.load);
+	g_free(nue.hop_cost);
+	g_free(nue.chosen);
 	g_free(nue.cost);
-	grow_free(nue.grow);
-	acyclic_free(lane);
+	g_free(nue.escape);
+	g_free(nue.left_out);
+	g_free(nue.next);
+	acyclic_free(nue.lane);
 	return good;
 }
 
