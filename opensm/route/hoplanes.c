@@ -82,7 +82,7 @@ static struct follower *follower_of(const struct turn_lanes *lanes, uint32_t i)
 static void lift(struct turn_lanes *lanes, uint32_t turn, unsigned int before)
 {
 	struct undo undo = {turn, lanes->lane[turn]};
-	unsigned int lane = before + !lanes->is_free[turn];
+	unsigned int lane = MIN(before + !lanes->is_free[turn], NO_LANE - 1);
 
 	if (undo.lane != NO_LANE && undo.lane >= lane)
 		return;
@@ -119,17 +119,18 @@ static void follow(struct turn_lanes *lanes, uint32_t turn, uint32_t to)
 	g_array_append_val(lanes->followers, follower);
 }
 
-/* Adds a path by its turns; false if some turn then has lane most or a higher one. */
-static bool turn_lanes_add(struct turn_lanes *lanes, const uint32_t *turns, uint32_t n,
-			   unsigned int most)
+/* Adds the turns of paths; false if some turn then has lane most or a higher one. */
+static bool turn_lanes_add(struct turn_lanes *lanes, const struct route_channels *channels,
+			   const struct acyclic_step *steps, uint32_t n, unsigned int most)
 {
-	unsigned int lane = 0;
+	for (uint32_t i = 0, before = 0; i < n; i++) {
+		uint32_t turn = route_step_of(channels, steps[i].from, steps[i].to);
+		bool goes_on = i && steps[i - 1].to == steps[i].from;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (i)
-			follow(lanes, turns[i - 1], turns[i]);
-		lift(lanes, turns[i], lane);
-		lane = lanes->lane[turns[i]];
+		if (goes_on)
+			follow(lanes, before, turn);
+		lift(lanes, turn, goes_on ? lanes->lane[before] : 0);
+		before = turn;
 	}
 	return lift_behind(lanes, most);
 }
@@ -173,7 +174,6 @@ struct hop_lanes {
 	struct turn_lanes *planes[ROUTE_SLS]; /* of each SL, from sm_sl on; NULL: none yet */
 	unsigned int n_planes;		      /* SLs in use */
 	unsigned int n;			      /* lanes that may be used */
-	uint32_t *turns_of;		      /* of the path at hand */
 	enum kind kind;			      /* of pairs at the moment */
 	unsigned int sls;		      /* that these may have */
 	bool placed;			      /* all have one, but for a switch without hosts */
@@ -258,24 +258,6 @@ static void find_free_turns(struct hop_lanes *hop)
 
 /* ---- pairs ---- */
 
-/* Adds paths to a plane; false if some turn has no lane there. */
-static bool add_paths(struct hop_lanes *hop, struct turn_lanes *plane,
-		      const struct acyclic_step *steps, uint32_t n_steps)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < n_steps; i++) {
-		hop->turns_of[n++] =
-			route_step_of(hop->layered->channels, steps[i].from, steps[i].to);
-		if (i + 1 < n_steps && steps[i].to == steps[i + 1].from)
-			continue;
-		if (!turn_lanes_add(plane, hop->turns_of, n, hop->n))
-			return false;
-		n = 0;
-	}
-	return true;
-}
-
 /* With the ways of multicast, two turns at a time. */
 static struct turn_lanes *new_plane(const struct hop_lanes *hop)
 {
@@ -287,11 +269,10 @@ static struct turn_lanes *new_plane(const struct hop_lanes *hop)
 			if (!is_trunk(hop, in, out))
 				continue;
 			route_each_step(channels, out, on) {
-				uint32_t turns[] = {route_step_of(channels, in, out),
-						    route_step_of(channels, out, on)};
+				struct acyclic_step steps[] = {{in, out}, {out, on}};
 
 				if (is_trunk(hop, out, on))
-					turn_lanes_add(plane, turns, 2, hop->n);
+					turn_lanes_add(plane, channels, steps, 2, hop->n);
 			}
 		}
 	return plane;
@@ -306,7 +287,7 @@ static bool place(void *arg, uint32_t a, uint32_t b, const struct acyclic_step *
 		if (!hop->planes[i])
 			hop->planes[i] = new_plane(hop);
 		turn_lanes_begin(hop->planes[i]);
-		if (add_paths(hop, hop->planes[i], steps, n)) {
+		if (turn_lanes_add(hop->planes[i], hop->layered->channels, steps, n, hop->n)) {
 			route_lanes_put(hop->lanes, a, b, (hop->lanes->sm_sl + i) % ROUTE_SLS);
 			hop->n_planes = MAX(hop->n_planes, i + 1);
 			return true;
@@ -446,7 +427,6 @@ static bool route_by_load(struct layered *layered, GError **error)
 
 	hop.is_free = g_new0(bool, layered->channels->n_steps + 1);
 	hop.rank = g_malloc(layered->channels->n_steps + 1);
-	hop.turns_of = g_new(uint32_t, layered->graph->n + 1);
 	layered_spread_ahead(layered, SPREAD_ALL);
 	for (by = SPREAD_LIDS; by < SPREAD_WAYS; by++)
 		most[by] = layered_is_way(layered, by) ? layered_spread(layered, by) : UINT64_MAX;
@@ -464,7 +444,6 @@ static bool route_by_load(struct layered *layered, GError **error)
 	clear_planes(&hop);
 	g_free(hop.is_free);
 	g_free(hop.rank);
-	g_free(hop.turns_of);
 	route_lanes_free(hop.lanes);
 	return good;
 }

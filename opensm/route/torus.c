@@ -25,6 +25,7 @@ struct tables {
 	const struct route_torus *file;
 	struct routing *routing;
 	unsigned int gone; /* switches */
+	unsigned int low, high; /* their coordinates in the last dimension, if any */
 	uint32_t root;	   /* of the multicast tree: a place */
 };
 
@@ -274,14 +275,9 @@ static uint32_t find_root(const struct tables *tables)
 {
 	const struct torus *torus = &tables->torus;
 	unsigned int last = torus->last, radix = torus->radix[last];
-	unsigned int low = radix, high = 0, at = radix / 2;
+	unsigned int low = tables->low, high = tables->high, at = radix / 2;
 	uint32_t root = 0;
 
-	for (uint32_t place = 0; place < torus->n; place++)
-		if (torus->sw[place] == FABRIC_NONE) {
-			low = MIN(low, torus_coordinate(torus, place, last));
-			high = MAX(high, torus_coordinate(torus, place, last));
-		}
 	if (tables->gone && low <= 1 && high + 1 < radix)
 		at = MAX(at, high + 1);
 	else if (tables->gone && low && high + 2 >= radix)
@@ -363,6 +359,8 @@ static bool may_be_gone(struct tables *tables)
 		if (one != FABRIC_NONE && torus_with(torus, place, torus->last, 0) != one)
 			return false;
 		one = torus_with(torus, place, torus->last, 0);
+		tables->high = torus_coordinate(torus, place, torus->last);
+		tables->low = tables->gone == 1 ? tables->high : tables->low;
 	}
 	return true;
 }
