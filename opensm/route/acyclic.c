@@ -103,7 +103,7 @@ static void move_behind(struct acyclic *acyclic, const struct side *side, uint32
 
 /* ---- new and free ---- */
 
-struct acyclic *acyclic_new(const struct route_channels *channels, const struct acyclic *like)
+struct acyclic *acyclic_new(const struct route_channels *channels)
 {
 	struct acyclic *acyclic = g_new0(struct acyclic, 1);
 	uint32_t n = channels->n, words = channels->n_steps / 64 + 1;
@@ -120,8 +120,7 @@ struct acyclic *acyclic_new(const struct route_channels *channels, const struct 
 	acyclic->met = g_new0(uint8_t, n + 1);
 	acyclic->added = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	clear_order(acyclic);
-	for (uint32_t c = like ? like->before[n] : n - 1, left = n; left-- > 0;
-	     c = like ? like->before[c] : c - 1)
+	for (uint32_t c = n; c-- > 0;)
 		link_behind(acyclic, c, n);
 	label_all(acyclic);
 	return acyclic;

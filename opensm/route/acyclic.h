@@ -17,8 +17,8 @@ struct acyclic_step {
 	uint32_t from, to; /* channels; the second leaves the switch to which the first leads */
 };
 
-/* channels must live as long. Another lane gives the order to begin with, or is NULL. */
-struct acyclic *acyclic_new(const struct route_channels *channels, const struct acyclic *like);
+/* channels must live as long. */
+struct acyclic *acyclic_new(const struct route_channels *channels);
 void acyclic_free(struct acyclic *acyclic);
 
 /* Adds all of these steps, or none: then, and only then, they would close a cycle. */
@@ -26,8 +26,7 @@ bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint
 
 /*
  * Adds a step whatever it closes, as several threads may at once. Then acyclic_sort() must be
- * called before anything else: it finds an order that as many steps as possible agree with, more or
- * less; true if all do.
+ * called before anything else: whether there is no cycle.
  */
 void acyclic_note(struct acyclic *acyclic, struct acyclic_step step);
 bool acyclic_sort(struct acyclic *acyclic);

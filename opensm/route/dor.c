@@ -129,7 +129,7 @@ static bool is_free_of_loops(const struct dor *dor, const struct fabric *fabric)
 {
 	const struct route_graph *graph = dor->graph;
 	struct route_channels *channels = route_channels_new(graph, fabric);
-	struct acyclic *lane = acyclic_new(channels, NULL);
+	struct acyclic *lane = acyclic_new(channels);
 	g_autofree bool *met = g_new(bool, graph->n + 1);
 	bool is_free;
 

@@ -170,7 +170,6 @@ struct hop_lanes {
 	struct route_lanes *lanes;
 	bool *is_free;		 /* [turn]: packets keep the lane; turns: steps of channels.h */
 	uint8_t *rank;		 /* [turn]: most turns before it on a path, or NO_RANK */
-	struct acyclic *lane;	 /* of all turns, or of those that are free */
 	struct turn_lanes *planes[ROUTE_SLS]; /* of each SL, from sm_sl on; NULL: none yet */
 	unsigned int n_planes;		      /* SLs in use */
 	unsigned int n;			      /* lanes that may be used */
@@ -208,7 +207,7 @@ static bool is_trunk(const struct hop_lanes *hop, uint32_t in, uint32_t out)
 	return trunk && trunk[in] && trunk[out] && out != hop->layered->channels->back[in];
 }
 
-/* By what two switches send each other; the lane gets all turns. */
+/* By what two switches send each other. */
 static bool note_ranks(void *arg, G_GNUC_UNUSED uint32_t a, G_GNUC_UNUSED uint32_t b,
 		       const struct acyclic_step *steps, uint32_t n)
 {
@@ -219,8 +218,6 @@ static bool note_ranks(void *arg, G_GNUC_UNUSED uint32_t a, G_GNUC_UNUSED uint32
 							 steps[i].to)];
 
 		at = i && steps[i - 1].to == steps[i].from ? at + 1 : 0;
-		if (*rank == NO_RANK)
-			acyclic_note(hop->lane, steps[i]);
 		*rank = *rank == NO_RANK ? at : MAX(*rank, at);
 	}
 	return true;
@@ -231,16 +228,12 @@ static void find_free_turns(struct hop_lanes *hop)
 {
 	const struct layered *layered = hop->layered;
 	const struct route_channels *channels = layered->channels;
-	struct acyclic *all = acyclic_new(channels, NULL);
+	struct acyclic *lane = acyclic_new(channels);
 
 	memset(hop->rank, NO_RANK, channels->n_steps);
-	hop->lane = all;
 	hop->kind = KIND_ANY;
 	layered_each_pair(layered, NULL, is_kind, note_ranks, hop);
-	acyclic_sort(all);
-	hop->lane = acyclic_new(channels, all);
-	acyclic_free(all);
-	layered_take_trunk(layered, hop->lane);
+	layered_take_trunk(layered, lane);
 	for (uint32_t in = 0; in < channels->n; in++)
 		route_each_step(channels, in, out)
 			hop->is_free[route_step_of(channels, in, out)] = is_trunk(hop, in, out);
@@ -251,9 +244,9 @@ static void find_free_turns(struct hop_lanes *hop)
 				struct acyclic_step step = {in, out};
 
 				if (hop->rank[turn] == rank)
-					hop->is_free[turn] = acyclic_add(hop->lane, &step, 1);
+					hop->is_free[turn] = acyclic_add(lane, &step, 1);
 			}
-	acyclic_free(hop->lane);
+	acyclic_free(lane);
 }
 
 /* ---- pairs ---- */

@@ -104,7 +104,7 @@ static void note_switches(void *arg, uint32_t first, uint32_t last)
 /* Of all that is sent, or of few of it. */
 static struct acyclic *note_all(const struct layered *layered, bool few)
 {
-	struct noting noting = {layered, few, acyclic_new(layered->channels, NULL)};
+	struct noting noting = {layered, few, acyclic_new(layered->channels)};
 
 	route_parallel(layered->graph->threads, layered->graph->n, note_switches, &noting);
 	return noting.lane;
@@ -165,14 +165,14 @@ static void open_lane(struct layers *layers, unsigned int lane)
 {
 	const struct route_channels *channels = layers->layered->channels;
 	const struct layered_way *way = layers->layered->way;
-	struct acyclic *with = acyclic_new(channels, way->all), *bare;
+	struct acyclic *with = acyclic_new(channels), *bare;
 
 	layers->layer[lane] = with;
 	layered_take_trunk(layers->layered, with);
 	if (!way->trunk || lane == 0 ||
 	    (!was_bare(layers, lane) && add_steps(layers, with)))
 		return;
-	bare = acyclic_new(channels, way->all);
+	bare = acyclic_new(channels);
 	if (!add_steps(layers, bare)) {
 		acyclic_free(bare);
 		return;

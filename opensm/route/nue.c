@@ -371,7 +371,7 @@ static bool route_on_one_lane(struct layered *layered)
 	uint64_t *most = &layered->way->routing->layered.busiest;
 	bool good = true;
 	uint32_t n = layered->graph->n;
-	struct nue nue = {.layered = layered, .lane = acyclic_new(layered->channels, NULL)};
+	struct nue nue = {.layered = layered, .lane = acyclic_new(layered->channels)};
 
 	nue.load = g_new0(uint64_t, layered->channels->n + 1);
 	nue.hop_cost = g_new(uint16_t, layered->channels->n + 1);

@@ -372,7 +372,7 @@ static bool add_column(struct transition *t, unsigned int sides, bool force)
 		const struct acyclic_step *steps;
 
 		if (!t->lane[vl])
-			t->lane[vl] = acyclic_new(t->channels, NULL);
+			t->lane[vl] = acyclic_new(t->channels);
 		list_steps(t, sides, 1u << vl);
 		steps = (const struct acyclic_step *)(const void *)t->steps->data;
 		for (uint32_t i = 0; force && i < t->steps->len; i++)

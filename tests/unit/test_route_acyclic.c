@@ -96,7 +96,7 @@ static void expect_same(const struct trial *trial)
 /* All steps noted at once: the answer of the sort, too, is that of the slow one. */
 static void try_sort(struct trial *trial, unsigned int rounds)
 {
-	struct acyclic *all = acyclic_new(trial->channels, NULL);
+	struct acyclic *all = acyclic_new(trial->channels);
 	size_t n = trial->channels->n;
 	bool free = true;
 
@@ -120,7 +120,7 @@ static void try_channels(struct trial *trial)
 {
 	size_t n = trial->channels->n;
 
-	trial->acyclic = acyclic_new(trial->channels, NULL);
+	trial->acyclic = acyclic_new(trial->channels);
 	trial->has = g_new0(bool, n *n + 1);
 	for (unsigned int i = 0; i < 2 * n; i++) {
 		struct acyclic_step steps[STEPS_MAX];
