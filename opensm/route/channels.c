@@ -47,7 +47,9 @@ struct route_channels *route_channels_new(const struct route_graph *graph,
 					      ? graph->edges[graph->first_edge[sw]].first_link
 					      : channels->first[sw + 1];
 		route_each_edge(graph, sw, edge)
-			for (uint32_t c = edge->first_link; c < edge->first_link + edge->n_links; c++) {
+			for (uint32_t k = 0; k < edge->n_links; k++) {
+				uint32_t c = edge->first_link + k;
+
 				channels->from[c] = sw;
 				channels->to[c] = edge->to;
 				channels->of_port[(size_t)sw * 256 + graph->links[c]] = c;

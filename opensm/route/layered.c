@@ -201,7 +201,8 @@ struct routing *layered_compute(const struct route_engine *engine, const struct 
 		return routing;
 	}
 	routing_unref(routing);
-	if (kept->layered.base->maker) /* what switches held at the start is nothing to go back to */
+	/* what switches held at the start is nothing to go back to */
+	if (kept->layered.base->maker)
 		g_clear_pointer(&kept->layered.base, routing_unref);
 	return kept;
 }
