@@ -228,9 +228,11 @@ static bool same_walk(const struct builder *builder, const GPtrArray *walk)
 
 struct fabric *fabric_copy(const struct fabric *old)
 {
-	struct fabric *fabric = g_memdup2(old, sizeof(*old));
+	struct fabric *fabric = g_new(struct fabric, 1);
 
-	ref_init(&fabric->ref);
+	ref_init(&fabric->ref); /* other threads may be counting that of the old one */
+	memcpy(&fabric->generation, &old->generation,
+	       sizeof(*fabric) - offsetof(struct fabric, generation));
 	fabric->nodes = g_memdup2(old->nodes, old->n_nodes * sizeof(*old->nodes));
 	fabric->switches = g_memdup2(old->switches, old->n_switches * sizeof(*old->switches));
 	fabric->ports = g_memdup2(old->ports, old->n_ports * sizeof(*old->ports));
