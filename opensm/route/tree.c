@@ -2,10 +2,9 @@
 /*
  * Shortest paths in layered networks, spread so that no two destinations share what they need not.
  *
- * A network is layered if the distance to the nearest leaf switch gives every switch a rank, no
- * cable joins switches of one rank, and leaves reach each other by going up and then down. Nothing
- * is read from names or port numbers, and missing parts do no harm: they make the spread less
- * even, never the paths longer.
+ * A network is layered if the distance to the nearest leaf switch gives every switch a rank, and no
+ * cable joins switches of one rank. Nothing is read from names or port numbers, and missing parts
+ * do no harm: they make the spread less even, never the paths longer.
  *
  * The idea: in a tree, the way down to a destination is fixed by the switch where the way up ends.
  * So each destination LID is given one ancestor of each rank by turns among the parents
@@ -82,26 +81,6 @@ static bool is_layered(const struct tree *tree)
 	return true;
 }
 
-/* At most one pair of leaves in four may be farther apart than up and down. */
-static bool goes_up_and_down(const struct tree *tree)
-{
-	uint32_t n = tree->graph->n;
-	uint64_t far = 0, pairs = 0;
-
-	for (uint32_t a = 0; a < n; a++) {
-		if (tree->rank[a])
-			continue;
-		for (uint32_t b = 0; b < n; b++) {
-			if (tree->rank[b])
-				continue;
-			pairs++;
-			far += route_distance(tree->graph, tree->hops[(size_t)a * n + b]) >
-			       2 * tree->max_rank;
-		}
-	}
-	return far * 4 <= pairs;
-}
-
 static bool most_hosts_on_leaves(const struct tree *tree)
 {
 	uint64_t on_leaves = 0, all = 0;
@@ -143,7 +122,7 @@ static bool recognise(struct tree *tree)
 			return false;
 		if (tree->max_rank < FARTHEST)
 			tree->max_rank = route_rank_idle(graph, tree->rank, tree->max_rank);
-		if (is_layered(tree) && (!tree->hops || goes_up_and_down(tree)))
+		if (is_layered(tree))
 			return true;
 	}
 	return false;
