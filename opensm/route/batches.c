@@ -26,7 +26,7 @@ struct batches {
 struct route_change *route_loads_room(struct route_loads *loads, size_t n)
 {
 	if (loads->n + n >= loads->size) {
-		loads->size = 2 * (loads->n + n);
+		loads->size = 2 * (loads->n + n) + 1;
 		loads->changes = g_renew(struct route_change, loads->changes, loads->size);
 	}
 	loads->n += n;

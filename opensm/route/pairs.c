@@ -84,7 +84,8 @@ static bool take_part(const struct pipeline *pipeline, const struct part *part)
 		size_t first = i ? part->end[i - 1] : 0;
 
 		more = pipeline->call(pipeline->arg, part->pairs[i].a, part->pairs[i].b,
-				      part->steps + first, part->end[i] - first);
+				      part->steps ? part->steps + first : NULL,
+				      part->end[i] - first);
 	}
 	return more;
 }
