@@ -6,9 +6,8 @@
  *
  * A packet need not change at every hop. As many turns, from a channel to the next one, as close no
  * cycle among themselves (acyclic.h) are free and keep the lane; each other turn leads to a higher
- * one. So no lane has a cycle, and no way leads back to a lower one. Where one SL
- * does not do for that, some paths are put on a second one, where turns have other lanes, and so
- * on.
+ * one. So no lane has a cycle, and no way leads back to a lower one. Where one SL does not do for
+ * that, some paths are put on a second one, where turns have other lanes, and so on.
  */
 #include <string.h>
 
@@ -322,6 +321,7 @@ static bool try(struct hop_lanes *hop, unsigned int lanes, unsigned int sls)
 	hop->lanes = route_lanes_new(hop->layered->graph->n, sm_sl);
 	hop->lanes->sm_sl = sm_sl;
 	hop->n = lanes;
+	hop->planes[0] = new_plane(hop); /* SL2VL is that of it even if no pair sends anything */
 	return place_all(hop, sls);
 }
 

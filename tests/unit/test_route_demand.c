@@ -275,6 +275,29 @@ START_TEST(test_never_more_lanes)
 }
 END_TEST
 
+/* Each host is alone in its class, and nobody asks the subnet manager: then no pair has a lane. */
+START_TEST(test_nobody_sends)
+{
+	static const char *const engines[] = {"dfsssp", "lash", "nue", "hoplanes"};
+	struct fabric *fabric = make_fabric("torus:3x3:1", 0);
+	struct route_input input = {.threads = 1};
+	struct routing *routing;
+	struct route_verdict verdict;
+	struct classes classes;
+
+	fabric->sm_port = FABRIC_NONE;
+	classes_init(&classes, fabric, 9);
+	input.demand = &classes.demand;
+	routing = route_compute(route_find(engines[_i]), fabric, &input, NULL);
+	ck_assert_ptr_nonnull(routing);
+	ck_assert(route_verify_by(fabric, routing, &input, &verdict) && verdict.acyclic);
+	route_verdict_clear(&verdict);
+	routing_unref(routing);
+	classes_clear(&classes);
+	fabric_unref(fabric);
+}
+END_TEST
+
 /* Other classes are a reason to compute; the same ones are none. */
 START_TEST(test_renewed)
 {
@@ -336,6 +359,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_fewer_lanes, 0, G_N_ELEMENTS(lanes_trials));
 	tcase_add_test(tcase, test_never_more_lanes);
 	tcase_add_test(tcase, test_rebalanced);
+	tcase_add_loop_test(tcase, test_nobody_sends, 0, 4);
 	tcase_add_test(tcase, test_renewed);
 	tcase_add_test(tcase, test_one_class);
 	suite_add_tcase(suite, tcase);
