@@ -6,52 +6,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #define THREADS_MAX 64
-
-struct part {
-	pthread_t thread;
-	bool started;
-	void (*work)(void *arg, uint32_t first, uint32_t last);
-	void *arg;
-	uint32_t first, last;
-};
-
-static void *run(void *data)
-{
-	struct part *part = data;
-
-	part->work(part->arg, part->first, part->last);
-	return NULL;
-}
-
-void route_parallel(unsigned int threads, uint32_t n,
-		    void (*work)(void *arg, uint32_t first, uint32_t last), void *arg)
-{
-	struct part parts[THREADS_MAX];
-	uint32_t n_parts = CLAMP(threads, 1, THREADS_MAX);
-
-	n_parts = MIN(n_parts, MAX(n, 1));
-	for (uint32_t i = 0; i < n_parts; i++) {
-		parts[i] = (struct part){
-			.work = work,
-			.arg = arg,
-			.first = (uint64_t)n * i / n_parts,
-			.last = (uint64_t)n * (i + 1) / n_parts,
-		};
-		/* the last part is the caller's own; so is one that gets no thread */
-		if (i + 1 < n_parts)
-			parts[i].started = !pthread_create(&parts[i].thread, NULL, run, &parts[i]);
-		if (!parts[i].started)
-			run(&parts[i]);
-	}
-	for (uint32_t i = 0; i < n_parts; i++)
-		if (parts[i].started)
-			pthread_join(parts[i].thread, NULL);
-}
-
-/* ---- threads that wait for each other ---- */
 
 #define SPINS 4096 /* some microseconds: the others are nearly there, if they have a processor */
 
@@ -108,4 +64,28 @@ void route_team_run(unsigned int threads, route_team_fn *work, void *arg)
 	work(arg, &team, 0, n);
 	while (--n)
 		pthread_join(team.members[n].thread, NULL);
+}
+
+/* ---- a loop ---- */
+
+struct loop {
+	uint32_t n;
+	void (*work)(void *arg, uint32_t first, uint32_t last);
+	void *arg;
+};
+
+static void run_part(void *arg, G_GNUC_UNUSED struct route_team *team, unsigned int i,
+		     unsigned int n)
+{
+	const struct loop *loop = arg;
+
+	loop->work(loop->arg, (uint64_t)loop->n * i / n, (uint64_t)loop->n * (i + 1) / n);
+}
+
+void route_parallel(unsigned int threads, uint32_t n,
+		    void (*work)(void *arg, uint32_t first, uint32_t last), void *arg)
+{
+	struct loop loop = {n, work, arg};
+
+	route_team_run(MIN(threads, n), run_part, &loop);
 }

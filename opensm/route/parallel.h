@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Calls work(arg, first, last) for parts that together are [0, n), at most one a thread, and waits
- * for all. The parts depend on n and threads only. 0 or 1 thread: one call, on the caller.
+ * Calls work(arg, first, last) for parts that together are [0, n), one a thread, and waits for all.
+ * 0 or 1 thread, or if there are no more to be had: one call, on the caller.
  */
 void route_parallel(unsigned int threads, uint32_t n,
 		    void (*work)(void *arg, uint32_t first, uint32_t last), void *arg);
