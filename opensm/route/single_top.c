@@ -11,7 +11,7 @@
  * * hosts never send through a leaf;
  * * of the children of a switch that is inverted one is above it, and then no parent is. Paths
  *   between hosts go through a switch from or to a child: be it that one, up and down stay in
- * order.
+ *   order.
  *
  * So the ancestors of the leaf must be a tree: with two ways from a root down to it, two children
  * would be above. Best is a leaf that kept all ancestors; that it is the first of these by key
@@ -20,9 +20,9 @@
  * Joining. Of the switches that still have nobody above them some have all leaves below, and serve
  * as they are, unless connect_roots wants paths between them: a director whose line chips have
  * hosts, and leaves outside below some of these, then has twice the load on the busiest link. Each
- * of the others gets a neighbour above it that was below. That cable is then for
- * the way up and, down, for what leads to others than leaves: were it for these too, the neighbour,
- * which prefers ways down, would send all that it can down by this one.
+ * of the others gets a neighbour above it that was below. That cable is then for the way up and,
+ * down, for what leads to others than leaves: were it for these too, the neighbour, which prefers
+ * ways down, would send all that it can down by this one.
  */
 #include "route/single_top.h"
 
@@ -302,10 +302,10 @@ static uint32_t find_anchored(const struct join *join, uint32_t sw)
 	int64_t least = INT64_MAX;
 
 	route_each_edge(join->graph, sw, edge) {
-		if (!join->anchored[edge->to] || burden(join, edge->to) >= least)
-			continue;
-		least = burden(join, edge->to);
-		best = edge->to;
+		int64_t here = join->anchored[edge->to] ? burden(join, edge->to) : INT64_MAX;
+
+		best = here < least ? edge->to : best;
+		least = MIN(here, least);
 	}
 	return best;
 }
