@@ -91,7 +91,7 @@ void route_batches(uint32_t n, uint32_t size, uint64_t *load, uint32_t n_channel
 	struct batches batches = {
 		.n = n,
 		.size = size,
-		.stride = size == 1 ? 1 : route_coprime(n, n * 0.382 + 1),
+		.stride = size == 1 ? 1 : route_stride(n),
 		.load = load,
 		.n_channels = n_channels,
 		.route = route,

@@ -187,6 +187,11 @@ uint32_t route_coprime(uint32_t n, uint32_t least)
 	return least;
 }
 
+uint32_t route_stride(uint32_t n)
+{
+	return route_coprime(n, n * 0.382 + 1); /* the golden section */
+}
+
 void route_graph_free(struct route_graph *graph)
 {
 	if (!graph)

@@ -169,6 +169,8 @@ void route_edges_by_port(const struct route_graph *graph, uint32_t sw, uint32_t 
 
 /* The least number from this one on that has no divisor in common with n. */
 uint32_t route_coprime(uint32_t n, uint32_t least);
+/* Such a number, by which those of n that follow each other stand far apart. */
+uint32_t route_stride(uint32_t n);
 
 static inline uint32_t route_degree(const struct route_graph *graph, uint32_t sw)
 {

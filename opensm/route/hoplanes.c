@@ -11,7 +11,6 @@
  */
 #include <string.h>
 
-#include "route/demand.h"
 #include "route/layered.h"
 #include "route/shortest.h"
 
@@ -182,7 +181,6 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 {
 	const struct hop_lanes *hop = arg;
 	const struct route_graph *graph = hop->layered->graph;
-	bool hosts = route_has_hosts(graph, a), both = hosts && route_has_hosts(graph, b);
 
 	switch (hop->kind) {
 	case KIND_ANY:
@@ -190,9 +188,9 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 	case KIND_WITH_SM:
 		return a == graph->sm_switch;
 	case KIND_OF_HOSTS:
-		return a < b && both && route_sends(graph, a, b);
+		return layered_is_of_hosts(graph, a, b);
 	default:
-		return hosts && !both;
+		return layered_is_of_switch(graph, a, b);
 	}
 }
 

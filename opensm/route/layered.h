@@ -5,6 +5,7 @@
 
 #include "route/acyclic.h"
 #include "route/columns.h"
+#include "route/demand.h"
 #include "route/engine.h"
 #include "route/lanes.h"
 
@@ -128,6 +129,19 @@ static inline unsigned int layered_n_lids_from(const struct route_graph *graph, 
 					       uint32_t sw)
 {
 	return route_is_source(graph, from) ? layered_n_lids(graph, sw) : route_n_hosts(graph, sw);
+}
+
+/* Kinds of pairs, in this order: of switches whose hosts send each other anything, */
+static inline bool layered_is_of_hosts(const struct route_graph *graph, uint32_t a, uint32_t b)
+{
+	return a < b && route_has_hosts(graph, a) && route_has_hosts(graph, b) &&
+	       route_sends(graph, a, b);
+}
+
+/* and of one with hosts and one without. */
+static inline bool layered_is_of_switch(const struct route_graph *graph, uint32_t a, uint32_t b)
+{
+	return route_has_hosts(graph, a) && !route_has_hosts(graph, b);
 }
 
 /* How many pairs of switches have no SL in the lanes, as their hosts send each other nothing. */

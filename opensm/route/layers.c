@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "route/bits.h"
-#include "route/demand.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
 
@@ -296,11 +295,10 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 	case KIND_WITH_SM:
 		return a == sm && layers->lanes->vl[layers->lanes->sm_sl] >= layers->first;
 	case KIND_OF_HOSTS:
-		return a < b && layers->layered->hops[(size_t)a * graph->n + b] == layers->hops &&
-		       route_has_hosts(graph, a) && route_has_hosts(graph, b) &&
-		       route_sends(graph, a, b);
+		return layers->layered->hops[(size_t)a * graph->n + b] == layers->hops &&
+		       layered_is_of_hosts(graph, a, b);
 	default:
-		return route_has_hosts(graph, a) && !route_has_hosts(graph, b);
+		return layered_is_of_switch(graph, a, b);
 	}
 }
 

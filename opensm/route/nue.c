@@ -319,7 +319,7 @@ static void fill(struct nue *nue, uint32_t dest)
 /* Destinations that follow each other stand far apart: near ones would take the same steps. */
 static void route_all(struct nue *nue)
 {
-	uint32_t n = nue->layered->graph->n, stride = route_coprime(n, n * 0.382 + 1);
+	uint32_t n = nue->layered->graph->n, stride = route_stride(n);
 
 	for (unsigned int pass = 0; pass < PASSES; pass++) {
 		nue->escapes = nue->layered->way->routing->max_hops = 0;
