@@ -449,10 +449,8 @@ static void set_spare(struct climb *climb, uint32_t target)
 {
 	struct tree *tree = climb->tree;
 
-	if (tree->spare[target])
-		return;
-	tree->spares[tree->n_spares] = target;
-	tree->spare[target] = ++tree->n_spares;
+	if (!tree->spare[target])
+		tree->spare[target] = ++tree->n_spares;
 }
 
 /* One target takes its turn; if that is a lost link, what becomes of it is left for later. */
@@ -687,7 +685,6 @@ static void init_ancestors(struct tree *tree)
 	tree->lids = g_new(uint16_t, n + 1);
 	tree->leaf = g_new(uint16_t, n + 1);
 	tree->spare = g_new0(uint16_t, n + 1);
-	tree->spares = g_new(uint32_t, n + 1);
 	tree->lacks = g_new0(bool, graph->n + 1);
 	tree->place = g_new0(uint16_t, graph->n + 1);
 	for (unsigned int level = 0; level < tree->levels; level++) {
@@ -779,7 +776,6 @@ void tree_clear_ancestors(struct tree *tree)
 	g_free(tree->lids);
 	g_free(tree->leaf);
 	g_free(tree->spare);
-	g_free(tree->spares);
 	g_free(tree->lacks);
 	g_free(tree->place);
 }

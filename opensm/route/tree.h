@@ -27,7 +27,6 @@ struct tree {
 	uint8_t *turn[TREE_RANKS_MAX];
 	/* [target]: not 0: it got no ancestor where a cable is lost; they are numbered from 1. */
 	uint16_t *spare;
-	uint32_t *spares; /* these targets */
 	uint32_t n_spares;
 	bool *lacks;	 /* [switch]: it lost links to parents, most likely */
 	uint16_t *place; /* [switch]: how many of its kind stand before it */

@@ -24,17 +24,18 @@ struct row {
 	uint8_t rises[256];		       /* ROUTE_UP: they are reached by going up first */
 	uint8_t limit[256];		       /* only if they are less */
 	uint8_t up[256];		       /* lowest ports of edges that lead up */
-	unsigned int n_up, stride; /* they are tried in these steps */
-	uint64_t *ways;	     /* [i / 64 * switches + switch]: bit i % 64: up[i] begins a best path
-				there */
+	unsigned int n_up;
+	uint64_t *ways; /* [i / 64 * switches + switch]: bit i % 64: up[i] begins a best path */
 	uint8_t *via[256];   /* [hops]: ports to switches that are so far by [switch], 0xFF for
 				others; NULL: not made yet */
 	uint8_t *free;	     /* memory for more of them */
 	uint8_t far;	     /* hops to the leaf at hand */
+	bool down;	     /* all ways to it lead down */
 	unsigned int levels; /* of ancestors that may be on the way there */
 	const uint8_t *nearer[TREE_RANKS_MAX]; /* [level]: ports to those that are, by [switch] */
-	uint32_t *others; /* targets of the leaf at hand that are not filled yet */
-	bool below;	  /* for some targets the top ancestor did not do */
+	bool follows;	  /* past is looked for; not where that would load a few cables too much */
+	bool below;	  /* the top ancestor did not do for some targets, or is not asked alone */
+	uint32_t *others; /* scratch: targets of the leaf at hand */
 	uint8_t *past;	  /* [leaf]: port for its LIDs that have no ancestor on a way from here */
 	uint32_t hit;	  /* number on its leaf of the last target that had one */
 };
@@ -67,8 +68,12 @@ static const uint8_t *via(const struct tree *tree, struct row *row, uint8_t far)
 }
 
 /* Looks up the ancestors that may be on the way to a leaf which is far hops away. */
-static void look(const struct tree *tree, struct row *row, uint8_t far)
+static void look(const struct tree *tree, struct row *row, uint32_t leaf)
 {
+	uint8_t far = row->hops[leaf];
+
+	row->down = !row->n_up || route_distance(tree->graph, far) + tree->rank[leaf] ==
+					  tree->rank[row->sw];
 	if (row->far == far)
 		return;
 	row->far = far;
@@ -77,26 +82,12 @@ static void look(const struct tree *tree, struct row *row, uint8_t far)
 		row->nearer[level] = via(tree, row, far - level - 1);
 }
 
-/* The port of the parallel links to use for a target that leaves through this edge. */
-static uint8_t among_parallel(const struct tree *tree, const struct row *row, uint8_t port,
-			      uint32_t target)
+/* Whether this port, the lowest of its edge, begins a legal path there that is a best one. */
+static bool is_legal(const struct row *row, uint8_t port, uint32_t dest)
 {
-	const struct route_edge *edge = row->edge_of[port];
-	unsigned int level = MIN(tree->rank[row->sw], tree->rank[edge->to]), turn;
+	uint8_t there = row->there[port][dest];
 
-	level = MIN(level, tree->levels - 1);
-	turn = tree->turn[level][target];
-	if (turn >= edge->n_links && tree->rank[edge->to] > tree->rank[row->sw])
-		edge = row->edge_of[row->next[tree->graph->targets[target].leaf]];
-	return tree->graph->links[edge->first_link + turn % edge->n_links];
-}
-
-/* Whether this port, the lowest of its edge, begins a legal path to the leaf that is a best one. */
-static bool is_legal(const struct row *row, uint8_t port, uint32_t leaf)
-{
-	uint8_t there = row->there[port][leaf];
-
-	return (there < row->limit[port]) & ((there | row->rises[port]) + 1u == row->hops[leaf]);
+	return (there < row->limit[port]) & ((there | row->rises[port]) + 1u == row->hops[dest]);
 }
 
 /* What route_leads() looks at, side by side: trees with cables lost ask it of many entries. */
@@ -116,24 +107,6 @@ static uint8_t port_at(const struct tree *tree, const struct row *row, uint32_t 
 		       unsigned int level)
 {
 	return row->nearer[level][tree->ancestor[level][target]];
-}
-
-/*
- * Port towards the highest ancestor below level that is on a shortest path, else to the leaf
- * itself. The switch is no ancestor of its own: it is at least one hop from one.
- */
-static uint8_t port_by_ancestor(const struct tree *tree, const struct row *row, uint32_t target,
-				unsigned int level)
-{
-	uint32_t leaf = tree->leaf[target];
-
-	while (level-- > 0) {
-		uint8_t port = port_at(tree, row, target, level);
-
-		if (port != ROUTE_NO_PORT && (tree->along_ranks || is_legal(row, port, leaf)))
-			return port;
-	}
-	return row->next[leaf];
 }
 
 /* ---- ways up ---- */
@@ -160,13 +133,12 @@ static void find_ways(struct row *row, uint32_t n, uint8_t *bits)
 		uint64_t *ways = row->ways + first / 64 * (size_t)n;
 
 		memset(bits, 0, n);
-		for (unsigned int i = 0; i < 8 && first + i < row->n_up; i++) {
-			uint8_t port = row->up[first + i];
+		for (unsigned int i = first; i < MIN(first + 8, row->n_up); i++) {
 			uint32_t sw = 0;
 
 			for (; sw + CHUNK <= n; sw += CHUNK)
-				add_way(row, port, sw, CHUNK, 1u << i, bits);
-			add_way(row, port, sw, n - sw, 1u << i, bits);
+				add_way(row, row->up[i], sw, CHUNK, 1u << i % 8, bits);
+			add_way(row, row->up[i], sw, n - sw, 1u << i % 8, bits);
 		}
 		for (uint32_t sw = 0; sw < n; sw++)
 			ways[sw] |= (uint64_t)bits[sw] << first % 64;
@@ -175,45 +147,30 @@ static void find_ways(struct row *row, uint32_t n, uint8_t *bits)
 
 /*
  * The first port in turn that leads up on a way both to the leaf and to dest; or ROUTE_NO_PORT.
- * Each switch tries its ports by a stride of its own: else those that have lost the same port would
- * all load the next one.
+ * Each switch goes up by its own place, so that all cables that are left share what goes up and
+ * comes down, and by a stride of its own: else those that have lost the same port would all load
+ * the next one. dest is where the ways meet again.
  */
 static uint8_t port_in_turn(const struct tree *tree, const struct row *row, uint32_t turn,
 			    uint32_t dest, uint32_t leaf)
 {
-	unsigned int n = row->n_up;
-	uint64_t both = row->ways[dest] & row->ways[leaf];
+	unsigned int n = row->n_up, place = tree->place[row->sw];
+	unsigned int stride = n > 1 ? 1 + place / n % (n - 1) : 0;
 
-	if (!n || route_distance(tree->graph, row->far) + tree->rank[leaf] == tree->rank[row->sw])
-		return ROUTE_NO_PORT; /* all ways lead down */
-	if (n <= 64 && !(both & (both - 1))) /* one way, or none */
-		return both ? row->up[__builtin_ctzll(both)] : ROUTE_NO_PORT;
-	turn %= n;
+	if (row->down)
+		return ROUTE_NO_PORT;
+	turn = (place + turn) % n;
 	for (unsigned int i = 0; i < n; i++) {
 		const uint64_t *ways = row->ways + turn / 64 * (size_t)tree->graph->n;
+		uint64_t both = ways[dest] & ways[leaf];
 
-		if ((n <= 64 ? both : ways[dest] & ways[leaf]) >> turn % 64 & 1)
+		if (n <= 64 && !(both & (both - 1)))
+			return both ? row->up[__builtin_ctzll(both)] : ROUTE_NO_PORT;
+		if (both >> turn % 64 & 1)
 			return row->up[turn];
-		turn = turn + row->stride < n ? turn + row->stride : turn + row->stride - n;
+		turn = turn + stride < n ? turn + stride : turn + stride - n;
 	}
 	return ROUTE_NO_PORT;
-}
-
-/*
- * Port for a target that has no common way down from some rank on, as a cable is lost there, or not
- * from here, and no ancestor of this level or above is on the way. Each switch goes up by its own
- * place, so that all cables that are left share what goes up and comes down; dest is where the ways
- * meet again.
- */
-static uint8_t port_by_place(const struct tree *tree, const struct row *row, uint32_t target,
-			     unsigned int level)
-{
-	uint32_t leaf = tree->leaf[target];
-	uint32_t dest = level > 0 ? tree->ancestor[level - 1][target] : leaf;
-	uint32_t turn = tree->spare[target] ? tree->spare[target] : tree->place[leaf];
-	uint8_t port = port_in_turn(tree, row, tree->place[row->sw] + turn, dest, leaf);
-
-	return port == ROUTE_NO_PORT ? port_by_ancestor(tree, row, target, level) : port;
 }
 
 /* ---- targets ---- */
@@ -222,17 +179,15 @@ static uint8_t port_by_place(const struct tree *tree, const struct row *row, uin
  * Sets and returns the port for LIDs of a leaf that do not pass here: that of one which does. What
  * leads to the highest ancestors is in there.
  */
-static uint8_t find_past(const struct tree *tree, struct row *row, uint32_t leaf,
-			 const uint8_t *there, const uint16_t *ancestor)
+static uint8_t find_past(const struct tree *tree, struct row *row, uint32_t leaf)
 {
-	uint32_t first = tree->graph->first_target[leaf];
-	uint32_t n = tree->graph->first_target[leaf + 1] - first;
+	uint32_t first = tree->graph->first_target[leaf], n = route_n_hosts(tree->graph, leaf);
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; row->levels && i < n; i++) {
 		uint32_t k = row->hit + i < n ? row->hit + i : (row->hit + i) % n;
-		uint8_t port = there[ancestor[first + k]];
+		uint8_t port = port_at(tree, row, first + k, row->levels - 1);
 
-		if (port == ROUTE_NO_PORT || tree->spare[first + k])
+		if (!is_legal(row, port, leaf))
 			continue;
 		row->hit = k;
 		return row->past[leaf] = port;
@@ -240,70 +195,63 @@ static uint8_t find_past(const struct tree *tree, struct row *row, uint32_t leaf
 	return row->past[leaf];
 }
 
-static void fill_own_leaf(const struct tree *tree, const struct row *row)
+/*
+ * The innermost loops: all LIDs at all switches, without branches. What leads to the top ancestor
+ * at the right distance is looked up. False: for some targets there was nothing.
+ */
+static bool look_up_top(const struct tree *tree, const struct row *row, uint32_t first,
+			uint32_t last)
 {
-	const struct route_graph *graph = tree->graph;
+	const uint8_t *there = row->nearer[row->levels - 1];
+	const uint16_t *ancestor = tree->ancestor[row->levels - 1];
+	unsigned int missing = 0;
 
-	for (uint32_t t = graph->first_target[row->sw]; t < graph->first_target[row->sw + 1]; t++)
-		row->lft[graph->targets[t].lid] = graph->targets[t].exit;
-}
+	for (uint32_t t = first; t < last; t++) {
+		uint8_t port = there[ancestor[t]];
 
-/* How many levels up to and with the highest ancestor that is on the way; 0: none is. */
-static unsigned int find_level(const struct tree *tree, const struct row *row, uint32_t target)
-{
-	unsigned int level = row->levels;
-
-	while (level > 0 && port_at(tree, row, target, level - 1) == ROUTE_NO_PORT)
-		level--;
-	return level;
-}
-
-/* The port for one target, with nothing taken for granted. */
-static uint8_t find_port(const struct tree *tree, const struct row *row, uint32_t target)
-{
-	unsigned int level = find_level(tree, row, target);
-
-	if (level > 0 && level == row->levels) {
-		uint8_t port = port_at(tree, row, target, level - 1);
-
-		if (tree->along_ranks || is_legal(row, port, tree->leaf[target]))
-			return port;
+		row->lft[tree->lids[t]] = port;
+		missing |= port == ROUTE_NO_PORT;
 	}
-	if (tree->spare[target] || tree->lacks[row->sw])
-		return port_by_place(tree, row, target, level);
-	return port_by_ancestor(tree, row, target, level);
+	return !missing;
 }
 
-/* The same for one that is not spare, and has no ancestor on the way. */
-static uint8_t find_elsewhere(const struct tree *tree, const struct row *row, uint32_t leaf)
+/* The same for one leaf, and where there is nothing, at the next level below; at last by rest. */
+static inline void look_up_all(const struct tree *tree, const struct row *row, unsigned int levels,
+			       uint32_t leaf, uint8_t rest)
 {
-	uint8_t port = ROUTE_NO_PORT;
+	uint32_t last = tree->graph->first_target[leaf + 1];
 
-	if (tree->lacks[row->sw])
-		port = port_in_turn(tree, row, tree->place[row->sw] + tree->place[leaf], leaf,
-				    leaf);
-	return port == ROUTE_NO_PORT ? row->next[leaf] : port;
+	for (uint32_t t = tree->graph->first_target[leaf]; t < last; t++) {
+		uint8_t port = rest;
+
+		for (unsigned int level = 0; level < levels; level++) {
+			uint8_t nearer = port_at(tree, row, t, level);
+
+			port = nearer == ROUTE_NO_PORT ? port : nearer;
+		}
+		row->lft[tree->lids[t]] = port;
+	}
 }
 
 /*
- * All targets of a leaf get a port, without branches, and those that have an ancestor on the way,
- * or are spare, are listed.
+ * All get this port; lists those that have an ancestor on the way, or are spare where there are
+ * ways up: they may get another one.
  */
-static inline uint32_t fill_elsewhere(const struct tree *tree, const struct row *row, uint32_t leaf,
-				      unsigned int levels, uint8_t *restrict lft,
-				      uint32_t *restrict others)
+static inline uint32_t list_others(const struct tree *tree, const struct row *row,
+				   unsigned int levels, uint32_t leaf, uint8_t rest,
+				   uint8_t *restrict lft, uint32_t *restrict others)
 {
 	uint32_t last = tree->graph->first_target[leaf + 1], n = 0;
-	uint8_t elsewhere = find_elsewhere(tree, row, leaf);
+	uint16_t most = row->down ? UINT16_MAX : 0;
 
 	for (uint32_t t = tree->graph->first_target[leaf]; t < last; t++) {
 		uint8_t any = ROUTE_NO_PORT;
 
 		for (unsigned int level = 0; level < levels; level++)
 			any &= port_at(tree, row, t, level);
-		lft[tree->lids[t]] = elsewhere;
+		lft[tree->lids[t]] = rest;
 		others[n] = t;
-		n += (any != ROUTE_NO_PORT) | (tree->spare[t] != 0);
+		n += (any != ROUTE_NO_PORT) | (tree->spare[t] > most);
 	}
 	return n;
 }
@@ -327,155 +275,124 @@ static uint32_t fill_top(const struct tree *tree, const struct row *row, uint32_
 	return n;
 }
 
-/* Targets of a leaf that have an edge get one of its links. */
-static void spread_parallel(const struct tree *tree, const struct row *row, uint32_t leaf)
+/*
+ * The port for a target whose highest ancestor is not on the way, or that has none from some rank
+ * on, as cables are lost: by turns of the ways up to its highest that is, or to the leaf.
+ */
+static uint8_t find_port(const struct tree *tree, const struct row *row, uint32_t target)
 {
-	const struct route_graph *graph = tree->graph;
+	uint32_t leaf = tree->leaf[target], dest = leaf, turn = tree->spare[target];
+	uint8_t port = row->next[leaf], in_turn;
 
-	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++)
-		row->lft[tree->lids[t]] = among_parallel(tree, row, row->lft[tree->lids[t]], t);
+	for (unsigned int level = row->levels; level-- > 0;) {
+		uint8_t nearer = port_at(tree, row, target, level);
+
+		if (nearer == ROUTE_NO_PORT || (!tree->along_ranks && !is_legal(row, nearer, leaf)))
+			continue;
+		if (level + 1 == row->levels)
+			return nearer;
+		dest = tree->ancestor[level][target];
+		port = nearer;
+		break;
+	}
+	if (!turn && !tree->lacks[row->sw])
+		return port;
+	in_turn = port_in_turn(tree, row, turn ? turn : tree->place[leaf], dest, leaf);
+	return in_turn == ROUTE_NO_PORT ? port : in_turn;
 }
+
+/* Calls what is inline with the number of levels known, so that the compiler unrolls loops. */
+#define by_levels(number, call) \
+	switch (number) { \
+	case 1: { const unsigned int levels = 1; call; break; } \
+	case 2: { const unsigned int levels = 2; call; break; } \
+	default: { const unsigned int levels = number; call; } \
+	}
 
 static void fill_leaf(const struct tree *tree, struct row *row, uint32_t leaf)
 {
-	uint32_t *others = row->others, n;
+	uint8_t rest = ROUTE_NO_PORT;
+	uint32_t n;
 
-	if (row->levels == 1)
-		n = fill_elsewhere(tree, row, leaf, 1, row->lft, others);
-	else if (row->levels == 2)
-		n = fill_elsewhere(tree, row, leaf, 2, row->lft, others);
-	else
-		n = fill_elsewhere(tree, row, leaf, row->levels, row->lft, others);
+	if (tree->lacks[row->sw])
+		rest = port_in_turn(tree, row, tree->place[leaf], leaf, leaf);
+	if (rest == ROUTE_NO_PORT)
+		rest = row->follows ? find_past(tree, row, leaf) : row->next[leaf];
+	if (row->follows && !tree->n_spares) {
+		by_levels(row->levels, look_up_all(tree, row, levels, leaf, rest));
+		return;
+	}
+	by_levels(row->levels,
+		  n = list_others(tree, row, levels, leaf, rest, row->lft, row->others));
 	if (row->levels)
-		n = fill_top(tree, row, leaf, row->lft, others, n);
+		n = fill_top(tree, row, leaf, row->lft, row->others, n);
 	for (uint32_t i = 0; i < n; i++)
-		row->lft[tree->lids[others[i]]] = find_port(tree, row, others[i]);
-	if (tree->graph->parallel)
-		spread_parallel(tree, row, leaf);
+		row->lft[tree->lids[row->others[i]]] = find_port(tree, row, row->others[i]);
 }
 
-static void fill_carefully(const struct tree *tree, struct row *row)
+/* The port of the parallel links to use for a target that leaves through this edge. */
+static uint8_t among_parallel(const struct tree *tree, const struct row *row, uint8_t port,
+			      uint32_t target)
+{
+	const struct route_edge *edge = row->edge_of[port];
+	unsigned int level = MIN(tree->rank[row->sw], tree->rank[edge->to]), turn;
+
+	level = MIN(level, tree->levels - 1);
+	turn = tree->turn[level][target];
+	if (turn >= edge->n_links && tree->rank[edge->to] > tree->rank[row->sw])
+		edge = row->edge_of[row->next[tree->graph->targets[target].leaf]];
+	return tree->graph->links[edge->first_link + turn % edge->n_links];
+}
+
+static void spread_parallel(const struct tree *tree, const struct row *row)
+{
+	for (uint32_t t = 0; t < route_n_targets(tree->graph); t++) {
+		uint8_t *port = &row->lft[tree->lids[t]];
+
+		if (tree->leaf[t] != row->sw && *port != ROUTE_NO_PORT)
+			*port = among_parallel(tree, row, *port, t);
+	}
+}
+
+#define TRY 32 /* leaves */
+
+static void fill_leaves(const struct tree *tree, struct row *row)
 {
 	const struct route_graph *graph = tree->graph;
 
-	for (uint32_t leaf = 0; leaf < graph->n; leaf++) {
+	for (uint32_t leaf = 0, end; leaf < graph->n; leaf = end) {
 		uint8_t far = row->hops[leaf];
 
+		end = leaf + 1;
 		if (!far || far == ROUTE_FAR || !route_has_hosts(graph, leaf))
 			continue;
-		look(tree, row, far);
+		look(tree, row, leaf);
+		if (!row->below && row->levels) {
+			while (end < MIN(leaf + TRY, graph->n) &&
+			       (row->hops[end] == far || !route_has_hosts(graph, end)))
+				end++;
+			if (look_up_top(tree, row, graph->first_target[leaf],
+					graph->first_target[end]))
+				continue;
+			row->below = true; /* most likely again at this switch */
+			end = leaf + 1;
+		}
 		fill_leaf(tree, row, leaf);
 	}
 }
 
-/*
- * The innermost loops: all LIDs at all switches, without branches. What leads to the top ancestor
- * at the right distance is looked up. False: for some targets there was nothing.
- */
-static bool look_up_top(const struct tree *tree, const struct row *row, const uint8_t *there,
-			const uint16_t *ancestor, uint32_t first, uint32_t last)
-{
-	unsigned int missing = 0;
-
-	for (uint32_t t = first; t < last; t++) {
-		uint8_t port = there[ancestor[t]];
-
-		row->lft[tree->lids[t]] = port;
-		missing |= port == ROUTE_NO_PORT;
-	}
-	return !missing;
-}
-
-/*
- * The same for one leaf, and where there is nothing, at the next level below; at last to the leaf
- * itself.
- */
-static void look_up_all(const struct tree *tree, const struct row *row, unsigned int levels,
-			uint32_t first, uint32_t last)
-{
-	uint8_t past = row->past[tree->leaf[first]];
-
-	for (uint32_t t = first; t < last; t++) {
-		uint8_t port = past;
-
-		for (unsigned int level = 0; level < levels; level++) {
-			uint8_t nearer = port_at(tree, row, t, level);
-
-			port = nearer == ROUTE_NO_PORT ? port : nearer;
-		}
-		row->lft[tree->lids[t]] = port;
-	}
-}
-
-/* With the number of levels known, so that the compiler unrolls the loop. */
-static void look_up_leaf(const struct tree *tree, struct row *row, uint32_t first, uint32_t last)
-{
-	unsigned int levels = row->levels;
-
-	if (levels)
-		find_past(tree, row, tree->leaf[first], row->nearer[levels - 1],
-			  tree->ancestor[levels - 1]);
-	switch (levels) {
-	case 1:
-		look_up_all(tree, row, 1, first, last);
-		break;
-	case 2:
-		look_up_all(tree, row, 2, first, last);
-		break;
-	default:
-		look_up_all(tree, row, levels, first, last);
-	}
-}
-
-#define TRY 64	       /* targets */
-#define BLOCK_TURNS 64 /* blocks by turns, at the most */
-
-/* Targets of leaves that are all far hops away. */
-static void fill_run(const struct tree *tree, struct row *row, uint8_t far, uint32_t first,
-		     uint32_t last)
-{
-	unsigned int levels;
-
-	if (!far || far == ROUTE_FAR)
-		return;
-	look(tree, row, far);
-	levels = row->levels;
-	for (uint32_t t = first, end; t < last; t = end) {
-		end = MIN(t + TRY, last);
-		if (!row->below && levels &&
-		    look_up_top(tree, row, row->nearer[levels - 1], tree->ancestor[levels - 1], t,
-				end))
-			continue;
-		row->below = true; /* most likely again at this switch */
-		end = tree->graph->first_target[tree->leaf[t] + 1];
-		look_up_leaf(tree, row, t, end);
-	}
-}
-
-static void fill_runs(const struct tree *tree, struct row *row)
+static void fill_targets(const struct tree *tree, struct row *row)
 {
 	const struct route_graph *graph = tree->graph;
-	uint32_t start = 0, n = route_n_targets(graph);
-	uint8_t far = n ? row->hops[tree->leaf[0]] : 0;
 
-	for (uint32_t leaf = 0; leaf < graph->n; leaf++) {
-		if (row->hops[leaf] == far || !route_has_hosts(graph, leaf))
-			continue;
-		fill_run(tree, row, far, start, graph->first_target[leaf]);
-		start = graph->first_target[leaf];
-		far = row->hops[leaf];
-	}
-	fill_run(tree, row, far, start, n);
-	for (uint32_t i = 0; i < tree->n_spares; i++) {
-		uint32_t t = tree->spares[i];
-
-		far = row->hops[tree->leaf[t]];
-		if (!far || far == ROUTE_FAR)
-			continue;
-		look(tree, row, far);
-		row->lft[tree->lids[t]] = find_port(tree, row, t);
-	}
+	fill_leaves(tree, row);
+	for (uint32_t t = graph->first_target[row->sw]; t < graph->first_target[row->sw + 1]; t++)
+		row->lft[tree->lids[t]] = graph->targets[t].exit;
+	if (graph->parallel)
+		spread_parallel(tree, row);
 }
+
+#define BLOCK_TURNS 64 /* blocks by turns, at the most */
 
 /*
  * What leads to switches need not be spread well, as little is sent to them; what counts is that
@@ -523,6 +440,13 @@ static void fill_own_lids(const struct tree *tree, struct row *row)
 	}
 }
 
+/* What the threads of a fill share. */
+struct fill {
+	const struct tree *tree;
+	struct routing *routing;
+	atomic_uint next; /* switch */
+};
+
 /* Of one thread, for rows. */
 struct memory {
 	/* by each level of ancestors, at most, for each distance of a leaf: all differ; and past */
@@ -531,9 +455,10 @@ struct memory {
 	uint32_t *others;
 };
 
-static void fill_switch(const struct tree *tree, uint32_t sw, struct routing *routing,
-			const struct memory *memory)
+static void fill_switch(const struct fill *fill, uint32_t sw, const struct memory *memory)
 {
+	const struct tree *tree = fill->tree;
+	struct routing *routing = fill->routing;
 	const struct route_graph *graph = tree->graph;
 	struct row row = {
 		.sw = sw,
@@ -555,25 +480,14 @@ static void fill_switch(const struct tree *tree, uint32_t sw, struct routing *ro
 		if (tree->rank[edge->to] > tree->rank[sw])
 			row.up[row.n_up++] = port;
 	}
-	if (row.n_up > 1)
-		row.stride = 1 + tree->place[sw] / row.n_up % (row.n_up - 1);
-	row.there[ROUTE_NO_PORT] = row.hops;
+	row.there[ROUTE_NO_PORT] = row.hops; /* it is never legal */
 	if (row.n_up && (tree->n_spares || tree->lacks[sw]))
 		find_ways(&row, graph->n, row.free);
-	fill_own_leaf(tree, &row);
-	if (graph->parallel || tree->lacks[sw] || !tree->along_ranks)
-		fill_carefully(tree, &row);
-	else
-		fill_runs(tree, &row);
+	row.follows = !graph->parallel && tree->along_ranks && !tree->lacks[sw];
+	row.below = !row.follows;
+	fill_targets(tree, &row);
 	fill_own_lids(tree, &row);
 }
-
-/* What the threads of a fill share. */
-struct fill {
-	const struct tree *tree;
-	struct routing *routing;
-	atomic_uint next; /* switch */
-};
 
 #define AT_ONCE 8 /* switches: their tables take most of the time, and not all the same */
 
@@ -592,7 +506,7 @@ static void fill_switches(void *arg, uint32_t thread, uint32_t last)
 	(void)last;
 	while ((sw = atomic_fetch_add(&fill->next, AT_ONCE)) < n)
 		for (uint32_t end = MIN(sw + AT_ONCE, n); sw < end; sw++)
-			fill_switch(fill->tree, sw, fill->routing, &memory);
+			fill_switch(fill, sw, &memory);
 	g_free(memory.octets);
 	g_free(memory.ways);
 	g_free(memory.others);
