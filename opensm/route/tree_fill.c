@@ -217,7 +217,7 @@ static bool look_up_top(const struct tree *tree, const struct row *row, uint32_t
 
 /* The same for one leaf, and where there is nothing, at the next level below; at last by rest. */
 static inline void look_up_all(const struct tree *tree, const struct row *row, unsigned int levels,
-			       uint32_t leaf, uint8_t rest)
+			       uint32_t leaf, uint8_t rest, uint8_t *restrict lft)
 {
 	uint32_t last = tree->graph->first_target[leaf + 1];
 
@@ -229,7 +229,7 @@ static inline void look_up_all(const struct tree *tree, const struct row *row, u
 
 			port = nearer == ROUTE_NO_PORT ? port : nearer;
 		}
-		row->lft[tree->lids[t]] = port;
+		lft[tree->lids[t]] = port;
 	}
 }
 
@@ -319,7 +319,7 @@ static void fill_leaf(const struct tree *tree, struct row *row, uint32_t leaf)
 	if (rest == ROUTE_NO_PORT)
 		rest = row->follows ? find_past(tree, row, leaf) : row->next[leaf];
 	if (row->follows && !tree->n_spares) {
-		by_levels(row->levels, look_up_all(tree, row, levels, leaf, rest));
+		by_levels(row->levels, look_up_all(tree, row, levels, leaf, rest, row->lft));
 		return;
 	}
 	by_levels(row->levels,
