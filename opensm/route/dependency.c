@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Channel dependencies. Sets that are never written stay without memory. */
-#include <string.h>
-
 #include "route/bits.h"
 #include "route/lanes.h"
 #include "route/verify.h"
@@ -36,20 +34,6 @@ void dependency_free(struct dependency *dependency)
 static uint64_t *wants_of(const struct dependency *dependency, uint32_t node)
 {
 	return &dependency->wants[(size_t)node * (dependency->n_outs / 64)];
-}
-
-void dependency_add_wanted(struct dependency *dependency, uint32_t channel,
-			   const uint8_t wanted[256])
-{
-	uint64_t *wants = wants_of(dependency, channel);
-
-	for (unsigned int first = 0; first < 256; first += 8) {
-		uint64_t eight;
-
-		memcpy(&eight, wanted + first, 8);
-		for (unsigned int out = first; eight && out < first + 8; out++)
-			wants[out / 64] |= (uint64_t)(wanted[out] != 0) << out % 64;
-	}
 }
 
 void dependency_add_all(struct dependency *dependency, const struct dependency *other)

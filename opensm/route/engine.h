@@ -323,7 +323,7 @@ struct route_verdict {
 	bool hosts_acyclic; /* those of what hosts send to hosts: LIDs of switches apart */
 	bool cut;	/* some pair needs a path that does not exist physically */
 	bool by_order;	/* shown by an order of the switches, which is the quick way */
-	uint16_t max_hops; /* no path is longer; one is as long, unless some are discarded */
+	uint16_t max_hops; /* of the longest path */
 	uint64_t paths; /* (switch, LID) pairs checked */
 	uint64_t discarded; /* of these, left without a path so that there is no deadlock */
 	char *witness;	/* what is wrong, hop by hop, for the log; NULL if nothing */

@@ -57,7 +57,6 @@ libroute_a_SOURCES = \
 	opensm/route/trunk.c \
 	opensm/route/updn.c \
 	opensm/route/verify.c opensm/route/verify.h \
-	opensm/route/verify_hops.c \
 	opensm/route/verify_lanes.c \
 	opensm/route/verify_order.c \
 	opensm/route/verify_walk.c \

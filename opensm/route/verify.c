@@ -3,10 +3,9 @@
  * The verifier: follows what a set of LFTs really does and knows nothing of how it was made.
  *
  * An order of the switches (verify_order.c), which the engine claims or the verifier guesses, shows
- * most tables of most engines to be right. Where it does not, true distances and the dependencies
- * of all channels decide (verify_hops.c, verify_lanes.c). LIDs that neither shows to be right are
- * walked (verify_walk.c), which finds out what is wrong. The verdict is the same whichever way
- * leads to it.
+ * most tables of most engines to be right. Where it does not, all LIDs are walked (verify_walk.c),
+ * and the dependencies of all channels are put together (verify_lanes.c), which finds out what is
+ * wrong. The verdict is the same whichever way leads to it.
  *
  * Channel dependencies are those of packets from any channel adapter, and the subnet manager
  * wherever it is, to any LID, and from any switch to any channel adapter. Left out are packets from
@@ -70,13 +69,6 @@ void verify_mark_parts(struct verify *verify, uint32_t lid)
 	verify->part_last = verify->caps ? route_next_cap(verify->caps, n, lid) - 1 : FABRIC_LIDS;
 }
 
-void verify_suspect_from(struct verify *verify, uint32_t first)
-{
-	for (uint32_t lid = first; lid < verify->n_lids; lid++)
-		if (verify->owners[lid].sw != FABRIC_NONE)
-			verify_suspect(verify, lid);
-}
-
 static struct verify *verify_new(const struct fabric *fabric, const struct routing *routing,
 				 const struct route_input *input, struct route_verdict *verdict)
 {
@@ -89,32 +81,32 @@ static struct verify *verify_new(const struct fabric *fabric, const struct routi
 	verify->graph->threads = input->threads;
 	route_mark_demand(verify->graph, fabric, input);
 	verify->n_lids = fabric->max_lid + 1u;
-	verify->suspects = g_new0(_Atomic uint64_t, verify->n_lids / 64 + 1);
-	verify->noted = g_new0(bool, verify->n_lids);
 	verify->caps = route_caps(fabric);
 	verify->owners = g_new0(struct verify_owner, verify->n_lids);
 	for (uint32_t lid = 0; lid < verify->n_lids; lid++)
 		verify->owners[lid].sw =
 			route_leaf_of(fabric, lid, &verify->owners[lid].exit);
+	verify->turns = routing_has_turns(routing);
+	g_assert(!routing->lanes || routing->lanes->n_switches == fabric->n_switches);
+	verify->hosts_everywhere = true;
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		verify->hosts_everywhere &= route_has_hosts(verify->graph, sw);
 	index_ports(verify);
 	verify_mark_parts(verify, 0);
-	verify->dependency = dependency_new(verify);
 	return verify;
 }
 
 static void verify_free(struct verify *verify)
 {
 	route_graph_free(verify->graph);
-	dependency_free(verify->dependency);
 	g_clear_pointer(&verify->cycle, g_array_unref);
 	g_free(verify->owners);
-	g_free(verify->noted);
+	g_free(verify->hops);
 	g_free(verify->part);
 	g_free(verify->caps);
 	g_free(verify->first);
 	g_free(verify->to);
 	g_free(verify->back);
-	g_free((void *)verify->suspects);
 	g_free(verify);
 }
 
@@ -141,7 +133,7 @@ static bool are_hosts_free(struct verify *verify)
 {
 	GArray *cycle;
 
-	if (routing_has_turns(verify->routing))
+	if (verify->turns)
 		return false; /* what switches send is not told apart there */
 	cycle = verify_hosts(verify);
 	if (!cycle)
@@ -149,6 +141,26 @@ static bool are_hosts_free(struct verify *verify)
 	g_array_unref(verify->cycle);
 	verify->cycle = cycle;
 	return false;
+}
+
+/* Owned LIDs are counted for all switches; those with a leaf in another part need no path. */
+static void count_paths(struct verify *verify)
+{
+	for (uint32_t lid = 1; lid < verify->n_lids; lid++) {
+		if (verify->owners[lid].sw == FABRIC_NONE)
+			continue;
+		verify_mark_parts(verify, lid);
+		if (verify->whole) {
+			verify->verdict->paths += verify->graph->n;
+			continue;
+		}
+		for (uint32_t sw = 0; sw < verify->graph->n; sw++) {
+			if (verify_is_joined(verify, sw, lid))
+				verify->verdict->paths++;
+			else
+				verify->verdict->cut = true;
+		}
+	}
 }
 
 bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
@@ -161,12 +173,11 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 	verify = verify_new(fabric, routing, input, verdict);
 	/* parts of a cut fabric have entries that lead nowhere everywhere */
 	verdict->by_order = by_order && !routing->lanes && verify->whole && verify_by_order(verify);
-	if (!verdict->by_order) {
-		verify_by_hops(verify);
+	if (verdict->by_order)
+		verify_above_top(verify);
+	else
 		verify->cycle = verify_lanes(verify);
-	}
-	verify_suspect_from(verify, routing->top + 1u);
-	verify_walk(verify);
+	count_paths(verify);
 	verdict->acyclic = !verify->cycle;
 	verdict->hosts_acyclic = !verify->cycle || are_hosts_free(verify);
 	if (verify->cycle && !verdict->witness)

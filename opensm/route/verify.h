@@ -3,8 +3,6 @@
 #ifndef ROUTE_VERIFY_H
 #define ROUTE_VERIFY_H
 
-#include <stdatomic.h>
-
 #include "route/engine.h"
 #include "route/graph.h"
 
@@ -28,29 +26,15 @@ struct verify {
 	uint32_t *part;		    /* [switch]: as of route_parts(), for these LIDs: */
 	uint32_t part_first, part_last; /* switches that cannot hold these are apart */
 	bool whole;		    /* there is one part */
+	uint8_t *hops;		    /* true ones, as of route_hops_all(); or NULL */
 	uint32_t n_lids;	     /* all in use are below */
 	struct verify_owner *owners; /* [LID] */
-	_Atomic uint64_t *suspects; /* bit per LID: not shown to be right, and to be walked */
-	bool *noted; /* [LID]: verify_by_hops() noted its dependencies in these: */
-	struct dependency *dependency;
+	bool turns;		    /* lanes change by turns */
+	bool hosts_everywhere;	    /* each switch has some */
+	bool hosts_only;	    /* what hosts send to hosts is looked at, */
+	bool walks;		    /* and what becomes of packets, too */
 	GArray *cycle;		    /* of channels: a credit loop; or NULL */
 };
-
-static inline bool verify_is_suspect(const struct verify *verify, uint16_t lid)
-{
-	return atomic_load_explicit(&verify->suspects[lid / 64], memory_order_relaxed) >> lid % 64 &
-	       1;
-}
-
-static inline void verify_suspect(struct verify *verify, uint16_t lid)
-{
-	if (!verify_is_suspect(verify, lid))
-		atomic_fetch_or_explicit(&verify->suspects[lid / 64], UINT64_C(1) << lid % 64,
-					 memory_order_relaxed);
-}
-
-/* Every LID from this one on that somebody owns. */
-void verify_suspect_from(struct verify *verify, uint32_t first);
 
 /* The switch across a port, or FABRIC_NONE. */
 static inline uint32_t verify_across(const struct verify *verify, uint32_t sw, uint8_t num)
@@ -66,21 +50,8 @@ static inline unsigned int verify_width(const struct verify *verify, uint32_t sw
 	return verify->first[sw + 1] - verify->first[sw];
 }
 
-static inline void verify_widen(_Atomic unsigned int *widest, unsigned int hops)
-{
-	unsigned int now = atomic_load(widest);
-
-	while (now < hops && !atomic_compare_exchange_weak(widest, &now, hops))
-		;
-}
-
-/*
- * Ways to a verdict. By order is quick, but shows only that all is right: false if it does not, and
- * then nothing is noted. By hops takes anything, and leaves suspects to be walked; of tables
- * without lanes and caps it notes the dependencies of most LIDs.
- */
+/* The quick way to a verdict, which shows only that all is right: if it does not, false. */
 bool verify_by_order(struct verify *verify);
-void verify_by_hops(struct verify *verify);
 
 /* Makes part[] that of a LID. */
 void verify_mark_parts(struct verify *verify, uint32_t lid);
@@ -91,15 +62,55 @@ static inline bool verify_is_above_cap(const struct verify *verify, uint32_t sw,
 	return verify->caps && verify->caps[sw] <= lid;
 }
 
-/* A cycle of all dependencies; notes what else is wrong with lanes. */
+/* Whether cables lead from a switch to the leaf of a LID, by switches that hold it. */
+static inline bool verify_is_joined(const struct verify *verify, uint32_t sw, uint32_t lid)
+{
+	uint32_t leaf = verify->owners[lid].sw;
+
+	return verify->part[sw] == verify->part[leaf] && !verify_is_above_cap(verify, leaf, lid);
+}
+
+/* A packet that does not arrive. */
+struct verify_wrong {
+	uint32_t lid; /* 0: there is none */
+	uint32_t sw;  /* where it begins */
+	bool loops;
+};
+
+/* A switch as it sends a LID. */
+struct verify_spot {
+	uint32_t next; /* the switch that it sends to, or FABRIC_NONE */
+	uint8_t exit;
+	uint8_t fate;	 /* of its packets, see verify_walk.c */
+	uint16_t depth;	 /* hops that they go */
+	uint32_t path;	 /* [place]: a switch on the path that is walked */
+	uint16_t passed; /* kinds of packets that were followed from there */
+};
+
+/* Some of the LIDs, one after the other, and what a thread finds out of them. */
+struct verify_share {
+	const struct verify *verify;
+	struct dependency *found;
+	uint32_t lid;		   /* the one at hand: */
+	struct verify_spot *spots; /* [switch] */
+	uint16_t max_hops;
+	bool loops;
+	uint64_t discarded;
+	struct verify_wrong wrong; /* the first */
+};
+
+/* Adds what becomes of packets to the LID at hand. part[] must be that of the LID. */
+void verify_walk(struct verify_share *share);
+void verify_add_witness(struct verify *verify, const struct verify_wrong *wrong);
+
+/* All of a verdict but counts of paths. A cycle of all dependencies; or NULL. */
 GArray *verify_lanes(struct verify *verify);
-/* The same of what hosts send to hosts, and of all together with multicast trees. */
+/* The verdict on LIDs above all entries, of which the order says nothing. */
+void verify_above_top(struct verify *verify);
+/* A cycle of what hosts send to hosts, and of all together with multicast trees. */
 GArray *verify_hosts(struct verify *verify);
 GArray *verify_trees(struct verify *verify, const struct route_tree *const *trees, uint32_t n,
 		     uint8_t sl);
-
-/* Counts paths and walks the suspects, switch by switch. */
-void verify_walk(struct verify *verify);
 
 /* Appends "NAME (0xGUID) port N", or what the entry is if there is no such port. */
 void verify_add_hop(const struct verify *verify, GString *text, uint32_t sw, uint8_t num);
@@ -138,9 +149,6 @@ static inline void dependency_add(struct dependency *dependency, uint32_t channe
 		bit += next_vl * 256;
 	dependency->wants[bit / 64] |= UINT64_C(1) << bit % 64;
 }
-/* The same on VL 0 for each out with wanted[out] != 0; threads may do so for switches apart. */
-void dependency_add_wanted(struct dependency *dependency, uint32_t channel,
-			   const uint8_t wanted[256]);
 /* Adds what is in another one. */
 void dependency_add_all(struct dependency *dependency, const struct dependency *other);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Credit loops: what packets of each LID wait for on their way is followed from all switches where
- * they may begin, and added up in one dependency graph of all lanes.
+ * The way to a verdict on any table. Each LID is walked (verify_walk.c), and for credit loops what
+ * its packets wait for on their way is followed from all switches where they may begin, and added
+ * up in one dependency graph of all lanes.
  *
  * A path may be used with the SL from its source to its destination and with that the other way
  * round, as it carries the answers to what came on that. What goes to the SM, or comes from it, may
@@ -23,69 +24,45 @@
 #include "route/verify.h"
 
 #define SHARES_MAX 16 /* each has a graph of its own */
-#define TILE 64	      /* LIDs whose entries are brought together */
-
-struct following {
-	const struct verify *verify;
-	const struct route_lanes *lanes; /* NULL: all is sent on VL 0 */
-	bool turns;			 /* lanes change by turns */
-	bool hosts_only;		 /* what hosts send to hosts is looked at */
-	bool hosts_everywhere;		 /* each switch has some */
-	uint16_t *lids;
-	uint32_t n_lids;
-	uint32_t n_shares; /* of LIDs, followed by as many threads */
-	struct dependency *found[SHARES_MAX];
-};
-
-/* One LID: its entries, and the kinds of packets that were followed from there. Both [switch]. */
-struct column {
-	const uint8_t *ports;
-	uint16_t *passed;
-	struct dependency *found;
-};
+#define BATCH 64      /* LIDs whose entries are side by side */
 
 /* ---- paths ---- */
 
 /* Notes that what came to a switch by a port, and leaves by another, asks for one (next) there. */
-static inline void note(const struct following *following, struct dependency *found,
-			unsigned int kind, uint32_t sw, uint8_t in, uint8_t out, uint8_t next)
+static inline void note(struct dependency *found, unsigned int kind, uint32_t sw, uint8_t in,
+			uint8_t out, uint8_t next)
 {
-	const struct verify *verify = following->verify;
+	const struct verify *verify = found->verify;
+	const struct route_lanes *lanes = verify->routing->lanes;
 	uint32_t channel = verify->first[sw] + out, to = verify->to[channel];
 	uint8_t vl = kind, next_vl = kind;
 
-	if (following->turns) {
-		vl = route_lanes_vl(following->lanes, sw, in, out, kind);
+	if (verify->turns) {
+		vl = route_lanes_vl(lanes, sw, in, out, kind);
 		if (verify_across(verify, to, next) == FABRIC_NONE)
 			next = ROUTE_NO_PORT;
 		else
-			next_vl = route_lanes_vl(following->lanes, to, verify->back[channel], next,
-						 kind);
+			next_vl = route_lanes_vl(lanes, to, verify->back[channel], next, kind);
 	}
 	dependency_add(found, channel, vl, next, next_vl);
 }
 
 /* Behind the next switch all depends on that alone, and not on where packets came from. */
-static inline void follow(const struct following *following, struct column *column, uint32_t sw,
-			  uint8_t in, unsigned int kind)
+static inline void follow(struct verify_share *share, uint32_t sw, uint8_t in, unsigned int kind)
 {
-	const struct verify *verify = following->verify;
+	const struct verify *verify = share->verify;
 	bool again = false;
 
 	while (!again) {
-		uint8_t out = column->ports[sw];
-		uint32_t to;
+		struct verify_spot *spot = &share->spots[sw];
 
-		again = column->passed[sw] >> kind & 1;
-		if (again && !following->turns)
+		again = spot->passed >> kind & 1;
+		if ((again && !verify->turns) || spot->next == FABRIC_NONE)
 			return;
-		to = verify_across(verify, sw, out);
-		if (to == FABRIC_NONE)
-			return;
-		column->passed[sw] |= 1u << kind;
-		note(following, column->found, kind, sw, in, out, column->ports[to]);
-		in = verify->back[verify->first[sw] + out];
-		sw = to;
+		spot->passed |= 1u << kind;
+		note(share->found, kind, sw, in, spot->exit, share->spots[spot->next].exit);
+		in = verify->back[verify->first[sw] + spot->exit];
+		sw = spot->next;
 	}
 }
 
@@ -101,19 +78,19 @@ static bool is_entry(const struct verify *verify, uint32_t sw, uint8_t num)
 }
 
 /* Ports of a switch by which it matters that packets come in. */
-static unsigned int n_entries(const struct following *following, uint32_t sw)
+static unsigned int n_entries(const struct verify *verify, uint32_t sw)
 {
-	return following->turns ? verify_width(following->verify, sw) : 1;
+	return verify->turns ? verify_width(verify, sw) : 1;
 }
 
 /* Kinds of packets between two switches, as bits. */
-static uint16_t kinds_between(const struct following *following, uint32_t from, uint32_t to)
+static uint16_t kinds_between(const struct verify *verify, uint32_t from, uint32_t to)
 {
-	const struct route_lanes *lanes = following->lanes;
-	uint32_t sm = following->verify->graph->sm_switch;
+	const struct route_lanes *lanes = verify->routing->lanes;
+	uint32_t sm = verify->graph->sm_switch;
 	uint16_t bits = 0;
 
-	if (!following->turns)
+	if (!verify->turns)
 		return route_lanes_between(lanes, from, to, sm);
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++) {
 		uint8_t plain = sl & ~lanes->levels;
@@ -127,97 +104,142 @@ static uint16_t kinds_between(const struct following *following, uint32_t from, 
 }
 
 /* On one lane, if packets begin everywhere: then paths need not be told apart. */
-static void follow_everywhere(const struct verify *verify, struct column *column)
+static void follow_everywhere(struct verify_share *share)
 {
-	for (uint32_t sw = 0; sw < verify->graph->n; sw++) {
-		uint8_t out = column->ports[sw];
-		uint32_t to = verify_across(verify, sw, out);
+	const struct verify_spot *spots = share->spots;
 
-		if (to != FABRIC_NONE)
-			dependency_add(column->found, verify->first[sw] + out, 0,
-				       column->ports[to], 0);
-	}
+	for (uint32_t sw = 0; sw < share->verify->graph->n; sw++)
+		if (spots[sw].next != FABRIC_NONE)
+			dependency_add(share->found, share->verify->first[sw] + spots[sw].exit, 0,
+				       spots[spots[sw].next].exit, 0);
 }
 
 /* A LID of a host is sent to from everywhere, that of a switch from where hosts or the SM are. */
-static void follow_lid(const struct following *following, struct column *column, uint16_t lid)
+static void follow_lid(struct verify_share *share)
 {
-	const struct verify *verify = following->verify;
+	const struct verify *verify = share->verify;
 	const struct route_graph *graph = verify->graph;
-	const struct verify_owner *owner = &verify->owners[lid];
+	const struct verify_owner *owner = &verify->owners[share->lid];
 
-	if (!following->lanes &&
-	    (following->hosts_everywhere || (owner->exit && !following->hosts_only))) {
-		follow_everywhere(verify, column);
+	if (verify->hosts_only && !owner->exit)
+		return;
+	if (!verify->routing->lanes &&
+	    (verify->hosts_everywhere || (owner->exit && !verify->hosts_only))) {
+		follow_everywhere(share);
 		return;
 	}
-	memset(column->passed, 0, graph->n * sizeof(*column->passed));
 	for (uint32_t from = 0; from < graph->n; from++) {
 		uint16_t kinds;
 
-		if (following->hosts_only ? !route_has_hosts(graph, from)
-					  : !owner->exit && !route_is_source(graph, from))
+		if (verify->hosts_only ? !route_has_hosts(graph, from)
+				       : !owner->exit && !route_is_source(graph, from))
 			continue;
-		kinds = kinds_between(following, from, owner->sw);
-		if (!following->turns)
-			kinds &= ~column->passed[from];
+		kinds = kinds_between(verify, from, owner->sw);
+		if (!verify->turns)
+			kinds &= ~share->spots[from].passed;
 		for (; kinds; kinds &= kinds - 1)
-			for (unsigned int in = 0; in < n_entries(following, from); in++)
+			for (unsigned int in = 0; in < n_entries(verify, from); in++)
 				if (is_entry(verify, from, in))
-					follow(following, column, from, in, __builtin_ctz(kinds));
+					follow(share, from, in, __builtin_ctz(kinds));
 	}
 }
 
-/* Columns of the tables of n LIDs; a LID that a switch cannot hold is discarded there. */
-static void read_tile(const struct verify *verify, const uint16_t *lids, uint32_t n, uint8_t *tile)
+/* ---- all LIDs ---- */
+
+struct shares {
+	uint16_t *lids;
+	uint32_t n_lids;
+	uint32_t n; /* of LIDs, followed by as many threads */
+	struct verify_share shares[SHARES_MAX];
+};
+
+/* A LID that a switch cannot hold is discarded there. */
+static void read_column(struct verify_share *share)
 {
-	uint32_t n_switches = verify->graph->n;
+	const struct verify *verify = share->verify;
+	uint16_t lid = share->lid;
 
-	for (uint32_t sw = 0; sw < n_switches; sw++) {
-		const uint8_t *lft = verify->routing->lft[sw];
+	for (uint32_t sw = 0; sw < verify->graph->n; sw++) {
+		uint8_t exit = verify_is_above_cap(verify, sw, lid)
+				       ? ROUTE_NO_PORT
+				       : routing_port(verify->routing, sw, lid);
 
-		for (uint32_t i = 0; i < n; i++)
-			tile[(size_t)i * n_switches + sw] =
-				verify_is_above_cap(verify, sw, lids[i]) ? ROUTE_NO_PORT
-									 : lft[lids[i]];
+		share->spots[sw] = (struct verify_spot){
+			.exit = exit, .next = verify_across(verify, sw, exit)};
 	}
 }
 
-/* Threads note the dependencies of their shares of the LIDs apart. */
-static void follow_shares(void *arg, uint32_t share, uint32_t last)
+/* Threads note what they find in their shares of the LIDs apart. */
+static void follow_shares(void *arg, uint32_t first, uint32_t last)
 {
-	const struct following *following = arg;
-	uint32_t n_switches = following->verify->graph->n;
-	g_autofree uint8_t *tile = g_malloc((size_t)TILE * n_switches + 1);
-	g_autofree uint16_t *passed = g_new(uint16_t, n_switches + 1);
+	struct shares *all = arg;
 
-	for (; share < last; share++)
-		for (uint32_t i = share * TILE; i < following->n_lids;
-		     i += following->n_shares * TILE) {
-			uint32_t n = MIN(following->n_lids - i, TILE);
+	for (uint32_t i = 0; i < all->n_lids; i++) {
+		uint32_t k = i / BATCH % all->n;
 
-			read_tile(following->verify, following->lids + i, n, tile);
-			for (uint32_t k = 0; k < n; k++) {
-				struct column column = {tile + (size_t)k * n_switches, passed,
-							following->found[share]};
+		if (k < first || k >= last)
+			continue;
+		all->shares[k].lid = all->lids[i];
+		read_column(&all->shares[k]);
+		if (all->shares[k].verify->walks)
+			verify_walk(&all->shares[k]);
+		follow_lid(&all->shares[k]);
+	}
+}
 
-				follow_lid(following, &column, following->lids[i + k]);
-			}
+/* Adds what was found to the verdict. What is wrong is told of the least LID. */
+static void add_shares(struct verify *verify, struct shares *all, struct dependency *found)
+{
+	struct route_verdict *verdict = verify->verdict;
+	struct verify_wrong wrong = {0};
+
+	for (uint32_t i = 0; i < all->n; i++) {
+		struct verify_share *share = &all->shares[i];
+
+		verdict->complete &= !share->wrong.lid;
+		verdict->loop_free &= !share->loops;
+		verdict->discarded += share->discarded;
+		verdict->max_hops = MAX(verdict->max_hops, share->max_hops);
+		if (share->wrong.lid && (!wrong.lid || share->wrong.lid < wrong.lid))
+			wrong = share->wrong;
+		g_free(share->spots);
+		if (i) {
+			dependency_add_all(found, share->found);
+			dependency_free(share->found);
 		}
+	}
+	if (wrong.lid)
+		verify_add_witness(verify, &wrong);
 }
 
-static void list_lids(struct following *following)
+/* LIDs from the first on, one range after the other that the same switches hold. */
+static void follow_all(struct verify *verify, uint32_t first, struct dependency *found)
 {
-	const struct verify *verify = following->verify;
+	uint32_t n = verify->graph->n, last;
+	struct shares all = {.n = CLAMP(verify->graph->threads, 1, SHARES_MAX)};
 
-	following->lids = g_new(uint16_t, verify->n_lids);
-	for (uint32_t lid = 1; lid <= verify->routing->top && lid < verify->n_lids; lid++)
-		if (verify->owners[lid].sw != FABRIC_NONE && !verify->noted[lid] &&
-		    (verify->owners[lid].exit || !following->hosts_only))
-			following->lids[following->n_lids++] = lid;
+	if (verify->turns)
+		all.n = 1; /* graphs of these are large */
+	all.lids = g_new(uint16_t, verify->n_lids);
+	for (uint32_t i = 0; i < all.n; i++)
+		all.shares[i] = (struct verify_share){
+			.verify = verify,
+			.found = i ? dependency_new(verify) : found,
+			.spots = g_new(struct verify_spot, n + 1),
+		};
+	for (uint32_t lid = first; lid < verify->n_lids; lid = last) {
+		verify_mark_parts(verify, lid);
+		last = MIN(verify->part_last + 1, verify->n_lids);
+		for (all.n_lids = 0; lid < last; lid++)
+			if (verify->owners[lid].sw != FABRIC_NONE)
+				all.lids[all.n_lids++] = lid;
+		route_parallel(all.n, all.n, follow_shares, &all);
+	}
+	add_shares(verify, &all, found);
+	g_free(all.lids);
 }
 
-/* ---- multicast on a trunk ---- */
+/* ---- multicast ---- */
 
 /* Whether a port is of the tree that multicast keeps to. */
 static bool is_trunk(const struct verify *verify, uint32_t sw, uint8_t num)
@@ -229,77 +251,59 @@ static bool is_trunk(const struct verify *verify, uint32_t sw, uint8_t num)
 	       (trunk[sw] == num || trunk[to] == verify->back[verify->first[sw] + num]);
 }
 
-/* What may come in anywhere, and leaves a switch by a port, goes on by all others. */
-static void follow_trunk_port(const struct following *following, struct dependency *found,
-			      unsigned int kind, uint32_t sw, uint8_t out)
+/* What may come in anywhere in a tree, and leaves a switch by a port, goes on by all others. */
+static void follow_port(struct dependency *found, unsigned int kind,
+			const struct route_port_set *ports, uint32_t sw, uint8_t out)
 {
-	const struct verify *verify = following->verify;
+	const struct verify *verify = found->verify;
 	uint32_t channel = verify->first[sw] + out, to = verify->to[channel];
 
-	for (unsigned int in = 0; in < n_entries(following, sw); in++) {
-		if (in == out || !(is_entry(verify, sw, in) || is_trunk(verify, sw, in)))
+	for (unsigned int in = 0; in < n_entries(verify, sw); in++) {
+		if (in == out || !(is_entry(verify, sw, in) || bits_has(ports[sw].bits, in)))
 			continue;
-		note(following, found, kind, sw, in, out, ROUTE_NO_PORT);
-		for (unsigned int next = 1; next < verify_width(verify, to); next++)
-			if (next != verify->back[channel] && is_trunk(verify, to, next))
-				note(following, found, kind, sw, in, out, next);
+		note(found, kind, sw, in, out, ROUTE_NO_PORT);
+		bits_each(ports[to].bits, 1, ROUTE_NO_PORT, next)
+			if (next != verify->back[channel])
+				note(found, kind, sw, in, out, next);
 	}
 }
 
-/* Kinds of packets that groups may have: of lanes, those on which anything is sent at all. */
-static uint16_t trunk_kinds(const struct following *following, const struct dependency *found)
+/* ports: of each switch those of the tree. */
+static void follow_tree(struct dependency *found, unsigned int kind,
+			const struct route_port_set *ports)
 {
-	const struct route_lanes *lanes = following->lanes;
+	const struct verify *verify = found->verify;
+
+	for (uint32_t sw = 0; sw < verify->graph->n; sw++)
+		bits_each(ports[sw].bits, 1, ROUTE_NO_PORT, out)
+			if (verify_across(verify, sw, out) != FABRIC_NONE)
+				follow_port(found, kind, ports, sw, out);
+}
+
+/* Kinds of packets that groups may have: of lanes, those on which anything is sent at all. */
+static uint16_t trunk_kinds(const struct dependency *found)
+{
+	const struct route_lanes *lanes = found->verify->routing->lanes;
 	uint16_t vls = 0;
 
-	if (!lanes || following->turns)
+	if (!lanes || found->verify->turns)
 		return lanes ? ~lanes->bare : 1;
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
 		vls |= !(lanes->bare >> sl & 1) << lanes->vl[sl];
 	return vls & dependency_vls(found);
 }
 
-static void follow_trunk(const struct following *following, struct dependency *found)
+static void follow_trunk(struct dependency *found)
 {
-	const struct verify *verify = following->verify;
-	uint16_t kinds = verify->routing->trunk ? trunk_kinds(following, found) : 0;
+	const struct verify *verify = found->verify;
+	uint32_t n = verify->graph->n;
+	g_autofree struct route_port_set *ports = g_new0(struct route_port_set, n + 1);
 
-	for (; kinds; kinds &= kinds - 1)
-		for (uint32_t sw = 0; sw < verify->graph->n; sw++)
-			for (unsigned int num = 1; num < verify_width(verify, sw); num++)
-				if (is_trunk(verify, sw, num))
-					follow_trunk_port(following, found, __builtin_ctz(kinds),
-							  sw, num);
-}
-
-/* Adds all that verify->noted[] does not say is there. */
-static void follow_all(const struct verify *verify, bool hosts_only, struct dependency *found)
-{
-	struct following following = {
-		.verify = verify,
-		.lanes = verify->routing->lanes,
-		.turns = routing_has_turns(verify->routing),
-		.hosts_only = hosts_only,
-		.hosts_everywhere = true,
-		.n_shares = CLAMP(verify->graph->threads, 1, SHARES_MAX),
-		.found[0] = found,
-	};
-
-	g_assert(!following.lanes || following.lanes->n_switches == verify->graph->n);
-	if (following.turns)
-		following.n_shares = 1; /* graphs of these are large */
-	for (uint32_t sw = 0; sw < verify->graph->n; sw++)
-		following.hosts_everywhere &= route_has_hosts(verify->graph, sw);
-	list_lids(&following);
-	for (uint32_t i = 1; i < following.n_shares; i++)
-		following.found[i] = dependency_new(verify);
-	route_parallel(following.n_shares, following.n_shares, follow_shares, &following);
-	for (uint32_t i = 1; i < following.n_shares; i++) {
-		dependency_add_all(found, following.found[i]);
-		dependency_free(following.found[i]);
-	}
-	g_free(following.lids);
-	follow_trunk(&following, found);
+	for (uint32_t sw = 0; sw < n; sw++)
+		for (unsigned int num = 1; num < verify_width(verify, sw); num++)
+			bits_put(ports[sw].bits, num, is_trunk(verify, sw, num));
+	for (uint16_t kinds = trunk_kinds(found); kinds; kinds &= kinds - 1)
+		follow_tree(found, __builtin_ctz(kinds), ports);
 }
 
 /* ---- lanes that are not what they should be ---- */
@@ -349,59 +353,70 @@ static void check_cables(const struct verify *verify, uint16_t vls)
 	}
 }
 
-/* A packet that came by a cable of the tree leaves by all others. */
-static void add_tree(struct dependency *dependency, const struct verify *verify,
-		     const struct route_tree *tree, unsigned int vl)
+/* Follows all paths, and multicast on the trunk. */
+static void follow_routing(struct verify *verify, struct dependency *found)
 {
-	g_autofree uint32_t *place = g_new(uint32_t, verify->graph->n + 1);
+	follow_all(verify, 1, found);
+	if (verify->routing->trunk)
+		follow_trunk(found);
+}
 
-	memset(place, 0xFF, verify->graph->n * sizeof(*place));
-	for (uint32_t i = 0; i < tree->n; i++)
-		place[tree->switches[i]] = i;
-	for (uint32_t i = 0; i < tree->n; i++)
-		bits_each(tree->ports[i].bits, 0, ROUTE_NO_PORT, num) {
-			uint32_t sw = tree->switches[i], to = verify_across(verify, sw, num);
+static GArray *take_cycle(struct dependency *found)
+{
+	GArray *cycle = dependency_cycle(found);
 
-			if (to == FABRIC_NONE || place[to] == FABRIC_NONE)
-				continue;
-			bits_each(tree->ports[place[to]].bits, 1, ROUTE_NO_PORT, out)
-				if (out != verify->back[verify->first[sw] + num])
-					dependency_add(dependency, verify->first[sw] + num, vl, out,
-						       vl);
-		}
+	dependency_free(found);
+	return cycle;
 }
 
 GArray *verify_lanes(struct verify *verify)
 {
-	follow_all(verify, false, verify->dependency);
+	struct dependency *found = dependency_new(verify);
+
+	verify->hops = route_hops_all(verify->graph, NULL);
+	verify->walks = true;
+	follow_routing(verify, found);
+	verify->walks = false;
 	if (verify->routing->lanes) {
 		check_pairs(verify);
-		check_cables(verify, dependency_vls(verify->dependency));
+		check_cables(verify, dependency_vls(found));
 	}
-	return dependency_cycle(verify->dependency);
+	return take_cycle(found);
+}
+
+void verify_above_top(struct verify *verify)
+{
+	struct dependency *found = dependency_new(verify);
+
+	verify->walks = true;
+	follow_all(verify, verify->routing->top + 1u, found);
+	dependency_free(found);
 }
 
 GArray *verify_hosts(struct verify *verify)
 {
 	struct dependency *found = dependency_new(verify);
-	GArray *cycle;
 
-	memset(verify->noted, false, verify->n_lids * sizeof(*verify->noted));
-	follow_all(verify, true, found);
-	cycle = dependency_cycle(found);
-	dependency_free(found);
-	return cycle;
+	verify->hosts_only = true;
+	follow_routing(verify, found);
+	return take_cycle(found);
 }
 
 GArray *verify_trees(struct verify *verify, const struct route_tree *const *trees, uint32_t n,
 		     uint8_t sl)
 {
 	const struct route_lanes *lanes = verify->routing->lanes;
+	struct dependency *found = dependency_new(verify);
 
-	g_assert(!routing_has_turns(verify->routing)); /* their trees are a part of the routing */
-	follow_all(verify, false, verify->dependency);
-	for (uint32_t i = 0; i < n; i++)
-		add_tree(verify->dependency, verify, trees[i],
-			 lanes ? lanes->vl[sl % ROUTE_SLS] : 0);
-	return dependency_cycle(verify->dependency);
+	g_assert(!verify->turns); /* their trees are a part of the routing */
+	follow_routing(verify, found);
+	for (uint32_t i = 0; i < n; i++) {
+		g_autofree struct route_port_set *ports =
+			g_new0(struct route_port_set, verify->graph->n + 1);
+
+		for (uint32_t k = 0; k < trees[i]->n; k++)
+			ports[trees[i]->switches[k]] = trees[i]->ports[k];
+		follow_tree(found, lanes ? lanes->vl[sl % ROUTE_SLS] : 0, ports);
+	}
+	return take_cycle(found);
 }

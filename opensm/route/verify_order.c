@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The proof by an order of the switches, by which tables of trees with tens of thousands of hosts
- * are verified several times as fast as by distances (verify_hops.c).
+ * are verified several times as fast as by walks (verify_walk.c).
  *
  * Each edge leads up or down in the order. Let every packet go up, then down, and then to the owner
  * of its LID. Either way places are strictly monotone, so there is no loop; and dependencies of
@@ -15,6 +15,7 @@
  * from the top to the bottom. An element that is not known then is none of such a path, and nothing
  * is shown.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "route/orient.h"
@@ -171,6 +172,14 @@ static bool follow_tile(struct tile *tile)
 	return true;
 }
 
+static void widen(_Atomic unsigned int *widest, unsigned int hops)
+{
+	unsigned int now = *widest;
+
+	while (now < hops && !atomic_compare_exchange_weak(widest, &now, hops))
+		;
+}
+
 static void follow_tiles(void *arg, uint32_t first, uint32_t last)
 {
 	struct proof *proof = arg;
@@ -186,7 +195,7 @@ static void follow_tiles(void *arg, uint32_t first, uint32_t last)
 		tile->first = i * WIDTH;
 		tile->n = MIN(verify->routing->n_blocks * 64 - tile->first, WIDTH);
 		if (follow_tile(tile))
-			verify_widen(&proof->widest, most_hops(tile));
+			widen(&proof->widest, most_hops(tile));
 		else
 			proof->failed = true;
 	}

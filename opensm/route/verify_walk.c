@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Walks through the tables, one LID after the other, for what was not shown to be right at once. */
+/* Walks through the tables, one LID after the other: what becomes of a packet from each switch. */
 #include <string.h>
 
 #include "route/verify.h"
 
-enum { STATE_NEW, STATE_ON_PATH, STATE_REACHED, STATE_DISCARDED, STATE_HOLE, STATE_LOOP };
-
-struct walk {
-	struct verify *verify;
-	uint16_t lid;
-	struct verify_owner owner;
-	uint8_t *state; /* [switch] */
-	uint16_t *depth;
-	uint32_t *path;
-};
+enum { FATE_NEW, FATE_ON_PATH, FATE_REACHED, FATE_DISCARDED, FATE_HOLE, FATE_LOOP };
 
 /* ---- witness ---- */
 
@@ -33,23 +24,22 @@ void verify_add_hop(const struct verify *verify, GString *text, uint32_t sw, uin
 			       fabric_node_name(fabric, node, name, sizeof(name)), num);
 }
 
-/* Uses up the states. */
-static void add_witness(struct walk *walk, uint32_t sw, const char *what)
+void verify_add_witness(struct verify *verify, const struct verify_wrong *wrong)
 {
-	const struct verify *verify = walk->verify;
 	GString *text = g_string_new(NULL);
+	g_autofree bool *met = g_new0(bool, verify->graph->n + 1);
+	uint32_t sw = wrong->sw;
 
-	g_string_printf(text, "LID %u: %s: ", walk->lid, what);
-	memset(walk->state, STATE_NEW, verify->graph->n);
+	g_string_printf(text, "LID %u: %s: ", wrong->lid, wrong->loops ? "loop" : "not delivered");
 	for (unsigned int i = 0; i < VERIFY_WITNESS_HOPS && sw != FABRIC_NONE; i++) {
-		uint8_t num = routing_port(verify->routing, sw, walk->lid);
+		uint8_t num = routing_port(verify->routing, sw, wrong->lid);
 
 		if (i)
 			g_string_append(text, " -> ");
 		verify_add_hop(verify, text, sw, num);
-		if (walk->state[sw] != STATE_NEW)
+		if (met[sw])
 			break;
-		walk->state[sw] = STATE_ON_PATH;
+		met[sw] = true;
 		sw = verify_across(verify, sw, num);
 	}
 	verify->verdict->witness = g_string_free(text, FALSE);
@@ -58,142 +48,110 @@ static void add_witness(struct walk *walk, uint32_t sw, const char *what)
 /* ---- one LID ---- */
 
 /* Walks from sw to a switch whose fate is known and gives the fate to all on the way. */
-static void walk_from(struct walk *walk, uint32_t sw)
+static void walk_from(struct verify_spot *spots, uint32_t sw)
 {
-	uint32_t n = 0, depth = 0;
-	uint8_t state;
+	uint32_t n = 0, depth;
+	uint8_t fate;
 
-	for (;;) {
-		uint8_t num = routing_port(walk->verify->routing, sw, walk->lid);
-
-		if (walk->state[sw] != STATE_NEW) {
-			state = walk->state[sw] == STATE_ON_PATH ? STATE_LOOP : walk->state[sw];
-			depth = walk->depth[sw] + 1u;
-			break;
-		}
-		walk->state[sw] = STATE_ON_PATH;
-		walk->path[n++] = sw;
-		if (verify_is_above_cap(walk->verify, sw, walk->lid)) {
-			state = STATE_HOLE;
-			break;
-		}
-		if (sw == walk->owner.sw && num == walk->owner.exit) {
-			state = STATE_REACHED;
-			break;
-		}
-		sw = verify_across(walk->verify, sw, num);
-		if (sw == FABRIC_NONE) {
-			state = num == ROUTE_NO_PORT ? STATE_DISCARDED : STATE_HOLE;
-			break;
-		}
+	for (; spots[sw].fate == FATE_NEW; sw = spots[sw].next) {
+		spots[sw].fate = FATE_ON_PATH;
+		spots[n++].path = sw;
 	}
+	fate = spots[sw].fate == FATE_ON_PATH ? FATE_LOOP : spots[sw].fate;
+	depth = spots[sw].depth;
 	while (n--) {
-		walk->state[walk->path[n]] = state;
-		walk->depth[walk->path[n]] = MIN(depth, UINT16_MAX);
-		depth++;
+		struct verify_spot *spot = &spots[spots[n].path];
+
+		spot->fate = fate;
+		spot->depth = ++depth;
 	}
 }
 
 /* Whether a pair may stay without a path: it is for management, but not by the subnet manager. */
-static bool may_discard(const struct walk *walk, uint32_t sw)
+static bool may_discard(const struct verify *verify, uint32_t sw, const struct verify_owner *owner)
 {
-	const struct verify *verify = walk->verify;
-
-	if (sw == verify->graph->sm_switch || walk->owner.sw == verify->graph->sm_switch)
+	if (sw == verify->graph->sm_switch || owner->sw == verify->graph->sm_switch)
 		return false;
 	return verify->routing->promises & ROUTE_DEADLOCK_FREE &&
-	       (!route_has_hosts(verify->graph, sw) || !walk->owner.exit);
+	       (!route_has_hosts(verify->graph, sw) || !owner->exit);
 }
 
-/* Whether cables lead from a switch to the leaf of a LID, by switches that hold it. */
-static bool is_joined(const struct verify *verify, uint32_t sw, uint32_t leaf, uint32_t lid)
+/* Whether the fate of a packet from sw, which does not arrive, breaks what the tables must do. */
+static bool is_wrong(struct verify_share *share, uint32_t sw)
 {
-	return verify->part[sw] == verify->part[leaf] && !verify_is_above_cap(verify, leaf, lid);
-}
+	const struct verify *verify = share->verify;
 
-/* Whether the fate of a packet from sw breaks what the tables must do. */
-static bool is_wrong(struct walk *walk, uint32_t sw)
-{
-	uint8_t state = walk->state[sw];
-
-	if (state == STATE_REACHED || state == STATE_LOOP)
-		return state == STATE_LOOP;
-	if (!is_joined(walk->verify, sw, walk->owner.sw, walk->lid))
-		return false;
-	if (state == STATE_HOLE || !may_discard(walk, sw))
+	if (share->spots[sw].fate == FATE_LOOP)
 		return true;
-	walk->verify->verdict->discarded++;
+	if (!verify_is_joined(verify, sw, share->lid))
+		return false;
+	if (share->spots[sw].fate == FATE_HOLE ||
+	    !may_discard(verify, sw, &verify->owners[share->lid]))
+		return true;
+	share->discarded++;
 	return false;
 }
 
-static void walk_lid(struct walk *walk)
+/*
+ * Whether every switch leads nearer to the owner by true distance, hence all packets arrive, by the
+ * shortest paths. Then nothing need be walked, which takes most of the time.
+ */
+static bool leads_nearer(struct verify_share *share)
 {
-	struct route_verdict *verdict = walk->verify->verdict;
-	const char *what = NULL;
-	uint32_t where = 0;
+	const struct verify *verify = share->verify;
+	uint32_t n = verify->graph->n, home = verify->owners[share->lid].sw, others = 0;
+	const uint8_t *hops = verify->hops + (size_t)home * n;
+	uint8_t most = 0;
 
-	memset(walk->state, STATE_NEW, walk->verify->graph->n);
-	for (uint32_t sw = 0; sw < walk->verify->graph->n; sw++) {
-		if (walk->state[sw] == STATE_NEW)
-			walk_from(walk, sw);
-		if (walk->state[sw] == STATE_LOOP)
-			verdict->loop_free = false;
-		if (walk->state[sw] == STATE_REACHED)
-			verdict->max_hops = MAX(verdict->max_hops, walk->depth[sw]);
-		if (!is_wrong(walk, sw))
-			continue;
-		verdict->complete = false;
-		if (!what) {
-			what = walk->state[sw] == STATE_LOOP ? "loop" : "not delivered";
-			where = sw;
-		}
+	if (!verify->hops || share->spots[home].exit != verify->owners[share->lid].exit)
+		return false;
+	for (uint32_t sw = 0; sw < n; sw++) {
+		uint32_t to = share->spots[sw].next;
+
+		others += to == FABRIC_NONE || hops[to] + 1u != hops[sw];
+		most = MAX(most, hops[sw]);
 	}
-	if (what && !verdict->witness)
-		add_witness(walk, where, what);
+	if (others > 1) /* than the owner's switch itself */
+		return false;
+	share->max_hops = MAX(share->max_hops, most);
+	return true;
 }
 
-/* ---- all ---- */
-
-/* Owned LIDs are counted for all switches; those with a leaf in another part need no path. */
-static void count_paths(struct verify *verify)
+/* What is known without a walk: at switches that send the LID to no other one. */
+static void begin(struct verify_share *share)
 {
-	for (uint32_t lid = 1; lid < verify->n_lids; lid++) {
-		uint32_t leaf = verify->owners[lid].sw;
+	const struct verify *verify = share->verify;
+	const struct verify_owner *owner = &verify->owners[share->lid];
 
-		if (leaf == FABRIC_NONE)
-			continue;
-		verify_mark_parts(verify, lid);
-		if (verify->whole) {
-			verify->verdict->paths += verify->graph->n;
-			continue;
-		}
-		for (uint32_t sw = 0; sw < verify->graph->n; sw++) {
-			if (is_joined(verify, sw, leaf, lid))
-				verify->verdict->paths++;
-			else
-				verify->verdict->cut = true;
-		}
+	for (uint32_t sw = 0; sw < verify->graph->n; sw++) {
+		struct verify_spot *spot = &share->spots[sw];
+
+		if (spot->next == FABRIC_NONE)
+			spot->fate = spot->exit == ROUTE_NO_PORT &&
+						     !verify_is_above_cap(verify, sw, share->lid)
+					     ? FATE_DISCARDED
+					     : FATE_HOLE;
 	}
+	if (share->spots[owner->sw].exit == owner->exit)
+		share->spots[owner->sw].fate = FATE_REACHED;
 }
 
-void verify_walk(struct verify *verify)
+void verify_walk(struct verify_share *share)
 {
-	struct walk walk = { .verify = verify };
-	uint32_t n = verify->graph->n;
+	if (leads_nearer(share))
+		return;
+	begin(share);
+	for (uint32_t sw = 0; sw < share->verify->graph->n; sw++) {
+		const struct verify_spot *spot = &share->spots[sw];
 
-	count_paths(verify);
-	walk.state = g_malloc(n + 1);
-	walk.depth = g_new0(uint16_t, n + 1);
-	walk.path = g_new(uint32_t, n + 1);
-	for (uint32_t lid = 1; lid < verify->n_lids; lid++) {
-		if (!verify_is_suspect(verify, lid) || verify->owners[lid].sw == FABRIC_NONE)
-			continue;
-		verify_mark_parts(verify, lid);
-		walk.lid = lid;
-		walk.owner = verify->owners[lid];
-		walk_lid(&walk);
+		walk_from(share->spots, sw);
+		if (spot->fate == FATE_REACHED) {
+			share->max_hops = MAX(share->max_hops, spot->depth);
+		} else if (is_wrong(share, sw)) {
+			share->loops |= spot->fate == FATE_LOOP;
+			if (!share->wrong.lid)
+				share->wrong = (struct verify_wrong){share->lid, sw,
+								     spot->fate == FATE_LOOP};
+		}
 	}
-	g_free(walk.state);
-	g_free(walk.depth);
-	g_free(walk.path);
 }

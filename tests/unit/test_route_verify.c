@@ -18,10 +18,10 @@
 
 static const char *const engines[] = { "updn", "minhop", "ftree", "dnup", "dor" };
 
-enum way { WAY_CLAIMED, WAY_OWN, WAY_NONSENSE, WAY_BY_HOPS, WAYS };
+enum way { WAY_CLAIMED, WAY_OWN, WAY_NONSENSE, WAY_WALKED, WAYS };
 
 static const char *const way_names[WAYS] = { "claimed order", "own order", "nonsense order",
-					     "by hops" };
+					     "walked" };
 
 /* What was met, so that the test can tell that it tests something. */
 struct tally {
@@ -68,13 +68,13 @@ static void verify_one_way(const struct checker *checker, struct routing *routin
 {
 	struct route_verdict verdict;
 	const struct route_input input = {.threads = threads};
-	bool ok = verify_on_ways(checker->fabric, routing, &input, way != WAY_BY_HOPS, &verdict);
+	bool ok = verify_on_ways(checker->fabric, routing, &input, way != WAY_WALKED, &verdict);
 
 	compare(checker, &verdict, way_names[way], what);
 	ck_assert_msg(ok == (verdict.complete && verdict.loop_free &&
 			     (verdict.acyclic || !(routing->promises & ROUTE_DEADLOCK_FREE))),
 		      "%s, %s: accepted %d", what, way_names[way], ok);
-	ck_assert(!verdict.by_order || way != WAY_BY_HOPS);
+	ck_assert(!verdict.by_order || way != WAY_WALKED);
 	ck_assert(!verdict.by_order || (verdict.loop_free && verdict.acyclic));
 	tally->accepted[way] += verdict.by_order;
 	tally->refused[way] += !ok;
