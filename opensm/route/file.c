@@ -6,18 +6,29 @@
  * Switches are found by their node GUID, destinations by port GUID where the file has it, so LIDs
  * may have moved since; the offset within the LIDs of a port (LMC) stays. Switches and ports that
  * are not in the subnet now are passed over: they may come back. So may cables: an entry for a port
- * that leads nowhere, or to somebody else's port, counts as open (file_fill.c makes all that are
- * open fit), and so do those of other switches that lead there and find no other way. A port that
+ * that leads nowhere, or to somebody else's port, counts as open (see below), and so do those of other switches that lead there and find no other way. A port that
  * a switch does not have is an error, since the file is then about another switch. All else, as
  * entries that loop, is for the verifier: of itself this engine promises nothing.
  *
  * Of hop counts the ports with the fewest hops to a switch count, and each LID there takes of these
  * the one that has the fewest LIDs so far. If none of them leads to a switch now the entry is open.
+ *
+ * What is open is as minhop, the filler, has it, as long as that goes well. The paths of the file
+ * may be others, though: the filler sends a packet on to a switch that the file has send it back.
+ * For the LIDs where this happens, distances are those by the entries of the file: a switch with an
+ * entry is one hop farther than the switch that this leads to, and one without takes the nearest of
+ * its neighbours. So every entry leads nearer, and there is no loop.
+ *
+ * Where a cable is gone, or a host has another place, to lead on what arrives there would be a
+ * detour, and in a tree one that goes down and up again, which can close a credit loop. So entries
+ * that lead there are overruled: those from which packets arrive by the file alone stay, all others
+ * of the LID are as the filler has them. There is no loop: a packet is on a path of the filler
+ * until it meets a switch from which it arrives by the file.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "route/file_fill.h"
+#include "route/graph.h"
 #include "route/shortest.h"
 
 /* What the operator is told of, if there is any. */
@@ -44,16 +55,33 @@ static const char *const told[COUNTS] = {
 	[GONE_LIDS] = "entries for LIDs or ports that are not in the subnet",
 };
 
+enum state { UNKNOWN, ON_THE_WAY, ARRIVES, FAILS };
+
 struct load {
 	const struct fabric *fabric;
 	const struct route_input *input;
+	struct route_graph *graph;
 	struct routing *said;	/* the entries that the files have */
+	struct routing *filler; /* what minhop makes */
+	struct routing *routing;
 	bool dead[FABRIC_LIDS]; /* some entry of the LID leads nowhere */
 	uint32_t known;		/* switches in a file and in the subnet */
 	uint32_t switches, entries; /* taken from lfts */
 	uint32_t rows;		    /* taken from hops */
 	uint64_t count[COUNTS];
+	uint8_t *state;	 /* [switch]: enum state of a packet from there */
+	uint32_t *level; /* [switch]: hops by the file */
+	uint32_t *queue; /* of switches */
+	uint32_t *used;	 /* [link]: LIDs that were led over it to fit the file */
 };
+
+/* The switch that an entry leads to; FABRIC_NONE if it leads to none. */
+static uint32_t next_switch(const struct fabric *fabric, uint32_t sw, uint8_t port)
+{
+	if (!port || port > fabric->nodes[fabric->switches[sw].node].num_ports)
+		return FABRIC_NONE;
+	return route_switch_across(fabric, fabric_switch_port(fabric, sw, port));
+}
 
 /* False and error if a switch has not so many ports. */
 static bool has_port(const struct load *load, uint32_t sw, unsigned int port, const char *what,
@@ -104,7 +132,7 @@ static unsigned int best_ports(const struct load *load, const struct route_hops_
 	for (unsigned int num = 1; num < row->n; num++)
 		best = MIN(best, hops[num]);
 	for (unsigned int num = 1; num < row->n && best != ROUTE_FAR; num++)
-		if (hops[num] == best && route_next_switch(load->fabric, sw, num) != FABRIC_NONE)
+		if (hops[num] == best && next_switch(load->fabric, sw, num) != FABRIC_NONE)
 			ports[n++] = num;
 	return n;
 }
@@ -125,10 +153,11 @@ static void choose(struct load *load, uint32_t sw, uint16_t lid, const uint8_t *
 	load->said->lft[sw][lid] = best;
 }
 
-static void apply_row(struct load *load, const struct route_graph *graph,
-		      const struct route_hops_row *row, uint32_t sw, uint32_t used[256])
+static void apply_row(struct load *load, const struct route_hops_row *row, uint32_t sw,
+		      uint32_t used[256])
 {
 	const struct fabric *fabric = load->fabric;
+	const struct route_graph *graph = load->graph;
 	uint16_t lid = lid_now(fabric, row->guid, row->lid);
 	uint32_t to = lid ? fabric->nodes[fabric->ports[fabric->lid_port[lid]].node].sw
 			  : FABRIC_NONE;
@@ -150,25 +179,22 @@ static void apply_row(struct load *load, const struct route_graph *graph,
 static bool apply_hops(struct load *load, GError **error)
 {
 	const struct route_hops_rows *hops = &load->input->hops;
-	struct route_graph *graph = route_graph_new(load->fabric);
 	uint32_t used[256], sw = FABRIC_NONE;
-	bool good = true;
 
-	for (uint32_t i = 0; i < hops->n && good; i++) {
+	for (uint32_t i = 0; i < hops->n; i++) {
 		const struct route_hops_row *row = &hops->rows[i];
 
 		if (!row->n) { /* begins the rows of another switch */
 			memset(used, 0, sizeof(used));
 			sw = find_switch(load, row->sw);
 		} else if (sw != FABRIC_NONE) {
-			good = has_port(load, sw, row->n - 1u, "hops by ports up to", hops->file,
-					row->line, error);
-			if (good)
-				apply_row(load, graph, row, sw, used);
+			if (!has_port(load, sw, row->n - 1u, "hops by ports up to", hops->file,
+				      row->line, error))
+				return false;
+			apply_row(load, row, sw, used);
 		}
 	}
-	route_graph_free(graph);
-	return good;
+	return true;
 }
 
 /* ---- forwarding tables ---- */
@@ -177,7 +203,7 @@ static bool apply_hops(struct load *load, GError **error)
 static bool leads_on(const struct fabric *fabric, uint32_t sw, uint8_t port, uint16_t lid)
 {
 	uint32_t there = fabric_switch_port(fabric, sw, port);
-	uint32_t next = route_next_switch(fabric, sw, port);
+	uint32_t next = next_switch(fabric, sw, port);
 
 	if (port)
 		there = fabric->ports[there].peer;
@@ -234,9 +260,159 @@ static bool apply_lfts(struct load *load, GError **error)
 	return true;
 }
 
+/* ---- what they leave open ---- */
+
+static bool is_said(const struct load *load, uint32_t sw, uint16_t lid)
+{
+	return load->said->lft[sw][lid] != ROUTE_NO_PORT;
+}
+
+/* Whether some switches have an entry for the LID from the file, and others have not. */
+static bool is_mixed(const struct load *load, uint16_t lid)
+{
+	uint32_t n = 0;
+
+	for (uint32_t sw = 0; sw < load->graph->n; sw++)
+		n += is_said(load, sw, lid);
+	return n && n < load->graph->n;
+}
+
+/* The switch to which one sends a LID. */
+static uint32_t next_of(const struct load *load, uint32_t sw, uint16_t lid)
+{
+	return next_switch(load->fabric, sw, load->routing->lft[sw][lid]);
+}
+
+/* Follows the entries from a switch to one of which it is known what becomes of the packet. */
+static enum state follow(struct load *load, uint32_t sw, uint16_t lid)
+{
+	enum state end;
+	uint32_t n = 0;
+
+	while (sw != FABRIC_NONE && load->state[sw] == UNKNOWN) {
+		load->state[sw] = ON_THE_WAY;
+		load->queue[n++] = sw;
+		sw = next_of(load, sw, lid);
+	}
+	end = sw != FABRIC_NONE && load->state[sw] == ARRIVES ? ARRIVES : FAILS;
+	while (n)
+		load->state[load->queue[--n]] = end;
+	return end;
+}
+
+/* Tells of each switch whether packets arrive, if asked by the entries of the file alone. */
+static bool all_arrive(struct load *load, uint32_t leaf, uint16_t lid, bool by_file)
+{
+	bool good = true;
+
+	memset(load->state, UNKNOWN, load->graph->n);
+	for (uint32_t sw = 0; by_file && sw < load->graph->n; sw++)
+		if (!is_said(load, sw, lid))
+			load->state[sw] = FAILS;
+	load->state[leaf] = ARRIVES;
+	for (uint32_t sw = 0; sw < load->graph->n; sw++)
+		if (load->state[sw] == UNKNOWN)
+			good = follow(load, sw, lid) == ARRIVES && good;
+	return good;
+}
+
+/* Hops to the leaf by way of entries of the file where there are any. */
+static void find_levels(struct load *load, uint32_t leaf, uint16_t lid)
+{
+	const struct route_graph *graph = load->graph;
+	uint32_t n = 0;
+
+	memset(load->level, 0xFF, graph->n * sizeof(*load->level));
+	load->level[leaf] = 0;
+	load->queue[n++] = leaf;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t to = load->queue[i];
+
+		route_each_edge(graph, to, edge) {
+			uint32_t sw = edge->to;
+
+			if (load->level[sw] != FABRIC_NONE ||
+			    (is_said(load, sw, lid) && next_of(load, sw, lid) != to))
+				continue;
+			load->level[sw] = load->level[to] + 1;
+			load->queue[n++] = sw;
+		}
+	}
+}
+
+/* An open entry leads to the nearest neighbour, by the cable that was taken least. */
+static void lead_nearer(struct load *load, uint32_t sw, uint16_t lid)
+{
+	const struct route_graph *graph = load->graph;
+	uint32_t next = next_of(load, sw, lid), best = FABRIC_NONE;
+
+	if (next != FABRIC_NONE && load->level[next] + 1 == load->level[sw])
+		return;
+	route_each_edge(graph, sw, edge) {
+		if (load->level[edge->to] + 1 != load->level[sw])
+			continue;
+		for (uint32_t k = edge->first_link; k < edge->first_link + edge->n_links; k++)
+			if (best == FABRIC_NONE || load->used[k] < load->used[best])
+				best = k;
+	}
+	load->used[best]++;
+	load->routing->lft[sw][lid] = graph->links[best];
+	load->count[AROUND]++;
+}
+
+/* Leaves to the filler what does not arrive by the file alone. */
+static void overrule(struct load *load, uint32_t leaf, uint16_t lid)
+{
+	load->routing->lft[leaf][lid] = load->filler->lft[leaf][lid];
+	all_arrive(load, leaf, lid, true);
+	for (uint32_t sw = 0; sw < load->graph->n; sw++) {
+		uint8_t port = load->filler->lft[sw][lid];
+
+		if (load->state[sw] == ARRIVES || load->routing->lft[sw][lid] == port)
+			continue;
+		load->routing->lft[sw][lid] = port;
+		load->count[OVERRULED]++;
+	}
+}
+
+static void fill_lid(struct load *load, uint32_t leaf, uint16_t lid)
+{
+	if (load->dead[lid]) {
+		overrule(load, leaf, lid);
+		return;
+	}
+	if (all_arrive(load, leaf, lid, false))
+		return;
+	find_levels(load, leaf, lid);
+	for (uint32_t sw = 0; sw < load->graph->n; sw++)
+		if (sw != leaf && load->level[sw] != FABRIC_NONE && !is_said(load, sw, lid))
+			lead_nearer(load, sw, lid);
+}
+
+/*
+ * What the files said, and else as the filler; but open entries are others where some switch would
+ * not reach a LID that it can reach. Entries of the files that loop among themselves stay wrong.
+ */
+static void fill_gaps(struct load *load)
+{
+	uint8_t exit;
+
+	for (uint32_t sw = 0; sw < load->graph->n; sw++)
+		for (uint32_t lid = 0; lid <= load->said->top; lid++)
+			load->routing->lft[sw][lid] = is_said(load, sw, lid)
+							      ? load->said->lft[sw][lid]
+							      : load->filler->lft[sw][lid];
+	for (uint32_t lid = 1; lid <= load->said->top; lid++) {
+		uint32_t leaf = route_leaf_of(load->fabric, lid, &exit);
+
+		if (leaf != FABRIC_NONE && is_mixed(load, lid))
+			fill_lid(load, leaf, lid);
+	}
+}
+
 /* ---- the engine ---- */
 
-static char *make_note(const struct load *load, const struct routing *filler)
+static char *make_note(const struct load *load)
 {
 	const struct route_input *input = load->input;
 	GString *text = g_string_new(NULL);
@@ -250,8 +426,8 @@ static char *make_note(const struct load *load, const struct routing *filler)
 	for (enum count i = 0; i < COUNTS; i++)
 		if (load->count[i])
 			g_string_append_printf(text, ", %" PRIu64 " %s", load->count[i], told[i]);
-	if (filler->note)
-		g_string_append_printf(text, "; %s", filler->note);
+	if (load->filler->note)
+		g_string_append_printf(text, "; %s", load->filler->note);
 	return g_string_free(text, FALSE);
 }
 
@@ -272,17 +448,47 @@ static bool apply(struct load *load, GError **error)
 	return false;
 }
 
-static struct routing *fill(struct load *load, const struct routing *filler)
+static void fill(struct load *load)
 {
 	struct route_verdict verdict;
-	struct routing *routing = route_file_fill(load->said, load->dead, filler,
-						  &load->count[AROUND], &load->count[OVERRULED]);
 
-	route_verify_by(load->fabric, routing, load->input, &verdict);
-	routing->max_hops = verdict.max_hops;
+	fill_gaps(load);
+	route_verify_by(load->fabric, load->routing, load->input, &verdict);
+	load->routing->max_hops = verdict.max_hops;
 	route_verdict_clear(&verdict);
-	routing->note = make_note(load, filler);
-	return routing;
+	load->routing->note = make_note(load);
+}
+
+static struct load *load_new(const struct fabric *fabric, const struct route_input *input,
+			     struct routing *filler)
+{
+	struct load *load = g_new0(struct load, 1);
+	uint32_t n = fabric->n_switches;
+
+	load->fabric = fabric;
+	load->input = input;
+	load->graph = route_graph_new(fabric);
+	load->said = routing_new(fabric, route_engine_file.name, route_engine_file.promises);
+	load->filler = filler;
+	load->routing = routing_new(fabric, route_engine_file.name, route_engine_file.promises);
+	load->state = g_malloc(n + 1);
+	load->level = g_new(uint32_t, n + 1);
+	load->queue = g_new(uint32_t, n + 1);
+	load->used = g_new0(uint32_t, load->graph->n_links + 1);
+	return load;
+}
+
+static void load_free(struct load *load)
+{
+	route_graph_free(load->graph);
+	routing_unref(load->said);
+	routing_unref(load->filler);
+	routing_unref(load->routing);
+	g_free(load->state);
+	g_free(load->level);
+	g_free(load->queue);
+	g_free(load->used);
+	g_free(load);
 }
 
 static struct routing *file_compute(const struct fabric *fabric, const struct route_input *input,
@@ -299,15 +505,12 @@ static struct routing *file_compute(const struct fabric *fabric, const struct ro
 	filler = route_engine_minhop.compute(fabric, input, error);
 	if (!filler)
 		return NULL;
-	load = g_new0(struct load, 1);
-	load->fabric = fabric;
-	load->input = input;
-	load->said = routing_new(fabric, route_engine_file.name, route_engine_file.promises);
-	if (apply(load, error))
-		routing = fill(load, filler);
-	routing_unref(load->said);
-	routing_unref(filler);
-	g_free(load);
+	load = load_new(fabric, input, filler);
+	if (apply(load, error)) {
+		fill(load);
+		routing = g_steal_pointer(&load->routing);
+	}
+	load_free(load);
 	return routing;
 }
 

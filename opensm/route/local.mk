@@ -17,7 +17,6 @@ libroute_a_SOURCES = \
 	opensm/route/estimate.c opensm/route/estimate.h \
 	opensm/route/fdb_cap.c opensm/route/fdb_cap.h \
 	opensm/route/file.c \
-	opensm/route/file_fill.c opensm/route/file_fill.h \
 	opensm/route/fingerprint.c opensm/route/fingerprint.h \
 	opensm/route/flows.c opensm/route/flows.h \
 	opensm/route/ftree.c \
