@@ -348,7 +348,7 @@ static struct balance *balance_new(const struct balance *like,
 	balance->used_by = g_new0(uint32_t, n_links);
 	balance->uses = g_new0(uint32_t, n_links);
 	balance->ahead = g_new0(uint64_t, n);
-	route_flows_init_on(&balance->flows, like->graph, channels, hops);
+	route_flows_init(&balance->flows, like->graph, channels, hops);
 	return balance;
 }
 

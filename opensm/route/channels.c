@@ -46,6 +46,8 @@ struct route_channels *route_channels_new(const struct route_graph *graph,
 		channels->first[sw] = route_degree(graph, sw)
 					      ? graph->edges[graph->first_edge[sw]].first_link
 					      : channels->first[sw + 1];
+		for (uint32_t k = channels->first[sw]; k < channels->first[sw + 1]; k++)
+			channels->from[k] = channels->to[k] = sw;
 		route_each_edge(graph, sw, edge)
 			for (uint32_t k = 0; k < edge->n_links; k++) {
 				uint32_t c = edge->first_link + k;

@@ -11,7 +11,7 @@
 struct route_channels {
 	uint32_t n;	     /* channels */
 	uint32_t *first;     /* [switch]: of those that leave it; one more */
-	uint32_t *from, *to; /* [channel]: switches at its ends */
+	uint32_t *from, *to; /* [channel]: switches at its ends; the same: no edge has the link */
 	uint32_t *back;	     /* [channel]: the other direction of the cable; or NULL */
 	uint32_t *of_port;   /* [switch * 256 + port]: FABRIC_NONE if it leads to no other switch */
 	uint32_t n_steps;    /* steps: from a channel to one by which packets go on */

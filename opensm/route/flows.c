@@ -8,10 +8,12 @@
 #include "route/ties.h"
 #include "route/trace.h"
 
-void route_flows_init_on(struct route_flows *flows, const struct route_graph *graph,
-			 const struct route_channels *channels, const uint8_t *hops)
+void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
+		      const struct route_channels *channels, const uint8_t *hops)
 {
-	*flows = (struct route_flows){.graph = graph, .hops = hops, .channels = channels};
+	*flows = (struct route_flows){.graph = graph, .hops = hops};
+	flows->own = channels ? NULL : route_channels_new(graph, NULL);
+	flows->channels = channels ? channels : flows->own;
 	flows->far = g_malloc(graph->n + 1);
 	flows->order = g_new(uint32_t, graph->n + 1);
 	flows->sent = g_new0(uint64_t, graph->n + 1);
@@ -19,15 +21,6 @@ void route_flows_init_on(struct route_flows *flows, const struct route_graph *gr
 	flows->last = g_new(uint32_t, graph->n + 1);
 	flows->steps = g_new(struct route_step, graph->n_links + 1);
 	flows->toll = graph->tied ? g_new0(uint32_t, graph->n + 1) : NULL;
-}
-
-void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
-		      const uint8_t *hops)
-{
-	struct route_channels *own = route_channels_new(graph, NULL);
-
-	route_flows_init_on(flows, graph, own, hops);
-	flows->own = own;
 }
 
 void route_flows_clear(struct route_flows *flows)
@@ -81,37 +74,12 @@ void route_flows_turn_to(struct route_flows *flows, uint32_t dest)
 		flows->toll[dest] = 0;
 }
 
-/* The kind of graph is known to the compiler, which makes that of plain ones half as long. */
-static inline struct route_step *list_steps(const struct route_flows *flows, uint32_t sw,
-					    bool plain, struct route_step *restrict step)
-{
-	const struct route_graph *graph = flows->graph;
-	const uint8_t *far = flows->far;
-
-	route_each_edge(graph, sw, edge) {
-		uint8_t there = far[edge->to];
-
-		if (plain ? there + 1u != far[sw]
-			  : !route_leads(graph, edge - graph->edges, far[sw], there))
-			continue;
-		for (uint32_t k = 0; k < edge->n_links; k++)
-			*step++ = (struct route_step){edge->first_link + k, edge->to};
-	}
-	return step;
-}
-
-/* Whether each edge is a channel, and the other way round: some graphs leave links out. */
-static bool has_single_links(const struct route_graph *graph)
-{
-	return !graph->parallel && graph->first_edge[graph->n] == graph->n_links;
-}
-
 /*
- * Of a plain graph whose edges are its channels. Which of them lead nearer is hard to foretell: so
- * there is no branch.
+ * Of a plain graph, where any channel leads nearer that ends nearer. Which do is hard to foretell:
+ * so there is no branch.
  */
-static inline struct route_step *list_single(const struct route_flows *flows, uint32_t sw,
-					     struct route_step *restrict step)
+static struct route_step *list_plain(const struct route_flows *flows, uint32_t sw,
+				     struct route_step *restrict step)
 {
 	const uint32_t *to = flows->channels->to, *first = flows->channels->first;
 	const uint8_t *far = flows->far;
@@ -120,6 +88,21 @@ static inline struct route_step *list_single(const struct route_flows *flows, ui
 	for (uint32_t c = first[sw]; c < first[sw + 1]; c++) {
 		*step = (struct route_step){c, to[c]};
 		step += far[to[c]] == nearer;
+	}
+	return step;
+}
+
+static struct route_step *list_legal(const struct route_flows *flows, uint32_t sw,
+				     struct route_step *step)
+{
+	const struct route_graph *graph = flows->graph;
+	const uint8_t *far = flows->far;
+
+	route_each_edge(graph, sw, edge) {
+		if (!route_leads(graph, edge - graph->edges, far[sw], far[edge->to]))
+			continue;
+		for (uint32_t k = 0; k < edge->n_links; k++)
+			*step++ = (struct route_step){edge->first_link + k, edge->to};
 	}
 	return step;
 }
@@ -147,7 +130,7 @@ static void keep_least_toll(struct route_flows *flows, uint32_t sw)
 
 bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 {
-	bool plain = is_plain(flows->graph), single = plain && has_single_links(flows->graph);
+	bool plain = is_plain(flows->graph);
 	struct route_step *step = flows->steps;
 	uint64_t partitions = EVERY_STEP;
 
@@ -162,9 +145,7 @@ bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 		uint32_t sw = flows->order[i];
 
 		flows->first[sw] = step - flows->steps;
-		step = single  ? list_single(flows, sw, step)
-		       : plain ? list_steps(flows, sw, true, step)
-			       : list_steps(flows, sw, false, step);
+		step = plain ? list_plain(flows, sw, step) : list_legal(flows, sw, step);
 		flows->last[sw] = step - flows->steps;
 	}
 	for (uint32_t i = flows->n_order; partitions != EVERY_STEP && i-- > 0;)
@@ -231,7 +212,7 @@ static void add_leaves(void *arg, uint32_t first, uint32_t last)
 	g_autofree uint64_t *load = g_new0(uint64_t, graph->n_links + 1);
 	struct route_flows flows;
 
-	route_flows_init(&flows, graph, sum->hops);
+	route_flows_init(&flows, graph, NULL, sum->hops);
 	for (uint32_t leaf = first; leaf < last; leaf++) {
 		if (route_has_hosts(graph, leaf))
 			route_flows_turn_to(&flows, leaf);

@@ -30,11 +30,9 @@ struct route_flows {
 	uint32_t *toll; /* [switch]: least one on the way, if anything is tied (ties.h) */
 };
 
+/* channels, of the graph, must live as long; NULL: it makes its own. */
 void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
-		      const uint8_t *hops);
-/* The same on channels of the graph, which must live as long. */
-void route_flows_init_on(struct route_flows *flows, const struct route_graph *graph,
-			 const struct route_channels *channels, const uint8_t *hops);
+		      const struct route_channels *channels, const uint8_t *hops);
 void route_flows_clear(struct route_flows *flows);
 
 /* Sets far and order to those of this switch; switches that do not reach it are not in order. */

@@ -179,7 +179,7 @@ static void run(struct routing *routing, uint64_t limit)
 
 	if (!graph->n_links)
 		return;
-	route_flows_init(&rebalance.flows, graph, trace->hops);
+	route_flows_init(&rebalance.flows, graph, NULL, trace->hops);
 	rebalance.load = g_new0(uint64_t, graph->n_links + 1);
 	rebalance.ahead = g_new0(uint64_t, graph->n + 1);
 	even_out(&rebalance, limit);

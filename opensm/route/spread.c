@@ -454,7 +454,7 @@ static struct spread *spread_new(struct layered *layered, enum spread_by by, GHa
 	spread->dimension = by == SPREAD_DIMENSIONS ? layered->dimension : NULL;
 	spread->cost = g_new0(uint64_t, n + 1);
 	spread->chosen = g_new0(uint32_t, n + 1);
-	route_flows_init_on(&spread->flows, layered->graph, layered->channels, layered->hops);
+	route_flows_init(&spread->flows, layered->graph, layered->channels, layered->hops);
 	return spread;
 }
 

@@ -148,7 +148,7 @@ void route_mend_tolls(struct routing *routing, const struct route_graph *graph,
 	if (!graph->tied)
 		return;
 	mending.moved = g_new0(uint32_t, graph->n_links + 1);
-	route_flows_init(&mending.flows, graph, hops);
+	route_flows_init(&mending.flows, graph, NULL, hops);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		if (route_has_hosts(graph, sw))
 			mend_leaf(&mending, sw);
@@ -188,7 +188,7 @@ void route_note_ties(struct routing *routing, const struct route_graph *graph,
 	if (!graph->tied)
 		return;
 	passes = g_new0(bool, graph->n + 1);
-	route_flows_init(&flows, graph, hops);
+	route_flows_init(&flows, graph, NULL, hops);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		if (route_has_hosts(graph, sw))
 			route_flows_turn_to(&flows, sw);
