@@ -137,19 +137,24 @@ static bool is_touched(const struct route_change *change, uint32_t sw)
 	return false;
 }
 
-/* Destinations to which the distance from some switch is another. */
+/* Destinations to which the distance from some switch is another, and pairs without a path now. */
 static void compare_hops(struct route_change *change)
 {
 	const uint8_t *old = change->old->trace->hops;
 	size_t n_before = change->old->n_switches;
+	g_autofree uint32_t *part = route_parts(change->graph, NULL);
 
 	for (uint32_t sw = 0; sw < change->n; sw++) {
 		const uint8_t *is = change->hops + (size_t)sw * change->n;
 		const uint8_t *was = old + change->before[sw] * n_before;
 
-		for (uint32_t x = 0; change->before[sw] != FABRIC_NONE && x < change->n; x++)
-			change->anew[x] |=
-				change->before[x] == FABRIC_NONE || is[x] != was[change->before[x]];
+		for (uint32_t x = 0; change->before[sw] != FABRIC_NONE && x < change->n; x++) {
+			uint32_t before = change->before[x];
+
+			change->anew[x] |= before == FABRIC_NONE || is[x] != was[before];
+			if (is[x] == ROUTE_FAR && before != FABRIC_NONE && part[x] == part[sw])
+				change->loses_pairs |= was[before] != ROUTE_FAR;
+		}
 	}
 }
 

@@ -14,6 +14,9 @@ struct route_change {
 	struct route_graph *graph;
 	uint8_t *hops;	   /* of the new graph */
 	bool whole;	   /* all switches and cables of home are there */
+	/* Some switch has no path to another any more, though cables connect them: by another leaf
+	 * on top (single_top.c) it might have one. */
+	bool loses_pairs;
 	bool *touched;	   /* [switch]: it is back, or its cables are not those it had */
 	uint32_t n_touched;
 	bool *anew;	   /* [switch]: hops to it are others than before, or its LIDs */

@@ -300,31 +300,6 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 }
 
 /*
- * Whether some switch has no path to another any more, though cables connect them: by another leaf
- * on top (single_top.c) it might have one.
- */
-static bool loses_pairs(const struct route_change *change)
-{
-	const uint8_t *old = change->old->trace->hops;
-	size_t n_before = change->old->n_switches;
-	g_autofree uint32_t *part = route_parts(change->graph, NULL);
-
-	for (uint32_t sw = 0; sw < change->n; sw++) {
-		const uint8_t *is = change->hops + (size_t)sw * change->n;
-		const uint8_t *was = old + change->before[sw] * n_before;
-
-		if (change->before[sw] == FABRIC_NONE || !memchr(is, ROUTE_FAR, change->n))
-			continue;
-		for (uint32_t x = 0; x < change->n; x++)
-			if (is[x] == ROUTE_FAR && part[x] == part[sw] &&
-			    change->before[x] != FABRIC_NONE &&
-			    was[change->before[x]] != ROUTE_FAR)
-				return true;
-	}
-	return false;
-}
-
-/*
  * Whether legal paths lead to all, and are shortest ones between hosts if the routing promises
  * that, in the order that is given, if any is.
  */
@@ -337,7 +312,7 @@ static bool is_as_good(const struct route_change *change, const uint32_t *order)
 		route_reaches(graph, change->fabric, change->hops, NULL) &&
 		(!(change->old->promises & ROUTE_SHORTEST) ||
 		 route_hosts_shortest(graph, change->hops)) &&
-		!loses_pairs(change));
+		!change->loses_pairs);
 }
 
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
