@@ -173,9 +173,7 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 	verify = verify_new(fabric, routing, input, verdict);
 	/* parts of a cut fabric have entries that lead nowhere everywhere */
 	verdict->by_order = by_order && !routing->lanes && verify->whole && verify_by_order(verify);
-	if (verdict->by_order)
-		verify_above_top(verify);
-	else
+	if (!verdict->by_order)
 		verify->cycle = verify_lanes(verify);
 	count_paths(verify);
 	verdict->acyclic = !verify->cycle;

@@ -105,8 +105,6 @@ void verify_add_witness(struct verify *verify, const struct verify_wrong *wrong)
 
 /* All of a verdict but counts of paths. A cycle of all dependencies; or NULL. */
 GArray *verify_lanes(struct verify *verify);
-/* The verdict on LIDs above all entries, of which the order says nothing. */
-void verify_above_top(struct verify *verify);
 /* A cycle of what hosts send to hosts, and of all together with multicast trees. */
 GArray *verify_hosts(struct verify *verify);
 GArray *verify_trees(struct verify *verify, const struct route_tree *const *trees, uint32_t n,

@@ -212,10 +212,10 @@ static void add_shares(struct verify *verify, struct shares *all, struct depende
 		verify_add_witness(verify, &wrong);
 }
 
-/* LIDs from the first on, one range after the other that the same switches hold. */
-static void follow_all(struct verify *verify, uint32_t first, struct dependency *found)
+/* All LIDs, one range after the other that the same switches hold. */
+static void follow_all(struct verify *verify, struct dependency *found)
 {
-	uint32_t n = verify->graph->n, last;
+	uint32_t n = verify->graph->n, lid = 1;
 	struct shares all = {.n = CLAMP(verify->graph->threads, 1, SHARES_MAX)};
 
 	if (verify->turns)
@@ -227,10 +227,9 @@ static void follow_all(struct verify *verify, uint32_t first, struct dependency 
 			.found = i ? dependency_new(verify) : found,
 			.spots = g_new(struct verify_spot, n + 1),
 		};
-	for (uint32_t lid = first; lid < verify->n_lids; lid = last) {
+	while (lid < verify->n_lids) {
 		verify_mark_parts(verify, lid);
-		last = MIN(verify->part_last + 1, verify->n_lids);
-		for (all.n_lids = 0; lid < last; lid++)
+		for (all.n_lids = 0; lid < verify->n_lids && lid <= verify->part_last; lid++)
 			if (verify->owners[lid].sw != FABRIC_NONE)
 				all.lids[all.n_lids++] = lid;
 		route_parallel(all.n, all.n, follow_shares, &all);
@@ -356,7 +355,7 @@ static void check_cables(const struct verify *verify, uint16_t vls)
 /* Follows all paths, and multicast on the trunk. */
 static void follow_routing(struct verify *verify, struct dependency *found)
 {
-	follow_all(verify, 1, found);
+	follow_all(verify, found);
 	if (verify->routing->trunk)
 		follow_trunk(found);
 }
@@ -382,15 +381,6 @@ GArray *verify_lanes(struct verify *verify)
 		check_cables(verify, dependency_vls(found));
 	}
 	return take_cycle(found);
-}
-
-void verify_above_top(struct verify *verify)
-{
-	struct dependency *found = dependency_new(verify);
-
-	verify->walks = true;
-	follow_all(verify, verify->routing->top + 1u, found);
-	dependency_free(found);
 }
 
 GArray *verify_hosts(struct verify *verify)

@@ -211,11 +211,14 @@ bool verify_by_order(struct verify *verify)
 	struct proof proof = {.verify = verify};
 	uint32_t n_lids = verify->routing->n_blocks * 64;
 
-	proof.unknown = g_malloc(n_lids);
+	proof.unknown = g_malloc(MAX(n_lids, verify->n_lids));
 	memset(proof.unknown, NOBODY, n_lids);
-	for (uint32_t lid = 0; lid <= verify->routing->top && lid < verify->n_lids; lid++)
-		if (verify->owners[lid].sw != FABRIC_NONE)
-			proof.unknown[lid] = 0;
+	for (uint32_t lid = 0; lid < verify->n_lids; lid++) {
+		if (verify->owners[lid].sw == FABRIC_NONE)
+			continue;
+		proof.unknown[lid] = 0;
+		proof.failed |= lid > verify->routing->top;
+	}
 	find_order(&proof);
 	route_parallel(verify->graph->threads, (n_lids + WIDTH - 1) / WIDTH, follow_tiles, &proof);
 	verify->verdict->max_hops = proof.widest;
