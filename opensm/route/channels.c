@@ -4,27 +4,21 @@
 #include <glib.h>
 #include <string.h>
 
-static void number_steps(struct route_channels *channels)
+/* Finds the other directions by the ports of cables, as those in parallel may be crossed. */
+static void number_steps(struct route_channels *channels, const struct route_graph *graph,
+			 const struct fabric *fabric)
 {
+	channels->back = g_new(uint32_t, channels->n + 1);
 	channels->step_base = g_new(uint32_t, channels->n + 1);
 	for (uint32_t c = 0; c < channels->n; c++) {
-		const uint32_t *first = &channels->first[channels->to[c]];
-
-		channels->step_base[c] = channels->n_steps - first[0];
-		channels->n_steps += first[1] - first[0];
-	}
-}
-
-/* By the ports of the cable: those in parallel may be crossed. */
-static void find_back(struct route_channels *channels, const struct route_graph *graph,
-		      const struct fabric *fabric)
-{
-	for (uint32_t c = 0; c < channels->n; c++) {
 		uint32_t port = fabric_switch_port(fabric, channels->from[c], graph->links[c]);
+		const uint32_t *first = &channels->first[channels->to[c]];
 
 		channels->back[c] = route_channel(channels, channels->to[c],
 						  fabric->ports[fabric->ports[port].peer].num);
 		g_assert(channels->back[c] != FABRIC_NONE);
+		channels->step_base[c] = channels->n_steps - first[0];
+		channels->n_steps += first[1] - first[0];
 	}
 }
 
@@ -38,7 +32,6 @@ struct route_channels *route_channels_new(const struct route_graph *graph,
 	channels->first = g_new(uint32_t, graph->n + 1);
 	channels->from = g_new(uint32_t, channels->n + 1);
 	channels->to = g_new(uint32_t, channels->n + 1);
-	channels->back = fabric ? g_new(uint32_t, channels->n + 1) : NULL;
 	channels->of_port = g_new(uint32_t, ports + 1);
 	memset(channels->of_port, 0xFF, ports * sizeof(*channels->of_port));
 	channels->first[graph->n] = channels->n;
@@ -57,10 +50,8 @@ struct route_channels *route_channels_new(const struct route_graph *graph,
 				channels->of_port[(size_t)sw * 256 + graph->links[c]] = c;
 			}
 	}
-	if (fabric) {
-		find_back(channels, graph, fabric);
-		number_steps(channels);
-	}
+	if (fabric)
+		number_steps(channels, graph, fabric);
 	return channels;
 }
 

@@ -49,7 +49,7 @@ struct row {
 	uint32_t chosen;     /* ports, for LIDs of hosts that are sent here */
 	bool counted, all;   /* all: not just those chosen now */
 	uint64_t count[256]; /* of LIDs of hosts by their weight, by exit port; if counted */
-	uint32_t *weight;    /* [LID]: if counted, and its cables changed; else each counts 1 */
+	uint32_t *weight;    /* [LID]: if counted; 1 if its cables did not change */
 };
 
 static void number_by_kind(struct repair *repair)
@@ -82,11 +82,6 @@ static void weigh_neighbour(struct row *row, uint32_t from)
 				row->weight[lid] += weight;
 }
 
-static uint32_t weight_of(const struct row *row, uint16_t lid)
-{
-	return row->repair->change->touched[row->sw] ? row->weight[lid] : 1;
-}
-
 static void count_ports(struct row *row)
 {
 	const struct repair *repair = row->repair;
@@ -94,8 +89,8 @@ static void count_ports(struct row *row)
 	const uint8_t *lft = repair->routing->lft[row->sw];
 	bool touched = repair->change->touched[row->sw];
 
-	for (uint32_t lid = 0; touched && lid <= repair->routing->top; lid++)
-		row->weight[lid] = route_n_hosts(graph, row->sw);
+	for (uint32_t lid = 0; lid <= repair->routing->top; lid++)
+		row->weight[lid] = touched ? route_n_hosts(graph, row->sw) : 1;
 	if (touched)
 		route_each_edge(graph, row->sw, edge)
 			weigh_neighbour(row, edge->to);
@@ -105,7 +100,7 @@ static void count_ports(struct row *row)
 	for (uint32_t t = 0; row->all && t < route_n_targets(graph); t++) {
 		uint16_t lid = graph->targets[t].lid;
 
-		row->count[lft[lid]] += graph->targets[t].ignored ? 0 : weight_of(row, lid);
+		row->count[lft[lid]] += graph->targets[t].ignored ? 0 : row->weight[lid];
 	}
 }
 
@@ -175,14 +170,14 @@ static void repair_lid(struct row *row, uint32_t x, uint16_t lid, uint8_t exit, 
 		is = row->home[lid];
 	} else if (!leads(row, x, was)) {
 		is = choose(row, x, lid);
-		row->chosen += counts && weight_of(row, lid);
+		row->chosen += counts && row->weight[lid];
 	}
 	if (is == was)
 		return;
 	routing_put(routing, row->sw, lid, is);
 	if (row->counted && counts) {
-		row->count[was] -= row->all ? weight_of(row, lid) : 0;
-		row->count[is] += weight_of(row, lid);
+		row->count[was] -= row->all ? row->weight[lid] : 0;
+		row->count[is] += row->weight[lid];
 	}
 }
 
