@@ -401,13 +401,6 @@ struct route_tree *route_multicast_on(struct route_ground *ground, const struct 
 				      uint32_t *left_out);
 struct route_tree *route_tree_ref(struct route_tree *tree);
 void route_tree_unref(struct route_tree *tree); /* NULL is fine */
-/*
- * Whether channels do not depend on each other in a cycle, if trees carry packets of that SL beside
- * all paths of the routing. *witness: the cycle, else NULL.
- */
-bool route_verify_trees(const struct fabric *fabric, const struct routing *routing,
-			const struct route_tree *const *trees, uint32_t n, uint8_t sl,
-			char **witness);
 bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,
 		       const struct route_group *group, char **witness);
 

@@ -191,21 +191,6 @@ bool route_verify_by(const struct fabric *fabric, const struct routing *routing,
 	return verify_on_ways(fabric, routing, input, true, verdict);
 }
 
-bool route_verify_trees(const struct fabric *fabric, const struct routing *routing,
-			const struct route_tree *const *trees, uint32_t n, uint8_t sl,
-			char **witness)
-{
-	struct route_verdict verdict = {0};
-	struct verify *verify = verify_new(fabric, routing, &all_to_all, &verdict);
-	bool free_of_loops;
-
-	verify->cycle = verify_trees(verify, trees, n, sl);
-	free_of_loops = !verify->cycle;
-	*witness = verify->cycle ? name_cycle(verify) : NULL;
-	verify_free(verify);
-	return free_of_loops;
-}
-
 bool route_verify(const struct fabric *fabric, const struct routing *routing,
 		  struct route_verdict *verdict)
 {

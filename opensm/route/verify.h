@@ -31,8 +31,7 @@ struct verify {
 	struct verify_owner *owners; /* [LID] */
 	bool turns;		    /* lanes change by turns */
 	bool hosts_everywhere;	    /* each switch has some */
-	bool hosts_only;	    /* what hosts send to hosts is looked at, */
-	bool walks;		    /* and what becomes of packets, too */
+	bool hosts_only;	    /* for dependencies alone of what hosts send to hosts */
 	GArray *cycle;		    /* of channels: a credit loop; or NULL */
 };
 
@@ -105,10 +104,8 @@ void verify_add_witness(struct verify *verify, const struct verify_wrong *wrong)
 
 /* All of a verdict but counts of paths. A cycle of all dependencies; or NULL. */
 GArray *verify_lanes(struct verify *verify);
-/* A cycle of what hosts send to hosts, and of all together with multicast trees. */
+/* The same of what hosts send to hosts. */
 GArray *verify_hosts(struct verify *verify);
-GArray *verify_trees(struct verify *verify, const struct route_tree *const *trees, uint32_t n,
-		     uint8_t sl);
 
 /* Appends "NAME (0xGUID) port N", or what the entry is if there is no such port. */
 void verify_add_hop(const struct verify *verify, GString *text, uint32_t sw, uint8_t num);

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "iba/codes.h"
-#include "route/bits.h"
 #include "route/demand.h"
 #include "route/lanes.h"
 #include "route/parallel.h"
@@ -181,7 +180,7 @@ static void follow_shares(void *arg, uint32_t first, uint32_t last)
 			continue;
 		all->shares[k].lid = all->lids[i];
 		read_column(&all->shares[k]);
-		if (all->shares[k].verify->walks)
+		if (!all->shares[k].verify->hosts_only)
 			verify_walk(&all->shares[k]);
 		follow_lid(&all->shares[k]);
 	}
@@ -213,7 +212,7 @@ static void add_shares(struct verify *verify, struct shares *all, struct depende
 }
 
 /* All LIDs, one range after the other that the same switches hold. */
-static void follow_all(struct verify *verify, struct dependency *found)
+static void follow_lids(struct verify *verify, struct dependency *found)
 {
 	uint32_t n = verify->graph->n, lid = 1;
 	struct shares all = {.n = CLAMP(verify->graph->threads, 1, SHARES_MAX)};
@@ -238,7 +237,7 @@ static void follow_all(struct verify *verify, struct dependency *found)
 	g_free(all.lids);
 }
 
-/* ---- multicast ---- */
+/* ---- multicast on a trunk ---- */
 
 /* Whether a port is of the tree that multicast keeps to. */
 static bool is_trunk(const struct verify *verify, uint32_t sw, uint8_t num)
@@ -250,33 +249,20 @@ static bool is_trunk(const struct verify *verify, uint32_t sw, uint8_t num)
 	       (trunk[sw] == num || trunk[to] == verify->back[verify->first[sw] + num]);
 }
 
-/* What may come in anywhere in a tree, and leaves a switch by a port, goes on by all others. */
-static void follow_port(struct dependency *found, unsigned int kind,
-			const struct route_port_set *ports, uint32_t sw, uint8_t out)
+/* What may come in anywhere, and leaves a switch by a port, goes on by all others. */
+static void follow_trunk_port(struct dependency *found, unsigned int kind, uint32_t sw, uint8_t out)
 {
 	const struct verify *verify = found->verify;
 	uint32_t channel = verify->first[sw] + out, to = verify->to[channel];
 
 	for (unsigned int in = 0; in < n_entries(verify, sw); in++) {
-		if (in == out || !(is_entry(verify, sw, in) || bits_has(ports[sw].bits, in)))
+		if (in == out || !(is_entry(verify, sw, in) || is_trunk(verify, sw, in)))
 			continue;
 		note(found, kind, sw, in, out, ROUTE_NO_PORT);
-		bits_each(ports[to].bits, 1, ROUTE_NO_PORT, next)
-			if (next != verify->back[channel])
+		for (unsigned int next = 1; next < verify_width(verify, to); next++)
+			if (next != verify->back[channel] && is_trunk(verify, to, next))
 				note(found, kind, sw, in, out, next);
 	}
-}
-
-/* ports: of each switch those of the tree. */
-static void follow_tree(struct dependency *found, unsigned int kind,
-			const struct route_port_set *ports)
-{
-	const struct verify *verify = found->verify;
-
-	for (uint32_t sw = 0; sw < verify->graph->n; sw++)
-		bits_each(ports[sw].bits, 1, ROUTE_NO_PORT, out)
-			if (verify_across(verify, sw, out) != FABRIC_NONE)
-				follow_port(found, kind, ports, sw, out);
 }
 
 /* Kinds of packets that groups may have: of lanes, those on which anything is sent at all. */
@@ -295,14 +281,12 @@ static uint16_t trunk_kinds(const struct dependency *found)
 static void follow_trunk(struct dependency *found)
 {
 	const struct verify *verify = found->verify;
-	uint32_t n = verify->graph->n;
-	g_autofree struct route_port_set *ports = g_new0(struct route_port_set, n + 1);
 
-	for (uint32_t sw = 0; sw < n; sw++)
-		for (unsigned int num = 1; num < verify_width(verify, sw); num++)
-			bits_put(ports[sw].bits, num, is_trunk(verify, sw, num));
 	for (uint16_t kinds = trunk_kinds(found); kinds; kinds &= kinds - 1)
-		follow_tree(found, __builtin_ctz(kinds), ports);
+		for (uint32_t sw = 0; sw < verify->graph->n; sw++)
+			for (unsigned int num = 1; num < verify_width(verify, sw); num++)
+				if (is_trunk(verify, sw, num))
+					follow_trunk_port(found, __builtin_ctz(kinds), sw, num);
 }
 
 /* ---- lanes that are not what they should be ---- */
@@ -353,9 +337,9 @@ static void check_cables(const struct verify *verify, uint16_t vls)
 }
 
 /* Follows all paths, and multicast on the trunk. */
-static void follow_routing(struct verify *verify, struct dependency *found)
+static void follow_all(struct verify *verify, struct dependency *found)
 {
-	follow_all(verify, found);
+	follow_lids(verify, found);
 	if (verify->routing->trunk)
 		follow_trunk(found);
 }
@@ -373,9 +357,7 @@ GArray *verify_lanes(struct verify *verify)
 	struct dependency *found = dependency_new(verify);
 
 	verify->hops = route_hops_all(verify->graph, NULL);
-	verify->walks = true;
-	follow_routing(verify, found);
-	verify->walks = false;
+	follow_all(verify, found);
 	if (verify->routing->lanes) {
 		check_pairs(verify);
 		check_cables(verify, dependency_vls(found));
@@ -388,25 +370,6 @@ GArray *verify_hosts(struct verify *verify)
 	struct dependency *found = dependency_new(verify);
 
 	verify->hosts_only = true;
-	follow_routing(verify, found);
-	return take_cycle(found);
-}
-
-GArray *verify_trees(struct verify *verify, const struct route_tree *const *trees, uint32_t n,
-		     uint8_t sl)
-{
-	const struct route_lanes *lanes = verify->routing->lanes;
-	struct dependency *found = dependency_new(verify);
-
-	g_assert(!verify->turns); /* their trees are a part of the routing */
-	follow_routing(verify, found);
-	for (uint32_t i = 0; i < n; i++) {
-		g_autofree struct route_port_set *ports =
-			g_new0(struct route_port_set, verify->graph->n + 1);
-
-		for (uint32_t k = 0; k < trees[i]->n; k++)
-			ports[trees[i]->switches[k]] = trees[i]->ports[k];
-		follow_tree(found, lanes ? lanes->vl[sl % ROUTE_SLS] : 0, ports);
-	}
+	follow_all(verify, found);
 	return take_cycle(found);
 }

@@ -26,7 +26,8 @@ tests_unit_test_route_repair_LDADD = $(LIBS_ROUTECHECK)
 # An independent checker beside the verifier; "make proof" takes a million cases.
 check_PROGRAMS += tests/unit/test_proof
 TESTS += tests/unit/test_proof
-tests_unit_test_proof_SOURCES = tests/unit/test_proof.c tests/unit/proof.c tests/unit/proof.h
+tests_unit_test_proof_SOURCES = tests/unit/test_proof.c \
+	tests/unit/proof.c tests/unit/proof.h tests/unit/proof_routing.c tests/unit/proof_routing.h
 tests_unit_test_proof_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_proof_LDADD = $(LIBS_ROUTECHECK)
 
@@ -47,7 +48,8 @@ soak-route: tests/unit/test_route_property tests/unit/test_route_repair
 check_PROGRAMS += tests/unit/test_credits
 TESTS += tests/unit/test_credits
 tests_unit_test_credits_SOURCES = \
-	tests/unit/test_credits.c tests/unit/credits.c tests/unit/credits.h
+	tests/unit/test_credits.c tests/unit/credits.c tests/unit/credits.h \
+	tests/unit/proof.c tests/unit/proof.h tests/unit/proof_routing.c tests/unit/proof_routing.h
 tests_unit_test_credits_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_credits_LDADD = $(LIBS_ROUTECHECK)
 

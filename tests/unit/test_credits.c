@@ -13,6 +13,7 @@
 #include "route/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/credits.h"
+#include "tests/unit/proof_routing.h"
 #include "tests/unit/route_shapes.h"
 
 #define SEEDS 20
@@ -171,12 +172,9 @@ static void try_floods(struct trial *trial)
 /* Trees of lanes that change by turns are judged with the table, if there are any. */
 static bool is_tree_free(const struct trial *trial)
 {
-	const struct route_tree *trees[] = {trial->tree};
-	g_autofree char *witness = NULL;
-
 	if (routing_has_turns(trial->routing))
 		return trial->routing->trunk && trial->verdict.acyclic;
-	return route_verify_trees(trial->fabric, trial->routing, trees, 1, 0, &witness);
+	return proof_tree_is_free(trial->fabric, trial->routing, trial->tree);
 }
 
 static void try_table(struct trial *trial, const char *name, const struct route_input *input)

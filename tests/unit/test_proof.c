@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The verifier and the stages of transitions against an independent checker (proof.h), over random
- * fabrics, engines, lanes, multicast trees, small tables and damage to all of these.
+ * fabrics, engines, lanes, small tables and damage to all of these.
  *
  * ROUTE_SEEDS=17 runs only that seed, ROUTE_SEEDS=1-100000 many; a seed is some 40 cases.
  */
@@ -13,7 +13,7 @@
 #include "route/lanes.h"
 #include "route/transition.h"
 #include "tests/run_suite.h"
-#include "tests/unit/proof.h"
+#include "tests/unit/proof_routing.h"
 #include "tests/unit/route_churn.h"
 #include "tests/unit/route_shapes.h"
 
@@ -27,7 +27,6 @@ static const char *const engines[] = {"minhop", "updn", "dnup",	  "ftree", "dor"
 
 struct tally {
 	uint64_t verdicts, cyclic, switches_only, looping, incomplete;
-	uint64_t trees, tree_loops;
 	uint64_t transitions, at_once, ordered, discarded, unsafe_at_once, stages;
 };
 
@@ -41,63 +40,7 @@ struct trial {
 	struct tally *tally;
 };
 
-/* ---- lanes as the checker asks for them ---- */
-
-static uint16_t sls(const struct proof_lanes *lanes, const struct proof_net *net, uint32_t from,
-		    uint32_t to)
-{
-	const struct route_lanes *values = lanes->arg;
-	uint8_t there = values->sl ? values->sl[from * net->n + to] : values->first;
-	uint8_t back = values->sl ? values->sl[to * net->n + from] : values->first;
-	uint16_t bits = 0;
-
-	bits |= there < 16 ? 1u << there : 0;
-	bits |= back < 16 ? 1u << back : 0;
-	if (from == net->sm || to == net->sm)
-		bits |= 1u << values->sm_sl;
-	return bits;
-}
-
-static uint8_t vl(const struct proof_lanes *lanes, uint32_t sw, uint8_t in, uint8_t out,
-		  unsigned int sl)
-{
-	const struct route_lanes *values = lanes->arg;
-
-	(void)sw;
-	(void)in;
-	(void)out;
-	return values->vl[sl];
-}
-
-static bool has_path(const struct proof_lanes *lanes, uint32_t from, uint32_t to)
-{
-	const struct route_lanes *values = lanes->arg;
-
-	return !values->sl || values->sl[from * values->n_switches + to] < 16;
-}
-
 /* ---- tables ---- */
-
-static const uint8_t **rows_for(const struct proof_net *net, uint8_t *const *lft, uint32_t n_lids)
-{
-	const uint8_t **rows = g_new0(const uint8_t *, net->n + 1);
-
-	for (uint32_t sw = 0; sw < net->n; sw++) {
-		uint8_t *row = g_malloc(MAX(net->n_lids, n_lids));
-
-		memset(row, PROOF_DISCARD, MAX(net->n_lids, n_lids));
-		memcpy(row, lft[sw], n_lids);
-		rows[sw] = row;
-	}
-	return rows;
-}
-
-static void rows_free(const uint8_t **rows, uint32_t n)
-{
-	for (uint32_t sw = 0; rows && sw < n; sw++)
-		g_free((void *)rows[sw]);
-	g_free(rows);
-}
 
 static struct routing *compute(struct trial *trial, const char *name)
 {
@@ -130,9 +73,9 @@ static struct routing *copy_of(const struct trial *trial, const struct routing *
 /* ---- verdicts ---- */
 
 static struct proof_verdict judge(struct trial *trial, const struct routing *routing,
-				  const uint8_t **rows, const struct proof_tree *trees, uint32_t n)
+				  const uint8_t **rows)
 {
-	struct proof_lanes lanes = {routing->lanes, sls, vl, has_path};
+	struct proof_lanes lanes = proof_lanes_of(routing);
 	struct proof_case what = {
 		.net = trial->net,
 		.lft = rows,
@@ -141,14 +84,14 @@ static struct proof_verdict judge(struct trial *trial, const struct routing *rou
 		.excused = routing->promises & ROUTE_DEADLOCK_FREE,
 	};
 
-	return proof_judge(&what, trees, n);
+	return proof_judge(&what, NULL, 0);
 }
 
 static struct proof_verdict expect_verdict(struct trial *trial, const struct routing *routing,
 					   const char *how)
 {
-	const uint8_t **rows = rows_for(trial->net, routing->lft, routing->n_blocks * 64);
-	struct proof_verdict slow = judge(trial, routing, rows, NULL, 0);
+	const uint8_t **rows = proof_rows_for(trial->net, routing->lft, routing->n_blocks * 64);
+	struct proof_verdict slow = judge(trial, routing, rows);
 	const struct route_input input = {.threads = 1, .demand = trial->demand};
 	struct route_verdict fast;
 
@@ -167,69 +110,8 @@ static struct proof_verdict expect_verdict(struct trial *trial, const struct rou
 	trial->tally->cyclic += !slow.hosts_acyclic;
 	trial->tally->switches_only += slow.hosts_acyclic && !slow.acyclic;
 	route_verdict_clear(&fast);
-	rows_free(rows, trial->net->n);
+	proof_rows_free(rows, trial->net->n);
 	return slow;
-}
-
-/* Some ports of the fabric get packets, along a tree that keeps to the order, or to none. */
-static struct route_tree *random_tree(struct trial *trial, const struct routing *routing)
-{
-	const struct fabric *fabric = trial->fabric;
-	g_autofree uint32_t *members = g_new(uint32_t, fabric->n_ports + 1);
-	struct route_group group = {.members = members};
-	uint32_t one_in = 1 + make_number(&trial->state, 3), left_out;
-	struct route_ground *ground;
-	struct route_tree *tree;
-
-	for (uint32_t port = 0; port < fabric->n_ports; port++)
-		if (fabric_is_endport(fabric, port) && fabric_is_connected(fabric, port) &&
-		    !make_number(&trial->state, one_in))
-			members[group.n_members++] = port;
-	ground = route_ground_new(fabric, make_number(&trial->state, 3) ? routing : NULL, 0);
-	tree = route_multicast_on(ground, fabric, &group, NULL, NULL, &left_out);
-	route_ground_free(ground);
-	return tree;
-}
-
-static bool *exits_of(const struct trial *trial, const struct route_tree *tree)
-{
-	bool *exits = g_new0(bool, trial->net->n * 256 + 1);
-
-	for (uint32_t i = 0; i < tree->n; i++)
-		for (unsigned int num = 0; num < 255; num++)
-			exits[tree->switches[i] * 256 + num] =
-				tree->ports[i].bits[num / 64] >> num % 64 & 1;
-	return exits;
-}
-
-static void expect_trees(struct trial *trial, const struct routing *routing)
-{
-	uint32_t n = 1 + make_number(&trial->state, 2);
-	const uint8_t **rows = rows_for(trial->net, routing->lft, routing->n_blocks * 64);
-	struct route_tree *trees[2];
-	struct proof_tree exits[2];
-	struct proof_verdict slow;
-	g_autofree char *witness = NULL;
-	bool fast;
-
-	for (uint32_t i = 0; i < n; i++) {
-		trees[i] = random_tree(trial, routing);
-		exits[i].exits = exits_of(trial, trees[i]);
-		exits[i].vl = routing->lanes ? routing->lanes->vl[0] : 0;
-	}
-	slow = judge(trial, routing, rows, exits, n);
-	fast = route_verify_trees(trial->fabric, routing, (const struct route_tree *const *)trees,
-				  n, 0, &witness);
-	ck_assert_msg(fast == slow.trees_acyclic, "%s, %s: trees without a cycle %d %d: %s",
-		      trial->what, routing->engine, fast, slow.trees_acyclic, witness);
-	ck_assert(fast == !witness);
-	trial->tally->trees++;
-	trial->tally->tree_loops += slow.acyclic && !fast;
-	for (uint32_t i = 0; i < n; i++) {
-		route_tree_unref(trees[i]);
-		g_free((void *)exits[i].exits);
-	}
-	rows_free(rows, trial->net->n);
 }
 
 /* ---- damage ---- */
@@ -366,16 +248,16 @@ static bool *discarded_lids(const struct trial *trial, const struct route_stages
 
 static bool is_free(struct trial *trial, const struct routing *routing, const uint8_t **rows)
 {
-	return judge(trial, routing, rows, NULL, 0).acyclic;
+	return judge(trial, routing, rows).acyclic;
 }
 
 /* Each stage after the one before it, and all at once if there is but one. */
 static void expect_stages(struct trial *trial, const struct routing *routing, const uint8_t **held,
 			  const struct route_stages *stages)
 {
-	struct proof_lanes lanes = {routing->lanes, sls, vl, has_path};
+	struct proof_lanes lanes = proof_lanes_of(routing);
 	struct proof_case before = {trial->net, held, routing->lanes ? &lanes : NULL, NULL, false};
-	const uint8_t **last = rows_for(trial->net, routing->lft, routing->n_blocks * 64);
+	const uint8_t **last = proof_rows_for(trial->net, routing->lft, routing->n_blocks * 64);
 	g_autofree bool *dropped = discarded_lids(trial, stages, held);
 	bool free_before = is_free(trial, routing, held) && is_free(trial, routing, last);
 	struct proof_mixture mixture = proof_mix(&before, last, held, last, dropped);
@@ -386,8 +268,9 @@ static void expect_stages(struct trial *trial, const struct routing *routing, co
 		      "%s, %s: %u LIDs are discarded without need", trial->what, routing->engine,
 		      stages->n_discarded);
 	for (uint32_t i = 0; i < stages->n; i++) {
-		const uint8_t **after = rows_for(trial->net, (uint8_t *const *)stages->rows[i],
-						 routing->n_blocks * 64);
+		const uint8_t **after =
+			proof_rows_for(trial->net, (uint8_t *const *)stages->rows[i],
+				       routing->n_blocks * 64);
 
 		mixture = proof_mix(&before, after, held, last, dropped);
 		ck_assert_msg(!mixture.loops && !mixture.drops && (!free_before || mixture.acyclic),
@@ -395,13 +278,13 @@ static void expect_stages(struct trial *trial, const struct routing *routing, co
 			      trial->what, routing->engine, i + 1, stages->n, mixture.loops,
 			      mixture.drops, mixture.acyclic);
 		if (i)
-			rows_free((const uint8_t **)before.lft, trial->net->n);
+			proof_rows_free((const uint8_t **)before.lft, trial->net->n);
 		before.lft = after;
 	}
 	for (uint32_t sw = 0; sw < trial->net->n; sw++)
 		ck_assert(!memcmp(before.lft[sw], last[sw], routing->n_blocks * 64));
-	rows_free((const uint8_t **)before.lft, trial->net->n);
-	rows_free(last, trial->net->n);
+	proof_rows_free((const uint8_t **)before.lft, trial->net->n);
+	proof_rows_free(last, trial->net->n);
 }
 
 static void try_transition(struct trial *trial, const struct fabric *before,
@@ -421,7 +304,7 @@ static void try_transition(struct trial *trial, const struct fabric *before,
 	trial->tally->stages = MAX(trial->tally->stages, stages->n);
 	route_stages_free(stages);
 	route_verdict_clear(&verdict);
-	rows_free(held, trial->net->n);
+	proof_rows_free(held, trial->net->n);
 }
 
 /* Something goes or comes, or another engine takes over. */
@@ -550,8 +433,6 @@ static void try_seed(uint64_t seed, struct tally *tally)
 			if (i)
 				break_tables(&trial, copy);
 			expect_verdict(&trial, copy, i ? "broken" : "as computed");
-			if (i % 2 == 0)
-				expect_trees(&trial, copy);
 			routing_unref(copy);
 		}
 		routing_unref(routing);
@@ -567,13 +448,11 @@ static void tell(const struct tally *tally)
 {
 	printf("%" PRIu64 " verdicts (%" PRIu64 " credit loops of hosts, %" PRIu64
 	       " of switches only, %" PRIu64 " loops, %" PRIu64 " incomplete), %" PRIu64
-	       " sets of trees (%" PRIu64 " close a loop), %" PRIu64 " transitions (%" PRIu64
-	       " at once, %" PRIu64 " would be unsafe at once, %" PRIu64 " ordered, %" PRIu64
-	       " discard, at most %" PRIu64 " stages)\n",
+	       " transitions (%" PRIu64 " at once, %" PRIu64
+	       " would be unsafe at once, %" PRIu64 " ordered, %" PRIu64 " discard, at most %" PRIu64 " stages)\n",
 	       tally->verdicts, tally->cyclic, tally->switches_only, tally->looping,
-	       tally->incomplete, tally->trees, tally->tree_loops, tally->transitions,
-	       tally->at_once, tally->unsafe_at_once, tally->ordered, tally->discarded,
-	       tally->stages);
+	       tally->incomplete, tally->transitions, tally->at_once, tally->unsafe_at_once,
+	       tally->ordered, tally->discarded, tally->stages);
 	fflush(stdout);
 }
 
@@ -590,7 +469,6 @@ START_TEST(test_no_difference)
 		ck_assert_uint_gt(tally.switches_only, 1);
 		ck_assert_uint_gt(tally.looping, 5);
 		ck_assert_uint_gt(tally.incomplete, 20);
-		ck_assert_uint_gt(tally.tree_loops, 2);
 		ck_assert_uint_gt(tally.unsafe_at_once, 5);
 	}
 	tell(&tally);
