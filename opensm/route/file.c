@@ -6,9 +6,10 @@
  * Switches are found by their node GUID, destinations by port GUID where the file has it, so LIDs
  * may have moved since; the offset within the LIDs of a port (LMC) stays. Switches and ports that
  * are not in the subnet now are passed over: they may come back. So may cables: an entry for a port
- * that leads nowhere, or to somebody else's port, counts as open (see below), and so do those of other switches that lead there and find no other way. A port that
- * a switch does not have is an error, since the file is then about another switch. All else, as
- * entries that loop, is for the verifier: of itself this engine promises nothing.
+ * that leads nowhere, or to somebody else's port, counts as open, and so do those of other switches
+ * that lead there and find no other way. A port that a switch does not have is an error, since the
+ * file is then about another switch. All else, as entries that loop, is for the verifier: of itself
+ * this engine promises nothing.
  *
  * Of hop counts the ports with the fewest hops to a switch count, and each LID there takes of these
  * the one that has the fewest LIDs so far. If none of them leads to a switch now the entry is open.

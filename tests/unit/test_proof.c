@@ -449,7 +449,8 @@ static void tell(const struct tally *tally)
 	printf("%" PRIu64 " verdicts (%" PRIu64 " credit loops of hosts, %" PRIu64
 	       " of switches only, %" PRIu64 " loops, %" PRIu64 " incomplete), %" PRIu64
 	       " transitions (%" PRIu64 " at once, %" PRIu64
-	       " would be unsafe at once, %" PRIu64 " ordered, %" PRIu64 " discard, at most %" PRIu64 " stages)\n",
+	       " would be unsafe at once, %" PRIu64 " ordered, %" PRIu64
+	       " discard, at most %" PRIu64 " stages)\n",
 	       tally->verdicts, tally->cyclic, tally->switches_only, tally->looping,
 	       tally->incomplete, tally->transitions, tally->at_once, tally->unsafe_at_once,
 	       tally->ordered, tally->discarded, tally->stages);
