@@ -22,7 +22,7 @@
 #include "route/parallel.h"
 #include "route/verify.h"
 
-#define SHARES_MAX 16 /* each has a graph of its own */
+#define SHARES_MAX 16 /* each has dependencies of its own */
 #define BATCH 64      /* LIDs whose entries are side by side */
 
 /* ---- paths ---- */
@@ -146,9 +146,9 @@ static void follow_lid(struct verify_share *share)
 /* ---- all LIDs ---- */
 
 struct shares {
-	uint16_t *lids;
+	uint16_t *lids; /* that are looked at: all in use that the same switches hold */
 	uint32_t n_lids;
-	uint32_t n; /* of LIDs, followed by as many threads */
+	uint32_t n; /* shares of them, for as many threads */
 	struct verify_share shares[SHARES_MAX];
 };
 
