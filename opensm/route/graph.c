@@ -5,75 +5,51 @@
 #include <glib.h>
 #include <string.h>
 
-/* Neighbour switch across a port, or FABRIC_NONE: no cable, not a switch, or the switch itself. */
-static uint32_t neighbour(const struct fabric *fabric, const bool *unused, uint32_t sw,
-			  unsigned int num)
-{
-	uint32_t port = fabric_switch_port(fabric, sw, num), peer = fabric->ports[port].peer, to;
-
-	if (peer == FABRIC_NONE || (unused && unused[port]))
-		return FABRIC_NONE;
-	to = fabric->nodes[fabric->ports[peer].node].sw;
-	return to == sw ? FABRIC_NONE : to;
-}
-
 static unsigned int ports_of(const struct fabric *fabric, uint32_t sw)
 {
 	return fabric->nodes[fabric->switches[sw].node].num_ports;
 }
 
-/* Edges of one switch; edge_of[] of its neighbours is scratch that enters and leaves unset. */
+/* Edges of one switch, by the lowest port of each. */
 static void add_edges(struct route_graph *graph, const struct fabric *fabric, const bool *unused,
-		      uint32_t sw, GArray *edges, uint32_t *edge_of)
+		      uint32_t sw, GArray *edges)
 {
-	struct route_edge *own;
-	uint32_t first = edges->len;
+	uint32_t to[256], n = ports_of(fabric, sw); /* by port, until it has its edge */
 
-	for (unsigned int num = 1; num <= ports_of(fabric, sw); num++) {
-		uint32_t to = neighbour(fabric, unused, sw, num);
-		struct route_edge edge = { .to = to };
+	for (unsigned int num = 1; num <= n; num++) {
+		uint32_t port = fabric_switch_port(fabric, sw, num);
 
-		if (to == FABRIC_NONE)
+		to[num] = unused && unused[port] ? FABRIC_NONE : route_switch_across(fabric, port);
+	}
+	for (unsigned int num = 1; num <= n; num++) {
+		struct route_edge edge = {.to = to[num], .first_link = graph->n_links};
+
+		if (edge.to == FABRIC_NONE || edge.to == sw)
 			continue;
-		if (edge_of[to] == FABRIC_NONE) {
-			edge_of[to] = edges->len;
-			g_array_append_val(edges, edge);
+		for (unsigned int other = num; other <= n; other++) {
+			if (to[other] != edge.to)
+				continue;
+			to[other] = FABRIC_NONE;
+			graph->links[graph->n_links++] = other;
 		}
-		g_array_index(edges, struct route_edge, edge_of[to]).n_links++;
+		edge.n_links = graph->n_links - edge.first_link;
+		graph->parallel |= edge.n_links > 1;
+		g_array_append_val(edges, edge);
 	}
-	own = (struct route_edge *)edges->data; /* NULL without edges */
-	for (uint32_t e = first; e < edges->len; e++) {
-		own[e].first_link = graph->n_links;
-		graph->n_links += own[e].n_links;
-		graph->parallel |= own[e].n_links > 1;
-		own[e].n_links = 0;
-	}
-	for (unsigned int num = 1; num <= ports_of(fabric, sw); num++) {
-		uint32_t to = neighbour(fabric, unused, sw, num);
-
-		if (to == FABRIC_NONE)
-			continue;
-		graph->links[own[edge_of[to]].first_link + own[edge_of[to]].n_links++] = num;
-	}
-	for (uint32_t e = first; e < edges->len; e++)
-		edge_of[own[e].to] = FABRIC_NONE;
 }
 
 static void make_edges(struct route_graph *graph, const struct fabric *fabric, const bool *unused)
 {
 	GArray *edges = g_array_sized_new(FALSE, FALSE, sizeof(struct route_edge), graph->n + 1);
-	uint32_t *edge_of = g_new(uint32_t, graph->n + 1);
 
-	memset(edge_of, 0xFF, (graph->n + 1) * sizeof(uint32_t));
 	graph->first_edge = g_new(uint32_t, graph->n + 1);
 	graph->links = g_malloc(fabric->n_ports + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		graph->first_edge[sw] = edges->len;
-		add_edges(graph, fabric, unused, sw, edges, edge_of);
+		add_edges(graph, fabric, unused, sw, edges);
 	}
 	graph->first_edge[graph->n] = edges->len;
 	graph->edges = (struct route_edge *)g_array_free(edges, FALSE);
-	g_free(edge_of);
 }
 
 /* Number of LIDs that count: the range may not leave the unicast space. */
@@ -167,12 +143,9 @@ struct route_graph *route_graph_new(const struct fabric *fabric)
 void route_edges_by_port(const struct route_graph *graph, uint32_t sw, uint32_t edges[256])
 {
 	memset(edges, 0xFF, 256 * sizeof(*edges));
-	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
-		const struct route_edge *edge = &graph->edges[e];
-
+	route_each_edge(graph, sw, edge)
 		for (unsigned int k = 0; k < edge->n_links; k++)
-			edges[graph->links[edge->first_link + k]] = e;
-	}
+			edges[graph->links[edge->first_link + k]] = edge - graph->edges;
 }
 
 static uint32_t common_divisor(uint32_t a, uint32_t b)
