@@ -16,15 +16,11 @@
 #include "route/parallel.h"
 #include "route/shortest.h"
 
-#define NO_STEP 0xFF
-
 struct dor {
 	const struct route_graph *graph;
 	const uint8_t *hops;
 	struct routing *routing;
 	uint32_t *order; /* edges, those of a switch together and in the order of its ports */
-	uint8_t *step;	 /* [switch * n + switch]: place of the edge taken in this order, from that
-			    of the first edge of the switch; NO_STEP: there is none */
 };
 
 /* Each edge stands where the first of its ports does. */
@@ -47,8 +43,8 @@ static void order_edges(struct dor *dor, const struct route_port_order *tried, u
 		dor->order[first + order[i]] = first + i;
 }
 
-/* The first edge that leads nearer to another switch, as its place in the order; or NO_STEP. */
-static uint8_t first_step(const struct dor *dor, uint32_t sw, uint32_t to)
+/* The first edge that leads nearer to another switch; NULL: there is none. */
+static const struct route_edge *first_step(const struct dor *dor, uint32_t sw, uint32_t to)
 {
 	const struct route_graph *graph = dor->graph;
 	uint8_t here = dor->hops[(size_t)sw * graph->n + to];
@@ -58,24 +54,15 @@ static uint8_t first_step(const struct dor *dor, uint32_t sw, uint32_t to)
 
 		if (route_leads(graph, dor->order[i], here,
 				dor->hops[(size_t)edge->to * graph->n + to]))
-			return i - graph->first_edge[sw];
+			return edge;
 	}
-	return NO_STEP;
-}
-
-/* The edge by which packets leave a switch towards another; or FABRIC_NONE. */
-static uint32_t step_of(const struct dor *dor, uint32_t sw, uint32_t to)
-{
-	uint8_t step = dor->step[(size_t)sw * dor->graph->n + to];
-
-	return step == NO_STEP ? FABRIC_NONE : dor->order[dor->graph->first_edge[sw] + step];
+	return NULL;
 }
 
 static void fill_pair(struct dor *dor, uint32_t sw, uint32_t to)
 {
 	const struct route_graph *graph = dor->graph;
-	uint32_t e = step_of(dor, sw, to);
-	const struct route_edge *edge = e == FABRIC_NONE ? NULL : &graph->edges[e];
+	const struct route_edge *edge = first_step(dor, sw, to);
 	uint8_t *lft = dor->routing->lft[sw];
 	const uint8_t *links = edge ? &graph->links[edge->first_link] : NULL;
 
@@ -92,50 +79,55 @@ static void fill_switches(void *arg, uint32_t first, uint32_t last)
 {
 	struct dor *dor = arg;
 
-	for (uint32_t sw = first; sw < last; sw++) {
-		for (uint32_t to = 0; to < dor->graph->n; to++) {
-			dor->step[(size_t)sw * dor->graph->n + to] = first_step(dor, sw, to);
+	for (uint32_t sw = first; sw < last; sw++)
+		for (uint32_t to = 0; to < dor->graph->n; to++)
 			fill_pair(dor, sw, to);
-		}
-	}
 }
 
-/* Notes what packets to a switch, from all others or from sources, ask for after each edge. */
-static void follow(const struct dor *dor, uint32_t to, bool *met, struct acyclic *lane)
+/* The channel by which packets to a LID leave a switch, or FABRIC_NONE. */
+static uint32_t channel_of(const struct dor *dor, const struct route_channels *channels,
+			   uint32_t sw, uint16_t lid)
+{
+	return route_channel(channels, sw, dor->routing->lft[sw][lid]);
+}
+
+/*
+ * Notes what packets to a switch, from all others or from sources, ask for after each channel. Its
+ * first LID takes the first of cables in parallel everywhere.
+ */
+static void follow(const struct dor *dor, const struct route_channels *channels, uint32_t to,
+		   bool *met, struct acyclic *lane)
 {
 	const struct route_graph *graph = dor->graph;
-	const struct route_edge *edges = graph->edges;
+	uint16_t lid = route_lid_of(graph, to);
 
 	memset(met, false, graph->n);
-	for (uint32_t from = 0; from < graph->n; from++) {
-		uint32_t sw = from, edge = step_of(dor, sw, to);
+	for (uint32_t from = 0; lid && from < graph->n; from++) {
+		uint32_t sw = from, c = channel_of(dor, channels, sw, lid);
 
 		if (!route_has_hosts(graph, to) && !route_is_source(graph, from))
 			continue;
-		while (edge != FABRIC_NONE && !met[sw]) {
-			uint32_t next = edges[edge].to, then = step_of(dor, next, to);
+		while (c != FABRIC_NONE && !met[sw]) {
+			uint32_t next = channel_of(dor, channels, channels->to[c], lid);
 
 			met[sw] = true;
-			if (then != FABRIC_NONE)
-				acyclic_note(lane, (struct acyclic_step){edges[edge].first_link,
-									 edges[then].first_link});
-			sw = next;
-			edge = then;
+			if (next != FABRIC_NONE)
+				acyclic_note(lane, (struct acyclic_step){c, next});
+			sw = channels->to[c];
+			c = next;
 		}
 	}
 }
 
 static bool is_free_of_loops(const struct dor *dor, const struct fabric *fabric)
 {
-	const struct route_graph *graph = dor->graph;
-	struct route_channels *channels = route_channels_new(graph, fabric);
+	struct route_channels *channels = route_channels_new(dor->graph, fabric);
 	struct acyclic *lane = acyclic_new(channels);
-	g_autofree bool *met = g_new(bool, graph->n + 1);
+	g_autofree bool *met = g_new(bool, dor->graph->n + 1);
 	bool is_free;
 
-	for (uint32_t to = 0; to < graph->n; to++)
-		if (route_has_hosts(graph, to) || graph->own_lid[to])
-			follow(dor, to, met, lane);
+	for (uint32_t to = 0; to < dor->graph->n; to++)
+		follow(dor, channels, to, met, lane);
 	is_free = acyclic_sort(lane);
 	acyclic_free(lane);
 	route_channels_free(channels);
@@ -146,9 +138,9 @@ static void fill(struct dor *dor, const struct fabric *fabric, const struct rout
 {
 	const struct route_graph *graph = dor->graph;
 	g_autofree const struct route_port_order **tried = route_port_orders(fabric, input);
+	g_autofree uint32_t *order = g_new(uint32_t, graph->first_edge[graph->n] + 1);
 
-	dor->order = g_new(uint32_t, graph->first_edge[graph->n] + 1);
-	dor->step = g_malloc((size_t)graph->n * graph->n + 1);
+	dor->order = order;
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		order_edges(dor, tried ? tried[sw] : NULL, sw);
 	dor->routing = routing_new(fabric, route_engine_dor.name, ROUTE_SHORTEST);
@@ -161,8 +153,6 @@ static void fill(struct dor *dor, const struct fabric *fabric, const struct rout
 			"can deadlock: paths go all round the rings of a torus, or a cable is "
 			"missing, or dimensions have not the same ports at all switches "
 			"(port_search_ordering_file); updn has no such paths");
-	g_free(dor->order);
-	g_free(dor->step);
 }
 
 static struct routing *dor_compute(const struct fabric *fabric, const struct route_input *input,
