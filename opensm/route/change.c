@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "route/orient.h"
-#include "route/single_top.h"
 
 #define STRANGERS_MAX 32 /* one LID in so many may be new, or at another place than at home */
 #define TOUCHED_MAX 6 /* one switch in so many may have other cables than before */

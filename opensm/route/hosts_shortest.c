@@ -4,7 +4,6 @@
 
 #include "route/orient.h"
 #include "route/shortest.h"
-#include "route/single_top.h"
 
 #define FLOWS_MAX 16 /* the leaf may have a part of so many of what a cable has to carry anyway */
 

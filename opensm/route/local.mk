@@ -14,7 +14,6 @@ libroute_a_SOURCES = \
 	opensm/route/dfsssp.c \
 	opensm/route/dor.c \
 	opensm/route/engine.h \
-	opensm/route/estimate.c opensm/route/estimate.h \
 	opensm/route/fdb_cap.c opensm/route/fdb_cap.h \
 	opensm/route/file.c \
 	opensm/route/fingerprint.c opensm/route/fingerprint.h \
@@ -38,13 +37,13 @@ libroute_a_SOURCES = \
 	opensm/route/pairs.c \
 	opensm/route/parallel.c opensm/route/parallel.h \
 	opensm/route/preferences.c \
-	opensm/route/rebalance.c opensm/route/rebalance.h \
+	opensm/route/rebalance.c \
 	opensm/route/registry.c \
 	opensm/route/repair.c \
-	opensm/route/roots.c opensm/route/roots.h \
+	opensm/route/roots.c \
 	opensm/route/routing.c \
 	opensm/route/shortest.c opensm/route/shortest.h \
-	opensm/route/single_top.c opensm/route/single_top.h \
+	opensm/route/single_top.c \
 	opensm/route/spread.c \
 	opensm/route/sticky.c \
 	opensm/route/throttled.c opensm/route/throttled.h \

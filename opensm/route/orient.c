@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "route/shortest.h"
-#include "route/single_top.h"
 
 /* All that cables connect to the n switches in queue[] get the label of who meets them + step. */
 static void spread(const struct route_graph *graph, uint32_t *queue, uint32_t n, uint32_t step,

@@ -10,9 +10,8 @@
  * The limit comes from the tables at home: what the busiest cable carried there, compared with the
  * mean. If that cannot be reached the damage may be the reason, or the repair: sticky.c finds out.
  */
-#include "route/rebalance.h"
-
 #include "route/flows.h"
+#include "route/trace.h"
 
 #define ROUNDS 3
 
@@ -170,30 +169,18 @@ static void even_out(struct rebalance *rebalance, uint64_t limit)
 	trace->uneven = peak_of(rebalance) > MAX(expected, trace->excused) * 11 / 10;
 }
 
-/* To the limit; 0: to what home lets expect. */
-static void run(struct routing *routing, uint64_t limit)
+void route_rebalance(struct routing *routing, uint64_t limit)
 {
 	const struct route_trace *trace = routing->trace;
 	const struct route_graph *graph = trace->graph;
-	struct rebalance rebalance = {.routing = routing, .graph = graph};
+	g_autofree uint64_t *load = g_new0(uint64_t, graph->n_links + 1);
+	g_autofree uint64_t *ahead = g_new0(uint64_t, graph->n + 1);
+	struct rebalance rebalance = {
+		.routing = routing, .graph = graph, .load = load, .ahead = ahead};
 
 	if (!graph->n_links)
 		return;
 	route_flows_init(&rebalance.flows, graph, NULL, trace->hops);
-	rebalance.load = g_new0(uint64_t, graph->n_links + 1);
-	rebalance.ahead = g_new0(uint64_t, graph->n + 1);
 	even_out(&rebalance, limit);
-	g_free(rebalance.load);
-	g_free(rebalance.ahead);
 	route_flows_clear(&rebalance.flows);
-}
-
-void route_rebalance(struct routing *routing)
-{
-	run(routing, 0);
-}
-
-void route_rebalance_to(struct routing *routing, uint64_t limit)
-{
-	run(routing, MAX(limit, 1));
 }

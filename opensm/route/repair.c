@@ -24,7 +24,6 @@
 
 #include "route/change.h"
 #include "route/hosts_shortest.h"
-#include "route/rebalance.h"
 #include "route/orient.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
@@ -269,7 +268,7 @@ static void keep_even(const struct route_change *change, struct routing *routing
 	if (!change->n_touched || change->whole)
 		return;
 	if (routing->home->peak > 0)
-		route_rebalance(routing);
+		route_rebalance(routing, 0);
 	else
 		routing->trace->uneven = work <= WORK_COMPARED && is_repaired(change->old);
 }

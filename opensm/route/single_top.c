@@ -24,7 +24,6 @@
  * down, for what leads to others than leaves: were it for these too, the neighbour, which prefers
  * ways down, would send all that it can down by this one.
  */
-#include "route/single_top.h"
 
 #include <string.h>
 

@@ -16,7 +16,6 @@
  */
 #include <string.h>
 
-#include "route/rebalance.h"
 #include "route/fingerprint.h"
 #include "route/trace.h"
 
@@ -164,7 +163,7 @@ static bool is_worse(struct routing *repaired, const struct routing *anew, unsig
 	bool worse = routing_peak(repaired, threads) > most;
 
 	if (worse) {
-		route_rebalance_to(repaired, peak + peak / 16);
+		route_rebalance(repaired, peak + peak / 16);
 		worse = routing_peak(repaired, threads) > most;
 	}
 	repaired->trace->uneven = worse;

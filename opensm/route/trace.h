@@ -59,6 +59,14 @@ void routing_share(struct routing *routing, const uint32_t *row);
 /* Flows on the busiest link of a routing that has a trace, all hosts sending to all by demand. */
 uint64_t routing_peak(const struct routing *routing, unsigned int threads);
 
+/*
+ * Moves entries of a repaired routing that nobody else holds yet from cables that carry more than
+ * this to others that begin a best path too. 0: what a cable may carry, compared with what the
+ * tables at home load on theirs, if these were made by load (balance.c). Sets moved and uneven of
+ * its trace; excused is what is carried over from before.
+ */
+void route_rebalance(struct routing *routing, uint64_t limit);
+
 /* routing_renew() as if every switch could hold all LIDs. */
 struct routing *routing_renew_unlimited(const struct route_engine *engine,
 					const struct fabric *fabric,

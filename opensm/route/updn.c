@@ -12,7 +12,6 @@
  */
 #include "route/hosts_shortest.h"
 #include "route/orient.h"
-#include "route/roots.h"
 #include "route/shortest.h"
 
 static uint8_t *updn_hops(struct route_graph *graph, const struct fabric *fabric,

@@ -10,7 +10,7 @@
 #include "osmroute/quality.h"
 #include "route/graph.h"
 #include "route/lanes.h"
-#include "route/rebalance.h"
+#include "route/trace.h"
 #include "tests/unit/fabric_make.h"
 
 struct classes {
@@ -156,7 +156,7 @@ START_TEST(test_rebalanced)
 
 		input.demand = aware ? &classes.demand : NULL;
 		routing = route_compute(route_find("minhop"), fabric, &input, NULL);
-		route_rebalance_to(routing, 0);
+		route_rebalance(routing, 1);
 		most[aware] = most_load(&classes, routing, &flows);
 		routing_unref(routing);
 	}

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "route/orient.h"
-#include "route/single_top.h"
 #include "route/trace.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_checker.h"

@@ -10,7 +10,6 @@
 #include "route/bits.h"
 #include "route/orient.h"
 #include "route/shortest.h"
-#include "route/single_top.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"
