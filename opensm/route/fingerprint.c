@@ -5,7 +5,7 @@
  * subnets. What the operator said can be long (forwarding tables in a file): of that a digest is
  * kept.
  */
-#include "route/fingerprint.h"
+#include "route/trace.h"
 
 #include <glib.h>
 #include <stddef.h>
@@ -37,57 +37,9 @@ static void add_each(GChecksum *sum, const void *data, uint32_t n, size_t size, 
 #define add_structs(sum, data, n, type, last) \
 	add_each(sum, data, n, sizeof(type), offsetof(type, last) + sizeof(((type *)NULL)->last))
 
-static void add_nodes(GChecksum *sum, const struct route_input *input)
-{
-	add_numbers(sum, input->roots, input->n_roots);
-	add_structs(sum, input->ids, input->n_ids, struct route_id, id);
-	add_numbers(sum, input->compute, input->n_compute);
-	add_numbers(sum, input->io, input->n_io);
-	add_numbers(sum, input->ahead, input->n_ahead);
-	add_structs(sum, input->ignored, input->n_ignored, struct route_endport, num);
-}
-
-static void add_ports(GChecksum *sum, const struct route_input *input)
-{
-	add_structs(sum, input->weights, input->n_weights, struct route_weight, weight);
-	if (input->ties)
-		add_structs(sum, input->ties->ties, input->ties->n, struct route_tie, port);
-	add(sum, &input->n_port_orders, sizeof(input->n_port_orders));
-	for (uint32_t i = 0; i < input->n_port_orders; i++) {
-		const struct route_port_order *order = &input->port_orders[i];
-
-		add(sum, &order->guid, sizeof(order->guid));
-		add_numbers(sum, order->ports, MIN(order->n, sizeof(order->ports)));
-	}
-}
-
-static void add_preferences(GChecksum *sum, const struct route_input *input)
-{
-	const uint32_t preferences[] = {input->scatter,		input->ahead_not_scattered,
-					input->shift,		input->from_roots,
-					input->count_switches,	input->vls,
-					input->sm_sl,		input->lash_start_vl,
-					input->nue_max_num_vls, input->avoid_throttled,
-					input->find_mesh,	input->connect_roots};
-
-	add(sum, preferences, sizeof(preferences));
-}
-
 static void add_name(GChecksum *sum, const char *name)
 {
 	add_numbers(sum, name, name ? (uint32_t)strlen(name) + 1 : 0);
-}
-
-static void add_torus(GChecksum *sum, const struct route_torus *torus)
-{
-	const uint32_t shape[] = {torus->radix[0], torus->radix[1], torus->radix[2],
-				  torus->loops[0], torus->loops[1], torus->loops[2],
-				  torus->max_ports};
-
-	add_name(sum, torus->file);
-	add(sum, shape, sizeof(shape));
-	add_structs(sum, torus->seeds, torus->n_seeds, struct route_torus_seed, dateline);
-	add_numbers(sum, torus->port_order, torus->n_port_order);
 }
 
 static void add_files(GChecksum *sum, const struct route_input *input)
@@ -122,13 +74,37 @@ static char *word_of(GChecksum *sum)
 
 char *fingerprint_of_input(const struct route_input *input)
 {
+	const struct route_torus *torus = &input->torus;
+	const uint32_t words[] = {
+		input->scatter,		input->ahead_not_scattered, input->shift,
+		input->from_roots,	input->count_switches,	    input->vls,
+		input->sm_sl,		input->lash_start_vl,	    input->nue_max_num_vls,
+		input->avoid_throttled, input->find_mesh,	    input->connect_roots,
+		torus->radix[0],	torus->radix[1],	    torus->radix[2],
+		torus->loops[0],	torus->loops[1],	    torus->loops[2],
+		torus->max_ports,	input->n_port_orders};
 	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
 
-	add_nodes(sum, input);
-	add_ports(sum, input);
-	add_preferences(sum, input);
+	add(sum, words, sizeof(words));
+	add_numbers(sum, input->roots, input->n_roots);
+	add_structs(sum, input->ids, input->n_ids, struct route_id, id);
+	add_numbers(sum, input->compute, input->n_compute);
+	add_numbers(sum, input->io, input->n_io);
+	add_numbers(sum, input->ahead, input->n_ahead);
+	add_structs(sum, input->ignored, input->n_ignored, struct route_endport, num);
+	add_structs(sum, input->weights, input->n_weights, struct route_weight, weight);
+	if (input->ties)
+		add_structs(sum, input->ties->ties, input->ties->n, struct route_tie, port);
+	for (uint32_t i = 0; i < input->n_port_orders; i++) {
+		const struct route_port_order *order = &input->port_orders[i];
+
+		add(sum, &order->guid, sizeof(order->guid));
+		add_numbers(sum, order->ports, MIN(order->n, sizeof(order->ports)));
+	}
 	add_files(sum, input);
-	add_torus(sum, &input->torus);
+	add_name(sum, torus->file);
+	add_structs(sum, torus->seeds, torus->n_seeds, struct route_torus_seed, dateline);
+	add_numbers(sum, torus->port_order, torus->n_port_order);
 	return word_of(sum);
 }
 

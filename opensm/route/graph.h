@@ -9,9 +9,10 @@
 #include "fabric/fabric.h"
 
 #define ROUTE_FAR 0xFF /* hops: there is no path */
-#define ROUTE_HOPS_MAX 0xFE
+#define ROUTE_HOPS_MAX 0xFD
 #define ROUTE_UP 0x80 /* hops in an oriented graph: the path begins upwards */
 #define ROUTE_UP_HOPS_MAX 0x7D
+#define ROUTE_WEIGHT_CLOSED 0xFF /* of an edge: no path leads over it */
 
 struct route_edge {
 	uint32_t to;
@@ -53,12 +54,12 @@ struct route_graph {
 	uint32_t *system;	   /* [switch]: the least one of the same system image GUID */
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
 	uint8_t *own_lmc;
-	uint8_t *weight; /* [edge]: hops that it counts as, see weights.h; NULL: 1 each */
+	uint8_t *weight; /* [edge]: hops that it counts as, see weights.c; NULL: 1 each */
 	char *note; /* what the operator should know of these; NULL: there are none */
 	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every way is legal */
 	char *roots_note; /* what is odd with the roots that the operator named; NULL: nothing */
 	uint32_t *order; /* [switch]: its place; up is where it is lower. NULL if not oriented */
-	bool *inverted;	 /* [switch]: it is part of an inverted root, see single_top.h; or NULL */
+	bool *inverted;	 /* [switch]: it is part of an inverted root, see single_top.c; or NULL */
 	uint32_t *base;	 /* order before route_join_tops() changed it; NULL: it did not */
 	/*
 	 * [switch]: neighbours were put above it, which send nothing down to it that leads to a
@@ -129,6 +130,15 @@ static inline uint32_t route_switch_by_guid(const struct fabric *fabric, uint64_
 	return node == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[node].sw;
 }
 
+/* The node with this GUID, or that has the port with it; or FABRIC_NONE. */
+static inline uint32_t route_node_named(const struct fabric *fabric, uint64_t guid)
+{
+	uint32_t node = fabric_node_by_guid(fabric, guid);
+	uint32_t port = node == FABRIC_NONE ? fabric_port_by_guid(fabric, guid) : FABRIC_NONE;
+
+	return port == FABRIC_NONE ? node : fabric->ports[port].node;
+}
+
 /* The switch that hands a LID over, and by which port: 0 if it is its own; or FABRIC_NONE. */
 static inline uint32_t route_leaf_of(const struct fabric *fabric, uint16_t lid, uint8_t *exit)
 {
@@ -188,8 +198,8 @@ static inline uint32_t route_degree(const struct route_graph *graph, uint32_t sw
  * to it must not go up again; the others have ROUTE_UP set in their hops, of which the rest is
  * the distance, at most ROUTE_UP_HOPS_MAX. Where no legal path exists hops is ROUTE_FAR.
  *
- * In a graph with weights hops are sums of these, and not the same both ways; next is not set. No
- * graph has weights and an orientation.
+ * In a graph with weights hops are sums of these, ROUTE_FAR also if they are greater, and not the
+ * same both ways; next is not set. No graph has weights and an orientation.
  */
 bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
 		uint8_t *hops, uint8_t *next);

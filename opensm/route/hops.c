@@ -20,7 +20,6 @@
 
 #include "route/graph.h"
 #include "route/parallel.h"
-#include "route/weights.h"
 
 #define LINE 64 /* a constant: so the octets are dealt with many at once */
 #define NO_PORT 0xFF
@@ -131,11 +130,6 @@ static bool search_oriented(const struct search *search)
 
 /* ---- any way ---- */
 
-static uint8_t weight_of(const struct route_graph *graph, const struct route_edge *edge)
-{
-	return graph->weight ? graph->weight[edge - graph->edges] : 1;
-}
-
 /* Whether the line of a switch has changed by what its neighbours offer. */
 static bool take_all_offers(const struct search *search, uint32_t sw)
 {
@@ -143,28 +137,13 @@ static bool take_all_offers(const struct search *search, uint32_t sw)
 	uint8_t *line = line_of(search, sw), was[LINE];
 
 	memcpy(was, line, LINE);
-	route_each_edge(graph, sw, edge)
-		if (weight_of(graph, edge) != ROUTE_WEIGHT_CLOSED)
-			line_offer(line, line_of(search, edge->to), 0, weight_of(graph, edge));
-	return memcmp(was, line, LINE) != 0;
-}
+	route_each_edge(graph, sw, edge) {
+		uint8_t weight = graph->weight ? graph->weight[edge - graph->edges] : 1;
 
-/* Whether some switch cannot say how far it is though a neighbour of it can. */
-static bool is_any_lost(const struct search *search)
-{
-	const struct route_graph *graph = search->graph;
-
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		const uint8_t *line = line_of(search, sw);
-
-		route_each_edge(graph, sw, edge)
-			for (unsigned int i = 0; i < LINE; i++)
-				if (line[i] == ROUTE_FAR &&
-				    line_of(search, edge->to)[i] != ROUTE_FAR &&
-				    weight_of(graph, edge) != ROUTE_WEIGHT_CLOSED)
-					return true;
+		if (weight != ROUTE_WEIGHT_CLOSED)
+			line_offer(line, line_of(search, edge->to), 0, weight);
 	}
-	return false;
+	return memcmp(was, line, LINE) != 0;
 }
 
 static bool search_any(const struct search *search)
@@ -177,8 +156,7 @@ static bool search_any(const struct search *search)
 		for (uint32_t i = 0; i < n; i++)
 			changed |= take_all_offers(search, back ? n - 1 - i : i);
 	}
-	return (!search->graph->weight && is_near(search, ROUTE_HOPS_MAX - 1, 0xFF)) ||
-	       !is_any_lost(search);
+	return search->graph->weight || is_near(search, ROUTE_HOPS_MAX, 0xFF);
 }
 
 /* ---- next hops ---- */
@@ -220,25 +198,18 @@ static bool is_given(const uint8_t *next, const uint8_t *n_leads)
 	return !any;
 }
 
-/* Whose turn each destination is, of m neighbours. */
-static void list_turns(const struct search *search, unsigned int m, uint8_t turns[LINE])
-{
-	unsigned int turn = search->first % m;
-
-	for (unsigned int i = 0; i < LINE; i++, turn = turn + 1 < m ? turn + 1 : 0)
-		turns[i] = turn;
-}
-
 static void give_by_turns(const struct search *search, uint32_t sw, uint8_t next[LINE],
 			  const uint8_t n_leads[LINE])
 {
 	const struct route_graph *graph = search->graph;
 	const struct route_edge *edges = graph->edges + graph->first_edge[sw];
-	uint32_t m = route_degree(graph, sw), other = m > 1 ? sw + 1 + sw / m % (m - 1) : sw;
+	uint32_t m = route_degree(graph, sw), turn = search->first % m;
+	uint32_t other = m > 1 ? sw + 1 + sw / m % (m - 1) : sw;
 	const uint32_t shifts[] = {sw, sw + m / 2, other, other + m / 2, other + m / 4};
 	uint8_t turns[LINE], all[LINE] = {0};
 
-	list_turns(search, m, turns);
+	for (uint32_t i = 0; i < LINE; i++, turn = turn + 1 < m ? turn + 1 : 0)
+		turns[i] = turn;
 	for (uint32_t round = 0; round < G_N_ELEMENTS(shifts); round++) {
 		for (uint32_t i = 0; i < m; i++)
 			give(next, graph->links[edges[i].first_link], search->leads[i], turns,

@@ -72,6 +72,6 @@ uint8_t *route_tree_hops_shortest(struct route_graph *graph, const struct fabric
 	if (hops && route_hosts_shortest(graph, hops))
 		return hops;
 	g_free(hops);
-	route_orient_not(graph);
+	route_orient_by(graph, NULL);
 	return NULL;
 }

@@ -16,7 +16,7 @@ libroute_a_SOURCES = \
 	opensm/route/engine.h \
 	opensm/route/fdb_cap.c opensm/route/fdb_cap.h \
 	opensm/route/file.c \
-	opensm/route/fingerprint.c opensm/route/fingerprint.h \
+	opensm/route/fingerprint.c \
 	opensm/route/flows.c opensm/route/flows.h \
 	opensm/route/ftree.c \
 	opensm/route/graph.c opensm/route/graph.h \
@@ -59,4 +59,4 @@ libroute_a_SOURCES = \
 	opensm/route/verify_order.c \
 	opensm/route/verify_walk.c \
 	opensm/route/ties.c opensm/route/ties.h \
-	opensm/route/weights.c opensm/route/weights.h
+	opensm/route/weights.c

@@ -14,7 +14,6 @@
 #include "route/hosts_shortest.h"
 #include "route/orient.h"
 #include "route/shortest.h"
-#include "route/weights.h"
 
 static uint8_t *minhop_hops(struct route_graph *graph, const struct fabric *fabric,
 			    const struct route_input *input, uint8_t *next, GError **error)

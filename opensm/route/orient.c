@@ -52,15 +52,6 @@ uint32_t *route_parts(const struct route_graph *graph, const bool *apart)
 	return part;
 }
 
-static void forget_joined(struct route_graph *graph)
-{
-	g_clear_pointer(&graph->inverted, g_free);
-	g_clear_pointer(&graph->joined, g_free);
-	g_clear_pointer(&graph->leaf, g_free);
-	g_clear_pointer(&graph->base, g_free);
-	graph->open = false;
-}
-
 void route_orient_edges(struct route_graph *graph)
 {
 	for (uint32_t sw = 0; sw < graph->n; sw++)
@@ -70,19 +61,17 @@ void route_orient_edges(struct route_graph *graph)
 
 void route_orient_by(struct route_graph *graph, uint32_t *order)
 {
+	g_clear_pointer(&graph->inverted, g_free);
+	g_clear_pointer(&graph->joined, g_free);
+	g_clear_pointer(&graph->leaf, g_free);
+	g_clear_pointer(&graph->base, g_free);
 	g_free(graph->order);
+	g_free(graph->up);
+	graph->open = false;
 	graph->order = order;
-	forget_joined(graph);
-	if (!graph->up)
-		graph->up = g_new(bool, graph->first_edge[graph->n] + 1);
-	route_orient_edges(graph);
-}
-
-void route_orient_not(struct route_graph *graph)
-{
-	g_clear_pointer(&graph->order, g_free);
-	forget_joined(graph);
-	g_clear_pointer(&graph->up, g_free);
+	graph->up = order ? g_new(bool, graph->first_edge[graph->n] + 1) : NULL;
+	if (order)
+		route_orient_edges(graph);
 }
 
 /* A switch while its place in an order is found: by the first of these that differs. */
@@ -189,11 +178,8 @@ static void find_roots(struct roots_named *named, const struct fabric *fabric,
 
 	named->roots = g_new(uint32_t, fabric->n_switches + 1);
 	for (uint32_t i = 0; i < input->n_roots; i++) {
-		uint32_t node = fabric_node_by_guid(fabric, input->roots[i]), sw;
-		uint32_t port = fabric_port_by_guid(fabric, input->roots[i]);
+		uint32_t node = route_node_named(fabric, input->roots[i]), sw;
 
-		if (node == FABRIC_NONE && port != FABRIC_NONE)
-			node = fabric->ports[port].node;
 		if (node == FABRIC_NONE) {
 			if (!named->absent++)
 				named->first_absent = input->roots[i];

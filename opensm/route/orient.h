@@ -33,14 +33,11 @@ uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key);
 /* Up is where the place in that order is lower. */
 void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key);
 
-/* The same by places. Takes order over. */
+/* The same by places, which it takes over; NULL: every way is legal again. */
 void route_orient_by(struct route_graph *graph, uint32_t *order);
 
 /* Lets up[] of the graph follow its order, which was changed. */
 void route_orient_edges(struct route_graph *graph);
-
-/* Takes the orientation back: every way is legal again. */
-void route_orient_not(struct route_graph *graph);
 
 /*
  * What orders switches of one rank: the operator's ids, then node GUIDs; as places from 0 to the

@@ -23,15 +23,6 @@ uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops)
 	return most;
 }
 
-/* Preferences that only balance.c knows of. */
-static bool by_load(const struct route_engine *engine, const struct fabric *fabric,
-		    const struct route_input *input)
-{
-	g_autofree const struct route_port_order **orders = route_port_orders(fabric, input);
-
-	return engine->preferences && (input->scatter || input->count_switches || orders);
-}
-
 /* By the rules of the engine, or up and down in the order that is given, if it will do. */
 static uint8_t *find_hops(const struct route_engine *engine, struct route_graph *graph,
 			  const struct fabric *fabric, const struct route_input *input,
@@ -46,7 +37,7 @@ static uint8_t *find_hops(const struct route_engine *engine, struct route_graph 
 	if (hops && !(engine->promises & ROUTE_DEADLOCK_FREE) &&
 	    !route_reaches(graph, fabric, hops, NULL)) {
 		g_free(hops);
-		route_orient_not(graph);
+		route_orient_by(graph, NULL);
 		hops = route_hops_or_error(graph, next, error);
 	}
 	return hops;
@@ -58,6 +49,9 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	static const struct route_input nothing = {0};
 	struct route_graph *graph = route_graph_new(fabric);
 	g_autofree uint8_t *next = g_malloc((size_t)graph->n * graph->n + 1);
+	g_autofree const struct route_port_order **orders = route_port_orders(fabric, input);
+	/* preferences that only balance.c knows of */
+	bool by_load = engine->preferences && (input->scatter || input->count_switches || orders);
 	struct routing *routing = NULL;
 	uint8_t *hops;
 
@@ -71,8 +65,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		if (engine->preferences)
 			route_mark_preferences(graph, fabric, input);
 		route_mark_ties(graph, fabric, input);
-		if (by_load(engine, fabric, input) ||
-		    !route_tree_fill(graph, hops, next, routing))
+		if (by_load || !route_tree_fill(graph, hops, next, routing))
 			route_balance_fill(graph, fabric, hops,
 					   engine->preferences ? input : &nothing, routing);
 		else

@@ -63,6 +63,14 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 /* route_hops_all() with an error if switches are too far apart. */
 uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GError **error);
 
+/*
+ * The same by the weights that the input has: sets graph->weight unless all are 1, takes heavier
+ * cables beside lighter ones out of the graph, and has graph->note say what the operator should
+ * know. NULL and error if switches are too far apart even if all weights are 1.
+ */
+uint8_t *route_hops_by_weight(struct route_graph *graph, const struct fabric *fabric,
+			      const struct route_input *input, uint8_t *next, GError **error);
+
 /* The greatest distance in such a table. */
 uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops);
 

@@ -16,7 +16,6 @@
  */
 #include <string.h>
 
-#include "route/fingerprint.h"
 #include "route/trace.h"
 
 #define HELD "" /* engine of tables that were read from switches */

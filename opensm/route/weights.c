@@ -12,27 +12,21 @@
  * rounded up, as often as it takes. A subnet that grows or loses a cable may so get routes that
  * keep less exactly to what the operator said, but not none; the note says it.
  */
-#include "route/weights.h"
+#include "route/shortest.h"
 
 #include <string.h>
 
-#include "route/shortest.h"
-
 /* ---- what the operator says ---- */
 
-struct tally {
-	uint32_t gone_switches, gone_ports, idle_ports;
+/* What becomes of the ports that the operator gives weights. */
+enum { WEIGHED, GONE_SWITCH, GONE_PORT, IDLE_PORT, FATES };
+
+static const char *const fates[] = {
+	[WEIGHED] = "ports weighed",
+	[GONE_SWITCH] = "of switches that are not in the subnet",
+	[GONE_PORT] = "ports that their switch does not have",
+	[IDLE_PORT] = "ports that lead to no switch now",
 };
-
-static uint32_t find_switch(const struct fabric *fabric, uint64_t guid)
-{
-	uint32_t node = fabric_node_by_guid(fabric, guid), port;
-
-	if (node != FABRIC_NONE && fabric_is_switch(fabric, node))
-		return fabric->nodes[node].sw;
-	port = fabric_port_by_guid(fabric, guid);
-	return port == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[port].node].sw;
-}
 
 /* The link that begins at this port, or FABRIC_NONE. */
 static uint32_t find_link(const struct route_graph *graph, uint32_t sw, uint8_t port)
@@ -46,25 +40,23 @@ static uint32_t find_link(const struct route_graph *graph, uint32_t sw, uint8_t 
 
 /* Weight by link. */
 static uint8_t *read_weights(const struct route_graph *graph, const struct fabric *fabric,
-			     const struct route_input *input, struct tally *tally)
+			     const struct route_input *input, uint32_t count[FATES])
 {
 	uint8_t *weight = g_malloc(graph->n_links + 1);
 
 	memset(weight, 1, graph->n_links + 1);
 	for (uint32_t i = 0; i < input->n_weights; i++) {
 		const struct route_weight *given = &input->weights[i];
-		uint32_t sw = find_switch(fabric, given->guid), link;
+		uint32_t node = route_node_named(fabric, given->guid);
+		uint32_t sw = node == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[node].sw;
+		uint32_t link = sw == FABRIC_NONE ? sw : find_link(graph, sw, given->port);
 
-		if (sw == FABRIC_NONE) {
-			tally->gone_switches++;
-		} else if (given->port > fabric->nodes[fabric->switches[sw].node].num_ports) {
-			tally->gone_ports++;
-		} else {
-			link = find_link(graph, sw, given->port);
-			tally->idle_ports += link == FABRIC_NONE;
-			if (link != FABRIC_NONE)
-				weight[link] = given->weight;
-		}
+		if (link != FABRIC_NONE)
+			weight[link] = given->weight;
+		count[sw == FABRIC_NONE				     ? GONE_SWITCH
+		      : given->port > fabric->nodes[node].num_ports ? GONE_PORT
+		      : link == FABRIC_NONE			     ? IDLE_PORT
+								     : WEIGHED]++;
 	}
 	return weight;
 }
@@ -104,14 +96,21 @@ static void weigh(struct route_graph *graph, const uint8_t *weight)
 
 /* ---- weights that cannot be had ---- */
 
-/* Whether all switches that cables connect reach each other. */
-static bool all_reach(const struct route_graph *graph, const uint8_t *hops)
+/* Whether an edge, one that is closed or one that is not, would lead where a switch has no path. */
+static bool is_any_lost(const struct route_graph *graph, const uint8_t *hops, bool closed)
 {
 	for (uint32_t sw = 0; sw < graph->n; sw++)
-		route_each_edge(graph, sw, edge)
-			if (hops[(size_t)sw * graph->n + edge->to] == ROUTE_FAR)
-				return false;
-	return true;
+		route_each_edge(graph, sw, edge) {
+			const uint8_t *here = hops + (size_t)sw * graph->n;
+			const uint8_t *there = hops + (size_t)edge->to * graph->n;
+			uint8_t weight = graph->weight[edge - graph->edges];
+
+			for (uint32_t x = 0; x < graph->n; x++)
+				if (here[x] == ROUTE_FAR && there[x] != ROUTE_FAR &&
+				    (weight == ROUTE_WEIGHT_CLOSED) == closed)
+					return true;
+		}
+	return false;
 }
 
 /* Opens edges that are closed, or halves all other weights; false if there is none to change. */
@@ -130,24 +129,17 @@ static bool lower_weights(struct route_graph *graph, bool open)
 	return any;
 }
 
-static char *make_note(const struct tally *tally, uint32_t n, unsigned int divisor, bool opened)
+static char *make_note(const uint32_t count[FATES], unsigned int divisor, bool opened)
 {
 	GString *text = g_string_new("hop_weights_file: ");
 
-	g_string_append_printf(text, "%u ports weighed", n - tally->gone_switches -
-			       tally->gone_ports - tally->idle_ports);
-	if (tally->gone_switches)
-		g_string_append_printf(text, ", %u of switches that are not in the subnet",
-				       tally->gone_switches);
-	if (tally->gone_ports)
-		g_string_append_printf(text, ", %u ports that their switch does not have",
-				       tally->gone_ports);
-	if (tally->idle_ports)
-		g_string_append_printf(text, ", %u ports that lead to no switch now",
-				       tally->idle_ports);
+	for (int fate = 0; fate < FATES; fate++)
+		if (count[fate] || fate == WEIGHED)
+			g_string_append_printf(text, "%s%u %s", fate ? ", " : "", count[fate],
+					       fates[fate]);
 	if (divisor > 1)
 		g_string_append_printf(text, "; all weights are divided by %u, as sums of them "
-				       "exceed %u", divisor, ROUTE_HOPS_MAX);
+				       "exceed %u", divisor, ROUTE_FAR - 1);
 	if (opened)
 		g_string_append(text, "; ports of weight 255 are used all the same, as without "
 				      "them some switches cannot reach each other");
@@ -157,25 +149,28 @@ static char *make_note(const struct tally *tally, uint32_t n, unsigned int divis
 uint8_t *route_hops_by_weight(struct route_graph *graph, const struct fabric *fabric,
 			      const struct route_input *input, uint8_t *next, GError **error)
 {
-	struct tally tally = {0};
-	g_autofree uint8_t *weight = read_weights(graph, fabric, input, &tally);
+	uint32_t count[FATES] = {0};
+	g_autofree uint8_t *weight = read_weights(graph, fabric, input, count);
 	unsigned int divisor = 1;
 	bool opened = false;
-	uint8_t *hops;
+	uint8_t *hops = NULL;
 
 	weigh(graph, weight);
-	while (graph->weight) {
+	while (graph->weight && !hops) {
+		bool far;
+
 		hops = route_hops_all(graph, next);
-		if (hops && (all_reach(graph, hops) || !lower_weights(graph, true)))
+		far = is_any_lost(graph, hops, false);
+		if (!far && !is_any_lost(graph, hops, true))
 			break;
-		opened |= hops != NULL;
-		if (!hops && !lower_weights(graph, false))
-			g_clear_pointer(&graph->weight, g_free);
-		divisor <<= !hops;
 		g_clear_pointer(&hops, g_free);
+		if (!lower_weights(graph, !far))
+			g_clear_pointer(&graph->weight, g_free);
+		opened |= !far;
+		divisor <<= far;
 	}
 	if (!graph->weight)
 		hops = route_hops_or_error(graph, next, error);
-	graph->note = make_note(&tally, input->n_weights, divisor, opened);
+	graph->note = make_note(count, divisor, opened);
 	return hops;
 }
