@@ -192,8 +192,7 @@ struct join {
 	uint32_t n_leaves; /* of the part at hand */
 	bool *anchored;	   /* [switch]: it has a way up to the top that stays */
 	uint32_t *part;	   /* [switch]: number of its connected part */
-	uint32_t *seen;	   /* [switch]: number of the search that met it last */
-	uint32_t search;
+	bool *seen;	   /* [switch]: by the search at hand */
 	uint32_t *queue;
 };
 
@@ -202,10 +201,11 @@ static bool is_above(const struct join *join, uint32_t sw, uint32_t other)
 	return join->place[sw] < join->place[other];
 }
 
-static bool has_above(const struct join *join, uint32_t sw)
+/* Whether some neighbour of a switch stands above it; or below. */
+static bool has_neighbour(const struct join *join, uint32_t sw, bool above)
 {
 	route_each_edge(join->graph, sw, edge)
-		if (is_above(join, edge->to, sw))
+		if (is_above(join, edge->to, sw) == above)
 			return true;
 	return false;
 }
@@ -214,38 +214,9 @@ static void list_tops(struct join *join, uint32_t part)
 {
 	join->n_tops = 0;
 	for (uint32_t place = 0; place < join->graph->n; place++)
-		if (join->part[join->list[place]] == part && !has_above(join, join->list[place]))
+		if (join->part[join->list[place]] == part &&
+		    !has_neighbour(join, join->list[place], true))
 			join->tops[join->n_tops++] = join->list[place];
-}
-
-static bool has_below(const struct route_graph *graph, uint32_t sw)
-{
-	route_each_edge(graph, sw, edge)
-		if (!graph->up[edge - graph->edges])
-			return true;
-	return false;
-}
-
-/* Leaves are what must be reached: also while they have no hosts, or each host would matter. */
-static void take_order(struct join *join)
-{
-	struct route_graph *graph = join->graph;
-
-	graph->leaf = g_new(bool, graph->n + 1);
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		join->place[sw] = graph->order[sw];
-		join->list[graph->order[sw]] = sw;
-		graph->leaf[sw] = !has_below(graph, sw) || route_is_source(graph, sw);
-	}
-}
-
-/* Puts a switch into the queue of the search at hand, once. */
-static void meet(struct join *join, uint32_t sw, uint32_t *n)
-{
-	if (join->seen[sw] == join->search)
-		return;
-	join->seen[sw] = join->search;
-	join->queue[(*n)++] = sw;
 }
 
 /* Searches from a switch over the edges by which it leads on; how many queue[] gets. */
@@ -254,12 +225,16 @@ static uint32_t search(struct join *join, uint32_t start,
 {
 	uint32_t n = 0;
 
-	join->search++;
-	meet(join, start, &n);
+	memset(join->seen, false, join->graph->n);
+	join->seen[start] = true;
+	join->queue[n++] = start;
 	for (uint32_t i = 0; i < n; i++)
-		route_each_edge(join->graph, join->queue[i], edge)
-			if (leads(join, join->queue[i], edge->to))
-				meet(join, edge->to, &n);
+		route_each_edge(join->graph, join->queue[i], edge) {
+			if (join->seen[edge->to] || !leads(join, join->queue[i], edge->to))
+				continue;
+			join->seen[edge->to] = true;
+			join->queue[n++] = edge->to;
+		}
 	return n;
 }
 
@@ -400,16 +375,23 @@ static bool join_part(struct join *join, uint32_t part)
 void route_join_tops(struct route_graph *graph)
 {
 	uint32_t n = graph->n + 1;
-	g_autofree uint32_t *list = g_new(uint32_t, n), *place = g_new(uint32_t, n);
+	g_autofree uint32_t *list = g_new(uint32_t, n);
+	g_autofree uint32_t *place = g_memdup2(graph->order, graph->n * sizeof(*place));
 	g_autofree uint32_t *tops = g_new(uint32_t, n), *part = route_parts(graph, NULL);
-	g_autofree uint32_t *seen = g_new0(uint32_t, n), *queue = g_new(uint32_t, n);
-	g_autofree bool *anchored = g_new0(bool, n);
+	g_autofree uint32_t *queue = g_new(uint32_t, n);
+	g_autofree bool *seen = g_new(bool, n), *anchored = g_new0(bool, n);
 	struct join join = {.graph = graph, .list = list, .place = place, .tops = tops,
 			    .anchored = anchored, .part = part, .seen = seen, .queue = queue};
 	bool any = false;
 
-	take_order(&join);
 	graph->joined = g_new0(bool, n);
+	graph->leaf = g_new(bool, n);
+	/* leaves must be reached: also while they have no hosts, or each host would matter */
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		list[place[sw]] = sw;
+		graph->leaf[sw] =
+			!has_neighbour(&join, sw, false) || route_is_source(graph, sw);
+	}
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		if (part[sw] == sw && route_degree(graph, sw))
 			any |= join_part(&join, sw);
