@@ -6,41 +6,41 @@
 #include "route/flows.h"
 #include "route/trace.h"
 
-/* A cable is tied to what either of its ends is. */
-static void add_tie(struct route_graph *graph, const struct fabric *fabric, uint32_t sw,
-		    const struct route_tie *tie)
+/* A cable is tied to what either of its ends is: tied[port of the fabric]. */
+static void mark_links(struct route_graph *graph, const struct fabric *fabric,
+		       const uint64_t *tied)
 {
-	route_each_edge(graph, sw, edge) {
-		for (uint32_t link = edge->first_link; link < edge->first_link + edge->n_links;
-		     link++) {
-			uint32_t port = fabric_switch_port(fabric, sw, graph->links[link]);
-			uint8_t there = fabric->ports[fabric->ports[port].peer].num;
-			uint32_t back = graph->edges[route_edge_to(graph, edge->to, sw)].first_link;
+	graph->tied = g_new0(uint64_t, graph->n_links + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		route_each_edge(graph, sw, edge)
+			for (uint32_t i = 0; i < edge->n_links; i++) {
+				uint32_t link = edge->first_link + i;
+				uint32_t port = fabric_switch_port(fabric, sw, graph->links[link]);
 
-			if (tie->port && tie->port != graph->links[link])
-				continue;
-			while (graph->links[back] != there)
-				back++;
-			graph->tied[link] |= tie->partitions;
-			graph->tied[back] |= tie->partitions;
-		}
-	}
+				graph->tied[link] = tied[port] | tied[fabric->ports[port].peer];
+			}
 }
 
 void route_mark_ties(struct route_graph *graph, const struct fabric *fabric,
 		     const struct route_input *input)
 {
 	const struct route_ties *ties = input->ties;
+	g_autofree uint64_t *tied = ties ? g_new0(uint64_t, fabric->n_ports) : NULL;
+	bool any = false;
 
 	for (uint32_t i = 0; ties && i < ties->n; i++) {
-		uint32_t sw = route_switch_by_guid(fabric, ties->ties[i].guid);
+		const struct route_tie *tie = &ties->ties[i];
+		uint32_t node = fabric_node_by_guid(fabric, tie->guid);
 
-		if (sw == FABRIC_NONE)
+		if (node == FABRIC_NONE || !fabric_is_switch(fabric, node))
 			continue;
-		if (!graph->tied)
-			graph->tied = g_new0(uint64_t, graph->n_links + 1);
-		add_tie(graph, fabric, sw, &ties->ties[i]);
+		any = true;
+		for (unsigned int num = 1; num <= fabric->nodes[node].num_ports; num++)
+			if (!tie->port || tie->port == num)
+				tied[fabric_port_of(fabric, node, num)] |= tie->partitions;
 	}
+	if (any)
+		mark_links(graph, fabric, tied);
 	if (!graph->tied)
 		return;
 	graph->partitions = g_new(uint64_t, route_n_targets(graph) + 1);
