@@ -38,9 +38,8 @@ struct balance {
 	struct route_flows flows;
 	struct route_loads *loads; /* [ignored * n_links + link]: what is ignored, among itself */
 	uint32_t aside;		   /* the first for the LID at hand */
+	uint32_t most_steps;	   /* that a switch may have */
 	uint32_t *turns;	   /* [n]: the LID at hand modulo n, for n up to most_steps */
-	uint32_t most_steps;
-	uint32_t leaf; /* at hand */
 	/* [class of demand * n + switch]: flow of its hosts to these; the last class is all */
 	const uint64_t *own;
 	uint64_t *ahead; /* by switch: load of the busiest link on the best way to the leaf */
@@ -51,7 +50,6 @@ struct balance {
 	uint32_t n_owners; /* ports with several LIDs so far */
 	bool again;	   /* each LID is taken out first */
 	const struct route_input *input;
-	uint32_t turn; /* LID at hand */
 	uint32_t seed; /* of the target at hand: links are drawn; 0: chosen by load */
 };
 
@@ -83,7 +81,7 @@ static void sort_steps(struct balance *balance, uint32_t sw)
 
 static void turn_to(struct balance *balance, uint32_t leaf)
 {
-	balance->leaf = leaf;
+	balance->ahead[leaf] = 0;
 	route_flows_turn_to(&balance->flows, leaf);
 }
 
@@ -94,14 +92,9 @@ static void list_steps(struct balance *balance, uint32_t target)
 
 	if (!route_flows_list_steps(flows, target))
 		return;
-	balance->most_steps = 0;
-	for (uint32_t i = 0; i < flows->n_order; i++) {
-		uint32_t sw = flows->order[i], n = flows->last[sw] - flows->first[sw];
-
-		if (balance->tried && balance->tried[sw])
-			sort_steps(balance, sw);
-		balance->most_steps = MAX(balance->most_steps, n);
-	}
+	for (uint32_t i = 0; balance->tried && i < flows->n_order; i++)
+		if (balance->tried[flows->order[i]])
+			sort_steps(balance, flows->order[i]);
 }
 
 /* The finalizer of MurmurHash3: each bit of the words changes half of those of the result. */
@@ -158,11 +151,11 @@ static inline uint32_t choose(struct balance *balance, uint32_t sw, uint32_t sta
 	return best->channel;
 }
 
-static uint32_t draw_link(const struct balance *balance, uint32_t sw)
+static uint32_t draw_link(const struct balance *balance, uint32_t sw, uint16_t lid)
 {
 	uint32_t first = balance->flows.first[sw], n = balance->flows.last[sw] - first;
 
-	return balance->flows.steps[first + draw(balance->seed, sw, balance->turn) % n].channel;
+	return balance->flows.steps[first + draw(balance->seed, sw, lid) % n].channel;
 }
 
 /* Notes that a LID of the owner goes over this link, with all that have something in common. */
@@ -208,8 +201,6 @@ static void add_flows(struct balance *balance, uint16_t lid, const uint64_t *own
  */
 static void choose_all(struct balance *balance, uint16_t lid, uint32_t owner)
 {
-	balance->turn = lid;
-	balance->ahead[balance->leaf] = 0;
 	for (uint32_t n = 1; n <= balance->most_steps; n++)
 		balance->turns[n] = lid % n;
 	for (uint32_t i = balance->flows.n_order; i--;) {
@@ -218,11 +209,11 @@ static void choose_all(struct balance *balance, uint16_t lid, uint32_t owner)
 		uint32_t start = balance->turns[n], link;
 
 		if (balance->graph->shift)
-			start = (balance->turn + sw) % n;
+			start = (lid + sw) % n;
 		if (balance->tried && balance->tried[sw])
 			start = 0;
 		if (balance->seed)
-			link = draw_link(balance, sw);
+			link = draw_link(balance, sw, lid);
 		else if (owner)
 			link = choose(balance, sw, start, owner);
 		else
@@ -344,7 +335,10 @@ static struct balance *balance_new(const struct balance *like,
 	struct balance *balance = g_memdup2(like, sizeof(*like));
 	uint32_t n = like->graph->n + 1, n_links = like->graph->n_links + 1;
 
-	balance->turns = g_new(uint32_t, 256);
+	for (uint32_t sw = 0; sw < like->graph->n; sw++)
+		balance->most_steps = MAX(balance->most_steps,
+					  channels->first[sw + 1] - channels->first[sw]);
+	balance->turns = g_new(uint32_t, balance->most_steps + 1);
 	balance->used_by = g_new0(uint32_t, n_links);
 	balance->uses = g_new0(uint32_t, n_links);
 	balance->ahead = g_new0(uint64_t, n);
