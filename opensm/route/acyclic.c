@@ -22,6 +22,7 @@ struct side {
 	uint32_t *found; /* channels */
 	uint32_t n, n_done;
 	uint64_t work; /* steps looked at */
+	uint64_t bound; /* the nearest label beyond the limit that a step leads to */
 };
 
 struct acyclic {
@@ -30,47 +31,13 @@ struct acyclic {
 	uint64_t *has;
 	uint64_t *mirror;  /* of those that packets take back, for what leads to a channel */
 	uint64_t *blocked; /* that would close a cycle */
-	/* [channel]: the order, as a ring in which the number of channels stands for its ends. */
-	uint32_t *before, *behind;
-	uint64_t *label; /* [channel]: rises in the order; of the ends it is 0 */
+	uint64_t *label; /* [channel]: its place in the order: less than those it leads to */
 	struct side side[2]; /* [backward] */
 	uint8_t *met;	     /* [channel]: 1 + backward: by that search; 0: by none */
 	GArray *added; /* struct acyclic_step: so far, of those to be added together */
 };
 
 /* ---- the order ---- */
-
-static void clear_order(struct acyclic *acyclic)
-{
-	uint32_t ends = acyclic->channels->n;
-
-	acyclic->before[ends] = acyclic->behind[ends] = ends;
-	acyclic->label[ends] = 0;
-}
-
-static void link_behind(struct acyclic *acyclic, uint32_t channel, uint32_t other)
-{
-	uint32_t next = acyclic->behind[other];
-
-	acyclic->before[channel] = other;
-	acyclic->behind[channel] = next;
-	acyclic->behind[other] = acyclic->before[next] = channel;
-}
-
-static void unlink_channel(struct acyclic *acyclic, uint32_t channel)
-{
-	acyclic->behind[acyclic->before[channel]] = acyclic->behind[channel];
-	acyclic->before[acyclic->behind[channel]] = acyclic->before[channel];
-}
-
-static void label_all(struct acyclic *acyclic)
-{
-	uint32_t ends = acyclic->channels->n, channel = ends;
-	uint64_t step = UINT64_MAX / (ends + 1), label = 0;
-
-	while ((channel = acyclic->behind[channel]) != ends)
-		acyclic->label[channel] = label += step;
-}
 
 static gint compare_labels(gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -80,25 +47,27 @@ static gint compare_labels(gconstpointer a, gconstpointer b, gpointer data)
 	return x < y ? -1 : x > y;
 }
 
-/*
- * Moves what a search found behind a channel that it did not find, in the order that it has. The
- * label behind the last is 2^64, if you like.
- */
-static void move_behind(struct acyclic *acyclic, const struct side *side, uint32_t channel)
+/* Spreads channels over the labels between two, in the order that they have; or leaves them. */
+static bool spread_labels(struct acyclic *acyclic, uint32_t *channels, uint32_t n, uint64_t above,
+			  uint64_t below)
 {
-	uint64_t label = acyclic->label[channel], step;
+	uint64_t step = (below - above) / (n + 1);
 
-	g_qsort_with_data(side->found, side->n, sizeof(*side->found), compare_labels,
-			  acyclic->label);
-	step = (acyclic->label[acyclic->behind[channel]] - label) / (side->n + 1);
-	for (uint32_t i = 0; i < side->n; i++) {
-		unlink_channel(acyclic, side->found[i]);
-		link_behind(acyclic, side->found[i], channel);
-		channel = side->found[i];
-		acyclic->label[channel] = label += step;
-	}
-	if (!step)
-		label_all(acyclic);
+	g_qsort_with_data(channels, n, sizeof(*channels), compare_labels, acyclic->label);
+	for (uint32_t i = 0; step && i < n; i++)
+		acyclic->label[channels[i]] = above += step;
+	return step != 0;
+}
+
+/* Makes room everywhere. */
+static void spread_all(struct acyclic *acyclic)
+{
+	uint32_t n = acyclic->channels->n;
+	g_autofree uint32_t *all = g_new(uint32_t, n + 1);
+
+	for (uint32_t c = 0; c < n; c++)
+		all[c] = c;
+	spread_labels(acyclic, all, n, 0, UINT64_MAX);
 }
 
 /* ---- new and free ---- */
@@ -112,17 +81,13 @@ struct acyclic *acyclic_new(const struct route_channels *channels)
 	acyclic->has = g_new0(uint64_t, words);
 	acyclic->mirror = g_new0(uint64_t, words);
 	acyclic->blocked = g_new0(uint64_t, words);
-	acyclic->before = g_new(uint32_t, n + 1);
-	acyclic->behind = g_new(uint32_t, n + 1);
 	acyclic->label = g_new(uint64_t, n + 1);
 	acyclic->side[false].found = g_new(uint32_t, n + 1);
 	acyclic->side[true].found = g_new(uint32_t, n + 1);
 	acyclic->met = g_new0(uint8_t, n + 1);
 	acyclic->added = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
-	clear_order(acyclic);
-	for (uint32_t c = n; c-- > 0;)
-		link_behind(acyclic, c, n);
-	label_all(acyclic);
+	for (uint32_t c = 0; c < n; c++)
+		acyclic->label[c] = UINT64_MAX / (n + 1) * (c + 1);
 	return acyclic;
 }
 
@@ -133,8 +98,6 @@ void acyclic_free(struct acyclic *acyclic)
 	g_free(acyclic->has);
 	g_free(acyclic->mirror);
 	g_free(acyclic->blocked);
-	g_free(acyclic->before);
-	g_free(acyclic->behind);
 	g_free(acyclic->label);
 	g_free(acyclic->side[false].found);
 	g_free(acyclic->side[true].found);
@@ -208,8 +171,12 @@ static inline bool search_on(struct acyclic *acyclic, bool backward, uint64_t li
 		side->work++;
 		if (acyclic->met[next] == 2 - backward)
 			return false;
-		if (acyclic->met[next] || (backward ? label < limit : label > limit))
+		if (acyclic->met[next])
 			continue;
+		if (backward ? label < limit : label > limit) {
+			side->bound = backward ? MAX(side->bound, label) : MIN(side->bound, label);
+			continue;
+		}
 		acyclic->met[next] = 1 + backward;
 		side->found[side->n++] = next;
 	}
@@ -227,6 +194,7 @@ static bool search(struct acyclic *acyclic, struct acyclic_step step)
 		sides[i].found[0] = start[i];
 		sides[i].n = 1;
 		sides[i].n_done = sides[i].work = 0;
+		sides[i].bound = i ? 0 : UINT64_MAX;
 		acyclic->met[start[i]] = 1 + i;
 	}
 	while (good && sides[false].n_done < sides[false].n && sides[true].n_done < sides[true].n)
@@ -243,15 +211,18 @@ static bool search(struct acyclic *acyclic, struct acyclic_step step)
 static bool mend(struct acyclic *acyclic, struct acyclic_step step)
 {
 	const struct side *forward = &acyclic->side[false], *backward = &acyclic->side[true];
+	const uint64_t *label = acyclic->label;
 
-	if (acyclic->label[step.from] < acyclic->label[step.to])
-		return true;
-	if (!search(acyclic, step))
-		return false;
-	if (forward->n_done == forward->n)
-		move_behind(acyclic, forward, step.from);
-	else
-		move_behind(acyclic, backward, acyclic->before[step.to]);
+	while (label[step.from] >= label[step.to]) {
+		if (!search(acyclic, step))
+			return false;
+		if (!(forward->n_done == forward->n
+			      ? spread_labels(acyclic, forward->found, forward->n, label[step.from],
+					      forward->bound)
+			      : spread_labels(acyclic, backward->found, backward->n,
+					      backward->bound, label[step.to])))
+			spread_all(acyclic);
+	}
 	return true;
 }
 
@@ -302,10 +273,10 @@ void acyclic_note(struct acyclic *acyclic, struct acyclic_step step)
 
 /*
  * A depth-first search, whose path is in side[false].found, and the channel from which on to look
- * behind each of these in side[true].found. Puts what is done, which is marked as met, before all
- * that was done earlier.
+ * behind each of these in side[true].found. What is done, which is marked as met, gets labels below
+ * that of all that was done earlier, the last of which is given.
  */
-static void sort_from(struct acyclic *acyclic, uint32_t next)
+static uint64_t sort_from(struct acyclic *acyclic, uint32_t next, uint64_t label)
 {
 	const struct route_channels *channels = acyclic->channels;
 	uint32_t *path = acyclic->side[false].found, *on = acyclic->side[true].found, n = 0;
@@ -324,9 +295,9 @@ static void sort_from(struct acyclic *acyclic, uint32_t next)
 			next = on[n - 1]++ - range.base;
 			continue;
 		}
-		link_behind(acyclic, path[--n], channels->n);
+		acyclic->label[path[--n]] = label -= UINT64_MAX / (channels->n + 1);
 		if (!n)
-			return;
+			return label;
 	}
 }
 
@@ -349,12 +320,11 @@ static bool agrees(struct acyclic *acyclic)
 bool acyclic_sort(struct acyclic *acyclic)
 {
 	uint32_t n = acyclic->channels->n;
+	uint64_t label = UINT64_MAX;
 
-	clear_order(acyclic);
 	for (uint32_t c = 0; c < n; c++)
 		if (!acyclic->met[c])
-			sort_from(acyclic, c);
-	label_all(acyclic);
+			label = sort_from(acyclic, c, label);
 	memset(acyclic->met, 0, n);
 	return agrees(acyclic);
 }
