@@ -48,7 +48,6 @@ libroute_a_SOURCES = \
 	opensm/route/sticky.c \
 	opensm/route/throttled.c opensm/route/throttled.h \
 	opensm/route/torus.c \
-	opensm/route/torus_place.c opensm/route/torus_place.h \
 	opensm/route/trace.h \
 	opensm/route/transition.c opensm/route/transition.h \
 	opensm/route/tree.c opensm/route/tree.h opensm/route/tree_fill.c \

@@ -2,6 +2,16 @@
 /*
  * Engine torus-2QoS: dimension order routing in a torus or mesh of two or three dimensions.
  *
+ * A seed gives the places of a switch and some of its neighbours. From there on, a switch is placed
+ * beside a neighbour s that has a place if only one place around s is left for it: it is taken by
+ * nobody; it is beside those of all its neighbours that have one; and it is not in the dimension in
+ * which s has a neighbour with which it closes a square of cables, since a square has two. (But a
+ * ring of four is a square in one dimension: then s says nothing, and seeds must name both
+ * neighbours in it.)
+ *
+ * What the operator calls a line may have the cable that makes it a ring: if not all have places
+ * without, they are looked for as if it were one, and that cable carries nothing.
+ *
  * An SL says, a bit for each dimension, whether the path crosses the dateline of its ring, between
  * the last coordinate and 0, when nothing is broken; a switch maps to VL bit 0 the bit of the
  * dimension in which a packet leaves. Where a ring has lost a cable all go the other way round and
@@ -16,18 +26,296 @@
 
 #include "route/lanes.h"
 #include "route/shortest.h"
-#include "route/torus_place.h"
 
 #define LEVEL 8 /* bit of the SL */
+#define WAYS 6	/* 2 * dimension, and 1 more against its direction */
 
-struct tables {
-	struct torus torus;
+struct torus {
+	const struct fabric *fabric;
+	const struct route_graph *graph;
 	const struct route_torus *file;
 	struct routing *routing;
-	unsigned int gone; /* switches */
+	const uint32_t *radix;	/* of the file */
+	uint32_t stride[3];	/* from a place to the next in a dimension */
+	bool loops[3];		/* a dimension is a ring of at least three */
+	unsigned int last;	/* dimension of more than one coordinate */
+	uint32_t n;		/* places */
+	uint32_t *sw;		/* [place]: switch, or FABRIC_NONE */
+	uint32_t *place;	/* [switch] */
+	uint32_t *edge;		/* [place * WAYS + way]: of its switch; FABRIC_NONE: no cable */
+	unsigned int gone;	/* switches */
 	unsigned int low, high; /* their coordinates in the last dimension, if any */
-	uint32_t root;	   /* of the multicast tree: a place */
+	uint32_t root;		/* of the multicast tree: a place */
 };
+
+/* ---- places ---- */
+
+static unsigned int coordinate_of(const struct torus *torus, uint32_t place, unsigned int d)
+{
+	return place / torus->stride[d] % torus->radix[d];
+}
+
+/* The place with another coordinate in a dimension. */
+static uint32_t with(const struct torus *torus, uint32_t place, unsigned int d,
+		     unsigned int coordinate)
+{
+	return place + (coordinate - coordinate_of(torus, place, d)) * torus->stride[d];
+}
+
+/* The next place, or FABRIC_NONE where a mesh ends. */
+static uint32_t step(const struct torus *torus, uint32_t place, unsigned int way)
+{
+	unsigned int d = way / 2, radix = torus->radix[d], at = coordinate_of(torus, place, d);
+	unsigned int last = way % 2 ? 0 : radix - 1;
+
+	if (at == last && !torus->loops[d])
+		return FABRIC_NONE;
+	return with(torus, place, d, (at + (way % 2 ? radix - 1 : 1)) % radix);
+}
+
+/* The edge that leads one of the ways, or FABRIC_NONE. */
+static uint32_t edge_of(const struct torus *torus, uint32_t place, unsigned int way)
+{
+	return way < WAYS ? torus->edge[place * WAYS + way] : FABRIC_NONE;
+}
+
+/* The way from a place to one beside it, or WAYS. */
+static unsigned int way_to(const struct torus *torus, uint32_t from, uint32_t to)
+{
+	unsigned int way = 0;
+
+	while (way < WAYS && step(torus, from, way) != to)
+		way++;
+	return way;
+}
+
+/* Whether two neighbours of a switch have another one in common. */
+static bool is_square(const struct route_graph *graph, uint32_t sw, uint32_t a, uint32_t b)
+{
+	route_each_edge(graph, a, edge)
+		if (edge->to != sw && edge->to != b &&
+		    route_edge_to(graph, edge->to, b) != FABRIC_NONE)
+			return true;
+	return false;
+}
+
+/* Dimensions in which a switch is not seen from a neighbour that has a place, as bits. */
+static unsigned int closed_to(const struct torus *torus, uint32_t sw, uint32_t beside)
+{
+	const struct route_graph *graph = torus->graph;
+	unsigned int closed = 0;
+
+	route_each_edge(graph, beside, edge) {
+		unsigned int d;
+
+		if (edge->to == sw || torus->place[edge->to] == FABRIC_NONE)
+			continue;
+		d = way_to(torus, torus->place[beside], torus->place[edge->to]) / 2;
+		if (d < 3 && !(torus->loops[d] && torus->radix[d] == 4) &&
+		    is_square(graph, beside, sw, edge->to))
+			closed |= 1u << d;
+	}
+	return closed;
+}
+
+static bool fits(const struct torus *torus, uint32_t sw, uint32_t place)
+{
+	if (place == FABRIC_NONE || torus->sw[place] != FABRIC_NONE)
+		return false;
+	route_each_edge(torus->graph, sw, edge) {
+		uint32_t beside = torus->place[edge->to];
+
+		if (beside != FABRIC_NONE && way_to(torus, place, beside) == WAYS)
+			return false;
+	}
+	return true;
+}
+
+static void put(struct torus *torus, uint32_t sw, uint32_t place)
+{
+	torus->sw[place] = sw;
+	torus->place[sw] = place;
+}
+
+/* Whether a switch has a place now. */
+static bool try_beside(struct torus *torus, uint32_t sw, uint32_t beside)
+{
+	unsigned int closed = closed_to(torus, sw, beside);
+	uint32_t found = FABRIC_NONE;
+
+	for (unsigned int way = 0; way < WAYS; way++) {
+		uint32_t place = step(torus, torus->place[beside], way);
+
+		if (closed >> way / 2 & 1 || !fits(torus, sw, place))
+			continue;
+		if (found != FABRIC_NONE && found != place)
+			return false;
+		found = place;
+	}
+	if (found != FABRIC_NONE)
+		put(torus, sw, found);
+	return found != FABRIC_NONE;
+}
+
+static bool try_switch(struct torus *torus, uint32_t sw)
+{
+	route_each_edge(torus->graph, sw, edge)
+		if (torus->place[edge->to] != FABRIC_NONE && try_beside(torus, sw, edge->to))
+			return true;
+	return false;
+}
+
+/* ---- seeds ---- */
+
+/* False if one of its switches is not there, or two of them would stand in one place. */
+static bool plant(struct torus *torus, const struct route_torus_seed *seed)
+{
+	uint32_t from = route_switch_by_guid(torus->fabric, seed->from), origin = 0;
+
+	memset(torus->sw, 0xFF, torus->n * sizeof(*torus->sw));
+	memset(torus->place, 0xFF, torus->graph->n * sizeof(*torus->place));
+	for (unsigned int d = 0; d < 3; d++)
+		origin = with(torus, origin, d,
+			      (torus->radix[d] - seed->dateline[d]) % torus->radix[d]);
+	if (from == FABRIC_NONE)
+		return false;
+	put(torus, from, origin);
+	for (unsigned int way = 0; way < WAYS; way++) {
+		uint32_t place = step(torus, origin, way);
+		uint32_t sw = route_switch_by_guid(torus->fabric, seed->to[way]);
+
+		if (!seed->to[way] || (sw != FABRIC_NONE && torus->place[sw] == place))
+			continue;
+		if (sw == FABRIC_NONE || place == FABRIC_NONE || torus->sw[place] != FABRIC_NONE ||
+		    torus->place[sw] != FABRIC_NONE)
+			return false;
+		put(torus, sw, place);
+	}
+	return true;
+}
+
+/* How many switches have a place in the end. */
+static uint32_t grow(struct torus *torus)
+{
+	uint32_t n = 0, before;
+
+	do {
+		before = n;
+		n = 0;
+		for (uint32_t sw = 0; sw < torus->graph->n; sw++)
+			n += torus->place[sw] != FABRIC_NONE || try_switch(torus, sw);
+	} while (n > before);
+	return n;
+}
+
+/* From the seed that places most; false if no seed can be used. */
+static bool grow_most(struct torus *torus)
+{
+	const struct route_torus *file = torus->file;
+	uint32_t n = 0, most = 0, best = 0;
+
+	for (uint32_t i = 0; i < file->n_seeds && most < torus->graph->n; i++) {
+		n = plant(torus, &file->seeds[i]) ? grow(torus) : 0;
+		if (n > most)
+			best = i;
+		most = MAX(most, n);
+	}
+	if (n < most) {
+		plant(torus, &file->seeds[best]);
+		grow(torus);
+	}
+	return most != 0;
+}
+
+/* ---- cables ---- */
+
+static void name_of(const struct torus *torus, uint32_t sw, char name[FABRIC_NAME_SIZE])
+{
+	fabric_node_name(torus->fabric, torus->fabric->switches[sw].node, name, FABRIC_NAME_SIZE);
+}
+
+static bool refuse_network(const struct torus *torus, GError **error, const char *what, uint32_t sw)
+{
+	char name[FABRIC_NAME_SIZE] = "it";
+
+	if (sw != FABRIC_NONE)
+		name_of(torus, sw, name);
+	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+		    "the network is not the %ux%ux%u torus or mesh of torus_config: %s %s",
+		    torus->radix[0], torus->radix[1], torus->radix[2], name, what);
+	return false;
+}
+
+/* If all lines had the cable that makes them rings. */
+static struct torus with_rings(const struct torus *torus)
+{
+	struct torus rings = *torus;
+
+	for (unsigned int d = 0; d < 3; d++)
+		rings.loops[d] = torus->radix[d] > 2;
+	return rings;
+}
+
+static bool list_edges(struct torus *torus, GError **error)
+{
+	const struct route_graph *graph = torus->graph;
+	struct torus rings = with_rings(torus);
+
+	memset(torus->edge, 0xFF, (size_t)torus->n * WAYS * sizeof(*torus->edge));
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		uint32_t place = torus->place[sw];
+
+		if (place == FABRIC_NONE)
+			return refuse_network(torus, error, "has no place in it that cables tell",
+					      sw);
+		route_each_edge(graph, sw, edge) {
+			uint32_t to = torus->place[edge->to];
+			unsigned int way = way_to(torus, place, to);
+
+			if (to != FABRIC_NONE && way_to(&rings, place, to) == WAYS)
+				return refuse_network(
+					torus, error,
+					"has a cable to a switch that is not beside it", sw);
+			if (to != FABRIC_NONE && way < WAYS)
+				torus->edge[place * WAYS + way] = edge - graph->edges;
+		}
+	}
+	return true;
+}
+
+/* Finds places, by lines as they are or as rings. */
+static bool place_all(struct torus *torus, bool as_rings, GError **error)
+{
+	struct torus rings = with_rings(torus);
+
+	if (!grow_most(as_rings ? &rings : torus))
+		return refuse_network(torus, error, "has none of its seeds whole", FABRIC_NONE);
+	return list_edges(torus, error);
+}
+
+/* False and error if the network is not as the file says. */
+static bool init(struct torus *torus, GError **error)
+{
+	const struct route_torus *file = torus->file;
+
+	torus->radix = file->radix;
+	torus->n = 1;
+	for (unsigned int d = 0; d < 3; d++) {
+		torus->loops[d] = file->loops[d] && file->radix[d] > 2;
+		torus->stride[d] = torus->n;
+		torus->n *= file->radix[d];
+		torus->last = file->radix[d] > 1 ? d : torus->last;
+	}
+	torus->sw = g_new(uint32_t, torus->n + 1);
+	torus->place = g_new(uint32_t, torus->graph->n + 1);
+	torus->edge = g_new(uint32_t, (size_t)torus->n * WAYS + 1);
+	if (place_all(torus, false, error))
+		return true;
+	if (!place_all(torus, true, NULL))
+		return false;
+	g_clear_error(error);
+	return true;
+}
 
 /* ---- ways ---- */
 
@@ -51,8 +339,8 @@ static uint8_t sl_of(const struct torus *torus, uint32_t from, uint32_t to)
 	uint8_t sl = 0;
 
 	for (unsigned int d = 0; d < 3; d++) {
-		unsigned int a = torus_coordinate(torus, from, d);
-		unsigned int b = torus_coordinate(torus, to, d);
+		unsigned int a = coordinate_of(torus, from, d);
+		unsigned int b = coordinate_of(torus, to, d);
 
 		if (a != b && usual_way(torus, d, a, b) % 2 != (b < a))
 			sl |= 1u << d;
@@ -64,56 +352,54 @@ static uint8_t sl_of(const struct torus *torus, uint32_t from, uint32_t to)
 static bool is_whole(const struct torus *torus, uint32_t place, unsigned int way, uint32_t to)
 {
 	while (place != to) {
-		uint32_t next = torus_step(torus, place, way);
+		uint32_t next = step(torus, place, way);
 
 		if (next == to && torus->sw[to] == FABRIC_NONE)
 			return true;
-		if (next == FABRIC_NONE || torus->edge[place * TORUS_WAYS + way] == FABRIC_NONE)
+		if (next == FABRIC_NONE || edge_of(torus, place, way) == FABRIC_NONE)
 			return false;
 		place = next;
 	}
 	return true;
 }
 
-/* In the dimension of the usual way, or TORUS_WAYS. */
+/* In the dimension of the usual way, or WAYS. */
 static unsigned int whole_way(const struct torus *torus, uint32_t place, unsigned int usual,
 			      uint32_t to)
 {
 	if (is_whole(torus, place, usual, to))
 		return usual;
-	return is_whole(torus, place, usual ^ 1, to) ? usual ^ 1 : TORUS_WAYS;
+	return is_whole(torus, place, usual ^ 1, to) ? usual ^ 1 : WAYS;
 }
 
 /* The first dimension in which they differ, but not into an empty corner. */
 static unsigned int next_way(const struct torus *torus, uint32_t from, uint32_t to)
 {
-	unsigned int way = TORUS_WAYS;
+	unsigned int way = WAYS;
 
 	for (unsigned int d = 0; d < 3; d++) {
-		unsigned int a = torus_coordinate(torus, from, d);
-		unsigned int b = torus_coordinate(torus, to, d);
-		uint32_t corner = torus_with(torus, from, d, b);
+		unsigned int a = coordinate_of(torus, from, d);
+		unsigned int b = coordinate_of(torus, to, d);
+		uint32_t corner = with(torus, from, d, b);
 
 		if (a == b)
 			continue;
 		way = whole_way(torus, from, usual_way(torus, d, a, b), corner);
-		if (way == TORUS_WAYS || torus->sw[corner] != FABRIC_NONE ||
-		    torus_step(torus, from, way) != corner)
+		if (way == WAYS || torus->sw[corner] != FABRIC_NONE ||
+		    step(torus, from, way) != corner)
 			return way;
 	}
-	return TORUS_WAYS;
+	return WAYS;
 }
 
 /* ---- tables ---- */
 
-static bool refuse(const struct tables *tables, GError **error, uint32_t from, uint32_t to)
+static bool refuse_way(const struct torus *torus, GError **error, uint32_t from, uint32_t to)
 {
-	const struct torus *torus = &tables->torus;
 	char a[FABRIC_NAME_SIZE], b[FABRIC_NAME_SIZE];
 
-	fabric_node_name(torus->fabric, torus->fabric->switches[torus->sw[from]].node, a,
-			 sizeof(a));
-	fabric_node_name(torus->fabric, torus->fabric->switches[torus->sw[to]].node, b, sizeof(b));
+	name_of(torus, from, a);
+	name_of(torus, to, b);
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
 		    "so much of a ring is broken that dimension order has no way from %s to %s", a,
 		    b);
@@ -130,38 +416,39 @@ static unsigned int rank_of(const struct route_torus *file, uint8_t port)
 }
 
 /* LIDs of a switch by its hosts take cables in parallel in turn. */
-static uint32_t turn_of(const struct tables *tables, const struct route_target *target)
+static uint32_t turn_of(const struct torus *torus, const struct route_target *target)
 {
-	const struct route_graph *graph = tables->torus.graph;
-	unsigned int rank = rank_of(tables->file, target->exit);
+	const struct route_graph *graph = torus->graph;
+	unsigned int rank = rank_of(torus->file, target->exit);
 	uint32_t turn = 0, first = graph->first_target[target->leaf];
 
 	for (uint32_t t = first; t < graph->first_target[target->leaf + 1]; t++) {
-		unsigned int other = rank_of(tables->file, graph->targets[t].exit);
+		unsigned int other = rank_of(torus->file, graph->targets[t].exit);
 
 		turn += other < rank || (other == rank && &graph->targets[t] < target);
 	}
 	return turn;
 }
 
-static void put(const struct tables *tables, uint32_t from, uint32_t to, const uint32_t *turns)
+static void put_entries(const struct torus *torus, uint32_t from, uint32_t to,
+			const uint32_t *turns)
 {
-	const struct torus *torus = &tables->torus;
 	const struct route_graph *graph = torus->graph;
-	uint32_t sw = torus->sw[to], first = graph->first_target[sw];
-	uint8_t *row = tables->routing->lft[torus->sw[from]];
+	uint32_t place = torus->place[from], first = graph->first_target[to];
+	uint8_t *row = torus->routing->lft[from];
 	const struct route_edge *edge = NULL;
 	const uint8_t *links = NULL;
 
 	if (from != to) {
-		edge = &graph->edges[torus->edge[from * TORUS_WAYS + next_way(torus, from, to)]];
+		edge = &graph->edges[edge_of(torus, place,
+					     next_way(torus, place, torus->place[to]))];
 		links = graph->links + edge->first_link;
 	}
-	for (uint32_t t = first; t < graph->first_target[sw + 1]; t++)
+	for (uint32_t t = first; t < graph->first_target[to + 1]; t++)
 		row[graph->targets[t].lid] =
 			edge ? links[turns[t] % edge->n_links] : graph->targets[t].exit;
-	for (unsigned int i = 0; i < route_n_own(graph, sw); i++)
-		row[graph->own_lid[sw] + i] = edge ? links[0] : 0;
+	for (unsigned int i = 0; i < route_n_own(graph, to); i++)
+		row[graph->own_lid[to] + i] = edge ? links[0] : 0;
 }
 
 /* How many hops it is; 0: there is no way. */
@@ -172,35 +459,30 @@ static unsigned int walk(const struct torus *torus, uint32_t from, uint32_t to)
 	while (from != to) {
 		unsigned int way = next_way(torus, from, to);
 
-		if (way == TORUS_WAYS || ++hops > torus->n ||
-		    torus->edge[from * TORUS_WAYS + way] == FABRIC_NONE)
+		if (edge_of(torus, from, way) == FABRIC_NONE || ++hops > torus->n)
 			return 0;
-		from = torus_step(torus, from, way);
+		from = step(torus, from, way);
 	}
 	return hops;
 }
 
-static bool fill(struct tables *tables, GError **error)
+static bool fill(struct torus *torus, GError **error)
 {
-	const struct torus *torus = &tables->torus;
-	uint32_t n = route_n_targets(torus->graph);
-	g_autofree uint32_t *turns = g_new(uint32_t, n + 1);
+	const struct route_graph *graph = torus->graph;
+	uint16_t *most = &torus->routing->max_hops;
+	g_autofree uint32_t *turns = g_new(uint32_t, route_n_targets(graph) + 1);
 
-	for (uint32_t t = 0; t < n; t++)
-		turns[t] = turn_of(tables, &torus->graph->targets[t]);
-	for (uint32_t from = 0; from < torus->n; from++) {
-		for (uint32_t to = 0; to < torus->n; to++) {
-			unsigned int hops;
+	for (uint32_t t = 0; t < route_n_targets(graph); t++)
+		turns[t] = turn_of(torus, &graph->targets[t]);
+	for (uint32_t from = 0; from < graph->n; from++)
+		for (uint32_t to = 0; to < graph->n; to++) {
+			unsigned int hops = walk(torus, torus->place[from], torus->place[to]);
 
-			if (torus->sw[from] == FABRIC_NONE || torus->sw[to] == FABRIC_NONE)
-				continue;
-			hops = walk(torus, from, to);
 			if (!hops && from != to)
-				return refuse(tables, error, from, to);
-			put(tables, from, to, turns);
-			tables->routing->max_hops = MAX(tables->routing->max_hops, hops);
+				return refuse_way(torus, error, from, to);
+			put_entries(torus, from, to, turns);
+			*most = MAX(*most, hops);
 		}
-	}
 	return true;
 }
 
@@ -208,19 +490,19 @@ static bool fill(struct tables *tables, GError **error)
 
 static unsigned int vl_of(unsigned int vls, unsigned int in, unsigned int out, unsigned int sl)
 {
-	bool turned = in < TORUS_WAYS && in / 2 > out / 2;
+	bool turned = in < WAYS && in / 2 > out / 2;
 
 	return (sl >> out / 2 & 1) | (vls >= 4 && turned) << 1 | (vls >= 8 && sl & LEVEL) << 2;
 }
 
-/* The way in which each port of a switch leads; TORUS_WAYS: to no other switch. */
+/* The way in which each port of a switch leads; WAYS: to no other switch. */
 static void list_ways(const struct torus *torus, uint32_t sw, uint8_t ways[256])
 {
 	const struct route_graph *graph = torus->graph;
 
-	memset(ways, TORUS_WAYS, 256);
-	for (unsigned int way = TORUS_WAYS; way-- > 0;) {
-		uint32_t e = torus->edge[torus->place[sw] * TORUS_WAYS + way];
+	memset(ways, WAYS, 256);
+	for (unsigned int way = WAYS; way-- > 0;) {
+		uint32_t e = edge_of(torus, torus->place[sw], way);
 
 		for (unsigned int k = 0; e != FABRIC_NONE && k < graph->edges[e].n_links; k++)
 			ways[graph->links[graph->edges[e].first_link + k]] = way;
@@ -236,14 +518,13 @@ static void put_turns(const struct torus *torus, struct route_lanes *lanes, unsi
 	list_ways(torus, sw, ways);
 	for (unsigned int in = 0; in < width; in++)
 		for (unsigned int out = 0; out < width; out++)
-			for (unsigned int sl = 0; sl < ROUTE_SLS && ways[out] < TORUS_WAYS; sl++)
+			for (unsigned int sl = 0; sl < ROUTE_SLS && ways[out] < WAYS; sl++)
 				route_turns_put(lanes->turns, sw, in, out, sl,
 						vl_of(vls, ways[in], ways[out], sl));
 }
 
-static void make_lanes(struct tables *tables, unsigned int vls)
+static void make_lanes(struct torus *torus, unsigned int vls)
 {
-	const struct torus *torus = &tables->torus;
 	uint32_t n = torus->graph->n;
 	struct route_lanes *lanes = route_lanes_new(n, 0);
 
@@ -261,7 +542,7 @@ static void make_lanes(struct tables *tables, unsigned int vls)
 	lanes->turns = route_turns_new(torus->fabric);
 	for (uint32_t sw = 0; sw < n; sw++)
 		put_turns(torus, lanes, vls, sw);
-	tables->routing->lanes = lanes;
+	torus->routing->lanes = lanes;
 }
 
 /* ---- the multicast tree ---- */
@@ -271,75 +552,66 @@ static void make_lanes(struct tables *tables, unsigned int vls)
  * one of the rest of their ring at most. Else a cycle around them is closed by what multicast sends
  * past the dateline and what goes around them: then there is no such tree, and FABRIC_NONE.
  */
-static uint32_t find_root(const struct tables *tables)
+static uint32_t find_root(const struct torus *torus)
 {
-	const struct torus *torus = &tables->torus;
 	unsigned int last = torus->last, radix = torus->radix[last];
-	unsigned int low = tables->low, high = tables->high, at = radix / 2;
+	unsigned int low = torus->low, high = torus->high, at = radix / 2;
 	uint32_t root = 0;
 
-	if (tables->gone && low <= 1 && high + 1 < radix)
+	if (torus->gone && low <= 1 && high + 1 < radix)
 		at = MAX(at, high + 1);
-	else if (tables->gone && low && high + 2 >= radix)
+	else if (torus->gone && low && high + 2 >= radix)
 		at = MIN(at, low - 1);
-	else if (tables->gone)
+	else if (torus->gone)
 		return FABRIC_NONE;
 	for (unsigned int d = 0; d < 3; d++)
-		root = torus_with(torus, root, d, d == last ? at : torus->radix[d] / 2);
+		root = with(torus, root, d, d == last ? at : torus->radix[d] / 2);
 	return root;
 }
 
 /* Whether a ring lacks a cable: then its dateline does not count. */
 static bool is_broken(const struct torus *torus, uint32_t place, unsigned int d)
 {
-	for (unsigned int i = 0; i < torus->radix[d]; i++) {
-		uint32_t at = torus_with(torus, place, d, i);
-
-		if (torus->loops[d] && torus->edge[at * TORUS_WAYS + 2 * d] == FABRIC_NONE)
+	for (unsigned int i = 0; torus->loops[d] && i < torus->radix[d]; i++)
+		if (edge_of(torus, with(torus, place, d, i), 2 * d) == FABRIC_NONE)
 			return true;
-	}
 	return false;
 }
 
-/* The way to the root on the tree; TORUS_WAYS if there is none. */
-static unsigned int trunk_way(const struct tables *tables, uint32_t place)
+/* The way to the root on the tree; WAYS if there is none. */
+static unsigned int trunk_way(const struct torus *torus, uint32_t place)
 {
-	const struct torus *torus = &tables->torus;
-
 	for (unsigned int d = 3; d-- > 0;) {
-		unsigned int a = torus_coordinate(torus, place, d);
-		unsigned int b = torus_coordinate(torus, tables->root, d), way = 2 * d + (b < a);
-		uint32_t to = torus_with(torus, place, d, b);
+		unsigned int a = coordinate_of(torus, place, d);
+		unsigned int b = coordinate_of(torus, torus->root, d), way = 2 * d + (b < a);
+		uint32_t to = with(torus, place, d, b);
 
 		if (a == b)
 			continue;
 		if (!is_broken(torus, place, d))
 			return way;
-		return torus->sw[to] == FABRIC_NONE ? TORUS_WAYS : whole_way(torus, place, way, to);
+		return torus->sw[to] == FABRIC_NONE ? WAYS : whole_way(torus, place, way, to);
 	}
-	return TORUS_WAYS;
+	return WAYS;
 }
 
-static bool make_trunk(struct tables *tables, GError **error)
+static bool make_trunk(struct torus *torus, GError **error)
 {
-	const struct torus *torus = &tables->torus;
 	const struct route_graph *graph = torus->graph;
 
-	tables->root = find_root(tables);
-	if (tables->root == FABRIC_NONE)
+	torus->root = find_root(torus);
+	if (torus->root == FABRIC_NONE)
 		return true;
-	tables->routing->trunk = g_malloc0(graph->n + 1);
-	for (uint32_t place = 0; place < torus->n; place++) {
-		unsigned int way;
-		uint32_t e;
+	torus->routing->trunk = g_malloc0(graph->n + 1);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		uint32_t place = torus->place[sw], e;
 
-		if (torus->sw[place] == FABRIC_NONE || place == tables->root)
+		if (place == torus->root)
 			continue;
-		way = trunk_way(tables, place);
-		e = way < TORUS_WAYS ? torus->edge[place * TORUS_WAYS + way] : FABRIC_NONE;
-		if (e == FABRIC_NONE || torus->sw[tables->root] == FABRIC_NONE)
-			return refuse(tables, error, place, place);
-		tables->routing->trunk[torus->sw[place]] = graph->links[graph->edges[e].first_link];
+		e = edge_of(torus, place, trunk_way(torus, place));
+		if (e == FABRIC_NONE)
+			return refuse_way(torus, error, sw, torus->sw[torus->root]);
+		torus->routing->trunk[sw] = graph->links[graph->edges[e].first_link];
 	}
 	return true;
 }
@@ -347,28 +619,27 @@ static bool make_trunk(struct tables *tables, GError **error)
 /* ---- the whole ---- */
 
 /* Those that are gone must follow each other in the last dimension: others may close a cycle. */
-static bool may_be_gone(struct tables *tables)
+static bool may_be_gone(struct torus *torus)
 {
-	const struct torus *torus = &tables->torus;
 	uint32_t one = FABRIC_NONE;
 
 	for (uint32_t place = 0; place < torus->n; place++) {
 		if (torus->sw[place] != FABRIC_NONE)
 			continue;
-		tables->gone++;
-		if (one != FABRIC_NONE && torus_with(torus, place, torus->last, 0) != one)
+		torus->gone++;
+		if (one != FABRIC_NONE && with(torus, place, torus->last, 0) != one)
 			return false;
-		one = torus_with(torus, place, torus->last, 0);
-		tables->high = torus_coordinate(torus, place, torus->last);
-		tables->low = tables->gone == 1 ? tables->high : tables->low;
+		one = with(torus, place, torus->last, 0);
+		torus->high = coordinate_of(torus, place, torus->last);
+		torus->low = torus->gone == 1 ? torus->high : torus->low;
 	}
 	return true;
 }
 
 /* Parallel cables and hosts that the file leaves room for. */
-static bool has_room(const struct tables *tables, GError **error)
+static bool has_room(const struct torus *torus, GError **error)
 {
-	const struct route_graph *graph = tables->torus.graph;
+	const struct route_graph *graph = torus->graph;
 	unsigned int most = 0;
 
 	for (uint32_t e = 0; e < graph->first_edge[graph->n]; e++)
@@ -380,20 +651,20 @@ static bool has_room(const struct tables *tables, GError **error)
 			ports += t == first || graph->targets[t].exit != graph->targets[t - 1].exit;
 		most = MAX(most, ports);
 	}
-	if (most <= tables->file->max_ports)
+	if (most <= torus->file->max_ports)
 		return true;
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
 		    "%s: portgroup_max_ports is %u, and it takes %u for the cables in parallel and "
 		    "for the hosts of a switch with its port 0",
-		    tables->file->file, tables->file->max_ports, most);
+		    torus->file->file, torus->file->max_ports, most);
 	return false;
 }
 
 /* Lanes that it uses of those that there are: 8, 4, 2 or 1; 0 and error if it takes more. */
-static unsigned int choose_lanes(const struct tables *tables, unsigned int vls, GError **error)
+static unsigned int choose_lanes(const struct torus *torus, unsigned int vls, GError **error)
 {
-	const bool *loops = tables->torus.loops;
-	unsigned int least = tables->gone ? 4 : loops[0] || loops[1] || loops[2] ? 2 : 1, use = 8;
+	const bool *loops = torus->loops;
+	unsigned int least = torus->gone ? 4 : loops[0] || loops[1] || loops[2] ? 2 : 1, use = 8;
 
 	while (use > vls)
 		use /= 2;
@@ -402,55 +673,57 @@ static unsigned int choose_lanes(const struct tables *tables, unsigned int vls, 
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
 		    "it takes %u virtual lanes%s, and there are but %u that every cable between "
 		    "switches has",
-		    least, tables->gone ? " to go around a switch" : "", vls);
+		    least, torus->gone ? " to go around a switch" : "", vls);
 	return 0;
 }
 
-static bool route(struct tables *tables, unsigned int vls, GError **error)
+static bool route(struct torus *torus, unsigned int vls, GError **error)
 {
 	unsigned int use;
 
-	if (!has_room(tables, error))
+	if (!has_room(torus, error))
 		return false;
-	if (!may_be_gone(tables)) {
+	if (!may_be_gone(torus)) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
 			    "%u or more switches of the torus are gone, and not all beside each "
 			    "other in its last dimension",
-			    tables->gone);
+			    torus->gone);
 		return false;
 	}
-	use = choose_lanes(tables, vls, error);
-	if (!use || !fill(tables, error) || !make_trunk(tables, error))
+	use = choose_lanes(torus, vls, error);
+	if (!use || !fill(torus, error) || !make_trunk(torus, error))
 		return false;
 	if (use > 1)
-		make_lanes(tables, use);
-	if (tables->gone)
-		tables->routing->note = g_strdup_printf(
-			"%u switches of the torus are gone, and gone around%s", tables->gone,
-			tables->routing->trunk ? ""
-					       : "; multicast has no tree there that closes no "
-						 "credit loop with that");
+		make_lanes(torus, use);
+	if (torus->gone)
+		torus->routing->note = g_strdup_printf(
+			"%u switches of the torus are gone, and gone around%s", torus->gone,
+			torus->routing->trunk ? ""
+					      : "; multicast has no tree there that closes no "
+						"credit loop with that");
 	return true;
 }
 
 static struct routing *torus_2qos_compute(const struct fabric *fabric,
 					  const struct route_input *input, GError **error)
 {
-	struct route_graph *graph = route_graph_new(fabric);
-	struct tables tables = {.file = &input->torus};
-	bool good = input->torus.file != NULL;
+	struct torus torus = {.fabric = fabric, .file = &input->torus};
+	struct route_graph *graph;
 
-	if (!good)
+	if (!input->torus.file) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
 			    "it needs torus-2QoS.conf, which torus_config names");
-	tables.routing = routing_new(fabric, "torus-2QoS", ROUTE_DEADLOCK_FREE);
-	good = good && torus_init(&tables.torus, fabric, graph, &input->torus, error) &&
-	       route(&tables, route_data_vls(fabric, input), error);
-	torus_clear(&tables.torus);
+		return NULL;
+	}
+	torus.graph = graph = route_graph_new(fabric);
+	torus.routing = routing_new(fabric, "torus-2QoS", ROUTE_DEADLOCK_FREE);
+	if (!init(&torus, error) || !route(&torus, route_data_vls(fabric, input), error))
+		g_clear_pointer(&torus.routing, routing_unref);
+	g_free(torus.sw);
+	g_free(torus.place);
+	g_free(torus.edge);
 	route_graph_free(graph);
-	if (!good)
-		g_clear_pointer(&tables.routing, routing_unref);
-	return tables.routing;
+	return torus.routing;
 }
 
 const struct route_engine route_engine_torus_2qos = {
