@@ -244,9 +244,8 @@ bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint
 	const struct acyclic_step *added;
 	uint32_t i = 0;
 
-	for (uint32_t k = 0; k < n; k++)
-		if (bits_has(acyclic->blocked, number_of(acyclic, steps[k])))
-			return false;
+	if (acyclic_lacks(acyclic, steps, n) == UINT32_MAX)
+		return false;
 	g_array_set_size(acyclic->added, 0);
 	while (i < n && add_step(acyclic, steps[i]))
 		i++;

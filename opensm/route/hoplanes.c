@@ -119,9 +119,11 @@ static void follow(struct turn_lanes *lanes, uint32_t turn, uint32_t to)
 
 /* Adds the turns of paths; false if some turn then has lane most or a higher one. */
 static bool turn_lanes_add(struct turn_lanes *lanes, const struct route_channels *channels,
-			   const struct acyclic_step *steps, uint32_t n, unsigned int most)
+			   const struct acyclic_step *steps, size_t n, unsigned int most)
 {
-	for (uint32_t i = 0, before = 0; i < n; i++) {
+	uint32_t before = 0;
+
+	for (size_t i = 0; i < n; i++) {
 		uint32_t turn = route_step_of(channels, steps[i].from, steps[i].to);
 		bool goes_on = i && steps[i - 1].to == steps[i].from;
 
@@ -205,16 +207,17 @@ static bool is_trunk(const struct hop_lanes *hop, uint32_t in, uint32_t out)
 }
 
 /* By what two switches send each other. */
-static bool note_ranks(void *arg, G_GNUC_UNUSED uint32_t a, G_GNUC_UNUSED uint32_t b,
-		       const struct acyclic_step *steps, uint32_t n)
+static bool note_ranks(void *arg, const struct layered_pair *pair)
 {
 	struct hop_lanes *hop = arg;
+	unsigned int at = 0;
 
-	for (uint32_t i = 0, at = 0; i < n; i++) {
-		uint8_t *rank = &hop->rank[route_step_of(hop->layered->channels, steps[i].from,
-							 steps[i].to)];
+	for (size_t i = 0; i < pair->n; i++) {
+		const struct acyclic_step *step = &pair->steps[i];
+		uint8_t *rank =
+			&hop->rank[route_step_of(hop->layered->channels, step->from, step->to)];
 
-		at = i && steps[i - 1].to == steps[i].from ? at + 1 : 0;
+		at = i && step[-1].to == step->from ? at + 1 : 0;
 		*rank = *rank == NO_RANK ? at : MAX(*rank, at);
 	}
 	return true;
@@ -269,7 +272,7 @@ static struct turn_lanes *new_plane(const struct hop_lanes *hop)
 }
 
 /* Puts what two switches send each other on the first SL that can have it, of those in use. */
-static bool place(void *arg, uint32_t a, uint32_t b, const struct acyclic_step *steps, uint32_t n)
+static bool place(void *arg, const struct layered_pair *pair)
 {
 	struct hop_lanes *hop = arg;
 
@@ -277,8 +280,10 @@ static bool place(void *arg, uint32_t a, uint32_t b, const struct acyclic_step *
 		if (!hop->planes[i])
 			hop->planes[i] = new_plane(hop);
 		turn_lanes_begin(hop->planes[i]);
-		if (turn_lanes_add(hop->planes[i], hop->layered->channels, steps, n, hop->n)) {
-			route_lanes_put(hop->lanes, a, b, (hop->lanes->sm_sl + i) % ROUTE_SLS);
+		if (turn_lanes_add(hop->planes[i], hop->layered->channels, pair->steps, pair->n,
+				   hop->n)) {
+			route_lanes_put(hop->lanes, pair->a, pair->b,
+					(hop->lanes->sm_sl + i) % ROUTE_SLS);
 			hop->n_planes = MAX(hop->n_planes, i + 1);
 			return true;
 		}
@@ -329,12 +334,10 @@ static bool assign(struct hop_lanes *hop)
 	unsigned int vls = hop->layered->vls;
 
 	find_free_turns(hop);
-	for (unsigned int lanes = 1; lanes <= vls; lanes++)
-		if (try(hop, lanes, 1))
-			return true;
-	for (unsigned int lanes = 1; lanes <= vls; lanes++)
-		if (try(hop, lanes, ROUTE_SLS))
-			return true;
+	for (unsigned int sls = 1; sls <= ROUTE_SLS; sls += ROUTE_SLS - 1)
+		for (unsigned int lanes = 1; lanes <= vls; lanes++)
+			if (try(hop, lanes, sls))
+				return true;
 	return false;
 }
 
@@ -353,7 +356,8 @@ static void refuse(struct hop_lanes *hop, GError **error)
 /* ---- SL2VL ---- */
 
 /* Every SL that is not in use is as the first. */
-static void put_turn(const struct hop_lanes *hop, uint32_t in, uint32_t out)
+static void put_turn(const struct hop_lanes *hop, struct route_lanes *lanes, uint32_t in,
+		     uint32_t out)
 {
 	const struct route_channels *channels = hop->layered->channels;
 	const uint8_t *links = hop->layered->graph->links;
@@ -362,8 +366,8 @@ static void put_turn(const struct hop_lanes *hop, uint32_t in, uint32_t out)
 	for (unsigned int i = 0; i < ROUTE_SLS; i++) {
 		uint8_t lane = hop->planes[i < hop->n_planes ? i : 0]->lane[turn];
 
-		route_turns_put(hop->lanes->turns, channels->to[in], links[channels->back[in]],
-				links[out], (hop->lanes->sm_sl + i) % ROUTE_SLS,
+		route_turns_put(lanes->turns, channels->to[in], links[channels->back[in]],
+				links[out], (lanes->sm_sl + i) % ROUTE_SLS,
 				lane == NO_LANE ? 0 : lane);
 	}
 }
@@ -373,28 +377,20 @@ static void finish(struct hop_lanes *hop)
 	struct route_lanes *lanes = hop->lanes;
 	struct routing *routing = hop->layered->way->routing;
 	const struct route_channels *channels = hop->layered->channels;
-	uint64_t idle = layered_count_idle(hop->layered, lanes);
 
-	routing->promises |= ROUTE_DEADLOCK_FREE;
-	if (hop->n == 1 && hop->n_planes == 1 && !hop->left_out && !idle)
-		return; /* lane 0 for all needs no SL */
+	lanes->n = hop->n;
+	for (unsigned int i = 0; i < hop->n_planes; i++)
+		lanes->sls |= 1u << (lanes->sm_sl + i) % ROUTE_SLS;
+	layered_put_lanes(hop->layered, &hop->lanes, hop->n == 1 && hop->n_planes == 1,
+			  hop->left_out);
+	if (!routing->lanes)
+		return;
 	lanes->turns = route_turns_new(hop->layered->fabric);
 	for (uint32_t in = 0; in < channels->n; in++)
 		route_each_step(channels, in, out)
-			put_turn(hop, in, out);
-	for (unsigned int i = 0; i < hop->n_planes; i++)
-		lanes->sls |= 1u << (lanes->sm_sl + i) % ROUTE_SLS;
-	lanes->n = hop->n;
-	routing_note(hop->layered->way->routing,
-		     "packets change between %u virtual lanes, on %u SL%s", hop->n, hop->n_planes,
-		     hop->n_planes > 1 ? "s" : "");
-	if (hop->left_out)
-		routing_note(hop->layered->way->routing,
-			     "%" G_GUINT64_FORMAT " pairs of switches, of which one has hosts, "
-			     "have no lanes left: they get no PathRecord",
-			     hop->left_out);
-	layered_note_idle(hop->layered, idle);
-	routing->lanes = g_steal_pointer(&hop->lanes);
+			put_turn(hop, lanes, in, out);
+	routing_note(routing, "packets change between %u virtual lanes, on %u SL%s", hop->n,
+		     hop->n_planes, hop->n_planes > 1 ? "s" : "");
 }
 
 /* The way to spread paths that loads the busiest channel least, of those that are not tried. */
@@ -423,8 +419,7 @@ static bool route_by_load(struct layered *layered, GError **error)
 		most[by] = layered_is_way(layered, by) ? layered_spread(layered, by) : UINT64_MAX;
 	for (by = best_way(most); !good && most[by] < UINT64_MAX; by = best_way(most)) {
 		layered_spread(layered, by);
-		if (layered->wants_trunk)
-			layered_find_trunk(layered, layered_trunk_root(layered), true);
+		layered_find_trunk(layered, true);
 		good = assign(&hop);
 		most[by] = UINT64_MAX;
 	}

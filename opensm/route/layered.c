@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "route/layered.h"
 
-#include "route/mesh.h"
 #include "route/shortest.h"
 #include "route/throttled.h"
 #include "route/ties.h"
 #include "route/trace.h"
 
-uint64_t layered_count_idle(const struct layered *layered, const struct route_lanes *lanes)
+/* How many pairs of switches have no SL as their hosts send each other nothing. */
+static uint64_t count_idle(const struct layered *layered, const struct route_lanes *lanes)
 {
 	const struct route_graph *graph = layered->graph;
 	uint64_t idle = 0;
@@ -20,21 +20,27 @@ uint64_t layered_count_idle(const struct layered *layered, const struct route_la
 	return idle;
 }
 
-void layered_note_idle(struct layered *layered, uint64_t n)
+void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool are_one,
+		       uint64_t left_out)
 {
-	if (n)
-		routing_note(layered->way->routing,
+	struct routing *routing = layered->way->routing;
+	uint64_t idle = count_idle(layered, *lanes);
+
+	routing->promises |= ROUTE_DEADLOCK_FREE;
+	if (are_one && !left_out && !idle)
+		return;
+	routing->lanes = g_steal_pointer(lanes);
+	if (left_out)
+		routing_note(routing,
+			     "%" G_GUINT64_FORMAT " pairs of switches, of which one has hosts, "
+			     "would close credit loops on all virtual lanes: they get no "
+			     "PathRecord",
+			     left_out);
+	if (idle)
+		routing_note(routing,
 			     "%" G_GUINT64_FORMAT " pairs of switches with hosts send each other "
 			     "nothing by partitions and have no virtual lane",
-			     n);
-}
-
-const uint8_t *layered_dimension(struct layered *layered)
-{
-	if (!layered->has_looked)
-		layered->dimension = route_dimensions(layered->graph);
-	layered->has_looked = true;
-	return layered->dimension;
+			     idle);
 }
 
 /* Paths may be longer than they could be if cables are not used. */

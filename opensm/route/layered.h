@@ -73,7 +73,7 @@ struct layered {
 	uint32_t n_throttled, n_throttled_stay; /* cables: as of route_throttled() */
 	struct layered_way ways[SPREAD_WAYS];
 	struct layered_way *way; /* that at hand */
-	uint8_t *dimension; /* if has_looked: as of layered_dimension() */
+	uint8_t *dimension; /* [channel]: if has_looked: as of route_dimensions() */
 	bool has_looked;
 	unsigned int vls; /* lanes that it may use */
 	bool even;	  /* tables for all hosts sending to all, whatever the demand */
@@ -108,9 +108,6 @@ static inline uint32_t layered_kept_channel(const struct layered *layered,
 	return route_channel(layered->channels, sw, route_kept_port(kept, sw, lid));
 }
 
-/* [channel]: as of route_dimensions(), which looks once. */
-const uint8_t *layered_dimension(struct layered *layered);
-
 /* The LIDs of the hosts of a switch, then its own. */
 static inline uint16_t layered_lid(const struct route_graph *graph, uint32_t sw, unsigned int i)
 {
@@ -144,10 +141,12 @@ static inline bool layered_is_of_switch(const struct route_graph *graph, uint32_
 	return route_has_hosts(graph, a) && !route_has_hosts(graph, b);
 }
 
-/* How many pairs of switches have no SL in the lanes, as their hosts send each other nothing. */
-uint64_t layered_count_idle(const struct layered *layered, const struct route_lanes *lanes);
-/* Notes that, if there are any. */
-void layered_note_idle(struct layered *layered, uint64_t n);
+/*
+ * Gives the routing lanes without credit loops, unless they are lane 0 for all, which needs no SL;
+ * notes how many pairs have none: left_out, or as their hosts send each other nothing.
+ */
+void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool are_one,
+		       uint64_t left_out);
 
 /* ---- spread.c: paths that are spread over the cables by what these carry so far ---- */
 
@@ -173,13 +172,18 @@ uint64_t layered_spread_leaves(struct layered *layered);
 typedef bool layered_kind_fn(void *arg, uint32_t a, uint32_t b);
 
 /*
- * Takes the steps of the paths between two switches, both ways: from the hosts of one (or from
+ * Two switches with the steps of the paths between them, both ways: from the hosts of one (or from
  * itself if it has none) to each LID behind the other and, if it sends to that, to its own LIDs.
  * LIDs that go together have one. A path goes on as long as each step begins with the channel to
- * which the one before leads. False: no more.
+ * which the one before leads.
  */
-typedef bool layered_pair_fn(void *arg, uint32_t a, uint32_t b, const struct acyclic_step *steps,
-			     uint32_t n);
+struct layered_pair {
+	uint32_t a, b;
+	struct acyclic_step *steps;
+	size_t n, room;
+};
+/* False: no more. */
+typedef bool layered_pair_fn(void *arg, const struct layered_pair *pair);
 
 /*
  * Calls for each pair of a kind that has no SL yet in lanes (NULL: for all), while other threads
@@ -216,13 +220,10 @@ bool layered_assign_one(struct layered *layered);
  */
 
 /*
- * Finds it in each part of the network, for this and for the routing: breadth first from a root, or
- * the paths to it by the tables.
+ * Finds it in each part of the network, if there is to be one, for this and for the routing:
+ * breadth first from a root, or the paths to it by the tables.
  */
-void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths);
-/* The root that goes with paths on several lanes. */
-uint32_t layered_trunk_root(const struct layered *layered);
-
+void layered_find_trunk(struct layered *layered, bool by_paths);
 /* Takes its steps on a lane; false if they close a loop with others there. */
 bool layered_take_trunk(const struct layered *layered, struct acyclic *lane);
 

@@ -41,9 +41,7 @@ struct layers {
 	enum kind kind;		     /* of pairs at the moment */
 	const struct route_kept *at; /* tables whose lanes are kept at the moment */
 	uint8_t hops;		     /* of pairs of hosts at the moment */
-	uint32_t a, b;		     /* the pair at hand */
-	const struct acyclic_step *steps;
-	uint32_t n_steps;
+	const struct layered_pair *pair; /* at hand */
 	bool sm_left_out;  /* a pair with the SM cannot have its lane */
 	bool hopeless;	   /* not even on so many, or a pair closes a loop by itself */
 	uint64_t left_out; /* pairs that no lane is left for */
@@ -116,8 +114,7 @@ static bool is_one(struct layered *layered)
 
 	if (way->all)
 		return way->is_one;
-	if (layered->wants_trunk)
-		layered_find_trunk(layered, layered_trunk_root(layered), true);
+	layered_find_trunk(layered, true);
 	way->all = note_all(layered, false);
 	way->is_one = acyclic_sort(way->all) && layered_take_trunk(layered, way->all);
 	return way->is_one;
@@ -145,11 +142,6 @@ static void free_lanes(struct layers *layers)
 	g_clear_pointer(&layers->lanes, route_lanes_free);
 }
 
-static bool add_steps(struct layers *layers, struct acyclic *lane)
-{
-	return acyclic_add(lane, layers->steps, layers->n_steps);
-}
-
 /* Whether a lane had no trunk in the last tables, which are kept. */
 static bool was_bare(const struct layers *layers, unsigned int lane)
 {
@@ -164,32 +156,34 @@ static void open_lane(struct layers *layers, unsigned int lane)
 {
 	const struct route_channels *channels = layers->layered->channels;
 	const struct layered_way *way = layers->layered->way;
-	struct acyclic *with = acyclic_new(channels), *bare;
+	const struct layered_pair *pair = layers->pair;
+	struct acyclic **layer = &layers->layer[lane], *bare;
 
-	layers->layer[lane] = with;
-	layered_take_trunk(layers->layered, with);
+	*layer = acyclic_new(channels);
+	layered_take_trunk(layers->layered, *layer);
 	if (!way->trunk || lane == 0 ||
-	    (!was_bare(layers, lane) && add_steps(layers, with)))
+	    (!was_bare(layers, lane) && acyclic_add(*layer, pair->steps, pair->n)))
 		return;
 	bare = acyclic_new(channels);
-	if (!add_steps(layers, bare)) {
-		acyclic_free(bare);
-		return;
+	if (acyclic_add(bare, pair->steps, pair->n)) {
+		layers->bare |= 1u << lane;
+		acyclic_free(*layer);
+		*layer = g_steal_pointer(&bare);
 	}
-	acyclic_free(with);
-	layers->layer[lane] = bare;
-	layers->bare |= 1u << lane;
+	acyclic_free(bare);
 }
 
 /* Gives the pair at hand a lane, which may be known to have all its steps; false: it cannot. */
 static bool try_lane(struct layers *layers, unsigned int lane, bool has_all)
 {
+	const struct layered_pair *pair = layers->pair;
+
 	if (!layers->layer[lane])
 		open_lane(layers, lane);
-	if (!has_all && !add_steps(layers, layers->layer[lane]))
+	if (!has_all && !acyclic_add(layers->layer[lane], pair->steps, pair->n))
 		return false;
 	layers->n = MAX(layers->n, lane + 1);
-	route_lanes_put(layers->lanes, layers->a, layers->b, layers->first + lane);
+	route_lanes_put(layers->lanes, pair->a, pair->b, layers->first + lane);
 	return true;
 }
 
@@ -198,7 +192,7 @@ static bool try_lane(struct layers *layers, unsigned int lane, bool has_all)
 /* The lane again that it had in tables of before. */
 static bool try_kept(struct layers *layers, const struct route_kept *kept)
 {
-	uint8_t sl = route_kept_sl(kept, layers->a, layers->b);
+	uint8_t sl = route_kept_sl(kept, layers->pair->a, layers->pair->b);
 
 	return sl != ROUTE_NO_SL && sl >= layers->first && sl < layers->first + layers->have &&
 	       try_lane(layers, sl - layers->first, false);
@@ -208,20 +202,20 @@ static bool try_kept(struct layers *layers, const struct route_kept *kept)
 static bool try_lanes(struct layers *layers, unsigned int n)
 {
 	const struct route_kept *kept = layers->layered->kept;
-	uint32_t adds[LANES_MAX];
+	const struct layered_pair *pair = layers->pair;
+	uint32_t adds[LANES_MAX] = {UINT32_MAX};
 
 	if (kept && try_kept(layers, &kept[KEPT_TABLES - 1]))
 		return true;
 	n = MIN(n, layers->n + 1);
 	for (unsigned int lane = 0; lane < n; lane++) {
 		adds[lane] = layers->layer[lane]
-				     ? acyclic_lacks(layers->layer[lane], layers->steps,
-						     layers->n_steps)
-				     : layers->n_steps;
+				     ? acyclic_lacks(layers->layer[lane], pair->steps, pair->n)
+				     : pair->n;
 		if (!adds[lane])
 			return try_lane(layers, lane, true);
 	}
-	for (unsigned int left = n; left > 0; left--) {
+	for (;;) {
 		unsigned int best = 0;
 
 		for (unsigned int lane = 1; lane < n; lane++)
@@ -233,18 +227,13 @@ static bool try_lanes(struct layers *layers, unsigned int n)
 			return true;
 		adds[best] = UINT32_MAX;
 	}
-	return false;
 }
 
-static bool assign_pair(void *arg, uint32_t a, uint32_t b, const struct acyclic_step *steps,
-			uint32_t n)
+static bool assign_pair(void *arg, const struct layered_pair *pair)
 {
 	struct layers *layers = arg;
 
-	layers->a = a;
-	layers->b = b;
-	layers->steps = steps;
-	layers->n_steps = n;
+	layers->pair = pair;
 	switch (layers->kind) {
 	case KIND_KEPT:
 		try_kept(layers, layers->at);
@@ -379,9 +368,9 @@ static bool fits(const struct layers *layers, GError **error)
 }
 
 /* Tells which SLs are for lanes that have no room for multicast. */
-static void note_bare(struct layers *layers)
+static void note_bare(const struct layers *layers, struct routing *routing)
 {
-	struct route_lanes *lanes = layers->lanes;
+	struct route_lanes *lanes = routing->lanes;
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++) {
@@ -392,30 +381,20 @@ static void note_bare(struct layers *layers)
 		g_string_append_printf(text, " %u", sl);
 	}
 	if (lanes->bare)
-		routing_note(layers->layered->way->routing,
+		routing_note(routing,
 			     "multicast groups with one of the SLs%s may close credit loops",
 			     text->str);
 }
 
-/* Lane 0 for all needs no SL. */
 static void finish(struct layers *layers)
 {
 	struct routing *routing = layers->layered->way->routing;
-	uint64_t idle = layered_count_idle(layers->layered, layers->lanes);
 
-	routing->promises |= ROUTE_DEADLOCK_FREE;
-	if (layers->n <= 1 && !layers->first && !layers->left_out && !idle)
-		return;
 	layers->lanes->n = MAX(layers->n, 1);
-	note_bare(layers);
-	routing->lanes = g_steal_pointer(&layers->lanes);
-	if (layers->left_out)
-		routing_note(layers->layered->way->routing,
-			     "%" G_GUINT64_FORMAT
-			     " pairs of switches, of which one has hosts, would close "
-			     "credit loops on each of %u virtual lanes: they get no PathRecord",
-			     layers->left_out, layers->have);
-	layered_note_idle(layers->layered, idle);
+	layered_put_lanes(layers->layered, &layers->lanes, layers->n <= 1 && !layers->first,
+			  layers->left_out);
+	if (routing->lanes)
+		note_bare(layers, routing);
 }
 
 /* Whether paths to a LID of each switch close a loop already, which takes less time to see. */
@@ -462,23 +441,19 @@ bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 /* Ways that take fewer lanes from one to the next; how many the last one takes is told. */
 bool layered_assign_leaves(struct layered *layered, uint8_t first, GError **error)
 {
-	enum spread_by last = SPREAD_DIMENSIONS;
-
-	while (last > SPREAD_LEAVES && !layered_is_way(layered, last))
-		last--;
 	layered_spread_leaves(layered);
-	if (layered_assign(layered, first, last == SPREAD_LEAVES ? error : NULL))
+	if (layered_assign(layered, first, NULL))
 		return true;
-	for (enum spread_by by = SPREAD_PORTS; by <= last; by++) {
+	for (enum spread_by by = SPREAD_PORTS; by <= SPREAD_DIMENSIONS; by++) {
 		if (!layered_is_way(layered, by))
 			continue;
 		layered_spread(layered, by);
-		if (!layered_assign(layered, first, by == last ? error : NULL))
+		if (!layered_assign(layered, first, NULL))
 			continue;
 		routing_note(layered->way->routing,
 			     "spread by load, paths take more virtual lanes than there are: so "
 			     "they turn in one order everywhere");
 		return true;
 	}
-	return false;
+	return layered_assign(layered, first, error);
 }

@@ -42,7 +42,7 @@ struct nue {
 	uint32_t dest;	      /* the one at hand */
 	uint32_t *chosen;     /* [switch]: channel towards it; FABRIC_NONE: none */
 	uint32_t *cost;	      /* [switch]: of its way */
-	uint32_t *escape;     /* [switch]: first channel of its escape path */
+	uint32_t *given;      /* [switch]: channel of a way that need not be looked for, or none */
 	bool *left_out;	      /* [switch]: it takes its escape path to the destination */
 	/* Channels by which switches could join: lists by the cost of the whole way, modulo. */
 	uint32_t bucket[BUCKETS]; /* the first channel, or FABRIC_NONE */
@@ -61,6 +61,25 @@ static void join(struct nue *nue, uint32_t channel, uint32_t cost)
 
 	nue->chosen[sw] = channel;
 	nue->cost[sw] = cost;
+}
+
+/*
+ * A switch by the way that is given, after all those on it; what these cost is bounded, for the
+ * buckets. False if that does not lead to the destination in so many hops.
+ */
+static bool join_given(struct nue *nue, uint32_t sw, uint32_t hops)
+{
+	uint32_t c = nue->given[sw], to;
+
+	if (is_in(nue, sw))
+		return true;
+	if (c == FABRIC_NONE || !hops)
+		return false;
+	to = nue->layered->channels->to[c];
+	if (!join_given(nue, to, hops - 1))
+		return false;
+	join(nue, c, MIN(nue->cost[to] + nue->hop_cost[c], GROW_HOP_MAX));
+	return true;
 }
 
 /* ---- by free steps ---- */
@@ -126,41 +145,17 @@ static void join_others(struct nue *nue)
 /* ---- by escape paths ---- */
 
 /* Up the trunk, but for the switches above the destination. */
-static void turn_escapes(struct nue *nue)
+static void give_escapes(struct nue *nue)
 {
 	const struct route_channels *channels = nue->layered->channels;
 	const uint8_t *trunk = nue->layered->way->routing->trunk;
 
 	for (uint32_t sw = 0; sw < nue->layered->graph->n; sw++)
-		nue->escape[sw] = route_channel(channels, sw, trunk[sw]);
+		nue->given[sw] = route_channel(channels, sw, trunk[sw]);
 	for (uint32_t sw = nue->dest, c; trunk[sw]; sw = channels->to[c]) {
 		c = route_channel(channels, sw, trunk[sw]);
-		nue->escape[channels->to[c]] = channels->back[c];
+		nue->given[channels->to[c]] = channels->back[c];
 	}
-}
-
-/* A switch and those on its escape path; what these cost is bounded, for the buckets. */
-static void join_escape(struct nue *nue, uint32_t sw)
-{
-	uint32_t c = nue->escape[sw], to;
-
-	if (is_in(nue, sw))
-		return;
-	to = nue->layered->channels->to[c];
-	join_escape(nue, to);
-	join(nue, c, MIN(nue->cost[to] + nue->hop_cost[c], GROW_HOP_MAX));
-}
-
-static bool find_left_out(struct nue *nue)
-{
-	const struct layered *layered = nue->layered;
-	uint32_t n = layered->graph->n;
-	bool any = false;
-
-	for (uint32_t sw = 0; sw < n; sw++)
-		if (!is_in(nue, sw) && layered->hops[(size_t)sw * n + nue->dest] != ROUTE_FAR)
-			nue->left_out[sw] = any = true;
-	return any;
 }
 
 static void begin(struct nue *nue, uint32_t dest)
@@ -173,42 +168,31 @@ static void begin(struct nue *nue, uint32_t dest)
 /* Grows the paths that are not there yet, and takes their steps; true if some are escape paths. */
 static bool grow_on(struct nue *nue)
 {
-	uint32_t n = nue->layered->graph->n;
+	const struct layered *layered = nue->layered;
+	uint32_t n = layered->graph->n;
 	bool escapes = false;
 
 	memset(nue->left_out, 0, n * sizeof(*nue->left_out));
-	join_others(nue);
-	while (find_left_out(nue)) {
+	for (;;) {
+		bool any = false;
+
+		join_others(nue);
+		for (uint32_t sw = 0; sw < n; sw++)
+			if (!is_in(nue, sw) &&
+			    layered->hops[(size_t)sw * n + nue->dest] != ROUTE_FAR)
+				nue->left_out[sw] = any = true;
+		if (!any)
+			return escapes;
 		escapes = true;
-		turn_escapes(nue);
+		give_escapes(nue);
 		begin(nue, nue->dest);
 		for (uint32_t sw = 0; sw < n; sw++)
 			if (nue->left_out[sw])
-				join_escape(nue, sw);
-		join_others(nue);
+				join_given(nue, sw, n);
 	}
-	return escapes;
 }
 
 /* ---- what is kept ---- */
-
-/* Where a way leads is not known before its end: a switch joins after all those on it. */
-static bool join_kept(struct nue *nue, const struct route_kept *kept, uint32_t sw, uint16_t lid,
-		      uint32_t hops)
-{
-	uint32_t c, to;
-
-	if (is_in(nue, sw))
-		return true;
-	c = layered_kept_channel(nue->layered, kept, sw, lid);
-	if (c == FABRIC_NONE || !hops)
-		return false;
-	to = nue->layered->channels->to[c];
-	if (!join_kept(nue, kept, to, lid, hops - 1))
-		return false;
-	join(nue, c, MIN(nue->cost[to] + nue->hop_cost[c], GROW_HOP_MAX));
-	return true;
-}
 
 /* The steps of all that joined, or none of them. */
 static bool take_steps(struct nue *nue)
@@ -242,8 +226,10 @@ static uint32_t grow_kept(struct nue *nue, uint32_t dest, uint16_t lid)
 		missing = 0;
 		begin(nue, dest);
 		for (uint32_t sw = 0; sw < n; sw++)
+			nue->given[sw] = layered_kept_channel(layered, &layered->kept[i], sw, lid);
+		for (uint32_t sw = 0; sw < n; sw++)
 			if (layered->hops[(size_t)sw * n + dest] != ROUTE_FAR)
-				missing += !join_kept(nue, &layered->kept[i], sw, lid, n);
+				missing += !join_given(nue, sw, n);
 		if ((!missing || i + 1 == KEPT_TABLES) && take_steps(nue))
 			return missing;
 	}
@@ -377,11 +363,11 @@ static bool route_on_one_lane(struct layered *layered)
 	nue.hop_cost = g_new(uint16_t, layered->channels->n + 1);
 	nue.chosen = g_new(uint32_t, n + 1);
 	nue.cost = g_new(uint32_t, n + 1);
-	nue.escape = g_new(uint32_t, n + 1);
+	nue.given = g_new(uint32_t, n + 1);
 	nue.left_out = g_new(bool, n + 1);
 	nue.next = g_new(uint32_t, layered->channels->n + 1);
 	memset(nue.bucket, 0xFF, sizeof(nue.bucket));
-	layered_find_trunk(layered, layered_trunk_root(layered), false);
+	layered_find_trunk(layered, false);
 	layered_take_trunk(layered, nue.lane);
 	if (layered->kept)
 		good = keep_all(&nue);
@@ -398,7 +384,7 @@ static bool route_on_one_lane(struct layered *layered)
 	g_free(nue.hop_cost);
 	g_free(nue.chosen);
 	g_free(nue.cost);
-	g_free(nue.escape);
+	g_free(nue.given);
 	g_free(nue.left_out);
 	g_free(nue.next);
 	acyclic_free(nue.lane);
@@ -410,7 +396,6 @@ static bool route_on_lanes(struct layered *layered)
 {
 	bool good = false;
 
-	layered->wants_trunk = true;
 	layered_spread_ahead(layered, SPREAD_LOADS);
 	for (enum spread_by by = SPREAD_LIDS; !good && by < SPREAD_WAYS; by++) {
 		if (!layered_is_way(layered, by))
@@ -428,6 +413,7 @@ static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 	uint8_t most = layered->input->nue_max_num_vls;
 	bool grown = layered->kept && layered->kept[0].routing->layered.grown;
 
+	layered->wants_trunk = true;
 	layered->vls = most ? MIN(layered->vls, most) : layered->vls;
 	if (!grown && route_on_lanes(layered))
 		return true;

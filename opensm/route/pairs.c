@@ -5,15 +5,8 @@
 
 #define PAIRS_AT_ONCE 2048
 
-/* Two switches, and the steps of what they send each other. */
-struct pair {
-	uint32_t a, b;
-	struct acyclic_step *steps;
-	size_t n, size;
-};
-
 struct batch {
-	struct pair pairs[PAIRS_AT_ONCE];
+	struct layered_pair pairs[PAIRS_AT_ONCE];
 	uint32_t n;
 };
 
@@ -28,7 +21,7 @@ struct pipeline {
 
 /* None if the tables have no way. */
 static void list_path(const struct layered *layered, uint32_t sw, uint32_t to, uint16_t lid,
-		      struct pair *pair)
+		      struct layered_pair *pair)
 {
 	struct acyclic_step *next = pair->steps + pair->n, step = {FABRIC_NONE, FABRIC_NONE};
 
@@ -45,7 +38,7 @@ static void list_path(const struct layered *layered, uint32_t sw, uint32_t to, u
 }
 
 static void list_paths(const struct layered *layered, uint32_t from, uint32_t to,
-		       struct pair *pair)
+		       struct layered_pair *pair)
 {
 	unsigned int n = layered_n_lids_from(layered->graph, from, to);
 	size_t most = layered->way->routing->max_hops;
@@ -55,17 +48,17 @@ static void list_paths(const struct layered *layered, uint32_t from, uint32_t to
 
 		if (layered->way->repeats[lid])
 			continue;
-		if (pair->size < pair->n + most) {
-			pair->size = 2 * (pair->n + most);
-			pair->steps = g_renew(struct acyclic_step, pair->steps, pair->size);
+		if (pair->room < pair->n + most) {
+			pair->room = 2 * (pair->n + most);
+			pair->steps = g_renew(struct acyclic_step, pair->steps, pair->room);
 		}
 		list_path(layered, from, to, lid, pair);
 	}
 }
 
-static void list_pairs(const struct layered *layered, struct pair *pairs, uint32_t n)
+static void list_pairs(const struct layered *layered, struct layered_pair *pairs, uint32_t n)
 {
-	for (struct pair *pair = pairs; pair < pairs + n; pair++) {
+	for (struct layered_pair *pair = pairs; pair < pairs + n; pair++) {
 		pair->n = 0;
 		list_paths(layered, pair->a, pair->b, pair);
 		list_paths(layered, pair->b, pair->a, pair);
@@ -81,12 +74,8 @@ static void run(void *arg, G_GNUC_UNUSED struct route_team *team, unsigned int t
 
 	if ((thread || n == 1) && first < next->n)
 		list_pairs(pipeline->layered, &next->pairs[first], MIN(part, next->n - first));
-	for (uint32_t i = 0; !thread && !pipeline->done && i < listed->n; i++) {
-		const struct pair *pair = &listed->pairs[i];
-
-		pipeline->done = !pipeline->call(pipeline->arg, pair->a, pair->b, pair->steps,
-						 pair->n);
-	}
+	for (uint32_t i = 0; !thread && !pipeline->done && i < listed->n; i++)
+		pipeline->done = !pipeline->call(pipeline->arg, &listed->pairs[i]);
 }
 
 static void go_on(struct pipeline *pipeline)

@@ -8,7 +8,7 @@
  * that both go together on one lane. If it is nowhere, one with hosts: in fat trees only there
  * packets then go down and up again.
  */
-uint32_t layered_trunk_root(const struct layered *layered)
+static uint32_t find_root(const struct layered *layered)
 {
 	uint32_t root = layered->graph->sm_switch;
 
@@ -58,15 +58,17 @@ static void drop(struct layered_way *way)
 		g_clear_pointer(&way->routing->trunk, g_free);
 }
 
-void layered_find_trunk(struct layered *layered, uint32_t root, bool by_paths)
+void layered_find_trunk(struct layered *layered, bool by_paths)
 {
 	const struct route_channels *channels = layered->channels;
 	struct layered_way *way = layered->way;
-	uint32_t n = layered->graph->n;
+	uint32_t n = layered->graph->n, root = find_root(layered);
 	g_autofree uint32_t *parent = g_new(uint32_t, n + 1), *list = g_new(uint32_t, n + 1);
 	g_autofree bool *met = g_new0(bool, n + 1);
 
 	drop(way);
+	if (!layered->wants_trunk)
+		return;
 	way->trunk = g_new0(bool, channels->n + 1);
 	way->routing->trunk = g_malloc0(n + 1);
 	memset(parent, 0xFF, n * sizeof(*parent));
