@@ -60,19 +60,15 @@ static void note_throttled(const struct layered *layered)
 void layered_turn_to(struct layered *layered, enum spread_by by)
 {
 	const struct route_engine *engine = layered->engine;
-	struct layered_way *way = &layered->ways[by];
-	bool is_new = !way->routing;
+	struct layered_way *way = layered->way = &layered->ways[by];
 
-	if (is_new) {
-		way->routing = routing_new_unset(layered->fabric, engine->name, engine->promises);
-		way->routing->max_hops = route_most_hops(layered->graph, layered->hops);
-		route_columns_init(&way->columns, layered->channels, layered->graph->n,
-				   way->routing->top);
-		way->repeats = g_new0(bool, way->routing->top + 1);
-	}
-	layered->way = way;
-	if (is_new)
-		note_throttled(layered);
+	if (way->routing)
+		return;
+	way->routing = routing_new_unset(layered->fabric, engine->name, engine->promises);
+	way->routing->max_hops = route_most_hops(layered->graph, layered->hops);
+	route_columns_init(&way->columns, layered->channels, layered->graph->n, way->routing->top);
+	way->repeats = g_new0(bool, way->routing->top + 1);
+	note_throttled(layered);
 }
 
 static void clear_way(struct layered_way *way)
@@ -106,17 +102,6 @@ static bool init(struct layered *layered, GError **error)
 	return true;
 }
 
-static void settle(struct layered *layered)
-{
-	const struct route_graph *graph = layered->graph;
-	struct routing *routing = layered->way->routing;
-
-	route_columns_fill(&layered->way->columns, graph, routing);
-	if (!routing->layered.grown)
-		route_note_ties(routing, graph, layered->hops);
-	routing->layered.n_channels = layered->channels->n;
-}
-
 static struct routing *compute(struct layered *layered, GError **error)
 {
 	struct routing *routing = NULL;
@@ -124,8 +109,11 @@ static struct routing *compute(struct layered *layered, GError **error)
 	if (init(layered, error) &&
 	    (layered->engine->trunk ? layered_with_trunk(layered, error)
 				    : layered->engine->route(layered, error))) {
-		settle(layered);
 		routing = routing_ref(layered->way->routing);
+		route_columns_fill(&layered->way->columns, layered->graph, routing);
+		if (!routing->layered.grown)
+			route_note_ties(routing, layered->graph, layered->hops);
+		routing->layered.n_channels = layered->channels->n;
 	}
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
 		clear_way(&layered->ways[by]);

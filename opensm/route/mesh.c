@@ -17,8 +17,10 @@
 
 struct mesh {
 	const struct route_graph *graph;
+	uint32_t n_edges;
 	uint32_t *class; /* [edge]: another of its class, or itself: it stands for that */
 	uint32_t *index; /* [edge]: of the class for which it stands */
+	uint32_t *some;	 /* [class]: an edge of it */
 	uint32_t n;	 /* classes */
 	/* [class * n + class]: switches where they close no square, less those where they do */
 	int32_t *straight;
@@ -90,9 +92,8 @@ static void vote(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
 static void make_classes(struct mesh *mesh)
 {
 	const struct route_graph *graph = mesh->graph;
-	uint32_t n_edges = graph->first_edge[graph->n];
 
-	for (uint32_t e = 0; e < n_edges; e++)
+	for (uint32_t e = 0; e < mesh->n_edges; e++)
 		mesh->class[e] = e;
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		route_each_edge(graph, sw, edge)
@@ -100,61 +101,48 @@ static void make_classes(struct mesh *mesh)
 	each_corner(mesh, join_sides);
 }
 
-static uint32_t number_classes(struct mesh *mesh)
+static void number_classes(struct mesh *mesh)
 {
-	uint32_t n_edges = mesh->graph->first_edge[mesh->graph->n], n = 0;
-
-	for (uint32_t e = 0; e < n_edges; e++)
-		if (class_of(mesh->class, e) == e)
-			mesh->index[e] = n++;
-	return n;
+	mesh->n = 0;
+	for (uint32_t e = 0; e < mesh->n_edges; e++)
+		if (class_of(mesh->class, e) == e) {
+			mesh->some[mesh->n] = e;
+			mesh->index[e] = mesh->n++;
+		}
 }
 
 /* Classes that go straight on from each other. */
 static void join_classes(struct mesh *mesh)
 {
-	uint32_t n_edges = mesh->graph->first_edge[mesh->graph->n];
-	g_autofree uint32_t *some = g_new(uint32_t, mesh->n + 1);
-
-	for (uint32_t e = 0; e < n_edges; e++)
-		some[mesh->index[class_of(mesh->class, e)]] = e;
 	mesh->straight = g_new0(int32_t, (size_t)mesh->n * mesh->n + 1);
 	each_corner(mesh, vote);
 	for (uint32_t x = 0; x < mesh->n; x++)
 		for (uint32_t y = x + 1; y < mesh->n; y++)
 			if (mesh->straight[(size_t)x * mesh->n + y] > 0)
-				join(mesh->class, some[x], some[y]);
+				join(mesh->class, mesh->some[x], mesh->some[y]);
 	g_free(mesh->straight);
 }
 
-static bool has_few_edges(const struct route_graph *graph)
-{
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		if (route_degree(graph, sw) > DEGREE_MAX)
-			return false;
-	return graph->first_edge[graph->n] != 0;
-}
-
 /* Numbers of dimensions by link; the first class in each that is not all of it is its dateline. */
-static uint8_t *number_dimensions(struct mesh *mesh, const uint32_t *slice, uint32_t n)
+static uint8_t *number_dimensions(struct mesh *mesh, const uint32_t *slice)
 {
 	const struct route_graph *graph = mesh->graph;
-	uint32_t n_edges = graph->first_edge[graph->n], dateline[DIMENSIONS_MAX];
+	uint32_t dateline[DIMENSIONS_MAX];
 	bool is_ring[DIMENSIONS_MAX] = {false};
 	uint8_t *dimension;
 
-	if (n < 2 || n > DIMENSIONS_MAX)
+	if (mesh->n < 2 || mesh->n > DIMENSIONS_MAX)
 		return NULL;
 	dimension = g_malloc(graph->n_links);
 	memset(dateline, 0xFF, sizeof(dateline));
-	for (uint32_t e = 0; e < n_edges; e++) {
+	for (uint32_t e = 0; e < mesh->n_edges; e++) {
 		uint32_t d = mesh->index[class_of(mesh->class, e)];
 
 		if (dateline[d] == FABRIC_NONE)
 			dateline[d] = slice[e];
 		is_ring[d] |= slice[e] != dateline[d];
 	}
-	for (uint32_t e = 0; e < n_edges; e++) {
+	for (uint32_t e = 0; e < mesh->n_edges; e++) {
 		uint32_t d = mesh->index[class_of(mesh->class, e)];
 		uint8_t is_dateline = is_ring[d] && slice[e] == dateline[d] ? ROUTE_DATELINE : 0;
 
@@ -167,24 +155,27 @@ static uint8_t *number_dimensions(struct mesh *mesh, const uint32_t *slice, uint
 uint8_t *route_dimensions(const struct route_graph *graph)
 {
 	uint32_t n_edges = graph->first_edge[graph->n];
-	struct mesh mesh = {.graph = graph};
+	struct mesh mesh = {.graph = graph, .n_edges = n_edges};
 	uint8_t *dimension = NULL;
-	g_autofree uint32_t *slice = NULL;
+	g_autofree uint32_t *slice = g_new(uint32_t, n_edges + 1);
 
-	if (!has_few_edges(graph))
-		return NULL;
-	mesh.class = g_new(uint32_t, n_edges);
-	mesh.index = g_new0(uint32_t, n_edges);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (route_degree(graph, sw) > DEGREE_MAX)
+			return NULL;
+	mesh.class = g_new(uint32_t, n_edges + 1);
+	mesh.index = g_new(uint32_t, n_edges + 1);
+	mesh.some = g_new(uint32_t, n_edges + 1);
 	make_classes(&mesh);
-	mesh.n = number_classes(&mesh);
+	number_classes(&mesh);
 	if (mesh.n <= CLASSES_MAX) {
-		slice = g_new(uint32_t, n_edges);
 		for (uint32_t e = 0; e < n_edges; e++)
 			slice[e] = class_of(mesh.class, e);
 		join_classes(&mesh);
-		dimension = number_dimensions(&mesh, slice, number_classes(&mesh));
+		number_classes(&mesh);
+		dimension = number_dimensions(&mesh, slice);
 	}
 	g_free(mesh.class);
 	g_free(mesh.index);
+	g_free(mesh.some);
 	return dimension;
 }

@@ -10,16 +10,12 @@
 #include "fabric/link_quality.h"
 #include "route/orient.h"
 
-static bool is_reduced(const struct fabric *fabric, uint32_t port)
-{
-	return link_issues(fabric, port) & (LINK_REDUCED_WIDTH | LINK_REDUCED_SPEED);
-}
-
 bool route_is_throttled(const struct fabric *fabric, uint32_t port)
 {
 	uint32_t peer = fabric->ports[port].peer;
 
-	return peer != FABRIC_NONE && (is_reduced(fabric, port) || is_reduced(fabric, peer));
+	return peer != FABRIC_NONE && (link_issues(fabric, port) | link_issues(fabric, peer)) &
+					      (LINK_REDUCED_WIDTH | LINK_REDUCED_SPEED);
 }
 
 bool *route_throttled(const struct fabric *fabric, uint32_t *n, uint32_t *n_stay)
