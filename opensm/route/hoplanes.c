@@ -36,31 +36,15 @@ struct undo {
 };
 
 struct turn_lanes {
-	const bool *is_free;
-	uint8_t *lane;	   /* [turn]: NO_LANE if it is in no path */
-	uint32_t *first;   /* [turn]: in followers */
-	GArray *followers; /* struct follower; the first is none */
-	GArray *undo;	   /* struct undo: lanes before */
-	guint n_before;	   /* of followers */
-	GArray *queue;	   /* uint32_t: turns that were lifted */
+	const struct route_channels *channels;
+	const bool *is_free; /* [turn] */
+	unsigned int most;   /* lanes */
+	uint8_t *lane;	     /* [turn]: NO_LANE if it is in no path */
+	uint32_t *first;     /* [turn]: in followers */
+	GArray *followers;   /* struct follower; the first is none */
+	GArray *undo;	     /* struct undo: lanes before */
+	GArray *queue;	     /* uint32_t: turns that were lifted */
 };
-
-/* is_free[turn] must live as long. */
-static struct turn_lanes *turn_lanes_new(uint32_t n_turns, const bool *is_free)
-{
-	struct turn_lanes *lanes = g_new0(struct turn_lanes, 1);
-	struct follower none = {0, 0, 0};
-
-	lanes->is_free = is_free;
-	lanes->lane = g_malloc(n_turns + 1);
-	memset(lanes->lane, NO_LANE, n_turns + 1);
-	lanes->first = g_new0(uint32_t, n_turns + 1);
-	lanes->followers = g_array_new(FALSE, FALSE, sizeof(struct follower));
-	g_array_append_val(lanes->followers, none);
-	lanes->undo = g_array_new(FALSE, FALSE, sizeof(struct undo));
-	lanes->queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	return lanes;
-}
 
 static void turn_lanes_free(struct turn_lanes *lanes)
 {
@@ -89,8 +73,8 @@ static void lift(struct turn_lanes *lanes, uint32_t turn, unsigned int before)
 	lanes->lane[turn] = lane;
 }
 
-/* Lifts those behind. */
-static bool lift_behind(struct turn_lanes *lanes, unsigned int most)
+/* Lifts those behind; false if some turn then has no lane. */
+static bool lift_behind(struct turn_lanes *lanes)
 {
 	bool good = true;
 
@@ -98,7 +82,7 @@ static bool lift_behind(struct turn_lanes *lanes, unsigned int most)
 		uint32_t turn = g_array_index(lanes->queue, uint32_t, lanes->queue->len - 1);
 
 		g_array_set_size(lanes->queue, lanes->queue->len - 1);
-		good = lanes->lane[turn] < most;
+		good = lanes->lane[turn] < lanes->most;
 		for (uint32_t f = lanes->first[turn]; f && good; f = follower_of(lanes, f)->next)
 			lift(lanes, follower_of(lanes, f)->to, lanes->lane[turn]);
 	}
@@ -117,14 +101,28 @@ static void follow(struct turn_lanes *lanes, uint32_t turn, uint32_t to)
 	g_array_append_val(lanes->followers, follower);
 }
 
-/* Adds the turns of paths; false if some turn then has lane most or a higher one. */
-static bool turn_lanes_add(struct turn_lanes *lanes, const struct route_channels *channels,
-			   const struct acyclic_step *steps, size_t n, unsigned int most)
+static void take_back(struct turn_lanes *lanes, guint n_followers)
 {
-	uint32_t before = 0;
+	for (guint i = lanes->undo->len; i-- > 0;) {
+		const struct undo *undo = &g_array_index(lanes->undo, struct undo, i);
 
+		lanes->lane[undo->turn] = undo->lane;
+	}
+	for (guint i = lanes->followers->len; i-- > n_followers;)
+		lanes->first[follower_of(lanes, i)->turn] = follower_of(lanes, i)->next;
+	g_array_set_size(lanes->followers, n_followers);
+}
+
+/* Adds all turns of paths, or none: then they take more lanes than there are. */
+static bool turn_lanes_add(struct turn_lanes *lanes, const struct acyclic_step *steps, size_t n)
+{
+	guint n_followers = lanes->followers->len;
+	uint32_t before = 0;
+	bool good;
+
+	g_array_set_size(lanes->undo, 0);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t turn = route_step_of(channels, steps[i].from, steps[i].to);
+		uint32_t turn = route_step_of(lanes->channels, steps[i].from, steps[i].to);
 		bool goes_on = i && steps[i - 1].to == steps[i].from;
 
 		if (goes_on)
@@ -132,38 +130,13 @@ static bool turn_lanes_add(struct turn_lanes *lanes, const struct route_channels
 		lift(lanes, turn, goes_on ? lanes->lane[before] : 0);
 		before = turn;
 	}
-	return lift_behind(lanes, most);
+	good = lift_behind(lanes);
+	if (!good)
+		take_back(lanes, n_followers);
+	return good;
 }
 
-/* What was added since then can be taken back. */
-static void turn_lanes_begin(struct turn_lanes *lanes)
-{
-	g_array_set_size(lanes->undo, 0);
-	lanes->n_before = lanes->followers->len;
-}
-
-static void turn_lanes_undo(struct turn_lanes *lanes)
-{
-	for (guint i = lanes->undo->len; i-- > 0;) {
-		const struct undo *undo = &g_array_index(lanes->undo, struct undo, i);
-
-		lanes->lane[undo->turn] = undo->lane;
-	}
-	for (guint i = lanes->followers->len; i-- > lanes->n_before;)
-		lanes->first[follower_of(lanes, i)->turn] = follower_of(lanes, i)->next;
-	g_array_set_size(lanes->undo, 0);
-	g_array_set_size(lanes->followers, lanes->n_before);
-}
-
-/* ---- kinds of pairs ---- */
-
-/* Kinds of pairs, as they get their lanes. */
-enum kind {
-	KIND_ANY,
-	KIND_WITH_SM,	/* on one SL, for clients use that of PortInfo */
-	KIND_OF_HOSTS,	/* that send each other anything */
-	KIND_OF_SWITCH, /* hosts, and a switch without any */
-};
+/* ---- free turns ---- */
 
 struct hop_lanes {
 	struct layered *layered;
@@ -173,7 +146,7 @@ struct hop_lanes {
 	struct turn_lanes *planes[ROUTE_SLS]; /* of each SL, from sm_sl on; NULL: none yet */
 	unsigned int n_planes;		      /* SLs in use */
 	unsigned int n;			      /* lanes that may be used */
-	enum kind kind;			      /* of pairs at the moment */
+	enum pair_kind kind;			      /* of pairs at the moment */
 	unsigned int sls;		      /* that these may have */
 	bool placed;			      /* all have one, but for a switch without hosts */
 	uint64_t left_out; /* pairs that no lane is left for */
@@ -182,28 +155,8 @@ struct hop_lanes {
 static bool is_kind(void *arg, uint32_t a, uint32_t b)
 {
 	const struct hop_lanes *hop = arg;
-	const struct route_graph *graph = hop->layered->graph;
 
-	switch (hop->kind) {
-	case KIND_ANY:
-		return a < b && (route_is_source(graph, a) || route_is_source(graph, b));
-	case KIND_WITH_SM:
-		return a == graph->sm_switch;
-	case KIND_OF_HOSTS:
-		return layered_is_of_hosts(graph, a, b);
-	default:
-		return layered_is_of_switch(graph, a, b);
-	}
-}
-
-/* ---- free turns ---- */
-
-/* Whether multicast may turn so. */
-static bool is_trunk(const struct hop_lanes *hop, uint32_t in, uint32_t out)
-{
-	const bool *trunk = hop->layered->way->trunk;
-
-	return trunk && trunk[in] && trunk[out] && out != hop->layered->channels->back[in];
+	return layered_is_kind(hop->layered->graph, hop->kind, a, b);
 }
 
 /* By what two switches send each other. */
@@ -231,12 +184,13 @@ static void find_free_turns(struct hop_lanes *hop)
 	struct acyclic *lane = acyclic_new(channels);
 
 	memset(hop->rank, NO_RANK, channels->n_steps);
-	hop->kind = KIND_ANY;
+	hop->kind = PAIR_ANY;
 	layered_each_pair(layered, NULL, is_kind, note_ranks, hop);
 	layered_take_trunk(layered, lane);
 	for (uint32_t in = 0; in < channels->n; in++)
 		route_each_step(channels, in, out)
-			hop->is_free[route_step_of(channels, in, out)] = is_trunk(hop, in, out);
+			hop->is_free[route_step_of(channels, in, out)] =
+				layered_is_trunk(layered, in, out);
 	for (unsigned int rank = 0; rank < layered->way->routing->max_hops; rank++)
 		for (uint32_t in = 0; in < channels->n; in++)
 			route_each_step(channels, in, out) {
@@ -252,23 +206,35 @@ static void find_free_turns(struct hop_lanes *hop)
 /* ---- pairs ---- */
 
 /* With the ways of multicast, two turns at a time. */
-static struct turn_lanes *new_plane(const struct hop_lanes *hop)
+static struct turn_lanes *turn_lanes_new(const struct hop_lanes *hop)
 {
-	const struct route_channels *channels = hop->layered->channels;
-	struct turn_lanes *plane = turn_lanes_new(channels->n_steps, hop->is_free);
+	const struct layered *layered = hop->layered;
+	const struct route_channels *channels = layered->channels;
+	struct turn_lanes *lanes = g_new0(struct turn_lanes, 1);
+	uint32_t n_turns = channels->n_steps;
 
+	lanes->channels = channels;
+	lanes->is_free = hop->is_free;
+	lanes->most = hop->n;
+	lanes->lane = g_malloc(n_turns + 1);
+	memset(lanes->lane, NO_LANE, n_turns + 1);
+	lanes->first = g_new0(uint32_t, n_turns + 1);
+	lanes->followers = g_array_new(FALSE, TRUE, sizeof(struct follower));
+	g_array_set_size(lanes->followers, 1);
+	lanes->undo = g_array_new(FALSE, FALSE, sizeof(struct undo));
+	lanes->queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t in = 0; in < channels->n; in++)
 		route_each_step(channels, in, out) {
-			if (!is_trunk(hop, in, out))
+			if (!layered_is_trunk(layered, in, out))
 				continue;
 			route_each_step(channels, out, on) {
 				struct acyclic_step steps[] = {{in, out}, {out, on}};
 
-				if (is_trunk(hop, out, on))
-					turn_lanes_add(plane, channels, steps, 2, hop->n);
+				if (layered_is_trunk(layered, out, on))
+					turn_lanes_add(lanes, steps, 2);
 			}
 		}
-	return plane;
+	return lanes;
 }
 
 /* Puts what two switches send each other on the first SL that can have it, of those in use. */
@@ -278,18 +244,14 @@ static bool place(void *arg, const struct layered_pair *pair)
 
 	for (unsigned int i = 0; i < hop->sls; i++) {
 		if (!hop->planes[i])
-			hop->planes[i] = new_plane(hop);
-		turn_lanes_begin(hop->planes[i]);
-		if (turn_lanes_add(hop->planes[i], hop->layered->channels, pair->steps, pair->n,
-				   hop->n)) {
-			route_lanes_put(hop->lanes, pair->a, pair->b,
-					(hop->lanes->sm_sl + i) % ROUTE_SLS);
-			hop->n_planes = MAX(hop->n_planes, i + 1);
-			return true;
-		}
-		turn_lanes_undo(hop->planes[i]);
+			hop->planes[i] = turn_lanes_new(hop);
+		if (!turn_lanes_add(hop->planes[i], pair->steps, pair->n))
+			continue;
+		route_lanes_put(hop->lanes, pair->a, pair->b, (hop->lanes->sm_sl + i) % ROUTE_SLS);
+		hop->n_planes = MAX(hop->n_planes, i + 1);
+		return true;
 	}
-	hop->placed &= hop->kind == KIND_OF_SWITCH;
+	hop->placed &= hop->kind == PAIR_OF_SWITCH;
 	hop->left_out++;
 	return hop->placed;
 }
@@ -299,8 +261,8 @@ static bool place(void *arg, const struct layered_pair *pair)
 static bool place_all(struct hop_lanes *hop, unsigned int sls)
 {
 	hop->placed = true;
-	for (hop->kind = KIND_WITH_SM; hop->placed && hop->kind <= KIND_OF_SWITCH; hop->kind++) {
-		hop->sls = hop->kind == KIND_WITH_SM ? 1 : sls;
+	for (hop->kind = PAIR_WITH_SM; hop->placed && hop->kind <= PAIR_OF_SWITCH; hop->kind++) {
+		hop->sls = hop->kind == PAIR_WITH_SM ? 1 : sls;
 		layered_each_pair(hop->layered, hop->lanes, is_kind, place, hop);
 	}
 	return hop->placed;
@@ -324,7 +286,8 @@ static bool try(struct hop_lanes *hop, unsigned int lanes, unsigned int sls)
 	hop->lanes = route_lanes_new(hop->layered->graph->n, sm_sl);
 	hop->lanes->sm_sl = sm_sl;
 	hop->n = lanes;
-	hop->planes[0] = new_plane(hop); /* SL2VL is that of it even if no pair sends anything */
+	/* SL2VL is that of it even if no pair sends anything */
+	hop->planes[0] = turn_lanes_new(hop);
 	return place_all(hop, sls);
 }
 

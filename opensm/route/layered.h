@@ -128,17 +128,12 @@ static inline unsigned int layered_n_lids_from(const struct route_graph *graph, 
 	return route_is_source(graph, from) ? layered_n_lids(graph, sw) : route_n_hosts(graph, sw);
 }
 
-/* Kinds of pairs, in this order: of switches whose hosts send each other anything, */
-static inline bool layered_is_of_hosts(const struct route_graph *graph, uint32_t a, uint32_t b)
+/* Whether a step is one of the trunk. */
+static inline bool layered_is_trunk(const struct layered *layered, uint32_t from, uint32_t to)
 {
-	return a < b && route_has_hosts(graph, a) && route_has_hosts(graph, b) &&
-	       route_sends(graph, a, b);
-}
+	const bool *trunk = layered->way->trunk;
 
-/* and of one with hosts and one without. */
-static inline bool layered_is_of_switch(const struct route_graph *graph, uint32_t a, uint32_t b)
-{
-	return route_has_hosts(graph, a) && !route_has_hosts(graph, b);
+	return trunk && trunk[from] && trunk[to] && to != layered->channels->back[from];
 }
 
 /*
@@ -147,6 +142,17 @@ static inline bool layered_is_of_switch(const struct route_graph *graph, uint32_
  */
 void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool are_one,
 		       uint64_t left_out);
+
+/* ---- mesh.c: the dimensions of meshes, tori and hypercubes: do_mesh_analysis ---- */
+
+#define ROUTE_DATELINE 0x80
+
+/*
+ * [link]: the number of the dimension in which it leads, and ROUTE_DATELINE if it is among those of
+ * the one slice that paths round a ring are told apart by. NULL if cables show no two dimensions,
+ * or very many, as in networks of another kind.
+ */
+uint8_t *route_dimensions(const struct route_graph *graph);
 
 /* ---- spread.c: paths that are spread over the cables by what these carry so far ---- */
 
@@ -168,7 +174,29 @@ uint64_t layered_spread_leaves(struct layered *layered);
 
 /* ---- pairs.c: pairs of switches one after the other, with what they send each other ---- */
 
-/* Whether two switches are of the kind at hand, in this order. */
+/* Kinds of pairs, as they get their lanes. */
+enum pair_kind {
+	PAIR_ANY,
+	PAIR_KEPT,    /* paths are as in tables of before */
+	PAIR_WITH_SM, /* on one SL, for clients use that of PortInfo */
+	PAIR_OF_HOSTS, /* that send each other anything */
+	PAIR_OF_SWITCH, /* hosts, and a switch without any */
+};
+
+/* Whether two switches are of a kind, but PAIR_KEPT, in this order. */
+static inline bool layered_is_kind(const struct route_graph *graph, enum pair_kind kind,
+				   uint32_t a, uint32_t b)
+{
+	if (kind == PAIR_ANY)
+		return a < b && (route_is_source(graph, a) || route_is_source(graph, b));
+	if (kind == PAIR_WITH_SM)
+		return a == graph->sm_switch;
+	if (kind == PAIR_OF_HOSTS)
+		return a < b && route_has_hosts(graph, a) && route_has_hosts(graph, b) &&
+		       route_sends(graph, a, b);
+	return route_has_hosts(graph, a) && !route_has_hosts(graph, b);
+}
+
 typedef bool layered_kind_fn(void *arg, uint32_t a, uint32_t b);
 
 /*

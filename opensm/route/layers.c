@@ -16,19 +16,10 @@
 
 #include <string.h>
 
-#include "route/bits.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
 
 #define LANES_MAX 32
-
-/* Kinds of pairs, as they get their lanes. */
-enum kind {
-	KIND_KEPT,    /* paths are as in tables of before */
-	KIND_WITH_SM, /* if the lane of its SL is one of those in use */
-	KIND_OF_HOSTS, /* that send each other anything, from so far */
-	KIND_OF_SWITCH, /* hosts, and a switch without any */
-};
 
 struct layers {
 	struct layered *layered;
@@ -38,9 +29,9 @@ struct layers {
 	unsigned int n, have; /* lanes in use; those that cables have from the first on */
 	uint32_t bare;	      /* bits of those without the trunk */
 	unsigned int most;    /* where counting ends */
-	enum kind kind;		     /* of pairs at the moment */
-	const struct route_kept *at; /* tables whose lanes are kept at the moment */
-	uint8_t hops;		     /* of pairs of hosts at the moment */
+	enum pair_kind kind;	      /* of pairs at the moment */
+	const struct route_kept *at;  /* tables whose lanes are kept at the moment */
+	uint8_t hops;		      /* of pairs of hosts at the moment */
 	const struct layered_pair *pair; /* at hand */
 	bool sm_left_out;  /* a pair with the SM cannot have its lane */
 	bool hopeless;	   /* not even on so many, or a pair closes a loop by itself */
@@ -235,14 +226,14 @@ static bool assign_pair(void *arg, const struct layered_pair *pair)
 
 	layers->pair = pair;
 	switch (layers->kind) {
-	case KIND_KEPT:
+	case PAIR_KEPT:
 		try_kept(layers, layers->at);
 		return true;
-	case KIND_WITH_SM:
+	case PAIR_WITH_SM:
 		layers->sm_left_out |= !try_lane(
 			layers, layers->lanes->vl[layers->lanes->sm_sl] - layers->first, false);
 		return true;
-	case KIND_OF_HOSTS:
+	case PAIR_OF_HOSTS:
 		layers->hopeless = !try_lanes(layers, layers->most);
 		return !layers->hopeless;
 	default:
@@ -277,46 +268,37 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 	const struct route_graph *graph = layers->layered->graph;
 	uint32_t sm = graph->sm_switch;
 
-	switch (layers->kind) {
-	case KIND_KEPT: /* the SM's have another lane */
+	if (layers->kind == PAIR_KEPT) /* the SM's have another lane */
 		return a < b && a != sm && b != sm && goes_as_kept(layers, a, b) &&
 		       goes_as_kept(layers, b, a);
-	case KIND_WITH_SM:
-		return a == sm && layers->lanes->vl[layers->lanes->sm_sl] >= layers->first;
-	case KIND_OF_HOSTS:
-		return layers->layered->hops[(size_t)a * graph->n + b] == layers->hops &&
-		       layered_is_of_hosts(graph, a, b);
-	default:
-		return layered_is_of_switch(graph, a, b);
-	}
+	return (layers->kind != PAIR_OF_HOSTS ||
+		layers->layered->hops[(size_t)a * graph->n + b] == layers->hops) &&
+	       layered_is_kind(graph, layers->kind, a, b);
 }
 
 /* Those of a kind that have no lane yet. */
-static void assign_each(struct layers *layers, enum kind kind)
+static void assign_each(struct layers *layers, enum pair_kind kind)
 {
 	layers->kind = kind;
 	layered_each_pair(layers->layered, layers->lanes, is_kind, assign_pair, layers);
+}
+
+/* If the lane of its SL is one of those in use. */
+static void assign_with_sm(struct layers *layers)
+{
+	if (layers->lanes->vl[layers->lanes->sm_sl] >= layers->first)
+		assign_each(layers, PAIR_WITH_SM);
 }
 
 static void assign_all_kept(struct layers *layers)
 {
 	for (unsigned int i = 0; layers->layered->kept && i < KEPT_TABLES; i++) {
 		layers->at = &layers->layered->kept[i];
-		assign_each(layers, KIND_KEPT);
+		assign_each(layers, PAIR_KEPT);
 	}
 }
 
 /* ---- the whole ---- */
-
-/* Whether tables of before have several lanes, which pairs then keep. */
-static bool keeps_lanes(const struct layered *layered)
-{
-	bool any = false;
-
-	for (unsigned int i = 0; layered->kept && i < KEPT_TABLES; i++)
-		any |= layered->kept[i].routing->lanes != NULL;
-	return any;
-}
 
 /*
  * Long paths first: they are harder to place. Where tables are kept, but the SM is at another
@@ -327,25 +309,28 @@ static void assign_pairs(struct layers *layers)
 	const struct layered *layered = layers->layered;
 
 	assign_all_kept(layers);
-	assign_each(layers, KIND_WITH_SM);
+	assign_with_sm(layers);
 	if (layers->sm_left_out && layered->kept) {
 		free_lanes(layers);
 		begin_lanes(layers);
-		assign_each(layers, KIND_WITH_SM);
+		assign_with_sm(layers);
 		assign_all_kept(layers);
 	}
 	layers->hops = route_most_hops(layered->graph, layered->hops);
 	for (; layers->hops && !layers->hopeless; layers->hops--)
-		assign_each(layers, KIND_OF_HOSTS);
+		assign_each(layers, PAIR_OF_HOSTS);
 	if (layers->n <= layers->have && !layers->hopeless)
-		assign_each(layers, KIND_OF_SWITCH);
+		assign_each(layers, PAIR_OF_SWITCH);
 }
 
+/* On one lane, if that does, but for pairs that keep several. */
 static void assign(struct layers *layers)
 {
+	const struct route_kept *kept = layers->layered->kept;
+	bool keeps_lanes = kept && (kept[0].routing->lanes || kept[1].routing->lanes);
 	uint32_t n = layers->lanes->n_switches;
 
-	if (!is_one(layers->layered) || keeps_lanes(layers->layered)) {
+	if (!is_one(layers->layered) || keeps_lanes) {
 		assign_pairs(layers);
 		return;
 	}
@@ -397,22 +382,16 @@ static void finish(struct layers *layers)
 		note_bare(layers, routing);
 }
 
-/* Whether paths to a LID of each switch close a loop already, which takes less time to see. */
-static bool is_loop(const struct layered *layered)
-{
-	struct acyclic *few = layered->way->all ? NULL : note_all(layered, true);
-	bool loop = few && !acyclic_sort(few);
-
-	acyclic_free(few);
-	return loop;
-}
-
 bool layered_assign_one(struct layered *layered)
 {
-	if (is_loop(layered) || !is_one(layered))
-		return false;
-	layered->way->routing->promises |= ROUTE_DEADLOCK_FREE;
-	return true;
+	/* A loop of paths to a LID of each switch takes less time to see. */
+	struct acyclic *few = layered->way->all ? NULL : note_all(layered, true);
+	bool good = (!few || acyclic_sort(few)) && is_one(layered);
+
+	acyclic_free(few);
+	if (good)
+		layered->way->routing->promises |= ROUTE_DEADLOCK_FREE;
+	return good;
 }
 
 bool layered_assign(struct layered *layered, uint8_t first, GError **error)

@@ -28,7 +28,7 @@ libroute_a_SOURCES = \
 	opensm/route/layered.c opensm/route/layered.h \
 	opensm/route/layers.c \
 	opensm/route/leaves.c opensm/route/leaves.h \
-	opensm/route/mesh.c opensm/route/mesh.h \
+	opensm/route/mesh.c \
 	opensm/route/minhop.c \
 	opensm/route/multicast.c \
 	opensm/route/multicast_verify.c \

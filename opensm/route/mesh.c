@@ -6,9 +6,8 @@
  * they close squares are one dimension. What a few lost cables hide, others show. A ring of four is
  * a square: it counts as two dimensions of a hypercube, which needs even fewer lanes.
  */
-#include "route/mesh.h"
+#include "route/layered.h"
 
-#include <glib.h>
 #include <string.h>
 
 #define DEGREE_MAX 32

@@ -18,7 +18,6 @@
 
 #include "route/batches.h"
 #include "route/flows.h"
-#include "route/mesh.h"
 #include "route/parallel.h"
 #include "route/shortest.h"
 

@@ -90,25 +90,15 @@ void layered_find_trunk(struct layered *layered, bool by_paths)
 bool layered_take_trunk(const struct layered *layered, struct acyclic *lane)
 {
 	const struct route_channels *channels = layered->channels;
-	const bool *trunk = layered->way->trunk;
 
-	for (uint32_t c = 0; trunk && c < channels->n; c++)
+	for (uint32_t c = 0; layered->way->trunk && c < channels->n; c++)
 		route_each_step(channels, c, next) {
 			struct acyclic_step step = {c, next};
 
-			if (trunk[c] && trunk[next] && next != channels->back[c] &&
-			    !acyclic_add(lane, &step, 1))
+			if (layered_is_trunk(layered, c, next) && !acyclic_add(lane, &step, 1))
 				return false;
 		}
 	return true;
-}
-
-/* What is known of tables that were to have one. */
-static void give_up(struct layered_way *way)
-{
-	drop(way);
-	g_clear_pointer(&way->all, acyclic_free);
-	way->is_refused = false;
 }
 
 bool layered_with_trunk(struct layered *layered, GError **error)
@@ -119,8 +109,11 @@ bool layered_with_trunk(struct layered *layered, GError **error)
 	if (layered->engine->route(layered, &first))
 		return true;
 	layered->wants_trunk = false;
-	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
-		give_up(&layered->ways[by]);
+	for (enum spread_by by = 0; by < SPREAD_WAYS; by++) {
+		drop(&layered->ways[by]);
+		g_clear_pointer(&layered->ways[by].all, acyclic_free);
+		layered->ways[by].is_refused = false;
+	}
 	if (!layered->engine->route(layered, error))
 		return false;
 	routing_note(layered->way->routing,
