@@ -177,9 +177,9 @@ uint64_t layered_spread_leaves(struct layered *layered);
 /* Kinds of pairs, as they get their lanes. */
 enum pair_kind {
 	PAIR_ANY,
-	PAIR_KEPT,    /* paths are as in tables of before */
-	PAIR_WITH_SM, /* on one SL, for clients use that of PortInfo */
-	PAIR_OF_HOSTS, /* that send each other anything */
+	PAIR_KEPT,	/* paths are as in tables of before */
+	PAIR_WITH_SM,	/* on one SL, for clients use that of PortInfo */
+	PAIR_OF_HOSTS,	/* that send each other anything */
 	PAIR_OF_SWITCH, /* hosts, and a switch without any */
 };
 

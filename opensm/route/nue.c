@@ -257,8 +257,6 @@ static uint64_t flow_to(const struct route_graph *graph, uint32_t sw, uint32_t d
 {
 	uint64_t flow = 0;
 
-	if (!graph->senders) /* all are alike */
-		return (uint64_t)route_n_hosts(graph, sw) * route_n_hosts(graph, dest);
 	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++)
 		flow += route_n_senders(graph, sw, &graph->targets[t]);
 	return flow;

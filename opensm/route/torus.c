@@ -436,14 +436,10 @@ static void put_entries(const struct torus *torus, uint32_t from, uint32_t to,
 	const struct route_graph *graph = torus->graph;
 	uint32_t place = torus->place[from], first = graph->first_target[to];
 	uint8_t *row = torus->routing->lft[from];
-	const struct route_edge *edge = NULL;
-	const uint8_t *links = NULL;
+	uint32_t e = edge_of(torus, place, next_way(torus, place, torus->place[to]));
+	const struct route_edge *edge = e == FABRIC_NONE ? NULL : &graph->edges[e];
+	const uint8_t *links = edge ? graph->links + edge->first_link : NULL;
 
-	if (from != to) {
-		edge = &graph->edges[edge_of(torus, place,
-					     next_way(torus, place, torus->place[to]))];
-		links = graph->links + edge->first_link;
-	}
 	for (uint32_t t = first; t < graph->first_target[to + 1]; t++)
 		row[graph->targets[t].lid] =
 			edge ? links[turns[t] % edge->n_links] : graph->targets[t].exit;
