@@ -10,7 +10,10 @@ struct batch {
 	uint32_t n;
 };
 
-/* While one thread takes the pairs of a batch, the others list the steps of the next. */
+/*
+ * While one thread takes the pairs of a batch, the others list the steps of the next. Where there
+ * is but one, both are the same batch, which it lists and takes.
+ */
 struct pipeline {
 	const struct layered *layered;
 	layered_pair_fn *call;
@@ -100,8 +103,9 @@ void layered_each_pair(const struct layered *layered, const struct route_lanes *
 		       layered_kind_fn *is_kind, layered_pair_fn *call, void *arg)
 {
 	uint32_t n = layered->graph->n;
-	struct pipeline pipeline = {layered, call, arg, g_new0(struct batch, 1),
-				    g_new0(struct batch, 1), false};
+	struct batch *one = g_new0(struct batch, 1);
+	struct batch *other = layered->graph->threads > 1 ? g_new0(struct batch, 1) : one;
+	struct pipeline pipeline = {layered, call, arg, one, other, false};
 
 	for (uint32_t a = 0; a < n && !pipeline.done; a++)
 		for (uint32_t b = 0; b < n; b++) {
@@ -117,6 +121,7 @@ void layered_each_pair(const struct layered *layered, const struct route_lanes *
 		}
 	go_on(&pipeline);
 	go_on(&pipeline);
-	free_batch(pipeline.next);
-	free_batch(pipeline.listed);
+	free_batch(one);
+	if (other != one)
+		free_batch(other);
 }
