@@ -503,7 +503,7 @@ static void fill(struct spread *spread)
 		spreaders[i].cost = g_new0(uint64_t, layered->graph->n + 1);
 		spreaders[i].chosen = g_new0(uint32_t, layered->graph->n + 1);
 		route_flows_init(&spreaders[i].flows, layered->graph, layered->channels,
-				    layered->hops);
+				 layered->hops);
 	}
 	if (layered->kept)
 		keep_all(spreaders, spread->load);
