@@ -54,6 +54,15 @@ struct builder_port {
 	uint8_t lmc;
 };
 
+/* Whether an SM has written SL2VL and VL arbitration tables of a node: sm/qos.c. */
+enum builder_vl_tables {
+	VL_TABLES_UNSEEN,  /* its ports were not looked at yet */
+	VL_TABLES_FRESH,   /* nothing speaks for it */
+	VL_TABLES_CHECKED, /* one had, and QoS is off: they do for the lanes that links have */
+	VL_TABLES_WRITTEN, /* this one has, or one before it, for lanes that links had then */
+	VL_TABLES_RESET,   /* QoS is off: they did not do, and are as built in */
+};
+
 /*
  * A node:
  *
@@ -89,6 +98,7 @@ struct builder_node {
 	bool read_uncleared; /* with PortStateChange set, which tells of no change since */
 	bool dirty;	 /* its ports are to be read again; it is in builder->dirty */
 	bool gone;	 /* to be removed between two steps */
+	enum builder_vl_tables vl_tables;
 	bool sl_to_vl_singly; /* it refused a Set of SL2VL rows of all ports, though it claims it */
 	uint32_t epoch;	 /* of trust, from 1 */
 	bool check;	 /* a known block is to be compared with the hardware: it may be reset */

@@ -100,6 +100,12 @@ void qos_make(const struct options *options, struct qos *qos)
 	}
 }
 
+void qos_make_built_in(struct qos *qos)
+{
+	for (unsigned int role = 0; role < QOS_ROLES; role++)
+		make_role(&built_in, &qos->of[role]);
+}
+
 bool qos_has_sl_to_vl(const struct iba_port_info *port, const struct iba_port_info *endport)
 {
 	return port->vl_cap > 1 || endport->capability_mask & IBA_PORT_CAP_SL_MAPPING;

@@ -38,6 +38,9 @@ struct qos {
 /* What a role has no value for is taken from the values of all ports, and then is built in. */
 void qos_make(const struct options *options, struct qos *qos);
 
+/* What all roles have of which no option says anything. */
+void qos_make_built_in(struct qos *qos);
+
 /* Whether there are SLtoVLMappingTables, by PortInfo of a port, and of a switch that of port 0. */
 bool qos_has_sl_to_vl(const struct iba_port_info *port, const struct iba_port_info *endport);
 

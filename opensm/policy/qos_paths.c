@@ -174,6 +174,7 @@ static uint64_t digest_of_names(const struct qos_policy *policy, const struct fa
 	return digest;
 }
 
+/* The keys count if QoS is on. */
 static struct qos_paths *make(struct qos_policy *policy, const struct options *options,
 			      const struct fabric *fabric, const struct partitions *partitions)
 {
@@ -185,7 +186,10 @@ static struct qos_paths *make(struct qos_policy *policy, const struct options *o
 	paths->shape = fabric->shape;
 	paths->names = digest_of_names(policy, fabric);
 	paths->partitions = partitions_ref((struct partitions *)partitions);
-	qos_make(options, &paths->qos);
+	if (options->qos)
+		qos_make(options, &paths->qos);
+	else
+		qos_make_built_in(&paths->qos);
 	paths->has_rows = has_rows(policy);
 	find_members(paths, fabric);
 	paths->dropped = dropped_sls(paths);

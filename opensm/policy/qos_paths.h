@@ -27,7 +27,7 @@ struct qos_paths {
 /* NULL if QoS is off. */
 struct qos_paths *qos_paths_make(struct qos_policy *policy, const struct options *options,
 				 const struct fabric *fabric, const struct partitions *partitions);
-/* For lanes that routes need though QoS is off: without scopes and levels. */
+/* For tables that are to be set though QoS is off: without keys, scopes and levels. */
 struct qos_paths *qos_paths_built_in(const struct options *options, const struct fabric *fabric,
 				     const struct partitions *partitions);
 /* Whether it would be the same if it were made of these. */

@@ -280,6 +280,7 @@ enum step_result step_lids(struct sm *sm)
 {
 	if (!sm->dry)
 		keys_remember(sm); /* before ports are given any: it takes them to find these */
+	qos_note_lanes(sm);
 	if (!all_are_settled(sm)) {
 		g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
 

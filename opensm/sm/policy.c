@@ -125,7 +125,7 @@ static void make_qos(struct sm *sm)
 
 	fabric = named_fabric(sm, sm->options->qos && policy->groups->len);
 	if (!sm->options->qos)
-		take_qos(sm, routing_sl_to_vl(sm->routing, demand) || sm->had_lanes
+		take_qos(sm, routing_sl_to_vl(sm->routing, demand) || sm->vl_tables_known
 				     ? qos_paths_built_in(sm->options, fabric, sm->partitions)
 				     : NULL);
 	else if (!sm->qos ||
@@ -140,7 +140,7 @@ static void tell_lane_conflicts(struct sm *sm)
 {
 	const struct qos_place place = {sm->qos, sm->fabric};
 	uint8_t demand[ROUTE_SLS];
-	GPtrArray *texts = sm->qos && routing_sl_to_vl(sm->routing, demand)
+	GPtrArray *texts = sm->options->qos && sm->qos && routing_sl_to_vl(sm->routing, demand)
 				   ? qos_lanes_conflicts(&place, sm->routing)
 				   : NULL;
 

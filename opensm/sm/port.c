@@ -52,6 +52,15 @@ static void want_speeds(const struct options *o, struct iba_port_info *want)
 	want_extended_speeds(o->force_link_speed_ext, want);
 }
 
+uint8_t port_operational_vls(const struct sm *sm, const struct builder_port *port)
+{
+	const struct builder_port *far = port->peer;
+
+	if (!far || !far->known)
+		return port->info.operational_vls;
+	return MIN(MIN(port->info.vl_cap, far->info.vl_cap), sm->options->max_op_vls);
+}
+
 static void want_link(const struct sm *sm, const struct builder_port *port,
 		      struct iba_port_info *want)
 {
@@ -59,10 +68,9 @@ static void want_link(const struct sm *sm, const struct builder_port *port,
 	const struct iba_port_info *far = &port->peer->info;
 	bool leaf = !builder_is_switch(port->peer->node);
 
-	if (port->peer->known) {
+	if (port->peer->known)
 		want->neighbor_mtu = MIN(port->info.mtu_cap, far->mtu_cap);
-		want->operational_vls = MIN(MIN(port->info.vl_cap, far->vl_cap), o->max_op_vls);
-	}
+	want->operational_vls = port_operational_vls(sm, port);
 	want->vl_high_limit = qos_high_limit(sm, port);
 	want_speeds(o, want);
 	want->local_phy_errors = o->local_phy_errors_threshold;

@@ -5,6 +5,18 @@
  * they are left alone, unless routes need lanes: then they are as without any of these. What routes
  * need counts most.
  *
+ * Tables outlive who wrote them. With QoS off those of a node that an SM is known to have written
+ * are read: if one leads an SL to a lane that its link does not have any more, or drops one that
+ * hosts are told, the node's are set to what is built in. It is known of those that this SM wrote,
+ * and of those of a port that was in use with more lanes than it is to have now. What nobody has
+ * written is not read: a fabric that comes up costs no SMP for it.
+ *
+ *	FRESH    QoS is on, routes need lanes, or a link is to have fewer --> WRITTEN
+ *	WRITTEN  QoS is off: all rows are right --> CHECKED; one is wrong --> RESET
+ *	CHECKED  the same as FRESH; one is wrong --> RESET
+ *	RESET    QoS is on, or routes need lanes --> WRITTEN
+ *	any      the node was reset --> FRESH
+ *
  * The tables of a port are read when nothing is known of them, but only one block of each if that
  * one is not as it should be: then all is written. A switch has an SLtoVLMappingTable for each pair
  * of an input and an output port; those of ports without a cable are left alone. What is
@@ -78,6 +90,72 @@ uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint3
 	if (attribute == IBA_ATTR_VL_ARBITRATION_TABLE)
 		return (block + 1) << 16 | (is_switch ? port->num : 0);
 	return is_switch ? block << IBA_SL_TO_VL_MOD_INPUT_SHIFT | port->num : 0;
+}
+
+/* ---- tables that are left from before ---- */
+
+static bool has_lanes(const struct sm *sm)
+{
+	uint8_t demand[QOS_SLS];
+
+	return routing_sl_to_vl(sm->routing, demand) != 0;
+}
+
+/* Those of all nodes. */
+static bool sets_tables(const struct sm *sm)
+{
+	return sm->options->qos || sm->had_lanes || has_lanes(sm);
+}
+
+/* It was reset, or is new: no master has given it a LID. */
+static bool is_cold(const struct builder_node *node)
+{
+	for (unsigned int num = 0; num <= node->info.num_ports; num++)
+		if (node->ports[num].known && node->ports[num].info.lid)
+			return false;
+	return true;
+}
+
+/* Its link may have gone down since: a node that this SM met with a LID had a master. */
+static bool was_in_use(const struct builder_port *port)
+{
+	const struct builder_port *endport =
+		builder_is_switch(port->node) ? &port->node->ports[0] : port;
+
+	return port->info.port_state > IBA_PORT_INIT ||
+	       (endport->info.lid && port->node->vl_tables != VL_TABLES_FRESH);
+}
+
+static bool loses_lanes(const struct sm *sm, const struct builder_node *node)
+{
+	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+		const struct builder_port *port = &node->ports[num];
+
+		if (carries_data(port) && was_in_use(port) &&
+		    port_operational_vls(sm, port) < port->info.operational_vls)
+			return true;
+	}
+	return false;
+}
+
+void qos_note_lanes(struct sm *sm)
+{
+	g_autoptr(GPtrArray) nodes = sweep_nodes(sm);
+
+	for (guint i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		if (is_cold(node))
+			node->vl_tables = VL_TABLES_FRESH;
+		if (node->vl_tables >= VL_TABLES_WRITTEN)
+			continue;
+		if (loses_lanes(sm, node)) {
+			node->vl_tables = VL_TABLES_WRITTEN;
+			sm->vl_tables_known = true;
+		} else if (node->vl_tables == VL_TABLES_UNSEEN) {
+			node->vl_tables = VL_TABLES_FRESH;
+		}
+	}
 }
 
 /* ---- reading ---- */
@@ -155,15 +233,24 @@ static bool is_optimized(const struct sm *sm, const struct want *want)
 	       want->port->num && want->even && has_sl_to_vl(want->port);
 }
 
-static void read_rows(struct sm *sm, const struct want *want, bool rest)
+static void read_rows(struct sm *sm, struct builder_port *port, bool rest)
 {
-	struct builder_port *port = want->port;
-
 	if (!rest)
 		read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, 0);
-	for (unsigned int in = 1; rest && in <= inputs_of(port) && !row_differs(want, 0); in++)
+	for (unsigned int in = 1; rest && in <= inputs_of(port); in++)
 		if (is_input(port, in))
 			read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, in);
+}
+
+static void reserve_tables(const GArray *wants)
+{
+	for (guint i = 0; i < wants->len; i++) {
+		struct builder_port *port = g_array_index(wants, struct want, i).port;
+
+		if (has_sl_to_vl(port))
+			trust_reserve(&port->sl_to_vl, inputs_of(port) + 1, SL_TO_VL_BYTES);
+		trust_reserve(&port->vl_arb, QOS_ARB_BLOCKS, VL_ARB_BYTES);
+	}
 }
 
 /*
@@ -175,12 +262,8 @@ static void read_port(struct sm *sm, const struct want *want, bool rest)
 	struct builder_port *port = want->port;
 	struct iba_vl_arbitration_table table;
 
-	if (has_sl_to_vl(port)) {
-		trust_reserve(&port->sl_to_vl, inputs_of(port) + 1, SL_TO_VL_BYTES);
-		if (!is_optimized(sm, want))
-			read_rows(sm, want, rest);
-	}
-	trust_reserve(&port->vl_arb, QOS_ARB_BLOCKS, VL_ARB_BYTES);
+	if (has_sl_to_vl(port) && !is_optimized(sm, want) && !(rest && row_differs(want, 0)))
+		read_rows(sm, port, rest);
 	if (!rest && has_arb_block(port, 0))
 		read_block(sm, port, IBA_ATTR_VL_ARBITRATION_TABLE, 0);
 	for (unsigned int block = 1; rest && block < QOS_ARB_BLOCKS; block++)
@@ -392,14 +475,102 @@ static void write_node(struct sm *sm, const GArray *wants)
 	}
 }
 
-static void do_node(struct sm *sm, struct builder_node *node)
+static void set_up_node(struct sm *sm, const GArray *wants)
 {
-	g_autoptr(GArray) wants = wants_of(sm, node);
-
 	if (sm->sweep.round == 2)
 		write_node(sm, wants);
 	for (guint i = 0; i < wants->len && sm->sweep.round < 2; i++)
 		read_port(sm, &g_array_index(wants, struct want, i), sm->sweep.round);
+}
+
+static bool is_row_known(const struct builder_port *port, unsigned int in)
+{
+	return trust_get(port->node, &port->sl_to_vl, in, SL_TO_VL_BYTES) != NULL;
+}
+
+/* Bits of the SLs that the SA tells without being asked for one, while QoS is off. */
+static uint16_t told_sls(const struct sm *sm)
+{
+	uint16_t sls = 1u | 1u << sm->options->sm_sl; /* SL 0: of all partitions then */
+	struct mc_cursor cursor = {0};
+	const struct mc_group *group;
+
+	while ((group = mc_groups_next(sm->groups, &cursor)))
+		sls |= 1u << group->sl;
+	return sls;
+}
+
+/* What a row must not be. */
+struct fault {
+	uint16_t told; /* SLs: dropped */
+	bool late;     /* not read yet */
+};
+
+/* It has some SL on a lane that the link does not have. */
+static bool is_row_wrong(const struct want *want, unsigned int in, const struct fault *fault)
+{
+	const struct builder_port *port = want->port;
+	const struct iba_sl_to_vl_table *is =
+		trust_get(port->node, &port->sl_to_vl, in, SL_TO_VL_BYTES);
+
+	for (unsigned int sl = 0; is && sl < QOS_SLS; sl++)
+		if (is->vl[sl] >= want->vls && (is->vl[sl] != QOS_DROP || fault->told >> sl & 1))
+			return true;
+	return !is && fault->late;
+}
+
+static bool is_any_wrong(const GArray *wants, const struct fault *fault)
+{
+	for (guint i = 0; i < wants->len; i++) {
+		const struct want *want = &g_array_index(wants, struct want, i);
+
+		for (unsigned int in = 0; in <= inputs_of(want->port); in++)
+			if (has_sl_to_vl(want->port) && is_input(want->port, in) &&
+			    is_row_wrong(want, in, fault))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * QoS is off, and an SM has written the node's tables: rows are read until one is wrong. One that
+ * is late by the time when tables are written counts as that. Once all were right they are not read
+ * again, whatever else is doubted of the node.
+ */
+static void check_node(struct sm *sm, struct builder_node *node, const GArray *wants, uint16_t told)
+{
+	bool reads = node->vl_tables == VL_TABLES_WRITTEN, last = sm->sweep.round == 2;
+	struct fault fault = {.told = told, .late = reads && last};
+
+	if (is_any_wrong(wants, &fault)) {
+		node->vl_tables = VL_TABLES_RESET;
+		sm->vl_resets++;
+		return;
+	}
+	if (last)
+		node->vl_tables = VL_TABLES_CHECKED;
+	for (guint i = 0; i < wants->len && reads && !last; i++) {
+		struct builder_port *port = g_array_index(wants, struct want, i).port;
+
+		if (has_sl_to_vl(port) && (!sm->sweep.round || is_row_known(port, 0)))
+			read_rows(sm, port, sm->sweep.round);
+	}
+}
+
+static void do_node(struct sm *sm, struct builder_node *node, bool sets, uint16_t told)
+{
+	g_autoptr(GArray) wants = NULL;
+
+	if (!sets && node->vl_tables < VL_TABLES_CHECKED)
+		return;
+	wants = wants_of(sm, node);
+	reserve_tables(wants);
+	if (sets)
+		node->vl_tables = VL_TABLES_WRITTEN;
+	else if (node->vl_tables != VL_TABLES_RESET)
+		check_node(sm, node, wants, told);
+	if (sets || node->vl_tables == VL_TABLES_RESET)
+		set_up_node(sm, wants);
 }
 
 /* Until it is known what it should be, it stays. */
@@ -419,27 +590,36 @@ uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port)
 	return tables.high_limit;
 }
 
-static bool has_lanes(const struct sm *sm)
+static void tell_resets(struct sm *sm)
 {
-	uint8_t demand[QOS_SLS];
-
-	return routing_sl_to_vl(sm->routing, demand) != 0;
+	if (sm->vl_resets)
+		log_info(sm->log,
+			 "QoS is off: the SL2VL tables of %u node(s) put SLs on VLs that their "
+			 "links do not have, and are set to what is built in",
+			 sm->vl_resets);
+	sm->vl_resets = 0;
 }
 
 /* Three rounds: the first blocks are read, then the others, then what differs is written. */
 enum step_result step_qos(struct sm *sm)
 {
 	g_autoptr(GPtrArray) nodes = NULL;
+	bool sets = sets_tables(sm);
+	uint16_t told = told_sls(sm);
 
 	if (!sm->qos)
 		return STEP_NEXT;
+	sm->vl_tables_known |= sets;
 	/* lanes may be wanted of switches that are as they were, or no more */
 	sm->lanes_left |= has_lanes(sm);
 	sm->had_lanes |= sm->lanes_left;
 	nodes = sm->lanes_left ? builder_order(sm->builder) : sweep_nodes(sm);
 	for (guint i = 0; i < nodes->len; i++)
-		do_node(sm, nodes->pdata[i]);
-	return sm->sweep.round == 2 ? STEP_NEXT : STEP_AGAIN;
+		do_node(sm, nodes->pdata[i], sets, told);
+	if (sm->sweep.round < 2)
+		return STEP_AGAIN;
+	tell_resets(sm);
+	return STEP_NEXT;
 }
 
 void qos_settled(struct sm *sm)

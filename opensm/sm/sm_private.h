@@ -126,7 +126,9 @@ struct sm {
 	struct partitions *partitions;
 	uint64_t partitions_shape; /* of the fabric that they were made for */
 	bool p_keys_settled;	   /* all tables were set by the rules of these */
-	struct qos_paths *qos;	   /* NULL: QoS is off */
+	struct qos_paths *qos;	   /* NULL: QoS is off, and no table is to be set */
+	bool vl_tables_known;	   /* an SM has written those of qos.c in some node */
+	unsigned int vl_resets;	   /* nodes of which they are reset since that was told */
 	bool had_lanes;		   /* SL2VL tables were set for lanes of routes */
 	bool lanes_left;	   /* those that can be reached may have lanes of other routes */
 	GPtrArray *lane_conflicts; /* texts: where it meets lanes of routes, as told; NULL */
@@ -390,9 +392,12 @@ struct sm_request *port_set(struct sm *sm, struct builder_port *port,
 void port_answered(const struct sm_request *request);
 /* Sets a PortState and PortPhysicalState, and else what it has. */
 void port_send_states(struct sm *sm, struct builder_port *port, uint8_t state, uint8_t physical);
+/* OperationalVLs of that, a code: as the port has them if nobody is known at the other end. */
+uint8_t port_operational_vls(const struct sm *sm, const struct builder_port *port);
 /* qos.c: AttributeModifier of a block of its tables; VLHighLimit as it should be */
 uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block);
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
+void qos_note_lanes(struct sm *sm); /* before ports are set: they say what lanes they had */
 void qos_settled(struct sm *sm); /* all that step_qos() sent is taken */
 /* pkey.c: what the port of a switch should enforce, as far as its table is complete. */
 void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,

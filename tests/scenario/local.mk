@@ -18,7 +18,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_aliases \
 	tests/scenario/test_multicast \
 	tests/scenario/test_own_port tests/scenario/test_partitions \
 	tests/scenario/test_lanes \
-	tests/scenario/test_qos tests/scenario/test_replication \
+	tests/scenario/test_qos tests/scenario/test_qos_off tests/scenario/test_replication \
 	tests/scenario/test_reports tests/scenario/test_routing \
 	tests/scenario/test_sa_storm \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
@@ -102,6 +102,8 @@ tests_scenario_test_lanes_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_lanes_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_qos_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_qos_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_qos_off_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_qos_off_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_plan_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_plan_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_partitions_CFLAGS = $(TEST_CFLAGS)

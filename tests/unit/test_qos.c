@@ -47,6 +47,20 @@ START_TEST(built_in)
 }
 END_TEST
 
+/* The same, whatever keys say. */
+START_TEST(only_built_in)
+{
+	struct qos fresh;
+
+	qos_make(options, &fresh);
+	SET(qos_sl2vl, "15,15,15,15,15,15,15,15,15,15,15,15,15,15,15,15");
+	SET(qos_swe_vlarb_low, "3:200");
+	options->qos_ca_max_vls = 4;
+	qos_make_built_in(&qos);
+	ck_assert_int_eq(memcmp(&qos, &fresh, sizeof(qos)), 0);
+}
+END_TEST
+
 /* A role's own value, else that of all ports, else the built-in one: each by itself. */
 START_TEST(falls_back)
 {
@@ -144,6 +158,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, built_in);
+	tcase_add_test(tcase, only_built_in);
 	tcase_add_test(tcase, falls_back);
 	tcase_add_test(tcase, lanes);
 	tcase_add_test(tcase, arbitration);
