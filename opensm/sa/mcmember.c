@@ -117,12 +117,20 @@ static uint16_t check_proxy(struct member_query *join)
 		       : IBA_SA_DENIED;
 }
 
+/* Of a group whose maker does not say. */
+static uint8_t usual_hop_limit(const struct iba_mc_member_record *group)
+{
+	return group->scope == IBA_SCOPE_LINK_LOCAL ? 0 : 0xFF;
+}
+
 /* The fixed parameters of a group against those the request names. */
 static bool agrees(const struct member_query *join, const struct iba_mc_member_record *group)
 {
-	const uint64_t compared = C(q_key) | C(mlid) | C(t_class) | C(sl) | C(flow_label) |
-				  C(hop_limit) | C(scope);
+	uint64_t compared =
+		C(q_key) | C(mlid) | C(t_class) | C(sl) | C(flow_label) | C(scope);
 
+	if (group->hop_limit != usual_hop_limit(group))
+		compared |= C(hop_limit); /* somebody asked for it */
 	if ((join->mask & C(p_key)) && P_KEY_BASE(join->wanted->p_key) != P_KEY_BASE(group->p_key))
 		return false;
 	return wire_match(&iba_mc_member_record_type, join->wanted, group, join->mask & compared);
@@ -224,14 +232,14 @@ static bool choose_limits(const struct member_query *join,
 	       sa_fit_life(&record->packet_life_time, &join->life);
 }
 
+/* That of an MGID only if the request names none: who asks for the same again is to get it. */
 static uint8_t choose_scope(const struct member_query *join)
 {
-	uint8_t scope = join->wanted->scope;
+	uint8_t scope = join->mask & C(scope) ? join->wanted->scope : 0;
 
 	if (!is_zero(join->wanted->mgid))
-		return join->wanted->mgid.prefix >> 48 & 0xF;
-	return (join->mask & C(scope)) && scope != 0 && scope != 0xF ? scope :
-								       IBA_SCOPE_LINK_LOCAL;
+		return scope ? scope : join->wanted->mgid.prefix >> 48 & 0xF;
+	return scope != 0 && scope != 0xF ? scope : IBA_SCOPE_LINK_LOCAL;
 }
 
 /* Of a partition whose rule does not say so. */
@@ -280,7 +288,7 @@ static uint16_t create_group(struct member_query *join)
 	record.packet_life_time_selector = IBA_SELECTOR_EXACTLY;
 	record.scope = choose_scope(join);
 	if (!(join->mask & C(hop_limit)))
-		record.hop_limit = record.scope == IBA_SCOPE_LINK_LOCAL ? 0 : 0xFF;
+		record.hop_limit = usual_hop_limit(&record);
 	if (!(join->mask & C(mlid)))
 		record.mlid = 0;
 	join->group = sa_store_create(join->query->store, &record,

@@ -456,6 +456,42 @@ END_TEST
 
 /* ---- joining ---- */
 
+/* Who asks for just what the first one asked for gets in: osmtest -f m -M 2 does, run twice. */
+START_TEST(test_join_as_created)
+{
+	uint32_t port = port_in(0, 0), other = port_in(1, 0);
+	struct iba_mc_member_record record = create_record(port), got;
+
+	record.mgid.prefix = UINT64_C(0xFF1FA01C00000000);
+	record.scope = 2; /* not that of the MGID */
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE | C(scope), &record, &got), 0);
+	ck_assert_uint_eq(got.scope, 2);
+	record.port_gid = gid_of(other);
+	ck_assert_uint_eq(ask_one(other, IBA_METHOD_SET, CREATE | C(scope), &record, &got), 0);
+	record.scope = 3;
+	ck_assert_uint_eq(join(other, CREATE | C(scope), &record), IBA_SA_REQ_INVALID);
+}
+END_TEST
+
+/* A HopLimit that nobody asked for keeps nobody out. */
+START_TEST(test_join_with_hop_limit)
+{
+	uint32_t port = port_in(0, 0), other = port_in(1, 0);
+	struct iba_mc_member_record record = create_record(port), got;
+
+	record.mgid.prefix = UINT64_C(0xFF15A01C00000000);
+	ck_assert_uint_eq(join(port, CREATE, &record), 0);
+	record.port_gid = gid_of(other);
+	record.hop_limit = 3;
+	ck_assert_uint_eq(ask_one(other, IBA_METHOD_SET, JOIN | C(hop_limit), &record, &got), 0);
+	ck_assert_uint_eq(got.hop_limit, 0xFF);
+	record.mgid.guid++;
+	ck_assert_uint_eq(join(other, CREATE | C(hop_limit), &record), 0);
+	record.hop_limit = 4;
+	ck_assert_uint_eq(join(other, JOIN | C(hop_limit), &record), IBA_SA_REQ_INVALID);
+}
+END_TEST
+
 /* A group of MTU 2048 and 10 Gb/s. */
 static uint16_t create_slow(uint32_t port)
 {
@@ -963,6 +999,8 @@ int main(void)
 	tcase_add_test(tcase, test_made_mgid);
 	tcase_add_loop_test(tcase, test_create_limits, 0, G_N_ELEMENTS(limits));
 	tcase_add_test(tcase, test_create_ipoib);
+	tcase_add_test(tcase, test_join_as_created);
+	tcase_add_test(tcase, test_join_with_hop_limit);
 	tcase_add_test(tcase, test_scope_of_ipoib);
 	tcase_add_test(tcase, test_create_at_slow_port);
 	tcase_add_test(tcase, test_create_with_other_fields);
