@@ -52,6 +52,7 @@ struct program {
 	GMainLoop *loop;
 	int ready_handle; /* of the background; -1 in the foreground */
 	int pidfile; /* its lock; -1: none */
+	bool quitting; /* a signal asked for it */
 	int exit_code;
 };
 
@@ -119,15 +120,22 @@ static gboolean on_impatience(gpointer arg)
 	return G_SOURCE_REMOVE;
 }
 
-/* A master hands over to a standby first; on_finished() ends the loop. */
+/*
+ * A master hands over to a standby first; on_finished() ends the loop. A second signal does not
+ * wait for that, a third one for nothing.
+ */
 static gboolean on_quit(gpointer arg)
 {
 	struct program *program = arg;
 
+	if (program->quitting) {
+		signal(SIGINT, SIG_DFL);
+		signal(SIGTERM, SIG_DFL);
+		g_main_loop_quit(program->loop);
+		return G_SOURCE_CONTINUE;
+	}
+	program->quitting = true;
 	log_info(program->log, "Exiting on a signal");
-	/* A second one does not wait for the end of the first. */
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
 	daemon_retire(program->daemon);
 	g_timeout_add(RETIRE_MS, on_impatience, program);
 	return G_SOURCE_CONTINUE;
