@@ -51,7 +51,10 @@ struct sim *sim_new(struct runtime *rt, struct log *log, const struct topology *
 void sim_start(struct sim *sim); /* starts its thread in a real runtime */
 void sim_free(struct sim *sim);	 /* after its vendor ports were closed */
 
-/* The port with that GUID, or if 0 the first host's first port, as a vendor port. Any thread. */
+/*
+ * The port with that GUID, or if 0 the first of a host that has a cable, as a vendor port. Any
+ * thread.
+ */
 struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error);
 
 /* Runs call(sim, arg) on the owner; waits for it in a real runtime. Any other thread. */

@@ -258,20 +258,36 @@ static void open_call(struct sim *sim, void *arg)
 		vendor->agent = agent_new(sim, vendor->port, port_receive, vendor);
 }
 
-/* The port to open; GUIDs and types do not change, so any thread may look. */
+/* The first port of a host that has a cable; if none has, the first of all. */
+static void first_port_call(struct sim *sim, void *arg)
+{
+	struct visit *visit = arg;
+
+	for (unsigned int i = 0; i < sim->n_nodes; i++) {
+		struct sim_node *node = &sim->nodes[i];
+
+		for (unsigned int num = 1; num <= node->num_ports; num++) {
+			if (node->type != IBA_NODE_CA || (visit->port && !node->ports[num].peer))
+				continue;
+			visit->port = &node->ports[num];
+			if (visit->port->peer)
+				return;
+		}
+	}
+}
+
+/* The port to open. GUIDs do not change, so any thread may look; cables do. */
 static struct sim_port *find_port(struct sim *sim, uint64_t guid)
 {
-	struct sim_port *port;
+	struct visit visit = {0};
 
 	if (guid) {
-		port = g_hash_table_lookup(sim->by_guid, &guid);
+		visit.port = g_hash_table_lookup(sim->by_guid, &guid);
 		/* A node GUID that is no port's. */
-		return port && port->guid == guid ? port : NULL;
+		return visit.port && visit.port->guid == guid ? visit.port : NULL;
 	}
-	for (unsigned int i = 0; i < sim->n_nodes; i++)
-		if (sim->nodes[i].type == IBA_NODE_CA)
-			return &sim->nodes[i].ports[1];
-	return NULL;
+	sim_call(sim, first_port_call, &visit);
+	return visit.port;
 }
 
 struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error)

@@ -47,6 +47,19 @@ START_TEST(test_discover)
 }
 END_TEST
 
+/* As the devices of a host are: without a GUID, the first port that has a cable. */
+START_TEST(test_first_port)
+{
+	struct net *net = net_new_text("Switch 4 \"S\"\n[1] \"A\"[2]\n[2] \"B\"[1]\n"
+				       "Ca 1 \"Z\"\n"
+				       "Ca 2 \"A\"\n[2] \"S\"[1]\n"
+				       "Ca 1 \"B\"\n[1] \"S\"[2]\n");
+
+	ck_assert_str_eq(vendor_name(net->vendor), "sim A port 2");
+	net_free(net);
+}
+END_TEST
+
 START_TEST(test_return_path)
 {
 	struct net *net = net_new("mesh:5", NULL);
@@ -552,6 +565,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, test_discover);
+	tcase_add_test(tcase, test_first_port);
 	tcase_add_test(tcase, test_return_path);
 	tcase_add_test(tcase, test_bad_paths);
 	tcase_add_test(tcase, test_bring_up);
