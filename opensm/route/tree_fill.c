@@ -24,7 +24,7 @@ struct row {
 	uint8_t rises[256];		       /* ROUTE_UP: they are reached by going up first */
 	uint8_t limit[256];		       /* only if they are less */
 	uint8_t up[256];		       /* lowest ports of edges that lead up */
-	unsigned int n_up;
+	unsigned int n_up, stride; /* they are tried in these steps */
 	uint64_t *ways; /* [i / 64 * switches + switch]: bit i % 64: up[i] begins a best path */
 	uint8_t *via[256];   /* [hops]: ports to switches that are so far by [switch], 0xFF for
 				others; NULL: not made yet */
@@ -154,12 +154,11 @@ static void find_ways(struct row *row, uint32_t n, uint8_t *bits)
 static uint8_t port_in_turn(const struct tree *tree, const struct row *row, uint32_t turn,
 			    uint32_t dest, uint32_t leaf)
 {
-	unsigned int n = row->n_up, place = tree->place[row->sw];
-	unsigned int stride = n > 1 ? 1 + place / n % (n - 1) : 0;
+	unsigned int n = row->n_up;
 
 	if (row->down)
 		return ROUTE_NO_PORT;
-	turn = (place + turn) % n;
+	turn = (tree->place[row->sw] + turn) % n;
 	for (unsigned int i = 0; i < n; i++) {
 		const uint64_t *ways = row->ways + turn / 64 * (size_t)tree->graph->n;
 		uint64_t both = ways[dest] & ways[leaf];
@@ -168,7 +167,7 @@ static uint8_t port_in_turn(const struct tree *tree, const struct row *row, uint
 			return both ? row->up[__builtin_ctzll(both)] : ROUTE_NO_PORT;
 		if (both >> turn % 64 & 1)
 			return row->up[turn];
-		turn = turn + stride < n ? turn + stride : turn + stride - n;
+		turn = turn + row->stride < n ? turn + row->stride : turn + row->stride - n;
 	}
 	return ROUTE_NO_PORT;
 }
@@ -481,6 +480,7 @@ static void fill_switch(const struct fill *fill, uint32_t sw, const struct memor
 			row.up[row.n_up++] = port;
 	}
 	row.there[ROUTE_NO_PORT] = row.hops; /* it is never legal */
+	row.stride = row.n_up > 1 ? 1 + tree->place[sw] / row.n_up % (row.n_up - 1) : 0;
 	if (row.n_up && (tree->n_spares || tree->lacks[sw]))
 		find_ways(&row, graph->n, row.free);
 	row.follows = !graph->parallel && tree->along_ranks && !tree->lacks[sw];
