@@ -52,30 +52,36 @@ static uint32_t *new_parts(uint32_t n)
 	return part;
 }
 
+/* Joins each switch of a rank with those of lower ranks beside it. */
+static void join_rank(const struct route_graph *graph, const uint8_t *rank, unsigned int level,
+		      uint32_t *part)
+{
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		if (rank[sw] != level)
+			continue;
+		route_each_edge(graph, sw, edge)
+			if (rank[edge->to] < level)
+				part[route_find_part(part, edge->to)] = route_find_part(part, sw);
+	}
+}
+
 /* ---- leaves without hosts ---- */
 
-/* Whether the switches of lower rank beside it are of one part; joins them if not. */
-static bool joins_nothing(const struct route_graph *graph, const uint8_t *rank, uint32_t *part,
-			  uint32_t sw, bool join)
+/* Whether the switches of lower rank beside it are of several parts. */
+static bool joins_parts(const struct route_graph *graph, const uint8_t *rank, uint32_t *part,
+			uint32_t sw)
 {
 	uint32_t first = FABRIC_NONE;
-	bool nothing = true;
 
 	route_each_edge(graph, sw, edge) {
-		uint32_t other;
-
 		if (rank[edge->to] >= rank[sw])
 			continue;
-		other = route_find_part(part, edge->to);
 		if (first == FABRIC_NONE)
-			first = other;
-		nothing &= other == first;
-		if (join)
-			part[other] = first;
+			first = route_find_part(part, edge->to);
+		if (route_find_part(part, edge->to) != first)
+			return true;
 	}
-	if (join && first != FABRIC_NONE)
-		part[sw] = first;
-	return nothing;
+	return false;
 }
 
 /*
@@ -109,11 +115,9 @@ static uint8_t *find_depths(const struct route_graph *graph, const uint8_t *rank
 	memset(depth, NOT_IDLE, graph->n);
 	for (unsigned int level = 1; level <= max_rank; level++) {
 		for (uint32_t sw = 0; sw < graph->n; sw++)
-			if (rank[sw] == level && joins_nothing(graph, rank, part, sw, false))
+			if (rank[sw] == level && !joins_parts(graph, rank, part, sw))
 				depth[sw] = 0;
-		for (uint32_t sw = 0; sw < graph->n; sw++)
-			if (rank[sw] == level)
-				joins_nothing(graph, rank, part, sw, true);
+		join_rank(graph, rank, level, part);
 	}
 	for (unsigned int level = max_rank + 1; level-- > 0;)
 		for (uint32_t sw = 0; sw < graph->n; sw++)
@@ -163,9 +167,7 @@ struct leaves {
 	const uint8_t *rank;
 	unsigned int max_rank;
 	uint32_t *place;  /* [switch]: how switches of one rank stand */
-	uint32_t *part;	  /* [switch]: another one of its part; itself if it stands for the part */
-	uint32_t *least;  /* [switch that stands for its part]: least place of a leaf */
-	uint32_t **parts; /* [level][switch]: least place in the part that it is in if no more than
+	uint32_t **parts; /* [level][leaf]: least place in the part that it is in if no more than
 			     ranks up to level are there */
 };
 
@@ -194,30 +196,22 @@ static void place_from_roots(struct leaves *leaves)
 	g_free(queue);
 }
 
-static void join_parts(struct leaves *leaves, uint32_t a, uint32_t b)
+/* The ranks up to level are joined in part[]; order[] has the leaves. */
+static uint32_t *find_places(const struct leaves *leaves, uint32_t *part, const uint32_t *order,
+			     uint32_t n)
 {
-	a = route_find_part(leaves->part, a);
-	b = route_find_part(leaves->part, b);
-	if (a == b)
-		return;
-	leaves->part[b] = a;
-	leaves->least[a] = MIN(leaves->least[a], leaves->least[b]);
-}
+	uint32_t *places = g_new(uint32_t, leaves->graph->n + 1);
+	g_autofree uint32_t *least = g_new(uint32_t, leaves->graph->n + 1);
 
-/* Adds the switches of the next level and tells which parts there are then. */
-static void join_level(struct leaves *leaves, unsigned int level)
-{
-	const struct route_graph *graph = leaves->graph;
+	memset(least, 0xFF, leaves->graph->n * sizeof(*least));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t *of_part = &least[route_find_part(part, order[i])];
 
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		if (leaves->rank[sw] != level)
-			continue;
-		route_each_edge(graph, sw, edge)
-			if (leaves->rank[edge->to] < level)
-				join_parts(leaves, sw, edge->to);
+		*of_part = MIN(*of_part, leaves->place[order[i]]);
 	}
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		leaves->parts[level][sw] = leaves->least[route_find_part(leaves->part, sw)];
+	for (uint32_t i = 0; i < n; i++)
+		places[order[i]] = least[route_find_part(part, order[i])];
+	return places;
 }
 
 static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer data)
@@ -233,23 +227,17 @@ static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer data)
 
 static void sort_leaves(struct leaves *leaves, uint32_t *order, uint32_t n)
 {
-	uint32_t switches = leaves->graph->n;
+	g_autofree uint32_t *part = new_parts(leaves->graph->n);
 
-	leaves->part = new_parts(switches);
-	leaves->least = g_new(uint32_t, switches + 1);
 	leaves->parts = g_new(uint32_t *, leaves->max_rank + 1);
-	for (uint32_t sw = 0; sw < switches; sw++)
-		leaves->least[sw] = leaves->rank[sw] ? UINT32_MAX : leaves->place[sw];
 	for (unsigned int level = 0; level <= leaves->max_rank; level++) {
-		leaves->parts[level] = g_new(uint32_t, switches + 1);
-		join_level(leaves, level);
+		join_rank(leaves->graph, leaves->rank, level, part);
+		leaves->parts[level] = find_places(leaves, part, order, n);
 	}
 	g_qsort_with_data(order, n, sizeof(*order), compare_leaves, leaves);
 	for (unsigned int level = 0; level <= leaves->max_rank; level++)
 		g_free(leaves->parts[level]);
 	g_free(leaves->parts);
-	g_free(leaves->part);
-	g_free(leaves->least);
 }
 
 uint32_t route_order_leaves(const struct route_graph *graph, const uint8_t *rank,
