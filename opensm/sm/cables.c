@@ -9,8 +9,9 @@
  * by way of the cables that count is answered by one of the two, whose ports lead to its own
  * neighbours: those of the other do not count, and are left out.
  *
- * A channel adapter cannot be asked who is at the other end of its cable. If it is met at two in
- * one sweep, whoever is at the first one now is asked once more: if that is it, there are two.
+ * A channel adapter cannot be asked who is at the other end of its cable. If it is met at another
+ * cable than the one it is known to have, whoever is at that one now is asked first: if it still is
+ * there, there are two, and the newcomer is left out. If it is not, it was moved.
  */
 #include "sm/sm_private.h"
 
@@ -68,42 +69,27 @@ static void node_moved(struct sm *sm, const struct builder_port *port, struct bu
 		far->read = 0;
 }
 
-/* Another node is where this one was: that one may have got what was meant for it. */
-static void displace(struct sm *sm, struct builder_port *port)
+/*
+ * far is where another node was: what was meant for that one may have reached it, and any of its
+ * ports.
+ */
+static void displace(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
-	if (port->peer)
-		uproot(sm, port->peer);
+	if (!port->peer)
+		return;
+	if (!builder_is_switch(far->node))
+		builder_mark(far->node);
+	uproot(sm, port->peer);
 }
 
 static void connect_ends(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
-	/* What was meant for who was there may have reached it, and any of its ports. */
-	if (port->peer && !builder_is_switch(far->node))
-		builder_mark(far->node);
-	displace(sm, port);
+	displace(sm, port, far);
 	node_moved(sm, port, far);
 	builder_link(port, far);
 }
 
 /* ---- the SM's own cable ---- */
-
-/*
- * Whoever is behind that port says that it is the SM's own, from which all paths lead, but that one
- * is known to be at another cable. Its own answer tells whether it was moved; if it was not, the
- * port is read again, and another device has the SM's GUID.
- */
-static bool claims_own_port(struct sm *sm, struct builder_port *port, struct builder_port *far)
-{
-	if (far != sm->builder->sm_port || !far->peer || far->peer == port ||
-	    far->contested == sm->builder->sweep)
-		return false;
-	far->contested = sm->builder->sweep;
-	builder_lose_link(port);
-	port->probed = 0;
-	builder_mark(port->node);
-	port_probe(sm, far);
-	return true;
-}
 
 /* What was read so far in this sweep, if anything was, is of other devices than it seemed. */
 static bool own_cable_moved(struct sm *sm, struct builder_port *own, struct builder_port *far)
@@ -121,37 +107,64 @@ static bool own_cable_moved(struct sm *sm, struct builder_port *own, struct buil
 
 /* ---- two devices with one GUID ---- */
 
-static void leave_out(struct sm *sm, struct builder_port *port, const struct builder_port *far,
-		      const char *why)
+static bool has_cable_of_its_own(const struct builder_port *far)
 {
-	char name[SM_NAME_SIZE];
+	return far->peer && !builder_is_switch(far->node);
+}
 
+static void leave_out(struct sm *sm, struct builder_port *port)
+{
+	const struct builder_port *far = port->told;
+	char name[SM_NAME_SIZE], other[SM_NAME_SIZE];
+	g_autofree char *why = NULL;
+
+	if (has_cable_of_its_own(far))
+		why = g_strdup_printf("but behind port %u of %s as well", far->peer->num,
+				      sm_node_name(far->peer->node, other, sizeof(other)));
 	sm->sweep.duplicate_guid = true;
 	health_leave_out(sm, port->node,
 			 "duplicate GUID or cable moved: port %u of %s is behind port %u, %s",
-			 far->num, sm_node_name(far->node, name, sizeof(name)), port->num, why);
+			 far->num, sm_node_name(far->node, name, sizeof(name)), port->num,
+			 why ? why : "but does not lead back there");
 }
 
-/* At another cable in this sweep; or it is the SM's own, which was asked where it is. */
-static bool is_elsewhere(const struct sm *sm, const struct builder_port *port,
-			 const struct builder_port *far)
+/* Whether its switch is yet to be read in this sweep, and then who is at the other end is asked. */
+static bool will_be_followed(const struct sm *sm, const struct builder_port *port)
 {
-	return !are_switches(port, far) && far->peer && far->peer != port &&
-	       (far->link_seen == sm->builder->sweep || far == sm->builder->sm_port);
+	bool met = port->node->looked_at == sm->sweep.serial;
+
+	return met ? port->read != sm->builder->sweep : sm->sweep.kind == SWEEP_KIND_HEAVY;
 }
 
-/* True at the second time. */
-static bool is_at_two_places(struct sm *sm, struct builder_port *port, struct builder_port *far)
+/*
+ * Who is at the cable that far is known to have? The SM's own port, from which all paths lead, is
+ * asked itself: who is at its other end.
+ */
+static void ask_known_cable(struct sm *sm, struct builder_port *far)
 {
-	if (!is_elsewhere(sm, port, far))
-		return false;
-	if (far->contested != sm->builder->sweep) {
-		far->contested = sm->builder->sweep;
-		return false;
+	struct builder_port *known = far->peer;
+
+	far->contested = known->contested = sm->builder->sweep;
+	if (far == sm->builder->sm_port) {
+		port_probe(sm, far);
+		return;
 	}
-	builder_lose_link(port); /* it is not who was there */
-	node_lose_trust(sm, far->node, moved);
-	leave_out(sm, port, far, "but at another cable as well");
+	known->probed = known->link_seen = far->link_seen = 0;
+	if (!will_be_followed(sm, known))
+		builder_mark(known->node);
+}
+
+/* Who answered behind port is known to be at another cable: cables_settle() judges. */
+static bool is_elsewhere(struct sm *sm, struct builder_port *port, struct builder_port *far)
+{
+	if (!has_cable_of_its_own(far) || far->peer == port || port == sm->builder->sm_port)
+		return false;
+	if (far->contested != sm->builder->sweep)
+		ask_known_cable(sm, far);
+	displace(sm, port, far);
+	builder_lose_link(port);
+	port->probed = sm->builder->sweep;
+	port->told = far;
 	return true;
 }
 
@@ -169,10 +182,8 @@ static bool is_placed(const struct sm *sm, const struct builder_node *node)
 static void ask_other_end(const struct sm *sm, struct builder_port *far)
 {
 	uint64_t sweep = sm->builder->sweep;
-	bool met = far->node->looked_at == sm->sweep.serial;
-	bool will_be_read = met ? far->read != sweep : sm->sweep.kind == SWEEP_KIND_HEAVY;
 
-	if (far->probed == sweep || far->contested == sweep || will_be_read)
+	if (far->probed == sweep || far->contested == sweep || will_be_followed(sm, far))
 		return;
 	far->contested = sweep;
 	far->link_seen = 0;
@@ -184,7 +195,7 @@ static bool counts(struct sm *sm, struct builder_port *port, struct builder_port
 {
 	if (!are_switches(port, far) || !is_placed(sm, far->node) || tells(sm, far, port))
 		return true;
-	displace(sm, port);
+	displace(sm, port, far);
 	builder_lose_link(port);
 	port->probed = sm->builder->sweep;
 	ask_other_end(sm, far);
@@ -223,8 +234,7 @@ bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *fa
 		port_leave_out(port);
 		return false;
 	}
-	if (own_cable_moved(sm, port, far) || claims_own_port(sm, port, far) ||
-	    is_at_two_places(sm, port, far))
+	if (own_cable_moved(sm, port, far) || is_elsewhere(sm, port, far))
 		return false;
 	port->told = far;
 	if (port->peer != far) {
@@ -247,16 +257,27 @@ static bool is_contradicted(const struct sm *sm, const struct builder_port *far)
 	       builder_is_down(far);
 }
 
-/* Where that switch was it is no more: this end is asked once more, and then it counts. */
+static bool is_at_its_place(const struct sm *sm, const struct builder_port *far)
+{
+	bool met = sm->sweep.kind != SWEEP_KIND_HEAVY || far->node->seen == sm->builder->sweep;
+
+	if (!builder_is_switch(far->node))
+		return is_contradicted(sm, far);
+	return met && is_placed(sm, far->node);
+}
+
+/* Where that device was it is no more: this end is asked once more, and then it counts. */
 static bool find_a_place(struct sm *sm, struct builder_port *port)
 {
-	struct builder_node *node = port->told->node;
-	bool unmet = sm->sweep.kind == SWEEP_KIND_HEAVY && node->seen != sm->builder->sweep;
+	struct builder_port *far = port->told;
 
-	if (!unmet && is_placed(sm, node))
+	if (is_at_its_place(sm, far))
 		return false;
-	for (unsigned int num = 1; num <= node->info.num_ports; num++)
-		builder_lose_link(&node->ports[num]);
+	if (!builder_is_switch(far->node))
+		builder_lose_link(far);
+	else
+		for (unsigned int num = 1; num <= far->node->info.num_ports; num++)
+			builder_lose_link(&far->node->ports[num]);
 	port_probe(sm, port);
 	return true;
 }
@@ -266,7 +287,7 @@ static bool judge(struct sm *sm, struct builder_port *port)
 	struct builder_port *far = port->told;
 
 	if (is_contradicted(sm, far)) {
-		leave_out(sm, port, far, "but does not lead back there");
+		leave_out(sm, port);
 	} else { /* it could not be asked */
 		connect_ends(sm, port, far);
 		builder_link_seen(port);

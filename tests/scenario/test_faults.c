@@ -213,6 +213,234 @@ START_TEST(stolen_sm_node)
 }
 END_TEST
 
+/* ---- hosts with the GUIDs of others ---- */
+
+/*
+ * Whose GUIDs another host takes: on one switch or not, nearer to the SM or farther from it; and
+ * with two ports.
+ */
+static const struct {
+	const char *spec, *thief, *victim;
+} thefts[] = {
+	{"fattree:4", "host-5", "host-4"}, {"fattree:4", "host-4", "host-5"},
+	{"fattree:4", "host-5", "host-9"}, {"fattree:4", "host-9", "host-5"},
+	{"fattree:4", "host-1", "host-9"}, {"dual_port.topo", "host-4", "host-8"},
+};
+
+struct theft {
+	struct scenario *s;
+	unsigned int thief, victim;
+	uint64_t own_guid;   /* of the thief */
+	unsigned int ports;  /* of each of them */
+	uint16_t lid;	     /* of port 1 of the one that is in */
+	unsigned int tables; /* Sets of LFTs so far */
+};
+
+static void note_tables(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+			const uint8_t *data, size_t length)
+{
+	struct theft *theft = arg;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	theft->tables +=
+		scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_LINEAR_FORWARDING_TABLE);
+}
+
+static struct theft theft_new(unsigned int i)
+{
+	const char *top = g_getenv("top_srcdir"), *name = thefts[i].spec;
+	g_autofree char *file = g_build_filename(top ? top : "..", "tests", "scenario", name, NULL);
+	struct scenario *s = scenario_new(g_str_has_suffix(name, ".topo") ? file : name, 1);
+	struct theft theft = {.s = s,
+			      .thief = scenario_node(s, thefts[i].thief),
+			      .victim = scenario_node(s, thefts[i].victim)};
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, theft.thief, &view);
+	theft.own_guid = view.node_guid;
+	theft.ports = view.num_ports;
+	return theft;
+}
+
+static void take_guids(const struct theft *theft)
+{
+	struct sim *sim = theft->s->sim;
+	struct sim_node_view view;
+
+	sim_node_view(sim, theft->victim, &view);
+	sim_set_node_guid(sim, theft->thief, view.node_guid);
+	for (unsigned int num = 1; num <= theft->ports; num++)
+		sim_set_port_guid(sim, theft->thief, num, sim_port_guid(sim, theft->victim, num));
+}
+
+static void give_back(const struct theft *theft)
+{
+	sim_set_node_guid(theft->s->sim, theft->thief, theft->own_guid);
+	for (unsigned int num = 1; num <= theft->ports; num++)
+		sim_set_port_guid(theft->s->sim, theft->thief, num, 0);
+}
+
+static void plug(const struct theft *theft, unsigned int host, bool in)
+{
+	for (unsigned int num = 1; num <= theft->ports; num++)
+		sim_link_set(theft->s->sim, host, num, in);
+}
+
+static unsigned int lines_with(const struct scenario *s, const char *text)
+{
+	unsigned int n = 0;
+
+	for (const char *at = s->text->str; (at = strstr(at, text)); at++)
+		n++;
+	return n;
+}
+
+static void expect_one_in(const struct theft *theft, unsigned int in, unsigned int out)
+{
+	const struct sim *sim = theft->s->sim;
+
+	scenario_expect(theft->s, sim_port_info(sim, in, 1)->lid == theft->lid);
+	for (unsigned int num = 1; num <= theft->ports; num++) {
+		scenario_expect(theft->s,
+				sim_port_info(sim, in, num)->port_state == IBA_PORT_ACTIVE);
+		scenario_expect(theft->s,
+				sim_port_info(sim, out, num)->port_state == IBA_PORT_INIT);
+	}
+}
+
+/* Both places are named, and not for ever. */
+static void expect_places_named(const struct theft *theft, unsigned int in, unsigned int out)
+{
+	const struct sim *sim = theft->s->sim;
+
+	for (unsigned int num = 1; num <= theft->ports; num++) {
+		g_autofree char *places = NULL;
+		unsigned int node, right, wrong;
+		struct sim_node_view view;
+
+		scenario_expect(theft->s, sim_peer(sim, out, num, &node, &wrong));
+		scenario_expect(theft->s, sim_peer(sim, in, num, &node, &right));
+		sim_node_view(sim, node, &view);
+		places = g_strdup_printf("is behind port %u, but behind port %u of '%s' ", wrong,
+					 right, view.description);
+		scenario_expect(theft->s, lines_with(theft->s, places) >= 1);
+		scenario_expect_at_most(theft->s, lines_with(theft->s, places), 4);
+	}
+}
+
+/* The one stays as it is, the other one out, with no more sweeps than any port that is left out. */
+static void expect_kept_out(struct theft *theft, unsigned int in, unsigned int out)
+{
+	const struct counters *sweeps = &daemon_context(theft->s->daemon)->counters;
+	uint64_t heavy, partial;
+
+	theft->tables = 0;
+	sim_set_trace(theft->s->sim, note_tables, theft);
+	for (unsigned int i = 0; i < 100; i++) {
+		scenario_run_ms(theft->s, 50);
+		expect_one_in(theft, in, out);
+	}
+	heavy = counter_get(sweeps, sweeps_heavy);
+	partial = counter_get(sweeps, sweeps_partial);
+	for (unsigned int i = 0; i < 120; i++) {
+		scenario_run_ms(theft->s, 1000);
+		expect_one_in(theft, in, out);
+	}
+	scenario_expect_at_most(theft->s, theft->tables, 0);
+	scenario_expect_at_most(theft->s, counter_get(sweeps, sweeps_heavy) - heavy, 0);
+	scenario_expect_at_most(theft->s, counter_get(sweeps, sweeps_partial) - partial, 6);
+	expect_places_named(theft, in, out);
+}
+
+/* It has its own GUIDs again, and comes in. */
+static void expect_well_at_last(struct theft *theft)
+{
+	struct scenario *s = theft->s;
+
+	plug(theft, theft->thief, false);
+	scenario_run_ms(s, 1000);
+	give_back(theft);
+	plug(theft, theft->thief, true);
+	scenario_expect_at_most(s, scenario_converge(s, 9), 2500);
+	sim_set_trace(s->sim, NULL, NULL);
+	scenario_free(s);
+}
+
+static struct theft steal_later(unsigned int i)
+{
+	struct theft theft = theft_new(i);
+
+	scenario_start(theft.s);
+	scenario_converge(theft.s, 10);
+	theft.lid = scenario_lid(theft.s, theft.victim);
+	scenario_run_ms(theft.s, 3000);
+	plug(&theft, theft.thief, false);
+	scenario_run_ms(theft.s, 3000);
+	take_guids(&theft);
+	plug(&theft, theft.thief, true);
+	expect_kept_out(&theft, theft.victim, theft.thief);
+	return theft;
+}
+
+/* A host comes with the GUIDs of one that is there. */
+START_TEST(stolen_host)
+{
+	struct theft theft = steal_later((unsigned int)_i);
+
+	expect_well_at_last(&theft);
+}
+END_TEST
+
+/* And each heavy sweep, which may meet it first, finds the other one where it was. */
+START_TEST(stolen_host_in_heavy_sweeps)
+{
+	struct theft theft = steal_later((unsigned int)_i);
+
+	for (unsigned int i = 0; i < 5; i++) {
+		scenario_heavy_sweep(theft.s, 10);
+		scenario_run_ms(theft.s, 100);
+		expect_one_in(&theft, theft.victim, theft.thief);
+	}
+	scenario_expect_at_most(theft.s, theft.tables, 0);
+	expect_well_at_last(&theft);
+}
+END_TEST
+
+/* The right one goes, so the other one comes in, and stays when the right one is back. */
+START_TEST(stolen_host_leaves)
+{
+	struct theft theft = steal_later((unsigned int)_i);
+
+	plug(&theft, theft.victim, false);
+	scenario_run_ms(theft.s, 3000);
+	g_string_truncate(theft.s->text, 0);
+	plug(&theft, theft.victim, true);
+	expect_kept_out(&theft, theft.thief, theft.victim);
+	expect_well_at_last(&theft);
+}
+END_TEST
+
+/* Both are there from the start: one is in, and stays so. */
+START_TEST(stolen_host_from_the_start)
+{
+	struct theft theft = theft_new((unsigned int)_i);
+	unsigned int in, out;
+
+	scenario_option(theft.s, "-y", NULL);
+	take_guids(&theft);
+	scenario_start(theft.s);
+	scenario_run_ms(theft.s, 5000);
+	in = scenario_lid(theft.s, theft.victim) ? theft.victim : theft.thief;
+	out = in == theft.victim ? theft.thief : theft.victim;
+	theft.lid = scenario_lid(theft.s, in);
+	expect_kept_out(&theft, in, out);
+	scenario_check_log(theft.s, "SUBNET UP", true);
+	expect_well_at_last(&theft);
+}
+END_TEST
+
 /* Sweeps do not go on for ever, and who is to blame has a name. */
 static void expect_duplicate_named(struct scenario *s)
 {
@@ -734,6 +962,10 @@ static Suite *suite(void)
 	tcase_add_loop_test(tcase, stolen_port_guid, 0, 2);
 	tcase_add_test(tcase, names_wanted_in_a_sweep);
 	tcase_add_test(tcase, stolen_sm_node);
+	tcase_add_loop_test(tcase, stolen_host, 0, G_N_ELEMENTS(thefts));
+	tcase_add_loop_test(tcase, stolen_host_in_heavy_sweeps, 0, G_N_ELEMENTS(thefts));
+	tcase_add_loop_test(tcase, stolen_host_leaves, 0, G_N_ELEMENTS(thefts));
+	tcase_add_loop_test(tcase, stolen_host_from_the_start, 0, G_N_ELEMENTS(thefts));
 	tcase_add_loop_test(tcase, two_switches_in_a_row, 0, some_seeds(12));
 	tcase_add_test(tcase, two_switches_at_once);
 	tcase_add_loop_test(tcase, two_switches_from_the_start, 0, some_seeds(27));
