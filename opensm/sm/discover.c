@@ -184,6 +184,8 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	peer->inferred |= peer->info.port_state != IBA_PORT_DOWN;
 	peer->info.port_state = IBA_PORT_DOWN;
 	builder_lose_link(port);
+	if (!builder_is_switch(peer->node))
+		health_nodes_gone(sm); /* or one port of it, with a GUID that another may claim */
 	if (builder_is_switch(peer->node) && !(sweep_is_discovering(sm) && is_fresh(sm, peer)))
 		builder_mark(peer->node);
 	sweep_want(sm, SWEEP_CHANGE);

@@ -225,6 +225,7 @@ static const struct {
 	{"fattree:4", "host-5", "host-4"}, {"fattree:4", "host-4", "host-5"},
 	{"fattree:4", "host-5", "host-9"}, {"fattree:4", "host-9", "host-5"},
 	{"fattree:4", "host-1", "host-9"}, {"dual_port.topo", "host-4", "host-8"},
+	{"dual_port.topo", "host-9", "host-4"},
 };
 
 struct theft {
