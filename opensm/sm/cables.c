@@ -266,12 +266,19 @@ static bool is_at_its_place(const struct sm *sm, const struct builder_port *far)
 	return met && is_placed(sm, far->node);
 }
 
+/* Of two host ports with one GUID the one met first is yet to be used, and the other one is used. */
+static bool is_in_use_instead(const struct builder_port *port, const struct builder_port *far)
+{
+	return has_cable_of_its_own(far) && far->peer->info.port_state == IBA_PORT_INIT &&
+	       port->info.port_state > IBA_PORT_INIT;
+}
+
 /* Where that device was it is no more: this end is asked once more, and then it counts. */
 static bool find_a_place(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->told;
 
-	if (is_at_its_place(sm, far))
+	if (is_at_its_place(sm, far) && !is_in_use_instead(port, far))
 		return false;
 	if (!builder_is_switch(far->node))
 		builder_lose_link(far);

@@ -423,6 +423,21 @@ START_TEST(stolen_host_leaves)
 }
 END_TEST
 
+/* A subnet manager that knows of no cable yet finds both: the one that is in use stays in. */
+START_TEST(stolen_host_at_a_restart)
+{
+	struct theft theft = steal_later((unsigned int)_i);
+
+	scenario_stop(theft.s);
+	scenario_option(theft.s, "-y", NULL);
+	g_string_truncate(theft.s->text, 0);
+	scenario_start(theft.s);
+	scenario_run_ms(theft.s, 5000);
+	expect_kept_out(&theft, theft.victim, theft.thief);
+	expect_well_at_last(&theft);
+}
+END_TEST
+
 /* Both are there from the start: one is in, and stays so. */
 START_TEST(stolen_host_from_the_start)
 {
@@ -966,6 +981,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tcase, stolen_host, 0, G_N_ELEMENTS(thefts));
 	tcase_add_loop_test(tcase, stolen_host_in_heavy_sweeps, 0, G_N_ELEMENTS(thefts));
 	tcase_add_loop_test(tcase, stolen_host_leaves, 0, G_N_ELEMENTS(thefts));
+	tcase_add_loop_test(tcase, stolen_host_at_a_restart, 0, G_N_ELEMENTS(thefts));
 	tcase_add_loop_test(tcase, stolen_host_from_the_start, 0, G_N_ELEMENTS(thefts));
 	tcase_add_loop_test(tcase, two_switches_in_a_row, 0, some_seeds(12));
 	tcase_add_test(tcase, two_switches_at_once);
