@@ -3,11 +3,10 @@
  * Engine torus-2QoS: dimension order routing in a torus or mesh of two or three dimensions.
  *
  * A seed gives the places of a switch and some of its neighbours. From there on, a switch is placed
- * beside a neighbour s that has a place if only one place around s is left for it: it is taken by
- * nobody; it is beside those of all its neighbours that have one; and it is not in the dimension in
- * which s has a neighbour with which it closes a square of cables, since a square has two. (But a
- * ring of four is a square in one dimension: then s says nothing, and seeds must name both
- * neighbours in it.)
+ * beside its neighbours that have a place if only one is left for it: it is taken by nobody; it is
+ * beside those of all these; and from none of them it is in the dimension in which that has another
+ * neighbour with which it closes a square of cables, since a square has two. (But a ring of four is
+ * a square in one dimension: then it says nothing, and seeds must name both neighbours in it.)
  *
  * What the operator calls a line may have the cable that makes it a ring: if not all have places
  * without, they are looked for as if it were one, and that cable carries nothing.
@@ -118,14 +117,17 @@ static unsigned int closed_to(const struct torus *torus, uint32_t sw, uint32_t b
 	return closed;
 }
 
+/* Whether a switch could stand there: beside all neighbours that have a place, as these see it. */
 static bool fits(const struct torus *torus, uint32_t sw, uint32_t place)
 {
 	if (place == FABRIC_NONE || torus->sw[place] != FABRIC_NONE)
 		return false;
 	route_each_edge(torus->graph, sw, edge) {
 		uint32_t beside = torus->place[edge->to];
+		unsigned int way = beside == FABRIC_NONE ? WAYS : way_to(torus, place, beside);
 
-		if (beside != FABRIC_NONE && way_to(torus, place, beside) == WAYS)
+		if (beside != FABRIC_NONE &&
+		    (way == WAYS || closed_to(torus, sw, edge->to) >> way / 2 & 1))
 			return false;
 	}
 	return true;
@@ -137,32 +139,24 @@ static void put(struct torus *torus, uint32_t sw, uint32_t place)
 	torus->place[sw] = place;
 }
 
-/* Whether a switch has a place now. */
-static bool try_beside(struct torus *torus, uint32_t sw, uint32_t beside)
+/* Whether a switch has a place now: the only one that it fits in. */
+static bool try_switch(struct torus *torus, uint32_t sw)
 {
-	unsigned int closed = closed_to(torus, sw, beside);
 	uint32_t found = FABRIC_NONE;
 
-	for (unsigned int way = 0; way < WAYS; way++) {
-		uint32_t place = step(torus, torus->place[beside], way);
+	route_each_edge(torus->graph, sw, edge)
+		for (unsigned int i = 0; i < WAYS && torus->place[edge->to] != FABRIC_NONE; i++) {
+			uint32_t place = step(torus, torus->place[edge->to], i);
 
-		if (closed >> way / 2 & 1 || !fits(torus, sw, place))
-			continue;
-		if (found != FABRIC_NONE && found != place)
-			return false;
-		found = place;
-	}
+			if (place == found || !fits(torus, sw, place))
+				continue;
+			if (found != FABRIC_NONE)
+				return false;
+			found = place;
+		}
 	if (found != FABRIC_NONE)
 		put(torus, sw, found);
 	return found != FABRIC_NONE;
-}
-
-static bool try_switch(struct torus *torus, uint32_t sw)
-{
-	route_each_edge(torus->graph, sw, edge)
-		if (torus->place[edge->to] != FABRIC_NONE && try_beside(torus, sw, edge->to))
-			return true;
-	return false;
 }
 
 /* ---- seeds ---- */
@@ -270,13 +264,13 @@ static bool list_edges(struct torus *torus, GError **error)
 					      sw);
 		route_each_edge(graph, sw, edge) {
 			uint32_t to = torus->place[edge->to];
-			unsigned int way = way_to(torus, place, to);
+			unsigned int way = way_to(&rings, place, to);
 
-			if (to != FABRIC_NONE && way_to(&rings, place, to) == WAYS)
+			if (to != FABRIC_NONE && way == WAYS)
 				return refuse_network(
 					torus, error,
 					"has a cable to a switch that is not beside it", sw);
-			if (to != FABRIC_NONE && way < WAYS)
+			if (to != FABRIC_NONE && step(torus, place, way) == to)
 				torus->edge[place * WAYS + way] = edge - graph->edges;
 		}
 	}
@@ -351,15 +345,9 @@ static uint8_t sl_of(const struct torus *torus, uint32_t from, uint32_t to)
 /* Whether cables lead that way as far as a place, or to the place before it if it is empty. */
 static bool is_whole(const struct torus *torus, uint32_t place, unsigned int way, uint32_t to)
 {
-	while (place != to) {
-		uint32_t next = step(torus, place, way);
-
-		if (next == to && torus->sw[to] == FABRIC_NONE)
-			return true;
-		if (next == FABRIC_NONE || edge_of(torus, place, way) == FABRIC_NONE)
-			return false;
-		place = next;
-	}
+	for (; place != to; place = step(torus, place, way))
+		if (edge_of(torus, place, way) == FABRIC_NONE)
+			return step(torus, place, way) == to && torus->sw[to] == FABRIC_NONE;
 	return true;
 }
 
@@ -406,28 +394,20 @@ static bool refuse_way(const struct torus *torus, GError **error, uint32_t from,
 	return false;
 }
 
-/* Where a port comes in port_order, and then by its number. */
-static unsigned int rank_of(const struct route_torus *file, uint8_t port)
-{
-	const uint8_t *at =
-		file->n_port_order ? memchr(file->port_order, port, file->n_port_order) : NULL;
-
-	return at ? at - file->port_order : 256u + port;
-}
-
-/* LIDs of a switch by its hosts take cables in parallel in turn. */
-static uint32_t turn_of(const struct torus *torus, const struct route_target *target)
+/* LIDs of a switch take cables in parallel in turn, by their hosts: first those of port_order. */
+static void list_turns(const struct torus *torus, uint32_t sw, uint32_t *turns)
 {
 	const struct route_graph *graph = torus->graph;
-	unsigned int rank = rank_of(torus->file, target->exit);
-	uint32_t turn = 0, first = graph->first_target[target->leaf];
+	const struct route_torus *file = torus->file;
+	uint32_t turn = 0, first = graph->first_target[sw], last = graph->first_target[sw + 1];
 
-	for (uint32_t t = first; t < graph->first_target[target->leaf + 1]; t++) {
-		unsigned int other = rank_of(torus->file, graph->targets[t].exit);
-
-		turn += other < rank || (other == rank && &graph->targets[t] < target);
-	}
-	return turn;
+	memset(turns + first, 0xFF, (last - first) * sizeof(*turns));
+	for (uint32_t i = 0; i <= file->n_port_order; i++)
+		for (uint32_t t = first; t < last; t++)
+			if (turns[t] == UINT32_MAX &&
+			    (i == file->n_port_order ||
+			     graph->targets[t].exit == file->port_order[i]))
+				turns[t] = turn++;
 }
 
 static void put_entries(const struct torus *torus, uint32_t from, uint32_t to,
@@ -468,8 +448,8 @@ static bool fill(struct torus *torus, GError **error)
 	uint16_t *most = &torus->routing->max_hops;
 	g_autofree uint32_t *turns = g_new(uint32_t, route_n_targets(graph) + 1);
 
-	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		turns[t] = turn_of(torus, &graph->targets[t]);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		list_turns(torus, sw, turns);
 	for (uint32_t from = 0; from < graph->n; from++)
 		for (uint32_t to = 0; to < graph->n; to++) {
 			unsigned int hops = walk(torus, torus->place[from], torus->place[to]);
@@ -491,27 +471,20 @@ static unsigned int vl_of(unsigned int vls, unsigned int in, unsigned int out, u
 	return (sl >> out / 2 & 1) | (vls >= 4 && turned) << 1 | (vls >= 8 && sl & LEVEL) << 2;
 }
 
-/* The way in which each port of a switch leads; WAYS: to no other switch. */
-static void list_ways(const struct torus *torus, uint32_t sw, uint8_t ways[256])
-{
-	const struct route_graph *graph = torus->graph;
-
-	memset(ways, WAYS, 256);
-	for (unsigned int way = WAYS; way-- > 0;) {
-		uint32_t e = edge_of(torus, torus->place[sw], way);
-
-		for (unsigned int k = 0; e != FABRIC_NONE && k < graph->edges[e].n_links; k++)
-			ways[graph->links[graph->edges[e].first_link + k]] = way;
-	}
-}
-
 static void put_turns(const struct torus *torus, struct route_lanes *lanes, unsigned int vls,
 		      uint32_t sw)
 {
+	const struct route_graph *graph = torus->graph;
 	uint16_t width = lanes->turns->width[sw];
-	uint8_t ways[256];
+	uint32_t edges[256];
+	uint8_t ways[256]; /* in which each port leads; WAYS: to no other switch */
 
-	list_ways(torus, sw, ways);
+	route_edges_by_port(graph, sw, edges);
+	for (unsigned int port = 0; port < 256; port++)
+		ways[port] = edges[port] == FABRIC_NONE
+				     ? WAYS
+				     : way_to(torus, torus->place[sw],
+					      torus->place[graph->edges[edges[port]].to]);
 	for (unsigned int in = 0; in < width; in++)
 		for (unsigned int out = 0; out < width; out++)
 			for (unsigned int sl = 0; sl < ROUTE_SLS && ways[out] < WAYS; sl++)
@@ -565,28 +538,15 @@ static uint32_t find_root(const struct torus *torus)
 	return root;
 }
 
-/* Whether a ring lacks a cable: then its dateline does not count. */
-static bool is_broken(const struct torus *torus, uint32_t place, unsigned int d)
-{
-	for (unsigned int i = 0; torus->loops[d] && i < torus->radix[d]; i++)
-		if (edge_of(torus, with(torus, place, d, i), 2 * d) == FABRIC_NONE)
-			return true;
-	return false;
-}
-
-/* The way to the root on the tree; WAYS if there is none. */
+/* The way to the root on the tree; WAYS if there is none. No corner of it is empty. */
 static unsigned int trunk_way(const struct torus *torus, uint32_t place)
 {
 	for (unsigned int d = 3; d-- > 0;) {
 		unsigned int a = coordinate_of(torus, place, d);
-		unsigned int b = coordinate_of(torus, torus->root, d), way = 2 * d + (b < a);
-		uint32_t to = with(torus, place, d, b);
+		unsigned int b = coordinate_of(torus, torus->root, d);
 
-		if (a == b)
-			continue;
-		if (!is_broken(torus, place, d))
-			return way;
-		return torus->sw[to] == FABRIC_NONE ? WAYS : whole_way(torus, place, way, to);
+		if (a != b)
+			return whole_way(torus, place, 2 * d + (b < a), with(torus, place, d, b));
 	}
 	return WAYS;
 }
