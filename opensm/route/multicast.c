@@ -22,7 +22,6 @@ struct route_ground {
 	struct route_graph *graph; /* without cables to switches that have no room */
 	uint32_t room;
 	uint8_t *hops; /* [switch * n + switch]: from one to the other, by an order down alone */
-	uint8_t *up;   /* the same from the other to the one; without an order it is hops */
 	bool keeps;    /* to an order or a trunk */
 	struct route_ground *plain; /* that does not, once somebody needed it */
 };
@@ -66,17 +65,6 @@ static bool *find_unused(const struct fabric *fabric, uint32_t room, const uint8
 	return unused;
 }
 
-/* Hops from each switch downwards; NULL if some are too many. */
-static uint8_t *find_down(const struct route_graph *graph)
-{
-	uint8_t *hops = route_hops_all(graph, NULL);
-
-	for (size_t i = 0; hops && i < (size_t)graph->n * graph->n; i++)
-		if (hops[i] & ROUTE_UP)
-			hops[i] = ROUTE_FAR;
-	return hops;
-}
-
 struct route_ground *route_ground_new(const struct fabric *fabric, const struct routing *routing,
 				      uint32_t room)
 {
@@ -89,16 +77,12 @@ struct route_ground *route_ground_new(const struct fabric *fabric, const struct 
 	ground->graph = graph;
 	ground->room = room;
 	ground->keeps = routing && (routing->order || routing->trunk);
-	if (!fits || !routing->order) {
-		ground->hops = ground->up = route_hops_all(graph, NULL);
-		return ground;
-	}
-	route_orient_by(graph, g_memdup2(routing->order, n * sizeof(*routing->order)));
-	ground->hops = find_down(graph);
-	ground->up = ground->hops ? g_malloc((size_t)n * n + 1) : NULL;
-	for (uint32_t a = 0; ground->hops && a < n; a++)
-		for (uint32_t b = 0; b < n; b++)
-			ground->up[(size_t)a * n + b] = ground->hops[(size_t)b * n + a];
+	if (fits && routing->order)
+		route_orient_by(graph, g_memdup2(routing->order, n * sizeof(*routing->order)));
+	ground->hops = route_hops_all(graph, NULL);
+	for (size_t i = 0; ground->hops && graph->up && i < (size_t)n * n; i++)
+		if (ground->hops[i] & ROUTE_UP)
+			ground->hops[i] = ROUTE_FAR;
 	return ground;
 }
 
@@ -108,8 +92,6 @@ void route_ground_free(struct route_ground *ground)
 		return;
 	route_ground_free(ground->plain);
 	route_graph_free(ground->graph);
-	if (ground->up != ground->hops)
-		g_free(ground->up);
 	g_free(ground->hops);
 	g_free(ground);
 }
@@ -119,9 +101,11 @@ bool *route_ground_compare(const struct route_ground *a, const struct route_grou
 	uint32_t n = a->graph->n;
 	bool *differs = g_new0(bool, n + 1);
 
-	for (uint32_t sw = 0; sw < n; sw++)
-		differs[sw] = !a->up || !b->up ||
-			      memcmp(a->up + (size_t)sw * n, b->up + (size_t)sw * n, n);
+	for (uint32_t from = 0; from < n; from++)
+		for (uint32_t sw = 0; sw < n; sw++)
+			differs[sw] |= !a->hops || !b->hops ||
+				       a->hops[(size_t)from * n + sw] !=
+					       b->hops[(size_t)from * n + sw];
 	return differs;
 }
 
@@ -130,15 +114,6 @@ static bool leads_up(const struct route_graph *graph, const uint8_t *hops, uint3
 		     const struct route_edge *edge)
 {
 	return hops[edge->to] + 1 == hops[sw] && (!graph->up || graph->up[edge - graph->edges]);
-}
-
-/* Far from its root it is only by an order that it does not keep to. */
-static bool same_way(const struct route_tree *tree, uint32_t i, const struct route_ground *a,
-		     const struct route_ground *b)
-{
-	size_t place = (size_t)tree->root * a->graph->n + tree->switches[i];
-
-	return a->hops[place] == b->hops[place] && a->hops[place] != ROUTE_FAR;
 }
 
 /* Whether a switch of a tree hangs on its parent by a cable by which it could be grown so. */
@@ -158,10 +133,13 @@ bool route_tree_stays(const struct route_tree *tree, const struct route_ground *
 		      const struct fabric *fabric)
 {
 	for (uint32_t i = 0; i < tree->n; i++) {
-		uint32_t port = fabric_switch_port(fabric, tree->switches[i], tree->up[i]);
+		uint32_t sw = tree->switches[i], port = fabric_switch_port(fabric, sw, tree->up[i]);
+		size_t place = (size_t)tree->root * ground->graph->n + sw;
 
-		if (!same_way(tree, i, before, ground) ||
-		    !may_hang(ground, tree->root, tree->switches[i], tree->up[i]) ||
+		/* Far from its root it is only by an order that it does not keep to. */
+		if (ground->hops[place] == ROUTE_FAR ||
+		    before->hops[place] != ground->hops[place] ||
+		    !may_hang(ground, tree->root, sw, tree->up[i]) ||
 		    from->ports[port].peer != fabric->ports[port].peer)
 			return false;
 	}
@@ -170,14 +148,10 @@ bool route_tree_stays(const struct route_tree *tree, const struct route_ground *
 
 /* ---- a tree ---- */
 
-/* The switch of a member and its port there; FABRIC_NONE if it has none with room for the group. */
-static uint32_t switch_of(const struct grow *grow, uint32_t member, uint8_t *exit)
+/* Whether a switch has room for the group. */
+static bool has_room(const struct grow *grow, uint32_t sw)
 {
-	uint32_t sw = fabric_leaf(grow->fabric, grow->group->members[member], exit);
-
-	if (sw != FABRIC_NONE && fabric_mlids(grow->fabric, sw) < grow->group->room)
-		return FABRIC_NONE;
-	return sw;
+	return fabric_mlids(grow->fabric, sw) >= grow->group->room;
 }
 
 /* Counts members by switch; a member named twice counts once, who only sends gets no exit. */
@@ -187,10 +161,10 @@ static void place_members(struct grow *grow)
 
 	for (uint32_t i = 0; i < group->n_members; i++) {
 		uint8_t exit;
-		uint32_t sw = switch_of(grow, i, &exit);
+		uint32_t sw = fabric_leaf(grow->fabric, group->members[i], &exit);
 		struct spot *spot;
 
-		if (sw == FABRIC_NONE)
+		if (sw == FABRIC_NONE || !has_room(grow, sw))
 			continue;
 		spot = &grow->spots[sw];
 		if (group->only_sends && group->only_sends[i]) {
@@ -204,10 +178,21 @@ static void place_members(struct grow *grow)
 
 #define LOST (UINT64_C(1) << 32) /* costs more than all hops together */
 
-static void add_row(const uint8_t *row, uint32_t n, uint64_t weight, uint64_t *costs)
+/* From each switch to all members. */
+static void add_costs(const struct grow *grow, const uint8_t *hops, uint64_t *costs)
 {
+	uint32_t n = grow->graph->n, n_places = 0;
+	g_autofree uint32_t *places = g_new(uint32_t, n + 1);
+
 	for (uint32_t sw = 0; sw < n; sw++)
-		costs[sw] += weight * (row[sw] == ROUTE_FAR ? LOST : row[sw]);
+		if (grow->spots[sw].members)
+			places[n_places++] = sw;
+	for (uint32_t sw = 0; sw < n; sw++, hops += n)
+		for (uint32_t i = 0; i < n_places; i++) {
+			uint64_t cost = hops[places[i]] == ROUTE_FAR ? LOST : hops[places[i]];
+
+			costs[sw] += cost * grow->spots[places[i]].members;
+		}
 }
 
 /* Whether the root of before is good enough: it loses no more, and is not much farther. */
@@ -234,18 +219,16 @@ static uint32_t least_loaded(const struct grow *grow, const uint64_t *costs)
 }
 
 /* Most members in reach, then fewest hops to them, then the lowest index. */
-static bool choose_root(struct grow *grow, const uint8_t *up)
+static bool choose_root(struct grow *grow, const uint8_t *hops)
 {
 	uint32_t n = grow->graph->n, n_members = 0;
 	g_autofree uint64_t *costs = g_new0(uint64_t, n + 1);
 
-	for (uint32_t sw = 0; up && sw < n; sw++) {
-		uint32_t weight = grow->spots[sw].members;
-
-		if (weight)
-			add_row(up + (size_t)sw * n, n, weight, costs);
-		n_members += weight;
-	}
+	if (!hops)
+		return false;
+	add_costs(grow, hops, costs);
+	for (uint32_t sw = 0; sw < n; sw++)
+		n_members += grow->spots[sw].members;
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (costs[sw] < costs[grow->root])
 			grow->root = sw;
@@ -316,24 +299,23 @@ static void grow_tree(struct grow *grow)
 
 static void list_tree(const struct grow *grow, struct route_tree *tree)
 {
-	uint32_t n = grow->graph->n;
+	uint32_t n = grow->graph->n, i = 0;
 
+	for (uint32_t sw = 0; sw < n; sw++)
+		tree->n += grow->spots[sw].in_tree;
 	tree->root = grow->root;
-	tree->switches = g_new(uint32_t, n);
-	tree->ports = g_new(struct route_port_set, n);
-	tree->up = g_malloc(n + 1);
+	tree->switches = g_new(uint32_t, tree->n);
+	tree->ports = g_new(struct route_port_set, tree->n);
+	tree->up = g_malloc(tree->n + 1);
 	for (uint32_t sw = 0; sw < n; sw++) {
 		const struct spot *spot = &grow->spots[sw];
 
 		if (!spot->in_tree)
 			continue;
-		tree->switches[tree->n] = sw;
-		tree->up[tree->n] = spot->up;
-		tree->ports[tree->n++] = spot->ports;
+		tree->switches[i] = sw;
+		tree->up[i] = spot->up;
+		tree->ports[i++] = spot->ports;
 	}
-	tree->switches = g_renew(uint32_t, tree->switches, tree->n);
-	tree->ports = g_renew(struct route_port_set, tree->ports, tree->n);
-	tree->up = g_realloc(tree->up, tree->n + 1);
 }
 
 /* moved: see route_multicast_on(). */
@@ -359,12 +341,9 @@ static uint32_t count_left_out(const struct grow *grow)
 	uint8_t exit;
 
 	for (uint32_t i = 0; i < grow->group->n_members; i++) {
-		uint32_t sw = switch_of(grow, i, &exit);
+		uint32_t sw = fabric_leaf(grow->fabric, grow->group->members[i], &exit);
 
-		if (sw == FABRIC_NONE)
-			n += fabric_leaf(grow->fabric, grow->group->members[i], &exit) == sw;
-		else
-			n += !grow->spots[sw].in_tree;
+		n += sw == FABRIC_NONE || (has_room(grow, sw) && !grow->spots[sw].in_tree);
 	}
 	return n;
 }
@@ -381,7 +360,7 @@ static struct route_tree *grow_on(const struct route_ground *ground, const struc
 	ref_init(&tree->ref);
 	take_over(&grow, before, moved);
 	place_members(&grow);
-	if (choose_root(&grow, ground->up)) {
+	if (choose_root(&grow, ground->hops)) {
 		grow.hops = ground->hops + (size_t)grow.root * grow.graph->n;
 		grow_tree(&grow);
 		list_tree(&grow, tree);
