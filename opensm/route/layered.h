@@ -108,6 +108,13 @@ static inline uint32_t layered_kept_channel(const struct layered *layered,
 	return route_channel(layered->channels, sw, route_kept_port(kept, sw, lid));
 }
 
+/* For each hop of a LID by the tables at hand, from a switch to another: whence, and by what. */
+#define layered_each_hop(layered, first, last, lid, sw, channel) \
+	for (uint32_t sw = first, channel; \
+	     sw != (last) && \
+	     (channel = route_columns_get(&(layered)->way->columns, sw, lid)) != FABRIC_NONE; \
+	     sw = (layered)->channels->to[channel])
+
 /* The LIDs of the hosts of a switch, then its own. */
 static inline uint16_t layered_lid(const struct route_graph *graph, uint32_t sw, unsigned int i)
 {

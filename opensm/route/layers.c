@@ -57,19 +57,17 @@ static void note_lid(const struct noting *noting, uint32_t to, uint16_t lid, boo
 		return;
 	for (uint32_t from = 0; from < layered->graph->n; from++) {
 		struct acyclic_step step = {FABRIC_NONE, FABRIC_NONE};
-		uint32_t sw = from;
 
 		if (!all && !route_is_source(layered->graph, from))
 			continue;
-		while (sw != to) {
-			step.to = route_columns_get(&layered->way->columns, sw, lid);
-			if (step.to != FABRIC_NONE && step.from != FABRIC_NONE)
+		layered_each_hop(layered, from, to, lid, sw, channel) {
+			step.to = channel;
+			if (step.from != FABRIC_NONE)
 				acyclic_note(noting->lane, step);
-			if (step.to == FABRIC_NONE || mark[sw] == lid)
+			if (mark[sw] == lid)
 				break;
 			mark[sw] = lid;
-			step.from = step.to;
-			sw = layered->channels->to[step.to];
+			step.from = channel;
 		}
 	}
 }
@@ -252,12 +250,9 @@ static bool goes_as_kept(const struct layers *layers, uint32_t from, uint32_t to
 	for (unsigned int i = 0; i < n; i++) {
 		uint16_t lid = layered_lid(layered->graph, to, i);
 
-		for (uint32_t sw = from, c; sw != to; sw = layered->channels->to[c]) {
-			c = layered_kept_channel(layered, layers->at, sw, lid);
-			if (c == FABRIC_NONE ||
-			    c != route_columns_get(&layered->way->columns, sw, lid))
+		layered_each_hop(layered, from, to, lid, sw, channel)
+			if (layered_kept_channel(layered, layers->at, sw, lid) != channel)
 				return false;
-		}
 	}
 	return true;
 }
@@ -267,12 +262,12 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 	const struct layers *layers = arg;
 	const struct route_graph *graph = layers->layered->graph;
 	uint32_t sm = graph->sm_switch;
+	uint8_t hops = layers->layered->hops[(size_t)a * graph->n + b];
 
 	if (layers->kind == PAIR_KEPT) /* the SM's have another lane */
-		return a < b && a != sm && b != sm && goes_as_kept(layers, a, b) &&
-		       goes_as_kept(layers, b, a);
-	return (layers->kind != PAIR_OF_HOSTS ||
-		layers->layered->hops[(size_t)a * graph->n + b] == layers->hops) &&
+		return a < b && a != sm && b != sm && hops != ROUTE_FAR &&
+		       goes_as_kept(layers, a, b) && goes_as_kept(layers, b, a);
+	return (layers->kind != PAIR_OF_HOSTS || hops == layers->hops) &&
 	       layered_is_kind(graph, layers->kind, a, b);
 }
 

@@ -271,13 +271,10 @@ static void count_flows(struct nue *nue, uint32_t dest, bool add)
 
 	for (uint32_t from = 0; lid && from < graph->n; from++) {
 		uint64_t flow = from == dest ? 0 : flow_to(graph, from, dest), hops = 0;
-		uint32_t sw = from, c;
 
-		for (; sw != dest; sw = layered->channels->to[c], hops++) {
-			c = route_columns_get(&layered->way->columns, sw, lid);
-			if (c == FABRIC_NONE)
-				break;
+		layered_each_hop(layered, from, dest, lid, sw, c) {
 			nue->load[c] += add ? flow : -flow;
+			hops++;
 		}
 		nue->sum += add ? hops * flow : -(hops * flow);
 		*most = add ? MAX(*most, hops) : *most;

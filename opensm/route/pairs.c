@@ -22,24 +22,6 @@ struct pipeline {
 	bool done; /* it wants no more */
 };
 
-/* None if the tables have no way. */
-static void list_path(const struct layered *layered, uint32_t sw, uint32_t to, uint16_t lid,
-		      struct layered_pair *pair)
-{
-	struct acyclic_step *next = pair->steps + pair->n, step = {FABRIC_NONE, FABRIC_NONE};
-
-	while (sw != to) {
-		step.to = route_columns_get(&layered->way->columns, sw, lid);
-		if (step.to == FABRIC_NONE)
-			return;
-		if (step.from != FABRIC_NONE)
-			*next++ = step;
-		step.from = step.to;
-		sw = layered->channels->to[step.to];
-	}
-	pair->n = next - pair->steps;
-}
-
 static void list_paths(const struct layered *layered, uint32_t from, uint32_t to,
 		       struct layered_pair *pair)
 {
@@ -48,6 +30,7 @@ static void list_paths(const struct layered *layered, uint32_t from, uint32_t to
 
 	for (unsigned int i = 0; i < n; i++) {
 		uint16_t lid = layered_lid(layered->graph, to, i);
+		struct acyclic_step step = {FABRIC_NONE, FABRIC_NONE};
 
 		if (layered->way->repeats[lid])
 			continue;
@@ -55,7 +38,12 @@ static void list_paths(const struct layered *layered, uint32_t from, uint32_t to
 			pair->room = 2 * (pair->n + most);
 			pair->steps = g_renew(struct acyclic_step, pair->steps, pair->room);
 		}
-		list_path(layered, from, to, lid, pair);
+		layered_each_hop(layered, from, to, lid, sw, channel) {
+			step.to = channel;
+			if (step.from != FABRIC_NONE)
+				pair->steps[pair->n++] = step;
+			step.from = channel;
+		}
 	}
 }
 

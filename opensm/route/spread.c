@@ -535,7 +535,8 @@ static void spread_all(struct layered *layered, unsigned int ways)
 	uint32_t n = 0;
 
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++) {
-		if (!(ways >> by & 1) || layered->ways[by].is_spread)
+		if (!(ways >> by & 1) || layered->ways[by].is_spread ||
+		    !layered_is_way(layered, by))
 			continue;
 		layered_turn_to(layered, by);
 		layered->way->is_spread = true;
@@ -552,12 +553,8 @@ static void spread_all(struct layered *layered, unsigned int ways)
 
 void layered_spread_ahead(struct layered *layered, unsigned int ways)
 {
-	if (layered->graph->threads <= 1)
-		return;
-	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
-		if (ways >> by & 1 && !layered_is_way(layered, by))
-			ways &= ~(1u << by);
-	spread_all(layered, ways);
+	if (layered->graph->threads > 1)
+		spread_all(layered, ways);
 }
 
 uint64_t layered_spread(struct layered *layered, enum spread_by by)
@@ -571,10 +568,10 @@ uint64_t layered_spread_leaves(struct layered *layered)
 {
 	uint64_t by_load, by_port;
 
+	if (layered->kept)
+		return layered_spread(layered, SPREAD_LIDS);
 	layered_spread_ahead(layered, 1u << SPREAD_LEAVES | 1u << SPREAD_PORTS);
 	by_load = layered_spread(layered, SPREAD_LEAVES);
-	if (layered->kept)
-		return by_load;
 	by_port = layered_spread(layered, SPREAD_PORTS);
 	return by_port > by_load ? layered_spread(layered, SPREAD_LEAVES) : by_port;
 }
