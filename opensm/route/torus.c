@@ -342,22 +342,24 @@ static uint8_t sl_of(const struct torus *torus, uint32_t from, uint32_t to)
 	return sl;
 }
 
-/* Whether cables lead that way as far as a place, or to the place before it if it is empty. */
-static bool is_whole(const struct torus *torus, uint32_t place, unsigned int way, uint32_t to)
-{
-	for (; place != to; place = step(torus, place, way))
-		if (edge_of(torus, place, way) == FABRIC_NONE)
-			return step(torus, place, way) == to && torus->sw[to] == FABRIC_NONE;
-	return true;
-}
-
-/* In the dimension of the usual way, or WAYS. */
-static unsigned int whole_way(const struct torus *torus, uint32_t place, unsigned int usual,
+/*
+ * The usual way, or that against it, by which cables lead as far as a place, or to the place before
+ * it if it is empty; or WAYS.
+ */
+static unsigned int whole_way(const struct torus *torus, uint32_t from, unsigned int usual,
 			      uint32_t to)
 {
-	if (is_whole(torus, place, usual, to))
-		return usual;
-	return is_whole(torus, place, usual ^ 1, to) ? usual ^ 1 : WAYS;
+	for (unsigned int against = 0; against < 2; against++) {
+		unsigned int way = usual ^ against;
+		uint32_t place = from;
+
+		while (place != to && edge_of(torus, place, way) != FABRIC_NONE)
+			place = step(torus, place, way);
+		if (place == to ||
+		    (step(torus, place, way) == to && torus->sw[to] == FABRIC_NONE))
+			return way;
+	}
+	return WAYS;
 }
 
 /* The first dimension in which they differ, but not into an empty corner. */
@@ -575,7 +577,7 @@ static bool make_trunk(struct torus *torus, GError **error)
 /* ---- the whole ---- */
 
 /* Those that are gone must follow each other in the last dimension: others may close a cycle. */
-static bool may_be_gone(struct torus *torus)
+static bool may_be_gone(struct torus *torus, GError **error)
 {
 	uint32_t one = FABRIC_NONE;
 
@@ -583,8 +585,13 @@ static bool may_be_gone(struct torus *torus)
 		if (torus->sw[place] != FABRIC_NONE)
 			continue;
 		torus->gone++;
-		if (one != FABRIC_NONE && with(torus, place, torus->last, 0) != one)
+		if (one != FABRIC_NONE && with(torus, place, torus->last, 0) != one) {
+			g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+				    "%u or more switches of the torus are gone, and not all beside "
+				    "each other in its last dimension",
+				    torus->gone);
 			return false;
+		}
 		one = with(torus, place, torus->last, 0);
 		torus->high = coordinate_of(torus, place, torus->last);
 		torus->low = torus->gone == 1 ? torus->high : torus->low;
@@ -637,15 +644,8 @@ static bool route(struct torus *torus, unsigned int vls, GError **error)
 {
 	unsigned int use;
 
-	if (!has_room(torus, error))
+	if (!has_room(torus, error) || !may_be_gone(torus, error))
 		return false;
-	if (!may_be_gone(torus)) {
-		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-			    "%u or more switches of the torus are gone, and not all beside each "
-			    "other in its last dimension",
-			    torus->gone);
-		return false;
-	}
 	use = choose_lanes(torus, vls, error);
 	if (!use || !fill(torus, error) || !make_trunk(torus, error))
 		return false;
