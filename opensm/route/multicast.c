@@ -195,15 +195,6 @@ static void add_costs(const struct grow *grow, const uint8_t *hops, uint64_t *co
 		}
 }
 
-/* Whether the root of before is good enough: it loses no more, and is not much farther. */
-static bool keeps_root(const struct grow *grow, const uint64_t *costs)
-{
-	uint64_t best = costs[grow->root];
-
-	return grow->root_before != FABRIC_NONE &&
-	       costs[grow->root_before] <= best + (best % LOST) / 2;
-}
-
 /* Of those about as near the members as the best, the one that is the root of the fewest trees. */
 static uint32_t least_loaded(const struct grow *grow, const uint64_t *costs)
 {
@@ -218,11 +209,15 @@ static uint32_t least_loaded(const struct grow *grow, const uint64_t *costs)
 	return root;
 }
 
-/* Most members in reach, then fewest hops to them, then the lowest index. */
+/*
+ * Most members in reach, then fewest hops to them, then the lowest index; but that of the tree
+ * before if it loses no more, and is not much farther.
+ */
 static bool choose_root(struct grow *grow, const uint8_t *hops)
 {
-	uint32_t n = grow->graph->n, n_members = 0;
+	uint32_t n = grow->graph->n, n_members = 0, before = grow->root_before;
 	g_autofree uint64_t *costs = g_new0(uint64_t, n + 1);
+	uint64_t best;
 
 	if (!hops)
 		return false;
@@ -232,8 +227,9 @@ static bool choose_root(struct grow *grow, const uint8_t *hops)
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (costs[sw] < costs[grow->root])
 			grow->root = sw;
-	if (keeps_root(grow, costs))
-		grow->root = grow->root_before;
+	best = costs[grow->root];
+	if (before != FABRIC_NONE && costs[before] <= best + (best % LOST) / 2)
+		grow->root = before;
 	else if (grow->group->load)
 		grow->root = least_loaded(grow, costs);
 	return costs[grow->root] / LOST < n_members;
