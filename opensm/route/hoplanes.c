@@ -379,7 +379,7 @@ static bool route_by_load(struct layered *layered, GError **error)
 	hop.rank = g_malloc(layered->channels->n_steps + 1);
 	layered_spread_ahead(layered, SPREAD_ALL);
 	for (by = SPREAD_LIDS; by < SPREAD_WAYS; by++)
-		most[by] = layered_is_way(layered, by) ? layered_spread(layered, by) : UINT64_MAX;
+		most[by] = layered_spread(layered, by);
 	for (by = best_way(most); !good && most[by] < UINT64_MAX; by = best_way(most)) {
 		layered_spread(layered, by);
 		layered_find_trunk(layered, true);

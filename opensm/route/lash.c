@@ -11,11 +11,9 @@ static bool assign(struct layered *layered, GError **error)
 {
 	const struct route_input *input = layered->input;
 
-	if (input->find_mesh && layered_is_way(layered, SPREAD_DIMENSIONS)) {
-		layered_spread(layered, SPREAD_DIMENSIONS);
-		if (layered_assign(layered, input->lash_start_vl, NULL))
-			return true;
-	}
+	if (input->find_mesh && layered_spread(layered, SPREAD_DIMENSIONS) < UINT64_MAX &&
+	    layered_assign(layered, input->lash_start_vl, NULL))
+		return true;
 	return layered_assign_leaves(layered, input->lash_start_vl, error);
 }
 

@@ -168,12 +168,6 @@ static struct routing *compute_kept(const struct route_engine *engine, const str
 	return routing;
 }
 
-/* Whether there are cables that were not there when the tables were made that it keeps. */
-static bool has_more_cables(const struct routing *kept)
-{
-	return kept->layered.n_channels > kept->layered.base->layered.n_channels;
-}
-
 /* Whether the busiest channel carries over a quarter more than in other tables. */
 static bool is_busier(const struct routing *routing, const struct routing *other)
 {
@@ -187,8 +181,9 @@ struct routing *layered_compute(const struct route_engine *engine, const struct 
 
 	if (input->old)
 		kept = compute_kept(engine, fabric, input);
-	if (kept && !has_more_cables(kept) && !is_busier(kept, kept->layered.base))
-		return kept;
+	if (kept && kept->layered.n_channels <= kept->layered.base->layered.n_channels &&
+	    !is_busier(kept, kept->layered.base))
+		return kept; /* there are no cables that were not there then */
 	routing = compute_anew(engine, fabric, input, kept ? NULL : error);
 	if (!kept || (routing && is_busier(kept, routing))) {
 		routing_unref(kept);

@@ -163,17 +163,15 @@ uint8_t *route_dimensions(const struct route_graph *graph);
 
 /* ---- spread.c: paths that are spread over the cables by what these carry so far ---- */
 
-/*
- * Whether a way makes other tables than those before it: if tables are kept it makes no difference
- * how the rest is spread, for LIDs that went together go on so, but for dimensions; and these are
- * not everywhere.
- */
-bool layered_is_way(struct layered *layered, enum spread_by by);
-
 /* Fills those of ways, a bit each, that may be wanted next, if there are threads for it. */
 void layered_spread_ahead(struct layered *layered, unsigned int ways);
 
-/* Fills the tables once; returns the load of the busiest channel, all hosts sending to all. */
+/*
+ * Fills the tables of a way once; returns the load of the busiest channel, all hosts sending to
+ * all. UINT64_MAX, and nothing, if it makes no other tables than those before it: if tables are
+ * kept it makes no difference how the rest is spread, for LIDs that went together go on so, but for
+ * dimensions; and these are not everywhere.
+ */
 uint64_t layered_spread(struct layered *layered, enum spread_by by);
 
 /* By leaves or ports, whichever loads the busiest channel less; the same is returned. */

@@ -419,10 +419,8 @@ bool layered_assign_leaves(struct layered *layered, uint8_t first, GError **erro
 	if (layered_assign(layered, first, NULL))
 		return true;
 	for (enum spread_by by = SPREAD_PORTS; by <= SPREAD_DIMENSIONS; by++) {
-		if (!layered_is_way(layered, by))
-			continue;
-		layered_spread(layered, by);
-		if (!layered_assign(layered, first, NULL))
+		if (layered_spread(layered, by) == UINT64_MAX ||
+		    !layered_assign(layered, first, NULL))
 			continue;
 		routing_note(layered->way->routing,
 			     "spread by load, paths take more virtual lanes than there are: so "

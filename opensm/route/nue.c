@@ -392,13 +392,10 @@ static bool route_on_lanes(struct layered *layered)
 	bool good = false;
 
 	layered_spread_ahead(layered, SPREAD_LOADS);
-	for (enum spread_by by = SPREAD_LIDS; !good && by < SPREAD_WAYS; by++) {
-		if (!layered_is_way(layered, by))
-			continue;
-		layered_spread(layered, by);
-		good = layered->vls == 1 ? layered_assign_one(layered)
-					 : layered_assign(layered, 0, NULL);
-	}
+	for (enum spread_by by = SPREAD_LIDS; !good && by < SPREAD_WAYS; by++)
+		if (layered_spread(layered, by) < UINT64_MAX)
+			good = layered->vls == 1 ? layered_assign_one(layered)
+						 : layered_assign(layered, 0, NULL);
 	return good;
 }
 

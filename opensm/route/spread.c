@@ -471,7 +471,7 @@ static void find_repeats(const struct route_graph *graph, const struct layered_w
 	}
 }
 
-bool layered_is_way(struct layered *layered, enum spread_by by)
+static bool is_way(struct layered *layered, enum spread_by by)
 {
 	if (by != SPREAD_DIMENSIONS)
 		return by == SPREAD_LIDS || !layered->kept;
@@ -536,7 +536,7 @@ static void spread_all(struct layered *layered, unsigned int ways)
 
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++) {
 		if (!(ways >> by & 1) || layered->ways[by].is_spread ||
-		    !layered_is_way(layered, by))
+		    !is_way(layered, by))
 			continue;
 		layered_turn_to(layered, by);
 		layered->way->is_spread = true;
@@ -560,6 +560,8 @@ void layered_spread_ahead(struct layered *layered, unsigned int ways)
 uint64_t layered_spread(struct layered *layered, enum spread_by by)
 {
 	spread_all(layered, 1u << by);
+	if (!layered->ways[by].is_spread)
+		return UINT64_MAX;
 	layered_turn_to(layered, by);
 	return layered->way->routing->layered.busiest;
 }
