@@ -240,20 +240,10 @@ static bool refuse_network(const struct torus *torus, GError **error, const char
 	return false;
 }
 
-/* If all lines had the cable that makes them rings. */
-static struct torus with_rings(const struct torus *torus)
-{
-	struct torus rings = *torus;
-
-	for (unsigned int d = 0; d < 3; d++)
-		rings.loops[d] = torus->radix[d] > 2;
-	return rings;
-}
-
-static bool list_edges(struct torus *torus, GError **error)
+/* A line may have the cable that makes it a ring, which carries nothing. */
+static bool list_edges(struct torus *torus, const struct torus *rings, GError **error)
 {
 	const struct route_graph *graph = torus->graph;
-	struct torus rings = with_rings(torus);
 
 	memset(torus->edge, 0xFF, (size_t)torus->n * WAYS * sizeof(*torus->edge));
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
@@ -264,7 +254,7 @@ static bool list_edges(struct torus *torus, GError **error)
 					      sw);
 		route_each_edge(graph, sw, edge) {
 			uint32_t to = torus->place[edge->to];
-			unsigned int way = way_to(&rings, place, to);
+			unsigned int way = way_to(rings, place, to);
 
 			if (to != FABRIC_NONE && way == WAYS)
 				return refuse_network(
@@ -280,11 +270,13 @@ static bool list_edges(struct torus *torus, GError **error)
 /* Finds places, by lines as they are or as rings. */
 static bool place_all(struct torus *torus, bool as_rings, GError **error)
 {
-	struct torus rings = with_rings(torus);
+	struct torus rings = *torus;
 
+	for (unsigned int d = 0; d < 3; d++)
+		rings.loops[d] = torus->radix[d] > 2;
 	if (!grow_most(as_rings ? &rings : torus))
 		return refuse_network(torus, error, "has none of its seeds whole", FABRIC_NONE);
-	return list_edges(torus, error);
+	return list_edges(torus, &rings, error);
 }
 
 /* False and error if the network is not as the file says. */
