@@ -107,18 +107,10 @@ static uint32_t *find_parts(const struct flood *flood)
 	return parts;
 }
 
-/* All of the tree was met: who gets packets has an exit there, and who only sends needs none. */
-static bool is_served(const struct flood *flood, uint32_t sw, uint8_t exit, uint32_t member)
-{
-	uint32_t place = flood->place[sw];
-
-	return place != FABRIC_NONE && (!flood->member[member] ||
-					bits_has(flood->tree->ports[place].bits, exit));
-}
-
 /*
- * A member may miss its packets, and its own may get nowhere, only if no cable leads to it by way
- * of switches with room; if any has a switch with room, one is met.
+ * All of the tree was met: who gets packets has an exit there, and who only sends needs none. A
+ * member may miss its packets, and its own may get nowhere, only if no cable leads to it by way of
+ * switches with room; if any has a switch with room, one is met.
  */
 static bool all_served(struct flood *flood)
 {
@@ -128,10 +120,13 @@ static bool all_served(struct flood *flood)
 
 	for (uint32_t i = 0; i < group->n_members; i++) {
 		uint8_t exit;
-		uint32_t sw = fabric_leaf(flood->fabric, group->members[i], &exit);
+		uint32_t sw = fabric_leaf(flood->fabric, group->members[i], &exit), place;
 
-		if (sw == FABRIC_NONE || is_served(flood, sw, exit, group->members[i]) ||
-		    fabric_mlids(flood->fabric, sw) < group->room)
+		if (sw == FABRIC_NONE || fabric_mlids(flood->fabric, sw) < group->room)
+			continue;
+		place = flood->place[sw];
+		if (place != FABRIC_NONE && (!flood->member[group->members[i]] ||
+					     bits_has(tree->ports[place].bits, exit)))
 			continue;
 		if (!parts)
 			parts = find_parts(flood);
