@@ -192,7 +192,7 @@ static bool try_lanes(struct layers *layers, unsigned int n)
 {
 	const struct route_kept *kept = layers->layered->kept;
 	const struct layered_pair *pair = layers->pair;
-	uint32_t adds[LANES_MAX] = {UINT32_MAX};
+	uint32_t adds[LANES_MAX];
 
 	if (kept && try_kept(layers, &kept[KEPT_TABLES - 1]))
 		return true;
@@ -204,18 +204,17 @@ static bool try_lanes(struct layers *layers, unsigned int n)
 		if (!adds[lane])
 			return try_lane(layers, lane, true);
 	}
-	for (;;) {
+	for (unsigned int tried = 0; tried < n; tried++) {
 		unsigned int best = 0;
 
 		for (unsigned int lane = 1; lane < n; lane++)
 			if (adds[lane] < adds[best])
 				best = lane;
-		if (adds[best] == UINT32_MAX)
-			return false;
 		if (try_lane(layers, best, false))
 			return true;
 		adds[best] = UINT32_MAX;
 	}
+	return false;
 }
 
 static bool assign_pair(void *arg, const struct layered_pair *pair)

@@ -197,19 +197,14 @@ static bool grow_on(struct nue *nue)
 /* The steps of all that joined, or none of them. */
 static bool take_steps(struct nue *nue)
 {
-	GArray *steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
-	bool good;
+	uint32_t n_switches = nue->layered->graph->n;
+	g_autofree struct acyclic_step *steps = g_new(struct acyclic_step, n_switches + 1);
+	size_t n = 0;
 
-	for (uint32_t sw = 0; sw < nue->layered->graph->n; sw++) {
-		struct acyclic_step step;
-
-		if (nue->chosen[sw] != FABRIC_NONE && step_of(nue, nue->chosen[sw], &step))
-			g_array_append_val(steps, step);
-	}
-	good = acyclic_add(nue->lane, (const struct acyclic_step *)(const void *)steps->data,
-			   steps->len);
-	g_array_unref(steps);
-	return good;
+	for (uint32_t sw = 0; sw < n_switches; sw++)
+		if (nue->chosen[sw] != FABRIC_NONE)
+			n += step_of(nue, nue->chosen[sw], &steps[n]);
+	return acyclic_add(nue->lane, steps, n);
 }
 
 /*
