@@ -102,6 +102,11 @@ bool sim_link_flap(struct sim *sim, unsigned int node, unsigned int port, uint64
 /* What leaves by this port vanishes (dropped), though the link is up. False: no such port. */
 bool sim_link_black_hole(struct sim *sim, unsigned int node, unsigned int port, bool on);
 /*
+ * An SMP that has gone so many hops by LID, or by the LID-routed part of its route, is taken by the
+ * switch where it is then, as if it were meant for that; 0: none is. Debian's ibsim does so at 16.
+ */
+void sim_set_lid_hops_max(struct sim *sim, unsigned int hops);
+/*
  * Moves the cable end in a port to one without a cable; to the port at the cable's other end: that
  * one then has a loopback plug. False: no cable here, or no room there.
  */

@@ -179,6 +179,11 @@ bool sim_link_black_hole(struct sim *sim, unsigned int node, unsigned int port, 
 	return true;
 }
 
+void sim_set_lid_hops_max(struct sim *sim, unsigned int hops)
+{
+	sim->lid_hops_max = hops;
+}
+
 static void plug(struct sim_port *a, struct sim_port *b)
 {
 	a->peer = b->node;

@@ -190,6 +190,14 @@ static bool relay_error(struct sim_packet *packet, enum sim_port_counter which)
 								     : "no route to its LID");
 }
 
+/* By a switch that is on its way: sim_set_lid_hops_max(). */
+static bool is_taken(const struct sim_packet *packet)
+{
+	unsigned int max = packet->sim->lid_hops_max;
+
+	return max && packet->hops >= max && sim_is_smp(packet);
+}
+
 /* Through all switches to the end port that owns the DLID. False: the packet got lost. */
 static bool route_by_lid(struct sim_packet *packet)
 {
@@ -205,6 +213,10 @@ static bool route_by_lid(struct sim_packet *packet)
 			if (!transmit(packet, packet->port))
 				return false;
 			continue;
+		}
+		if (is_taken(packet)) {
+			packet->port = packet->from_here ? 0 : packet->port;
+			return true;
 		}
 		out = lookup(node->sw, packet->dlid);
 		if (out == 0) {

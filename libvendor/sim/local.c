@@ -11,11 +11,12 @@
 static void respond(struct sim_packet *packet)
 {
 	const struct sim_port *port = sim_end_port(packet->node, packet->port);
+	uint16_t own = sim_owns_lid(port, packet->dlid) ? packet->dlid : port->info.lid;
 	bool directed = packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_DIRECTED &&
 			sim_read16(packet->data + SIM_MAD_DR_DLID) == IBA_LID_PERMISSIVE;
 	uint16_t slid = packet->slid;
 
-	packet->slid = directed ? IBA_LID_PERMISSIVE : packet->dlid;
+	packet->slid = directed ? IBA_LID_PERMISSIVE : own;
 	packet->dlid = directed ? IBA_LID_PERMISSIVE : slid;
 	packet->port = port->node->sw ? 0 : packet->port;
 	packet->from_here = true;

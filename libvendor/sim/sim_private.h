@@ -151,6 +151,7 @@ struct sim {
 	uint64_t pending_serial;
 	struct sim_flap *flaps;
 	bool traps_lost; /* on their way to the SM */
+	unsigned int lid_hops_max; /* of SMPs; 0: any number */
 	struct sim_counters counters;
 	uint64_t random, digest, next_tid;
 	sim_trace_fn *trace;
