@@ -103,10 +103,12 @@ struct builder_node {
 	uint32_t epoch;	 /* of trust, from 1 */
 	bool check;	 /* a known block is to be compared with the hardware: it may be reset */
 	struct node_reach {
-		uint64_t epoch;	    /* of the builder in which by_lid was found; 0: never */
-		uint64_t failed;    /* sweep of the last of those failures */
-		bool by_lid;	    /* tables lead from the SM to its LID and back */
-		uint8_t failures;   /* SMPs in a row that got through by directed route only */
+		uint64_t epoch;	 /* of the builder in which route was found; 0: never */
+		uint64_t route;	 /* digest of what leads to its LID and back; 0: no tables do */
+		uint64_t proven; /* the route by which it has answered, from its LID */
+		uint64_t failed; /* the route by which it did not, but by the directed one */
+		uint64_t retry_ns; /* when that is tried again */
+		uint8_t failures;  /* in a row */
 	} reach;
 	uint64_t mute_ns;	/* when it was last found to be silent behind a link that is up */
 	uint64_t identified_ns; /* when it was last asked who it is, as its answers make no sense */

@@ -214,7 +214,7 @@ static void run_send(struct message *message)
 void mad_send(struct mad *mad, struct mad_request *request)
 {
 	request->mad = mad;
-	request->fell_back = request->dead = false;
+	request->fell_back = request->by_lid = request->dead = false;
 	request->sent = 0;
 	request->status = 0;
 	request->message.run = run_send;

@@ -52,6 +52,7 @@ struct mad_request {
 	enum mad_result result;
 	uint16_t status; /* of the response, D bit removed */
 	bool dead;	 /* MAD_TIMEOUT: another request made all its tries there, in vain */
+	bool by_lid;	 /* it was LID-routed, and the answer came from route.lid */
 	bool fell_back;	 /* the preferred route failed, the directed one worked */
 	/*
 	 * Tries that left this node. 0: nothing happened. More than 1: an earlier one may still be

@@ -356,6 +356,7 @@ static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor
 	if (transaction->request->result == MAD_STATUS)
 		counter_inc(&mad->context->counters, smp_bad_status);
 	learn(mad, transaction, n);
+	transaction->request->by_lid = received->data[1] == IBA_CLASS_SUBN_LID;
 	transaction->request->fell_back = transaction->preferred_failed && n == slot->n_tries &&
 					  transaction->form == SMP_DIRECTED;
 	mad_hand_back(leave_slot(transaction));

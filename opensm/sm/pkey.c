@@ -105,9 +105,10 @@ uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block)
 	return builder_is_switch(port->node) ? (uint32_t)port->num << 16 | block : block;
 }
 
-static void read_p_keys(struct sm *sm, struct builder_port *port)
+bool p_keys_read(struct sm *sm, struct builder_port *port)
 {
 	uint32_t blocks = (cap_of(port) + PER_BLOCK - 1) / PER_BLOCK;
+	bool asked = false;
 
 	trust_reserve(&port->p_keys, blocks, BLOCK_BYTES);
 	for (uint32_t block = 0; block < blocks; block++) {
@@ -120,7 +121,9 @@ static void read_p_keys(struct sm *sm, struct builder_port *port)
 		request->block = block;
 		request->done = on_p_keys;
 		sm_request_send(request);
+		asked = true;
 	}
+	return asked;
 }
 
 /* A sweep that goes by what changed looks at the ports of these nodes, and at their neighbours. */
@@ -147,7 +150,7 @@ static void each_port(struct sm *sm, void (*call)(struct sm *sm, struct builder_
 static void read_port(struct sm *sm, struct builder_port *port)
 {
 	if (port->guid || is_to_enforce(sm, port))
-		read_p_keys(sm, port);
+		p_keys_read(sm, port);
 }
 
 enum step_result step_p_keys_read(struct sm *sm)

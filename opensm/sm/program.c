@@ -4,8 +4,10 @@
  *
  * A switch is written when all switches are done by which the new routes lead from the SM to it,
  * and from it back. What is missing then for LID-routed SMPs are its own LID and its way back: so
- * the blocks with these two entries go first, by mixed or directed routes; the rest follows
- * LID-routed. Where routes wait for each other in a ring, or lead nowhere, the nearest go first.
+ * the blocks with these two entries go first, by mixed or directed routes. What is to be read of it
+ * anyway is then asked LID-routed, which proves that route (reach.c): the rest follows by it, and
+ * to switches behind it mixed routes lead. Where routes wait for each other in a ring, or lead
+ * nowhere, the nearest go first.
  *
  * Where it matters in which order entries change, the routing comes with stages
  * (route/transition.h): all of one is done before the next begins. If a switch does not take its
@@ -205,6 +207,19 @@ static void write_first(struct sm *sm, struct builder_node *node, uint32_t sw)
 			write_block(sm, node, sw, block);
 }
 
+/* A Get by LID, if one is due or there is more to write. */
+static void prove(struct sm *sm, struct builder_node *node, uint32_t sw)
+{
+	uint32_t left = 0;
+
+	if (!reach_is_unproven(sm, node))
+		return;
+	for (uint32_t block = 0; block < blocks_of(sm, node); block++)
+		left += block_differs(sm, node, sw, block);
+	if (!(node->ports[0].known && p_keys_read(sm, &node->ports[0])) && left)
+		description_get(sm, node);
+}
+
 static void write_rest(struct sm *sm, struct builder_node *node, uint32_t sw)
 {
 	if (trust_is_equal(node, &node->lft, row_of(sm, sw)))
@@ -343,38 +358,52 @@ static bool next_stage(struct sm *sm)
 	return false;
 }
 
-/* Two rounds for those that are ready: first what makes them answer, then the rest. */
+/* Rounds for those that are ready. */
+enum round {
+	FIRST, /* what makes them answer by LID */
+	PROOF, /* that they do */
+	REST,
+	ROUNDS,
+};
+
+static void run_round(struct sm *sm, enum round round)
+{
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
+		if (sm->program->progress[i] != NOW)
+			continue;
+		if (round == FIRST)
+			write_first(sm, sm_switch(sm, i), i);
+		else if (round == PROOF)
+			prove(sm, sm_switch(sm, i), i);
+		else
+			write_rest(sm, sm_switch(sm, i), i);
+	}
+}
+
 enum step_result step_program(struct sm *sm)
 {
 	struct program *program = sm->program;
-	bool rest = sm->sweep.round % 2;
+	enum round round = sm->sweep.round % ROUNDS;
 
 	if (!sm->sweep.round)
 		begin(sm);
-	else if (!rest)
+	else if (round == FIRST)
 		tick_off(sm);
-	if (!rest && !program->to_do && program->stages && sm->sweep.pending) {
+	if (round == FIRST && !program->to_do && program->stages && sm->sweep.pending) {
 		sm->sweep.round--; /* a Set of this stage that goes out again would undo the next */
 		return STEP_LATER;
 	}
-	while (!rest && !program->to_do && next_stage(sm))
+	while (round == FIRST && !program->to_do && next_stage(sm))
 		begin(sm);
-	if (!rest && !program->to_do) {
+	if (round == FIRST && !program->to_do) {
 		if (note_rows(sm)) /* sites wait for these words of the classic daemon */
 			log_info(sm->log, "%s tables configured on all switches",
 				 sm->routing->engine);
 		return STEP_NEXT;
 	}
-	if (!rest)
+	if (round == FIRST)
 		choose(sm);
 	builder_reach_changed(sm->builder);
-	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
-		if (program->progress[i] != NOW)
-			continue;
-		if (rest)
-			write_rest(sm, sm_switch(sm, i), i);
-		else
-			write_first(sm, sm_switch(sm, i), i);
-	}
+	run_round(sm, round);
 	return STEP_AGAIN;
 }

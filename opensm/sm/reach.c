@@ -8,15 +8,23 @@
  *	directed	otherwise: hop by hop along the cables
  *
  * A block that is not known, a cable that is gone, a LID that was not acknowledged end the walk.
- * What a walk found is kept until builder_reach_changed(). Where the walk says yes and SMPs get
- * through by the directed route only, something that is known is wrong: the switches on the way are
- * marked to be compared with the hardware.
+ * What a walk found is kept until builder_reach_changed().
+ *
+ * A route by LID that the tables have may still not be one: a switch on it forwards otherwise than
+ * it says, or takes for its own what is meant for another. A Get does no harm there and is answered
+ * by the wrong LID, or not at all; a Set would be applied. So Sets go by a route of which a Get to
+ * the same node came back from its LID (proven), and mixed routes begin with such a one. Where
+ * SMPs get through by the directed route only (failed), something that is known is wrong: the
+ * switches on the way are marked to be compared with the hardware, and the route is tried again
+ * after a while that grows, or when the tables or cables on it change.
  */
 #include "sm/sm_private.h"
 
 #define LIDS_PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
 #define FAILURES_MAX 3 /* in a row: one or two may be loss */
+#define RETRY_FIRST_NS NS_PER_S
+#define RETRIES_MAX 6 /* later and later */
 
 /* The port by which a switch is known to forward a LID; NULL if that is not known. */
 static struct builder_port *forwards_to(const struct builder_node *node, uint16_t lid)
@@ -29,18 +37,32 @@ static struct builder_port *forwards_to(const struct builder_node *node, uint16_
 	return &node->ports[block[lid % LIDS_PER_BLOCK]];
 }
 
-/*
- * Walks the tables from a switch to an endport, calling each(switch) if that is not NULL; false if
- * they are not known to lead there.
- */
-static bool walk(struct builder_node *from, const struct builder_port *to,
-		 void (*each)(struct builder_node *node))
+/* What the walk from the SM to a node and back has met. */
+struct way {
+	const struct builder_node *to;
+	uint64_t digest;
+	bool failed; /* a switch on it is not reached by its LID, so who is beyond is not either */
+	bool check;  /* the switches on it are to be compared with the hardware */
+};
+
+static void meet(struct way *way, struct builder_node *node, const struct builder_port *out)
+{
+	const struct node_reach *reach = &node->reach;
+
+	way->digest = (way->digest ^ node->guid ^ (uint64_t)(out ? out->num : 0) << 56) *
+		      UINT64_C(0x9E3779B97F4A7C15);
+	way->failed |= node != way->to && reach->failures && reach->failed &&
+		       reach->failed != reach->proven;
+	node->check |= way->check;
+}
+
+/* Walks the tables from a switch to an endport; false if they are not known to lead there. */
+static bool walk(struct builder_node *from, const struct builder_port *to, struct way *way)
 {
 	for (unsigned int hops = 0; hops <= IBA_MAX_HOPS; hops++) {
 		struct builder_port *out = forwards_to(from, to->lid);
 
-		if (each)
-			each(from);
+		meet(way, from, out);
 		if (!out || out == to)
 			return out == to;
 		if (builder_is_down(out) || !out->peer || out->peer == to)
@@ -67,18 +89,23 @@ static struct builder_node *first_switch(const struct builder_port *endport)
 	return endport->peer->node;
 }
 
-static bool is_reached_by_lid(const struct sm *sm, const struct builder_port *endport)
+/* A digest of the route by LID to an endport and back; 0: there is none. */
+static uint64_t route_by_lid(const struct sm *sm, const struct builder_port *endport)
 {
 	const struct builder_port *own = sm->builder->sm_port;
+	struct way way = {endport->node, (uint64_t)endport->lid << 16, false, false};
 	struct builder_node *here, *there;
 
 	if (!own || own == endport || !has_its_lid(own) || !has_its_lid(endport))
-		return false;
+		return 0;
+	way.digest |= own->lid;
 	if (endport->peer == own)
-		return !builder_is_down(own) && !builder_is_down(endport);
+		return builder_is_down(own) || builder_is_down(endport) ? 0 : way.digest;
 	here = first_switch(own);
 	there = first_switch(endport);
-	return here && there && walk(here, endport, NULL) && walk(there, own, NULL);
+	if (!here || !there || !walk(here, endport, &way) || !walk(there, own, &way) || way.failed)
+		return 0;
+	return way.digest | 1;
 }
 
 /* The endport by which a node is asked: NULL for one that is not reached at all. */
@@ -87,20 +114,35 @@ static struct builder_port *asked_by(struct builder_node *node)
 	return builder_is_switch(node) ? &node->ports[0] : node->entry;
 }
 
-bool reach_by_lid(const struct sm *sm, struct builder_node *node)
+uint64_t reach_route(const struct sm *sm, struct builder_node *node)
 {
 	struct node_reach *reach = &node->reach;
 	const struct builder_port *endport = asked_by(node);
 
 	/* A heavy discovery believes in no cable that it has not seen. */
-	if (!endport || sm->builder->only_seen ||
-	    (reach->failures >= FAILURES_MAX && reach->failed == sm->builder->sweep))
-		return false;
+	if (!endport || sm->builder->only_seen)
+		return 0;
 	if (reach->epoch != sm->builder->reach_epoch) {
 		reach->epoch = sm->builder->reach_epoch;
-		reach->by_lid = is_reached_by_lid(sm, endport);
+		reach->route = route_by_lid(sm, endport);
 	}
-	return reach->by_lid;
+	if (reach->failures >= FAILURES_MAX && reach->failed == reach->route &&
+	    actor_now(sm->actor) < reach->retry_ns)
+		return 0;
+	return reach->route;
+}
+
+static bool is_proven(const struct sm *sm, struct builder_node *node)
+{
+	uint64_t route = reach_route(sm, node);
+
+	return route && route == node->reach.proven &&
+	       !(node->reach.failures && node->reach.failed == route);
+}
+
+bool reach_is_unproven(const struct sm *sm, struct builder_node *node)
+{
+	return reach_route(sm, node) && !is_proven(sm, node);
 }
 
 uint16_t reach_likely_lid(const struct sm *sm, const struct builder_node *node)
@@ -108,8 +150,7 @@ uint16_t reach_likely_lid(const struct sm *sm, const struct builder_node *node)
 	const struct builder_port *port = &node->ports[0];
 
 	if (sm->lids.changing || !builder_is_switch(node) || !has_its_lid(port) ||
-	    !has_its_lid(sm->builder->sm_port) ||
-	    (node->reach.failures && node->reach.failed == sm->builder->sweep))
+	    !has_its_lid(sm->builder->sm_port) || node->reach.failures)
 		return 0;
 	return port->lid;
 }
@@ -121,7 +162,7 @@ static void find_via(const struct sm *sm, struct builder_node *last, struct mad_
 {
 	route->via = 0;
 	route->via_hops = 1;
-	while (last->entry && last->entry->peer && !reach_by_lid(sm, last)) {
+	while (last->entry && last->entry->peer && !is_proven(sm, last)) {
 		last = last->entry->peer->node;
 		route->via_hops++;
 	}
@@ -154,20 +195,20 @@ struct builder_port *reach_guide(const struct sm *sm, const struct builder_node 
 {
 	struct builder_port *best = node->entry ? node->entry->peer : NULL;
 
-	if (!best || !builder_is_switch(node) || reach_by_lid(sm, best->node))
+	if (!best || !builder_is_switch(node) || is_proven(sm, best->node))
 		return best;
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
 		struct builder_port *peer = node->ports[num].peer;
 
 		if (peer && peer->node != node && !builder_is_down(peer) &&
 		    !builder_is_down(&node->ports[num]) && builder_is_switch(peer->node) &&
-		    peer->node->hops <= node->hops && reach_by_lid(sm, peer->node))
+		    peer->node->hops <= node->hops && is_proven(sm, peer->node))
 			return peer;
 	}
 	return best;
 }
 
-bool reach_node(const struct sm *sm, struct builder_node *node, struct mad_route *route)
+bool reach_node(const struct sm *sm, struct builder_node *node, bool set, struct mad_route *route)
 {
 	struct builder_port *guide;
 
@@ -177,7 +218,7 @@ bool reach_node(const struct sm *sm, struct builder_node *node, struct mad_route
 	if (!guide || !directed_to(guide->node, route) ||
 	    !add_hop(sm, route, guide->node, guide->num))
 		return false;
-	if (reach_by_lid(sm, node))
+	if (set ? is_proven(sm, node) : reach_route(sm, node) != 0)
 		route->lid = asked_by(node)->lid;
 	return true;
 }
@@ -195,15 +236,15 @@ bool reach_is_cut_off(const struct sm *sm, const struct builder_port *port)
 	       port != sm->builder->sm_port;
 }
 
-bool reach_port(const struct sm *sm, struct builder_port *port, struct mad_route *route)
+bool reach_port(const struct sm *sm, struct builder_port *port, bool set, struct mad_route *route)
 {
 	if (reach_is_cut_off(sm, port))
 		return false;
 	if (!is_second_port(sm, port))
-		return reach_node(sm, port->node, route);
+		return reach_node(sm, port->node, set, route);
 	if (!reach_beyond(sm, port->peer, route))
 		return false;
-	if (!sm->builder->only_seen && is_reached_by_lid(sm, port))
+	if (!set && !sm->builder->only_seen && route_by_lid(sm, port))
 		route->lid = port->lid;
 	return true;
 }
@@ -215,23 +256,46 @@ bool reach_beyond(const struct sm *sm, struct builder_port *port, struct mad_rou
 
 /* ---- what came of it ---- */
 
-static void check_switch(struct builder_node *node)
+/* Those beyond a switch are reached by LID as long as it is. */
+static void note_change(struct builder_node *node)
 {
-	node->check = true;
+	if (builder_is_switch(node) && node->builder)
+		builder_reach_changed(node->builder);
 }
 
-void reach_result(struct sm *sm, struct builder_node *node, bool fell_back)
+void reach_answered(struct builder_node *node, uint64_t route)
 {
 	struct node_reach *reach = &node->reach;
-	const struct builder_port *own = sm->builder->sm_port, *endport;
+	reach->proven = route;
+	if (!reach->failures || reach->failed != route)
+		return;
+	reach->failures = 0;
+	note_change(node);
+}
 
-	reach->failures = fell_back ? MIN(reach->failures + 1, FAILURES_MAX) : 0;
-	reach->failed = sm->builder->sweep;
-	if (reach->failures != FAILURES_MAX || !node->builder || !own)
+void reach_failed(struct sm *sm, struct builder_node *node, uint64_t route)
+{
+	struct node_reach *reach = &node->reach;
+	const struct builder_port *own = sm->builder->sm_port, *endport = asked_by(node);
+	uint64_t now = actor_now(sm->actor);
+	struct way way = {.check = true};
+
+	if (!route && reach->failures && reach->failed)
+		return; /* that tells less */
+	if (reach->failed != route)
+		reach->failures = 0;
+	if (reach->failures >= FAILURES_MAX && now < reach->retry_ns)
+		return; /* it was sent before */
+	reach->failed = route;
+	reach->failures = MIN(reach->failures + 1, FAILURES_MAX + RETRIES_MAX);
+	if (reach->failures >= FAILURES_MAX) {
+		reach->proven = 0;
+		reach->retry_ns = now + (RETRY_FIRST_NS << (reach->failures - FAILURES_MAX));
+	}
+	note_change(node);
+	if (reach->failures != FAILURES_MAX || !node->builder || !own || !endport ||
+	    !first_switch(own) || !first_switch(endport))
 		return;
-	endport = asked_by(node);
-	if (!endport || !first_switch(own) || !first_switch(endport))
-		return;
-	walk(first_switch(own), endport, check_switch);
-	walk(first_switch(endport), own, check_switch);
+	walk(first_switch(own), endport, &way);
+	walk(first_switch(endport), own, &way);
 }

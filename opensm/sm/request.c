@@ -194,15 +194,19 @@ static bool find_route(struct sm_request *request)
 {
 	const struct sm *sm = request->sm;
 	struct mad_route *route = &request->mad.route;
+	bool set = request->mad.method == IBA_METHOD_SET;
 
+	request->lid_route = 0;
 	if (request->mad.lid_only)
 		return true;
 	if (request->beyond)
 		return reach_beyond(sm, request->port, route);
-	if (request->port)
-		return reach_port(sm, request->port, route);
-	if (!reach_node(sm, request->node, route))
+	if (request->port ? !reach_port(sm, request->port, set, route)
+			  : !reach_node(sm, request->node, set, route))
 		return false;
+	if (route->lid && (!request->port || builder_is_switch(request->node) ||
+			   request->port == request->node->entry))
+		request->lid_route = reach_route(sm, request->node);
 	if (!route->lid && request->by_likely_lid)
 		route->lid = reach_likely_lid(sm, request->node);
 	return true;
@@ -366,6 +370,14 @@ static bool goes_on(struct sm_request *request)
 	return true;
 }
 
+static void note_route(const struct sm_request *request)
+{
+	if (request->mad.fell_back)
+		reach_failed(request->sm, request->node, request->lid_route);
+	else if (request->mad.by_lid && request->lid_route)
+		reach_answered(request->node, request->lid_route);
+}
+
 static void take_back(struct sm_request *request)
 {
 	struct mad_request *mad = &request->mad;
@@ -393,7 +405,7 @@ static void take_back(struct sm_request *request)
 	if (!is_kept(request))
 		keys_answered(request);
 	if (mad->result != MAD_TIMEOUT && !request->aside)
-		reach_result(request->sm, request->node, mad->fell_back);
+		note_route(request);
 	request->done(request);
 	end_request(request);
 }

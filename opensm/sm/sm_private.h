@@ -183,6 +183,7 @@ struct sm_request {
 	struct builder_node *node; /* held */
 	struct builder_port *port; /* what it is about; NULL: the node */
 	const struct builder_port *by; /* switch port before the CA asked; NULL: of others */
+	uint64_t lid_route; /* reach_route() by which it goes to the node's LID; 0: it does not */
 	uint32_t block;
 	uint32_t epoch;	 /* of the node's tables when it was made */
 	uint32_t reading; /* the node's, of a Get(PortInfo) */
@@ -280,13 +281,15 @@ void dry_problem(struct sm *sm, const char *text); /* any sm */
 void dry_end(struct sm *sm, bool complete);	   /* the sweep has ended */
 
 /* ---- reach.c: how SMPs get somewhere. False: there is no way. ---- */
-bool reach_node(const struct sm *sm, struct builder_node *node, struct mad_route *route);
-bool reach_port(const struct sm *sm, struct builder_port *port, struct mad_route *route);
+bool reach_node(const struct sm *sm, struct builder_node *node, bool set, struct mad_route *route);
+bool reach_port(const struct sm *sm, struct builder_port *port, bool set, struct mad_route *route);
 /* A port of a CA or router without a link: it cannot be asked, another one would answer. */
 bool reach_is_cut_off(const struct sm *sm, const struct builder_port *port);
 bool reach_beyond(const struct sm *sm, struct builder_port *port, struct mad_route *route);
-/* Known tables lead from the SM to the node's LID and back. */
-bool reach_by_lid(const struct sm *sm, struct builder_node *node);
+/* A digest of the route to the node's LID and back, as known tables have it; 0: they have none. */
+uint64_t reach_route(const struct sm *sm, struct builder_node *node);
+/* There is such a route, and no SMP has come back by it. */
+bool reach_is_unproven(const struct sm *sm, struct builder_node *node);
 /*
  * The port of a neighbour from which the last hop may be directed, preferably of one that is
  * reached by LID, the nearer the SM the better; NULL: there is none.
@@ -294,8 +297,10 @@ bool reach_by_lid(const struct sm *sm, struct builder_node *node);
 struct builder_port *reach_guide(const struct sm *sm, const struct builder_node *node);
 /* The LID of a switch, if all kept theirs and no SMP to it was lost yet; 0: none. */
 uint16_t reach_likely_lid(const struct sm *sm, const struct builder_node *node);
-/* An SMP was answered; fell_back: by the directed route, when the other had failed. */
-void reach_result(struct sm *sm, struct builder_node *node, bool fell_back);
+/* An SMP by that route to the node's LID was answered by it. */
+void reach_answered(struct builder_node *node, uint64_t route);
+/* The same failed, or if 0 a mixed route did, and the directed one did not. */
+void reach_failed(struct sm *sm, struct builder_node *node, uint64_t route);
 
 /* ---- health.c ---- */
 void health_init(struct sm *sm);
@@ -402,6 +407,8 @@ void qos_settled(struct sm *sm); /* all that step_qos() sent is taken */
 /* pkey.c: what the port of a switch should enforce, as far as its table is complete. */
 void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
 			struct iba_port_info *want);
+/* The blocks that are not known; false if all are. */
+bool p_keys_read(struct sm *sm, struct builder_port *port);
 void p_keys_clear(struct sm *sm); /* no sweep runs */
 /* uint16_t: the P_KeyTable of the SM's own port; NULL: it is not known. */
 GArray *p_keys_own(const struct sm *sm);

@@ -744,6 +744,50 @@ START_TEST(switch_cabled_to_itself)
 }
 END_TEST
 
+static struct counters *counted(const struct scenario *s)
+{
+	return &daemon_context(s->daemon)->counters;
+}
+
+static void expect_all_as_known(struct scenario *s)
+{
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
+	scenario_run_ms(s, 10000);
+	scenario_check_log(s, ", 0 differed", true);
+	scenario_check_log(s, "is not as it is known", false);
+	scenario_check_log(s, "ERRORS DURING", false);
+}
+
+/*
+ * SMPs that go further by LID than to the fifth switch are taken by that. Nothing is set there that
+ * is meant for another, and what is beyond is not asked in vain over and over.
+ */
+START_TEST(lid_routes_that_end_early)
+{
+	struct scenario *s = scenario_new(_i ? "mesh:60" : "mesh:3x12", 1);
+	uint64_t lost, light;
+
+	scenario_conf(s, "sweep_interval 1\n");
+	sim_set_lid_hops_max(s->sim, 5);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_expect_at_most(s, counter_get(counted(s), sweeps_heavy), 1);
+	scenario_expect_at_most(s, counter_get(counted(s), sweeps_partial), 0);
+	expect_all_as_known(s);
+	lost = counter_get(counted(s), smp_retries);
+	light = counter_get(counted(s), sweeps_light);
+	scenario_run_ms(s, 60000);
+	scenario_expect(s, counter_get(counted(s), sweeps_light) - light >= 50);
+	scenario_expect_at_most(s, counter_get(counted(s), smp_retries) - lost, 20);
+	sim_set_lid_hops_max(s->sim, 0);
+	scenario_run_ms(s, 200000);
+	lost = scenario_counters(s).directed_smps;
+	scenario_run_ms(s, 10000);
+	scenario_expect_at_most(s, scenario_counters(s).directed_smps - lost, 10);
+	scenario_free(s);
+}
+END_TEST
+
 /* An SMA that answers nothing must not keep the others from being served. */
 START_TEST(mute_switch)
 {
@@ -965,6 +1009,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, own_link_flaps);
 	tcase_add_loop_test(tcase, half_the_fabric_reboots, 1, 1 + some_seeds(3));
 	tcase_add_test(tcase, switch_cabled_to_itself);
+	tcase_add_loop_test(tcase, lid_routes_that_end_early, 0, 2);
 	tcase_add_test(tcase, heavy_sweeps_after_a_link);
 	tcase_add_loop_test(tcase, mute_switch, 1, 1 + some_seeds(3));
 	tcase_add_loop_test(tcase, garbage_mads, 1, 1 + some_seeds(3));
