@@ -110,6 +110,9 @@ struct builder_node {
 		uint64_t retry_ns; /* when that is tried again */
 		uint8_t failures;  /* in a row */
 	} reach;
+	uint64_t differed_ns;	/* when it was last found to hold something else than is known */
+	uint64_t differed_sweep; /* serial of the sweep before that */
+	uint8_t relapses;	/* how often since then it was found so again, each soon after */
 	uint64_t mute_ns;	/* when it was last found to be silent behind a link that is up */
 	uint64_t identified_ns; /* when it was last asked who it is, as its answers make no sense */
 	struct suspect *suspect;    /* NULL: it answers, as far as is known */

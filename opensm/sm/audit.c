@@ -106,7 +106,7 @@ static void differs(struct sm *sm, struct builder_node *node, const struct item 
 		  sm_node_name(node, name, sizeof(name)), item->port, item->block,
 		  iba_name(IBA_SET_ATTR, item->attribute));
 	builder_touch(node);
-	sweep_want(sm, SWEEP_CHANGE);
+	health_differs(sm, node);
 	if (!sm->audit->left) /* where one was written by somebody else, there may be more */
 		audit_all_soon(sm);
 }

@@ -2,7 +2,8 @@
 /*
  * Errors belong to the node that caused them: how often in a row, what it was, when to try again.
  * A sick node costs its own retries: when its time has come it is marked, and a partial sweep looks
- * at it and at nothing else. It is well again when a sweep that looked at it met no error.
+ * at it and at nothing else. It is well again when a sweep that looked at it met no error. One that
+ * takes what it is given, and then holds something else again and again, is put right ever later.
  *
  * A device that nothing can be done about (nobody answers behind a port, a NodeInfo without sense)
  * keeps the subnet from being up for a few sweeps only; after that it is told of and left out.
@@ -14,6 +15,8 @@
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
 #define RETRY_MAX_NS (10 * NS_PER_S)
 #define LEFT_OUT_MAX_NS (60 * NS_PER_S)
+#define RELAPSES_MAX 3 /* that are put right at once */
+#define RELAPSE_NS (60 * NS_PER_S) /* after that it is none */
 #define STRIKES_MAX 3 /* of a device that can be left out */
 
 struct health {
@@ -49,15 +52,20 @@ void sm_problem(struct sm *sm, const char *format, ...)
 	log_fault(sm, text);
 }
 
-static struct health *strike(struct sm *sm, struct builder_node *node, uint64_t max_ns)
+static struct health *patient(struct sm *sm, struct builder_node *node)
 {
-	struct health *health = node->health;
-
-	if (!health) {
-		health = node->health = g_new0(struct health, 1);
+	if (!node->health) {
+		node->health = g_new0(struct health, 1);
 		g_ptr_array_add(sm->sick, node);
 		builder_hold(node);
 	}
+	return node->health;
+}
+
+static struct health *strike(struct sm *sm, struct builder_node *node, uint64_t max_ns)
+{
+	struct health *health = patient(sm, node);
+
 	if (!health->strikes || health->sweep != sm->sweep.serial) {
 		health->strikes++;
 		health->sweep = sm->sweep.serial;
@@ -147,6 +155,35 @@ static void start_retry(struct sm *sm, uint64_t when)
 		timer_start(&sm->retry, when - MIN(when, now));
 	else if (sm->sweep.kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL))
 		timer_stop(&sm->retry);
+}
+
+/* It was put right in vain, and waits for the next time; that it does so is no error. */
+static void put_off(struct sm *sm, struct builder_node *node, unsigned int times)
+{
+	uint64_t pause = MIN(RETRY_FIRST_NS << times, RETRY_MAX_NS);
+
+	if (!node->health) {
+		patient(sm, node)->left_out = true;
+		node->health->retry_ns = actor_now(sm->actor) + pause;
+	}
+	if (!timer_running(&sm->retry))
+		start_retry(sm, node->health->retry_ns);
+}
+
+void health_differs(struct sm *sm, struct builder_node *node)
+{
+	uint64_t now = actor_now(sm->actor);
+
+	if (!node->differed_ns || now - node->differed_ns > RELAPSE_NS)
+		node->relapses = 0;
+	else if (node->differed_sweep != sm->sweep.serial)
+		node->relapses = MIN(node->relapses + 1, RELAPSES_MAX + 16);
+	node->differed_ns = now;
+	node->differed_sweep = sm->sweep.serial;
+	if (node->relapses <= RELAPSES_MAX)
+		sweep_want(sm, SWEEP_CHANGE);
+	else
+		put_off(sm, node, node->relapses - RELAPSES_MAX);
 }
 
 void health_sweep_ended(struct sm *sm)

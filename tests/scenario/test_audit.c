@@ -356,6 +356,37 @@ START_TEST(what_was_set_between_sweeps)
 }
 END_TEST
 
+static void lose_when_read(void *arg, uint64_t now_ns, const struct vendor_address *to,
+			   uint64_t from, const uint8_t *data, size_t length)
+{
+	struct scenario *s = arg;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_LINEAR_FORWARDING_TABLE))
+		lose_entry(s, "spine-1-0", 1);
+}
+
+/* Each time it was put right the entry is lost again: that is tried less and less often. */
+START_TEST(put_right_in_vain)
+{
+	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
+
+	sim_set_trace(s->sim, lose_when_read, s);
+	for (unsigned int i = 0; i < 30; i++)
+		audit(s);
+	sim_set_trace(s->sim, NULL, NULL);
+	ck_assert_uint_ge(counter_get(counted(s), sweeps_partial), 8);
+	ck_assert_uint_le(counter_get(counted(s), sweeps_partial), 16);
+	scenario_converge(s, 20);
+	audit(s);
+	scenario_run_ms(s, 20000);
+	scenario_check_log(s, ", 0 differed", true);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("audit");
@@ -375,6 +406,7 @@ int main(void)
 	tcase_add_test(tcase, goes_on_after_a_sweep);
 	tcase_add_test(tcase, what_was_set_twice_is_read);
 	tcase_add_test(tcase, what_was_set_between_sweeps);
+	tcase_add_test(tcase, put_right_in_vain);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
