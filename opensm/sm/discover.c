@@ -49,9 +49,7 @@ void port_probe(struct sm *sm, struct builder_port *port)
 	struct sm_request *request;
 
 	if (port->node->hops >= MAX_HOPS) {
-		health_leave_out(sm, port->node,
-				 "what is behind port %u is more than %u hops away", port->num,
-				 MAX_HOPS);
+		health_too_far(sm, port);
 		return;
 	}
 	port->probed = sm->builder->sweep;

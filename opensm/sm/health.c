@@ -128,6 +128,24 @@ bool health_leave_out(struct sm *sm, struct builder_node *node, const char *form
 	return health->left_out;
 }
 
+void health_too_far(struct sm *sm, const struct builder_port *port)
+{
+	struct builder_node *node = port->node;
+	bool is_new = !node->health;
+	struct health *health = strike(sm, node, LEFT_OUT_MAX_NS);
+	g_autofree char *text = NULL;
+	char name[SM_NAME_SIZE];
+
+	health->left_out |= is_new;
+	if (health->left_out)
+		health->retry_ns = actor_now(sm->actor) + LEFT_OUT_MAX_NS;
+	if (!is_new)
+		return;
+	text = g_strdup_printf("%s: what is behind port %u is more than %u hops away: left out",
+			       sm_node_name(node, name, sizeof(name)), port->num, node->hops);
+	log_fault(sm, text);
+}
+
 /* It is no patient any more: well, or gone. */
 static void discharge(struct sm *sm, guint i)
 {

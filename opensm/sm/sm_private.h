@@ -314,6 +314,8 @@ void health_refused(struct sm *sm, const struct builder_port *port, const char *
 /* The same of what the subnet can do without: true if by now it is no error any more. */
 bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
+/* No directed route leads beyond this port: that is told, and is no error. */
+void health_too_far(struct sm *sm, const struct builder_port *port);
 /* A node holds something else than is known, which a sweep is to put right: now or later. */
 void health_differs(struct sm *sm, struct builder_node *node);
 void health_mark_due(struct sm *sm);   /* a partial sweep begins: who is to be tried again? */

@@ -789,6 +789,23 @@ START_TEST(lid_routes_that_end_early)
 END_TEST
 
 /* An SMA that answers nothing must not keep the others from being served. */
+/* The last six are beyond the hops that a directed route has: the others are up without them. */
+START_TEST(too_far)
+{
+	struct scenario *s = scenario_new("mesh:70", 1);
+
+	scenario_start(s);
+	scenario_run_ms(s, 170000);
+	scenario_check_log(s, "SUBNET UP", true);
+	scenario_check_log(s, "is more than 63 hops away: left out", true);
+	scenario_check_log(s, "ERRORS DURING", false);
+	scenario_expect_at_most(s, counter_get(counted(s), sweeps_partial), 3);
+	scenario_expect(s, scenario_lid(s, scenario_node(s, "switch-62")) != 0);
+	scenario_expect(s, scenario_lid(s, scenario_node(s, "switch-69")) == 0);
+	scenario_free(s);
+}
+END_TEST
+
 START_TEST(mute_switch)
 {
 	struct scenario *s = up("torus:3x3x3:1", (uint64_t)_i);
@@ -1009,6 +1026,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, own_link_flaps);
 	tcase_add_loop_test(tcase, half_the_fabric_reboots, 1, 1 + some_seeds(3));
 	tcase_add_test(tcase, switch_cabled_to_itself);
+	tcase_add_test(tcase, too_far);
 	tcase_add_loop_test(tcase, lid_routes_that_end_early, 0, 2);
 	tcase_add_test(tcase, heavy_sweeps_after_a_link);
 	tcase_add_loop_test(tcase, mute_switch, 1, 1 + some_seeds(3));
