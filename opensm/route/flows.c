@@ -11,7 +11,7 @@
 void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
 		      const struct route_channels *channels, const uint8_t *hops)
 {
-	*flows = (struct route_flows){.graph = graph, .hops = hops};
+	*flows = (struct route_flows){.graph = graph, .hops = hops, .dest = FABRIC_NONE};
 	flows->own = channels ? NULL : route_channels_new(graph, NULL);
 	flows->channels = channels ? channels : flows->own;
 	flows->far = g_malloc(graph->n + 1);
@@ -69,6 +69,7 @@ void route_flows_turn_to(struct route_flows *flows, uint32_t dest)
 		for (uint32_t sw = 0; sw < n; sw++)
 			flows->far[sw] = flows->hops[(size_t)sw * n + dest];
 	flows->n_order = route_order_by_distance(graph, flows->far, flows->order);
+	flows->dest = dest;
 	flows->listed = false;
 	if (flows->toll)
 		flows->toll[dest] = 0;
@@ -163,44 +164,42 @@ bool route_flows_is_least(const struct route_flows *flows, uint32_t sw, uint32_t
 
 /* ---- what tables send ---- */
 
-static uint32_t channel_of(const struct route_flows *flows, const struct routing *routing,
-			   uint32_t sw, uint16_t lid)
+void route_flows_send(struct route_flows *flows, const struct routing *routing, uint32_t t)
 {
-	return route_channel(flows->channels, sw, routing_port(routing, sw, lid));
-}
+	const struct route_target *target = &flows->graph->targets[t];
 
-void route_flows_send(struct route_flows *flows, const struct routing *routing,
-		      const struct route_target *target)
-{
+	if (flows->dest != target->leaf)
+		route_flows_turn_to(flows, target->leaf);
 	for (uint32_t i = 0; i < flows->n_order; i++)
 		flows->sent[flows->order[i]] =
 			route_n_senders(flows->graph, flows->order[i], target);
 	for (uint32_t i = 0; i < flows->n_order; i++) {
-		uint32_t sw = flows->order[i], c = channel_of(flows, routing, sw, target->lid);
+		uint32_t sw = flows->order[i];
+		uint32_t c = route_flows_channel(flows, routing, sw, target->lid);
 
 		if (c != FABRIC_NONE)
 			flows->sent[flows->channels->to[c]] += flows->sent[sw];
 	}
 }
 
-void route_flows_load(const struct route_flows *flows, const struct routing *routing, uint16_t lid,
+void route_flows_load(const struct route_flows *flows, const struct routing *routing, uint32_t t,
 		      bool in, uint64_t *load)
 {
+	uint16_t lid = flows->graph->targets[t].lid;
+
 	for (uint32_t i = 0; i < flows->n_order; i++) {
-		uint32_t sw = flows->order[i], c = channel_of(flows, routing, sw, lid);
+		uint32_t sw = flows->order[i], c = route_flows_channel(flows, routing, sw, lid);
 
 		if (c != FABRIC_NONE)
 			load[c] += in ? flows->sent[sw] : -flows->sent[sw];
 	}
 }
 
-/* ---- the busiest link ---- */
+/* ---- loads of all ---- */
 
 /* What the threads share. */
 struct sum {
 	const struct routing *routing;
-	const struct route_graph *graph;
-	const uint8_t *hops;
 	pthread_mutex_t lock;
 	uint64_t *load; /* [link] */
 };
@@ -208,21 +207,16 @@ struct sum {
 static void add_leaves(void *arg, uint32_t first, uint32_t last)
 {
 	struct sum *sum = arg;
-	const struct route_graph *graph = sum->graph;
+	const struct route_graph *graph = sum->routing->trace->graph;
 	g_autofree uint64_t *load = g_new0(uint64_t, graph->n_links + 1);
 	struct route_flows flows;
 
-	route_flows_init(&flows, graph, NULL, sum->hops);
-	for (uint32_t leaf = first; leaf < last; leaf++) {
-		if (route_has_hosts(graph, leaf))
-			route_flows_turn_to(&flows, leaf);
-		for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1];
-		     t++) {
-			if (graph->targets[t].ignored)
-				continue;
-			route_flows_send(&flows, sum->routing, &graph->targets[t]);
-			route_flows_load(&flows, sum->routing, graph->targets[t].lid, true, load);
-		}
+	route_flows_init(&flows, graph, NULL, sum->routing->trace->hops);
+	for (uint32_t t = graph->first_target[first]; t < graph->first_target[last]; t++) {
+		if (graph->targets[t].ignored)
+			continue;
+		route_flows_send(&flows, sum->routing, t);
+		route_flows_load(&flows, sum->routing, t, true, load);
 	}
 	pthread_mutex_lock(&sum->lock);
 	for (uint32_t link = 0; link < graph->n_links; link++)
@@ -231,20 +225,28 @@ static void add_leaves(void *arg, uint32_t first, uint32_t last)
 	route_flows_clear(&flows);
 }
 
-uint64_t routing_peak(const struct routing *routing, unsigned int threads)
+uint64_t *routing_loads(const struct routing *routing, unsigned int threads)
 {
-	struct sum sum = {
-		.routing = routing,
-		.graph = routing->trace->graph,
-		.hops = routing->trace->hops,
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-	};
+	const struct route_graph *graph = routing->trace->graph;
+	struct sum sum = {.routing = routing, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+	sum.load = g_new0(uint64_t, graph->n_links + 1);
+	route_parallel(threads, graph->n, add_leaves, &sum);
+	return sum.load;
+}
+
+uint64_t route_greatest(const struct route_graph *graph, const uint64_t *load)
+{
 	uint64_t most = 0;
 
-	sum.load = g_new0(uint64_t, sum.graph->n_links + 1);
-	route_parallel(threads, sum.graph->n, add_leaves, &sum);
-	for (uint32_t link = 0; link < sum.graph->n_links; link++)
-		most = MAX(most, sum.load[link]);
-	g_free(sum.load);
+	for (uint32_t link = 0; link < graph->n_links; link++)
+		most = MAX(most, load[link]);
 	return most;
+}
+
+uint64_t routing_peak(const struct routing *routing, unsigned int threads)
+{
+	g_autofree uint64_t *load = routing_loads(routing, threads);
+
+	return route_greatest(routing->trace->graph, load);
 }

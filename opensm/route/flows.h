@@ -19,7 +19,8 @@ struct route_flows {
 	const uint8_t *hops; /* as of route_hops_all() */
 	const struct route_channels *channels;
 	struct route_channels *own; /* the same, or NULL if they are somebody's else */
-	uint8_t *far;	 /* [switch]: hops to the destination at hand */
+	uint32_t dest;	 /* the destination at hand; FABRIC_NONE: none yet */
+	uint8_t *far;	 /* [switch]: hops to it */
 	uint32_t *order; /* switches from the farthest to the nearest, the destination left out */
 	uint32_t n_order;
 	uint64_t *sent; /* [switch]: zeros at first; what it sends of the LID at hand */
@@ -50,11 +51,22 @@ bool route_flows_is_least(const struct route_flows *flows, uint32_t sw, uint32_t
 uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t *hops,
 				 uint32_t *order);
 
-/* Sets sent to what hosts send to a target, by the tables. */
-void route_flows_send(struct route_flows *flows, const struct routing *routing,
-		      const struct route_target *target);
+/* The channel by which a switch sends a LID on; FABRIC_NONE: to no other switch. */
+static inline uint32_t route_flows_channel(const struct route_flows *flows,
+					   const struct routing *routing, uint32_t sw, uint16_t lid)
+{
+	return route_channel(flows->channels, sw, routing_port(routing, sw, lid));
+}
+
+/* Sets sent to what hosts send to a target, by the tables; turns to its leaf first, if need be. */
+void route_flows_send(struct route_flows *flows, const struct routing *routing, uint32_t target);
 /* Adds what is sent then to the loads of channels, or takes it out. */
-void route_flows_load(const struct route_flows *flows, const struct routing *routing, uint16_t lid,
-		      bool in, uint64_t *load);
+void route_flows_load(const struct route_flows *flows, const struct routing *routing,
+		      uint32_t target, bool in, uint64_t *load);
+
+/* [link]: load of a routing that has a trace, all hosts sending to all by demand. g_free it. */
+uint64_t *routing_loads(const struct routing *routing, unsigned int threads);
+/* That of the busiest link. */
+uint64_t route_greatest(const struct route_graph *graph, const uint64_t *load);
 
 #endif

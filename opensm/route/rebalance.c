@@ -24,18 +24,14 @@ struct rebalance {
 	uint64_t *ahead; /* [switch]: load of the busiest link on its way */
 };
 
-static uint32_t link_at(const struct rebalance *rebalance, uint32_t sw, uint16_t lid)
-{
-	return route_channel(rebalance->flows.channels, sw, rebalance->routing->lft[sw][lid]);
-}
-
 /* Whether some link that is on the way of what is sent carries too much. */
 static bool is_over(const struct rebalance *rebalance, uint16_t lid)
 {
 	const struct route_flows *flows = &rebalance->flows;
 
 	for (uint32_t i = 0; i < flows->n_order; i++) {
-		uint32_t sw = flows->order[i], link = link_at(rebalance, sw, lid);
+		uint32_t sw = flows->order[i];
+		uint32_t link = route_flows_channel(flows, rebalance->routing, sw, lid);
 
 		if (link != FABRIC_NONE && rebalance->load[link] > rebalance->limit &&
 		    flows->sent[sw])
@@ -86,16 +82,18 @@ static uint32_t choose(const struct rebalance *rebalance, uint32_t sw, uint32_t 
 /* From the nearest to the farthest, who look ahead; what they send is taken as it was. */
 static void move(struct rebalance *rebalance, uint32_t t)
 {
+	struct route_flows *flows = &rebalance->flows;
 	uint16_t lid = rebalance->graph->targets[t].lid;
 
-	route_flows_list_steps(&rebalance->flows, t);
-	rebalance->ahead[rebalance->graph->targets[t].leaf] = 0;
-	for (uint32_t i = rebalance->flows.n_order; i--;) {
-		uint32_t sw = rebalance->flows.order[i], link = link_at(rebalance, sw, lid), other;
+	route_flows_list_steps(flows, t);
+	rebalance->ahead[flows->dest] = 0;
+	for (uint32_t i = flows->n_order; i--;) {
+		uint32_t sw = flows->order[i], other;
+		uint32_t link = route_flows_channel(flows, rebalance->routing, sw, lid);
 		uint64_t least = 0;
 
 		rebalance->ahead[sw] = link == FABRIC_NONE ? 0 : load_by(rebalance, link);
-		if (rebalance->ahead[sw] <= rebalance->limit || !rebalance->flows.sent[sw])
+		if (rebalance->ahead[sw] <= rebalance->limit || !flows->sent[sw])
 			continue;
 		other = choose(rebalance, sw, t, &least);
 		if (other == FABRIC_NONE || least >= rebalance->ahead[sw])
@@ -105,82 +103,55 @@ static void move(struct rebalance *rebalance, uint32_t t)
 	}
 }
 
-static uint64_t peak_of(const struct rebalance *rebalance)
+/* Puts LIDs in again that are on the way over links which carry too much. */
+static void take_turn(struct rebalance *rebalance)
 {
-	uint64_t most = 0;
-
-	for (uint32_t link = 0; link < rebalance->graph->n_links; link++)
-		most = MAX(most, rebalance->load[link]);
-	return most;
-}
-
-/* Works on the LIDs of one leaf: loads them first, or moves them. */
-static void take_leaf(struct rebalance *rebalance, uint32_t leaf, bool first)
-{
-	const struct route_graph *graph = rebalance->graph;
 	struct route_flows *flows = &rebalance->flows;
 
-	if (route_has_hosts(graph, leaf))
-		route_flows_turn_to(flows, leaf);
-	for (uint32_t t = graph->first_target[leaf]; t < graph->first_target[leaf + 1]; t++) {
-		const struct route_target *target = &graph->targets[t];
+	for (uint32_t t = 0; t < route_n_targets(rebalance->graph); t++) {
+		const struct route_target *target = &rebalance->graph->targets[t];
 
 		if (target->ignored)
 			continue;
-		route_flows_send(flows, rebalance->routing, target);
-		if (!first) {
-			if (!is_over(rebalance, target->lid))
-				continue;
-			route_flows_load(flows, rebalance->routing, target->lid, false,
-					 rebalance->load);
-			move(rebalance, t);
-			route_flows_send(flows, rebalance->routing, target);
-		}
-		route_flows_load(flows, rebalance->routing, target->lid, true, rebalance->load);
+		route_flows_send(flows, rebalance->routing, t);
+		if (!is_over(rebalance, target->lid))
+			continue;
+		route_flows_load(flows, rebalance->routing, t, false, rebalance->load);
+		move(rebalance, t);
+		route_flows_send(flows, rebalance->routing, t);
+		route_flows_load(flows, rebalance->routing, t, true, rebalance->load);
 	}
 }
 
 /* What the busiest link may carry if it were as at home. */
 static uint64_t expected_peak(const struct rebalance *rebalance)
 {
-	const struct route_home *home = rebalance->routing->home;
 	uint64_t sum = 0;
 
 	for (uint32_t link = 0; link < rebalance->graph->n_links; link++)
 		sum += rebalance->load[link];
-	return home->peak * (double)sum / rebalance->graph->n_links;
-}
-
-static void even_out(struct rebalance *rebalance, uint64_t limit)
-{
-	struct route_trace *trace = rebalance->routing->trace;
-	uint32_t n = rebalance->graph->n;
-	uint64_t expected;
-
-	for (uint32_t leaf = 0; leaf < n; leaf++)
-		take_leaf(rebalance, leaf, true);
-	expected = expected_peak(rebalance);
-	rebalance->limit = limit ? limit : expected + expected / 32;
-	for (unsigned int i = 0; i < ROUNDS && peak_of(rebalance) > rebalance->limit; i++) {
-		trace->moved = true;
-		for (uint32_t leaf = 0; leaf < n; leaf++)
-			take_leaf(rebalance, leaf, false);
-	}
-	trace->uneven = peak_of(rebalance) > MAX(expected, trace->excused) * 11 / 10;
+	return rebalance->routing->home->peak * (double)sum / rebalance->graph->n_links;
 }
 
 void route_rebalance(struct routing *routing, uint64_t limit)
 {
-	const struct route_trace *trace = routing->trace;
+	struct route_trace *trace = routing->trace;
 	const struct route_graph *graph = trace->graph;
-	g_autofree uint64_t *load = g_new0(uint64_t, graph->n_links + 1);
+	g_autofree uint64_t *load = routing_loads(routing, graph->threads);
 	g_autofree uint64_t *ahead = g_new0(uint64_t, graph->n + 1);
 	struct rebalance rebalance = {
 		.routing = routing, .graph = graph, .load = load, .ahead = ahead};
+	uint64_t expected;
 
 	if (!graph->n_links)
 		return;
+	expected = expected_peak(&rebalance);
+	rebalance.limit = limit ? limit : expected + expected / 32;
 	route_flows_init(&rebalance.flows, graph, NULL, trace->hops);
-	even_out(&rebalance, limit);
+	for (unsigned int i = 0; i < ROUNDS && route_greatest(graph, load) > rebalance.limit; i++) {
+		trace->moved = true;
+		take_turn(&rebalance);
+	}
+	trace->uneven = route_greatest(graph, load) > MAX(expected, trace->excused) * 11 / 10;
 	route_flows_clear(&rebalance.flows);
 }
