@@ -83,7 +83,7 @@ struct limit {
 	const uint32_t *caps;
 	struct fabric *view;	   /* without cables to switches that lack the LIDs at hand */
 	const uint32_t *order;	   /* that all parts have; NULL: none */
-	const struct routing *old; /* what parts are repaired from; NULL: they are made anew */
+	const struct routing *old; /* of all LIDs, from it parts are repaired; NULL: made anew */
 	struct routing *routing;   /* that is made */
 };
 
@@ -102,8 +102,6 @@ static void copy_entry(const struct limit *limit, const struct routing *part, ui
 static void copy_columns(const struct limit *limit, const struct routing *part, uint32_t first,
 			 uint32_t last)
 {
-	struct routing *routing = limit->routing;
-
 	for (uint32_t lid = first; lid <= last; lid++) {
 		uint8_t exit;
 		uint32_t leaf = route_leaf_of(limit->fabric, lid, &exit);
@@ -111,19 +109,23 @@ static void copy_columns(const struct limit *limit, const struct routing *part, 
 		/* what its own switch does not hand over goes nowhere */
 		if (leaf != FABRIC_NONE && limit->caps[leaf] <= lid)
 			continue;
-		for (uint32_t sw = 0; sw < routing->n_switches; sw++)
+		for (uint32_t sw = 0; sw < limit->fabric->n_switches; sw++)
 			copy_entry(limit, part, sw, lid);
 	}
-	routing->promises &= part->promises;
-	routing->max_hops = MAX(routing->max_hops, part->max_hops);
+	limit->routing->promises &= part->promises;
+	limit->routing->max_hops = MAX(limit->routing->max_hops, part->max_hops);
 }
 
-/* Tables for the LIDs that switches of the view hold. */
-static struct routing *part_for(const struct limit *limit, GError **error)
+/* Tables for this LID and others that the same switches hold; sets the view to these switches. */
+static struct routing *part_for(struct limit *limit, uint32_t lid, GError **error)
 {
 	struct route_input input = *limit->input;
 	struct routing *part = NULL;
 
+	fabric_unref(limit->view);
+	limit->view = view_new(limit->fabric, limit->caps, lid);
+	if (limit->old && !lid)
+		return routing_ref((struct routing *)limit->old);
 	input.order = limit->order;
 	if (limit->old)
 		part = routing_repair(limit->view, &input, limit->old);
@@ -132,27 +134,28 @@ static struct routing *part_for(const struct limit *limit, GError **error)
 
 /* ---- the whole ---- */
 
-/* The columns of base that all switches hold, and others for each range above; false and error. */
-static bool mix(struct limit *limit, struct routing *base, GError **error)
+/* Columns for each range of LIDs that the same switches hold; false and error. */
+static bool mix(struct limit *limit, GError **error)
 {
 	const struct fabric *fabric = limit->fabric;
 	uint32_t n = fabric->n_switches, next;
-	struct routing *routing = routing_new(fabric, base->engine, base->promises), *part = base;
+	struct routing *part;
 
-	limit->routing = routing;
-	routing->promises &= ~ROUTE_SHORTEST;
-	routing->note = g_strdup(base->note);
-	routing->order = g_memdup2(base->order, n * sizeof(*routing->order));
-	for (uint32_t first = 0; part && first <= fabric->max_lid; first = next) {
+	for (uint32_t first = 0; first <= fabric->max_lid; first = next) {
 		next = route_next_cap(limit->caps, n, first);
-		limit->view = view_new(fabric, limit->caps, first);
-		part = first ? part_for(limit, error) : routing_ref(base);
-		if (part)
-			copy_columns(limit, part, first, MIN(next - 1, fabric->max_lid));
+		part = part_for(limit, first, error);
+		if (!part)
+			return false;
+		if (!limit->routing) {
+			limit->routing = routing_new(fabric, part->engine,
+						     part->promises & ~ROUTE_SHORTEST);
+			limit->routing->note = g_strdup(part->note);
+			limit->routing->order = g_memdup2(part->order, n * sizeof(*part->order));
+		}
+		copy_columns(limit, part, first, MIN(next - 1, fabric->max_lid));
 		routing_unref(part);
-		g_clear_pointer(&limit->view, fabric_unref);
 	}
-	return part != NULL;
+	return true;
 }
 
 /*
@@ -177,69 +180,55 @@ static bool is_right(const struct limit *limit, struct routing *routing, GError 
 	return right;
 }
 
-/* The order of what it makes for LIDs from this one on; switches that lack them are below all. */
-static uint32_t *order_for(const struct limit *limit, uint32_t lid)
+/* Sets the order to that of tables for a LID; switches that lack it are below all. */
+static bool take_order_for(struct limit *limit, uint32_t lid, uint32_t *order)
 {
-	struct fabric *view = view_new(limit->fabric, limit->caps, lid);
-	struct routing *routing = route_compute(limit->engine, view, limit->input, NULL);
-	uint32_t n = limit->fabric->n_switches, place = 0, *order = NULL;
+	struct routing *part;
+	uint32_t n = limit->fabric->n_switches, place = 0;
 	g_autofree uint32_t *at = g_new(uint32_t, n + 1);
 
-	if (routing && routing->order) {
-		order = g_new(uint32_t, n + 1);
+	limit->order = NULL;
+	part = part_for(limit, lid, NULL);
+	if (part && part->order) {
 		for (uint32_t sw = 0; sw < n; sw++)
-			at[routing->order[sw]] = sw;
+			at[part->order[sw]] = sw;
 		for (unsigned int small = 0; small < 2; small++)
 			for (uint32_t i = 0; i < n; i++)
 				if ((limit->caps[at[i]] <= lid) == small)
 					order[at[i]] = place++;
+		limit->order = order;
 	}
-	fabric_unref(view);
-	routing_unref(routing);
-	return order;
+	routing_unref(part);
+	return limit->order;
 }
 
-/* From tables for the LIDs that all switches hold. */
-static struct routing *make(struct limit *limit, struct routing *base, GError **error)
+static bool make(struct limit *limit, GError **error)
 {
-	if (!mix(limit, base, error) || !is_right(limit, limit->routing, error))
+	if (!mix(limit, error) || !is_right(limit, limit->routing, error))
 		g_clear_pointer(&limit->routing, routing_unref);
 	return limit->routing;
 }
 
-/* Nothing goes through switches that lack this LID then, if there is any other way. */
-static struct routing *make_in_order_for(struct limit *limit, const struct routing *unlimited,
-					 uint32_t lid)
-{
-	g_autofree uint32_t *order = order_for(limit, lid);
-	struct routing *base = NULL, *routing = NULL;
-
-	limit->order = order;
-	limit->view = unlimited->fabric;
-	if (order)
-		base = part_for(limit, NULL);
-	if (base)
-		routing = make(limit, base, NULL);
-	routing_unref(base);
-	return routing;
-}
-
-/* What is left of tables for switches that hold all LIDs; or tables in another order. */
-static struct routing *limit_tables(struct limit *limit, struct routing *unlimited, GError **error)
+/*
+ * What is left of tables for switches that hold all LIDs; or tables in the order of those that go
+ * through no switch which lacks a LID, if there is any other way.
+ */
+static struct routing *limit_tables(struct limit *limit, const struct routing *unlimited,
+				    GError **error)
 {
 	uint32_t n = limit->fabric->n_switches, cap = route_next_cap(limit->caps, n, 0);
-	struct routing *routing;
+	g_autofree uint32_t *order = g_new(uint32_t, n + 1);
 
 	limit->old = unlimited;
 	limit->order = unlimited->order;
-	routing = make(limit, unlimited, error);
+	make(limit, error);
 	limit->old = NULL;
-	for (; !routing && unlimited->order && cap < FABRIC_LIDS;
+	for (; !limit->routing && unlimited->order && cap < FABRIC_LIDS;
 	     cap = route_next_cap(limit->caps, n, cap))
-		routing = make_in_order_for(limit, unlimited, cap);
-	if (routing)
-		g_clear_error(error);
-	return routing;
+		if (take_order_for(limit, cap, order) && make(limit, NULL))
+			g_clear_error(error);
+	fabric_unref(limit->view);
+	return limit->routing;
 }
 
 /* Where both switches hold the LID of the host, and those between them do not. */
