@@ -266,7 +266,7 @@ static bool is_at_its_place(const struct sm *sm, const struct builder_port *far)
 	return met && is_placed(sm, far->node);
 }
 
-/* Of two host ports with one GUID the one met first is yet to be used, and the other one is used. */
+/* Of two host ports with one GUID, the one met first is yet to be used, and the other is in use. */
 static bool is_in_use_instead(const struct builder_port *port, const struct builder_port *far)
 {
 	return has_cable_of_its_own(far) && far->peer->info.port_state == IBA_PORT_INIT &&
