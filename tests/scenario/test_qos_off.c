@@ -130,9 +130,10 @@ static void check_reset(void)
 }
 
 static const char *const fewer[] = {
-	"max_op_vls 1\nsm_sl 1\n", "max_op_vls 2\nsm_sl 3\n",
-	"max_op_vls 1\nsm_sl 1\nuse_optimized_slvl TRUE\n"
-	"qos_sl2vl 15,15,15,15,15,15,15,15,15,15,15,15,15,15,15,15\n",
+	"max_op_vls 1\nsm_sl 1\n",
+	"max_op_vls 2\nsm_sl 3\n",
+	("max_op_vls 1\nsm_sl 1\nuse_optimized_slvl TRUE\n"
+	 "qos_sl2vl 15,15,15,15,15,15,15,15,15,15,15,15,15,15,15,15\n"),
 };
 
 /* In one step, or only when it has been off for a while. */
