@@ -89,6 +89,16 @@ static void connect_ends(struct sm *sm, struct builder_port *port, struct builde
 	builder_link(port, far);
 }
 
+void cables_lose_hearsay(struct sm *sm, struct builder_node *node)
+{
+	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
+		struct builder_port *port = &node->ports[num];
+
+		if (port->peer && !tells(sm, port->peer, port))
+			builder_lose_link(port);
+	}
+}
+
 /* ---- the SM's own cable ---- */
 
 /* What was read so far in this sweep, if anything was, is of other devices than it seemed. */

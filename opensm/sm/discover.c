@@ -480,6 +480,22 @@ static struct builder_node *node_answered(const struct sm_request *request,
 }
 
 /*
+ * A cable was met from its other end meanwhile. That counts, unless it is the way to the switch
+ * there: what that one seemed to tell of its cables, whoever stands in its place would have told.
+ */
+static bool is_met_from_there(struct sm *sm, struct builder_port *port)
+{
+	struct builder_port *far = port->peer;
+
+	if (!far || port->link_seen != sm->builder->sweep)
+		return false;
+	if (!builder_is_switch(far->node) || far != far->node->entry)
+		return true;
+	cables_lose_hearsay(sm, far->node);
+	return false;
+}
+
+/*
  * A port that is up but answers nothing: light sweeps ask again. A device that stays silent shall
  * not keep the subnet from coming up.
  */
@@ -487,8 +503,8 @@ static void nobody_there(const struct sm_request *request)
 {
 	struct builder_port *port = request->port;
 
-	if (port->peer && port->link_seen == request->sm->builder->sweep)
-		return; /* met from the other end meanwhile */
+	if (is_met_from_there(request->sm, port))
+		return;
 	if (request->unreachable) { /* nobody was asked: it may be the only cable that is left */
 		port->probed = 0;
 		builder_mark(port->node);

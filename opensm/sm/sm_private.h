@@ -359,6 +359,8 @@ void descriptions_forget(struct sm *sm); /* has a sweep read those of all nodes 
 bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *far);
 /* All have answered. True if some are asked again. */
 bool cables_settle(struct sm *sm);
+/* Cables of a switch are lost of which only its own end has told in this sweep. */
+void cables_lose_hearsay(struct sm *sm, struct builder_node *node);
 /* discover.c */
 /* Asks for the NodeInfo of whatever is at the other end of a port. */
 void port_probe(struct sm *sm, struct builder_port *port);

@@ -60,6 +60,7 @@ static const struct series checked_lasting[] = {
 	{1, 10, "torus:3x3x3:1", 0, true, false, true},
 	{1, 10, "random:10:4:2:3", 0, true, false, true},
 	/* these failed once */
+	{191209, 1, "dragonfly:4:2:2", 0.05, true, false, true},
 	{173826, 1, "tests/scenario/dual_port.topo", 0, true, true, true},
 	{101698, 1, "random:10:4:2:3", 0, true, false, true},
 	{166516, 1, "tests/scenario/own_loop_2.topo", 0, true, false, true},
