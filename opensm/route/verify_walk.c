@@ -100,11 +100,12 @@ static bool leads_nearer(struct verify_share *share)
 {
 	const struct verify *verify = share->verify;
 	uint32_t n = verify->graph->n, home = verify->owners[share->lid].sw, others = 0;
-	const uint8_t *hops = verify->hops + (size_t)home * n;
+	const uint8_t *hops;
 	uint8_t most = 0;
 
 	if (!verify->hops || share->spots[home].exit != verify->owners[share->lid].exit)
 		return false;
+	hops = verify->hops + (size_t)home * n;
 	for (uint32_t sw = 0; sw < n; sw++) {
 		uint32_t to = share->spots[sw].next;
 
