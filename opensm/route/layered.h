@@ -40,7 +40,7 @@ enum spread_by {
 	SPREAD_LEAVES, /* the same for all LIDs of a switch together, but for cables in parallel */
 	SPREAD_PORTS,  /* all these take the first port that begins a shortest path */
 	/*
-	 * As by leaves, of the paths that end their way in one dimension (mesh.h) before they turn
+	 * As by leaves, of the paths that end their way in one dimension (mesh.c) before they turn
 	 * to the next, if there are dimensions: these take the fewest lanes.
 	 */
 	SPREAD_DIMENSIONS,
