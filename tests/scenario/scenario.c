@@ -312,6 +312,17 @@ void scenario_random_link(struct scenario *s, unsigned int *node, unsigned int *
 	}
 }
 
+void scenario_set_links(struct scenario *s, unsigned int node, bool up)
+{
+	unsigned int peer, peer_port;
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, node, &view);
+	for (unsigned int port = 1; port <= view.num_ports; port++)
+		if (sim_peer(s->sim, node, port, &peer, &peer_port))
+			sim_link_set(s->sim, node, port, up);
+}
+
 /* ---- looking ---- */
 
 unsigned int scenario_switches(const struct scenario *s)

@@ -83,6 +83,8 @@ unsigned int scenario_random_switch(struct scenario *s);
 unsigned int scenario_random_host(struct scenario *s); /* another than the SM's */
 /* A cable between two switches, or of a host in a fabric without such. */
 void scenario_random_link(struct scenario *s, unsigned int *node, unsigned int *port);
+/* All cables of a node are pulled out, or put in again. */
+void scenario_set_links(struct scenario *s, unsigned int node, bool up);
 
 unsigned int scenario_switches(const struct scenario *s);
 unsigned int scenario_node(const struct scenario *s, const char *description);

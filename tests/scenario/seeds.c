@@ -156,17 +156,11 @@ void seed_sa_traffic(struct scenario *s, unsigned int node, unsigned int to)
 /* A part of the fabric falls off and comes back: some links in a row. */
 static void split(struct scenario *s)
 {
-	unsigned int node = scenario_random_switch(s), peer, peer_port;
-	struct sim_node_view view;
+	unsigned int node = scenario_random_switch(s);
 
-	sim_node_view(s->sim, node, &view);
-	for (unsigned int port = 1; port <= view.num_ports; port++)
-		if (sim_peer(s->sim, node, port, &peer, &peer_port))
-			sim_link_set(s->sim, node, port, false);
+	scenario_set_links(s, node, false);
 	scenario_run_ms(s, scenario_random(s, 3000));
-	for (unsigned int port = 1; port <= view.num_ports; port++)
-		if (sim_peer(s->sim, node, port, &peer, &peer_port))
-			sim_link_set(s->sim, node, port, true);
+	scenario_set_links(s, node, true);
 }
 
 static void own_link(struct scenario *s)

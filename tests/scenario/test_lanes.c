@@ -320,17 +320,6 @@ START_TEST(lanes_are_given_up)
 }
 END_TEST
 
-static void set_links(struct scenario *s, unsigned int node, bool up)
-{
-	unsigned int peer, peer_port;
-	struct sim_node_view view;
-
-	sim_node_view(s->sim, node, &view);
-	for (unsigned int port = 1; port <= view.num_ports; port++)
-		if (sim_peer(s->sim, node, port, &peer, &peer_port))
-			sim_link_set(s->sim, node, port, up);
-}
-
 /* A switch that was cut off then, and kept its tables, follows when it is back. */
 START_TEST(lanes_of_a_switch_that_was_away)
 {
@@ -341,14 +330,14 @@ START_TEST(lanes_of_a_switch_that_was_away)
 	scenario_option(s, "-R", "hoplanes");
 	scenario_start(s);
 	scenario_converge(s, 10);
-	set_links(s, away, false);
+	scenario_set_links(s, away, false);
 	scenario_converge(s, 10);
 	scenario_conf(s, "max_op_vls 1\n");
 	ck_assert(daemon_reread(s->daemon, NULL));
 	scenario_heavy_sweep(s, 10);
 	scenario_converge(s, 10);
 	scenario_check_log(s, "falling back", true);
-	set_links(s, away, true);
+	scenario_set_links(s, away, true);
 	scenario_converge(s, 10);
 	wrong = scenario_lanes_violation(s);
 	ck_assert_msg(!wrong, "%s", wrong);

@@ -250,17 +250,6 @@ START_TEST(cold)
 }
 END_TEST
 
-static void set_links(unsigned int node, bool up)
-{
-	unsigned int peer, peer_port;
-	struct sim_node_view view;
-
-	sim_node_view(s->sim, node, &view);
-	for (unsigned int port = 1; port <= view.num_ports; port++)
-		if (sim_peer(s->sim, node, port, &peer, &peer_port))
-			sim_link_set(s->sim, node, port, up);
-}
-
 /* So does who is reset after QoS was turned off. */
 START_TEST(reset_since)
 {
@@ -284,13 +273,13 @@ START_TEST(away_when_lanes_go)
 	unsigned int away = scenario_node(s, names[_i / 2]);
 
 	start(ON_ALL_LANES);
-	set_links(away, false);
+	scenario_set_links(s, away, false);
 	scenario_converge(s, 10);
 	if (_i % 2)
 		restart(fewer[0]);
 	else
 		reread(fewer[0]);
-	set_links(away, true);
+	scenario_set_links(s, away, true);
 	scenario_converge(s, 10);
 	check_rows();
 }
@@ -303,9 +292,9 @@ START_TEST(bounced_without_an_sm)
 
 	start(ON_ALL_LANES);
 	scenario_stop(s);
-	set_links(node, false);
+	scenario_set_links(s, node, false);
 	scenario_run_ms(s, 1000);
-	set_links(node, true);
+	scenario_set_links(s, node, true);
 	start(fewer[0]);
 	check_reset();
 }
