@@ -210,13 +210,11 @@ static void write_first(struct sm *sm, struct builder_node *node, uint32_t sw)
 /* A Get by LID, if one is due or there is more to write. */
 static void prove(struct sm *sm, struct builder_node *node, uint32_t sw)
 {
-	uint32_t left = 0;
-
 	if (!reach_is_unproven(sm, node))
 		return;
-	for (uint32_t block = 0; block < blocks_of(sm, node); block++)
-		left += block_differs(sm, node, sw, block);
-	if (!(node->ports[0].known && p_keys_read(sm, &node->ports[0])) && left)
+	if (node->ports[0].known && p_keys_read(sm, &node->ports[0]))
+		return;
+	if (table_differs(sm, node, sw))
 		description_get(sm, node);
 }
 
