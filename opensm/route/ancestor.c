@@ -385,12 +385,24 @@ static void climb_class(struct climb *climb, const GArray *class, unsigned int r
  * Those ahead first. First LIDs of all ports before second ones, and of these the ones that matter
  * most before others, and what is no load: the turns of each are even by themselves.
  */
-#define CLASSES (1 + 3 * 128)
+enum kind { KIND_FIRST, KIND_LATER, KIND_IGNORED, KINDS };
+#define CLASS_AHEAD 0
+#define CLASS(offset, kind) (1 + KINDS * (offset) + (kind))
+#define CLASSES CLASS(128, KIND_FIRST) /* LMC is 7 at most */
+
 static unsigned int class_of(const struct route_target *target)
 {
 	if (target->ignored)
-		return 3 + 3 * target->offset;
-	return target->ahead ? 0 : 1 + 3 * target->offset + target->later;
+		return CLASS(target->offset, KIND_IGNORED);
+	if (target->ahead)
+		return CLASS_AHEAD;
+	return CLASS(target->offset, target->later ? KIND_LATER : KIND_FIRST);
+}
+
+/* Whether it fills a table of its own, or goes on with that of the class before. */
+static bool begins_a_table(unsigned int class)
+{
+	return class > CLASS(0, KIND_FIRST) && (class - 1) % KINDS != KIND_LATER;
 }
 
 /* Unless other partitions are at hand. A target has its place in the class as number. */
@@ -449,7 +461,7 @@ static void climb_ranks(struct climb *climb)
 		for (unsigned int c = 0; c < CLASSES; c++) {
 			if (!classes[c])
 				continue;
-			if (c > 1 && (c - 1) % 3 != 1)
+			if (begins_a_table(c))
 				forget_loads(climb);
 			climb_class(climb, classes[c], rank);
 		}
@@ -482,13 +494,12 @@ static void init_ancestors(struct tree *tree)
 	const struct route_graph *graph = tree->graph;
 	uint32_t n = route_n_targets(graph);
 
-	tree->levels = tree->max_rank;
 	tree->lids = g_new(uint16_t, n + 1);
 	tree->leaf = g_new(uint16_t, n + 1);
 	tree->spare = g_new0(uint16_t, n + 1);
 	tree->lacks = g_new0(bool, graph->n + 1);
 	tree->place = g_new0(uint16_t, graph->n + 1);
-	for (unsigned int level = 0; level < tree->levels; level++) {
+	for (unsigned int level = 0; level < tree->max_rank; level++) {
 		tree->ancestor[level] = g_new(uint16_t, n + 1);
 		if (graph->parallel)
 			tree->turn[level] = g_malloc0(n + 1);
@@ -496,7 +507,7 @@ static void init_ancestors(struct tree *tree)
 	for (uint32_t t = 0; t < n; t++) {
 		tree->lids[t] = graph->targets[t].lid;
 		tree->leaf[t] = graph->targets[t].leaf;
-		for (unsigned int level = 0; level < tree->levels; level++)
+		for (unsigned int level = 0; level < tree->max_rank; level++)
 			tree->ancestor[level][t] = graph->targets[t].leaf;
 	}
 }

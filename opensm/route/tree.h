@@ -14,9 +14,8 @@ struct tree {
 	const struct route_graph *graph;
 	const uint8_t *hops, *next;
 	uint8_t *rank; /* 0 is that of the leaves */
-	unsigned int max_rank;
+	unsigned int max_rank; /* and so many ancestors a target has, at most */
 	bool along_ranks;    /* no path by way of an ancestor is illegal */
-	unsigned int levels; /* ancestors of a target */
 	uint16_t *lids;	     /* [target] */
 	uint16_t *leaf;	     /* [target] */
 	/*

@@ -77,7 +77,7 @@ static void look(const struct tree *tree, struct row *row, uint32_t leaf)
 	if (row->far == far)
 		return;
 	row->far = far;
-	row->levels = MIN(tree->levels, route_distance(tree->graph, far) - 1);
+	row->levels = MIN(tree->max_rank, route_distance(tree->graph, far) - 1);
 	for (unsigned int level = 0; level < row->levels; level++)
 		row->nearer[level] = via(tree, row, far - level - 1);
 }
@@ -336,7 +336,7 @@ static uint8_t among_parallel(const struct tree *tree, const struct row *row, ui
 	const struct route_edge *edge = row->edge_of[port];
 	unsigned int level = MIN(tree->rank[row->sw], tree->rank[edge->to]), turn;
 
-	level = MIN(level, tree->levels - 1);
+	level = MIN(level, tree->max_rank - 1);
 	turn = tree->turn[level][target];
 	if (turn >= edge->n_links && tree->rank[edge->to] > tree->rank[row->sw])
 		edge = row->edge_of[row->next[tree->graph->targets[target].leaf]];
