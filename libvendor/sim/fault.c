@@ -77,14 +77,19 @@ static void flap_fire(struct timer *timer)
 		flap_free(flap);
 }
 
-/* Whatever is done to the cable by hand ends its flapping. */
-static void flap_end(struct sim *sim, const struct sim_port *port)
+/* Whatever is done to the cable by hand ends its flapping; whether it did. */
+static bool flap_end(struct sim *sim, const struct sim_port *port)
 {
+	bool ended = false;
+
 	for (struct sim_flap *flap = sim->flaps, *next; flap; flap = next) {
 		next = flap->next;
-		if (flap->port == port || far_end(flap->port) == port)
-			flap_free(flap);
+		if (flap->port != port && far_end(flap->port) != port)
+			continue;
+		flap_free(flap);
+		ended = true;
 	}
+	return ended;
 }
 
 bool sim_link_flap(struct sim *sim, unsigned int node, unsigned int number, uint64_t down_ns,
@@ -196,7 +201,7 @@ bool sim_cable_move(struct sim *sim, unsigned int node, unsigned int number, uns
 		    unsigned int to_number)
 {
 	struct sim_port *from = sim_port_at(sim, node, number), *to, *far;
-	bool plugged = from->cable;
+	bool plugged;
 
 	if (!from->peer || to_number < 1 || to_number > sim_node_at(sim, to_node)->num_ports)
 		return false;
@@ -204,7 +209,7 @@ bool sim_cable_move(struct sim *sim, unsigned int node, unsigned int number, uns
 	far = far_end(from);
 	if (to == from || (to->peer && to != far))
 		return false;
-	flap_end(sim, from);
+	plugged = flap_end(sim, from) || from->cable;
 	set_cable(sim, from, false);
 	from->peer = NULL;
 	to->cable_lanes = from->cable_lanes;
@@ -223,14 +228,12 @@ struct cable_end {
 
 static struct cable_end cable_take(struct sim *sim, struct sim_port *port)
 {
-	struct cable_end end = {.plugged = port->cable,
-				.lanes = port->cable_lanes,
-				.speed = port->cable_speed};
+	struct cable_end end = {.lanes = port->cable_lanes, .speed = port->cable_speed};
 
 	if (!port->peer)
 		return end;
 	end.far = far_end(port);
-	flap_end(sim, port);
+	end.plugged = flap_end(sim, port) || port->cable;
 	set_cable(sim, port, false);
 	port->peer = end.far->peer = NULL;
 	return end;

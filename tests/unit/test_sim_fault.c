@@ -305,6 +305,15 @@ START_TEST(test_cable_move)
 	ck_assert(!sim_link_up(net->sim, sw, 3));
 	sim_link_set(net->sim, other, 1, true);
 	ck_assert(sim_link_up(net->sim, sw, 3));
+	/* One that flaps is plugged in, though its link is down. */
+	ck_assert(sim_link_flap(net->sim, sw, 3, NS_PER_S, NS_PER_S, 1));
+	ck_assert(!sim_link_up(net->sim, sw, 3));
+	ck_assert(sim_cable_move(net->sim, sw, 3, sw, 2));
+	ck_assert(sim_link_up(net->sim, sw, 2));
+	ck_assert(sim_link_flap(net->sim, sw, 2, NS_PER_S, NS_PER_S, 1));
+	ck_assert(sim_cable_swap(net->sim, sw, 1, sw, 2));
+	ck_assert(sim_link_up(net->sim, sw, 1));
+	ck_assert(sim_link_up(net->sim, sw, 2));
 }
 END_TEST
 
