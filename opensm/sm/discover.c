@@ -631,7 +631,6 @@ static enum step_result end_discovery(struct sm *sm)
 
 	sm->sweep.reasons |= answered;
 	sm->schedule.reasons &= ~answered;
-	sm->sweep.discovers = false;
 	return STEP_NEXT;
 }
 
@@ -643,7 +642,6 @@ enum step_result step_discover(struct sm *sm)
 {
 	struct sweep *sweep = &sm->sweep;
 
-	sweep->discovers = true;
 	if (!sweep->round && sweep->kind == SWEEP_KIND_HEAVY) {
 		if (!sm->builder->sm_port)
 			return STEP_ABORT;

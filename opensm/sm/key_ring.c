@@ -304,6 +304,14 @@ uint64_t key_ring_for(const struct key_ring *ring, struct key_port port)
 	return key;
 }
 
+uint64_t key_ring_first(const struct key_ring *ring, struct key_port port)
+{
+	const struct entry *entry = find(ring, port);
+
+	return entry && entry->is_known && entry->is_proven ? entry->known
+							     : key_ring_for(ring, port);
+}
+
 bool key_ring_failed(struct key_ring *ring, struct key_port port, uint64_t key)
 {
 	struct entry *entry = find(ring, port);
@@ -413,9 +421,10 @@ void key_ring_each(const struct key_ring *ring,
 
 	g_hash_table_iter_init(&iter, ring->entries);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry)) {
-		if (is_of_endport(entry))
-			each(arg, entry->id.guid, entry->known);
-		if (entry->previous && !entry->id.behind && entry->id.guid)
+		if (entry->id.behind || !entry->id.guid)
+			continue;
+		each(arg, entry->id.guid, entry->known);
+		if (entry->previous)
 			each(arg, entry->id.guid, entry->previous);
 	}
 }

@@ -59,6 +59,12 @@ void key_ring_again(struct key_ring *ring);
 uint64_t key_ring_for(const struct key_ring *ring, struct key_port port);
 
 /*
+ * The same for a request that was not sent yet: what is proven is not passed over, since of two
+ * tries that failed both may have been lost.
+ */
+uint64_t key_ring_first(const struct key_ring *ring, struct key_port port);
+
+/*
  * No answer came to a request with this key, all retries made. True: another one is left, so the
  * request is worth sending again with key_ring_for(). Of several requests that were out with the
  * same key each is told the same. It ends: each key is tried once a round.
@@ -98,7 +104,7 @@ uint64_t key_ring_changes(const struct key_ring *ring, struct key_port port);
 /* Forgets all that is known of ports that is_there does not know: they are tried like new ones. */
 void key_ring_keep(struct key_ring *ring, bool (*is_there)(void *arg, uint64_t guid), void *arg);
 
-/* All keys that endports are known to have, and that they had before. */
+/* All endports of which something is known: the key that each has, 0 if none, and that of before. */
 void key_ring_each(const struct key_ring *ring,
 		   void (*each)(void *arg, uint64_t guid, uint64_t key), void *arg);
 

@@ -57,7 +57,7 @@ static void add_stray(const struct keys *keys, enum stray_kind kind, uint64_t ke
 {
 	GArray *strays = keys->strays[kind];
 
-	if (key != keys->sm->options->m_key &&
+	if (key && key != keys->sm->options->m_key &&
 	    !(strays->len && g_array_index(strays, uint64_t, strays->len - 1) == key))
 		g_array_append_val(strays, key);
 }

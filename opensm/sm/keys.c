@@ -114,7 +114,7 @@ static struct key_port asked(const struct sm_request *request)
 
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port)
 {
-	return key_ring_for(sm->keys->ring, key_port(port));
+	return key_ring_first(sm->keys->ring, key_port(port));
 }
 
 uint64_t keys_wanted(const struct sm *sm, const struct builder_port *port)
@@ -138,13 +138,17 @@ static void follow_generation(struct sm *sm)
 	key_memory_save_generation(sm, keys->generation);
 }
 
+static void give_key(struct sm_request *request, struct key_port port, uint64_t m_key)
+{
+	request->mad.m_key = m_key;
+	request->key_changes = key_ring_changes(request->sm->keys->ring, port);
+}
+
 static void choose_key(struct sm_request *request)
 {
-	const struct key_ring *ring = request->sm->keys->ring;
 	struct key_port port = asked(request);
 
-	request->mad.m_key = key_ring_for(ring, port);
-	request->key_changes = key_ring_changes(ring, port);
+	give_key(request, port, key_ring_first(request->sm->keys->ring, port));
 }
 
 static void follow_options(struct sm *sm)
@@ -168,7 +172,7 @@ void keys_use(struct sm_request *request)
 		keys->again_ns = actor_now(sm->actor);
 		key_ring_again(keys->ring);
 	}
-	atomic_store(&keys->own, key_ring_for(keys->ring, own_port(sm)));
+	atomic_store(&keys->own, key_ring_first(keys->ring, own_port(sm)));
 	atomic_store(&keys->own_wanted, key_ring_wanted(keys->ring, own_port(sm)));
 	choose_key(request);
 }
@@ -257,10 +261,8 @@ void keys_forget(struct sm *sm, bool asides)
 /* ---- what comes back ---- */
 
 /* Below protection level 2 a Get needs no key: what is not answered is lost. */
-static bool takes_any(const struct sm_request *request)
+static bool takes_any(const struct sm_request *request, const struct builder_port *sma)
 {
-	const struct builder_port *sma = keys_sma(request);
-
 	return request->mad.method == IBA_METHOD_GET && sma && sma->known &&
 	       sma->info.m_key_protect_bits <= KEY_HIDES;
 }
@@ -271,7 +273,7 @@ static bool is_superseded(const struct sm_request *request, struct key_port port
 	const struct key_ring *ring = request->sm->keys->ring;
 
 	return request->key_changes != key_ring_changes(ring, port) &&
-	       request->mad.m_key != key_ring_for(ring, port);
+	       request->mad.m_key != key_ring_first(ring, port);
 }
 
 /* The next key of that port, and then, where nobody knows who it is, of those that are missed. */
@@ -282,10 +284,10 @@ static bool try_another(struct sm_request *request)
 
 	if (request->mad.lid_only && !port.guid)
 		return false;
-	/* Where another was found meanwhile that is the next. */
-	if (!request->strays && (is_superseded(request, port) ||
-				 key_ring_failed(ring, port, request->mad.m_key)))
-		choose_key(request);
+	if (!request->strays && is_superseded(request, port))
+		choose_key(request); /* the one that was found meanwhile */
+	else if (!request->strays && key_ring_failed(ring, port, request->mad.m_key))
+		give_key(request, port, key_ring_for(ring, port));
 	else if (!request->beyond || !key_strays_next(request))
 		return false;
 	request->other_key = true;
@@ -294,7 +296,8 @@ static bool try_another(struct sm_request *request)
 
 bool keys_try_another(struct sm_request *request)
 {
-	if (request->unreachable || (request->mad.result == MAD_TIMEOUT && takes_any(request)))
+	if (request->unreachable ||
+	    (request->mad.result == MAD_TIMEOUT && takes_any(request, keys_sma(request))))
 		return false;
 	return try_another(request);
 }
@@ -346,14 +349,21 @@ static bool is_outdated(const struct sm_request *request, struct key_port port)
 	return !gave_key && request->key_changes != key_ring_changes(request->sm->keys->ring, port);
 }
 
-/* By now the device has told who it is. */
-static struct key_port answered(const struct sm_request *request)
+/* By now the device has told who it is; sma is what is known of it, or NULL. */
+static struct key_port answered(const struct sm_request *request, const struct builder_port **sma)
 {
+	const struct builder_node *node;
 	struct iba_node_info info;
+	unsigned int num;
 
+	*sma = keys_sma(request);
 	if (!request->beyond || request->mad.result != MAD_OK)
 		return asked(request);
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
+	node = builder_find(request->sm->builder, info.node_guid);
+	num = info.node_type == IBA_NODE_SWITCH ? 0 : info.local_port_num;
+	if (node && num <= node->info.num_ports)
+		*sma = &node->ports[num];
 	return (struct key_port){info.port_guid, 0};
 }
 
@@ -362,12 +372,13 @@ void keys_answered(const struct sm_request *request)
 	const struct mad_request *mad = &request->mad;
 	struct key_ring *ring = request->sm->keys->ring;
 	bool tells = has_key(request);
+	const struct builder_port *sma;
 	struct iba_port_info info = {0};
 	struct key_port port;
 
 	if (mad->result != MAD_OK && mad->result != MAD_STATUS)
 		return;
-	port = answered(request);
+	port = answered(request, &sma);
 	if (!port.guid || (!request->beyond && is_outdated(request, port)))
 		return;
 	if (tells)
@@ -376,7 +387,7 @@ void keys_answered(const struct sm_request *request)
 		key_ring_told(ring, port, info.m_key);
 	else if (mad->method == IBA_METHOD_SET)
 		key_ring_worked(ring, port, tells ? 0 : mad->m_key);
-	else if (request->other_key && !tells)
+	else if (request->other_key && !tells && !takes_any(request, sma))
 		key_ring_likely(ring, port, mad->m_key);
 }
 

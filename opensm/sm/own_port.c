@@ -6,9 +6,10 @@
  * is, and sweeps ask who is at its other end: light and partial ones when they begin, a heavy one
  * when it has read all.
  *
- * Where the local HCA tells of events, this is asked at once, amid a sweep, too. One that is lost
- * and comes back, because its driver was loaded again or it was reset, has the SM wait, and then
- * begin anew.
+ * Where the local HCA tells of events, this is asked at once. If its link goes down amid a sweep,
+ * that is over: what it wrote from now on might reach others than it is meant for. An HCA that is
+ * lost and comes back, because its driver was loaded again or it was reset, has the SM wait, and
+ * then begin anew.
  */
 #include "sm/sm_private.h"
 
@@ -56,12 +57,11 @@ static void on_neighbour(struct sm_request *request)
 	sm->sweep.start_over = true;
 }
 
-/* Amid a sweep, whatever it waits for. */
-static void on_neighbour_amid(struct sm_request *request)
+static void mark_both_ends(const struct builder_port *own)
 {
-	on_neighbour(request);
-	if (request->sm->sweep.start_over)
-		sweep_want(request->sm, SWEEP_CHANGE);
+	builder_mark(own->node);
+	if (own->peer)
+		builder_mark(own->peer->node);
 }
 
 /* Its link is up, and the last sweep lost who is at the other end. */
@@ -82,9 +82,7 @@ static void on_port_info(struct sm_request *request)
 	mastership_own_port_read(sm, &info);
 	if (info.port_state == own->info.port_state && !leads_nowhere(own))
 		return;
-	builder_mark(own->node);
-	if (own->peer)
-		builder_mark(own->peer->node);
+	mark_both_ends(own);
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
@@ -107,13 +105,8 @@ static void on_watch(struct timer *timer)
 	own_port_watch(sm);
 	if (!own || !own->num)
 		return;
-	if (sweep_runs(sm)) {
-		if (sm->own_changed && sm->sweep.discovers && own->peer)
-			ask_neighbour(sm, false, on_neighbour_amid);
-	} else if (sm->schedule.discovered && !sm->schedule.inhibited) {
+	if (!sweep_runs(sm) && sm->schedule.discovered && !sm->schedule.inhibited)
 		own_port_ask(sm, on_port_info);
-	}
-	sm->own_changed = false;
 }
 
 void own_port_watch(struct sm *sm)
@@ -140,6 +133,13 @@ static void on_back(struct sm *sm)
 	mastership_port_back(sm);
 }
 
+static void on_down(struct sm *sm)
+{
+	if (sm->builder->sm_port)
+		mark_both_ends(sm->builder->sm_port);
+	sweep_break(sm);
+}
+
 void own_port_event(void *arg, unsigned int events)
 {
 	struct sm *sm = arg;
@@ -154,7 +154,8 @@ void own_port_event(void *arg, unsigned int events)
 	mastership_port_changed(sm);
 	if (mastership_rests(sm))
 		return;
-	sm->own_changed = true;
+	if (events & VENDOR_PORT_DOWN)
+		on_down(sm);
 	if (!timer_running(&sm->watch) || sm->watch.when > actor_now(sm->actor) + EVENT_NS)
 		timer_start(&sm->watch, EVENT_NS);
 }

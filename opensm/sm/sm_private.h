@@ -46,7 +46,6 @@ struct sweep {
 	bool duplicate_guid; /* a port was met at two places */
 	bool switch_moved;   /* a switch was met at another place than it was known to be */
 	bool qos_set;	     /* tables of qos.c were written */
-	bool discovers;	     /* at the moment */
 	bool start_over;     /* the SM's own cable was moved: what was read is of other devices */
 	bool port_was_down;  /* schedule.port_down, when it began */
 	uint64_t started_ns, step_started_ns;
@@ -158,7 +157,6 @@ struct sm {
 	struct timer retry;   /* of the first of them */
 	struct timer watch;   /* own_port.c */
 	uint32_t first_act;   /* of ActCount: another one in each life of the daemon */
-	bool own_changed;     /* own_port.c: the SM's port has told of a change */
 	bool port_lost;	      /* own_port.c: the device of the SM's port is gone */
 	struct timer lease;   /* lease.c: looks at M_Keys before their leases end */
 	unsigned int fatal_sweeps; /* in a row that met what fatal.c tells of */
@@ -329,6 +327,7 @@ void sweep_init(struct sm *sm);
 void sweep_want(struct sm *sm, unsigned int reasons);
 void sweep_look_at(struct sm *sm, struct builder_node *node); /* it may have changed */
 void sweep_allow(struct sm *sm, bool allowed); /* false: what is wanted waits for a true */
+void sweep_break(struct sm *sm); /* the SM's link fell: the one that runs begins anew */
 void sweep_rest(struct sm *sm); /* this SM is not master: no sweeps, and nothing is known */
 void sweep_take_options(struct sm *sm);	       /* those of now, if no sweep runs on the old ones */
 void sweep_flag(struct sm *sm, unsigned int flag, bool on);

@@ -526,6 +526,17 @@ void sweep_look_at(struct sm *sm, struct builder_node *node)
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
+void sweep_break(struct sm *sm)
+{
+	struct schedule *schedule = &sm->schedule;
+
+	if (!sweep_runs(sm) || schedule->inhibited)
+		return;
+	schedule->discovered &= !sweep_is_discovering(sm);
+	cancel(sm);
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
 void sweep_rest(struct sm *sm)
 {
 	struct schedule *schedule = &sm->schedule;

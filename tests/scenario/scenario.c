@@ -131,6 +131,15 @@ void scenario_conf(struct scenario *s, const char *text)
 	g_assert(g_file_set_contents(s->conf, text, -1, NULL));
 }
 
+char *scenario_keys_of_ports(const struct scenario *s, unsigned int level)
+{
+	g_autofree char *file = g_build_filename(s->directory, "seed", NULL);
+
+	g_assert(g_file_set_contents_full(file, SCENARIO_SEED "\n", -1, 0, 0600, NULL));
+	return g_strdup_printf("m_key_per_port TRUE\nm_key_seed_file %s\n"
+			       "m_key_protection_level %u\n", file, level);
+}
+
 static void on_finished(void *arg, int exit_code)
 {
 	struct scenario *s = arg;

@@ -51,6 +51,12 @@ void scenario_free(struct scenario *s);
 /* Options, before scenario_start; and the contents of opensm.conf, at any time. */
 void scenario_option(struct scenario *s, const char *flag, const char *value);
 void scenario_conf(struct scenario *s, const char *text);
+/*
+ * Lines of it by which each port has an M_Key of its own, made of a file with that seed; to be
+ * freed with g_free.
+ */
+#define SCENARIO_SEED "0123456789 and no more"
+char *scenario_keys_of_ports(const struct scenario *s, unsigned int level);
 
 void scenario_start(struct scenario *s);
 void scenario_stop(struct scenario *s);

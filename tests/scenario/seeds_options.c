@@ -113,12 +113,9 @@ static void make_partitions(struct scenario *s, const char *file)
 
 static void append_keys_of_ports(struct scenario *s, GString *conf)
 {
-	g_autofree char *file = g_build_filename(s->directory, "m_key_seed", NULL);
+	g_autofree char *own = scenario_keys_of_ports(s, 1); /* unless it says another */
 
-	g_assert(g_file_set_contents_full(file, "0123456789abcdef0123456789abcdef\n", -1, 0, 0600,
-					  NULL));
-	g_string_prepend(conf, "m_key_protection_level 1\n"); /* unless it says another */
-	g_string_append_printf(conf, "m_key_per_port TRUE\nm_key_seed_file %s\n", file);
+	g_string_prepend(conf, own);
 }
 
 static void write_conf(struct scenario *s)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Several SMs: who is master, and what they do not do to each other's fabric. */
 #include <check.h>
-#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -595,14 +594,11 @@ END_TEST
  */
 START_TEST(nobody_answers_for_want_of_keys)
 {
-	g_autofree char *seed = g_build_filename(m->s->directory, "seed", NULL);
-	g_autofree char *keys = g_strdup_printf(POLLS "m_key_per_port TRUE\nm_key_seed_file %s\n"
-						"m_key_protection_level 2\n", seed);
+	g_autofree char *own = scenario_keys_of_ports(m->s, 2);
+	g_autofree char *keys = g_strconcat(POLLS, own, NULL);
 	g_autofree char *higher = g_strconcat(keys, "sm_priority 8\n", NULL);
 	unsigned int master, other;
 
-	ck_assert(g_file_set_contents(seed, "0123456789abcdef0123456789abcdef\n", -1, NULL));
-	ck_assert_int_eq(g_chmod(seed, 0600), 0);
 	master = managers_add(m, "host-1", keys);
 	other = managers_add(m, "host-9", higher);
 	managers_start(m, master);

@@ -10,7 +10,6 @@
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
 
-#define SEED "0123456789 and no more"
 #define MINUTE_MS (60 * 1000)
 #define FOREIGN_KEY UINT64_C(0xF00D)
 
@@ -46,22 +45,11 @@ static void configure(struct scenario *s, const char *format, ...)
 	scenario_conf(s, text);
 }
 
-/* A file with the secret of all ports' keys; its name. */
-static char *write_seed(const char *directory, const char *seed)
+static char *per_port_conf(const struct scenario *s, unsigned int level)
 {
-	char *file = g_build_filename(directory, "seed", NULL);
+	g_autofree char *keys = scenario_keys_of_ports(s, level);
 
-	ck_assert(g_file_set_contents_full(file, seed, -1, 0, 0600, NULL));
-	return file;
-}
-
-static char *per_port_conf(const char *directory, int level)
-{
-	g_autofree char *file = write_seed(directory, SEED "\n");
-
-	return g_strdup_printf("m_key_per_port TRUE\nm_key_seed_file %s\n"
-			       "m_key_protection_level %d\nm_key_update_interval 10\n",
-			       file, level);
+	return g_strconcat(keys, "m_key_update_interval 10\n", NULL);
 }
 
 struct owner {
@@ -92,7 +80,8 @@ static unsigned int with_key(const struct scenario *s, uint64_t m_key)
 /* How many have their key of that generation. */
 static unsigned int of_generation(const struct scenario *s, uint64_t generation)
 {
-	g_autoptr(GBytes) seed = g_bytes_new_static(SEED, strlen(SEED));
+	g_autoptr(GBytes) seed = g_bytes_new_static(SCENARIO_SEED,
+							    strlen(SCENARIO_SEED));
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
@@ -109,10 +98,10 @@ static void start(struct scenario *s, unsigned int seconds)
 	scenario_converge(s, seconds);
 }
 
-static struct scenario *start_with_own_keys(uint64_t seed, int level)
+static struct scenario *start_with_own_keys(uint64_t seed, unsigned int level)
 {
 	struct scenario *s = scenario_new("fattree:4", seed);
-	g_autofree char *conf = per_port_conf(s->directory, level);
+	g_autofree char *conf = per_port_conf(s, level);
 
 	scenario_conf(s, conf);
 	start(s, 10);
@@ -309,7 +298,7 @@ END_TEST
 START_TEST(each_port_has_its_own)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
-	g_autofree char *conf = per_port_conf(s->directory, _i);
+	g_autofree char *conf = per_port_conf(s, _i);
 	g_autoptr(GString) shared = g_string_new(NULL);
 	unsigned int all = sim_nodes(s->sim);
 
@@ -345,7 +334,7 @@ START_TEST(losses_with_keys_of_ports)
 	scenario_config_default(&config, 1 + (uint64_t)_i);
 	config.loss = 0.05;
 	s = scenario_new_with("fattree:8", &config, RUNTIME_VIRTUAL);
-	conf = per_port_conf(s->directory, 1 + _i % 3);
+	conf = per_port_conf(s, 1 + _i % 3);
 	scenario_conf(s, conf);
 	for (unsigned int runs = 0; runs < 2; runs++) {
 		start(s, 30);
@@ -411,7 +400,7 @@ START_TEST(crash_in_the_first_sweep)
 {
 	for (unsigned int us = 500; us <= 12000; us += 500) {
 		struct scenario *s = scenario_new("fattree:4", 1);
-		g_autofree char *conf = per_port_conf(s->directory, _i);
+		g_autofree char *conf = per_port_conf(s, _i);
 
 		scenario_conf(s, conf);
 		scenario_start(s);
@@ -428,7 +417,7 @@ END_TEST
 START_TEST(seed_files)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
-	g_autofree char *conf = per_port_conf(s->directory, 1);
+	g_autofree char *conf = per_port_conf(s, 1);
 	g_autofree char *file = in(s->directory, "seed");
 	g_autoptr(GError) error = NULL;
 
@@ -440,7 +429,7 @@ START_TEST(seed_files)
 	ck_assert_ptr_nonnull(strstr(error->message, "expected mode 0600"));
 	g_clear_error(&error);
 	ck_assert_int_eq(g_chmod(file, 0600), 0);
-	g_free(write_seed(s->directory, "too short\n"));
+	ck_assert(g_file_set_contents_full(file, "too short\n", -1, 0, 0600, NULL));
 	ck_assert(!daemon_reread(s->daemon, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "seed:1: expected a line of 16 to 1024"));
 	ck_assert_uint_eq(with_key(s, 0), sim_nodes(s->sim));
@@ -617,7 +606,7 @@ static void copy(const char *from, const char *to, const char *name)
 START_TEST(standby_follows)
 {
 	struct managers *m = managers_new("fattree:4", 1);
-	g_autofree char *conf = per_port_conf(m->s->directory, _i);
+	g_autofree char *conf = per_port_conf(m->s, _i);
 	g_autofree char *both = g_strconcat(conf, MANAGERS_POLLS, NULL);
 	unsigned int all = sim_nodes(m->s->sim);
 

@@ -75,6 +75,7 @@ START_TEST(in_the_bring_up)
 END_TEST
 
 struct writes {
+	uint16_t attribute;
 	uint64_t first_ns, last_ns;
 };
 
@@ -85,7 +86,7 @@ static void note_write(void *arg, uint64_t now_ns, const struct vendor_address *
 
 	(void)to;
 	(void)from;
-	if (!scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_LINEAR_FORWARDING_TABLE))
+	if (!scenario_is_smp(data, length, IBA_METHOD_SET, writes->attribute))
 		return;
 	if (!writes->first_ns)
 		writes->first_ns = now_ns;
@@ -145,7 +146,7 @@ END_TEST
 START_TEST(while_tables_are_written)
 {
 	struct scenario *s = scenario_on_first_host();
-	struct writes writes = {0};
+	struct writes writes = {.attribute = IBA_ATTR_LINEAR_FORWARDING_TABLE};
 	uint64_t from_us, steps_us;
 
 	sim_set_trace(s->sim, note_write, &writes);
@@ -160,6 +161,43 @@ START_TEST(while_tables_are_written)
 		run_us(s, from_us + i * steps_us / (2 * MOMENTS));
 		exchange(s, &swaps[_i]);
 		expect_truth(s, swaps[_i].what, i);
+		scenario_free(s);
+	}
+}
+END_TEST
+
+/* All ports are to get keys of their own from now on. */
+static struct scenario *begin_to_give_keys(unsigned int level)
+{
+	struct scenario *s = scenario_on_first_host();
+	g_autofree char *conf = scenario_keys_of_ports(s, level);
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_conf(s, conf);
+	ck_assert(daemon_reread(s->daemon, NULL));
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	return s;
+}
+
+/* A key that was meant for one may reach another, who then answers to no key that is known of it. */
+START_TEST(while_keys_are_given)
+{
+	const struct swap *swap = &swaps[_i / 2];
+	struct scenario *s = begin_to_give_keys(1 + _i % 2);
+	struct writes writes = {.attribute = IBA_ATTR_PORT_INFO};
+	uint64_t now_ns = runtime_now(s->rt), from_ns, step_ns;
+
+	sim_set_trace(s->sim, note_write, &writes);
+	scenario_converge(s, 10);
+	scenario_free(s);
+	from_ns = writes.first_ns - now_ns;
+	step_ns = (writes.last_ns - writes.first_ns) / MOMENTS;
+	for (unsigned int i = 0; i < MOMENTS; i++) {
+		s = begin_to_give_keys(1 + _i % 2);
+		run_us(s, (from_ns + i * step_ns) / NS_PER_US);
+		exchange(s, swap);
+		expect_truth(s, swap->what, i);
 		scenario_free(s);
 	}
 }
@@ -333,6 +371,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, in_the_bring_up, 0, G_N_ELEMENTS(swaps));
 	tcase_add_loop_test(tcase, while_tables_are_written, 0, G_N_ELEMENTS(swaps));
+	tcase_add_loop_test(tcase, while_keys_are_given, 0, 2 * G_N_ELEMENTS(swaps));
 	tcase_add_test(tcase, no_answer_from_behind_a_cable);
 	tcase_add_loop_test(tcase, in_a_sweep, 0, G_N_ELEMENTS(swaps));
 	tcase_add_loop_test(tcase, tables_are_read_again, 0, G_N_ELEMENTS(swaps));

@@ -187,6 +187,20 @@ START_TEST(test_proven_key)
 }
 END_TEST
 
+/* Two tries with it may have been lost: what is proven comes first with each new request. */
+START_TEST(test_first)
+{
+	key_ring_worked(ring, at(GUID, 0), KEY(0));
+	set(KEY(1));
+	ck_assert(key_ring_failed(ring, at(GUID, 0), KEY(0)));
+	expect_key(KEY(1));
+	ck_assert_uint_eq(key_ring_first(ring, at(GUID, 0)), KEY(0));
+	key_ring_doubt(ring, at(GUID, 0));
+	ck_assert_uint_eq(key_ring_first(ring, at(GUID, 0)), KEY(1));
+	ck_assert_uint_eq(key_ring_first(ring, at(GUID + 1, 0)), KEY(1));
+}
+END_TEST
+
 /* The option goes to another key and back, and a Set of the first is never answered. */
 START_TEST(test_proven_before_other_keys)
 {
@@ -360,6 +374,7 @@ int main(void)
 	tcase_add_test(tcase, test_changes);
 	tcase_add_test(tcase, test_answer_lost);
 	tcase_add_test(tcase, test_proven_key);
+	tcase_add_test(tcase, test_first);
 	tcase_add_test(tcase, test_proven_before_other_keys);
 	tcase_add_test(tcase, test_unknown_port);
 	tcase_add_test(tcase, test_foreign_key);
