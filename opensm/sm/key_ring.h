@@ -104,7 +104,7 @@ uint64_t key_ring_changes(const struct key_ring *ring, struct key_port port);
 /* Forgets all that is known of ports that is_there does not know: they are tried like new ones. */
 void key_ring_keep(struct key_ring *ring, bool (*is_there)(void *arg, uint64_t guid), void *arg);
 
-/* All endports of which something is known: the key that each has, 0 if none, and that of before. */
+/* Endports of which something is known: the key that each has, 0 if none, and that of before. */
 void key_ring_each(const struct key_ring *ring,
 		   void (*each)(void *arg, uint64_t guid, uint64_t key), void *arg);
 

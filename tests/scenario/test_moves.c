@@ -180,7 +180,7 @@ static struct scenario *begin_to_give_keys(unsigned int level)
 	return s;
 }
 
-/* A key that was meant for one may reach another, who then answers to no key that is known of it. */
+/* A key that was meant for one may reach another, who answers to no key that is known of it. */
 START_TEST(while_keys_are_given)
 {
 	const struct swap *swap = &swaps[_i / 2];
