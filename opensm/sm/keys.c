@@ -424,6 +424,7 @@ static void on_sweep_done(void *arg, uint64_t value)
 
 	(void)value;
 	key_update_schedule(sm);
+	key_loops_send(sm);
 	keys_remember(sm);
 }
 
@@ -458,6 +459,7 @@ void keys_init(struct sm *sm)
 		log_info(sm->log, "M_Keys of ports: made of %s, generation %" G_GUINT64_FORMAT,
 			 sm->options->m_key_seed_file, keys->generation);
 	begin_with_older_rules(sm);
+	key_loops_init(keys);
 	key_strays_init(keys);
 	key_unknown_init(keys);
 	key_update_init(sm);
@@ -470,6 +472,7 @@ void keys_free(struct sm *sm)
 	struct keys *keys = sm->keys;
 
 	key_update_free(keys);
+	g_free(keys->loops);
 	key_strays_free(keys);
 	g_hash_table_unref(keys->changing);
 	g_hash_table_unref(keys->unknown);

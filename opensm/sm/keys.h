@@ -29,6 +29,8 @@ struct keys {
 	 */
 	GHashTable *changing;
 
+	struct key_loops *loops; /* key_loops.c */
+
 	/* key_memory.c */
 	char *directory;		      /* NULL: nothing is kept */
 	uint64_t ring_saved, neighbors_saved; /* editions in the files */
@@ -59,6 +61,13 @@ uint64_t keys_neighbour(const struct sm *sm, const struct builder_port *port);
 
 /* The rule that the options ask for. */
 struct key_rule keys_rule(const struct sm *sm);
+
+/* key_loops.c */
+/* A sweep has ended: who is behind cables between switches that nobody knows? */
+void key_loops_send(struct sm *sm);
+/* A Get(SMInfo) came in, maybe one of those; on the actor "mad". */
+void key_loops_came_in(struct keys *keys, const struct vendor_mad *mad);
+void key_loops_init(struct keys *keys);
 
 /* key_memory.c */
 void key_memory_load(struct sm *sm);

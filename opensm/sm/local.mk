@@ -16,6 +16,7 @@ libsm_a_SOURCES = \
 	opensm/sm/health.c \
 	opensm/sm/identity.c \
 	opensm/sm/key_ring.c opensm/sm/key_ring.h \
+	opensm/sm/key_loops.c \
 	opensm/sm/key_memory.c \
 	opensm/sm/key_strays.c \
 	opensm/sm/key_unknown.c \

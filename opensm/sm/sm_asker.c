@@ -21,12 +21,12 @@ void sm_asker_free(void *arg)
 	g_free(asker);
 }
 
-/* Back from the SM's own port, by the ports at which each switch says that it came in. */
-static struct builder_port *port_of_path(const struct sm *sm, const struct iba_dr_smp *smp)
+struct builder_port *sm_port_of_path(const struct sm *sm, const struct iba_dr_smp *smp,
+				     unsigned int back_to)
 {
 	struct builder_port *port = sm->builder->sm_port;
 
-	for (unsigned int hop = smp->hop_count; port && hop; hop--) {
+	for (unsigned int hop = smp->hop_count; port && hop > back_to; hop--) {
 		struct builder_node *node = port->node;
 		unsigned int in = smp->return_path[hop];
 
@@ -36,7 +36,7 @@ static struct builder_port *port_of_path(const struct sm *sm, const struct iba_d
 			return NULL;
 		port = port ? port->peer : NULL;
 	}
-	return port && builder_is_switch(port->node) ? &port->node->ports[0] : port;
+	return port && !back_to && builder_is_switch(port->node) ? &port->node->ports[0] : port;
 }
 
 static struct builder_port *find_asker(const struct sm *sm, const struct vendor_mad *mad)
@@ -50,7 +50,7 @@ static struct builder_port *find_asker(const struct sm *sm, const struct vendor_
 		return builder_port_by_lid(sm->builder, smp.dr_slid);
 	if (smp.hop_count >= sizeof(smp.return_path))
 		return NULL;
-	return port_of_path(sm, &smp);
+	return sm_port_of_path(sm, &smp, 0);
 }
 
 static void answer(struct sm *sm, struct asker *asker, const struct iba_port_info *info)

@@ -540,6 +540,12 @@ void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, 
 /* sm_asker.c: a Get(SMInfo) that is told the SM_Key if it came from a port with IsSM. */
 void sm_info_receive(void *arg, struct vendor_mad *mad);
 void sm_asker_free(void *asker);
+/*
+ * Where a directed SMP came from that this SM received, by the ports at which each switch says that
+ * it came in there: the endport, or the port by which it left the node after back_to hops.
+ */
+struct builder_port *sm_port_of_path(const struct sm *sm, const struct iba_dr_smp *smp,
+				     unsigned int back_to);
 /* ---- mastership.c: other SMs ---- */
 struct mastership *mastership_new(struct sm *sm);
 void mastership_free(struct mastership *mastership);
