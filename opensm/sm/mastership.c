@@ -38,6 +38,7 @@ struct other_sm {
 	uint64_t asked; /* serial of the sweep that asked it last */
 	uint32_t acts;	/* its ActCount when it told it last, */
 	uint64_t heard; /* at this time; 0: never */
+	bool stubborn;	/* it did not do its part as it is: this one goes on without it */
 };
 
 enum dealing {
@@ -57,7 +58,6 @@ struct mastership {
 	unsigned int misses;  /* polls in a row without a master that answers */
 	unsigned int in_vain; /* dealings in a row with that partner */
 	unsigned int asked;   /* who are asked whether they are standby, to retire */
-	uint64_t stubborn;    /* GUID of the one that did not do its part in its present state */
 	uint64_t ignored;     /* GUID of the one that was last told to be */
 	bool told_shut_out; /* why it stays DISCOVERING, as is_shut_out() says */
 	uint32_t trap_tid;
@@ -375,6 +375,14 @@ static void follow(struct sm *sm, const struct other_sm *other)
 	tell_rank(sm);
 }
 
+/* Each may do its part now. */
+static void begin_anew(struct mastership *ms)
+{
+	ms->misses = ms->in_vain = 0;
+	for (guint i = 0; i < ms->others->len; i++)
+		g_array_index(ms->others, struct other_sm, i).stubborn = false;
+}
+
 /* The subnet is to be discovered by this SM, as state. */
 static void set_out(struct sm *sm, unsigned int state)
 {
@@ -382,8 +390,7 @@ static void set_out(struct sm *sm, unsigned int state)
 
 	timer_stop(&ms->timer);
 	ms->dealing = ALONE;
-	ms->misses = 0;
-	ms->stubborn = 0;
+	begin_anew(ms);
 	forget_tables(sm);
 	set_state(sm, state);
 	sweep_want(sm, SWEEP_HEAVY);
@@ -475,6 +482,7 @@ static void finish_retiring(struct sm *sm)
 static void lose_patience(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
+	struct other_sm *other = find(ms, ms->partner.sm.guid);
 	enum dealing was = ms->dealing;
 	char name[SM_NAME_SIZE];
 
@@ -484,13 +492,13 @@ static void lose_patience(struct sm *sm)
 	}
 	ms->dealing = ALONE;
 	forget_tables(sm);
-	if (was == AWAITING) {
-		/* It learns of this one when its port is configured. */
-		ms->stubborn = ms->partner.sm.guid;
-	} else if (++ms->in_vain > sm->options->polling_retry_number) {
+	/* Who should have handed over learns of this one when its port is configured. */
+	if (other && was == AWAITING) {
+		other->stubborn = true;
+	} else if (other && ++ms->in_vain > sm->options->polling_retry_number) {
 		log_sys_error(sm->log, "%s takes no part in the election: this SM stays MASTER",
 			      name_of(&ms->partner, name, sizeof(name)));
-		ms->stubborn = ms->partner.sm.guid;
+		other->stubborn = true;
 		ms->in_vain = 0;
 	}
 	sweep_want(sm, SWEEP_HEAVY);
@@ -528,7 +536,6 @@ static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *oth
 
 	if (ms->partner.sm.guid != other->sm.guid)
 		ms->in_vain = 0;
-	ms->stubborn = 0;
 	ms->partner = *other;
 	ms->dealing = dealing;
 	wait_for(sm, MIN(poll_ns(sm), PATIENCE_MAX));
@@ -607,8 +614,7 @@ static void on_sm_info(struct sm_request *request)
 		g_array_set_size(ms->others, ms->others->len + 1);
 		other = &g_array_index(ms->others, struct other_sm, ms->others->len - 1);
 	}
-	if (info.guid == ms->stubborn && info.sm_state != other->sm.state)
-		ms->stubborn = 0;
+	other->stubborn &= info.sm_state == other->sm.state && info.priority == other->sm.priority;
 	other->sm = sm_of(&info);
 	note_acts(sm, other, &info);
 	other->asked = sm->sweep.serial;
@@ -705,17 +711,17 @@ static void drop_silent(struct sm *sm)
 	}
 }
 
-/* What all but that one tell of themselves. */
-static struct election_sm *list_others(const struct mastership *ms, uint64_t but, unsigned int *n)
+/* What they tell of themselves. */
+static struct election_sm *list_others(const struct mastership *ms, bool stubborn, unsigned int *n)
 {
 	struct election_sm *list = g_new0(struct election_sm, ms->others->len);
 
 	*n = 0;
 	for (guint i = 0; i < ms->others->len; i++) {
-		const struct election_sm *other = &g_array_index(ms->others, struct other_sm, i).sm;
+		const struct other_sm *other = &g_array_index(ms->others, struct other_sm, i);
 
-		if (other->guid != but)
-			list[(*n)++] = *other;
+		if (stubborn || !other->stubborn)
+			list[(*n)++] = other->sm;
 	}
 	return list;
 }
@@ -750,7 +756,7 @@ static enum election_verdict decide(struct sm *sm, const struct other_sm **whom)
 	enum election_verdict verdict;
 	unsigned int n;
 
-	list = list_others(ms, ms->stubborn, &n);
+	list = list_others(ms, false, &n);
 	verdict = election_decide(&own, list, n, &sm_info);
 	*whom = sm_info ? find(ms, sm_info->guid) : NULL;
 	return verdict;
@@ -993,8 +999,7 @@ void mastership_port_back(struct sm *sm)
 	struct mastership *ms = sm->mastership;
 
 	forget_tables(sm);
-	ms->misses = ms->in_vain = 0;
-	ms->stubborn = 0;
+	begin_anew(ms);
 	if (state_of(sm) == IBA_SM_STANDBY)
 		wait_for(sm, SOON_NS);
 	else
@@ -1014,7 +1019,7 @@ static void hand_over_to_best(struct sm *sm)
 	const struct election_sm *best;
 	unsigned int n;
 
-	list = list_others(ms, 0, &n);
+	list = list_others(ms, true, &n);
 	best = election_highest(list, n, 1u << IBA_SM_STANDBY);
 	if (best)
 		deal(sm, RETIRING, find(ms, best->guid));
