@@ -376,14 +376,17 @@ void key_ring_likely(struct key_ring *ring, struct key_port port, uint64_t key)
 	note(ring, port, key, false);
 }
 
-void key_ring_astray(struct key_ring *ring, struct key_port port, struct key_port other)
+bool key_ring_astray(struct key_ring *ring, struct key_port port, struct key_port other)
 {
 	const struct entry *before = find(ring, other);
 	uint64_t wanted = key_ring_wanted(ring, other);
+	uint64_t known = before && before->is_known && before->known ? before->known : wanted;
 	struct entry *entry = make(ring, port);
+	bool is_new = entry->astray[0] != known || entry->astray[1] != wanted;
 
-	entry->astray[0] = before && before->is_known && before->known ? before->known : wanted;
+	entry->astray[0] = known;
 	entry->astray[1] = wanted;
+	return is_new;
 }
 
 uint64_t key_ring_changes(const struct key_ring *ring, struct key_port port)

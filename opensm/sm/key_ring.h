@@ -93,10 +93,10 @@ void key_ring_doubt(struct key_ring *ring, struct key_port port);
 void key_ring_likely(struct key_ring *ring, struct key_port port, uint64_t key);
 
 /*
- * The port is where the other one was: it may have got the key that was meant for that one. It is
- * tried last of all.
+ * The port may have got the key that was meant for the other one. It is tried last of all. False:
+ * that was known.
  */
-void key_ring_astray(struct key_ring *ring, struct key_port port, struct key_port other);
+bool key_ring_astray(struct key_ring *ring, struct key_port port, struct key_port other);
 
 /* How often what is known of its key has changed: an answer to a question of before is old. */
 uint64_t key_ring_changes(const struct key_ring *ring, struct key_port port);

@@ -205,7 +205,7 @@ bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct i
 	return true;
 }
 
-/* The answer was that of the device meant, so the key that it hides is its own. */
+/* The answer was that of the device meant, so the key that it hides is its own, or astray. */
 static void on_named(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -216,6 +216,11 @@ static void on_named(struct sm_request *request)
 		return;
 	if (!sm_request_ok(request) || !request->node->builder || !identity_is_same(request)) {
 		forget(sm, unknown);
+		return;
+	}
+	if (key_trails_find(request, (struct key_port){port->guid, 0})) {
+		forget(sm, unknown);
+		sweep_look_at(sm, port->node);
 		return;
 	}
 	unknown->judged_ns = actor_now(sm->actor);

@@ -42,14 +42,14 @@ void keys_go_on_from(struct sm *sm, const struct options *running)
 
 /* ---- whose key ---- */
 
-static const struct builder_port *sma_of(const struct builder_port *port)
+const struct builder_port *keys_sma_of(const struct builder_port *port)
 {
 	return builder_is_switch(port->node) ? &port->node->ports[0] : port;
 }
 
 static struct key_port key_port(const struct builder_port *port)
 {
-	const struct builder_port *sma = sma_of(port);
+	const struct builder_port *sma = keys_sma_of(port);
 
 	if (sma->guid)
 		return (struct key_port){sma->guid, 0};
@@ -179,8 +179,7 @@ void keys_use(struct sm_request *request)
 
 /* ---- another key on its way ---- */
 
-/* The key that a Set(PortInfo) gives. */
-static uint64_t given(const struct sm_request *request)
+uint64_t keys_given(const struct sm_request *request)
 {
 	struct iba_port_info want;
 
@@ -193,7 +192,7 @@ static bool gives_another(const struct sm_request *request, const struct builder
 {
 	return request->mad.method == IBA_METHOD_SET && request->port == sma &&
 	       request->mad.attribute == IBA_ATTR_PORT_INFO &&
-	       given(request) != request->mad.m_key;
+	       keys_given(request) != request->mad.m_key;
 }
 
 bool keys_wait(struct sm_request *request)
@@ -286,7 +285,9 @@ static bool try_another(struct sm_request *request)
 		return false;
 	if (!request->strays && is_superseded(request, port))
 		choose_key(request); /* the one that was found meanwhile */
-	else if (!request->strays && key_ring_failed(ring, port, request->mad.m_key))
+	else if (!request->strays && (key_ring_failed(ring, port, request->mad.m_key) ||
+				      (key_trails_find(request, port) &&
+				       key_ring_failed(ring, port, request->mad.m_key))))
 		give_key(request, port, key_ring_for(ring, port));
 	else if (!request->beyond || !key_strays_next(request))
 		return false;
@@ -309,7 +310,7 @@ void keys_try_likeliest(struct sm_request *request)
 
 bool keys_try_given(struct sm_request *request)
 {
-	uint64_t key = request->gives_key ? given(request) : 0;
+	uint64_t key = request->gives_key ? keys_given(request) : 0;
 
 	if (!key || key == request->mad.m_key)
 		return false;
@@ -395,12 +396,9 @@ void keys_joined(struct sm *sm, const struct builder_port *port, const struct bu
 {
 	const struct keys *keys = sm->keys;
 	struct key_port here = key_port(port), there = key_port(far);
-	struct key_port before = {keys_neighbour(sm, port), 0};
 
 	if (here.behind || there.behind)
 		return;
-	if (before.guid && before.guid != there.guid)
-		key_ring_astray(keys->ring, there, before);
 	neighbors_set(keys->neighbors, here.guid, port->num, there.guid, far->num);
 }
 
@@ -425,6 +423,7 @@ static void on_sweep_done(void *arg, uint64_t value)
 	(void)value;
 	key_update_schedule(sm);
 	key_loops_send(sm);
+	key_trails_forget(sm->keys);
 	keys_remember(sm);
 }
 
@@ -461,6 +460,7 @@ void keys_init(struct sm *sm)
 	begin_with_older_rules(sm);
 	key_loops_init(keys);
 	key_strays_init(keys);
+	key_trails_init(keys);
 	key_unknown_init(keys);
 	key_update_init(sm);
 	if (!sm->context->gets_only) /* a dry run keeps nothing */
@@ -475,6 +475,7 @@ void keys_free(struct sm *sm)
 	g_free(keys->loops);
 	key_strays_free(keys);
 	g_hash_table_unref(keys->changing);
+	g_hash_table_unref(keys->trails);
 	g_hash_table_unref(keys->unknown);
 	key_ring_free(keys->ring);
 	key_ring_free(keys->goal);

@@ -41,6 +41,9 @@ struct keys {
 	uint64_t strays_ns;
 	uint32_t strays_from; /* where the next request begins */
 
+	/* key_trails.c */
+	GHashTable *trails; /* a set of struct trail, owned */
+
 	/* key_unknown.c */
 	GHashTable *unknown; /* GUID of an endport -> struct unknown, owned */
 
@@ -55,6 +58,12 @@ struct keys {
 
 /* The endport that the request goes to; NULL: it is not known. */
 struct builder_port *keys_sma(const struct sm_request *request);
+
+/* The M_Key that a Set(PortInfo) gives. */
+uint64_t keys_given(const struct sm_request *request);
+
+/* The endport whose SMA answers for a port. */
+const struct builder_port *keys_sma_of(const struct builder_port *port);
 
 /* GUID of who was last met at the other end of the port's cable; 0: nobody. */
 uint64_t keys_neighbour(const struct sm *sm, const struct builder_port *port);
@@ -79,6 +88,12 @@ bool key_memory_save_generation(struct sm *sm, uint64_t generation);
 bool key_strays_next(struct sm_request *request);
 void key_strays_init(struct keys *keys);
 void key_strays_free(struct keys *keys);
+
+/* key_trails.c */
+/* Whether who is asked may have got the key of another port, and the ring did not know that. */
+bool key_trails_find(const struct sm_request *request, struct key_port port);
+void key_trails_forget(struct keys *keys); /* what was sent long ago */
+void key_trails_init(struct keys *keys);
 
 /* key_unknown.c */
 void key_unknown_init(struct keys *keys);

@@ -19,6 +19,7 @@ libsm_a_SOURCES = \
 	opensm/sm/key_loops.c \
 	opensm/sm/key_memory.c \
 	opensm/sm/key_strays.c \
+	opensm/sm/key_trails.c \
 	opensm/sm/key_unknown.c \
 	opensm/sm/key_update.c \
 	opensm/sm/keys.c opensm/sm/keys.h \

@@ -655,9 +655,10 @@ END_TEST
 
 /* ---- chance ---- */
 
-static void shuffle_one(unsigned int i)
+static void shuffle_one(unsigned int i, const char *lines)
 {
-	g_autofree char *conf = g_strdup_printf(POLLS "sm_priority %u\n", scenario_random(m->s, 4));
+	g_autofree char *conf = g_strdup_printf("%ssm_priority %u\n", lines,
+						scenario_random(m->s, 4));
 
 	if (!m->sm[i].daemon) {
 		managers_start(m, i);
@@ -693,7 +694,7 @@ START_TEST(chaos)
 		if (scenario_random(m->s, 6) == 0)
 			cut(whole = !whole);
 		else
-			shuffle_one(scenario_random(m->s, m->n));
+			shuffle_one(scenario_random(m->s, m->n), POLLS);
 		scenario_run_ms(m->s, scenario_random(m->s, 1 << scenario_random(m->s, 12)));
 	}
 	cut(true);
@@ -777,21 +778,18 @@ static void mend_all(void)
 }
 
 /* The same, and cables, switches and hosts break, reset and change places meanwhile. */
-START_TEST(chaos_with_faults)
+static void be_chaotic_with_faults(const char *lines)
 {
 	static const char *const hosts[] = {"host-0", "host-5", "host-10"};
 
-	managers_free(m);
-	m = managers_new("fattree:4", (uint64_t)_i);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(hosts); i++)
-		managers_add(m, hosts[i], POLLS);
+		managers_add(m, hosts[i], lines);
 	m->s->sm_guid = m->sm[0].guid;
-	sim_set_loss(m->s->sim, 0.01 * (_i % 4));
 	for (unsigned int i = 0; i < 16; i++) {
 		if (scenario_random(m->s, 2))
 			break_something();
 		else if (scenario_random(m->s, 4))
-			shuffle_one(scenario_random(m->s, m->n));
+			shuffle_one(scenario_random(m->s, m->n), lines);
 		else
 			mend_all();
 		scenario_run_ms(m->s, scenario_random(m->s, 1 << scenario_random(m->s, 13)));
@@ -801,6 +799,31 @@ START_TEST(chaos_with_faults)
 	if (!m->sm[0].daemon)
 		managers_start(m, 0);
 	managers_settle(m, MANAGERS_ANY, 30);
+}
+
+START_TEST(chaos_with_faults)
+{
+	g_autofree char *lines = g_strdup_printf(POLLS "m_key 0x%x\nm_key_protection_level %d\n",
+						 _i / 4 % 2 ? 0x1234 : 0, _i % 4);
+
+	managers_free(m);
+	m = managers_new("fattree:4", (uint64_t)_i);
+	sim_set_loss(m->s->sim, 0.01 * (_i % 4));
+	be_chaotic_with_faults(lines);
+}
+END_TEST
+
+/* A switch gets the key that was meant for another; the cable by which it did is not known yet. */
+START_TEST(chaos_with_own_keys)
+{
+	g_autofree char *keys = NULL, *lines = NULL;
+
+	managers_free(m);
+	m = managers_new("fattree:4", (uint64_t)_i);
+	keys = scenario_keys_of_ports(m->s, 1);
+	lines = g_strconcat(POLLS, keys, NULL);
+	sim_set_loss(m->s->sim, 0.01);
+	be_chaotic_with_faults(lines);
 }
 END_TEST
 
@@ -821,6 +844,7 @@ static void add_by_chance(TCase *tcase)
 	tcase_add_loop_test(tcase, chaos, first, last + 1);
 	tcase_add_loop_test(tcase, chaos, 50225, 50226);
 	tcase_add_loop_test(tcase, chaos_with_faults, first, last + 1);
+	tcase_add_loop_test(tcase, chaos_with_own_keys, 17, 18);
 }
 
 int main(void)
