@@ -481,7 +481,8 @@ static struct builder_node *node_answered(const struct sm_request *request,
 
 /*
  * A cable was met from its other end meanwhile. That counts, unless it is the way to the switch
- * there: what that one seemed to tell of its cables, whoever stands in its place would have told.
+ * there, or that would have answered to its key: what it seemed to tell of its cables, whoever
+ * stands in its place would have told.
  */
 static bool is_met_from_there(struct sm *sm, struct builder_port *port)
 {
@@ -489,7 +490,7 @@ static bool is_met_from_there(struct sm *sm, struct builder_port *port)
 
 	if (!far || port->link_seen != sm->builder->sweep)
 		return false;
-	if (!builder_is_switch(far->node) || far != far->node->entry)
+	if (!builder_is_switch(far->node) || (far != far->node->entry && !keys_silence(sm)))
 		return true;
 	cables_lose_hearsay(sm, far->node);
 	return false;

@@ -185,8 +185,8 @@ static bool is_pair(const GPtrArray *ends, guint i, guint j)
 
 static bool are_wanted(const struct sm *sm)
 {
-	return sm->options->m_key_per_port && sm->options->m_key_protection_level > KEY_HIDES &&
-	       mastership_is_master(sm) && sm->schedule.discovered && !sm->keys->loops->out;
+	return keys_silence(sm) && mastership_is_master(sm) && sm->schedule.discovered &&
+	       !sm->keys->loops->out;
 }
 
 void key_loops_send(struct sm *sm)

@@ -20,6 +20,11 @@ bool keys_are_used(const struct options *options)
 	return options->m_key || options->m_key_per_port;
 }
 
+bool keys_silence(const struct sm *sm)
+{
+	return sm->options->m_key_per_port && sm->options->m_key_protection_level > KEY_HIDES;
+}
+
 static struct key_rule rule_of(const struct options *options, uint64_t generation)
 {
 	if (!options->m_key_per_port)

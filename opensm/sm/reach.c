@@ -15,8 +15,9 @@
  * by the wrong LID, or not at all; a Set would be applied. So Sets go by a route of which a Get to
  * the same node came back from its LID (proven), and mixed routes begin with such a one. Where
  * SMPs get through by the directed route only (failed), something that is known is wrong: the
- * switches on the way are marked to be compared with the hardware, and the route is tried again
- * after a while that grows, or when the tables or cables on it change.
+ * switches on the way are marked to be compared with the hardware; a node that was reached by LID
+ * before is looked at; and the route is tried again after a while that grows, or when the tables
+ * or cables on it change.
  */
 #include "sm/sm_private.h"
 
@@ -279,6 +280,7 @@ void reach_failed(struct sm *sm, struct builder_node *node, uint64_t route)
 	const struct builder_port *own = sm->builder->sm_port, *endport = asked_by(node);
 	uint64_t now = actor_now(sm->actor);
 	struct way way = {.check = true};
+	bool was_proven = reach->proven != 0;
 
 	if (!route && reach->failures && reach->failed)
 		return; /* that tells less */
@@ -298,4 +300,6 @@ void reach_failed(struct sm *sm, struct builder_node *node, uint64_t route)
 		return;
 	walk(first_switch(own), endport, &way);
 	walk(first_switch(endport), own, &way);
+	if (was_proven)
+		sweep_look_at(sm, node); /* another SM may have given it another LID */
 }

@@ -492,6 +492,7 @@ void keys_go_on_from(struct sm *sm, const struct options *running);
 void keys_use(struct sm_request *request);	   /* before it is sent */
 /* Whether it is kept here; then it is handed over once more with what keys_settle() returns. */
 bool keys_wait(struct sm_request *request);
+bool keys_silence(const struct sm *sm); /* all but those with the key of each port */
 /* key_trails.c: it goes out by its route now, and may give its port another key. */
 void key_trails_note(const struct sm_request *request);
 GPtrArray *keys_settle(const struct sm_request *request); /* it is over; NULL: nothing waits */

@@ -108,10 +108,20 @@ static void settle_known(struct reading *reading, const struct builder_node *nod
 	}
 }
 
+/* Without what may be between its fields: lists of blocks are compared octet by octet. */
+static void settle_own_sm_info(struct reading *reading)
+{
+	_Alignas(uint64_t) uint8_t host[IBA_SMP_DATA_BYTES] = {0};
+	uint8_t wire[IBA_SMP_DATA_BYTES] = {0};
+	struct iba_sm_info info = sm_info_own(reading->sm);
+
+	wire_encode(&iba_sm_info_type, &info, wire);
+	wire_decode(&iba_sm_info_type, wire, host);
+	settle_block(reading, 0, host);
+}
+
 static void settle_from_builder(struct reading *reading, const struct builder_node *node)
 {
-	const struct sm *sm = reading->sm;
-	struct iba_sm_info info;
 
 	switch (reading->kind) {
 	case INVENTORY_P_KEYS:
@@ -130,10 +140,8 @@ static void settle_from_builder(struct reading *reading, const struct builder_no
 		settle_known(reading, node, &node->ports[reading->port].guids);
 		break;
 	case INVENTORY_SM_INFO:
-		if (&node->ports[reading->port] != sm->builder->sm_port)
-			break;
-		info = sm_info_own(sm);
-		settle_block(reading, 0, &info);
+		if (&node->ports[reading->port] == reading->sm->builder->sm_port)
+			settle_own_sm_info(reading);
 		break;
 	default:
 		break;
