@@ -24,6 +24,9 @@
 #define CONTROL_TRIES 3
 #define SOON_NS (10 * NS_PER_MS)
 #define PATIENCE_MAX (1 * NS_PER_S) /* for the other's part of a handover */
+/* Who is to take over gets what this one knows first; so long at most, looked at so often. */
+#define IN_STEP_MAX (30 * NS_PER_S)
+#define IN_STEP_NS (500 * NS_PER_MS)
 /* Two masters that do not come to terms set each other's port again and again. */
 #define CONTESTS_PER_SECOND 1
 #define CONTESTS_BURST 4
@@ -39,6 +42,7 @@ struct other_sm {
 	uint32_t acts;	/* its ActCount when it told it last, */
 	uint64_t heard; /* at this time; 0: never */
 	bool stubborn;	/* it did not do its part as it is: this one goes on without it */
+	uint64_t behind_ns; /* since when it should be handed over to, but has not everything */
 };
 
 enum dealing {
@@ -747,7 +751,7 @@ void mastership_tell_peers(struct sm *sm)
 
 /* ---- the step ---- */
 
-static enum election_verdict decide(struct sm *sm, const struct other_sm **whom)
+static enum election_verdict decide(struct sm *sm, struct other_sm **whom)
 {
 	struct mastership *ms = sm->mastership;
 	struct election_sm own = own_sm(sm);
@@ -760,6 +764,35 @@ static enum election_verdict decide(struct sm *sm, const struct other_sm **whom)
 	verdict = election_decide(&own, list, n, &sm_info);
 	*whom = sm_info ? find(ms, sm_info->guid) : NULL;
 	return verdict;
+}
+
+/* What the replicator tells of it. */
+static enum replication_state replication_of(const struct sm *sm, uint64_t guid)
+{
+	struct replication_status *status = slot_take(&sm->context->replication);
+	enum replication_state state = REPLICATION_ASKED;
+
+	for (unsigned int i = 0; i < status->n; i++)
+		if (status->peers[i].guid == guid)
+			state = status->peers[i].state;
+	replication_status_unref(status);
+	return state;
+}
+
+/* It was asked whether it replicates, or is about to have everything. */
+static bool catches_up(struct sm *sm, struct other_sm *other)
+{
+	enum replication_state state = REPLICATION_NO_KEY;
+	uint64_t now = actor_now(sm->actor);
+
+	if (replicator_is_on(sm->context->replicator))
+		state = replication_of(sm, other->sm.guid);
+	if (state != REPLICATION_ASKED && state != REPLICATION_NOT_STANDBY &&
+	    state != REPLICATION_BEHIND)
+		return false;
+	if (!other->behind_ns)
+		other->behind_ns = now;
+	return now - other->behind_ns < IN_STEP_MAX;
 }
 
 static enum step_result be_master(struct sm *sm)
@@ -824,7 +857,7 @@ static void tell_shut_out(struct sm *sm)
 
 enum step_result step_elect(struct sm *sm)
 {
-	const struct other_sm *whom;
+	struct other_sm *whom;
 
 	if (sm->options->ignore_other_sm)
 		return be_master(sm);
@@ -847,6 +880,11 @@ enum step_result step_elect(struct sm *sm)
 		follow(sm, whom);
 		return STEP_END;
 	case ELECTION_HAND_OVER:
+		if (catches_up(sm, whom)) {
+			wait_for(sm, IN_STEP_NS);
+			break;
+		}
+		whom->behind_ns = 0;
 		deal(sm, HANDING_OVER, whom);
 		return STEP_END;
 	case ELECTION_AWAIT:

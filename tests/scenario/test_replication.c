@@ -608,6 +608,32 @@ START_TEST(there_and_back)
 }
 END_TEST
 
+/* The first outranks the other: it takes over at once when it is back, and has to know all by then. */
+START_TEST(back_with_higher_rank)
+{
+	struct mc_groups *before, *after;
+
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
+	add_clients(10);
+	for (unsigned int i = 0; i < 10; i++)
+		join(clients[i], i / 2);
+	take_over(false);
+	join(clients[0], 7);
+	scenario_run_ms(m->s, 1000);
+	before = groups_of(1);
+	zero_sets();
+	managers_start(m, 0);
+	managers_settle(m, 0, 30);
+	after = groups_of(0);
+	check_same_groups(before, after);
+	mc_groups_unref(before);
+	mc_groups_unref(after);
+	ck_assert_uint_eq(m->sets.reregister, 0);
+	end();
+}
+END_TEST
+
 /*
  * One that was master, hands over, and is again when the other dies: groups keep the MLIDs that
  * members were told, with replication and without.
@@ -870,6 +896,7 @@ int main(void)
 	tcase_add_test(tcase, registrations_survive);
 	tcase_add_test(tcase, leases_go_on);
 	tcase_add_test(tcase, there_and_back);
+	tcase_add_test(tcase, back_with_higher_rank);
 	tcase_add_loop_test(tcase, master_for_the_second_time, 0, 2);
 	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 3);
 	tcase_add_test(tcase, the_unknown_member_is_gone);
