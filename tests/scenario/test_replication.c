@@ -608,7 +608,7 @@ START_TEST(there_and_back)
 }
 END_TEST
 
-/* The first outranks the other: it takes over at once when it is back, and has to know all by then. */
+/* The first outranks the other: when it is back it takes over, and has to know all by then. */
 START_TEST(back_with_higher_rank)
 {
 	struct mc_groups *before, *after;
