@@ -39,7 +39,7 @@ struct sim_config {
 	double loss;	    /* probability that a packet is lost, drawn once a packet */
 	double duplicate;   /* probability that it arrives twice */
 	uint64_t jitter_ns; /* uniform extra latency: reorders */
-	double corrupt;	    /* probability that one bit of its MAD flips, drawn once a packet */
+	double corrupt;	    /* probability that one bit flips, but of a directed path; drawn once */
 	uint64_t timeout_delay_ns; /* timeouts are reported up to so much late */
 	bool mixed_routing; /* switches forward SMPs LID-routed first, then directed */
 };
@@ -78,7 +78,8 @@ void sim_set_loss(struct sim *sim, double loss);
 /* Probability that a packet from or for this node itself is lost, beside that of all packets. */
 void sim_node_set_loss(struct sim *sim, unsigned int node, double loss);
 void sim_set_duplicate(struct sim *sim, double duplicate);
-void sim_set_corrupt(struct sim *sim, double corrupt); /* one random bit of its MAD flips */
+void sim_set_corrupt(struct sim *sim, double corrupt); /* one random bit of its MAD flips,
+							  but not of a directed path */
 void sim_set_delay(struct sim *sim, uint64_t hop_ns, uint64_t jitter_ns);
 /*
  * From now on ports report timeouts late, by up to max_ns, as a busy kernel does: until then they

@@ -494,10 +494,20 @@ static void duplicate(const struct sim_packet *packet)
 	packet_start(twin);
 }
 
+/* By another path a Set would reach another device: no defect of memory or cables does that. */
+static bool is_of_path(const struct sim_packet *packet, unsigned int octet)
+{
+	return packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_DIRECTED &&
+	       (octet == SIM_MAD_HOP_POINTER || octet == SIM_MAD_HOP_COUNT ||
+		octet >= SIM_MAD_INITIAL_PATH);
+}
+
 static void corrupt(struct sim_packet *packet)
 {
 	unsigned int bit = sim_draw(packet->sim) % (IBA_MAD_BYTES * 8);
 
+	if (is_of_path(packet, bit / 8))
+		bit = SIM_MAD_SMP_DATA * 8 + bit % (IBA_SMP_DATA_BYTES * 8);
 	packet->data[bit / 8] ^= 0x80 >> bit % 8;
 	packet->sim->counters.corrupted++;
 }

@@ -268,8 +268,26 @@ static void take_out(struct builder *builder, struct builder_node *node)
 	forget_order(builder);
 }
 
+/* Nobody has told of that node any more; NULL: of those that the SM does not reach. */
+static void forget_told(struct builder *builder, const struct builder_node *which)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+			const struct builder_port *told = node->ports[num].told;
+
+			if (told && (which ? told->node == which
+					   : told->node->index == FABRIC_NONE))
+				node->ports[num].told = NULL;
+		}
+}
+
 void builder_remove(struct builder *builder, struct builder_node *node)
 {
+	forget_told(builder, node);
 	take_out(builder, node);
 	g_hash_table_remove(builder->nodes, &node->guid);
 }
@@ -389,6 +407,7 @@ unsigned int builder_prune(struct builder *builder)
 	g_ptr_array_unref(order);
 	if (all_met)
 		return 0;
+	forget_told(builder, NULL);
 	g_hash_table_iter_init(&iter, builder->nodes);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct builder_node *node = value;

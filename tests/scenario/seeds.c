@@ -63,6 +63,7 @@ static const struct series checked_lasting[] = {
 	{1, 10, "torus:3x3x3:1", 0, true, false, true},
 	{1, 10, "random:10:4:2:3", 0, true, false, true},
 	/* these failed once */
+	{322832, 1, "tests/scenario/dual_port.topo", 0.1, true, false, true},
 	{300984, 1, "torus:3x3x3:1", 0.02, true, true, true},
 	{195882, 1, "torus:4x4:2", 0.01, true, true, true},
 	{195716, 1, "tests/scenario/dual_port.topo", 0.05, true, false, true},
@@ -299,9 +300,18 @@ static void late(struct scenario *s)
 	sim_set_delay(s->sim, 200, 0);
 }
 
-/* Few at a time: a Set that arrives with another value than was sent may do lasting harm. */
+/*
+ * Few at a time: a Set that arrives with another value than was sent may do lasting harm. With an
+ * M_Key that nobody knows it certainly does.
+ */
 static void corruption(struct scenario *s)
 {
+	struct options *options = slot_take(&daemon_context(s->daemon)->options);
+	bool keys = options->m_key || options->m_key_per_port;
+
+	options_unref(options);
+	if (keys)
+		return;
 	sim_set_corrupt(s->sim, 0.001);
 	scenario_run_ms(s, scenario_random(s, 10000));
 	sim_set_corrupt(s->sim, 0);
