@@ -35,7 +35,7 @@ struct loop {
 	uint8_t port, hops; /* of the first, and to it */
 };
 
-void key_loops_came_in(struct keys *keys, const struct vendor_mad *mad)
+bool key_loops_came_in(struct keys *keys, const struct vendor_mad *mad)
 {
 	struct key_loops *loops = keys->loops;
 	uint64_t number = atomic_load(&loops->number);
@@ -44,10 +44,11 @@ void key_loops_came_in(struct keys *keys, const struct vendor_mad *mad)
 	wire_decode(&iba_dr_smp_type, mad->data, &smp);
 	if (smp.mgmt_class != IBA_CLASS_SUBN_DIRECTED || !number ||
 	    smp.m_key - number >= LOOPS_MAX || smp.hop_count >= sizeof(smp.return_path))
-		return;
+		return false;
 	seen = &loops->seen[smp.m_key - number];
 	if (seen->m_key != smp.m_key)
 		*seen = smp;
+	return true;
 }
 
 /* ---- what came back ---- */

@@ -74,8 +74,8 @@ struct key_rule keys_rule(const struct sm *sm);
 /* key_loops.c */
 /* A sweep has ended: who is behind cables between switches that nobody knows? */
 void key_loops_send(struct sm *sm);
-/* A Get(SMInfo) came in, maybe one of those; on the actor "mad". */
-void key_loops_came_in(struct keys *keys, const struct vendor_mad *mad);
+/* Whether a Get(SMInfo) that came in is one of those; on the actor "mad". */
+bool key_loops_came_in(struct keys *keys, const struct vendor_mad *mad);
 void key_loops_init(struct keys *keys);
 
 /* key_memory.c */

@@ -30,6 +30,8 @@
 /* Two masters that do not come to terms set each other's port again and again. */
 #define CONTESTS_PER_SECOND 1
 #define CONTESTS_BURST 4
+/* Who asks from behind a cable that is left out does so again and again. */
+#define BEYOND_NS (60 * NS_PER_S)
 #define ACTS_PER_S 1000000	    /* no SM sends more SMPs */
 
 /* An SM, and where it was met. */
@@ -63,6 +65,7 @@ struct mastership {
 	unsigned int in_vain; /* dealings in a row with that partner */
 	unsigned int asked;   /* who are asked whether they are standby, to retire */
 	uint64_t ignored;     /* GUID of the one that was last told to be */
+	uint64_t beyond_ns;   /* when one was looked for beyond what is known; 0: never */
 	bool told_shut_out; /* why it stays DISCOVERING, as is_shut_out() says */
 	uint32_t trap_tid;
 	struct timer timer; /* the next poll, or the end of patience */
@@ -1007,6 +1010,20 @@ void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
 	}
 	forget_tables(sm);
 	log_sys_error(sm->log, "another SM configured the port of this one: looking for it");
+	sweep_want(sm, SWEEP_HEAVY);
+}
+
+void mastership_asked_from_beyond(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	uint64_t now = actor_now(sm->actor);
+
+	if (!mastership_is_master(sm) || sm->options->ignore_other_sm ||
+	    (ms->beyond_ns && now - ms->beyond_ns < BEYOND_NS))
+		return;
+	ms->beyond_ns = now;
+	log_sys(sm->log, "another SM asks for SMInfo from beyond what is known of the subnet: "
+			 "looking for it");
 	sweep_want(sm, SWEEP_HEAVY);
 }
 

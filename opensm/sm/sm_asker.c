@@ -3,6 +3,9 @@
  * Who asked for SMInfo, where no M_Key tells: see sm_info.c. The port is found by the directed path
  * of the request, or its LID, in what was discovered. A port that had no IsSM when it was read last
  * is read again: an SM that begins asks others within milliseconds.
+ *
+ * A path that leads out of what was discovered is how a MASTER learns that there is more of the
+ * subnet, with another SM: the traps of the switches in between may go to that one.
  */
 #include "sm/sm_private.h"
 
@@ -11,6 +14,12 @@
 struct asker {
 	struct vendor_mad *mad;
 	struct iba_smp smp;
+};
+
+struct asked {
+	struct message message; /* first */
+	struct sm *sm;
+	struct iba_dr_smp smp;
 };
 
 void sm_asker_free(void *arg)
@@ -39,6 +48,39 @@ struct builder_port *sm_port_of_path(const struct sm *sm, const struct iba_dr_sm
 	return port && !back_to && builder_is_switch(port->node) ? &port->node->ports[0] : port;
 }
 
+static bool is_by_path(const struct iba_dr_smp *smp)
+{
+	return smp->mgmt_class == IBA_CLASS_SUBN_DIRECTED &&
+	       smp->dr_slid == IBA_LID_PERMISSIVE && smp->hop_count < sizeof(smp->return_path);
+}
+
+static void run_asked(struct message *message)
+{
+	struct asked *asked = (struct asked *)message;
+	struct sm *sm = asked->sm;
+
+	atomic_store(&sm->asked, false);
+	if (sm->schedule.discovered && !sm_port_of_path(sm, &asked->smp, 0))
+		mastership_asked_from_beyond(sm);
+	g_free(asked);
+}
+
+void sm_asked(struct sm *sm, const struct vendor_mad *mad)
+{
+	struct asked *asked;
+	struct iba_dr_smp smp;
+
+	wire_decode(&iba_dr_smp_type, mad->data, &smp);
+	if (!is_by_path(&smp) || atomic_load(&sm->context->sm_state) != IBA_SM_MASTER ||
+	    atomic_exchange(&sm->asked, true))
+		return;
+	asked = g_new0(struct asked, 1);
+	asked->message.run = run_asked;
+	asked->sm = sm;
+	asked->smp = smp;
+	actor_post(sm->actor, &asked->message);
+}
+
 static struct builder_port *find_asker(const struct sm *sm, const struct vendor_mad *mad)
 {
 	struct iba_dr_smp smp;
@@ -48,9 +90,7 @@ static struct builder_port *find_asker(const struct sm *sm, const struct vendor_
 		return builder_port_by_lid(sm->builder, mad->remote.lid);
 	if (smp.dr_slid != IBA_LID_PERMISSIVE)
 		return builder_port_by_lid(sm->builder, smp.dr_slid);
-	if (smp.hop_count >= sizeof(smp.return_path))
-		return NULL;
-	return sm_port_of_path(sm, &smp, 0);
+	return is_by_path(&smp) ? sm_port_of_path(sm, &smp, 0) : NULL;
 }
 
 static void answer(struct sm *sm, struct asker *asker, const struct iba_port_info *info)

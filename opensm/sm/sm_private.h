@@ -165,6 +165,7 @@ struct sm {
 	struct log_limit groups_log; /* sweep.c: lines of sweeps that clients' joins provoke */
 
 	GPtrArray *askers; /* struct asker: sm_asker.c */
+	_Atomic bool asked; /* by somebody of whom the actor "sm" has yet to look who that is */
 
 	/* trap.c */
 	struct log_limit trap_log;
@@ -542,6 +543,7 @@ void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, 
 		    bool tell_key);
 /* sm_asker.c: a Get(SMInfo) that is told the SM_Key if it came from a port with IsSM. */
 void sm_info_receive(void *arg, struct vendor_mad *mad);
+void sm_asked(struct sm *sm, const struct vendor_mad *mad); /* the same; on the actor "mad" */
 void sm_asker_free(void *asker);
 /*
  * Where a directed SMP came from that this SM received, by the ports at which each switch says that
@@ -552,6 +554,7 @@ struct builder_port *sm_port_of_path(const struct sm *sm, const struct iba_dr_sm
 /* ---- mastership.c: other SMs ---- */
 struct mastership *mastership_new(struct sm *sm);
 void mastership_free(struct mastership *mastership);
+void mastership_asked_from_beyond(struct sm *sm); /* for SMInfo, from where it has not been */
 void mastership_tell_peers(struct sm *sm); /* whom the replicator may find as standby */
 void mastership_begin(struct sm *sm); /* the state before the first sweep; any thread */
 bool mastership_is_master(const struct sm *sm);
