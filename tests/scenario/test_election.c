@@ -830,9 +830,9 @@ END_TEST
 /*
  * Seeds of the tests by chance; ELECTION_SEEDS=FIRST-LAST for other and longer runs by hand. Of
  * those of chaos 133, 182 and 187 find a master that goes by tables which another one wrote; in
- * 50225 two masters that know of none are to hand over to a third; in 72458 one knows of half of the
- * subnet, and another that died got the traps of the rest. Of chaos_with_faults in 62690
- * a master has given a switch another LID, and died before the one that is left met it.
+ * 50225 two masters that know of none are to hand over to a third; in 72458 one knows of half of
+ * the subnet, and another that died got the traps of the rest. Of chaos_with_faults in 62690 a
+ * master has given a switch another LID, and died before the one that is left met it.
  */
 static void add_by_chance(TCase *tcase)
 {
