@@ -27,9 +27,9 @@
 /* Who is to take over gets what this one knows first; so long at most, looked at so often. */
 #define IN_STEP_MAX (30 * NS_PER_S)
 #define IN_STEP_NS (500 * NS_PER_MS)
-/* Two masters that do not come to terms set each other's port again and again. */
-#define CONTESTS_PER_SECOND 1
-#define CONTESTS_BURST 4
+/* Two masters that do not come to terms set each other's port again, but ever more seldom. */
+#define CONTESTS_AT_ONCE 4
+#define CONTESTS_MAX 10 /* doublings of a second */
 /* Who asks from behind a cable that is left out does so again and again. */
 #define BEYOND_NS (60 * NS_PER_S)
 #define ACTS_PER_S 1000000	    /* no SM sends more SMPs */
@@ -69,7 +69,8 @@ struct mastership {
 	bool told_shut_out; /* why it stays DISCOVERING, as is_shut_out() says */
 	uint32_t trap_tid;
 	struct timer timer; /* the next poll, or the end of patience */
-	struct bucket contests; /* heavy sweeps as another SM configured the own port */
+	unsigned int contests; /* heavy sweeps in a row as another SM configured the own port */
+	uint64_t contested_ns; /* when the last one began */
 };
 
 /* ---- what this one is ---- */
@@ -818,6 +819,29 @@ static bool is_configured_by_another(const struct sm *sm, const struct iba_port_
 		(info->master_sm_lid && info->master_sm_lid != own->lid));
 }
 
+/* How long the next contest has to wait for the last one. */
+static uint64_t contest_wait(const struct mastership *ms)
+{
+	unsigned int late = MAX(ms->contests, CONTESTS_AT_ONCE) - CONTESTS_AT_ONCE;
+
+	return ms->contests < CONTESTS_AT_ONCE ? 0 : NS_PER_S << MIN(late, CONTESTS_MAX);
+}
+
+/* Whether it looks for the one that configured the own port now. */
+static bool contests(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	uint64_t now = actor_now(sm->actor), wait = contest_wait(ms);
+
+	if (ms->contests && now - ms->contested_ns < wait)
+		return false;
+	if (now - ms->contested_ns > 2 * MAX(wait, poll_ns(sm)))
+		ms->contests = 0; /* that was settled */
+	ms->contests++;
+	ms->contested_ns = now;
+	return true;
+}
+
 /* A dry run goes on beside them: what this SM would change is the question. */
 static void tell_masters(struct sm *sm)
 {
@@ -865,8 +889,9 @@ enum step_result step_elect(struct sm *sm)
 	if (sm->options->ignore_other_sm)
 		return be_master(sm);
 	if (!sm->sweep.round && is_configured_by_another(sm, &sm->builder->sm_port->info)) {
-		forget_tables(sm);
-		if (sm->sweep.kind != SWEEP_KIND_HEAVY)
+		if (sm->sweep.kind == SWEEP_KIND_HEAVY)
+			forget_tables(sm);
+		else if (contests(sm))
 			return STEP_HEAVY;
 	}
 	if (!sm->sweep.round)
@@ -1004,7 +1029,7 @@ void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
 	if (mastership_rests(sm) || sm->options->ignore_other_sm ||
 	    !is_configured_by_another(sm, info))
 		return;
-	if (!bucket_take(&sm->mastership->contests, actor_now(sm->actor))) {
+	if (!contests(sm)) {
 		timer_start(&sm->watch, NS_PER_S); /* which reads it again */
 		return;
 	}
@@ -1123,7 +1148,6 @@ struct mastership *mastership_new(struct sm *sm)
 	ms->sm = sm;
 	ms->others = g_array_new(FALSE, TRUE, sizeof(struct other_sm));
 	timer_init(&ms->timer, sm->actor, on_timer);
-	bucket_init(&ms->contests, CONTESTS_PER_SECOND, CONTESTS_BURST);
 	return ms;
 }
 

@@ -550,6 +550,12 @@ START_TEST(other_sm_key)
 	managers_start(m, 1);
 	scenario_run_ms(m->s, 3000);
 	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+	/* Each would have all ports obey it, but less and less often. */
+	scenario_run_ms(m->s, 600 * 1000);
+	for (unsigned int i = 0; i < 2; i++)
+		scenario_expect_at_most(m->s,
+					counter_get(&daemon_context(m->sm[i].daemon)->counters,
+						    sweeps_heavy), 16);
 	scenario_check_log(m->s, "has another SM_Key", true);
 	ck_assert_ptr_null(strstr(m->story->str, "HANDOVER"));
 }
