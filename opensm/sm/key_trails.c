@@ -37,14 +37,14 @@ static gboolean trail_equal(gconstpointer a, gconstpointer b)
 	       !memcmp(x->path + 1, y->path + 1, x->hops);
 }
 
-/* A key that the port is not known to have. */
+/* A key that the port is not known to have, and no other has. */
 static bool gives_key(const struct sm_request *request)
 {
 	const struct builder_port *port = request->port;
 	uint64_t key;
 
 	if (request->mad.method != IBA_METHOD_SET || request->mad.attribute != IBA_ATTR_PORT_INFO ||
-	    !port || port != keys_sma(request))
+	    !request->sm->options->m_key_per_port || !port || port != keys_sma(request))
 		return false;
 	key = keys_given(request);
 	return key && key != port->info.m_key;
@@ -100,7 +100,7 @@ bool key_trails_find(const struct sm_request *request, struct key_port port)
 	GHashTableIter iter;
 
 	if (!request->sm->builder->sm_port)
-		return false;
+		return false; /* where all routes begin */
 	g_hash_table_iter_init(&iter, keys->trails);
 	while (g_hash_table_iter_next(&iter, (void **)&trail, NULL))
 		if (trail->guid != port.guid && (!found || trail->sent_ns > found->sent_ns) &&

@@ -280,20 +280,27 @@ static bool is_superseded(const struct sm_request *request, struct key_port port
 	       request->mad.m_key != key_ring_first(ring, port);
 }
 
+/* Whether another is left in the ring, after one was found that it may have got by mistake. */
+static bool ring_has_another(const struct sm_request *request, struct key_port port)
+{
+	struct key_ring *ring = request->sm->keys->ring;
+
+	return key_ring_failed(ring, port, request->mad.m_key) ||
+	       (key_trails_find(request, port) &&
+		key_ring_failed(ring, port, request->mad.m_key));
+}
+
 /* The next key of that port, and then, where nobody knows who it is, of those that are missed. */
 static bool try_another(struct sm_request *request)
 {
-	struct key_ring *ring = request->sm->keys->ring;
 	struct key_port port = asked(request);
 
 	if (request->mad.lid_only && !port.guid)
 		return false;
 	if (!request->strays && is_superseded(request, port))
 		choose_key(request); /* the one that was found meanwhile */
-	else if (!request->strays && (key_ring_failed(ring, port, request->mad.m_key) ||
-				      (key_trails_find(request, port) &&
-				       key_ring_failed(ring, port, request->mad.m_key))))
-		give_key(request, port, key_ring_for(ring, port));
+	else if (!request->strays && ring_has_another(request, port))
+		give_key(request, port, key_ring_for(request->sm->keys->ring, port));
 	else if (!request->beyond || !key_strays_next(request))
 		return false;
 	request->other_key = true;
