@@ -43,7 +43,9 @@ struct other_sm {
 	uint64_t asked; /* serial of the sweep that asked it last */
 	uint32_t acts;	/* its ActCount when it told it last, */
 	uint64_t heard; /* at this time; 0: never */
-	bool stubborn;	/* it did not do its part as it is: this one goes on without it */
+	/* It did not do its part as it is, nor as this one was: that goes on without it. */
+	bool stubborn;
+	uint8_t stubborn_to; /* this one's priority then */
 	uint64_t behind_ns; /* since when it should be handed over to, but has not everything */
 };
 
@@ -486,6 +488,12 @@ static void finish_retiring(struct sm *sm)
 	event_emit(&sm->context->bus, EVENT_FINISHED, 0);
 }
 
+static void give_up(const struct sm *sm, struct other_sm *other)
+{
+	other->stubborn = true;
+	other->stubborn_to = own_sm(sm).priority;
+}
+
 /* The other did not do its part in time: look again what there is, and in the end do without it. */
 static void lose_patience(struct sm *sm)
 {
@@ -502,11 +510,11 @@ static void lose_patience(struct sm *sm)
 	forget_tables(sm);
 	/* Who should have handed over learns of this one when its port is configured. */
 	if (other && was == AWAITING) {
-		other->stubborn = true;
+		give_up(sm, other);
 	} else if (other && ++ms->in_vain > sm->options->polling_retry_number) {
 		log_sys_error(sm->log, "%s takes no part in the election: this SM stays MASTER",
 			      name_of(&ms->partner, name, sizeof(name)));
-		other->stubborn = true;
+		give_up(sm, other);
 		ms->in_vain = 0;
 	}
 	sweep_want(sm, SWEEP_HEAVY);
@@ -719,8 +727,9 @@ static void drop_silent(struct sm *sm)
 	}
 }
 
-/* What they tell of themselves. */
-static struct election_sm *list_others(const struct mastership *ms, bool stubborn, unsigned int *n)
+/* What they tell of themselves; but the stubborn, if own is not NULL. */
+static struct election_sm *list_others(const struct mastership *ms, const struct election_sm *own,
+				       unsigned int *n)
 {
 	struct election_sm *list = g_new0(struct election_sm, ms->others->len);
 
@@ -728,7 +737,7 @@ static struct election_sm *list_others(const struct mastership *ms, bool stubbor
 	for (guint i = 0; i < ms->others->len; i++) {
 		const struct other_sm *other = &g_array_index(ms->others, struct other_sm, i);
 
-		if (stubborn || !other->stubborn)
+		if (!own || !other->stubborn || other->stubborn_to != own->priority)
 			list[(*n)++] = other->sm;
 	}
 	return list;
@@ -764,7 +773,7 @@ static enum election_verdict decide(struct sm *sm, struct other_sm **whom)
 	enum election_verdict verdict;
 	unsigned int n;
 
-	list = list_others(ms, false, &n);
+	list = list_others(ms, &own, &n);
 	verdict = election_decide(&own, list, n, &sm_info);
 	*whom = sm_info ? find(ms, sm_info->guid) : NULL;
 	return verdict;
@@ -1099,7 +1108,7 @@ static void hand_over_to_best(struct sm *sm)
 	const struct election_sm *best;
 	unsigned int n;
 
-	list = list_others(ms, true, &n);
+	list = list_others(ms, NULL, &n);
 	best = election_highest(list, n, 1u << IBA_SM_STANDBY);
 	if (best)
 		deal(sm, RETIRING, find(ms, best->guid));
