@@ -63,6 +63,21 @@ static bool carries_data(const struct fabric *fabric, uint32_t port)
 		fabric->ports[port].peer != FABRIC_NONE);
 }
 
+uint64_t inventory_ports_with_data(const struct fabric *fabric)
+{
+	const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t sum = 0;
+
+	for (uint32_t port = 0; port < fabric->n_ports; port++) {
+		uint64_t guid = fabric->nodes[fabric->ports[port].node].guid;
+		uint64_t mixed = (guid ^ (uint64_t)fabric->ports[port].num << 56) * odd;
+
+		if (carries_data(fabric, port))
+			sum += (mixed ^ mixed >> 32) * odd;
+	}
+	return sum;
+}
+
 static bool maps_sl_to_vl(const struct fabric *fabric, uint32_t out, uint32_t block)
 {
 	uint32_t endport = fabric_endport_of(fabric, out);

@@ -33,6 +33,8 @@ uint32_t inventory_blocks(const struct fabric *fabric, uint32_t port, enum inven
 bool inventory_block_exists(const struct fabric *fabric, uint32_t port, enum inventory_kind kind,
 			    uint32_t block);
 
+/* A digest of which ports carry data: of others SL_TO_VL and VL_ARBITRATION are zeros. */
+uint64_t inventory_ports_with_data(const struct fabric *fabric);
 /*
  * True for a block of SL_TO_VL or VL_ARBITRATION that matters to no data: the port has no cable, or
  * less of a table than there could be. It is told as zeros, and not asked for.

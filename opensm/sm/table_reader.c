@@ -64,6 +64,7 @@ struct table_reader {
 	GPtrArray *readings; /* open */
 	unsigned int out;
 	unsigned int all_read; /* bits of the kinds read of all ports since the last publication */
+	uint64_t carrying; /* inventory_ports_with_data() when the last sweep ended */
 	struct timer publish;
 	struct sm *sm;
 };
@@ -506,6 +507,16 @@ void table_reader_written(struct sm *sm, GHashTable *nodes)
 		publish(reader, reader->all_read);
 }
 
+/* The tables of a port that carries none are told as zeros, and are not when it does again. */
+static bool other_ports_carry_data(struct table_reader *reader)
+{
+	const struct fabric *fabric = reader->sm->fabric;
+	uint64_t before = reader->carrying;
+
+	reader->carrying = fabric ? inventory_ports_with_data(fabric) : 0;
+	return reader->carrying != before;
+}
+
 void table_reader_sweep_ended(struct sm *sm, enum sweep_kind kind)
 {
 	struct table_reader *reader = sm->table_reader;
@@ -514,7 +525,7 @@ void table_reader_sweep_ended(struct sm *sm, enum sweep_kind kind)
 	if (kind != SWEEP_KIND_LIGHT) {
 		changed = inventory_forget(reader->maker, INVENTORY_MULTICAST);
 		changed |= inventory_forget(reader->maker, INVENTORY_P_KEYS);
-		if (sm->sweep.qos_set) {
+		if (sm->sweep.qos_set || other_ports_carry_data(reader)) {
 			changed |= inventory_forget(reader->maker, INVENTORY_SL_TO_VL);
 			changed |= inventory_forget(reader->maker, INVENTORY_VL_ARBITRATION);
 		}

@@ -100,19 +100,15 @@ START_TEST(all_kinds)
 }
 END_TEST
 
-/* What the SM set, it knows: nobody is asked. */
-START_TEST(with_qos)
+#define ALL_TO_VL_3 "qos TRUE\nqos_sl2vl 3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3\n"
+
+/* How many SL2VL tables lead nowhere; in all others each SL has VL 3. */
+static unsigned int zero_tables(struct scenario *s, struct client *client)
 {
-	struct scenario *s = scenario_new("fattree:4", (uint64_t)_i);
 	const struct iba_sl_to_vl_table_record *rows;
-	struct client *client;
 	GByteArray *records;
 	unsigned int n, zeros = 0;
 
-	scenario_conf(s, "qos TRUE\nqos_sl2vl 3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3\n");
-	scenario_start(s);
-	scenario_converge(s, 20);
-	client = client_of(s);
 	records = table(client, IBA_ATTR_SL_TO_VL_TABLE_RECORD, &iba_sl_to_vl_table_record_type, 0,
 			&n);
 	scenario_expect(s, records && n == 16 + 20 * 5 * 5);
@@ -122,11 +118,46 @@ START_TEST(with_qos)
 			zeros++;
 		else
 			scenario_expect(s, rows[i].sl_to_vl_table.vl[0] == 3);
-	scenario_expect(s, zeros == 20 * 5); /* to port 0 */
 	g_byte_array_unref(records);
+	return zeros;
+}
+
+/* What the SM set, it knows: nobody is asked. */
+START_TEST(with_qos)
+{
+	struct scenario *s = scenario_new("fattree:4", (uint64_t)_i);
+	struct client *client;
+
+	scenario_conf(s, ALL_TO_VL_3);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	client = client_of(s);
+	scenario_expect(s, zero_tables(s, client) == 20 * 5); /* to port 0 */
 	expect_n(s, client, IBA_ATTR_VL_ARBITRATION_TABLE_RECORD,
 		 &iba_vl_arbitration_table_record_type, 0, 4 * (16 + 20 * 5));
 	scenario_expect(s, COUNT(s, tables_read) == 0);
+	client_free(client);
+	scenario_free(s);
+}
+END_TEST
+
+/* A port without a cable has no tables that say something; when it has it again it has them. */
+START_TEST(cable_comes_back)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int spine = scenario_node(s, "spine-1-0");
+	struct client *client;
+
+	scenario_conf(s, ALL_TO_VL_3);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	client = client_of(s);
+	sim_link_set(s->sim, spine, 3, false);
+	scenario_converge(s, 20);
+	scenario_expect(s, zero_tables(s, client) > 20 * 5);
+	sim_link_set(s->sim, spine, 3, true);
+	scenario_converge(s, 20);
+	scenario_expect(s, zero_tables(s, client) == 20 * 5);
 	client_free(client);
 	scenario_free(s);
 }
@@ -618,6 +649,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, all_kinds, 0, 2);
 	tcase_add_loop_test(tcase, with_qos, 0, 2);
+	tcase_add_test(tcase, cable_comes_back);
 	tcase_add_test(tcase, arbitration_follows);
 	tcase_add_loop_test(tcase, multicast_follows, 0, 4);
 	tcase_add_test(tcase, p_key_tables);
