@@ -41,6 +41,7 @@ struct program {
 	struct options *options;
 	uint64_t port_guid; /* chosen by the user, or as in the options */
 	char *cache_dir;
+	bool cache_refused;
 	struct runtime *rt;
 	struct log *log;
 	struct device device;
@@ -199,6 +200,7 @@ static void open_cache(struct program *program)
 	g_autofree char *text = NULL;
 
 	program->cache_dir = cache_dir_open(program->options->sim != NULL, &error);
+	program->cache_refused = error != NULL;
 	if (!error)
 		return;
 	text = g_strdup_printf("%s; LIDs will not survive a restart", error->message);
@@ -222,6 +224,7 @@ static bool make_daemon(struct program *program, GError **error)
 		.options = program->options,
 		.log = program->log,
 		.cache_dir = program->cache_dir,
+		.cache_refused = program->cache_refused,
 	};
 
 	if (!device_open(&program->device, program->rt, program->log, program->options,

@@ -47,6 +47,7 @@ struct context {
 	atomic_bool unkept;   /* LIDs or M_Keys of ports could not be written, by the sm actor */
 	struct counters counters;
 	const char *cache_dir;
+	bool cache_refused; /* there should be one, but it cannot be written */
 	bool self_check; /* compare what short cuts give with the long way */
 	bool gets_only;	 /* a dry run: nothing but Gets may leave */
 };

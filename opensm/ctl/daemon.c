@@ -98,6 +98,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	context->rt = config->rt;
 	context->log = config->log;
 	context->cache_dir = cache_dir;
+	context->cache_refused = config->cache_refused;
 	context->self_check = config->self_check;
 	event_bus_init(&context->bus);
 	slot_init(&context->options, get_options, put_options);
@@ -118,7 +119,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
-	atomic_init(&context->unkept, false);
+	atomic_init(&context->unkept, context->cache_refused);
 	context->pool_threads = config->options->single_thread ? 1 : POOL_THREADS;
 	context->pool = pool_new(config->rt, "pool", context->pool_threads);
 	context->slow = pool_new(config->rt, "slow", 1);

@@ -19,6 +19,7 @@ struct daemon_config {
 	struct log *log;	 /* outlives the daemon */
 	struct vendor *vendor;	 /* an open port; the daemon takes it over, also on failure */
 	const char *cache_dir;	 /* copied; NULL: nothing is kept over a restart */
+	bool cache_refused;	 /* it is NULL, as it cannot be written */
 	bool self_check;	 /* for tests: compare what short cuts give with the long way */
 	GMainContext *loop;	 /* of the owner; NULL: the default one. Unused in virtual time */
 };

@@ -99,7 +99,7 @@ bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted
 	};
 	find_level(subnet, wanted, from, to, path);
 	level = path->level;
-	if (level && level->has_life) {
+	if (level && level->has_life && from != to) {
 		path->life = level->life;
 		path->life_by = POLICY_LEVEL;
 	}

@@ -195,9 +195,9 @@ static const struct iba_mc_member_record *broadcast_of(const struct member_query
 }
 
 /*
- * IPoIB groups carry their P_Key, with the bit of full members, and have the scope, the Q_Key and
- * the SL of their broadcast group, which must be there (RFC 4391, 4 and 5). Who makes that is not
- * said: as in the classic daemon, any port may.
+ * IPoIB groups carry their P_Key, with the bit of full members, and have the scope, Q_Key, SL,
+ * TClass, FlowLabel and HopLimit of their broadcast group, which must be there (RFC 4391, 4 and 5).
+ * Who makes that is not said: as in the classic daemon, any port may.
  */
 static bool fits_ipoib(const struct member_query *join,
 		       const struct iba_mc_member_record *broadcast)
@@ -210,7 +210,10 @@ static bool fits_ipoib(const struct member_query *join,
 		return false;
 	if (!broadcast)
 		return iba_gid_equal(wanted->mgid, broadcast_mgid(wanted->mgid));
-	return wanted->q_key == broadcast->q_key && wanted->sl == broadcast->sl;
+	return wanted->q_key == broadcast->q_key && wanted->sl == broadcast->sl &&
+	       wanted->t_class == broadcast->t_class &&
+	       wanted->flow_label == broadcast->flow_label &&
+	       (!(join->mask & C(hop_limit)) || wanted->hop_limit == broadcast->hop_limit);
 }
 
 /* MTU, rate and life time of a new group: as asked for, within what its first port can do. */

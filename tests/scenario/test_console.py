@@ -67,8 +67,8 @@ class Daemon:
 
     def __enter__(self):
         # What GLib's own allocator passes from thread to thread is invisible to ThreadSanitizer.
-        env = dict(os.environ, OSM_CACHE_DIR=self.dir.name, G_SLICE='always-malloc',
-                   **self.more_env)
+        env = {**os.environ, 'OSM_CACHE_DIR': self.dir.name, 'G_SLICE': 'always-malloc',
+               **self.more_env}
         env.pop('NOTIFY_SOCKET', None)
         with open(self.path('stderr'), 'w') as errors:
             self.child = subprocess.Popen(

@@ -343,6 +343,14 @@ def lost():
         check('the code says so', user.ends() == 3)
 
 
+def nothing_is_kept():
+    with SocketDaemon(env={'OSM_CACHE_DIR': '/dev/null/cache'}) as daemon:
+        daemon.listens()
+        check('up all the same', daemon.wait_log('SUBNET UP'))
+        ends('LIDs are not kept', run('-s', daemon.socket, 'health'), 13,
+             out='could not be written')
+
+
 def manual():
     """The page has the options and the exit codes of the program, and no others."""
     with open(os.path.join(SOURCE, 'man/opensmctl.8')) as file:
@@ -368,6 +376,7 @@ def main():
     not_allowed()
     hostile()
     lost()
+    nothing_is_kept()
     return checks.close()
 
 

@@ -232,6 +232,8 @@ START_TEST(inside_and_outside)
 	ck_assert_uint_eq(path.life, 0);
 	ck_assert_uint_eq(path.hop_limit, 0);
 	check_told(&path, path.life_by, "it does not leave the port");
+	path = ask((struct policy_wanted){.has_class = true, .qos_class = 7}, true);
+	ck_assert_uint_eq(path.life, 0); /* whatever the QoS level says */
 }
 END_TEST
 

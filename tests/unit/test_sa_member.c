@@ -360,6 +360,8 @@ static struct iba_mc_member_record ipoib_record(uint32_t port)
 	record.mgid = (struct iba_gid){UINT64_C(0xFF12401BFFFF0000), 5};
 	record.p_key = 0xFFFF;
 	record.q_key = 0x0b1b;
+	record.t_class = 0;
+	record.flow_label = 0;
 	record.sl = 1;
 	return record;
 }
@@ -374,6 +376,15 @@ START_TEST(test_create_ipoib)
 	record.q_key++;
 	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_REQ_INVALID);
 	record.q_key--;
+	record.t_class++;
+	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_REQ_INVALID);
+	record.t_class--;
+	record.flow_label++;
+	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_REQ_INVALID);
+	record.flow_label--;
+	record.hop_limit = 9;
+	ck_assert_uint_eq(join(port, CREATE | C(hop_limit), &record), IBA_SA_REQ_INVALID);
+	record.hop_limit = 0;
 	record.sl++;
 	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_REQ_INVALID);
 	subnet->options->ipoib_mcgroup_creation_validation = false;
