@@ -264,10 +264,13 @@ void keys_forget(struct sm *sm, bool asides)
 
 /* ---- what comes back ---- */
 
-/* Below protection level 2 a Get needs no key: what is not answered is lost. */
+/*
+ * Below protection level 2 a Get needs no key: what is not answered is lost. But another SM may have
+ * given one, and a level, to a port that had none.
+ */
 static bool takes_any(const struct sm_request *request, const struct builder_port *sma)
 {
-	return request->mad.method == IBA_METHOD_GET && sma && sma->known &&
+	return request->mad.method == IBA_METHOD_GET && sma && sma->known && sma->info.m_key &&
 	       sma->info.m_key_protect_bits <= KEY_HIDES;
 }
 

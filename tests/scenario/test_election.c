@@ -839,7 +839,8 @@ END_TEST
  * 50225 two masters that know of none are to hand over to a third; in 72458 one knows of half of
  * the subnet, and another that died got the traps of the rest; in 81169 a master that waited in
  * vain for another's HANDOVER is of lower rank then. Of chaos_with_faults in 62690 a master has
- * given a switch another LID, and died before the one that is left met it.
+ * given a switch another LID, and died before the one that is left met it; in 92759 one has given
+ * a port a key since the other read it.
  */
 static void add_by_chance(TCase *tcase)
 {
@@ -856,6 +857,7 @@ static void add_by_chance(TCase *tcase)
 	tcase_add_loop_test(tcase, chaos, 81169, 81170);
 	tcase_add_loop_test(tcase, chaos_with_faults, first, last + 1);
 	tcase_add_loop_test(tcase, chaos_with_faults, 62690, 62691);
+	tcase_add_loop_test(tcase, chaos_with_faults, 92759, 92760);
 	tcase_add_loop_test(tcase, chaos_with_own_keys, 17, 18);
 }
 
