@@ -299,10 +299,23 @@ static bool find_a_place(struct sm *sm, struct builder_port *port)
 	return true;
 }
 
+/* That the other end is down may be newer than what this one tells, which is asked once more. */
+static bool looks_again(const struct sm *sm, struct builder_port *port)
+{
+	if (!builder_is_down(port->told) || port->contested == sm->builder->sweep)
+		return false;
+	port->contested = sm->builder->sweep;
+	port->probed = 0;
+	builder_mark(port->node);
+	return true;
+}
+
 static bool judge(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->told;
 
+	if (looks_again(sm, port))
+		return true;
 	if (is_contradicted(sm, far)) {
 		leave_out(sm, port);
 	} else { /* it could not be asked */

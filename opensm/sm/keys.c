@@ -265,8 +265,8 @@ void keys_forget(struct sm *sm, bool asides)
 /* ---- what comes back ---- */
 
 /*
- * Below protection level 2 a Get needs no key: what is not answered is lost. But another SM may have
- * given one, and a level, to a port that had none.
+ * Below protection level 2 a Get needs no key: what is not answered is lost. But another SM may
+ * have given one, and a level, to a port that had none.
  */
 static bool takes_any(const struct sm_request *request, const struct builder_port *sma)
 {

@@ -457,6 +457,30 @@ START_TEST(stolen_host_from_the_start)
 }
 END_TEST
 
+/* Two of its links come back in the sweep that saw them go, and then it dies: there is no other. */
+START_TEST(dies_after_its_links_came_back)
+{
+	for (unsigned int i = 0; i < 225; i++) {
+		struct scenario *s = scenario_new("torus:4x4:1", 1);
+		unsigned int node = scenario_node(s, "switch-2-2");
+
+		scenario_start(s);
+		scenario_converge(s, 10);
+		for (unsigned int up = 0; up < 2; up++) {
+			sim_link_set(s->sim, node, 2, up);
+			sim_link_set(s->sim, node, 4, up);
+			runtime_run(s->rt, NULL, NULL,
+				    runtime_now(s->rt) + (up ? i % 15 * 20 : 1000 + i / 15 * 20) *
+								 NS_PER_US);
+		}
+		sim_node_set(s->sim, node, false);
+		scenario_converge(s, 10);
+		scenario_check_log(s, "duplicate GUID", false);
+		scenario_free(s);
+	}
+}
+END_TEST
+
 /* Sweeps do not go on for ever, and who is to blame has a name. */
 static void expect_duplicate_named(struct scenario *s)
 {
@@ -1040,6 +1064,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, own_link_bounces);
 	tcase_add_loop_test(tcase, stolen_port_guid, 0, 2);
 	tcase_add_test(tcase, names_wanted_in_a_sweep);
+	tcase_add_test(tcase, dies_after_its_links_came_back);
 	tcase_add_test(tcase, stolen_sm_node);
 	tcase_add_loop_test(tcase, stolen_host, 0, G_N_ELEMENTS(thefts));
 	tcase_add_loop_test(tcase, stolen_host_in_heavy_sweeps, 0, G_N_ELEMENTS(thefts));
