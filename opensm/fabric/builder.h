@@ -44,6 +44,7 @@ struct builder_port {
 	uint64_t activated;	   /* sweep in which a Set of this SM last took it up */
 	uint64_t probed;	   /* sweep that asked last who is at the other end */
 	struct builder_port *told; /* who that was, if he is still there; NULL: nobody yet */
+	bool doubted;		   /* that he is, as his end was down */
 	uint64_t fell;		   /* sweep that saw last that the link had gone down */
 	bool silent;		   /* nobody answered that, or itself */
 	uint8_t loose; /* how often in a row somebody answered who was not taken in */

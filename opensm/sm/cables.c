@@ -254,6 +254,7 @@ bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *fa
 	}
 	doubt_down(port);
 	doubt_down(far);
+	port->doubted = false;
 	builder_link_seen(port);
 	return true;
 }
@@ -299,14 +300,13 @@ static bool find_a_place(struct sm *sm, struct builder_port *port)
 	return true;
 }
 
-/* That the other end is down may be newer than what this one tells, which is asked once more. */
-static bool looks_again(const struct sm *sm, struct builder_port *port)
+/* That the other end is down may be newer than what this one told: it is asked again in a while. */
+static bool may_be_down_since(struct sm *sm, struct builder_port *port)
 {
-	if (!builder_is_down(port->told) || port->contested == sm->builder->sweep)
+	if (!builder_is_down(port->told) || port->doubted)
 		return false;
-	port->contested = sm->builder->sweep;
-	port->probed = 0;
-	builder_mark(port->node);
+	port->doubted = true;
+	sm->schedule.traps_lost = true;
 	return true;
 }
 
@@ -314,8 +314,8 @@ static bool judge(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->told;
 
-	if (looks_again(sm, port))
-		return true;
+	if (may_be_down_since(sm, port))
+		return false;
 	if (is_contradicted(sm, far)) {
 		leave_out(sm, port);
 	} else { /* it could not be asked */

@@ -174,7 +174,7 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *peer = port->peer;
 
-	port->silent = port->loopback = false;
+	port->silent = port->loopback = port->doubted = false;
 	port->probed = port->link_seen = 0; /* it may come up again within this sweep */
 	if (!peer)
 		return;

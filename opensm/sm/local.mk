@@ -31,6 +31,7 @@ libsm_a_SOURCES = \
 	opensm/sm/mastership.c \
 	opensm/sm/multicast.c \
 	opensm/sm/neighbors.c opensm/sm/neighbors.h \
+	opensm/sm/orphans.c \
 	opensm/sm/own_port.c \
 	opensm/sm/path_sls.c \
 	opensm/sm/pkey.c \

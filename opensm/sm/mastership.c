@@ -66,6 +66,7 @@ struct mastership {
 	unsigned int misses;  /* polls in a row without a master that answers */
 	unsigned int in_vain; /* dealings in a row with that partner */
 	unsigned int asked;   /* who are asked whether they are standby, to retire */
+	bool was_missed;      /* the master before did not answer polls */
 	uint64_t ignored;     /* GUID of the one that was last told to be */
 	uint64_t beyond_ns;   /* when one was looked for beyond what is known; 0: never */
 	bool told_shut_out; /* why it stays DISCOVERING, as is_shut_out() says */
@@ -414,6 +415,7 @@ static void missed(struct sm *sm, const char *why)
 	if (++ms->misses <= sm->options->polling_retry_number)
 		return;
 	log_sys(sm->log, "%s %s: taking over", name_of(&ms->partner, name, sizeof(name)), why);
+	ms->was_missed = true;
 	set_out(sm, IBA_SM_DISCOVERING);
 }
 
@@ -571,7 +573,11 @@ static void on_other(struct sm_request *request)
 	struct other_sm *other;
 	struct iba_sm_info info;
 
-	if (!mastership_is_master(sm) || !sm_request_ok(request))
+	if (!mastership_is_master(sm))
+		return;
+	if (request->mad.result == MAD_STATUS && !(request->mad.status & IBA_STATUS_BUSY))
+		is_gone(sm); /* there is a port, but no SM */
+	if (!sm_request_ok(request))
 		return;
 	wire_decode(&iba_sm_info_type, request->mad.data, &info);
 	now = sm_of(&info);
@@ -810,8 +816,13 @@ static bool catches_up(struct sm *sm, struct other_sm *other)
 
 static enum step_result be_master(struct sm *sm)
 {
-	if (!mastership_is_master(sm))
+	if (!mastership_is_master(sm)) {
+		/* One that was polled has been dead for a while, another maybe since just now. */
+		if (!sm->mastership->was_missed && orphans_are_there(sm))
+			is_gone(sm);
+		sm->mastership->was_missed = false;
 		set_state(sm, IBA_SM_MASTER);
+	}
 	if (sm->mastership->others->len && !timer_running(&sm->mastership->timer) && !sm->dry)
 		wait_for(sm, poll_ns(sm));
 	mastership_tell_peers(sm);

@@ -555,6 +555,7 @@ struct builder_port *sm_port_of_path(const struct sm *sm, const struct iba_dr_sm
 struct mastership *mastership_new(struct sm *sm);
 void mastership_free(struct mastership *mastership);
 void mastership_asked_from_beyond(struct sm *sm); /* for SMInfo, from where it has not been */
+bool orphans_are_there(const struct sm *sm); /* orphans.c: ports that obey a dead SM */
 void mastership_tell_peers(struct sm *sm); /* whom the replicator may find as standby */
 void mastership_begin(struct sm *sm); /* the state before the first sweep; any thread */
 bool mastership_is_master(const struct sm *sm);

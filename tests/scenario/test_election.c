@@ -838,7 +838,8 @@ END_TEST
  * those of chaos 133, 182 and 187 find a master that goes by tables which another one wrote; in
  * 50225 two masters that know of none are to hand over to a third; in 72458 one knows of half of
  * the subnet, and another that died got the traps of the rest; in 81169 a master that waited in
- * vain for another's HANDOVER is of lower rank then. Of chaos_with_faults in 62690 a master has
+ * vain for another's HANDOVER is of lower rank then; in 81659 and 102040 one writes, and dies, when
+ * another has read that already. Of chaos_with_faults in 62690 a master has
  * given a switch another LID, and died before the one that is left met it; in 92759 one has given
  * a port a key since the other read it.
  */
@@ -855,6 +856,8 @@ static void add_by_chance(TCase *tcase)
 	tcase_add_loop_test(tcase, chaos, 50225, 50226);
 	tcase_add_loop_test(tcase, chaos, 72458, 72459);
 	tcase_add_loop_test(tcase, chaos, 81169, 81170);
+	tcase_add_loop_test(tcase, chaos, 81659, 81660);
+	tcase_add_loop_test(tcase, chaos, 102040, 102041);
 	tcase_add_loop_test(tcase, chaos_with_faults, first, last + 1);
 	tcase_add_loop_test(tcase, chaos_with_faults, 62690, 62691);
 	tcase_add_loop_test(tcase, chaos_with_faults, 92759, 92760);
