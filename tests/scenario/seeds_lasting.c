@@ -162,16 +162,13 @@ static void take(struct lasting *l, unsigned int node, unsigned int port)
 static void give_back(struct lasting *l)
 {
 	struct scenario *s = l->s;
-	unsigned int peer, peer_port;
 
 	log_sys(s->log, "seeds: all is given back");
 	sim_set_timeout_delay(s->sim, 0);
 	g_array_set_size(l->gone, 0);
 	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
 		sim_node_set(s->sim, node, true);
-		for (unsigned int p = 1; p <= n_ports(s, node); p++)
-			if (sim_peer(s->sim, node, p, &peer, &peer_port))
-				sim_link_set(s->sim, node, p, true);
+		scenario_set_links(s, node, true);
 	}
 }
 

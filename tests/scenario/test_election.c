@@ -769,17 +769,11 @@ static void break_something(void)
 static void mend_all(void)
 {
 	struct sim *sim = m->s->sim;
-	unsigned int peer, peer_port;
 
 	for (unsigned int node = 0; node < sim_nodes(sim); node++) {
-		struct sim_node_view view;
-
 		sim_node_set(sim, node, true);
 		sim_node_mute(sim, node, false);
-		sim_node_view(sim, node, &view);
-		for (unsigned int port = 1; port <= view.num_ports; port++)
-			if (sim_peer(sim, node, port, &peer, &peer_port))
-				sim_link_set(sim, node, port, true);
+		scenario_set_links(m->s, node, true);
 	}
 }
 

@@ -80,8 +80,7 @@ static unsigned int with_key(const struct scenario *s, uint64_t m_key)
 /* How many have their key of that generation. */
 static unsigned int of_generation(const struct scenario *s, uint64_t generation)
 {
-	g_autoptr(GBytes) seed = g_bytes_new_static(SCENARIO_SEED,
-							    strlen(SCENARIO_SEED));
+	g_autoptr(GBytes) seed = g_bytes_new_static(SCENARIO_SEED, strlen(SCENARIO_SEED));
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
