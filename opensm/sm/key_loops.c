@@ -153,6 +153,16 @@ static void send(struct key_loops *loops, const struct builder_port *port,
 	mad_send(loops->sm->mad, &loop->mad);
 }
 
+static bool is_end(const struct sm *sm, const struct builder_port *port, GHashTable *switches)
+{
+	uint64_t before;
+
+	if (!is_silent(port))
+		return false;
+	before = keys_neighbour(sm, port);
+	return !g_hash_table_contains(switches, &before);
+}
+
 /* Silent ports of switches, but those behind which another switch was: that one's key is tried. */
 static GPtrArray *list_ends(const struct sm *sm)
 {
@@ -164,13 +174,9 @@ static GPtrArray *list_ends(const struct sm *sm)
 		struct builder_node *node = nodes->pdata[i];
 
 		for (unsigned int num = 1; builder_is_switch(node) && num <= node->info.num_ports;
-		     num++) {
-			uint64_t before = keys_neighbour(sm, &node->ports[num]);
-
-			if (is_silent(&node->ports[num]) &&
-			    !g_hash_table_contains(switches, &before))
+		     num++)
+			if (is_end(sm, &node->ports[num], switches))
 				g_ptr_array_add(ends, &node->ports[num]);
-		}
 	}
 	return ends;
 }

@@ -123,7 +123,6 @@ static void settle_own_sm_info(struct reading *reading)
 
 static void settle_from_builder(struct reading *reading, const struct builder_node *node)
 {
-
 	switch (reading->kind) {
 	case INVENTORY_P_KEYS:
 		settle_known(reading, node, &node->ports[reading->port].p_keys);
