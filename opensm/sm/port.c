@@ -393,26 +393,12 @@ static const struct builder_port *held_up_by(const struct builder_port *port)
 	return ahead && builder_is_switch(port->node) ? &port->node->ports[0] : port;
 }
 
-/* A Set that was answered well but changed nothing is an error too. */
-static void check_set(struct sm *sm, const struct builder_port *port)
-{
-	if (is_endport(port) && port->lid != port->info.lid)
-		health_refused(sm, port, "port %u did not take LID 0x%04x", port->num, port->lid);
-	else if (is_endport(port) && port->lid &&
-		 port->info.master_sm_lid != sm->builder->sm_port->lid)
-		health_refused(sm, port, "port %u did not take the SM's LID", port->num);
-	else if (is_endport(port) && port->lid &&
-		 port->info.gid_prefix != sm->options->subnet_prefix)
-		health_refused(sm, port, "port %u did not take the GID prefix", port->num);
-	if (has_state(port) && port->info.port_state == IBA_PORT_INIT)
-		health_refused(sm, held_up_by(port), "port %u stays in INIT", port->num);
-}
-
 static void activate(struct sm *sm, struct builder_port *port)
 {
 	struct iba_port_info want;
 
-	check_set(sm, port);
+	if (has_state(port) && port->info.port_state == IBA_PORT_INIT)
+		health_refused(sm, held_up_by(port), "port %u stays in INIT", port->num);
 	if (!has_state(port) || port->info.port_state != IBA_PORT_ARMED)
 		return;
 	port_wanted(sm, port, &want); /* not what the port said, which may hide its M_Key */
@@ -557,8 +543,22 @@ enum step_result step_confirm(struct sm *sm)
 	return STEP_NEXT;
 }
 
-static void check_active(struct sm *sm, struct builder_port *port)
+/* A Set that was answered well but did not set what it should is an error too. */
+static void check_set(struct sm *sm, const struct builder_port *port)
 {
+	if (is_endport(port) && port->lid != port->info.lid)
+		health_refused(sm, port, "port %u did not take LID 0x%04x", port->num, port->lid);
+	else if (is_endport(port) && port->lid &&
+		 port->info.master_sm_lid != sm->builder->sm_port->lid)
+		health_refused(sm, port, "port %u did not take the SM's LID", port->num);
+	else if (is_endport(port) && port->lid &&
+		 port->info.gid_prefix != sm->options->subnet_prefix)
+		health_refused(sm, port, "port %u did not take the GID prefix", port->num);
+}
+
+static void check(struct sm *sm, struct builder_port *port)
+{
+	check_set(sm, port);
 	if (has_state(port) && port->info.port_state == IBA_PORT_ARMED)
 		health_refused(sm, held_up_by(port), "port %u stays in ARMED", port->num);
 }
@@ -569,6 +569,6 @@ enum step_result step_check(struct sm *sm)
 
 	if (own->num != 0 && own->info.port_state == IBA_PORT_DOWN)
 		sm_problem(sm, "the SM's port went down");
-	each_port(sm, check_active);
+	each_port(sm, check);
 	return STEP_NEXT;
 }

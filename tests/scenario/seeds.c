@@ -42,6 +42,7 @@ static const struct series checked[] = {
 	{1, 20, "random:10:4:2:3", 0, false, false, true},
 	/* these failed once */
 	{136335, 1, "fattree:8", 0.05, false, true},
+	{393405, 1, "fattree:8", 0.02, false, true},
 	{197300, 1, "tests/scenario/dual_port.topo", 0.02, false, false, true},
 	{197535, 1, "tests/scenario/one_switch.topo", 0, false, true},
 };
