@@ -64,6 +64,7 @@ static const struct series checked_lasting[] = {
 	{1, 10, "torus:3x3x3:1", 0, true, false, true},
 	{1, 10, "random:10:4:2:3", 0, true, false, true},
 	/* these failed once */
+	{372662, 1, "tests/scenario/dual_port.topo", 0.05, true, false, true},
 	{322832, 1, "tests/scenario/dual_port.topo", 0.1, true, false, true},
 	{300984, 1, "torus:3x3x3:1", 0.02, true, true, true},
 	{195882, 1, "torus:4x4:2", 0.01, true, true, true},
