@@ -32,6 +32,7 @@ libsm_a_SOURCES = \
 	opensm/sm/multicast.c \
 	opensm/sm/neighbors.c opensm/sm/neighbors.h \
 	opensm/sm/orphans.c \
+	opensm/sm/other_sm.c opensm/sm/other_sm.h \
 	opensm/sm/own_port.c \
 	opensm/sm/path_sls.c \
 	opensm/sm/pkey.c \

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Other subnet managers, and what this one is among them. What follows from what is known of them
- * is in election.c; here it is found out and done.
+ * What this SM is among the others (other_sm.c). What follows from what is known of them is in
+ * election.c; here it is done.
  *
- *	finds out	step_elect(): Get(SMInfo) of every port with IsSM, after discovery (heavy),
- *			of those that changed (partial), of those known (light sweep)
+ *	decides		step_elect()
  *	as STANDBY	polls the SM that it follows, and tells it by trap 144 of a higher rank;
  *			nothing else is sent, and there are no sweeps
  *	as MASTER	hands over to a higher rank; waits a while for the HANDOVER of a master of
@@ -16,12 +15,9 @@
  * as the master lives.
  */
 #include "sm/dry_run.h"
-#include "sm/election.h"
+#include "sm/other_sm.h"
 #include "sm/sm_private.h"
 
-#define ASK_TRIES 6  /* a lost SMP must not make a second master */
-#define POLL_TRIES 3 /* within a second */
-#define CONTROL_TRIES 3
 #define SOON_NS (10 * NS_PER_MS)
 #define PATIENCE_MAX (1 * NS_PER_S) /* for the other's part of a handover */
 /* Who is to take over gets what this one knows first; so long at most, looked at so often. */
@@ -32,22 +28,6 @@
 #define CONTESTS_MAX 10 /* doublings of a second */
 /* Who asks from behind a cable that is left out does so again and again. */
 #define BEYOND_NS (60 * NS_PER_S)
-#define ACTS_PER_S 1000000	    /* no SM sends more SMPs */
-
-/* An SM, and where it was met. */
-struct other_sm {
-	struct election_sm sm;
-	uint16_t lid;	    /* 0: not known */
-	uint64_t node_guid; /* 0: it was asked by LID only */
-	uint8_t port_num;
-	uint64_t asked; /* serial of the sweep that asked it last */
-	uint32_t acts;	/* its ActCount when it told it last, */
-	uint64_t heard; /* at this time; 0: never */
-	/* It did not do its part as it is, nor as this one was: that goes on without it. */
-	bool stubborn;
-	uint8_t stubborn_to; /* this one's priority then */
-	uint64_t behind_ns; /* since when it should be handed over to, but has not everything */
-};
 
 enum dealing {
 	ALONE,
@@ -58,20 +38,17 @@ enum dealing {
 
 struct mastership {
 	struct sm *sm;
-	GArray *others;		 /* of struct other_sm */
 	struct other_sm partner; /* whom STANDBY polls, or MASTER deals with */
 	enum dealing dealing;
 	unsigned int polls;
-	uint16_t master_lid;  /* MasterSMLID of the own port at the last poll */
-	unsigned int misses;  /* polls in a row without a master that answers */
-	unsigned int in_vain; /* dealings in a row with that partner */
-	unsigned int asked;   /* who are asked whether they are standby, to retire */
-	bool was_missed;      /* the master before did not answer polls */
-	uint64_t ignored;     /* GUID of the one that was last told to be */
-	uint64_t beyond_ns;   /* when one was looked for beyond what is known; 0: never */
-	bool told_shut_out; /* why it stays DISCOVERING, as is_shut_out() says */
-	uint32_t trap_tid;
-	struct timer timer; /* the next poll, or the end of patience */
+	uint16_t master_lid;   /* MasterSMLID of the own port at the last poll */
+	unsigned int misses;   /* polls in a row without a master that answers */
+	unsigned int in_vain;  /* dealings in a row with that partner */
+	unsigned int asked;    /* who are asked whether they are standby, to retire */
+	bool was_missed;       /* the master before did not answer polls */
+	uint64_t beyond_ns;    /* when one was looked for beyond what is known; 0: never */
+	bool told_shut_out;    /* why it stays DISCOVERING, as is_shut_out() says */
+	struct timer timer;    /* the next poll, or the end of patience */
 	unsigned int contests; /* heavy sweeps in a row as another SM configured the own port */
 	uint64_t contested_ns; /* when the last one began */
 };
@@ -145,211 +122,16 @@ static void forget_mastery(struct sm *sm)
 	sm->takeover = (struct takeover){0};
 }
 
-static struct election_sm sm_of(const struct iba_sm_info *info)
-{
-	return (struct election_sm){info->guid, info->priority, info->sm_state};
-}
-
 static struct election_sm own_sm(const struct sm *sm)
 {
 	struct iba_sm_info info = sm_info_own(sm);
 
-	return sm_of(&info);
-}
-
-static const char *name_of(const struct other_sm *other, char *buffer, size_t size)
-{
-	g_snprintf(buffer, size, "SM 0x%016" G_GINT64_MODIFIER "x (LID 0x%04x, priority %u, %s)",
-		   other->sm.guid, other->lid, other->sm.priority,
-		   iba_name(IBA_SET_SM_STATE, other->sm.state));
-	return buffer;
+	return other_sm_told(&info);
 }
 
 static uint64_t poll_ns(const struct sm *sm)
 {
 	return sm->options->sminfo_polling_timeout * NS_PER_MS;
-}
-
-/* ---- others ---- */
-
-static struct other_sm *find(struct mastership *ms, uint64_t guid)
-{
-	for (guint i = 0; i < ms->others->len; i++) {
-		struct other_sm *other = &g_array_index(ms->others, struct other_sm, i);
-
-		if (other->sm.guid == guid)
-			return other;
-	}
-	return NULL;
-}
-
-/* Why an SM is none of this administrator's (14.4.1.1); NULL: it is. */
-static const char *why_ignored(const struct sm *sm, const struct iba_sm_info *info)
-{
-	const char *allowed = sm->options->allowed_sm_guids;
-
-	if (allowed && !option_guids_have(allowed, info->guid))
-		return "is not one of allowed_sm_guids";
-	if (info->sm_key != sm->options->sm_key)
-		return "has another SM_Key, or hides it for want of the M_Key";
-	return NULL;
-}
-
-/* Not this one, and no other administrator's. */
-static bool is_listened_to(struct sm *sm, const struct iba_sm_info *info)
-{
-	const char *why = why_ignored(sm, info);
-
-	if (info->guid == vendor_port_guid(sm->vendor))
-		return false;
-	if (!why)
-		return true;
-	if (sm->mastership->ignored != info->guid)
-		log_sys_error(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x %s: ignored", info->guid,
-			      why);
-	sm->mastership->ignored = info->guid;
-	return false;
-}
-
-/*
- * An SM that was there a moment ago is no more. It may have written what this one had read before,
- * and nothing else would tell.
- */
-static void is_gone(struct sm *sm)
-{
-	audit_all_soon(sm);
-	sweep_want(sm, SWEEP_LIGHT);
-}
-
-/*
- * ActCount goes up by what one SM can do: where it does not, another daemon has the port, and one
- * is gone that may have been master between two questions.
- */
-static void note_acts(struct sm *sm, struct other_sm *other, const struct iba_sm_info *info)
-{
-	uint64_t now = actor_now(sm->actor);
-	uint64_t can = ((now - other->heard) / NS_PER_S + 1) * ACTS_PER_S;
-
-	if (other->heard && (uint32_t)(info->act_count - other->acts) > can)
-		is_gone(sm);
-	other->acts = info->act_count;
-	other->heard = now;
-}
-
-/* ---- sending ---- */
-
-/* The port of an SM that is known by its LID only, if it was met in discovery. */
-static void locate(const struct sm *sm, struct other_sm *other)
-{
-	GHashTableIter iter;
-	struct builder_node *node;
-
-	if (other->node_guid)
-		return;
-	g_hash_table_iter_init(&iter, sm->builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
-		for (unsigned int num = 0; num <= node->info.num_ports; num++)
-			if (node->ports[num].guid == other->sm.guid) {
-				other->node_guid = node->guid;
-				other->port_num = num;
-				return;
-			}
-}
-
-/* By the path to its port, or by its LID; NULL: neither is known. */
-static struct sm_request *request_to(struct sm *sm, const struct other_sm *other, uint8_t method,
-				     uint32_t modifier, bool by_lid)
-{
-	struct builder_node *node = builder_find(sm->builder, other->node_guid);
-	struct sm_request *request;
-
-	if (node && !(by_lid && other->lid))
-		return sm_request_port(sm, &node->ports[other->port_num], method, IBA_ATTR_SM_INFO,
-				       modifier);
-	if (!other->lid)
-		return NULL;
-	request = sm_request_new(sm, sm->local, method, IBA_ATTR_SM_INFO, modifier);
-	request->mad.route.lid = other->lid;
-	request->mad.lid_only = true;
-	return request;
-}
-
-/* A Get(SMInfo) beside the sweep; false: nobody knows where that SM is. */
-static bool ask_aside(struct sm *sm, const struct other_sm *other, bool by_lid,
-		      void (*done)(struct sm_request *request))
-{
-	struct sm_request *request = request_to(sm, other, IBA_METHOD_GET, 0, by_lid);
-
-	if (!request)
-		return false;
-	request->aside = true;
-	request->mad.tries = POLL_TRIES;
-	request->done = done;
-	sm_request_send(request);
-	return true;
-}
-
-/* Of all that are known; how many are asked. */
-static unsigned int ask_others_aside(struct sm *sm, void (*done)(struct sm_request *request))
-{
-	const GArray *others = sm->mastership->others;
-	unsigned int n = 0;
-
-	for (guint i = 0; i < others->len; i++)
-		n += ask_aside(sm, &g_array_index(others, struct other_sm, i), false, done);
-	return n;
-}
-
-static void send_control(struct sm *sm, const struct other_sm *to, unsigned int control,
-			 void (*done)(struct sm_request *request))
-{
-	struct iba_sm_info info = sm_info_own(sm);
-	struct sm_request *request = request_to(sm, to, IBA_METHOD_SET, control, false);
-
-	if (!request)
-		return;
-	wire_encode(&iba_sm_info_type, &info, request->mad.data);
-	request->aside = true;
-	request->mad.tries = CONTROL_TRIES;
-	request->done = done;
-	sm_request_send(request);
-}
-
-/* Trap 144 with SMPriority: the master is to look at this one, which has the higher rank. */
-static void tell_master(struct sm *sm, const struct other_sm *master)
-{
-	const struct builder_port *own = sm->builder->sm_port;
-	struct vendor_address to = {.lid = master->lid, .sl = sm->options->sm_sl};
-	struct iba_trap_local_change change = {
-		.lid = own ? own->info.lid : 0,
-		.other_local_changes = 1,
-		.capability_mask = own ? own->info.capability_mask : 0,
-		.change_flags = IBA_TRAP_144_SM_PRIORITY,
-	};
-	struct iba_notice notice = {
-		.is_generic = 1,
-		.type = IBA_NOTICE_INFO,
-		.producer_type = own ? own->node->info.node_type : IBA_NODE_CA,
-		.trap_number = IBA_TRAP_LOCAL_CHANGES,
-		.issuer_lid = change.lid,
-	};
-	struct iba_smp smp = {
-		.header = {.base_version = IBA_BASE_VERSION,
-			   .mgmt_class = IBA_CLASS_SUBN_LID,
-			   .class_version = 1,
-			   .method = IBA_METHOD_TRAP,
-			   .transaction_id = ++sm->mastership->trap_tid,
-			   .attribute_id = IBA_ATTR_NOTICE},
-	};
-	uint8_t *wire;
-
-	if (!to.lid || !change.lid)
-		return;
-	wire = g_malloc0(IBA_MAD_BYTES);
-	wire_encode(&iba_trap_local_change_type, &change, notice.data_details);
-	wire_encode(&iba_notice_type, &notice, smp.data);
-	wire_encode(&iba_smp_type, &smp, wire);
-	mad_post(sm->mad, &to, wire, IBA_MAD_BYTES);
 }
 
 /* ---- STANDBY ---- */
@@ -365,7 +147,7 @@ static void tell_rank(struct sm *sm)
 	struct election_sm own = own_sm(sm);
 
 	if (master->sm.state == IBA_SM_MASTER && election_outranks(&own, &master->sm))
-		tell_master(sm, master);
+		other_sm_tell_rank(sm, master);
 }
 
 static void follow(struct sm *sm, const struct other_sm *other)
@@ -373,7 +155,7 @@ static void follow(struct sm *sm, const struct other_sm *other)
 	struct mastership *ms = sm->mastership;
 	char name[SM_NAME_SIZE];
 
-	log_info(sm->log, "standby of %s", name_of(other, name, sizeof(name)));
+	log_info(sm->log, "standby of %s", other_sm_name(other, name, sizeof(name)));
 	if (other != &ms->partner)
 		ms->partner = *other;
 	ms->dealing = ALONE;
@@ -387,11 +169,13 @@ static void follow(struct sm *sm, const struct other_sm *other)
 }
 
 /* Each may do its part now. */
-static void begin_anew(struct mastership *ms)
+static void begin_anew(struct sm *sm)
 {
+	struct mastership *ms = sm->mastership;
+
 	ms->misses = ms->in_vain = 0;
-	for (guint i = 0; i < ms->others->len; i++)
-		g_array_index(ms->others, struct other_sm, i).stubborn = false;
+	for (guint i = 0; i < sm->others->known->len; i++)
+		g_array_index(sm->others->known, struct other_sm, i).stubborn = false;
 }
 
 /* The subnet is to be discovered by this SM, as state. */
@@ -401,7 +185,7 @@ static void set_out(struct sm *sm, unsigned int state)
 
 	timer_stop(&ms->timer);
 	ms->dealing = ALONE;
-	begin_anew(ms);
+	begin_anew(sm);
 	forget_tables(sm);
 	set_state(sm, state);
 	sweep_want(sm, SWEEP_HEAVY);
@@ -414,7 +198,8 @@ static void missed(struct sm *sm, const char *why)
 
 	if (++ms->misses <= sm->options->polling_retry_number)
 		return;
-	log_sys(sm->log, "%s %s: taking over", name_of(&ms->partner, name, sizeof(name)), why);
+	log_sys(sm->log, "%s %s: taking over", other_sm_name(&ms->partner, name, sizeof(name)),
+		why);
 	ms->was_missed = true;
 	set_out(sm, IBA_SM_DISCOVERING);
 }
@@ -440,8 +225,8 @@ static void on_poll_answer(struct sm_request *request)
 		ms->partner = (struct other_sm){.lid = request->mad.route.lid};
 		replicate_follow(sm, info.guid);
 	}
-	ms->partner.sm = sm_of(&info);
-	locate(sm, &ms->partner);
+	ms->partner.sm = other_sm_told(&info);
+	other_sm_locate(sm, &ms->partner);
 	ms->misses = 0;
 	tell_rank(sm);
 }
@@ -465,7 +250,7 @@ static void on_own_port(struct sm_request *request)
 			builder_set_info(sm->builder->sm_port, &info);
 		mad_set_own_lid(sm->mad, info.lid, info.master_sm_sl);
 	}
-	if (!ask_aside(sm, &ms->partner, ms->polls % 2, on_poll_answer))
+	if (!other_sm_ask(sm, &ms->partner, ms->polls % 2, on_poll_answer))
 		missed(sm, "is nowhere");
 }
 
@@ -500,7 +285,7 @@ static void give_up(const struct sm *sm, struct other_sm *other)
 static void lose_patience(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
-	struct other_sm *other = find(ms, ms->partner.sm.guid);
+	struct other_sm *other = other_sm_find(sm, ms->partner.sm.guid);
 	enum dealing was = ms->dealing;
 	char name[SM_NAME_SIZE];
 
@@ -515,7 +300,7 @@ static void lose_patience(struct sm *sm)
 		give_up(sm, other);
 	} else if (other && ++ms->in_vain > sm->options->polling_retry_number) {
 		log_sys_error(sm->log, "%s takes no part in the election: this SM stays MASTER",
-			      name_of(&ms->partner, name, sizeof(name)));
+			      other_sm_name(&ms->partner, name, sizeof(name)));
 		give_up(sm, other);
 		ms->in_vain = 0;
 	}
@@ -557,13 +342,13 @@ static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *oth
 	ms->partner = *other;
 	ms->dealing = dealing;
 	wait_for(sm, MIN(poll_ns(sm), PATIENCE_MAX));
-	name_of(other, name, sizeof(name));
+	other_sm_name(other, name, sizeof(name));
 	if (dealing == AWAITING) {
 		log_info(sm->log, "%s is to hand over to this one", name);
 		return;
 	}
 	log_info(sm->log, "handing over to %s", name);
-	send_control(sm, other, IBA_SM_INFO_HANDOVER, on_handed_over);
+	other_sm_control(sm, other, IBA_SM_INFO_HANDOVER, on_handed_over);
 }
 
 static void on_other(struct sm_request *request)
@@ -576,16 +361,16 @@ static void on_other(struct sm_request *request)
 	if (!mastership_is_master(sm))
 		return;
 	if (request->mad.result == MAD_STATUS && !(request->mad.status & IBA_STATUS_BUSY))
-		is_gone(sm); /* there is a port, but no SM */
+		other_sm_is_gone(sm); /* there is a port, but no SM */
 	if (!sm_request_ok(request))
 		return;
 	wire_decode(&iba_sm_info_type, request->mad.data, &info);
-	now = sm_of(&info);
-	if (!is_listened_to(sm, &info))
+	now = other_sm_told(&info);
+	if (!other_sm_is_ours(sm, &info))
 		return;
-	other = find(sm->mastership, info.guid);
+	other = other_sm_find(sm, info.guid);
 	if (other)
-		note_acts(sm, other, &info);
+		other_sm_heard(sm, other, &info);
 	if (now.state == IBA_SM_MASTER ||
 	    (now.state == IBA_SM_STANDBY && election_outranks(&now, &own)))
 		sweep_want(sm, SWEEP_LIGHT); /* which asks them, and decides */
@@ -594,7 +379,7 @@ static void on_other(struct sm_request *request)
 /* Who was discovering when it was met decides by what it found, which may be less than there is. */
 static void watch_others(struct sm *sm)
 {
-	ask_others_aside(sm, on_other);
+	other_sms_ask(sm, on_other);
 	wait_for(sm, poll_ns(sm));
 }
 
@@ -608,180 +393,23 @@ static void on_timer(struct timer *timer)
 		lose_patience(sm);
 	else if (state_of(sm) == IBA_SM_STANDBY)
 		poll(sm);
-	else if (mastership_is_master(sm) && ms->others->len)
+	else if (mastership_is_master(sm) && sm->others->known->len)
 		watch_others(sm);
-}
-
-/* ---- who is there ---- */
-
-static void on_sm_info(struct sm_request *request)
-{
-	struct sm *sm = request->sm;
-	struct mastership *ms = sm->mastership;
-	const struct builder_port *port = request->port;
-	struct other_sm *other;
-	struct iba_sm_info info;
-
-	if (sm_request_is_late(request))
-		return;
-	if (!sm_request_ok(request)) {
-		is_gone(sm);
-		return;
-	}
-	wire_decode(&iba_sm_info_type, request->mad.data, &info);
-	if (!is_listened_to(sm, &info))
-		return;
-	other = find(ms, info.guid);
-	if (!other) {
-		g_array_set_size(ms->others, ms->others->len + 1);
-		other = &g_array_index(ms->others, struct other_sm, ms->others->len - 1);
-	}
-	other->stubborn &= info.sm_state == other->sm.state && info.priority == other->sm.priority;
-	other->sm = sm_of(&info);
-	note_acts(sm, other, &info);
-	other->asked = sm->sweep.serial;
-	if (port) {
-		other->lid = port->info.lid;
-		other->node_guid = port->node->guid;
-		other->port_num = port->num;
-	} else if (!other->lid) {
-		other->lid = request->mad.route.lid;
-	}
-}
-
-static void ask(struct sm_request *request)
-{
-	if (request->mad.lid_only && !request->mad.tries)
-		request->mad.tries = ASK_TRIES;
-	request->done = on_sm_info;
-	sm_request_send(request);
-}
-
-static bool has_other_sm(const struct sm *sm, const struct builder_port *port)
-{
-	return port->guid && port->known && port != sm->builder->sm_port &&
-	       port->info.capability_mask & IBA_PORT_CAP_SM;
-}
-
-static void ask_node(struct sm *sm, struct builder_node *node)
-{
-	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
-		struct builder_port *port = &node->ports[num];
-
-		if (has_other_sm(sm, port))
-			ask(sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0));
-	}
-}
-
-/*
- * The SM that configured the own port, should its IsSM not have been seen. A port that was read
- * and has none is rather that of an SM which died.
- */
-static void ask_master_of_own_port(struct sm *sm)
-{
-	const struct iba_port_info *info = &sm->builder->sm_port->info;
-	struct other_sm other = {.lid = info->master_sm_lid};
-	uint16_t mask = ~((1u << info->lmc) - 1);
-	const struct builder_port *port = builder_port_by_lid(sm->builder, other.lid);
-	struct sm_request *request;
-
-	if (mastership_is_master(sm) || info->port_state == IBA_PORT_DOWN ||
-	    other.lid < IBA_LID_UCAST_FIRST || other.lid > IBA_LID_UCAST_LAST ||
-	    (other.lid & mask) == info->lid || (port && has_other_sm(sm, port)))
-		return;
-	request = request_to(sm, &other, IBA_METHOD_GET, 0, true);
-	request->mad.tries = port && port->known ? POLL_TRIES : ASK_TRIES;
-	ask(request);
-}
-
-/* Those of who changed; in a light sweep, those that are known. */
-static void ask_all(struct sm *sm)
-{
-	g_autoptr(GPtrArray) nodes = NULL;
-
-	if (sm->sweep.kind == SWEEP_KIND_LIGHT) {
-		for (guint i = 0; i < sm->mastership->others->len; i++) {
-			struct sm_request *request = request_to(
-				sm, &g_array_index(sm->mastership->others, struct other_sm, i),
-				IBA_METHOD_GET, 0, false);
-
-			if (request)
-				ask(request);
-		}
-		return;
-	}
-	nodes = sweep_nodes(sm);
-	for (guint i = 0; i < nodes->len; i++)
-		ask_node(sm, nodes->pdata[i]);
-	ask_master_of_own_port(sm);
-}
-
-/* Who was asked and did not answer is no SM; who was not asked is what it was. */
-static void drop_silent(struct sm *sm)
-{
-	GArray *others = sm->mastership->others;
-
-	for (guint i = others->len; i-- > 0;) {
-		const struct other_sm *other = &g_array_index(others, struct other_sm, i);
-		bool all = sm->sweep.kind != SWEEP_KIND_PARTIAL;
-
-		if (other->asked == sm->sweep.serial ||
-		    (!all && builder_find(sm->builder, other->node_guid)))
-			continue;
-		g_array_remove_index_fast(others, i);
-		is_gone(sm);
-	}
-}
-
-/* What they tell of themselves; but the stubborn, if own is not NULL. */
-static struct election_sm *list_others(const struct mastership *ms, const struct election_sm *own,
-				       unsigned int *n)
-{
-	struct election_sm *list = g_new0(struct election_sm, ms->others->len);
-
-	*n = 0;
-	for (guint i = 0; i < ms->others->len; i++) {
-		const struct other_sm *other = &g_array_index(ms->others, struct other_sm, i);
-
-		if (!own || !other->stubborn || other->stubborn_to != own->priority)
-			list[(*n)++] = other->sm;
-	}
-	return list;
-}
-
-/* All with IsSM: one that was asked for its SMInfo before it could answer may be standby by now. */
-void mastership_tell_peers(struct sm *sm)
-{
-	GArray *peers = g_array_new(FALSE, FALSE, sizeof(struct replicator_peer));
-	GHashTableIter iter;
-	struct builder_node *node;
-
-	g_hash_table_iter_init(&iter, sm->builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
-		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
-			const struct builder_port *port = &node->ports[num];
-			struct replicator_peer peer = {port->guid, port->lid};
-
-			if (has_other_sm(sm, port))
-				g_array_append_val(peers, peer);
-		}
-	replicator_set_peers(sm->context->replicator, peers);
 }
 
 /* ---- the step ---- */
 
 static enum election_verdict decide(struct sm *sm, struct other_sm **whom)
 {
-	struct mastership *ms = sm->mastership;
 	struct election_sm own = own_sm(sm);
 	const struct election_sm *sm_info = NULL;
 	g_autofree struct election_sm *list = NULL;
 	enum election_verdict verdict;
 	unsigned int n;
 
-	list = list_others(ms, &own, &n);
+	list = other_sms_list(sm, &own, &n);
 	verdict = election_decide(&own, list, n, &sm_info);
-	*whom = sm_info ? find(ms, sm_info->guid) : NULL;
+	*whom = sm_info ? other_sm_find(sm, sm_info->guid) : NULL;
 	return verdict;
 }
 
@@ -819,13 +447,13 @@ static enum step_result be_master(struct sm *sm)
 	if (!mastership_is_master(sm)) {
 		/* One that was polled has been dead for a while, another maybe since just now. */
 		if (!sm->mastership->was_missed && orphans_are_there(sm))
-			is_gone(sm);
+			other_sm_is_gone(sm);
 		sm->mastership->was_missed = false;
 		set_state(sm, IBA_SM_MASTER);
 	}
-	if (sm->mastership->others->len && !timer_running(&sm->mastership->timer) && !sm->dry)
+	if (sm->others->known->len && !timer_running(&sm->mastership->timer) && !sm->dry)
 		wait_for(sm, poll_ns(sm));
-	mastership_tell_peers(sm);
+	other_sms_tell_replicator(sm);
 	return STEP_NEXT;
 }
 
@@ -865,13 +493,13 @@ static bool contests(struct sm *sm)
 /* A dry run goes on beside them: what this SM would change is the question. */
 static void tell_masters(struct sm *sm)
 {
-	const GArray *others = sm->mastership->others;
+	const GArray *others = sm->others->known;
 	char name[SM_NAME_SIZE];
 
 	for (guint i = 0; i < others->len; i++) {
 		const struct other_sm *other = &g_array_index(others, struct other_sm, i);
 		g_autofree char *text = g_strdup_printf("another SM has the subnet: %s",
-							name_of(other, name, sizeof(name)));
+							other_sm_name(other, name, sizeof(name)));
 
 		if (other->sm.state == IBA_SM_MASTER)
 			dry_run_note(sm_dry_run(sm), text);
@@ -915,10 +543,10 @@ enum step_result step_elect(struct sm *sm)
 			return STEP_HEAVY;
 	}
 	if (!sm->sweep.round)
-		ask_all(sm);
+		other_sms_meet(sm);
 	if (sm->sweep.pending)
 		return STEP_LATER; /* who answers late is there all the same */
-	drop_silent(sm);
+	other_sms_drop_silent(sm);
 	if (sm->dry) {
 		tell_masters(sm);
 		return be_master(sm);
@@ -962,7 +590,7 @@ static void obey(struct sm *sm, const struct election_answer *answer, const stru
 	struct mastership *ms = sm->mastership;
 
 	if (answer->acknowledge)
-		send_control(sm, from, IBA_SM_INFO_ACKNOWLEDGE, on_acknowledged);
+		other_sm_control(sm, from, IBA_SM_INFO_ACKNOWLEDGE, on_acknowledged);
 	if (answer->sweep) {
 		set_out(sm, answer->state);
 	} else if (answer->state == IBA_SM_STANDBY && hands_over(ms)) {
@@ -981,22 +609,22 @@ static struct other_sm sender_of(struct sm *sm, const struct vendor_mad *mad,
 {
 	struct mastership *ms = sm->mastership;
 	struct other_sm sender = {0};
-	const struct other_sm *known = find(ms, info->guid);
+	const struct other_sm *known = other_sm_find(sm, info->guid);
 
 	if (known)
 		sender = *known;
 	else if (ms->partner.sm.guid == info->guid)
 		sender = ms->partner;
-	sender.sm = sm_of(info);
+	sender.sm = other_sm_told(info);
 	if (mad->remote.lid >= IBA_LID_UCAST_FIRST && mad->remote.lid <= IBA_LID_UCAST_LAST)
 		sender.lid = mad->remote.lid;
-	locate(sm, &sender);
+	other_sm_locate(sm, &sender);
 	return sender;
 }
 
 static bool may_control(struct sm *sm, const struct iba_smp *smp, const struct iba_sm_info *info)
 {
-	return keys_shown(sm, smp->m_key) && !why_ignored(sm, info) &&
+	return keys_shown(sm, smp->m_key) && !other_sm_why_ignored(sm, info) &&
 	       info->guid != vendor_port_guid(sm->vendor);
 }
 
@@ -1040,7 +668,7 @@ void mastership_options_changed(struct sm *sm)
 {
 	if (state_of(sm) == IBA_SM_STANDBY)
 		wait_for(sm, 0); /* it may have the higher rank now */
-	else if (mastership_is_master(sm) && sm->mastership->others->len)
+	else if (mastership_is_master(sm) && sm->others->known->len)
 		sweep_want(sm, SWEEP_LIGHT);
 }
 
@@ -1096,10 +724,8 @@ void mastership_port_lost(struct sm *sm)
 /* Who was master meanwhile, if anyone, is met as when two subnets are joined. */
 void mastership_port_back(struct sm *sm)
 {
-	struct mastership *ms = sm->mastership;
-
 	forget_tables(sm);
-	begin_anew(ms);
+	begin_anew(sm);
 	if (state_of(sm) == IBA_SM_STANDBY)
 		wait_for(sm, SOON_NS);
 	else
@@ -1114,33 +740,33 @@ void mastership_activate(struct sm *sm)
 
 static void hand_over_to_best(struct sm *sm)
 {
-	struct mastership *ms = sm->mastership;
 	g_autofree struct election_sm *list = NULL;
 	const struct election_sm *best;
 	unsigned int n;
 
-	list = list_others(ms, NULL, &n);
+	list = other_sms_list(sm, NULL, &n);
 	best = election_highest(list, n, 1u << IBA_SM_STANDBY);
 	if (best)
-		deal(sm, RETIRING, find(ms, best->guid));
+		deal(sm, RETIRING, other_sm_find(sm, best->guid));
 	else
 		finish_retiring(sm);
 }
 
 static void on_last_answer(struct sm_request *request)
 {
-	struct mastership *ms = request->sm->mastership;
+	struct sm *sm = request->sm;
+	struct mastership *ms = sm->mastership;
 	struct other_sm *other;
 	struct iba_sm_info info;
 
 	if (sm_request_ok(request)) {
 		wire_decode(&iba_sm_info_type, request->mad.data, &info);
-		other = find(ms, info.guid);
+		other = other_sm_find(sm, info.guid);
 		if (other)
 			other->sm.state = info.sm_state;
 	}
 	if (!--ms->asked && ms->dealing == RETIRING)
-		hand_over_to_best(request->sm);
+		hand_over_to_best(sm);
 }
 
 void mastership_retire(struct sm *sm)
@@ -1156,7 +782,7 @@ void mastership_retire(struct sm *sm)
 	ms->partner = (struct other_sm){0};
 	wait_for(sm, PATIENCE_MAX);
 	/* Who was discovering when it was met may be standby by now. */
-	ms->asked = ask_others_aside(sm, on_last_answer);
+	ms->asked = other_sms_ask(sm, on_last_answer);
 	if (!ms->asked)
 		finish_retiring(sm);
 }
@@ -1166,7 +792,6 @@ struct mastership *mastership_new(struct sm *sm)
 	struct mastership *ms = g_new0(struct mastership, 1);
 
 	ms->sm = sm;
-	ms->others = g_array_new(FALSE, TRUE, sizeof(struct other_sm));
 	timer_init(&ms->timer, sm->actor, on_timer);
 	return ms;
 }
@@ -1174,6 +799,5 @@ struct mastership *mastership_new(struct sm *sm)
 void mastership_free(struct mastership *ms)
 {
 	timer_stop(&ms->timer);
-	g_array_unref(ms->others);
 	g_free(ms);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sm/door.h"
+#include "sm/other_sm.h"
 #include "sm/sm_private.h"
 
 #define BEATS_MISSED 3 /* a master may miss before what it said counts as old */
@@ -150,7 +151,7 @@ static void on_lead(struct replicator_lead *done)
 
 	if (mastership_is_master(sm)) {
 		adopt(sm, done);
-		mastership_tell_peers(sm);
+		other_sms_tell_replicator(sm);
 	}
 	drop_lead(&done->message);
 	if (!waits)

@@ -8,6 +8,7 @@
  * step_publish hands out, and reach it by events and by what mad/ delivers.
  */
 #include "policy/route_files.h"
+#include "sm/other_sm.h"
 #include "sm/sm_private.h"
 
 static void on_sweep_wanted(void *arg, uint64_t reasons)
@@ -113,6 +114,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->table_reader = table_reader_new(sm);
 	sm->audit = audit_new(sm);
 	sm->mastership = mastership_new(sm);
+	sm->others = other_sms_new();
 	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	sm->reregister = reregister_new(sm);
 	sweep_init(sm);
@@ -205,6 +207,7 @@ void sm_free(struct sm *sm)
 	table_reader_free(sm->table_reader);
 	audit_free(sm->audit);
 	mastership_free(sm->mastership);
+	other_sms_free(sm->others);
 	reregister_free(sm->reregister);
 	health_free(sm);
 	routes_free(sm->routes);

@@ -89,6 +89,7 @@ struct multicast;    /* multicast.c */
 struct table_reader; /* table_reader.c */
 struct audit;	     /* audit.c */
 struct mastership;   /* mastership.c */
+struct other_sms;    /* other_sm.h */
 struct keys;	     /* keys.h */
 struct dry;	     /* dry_send.c */
 struct port_health;  /* port_health.c */
@@ -146,6 +147,7 @@ struct sm {
 	struct table_reader *table_reader;
 	struct audit *audit;
 	struct mastership *mastership;
+	struct other_sms *others;
 	struct dry *dry;   /* of a dry run: no Set leaves; NULL: it is none */
 	struct port_health *port_health;
 	struct takeover takeover;
@@ -556,7 +558,6 @@ struct mastership *mastership_new(struct sm *sm);
 void mastership_free(struct mastership *mastership);
 void mastership_asked_from_beyond(struct sm *sm); /* for SMInfo, from where it has not been */
 bool orphans_are_there(const struct sm *sm); /* orphans.c: ports that obey a dead SM */
-void mastership_tell_peers(struct sm *sm); /* whom the replicator may find as standby */
 void mastership_begin(struct sm *sm); /* the state before the first sweep; any thread */
 bool mastership_is_master(const struct sm *sm);
 /* It is not for this SM to sweep now: it is standby, not active, or in the midst of a handover. */

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "sm/other_sm.h"
+
+#include "sm/sm_private.h"
+
+#define ASK_TRIES 6  /* a lost SMP must not make a second master */
+#define POLL_TRIES 3 /* within a second */
+#define CONTROL_TRIES 3
+#define ACTS_PER_S 1000000 /* no SM sends more SMPs */
+
+struct election_sm other_sm_told(const struct iba_sm_info *info)
+{
+	return (struct election_sm){info->guid, info->priority, info->sm_state};
+}
+
+const char *other_sm_name(const struct other_sm *other, char *buffer, size_t size)
+{
+	g_snprintf(buffer, size, "SM 0x%016" G_GINT64_MODIFIER "x (LID 0x%04x, priority %u, %s)",
+		   other->sm.guid, other->lid, other->sm.priority,
+		   iba_name(IBA_SET_SM_STATE, other->sm.state));
+	return buffer;
+}
+
+struct other_sm *other_sm_find(struct sm *sm, uint64_t guid)
+{
+	for (guint i = 0; i < sm->others->known->len; i++) {
+		struct other_sm *other = &g_array_index(sm->others->known, struct other_sm, i);
+
+		if (other->sm.guid == guid)
+			return other;
+	}
+	return NULL;
+}
+
+const char *other_sm_why_ignored(const struct sm *sm, const struct iba_sm_info *info)
+{
+	const char *allowed = sm->options->allowed_sm_guids;
+
+	if (allowed && !option_guids_have(allowed, info->guid))
+		return "is not one of allowed_sm_guids";
+	if (info->sm_key != sm->options->sm_key)
+		return "has another SM_Key, or hides it for want of the M_Key";
+	return NULL;
+}
+
+bool other_sm_is_ours(struct sm *sm, const struct iba_sm_info *info)
+{
+	const char *why = other_sm_why_ignored(sm, info);
+
+	if (info->guid == vendor_port_guid(sm->vendor))
+		return false;
+	if (!why)
+		return true;
+	if (sm->others->ignored != info->guid)
+		log_sys_error(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x %s: ignored", info->guid,
+			      why);
+	sm->others->ignored = info->guid;
+	return false;
+}
+
+/*
+ * An SM that was there a moment ago is no more. It may have written what this one had read before,
+ * and nothing else would tell.
+ */
+void other_sm_is_gone(struct sm *sm)
+{
+	audit_all_soon(sm);
+	sweep_want(sm, SWEEP_LIGHT);
+}
+
+/*
+ * ActCount goes up by what one SM can do: where it does not, another daemon has the port, and one
+ * is gone that may have been master between two questions.
+ */
+void other_sm_heard(struct sm *sm, struct other_sm *other, const struct iba_sm_info *info)
+{
+	uint64_t now = actor_now(sm->actor);
+	uint64_t can = ((now - other->heard) / NS_PER_S + 1) * ACTS_PER_S;
+
+	if (other->heard && (uint32_t)(info->act_count - other->acts) > can)
+		other_sm_is_gone(sm);
+	other->acts = info->act_count;
+	other->heard = now;
+}
+
+/* ---- sending ---- */
+
+void other_sm_locate(const struct sm *sm, struct other_sm *other)
+{
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	if (other->node_guid)
+		return;
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 0; num <= node->info.num_ports; num++)
+			if (node->ports[num].guid == other->sm.guid) {
+				other->node_guid = node->guid;
+				other->port_num = num;
+				return;
+			}
+}
+
+/* By the path to its port, or by its LID; NULL: neither is known. */
+static struct sm_request *request_to(struct sm *sm, const struct other_sm *other, uint8_t method,
+				     uint32_t modifier, bool by_lid)
+{
+	struct builder_node *node = builder_find(sm->builder, other->node_guid);
+	struct sm_request *request;
+
+	if (node && !(by_lid && other->lid))
+		return sm_request_port(sm, &node->ports[other->port_num], method, IBA_ATTR_SM_INFO,
+				       modifier);
+	if (!other->lid)
+		return NULL;
+	request = sm_request_new(sm, sm->local, method, IBA_ATTR_SM_INFO, modifier);
+	request->mad.route.lid = other->lid;
+	request->mad.lid_only = true;
+	return request;
+}
+
+bool other_sm_ask(struct sm *sm, const struct other_sm *other, bool by_lid,
+		  void (*done)(struct sm_request *request))
+{
+	struct sm_request *request = request_to(sm, other, IBA_METHOD_GET, 0, by_lid);
+
+	if (!request)
+		return false;
+	request->aside = true;
+	request->mad.tries = POLL_TRIES;
+	request->done = done;
+	sm_request_send(request);
+	return true;
+}
+
+unsigned int other_sms_ask(struct sm *sm, void (*done)(struct sm_request *request))
+{
+	const GArray *others = sm->others->known;
+	unsigned int n = 0;
+
+	for (guint i = 0; i < others->len; i++)
+		n += other_sm_ask(sm, &g_array_index(others, struct other_sm, i), false, done);
+	return n;
+}
+
+void other_sm_control(struct sm *sm, const struct other_sm *to, unsigned int control,
+		      void (*done)(struct sm_request *request))
+{
+	struct iba_sm_info info = sm_info_own(sm);
+	struct sm_request *request = request_to(sm, to, IBA_METHOD_SET, control, false);
+
+	if (!request)
+		return;
+	wire_encode(&iba_sm_info_type, &info, request->mad.data);
+	request->aside = true;
+	request->mad.tries = CONTROL_TRIES;
+	request->done = done;
+	sm_request_send(request);
+}
+
+void other_sm_tell_rank(struct sm *sm, const struct other_sm *master)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+	struct vendor_address to = {.lid = master->lid, .sl = sm->options->sm_sl};
+	struct iba_trap_local_change change = {
+		.lid = own ? own->info.lid : 0,
+		.other_local_changes = 1,
+		.capability_mask = own ? own->info.capability_mask : 0,
+		.change_flags = IBA_TRAP_144_SM_PRIORITY,
+	};
+	struct iba_notice notice = {
+		.is_generic = 1,
+		.type = IBA_NOTICE_INFO,
+		.producer_type = own ? own->node->info.node_type : IBA_NODE_CA,
+		.trap_number = IBA_TRAP_LOCAL_CHANGES,
+		.issuer_lid = change.lid,
+	};
+	struct iba_smp smp = {
+		.header = {.base_version = IBA_BASE_VERSION,
+			   .mgmt_class = IBA_CLASS_SUBN_LID,
+			   .class_version = 1,
+			   .method = IBA_METHOD_TRAP,
+			   .transaction_id = ++sm->others->trap_tid,
+			   .attribute_id = IBA_ATTR_NOTICE},
+	};
+	uint8_t *wire;
+
+	if (!to.lid || !change.lid)
+		return;
+	wire = g_malloc0(IBA_MAD_BYTES);
+	wire_encode(&iba_trap_local_change_type, &change, notice.data_details);
+	wire_encode(&iba_notice_type, &notice, smp.data);
+	wire_encode(&iba_smp_type, &smp, wire);
+	mad_post(sm->mad, &to, wire, IBA_MAD_BYTES);
+}
+
+/* ---- who is there: the step ELECT asks ---- */
+
+static void on_sm_info(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	const struct builder_port *port = request->port;
+	struct other_sm *other;
+	struct iba_sm_info info;
+
+	if (sm_request_is_late(request))
+		return;
+	if (!sm_request_ok(request)) {
+		other_sm_is_gone(sm);
+		return;
+	}
+	wire_decode(&iba_sm_info_type, request->mad.data, &info);
+	if (!other_sm_is_ours(sm, &info))
+		return;
+	other = other_sm_find(sm, info.guid);
+	if (!other) {
+		g_array_set_size(sm->others->known, sm->others->known->len + 1);
+		other = &g_array_index(sm->others->known, struct other_sm,
+				       sm->others->known->len - 1);
+	}
+	other->stubborn &= info.sm_state == other->sm.state && info.priority == other->sm.priority;
+	other->sm = other_sm_told(&info);
+	other_sm_heard(sm, other, &info);
+	other->asked = sm->sweep.serial;
+	if (port) {
+		other->lid = port->info.lid;
+		other->node_guid = port->node->guid;
+		other->port_num = port->num;
+	} else if (!other->lid) {
+		other->lid = request->mad.route.lid;
+	}
+}
+
+static void ask(struct sm_request *request)
+{
+	if (request->mad.lid_only && !request->mad.tries)
+		request->mad.tries = ASK_TRIES;
+	request->done = on_sm_info;
+	sm_request_send(request);
+}
+
+static bool has_other_sm(const struct sm *sm, const struct builder_port *port)
+{
+	return port->guid && port->known && port != sm->builder->sm_port &&
+	       port->info.capability_mask & IBA_PORT_CAP_SM;
+}
+
+static void ask_node(struct sm *sm, struct builder_node *node)
+{
+	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+		struct builder_port *port = &node->ports[num];
+
+		if (has_other_sm(sm, port))
+			ask(sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0));
+	}
+}
+
+/*
+ * The SM that configured the own port, should its IsSM not have been seen. A port that was read
+ * and has none is rather that of an SM which died.
+ */
+static void ask_master_of_own_port(struct sm *sm)
+{
+	const struct iba_port_info *info = &sm->builder->sm_port->info;
+	struct other_sm other = {.lid = info->master_sm_lid};
+	uint16_t mask = ~((1u << info->lmc) - 1);
+	const struct builder_port *port = builder_port_by_lid(sm->builder, other.lid);
+	struct sm_request *request;
+
+	if (mastership_is_master(sm) || info->port_state == IBA_PORT_DOWN ||
+	    other.lid < IBA_LID_UCAST_FIRST || other.lid > IBA_LID_UCAST_LAST ||
+	    (other.lid & mask) == info->lid || (port && has_other_sm(sm, port)))
+		return;
+	request = request_to(sm, &other, IBA_METHOD_GET, 0, true);
+	request->mad.tries = port && port->known ? POLL_TRIES : ASK_TRIES;
+	ask(request);
+}
+
+void other_sms_meet(struct sm *sm)
+{
+	g_autoptr(GPtrArray) nodes = NULL;
+
+	if (sm->sweep.kind == SWEEP_KIND_LIGHT) {
+		for (guint i = 0; i < sm->others->known->len; i++) {
+			struct sm_request *request = request_to(
+				sm, &g_array_index(sm->others->known, struct other_sm, i),
+				IBA_METHOD_GET, 0, false);
+
+			if (request)
+				ask(request);
+		}
+		return;
+	}
+	nodes = sweep_nodes(sm);
+	for (guint i = 0; i < nodes->len; i++)
+		ask_node(sm, nodes->pdata[i]);
+	ask_master_of_own_port(sm);
+}
+
+void other_sms_drop_silent(struct sm *sm)
+{
+	GArray *others = sm->others->known;
+
+	for (guint i = others->len; i-- > 0;) {
+		const struct other_sm *other = &g_array_index(others, struct other_sm, i);
+		bool all = sm->sweep.kind != SWEEP_KIND_PARTIAL;
+
+		if (other->asked == sm->sweep.serial ||
+		    (!all && builder_find(sm->builder, other->node_guid)))
+			continue;
+		g_array_remove_index_fast(others, i);
+		other_sm_is_gone(sm);
+	}
+}
+
+struct election_sm *other_sms_list(const struct sm *sm, const struct election_sm *own,
+				   unsigned int *n)
+{
+	struct election_sm *list = g_new0(struct election_sm, sm->others->known->len);
+
+	*n = 0;
+	for (guint i = 0; i < sm->others->known->len; i++) {
+		const struct other_sm *other =
+			&g_array_index(sm->others->known, struct other_sm, i);
+
+		if (!own || !other->stubborn || other->stubborn_to != own->priority)
+			list[(*n)++] = other->sm;
+	}
+	return list;
+}
+
+/* All with IsSM: one that was asked for its SMInfo before it could answer may be standby by now. */
+void other_sms_tell_replicator(struct sm *sm)
+{
+	GArray *peers = g_array_new(FALSE, FALSE, sizeof(struct replicator_peer));
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+			const struct builder_port *port = &node->ports[num];
+			struct replicator_peer peer = {port->guid, port->lid};
+
+			if (has_other_sm(sm, port))
+				g_array_append_val(peers, peer);
+		}
+	replicator_set_peers(sm->context->replicator, peers);
+}
+
+struct other_sms *other_sms_new(void)
+{
+	struct other_sms *others = g_new0(struct other_sms, 1);
+
+	others->known = g_array_new(FALSE, TRUE, sizeof(struct other_sm));
+	return others;
+}
+
+void other_sms_free(struct other_sms *others)
+{
+	g_array_unref(others->known);
+	g_free(others);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The other subnet managers: who they are, where they were met, what they told last, and how they
+ * are asked and told. What follows from it is decided in mastership.c.
+ */
+#ifndef SM_OTHER_SM_H
+#define SM_OTHER_SM_H
+
+#include <glib.h>
+
+#include "iba/iba.h"
+#include "sm/election.h"
+
+struct sm;
+struct sm_request;
+
+/* An SM, and where it was met. */
+struct other_sm {
+	struct election_sm sm;
+	uint16_t lid;	    /* 0: not known */
+	uint64_t node_guid; /* 0: it was asked by LID only */
+	uint8_t port_num;
+	uint64_t asked; /* serial of the sweep that asked it last */
+	uint32_t acts;	/* its ActCount when it told it last, */
+	uint64_t heard; /* at this time; 0: never */
+	/* It did not do its part as it is, nor as this one was: that goes on without it. */
+	bool stubborn;
+	uint8_t stubborn_to; /* this one's priority then */
+	uint64_t behind_ns;  /* since when it should be handed over to, but has not everything */
+};
+
+struct other_sms {
+	GArray *known;	  /* of struct other_sm */
+	uint64_t ignored; /* GUID of the one that was last told to be */
+	uint32_t trap_tid;
+};
+
+struct other_sms *other_sms_new(void);
+void other_sms_free(struct other_sms *others);
+
+/* ---- one ---- */
+
+struct election_sm other_sm_told(const struct iba_sm_info *info);
+const char *other_sm_name(const struct other_sm *other, char *buffer, size_t size);
+/* Valid until the next one is met. */
+struct other_sm *other_sm_find(struct sm *sm, uint64_t guid);
+/* Why an SM is none of this administrator's (14.4.1.1); NULL: it is. */
+const char *other_sm_why_ignored(const struct sm *sm, const struct iba_sm_info *info);
+/* Not this one, and no other administrator's, which is logged once. */
+bool other_sm_is_ours(struct sm *sm, const struct iba_sm_info *info);
+void other_sm_heard(struct sm *sm, struct other_sm *other, const struct iba_sm_info *info);
+/* An SM that was there a moment ago is no more. */
+void other_sm_is_gone(struct sm *sm);
+/* Finds the port of one that is known by its LID only, if it was met in discovery. */
+void other_sm_locate(const struct sm *sm, struct other_sm *other);
+
+/* ---- beside the sweep: done is called on the sm actor ---- */
+
+/* Get(SMInfo); false: nobody knows where that SM is. */
+bool other_sm_ask(struct sm *sm, const struct other_sm *other, bool by_lid,
+		  void (*done)(struct sm_request *request));
+/* The same of all that are known; how many are asked. */
+unsigned int other_sms_ask(struct sm *sm, void (*done)(struct sm_request *request));
+/* Set(SMInfo) with an AttributeModifier IBA_SM_INFO_.. */
+void other_sm_control(struct sm *sm, const struct other_sm *to, unsigned int control,
+		      void (*done)(struct sm_request *request));
+/* Trap 144 with SMPriority: the master is to look at this one, which has the higher rank. */
+void other_sm_tell_rank(struct sm *sm, const struct other_sm *master);
+
+/* ---- all, in the step ELECT ---- */
+
+/*
+ * Get(SMInfo) of every port with IsSM after discovery (heavy), of those that changed (partial), of
+ * those known (light sweep).
+ */
+void other_sms_meet(struct sm *sm);
+/* Who was asked and did not answer is no SM; who was not asked is what it was. */
+void other_sms_drop_silent(struct sm *sm);
+/* What they tell of themselves; but the stubborn, if own is not NULL. g_free() it. */
+struct election_sm *other_sms_list(const struct sm *sm, const struct election_sm *own,
+				   unsigned int *n);
+/* Whom the replicator may find as standby. */
+void other_sms_tell_replicator(struct sm *sm);
+
+#endif
