@@ -92,6 +92,16 @@ COUNTED(replica)
 COUNTED(replication_status)
 #undef COUNTED
 
+static void get_bytes(void *object)
+{
+	g_bytes_ref(object);
+}
+
+static void put_bytes(void *object)
+{
+	g_bytes_unref(object);
+}
+
 void daemon_context_init(struct context *context, const struct daemon_config *config,
 			 const char *cache_dir)
 {
@@ -109,6 +119,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->trees, get_mc_trees, put_mc_trees);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->replica, get_replica, put_replica);
+	slot_init(&context->later_partitions, get_bytes, put_bytes);
 	slot_init(&context->replication, get_replication_status, put_replication_status);
 	slot_init(&context->route_files, get_route_files, put_route_files);
 	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
@@ -138,6 +149,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->unhealthy_ports);
 	slot_clear(&context->ports_policy);
 	slot_clear(&context->replica);
+	slot_clear(&context->later_partitions);
 	slot_clear(&context->replication);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
@@ -418,11 +430,33 @@ static void on_replica_adopted(void *arg, uint64_t value)
 {
 	struct daemon *daemon = arg;
 	struct replica *replica = slot_take(&daemon->context.replica);
+	g_autofree char *text = NULL;
 
 	(void)value;
-	if (replica && door_adopt(&daemon->context, replica, true))
+	if (replica)
+		text = replica_text(replica, REPLICA_PARTITIONS);
+	if (text && door_adopt(&daemon->context, text, true))
 		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 	replica_unref(replica);
+}
+
+/* Two halves of the subnet had a master each, or one slept: the later change counts. */
+static void on_partitions_fetched(void *arg, uint64_t guid)
+{
+	struct daemon *daemon = arg;
+	g_autoptr(GBytes) bytes = slot_take(&daemon->context.later_partitions);
+	g_autofree char *text = NULL;
+
+	if (!bytes || atomic_load(&daemon->context.sm_state) != IBA_SM_MASTER)
+		return;
+	text = g_strndup(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes));
+	if (!door_adopt(&daemon->context, text, true))
+		return;
+	log_sys_error(daemon->context.log,
+		      "partition members as SM 0x%016" G_GINT64_MODIFIER
+		      "x changed them while it was MASTER too count, for they are later",
+		      guid);
+	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 }
 
 /* ---- qos-policy.conf ---- */
@@ -611,6 +645,8 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 			daemon);
 	event_subscribe(&daemon->context.bus, EVENT_REPLICA_ADOPTED, daemon->main,
 			on_replica_adopted, daemon);
+	event_subscribe(&daemon->context.bus, EVENT_PARTITIONS_FETCHED, daemon->main,
+			on_partitions_fetched, daemon);
 	return daemon;
 }
 

@@ -174,8 +174,22 @@ static void greet(struct follower *f, const struct frame *frame, struct frame *a
 
 	answer->nonce = known ? f->session : f->candidate;
 	answer->transfer = known ? f->transfer : 0;
+	answer->from = f->replicator->held_serial;
 	if (known && frame->to > f->serial)
 		f->behind = true;
+}
+
+static void tell_held(const struct replicator *r, const struct frame *frame, struct frame *answer)
+{
+	size_t length = r->held ? strlen(r->held) : 0, at = (size_t)frame->piece * FRAME_CONTENT;
+
+	if (frame->from != r->held_serial || at >= length) {
+		answer->status = FRAME_SEND_ALL;
+		return;
+	}
+	answer->length = (uint16_t)MIN(length - at, FRAME_CONTENT);
+	memcpy(answer->content, r->held + at, answer->length);
+	answer->flags = at + answer->length == length ? FRAME_LAST : 0;
 }
 
 void follower_receive(struct follower *f, const struct frame *frame, struct frame *answer)
@@ -187,6 +201,8 @@ void follower_receive(struct follower *f, const struct frame *frame, struct fram
 		answer->status = FRAME_NOT_FOLLOWED;
 	else if (frame->op == FRAME_HELLO)
 		greet(f, frame, answer);
+	else if (frame->op == FRAME_FETCH)
+		tell_held(f->replicator, frame, answer);
 	else if (frame->op == FRAME_UPDATE && is_of_session(f, frame))
 		answer->status = take_piece(f, frame);
 	else

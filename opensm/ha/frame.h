@@ -21,7 +21,8 @@
 enum frame_op {
 	FRAME_HELLO = 1, /* who are you, and what have you got? */
 	FRAME_UPDATE,	 /* a piece of a transfer */
-	FRAME_ANSWER,	 /* to either */
+	FRAME_ANSWER,	 /* to each of these */
+	FRAME_FETCH,	 /* a piece of the text that you held as master, of serial from? */
 };
 
 enum frame_status {
@@ -46,7 +47,8 @@ struct frame {
 	uint64_t epoch;	   /* of the master: another one each time it becomes that */
 	uint64_t nonce;	   /* of the standby: an update must bear it */
 	uint64_t transfer; /* counts up within an epoch */
-	uint64_t from, to; /* serials before and after it; of a HELLO, to: of the master */
+	uint64_t from, to; /* serials before and after it; of a HELLO, to: of the master; of the
+			   answer to it, from: of the text that the standby holds */
 	uint32_t piece;	   /* from 0 */
 	uint32_t total;	   /* octets of the transfer */
 	uint16_t flags;	   /* enum frame_flags */

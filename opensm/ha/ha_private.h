@@ -27,6 +27,8 @@ struct replicator {
 	struct leader *leader;
 	struct follower *follower;
 	struct log_limit forged_log;
+	uint64_t held_serial; /* of the text that this one held when it led last; 0: none */
+	char *held;
 };
 
 uint64_t ha_random(struct replicator *replicator);

@@ -10,6 +10,8 @@
  *	       ^                 |                      ^-----------------------+
  *	       +-----------------+ no answer, "send all"
  *
+ * What was changed by a standby while it was master too is fetched between HELLO and UPDATE.
+ *
  * What changes while a transfer is on its way goes with the next one, by its state then: however
  * much changes, a standby is sent no more than there is.
  *
@@ -38,13 +40,15 @@ struct peer {
 	uint64_t asked; /* number of the request that is out; 0: none */
 	bool greeted;	/* nonce is known */
 	uint64_t nonce;
-	bool whole;	    /* it is to be sent everything */
-	bool beat;	    /* a sign of life is due */
-	GHashTable *dirty;  /* keys that changed since the last transfer began */
-	GByteArray *stream; /* of the transfer; NULL: none */
-	struct frame frame; /* of its piece that is out */
-	size_t sent;	    /* octets of it, that piece included */
-	uint64_t serial;    /* that it has */
+	bool whole;	      /* it is to be sent everything */
+	bool beat;	      /* a sign of life is due */
+	GHashTable *dirty;    /* keys that changed since the last transfer began */
+	GByteArray *stream;   /* of the transfer; NULL: none */
+	struct frame frame;   /* of its piece that is out */
+	size_t sent;	      /* octets of it, that piece included */
+	uint64_t serial;      /* that it has */
+	uint64_t held_serial; /* of the text that it held as master, and that is newer */
+	GString *held;	      /* as far as it was fetched; NULL: there is none */
 	unsigned int failures;
 };
 
@@ -55,8 +59,9 @@ struct leader {
 	GPtrArray *peers; /* struct peer */
 	GQueue waits;	  /* struct replicator_wait, by serial */
 	struct timer patience;
-	bool deposed; /* one that was in step is master by now */
-	bool full;    /* the table had no room: it has not everything */
+	bool deposed;	  /* one that was in step is master by now */
+	bool full;	  /* the table had no room: it has not everything */
+	uint64_t fetched; /* serial of the last text that was fetched */
 };
 
 struct request {
@@ -157,6 +162,13 @@ static void on_patience(struct timer *timer)
 	end_waits(leader);
 }
 
+static void drop_held(struct peer *peer)
+{
+	if (peer->held)
+		g_string_free(peer->held, TRUE);
+	peer->held = NULL;
+}
+
 /* It begins again with HELLO, later. */
 static void fail(struct peer *peer, enum replication_state state)
 {
@@ -169,6 +181,7 @@ static void fail(struct peer *peer, enum replication_state state)
 	peer->greeted = false;
 	peer->whole = true;
 	g_clear_pointer(&peer->stream, g_byte_array_unref);
+	drop_held(peer);
 	g_hash_table_remove_all(peer->dirty);
 	set_state(peer, state);
 	timer_start(&peer->timer, delay);
@@ -208,7 +221,36 @@ static void greeted(struct peer *peer, const struct frame *answer)
 	peer->greeted = true;
 	peer->nonce = answer->nonce;
 	peer->whole = true;
+	peer->held_serial = answer->from;
+	if (answer->from > MAX(peer->leader->replicator->held_serial, peer->leader->fetched))
+		peer->held = g_string_new(NULL);
 	set_state(peer, REPLICATION_BEHIND);
+}
+
+/* It is nobody's but who understands it: what is wrong with it is found there. */
+static void fetched(struct peer *peer, const struct frame *answer)
+{
+	struct replicator *r = peer->leader->replicator;
+
+	if (answer->status != FRAME_OK || answer->piece != peer->frame.piece ||
+	    peer->held->len + answer->length > ha_octets_max(r)) {
+		log_error(r->log,
+			  "replication: what SM 0x%016" G_GINT64_MODIFIER
+			  "x changed as MASTER could not be fetched",
+			  peer->who.guid);
+		drop_held(peer);
+		return;
+	}
+	g_string_append_len(peer->held, (const char *)answer->content, answer->length);
+	if (!(answer->flags & FRAME_LAST))
+		return;
+	if (peer->held_serial > peer->leader->fetched) {
+		slot_publish(&r->context->later_partitions,
+			     g_bytes_new(peer->held->str, peer->held->len));
+		event_emit(&r->context->bus, EVENT_PARTITIONS_FETCHED, peer->who.guid);
+		peer->leader->fetched = peer->held_serial;
+	}
+	drop_held(peer);
 }
 
 static void transferred(struct peer *peer)
@@ -252,6 +294,8 @@ static void on_frame(struct peer *peer, const struct frame *answer)
 		fail(peer, REPLICATION_SILENT);
 	else if (peer->frame.op == FRAME_HELLO)
 		greeted(peer, answer);
+	else if (peer->frame.op == FRAME_FETCH)
+		fetched(peer, answer);
 	else
 		updated(peer, answer);
 }
@@ -352,10 +396,23 @@ static void send_piece(struct peer *peer)
 	ask(peer);
 }
 
+static void fetch(struct peer *peer)
+{
+	peer->frame = ha_frame(peer->leader->replicator, FRAME_FETCH);
+	peer->frame.epoch = peer->leader->epoch;
+	peer->frame.from = peer->held_serial;
+	peer->frame.piece = (uint32_t)(peer->held->len / FRAME_CONTENT);
+	ask(peer);
+}
+
 static void pump(struct peer *peer)
 {
 	if (peer->asked || !peer->greeted || peer->leader->full)
 		return;
+	if (peer->held) {
+		fetch(peer);
+		return;
+	}
 	if (!peer->stream) {
 		if (!peer->whole && !peer->beat && !g_hash_table_size(peer->dirty))
 			return;
@@ -401,6 +458,7 @@ static void peer_free(gpointer data)
 	timer_stop(&peer->timer);
 	g_hash_table_unref(peer->dirty);
 	g_clear_pointer(&peer->stream, g_byte_array_unref);
+	drop_held(peer);
 	g_free(peer);
 }
 
@@ -531,7 +589,7 @@ void leader_begin(struct leader *leader)
 	replica_unref(leader->table);
 	leader->table = replica_new(ha_octets_max(leader->replicator));
 	leader->epoch = ha_random(leader->replicator);
-	leader->serial = 0;
+	leader->serial = leader->fetched = 0;
 	leader->deposed = leader->full = false;
 	ha_count(leader->replicator, leader->table);
 }

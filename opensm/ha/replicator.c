@@ -269,7 +269,7 @@ void replicator_set_peers(struct replicator *r, GArray *peers)
 		g_array_unref(peers);
 }
 
-static void drop_entry(struct message *message)
+static void drop_octets(struct message *message)
 {
 	g_free(((struct call *)message)->object);
 	g_free(message);
@@ -286,7 +286,7 @@ static void run_put(struct call *call)
 void replicator_put(struct replicator *r, struct replica_entry *entry)
 {
 	if (replicator_is_on(r))
-		post(r, run_put, 0, entry, drop_entry);
+		post(r, run_put, 0, entry, drop_octets);
 	else
 		g_free(entry);
 }
@@ -321,6 +321,21 @@ void replicator_replace(struct replicator *r, uint8_t section, GPtrArray *entrie
 		post(r, run_replace, section, entries, drop_entries);
 	else
 		free_entries(entries);
+}
+
+static void run_hold(struct call *call)
+{
+	struct replicator *r = call->replicator;
+
+	g_free(r->held);
+	r->held = call->object;
+	r->held_serial = call->number;
+}
+
+void replicator_hold(struct replicator *r, uint64_t serial, const char *text)
+{
+	if (replicator_is_on(r))
+		post(r, run_hold, serial, g_strdup(text), drop_octets);
 }
 
 static void run_wait_refused(struct message *message)
@@ -402,6 +417,7 @@ void replicator_free(struct replicator *r)
 	leader_free(r->leader);
 	actor_free(r->actor);
 	follower_free(r->follower);
+	g_free(r->held);
 	if (r->key)
 		explicit_bzero(r->key, strlen(r->key));
 	g_free(r->key);

@@ -61,6 +61,12 @@ void replicator_put(struct replicator *replicator, struct replica_entry *entry);
 void replicator_replace(struct replicator *replicator, uint8_t section, GPtrArray *entries);
 
 /*
+ * Of two MASTERs that meet one becomes the standby of the other. If it held a text of a higher
+ * serial than that one does, it is fetched: context->later_partitions, EVENT_PARTITIONS_FETCHED.
+ */
+void replicator_hold(struct replicator *replicator, uint64_t serial, const char *text);
+
+/*
  * Calls done when all that was put before is with each standby that had everything; after
  * REPLICATOR_PATIENCE_NS without those that do not answer. Made by the caller; first of his struct.
  */

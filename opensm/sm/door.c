@@ -5,7 +5,7 @@
  * master before never had a request.
  *
  * What the master before had is what its subnet is set to: whoever takes over goes by that,
- *whatever he remembers, before he looks at a table.
+ * whatever he remembers, before he looks at a table.
  */
 #include "sm/door.h"
 
@@ -24,6 +24,7 @@ void door_replicate(struct sm *sm, const struct partition_door *door)
 	sm->takeover.door_told = door->serial;
 	replicator_replace(sm->context->replicator, REPLICA_PARTITIONS,
 			   replica_text_new(REPLICA_PARTITIONS, door->text));
+	replicator_hold(sm->context->replicator, door->serial, door->text);
 }
 
 /* ---- taking over ---- */
@@ -46,9 +47,8 @@ static bool take(struct context *context, const struct partition_rules *old,
 	return true;
 }
 
-bool door_adopt(struct context *context, const struct replica *replica, bool only_newer)
+bool door_adopt(struct context *context, const char *text, bool only_newer)
 {
-	g_autofree char *text = replica_text(replica, REPLICA_PARTITIONS);
 	struct partition_rules *old = slot_take(&context->partition_rules);
 	const struct partition_door *own = old ? old->door : NULL;
 	struct partition_door *door = NULL;

@@ -4,7 +4,6 @@
 #define SM_DOOR_H
 
 #include "core/context.h"
-#include "ha/replica.h"
 
 struct partition_door;
 struct sm;
@@ -12,9 +11,9 @@ struct sm;
 /* Tells the standbys, as MASTER, unless they know. */
 void door_replicate(struct sm *sm, const struct partition_door *door);
 /*
- * Publishes, and keeps, rules that go by what the master before had; only_newer: unless those that
+ * Publishes, and keeps, rules that go by what another master had; only_newer: unless those that
  * are there are newer. True if they are others now. Any thread.
  */
-bool door_adopt(struct context *context, const struct replica *replica, bool only_newer);
+bool door_adopt(struct context *context, const char *text, bool only_newer);
 
 #endif

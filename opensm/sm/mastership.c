@@ -426,13 +426,13 @@ static enum replication_state replication_of(const struct sm *sm, uint64_t guid)
 	return state;
 }
 
-/* It was asked whether it replicates, or is about to have everything. */
+/* It was asked whether it replicates, or is about to have everything. A MASTER takes nothing. */
 static bool catches_up(struct sm *sm, struct other_sm *other)
 {
 	enum replication_state state = REPLICATION_NO_KEY;
 	uint64_t now = actor_now(sm->actor);
 
-	if (replicator_is_on(sm->context->replicator))
+	if (other->sm.state == IBA_SM_STANDBY && replicator_is_on(sm->context->replicator))
 		state = replication_of(sm, other->sm.guid);
 	if (state != REPLICATION_ASKED && state != REPLICATION_NOT_STANDBY &&
 	    state != REPLICATION_BEHIND)

@@ -118,6 +118,8 @@ static void vouch(struct sm *sm, uint64_t of)
 
 static void adopt(struct sm *sm, struct replicator_lead *lead)
 {
+	g_autofree char *door = NULL;
+
 	sm->takeover.lids_told = 0;
 	sm->takeover.sls_told = 0;
 	sm->takeover.door_told = 0;
@@ -126,7 +128,8 @@ static void adopt(struct sm *sm, struct replicator_lead *lead)
 		return;
 	adopt_lids(sm, lead->replica);
 	adopt_path_sls(sm, lead->replica);
-	door_adopt(sm->context, lead->replica, false);
+	door = replica_text(lead->replica, REPLICA_PARTITIONS);
+	door_adopt(sm->context, door, false);
 	if (lead->vouched)
 		vouch(sm, lead->of);
 	sm->takeover.reconcile = lead->vouched;

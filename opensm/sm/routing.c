@@ -16,6 +16,7 @@
 #include "route/lanes.h"
 #include "route/transition.h"
 #include "sm/held.h"
+#include "sm/other_sm.h"
 #include "sm/sm_private.h"
 
 #define THREADS_PAY 256 /* switches from which on routes are computed by several threads */
@@ -683,6 +684,7 @@ enum step_result step_publish(struct sm *sm)
 		return STEP_NEXT;
 	replicate_lids(sm);
 	replicate_path_sls(sm);
+	other_sms_tell_replicator(sm); /* who came in this sweep has LIDs by now */
 	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);
 	return STEP_NEXT;
 }

@@ -5,6 +5,7 @@
  */
 #include <check.h>
 #include <glib/gstdio.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -634,6 +635,57 @@ START_TEST(back_with_higher_rank)
 }
 END_TEST
 
+/* The cables between the halves of a fat tree 4, with sm1 in one and sm2 in the other. */
+static void join_halves(bool joined)
+{
+	struct sim *sim = m->s->sim;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		g_autofree char *name = g_strdup_printf("core-%u-%u", i / 2, i % 2);
+
+		for (unsigned int port = 3; port <= 4; port++)
+			sim_link_set(sim, scenario_node(m->s, name), port, joined);
+	}
+}
+
+/*
+ * Each half has its master, and partition members are changed in that of lower rank, or in both but
+ * later there: when the halves are joined, the last change counts, whoever stays master.
+ */
+START_TEST(halves_are_joined)
+{
+	g_autofree char *request = NULL;
+	unsigned int host;
+	uint64_t ms;
+
+	begin("fattree:4", 1);
+	host = scenario_node(m->s, "host-5");
+	request = g_strdup_printf("0x12: 0x%" G_GINT64_MODIFIER "x=full",
+				  sim_port_guid(m->s->sim, host, 1));
+	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
+	ask(0, "0x13: 0x7=full");
+	join_halves(false);
+	scenario_run_ms(m->s, 12000);
+	ck_assert_uint_eq(managers_masters(m), 2);
+	if (_i)
+		ask(0, "0x13: 0x8=full");
+	ask(1, "0x12: 0x8=full");
+	ask(1, request);
+	join_halves(true);
+	ms = managers_settle(m, 0, 60);
+	printf("joined in %" PRIu64 " ms\n", ms);
+	ck_assert_uint_le(ms, 3000);
+	scenario_run_ms(m->s, 3000);
+	ck_assert(holds(host, 0x8012));
+	ck_assert_uint_gt(ask(0, "0x12: 0x9=full"), 4);
+	ck_assert(holds(host, 0x8012));
+	managers_kill(m, 0);
+	managers_settle(m, 1, 10);
+	ck_assert(holds(host, 0x8012));
+	end();
+}
+END_TEST
+
 /*
  * One that was master, hands over, and is again when the other dies: groups keep the MLIDs that
  * members were told, with replication and without.
@@ -897,6 +949,7 @@ int main(void)
 	tcase_add_test(tcase, leases_go_on);
 	tcase_add_test(tcase, there_and_back);
 	tcase_add_test(tcase, back_with_higher_rank);
+	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
 	tcase_add_loop_test(tcase, master_for_the_second_time, 0, 2);
 	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 3);
 	tcase_add_test(tcase, the_unknown_member_is_gone);
