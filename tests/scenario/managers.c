@@ -455,6 +455,16 @@ uint64_t managers_settle(struct managers *m, unsigned int master, unsigned int s
 	return ms;
 }
 
+char *managers_replication(struct managers *m, const char *key)
+{
+	g_autofree char *name = g_compute_checksum_for_string(G_CHECKSUM_MD5, key, -1);
+	g_autofree char *file = g_build_filename(m->s->directory, name, NULL);
+
+	ck_assert(g_file_set_contents(file, key, -1, NULL));
+	ck_assert_int_eq(g_chmod(file, 0600), 0);
+	return g_strdup_printf("replication_key_file %s\n", file);
+}
+
 void managers_up_with_standby(struct managers *m, const char *conf1, const char *conf2)
 {
 	managers_add(m, "host-1", conf1);

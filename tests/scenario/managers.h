@@ -61,6 +61,8 @@ unsigned int managers_add(struct managers *m, const char *host, const char *conf
 void managers_start(struct managers *m, unsigned int i);
 /* sm1 on host-1 is master of a subnet that is up, sm2 on host-9 was started just now. */
 void managers_up_with_standby(struct managers *m, const char *conf1, const char *conf2);
+/* A line of opensm.conf: replicates with those that have the same key. To be freed with g_free. */
+char *managers_replication(struct managers *m, const char *key);
 #define MANAGERS_POLLS "sminfo_polling_timeout 1000\npolling_retry_number 2\n"
 void managers_kill(struct managers *m, unsigned int i);	  /* without a word */
 /* Runs until it has sent so many packets more, and kills it; false: it did not in so many seconds.

@@ -4,7 +4,6 @@
  * it all are, at a rate.
  */
 #include <check.h>
-#include <glib/gstdio.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,13 +41,9 @@ static void end(void)
 /* opensm.conf with a key file of this content. */
 static const char *conf(const char *key, const char *more)
 {
-	g_autofree char *name = g_compute_checksum_for_string(G_CHECKSUM_MD5, key, -1);
-	g_autofree char *file = g_build_filename(m->s->directory, name, NULL);
-	g_autofree char *text = NULL;
+	g_autofree char *line = managers_replication(m, key);
+	g_autofree char *text = g_strconcat(POLLS, line, more, NULL);
 
-	ck_assert(g_file_set_contents(file, key, -1, NULL));
-	ck_assert_int_eq(g_chmod(file, 0600), 0);
-	text = g_strdup_printf(POLLS "replication_key_file %s\n%s", file, more);
 	return g_intern_string(text);
 }
 
