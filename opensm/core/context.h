@@ -40,7 +40,7 @@ struct context {
 	struct slot ports_policy;    /* struct ports_policy: replaced when the file is read again */
 	struct slot unhealthy_ports; /* struct of that name: replaced by the SM (sm/unhealthy.h) */
 	struct slot replica;	 /* struct replica: what a takeover found, for the SA to adopt */
-	struct slot later_partitions; /* GBytes: partition_door.h, of another SM that was MASTER */
+	struct slot later_partitions; /* GBytes: as partition_changes.h, of another MASTER */
 	struct slot replication; /* struct replication_status (ha/replicator.h) */
 	struct replicator *replicator; /* NULL: none */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */

@@ -10,7 +10,7 @@
 #include "ctl/console_tls.h"
 #include "ctl/logging.h"
 #include "ctl/problem.h"
-#include "policy/partition_door.h"
+#include "policy/partition_changes.h"
 #include "policy/ports_policy.h"
 #include "policy/prefix_routes.h"
 #include "policy/qos_file.h"
@@ -88,9 +88,9 @@ static void check_partitions(struct check *check)
 {
 	g_autofree char *cache_dir = cache_dir_name(check->options->sim != NULL);
 	GError *error = NULL;
-	struct partition_door *door = partition_door_load(cache_dir, &error);
+	struct partition_changes *changes = partition_changes_load(cache_dir, &error);
 	struct partition_rules *rules =
-		door ? partition_rules_load_with(daemon_partition_file(check->options), door,
+		changes ? partition_rules_load_with(daemon_partition_file(check->options), changes,
 						 &error)
 		     : NULL;
 
@@ -98,7 +98,7 @@ static void check_partitions(struct check *check)
 		note_warnings(check, rules->warnings);
 	note_error(check, error);
 	partition_rules_unref(rules);
-	partition_door_unref(door);
+	partition_changes_unref(changes);
 }
 
 static void check_routes(struct check *check)

@@ -27,13 +27,13 @@
 #include "policy/groups.h"
 #include "policy/trees.h"
 #include "policy/inventory.h"
-#include "policy/partition_door.h"
+#include "policy/partition_changes.h"
 #include "policy/qos_file.h"
 #include "policy/ports_policy.h"
 #include "policy/route_files.h"
 #include "policy/subnet.h"
 #include "sa/sa.h"
-#include "sm/door.h"
+#include "sm/run_time_partitions.h"
 #include "sm/plan.h"
 #include "sm/sm.h"
 #include "sm/unhealthy.h"
@@ -250,15 +250,15 @@ const char *daemon_partition_file(const struct options *options)
 
 static bool load_partitions(struct context *context, const struct options *options, GError **error)
 {
-	struct partition_door *door = partition_door_load(context->cache_dir, error);
+	struct partition_changes *changes = partition_changes_load(context->cache_dir, error);
 	struct partition_rules *rules =
-		door ? partition_rules_load_with(daemon_partition_file(options), door, error)
+		changes ? partition_rules_load_with(daemon_partition_file(options), changes, error)
 		     : NULL;
 
-	partition_door_unref(door);
+	partition_changes_unref(changes);
 	if (!rules)
 		return false;
-	rules->serial = MAX(1, rules->door->serial);
+	rules->serial = MAX(1, rules->changes->serial);
 	tell_partition_warnings(context->log, rules);
 	slot_publish(&context->partition_rules, rules);
 	return true;
@@ -271,7 +271,7 @@ static bool reread_partitions(struct daemon *daemon, bool asked)
 	struct partition_rules *old = slot_take(&context->partition_rules);
 	g_autoptr(GError) error = NULL;
 	struct partition_rules *new =
-		partition_rules_reload(old, daemon_partition_file(options), old->door, &error);
+		partition_rules_reload(old, daemon_partition_file(options), old->changes, &error);
 	bool changed = new && !partition_rules_same(old, new);
 
 	note_reading(daemon, DAEMON_PARTITIONS, "the partitions stay as they were", error, asked);
@@ -293,15 +293,15 @@ bool daemon_reread_partitions(struct daemon *daemon)
 }
 
 /* On the disk before it counts: what was promised is there after a restart. */
-static bool take_door(struct daemon *daemon, struct partition_door *door, uint64_t serial,
+static bool take_changes(struct daemon *daemon, struct partition_changes *changes, uint64_t serial,
 		      GError **error)
 {
 	struct context *context = &daemon->context;
 	struct options *options = slot_take(&context->options);
 	struct partition_rules *old = slot_take(&context->partition_rules);
 	struct partition_rules *new =
-		partition_rules_reload(old, daemon_partition_file(options), door, error);
-	bool good = new &&partition_door_save(door, error);
+		partition_rules_reload(old, daemon_partition_file(options), changes, error);
+	bool good = new &&partition_changes_save(changes, error);
 
 	partition_rules_unref(old);
 	options_unref(options);
@@ -329,22 +329,22 @@ bool daemon_change_partitions(struct daemon *daemon, const char *request, uint16
 			      uint64_t *serial, GError **error)
 {
 	struct partition_rules *rules;
-	struct partition_door *door;
+	struct partition_changes *changes;
 	bool good = false;
 
 	if (!is_for_master(daemon, error))
 		return false;
 	rules = slot_take(&daemon->context.partition_rules);
 	*serial = rules->serial + 1;
-	door = request ? partition_door_edit(rules->door, rules, request, *serial, error)
-		       : partition_door_forget(rules->door, forget, *serial, error);
-	if (door == rules->door) {
+	changes = request ? partition_changes_edit(rules->changes, rules, request, *serial, error)
+		       : partition_changes_forget(rules->changes, forget, *serial, error);
+	if (changes == rules->changes) {
 		*serial = rules->serial;
 		good = true;
-	} else if (door) {
-		good = take_door(daemon, door, *serial, error);
+	} else if (changes) {
+		good = take_changes(daemon, changes, *serial, error);
 	}
-	partition_door_unref(door);
+	partition_changes_unref(changes);
 	partition_rules_unref(rules);
 	return good;
 }
@@ -435,7 +435,7 @@ static void on_replica_adopted(void *arg, uint64_t value)
 	(void)value;
 	if (replica)
 		text = replica_text(replica, REPLICA_PARTITIONS);
-	if (text && door_adopt(&daemon->context, text, true))
+	if (text && run_time_partitions_adopt(&daemon->context, text, true))
 		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 	replica_unref(replica);
 }
@@ -450,7 +450,7 @@ static void on_partitions_fetched(void *arg, uint64_t guid)
 	if (!bytes || atomic_load(&daemon->context.sm_state) != IBA_SM_MASTER)
 		return;
 	text = g_strndup(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes));
-	if (!door_adopt(&daemon->context, text, true))
+	if (!run_time_partitions_adopt(&daemon->context, text, true))
 		return;
 	log_sys_error(daemon->context.log,
 		      "partition members as SM 0x%016" G_GINT64_MODIFIER

@@ -62,9 +62,9 @@ void daemon_reread_routes(struct daemon *daemon);
 /* partitions.conf only: true if it says something new, which counts once a sweep takes it. */
 bool daemon_reread_partitions(struct daemon *daemon);
 /*
- * Members added and removed at run time (policy/partition_door.h): a request, or with NULL what is
- * known of a P_Key is forgotten (0: of any). *serial is that of the policy that has it, when it is
- * in effect. False and error: nothing changed.
+ * Members added and removed at run time (policy/partition_changes.h): a request, or with NULL what
+ * is known of a P_Key is forgotten (0: of any). *serial is that of the policy that has it, when it
+ * is in effect. False and error: nothing changed.
  */
 bool daemon_change_partitions(struct daemon *daemon, const char *request, uint16_t forget,
 			      uint64_t *serial, GError **error);

@@ -19,7 +19,7 @@ enum replica_section {
 	REPLICA_SUBSCRIPTIONS = 5, /* sa_subscription_key -> InformInfo, address: the same */
 	REPLICA_ALIASES = 6,	   /* port GUID, index -> alias GUID: the same */
 	REPLICA_CLOCK = 7, /* nothing -> time of the SM that leads, by which leases end: the same */
-	REPLICA_PARTITIONS = 16, /* the partition door's text: sm/door.c */
+	REPLICA_PARTITIONS = 16, /* of partition_changes.h: sm/run_time_partitions.c */
 	REPLICA_PATH_SLS = 17,	 /* that of the file: sm/path_sls.h */
 };
 

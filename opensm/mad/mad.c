@@ -187,7 +187,7 @@ bool mad_bind(struct mad *mad, uint8_t mgmt_class, bool manager, GError **error)
 
 /* ---- messages from other actors ---- */
 
-/* The last door before the wire: a dry run changes nothing, whatever its SM thinks. */
+/* The last gate before the wire: a dry run changes nothing, whatever its SM thinks. */
 static bool is_forbidden(const struct mad *mad, const struct mad_request *request)
 {
 	if ((!request->gets_only && !mad->context->gets_only) || request->method == IBA_METHOD_GET)

@@ -10,7 +10,7 @@ libpolicy_a_SOURCES = \
 	opensm/policy/guid_file.c opensm/policy/guid_file.h \
 	opensm/policy/lft_file.c opensm/policy/lft_file.h \
 	opensm/policy/partition.c opensm/policy/partition.h \
-	opensm/policy/partition_door.c opensm/policy/partition_door.h \
+	opensm/policy/partition_changes.c opensm/policy/partition_changes.h \
 	opensm/policy/partition_file.c opensm/policy/partition_file.h \
 	opensm/policy/path.c opensm/policy/path.h \
 	opensm/policy/prefix_routes.c opensm/policy/prefix_routes.h \

@@ -9,8 +9,8 @@
  *		   "mgid" '=' GID { ',' FLAG '=' VALUE } newline }
  *
  * Keywords may be cut short anywhere, and an empty one counts as nothing. What was added and
- *removed at run time (partition_door.h) is read behind it all; there members are GUIDs, and may be
- *"none".
+ * removed at run time (partition_changes.h) is read behind it all; there members are GUIDs, and may
+ * be "none".
  */
 #include "policy/partition_file.h"
 
@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "policy/partition.h"
-#include "policy/partition_door.h"
+#include "policy/partition_changes.h"
 
 #define SHOWN 64 /* characters of a wrong word in a message */
 #define WARNINGS_MAX 100
@@ -70,8 +70,8 @@ struct parser {
 	GArray *set;		     /* or the set; both NULL between definitions */
 	struct flags flags;	     /* of the definition that is read, or the last one */
 	uint8_t membership;	     /* of members without one */
-	struct partition_door *door; /* read behind all files; NULL: none */
-	bool requests;		     /* what is read is of a door, or to be so */
+	struct partition_changes *changes; /* read behind all files; NULL: none */
+	bool requests;		     /* what is read is of changes, or to be so */
 };
 
 /* ---- telling ---- */
@@ -576,7 +576,7 @@ static struct flags inherited_flags(const struct parser *parser)
 	return flags;
 }
 
-/* One whose GID cannot be is left out, as no door is opened by that. */
+/* One whose GID cannot be is left out, as nobody is let in by that. */
 static bool read_group(struct parser *parser, const char *text, char *rest, GError **error)
 {
 	struct flags flags = inherited_flags(parser);
@@ -723,10 +723,10 @@ static bool read_text(struct parser *parser, const char *text, size_t length, GE
 	return true;
 }
 
-/* The file of this SM's door may be included; it is read behind all others. */
-static bool is_own_door(const struct parser *parser, const char *file, GError **error)
+/* The file of changes at run time may be included; it is read behind all others. */
+static bool is_own_file(const struct parser *parser, const char *file, GError **error)
 {
-	const char *own = parser->door ? parser->door->file : NULL;
+	const char *own = parser->changes ? parser->changes->file : NULL;
 
 	if (!g_strcmp0(file, own))
 		return true;
@@ -751,8 +751,8 @@ static bool read_file(struct parser *parser, const char *file, GError **error)
 			    file_name(parser), line, failure->message);
 		return false;
 	}
-	if (partition_door_is(text))
-		return is_own_door(parser, file, error);
+	if (partition_changes_is(text))
+		return is_own_file(parser, file, error);
 	g_ptr_array_add(parser->rules->files, g_strdup(file));
 	parser->depth++;
 	good = read_text(parser, text, length, error);
@@ -934,16 +934,16 @@ static void be_built_in(struct parser *parser)
 }
 
 /* Behind the choice of P_Keys, so that no request moves one. */
-static bool read_door(struct parser *parser, GError **error)
+static bool read_changes(struct parser *parser, GError **error)
 {
-	const struct partition_door *door = parser->door;
+	const struct partition_changes *changes = parser->changes;
 
 	parser->rules->n_own_files = parser->rules->files->len;
-	if (!door || !door->serial)
+	if (!changes || !changes->serial)
 		return true;
-	g_ptr_array_add(parser->rules->files, g_strdup(door->file ? door->file : "requests"));
+	g_ptr_array_add(parser->rules->files, g_strdup(changes->file ? changes->file : "requests"));
 	parser->requests = true;
-	return read_text(parser, door->text, strlen(door->text), error);
+	return read_text(parser, changes->text, strlen(changes->text), error);
 }
 
 static bool finish(struct parser *parser, GError **error)
@@ -956,7 +956,7 @@ static bool finish(struct parser *parser, GError **error)
 	parser->set = NULL;
 	if (!parser->n_definitions)
 		be_built_in(parser);
-	if (!choose_keys(parser, error) || !read_door(parser, error))
+	if (!choose_keys(parser, error) || !read_changes(parser, error))
 		return false;
 	for (guint i = 0; i < parser->wishes->len; i++)
 		add_groups(parser, &g_array_index(parser->wishes, struct wish, i));
@@ -1010,13 +1010,13 @@ static struct partition_rules *parser_end(struct parser *parser, bool good)
 }
 
 static struct partition_rules *parse_with(const char *file, const char *text, size_t length,
-					  struct partition_door *door, GError **error)
+					  struct partition_changes *changes, GError **error)
 {
 	struct parser parser;
 
 	parser_begin(&parser, file);
-	parser.door = door;
-	parser.rules->door = door ? partition_door_ref(door) : NULL;
+	parser.changes = changes;
+	parser.rules->changes = changes ? partition_changes_ref(changes) : NULL;
 	begin_default(&parser, PARTITION_LIMITED);
 	return parser_end(&parser,
 			  read_text(&parser, text, length, error) && finish(&parser, error));
@@ -1043,7 +1043,8 @@ struct partition_rules *partition_rules_parse_requests(const char *file, const c
 	return parser_end(&parser, good && !parser.rules->warnings->len);
 }
 
-struct partition_rules *partition_rules_load_with(const char *file, struct partition_door *door,
+struct partition_rules *partition_rules_load_with(const char *file,
+						  struct partition_changes *changes,
 						  GError **error)
 {
 	g_autoptr(GError) failure = NULL;
@@ -1055,13 +1056,13 @@ struct partition_rules *partition_rules_load_with(const char *file, struct parti
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE, "%s", failure->message);
 		return NULL;
 	}
-	return parse_with(file ? file : "", text ? text : "", length, door, error);
+	return parse_with(file ? file : "", text ? text : "", length, changes, error);
 }
 
 struct partition_rules *partition_rules_reload(const struct partition_rules *old, const char *file,
-					       struct partition_door *door, GError **error)
+					       struct partition_changes *changes, GError **error)
 {
-	struct partition_rules *new = partition_rules_load_with(file, door, error);
+	struct partition_rules *new = partition_rules_load_with(file, changes, error);
 
 	if (!new || !new->built_in || old->built_in)
 		return new;
@@ -1093,7 +1094,7 @@ void partition_rules_unref(struct partition_rules *rules)
 	g_ptr_array_unref(rules->warnings);
 	g_string_chunk_free(rules->texts);
 	g_free(rules->digest);
-	partition_door_unref(rules->door);
+	partition_changes_unref(rules->changes);
 	g_free(rules);
 }
 

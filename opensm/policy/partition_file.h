@@ -77,15 +77,15 @@ struct partition_rules {
 	bool has_patterns;   /* members depend on NodeDescriptions */
 	GPtrArray *rules;    /* struct partition_rule, in the order of the file */
 	GPtrArray *files;    /* names */
-	uint32_t n_own_files; /* of partitions.conf and what it includes; behind them the door's */
+	uint32_t n_own_files; /* of partitions.conf and what it includes; changes come behind */
 	GPtrArray *warnings; /* texts with file and line */
 	GStringChunk *texts;
 	char *digest; /* of all that was read */
 	uint64_t serial;	     /* of who publishes them: counts up with each policy */
-	struct partition_door *door; /* what was added and removed at run time; NULL: not known */
+	struct partition_changes *changes; /* at run time; NULL: not known */
 };
 
-struct partition_door;
+struct partition_changes;
 
 /* Of a file; NULL, or one that does not exist: the built-in rules. NULL and error if it is bad. */
 struct partition_rules *partition_rules_load(const char *file, GError **error);
@@ -93,20 +93,21 @@ struct partition_rules *partition_rules_load(const char *file, GError **error);
 struct partition_rules *partition_rules_parse(const char *file, const char *text, size_t length,
 					      GError **error);
 /*
- * Of a file and a door, which may be NULL: its definitions come after those of the file, which
- * may include the file that the door is kept in.
+ * Of a file and changes, which may be NULL: its definitions come after those of the file, which
+ * may include the file that changes are kept in.
  */
-struct partition_rules *partition_rules_load_with(const char *file, struct partition_door *door,
+struct partition_rules *partition_rules_load_with(const char *file,
+						  struct partition_changes *changes,
 						  GError **error);
 /*
  * The same of a file that is read again. One without definitions, or that is gone, is bad if the
  * old rules had some: who loses it or empties it by accident does not open the subnet.
  */
 struct partition_rules *partition_rules_reload(const struct partition_rules *old, const char *file,
-					       struct partition_door *door, GError **error);
+					       struct partition_changes *changes, GError **error);
 /*
- * Nothing but definitions of a request or of a door (partition_door.h): each with its P_Key, and
- * members that are GUIDs. What would be a warning in a file is an error.
+ * Nothing but definitions of a request or of changes (partition_changes.h): each with its P_Key,
+ * and members that are GUIDs. What would be a warning in a file is an error.
  */
 struct partition_rules *partition_rules_parse_requests(const char *file, const char *text,
 						       size_t length, GError **error);

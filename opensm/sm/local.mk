@@ -6,7 +6,6 @@ libsm_a_SOURCES = \
 	opensm/sm/description.c \
 	opensm/sm/cables.c \
 	opensm/sm/discover.c \
-	opensm/sm/door.c opensm/sm/door.h \
 	opensm/sm/dry_run.c opensm/sm/dry_run.h \
 	opensm/sm/dry_send.c \
 	opensm/sm/election.c opensm/sm/election.h \
@@ -48,6 +47,7 @@ libsm_a_SOURCES = \
 	opensm/sm/request.c \
 	opensm/sm/reregister.c \
 	opensm/sm/routing.c \
+	opensm/sm/run_time_partitions.c opensm/sm/run_time_partitions.h \
 	opensm/sm/settle.c \
 	opensm/sm/silence.c \
 	opensm/sm/sm.c opensm/sm/sm.h opensm/sm/sm_private.h \

@@ -6,7 +6,7 @@
 #include "policy/qos_lanes.h"
 #include "policy/route_files.h"
 #include "route/lanes.h"
-#include "sm/door.h"
+#include "sm/run_time_partitions.h"
 #include "sm/sm_private.h"
 
 /* What patterns are matched with: names were read after the picture of the sweep was taken. */
@@ -97,7 +97,7 @@ static void make_partitions(struct sm *sm)
 		take(sm, partitions_make(rules, sm->options, fabric));
 		fabric_unref(fabric);
 	}
-	door_replicate(sm, rules->door);
+	run_time_partitions_replicate(sm, rules->changes);
 	partition_rules_unref(rules);
 }
 

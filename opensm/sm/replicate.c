@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "sm/door.h"
+#include "sm/run_time_partitions.h"
 #include "sm/other_sm.h"
 #include "sm/sm_private.h"
 
@@ -118,18 +118,18 @@ static void vouch(struct sm *sm, uint64_t of)
 
 static void adopt(struct sm *sm, struct replicator_lead *lead)
 {
-	g_autofree char *door = NULL;
+	g_autofree char *changes = NULL;
 
 	sm->takeover.lids_told = 0;
 	sm->takeover.sls_told = 0;
-	sm->takeover.door_told = 0;
+	sm->takeover.partitions_told = 0;
 	sm->takeover.vouched_lid = 0;
 	if (!lead->replica)
 		return;
 	adopt_lids(sm, lead->replica);
 	adopt_path_sls(sm, lead->replica);
-	door = replica_text(lead->replica, REPLICA_PARTITIONS);
-	door_adopt(sm->context, door, false);
+	changes = replica_text(lead->replica, REPLICA_PARTITIONS);
+	run_time_partitions_adopt(sm->context, changes, false);
 	if (lead->vouched)
 		vouch(sm, lead->of);
 	sm->takeover.reconcile = lead->vouched;

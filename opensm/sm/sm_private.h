@@ -102,7 +102,7 @@ struct takeover {
 	uint16_t vouched_lid; /* of the SM before, whose clients need not register again; 0: none */
 	uint64_t lids_told;   /* guid2lid_changes() when the replicator was told; 0: never */
 	uint64_t sls_told;    /* path_sls_changes() then; 0: never */
-	uint64_t door_told;   /* serial of the partition door that it was told of; 0: none */
+	uint64_t partitions_told;   /* serial of the partition changes told; 0: none */
 };
 
 struct sm {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "policy/partition.h"
-#include "policy/partition_door.h"
+#include "policy/partition_changes.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)
@@ -52,17 +52,17 @@ static void check_rules(const struct partition_rules *rules)
 }
 
 /* What was taken is kept in a text that says the same, and asked for again changes nothing. */
-static void check_door(const struct partition_rules *rules, struct partition_door *door,
-		       const char *request)
+static void check_changes(const struct partition_rules *rules, struct partition_changes *changes,
+			  const char *request)
 {
-	struct partition_rules *with =
-		partition_rules_parse_requests("door", door->text, strlen(door->text), NULL);
-	struct partition_door *again = partition_door_edit(door, rules, request, 8, NULL);
+	struct partition_rules *with = partition_rules_parse_requests("changes", changes->text,
+								      strlen(changes->text), NULL);
+	struct partition_changes *again = partition_changes_edit(changes, rules, request, 8, NULL);
 
-	fuzz_expect(with && again == door);
+	fuzz_expect(with && again == changes);
 	partition_rules_unref(with);
-	partition_door_unref(again);
-	with = partition_rules_load_with(NULL, door, NULL);
+	partition_changes_unref(again);
+	with = partition_rules_load_with(NULL, changes, NULL);
 	fuzz_expect(with != NULL);
 	check_rules(with);
 	partition_rules_unref(with);
@@ -70,16 +70,16 @@ static void check_door(const struct partition_rules *rules, struct partition_doo
 
 static void run_request(const char *request)
 {
-	struct partition_door *door = partition_door_load(NULL, NULL), *new;
-	struct partition_rules *rules = partition_rules_load_with(NULL, door, NULL);
+	struct partition_changes *changes = partition_changes_load(NULL, NULL), *new;
+	struct partition_rules *rules = partition_rules_load_with(NULL, changes, NULL);
 	g_autoptr(GError) error = NULL;
 
-	new = partition_door_edit(door, rules, request, 7, &error);
+	new = partition_changes_edit(changes, rules, request, 7, &error);
 	fuzz_expect(!new == (error != NULL));
 	if (new)
-		check_door(rules, new, request);
-	partition_door_unref(new);
-	partition_door_unref(door);
+		check_changes(rules, new, request);
+	partition_changes_unref(new);
+	partition_changes_unref(changes);
 	partition_rules_unref(rules);
 }
 

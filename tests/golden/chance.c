@@ -645,7 +645,7 @@ static void sweeps_allowed(void)
 	event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_ALLOWED, on);
 }
 
-static void door(void)
+static void change(void)
 {
 	static const char *const requests[] = {
 		"0x10: 0x0200000000000501=full, 0x0200000000000601=none",
@@ -764,12 +764,12 @@ static void (*const in_moments[])(void) = {
 	cable, cable, swapped, power, power, chance_reboot, chance_reboot, adapter, own_cable,
 	mute, mute, refuses, loss, small_tables, traps, member, member, alias, alias, alias,
 	spoiled, spoiled, spoiled, traps_are_lost, network, refuses_wildcards, other_port_guid,
-	rereads, rereads, partitions, door, asks, asks, sweeps_allowed, lesser, tables_wanted,
+	rereads, rereads, partitions, change, asks, asks, sweeps_allowed, lesser, tables_wanted,
 };
 
 static void (*const to_others[])(void) = {
 	cable, cable, power, chance_reboot, mute, mute, alias, alias, alias, subscribes,
-	subscribes, subscribes, deaf, member, group, planned, planned, planned, door, door,
+	subscribes, subscribes, deaf, member, group, planned, planned, planned, change, change,
 	spoiled, spoiled, traps_are_lost, restarts, rereads, sweeps, tables_wanted, tables_wanted,
 	loss, lesser, partitions, asks, much_time,
 };

@@ -703,7 +703,7 @@ START_TEST(plans)
 }
 END_TEST
 
-static void door(const char *request, uint16_t forget)
+static void change(const char *request, uint16_t forget)
 {
 	g_autoptr(GError) error = NULL;
 	uint64_t serial = 0;
@@ -720,14 +720,14 @@ START_TEST(partitions_at_run_time)
 	s = story_begin("partitions_at_run_time", "triangle.topo");
 	story_write("partitions.conf", SOME);
 	story_up(QUIET);
-	door("0x10: 0x0200000000000801=full", 0);
-	door("0x11: 0x0200000000000801=full, 0x0200000000000901=limited", 0);
-	door("0x11: 0x0200000000000901=full", 0);
-	door("0x11: 0x0200000000000901=none", 0);
-	door("0x11: nonsense", 0);
+	change("0x10: 0x0200000000000801=full", 0);
+	change("0x11: 0x0200000000000801=full, 0x0200000000000901=limited", 0);
+	change("0x11: 0x0200000000000901=full", 0);
+	change("0x11: 0x0200000000000901=none", 0);
+	change("0x11: nonsense", 0);
 	story_restarts(QUIET);
-	door(NULL, 0x10);
-	door(NULL, 0);
+	change(NULL, 0x10);
+	change(NULL, 0);
 	story_tell_files();
 	story_end();
 }
@@ -790,7 +790,7 @@ START_TEST(two_managers)
 {
 	managers_begin("two_managers", TWO);
 	managers_event("sm1 gets a request for partitions", 0);
-	door("0x10: 0x0200000000000801=full", 0);
+	change("0x10: 0x0200000000000801=full", 0);
 	/* It missed who was master: that its SM is replaced by one that knows all does not help it.
 	 */
 	((struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, story_node("host-5"), 1))

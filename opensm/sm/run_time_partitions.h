@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Partition members that were changed at run time, from one SM to the next. */
-#ifndef SM_DOOR_H
-#define SM_DOOR_H
+#ifndef SM_RUN_TIME_PARTITIONS_H
+#define SM_RUN_TIME_PARTITIONS_H
 
 #include "core/context.h"
 
-struct partition_door;
+struct partition_changes;
 struct sm;
 
 /* Tells the standbys, as MASTER, unless they know. */
-void door_replicate(struct sm *sm, const struct partition_door *door);
+void run_time_partitions_replicate(struct sm *sm, const struct partition_changes *changes);
 /*
  * Publishes, and keeps, rules that go by what another master had; only_newer: unless those that
  * are there are newer. True if they are others now. Any thread.
  */
-bool door_adopt(struct context *context, const char *text, bool only_newer);
+bool run_time_partitions_adopt(struct context *context, const char *text, bool only_newer);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "policy/partition.h"
-#include "policy/partition_door.h"
+#include "policy/partition_changes.h"
 #include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
@@ -38,44 +38,44 @@ static void write_file(const char *name, const char *text, gssize length)
 	ck_assert(g_file_set_contents(file, text, length, NULL));
 }
 
-/* partitions.conf of the directory with a door. */
-static struct partition_rules *load(struct partition_door *door)
+/* partitions.conf of the directory with changes. */
+static struct partition_rules *load(struct partition_changes *changes)
 {
 	g_autofree char *file = path("partitions.conf");
 	g_autoptr(GError) error = NULL;
-	struct partition_rules *rules = partition_rules_load_with(file, door, &error);
+	struct partition_rules *rules = partition_rules_load_with(file, changes, &error);
 
 	ck_assert_msg(rules != NULL, "%s", error ? error->message : "");
 	return rules;
 }
 
-static struct partition_door *kept(void)
+static struct partition_changes *kept(void)
 {
 	g_autoptr(GError) error = NULL;
-	struct partition_door *door = partition_door_load(dir, &error);
+	struct partition_changes *changes = partition_changes_load(dir, &error);
 
-	ck_assert_msg(door != NULL, "%s", error ? error->message : "");
-	return door;
+	ck_assert_msg(changes != NULL, "%s", error ? error->message : "");
+	return changes;
 }
 
-/* The door after one request more, which is saved. */
-static struct partition_door *edit(struct partition_door *door, const char *request)
+/* The changes after one request more, which is saved. */
+static struct partition_changes *edit(struct partition_changes *changes, const char *request)
 {
-	struct partition_rules *rules = load(door);
+	struct partition_rules *rules = load(changes);
 	g_autoptr(GError) error = NULL;
-	struct partition_door *new =
-		partition_door_edit(door, rules, request, door->serial + 1, &error);
+	struct partition_changes *new =
+		partition_changes_edit(changes, rules, request, changes->serial + 1, &error);
 
 	ck_assert_msg(new != NULL, "%s: %s", request, error ? error->message : "");
-	ck_assert(partition_door_save(new, &error));
+	ck_assert(partition_changes_save(new, &error));
 	partition_rules_unref(rules);
-	partition_door_unref(door);
+	partition_changes_unref(changes);
 	return new;
 }
 
-static const char *body(const struct partition_door *door)
+static const char *body(const struct partition_changes *changes)
 {
-	return strchr(door->text, '\n') ? strchr(door->text, '\n') + 1 : "";
+	return strchr(changes->text, '\n') ? strchr(changes->text, '\n') + 1 : "";
 }
 
 /* ---- requests ---- */
@@ -106,34 +106,34 @@ static const struct {
 	{{"0x11: 0x7=none"}, "0x0011:\n\t0x0000000000000007=none;\n"},
 	{{"0x7fff: 0x7=none"}, "0x7fff:\n\t0x0000000000000007=none;\n"},
 	{{"0x1: 0x5=none, 0x6=none"}, "0x0001:\n\t0x0000000000000005=none;\n"},
-	/* a door does not keep its own words alive */
+	/* changes do not keep their own words alive */
 	{{"0x10: 0x40=full", "0x10: 0x40=none"}, ""},
 	{{"New=0x12,ipoib:"}, "New=0x12,ipoib:;\n"},
 };
 
 START_TEST(test_edits)
 {
-	struct partition_door *door, *again;
+	struct partition_changes *changes, *again;
 	uint64_t serial;
 
 	write_file("partitions.conf", BASE, -1);
-	door = kept();
-	ck_assert_uint_eq(door->serial, 0);
+	changes = kept();
+	ck_assert_uint_eq(changes->serial, 0);
 	for (unsigned int i = 0; i < 4 && edits[_i].requests[i]; i++)
-		door = edit(door, edits[_i].requests[i]);
-	ck_assert_str_eq(body(door), edits[_i].body);
-	if (door->serial) {
+		changes = edit(changes, edits[_i].requests[i]);
+	ck_assert_str_eq(body(changes), edits[_i].body);
+	if (changes->serial) {
 		again = kept();
-		ck_assert_str_eq(again->text, door->text);
-		ck_assert_uint_eq(again->serial, door->serial);
-		partition_door_unref(again);
+		ck_assert_str_eq(again->text, changes->text);
+		ck_assert_uint_eq(again->serial, changes->serial);
+		partition_changes_unref(again);
 	}
 	/* asked for once more, nothing changes, nor does the serial */
-	serial = door->serial;
+	serial = changes->serial;
 	if (!edits[_i].requests[1])
-		door = edit(door, edits[_i].requests[0]);
-	ck_assert_uint_eq(door->serial, serial);
-	partition_door_unref(door);
+		changes = edit(changes, edits[_i].requests[0]);
+	ck_assert_uint_eq(changes->serial, serial);
+	partition_changes_unref(changes);
 }
 END_TEST
 
@@ -166,42 +166,42 @@ static const struct {
 
 START_TEST(test_refused)
 {
-	struct partition_door *door = kept();
+	struct partition_changes *changes = kept();
 	struct partition_rules *rules;
 	g_autoptr(GError) error = NULL;
 
 	write_file("partitions.conf", BASE, -1);
-	door = edit(door, "0x12: 0x1=full");
-	rules = load(door);
-	ck_assert_ptr_null(partition_door_edit(door, rules, refused[_i].request, 9, &error));
+	changes = edit(changes, "0x12: 0x1=full");
+	rules = load(changes);
+	ck_assert_ptr_null(partition_changes_edit(changes, rules, refused[_i].request, 9, &error));
 	ck_assert_msg(strstr(error->message, refused[_i].place) &&
 			      strstr(error->message, refused[_i].why) &&
 			      g_str_has_prefix(error->message, "request:"),
 		      "%s: %s", refused[_i].request, error->message);
 	partition_rules_unref(rules);
-	partition_door_unref(door);
+	partition_changes_unref(changes);
 }
 END_TEST
 
 START_TEST(test_forget)
 {
 	g_autoptr(GError) error = NULL;
-	struct partition_door *door, *less, *same, *none;
+	struct partition_changes *changes, *less, *same, *none;
 
 	write_file("partitions.conf", BASE, -1);
-	door = edit(kept(), "0x10: 0x1=none; 0x12: 0x7=full");
-	less = partition_door_forget(door, 0x8012, 7, &error);
+	changes = edit(kept(), "0x10: 0x1=none; 0x12: 0x7=full");
+	less = partition_changes_forget(changes, 0x8012, 7, &error);
 	ck_assert_str_eq(body(less), "0x0010:\n\t0x0000000000000001=none;\n");
 	ck_assert_uint_eq(less->serial, 7);
-	same = partition_door_forget(less, 0x12, 8, &error);
+	same = partition_changes_forget(less, 0x12, 8, &error);
 	ck_assert_ptr_eq(same, less);
-	none = partition_door_forget(less, 0, 8, &error);
+	none = partition_changes_forget(less, 0, 8, &error);
 	ck_assert_str_eq(body(none), "");
 	ck_assert_uint_eq(none->serial, 8);
-	partition_door_unref(door);
-	partition_door_unref(less);
-	partition_door_unref(same);
-	partition_door_unref(none);
+	partition_changes_unref(changes);
+	partition_changes_unref(less);
+	partition_changes_unref(same);
+	partition_changes_unref(none);
 }
 END_TEST
 
@@ -209,19 +209,19 @@ START_TEST(test_bound)
 {
 	g_autoptr(GString) request = g_string_new("0x12:");
 	g_autoptr(GError) error = NULL;
-	struct partition_door *door = kept(), *full;
-	struct partition_rules *rules = load(door);
+	struct partition_changes *changes = kept(), *full;
+	struct partition_rules *rules = load(changes);
 
-	for (unsigned int i = 1; i <= PARTITION_DOOR_MEMBERS_MAX; i++)
+	for (unsigned int i = 1; i <= PARTITION_CHANGES_MEMBERS_MAX; i++)
 		g_string_append_printf(request, "%u=full,", i);
-	full = partition_door_edit(door, rules, request->str, 1, &error);
+	full = partition_changes_edit(changes, rules, request->str, 1, &error);
 	ck_assert_ptr_nonnull(full);
-	ck_assert_ptr_null(partition_door_edit(full, rules, "0x13: 0x1=full", 2, &error));
+	ck_assert_ptr_null(partition_changes_edit(full, rules, "0x13: 0x1=full", 2, &error));
 	ck_assert(g_error_matches(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT));
 	ck_assert_ptr_nonnull(strstr(error->message, "131073 members"));
 	partition_rules_unref(rules);
-	partition_door_unref(door);
-	partition_door_unref(full);
+	partition_changes_unref(changes);
+	partition_changes_unref(full);
 }
 END_TEST
 
@@ -229,11 +229,11 @@ END_TEST
 
 static void expect_bad(const char *text, gssize length, const char *why)
 {
-	g_autofree char *file = path(PARTITION_DOOR_FILE);
+	g_autofree char *file = path(PARTITION_CHANGES_FILE);
 	g_autoptr(GError) error = NULL;
 
-	write_file(PARTITION_DOOR_FILE, text, length);
-	ck_assert_msg(partition_door_load(dir, &error) == NULL, "%s", text);
+	write_file(PARTITION_CHANGES_FILE, text, length);
+	ck_assert_msg(partition_changes_load(dir, &error) == NULL, "%s", text);
 	ck_assert_msg(strstr(error->message, file) && strstr(error->message, why), "%s: %s", why,
 		      error->message);
 }
@@ -241,8 +241,8 @@ static void expect_bad(const char *text, gssize length, const char *why)
 /* Cut off anywhere, or altered: it is named, and nothing of it counts. */
 START_TEST(test_torn)
 {
-	struct partition_door *door = edit(kept(), "0x12: 0x7=full, 0x8=none; 0x13: 0x9");
-	g_autofree char *text = g_strdup(door->text);
+	struct partition_changes *changes = edit(kept(), "0x12: 0x7=full, 0x8=none; 0x13: 0x9");
+	g_autofree char *text = g_strdup(changes->text);
 	size_t length = strlen(text);
 
 	for (size_t i = 0; i < length; i++) {
@@ -256,7 +256,7 @@ START_TEST(test_torn)
 	expect_bad("# opensm partition requests, serial 5 ", -1, "a serial from 1");
 	expect_bad("0x12: 0x7=full;\n", -1, "expected '# opensm partition requests");
 	expect_bad("\0\1\2\3", 4, "NUL");
-	partition_door_unref(door);
+	partition_changes_unref(changes);
 }
 END_TEST
 
@@ -279,27 +279,27 @@ END_TEST
 
 START_TEST(test_not_a_file)
 {
-	g_autofree char *file = path(PARTITION_DOOR_FILE);
+	g_autofree char *file = path(PARTITION_CHANGES_FILE);
 	g_autoptr(GError) error = NULL;
-	struct partition_door *door = partition_door_load(NULL, &error);
+	struct partition_changes *changes = partition_changes_load(NULL, &error);
 
-	ck_assert_uint_eq(door->serial, 0);
-	ck_assert(partition_door_save(door, &error));
-	partition_door_unref(door);
+	ck_assert_uint_eq(changes->serial, 0);
+	ck_assert(partition_changes_save(changes, &error));
+	partition_changes_unref(changes);
 	ck_assert_int_eq(mkfifo(file, 0600), 0);
-	ck_assert_ptr_null(partition_door_load(dir, &error));
+	ck_assert_ptr_null(partition_changes_load(dir, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, file));
 }
 END_TEST
 
 START_TEST(test_mode)
 {
-	struct partition_door *door = edit(kept(), "0x12: 0x7=full");
+	struct partition_changes *changes = edit(kept(), "0x12: 0x7=full");
 	struct stat is;
 
-	ck_assert_int_eq(stat(door->file, &is), 0);
+	ck_assert_int_eq(stat(changes->file, &is), 0);
 	ck_assert_uint_eq(is.st_mode & 07777, 0644 & ~022u);
-	partition_door_unref(door);
+	partition_changes_unref(changes);
 }
 END_TEST
 
@@ -317,28 +317,28 @@ static const struct partition_member *last_member(const struct partition_rules *
 /* It has the last word, moves no P_Key, and its lines are told as they are in its file. */
 START_TEST(test_last_word)
 {
-	struct partition_door *door;
+	struct partition_changes *changes;
 	struct partition_rules *rules;
 
 	write_file("partitions.conf", BASE, -1);
-	door = edit(kept(), "0x1: 0x9=full; 0x10: 0x1=none");
-	rules = load(door);
+	changes = edit(kept(), "0x1: 0x9=full; 0x10: 0x1=none");
+	rules = load(changes);
 	ck_assert_uint_eq(rules->n_own_files, 1);
 	ck_assert_str_eq(partition_rules_find(rules, 1)->name, "Chosen");
 	ck_assert_uint_eq(last_member(rules, 1)->first, 9);
 	ck_assert_uint_eq(last_member(rules, 1)->line, 3);
-	ck_assert_str_eq(rules->files->pdata[last_member(rules, 1)->file], door->file);
+	ck_assert_str_eq(rules->files->pdata[last_member(rules, 1)->file], changes->file);
 	ck_assert_uint_eq(last_member(rules, 0x10)->membership, PARTITION_NO_MEMBER);
 	partition_rules_unref(rules);
-	partition_door_unref(door);
+	partition_changes_unref(changes);
 }
 END_TEST
 
 /* Without partitions.conf everybody stays a full member of the default partition. */
 START_TEST(test_no_file)
 {
-	struct partition_door *door = edit(kept(), "0x12: 0x9=full");
-	struct partition_rules *rules = load(door);
+	struct partition_changes *changes = edit(kept(), "0x12: 0x9=full");
+	struct partition_rules *rules = load(changes);
 
 	ck_assert(rules->built_in);
 	ck_assert_uint_eq(rules->rules->len, 2);
@@ -347,7 +347,7 @@ START_TEST(test_no_file)
 				  .membership,
 			  PARTITION_FULL);
 	partition_rules_unref(rules);
-	partition_door_unref(door);
+	partition_changes_unref(changes);
 }
 END_TEST
 
@@ -357,26 +357,27 @@ START_TEST(test_included)
 	g_autofree char *file = path("partitions.conf");
 	g_autofree char *other = path("other");
 	g_autoptr(GError) error = NULL;
-	struct partition_door *door = edit(kept(), "0x12: 0x9=full");
+	struct partition_changes *changes = edit(kept(), "0x12: 0x9=full");
 	struct partition_rules *rules;
 
-	write_file("partitions.conf", "include " PARTITION_DOOR_FILE "\nA=0x12: 0x9=limited;", -1);
-	rules = load(door);
+	write_file("partitions.conf", "include " PARTITION_CHANGES_FILE "\nA=0x12: 0x9=limited;",
+		   -1);
+	rules = load(changes);
 	ck_assert_uint_eq(partition_rules_find(rules, 0x12)->members->len, 2);
 	ck_assert_uint_eq(last_member(rules, 0x12)->membership, PARTITION_FULL);
 	partition_rules_unref(rules);
-	door = edit(door, "0x12: 0x9=none"); /* and again nobody's file is read as rules */
-	rules = load(door);
+	changes = edit(changes, "0x12: 0x9=none"); /* and again nobody's file is read as rules */
+	rules = load(changes);
 	ck_assert_uint_eq(last_member(rules, 0x12)->membership, PARTITION_NO_MEMBER);
 	partition_rules_unref(rules);
-	ck_assert(g_file_set_contents(other, door->text, -1, NULL));
+	ck_assert(g_file_set_contents(other, changes->text, -1, NULL));
 	write_file("partitions.conf", "\ninclude other\n", -1);
-	ck_assert_ptr_null(partition_rules_load_with(file, door, &error));
+	ck_assert_ptr_null(partition_rules_load_with(file, changes, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "partitions.conf:2: include: "));
 	g_clear_error(&error);
 	ck_assert_ptr_null(partition_rules_load(file, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "this SM keeps none"));
-	partition_door_unref(door);
+	partition_changes_unref(changes);
 }
 END_TEST
 
@@ -388,7 +389,7 @@ START_TEST(test_meaning)
 	uint64_t guid = 0;
 	uint32_t port;
 	g_autoptr(GString) request = g_string_new(NULL);
-	struct partition_door *door;
+	struct partition_changes *changes;
 	struct partition_rules *rules;
 	struct partitions *partitions;
 
@@ -400,10 +401,11 @@ START_TEST(test_meaning)
 	write_file("partitions.conf", "A=0x10: ALL=full;\nB=0x11: 0x1=full;", -1);
 	g_string_printf(request, "0x10: %" G_GUINT64_FORMAT "=none, 0x5=none; ", guid);
 	g_string_append_printf(request, "0x12: %" G_GUINT64_FORMAT "=full; ", guid);
-	g_string_append_printf(request, "0x7fff: %" G_GUINT64_FORMAT "=none, %" G_GUINT64_FORMAT
-			       "=none", fabric->ports[fabric->sm_port].guid, guid);
-	door = edit(kept(), request->str);
-	rules = load(door);
+	g_string_append_printf(request,
+			       "0x7fff: %" G_GUINT64_FORMAT "=none, %" G_GUINT64_FORMAT "=none",
+			       fabric->ports[fabric->sm_port].guid, guid);
+	changes = edit(kept(), request->str);
+	rules = load(changes);
 	partitions = partitions_make(rules, options, fabric);
 	ck_assert_uint_eq(partitions_member(partitions, port, 0x10), 0);
 	ck_assert_uint_eq(partitions_member(partitions, port, 0x12), 0x8012);
@@ -413,10 +415,10 @@ START_TEST(test_meaning)
 	ck_assert_uint_eq(partitions_member(partitions, fabric->sm_port, 0x7FFF), 0xFFFF);
 	ck_assert_ptr_null(partitions_find(partitions, 0x11));
 	for (guint i = 0; i < partitions->problems->len; i++) /* of B only */
-		ck_assert_ptr_null(strstr(partitions->problems->pdata[i], PARTITION_DOOR_FILE));
+		ck_assert_ptr_null(strstr(partitions->problems->pdata[i], PARTITION_CHANGES_FILE));
 	partitions_unref(partitions);
 	partition_rules_unref(rules);
-	partition_door_unref(door);
+	partition_changes_unref(changes);
 	options_unref(options);
 	fabric_unref(fabric);
 }
@@ -424,8 +426,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("partition_door");
-	TCase *tcase = tcase_create("partition_door");
+	Suite *suite = suite_create("partition_changes");
+	TCase *tcase = tcase_create("partition_changes");
 
 	umask(022);
 	tcase_add_checked_fixture(tcase, setup, teardown);

@@ -4,7 +4,7 @@
  * anew: P_Keys and GUIDs ascending, each once, with what was said last. So two requests that mean
  * the same leave the same text, and one that changes nothing is known by that.
  */
-#include "policy/partition_door.h"
+#include "policy/partition_changes.h"
 
 #include <complib/file.h>
 #include <errno.h>
@@ -20,26 +20,26 @@
 
 /* ---- the file ---- */
 
-static struct partition_door *door_new(const char *file, uint64_t serial, char *text)
+static struct partition_changes *changes_new(const char *file, uint64_t serial, char *text)
 {
-	struct partition_door *door = g_new0(struct partition_door, 1);
+	struct partition_changes *changes = g_new0(struct partition_changes, 1);
 
-	ref_init(&door->ref);
-	door->file = g_strdup(file);
-	door->serial = serial;
-	door->text = text;
-	return door;
+	ref_init(&changes->ref);
+	changes->file = g_strdup(file);
+	changes->serial = serial;
+	changes->text = text;
+	return changes;
 }
 
-bool partition_door_is(const char *text)
+bool partition_changes_is(const char *text)
 {
 	return g_str_has_prefix(text, FIRST_WORDS);
 }
 
 /* The definitions behind the first line. */
-static const char *body_of(const struct partition_door *door)
+static const char *body_of(const struct partition_changes *changes)
 {
-	const char *end = strchr(door->text, '\n');
+	const char *end = strchr(changes->text, '\n');
 
 	return end ? end + 1 : "";
 }
@@ -64,7 +64,7 @@ static bool read_serial(const char *file, const char *text, uint64_t *serial, GE
 {
 	char *end;
 
-	if (!partition_door_is(text))
+	if (!partition_changes_is(text))
 		return refuse(error, file, "expected '" FIRST_WORDS "...'");
 	errno = 0;
 	*serial = g_ascii_strtoull(text + strlen(FIRST_WORDS), &end, 10);
@@ -73,8 +73,8 @@ static bool read_serial(const char *file, const char *text, uint64_t *serial, GE
 	return true;
 }
 
-struct partition_door *partition_door_parse(const char *file, const char *text, size_t length,
-					    GError **error)
+struct partition_changes *partition_changes_parse(const char *file, const char *text, size_t length,
+						  GError **error)
 {
 	struct partition_rules *rules;
 	g_autofree char *whole = NULL;
@@ -97,29 +97,29 @@ struct partition_door *partition_door_parse(const char *file, const char *text, 
 	if (!rules)
 		return NULL;
 	partition_rules_unref(rules);
-	return door_new(file, serial, g_steal_pointer(&whole));
+	return changes_new(file, serial, g_steal_pointer(&whole));
 }
 
-struct partition_door *partition_door_load(const char *cache_dir, GError **error)
+struct partition_changes *partition_changes_load(const char *cache_dir, GError **error)
 {
 	g_autofree char *file =
-		cache_dir ? g_build_filename(cache_dir, PARTITION_DOOR_FILE, NULL) : NULL;
+		cache_dir ? g_build_filename(cache_dir, PARTITION_CHANGES_FILE, NULL) : NULL;
 	g_autoptr(GError) failure = NULL;
 	g_autofree char *text = NULL;
 	gsize length;
 
 	text = file ? file_read(file, FILE_MAX_CONFIG, &length, &failure) : NULL;
 	if (text)
-		return partition_door_parse(file, text, length, error);
+		return partition_changes_parse(file, text, length, error);
 	if (!file || g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-		return door_new(file, 0, g_strdup(""));
+		return changes_new(file, 0, g_strdup(""));
 	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE, "%s", failure->message);
 	return NULL;
 }
 
-bool partition_door_save(const struct partition_door *door, GError **error)
+bool partition_changes_save(const struct partition_changes *changes, GError **error)
 {
-	return !door->file || file_write(door->file, door->text, MODE, error);
+	return !changes->file || file_write(changes->file, changes->text, MODE, error);
 }
 
 /* ---- changes ---- */
@@ -219,36 +219,37 @@ static void write_rules(struct edit *edit, struct partition_rules *rules)
 	}
 }
 
-static struct partition_door *change(struct partition_door *door, struct edit *edit,
-				     const char *text, uint64_t serial, GError **error)
+static struct partition_changes *change(struct partition_changes *changes, struct edit *edit,
+					const char *text, uint64_t serial, GError **error)
 {
 	struct partition_rules *rules =
 		partition_rules_parse_requests("request", text, strlen(text), error);
-	struct partition_door *new = NULL;
+	struct partition_changes *new = NULL;
 
 	if (!rules)
 		return NULL;
 	edit->out = g_string_new(NULL);
 	write_rules(edit, rules);
 	partition_rules_unref(rules);
-	if (edit->n_members > PARTITION_DOOR_MEMBERS_MAX)
+	if (edit->n_members > PARTITION_CHANGES_MEMBERS_MAX)
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
 			    "that would make %u members that were added or removed at run time, "
 			    "expected at most %u",
-			    edit->n_members, PARTITION_DOOR_MEMBERS_MAX);
-	else if (!strcmp(edit->out->str, body_of(door)))
-		new = partition_door_ref(door);
+			    edit->n_members, PARTITION_CHANGES_MEMBERS_MAX);
+	else if (!strcmp(edit->out->str, body_of(changes)))
+		new = partition_changes_ref(changes);
 	else
-		new = door_new(door->file, serial, with_first_line(edit->out->str, serial));
+		new = changes_new(changes->file, serial, with_first_line(edit->out->str, serial));
 	g_string_free(edit->out, TRUE);
 	return new;
 }
 
-struct partition_door *partition_door_edit(struct partition_door *door,
-					   const struct partition_rules *rules, const char *request,
-					   uint64_t serial, GError **error)
+struct partition_changes *partition_changes_edit(struct partition_changes *changes,
+						 const struct partition_rules *rules,
+						 const char *request, uint64_t serial,
+						 GError **error)
 {
-	g_autofree char *text = g_strdup_printf("%s%s\n", door->text, request);
+	g_autofree char *text = g_strdup_printf("%s%s\n", changes->text, request);
 	struct edit edit = {.base = rules};
 	struct partition_rules *alone;
 
@@ -261,30 +262,30 @@ struct partition_door *partition_door_edit(struct partition_door *door,
 	if (!alone) /* with the place in the request */
 		return NULL;
 	partition_rules_unref(alone);
-	return change(door, &edit, text, serial, error);
+	return change(changes, &edit, text, serial, error);
 }
 
-struct partition_door *partition_door_forget(struct partition_door *door, uint16_t p_key,
-					     uint64_t serial, GError **error)
+struct partition_changes *partition_changes_forget(struct partition_changes *changes,
+						   uint16_t p_key, uint64_t serial, GError **error)
 {
 	struct edit edit = {.forget = P_KEY_BASE(p_key)};
 
-	return change(door, &edit, P_KEY_BASE(p_key) ? door->text : "", serial, error);
+	return change(changes, &edit, P_KEY_BASE(p_key) ? changes->text : "", serial, error);
 }
 
 /* ---- life ---- */
 
-struct partition_door *partition_door_ref(struct partition_door *door)
+struct partition_changes *partition_changes_ref(struct partition_changes *changes)
 {
-	ref_get(&door->ref);
-	return door;
+	ref_get(&changes->ref);
+	return changes;
 }
 
-void partition_door_unref(struct partition_door *door)
+void partition_changes_unref(struct partition_changes *changes)
 {
-	if (!door || !ref_put(&door->ref))
+	if (!changes || !ref_put(&changes->ref))
 		return;
-	g_free(door->file);
-	g_free(door->text);
-	g_free(door);
+	g_free(changes->file);
+	g_free(changes->text);
+	g_free(changes);
 }
