@@ -14,6 +14,7 @@
 #define WINDOW (100 * NS_PER_MS)
 #define QUOTA_MAX 12800 /* requests of a source in a window: as good as no quota */
 #define QUOTA_MIN 50
+#define ALONE_NS (60 * NS_PER_S) /* since another source asked: there is nobody to make room for */
 
 struct source {
 	GQueue waiting;	    /* struct vendor_mad */
@@ -31,6 +32,8 @@ struct admission {
 	unsigned int quota;	/* of a source in this window */
 	uint64_t window_end_ns; /* at a time of the client's actor */
 	GHashTable *counts;	/* by LID: requests in this window, while there is a quota */
+	uint16_t last_lid;	/* that a request came from; 0: none came yet */
+	uint64_t shared_until;	/* from when on that one is alone */
 };
 
 struct token {
@@ -124,9 +127,21 @@ static void next_window(struct admission *admission, uint64_t now_ns, bool press
 	g_hash_table_remove_all(admission->counts);
 }
 
+/* Under the lock. */
+static void note_source(struct admission *admission, uint16_t lid)
+{
+	if (lid == admission->last_lid)
+		return;
+	if (admission->last_lid)
+		admission->shared_until = actor_now(admission->client.actor) + ALONE_NS;
+	admission->last_lid = lid;
+}
+
 /*
  * Under the lock. While the receiver does not keep up, what all wait for is the receiver: each
  * window halves what a source is served, so that time is left for reading; then it doubles again.
+ * One that is alone is served what it asks: it may be as modest as it likes, and on a busy machine
+ * there is always something to read of it.
  */
 static bool is_over_quota(struct admission *admission, const struct vendor_mad *mad)
 {
@@ -142,7 +157,7 @@ static bool is_over_quota(struct admission *admission, const struct vendor_mad *
 		next_window(admission, now_ns, pressed);
 	count = GPOINTER_TO_UINT(g_hash_table_lookup(admission->counts, lid));
 	if (count >= admission->quota)
-		return true;
+		return now_ns < admission->shared_until;
 	g_hash_table_insert(admission->counts, lid, GUINT_TO_POINTER(count + 1));
 	return false;
 }
@@ -172,6 +187,7 @@ bool admission_enter(struct admission *admission, struct vendor_mad *mad)
 	struct source *source = NULL;
 
 	pthread_mutex_lock(&admission->lock);
+	note_source(admission, mad->remote.lid);
 	if (!is_over_quota(admission, mad))
 		source = source_with_room(admission, mad->remote.lid);
 	if (source) {

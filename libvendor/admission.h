@@ -8,7 +8,7 @@
  * a time, in turn. So a source that sends too much takes from itself alone, and memory has a bound.
  *
  * While the receiver does not keep up with what arrives (vendor.pressed), each source has a quota
- * of requests in a time as well: see is_over_quota().
+ * of requests in a time as well, unless it is the only one: see is_over_quota().
  */
 #ifndef LIBVENDOR_ADMISSION_H
 #define LIBVENDOR_ADMISSION_H

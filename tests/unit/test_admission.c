@@ -223,6 +223,36 @@ START_TEST(test_receiver_does_not_keep_up)
 }
 END_TEST
 
+static unsigned int served_alone(unsigned int n)
+{
+	unsigned int before = order->len;
+
+	wait_ms(100);
+	for (unsigned int i = 0; i < n; i++) {
+		arrive(7, 1);
+		run();
+	}
+	return order->len - before;
+}
+
+/* Nobody waits for others where there are none, as by a benchmark on a busy machine. */
+START_TEST(test_nobody_to_make_room_for)
+{
+	atomic_store(&vendor.pressed, true);
+	for (unsigned int i = 0; i < 12; i++)
+		ck_assert_uint_eq(served_alone(20000), 20000);
+	arrive(8, 1);
+	run();
+	ck_assert_uint_lt(served_alone(20000), 100); /* at once */
+	wait_ms(59000);
+	ck_assert_uint_lt(served_alone(20000), 100);
+	wait_ms(1000);
+	ck_assert_uint_eq(served_alone(20000), 20000);
+	ck_assert_uint_eq(served_of(20000), 20000);
+	ck_assert_uint_lt(served_of(20000), 100);
+}
+END_TEST
+
 /* Responses, requests that came back and other classes are no requests of strangers. */
 START_TEST(test_what_is_no_request)
 {
@@ -346,6 +376,7 @@ int main(void)
 	tcase_add_test(tcase, test_total);
 	tcase_add_test(tcase, test_something_is_left);
 	tcase_add_test(tcase, test_receiver_does_not_keep_up);
+	tcase_add_test(tcase, test_nobody_to_make_room_for);
 	tcase_add_test(tcase, test_what_is_no_request);
 	tcase_add_test(tcase, test_handed_on);
 	tcase_add_loop_test(tcase, test_end, 0, 2);
