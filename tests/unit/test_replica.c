@@ -482,6 +482,39 @@ START_TEST(old_or_behind)
 }
 END_TEST
 
+/* What this one held as master is told to who follows, and nobody else, piece by piece. */
+START_TEST(fetched_by_the_master)
+{
+	g_autofree char *text = g_strnfill(3 * FRAME_CONTENT, 'x');
+	g_autoptr(GString) told = g_string_new(NULL);
+	struct frame fetch = next;
+
+	fetch.op = FRAME_FETCH;
+	ck_assert_uint_eq(send(&fetch), FRAME_SEND_ALL); /* there is none */
+	for (unsigned int i = 0; i < strlen(text); i++)
+		text[i] += i % 7;
+	r->held = g_strdup(text);
+	r->held_serial = 9;
+	hello();
+	ck_assert_uint_eq(answer.from, 9);
+	ck_assert_uint_eq(send(&fetch), FRAME_SEND_ALL);
+	for (fetch.from = 9; fetch.piece < 3; fetch.piece++) {
+		ck_assert_uint_eq(send(&fetch), FRAME_OK);
+		ck_assert_uint_eq(answer.piece, fetch.piece);
+		ck_assert_int_eq(answer.flags, fetch.piece == 2 ? FRAME_LAST : 0);
+		g_string_append_len(told, (const char *)answer.content, answer.length);
+	}
+	ck_assert_str_eq(told->str, text);
+	ck_assert_uint_eq(send(&fetch), FRAME_SEND_ALL); /* there is no more */
+	fetch.piece = UINT32_MAX;
+	ck_assert_uint_eq(send(&fetch), FRAME_SEND_ALL);
+	fetch.piece = 0;
+	fetch.sender++;
+	ck_assert_uint_eq(send(&fetch), FRAME_NOT_FOLLOWED);
+	ck_assert_uint_eq(answer.length, 0);
+}
+END_TEST
+
 START_TEST(too_large)
 {
 	hello();
@@ -519,6 +552,7 @@ int main(void)
 	tcase_add_test(standby, strangers);
 	tcase_add_test(standby, another_master);
 	tcase_add_loop_test(standby, old_or_behind, 0, 2);
+	tcase_add_test(standby, fetched_by_the_master);
 	tcase_add_test(standby, too_large);
 	suite_add_tcase(suite, standby);
 	return run_suite(suite);
