@@ -134,6 +134,8 @@ void sim_set_multicast_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap)
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);
 /* It refuses Sets of this attribute with status 0x1C (invalid field); 0: of none. */
 void sim_node_refuse(struct sim *sim, unsigned int node, uint16_t attribute);
+/* It refuses in the same way each Set(PortInfo) that is to change a width or speed. */
+void sim_node_fix_speeds(struct sim *sim, unsigned int node, bool fixed);
 /*
  * It claims OptimizedSLtoVLMappingProgramming, and refuses each such Set: with the same status, or
  * by an answer that tells of other rows.

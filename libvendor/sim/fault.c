@@ -313,6 +313,11 @@ void sim_node_refuse(struct sim *sim, unsigned int node, uint16_t attribute)
 	sim_node_at(sim, node)->refused = attribute;
 }
 
+void sim_node_fix_speeds(struct sim *sim, unsigned int node, bool fixed)
+{
+	sim_node_at(sim, node)->fixed_speeds = fixed;
+}
+
 void sim_node_refuse_wildcards(struct sim *sim, unsigned int node, bool silently)
 {
 	sim_node_at(sim, node)->refuses_wildcards = true;

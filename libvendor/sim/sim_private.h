@@ -92,6 +92,7 @@ struct sim_node {
 	uint8_t type, num_ports;
 	bool up, mute, stubborn;
 	uint16_t refused;     /* attribute whose Sets fail; 0: none */
+	bool fixed_speeds;	 /* and widths */
 	bool refuses_wildcards;	 /* of ports in Set(SLtoVLMappingTable) */
 	bool says_nothing_of_it; /* but answers with zeros */
 	bool removed;	      /* by sim_device_set() */

@@ -23,11 +23,22 @@ static bool enabled_is_valid(unsigned int wanted, unsigned int supported, unsign
 	return wanted == all || !(wanted & ~supported);
 }
 
+/* Zero is no change. */
+static bool sets_speeds(const struct port_set *set)
+{
+	const struct iba_port_info *wanted = &set->wanted;
+
+	return wanted->link_width_enabled || wanted->link_speed_enabled ||
+	       (set->extended &&
+		(wanted->link_speed_ext_enabled || wanted->link_speed_ext_enabled2));
+}
+
 static bool link_is_valid(const struct port_set *set)
 {
 	const struct iba_port_info *now = &set->port->info, *wanted = &set->wanted;
 
-	return enabled_is_valid(wanted->link_width_enabled, now->link_width_supported,
+	return !(set->port->node->fixed_speeds && sets_speeds(set)) &&
+	       enabled_is_valid(wanted->link_width_enabled, now->link_width_supported,
 				IBA_LINK_WIDTH_ALL_SUPPORTED) &&
 	       enabled_is_valid(wanted->link_speed_enabled, now->link_speed_supported,
 				IBA_LINK_SPEED_ALL_SUPPORTED) &&

@@ -26,6 +26,10 @@ struct builder_node;
  * switch. A port that is back in INIT, or of whose switch a change is told since this SM took it
  * up, was down meanwhile: what is behind it is looked at again.
  */
+struct builder_speeds {
+	uint8_t width, plain, ext, ext2; /* LinkWidthEnabled, LinkSpeedEnabled .. Ext2 */
+};
+
 struct builder_port {
 	struct builder_node *node;
 	struct builder_port *peer; /* the other end of the cable, NULL if none was found */
@@ -53,6 +57,7 @@ struct builder_port {
 	bool reregister_due;	   /* it waits for its turn to be told */
 	uint16_t lid;		   /* assigned by the SM: info.lid after programming; 0: none */
 	uint8_t lmc;
+	struct builder_speeds refused_speeds; /* by its SMA; zeros: none */
 };
 
 /* Whether an SM has written SL2VL and VL arbitration tables of a node: sm/qos.c. */

@@ -17,12 +17,12 @@ static bool is_endport(const struct builder_port *port)
 	return port->num == 0 || !builder_is_switch(port->node);
 }
 
-/* Options of the form "this value, everything supported, or leave alone". */
+/* Options of the form "these bits, everything supported, or (0) leave alone". */
 static uint8_t enabled(uint8_t is, uint8_t supported, uint8_t option, uint8_t all)
 {
-	if (!option || !supported)
-		return is;
-	return option == all ? supported : option;
+	uint8_t wanted = option == all ? supported : option & supported;
+
+	return wanted ? wanted : is; /* who can do none of it would refuse the whole PortInfo */
 }
 
 /*
@@ -31,25 +31,48 @@ static uint8_t enabled(uint8_t is, uint8_t supported, uint8_t option, uint8_t al
  */
 static void want_extended_speeds(uint8_t option, struct iba_port_info *want)
 {
-	uint8_t first = option;
+	uint8_t supported = want->link_speed_ext_supported;
 
-	if (option != IBA_LINK_SPEED_EXT_DISABLED && option != EXT_SPEEDS_ALL)
-		first &= ~EXT_SPEED_XDR;
-	want->link_speed_ext_enabled =
-		enabled(want->link_speed_ext_enabled, want->link_speed_ext_supported, first,
-			EXT_SPEEDS_ALL);
-	if (option & EXT_SPEED_XDR && option != IBA_LINK_SPEED_EXT_DISABLED &&
-	    want->link_speed_ext_supported2)
+	if (option == IBA_LINK_SPEED_EXT_DISABLED) {
+		want->link_speed_ext_enabled = supported ? option : want->link_speed_ext_enabled;
+		return;
+	}
+	want->link_speed_ext_enabled = enabled(want->link_speed_ext_enabled,
+					       supported & ~EXT_SPEED_XDR, option, EXT_SPEEDS_ALL);
+	if (option & EXT_SPEED_XDR && want->link_speed_ext_supported2)
 		want->link_speed_ext_enabled2 = want->link_speed_ext_supported2;
 }
 
-static void want_speeds(const struct options *o, struct iba_port_info *want)
+static struct builder_speeds speeds_of(const struct iba_port_info *info)
+{
+	return (struct builder_speeds){info->link_width_enabled, info->link_speed_enabled,
+				       info->link_speed_ext_enabled,
+				       info->link_speed_ext_enabled2};
+}
+
+static void put_speeds(struct iba_port_info *info, struct builder_speeds speeds)
+{
+	info->link_width_enabled = speeds.width;
+	info->link_speed_enabled = speeds.plain;
+	info->link_speed_ext_enabled = speeds.ext;
+	info->link_speed_ext_enabled2 = speeds.ext2;
+}
+
+static bool are_equal(struct builder_speeds a, struct builder_speeds b)
+{
+	return a.width == b.width && a.plain == b.plain && a.ext == b.ext && a.ext2 == b.ext2;
+}
+
+static void want_speeds(const struct options *o, const struct builder_port *port,
+			struct iba_port_info *want)
 {
 	want->link_width_enabled = enabled(want->link_width_enabled, want->link_width_supported,
 					   o->force_link_width, IBA_LINK_WIDTH_ALL_SUPPORTED);
 	want->link_speed_enabled = enabled(want->link_speed_enabled, want->link_speed_supported,
 					   o->force_link_speed, IBA_LINK_SPEED_ALL_SUPPORTED);
 	want_extended_speeds(o->force_link_speed_ext, want);
+	if (are_equal(speeds_of(want), port->refused_speeds))
+		put_speeds(want, speeds_of(&port->info));
 }
 
 uint8_t port_operational_vls(const struct sm *sm, const struct builder_port *port)
@@ -72,7 +95,7 @@ static void want_link(const struct sm *sm, const struct builder_port *port,
 		want->neighbor_mtu = MIN(port->info.mtu_cap, far->mtu_cap);
 	want->operational_vls = port_operational_vls(sm, port);
 	want->vl_high_limit = qos_high_limit(sm, port);
-	want_speeds(o, want);
+	want_speeds(o, port, want);
 	want->local_phy_errors = o->local_phy_errors_threshold;
 	want->overrun_errors = o->overrun_errors_threshold;
 	if (!builder_is_switch(port->node))
@@ -208,6 +231,22 @@ static void doubt_port(struct sm_request *request)
 	builder_mark(request->node);
 }
 
+/* One that lets nobody change them is told so once, and set without them. */
+static bool refuses_speeds(const struct sm_request *request)
+{
+	struct builder_port *port = request->port;
+	struct iba_port_info want;
+
+	if (request->mad.result != MAD_STATUS || !request->speeds)
+		return false;
+	port_wanted(request->sm, port, &want);
+	port->refused_speeds = speeds_of(&want);
+	health_refused(request->sm, port, "port %u does not take width and speeds", port->num);
+	port_wanted(request->sm, port, &want);
+	port_send(request->sm, port, &want, request->state);
+	return true;
+}
+
 static void on_set(struct sm_request *request)
 {
 	bool late = sm_request_is_late(request);
@@ -220,11 +259,26 @@ static void on_set(struct sm_request *request)
 		port_health_set(request->sm, request->port);
 	} else if (late) {
 		doubt_port(request);
+	} else if (refuses_speeds(request)) {
+		return;
 	} else if (request->mad.result == MAD_STATUS && request->state != IBA_PORT_NO_CHANGE) {
 		read_again(request);
 	} else {
 		sm_request_failed(request);
 	}
+}
+
+/* Of what is as it should be. */
+static void keep_speeds(struct iba_port_info *info, const struct iba_port_info *is)
+{
+	if (info->link_width_enabled == is->link_width_enabled)
+		info->link_width_enabled = KEEP;
+	if (info->link_speed_enabled == is->link_speed_enabled)
+		info->link_speed_enabled = KEEP;
+	if (info->link_speed_ext_enabled == is->link_speed_ext_enabled)
+		info->link_speed_ext_enabled = KEEP;
+	if (info->link_speed_ext_enabled2 == is->link_speed_ext_enabled2)
+		info->link_speed_ext_enabled2 = KEEP;
 }
 
 static struct sm_request *states_set(struct sm *sm, struct builder_port *port,
@@ -238,16 +292,10 @@ static struct sm_request *states_set(struct sm *sm, struct builder_port *port,
 	info.port_state = state;
 	info.port_physical_state = physical;
 	info.link_down_default_state = KEEP;
-	if (info.link_width_enabled == port->info.link_width_enabled)
-		info.link_width_enabled = KEEP;
-	if (info.link_speed_enabled == port->info.link_speed_enabled)
-		info.link_speed_enabled = KEEP;
 	if (port->info.link_speed_ext_supported || port->info.link_speed_ext_supported2)
 		request->mad.modifier |= IBA_PORT_INFO_MOD_EXTENDED_SPEEDS;
-	if (info.link_speed_ext_enabled == port->info.link_speed_ext_enabled)
-		info.link_speed_ext_enabled = KEEP;
-	if (info.link_speed_ext_enabled2 == port->info.link_speed_ext_enabled2)
-		info.link_speed_ext_enabled2 = KEEP;
+	keep_speeds(&info, &port->info);
+	request->speeds = !are_equal(speeds_of(&info), (struct builder_speeds){KEEP});
 	wire_encode(&iba_port_info_type, &info, request->mad.data);
 	request->state = state;
 	request->belief = true;

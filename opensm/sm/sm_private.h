@@ -192,6 +192,7 @@ struct sm_request {
 	void *owned;	 /* freed with the request */
 	uint64_t sent;	 /* digest of what a Set carries: the answer overwrites it */
 	uint8_t state;	 /* PortState that a Set asks for */
+	bool speeds;	 /* it changes width or speeds */
 	bool by_likely_lid; /* by LID if nothing speaks against it, though tables are not known */
 	bool beyond;	 /* asks whoever is at the other end of the port's cable */
 	bool aside;	 /* of no sweep */

@@ -377,6 +377,77 @@ START_TEST(width_and_speed_are_forced)
 }
 END_TEST
 
+static struct scenario *with_speeds(bool fixed, const char *options)
+{
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *spec =
+		g_build_filename(top ? top : "..", "tests/scenario/speeds.topo", NULL);
+	struct scenario *s = scenario_new(spec, 1);
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		sim_node_fix_speeds(s->sim, i, fixed);
+	scenario_conf(s, options);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	return s;
+}
+
+static const struct {
+	const char *options;
+	unsigned int width, speed, ext;
+} forced[] = {
+	{"force_link_width 2\n", 2, 0, 0},	{"force_link_width 3\n", 3, 0, 0},
+	{"force_link_width 8\n", 8, 0, 0},	{"force_link_width 31\n", 31, 0, 0},
+	{"force_link_speed 1\n", 0, 1, 0},	{"force_link_speed 3\n", 0, 3, 0},
+	{"force_link_speed 5\n", 0, 5, 0},	{"force_link_speed 7\n", 0, 7, 0},
+	{"force_link_speed_ext 1\n", 0, 0, 1}, {"force_link_speed_ext 2\n", 0, 0, 2},
+	{"force_link_speed_ext 3\n", 0, 0, 3}, {"force_link_speed_ext 7\n", 0, 0, 7},
+	{"force_link_speed_ext 16\n", 0, 0, 0},
+};
+
+static void check_enabled(uint8_t is, uint8_t supported, unsigned int option)
+{
+	ck_assert_uint_eq(is, option & supported ? option & supported : supported);
+}
+
+/* What a port cannot do is not asked of it, and costs it neither LID nor link. */
+START_TEST(beyond_what_ports_can)
+{
+	struct scenario *s = with_speeds(false, forced[_i].options);
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		const struct iba_port_info *info = sim_port_info(s->sim, i, 1);
+
+		check_enabled(info->link_width_enabled, info->link_width_supported,
+			      forced[_i].width);
+		check_enabled(info->link_speed_enabled, info->link_speed_supported,
+			      forced[_i].speed);
+		check_enabled(info->link_speed_ext_enabled, info->link_speed_ext_supported,
+			      forced[_i].ext);
+	}
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+	scenario_free(s);
+}
+END_TEST
+
+/* Ports that let nobody change them are told of once, and come up as they are. */
+START_TEST(widths_and_speeds_refused)
+{
+	struct scenario *s =
+		with_speeds(true, "force_link_width 1\nforce_link_speed_ext 1\n");
+	const struct counters *counters = &daemon_context(s->daemon)->counters;
+	uint64_t before;
+
+	scenario_check_log(s, "does not take width and speeds", true);
+	scenario_run_ms(s, 3000);
+	scenario_check_log(s, "SUBNET UP", true);
+	before = counter_get(counters, sweeps_partial);
+	scenario_run_ms(s, 60000);
+	ck_assert_uint_eq(counter_get(counters, sweeps_partial), before);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- what ends the daemon ---- */
 
 /* Returns what the thief's own was. */
@@ -585,6 +656,8 @@ static Suite *suite(void)
 	tcase = tcase_create("links");
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, width_and_speed_are_forced);
+	tcase_add_loop_test(tcase, beyond_what_ports_can, 0, G_N_ELEMENTS(forced));
+	tcase_add_test(tcase, widths_and_speeds_refused);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("fatal");
 	tcase_set_timeout(tcase, 60);
