@@ -23,7 +23,9 @@ struct context {
 	struct pool *pool;	 /* that a client waits for */
 	unsigned int pool_threads; /* of it */
 	struct pool *slow;	   /* the same if it takes long: queries for all there is */
-	struct pool *background; /* that takes long: routes, dumps */
+	struct pool *routes; /* computed and verified; nothing else holds them up */
+	struct pool *files;  /* dumps, and whatever else may wait for a disk */
+	_Atomic(gint64) files_until; /* g_get_monotonic_time(): dumps are left then; 0: never */
 	struct event_bus bus;
 	struct slot options;  /* struct options: replaced when the file is read again */
 	struct slot subnet;   /* struct subnet: replaced by each sweep (policy/subnet.h) */

@@ -39,6 +39,7 @@
 #include "sm/unhealthy.h"
 
 #define POOL_THREADS 2
+#define FILES_PATIENCE_S 2 /* for a dump that is being written when the daemon is to end */
 
 struct daemon {
 	struct context context;
@@ -134,14 +135,17 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	context->pool_threads = config->options->single_thread ? 1 : POOL_THREADS;
 	context->pool = pool_new(config->rt, "pool", context->pool_threads);
 	context->slow = pool_new(config->rt, "slow", 1);
-	context->background = pool_new_background(config->rt, "background", 1);
+	context->routes = pool_new_background(config->rt, "routes", 1);
+	context->files = pool_new_background(config->rt, "files", 1);
+	atomic_init(&context->files_until, 0);
 }
 
 void daemon_context_join(struct context *context)
 {
 	g_clear_pointer(&context->pool, pool_free);
 	g_clear_pointer(&context->slow, pool_free);
-	g_clear_pointer(&context->background, pool_free);
+	g_clear_pointer(&context->routes, pool_free);
+	g_clear_pointer(&context->files, pool_free);
 }
 
 void daemon_context_clear(struct context *context)
@@ -658,6 +662,8 @@ void daemon_on_finished(struct daemon *daemon, daemon_finished_fn *finished, voi
 
 void daemon_retire(struct daemon *daemon)
 {
+	atomic_store(&daemon->context.files_until,
+		     g_get_monotonic_time() + FILES_PATIENCE_S * G_USEC_PER_SEC);
 	event_emit(&daemon->context.bus, EVENT_RETIRE, 0);
 }
 

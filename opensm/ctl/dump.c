@@ -2,10 +2,11 @@
 /*
  * Dumps: files that show what the last sweep decided, for operators and scripts.
  *
- * A publication makes a job of the pool, which holds the published subnet and writes the files of
- * the table below, or, if only multicast trees were published, those about them; sweeps never wait
- * for it. There is one job at a time; what is published while it runs makes the next. A job owns
- * what it changes and comes back as the message it was.
+ * A publication makes a job of the pool for files, which holds the published subnet and writes the
+ * files of the table below, or, if only multicast trees were published, those about them. Nothing
+ * waits for it, and when the daemon is to end, what takes too long is left. There is one job at a
+ * time; what is published while it runs makes the next. A job owns what it changes and comes back
+ * as the message it was.
  *
  * Files appear whole, by renaming. That one cannot be written is logged once, until it works again.
  * The routing flag of the log asks for those about routes, as it always has: they are large.
@@ -105,6 +106,13 @@ bool dump_view_route(struct dump_view *view)
 	return view->hops != NULL;
 }
 
+bool dump_goes_on(const struct dump_view *view, FILE *out)
+{
+	gint64 until = view->context ? atomic_load(&view->context->files_until) : 0;
+
+	return !ferror(out) && (!until || g_get_monotonic_time() < until);
+}
+
 static bool fits(const struct dump_file *file, const struct subnet *subnet)
 {
 	return !file->engine || !strcmp(file->engine, subnet->routing->engine);
@@ -146,7 +154,7 @@ static int write_file(const char *path, struct dump_view *view, dump_fn *write_t
 	fchmod(fd, 0644);
 	errno = 0;
 	write_to(view, out);
-	err = ferror(out) ? (errno ? errno : EIO) : 0;
+	err = ferror(out) ? (errno ? errno : EIO) : dump_goes_on(view, out) ? 0 : ECANCELED;
 	if (fclose(out) != 0 && !err)
 		err = errno;
 	if (!err && rename(temporary, path) != 0)
@@ -161,7 +169,7 @@ static void write_one(struct dumps *dumps, size_t i, struct dump_view *view)
 	g_autofree char *path = g_build_filename(dumps->directory, dump_files[i].name, NULL);
 	int err = write_file(path, view, dump_files[i].write);
 
-	if (err && !dumps->failed[i])
+	if (err && err != ECANCELED && !dumps->failed[i])
 		log_error(dumps->context->log, "cannot write %s: %s", path, g_strerror(err));
 	dumps->failed[i] = err != 0;
 }
@@ -169,7 +177,8 @@ static void write_one(struct dumps *dumps, size_t i, struct dump_view *view)
 static void write_all(struct job *job)
 {
 	struct dumps *dumps = job->dumps;
-	struct dump_view view = {.subnet = job->subnet, .trees = job->trees};
+	struct dump_view view = {
+		.context = dumps->context, .subnet = job->subnet, .trees = job->trees};
 	bool routing = log_flags(dumps->context->log) & LOG_ROUTING;
 	struct route_input input;
 
@@ -211,7 +220,7 @@ static void start(struct dumps *dumps, void (*work)(struct message *msg))
 	};
 	dumps->running = true;
 	dumps->subnet = dumps->trees = false;
-	pool_post(dumps->context->background, &job->message);
+	pool_post(dumps->context->files, &job->message);
 }
 
 static void job_done(struct message *msg)

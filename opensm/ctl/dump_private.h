@@ -5,12 +5,14 @@
 
 #include <stdio.h>
 
-#include "policy/trees.h"
+#include "core/context.h"
 #include "policy/subnet.h"
+#include "policy/trees.h"
 #include "route/graph.h"
 
 /* What is dumped. */
 struct dump_view {
+	const struct context *context; /* files_until; NULL: all is written */
 	const struct subnet *subnet;
 	const struct fabric *fabric; /* of the subnet */
 	const struct mc_trees *trees;
@@ -23,6 +25,9 @@ struct dump_view {
 
 /* Makes graph and hops if they are not there; false if the engine finds no hops. */
 bool dump_view_route(struct dump_view *view);
+
+/* For each switch, of which there may be many: what is written is still wanted, and gets there. */
+bool dump_goes_on(const struct dump_view *view, FILE *out);
 
 typedef void dump_fn(struct dump_view *view, FILE *out);
 dump_fn dump_lfts, dump_fdbs, dump_mcfdbs, dump_lid_matrix, dump_updn_roots, dump_ca_order,

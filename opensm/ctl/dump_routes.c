@@ -122,7 +122,7 @@ static void put_lft(const struct dump_view *view, uint32_t sw, FILE *out)
 
 void dump_lfts(struct dump_view *view, FILE *out)
 {
-	for (uint32_t i = 0; i < view->fabric->n_switches; i++)
+	for (uint32_t i = 0; i < view->fabric->n_switches && dump_goes_on(view, out); i++)
 		put_lft(view, view->switches[i], out);
 }
 
@@ -169,7 +169,7 @@ void dump_fdbs(struct dump_view *view, FILE *out)
 
 	if (!dump_view_route(view))
 		return;
-	for (uint32_t i = 0; i < view->fabric->n_switches; i++) {
+	for (uint32_t i = 0; i < view->fabric->n_switches && dump_goes_on(view, out); i++) {
 		open_row(view, view->switches[i], &row);
 		fprintf(out,
 			"dump_ucast_routes: Switch 0x%016" PRIx64 "\n"
@@ -201,7 +201,7 @@ void dump_lid_matrix(struct dump_view *view, FILE *out)
 
 	if (!dump_view_route(view))
 		return;
-	for (uint32_t i = 0; i < fabric->n_switches; i++) {
+	for (uint32_t i = 0; i < fabric->n_switches && dump_goes_on(view, out); i++) {
 		open_row(view, view->switches[i], &row);
 		fprintf(out, "Switch: guid 0x%016" PRIx64 "\n", switch_node(view, row.sw)->guid);
 		for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {

@@ -147,7 +147,7 @@ void dump_subnet_lst(struct dump_view *view, FILE *out)
 {
 	const struct fabric *fabric = view->fabric;
 
-	for (uint32_t i = 0; i < fabric->n_nodes; i++) {
+	for (uint32_t i = 0; i < fabric->n_nodes && dump_goes_on(view, out); i++) {
 		const struct fabric_node *node = &fabric->nodes[view->nodes[i]];
 
 		for (unsigned int num = 1; num <= node->num_ports; num++) {

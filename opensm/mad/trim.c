@@ -30,7 +30,7 @@ static void trim_due(struct timer *timer)
 	message->run = run_trim;
 	message->drop = drop_trim;
 	atomic_store(&mad->trim.wanted, false);
-	pool_post(mad->context->background, message);
+	pool_post(mad->context->files, message);
 }
 
 static void run_start(struct message *message)

@@ -53,7 +53,7 @@ void sa_dump_write(struct context *context, const struct sa_registries *registri
 		job->context = context;
 		job->file = g_build_filename(options->dump_files_dir, DUMP_NAME, NULL);
 		job->text = sa_database_write(registries, options->subnet_prefix, moment(context));
-		pool_post(context->background, &job->message);
+		pool_post(context->files, &job->message);
 	}
 	options_unref(options);
 }

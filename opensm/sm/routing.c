@@ -464,7 +464,7 @@ enum step_result step_route(struct sm *sm)
 	job->message.run = run_job;
 	job->message.drop = drop_job;
 	sm->sweep.pending++;
-	pool_post(sm->context->background, &job->message);
+	pool_post(sm->context->routes, &job->message);
 	return STEP_NEXT;
 }
 

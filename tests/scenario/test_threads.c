@@ -2,7 +2,8 @@
 /*
  * The daemon on its threads, and on one loop: links flap while clients ask the SA, for two
  * seconds or as many more as a busy machine takes for some answers; then the fabric must come
- * right. And a trap that comes while the threads start. Made for ThreadSanitizer.
+ * right, though the disk hangs. And a trap that comes while the threads start. Made for
+ * ThreadSanitizer.
  */
 #include <check.h>
 #include <pthread.h>
@@ -195,10 +196,41 @@ static void wait_for_answers(const struct asker *askers, unsigned int n, unsigne
 		pass_ms(50);
 }
 
+/* ---- a disk that hangs ---- */
+
+/* Holds the pool for files as a write does that does not come back; until it is let go. */
+struct hang {
+	struct message message;
+	pthread_mutex_t held;
+	atomic_bool there;
+};
+
+static void run_hang(struct message *message)
+{
+	struct hang *hang = (struct hang *)message;
+
+	hang->there = true;
+	pthread_mutex_lock(&hang->held);
+	pthread_mutex_unlock(&hang->held);
+}
+
+static void hang_begin(struct scenario *s, struct hang *hang)
+{
+	hang->message.run = run_hang;
+	pthread_mutex_init(&hang->held, NULL);
+	pthread_mutex_lock(&hang->held);
+	pool_post(daemon_context(s->daemon)->files, &hang->message);
+	while (!hang->there)
+		usleep(500);
+}
+
+/* ---- all at once ---- */
+
 static void run(bool single_thread)
 {
 	struct asker askers[CLIENTS] = {0};
 	struct look look = {.askers = askers};
+	struct hang hang = {.there = false};
 	struct sim_config config;
 	struct scenario *s;
 
@@ -211,11 +243,13 @@ static void run(bool single_thread)
 	sim_call(s->sim, look_choose, &look);
 	for (unsigned int i = 0; i < CLIENTS; i++)
 		asker_start(s, &askers[i], look.hosts[i], look.hosts[i + 1]);
+	hang_begin(s, &hang);
 	flap(&look);
 	wait_until_good(&look, CALM_MS);
 	wait_for_answers(askers, ANSWERS, CALM_MS);
 	daemon_sweep(s->daemon, SWEEP_HEAVY);
 	pass_ms(100);
+	pthread_mutex_unlock(&hang.held);
 	/* The daemon ends while they still ask, then they do. */
 	scenario_stop(s);
 	for (unsigned int i = 0; i < CLIENTS; i++)

@@ -834,7 +834,7 @@ START_TEST(test_file_faults)
 	struct sa_registries none = sa_registries_new(0);
 
 	options_slot_init(&context.options);
-	context.background = pool_new_background(context.rt, "background", 1);
+	context.files = pool_new_background(context.rt, "files", 1);
 	set_files(&context, NULL, NULL);
 	sa_dump_write(&context, &none);
 	set_files(&context, "", "");
@@ -860,7 +860,7 @@ START_TEST(test_file_faults)
 	ck_assert_uint_eq(count(log->str, "SA: loaded "), 1);
 	ck_assert_uint_eq(count(log->str, ":1: expected a record"), 1);
 	sa_registries_free(&none);
-	pool_free(context.background);
+	pool_free(context.files);
 	slot_clear(&context.options);
 	runtime_free(context.rt);
 	log_free(context.log);
@@ -878,7 +878,7 @@ START_TEST(test_file)
 	GStatBuf status;
 
 	options_slot_init(&context.options);
-	context.background = pool_new_background(context.rt, "background", 1);
+	context.files = pool_new_background(context.rt, "files", 1);
 	fill(&first);
 	set_files(&context, "", NULL);
 	sa_dump_write(&context, &first);
@@ -894,7 +894,7 @@ START_TEST(test_file)
 	expect_loaded(&context, NULL, "");
 	expect_loaded(&context, directory, "");
 	sa_registries_free(&first);
-	pool_free(context.background);
+	pool_free(context.files);
 	slot_clear(&context.options);
 	runtime_free(context.rt);
 	log_free(context.log);

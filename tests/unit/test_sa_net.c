@@ -146,7 +146,7 @@ static void context_init(struct net *net)
 	context->pool_threads = 2;
 	context->pool = pool_new(net->rt, "pool", 2);
 	context->slow = pool_new(net->rt, "slow", 1);
-	context->background = pool_new_background(net->rt, "background", 1);
+	context->files = pool_new_background(net->rt, "files", 1);
 }
 
 /* Before the simulation runs. */
@@ -209,7 +209,7 @@ void net_stop(struct net *net)
 	vendor_close(net->client_port);
 	pool_free(net->context.pool);
 	pool_free(net->context.slow);
-	pool_free(net->context.background);
+	pool_free(net->context.files);
 	if (net->answer)
 		vendor_mad_free(net->answer);
 	mad_free(net->mad);
