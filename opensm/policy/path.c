@@ -216,10 +216,12 @@ bool policy_path_on(const struct subnet *subnet, const struct policy_way *way,
 	return !path->refused;
 }
 
-bool policy_path_ends_at(const struct policy_path *path, unsigned int n)
+/* Where a port has none of the LIDs that are named, any will do: else it could not be reached. */
+bool policy_path_ends_at(const struct policy_path *path, unsigned int n, unsigned int lids)
 {
-	return !path->level || !path->level->path_bits->len ||
-	       qos_ranges_have(path->level->path_bits, n);
+	const GArray *bits = path->level ? path->level->path_bits : NULL;
+
+	return !bits || qos_ranges_have(bits, n) || !qos_ranges_begin_below(bits, lids);
 }
 
 static char *tell_level(const struct policy_path *path)

@@ -62,8 +62,8 @@ bool policy_path_on(const struct subnet *subnet, const struct policy_way *way,
 uint32_t policy_drops(const struct subnet *subnet, uint8_t sl, uint32_t from, uint16_t dlid);
 /* Whether no multicast packet of that SL gets from an endport past the first switch. */
 bool policy_drops_multicast(const struct subnet *subnet, uint8_t sl, uint32_t from);
-/* Whether it may end at the n-th LID of its destination. */
-bool policy_path_ends_at(const struct policy_path *path, unsigned int n);
+/* Whether it may end at the n-th LID (from 0) of its destination, which has so many. */
+bool policy_path_ends_at(const struct policy_path *path, unsigned int n, unsigned int lids);
 
 /* Where a value comes from, for people; option: what POLICY_OPTION means. To be freed. */
 char *policy_path_tell(const struct subnet *subnet, const struct policy_path *path,

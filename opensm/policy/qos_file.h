@@ -126,5 +126,7 @@ struct qos_query {
 const struct qos_level *qos_policy_level(const struct qos_policy *policy, struct qos_query *query);
 
 bool qos_ranges_have(const GArray *ranges, uint64_t value);
+/* Whether one of them does below that. */
+bool qos_ranges_begin_below(const GArray *ranges, uint64_t limit);
 
 #endif

@@ -171,6 +171,14 @@ bool qos_ranges_have(const GArray *ranges, uint64_t value)
 	return false;
 }
 
+bool qos_ranges_begin_below(const GArray *ranges, uint64_t limit)
+{
+	for (guint i = 0; i < ranges->len; i++)
+		if (g_array_index(ranges, struct qos_range, i).first < limit)
+			return true;
+	return false;
+}
+
 static bool fits(const GArray *ranges, bool has, uint64_t value)
 {
 	return !ranges->len || (has && qos_ranges_have(ranges, value));

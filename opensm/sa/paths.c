@@ -79,11 +79,12 @@ static bool offer_lids(struct paths *paths, uint32_t from, uint32_t to, struct p
 {
 	const struct sa_query *query = paths->query;
 	const struct subnet *subnet = query->subnet;
+	const struct fabric_port *port = &subnet->fabric->ports[to];
 	struct sa_way way;
 
 	if (!look_at_one(paths))
 		return false;
-	if (!policy_path_ends_at(policy, record->dlid - subnet->fabric->ports[to].lid) ||
+	if (!policy_path_ends_at(policy, record->dlid - port->lid, 1u << port->lmc) ||
 	    !sa_view_walk(query->view, from, to, record->slid, record->dlid, &way))
 		return true;
 	if (!policy_path_on(subnet, &(struct policy_way){from, record->dlid, way.mtu, way.rate},

@@ -108,7 +108,9 @@ START_TEST(by_level)
 	ck_assert_uint_eq(path.mtu, 3);
 	ck_assert_uint_eq(path.rate, 2);
 	ck_assert_uint_eq(path.life, 10);
-	ck_assert(policy_path_ends_at(&path, 1) && !policy_path_ends_at(&path, 0));
+	ck_assert(policy_path_ends_at(&path, 1, 4) && !policy_path_ends_at(&path, 0, 4));
+	ck_assert(policy_path_ends_at(&path, 1, 2) && !policy_path_ends_at(&path, 0, 2));
+	ck_assert(policy_path_ends_at(&path, 0, 1)); /* it has no other */
 	check_told(&path, path.sl_by, "QoS level Slow, by the rule in line 25");
 	check_told(&path, path.rate_by, "QoS level Slow, by the rule in line 25");
 	path = ask((struct policy_wanted){0}, true);
