@@ -244,9 +244,27 @@ static void check_stdout(void)
 	_exit(EXIT_FAILURE);
 }
 
-void file_check_stdout_at_exit(void)
+/* Reading what was closed fails, and so does writing: as it did. */
+void file_guard_standard(void)
 {
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+			break;
 	atexit(check_stdout);
+}
+
+void file_ignore_closed_output(void)
+{
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		int flags = fcntl(fd, F_GETFL), null = -1;
+
+		if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)
+			null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		if (null >= 0) {
+			dup2(null, fd);
+			close(null);
+		}
+	}
 }
 
 bool file_write(const char *file, const char *text, mode_t mode, GError **error)

@@ -284,6 +284,9 @@ static bool program_build(struct program *program, GError **error)
 		return false;
 	log_milestone(program->log, START, "OpenSM " PACKAGE_VERSION);
 	warn_unfinished(program);
+	if (program->options->daemon && notify_is_on())
+		log_sys(program->log, "daemon is ignored: the service manager (NOTIFY_SOCKET) waits "
+				      "for this process");
 	open_cache(program);
 	if (!make_daemon(program, error))
 		return false;
@@ -394,7 +397,10 @@ static int serve(struct program *program)
 		return complain(error);
 	if (program->options->plan)
 		return tell_plan(program);
-	if (program->options->daemon && (program->ready_handle = background_begin(&error)) < 0)
+	file_ignore_closed_output();
+	/* A service manager believes the process that it started, and ends the others with it. */
+	if (program->options->daemon && !notify_is_on() &&
+	    (program->ready_handle = background_begin(&error)) < 0)
 		return complain(error);
 	if (!program_build(program, &error)) {
 		if (program->log)
@@ -435,7 +441,7 @@ int main(int argc, char **argv)
 	int exit_code;
 
 	signals_hold();
-	file_check_stdout_at_exit();
+	file_guard_standard();
 	if (!options_load(&program.options, &request, argc, argv, warnings, &error))
 		return only_checks(argv) ? check_files(NULL, warnings, &error) : complain(error);
 	if (only_told(request))

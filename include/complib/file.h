@@ -59,10 +59,14 @@ int file_create(const char *file, mode_t mode, char **temporary, GError **error)
 bool file_put(int fd, const void *octets, size_t length);
 
 /*
- * An end of the program whose standard output did not take all that was printed, because a disk is
+ * Before anything is opened. Descriptors 0 to 2 that are closed become some that can neither be
+ * read nor written, so that no file or socket gets the number and what was not meant for it. And an
+ * end of the program whose standard output did not take all that was printed, because a disk is
  * full, becomes one with a message on the standard error and EXIT_FAILURE.
  */
-void file_check_stdout_at_exit(void);
+void file_guard_standard(void);
+/* Who runs for long and was started without them has nobody to tell: that is no failure. */
+void file_ignore_closed_output(void);
 
 /* A file of this text, on the disk before it has its name; false and error if not. */
 bool file_write(const char *file, const char *text, mode_t mode, GError **error);

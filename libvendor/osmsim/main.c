@@ -282,7 +282,7 @@ int main(int argc, char **argv)
 	g_autoptr(GError) error = NULL;
 	int code = 0;
 
-	file_check_stdout_at_exit();
+	file_guard_standard();
 	program.rt = runtime_new(RUNTIME_REAL);
 	if (!parse(&program, &argc, &argv, &error))
 		code = complain(error->message);

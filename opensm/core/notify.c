@@ -36,11 +36,16 @@ static bool send_datagram(const char *name, const char *message)
 	return sent == (ssize_t)strlen(message);
 }
 
-static bool notify(const char *message)
+bool notify_is_on(void)
 {
 	const char *name = getenv("NOTIFY_SOCKET");
 
-	return !name || !*name || send_datagram(name, message);
+	return name && *name;
+}
+
+static bool notify(const char *message)
+{
+	return !notify_is_on() || send_datagram(getenv("NOTIFY_SOCKET"), message);
 }
 
 bool notify_ready(void)

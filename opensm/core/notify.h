@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+bool notify_is_on(void);		/* it waits for what this process says */
 bool notify_ready(void);		/* up and serving */
 bool notify_status(const char *status); /* one line for systemctl status */
 bool notify_reloading(void);		/* files are read again; notify_ready() ends it */

@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 	struct program program = {0};
 	g_autoptr(GError) error = NULL;
 
-	file_check_stdout_at_exit();
+	file_guard_standard();
 	if (!arguments_parse(&program.arguments, argc, argv, &error)) {
 		program.exit_code = complain(error, CONTROL_USAGE);
 	} else if (program.arguments.version) {

@@ -298,7 +298,7 @@ int main(int argc, char **argv)
 	g_autoptr(GError) error = NULL;
 	int code = 0;
 
-	file_check_stdout_at_exit();
+	file_guard_standard();
 	(void)argc;
 	if (!arguments_parse(&program.arguments, argv, &error))
 		code = complain(error->message);

@@ -171,6 +171,31 @@ run --sim fattree:4 --once -f stdout
 check "a good one" says 0 "SUBNET UP"
 mv "$dir/plain.old" "$dir/plain.conf"
 
+# pid: none of the first three descriptors is a file or socket of its own
+has_safe_standard() {
+	for fd in 0 1 2; do
+		[ "$(readlink "/proc/$1/fd/$fd")" = /dev/null ] || return 1
+	done
+}
+for background in "" -B; do
+	rm -f "$dir/log" "$dir/pid"
+	"$opensm" -F "$dir/plain.conf" --sim fattree:4 $background -J "$dir/pid" -f "$dir/log" \
+		--console off <&- >&- 2>&- &
+	check "standard descriptors closed $background" logged "SUBNET UP"
+	check "they are taken $background" has_safe_standard "$(cat "$dir/pid")"
+	kill "$(cat "$dir/pid")"
+	wait $!
+	code=$?
+	check "which is no failure $background" [ "$code" -eq 0 ]
+	until_good [ ! -e "$dir/pid" ]
+done
+rm -f "$dir/log"
+for program in "$opensm" opensm/opensmctl/opensmctl; do
+	"$program" --version >&- 2>"$dir/out"
+	code=$?
+	check "$program --version, closed" says 1 "Bad file descriptor"
+done
+
 run --sim fattree:5 -B -f "$dir/log"
 check "a failure in the background" says 1 "fattree:5"
 rm -f "$dir/log"

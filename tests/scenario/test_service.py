@@ -97,6 +97,15 @@ def life(manager):
     check('it ends well, though asked twice', manager.child.wait(SECONDS) == 0)
 
 
+def stays(manager):
+    """daemon TRUE of a file that was made for the classic daemon."""
+    manager.until('READY=1')
+    check('daemon is ignored', manager.child.poll() is None)
+    check('the log says so', manager.logs('daemon is ignored'), manager.log())
+    manager.child.terminate()
+    check('it ends well', manager.child.wait(SECONDS) == 0)
+
+
 def watched(manager):
     begin = time.monotonic()
     for _ in range(4):
@@ -163,6 +172,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
         with Manager(directory) as manager:
             life(manager)
+    with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
+        with Manager(directory, '-B') as manager:
+            stays(manager)
     with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
         with Manager(directory, WATCHDOG_USEC='200000') as manager:
             watched(manager)
