@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/milestones.h"
@@ -34,8 +35,9 @@
 #include "ctl/status.h"
 #include "route/engine.h"
 
-#define PLAN_NODES 20  /* of which a plan tells details, if no more is asked for */
-#define RETIRE_MS 3000 /* for a handover, before the daemon ends without */
+#define PLAN_NODES 20	    /* of which a plan tells details, if no more is asked for */
+#define RETIRE_MS 3000	    /* for a handover, before the daemon ends without */
+#define DESCRIPTORS_MIN 128 /* files, threads' events, sessions of console and control socket */
 
 struct program {
 	struct options *options;
@@ -52,8 +54,8 @@ struct program {
 	struct console *console;
 	GMainLoop *loop;
 	int ready_handle; /* of the background; -1 in the foreground */
-	int pidfile; /* its lock; -1: none */
-	bool quitting; /* a signal asked for it */
+	int pidfile;	  /* its lock; -1: none */
+	bool quitting;	  /* a signal asked for it */
 	int exit_code;
 };
 
@@ -285,8 +287,8 @@ static bool program_build(struct program *program, GError **error)
 	log_milestone(program->log, START, "OpenSM " PACKAGE_VERSION);
 	warn_unfinished(program);
 	if (program->options->daemon && notify_is_on())
-		log_sys(program->log, "daemon is ignored: the service manager (NOTIFY_SOCKET) waits "
-				      "for this process");
+		log_sys(program->log, "daemon is ignored: the service manager (NOTIFY_SOCKET) "
+				      "waits for this one");
 	open_cache(program);
 	if (!make_daemon(program, error))
 		return false;
@@ -389,10 +391,28 @@ static int tell_plan(struct program *program)
 	return program->exit_code;
 }
 
+/* Less would be a console that cannot accept, which asks for that again and again. */
+static bool has_descriptors(GError **error)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= DESCRIPTORS_MIN)
+		return true;
+	limit.rlim_cur = MIN(limit.rlim_max, DESCRIPTORS_MIN);
+	if (limit.rlim_cur == DESCRIPTORS_MIN && setrlimit(RLIMIT_NOFILE, &limit) == 0)
+		return true;
+	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_MFILE,
+		    "the limit of open files (ulimit -n) is %ju, expected %d or more",
+		    (uintmax_t)limit.rlim_max, DESCRIPTORS_MIN);
+	return false;
+}
+
 static int serve(struct program *program)
 {
 	g_autoptr(GError) error = NULL;
 
+	if (!has_descriptors(&error))
+		return complain(error);
 	if (!check_config_engines(program->options, &error) || !choose_port(program, &error))
 		return complain(error);
 	if (program->options->plan)

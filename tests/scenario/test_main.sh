@@ -189,6 +189,12 @@ for background in "" -B; do
 	check "which is no failure $background" [ "$code" -eq 0 ]
 	until_good [ ! -e "$dir/pid" ]
 done
+(ulimit -n 100; run --sim fattree:4 --once -f "$dir/log"; exit "$code")
+code=$?
+check "too few files may be open" says 1 "ulimit -n) is 100, expected 128"
+(ulimit -Sn 100; run --sim fattree:4 --once -f "$dir/log"; exit "$code")
+code=$?
+check "a limit that may be raised" says 0 "SUBNET UP"
 rm -f "$dir/log"
 for program in "$opensm" opensm/opensmctl/opensmctl; do
 	"$program" --version >&- 2>"$dir/out"
