@@ -28,7 +28,6 @@
 #define PART_BLOCKS 8
 #define PART_SMPS 256
 
-#define RESERVE_BLOCKS 32 /* by which the room for what a switch holds grows */
 
 enum stage { STAGE_READ, STAGE_TREES, STAGE_PASS };
 
@@ -82,9 +81,10 @@ static const uint16_t *known_block(const struct builder_node *node, uint32_t blo
 	return trust_get(node, &node->mft, block * IBA_MFT_POSITIONS + position, BLOCK_BYTES);
 }
 
+/* Most subnets have groups for few blocks, and many switches: the room doubles when need be. */
 static void reserve(struct builder_node *node, uint32_t block)
 {
-	uint32_t n = (block / RESERVE_BLOCKS + 1) * RESERVE_BLOCKS;
+	uint32_t n = 1u << g_bit_storage(block);
 
 	trust_reserve(&node->mft, n * IBA_MFT_POSITIONS, BLOCK_BYTES);
 }
