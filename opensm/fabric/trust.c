@@ -6,17 +6,27 @@
 
 #include "fabric/builder.h"
 
+static struct trust_blocks *held_by(struct trust_table *table)
+{
+	if (!table->held)
+		table->held = g_new0(struct trust_blocks, 1);
+	return table->held;
+}
+
 void trust_reserve(struct trust_table *table, uint32_t n_blocks, size_t block_bytes)
 {
-	if (n_blocks <= table->n_blocks)
+	struct trust_blocks *held;
+
+	if (n_blocks <= trust_n_blocks(table))
 		return;
-	table->bytes = g_realloc(table->bytes, n_blocks * block_bytes);
-	table->epochs = g_renew(uint32_t, table->epochs, n_blocks);
-	table->order = g_renew(uint64_t, table->order, n_blocks);
-	memset(table->epochs + table->n_blocks, 0,
-	       (n_blocks - table->n_blocks) * sizeof(*table->epochs));
-	table->n_blocks = n_blocks;
-	table->equals = NULL;
+	held = held_by(table);
+	held->bytes = g_realloc(held->bytes, n_blocks * block_bytes);
+	held->epochs = g_renew(uint32_t, held->epochs, n_blocks);
+	held->order = g_renew(uint64_t, held->order, n_blocks);
+	memset(held->epochs + held->n_blocks, 0,
+	       (n_blocks - held->n_blocks) * sizeof(*held->epochs));
+	held->n_blocks = n_blocks;
+	held->equals = NULL;
 }
 
 void trust_set(const struct builder_node *node, uint32_t epoch, struct trust_table *table,
@@ -25,50 +35,55 @@ void trust_set(const struct builder_node *node, uint32_t epoch, struct trust_tab
 	if (epoch != node->epoch)
 		return;
 	trust_reserve(table, block + 1, block_bytes);
-	memcpy(table->bytes + block * block_bytes, bytes, block_bytes);
-	table->epochs[block] = epoch;
-	table->order[block] = ++table->last;
-	table->equals = NULL;
+	memcpy(table->held->bytes + block * block_bytes, bytes, block_bytes);
+	table->held->epochs[block] = epoch;
+	table->held->order[block] = ++table->held->last;
+	table->held->equals = NULL;
 }
 
 void trust_doubt(struct trust_table *table, uint32_t block)
 {
-	g_assert(block < table->n_blocks);
-	table->equals = NULL;
-	table->epochs[block] = 0;
+	g_assert(block < trust_n_blocks(table));
+	table->held->equals = NULL;
+	table->held->epochs[block] = 0;
 }
 
 const void *trust_get(const struct builder_node *node, const struct trust_table *table,
 		      uint32_t block, size_t block_bytes)
 {
-	if (block >= table->n_blocks || table->epochs[block] != node->epoch)
+	if (block >= trust_n_blocks(table) || table->held->epochs[block] != node->epoch)
 		return NULL;
-	return table->bytes + block * block_bytes;
+	return table->held->bytes + block * block_bytes;
 }
 
 bool trust_is_older(const struct trust_table *table, uint32_t block, uint32_t other)
 {
-	return table->order[block] < table->order[other];
+	return table->held->order[block] < table->held->order[other];
 }
 
 void trust_free(struct trust_table *table)
 {
-	g_free(table->bytes);
-	g_free(table->epochs);
-	g_free(table->order);
-	*table = (struct trust_table){0};
+	if (!table->held)
+		return;
+	g_free(table->held->bytes);
+	g_free(table->held->epochs);
+	g_free(table->held->order);
+	g_free(table->held);
+	table->held = NULL;
 }
 
 void trust_equal(const struct builder_node *node, struct trust_table *table, const void *object)
 {
-	table->equals = object;
-	table->equals_epoch = node->epoch;
+	struct trust_blocks *held = held_by(table);
+
+	held->equals = object;
+	held->equals_epoch = node->epoch;
 }
 
 bool trust_is_equal(const struct builder_node *node, const struct trust_table *table,
 		    const void *object)
 {
-	return table->equals == object && trust_is_whole(table, node->epoch);
+	return trust_is_whole(table, node->epoch) && table->held->equals == object;
 }
 
 void trust_lose(struct builder_node *node)

@@ -23,8 +23,7 @@
 struct builder;
 struct builder_node;
 
-/* A table in blocks. All zeros: an empty one. */
-struct trust_table {
+struct trust_blocks {
 	uint8_t *bytes;	  /* host order per entry of the attribute; NULL until the first block */
 	uint32_t *epochs; /* of each block; 0: never read, or in doubt */
 	uint64_t *order;  /* of each block: the greater, the later it became known */
@@ -33,6 +32,16 @@ struct trust_table {
 	const void *equals; /* all of it was seen to equal this, or NULL; see trust_equal */
 	uint32_t equals_epoch;
 };
+
+/* A table in blocks. There are many, four of each port, and most are empty: NULL. */
+struct trust_table {
+	struct trust_blocks *held;
+};
+
+static inline uint32_t trust_n_blocks(const struct trust_table *table)
+{
+	return table->held ? table->held->n_blocks : 0;
+}
 
 /* Makes room for n_blocks of block_bytes; new blocks are unknown. */
 void trust_reserve(struct trust_table *table, uint32_t n_blocks, size_t block_bytes);
@@ -55,10 +64,15 @@ void trust_free(struct trust_table *table);
 void trust_equal(const struct builder_node *node, struct trust_table *table, const void *object);
 bool trust_is_equal(const struct builder_node *node, const struct trust_table *table,
 		    const void *object);
+/* What it was seen to equal, if trust_is_whole(). */
+static inline const void *trust_equals(const struct trust_table *table)
+{
+	return table->held ? table->held->equals : NULL;
+}
 /* It is known to equal some object: none of it need be read. */
 static inline bool trust_is_whole(const struct trust_table *table, uint32_t epoch)
 {
-	return table->equals && table->equals_epoch == epoch;
+	return trust_equals(table) && table->held->equals_epoch == epoch;
 }
 
 /* Nothing that is known of the node's tables counts any more. */

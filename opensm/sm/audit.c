@@ -71,7 +71,7 @@ static void add_table(struct audit *audit, struct builder_node *node, uint8_t po
 {
 	const struct trust_table *table = sm_table(node, port, attribute);
 
-	for (uint32_t block = 0; block < table->n_blocks; block++)
+	for (uint32_t block = 0; block < trust_n_blocks(table); block++)
 		if (trust_get(node, table, block, sm_table_type(attribute)->size))
 			add(&audit->wanted, node, port, attribute, block, 0);
 }

@@ -62,7 +62,7 @@ static void node_moved(struct sm *sm, const struct builder_port *port, struct bu
 	if (far->peer) {
 		uproot(sm, far);
 		builder_mark(far->peer->node); /* or is there another one with its GUID? */
-	} else if (far->p_keys.n_blocks && !builder_is_switch(far->node)) {
+	} else if (trust_n_blocks(&far->p_keys) && !builder_is_switch(far->node)) {
 		node_lose_trust(sm, far->node, moved); /* its cable was lost already */
 	}
 	if (!tells(sm, far, port))

@@ -30,11 +30,11 @@ static void copy_table(struct held *held, uint32_t sw, const struct builder_node
 {
 	uint8_t *row = NULL;
 
-	for (uint32_t block = 0; block < node->lft.n_blocks; block++) {
+	for (uint32_t block = 0; block < trust_n_blocks(&node->lft); block++) {
 		const void *is = trust_get(node, &node->lft, block, PER_BLOCK);
 
 		if (is && !row)
-			row = add_row(held, sw, node->lft.n_blocks);
+			row = add_row(held, sw, trust_n_blocks(&node->lft));
 		if (is)
 			memcpy(row + (size_t)block * PER_BLOCK, is, PER_BLOCK);
 	}
@@ -46,7 +46,7 @@ static void take_table(struct held *held, uint32_t sw, const struct builder_node
 		copy_table(held, sw, node);
 		return;
 	}
-	held->rows[sw] = node->lft.equals;
+	held->rows[sw] = trust_equals(&node->lft);
 	held->n_blocks[sw] = held->seen->n_blocks;
 }
 

@@ -66,7 +66,7 @@ static bool says_something(struct builder_node *node, unsigned int num, uint16_t
 static uint32_t block_to_compare(struct builder_node *node, unsigned int num, uint16_t attribute)
 {
 	const struct trust_table *table = sm_table(node, num, attribute);
-	uint32_t n = table->n_blocks, oldest = n;
+	uint32_t n = trust_n_blocks(table), oldest = n;
 
 	for (uint32_t block = 0; block < n; block++)
 		if (says_something(node, num, attribute, block) &&
@@ -82,7 +82,7 @@ static bool compare(struct sm *sm, struct builder_node *node, unsigned int num, 
 	uint32_t block = block_to_compare(node, num, attribute), modifier = block;
 	struct sm_request *request;
 
-	if (block >= sm_table(node, num, attribute)->n_blocks)
+	if (block >= trust_n_blocks(sm_table(node, num, attribute)))
 		return false;
 	if (attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE)
 		modifier = sm_mft_modifier(block);

@@ -165,14 +165,14 @@ static bool read_table(const struct builder_port *port, uint16_t *is)
 {
 	const struct trust_table *table = &port->p_keys;
 
-	for (uint32_t block = 0; block < table->n_blocks; block++) {
+	for (uint32_t block = 0; block < trust_n_blocks(table); block++) {
 		const void *bytes = trust_get(port->node, table, block, BLOCK_BYTES);
 
 		if (!bytes)
 			return false;
 		memcpy(is + block * PER_BLOCK, bytes, BLOCK_BYTES);
 	}
-	return table->n_blocks;
+	return trust_n_blocks(table);
 }
 
 GArray *p_keys_own(const struct sm *sm)
@@ -180,7 +180,7 @@ GArray *p_keys_own(const struct sm *sm)
 	const struct builder_port *port = sm->builder->sm_port;
 	GArray *keys = g_array_new(FALSE, TRUE, sizeof(uint16_t));
 
-	g_array_set_size(keys, port->p_keys.n_blocks * PER_BLOCK);
+	g_array_set_size(keys, trust_n_blocks(&port->p_keys) * PER_BLOCK);
 	if (!read_table(port, (uint16_t *)(void *)keys->data))
 		g_clear_pointer(&keys, g_array_unref);
 	return keys;
@@ -214,16 +214,16 @@ static void plan_table(const struct sm *sm, struct change *change, const struct 
 /* True if the table of a switch port passes all that the host behind it has. */
 static bool passes_all(const struct sm *sm, const struct builder_port *port)
 {
-	g_autofree uint16_t *is = g_new0(uint16_t, port->p_keys.n_blocks * PER_BLOCK + 1);
+	g_autofree uint16_t *is = g_new0(uint16_t, trust_n_blocks(&port->p_keys) * PER_BLOCK + 1);
 	const uint16_t *keys;
 	uint32_t n;
 
 	if (!keys_of(sm, port->peer, &keys, &n) || !read_table(port, is))
 		return false;
 	for (uint32_t i = 0, k = 0; i < n; i++) {
-		for (k = 0; k < port->p_keys.n_blocks * PER_BLOCK && is[k] != keys[i]; k++)
+		for (k = 0; k < trust_n_blocks(&port->p_keys) * PER_BLOCK && is[k] != keys[i]; k++)
 			;
-		if (k == port->p_keys.n_blocks * PER_BLOCK)
+		if (k == trust_n_blocks(&port->p_keys) * PER_BLOCK)
 			return false;
 	}
 	return true;
@@ -269,7 +269,7 @@ static void change_clear(gpointer data)
  */
 static void note_port(struct sm *sm, struct builder_port *port)
 {
-	struct change change = {.port = port, .size = port->p_keys.n_blocks * PER_BLOCK};
+	struct change change = {.port = port, .size = trust_n_blocks(&port->p_keys) * PER_BLOCK};
 	const struct builder_port *owner = port->guid ? port : host_behind(port);
 	bool enforce = is_to_enforce(sm, port);
 	const uint16_t *keys;

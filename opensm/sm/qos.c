@@ -405,7 +405,7 @@ static void on_rows_written(struct sm_request *request)
 	for (unsigned int out = 1; out <= node->info.num_ports; out++) {
 		struct builder_port *port = &node->ports[out];
 
-		for (unsigned int in = 0; in < port->sl_to_vl.n_blocks; in++)
+		for (unsigned int in = 0; in < trust_n_blocks(&port->sl_to_vl); in++)
 			if (all || out == (modifier & 0xFF))
 				trust_set(node, request->epoch, &port->sl_to_vl, in, SL_TO_VL_BYTES,
 					  &table);

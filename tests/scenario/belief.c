@@ -102,9 +102,9 @@ static char *check_tables(const struct pair *pair)
 {
 	char *wrong = NULL;
 
-	for (uint32_t i = 0; !wrong && i < pair->node->lft.n_blocks; i++)
+	for (uint32_t i = 0; !wrong && i < trust_n_blocks(&pair->node->lft); i++)
 		wrong = check_lft_block(pair, i);
-	for (uint32_t i = 0; !wrong && i < pair->node->mft.n_blocks; i++)
+	for (uint32_t i = 0; !wrong && i < trust_n_blocks(&pair->node->mft); i++)
 		wrong = check_mft_block(pair, i);
 	return wrong;
 }
@@ -171,7 +171,7 @@ static char *check_port(const struct pair *pair, const struct builder_port *port
 	/* Those of an endport are behind its own link, and read when that is back. */
 	if (!is_switch && !is_reached(pair->s, pair->reached, pair->index, port->num))
 		return wrong;
-	for (uint32_t i = 0; !wrong && i < port->p_keys.n_blocks; i++)
+	for (uint32_t i = 0; !wrong && i < trust_n_blocks(&port->p_keys); i++)
 		wrong = check_p_key_block(pair, port, i);
 	return wrong;
 }

@@ -351,13 +351,13 @@ START_TEST(test_tables)
 	memset(block, 7, sizeof(block));
 	ck_assert_ptr_null(trust_get(&node, &table, 0, 64));
 	trust_set(&node, 1, &table, 3, 64, block);
-	ck_assert_uint_eq(table.n_blocks, 4);
+	ck_assert_uint_eq(trust_n_blocks(&table), 4);
 	ck_assert_ptr_null(trust_get(&node, &table, 2, 64));
 	trust_reserve(&table, 10, 64);
 	ck_assert_mem_eq(trust_get(&node, &table, 3, 64), block, 64);
 	ck_assert_ptr_null(trust_get(&node, &table, 9, 64));
 	trust_reserve(&table, 2, 64);
-	ck_assert_uint_eq(table.n_blocks, 10);
+	ck_assert_uint_eq(trust_n_blocks(&table), 10);
 	trust_set(&node, 1, &table, 1, 64, block);
 	ck_assert(trust_is_older(&table, 3, 1));
 	trust_set(&node, 1, &table, 3, 64, block); /* written again */
