@@ -8,6 +8,7 @@
 #include "complib/range.h"
 #include "iba/iba.h"
 #include "sm/state_file.h"
+#include "sm/state_writer.h"
 
 struct entry {
 	uint64_t guid;
@@ -214,13 +215,24 @@ bool guid2lid_is_saved(const struct guid2lid *map)
 	return !map->file || !map->dirty;
 }
 
-bool guid2lid_save(struct guid2lid *map, bool fsync_it)
+static void not_saved(void *arg)
+{
+	((struct guid2lid *)arg)->dirty = true;
+}
+
+bool guid2lid_save(struct guid2lid *map, struct state_writer *writer, bool fsync_it)
 {
 	g_autofree char *text = NULL;
 
 	if (guid2lid_is_saved(map))
 		return true;
 	text = guid2lid_format(map);
+	if (writer) {
+		map->dirty = false;
+		state_writer_put(writer, map->file, "LIDs", g_steal_pointer(&text), fsync_it,
+				 not_saved, map);
+		return true;
+	}
 	map->dirty = !state_save(map->log, map->file, "LIDs", text, 0644, fsync_it);
 	return !map->dirty;
 }

@@ -13,6 +13,7 @@
 #include "complib/log.h"
 
 struct guid2lid;
+struct state_writer;
 
 /* directory NULL: nothing is kept. A line that makes no sense is logged and left out. */
 struct guid2lid *guid2lid_new(const char *directory, struct log *log);
@@ -40,9 +41,12 @@ void guid2lid_each(const struct guid2lid *map,
 /* Counts up with each change, from 1. */
 uint64_t guid2lid_changes(const struct guid2lid *map);
 
-/* Writes the file if something changed: new file, fsync if wanted, rename. Errors are logged. */
-bool guid2lid_save(struct guid2lid *map, bool fsync_it);
-/* Whether the file has all that is known. */
+/*
+ * Writes the file if something changed: new file, fsync if wanted, rename. Errors are logged.
+ * writer: has it written beside, and true says that it will; NULL: here and now.
+ */
+bool guid2lid_save(struct guid2lid *map, struct state_writer *writer, bool fsync_it);
+/* Whether the file has all that is known, or is about to. */
 bool guid2lid_is_saved(const struct guid2lid *map);
 
 #endif

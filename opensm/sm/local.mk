@@ -54,6 +54,7 @@ libsm_a_SOURCES = \
 	opensm/sm/sm_asker.c \
 	opensm/sm/sm_info.c \
 	opensm/sm/state_file.c opensm/sm/state_file.h \
+	opensm/sm/state_writer.c opensm/sm/state_writer.h \
 	opensm/sm/steps.def \
 	opensm/sm/sweep.c \
 	opensm/sm/table_reader.c \

@@ -84,8 +84,10 @@ static const uint16_t *known_block(const struct builder_node *node, uint32_t blo
 /* Most subnets have groups for few blocks, and many switches: the room doubles when need be. */
 static void reserve(struct builder_node *node, uint32_t block)
 {
-	uint32_t n = 1u << g_bit_storage(block);
+	uint32_t n = 1;
 
+	while (n <= block)
+		n *= 2;
 	trust_reserve(&node->mft, n * IBA_MFT_POSITIONS, BLOCK_BYTES);
 }
 

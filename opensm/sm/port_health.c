@@ -21,6 +21,7 @@
 
 #include "sm/sm_private.h"
 #include "sm/state_file.h"
+#include "sm/state_writer.h"
 #include "sm/unhealthy.h"
 
 #define SAVE_NS NS_PER_S	      /* after a change */
@@ -83,16 +84,15 @@ static void publish(struct sm *sm)
 static void save(struct sm *sm)
 {
 	struct port_health *health = sm->port_health;
-	g_autofree char *text = NULL;
 
 	if (!health->changed)
 		return;
 	health->changed = false;
 	if (!health->file || sm->dry)
 		return;
-	text = unhealthy_format(health->unhealthy, actor_now(sm->actor));
-	state_save(sm->log, health->file, "unhealthy ports", text, 0644,
-		   sm->options->fsync_high_avail_files);
+	state_writer_put(sm->writer, health->file, "unhealthy ports",
+			 unhealthy_format(health->unhealthy, actor_now(sm->actor)),
+			 sm->options->fsync_high_avail_files, NULL, NULL);
 }
 
 static void changed(struct sm *sm)

@@ -685,6 +685,6 @@ enum step_result step_publish(struct sm *sm)
 	replicate_lids(sm);
 	replicate_path_sls(sm);
 	other_sms_tell_replicator(sm); /* who came in this sweep has LIDs by now */
-	guid2lid_save(sm->guid2lid, sm->options->fsync_high_avail_files);
+	guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
 	return STEP_NEXT;
 }

@@ -10,6 +10,7 @@
 #include "policy/route_files.h"
 #include "sm/other_sm.h"
 #include "sm/sm_private.h"
+#include "sm/state_writer.h"
 
 static void on_sweep_wanted(void *arg, uint64_t reasons)
 {
@@ -103,6 +104,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->local->ports = g_new0(struct builder_port, 1);
 	sm->first_act = (uint32_t)(runtime_now(context->rt) * UINT64_C(0x9E3779B97F4A7C15) >> 32);
 	builder_hold(sm->local);
+	sm->writer = state_writer_new(context, sm->actor);
 	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);
 	sm->routes = routes_new();
 	sm->path_sls = path_sls_new(context->cache_dir, context->log);
@@ -224,6 +226,7 @@ void sm_free(struct sm *sm)
 	mc_groups_unref(sm->groups);
 	builder_free(sm->builder);
 	builder_release(sm->local);
+	state_writer_free(sm->writer);
 	guid2lid_free(sm->guid2lid);
 	path_sls_free(sm->path_sls);
 	keys_free(sm);

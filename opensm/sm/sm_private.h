@@ -90,6 +90,7 @@ struct table_reader; /* table_reader.c */
 struct audit;	     /* audit.c */
 struct mastership;   /* mastership.c */
 struct other_sms;    /* other_sm.h */
+struct state_writer; /* state_writer.h */
 struct keys;	     /* keys.h */
 struct dry;	     /* dry_send.c */
 struct port_health;  /* port_health.c */
@@ -148,6 +149,7 @@ struct sm {
 	struct audit *audit;
 	struct mastership *mastership;
 	struct other_sms *others;
+	struct state_writer *writer;
 	struct dry *dry;   /* of a dry run: no Set leaves; NULL: it is none */
 	struct port_health *port_health;
 	struct takeover takeover;

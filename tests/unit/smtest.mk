@@ -35,6 +35,11 @@ tests_unit_test_plan_LDADD = $(LIBS_SM) $(CHECK_LIBS)
 tests_unit_test_guid2lid_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_guid2lid_LDADD = $(LIBS_SM) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_state_writer
+TESTS += tests/unit/test_state_writer
+tests_unit_test_state_writer_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_state_writer_LDADD = $(LIBS_SM) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_sm_election
 TESTS += tests/unit/test_sm_election
 tests_unit_test_sm_election_CFLAGS = $(TEST_CFLAGS)

@@ -186,7 +186,7 @@ START_TEST(test_bad_line_twice)
 		check(1, 1, 1);
 		ck_assert_uint_eq(entries(), 1);
 		ck_assert(g_file_test(bad, G_FILE_TEST_IS_REGULAR));
-		ck_assert(guid2lid_save(map, true)); /* there is nothing new */
+		ck_assert(guid2lid_save(map, NULL, true)); /* there is nothing new */
 		if (i == 0)
 			g_clear_pointer(&map, guid2lid_free);
 	}
@@ -201,7 +201,7 @@ START_TEST(test_directory_instead_of_file)
 	ck_assert_ptr_nonnull(strstr(text->str, "guid2lid"));
 	ck_assert(g_file_test(bad, G_FILE_TEST_IS_DIR));
 	guid2lid_set(map, 1, 1, 1);
-	ck_assert(guid2lid_save(map, true));
+	ck_assert(guid2lid_save(map, NULL, true));
 	ck_assert(g_file_test(file, G_FILE_TEST_IS_REGULAR));
 }
 END_TEST
@@ -213,7 +213,7 @@ START_TEST(test_fifo_instead_of_file)
 	ck_assert_uint_eq(entries(), 0);
 	ck_assert_ptr_nonnull(strstr(text->str, "is a FIFO"));
 	guid2lid_set(map, 1, 1, 1);
-	ck_assert(guid2lid_save(map, true));
+	ck_assert(guid2lid_save(map, NULL, true));
 	ck_assert(g_file_test(file, G_FILE_TEST_IS_REGULAR));
 }
 END_TEST
@@ -225,10 +225,10 @@ START_TEST(test_missing_directory)
 	map = guid2lid_new(missing, logger);
 	ck_assert_uint_eq(text->len, 0); /* there was no last run */
 	guid2lid_set(map, 1, 1, 1);
-	ck_assert(!guid2lid_save(map, true));
-	ck_assert(!guid2lid_save(map, true)); /* not forgotten */
+	ck_assert(!guid2lid_save(map, NULL, true));
+	ck_assert(!guid2lid_save(map, NULL, true)); /* not forgotten */
 	ck_assert_uint_eq(g_mkdir(missing, 0700), 0);
-	ck_assert(guid2lid_save(map, true));
+	ck_assert(guid2lid_save(map, NULL, true));
 	g_free(file);
 	file = g_build_filename(missing, "guid2lid", NULL);
 	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
@@ -257,7 +257,7 @@ START_TEST(test_unreadable)
 	ck_assert_uint_eq(entries(), 0);
 	ck_assert(g_file_test(bad, G_FILE_TEST_EXISTS));
 	guid2lid_set(map, 2, 2, 1);
-	ck_assert(guid2lid_save(map, false));
+	ck_assert(guid2lid_save(map, NULL, false));
 	ck_assert(g_file_test(bad, G_FILE_TEST_EXISTS));
 }
 END_TEST
@@ -268,10 +268,10 @@ START_TEST(test_unwritable)
 	g_chmod(directory, 0500);
 	map = guid2lid_new(directory, logger);
 	guid2lid_set(map, 1, 1, 1);
-	ck_assert(!guid2lid_save(map, false));
+	ck_assert(!guid2lid_save(map, NULL, false));
 	ck_assert_ptr_nonnull(strstr(text->str, "could not be kept"));
 	g_chmod(directory, 0700);
-	ck_assert(guid2lid_save(map, false));
+	ck_assert(guid2lid_save(map, NULL, false));
 }
 END_TEST
 
@@ -288,7 +288,7 @@ START_TEST(test_no_directory)
 	map = guid2lid_new(NULL, logger);
 	guid2lid_set(map, 1, 4, 4);
 	check(1, 4, 4);
-	ck_assert(guid2lid_save(map, true));
+	ck_assert(guid2lid_save(map, NULL, true));
 }
 END_TEST
 
@@ -298,7 +298,7 @@ START_TEST(test_round_trip)
 	for (uint64_t i = 1; i <= 5000; i++)
 		guid2lid_set(map, i * UINT64_C(0x9E3779B97F4A7C15), 8 * i, 1u << i % 4);
 	guid2lid_remove(map, UINT64_C(0x9E3779B97F4A7C15));
-	ck_assert(guid2lid_save(map, _i));
+	ck_assert(guid2lid_save(map, NULL, _i));
 	guid2lid_free(map);
 	map = guid2lid_new(directory, logger);
 	ck_assert_uint_eq(entries(), 4999);
@@ -315,10 +315,10 @@ START_TEST(test_saves_only_changes)
 	g_remove(file);
 	guid2lid_set(map, 1, 1, 1);
 	guid2lid_remove(map, 2);
-	ck_assert(guid2lid_save(map, false));
+	ck_assert(guid2lid_save(map, NULL, false));
 	ck_assert(!g_file_test(file, G_FILE_TEST_EXISTS));
 	guid2lid_clear(map);
-	ck_assert(guid2lid_save(map, false));
+	ck_assert(guid2lid_save(map, NULL, false));
 	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
 	ck_assert_uint_eq(entries(), 0);
 }

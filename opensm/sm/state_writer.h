@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Writes files of what is remembered (state_file.h) beside the sweep: a disk that hangs holds up
+ * nothing but them. What nobody may rely on before it is on the disk is written by state_save().
+ */
+#ifndef SM_STATE_WRITER_H
+#define SM_STATE_WRITER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "core/context.h"
+
+struct state_writer;
+
+/* Belongs to that actor, as all calls do. */
+struct state_writer *state_writer_new(struct context *context, struct actor *owner);
+void state_writer_free(struct state_writer *writer); /* after the pool for files has ended */
+
+/*
+ * Has a file written as soon as what was put before is; of several texts that wait the last one.
+ * what: a literal, for messages; text: taken over. Errors are logged, and failed(arg), if it is not
+ * NULL, is called then.
+ */
+void state_writer_put(struct state_writer *writer, const char *file, const char *what, char *text,
+		      bool fsync_it, void (*failed)(void *arg), void *arg);
+
+#endif
