@@ -24,6 +24,7 @@ struct pool {
 	struct message *head, **tail; /* these and the rest under lock */
 	unsigned int idle;
 	bool closing;
+	_Atomic uint64_t began; /* when a message was taken last; 0: all are done with */
 };
 
 /* NULL when the pool closes and nothing is queued any more. */
@@ -54,8 +55,11 @@ static void *pool_thread(void *arg)
 
 	if (pool->background)
 		setpriority(PRIO_PROCESS, (id_t)gettid(), BACKGROUND_NICE);
-	while ((msg = pool_take(pool)))
+	while ((msg = pool_take(pool))) {
+		atomic_store(&pool->began, runtime_now(pool->rt));
 		msg->run(msg);
+		atomic_store(&pool->began, 0);
+	}
 	return NULL;
 }
 
@@ -78,6 +82,13 @@ static struct pool *make_pool(struct runtime *rt, const char *name, unsigned int
 	for (unsigned int i = 0; i < pool->count; i++)
 		thread_start(&pool->threads[i], name, pool_thread, pool);
 	return pool;
+}
+
+uint64_t pool_busy_ns(struct pool *pool)
+{
+	uint64_t began = atomic_load(&pool->began);
+
+	return began ? runtime_now(pool->rt) - began : 0;
 }
 
 struct pool *pool_new(struct runtime *rt, const char *name, unsigned int threads)

@@ -118,6 +118,8 @@ struct pool *pool_new(struct runtime *rt, const char *name, unsigned int threads
  */
 struct pool *pool_new_background(struct runtime *rt, const char *name, unsigned int threads);
 void pool_post(struct pool *pool, struct message *msg);
+/* For how long one of one thread has been at the same message. */
+uint64_t pool_busy_ns(struct pool *pool);
 void pool_free(struct pool *pool); /* runs what is queued, then joins */
 
 #endif

@@ -15,6 +15,7 @@
 #include "sm/unhealthy.h"
 
 #define DEVICES_TOLD 20
+#define FILES_HANG_NS (60 * NS_PER_S)
 #define NAME_SIZE 160
 
 struct verdict {
@@ -185,6 +186,10 @@ static void judge_files(struct verdict *verdict)
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "LIDs or M_Keys of ports could not be written, so that the next start "
 			    "does not know them; the log has why");
+	if (pool_busy_ns(verdict->call->context->files) > FILES_HANG_NS)
+		add_problem(verdict, CONTROL_FILES_BAD, "files",
+			    "a file of the cache or dump directory is being written for more than "
+			    "a minute: the disk may hang");
 	if (log_is_astray(verdict->call->context->log))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "the log could not be opened again at SIGUSR1: lines still go to the "

@@ -672,6 +672,44 @@ START_TEST(test_pool_runs_all)
 }
 END_TEST
 
+struct long_work {
+	struct message msg; /* first */
+	struct gate began, may_end;
+};
+
+static void long_work_run(struct message *msg)
+{
+	struct long_work *work = (struct long_work *)msg;
+
+	gate_open(&work->began);
+	ck_assert(gate_wait(&work->may_end, 1));
+}
+
+/* Of what takes long it tells how long that has been so; and that it is over. */
+START_TEST(test_pool_busy)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct pool *pool = pool_new_background(rt, "pool", 1);
+	struct long_work work = {.msg.run = long_work_run};
+	uint64_t first;
+
+	gate_init(&work.began);
+	gate_init(&work.may_end);
+	ck_assert_uint_eq(pool_busy_ns(pool), 0);
+	pool_post(pool, &work.msg);
+	ck_assert(gate_wait(&work.began, 1));
+	first = pool_busy_ns(pool);
+	g_usleep(20000);
+	ck_assert_uint_ge(pool_busy_ns(pool), first + 20 * NS_PER_MS);
+	gate_open(&work.may_end);
+	for (unsigned int i = 0; i < 10000 && pool_busy_ns(pool); i++)
+		g_usleep(1000);
+	ck_assert_uint_eq(pool_busy_ns(pool), 0);
+	pool_free(pool);
+	runtime_free(rt);
+}
+END_TEST
+
 /* Three times 'f', and the other one, which is due later; a machine may be too busy to run any of
  * them before all are due, and a timer that restarts comes after what was due then. */
 static void assert_ticks(const GString *out, char other)
@@ -875,6 +913,7 @@ static TCase *real_case(void)
 	tcase_add_test(tcase, test_stop_while_posting);
 	tcase_add_test(tcase, test_stop_drops_the_rest);
 	tcase_add_test(tcase, test_pool_runs_all);
+	tcase_add_test(tcase, test_pool_busy);
 	tcase_add_test(tcase, test_thread_timers);
 	tcase_add_test(tcase, test_attached_timers);
 	tcase_add_test(tcase, test_attached_stops_itself);
