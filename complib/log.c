@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The log: see log.h. Any thread writes; the lock covers time stamp, size and write, so that lines
- * are whole and in order of time. Whether a line is wanted is decided without the lock: flags are
- * atomic, and the modules with flags of their own form a list that only grows.
+ * are whole and in order of time. With log_start_writer() they wait in a queue, under that lock,
+ * for a thread to which the file belongs: only that one ever waits for the disk.
+ *
+ * Whether a line is wanted is decided without the lock: flags are atomic, and the modules with
+ * flags of their own form a list that only grows.
  *
  * The text is often a peer's (node descriptions, service names), so it may not end its line and
  * forge another one, nor send the operator's terminal escape sequences: see append_escaped.
@@ -10,6 +13,7 @@
  * A line that cannot be written is counted, not waited for; the count is written as soon as the
  * file takes lines again. Nothing here ends the daemon.
  */
+#define _GNU_SOURCE /* pthread_timedjoin_np */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,11 +24,14 @@
 
 #include <complib/log.h>
 
+#include "actor_private.h"
 #include "log_private.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define MODULE_UNSET (1U << 31)			/* no flags of its own any more */
 #define COMPLAINT_INTERVAL (60 * NS_PER_SECOND) /* about the log itself */
+#define QUEUE_MAX (4u << 20)			/* octets that wait for the disk */
+#define END_S 2					/* for these, at the end */
 
 enum log_kind {
 	LOG_KIND_NULL,
@@ -39,6 +46,22 @@ struct module {
 	atomic_uint flags;
 };
 
+/* What the writer is to do: write a line, or go on in another file. */
+struct entry {
+	char *line; /* NULL: fresh */
+	size_t length;
+	struct sink fresh;
+};
+
+struct writer {
+	pthread_t thread;
+	pthread_cond_t wake;
+	GQueue entries; /* these and the rest under the log's lock */
+	size_t octets;
+	uint64_t dropped; /* lines since the last entry, for want of room */
+	bool ending;
+};
+
 struct log {
 	enum log_kind kind;
 	atomic_uint flags;
@@ -50,16 +73,22 @@ struct log {
 	GString *capture;
 	bool journal;	   /* stdout or stderr is the system's journal */
 	bool into_journal; /* and the log is there */
+	bool is_stderr;
 	const char *const *message_ids;
 	GPtrArray *fields; /* "NAME=value", for the journal */
-	struct sink sink, milestones;
-	uint64_t max_bytes;
-	bool flush;
+	struct writer *writer; /* NULL: lines are written at once */
+	struct sink milestones;
+	atomic_ullong max_bytes;
+	atomic_bool flush;
 	uint64_t (*now)(void *arg);
 	void *now_arg;
-	atomic_bool astray; /* see log_is_astray() */
-	uint64_t lost; /* lines since the file last took one */
 	struct log_limit complaints;
+
+	/* The writer's, if there is one; else under lock. */
+	struct sink sink;
+	uint64_t lost; /* lines since the file last took one */
+
+	atomic_bool astray; /* see log_is_astray() */
 };
 
 static struct log *log_alloc(enum log_kind kind, unsigned int flags)
@@ -109,6 +138,7 @@ struct log *log_new(const struct log_config *config, GError **error)
 		sink_use(&log->sink, STDOUT_FILENO);
 	} else if (strcmp(config->file, "stderr") == 0) {
 		sink_use(&log->sink, STDERR_FILENO);
+		log->is_stderr = true;
 	} else {
 		log->path = g_strdup(config->file);
 		err = sink_open(&log->sink, log->path, !config->append);
@@ -120,25 +150,6 @@ struct log *log_new(const struct log_config *config, GError **error)
 		    "cannot open log file %s: %s", config->file, g_strerror(err));
 	log_free(log);
 	return NULL;
-}
-
-void log_free(struct log *log)
-{
-	struct module *module = atomic_load(&log->modules);
-
-	while (module) {
-		struct module *next = module->next;
-
-		g_free(module->name);
-		g_free(module);
-		module = next;
-	}
-	sink_close(&log->sink);
-	pthread_mutex_destroy(&log->lock);
-	g_free(log->path);
-	g_free(log->prefix);
-	g_ptr_array_unref(log->fields);
-	g_free(log);
 }
 
 void log_set_flags(struct log *log, unsigned int flags)
@@ -221,16 +232,12 @@ void log_set_clock(struct log *log, uint64_t (*now)(void *arg), void *arg)
 
 void log_set_flush(struct log *log, bool flush)
 {
-	pthread_mutex_lock(&log->lock);
-	log->flush = flush;
-	pthread_mutex_unlock(&log->lock);
+	atomic_store(&log->flush, flush);
 }
 
 void log_set_max_bytes(struct log *log, uint64_t max_bytes)
 {
-	pthread_mutex_lock(&log->lock);
-	log->max_bytes = max_bytes;
-	pthread_mutex_unlock(&log->lock);
+	atomic_store(&log->max_bytes, max_bytes);
 }
 
 void log_set_prefix(struct log *log, const char *prefix)
@@ -307,7 +314,7 @@ static void tell_elsewhere(const struct log *log, const char *text)
 	struct sink other;
 
 	log_to_syslog(SYSLOG_ERROR, log->prefix, text);
-	if (log->sink.fd == STDERR_FILENO)
+	if (log->is_stderr)
 		return;
 	sink_use(&other, STDERR_FILENO);
 	sink_write(&other, text, strlen(text), false);
@@ -330,24 +337,25 @@ static void complain(struct log *log, int err)
 	tell_elsewhere(log, text);
 }
 
-/* Under lock. A line of the log about itself; 0 or an errno. */
+/* Who writes to the file. A line of the log about itself; 0 or an errno. */
 static int write_note(struct log *log, const char *format, uint64_t number)
 {
 	g_autoptr(GString) note = g_string_sized_new(128);
 
 	append_header(log, note, LOG_ERROR);
 	g_string_append_printf(note, format, number);
-	return sink_write(&log->sink, note->str, note->len, log->flush);
+	return sink_write(&log->sink, note->str, note->len, atomic_load(&log->flush));
 }
 
-/* Under lock. */
-static void write_sink(struct log *log, const GString *line)
+/* Who writes to the file; 0 or an errno. */
+static int write_sink(struct log *log, const char *line, size_t length)
 {
+	uint64_t max_bytes = atomic_load(&log->max_bytes);
 	int err = 0;
 
-	if (sink_limit(&log->sink, line->len, log->max_bytes))
+	if (sink_limit(&log->sink, length, max_bytes))
 		err = write_note(log, "log truncated: it reached %" G_GUINT64_FORMAT " bytes\n",
-				 log->max_bytes);
+				 max_bytes);
 	if (!err && log->lost) {
 		err = write_note(log, "%" G_GUINT64_FORMAT " lines of the log were lost\n",
 				 log->lost);
@@ -355,11 +363,112 @@ static void write_sink(struct log *log, const GString *line)
 			log->lost = 0;
 	}
 	if (!err)
-		err = sink_write(&log->sink, line->str, line->len, log->flush);
-	if (err) {
-		log->lost++;
-		complain(log, err);
+		err = sink_write(&log->sink, line, length, atomic_load(&log->flush));
+	log->lost += err != 0;
+	return err;
+}
+
+/* ---- the writer ---- */
+
+/* Under lock. */
+static void enqueue(struct writer *writer, struct entry entry)
+{
+	g_queue_push_tail(&writer->entries, g_memdup2(&entry, sizeof(entry)));
+	writer->octets += entry.length;
+	pthread_cond_signal(&writer->wake);
+}
+
+/* Under lock. The line is taken over. */
+static void enqueue_line(struct writer *writer, char *line, size_t length)
+{
+	if (writer->octets + length > QUEUE_MAX) {
+		writer->dropped++;
+		g_free(line);
+		return;
 	}
+	enqueue(writer, (struct entry){.line = line, .length = length});
+}
+
+/* Under lock. NULL: there is nothing left, and there will be nothing. */
+static struct entry *dequeue(struct log *log)
+{
+	struct writer *writer = log->writer;
+	struct entry *entry;
+
+	while (!writer->entries.length && !writer->ending)
+		pthread_cond_wait(&writer->wake, &log->lock);
+	entry = g_queue_pop_head(&writer->entries);
+	if (entry)
+		writer->octets -= entry->length;
+	return entry;
+}
+
+static int do_entry(struct log *log, struct entry *entry)
+{
+	int err = 0;
+
+	if (entry->line) {
+		err = write_sink(log, entry->line, entry->length);
+	} else {
+		sink_close(&log->sink);
+		log->sink = entry->fresh;
+	}
+	g_free(entry->line);
+	g_free(entry);
+	return err;
+}
+
+static void *writer_main(void *arg)
+{
+	struct log *log = arg;
+	struct entry *entry;
+
+	pthread_mutex_lock(&log->lock);
+	while ((entry = dequeue(log))) {
+		uint64_t dropped = log->writer->dropped;
+		int err;
+
+		log->writer->dropped = 0;
+		pthread_mutex_unlock(&log->lock);
+		log->lost += dropped;
+		err = do_entry(log, entry);
+		pthread_mutex_lock(&log->lock);
+		if (err)
+			complain(log, err);
+	}
+	pthread_mutex_unlock(&log->lock);
+	return NULL;
+}
+
+void log_start_writer(struct log *log)
+{
+	if (log->kind != LOG_KIND_SINK || !log->sink.regular || log->writer)
+		return;
+	log->writer = g_new0(struct writer, 1);
+	g_queue_init(&log->writer->entries);
+	pthread_cond_init(&log->writer->wake, NULL);
+	thread_start(&log->writer->thread, "log", writer_main, log);
+}
+
+/* False: it does not end, as the disk hangs. */
+static bool end_writer(struct log *log)
+{
+	struct writer *writer = log->writer;
+	struct timespec until;
+
+	if (!writer)
+		return true;
+	pthread_mutex_lock(&log->lock);
+	writer->ending = true;
+	pthread_cond_signal(&writer->wake);
+	pthread_mutex_unlock(&log->lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += END_S;
+	if (pthread_timedjoin_np(writer->thread, NULL, &until) != 0)
+		return false;
+	pthread_cond_destroy(&writer->wake);
+	g_free(writer);
+	return true;
 }
 
 /* Under lock. Who does not read there misses nothing that the log lacks. */
@@ -411,10 +520,33 @@ static void write_elsewhere(struct log *log, unsigned int level, const char *fil
 		log_to_syslog(severity_of(level), log->prefix, text);
 }
 
+void log_free(struct log *log)
+{
+	struct module *module = atomic_load(&log->modules);
+
+	while (module) {
+		struct module *next = module->next;
+
+		g_free(module->name);
+		g_free(module);
+		module = next;
+	}
+	if (!end_writer(log))
+		return; /* it may still be at it */
+	sink_close(&log->sink);
+	pthread_mutex_destroy(&log->lock);
+	g_free(log->path);
+	g_free(log->prefix);
+	g_ptr_array_unref(log->fields);
+	g_free(log);
+}
+
 /* Under lock. A line with its header, whose text begins at that offset. */
 static void write_line(struct log *log, unsigned int level, const char *file_c, GString *line,
 		       size_t header)
 {
+	int err;
+
 	if (log->into_journal) {
 		if (write_journal(log, level, file_c, line->str + header))
 			return;
@@ -424,7 +556,13 @@ static void write_line(struct log *log, unsigned int level, const char *file_c, 
 		g_string_prepend(line, mark);
 	}
 	g_string_append_c(line, '\n');
-	write_sink(log, line);
+	if (log->writer) {
+		enqueue_line(log->writer, g_strndup(line->str, line->len), line->len);
+		return;
+	}
+	err = write_sink(log, line->str, line->len);
+	if (err)
+		complain(log, err);
 }
 
 /* The old file, which nobody may find any more, has the line, too. */
@@ -451,8 +589,12 @@ bool log_reopen(struct log *log)
 	if (err || !log->path)
 		return !err;
 	pthread_mutex_lock(&log->lock);
-	sink_close(&log->sink);
-	log->sink = fresh;
+	if (log->writer) {
+		enqueue(log->writer, (struct entry){.fresh = fresh});
+	} else {
+		sink_close(&log->sink);
+		log->sink = fresh;
+	}
 	pthread_mutex_unlock(&log->lock);
 	return true;
 }

@@ -284,6 +284,7 @@ static bool program_build(struct program *program, GError **error)
 	program->log = logging_open(options, error);
 	if (!program->log)
 		return false;
+	log_start_writer(program->log);
 	log_milestone(program->log, START, "OpenSM " PACKAGE_VERSION);
 	warn_unfinished(program);
 	if (program->options->daemon && notify_is_on())

@@ -5,7 +5,8 @@
  *	Nov 21 09:15:02 123456 [7F2A] 0x02 -> text
  *
  * The bracket holds the thread's number, the hex number the level bit. A log may be written from
- * any thread. Every line is written at once (one write() a line) so that milestones are visible.
+ * any thread. Every line is written at once (one write() a line) so that milestones are visible;
+ * with log_start_writer() as soon as the disk takes it.
  * LOG_SYS lines bear 0x80 and go to syslog as well, unless the log is stdout or stderr; with
  * milestones their text is on stdout too, for who started the daemon there. Where stdout or stderr
  * is the system's journal, what would go to it or to syslog goes there with severity and fields
@@ -52,7 +53,12 @@ struct log_config {
 struct log *log_new(const struct log_config *config, GError **error);
 struct log *log_new_null(void);			 /* writes nothing */
 struct log *log_new_capture(GString *into);	 /* for tests */
-void log_free(struct log *log);
+/*
+ * A regular file is written by a thread of its own from now on: a disk that hangs holds up nobody.
+ * Before other threads know the log. What is more than the thread can write is lost, and counted.
+ */
+void log_start_writer(struct log *log);
+void log_free(struct log *log); /* writes what waits, if the disk takes it in two seconds */
 
 void log_set_flags(struct log *log, unsigned int flags);
 unsigned int log_flags(const struct log *log);

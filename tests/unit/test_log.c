@@ -302,6 +302,34 @@ START_TEST(test_append_truncate_reopen)
 }
 END_TEST
 
+/* What was logged before log_reopen() is in the file before, though it is written later. */
+START_TEST(test_writer_moves_on)
+{
+	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
+	g_autofree char *path = temp_path(dir), *moved = g_strconcat(path, ".1", NULL);
+	g_autofree char *old = NULL, *fresh = NULL;
+	struct log_config config = {.file = path, .flags = LOG_INFO, .max_bytes = 100000};
+	struct log *log = log_new(&config, NULL);
+
+	log_start_writer(log);
+	for (int i = 0; i < 100; i++)
+		log_info(log, "before %d", i);
+	ck_assert_int_eq(g_rename(path, moved), 0);
+	ck_assert(log_reopen(log));
+	for (int i = 0; i < 100; i++)
+		log_info(log, "after %d", i);
+	log_free(log);
+	old = read_file(moved);
+	fresh = read_file(path);
+	ck_assert(strstr(old, "before 99\n") && !strstr(old, "after"));
+	ck_assert(strstr(fresh, "after 0\n") && strstr(fresh, "after 99\n"));
+	ck_assert(!strstr(fresh, "before"));
+	g_unlink(path);
+	g_unlink(moved);
+	g_rmdir(dir);
+}
+END_TEST
+
 START_TEST(test_open_error)
 {
 	struct log_config config = {.file = "/nonexistent/dir/x.log", .flags = LOG_INFO};
@@ -425,6 +453,7 @@ static void *writer_thread(void *arg)
 	return NULL;
 }
 
+/* With a writer, too. */
 START_TEST(test_threads)
 {
 	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
@@ -435,6 +464,8 @@ START_TEST(test_threads)
 	int next[THREADS] = {0};
 	g_auto(GStrv) lines = NULL;
 
+	if (_i)
+		log_start_writer(log);
 	for (int i = 0; i < THREADS; i++) {
 		writers[i] = (struct writer){.log = log, .index = i};
 		pthread_create(&writers[i].thread, NULL, writer_thread, &writers[i]);
@@ -514,7 +545,8 @@ static Suite *log_suite(void)
 	tcase_add_test(tcase, test_max_bytes);
 	tcase_add_test(tcase, test_full_device);
 	tcase_add_test(tcase, test_pipe);
-	tcase_add_test(tcase, test_threads);
+	tcase_add_loop_test(tcase, test_threads, 0, 2);
+	tcase_add_test(tcase, test_writer_moves_on);
 	tcase_add_test(tcase, test_limit);
 	suite_add_tcase(suite, tcase);
 	return suite;
