@@ -231,13 +231,16 @@ static void doubt_port(struct sm_request *request)
 	builder_mark(request->node);
 }
 
-/* One that lets nobody change them is told so once, and set without them. */
+/*
+ * One that lets nobody change them is told of once, and set without them. A second try may be
+ * refused for its state, which the first has set: see read_again().
+ */
 static bool refuses_speeds(const struct sm_request *request)
 {
 	struct builder_port *port = request->port;
 	struct iba_port_info want;
 
-	if (request->mad.result != MAD_STATUS || !request->speeds)
+	if (request->mad.result != MAD_STATUS || !request->speeds || request->tries > 1)
 		return false;
 	port_wanted(request->sm, port, &want);
 	port->refused_speeds = speeds_of(&want);
