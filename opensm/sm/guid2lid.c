@@ -22,6 +22,8 @@ struct guid2lid {
 	GHashTable *entries; /* uint64_t GUID -> struct entry, owned */
 	bool dirty;
 	uint64_t changes;
+	void (*failed)(void *arg); /* of a writer */
+	void *failed_arg;
 };
 
 struct loading {
@@ -215,9 +217,18 @@ bool guid2lid_is_saved(const struct guid2lid *map)
 	return !map->file || !map->dirty;
 }
 
+void guid2lid_watch(struct guid2lid *map, void (*failed)(void *arg), void *arg)
+{
+	map->failed = failed;
+	map->failed_arg = arg;
+}
+
 static void not_saved(void *arg)
 {
-	((struct guid2lid *)arg)->dirty = true;
+	struct guid2lid *map = arg;
+
+	map->dirty = true;
+	map->failed(map->failed_arg);
 }
 
 bool guid2lid_save(struct guid2lid *map, struct state_writer *writer, bool fsync_it)

@@ -18,6 +18,8 @@ struct state_writer;
 /* directory NULL: nothing is kept. A line that makes no sense is logged and left out. */
 struct guid2lid *guid2lid_new(const char *directory, struct log *log);
 void guid2lid_free(struct guid2lid *map);
+/* Calls failed(arg) when a writer of guid2lid_save() could not write. */
+void guid2lid_watch(struct guid2lid *map, void (*failed)(void *arg), void *arg);
 
 /* Takes in the text of such a file, named in messages; returns the number of bad lines. */
 unsigned int guid2lid_parse(struct guid2lid *map, const char *file, const char *text);

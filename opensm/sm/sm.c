@@ -88,6 +88,11 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_DESCRIPTIONS_WANTED, sm->actor, on_descriptions_wanted, sm);
 }
 
+static void on_lids_not_kept(void *arg)
+{
+	keys_remember(arg); /* which tells of both */
+}
+
 static struct sm *make(struct context *context, struct mad *mad, struct vendor *vendor)
 {
 	struct sm *sm = g_new0(struct sm, 1);
@@ -106,6 +111,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	builder_hold(sm->local);
 	sm->writer = state_writer_new(context, sm->actor);
 	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);
+	guid2lid_watch(sm->guid2lid, on_lids_not_kept, sm);
 	sm->routes = routes_new();
 	sm->path_sls = path_sls_new(context->cache_dir, context->log);
 	sm->program = program_new();

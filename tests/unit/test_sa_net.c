@@ -146,6 +146,7 @@ static void context_init(struct net *net)
 	context->pool_threads = 2;
 	context->pool = pool_new(net->rt, "pool", 2);
 	context->slow = pool_new(net->rt, "slow", 1);
+	context->routes = pool_new_background(net->rt, "routes", 1);
 	context->files = pool_new_background(net->rt, "files", 1);
 }
 
@@ -209,6 +210,7 @@ void net_stop(struct net *net)
 	vendor_close(net->client_port);
 	pool_free(net->context.pool);
 	pool_free(net->context.slow);
+	pool_free(net->context.routes);
 	pool_free(net->context.files);
 	if (net->answer)
 		vendor_mad_free(net->answer);
