@@ -42,11 +42,12 @@ struct context {
 	struct slot ports_policy;    /* struct ports_policy: replaced when the file is read again */
 	struct slot unhealthy_ports; /* struct of that name: replaced by the SM (sm/unhealthy.h) */
 	struct slot replica;	 /* struct replica: what a takeover found, for the SA to adopt */
-	struct slot later_partitions; /* GBytes: as partition_changes.h, of another MASTER */
+	struct slot later_partitions; /* GBytes: as partition_changes.h, of another SM */
 	struct slot replication; /* struct replication_status (ha/replicator.h) */
 	struct replicator *replicator; /* NULL: none */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
+	_Atomic uint64_t contested_until; /* another SM sets ports of the subnet, by the sm actor */
 	atomic_bool unkept;   /* LIDs or M_Keys of ports could not be written, by the sm actor */
 	struct counters counters;
 	const char *cache_dir;

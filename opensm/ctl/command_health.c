@@ -168,6 +168,17 @@ static void judge_devices(struct verdict *verdict)
 	unhealthy_ports_unref(ports);
 }
 
+static void judge_others(struct verdict *verdict)
+{
+	const struct context *context = verdict->call->context;
+
+	if (atomic_load(&context->sm_state) == IBA_SM_MASTER &&
+	    runtime_now(context->rt) < atomic_load(&context->contested_until))
+		add_problem(verdict, CONTROL_SUBNET_BAD, "sm",
+			    "another SM sets ports of this subnet and takes no part in the "
+			    "election: it has another sm_key, or allowed_sm_guids lacks it");
+}
+
 static void judge_files(struct verdict *verdict)
 {
 	const struct subnet *subnet = verdict->call->subnet;
@@ -245,6 +256,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	judge_subnet(&verdict);
 	judge_keys(&verdict);
 	judge_devices(&verdict);
+	judge_others(&verdict);
 	judge_files(&verdict);
 	warn_insecure(&verdict);
 	answer_begin(&builder);

@@ -16,6 +16,8 @@
  */
 #include "ctl/daemon.h"
 
+#include <inttypes.h>
+
 #include "core/traps.h"
 #include "ctl/check_config.h"
 #include "ctl/console_key.h"
@@ -131,6 +133,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
+	atomic_init(&context->contested_until, 0);
 	atomic_init(&context->unkept, context->cache_refused);
 	context->pool_threads = config->options->single_thread ? 1 : POOL_THREADS;
 	context->pool = pool_new(config->rt, "pool", context->pool_threads);
@@ -444,23 +447,61 @@ static void on_replica_adopted(void *arg, uint64_t value)
 	replica_unref(replica);
 }
 
+/* What another SM had, to be freed; NULL, unless this one is MASTER or not, as wanted. */
+static char *take_later_partitions(struct daemon *daemon, bool as_master)
+{
+	g_autoptr(GBytes) bytes = slot_take(&daemon->context.later_partitions);
+	bool is_master = atomic_load(&daemon->context.sm_state) == IBA_SM_MASTER;
+
+	if (!bytes || is_master != as_master)
+		return NULL;
+	return g_strndup(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes));
+}
+
+static uint64_t changes_serial(struct daemon *daemon)
+{
+	struct partition_rules *rules = slot_take(&daemon->context.partition_rules);
+	uint64_t serial = rules->changes ? rules->changes->serial : 0;
+
+	partition_rules_unref(rules);
+	return serial;
+}
+
 /* Two halves of the subnet had a master each, or one slept: the later change counts. */
 static void on_partitions_fetched(void *arg, uint64_t guid)
 {
 	struct daemon *daemon = arg;
-	g_autoptr(GBytes) bytes = slot_take(&daemon->context.later_partitions);
-	g_autofree char *text = NULL;
+	g_autofree char *text = take_later_partitions(daemon, true);
+	uint64_t own = changes_serial(daemon);
 
-	if (!bytes || atomic_load(&daemon->context.sm_state) != IBA_SM_MASTER)
-		return;
-	text = g_strndup(g_bytes_get_data(bytes, NULL), g_bytes_get_size(bytes));
-	if (!run_time_partitions_adopt(&daemon->context, text, true))
+	if (!text || !run_time_partitions_adopt(&daemon->context, text, true))
 		return;
 	log_sys_error(daemon->context.log,
 		      "partition members as SM 0x%016" G_GINT64_MODIFIER
-		      "x changed them while it was MASTER too count, for they are later",
-		      guid);
+		      "x changed them while it was MASTER too (serial %" PRIu64
+		      ") count, those that were changed here meanwhile (serial %" PRIu64 ") do not",
+		      guid, changes_serial(daemon), own);
 	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
+}
+
+/*
+ * What the master has is here, too, should both end. If this one was MASTER until now, its own
+ * changes are lost by that, unless the master has just fetched them or is about to.
+ */
+static void on_partitions_followed(void *arg, uint64_t deposed)
+{
+	struct daemon *daemon = arg;
+	g_autofree char *text = take_later_partitions(daemon, false);
+	uint64_t own = changes_serial(daemon);
+
+	if (!text || (deposed && run_time_partitions_are_older(&daemon->context, text)) ||
+	    !run_time_partitions_adopt(&daemon->context, text, false) || !deposed || !own)
+		return;
+	log_sys_error(daemon->context.log,
+		      "partition members that were changed here while this SM was MASTER too "
+		      "(serial %" PRIu64 ") do not count: those of the master (serial %" PRIu64
+		      ") do",
+		      own, changes_serial(daemon));
 }
 
 /* ---- qos-policy.conf ---- */
@@ -651,6 +692,8 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 			on_replica_adopted, daemon);
 	event_subscribe(&daemon->context.bus, EVENT_PARTITIONS_FETCHED, daemon->main,
 			on_partitions_fetched, daemon);
+	event_subscribe(&daemon->context.bus, EVENT_PARTITIONS_FOLLOWED, daemon->main,
+			on_partitions_followed, daemon);
 	return daemon;
 }
 

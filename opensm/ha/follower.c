@@ -32,6 +32,7 @@ struct follower {
 	bool complete;		 /* it is of this session */
 	bool behind;		 /* the master has told of more than came */
 	uint64_t heard_ns;
+	char *partitions; /* that were told last, of the session */
 };
 
 static void drop_transfer(struct follower *f)
@@ -42,6 +43,7 @@ static void drop_transfer(struct follower *f)
 static void end_session(struct follower *f)
 {
 	drop_transfer(f);
+	g_clear_pointer(&f->partitions, g_free);
 	f->bound = f->complete = f->behind = false;
 	f->session = f->candidate = ha_random(f->replicator);
 }
@@ -103,6 +105,23 @@ static bool apply(struct follower *f, const char **wrong)
 	return true;
 }
 
+/* Promised to who asked for them: on the disk here, too, should both SMs end at once. */
+static void tell_partitions(struct follower *f)
+{
+	struct replicator *r = f->replicator;
+	char *text = replica_text(f->replica, REPLICA_PARTITIONS);
+
+	if (!*text || g_strcmp0(text, f->partitions) == 0) {
+		g_free(text);
+		return;
+	}
+	g_free(f->partitions);
+	f->partitions = text;
+	slot_publish(&r->context->later_partitions, g_bytes_new(text, strlen(text)));
+	event_emit(&r->context->bus, EVENT_PARTITIONS_FOLLOWED, r->deposed);
+	r->deposed = false;
+}
+
 static uint8_t end_transfer(struct follower *f)
 {
 	const char *wrong;
@@ -124,6 +143,7 @@ static uint8_t end_transfer(struct follower *f)
 	f->complete = true;
 	f->behind = false;
 	f->heard_ns = actor_now(f->replicator->actor);
+	tell_partitions(f);
 	if (first) {
 		log_info(f->replicator->log,
 			 "replication: %u entries of SM 0x%016" G_GINT64_MODIFIER "x are here",
@@ -228,5 +248,6 @@ void follower_free(struct follower *f)
 {
 	drop_transfer(f);
 	replica_unref(f->replica);
+	g_free(f->partitions);
 	g_free(f);
 }

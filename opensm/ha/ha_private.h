@@ -27,6 +27,7 @@ struct replicator {
 	struct leader *leader;
 	struct follower *follower;
 	struct log_limit forged_log;
+	bool deposed;	      /* it led until it followed whom it follows now */
 	uint64_t held_serial; /* of the text that this one held when it led last; 0: none */
 	char *held;
 };

@@ -26,6 +26,7 @@
 /* Two masters that do not come to terms set each other's port again, but ever more seldom. */
 #define CONTESTS_AT_ONCE 4
 #define CONTESTS_MAX 10 /* doublings of a second */
+#define CONTESTED_NS (60 * NS_PER_S) /* so long after it was seen last the verdict is told */
 /* Who asks from behind a cable that is left out does so again and again. */
 #define BEYOND_NS (60 * NS_PER_S)
 
@@ -481,6 +482,9 @@ static bool contests(struct sm *sm)
 	struct mastership *ms = sm->mastership;
 	uint64_t now = actor_now(sm->actor), wait = contest_wait(ms);
 
+	/* Halves that are joined settle it in one; afterwards somebody has to do something. */
+	if (ms->contests > 2)
+		atomic_store(&sm->context->contested_until, now + CONTESTED_NS);
 	if (ms->contests && now - ms->contested_ns < wait)
 		return false;
 	if (now - ms->contested_ns > 2 * MAX(wait, poll_ns(sm)))

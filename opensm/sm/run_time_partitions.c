@@ -48,6 +48,18 @@ static bool take(struct context *context, const struct partition_rules *old,
 	return true;
 }
 
+bool run_time_partitions_are_older(struct context *context, const char *text)
+{
+	struct partition_rules *rules = slot_take(&context->partition_rules);
+	struct partition_changes *changes =
+		partition_changes_parse("replica", text, strlen(text), NULL);
+	bool older = changes && rules->changes && changes->serial < rules->changes->serial;
+
+	partition_changes_unref(changes);
+	partition_rules_unref(rules);
+	return older;
+}
+
 bool run_time_partitions_adopt(struct context *context, const char *text, bool only_newer)
 {
 	struct partition_rules *old = slot_take(&context->partition_rules);

@@ -10,6 +10,8 @@ struct sm;
 
 /* Tells the standbys, as MASTER, unless they know. */
 void run_time_partitions_replicate(struct sm *sm, const struct partition_changes *changes);
+/* Whether the text is of a lower serial than those that are there; not if it is bad. Any thread. */
+bool run_time_partitions_are_older(struct context *context, const char *text);
 /*
  * Publishes, and keeps, rules that go by what another master had; only_newer: unless those that
  * are there are newer. True if they are others now. Any thread.

@@ -543,6 +543,8 @@ END_TEST
 /* An SM of somebody else, by its SM_Key, is not followed and not obeyed. */
 START_TEST(other_sm_key)
 {
+	unsigned int telling = 0;
+
 	managers_add(m, "host-1", POLLS);
 	managers_add(m, "host-9", POLLS "sm_key 0x77\nsm_priority 9\n");
 	managers_start(m, 0);
@@ -557,6 +559,14 @@ START_TEST(other_sm_key)
 					counter_get(&daemon_context(m->sm[i].daemon)->counters,
 						    sweeps_heavy), 16);
 	scenario_check_log(m->s, "has another SM_Key", true);
+	for (unsigned int i = 0; i < 2; i++)
+		telling += atomic_load(&daemon_context(m->sm[i].daemon)->contested_until) >
+			   runtime_now(m->s->rt);
+	ck_assert_uint_ge(telling, 1); /* its health: that whose port the other one set last */
+	managers_kill(m, 1);
+	scenario_run_ms(m->s, 1200 * 1000); /* until it looks again */
+	ck_assert_uint_lt(atomic_load(&daemon_context(m->sm[0].daemon)->contested_until),
+			  runtime_now(m->s->rt));
 	ck_assert_ptr_null(strstr(m->story->str, "HANDOVER"));
 }
 END_TEST

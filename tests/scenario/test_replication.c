@@ -370,6 +370,66 @@ START_TEST(partitions_follow)
 }
 END_TEST
 
+/* The cables between the halves of a fat tree 4, with sm1 in one and sm2 in the other. */
+static void join_halves(bool joined)
+{
+	struct sim *sim = m->s->sim;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		g_autofree char *name = g_strdup_printf("core-%u-%u", i / 2, i % 2);
+
+		for (unsigned int port = 3; port <= 4; port++)
+			sim_link_set(sim, scenario_node(m->s, name), port, joined);
+	}
+}
+
+/* A change that was answered is on the standby's disk: it is there though both SMs die at once. */
+START_TEST(both_die)
+{
+	g_autofree char *request = NULL;
+	unsigned int host;
+	uint64_t serial;
+
+	begin("fattree:4", 1);
+	host = scenario_node(m->s, "host-5");
+	request = g_strdup_printf("0x12: 0x%" G_GINT64_MODIFIER "x=full",
+				  sim_port_guid(m->s->sim, host, 1));
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	serial = ask(0, request);
+	managers_kill(m, 0);
+	managers_kill(m, 1);
+	managers_start(m, 1);
+	managers_settle(m, 1, 10);
+	ck_assert(holds(host, 0x8012));
+	ck_assert_uint_gt(ask(1, "0x13: 0x7=full"), serial);
+	end();
+}
+END_TEST
+
+/* Both halves change partitions, the one that stays master as often or more: the log says it. */
+START_TEST(changes_are_lost)
+{
+	unsigned int host;
+
+	begin("fattree:4", 1);
+	host = scenario_node(m->s, "host-5");
+	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
+	join_halves(false);
+	scenario_run_ms(m->s, 12000);
+	ask(0, "0x12: 0x8=full");
+	if (_i)
+		ask(0, "0x12: 0x9=full");
+	ask(1, "0x14: 0x8=full");
+	join_halves(true);
+	managers_settle(m, 0, 20);
+	scenario_run_ms(m->s, 3000);
+	scenario_check_log(
+		m->s, "changed here while this SM was MASTER too (serial 2) do not count", true);
+	ck_assert(!holds(host, 0x8014));
+	end();
+}
+END_TEST
+
 /* What the console answers to a change, and after how many ms. */
 static char *ask_console(const char *line, unsigned int *ms)
 {
@@ -629,19 +689,6 @@ START_TEST(back_with_higher_rank)
 	end();
 }
 END_TEST
-
-/* The cables between the halves of a fat tree 4, with sm1 in one and sm2 in the other. */
-static void join_halves(bool joined)
-{
-	struct sim *sim = m->s->sim;
-
-	for (unsigned int i = 0; i < 4; i++) {
-		g_autofree char *name = g_strdup_printf("core-%u-%u", i / 2, i % 2);
-
-		for (unsigned int port = 3; port <= 4; port++)
-			sim_link_set(sim, scenario_node(m->s, name), port, joined);
-	}
-}
 
 /*
  * Each half has its master, and partition members are changed in that of lower rank, or in both but
@@ -945,6 +992,8 @@ int main(void)
 	tcase_add_test(tcase, there_and_back);
 	tcase_add_test(tcase, back_with_higher_rank);
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
+	tcase_add_test(tcase, both_die);
+	tcase_add_loop_test(tcase, changes_are_lost, 0, 2);
 	tcase_add_loop_test(tcase, master_for_the_second_time, 0, 2);
 	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 3);
 	tcase_add_test(tcase, the_unknown_member_is_gone);
