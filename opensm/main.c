@@ -24,6 +24,7 @@
 #include "ctl/cache.h"
 #include "ctl/check_config.h"
 #include "ctl/console.h"
+#include "ctl/console_tls.h"
 #include "ctl/daemon.h"
 #include "ctl/device.h"
 #include "ctl/dump.h"
@@ -463,6 +464,7 @@ int main(int argc, char **argv)
 
 	signals_hold();
 	file_guard_standard();
+	console_tls_init();
 	if (!options_load(&program.options, &request, argc, argv, warnings, &error))
 		return only_checks(argv) ? check_files(NULL, warnings, &error) : complain(error);
 	if (only_told(request))

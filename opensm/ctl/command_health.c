@@ -155,13 +155,14 @@ static void judge_devices(struct verdict *verdict)
 				fabric->ports[i].num) ||
 		    ++n > DEVICES_TOLD)
 			continue;
-		text = g_strdup_printf("nobody answers behind %s, whose link is up",
+		text = g_strdup_printf("nobody who can be taken in answers behind %s, whose link "
+				       "is up; the log has why",
 				       fabric_port_name(fabric, i, name, sizeof(name)));
 		add_problem(verdict, CONTROL_DEVICES_BAD, "device", text);
 	}
 	if (n > DEVICES_TOLD) {
 		g_autofree char *more =
-			g_strdup_printf("and nobody behind %u more", n - DEVICES_TOLD);
+			g_strdup_printf("nor behind %u more", n - DEVICES_TOLD);
 
 		add_problem(verdict, CONTROL_DEVICES_BAD, "device", more);
 	}

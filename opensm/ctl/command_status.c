@@ -183,6 +183,7 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 		[DAEMON_QOS] = "qos-policy.conf",
 		[DAEMON_PREFIX_ROUTES] = "prefix-routes.conf",
 		[DAEMON_PORTS_POLICY] = "hm_ports_health_policy_file",
+		[DAEMON_CONSOLE] = "a file of console_tls_cert, _key or _ca",
 	};
 	GVariantBuilder list, row, problems;
 

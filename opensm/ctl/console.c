@@ -243,6 +243,7 @@ static bool load_tls(struct console *console)
 	struct console_tls *tls = wanted ? console_tls_new(options, &error) : NULL;
 
 	options_unref(options);
+	daemon_refuse(console->env.daemon, DAEMON_CONSOLE, error ? error->message : NULL);
 	if (error) {
 		log_error(console->log, "%s; %s", error->message,
 			  console->tls ? "the certificate stays as it was"

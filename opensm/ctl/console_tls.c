@@ -83,6 +83,12 @@ static bool load_files(struct console_tls *tls, const struct options *options, G
 	       fail(error, "console_tls_ca: %s: %s", options->console_tls_ca, trouble->message);
 }
 
+/* What the GIO module reads when it is loaded; who has set it himself knows better. */
+void console_tls_init(void)
+{
+	g_setenv("G_TLS_GNUTLS_PRIORITY", "NORMAL:%COMPAT:-VERS-TLS1.0:-VERS-TLS1.1", FALSE);
+}
+
 struct console_tls *console_tls_new(const struct options *options, GError **error)
 {
 	struct console_tls *tls = g_new0(struct console_tls, 1);

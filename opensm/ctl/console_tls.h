@@ -11,6 +11,8 @@ struct console_tls;
 
 /* Whether the options ask for it: one of its files is named. */
 bool console_tls_is_wanted(const struct options *options);
+/* No TLS before 1.2. Before threads, and before anything of TLS. */
+void console_tls_init(void);
 /* Reads the files. NULL and error naming option and file: there is no console then. */
 struct console_tls *console_tls_new(const struct options *options, GError **error);
 void console_tls_free(struct console_tls *tls); /* NULL is fine */

@@ -183,7 +183,7 @@ static void on_finished(void *arg, uint64_t exit_code)
 /* ---- opensm.conf ---- */
 
 /* Until it is taken, why NULL; as long as it is the same, since when stays. */
-static void refuse(struct daemon *daemon, enum daemon_files files, const char *why)
+void daemon_refuse(struct daemon *daemon, enum daemon_files files, const char *why)
 {
 	struct refusal *refusal = &daemon->refusals[files];
 	g_autoptr(GDateTime) now = g_date_time_new_now_local();
@@ -207,7 +207,7 @@ static void note_reading(struct daemon *daemon, enum daemon_files files, const c
 
 	if (error && (asked || g_strcmp0(why, daemon->refusals[files].why) != 0))
 		log_error(daemon->context.log, "%s: %s", stays, why);
-	refuse(daemon, files, why);
+	daemon_refuse(daemon, files, why);
 }
 
 const struct refusal *daemon_refusal(const struct daemon *daemon, enum daemon_files files)
@@ -316,7 +316,7 @@ static bool take_changes(struct daemon *daemon, struct partition_changes *change
 		partition_rules_unref(new);
 		return false;
 	}
-	refuse(daemon, DAEMON_PARTITIONS, NULL);
+	daemon_refuse(daemon, DAEMON_PARTITIONS, NULL);
 	new->serial = serial;
 	slot_publish(&context->partition_rules, new);
 	event_emit(&context->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
@@ -778,7 +778,7 @@ void daemon_free(struct daemon *daemon)
 	actor_free(daemon->main);
 	daemon_context_clear(&daemon->context);
 	for (unsigned int i = 0; i < DAEMON_FILES; i++)
-		refuse(daemon, i, NULL);
+		daemon_refuse(daemon, i, NULL);
 	g_free(daemon->cache_dir);
 	g_free(daemon);
 }
@@ -838,7 +838,7 @@ bool daemon_reread(struct daemon *daemon, GError **error)
 	char *unfinished;
 
 	new = options_reread(old, NULL, check_config_restart, warnings, &wrong);
-	refuse(daemon, DAEMON_OPENSM_CONF, new ? NULL : wrong->message);
+	daemon_refuse(daemon, DAEMON_OPENSM_CONF, new ? NULL : wrong->message);
 	unfinished = new ? options_tell_unfinished(new, old) : NULL;
 	if (unfinished)
 		g_ptr_array_add(warnings, unfinished);

@@ -50,6 +50,7 @@ enum daemon_files {
 	DAEMON_QOS,
 	DAEMON_PREFIX_ROUTES,
 	DAEMON_PORTS_POLICY,
+	DAEMON_CONSOLE,
 	DAEMON_FILES
 };
 struct refusal {
@@ -57,6 +58,8 @@ struct refusal {
 	char *since; /* local time */
 };
 const struct refusal *daemon_refusal(const struct daemon *daemon, enum daemon_files files);
+/* Of who reads files himself; why NULL: they were taken. */
+void daemon_refuse(struct daemon *daemon, enum daemon_files files, const char *why);
 /* The files of the routing options only. */
 void daemon_reread_routes(struct daemon *daemon);
 /* partitions.conf only: true if it says something new, which counts once a sweep takes it. */

@@ -235,6 +235,24 @@ def renewal(made):
         daemon.child.send_signal(signal.SIGHUP)
         check('a wrong one is told', daemon.wait_log('the certificate stays as it was'))
         ends('and not taken', daemon.ctl('version'), 0, out='OpenSM 4')
+        ends('health has it', daemon.ctl('health'), 13, out='ERROR files: refused at 2')
+        daemon.install('server')
+        daemon.child.send_signal(signal.SIGHUP)
+        check('until there is a good one', wait_for(lambda: daemon.ctl('health').returncode == 0))
+
+
+def versions(made):
+    def shakes_hands(version):
+        out = subprocess.run(['openssl', 's_client', '-connect', f'127.0.0.1:{daemon.port}',
+                              f'-{version}', '-cipher', 'ALL:@SECLEVEL=0'],
+                             stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             timeout=SECONDS)
+        return 'CN = server' in out.stdout
+    with TlsDaemon(made) as daemon:
+        daemon.listens()
+        for version in 'tls1', 'tls1_1':
+            check(f'{version} is too old', not shakes_hands(version))
+        check('tls1_2 is not', shakes_hands('tls1_2'))
 
 
 def insecure():
@@ -258,6 +276,7 @@ def main():
         client_certificates(made)
         wrong_files(made)
         renewal(made)
+        versions(made)
         insecure()
     return checks.close()
 
