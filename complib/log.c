@@ -403,16 +403,21 @@ static struct entry *dequeue(struct log *log)
 	return entry;
 }
 
+/* Who writes to the file. */
+static void go_on_in(struct log *log, struct sink fresh)
+{
+	sink_close(&log->sink);
+	log->sink = fresh;
+}
+
 static int do_entry(struct log *log, struct entry *entry)
 {
 	int err = 0;
 
-	if (entry->line) {
+	if (entry->line)
 		err = write_sink(log, entry->line, entry->length);
-	} else {
-		sink_close(&log->sink);
-		log->sink = entry->fresh;
-	}
+	else
+		go_on_in(log, entry->fresh);
 	g_free(entry->line);
 	g_free(entry);
 	return err;
@@ -589,12 +594,10 @@ bool log_reopen(struct log *log)
 	if (err || !log->path)
 		return !err;
 	pthread_mutex_lock(&log->lock);
-	if (log->writer) {
+	if (log->writer)
 		enqueue(log->writer, (struct entry){.fresh = fresh});
-	} else {
-		sink_close(&log->sink);
-		log->sink = fresh;
-	}
+	else
+		go_on_in(log, fresh);
 	pthread_mutex_unlock(&log->lock);
 	return true;
 }

@@ -442,7 +442,7 @@ static void on_replica_adopted(void *arg, uint64_t value)
 	(void)value;
 	if (replica)
 		text = replica_text(replica, REPLICA_PARTITIONS);
-	if (text && run_time_partitions_adopt(&daemon->context, text, true))
+	if (text && run_time_partitions_adopt(&daemon->context, text, ADOPT_IF_NEWER))
 		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 	replica_unref(replica);
 }
@@ -474,7 +474,7 @@ static void on_partitions_fetched(void *arg, uint64_t guid)
 	g_autofree char *text = take_later_partitions(daemon, true);
 	uint64_t own = changes_serial(daemon);
 
-	if (!text || !run_time_partitions_adopt(&daemon->context, text, true))
+	if (!text || !run_time_partitions_adopt(&daemon->context, text, ADOPT_IF_NEWER))
 		return;
 	log_sys_error(daemon->context.log,
 		      "partition members as SM 0x%016" G_GINT64_MODIFIER
@@ -494,8 +494,10 @@ static void on_partitions_followed(void *arg, uint64_t deposed)
 	g_autofree char *text = take_later_partitions(daemon, false);
 	uint64_t own = changes_serial(daemon);
 
-	if (!text || (deposed && run_time_partitions_are_older(&daemon->context, text)) ||
-	    !run_time_partitions_adopt(&daemon->context, text, false) || !deposed || !own)
+	if (!text ||
+	    !run_time_partitions_adopt(&daemon->context, text,
+				       deposed ? ADOPT_UNLESS_OLDER : ADOPT_ANY) ||
+	    !deposed || !own)
 		return;
 	log_sys_error(daemon->context.log,
 		      "partition members that were changed here while this SM was MASTER too "

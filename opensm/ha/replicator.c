@@ -203,7 +203,7 @@ static void set_role(struct replicator *r, enum ha_role role)
 {
 	if (r->role == HA_LEADS && role != HA_LEADS)
 		leader_end(r->leader);
-	r->deposed = r->deposed ? role == HA_FOLLOWS : r->role == HA_LEADS && role == HA_FOLLOWS;
+	r->deposed = role == HA_FOLLOWS && (r->deposed || r->role == HA_LEADS);
 	r->role = role;
 }
 

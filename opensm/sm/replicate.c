@@ -129,7 +129,7 @@ static void adopt(struct sm *sm, struct replicator_lead *lead)
 	adopt_lids(sm, lead->replica);
 	adopt_path_sls(sm, lead->replica);
 	changes = replica_text(lead->replica, REPLICA_PARTITIONS);
-	run_time_partitions_adopt(sm->context, changes, false);
+	run_time_partitions_adopt(sm->context, changes, ADOPT_ANY);
 	if (lead->vouched)
 		vouch(sm, lead->of);
 	sm->takeover.reconcile = lead->vouched;

@@ -48,19 +48,14 @@ static bool take(struct context *context, const struct partition_rules *old,
 	return true;
 }
 
-bool run_time_partitions_are_older(struct context *context, const char *text)
+static bool fits(const struct partition_changes *changes, const struct partition_changes *own,
+		 enum adopt_if adopt_if)
 {
-	struct partition_rules *rules = slot_take(&context->partition_rules);
-	struct partition_changes *changes =
-		partition_changes_parse("replica", text, strlen(text), NULL);
-	bool older = changes && rules->changes && changes->serial < rules->changes->serial;
-
-	partition_changes_unref(changes);
-	partition_rules_unref(rules);
-	return older;
+	return adopt_if == ADOPT_ANY || changes->serial > own->serial ||
+	       (adopt_if == ADOPT_UNLESS_OLDER && changes->serial == own->serial);
 }
 
-bool run_time_partitions_adopt(struct context *context, const char *text, bool only_newer)
+bool run_time_partitions_adopt(struct context *context, const char *text, enum adopt_if adopt_if)
 {
 	struct partition_rules *old = slot_take(&context->partition_rules);
 	const struct partition_changes *own = old ? old->changes : NULL;
@@ -71,7 +66,7 @@ bool run_time_partitions_adopt(struct context *context, const char *text, bool o
 	if (own && *text && strcmp(text, own->text) != 0)
 		changes = partition_changes_parse(own->file ? own->file : "replica", text,
 						  strlen(text), &error);
-	if (changes && (!only_newer || changes->serial > own->serial))
+	if (changes && fits(changes, own, adopt_if))
 		taken = take(context, old, changes, &error);
 	if (error)
 		log_error(context->log, "partition members of the SM before are not taken over: %s",

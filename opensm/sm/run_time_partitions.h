@@ -10,12 +10,10 @@ struct sm;
 
 /* Tells the standbys, as MASTER, unless they know. */
 void run_time_partitions_replicate(struct sm *sm, const struct partition_changes *changes);
-/* Whether the text is of a lower serial than those that are there; not if it is bad. Any thread. */
-bool run_time_partitions_are_older(struct context *context, const char *text);
-/*
- * Publishes, and keeps, rules that go by what another master had; only_newer: unless those that
- * are there are newer. True if they are others now. Any thread.
- */
-bool run_time_partitions_adopt(struct context *context, const char *text, bool only_newer);
+
+/* By the serials of what another master had and of what is there. */
+enum adopt_if { ADOPT_ANY, ADOPT_UNLESS_OLDER, ADOPT_IF_NEWER };
+/* Publishes, and keeps, rules that go by the former. True if they are others now. Any thread. */
+bool run_time_partitions_adopt(struct context *context, const char *text, enum adopt_if adopt_if);
 
 #endif

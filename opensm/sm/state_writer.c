@@ -12,7 +12,6 @@
 struct job {
 	struct message message; /* of the pool, then of the owner */
 	struct state_writer *writer;
-	struct log *log;
 	char *file, *text;
 	const char *what;
 	bool fsync_it, good;
@@ -58,7 +57,8 @@ static void job_done(struct message *message)
 
 static void write_it(struct job *job)
 {
-	job->good = state_save(job->log, job->file, job->what, job->text, MODE, job->fsync_it);
+	job->good = state_save(job->writer->context->log, job->file, job->what, job->text, MODE,
+			       job->fsync_it);
 }
 
 static void job_run(struct message *message)
@@ -78,7 +78,6 @@ void state_writer_put(struct state_writer *writer, const char *file, const char 
 	job->message.run = job_run;
 	job->message.drop = job_drop;
 	job->writer = writer;
-	job->log = writer->context->log;
 	job->file = g_strdup(file);
 	job->text = text;
 	job->what = what;

@@ -7,7 +7,6 @@
 #define SM_STATE_WRITER_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "core/context.h"
 

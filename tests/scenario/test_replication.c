@@ -314,6 +314,13 @@ static bool has_lost(void *arg)
 	return !holds(GPOINTER_TO_UINT(arg), 0x8012);
 }
 
+/* That the host is a full member of the partition; to be freed. */
+static char *member_request(const char *p_key, unsigned int host)
+{
+	return g_strdup_printf("%s: 0x%" G_GINT64_MODIFIER "x=full", p_key,
+			       sim_port_guid(m->s->sim, host, 1));
+}
+
 static uint64_t ask(unsigned int i, const char *request)
 {
 	g_autoptr(GError) error = NULL;
@@ -340,8 +347,7 @@ START_TEST(partitions_follow)
 
 	begin("fattree:4", 1);
 	host = scenario_node(m->s, "host-5");
-	request = g_strdup_printf("0x12: 0x%" G_GINT64_MODIFIER "x=full",
-				  sim_port_guid(m->s->sim, host, 1));
+	request = member_request("0x12", host);
 	up_with_standby(with_key ? conf(KEY, "") : polls, with_key ? conf(KEY, "") : polls);
 	ask(0, "0x13: 0x7=full");
 	serial = ask(0, request);
@@ -370,7 +376,7 @@ START_TEST(partitions_follow)
 }
 END_TEST
 
-/* The cables between the halves of a fat tree 4, with sm1 in one and sm2 in the other. */
+/* The cables that join sm2 and its part of a fat tree 4 (and a part without an SM) to the rest. */
 static void join_halves(bool joined)
 {
 	struct sim *sim = m->s->sim;
@@ -392,8 +398,7 @@ START_TEST(both_die)
 
 	begin("fattree:4", 1);
 	host = scenario_node(m->s, "host-5");
-	request = g_strdup_printf("0x12: 0x%" G_GINT64_MODIFIER "x=full",
-				  sim_port_guid(m->s->sim, host, 1));
+	request = member_request("0x12", host);
 	up_with_standby(conf(KEY, ""), conf(KEY, ""));
 	serial = ask(0, request);
 	managers_kill(m, 0);
@@ -409,17 +414,20 @@ END_TEST
 /* Both halves change partitions, the one that stays master as often or more: the log says it. */
 START_TEST(changes_are_lost)
 {
+	g_autofree char *request = NULL;
 	unsigned int host;
 
 	begin("fattree:4", 1);
-	host = scenario_node(m->s, "host-5");
+	host = scenario_node(m->s, "host-10"); /* in the part of sm2 */
+	request = member_request("0x14", host);
 	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
 	join_halves(false);
 	scenario_run_ms(m->s, 12000);
 	ask(0, "0x12: 0x8=full");
 	if (_i)
 		ask(0, "0x12: 0x9=full");
-	ask(1, "0x14: 0x8=full");
+	ask(1, request);
+	ck_assert(holds(host, 0x8014));
 	join_halves(true);
 	managers_settle(m, 0, 20);
 	scenario_run_ms(m->s, 3000);
@@ -702,8 +710,7 @@ START_TEST(halves_are_joined)
 
 	begin("fattree:4", 1);
 	host = scenario_node(m->s, "host-5");
-	request = g_strdup_printf("0x12: 0x%" G_GINT64_MODIFIER "x=full",
-				  sim_port_guid(m->s->sim, host, 1));
+	request = member_request("0x12", host);
 	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
 	ask(0, "0x13: 0x7=full");
 	join_halves(false);
@@ -718,6 +725,7 @@ START_TEST(halves_are_joined)
 	printf("joined in %" PRIu64 " ms\n", ms);
 	ck_assert_uint_le(ms, 3000);
 	scenario_run_ms(m->s, 3000);
+	scenario_check_log(m->s, "changed here while this SM was MASTER too", false);
 	ck_assert(holds(host, 0x8012));
 	ck_assert_uint_gt(ask(0, "0x12: 0x9=full"), 4);
 	ck_assert(holds(host, 0x8012));
