@@ -42,6 +42,7 @@ struct context {
 	struct slot ports_policy;    /* struct ports_policy: replaced when the file is read again */
 	struct slot unhealthy_ports; /* struct of that name: replaced by the SM (sm/unhealthy.h) */
 	struct slot replica;	 /* struct replica: what a takeover found, for the SA to adopt */
+	struct slot followed_lids; /* struct replica: LIDs of the master that this SM stands by */
 	struct slot later_partitions; /* GBytes: as partition_changes.h, of another SM */
 	struct slot replication; /* struct replication_status (ha/replicator.h) */
 	struct replicator *replicator; /* NULL: none */

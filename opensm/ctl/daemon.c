@@ -122,6 +122,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->trees, get_mc_trees, put_mc_trees);
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->replica, get_replica, put_replica);
+	slot_init(&context->followed_lids, get_replica, put_replica);
 	slot_init(&context->later_partitions, get_bytes, put_bytes);
 	slot_init(&context->replication, get_replication_status, put_replication_status);
 	slot_init(&context->route_files, get_route_files, put_route_files);
@@ -156,6 +157,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->unhealthy_ports);
 	slot_clear(&context->ports_policy);
 	slot_clear(&context->replica);
+	slot_clear(&context->followed_lids);
 	slot_clear(&context->later_partitions);
 	slot_clear(&context->replication);
 	slot_clear(&context->inventory);

@@ -32,7 +32,7 @@ struct follower {
 	bool complete;		 /* it is of this session */
 	bool behind;		 /* the master has told of more than came */
 	uint64_t heard_ns;
-	char *partitions; /* that were told last, of the session */
+	uint64_t lids_told, partitions_told; /* digests of what was told last, of the session */
 };
 
 static void drop_transfer(struct follower *f)
@@ -43,7 +43,7 @@ static void drop_transfer(struct follower *f)
 static void end_session(struct follower *f)
 {
 	drop_transfer(f);
-	g_clear_pointer(&f->partitions, g_free);
+	f->lids_told = f->partitions_told = 0;
 	f->bound = f->complete = f->behind = false;
 	f->session = f->candidate = ha_random(f->replicator);
 }
@@ -105,19 +105,38 @@ static bool apply(struct follower *f, const char **wrong)
 	return true;
 }
 
+/* Whether there is a section that is not what was told of it last. */
+static bool is_news(const struct follower *f, enum replica_section section, uint64_t *told)
+{
+	uint64_t digest = replica_digest(f->replica, section);
+
+	if (!digest || digest == *told)
+		return false;
+	*told = digest;
+	return true;
+}
+
+/* On the disk here, too: should all power fail, whichever SM is there first has them. */
+static void tell_lids(struct follower *f)
+{
+	struct context *context = f->replicator->context;
+
+	if (!is_news(f, REPLICA_LIDS, &f->lids_told))
+		return;
+	slot_publish(&context->followed_lids, replica_section(f->replica, REPLICA_LIDS));
+	event_emit(&context->bus, EVENT_LIDS_FOLLOWED, 0);
+}
+
 /* Promised to who asked for them: on the disk here, too, should both SMs end at once. */
 static void tell_partitions(struct follower *f)
 {
 	struct replicator *r = f->replicator;
-	char *text = replica_text(f->replica, REPLICA_PARTITIONS);
+	char *text;
 
-	if (!*text || g_strcmp0(text, f->partitions) == 0) {
-		g_free(text);
+	if (!is_news(f, REPLICA_PARTITIONS, &f->partitions_told))
 		return;
-	}
-	g_free(f->partitions);
-	f->partitions = text;
-	slot_publish(&r->context->later_partitions, g_bytes_new(text, strlen(text)));
+	text = replica_text(f->replica, REPLICA_PARTITIONS);
+	slot_publish(&r->context->later_partitions, g_bytes_new_take(text, strlen(text)));
 	event_emit(&r->context->bus, EVENT_PARTITIONS_FOLLOWED, r->deposed);
 	r->deposed = false;
 }
@@ -143,6 +162,7 @@ static uint8_t end_transfer(struct follower *f)
 	f->complete = true;
 	f->behind = false;
 	f->heard_ns = actor_now(f->replicator->actor);
+	tell_lids(f);
 	tell_partitions(f);
 	if (first) {
 		log_info(f->replicator->log,
@@ -248,6 +268,5 @@ void follower_free(struct follower *f)
 {
 	drop_transfer(f);
 	replica_unref(f->replica);
-	g_free(f->partitions);
 	g_free(f);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The table, and the streams that carry it. The digest is the sum of the digests of its entries,
- * so that it follows each change at once.
+ * The table, and the streams that carry it. The digest of a section is the sum of the digests of
+ * its entries, so that it follows each change at once; that of the table is the sum of these.
  */
 #include "ha/replica.h"
 
@@ -17,7 +17,7 @@ struct replica {
 	struct ref ref;
 	GHashTable *entries; /* struct replica_entry by section and key */
 	size_t octets, octets_max;
-	uint64_t digest;
+	uint64_t digest[UINT8_MAX + 1]; /* [section] */
 };
 
 static guint entry_hash(gconstpointer data)
@@ -103,6 +103,20 @@ const struct replica_entry *replica_find(const struct replica *replica,
 	return g_hash_table_lookup(replica->entries, key);
 }
 
+uint64_t replica_digest(const struct replica *replica, enum replica_section section)
+{
+	return replica->digest[section];
+}
+
+static uint64_t whole_digest(const struct replica *replica)
+{
+	uint64_t digest = 0;
+
+	for (unsigned int section = 0; section <= UINT8_MAX; section++)
+		digest += replica->digest[section];
+	return digest;
+}
+
 void replica_each(const struct replica *replica, uint8_t section,
 		  void (*each)(void *arg, const struct replica_entry *entry), void *arg)
 {
@@ -156,7 +170,7 @@ static void count(struct replica *replica, const struct replica_entry *entry, bo
 	uint64_t digest = digest_of(entry);
 
 	replica->octets += in ? cost_of(entry) : -cost_of(entry);
-	replica->digest += in ? digest : -digest;
+	replica->digest[entry->section] += in ? digest : -digest;
 }
 
 static bool is_same(const struct replica_entry *old, const struct replica_entry *new)
@@ -196,7 +210,7 @@ enum replica_put replica_put(struct replica *replica, struct replica_entry *entr
 
 static GByteArray *begin_stream(const struct replica *replica)
 {
-	uint64_t digest = GUINT64_TO_BE(replica->digest);
+	uint64_t digest = GUINT64_TO_BE(whole_digest(replica));
 	GByteArray *out = g_byte_array_new();
 
 	g_byte_array_append(out, (const uint8_t *)&digest, sizeof(digest));
@@ -291,7 +305,7 @@ bool replica_apply(struct replica *replica, const uint8_t *stream, size_t length
 		return false;
 	memcpy(&digest, stream, sizeof(digest));
 	*wrong = put_entries(replica, stream + DIGEST_BYTES, stream + length, undo);
-	if (!*wrong && replica->digest != GUINT64_FROM_BE(digest))
+	if (!*wrong && whole_digest(replica) != GUINT64_FROM_BE(digest))
 		*wrong = "its digest is another one";
 	for (guint i = undo->len; i-- > 0;)
 		if (*wrong)
@@ -299,6 +313,22 @@ bool replica_apply(struct replica *replica, const uint8_t *stream, size_t length
 		else
 			g_free(undo->pdata[i]);
 	return !*wrong;
+}
+
+/* ---- a section alone ---- */
+
+static void add_copy(void *arg, const struct replica_entry *entry)
+{
+	replica_put(arg, replica_entry_new(entry->section, entry->octets, entry->key_length,
+					   replica_value(entry), entry->value_length));
+}
+
+struct replica *replica_section(const struct replica *replica, enum replica_section section)
+{
+	struct replica *alone = replica_new(replica->octets_max);
+
+	replica_each(replica, section, add_copy, alone);
+	return alone;
 }
 
 /* ---- texts ---- */

@@ -58,6 +58,10 @@ enum replica_put replica_put(struct replica *replica, struct replica_entry *entr
 /* Of that section and key, with its value as it is; NULL: there is none. */
 const struct replica_entry *replica_find(const struct replica *replica,
 					 const struct replica_entry *key);
+/* Of all entries of the section, whatever their order; 0 if there are none. */
+uint64_t replica_digest(const struct replica *replica, enum replica_section section);
+/* A copy that has no other section. */
+struct replica *replica_section(const struct replica *replica, enum replica_section section);
 /* In no order; each may not change the replica. */
 void replica_each(const struct replica *replica, uint8_t section,
 		  void (*each)(void *arg, const struct replica_entry *entry), void *arg);

@@ -78,6 +78,17 @@ static void adopt_lids(struct sm *sm, const struct replica *replica)
 	guid2lid_parse(sm->guid2lid, "LIDs of the SM before", text->str);
 }
 
+void replicate_keep_lids(struct sm *sm)
+{
+	struct replica *lids = slot_take(&sm->context->followed_lids);
+
+	if (lids && !mastership_is_master(sm)) {
+		adopt_lids(sm, lids);
+		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
+	}
+	replica_unref(lids);
+}
+
 /* ---- SLs of paths ---- */
 
 void replicate_path_sls(struct sm *sm)

@@ -69,6 +69,12 @@ static void on_activate(void *arg, uint64_t value)
 	mastership_activate(arg);
 }
 
+static void on_lids_followed(void *arg, uint64_t value)
+{
+	(void)value;
+	replicate_keep_lids(arg);
+}
+
 static void run_in_actor(struct sm *sm)
 {
 	struct event_bus *bus = &sm->context->bus;
@@ -83,6 +89,7 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_OPTIONS_CHANGED, sm->actor, on_options_changed, sm);
 	event_subscribe(bus, EVENT_AUDIT_WANTED, sm->actor, on_audit_wanted, sm);
 	event_subscribe(bus, EVENT_UNHEALTHY_RELEASED, sm->actor, on_unhealthy_released, sm);
+	event_subscribe(bus, EVENT_LIDS_FOLLOWED, sm->actor, on_lids_followed, sm);
 	event_subscribe(bus, EVENT_RETIRE, sm->actor, on_retire, sm);
 	event_subscribe(bus, EVENT_ACTIVATE, sm->actor, on_activate, sm);
 	event_subscribe(bus, EVENT_DESCRIPTIONS_WANTED, sm->actor, on_descriptions_wanted, sm);

@@ -456,6 +456,7 @@ void reregister_forget(struct sm *sm);
 /* replicate.c */
 void replicate_follow(struct sm *sm, uint64_t guid); /* 0: it is neither standby nor master */
 void replicate_lids(struct sm *sm);		     /* those that it has given out */
+void replicate_keep_lids(struct sm *sm); /* a standby: those that its master has given out */
 void replicate_path_sls(struct sm *sm);
 /* program.c */
 struct program *program_new(void);

@@ -375,6 +375,15 @@ uint16_t scenario_lid(const struct scenario *s, unsigned int node)
 	return sim_port_info(s->sim, node, view.type == IBA_NODE_SWITCH ? 0 : 1)->lid;
 }
 
+uint16_t *scenario_lids(const struct scenario *s)
+{
+	uint16_t *lids = g_new0(uint16_t, sim_nodes(s->sim));
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		lids[i] = scenario_lid(s, i);
+	return lids;
+}
+
 struct vendor_address scenario_sa(const struct scenario *s, unsigned int node)
 {
 	const struct iba_port_info *info = sim_port_info(s->sim, node, 1);

@@ -97,6 +97,7 @@ unsigned int scenario_node(const struct scenario *s, const char *description);
 /* Node and port number the daemon sits on. */
 unsigned int scenario_sm_node(const struct scenario *s, unsigned int *port);
 uint16_t scenario_lid(const struct scenario *s, unsigned int node);
+uint16_t *scenario_lids(const struct scenario *s); /* [node]; to be freed with g_free */
 /* Of the SA, as port 1 of a host knows it from its PortInfo. */
 struct vendor_address scenario_sa(const struct scenario *s, unsigned int node);
 

@@ -105,17 +105,6 @@ START_TEST(idle_fabric)
 }
 END_TEST
 
-/* Of all nodes, newly allocated. */
-static uint16_t *lids_of(struct scenario *s)
-{
-	unsigned int n = sim_nodes(s->sim);
-	uint16_t *lids = g_new0(uint16_t, n);
-
-	for (unsigned int i = 0; i < n; i++)
-		lids[i] = scenario_lid(s, i);
-	return lids;
-}
-
 static void expect_lids(struct scenario *s, const uint16_t *lids)
 {
 	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
@@ -127,7 +116,7 @@ START_TEST(restart_changes_nothing)
 {
 	struct scenario *s = up("fattree:8");
 	unsigned int n = sim_nodes(s->sim);
-	g_autofree uint16_t *lids = lids_of(s);
+	g_autofree uint16_t *lids = scenario_lids(s);
 	struct sim_counters before;
 
 	scenario_stop(s);
@@ -252,7 +241,7 @@ START_TEST(lids_survive_a_power_cut)
 {
 	struct scenario *s = up("fattree:4");
 	unsigned int n = sim_nodes(s->sim);
-	g_autofree uint16_t *lids = lids_of(s);
+	g_autofree uint16_t *lids = scenario_lids(s);
 
 	scenario_stop(s);
 	for (unsigned int i = 0; i < n; i++)

@@ -18,17 +18,6 @@ static struct scenario *up(const char *spec)
 
 /* ---- LIDs ---- */
 
-/* Of all nodes, newly allocated. */
-static uint16_t *lids_of(struct scenario *s)
-{
-	unsigned int n = sim_nodes(s->sim);
-	uint16_t *lids = g_new0(uint16_t, n);
-
-	for (unsigned int i = 0; i < n; i++)
-		lids[i] = scenario_lid(s, i);
-	return lids;
-}
-
 static unsigned int moved(struct scenario *s, const uint16_t *lids)
 {
 	unsigned int n = 0;
@@ -70,7 +59,7 @@ static void check_told(struct scenario *s, bool told)
 START_TEST(takeover_with_a_stale_guid2lid)
 {
 	struct scenario *s = up("fattree:4");
-	g_autofree uint16_t *lids = lids_of(s);
+	g_autofree uint16_t *lids = scenario_lids(s);
 
 	check_told(s, false);
 	scenario_stop(s);
@@ -97,7 +86,7 @@ END_TEST
 START_TEST(reboots_with_a_stale_guid2lid)
 {
 	struct scenario *s = up("fattree:4");
-	g_autofree uint16_t *lids = lids_of(s);
+	g_autofree uint16_t *lids = scenario_lids(s);
 	unsigned int host = scenario_node(s, "host-9");
 
 	scenario_stop(s);
@@ -149,7 +138,7 @@ START_TEST(reassigns_once)
 	sim_node_stubborn(s->sim, mute, true);
 	scenario_run_ms(s, 3000);
 	scenario_check_log(s, "ERRORS DURING INITIALIZATION", true);
-	lids = lids_of(s);
+	lids = scenario_lids(s);
 	/* Assigned anew from here all LIDs would be others: the order of the walk differs. */
 	sim_link_set(s->sim, scenario_node(s, "leaf-0-0"), 3, false);
 	scenario_run_ms(s, 30 * 1000);

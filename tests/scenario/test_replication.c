@@ -411,6 +411,29 @@ START_TEST(both_die)
 }
 END_TEST
 
+/*
+ * All power fails and the standby is back first: whoever is master then, each port has its LID
+ * again, as the standby kept them too.
+ */
+START_TEST(power_fails)
+{
+	g_autofree uint16_t *lids = NULL;
+
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	lids = scenario_lids(m->s);
+	for (unsigned int i = 0; i < 2; i++)
+		managers_kill(m, i);
+	for (unsigned int i = 0; i < 2 * sim_nodes(m->s->sim); i++)
+		sim_node_set(m->s->sim, i / 2, i % 2);
+	managers_start(m, 1);
+	managers_settle(m, 1, 10);
+	for (unsigned int i = 0; i < sim_nodes(m->s->sim); i++)
+		ck_assert_uint_eq(scenario_lid(m->s, i), lids[i]);
+	end();
+}
+END_TEST
+
 /* Both halves change partitions, the one that stays master as often or more: the log says it. */
 START_TEST(changes_are_lost)
 {
@@ -1001,6 +1024,7 @@ int main(void)
 	tcase_add_test(tcase, back_with_higher_rank);
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
 	tcase_add_test(tcase, both_die);
+	tcase_add_test(tcase, power_fails);
 	tcase_add_loop_test(tcase, changes_are_lost, 0, 2);
 	tcase_add_loop_test(tcase, master_for_the_second_time, 0, 2);
 	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 3);

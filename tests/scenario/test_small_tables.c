@@ -160,15 +160,6 @@ START_TEST(small_spine_and_losses)
 }
 END_TEST
 
-static uint16_t *lids_of(struct scenario *s)
-{
-	uint16_t *lids = g_new0(uint16_t, sim_nodes(s->sim));
-
-	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
-		lids[i] = scenario_lid(s, i);
-	return lids;
-}
-
 /* Other nodes than this with another LID than before. */
 static unsigned int moved(struct scenario *s, const uint16_t *lids, unsigned int but)
 {
@@ -187,7 +178,7 @@ START_TEST(replaced)
 	g_autofree uint16_t *lids = NULL;
 
 	start(s);
-	lids = lids_of(s);
+	lids = scenario_lids(s);
 	for (unsigned int i = 0; i < 2; i++) {
 		sim_node_set(s->sim, spine, false);
 		scenario_run_ms(s, 3000);
@@ -217,7 +208,7 @@ START_TEST(cap_falls)
 	g_autofree uint16_t *lids = NULL;
 
 	start(s);
-	lids = lids_of(s);
+	lids = scenario_lids(s);
 	ck_assert_uint_gt(lids[spine], 8);
 	sim_set_linear_fdb_cap(s->sim, spine, 8);
 	if (_i) { /* and the SM is on it by now */
