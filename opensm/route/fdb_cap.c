@@ -10,8 +10,9 @@
  *
  * What the engine's tables become in a smaller network is what a repair makes of them, or else what
  * the engine makes in the order that they have: up remains up, for all LIDs, so no credit loop
- * comes about by the mixture. Where there is no such order the mixture is judged, and a promise
- * that it breaks is taken back.
+ * comes about by the mixture. Where there is no such order the mixture is judged, on one lane: if
+ * it breaks a promise that the engine gives everywhere, there are none; one that is a matter of the
+ * network is taken back.
  *
  * LIDs below the least cap go by all switches as ever, that of a small switch itself included.
  */
@@ -85,6 +86,7 @@ struct limit {
 	const uint32_t *order;	   /* that all parts have; NULL: none */
 	const struct routing *old; /* of all LIDs, from it parts are repaired; NULL: made anew */
 	struct routing *routing;   /* that is made */
+	bool may_loop; /* freedom from deadlock is a matter of the network, not of the engine */
 };
 
 /* An entry that does not lead over a cable that the view lacks. */
@@ -158,23 +160,21 @@ static bool mix(struct limit *limit, GError **error)
 	return true;
 }
 
-/*
- * Whether they are right. Freedom from deadlock that is a matter of the network, not of the engine,
- * may be lost.
- */
+/* Whether they are right. */
 static bool is_right(const struct limit *limit, struct routing *routing, GError **error)
 {
 	struct route_verdict verdict;
 	bool right;
 
 	if (!route_verify_by(limit->fabric, routing, limit->input, &verdict) &&
-	    !verdict.acyclic && !(limit->engine->promises & ROUTE_DEADLOCK_FREE))
+	    !verdict.acyclic && limit->may_loop)
 		routing->promises &= ~ROUTE_DEADLOCK_FREE;
 	right = verdict.complete && verdict.loop_free &&
 		(verdict.acyclic || !(routing->promises & ROUTE_DEADLOCK_FREE));
 	if (!right)
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-			    "it finds no way around switches whose LinearFDBCap is too small: %s",
+			    "it finds no way around switches whose LinearFDBCap is too small%s: %s",
+			    verdict.complete && verdict.loop_free ? " without credit loops" : "",
 			    verdict.witness ? verdict.witness : "no witness");
 	route_verdict_clear(&verdict);
 	return right;
@@ -219,6 +219,8 @@ static struct routing *limit_tables(struct limit *limit, const struct routing *u
 	uint32_t n = limit->fabric->n_switches, cap = route_next_cap(limit->caps, n, 0);
 	g_autofree uint32_t *order = g_new(uint32_t, n + 1);
 
+	limit->may_loop = !(limit->engine->promises & ROUTE_DEADLOCK_FREE) &&
+			  !(limit->engine->route && unlimited->promises & ROUTE_DEADLOCK_FREE);
 	limit->old = unlimited;
 	limit->order = unlimited->order;
 	make(limit, error);

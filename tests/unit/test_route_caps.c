@@ -46,6 +46,14 @@ static void check_rows(const struct fabric *fabric, const struct routing *routin
 
 static unsigned int refused; /* by updn, since a test began to count */
 
+/* Engines that refuse what they cannot route without credit loops. */
+static bool is_deadlock_free(const struct route_engine *engine)
+{
+	static const char *const layered[] = {"lash", "dfsssp", "hoplanes", NULL};
+
+	return engine->promises & ROUTE_DEADLOCK_FREE || g_strv_contains(layered, engine->name);
+}
+
 /* The routing of an engine after another, or NULL if it refuses, which minhop may not. */
 static struct routing *renew(const struct route_engine *engine, const struct fabric *fabric,
 			     const struct routing *old, const char *what)
@@ -63,6 +71,8 @@ static struct routing *renew(const struct route_engine *engine, const struct fab
 	ck_assert_msg(routing != NULL, "%s: %s", text, error ? error->message : "");
 	checker_accept_owned(fabric, routing, text);
 	check_rows(fabric, routing, text);
+	ck_assert_msg(!is_deadlock_free(engine) || routing->promises & ROUTE_DEADLOCK_FREE,
+		      "%s: not free of credit loops", text);
 	ck_assert_int_eq(routing->unlimited != NULL, is_limited(fabric));
 	return routing;
 }
