@@ -10,7 +10,8 @@
  *	       ^                 |                      ^-----------------------+
  *	       +-----------------+ no answer, "send all"
  *
- * What was changed by a standby while it was master too is fetched between HELLO and UPDATE.
+ * What was changed by a standby while it was master too is fetched between HELLO and UPDATE. One
+ * that had everything and is MASTER by now deposes this one.
  *
  * What changes while a transfer is on its way goes with the next one, by its state then: however
  * much changes, a standby is sent no more than there is.
@@ -59,7 +60,8 @@ struct leader {
 	GPtrArray *peers; /* struct peer */
 	GQueue waits;	  /* struct replicator_wait, by serial */
 	struct timer patience;
-	bool deposed;	  /* one that was in step is master by now */
+	uint64_t deposed_by; /* one that was in step is master by now; 0: none */
+	bool ended;
 	bool full;	  /* the table had no room: it has not everything */
 	uint64_t fetched; /* serial of the last text that was fetched */
 };
@@ -102,14 +104,19 @@ static uint64_t serial_of_all(const struct leader *leader)
 	return serial;
 }
 
+static bool is_deposed(const struct leader *leader)
+{
+	return leader->deposed_by || leader->ended;
+}
+
 static void end_waits(struct leader *leader)
 {
 	uint64_t serial = serial_of_all(leader);
 	struct replicator_wait *wait;
 
 	while ((wait = g_queue_peek_head(&leader->waits)) &&
-	       (leader->deposed || wait->serial <= serial))
-		end_wait(g_queue_pop_head(&leader->waits), !leader->deposed);
+	       (is_deposed(leader) || wait->serial <= serial))
+		end_wait(g_queue_pop_head(&leader->waits), !is_deposed(leader));
 	timer_stop(&leader->patience);
 	if (wait)
 		timer_start(&leader->patience,
@@ -212,8 +219,27 @@ static struct peer *peer_of(const struct request *request)
 	return NULL;
 }
 
+/* It is MASTER: if it has all that this SM knows, it has more by now. */
+static void depose(const struct peer *peer)
+{
+	struct leader *leader = peer->leader;
+	struct replicator *r = leader->replicator;
+	bool has_all = peer->serial && peer->serial == leader->serial;
+
+	if (leader->deposed_by || !(has_all || peer->state == REPLICATION_IN_STEP))
+		return;
+	log_info(r->log,
+		 "replication: SM 0x%016" G_GINT64_MODIFIER
+		 "x, which had everything, is MASTER by now",
+		 peer->who.guid);
+	leader->deposed_by = peer->who.guid;
+	event_emit(&r->context->bus, EVENT_SWEEP_WANTED, SWEEP_LIGHT);
+}
+
 static void greeted(struct peer *peer, const struct frame *answer)
 {
+	if (answer->status == FRAME_IS_MASTER)
+		depose(peer);
 	if (answer->status == FRAME_NOT_FOLLOWED || answer->status == FRAME_IS_MASTER) {
 		fail(peer, REPLICATION_NOT_STANDBY);
 		return;
@@ -265,15 +291,13 @@ static void transferred(struct peer *peer)
 
 static void updated(struct peer *peer, const struct frame *answer)
 {
-	struct leader *leader = peer->leader;
-
 	switch (answer->status) {
 	case FRAME_OK:
 		if (peer->frame.flags & FRAME_LAST)
 			transferred(peer);
 		break;
 	case FRAME_IS_MASTER:
-		leader->deposed |= peer->state == REPLICATION_IN_STEP;
+		depose(peer);
 		fail(peer, REPLICATION_NOT_STANDBY);
 		break;
 	case FRAME_NOT_FOLLOWED:
@@ -435,6 +459,16 @@ static void on_timer(struct timer *timer)
 	pump(peer);
 }
 
+void leader_ask_again(struct leader *leader, uint64_t guid)
+{
+	struct peer *peer = find(leader, guid);
+
+	if (!peer || peer->greeted || peer->state == REPLICATION_NO_KEY)
+		return;
+	peer->failures = 0;
+	timer_start(&peer->timer, 0);
+}
+
 /* ---- peers ---- */
 
 static struct peer *peer_new(struct leader *leader, const struct replicator_peer *who)
@@ -504,6 +538,7 @@ unsigned int leader_peers(const struct leader *leader)
 void leader_tell(const struct leader *leader, struct replication_status *status)
 {
 	status->n = leader->peers->len;
+	status->deposed_by = leader->deposed_by;
 	for (guint i = 0; i < leader->peers->len; i++) {
 		const struct peer *peer = leader->peers->pdata[i];
 
@@ -590,14 +625,15 @@ void leader_begin(struct leader *leader)
 	leader->table = replica_new(ha_octets_max(leader->replicator));
 	leader->epoch = ha_random(leader->replicator);
 	leader->serial = leader->fetched = 0;
-	leader->deposed = leader->full = false;
+	leader->ended = leader->full = false;
 	ha_count(leader->replicator, leader->table);
 }
 
 void leader_end(struct leader *leader)
 {
 	g_ptr_array_set_size(leader->peers, 0);
-	leader->deposed = true;
+	leader->ended = true;
+	leader->deposed_by = 0;
 	end_waits(leader);
 	g_clear_pointer(&leader->table, replica_unref);
 	ha_count(leader->replicator, NULL);

@@ -270,6 +270,18 @@ void replicator_set_peers(struct replicator *r, GArray *peers)
 		g_array_unref(peers);
 }
 
+static void run_ask_again(struct call *call)
+{
+	if (call->replicator->role == HA_LEADS)
+		leader_ask_again(call->replicator->leader, call->number);
+}
+
+void replicator_ask_again(struct replicator *r, uint64_t guid)
+{
+	if (replicator_is_on(r))
+		post(r, run_ask_again, guid, NULL, NULL);
+}
+
 static void drop_octets(struct message *message)
 {
 	g_free(((struct call *)message)->object);

@@ -53,6 +53,8 @@ struct replicator_peer {
 	uint16_t lid;
 };
 void replicator_set_peers(struct replicator *replicator, GArray *peers); /* takes it over */
+/* One that did not answer may do so by now. */
+void replicator_ask_again(struct replicator *replicator, uint64_t guid);
 
 /* ---- what it knows: called by who knows it, while it is MASTER ---- */
 
@@ -102,6 +104,7 @@ struct replication_status {
 	bool has_key;
 	uint64_t followed; /* GUID of the master, as standby */
 	bool whole;	   /* and there is a whole replica of it */
+	uint64_t deposed_by; /* as master: one that had everything is MASTER by now; 0: none */
 	unsigned int n;
 	struct {
 		uint64_t guid;

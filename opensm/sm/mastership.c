@@ -358,6 +358,7 @@ static void on_other(struct sm_request *request)
 	struct election_sm own = own_sm(sm), now;
 	struct other_sm *other;
 	struct iba_sm_info info;
+	bool was_known;
 
 	if (!mastership_is_master(sm))
 		return;
@@ -369,10 +370,11 @@ static void on_other(struct sm_request *request)
 	now = other_sm_told(&info);
 	if (!other_sm_is_ours(sm, &info))
 		return;
-	other = other_sm_find(sm, info.guid);
+	was_known = other_sm_find(sm, info.guid);
+	other = other_sm_answered(sm, &info);
 	if (other)
 		other_sm_heard(sm, other, &info);
-	if (now.state == IBA_SM_MASTER ||
+	if (!was_known || now.state == IBA_SM_MASTER ||
 	    (now.state == IBA_SM_STANDBY && election_outranks(&now, &own)))
 		sweep_want(sm, SWEEP_LIGHT); /* which asks them, and decides */
 }
@@ -394,7 +396,7 @@ static void on_timer(struct timer *timer)
 		lose_patience(sm);
 	else if (state_of(sm) == IBA_SM_STANDBY)
 		poll(sm);
-	else if (mastership_is_master(sm) && sm->others->known->len)
+	else if (mastership_is_master(sm) && other_sms_are_there(sm))
 		watch_others(sm);
 }
 
@@ -427,20 +429,48 @@ static enum replication_state replication_of(const struct sm *sm, uint64_t guid)
 	return state;
 }
 
-/* It was asked whether it replicates, or is about to have everything. A MASTER takes nothing. */
-static bool catches_up(struct sm *sm, struct other_sm *other)
+/*
+ * A standby that had all that this MASTER knows took over from it, as it may while this one is
+ * stopped: what clients told that one since, it alone knows. NULL: there is none.
+ */
+static const struct other_sm *successor_of(struct sm *sm)
 {
-	enum replication_state state = REPLICATION_NO_KEY;
-	uint64_t now = actor_now(sm->actor);
+	struct replication_status *status = slot_take(&sm->context->replication);
+	uint64_t guid = status ? status->deposed_by : 0;
 
-	if (other->sm.state == IBA_SM_STANDBY && replicator_is_on(sm->context->replicator))
-		state = replication_of(sm, other->sm.guid);
-	if (state != REPLICATION_ASKED && state != REPLICATION_NOT_STANDBY &&
-	    state != REPLICATION_BEHIND)
+	replication_status_unref(status);
+	return guid && mastership_is_master(sm) ? other_sm_find(sm, guid) : NULL;
+}
+
+/* A standby was asked whether it replicates, or is about to have everything. */
+static bool catches_up(const struct sm *sm, const struct other_sm *other)
+{
+	enum replication_state state;
+
+	if (other->sm.state != IBA_SM_STANDBY || !replicator_is_on(sm->context->replicator))
 		return false;
-	if (!other->behind_ns)
+	state = replication_of(sm, other->sm.guid);
+	return state == REPLICATION_ASKED || state == REPLICATION_NOT_STANDBY ||
+	       state == REPLICATION_BEHIND;
+}
+
+/*
+ * Whether it is handed over to later, when it knows what this one does. The one from which this one
+ * took over was silent then, and if it is MASTER it may not have learnt of its successor yet.
+ */
+static bool is_waited_for(const struct sm *sm, struct other_sm *other)
+{
+	uint64_t now = actor_now(sm->actor), most = 0;
+
+	if (catches_up(sm, other))
+		most = IN_STEP_MAX;
+	else if (other->sm.guid == sm->takeover.of)
+		most = IN_STEP_NS;
+	if (!other->behind_ns) {
 		other->behind_ns = now;
-	return now - other->behind_ns < IN_STEP_MAX;
+		replicator_ask_again(sm->context->replicator, other->sm.guid);
+	}
+	return now - other->behind_ns < most;
 }
 
 static enum step_result be_master(struct sm *sm)
@@ -452,7 +482,7 @@ static enum step_result be_master(struct sm *sm)
 		sm->mastership->was_missed = false;
 		set_state(sm, IBA_SM_MASTER);
 	}
-	if (sm->others->known->len && !timer_running(&sm->mastership->timer) && !sm->dry)
+	if (other_sms_are_there(sm) && !timer_running(&sm->mastership->timer) && !sm->dry)
 		wait_for(sm, poll_ns(sm));
 	other_sms_tell_replicator(sm);
 	return STEP_NEXT;
@@ -536,6 +566,7 @@ static void tell_shut_out(struct sm *sm)
 
 enum step_result step_elect(struct sm *sm)
 {
+	const struct other_sm *successor;
 	struct other_sm *whom;
 
 	if (sm->options->ignore_other_sm)
@@ -555,12 +586,17 @@ enum step_result step_elect(struct sm *sm)
 		tell_masters(sm);
 		return be_master(sm);
 	}
+	successor = successor_of(sm);
+	if (successor) {
+		follow(sm, successor);
+		return STEP_END;
+	}
 	switch (decide(sm, &whom)) {
 	case ELECTION_FOLLOW:
 		follow(sm, whom);
 		return STEP_END;
 	case ELECTION_HAND_OVER:
-		if (catches_up(sm, whom)) {
+		if (is_waited_for(sm, whom)) {
 			wait_for(sm, IN_STEP_NS);
 			break;
 		}
@@ -672,7 +708,7 @@ void mastership_options_changed(struct sm *sm)
 {
 	if (state_of(sm) == IBA_SM_STANDBY)
 		wait_for(sm, 0); /* it may have the higher rank now */
-	else if (mastership_is_master(sm) && sm->others->known->len)
+	else if (mastership_is_master(sm) && other_sms_are_there(sm))
 		sweep_want(sm, SWEEP_LIGHT);
 }
 
@@ -765,7 +801,7 @@ static void on_last_answer(struct sm_request *request)
 
 	if (sm_request_ok(request)) {
 		wire_decode(&iba_sm_info_type, request->mad.data, &info);
-		other = other_sm_find(sm, info.guid);
+		other = other_sm_answered(sm, &info);
 		if (other)
 			other->sm.state = info.sm_state;
 	}

@@ -21,15 +21,32 @@ const char *other_sm_name(const struct other_sm *other, char *buffer, size_t siz
 	return buffer;
 }
 
-struct other_sm *other_sm_find(struct sm *sm, uint64_t guid)
+static struct other_sm *find(GArray *others, uint64_t guid)
 {
-	for (guint i = 0; i < sm->others->known->len; i++) {
-		struct other_sm *other = &g_array_index(sm->others->known, struct other_sm, i);
+	for (guint i = 0; i < others->len; i++) {
+		struct other_sm *other = &g_array_index(others, struct other_sm, i);
 
 		if (other->sm.guid == guid)
 			return other;
 	}
 	return NULL;
+}
+
+static struct other_sm *find_or_add(GArray *others, uint64_t guid)
+{
+	struct other_sm *other = find(others, guid);
+
+	if (other)
+		return other;
+	g_array_set_size(others, others->len + 1);
+	other = &g_array_index(others, struct other_sm, others->len - 1);
+	other->sm.guid = guid;
+	return other;
+}
+
+struct other_sm *other_sm_find(struct sm *sm, uint64_t guid)
+{
+	return find(sm->others->known, guid);
 }
 
 const char *other_sm_why_ignored(const struct sm *sm, const struct iba_sm_info *info)
@@ -51,11 +68,28 @@ bool other_sm_is_ours(struct sm *sm, const struct iba_sm_info *info)
 		return false;
 	if (!why)
 		return true;
-	if (sm->others->ignored != info->guid)
+	if (!find(sm->others->ignored, info->guid))
 		log_sys_error(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x %s: ignored", info->guid,
 			      why);
-	sm->others->ignored = info->guid;
+	find_or_add(sm->others->ignored, info->guid)->sm = other_sm_told(info);
 	return false;
+}
+
+struct other_sm *other_sm_answered(struct sm *sm, const struct iba_sm_info *info)
+{
+	GArray *ignored = sm->others->ignored;
+	struct other_sm *was, *other;
+
+	if (!other_sm_is_ours(sm, info))
+		return NULL;
+	was = find(ignored, info->guid);
+	if (!was)
+		return other_sm_find(sm, info->guid);
+	other = find_or_add(sm->others->known, info->guid);
+	*other = *was;
+	other->sm = other_sm_told(info);
+	g_array_remove_index_fast(ignored, (guint)(was - (struct other_sm *)(void *)ignored->data));
+	return other;
 }
 
 /*
@@ -134,14 +168,24 @@ bool other_sm_ask(struct sm *sm, const struct other_sm *other, bool by_lid,
 	return true;
 }
 
-unsigned int other_sms_ask(struct sm *sm, void (*done)(struct sm_request *request))
+bool other_sms_are_there(const struct sm *sm)
 {
-	const GArray *others = sm->others->known;
+	return sm->others->known->len || sm->others->ignored->len;
+}
+
+static unsigned int ask_all(struct sm *sm, const GArray *others,
+			    void (*done)(struct sm_request *request))
+{
 	unsigned int n = 0;
 
 	for (guint i = 0; i < others->len; i++)
 		n += other_sm_ask(sm, &g_array_index(others, struct other_sm, i), false, done);
 	return n;
+}
+
+unsigned int other_sms_ask(struct sm *sm, void (*done)(struct sm_request *request))
+{
+	return ask_all(sm, sm->others->known, done) + ask_all(sm, sm->others->ignored, done);
 }
 
 void other_sm_control(struct sm *sm, const struct other_sm *to, unsigned int control,
@@ -203,6 +247,7 @@ static void on_sm_info(struct sm_request *request)
 	const struct builder_port *port = request->port;
 	struct other_sm *other;
 	struct iba_sm_info info;
+	bool ours;
 
 	if (sm_request_is_late(request))
 		return;
@@ -211,17 +256,14 @@ static void on_sm_info(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_sm_info_type, request->mad.data, &info);
-	if (!other_sm_is_ours(sm, &info))
+	if (info.guid == vendor_port_guid(sm->vendor))
 		return;
-	other = other_sm_find(sm, info.guid);
-	if (!other) {
-		g_array_set_size(sm->others->known, sm->others->known->len + 1);
-		other = &g_array_index(sm->others->known, struct other_sm,
-				       sm->others->known->len - 1);
-	}
+	ours = other_sm_is_ours(sm, &info);
+	other = find_or_add(ours ? sm->others->known : sm->others->ignored, info.guid);
 	other->stubborn &= info.sm_state == other->sm.state && info.priority == other->sm.priority;
 	other->sm = other_sm_told(&info);
-	other_sm_heard(sm, other, &info);
+	if (ours)
+		other_sm_heard(sm, other, &info);
 	other->asked = sm->sweep.serial;
 	if (port) {
 		other->lid = port->info.lid;
@@ -277,19 +319,25 @@ static void ask_master_of_own_port(struct sm *sm)
 	ask(request);
 }
 
+static void ask_again(struct sm *sm, const GArray *others)
+{
+	for (guint i = 0; i < others->len; i++) {
+		struct sm_request *request =
+			request_to(sm, &g_array_index(others, struct other_sm, i), IBA_METHOD_GET,
+				   0, false);
+
+		if (request)
+			ask(request);
+	}
+}
+
 void other_sms_meet(struct sm *sm)
 {
 	g_autoptr(GPtrArray) nodes = NULL;
 
 	if (sm->sweep.kind == SWEEP_KIND_LIGHT) {
-		for (guint i = 0; i < sm->others->known->len; i++) {
-			struct sm_request *request = request_to(
-				sm, &g_array_index(sm->others->known, struct other_sm, i),
-				IBA_METHOD_GET, 0, false);
-
-			if (request)
-				ask(request);
-		}
+		ask_again(sm, sm->others->known);
+		ask_again(sm, sm->others->ignored);
 		return;
 	}
 	nodes = sweep_nodes(sm);
@@ -298,20 +346,27 @@ void other_sms_meet(struct sm *sm)
 	ask_master_of_own_port(sm);
 }
 
-void other_sms_drop_silent(struct sm *sm)
+/* Those that said the same of themselves in this sweep, or were not asked, stay. */
+static void drop_silent(struct sm *sm, GArray *others)
 {
-	GArray *others = sm->others->known;
-
 	for (guint i = others->len; i-- > 0;) {
 		const struct other_sm *other = &g_array_index(others, struct other_sm, i);
-		bool all = sm->sweep.kind != SWEEP_KIND_PARTIAL;
+		bool all = sm->sweep.kind != SWEEP_KIND_PARTIAL, known;
 
 		if (other->asked == sm->sweep.serial ||
 		    (!all && builder_find(sm->builder, other->node_guid)))
 			continue;
+		known = other_sm_find(sm, other->sm.guid);
 		g_array_remove_index_fast(others, i);
-		other_sm_is_gone(sm);
+		if (others == sm->others->known || !known)
+			other_sm_is_gone(sm);
 	}
+}
+
+void other_sms_drop_silent(struct sm *sm)
+{
+	drop_silent(sm, sm->others->known);
+	drop_silent(sm, sm->others->ignored);
 }
 
 struct election_sm *other_sms_list(const struct sm *sm, const struct election_sm *own,
@@ -354,11 +409,13 @@ struct other_sms *other_sms_new(void)
 	struct other_sms *others = g_new0(struct other_sms, 1);
 
 	others->known = g_array_new(FALSE, TRUE, sizeof(struct other_sm));
+	others->ignored = g_array_new(FALSE, TRUE, sizeof(struct other_sm));
 	return others;
 }
 
 void other_sms_free(struct other_sms *others)
 {
 	g_array_unref(others->known);
+	g_array_unref(others->ignored);
 	g_free(others);
 }

@@ -30,8 +30,8 @@ struct other_sm {
 };
 
 struct other_sms {
-	GArray *known;	  /* of struct other_sm */
-	uint64_t ignored; /* GUID of the one that was last told to be */
+	GArray *known;	 /* of struct other_sm */
+	GArray *ignored; /* the same: none of this administrator's, as long as they say so */
 	uint32_t trap_tid;
 };
 
@@ -42,12 +42,14 @@ void other_sms_free(struct other_sms *others);
 
 struct election_sm other_sm_told(const struct iba_sm_info *info);
 const char *other_sm_name(const struct other_sm *other, char *buffer, size_t size);
-/* Valid until the next one is met. */
+/* Of those known; valid until the next one is met. */
 struct other_sm *other_sm_find(struct sm *sm, uint64_t guid);
 /* Why an SM is none of this administrator's (14.4.1.1); NULL: it is. */
 const char *other_sm_why_ignored(const struct sm *sm, const struct iba_sm_info *info);
 /* Not this one, and no other administrator's, which is logged once. */
 bool other_sm_is_ours(struct sm *sm, const struct iba_sm_info *info);
+/* One of those asked answered: NULL if it is to be ignored, or is not that one any more. */
+struct other_sm *other_sm_answered(struct sm *sm, const struct iba_sm_info *info);
 void other_sm_heard(struct sm *sm, struct other_sm *other, const struct iba_sm_info *info);
 /* An SM that was there a moment ago is no more. */
 void other_sm_is_gone(struct sm *sm);
@@ -59,7 +61,9 @@ void other_sm_locate(const struct sm *sm, struct other_sm *other);
 /* Get(SMInfo); false: nobody knows where that SM is. */
 bool other_sm_ask(struct sm *sm, const struct other_sm *other, bool by_lid,
 		  void (*done)(struct sm_request *request));
-/* The same of all that are known; how many are asked. */
+/* Whether there are any that are asked. */
+bool other_sms_are_there(const struct sm *sm);
+/* The same of all that are known or ignored; how many are asked. */
 unsigned int other_sms_ask(struct sm *sm, void (*done)(struct sm_request *request));
 /* Set(SMInfo) with an AttributeModifier IBA_SM_INFO_.. */
 void other_sm_control(struct sm *sm, const struct other_sm *to, unsigned int control,
@@ -71,7 +75,7 @@ void other_sm_tell_rank(struct sm *sm, const struct other_sm *master);
 
 /*
  * Get(SMInfo) of every port with IsSM after discovery (heavy), of those that changed (partial), of
- * those known (light sweep).
+ * those known or ignored (light sweep).
  */
 void other_sms_meet(struct sm *sm);
 /* Who was asked and did not answer is no SM; who was not asked is what it was. */

@@ -135,8 +135,10 @@ static void adopt(struct sm *sm, struct replicator_lead *lead)
 	sm->takeover.sls_told = 0;
 	sm->takeover.partitions_told = 0;
 	sm->takeover.vouched_lid = 0;
+	sm->takeover.of = 0;
 	if (!lead->replica)
 		return;
+	sm->takeover.of = lead->of;
 	adopt_lids(sm, lead->replica);
 	adopt_path_sls(sm, lead->replica);
 	changes = replica_text(lead->replica, REPLICA_PARTITIONS);

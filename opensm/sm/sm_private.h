@@ -100,6 +100,7 @@ struct reregister;   /* reregister.c */
 struct takeover {
 	bool due;	      /* this SM became MASTER and has not asked for it */
 	bool reconcile;	      /* multicast tables may hold members that the replica lacks */
+	uint64_t of;	      /* GUID of the SM whose replica was taken over; 0: none */
 	uint16_t vouched_lid; /* of the SM before, whose clients need not register again; 0: none */
 	uint64_t lids_told;   /* guid2lid_changes() when the replicator was told; 0: never */
 	uint64_t sls_told;    /* path_sls_changes() then; 0: never */

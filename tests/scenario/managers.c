@@ -73,14 +73,24 @@ static const char *method_name(uint8_t method)
 	}
 }
 
+static bool is_to_be_lost(struct managers *m, const char *line)
+{
+	if (!m->lose || !strstr(line, m->lose))
+		return false;
+	if (m->lose_nth && --m->lose_nth)
+		return false;
+	if (!m->lose_all)
+		m->lose = NULL;
+	return true;
+}
+
 /* At the end of a line. A packet is drawn for after it was told of. */
 static void end_line(struct managers *m, size_t start)
 {
-	if (m->lose && strstr(m->story->str + start, m->lose) && !--m->lose_nth) {
+	if (is_to_be_lost(m, m->story->str + start)) {
 		g_string_append(m->story, " -- lost");
 		sim_set_loss(m->s->sim, 1);
 		m->losing = true;
-		m->lose = NULL;
 	}
 	g_string_append_c(m->story, '\n');
 }

@@ -37,6 +37,7 @@ struct managers {
 	/* The nth packet (from 1) whose line in the story has this text is lost; NULL: none. */
 	const char *lose;
 	unsigned int lose_nth;
+	bool lose_all; /* and all after it */
 	bool losing;
 	struct iba_trap_local_change told; /* by the last trap 144 with SMPriority */
 	struct vendor *stranger; /* of managers_set and managers_ask */

@@ -571,6 +571,22 @@ START_TEST(other_sm_key)
 }
 END_TEST
 
+/* While a new key is told to one after the other they ignore each other, but not for good. */
+START_TEST(keys_in_turn)
+{
+	managers_up_with_standby(m, POLLS "sm_key 0x1234\n", POLLS "sm_key 0x1234\n");
+	managers_settle(m, 0, 10);
+	for (unsigned int i = 0; i < 2; i++) {
+		managers_configure(m, i, POLLS "sm_key 0x5678\n");
+		scenario_run_ms(m->s, 3000);
+	}
+	scenario_check_log(m->s, "has another SM_Key", true);
+	managers_retire(m, 0);
+	scenario_expect_at_most(m->s, managers_settle(m, 1, 10), 1500);
+	ck_assert_ptr_nonnull(strstr(m->story->str, "HANDOVER"));
+}
+END_TEST
+
 /* The same by its GUID; named, it counts. */
 START_TEST(allowed_sms)
 {
@@ -914,6 +930,7 @@ int main(void)
 	tcase_add_test(tcase, rank_seen_by_poll);
 	tcase_add_test(tcase, not_active);
 	tcase_add_test(tcase, other_sm_key);
+	tcase_add_test(tcase, keys_in_turn);
 	tcase_add_test(tcase, allowed_sms);
 	tcase_add_test(tcase, nobody_answers_for_want_of_keys);
 	tcase_add_test(tcase, activated);

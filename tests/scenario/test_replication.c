@@ -722,6 +722,40 @@ START_TEST(back_with_higher_rank)
 END_TEST
 
 /*
+ * A master that is stopped for a while does not know that its standby took over: what clients told
+ * that one meanwhile counts, though the first is MASTER again in the end, as it outranks it.
+ */
+START_TEST(deposed_unawares)
+{
+	struct mc_groups *before, *after;
+
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
+	add_clients(10);
+	join(clients[0], 0);
+	event_emit(&daemon_context(m->sm[0].daemon)->bus, EVENT_SWEEP_ALLOWED, 0);
+	m->lose = "sm1 > sm2 GetResp(SMInfo)";
+	m->lose_all = true;
+	scenario_run_ms(m->s, 10000);
+	ck_assert_uint_eq(managers_masters(m), 2);
+	join(clients[1], 1);
+	scenario_run_ms(m->s, 1000);
+	before = groups_of(1);
+	zero_sets();
+	m->lose = NULL;
+	event_emit(&daemon_context(m->sm[0].daemon)->bus, EVENT_SWEEP_ALLOWED, 1);
+	managers_settle(m, 0, 30);
+	after = groups_of(0);
+	check_same_groups(before, after);
+	mc_groups_unref(before);
+	mc_groups_unref(after);
+	ck_assert_uint_eq(m->sets.reregister, 0);
+	scenario_check_log(m->s, "is no master any more", false);
+	end();
+}
+END_TEST
+
+/*
  * Each half has its master, and partition members are changed in that of lower rank, or in both but
  * later there: when the halves are joined, the last change counts, whoever stays master.
  */
@@ -1022,6 +1056,7 @@ int main(void)
 	tcase_add_test(tcase, leases_go_on);
 	tcase_add_test(tcase, there_and_back);
 	tcase_add_test(tcase, back_with_higher_rank);
+	tcase_add_test(tcase, deposed_unawares);
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
 	tcase_add_test(tcase, both_die);
 	tcase_add_test(tcase, power_fails);
