@@ -25,8 +25,8 @@
 #define IN_STEP_NS (500 * NS_PER_MS)
 /* Two masters that do not come to terms set each other's port again, but ever more seldom. */
 #define CONTESTS_AT_ONCE 4
-#define CONTESTS_MAX 10 /* doublings of a second */
-#define CONTESTED_NS (60 * NS_PER_S) /* so long after it was seen last the verdict is told */
+#define CONTESTS_IN_VAIN 6 /* doublings with one that is ignored, and so will not come to terms */
+#define CONTESTS_MAX 10	   /* doublings of a second */
 /* Who asks from behind a cable that is left out does so again and again. */
 #define BEYOND_NS (60 * NS_PER_S)
 
@@ -499,22 +499,24 @@ static bool is_configured_by_another(const struct sm *sm, const struct iba_port_
 }
 
 /* How long the next contest has to wait for the last one. */
-static uint64_t contest_wait(const struct mastership *ms)
+static uint64_t contest_wait(const struct sm *sm)
 {
-	unsigned int late = MAX(ms->contests, CONTESTS_AT_ONCE) - CONTESTS_AT_ONCE;
+	bool in_vain = other_sms_have_foreign_master(sm);
+	unsigned int contests = sm->mastership->contests, at_once = in_vain ? 1 : CONTESTS_AT_ONCE;
+	unsigned int late = MAX(contests, at_once) - at_once + (in_vain ? CONTESTS_IN_VAIN : 0);
 
-	return ms->contests < CONTESTS_AT_ONCE ? 0 : NS_PER_S << MIN(late, CONTESTS_MAX);
+	return contests < at_once ? 0 : NS_PER_S << MIN(late, CONTESTS_MAX);
 }
 
 /* Whether it looks for the one that configured the own port now. */
 static bool contests(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
-	uint64_t now = actor_now(sm->actor), wait = contest_wait(ms);
+	uint64_t now = actor_now(sm->actor), wait = contest_wait(sm);
 
 	/* Halves that are joined settle it in one; afterwards somebody has to do something. */
 	if (ms->contests > 2)
-		atomic_store(&sm->context->contested_until, now + CONTESTED_NS);
+		other_sm_contests(sm);
 	if (ms->contests && now - ms->contested_ns < wait)
 		return false;
 	if (now - ms->contested_ns > 2 * MAX(wait, poll_ns(sm)))

@@ -6,6 +6,7 @@
 #define ASK_TRIES 6  /* a lost SMP must not make a second master */
 #define POLL_TRIES 3 /* within a second */
 #define CONTROL_TRIES 3
+#define CONTESTED_NS (60 * NS_PER_S)
 #define ACTS_PER_S 1000000 /* no SM sends more SMPs */
 
 struct election_sm other_sm_told(const struct iba_sm_info *info)
@@ -60,6 +61,21 @@ const char *other_sm_why_ignored(const struct sm *sm, const struct iba_sm_info *
 	return NULL;
 }
 
+void other_sm_contests(struct sm *sm)
+{
+	atomic_store(&sm->context->contested_until, actor_now(sm->actor) + CONTESTED_NS);
+}
+
+bool other_sms_have_foreign_master(const struct sm *sm)
+{
+	const GArray *ignored = sm->others->ignored;
+	bool any = false;
+
+	for (guint i = 0; i < ignored->len; i++)
+		any |= g_array_index(ignored, struct other_sm, i).sm.state == IBA_SM_MASTER;
+	return any;
+}
+
 bool other_sm_is_ours(struct sm *sm, const struct iba_sm_info *info)
 {
 	const char *why = other_sm_why_ignored(sm, info);
@@ -72,6 +88,8 @@ bool other_sm_is_ours(struct sm *sm, const struct iba_sm_info *info)
 		log_sys_error(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x %s: ignored", info->guid,
 			      why);
 	find_or_add(sm->others->ignored, info->guid)->sm = other_sm_told(info);
+	if (info->sm_state == IBA_SM_MASTER)
+		other_sm_contests(sm);
 	return false;
 }
 

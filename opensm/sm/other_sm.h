@@ -48,6 +48,10 @@ struct other_sm *other_sm_find(struct sm *sm, uint64_t guid);
 const char *other_sm_why_ignored(const struct sm *sm, const struct iba_sm_info *info);
 /* Not this one, and no other administrator's, which is logged once. */
 bool other_sm_is_ours(struct sm *sm, const struct iba_sm_info *info);
+/* One that is MASTER too does not come to terms: the verdict of health has it for a while. */
+void other_sm_contests(struct sm *sm);
+/* Whether one that is ignored said that it is MASTER. */
+bool other_sms_have_foreign_master(const struct sm *sm);
 /* One of those asked answered: NULL if it is to be ignored, or is not that one any more. */
 struct other_sm *other_sm_answered(struct sm *sm, const struct iba_sm_info *info);
 void other_sm_heard(struct sm *sm, struct other_sm *other, const struct iba_sm_info *info);
