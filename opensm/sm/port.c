@@ -462,6 +462,13 @@ enum step_result step_activate(struct sm *sm)
 	return STEP_NEXT;
 }
 
+/* What was set did not do it: the next sweep looks, unless it is tried at intervals anyway. */
+static void not_confirmed(struct sm *sm, struct builder_node *node)
+{
+	if (!node->health)
+		sweep_look_at(sm, node);
+}
+
 static void on_other_end(struct sm_request *request)
 {
 	struct iba_port_info info;
@@ -471,9 +478,8 @@ static void on_other_end(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	if (info.port_state == IBA_PORT_ACTIVE)
-		return;
-	sweep_look_at(request->sm, request->node);
+	if (info.port_state != IBA_PORT_ACTIVE)
+		not_confirmed(request->sm, request->node);
 }
 
 /*
@@ -506,7 +512,7 @@ static void on_still_calm(struct sm_request *request)
 		switch_is_calm(request->node);
 		return;
 	}
-	sweep_look_at(request->sm, request->node);
+	not_confirmed(request->sm, request->node);
 }
 
 /* No link of it went down while its ports were taken up, if it reports no change now. */

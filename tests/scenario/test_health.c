@@ -88,6 +88,29 @@ START_TEST(stubborn_host)
 }
 END_TEST
 
+/* A switch that does so reports changes for ever: that it does is no reason to try more often. */
+START_TEST(stubborn_switch)
+{
+	struct scenario *s = scenario_alone();
+	unsigned int spine = scenario_node(s, "core-1-1");
+	uint64_t before;
+
+	scenario_start(s);
+	scenario_run_ms(s, 1000);
+	sim_node_set(s->sim, spine, false);
+	sim_node_set(s->sim, spine, true);
+	sim_node_stubborn(s->sim, spine, true);
+	scenario_run_ms(s, 120 * 1000);
+	before = partial_sweeps(s);
+	scenario_run_ms(s, 60 * 1000);
+	ck_assert_uint_ge(partial_sweeps(s) - before, 5);
+	ck_assert_uint_le(partial_sweeps(s) - before, 14);
+	sim_node_stubborn(s->sim, spine, false);
+	scenario_converge(s, 11);
+	scenario_free(s);
+}
+END_TEST
+
 /* The first times soon, then later and later: at 0.1, 0.2, 0.4 .. seconds after the error. */
 START_TEST(tried_again_soon_at_first)
 {
@@ -256,6 +279,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, each_time_it_begins_anew);
 	tcase_add_test(tcase, stubborn_host);
+	tcase_add_test(tcase, stubborn_switch);
 	tcase_add_test(tcase, tried_again_soon_at_first);
 	tcase_add_test(tcase, refusal_is_a_question_of_identity);
 	tcase_add_test(tcase, silent_host);
