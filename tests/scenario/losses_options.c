@@ -47,10 +47,7 @@ static void keys_changed(struct losses *losses)
 
 static void member_port_lost(struct losses *losses)
 {
-	const char *top = g_getenv("top_srcdir");
-	g_autofree char *spec =
-		g_build_filename(top ? top : "..", "tests/scenario/dual_port.topo", NULL);
-	struct scenario *s = losses_up(losses, "member-port-lost", spec, SMA_NS);
+	struct scenario *s = losses_up(losses, "member-port-lost", "dual_port.topo", SMA_NS);
 	unsigned int host;
 	struct client *client;
 	uint64_t heavy;

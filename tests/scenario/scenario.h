@@ -37,6 +37,7 @@ struct scenario {
 	const char *command;  /* how to see this again; NULL: the name of the program */
 };
 
+/* spec: as of opensm --sim, or the name of a file beside this one. */
 struct scenario *scenario_new(const char *spec, uint64_t seed);
 /*
  * The same on another kind of fabric than scenario_config_default's. In real time the daemon and

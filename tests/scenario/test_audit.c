@@ -66,10 +66,7 @@ END_TEST
 /* A host is asked by its other port, whose tables are others. */
 START_TEST(port_without_a_link)
 {
-	const char *top = g_getenv("top_srcdir");
-	g_autofree char *spec =
-		g_build_filename(top ? top : "..", "tests/scenario/dual_port.topo", NULL);
-	struct scenario *s = scenario_new(spec, 1);
+	struct scenario *s = scenario_new("dual_port.topo", 1);
 	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
 	unsigned int host = scenario_node(s, "host-8");
 	g_autofree char *rules =

@@ -251,9 +251,7 @@ static void note_tables(void *arg, uint64_t now_ns, const struct vendor_address 
 
 static struct theft theft_new(unsigned int i)
 {
-	const char *top = g_getenv("top_srcdir"), *name = thefts[i].spec;
-	g_autofree char *file = g_build_filename(top ? top : "..", "tests", "scenario", name, NULL);
-	struct scenario *s = scenario_new(g_str_has_suffix(name, ".topo") ? file : name, 1);
+	struct scenario *s = scenario_new(thefts[i].spec, 1);
 	struct theft theft = {.s = s,
 			      .thief = scenario_node(s, thefts[i].thief),
 			      .victim = scenario_node(s, thefts[i].victim)};
@@ -749,10 +747,7 @@ END_TEST
 /* A switch with a cable to itself goes, at any time of a sweep, and is back. */
 START_TEST(switch_cabled_to_itself)
 {
-	const char *top = g_getenv("top_srcdir");
-	g_autofree char *spec =
-		g_build_filename(top ? top : "..", "tests/scenario/own_loop.topo", NULL);
-	struct scenario *s = up(spec, 1);
+	struct scenario *s = up("own_loop.topo", 1);
 	unsigned int node = scenario_node(s, "switch");
 
 	for (unsigned int i = 0; i < 40; i++) {

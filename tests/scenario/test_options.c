@@ -368,10 +368,7 @@ END_TEST
 
 static struct scenario *with_speeds(bool fixed, const char *options)
 {
-	const char *top = g_getenv("top_srcdir");
-	g_autofree char *spec =
-		g_build_filename(top ? top : "..", "tests/scenario/speeds.topo", NULL);
-	struct scenario *s = scenario_new(spec, 1);
+	struct scenario *s = scenario_new("speeds.topo", 1);
 
 	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
 		sim_node_fix_speeds(s->sim, i, fixed);

@@ -520,12 +520,9 @@ END_TEST
 /* One on which only packets to or from switches can deadlock, is none of hosts: a warning. */
 START_TEST(loop_of_switches_is_told)
 {
-	const char *top = g_getenv("top_srcdir");
-	g_autofree char *spec =
-		g_build_filename(top ? top : "..", "tests/scenario/ring.topo", NULL);
 	struct net net;
 
-	net_up(&net, spec, 1, "minhop");
+	net_up(&net, "ring.topo", 1, "minhop");
 	scenario_expect(net.s, strstr(net.s->text->str,
 				      "WARNING: routes of minhop have a credit loop through LIDs "
 				      "of switches only: credit loop: switch-"));

@@ -404,10 +404,7 @@ END_TEST
 /* Two hosts and no switch: there is no port before the noisy one, so nobody is counted. */
 START_TEST(no_switch_before_it)
 {
-	const char *top = g_getenv("top_srcdir");
-	g_autofree char *file =
-		g_build_filename(top ? top : "..", "tests/scenario/two_hosts.topo", NULL);
-	struct scenario *s = up(file, "", "noisy_traps ca disable 10 in 90\n");
+	struct scenario *s = up("two_hosts.topo", "", "noisy_traps ca disable 10 in 90\n");
 	struct place host = {.node = scenario_node(s, "host-1")};
 
 	send_traps(s, &host, VENDOR, 20, 100);
