@@ -183,6 +183,16 @@ static bool is_live_switch(const struct fabric *fabric, uint32_t port)
 	       fabric_is_switch(fabric, fabric->ports[port].node);
 }
 
+/* As it was found, but for what trees have changed since. */
+static struct iba_switch_info switch_info_of(const struct sa_query *query, uint32_t node)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	struct iba_switch_info info = fabric->switches[fabric->nodes[node].sw].info;
+
+	mc_trees_top(query->view->trees, fabric->nodes[node].guid, &info.multicast_fdb_top);
+	return info;
+}
+
 uint16_t sa_switch_info_each(struct sa_query *query)
 {
 	const struct fabric *fabric = query->subnet->fabric;
@@ -195,7 +205,7 @@ uint16_t sa_switch_info_each(struct sa_query *query)
 
 		if (!is_live_switch(fabric, i))
 			continue;
-		record.switch_info = fabric->switches[fabric->nodes[port->node].sw].info;
+		record.switch_info = switch_info_of(query, port->node);
 		if (!sa_offer(query, &record, i))
 			break;
 	}

@@ -498,6 +498,18 @@ static void take_aliases(struct sa *sa, struct alias_guids *aliases)
 	sa_view_unref(before);
 }
 
+static void take_trees(struct sa *sa)
+{
+	struct mc_trees *trees = slot_take(&sa->context->trees);
+	struct sa_view *before = sa->view;
+
+	if (before && trees) {
+		sa->view = sa_view_with_trees(before, trees);
+		sa_view_unref(before);
+	}
+	mc_trees_unref(trees);
+}
+
 /* Before groups are, whose members are found by them. */
 static void publish_aliases(struct sa *sa)
 {
@@ -597,6 +609,7 @@ static void subnet_published(void *arg, uint64_t generation)
 	aliases = slot_take(&sa->context->aliases);
 	take_aliases(sa, aliases);
 	alias_guids_unref(aliases);
+	take_trees(sa);
 	if (!sa->is_loaded)
 		sa_dump_load(sa->context, &sa->registries);
 	sa->is_loaded = true;
@@ -607,6 +620,12 @@ static void subnet_published(void *arg, uint64_t generation)
 	sa_subscribers_follow(sa->registries.subscribers, subnet, actor_now(sa->actor));
 	expire_members(sa);
 	sa_park_wake(sa->park, SA_PARK_EARLY);
+}
+
+static void trees_published(void *arg, uint64_t value)
+{
+	(void)value;
+	take_trees(arg);
 }
 
 static void trap_received(void *arg, uint64_t value)
@@ -776,6 +795,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, sa->actor, subnet_published, sa);
 	event_subscribe(&context->bus, EVENT_INVENTORY_PUBLISHED, sa->actor, inventory_published,
 			sa);
+	event_subscribe(&context->bus, EVENT_TREES_PUBLISHED, sa->actor, trees_published, sa);
 	event_subscribe(&context->bus, EVENT_SWEEP_DONE, sa->actor, sweep_done, sa);
 	event_subscribe(&context->bus, EVENT_TRAP_RECEIVED, sa->actor, trap_received, sa);
 	event_subscribe(&context->bus, EVENT_GROUPS_PROGRAMMED, sa->actor, groups_programmed, sa);

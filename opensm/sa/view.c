@@ -117,16 +117,28 @@ struct sa_view *sa_view_new(struct subnet *subnet)
 	return view;
 }
 
-struct sa_view *sa_view_with(struct sa_view *view, struct alias_guids *aliases)
+static struct sa_view *view_with(struct sa_view *view, struct alias_guids *aliases,
+				 struct mc_trees *trees)
 {
 	const size_t rest = offsetof(struct sa_view, subnet);
 	struct sa_view *with = g_new0(struct sa_view, 1);
 
 	ref_init(&with->ref);
 	with->base = sa_view_ref(view->base ? view->base : view);
-	with->aliases = alias_guids_ref(aliases);
+	with->aliases = aliases ? alias_guids_ref(aliases) : NULL;
+	with->trees = trees ? mc_trees_ref(trees) : NULL;
 	memcpy((char *)with + rest, (const char *)view + rest, sizeof(*with) - rest);
 	return with;
+}
+
+struct sa_view *sa_view_with(struct sa_view *view, struct alias_guids *aliases)
+{
+	return view_with(view, aliases, view->trees);
+}
+
+struct sa_view *sa_view_with_trees(struct sa_view *view, struct mc_trees *trees)
+{
+	return view_with(view, view->aliases, trees);
 }
 
 struct sa_view *sa_view_ref(struct sa_view *view)
@@ -141,6 +153,7 @@ void sa_view_unref(struct sa_view *view)
 		return;
 	if (view->base) {
 		alias_guids_unref(view->aliases);
+		mc_trees_unref(view->trees);
 		sa_view_unref(view->base);
 		g_free(view);
 		return;

@@ -8,6 +8,7 @@
 
 #include "policy/aliases.h"
 #include "policy/subnet.h"
+#include "policy/trees.h"
 
 struct sa_hop;
 struct sa_switch;
@@ -16,6 +17,7 @@ struct sa_view {
 	struct ref ref;
 	struct sa_view *base;	     /* whose the rest is; NULL: its own */
 	struct alias_guids *aliases; /* NULL: there are none */
+	struct mc_trees *trees;	     /* newer than the subnet, perhaps; NULL: there are none */
 	struct subnet *subnet;
 	struct sa_hop *hops;	    /* by port */
 	struct sa_switch *switches; /* by index in the fabric */
@@ -30,6 +32,8 @@ struct sa_view {
 struct sa_view *sa_view_new(struct subnet *subnet);
 /* The same with other alias GUIDs, which costs next to nothing. */
 struct sa_view *sa_view_with(struct sa_view *view, struct alias_guids *aliases);
+/* With other multicast trees. */
+struct sa_view *sa_view_with_trees(struct sa_view *view, struct mc_trees *trees);
 struct sa_view *sa_view_ref(struct sa_view *view);
 void sa_view_unref(struct sa_view *view); /* NULL is fine */
 

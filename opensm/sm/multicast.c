@@ -375,21 +375,47 @@ static void note_switches(struct sm *sm)
 		tell_programmed(sm);
 }
 
+/* Whether a switch holds another MulticastFDBTop than was published. */
+static bool differs_in_top(const struct sm *sm, const struct mc_trees *published)
+{
+	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++) {
+		const struct builder_node *node = sm_switch(sm, sw);
+		uint16_t top;
+
+		if (!mc_trees_top(published, node->guid, &top) ||
+		    top != node->switch_info.multicast_fdb_top)
+			return true;
+	}
+	return false;
+}
+
+static void publish(struct sm *sm)
+{
+	struct multicast *multicast = sm->multicast;
+	struct mc_trees *before = slot_take(&sm->context->trees), *trees;
+
+	if (multicast->changed || differs_in_top(sm, before)) {
+		trees = trees_publish(multicast->trees);
+		for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
+			trees->tops[sw] = sm_switch(sm, sw)->switch_info.multicast_fdb_top;
+		slot_publish(&sm->context->trees, trees);
+		event_emit(&sm->context->bus, EVENT_TREES_PUBLISHED, 0);
+	}
+	mc_trees_unref(before);
+	multicast->changed = false;
+}
+
 static void finish(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
 
+	publish(sm);
 	note_switches(sm);
 	drop_unused(sm);
 	sm->takeover.reconcile = false;
 	g_clear_pointer(&multicast->want, g_free);
 	g_clear_pointer(&multicast->look, g_free);
 	g_clear_pointer(&multicast->epochs, g_free);
-	if (multicast->changed) {
-		slot_publish(&sm->context->trees, trees_publish(multicast->trees));
-		event_emit(&sm->context->bus, EVENT_TREES_PUBLISHED, 0);
-	}
-	multicast->changed = false;
 }
 
 /* ---- reading back ---- */
@@ -579,6 +605,8 @@ static enum step_result run_stage(struct sm *sm)
 		if (!walk(sm, pass_block, PART_BLOCKS))
 			return STEP_AGAIN;
 		if (!multicast->written) {
+			if (sm->sweep.pending)
+				return STEP_LATER; /* MulticastFDBTops */
 			finish(sm);
 			return STEP_NEXT;
 		}

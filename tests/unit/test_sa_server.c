@@ -189,6 +189,44 @@ START_TEST(test_repeated_sets)
 }
 END_TEST
 
+/* What SwitchInfoRecords tell of MulticastFDBTop is what switches hold, which is that. */
+static void check_mfdb_tops(struct net *net, uint16_t top)
+{
+	for (unsigned int i = 0; i < sim_nodes(net->sim); i++) {
+		struct iba_switch_info_record record;
+		struct sim_node_view view;
+
+		sim_node_view(net->sim, i, &view);
+		if (view.type != IBA_NODE_SWITCH)
+			continue;
+		record.lid = sim_port_info(net->sim, i, 0)->lid;
+		net_ask(net, IBA_METHOD_GET, IBA_ATTR_SWITCH_INFO_RECORD,
+			IBA_COMPONENT(switch_info_record, lid), &iba_switch_info_record_type,
+			&record);
+		ck_assert_uint_eq(status_of_answer(net), IBA_STATUS_OK);
+		wire_decode(&iba_switch_info_record_type, net->answer->data + IBA_SA_DATA_OFFSET,
+			    &record);
+		forget_answer(net);
+		ck_assert_uint_eq(view.switch_info->multicast_fdb_top, top);
+		ck_assert_uint_eq(record.switch_info.multicast_fdb_top, top);
+	}
+}
+
+/* Groups set MulticastFDBTop after the subnet was published, and with no sweep of all. */
+START_TEST(test_mfdb_tops)
+{
+	struct net net;
+
+	bring_up(&net);
+	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SECOND);
+	check_mfdb_tops(&net, 0xC000);
+	make_a_group(&net);
+	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SECOND);
+	check_mfdb_tops(&net, 0xC001);
+	net_stop(&net);
+}
+END_TEST
+
 /* Joins the broadcast group as request number n of the client, or leaves it; the status. */
 static uint16_t be_member(struct net *net, unsigned int n, bool member)
 {
@@ -991,6 +1029,7 @@ int main(void)
 	tcase_add_test(tcase, test_table_over_the_wire);
 	tcase_add_test(tcase, test_groups_are_published);
 	tcase_add_test(tcase, test_repeated_sets);
+	tcase_add_test(tcase, test_mfdb_tops);
 	tcase_add_test(tcase, test_same_request_after_another);
 	tcase_add_test(tcase, test_same_subscription_after_another);
 	tcase_add_test(tcase, test_refusals_are_told);
