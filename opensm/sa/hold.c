@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* What a request is about: the first octets of the record, all but one perhaps. */
+/* What a request is about: the first octets of a record, all but one perhaps. */
 struct kind {
 	uint16_t attribute;
 	uint8_t octets, but;
@@ -25,7 +25,7 @@ static const struct kind kinds[] = {
 
 struct entry {
 	GList link;
-	const struct kind *kind; /* NULL: it is about nothing that has a name yet */
+	const struct kind *kind; /* NULL: it is about nothing that has a name */
 	/* The request: its octets, and from whom. */
 	uint16_t lid;
 	uint32_t qpn;
@@ -46,6 +46,8 @@ struct sa_hold {
 	GQueue waiting, answered, passed;
 	struct timer timer; /* the next deadline */
 	uint64_t reached[SA_HOLD_TOPICS];
+	bool (*stands)(void *arg, const struct vendor_address *requester, const uint8_t *answer);
+	void *stands_arg;
 };
 
 static guint entry_hash(gconstpointer key)
@@ -65,31 +67,46 @@ static gboolean entry_equal(gconstpointer a, gconstpointer b)
 	       memcmp(x->request, y->request, x->length) == 0;
 }
 
-static const uint8_t *record_of(const struct entry *entry)
+static bool names_no_group(const uint8_t *record)
 {
-	return entry->request + IBA_SA_DATA_OFFSET;
+	static const uint8_t none[16];
+
+	return !memcmp(record, none, sizeof(none));
+}
+
+/* The record that says what a request is about: the answer's of a group that the SA named. */
+static const uint8_t *record_of(const struct entry *entry, uint16_t attribute)
+{
+	const uint8_t *record = entry->request + IBA_SA_DATA_OFFSET;
+
+	if (attribute == IBA_ATTR_MC_MEMBER_RECORD && names_no_group(record))
+		return entry->answer + IBA_SA_DATA_OFFSET;
+	return record;
 }
 
 static guint object_hash(gconstpointer key)
 {
 	const struct entry *entry = key;
 	guint hash = entry->kind->attribute;
+	const uint8_t *record = record_of(entry, entry->kind->attribute);
 
 	for (unsigned int i = 0; i < entry->kind->octets; i++)
 		if (i != entry->kind->but)
-			hash = hash * 31 + record_of(entry)[i];
+			hash = hash * 31 + record[i];
 	return hash;
 }
 
 static gboolean object_equal(gconstpointer a, gconstpointer b)
 {
 	const struct entry *x = a, *y = b;
+	const uint8_t *a_record = record_of(x, x->kind->attribute);
+	const uint8_t *b_record = record_of(y, y->kind->attribute);
 	unsigned int but = x->kind->but, rest = MIN(but + 1u, x->kind->octets);
 
 	return x->kind == y->kind &&
 	       (!x->kind->own || (x->lid == y->lid && x->qpn == y->qpn)) &&
-	       !memcmp(record_of(x), record_of(y), but) &&
-	       !memcmp(record_of(x) + rest, record_of(y) + rest, x->kind->octets - rest);
+	       !memcmp(a_record, b_record, but) &&
+	       !memcmp(a_record + rest, b_record + rest, x->kind->octets - rest);
 }
 
 static void entry_free(gpointer data)
@@ -109,17 +126,16 @@ static void set_request(struct entry *entry, const struct vendor_mad *mad)
 	memcpy(entry->request, mad->data, mad->length);
 }
 
-/* A group that the SA is to name is not there yet. */
+/* A group that was to be named and was refused has no name. */
 static const struct kind *kind_of(const struct entry *entry)
 {
-	static const uint8_t none[16];
 	struct iba_mad_header header;
 
 	wire_decode(&iba_mad_header_type, entry->request, &header);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(kinds); i++)
 		if (kinds[i].attribute == header.attribute_id &&
 		    (header.attribute_id != IBA_ATTR_MC_MEMBER_RECORD ||
-		     memcmp(record_of(entry), none, sizeof(none)) != 0))
+		     !names_no_group(record_of(entry, header.attribute_id))))
 			return &kinds[i];
 	return NULL;
 }
@@ -284,6 +300,14 @@ unsigned int sa_hold_waiting(const struct sa_hold *hold)
 	return hold->waiting.length;
 }
 
+/* It left, and what it told is no longer so. */
+static bool is_undone(const struct sa_hold *hold, const struct entry *entry,
+		      const struct vendor_mad *request)
+{
+	return !entry->mad && hold->stands && is_latest(hold, entry) &&
+	       !hold->stands(hold->stands_arg, &request->remote, entry->answer);
+}
+
 bool sa_hold_again(struct sa_hold *hold, struct vendor_mad *request)
 {
 	struct entry key, *entry;
@@ -295,7 +319,8 @@ bool sa_hold_again(struct sa_hold *hold, struct vendor_mad *request)
 	entry = g_hash_table_lookup(hold->entries, &key);
 	if (!entry)
 		return false;
-	if (!entry->mad && entry->deadline_ns <= actor_now(hold->actor)) {
+	if ((!entry->mad && entry->deadline_ns <= actor_now(hold->actor)) ||
+	    is_undone(hold, entry, request)) {
 		/* One that passed may stand behind others whose time is not over yet. */
 		forget(hold, is_latest(hold, entry) ? &hold->answered : &hold->passed, entry);
 		return false;
@@ -310,6 +335,15 @@ bool sa_hold_again(struct sa_hold *hold, struct vendor_mad *request)
 }
 
 /* ---- life ---- */
+
+void sa_hold_judge(struct sa_hold *hold,
+		   bool (*stands)(void *arg, const struct vendor_address *requester,
+				  const uint8_t *answer),
+		   void *arg)
+{
+	hold->stands = stands;
+	hold->stands_arg = arg;
+}
 
 void sa_hold_clear(struct sa_hold *hold)
 {

@@ -5,7 +5,8 @@
  * nothing new: its answer is on its way, or is repeated word for word. Once another request about
  * the same object was answered that ends when no copy can be under way any more: then the same
  * octets are a new request, as of a client that was restarted and whose TransactionIDs begin anew.
- * Owned by the sa actor.
+ * So they are when what was answered is no longer so, though no request undid it. Owned by the sa
+ * actor.
  */
 #ifndef SA_HOLD_H
 #define SA_HOLD_H
@@ -29,6 +30,14 @@ struct sa_hold;
 
 struct sa_hold *sa_hold_new(struct context *context, struct actor *actor, struct mad *mad);
 void sa_hold_free(struct sa_hold *hold);
+/*
+ * Has stands() asked, before an answer to that requester is repeated, whether what it tells is
+ * still so. It is not asked once there was another request about the object.
+ */
+void sa_hold_judge(struct sa_hold *hold,
+		   bool (*stands)(void *arg, const struct vendor_address *requester,
+				  const uint8_t *answer),
+		   void *arg);
 /* Another SM is master: who still waits asks that one. */
 void sa_hold_clear(struct sa_hold *hold);
 

@@ -5,6 +5,7 @@ libsa_a_SOURCES = \
 	opensm/sa/aliases.c opensm/sa/aliases.h \
 	opensm/sa/database.c opensm/sa/database.h \
 	opensm/sa/dump.c opensm/sa/dump.h \
+	opensm/sa/effect.c opensm/sa/effect.h \
 	opensm/sa/fabric_records.c \
 	opensm/sa/guid_info.c \
 	opensm/sa/held.c opensm/sa/held.h \

@@ -24,6 +24,7 @@
 
 #include "core/traps.h"
 #include "sa/dump.h"
+#include "sa/effect.h"
 #include "sa/held.h"
 #include "sa/park.h"
 #include "sa/rate.h"
@@ -165,6 +166,13 @@ static bool is_done_once(const struct vendor_mad *mad, const struct sa_query *qu
 
 	return query->status != IBA_STATUS_BUSY && mad->length <= IBA_MAD_BYTES &&
 	       (method == IBA_METHOD_SET || method == IBA_METHOD_DELETE);
+}
+
+static bool answer_stands(void *arg, const struct vendor_address *requester, const uint8_t *answer)
+{
+	const struct sa *sa = arg;
+
+	return !sa->view || sa_effect_stands(&sa->registries, sa->view, requester, answer);
 }
 
 static bool is_left_unanswered(const struct sa *sa, const struct sa_query *query)
@@ -790,6 +798,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 	sa->rate = sa_rate_new();
 	sa->held = sa_held_new(context);
 	sa->hold = sa_hold_new(context, sa->actor, mad);
+	sa_hold_judge(sa->hold, answer_stands, sa);
 	client.actor = sa->actor;
 	mad_serve(mad, IBA_CLASS_SUBN_ADM, &client);
 	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, sa->actor, subnet_published, sa);

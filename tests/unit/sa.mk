@@ -73,6 +73,11 @@ TESTS += tests/unit/test_sa_hold
 tests_unit_test_sa_hold_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_hold_LDADD = libsanet.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_sa_effect
+TESTS += tests/unit/test_sa_effect
+tests_unit_test_sa_effect_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_effect_LDADD = libsanet.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_sa_silent
 TESTS += tests/unit/test_sa_silent
 tests_unit_test_sa_silent_CFLAGS = $(TEST_CFLAGS)

@@ -2,6 +2,7 @@
 #include "tests/unit/test_sa_net.h"
 
 #include "policy/partition_file.h"
+#include "policy/ports_policy.h"
 #include "policy/qos_file.h"
 #include "policy/trees.h"
 
@@ -95,6 +96,16 @@ static void put_partition_rules(void *object)
 	partition_rules_unref(object);
 }
 
+static void get_ports_policy(void *object)
+{
+	ports_policy_ref(object);
+}
+
+static void put_ports_policy(void *object)
+{
+	ports_policy_unref(object);
+}
+
 static void get_qos_policy(void *object)
 {
 	qos_policy_ref(object);
@@ -138,9 +149,11 @@ static void context_init(struct net *net)
 	slot_init(&context->inventory, get_inventory, put_inventory);
 	slot_init(&context->unhealthy_ports, get_unhealthy, put_unhealthy);
 	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
+	slot_init(&context->ports_policy, get_ports_policy, put_ports_policy);
 	slot_init(&context->qos_policy, get_qos_policy, put_qos_policy);
 	slot_publish(&context->options, options_new());
 	slot_publish(&context->partition_rules, partition_rules_load(NULL, NULL));
+	slot_publish(&context->ports_policy, ports_policy_parse("", "", 0, NULL));
 	slot_publish(&context->qos_policy, qos_policy_load(NULL, NULL));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	context->pool_threads = 2;
@@ -227,6 +240,7 @@ void net_stop(struct net *net)
 	slot_clear(&net->context.subnet);
 	slot_clear(&net->context.options);
 	slot_clear(&net->context.partition_rules);
+	slot_clear(&net->context.ports_policy);
 	slot_clear(&net->context.qos_policy);
 	event_bus_clear(&net->context.bus);
 	sim_free(net->sim);
