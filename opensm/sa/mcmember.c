@@ -417,8 +417,7 @@ static bool offer_group(const struct sa_group *group, void *arg)
 	const struct iba_mc_member_record *record = &group->record;
 	struct sa_member *own;
 
-	if (!query->from.trusted &&
-	    !partitions_member(query->subnet->partitions, query->from.port, record->p_key))
+	if (!sa_is_of_partition(query, record->p_key))
 		return true;
 	if (((members->mask & C(p_key)) &&
 	     P_KEY_BASE(members->wanted->p_key) != P_KEY_BASE(record->p_key)) ||

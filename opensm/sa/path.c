@@ -50,7 +50,8 @@ static uint16_t offer_group(const struct paths *paths, const struct sa_group *gr
 		.packet_life_time = g->packet_life_time,
 	};
 
-	if (P_KEY_BASE(record.p_key) != P_KEY_BASE(g->p_key) ||
+	if (!sa_is_of_partition(query, g->p_key) ||
+	    P_KEY_BASE(record.p_key) != P_KEY_BASE(g->p_key) ||
 	    !partitions_member(query->subnet->partitions, from, g->p_key) ||
 	    policy_drops_multicast(query->subnet, g->sl, from) ||
 	    !sa_group_fits(g, &paths->mtu, &paths->rate, &paths->life))

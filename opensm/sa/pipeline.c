@@ -153,6 +153,12 @@ bool sa_may_see(const struct sa_query *query, uint32_t endport)
 				   : sa_may_reach(query, endport);
 }
 
+bool sa_is_of_partition(const struct sa_query *query, uint16_t p_key)
+{
+	return query->from.trusted ||
+	       partitions_member(query->subnet->partitions, query->from.port, p_key);
+}
+
 bool sa_has_quota(struct sa_query *query, unsigned int has, unsigned int max)
 {
 	query->over_quota = query->from.reduced && max && has >= max;

@@ -159,6 +159,8 @@ bool sa_put(struct sa_query *query, const void *record);
 bool sa_may_reach(const struct sa_query *query, uint32_t endport);
 /* Whether it may be told of that port: the same, but of who is reduced only of its own. */
 bool sa_may_see(const struct sa_query *query, uint32_t endport);
+/* Whether it may be told of a group or service of that partition: it is in it, or is trusted. */
+bool sa_is_of_partition(const struct sa_query *query, uint16_t p_key);
 /* Whether who has so many of something may have one more, by a sa_etm_max_num option. */
 bool sa_has_quota(struct sa_query *query, unsigned int has, unsigned int max);
 

@@ -161,12 +161,6 @@ struct visit {
 	const uint8_t *key; /* NULL: any */
 };
 
-static bool is_visible(const struct sa_query *query, const struct sa_service *service)
-{
-	return query->from.trusted || partitions_member(query->subnet->partitions, query->from.port,
-							service->record.service_p_key);
-}
-
 /* Of what sa_offer() cannot compare: a membership bit apart, and a key that is not shown. */
 static bool is_meant(const struct visit *visit, const struct iba_service_record *record)
 {
@@ -184,7 +178,8 @@ static bool offer_service(const struct sa_service *service, void *arg)
 
 	if (visit->has_id && record.service_id != visit->id)
 		return false;
-	if (!is_meant(visit, &service->record) || !is_visible(query, service))
+	if (!is_meant(visit, &service->record) ||
+	    !sa_is_of_partition(query, service->record.service_p_key))
 		return true;
 	return sa_offer(query, &record, FABRIC_NONE);
 }

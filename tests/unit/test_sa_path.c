@@ -653,7 +653,7 @@ static struct sa_group *add_group(struct world *world)
 	return sa_store_create(world->store, &record, 0, 0);
 }
 
-/* A requester that holds P_Key 2, and one that does not. */
+/* A requester that holds P_Key 2, or one that does not. */
 static void ask_group(struct world *world, uint32_t from, const struct iba_path_record *w,
 		      uint64_t mask, uint16_t status)
 {
@@ -735,10 +735,43 @@ START_TEST(test_multicast)
 	w.sgid = (struct iba_gid){world.subnet->options->subnet_prefix,
 				  world.subnet->fabric->ports[in].guid};
 	ask_group(&world, in, &w, C(dgid) | C(sgid), IBA_STATUS_OK);
+	ask_group(&world, out, &w, C(dgid) | C(sgid), IBA_SA_NO_RECORDS);
+	ask_group(&world, out, &w, C(dlid) | C(sgid), IBA_SA_NO_RECORDS);
 	drop_sl(world.subnet, group->record.sl);
 	ask_group(&world, in, &w, C(dgid), IBA_SA_NO_RECORDS);
 	w.dgid.guid++;
 	ask_group(&world, in, &w, C(dgid), IBA_SA_NO_RECORDS);
+	world_clear(&world);
+}
+END_TEST
+
+/* From a port of the group's partition, which shares another with who asks; trusted or not. */
+START_TEST(test_multicast_of_others)
+{
+	static const uint16_t keys[][4] = {{0xFFFF, 0x8002}, {0xFFFF}};
+	struct world world = {.subnet = make_subnet("fattree:4", 0, 0), .store = sa_store_new(0)};
+	const struct iba_mc_member_record *group = &add_group(&world)->record;
+	struct iba_path_record w = {.dgid = group->mgid, .dlid = group->mlid};
+
+	world.subnet = with_partitions(world.subnet, keys, G_N_ELEMENTS(keys), NULL, 0);
+	for (unsigned int i = 0; i < n_endports(world.subnet); i++) {
+		uint32_t port = endport(world.subnet, i, false);
+		bool is_in = partitions_member(world.subnet->partitions, port, 2);
+
+		if (is_in)
+			w.slid = world.subnet->fabric->ports[port].lid;
+		else
+			world.from = port;
+	}
+	for (unsigned int i = 0; i < 4; i++) {
+		struct told told;
+
+		world.trusted = i % 2;
+		told = ask_path(&world, &w, C(slid) | (i / 2 ? C(dgid) : C(dlid)), IBA_METHOD_GET);
+		ck_assert_uint_eq(told.header.status,
+				  world.trusted ? IBA_STATUS_OK : IBA_SA_NO_RECORDS);
+		told_clear(&told);
+	}
 	world_clear(&world);
 }
 END_TEST
@@ -794,6 +827,7 @@ int main(void)
 	tcase_add_test(tcase, test_numb_path_zero);
 	tcase_add_test(tcase, test_off_subnet);
 	tcase_add_test(tcase, test_multicast);
+	tcase_add_test(tcase, test_multicast_of_others);
 	tcase_add_test(tcase, test_multicast_source);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
