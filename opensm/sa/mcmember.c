@@ -96,25 +96,25 @@ static uint16_t find_group(struct member_query *join)
 
 /* ---- Set ---- */
 
-static uint16_t check_port_known(struct member_query *join)
-{
-	return join->port == FABRIC_NONE ? IBA_SA_INVALID_GID : IBA_STATUS_OK;
-}
-
 static bool may_act_for_others(const struct sa_query *query)
 {
 	return !query->from.reduced ||
 	       query->subnet->options->sa_etm_allow_untrusted_proxy_requests;
 }
 
-/* Who joins another port need not say so: the SA sees it, as in the classic daemon. */
+/*
+ * Who joins another port need not say so: the SA sees it, as in the classic daemon. A port that it
+ * may not know of is none.
+ */
 static uint16_t check_proxy(struct member_query *join)
 {
 	if (join->query->from.port == join->port)
 		return IBA_STATUS_OK;
-	return may_act_for_others(join->query) && sa_may_reach(join->query, join->port)
+	if (!may_act_for_others(join->query))
+		return IBA_SA_DENIED;
+	return join->port != FABRIC_NONE && sa_may_reach(join->query, join->port)
 		       ? IBA_STATUS_OK
-		       : IBA_SA_DENIED;
+		       : IBA_SA_INVALID_GID;
 }
 
 /* Of a group whose maker does not say. */
@@ -324,8 +324,7 @@ static uint16_t run_checks(struct member_query *join, member_check *const *check
 uint16_t sa_member_set(struct sa_query *query)
 {
 	static member_check *const checks[] = {
-		check_components, check_port_gid, check_port_known, check_proxy,
-		find_group,	  join_or_create, NULL,
+		check_components, check_port_gid, check_proxy, find_group, join_or_create, NULL,
 	};
 	struct iba_mc_member_record record;
 	const struct sa_member *member;
@@ -351,22 +350,26 @@ uint16_t sa_member_set(struct sa_query *query)
 
 /* ---- Delete ---- */
 
-static uint16_t check_membership(struct member_query *leave)
+static bool may_take_out(const struct member_query *leave, const struct sa_member *member)
 {
 	const struct sa_query *query = leave->query;
-	const struct sa_member *member;
 
-	if (!leave->group)
-		return IBA_SA_REQ_INVALID;
-	member = sa_group_member(leave->group, leave->guid);
+	if (query->from.trusted || query->from.port == leave->port)
+		return true;
+	return member && member->proxy && may_act_for_others(query) &&
+	       sa_is_of_partition(query, leave->group->record.p_key);
+}
+
+/* Who may not take a port out is not told whether it is in. */
+static uint16_t check_membership(struct member_query *leave)
+{
+	const struct sa_member *member =
+		leave->group ? sa_group_member(leave->group, leave->guid) : NULL;
+
+	if (!may_take_out(leave, member))
+		return IBA_SA_DENIED;
 	if (!member || leave->wanted->join_state & ~member->join_state) /* o15-0.1.14 */
 		return IBA_SA_REQ_INVALID;
-	if (query->from.trusted || query->from.port == leave->port)
-		return IBA_STATUS_OK;
-	if (!member->proxy || !may_act_for_others(query) ||
-	    !partitions_member(leave->subnet->partitions, query->from.port,
-			       leave->group->record.p_key))
-		return IBA_SA_DENIED;
 	return IBA_STATUS_OK;
 }
 

@@ -152,7 +152,10 @@ static uint32_t lids_owner(const struct fabric *fabric, uint16_t lid)
 	return port != FABRIC_NONE && is_endport(fabric, port) ? port : FABRIC_NONE;
 }
 
-/* The port of a GID that an end may be, or FABRIC_NONE; false: it is nobody's. */
+/*
+ * The port of a GID, or FABRIC_NONE: nobody has it, which is told as if who asks might not know of
+ * the port. False: no end can have it.
+ */
 static bool find_gid(const struct sa_query *query, struct iba_gid gid, bool source,
 		     struct path_end *end, uint32_t *port)
 {
@@ -162,7 +165,7 @@ static bool find_gid(const struct sa_query *query, struct iba_gid gid, bool sour
 		*port = sa_port_by_guid(query, gid.guid);
 		end->prefix = gid.prefix;
 		end->guid = gid.guid;
-		return *port != FABRIC_NONE;
+		return true;
 	}
 	*port = prefix_routes_find(query->subnet->prefix_routes, fabric, query->view->router,
 				   gid.prefix);

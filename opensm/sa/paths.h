@@ -49,7 +49,7 @@ struct paths {
 /* All but the ends and take; wanted stays the caller's. The status of the whole answer. */
 uint16_t paths_begin(struct paths *paths, struct sa_query *query,
 		     const struct iba_path_record *wanted, uint64_t mask);
-/* The ends that wanted names. A GID must be one of this subnet, or one of a known prefix. */
+/* The ends that wanted names. A source must have a prefix of this subnet. */
 uint16_t paths_resolve_from(struct paths *paths);
 uint16_t paths_resolve_to(struct paths *paths);
 uint16_t paths_resolve(const struct sa_query *query, const struct path_end_asked *asked,

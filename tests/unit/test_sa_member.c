@@ -596,6 +596,41 @@ START_TEST(test_who_may_join)
 }
 END_TEST
 
+static uint32_t port_with(uint16_t p_key)
+{
+	for (unsigned int i = 0;; i++)
+		if (partitions_member(subnet->partitions, endport(subnet, i, true), p_key))
+			return endport(subnet, i, true);
+}
+
+/* A port that who asks may not know of is to it as one that is not there, member or not. */
+START_TEST(test_hidden_port)
+{
+	static const uint16_t apart[][4] = {{0x8001}, {0x8002}};
+	struct iba_mc_member_record record;
+	uint32_t own, hidden;
+
+	subnet = with_partitions(subnet, apart, 2, partitions, 0);
+	own = port_with(1);
+	hidden = port_with(2);
+	for (unsigned int i = 0; i < 8; i++) {
+		bool is_there = i % 2, reduced = i / 2 % 2, is_member = i / 4;
+
+		record = create_record(hidden);
+		record.p_key = 0x8002;
+		if (is_member)
+			ck_assert_uint_eq(join(hidden, CREATE, &record), 0);
+		if (!is_there)
+			record.port_gid.guid ^= UINT64_C(1) << 50;
+		subnet->options->sa_enhanced_trust_model = reduced;
+		ck_assert_uint_eq(join(own, CREATE, &record),
+				  reduced ? IBA_SA_DENIED : IBA_SA_INVALID_GID);
+		ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, NULL),
+				  IBA_SA_DENIED);
+	}
+}
+END_TEST
+
 START_TEST(test_port_too_slow)
 {
 	uint32_t own = port_in(0, 0), other = port_in(0, 1);
@@ -1025,6 +1060,7 @@ int main(void)
 	tcase_add_test(tcase, test_quota);
 	tcase_add_loop_test(tcase, test_join, 0, G_N_ELEMENTS(join_cases));
 	tcase_add_test(tcase, test_who_may_join);
+	tcase_add_test(tcase, test_hidden_port);
 	tcase_add_test(tcase, test_port_too_slow);
 	tcase_add_test(tcase, test_leave);
 	tcase_add_test(tcase, test_group_dies_with_last_full_member);

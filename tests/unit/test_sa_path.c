@@ -256,13 +256,10 @@ static uint16_t ref_answer(const struct world *world, const struct iba_path_reco
 
 	if (!(mask & C(service_id)) != !(mask & C(service_id_low)))
 		return IBA_SA_INSUFFICIENT_COMPONENTS;
-	if ((mask & C(sgid)) && ((w->sgid.prefix != own && w->sgid.prefix != def) ||
-				 fabric_port_by_guid(s->fabric, w->sgid.guid) == FABRIC_NONE))
+	if ((mask & C(sgid)) && w->sgid.prefix != own && w->sgid.prefix != def)
 		return IBA_SA_INVALID_GID;
 	if ((mask & C(dgid)) && w->dgid.prefix != own && w->dgid.prefix != def)
 		return get ? IBA_SA_NO_RECORDS : IBA_STATUS_OK; /* no router leads there */
-	if ((mask & C(dgid)) && fabric_port_by_guid(s->fabric, w->dgid.guid) == FABRIC_NONE)
-		return IBA_SA_INVALID_GID;
 	for (uint32_t src = 0; src < s->fabric->n_ports; src++)
 		for (uint32_t dst = 0; dst < s->fabric->n_ports; dst++)
 			if (end_may_be(s, src, mask & C(sgid), w->sgid, mask & C(slid), w->slid) &&
