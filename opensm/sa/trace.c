@@ -6,7 +6,7 @@
  * Both ends must be named; of several paths between them it is the one that Get(PathRecord) tells.
  * IDs of nodes and ports are their GUIDs; a port of a switch that has none is told by PortGUID of
  * the switch, and by its number. ChassisID is SystemImageGUID. They are good for as long as
- * IDGeneration stays.
+ * IDGeneration stays. Of a node that the requester may not know of, only NodeType is told.
  */
 #include "sa/paths.h"
 
@@ -50,14 +50,16 @@ static bool put_node(struct sa_query *query, uint32_t at, uint32_t in, uint32_t 
 		.gid_prefix = query->subnet->options->subnet_prefix,
 		.id_generation = (uint16_t)query->subnet->generation,
 		.node_type = node->type,
-		.node_id = node->guid,
-		.chassis_id = node->info.system_image_guid,
-		.entry_port_id = port_id(fabric, in),
-		.exit_port_id = port_id(fabric, out),
-		.entry_port = in == FABRIC_NONE ? 0 : fabric->ports[in].num,
-		.exit_port = out == FABRIC_NONE ? 0 : fabric->ports[out].num,
 	};
 
+	if (sa_may_see(query, fabric_endport_of(fabric, at))) {
+		record.node_id = node->guid;
+		record.chassis_id = node->info.system_image_guid;
+		record.entry_port_id = port_id(fabric, in);
+		record.exit_port_id = port_id(fabric, out);
+		record.entry_port = in == FABRIC_NONE ? 0 : fabric->ports[in].num;
+		record.exit_port = out == FABRIC_NONE ? 0 : fabric->ports[out].num;
+	}
 	return sa_put(query, &record);
 }
 

@@ -682,6 +682,61 @@ START_TEST(long_ways)
 }
 END_TEST
 
+/* Hosts share a partition, and every other switch is in it. */
+static void hide_switches(void)
+{
+	uint16_t rows[NODES_MAX][4] = {{0}};
+	unsigned int n = 0, switches = 0;
+
+	for (uint32_t i = 0; i < subnet->fabric->n_ports; i++)
+		if (fabric_is_endport(subnet->fabric, i))
+			rows[n++][0] = fabric_is_switch(subnet->fabric,
+							subnet->fabric->ports[i].node) &&
+						       switches++ % 2
+					       ? 0x8002
+					       : 0x8001;
+	subnet = with_partitions(subnet, rows, n, NULL, 0);
+}
+
+/* Of a node that who asks may not know of a trace tells that it is there, and its type. */
+START_TEST(traced_through_others)
+{
+	unsigned int hidden = 0, seen = 0;
+
+	subnet = make_subnet("fattree:4", 0, 0);
+	hide_switches();
+	for (unsigned int i = 1; i < 16; i++) {
+		uint32_t to = host(i), outs[NODES_MAX], at = host(0);
+		uint16_t lid = subnet->fabric->ports[to].lid;
+		struct told told =
+			ask_trace(IBA_ATTR_TRACE_RECORD, at, to, lid, P(sgid) | P(dgid));
+		unsigned int n = walk(at, lid, outs);
+
+		ck_assert_uint_eq(told.n, n + 1);
+		for (unsigned int k = 0; k <= n; k++) {
+			const struct fabric_node *node =
+				&subnet->fabric->nodes[subnet->fabric->ports[at].node];
+			bool is_seen = partitions_shared(subnet->partitions, host(0),
+							 fabric_endport_of(subnet->fabric, at));
+			struct iba_trace_record got;
+
+			told_record(&told, &iba_trace_record_type, k, &got);
+			ck_assert_uint_eq(got.node_type, node->type);
+			ck_assert(got.node_id == (is_seen ? node->guid : 0));
+			ck_assert(is_seen || (!got.chassis_id && !got.entry_port_id &&
+					      !got.exit_port_id && !got.entry_port &&
+					      !got.exit_port));
+			seen += is_seen;
+			hidden += !is_seen;
+			if (k < n)
+				at = subnet->fabric->ports[outs[k]].peer;
+		}
+		told_clear(&told);
+	}
+	ck_assert(seen > 30 && hidden > 0);
+}
+END_TEST
+
 START_TEST(not_traced)
 {
 	static const uint64_t too_few[] = {0,	    P(sgid), P(slid),
@@ -729,6 +784,7 @@ int main(void)
 	tcase_add_test(tcase, traced);
 	tcase_add_loop_test(tcase, lost, 0, 6);
 	tcase_add_test(tcase, long_ways);
+	tcase_add_test(tcase, traced_through_others);
 	tcase_add_test(tcase, not_traced);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
