@@ -7,8 +7,9 @@
  * port, which must be the requester's own unless the request says ProxyJoin and both share a
  * partition, or is trusted. A Set for a group that does not exist creates it if it says enough.
  *
- * Who is in a group is told only to trusted requesters; others see each group of their
- * partitions once, without a port, and their own memberships.
+ * Who is in a group is told only to trusted requesters, by a record a member and none of a group
+ * without; others see each group of their partitions once, without a port, and their own
+ * memberships.
  */
 #include "sa/limit.h"
 #include "sa/sa_private.h"
@@ -428,9 +429,9 @@ static bool offer_group(const struct sa_group *group, void *arg)
 		return true;
 	for (guint i = 0; query->from.trusted && visit->go_on && i < group->members->len; i++)
 		offer_member(visit, group, &g_array_index(group->members, struct sa_member, i));
-	if (query->from.trusted && group->members->len)
+	if (query->from.trusted)
 		return visit->go_on;
-	if (query->from.trusted || !(members->mask & MEMBER_COMPONENTS))
+	if (!(members->mask & MEMBER_COMPONENTS))
 		return sa_offer(query, record, FABRIC_NONE);
 	own = sa_group_member(group, query->subnet->fabric->ports[query->from.port].guid);
 	if (own)

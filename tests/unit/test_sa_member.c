@@ -812,8 +812,12 @@ START_TEST(test_table)
 	ck_assert_uint_eq(table(own, false, 0, &wanted, &got), 3);
 	ck_assert_uint_eq(got.join_state, 0);
 	ck_assert(got.port_gid.guid == 0 && got.port_gid.prefix == 0);
-	/* two empty groups, two members of the third */
-	ck_assert_uint_eq(table(own, true, 0, &wanted, NULL), 4);
+	/* who is trusted is told of members: two of the third, none of two empty groups */
+	ck_assert_uint_eq(table(own, true, 0, &wanted, &got), 2);
+	ck_assert(got.port_gid.guid != 0);
+	wanted.mgid = default_groups[0].mgid;
+	ck_assert_uint_eq(table(own, true, C(mgid), &wanted, NULL), 0);
+	ck_assert_uint_eq(table(own, false, C(mgid), &wanted, NULL), 1);
 	ck_assert_uint_eq(table(outside, false, 0, &wanted, &got), 1); /* only the default P_Key */
 	ck_assert_uint_eq(got.p_key, 0xFFFF);
 	wanted.mgid = free_mgid;
