@@ -224,6 +224,19 @@ void sa_aliases_follow(struct sa_aliases *aliases, const struct subnet *subnet, 
 	g_hash_table_foreach_remove(aliases->gone, has_none, aliases);
 }
 
+void sa_aliases_yield(struct sa_aliases *aliases, const struct fabric *fabric,
+		      void (*lost)(void *arg, const struct alias_guid *alias), void *arg)
+{
+	for (guint i = 0; i < aliases->now->by_port->len; i++) {
+		struct alias_guid alias = *alias_guids_at(aliases->now->by_port, i);
+
+		if (!alias.guid || fabric_port_by_guid(fabric, alias.guid) == FABRIC_NONE)
+			continue;
+		lost(arg, &alias);
+		sa_aliases_set(aliases, alias.port, alias.index, 0);
+	}
+}
+
 /* ---- publication ---- */
 
 uint64_t sa_aliases_serial(const struct sa_aliases *aliases)

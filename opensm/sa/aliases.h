@@ -35,6 +35,12 @@ bool sa_aliases_restore(struct sa_aliases *aliases, uint64_t port, uint8_t index
 
 /* Ports keep theirs until they have been gone for SA_ABSENCE_NS. */
 void sa_aliases_follow(struct sa_aliases *aliases, const struct subnet *subnet, uint64_t now_ns);
+/*
+ * Takes away those that are GUIDs of ports, which were away when others got them. lost() is told of
+ * each before.
+ */
+void sa_aliases_yield(struct sa_aliases *aliases, const struct fabric *fabric,
+		      void (*lost)(void *arg, const struct alias_guid *alias), void *arg);
 /* That with which all that changed so far is published. */
 uint64_t sa_aliases_serial(const struct sa_aliases *aliases);
 bool sa_aliases_changed(const struct sa_aliases *aliases); /* since the last publication */

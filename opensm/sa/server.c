@@ -601,6 +601,19 @@ static void take_view(struct sa *sa, struct sa_view *view)
 	sa_view_unref(before);
 }
 
+static void alias_lost(void *arg, const struct alias_guid *alias)
+{
+	struct sa *sa = arg;
+	const struct fabric *fabric = sa->view->subnet->fabric;
+	char name[128];
+
+	fabric_port_name(fabric, fabric_port_by_guid(fabric, alias->guid), name, sizeof(name));
+	log_info(sa->context->log,
+		 "SA: port 0x%016" G_GINT64_MODIFIER "x loses alias GUID 0x%016" G_GINT64_MODIFIER
+		 "x: the port of that GUID is back (%s)",
+		 alias->port, alias->guid, name);
+}
+
 static void subnet_published(void *arg, uint64_t generation)
 {
 	struct sa *sa = arg;
@@ -622,6 +635,7 @@ static void subnet_published(void *arg, uint64_t generation)
 		sa_dump_load(sa->context, &sa->registries);
 	sa->is_loaded = true;
 	sa_aliases_follow(sa->registries.aliases, subnet, actor_now(sa->actor));
+	sa_aliases_yield(sa->registries.aliases, subnet->fabric, alias_lost, sa);
 	publish_aliases(sa);
 	sa_store_follow(sa->registries.groups, subnet, actor_now(sa->actor));
 	sa_services_follow(sa->registries.services, subnet, actor_now(sa->actor));

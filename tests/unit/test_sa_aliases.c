@@ -388,6 +388,31 @@ START_TEST(test_gone_beside_others)
 }
 END_TEST
 
+static void count_lost(void *arg, const struct alias_guid *alias)
+{
+	ck_assert(alias->port == host(3)->guid && alias->index == 2);
+	++*(unsigned int *)arg;
+}
+
+/* An alias GUID that is a port's after all is taken away, as if it was given back. */
+START_TEST(test_owner_is_back)
+{
+	const uint64_t guid = host(3)->guid;
+	unsigned int n = 0;
+
+	ck_assert(sa_aliases_set(all.aliases, guid, 1, ALIAS));
+	ck_assert(sa_aliases_set(all.aliases, guid, 2, host(5)->guid));
+	alias_guids_unref(sa_aliases_publish(all.aliases));
+	for (unsigned int i = 0; i < 2; i++)
+		sa_aliases_yield(all.aliases, subnet->fabric, count_lost, &n);
+	ck_assert_uint_eq(n, 1);
+	ck_assert(sa_aliases_get(all.aliases, guid, 1) == ALIAS);
+	ck_assert(sa_aliases_get(all.aliases, guid, 2) == 0);
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_port->len, 2); /* the port is told */
+	ck_assert(sa_aliases_changed(all.aliases));
+}
+END_TEST
+
 /* By port and index, both. */
 START_TEST(test_which)
 {
@@ -491,6 +516,7 @@ int main(void)
 	tcase_add_test(tcase, test_ports_that_are_gone);
 	tcase_add_test(tcase, test_gone_without_any);
 	tcase_add_test(tcase, test_gone_beside_others);
+	tcase_add_test(tcase, test_owner_is_back);
 	tcase_add_test(tcase, test_which);
 	tcase_add_test(tcase, test_made);
 	tcase_add_test(tcase, test_removed_before);

@@ -198,11 +198,9 @@ START_TEST(test_taken_away_by_request)
 }
 END_TEST
 
-static void set_client(bool up)
+static void set_port(uint64_t guid, bool up)
 {
-	unsigned int node = (unsigned int)sim_find_guid(net.sim, net.client_guid);
-
-	ck_assert(sim_link_set(net.sim, node, 1, up));
+	ck_assert(sim_link_set(net.sim, (unsigned int)sim_find_guid(net.sim, guid), 1, up));
 	run_ms(3000);
 }
 
@@ -222,8 +220,8 @@ START_TEST(test_port_was_away)
 	ck_assert_uint_eq(subscribe(100), IBA_STATUS_OK);
 	ck_assert_uint_eq(member(101, IBA_METHOD_SET, &named), IBA_STATUS_OK);
 	ck_assert_uint_eq(n_repeated(), 2);
-	set_client(false);
-	set_client(true);
+	set_port(net.client_guid, false);
+	set_port(net.client_guid, true);
 	ck_assert_uint_eq(subscribe(100), IBA_STATUS_OK);
 	ck_assert_uint_eq(member(101, IBA_METHOD_SET, &named), IBA_STATUS_OK);
 	ck_assert_uint_eq(n_repeated(), 2);
@@ -231,6 +229,53 @@ START_TEST(test_port_was_away)
 	ck_assert_uint_eq(member(101, IBA_METHOD_SET, &named), IBA_STATUS_OK);
 	ck_assert_uint_eq(n_repeated(), 4);
 	end();
+}
+END_TEST
+
+/* The client's, by request number n. */
+static uint64_t set_alias(unsigned int n, uint64_t guid)
+{
+	struct subnet *subnet = slot_take(&net.context.subnet);
+	uint32_t port = fabric_port_by_guid(subnet->fabric, net.client_guid);
+	struct iba_guid_info_record record = {.lid = subnet->fabric->ports[port].lid,
+					      .guid_info.guid = {[1] = guid}};
+
+	subnet_unref(subnet);
+	ck_assert_uint_eq(ask(n, IBA_METHOD_SET, IBA_ATTR_GUID_INFO_RECORD,
+			      IBA_COMPONENT(guid_info_record, lid) |
+				      IBA_COMPONENT(guid_info_record, block_num) | 1u << 5,
+			      &iba_guid_info_record_type, &record),
+			  IBA_STATUS_OK);
+	return record.guid_info.guid[1];
+}
+
+/* Who took the GUID of a port that was away loses it when that port is back. */
+START_TEST(test_owner_of_alias_is_back)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	struct log *log = log_new_capture(text);
+	unsigned int node;
+	uint64_t owner;
+
+	begin();
+	bring_up();
+	net.context.log = log;
+	node = (unsigned int)sim_find_name(net.sim, "host-5");
+	owner = sim_port_guid(net.sim, node, 1);
+	ck_assert_uint_eq(set_alias(100, owner), 0);
+	set_port(owner, false);
+	ck_assert(set_alias(101, owner) == owner);
+	node = (unsigned int)sim_find_guid(net.sim, net.client_guid);
+	ck_assert(sim_alias_guid(net.sim, node, 1, 1) == owner);
+	set_port(owner, true);
+	ck_assert(sim_alias_guid(net.sim, node, 1, 1) == 0);
+	ck_assert_uint_eq(set_alias(101, owner), 0);
+	ck_assert_uint_eq(n_repeated(), 0);
+	ck_assert_ptr_nonnull(strstr(text->str, "the port of that GUID is back (host-5"));
+	ck_assert_ptr_null(strstr(strstr(text->str, "is back") + 1, "is back"));
+	net.context.log = net.log;
+	end();
+	log_free(log);
 }
 END_TEST
 
@@ -243,6 +288,7 @@ int main(void)
 	tcase_add_test(tcase, test_p_key_is_gone);
 	tcase_add_test(tcase, test_taken_away_by_request);
 	tcase_add_test(tcase, test_port_was_away);
+	tcase_add_test(tcase, test_owner_of_alias_is_back);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
