@@ -60,6 +60,24 @@ static void judge_sm(struct verdict *verdict)
 	add_problem(verdict, CONTROL_NO_SM, "sm", text);
 }
 
+static void judge_lids(struct verdict *verdict)
+{
+	const struct fabric *fabric = verdict->call->fabric;
+	char name[NAME_SIZE];
+	g_autofree char *text = NULL;
+	uint32_t n = 0, first = 0;
+
+	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++)
+		if (fabric_is_endport(fabric, i) && fabric->ports[i].known &&
+		    !fabric->ports[i].lid && !n++)
+			first = i;
+	if (!n)
+		return;
+	text = g_strdup_printf("%u ports have no LID, first %s; the log has why", n,
+			       fabric_port_name(fabric, first, name, sizeof(name)));
+	add_problem(verdict, CONTROL_SUBNET_BAD, "subnet", text);
+}
+
 static void judge_subnet(struct verdict *verdict)
 {
 	const struct command_call *call = verdict->call;
@@ -71,11 +89,25 @@ static void judge_subnet(struct verdict *verdict)
 		add(&verdict->warnings, "routing", call->subnet->credit_loop);
 	if (atomic_load(&call->context->sm_state) != IBA_SM_MASTER)
 		return;
-	if (!call->subnet)
+	if (!call->subnet) {
 		add_problem(verdict, CONTROL_SUBNET_BAD, "subnet", "no subnet yet");
-	else if (sweep & SWEEP_FLAG_ERRORS)
+	} else if (sweep & SWEEP_FLAG_ERRORS) {
 		add_problem(verdict, CONTROL_SUBNET_BAD, "subnet",
 			    "the last sweep ended with errors, which the log has");
+		judge_lids(verdict);
+	}
+}
+
+/* Switches that hosts lose something by are a problem, those that all goes around a warning. */
+static void judge_tables(struct verdict *verdict)
+{
+	const struct subnet *subnet = verdict->call->subnet;
+
+	for (uint32_t i = 0; subnet && subnet->small_tables && subnet->small_tables[i]; i++)
+		if (i < subnet->n_harmful)
+			add_problem(verdict, CONTROL_SUBNET_BAD, "tables", subnet->small_tables[i]);
+		else
+			add(&verdict->warnings, "tables", subnet->small_tables[i]);
 }
 
 static bool is_silent_link(const struct fabric *fabric, uint32_t port)
@@ -255,6 +287,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	answer_begin_list(&verdict.warnings);
 	judge_sm(&verdict);
 	judge_subnet(&verdict);
+	judge_tables(&verdict);
 	judge_keys(&verdict);
 	judge_devices(&verdict);
 	judge_others(&verdict);

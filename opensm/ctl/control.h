@@ -30,7 +30,8 @@ enum control_status {
 	CONTROL_REFUSED = 4,	 /* not for this user, not with this key or certificate */
 	/* of health: the worst of what is wrong */
 	CONTROL_NO_SM = 10,	  /* neither MASTER nor STANDBY */
-	CONTROL_SUBNET_BAD = 11,  /* no subnet yet, or the last sweep had errors */
+	/* No subnet yet, the last sweep had errors, or hosts lose paths by small tables. */
+	CONTROL_SUBNET_BAD = 11,
 	CONTROL_DEVICES_BAD = 12, /* devices do not answer */
 	/* What is in effect is not what the files ask for, or not what is kept in them. */
 	CONTROL_FILES_BAD = 13,

@@ -6,6 +6,57 @@
 
 #define LINES_MAX 16
 
+/* Of switches that harm hosts, or that all goes around; of many the first. */
+struct lines {
+	GPtrArray *texts;
+	uint32_t more; /* that are left out */
+};
+
+static void add(struct lines *lines, char *text)
+{
+	if (lines->texts->len < LINES_MAX) {
+		g_ptr_array_add(lines->texts, text);
+		return;
+	}
+	g_free(text);
+	lines->more++;
+}
+
+static void end(struct lines *lines)
+{
+	if (lines->more)
+		g_ptr_array_add(lines->texts,
+				g_strdup_printf("%u more switches with such tables", lines->more));
+}
+
+static uint16_t last_lid(const struct fabric_port *port)
+{
+	return (uint16_t)(port->lid ? port->lid + (1u << port->lmc) - 1 : 0);
+}
+
+/* The highest LID that somebody sends to: of hosts and of the SM. */
+static uint16_t last_host_lid(const struct fabric *fabric)
+{
+	uint16_t last = last_lid(&fabric->ports[fabric->sm_port]);
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		if (fabric_is_endport(fabric, i) &&
+		    !fabric_is_switch(fabric, fabric->ports[i].node))
+			last = MAX(last, last_lid(&fabric->ports[i]));
+	return last;
+}
+
+/* Whether the SM sends by that switch first, from its port 0 or through it. */
+static bool has_sm(const struct fabric *fabric, uint32_t sw)
+{
+	const struct fabric_port *sm = &fabric->ports[fabric->sm_port];
+	uint32_t node = sm->node;
+
+	if (!fabric_is_switch(fabric, node) && sm->peer != FABRIC_NONE)
+		node = fabric->ports[sm->peer].node;
+	return node == fabric->switches[sw].node;
+}
+
 /* LIDs of hosts on the switch that it cannot hold; *hosts: how many it has in all. */
 static uint32_t count_hosts(const struct fabric *fabric, uint32_t sw, uint32_t *hosts)
 {
@@ -14,19 +65,19 @@ static uint32_t count_hosts(const struct fabric *fabric, uint32_t sw, uint32_t *
 
 	*hosts = 0;
 	for (unsigned int num = 1; num <= node->num_ports; num++) {
-		uint32_t peer = fabric->ports[node->first_port + num].peer, last;
+		uint32_t peer = fabric->ports[node->first_port + num].peer;
 
 		if (peer == FABRIC_NONE || fabric_is_switch(fabric, fabric->ports[peer].node) ||
 		    !fabric->ports[peer].lid)
 			continue;
-		last = fabric->ports[peer].lid + (1u << fabric->ports[peer].lmc) - 1;
 		*hosts += 1;
-		lost += last >= cap;
+		lost += last_lid(&fabric->ports[peer]) >= cap;
 	}
 	return lost;
 }
 
-static char *tell(const struct fabric *fabric, uint32_t sw)
+/* *harms: whether hosts, or the SM, cannot send to some of them. */
+static char *tell(const struct fabric *fabric, uint32_t sw, uint16_t last, bool *harms)
 {
 	uint32_t cap = fabric_fdb_cap(fabric, sw), hosts, lost = count_hosts(fabric, sw, &hosts);
 	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
@@ -34,6 +85,7 @@ static char *tell(const struct fabric *fabric, uint32_t sw)
 	GString *text = g_string_new(NULL);
 	char name[FABRIC_NAME_SIZE];
 
+	*harms = last >= cap && (hosts || has_sm(fabric, sw));
 	fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
 	g_string_printf(text,
 			"%s: LinearFDBCap %u: it forwards LIDs below 0x%04x only, routes to others "
@@ -41,6 +93,8 @@ static char *tell(const struct fabric *fabric, uint32_t sw)
 			name, cap, cap);
 	if (hosts)
 		g_string_append_printf(text, "; its %u hosts cannot send to those", hosts);
+	if (*harms && has_sm(fabric, sw))
+		g_string_append(text, "; the SM sends through it: the SA cannot answer those");
 	if (lost)
 		g_string_append_printf(text, "; %u of them have such LIDs: nobody reaches them",
 				       lost);
@@ -53,12 +107,13 @@ static char *tell(const struct fabric *fabric, uint32_t sw)
 }
 
 /* Groups are given MLIDs above what it holds, as they can do without it. */
-static char *tell_multicast(const struct fabric *fabric, uint32_t sw)
+static char *tell_multicast(const struct fabric *fabric, uint32_t sw, bool *harms)
 {
 	uint32_t hosts, mlids = fabric_mlids(fabric, sw);
 	char name[FABRIC_NAME_SIZE];
 
 	count_hosts(fabric, sw, &hosts);
+	*harms = hosts;
 	fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
 	if (hosts)
 		return g_strdup_printf("%s: MulticastFDBCap %u: its %u hosts get no multicast",
@@ -68,51 +123,67 @@ static char *tell_multicast(const struct fabric *fabric, uint32_t sw)
 			       name, mlids, IBA_LID_MCAST_FIRST + mlids);
 }
 
-/* At the end of the lines. */
-static void tell_all_multicast(const struct fabric *fabric, GPtrArray *lines)
+static uint32_t tell_unicast(const struct fabric *fabric, struct lines lines[2])
 {
-	uint32_t room = fabric_mlid_top(fabric) - IBA_LID_MCAST_FIRST + 1u, n = 0;
-	bool any = false;
+	uint16_t last = last_host_lid(fabric);
+	uint32_t n = 0;
+	bool harms;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		char *text;
+
+		if (fabric_fdb_cap(fabric, sw) == FABRIC_LIDS)
+			continue;
+		text = tell(fabric, sw, last, &harms);
+		add(&lines[harms], text);
+		n++;
+	}
+	return n;
+}
+
+static void tell_all_multicast(const struct fabric *fabric, struct lines lines[2])
+{
+	uint32_t room = fabric_mlid_top(fabric) - IBA_LID_MCAST_FIRST + 1u;
+	bool any = false, harms;
 
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 		any |= fabric_mlids(fabric, sw) != 0;
-	if (!any)
-		return;
-	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-		if (fabric_mlids(fabric, sw) < room && n++ < LINES_MAX)
-			g_ptr_array_add(lines, tell_multicast(fabric, sw));
-	if (n > LINES_MAX)
-		g_ptr_array_add(lines, g_strdup_printf("%u more switches with a MulticastFDBCap "
-						       "below what others have",
-						       n - LINES_MAX));
+	for (uint32_t sw = 0; any && sw < fabric->n_switches; sw++)
+		if (fabric_mlids(fabric, sw) < room) {
+			char *text = tell_multicast(fabric, sw, &harms);
+
+			add(&lines[harms], text);
+		}
 }
 
-char **small_tables_tell(const struct fabric *fabric, const struct routing *routing, uint32_t *n)
+/* At the end of the harmful ones. */
+static void tell_cut(const struct routing *routing, GPtrArray *texts)
 {
-	GPtrArray *lines = g_ptr_array_new();
+	if (routing->cut_by_caps)
+		g_ptr_array_add(texts,
+				g_strdup_printf("the cables leave no way around such switches: "
+						"%" PRIu64 " paths from switches with hosts to "
+						"hosts of others are missing",
+						routing->cut_by_caps));
+}
 
-	*n = 0;
-	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
-		if (fabric_fdb_cap(fabric, sw) == FABRIC_LIDS)
-			continue;
-		if ((*n)++ < LINES_MAX)
-			g_ptr_array_add(lines, tell(fabric, sw));
-	}
-	if (*n > LINES_MAX)
-		g_ptr_array_add(lines, g_strdup_printf("%u more switches with a LinearFDBCap below "
-						       "the highest LID",
-						       *n - LINES_MAX));
-	if (*n && routing->cut_by_caps)
-		g_ptr_array_add(
-			lines,
-			g_strdup_printf("the cables leave no way around such switches: %" PRIu64
-					" paths from switches with hosts to hosts "
-					"of others are missing",
-					routing->cut_by_caps));
+char **small_tables_tell(const struct fabric *fabric, const struct routing *routing, uint32_t *n,
+			 uint32_t *n_harmful)
+{
+	struct lines lines[2] = {{g_ptr_array_new(), 0}, {g_ptr_array_new(), 0}};
+	GPtrArray *texts = lines[true].texts;
+
+	*n = tell_unicast(fabric, lines);
 	tell_all_multicast(fabric, lines);
-	g_ptr_array_add(lines, NULL);
-	if (lines->len > 1)
-		return (char **)g_ptr_array_free(lines, FALSE);
-	g_ptr_array_free(lines, TRUE);
+	end(&lines[true]);
+	if (*n)
+		tell_cut(routing, texts);
+	*n_harmful = texts->len;
+	end(&lines[false]);
+	g_ptr_array_extend_and_steal(texts, lines[false].texts);
+	g_ptr_array_add(texts, NULL);
+	if (texts->len > 1)
+		return (char **)g_ptr_array_free(texts, FALSE);
+	g_ptr_array_free(texts, TRUE);
 	return NULL;
 }

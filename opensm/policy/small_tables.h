@@ -6,9 +6,12 @@
 #include "route/engine.h"
 
 /*
- * A line for each of them, and what it costs; of many the first few only. NULL if there are none.
- * *n gets their number. Those follow that hold fewer MLIDs than groups may have. g_strfreev it.
+ * A line for each of them, and for those that hold fewer MLIDs than groups may have, with what
+ * comes of it; of many the first few only. NULL if there are none. g_strfreev it. *n gets the
+ * number of the former, *n_harmful how many lines, the first ones, tell that hosts or the SM cannot
+ * send to some others, or hosts get no multicast.
  */
-char **small_tables_tell(const struct fabric *fabric, const struct routing *routing, uint32_t *n);
+char **small_tables_tell(const struct fabric *fabric, const struct routing *routing, uint32_t *n,
+			 uint32_t *n_harmful);
 
 #endif

@@ -35,6 +35,7 @@ struct subnet {
 	char *fallback;	   /* why engines before it in the list are not in use; NULL: it is first */
 	char **unknown_keys; /* ports left out because of their M_Key, a line each */
 	char **small_tables; /* as of small_tables_tell() */
+	uint32_t n_harmful;  /* of these lines, the first ones, as it says */
 	char *held;	   /* why the files of the routing options as they are now are not in use,
 			      but what they said before; NULL: they are */
 };

@@ -38,7 +38,7 @@ struct routes {
 	bool only_switches;
 	char *told_note, *told_unknown;	     /* what the log said last of the routes and files */
 	char **small_tables;		     /* as of small_tables_tell(), as the log said last */
-	uint32_t n_small;
+	uint32_t n_small, n_harmful;
 };
 
 /* An engine as it is tried. */
@@ -562,7 +562,7 @@ static void tell_small_tables(struct sm *sm, const struct routing *routing)
 {
 	struct routes *routes = sm->routes;
 	uint32_t n;
-	char **lines = small_tables_tell(sm->fabric, routing, &n);
+	char **lines = small_tables_tell(sm->fabric, routing, &n, &routes->n_harmful);
 
 	for (unsigned int i = 0; lines && lines[i]; i++)
 		if (!routes->small_tables ||
@@ -674,6 +674,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->fallback = g_strdup(sm->routes->fallback);
 	subnet->held = g_strdup(sm->routes->held);
 	subnet->small_tables = g_strdupv(sm->routes->small_tables);
+	subnet->n_harmful = sm->routes->n_harmful;
 	subnet->unknown_keys = keys_tell_unknown(sm);
 	subnet->sm_p_keys = p_keys_own(sm);
 	if (!sm->dry && sm->routing)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ctl/command.h"
+#include "ctl/control.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 
@@ -113,6 +114,17 @@ static char *ask(struct scenario *s, const char *line)
 	command_run(&env, line, true, &answer);
 	scenario_expect(s, !answer.failed);
 	return answer.text;
+}
+
+/* What health says, and what it counts as. */
+static void check_health(struct scenario *s, unsigned int status, const char *text)
+{
+	struct command_env env = {.daemon = s->daemon, .sim = s->sim};
+	struct command_answer answer;
+
+	command_run(&env, "health", true, &answer);
+	ck_assert_msg(answer.status == status && strstr(answer.text, text), "%s", answer.text);
+	g_free(answer.text);
 }
 
 static const char *const engines[] = {NULL, "minhop", "updn", "dnup", "ftree"};
@@ -269,6 +281,7 @@ START_TEST(all_spines_small)
 	scenario_expect_at_most(s, 40 * 39, good);
 	scenario_check_log(s, "the cables leave no way around such switches: ", true);
 	scenario_check_log(s, "no free LID", false);
+	check_health(s, CONTROL_SUBNET_BAD, "ERROR tables: the cables leave no way around such");
 	scenario_free(s);
 }
 END_TEST
@@ -333,6 +346,43 @@ START_TEST(no_lid_is_left)
 	scenario_check_log(s, told[_i], true);
 	scenario_check_log(s, "with a smaller lmc", _i);
 	scenario_check_log(s, "it forwards LIDs up to 0x001f only", true);
+	check_health(s, CONTROL_SUBNET_BAD, _i ? "11 ports have no LID" : "5 ports have no LID");
+	scenario_free(s);
+}
+END_TEST
+
+static const struct {
+	const char *node;
+	uint16_t lids; /* that it has room for; 0: for all */
+	bool no_mlids;
+	unsigned int status;
+	const char *text;
+} told[] = {
+	{"leaf-0-0", 12, false, CONTROL_SUBNET_BAD,
+	 "its 2 hosts cannot send to those; the SM sends through it: the SA cannot answer those"},
+	{"leaf-1-0", 12, false, CONTROL_SUBNET_BAD,
+	 "ERROR tables: leaf-1-0 (0x0200000080000b00): LinearFDBCap 12: it forwards LIDs below "
+	 "0x000c only, routes to others go around it; its 2 hosts cannot send to those\n"},
+	{"leaf-1-0", 0, true, CONTROL_SUBNET_BAD,
+	 "ERROR tables: leaf-1-0 (0x0200000080000b00): MulticastFDBCap 0: its 2 hosts get no "},
+	{"core-0-0", 12, false, CONTROL_DONE, "warning tables: core-0-0 (0x"},
+	{"core-0-0", 0, true, CONTROL_DONE, "warning tables: core-0-0 (0x"},
+};
+
+/* Hosts that lose something by it are a problem, a way around a switch is a warning. */
+START_TEST(health_tells)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int node = scenario_node(s, told[_i].node);
+
+	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, "host-0"), 1);
+	if (told[_i].lids)
+		sim_set_linear_fdb_cap(s->sim, node, told[_i].lids);
+	if (told[_i].no_mlids)
+		sim_set_multicast_fdb_cap(s->sim, node, 0);
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	check_health(s, told[_i].status, told[_i].text);
 	scenario_free(s);
 }
 END_TEST
@@ -394,6 +444,7 @@ int main(void)
 	tcase_add_test(tcase, small_leaf);
 	tcase_add_loop_test(tcase, no_lid_is_left, 0, 2);
 	tcase_add_test(tcase, all_spines_small);
+	tcase_add_loop_test(tcase, health_tells, 0, G_N_ELEMENTS(told));
 	tcase_add_test(tcase, without_lids);
 	tcase_add_loop_test(tcase, other_networks, 0, G_N_ELEMENTS(nets));
 	tcase_add_loop_test(tcase, odd_caps, 0, 5);
