@@ -15,6 +15,7 @@
 #include "sm/unhealthy.h"
 
 #define DEVICES_TOLD 20
+#define PARTITIONS_TOLD 10
 #define FILES_HANG_NS (60 * NS_PER_S)
 #define NAME_SIZE 160
 
@@ -108,6 +109,22 @@ static void judge_tables(struct verdict *verdict)
 			add_problem(verdict, CONTROL_SUBNET_BAD, "tables", subnet->small_tables[i]);
 		else
 			add(&verdict->warnings, "tables", subnet->small_tables[i]);
+}
+
+static void warn_of_partitions(struct verdict *verdict)
+{
+	const struct subnet *subnet = verdict->call->subnet;
+	const GPtrArray *crowded = subnet ? subnet->partitions->crowded : NULL;
+	guint n = crowded ? crowded->len : 0;
+
+	for (guint i = 0; i < MIN(n, PARTITIONS_TOLD); i++)
+		add(&verdict->warnings, "partitions", crowded->pdata[i]);
+	if (n > PARTITIONS_TOLD) {
+		g_autofree char *more = g_strdup_printf("%u more, which partitions lists",
+							n - PARTITIONS_TOLD);
+
+		add(&verdict->warnings, "partitions", more);
+	}
 }
 
 static bool is_silent_link(const struct fabric *fabric, uint32_t port)
@@ -288,6 +305,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	judge_sm(&verdict);
 	judge_subnet(&verdict);
 	judge_tables(&verdict);
+	warn_of_partitions(&verdict);
 	judge_keys(&verdict);
 	judge_devices(&verdict);
 	judge_others(&verdict);

@@ -164,6 +164,7 @@ static GVariant *tell(struct command_call *call, const struct partition_rule *on
 	answer_begin_list(&list);
 	problem_add(&list, PROBLEM_ERROR, refusal->why);
 	problem_add_all(&list, PROBLEM_WARNING, partitions->problems);
+	problem_add_all(&list, PROBLEM_WARNING, partitions->crowded);
 	answer_member(&builder, "problems", &list);
 	if (refusal->why) {
 		answer_text(&builder, "refused", refusal->why);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define PROBLEMS_MAX 200
+#define NAMED_MAX 4 /* ports, of those without room */
 #define CLASSES_MAX 512 /* with a table of who may talk to whom: 512 KiB */
 
 /* ---- P_Keys ---- */
@@ -149,6 +150,7 @@ struct partitions *partitions_of_keys(uint32_t n_ports, GArray *keys)
 
 	ref_init(&partitions->ref);
 	partitions->problems = g_ptr_array_new_with_free_func(g_free);
+	partitions->crowded = g_ptr_array_new_with_free_func(g_free);
 	partitions->n_ports = n_ports;
 	partitions->class_of = g_new0(uint32_t, n_ports);
 	g_array_set_size(first, 2); /* class 0 */
@@ -169,6 +171,11 @@ struct partitions *partitions_of_keys(uint32_t n_ports, GArray *keys)
 
 /* ---- rules ---- */
 
+struct texts {
+	GPtrArray *list; /* the first PROBLEMS_MAX */
+	uint32_t n;
+};
+
 struct making {
 	const struct partition_rules *rules;
 	const struct options *options;
@@ -179,23 +186,23 @@ struct making {
 	GArray *touched;     /* uint32_t: ports that have one */
 	GArray *keys;	     /* struct partition_key */
 	GArray *all;	     /* struct partition */
-	GPtrArray *problems;
-	uint32_t n_problems;
+	struct texts problems, crowded;
 };
 
-G_GNUC_PRINTF(4, 5)
-static void add_problem(struct making *making, uint32_t file, uint32_t line, const char *format,
-			...)
+/* file and line 0: it is about none. */
+G_GNUC_PRINTF(5, 6)
+static void add_text(const struct making *making, struct texts *texts, uint32_t file, uint32_t line,
+		     const char *format, ...)
 {
 	g_autofree char *text = NULL;
 	va_list args;
 
-	if (making->n_problems++ >= PROBLEMS_MAX)
+	if (texts->n++ >= PROBLEMS_MAX)
 		return;
 	va_start(args, format);
 	text = g_strdup_vprintf(format, args);
 	va_end(args);
-	g_ptr_array_add(making->problems,
+	g_ptr_array_add(texts->list,
 			line ? g_strdup_printf("%s:%u: %s",
 					       (char *)making->rules->files->pdata[file], line,
 					       text)
@@ -258,9 +265,9 @@ static void add_range(struct making *making, const struct partition_member *memb
 		found++;
 	}
 	if (!found)
-		add_problem(making, member->file, member->line,
-			    "no port of the subnet is in 0x%016" PRIx64 "-0x%016" PRIx64,
-			    member->first, member->last);
+		add_text(making, &making->problems, member->file, member->line,
+			 "no port of the subnet is in 0x%016" PRIx64 "-0x%016" PRIx64,
+			 member->first, member->last);
 }
 
 static void add_guid(struct making *making, const struct partition_member *member)
@@ -272,10 +279,10 @@ static void add_guid(struct making *making, const struct partition_member *membe
 	if (port != FABRIC_NONE)
 		add_port(making, port, member->membership);
 	else if (member->membership != PARTITION_NO_MEMBER)
-		add_problem(making, member->file, member->line, "GUID 0x%016" PRIx64 " %s",
-			    member->first,
-			    is_node ? "is that of a node, expected that of a port"
-				    : "is not in the subnet");
+		add_text(making, &making->problems, member->file, member->line,
+			 "GUID 0x%016" PRIx64 " %s", member->first,
+			 is_node ? "is that of a node, expected that of a port"
+				 : "is not in the subnet");
 }
 
 static void add_node(struct making *making, uint32_t index, uint8_t membership)
@@ -315,8 +322,8 @@ static void add_nodes(struct making *making, const struct partition_member *memb
 			found = true;
 		}
 	if (pattern && !found)
-		add_problem(making, member->file, member->line,
-			    "no node of the subnet is called \"%s\"", member->pattern);
+		add_text(making, &making->problems, member->file, member->line,
+			 "no node of the subnet is called \"%s\"", member->pattern);
 	if (pattern)
 		g_pattern_spec_free(pattern);
 }
@@ -393,9 +400,9 @@ static void keep_in_default(struct making *making, const struct partition_rule *
 		*of = *of == PARTITION_NO_MEMBER ? PARTITION_LIMITED : *of;
 	}
 	if (making->membership[port] == PARTITION_LIMITED)
-		add_problem(making, rule->file, rule->line,
-			    "the SM's port stays a full member of the default partition, as others "
-			    "could not reach it");
+		add_text(making, &making->problems, rule->file, rule->line,
+			 "the SM's port stays a full member of the default partition, as others "
+			 "could not reach it");
 	add_port(making, port, MAX(making->membership[port], PARTITION_FULL));
 }
 
@@ -420,15 +427,15 @@ static void add_rule(struct making *making, const struct partition_rule *rule)
 	keep_in_default(making, rule);
 	add_keys(making, rule, &partition);
 	if (!partition.n_full && !partition.n_limited) {
-		add_problem(making, rule->file, rule->line,
-			    "partition '%s' (0x%04x) has no member in the subnet", rule->name,
-			    rule->p_key);
+		add_text(making, &making->problems, rule->file, rule->line,
+			 "partition '%s' (0x%04x) has no member in the subnet", rule->name,
+			 rule->p_key);
 		return;
 	}
 	if (rule->sl && !making->options->qos)
-		add_problem(making, rule->file, rule->line,
-			    "SL %u of partition '%s' is not used: QoS is off", rule->sl,
-			    rule->name);
+		add_text(making, &making->problems, rule->file, rule->line,
+			 "SL %u of partition '%s' is not used: QoS is off", rule->sl,
+			 rule->name);
 	partition.name = g_strdup(rule->name);
 	copy_groups(making, rule, &partition);
 	g_array_append_val(making->all, partition);
@@ -438,7 +445,7 @@ static void add_rule(struct making *making, const struct partition_rule *rule)
 
 /* Members of a partition with more P_Keys than they have room for, and the first of them. */
 struct crowd {
-	uint32_t n, first;
+	uint32_t n, first[NAMED_MAX];
 };
 
 static uint32_t room_of(const struct fabric *fabric, uint32_t port)
@@ -456,33 +463,53 @@ static void count_crowd(const struct partitions *partitions, uint32_t port, stru
 
 		if (i && P_KEY_BASE(keys[i - 1]) == P_KEY_BASE(keys[i]))
 			continue; /* both memberships */
-		if (!crowd->n++)
-			crowd->first = port;
+		if (crowd->n < NAMED_MAX)
+			crowd->first[crowd->n] = port;
+		crowd->n++;
 	}
 }
 
+static char *name_crowd(const struct making *making, const struct partitions *partitions,
+			const struct crowd *crowd)
+{
+	const struct fabric *fabric = making->fabric;
+	GString *text = g_string_new(NULL);
+	char name[FABRIC_NAME_SIZE];
+
+	for (uint32_t i = 0; i < MIN(crowd->n, NAMED_MAX); i++) {
+		uint32_t port = crowd->first[i];
+
+		g_string_append_printf(text, "%s%s with %u and room for %u", i ? ", " : "",
+				       fabric_port_name(fabric, port, name, sizeof(name)),
+				       n_keys(partitions, partitions->class_of[port]),
+				       room_of(fabric, port));
+	}
+	if (crowd->n > NAMED_MAX)
+		g_string_append_printf(text, ", %u more", crowd->n - NAMED_MAX);
+	return g_string_free(text, FALSE);
+}
+
+/* The default P_Key is in every table: p_key_plan_make(). */
 static void check_room(struct making *making, const struct partitions *partitions)
 {
 	const struct fabric *fabric = making->fabric;
 	g_autofree struct crowd *crowds = g_new0(struct crowd, P_KEY_BASES);
-	char name[FABRIC_NAME_SIZE];
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (n_keys(partitions, partitions->class_of[i]) > room_of(fabric, i))
 			count_crowd(partitions, i, crowds);
 	for (guint i = 0; i < making->rules->rules->len; i++) {
 		const struct partition_rule *rule = making->rules->rules->pdata[i];
-		struct crowd crowd = crowds[rule->p_key];
+		const struct crowd *crowd = &crowds[rule->p_key];
+		g_autofree char *names = NULL;
 
-		if (crowd.n)
-			add_problem(making, rule->file, rule->line,
-				    "partition '%s' (0x%04x): %u of its members are to have more "
-				    "P_Keys than they have room for, and may lack this one: %s "
-				    "with %u and room for %u%s",
-				    rule->name, rule->p_key, crowd.n,
-				    fabric_port_name(fabric, crowd.first, name, sizeof(name)),
-				    n_keys(partitions, partitions->class_of[crowd.first]),
-				    room_of(fabric, crowd.first), crowd.n > 1 ? ", others" : "");
+		if (!crowd->n || rule->p_key == P_KEY_BASE(P_KEY_DEFAULT))
+			continue;
+		names = name_crowd(making, partitions, crowd);
+		add_text(making, &making->crowded, rule->file, rule->line,
+			 "partition '%s' (0x%04x): %u of its members are to have more P_Keys than "
+			 "they have room for, and may lack this one: %s",
+			 rule->name, rule->p_key, crowd->n, names);
 	}
 }
 
@@ -503,10 +530,10 @@ static void check_switches(struct making *making, const struct partitions *parti
 		if (n_keys(partitions, partitions->class_of[peer]) <= cap)
 			continue;
 		last = node;
-		add_problem(making, 0, 0,
-			    "switch %s cannot enforce all partitions: it has room for "
-			    "%u P_Keys a port",
-			    fabric_node_name(fabric, node, name, sizeof(name)), cap);
+		add_text(making, &making->crowded, 0, 0,
+			 "switch %s cannot enforce all partitions: it has room for %u P_Keys a "
+			 "port",
+			 fabric_node_name(fabric, node, name, sizeof(name)), cap);
 	}
 }
 
@@ -516,15 +543,20 @@ static bool keeps_apart(const struct partitions *partitions)
 	return partitions->n > 1 || partitions->all[0].n_limited;
 }
 
+static void end_texts(struct texts *texts)
+{
+	if (texts->n > PROBLEMS_MAX)
+		g_ptr_array_add(texts->list, g_strdup_printf("%u more problems of partitions",
+							     texts->n - PROBLEMS_MAX));
+}
+
 static void check(struct making *making, struct partitions *partitions)
 {
 	check_room(making, partitions);
 	if (keeps_apart(partitions) && making->options->part_enforce != PART_ENFORCE_OFF)
 		check_switches(making, partitions);
-	if (making->n_problems > PROBLEMS_MAX)
-		g_ptr_array_add(making->problems,
-				g_strdup_printf("%u more problems of partitions",
-						making->n_problems - PROBLEMS_MAX));
+	end_texts(&making->problems);
+	end_texts(&making->crowded);
 }
 
 /* ---- life ---- */
@@ -544,7 +576,9 @@ static struct partitions *finish(struct making *making, struct partition_rules *
 	partitions->rules = partition_rules_ref(rules);
 	check(making, partitions);
 	g_ptr_array_unref(partitions->problems);
-	partitions->problems = making->problems;
+	g_ptr_array_unref(partitions->crowded);
+	partitions->problems = making->problems.list;
+	partitions->crowded = making->crowded.list;
 	g_array_unref(making->keys);
 	g_array_unref(making->touched);
 	g_free(making->membership);
@@ -563,7 +597,8 @@ struct partitions *partitions_make(struct partition_rules *rules, const struct o
 		.touched = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.keys = g_array_new(FALSE, FALSE, sizeof(struct partition_key)),
 		.all = g_array_new(FALSE, FALSE, sizeof(struct partition)),
-		.problems = g_ptr_array_new_with_free_func(g_free),
+		.problems.list = g_ptr_array_new_with_free_func(g_free),
+		.crowded.list = g_ptr_array_new_with_free_func(g_free),
 	};
 
 	for (guint i = 0; i < rules->rules->len; i++)
@@ -612,6 +647,7 @@ void partitions_unref(struct partitions *partitions)
 	g_free(partitions->p_keys);
 	g_free(partitions->shared);
 	g_ptr_array_unref(partitions->problems);
+	g_ptr_array_unref(partitions->crowded);
 	partition_rules_unref(partitions->rules);
 	g_free(partitions);
 }

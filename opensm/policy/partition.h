@@ -39,6 +39,7 @@ struct partitions {
 	uint16_t *shared; /* [n_classes * n_classes], see partitions_shared(); NULL: too many */
 	GPtrArray
 		*problems; /* texts: what of the rules this fabric cannot have, or does not know */
+	GPtrArray *crowded; /* texts: who has no room for all P_Keys */
 	struct partition_rules *rules;
 };
 

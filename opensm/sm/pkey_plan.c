@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Keys take the index they have; then the same key with another membership does; then the one for
- * index 0 (o10-5.1.1 expects the default key there) goes there if it can; what is left is new.
+ * index 0 (o10-5.1.1 expects the default key there) goes there if it can; what is left is new. A
+ * port without the default key cannot ask the SA, so of too many keys that one is not left out.
  */
 #include "sm/pkey_plan.h"
 
@@ -46,6 +47,26 @@ static void place_first(const struct p_key_plan *plan, uint16_t *want)
 		want[0] = plan->index0;
 }
 
+/* The full one of two. 0: there is none. */
+static uint16_t default_of(const struct p_key_plan *plan)
+{
+	uint16_t found = 0;
+
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (P_KEY_BASE(plan->keys[i]) == P_KEY_BASE(P_KEY_DEFAULT))
+			found |= plan->keys[i];
+	return found;
+}
+
+/* If all are placed without it: instead of the last, as what is for index 0 stays if it can. */
+static void secure_default(const struct p_key_plan *plan, uint16_t *want)
+{
+	uint16_t key = default_of(plan);
+
+	if (key && plan->room && !holds(want, plan->room, key))
+		want[plan->room - 1] = key;
+}
+
 bool p_key_plan_make(const struct p_key_plan *plan, uint16_t *want)
 {
 	static const uint16_t same_bits[] = {0xFFFF, P_KEY_BASE(0xFFFF)};
@@ -62,6 +83,7 @@ bool p_key_plan_make(const struct p_key_plan *plan, uint16_t *want)
 	for (uint32_t i = 0; i < plan->n; i++)
 		if (!holds(want, plan->room, plan->keys[i]))
 			all &= place_new(plan, plan->keys[i], want);
+	secure_default(plan, want);
 	return all;
 }
 

@@ -66,6 +66,7 @@ static void take(struct sm *sm, struct partitions *partitions)
 	sm->partitions = partitions;
 	sm->partitions_shape = sm->fabric->shape;
 	tell_problems(sm, "partitions", LOG_INFO, partitions->problems, old ? old->problems : NULL);
+	tell_problems(sm, "partitions", LOG_ERROR, partitions->crowded, old ? old->crowded : NULL);
 	partitions_unref(old);
 }
 
@@ -87,15 +88,28 @@ struct partitions *policy_partitions_for_routes(struct sm *sm, const struct rout
 	return partitions;
 }
 
+static struct partitions *partitions_by(struct sm *sm, struct partition_rules *rules, bool by_names)
+{
+	struct fabric *fabric = named_fabric(sm, by_names);
+	struct partitions *partitions = partitions_make(rules, sm->options, fabric);
+
+	fabric_unref(fabric);
+	return partitions;
+}
+
+/* What is told of ports without room has names. */
 static void make_partitions(struct sm *sm)
 {
 	struct partition_rules *rules = slot_take(&sm->context->partition_rules);
 
 	if (!is_made(sm, rules)) {
-		struct fabric *fabric = named_fabric(sm, rules->has_patterns);
+		struct partitions *partitions = partitions_by(sm, rules, rules->has_patterns);
 
-		take(sm, partitions_make(rules, sm->options, fabric));
-		fabric_unref(fabric);
+		if (partitions->crowded->len && !rules->has_patterns) {
+			partitions_unref(partitions);
+			partitions = partitions_by(sm, rules, true);
+		}
+		take(sm, partitions);
 	}
 	run_time_partitions_replicate(sm, rules->changes);
 	partition_rules_unref(rules);

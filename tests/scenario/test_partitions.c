@@ -16,6 +16,7 @@
 
 #include "client.h"
 #include "core/counters.h"
+#include "ctl/command.h"
 #include "policy/partition.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
@@ -634,6 +635,55 @@ START_TEST(lost_file)
 }
 END_TEST
 
+static void write_many(struct world *w, unsigned int n)
+{
+	GString *text = g_string_new(NULL);
+
+	for (unsigned int k = 1; k <= n; k++)
+		g_string_append_printf(text, "=0x%x: 0x%" PRIx64 "=full;\n", k,
+				       sim_port_guid(w->s->sim, w->hosts[1], 1));
+	ck_assert(g_file_set_contents(w->file, text->str, -1, NULL));
+	g_string_free(text, TRUE);
+}
+
+/* More P_Keys than a switch can enforce, then than the host has room for: warnings of health. */
+START_TEST(too_many)
+{
+	static const struct {
+		unsigned int n;
+		bool switches, hosts; /* stand in the first lines */
+	} steps[] = {{30, false, false}, {50, true, false}, {130, false, true}};
+	static const char host[] = ": host-1 (0x0200000000000200) port 1 with 131 and room for 128";
+	struct world *w = world_new(9);
+	struct command_env env = {0};
+
+	for (unsigned int i = (unsigned int)_i; i < G_N_ELEMENTS(steps); i++) {
+		struct command_answer answer;
+
+		write_many(w, steps[i].n);
+		if (i == (unsigned int)_i)
+			scenario_start(w->s);
+		else
+			scenario_heavy_sweep(w->s, 20);
+		scenario_run_ms(w->s, 2000);
+		env.daemon = w->s->daemon;
+		command_run(&env, "health", true, &answer);
+		ck_assert_uint_eq(answer.status, 0);
+		ck_assert_msg(!strstr(answer.text, "switch leaf-0-0 (0x") != steps[i].switches &&
+				      !strstr(answer.text, host) != steps[i].hosts &&
+				      !strstr(answer.text, "more, which partitions lists") !=
+					      steps[i].hosts,
+			      "%.2000s", answer.text);
+		g_free(answer.text);
+		command_run(&env, "partitions", true, &answer);
+		ck_assert(!strstr(answer.text, "cannot enforce") != (steps[i].n > 30));
+		g_free(answer.text);
+	}
+	scenario_check_log(w->s, "0x01 -> partitions: ", true);
+	world_free(w);
+}
+END_TEST
+
 /* A limited member asks the SA through switches that enforce. */
 START_TEST(limited_member_asks)
 {
@@ -788,6 +838,7 @@ int main(void)
 	tcase_add_test(tcase, one_host_moves);
 	tcase_add_test(tcase, bad_file);
 	tcase_add_test(tcase, lost_file);
+	tcase_add_loop_test(tcase, too_many, 0, 3);
 	tcase_add_test(tcase, limited_member_asks);
 	tcase_add_test(tcase, asks_by_its_partition);
 	tcase_add_loop_test(tcase, less_enforcement, 0, G_N_ELEMENTS(directions));

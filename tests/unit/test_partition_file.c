@@ -615,7 +615,6 @@ START_TEST(test_no_room)
 	g_autofree char *text = with_guids(fabric, "A=1: $1;\nB=2: $1, $2;\nC=3: $1, $2;\n"
 						   "D=4: $2;\nE=5: $2=full;\nF=6: $4;\n");
 	static const char *const told[] = {
-		"partition 'Default' (0x7fff): 1 of its members ",
 		("partitions.conf:2: partition 'B' (0x0002): 1 of its members are to have more "
 		 "P_Keys than"),
 		"partitions.conf:3: partition 'C' (0x0003): 1 of its members ",
@@ -630,10 +629,40 @@ START_TEST(test_no_room)
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		fabric->nodes[i].info.partition_cap = 4;
 	partitions = partitions_make(rules, options, fabric);
-	ck_assert_uint_eq(partitions->problems->len, G_N_ELEMENTS(told));
-	for (guint i = 0; i < partitions->problems->len; i++)
-		ck_assert(g_str_has_prefix(partitions->problems->pdata[i], told[i]));
-	ck_assert_ptr_nonnull(strstr(partitions->problems->pdata[1], " with 5 and room for 4"));
+	ck_assert_uint_eq(partitions->problems->len, 0);
+	ck_assert_uint_eq(partitions->crowded->len, G_N_ELEMENTS(told));
+	for (guint i = 0; i < partitions->crowded->len; i++)
+		ck_assert(g_str_has_prefix(partitions->crowded->pdata[i], told[i]));
+	ck_assert_ptr_nonnull(strstr(partitions->crowded->pdata[0], " with 5 and room for 4"));
+	partitions_unref(partitions);
+	options_unref(options);
+	partition_rules_unref(rules);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* The first of them by name, and how many more there are. */
+START_TEST(test_who_has_no_room)
+{
+	struct fabric *fabric = make_fabric("mesh:2x1:3", 0);
+	struct partition_rules *rules = parse("A=1: ALL_CAS;\n");
+	struct options *options = options_new();
+	struct partitions *partitions;
+	const char *text, *at;
+	unsigned int named = 0;
+
+	options->part_enforce = PART_ENFORCE_OFF;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		fabric->nodes[i].info.partition_cap = 1;
+	partitions = partitions_make(rules, options, fabric);
+	ck_assert_uint_eq(partitions->crowded->len, 1);
+	text = partitions->crowded->pdata[0];
+	for (at = text; (at = strstr(at, " port 1 with 2 and room for 1")); at++)
+		named++;
+	ck_assert_uint_eq(named, 4);
+	ck_assert_ptr_nonnull(strstr(text, ": 6 of its members "));
+	ck_assert_ptr_nonnull(strstr(text, "host-0 ("));
+	ck_assert(g_str_has_suffix(text, ", 2 more"));
 	partitions_unref(partitions);
 	options_unref(options);
 	partition_rules_unref(rules);
@@ -776,6 +805,7 @@ int main(void)
 	tcase_add_test(tcase, test_bad_files);
 	tcase_add_loop_test(tcase, test_meaning, 0, G_N_ELEMENTS(meanings));
 	tcase_add_test(tcase, test_no_room);
+	tcase_add_test(tcase, test_who_has_no_room);
 	tcase_add_loop_test(tcase, test_sl, 0, 2);
 	tcase_add_test(tcase, test_classes);
 	suite_add_tcase(suite, tcase);

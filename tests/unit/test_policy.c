@@ -152,7 +152,7 @@ static const struct {
 	{{0}, {0x8001, 0xFFFF}, 0x8001, false, {0x8001, 0xFFFF}, true},
 	{{0xFFFF}, {0x8001, 0xFFFF}, 0x8001, false, {0xFFFF, 0x8001}, true},
 	{{0xFFFF}, {0x8001, 0xFFFF}, 0x8001, true, {0x8001, 0xFFFF}, true},
-	{{1, 2, 3, 4}, {1, 2, 3, 4, 0xFFFF}, 0xFFFF, false, {1, 2, 3, 4}, false},
+	{{1, 2, 3, 4}, {1, 2, 3, 4, 0xFFFF}, 0xFFFF, false, {1, 2, 3, 0xFFFF}, false},
 	{{1, 2, 3, 4}, {1, 2, 3, 4, 0xFFFF}, 0xFFFF, true, {0xFFFF, 2, 3, 4}, false},
 };
 
@@ -174,6 +174,39 @@ START_TEST(test_table)
 	ck_assert(make_plan(plans[_i].is, 4, plans[_i].keys, n, plans[_i].index0, plans[_i].moves,
 			    want) == plans[_i].all);
 	ck_assert(memcmp(want, plans[_i].want, sizeof(want)) == 0);
+}
+END_TEST
+
+/* The default key is the last one to be without room, whatever goes to index 0. */
+static const struct {
+	uint16_t is[2], room, keys[3], index0, want[2];
+} crowded[] = {
+	{{0xFFFF}, 1, {0x8001, 0xFFFF}, 0x8001, {0xFFFF}},
+	{{0x8001}, 1, {0x8001, 0xFFFF}, 0x8001, {0xFFFF}},
+	{{0}, 1, {0x8001, 0xFFFF}, 0x8001, {0xFFFF}},
+	{{0}, 1, {0x8001, 0xFFFF}, 0xFFFF, {0xFFFF}},
+	{{0x7FFF}, 1, {0xFFFF, 0x7FFF}, 0xFFFF, {0xFFFF}},
+	{{0xFFFF}, 2, {0x8001, 0x8002, 0xFFFF}, 0x8001, {0x8001, 0xFFFF}},
+	{{0xFFFF, 0x8002}, 2, {0x8001, 0x8002, 0xFFFF}, 0x8001, {0x8001, 0xFFFF}},
+	{{0x8001, 0x8002}, 2, {0x8001, 0x8002, 0xFFFF}, 0x8001, {0x8001, 0xFFFF}},
+	{{0x8001, 0x8002}, 2, {0x8001, 0x8002, 0x7FFF}, 0x7FFF, {0x7FFF, 0x8002}},
+	{{0}, 2, {0x8001, 0x8002, 0x7FFF}, 0x7FFF, {0x7FFF, 0x8001}},
+	{{0}, 2, {0x8001, 0x8002, 0x7FFF}, 0x8002, {0x8002, 0x7FFF}},
+	{{0x8001, 0x8002}, 2, {0x8001, 0x8002, 0xFFFF}, 0, {0x8001, 0xFFFF}},
+};
+
+START_TEST(test_default_stays)
+{
+	uint16_t want[2], again[2];
+	uint32_t n = crowded[_i].keys[2] ? 3 : 2;
+
+	for (int round = 0; round < 2; round++) {
+		memset(again, 0, sizeof(again));
+		ck_assert(!make_plan(round ? want : crowded[_i].is, crowded[_i].room,
+				     crowded[_i].keys, n, crowded[_i].index0, true, again));
+		memcpy(want, again, sizeof(want));
+		ck_assert(memcmp(want, crowded[_i].want, sizeof(want)) == 0);
+	}
 }
 END_TEST
 
@@ -322,6 +355,7 @@ int main(void)
 	tcase_add_test(tcase, test_shared);
 	tcase_add_test(tcase, test_default_policy);
 	tcase_add_loop_test(tcase, test_table, 0, G_N_ELEMENTS(plans));
+	tcase_add_loop_test(tcase, test_default_stays, 0, G_N_ELEMENTS(crowded));
 	tcase_add_test(tcase, test_loud_keys);
 	tcase_add_test(tcase, test_end_of_table);
 	tcase_add_test(tcase, test_random_tables);
