@@ -20,10 +20,11 @@ struct guid2lid {
 	char *file; /* NULL: nothing is kept */
 	struct log *log;
 	GHashTable *entries; /* uint64_t GUID -> struct entry, owned */
-	bool dirty;
+	bool dirty;  /* the file lacks something, and is not being written */
+	bool failed; /* as of guid2lid_has_failed() */
 	uint64_t changes;
-	void (*failed)(void *arg); /* of a writer */
-	void *failed_arg;
+	void (*on_failed)(void *arg); /* of a writer */
+	void *on_failed_arg;
 };
 
 struct loading {
@@ -212,38 +213,39 @@ char *guid2lid_format(const struct guid2lid *map)
 	return g_string_free(text, FALSE);
 }
 
-bool guid2lid_is_saved(const struct guid2lid *map)
+bool guid2lid_has_failed(const struct guid2lid *map)
 {
-	return !map->file || !map->dirty;
+	return map->failed;
 }
 
 void guid2lid_watch(struct guid2lid *map, void (*failed)(void *arg), void *arg)
 {
-	map->failed = failed;
-	map->failed_arg = arg;
+	map->on_failed = failed;
+	map->on_failed_arg = arg;
 }
 
 static void not_saved(void *arg)
 {
 	struct guid2lid *map = arg;
 
-	map->dirty = true;
-	map->failed(map->failed_arg);
+	map->dirty = map->failed = true;
+	map->on_failed(map->on_failed_arg);
 }
 
 bool guid2lid_save(struct guid2lid *map, struct state_writer *writer, bool fsync_it)
 {
 	g_autofree char *text = NULL;
 
-	if (guid2lid_is_saved(map))
+	if (!map->file || !map->dirty)
 		return true;
 	text = guid2lid_format(map);
 	if (writer) {
-		map->dirty = false;
+		map->dirty = map->failed = false;
 		state_writer_put(writer, map->file, "LIDs", g_steal_pointer(&text), fsync_it,
 				 not_saved, map);
 		return true;
 	}
-	map->dirty = !state_save(map->log, map->file, "LIDs", text, 0644, fsync_it);
-	return !map->dirty;
+	map->failed = !state_save(map->log, map->file, "LIDs", text, 0644, fsync_it);
+	map->dirty = map->failed;
+	return !map->failed;
 }

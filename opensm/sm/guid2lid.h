@@ -48,7 +48,7 @@ uint64_t guid2lid_changes(const struct guid2lid *map);
  * writer: has it written beside, and true says that it will; NULL: here and now.
  */
 bool guid2lid_save(struct guid2lid *map, struct state_writer *writer, bool fsync_it);
-/* Whether the file has all that is known, or is about to. */
-bool guid2lid_is_saved(const struct guid2lid *map);
+/* Whether the last time it could not be written, and it has not been tried again. */
+bool guid2lid_has_failed(const struct guid2lid *map);
 
 #endif

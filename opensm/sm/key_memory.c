@@ -112,6 +112,6 @@ void keys_remember(struct sm *sm)
 
 	limit(sm);
 	saved = save_all(sm);
-	atomic_store(&sm->context->unkept, !saved || !guid2lid_is_saved(sm->guid2lid) ||
+	atomic_store(&sm->context->unkept, !saved || guid2lid_has_failed(sm->guid2lid) ||
 						   sm->context->cache_refused);
 }

@@ -501,10 +501,12 @@ START_TEST(fall_back_is_announced)
 }
 END_TEST
 
-/* Then no switch gets a table. */
+/* Then no switch gets a table, and health does not take that for a disk that is full. */
 START_TEST(no_fallback_is_obeyed)
 {
 	struct net net;
+	struct command_env env = {0};
+	struct command_answer answer;
 
 	net_make(&net, "torus:3x3x3:1", 1, "ftree,no_fallback");
 	scenario_start(net.s);
@@ -513,6 +515,11 @@ START_TEST(no_fallback_is_obeyed)
 	scenario_check_log(net.s, "falling back", false);
 	scenario_check_log(net.s, "SUBNET UP", false);
 	scenario_expect(net.s, blocks_sent(&net) == 0);
+	env.daemon = net.s->daemon;
+	command_run(&env, "health", true, &answer);
+	ck_assert_ptr_nonnull(strstr(answer.text, "NOT HEALTHY"));
+	ck_assert_ptr_null(strstr(answer.text, "could not be written"));
+	g_free(answer.text);
 	net_free(&net);
 }
 END_TEST
