@@ -83,13 +83,26 @@ static bool take_seat(struct console *console, const struct seat *newcomer)
 	return true;
 }
 
+/*
+ * By the Unix socket programs come again and again to look; a command that changes something is
+ * logged in any case.
+ */
+static void tell_session(struct console *console, enum seat_kind kind, const char *what,
+			 const struct session *session)
+{
+	if (kind == SEAT_OPERATOR || kind == SEAT_GROUP)
+		log_verbose(console->log, "console: %s %s", what, session_name(session));
+	else
+		tell(console, "%s %s", what, session_name(session));
+}
+
 static bool on_opened(void *arg, struct session *session, const struct seat *seat)
 {
 	struct console *console = arg;
 	bool good = take_seat(console, seat);
 
 	if (good)
-		tell(console, "session of %s", session_name(session));
+		tell_session(console, seat->kind, "session of", session);
 	else
 		tell(console, "turned %s away: there are too many sessions", session_name(session));
 	return good;
@@ -100,7 +113,7 @@ static void on_ended(void *arg, struct session *session)
 	struct console *console = arg;
 
 	if (session_is_open(session))
-		tell(console, "end of the session of %s", session_name(session));
+		tell_session(console, session_seat(session).kind, "end of the session of", session);
 	else if (session_wrong_keys(session))
 		tell(console, "%s did not know the key, %u tries", session_name(session),
 		     session_wrong_keys(session));

@@ -120,8 +120,16 @@ def conversation():
                 pass
             check('until an empty line', record['output'] == '' and
                   control.ask('version')['status'] == 0)
+            check('a sweep', control.ask('resweep light')['status'] == 0)
             control.send('quit')
             check('quit', control.receive()['status'] == 0 and control.receive() is None)
+        check('who changes something is logged', daemon.wait_log('asked for a light sweep'))
+        check('who looks is not', 'session of' not in daemon.read('log'))
+        with Control(daemon.socket) as control:
+            check('verbose', control.ask('loglevel 0x07')['status'] == 0)
+        with Control(daemon.socket) as control:
+            check('a session', daemon.wait_log(f'session of uid {os.geteuid()}'))
+        check('the end of it', daemon.wait_log('end of the session of uid'))
     check('its name goes with it', not os.path.lexists(daemon.socket))
 
 
