@@ -89,6 +89,7 @@ struct log {
 	uint64_t lost; /* lines since the file last took one */
 
 	atomic_bool astray; /* see log_is_astray() */
+	atomic_bool losing; /* see log_is_losing() */
 };
 
 static struct log *log_alloc(enum log_kind kind, unsigned int flags)
@@ -99,6 +100,7 @@ static struct log *log_alloc(enum log_kind kind, unsigned int flags)
 	atomic_init(&log->flags, flags);
 	atomic_init(&log->modules, NULL);
 	atomic_init(&log->astray, false);
+	atomic_init(&log->losing, false);
 	pthread_mutex_init(&log->lock, NULL);
 	log->sink.fd = log->milestones.fd = -1;
 	log->fields = g_ptr_array_new_with_free_func(g_free);
@@ -348,6 +350,20 @@ static int write_note(struct log *log, const char *format, uint64_t number)
 }
 
 /* Who writes to the file; 0 or an errno. */
+static int write_lost(struct log *log)
+{
+	int err = 0;
+
+	if (log->lost)
+		err = write_note(log, "%" G_GUINT64_FORMAT " lines of the log were lost\n",
+				 log->lost);
+	if (!err)
+		log->lost = 0;
+	atomic_store(&log->losing, err != 0);
+	return err;
+}
+
+/* Who writes to the file; 0 or an errno. */
 static int write_sink(struct log *log, const char *line, size_t length)
 {
 	uint64_t max_bytes = atomic_load(&log->max_bytes);
@@ -356,15 +372,12 @@ static int write_sink(struct log *log, const char *line, size_t length)
 	if (sink_limit(&log->sink, length, max_bytes))
 		err = write_note(log, "log truncated: it reached %" G_GUINT64_FORMAT " bytes\n",
 				 max_bytes);
-	if (!err && log->lost) {
-		err = write_note(log, "%" G_GUINT64_FORMAT " lines of the log were lost\n",
-				 log->lost);
-		if (!err)
-			log->lost = 0;
-	}
+	if (!err)
+		err = write_lost(log);
 	if (!err)
 		err = sink_write(&log->sink, line, length, atomic_load(&log->flush));
 	log->lost += err != 0;
+	atomic_store(&log->losing, err != 0);
 	return err;
 }
 
@@ -379,10 +392,13 @@ static void enqueue(struct writer *writer, struct entry entry)
 }
 
 /* Under lock. The line is taken over. */
-static void enqueue_line(struct writer *writer, char *line, size_t length)
+static void enqueue_line(struct log *log, char *line, size_t length)
 {
+	struct writer *writer = log->writer;
+
 	if (writer->octets + length > QUEUE_MAX) {
 		writer->dropped++;
+		atomic_store(&log->losing, true);
 		g_free(line);
 		return;
 	}
@@ -408,6 +424,7 @@ static void go_on_in(struct log *log, struct sink fresh)
 {
 	sink_close(&log->sink);
 	log->sink = fresh;
+	write_lost(log);
 }
 
 static int do_entry(struct log *log, struct entry *entry)
@@ -562,7 +579,7 @@ static void write_line(struct log *log, unsigned int level, const char *file_c, 
 	}
 	g_string_append_c(line, '\n');
 	if (log->writer) {
-		enqueue_line(log->writer, g_strndup(line->str, line->len), line->len);
+		enqueue_line(log, g_strndup(line->str, line->len), line->len);
 		return;
 	}
 	err = write_sink(log, line->str, line->len);
@@ -605,6 +622,11 @@ bool log_reopen(struct log *log)
 bool log_is_astray(const struct log *log)
 {
 	return atomic_load(&log->astray);
+}
+
+bool log_is_losing(const struct log *log)
+{
+	return atomic_load(&log->losing);
 }
 
 void log_write(struct log *log, unsigned int level, const char *file_c, const char *format, ...)

@@ -74,6 +74,8 @@ void log_add_field(struct log *log, const char *name, const char *value);
 bool log_reopen(struct log *log);
 /* Whether the last log_reopen() failed: who looks for the log by its name finds no new lines. */
 bool log_is_astray(const struct log *log);
+/* Whether lines were lost, as the disk is full or too slow, and nothing was written since. */
+bool log_is_losing(const struct log *log);
 
 /* Timestamps from this clock (CLOCK_REALTIME nanoseconds); NULL: the system's. */
 void log_set_clock(struct log *log, uint64_t (*now)(void *arg), void *arg);

@@ -255,6 +255,10 @@ static void judge_files(struct verdict *verdict)
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "the log could not be opened again at SIGUSR1: lines still go to the "
 			    "file before");
+	if (log_is_losing(verdict->call->context->log))
+		add_problem(verdict, CONTROL_FILES_BAD, "files",
+			    "lines of the log are lost: its disk is full or too slow, and none was "
+			    "written since");
 	if (subnet && subnet->held)
 		add_problem(verdict, CONTROL_FILES_BAD, "files", subnet->held);
 	if (subnet && subnet->fallback)

@@ -263,13 +263,13 @@ code=$?
 check "SIGTERM before all is built" test "$code" -eq 0
 mkdir "$dir/logs"
 (exec "$opensm" -F "$dir/plain.conf" --sim fattree:4 -f "$dir/logs/log" \
-	--control-socket "$dir/socket" >"$dir/out" 2>&1) &
+	--control-socket "$dir/socket" >"$dir/out.2" 2>&1) &
 pid=$!
 until_good grep -qs "SUBNET UP" "$dir/logs/log"
 mv "$dir/logs" "$dir/gone"
 kill -USR1 "$pid"
 check "SIGUSR1 without the directory of the log" \
-	until_good grep -q "cannot open log $dir/logs/log again: No such file" "$dir/out"
+	until_good grep -q "cannot open log $dir/logs/log again: No such file" "$dir/out.2"
 check "is in the old file, too" until_good grep -q "cannot open log" "$dir/gone/log"
 opensm/opensmctl/opensmctl -s "$dir/socket" health >"$dir/out" 2>&1
 code=$?
@@ -280,6 +280,19 @@ until_good test -e "$dir/logs/log"
 opensm/opensmctl/opensmctl -s "$dir/socket" health >"$dir/out" 2>&1
 code=$?
 check "until it can" says 0 "^healthy"
+ln -sf /dev/full "$dir/logs/log"
+kill -USR1 "$pid"
+kill -HUP "$pid"
+check "a log that is full" until_good grep -q "No space left on device; lines are lost" "$dir/out.2"
+opensm/opensmctl/opensmctl -s "$dir/socket" health >"$dir/out" 2>&1
+code=$?
+check "health tells it" says 13 "^ERROR files: lines of the log are lost"
+rm "$dir/logs/log"
+kill -USR1 "$pid"
+until_good grep -qs "lines of the log were lost" "$dir/logs/log"
+opensm/opensmctl/opensmctl -s "$dir/socket" health >"$dir/out" 2>&1
+code=$?
+check "until it takes lines again" says 0 "^healthy"
 kill -TERM "$pid"
 wait "$pid"
 code=$?

@@ -385,12 +385,15 @@ START_TEST(test_full_device)
 	ck_assert_int_eq(symlink("/dev/full", path), 0);
 	log = log_new(&config, NULL);
 	ck_assert_ptr_nonnull(log);
+	ck_assert(!log_is_losing(log));
 	for (int i = 0; i < 5; i++)
 		log_info(log, "lost %d", i);
+	ck_assert(log_is_losing(log));
 	ck_assert_int_eq(syslog_copy.count, 1); /* told once, not five times */
 	ck_assert_ptr_nonnull(strstr(syslog_copy.last, "No space left on device"));
 	g_unlink(path);
 	ck_assert(log_reopen(log));
+	ck_assert(!log_is_losing(log)); /* it is told there at once */
 	log_info(log, "back");
 	log_info(log, "again");
 	log_free(log);
