@@ -113,6 +113,9 @@ static inline uint32_t fabric_mlids(const struct fabric *fabric, uint32_t sw)
  */
 uint16_t fabric_mlid_top(const struct fabric *fabric);
 
+/* Into how many parts, which no multicast joins, these switches fall: 1 if all is well. */
+uint32_t fabric_multicast_parts(const struct fabric *fabric);
+
 /* True for a port that owns LIDs: switch port 0, and every port of a CA or router. */
 static inline bool fabric_is_endport(const struct fabric *fabric, uint32_t port)
 {

@@ -231,13 +231,36 @@ static uint32_t next_room(const struct fabric *fabric, uint32_t below)
 	return next;
 }
 
-uint16_t fabric_mlid_top(const struct fabric *fabric)
+/* Switches with endports, those that forward no multicast apart. */
+static bool *wanted_switches(const struct fabric *fabric)
 {
-	g_autofree bool *wanted = g_new0(bool, fabric->n_switches);
-	uint32_t room = next_room(fabric, UINT32_MAX);
+	bool *wanted = g_new0(bool, fabric->n_switches);
 
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 		wanted[sw] = fabric_mlids(fabric, sw) && has_endports(fabric, sw);
+	return wanted;
+}
+
+uint32_t fabric_multicast_parts(const struct fabric *fabric)
+{
+	g_autofree bool *wanted = wanted_switches(fabric);
+	g_autofree bool *met = g_new0(bool, fabric->n_switches);
+	g_autofree uint32_t *queue = g_new(uint32_t, fabric->n_switches);
+	uint32_t parts = 0;
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		if (wanted[sw] && !met[sw]) {
+			spread(fabric, sw, 1, wanted, met, queue);
+			parts++;
+		}
+	return parts;
+}
+
+uint16_t fabric_mlid_top(const struct fabric *fabric)
+{
+	g_autofree bool *wanted = wanted_switches(fabric);
+	uint32_t room = next_room(fabric, UINT32_MAX);
+
 	while (room && !room_joins(fabric, room, wanted))
 		room = next_room(fabric, room);
 	room = room ? room : IBA_LID_MCAST_LAST;

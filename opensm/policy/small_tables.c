@@ -157,8 +157,15 @@ static void tell_all_multicast(const struct fabric *fabric, struct lines lines[2
 }
 
 /* At the end of the harmful ones. */
-static void tell_cut(const struct routing *routing, GPtrArray *texts)
+static void tell_cut(const struct fabric *fabric, const struct routing *routing, GPtrArray *texts)
 {
+	uint32_t parts = fabric_multicast_parts(fabric);
+
+	if (parts > 1)
+		g_ptr_array_add(texts,
+				g_strdup_printf("the cables leave multicast no way around such "
+						"switches: hosts are in %u parts",
+						parts));
 	if (routing->cut_by_caps)
 		g_ptr_array_add(texts,
 				g_strdup_printf("the cables leave no way around such switches: "
@@ -176,8 +183,8 @@ char **small_tables_tell(const struct fabric *fabric, const struct routing *rout
 	*n = tell_unicast(fabric, lines);
 	tell_all_multicast(fabric, lines);
 	end(&lines[true]);
-	if (*n)
-		tell_cut(routing, texts);
+	if (texts->len || lines[false].texts->len)
+		tell_cut(fabric, routing, texts);
 	*n_harmful = texts->len;
 	end(&lines[false]);
 	g_ptr_array_extend_and_steal(texts, lines[false].texts);

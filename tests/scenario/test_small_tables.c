@@ -387,6 +387,27 @@ START_TEST(health_tells)
 }
 END_TEST
 
+/* Nothing but switches without multicast tables joins the leaves. */
+START_TEST(health_tells_of_parts)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+
+	for (unsigned int i = 0; i < 4; i++) {
+		g_autofree char *name = g_strdup_printf("core-%u-%u", i / 2, i % 2);
+
+		if (i >= (unsigned int)_i)
+			sim_set_multicast_fdb_cap(s->sim, scenario_node(s, name), 0);
+	}
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	check_health(s, _i ? CONTROL_DONE : CONTROL_SUBNET_BAD,
+		     _i ? "warning tables: "
+			: "ERROR tables: the cables leave multicast no way around such switches: "
+			  "hosts are in 4 parts\n");
+	scenario_free(s);
+}
+END_TEST
+
 struct net {
 	const char *spec, *small, *engine;
 };
@@ -445,6 +466,7 @@ int main(void)
 	tcase_add_loop_test(tcase, no_lid_is_left, 0, 2);
 	tcase_add_test(tcase, all_spines_small);
 	tcase_add_loop_test(tcase, health_tells, 0, G_N_ELEMENTS(told));
+	tcase_add_loop_test(tcase, health_tells_of_parts, 0, 2);
 	tcase_add_test(tcase, without_lids);
 	tcase_add_loop_test(tcase, other_networks, 0, G_N_ELEMENTS(nets));
 	tcase_add_loop_test(tcase, odd_caps, 0, 5);
