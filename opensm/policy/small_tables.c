@@ -37,7 +37,8 @@ static uint16_t last_lid(const struct fabric_port *port)
 /* The highest LID that somebody sends to: of hosts and of the SM. */
 static uint16_t last_host_lid(const struct fabric *fabric)
 {
-	uint16_t last = last_lid(&fabric->ports[fabric->sm_port]);
+	uint32_t sm = fabric->sm_port;
+	uint16_t last = sm == FABRIC_NONE ? 0 : last_lid(&fabric->ports[sm]);
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (fabric_is_endport(fabric, i) &&
@@ -49,11 +50,13 @@ static uint16_t last_host_lid(const struct fabric *fabric)
 /* Whether the SM sends by that switch first, from its port 0 or through it. */
 static bool has_sm(const struct fabric *fabric, uint32_t sw)
 {
-	const struct fabric_port *sm = &fabric->ports[fabric->sm_port];
-	uint32_t node = sm->node;
+	uint32_t sm = fabric->sm_port, node;
 
-	if (!fabric_is_switch(fabric, node) && sm->peer != FABRIC_NONE)
-		node = fabric->ports[sm->peer].node;
+	if (sm == FABRIC_NONE)
+		return false;
+	node = fabric->ports[sm].node;
+	if (!fabric_is_switch(fabric, node) && fabric->ports[sm].peer != FABRIC_NONE)
+		node = fabric->ports[fabric->ports[sm].peer].node;
 	return node == fabric->switches[sw].node;
 }
 
