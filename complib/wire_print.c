@@ -80,10 +80,8 @@ static void print_gid(const struct wire_field *field, const uint8_t *host, GStri
 	g_string_append(out, inet_ntop(AF_INET6, wire, text, sizeof(text)));
 }
 
-static void print_field(const struct wire_field *field, const char *prefix, const void *host,
-			GString *out)
+static void print_value(const struct wire_field *field, const void *host, GString *out)
 {
-	print_name(prefix, field, out);
 	if (field->print == WIRE_HIDE)
 		print_hidden(field, host, out);
 	else if (field->kind == WIRE_NEST)
@@ -94,17 +92,53 @@ static void print_field(const struct wire_field *field, const char *prefix, cons
 		print_text(field, host, out);
 	else
 		print_octets(field, host, out);
+}
+
+static void print_field(const struct wire_field *field, const char *prefix, const void *host,
+			GString *out)
+{
+	print_name(prefix, field, out);
+	print_value(field, host, out);
 	g_string_append_c(out, '\n');
 }
 
+static bool is_zero(const struct wire_field *field, const uint8_t *host)
+{
+	uint8_t gid[16];
+
+	if (field->kind == WIRE_NEST) {
+		wire_encode(field->nested, host + field->offset, gid);
+		for (unsigned int i = 0; i < sizeof(gid); i++)
+			if (gid[i])
+				return false;
+		return true;
+	}
+	for (unsigned int i = 0; i < field->count; i++)
+		if (wire_value(field, host, i))
+			return false;
+	return true;
+}
+
+static void print_word(const struct wire_field *field, const char *prefix, const void *host,
+		       GString *out)
+{
+	if (is_zero(field, host))
+		return;
+	g_string_append_printf(out, " %s%s=", prefix, field->name);
+	print_value(field, host, out);
+}
+
+typedef void print_fn(const struct wire_field *field, const char *prefix, const void *host,
+		      GString *out);
+
 static void print_fields(const struct wire_type *type, const char *prefix, const uint8_t *host,
-			 GString *out)
+			 print_fn *print, GString *out)
 {
 	for (unsigned int i = 0; i < type->n_fields; i++) {
 		const struct wire_field *field = &type->fields[i];
 
 		if (field->kind != WIRE_NEST || field->print == WIRE_GID) {
-			print_field(field, prefix, host, out);
+			print(field, prefix, host, out);
 			continue;
 		}
 		for (unsigned int j = 0; j < field->count; j++) {
@@ -114,12 +148,17 @@ static void print_fields(const struct wire_type *type, const char *prefix, const
 					: g_strdup_printf("%s%s[%u].", prefix, field->name, j);
 
 			print_fields(field->nested, inner, host + field->offset + j * field->size,
-				     out);
+				     print, out);
 		}
 	}
 }
 
 void wire_print(const struct wire_type *type, const void *host, GString *out)
 {
-	print_fields(type, "", host, out);
+	print_fields(type, "", host, print_field, out);
+}
+
+void wire_print_words(const struct wire_type *type, const void *host, GString *out)
+{
+	print_fields(type, "", host, print_word, out);
 }

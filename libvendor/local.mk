@@ -6,7 +6,7 @@ noinst_HEADERS += include/vendor/capture.h libvendor/capture_private.h
 libvendor_a_SOURCES = libvendor/vendor.c libvendor/admission.c libvendor/admission.h \
 	libvendor/rmpp.c libvendor/rmpp.h libvendor/transfers.c libvendor/transfers.h \
 	libvendor/tap.c libvendor/watch.c libvendor/capture.c \
-	libvendor/capture_frame.c
+	libvendor/capture_frame.c libvendor/frames.c libvendor/frames.h
 
 include libvendor/iba/local.mk
 include libvendor/sim/local.mk

@@ -9,6 +9,7 @@
 
 #include "admission.h"
 #include "capture_private.h"
+#include "frames.h"
 #include "transfers.h"
 #include "vendor/vendor_private.h"
 
@@ -49,17 +50,24 @@ void vendor_serve(struct vendor *vendor, uint8_t mgmt_class, const struct vendor
 	admission_close(atomic_exchange(&vendor->admissions[mgmt_class], new));
 }
 
+void vendor_log_frames(struct vendor *vendor, struct log *log)
+{
+	vendor->log = log;
+}
+
 bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
 		 size_t length, unsigned int timeout_ms)
 {
-	uint64_t number;
+	uint64_t number = 0;
 
-	if (!vendor->tap)
-		return vendor->ops->send(vendor, to, data, length, timeout_ms);
-	number = tap_sending(vendor->tap, to, data, length); /* before any answer to it */
+	frames_log(vendor->log, "sent", to, data, length); /* before any answer to it */
+	if (vendor->tap)
+		number = tap_sending(vendor->tap, to, data, length);
 	if (vendor->ops->send(vendor, to, data, length, timeout_ms))
 		return true;
-	tap_refused(vendor->tap, number);
+	frames_log(vendor->log, "not sent, as the device takes no more:", to, data, length);
+	if (vendor->tap)
+		tap_refused(vendor->tap, number);
 	return false;
 }
 
@@ -173,12 +181,24 @@ static struct admission *admission_for(const struct vendor_mad *mad)
 	return atomic_load(&mad->vendor->admissions[mad->data[CLASS_AT]]);
 }
 
+static void log_arrival(const struct vendor_mad *mad)
+{
+	static const char *const events[] = {
+		[VENDOR_RECEIVED] = "received",
+		[VENDOR_TIMED_OUT] = "no answer came to",
+		[VENDOR_FAILED] = "the device refused",
+	};
+
+	frames_log(mad->vendor->log, events[mad->status], &mad->remote, mad->data, mad->length);
+}
+
 /* What comes from the back end; true: it needs no posting. */
 static bool arrive(struct vendor_mad *mad)
 {
 	struct transfers *transfers = mad->vendor->transfers;
 	struct admission *admission = admission_for(mad);
 
+	log_arrival(mad);
 	if (mad->status == VENDOR_RECEIVED && mad->vendor->tap)
 		tap_received(mad->vendor->tap, mad);
 	if (transfers && transfers_take(transfers, mad))

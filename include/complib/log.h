@@ -27,8 +27,8 @@ enum log_level {
 	LOG_INFO = 0x02,
 	LOG_VERBOSE = 0x04,
 	LOG_DEBUG = 0x08,
-	LOG_FUNCS = 0x10,
-	LOG_FRAMES = 0x20,
+	LOG_FUNCS = 0x10,  /* of the classic daemon; no line bears it */
+	LOG_FRAMES = 0x20, /* MADs */
 	LOG_ROUTING = 0x40,
 	LOG_SYS = 0x80, /* also to syslog */
 };

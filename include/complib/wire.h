@@ -115,6 +115,8 @@ void wire_set_value(const struct wire_field *field, void *host, unsigned int ind
  * types under their own names, those of element i of an array behind "array[i].".
  */
 void wire_print(const struct wire_type *type, const void *host, GString *out);
+/* The same on one line: " name=value" for each field that is not 0. */
+void wire_print_words(const struct wire_type *type, const void *host, GString *out);
 
 /*
  * Checks the table itself: fields inside the type and in host bounds, no overlap on the wire or

@@ -24,4 +24,7 @@ const char *iba_attribute_name(uint8_t mgmt_class, uint16_t attribute);
 /* Where its data begin in a MAD, in octets; 0 for an unknown class. */
 unsigned int iba_attribute_offset(uint8_t mgmt_class, uint16_t attribute);
 
+/* The data_details of a generic Notice of subnet management or administration; NULL: unknown. */
+const struct wire_type *iba_trap_details(uint16_t trap_number);
+
 #endif

@@ -188,6 +188,12 @@ struct vendor_message {
 void vendor_send_message(struct vendor *vendor, struct vendor_message *message);
 
 /*
+ * What the port sends and receives goes to that log, while it wants LOG_FRAMES. Before the first
+ * bind; the log must outlive the port.
+ */
+void vendor_log_frames(struct vendor *vendor, struct log *log);
+
+/*
  * Leaves segments to the kernel, which keeps a copy of each message and does not tell when its
  * transfer ended: it counts as on its way as long as it may be. Before anything is bound; no effect
  * on a port whose messages nobody segments.

@@ -30,6 +30,7 @@ struct vendor_ops {
 struct vendor {
 	const struct vendor_ops *ops;
 	struct tap *tap; /* vendor_capture's, or NULL */
+	struct log *log; /* vendor_log_frames()'s, or NULL */
 	struct admission *_Atomic admissions[256]; /* by class: vendor_serve's, or NULL */
 	enum vendor_rmpp rmpp;		     /* set by the back end before anything is bound */
 	struct transfers *_Atomic transfers; /* while class 0x03 is bound as manager; or NULL */

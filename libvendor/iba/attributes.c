@@ -46,3 +46,33 @@ unsigned int iba_attribute_offset(uint8_t mgmt_class, uint16_t attribute)
 		return 0;
 	}
 }
+
+const struct wire_type *iba_trap_details(uint16_t trap_number)
+{
+	switch (trap_number) {
+	case IBA_TRAP_GID_IN_SERVICE:
+	case IBA_TRAP_GID_OUT_OF_SERVICE:
+	case IBA_TRAP_MCAST_GROUP_CREATED:
+	case IBA_TRAP_MCAST_GROUP_DELETED:
+		return &iba_trap_gid_type;
+	case IBA_TRAP_LINK_STATE_CHANGE:
+		return &iba_trap_switch_type;
+	case IBA_TRAP_LINK_INTEGRITY:
+	case IBA_TRAP_BUFFER_OVERRUN:
+	case IBA_TRAP_WATCHDOG:
+		return &iba_trap_port_type;
+	case IBA_TRAP_LOCAL_CHANGES:
+		return &iba_trap_local_change_type;
+	case IBA_TRAP_SYSTEM_IMAGE_GUID:
+		return &iba_trap_system_image_type;
+	case IBA_TRAP_BAD_M_KEY:
+		return &iba_trap_m_key_type;
+	case IBA_TRAP_BAD_P_KEY:
+	case IBA_TRAP_BAD_Q_KEY:
+		return &iba_trap_key_type;
+	case IBA_TRAP_SWITCH_BAD_P_KEY:
+		return &iba_trap_switch_p_key_type;
+	default:
+		return NULL;
+	}
+}

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "complib/file.h"
+#include "complib/log.h"
 
 #define M_KEY_SEED_MIN 16 /* octets */
 #define M_KEY_SEED_MAX 1024
@@ -309,6 +310,13 @@ static void apply_deprecated(struct options *options, GPtrArray *warnings)
 		options->part_enforce = PART_ENFORCE_OFF;
 }
 
+/* 0xff asks for all there is: nothing is said of it. */
+static void warn_of_funcs(const struct options *options, GPtrArray *warnings)
+{
+	if (options->log_flags & LOG_FUNCS && options->log_flags != 0xFF)
+		options_warn(warnings, "log_flags: 0x10 has no effect");
+}
+
 /* Its first line; free the octets with erase(). */
 static char *read_seed(const char *file, GError **error)
 {
@@ -473,6 +481,7 @@ static bool build(struct options *options, const GArray *given, GPtrArray *warni
 	    !check_together(options, error) || !take_seed(options, error))
 		return false;
 	apply_deprecated(options, warnings);
+	warn_of_funcs(options, warnings);
 	return true;
 }
 

@@ -322,6 +322,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 
 	mad->context = context;
 	mad->vendor = vendor;
+	vendor_log_frames(vendor, context->log);
 	mad->actor = actor_new(context->rt, "mad");
 	mad->timeout_ms = options->transaction_timeout;
 	mad->retries = options->transaction_retries;

@@ -50,6 +50,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	fuzz_expect(memcmp(host, again, type->size) == 0);
 	fuzz_expect(wire_match(type, host, again, UINT64_MAX));
 	wire_print(type, host, text);
+	wire_print_words(type, host, text);
 	fuzz_expect(g_utf8_validate(text->str, text->len, NULL));
 }
 

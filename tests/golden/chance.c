@@ -478,7 +478,7 @@ static const char *const confs[] = {
 	LOUD "routing_engine dfsssp\nqos TRUE\nqos_high_limit 3\n",
 	LOUD "routing_engine ftree,lash\npart_enforce out\nfsync_high_avail_files FALSE\n",
 	LOUD "qos TRUE\nqos_sl2vl 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,15\nmax_op_vls 3\n",
-	POLICY "log_flags 0xFF\nsweep_interval 5\naudit_nodes 3\nmax_wire_smps 2\n",
+	POLICY "log_flags 0xCF\nsweep_interval 5\naudit_nodes 3\nmax_wire_smps 2\n",
 	POLICY LOUD "babbling_port_policy TRUE\nreassign_lids TRUE\ntransaction_retries 1\n",
 	LOUD "honor_guid2lid_file TRUE\ndisable_multicast TRUE\nno_clients_rereg TRUE\n",
 	LOUD "partition_aware_routing TRUE\nclient_rereg_rate 2\nsubnet_timeout 16\n",
@@ -510,13 +510,13 @@ static const char *const confs_of_groups[] = {
 	LOUD "mc_spread_roots TRUE\n",
 	LOUD "routing_engine updn\nuse_mfttop FALSE\n",
 	LOUD "routing_engine ftree\nlmc 1\nmc_spread_roots TRUE\n",
-	"log_flags 0xFF\nsweep_interval 3\nrouting_engine minhop\naudit_nodes 4\n",
+	"log_flags 0xCF\nsweep_interval 3\nrouting_engine minhop\naudit_nodes 4\n",
 };
 
 static const char *const confs_of_the_sick[] = {
 	POLICY LOUD,
 	POLICY LOUD "babbling_port_policy TRUE\n",
-	POLICY "log_flags 0xFF\nsweep_interval 4\nbabbling_port_policy TRUE\n",
+	POLICY "log_flags 0xCF\nsweep_interval 4\nbabbling_port_policy TRUE\n",
 };
 
 #define ALL                                                                                        \

@@ -12,7 +12,7 @@
 
 #include "story.h"
 
-#define LOUD QUIET "log_flags 0xFF\n" /* what is logged is looked at, too */
+#define LOUD QUIET "log_flags 0xCF\n" /* what is logged is looked at, too, but packets are anyway */
 
 /* What a story is about. */
 struct theme;

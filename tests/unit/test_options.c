@@ -347,6 +347,28 @@ START_TEST(verbosity)
 }
 END_TEST
 
+static unsigned int warnings_of(const char *words, const char *text)
+{
+	struct loaded loaded = load_words(NO_FILE, words);
+	unsigned int n = loaded.warnings->len;
+
+	ck_assert(loaded.good);
+	for (unsigned int i = 0; i < n; i++)
+		assert_contains(loaded_warning(&loaded, i), text);
+	loaded_free(&loaded);
+	return n;
+}
+
+/* All of it is asked for by 0xff: what one bit of that does is of no interest. */
+START_TEST(log_flag_without_effect)
+{
+	ck_assert_uint_eq(warnings_of("-D 0x13", "log_flags: 0x10 has no effect"), 1);
+	ck_assert_uint_eq(warnings_of("-D 0x6f", ""), 0);
+	ck_assert_uint_eq(warnings_of("-D 0xff", ""), 0);
+	ck_assert_uint_eq(warnings_of("-V", ""), 0);
+}
+END_TEST
+
 START_TEST(debug_levels)
 {
 	assert_value("-d 0", OPTION_ignore_other_sm, "TRUE");
@@ -528,6 +550,7 @@ int main(void)
 	tcase_add_test(line, abbreviations);
 	tcase_add_test(line, hexadecimal_on_the_command_line);
 	tcase_add_test(line, verbosity);
+	tcase_add_test(line, log_flag_without_effect);
 	tcase_add_test(line, debug_levels);
 	tcase_add_test(line, usage_errors);
 	tcase_add_test(line, requests);

@@ -305,6 +305,23 @@ START_TEST(test_print_hides_keys)
 }
 END_TEST
 
+START_TEST(test_print_words)
+{
+	struct outer host = sample;
+	g_autoptr(GString) out = g_string_new("sent:");
+
+	wire_print_words(&outer_type, &host, out);
+	ck_assert_str_eq(out->str, "sent: flag=1 wide=0x8123456789abcdef mask=0x3abcdef "
+				   "lid=7 0xc001 gid=fe80::1234 a=10 b=0xbcd text=ab\\x01\\x5c "
+				   "key=set");
+	memset(&host, 0, sizeof(host));
+	host.gid.low = 1;
+	g_string_truncate(out, 0);
+	wire_print_words(&outer_type, &host, out);
+	ck_assert_str_eq(out->str, " gid=::1");
+}
+END_TEST
+
 START_TEST(test_find_and_values)
 {
 	const struct wire_field *lid = wire_find_field(&outer_type, "lid");
@@ -399,6 +416,7 @@ int main(void)
 	tcase_add_test(tcase, test_match_needs_all_components);
 	tcase_add_test(tcase, test_print);
 	tcase_add_test(tcase, test_print_hides_keys);
+	tcase_add_test(tcase, test_print_words);
 	tcase_add_test(tcase, test_find_and_values);
 	tcase_add_test(tcase, test_check_accepts);
 #define X(mistake, word) +1

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* MADs in the log. */
+#ifndef LIBVENDOR_FRAMES_H
+#define LIBVENDOR_FRAMES_H
+
+#include "vendor/vendor.h"
+
+/*
+ * A line of what a port sends or receives, if the log wants LOG_FRAMES; log NULL: none. event says
+ * what happened to it: "sent", "received". Keys are shown as set, never their values.
+ */
+void frames_log(struct log *log, const char *event, const struct vendor_address *remote,
+		const uint8_t *data, size_t length);
+
+#endif
