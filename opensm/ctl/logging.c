@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * From options to the log: at start, and live when they are read again. Lines of
- * per_module_logging_file are "file.c flags", flags in any base; '#' begins a comment.
+ * per_module_logging_file are "file.c flags", flags in any base, with blanks, '=', ':' or ','
+ * between; '#' begins a comment.
  */
 #include "ctl/logging.h"
 
@@ -13,6 +14,7 @@
 #include "core/milestones.h"
 
 #define MEGABYTE UINT64_C(1048576)
+#define SEPARATORS " \t\r=:,"
 
 /* Returns what is wrong with the line, or NULL. log NULL: only that is the question. */
 static const char *module_line(struct log *log, char *line)
@@ -21,10 +23,10 @@ static const char *module_line(struct log *log, char *line)
 	unsigned long value;
 
 	line[strcspn(line, "#")] = '\0';
-	name = strtok_r(line, " \t\r=:", &words);
+	name = strtok_r(line, SEPARATORS, &words);
 	if (!name)
 		return NULL;
-	flags = strtok_r(NULL, " \t\r=:", &words);
+	flags = strtok_r(NULL, SEPARATORS, &words);
 	if (!flags)
 		return "no log flags after the name of the source file";
 	if (strtok_r(NULL, " \t\r", &words))

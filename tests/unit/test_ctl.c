@@ -64,7 +64,7 @@ START_TEST(flags_of_modules)
 	GString *said = g_string_new(NULL);
 	struct log *log = log_new_capture(said);
 
-	ck_assert_str_eq(module_file(log, said, "# comment\n\nsweep.c 0x0F\nmad.c = 1 # why\n"),
+	ck_assert_str_eq(module_file(log, said, "# comment\n\nsweep.c,0x0F\nmad.c = 1 # why\n"),
 			 "");
 	ck_assert(log_wants(log, LOG_DEBUG, "opensm/sm/sweep.c"));
 	ck_assert(!log_wants(log, LOG_INFO, "opensm/mad/mad.c"));
