@@ -18,6 +18,10 @@ const char *sm_node_name(const struct builder_node *node, char *buffer, size_t s
 {
 	char text[sizeof(node->description.node_string) + 1] = "";
 
+	if (!node->guid) { /* sm->local */
+		g_strlcpy(buffer, "the SM's own port", size);
+		return buffer;
+	}
 	memcpy(text, node->description.node_string, sizeof(node->description.node_string));
 	g_snprintf(buffer, size, "'%s' (0x%016" G_GINT64_MODIFIER "x)", text, node->guid);
 	return buffer;
@@ -42,6 +46,18 @@ static char *failure_text(const struct sm_request *request)
 	else
 		outcome = g_strdup("not sent, as nothing is answered there");
 	return g_strdup_printf("%s(%s) 0x%x: %s", method, attribute, mad->modifier, outcome);
+}
+
+/* Why the SM's own port may be silent, of which nothing was heard yet. */
+static const char *hint(const struct sm_request *request)
+{
+	const struct sm *sm = request->sm;
+
+	if (request->node != sm->local || request->mad.result != MAD_TIMEOUT || !request->tries)
+		return "";
+	return sm->options->m_key_per_port
+		       ? "; its M_Key may be none that m_key_seed_file or guid2mkey gives"
+		       : "; its M_Key may be another one than m_key";
 }
 
 /* The port that it was about; a switch that is silent is so as a whole, and has the tables. */
@@ -87,7 +103,7 @@ void sm_request_failed(const struct sm_request *request)
 		blame(request, PORT_UNRESPONSIVE);
 	else if (request->mad.method == IBA_METHOD_SET)
 		blame(request, PORT_SET_ERRORS);
-	health_fault(request->sm, request->node, "%s", text);
+	health_fault(request->sm, request->node, "%s%s", text, hint(request));
 }
 
 /* ---- blocks of tables ---- */

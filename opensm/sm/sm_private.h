@@ -252,7 +252,7 @@ void sm_block_send(struct sm_request *request);
 
 /* An error of the sweep, and of no node: it goes on, but the subnet is not up at its end. */
 void sm_problem(struct sm *sm, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/* "NAME (0xGUID)"; returns buffer. */
+/* "NAME (0xGUID)", or "the SM's own port" before that said who it is; returns buffer. */
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size);
 #define SM_NAME_SIZE 128
 

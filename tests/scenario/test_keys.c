@@ -959,6 +959,31 @@ START_TEST(foreign_host)
 }
 END_TEST
 
+/* The SM's own port is closed to it: what may be wrong is said with the silence. */
+START_TEST(foreign_own_port)
+{
+	static const char *const hints[] = {
+		"its M_Key may be another one than m_key",
+		"its M_Key may be another one than m_key",
+		"its M_Key may be none that m_key_seed_file or guid2mkey gives",
+	};
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *per_port = per_port_conf(s, 2), *text = NULL;
+	static const char *const confs[] = {"", "m_key 0x1234\nm_key_protection_level 2\n"};
+
+	sim_set_m_key(s->sim, scenario_node(s, "host-0"), 1, FOREIGN_KEY, 2, 0);
+	scenario_conf(s, _i < 2 ? confs[_i] : per_port);
+	scenario_start(s);
+	scenario_run_ms(s, 20000);
+	text = g_strdup_printf("tries; %s\n", hints[_i]);
+	scenario_check_log(s, "the SM's own port: Get(NodeInfo) 0x0: no answer to ", true);
+	scenario_check_log(s, text, true);
+	sim_set_m_key(s->sim, scenario_node(s, "host-0"), 1, 0, 0, 0);
+	scenario_converge(s, 30);
+	scenario_free(s);
+}
+END_TEST
+
 struct falling_silent {
 	struct scenario *s;
 	unsigned int node;
@@ -1029,6 +1054,7 @@ int main(void)
 	tcase_add_test(tcase, foreign_newcomer);
 	tcase_add_loop_test(tcase, foreign_switch, 0, 2);
 	tcase_add_test(tcase, foreign_host);
+	tcase_add_loop_test(tcase, foreign_own_port, 0, 3);
 	tcase_add_test(tcase, no_matter_of_keys);
 	tcase_add_test(tcase, generation_before);
 	tcase_add_test(tcase, silent_while_keys_are_renewed);
