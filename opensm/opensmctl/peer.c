@@ -16,6 +16,7 @@ struct peer {
 	GString *input; /* not yet used */
 	size_t record;	/* of input: no record begins before */
 	size_t end;	/* of input: nor does it end before */
+	bool heard;	/* something came */
 };
 
 GQuark peer_error_quark(void)
@@ -63,6 +64,23 @@ static bool closed(struct peer *peer, GError **error)
 			   words);
 }
 
+/*
+ * With TLS 1.3 a daemon that does not take our certificate is gone after the handshake, often
+ * without an alert; one that goes for another reason says it, or ends what it says in good order.
+ */
+static bool is_certificate_refused(const struct peer *peer, const GError *trouble)
+{
+	return G_IS_TLS_CONNECTION(peer->stream) && !peer->heard && trouble;
+}
+
+static bool refused(GError **error)
+{
+	g_set_error(error, PEER_ERROR, CONTROL_REFUSED,
+		    "the daemon closed the connection before it said anything, as it does where a "
+		    "certificate (--cert) is missing or not to its liking");
+	return false;
+}
+
 /* More input: false at its end, and if it does not come in time. */
 static bool read_more(struct peer *peer, GError **error)
 {
@@ -73,8 +91,11 @@ static bool read_more(struct peer *peer, GError **error)
 
 	if (g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))
 		return unreachable(error, "the daemon does not answer");
+	if (is_certificate_refused(peer, trouble))
+		return refused(error);
 	if (n <= 0)
 		return closed(peer, error);
+	peer->heard = true;
 	g_string_append_len(peer->input, chunk, n);
 	return true;
 }
