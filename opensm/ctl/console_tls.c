@@ -7,10 +7,12 @@
 #include "ctl/console_tls.h"
 
 #include <errno.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define FILE_MAX (1u << 20)
+#define TRIAL_S 2 /* of a handshake with ourselves */
 
 struct console_tls {
 	GTlsCertificate *certificate;
@@ -67,6 +69,117 @@ static bool check_options(const struct options *options, GError **error)
 	       fail(error, "console_tls_cert: GIO's module for TLS (glib-networking) is not there");
 }
 
+/* ---- do they belong together? ---- */
+
+/* Both ends of a handshake with ourselves. */
+struct trial {
+	GIOStream *server, *client;
+	GCancellable *stop;
+	unsigned int running; /* ends */
+	GError *trouble;      /* the first; NULL: none */
+};
+
+static GSocketConnection *connection_of(int fd, GError **error)
+{
+	g_autoptr(GSocket) socket = g_socket_new_from_fd(fd, error);
+
+	if (socket)
+		return g_socket_connection_factory_create_connection(socket);
+	close(fd);
+	return NULL;
+}
+
+static gboolean accept_all(GTlsConnection *connection, GTlsCertificate *certificate,
+			   GTlsCertificateFlags errors, gpointer arg)
+{
+	(void)connection, (void)certificate, (void)errors, (void)arg;
+	return TRUE;
+}
+
+static bool open_trial(struct trial *trial, GTlsCertificate *certificate, GError **error)
+{
+	g_autoptr(GSocketConnection) near = NULL, far = NULL;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return fail(error, "socketpair: %s", g_strerror(errno));
+	near = connection_of(ends[0], error);
+	far = connection_of(ends[1], near ? error : NULL);
+	if (!near || !far)
+		return false;
+	trial->server = g_tls_server_connection_new(G_IO_STREAM(near), certificate, error);
+	if (trial->server)
+		trial->client = g_tls_client_connection_new(G_IO_STREAM(far), NULL, error);
+	if (!trial->client)
+		return false;
+	g_signal_connect(trial->client, "accept-certificate", G_CALLBACK(accept_all), NULL);
+	return true;
+}
+
+/* If one end fails, the other one need not go on. */
+static void on_handshake(GObject *end, GAsyncResult *result, gpointer arg)
+{
+	struct trial *trial = arg;
+	GError *trouble = NULL;
+
+	trial->running--;
+	if (g_tls_connection_handshake_finish(G_TLS_CONNECTION(end), result, &trouble))
+		return;
+	g_cancellable_cancel(trial->stop);
+	if (trial->trouble)
+		g_error_free(trouble);
+	else
+		trial->trouble = trouble;
+}
+
+static gboolean on_trial_over(gpointer arg)
+{
+	struct trial *trial = arg;
+
+	g_cancellable_cancel(trial->stop);
+	return G_SOURCE_REMOVE;
+}
+
+static void run_trial(struct trial *trial)
+{
+	g_autoptr(GMainContext) loop = g_main_context_new();
+	g_autoptr(GSource) over = g_timeout_source_new_seconds(TRIAL_S);
+	GIOStream *const ends[] = {trial->server, trial->client};
+
+	g_main_context_push_thread_default(loop);
+	g_source_set_callback(over, on_trial_over, trial, NULL);
+	g_source_attach(over, loop);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(ends); i++, trial->running++)
+		g_tls_connection_handshake_async(G_TLS_CONNECTION(ends[i]), G_PRIORITY_DEFAULT,
+						 trial->stop, on_handshake, trial);
+	while (trial->running)
+		g_main_context_iteration(loop, TRUE);
+	g_source_destroy(over);
+	g_main_context_pop_thread_default(loop);
+}
+
+/*
+ * GIO takes any certificate with any key, and has no call that compares them; a handshake does. One
+ * that does not end in time, on a busy machine, tells nothing.
+ */
+static bool check_pair(GTlsCertificate *certificate, GError **error)
+{
+	struct trial trial = {.stop = g_cancellable_new()};
+	bool good = open_trial(&trial, certificate, error);
+
+	if (good)
+		run_trial(&trial);
+	if (trial.trouble && !g_error_matches(trial.trouble, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
+		g_propagate_error(error, g_steal_pointer(&trial.trouble));
+		good = false;
+	}
+	g_clear_error(&trial.trouble);
+	g_clear_object(&trial.server);
+	g_clear_object(&trial.client);
+	g_object_unref(trial.stop);
+	return good;
+}
+
 static bool load_files(struct console_tls *tls, const struct options *options, GError **error)
 {
 	g_autoptr(GError) trouble = NULL;
@@ -75,6 +188,10 @@ static bool load_files(struct console_tls *tls, const struct options *options, G
 							    options->console_tls_key, &trouble);
 	if (!tls->certificate)
 		return fail(error, "console_tls_cert: %s with console_tls_key: %s: %s",
+			    options->console_tls_cert, options->console_tls_key, trouble->message);
+	if (!check_pair(tls->certificate, &trouble))
+		return fail(error, "console_tls_cert: %s and console_tls_key: %s do not belong "
+				   "together: %s",
 			    options->console_tls_cert, options->console_tls_key, trouble->message);
 	if (!options->console_tls_ca)
 		return true;

@@ -212,6 +212,8 @@ def wrong_files(made):
     refuses('no certificate in it', 'console_tls_cert: ', lambda d: d.path('cert.pem', 'x\n'))
     refuses('an open key', 'expected mode 0600', lambda d: os.chmod(d.private, 0o644))
     refuses('no key', 'console_tls_key: ', lambda d: os.unlink(d.private))
+    refuses('the key of another certificate', 'do not belong together',
+            lambda d: shutil.copy(made.path('client.key'), d.private))
     with Daemon('--console', 'socket', '--console-tls-cert', made.path('server.pem'),
                 spec='fattree:4') as daemon:
         check('half of it', daemon.wait_log('belong together'))
