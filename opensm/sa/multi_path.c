@@ -105,6 +105,12 @@ struct side {
 	struct path_end ends[GIDS_MAX];
 };
 
+/* One of this subnet is somebody's, of whom the requester may know. */
+static bool may_name(const struct sa_query *query, const struct path_end *end)
+{
+	return end->leaves_subnet || (end->first != end->end && sa_may_reach(query, end->first));
+}
+
 static uint16_t read_side(const struct sa_query *query, unsigned int first, unsigned int n,
 			  struct side *side)
 {
@@ -126,8 +132,10 @@ static uint16_t read_side(const struct sa_query *query, unsigned int first, unsi
 			side->ends[k].leaves_subnet != end->leaves_subnet ||
 			(end->leaves_subnet && side->gids[k].prefix != asked.gid.prefix)))
 			k++;
+		if (!may_name(query, end))
+			return IBA_SA_INVALID_GID;
 		if (k < side->n || end->first == end->end ||
-		    !(first ? sa_may_reach(query, end->first) : sa_may_see(query, end->first)) ||
+		    (asked.source && !sa_may_see(query, end->first)) ||
 		    !query->subnet->fabric->ports[end->first].lid)
 			continue;
 		side->gids[side->n++] = asked.gid;

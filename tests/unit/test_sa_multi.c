@@ -522,7 +522,7 @@ START_TEST(refused)
 	check_status(&r, IBA_SA_INSUFFICIENT_COMPONENTS);
 	r.without = 0;
 	r.first = (struct iba_gid){subnet->options->subnet_prefix, 0x77};
-	check_status(&r, IBA_STATUS_OK); /* no paths */
+	check_status(&r, IBA_SA_INVALID_GID);
 	r.first = (struct iba_gid){0x77, gid_of(host(0)).guid};
 	check_status(&r, IBA_SA_INVALID_GID);
 }
