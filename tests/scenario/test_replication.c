@@ -695,10 +695,23 @@ START_TEST(there_and_back)
 }
 END_TEST
 
+/* The first is MASTER again, with the groups of the other, and has asked nobody. */
+static void check_taken_back(struct mc_groups *before)
+{
+	struct mc_groups *after;
+
+	managers_settle(m, 0, 30);
+	after = groups_of(0);
+	check_same_groups(before, after);
+	mc_groups_unref(before);
+	mc_groups_unref(after);
+	ck_assert_uint_eq(m->sets.reregister, 0);
+}
+
 /* The first outranks the other: when it is back it takes over, and has to know all by then. */
 START_TEST(back_with_higher_rank)
 {
-	struct mc_groups *before, *after;
+	struct mc_groups *before;
 
 	begin("fattree:4", 1);
 	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
@@ -711,12 +724,7 @@ START_TEST(back_with_higher_rank)
 	before = groups_of(1);
 	zero_sets();
 	managers_start(m, 0);
-	managers_settle(m, 0, 30);
-	after = groups_of(0);
-	check_same_groups(before, after);
-	mc_groups_unref(before);
-	mc_groups_unref(after);
-	ck_assert_uint_eq(m->sets.reregister, 0);
+	check_taken_back(before);
 	end();
 }
 END_TEST
@@ -727,7 +735,7 @@ END_TEST
  */
 START_TEST(deposed_unawares)
 {
-	struct mc_groups *before, *after;
+	struct mc_groups *before;
 
 	begin("fattree:4", 1);
 	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
@@ -744,12 +752,7 @@ START_TEST(deposed_unawares)
 	zero_sets();
 	m->lose = NULL;
 	event_emit(&daemon_context(m->sm[0].daemon)->bus, EVENT_SWEEP_ALLOWED, 1);
-	managers_settle(m, 0, 30);
-	after = groups_of(0);
-	check_same_groups(before, after);
-	mc_groups_unref(before);
-	mc_groups_unref(after);
-	ck_assert_uint_eq(m->sets.reregister, 0);
+	check_taken_back(before);
 	scenario_check_log(m->s, "is no master any more", false);
 	end();
 }
