@@ -48,6 +48,7 @@ struct peer {
 	struct frame frame;   /* of its piece that is out */
 	size_t sent;	      /* octets of it, that piece included */
 	uint64_t serial;      /* that it has */
+	bool was_in_step;
 	uint64_t held_serial; /* of the text that it held as master, and that is newer */
 	GString *held;	      /* as far as it was fetched; NULL: there is none */
 	unsigned int failures;
@@ -224,7 +225,7 @@ static void depose(const struct peer *peer)
 {
 	struct leader *leader = peer->leader;
 	struct replicator *r = leader->replicator;
-	bool has_all = peer->serial && peer->serial == leader->serial;
+	bool has_all = peer->was_in_step && peer->serial == leader->serial;
 
 	if (leader->deposed_by || !(has_all || peer->state == REPLICATION_IN_STEP))
 		return;
@@ -283,6 +284,7 @@ static void transferred(struct peer *peer)
 {
 	g_clear_pointer(&peer->stream, g_byte_array_unref);
 	peer->serial = peer->frame.to;
+	peer->was_in_step = true;
 	peer->failures = 0;
 	set_state(peer, REPLICATION_IN_STEP);
 	timer_start(&peer->timer, HA_BEAT_NS);
@@ -459,6 +461,14 @@ static void on_timer(struct timer *timer)
 	pump(peer);
 }
 
+void leader_met_master(struct leader *leader, uint64_t guid)
+{
+	struct peer *peer = find(leader, guid);
+
+	if (peer)
+		depose(peer);
+}
+
 void leader_ask_again(struct leader *leader, uint64_t guid)
 {
 	struct peer *peer = find(leader, guid);
@@ -543,6 +553,7 @@ void leader_tell(const struct leader *leader, struct replication_status *status)
 		const struct peer *peer = leader->peers->pdata[i];
 
 		status->peers[i].guid = peer->who.guid;
+		status->peers[i].was_in_step = peer->was_in_step;
 		status->peers[i].state = leader->full ? REPLICATION_TOO_LARGE : peer->state;
 	}
 }

@@ -153,6 +153,8 @@ static void serve(struct replicator *r, struct vendor_mad *mad, const struct fra
 	} else {
 		answer.epoch = frame->epoch;
 		answer.status = r->role == HA_LEADS ? FRAME_IS_MASTER : FRAME_NOT_FOLLOWED;
+		if (r->role == HA_LEADS && frame->op == FRAME_HELLO)
+			leader_met_master(r->leader, frame->sender);
 	}
 	reply(r, mad, &answer);
 }

@@ -109,6 +109,7 @@ struct replication_status {
 	struct {
 		uint64_t guid;
 		enum replication_state state;
+		bool was_in_step; /* since this one is MASTER */
 	} peers[];
 };
 struct replication_status *replication_status_ref(struct replication_status *status);

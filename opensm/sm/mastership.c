@@ -48,6 +48,7 @@ struct mastership {
 	unsigned int asked;    /* who are asked whether they are standby, to retire */
 	bool was_missed;       /* the master before did not answer polls */
 	uint64_t beyond_ns;    /* when one was looked for beyond what is known; 0: never */
+	bool was_cut_off;      /* as MASTER: it has not looked for another one since */
 	bool told_shut_out;    /* why it stays DISCOVERING, as is_shut_out() says */
 	struct timer timer;    /* the next poll, or the end of patience */
 	unsigned int contests; /* heavy sweeps in a row as another SM configured the own port */
@@ -121,6 +122,7 @@ static void forget_mastery(struct sm *sm)
 	guid2lid_doubt(sm->guid2lid);
 	reregister_forget(sm);
 	sm->takeover = (struct takeover){0};
+	sm->mastership->was_cut_off = false;
 }
 
 static struct election_sm own_sm(const struct sm *sm)
@@ -430,16 +432,32 @@ static enum replication_state replication_of(const struct sm *sm, uint64_t guid)
 }
 
 /*
- * A standby that had all that this MASTER knows took over from it, as it may while this one is
- * stopped: what clients told that one since, it alone knows. NULL: there is none.
+ * Whether another MASTER knows more than this one: a standby that had everything, and took over
+ * while this one was stopped, or its port down. What clients told it since, it alone knows.
  */
-static const struct other_sm *successor_of(struct sm *sm)
+static bool knows_more(const struct sm *sm, uint64_t guid)
 {
 	struct replication_status *status = slot_take(&sm->context->replication);
-	uint64_t guid = status ? status->deposed_by : 0;
+	bool more = status && guid == status->deposed_by;
 
+	for (unsigned int i = 0; status && i < status->n; i++)
+		more |= sm->mastership->was_cut_off && status->peers[i].guid == guid &&
+			status->peers[i].was_in_step;
 	replication_status_unref(status);
-	return guid && mastership_is_master(sm) ? other_sm_find(sm, guid) : NULL;
+	return more && mastership_is_master(sm);
+}
+
+/* The MASTER that does so; NULL: none. */
+static const struct other_sm *successor_of(const struct sm *sm)
+{
+	for (guint i = 0; i < sm->others->known->len; i++) {
+		const struct other_sm *other =
+			&g_array_index(sm->others->known, struct other_sm, i);
+
+		if (other->sm.state == IBA_SM_MASTER && knows_more(sm, other->sm.guid))
+			return other;
+	}
+	return NULL;
 }
 
 /* A standby was asked whether it replicates, or is about to have everything. */
@@ -482,6 +500,7 @@ static enum step_result be_master(struct sm *sm)
 		sm->mastership->was_missed = false;
 		set_state(sm, IBA_SM_MASTER);
 	}
+	sm->mastership->was_cut_off = false;
 	if (other_sms_are_there(sm) && !timer_running(&sm->mastership->timer) && !sm->dry)
 		wait_for(sm, poll_ns(sm));
 	other_sms_tell_replicator(sm);
@@ -579,6 +598,8 @@ enum step_result step_elect(struct sm *sm)
 		else if (contests(sm))
 			return STEP_HEAVY;
 	}
+	if (sm->mastership->was_cut_off && sm->sweep.kind != SWEEP_KIND_HEAVY)
+		return STEP_HEAVY;
 	if (!sm->sweep.round)
 		other_sms_meet(sm);
 	if (sm->sweep.pending)
@@ -680,6 +701,7 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 	struct other_sm sender;
 	struct iba_smp smp;
 	unsigned int what, held_back;
+	bool follows = false;
 
 	wire_decode(&iba_smp_type, mad->data, &smp);
 	wire_decode(&iba_sm_info_type, smp.data, &info);
@@ -690,6 +712,8 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 					  hands_over(ms) && ms->partner.sm.guid == info.guid);
 	if (ms->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
 		answer.refused = true; /* there is a master, and it is to stay it */
+	if (what == IBA_SM_INFO_HANDOVER && !answer.refused && knows_more(sm, info.guid))
+		answer.refused = follows = true;
 	counter_inc(&sm->context->counters, sm_controls);
 	/* The answer leaves before what it leads to. */
 	sm_info_answer(sm, mad, &smp, answer.refused ? IBA_STATUS_INVALID_FIELD : 0,
@@ -698,7 +722,9 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 		log_info(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x sent %s: %s", info.guid,
 			 iba_name(IBA_SET_SM_INFO_MOD, what) ?: "an unknown control",
 			 answer.refused ? "refused" : "obeyed");
-	if (!answer.refused)
+	if (follows)
+		follow(sm, &sender); /* until it has everything */
+	else if (!answer.refused)
 		obey(sm, &answer, &sender);
 	else if (ms->dealing == RETIRING && sender.sm.state == IBA_SM_MASTER)
 		finish_retiring(sm);
@@ -752,10 +778,16 @@ void mastership_port_changed(struct sm *sm)
 		wait_for(sm, SOON_NS);
 }
 
+void mastership_cut_off(struct sm *sm)
+{
+	sm->mastership->was_cut_off = mastership_is_master(sm);
+}
+
 void mastership_port_lost(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
 
+	mastership_cut_off(sm);
 	sweep_rest(sm);
 	if (ms->dealing == RETIRING)
 		return; /* its time runs on */

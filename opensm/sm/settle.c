@@ -134,6 +134,7 @@ static bool is_cut_off(struct sm *sm)
 		log_milestone_error(sm->log, PORT_DOWN, "SM port is down: no subnet to manage");
 	dry_problem(sm, "SM port is down: no subnet to manage");
 	sm->schedule.port_down = true;
+	mastership_cut_off(sm);
 	return true;
 }
 

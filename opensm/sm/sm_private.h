@@ -572,6 +572,7 @@ void mastership_options_changed(struct sm *sm);
 /* The SM's own port was read between sweeps: was it another SM that configured it? */
 void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info);
 void mastership_port_changed(struct sm *sm); /* as STANDBY: how is the master? */
+void mastership_cut_off(struct sm *sm);	    /* its link is down */
 void mastership_port_lost(struct sm *sm);    /* no sweeps, no polls */
 void mastership_port_back(struct sm *sm);    /* as after a start, but for the state */
 void mastership_activate(struct sm *sm); /* out of NOT-ACTIVE */
