@@ -14,6 +14,10 @@
  * together with those of the mixtures of each column. A column that closes a cycle is written in an
  * order, as above; if that does not help, what changes of it is discarded first: then its packets
  * have old paths among old ones, or new ones.
+ *
+ * While all this is found out what was lost is not repaired. So the work is limited: where columns
+ * cannot be put together in time, those count as closing a cycle by which packets may go down and
+ * then up; and what cannot be looked at in time is discarded first.
  */
 #include "route/transition.h"
 
@@ -63,7 +67,10 @@ struct transition {
 	struct column column;
 	uint32_t n_lids;		 /* in a row */
 	uint64_t *changes, *ordered, *discarded; /* [block]: LIDs */
-	bool strict; /* all are ordered as if they could lose packets: no credit loop then */
+	uint64_t *strict;  /* [block]: ordered as if they could lose packets: no credit loop then */
+	uint64_t *turning; /* [block]: packets may go down and then up in some mixture */
+	uint64_t work, work_max;
+	bool in_haste; /* something was left undone */
 	GArray *late;
 	uint32_t n_stages;
 	uint32_t *senders; /* [switch]: work space */
@@ -140,7 +147,7 @@ static void find_fates(struct transition *t)
 				hop->fails = more = true;
 		}
 	}
-	column->loses = t->strict;
+	column->loses = bits_has(t->strict, column->lid);
 	for (uint32_t sw = 0; column->home != FABRIC_NONE && sw < t->n; sw++)
 		column->loses |= hops[sw].fails && hops[sw].arrives[0] && hops[sw].arrives[1];
 }
@@ -149,6 +156,7 @@ static void load_entries(struct transition *t, uint16_t lid)
 {
 	struct column *column = &t->column;
 
+	t->work += t->n;
 	column->lid = lid;
 	column->home = route_leaf_of(t->fabric, lid, &column->exit);
 	for (uint32_t sw = 0; sw < t->n; sw++) {
@@ -220,6 +228,11 @@ static bool delay(const struct transition *t, uint32_t *stage)
 	return moved;
 }
 
+static bool is_too_much(const struct transition *t, uint64_t columns)
+{
+	return t->work + columns * t->n > t->work_max;
+}
+
 /* Stages of switches by which all of these LIDs of a block are safe; false: there are none. */
 static bool find_stages(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
 {
@@ -227,7 +240,7 @@ static bool find_stages(struct transition *t, uint32_t block, uint64_t lids, uin
 	bool moved = true;
 
 	memset(stage, 0, t->n * sizeof(*stage));
-	for (; moved && rounds < most; rounds++) {
+	for (; moved && rounds < most && !is_too_much(t, PER_BLOCK); rounds++) {
 		moved = false;
 		for (uint64_t rest = lids; rest; rest &= rest - 1) {
 			load(t, block * PER_BLOCK + __builtin_ctzll(rest));
@@ -264,7 +277,11 @@ static void order_block(struct transition *t, uint32_t block, uint32_t *stage)
 		/* Not where the routing itself loops, as what is left of a LID of nobody may. */
 		if (find_stages(t, block, UINT64_C(1) << bit, stage))
 			note_late(t, stage, block * PER_BLOCK + bit, 1);
+		else if (is_too_much(t, PER_BLOCK))
+			break;
 	}
+	t->discarded[block] |= lids;
+	t->in_haste |= lids != 0;
 }
 
 /* ---- credits ---- */
@@ -425,10 +442,22 @@ static void find_discards(struct transition *t)
 
 	if (!note_tables(t, 1) || !add_columns(t, refused) || !note_tables(t, 0))
 		return; /* it could deadlock before, or can after, or never */
-	t->strict = true;
+	memcpy(t->strict, t->changes, t->routing->n_blocks * sizeof(*t->strict));
 	memcpy(t->ordered, t->changes, t->routing->n_blocks * sizeof(*t->ordered));
 	note_tables(t, 1);
 	add_columns(t, t->discarded);
+}
+
+/* The same in less time: those that turn, if writing them in an order does not prevent it. */
+static void discard_turning(struct transition *t)
+{
+	memcpy(t->strict, t->turning, t->routing->n_blocks * sizeof(*t->strict));
+	t->in_haste = true;
+	bits_each(t->turning, 0, t->n_lids, lid) {
+		load(t, lid);
+		bits_put(t->ordered, lid, true);
+		bits_put(t->discarded, lid, turns(t));
+	}
 }
 
 /* ---- stages ---- */
@@ -442,9 +471,47 @@ static bool find_hazards(struct transition *t, bool ordered)
 		load(t, lid);
 		if (t->column.knots || t->column.loses)
 			bits_put(t->ordered, lid, true);
-		turning |= !ordered || (t->column.home != FABRIC_NONE && turns(t));
+		if (ordered && (t->column.home == FABRIC_NONE || !turns(t)))
+			continue;
+		bits_put(t->turning, lid, true);
+		turning = true;
 	}
 	return turning;
+}
+
+static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
+{
+	uint32_t n = 0;
+
+	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
+		n += __builtin_popcountll(bits[block]);
+	return n;
+}
+
+static void discard_all(struct transition *t)
+{
+	memcpy(t->discarded, t->changes, t->routing->n_blocks * sizeof(*t->discarded));
+	t->in_haste = true;
+}
+
+/* Sets what is to be ordered, and what is to be discarded. */
+static void plan(struct transition *t, bool ordered)
+{
+	uint32_t changes = count_bits(t, t->changes);
+
+	if (is_too_much(t, 2 * changes)) {
+		discard_all(t);
+		return;
+	}
+	/* Lanes that change by turns: loops and losses are avoided, credits are not looked at. */
+	if (!find_hazards(t, ordered && !t->routing->lanes) || routing_has_turns(t->routing))
+		return;
+	if (!is_too_much(t, 3 * t->routing->top + 2 * changes))
+		find_discards(t);
+	else if (ordered && !t->routing->lanes)
+		discard_turning(t);
+	else
+		discard_all(t);
 }
 
 static uint8_t *own_row(const struct transition *t, struct route_stages *stages, uint32_t stage,
@@ -481,15 +548,6 @@ static void keep_late(const struct transition *t, struct route_stages *stages,
 			memcpy(own_row(t, stages, stage, late->sw) + late->lid,
 			       before[late->sw] + late->lid, late->n);
 	}
-}
-
-static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
-{
-	uint32_t n = 0;
-
-	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
-		n += __builtin_popcountll(bits[block]);
-	return n;
 }
 
 static struct route_stages *make_stages(const struct transition *t)
@@ -538,6 +596,8 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 	t->changes = g_new0(uint64_t, n_blocks);
 	t->ordered = g_new0(uint64_t, n_blocks);
 	t->discarded = g_new0(uint64_t, n_blocks);
+	t->strict = g_new0(uint64_t, n_blocks);
+	t->turning = g_new0(uint64_t, n_blocks);
 	t->late = g_array_new(FALSE, FALSE, sizeof(struct late));
 	t->steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	t->senders = g_new0(uint32_t, n + 1);
@@ -553,6 +613,8 @@ static void transition_clear(struct transition *t)
 	g_free(t->changes);
 	g_free(t->ordered);
 	g_free(t->discarded);
+	g_free(t->strict);
+	g_free(t->turning);
 	g_array_unref(t->late);
 	g_array_unref(t->steps);
 	g_free(t->senders);
@@ -561,19 +623,19 @@ static void transition_clear(struct transition *t)
 }
 
 struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,
-				      const struct routing *routing, bool ordered)
+				      const struct routing *routing, bool ordered, uint64_t work)
 {
 	g_autofree uint32_t *stage = g_new0(uint32_t, fabric->n_switches + 1);
 	struct route_stages *stages;
 	struct transition t;
 
 	transition_init(&t, fabric, held, routing);
-	/* Lanes that change by turns: loops and losses are avoided, credits are not looked at. */
-	if (find_hazards(&t, ordered && !routing->lanes) && !routing_has_turns(routing))
-		find_discards(&t);
+	t.work_max = work;
+	plan(&t, ordered);
 	for (uint32_t block = 0; block < routing->n_blocks; block++)
 		order_block(&t, block, stage);
 	stages = make_stages(&t);
+	stages->in_haste = t.in_haste;
 	transition_clear(&t);
 	return stages;
 }

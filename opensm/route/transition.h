@@ -13,6 +13,7 @@ struct route_stages {
 	const uint8_t *const **rows; /* [stage][switch]: as in a routing, whose own are the last */
 	uint32_t n_ordered;   /* LIDs that would loop, or be lost, if all were written at once */
 	uint32_t n_discarded; /* LIDs whose entries are set to discard first: else a credit loop */
+	bool in_haste; /* the work was limited: maybe more are discarded than need be */
 	GPtrArray *owned;     /* private */
 	struct routing *routing;
 };
@@ -26,9 +27,11 @@ struct route_stages {
  * - no channels depend on each other in a cycle, if they do not in what is held and in the routing.
  *
  * ordered: all packets of the routing go up, then down in its order (by_order of the verifier).
+ * work: how often an entry may be looked at; the default takes a second or two.
  */
+#define ROUTE_STAGES_WORK (UINT64_C(1) << 25)
 struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,
-				      const struct routing *routing, bool ordered);
+				      const struct routing *routing, bool ordered, uint64_t work);
 void route_stages_free(struct route_stages *stages); /* NULL is fine */
 
 #endif

@@ -360,7 +360,7 @@ static void plan_stages(struct route_job *job)
 	if (!job->routing || !job->tables)
 		return;
 	stages = route_stages_new(job->fabric, held_rows(job->tables, job->routing->n_blocks),
-				  job->routing, job->verdict.by_order);
+				  job->routing, job->verdict.by_order, ROUTE_STAGES_WORK);
 	if (stages->n > 1) {
 		job->stages = stages;
 		return;
@@ -522,13 +522,15 @@ static void tell_routing(struct sm *sm, const struct routing *routing,
 static void tell_stages(struct sm *sm, const struct route_stages *stages)
 {
 	g_autofree char *discards = NULL;
+	const char *why;
 
 	if (!stages)
 		return;
+	why = stages->in_haste ? "a better way would take too long to find"
+			       : "old and new paths together have a credit loop";
 	if (stages->n_discarded)
-		discards = g_strdup_printf(", %u LIDs discarded first, since old and new paths "
-					   "together have a credit loop",
-					   stages->n_discarded);
+		discards = g_strdup_printf(", %u LIDs discarded first, since %s",
+					   stages->n_discarded, why);
 	log_info(sm->log,
 		 "forwarding tables change in %u stages: %u LIDs in an order without "
 		 "loops and losses%s",
