@@ -15,9 +15,14 @@
  * order, as above; if that does not help, what changes of it is discarded first: then its packets
  * have old paths among old ones, or new ones.
  *
- * While all this is found out what was lost is not repaired. So the work is limited: where columns
- * cannot be put together in time, those count as closing a cycle by which packets may go down and
- * then up; and what cannot be looked at in time is discarded first.
+ * If there is an order, a look at each entry and the next one on its paths does as well: no packet
+ * goes down and then up if entries that lead down to a switch which is to lead up are discarded
+ * first, and those that shall lead down to one which leads up are written last. That is less than
+ * many whole columns.
+ *
+ * While all this is found out what was lost is not repaired. So the work is limited: for what would
+ * take longer entries are looked at as above; where there is no order, all that changes is
+ * discarded first.
  */
 #include "route/transition.h"
 
@@ -34,6 +39,12 @@ struct late {
 	uint32_t sw;
 	uint16_t lid, n;
 	uint32_t stage;
+};
+
+/* Entries that are discarded first. */
+struct cut {
+	uint32_t sw;
+	uint16_t lid;
 };
 
 /* What a switch does with a LID before and after, and in mixtures. */
@@ -67,10 +78,13 @@ struct transition {
 	struct column column;
 	uint32_t n_lids;		 /* in a row */
 	uint64_t *changes, *ordered, *discarded; /* [block]: LIDs */
-	uint64_t *strict;  /* [block]: ordered as if they could lose packets: no credit loop then */
-	uint64_t *turning; /* [block]: packets may go down and then up in some mixture */
+	bool strict; /* all are ordered as if they could lose packets: no credit loop then */
 	uint64_t work, work_max;
-	bool in_haste; /* something was left undone */
+	bool in_haste;	/* something was left undone */
+	bool by_entries;
+	GArray *cuts;	/* of struct cut */
+	uint64_t *cut;	/* [block]: LIDs that have any */
+	uint8_t *marks; /* [switch]: of the column at hand, HAZARD_.. */
 	GArray *late;
 	uint32_t n_stages;
 	uint32_t *senders; /* [switch]: work space */
@@ -147,7 +161,7 @@ static void find_fates(struct transition *t)
 				hop->fails = more = true;
 		}
 	}
-	column->loses = bits_has(t->strict, column->lid);
+	column->loses = t->strict;
 	for (uint32_t sw = 0; column->home != FABRIC_NONE && sw < t->n; sw++)
 		column->loses |= hops[sw].fails && hops[sw].arrives[0] && hops[sw].arrives[1];
 }
@@ -442,22 +456,86 @@ static void find_discards(struct transition *t)
 
 	if (!note_tables(t, 1) || !add_columns(t, refused) || !note_tables(t, 0))
 		return; /* it could deadlock before, or can after, or never */
-	memcpy(t->strict, t->changes, t->routing->n_blocks * sizeof(*t->strict));
+	t->strict = true;
 	memcpy(t->ordered, t->changes, t->routing->n_blocks * sizeof(*t->ordered));
 	note_tables(t, 1);
 	add_columns(t, t->discarded);
 }
 
-/* The same in less time: those that turn, if writing them in an order does not prevent it. */
-static void discard_turning(struct transition *t)
+/* ---- by entries ---- */
+
+enum { HAZARD_CUT = 1, HAZARD_LATE = 2 };
+
+static bool goes_up(const struct transition *t, const struct hop *hop, unsigned int side)
 {
-	memcpy(t->strict, t->turning, t->routing->n_blocks * sizeof(*t->strict));
-	t->in_haste = true;
-	bits_each(t->turning, 0, t->n_lids, lid) {
-		load(t, lid);
-		bits_put(t->ordered, lid, true);
-		bits_put(t->discarded, lid, turns(t));
+	return hop->channel[side] != FABRIC_NONE && leads_up(t, hop->channel[side]);
+}
+
+/* The switch to which an entry leads down, or FABRIC_NONE. */
+static uint32_t down_to(const struct transition *t, const struct hop *hop, unsigned int side)
+{
+	return goes_up(t, hop, side) ? FABRIC_NONE : hop->to[side];
+}
+
+static uint8_t hazards_of(const struct transition *t, uint32_t sw)
+{
+	const struct hop *hops = t->column.hops, *hop = &hops[sw], *next;
+	uint8_t hazards = 0;
+	uint32_t below = down_to(t, hop, 0);
+
+	if (below != FABRIC_NONE && (goes_up(t, &hops[below], 0) || goes_up(t, &hops[below], 1)))
+		hazards |= HAZARD_CUT;
+	if (hop->to[1] == FABRIC_NONE)
+		return hazards;
+	next = &hops[hop->to[1]];
+	if ((down_to(t, hop, 1) != FABRIC_NONE && goes_up(t, next, 0)) ||
+	    (next->to[0] == FABRIC_NONE && !next->arrives[0]))
+		hazards |= HAZARD_LATE;
+	return hazards;
+}
+
+/* Of two late ones in a row the next is cut, so that it does not lead up when it is led down to. */
+static void cut_late(struct transition *t)
+{
+	for (uint32_t sw = 0; sw < t->n; sw++) {
+		uint32_t next = t->column.hops[sw].to[1];
+
+		if (t->marks[sw] & HAZARD_LATE && next != FABRIC_NONE &&
+		    t->marks[next] & HAZARD_LATE)
+			t->marks[next] |= HAZARD_CUT;
 	}
+}
+
+/* What is cut, and what is late, of all columns that change; instead of whole ones. */
+static void find_entries(struct transition *t)
+{
+	t->by_entries = true;
+	memset(t->ordered, 0, t->routing->n_blocks * sizeof(*t->ordered));
+	memset(t->discarded, 0, t->routing->n_blocks * sizeof(*t->discarded));
+	bits_each(t->changes, 0, t->n_lids, lid) {
+		load_entries(t, lid);
+		for (uint32_t sw = 0; sw < t->n; sw++)
+			t->marks[sw] = hazards_of(t, sw);
+		cut_late(t);
+		for (uint32_t sw = 0; sw < t->n; sw++) {
+			struct late late = {sw, lid, 1, 2};
+			struct cut cut = {sw, lid};
+
+			if (t->marks[sw] & HAZARD_LATE &&
+			    (t->column.hops[sw].moves || t->marks[sw] & HAZARD_CUT))
+				g_array_append_val(t->late, late);
+			if (!(t->marks[sw] & HAZARD_CUT))
+				continue;
+			g_array_append_val(t->cuts, cut);
+			bits_put(t->cut, lid, true);
+		}
+	}
+	t->n_stages = t->late->len ? 2 : 1;
+}
+
+static void discard_all(struct transition *t)
+{
+	memcpy(t->discarded, t->changes, t->routing->n_blocks * sizeof(*t->discarded));
 }
 
 /* ---- stages ---- */
@@ -471,10 +549,7 @@ static bool find_hazards(struct transition *t, bool ordered)
 		load(t, lid);
 		if (t->column.knots || t->column.loses)
 			bits_put(t->ordered, lid, true);
-		if (ordered && (t->column.home == FABRIC_NONE || !turns(t)))
-			continue;
-		bits_put(t->turning, lid, true);
-		turning = true;
+		turning |= !ordered || (t->column.home != FABRIC_NONE && turns(t));
 	}
 	return turning;
 }
@@ -488,29 +563,24 @@ static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
 	return n;
 }
 
-static void discard_all(struct transition *t)
-{
-	memcpy(t->discarded, t->changes, t->routing->n_blocks * sizeof(*t->discarded));
-	t->in_haste = true;
-}
-
 /* Sets what is to be ordered, and what is to be discarded. */
 static void plan(struct transition *t, bool ordered)
 {
 	uint32_t changes = count_bits(t, t->changes);
+	bool enough = !is_too_much(t, 2 * changes), in_order;
 
-	if (is_too_much(t, 2 * changes)) {
-		discard_all(t);
-		return;
-	}
+	ordered &= !t->routing->lanes;
+	in_order = ordered && t->routing->order;
 	/* Lanes that change by turns: loops and losses are avoided, credits are not looked at. */
-	if (!find_hazards(t, ordered && !t->routing->lanes) || routing_has_turns(t->routing))
+	if (enough && (!find_hazards(t, ordered) || routing_has_turns(t->routing)))
 		return;
-	if (!is_too_much(t, 3 * t->routing->top + 2 * changes))
+	enough = enough && !is_too_much(t, 3 * t->routing->top + 2 * changes);
+	if (enough)
 		find_discards(t);
-	else if (ordered && !t->routing->lanes)
-		discard_turning(t);
-	else
+	t->in_haste = !enough;
+	if (in_order && (!enough || 4 * count_bits(t, t->discarded) > changes))
+		find_entries(t);
+	else if (!enough)
 		discard_all(t);
 }
 
@@ -535,6 +605,11 @@ static void discard(const struct transition *t, struct route_stages *stages)
 		for (uint32_t sw = 0; sw < t->n; sw++)
 			if (t->tables[0][sw][lid] != t->tables[1][sw][lid])
 				own_row(t, stages, 0, sw)[lid] = ROUTE_NO_PORT;
+	for (uint32_t i = 0; i < t->cuts->len; i++) {
+		const struct cut *cut = &g_array_index(t->cuts, struct cut, i);
+
+		own_row(t, stages, 0, cut->sw)[cut->lid] = ROUTE_NO_PORT;
+	}
 }
 
 /* What is late is as it was before; number: from 1, as the stages of late entries are. */
@@ -559,7 +634,7 @@ static struct route_stages *make_stages(const struct transition *t)
 	stages->owned = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(stages->owned, t->none);
 	stages->n_ordered = count_bits(t, t->ordered);
-	stages->n_discarded = count_bits(t, t->discarded);
+	stages->n_discarded = count_bits(t, t->discarded) + count_bits(t, t->cut);
 	first = stages->n_discarded != 0;
 	stages->n = first + t->n_stages;
 	stages->rows = g_new0(const uint8_t *const *, stages->n);
@@ -596,8 +671,9 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 	t->changes = g_new0(uint64_t, n_blocks);
 	t->ordered = g_new0(uint64_t, n_blocks);
 	t->discarded = g_new0(uint64_t, n_blocks);
-	t->strict = g_new0(uint64_t, n_blocks);
-	t->turning = g_new0(uint64_t, n_blocks);
+	t->cut = g_new0(uint64_t, n_blocks);
+	t->cuts = g_array_new(FALSE, FALSE, sizeof(struct cut));
+	t->marks = g_new(uint8_t, n + 1);
 	t->late = g_array_new(FALSE, FALSE, sizeof(struct late));
 	t->steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
 	t->senders = g_new0(uint32_t, n + 1);
@@ -613,8 +689,9 @@ static void transition_clear(struct transition *t)
 	g_free(t->changes);
 	g_free(t->ordered);
 	g_free(t->discarded);
-	g_free(t->strict);
-	g_free(t->turning);
+	g_free(t->cut);
+	g_array_unref(t->cuts);
+	g_free(t->marks);
 	g_array_unref(t->late);
 	g_array_unref(t->steps);
 	g_free(t->senders);
@@ -630,12 +707,13 @@ struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t
 	struct transition t;
 
 	transition_init(&t, fabric, held, routing);
-	t.work_max = work;
+	t.work_max = ordered ? work : 4 * work; /* there is only one way */
 	plan(&t, ordered);
 	for (uint32_t block = 0; block < routing->n_blocks; block++)
 		order_block(&t, block, stage);
 	stages = make_stages(&t);
 	stages->in_haste = t.in_haste;
+	stages->by_entries = t.by_entries;
 	transition_clear(&t);
 	return stages;
 }

@@ -529,7 +529,8 @@ static void tell_stages(struct sm *sm, const struct route_stages *stages)
 	why = stages->in_haste ? "a better way would take too long to find"
 			       : "old and new paths together have a credit loop";
 	if (stages->n_discarded)
-		discards = g_strdup_printf(", %u LIDs discarded first, since %s",
+		discards = g_strdup_printf(", %s%u LIDs discarded first, since %s",
+					   stages->by_entries ? "some entries of " : "",
 					   stages->n_discarded, why);
 	log_info(sm->log,
 		 "forwarding tables change in %u stages: %u LIDs in an order without "
