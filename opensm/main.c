@@ -57,6 +57,7 @@ struct program {
 	int ready_handle; /* of the background; -1 in the foreground */
 	int pidfile;	  /* its lock; -1: none */
 	bool quitting;	  /* a signal asked for it */
+	guint impatience; /* the timer of on_impatience(); 0: none */
 	int exit_code;
 };
 
@@ -119,6 +120,7 @@ static gboolean on_impatience(gpointer arg)
 {
 	struct program *program = arg;
 
+	program->impatience = 0;
 	log_error(program->log, "no answer from the actor sm: exiting without a handover");
 	g_main_loop_quit(program->loop);
 	return G_SOURCE_REMOVE;
@@ -141,7 +143,7 @@ static gboolean on_quit(gpointer arg)
 	program->quitting = true;
 	log_info(program->log, "Exiting on a signal");
 	daemon_retire(program->daemon);
-	g_timeout_add(RETIRE_MS, on_impatience, program);
+	program->impatience = g_timeout_add(RETIRE_MS, on_impatience, program);
 	return G_SOURCE_CONTINUE;
 }
 
@@ -192,6 +194,7 @@ static void on_finished(void *arg, int exit_code)
 	struct program *program = arg;
 
 	program->exit_code = exit_code;
+	g_clear_handle_id(&program->impatience, g_source_remove);
 	g_main_loop_quit(program->loop);
 }
 
