@@ -59,6 +59,7 @@ struct sa {
 	bool is_loaded;	    /* sa_db_file was, or there is something newer */
 	bool is_changed;    /* since the last dump */
 	uint64_t promised; /* answers that asked whether they are kept */
+	uint32_t unmet;	   /* sa_store_unmet() when it was told */
 	struct log_limit limit;
 };
 
@@ -533,6 +534,22 @@ static void publish_aliases(struct sa *sa)
 	event_emit(&sa->context->bus, EVENT_ALIASES_CHANGED, serial);
 }
 
+/* Groups that partitions want get an MLID as soon as one is free. */
+static void follow_wishes(struct sa *sa)
+{
+	struct sa_store *groups = sa->registries.groups;
+
+	if (sa->view && sa_store_unmet(groups))
+		sa_store_wish(groups, sa->view->subnet);
+	if (sa_store_unmet(groups) > sa->unmet)
+		log_error(sa->context->log,
+			  "SA: %u multicast groups of partitions cannot be made: no MLID is free",
+			  sa_store_unmet(groups));
+	else if (sa->unmet && !sa_store_unmet(groups))
+		log_info(sa->context->log, "SA: all multicast groups of partitions are there");
+	sa->unmet = sa_store_unmet(groups);
+}
+
 static void publish_now(struct sa *sa)
 {
 	struct mc_groups *groups;
@@ -541,6 +558,7 @@ static void publish_now(struct sa *sa)
 	timer_stop(&sa->publish);
 	sa->published_ns = actor_now(sa->actor);
 	publish_aliases(sa);
+	follow_wishes(sa);
 	groups = sa_store_publish(sa->registries.groups);
 	if (!groups)
 		return;
@@ -575,6 +593,8 @@ static void groups_programmed(void *arg, uint64_t serial)
 
 	sa_store_programmed(sa->registries.groups, serial);
 	sa_hold_reached(sa->hold, SA_HOLD_GROUPS, serial);
+	if (sa_store_unmet(sa->registries.groups))
+		publish_now(sa); /* MLIDs may be free again */
 }
 
 static void aliases_programmed(void *arg, uint64_t serial)

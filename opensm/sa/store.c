@@ -39,6 +39,7 @@ struct sa_store {
 	GHashTable *ports;  /* struct port by guid */
 	uint32_t n_due;	    /* of these, that are to leave some at a time */
 	uint32_t last_made; /* number in the last MGID made here */
+	uint32_t n_unmet;   /* groups that partitions want, and for which no MLID is free */
 	uint64_t serial;
 	bool changed;			    /* since the last publication */
 	bool block_changed[IBA_MFT_BLOCKS]; /* likewise */
@@ -686,8 +687,10 @@ static void follow_wish(struct sa_store *store, const struct partition *partitio
 
 	if (!group)
 		group = sa_store_create(store, &record, subnet->options->subnet_prefix, 0);
-	if (!group)
+	if (!group) {
+		store->n_unmet++;
 		return;
+	}
 	group->well_known = true;
 	group->barred = wish->barred;
 	if (wish->barred)
@@ -735,9 +738,24 @@ static void share_mlids(struct sa_store *store, const struct options *options)
 		       options->consolidate_ipv6_snm_req ? options->consolidate_ipv6_snm_mlids : 0);
 }
 
-void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns)
+void sa_store_wish(struct sa_store *store, const struct subnet *subnet)
 {
 	const struct partitions *partitions = subnet->partitions;
+
+	store->n_unmet = 0;
+	for (uint32_t i = partitions->n; i-- > 0;) /* the default one first */
+		for (uint32_t k = 0; k < partitions->all[i].n_groups; k++)
+			follow_wish(store, &partitions->all[i], &partitions->all[i].groups[k],
+				    subnet);
+}
+
+uint32_t sa_store_unmet(const struct sa_store *store)
+{
+	return store->n_unmet;
+}
+
+void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns)
+{
 	const struct options *options = subnet->options;
 	uint32_t were_due = store->n_due;
 
@@ -748,10 +766,7 @@ void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64
 	follow_groups(store, subnet, were_due != 0);
 	sa_store_expire(store, now_ns);
 	remove_unkept(store);
-	for (uint32_t i = partitions->n; i-- > 0;) /* the default one first */
-		for (uint32_t k = 0; k < partitions->all[i].n_groups; k++)
-			follow_wish(store, &partitions->all[i], &partitions->all[i].groups[k],
-				    subnet);
+	sa_store_wish(store, subnet);
 }
 
 /* ---- publication ---- */

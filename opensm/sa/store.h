@@ -98,6 +98,9 @@ void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t gui
  * so long again, when they are back, in those that they do not join again.
  */
 void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns);
+/* Makes the groups that partitions want; for how many there was no MLID the last time. */
+void sa_store_wish(struct sa_store *store, const struct subnet *subnet);
+uint32_t sa_store_unmet(const struct sa_store *store);
 /* Members whose time is over leave. When to look again; 0: nobody is to leave. */
 uint64_t sa_store_expire(struct sa_store *store, uint64_t now_ns);
 /* That with which all that changed so far is published. */

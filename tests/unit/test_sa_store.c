@@ -140,6 +140,32 @@ START_TEST(test_as_many_as_switches_can_do)
 }
 END_TEST
 
+/* A group of a partition that finds no MLID is made when there is one. */
+START_TEST(test_wish_waits)
+{
+	struct partition_group wish = one_groups[0];
+	struct partition with_wish[G_N_ELEMENTS(partitions)];
+	struct sa_group *last = NULL;
+
+	memcpy(with_wish, partitions, sizeof(partitions));
+	wish.mgid.prefix = UINT64_C(0xFF15401B80020000);
+	with_wish[2].n_groups = 1;
+	with_wish[2].groups = &wish;
+
+	follow_with_room(8);
+	for (unsigned int i = 2; i < 8; i++)
+		last = make(i, 0);
+	subnet = with_partitions(subnet, rows, 1, with_wish, G_N_ELEMENTS(with_wish));
+	sa_store_follow(store, subnet, 0);
+	ck_assert_uint_eq(sa_store_unmet(store), 1);
+	ck_assert_ptr_null(sa_store_find(store, wish.mgid));
+	leave(last);
+	sa_store_wish(store, subnet);
+	ck_assert_uint_eq(sa_store_unmet(store), 0);
+	ck_assert(sa_store_find(store, wish.mgid)->well_known);
+}
+END_TEST
+
 /* Groups above a new, lower top stay, but their MLIDs do not come back until the top is higher. */
 START_TEST(test_top_falls_and_rises)
 {
@@ -1012,6 +1038,7 @@ int main(void)
 	tcase_add_test(tcase, test_each);
 	tcase_add_test(tcase, test_group_is_no_member);
 	tcase_add_test(tcase, test_broadcast_groups);
+	tcase_add_test(tcase, test_wish_waits);
 	tcase_add_test(tcase, test_barred_group);
 	tcase_add_test(tcase, test_partition_changes);
 	tcase_add_test(tcase, test_watch);
