@@ -45,7 +45,10 @@ void leader_free(struct leader *leader);
 void leader_begin(struct leader *leader);
 void leader_end(struct leader *leader); /* it is not master any more */
 void leader_set_peers(struct leader *leader, const GArray *peers);
-void leader_met_master(struct leader *leader, uint64_t guid); /* who sent a HELLO is one */
+/* A HELLO came, which may be an old one: it is asked whether it is MASTER. */
+void leader_met_master(struct leader *leader, uint64_t guid);
+void leader_stays(struct leader *leader); /* who deposed it is no MASTER */
+void leader_cut_off(struct leader *leader);
 void leader_ask_again(struct leader *leader, uint64_t guid);
 void leader_put(struct leader *leader, struct replica_entry *entry);
 void leader_replace(struct leader *leader, uint8_t section, GPtrArray *entries);

@@ -49,6 +49,7 @@ struct peer {
 	size_t sent;	      /* octets of it, that piece included */
 	uint64_t serial;      /* that it has */
 	bool was_in_step;
+	bool had_all; /* when this SM was cut off */
 	uint64_t held_serial; /* of the text that it held as master, and that is newer */
 	GString *held;	      /* as far as it was fetched; NULL: there is none */
 	unsigned int failures;
@@ -220,20 +221,27 @@ static struct peer *peer_of(const struct request *request)
 	return NULL;
 }
 
+/* As far as clients were told. */
+static bool has_all(const struct peer *peer)
+{
+	return peer->state == REPLICATION_IN_STEP ||
+	       (peer->was_in_step && peer->serial == peer->leader->serial);
+}
+
 /* It is MASTER: if it has all that this SM knows, it has more by now. */
 static void depose(const struct peer *peer)
 {
 	struct leader *leader = peer->leader;
 	struct replicator *r = leader->replicator;
-	bool has_all = peer->was_in_step && peer->serial == leader->serial;
 
-	if (leader->deposed_by || !(has_all || peer->state == REPLICATION_IN_STEP))
+	if (leader->deposed_by || !has_all(peer))
 		return;
 	log_info(r->log,
 		 "replication: SM 0x%016" G_GINT64_MODIFIER
 		 "x, which had everything, is MASTER by now",
 		 peer->who.guid);
 	leader->deposed_by = peer->who.guid;
+	ha_tell_status(r);
 	event_emit(&r->context->bus, EVENT_SWEEP_WANTED, SWEEP_LIGHT);
 }
 
@@ -465,8 +473,27 @@ void leader_met_master(struct leader *leader, uint64_t guid)
 {
 	struct peer *peer = find(leader, guid);
 
-	if (peer)
-		depose(peer);
+	if (!peer || peer->asked)
+		return;
+	leader_ask_again(leader, guid);
+	peer->beat = peer->greeted;
+	pump(peer);
+}
+
+void leader_stays(struct leader *leader)
+{
+	leader->deposed_by = 0;
+	ha_tell_status(leader->replicator);
+}
+
+void leader_cut_off(struct leader *leader)
+{
+	for (guint i = 0; i < leader->peers->len; i++) {
+		struct peer *peer = leader->peers->pdata[i];
+
+		peer->had_all = has_all(peer);
+	}
+	ha_tell_status(leader->replicator);
 }
 
 void leader_ask_again(struct leader *leader, uint64_t guid)
@@ -553,7 +580,7 @@ void leader_tell(const struct leader *leader, struct replication_status *status)
 		const struct peer *peer = leader->peers->pdata[i];
 
 		status->peers[i].guid = peer->who.guid;
-		status->peers[i].was_in_step = peer->was_in_step;
+		status->peers[i].had_all = peer->had_all;
 		status->peers[i].state = leader->full ? REPLICATION_TOO_LARGE : peer->state;
 	}
 }

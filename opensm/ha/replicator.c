@@ -272,6 +272,30 @@ void replicator_set_peers(struct replicator *r, GArray *peers)
 		g_array_unref(peers);
 }
 
+static void run_cut_off(struct call *call)
+{
+	if (call->replicator->role == HA_LEADS)
+		leader_cut_off(call->replicator->leader);
+}
+
+void replicator_cut_off(struct replicator *r)
+{
+	if (replicator_is_on(r))
+		post(r, run_cut_off, 0, NULL, NULL);
+}
+
+static void run_stay(struct call *call)
+{
+	if (call->replicator->role == HA_LEADS)
+		leader_stays(call->replicator->leader);
+}
+
+void replicator_stay(struct replicator *r)
+{
+	if (replicator_is_on(r))
+		post(r, run_stay, 0, NULL, NULL);
+}
+
 static void run_ask_again(struct call *call)
 {
 	if (call->replicator->role == HA_LEADS)

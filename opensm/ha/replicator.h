@@ -53,6 +53,10 @@ struct replicator_peer {
 	uint16_t lid;
 };
 void replicator_set_peers(struct replicator *replicator, GArray *peers); /* takes it over */
+/* The port of this MASTER is down: who has everything now may take over. */
+void replicator_cut_off(struct replicator *replicator);
+/* Who deposed this MASTER, by the status, is not MASTER after all. */
+void replicator_stay(struct replicator *replicator);
 /* One that did not answer may do so by now. */
 void replicator_ask_again(struct replicator *replicator, uint64_t guid);
 
@@ -109,7 +113,7 @@ struct replication_status {
 	struct {
 		uint64_t guid;
 		enum replication_state state;
-		bool was_in_step; /* since this one is MASTER */
+		bool had_all; /* when this MASTER was cut off */
 	} peers[];
 };
 struct replication_status *replication_status_ref(struct replication_status *status);

@@ -477,6 +477,12 @@ static uint32_t down_to(const struct transition *t, const struct hop *hop, unsig
 	return goes_up(t, hop, side) ? FABRIC_NONE : hop->to[side];
 }
 
+/* Whether the old entry does. */
+static bool leads_on(const struct hop *hop)
+{
+	return hop->to[0] != FABRIC_NONE || hop->arrives[0];
+}
+
 static uint8_t hazards_of(const struct transition *t, uint32_t sw)
 {
 	const struct hop *hops = t->column.hops, *hop = &hops[sw], *next;
@@ -489,7 +495,7 @@ static uint8_t hazards_of(const struct transition *t, uint32_t sw)
 		return hazards;
 	next = &hops[hop->to[1]];
 	if ((down_to(t, hop, 1) != FABRIC_NONE && goes_up(t, next, 0)) ||
-	    (next->to[0] == FABRIC_NONE && !next->arrives[0]))
+	    (leads_on(hop) && !leads_on(next)))
 		hazards |= HAZARD_LATE;
 	return hazards;
 }
@@ -506,13 +512,18 @@ static void cut_late(struct transition *t)
 	}
 }
 
-/* What is cut, and what is late, of all columns that change; instead of whole ones. */
-static void find_entries(struct transition *t)
+/*
+ * What is cut, and what is late, of all columns that change; instead of whole ones. False: that is
+ * more than there is memory for.
+ */
+#define ENTRIES_MAX (1u << 24)
+static bool find_entries(struct transition *t)
 {
-	t->by_entries = true;
 	memset(t->ordered, 0, t->routing->n_blocks * sizeof(*t->ordered));
 	memset(t->discarded, 0, t->routing->n_blocks * sizeof(*t->discarded));
 	bits_each(t->changes, 0, t->n_lids, lid) {
+		if (t->late->len + t->cuts->len > ENTRIES_MAX)
+			return false;
 		load_entries(t, lid);
 		for (uint32_t sw = 0; sw < t->n; sw++)
 			t->marks[sw] = hazards_of(t, sw);
@@ -531,11 +542,17 @@ static void find_entries(struct transition *t)
 		}
 	}
 	t->n_stages = t->late->len ? 2 : 1;
+	t->by_entries = true;
+	return true;
 }
 
 static void discard_all(struct transition *t)
 {
 	memcpy(t->discarded, t->changes, t->routing->n_blocks * sizeof(*t->discarded));
+	memset(t->cut, 0, t->routing->n_blocks * sizeof(*t->cut));
+	g_array_set_size(t->cuts, 0);
+	g_array_set_size(t->late, 0);
+	t->in_haste = true;
 }
 
 /* ---- stages ---- */
@@ -578,9 +595,9 @@ static void plan(struct transition *t, bool ordered)
 	if (enough)
 		find_discards(t);
 	t->in_haste = !enough;
-	if (in_order && (!enough || 4 * count_bits(t, t->discarded) > changes))
-		find_entries(t);
-	else if (!enough)
+	if (enough && 4 * count_bits(t, t->discarded) <= changes)
+		return;
+	if (in_order ? !find_entries(t) : !enough)
 		discard_all(t);
 }
 
@@ -707,7 +724,8 @@ struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t
 	struct transition t;
 
 	transition_init(&t, fabric, held, routing);
-	t.work_max = ordered ? work : 4 * work; /* there is only one way */
+	/* Else there is no other way. */
+	t.work_max = ordered && routing->order && !routing->lanes ? work : 4 * work;
 	plan(&t, ordered);
 	for (uint32_t block = 0; block < routing->n_blocks; block++)
 		order_block(&t, block, stage);

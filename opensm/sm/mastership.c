@@ -48,6 +48,7 @@ struct mastership {
 	unsigned int asked;    /* who are asked whether they are standby, to retire */
 	bool was_missed;       /* the master before did not answer polls */
 	uint64_t beyond_ns;    /* when one was looked for beyond what is known; 0: never */
+	uint64_t learns_ns;    /* since when it follows its successor; 0: it does not */
 	bool was_cut_off;      /* as MASTER: it has not looked for another one since */
 	bool told_shut_out;    /* why it stays DISCOVERING, as is_shut_out() says */
 	struct timer timer;    /* the next poll, or the end of patience */
@@ -163,6 +164,7 @@ static void follow(struct sm *sm, const struct other_sm *other)
 		ms->partner = *other;
 	ms->dealing = ALONE;
 	ms->misses = ms->in_vain = 0;
+	ms->learns_ns = 0;
 	forget_mastery(sm);
 	replicate_follow(sm, ms->partner.sm.guid);
 	set_state(sm, IBA_SM_STANDBY);
@@ -442,7 +444,7 @@ static bool knows_more(const struct sm *sm, uint64_t guid)
 
 	for (unsigned int i = 0; status && i < status->n; i++)
 		more |= sm->mastership->was_cut_off && status->peers[i].guid == guid &&
-			status->peers[i].was_in_step;
+			status->peers[i].had_all;
 	replication_status_unref(status);
 	return more && mastership_is_master(sm);
 }
@@ -458,6 +460,24 @@ static const struct other_sm *successor_of(const struct sm *sm)
 			return other;
 	}
 	return NULL;
+}
+
+static void follow_successor(struct sm *sm, const struct other_sm *successor)
+{
+	follow(sm, successor);
+	sm->mastership->learns_ns = actor_now(sm->actor);
+}
+
+/* Whether this STANDBY has not everything yet of the successor that it follows. */
+static bool still_learns(const struct sm *sm, uint64_t guid)
+{
+	const struct mastership *ms = sm->mastership;
+	struct replication_status *status = slot_take(&sm->context->replication);
+	bool whole = status && status->followed == guid && status->whole;
+
+	replication_status_unref(status);
+	return state_of(sm) == IBA_SM_STANDBY && ms->learns_ns && ms->partner.sm.guid == guid &&
+	       actor_now(sm->actor) - ms->learns_ns < IN_STEP_MAX && !whole;
 }
 
 /* A standby was asked whether it replicates, or is about to have everything. */
@@ -491,6 +511,16 @@ static bool is_waited_for(const struct sm *sm, struct other_sm *other)
 	return now - other->behind_ns < most;
 }
 
+/* No successor is MASTER, when all were asked. */
+static void stay(struct sm *sm)
+{
+	struct replication_status *status = slot_take(&sm->context->replication);
+
+	if (status && status->deposed_by && sm->sweep.kind != SWEEP_KIND_PARTIAL)
+		replicator_stay(sm->context->replicator);
+	replication_status_unref(status);
+}
+
 static enum step_result be_master(struct sm *sm)
 {
 	if (!mastership_is_master(sm)) {
@@ -501,6 +531,7 @@ static enum step_result be_master(struct sm *sm)
 		set_state(sm, IBA_SM_MASTER);
 	}
 	sm->mastership->was_cut_off = false;
+	stay(sm);
 	if (other_sms_are_there(sm) && !timer_running(&sm->mastership->timer) && !sm->dry)
 		wait_for(sm, poll_ns(sm));
 	other_sms_tell_replicator(sm);
@@ -611,7 +642,7 @@ enum step_result step_elect(struct sm *sm)
 	}
 	successor = successor_of(sm);
 	if (successor) {
-		follow(sm, successor);
+		follow_successor(sm, successor);
 		return STEP_END;
 	}
 	switch (decide(sm, &whom)) {
@@ -712,8 +743,9 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 					  hands_over(ms) && ms->partner.sm.guid == info.guid);
 	if (ms->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
 		answer.refused = true; /* there is a master, and it is to stay it */
-	if (what == IBA_SM_INFO_HANDOVER && !answer.refused && knows_more(sm, info.guid))
-		answer.refused = follows = true;
+	if (what == IBA_SM_INFO_HANDOVER && knows_more(sm, info.guid))
+		follows = true;
+	answer.refused |= follows || (what == IBA_SM_INFO_HANDOVER && still_learns(sm, info.guid));
 	counter_inc(&sm->context->counters, sm_controls);
 	/* The answer leaves before what it leads to. */
 	sm_info_answer(sm, mad, &smp, answer.refused ? IBA_STATUS_INVALID_FIELD : 0,
@@ -723,7 +755,7 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 			 iba_name(IBA_SET_SM_INFO_MOD, what) ?: "an unknown control",
 			 answer.refused ? "refused" : "obeyed");
 	if (follows)
-		follow(sm, &sender); /* until it has everything */
+		follow_successor(sm, &sender);
 	else if (!answer.refused)
 		obey(sm, &answer, &sender);
 	else if (ms->dealing == RETIRING && sender.sm.state == IBA_SM_MASTER)
@@ -780,6 +812,8 @@ void mastership_port_changed(struct sm *sm)
 
 void mastership_cut_off(struct sm *sm)
 {
+	if (!sm->mastership->was_cut_off && mastership_is_master(sm))
+		replicator_cut_off(sm->context->replicator);
 	sm->mastership->was_cut_off = mastership_is_master(sm);
 }
 

@@ -364,6 +364,17 @@ void other_sms_meet(struct sm *sm)
 	ask_master_of_own_port(sm);
 }
 
+/* That one of those ignored is gone: whoever it is may claim so again and again. */
+static bool may_matter(struct sm *sm)
+{
+	uint64_t now = actor_now(sm->actor), last = sm->others->ignored_gone_ns;
+
+	if (last && now - last < CONTESTED_NS)
+		return false;
+	sm->others->ignored_gone_ns = now;
+	return true;
+}
+
 /* Those that said the same of themselves in this sweep, or were not asked, stay. */
 static void drop_silent(struct sm *sm, GArray *others)
 {
@@ -376,7 +387,7 @@ static void drop_silent(struct sm *sm, GArray *others)
 			continue;
 		known = other_sm_find(sm, other->sm.guid);
 		g_array_remove_index_fast(others, i);
-		if (others == sm->others->known || !known)
+		if (others == sm->others->known || (!known && may_matter(sm)))
 			other_sm_is_gone(sm);
 	}
 }

@@ -33,6 +33,7 @@ struct other_sms {
 	GArray *known;	 /* of struct other_sm */
 	GArray *ignored; /* the same: none of this administrator's, as long as they say so */
 	uint32_t trap_tid;
+	uint64_t ignored_gone_ns; /* when one of those was gone last */
 };
 
 struct other_sms *other_sms_new(void);
