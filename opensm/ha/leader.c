@@ -49,7 +49,8 @@ struct peer {
 	size_t sent;	      /* octets of it, that piece included */
 	uint64_t serial;      /* that it has */
 	bool was_in_step;
-	bool had_all; /* when this SM was cut off */
+	bool had_all;	 /* when this SM was cut off */
+	uint64_t met_ns; /* when it was asked as a HELLO of it came; 0: never */
 	uint64_t held_serial; /* of the text that it held as master, and that is newer */
 	GString *held;	      /* as far as it was fetched; NULL: there is none */
 	unsigned int failures;
@@ -472,9 +473,12 @@ static void on_timer(struct timer *timer)
 void leader_met_master(struct leader *leader, uint64_t guid)
 {
 	struct peer *peer = find(leader, guid);
+	uint64_t now = actor_now(leader->replicator->actor);
 
-	if (!peer || peer->asked)
+	if (!peer || peer->asked || leader->deposed_by || !has_all(peer) ||
+	    (peer->met_ns && now - peer->met_ns < AGAIN_SOON_NS))
 		return;
+	peer->met_ns = now; /* it may have been asked by such a question itself */
 	leader_ask_again(leader, guid);
 	peer->beat = peer->greeted;
 	pump(peer);
