@@ -48,7 +48,7 @@ struct peer {
 	struct frame frame;   /* of its piece that is out */
 	size_t sent;	      /* octets of it, that piece included */
 	uint64_t serial;      /* that it has */
-	bool was_in_step;
+	bool was_in_step; /* since this one is MASTER: serial counts */
 	bool had_all;	 /* when this SM was cut off */
 	uint64_t met_ns; /* when it was asked as a HELLO of it came; 0: never */
 	uint64_t held_serial; /* of the text that it held as master, and that is newer */

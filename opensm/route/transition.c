@@ -584,10 +584,12 @@ static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
 static void plan(struct transition *t, bool ordered)
 {
 	uint32_t changes = count_bits(t, t->changes);
-	bool enough = !is_too_much(t, 2 * changes), in_order;
+	bool enough, in_order;
 
 	ordered &= !t->routing->lanes;
 	in_order = ordered && t->routing->order;
+	t->work_max *= in_order ? 1 : 4; /* without an order there is no other way */
+	enough = !is_too_much(t, 2 * changes);
 	/* Lanes that change by turns: loops and losses are avoided, credits are not looked at. */
 	if (enough && (!find_hazards(t, ordered) || routing_has_turns(t->routing)))
 		return;
@@ -724,8 +726,7 @@ struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t
 	struct transition t;
 
 	transition_init(&t, fabric, held, routing);
-	/* Else there is no other way. */
-	t.work_max = ordered && routing->order && !routing->lanes ? work : 4 * work;
+	t.work_max = work;
 	plan(&t, ordered);
 	for (uint32_t block = 0; block < routing->n_blocks; block++)
 		order_block(&t, block, stage);
