@@ -10,8 +10,9 @@
  * nowhere, the nearest go first.
  *
  * Where it matters in which order entries change, the routing comes with stages
- * (route/transition.h): all of one is done before the next begins. If a switch does not take its
- * part, the rest is written without them: a dead switch must not keep the others from new routes.
+ * (route/transition.h): all of one is done before the next begins. A switch that does not take its
+ * part is left out until the last stage: a dead switch must not keep the others from new routes, and
+ * what would be the same there meets no harm.
  *
  * A routing that follows an older one shares with it the rows that did not change. A switch that
  * was seen to hold a row is not compared with it again, until something is known of its table that
@@ -37,6 +38,7 @@ struct program {
 	struct route_stages *stages; /* NULL: the routing is written at once */
 	struct held *held;	     /* what these begin with */
 	uint32_t stage;		     /* that is written */
+	bool *failed; /* [switch]: it did not take its part of an earlier stage; NULL: none is over */
 	uint8_t *progress;    /* enum progress a switch */
 	uint32_t to_do;
 };
@@ -52,6 +54,7 @@ void program_take_stages(struct sm *sm, struct route_stages *stages, struct held
 
 	route_stages_free(program->stages);
 	held_free(program->held);
+	g_clear_pointer(&program->failed, g_free);
 	program->stages = stages;
 	program->held = held;
 	program->stage = 0;
@@ -67,6 +70,7 @@ void program_free(struct program *program)
 	route_stages_free(program->stages);
 	held_free(program->held);
 	routing_unref(program->seen);
+	g_free(program->failed);
 	g_free(program->progress);
 	g_free(program);
 }
@@ -286,6 +290,12 @@ static void choose(struct sm *sm)
 
 /* ---- the step ---- */
 
+/* A switch that failed in an earlier stage gets no more before the last one. */
+static bool is_left_out(const struct program *program, uint32_t sw)
+{
+	return program->failed && program->failed[sw] && program->stage + 1 < program->stages->n;
+}
+
 /* Only switches that are not as they should be have to be written. */
 static void begin(struct sm *sm)
 {
@@ -295,7 +305,7 @@ static void begin(struct sm *sm)
 	program->progress = g_malloc0(sm->fabric->n_switches);
 	program->to_do = 0;
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
-		bool done = is_as_wanted(sm, sm_switch(sm, i), i);
+		bool done = is_left_out(program, i) || is_as_wanted(sm, sm_switch(sm, i), i);
 
 		program->progress[i] = done ? DONE : TO_DO;
 		program->to_do += !done;
@@ -342,14 +352,13 @@ static bool note_rows(struct sm *sm)
 static bool next_stage(struct sm *sm)
 {
 	struct program *program = sm->program;
-	bool failed = false;
 
 	if (!program->stages)
 		return false;
-	for (uint32_t i = 0; i < sm->fabric->n_switches && !failed; i++)
-		failed = table_differs(sm, sm_switch(sm, i), i);
-	if (failed && program->stage + 2 < program->stages->n)
-		program->stage = program->stages->n - 2;
+	if (!program->failed)
+		program->failed = g_new0(bool, sm->fabric->n_switches);
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
+		program->failed[i] |= table_differs(sm, sm_switch(sm, i), i);
 	if (++program->stage < program->stages->n)
 		return true;
 	program_take_stages(sm, NULL, NULL);

@@ -20,6 +20,7 @@
 #define SEEDS 12
 #define EVENTS 5
 #define HOPS_MAX 64
+#define DEAF_NS UINT64_C(15000000000) /* longer than any request is repeated */
 
 struct probe {
 	uint32_t from, at, lid, hops;
@@ -35,6 +36,11 @@ struct watch {
 	uint8_t **first; /* these when it began */
 	bool *lost;	 /* [switch * n_lids + LID]: a packet from there was */
 	GArray *probes;
+	unsigned int sets_to_go; /* of forwarding tables, until one is not taken; 0: all are */
+	uint32_t deaf;		 /* the switch that does not, or PROOF_NONE */
+	uint64_t deaf_until_ns;
+	bool *meant;	/* [LID]: another entry was sent to that switch than it had */
+	bool *looped;	/* [LID]: a packet to it went round */
 	bool free;   /* no credit loop when it began */
 	bool closed; /* one since */
 	unsigned int changes, loops;
@@ -189,6 +195,9 @@ static void watch_init(struct watch *watch, struct scenario *s)
 	read_lids(watch);
 	watch->now = tables_new(net);
 	watch->first = tables_new(net);
+	watch->deaf = PROOF_NONE;
+	watch->meant = g_new0(bool, net->n_lids);
+	watch->looped = g_new0(bool, net->n_lids);
 	watch->lost = g_new0(bool, (size_t)net->n * net->n_lids);
 	watch->probes = g_array_new(FALSE, FALSE, sizeof(struct probe));
 	copy_tables(watch);
@@ -208,6 +217,8 @@ static void watch_clear(struct watch *watch)
 	g_free(watch->sw);
 	g_free(watch->up);
 	g_free(watch->lost);
+	g_free(watch->meant);
+	g_free(watch->looped);
 	g_array_unref(watch->probes);
 	g_free(net->across);
 	g_free(net->entrance);
@@ -245,7 +256,7 @@ static bool go(struct watch *watch, struct probe *probe)
 	if (probe->at == PROOF_NONE)
 		watch->lost[probe->from * net->n_lids + probe->lid] = true;
 	else if (++probe->hops > HOPS_MAX)
-		watch->loops++;
+		watch->looped[probe->lid] = true;
 	return probe->at != PROOF_NONE && probe->hops <= HOPS_MAX;
 }
 
@@ -263,6 +274,39 @@ static void step(struct watch *watch)
 	g_array_set_size(probes, n);
 }
 
+static void note_meant(struct watch *watch, const uint8_t *data)
+{
+	uint32_t first = (data[22] << 8 | data[23]) * 64u; /* AttributeModifier: the block */
+
+	for (uint32_t i = 0; i < 64 && first + i < watch->net.n_lids; i++)
+		watch->meant[first + i] |= data[64 + i] != watch->first[watch->deaf][first + i];
+}
+
+/*
+ * The switch that one of the first Sets of forwarding tables goes to does not take it, nor anything
+ * else, as long as it takes to give it up.
+ */
+static void make_deaf(struct watch *watch, uint64_t now_ns, const struct vendor_address *to,
+		      const uint8_t *data, size_t length)
+{
+	const struct proof_net *net = &watch->net;
+	uint32_t sw = to->lid < net->n_lids && !net->exit[to->lid] ? net->home[to->lid]
+								    : PROOF_NONE;
+
+	if (watch->deaf != PROOF_NONE && now_ns >= watch->deaf_until_ns)
+		sim_node_mute(watch->s->sim, watch->node[watch->deaf], false);
+	if (sw == PROOF_NONE ||
+	    !scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_LINEAR_FORWARDING_TABLE))
+		return;
+	if (watch->sets_to_go && !--watch->sets_to_go) {
+		watch->deaf = sw;
+		watch->deaf_until_ns = now_ns + DEAF_NS;
+		sim_node_mute(watch->s->sim, watch->node[sw], true);
+	}
+	if (sw == watch->deaf)
+		note_meant(watch, data);
+}
+
 static void on_mad(void *arg, uint64_t now_ns, const struct vendor_address *to,
 		   uint64_t from_port_guid, const uint8_t *data, size_t length)
 {
@@ -270,11 +314,8 @@ static void on_mad(void *arg, uint64_t now_ns, const struct vendor_address *to,
 	struct proof_verdict verdict;
 	struct proof_case what;
 
-	(void)now_ns;
-	(void)to;
 	(void)from_port_guid;
-	(void)data;
-	(void)length;
+	make_deaf(watch, now_ns, to, data, length);
 	if (copy_tables(watch)) {
 		what = case_of(watch, watch->now);
 		verdict = proof_judge(&what, NULL, 0);
@@ -297,6 +338,17 @@ static unsigned int count_lost(const struct watch *watch)
 		for (uint32_t lid = 1; lid < watch->net.n_lids; lid++)
 			n += watch->lost[sw * watch->net.n_lids + lid] &&
 			     proof_arrives(&first, sw, lid) && proof_arrives(&last, sw, lid);
+	return n;
+}
+
+static unsigned int count_looped(const struct watch *watch)
+{
+	unsigned int n = 0;
+
+	for (uint32_t lid = 1; lid < watch->net.n_lids; lid++)
+		n += watch->looped[lid] && !watch->meant[lid] &&
+		     (watch->deaf == PROOF_NONE ||
+		      watch->first[watch->deaf][lid] == watch->now[watch->deaf][lid]);
 	return n;
 }
 
@@ -364,7 +416,16 @@ static void break_something(struct scenario *s, GArray *out)
 	}
 }
 
-static void run_seed(uint64_t seed)
+/* Entries that the deaf switch was to keep do not loop because others were not taken. */
+static void expect_no_more_loops(const struct watch *watch, const char *what)
+{
+	unsigned int n = count_looped(watch);
+
+	ck_assert_msg(!n, "%s: %u tables seen, packets to %u LIDs went round", what, watch->changes,
+		      n);
+}
+
+static void run_seed(uint64_t seed, bool deaf)
 {
 	unsigned int i = seed % G_N_ELEMENTS(nets), changes = 0;
 	bool numbered = g_str_has_suffix(nets[i].spec, ":");
@@ -385,11 +446,17 @@ static void run_seed(uint64_t seed)
 
 		break_something(s, out);
 		watch_init(&watch, s);
+		watch.sets_to_go = deaf ? 1 + scenario_random(s, 8) : 0;
 		sim_set_trace(s->sim, on_mad, &watch);
-		scenario_converge(s, 30);
+		scenario_converge(s, deaf ? 60 : 30);
 		sim_set_trace(s->sim, NULL, NULL);
+		if (watch.deaf != PROOF_NONE)
+			sim_node_mute(s->sim, watch.node[watch.deaf], false);
 		copy_tables(&watch);
-		expect_no_harm(&watch, log_from, what);
+		if (deaf)
+			expect_no_more_loops(&watch, what);
+		else
+			expect_no_harm(&watch, log_from, what);
 		changes += watch.changes;
 		watch_clear(&watch);
 	}
@@ -402,7 +469,16 @@ START_TEST(no_mixture_does_harm)
 {
 	const char *text = g_getenv("TRANSITIONS");
 
-	run_seed((text ? g_ascii_strtoull(text, NULL, 10) : 1) + (unsigned int)_i);
+	run_seed((text ? g_ascii_strtoull(text, NULL, 10) : 1) + (unsigned int)_i, false);
+}
+END_TEST
+
+/* A switch that takes no part in a stage does not make the others leave out the next ones. */
+START_TEST(a_switch_is_deaf)
+{
+	const char *text = g_getenv("TRANSITIONS");
+
+	run_seed((text ? g_ascii_strtoull(text, NULL, 10) : 1) + (unsigned int)_i, true);
 }
 END_TEST
 
@@ -417,6 +493,7 @@ int main(void)
 		n = dash ? (int)(atoi(dash + 1) - atoi(text) + 1) : 1;
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, no_mixture_does_harm, 0, n);
+	tcase_add_loop_test(tcase, a_switch_is_deaf, 0, n);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
