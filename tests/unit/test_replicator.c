@@ -22,6 +22,7 @@ static struct {
 	uint64_t guid;
 	uint16_t lid;
 	bool silent;
+	bool is_master; /* itself */
 	uint8_t major, status; /* of answers to updates */
 	const char *key;
 	unsigned int hellos, updates, wholes;
@@ -60,11 +61,39 @@ static void count(const struct frame *frame)
 		standby.to = frame->to;
 }
 
+/* Sent by the standby, or by somebody who recorded it when that one was master. */
+static void say_hello(void)
+{
+	const struct vendor_address to = {
+		.lid = net_lid(sim_find_name(net->sim, "host-5")),
+		.qpn = IBA_QP1,
+		.qkey = IBA_QP1_Q_KEY,
+	};
+	const struct frame frame = {
+		.major = FRAME_MAJOR, .op = FRAME_HELLO, .sender = standby.guid, .epoch = 815};
+	uint8_t wire[IBA_MAD_BYTES] = {IBA_BASE_VERSION, VENDOR_REPLICATION_CLASS, 1,
+				       IBA_METHOD_SET};
+
+	frame_encode(&frame, KEY, wire + iba_mad_header_bytes);
+	vendor_send(standby.vendor, &to, wire, sizeof(wire), 0);
+}
+
+static uint8_t status_of(const struct frame *frame)
+{
+	if (standby.is_master)
+		return FRAME_IS_MASTER;
+	return frame->op == FRAME_UPDATE ? standby.status : FRAME_OK;
+}
+
 static void on_request(void *arg, struct vendor_mad *request)
 {
 	struct frame frame, answer;
 
 	(void)arg;
+	if (request->data[3] != IBA_METHOD_SET) {
+		vendor_mad_free(request);
+		return;
+	}
 	ck_assert_int_eq(
 		frame_decode(&frame, KEY, request->data + iba_mad_header_bytes, MAD_ASK_DATA),
 		FRAME_GOOD);
@@ -73,7 +102,7 @@ static void on_request(void *arg, struct vendor_mad *request)
 	answer.op = FRAME_ANSWER;
 	answer.sender = standby.guid;
 	answer.major = standby.major;
-	answer.status = frame.op == FRAME_UPDATE ? standby.status : FRAME_OK;
+	answer.status = status_of(&frame);
 	answer.nonce = 4711;
 	answer.length = 0;
 	frame_encode(&answer, standby.key, request->data + iba_mad_header_bytes);
@@ -264,6 +293,58 @@ START_TEST(it_is_master_itself)
 }
 END_TEST
 
+/* Whether what was put until now counts as kept. */
+static bool is_kept(void)
+{
+	unsigned int before = kept;
+
+	wait_for_it();
+	net_run_ms(net, 2);
+	return kept > before;
+}
+
+/*
+ * Who was master once said HELLO then, and somebody recorded it and sends it again and again: the
+ * standby that it is by now is asked, but seldom, and clients are answered as before.
+ */
+START_TEST(hello_of_before)
+{
+	unsigned int updates;
+
+	net_run_ms(net, 500);
+	updates = standby.updates;
+	for (unsigned int i = 0; i < 100; i++) {
+		say_hello();
+		net_run_ms(net, 2);
+		put(i);
+		ck_assert(is_kept());
+	}
+	ck_assert_uint_eq(standby.to, 100);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+	ck_assert_uint_eq(standby.updates, updates + 100 + 1);
+	ck_assert_uint_eq(standby.hellos, 1);
+}
+END_TEST
+
+/*
+ * Two masters ignore each other, as by their SM_Keys, though one had everything: this one does not
+ * answer each HELLO with one of its own, so that they do not ask each other without end.
+ */
+START_TEST(two_masters_meet)
+{
+	net_run_ms(net, 500);
+	standby.is_master = true;
+	for (unsigned int i = 0; i < 1000; i++) {
+		say_hello();
+		net_run_ms(net, 10);
+		replicator_stay(r); /* as each sweep says that finds no successor */
+	}
+	ck_assert_uint_ge(standby.hellos, 5);
+	ck_assert_uint_le(standby.hellos, 50);
+	ck_assert(is_kept());
+}
+END_TEST
+
 START_TEST(other_version)
 {
 	g_autofree char *line = g_strdup_printf("SM 0x%016" G_GINT64_MODIFIER
@@ -334,6 +415,8 @@ int main(void)
 	tcase_add_test(tcase, everything_then_changes);
 	tcase_add_test(tcase, patience);
 	tcase_add_test(tcase, it_is_master_itself);
+	tcase_add_test(tcase, hello_of_before);
+	tcase_add_test(tcase, two_masters_meet);
 	tcase_add_test(tcase, other_version);
 	tcase_add_test(tcase, forged_answers);
 	tcase_add_test(tcase, never_content);
