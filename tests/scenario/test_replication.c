@@ -708,21 +708,34 @@ static void check_taken_back(struct mc_groups *before, unsigned int asked)
 	ck_assert_uint_le(m->sets.reregister, asked);
 }
 
-/* The first outranks the other: when it is back it takes over, and has to know all by then. */
-START_TEST(back_with_higher_rank)
+/* sm1 outranks its standby; ten clients are in five groups. */
+static void up_with_higher_rank(void)
 {
-	struct mc_groups *before;
-
 	begin("fattree:4", 1);
 	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
 	add_clients(10);
 	for (unsigned int i = 0; i < 10; i++)
 		join(clients[i], i / 2);
-	take_over(false);
-	join(clients[0], 7);
 	scenario_run_ms(m->s, 1000);
-	before = groups_of(1);
+}
+
+/* What sm2 knows as MASTER, when one more has joined and so many ms are over. */
+static struct mc_groups *join_the_other(unsigned int ms)
+{
+	join(clients[1], 7);
+	scenario_run_ms(m->s, ms);
 	zero_sets();
+	return groups_of(1);
+}
+
+/* The first outranks the other: when it is back it takes over, and has to know all by then. */
+START_TEST(back_with_higher_rank)
+{
+	struct mc_groups *before;
+
+	up_with_higher_rank();
+	take_over(false);
+	before = join_the_other(1000);
 	managers_start(m, 0);
 	check_taken_back(before, 0);
 	end();
@@ -737,19 +750,13 @@ START_TEST(deposed_unawares)
 {
 	struct mc_groups *before;
 
-	begin("fattree:4", 1);
-	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
-	add_clients(10);
-	join(clients[0], 0);
+	up_with_higher_rank();
 	event_emit(&daemon_context(m->sm[0].daemon)->bus, EVENT_SWEEP_ALLOWED, 0);
 	m->lose = "sm1 > sm2 GetResp(SMInfo)";
 	m->lose_all = true;
 	scenario_run_ms(m->s, 10000);
 	ck_assert_uint_eq(managers_masters(m), 2);
-	join(clients[1], 1);
-	scenario_run_ms(m->s, 1000);
-	before = groups_of(1);
-	zero_sets();
+	before = join_the_other(1000);
 	m->lose = NULL;
 	event_emit(&daemon_context(m->sm[0].daemon)->bus, EVENT_SWEEP_ALLOWED, 1);
 	check_taken_back(before, 0);
@@ -758,37 +765,62 @@ START_TEST(deposed_unawares)
 }
 END_TEST
 
-/*
- * The same of a master whose cable is pulled until the other has taken over, or a bit longer; and
- * if the answer to a HANDOVER is lost, so that it comes twice.
- */
-#define CUTS 12
-START_TEST(cut_off)
+/* The cable of sm1. */
+static void plug(bool in)
 {
-	struct mc_groups *before;
-	unsigned int at;
+	sim_link_set(m->s->sim, scenario_node(m->s, "host-1"), 1, in);
+}
 
-	begin("fattree:4", 1);
-	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
-	at = scenario_node(m->s, "host-1");
-	add_clients(10);
-	for (unsigned int i = 0; i < 10; i++)
-		join(clients[i], i / 2);
-	scenario_run_ms(m->s, 1000);
-	sim_link_set(m->s->sim, at, 1, false);
+/* Its cable is pulled, until the other has taken over and has had so many ms more. */
+static struct mc_groups *cut_off_for(unsigned int ms)
+{
+	up_with_higher_rank();
+	plug(false);
 	while (managers_state(m, 1) != IBA_SM_MASTER)
 		scenario_run_ms(m->s, 10);
 	scenario_run_ms(m->s, 100);
-	join(clients[2], 7);
-	scenario_run_ms(m->s, 200 + _i % CUTS * 211);
-	before = groups_of(1);
-	zero_sets();
-	if (_i >= CUTS) {
-		m->lose = "GetResp(SMInfo) HANDOVER";
-		m->lose_nth = 1;
-	}
-	sim_link_set(m->s->sim, at, 1, true);
+	return join_the_other(ms);
+}
+
+static void lose_answer_to_handover(void)
+{
+	m->lose = "GetResp(SMInfo) HANDOVER";
+	m->lose_nth = 1;
+}
+
+/* The same of a master that is cut off; and if the answer to a HANDOVER is lost: it comes twice. */
+#define CUTS 12
+START_TEST(cut_off)
+{
+	struct mc_groups *before = cut_off_for(200 + (unsigned int)_i % CUTS * 211);
+
+	if (_i >= CUTS)
+		lose_answer_to_handover();
+	plug(true);
 	check_taken_back(before, 1); /* its own port */
+	end();
+}
+END_TEST
+
+/*
+ * While nothing comes through of what the other knows, a HANDOVER makes it no MASTER: not the first
+ * one, nor the next ones when it is STANDBY.
+ */
+START_TEST(handed_over_too_early)
+{
+	struct mc_groups *before = cut_off_for(200);
+	const char *refused;
+
+	if (_i)
+		lose_answer_to_handover();
+	m->mute = true;
+	plug(true);
+	scenario_run_ms(m->s, 3000);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_STANDBY);
+	refused = strstr(m->story->str, "HANDOVER: status");
+	ck_assert(refused && strstr(refused + 1, "HANDOVER: status"));
+	m->mute = false;
+	check_taken_back(before, 1);
 	end();
 }
 END_TEST
@@ -1096,6 +1128,7 @@ int main(void)
 	tcase_add_test(tcase, back_with_higher_rank);
 	tcase_add_test(tcase, deposed_unawares);
 	tcase_add_loop_test(tcase, cut_off, 0, 2 * CUTS);
+	tcase_add_loop_test(tcase, handed_over_too_early, 0, 2);
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
 	tcase_add_test(tcase, both_die);
 	tcase_add_test(tcase, power_fails);
