@@ -612,8 +612,8 @@ START_TEST(allowed_sms)
 	scenario_run_ms(m->s, 1000);
 	ck_assert_ptr_null(strstr(m->s->text->str + said, ": ignored")); /* not each time */
 	ck_assert_ptr_null(strstr(m->story->str, "HANDOVER"));
-	managers_control(m, 0, "host-9", IBA_SM_INFO_DISABLE);
-	scenario_run_ms(m->s, 100);
+	managers_control(m, 0, "host-9", IBA_SM_INFO_HANDOVER);
+	scenario_check_log(m->s, "sent HANDOVER: refused", true);
 	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
 	{
 		g_autofree char *conf = g_strdup_printf(
