@@ -743,8 +743,8 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 					  hands_over(ms) && ms->partner.sm.guid == info.guid);
 	if (ms->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
 		answer.refused = true; /* there is a master, and it is to stay it */
-	if (what == IBA_SM_INFO_HANDOVER && knows_more(sm, info.guid))
-		follows = true;
+	if (what == IBA_SM_INFO_HANDOVER && !answer.refused)
+		follows = knows_more(sm, info.guid);
 	answer.refused |= follows || (what == IBA_SM_INFO_HANDOVER && still_learns(sm, info.guid));
 	counter_inc(&sm->context->counters, sm_controls);
 	/* The answer leaves before what it leads to. */

@@ -742,20 +742,23 @@ START_TEST(back_with_higher_rank)
 }
 END_TEST
 
-/*
- * A master that is stopped for a while does not know that its standby took over: what clients told
- * that one meanwhile counts, though the first is MASTER again in the end, as it outranks it.
- */
-START_TEST(deposed_unawares)
+/* A master that is stopped for a while does not know that its standby took over. */
+static void depose_unawares(void)
 {
-	struct mc_groups *before;
-
 	up_with_higher_rank();
 	event_emit(&daemon_context(m->sm[0].daemon)->bus, EVENT_SWEEP_ALLOWED, 0);
 	m->lose = "sm1 > sm2 GetResp(SMInfo)";
 	m->lose_all = true;
 	scenario_run_ms(m->s, 10000);
 	ck_assert_uint_eq(managers_masters(m), 2);
+}
+
+/* What clients told the other meanwhile counts, though it is MASTER again in the end, by rank. */
+START_TEST(deposed_unawares)
+{
+	struct mc_groups *before;
+
+	depose_unawares();
 	before = join_the_other(1000);
 	m->lose = NULL;
 	event_emit(&daemon_context(m->sm[0].daemon)->bus, EVENT_SWEEP_ALLOWED, 1);
@@ -821,6 +824,31 @@ START_TEST(handed_over_too_early)
 	ck_assert(refused && strstr(refused + 1, "HANDOVER: status"));
 	m->mute = false;
 	check_taken_back(before, 1);
+	end();
+}
+END_TEST
+
+/* It is told to end, and ends: that the other hands over to it is no reason to go on as STANDBY. */
+START_TEST(deposed_while_it_retires)
+{
+	depose_unawares();
+	m->lose = "sm2 > sm1 GetResp(SMInfo)";
+	daemon_retire(m->sm[0].daemon);
+	managers_control(m, 0, "host-9", IBA_SM_INFO_HANDOVER); /* as sm2 does */
+	scenario_check_log(m->s, "sent HANDOVER: refused", true);
+	ck_assert(m->sm[0].retired);
+	end();
+}
+END_TEST
+
+/* Who says that he is the other but has not the SM_Key does not make it STANDBY. */
+START_TEST(deposed_by_a_stranger)
+{
+	depose_unawares();
+	managers_configure(m, 0, conf(KEY, "sm_priority 9\nsm_key 0x77\n"));
+	managers_control(m, 0, "host-9", IBA_SM_INFO_HANDOVER);
+	scenario_check_log(m->s, "sent HANDOVER: refused", true);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
 	end();
 }
 END_TEST
@@ -1129,6 +1157,8 @@ int main(void)
 	tcase_add_test(tcase, deposed_unawares);
 	tcase_add_loop_test(tcase, cut_off, 0, 2 * CUTS);
 	tcase_add_loop_test(tcase, handed_over_too_early, 0, 2);
+	tcase_add_test(tcase, deposed_while_it_retires);
+	tcase_add_test(tcase, deposed_by_a_stranger);
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
 	tcase_add_test(tcase, both_die);
 	tcase_add_test(tcase, power_fails);
