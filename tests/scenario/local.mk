@@ -22,7 +22,8 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_aliases \
 	tests/scenario/test_reports tests/scenario/test_routing \
 	tests/scenario/test_sa_storm \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
-	tests/scenario/test_storm tests/scenario/test_takeover tests/scenario/test_threads \
+	tests/scenario/test_storm tests/scenario/test_successor \
+	tests/scenario/test_takeover tests/scenario/test_threads \
 	tests/scenario/test_plan tests/scenario/test_traps tests/scenario/test_unhealthy \
 	tests/scenario/test_transitions
 check_PROGRAMS += $(scenario_tests)
@@ -71,9 +72,15 @@ tests_scenario_test_takeover_SOURCES = tests/scenario/test_takeover.c \
 tests_scenario_test_takeover_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_takeover_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_replication_SOURCES = tests/scenario/test_replication.c \
-	tests/scenario/managers.c tests/scenario/managers.h
+	tests/scenario/managers.c tests/scenario/managers.h \
+	tests/scenario/replicated.c tests/scenario/replicated.h
 tests_scenario_test_replication_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_replication_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_successor_SOURCES = tests/scenario/test_successor.c \
+	tests/scenario/managers.c tests/scenario/managers.h \
+	tests/scenario/replicated.c tests/scenario/replicated.h
+tests_scenario_test_successor_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_successor_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_own_port_SOURCES = tests/scenario/test_own_port.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_own_port_CFLAGS = $(TEST_CFLAGS)

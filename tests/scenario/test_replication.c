@@ -8,108 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client.h"
 #include "ctl/command.h"
 #include "ha/replicator.h"
-#include "managers.h"
+#include "replicated.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
 
 #define POLLS MANAGERS_POLLS
-
-static struct managers *m;
-static struct client **clients;
-static unsigned int n_clients;
-
-/* ---- a fabric with clients ---- */
-
-static void begin(const char *spec, uint64_t seed)
-{
-	m = managers_new(spec, seed);
-	n_clients = 0;
-	clients = g_new0(struct client *, sim_nodes(m->s->sim));
-}
-
-static void end(void)
-{
-	for (unsigned int i = 0; i < n_clients; i++)
-		client_free(clients[i]);
-	g_free(clients);
-	managers_free(m);
-}
-
-/* opensm.conf with a key file of this content. */
-static const char *conf(const char *key, const char *more)
-{
-	g_autofree char *line = managers_replication(m, key);
-	g_autofree char *text = g_strconcat(POLLS, line, more, NULL);
-
-	return g_intern_string(text);
-}
-
-#define KEY "a key that all SMs of the subnet share\n"
-
-/* sm1 and sm2 sit on host-1 and host-9, the clients on the others. */
-static void add_clients(unsigned int n)
-{
-	for (unsigned int i = 0, host = 0; i < n; host++) {
-		g_autofree char *name = g_strdup_printf("host-%u", host);
-
-		if (host == 1 || host == 9)
-			continue;
-		clients[n_clients++] = client_new(m->s, scenario_node(m->s, name));
-		i++;
-	}
-}
-
-/* Joins a group of that number, and creates it if there is none. */
-static uint16_t join(struct client *client, unsigned int number)
-{
-	struct iba_mc_member_record record = {
-		.mgid = {UINT64_C(0xFF1200000000ABCD), number},
-		.port_gid = client_gid(client),
-		.join_state = IBA_JOIN_FULL_MEMBER,
-		.p_key = 0xFFFF,
-		.q_key = 0xB1B,
-	};
-	const uint64_t mask =
-		IBA_COMPONENT(mc_member_record, mgid) | IBA_COMPONENT(mc_member_record, port_gid) |
-		IBA_COMPONENT(mc_member_record, join_state) |
-		IBA_COMPONENT(mc_member_record, p_key) | IBA_COMPONENT(mc_member_record, q_key) |
-		IBA_COMPONENT(mc_member_record, t_class) |
-		IBA_COMPONENT(mc_member_record, flow_label) | IBA_COMPONENT(mc_member_record, sl);
-
-	ck_assert_int_eq(client_ask(client, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD, mask,
-				    &iba_mc_member_record_type, &record),
-			 0);
-	return record.mlid;
-}
-
-static void zero_sets(void)
-{
-	g_hash_table_remove_all(m->sets.reregistered);
-	m->sets.all = m->sets.port_info = m->sets.sm_info = m->sets.reregister = 0;
-}
-
-static struct mc_groups *groups_of(unsigned int i)
-{
-	return slot_take(&daemon_context(m->sm[i].daemon)->groups);
-}
-
-static void check_same_groups(const struct mc_groups *a, const struct mc_groups *b)
-{
-	struct mc_cursor at_a = {0}, at_b = {0};
-	const struct mc_group *of_a, *of_b;
-
-	ck_assert_uint_eq(a->n, b->n);
-	while ((of_a = mc_groups_next(a, &at_a)) && (of_b = mc_groups_next(b, &at_b))) {
-		ck_assert(iba_gid_equal(of_a->mgid, of_b->mgid));
-		ck_assert_uint_eq(of_a->mlid, of_b->mlid);
-		ck_assert_uint_eq(of_a->n_ports, of_b->n_ports);
-		for (uint32_t j = 0; j < of_a->n_ports; j++)
-			ck_assert_uint_eq(of_a->port_guids[j], of_b->port_guids[j]);
-	}
-}
 
 static unsigned int memberships(const struct mc_groups *groups)
 {
@@ -133,33 +38,6 @@ static enum replication_state state_of(unsigned int master, unsigned int other)
 			state = status->peers[i].state;
 	replication_status_unref(status);
 	return state;
-}
-
-static void up_with_standby(const char *conf1, const char *conf2)
-{
-	managers_up_with_standby(m, conf1, conf2);
-	scenario_run_ms(m->s, 3000);
-}
-
-/* sm1 dies, or hands over; what sm2 then has is what sm1 had. Returns the milliseconds it took. */
-static uint64_t take_over(bool retire)
-{
-	struct mc_groups *before, *after;
-	uint64_t ms;
-
-	scenario_run_ms(m->s, 100);
-	before = groups_of(0);
-	zero_sets();
-	if (retire)
-		managers_retire(m, 0);
-	else
-		managers_kill(m, 0);
-	ms = managers_settle(m, 1, 10);
-	after = groups_of(1);
-	check_same_groups(before, after);
-	mc_groups_unref(before);
-	mc_groups_unref(after);
-	return ms;
 }
 
 /* ---- takeovers ---- */
@@ -695,164 +573,6 @@ START_TEST(there_and_back)
 }
 END_TEST
 
-/* The first is MASTER again, with the groups of the other, and has asked nobody, or so many. */
-static void check_taken_back(struct mc_groups *before, unsigned int asked)
-{
-	struct mc_groups *after;
-
-	managers_settle(m, 0, 30);
-	after = groups_of(0);
-	check_same_groups(before, after);
-	mc_groups_unref(before);
-	mc_groups_unref(after);
-	ck_assert_uint_le(m->sets.reregister, asked);
-}
-
-/* sm1 outranks its standby; ten clients are in five groups. */
-static void up_with_higher_rank(void)
-{
-	begin("fattree:4", 1);
-	up_with_standby(conf(KEY, "sm_priority 9\n"), conf(KEY, "sm_priority 5\n"));
-	add_clients(10);
-	for (unsigned int i = 0; i < 10; i++)
-		join(clients[i], i / 2);
-	scenario_run_ms(m->s, 1000);
-}
-
-/* What sm2 knows as MASTER, when one more has joined and so many ms are over. */
-static struct mc_groups *join_the_other(unsigned int ms)
-{
-	join(clients[1], 7);
-	scenario_run_ms(m->s, ms);
-	zero_sets();
-	return groups_of(1);
-}
-
-/* The first outranks the other: when it is back it takes over, and has to know all by then. */
-START_TEST(back_with_higher_rank)
-{
-	struct mc_groups *before;
-
-	up_with_higher_rank();
-	take_over(false);
-	before = join_the_other(1000);
-	managers_start(m, 0);
-	check_taken_back(before, 0);
-	end();
-}
-END_TEST
-
-/* A master that is stopped for a while does not know that its standby took over. */
-static void depose_unawares(void)
-{
-	up_with_higher_rank();
-	event_emit(&daemon_context(m->sm[0].daemon)->bus, EVENT_SWEEP_ALLOWED, 0);
-	m->lose = "sm1 > sm2 GetResp(SMInfo)";
-	m->lose_all = true;
-	scenario_run_ms(m->s, 10000);
-	ck_assert_uint_eq(managers_masters(m), 2);
-}
-
-/* What clients told the other meanwhile counts, though it is MASTER again in the end, by rank. */
-START_TEST(deposed_unawares)
-{
-	struct mc_groups *before;
-
-	depose_unawares();
-	before = join_the_other(1000);
-	m->lose = NULL;
-	event_emit(&daemon_context(m->sm[0].daemon)->bus, EVENT_SWEEP_ALLOWED, 1);
-	check_taken_back(before, 0);
-	scenario_check_log(m->s, "is no master any more", false);
-	end();
-}
-END_TEST
-
-/* The cable of sm1. */
-static void plug(bool in)
-{
-	sim_link_set(m->s->sim, scenario_node(m->s, "host-1"), 1, in);
-}
-
-/* Its cable is pulled, until the other has taken over and has had so many ms more. */
-static struct mc_groups *cut_off_for(unsigned int ms)
-{
-	up_with_higher_rank();
-	plug(false);
-	while (managers_state(m, 1) != IBA_SM_MASTER)
-		scenario_run_ms(m->s, 10);
-	scenario_run_ms(m->s, 100);
-	return join_the_other(ms);
-}
-
-static void lose_answer_to_handover(void)
-{
-	m->lose = "GetResp(SMInfo) HANDOVER";
-	m->lose_nth = 1;
-}
-
-/* The same of a master that is cut off; and if the answer to a HANDOVER is lost: it comes twice. */
-#define CUTS 12
-START_TEST(cut_off)
-{
-	struct mc_groups *before = cut_off_for(200 + (unsigned int)_i % CUTS * 211);
-
-	if (_i >= CUTS)
-		lose_answer_to_handover();
-	plug(true);
-	check_taken_back(before, 1); /* its own port */
-	end();
-}
-END_TEST
-
-/*
- * While nothing comes through of what the other knows, a HANDOVER makes it no MASTER: not the first
- * one, nor the next ones when it is STANDBY.
- */
-START_TEST(handed_over_too_early)
-{
-	struct mc_groups *before = cut_off_for(200);
-	const char *refused;
-
-	if (_i)
-		lose_answer_to_handover();
-	m->mute = true;
-	plug(true);
-	scenario_run_ms(m->s, 3000);
-	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_STANDBY);
-	refused = strstr(m->story->str, "HANDOVER: status");
-	ck_assert(refused && strstr(refused + 1, "HANDOVER: status"));
-	m->mute = false;
-	check_taken_back(before, 1);
-	end();
-}
-END_TEST
-
-/* It is told to end, and ends: that the other hands over to it is no reason to go on as STANDBY. */
-START_TEST(deposed_while_it_retires)
-{
-	depose_unawares();
-	m->lose = "sm2 > sm1 GetResp(SMInfo)";
-	daemon_retire(m->sm[0].daemon);
-	managers_control(m, 0, "host-9", IBA_SM_INFO_HANDOVER); /* as sm2 does */
-	scenario_check_log(m->s, "sent HANDOVER: refused", true);
-	ck_assert(m->sm[0].retired);
-	end();
-}
-END_TEST
-
-/* Who says that he is the other but has not the SM_Key does not make it STANDBY. */
-START_TEST(deposed_by_a_stranger)
-{
-	depose_unawares();
-	managers_configure(m, 0, conf(KEY, "sm_priority 9\nsm_key 0x77\n"));
-	managers_control(m, 0, "host-9", IBA_SM_INFO_HANDOVER);
-	scenario_check_log(m->s, "sent HANDOVER: refused", true);
-	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
-	end();
-}
-END_TEST
-
 /*
  * Each half has its master, and partition members are changed in that of lower rank, or in both but
  * later there: when the halves are joined, the last change counts, whoever stays master.
@@ -1153,12 +873,6 @@ int main(void)
 	tcase_add_test(tcase, registrations_survive);
 	tcase_add_test(tcase, leases_go_on);
 	tcase_add_test(tcase, there_and_back);
-	tcase_add_test(tcase, back_with_higher_rank);
-	tcase_add_test(tcase, deposed_unawares);
-	tcase_add_loop_test(tcase, cut_off, 0, 2 * CUTS);
-	tcase_add_loop_test(tcase, handed_over_too_early, 0, 2);
-	tcase_add_test(tcase, deposed_while_it_retires);
-	tcase_add_test(tcase, deposed_by_a_stranger);
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
 	tcase_add_test(tcase, both_die);
 	tcase_add_test(tcase, power_fails);
