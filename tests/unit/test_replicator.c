@@ -29,7 +29,7 @@ static struct {
 	uint64_t to;
 } standby;
 
-static unsigned int kept, not_kept;
+static unsigned int kept, not_kept, sweeps_wanted;
 static uint64_t kept_ns;
 
 static void get_options(void *object)
@@ -143,6 +143,13 @@ static void lead(void)
 	replicator_set_peers(r, peers);
 }
 
+static void on_sweep_wanted(void *arg, uint64_t kind)
+{
+	(void)arg;
+	(void)kind;
+	sweeps_wanted++;
+}
+
 static void setup(void)
 {
 	unsigned int here;
@@ -151,13 +158,14 @@ static void setup(void)
 	net_bring_up(net);
 	here = sim_find_name(net->sim, "host-5");
 	memset(&context, 0, sizeof(context));
-	kept = not_kept = 0;
+	kept = not_kept = sweeps_wanted = 0;
 	text = g_string_new(NULL);
 	context.rt = net->rt;
 	context.log = log_new_capture(text);
 	slot_init(&context.options, get_options, put_options);
 	slot_init(&context.replication, get_status, put_status);
 	event_bus_init(&context.bus);
+	event_subscribe(&context.bus, EVENT_SWEEP_WANTED, net->actor, on_sweep_wanted, NULL);
 	slot_publish(&context.options, options_new());
 	vendor = sim_open(net->sim, sim_port_guid(net->sim, here, 1), NULL);
 	mad = mad_new(&context, vendor, NULL);
@@ -218,6 +226,24 @@ static enum replication_state state(void)
 	state = status->peers[0].state;
 	replication_status_unref(status);
 	return state;
+}
+
+static bool is_deposed(void)
+{
+	struct replication_status *status = slot_take(&context.replication);
+	bool deposed = status->deposed_by == standby.guid;
+
+	replication_status_unref(status);
+	return deposed;
+}
+
+static bool had_all(void)
+{
+	struct replication_status *status = slot_take(&context.replication);
+	bool all = status->n == 1 && status->peers[0].had_all;
+
+	replication_status_unref(status);
+	return all;
 }
 
 /* Everything once, then changes; a wait ends when they are there. Then signs of life. */
@@ -302,6 +328,53 @@ static bool is_kept(void)
 	net_run_ms(net, 2);
 	return kept > before;
 }
+
+/*
+ * Who is MASTER by now deposes this one if it had everything, though it was silent for a while; not
+ * if it missed a change, nor if it never had anything. Then this one looks for it at once.
+ */
+START_TEST(who_deposes)
+{
+	const bool deposes = _i == 0, was_in_step = _i != 2;
+
+	standby.is_master = !was_in_step;
+	net_run_ms(net, 500);
+	standby.silent = was_in_step;
+	net_run_ms(net, 3000);
+	if (_i == 1)
+		put(1);
+	standby.is_master = true;
+	standby.silent = false;
+	net_run_ms(net, 17000);
+	ck_assert_int_eq(state(), REPLICATION_NOT_STANDBY);
+	ck_assert(is_deposed() == deposes);
+	ck_assert_uint_eq(sweeps_wanted, deposes);
+	ck_assert(is_kept() == !deposes);
+	replicator_stay(r);
+	net_run_ms(net, 1);
+	ck_assert(!is_deposed());
+	net_run_ms(net, 3000); /* it is asked again, and is MASTER still */
+	ck_assert(is_deposed() == deposes);
+}
+END_TEST
+
+/* What counts of a standby is what it had when the port went down, each time that it does. */
+START_TEST(had_all_when_cut_off)
+{
+	net_run_ms(net, 500);
+	ck_assert(!had_all());
+	replicator_cut_off(r);
+	net_run_ms(net, 1);
+	ck_assert(had_all());
+	standby.silent = true;
+	put(1);
+	net_run_ms(net, 3000);
+	ck_assert(had_all());
+	replicator_cut_off(r);
+	net_run_ms(net, 1);
+	ck_assert(!had_all());
+}
+END_TEST
 
 /*
  * Who was master once said HELLO then, and somebody recorded it and sends it again and again: the
@@ -415,6 +488,8 @@ int main(void)
 	tcase_add_test(tcase, everything_then_changes);
 	tcase_add_test(tcase, patience);
 	tcase_add_test(tcase, it_is_master_itself);
+	tcase_add_loop_test(tcase, who_deposes, 0, 3);
+	tcase_add_test(tcase, had_all_when_cut_off);
 	tcase_add_test(tcase, hello_of_before);
 	tcase_add_test(tcase, two_masters_meet);
 	tcase_add_test(tcase, other_version);
