@@ -23,13 +23,17 @@ static struct {
 	uint16_t lid;
 	bool silent;
 	bool is_master; /* itself */
+	enum { RIGHT, OTHER_SENDER, OTHER_EPOCH, NO_ANSWER } wrong; /* of answers */
 	uint8_t major, status; /* of answers to updates */
 	const char *key;
-	unsigned int hellos, updates, wholes;
-	uint64_t to;
+	const char *text; /* that it held as master, of serial 2 */
+	enum { COMPLETE, OTHER_PIECE, WITHOUT_END } telling; /* of it */
+	unsigned int hellos, updates, wholes, fetches;
+	uint64_t epoch, to;
 } standby;
 
 static unsigned int kept, not_kept, sweeps_wanted;
+static unsigned int too_early; /* of those kept: the standby did not have it yet */
 static uint64_t kept_ns;
 
 static void get_options(void *object)
@@ -54,8 +58,12 @@ static void put_status(void *object)
 
 static void count(const struct frame *frame)
 {
+	/* One piece at a time: none goes after the last. */
+	ck_assert(frame->op != FRAME_UPDATE || !frame->piece || frame->length);
 	standby.hellos += frame->op == FRAME_HELLO;
 	standby.updates += frame->op == FRAME_UPDATE;
+	standby.fetches += frame->op == FRAME_FETCH;
+	standby.epoch = frame->epoch;
 	standby.wholes += frame->flags & FRAME_WHOLE && frame->flags & FRAME_LAST;
 	if (frame->flags & FRAME_LAST)
 		standby.to = frame->to;
@@ -85,6 +93,17 @@ static uint8_t status_of(const struct frame *frame)
 	return frame->op == FRAME_UPDATE ? standby.status : FRAME_OK;
 }
 
+static void tell_text(const struct frame *frame, struct frame *answer)
+{
+	size_t length = strlen(standby.text), at = frame->piece * FRAME_CONTENT % length;
+
+	answer->piece += standby.telling == OTHER_PIECE;
+	answer->length = (uint16_t)MIN(length - at, FRAME_CONTENT);
+	memcpy(answer->content, standby.text + at, answer->length);
+	if (at + answer->length == length && standby.telling != WITHOUT_END)
+		answer->flags = FRAME_LAST;
+}
+
 static void on_request(void *arg, struct vendor_mad *request)
 {
 	struct frame frame, answer;
@@ -99,12 +118,16 @@ static void on_request(void *arg, struct vendor_mad *request)
 		FRAME_GOOD);
 	count(&frame);
 	answer = frame;
-	answer.op = FRAME_ANSWER;
-	answer.sender = standby.guid;
+	answer.op = standby.wrong == NO_ANSWER ? FRAME_UPDATE : FRAME_ANSWER;
+	answer.sender = standby.guid + (standby.wrong == OTHER_SENDER);
+	answer.epoch += standby.wrong == OTHER_EPOCH;
 	answer.major = standby.major;
 	answer.status = status_of(&frame);
 	answer.nonce = 4711;
 	answer.length = 0;
+	answer.from = standby.text ? 2 : 0;
+	if (frame.op == FRAME_FETCH)
+		tell_text(&frame, &answer);
 	frame_encode(&answer, standby.key, request->data + iba_mad_header_bytes);
 	request->data[3] = IBA_METHOD_GET_RESP;
 	if (!standby.silent)
@@ -131,16 +154,34 @@ static void on_lead(struct replicator_lead *lead)
 	replica_unref(lead->replica);
 }
 
+/* n other SMs are there, the standby is the first. */
+static void set_peers(unsigned int n, uint16_t lid)
+{
+	struct replicator_peer peer = {standby.guid, lid};
+	GArray *peers = g_array_new(FALSE, FALSE, sizeof(peer));
+
+	for (unsigned int i = 0; i < n; i++, peer.guid++)
+		g_array_append_val(peers, peer);
+	replicator_set_peers(r, peers);
+}
+
 static void lead(void)
 {
 	static struct replicator_lead lead;
-	struct replicator_peer peer = {standby.guid, standby.lid};
-	GArray *peers = g_array_new(FALSE, FALSE, sizeof(peer));
 
 	lead = (struct replicator_lead){.owner = net->actor, .done = on_lead};
 	replicator_lead(r, &lead);
-	g_array_append_val(peers, peer);
-	replicator_set_peers(r, peers);
+	set_peers(1, standby.lid);
+}
+
+static void get_bytes(void *object)
+{
+	g_bytes_ref(object);
+}
+
+static void put_bytes(void *object)
+{
+	g_bytes_unref(object);
 }
 
 static void on_sweep_wanted(void *arg, uint64_t kind)
@@ -158,12 +199,13 @@ static void setup(void)
 	net_bring_up(net);
 	here = sim_find_name(net->sim, "host-5");
 	memset(&context, 0, sizeof(context));
-	kept = not_kept = sweeps_wanted = 0;
+	kept = not_kept = too_early = sweeps_wanted = 0;
 	text = g_string_new(NULL);
 	context.rt = net->rt;
 	context.log = log_new_capture(text);
 	slot_init(&context.options, get_options, put_options);
 	slot_init(&context.replication, get_status, put_status);
+	slot_init(&context.later_partitions, get_bytes, put_bytes);
 	event_bus_init(&context.bus);
 	event_subscribe(&context.bus, EVENT_SWEEP_WANTED, net->actor, on_sweep_wanted, NULL);
 	slot_publish(&context.options, options_new());
@@ -188,8 +230,17 @@ static void teardown(void)
 	net_free(net);
 	slot_clear(&context.options);
 	slot_clear(&context.replication);
+	slot_clear(&context.later_partitions);
 	event_bus_clear(&context.bus);
 	g_string_free(text, TRUE);
+}
+
+static void have_little_memory(void)
+{
+	struct options *options = options_new();
+
+	options->replication_max_memory = 1;
+	slot_publish(&context.options, options);
 }
 
 static void put(unsigned int number)
@@ -202,6 +253,7 @@ static void put(unsigned int number)
 static void on_wait(struct replicator_wait *wait, bool ok)
 {
 	kept += ok;
+	too_early += ok && wait->serial > standby.to;
 	not_kept += !ok;
 	kept_ns = runtime_now(net->rt);
 	g_free(wait);
@@ -226,6 +278,15 @@ static enum replication_state state(void)
 	state = status->peers[0].state;
 	replication_status_unref(status);
 	return state;
+}
+
+static unsigned int n_peers(void)
+{
+	struct replication_status *status = slot_take(&context.replication);
+	unsigned int n = status->n;
+
+	replication_status_unref(status);
+	return n;
 }
 
 static bool is_deposed(void)
@@ -270,6 +331,23 @@ START_TEST(everything_then_changes)
 	ck_assert_uint_ge(standby.updates, updates + 10);
 	ck_assert_uint_le(standby.updates, updates + 12);
 	ck_assert_uint_eq(standby.wholes, 1);
+}
+END_TEST
+
+/* What changes while a transfer is on its way goes with the next one, and is waited for so long. */
+START_TEST(changes_during_transfers)
+{
+	net_run_ms(net, 500);
+	for (unsigned int i = 0; i < 200; i++) {
+		put(i);
+		wait_for_it();
+	}
+	net_run_ms(net, 20);
+	ck_assert_uint_eq(kept, 200);
+	ck_assert_uint_eq(too_early, 0);
+	ck_assert_uint_eq(standby.to, 200);
+	ck_assert_uint_eq(standby.wholes, 1);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
 }
 END_TEST
 
@@ -418,6 +496,114 @@ START_TEST(two_masters_meet)
 }
 END_TEST
 
+/* It follows another SM before the standby has what was put: nothing is promised any more. */
+START_TEST(follows_meanwhile)
+{
+	uint64_t epoch;
+
+	net_run_ms(net, 500);
+	epoch = standby.epoch;
+	standby.silent = true;
+	put(1);
+	wait_for_it();
+	replicator_follow(r, standby.guid);
+	net_run_ms(net, 100);
+	ck_assert_uint_eq(not_kept, 1);
+	standby.silent = false;
+	lead();
+	net_run_ms(net, 500);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+	ck_assert_uint_eq(standby.to, 0);
+	ck_assert_uint_ne(standby.epoch, epoch);
+}
+END_TEST
+
+/* A standby that is gone is not waited for; one whose LID changed is found. */
+START_TEST(peers_change)
+{
+	net_run_ms(net, 500);
+	standby.silent = true;
+	put(1);
+	wait_for_it();
+	set_peers(0, 0);
+	net_run_ms(net, 5);
+	ck_assert_uint_eq(kept, 1);
+	set_peers(1, 0);
+	net_run_ms(net, 5);
+	ck_assert_uint_eq(n_peers(), 0); /* nobody can say where it is */
+	standby.silent = false;
+	set_peers(1, standby.lid + 1);
+	net_run_ms(net, 500);
+	ck_assert_int_eq(state(), REPLICATION_SILENT);
+	set_peers(1, standby.lid);
+	net_run_ms(net, 2000);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+	set_peers(1000, standby.lid);
+	net_run_ms(net, 5);
+	ck_assert_uint_eq(n_peers(), 256);
+}
+END_TEST
+
+/* Not even with the key: answers that are none, of another SM, or to what this one was before. */
+START_TEST(wrong_answers)
+{
+	standby.wrong = OTHER_SENDER + (unsigned int)_i;
+	net_run_ms(net, 5000);
+	ck_assert_int_eq(state(), REPLICATION_SILENT);
+	ck_assert_uint_eq(standby.updates, 0);
+}
+END_TEST
+
+static const struct {
+	uint8_t status;
+	enum replication_state state;
+} refusals[] = {{FRAME_NOT_FOLLOWED, REPLICATION_NOT_STANDBY},
+		{FRAME_TOO_LARGE, REPLICATION_TOO_LARGE},
+		{FRAME_SEND_ALL, REPLICATION_BEHIND}};
+
+START_TEST(refused)
+{
+	standby.status = refusals[_i].status;
+	net_run_ms(net, 3000);
+	ck_assert_int_eq(state(), refusals[_i].state);
+	ck_assert_uint_gt(standby.hellos, 1);
+}
+END_TEST
+
+/*
+ * A text that the standby held as master is fetched once, in pieces, if it is whole and this one
+ * holds none that is as new; then the standby gets everything.
+ */
+START_TEST(text_is_fetched)
+{
+	g_autofree char *held = g_strnfill(3 * FRAME_CONTENT + 5, 'p');
+	GBytes *bytes;
+
+	have_little_memory();
+	if (_i == 3)
+		replicator_hold(r, 2, "as new");
+	standby.text = held;
+	standby.telling = _i < 3 ? (unsigned int)_i : COMPLETE;
+	net_run_ms(net, 30000);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+	bytes = slot_take(&context.later_partitions);
+	ck_assert((bytes != NULL) == (_i == 0));
+	if (bytes) {
+		ck_assert_uint_eq(g_bytes_get_size(bytes), strlen(held));
+		g_bytes_unref(bytes);
+	}
+	if (_i != 2)
+		ck_assert_uint_eq(standby.fetches, _i == 0 ? 4 : _i == 1);
+	standby.silent = true;
+	net_run_ms(net, 5000);
+	standby.silent = false;
+	net_run_ms(net, 17000);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+	if (_i == 0)
+		ck_assert_uint_eq(standby.fetches, 4);
+}
+END_TEST
+
 START_TEST(other_version)
 {
 	g_autofree char *line = g_strdup_printf("SM 0x%016" G_GINT64_MODIFIER
@@ -461,11 +647,10 @@ END_TEST
 /* More than replication_max_memory: nothing, and it is said. */
 START_TEST(too_much)
 {
-	struct options *options = options_new();
 	char *value = g_strnfill(4000, 'x');
+	unsigned int updates;
 
-	options->replication_max_memory = 1;
-	slot_publish(&context.options, options);
+	have_little_memory();
 	lead();
 	for (unsigned int i = 0; i < 300; i++) {
 		uint8_t key[] = {(uint8_t)(i >> 8), (uint8_t)i};
@@ -475,6 +660,10 @@ START_TEST(too_much)
 	net_run_ms(net, 5000);
 	ck_assert_int_eq(state(), REPLICATION_TOO_LARGE);
 	ck_assert_ptr_nonnull(strstr(text->str, "replication_max_memory"));
+	updates = standby.updates;
+	put(1);
+	net_run_ms(net, 30000);
+	ck_assert_uint_eq(standby.updates, updates); /* a part is worth nothing */
 	g_free(value);
 }
 END_TEST
@@ -486,12 +675,18 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, everything_then_changes);
+	tcase_add_test(tcase, changes_during_transfers);
 	tcase_add_test(tcase, patience);
 	tcase_add_test(tcase, it_is_master_itself);
 	tcase_add_loop_test(tcase, who_deposes, 0, 3);
 	tcase_add_test(tcase, had_all_when_cut_off);
 	tcase_add_test(tcase, hello_of_before);
 	tcase_add_test(tcase, two_masters_meet);
+	tcase_add_test(tcase, follows_meanwhile);
+	tcase_add_test(tcase, peers_change);
+	tcase_add_loop_test(tcase, wrong_answers, 0, 3);
+	tcase_add_loop_test(tcase, refused, 0, G_N_ELEMENTS(refusals));
+	tcase_add_loop_test(tcase, text_is_fetched, 0, 4);
 	tcase_add_test(tcase, other_version);
 	tcase_add_test(tcase, forged_answers);
 	tcase_add_test(tcase, never_content);
