@@ -193,6 +193,19 @@ START_TEST(handed_over_too_early)
 }
 END_TEST
 
+/* The other dies before it was followed: clients are answered again. */
+START_TEST(successor_dies)
+{
+	depose_unawares();
+	managers_kill(m, 1);
+	m->lose = NULL;
+	event_emit(&daemon_context(m->sm[0].daemon)->bus, EVENT_SWEEP_ALLOWED, 1);
+	managers_settle(m, 0, 10);
+	join(clients[1], 7);
+	end();
+}
+END_TEST
+
 /* It is told to end, and ends: that the other hands over to it is no reason to go on as STANDBY. */
 START_TEST(deposed_while_it_retires)
 {
@@ -206,11 +219,14 @@ START_TEST(deposed_while_it_retires)
 }
 END_TEST
 
-/* Who says that he is the other but has not the SM_Key does not make it STANDBY. */
+/*
+ * Who says that he is the other but has not the SM_Key does not make it STANDBY; nor does anybody
+ * if other SMs are to be ignored.
+ */
 START_TEST(deposed_by_a_stranger)
 {
 	depose_unawares();
-	managers_configure(m, 0, conf(KEY, "sm_priority 9\nsm_key 0x77\n"));
+	managers_configure(m, 0, conf(KEY, _i ? "ignore_other_sm TRUE\n" : "sm_key 0x77\n"));
 	managers_control(m, 0, "host-9", IBA_SM_INFO_HANDOVER);
 	scenario_check_log(m->s, "sent HANDOVER: refused", true);
 	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
@@ -231,7 +247,8 @@ int main(void)
 	tcase_add_test(tcase, cut_off_shortly);
 	tcase_add_loop_test(tcase, handed_over_too_early, 0, 2);
 	tcase_add_test(tcase, deposed_while_it_retires);
-	tcase_add_test(tcase, deposed_by_a_stranger);
+	tcase_add_loop_test(tcase, deposed_by_a_stranger, 0, 2);
+	tcase_add_test(tcase, successor_dies);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
