@@ -411,10 +411,12 @@ START_TEST(not_controlled_by_its_name)
 }
 END_TEST
 
-/* Not by who does not know the SM_Key. */
+/* Not by who does not know the SM_Key, or the M_Key. */
 START_TEST(not_controlled)
 {
-	managers_up_with_standby(m, POLLS "sm_key 0x77\n", POLLS "sm_key 0x77\n");
+	const char *conf = _i ? POLLS "m_key 0x77\n" : POLLS "sm_key 0x77\n";
+
+	managers_up_with_standby(m, conf, conf);
 	scenario_run_ms(m->s, 2000);
 	managers_control(m, 0, "host-4", IBA_SM_INFO_HANDOVER);
 	ck_assert_ptr_null(strstr(m->story->str, "ACKNOWLEDGE"));
@@ -931,7 +933,7 @@ int main(void)
 	tcase_add_test(tcase, acknowledge_is_refused);
 	tcase_add_test(tcase, acknowledged_by_path);
 	tcase_add_test(tcase, not_controlled_by_its_name);
-	tcase_add_test(tcase, not_controlled);
+	tcase_add_loop_test(tcase, not_controlled, 0, 2);
 	tcase_add_test(tcase, handed_over_while_it_retires);
 	tcase_add_test(tcase, dead_master_is_asked_in_vain);
 	tcase_add_test(tcase, polls_in_time);
