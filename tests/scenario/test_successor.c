@@ -88,15 +88,20 @@ static void plug(bool in)
 	sim_link_set(m->s->sim, scenario_node(m->s, "host-1"), 1, in);
 }
 
-/* Its cable is pulled, until the other has taken over and has had so many ms more. */
-static struct mc_groups *cut_off_for(unsigned int ms)
+/* Until the other has taken over, and has had so many ms more. */
+static struct mc_groups *be_succeeded(unsigned int ms)
 {
-	up_with_higher_rank();
-	plug(false);
 	while (managers_state(m, 1) != IBA_SM_MASTER)
 		scenario_run_ms(m->s, 10);
 	scenario_run_ms(m->s, 100);
 	return join_the_other(ms);
+}
+
+static struct mc_groups *cut_off_for(unsigned int ms)
+{
+	up_with_higher_rank();
+	plug(false);
+	return be_succeeded(ms);
 }
 
 static void lose_answer_to_handover(void)
@@ -115,6 +120,25 @@ START_TEST(cut_off)
 		lose_answer_to_handover();
 	plug(true);
 	check_taken_back(before, 1); /* its own port */
+	end();
+}
+END_TEST
+
+/* The same if its adapter was gone for a while, and replication begins late. */
+START_TEST(adapter_is_gone)
+{
+	unsigned int host;
+	struct mc_groups *before;
+
+	up_with_higher_rank();
+	host = scenario_node(m->s, "host-1");
+	sim_device_set(m->s->sim, host, false);
+	before = be_succeeded(200);
+	m->mute = true;
+	sim_device_set(m->s->sim, host, true);
+	scenario_run_ms(m->s, 2000);
+	m->mute = false;
+	check_taken_back(before, 1);
 	end();
 }
 END_TEST
@@ -243,6 +267,7 @@ int main(void)
 	tcase_add_test(tcase, back_with_higher_rank);
 	tcase_add_test(tcase, deposed_unawares);
 	tcase_add_loop_test(tcase, cut_off, 0, 2 * CUTS);
+	tcase_add_test(tcase, adapter_is_gone);
 	tcase_add_loop_test(tcase, cut_off_with_more, 0, 2);
 	tcase_add_test(tcase, cut_off_shortly);
 	tcase_add_loop_test(tcase, handed_over_too_early, 0, 4);
