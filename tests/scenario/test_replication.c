@@ -611,6 +611,28 @@ START_TEST(halves_are_joined)
 }
 END_TEST
 
+/* The first hands over to a third: the second learns of that when it polls, and follows it. */
+START_TEST(third_is_master)
+{
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	managers_add(m, "host-14", conf(KEY, "sm_priority 9\n"));
+	managers_start(m, 2);
+	managers_settle(m, 2, 10);
+	managers_kill(m, 0);
+	add_clients(10);
+	for (unsigned int i = 0; i < 10; i++)
+		join(clients[i], i / 2);
+	scenario_run_ms(m->s, 5000);
+	ck_assert_int_eq(state_of(2, 1), REPLICATION_IN_STEP);
+	zero_sets();
+	managers_kill(m, 2);
+	managers_settle(m, 1, 10);
+	ck_assert_uint_eq(m->sets.reregister, 0);
+	end();
+}
+END_TEST
+
 /*
  * One that was master, hands over, and is again when the other dies: groups keep the MLIDs that
  * members were told, with replication and without.
@@ -877,6 +899,7 @@ int main(void)
 	tcase_add_test(tcase, both_die);
 	tcase_add_test(tcase, power_fails);
 	tcase_add_loop_test(tcase, changes_are_lost, 0, 2);
+	tcase_add_test(tcase, third_is_master);
 	tcase_add_loop_test(tcase, master_for_the_second_time, 0, 2);
 	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 3);
 	tcase_add_test(tcase, the_unknown_member_is_gone);
