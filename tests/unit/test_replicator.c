@@ -30,6 +30,8 @@ static struct {
 	enum { COMPLETE, OTHER_PIECE, WITHOUT_END } telling; /* of it */
 	unsigned int hellos, updates, wholes, fetches;
 	uint64_t epoch, to;
+	unsigned int said, answers; /* to what it said */
+	struct frame last_answer;
 } standby;
 
 static unsigned int kept, not_kept, sweeps_wanted;
@@ -69,8 +71,7 @@ static void count(const struct frame *frame)
 		standby.to = frame->to;
 }
 
-/* Sent by the standby, or by somebody who recorded it when that one was master. */
-static void say_hello(void)
+static void say(const char *key, uint8_t major, uint8_t method)
 {
 	const struct vendor_address to = {
 		.lid = net_lid(sim_find_name(net->sim, "host-5")),
@@ -78,12 +79,25 @@ static void say_hello(void)
 		.qkey = IBA_QP1_Q_KEY,
 	};
 	const struct frame frame = {
-		.major = FRAME_MAJOR, .op = FRAME_HELLO, .sender = standby.guid, .epoch = 815};
-	uint8_t wire[IBA_MAD_BYTES] = {IBA_BASE_VERSION, VENDOR_REPLICATION_CLASS, 1,
-				       IBA_METHOD_SET};
+		.major = major, .op = FRAME_HELLO, .sender = standby.guid, .epoch = 815};
+	uint8_t wire[IBA_MAD_BYTES] = {IBA_BASE_VERSION, VENDOR_REPLICATION_CLASS, 1, method};
 
-	frame_encode(&frame, KEY, wire + iba_mad_header_bytes);
-	vendor_send(standby.vendor, &to, wire, sizeof(wire), 0);
+	wire[15] = (uint8_t)++standby.said; /* of the TransactionID */
+	frame_encode(&frame, key, wire + iba_mad_header_bytes);
+	vendor_send(standby.vendor, &to, wire, sizeof(wire), 100);
+}
+
+/* Sent by the standby, or by somebody who recorded it when that one was master. */
+static void say_hello(void)
+{
+	say(KEY, FRAME_MAJOR, IBA_METHOD_SET);
+}
+
+static void take_answer(struct vendor_mad *answer)
+{
+	standby.answers++;
+	frame_decode(&standby.last_answer, KEY, answer->data + iba_mad_header_bytes, MAD_ASK_DATA);
+	vendor_mad_free(answer);
 }
 
 static uint8_t status_of(const struct frame *frame)
@@ -109,8 +123,12 @@ static void on_request(void *arg, struct vendor_mad *request)
 	struct frame frame, answer;
 
 	(void)arg;
-	if (request->data[3] != IBA_METHOD_SET) {
+	if (request->status != VENDOR_RECEIVED) {
 		vendor_mad_free(request);
+		return;
+	}
+	if (request->data[3] != IBA_METHOD_SET) {
+		take_answer(request);
 		return;
 	}
 	ck_assert_int_eq(
@@ -544,6 +562,33 @@ START_TEST(peers_change)
 }
 END_TEST
 
+static void check_answered(unsigned int answers, enum frame_status status)
+{
+	net_run_ms(net, 5);
+	ck_assert_uint_eq(standby.answers, answers);
+	ck_assert_uint_eq(standby.last_answer.status, status);
+}
+
+/* Who has the key is told what this one is; who has not is told nothing, and the log says so. */
+START_TEST(answers)
+{
+	net_run_ms(net, 500);
+	say_hello();
+	check_answered(1, FRAME_IS_MASTER);
+	ck_assert_uint_eq(standby.last_answer.epoch, 815);
+	say(KEY, FRAME_MAJOR + 1, IBA_METHOD_SET);
+	check_answered(2, FRAME_OTHER_VERSION);
+	say("another", FRAME_MAJOR, IBA_METHOD_SET);
+	say(KEY, FRAME_MAJOR, IBA_METHOD_GET);
+	check_answered(2, FRAME_OTHER_VERSION);
+	ck_assert_uint_eq(counter_get(&context.counters, replication_refused), 1);
+	ck_assert_ptr_nonnull(strstr(text->str, "is not made with the key"));
+	replicator_follow(r, 0);
+	say_hello();
+	check_answered(3, FRAME_NOT_FOLLOWED);
+}
+END_TEST
+
 /* Not even with the key: answers that are none, of another SM, or to what this one was before. */
 START_TEST(wrong_answers)
 {
@@ -684,6 +729,7 @@ int main(void)
 	tcase_add_test(tcase, two_masters_meet);
 	tcase_add_test(tcase, follows_meanwhile);
 	tcase_add_test(tcase, peers_change);
+	tcase_add_test(tcase, answers);
 	tcase_add_loop_test(tcase, wrong_answers, 0, 3);
 	tcase_add_loop_test(tcase, refused, 0, G_N_ELEMENTS(refusals));
 	tcase_add_loop_test(tcase, text_is_fetched, 0, 4);
