@@ -38,6 +38,7 @@ struct p_key_changes {
 	GArray *ports;	    /* struct change */
 	unsigned int stage; /* the next one */
 	bool loud[P_KEY_BASES];
+	unsigned int index0_kept; /* ports in use with another key there than indx0 asks for */
 };
 
 /* A port that is not as it should be. */
@@ -208,6 +209,8 @@ static void plan_table(const struct sm *sm, struct change *change, const struct 
 	};
 
 	p_key_plan_make(&plan, change->want); /* problems of the policy tell what has no room */
+	if (port->guid && plan.room && plan.index0 && change->want[0] != plan.index0)
+		sm->p_key_changes->index0_kept++;
 	change->tables = memcmp(change->is, change->want, change->size * sizeof(*keys)) != 0;
 }
 
@@ -305,6 +308,17 @@ static void send_block(struct sm *sm, struct builder_port *port, uint32_t block,
 	wire_encode(&iba_p_key_table_type, entries, request->mad.data);
 	request->block = block;
 	sm_block_send(request);
+}
+
+/* Once, until it is another number. */
+static void tell_index0(struct sm *sm, unsigned int n)
+{
+	if (n && n != sm->index0_kept)
+		log_info(sm->log,
+			 "P_Keys of partitions with indx0 are not at index 0 of %u port%s in use; "
+			 "keep_pkey_indexes FALSE moves them",
+			 n, n > 1 ? "s" : "");
+	sm->index0_kept = n;
 }
 
 /* An index that a client may remember means another partition now. */
@@ -419,6 +433,7 @@ static void begin(struct sm *sm)
 		if (change->port->guid)
 			p_key_plan_loud(change->is, change->want, change->size, changes->loud);
 	}
+	tell_index0(sm, changes->index0_kept);
 }
 
 enum step_result step_p_keys(struct sm *sm)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Keys take the index they have; then the same key with another membership does; then the one for
- * index 0 (o10-5.1.1 expects the default key there) goes there if it can; what is left is new. A
- * port without the default key cannot ask the SA, so of too many keys that one is not left out.
+ * index 0 (o10-5.1.1 expects the default key there) goes there if it can; what is left is new. If
+ * that one has an index already and index 0 would be empty, it has both from then on, unless the
+ * room is needed: most programs use index 0, others the one that they found. A port without the
+ * default key cannot ask the SA, so of too many keys that one is not left out.
  */
 #include "sm/pkey_plan.h"
 
@@ -30,21 +32,30 @@ static void keep_index(const struct p_key_plan *plan, uint16_t key, uint16_t sam
 		}
 }
 
+/* Empty ones first, then those of keys that are not wanted any more, then the second of a key. */
 static bool place_new(const struct p_key_plan *plan, uint16_t key, uint16_t *want)
 {
-	for (int vacated = 0; vacated < 2; vacated++)
-		for (uint32_t i = 0; i < plan->room; i++)
-			if (!want[i] && (vacated || !plan->is[i])) {
-				want[i] = key;
-				return true;
-			}
+	for (uint32_t i = 0; i < plan->room; i++)
+		if (!want[i] && !plan->is[i])
+			return (want[i] = key) != 0;
+	for (uint32_t i = 0; i < plan->room; i++)
+		if (!want[i] || (i && want[i] == want[0]))
+			return (want[i] = key) != 0;
 	return false;
 }
 
 static void place_first(const struct p_key_plan *plan, uint16_t *want)
 {
-	if (plan->index0 && plan->room && !want[0] && !holds(want, plan->room, plan->index0))
+	if (plan->index0 && plan->room && !want[0])
 		want[0] = plan->index0;
+}
+
+/* A key that is at index 0 keeps another index that it has, too. */
+static void keep_second(const struct p_key_plan *plan, uint16_t *want)
+{
+	for (uint32_t i = 1; i < plan->room; i++)
+		if (plan->is[i] && !want[i] && P_KEY_BASE(plan->is[i]) == P_KEY_BASE(want[0]))
+			want[i] = want[0];
 }
 
 /* The full one of two. 0: there is none. */
@@ -80,6 +91,8 @@ bool p_key_plan_make(const struct p_key_plan *plan, uint16_t *want)
 			if (!holds(want, plan->room, plan->keys[i]))
 				keep_index(plan, plan->keys[i], same_bits[pass], want);
 	place_first(plan, want);
+	if (!plan->moves)
+		keep_second(plan, want);
 	for (uint32_t i = 0; i < plan->n; i++)
 		if (!holds(want, plan->room, plan->keys[i]))
 			all &= place_new(plan, plan->keys[i], want);

@@ -38,7 +38,7 @@ struct program {
 	struct route_stages *stages; /* NULL: the routing is written at once */
 	struct held *held;	     /* what these begin with */
 	uint32_t stage;		     /* that is written */
-	bool *failed; /* [switch]: it did not take its part of an earlier stage; NULL: none is over */
+	bool *failed; /* [switch]: it did not take its part of an earlier stage; or NULL */
 	uint8_t *progress;    /* enum progress a switch */
 	uint32_t to_do;
 };

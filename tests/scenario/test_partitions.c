@@ -684,6 +684,43 @@ START_TEST(too_many)
 }
 END_TEST
 
+static uint16_t key_at(struct world *w, unsigned int host, unsigned int index)
+{
+	unsigned int n;
+
+	return sim_p_keys(w->s->sim, w->hosts[host], 1, &n)[index];
+}
+
+/* Ports in use keep their indexes, which is said once; and index 0 is never left empty. */
+START_TEST(index_0)
+{
+	static const char told[] = "with indx0 are not at index 0 of 16 ports in use";
+	static const char *const texts[] = {
+		"Default=0x7fff: ALL=full;\nA=0x41,indx0: ALL=full;\n",
+		"Default=0x7fff: ALL=full;\n",
+		"Default=0x7fff: ALL=full;\nB=0x42,indx0: ALL=full;\n",
+	};
+	static const uint16_t keys[][2] = {{0x8041, 0xFFFF}, {0xFFFF, 0xFFFF}, {0xFFFF, 0xFFFF}};
+	struct world *w = world_new(9);
+	gsize from = 0;
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++) {
+		ck_assert(g_file_set_contents(w->file, texts[i], -1, NULL));
+		if (!i)
+			scenario_start(w->s);
+		for (unsigned int sweeps = 0; sweeps < 3; sweeps++)
+			scenario_heavy_sweep(w->s, 20);
+		for (unsigned int host = 0; host < w->n_hosts; host++)
+			for (unsigned int k = 0; k < 2; k++)
+				ck_assert_uint_eq(key_at(w, host, k), keys[i][k]);
+		ck_assert(!strstr(w->s->text->str + from, told) == (i < 2));
+		from = w->s->text->len;
+	}
+	scenario_check_log(w->s, "keep_pkey_indexes FALSE moves them", true);
+	world_free(w);
+}
+END_TEST
+
 /* A limited member asks the SA through switches that enforce. */
 START_TEST(limited_member_asks)
 {
@@ -839,6 +876,7 @@ int main(void)
 	tcase_add_test(tcase, bad_file);
 	tcase_add_test(tcase, lost_file);
 	tcase_add_loop_test(tcase, too_many, 0, 3);
+	tcase_add_test(tcase, index_0);
 	tcase_add_test(tcase, limited_member_asks);
 	tcase_add_test(tcase, asks_by_its_partition);
 	tcase_add_loop_test(tcase, less_enforcement, 0, G_N_ELEMENTS(directions));
