@@ -17,9 +17,9 @@ struct p_key_plan {
 
 /*
  * Fills want[room]: a key that the table has, with whatever membership, keeps its index, because
- * clients hold on to indexes; index 0 is not left empty; the others go to the first free ones, and to those of keys that are
- * not wanted any more only when there are no others. False if not all had room; the default key has
- * it then.
+ * clients hold on to indexes; index 0 is not left empty; the others go to the first free ones, and
+ * to those of keys that are not wanted any more only when there are no others. False if not all had
+ * room; the default key has it then.
  */
 bool p_key_plan_make(const struct p_key_plan *plan, uint16_t *want);
 

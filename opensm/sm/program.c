@@ -11,7 +11,7 @@
  *
  * Where it matters in which order entries change, the routing comes with stages
  * (route/transition.h): all of one is done before the next begins. A switch that does not take its
- * part is left out until the last stage: a dead switch must not keep the others from new routes, and
+ * part is left out until the last stage: a dead switch must not keep others from new routes, and
  * what would be the same there meets no harm.
  *
  * A routing that follows an older one shares with it the rows that did not change. A switch that

@@ -128,7 +128,7 @@ struct sm {
 	struct partitions *partitions;
 	uint64_t partitions_shape; /* of the fabric that they were made for */
 	bool p_keys_settled;	   /* all tables were set by the rules of these */
-	unsigned int index0_kept;  /* ports in use with another key at index 0 than indx0 asks for */
+	unsigned int index0_kept;  /* ports in use with another key at index 0 than indx0 asks */
 	struct qos_paths *qos;	   /* NULL: QoS is off, and no table is to be set */
 	bool vl_tables_known;	   /* an SM has written those of qos.c in some node */
 	unsigned int vl_resets;	   /* nodes of which they are reset since that was told */
