@@ -40,16 +40,17 @@ void descriptions_forget(struct sm *sm)
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
+static void read_name(struct sm *sm, void *item)
+{
+	const struct builder_node *node = item;
+
+	if (!node->has_description)
+		description_get(sm, item);
+}
+
 enum step_result step_names(struct sm *sm)
 {
-	g_autoptr(GPtrArray) nodes = sweep_nodes(sm);
-
 	sm->names_wanted = false;
-	for (guint i = 0; i < nodes->len; i++) {
-		struct builder_node *node = nodes->pdata[i];
-
-		if (!node->has_description)
-			description_get(sm, node);
-	}
+	sweep_walk(sm, sweep_nodes(sm), 1, read_name);
 	return STEP_NEXT;
 }

@@ -13,6 +13,7 @@
 
 #define PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
+#define PER_VISIT 4 /* blocks: as many as an SMA is asked for at a time */
 
 /* ---- comparing ---- */
 
@@ -106,20 +107,28 @@ static void compare_p_keys(struct sm *sm, struct builder_node *node)
 		num--;
 }
 
+static void compare_tables(struct sm *sm, void *item)
+{
+	struct builder_node *node = item;
+
+	compare(sm, node, 0, IBA_ATTR_LINEAR_FORWARDING_TABLE);
+	compare(sm, node, 0, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
+	compare_p_keys(sm, node);
+}
+
 enum step_result step_compare(struct sm *sm)
 {
 	const GPtrArray *switches = sm->builder->switches;
+	GPtrArray *doubted = g_ptr_array_new();
 
 	for (guint i = 0; i < switches->len; i++) {
 		struct builder_node *node = switches->pdata[i];
 
-		if (!node->check)
-			continue;
+		if (node->check)
+			g_ptr_array_add(doubted, node);
 		node->check = false;
-		compare(sm, node, 0, IBA_ATTR_LINEAR_FORWARDING_TABLE);
-		compare(sm, node, 0, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
-		compare_p_keys(sm, node);
 	}
+	sweep_walk(sm, doubted, 1, compare_tables);
 	return STEP_NEXT;
 }
 
@@ -157,8 +166,9 @@ static void read_block(struct sm *sm, struct builder_node *node, uint32_t block)
 }
 
 /* The blocks with the SM's LID and its own: they tell whether it is reached by its LID. */
-static void read_first(struct sm *sm, struct builder_node *node)
+static void read_first(struct sm *sm, void *item)
 {
+	struct builder_node *node = item;
 	uint32_t of_sm = sm->builder->sm_port->lid / PER_BLOCK;
 
 	trust_reserve(&node->lft, sm->fabric->max_lid / PER_BLOCK + 1, BLOCK_BYTES);
@@ -167,22 +177,27 @@ static void read_first(struct sm *sm, struct builder_node *node)
 		read_block(sm, node, node->ports[0].lid / PER_BLOCK);
 }
 
-static void read_rest(struct sm *sm, struct builder_node *node)
+static void read_some(struct sm *sm, void *item)
 {
-	if (trust_is_whole(&node->lft, node->epoch))
-		return;
-	for (uint32_t block = 0; block <= sm->fabric->max_lid / PER_BLOCK; block++)
-		read_block(sm, node, block);
+	uint32_t block = sm->sweep.part * PER_VISIT;
+
+	for (unsigned int i = 0; i < PER_VISIT && block <= sm->fabric->max_lid / PER_BLOCK; i++)
+		read_block(sm, item, block++);
 }
 
 enum step_result step_readback(struct sm *sm)
 {
+	uint32_t n_parts = sm->fabric->max_lid / PER_BLOCK / PER_VISIT + 1;
+	GPtrArray *switches = g_ptr_array_new();
+
 	builder_reach_changed(sm->builder);
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
-		if (sm->sweep.round)
-			read_rest(sm, sm_switch(sm, i));
-		else
-			read_first(sm, sm_switch(sm, i));
+		struct builder_node *node = sm_switch(sm, i);
+
+		if (!sm->sweep.round || !trust_is_whole(&node->lft, node->epoch))
+			g_ptr_array_add(switches, node);
 	}
+	sweep_walk(sm, switches, sm->sweep.round ? n_parts : 1,
+		   sm->sweep.round ? read_some : read_first);
 	return sm->sweep.round ? STEP_NEXT : STEP_AGAIN;
 }

@@ -81,18 +81,17 @@ static void ask_loose_ports(struct sm *sm, struct builder_node *node)
 	}
 }
 
+static void ask_switch(struct sm *sm, void *item)
+{
+	if (!builder_is_switch(item))
+		return;
+	sm_get(sm, item, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
+	ask_loose_ports(sm, item);
+}
+
 enum step_result step_light(struct sm *sm)
 {
-	g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
-
 	sm->schedule.lights++;
-	for (guint i = 0; i < nodes->len; i++) {
-		struct builder_node *node = nodes->pdata[i];
-
-		if (!builder_is_switch(node))
-			continue;
-		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
-		ask_loose_ports(sm, node);
-	}
+	sweep_walk(sm, builder_order(sm->builder), 1, ask_switch);
 	return STEP_NEXT;
 }

@@ -61,4 +61,5 @@ libsm_a_SOURCES = \
 	opensm/sm/trap.c \
 	opensm/sm/trees.c opensm/sm/trees.h \
 	opensm/sm/unhealthy.c opensm/sm/unhealthy.h \
-	opensm/sm/unhealthy_file.c
+	opensm/sm/unhealthy_file.c \
+	opensm/sm/walk.c

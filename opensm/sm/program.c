@@ -26,6 +26,7 @@
 
 #define PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
+#define PER_VISIT 4 /* blocks: as many as an SMA is sent at a time */
 
 enum progress {
 	TO_DO,
@@ -195,8 +196,10 @@ static bool is_first_block(const struct sm *sm, const struct builder_node *node,
 }
 
 /* Port 0, LinearFDBTop, and the blocks with the SM's LID and its own. */
-static void write_first(struct sm *sm, struct builder_node *node, uint32_t sw)
+static void write_first(struct sm *sm, void *item)
 {
+	uint32_t sw = GPOINTER_TO_UINT(item);
+	struct builder_node *node = sm_switch(sm, sw);
 	struct builder_port *port0 = &node->ports[0];
 	struct iba_switch_info info;
 	struct iba_port_info want;
@@ -212,8 +215,11 @@ static void write_first(struct sm *sm, struct builder_node *node, uint32_t sw)
 }
 
 /* A Get by LID, if one is due or there is more to write. */
-static void prove(struct sm *sm, struct builder_node *node, uint32_t sw)
+static void prove(struct sm *sm, void *item)
 {
+	uint32_t sw = GPOINTER_TO_UINT(item);
+	struct builder_node *node = sm_switch(sm, sw);
+
 	if (!reach_is_unproven(sm, node))
 		return;
 	if (node->ports[0].known && p_keys_read(sm, &node->ports[0]))
@@ -222,11 +228,14 @@ static void prove(struct sm *sm, struct builder_node *node, uint32_t sw)
 		description_get(sm, node);
 }
 
-static void write_rest(struct sm *sm, struct builder_node *node, uint32_t sw)
+static void write_some(struct sm *sm, void *item)
 {
+	uint32_t sw = GPOINTER_TO_UINT(item), block = sm->sweep.part * PER_VISIT;
+	struct builder_node *node = sm_switch(sm, sw);
+
 	if (trust_is_equal(node, &node->lft, row_of(sm, sw)))
 		return;
-	for (uint32_t block = 0; block < blocks_of(sm, node); block++)
+	for (unsigned int i = 0; i < PER_VISIT && block < blocks_of(sm, node); i++, block++)
 		if (!is_first_block(sm, node, block))
 			write_block(sm, node, sw, block);
 }
@@ -375,16 +384,14 @@ enum round {
 
 static void run_round(struct sm *sm, enum round round)
 {
-	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
-		if (sm->program->progress[i] != NOW)
-			continue;
-		if (round == FIRST)
-			write_first(sm, sm_switch(sm, i), i);
-		else if (round == PROOF)
-			prove(sm, sm_switch(sm, i), i);
-		else
-			write_rest(sm, sm_switch(sm, i), i);
-	}
+	static sweep_visit *const visits[ROUNDS] = {write_first, prove, write_some};
+	uint32_t n_parts = round == REST ? sm->routing->n_blocks / PER_VISIT + 1 : 1;
+	GPtrArray *switches = g_ptr_array_new();
+
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
+		if (sm->program->progress[i] == NOW)
+			g_ptr_array_add(switches, GUINT_TO_POINTER(i));
+	sweep_walk(sm, switches, n_parts, visits[round]);
 }
 
 enum step_result step_program(struct sm *sm)

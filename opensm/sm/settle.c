@@ -175,15 +175,16 @@ enum step_result step_settle(struct sm *sm)
 }
 
 /* Now there is a master, who will look at the cables once more: confirm_cables() in port.c. */
+static void clear_change(struct sm *sm, void *item)
+{
+	struct builder_node *node = item;
+
+	if (node->read_uncleared) /* the bit that is set clears it */
+		switch_info_send(sm, node, &node->switch_info);
+}
+
 enum step_result step_calm(struct sm *sm)
 {
-	const GPtrArray *switches = sm->builder->switches;
-
-	for (guint i = 0; i < switches->len; i++) {
-		struct builder_node *node = switches->pdata[i];
-
-		if (node->read_uncleared) /* the bit that is set clears it */
-			switch_info_send(sm, node, &node->switch_info);
-	}
+	sweep_walk(sm, g_ptr_array_copy(sm->builder->switches, NULL, NULL), 1, clear_change);
 	return STEP_NEXT;
 }

@@ -214,6 +214,7 @@ void sm_free(struct sm *sm)
 	sm->sweep.serial++; /* what is out now is late */
 	keys_forget(sm, true);
 	silence_forget(sm);
+	walks_drop(sm);
 	port_health_free(sm);
 	actor_free(sm->actor);
 	dry_free(sm->dry);

@@ -21,6 +21,7 @@
 #include "sm/sm.h"
 
 enum step_result {
+	/* All of these but the last three when the walks that the step began are through. */
 	STEP_NEXT,  /* go on when every SMP of the step was answered or given up */
 	STEP_AGAIN, /* the same step again when no more than the slow SMPs are out */
 	STEP_LATER, /* the same step again whenever an SMP came back, or something was marked */
@@ -36,7 +37,10 @@ struct sweep {
 	unsigned int reasons; /* that it was begun for */
 	unsigned int step;
 	unsigned int layers; /* of marked nodes that it has read */
-	unsigned int round; /* how often the step has run before: STEP_AGAIN adds one */
+	unsigned int round; /* how often the step ran before, also for its walks */
+	bool again;	    /* the step has run */
+	uint32_t part;	    /* of the walk that goes on: the one that visit is called for */
+	bool gave_way;	    /* a message to go on waits behind those of others */
 	enum step_result result; /* of the step function when it was called last */
 	bool at_step;	    /* inside a step function: completions do not go on by themselves */
 	unsigned int pending; /* SMPs and jobs of this sweep that are out */
@@ -141,6 +145,7 @@ struct sm {
 	uint16_t mlid_top;	       /* highest MLID in them; 0: there are none */
 
 	struct sweep sweep;
+	GQueue walks; /* walk.c: of the step that runs */
 	struct schedule schedule;
 	struct lid_state lids;
 	struct routes *routes;
@@ -351,6 +356,20 @@ bool sweep_is_discovering(const struct sm *sm); /* what is marked now it will lo
  */
 bool sweep_is_local(const struct sm *sm);
 GPtrArray *sweep_nodes(const struct sm *sm); /* those that it looks at; to be unreferenced */
+/* Others have waited since that time for as long as they may; then a message goes on later. */
+bool sweep_gives_way(struct sm *sm, uint64_t since);
+
+/* ---- walk.c ---- */
+typedef void sweep_visit(struct sm *sm, void *item);
+/*
+ * The step goes on with this after it has returned, and after the walks begun before: for each part
+ * (sweep.part, from 0) visit is called for all items, as there is room for SMPs. Takes items over;
+ * NULL: once a part, with NULL.
+ */
+void sweep_walk(struct sm *sm, GPtrArray *items, uint32_t n_parts, sweep_visit *visit);
+/* False if they have to wait, for SMPs that come back or as they gave way to others. */
+bool walks_are_through(struct sm *sm, uint64_t since);
+void walks_drop(struct sm *sm); /* the sweep is over */
 
 /* ---- the steps, in the order of steps.def ---- */
 #define STEP(name, function, kinds, text) enum step_result function(struct sm *sm);

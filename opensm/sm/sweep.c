@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The sweep: a list of steps (steps.def) and the loop that runs them. A step sends SMPs, or a job
- * to the pool, and returns; the loop goes on when all of them came back. Reasons for the next sweep
- * gather in sm->schedule; plan.c turns them into the kind of sweep, which picks the steps.
+ * The sweep: a list of steps (steps.def) and the loop that runs them. A step sends SMPs or says how
+ * they are to be made (walk.c), or sends a job to the pool, and returns; the loop goes on when all
+ * of them came back. Reasons for the next sweep gather in sm->schedule; plan.c turns them into the
+ * kind of sweep, which picks the steps.
  *
  *	         reasons, their patience over          last step, or STEP_ABORT
  *	  IDLE ------------------------------> RUNNING -----------------------> IDLE
@@ -47,7 +48,7 @@ enum {
 /* A storm of traps makes no more sweeps than this. */
 #define TRAP_SWEEPS_PER_SECOND 2
 #define TRAP_SWEEPS_BURST 4
-/* Steps that compute and need not wait for SMPs give way to others after this time. */
+/* Steps and walks that need not wait for SMPs give way to others after this time. */
 #define GIVE_WAY_NS NS_PER_MS
 /* After a sweep with errors the next one waits, twice as long each time. */
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
@@ -140,7 +141,7 @@ bool sweep_is_local(const struct sm *sm)
 
 GPtrArray *sweep_nodes(const struct sm *sm)
 {
-	return sweep_is_local(sm) ? g_ptr_array_ref(sm->builder->touched)
+	return sweep_is_local(sm) ? g_ptr_array_copy(sm->builder->touched, NULL, NULL)
 				  : builder_order(sm->builder);
 }
 
@@ -257,6 +258,7 @@ static void leave_sweep(struct sm *sm)
 		mad_cancel(sm->mad, sm->sweep.serial);
 	sm->sweep.serial++;
 	sm->sweep.kind = SWEEP_KIND_NONE;
+	walks_drop(sm);
 	keys_forget(sm, false);
 	silence_forget(sm);
 }
@@ -308,6 +310,7 @@ static void end_step(struct sm *sm)
 	sweep->step_started_ns = now;
 	sweep->step++;
 	sweep->round = 0;
+	sweep->again = false;
 }
 
 /* What it found and wrote stays known; what it was begun for is wanted again. */
@@ -350,12 +353,12 @@ static void run_go_on(struct message *message)
 {
 	struct go_on *go_on = (struct go_on *)message;
 
+	go_on->sm->sweep.gave_way = false;
 	sweep_advance(go_on->sm);
 	g_free(go_on);
 }
 
-/* Whether traps and events that wait meanwhile come first. */
-static bool gives_way(struct sm *sm, uint64_t since)
+bool sweep_gives_way(struct sm *sm, uint64_t since)
 {
 	struct go_on *go_on;
 
@@ -365,6 +368,7 @@ static bool gives_way(struct sm *sm, uint64_t since)
 	go_on->message.run = run_go_on;
 	go_on->sm = sm;
 	actor_post(sm->actor, &go_on->message);
+	sm->sweep.gave_way = true;
 	return true;
 }
 
@@ -382,10 +386,11 @@ static void run_steps(struct sm *sm)
 			continue;
 		}
 		sweep->at_step = true;
+		sweep->round += sweep->again;
+		sweep->again = true;
 		sweep_flag(sm, SWEEP_FLAG_HOP0, step->run == step_hop0);
 		sweep->result = step->run(sm);
 		sweep->at_step = false;
-		sweep->round++;
 		if (sweep->result == STEP_HEAVY && sm->dry) {
 			sm_problem(sm, "the subnet changed while it was read");
 			break;
@@ -398,7 +403,7 @@ static void run_steps(struct sm *sm)
 			sweep->errors += sweep->result == STEP_ABORT;
 			break;
 		}
-		if (!goes_on(sweep) || gives_way(sm, since))
+		if (!walks_are_through(sm, since) || !goes_on(sweep) || sweep_gives_way(sm, since))
 			return;
 		if (sweep->result == STEP_NEXT)
 			end_step(sm);
@@ -410,7 +415,9 @@ void sweep_advance(struct sm *sm)
 {
 	struct sweep *sweep = &sm->sweep;
 
-	if (sweep->at_step || !sweep_runs(sm) || (sweep->result != STEP_LATER && !goes_on(sweep)))
+	if (sweep->at_step || sweep->gave_way || !sweep_runs(sm) ||
+	    !walks_are_through(sm, actor_now(sm->actor)) ||
+	    (sweep->result != STEP_LATER && !goes_on(sweep)))
 		return;
 	if (sweep->result == STEP_NEXT)
 		end_step(sm);

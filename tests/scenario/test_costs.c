@@ -383,6 +383,46 @@ START_TEST(odd_host)
 }
 END_TEST
 
+struct queue {
+	const struct scenario *s;
+	int64_t longest;
+};
+
+static void look_at_queue(void *arg, uint64_t now_ns, const struct vendor_address *to,
+			  uint64_t from, const uint8_t *data, size_t length)
+{
+	struct queue *queue = arg;
+	const struct counters *counters = &daemon_context(queue->s->daemon)->counters;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	(void)data;
+	(void)length;
+	queue->longest = MAX(queue->longest, (int64_t)counter_get(counters, smp_waiting));
+}
+
+/* Here are 40,000 blocks of LFTs to be set, or to be read back. */
+START_TEST(few_wait)
+{
+	struct scenario *s = scenario_new("fattree:12", 1);
+	struct queue queue = {.s = s};
+
+	scenario_conf(s, "lmc 5\n");
+	scenario_start(s);
+	sim_set_trace(s->sim, look_at_queue, &queue);
+	scenario_converge(s, 60);
+	sim_set_trace(s->sim, NULL, NULL);
+	scenario_stop(s);
+	scenario_start(s);
+	sim_set_trace(s->sim, look_at_queue, &queue);
+	scenario_converge(s, 60);
+	ck_assert_int_gt(queue.longest, 1000);
+	ck_assert_int_le(queue.longest, 4096 + 256); /* a visit may pass the limit */
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("costs");
@@ -400,6 +440,7 @@ int main(void)
 	tcase_add_test(tcase, first_change);
 	tcase_add_test(tcase, names_again);
 	tcase_add_loop_test(tcase, odd_host, 0, 2);
+	tcase_add_test(tcase, few_wait);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

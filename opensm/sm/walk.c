@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Walks: how a step makes SMPs for many nodes. A large fabric has more than a million blocks of
+ * forwarding tables. Made at once, their SMPs would take hundreds of megabytes, and traps, SMInfo
+ * and the end of the daemon would wait for seconds until the last is made. So a step says for what
+ * it makes SMPs and how, and they are made as those before come back:
+ *
+ *	step --> walks: items x parts --> visit() makes some --> mad/ --> answer
+ *	                        ^                                            |
+ *	                        +------------- there is room ----------------+
+ *
+ * A step is over, or called again, when its walks are at their end: until then nothing of the sweep
+ * goes on. SMPs of silent nodes take no room: they would keep those of all others waiting.
+ *
+ * Part 0 of all items comes before part 1 of any: all nodes have something to do, and none of them
+ * has more waiting than it takes meanwhile.
+ */
+#include "sm/sm_private.h"
+
+/*
+ * SMPs that are out and not slow. As many as mad/ may ever have in flight; with the usual window
+ * of 64 what waits there lasts while this actor is busy with something else.
+ */
+#define ROOM 4096
+
+struct walk {
+	sweep_visit *visit;
+	GPtrArray *items;
+	guint next; /* item */
+	uint32_t part, n_parts;
+};
+
+static void walk_free(gpointer data)
+{
+	struct walk *walk = data;
+
+	g_clear_pointer(&walk->items, g_ptr_array_unref);
+	g_free(walk);
+}
+
+void sweep_walk(struct sm *sm, GPtrArray *items, uint32_t n_parts, sweep_visit *visit)
+{
+	struct walk *walk = g_new0(struct walk, 1);
+
+	walk->visit = visit;
+	walk->items = items;
+	walk->n_parts = items && !items->len ? 0 : n_parts;
+	g_queue_push_tail(&sm->walks, walk);
+}
+
+void walks_drop(struct sm *sm)
+{
+	g_queue_clear_full(&sm->walks, walk_free);
+}
+
+static bool is_full(const struct sweep *sweep)
+{
+	return sweep->pending >= sweep->slow + ROOM;
+}
+
+static void walk_on(struct sm *sm, struct walk *walk)
+{
+	sm->sweep.part = walk->part;
+	sm->sweep.at_step = true;
+	walk->visit(sm, walk->items ? walk->items->pdata[walk->next] : NULL);
+	sm->sweep.at_step = false;
+	if (walk->items && ++walk->next < walk->items->len)
+		return;
+	walk->next = 0;
+	walk->part++;
+}
+
+bool walks_are_through(struct sm *sm, uint64_t since)
+{
+	struct walk *walk;
+
+	while ((walk = g_queue_peek_head(&sm->walks))) {
+		if (walk->part == walk->n_parts)
+			walk_free(g_queue_pop_head(&sm->walks));
+		else if (is_full(&sm->sweep) || sweep_gives_way(sm, since))
+			return false;
+		else
+			walk_on(sm, walk);
+	}
+	return true;
+}
