@@ -35,8 +35,8 @@ enum stage {
 };
 
 struct p_key_changes {
-	GArray *ports;	    /* struct change */
-	unsigned int stage; /* the next one */
+	GPtrArray *ports;   /* struct change */
+	unsigned int stage; /* that runs */
 	bool loud[P_KEY_BASES];
 	unsigned int index0_kept; /* ports in use with another key there than indx0 asks for */
 };
@@ -127,29 +127,20 @@ bool p_keys_read(struct sm *sm, struct builder_port *port)
 	return asked;
 }
 
-/* A sweep that goes by what changed looks at the ports of these nodes, and at their neighbours. */
-static void each_port(struct sm *sm, void (*call)(struct sm *sm, struct builder_port *port))
+static bool looks_at_all(const struct sm *sm)
 {
-	bool local = sweep_is_local(sm) && sm->p_keys_settled;
-	g_autoptr(GPtrArray) nodes =
-		local ? g_ptr_array_ref(sm->builder->touched) : builder_order(sm->builder);
-
-	for (guint i = 0; i < nodes->len; i++) {
-		struct builder_node *node = nodes->pdata[i];
-
-		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
-			struct builder_port *port = &node->ports[num], *peer = port->peer;
-
-			if (port->known)
-				call(sm, port);
-			if (local && peer && peer->known && !builder_is_touched(peer->node))
-				call(sm, peer);
-		}
-	}
+	return !sweep_is_local(sm) || !sm->p_keys_settled;
 }
 
-static void read_port(struct sm *sm, struct builder_port *port)
+static void each_port(struct sm *sm, sweep_visit *visit)
 {
+	sweep_walk(sm, sweep_ports(sm, !looks_at_all(sm)), 1, visit);
+}
+
+static void read_port(struct sm *sm, void *item)
+{
+	struct builder_port *port = item;
+
 	if (port->guid || is_to_enforce(sm, port))
 		p_keys_read(sm, port);
 }
@@ -258,21 +249,34 @@ static bool bits_differ(const struct iba_port_info *a, const struct iba_port_inf
 	       a->partition_enforcement_outbound != b->partition_enforcement_outbound;
 }
 
-static void change_clear(gpointer data)
+static struct change *change_new(struct builder_port *port)
+{
+	struct change *change = g_new0(struct change, 1);
+
+	change->port = port;
+	change->size = trust_n_blocks(&port->p_keys) * PER_BLOCK;
+	change->is = g_new0(uint16_t, change->size + 1);
+	change->want = g_new0(uint16_t, change->size + 1);
+	return change;
+}
+
+static void change_free(gpointer data)
 {
 	struct change *change = data;
 
 	g_free(change->is);
 	g_free(change->want);
+	g_free(change);
 }
 
 /*
  * Notes the port if it is not as it should be. One of a switch with nobody behind it stays as it is
  * until somebody comes.
  */
-static void note_port(struct sm *sm, struct builder_port *port)
+static void note_port(struct sm *sm, void *item)
 {
-	struct change change = {.port = port, .size = trust_n_blocks(&port->p_keys) * PER_BLOCK};
+	struct builder_port *port = item;
+	struct change *change;
 	const struct builder_port *owner = port->guid ? port : host_behind(port);
 	bool enforce = is_to_enforce(sm, port);
 	const uint16_t *keys;
@@ -281,20 +285,19 @@ static void note_port(struct sm *sm, struct builder_port *port)
 
 	if (!port->guid && port->num && !port->peer)
 		return;
-	change.is = g_new0(uint16_t, change.size + 1);
-	change.want = g_new0(uint16_t, change.size + 1);
-	if (read_table(port, change.is)) {
+	change = change_new(port);
+	if (read_table(port, change->is)) {
 		if (owner && (port->guid || enforce) && keys_of(sm, owner, &keys, &n))
-			plan_table(sm, &change, owner, keys, n);
+			plan_table(sm, change, owner, keys, n);
 		else if (!port->guid) /* nothing looks at the table of a port that passes all */
-			change.tables = memcmp(change.is, change.want, change.size * 2) != 0;
+			change->tables = memcmp(change->is, change->want, change->size * 2) != 0;
 	}
 	if (!port->guid)
 		want_bits(sm, port, &want);
-	if (change.tables || bits_differ(&want, &port->info))
-		g_array_append_val(sm->p_key_changes->ports, change);
+	if (change->tables || bits_differ(&want, &port->info))
+		g_ptr_array_add(sm->p_key_changes->ports, change);
 	else
-		change_clear(&change);
+		change_free(change);
 }
 
 /* ---- writing ---- */
@@ -313,6 +316,8 @@ static void send_block(struct sm *sm, struct builder_port *port, uint32_t block,
 /* Once, until it is another number. */
 static void tell_index0(struct sm *sm, unsigned int n)
 {
+	if (!looks_at_all(sm))
+		return;
 	if (n && n != sm->index0_kept)
 		log_info(sm->log,
 			 "P_Keys of partitions with indx0 are not at index 0 of %u port%s in use; "
@@ -347,39 +352,34 @@ static void next_table(const struct sm *sm, const struct change *change, const u
 }
 
 /* The blocks that are to be others after the stage. */
-static unsigned int send_table(struct sm *sm, const struct change *change, enum stage stage)
+static void send_table(struct sm *sm, const struct change *change, enum stage stage)
 {
 	struct builder_port *port = change->port;
 	g_autofree uint16_t *now = g_new0(uint16_t, change->size + 1);
 	g_autofree uint16_t *next = g_new0(uint16_t, change->size + 1);
-	unsigned int sent = 0;
 
 	if (!change->tables || !read_table(port, now))
-		return 0;
+		return;
 	next_table(sm, change, now, stage, next);
 	if (stage == HOSTS_CHANGE + P_KEY_ADD)
 		tell_reuse(sm, change);
 	for (uint32_t block = 0; block < change->size / PER_BLOCK; block++)
-		if (memcmp(now + block * PER_BLOCK, next + block * PER_BLOCK, BLOCK_BYTES)) {
+		if (memcmp(now + block * PER_BLOCK, next + block * PER_BLOCK, BLOCK_BYTES))
 			send_block(sm, port, block, next + block * PER_BLOCK);
-			sent++;
-		}
-	return sent;
 }
 
 /* Of a port that is taken up in this sweep they are set then. */
-static unsigned int send_bits(struct sm *sm, struct builder_port *port, bool enforce)
+static void send_bits(struct sm *sm, struct builder_port *port, bool enforce)
 {
 	struct iba_port_info want = port->info;
 
 	if (port->info.port_state < IBA_PORT_ARMED)
-		return 0;
+		return;
 	p_keys_enforcement(sm, port, &want);
 	if (!bits_differ(&want, &port->info) || is_to_enforce(sm, port) != enforce)
-		return 0;
+		return;
 	port_wanted(sm, port, &want);
 	port_send(sm, port, &want, IBA_PORT_NO_CHANGE);
-	return 1;
 }
 
 /* A Set that was answered well but changed nothing. What was not answered is a fault already. */
@@ -393,23 +393,25 @@ static void check_bits(struct sm *sm, const struct builder_port *port)
 			     port->num);
 }
 
-static unsigned int run_stage(struct sm *sm, const struct change *change, enum stage stage)
+static void run_stage(struct sm *sm, void *item)
 {
+	const struct change *change = item;
+	enum stage stage = sm->p_key_changes->stage;
 	bool of_hosts = stage >= HOSTS_CHANGE && stage < SWITCHES_REMOVE;
 
 	if (of_hosts != (change->port->guid != 0))
-		return 0;
+		return;
 	if (stage == LET_GO || stage == ENFORCE)
-		return send_bits(sm, change->port, stage == ENFORCE);
-	if (stage != CHECK)
-		return send_table(sm, change, stage);
-	check_bits(sm, change->port);
-	return 0;
+		send_bits(sm, change->port, stage == ENFORCE);
+	else if (stage != CHECK)
+		send_table(sm, change, stage);
+	else
+		check_bits(sm, change->port);
 }
 
 static void changes_free(struct p_key_changes *changes)
 {
-	g_array_unref(changes->ports);
+	g_ptr_array_unref(changes->ports);
 	g_free(changes);
 }
 
@@ -420,38 +422,44 @@ void p_keys_clear(struct sm *sm)
 
 static void begin(struct sm *sm)
 {
-	struct p_key_changes *changes;
+	struct p_key_changes *changes = g_new0(struct p_key_changes, 1);
 
 	p_keys_clear(sm);
-	changes = sm->p_key_changes = g_new0(struct p_key_changes, 1);
-	changes->ports = g_array_new(FALSE, FALSE, sizeof(struct change));
-	g_array_set_clear_func(changes->ports, change_clear);
+	changes->ports = g_ptr_array_new_with_free_func(change_free);
+	sm->p_key_changes = changes;
 	each_port(sm, note_port);
+}
+
+/* Of all hosts. */
+static void find_loud(struct p_key_changes *changes)
+{
 	for (guint i = 0; i < changes->ports->len; i++) {
-		const struct change *change = &g_array_index(changes->ports, struct change, i);
+		const struct change *change = changes->ports->pdata[i];
 
 		if (change->port->guid)
 			p_key_plan_loud(change->is, change->want, change->size, changes->loud);
 	}
-	tell_index0(sm, changes->index0_kept);
 }
 
+/* A round to compare, and one a stage. */
 enum step_result step_p_keys(struct sm *sm)
 {
 	struct p_key_changes *changes;
-	unsigned int sent = 0;
 
-	if (sm->sweep.round == 0)
+	if (sm->sweep.round == 0) {
 		begin(sm);
-	changes = sm->p_key_changes;
-	while (!sent && changes->stage < STAGES) {
-		for (guint i = 0; i < changes->ports->len; i++)
-			sent += run_stage(sm, &g_array_index(changes->ports, struct change, i),
-					  changes->stage);
-		changes->stage++;
-	}
-	if (changes->stage < STAGES)
 		return STEP_AGAIN;
+	}
+	changes = sm->p_key_changes;
+	if (sm->sweep.round == 1) {
+		find_loud(changes);
+		tell_index0(sm, changes->index0_kept);
+	}
+	changes->stage = sm->sweep.round - 1;
+	if (changes->stage < STAGES) {
+		sweep_walk(sm, g_ptr_array_ref(changes->ports), 1, run_stage);
+		return STEP_AGAIN;
+	}
 	p_keys_clear(sm);
 	sm->p_keys_settled = true;
 	return STEP_NEXT;

@@ -356,41 +356,9 @@ void port_reregister(struct sm *sm, struct builder_port *port)
 
 /* ---- steps ---- */
 
-/* What a port should be depends on its node, and on the port at the other end of its cable. */
-static void each_touched_port(struct sm *sm, void (*call)(struct sm *sm, struct builder_port *port))
+static void each_port(struct sm *sm, sweep_visit *visit)
 {
-	const GPtrArray *nodes = sm->builder->touched;
-
-	for (guint i = 0; i < nodes->len; i++) {
-		struct builder_node *node = nodes->pdata[i];
-
-		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
-			struct builder_port *peer = node->ports[num].peer;
-
-			if (node->ports[num].known)
-				call(sm, &node->ports[num]);
-			if (peer && peer->known && !builder_is_touched(peer->node))
-				call(sm, peer);
-		}
-	}
-}
-
-static void each_port(struct sm *sm, void (*call)(struct sm *sm, struct builder_port *port))
-{
-	g_autoptr(GPtrArray) nodes = NULL;
-
-	if (sweep_is_local(sm)) {
-		each_touched_port(sm, call);
-		return;
-	}
-	nodes = builder_order(sm->builder);
-	for (guint i = 0; i < nodes->len; i++) {
-		struct builder_node *node = nodes->pdata[i];
-
-		for (unsigned int num = 0; num <= node->info.num_ports; num++)
-			if (node->ports[num].known)
-				call(sm, &node->ports[num]);
-	}
+	sweep_walk(sm, sweep_ports(sm, sweep_is_local(sm)), 1, visit);
 }
 
 /* There was no LID left for it: it would refuse to come up, and 0 as its LID. */
@@ -411,8 +379,9 @@ static bool has_state(const struct builder_port *port)
 	       !is_host_without_lid(port->peer);
 }
 
-static void arm(struct sm *sm, struct builder_port *port)
+static void arm(struct sm *sm, void *item)
 {
+	struct builder_port *port = item;
 	struct iba_port_info want;
 	bool init = has_state(port) && port->info.port_state == IBA_PORT_INIT;
 	bool differs;
@@ -444,8 +413,9 @@ static const struct builder_port *held_up_by(const struct builder_port *port)
 	return ahead && builder_is_switch(port->node) ? &port->node->ports[0] : port;
 }
 
-static void activate(struct sm *sm, struct builder_port *port)
+static void activate(struct sm *sm, void *item)
 {
+	struct builder_port *port = item;
 	struct iba_port_info want;
 
 	if (has_state(port) && port->info.port_state == IBA_PORT_INIT)
@@ -486,8 +456,9 @@ static void on_other_end(struct sm_request *request)
  * A link may bounce between the look at its far end and the Set of its near one: then the near end
  * becomes ACTIVE, the far one waits in INIT, and no switch has anything more to tell.
  */
-static void confirm(struct sm *sm, struct builder_port *port)
+static void confirm(struct sm *sm, void *item)
 {
+	const struct builder_port *port = item;
 	struct builder_port *peer = port->peer;
 	struct sm_request *request;
 
@@ -516,8 +487,11 @@ static void on_still_calm(struct sm_request *request)
 }
 
 /* No link of it went down while its ports were taken up, if it reports no change now. */
-static void confirm_switch(struct sm *sm, struct builder_node *node)
+static void confirm_switch(struct sm *sm, void *item)
 {
+	struct builder_node *node = item;
+
+	node->read_uncleared = false;
 	if (node->activated == sm->builder->sweep)
 		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_still_calm);
 }
@@ -574,29 +548,21 @@ static void confirm_cable(struct sm *sm, struct builder_port *port)
  * What happened between the look at a port and the end of PortStateChange (step_calm) told nobody.
  * That a link fell since was seen when it was taken up; here, whether the same is at its other end.
  */
-static void confirm_cables(struct sm *sm)
+static void confirm_cables(struct sm *sm, void *item)
 {
-	const GPtrArray *switches = sm->builder->switches;
+	struct builder_node *node = item;
 
-	for (guint i = 0; i < switches->len; i++) {
-		struct builder_node *node = switches->pdata[i];
-
-		for (unsigned int num = 1; node->read_uncleared && num <= node->info.num_ports;
-		     num++)
-			confirm_cable(sm, &node->ports[num]);
-	}
-	for (guint i = 0; i < switches->len; i++)
-		((struct builder_node *)switches->pdata[i])->read_uncleared = false;
+	for (unsigned int num = 1; node->read_uncleared && num <= node->info.num_ports; num++)
+		confirm_cable(sm, &node->ports[num]);
 }
 
 enum step_result step_confirm(struct sm *sm)
 {
-	const GPtrArray *switches = sm->builder->switches;
+	GPtrArray *switches = g_ptr_array_copy(sm->builder->switches, NULL, NULL);
 
 	each_port(sm, confirm);
-	confirm_cables(sm);
-	for (guint i = 0; i < switches->len; i++)
-		confirm_switch(sm, switches->pdata[i]);
+	sweep_walk(sm, g_ptr_array_ref(switches), 1, confirm_cables);
+	sweep_walk(sm, switches, 1, confirm_switch);
 	return STEP_NEXT;
 }
 
@@ -613,8 +579,10 @@ static void check_set(struct sm *sm, const struct builder_port *port)
 		health_refused(sm, port, "port %u did not take the GID prefix", port->num);
 }
 
-static void check(struct sm *sm, struct builder_port *port)
+static void check(struct sm *sm, void *item)
 {
+	struct builder_port *port = item;
+
 	check_set(sm, port);
 	if (has_state(port) && port->info.port_state == IBA_PORT_ARMED)
 		health_refused(sm, held_up_by(port), "port %u stays in ARMED", port->num);

@@ -356,6 +356,8 @@ bool sweep_is_discovering(const struct sm *sm); /* what is marked now it will lo
  */
 bool sweep_is_local(const struct sm *sm);
 GPtrArray *sweep_nodes(const struct sm *sm); /* those that it looks at; to be unreferenced */
+/* The same of ports; local: of nodes that were touched, and at the other ends of their cables. */
+GPtrArray *sweep_ports(const struct sm *sm, bool local);
 /* Others have waited since that time for as long as they may; then a message goes on later. */
 bool sweep_gives_way(struct sm *sm, uint64_t since);
 

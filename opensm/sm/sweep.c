@@ -145,6 +145,28 @@ GPtrArray *sweep_nodes(const struct sm *sm)
 				  : builder_order(sm->builder);
 }
 
+/* What a port should be depends on its node, and on the port at the other end of its cable. */
+GPtrArray *sweep_ports(const struct sm *sm, bool local)
+{
+	g_autoptr(GPtrArray) nodes =
+		local ? g_ptr_array_ref(sm->builder->touched) : builder_order(sm->builder);
+	GPtrArray *ports = g_ptr_array_new();
+
+	for (guint i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+			struct builder_port *port = &node->ports[num], *peer = port->peer;
+
+			if (port->known)
+				g_ptr_array_add(ports, port);
+			if (local && peer && peer->known && !builder_is_touched(peer->node))
+				g_ptr_array_add(ports, peer);
+		}
+	}
+	return ports;
+}
+
 static void all_is_well(struct sm *sm)
 {
 	struct schedule *schedule = &sm->schedule;
