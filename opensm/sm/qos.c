@@ -31,6 +31,7 @@
 
 #define SL_TO_VL_BYTES sizeof(struct iba_sl_to_vl_table)
 #define VL_ARB_BYTES sizeof(struct iba_vl_arbitration_table)
+#define SMPS_PER_VISIT 64 /* about: the room is then for as many switches as the window */
 
 /* What a port should hold. */
 struct want {
@@ -42,6 +43,13 @@ struct want {
 	bool even;   /* rows of all inputs are the same */
 	const struct routing *routing;	    /* it may need lanes */
 	struct iba_sl_to_vl_table sl_to_vl; /* these, then */
+};
+
+/* Of the step: the first blocks are read, then the others, then what differs is written. */
+enum round {
+	READ_FIRST,
+	READ_REST,
+	WRITE,
 };
 
 /* ---- which tables there are ---- */
@@ -105,6 +113,11 @@ static bool has_lanes(const struct sm *sm)
 static bool sets_tables(const struct sm *sm)
 {
 	return sm->options->qos || sm->had_lanes || has_lanes(sm);
+}
+
+static bool is_set_up(const struct sm *sm, const struct builder_node *node)
+{
+	return sets_tables(sm) || node->vl_tables == VL_TABLES_RESET;
 }
 
 /* It was reset, or is new: no master has given it a LID. */
@@ -224,13 +237,18 @@ static bool arb_differs(const struct want *want, unsigned int block,
 
 /* ---- a port ---- */
 
+static bool claims_optimized(const struct sm *sm, const struct builder_node *node)
+{
+	return sm->options->use_optimized_slvl && builder_is_switch(node) &&
+	       node->switch_info.optimized_sl_to_vl_mapping_programming;
+}
+
 static bool is_optimized(const struct sm *sm, const struct want *want)
 {
 	const struct builder_node *node = want->port->node;
 
-	return sm->options->use_optimized_slvl && builder_is_switch(node) &&
-	       node->switch_info.optimized_sl_to_vl_mapping_programming && !node->sl_to_vl_singly &&
-	       want->port->num && want->even && has_sl_to_vl(want->port);
+	return claims_optimized(sm, node) && !node->sl_to_vl_singly && want->port->num &&
+	       want->even && has_sl_to_vl(want->port);
 }
 
 static void read_rows(struct sm *sm, struct builder_port *port, bool rest)
@@ -242,15 +260,11 @@ static void read_rows(struct sm *sm, struct builder_port *port, bool rest)
 			read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, in);
 }
 
-static void reserve_tables(const GArray *wants)
+static void reserve_tables(struct builder_port *port)
 {
-	for (guint i = 0; i < wants->len; i++) {
-		struct builder_port *port = g_array_index(wants, struct want, i).port;
-
-		if (has_sl_to_vl(port))
-			trust_reserve(&port->sl_to_vl, inputs_of(port) + 1, SL_TO_VL_BYTES);
-		trust_reserve(&port->vl_arb, QOS_ARB_BLOCKS, VL_ARB_BYTES);
-	}
+	if (has_sl_to_vl(port))
+		trust_reserve(&port->sl_to_vl, inputs_of(port) + 1, SL_TO_VL_BYTES);
+	trust_reserve(&port->vl_arb, QOS_ARB_BLOCKS, VL_ARB_BYTES);
 }
 
 /*
@@ -325,24 +339,32 @@ static void want_tables(const struct sm *sm, struct want *want)
 	make_row(want, 0, &want->sl_to_vl);
 }
 
-/* What each port that carries data should hold; g_array_unref it. */
+/* What a port should hold; false if it carries no data, or the node lacks it. */
+static bool want_of(const struct sm *sm, struct builder_node *node, unsigned int num,
+		    struct want *want)
+{
+	uint32_t index = fabric_node_by_guid(sm->fabric, node->guid);
+
+	if (index == FABRIC_NONE || num > node->info.num_ports || !carries_data(&node->ports[num]))
+		return false;
+	*want = (struct want){
+		.port = &node->ports[num],
+		.place = {sm->qos, sm->fabric},
+		.to = fabric_port_of(sm->fabric, index, (uint8_t)num),
+	};
+	want_tables(sm, want);
+	return true;
+}
+
+/* The same of all its ports; g_array_unref it. */
 static GArray *wants_of(const struct sm *sm, struct builder_node *node)
 {
 	GArray *wants = g_array_new(FALSE, FALSE, sizeof(struct want));
-	uint32_t index = fabric_node_by_guid(sm->fabric, node->guid);
+	struct want want;
 
-	for (unsigned int num = 0; index != FABRIC_NONE && num <= node->info.num_ports; num++) {
-		struct want want = {
-			.port = &node->ports[num],
-			.place = {sm->qos, sm->fabric},
-			.to = fabric_port_of(sm->fabric, index, (uint8_t)num),
-		};
-
-		if (!carries_data(want.port))
-			continue;
-		want_tables(sm, &want);
-		g_array_append_val(wants, want);
-	}
+	for (unsigned int num = 0; num <= node->info.num_ports; num++)
+		if (want_of(sm, node, num, &want))
+			g_array_append_val(wants, want);
 	return wants;
 }
 
@@ -446,8 +468,9 @@ static bool is_the_same(const GArray *wants)
 	return true;
 }
 
-static void write_optimized(struct sm *sm, const GArray *wants)
+static void write_optimized(struct sm *sm, struct builder_node *node)
 {
+	g_autoptr(GArray) wants = wants_of(sm, node);
 	bool same = is_the_same(wants);
 
 	for (guint i = 0; i < wants->len; i++) {
@@ -463,24 +486,11 @@ static void write_optimized(struct sm *sm, const GArray *wants)
 	}
 }
 
-static void write_node(struct sm *sm, const GArray *wants)
+static void write_port(struct sm *sm, const struct want *want)
 {
-	write_optimized(sm, wants);
-	for (guint i = 0; i < wants->len; i++) {
-		const struct want *want = &g_array_index(wants, struct want, i);
-
-		if (has_sl_to_vl(want->port) && !is_optimized(sm, want))
-			write_rows(sm, want);
-		write_arbitration(sm, want);
-	}
-}
-
-static void set_up_node(struct sm *sm, const GArray *wants)
-{
-	if (sm->sweep.round == 2)
-		write_node(sm, wants);
-	for (guint i = 0; i < wants->len && sm->sweep.round < 2; i++)
-		read_port(sm, &g_array_index(wants, struct want, i), sm->sweep.round);
+	if (has_sl_to_vl(want->port) && !is_optimized(sm, want))
+		write_rows(sm, want);
+	write_arbitration(sm, want);
 }
 
 static bool is_row_known(const struct builder_port *port, unsigned int in)
@@ -537,40 +547,46 @@ static bool is_any_wrong(const GArray *wants, const struct fault *fault)
  * is late by the time when tables are written counts as that. Once all were right they are not read
  * again, whatever else is doubted of the node.
  */
-static void check_node(struct sm *sm, struct builder_node *node, const GArray *wants, uint16_t told)
+static void check_node(struct sm *sm, struct builder_node *node)
 {
-	bool reads = node->vl_tables == VL_TABLES_WRITTEN, last = sm->sweep.round == 2;
-	struct fault fault = {.told = told, .late = reads && last};
+	g_autoptr(GArray) wants = wants_of(sm, node);
+	bool reads = node->vl_tables == VL_TABLES_WRITTEN, last = sm->sweep.round == WRITE;
+	struct fault fault = {.told = sm->told_sls, .late = reads && last};
 
 	if (is_any_wrong(wants, &fault)) {
 		node->vl_tables = VL_TABLES_RESET;
 		sm->vl_resets++;
-		return;
-	}
-	if (last)
+	} else if (last) {
 		node->vl_tables = VL_TABLES_CHECKED;
-	for (guint i = 0; i < wants->len && reads && !last; i++) {
-		struct builder_port *port = g_array_index(wants, struct want, i).port;
-
-		if (has_sl_to_vl(port) && (!sm->sweep.round || is_row_known(port, 0)))
-			read_rows(sm, port, sm->sweep.round);
 	}
 }
 
-static void do_node(struct sm *sm, struct builder_node *node, bool sets, uint16_t told)
-{
-	g_autoptr(GArray) wants = NULL;
+/* ---- the step ---- */
 
-	if (!sets && node->vl_tables < VL_TABLES_CHECKED)
-		return;
-	wants = wants_of(sm, node);
-	reserve_tables(wants);
-	if (sets)
+static void do_node(struct sm *sm, void *item)
+{
+	struct builder_node *node = item;
+
+	if (sets_tables(sm))
 		node->vl_tables = VL_TABLES_WRITTEN;
-	else if (node->vl_tables != VL_TABLES_RESET)
-		check_node(sm, node, wants, told);
-	if (sets || node->vl_tables == VL_TABLES_RESET)
-		set_up_node(sm, wants);
+	else if (node->vl_tables >= VL_TABLES_CHECKED && node->vl_tables != VL_TABLES_RESET)
+		check_node(sm, node);
+}
+
+static void do_port(struct sm *sm, struct builder_node *node, unsigned int num)
+{
+	bool set_up = is_set_up(sm, node), rest = sm->sweep.round == READ_REST;
+	struct want want;
+
+	if (!want_of(sm, node, num, &want))
+		return;
+	reserve_tables(want.port);
+	if (set_up && sm->sweep.round == WRITE)
+		write_port(sm, &want);
+	else if (set_up)
+		read_port(sm, &want, rest);
+	else if (has_sl_to_vl(want.port) && (!rest || is_row_known(want.port, 0)))
+		read_rows(sm, want.port, rest);
 }
 
 /* Until it is known what it should be, it stays. */
@@ -590,8 +606,9 @@ uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port)
 	return tables.high_limit;
 }
 
-static void tell_resets(struct sm *sm)
+static void tell_resets(struct sm *sm, void *item)
 {
+	(void)item;
 	if (sm->vl_resets)
 		log_info(sm->log,
 			 "QoS is off: the SL2VL tables of %u node(s) put SLs on VLs that their "
@@ -600,26 +617,66 @@ static void tell_resets(struct sm *sm)
 	sm->vl_resets = 0;
 }
 
-/* Three rounds: the first blocks are read, then the others, then what differs is written. */
+/*
+ * Among how many visits its ports are shared out: each has a row for each input. Just one where few
+ * SMPs do, before it is known whether go_on_singly() has to do it.
+ */
+static uint32_t visits_to(const struct sm *sm, const struct builder_node *node)
+{
+	uint32_t n = 0;
+
+	for (unsigned int num = 0; num <= node->info.num_ports; num++)
+		n += carries_data(&node->ports[num]);
+	return claims_optimized(sm, node) ? 1 : n * n / SMPS_PER_VISIT + 1;
+}
+
+static void do_ports(struct sm *sm, void *item)
+{
+	struct builder_node *node = item;
+	bool set_up = is_set_up(sm, node);
+	uint32_t visits;
+
+	if (!set_up && node->vl_tables != VL_TABLES_WRITTEN)
+		return;
+	if (!sm->sweep.part && set_up && sm->sweep.round == WRITE && claims_optimized(sm, node))
+		write_optimized(sm, node);
+	visits = visits_to(sm, node);
+	for (uint32_t num = sm->sweep.part; sm->sweep.part < visits && num <= node->info.num_ports;
+	     num += visits)
+		do_port(sm, node, num);
+}
+
+static uint32_t most_visits(const struct sm *sm, const GPtrArray *nodes)
+{
+	uint32_t most = 1;
+
+	for (guint i = 0; i < nodes->len; i++)
+		most = MAX(most, visits_to(sm, nodes->pdata[i]));
+	return most;
+}
+
+static void run_round(struct sm *sm, GPtrArray *nodes)
+{
+	sweep_walk(sm, g_ptr_array_ref(nodes), 1, do_node);
+	if (sm->sweep.round == WRITE)
+		sweep_walk(sm, NULL, 1, tell_resets);
+	sweep_walk(sm, g_ptr_array_ref(nodes), most_visits(sm, nodes), do_ports);
+}
+
 enum step_result step_qos(struct sm *sm)
 {
 	g_autoptr(GPtrArray) nodes = NULL;
-	bool sets = sets_tables(sm);
-	uint16_t told = told_sls(sm);
 
 	if (!sm->qos)
 		return STEP_NEXT;
-	sm->vl_tables_known |= sets;
+	sm->told_sls = told_sls(sm);
+	sm->vl_tables_known |= sets_tables(sm);
 	/* lanes may be wanted of switches that are as they were, or no more */
 	sm->lanes_left |= has_lanes(sm);
 	sm->had_lanes |= sm->lanes_left;
 	nodes = sm->lanes_left ? builder_order(sm->builder) : sweep_nodes(sm);
-	for (guint i = 0; i < nodes->len; i++)
-		do_node(sm, nodes->pdata[i], sets, told);
-	if (sm->sweep.round < 2)
-		return STEP_AGAIN;
-	tell_resets(sm);
-	return STEP_NEXT;
+	run_round(sm, nodes);
+	return sm->sweep.round < WRITE ? STEP_AGAIN : STEP_NEXT;
 }
 
 void qos_settled(struct sm *sm)

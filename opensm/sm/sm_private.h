@@ -135,6 +135,7 @@ struct sm {
 	unsigned int index0_kept;  /* ports in use with another key at index 0 than indx0 asks */
 	struct qos_paths *qos;	   /* NULL: QoS is off, and no table is to be set */
 	bool vl_tables_known;	   /* an SM has written those of qos.c in some node */
+	uint16_t told_sls; /* qos.c: bits of the SLs that hosts are told while QoS is off */
 	unsigned int vl_resets;	   /* nodes of which they are reset since that was told */
 	bool had_lanes;		   /* SL2VL tables were set for lanes of routes */
 	bool lanes_left;	   /* those that can be reached may have lanes of other routes */

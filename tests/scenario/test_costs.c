@@ -402,13 +402,13 @@ static void look_at_queue(void *arg, uint64_t now_ns, const struct vendor_addres
 	queue->longest = MAX(queue->longest, (int64_t)counter_get(counters, smp_waiting));
 }
 
-/* Here are 40,000 blocks of LFTs to be set, or to be read back. */
+/* Here are 40,000 blocks of LFTs and 28,000 rows of SL2VL tables to be set, or to be read back. */
 START_TEST(few_wait)
 {
 	struct scenario *s = scenario_new("fattree:12", 1);
 	struct queue queue = {.s = s};
 
-	scenario_conf(s, "lmc 5\n");
+	scenario_conf(s, _i ? "qos TRUE\n" : "lmc 5\n");
 	scenario_start(s);
 	sim_set_trace(s->sim, look_at_queue, &queue);
 	scenario_converge(s, 60);
@@ -440,7 +440,7 @@ int main(void)
 	tcase_add_test(tcase, first_change);
 	tcase_add_test(tcase, names_again);
 	tcase_add_loop_test(tcase, odd_host, 0, 2);
-	tcase_add_test(tcase, few_wait);
+	tcase_add_loop_test(tcase, few_wait, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
