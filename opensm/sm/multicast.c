@@ -13,8 +13,7 @@
  *
  *	READ --> TREES --> PASS 1 --> PASS 2 --> PASS 3: all as wanted? the SA is told
  *
- * Each of these walks over the blocks, some at a time: others have the actor in between, and no
- * more SMPs are made than the fabric is about to take.
+ * Each of these walks (walk.c) over the blocks, and over the switches for each.
  */
 #include <string.h>
 
@@ -24,24 +23,21 @@
 #define PER_BLOCK MC_PER_BLOCK
 #define PORTS_PER_POSITION 16
 #define BLOCK_BYTES sizeof(struct iba_multicast_forwarding_table)
-/* Of one part of a walk: blocks with something to do, and SMPs after which it ends. */
-#define PART_BLOCKS 8
-#define PART_SMPS 256
-
 
 enum stage { STAGE_READ, STAGE_TREES, STAGE_PASS };
 
 struct multicast {
 	struct trees *trees;
 	enum stage stage;
-	uint32_t next;		    /* block at which the walk goes on */
-	bool any;		    /* of the pass: some switch is looked at as a whole */
+	uint32_t blocks[IBA_MFT_BLOCKS]; /* the parts of a walk */
 	bool dirty[IBA_MFT_BLOCKS]; /* some switch may hold something else than is wanted */
 	bool *look;		    /* [switch]: at all blocks, not only at these */
 	uint32_t *epochs;  /* [switch]: in which all its other blocks are as wanted; 0: in none */
 	unsigned int pass; /* from 1; 3: it is only seen what became of the others */
 	bool written;	   /* something, in this pass */
-	bool differs;	   /* some block, after this pass */
+	bool differs;	   /* some position, in the block of the switch at hand */
+	bool still;	   /* the same of the switches before, in the block at hand */
+	uint32_t rings;	   /* columns of the block that are begun by what both have */
 	bool changed;	   /* some tree, since they were published */
 	uint64_t told;	   /* serial of the groups that the SA was told of */
 	uint32_t positions;	     /* that the largest switch has */
@@ -283,26 +279,20 @@ static void write_top(struct sm *sm, struct builder_node *node)
 		switch_info_send(sm, node, &want);
 }
 
-/* A block of a switch; true if it holds something else than is wanted. */
-static bool pass_switch(struct sm *sm, uint32_t sw, uint32_t block, uint32_t rings)
+static void write_switch(struct sm *sm, uint32_t sw, uint32_t block)
 {
 	struct multicast *multicast = sm->multicast;
 	struct builder_node *node = sm_switch(sm, sw);
 
 	if (block >= blocks_of(node))
-		return false;
+		return;
 	multicast->differs = false;
 	reserve(node, block);
 	for (uint32_t position = 0; position < positions_of(node); position++)
-		write_block(sm, node, block, position, row_of(multicast, sw, position), rings);
+		write_block(sm, node, block, position, row_of(multicast, sw, position),
+			    multicast->rings);
 	multicast->look[sw] |= multicast->differs;
-	return multicast->differs;
-}
-
-static void enter(struct multicast *multicast, enum stage stage)
-{
-	multicast->stage = stage;
-	multicast->next = 0;
+	multicast->still |= multicast->differs;
 }
 
 static bool looks_at_any(const struct sm *sm)
@@ -313,32 +303,52 @@ static bool looks_at_any(const struct sm *sm)
 	return false;
 }
 
-static bool pass_block(struct sm *sm, uint32_t block)
+/* Over all blocks with something to do; after the last switch it comes to the end of the block. */
+static void walk(struct sm *sm, sweep_visit *visit)
 {
 	struct multicast *multicast = sm->multicast;
-	bool dirty = multicast->dirty[block], differs = false;
-	uint32_t rings = 0;
+	GPtrArray *switches = g_ptr_array_new();
+	bool any = looks_at_any(sm);
+	uint32_t n = 0;
 
-	if (!sm->mft_used[block] || (!multicast->any && !dirty))
-		return false;
+	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++)
+		if (sm->mft_used[block] && (any || multicast->dirty[block]))
+			multicast->blocks[n++] = block;
+	for (uint32_t sw = 0; sw <= sm->fabric->n_switches; sw++)
+		g_ptr_array_add(switches, GUINT_TO_POINTER(sw));
+	sweep_walk(sm, switches, n, visit);
+}
+
+static void begin_block(struct sm *sm, uint32_t block)
+{
+	struct multicast *multicast = sm->multicast;
+
+	multicast->still = false;
 	make_block(sm, block);
-	if (multicast->pass == 1)
-		rings = find_rings(sm, block);
-	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
-		if (dirty || multicast->look[sw])
-			differs |= pass_switch(sm, sw, block, rings);
-	multicast->dirty[block] = differs;
-	return true;
+	multicast->rings = multicast->pass == 1 ? find_rings(sm, block) : 0;
+}
+
+/* A block that was not passed to its end, as the sweep was cancelled, is as dirty as it was. */
+static void pass_switch(struct sm *sm, void *item)
+{
+	struct multicast *multicast = sm->multicast;
+	uint32_t sw = GPOINTER_TO_UINT(item), block = multicast->blocks[sm->sweep.part];
+
+	if (!sw)
+		begin_block(sm, block);
+	if (sw == sm->fabric->n_switches)
+		multicast->dirty[block] = multicast->still;
+	else if (multicast->dirty[block] || multicast->look[sw])
+		write_switch(sm, sw, block);
 }
 
 static void begin_pass(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
 
-	enter(multicast, STAGE_PASS);
 	multicast->pass++;
-	multicast->any = looks_at_any(sm);
 	multicast->written = false;
+	walk(sm, pass_switch);
 }
 
 /* ---- the end ---- */
@@ -441,24 +451,21 @@ static void read_block(struct sm *sm, struct builder_node *node, uint32_t block,
 	sm_request_send(request);
 }
 
-static void read_switch(struct sm *sm, struct builder_node *node, uint32_t block)
+/* Of switches that are as they should be only what is new. */
+static void read_switch(struct sm *sm, void *item)
 {
+	const struct multicast *multicast = sm->multicast;
+	uint32_t sw = GPOINTER_TO_UINT(item), block = multicast->blocks[sm->sweep.part];
+	struct builder_node *node;
+
+	if (sw == sm->fabric->n_switches || !(multicast->dirty[block] || multicast->look[sw]))
+		return;
+	node = sm_switch(sm, sw);
 	if (block >= blocks_of(node))
 		return;
 	reserve(node, block);
 	for (uint32_t position = 0; position < positions_of(node); position++)
 		read_block(sm, node, block, position);
-}
-
-/* Of switches that are as they should be only what is new. */
-static bool read_all(struct sm *sm, uint32_t block)
-{
-	const struct multicast *multicast = sm->multicast;
-
-	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
-		if (multicast->look[sw] ? sm->mft_used[block] : multicast->dirty[block])
-			read_switch(sm, sm_switch(sm, sw), block);
-	return sm->mft_used[block];
 }
 
 static void look_at_switches(struct sm *sm)
@@ -522,11 +529,12 @@ static void begin(struct sm *sm)
 	multicast->look = g_new0(bool, sm->fabric->n_switches);
 	multicast->epochs = g_new0(uint32_t, sm->fabric->n_switches);
 	multicast->pass = 0;
-	enter(multicast, STAGE_READ);
+	multicast->stage = STAGE_READ;
 	use_blocks(sm, sm->groups);
 	use_next_block(sm);
 	trees_compare(multicast->trees, sm->groups, multicast->dirty);
 	look_at_switches(sm);
+	walk(sm, read_switch);
 }
 
 /* A dry run goes on from those of the daemon that runs. */
@@ -539,22 +547,24 @@ static void seed_trees(struct sm *sm)
 	mc_trees_unref(running);
 }
 
+static void grow_block(struct sm *sm, void *item)
+{
+	(void)item;
+	trees_follow(sm->multicast->trees, sm->sweep.part, tell_tree, sm);
+}
+
 static void begin_trees(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
 
-	enter(multicast, STAGE_TREES);
+	multicast->stage = STAGE_TREES;
 	seed_trees(sm);
 	g_free(multicast->want);
 	multicast->want =
 		g_malloc((sm->fabric->n_switches + (size_t)1) * multicast->positions * BLOCK_BYTES);
 	trees_begin(multicast->trees, sm->fabric, sm->routing, sm->groups,
 		    sm->sweep.kind != SWEEP_KIND_GROUPS, sm->options->mc_spread_roots);
-}
-
-static bool grow_block(struct sm *sm, uint32_t block)
-{
-	return trees_follow(sm->multicast->trees, block, tell_tree, sm);
+	sweep_walk(sm, NULL, IBA_MFT_BLOCKS, grow_block);
 }
 
 static void end_trees(struct sm *sm)
@@ -572,41 +582,23 @@ static void end_trees(struct sm *sm)
 			write_top(sm, sm_switch(sm, sw));
 }
 
-/* Goes on with a walk: at most so many blocks that visit says cost something. True at its end. */
-static bool walk(struct sm *sm, bool (*visit)(struct sm *sm, uint32_t block), unsigned int most)
-{
-	struct multicast *multicast = sm->multicast;
-	unsigned int full = sm->sweep.pending + PART_SMPS;
-
-	while (multicast->next < IBA_MFT_BLOCKS && most && sm->sweep.pending < full)
-		most -= visit(sm, multicast->next++);
-	return multicast->next == IBA_MFT_BLOCKS;
-}
-
 /* Slow switches may be written when all others are: what became of it counts. */
-static enum step_result run_stage(struct sm *sm)
+static enum step_result next_stage(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
 
 	switch (multicast->stage) {
 	case STAGE_READ:
-		if (walk(sm, read_all, PART_BLOCKS))
-			begin_trees(sm);
+		begin_trees(sm);
 		return STEP_AGAIN;
 	case STAGE_TREES:
-		if (!walk(sm, grow_block, 1))
-			return STEP_AGAIN;
 		end_trees(sm);
-		begin_pass(sm);
+		multicast->stage = STAGE_PASS;
 		return STEP_AGAIN;
 	default:
-		if (!multicast->next && multicast->pass > 1 && sm->sweep.pending)
+		if (multicast->pass && sm->sweep.pending)
 			return STEP_LATER;
-		if (!walk(sm, pass_block, PART_BLOCKS))
-			return STEP_AGAIN;
-		if (!multicast->written) {
-			if (sm->sweep.pending)
-				return STEP_LATER; /* MulticastFDBTops */
+		if (multicast->pass && !multicast->written) {
 			finish(sm);
 			return STEP_NEXT;
 		}
@@ -626,7 +618,8 @@ enum step_result step_multicast(struct sm *sm)
 	/* Before the SA was heard from there is nothing to write. */
 	if (!sm->groups || !sm->fabric || !sm->routing || sm->options->disable_multicast)
 		return STEP_NEXT;
-	if (!sm->sweep.round)
-		begin(sm);
-	return run_stage(sm);
+	if (sm->sweep.round)
+		return next_stage(sm);
+	begin(sm);
+	return STEP_AGAIN;
 }

@@ -418,7 +418,7 @@ static void follow_mlid(struct trees *trees, uint32_t i, const struct slice *old
 		told->tell(told->arg, (uint16_t)(IBA_LID_MCAST_FIRST + i), planted->left_out, NULL);
 }
 
-bool trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void *arg)
+void trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void *arg)
 {
 	struct follow *follow = trees->follow;
 	const struct mc_block *before = block_of(trees->groups, block);
@@ -427,7 +427,7 @@ bool trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void
 	uint32_t next_before = 0, next_now = 0;
 
 	if (before == now && follow->same && !follow->all)
-		return false;
+		return;
 	for (uint32_t i = block * MC_PER_BLOCK; i < (block + 1) * MC_PER_BLOCK; i++) {
 		uint16_t mlid = (uint16_t)(IBA_LID_MCAST_FIRST + i);
 		struct slice old = slice_of(before, mlid, &next_before);
@@ -438,7 +438,6 @@ bool trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void
 		else
 			follow->replaced[i] = trees->planted[i] || trees->trees[i];
 	}
-	return now != NULL;
 }
 
 /* ---- beginning and end ---- */

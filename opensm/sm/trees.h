@@ -26,8 +26,7 @@ void trees_free(struct trees *trees);
  */
 void trees_begin(struct trees *trees, struct fabric *fabric, struct routing *routing,
 		 struct mc_groups *groups, bool all, bool spread);
-/* True if that was work. */
-bool trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void *arg);
+void trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void *arg);
 /* changed[block] becomes true where some are other than before. */
 void trees_end(struct trees *trees, bool changed[IBA_MFT_BLOCKS]);
 /* Blocks in which groups are not those that the trees were made of. */
