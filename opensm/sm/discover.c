@@ -289,10 +289,21 @@ static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num,
 	sm_request_send(request);
 }
 
-static void read_ports(struct sm *sm, struct builder_node *node)
+static void read_each_port(struct sm *sm, void *item)
 {
+	struct builder_node *node = item;
+
 	for (unsigned int num = 0; num <= node->info.num_ports; num++)
 		get_port_info(sm, node, num, false);
+}
+
+/* Switches that answer one by one have more ports together than is to be asked for at once. */
+static void read_ports(struct sm *sm, struct builder_node *node)
+{
+	GPtrArray *nodes = g_ptr_array_new();
+
+	g_ptr_array_add(nodes, node);
+	sweep_walk(sm, nodes, 1, read_each_port);
 }
 
 /* Its M_Key may be that of another SM, which PortInfo of port 0 tells, or hides. */
