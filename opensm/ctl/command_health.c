@@ -111,8 +111,9 @@ static void judge_tables(struct verdict *verdict)
 			add(&verdict->warnings, "tables", subnet->small_tables[i]);
 }
 
-static void warn_of_partitions(struct verdict *verdict)
+static void judge_partitions(struct verdict *verdict)
 {
+	uint64_t unmet = counter_get(&verdict->call->context->counters, sa_groups_unmet);
 	const struct subnet *subnet = verdict->call->subnet;
 	const GPtrArray *crowded = subnet ? subnet->partitions->crowded : NULL;
 	guint n = crowded ? crowded->len : 0;
@@ -124,6 +125,13 @@ static void warn_of_partitions(struct verdict *verdict)
 							n - PARTITIONS_TOLD);
 
 		add(&verdict->warnings, "partitions", more);
+	}
+	if (unmet) {
+		g_autofree char *text =
+			g_strdup_printf("%" PRIu64 " multicast groups cannot be made: no MLID "
+					"is free; IPoIB needs them", unmet);
+
+		add_problem(verdict, CONTROL_SUBNET_BAD, "partitions", text);
 	}
 }
 
@@ -309,7 +317,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	judge_sm(&verdict);
 	judge_subnet(&verdict);
 	judge_tables(&verdict);
-	warn_of_partitions(&verdict);
+	judge_partitions(&verdict);
 	judge_keys(&verdict);
 	judge_devices(&verdict);
 	judge_others(&verdict);

@@ -548,6 +548,7 @@ static void follow_wishes(struct sa *sa)
 	else if (sa->unmet && !sa_store_unmet(groups))
 		log_info(sa->context->log, "SA: all multicast groups of partitions are there");
 	sa->unmet = sa_store_unmet(groups);
+	atomic_store(&sa->context->counters.sa_groups_unmet, sa->unmet);
 }
 
 static void publish_now(struct sa *sa)

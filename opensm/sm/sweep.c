@@ -50,6 +50,8 @@ enum {
 #define TRAP_SWEEPS_BURST 4
 /* Steps and walks that need not wait for SMPs give way to others after this time. */
 #define GIVE_WAY_NS NS_PER_MS
+/* Who waits for a large fabric sees in the log of every day that the sweep goes on. */
+#define LONG_STEP_NS NS_PER_S
 /* After a sweep with errors the next one waits, twice as long each time. */
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
 #define RETRY_MAX_NS (10 * NS_PER_S)
@@ -324,11 +326,11 @@ static void end_sweep(struct sm *sm)
 static void end_step(struct sm *sm)
 {
 	struct sweep *sweep = &sm->sweep;
-	uint64_t now = actor_now(sm->actor);
+	uint64_t now = actor_now(sm->actor), took = now - sweep->step_started_ns;
 
-	log_verbose(sm->log, "%s: %.3f ms", steps[sweep->step].name,
-		    (now - sweep->step_started_ns) / (double)NS_PER_MS);
-	show(sm, steps[sweep->step].name, now - sweep->step_started_ns, false);
+	log_at(sm->log, took < LONG_STEP_NS ? LOG_VERBOSE : LOG_INFO, "%s: %.3f ms",
+	       steps[sweep->step].name, took / (double)NS_PER_MS);
+	show(sm, steps[sweep->step].name, took, false);
 	sweep->step_started_ns = now;
 	sweep->step++;
 	sweep->round = 0;

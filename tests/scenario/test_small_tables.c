@@ -387,6 +387,36 @@ START_TEST(health_tells)
 }
 END_TEST
 
+/* More groups of partitions than there are MLIDs; then fewer. */
+START_TEST(health_tells_of_groups)
+{
+	static const char ipoib[] = "Default=0x7fff,ipoib: ALL=full;\n";
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+	g_autoptr(GString) text = g_string_new(ipoib);
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
+		struct sim_node_view view;
+
+		sim_node_view(s->sim, i, &view);
+		if (view.type == IBA_NODE_SWITCH)
+			sim_set_multicast_fdb_cap(s->sim, i, 8);
+	}
+	for (unsigned int i = 1; i <= 20; i++)
+		g_string_append_printf(text, "P%u=0x%x,ipoib: ALL=full;\n", i, i);
+	ck_assert(g_file_set_contents(file, text->str, -1, NULL));
+	scenario_option(s, "--Pconfig", file);
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	check_health(s, CONTROL_SUBNET_BAD, "multicast groups cannot be made: no MLID is free");
+	ck_assert(g_file_set_contents(file, ipoib, -1, NULL));
+	scenario_heavy_sweep(s, 20);
+	scenario_run_ms(s, 5000);
+	check_health(s, CONTROL_DONE, "");
+	scenario_free(s);
+}
+END_TEST
+
 /* Nothing but switches without multicast tables joins the leaves. */
 START_TEST(health_tells_of_parts)
 {
@@ -466,6 +496,7 @@ int main(void)
 	tcase_add_loop_test(tcase, no_lid_is_left, 0, 2);
 	tcase_add_test(tcase, all_spines_small);
 	tcase_add_loop_test(tcase, health_tells, 0, G_N_ELEMENTS(told));
+	tcase_add_test(tcase, health_tells_of_groups);
 	tcase_add_loop_test(tcase, health_tells_of_parts, 0, 2);
 	tcase_add_test(tcase, without_lids);
 	tcase_add_loop_test(tcase, other_networks, 0, G_N_ELEMENTS(nets));
