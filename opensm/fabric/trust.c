@@ -13,6 +13,14 @@ static struct trust_blocks *held_by(struct trust_table *table)
 	return table->held;
 }
 
+/* It is to change, or what it was seen to equal is to go. */
+static void unshare(struct trust_blocks *held)
+{
+	if (held->equals && !held->bytes)
+		held->bytes = g_memdup2(held->equals, (gsize)held->n_blocks * held->block_bytes);
+	held->equals = NULL;
+}
+
 void trust_reserve(struct trust_table *table, uint32_t n_blocks, size_t block_bytes)
 {
 	struct trust_blocks *held;
@@ -20,13 +28,14 @@ void trust_reserve(struct trust_table *table, uint32_t n_blocks, size_t block_by
 	if (n_blocks <= trust_n_blocks(table))
 		return;
 	held = held_by(table);
+	held->block_bytes = block_bytes;
+	unshare(held);
 	held->bytes = g_realloc(held->bytes, n_blocks * block_bytes);
 	held->epochs = g_renew(uint32_t, held->epochs, n_blocks);
 	held->order = g_renew(uint64_t, held->order, n_blocks);
 	memset(held->epochs + held->n_blocks, 0,
 	       (n_blocks - held->n_blocks) * sizeof(*held->epochs));
 	held->n_blocks = n_blocks;
-	held->equals = NULL;
 }
 
 void trust_set(const struct builder_node *node, uint32_t epoch, struct trust_table *table,
@@ -35,25 +44,29 @@ void trust_set(const struct builder_node *node, uint32_t epoch, struct trust_tab
 	if (epoch != node->epoch)
 		return;
 	trust_reserve(table, block + 1, block_bytes);
+	unshare(table->held);
 	memcpy(table->held->bytes + block * block_bytes, bytes, block_bytes);
 	table->held->epochs[block] = epoch;
 	table->held->order[block] = ++table->held->last;
-	table->held->equals = NULL;
 }
 
 void trust_doubt(struct trust_table *table, uint32_t block)
 {
 	g_assert(block < trust_n_blocks(table));
-	table->held->equals = NULL;
+	unshare(table->held);
 	table->held->epochs[block] = 0;
 }
 
 const void *trust_get(const struct builder_node *node, const struct trust_table *table,
 		      uint32_t block, size_t block_bytes)
 {
-	if (block >= trust_n_blocks(table) || table->held->epochs[block] != node->epoch)
+	const struct trust_blocks *held = table->held;
+	const uint8_t *bytes;
+
+	if (block >= trust_n_blocks(table) || held->epochs[block] != node->epoch)
 		return NULL;
-	return table->held->bytes + block * block_bytes;
+	bytes = held->bytes ? held->bytes : held->equals;
+	return bytes + block * block_bytes;
 }
 
 bool trust_is_older(const struct trust_table *table, uint32_t block, uint32_t other)
@@ -76,8 +89,24 @@ void trust_equal(const struct builder_node *node, struct trust_table *table, con
 {
 	struct trust_blocks *held = held_by(table);
 
+	unshare(held);
 	held->equals = object;
 	held->equals_epoch = node->epoch;
+}
+
+void trust_share(const struct builder_node *node, struct trust_table *table, const void *object,
+		 uint32_t n_blocks)
+{
+	struct trust_blocks *held = held_by(table);
+	bool known = held->n_blocks == n_blocks;
+
+	for (uint32_t block = 0; known && block < n_blocks; block++)
+		known = held->epochs[block] == node->epoch;
+	if (known && !held->bytes && held->equals == object)
+		return;
+	trust_equal(node, table, object);
+	if (known)
+		g_clear_pointer(&held->bytes, g_free);
 }
 
 bool trust_is_equal(const struct builder_node *node, const struct trust_table *table,

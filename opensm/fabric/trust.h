@@ -24,11 +24,12 @@ struct builder;
 struct builder_node;
 
 struct trust_blocks {
-	uint8_t *bytes;	  /* host order per entry of the attribute; NULL until the first block */
+	uint8_t *bytes;	  /* host order per entry of the attribute; NULL: there is none, or shared */
 	uint32_t *epochs; /* of each block; 0: never read, or in doubt */
 	uint64_t *order;  /* of each block: the greater, the later it became known */
 	uint64_t last;	  /* of these */
 	uint32_t n_blocks;
+	uint32_t block_bytes;
 	const void *equals; /* all of it was seen to equal this, or NULL; see trust_equal */
 	uint32_t equals_epoch;
 };
@@ -64,6 +65,12 @@ void trust_free(struct trust_table *table);
 void trust_equal(const struct builder_node *node, struct trust_table *table, const void *object);
 bool trust_is_equal(const struct builder_node *node, const struct trust_table *table,
 		    const void *object);
+/*
+ * The same, and the object has so many blocks as the table would hold them: if the table has no
+ * others it is read there from then on, until a block changes, and takes no memory of its own.
+ */
+void trust_share(const struct builder_node *node, struct trust_table *table, const void *object,
+		 uint32_t n_blocks);
 /* What it was seen to equal, if trust_is_whole(). */
 static inline const void *trust_equals(const struct trust_table *table)
 {

@@ -310,6 +310,8 @@ static void begin(struct sm *sm)
 {
 	struct program *program = sm->program;
 
+	if (!program->seen) /* nothing is shared yet, and its rows may be from now on */
+		program->seen = routing_ref(sm->routing);
 	g_free(program->progress);
 	program->progress = g_malloc0(sm->fabric->n_switches);
 	program->to_do = 0;
@@ -321,16 +323,28 @@ static void begin(struct sm *sm)
 	}
 }
 
+/* A switch that holds its row of the routing at hand, which is kept, needs no memory for it. */
+static void share_row(struct sm *sm, uint32_t sw)
+{
+	struct builder_node *node = sm_switch(sm, sw);
+
+	trust_share(node, &node->lft, sm->routing->lft[sw], blocks_of(sm, node));
+}
+
 /* Those of the last two rounds are done. */
 static void tick_off(struct sm *sm)
 {
 	struct program *program = sm->program;
+	bool keeps = program->seen == sm->routing && !program->stages;
 
-	for (uint32_t i = 0; i < sm->fabric->n_switches; i++)
-		if (program->progress[i] == NOW) {
-			program->progress[i] = DONE;
-			program->to_do--;
-		}
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
+		if (program->progress[i] != NOW)
+			continue;
+		program->progress[i] = DONE;
+		program->to_do--;
+		if (keeps && !table_differs(sm, sm_switch(sm, i), i))
+			share_row(sm, i);
+	}
 }
 
 /* From here on it is rows of this routing that tables are seen to equal. True if all do. */
@@ -343,7 +357,10 @@ static bool note_rows(struct sm *sm)
 		struct builder_node *node = sm_switch(sm, i);
 		bool differs = table_differs(sm, node, i);
 
-		trust_equal(node, &node->lft, differs ? NULL : sm->routing->lft[i]);
+		if (differs)
+			trust_equal(node, &node->lft, NULL);
+		else
+			share_row(sm, i);
 		all_equal &= !differs;
 	}
 	for (guint i = 0; i < switches->len; i++) { /* switches that the fabric lacks */

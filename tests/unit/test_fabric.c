@@ -395,6 +395,43 @@ START_TEST(test_epochs)
 }
 END_TEST
 
+/* A table that is read in a row of a routing has its own memory again as soon as it differs. */
+START_TEST(test_shared_table)
+{
+	struct builder_node node = {.epoch = 1};
+	struct trust_table table = {0};
+	uint8_t block[64] = {9}, row[2 * 64] = {9}, other[2 * 64] = {9};
+
+	trust_set(&node, 1, &table, 0, 64, block);
+	trust_share(&node, &table, row, 2); /* not all that the row has is known */
+	ck_assert(trust_is_equal(&node, &table, row));
+	ck_assert_ptr_ne(trust_get(&node, &table, 0, 64), row);
+	trust_set(&node, 1, &table, 1, 64, row + 64);
+	trust_share(&node, &table, row, 2);
+	trust_share(&node, &table, row, 2);
+	ck_assert_ptr_eq(trust_get(&node, &table, 1, 64), row + 64);
+	ck_assert(trust_is_equal(&node, &table, row));
+	trust_share(&node, &table, other, 2);
+	ck_assert_ptr_eq(trust_get(&node, &table, 0, 64), other);
+	trust_doubt(&table, 0);
+	ck_assert_ptr_null(trust_get(&node, &table, 0, 64));
+	ck_assert_ptr_ne(trust_get(&node, &table, 1, 64), other + 64);
+	ck_assert_mem_eq(trust_get(&node, &table, 1, 64), other + 64, 64);
+	trust_set(&node, 1, &table, 0, 64, block);
+	trust_share(&node, &table, row, 2);
+	trust_equal(&node, &table, NULL); /* the row goes */
+	memset(row, 0, sizeof(row));
+	ck_assert_mem_eq(trust_get(&node, &table, 0, 64), block, 64);
+	trust_share(&node, &table, other, 2);
+	trust_reserve(&table, 3, 64);
+	ck_assert_mem_eq(trust_get(&node, &table, 0, 64), block, 64);
+	ck_assert_ptr_null(trust_get(&node, &table, 2, 64));
+	trust_share(&node, &table, other, 2); /* the table has a block more */
+	ck_assert_ptr_ne(trust_get(&node, &table, 0, 64), other);
+	trust_free(&table);
+}
+END_TEST
+
 /* Whatever the shape: peers agree, indexes lead back, and only cables that are up are there. */
 static void check_invariants(const struct fabric *fabric)
 {
@@ -456,6 +493,7 @@ int main(void)
 	tcase_add_test(tcase, test_diff);
 	tcase_add_test(tcase, test_tables);
 	tcase_add_test(tcase, test_epochs);
+	tcase_add_test(tcase, test_shared_table);
 	tcase_add_test(tcase, test_random_fabrics);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
