@@ -50,8 +50,8 @@ enum {
 #define TRAP_SWEEPS_BURST 4
 /* Steps and walks that need not wait for SMPs give way to others after this time. */
 #define GIVE_WAY_NS NS_PER_MS
-/* Who waits for a large fabric sees in the log of every day that the sweep goes on. */
-#define LONG_STEP_NS NS_PER_S
+/* Who waits for a very large fabric sees in the log of every day that the sweep goes on. */
+#define LONG_STEP_NS (5 * NS_PER_S)
 /* After a sweep with errors the next one waits, twice as long each time. */
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
 #define RETRY_MAX_NS (10 * NS_PER_S)
