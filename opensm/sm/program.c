@@ -331,6 +331,27 @@ static void share_row(struct sm *sm, uint32_t sw)
 	trust_share(node, &node->lft, sm->routing->lft[sw], blocks_of(sm, node));
 }
 
+static bool is_known(const struct builder_node *node, uint32_t n_blocks)
+{
+	for (uint32_t block = 0; block < n_blocks; block++)
+		if (!trust_get(node, &node->lft, block, BLOCK_BYTES))
+			return false;
+	return true;
+}
+
+void program_see(struct sm *sm, struct routing *held)
+{
+	if (sm->program->seen)
+		return;
+	sm->program->seen = routing_ref(held);
+	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
+		struct builder_node *node = sm_switch(sm, i);
+
+		if (is_known(node, held->n_blocks))
+			trust_share(node, &node->lft, held->lft[i], held->n_blocks);
+	}
+}
+
 /* Those of the last two rounds are done. */
 static void tick_off(struct sm *sm)
 {

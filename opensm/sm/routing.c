@@ -422,7 +422,7 @@ static struct route_files *files_now(struct sm *sm)
 }
 
 /* What is known of the tables that switches hold; NULL if there is nothing. */
-static struct routing *held_tables(const struct sm *sm)
+static struct routing *held_tables(struct sm *sm)
 {
 	const size_t block_bytes = sizeof(struct iba_linear_forwarding_table);
 	struct routing *held = NULL;
@@ -439,8 +439,10 @@ static struct routing *held_tables(const struct sm *sm)
 				memcpy(held->lft[i] + block * block_bytes, is, block_bytes);
 		}
 	}
-	if (held)
+	if (held) {
 		path_sls_hold(sm->path_sls, sm->fabric, held);
+		program_see(sm, held);
+	}
 	return held;
 }
 

@@ -485,6 +485,8 @@ void replicate_path_sls(struct sm *sm);
 /* program.c */
 struct program *program_new(void);
 void program_free(struct program *program);
+/* Rows made of what was read: tables that are known are read there, if they are the first ones. */
+void program_see(struct sm *sm, struct routing *held);
 struct held *program_held(struct sm *sm); /* what switches hold, as far as it is known; or NULL */
 /* By what stages the routing is to be written; takes both, which may be NULL. */
 void program_take_stages(struct sm *sm, struct route_stages *stages, struct held *held);
