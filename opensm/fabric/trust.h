@@ -24,7 +24,7 @@ struct builder;
 struct builder_node;
 
 struct trust_blocks {
-	uint8_t *bytes;	  /* host order per entry of the attribute; NULL: there is none, or shared */
+	uint8_t *bytes;	  /* host order per entry of the attribute; NULL: none, or shared */
 	uint32_t *epochs; /* of each block; 0: never read, or in doubt */
 	uint64_t *order;  /* of each block: the greater, the later it became known */
 	uint64_t last;	  /* of these */
