@@ -2,6 +2,9 @@
 /* Status from what any thread may read: the published subnet and the counters. */
 #include "ctl/status.h"
 
+#include <inttypes.h>
+
+#include "ha/replicator.h"
 #include "iba/constants.h"
 #include "policy/subnet.h"
 
@@ -10,6 +13,18 @@ const char *status_sm_state(const struct context *context)
 	const char *name = iba_name(IBA_SET_SM_STATE, atomic_load(&context->sm_state));
 
 	return name ? name : "?";
+}
+
+/* A standby knows no subnet, but whose it is. */
+static char *without_subnet(struct context *context)
+{
+	struct replication_status *replication = slot_take(&context->replication);
+	uint64_t master = replication ? replication->followed : 0;
+	const char *state = status_sm_state(context);
+
+	replication_status_unref(replication);
+	return master ? g_strdup_printf("%s of SM 0x%016" PRIx64, state, master)
+		      : g_strdup_printf("%s, no subnet yet", state);
 }
 
 char *status_line(struct context *context)
@@ -24,7 +39,7 @@ char *status_line(struct context *context)
 		return g_strdup_printf("%s, its port is gone", state);
 	}
 	if (!subnet)
-		return g_strdup_printf("%s, no subnet yet", state);
+		return without_subnet(context);
 	fabric = subnet->fabric;
 	line = g_strdup_printf("%s, subnet %s: %u switches, %u hosts, %u links", state,
 			       subnet->errors ? "has errors" : "up", fabric->n_switches,

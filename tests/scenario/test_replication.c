@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ctl/command.h"
+#include "ctl/status.h"
 #include "ha/replicator.h"
 #include "replicated.h"
 #include "tests/run_suite.h"
@@ -356,6 +357,23 @@ static char *ask_console(const char *line, unsigned int *ms)
 	}
 	return answer.text;
 }
+
+/* A standby says whose it is, with a key of replication or without. */
+START_TEST(standby_tells_its_master)
+{
+	char *line, *wanted;
+
+	begin("fattree:4", 1);
+	up_with_standby(_i ? conf(KEY, "sm_priority 9\n") : POLLS "sm_priority 9\n",
+			_i ? conf(KEY, "") : POLLS);
+	wanted = g_strdup_printf("STANDBY of SM 0x%016" PRIx64, m->sm[0].guid);
+	line = status_line(daemon_context(m->sm[1].daemon));
+	ck_assert_str_eq(line, wanted);
+	g_free(line);
+	g_free(wanted);
+	end();
+}
+END_TEST
 
 /*
  * A change is answered when each standby has it: it is there at no moment less if the master dies
@@ -889,6 +907,7 @@ int main(void)
 	tcase_add_loop_test(tcase, registering_again_is_paced, 0, 2);
 	tcase_add_test(tcase, nobody_to_tell);
 	tcase_add_loop_test(tcase, standby_late, 0, 2);
+	tcase_add_loop_test(tcase, standby_tells_its_master, 0, 2);
 	tcase_add_loop_test(tcase, answered_when_kept, 0, 2);
 	tcase_add_loop_test(tcase, partitions_follow, 0, 3);
 	tcase_add_test(tcase, both_at_once);
