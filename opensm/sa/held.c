@@ -6,7 +6,9 @@
 
 struct requester {
 	size_t octets;
-	unsigned int answers; /* that have octets */
+	/* Of its largest answer. When that has ended: 0, and the others count as they did, until
+	 * more is taken for one of them. */
+	size_t largest;
 	uint64_t doubt_until_ns;
 };
 
@@ -52,23 +54,25 @@ static struct requester *find_or_make(struct sa_held *held, uint16_t lid)
 
 static void forget_if_idle(struct sa_held *held, uint16_t lid, const struct requester *requester)
 {
-	if (!requester->answers && requester->doubt_until_ns <= runtime_now(held->context->rt))
+	if (!requester->octets && requester->doubt_until_ns <= runtime_now(held->context->rt))
 		g_hash_table_remove(held->requesters, GUINT_TO_POINTER((guint)lid));
 }
 
-static bool may_take(const struct sa_held *held, const struct requester *requester, size_t has,
+static size_t most_of_others(const struct sa_held *held, const struct requester *requester)
+{
+	return requester->doubt_until_ns > runtime_now(held->context->rt) ? SA_MAX_HELD_IN_DOUBT
+									   : SA_MAX_HELD_BY_ONE;
+}
+
+static bool may_take(const struct sa_held *held, const struct requester *requester, size_t answer,
 		     size_t more)
 {
-	size_t octets = requester->octets + more;
-	bool alone = requester->answers == (has ? 1 : 0);
+	size_t left = SA_MAX_HELD - held->octets;
+	size_t others = requester->octets + more - MAX(requester->largest, answer);
 
-	if (octets > SA_MAX_HELD || held->octets + more > SA_MAX_HELD - octets)
+	if (more > left || MAX(answer, others) > left - more)
 		return false;
-	if (alone)
-		return true;
-	if (requester->doubt_until_ns > runtime_now(held->context->rt))
-		return octets <= SA_MAX_HELD_IN_DOUBT;
-	return octets <= SA_MAX_HELD_BY_ONE;
+	return others <= most_of_others(held, requester);
 }
 
 bool sa_held_take(struct sa_held *held, uint16_t lid, size_t has, size_t more)
@@ -78,10 +82,10 @@ bool sa_held_take(struct sa_held *held, uint16_t lid, size_t has, size_t more)
 
 	pthread_mutex_lock(&held->lock);
 	requester = find_or_make(held, lid);
-	taken = may_take(held, requester, has, more);
+	taken = may_take(held, requester, has + more, more);
 	if (taken) {
-		requester->answers += !has;
 		requester->octets += more;
+		requester->largest = MAX(requester->largest, has + more);
 		held->octets += more;
 		counter_add(&held->context->counters, sa_octets_held, more);
 	}
@@ -96,8 +100,9 @@ void sa_held_give(struct sa_held *held, uint16_t lid, size_t keeps, size_t less)
 
 	pthread_mutex_lock(&held->lock);
 	requester = find(held, lid);
-	requester->answers -= !keeps;
 	requester->octets -= less;
+	if (requester->largest == keeps + less)
+		requester->largest = keeps;
 	held->octets -= less;
 	counter_add(&held->context->counters, sa_octets_held, -(unsigned long long)less);
 	forget_if_idle(held, lid, requester);

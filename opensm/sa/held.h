@@ -3,12 +3,14 @@
  * Octets of tables that are being made or on their way, by requester (LID), so that neither all of
  * them nor those of one requester grow with what is asked and not acknowledged:
  *
- * - Of the octets that SA_MAX_HELD leaves free, none may take more than there then are left:
- * however many take much, something is free for the next who asks for little.
- * - A requester has SA_MAX_HELD_BY_ONE octets, or one answer, whichever is more.
- * - Who left an answer without acknowledgement has SA_MAX_HELD_IN_DOUBT octets, or one answer, for
- *   a minute or until it acknowledges one. Others of a process that died are still on their way
- *   then; the next process of that host gets small answers beside these.
+ * - Of the octets that SA_MAX_HELD leaves free, no answer may take more than there then are left,
+ * nor may all of a requester but its largest: however many take much, something is free for the
+ * next who asks for little.
+ * - Beside its largest answer a requester has SA_MAX_HELD_BY_ONE octets, so that small ones go on
+ * while a large one is on its way.
+ * - Who left an answer without acknowledgement has SA_MAX_HELD_IN_DOUBT octets beside it, for a
+ * minute or until it acknowledges one. Others of a process that died are still on their way then;
+ * the next process of that host gets small answers beside these.
  *
  * What goes beyond is BUSY. All calls from any thread.
  */

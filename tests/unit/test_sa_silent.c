@@ -254,7 +254,6 @@ START_TEST(test_shares)
 	ck_assert(sa_held_take(shares, 1, 0, 3 * SA_MAX_HELD_BY_ONE));
 	ck_assert(sa_held_take(shares, 1, 3 * SA_MAX_HELD_BY_ONE, SA_MAX_HELD_BY_ONE));
 	ck_assert(!sa_held_take(shares, 1, 4 * SA_MAX_HELD_BY_ONE, 1));
-	ck_assert(!sa_held_take(shares, 1, 0, 1));
 	/* Of the rest, each may take half: something is left. */
 	ck_assert(!sa_held_take(shares, 2, 0, 3 * SA_MAX_HELD_BY_ONE));
 	ck_assert(sa_held_take(shares, 2, 0, 2 * SA_MAX_HELD_BY_ONE));
@@ -263,20 +262,20 @@ START_TEST(test_shares)
 	ck_assert(sa_held_take(shares, 4, 0, SA_MAX_HELD_BY_ONE / 2));
 	ck_assert(sa_held_take(shares, 5, 0, 1000));
 	ck_assert(sa_held_take(shares, 5, 0, 1000)); /* a second answer */
-	/* Without an ACK little at a time, or one; with one there is no doubt any more. */
+	/* Without an ACK little beside one; with one there is no doubt any more. */
 	sa_held_note(shares, 5, VENDOR_SILENT);
 	ck_assert(sa_held_take(shares, 5, 0, 1000)); /* beside those of a process that died */
-	ck_assert(!sa_held_take(shares, 5, 1000, SA_MAX_HELD_IN_DOUBT - 2999));
+	ck_assert(sa_held_take(shares, 5, 1000, SA_MAX_HELD_IN_DOUBT));
+	ck_assert(!sa_held_take(shares, 5, 0, SA_MAX_HELD_IN_DOUBT - 1999));
 	sa_held_give(shares, 5, 500, 500);
 	sa_held_give(shares, 5, 0, 500);
-	sa_held_give(shares, 5, 0, 1000);
-	ck_assert(sa_held_take(shares, 5, 1000, SA_MAX_HELD_IN_DOUBT));
-	sa_held_give(shares, 5, 1000, SA_MAX_HELD_IN_DOUBT);
-	ck_assert(sa_held_take(shares, 5, 0, 1000));
+	ck_assert(sa_held_take(shares, 5, 0, SA_MAX_HELD_IN_DOUBT - 1000));
+	sa_held_give(shares, 5, 0, SA_MAX_HELD_IN_DOUBT - 1000);
 	ck_assert(!sa_held_take(shares, 5, 0, SA_MAX_HELD_IN_DOUBT));
 	sa_held_note(shares, 5, VENDOR_DELIVERED);
 	ck_assert(sa_held_take(shares, 5, 0, SA_MAX_HELD_IN_DOUBT));
 	sa_held_give(shares, 5, 0, SA_MAX_HELD_IN_DOUBT);
+	sa_held_give(shares, 5, 1000, SA_MAX_HELD_IN_DOUBT);
 	sa_held_give(shares, 1, 0, 4 * SA_MAX_HELD_BY_ONE);
 	ck_assert_uint_eq(counter_get(&context.counters, sa_octets_held),
 			  SA_MAX_HELD_BY_ONE * 7 / 2 + 2000);
@@ -285,21 +284,57 @@ START_TEST(test_shares)
 }
 END_TEST
 
-/* As much as one may have, of two answers; what ends otherwise neither makes nor ends a doubt. */
+#define LARGE (SA_MAX_HELD / 2 - 1000) /* beside 1000 others */
+
+/* Beside its largest answer a requester has others, in whatever order they come and go. */
+START_TEST(test_beside_the_largest)
+{
+	struct context context = {.rt = runtime_new(RUNTIME_VIRTUAL)};
+	struct sa_held *shares = sa_held_new(&context);
+	size_t most = _i ? SA_MAX_HELD_IN_DOUBT : SA_MAX_HELD_BY_ONE;
+
+	ck_assert(sa_held_take(shares, 1, 0, 1000));
+	if (_i)
+		sa_held_note(shares, 1, VENDOR_SILENT);
+	/* A large one as it grows, and one that was there before. */
+	ck_assert(sa_held_take(shares, 1, 0, 256));
+	ck_assert(sa_held_take(shares, 1, 256, LARGE - 256));
+	ck_assert(sa_held_take(shares, 1, 0, most - 2000));
+	ck_assert(sa_held_take(shares, 1, 0, 256));
+	ck_assert(sa_held_take(shares, 1, 256, 744));
+	ck_assert(!sa_held_take(shares, 1, 0, 1));
+	ck_assert(!sa_held_take(shares, 1, 1000, 1));
+	sa_held_give(shares, 1, 0, 1000);
+	ck_assert(sa_held_take(shares, 1, 0, 1000));
+	ck_assert(!sa_held_take(shares, 1, 0, 1));
+	/* Trimmed, and then gone: the others stay, beside which there may be another one. */
+	sa_held_give(shares, 1, 2 * most, LARGE - 2 * most);
+	ck_assert(!sa_held_take(shares, 1, 0, 1));
+	sa_held_give(shares, 1, 0, 2 * most);
+	ck_assert(sa_held_take(shares, 1, 0, 3 * most));
+	ck_assert(!sa_held_take(shares, 1, 0, 1));
+	ck_assert_uint_eq(counter_get(&context.counters, sa_octets_held), 4 * most);
+	sa_held_free(shares);
+	runtime_free(context.rt);
+}
+END_TEST
+
+/* As much as one may have beside another; what ends otherwise neither makes nor ends a doubt. */
 START_TEST(test_bounds)
 {
 	struct context context = {.rt = runtime_new(RUNTIME_VIRTUAL)};
 	struct sa_held *shares = sa_held_new(&context);
 
-	ck_assert(sa_held_take(shares, 1, 0, 1000));
-	ck_assert(sa_held_take(shares, 1, 0, SA_MAX_HELD_BY_ONE - 1000));
+	ck_assert(sa_held_take(shares, 1, 0, SA_MAX_HELD_BY_ONE));
+	ck_assert(sa_held_take(shares, 1, 0, SA_MAX_HELD_BY_ONE));
 	ck_assert(!sa_held_take(shares, 1, 0, 1));
 	ck_assert(sa_held_take(shares, 2, 0, 1000));
 	sa_held_note(shares, 2, VENDOR_STOPPED);
 	ck_assert(sa_held_take(shares, 2, 0, 1000));
 	sa_held_note(shares, 2, VENDOR_SILENT);
 	sa_held_note(shares, 2, VENDOR_STOPPED);
-	ck_assert(!sa_held_take(shares, 2, 0, SA_MAX_HELD_IN_DOUBT));
+	ck_assert(sa_held_take(shares, 2, 0, SA_MAX_HELD_IN_DOUBT));
+	ck_assert(!sa_held_take(shares, 2, 0, SA_MAX_HELD_IN_DOUBT - 1999));
 	sa_held_free(shares);
 	runtime_free(context.rt);
 }
@@ -315,6 +350,7 @@ int main(void)
 	tcase_add_test(tcase, test_honest_loop);
 	tcase_add_test(tcase, test_loss);
 	tcase_add_test(tcase, test_shares);
+	tcase_add_loop_test(tcase, test_beside_the_largest, 0, 2);
 	tcase_add_test(tcase, test_bounds);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);

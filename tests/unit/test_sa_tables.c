@@ -520,7 +520,11 @@ START_TEST(test_answers_are_counted)
 	held = sa_held_new(&context);
 	ck_assert_uint_eq(run_with(IBA_ATTR_NODE_RECORD, held, &length), IBA_STATUS_OK);
 	ck_assert_uint_eq(length, IBA_SA_DATA_OFFSET + n_endports(subnet) * 112);
-	ck_assert(sa_held_take(held, lid_at(endport(subnet, 0, true)), 0, SA_MAX_HELD_BY_ONE));
+	for (unsigned int i = 0; i < 2; i++) {
+		ck_assert_uint_eq(run_with(IBA_ATTR_PATH_RECORD, held, &length), IBA_STATUS_OK);
+		ck_assert(sa_held_take(held, lid_at(endport(subnet, 0, true)), 0,
+				       SA_MAX_HELD_BY_ONE));
+	}
 	ck_assert_uint_eq(run_with(IBA_ATTR_PATH_RECORD, held, &length), IBA_STATUS_BUSY);
 	ck_assert_uint_eq(length, IBA_MAD_BYTES);
 	sa_held_free(held);
