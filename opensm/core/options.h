@@ -133,6 +133,12 @@ struct options *options_new(void);
 bool options_load(struct options **out, enum options_request *request, int argc, char *const *argv,
 		  GPtrArray *warnings, GError **error);
 
+/* sa_key is the default: whoever sends it may be anybody. */
+static inline bool options_sa_key_is_known(const struct options *options)
+{
+	return options->sa_key <= 1;
+}
+
 /* Whether they have the same value. */
 bool options_same(const struct options *a, const struct options *b, enum option_id id);
 

@@ -290,7 +290,7 @@ static bool has_known_sm_key(const struct options *options, const struct subnet 
 static bool has_known_sa_key(const struct options *options, const struct subnet *subnet)
 {
 	(void)subnet;
-	return options->sa_key <= 1;
+	return options_sa_key_is_known(options);
 }
 
 static bool has_clear_console(const struct options *options, const struct subnet *subnet)

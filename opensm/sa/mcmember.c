@@ -5,7 +5,7 @@
  *
  * A Set passes the checks below in their order; the first that fails is the answer. It names a
  * port, which must be the requester's own unless the request says ProxyJoin and both share a
- * partition, or is trusted. A Set for a group that does not exist creates it if it says enough.
+ * partition, or it sees all. A Set for a group that does not exist creates it if it says enough.
  *
  * Who is in a group is told only to trusted requesters, by a record a member and none of a group
  * without; others see each group of their partitions once, without a port, and their own
@@ -355,10 +355,11 @@ static bool may_take_out(const struct member_query *leave, const struct sa_membe
 {
 	const struct sa_query *query = leave->query;
 
-	if (query->from.trusted || query->from.port == leave->port)
+	if (query->from.sees_all || query->from.port == leave->port)
 		return true;
-	return member && member->proxy && may_act_for_others(query) &&
-	       sa_is_of_partition(query, leave->group->record.p_key);
+	if (!leave->group || !sa_is_of_partition(query, leave->group->record.p_key))
+		return false;
+	return query->from.trusted || (member && member->proxy && may_act_for_others(query));
 }
 
 /* Who may not take a port out is not told whether it is in. */

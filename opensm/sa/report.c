@@ -99,9 +99,10 @@ static bool may_know(const struct sa_reporter *reporter, const struct sa_subscri
 {
 	const struct iba_notice *notice = &news->notice.notice;
 
-	if (subscription->trusted)
+	if (subscription->trusted && !options_sa_key_is_known(reporter->subnet->options))
 		return true;
-	if (sa_is_secret(notice->is_generic, notice->type, notice->trap_number))
+	if (!subscription->trusted &&
+	    sa_is_secret(notice->is_generic, notice->type, notice->trap_number))
 		return false;
 	for (uint32_t i = 0; i < news->n_p_keys; i++) {
 		uint16_t p_key = news->p_keys[i];

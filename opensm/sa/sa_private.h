@@ -76,6 +76,7 @@ struct sa_requester {
 	const struct vendor_address *address; /* outlives the query */
 	uint32_t port;			      /* endport, or FABRIC_NONE */
 	bool trusted;			      /* came with the SA key */
+	bool sees_all; /* trusted, by a key that not everybody knows: partitions hide nothing */
 	bool reduced; /* without, and sa_enhanced_trust_model is on: it is told of itself only */
 };
 
@@ -155,11 +156,11 @@ bool sa_is_table(const struct sa_query *query);
 bool sa_offer(struct sa_query *query, const void *candidate, uint32_t endport);
 /* Puts a record into the answer unseen: what Set and Delete return. False: BUSY, no memory. */
 bool sa_put(struct sa_query *query, const void *record);
-/* True if the requester shares a partition with the endport, or is trusted. */
+/* True if the requester shares a partition with the endport, or sees all. */
 bool sa_may_reach(const struct sa_query *query, uint32_t endport);
 /* Whether it may be told of that port: the same, but of who is reduced only of its own. */
 bool sa_may_see(const struct sa_query *query, uint32_t endport);
-/* Whether it may be told of a group or service of that partition: it is in it, or is trusted. */
+/* Whether it may be told of a group or service of that partition: it is in it, or sees all. */
 bool sa_is_of_partition(const struct sa_query *query, uint16_t p_key);
 /* Whether who has so many of something may have one more, by a sa_etm_max_num option. */
 bool sa_has_quota(struct sa_query *query, unsigned int has, unsigned int max);

@@ -59,8 +59,9 @@ static bool knows_key(const struct sa_service *service, const struct iba_service
 static bool may_change(const struct sa_query *query, const struct sa_service *service,
 		       const struct iba_service_record *wanted)
 {
-	return query->from.trusted || service->owner == requester_guid(query) ||
-	       knows_key(service, wanted);
+	return (query->from.trusted &&
+		sa_is_of_partition(query, service->record.service_p_key)) ||
+	       service->owner == requester_guid(query) || knows_key(service, wanted);
 }
 
 /* As the requester may see it. */
@@ -95,13 +96,10 @@ static bool names_own(const struct sa_query *query, struct iba_gid gid)
 static bool may_register(const struct sa_query *query, const struct sa_service *service,
 			 const struct iba_service_record *wanted)
 {
-	const struct partitions *partitions = query->subnet->partitions;
-
-	if (query->from.trusted)
-		return true;
-	if (!partitions_member(partitions, query->from.port, wanted->service_p_key))
+	if (!sa_is_of_partition(query, wanted->service_p_key))
 		return false;
-	return names_own(query, wanted->service_gid) || (service && knows_key(service, wanted));
+	return query->from.trusted || names_own(query, wanted->service_gid) ||
+	       (service && knows_key(service, wanted));
 }
 
 /* Who changes a service of another port does not take it over. */

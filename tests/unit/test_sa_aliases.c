@@ -128,6 +128,29 @@ START_TEST(test_refusals)
 }
 END_TEST
 
+/* With the key that everybody knows only those of a port that it may know of. */
+START_TEST(test_known_key)
+{
+	static const uint16_t apart[][4] = {{0x8001}, {0x8002}};
+	struct iba_guid_info_record r;
+	unsigned int n[2] = {1, 1}; /* in its partition, in the other one */
+
+	subnet = with_partitions(subnet, apart, 2, NULL, 0);
+	while (!partitions_shared(subnet->partitions, endport(subnet, 0, true),
+				  endport(subnet, n[0], true)))
+		n[0]++;
+	while (partitions_shared(subnet->partitions, endport(subnet, 0, true),
+				 endport(subnet, n[1], true)))
+		n[1]++;
+	sm_key = subnet->options->sa_key = KNOWN_SA_KEY;
+	for (unsigned int i = 0; i < 2; i++) {
+		r = record_of(n[i], ALIAS + i, 0);
+		ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1), &r),
+				 i ? IBA_SA_DENIED : IBA_STATUS_OK);
+	}
+}
+END_TEST
+
 /* Some entries are refused, others not: those are 0 in the answer. */
 START_TEST(test_entries_refused)
 {
@@ -509,6 +532,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_life);
 	tcase_add_test(tcase, test_refusals);
+	tcase_add_test(tcase, test_known_key);
 	tcase_add_test(tcase, test_entries_refused);
 	tcase_add_test(tcase, test_member);
 	tcase_add_test(tcase, test_resolves);

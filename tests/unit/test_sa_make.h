@@ -8,6 +8,7 @@
 #include "tests/unit/fabric_make.h"
 
 #define TEST_SA_KEY UINT64_C(0x5AFE)
+#define KNOWN_SA_KEY 1 /* the default */
 
 /*
  * A routed subnet of a topology. With variety, links differ in rate and MTU; seed 0: none. All

@@ -631,6 +631,42 @@ START_TEST(test_hidden_port)
 }
 END_TEST
 
+static uint16_t ask_with_key(uint32_t from, uint8_t method,
+			     const struct iba_mc_member_record *record)
+{
+	struct ask ask = ask_member(from, method, CREATE, record);
+	struct told told;
+	uint16_t status;
+
+	ask.sm_key = subnet->options->sa_key;
+	told = tell(&ask);
+	status = told.header.status;
+	told_clear(&told);
+	return status;
+}
+
+/* Nor may it with the key that everybody knows; by one of the operator's it may. */
+START_TEST(test_hidden_port_and_key)
+{
+	static const uint16_t apart[][4] = {{0x8001}, {0x8002}};
+	struct iba_mc_member_record record;
+	uint32_t own, hidden;
+
+	subnet = with_partitions(subnet, apart, 2, partitions, 0);
+	own = port_with(1);
+	hidden = port_with(2);
+	record = create_record(hidden);
+	record.p_key = 0x8002;
+	ck_assert_uint_eq(join(hidden, CREATE, &record), 0);
+	subnet->options->sa_key = KNOWN_SA_KEY;
+	ck_assert_uint_eq(ask_with_key(own, IBA_METHOD_SET, &record), IBA_SA_INVALID_GID);
+	ck_assert_uint_eq(ask_with_key(own, IBA_METHOD_DELETE, &record), IBA_SA_DENIED);
+	subnet->options->sa_key = TEST_SA_KEY;
+	ck_assert_uint_eq(ask_with_key(own, IBA_METHOD_SET, &record), 0);
+	ck_assert_uint_eq(ask_with_key(own, IBA_METHOD_DELETE, &record), 0);
+}
+END_TEST
+
 START_TEST(test_port_too_slow)
 {
 	uint32_t own = port_in(0, 0), other = port_in(0, 1);
@@ -1065,6 +1101,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_join, 0, G_N_ELEMENTS(join_cases));
 	tcase_add_test(tcase, test_who_may_join);
 	tcase_add_test(tcase, test_hidden_port);
+	tcase_add_test(tcase, test_hidden_port_and_key);
 	tcase_add_test(tcase, test_port_too_slow);
 	tcase_add_test(tcase, test_leave);
 	tcase_add_test(tcase, test_group_dies_with_last_full_member);

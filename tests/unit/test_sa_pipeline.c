@@ -437,6 +437,8 @@ static const struct by_partition {
 	{0, 1, 0, IBA_STATUS_OK},
 	{0, 3, 0, IBA_SA_DENIED},
 	{0, 3, TEST_SA_KEY, IBA_STATUS_OK},
+	{0, 3, KNOWN_SA_KEY, IBA_SA_DENIED},
+	{0, 1, KNOWN_SA_KEY, IBA_STATUS_OK},
 	{1, 1, 0, IBA_SA_DENIED},
 	{1, 3, 0, IBA_STATUS_OK}, /* a limited member */
 	{2, 1, 0, IBA_SA_DENIED},
@@ -458,6 +460,8 @@ START_TEST(test_partitions)
 	ask.from = endport(subnet, row->who, false);
 	ask.p_key_index = row->index;
 	ask.sm_key = row->sm_key;
+	if (row->sm_key)
+		subnet->options->sa_key = row->sm_key;
 	ck_assert_uint_eq(status_of(&ask), row->status);
 	g_clear_pointer(&subnet->sm_p_keys, g_array_unref); /* it is not known */
 	if (row->index && !row->sm_key)
@@ -808,7 +812,7 @@ END_TEST
 
 static const uint16_t two_worlds[][4] = {{0x8001}, {0x8002}, {0x8001, 0x8002}};
 
-/* Who shares no partition with a port does not learn of it, unless trusted. */
+/* Who shares no partition with a port does not learn of it, unless by a key of the operator's. */
 START_TEST(test_partitions_hide)
 {
 	struct ask ask;
@@ -825,6 +829,8 @@ START_TEST(test_partitions_hide)
 	ck_assert_uint_eq(count_of(&ask), seen);
 	ask.sm_key = TEST_SA_KEY;
 	ck_assert_uint_eq(count_of(&ask), all);
+	ask.sm_key = subnet->options->sa_key = KNOWN_SA_KEY;
+	ck_assert_uint_eq(count_of(&ask), seen);
 }
 END_TEST
 

@@ -404,6 +404,36 @@ START_TEST(test_port_gone)
 }
 END_TEST
 
+/* One that came with the key hears of other partitions, unless it is that which everybody knows. */
+START_TEST(test_trusted)
+{
+	g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(struct partition_key));
+	const struct partition_key own = {
+		fabric_port_by_guid(subnet->fabric, listener.guid), 0x8001};
+	const struct iba_notice notice = {
+		.is_generic = 1, .type = 1, .producer_type = 1, .trap_number = 128};
+	struct partitions *partitions;
+	struct subnet *next;
+
+	g_array_append_val(keys, own);
+	partitions = partitions_of_keys(subnet->fabric->n_ports, keys);
+	next = subnet_new(subnet->fabric, subnet->routing, partitions, subnet->options);
+	sa_reporter_follow(reporter, next);
+	subscribe(1, IBA_TRAP_ALL)->trusted = true;
+	next->options->sa_key = _i ? 0x5AFE : 1;
+	sa_report_trap(reporter, &notice, net.sm_lid);
+	run_ms(1000);
+	ck_assert_uint_eq(listener.traps->len, _i);
+	trap(128);
+	run_ms(1000);
+	ck_assert_uint_eq(listener.traps->len, _i + 1);
+	next->options->sa_key = 1;
+	sa_reporter_follow(reporter, subnet);
+	subnet_unref(next);
+	partitions_unref(partitions);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sa_report");
@@ -424,6 +454,7 @@ int main(void)
 	tcase_add_test(tcase, test_ended_while_waiting);
 	tcase_add_test(tcase, test_not_told_later);
 	tcase_add_test(tcase, test_port_gone);
+	tcase_add_loop_test(tcase, test_trusted, 0, 2);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

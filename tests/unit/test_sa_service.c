@@ -415,6 +415,35 @@ START_TEST(test_hidden)
 }
 END_TEST
 
+/* With the key that everybody knows only what is of its own partitions may be seen or changed. */
+START_TEST(test_known_key)
+{
+	static const uint16_t worlds[][4] = {{0x8001}, {0x8002}};
+	struct iba_service_record record;
+	unsigned int there = 0, same, other = 0;
+
+	subnet = with_partitions(subnet, worlds, 2, NULL, 0);
+	while (!partitions_member(subnet->partitions, endport(subnet, there, true), 0x8001))
+		there++;
+	for (same = there + 1;
+	     !partitions_member(subnet->partitions, endport(subnet, same, true), 0x8001);)
+		same++;
+	while (partitions_member(subnet->partitions, endport(subnet, other, true), 0x8001))
+		other++;
+	record = service_of(there, 1);
+	record.service_p_key = 0x8001;
+	ck_assert_uint_eq(set_as(there, 0, record), IBA_STATUS_OK);
+	sm_key = subnet->options->sa_key = KNOWN_SA_KEY;
+	ck_assert_uint_eq(count_as(other, 0, record), 0);
+	ck_assert_uint_eq(set_as(other, 0, record), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(delete_as(other, 0, record), IBA_SA_DENIED);
+	ck_assert_uint_eq(count_as(same, 0, record), 1);
+	ck_assert_uint_eq(set_as(same, 0, record), IBA_STATUS_OK);
+	ck_assert_uint_eq(delete_as(same, 0, record), IBA_STATUS_OK);
+	sm_key = 0;
+}
+END_TEST
+
 START_TEST(test_leases)
 {
 	struct iba_service_record record = service_of(0, 1);
@@ -539,6 +568,7 @@ int main(void)
 	tcase_add_test(tcase, test_changed_by_trusted);
 	tcase_add_test(tcase, test_found_by_key);
 	tcase_add_test(tcase, test_partitions);
+	tcase_add_test(tcase, test_known_key);
 	tcase_add_test(tcase, test_leases);
 	tcase_add_test(tcase, test_quota);
 	tcase_add_test(tcase, test_absence);
