@@ -537,6 +537,54 @@ static void check_switches(struct making *making, const struct partitions *parti
 	}
 }
 
+/* Ports that have a P_Key at index 0: of each base, all and the limited members among them. */
+struct index0 {
+	uint32_t all[P_KEY_BASES], limited[P_KEY_BASES];
+};
+
+static void count_index0(const struct partitions *partitions, uint32_t self, struct index0 *count)
+{
+	g_autofree uint32_t *ports = g_new0(uint32_t, partitions->n_classes + 1);
+	g_autofree uint32_t *one = g_new0(uint32_t, partitions->n_classes + 1);
+
+	for (uint32_t i = 0; i < partitions->n_ports; i++) {
+		ports[partitions->class_of[i]] += i != self;
+		one[partitions->class_of[i]] = i;
+	}
+	for (uint32_t class = 0; class < partitions->n_classes; class++) {
+		uint16_t index0 = ports[class] ? partitions_index0(partitions, one[class]) : 0;
+
+		count->all[P_KEY_BASE(index0)] += ports[class];
+		count->limited[P_KEY_BASE(index0)] += index0 & P_KEY_FULL ? 0 : ports[class];
+	}
+}
+
+/* Programs send by index 0 what they ask the SA: limited members do not reach one, nor strangers. */
+static void check_index0(struct making *making, const struct partitions *partitions)
+{
+	g_autofree struct index0 *count = NULL;
+
+	for (guint i = 0; i < making->rules->rules->len; i++) {
+		const struct partition_rule *rule = making->rules->rules->pdata[i];
+		uint16_t own = partitions_member(partitions, making->fabric->sm_port, rule->p_key);
+		uint32_t n;
+
+		if (!rule->indx0 || own & P_KEY_FULL)
+			continue;
+		if (!count) {
+			count = g_new0(struct index0, 1);
+			count_index0(partitions, making->fabric->sm_port, count);
+		}
+		n = (own ? count->limited : count->all)[P_KEY_BASE(rule->p_key)];
+		if (n)
+			add_text(making, &making->problems, rule->file, rule->line,
+				 "partition '%s' (0x%04x) has indx0, but the SM's port is %s "
+				 "member: programs at %u port(s), which have its P_Key at index 0, "
+				 "cannot ask the SA",
+				 rule->name, rule->p_key, own ? "a limited" : "no", n);
+	}
+}
+
 /* If not, everybody is in one partition, and in no other, as a full member. */
 static bool keeps_apart(const struct partitions *partitions)
 {
@@ -552,6 +600,7 @@ static void end_texts(struct texts *texts)
 
 static void check(struct making *making, struct partitions *partitions)
 {
+	check_index0(making, partitions);
 	check_room(making, partitions);
 	if (keeps_apart(partitions) && making->options->part_enforce != PART_ENFORCE_OFF)
 		check_switches(making, partitions);

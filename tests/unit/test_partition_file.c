@@ -593,11 +593,14 @@ static const struct {
 	{"A=1: $1, ALL=full;", 1, "8001 7fff", 0x7FFF, false, false, 0},
 	{"A=1: $1=both;", 1, "8001 7fff", 0x7FFF, false, false, 0},
 	{"A=1: $1=both;", 1, "8001 0001 7fff", 0x7FFF, true, false, 0},
-	{"A=1,indx0: $1=full;", 1, "8001 7fff", 0x8001, false, false, 0},
+	{"A=1,indx0: $1=full;", 1, "8001 7fff", 0x8001, false, false, 1},
+	{"A=1,indx0: $1=full, SELF;", 1, "8001 7fff", 0x8001, false, false, 0},
+	{"A=1,indx0: ALL;", 1, "0001 7fff", 0x0001, false, false, 1},
+	{"A=1,indx0: ALL, SELF=full;", 1, "0001 7fff", 0x0001, false, false, 0},
 	{"A=1,indx0: $1=full; D=0x7fff,indx0: ALL=full;", 1, "8001 ffff", 0xFFFF, false, false, 0},
-	{"A=1,indx0: $1=full; B=2,indx0: $1;", 1, "8001 0002 7fff", 0x0002, false, false, 0},
-	{"A=1,indx0: $1=full; B=2,indx0: $2;", 1, "8001 7fff", 0x8001, false, false, 0},
-	{"A=2,indx0: $1=full; B=1,indx0: $1;", 1, "0001 8002 7fff", 0x0001, false, false, 0},
+	{"A=1,indx0: $1=full; B=2,indx0: $1;", 1, "8001 0002 7fff", 0x0002, false, false, 1},
+	{"A=1,indx0: $1=full; B=2,indx0: $2;", 1, "8001 7fff", 0x8001, false, false, 2},
+	{"A=2,indx0: $1=full; B=1,indx0: $1;", 1, "0001 8002 7fff", 0x0001, false, false, 1},
 	{"D=0x7fff: ALL=full;", 1, "ffff", 0xFFFF, false, false, 0},
 	{"D=0x7fff: ALL;", 0, "ffff", 0xFFFF, false, false, 1},
 	{"A=1: 0x1-0xffffffffffffffff=full;", 3, "8001 7fff", 0x7FFF, false, false, 0},
@@ -690,6 +693,26 @@ START_TEST(test_meaning)
 	ck_assert_str_eq(keys, meanings[_i].keys);
 	ck_assert_uint_eq(partitions_index0(partitions, port), meanings[_i].index0);
 	ck_assert_uint_eq(partitions->problems->len, meanings[_i].problems);
+	partitions_unref(partitions);
+	options_unref(options);
+	partition_rules_unref(rules);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* Who has a P_Key at index 0 by which it cannot ask the SA is counted by partition. */
+START_TEST(test_cut_off)
+{
+	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
+	struct partition_rules *rules = parse("B=2: ALL;\nA=1,indx0: ALL_CAS;\n");
+	struct options *options = options_new();
+	struct partitions *partitions = partitions_make(rules, options, fabric);
+
+	ck_assert_uint_eq(partitions->problems->len, 1);
+	ck_assert_str_eq(partitions->problems->pdata[0],
+			 "partitions.conf:2: partition 'A' (0x0001) has indx0, but the SM's port "
+			 "is a limited member: programs at 3 port(s), which have its P_Key at "
+			 "index 0, cannot ask the SA");
 	partitions_unref(partitions);
 	options_unref(options);
 	partition_rules_unref(rules);
@@ -806,6 +829,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_meaning, 0, G_N_ELEMENTS(meanings));
 	tcase_add_test(tcase, test_no_room);
 	tcase_add_test(tcase, test_who_has_no_room);
+	tcase_add_test(tcase, test_cut_off);
 	tcase_add_loop_test(tcase, test_sl, 0, 2);
 	tcase_add_test(tcase, test_classes);
 	suite_add_tcase(suite, tcase);
