@@ -207,6 +207,7 @@ static GVariant *tell(struct command_call *call)
 	add_groups(&builder, call);
 	answer_begin_list(&list);
 	problem_add(&list, PROBLEM_ERROR, refusal->why);
+	problem_add_all(&list, PROBLEM_WARNING, qos->unknown);
 	problem_add_all(&list, PROBLEM_WARNING, qos->problems);
 	answer_member(&builder, "problems", &list);
 	if (refusal->why) {

@@ -23,7 +23,8 @@ struct qos_group {
 	GArray *guids;	       /* struct qos_range of port GUIDs */
 	GArray *p_keys;	       /* struct qos_range, without the membership bit */
 	GPtrArray *partitions; /* names */
-	GPtrArray *ports;      /* "NodeDescription/Pnum" */
+	GPtrArray *ports;      /* "NodeDescription/Pnum", */
+	GArray *port_lines;    /* and for each the line of the file, unsigned int */
 	unsigned int types;    /* 1 << IBA_NODE_CA .. */
 	bool self;	       /* the SM's port */
 };

@@ -195,14 +195,17 @@ static bool groups(struct qos_parser *p, const char *value, const struct keyword
 
 static bool port_names(struct qos_parser *p, const char *value, const struct keyword *k)
 {
-	GPtrArray *ports = *(GPtrArray **)MEMBER(p, k->field);
-	guint before = ports->len;
+	struct qos_group *group = p->object;
+	GPtrArray *ports = group->ports;
 
+	(void)k;
 	if (!read_names(p, value, ports))
 		return false;
-	for (guint i = before; i < ports->len; i++)
+	for (guint i = group->port_lines->len; i < ports->len; i++) {
 		if (!strstr(ports->pdata[i], "/P"))
 			return qos_wrong(p, ports->pdata[i], "NodeDescription/Pnumber");
+		g_array_append_val(group->port_lines, p->line);
+	}
 	return true;
 }
 
@@ -382,7 +385,7 @@ static const struct keyword keywords[] = {
 	{GROUP, "name", name, IN(group, name), 0, 0, 0},
 	{GROUP, "use", nothing, 0, 0, 0, 0},
 	{GROUP, "port-guid", numbers, IN(group, guids), 0, 0, UINT64_MAX},
-	{GROUP, "port-name", port_names, IN(group, ports), 0, 0, 0},
+	{GROUP, "port-name", port_names, 0, 0, 0, 0},
 	{GROUP, "pkey", p_keys, IN(group, p_keys), 0, 0, 0},
 	{GROUP, "partition", names, IN(group, partitions), 0, 0, 0},
 	{GROUP, "node-type", types, 0, 0, 0, 0},

@@ -37,22 +37,56 @@ static void add_guids(uint8_t *members, const struct fabric *fabric, const GArra
 	}
 }
 
-/* "NodeDescription/Pnum" of any port. */
-static void add_names(uint8_t *members, const struct fabric *fabric, const GPtrArray *names)
+/* "NodeDescription/Pnum" of any port. In ports: by name, whether there is one. */
+static void add_ports(uint8_t *members, const struct fabric *fabric, GHashTable *ports)
 {
-	g_autoptr(GHashTable) set = g_hash_table_new(g_str_hash, g_str_equal);
-
-	for (guint i = 0; i < names->len; i++)
-		g_hash_table_add(set, names->pdata[i]);
-	for (uint32_t port = 0; port < fabric->n_ports && names->len; port++) {
+	for (uint32_t port = 0; port < fabric->n_ports; port++) {
 		const struct fabric_port *p = &fabric->ports[port];
 		char name[sizeof(fabric->nodes->description) + 8];
+		gpointer key;
 
+		if (!p->num && !fabric_is_switch(fabric, p->node))
+			continue;
 		g_snprintf(name, sizeof(name), "%s/P%u", fabric->nodes[p->node].description,
 			   p->num);
-		if (g_hash_table_contains(set, name))
-			put(members, port);
+		if (!g_hash_table_lookup_extended(ports, name, &key, NULL))
+			continue;
+		put(members, port);
+		g_hash_table_insert(ports, key, GINT_TO_POINTER(true));
 	}
+}
+
+static char *tell_unknown(const struct fabric *fabric, const char *file, unsigned int line,
+			  const char *name)
+{
+	const char *num = g_strrstr(name, "/P");
+	g_autofree char *node = g_strndup(name, (gsize)(num - name));
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (!strcmp(fabric->nodes[i].description, node))
+			return g_strdup_printf("%s:%u: port-name '%s': the node has no port '%s'",
+					       file, line, name, num + strlen("/P"));
+	return g_strdup_printf("%s:%u: port-name '%s': no node of the subnet is called '%s'", file,
+			       line, name, node);
+}
+
+static void add_names(struct qos_paths *paths, uint8_t *members, const struct fabric *fabric,
+		      const struct qos_group *group)
+{
+	g_autoptr(GHashTable) ports = g_hash_table_new(g_str_hash, g_str_equal);
+	GPtrArray *names = group->ports, *unknown = paths->unknown;
+
+	for (guint i = 0; i < names->len; i++)
+		g_hash_table_insert(ports, names->pdata[i], NULL);
+	if (names->len)
+		add_ports(members, fabric, ports);
+	for (guint i = 0; i < names->len && unknown->len < QOS_PROBLEMS_MAX; i++)
+		if (!g_hash_table_lookup(ports, names->pdata[i]))
+			g_ptr_array_add(unknown,
+					tell_unknown(fabric, paths->policy->file,
+						     g_array_index(group->port_lines,
+								   unsigned int, i),
+						     names->pdata[i]));
 }
 
 static bool is_named(const struct partitions *partitions, uint16_t p_key, const GPtrArray *names)
@@ -97,14 +131,14 @@ static void add_endports(uint8_t *members, const struct qos_group *group,
 	}
 }
 
-static uint8_t *members_of(const struct qos_group *group, const struct fabric *fabric,
-			   const struct partitions *partitions, const GArray *endports)
+static uint8_t *members_of(struct qos_paths *paths, const struct qos_group *group,
+			   const struct fabric *fabric, const GArray *endports)
 {
 	uint8_t *members = g_new0(uint8_t, fabric->n_ports / 8 + 1);
 
-	add_endports(members, group, fabric, partitions, endports);
+	add_endports(members, group, fabric, paths->partitions, endports);
 	add_guids(members, fabric, group->guids);
-	add_names(members, fabric, group->ports);
+	add_names(paths, members, fabric, group);
 	return members;
 }
 
@@ -117,9 +151,9 @@ static void find_members(struct qos_paths *paths, const struct fabric *fabric)
 		if (fabric_is_endport(fabric, port))
 			g_array_append_val(endports, port);
 	paths->members = g_new0(uint8_t *, groups->len + 1);
+	paths->unknown = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; i < groups->len; i++)
-		paths->members[i] =
-			members_of(groups->pdata[i], fabric, paths->partitions, endports);
+		paths->members[i] = members_of(paths, groups->pdata[i], fabric, endports);
 }
 
 static uint16_t dropped_by(const uint8_t *vl)
@@ -258,6 +292,7 @@ void qos_paths_unref(struct qos_paths *paths)
 		g_free(paths->members[i]);
 	g_free(paths->members);
 	g_ptr_array_unref(paths->problems);
+	g_ptr_array_unref(paths->unknown);
 	qos_policy_unref(paths->policy);
 	partitions_unref(paths->partitions);
 	options_unref(paths->options);

@@ -22,6 +22,7 @@ struct qos_paths {
 	uint8_t **members;     /* of each group: a bit for each port */
 	uint16_t dropped;      /* bits of SLs that some SL2VL tables drop: see policy_drops() */
 	GPtrArray *problems;   /* texts: scopes that contradict each other, or are about no port */
+	GPtrArray *unknown;    /* texts: names of ports that this fabric does not have */
 };
 
 /* NULL if QoS is off. */

@@ -18,6 +18,7 @@ static void group_free(void *data)
 	g_array_unref(group->p_keys);
 	g_ptr_array_unref(group->partitions);
 	g_ptr_array_unref(group->ports);
+	g_array_unref(group->port_lines);
 	g_free(group);
 }
 
@@ -34,6 +35,7 @@ struct qos_group *qos_group_new(struct qos_parser *p)
 	group->p_keys = ranges_new();
 	group->partitions = g_ptr_array_new_with_free_func(g_free);
 	group->ports = g_ptr_array_new_with_free_func(g_free);
+	group->port_lines = g_array_new(FALSE, FALSE, sizeof(unsigned int));
 	g_ptr_array_add(p->policy->groups, group);
 	return group;
 }

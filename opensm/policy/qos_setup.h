@@ -41,9 +41,8 @@ bool qos_setup_drops(const struct qos_place *place, uint8_t sl, uint32_t from, u
 /* Whether all inputs have the same row. */
 bool qos_setup_is_even(const struct qos_place *place, uint32_t to);
 
-#define QOS_PROBLEMS_MAX 100
-/* So many texts at most, for paths->problems: two scopes give one port different values, each with
- * its line. */
+#define QOS_PROBLEMS_MAX 100 /* texts in a list of struct qos_paths */
+/* For paths->problems: two scopes give one port different values, each with its line. */
 GPtrArray *qos_setup_problems(const struct qos_paths *paths, const struct fabric *fabric);
 
 #endif

@@ -121,8 +121,10 @@ static void take_qos(struct sm *sm, struct qos_paths *qos)
 	struct qos_paths *old = sm->qos;
 
 	sm->qos = qos;
-	if (qos)
+	if (qos) {
+		tell_problems(sm, "QoS", LOG_INFO, qos->unknown, old ? old->unknown : NULL);
 		tell_problems(sm, "QoS", LOG_ERROR, qos->problems, old ? old->problems : NULL);
+	}
 	if (!qos_paths_same_tables(old, qos, sm->fabric)) {
 		builder_touch_all(sm->builder);
 		if (sm->sweep.kind == SWEEP_KIND_POLICY)

@@ -222,6 +222,56 @@ START_TEST(clashes)
 }
 END_TEST
 
+/* Names of ports that there are not are told, each with its line; ports of a switch have one. */
+START_TEST(unknown_names)
+{
+	static const char *const told[] = {
+		"qos.conf:4: port-name 'host-0/P7': the node has no port '7'",
+		"qos.conf:4: port-name 'host/P1': no node of the subnet is called 'host'",
+		"qos.conf:6: port-name 'leaf-0-0/P99': the node has no port '99'",
+		"qos.conf:6: port-name 'host-0/P0': the node has no port '0'",
+		"qos.conf:6: port-name 'host-0/P01': the node has no port '01'",
+		"qos.conf:10: port-name 'host-0/P7': the node has no port '7'",
+	};
+	struct qos_policy *policy = qos_policy_parse(
+		"qos.conf",
+		"port-groups\nport-group\nname: G\nport-name: host-0/P1, host-0/P7, host/P1\n"
+		"port-guid: 0xdead\nport-name: leaf-0-0/P0, leaf-0-0/P99, host-0/P0, host-0/P01\n"
+		"end-port-group\nport-group\nname: H\nport-name: host-0/P7, leaf-0-0/P2\n"
+		"end-port-group\nend-port-groups\n" REST,
+		NULL);
+	struct qos_paths *named;
+
+	ck_assert_ptr_nonnull(policy);
+	named = qos_paths_make(policy, options, fabric, partitions);
+	ck_assert_uint_eq(named->unknown->len, G_N_ELEMENTS(told));
+	for (unsigned int i = 0; i < G_N_ELEMENTS(told); i++)
+		ck_assert_str_eq(named->unknown->pdata[i], told[i]);
+	qos_paths_unref(named);
+	qos_policy_unref(policy);
+}
+END_TEST
+
+/* And so many at most. */
+START_TEST(many_unknown_names)
+{
+	GString *text = g_string_new("port-groups\nport-group\nname: G\nport-name: x/P1");
+	struct qos_policy *policy;
+	struct qos_paths *named;
+
+	for (unsigned int i = 0; i < 2 * QOS_PROBLEMS_MAX; i++)
+		g_string_append_printf(text, ",x%u/P1", i);
+	g_string_append(text, "\nend-port-group\nend-port-groups\n" REST);
+	policy = qos_policy_parse("qos.conf", text->str, NULL);
+	ck_assert_ptr_nonnull(policy);
+	named = qos_paths_make(policy, options, fabric, partitions);
+	ck_assert_uint_eq(named->unknown->len, QOS_PROBLEMS_MAX);
+	qos_paths_unref(named);
+	qos_policy_unref(policy);
+	g_string_free(text, TRUE);
+}
+END_TEST
+
 /* Made once of what it is made of. */
 START_TEST(made_once)
 {
@@ -254,6 +304,8 @@ int main(void)
 	tcase_add_test(tcase, arbitration);
 	tcase_add_test(tcase, rows);
 	tcase_add_test(tcase, clashes);
+	tcase_add_test(tcase, unknown_names);
+	tcase_add_test(tcase, many_unknown_names);
 	tcase_add_test(tcase, made_once);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
