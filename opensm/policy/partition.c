@@ -559,7 +559,7 @@ static void count_index0(const struct partitions *partitions, uint32_t self, str
 	}
 }
 
-/* Programs send by index 0 what they ask the SA: limited members do not reach one, nor strangers. */
+/* Programs send by index 0 what they ask the SA: a limited member does not reach another. */
 static void check_index0(struct making *making, const struct partitions *partitions)
 {
 	g_autofree struct index0 *count = NULL;
