@@ -111,6 +111,7 @@ static void compare_tables(struct sm *sm, void *item)
 {
 	struct builder_node *node = item;
 
+	node->check = false; /* not before: the sweep may be cancelled until then */
 	compare(sm, node, 0, IBA_ATTR_LINEAR_FORWARDING_TABLE);
 	compare(sm, node, 0, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
 	compare_p_keys(sm, node);
@@ -126,7 +127,6 @@ enum step_result step_compare(struct sm *sm)
 
 		if (node->check)
 			g_ptr_array_add(doubted, node);
-		node->check = false;
 	}
 	sweep_walk(sm, doubted, 1, compare_tables);
 	return STEP_NEXT;

@@ -89,3 +89,8 @@ check_PROGRAMS += tests/unit/test_unhealthy_ports
 TESTS += tests/unit/test_unhealthy_ports
 tests_unit_test_unhealthy_ports_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_unhealthy_ports_LDADD = $(LIBS_SM) $(CHECK_LIBS)
+
+check_PROGRAMS += tests/unit/test_walk
+TESTS += tests/unit/test_walk
+tests_unit_test_walk_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_walk_LDADD = $(LIBS_SM) $(CHECK_LIBS)
