@@ -618,15 +618,14 @@ static void tell_resets(struct sm *sm, void *item)
 }
 
 /*
- * Among how many visits its ports are shared out: each has a row for each input. Just one where few
- * SMPs do, before it is known whether go_on_singly() has to do it.
+ * Among how many visits its ports are shared out: each has a row for each input. Links that go down
+ * meanwhile change nothing of it, or ports would be left out. Just one where few SMPs do, before it
+ * is known whether go_on_singly() has to do it.
  */
 static uint32_t visits_to(const struct sm *sm, const struct builder_node *node)
 {
-	uint32_t n = 0;
+	uint32_t n = node->info.num_ports + 1u;
 
-	for (unsigned int num = 0; num <= node->info.num_ports; num++)
-		n += carries_data(&node->ports[num]);
 	return claims_optimized(sm, node) ? 1 : n * n / SMPS_PER_VISIT + 1;
 }
 
