@@ -386,7 +386,7 @@ static void arm(struct sm *sm, void *item)
 	bool init = has_state(port) && port->info.port_state == IBA_PORT_INIT;
 	bool differs;
 
-	if (port_health_act(sm, port) || (!has_state(port) && !is_endport(port)) ||
+	if (!port->known || port_health_act(sm, port) || (!has_state(port) && !is_endport(port)) ||
 	    (is_host_without_lid(port) && !port->info.lid))
 		return;
 	differs = port_wanted(sm, port, &want);
@@ -583,6 +583,8 @@ static void check(struct sm *sm, void *item)
 {
 	struct builder_port *port = item;
 
+	if (!port->known) /* since a moment ago */
+		return;
 	check_set(sm, port);
 	if (has_state(port) && port->info.port_state == IBA_PORT_ARMED)
 		health_refused(sm, held_up_by(port), "port %u stays in ARMED", port->num);
