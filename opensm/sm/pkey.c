@@ -24,6 +24,8 @@
 #define PER_BLOCK 32
 #define BLOCK_BYTES sizeof(struct iba_p_key_table)
 
+#define AGAIN_MAX 3
+
 enum stage {
 	LET_GO,
 	SWITCHES_ADD,
@@ -36,7 +38,10 @@ enum stage {
 
 struct p_key_changes {
 	GPtrArray *ports;   /* struct change */
+	bool compared;	    /* ports is complete */
 	unsigned int stage; /* that runs */
+	bool missed;	    /* some port was left out of a stage, as an answer of it was late */
+	unsigned int again; /* how often all was done before, since some were */
 	bool loud[P_KEY_BASES];
 	unsigned int index0_kept; /* ports in use with another key there than indx0 asks for */
 };
@@ -358,8 +363,12 @@ static void send_table(struct sm *sm, const struct change *change, enum stage st
 	g_autofree uint16_t *now = g_new0(uint16_t, change->size + 1);
 	g_autofree uint16_t *next = g_new0(uint16_t, change->size + 1);
 
-	if (!change->tables || !read_table(port, now))
+	if (!change->tables)
 		return;
+	if (!read_table(port, now)) {
+		sm->p_key_changes->missed = true;
+		return;
+	}
 	next_table(sm, change, now, stage, next);
 	if (stage == HOSTS_CHANGE + P_KEY_ADD)
 		tell_reuse(sm, change);
@@ -420,14 +429,16 @@ void p_keys_clear(struct sm *sm)
 	g_clear_pointer(&sm->p_key_changes, changes_free);
 }
 
-static void begin(struct sm *sm)
+static enum step_result begin(struct sm *sm, unsigned int again)
 {
 	struct p_key_changes *changes = g_new0(struct p_key_changes, 1);
 
 	p_keys_clear(sm);
 	changes->ports = g_ptr_array_new_with_free_func(change_free);
+	changes->again = again;
 	sm->p_key_changes = changes;
 	each_port(sm, note_port);
+	return STEP_AGAIN;
 }
 
 /* Of all hosts. */
@@ -441,26 +452,41 @@ static void find_loud(struct p_key_changes *changes)
 	}
 }
 
+/*
+ * After the last stage. Whose answer was late may have a key yet that it is to lose: when all are
+ * there, tables are compared once more.
+ */
+static enum step_result end(struct sm *sm)
+{
+	const struct p_key_changes *changes = sm->p_key_changes;
+
+	if (changes->missed && sm->sweep.pending)
+		return STEP_LATER;
+	if (changes->missed && changes->again < AGAIN_MAX)
+		return begin(sm, changes->again + 1);
+	if (changes->missed)
+		sm_problem(sm, "P_Key tables of some ports answer too late to be set in stages");
+	sm->p_keys_settled = !changes->missed;
+	p_keys_clear(sm);
+	return STEP_NEXT;
+}
+
 /* A round to compare, and one a stage. */
 enum step_result step_p_keys(struct sm *sm)
 {
-	struct p_key_changes *changes;
+	struct p_key_changes *changes = sm->p_key_changes;
 
-	if (sm->sweep.round == 0) {
-		begin(sm);
-		return STEP_AGAIN;
-	}
-	changes = sm->p_key_changes;
-	if (sm->sweep.round == 1) {
+	if (!sm->sweep.round)
+		return begin(sm, 0);
+	if (changes->compared && changes->stage < STAGES) {
+		changes->stage++;
+	} else if (!changes->compared) {
 		find_loud(changes);
 		tell_index0(sm, changes->index0_kept);
+		changes->compared = true;
 	}
-	changes->stage = sm->sweep.round - 1;
-	if (changes->stage < STAGES) {
-		sweep_walk(sm, g_ptr_array_ref(changes->ports), 1, run_stage);
-		return STEP_AGAIN;
-	}
-	p_keys_clear(sm);
-	sm->p_keys_settled = true;
-	return STEP_NEXT;
+	if (changes->stage == STAGES)
+		return end(sm);
+	sweep_walk(sm, g_ptr_array_ref(changes->ports), 1, run_stage);
+	return STEP_AGAIN;
 }

@@ -582,6 +582,73 @@ START_TEST(one_host_moves)
 }
 END_TEST
 
+static uint16_t key_at(struct world *w, unsigned int host, unsigned int index)
+{
+	unsigned int n;
+
+	return sim_p_keys(w->s->sim, w->hosts[host], 1, &n)[index];
+}
+
+struct late {
+	struct world *w;
+	unsigned int node; /* loses all from the first Set of a P_Key table on */
+	bool begun;
+};
+
+static void lose_from_set(void *arg, uint64_t now_ns, const struct vendor_address *to,
+			  uint64_t from, const uint8_t *data, size_t length)
+{
+	struct late *late = arg;
+
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (late->begun || !scenario_is_smp(data, length, IBA_METHOD_SET,
+					     IBA_ATTR_P_KEY_TABLE))
+		return;
+	late->begun = true;
+	sim_node_set_loss(late->w->s->sim, late->node, 1.0);
+}
+
+/* A host whose answer is late is left out of stages meanwhile, but has its keys in the end. */
+START_TEST(late_answer)
+{
+	struct world *w = world_new(7);
+	struct late late = {.w = w};
+
+	scenario_start(w->s);
+	run_to_end(w);
+	w->now.n = 3;
+	for (unsigned int i = 0; i < w->n_hosts; i++)
+		w->now.of[0][i] = i == w->sm ? FULL : LIMITED;
+	for (unsigned int i = 0; i < w->n_hosts; i++)
+		w->now.of[1][i] = i % 2 ? FULL : NONE;
+	w->now.p_key[1] = 0x10;
+	w->now.p_key[2] = 0x20;
+	take_policy(w);
+	run_to_end(w);
+	check_settled(w);
+	late.node = w->hosts[3];
+	w->now.of[1][3] = NONE;
+	w->now.of[2][3] = FULL;
+	w->now.of[1][2] = w->now.of[1][4] = FULL;
+	sim_set_trace(w->s->sim, lose_from_set, &late);
+	take_policy(w);
+	for (unsigned int ms = 0; ms < 1000 && !late.begun; ms++)
+		scenario_run_ms(w->s, 1);
+	ck_assert(late.begun);
+	scenario_run_ms(w->s, 500);
+	sim_node_set_loss(w->s->sim, late.node, 0.0);
+	scenario_run_ms(w->s, 5000);
+	sim_set_trace(w->s->sim, NULL, NULL);
+	check_settled(w);
+	ck_assert_uint_eq(key_at(w, 3, 0), 0x7FFF);
+	ck_assert_uint_eq(key_at(w, 3, 1), 0);
+	ck_assert_uint_eq(key_at(w, 3, 2), 0x8020);
+	world_free(w);
+}
+END_TEST
+
 /* A file that cannot be read changes nothing, and says so. */
 START_TEST(bad_file)
 {
@@ -683,13 +750,6 @@ START_TEST(too_many)
 	world_free(w);
 }
 END_TEST
-
-static uint16_t key_at(struct world *w, unsigned int host, unsigned int index)
-{
-	unsigned int n;
-
-	return sim_p_keys(w->s->sim, w->hosts[host], 1, &n)[index];
-}
 
 /* Ports in use keep their indexes, which is said once; and index 0 is never left empty. */
 START_TEST(index_0)
@@ -873,6 +933,7 @@ int main(void)
 	tcase_add_test(tcase, requests_whole_or_not);
 	tcase_add_test(tcase, requests_forgotten);
 	tcase_add_test(tcase, one_host_moves);
+	tcase_add_test(tcase, late_answer);
 	tcase_add_test(tcase, bad_file);
 	tcase_add_test(tcase, lost_file);
 	tcase_add_loop_test(tcase, too_many, 0, 3);
