@@ -40,8 +40,7 @@ struct p_key_changes {
 	GPtrArray *ports;   /* struct change */
 	bool compared;	    /* ports is complete */
 	unsigned int stage; /* that runs */
-	bool missed;	    /* some port was left out of a stage, as an answer of it was late */
-	unsigned int again; /* how often all was done before, since some were */
+	unsigned int again; /* how often ports were left out before */
 	bool loud[P_KEY_BASES];
 	unsigned int index0_kept; /* ports in use with another key there than indx0 asks for */
 };
@@ -50,6 +49,7 @@ struct p_key_changes {
 struct change {
 	struct builder_port *port;
 	bool tables; /* the table differs */
+	bool missed; /* it was left out of a stage, as an answer was late */
 	uint16_t *is, *want;
 	uint32_t size; /* entries: whole blocks */
 };
@@ -357,7 +357,7 @@ static void next_table(const struct sm *sm, const struct change *change, const u
 }
 
 /* The blocks that are to be others after the stage. */
-static void send_table(struct sm *sm, const struct change *change, enum stage stage)
+static void send_table(struct sm *sm, struct change *change, enum stage stage)
 {
 	struct builder_port *port = change->port;
 	g_autofree uint16_t *now = g_new0(uint16_t, change->size + 1);
@@ -366,7 +366,7 @@ static void send_table(struct sm *sm, const struct change *change, enum stage st
 	if (!change->tables)
 		return;
 	if (!read_table(port, now)) {
-		sm->p_key_changes->missed = true;
+		change->missed |= sm->sweep.slow != 0;
 		return;
 	}
 	next_table(sm, change, now, stage, next);
@@ -404,7 +404,7 @@ static void check_bits(struct sm *sm, const struct builder_port *port)
 
 static void run_stage(struct sm *sm, void *item)
 {
-	const struct change *change = item;
+	struct change *change = item;
 	enum stage stage = sm->p_key_changes->stage;
 	bool of_hosts = stage >= HOSTS_CHANGE && stage < SWITCHES_REMOVE;
 
@@ -429,16 +429,13 @@ void p_keys_clear(struct sm *sm)
 	g_clear_pointer(&sm->p_key_changes, changes_free);
 }
 
-static enum step_result begin(struct sm *sm, unsigned int again)
+static void begin(struct sm *sm)
 {
 	struct p_key_changes *changes = g_new0(struct p_key_changes, 1);
 
 	p_keys_clear(sm);
 	changes->ports = g_ptr_array_new_with_free_func(change_free);
-	changes->again = again;
 	sm->p_key_changes = changes;
-	each_port(sm, note_port);
-	return STEP_AGAIN;
 }
 
 /* Of all hosts. */
@@ -452,21 +449,40 @@ static void find_loud(struct p_key_changes *changes)
 	}
 }
 
+static GPtrArray *missed_ports(const struct p_key_changes *changes)
+{
+	GPtrArray *ports = g_ptr_array_new();
+
+	for (guint i = 0; i < changes->ports->len; i++) {
+		const struct change *change = changes->ports->pdata[i];
+
+		if (change->missed)
+			g_ptr_array_add(ports, change->port);
+	}
+	return ports;
+}
+
 /*
  * After the last stage. Whose answer was late may have a key yet that it is to lose: when all are
- * there, tables are compared once more.
+ * there, these are compared once more.
  */
 static enum step_result end(struct sm *sm)
 {
-	const struct p_key_changes *changes = sm->p_key_changes;
+	g_autoptr(GPtrArray) missed = missed_ports(sm->p_key_changes);
+	unsigned int again = sm->p_key_changes->again + 1;
 
-	if (changes->missed && sm->sweep.pending)
+	if (missed->len && sm->sweep.pending)
 		return STEP_LATER;
-	if (changes->missed && changes->again < AGAIN_MAX)
-		return begin(sm, changes->again + 1);
-	if (changes->missed)
-		sm_problem(sm, "P_Key tables of some ports answer too late to be set in stages");
-	sm->p_keys_settled = !changes->missed;
+	if (missed->len && again <= AGAIN_MAX) {
+		begin(sm);
+		sm->p_key_changes->again = again;
+		sweep_walk(sm, g_ptr_array_ref(missed), 1, note_port);
+		return STEP_AGAIN;
+	}
+	if (missed->len)
+		sm_problem(sm, "P_Key tables of %u ports answer too late to be set in stages",
+			   missed->len);
+	sm->p_keys_settled = !missed->len;
 	p_keys_clear(sm);
 	return STEP_NEXT;
 }
@@ -476,13 +492,17 @@ enum step_result step_p_keys(struct sm *sm)
 {
 	struct p_key_changes *changes = sm->p_key_changes;
 
-	if (!sm->sweep.round)
-		return begin(sm, 0);
+	if (!sm->sweep.round) {
+		begin(sm);
+		each_port(sm, note_port);
+		return STEP_AGAIN;
+	}
 	if (changes->compared && changes->stage < STAGES) {
 		changes->stage++;
 	} else if (!changes->compared) {
 		find_loud(changes);
-		tell_index0(sm, changes->index0_kept);
+		if (!changes->again)
+			tell_index0(sm, changes->index0_kept);
 		changes->compared = true;
 	}
 	if (changes->stage == STAGES)
