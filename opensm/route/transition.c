@@ -512,11 +512,12 @@ static void cut_late(struct transition *t)
 	}
 }
 
+#define ENTRIES_MAX (1u << 24)
+
 /*
  * What is cut, and what is late, of all columns that change; instead of whole ones. False: that is
  * more than there is memory for.
  */
-#define ENTRIES_MAX (1u << 24)
 static bool find_entries(struct transition *t)
 {
 	memset(t->ordered, 0, t->routing->n_blocks * sizeof(*t->ordered));
