@@ -491,7 +491,6 @@ static void confirm_switch(struct sm *sm, void *item)
 {
 	struct builder_node *node = item;
 
-	node->read_uncleared = false;
 	if (node->activated == sm->builder->sweep)
 		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_still_calm);
 }
@@ -590,10 +589,20 @@ static void check(struct sm *sm, void *item)
 		health_refused(sm, held_up_by(port), "port %u stays in ARMED", port->num);
 }
 
+/* Not before: a sweep that is cancelled in step_confirm leaves them to the next one. */
+static void cables_are_confirmed(gpointer item, gpointer unused)
+{
+	struct builder_node *node = item;
+
+	(void)unused;
+	node->read_uncleared = false;
+}
+
 enum step_result step_check(struct sm *sm)
 {
 	const struct builder_port *own = sm->builder->sm_port;
 
+	g_ptr_array_foreach(sm->builder->switches, cables_are_confirmed, NULL);
 	if (own->num != 0 && own->info.port_state == IBA_PORT_DOWN)
 		sm_problem(sm, "the SM's port went down");
 	each_port(sm, check);
