@@ -93,7 +93,7 @@ static void add_row(const struct port_view *view, const struct inventory_list *l
 	if (in && fabric->ports[from].peer == FABRIC_NONE)
 		return;
 	scope = qos_setup_row(&view->place, &view->tables, view->vls, from, view->port, &row);
-	sls = qos_lanes(fabric, view->call->subnet->routing, from, view->port, lanes);
+	sls = qos_lanes(fabric, view->call->subnet->routing, from, view->port, view->vls, lanes);
 	qos_merge(&row, sls, lanes);
 	add_pair(rows, what, row_text(&row), is ? row_text(is) : NULL, scope ? scope->line : 0);
 }

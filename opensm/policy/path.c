@@ -119,13 +119,13 @@ static bool may_drop(const struct subnet *subnet, uint8_t sl)
 	return subnet->qos && subnet->qos->dropped >> sl & 1;
 }
 
-/* Between switches the lanes that routes need are in force, whatever QoS says. */
+/* The lanes that routes need are in force, whatever QoS says. */
 static bool hop_drops(const struct subnet *subnet, uint8_t sl, uint32_t in, uint32_t out)
 {
 	const struct qos_place place = {subnet->qos, subnet->fabric};
 	uint8_t vl[QOS_SLS];
 
-	if (qos_lanes(subnet->fabric, subnet->routing, in, out, vl) >> sl & 1)
+	if (qos_lanes(subnet->fabric, subnet->routing, in, out, 1, vl) >> sl & 1)
 		return false;
 	return qos_setup_drops(&place, sl, in, out);
 }

@@ -4,13 +4,13 @@
 #include "route/lanes.h"
 
 uint16_t qos_lanes(const struct fabric *fabric, const struct routing *routing, uint32_t from,
-		   uint32_t to, uint8_t vl[QOS_SLS])
+		   uint32_t to, unsigned int vls, uint8_t vl[QOS_SLS])
 {
 	const struct fabric_port *port = &fabric->ports[to];
 
 	if (!port->num || port->peer == FABRIC_NONE || !fabric_is_switch(fabric, port->node) ||
 	    !fabric_is_switch(fabric, fabric->ports[port->peer].node))
-		return 0;
+		return routing_end_vls(routing, vls, vl);
 	return routing_turn_vls(routing, fabric, from, to, vl);
 }
 
@@ -61,7 +61,7 @@ static void look_at_row(struct conflicts *c, uint32_t from, uint32_t to)
 	struct iba_sl_to_vl_table row;
 	const struct qos_scope *scope;
 	uint8_t vl[QOS_SLS];
-	uint16_t sls = qos_lanes(c->place->fabric, c->routing, from, to, vl), others;
+	uint16_t sls = qos_lanes(c->place->fabric, c->routing, from, to, vls, vl), others;
 
 	scope = qos_setup_row(c->place, tables, vls, from, to, &row);
 	sls = qos_merge(&row, sls, vl);
@@ -78,7 +78,8 @@ static void look_at_port(struct conflicts *c, uint32_t to)
 	bool even = qos_setup_is_even(c->place, to) && !routing_has_turns(c->routing);
 	uint8_t vl[QOS_SLS];
 
-	if (!qos_lanes(fabric, c->routing, node->first_port, to, vl))
+	if (node->type != IBA_NODE_SWITCH || to == node->first_port ||
+	    !qos_lanes(fabric, c->routing, node->first_port, to, 1, vl))
 		return;
 	look_at_row(c, node->first_port, to);
 	for (uint32_t in = 1; in <= node->num_ports && !even; in++)
@@ -99,7 +100,7 @@ static void tell(const struct conflicts *c, const struct party *party, char *who
 		g_ptr_array_add(texts,
 				g_strdup_printf("%s gives SL %s other VLs than routing engine %s "
 						"(%s) needs: it is not obeyed for these in %u "
-						"row(s) between switches",
+						"row(s) of switches",
 						who, sls->str, c->routing->engine, where,
 						party->ports));
 	g_free(who);

@@ -8,10 +8,11 @@
 
 /*
  * Bits of the SLs that the routing needs on the lanes vl for what comes in by one port of a switch
- * and leaves by another, as that leads to a switch; 0: none. routing may be NULL.
+ * and leaves by another; from is to itself on other nodes. That one has vls lanes, which counts
+ * where it leads to no switch. 0: none. routing may be NULL.
  */
 uint16_t qos_lanes(const struct fabric *fabric, const struct routing *routing, uint32_t from,
-		   uint32_t to, uint8_t vl[QOS_SLS]);
+		   uint32_t to, unsigned int vls, uint8_t vl[QOS_SLS]);
 
 /*
  * Texts, one for each sl2vl-scope, or key of opensm.conf, that gives such SLs other lanes and is

@@ -119,6 +119,17 @@ uint16_t routing_turn_vls(const struct routing *routing, const struct fabric *fa
 	return sls;
 }
 
+uint16_t routing_end_vls(const struct routing *routing, unsigned int vls, uint8_t vl[ROUTE_SLS])
+{
+	const struct route_lanes *lanes = routing ? routing->lanes : NULL;
+
+	if (!lanes || !lanes->level_ends)
+		return 0;
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+		vl[sl] = vls > 1 && (sl & lanes->levels);
+	return lanes->sls;
+}
+
 bool routing_has_turns(const struct routing *routing)
 {
 	return routing && routing->lanes && routing->lanes->turns;

@@ -32,6 +32,7 @@ struct route_lanes {
 	uint16_t bare;	 /* bits of SLs with which multicast may close loops; see layered.h */
 	uint8_t levels;	 /* bits of the SL that a path may have set or not: levels of QoS */
 	bool sm_by_path; /* what goes to the SM has the SL of its path, whatever sm_sl is */
+	bool level_ends; /* links of hosts have a lane a level of QoS, VL 0 and 1, whatever vl is */
 };
 
 /* Lanes for data that every cable between switches has, at most input->vls. */
@@ -109,6 +110,8 @@ uint16_t routing_sl_to_vl(const struct routing *routing, uint8_t vl[ROUTE_SLS]);
 /* The same for what comes in by one port of a switch and goes out by another (in the fabric). */
 uint16_t routing_turn_vls(const struct routing *routing, const struct fabric *fabric, uint32_t in,
 			  uint32_t out, uint8_t vl[ROUTE_SLS]);
+/* The same for what goes out to no switch, by a link of so many lanes. */
+uint16_t routing_end_vls(const struct routing *routing, unsigned int vls, uint8_t vl[ROUTE_SLS]);
 /* Whether that differs by the port by which packets come. */
 bool routing_has_turns(const struct routing *routing);
 

@@ -496,6 +496,7 @@ static void make_lanes(struct torus *torus, unsigned int vls)
 	lanes->bare = 0xFFFF & ~(1u | 1u << lanes->levels);
 	lanes->sls = vls >= 8 ? 0xFFFF : 0xFF;
 	lanes->sm_by_path = true;
+	lanes->level_ends = true;
 	for (uint32_t a = 0; a < n; a++)
 		for (uint32_t b = 0; b < a; b++)
 			route_lanes_put(lanes, a, b,

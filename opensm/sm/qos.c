@@ -203,7 +203,8 @@ static void make_row(const struct want *want, unsigned int in, struct iba_sl_to_
 	uint8_t vl[QOS_SLS];
 
 	qos_setup_row(&want->place, &want->tables, want->vls, from, want->to, row);
-	qos_merge(row, qos_lanes(want->place.fabric, want->routing, from, want->to, vl), vl);
+	qos_merge(row,
+		  qos_lanes(want->place.fabric, want->routing, from, want->to, want->vls, vl), vl);
 }
 
 static bool row_differs(const struct want *want, unsigned int in)

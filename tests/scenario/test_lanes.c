@@ -256,6 +256,50 @@ START_TEST(hosts_keep_the_sl_of_their_path_over_a_restart)
 }
 END_TEST
 
+/* ---- links of hosts ---- */
+
+#define LEVELS "\x00\x00\x00\x00\x11\x11\x11\x11" /* SL 8 to 15 on VL 1 */
+
+static const struct {
+	const char *conf, *host; /* the row of hosts */
+} ends[] = {
+	{"qos FALSE\n", LEVELS},
+	{"qos TRUE\nqos_ca_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7\n", LEVELS},
+	{"qos TRUE\nqos_ca_max_vls 2\n", LEVELS},
+	{"qos TRUE\nqos_ca_max_vls 1\n", "\0\0\0\0\0\0\0"},
+};
+
+/* Between a host and its switch, both ways and from every port, the level of QoS says the lane. */
+START_TEST(hosts_have_a_lane_a_level)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 1);
+	g_autofree char *torus = torus_file(s);
+	unsigned int n = 0;
+
+	scenario_conf(s, ends[_i].conf);
+	scenario_option(s, "-R", "torus-2QoS");
+	scenario_option(s, "--torus_config", torus);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
+		struct sim_node_view view;
+		unsigned int sw, out;
+
+		sim_node_view(s->sim, node, &view);
+		if (view.type == IBA_NODE_SWITCH || !sim_peer(s->sim, node, 1, &sw, &out))
+			continue;
+		ck_assert_mem_eq(sim_sl_to_vl(s->sim, node, 1, 0), ends[_i].host, 8);
+		sim_node_view(s->sim, sw, &view);
+		for (unsigned int in = 0; in <= view.num_ports; in++)
+			if (!in || sim_link_up(s->sim, sw, in))
+				ck_assert_mem_eq(sim_sl_to_vl(s->sim, sw, out, in), LEVELS, 8);
+		n++;
+	}
+	ck_assert_uint_eq(n, 20);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- engines that follow each other ---- */
 
 /* Whether the cable of a port is up and leads to a switch. */
@@ -530,6 +574,7 @@ int main(void)
 	tcase_add_loop_test(tcase, hosts_get_the_lane_of_their_path, 0, G_N_ELEMENTS(engines));
 	tcase_add_loop_test(tcase, hosts_keep_the_sl_of_their_path, 0, 2);
 	tcase_add_loop_test(tcase, hosts_keep_the_sl_of_their_path_over_a_restart, 0, 6);
+	tcase_add_loop_test(tcase, hosts_have_a_lane_a_level, 0, G_N_ELEMENTS(ends));
 	tcase_add_loop_test(tcase, lanes_are_given_up, 0, 2);
 	tcase_add_test(tcase, lanes_of_a_switch_that_was_away);
 	tcase_add_test(tcase, other_sls_are_refused);
