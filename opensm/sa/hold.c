@@ -50,12 +50,19 @@ struct sa_hold {
 	void *stands_arg;
 };
 
-static guint entry_hash(gconstpointer key)
+static uint64_t tid_of(const struct entry *entry)
 {
-	const struct entry *entry = key;
 	uint64_t tid;
 
 	memcpy(&tid, entry->request + 8, sizeof(tid));
+	return tid;
+}
+
+static guint entry_hash(gconstpointer key)
+{
+	const struct entry *entry = key;
+	uint64_t tid = tid_of(entry);
+
 	return (guint)((tid ^ tid >> 32) * 2654435761u) ^ entry->lid;
 }
 
@@ -169,7 +176,10 @@ static void remember(struct sa_hold *hold, GQueue *from, struct entry *entry, GQ
 	g_queue_push_tail_link(to, &entry->link);
 }
 
-/* In place of the one before about the same object. */
+/*
+ * In place of the one before about the same object. Who uses one TransactionID for both does not
+ * tell copies by it.
+ */
 static void become_latest(struct sa_hold *hold, struct entry *entry)
 {
 	struct entry *before;
@@ -179,7 +189,12 @@ static void become_latest(struct sa_hold *hold, struct entry *entry)
 		return;
 	before = g_hash_table_lookup(hold->latest, entry);
 	g_hash_table_replace(hold->latest, entry, entry);
-	if (before && !before->mad)
+	if (!before || before->mad)
+		return;
+	if (tid_of(before) == tid_of(entry) && before->lid == entry->lid &&
+	    before->qpn == entry->qpn)
+		forget(hold, &hold->answered, before);
+	else
 		remember(hold, &hold->answered, before, &hold->passed,
 			 before->deadline_ns - SA_HOLD_NS + SA_HOLD_PASSED_NS);
 }

@@ -5,6 +5,7 @@
  * nothing new: its answer is on its way, or is repeated word for word. Once another request about
  * the same object was answered that ends when no copy can be under way any more: then the same
  * octets are a new request, as of a client that was restarted and whose TransactionIDs begin anew.
+ * It ends at once if that other one had the same TransactionID, as all of its client may have.
  * So they are when what was answered is no longer so, though no request undid it. Owned by the sa
  * actor.
  */
@@ -24,7 +25,7 @@ enum sa_hold_topic {
 
 #define SA_HOLD_MAX 16384	   /* answers that left and are remembered, */
 #define SA_HOLD_NS (10 * NS_PER_S) /* for so long; */
-#define SA_HOLD_PASSED_NS (2 * NS_PER_S) /* only so long once there was another of the object */
+#define SA_HOLD_PASSED_NS (100 * NS_PER_MS) /* only so long once there was another of the object */
 
 struct sa_hold;
 

@@ -371,7 +371,7 @@ START_TEST(test_epochs)
 {
 	struct builder_node node = {.epoch = 1};
 	struct trust_table table = {0};
-	uint8_t block[64] = {9}, row[64];
+	uint8_t block[64] = {9}, row[64] = {8};
 
 	trust_set(&node, 1, &table, 0, 64, block);
 	trust_set(&node, 1, &table, 1, 64, block);
@@ -382,6 +382,7 @@ START_TEST(test_epochs)
 	trust_set(&node, 1, &table, 0, 64, block); /* an answer of before */
 	ck_assert_ptr_null(trust_get(&node, &table, 0, 64));
 	trust_set(&node, node.epoch, &table, 0, 64, block);
+	trust_set(&node, 1, &table, 0, 64, row); /* nor does it undo what is known since */
 	ck_assert_mem_eq(trust_get(&node, &table, 0, 64), block, 64);
 	trust_equal(&node, &table, row);
 	ck_assert(trust_is_equal(&node, &table, row));

@@ -285,6 +285,25 @@ START_TEST(test_same_request_after_another)
 }
 END_TEST
 
+/* A client that has one TransactionID for all means what it says, however soon. */
+START_TEST(test_one_tid_for_all)
+{
+	struct net net;
+
+	bring_up(&net);
+	for (unsigned int round = 0; round < 3; round++) {
+		ck_assert_uint_eq(be_member(&net, 100, true), IBA_STATUS_OK);
+		ck_assert_uint_eq(count_members(&net), 1);
+		ck_assert_uint_eq(be_member(&net, 100, false), IBA_STATUS_OK);
+		ck_assert_uint_eq(count_members(&net), 0);
+	}
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_repeated), 0);
+	ck_assert_uint_eq(be_member(&net, 100, false), IBA_STATUS_OK); /* that is a copy */
+	ck_assert_uint_eq(counter_get(&net.context.counters, sa_repeated), 1);
+	net_stop(&net);
+}
+END_TEST
+
 /* The same of subscriptions, which need not name a GID. */
 START_TEST(test_same_subscription_after_another)
 {
@@ -1031,6 +1050,7 @@ int main(void)
 	tcase_add_test(tcase, test_repeated_sets);
 	tcase_add_test(tcase, test_mfdb_tops);
 	tcase_add_test(tcase, test_same_request_after_another);
+	tcase_add_test(tcase, test_one_tid_for_all);
 	tcase_add_test(tcase, test_same_subscription_after_another);
 	tcase_add_test(tcase, test_refusals_are_told);
 	tcase_add_test(tcase, test_leases_end);
