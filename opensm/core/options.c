@@ -300,14 +300,22 @@ static void take_environment(struct options *options)
 	}
 }
 
-/* Deprecated options speak through those that replace them. */
+/*
+ * Deprecated options speak through those that replace them: files of the classic daemon have both,
+ * and the old one counts there. Only the command line counts more.
+ */
 static void apply_deprecated(struct options *options, GPtrArray *warnings)
 {
+	const uint8_t *source = options->source;
+
 	if (!options->no_partition_enforcement)
 		return;
+	if (source[OPTION_part_enforce] > source[OPTION_no_partition_enforcement]) {
+		options_warn(warnings, "no_partition_enforcement: --part_enforce overrides it");
+		return;
+	}
 	options_warn(warnings, "no_partition_enforcement is deprecated: use part_enforce off");
-	if (options->source[OPTION_part_enforce] == OPTION_FROM_DEFAULT)
-		options->part_enforce = PART_ENFORCE_OFF;
+	options->part_enforce = PART_ENFORCE_OFF;
 }
 
 /* 0xff asks for all there is: nothing is said of it. */

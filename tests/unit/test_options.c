@@ -293,7 +293,8 @@ START_TEST(forms_of_options)
 	assert_value("--lmc 3 --lmc 2", OPTION_lmc, "2");
 	assert_value("-o --", OPTION_once, "TRUE");
 	assert_value("-N", OPTION_part_enforce, "off");
-	assert_value("-N -Z in", OPTION_part_enforce, "in");
+	assert_value("-N -Z in", OPTION_part_enforce, "off");
+	assert_value("-Z in", OPTION_part_enforce, "in");
 	assert_value("-e", OPTION_accum_log_file, "FALSE");
 	assert_value("-y", OPTION_exit_on_fatal, "FALSE");
 	assert_value("--console-port 17", OPTION_console_port, "17");

@@ -43,6 +43,30 @@ START_TEST(forms_of_lines)
 }
 END_TEST
 
+/* A file of the classic daemon has both keys. */
+START_TEST(old_form_of_part_enforce)
+{
+	static const struct {
+		const char *text, *words;
+		unsigned int value;
+	} cases[] = {
+		{"part_enforce in\nno_partition_enforcement TRUE\n", "", PART_ENFORCE_OFF},
+		{"no_partition_enforcement TRUE\npart_enforce both\n", "", PART_ENFORCE_OFF},
+		{"no_partition_enforcement FALSE\npart_enforce in\n", "", PART_ENFORCE_IN},
+		{"no_partition_enforcement FALSE\npart_enforce in\n", "-N", PART_ENFORCE_OFF},
+		{"no_partition_enforcement TRUE\n", "-Z out", PART_ENFORCE_OUT},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct loaded loaded = load_text(cases[i].text, cases[i].words);
+
+		ck_assert(loaded.good);
+		ck_assert_uint_eq(loaded.options->part_enforce, cases[i].value);
+		loaded_free(&loaded);
+	}
+}
+END_TEST
+
 START_TEST(mistakes_name_file_line_and_key)
 {
 	g_autofree char *file = temp_file("lmc 1\n\nsm_priority 99\nqos 1\n", 28);
@@ -548,6 +572,7 @@ int main(void)
 	TCase *tests = tcase_create("file");
 
 	tcase_add_test(tests, forms_of_lines);
+	tcase_add_test(tests, old_form_of_part_enforce);
 	tcase_add_test(tests, mistakes_name_file_line_and_key);
 	tcase_add_test(tests, mistakes);
 	tcase_add_test(tests, number_of_mistakes_is_limited);
