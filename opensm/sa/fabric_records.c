@@ -96,8 +96,7 @@ static void fill_node(const struct fabric *fabric, uint32_t port, struct iba_nod
 	record->lid = p->lid;
 	record->node_info = node->info;
 	record->node_info.port_guid = p->guid;
-	if (node->type != IBA_NODE_SWITCH)
-		record->node_info.local_port_num = p->num;
+	record->node_info.local_port_num = p->num;
 	memcpy(record->node_description.node_string, node->description,
 	       sizeof(record->node_description.node_string));
 }

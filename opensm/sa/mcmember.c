@@ -4,8 +4,8 @@
  * them. Everything here reads or changes the store and runs on the sa actor.
  *
  * A Set passes the checks below in their order; the first that fails is the answer. It names a
- * port, which must be the requester's own unless the request says ProxyJoin and both share a
- * partition, or it sees all. A Set for a group that does not exist creates it if it says enough.
+ * port, which must be the requester's own unless both are in the group's partition, or it sees all.
+ * A Set for a group that does not exist creates it if it says enough.
  *
  * Who is in a group is told only to trusted requesters, by a record a member and none of a group
  * without; others see each group of their partitions once, without a port, and their own
@@ -118,6 +118,34 @@ static uint16_t check_proxy(struct member_query *join)
 		       : IBA_SA_INVALID_GID;
 }
 
+/* Whether the requester may change how a port is in the group; member: NULL if it is not. */
+static bool may_change(const struct member_query *join, const struct sa_member *member)
+{
+	const struct sa_query *query = join->query;
+
+	if (query->from.sees_all || query->from.port == join->port)
+		return true;
+	if (!join->group || !sa_is_of_partition(query, join->group->record.p_key))
+		return false;
+	return query->from.trusted || (member && member->proxy && may_act_for_others(query));
+}
+
+/* Another port is joined to groups of partitions of both, but not again if it joined by itself. */
+static uint16_t check_other(struct member_query *join)
+{
+	const struct sa_query *query = join->query;
+	const struct sa_member *member =
+		join->group ? sa_group_member(join->group, join->guid) : NULL;
+	bool names_p_key = join->group || join->mask & C(p_key);
+	uint16_t p_key = join->group ? join->group->record.p_key : join->wanted->p_key;
+
+	if (query->from.port == join->port || query->from.sees_all)
+		return IBA_STATUS_OK;
+	if (names_p_key && !sa_is_of_partition(query, p_key))
+		return IBA_SA_REQ_INVALID;
+	return !member || may_change(join, member) ? IBA_STATUS_OK : IBA_SA_REQ_INVALID;
+}
+
 /* Of a group whose maker does not say. */
 static uint8_t usual_hop_limit(const struct iba_mc_member_record *group)
 {
@@ -217,7 +245,21 @@ static bool fits_ipoib(const struct member_query *join,
 	       (!(join->mask & C(hop_limit)) || wanted->hop_limit == broadcast->hop_limit);
 }
 
-/* MTU, rate and life time of a new group: as asked for, within what its first port can do. */
+/* It binds nobody: members are told what the first of them asked for, as by the classic daemon. */
+static bool choose_life(uint8_t *life, const struct sa_limit *limit)
+{
+	if (!limit->given || (limit->selector == IBA_SELECTOR_LESS && !limit->value))
+		return sa_fit_life(life, limit);
+	if (limit->selector == IBA_SELECTOR_LESS)
+		*life = MIN(*life, limit->value - 1);
+	else if (limit->selector == IBA_SELECTOR_EXACTLY)
+		*life = limit->value;
+	else
+		return sa_fit_life(life, limit);
+	return true;
+}
+
+/* MTU and rate of a new group: as asked for, within what its first port can do. */
 static bool choose_limits(const struct member_query *join,
 			  const struct iba_mc_member_record *broadcast,
 			  struct iba_mc_member_record *record)
@@ -233,7 +275,7 @@ static bool choose_limits(const struct member_query *join,
 		record->rate = usual_rate;
 	record->packet_life_time = join->subnet->options->subnet_timeout;
 	return sa_fit_mtu(&record->mtu, &join->mtu) && sa_fit_rate(&record->rate, &join->rate) &&
-	       sa_fit_life(&record->packet_life_time, &join->life);
+	       choose_life(&record->packet_life_time, &join->life);
 }
 
 /* That of an MGID only if the request names none: who asks for the same again is to get it. */
@@ -325,7 +367,9 @@ static uint16_t run_checks(struct member_query *join, member_check *const *check
 uint16_t sa_member_set(struct sa_query *query)
 {
 	static member_check *const checks[] = {
-		check_components, check_port_gid, check_proxy, find_group, join_or_create, NULL,
+		check_components, check_port_gid, check_proxy,
+		find_group,	  check_other,	  join_or_create,
+		NULL,
 	};
 	struct iba_mc_member_record record;
 	const struct sa_member *member;
@@ -351,24 +395,13 @@ uint16_t sa_member_set(struct sa_query *query)
 
 /* ---- Delete ---- */
 
-static bool may_take_out(const struct member_query *leave, const struct sa_member *member)
-{
-	const struct sa_query *query = leave->query;
-
-	if (query->from.sees_all || query->from.port == leave->port)
-		return true;
-	if (!leave->group || !sa_is_of_partition(query, leave->group->record.p_key))
-		return false;
-	return query->from.trusted || (member && member->proxy && may_act_for_others(query));
-}
-
 /* Who may not take a port out is not told whether it is in. */
 static uint16_t check_membership(struct member_query *leave)
 {
 	const struct sa_member *member =
 		leave->group ? sa_group_member(leave->group, leave->guid) : NULL;
 
-	if (!may_take_out(leave, member))
+	if (!may_change(leave, member))
 		return IBA_SA_DENIED;
 	if (!member || leave->wanted->join_state & ~member->join_state) /* o15-0.1.14 */
 		return IBA_SA_REQ_INVALID;

@@ -70,6 +70,7 @@ static bool is_guid_of(const struct sa_reporter *reporter, uint64_t guid, const 
 	return guid == news->gid.guid || (alias && alias->port == news->gid.guid);
 }
 
+/* Of what the SM tells of others: of itself, as the classic daemon has it, or of that other. */
 static bool is_of_source(const struct sa_reporter *reporter, const struct iba_inform_info *info,
 			 const struct news *news)
 {
@@ -77,7 +78,8 @@ static bool is_of_source(const struct sa_reporter *reporter, const struct iba_in
 	uint16_t lid = news->notice.notice.issuer_lid;
 
 	if (info->gid.prefix || info->gid.guid)
-		return is_guid_of(reporter, info->gid.guid, news);
+		return info->gid.guid == news->notice.issuer_gid.guid ||
+		       is_guid_of(reporter, info->gid.guid, news);
 	return first == IBA_LID_PERMISSIVE || (first <= lid && lid <= last);
 }
 

@@ -154,15 +154,15 @@ uint16_t sa_service_remove(struct sa_query *query)
 struct visit {
 	struct sa_query *query;
 	uint64_t id; /* the only one wanted, if has_id */
-	bool has_id;
-	uint16_t p_key;	    /* 0: any */
+	bool has_id, has_p_key;
+	uint16_t p_key;	    /* likewise */
 	const uint8_t *key; /* NULL: any */
 };
 
 /* Of what sa_offer() cannot compare: a membership bit apart, and a key that is not shown. */
 static bool is_meant(const struct visit *visit, const struct iba_service_record *record)
 {
-	if (visit->p_key && P_KEY_BASE(visit->p_key) != P_KEY_BASE(record->service_p_key))
+	if (visit->has_p_key && P_KEY_BASE(visit->p_key) != P_KEY_BASE(record->service_p_key))
 		return false;
 	return !visit->key ||
 	       memcmp(visit->key, record->service_key, sizeof(record->service_key)) == 0;
@@ -189,7 +189,8 @@ uint16_t sa_service_each(struct sa_query *query)
 		.query = query,
 		.has_id = sa_wants(query, C(service_id)),
 		.id = wanted->service_id,
-		.p_key = sa_wants(query, C(service_p_key)) ? wanted->service_p_key : 0,
+		.has_p_key = sa_wants(query, C(service_p_key)),
+		.p_key = wanted->service_p_key,
 		.key = sa_wants(query, C(service_key)) ? wanted->service_key : NULL,
 	};
 

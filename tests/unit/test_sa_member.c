@@ -565,6 +565,33 @@ START_TEST(test_join)
 }
 END_TEST
 
+static const struct {
+	uint8_t selector, life, got; /* 0xFF: refused */
+} lives[] = {
+	{IBA_SELECTOR_EXACTLY, 10, 10}, {IBA_SELECTOR_EXACTLY, 0, 0},
+	{IBA_SELECTOR_EXACTLY, 30, 30}, {IBA_SELECTOR_LESS, 10, 9},
+	{IBA_SELECTOR_LESS, 30, 18},	{IBA_SELECTOR_LESS, 0, 0xFF},
+	{IBA_SELECTOR_GREATER, 10, 18}, {IBA_SELECTOR_GREATER, 18, 19},
+	{IBA_SELECTOR_BEST, 0, 18},
+};
+
+START_TEST(test_life_of_a_new_group)
+{
+	uint32_t own = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(own), got;
+	uint16_t status;
+
+	record.packet_life_time_selector = lives[_i].selector;
+	record.packet_life_time = lives[_i].life;
+	status = ask_one(own, IBA_METHOD_SET,
+			 CREATE | C(packet_life_time) | C(packet_life_time_selector), &record,
+			 &got);
+	ck_assert_uint_eq(status, lives[_i].got == 0xFF ? IBA_SA_REQ_INVALID : 0);
+	if (!status)
+		ck_assert_uint_eq(got.packet_life_time, lives[_i].got);
+}
+END_TEST
+
 START_TEST(test_who_may_join)
 {
 	uint32_t own = port_in(0, 0), other = port_in(0, 1), outside = port_in(2, 0);
@@ -586,6 +613,12 @@ START_TEST(test_who_may_join)
 	record.port_gid = gid_of(other);
 	record.port_gid.guid ^= UINT64_C(1) << 50;
 	ck_assert_uint_eq(join(other, JOIN, &record), IBA_SA_INVALID_GID);
+	record.port_gid = gid_of(other); /* by itself by now */
+	ck_assert_uint_eq(join(own, JOIN, &record), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_REQ_INVALID);
+	record.port_gid = gid_of(port_in(1, 1)); /* nor a new one, from outside of the partition */
+	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(join(outside, CREATE, &record), IBA_SA_REQ_INVALID);
 	record = create_record(port_in(1, 0));
 	ask = ask_member(own, IBA_METHOD_SET, JOIN, &record);
 	ask.sm_key = TEST_SA_KEY;
@@ -1099,6 +1132,7 @@ int main(void)
 	tcase_add_test(tcase, test_mlids_run_out);
 	tcase_add_test(tcase, test_quota);
 	tcase_add_loop_test(tcase, test_join, 0, G_N_ELEMENTS(join_cases));
+	tcase_add_loop_test(tcase, test_life_of_a_new_group, 0, G_N_ELEMENTS(lives));
 	tcase_add_test(tcase, test_who_may_join);
 	tcase_add_test(tcase, test_hidden_port);
 	tcase_add_test(tcase, test_hidden_port_and_key);

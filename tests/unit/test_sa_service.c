@@ -380,6 +380,9 @@ START_TEST(test_p_keys)
 	ck_assert_uint_eq(count_as(0, C(service_p_key), two), 1);
 	two.service_p_key = 0x0002;
 	ck_assert_uint_eq(count_as(0, C(service_p_key), two), 1);
+	two.service_p_key = 0; /* which none has */
+	ck_assert_uint_eq(count_as(0, C(service_p_key), two), 0);
+	two.service_p_key = 0x0002;
 	got.service_p_key = 0x8002; /* no component: the default one is meant */
 	ck_assert_uint_eq(ask_as(0, IBA_METHOD_SET, open, &got, NULL), IBA_STATUS_OK);
 	ck_assert_uint_eq(got.service_p_key, 0xFFFF);
