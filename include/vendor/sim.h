@@ -144,6 +144,9 @@ void sim_node_refuse_wildcards(struct sim *sim, unsigned int node, bool silently
 /* What another SM gave the node's end port: its M_Key, M_KeyProtectBits and lease period in s. */
 void sim_set_m_key(struct sim *sim, unsigned int node, unsigned int port, uint64_t m_key,
 		   uint8_t protect_bits, uint16_t lease);
+/* From now on the port's PortInfo is this, and nobody is told. */
+void sim_set_port_info(struct sim *sim, unsigned int node, unsigned int port,
+		       const struct iba_port_info *info);
 /*
  * Sends a trap from the node's end port (port: of a CA or router) to its SM, until it is repressed;
  * the notice goes as it is. False: no such port, or it is not ACTIVE or knows no SM.

@@ -344,6 +344,12 @@ void sim_set_m_key(struct sim *sim, unsigned int node, unsigned int port, uint64
 	info->m_key_lease_period = lease;
 }
 
+void sim_set_port_info(struct sim *sim, unsigned int node, unsigned int port,
+		       const struct iba_port_info *info)
+{
+	sim_node_at(sim, node)->ports[port].info = *info;
+}
+
 void sim_set_port_guid(struct sim *sim, unsigned int node, unsigned int port, uint64_t guid)
 {
 	sim_node_at(sim, node)->ports[port].claimed_guid = guid;

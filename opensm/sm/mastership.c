@@ -772,18 +772,20 @@ void mastership_options_changed(struct sm *sm)
 		sweep_want(sm, SWEEP_LIGHT);
 }
 
-void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
+bool mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
 {
-	if (mastership_rests(sm) || sm->options->ignore_other_sm ||
-	    !is_configured_by_another(sm, info))
-		return;
+	if (!is_configured_by_another(sm, info))
+		return false;
+	if (sm->options->ignore_other_sm) /* but without its LID it is deaf */
+		return info->lid == sm->builder->sm_port->lid;
 	if (!contests(sm)) {
 		timer_start(&sm->watch, NS_PER_S); /* which reads it again */
-		return;
+		return true;
 	}
 	forget_tables(sm);
 	log_sys_error(sm->log, "another SM configured the port of this one: looking for it");
 	sweep_want(sm, SWEEP_HEAVY);
+	return true;
 }
 
 void mastership_asked_from_beyond(struct sm *sm)

@@ -2,9 +2,10 @@
 /*
  * The SM's own port: all directed routes begin there. If its link goes down, or the switch at the
  * other end is reset, no trap gets here to tell; if its cable is moved, every route leads to
- * another device than it says, and that device answers. So the port is asked between sweeps how it
- * is, and sweeps ask who is at its other end: light and partial ones when they begin, a heavy one
- * when it has read all.
+ * another device than it says, and that device answers. Without its LID, which is lost with a reset
+ * or written by another SM, nobody's answer arrives: of a switch, where it is port 0, not even the
+ * state tells. So the port is asked between sweeps how it is, and sweeps ask who is at its other
+ * end: light and partial ones when they begin, a heavy one when it has read all.
  *
  * Where the local HCA tells of events, this is asked at once. If its link goes down amid a sweep,
  * that is over: what it wrote from now on might reach others than it is meant for. An HCA that is
@@ -67,7 +68,26 @@ static void mark_both_ends(const struct builder_port *own)
 /* Its link is up, and the last sweep lost who is at the other end. */
 static bool leads_nowhere(const struct builder_port *own)
 {
-	return link_is_up(own) && !own->peer;
+	return own->num && link_is_up(own) && !own->peer;
+}
+
+static bool is_as_set(const struct iba_port_info *known, const struct iba_port_info *now)
+{
+	return now->lid == known->lid && now->lmc == known->lmc &&
+	       now->gid_prefix == known->gid_prefix && now->master_sm_lid == known->master_sm_lid;
+}
+
+/* Once before a sweep has looked: one that does not keep what it is given has to wait. */
+static void set_again(struct sm *sm, struct builder_port *own, const struct iba_port_info *now)
+{
+	if (own->node->differed_sweep == sm->sweep.serial)
+		return;
+	log_error(sm->log,
+		  "the SM's own port is not as it was set: LID 0x%04x, LMC %u, MasterSMLID 0x%04x, "
+		  "GID prefix 0x%016" G_GINT64_MODIFIER "x; that is put right",
+		  now->lid, now->lmc, now->master_sm_lid, now->gid_prefix);
+	builder_mark(own->node);
+	health_differs(sm, own->node);
 }
 
 static void on_port_info(struct sm_request *request)
@@ -75,15 +95,19 @@ static void on_port_info(struct sm_request *request)
 	struct sm *sm = request->sm;
 	struct builder_port *own = request->port;
 	struct iba_port_info info;
+	bool by_another;
 
-	if (!sm_request_ok(request) || own != sm->builder->sm_port || sweep_runs(sm))
+	if (!sm_request_ok(request) || own != sm->builder->sm_port || sweep_runs(sm) ||
+	    request->serial != sm->sweep.serial || mastership_rests(sm))
 		return;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	mastership_own_port_read(sm, &info);
-	if (info.port_state == own->info.port_state && !leads_nowhere(own))
-		return;
-	mark_both_ends(own);
-	sweep_want(sm, SWEEP_CHANGE);
+	by_another = mastership_own_port_read(sm, &info);
+	if (info.port_state != own->info.port_state || leads_nowhere(own)) {
+		mark_both_ends(own);
+		sweep_want(sm, SWEEP_CHANGE);
+	} else if (!by_another && mastership_is_master(sm) && !is_as_set(&own->info, &info)) {
+		set_again(sm, own, &info);
+	}
 }
 
 void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request))
@@ -93,6 +117,7 @@ void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request))
 		sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
 
 	request->aside = true;
+	request->serial = sm->sweep.serial;
 	request->done = done;
 	sm_request_send(request);
 }
@@ -100,12 +125,10 @@ void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request))
 static void on_watch(struct timer *timer)
 {
 	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, watch));
-	const struct builder_port *own = sm->builder->sm_port;
 
 	own_port_watch(sm);
-	if (!own || !own->num)
-		return;
-	if (!sweep_runs(sm) && sm->schedule.discovered && !sm->schedule.inhibited)
+	if (sm->builder->sm_port && !sweep_runs(sm) && sm->schedule.discovered &&
+	    !sm->schedule.inhibited)
 		own_port_ask(sm, on_port_info);
 }
 

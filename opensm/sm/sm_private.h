@@ -198,7 +198,7 @@ struct sm_request {
 	uint32_t block;
 	uint32_t epoch;	 /* of the node's tables when it was made */
 	uint32_t reading; /* the node's, of a Get(PortInfo) */
-	uint64_t serial; /* of the last sweep when it was sent: of audit.c */
+	uint64_t serial; /* of the last sweep when it was sent: of audit.c, own_port.c */
 	void *owned;	 /* freed with the request */
 	uint64_t sent;	 /* digest of what a Set carries: the answer overwrites it */
 	uint8_t state;	 /* PortState that a Set asks for */
@@ -594,8 +594,11 @@ bool mastership_is_master(const struct sm *sm);
 bool mastership_rests(const struct sm *sm);
 void mastership_receive(void *arg, struct vendor_mad *mad); /* a Set(SMInfo) */
 void mastership_options_changed(struct sm *sm);
-/* The SM's own port was read between sweeps: was it another SM that configured it? */
-void mastership_own_port_read(struct sm *sm, const struct iba_port_info *info);
+/*
+ * The SM's own port was read between sweeps: true if it was another SM that configured it, and what
+ * is to be done about that is done.
+ */
+bool mastership_own_port_read(struct sm *sm, const struct iba_port_info *info);
 void mastership_port_changed(struct sm *sm); /* as STANDBY: how is the master? */
 void mastership_cut_off(struct sm *sm);	    /* its link is down */
 void mastership_port_lost(struct sm *sm);    /* no sweeps, no polls */

@@ -27,7 +27,7 @@ static const char *name_of_lid(const struct managers *m, uint16_t lid)
 	for (unsigned int i = 0; i < m->n; i++) {
 		unsigned int node = (unsigned int)sim_find_guid(m->s->sim, m->sm[i].guid);
 
-		if (sim_port_info(m->s->sim, node, 1)->lid == lid)
+		if (sim_port_info(m->s->sim, node, m->sm[i].port)->lid == lid)
 			return m->sm[i].name;
 	}
 	return "?";
@@ -227,11 +227,14 @@ unsigned int managers_add(struct managers *m, const char *host, const char *conf
 {
 	struct manager *sm = &m->sm[m->n];
 	unsigned int node = scenario_node(m->s, host);
+	struct sim_node_view view;
 
 	g_assert(m->n < MANAGERS_MAX);
 	sm->all = m;
 	g_snprintf(sm->name, sizeof(sm->name), "sm%u", ++m->n);
-	sm->guid = sim_port_guid(m->s->sim, node, 1);
+	sim_node_view(m->s->sim, node, &view);
+	sm->port = view.type == IBA_NODE_SWITCH ? 0 : 1;
+	sm->guid = sim_port_guid(m->s->sim, node, sm->port);
 	sm->directory = g_strdup_printf("%s/%s", m->s->directory, sm->name);
 	sm->conf = g_strdup_printf("%s/%s.conf", m->s->directory, sm->name);
 	g_assert(g_mkdir(sm->directory, 0700) == 0);

@@ -23,6 +23,7 @@ struct manager {
 	char *directory; /* its own cache */
 	char *conf;
 	uint64_t guid;	       /* of its port */
+	unsigned int port;     /* its number: 0 in a switch */
 	struct daemon *daemon; /* NULL while it does not run */
 	bool retired;
 	uint64_t sent;	  /* packets, answers included */
@@ -56,7 +57,9 @@ struct managers {
 
 struct managers *managers_new(const char *spec, uint64_t seed);
 void managers_free(struct managers *m);
-/* One more on that host, with these lines of opensm.conf; it does not run yet. Returns its index.
+/*
+ * One more on that host, or in that switch, with these lines of opensm.conf; it does not run yet.
+ * Returns its index.
  */
 unsigned int managers_add(struct managers *m, const char *host, const char *conf);
 void managers_start(struct managers *m, unsigned int i);

@@ -208,15 +208,18 @@ static void cut(bool up)
 
 START_TEST(halves_are_joined)
 {
-	managers_add(m, "host-0", POLLS);
-	managers_add(m, "host-15", _i ? POLLS "sm_priority 2\n" : POLLS);
+	bool second = _i % 2, in_switches = _i / 2;
+
+	managers_add(m, in_switches ? "leaf-0-0" : "host-0", POLLS "sm_priority 1\n");
+	managers_add(m, in_switches ? "leaf-3-1" : "host-15",
+		     second ? POLLS "sm_priority 2\n" : POLLS);
 	cut(false);
 	managers_start(m, 0);
 	managers_start(m, 1);
 	scenario_run_ms(m->s, 3000);
 	ck_assert_uint_eq(managers_masters(m), 2);
 	cut(true);
-	ck_assert_uint_le(managers_settle(m, _i ? 1 : 0, 20), 3000);
+	ck_assert_uint_le(managers_settle(m, second ? 1 : 0, 20), 3000);
 }
 END_TEST
 
@@ -241,17 +244,19 @@ END_TEST
 /* An SM that nobody can see writes to the master's port: that is noticed, told and put right. */
 START_TEST(port_configured_by_another)
 {
-	unsigned int node;
+	const char *place = _i ? "leaf-0-0" : "host-1";
+	unsigned int node, port;
 	struct iba_port_info info;
 
-	managers_add(m, "host-1", POLLS);
+	managers_add(m, place, POLLS);
 	managers_start(m, 0);
 	managers_settle(m, 0, 10);
-	node = scenario_node(m->s, "host-1");
-	info = *sim_port_info(m->s->sim, node, 1);
+	node = scenario_node(m->s, place);
+	port = m->sm[0].port;
+	info = *sim_port_info(m->s->sim, node, port);
 	info.master_sm_lid = scenario_lid(m->s, scenario_node(m->s, "host-4"));
 	info.port_state = info.port_physical_state = 0;
-	managers_set(m, 0, "host-4", IBA_ATTR_PORT_INFO, 1, &iba_port_info_type, &info);
+	managers_set(m, 0, "host-4", IBA_ATTR_PORT_INFO, port, &iba_port_info_type, &info);
 	/* Its HCA tells at once. */
 	scenario_check_log(m->s, "another SM configured the port of this one", true);
 	ck_assert_uint_le(managers_settle(m, 0, 10), 100);
@@ -922,9 +927,9 @@ int main(void)
 	tcase_add_test(tcase, acknowledge_is_lost);
 	tcase_add_test(tcase, master_priority_stays);
 	tcase_add_test(tcase, priority_raised);
-	tcase_add_loop_test(tcase, halves_are_joined, 0, 2);
+	tcase_add_loop_test(tcase, halves_are_joined, 0, 4);
 	tcase_add_test(tcase, polls_lost_now_and_then);
-	tcase_add_test(tcase, port_configured_by_another);
+	tcase_add_loop_test(tcase, port_configured_by_another, 0, 2);
 	tcase_add_loop_test(tcase, port_written_otherwise, 0, G_N_ELEMENTS(writings));
 	tcase_add_test(tcase, port_armed_by_another);
 	tcase_add_test(tcase, table_written_by_another);

@@ -12,6 +12,7 @@
 #include "tests/some_seeds.h"
 
 #define GONE "the device of the SM's port, sim host-1 port 1, is gone"
+#define NOT_AS_SET "the SM's own port is not as it was set"
 #define BACK "the SM's port is back: sim host-1 port 1"
 
 static struct managers *m;
@@ -170,6 +171,170 @@ START_TEST(blinks)
 }
 END_TEST
 
+/* ---- what the SM gave it is lost, or written by another one, and no event tells ---- */
+
+#define OTHER 77 /* a LID that nobody has */
+
+static const char *const places[] = {"host-1", "leaf-0-0"};
+
+static struct iba_port_info own_info(void)
+{
+	return *sim_port_info(m->s->sim, node_of(0), m->sm[0].port);
+}
+
+static void own_info_becomes(const struct iba_port_info *info)
+{
+	sim_set_port_info(m->s->sim, node_of(0), m->sm[0].port, info);
+}
+
+static void up_in(const char *place, const char *conf)
+{
+	g_autofree char *lines = g_strconcat(MANAGERS_POLLS "sweep_interval 60\n", conf, NULL);
+
+	m = managers_new("fattree:4", 1);
+	managers_add(m, place, lines);
+	managers_start(m, 0);
+	managers_settle(m, 0, 20);
+	scenario_run_ms(m->s, 5000);
+}
+
+#define BY_ANOTHER 5
+#define WAYS_TO_SPOIL 7
+
+static void spoil(struct iba_port_info *info, int how)
+{
+	info->lid = how == 0 || how == 6 ? 0 : how == 1 ? OTHER : info->lid;
+	info->lmc = how == 2 ? 1 : info->lmc;
+	info->gid_prefix = how == 3 ? UINT64_C(0xfec0000000000000) : info->gid_prefix;
+	info->master_sm_lid = how == 4 || how == 6 ? 0 : how == BY_ANOTHER ? OTHER
+								: info->master_sm_lid;
+}
+
+START_TEST(loses_what_it_was_given)
+{
+	bool ignores = _i / 2 % 2 && _i / 4 != BY_ANOTHER;
+	struct iba_port_info was, is;
+
+	up_in(places[_i % 2], ignores ? "ignore_other_sm TRUE\n" : "");
+	was = is = own_info();
+	spoil(&is, _i / 4);
+	own_info_becomes(&is);
+	scenario_run_ms(m->s, 1500);
+	is = own_info();
+	ck_assert_uint_eq(is.lid, was.lid);
+	ck_assert_uint_eq(is.lmc, was.lmc);
+	ck_assert_uint_eq(is.gid_prefix, was.gid_prefix);
+	ck_assert_uint_eq(is.master_sm_lid, was.master_sm_lid);
+	managers_settle(m, 0, 2);
+	ck_assert_uint_eq(times(NOT_AS_SET) + times("another SM configured the port"), 1);
+	ck_assert_uint_eq(times("Entering MASTER state"), 1);
+}
+END_TEST
+
+/* Who ignores other SMs does not quarrel with one over whose clients are whose. */
+START_TEST(lets_another_have_it)
+{
+	struct iba_port_info is;
+	uint64_t sets;
+
+	up_in(places[_i], "ignore_other_sm TRUE\n");
+	is = own_info();
+	spoil(&is, BY_ANOTHER);
+	own_info_becomes(&is);
+	sets = scenario_counters(m->s).sets;
+	scenario_run_ms(m->s, 5000);
+	ck_assert_uint_eq(scenario_counters(m->s).sets, sets);
+	ck_assert_uint_eq(times(NOT_AS_SET), 0);
+}
+END_TEST
+
+/* Over and over: it is told, and set ever more seldom. */
+START_TEST(never_keeps_its_lid)
+{
+	struct iba_port_info is;
+	unsigned int sets = 0;
+
+	up_in(places[_i], "");
+	for (int i = 0; i < 600; i++) {
+		is = own_info();
+		sets += is.lid != 0;
+		is.lid = 0;
+		own_info_becomes(&is);
+		scenario_run_ms(m->s, 100);
+	}
+	ck_assert_uint_ge(sets, 6);
+	ck_assert_uint_le(sets, 20);
+	ck_assert_uint_ge(times(NOT_AS_SET), 6);
+	ck_assert_uint_le(times(NOT_AS_SET), 21);
+	managers_settle(m, 0, 20);
+}
+END_TEST
+
+/* It says that it took it, and did not. */
+START_TEST(takes_no_lid)
+{
+	struct iba_port_info is;
+	uint64_t sets;
+
+	up_in(places[_i], "");
+	is = own_info();
+	is.lid = 0;
+	own_info_becomes(&is);
+	sim_node_stubborn(m->s->sim, node_of(0), true);
+	sets = scenario_counters(m->s).sets;
+	scenario_run_ms(m->s, 60000);
+	ck_assert_uint_ge(times("did not take LID"), 6);
+	ck_assert_uint_le(scenario_counters(m->s).sets - sets, 100);
+	sim_node_stubborn(m->s->sim, node_of(0), false);
+	managers_settle(m, 0, 20);
+}
+END_TEST
+
+/* Both go on as they were: the standby is not forgotten, and does not take over. */
+START_TEST(loses_its_lid_beside_a_standby)
+{
+	struct iba_port_info is;
+
+	m = managers_new("fattree:4", 1);
+	managers_add(m, places[_i], MANAGERS_POLLS "sm_priority 5\n");
+	managers_add(m, "host-9", MANAGERS_POLLS);
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	managers_start(m, 1);
+	scenario_run_ms(m->s, 5000);
+	is = own_info();
+	is.lid = 0;
+	own_info_becomes(&is);
+	managers_settle(m, 0, 5);
+	scenario_run_ms(m->s, 10000);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	ck_assert_uint_eq(times("taking over"), 0);
+	managers_retire(m, 0);
+	managers_settle(m, 1, 5);
+}
+END_TEST
+
+/* What became of the port of a standby is the business of its master. */
+START_TEST(standby_loses_its_lid)
+{
+	struct iba_port_info is;
+	unsigned int node;
+
+	m = managers_new("fattree:4", 1);
+	managers_up_with_standby(m, MANAGERS_POLLS, MANAGERS_POLLS);
+	scenario_run_ms(m->s, 5000);
+	node = node_of(1);
+	is = *sim_port_info(m->s->sim, node, 1);
+	is.lid = _i ? OTHER : 0;
+	sim_set_port_info(m->s->sim, node, 1, &is);
+	scenario_run_ms(m->s, 5000);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	ck_assert_uint_eq(times(NOT_AS_SET), 0);
+	daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
+	managers_settle(m, 0, 5);
+}
+END_TEST
+
 /* At every stride-th MAD of the first bring-up; the device is gone for ever longer. */
 START_TEST(in_a_sweep)
 {
@@ -309,6 +474,12 @@ static Suite *make_suite(void)
 	tcase_add_test(tcase, own_node_is_silent);
 	tcase_add_test(tcase, with_m_key);
 	tcase_add_test(tcase, blinks);
+	tcase_add_loop_test(tcase, loses_what_it_was_given, 0, 4 * WAYS_TO_SPOIL);
+	tcase_add_loop_test(tcase, lets_another_have_it, 0, 2);
+	tcase_add_loop_test(tcase, never_keeps_its_lid, 0, 2);
+	tcase_add_loop_test(tcase, takes_no_lid, 0, 2);
+	tcase_add_loop_test(tcase, loses_its_lid_beside_a_standby, 0, 2);
+	tcase_add_loop_test(tcase, standby_loses_its_lid, 0, 2);
 	tcase_add_loop_test(tcase, in_a_sweep, 0, 40);
 	tcase_add_loop_test(tcase, other_took_over, 0, 4);
 	tcase_add_test(tcase, nobody_noticed);
