@@ -42,6 +42,7 @@ void subnet_unref(struct subnet *subnet)
 	g_free(subnet->fallback);
 	g_free(subnet->held);
 	g_strfreev(subnet->small_tables);
+	g_strfreev(subnet->sick);
 	g_strfreev(subnet->unknown_keys);
 	g_free(subnet);
 }

@@ -33,6 +33,8 @@ struct subnet {
 			      makes no promise; NULL: on none */
 	bool only_switches; /* packets from hosts to hosts cannot */
 	char *fallback;	   /* why engines before it in the list are not in use; NULL: it is first */
+	char **sick;	   /* nodes that cause errors, a line each: what the last one was */
+	bool lone_errors;  /* the sweep had others, of no node */
 	char **unknown_keys; /* ports left out because of their M_Key, a line each */
 	char **small_tables; /* as of small_tables_tell() */
 	uint32_t n_harmful;  /* of these lines, the first ones, as it says */

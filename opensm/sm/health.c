@@ -18,12 +18,14 @@
 #define RELAPSES_MAX 3 /* that are put right at once */
 #define RELAPSE_NS (60 * NS_PER_S) /* after that it is none */
 #define STRIKES_MAX 3 /* of a device that can be left out */
+#define SICK_TOLD 10
 
 struct health {
 	uint64_t sweep; /* that met the last error */
 	uint64_t retry_ns;
 	unsigned int strikes; /* sweeps in a row with errors */
 	bool left_out;	      /* nothing can be done about it: no error any more */
+	char *line;	      /* the last error; NULL: none was told */
 };
 
 static void log_fault(struct sm *sm, const char *text)
@@ -75,6 +77,12 @@ static struct health *strike(struct sm *sm, struct builder_node *node, uint64_t 
 	return health;
 }
 
+static void keep_line(struct health *health, const char *line)
+{
+	g_free(health->line);
+	health->line = g_strdup(line);
+}
+
 /* "NAME (0xGUID): TEXT" */
 static char *line_of(const struct builder_node *node, const char *format, va_list args)
 {
@@ -93,8 +101,12 @@ void health_fault(struct sm *sm, struct builder_node *node, const char *format, 
 	line = line_of(node, format, args);
 	va_end(args);
 	sm->sweep.errors++;
-	if (node->builder)
-		strike(sm, node, RETRY_MAX_NS)->left_out = false;
+	if (node->builder) {
+		struct health *health = strike(sm, node, RETRY_MAX_NS);
+
+		health->left_out = false;
+		keep_line(health, line);
+	}
 	log_fault(sm, line);
 }
 
@@ -124,6 +136,7 @@ bool health_leave_out(struct sm *sm, struct builder_node *node, const char *form
 	va_end(args);
 	told = g_strconcat(line, health->left_out ? ": left out" : NULL, NULL);
 	sm->sweep.errors += !health->left_out;
+	keep_line(health, line);
 	log_fault(sm, told);
 	return health->left_out;
 }
@@ -151,6 +164,7 @@ static void discharge(struct sm *sm, guint i)
 {
 	struct builder_node *node = g_ptr_array_remove_index_fast(sm->sick, i);
 
+	g_free(node->health->line);
 	g_clear_pointer(&node->health, g_free);
 	builder_release(node);
 }
@@ -204,19 +218,24 @@ void health_differs(struct sm *sm, struct builder_node *node)
 		put_off(sm, node, node->relapses - RELAPSES_MAX);
 }
 
+/* Or gone; of a sweep that has looked at all that it looks at. */
+static bool is_well(const struct sm *sm, const struct builder_node *node)
+{
+	return !node->builder ||
+	       (node->looked_at == sm->sweep.serial && node->health->sweep != sm->sweep.serial);
+}
+
 void health_sweep_ended(struct sm *sm)
 {
 	uint64_t next = UINT64_MAX;
 
 	for (guint i = sm->sick->len; i-- > 0;) {
 		const struct builder_node *node = sm->sick->pdata[i];
-		const struct health *health = node->health;
-		bool looked_at = node->builder && node->looked_at == sm->sweep.serial;
 
-		if (!node->builder || (looked_at && health->sweep != sm->sweep.serial))
+		if (is_well(sm, node))
 			discharge(sm, i);
 		else
-			next = MIN(next, health->retry_ns);
+			next = MIN(next, node->health->retry_ns);
 	}
 	if (sm->sweep.problems)
 		next = MIN(next, back_off(sm));
@@ -235,6 +254,30 @@ unsigned int health_errors(const struct sm *sm)
 		n += !node->health->left_out;
 	}
 	return n;
+}
+
+char **health_tell(const struct sm *sm)
+{
+	GPtrArray *lines = g_ptr_array_new();
+	unsigned int more = 0;
+
+	for (guint i = 0; i < sm->sick->len; i++) {
+		const struct builder_node *node = sm->sick->pdata[i];
+		const struct health *health = node->health;
+
+		if (is_well(sm, node) || health->left_out || !health->line)
+			continue;
+		if (lines->len < SICK_TOLD)
+			g_ptr_array_add(lines, g_strdup(health->line));
+		else
+			more++;
+	}
+	if (more)
+		g_ptr_array_add(lines, g_strdup_printf("%u more have errors, which the log has",
+						       more));
+	if (lines->len)
+		g_ptr_array_add(lines, NULL);
+	return (char **)g_ptr_array_free(lines, !lines->len);
 }
 
 /* Those whose time has come are looked at again. */

@@ -636,7 +636,8 @@ START_TEST(health_of_devices)
 	sim_node_mute(f.s->sim, node, true);
 	ask("resweep heavy");
 	scenario_run_ms(f.s, 5000);
-	expect_health(CONTROL_SUBNET_BAD, "ERROR subnet: the last sweep ended with errors");
+	expect_health(CONTROL_SUBNET_BAD, "ERROR device: 'leaf-1-1' ");
+	expect_health(CONTROL_SUBNET_BAD, "): nobody answers behind port 2: no SM agent");
 	scenario_run_ms(f.s, 120000);
 	expect_health(CONTROL_DEVICES_BAD,
 		      "ERROR device: nobody who can be taken in answers behind leaf-1-1");
@@ -644,6 +645,48 @@ START_TEST(health_of_devices)
 	sim_node_mute(f.s->sim, node, false);
 	scenario_run_ms(f.s, 120000);
 	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+}
+END_TEST
+
+static void reset_stubborn(const char *description)
+{
+	unsigned int node = scenario_node(f.s, description);
+
+	sim_node_set(f.s->sim, node, false);
+	sim_node_set(f.s->sim, node, true);
+	sim_node_stubborn(f.s->sim, node, true);
+}
+
+static unsigned int times(const char *text, const char *what)
+{
+	unsigned int n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+/* Those that cause errors are named, of many the first ones, until they do so no more. */
+START_TEST(health_of_the_sick)
+{
+	char name[] = "host-1";
+
+	reset_stubborn("spine-0-0");
+	scenario_run_ms(f.s, 20000);
+	expect_health(CONTROL_SUBNET_BAD, "ERROR device: 'spine-0-0' (0x");
+	expect_not("health", "ERROR subnet: ");
+	expect("health json", "{\"subject\":\"device\",\"text\":\"'spine-0-0' (0x");
+	sim_node_stubborn(f.s->sim, scenario_node(f.s, "spine-0-0"), false);
+	scenario_run_ms(f.s, 20000);
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+	for (; name[5] <= '9'; name[5]++)
+		reset_stubborn(name);
+	reset_stubborn("host-10");
+	reset_stubborn("host-11");
+	reset_stubborn("host-12");
+	scenario_run_ms(f.s, 20000);
+	ck_assert_uint_eq(times(ask("health"), "ERROR device: 'host-"), 10);
+	expect("health", "ERROR device: 2 more have errors, which the log has\n");
 }
 END_TEST
 
@@ -954,6 +997,7 @@ int main(void)
 	tcase_add_test(up, health_of_devices);
 	tcase_add_test(up, health_of_a_loopback_plug);
 	tcase_add_test(up, health_of_unknown_keys);
+	tcase_add_test(up, health_of_the_sick);
 	tcase_add_test(up, health_of_the_port);
 	tcase_add_test(up, health_of_files);
 	tcase_add_test(up, health_of_what_is_kept);
