@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The light sweep: one Get(SwitchInfo) a switch. A switch that reports a port state change, or
- * whose tables are no longer ours, is marked for a partial sweep; one that does not answer is found
- * out about by silence.c. Where nobody is known to be behind a port that is up it is asked who is:
- * he did not answer, or was forgotten, as nobody answered by whom he was reached.
+ * whose tables are no longer ours, or have another size, is marked for a partial sweep; one that
+ * does not answer is found out about by silence.c. Where nobody is known to be behind a port that
+ * is up it is asked who is: he did not answer, or was forgotten, as nobody answered by whom he was
+ * reached.
  */
 #include "sm/sm_private.h"
 
 #define LOOSE_MAX 6 /* once in 64 light sweeps */
+
+/* Firmware that was still starting up when it was read may have told less than it has. */
+static bool has_other_tables(const struct builder_node *node, const struct iba_switch_info *now)
+{
+	const struct iba_switch_info *before = &node->switch_info;
+
+	return now->linear_fdb_cap != before->linear_fdb_cap ||
+	       now->multicast_fdb_cap != before->multicast_fdb_cap ||
+	       now->partition_enforcement_cap != before->partition_enforcement_cap;
+}
 
 static void on_switch_info(struct sm_request *request)
 {
@@ -20,7 +31,8 @@ static void on_switch_info(struct sm_request *request)
 	wire_decode(&iba_switch_info_type, request->mad.data, &info);
 	/* A Set of before may come late and set MulticastFDBTop back. */
 	if (info.port_state_change || !switch_kept_tables(request->node, &info) ||
-	    info.multicast_fdb_top != request->node->switch_info.multicast_fdb_top)
+	    info.multicast_fdb_top != request->node->switch_info.multicast_fdb_top ||
+	    has_other_tables(request->node, &info))
 		sweep_look_at(request->sm, request->node);
 	else
 		switch_is_calm(request->node);

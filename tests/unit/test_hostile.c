@@ -463,6 +463,38 @@ START_TEST(test_linear_fdb_cap)
 }
 END_TEST
 
+static uint16_t first_cap(struct bed *b)
+{
+	struct subnet *subnet = bed_subnet(b);
+	uint16_t cap = subnet->fabric->switches[0].info.linear_fdb_cap;
+
+	subnet_unref(subnet);
+	return cap;
+}
+
+/* Light sweeps see it grow, and shrink. */
+START_TEST(test_linear_fdb_cap_changes)
+{
+	bed = bed_new("mesh:2x2:1");
+	bed->falsify = small_tables;
+	bed->n = 1000;
+	bed_start(bed);
+	bed_run_ms(bed, 5000);
+	for (unsigned int i = 0; i < 3; i++) {
+		ck_assert(is_up());
+		ck_assert_uint_eq(first_cap(bed), bed->n);
+		bed->n = i ? 900 : 2000;
+		bed_run_ms(bed, 11000);
+	}
+	bed->n = 4;
+	bed_run_ms(bed, 11000);
+	ck_assert(!is_up());
+	bed->n = 1000;
+	bed_run_ms(bed, 11000);
+	ck_assert(is_up());
+}
+END_TEST
+
 /* IBA 14.2.5.4: MulticastFDBTop is a field of switches that say so only. */
 static bool without_mft_top(struct bed *b, struct vendor_mad *mad)
 {
@@ -737,6 +769,7 @@ int main(void)
 	tcase_add_test(tcase, test_own_port_lost_and_back);
 	tcase_add_test(tcase, test_sm_on_a_switch);
 	tcase_add_loop_test(tcase, test_linear_fdb_cap, 0, 10);
+	tcase_add_test(tcase, test_linear_fdb_cap_changes);
 	tcase_add_loop_test(tcase, test_no_multicast_fdb_top, 0, 2);
 	tcase_add_loop_test(tcase, test_garbled_answers, 0, 20);
 	tcase_add_loop_test(tcase, test_what_a_port_says_is_not_written_back, 0, 2);
