@@ -578,6 +578,12 @@ static void check_set(struct sm *sm, const struct builder_port *port)
 		health_refused(sm, port, "port %u did not take the GID prefix", port->num);
 }
 
+/* That a port may be in (IBA 14.2.5.6). */
+static bool is_a_state(unsigned int state)
+{
+	return state >= IBA_PORT_DOWN && state <= IBA_PORT_ACTIVE;
+}
+
 static void check(struct sm *sm, void *item)
 {
 	struct builder_port *port = item;
@@ -585,8 +591,15 @@ static void check(struct sm *sm, void *item)
 	if (!port->known) /* since a moment ago */
 		return;
 	check_set(sm, port);
-	if (has_state(port) && port->info.port_state == IBA_PORT_ARMED)
+	if (!has_state(port))
+		return;
+	if (port->info.port_state == IBA_PORT_ARMED)
 		health_refused(sm, held_up_by(port), "port %u stays in ARMED", port->num);
+	if (!is_a_state(port->info.port_state)) {
+		port_health_event(sm, port, PORT_ILLEGAL);
+		health_fault(sm, port->node, "PortInfo of port %u makes no sense (PortState %u)",
+			     port->num, port->info.port_state);
+	}
 }
 
 /* Not before: a sweep that is cancelled in step_confirm leaves them to the next one. */

@@ -244,6 +244,91 @@ START_TEST(test_node_info_is_nonsense)
 }
 END_TEST
 
+/* ---- a PortState that is none ---- */
+
+/* An uplink of the SM's switch, or the host next to the SM's at that switch. */
+#define UPLINK 3
+#define NEIGHBOUR 2
+
+static const struct nonsense {
+	uint8_t state;
+	bool of_host;
+	uint8_t instead_of; /* what it has; 0: anything */
+} nonsense[] = {
+	{0, false, 0}, {5, false, 0}, {7, false, 0},
+	{0, true, 0},  {6, true, 0},  {5, false, IBA_PORT_ARMED},
+};
+
+/*
+ * By a directed route from the SM's port: path is what follows the SM's switch; else by LID as far
+ * as that switch, or all the way.
+ */
+static bool came_from(struct bed *b, const struct vendor_mad *mad, const char *name, uint8_t port)
+{
+	int node = sim_find_name(b->sim, name), leaf = sim_find_name(b->sim, "leaf-0-0");
+	bool directed = mad->data[1] == IBA_CLASS_SUBN_DIRECTED;
+	bool from_here = mad->data[32] == 0xFF && mad->data[33] == 0xFF;
+	const uint8_t *path = mad->data + 128 + from_here;
+	uint8_t hops = mad->data[7] - from_here;
+
+	if (!directed)
+		return mad->remote.lid == sim_port_info(b->sim, node, node == leaf ? 0 : 1)->lid;
+	if (!from_here && mad->remote.lid != sim_port_info(b->sim, leaf, 0)->lid)
+		return false;
+	return node == leaf ? hops == 0 : hops == 1 && path[1] == port;
+}
+
+static bool has_no_state(struct bed *b, struct vendor_mad *mad)
+{
+	const struct nonsense *how = &nonsense[b->n % 100];
+	struct iba_port_info info;
+
+	if (b->n >= 100 || !mad_answers(mad, IBA_ATTR_PORT_INFO) ||
+	    !came_from(b, mad, how->of_host ? "host-1" : "leaf-0-0", NEIGHBOUR) ||
+	    (!how->of_host && (mad_modifier(mad) & 0xFF) != UPLINK))
+		return true;
+	get_port_info(mad, &info);
+	if (how->instead_of && info.port_state != how->instead_of)
+		return true;
+	info.port_state = how->state;
+	put_port_info(mad, &info);
+	return true;
+}
+
+/* It is told, and taken up when it makes sense. */
+START_TEST(test_port_state_is_nonsense)
+{
+	const struct nonsense *how = &nonsense[_i];
+	uint8_t port = how->of_host ? NEIGHBOUR : UPLINK;
+	unsigned int far, far_port;
+	struct subnet *subnet;
+	uint64_t before;
+	int leaf;
+
+	bed = bed_new("fattree:4");
+	leaf = sim_find_name(bed->sim, "leaf-0-0");
+	bed->falsify = has_no_state;
+	bed->n = _i;
+	bed_start(bed);
+	bed_run_ms(bed, 20000);
+	ck_assert(!is_up());
+	ck_assert(bed_logged(bed, how->of_host ? "PortInfo of port 1 makes no sense"
+					       : "PortInfo of port 3 makes no sense"));
+	before = bed_counted(bed);
+	bed_run_ms(bed, 60000);
+	ck_assert_uint_le(bed_counted(bed) - before, 7);
+	subnet = bed_subnet(bed);
+	ck_assert_uint_eq(subnet->fabric->n_nodes, sim_nodes(bed->sim));
+	subnet_unref(subnet);
+	bed->n = 100;
+	bed_run_ms(bed, 11000);
+	ck_assert(is_up());
+	ck_assert_uint_eq(sim_port_info(bed->sim, leaf, port)->port_state, IBA_PORT_ACTIVE);
+	ck_assert(sim_peer(bed->sim, leaf, port, &far, &far_port));
+	ck_assert_uint_eq(sim_port_info(bed->sim, far, far_port)->port_state, IBA_PORT_ACTIVE);
+}
+END_TEST
+
 /* ---- the picture that is published ---- */
 
 /* While ports are armed one to a switch goes down: in the answer and in the next reading. */
@@ -762,6 +847,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_plugged_in_during_bring_up, 0, 2);
 	tcase_add_test(tcase, test_identity_of_the_sm_is_stolen);
 	tcase_add_loop_test(tcase, test_node_info_is_nonsense, 0, 8);
+	tcase_add_loop_test(tcase, test_port_state_is_nonsense, 0, G_N_ELEMENTS(nonsense));
 	tcase_add_test(tcase, test_picture_and_routes_agree);
 	tcase_add_loop_test(tcase, test_flapping_makes_few_sweeps, 0, 2);
 	tcase_add_test(tcase, test_flap_inside_a_sweep);
