@@ -25,7 +25,7 @@ enum sa_hold_topic {
 
 #define SA_HOLD_MAX 16384	   /* answers that left and are remembered, */
 #define SA_HOLD_NS (10 * NS_PER_S) /* for so long; */
-#define SA_HOLD_PASSED_NS (100 * NS_PER_MS) /* only so long once there was another of the object */
+#define SA_HOLD_PASSED_NS (2 * NS_PER_S) /* only so long once there was another of the object */
 
 struct sa_hold;
 
