@@ -578,7 +578,8 @@ static bool load_prefix_routes(struct context *context, const struct options *op
 	return true;
 }
 
-static void reread_prefix_routes(struct daemon *daemon)
+/* Queries go by them as soon as they are there. */
+static void reread_prefix_routes(struct daemon *daemon, bool asked)
 {
 	struct context *context = &daemon->context;
 	struct options *options = slot_take(&context->options);
@@ -588,7 +589,7 @@ static void reread_prefix_routes(struct daemon *daemon)
 		prefix_routes_reload(old, daemon_prefix_routes_file(options), &error);
 
 	note_reading(daemon, DAEMON_PREFIX_ROUTES, "the prefix routes stay as they were", error,
-		     true);
+		     asked);
 	if (new)
 		slot_publish(&context->prefix_routes, new);
 	prefix_routes_unref(old);
@@ -618,6 +619,7 @@ static void on_sweep_done(void *arg, uint64_t value)
 		return;
 	changed = reread_partitions(daemon, false);
 	changed |= reread_qos(daemon, false);
+	reread_prefix_routes(daemon, false);
 	if (changed)
 		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 	if (follow_file(daemon))
@@ -962,7 +964,7 @@ void daemon_sweep(struct daemon *daemon, unsigned int reasons)
 		follow_file(daemon);
 		daemon_reread_partitions(daemon);
 		daemon_reread_qos(daemon);
-		reread_prefix_routes(daemon);
+		reread_prefix_routes(daemon, true);
 	}
 	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, reasons);
 }

@@ -67,13 +67,16 @@ static int compare_names(gconstpointer a, gconstpointer b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Paths of the sockets, in order. */
-static GPtrArray *all_sockets(void)
+/* Paths of the sockets, in order. Fails if the user may not look; then there are none. */
+static GPtrArray *all_sockets(GError **error)
 {
 	GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GDir) directory = g_dir_open(run_directory(), 0, NULL);
+	g_autoptr(GError) trouble = NULL;
+	g_autoptr(GDir) directory = g_dir_open(run_directory(), 0, &trouble);
 	const char *name;
 
+	if (g_error_matches(trouble, G_FILE_ERROR, G_FILE_ERROR_ACCES))
+		fail(error, CONTROL_REFUSED, "%s", trouble->message);
 	while (directory && (name = g_dir_read_name(directory)))
 		if (g_str_has_suffix(name, CONTROL_SUFFIX))
 			g_ptr_array_add(paths, g_build_filename(run_directory(), name, NULL));
@@ -83,9 +86,9 @@ static GPtrArray *all_sockets(void)
 
 static GIOStream *open_only(GError **error)
 {
-	g_autoptr(GPtrArray) paths = all_sockets();
-	g_autoptr(GString) alive = g_string_new(NULL);
 	g_autoptr(GError) trouble = NULL;
+	g_autoptr(GPtrArray) paths = all_sockets(&trouble);
+	g_autoptr(GString) alive = g_string_new(NULL);
 	GIOStream *stream = NULL;
 	unsigned int n = 0;
 

@@ -350,11 +350,16 @@ static bool begin_set(struct parser *parser, char *name, GError **error)
 	return true;
 }
 
-/* Of requests more than a P_Key is kept, to be written again. */
+/* Of requests more than a P_Key is kept, to be written again: flags until others are given. */
 static void keep_head(struct parser *parser, const char *head)
 {
-	if (parser->requests && strpbrk(head, "=,"))
-		parser->rule->head = g_string_chunk_insert(parser->rules->texts, head);
+	const char *before = parser->rule->head, *flags = before ? strchr(before, ',') : NULL;
+	g_autofree char *text = NULL;
+
+	if (!parser->requests || !strpbrk(head, "=,"))
+		return;
+	text = g_strconcat(head, strchr(head, ',') ? NULL : flags, NULL);
+	parser->rule->head = g_string_chunk_insert(parser->rules->texts, text);
 }
 
 /* All before the ':' of a definition; *at goes behind it. */

@@ -90,6 +90,7 @@ bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted
 		 uint32_t to, struct policy_path *path)
 {
 	const struct qos_level *level;
+	uint8_t sl;
 
 	*path = (struct policy_path){
 		.life = from == to ? 0 : subnet->options->subnet_timeout,
@@ -106,9 +107,12 @@ bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted
 	path->refused = choose_p_key(subnet, wanted, from, to, path);
 	if (!path->refused)
 		path->refused = choose_sl(subnet, wanted, path);
+	sl = path->sl;
 	if (!path->refused &&
 	    !routing_path_sl(subnet->routing, subnet->fabric, from, to, wanted->has_sl, &path->sl))
 		path->refused = "routes keep another SL for it, or none";
+	if (path->sl != sl)
+		path->sl_by = POLICY_ROUTES;
 	return !path->refused;
 }
 
@@ -250,6 +254,8 @@ char *policy_path_tell(const struct subnet *subnet, const struct policy_path *pa
 		return g_strdup_printf("option %s", option);
 	case POLICY_LINK:
 		return g_strdup("the links on the way");
+	case POLICY_ROUTES:
+		return g_strdup_printf("routing engine %s", subnet->routing->engine);
 	default:
 		return g_strdup("it does not leave the port");
 	}

@@ -24,6 +24,7 @@ enum policy_reason {
 	POLICY_OPTION,	  /* an option of opensm.conf */
 	POLICY_LINK,	  /* what the links on the way can do */
 	POLICY_INSIDE,	  /* the path does not leave the port, or the subnet */
+	POLICY_ROUTES,	  /* the routing engine needs it */
 };
 
 struct policy_path {

@@ -439,6 +439,8 @@ static void on_sweep_done(void *arg, uint64_t value)
 	key_update_schedule(sm);
 	key_loops_send(sm);
 	key_trails_forget(sm->keys);
+	if (guid2lid_has_failed(sm->guid2lid)) /* also of light sweeps: nothing new is needed */
+		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
 	keys_remember(sm);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A subnet comes up, stays as it is, and outlives its manager. */
 #include <check.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "scenario.h"
@@ -268,6 +269,34 @@ static const char *const garbage[] = {
 	"\377\376\001\n",
 };
 
+/* What the disk did not take is tried again, though no port gets a LID any more. */
+START_TEST(guid2lid_is_written_later)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = g_build_filename(s->cache_dir, "guid2lid", NULL);
+	g_autofree char *away = g_strconcat(s->cache_dir, ".away", NULL);
+	unsigned int host = scenario_node(s, "host-9");
+	atomic_bool *unkept;
+
+	sim_node_set(s->sim, host, false);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	unkept = &daemon_context(s->daemon)->unkept;
+	scenario_run_ms(s, 1000);
+	ck_assert(!atomic_load(unkept));
+	ck_assert(g_rename(s->cache_dir, away) == 0);
+	sim_node_set(s->sim, host, true);
+	scenario_run_ms(s, 5000);
+	ck_assert(atomic_load(unkept));
+	ck_assert(g_rename(away, s->cache_dir) == 0);
+	ck_assert(g_unlink(file) == 0);
+	scenario_run_ms(s, 20000);
+	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
+	ck_assert(!atomic_load(unkept));
+	scenario_free(s);
+}
+END_TEST
+
 START_TEST(garbage_guid2lid)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -480,6 +509,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, restart_beside_a_lost_table);
 	tcase_add_test(tcase, heavy_sweep_trusts_no_table);
 	tcase_add_test(tcase, lids_survive_a_power_cut);
+	tcase_add_test(tcase, guid2lid_is_written_later);
 	tcase_add_loop_test(tcase, garbage_guid2lid, 0, G_N_ELEMENTS(garbage));
 	tcase_add_test(tcase, once);
 	tcase_add_test(tcase, without_cache);

@@ -93,7 +93,9 @@ static const struct {
 	{{"Jobs=0x12,ipoib,mtu=5: 0x7=full;", "0x12: 0x8=full;", "0x12: 0x7=limited"},
 	 "Jobs=0x12,ipoib,mtu=5:\n\t0x0000000000000007=limited,\n\t0x0000000000000008=full;\n"},
 	{{"Jobs=0x12,ipoib: 0x7=full;", "Jobs=0x12: 0x7=full;"},
-	 "Jobs=0x12:\n\t0x0000000000000007=full;\n"},
+	 "Jobs=0x12,ipoib:\n\t0x0000000000000007=full;\n"},
+	{{"Jobs=0x12,ipoib: 0x7=full;", "New=0x12: 0x7=full;", "0x12,sl=3: 0x7=full"},
+	 "0x12,sl=3:\n\t0x0000000000000007=full;\n"},
 	/* who is in no file is forgotten, and his partition with the last of them */
 	{{"0x12: 0x7=full", "0x12: 0x7=none"}, ""},
 	{{"0x12: 0x7=none, 0x7=full, 0x7=none"}, ""},
