@@ -312,6 +312,7 @@ static void apply_deprecated(struct options *options, GPtrArray *warnings)
 		return;
 	if (source[OPTION_part_enforce] > source[OPTION_no_partition_enforcement]) {
 		options_warn(warnings, "no_partition_enforcement: --part_enforce overrides it");
+		options->no_partition_enforcement = false; /* nor is it written so */
 		return;
 	}
 	options_warn(warnings, "no_partition_enforcement is deprecated: use part_enforce off");

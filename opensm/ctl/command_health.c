@@ -79,12 +79,12 @@ static void judge_lids(struct verdict *verdict)
 	add_problem(verdict, CONTROL_SUBNET_BAD, "subnet", text);
 }
 
-/* Who causes them is told by name, unless a sweep since then had others. */
-static void judge_errors(struct verdict *verdict, const struct subnet *subnet)
+/* Who causes them is told by name, as far as the last sweep has said. */
+static void judge_errors(struct verdict *verdict, const struct subnet *subnet, bool untold)
 {
 	for (char **line = subnet->sick; line && *line; line++)
 		add_problem(verdict, CONTROL_SUBNET_BAD, "device", *line);
-	if (!subnet->sick || subnet->lone_errors)
+	if (!subnet->sick || subnet->lone_errors || untold)
 		add_problem(verdict, CONTROL_SUBNET_BAD, "subnet",
 			    "the last sweep ended with errors, which the log has");
 	judge_lids(verdict);
@@ -104,7 +104,7 @@ static void judge_subnet(struct verdict *verdict)
 	if (!call->subnet) {
 		add_problem(verdict, CONTROL_SUBNET_BAD, "subnet", "no subnet yet");
 	} else if (sweep & SWEEP_FLAG_ERRORS) {
-		judge_errors(verdict, call->subnet);
+		judge_errors(verdict, call->subnet, sweep & SWEEP_FLAG_UNTOLD);
 	}
 }
 

@@ -24,8 +24,8 @@ struct conflicts {
 	const struct qos_place *place;
 	const struct routing *routing;
 	const struct qos_paths *paths;
-	struct party *scopes;	   /* [scopes->len] */
-	struct party row, max_vls; /* by the keys */
+	struct party *scopes; /* [scopes->len] */
+	struct party row[QOS_ROLES], max_vls[QOS_ROLES]; /* by the keys */
 };
 
 static void note(struct party *party, uint16_t sls)
@@ -56,7 +56,8 @@ static uint16_t meant(uint16_t sls, const uint8_t *said, const uint8_t *vl)
 static void look_at_row(struct conflicts *c, uint32_t from, uint32_t to)
 {
 	const struct fabric_port *port = &c->place->fabric->ports[to];
-	const struct qos_tables *tables = &c->paths->qos.of[QOS_SWITCH];
+	enum qos_role role = qos_setup_role(c->place->fabric, to);
+	const struct qos_tables *tables = &c->paths->qos.of[role];
 	unsigned int vls = qos_vls(tables, port->info.operational_vls);
 	struct iba_sl_to_vl_table row;
 	const struct qos_scope *scope;
@@ -66,9 +67,9 @@ static void look_at_row(struct conflicts *c, uint32_t from, uint32_t to)
 	scope = qos_setup_row(c->place, tables, vls, from, to, &row);
 	sls = qos_merge(&row, sls, vl);
 	others = meant(sls, scope ? scope->vl : tables->vl, vl);
-	note(scope ? party_of(c, scope) : &c->row, others);
+	note(scope ? party_of(c, scope) : &c->row[role], others);
 	if (vls == tables->vls)
-		note(&c->max_vls, sls & ~others);
+		note(&c->max_vls[role], sls & ~others);
 }
 
 static void look_at_port(struct conflicts *c, uint32_t to)
@@ -76,15 +77,17 @@ static void look_at_port(struct conflicts *c, uint32_t to)
 	const struct fabric *fabric = c->place->fabric;
 	const struct fabric_node *node = &fabric->nodes[fabric->ports[to].node];
 	bool even = qos_setup_is_even(c->place, to) && !routing_has_turns(c->routing);
+	bool is_switch = node->type == IBA_NODE_SWITCH;
+	uint32_t first = is_switch ? node->first_port : to;
 	uint8_t vl[QOS_SLS];
 
-	if (node->type != IBA_NODE_SWITCH || to == node->first_port ||
-	    !qos_lanes(fabric, c->routing, node->first_port, to, 1, vl))
+	if ((to != node->first_port && fabric->ports[to].peer == FABRIC_NONE) ||
+	    !qos_lanes(fabric, c->routing, first, to, 1, vl))
 		return;
-	look_at_row(c, node->first_port, to);
-	for (uint32_t in = 1; in <= node->num_ports && !even; in++)
-		if (fabric->ports[node->first_port + in].peer != FABRIC_NONE)
-			look_at_row(c, node->first_port + in, to);
+	look_at_row(c, first, to);
+	for (uint32_t in = 1; is_switch && in <= node->num_ports && !even; in++)
+		if (fabric->ports[first + in].peer != FABRIC_NONE)
+			look_at_row(c, first + in, to);
 }
 
 static void tell(const struct conflicts *c, const struct party *party, char *who, GPtrArray *texts)
@@ -100,7 +103,7 @@ static void tell(const struct conflicts *c, const struct party *party, char *who
 		g_ptr_array_add(texts,
 				g_strdup_printf("%s gives SL %s other VLs than routing engine %s "
 						"(%s) needs: it is not obeyed for these in %u "
-						"row(s) of switches",
+						"row(s)",
 						who, sls->str, c->routing->engine, where,
 						party->ports));
 	g_free(who);
@@ -119,8 +122,40 @@ static char *key_of(const struct options *options, const char *near, enum option
 	return g_strdup_printf("%s: %s", where, is_near ? near : far);
 }
 
-#define KEY_OF(options, name)                                                                      \
-	key_of(options, "qos_swe_" #name, OPTION_qos_swe_##name, "qos_" #name, OPTION_qos_##name)
+#define KEYS(role, name)                                                                           \
+	{                                                                                          \
+		"qos_" #role "_" #name, OPTION_qos_##role##_##name                                 \
+	}
+
+static void tell_keys(const struct conflicts *c, GPtrArray *texts)
+{
+	static const struct {
+		const char *name;
+		enum option_id id;
+	} sl2vl[QOS_ROLES] = {
+		[QOS_CA] = KEYS(ca, sl2vl),
+		[QOS_SWITCH_PORT_0] = KEYS(sw0, sl2vl),
+		[QOS_SWITCH] = KEYS(swe, sl2vl),
+		[QOS_ROUTER] = KEYS(rtr, sl2vl),
+	}, max_vls[QOS_ROLES] = {
+		[QOS_CA] = KEYS(ca, max_vls),
+		[QOS_SWITCH_PORT_0] = KEYS(sw0, max_vls),
+		[QOS_SWITCH] = KEYS(swe, max_vls),
+		[QOS_ROUTER] = KEYS(rtr, max_vls),
+	};
+	const struct options *options = c->paths->options;
+
+	for (unsigned int role = 0; role < QOS_ROLES; role++) {
+		tell(c, &c->row[role],
+		     key_of(options, sl2vl[role].name, sl2vl[role].id, "qos_sl2vl",
+			    OPTION_qos_sl2vl),
+		     texts);
+		tell(c, &c->max_vls[role],
+		     key_of(options, max_vls[role].name, max_vls[role].id, "qos_max_vls",
+			    OPTION_qos_max_vls),
+		     texts);
+	}
+}
 
 GPtrArray *qos_lanes_conflicts(const struct qos_place *place, const struct routing *routing)
 {
@@ -138,8 +173,7 @@ GPtrArray *qos_lanes_conflicts(const struct qos_place *place, const struct routi
 		     g_strdup_printf("%s:%u: this sl2vl-scope", c.paths->policy->file, scope->line),
 		     texts);
 	}
-	tell(&c, &c.row, KEY_OF(c.paths->options, sl2vl), texts);
-	tell(&c, &c.max_vls, KEY_OF(c.paths->options, max_vls), texts);
+	tell_keys(&c, texts);
 	g_free(c.scopes);
 	return texts;
 }

@@ -29,7 +29,7 @@ static bool is_about(const struct qos_place *place, const struct qos_scope *scop
 	       are_in(place, &scope->across, place->fabric->ports[port].peer);
 }
 
-static enum qos_role role_of(const struct fabric *fabric, uint32_t port)
+enum qos_role qos_setup_role(const struct fabric *fabric, uint32_t port)
 {
 	const struct fabric_node *node = &fabric->nodes[fabric->ports[port].node];
 
@@ -42,7 +42,7 @@ void qos_setup_port(const struct qos_place *place, uint32_t port, struct qos_tab
 {
 	const GPtrArray *scopes = place->paths->policy->scopes;
 
-	*tables = place->paths->qos.of[role_of(place->fabric, port)];
+	*tables = place->paths->qos.of[qos_setup_role(place->fabric, port)];
 	for (guint i = 0; i < scopes->len; i++) {
 		const struct qos_scope *scope = scopes->pdata[i];
 
@@ -142,7 +142,7 @@ bool qos_setup_drops(const struct qos_place *place, uint8_t sl, uint32_t from, u
 	if (!has_table(place->fabric, to))
 		return false;
 	scope = scope_of(place, from, to);
-	vl = scope ? scope->vl : place->paths->qos.of[role_of(place->fabric, to)].vl;
+	vl = scope ? scope->vl : place->paths->qos.of[qos_setup_role(place->fabric, to)].vl;
 	return vl[sl] == QOS_DROP;
 }
 

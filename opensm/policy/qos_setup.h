@@ -21,6 +21,8 @@ struct qos_place {
 	const struct fabric *fabric;
 };
 
+enum qos_role qos_setup_role(const struct fabric *fabric, uint32_t port);
+
 /* The tables of a port; its SL2VL is by role, see qos_setup_row(). */
 void qos_setup_port(const struct qos_place *place, uint32_t port, struct qos_tables *tables);
 

@@ -9,8 +9,6 @@
 #include "sm/run_time_partitions.h"
 #include "sm/sm_private.h"
 
-#define TOLD_MAX 32 /* problems of one policy, in the log */
-
 /* What patterns are matched with: names were read after the picture of the sweep was taken. */
 static struct fabric *named_fabric(struct sm *sm, bool by_names)
 {
@@ -28,20 +26,14 @@ static bool is_made(const struct sm *sm, const struct partition_rules *rules)
 	       sm->sweep.kind == SWEEP_KIND_PARTIAL && sm->partitions_shape == sm->fabric->shape;
 }
 
-/* Those that were not told before, of many the first. */
+/* Those that were not told before. */
 static void tell_problems(struct sm *sm, const char *what, unsigned int level,
 			  const GPtrArray *problems, const GPtrArray *old)
 {
-	g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
-	unsigned int n = 0;
-
-	for (guint i = 0; old && i < old->len; i++)
-		g_hash_table_add(told, old->pdata[i]);
 	for (guint i = 0; i < problems->len; i++)
-		if (!g_hash_table_contains(told, problems->pdata[i]) && n++ < TOLD_MAX)
+		if (!old || !g_ptr_array_find_with_equal_func((GPtrArray *)old, problems->pdata[i],
+							      g_str_equal, NULL))
 			log_at(sm->log, level, "%s: %s", what, (char *)problems->pdata[i]);
-	if (n > TOLD_MAX)
-		log_at(sm->log, level, "%s: %u more of such problems", what, n - TOLD_MAX);
 }
 
 static bool routes_mind(const struct sm *sm, const struct route_files *files)

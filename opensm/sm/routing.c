@@ -688,6 +688,7 @@ enum step_result step_publish(struct sm *sm)
 		path_sls_save(sm->path_sls, sm->routing, sm->options->fsync_high_avail_files);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
+	sm->sweep.published = true;
 	if (sm->dry)
 		return STEP_NEXT;
 	replicate_lids(sm);

@@ -52,6 +52,7 @@ struct sweep {
 	bool qos_set;	     /* tables of qos.c were written */
 	bool start_over;     /* the SM's own cable was moved: what was read is of other devices */
 	bool port_was_down;  /* schedule.port_down, when it began */
+	bool published;
 	uint64_t started_ns, step_started_ns;
 };
 
@@ -597,8 +598,8 @@ bool mastership_rests(const struct sm *sm);
 void mastership_receive(void *arg, struct vendor_mad *mad); /* a Set(SMInfo) */
 void mastership_options_changed(struct sm *sm);
 /*
- * The SM's own port was read between sweeps: true if it was another SM that configured it, and what
- * is to be done about that is done.
+ * The SM's own port was read between sweeps: true if another SM configured it, and what is to be
+ * done about that is done, or it is to be left so.
  */
 bool mastership_own_port_read(struct sm *sm, const struct iba_port_info *info);
 void mastership_port_changed(struct sm *sm); /* as STANDBY: how is the master? */

@@ -229,6 +229,9 @@ static void end_full(struct sm *sm)
 	const struct sweep *sweep = &sm->sweep;
 
 	log_end(sm);
+	sweep_flag(sm, SWEEP_FLAG_UNTOLD, !sweep->published);
+	if (sweep->published) /* what clients tell that SM from now on is not in the replica */
+		sm->takeover.vouched_lid = 0;
 	if (sweep->errors)
 		end_with_errors(sm);
 	else

@@ -296,6 +296,8 @@ START_TEST(hosts_have_a_lane_a_level)
 		n++;
 	}
 	ck_assert_uint_eq(n, 20);
+	scenario_check_log(s, "qos_ca_sl2vl gives SL 1,2,3,4,5,6,7,8,10,11,12,13,14,15 other VLs",
+			   _i == 1);
 	scenario_free(s);
 }
 END_TEST

@@ -629,6 +629,36 @@ START_TEST(halves_are_joined)
 }
 END_TEST
 
+/*
+ * The second has all of the first when it takes over by rank; not what the clients of the first
+ * told that later, when each half had its master: those are asked to register again.
+ */
+START_TEST(half_of_the_one_before)
+{
+	uint16_t lid;
+
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	add_clients(1);
+	managers_configure(m, 1, conf(KEY, "sm_priority 3\n"));
+	managers_settle(m, 1, 10);
+	if (_i)
+		daemon_sweep(m->sm[1].daemon, SWEEP_HEAVY);
+	scenario_run_ms(m->s, 3000);
+	join_halves(false);
+	scenario_run_ms(m->s, 12000);
+	ck_assert_uint_eq(managers_masters(m), 2);
+	join(clients[0], 7);
+	zero_sets();
+	join_halves(true);
+	managers_settle(m, 1, 60);
+	scenario_run_ms(m->s, 3000);
+	lid = scenario_lid(m->s, (unsigned int)sim_find_guid(m->s->sim, client_guid(clients[0])));
+	ck_assert(g_hash_table_contains(m->sets.reregistered, GUINT_TO_POINTER(lid)));
+	end();
+}
+END_TEST
+
 /* The first hands over to a third: the second learns of that when it polls, and follows it. */
 START_TEST(third_is_master)
 {
@@ -918,6 +948,7 @@ int main(void)
 	tcase_add_test(tcase, both_die);
 	tcase_add_test(tcase, power_fails);
 	tcase_add_loop_test(tcase, changes_are_lost, 0, 2);
+	tcase_add_loop_test(tcase, half_of_the_one_before, 0, 2);
 	tcase_add_test(tcase, third_is_master);
 	tcase_add_loop_test(tcase, master_for_the_second_time, 0, 2);
 	tcase_add_loop_test(tcase, the_unknown_member_is_asked, 0, 3);

@@ -43,30 +43,6 @@ START_TEST(forms_of_lines)
 }
 END_TEST
 
-/* A file of the classic daemon has both keys. */
-START_TEST(old_form_of_part_enforce)
-{
-	static const struct {
-		const char *text, *words;
-		unsigned int value;
-	} cases[] = {
-		{"part_enforce in\nno_partition_enforcement TRUE\n", "", PART_ENFORCE_OFF},
-		{"no_partition_enforcement TRUE\npart_enforce both\n", "", PART_ENFORCE_OFF},
-		{"no_partition_enforcement FALSE\npart_enforce in\n", "", PART_ENFORCE_IN},
-		{"no_partition_enforcement FALSE\npart_enforce in\n", "-N", PART_ENFORCE_OFF},
-		{"no_partition_enforcement TRUE\n", "-Z out", PART_ENFORCE_OUT},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-		struct loaded loaded = load_text(cases[i].text, cases[i].words);
-
-		ck_assert(loaded.good);
-		ck_assert_uint_eq(loaded.options->part_enforce, cases[i].value);
-		loaded_free(&loaded);
-	}
-}
-END_TEST
-
 START_TEST(mistakes_name_file_line_and_key)
 {
 	g_autofree char *file = temp_file("lmc 1\n\nsm_priority 99\nqos 1\n", 28);
@@ -366,6 +342,31 @@ static void assert_round_trip(const struct options *options)
 	g_unlink(file);
 	loaded_free(&loaded);
 }
+
+/* A file of the classic daemon has both keys. */
+START_TEST(old_form_of_part_enforce)
+{
+	static const struct {
+		const char *text, *words;
+		unsigned int value;
+	} cases[] = {
+		{"part_enforce in\nno_partition_enforcement TRUE\n", "", PART_ENFORCE_OFF},
+		{"no_partition_enforcement TRUE\npart_enforce both\n", "", PART_ENFORCE_OFF},
+		{"no_partition_enforcement FALSE\npart_enforce in\n", "", PART_ENFORCE_IN},
+		{"no_partition_enforcement FALSE\npart_enforce in\n", "-N", PART_ENFORCE_OFF},
+		{"no_partition_enforcement TRUE\npart_enforce in\n", "-Z out", PART_ENFORCE_OUT},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct loaded loaded = load_text(cases[i].text, cases[i].words);
+
+		ck_assert(loaded.good);
+		ck_assert_uint_eq(loaded.options->part_enforce, cases[i].value);
+		assert_round_trip(loaded.options);
+		loaded_free(&loaded);
+	}
+}
+END_TEST
 
 START_TEST(template_of_defaults)
 {

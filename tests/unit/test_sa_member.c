@@ -619,6 +619,9 @@ START_TEST(test_who_may_join)
 	record.port_gid = gid_of(port_in(1, 1)); /* nor a new one, from outside of the partition */
 	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_REQ_INVALID);
 	ck_assert_uint_eq(join(outside, CREATE, &record), IBA_SA_REQ_INVALID);
+	record.mgid.guid ^= 1; /* nor makes its group */
+	ck_assert_uint_eq(join(outside, CREATE, &record), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(join(own, CREATE, &record), 0);
 	record = create_record(port_in(1, 0));
 	ask = ask_member(own, IBA_METHOD_SET, JOIN, &record);
 	ask.sm_key = TEST_SA_KEY;
