@@ -9,7 +9,8 @@
  *	             +-- not yet: taken in, until a Set of the sweep is not answered, and it is
  *	                 that device that is there: CLOSED
  *	JUDGING -- answered --> OPEN: taken in            -- not answered --> CLOSED: left out
- *	CLOSED -- read again, later each time, judged again after JUDGED_NS
+ *	CLOSED -- read again, later each time, judged again after JUDGED_NS; each time if the key
+ *	          has a lease, which only that Set begins: it ends if its owner is no more (14.2.4)
  *	any -- the key is told, or there is no protection --> forgotten
  *
  * From level 2 on they are silent: nobody answers behind their cable (discover.c).
@@ -198,7 +199,8 @@ bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct i
 	}
 	if (!unknown || unknown->state == OPEN)
 		return false;
-	if (!unknown->judged_ns || now - unknown->judged_ns >= JUDGED_NS)
+	if (!unknown->judged_ns || info->m_key_lease_period ||
+	    now - unknown->judged_ns >= JUDGED_NS)
 		judge(sm, port, info, unknown);
 	note_left_out(sm, unknown);
 	leave_out(sm, port);

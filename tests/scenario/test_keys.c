@@ -905,6 +905,28 @@ START_TEST(foreign_newcomer)
 }
 END_TEST
 
+/* A lease that its owner renews no more ends by what this SM asks; with none, the key stays. */
+START_TEST(foreign_lease)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int host = scenario_node(s, "host-5");
+
+	configure(s, "m_key 0x1234\nm_key_protection_level 1\n");
+	sim_set_m_key(s->sim, host, 1, FOREIGN_KEY, 1, 5);
+	scenario_start(s);
+	for (unsigned int i = 0; i < 60; i++) {
+		scenario_run_ms(s, 1000);
+		sim_set_m_key(s->sim, host, 1, FOREIGN_KEY, 1, _i ? 5 : 0);
+	}
+	ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key, FOREIGN_KEY);
+	scenario_run_ms(s, 130 * 1000);
+	ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key, _i ? 0x1234 : FOREIGN_KEY);
+	if (_i)
+		scenario_converge(s, 20);
+	scenario_free(s);
+}
+END_TEST
+
 /*
  * So is a switch, of which PortStateChange, that does not let itself be cleared, is known before
  * its M_Key. At level 0 it tells the key; at level 1 it is left out.
@@ -1052,6 +1074,7 @@ int main(void)
 	tcase_add_test(tcase, leases_cost_little);
 	tcase_add_loop_test(tcase, foreign_region, 1, 4);
 	tcase_add_test(tcase, foreign_newcomer);
+	tcase_add_loop_test(tcase, foreign_lease, 0, 2);
 	tcase_add_loop_test(tcase, foreign_switch, 0, 2);
 	tcase_add_test(tcase, foreign_host);
 	tcase_add_loop_test(tcase, foreign_own_port, 0, 3);
