@@ -45,7 +45,7 @@ enum sweep_flag {
 	SWEEP_FLAG_UP_BEFORE = 1 << 4,	 /* a sweep has succeeded since the start */
 	SWEEP_FLAG_TAKING_OVER = 1 << 5, /* the sweep that runs made a standby master */
 	SWEEP_FLAG_PORT_LOST = 1 << 6,	 /* the device of the SM's port is gone: no sweeps */
-	SWEEP_FLAG_UNTOLD = 1 << 7,	 /* the last one published nothing: its errors, neither */
+	SWEEP_FLAG_UNTOLD = 1 << 7,	 /* the last sweep published nothing of its errors */
 };
 
 /* The value of EVENT_SWEEP_DONE. */

@@ -229,7 +229,7 @@ static void end_full(struct sm *sm)
 	const struct sweep *sweep = &sm->sweep;
 
 	log_end(sm);
-	sweep_flag(sm, SWEEP_FLAG_UNTOLD, !sweep->published);
+	sweep_flag(sm, SWEEP_FLAG_UNTOLD, sweep->errors && !sweep->published);
 	if (sweep->published) /* what clients tell that SM from now on is not in the replica */
 		sm->takeover.vouched_lid = 0;
 	if (sweep->errors)
