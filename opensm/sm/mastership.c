@@ -300,8 +300,12 @@ static void lose_patience(struct sm *sm)
 	}
 	ms->dealing = ALONE;
 	forget_tables(sm);
-	/* Who should have handed over learns of this one when its port is configured. */
+	/*
+	 * Who should have handed over learns of this one when its port is configured; the classic
+	 * daemon only if a trap makes it look.
+	 */
 	if (other && was == AWAITING) {
+		other_sm_tell_rank(sm, other);
 		give_up(sm, other);
 	} else if (other && ++ms->in_vain > sm->options->polling_retry_number) {
 		log_sys_error(sm->log, "%s takes no part in the election: this SM stays MASTER",

@@ -371,6 +371,31 @@ START_TEST(controlled)
 }
 END_TEST
 
+/* One that is to hand over and does not look around, as the classic daemon, is told to. */
+START_TEST(lower_master_is_told)
+{
+	managers_add(m, "host-1", POLLS "sm_priority 9\n");
+	managers_add(m, "host-9", POLLS "sm_priority 3\n");
+	managers_start(m, 0);
+	managers_settle(m, 0, 10);
+	m->lose = "sm1 > sm2 GetResp(SMInfo)";
+	m->lose_all = true;
+	managers_start(m, 1);
+	while (managers_state(m, 1) != IBA_SM_MASTER)
+		scenario_run_ms(m->s, 10);
+	event_emit(&daemon_context(m->sm[1].daemon)->bus, EVENT_SWEEP_ALLOWED, 0);
+	scenario_run_ms(m->s, 100);
+	m->lose = NULL;
+	g_string_truncate(m->story, 0);
+	daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
+	scenario_run_ms(m->s, 5000);
+	scenario_check_log(m->s, "is to hand over to this one", true);
+	ck_assert_ptr_nonnull(strstr(m->story->str, "sm1 > sm2 Trap 144, SMPriority"));
+	event_emit(&daemon_context(m->sm[1].daemon)->bus, EVENT_SWEEP_ALLOWED, 1);
+	managers_settle(m, 0, 10);
+}
+END_TEST
+
 /* Who hands over and refuses the ACKNOWLEDGE has handed over all the same, and nothing is amiss. */
 START_TEST(acknowledge_is_refused)
 {
@@ -925,6 +950,7 @@ int main(void)
 	tcase_add_test(tcase, standby_retires);
 	tcase_add_test(tcase, higher_priority_takes_over);
 	tcase_add_test(tcase, acknowledge_is_lost);
+	tcase_add_test(tcase, lower_master_is_told);
 	tcase_add_test(tcase, master_priority_stays);
 	tcase_add_test(tcase, priority_raised);
 	tcase_add_loop_test(tcase, halves_are_joined, 0, 4);
