@@ -110,50 +110,33 @@ static void tell(const struct conflicts *c, const struct party *party, char *who
 }
 
 /* The one of two keys that is set, the nearer one first; NULL: what is built in counts. */
-static char *key_of(const struct options *options, const char *near, enum option_id near_id,
-		    const char *far, enum option_id far_id)
+static char *key_of(const struct options *options, enum option_id near, enum option_id far)
 {
-	bool is_near = options_source(options, near_id) != OPTION_FROM_DEFAULT;
+	bool is_near = options_source(options, near) != OPTION_FROM_DEFAULT;
 	g_autofree char *where = NULL;
 
-	if (!is_near && options_source(options, far_id) == OPTION_FROM_DEFAULT)
+	if (!is_near && options_source(options, far) == OPTION_FROM_DEFAULT)
 		return NULL;
-	where = options_origin(options, is_near ? near_id : far_id);
-	return g_strdup_printf("%s: %s", where, is_near ? near : far);
+	where = options_origin(options, is_near ? near : far);
+	return g_strdup_printf("%s: %s", where, options_name(is_near ? near : far));
 }
-
-#define KEYS(role, name)                                                                           \
-	{                                                                                          \
-		"qos_" #role "_" #name, OPTION_qos_##role##_##name                                 \
-	}
 
 static void tell_keys(const struct conflicts *c, GPtrArray *texts)
 {
 	static const struct {
-		const char *name;
-		enum option_id id;
-	} sl2vl[QOS_ROLES] = {
-		[QOS_CA] = KEYS(ca, sl2vl),
-		[QOS_SWITCH_PORT_0] = KEYS(sw0, sl2vl),
-		[QOS_SWITCH] = KEYS(swe, sl2vl),
-		[QOS_ROUTER] = KEYS(rtr, sl2vl),
-	}, max_vls[QOS_ROLES] = {
-		[QOS_CA] = KEYS(ca, max_vls),
-		[QOS_SWITCH_PORT_0] = KEYS(sw0, max_vls),
-		[QOS_SWITCH] = KEYS(swe, max_vls),
-		[QOS_ROUTER] = KEYS(rtr, max_vls),
+		enum option_id sl2vl, max_vls;
+	} keys[QOS_ROLES] = {
+		[QOS_CA] = {OPTION_qos_ca_sl2vl, OPTION_qos_ca_max_vls},
+		[QOS_SWITCH_PORT_0] = {OPTION_qos_sw0_sl2vl, OPTION_qos_sw0_max_vls},
+		[QOS_SWITCH] = {OPTION_qos_swe_sl2vl, OPTION_qos_swe_max_vls},
+		[QOS_ROUTER] = {OPTION_qos_rtr_sl2vl, OPTION_qos_rtr_max_vls},
 	};
 	const struct options *options = c->paths->options;
 
 	for (unsigned int role = 0; role < QOS_ROLES; role++) {
-		tell(c, &c->row[role],
-		     key_of(options, sl2vl[role].name, sl2vl[role].id, "qos_sl2vl",
-			    OPTION_qos_sl2vl),
-		     texts);
+		tell(c, &c->row[role], key_of(options, keys[role].sl2vl, OPTION_qos_sl2vl), texts);
 		tell(c, &c->max_vls[role],
-		     key_of(options, max_vls[role].name, max_vls[role].id, "qos_max_vls",
-			    OPTION_qos_max_vls),
-		     texts);
+		     key_of(options, keys[role].max_vls, OPTION_qos_max_vls), texts);
 	}
 }
 
