@@ -49,7 +49,10 @@ struct context {
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	_Atomic uint64_t contested_until; /* another SM sets ports of the subnet, by the sm actor */
-	atomic_bool unkept;   /* LIDs or M_Keys of ports could not be written, by the sm actor */
+	/* What could not be written, the last time it was tried: */
+	atomic_bool unkept;	/* LIDs or M_Keys of ports, by the sm actor */
+	atomic_bool undumped;	/* a file that shows the subnet, by the pool for files */
+	atomic_bool sa_unkept;	/* registrations of clients, by the pool for files */
 	struct counters counters;
 	const char *cache_dir;
 	bool cache_refused; /* there should be one, but it cannot be written */

@@ -246,6 +246,24 @@ static void judge_others(struct verdict *verdict)
 			    "election: it has another sm_key, or allowed_sm_guids lacks it");
 }
 
+static void judge_written(struct verdict *verdict)
+{
+	struct context *context = verdict->call->context;
+
+	if (atomic_load(&context->unkept))
+		add_problem(verdict, CONTROL_FILES_BAD, "files",
+			    "LIDs or M_Keys of ports could not be written, so that the next start "
+			    "does not know them; the log has why");
+	if (atomic_load(&context->sa_unkept))
+		add_problem(verdict, CONTROL_FILES_BAD, "files",
+			    "the dump of the SA could not be written, so that the next start does "
+			    "not know what clients have registered; the log has why");
+	if (atomic_load(&context->undumped))
+		add_problem(verdict, CONTROL_FILES_BAD, "files",
+			    "dumps could not be written, and show an older subnet; the log has "
+			    "why");
+}
+
 static void judge_files(struct verdict *verdict)
 {
 	const struct subnet *subnet = verdict->call->subnet;
@@ -260,10 +278,7 @@ static void judge_files(struct verdict *verdict)
 		g_strdelimit(text, "\n", ';');
 		add_problem(verdict, CONTROL_FILES_BAD, "files", text);
 	}
-	if (atomic_load(&verdict->call->context->unkept))
-		add_problem(verdict, CONTROL_FILES_BAD, "files",
-			    "LIDs or M_Keys of ports could not be written, so that the next start "
-			    "does not know them; the log has why");
+	judge_written(verdict);
 	if (pool_busy_ns(verdict->call->context->files) > FILES_HANG_NS)
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "a file of the cache or dump directory is being written for more than "

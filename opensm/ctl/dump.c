@@ -179,17 +179,22 @@ static void write_all(struct job *job)
 	struct dumps *dumps = job->dumps;
 	struct dump_view view = {
 		.context = dumps->context, .subnet = job->subnet, .trees = job->trees};
-	bool routing = log_flags(dumps->context->log) & LOG_ROUTING;
+	bool routing = log_flags(dumps->context->log) & LOG_ROUTING, failed = false;
 	struct route_input input;
 
 	subnet_route_input(job->subnet, &input);
 	view.input = &input;
 	view_open(&view);
-	for (size_t i = 0; i < G_N_ELEMENTS(dump_files); i++)
-		if ((dump_files[i].of_trees || !job->only_trees) &&
-		    is_due(&dump_files[i], !job->subnet->errors, routing) &&
-		    fits(&dump_files[i], job->subnet))
+	for (size_t i = 0; i < G_N_ELEMENTS(dump_files); i++) {
+		const struct dump_file *file = &dump_files[i];
+
+		if (!is_due(file, !job->subnet->errors, routing) || !fits(file, job->subnet))
+			dumps->failed[i] = false;
+		else if (file->of_trees || !job->only_trees)
 			write_one(dumps, i, &view);
+		failed |= dumps->failed[i];
+	}
+	atomic_store(&dumps->context->undumped, failed);
 	view_close(&view);
 }
 

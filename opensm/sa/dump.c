@@ -30,8 +30,9 @@ static void job_run(struct message *message)
 {
 	struct dump_job *job = (struct dump_job *)message;
 	g_autoptr(GError) error = NULL;
+	bool written = file_write(job->file, job->text, DUMP_MODE, &error);
 
-	if (!file_write(job->file, job->text, DUMP_MODE, &error))
+	if (!atomic_exchange(&job->context->sa_unkept, !written) && !written)
 		log_error(job->context->log, "%s", error->message);
 	job_free(job);
 }

@@ -746,7 +746,8 @@ static void sweep_done(void *arg, uint64_t value)
 	struct options *options = slot_take(&sa->context->options);
 
 	(void)value;
-	if (is_master(sa) && sa->view && sa->is_changed && options->sa_db_dump) {
+	if (is_master(sa) && sa->view && options->sa_db_dump &&
+	    (sa->is_changed || atomic_load(&sa->context->sa_unkept))) {
 		sa_dump_write(sa->context, &sa->registries);
 		sa->is_changed = false;
 	}

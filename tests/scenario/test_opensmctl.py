@@ -351,6 +351,25 @@ def nothing_is_kept():
              out='could not be written')
 
 
+def dumps_are_not_written():
+    for name, text in (('opensm-subnet.lst', 'dumps could not be written'),
+                       ('opensm-sa.dump', 'the dump of the SA could not be written')):
+        with tempfile.TemporaryDirectory() as top:
+            path = os.path.join(top, name)
+            os.mkdir(path)
+            daemon = SocketDaemon(env={'OSM_TMP_DIR': top})
+            daemon.path('conf', 'sa_db_dump TRUE\n')
+            with daemon:
+                daemon.listens()
+                check(f'the log has {name}', daemon.wait_log(f'{name}: '), daemon.read('log'))
+                ends(name, run('-s', daemon.socket, 'health'), 13, out=text)
+                os.rmdir(path)
+                ends('once more', run('-s', daemon.socket, 'resweep', 'heavy'), 0)
+                check(f'{name} is written', wait_for(lambda: os.path.isfile(path)))
+                check('healthy', wait_for(
+                    lambda: run('-s', daemon.socket, 'health').returncode == 0))
+
+
 def manual():
     """The page has the options and the exit codes of the program, and no others."""
     with open(os.path.join(SOURCE, 'man/opensmctl.8')) as file:
@@ -377,6 +396,7 @@ def main():
     hostile()
     lost()
     nothing_is_kept()
+    dumps_are_not_written()
     return checks.close()
 
 
