@@ -48,6 +48,7 @@ struct context {
 	struct replicator *replicator; /* NULL: none */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
+	_Atomic uint64_t sweep_since; /* sweeps, each cancelled for the next; 0: none runs */
 	_Atomic uint64_t contested_until; /* another SM sets ports of the subnet, by the sm actor */
 	/* What could not be written, the last time it was tried: */
 	atomic_bool unkept;	/* LIDs or M_Keys of ports, by the sm actor */

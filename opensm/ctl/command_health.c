@@ -17,6 +17,7 @@
 #define DEVICES_TOLD 20
 #define PARTITIONS_TOLD 10
 #define FILES_HANG_NS (60 * NS_PER_S)
+#define SWEEP_HANGS_NS (60 * NS_PER_S)
 #define NAME_SIZE 160
 
 struct verdict {
@@ -90,6 +91,19 @@ static void judge_errors(struct verdict *verdict, const struct subnet *subnet, b
 	judge_lids(verdict);
 }
 
+static void judge_time(struct verdict *verdict)
+{
+	struct context *context = verdict->call->context;
+	uint64_t now = runtime_now(context->rt), since = atomic_load(&context->sweep_since);
+	g_autofree char *text = NULL;
+
+	if (!since || now < since + SWEEP_HANGS_NS)
+		return;
+	text = g_strdup_printf("a sweep has been running for %" PRIu64 " s: what has changed "
+			       "since is not mended yet", (now - since) / NS_PER_S);
+	add_problem(verdict, CONTROL_SUBNET_BAD, "sweep", text);
+}
+
 static void judge_subnet(struct verdict *verdict)
 {
 	const struct command_call *call = verdict->call;
@@ -101,6 +115,7 @@ static void judge_subnet(struct verdict *verdict)
 		add(&verdict->warnings, "routing", call->subnet->credit_loop);
 	if (atomic_load(&call->context->sm_state) != IBA_SM_MASTER)
 		return;
+	judge_time(verdict);
 	if (!call->subnet) {
 		add_problem(verdict, CONTROL_SUBNET_BAD, "subnet", "no subnet yet");
 	} else if (sweep & SWEEP_FLAG_ERRORS) {

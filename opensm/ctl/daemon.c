@@ -134,6 +134,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
+	atomic_init(&context->sweep_since, 0);
 	atomic_init(&context->contested_until, 0);
 	atomic_init(&context->unkept, context->cache_refused);
 	atomic_init(&context->undumped, false);

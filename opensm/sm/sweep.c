@@ -275,6 +275,7 @@ static void announce_done(struct sm *sm)
 
 	sweep_flag(sm, SWEEP_FLAG_RUNNING | SWEEP_FLAG_HOP0 | SWEEP_FLAG_TAKING_OVER, false);
 	sweep_flag(sm, SWEEP_FLAG_ERRORS, !sm->schedule.up);
+	atomic_store(&sm->context->sweep_since, 0);
 	event_emit(&sm->context->bus, EVENT_SWEEP_DONE, sweep_done_pack(&done));
 }
 
@@ -511,6 +512,8 @@ static void begin_sweep(struct sm *sm)
 	if (kind == SWEEP_KIND_LIGHT || kind == SWEEP_KIND_HEAVY)
 		schedule->traps_lost = false; /* all switches are asked */
 	sweep_flag(sm, SWEEP_FLAG_RUNNING, true);
+	if (!schedule->cancelled)
+		atomic_store(&sm->context->sweep_since, now);
 	tell_begin(sm, kind);
 	run_steps(sm);
 }

@@ -739,6 +739,24 @@ START_TEST(health_of_the_port)
 }
 END_TEST
 
+/* No net of this size takes a sweep so long: the moment when it began is put back. */
+START_TEST(health_of_a_long_sweep)
+{
+	struct context *context = daemon_context(f.s->daemon);
+
+	scenario_run_ms(f.s, 70000);
+	ck_assert_uint_eq(atomic_load(&context->sweep_since), 0);
+	ask("resweep heavy");
+	scenario_run_ms(f.s, 0);
+	ck_assert_uint_eq(atomic_load(&context->sweep_since), runtime_now(context->rt));
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+	atomic_fetch_sub(&context->sweep_since, 61 * NS_PER_S);
+	expect_health(CONTROL_SUBNET_BAD, "ERROR sweep: a sweep has been running for 61 s: ");
+	scenario_run_ms(f.s, 2000);
+	ck_assert_uint_eq(atomic_load(&context->sweep_since), 0);
+}
+END_TEST
+
 START_TEST(health_of_files)
 {
 	scenario_conf(f.s, "lmc 0\nsm_sl 99\n");
@@ -999,6 +1017,7 @@ int main(void)
 	tcase_add_test(up, health_of_unknown_keys);
 	tcase_add_test(up, health_of_the_sick);
 	tcase_add_test(up, health_of_the_port);
+	tcase_add_test(up, health_of_a_long_sweep);
 	tcase_add_test(up, health_of_files);
 	tcase_add_test(up, health_of_what_is_kept);
 	tcase_add_test(up, keys_are_for_the_trusted);
