@@ -27,7 +27,7 @@ struct fabric_port {
 	bool loopback;	/* its cable leads back into it */
 	uint16_t lid;	/* base LID of an endport, else 0 */
 	uint8_t lmc;
-	uint8_t rate;	/* SA rate code of the link as it runs; 0 if it is down */
+	uint8_t rate;	/* SA rate code of the link as it runs; 0: it is down */
 	uint8_t mtu;	/* MTU code that both ends can do (NeighborMTU); of port 0: MTUCap */
 	struct iba_port_info info; /* as configured at the end of the sweep */
 };

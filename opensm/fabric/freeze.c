@@ -124,12 +124,21 @@ static uint32_t freeze_peer(const struct fabric *fabric, const struct builder_po
 	return fabric->nodes[peer->node->place].first_port + peer->num;
 }
 
-static uint8_t freeze_rate(const struct iba_port_info *info)
+/* A link that is up carries packets, be its kind of a later day: at least those of SDR, 4X. */
+static uint8_t freeze_rate(const struct builder_port *port)
 {
+	const struct iba_port_info *info = &port->info;
+	uint8_t rate, width = info->link_width_active, speed = info->link_speed_active;
+
 	if (info->port_state <= IBA_PORT_DOWN)
 		return 0;
-	return iba_link_rate(info->link_width_active, info->link_speed_active,
-			     info->link_speed_ext_active, info->link_speed_ext_active2);
+	rate = iba_link_rate(width, speed, info->link_speed_ext_active,
+			     info->link_speed_ext_active2);
+	if (!rate)
+		rate = iba_link_rate(width, speed, info->link_speed_ext_active, 0);
+	if (!rate)
+		rate = iba_link_rate(width, speed, 0, 0);
+	return rate || !port->num ? rate : IBA_RATE_10;
 }
 
 static uint8_t freeze_mtu(const struct builder_port *port)
@@ -164,7 +173,7 @@ static void fill_port(struct fabric *fabric, uint32_t index, const struct builde
 	to->loopback = from->loopback;
 	to->info = from->info;
 	if (from->known) {
-		to->rate = freeze_rate(&from->info);
+		to->rate = freeze_rate(from);
 		to->mtu = freeze_mtu(from);
 	}
 	fabric->n_links += to->peer != FABRIC_NONE && to->peer >= index;

@@ -13,7 +13,8 @@
 #include "route/lanes.h"
 
 #define HOP_LIMIT_MAX 255
-#define LAST_OLD_RATE IBA_RATE_300 /* the last of the first extension of the codes */
+#define LAST_PLAIN_RATE IBA_RATE_120 /* the last without extended speeds */
+#define LAST_OLD_RATE IBA_RATE_300   /* the last of the first extension of the codes */
 
 static void find_level(const struct subnet *subnet, const struct policy_wanted *wanted,
 		       uint32_t from, uint32_t to, struct policy_path *path)
@@ -187,8 +188,7 @@ bool policy_drops_multicast(const struct subnet *subnet, uint8_t sl, uint32_t fr
 
 /* ---- MTU and rate ---- */
 
-/* Old clients do not know all codes (max_rate_enum). */
-static uint8_t known_rate(const struct options *options, uint8_t rate)
+uint8_t policy_known_rate(const struct options *options, uint8_t rate)
 {
 	uint8_t max = options->max_rate_enum;
 
@@ -197,15 +197,46 @@ static uint8_t known_rate(const struct options *options, uint8_t rate)
 	return rate > max ? iba_rate_limit(rate, max) : rate;
 }
 
+/* Links on a way may be of a kind that the device at its end is older than. */
+static uint8_t rate_for_end(const struct iba_port_info *end, uint8_t rate)
+{
+	bool has_mask2 = end->capability_mask & IBA_PORT_CAP_CAPABILITY_MASK2;
+	unsigned int caps = has_mask2 ? end->capability_mask2 : 0;
+	unsigned int needs = IBA_PORT_CAP2_LINK_SPEED_HDR;
+
+	if (rate == IBA_RATE_28)
+		needs = IBA_PORT_CAP2_LINK_WIDTH_2X;
+	else if (rate == IBA_RATE_50)
+		needs |= IBA_PORT_CAP2_LINK_WIDTH_2X;
+	if (rate <= LAST_OLD_RATE || caps & needs)
+		return rate;
+	return iba_rate_limit(rate, end->capability_mask & IBA_PORT_CAP_EXTENDED_SPEEDS ?
+					    LAST_OLD_RATE : LAST_PLAIN_RATE);
+}
+
+static void choose_rate(const struct subnet *subnet, const struct policy_way *way,
+			struct policy_path *path)
+{
+	const struct fabric *fabric = subnet->fabric;
+	uint32_t to = fabric_port_by_lid(fabric, way->dlid);
+	uint8_t known = policy_known_rate(subnet->options, way->rate);
+
+	path->rate = rate_for_end(&fabric->ports[way->from].info, known);
+	if (to != FABRIC_NONE)
+		path->rate = rate_for_end(&fabric->ports[to].info, path->rate);
+	path->rate_by = path->rate != known	? POLICY_ENDS
+			: known != way->rate	? POLICY_OPTION
+						: POLICY_LINK;
+}
+
 bool policy_path_on(const struct subnet *subnet, const struct policy_way *way,
 		    struct policy_path *path)
 {
 	const struct qos_level *level = path->level;
 
 	path->mtu = way->mtu;
-	path->rate = known_rate(subnet->options, way->rate);
+	choose_rate(subnet, way, path);
 	path->mtu_by = POLICY_LINK;
-	path->rate_by = path->rate == way->rate ? POLICY_LINK : POLICY_OPTION;
 	if (level && level->has_mtu && level->mtu < way->mtu) {
 		path->mtu = level->mtu;
 		path->mtu_by = POLICY_LEVEL;
@@ -254,6 +285,8 @@ char *policy_path_tell(const struct subnet *subnet, const struct policy_path *pa
 		return g_strdup_printf("option %s", option);
 	case POLICY_LINK:
 		return g_strdup("the links on the way");
+	case POLICY_ENDS:
+		return g_strdup("the ends, which know no code of a faster one");
 	case POLICY_ROUTES:
 		return g_strdup_printf("routing engine %s", subnet->routing->engine);
 	default:

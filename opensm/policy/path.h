@@ -23,6 +23,7 @@ enum policy_reason {
 	POLICY_PARTITION, /* partitions.conf */
 	POLICY_OPTION,	  /* an option of opensm.conf */
 	POLICY_LINK,	  /* what the links on the way can do */
+	POLICY_ENDS,	  /* what the ports at its ends know */
 	POLICY_INSIDE,	  /* the path does not leave the port, or the subnet */
 	POLICY_ROUTES,	  /* the routing engine needs it */
 };
@@ -63,6 +64,8 @@ bool policy_path_on(const struct subnet *subnet, const struct policy_way *way,
 uint32_t policy_drops(const struct subnet *subnet, uint8_t sl, uint32_t from, uint16_t dlid);
 /* Whether no multicast packet of that SL gets from an endport past the first switch. */
 bool policy_drops_multicast(const struct subnet *subnet, uint8_t sl, uint32_t from);
+/* The fastest rate not above that one which old clients know: max_rate_enum and its like. */
+uint8_t policy_known_rate(const struct options *options, uint8_t rate);
 /* Whether it may end at the n-th LID (from 0) of its destination, which has so many. */
 bool policy_path_ends_at(const struct policy_path *path, unsigned int n, unsigned int lids);
 

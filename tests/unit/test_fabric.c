@@ -206,6 +206,42 @@ START_TEST(test_freeze)
 }
 END_TEST
 
+static const struct {
+	uint8_t width, speed, ext, ext2, rate;
+} links_of_later[] = {
+	{IBA_WIDTH_4X, IBA_SPEED_QDR, IBA_SPEED_EXT_EDR, 2, IBA_RATE_100},
+	{IBA_WIDTH_4X, IBA_SPEED_QDR, 5, 0, IBA_RATE_40},
+	{IBA_WIDTH_4X, 0, 0, 2, IBA_RATE_10},
+	{IBA_WIDTH_4X, 8, 0, 0, IBA_RATE_10},
+	{32, IBA_SPEED_QDR, 0, 0, IBA_RATE_10},
+	{0, 0, 0, 0, IBA_RATE_10},
+};
+
+/* Over a link without rate the SA would tell no paths: only one that is down has none. */
+START_TEST(test_links_of_later_kinds)
+{
+	struct chain c = chain_new();
+	struct builder_port *port = &c.h2->ports[1];
+	struct fabric *fabric;
+
+	port->known = true;
+	for (uint8_t state = IBA_PORT_INIT; state <= IBA_PORT_ACTIVE; state++) {
+		port->info = (struct iba_port_info){
+			.port_state = state,
+			.link_width_active = links_of_later[_i].width,
+			.link_speed_active = links_of_later[_i].speed,
+			.link_speed_ext_active = links_of_later[_i].ext,
+			.link_speed_ext_active2 = links_of_later[_i].ext2,
+		};
+		fabric = builder_freeze(c.builder);
+		ck_assert_uint_eq(fabric->ports[fabric_port_by_guid(fabric, 0x401)].rate,
+				  links_of_later[_i].rate);
+		fabric_unref(fabric);
+	}
+	builder_free(c.builder);
+}
+END_TEST
+
 START_TEST(test_port_name)
 {
 	struct chain c = chain_new();
@@ -489,6 +525,8 @@ int main(void)
 	tcase_add_test(tcase, test_links_and_removal);
 	tcase_add_test(tcase, test_path_has_at_most_63_hops);
 	tcase_add_test(tcase, test_freeze);
+	tcase_add_loop_test(tcase, test_links_of_later_kinds, 0,
+			    G_N_ELEMENTS(links_of_later));
 	tcase_add_test(tcase, test_port_name);
 	tcase_add_test(tcase, test_freeze_changes);
 	tcase_add_test(tcase, test_diff);

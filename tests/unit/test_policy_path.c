@@ -129,6 +129,51 @@ START_TEST(by_level)
 }
 END_TEST
 
+static uint8_t rate_between(uint8_t rate, uint32_t caps, uint16_t caps2)
+{
+	struct policy_way way = {a, subnet->fabric->ports[b].lid, IBA_MTU_4096, rate};
+	struct iba_port_info *from = &subnet->fabric->ports[a].info;
+	struct iba_port_info *to = &subnet->fabric->ports[b].info;
+	const struct iba_port_info best = {.capability_mask = ~0u, .capability_mask2 = 0xFFFF};
+	struct policy_path path;
+	uint8_t there;
+
+	*from = *to = best;
+	from->capability_mask = caps;
+	from->capability_mask2 = caps2;
+	ck_assert(policy_path(subnet, &(struct policy_wanted){0}, a, b, &path));
+	ck_assert(policy_path_on(subnet, &way, &path));
+	there = path.rate;
+	check_told(&path, path.rate_by,
+		   there == rate ? "the links on the way"
+				 : "the ends, which know no code of a faster one");
+	*to = *from;
+	*from = best;
+	ck_assert(policy_path_on(subnet, &way, &path));
+	ck_assert_uint_eq(path.rate, there);
+	return there;
+}
+
+/* An old device on a way of links of a later kind. */
+START_TEST(rates_that_ends_know)
+{
+	const uint32_t old = IBA_PORT_CAP_CAPABILITY_MASK2, ext = IBA_PORT_CAP_EXTENDED_SPEEDS;
+	const uint16_t two = IBA_PORT_CAP2_LINK_WIDTH_2X, hdr = IBA_PORT_CAP2_LINK_SPEED_HDR;
+
+	use_policy(NULL);
+	ck_assert_uint_eq(rate_between(IBA_RATE_28, old | ext, hdr), IBA_RATE_25);
+	ck_assert_uint_eq(rate_between(IBA_RATE_28, old, 0), IBA_RATE_20);
+	ck_assert_uint_eq(rate_between(IBA_RATE_28, old | ext, two), IBA_RATE_28);
+	ck_assert_uint_eq(rate_between(IBA_RATE_50, old | ext, 0), IBA_RATE_40);
+	ck_assert_uint_eq(rate_between(IBA_RATE_50, old | ext, two), IBA_RATE_50);
+	ck_assert_uint_eq(rate_between(IBA_RATE_50, old | ext, hdr), IBA_RATE_50);
+	ck_assert_uint_eq(rate_between(IBA_RATE_50, ext, two | hdr), IBA_RATE_40);
+	ck_assert_uint_eq(rate_between(IBA_RATE_400, old | ext, two), IBA_RATE_300);
+	ck_assert_uint_eq(rate_between(IBA_RATE_600, old | ext, hdr), IBA_RATE_600);
+	ck_assert_uint_eq(rate_between(IBA_RATE_200, 0, 0), IBA_RATE_200);
+}
+END_TEST
+
 /* Asked for, or of a level: what SL2VL drops is never handed out. */
 START_TEST(dropped)
 {
@@ -248,6 +293,7 @@ int main(void)
 	tcase_add_test(tcase, by_partition);
 	tcase_add_test(tcase, by_level);
 	tcase_add_test(tcase, dropped);
+	tcase_add_test(tcase, rates_that_ends_know);
 	tcase_add_test(tcase, dropped_on_some_ways);
 	tcase_add_test(tcase, lanes_are_not_dropped);
 	tcase_add_test(tcase, without_tables);
