@@ -157,7 +157,7 @@ static bool offer_port_info(struct sa_query *query, uint32_t port, struct capabi
 	if (!p->known || record.endport_lid == 0 || (must.mask & ~p->info.capability_mask) ||
 	    (must.mask2 & ~p->info.capability_mask2))
 		return true;
-	if (!query->from.trusted)
+	if (!query->from.privileged)
 		record.port_info.m_key = 0;
 	return sa_offer(query, &record, endport);
 }

@@ -32,7 +32,7 @@ static uint16_t find_table(struct sa_query *query, struct table *table)
 
 	if (~query->mask & NEEDS)
 		return IBA_SA_INSUFFICIENT_COMPONENTS;
-	if (query->from.port != port && !(query->from.trusted && sa_may_reach(query, port)))
+	if (query->from.port != port && !query->from.privileged)
 		return IBA_SA_DENIED;
 	if (query->from.reduced && !query->subnet->options->sa_etm_allow_untrusted_guidinfo_rec)
 		return IBA_SA_DENIED;

@@ -11,6 +11,7 @@
  * without; others see each group of their partitions once, without a port, and their own
  * memberships.
  */
+#include "policy/path.h"
 #include "sa/limit.h"
 #include "sa/sa_private.h"
 #include "sa/store.h"
@@ -123,11 +124,10 @@ static bool may_change(const struct member_query *join, const struct sa_member *
 {
 	const struct sa_query *query = join->query;
 
-	if (query->from.sees_all || query->from.port == join->port)
+	if (query->from.privileged || query->from.port == join->port)
 		return true;
-	if (!join->group || !sa_is_of_partition(query, join->group->record.p_key))
-		return false;
-	return query->from.trusted || (member && member->proxy && may_act_for_others(query));
+	return member && member->proxy && may_act_for_others(query) &&
+	       sa_is_of_partition(query, join->group->record.p_key);
 }
 
 /* Another port is joined to groups of partitions of both, but not again if it joined by itself. */
@@ -139,7 +139,7 @@ static uint16_t check_other(struct member_query *join)
 	bool names_p_key = join->group || join->mask & C(p_key);
 	uint16_t p_key = join->group ? join->group->record.p_key : join->wanted->p_key;
 
-	if (query->from.port == join->port || query->from.sees_all)
+	if (query->from.port == join->port || query->from.privileged)
 		return IBA_STATUS_OK;
 	if (names_p_key && !sa_is_of_partition(query, p_key))
 		return IBA_SA_REQ_INVALID;
@@ -265,7 +265,8 @@ static bool choose_limits(const struct member_query *join,
 			  struct iba_mc_member_record *record)
 {
 	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
-	uint8_t rate = port->rate ? port->rate : UNKNOWN_RATE;
+	const struct options *options = join->subnet->options;
+	uint8_t rate = policy_known_rate(options, port->rate ? port->rate : UNKNOWN_RATE);
 	uint8_t usual_mtu = broadcast ? broadcast->mtu : port->mtu;
 	uint8_t usual_rate = broadcast ? broadcast->rate : rate;
 
@@ -273,7 +274,7 @@ static bool choose_limits(const struct member_query *join,
 	record->rate = rate;
 	if (!join->rate.given && iba_rate_compare(usual_rate, rate) < 0)
 		record->rate = usual_rate;
-	record->packet_life_time = join->subnet->options->subnet_timeout;
+	record->packet_life_time = options->subnet_timeout;
 	return sa_fit_mtu(&record->mtu, &join->mtu) && sa_fit_rate(&record->rate, &join->rate) &&
 	       choose_life(&record->packet_life_time, &join->life);
 }

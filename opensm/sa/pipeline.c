@@ -142,7 +142,7 @@ bool sa_may_reach(const struct sa_query *query, uint32_t endport)
 {
 	const struct partitions *partitions = query->subnet->partitions;
 
-	if (query->from.sees_all || endport == FABRIC_NONE || endport == query->from.port)
+	if (query->from.privileged || endport == FABRIC_NONE || endport == query->from.port)
 		return true;
 	return partitions_shared(partitions, query->from.port, endport) != 0;
 }
@@ -155,7 +155,7 @@ bool sa_may_see(const struct sa_query *query, uint32_t endport)
 
 bool sa_is_of_partition(const struct sa_query *query, uint16_t p_key)
 {
-	return query->from.sees_all ||
+	return query->from.privileged ||
 	       partitions_member(query->subnet->partitions, query->from.port, p_key);
 }
 
@@ -244,7 +244,7 @@ static uint16_t check_trust(struct sa_query *query)
 	if (query->wrong_key)
 		return IBA_SA_DENIED;
 	query->from.trusted = query->sa.sm_key != 0;
-	query->from.sees_all =
+	query->from.privileged =
 		query->from.trusted && !options_sa_key_is_known(query->subnet->options);
 	query->from.reduced =
 		!query->from.trusted && query->subnet->options->sa_enhanced_trust_model;
@@ -283,7 +283,7 @@ static uint16_t check_partition(struct sa_query *query)
 	const struct subnet *subnet = query->subnet;
 	uint16_t index = query->from.address->p_key_index, p_key = 0;
 
-	if (!index || query->from.sees_all || query->from.port == FABRIC_NONE)
+	if (!index || query->from.privileged || query->from.port == FABRIC_NONE)
 		return IBA_STATUS_OK;
 	if (subnet->sm_p_keys && index < subnet->sm_p_keys->len)
 		p_key = g_array_index(subnet->sm_p_keys, uint16_t, index);

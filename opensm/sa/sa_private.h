@@ -76,7 +76,7 @@ struct sa_requester {
 	const struct vendor_address *address; /* outlives the query */
 	uint32_t port;			      /* endport, or FABRIC_NONE */
 	bool trusted;			      /* came with the SA key */
-	bool sees_all; /* trusted, by a key that not everybody knows: partitions hide nothing */
+	bool privileged; /* and that is not known to all: it may see and change everything */
 	bool reduced; /* without, and sa_enhanced_trust_model is on: it is told of itself only */
 };
 

@@ -59,9 +59,8 @@ static bool knows_key(const struct sa_service *service, const struct iba_service
 static bool may_change(const struct sa_query *query, const struct sa_service *service,
 		       const struct iba_service_record *wanted)
 {
-	return (query->from.trusted &&
-		sa_is_of_partition(query, service->record.service_p_key)) ||
-	       service->owner == requester_guid(query) || knows_key(service, wanted);
+	return query->from.privileged || service->owner == requester_guid(query) ||
+	       knows_key(service, wanted);
 }
 
 /* As the requester may see it. */
@@ -71,7 +70,7 @@ static struct iba_service_record shown(const struct sa_query *query,
 	struct iba_service_record record = service->record;
 
 	record.service_lease = sa_service_lease(service, query->now);
-	if (!query->from.trusted)
+	if (!query->from.privileged)
 		memset(record.service_key, 0, sizeof(record.service_key));
 	return record;
 }
@@ -98,7 +97,7 @@ static bool may_register(const struct sa_query *query, const struct sa_service *
 {
 	if (!sa_is_of_partition(query, wanted->service_p_key))
 		return false;
-	return query->from.trusted || names_own(query, wanted->service_gid) ||
+	return query->from.privileged || names_own(query, wanted->service_gid) ||
 	       (service && knows_key(service, wanted));
 }
 

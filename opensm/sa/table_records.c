@@ -343,7 +343,7 @@ static void sm_info_fill(const struct sa_query *query, uint32_t port, uint32_t b
 	(void)block;
 	record->sm_info = (struct iba_sm_info_record){.lid = lid_of(query, port)};
 	memcpy(&record->sm_info.sm_info, bytes, sizeof(struct iba_sm_info));
-	if (!query->from.trusted)
+	if (!query->from.privileged)
 		record->sm_info.sm_info.sm_key = 0;
 }
 

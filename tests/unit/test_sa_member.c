@@ -444,6 +444,19 @@ START_TEST(test_create_at_slow_port)
 END_TEST
 
 /* What is no component of the request means nothing, whatever its field holds. */
+/* Of new groups, too, clients are told only codes that they know. */
+START_TEST(test_create_with_rates_told)
+{
+	uint32_t port = port_in(0, 0);
+	struct iba_mc_member_record record = create_record(port), got;
+
+	subnet->fabric->ports[port].rate = IBA_RATE_50;
+	subnet->options->use_original_extended_sa_rates_only = true;
+	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE, &record, &got), 0);
+	ck_assert_uint_eq(got.rate, IBA_RATE_40);
+}
+END_TEST
+
 START_TEST(test_create_with_other_fields)
 {
 	uint32_t port = port_in(0, 0);
@@ -815,6 +828,11 @@ START_TEST(test_who_may_leave_for_another)
 	ck_assert_uint_eq(ask_one(port_in(1, 0), IBA_METHOD_DELETE, JOIN, &record, NULL),
 			  IBA_SA_DENIED);
 	subnet->options->sa_enhanced_trust_model = false;
+	record.port_gid = gid_of(own); /* by itself: nor by a key that everybody knows */
+	subnet->options->sa_key = KNOWN_SA_KEY;
+	ck_assert_uint_eq(ask_with_key(other, IBA_METHOD_DELETE, &record), IBA_SA_DENIED);
+	subnet->options->sa_key = TEST_SA_KEY;
+	record.port_gid = gid_of(other);
 	ck_assert_uint_eq(members_of(free_mgid), 2);
 	ck_assert_uint_eq(ask_one(port_in(1, 0), IBA_METHOD_DELETE, JOIN, &record, NULL), 0);
 	ck_assert_uint_eq(members_of(free_mgid), 1);
@@ -1125,6 +1143,7 @@ int main(void)
 	tcase_add_test(tcase, test_join_with_hop_limit);
 	tcase_add_test(tcase, test_scope_of_ipoib);
 	tcase_add_test(tcase, test_create_at_slow_port);
+	tcase_add_test(tcase, test_create_with_rates_told);
 	tcase_add_test(tcase, test_create_with_other_fields);
 	tcase_add_test(tcase, test_join_without_state);
 	tcase_add_test(tcase, test_join_barred_group);

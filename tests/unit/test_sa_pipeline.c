@@ -593,14 +593,18 @@ START_TEST(test_port_info)
 	ask.type = &iba_port_info_record_type;
 	ask.record = &wanted;
 	ask.mask = IBA_COMPONENT(port_info_record, endport_lid);
-	for (unsigned int trusted = 0; trusted < 2; trusted++) {
-		ask.sm_key = trusted ? TEST_SA_KEY : 0;
+	for (unsigned int i = 0; i < 3; i++) {
+		bool privileged = i == 1;
+
+		ask.sm_key = i ? TEST_SA_KEY : 0;
+		if (i == 2)
+			ask.sm_key = subnet->options->sa_key = KNOWN_SA_KEY;
 		told = tell(&ask);
 		ck_assert_uint_eq(told.n, 1);
 		told_record(&told, &iba_port_info_record_type, 0, &got);
 		ck_assert_uint_eq(got.endport_lid, f->ports[host].lid);
 		ck_assert_uint_eq(got.port_num, f->ports[host].num);
-		ck_assert(got.port_info.m_key == (trusted ? 0x1234 : 0));
+		ck_assert(got.port_info.m_key == (privileged ? 0x1234 : 0));
 		told_clear(&told);
 	}
 	wanted.endport_lid = f->ports[sw].lid;

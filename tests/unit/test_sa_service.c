@@ -441,8 +441,11 @@ START_TEST(test_known_key)
 	ck_assert_uint_eq(set_as(other, 0, record), IBA_SA_REQ_INVALID);
 	ck_assert_uint_eq(delete_as(other, 0, record), IBA_SA_DENIED);
 	ck_assert_uint_eq(count_as(same, 0, record), 1);
-	ck_assert_uint_eq(set_as(same, 0, record), IBA_STATUS_OK);
-	ck_assert_uint_eq(delete_as(same, 0, record), IBA_STATUS_OK);
+	ck_assert_uint_eq(set_as(same, 0, record), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(delete_as(same, 0, record), IBA_SA_DENIED);
+	sm_key = subnet->options->sa_key = TEST_SA_KEY;
+	ck_assert_uint_eq(set_as(other, 0, record), IBA_STATUS_OK);
+	ck_assert_uint_eq(delete_as(other, 0, record), IBA_STATUS_OK);
 	sm_key = 0;
 }
 END_TEST

@@ -457,15 +457,17 @@ START_TEST(test_sm_key_is_hidden)
 {
 	struct ask ask = ask_for(&kinds[3]);
 
-	for (unsigned int trusted = 0; trusted < 2; trusted++) {
+	for (unsigned int i = 0; i < 3; i++) {
 		struct iba_sm_info_record record;
 		struct told told;
 
-		ask.sm_key = trusted ? TEST_SA_KEY : 0;
+		ask.sm_key = i ? TEST_SA_KEY : 0;
+		if (i == 2)
+			ask.sm_key = subnet->options->sa_key = KNOWN_SA_KEY;
 		told = tell(&ask);
 		ck_assert_uint_eq(told.n, 2);
 		told_record(&told, &iba_sm_info_record_type, 0, &record);
-		ck_assert_int_eq(record.sm_info.sm_key != 0, trusted);
+		ck_assert_int_eq(record.sm_info.sm_key != 0, i == 1);
 		ck_assert(record.sm_info.guid != 0);
 		told_clear(&told);
 	}
