@@ -444,7 +444,7 @@ static enum replication_state replication_of(const struct sm *sm, uint64_t guid)
 static bool knows_more(const struct sm *sm, uint64_t guid)
 {
 	struct replication_status *status = slot_take(&sm->context->replication);
-	bool more = status && guid == status->deposed_by;
+	bool more = status && status->deposed_by && guid == status->deposed_by;
 
 	for (unsigned int i = 0; status && i < status->n; i++)
 		more |= sm->mastership->was_cut_off && status->peers[i].guid == guid &&

@@ -54,6 +54,8 @@ const char *other_sm_why_ignored(const struct sm *sm, const struct iba_sm_info *
 {
 	const char *allowed = sm->options->allowed_sm_guids;
 
+	if (!info->guid)
+		return "has no GUID";
 	if (allowed && !option_guids_have(allowed, info->guid))
 		return "is not one of allowed_sm_guids";
 	if (info->sm_key != sm->options->sm_key)

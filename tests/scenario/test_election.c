@@ -441,6 +441,21 @@ START_TEST(not_controlled_by_its_name)
 }
 END_TEST
 
+/* Nor by nobody: what has no GUID has no rank, and is no successor of anybody. */
+START_TEST(not_controlled_by_nobody)
+{
+	struct iba_sm_info info = {.sm_key = 1, .sm_state = IBA_SM_MASTER};
+
+	managers_up_with_standby(m, POLLS, POLLS);
+	scenario_run_ms(m->s, 2000);
+	managers_set(m, 0, "host-4", IBA_ATTR_SM_INFO, IBA_SM_INFO_HANDOVER, &iba_sm_info_type,
+		     &info);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+	scenario_check_log(m->s, "sent HANDOVER: refused", true);
+	managers_settle(m, 0, 10);
+}
+END_TEST
+
 /* Not by who does not know the SM_Key, or the M_Key. */
 START_TEST(not_controlled)
 {
@@ -964,6 +979,7 @@ int main(void)
 	tcase_add_test(tcase, acknowledge_is_refused);
 	tcase_add_test(tcase, acknowledged_by_path);
 	tcase_add_test(tcase, not_controlled_by_its_name);
+	tcase_add_test(tcase, not_controlled_by_nobody);
 	tcase_add_loop_test(tcase, not_controlled, 0, 2);
 	tcase_add_test(tcase, handed_over_while_it_retires);
 	tcase_add_test(tcase, dead_master_is_asked_in_vain);
