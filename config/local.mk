@@ -18,10 +18,14 @@ EXTRA_DIST += config/opensm.service.in config/opensm@.service.in \
 	config/completion/osmsim.bash.in
 CLEANFILES += $(CONFIG_BUILT)
 
+if SYSTEMD_UNITS
 nodist_systemdsystemunit_DATA = $(CONFIG_UNITS)
+endif
 bashcompletiondir = $(datadir)/bash-completion/completions
 nodist_bashcompletion_DATA = $(COMPLETIONS)
+if UDEV_RULES
 nodist_udevrules_DATA = config/udev/90-opensm.rules
+endif
 nodist_tmpfiles_DATA = config/tmpfiles/opensm.conf
 nodist_sysusers_DATA = config/sysusers/opensm.conf
 pkglibexec_SCRIPTS = config/opensm-ports

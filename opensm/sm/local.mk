@@ -33,7 +33,7 @@ libsm_a_SOURCES = \
 	opensm/sm/orphans.c \
 	opensm/sm/other_sm.c opensm/sm/other_sm.h \
 	opensm/sm/own_port.c \
-	opensm/sm/path_sls.c \
+	opensm/sm/path_sls.c opensm/sm/path_sls.h \
 	opensm/sm/pkey.c \
 	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \
 	opensm/sm/policy.c \

@@ -232,7 +232,16 @@ def option_states(files):
                 yield f'{table.path}:{number}: {name} is {state}, but it is read'
 
 
+def distributed(files):
+    """A makefile names each source of the product: builds find what 'make dist' leaves out."""
+    makefiles = '\n'.join(file.text for file in files if file.path.endswith('.mk'))
+    named = set(re.findall(r'[\w./@-]+', makefiles))
+    for file in files:
+        if file.is_c and file.path.startswith(('opensm/', 'libvendor/')) and file.path not in named:
+            yield f'{file.path}: in no makefile'
+
+
 RULES = [
     licence, layout, words, function_length, file_length, braces, include_direction, typedefs,
-    callee_first, glib_threads, documented_headers, option_states,
+    callee_first, glib_threads, documented_headers, option_states, distributed,
 ]

@@ -92,9 +92,10 @@ END_TEST
 class Rules(unittest.TestCase):
     def test_good_file(self):
         text = (HEAD + '#include "core/log.h"\n\n/* Why. */\nint f(void)\n{\n\treturn 0;\n}\n')
+        others = (('opensm/core/log.h', HEAD),
+                  ('opensm/local.mk', f'# {rules.LICENCE}\nopensm/sm/x.c opensm/core/log.h\n'))
         for rule in rules.RULES:
-            self.assertEqual(
-                broken(rule, 'opensm/sm/x.c', text, ('opensm/core/log.h', HEAD)), [], rule)
+            self.assertEqual(broken(rule, 'opensm/sm/x.c', text, *others), [], rule)
 
     def test_licence(self):
         self.assertTrue(broken(rules.licence, 'a.c', 'int x;\n'))
@@ -169,6 +170,12 @@ class Rules(unittest.TestCase):
                                      ('ALWAYS', other, 0)):
             found = broken(rules.option_states, *table(state), source)
             self.assertEqual(len(found), wrong, (state, source))
+
+    def test_distributed(self):
+        header = ('opensm/sm/a.h', HEAD)
+        self.assertTrue(broken(rules.distributed, *header))
+        self.assertTrue(broken(rules.distributed, *header, ('opensm/sm/local.mk', 'x/a.h a.h')))
+        self.assertFalse(broken(rules.distributed, *header, ('opensm/local.mk', header[0])))
 
     def test_documented_headers(self):
         self.assertTrue(broken(rules.documented_headers, 'include/a.h', 'int f(void);\n'))
