@@ -6,7 +6,7 @@
  *
  * The working directory stays: names of files on the command line may be relative to it.
  */
-#define _GNU_SOURCE /* pipe2 */
+#define _GNU_SOURCE /* pipe2, F_OFD_SETLK */
 #include "ctl/background.h"
 
 #include <complib/file.h>
@@ -105,6 +105,22 @@ static long read_number(const char *path)
 	return text ? strtol(text, NULL, 10) : 0;
 }
 
+/* A daemon locks its file for writing, too, as who may only read it cannot. */
+static bool is_of_daemon(int fd)
+{
+	struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+
+	return fcntl(fd, F_OFD_SETLK, &whole) < 0 && (errno == EAGAIN || errno == EACCES);
+}
+
+static void lock_own(int fd)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	flock(fd, LOCK_EX | LOCK_NB);
+	fcntl(fd, F_OFD_SETLK, &whole);
+}
+
 /*
  * The file that was left behind, locked, so that nobody else replaces it too; -1 if there is none,
  * or, with an error, if who wrote it runs. A file system without locks lets everybody in.
@@ -114,7 +130,7 @@ static int lock_old(const char *path, GError **error)
 	int fd;
 
 	while ((fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) >= 0) {
-		if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+		if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK && is_of_daemon(fd)) {
 			g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_AGAIN,
 				    "%s: process %ld runs and holds it, expected a file for each "
 				    "daemon",
@@ -160,7 +176,7 @@ int pidfile_open(const char *path, GError **error)
 
 	if (fd < 0)
 		return -1;
-	flock(fd, LOCK_EX | LOCK_NB);
+	lock_own(fd);
 	good = file_put(fd, text, strlen(text));
 	if (!good)
 		set_error(error, path);

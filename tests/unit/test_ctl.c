@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What surrounds a daemon: log, cache directory, process file, status. */
 #include <check.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -131,7 +133,7 @@ START_TEST(process_file)
 	g_autofree char *nowhere = g_build_filename(directory, "none", "pid", NULL);
 	g_autofree char *text = NULL;
 	g_autoptr(GError) error = NULL;
-	int handle;
+	int handle, reader;
 
 	handle = pidfile_open(file, &error);
 	ck_assert_int_ge(handle, 0);
@@ -143,8 +145,12 @@ START_TEST(process_file)
 	ck_assert_ptr_nonnull(strstr(error->message, text));
 	g_clear_error(&error);
 	close(handle);
+	/* Who may only read what was left behind does not. */
+	reader = open(file, O_RDONLY);
+	ck_assert_int_eq(flock(reader, LOCK_EX | LOCK_NB), 0);
 	handle = pidfile_open(file, &error);
 	ck_assert_int_ge(handle, 0);
+	close(reader);
 	pidfile_close(file, handle);
 	ck_assert(!g_file_test(file, G_FILE_TEST_EXISTS));
 	/* Another's file stays. */
