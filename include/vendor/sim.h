@@ -130,6 +130,11 @@ void sim_set_port_guid(struct sim *sim, unsigned int node, unsigned int port, ui
 void sim_set_linear_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap);
 /* The same of multicast LIDs. */
 void sim_set_multicast_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap);
+/*
+ * PartitionCap, at least 1: the P_Key tables of end ports have so many entries. All of the node are
+ * as after power on then.
+ */
+void sim_set_partition_cap(struct sim *sim, unsigned int node, uint16_t cap);
 /* The node's SMA answers Set with status 0, but changes nothing: it returns what it has. */
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);
 /* It refuses Sets of this attribute with status 0x1C (invalid field); 0: of none. */

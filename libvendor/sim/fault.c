@@ -365,6 +365,15 @@ void sim_set_multicast_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap)
 	sim_node_at(sim, node)->sw->info.multicast_fdb_cap = cap;
 }
 
+void sim_set_partition_cap(struct sim *sim, unsigned int index, uint16_t cap)
+{
+	struct sim_node *node = sim_node_at(sim, index);
+
+	node->partition_cap = cap;
+	for (unsigned int i = 0; i <= node->num_ports; i++)
+		g_clear_pointer(&node->ports[i].p_keys, g_free);
+}
+
 bool sim_set_description(struct sim *sim, unsigned int index, const char *description)
 {
 	struct sim_node *node = sim_node_at(sim, index);

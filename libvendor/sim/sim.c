@@ -74,6 +74,7 @@ static void make_node(struct sim *sim, const struct topology *topology, unsigned
 	node->ports = sim->ports + from->first;
 	if (node->type == IBA_NODE_SWITCH)
 		node->sw = g_new0(struct sim_switch, 1);
+	node->partition_cap = node->sw ? SIM_SWITCH_P_KEYS : SIM_CA_P_KEYS;
 	for (unsigned int i = 0; i <= node->num_ports; i++)
 		make_port(sim, topology, node, i);
 	for (unsigned int i = 1; i <= node->num_ports; i++)

@@ -99,6 +99,7 @@ struct sim_node {
 	unsigned int returns; /* how often it came back */
 	double loss; /* of packets from and for it */
 	bool fdr10; /* of a make that has the ExtendedPortInfo */
+	uint16_t partition_cap;
 	uint32_t vendor_id, device_id;
 	uint64_t node_guid, system_image_guid;
 	uint64_t claimed_guid; /* NodeGUID that it answers with */

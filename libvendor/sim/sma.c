@@ -94,7 +94,7 @@ static uint16_t node_info(struct sma_request *request)
 		.node_guid = node->claimed_guid,
 		.port_guid = request->end->claimed_guid ? request->end->claimed_guid
 							   : request->end->guid,
-		.partition_cap = node->sw ? SIM_SWITCH_P_KEYS : SIM_CA_P_KEYS,
+		.partition_cap = node->partition_cap,
 		.device_id = node->device_id,
 		.revision = 1,
 		.local_port_num = request->in_port,

@@ -43,7 +43,7 @@ static bool is_end_port(const struct sim_port *port)
 
 static unsigned int p_key_cap(const struct sim_port *port)
 {
-	return port->node->sw ? SIM_SWITCH_P_KEYS : SIM_CA_P_KEYS;
+	return is_end_port(port) ? port->node->partition_cap : SIM_SWITCH_P_KEYS;
 }
 
 const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n)
@@ -79,23 +79,26 @@ uint16_t sma_p_key_table(struct sma_request *request)
 	struct iba_p_key_table table = {{0}};
 	const uint16_t *p_keys;
 	unsigned int n;
+	size_t bytes;
 
 	if (request->node->sw) {
 		if (number > request->node->num_ports)
 			return IBA_STATUS_INVALID_FIELD;
 		port = &request->node->ports[number];
 	}
-	if (block >= p_key_cap(port) / 32)
+	n = p_key_cap(port);
+	if (block * 32 >= n)
 		return IBA_STATUS_INVALID_FIELD;
 	if (request->set) {
 		if (!port->p_keys) {
-			port->p_keys = g_new0(uint16_t, p_key_cap(port));
+			port->p_keys = g_new0(uint16_t, n);
 			port->p_keys[0] = is_end_port(port) ? IBA_P_KEY_DEFAULT_FULL : 0;
 		}
 		wire_decode(&iba_p_key_table_type, request->data, &table);
-		if (memcmp(port->p_keys + block * 32, table.p_key, sizeof(table.p_key)) != 0)
+		bytes = MIN(32, n - block * 32) * sizeof(*table.p_key);
+		if (memcmp(port->p_keys + block * 32, table.p_key, bytes) != 0)
 			sim_vendors_tell(request->sim, port, VENDOR_P_KEYS_CHANGED);
-		memcpy(port->p_keys + block * 32, table.p_key, sizeof(table.p_key));
+		memcpy(port->p_keys + block * 32, table.p_key, bytes);
 	}
 	p_keys = sma_p_keys(port, &n);
 	for (unsigned int i = 0; i < 32; i++)

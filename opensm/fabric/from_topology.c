@@ -40,6 +40,7 @@ static struct builder_node *add_node(struct builder *builder, const struct topol
 		.num_ports = from->num_ports,
 		.node_guid = from->node_guid,
 		.port_guid = topology_port(topology, index, is_switch ? 0 : 1)->guid,
+		.partition_cap = UINT16_MAX, /* a topology tells of no limit */
 		.local_port_num = 1,
 	};
 	struct builder_node *node = builder_add(builder, &info);

@@ -3,6 +3,10 @@
  * Rules and fabric become values: of each rule the ports that it names, of two that name a port the
  * later; then the P_Keys of each port, of which equal sets make a class. Built by the sweep from a
  * frozen fabric, then immutable; any thread reads them.
+ *
+ * A port with less room than P_Keys keeps the default one, by which it asks the SA, then that for
+ * index 0, then the lowest. Only rules and PartitionCap decide, not what its table holds: so paths,
+ * groups, routes and tables agree, and so do two SMs, and one with itself after a restart.
  */
 #include "policy/partition.h"
 
@@ -83,6 +87,28 @@ static uint16_t shared_by(const struct partitions *partitions, uint32_t a, uint3
 			k++;
 	}
 	return 0;
+}
+
+/* ---- partitions ---- */
+
+static gint compare_partitions(gconstpointer a, gconstpointer b)
+{
+	return ((const struct partition *)a)->p_key - ((const struct partition *)b)->p_key;
+}
+
+static struct partition *find_partition(const struct partitions *partitions, uint16_t p_key)
+{
+	struct partition key = {.p_key = P_KEY_BASE(p_key)};
+
+	return partitions->n ? bsearch(&key, partitions->all, partitions->n, sizeof(key),
+				       compare_partitions)
+			     : NULL;
+}
+
+static void partition_clear(struct partition *partition)
+{
+	g_free(partition->name);
+	g_free(partition->groups);
 }
 
 /* ---- classes ---- */
@@ -171,6 +197,11 @@ struct partitions *partitions_of_keys(uint32_t n_ports, GArray *keys)
 
 /* ---- rules ---- */
 
+/* Members of a partition that have no room for a P_Key of it, and the first of them. */
+struct crowd {
+	uint32_t n, first[NAMED_MAX], last;
+};
+
 struct texts {
 	GPtrArray *list; /* the first PROBLEMS_MAX */
 	uint32_t n;
@@ -186,6 +217,7 @@ struct making {
 	GArray *touched;     /* uint32_t: ports that have one */
 	GArray *keys;	     /* struct partition_key */
 	GArray *all;	     /* struct partition */
+	struct crowd *crowds; /* [P_KEY_BASES]; NULL: all have room */
 	struct texts problems, crowded;
 };
 
@@ -441,35 +473,61 @@ static void add_rule(struct making *making, const struct partition_rule *rule)
 	g_array_append_val(making->all, partition);
 }
 
-/* ---- what the fabric cannot have ---- */
-
-/* Members of a partition with more P_Keys than they have room for, and the first of them. */
-struct crowd {
-	uint32_t n, first[NAMED_MAX];
-};
+/* ---- room ---- */
 
 static uint32_t room_of(const struct fabric *fabric, uint32_t port)
 {
 	return MAX(1, fabric->nodes[fabric->ports[port].node].info.partition_cap);
 }
 
-static void count_crowd(const struct partitions *partitions, uint32_t port, struct crowd *crowds)
+static bool is_any_crowded(const struct making *making, const struct partitions *whole)
 {
-	uint32_t class = partitions->class_of[port], n = n_keys(partitions, class);
-	const uint16_t *keys = keys_of(partitions, class);
+	for (uint32_t i = 0; i < whole->n_ports; i++)
+		if (n_keys(whole, whole->class_of[i]) > room_of(making->fabric, i))
+			return true;
+	return false;
+}
 
+static void leave_out(struct making *making, struct partitions *whole, uint32_t port,
+		      uint16_t p_key)
+{
+	struct partition *partition = find_partition(whole, p_key);
+	struct crowd *crowd = &making->crowds[P_KEY_BASE(p_key)];
+
+	partition->n_full -= p_key & P_KEY_FULL ? 1 : 0;
+	partition->n_limited -= p_key & P_KEY_FULL ? 0 : 1;
+	if (crowd->n && crowd->last == port)
+		return; /* it lacks both memberships */
+	if (crowd->n < NAMED_MAX)
+		crowd->first[crowd->n] = port;
+	crowd->n++;
+	crowd->last = port;
+}
+
+/* Everybody has the default one. */
+static void keep_keys(struct making *making, struct partitions *whole, uint32_t port)
+{
+	uint32_t n, room = room_of(making->fabric, port), others;
+	const uint16_t *keys = partitions_of(whole, port, &n);
+	uint16_t of_default = 0, index0 = 0;
+
+	if (n > room) {
+		of_default = partitions_member(whole, port, P_KEY_DEFAULT);
+		index0 = room > 1 ? partitions_index0(whole, port) : of_default;
+	}
+	others = room - (of_default != 0) - (index0 != of_default);
 	for (uint32_t i = 0; i < n; i++) {
-		struct crowd *crowd = &crowds[P_KEY_BASE(keys[i])];
+		bool first = keys[i] == of_default || keys[i] == index0;
 
-		if (i && P_KEY_BASE(keys[i - 1]) == P_KEY_BASE(keys[i]))
-			continue; /* both memberships */
-		if (crowd->n < NAMED_MAX)
-			crowd->first[crowd->n] = port;
-		crowd->n++;
+		if (first || others)
+			add_key(making, port, keys[i]);
+		else
+			leave_out(making, whole, port, keys[i]);
+		others -= !first && others;
 	}
 }
 
-static char *name_crowd(const struct making *making, const struct partitions *partitions,
+static char *name_crowd(const struct making *making, const struct partitions *whole,
 			const struct crowd *crowd)
 {
 	const struct fabric *fabric = making->fabric;
@@ -481,7 +539,7 @@ static char *name_crowd(const struct making *making, const struct partitions *pa
 
 		g_string_append_printf(text, "%s%s with %u and room for %u", i ? ", " : "",
 				       fabric_port_name(fabric, port, name, sizeof(name)),
-				       n_keys(partitions, partitions->class_of[port]),
+				       n_keys(whole, whole->class_of[port]),
 				       room_of(fabric, port));
 	}
 	if (crowd->n > NAMED_MAX)
@@ -489,29 +547,54 @@ static char *name_crowd(const struct making *making, const struct partitions *pa
 	return g_string_free(text, FALSE);
 }
 
-/* The default P_Key is in every table: p_key_plan_make(). */
-static void check_room(struct making *making, const struct partitions *partitions)
+static void tell_crowds(struct making *making, const struct partitions *whole)
 {
-	const struct fabric *fabric = making->fabric;
-	g_autofree struct crowd *crowds = g_new0(struct crowd, P_KEY_BASES);
-
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		if (n_keys(partitions, partitions->class_of[i]) > room_of(fabric, i))
-			count_crowd(partitions, i, crowds);
 	for (guint i = 0; i < making->rules->rules->len; i++) {
 		const struct partition_rule *rule = making->rules->rules->pdata[i];
-		const struct crowd *crowd = &crowds[rule->p_key];
+		const struct crowd *crowd = &making->crowds[rule->p_key];
 		g_autofree char *names = NULL;
 
-		if (!crowd->n || rule->p_key == P_KEY_BASE(P_KEY_DEFAULT))
+		if (!crowd->n)
 			continue;
-		names = name_crowd(making, partitions, crowd);
+		names = name_crowd(making, whole, crowd);
 		add_text(making, &making->crowded, rule->file, rule->line,
-			 "partition '%s' (0x%04x): %u of its members are to have more P_Keys than "
-			 "they have room for, and may lack this one: %s",
+			 "partition '%s' (0x%04x): %u of its members lack a P_Key of it, as they "
+			 "are to have more than they have room for: %s",
 			 rule->name, rule->p_key, crowd->n, names);
 	}
 }
+
+static void move_partitions(struct partitions *from, struct partitions *to)
+{
+	to->all = g_steal_pointer(&from->all);
+	for (uint32_t i = 0; i < from->n; i++)
+		if (to->all[i].n_full || to->all[i].n_limited)
+			to->all[to->n++] = to->all[i];
+		else
+			partition_clear(&to->all[i]);
+	from->n = 0;
+}
+
+/* Consumes whole. */
+static struct partitions *fit(struct making *making, struct partitions *whole)
+{
+	struct partitions *partitions;
+
+	if (!is_any_crowded(making, whole))
+		return whole;
+	making->crowds = g_new0(struct crowd, P_KEY_BASES);
+	g_array_set_size(making->keys, 0);
+	for (uint32_t i = 0; i < whole->n_ports; i++)
+		keep_keys(making, whole, i);
+	tell_crowds(making, whole);
+	partitions = partitions_of_keys(whole->n_ports, making->keys);
+	move_partitions(whole, partitions);
+	partitions_unref(whole);
+	g_free(making->crowds);
+	return partitions;
+}
+
+/* ---- what the fabric cannot have ---- */
 
 /* Of switches with hosts. */
 static void check_switches(struct making *making, const struct partitions *partitions)
@@ -601,7 +684,6 @@ static void end_texts(struct texts *texts)
 static void check(struct making *making, struct partitions *partitions)
 {
 	check_index0(making, partitions);
-	check_room(making, partitions);
 	if (keeps_apart(partitions) && making->options->part_enforce != PART_ENFORCE_OFF)
 		check_switches(making, partitions);
 	end_texts(&making->problems);
@@ -610,11 +692,6 @@ static void check(struct making *making, struct partitions *partitions)
 
 /* ---- life ---- */
 
-static gint compare_partitions(gconstpointer a, gconstpointer b)
-{
-	return ((const struct partition *)a)->p_key - ((const struct partition *)b)->p_key;
-}
-
 static struct partitions *finish(struct making *making, struct partition_rules *rules)
 {
 	struct partitions *partitions = partitions_of_keys(making->fabric->n_ports, making->keys);
@@ -622,6 +699,7 @@ static struct partitions *finish(struct making *making, struct partition_rules *
 	g_array_sort(making->all, compare_partitions);
 	partitions->n = making->all->len;
 	partitions->all = (struct partition *)(void *)g_array_free(making->all, FALSE);
+	partitions = fit(making, partitions);
 	partitions->rules = partition_rules_ref(rules);
 	check(making, partitions);
 	g_ptr_array_unref(partitions->problems);
@@ -686,10 +764,8 @@ void partitions_unref(struct partitions *partitions)
 {
 	if (!partitions || !ref_put(&partitions->ref))
 		return;
-	for (uint32_t i = 0; i < partitions->n; i++) {
-		g_free(partitions->all[i].name);
-		g_free(partitions->all[i].groups);
-	}
+	for (uint32_t i = 0; i < partitions->n; i++)
+		partition_clear(&partitions->all[i]);
 	g_free(partitions->all);
 	g_free(partitions->class_of);
 	g_free(partitions->first);
@@ -713,11 +789,7 @@ const uint16_t *partitions_of(const struct partitions *partitions, uint32_t port
 
 const struct partition *partitions_find(const struct partitions *partitions, uint16_t p_key)
 {
-	struct partition key = {.p_key = P_KEY_BASE(p_key)};
-
-	return partitions->n ? bsearch(&key, partitions->all, partitions->n, sizeof(key),
-				       compare_partitions)
-			     : NULL;
+	return find_partition(partitions, p_key);
 }
 
 uint16_t partitions_index0(const struct partitions *partitions, uint32_t port)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Partitions: the rules of partitions.conf on a given fabric, turned into plain values: the P_Keys
- * of each endport, who may talk to whom, the groups that exist. Immutable and counted.
+ * of each endport, no more than its table has room for, who may talk to whom, the groups that
+ * exist. Immutable and counted.
  */
 #ifndef POLICY_PARTITION_H
 #define POLICY_PARTITION_H
@@ -24,7 +25,7 @@ struct partition {
 	uint8_t sl; /* of paths in it: 0 without QoS */
 	uint32_t n_groups;
 	struct partition_group *groups;
-	uint32_t n_full, n_limited; /* members */
+	uint32_t n_full, n_limited; /* members that have room for it */
 };
 
 /* Endports with equal P_Keys are of one class; class 0 has none. */
@@ -39,7 +40,7 @@ struct partitions {
 	uint16_t *shared; /* [n_classes * n_classes], see partitions_shared(); NULL: too many */
 	GPtrArray
 		*problems; /* texts: what of the rules this fabric cannot have, or does not know */
-	GPtrArray *crowded; /* texts: who has no room for all P_Keys */
+	GPtrArray *crowded; /* texts: who lacks P_Keys, or enforces none, for want of room */
 	struct partition_rules *rules;
 };
 

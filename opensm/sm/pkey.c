@@ -204,7 +204,7 @@ static void plan_table(const struct sm *sm, struct change *change, const struct 
 		.moves = may_move(sm, port),
 	};
 
-	p_key_plan_make(&plan, change->want); /* problems of the policy tell what has no room */
+	p_key_plan_make(&plan, change->want);
 	if (port->guid && plan.room && plan.index0 && change->want[0] != plan.index0)
 		sm->p_key_changes->index0_kept++;
 	change->tables = memcmp(change->is, change->want, change->size * sizeof(*keys)) != 0;

@@ -3,8 +3,7 @@
  * Keys take the index they have; then the same key with another membership does; then the one for
  * index 0 (o10-5.1.1 expects the default key there) goes there if it can; what is left is new. If
  * that one has an index already and index 0 would be empty, it has both from then on, unless the
- * room is needed: most programs use index 0, others the one that they found. A port without the
- * default key cannot ask the SA, so of too many keys that one is not left out.
+ * room is needed: most programs use index 0, others the one that they found.
  */
 #include "sm/pkey_plan.h"
 
@@ -33,15 +32,18 @@ static void keep_index(const struct p_key_plan *plan, uint16_t key, uint16_t sam
 }
 
 /* Empty ones first, then those of keys that are not wanted any more, then the second of a key. */
-static bool place_new(const struct p_key_plan *plan, uint16_t key, uint16_t *want)
+static void place_new(const struct p_key_plan *plan, uint16_t key, uint16_t *want)
 {
 	for (uint32_t i = 0; i < plan->room; i++)
-		if (!want[i] && !plan->is[i])
-			return (want[i] = key) != 0;
+		if (!want[i] && !plan->is[i]) {
+			want[i] = key;
+			return;
+		}
 	for (uint32_t i = 0; i < plan->room; i++)
-		if (!want[i] || (i && want[i] == want[0]))
-			return (want[i] = key) != 0;
-	return false;
+		if (!want[i] || (i && want[i] == want[0])) {
+			want[i] = key;
+			return;
+		}
 }
 
 static void place_first(const struct p_key_plan *plan, uint16_t *want)
@@ -58,30 +60,9 @@ static void keep_second(const struct p_key_plan *plan, uint16_t *want)
 			want[i] = want[0];
 }
 
-/* The full one of two. 0: there is none. */
-static uint16_t default_of(const struct p_key_plan *plan)
-{
-	uint16_t found = 0;
-
-	for (uint32_t i = 0; i < plan->n; i++)
-		if (P_KEY_BASE(plan->keys[i]) == P_KEY_BASE(P_KEY_DEFAULT))
-			found |= plan->keys[i];
-	return found;
-}
-
-/* If all are placed without it: instead of the last, as what is for index 0 stays if it can. */
-static void secure_default(const struct p_key_plan *plan, uint16_t *want)
-{
-	uint16_t key = default_of(plan);
-
-	if (key && plan->room && !holds(want, plan->room, key))
-		want[plan->room - 1] = key;
-}
-
-bool p_key_plan_make(const struct p_key_plan *plan, uint16_t *want)
+void p_key_plan_make(const struct p_key_plan *plan, uint16_t *want)
 {
 	static const uint16_t same_bits[] = {0xFFFF, P_KEY_BASE(0xFFFF)};
-	bool all = true;
 
 	memset(want, 0, plan->room * sizeof(*want));
 	if (plan->moves)
@@ -95,9 +76,7 @@ bool p_key_plan_make(const struct p_key_plan *plan, uint16_t *want)
 		keep_second(plan, want);
 	for (uint32_t i = 0; i < plan->n; i++)
 		if (!holds(want, plan->room, plan->keys[i]))
-			all &= place_new(plan, plan->keys[i], want);
-	secure_default(plan, want);
-	return all;
+			place_new(plan, plan->keys[i], want);
 }
 
 static bool holds_base(const uint16_t *table, uint32_t room, uint16_t key)

@@ -10,7 +10,7 @@ struct p_key_plan {
 	const uint16_t *is; /* [room] */
 	uint32_t room;
 	const uint16_t *keys; /* they differ from each other and are not 0 */
-	uint32_t n;
+	uint32_t n; /* at most room: a policy gives no port more */
 	uint16_t index0; /* of these, the one for index 0; 0: none */
 	bool moves;	 /* it goes there even if it has another index, or another key has that */
 };
@@ -18,10 +18,9 @@ struct p_key_plan {
 /*
  * Fills want[room]: a key that the table has, with whatever membership, keeps its index, because
  * clients hold on to indexes; index 0 is not left empty; the others go to the first free ones, and
- * to those of keys that are not wanted any more only when there are no others. False if not all had
- * room; the default key has it then.
+ * to those of keys that are not wanted any more only when there are no others.
  */
-bool p_key_plan_make(const struct p_key_plan *plan, uint16_t *want);
+void p_key_plan_make(const struct p_key_plan *plan, uint16_t *want);
 
 /*
  * From one policy to the next a host is never reached by whom neither lets talk to it, and keeps

@@ -719,8 +719,8 @@ START_TEST(too_many)
 	static const struct {
 		unsigned int n;
 		bool switches, hosts; /* stand in the first lines */
-	} steps[] = {{30, false, false}, {50, true, false}, {130, false, true}};
-	static const char host[] = ": host-1 (0x0200000000000200) port 1 with 131 and room for 128";
+	} steps[] = {{30, false, false}, {50, true, false}, {150, false, true}};
+	static const char host[] = ": host-1 (0x0200000000000200) port 1 with 151 and room for 128";
 	struct world *w = world_new(9);
 	struct command_env env = {0};
 
@@ -848,6 +848,97 @@ START_TEST(asks_by_its_partition)
 }
 END_TEST
 
+/* That of the path from the client to a host; asked: 0 leaves it open. 0: there is none. */
+static uint16_t path_key(const struct world *w, struct client *client, unsigned int to,
+			 uint16_t asked)
+{
+	struct iba_path_record path = {
+		.sgid = client_gid(client),
+		.dgid = {IBA_DEFAULT_GID_PREFIX, sim_port_guid(w->s->sim, w->hosts[to], 1)},
+		.numb_path = 1,
+		.p_key = asked,
+	};
+	uint64_t mask = IBA_COMPONENT(path_record, sgid) | IBA_COMPONENT(path_record, dgid) |
+			IBA_COMPONENT(path_record, numb_path);
+	int status;
+
+	if (asked)
+		mask |= IBA_COMPONENT(path_record, p_key);
+	status = client_ask(client, IBA_METHOD_GET, IBA_ATTR_PATH_RECORD, mask,
+			    &iba_path_record_type, &path);
+	ck_assert(status == 0 || status == IBA_SA_NO_RECORDS);
+	return status ? 0 : path.p_key;
+}
+
+static int join_ipoib(const struct world *w, unsigned int host, uint16_t p_key)
+{
+	struct client *client = client_new(w->s, w->hosts[host]);
+	struct iba_mc_member_record record = {
+		.mgid = {UINT64_C(0xFF12401B00000000) | (uint64_t)p_key << 16, UINT32_MAX},
+		.port_gid = client_gid(client),
+		.join_state = IBA_JOIN_FULL_MEMBER,
+	};
+	int status = client_ask(client, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD,
+				IBA_COMPONENT(mc_member_record, mgid) |
+					IBA_COMPONENT(mc_member_record, port_gid) |
+					IBA_COMPONENT(mc_member_record, join_state),
+				&iba_mc_member_record_type, &record);
+
+	client_free(client);
+	return status;
+}
+
+/* By P_Keys 0x8001 to 0x8003 no more is told of a host, and had by it, than its table holds. */
+static void check_told(struct world *w, unsigned int host, uint16_t open)
+{
+	struct client *client = client_new(w->s, w->hosts[0]);
+	unsigned int n;
+	const uint16_t *keys = sim_p_keys(w->s->sim, w->hosts[host], 1, &n);
+
+	ck_assert_uint_eq(path_key(w, client, host, 0), open);
+	for (uint16_t p_key = 0x8001; p_key <= 0x8003; p_key++) {
+		bool holds = false;
+
+		for (unsigned int i = 0; i < n; i++)
+			holds |= keys[i] == p_key;
+		ck_assert_uint_eq(path_key(w, client, host, p_key), holds ? p_key : 0);
+		ck_assert_int_eq(join_ipoib(w, host, p_key) == 0, holds);
+	}
+	client_free(client);
+}
+
+/* P_Keys that a table has no room for are nobody's, until others go, and again when they come. */
+START_TEST(no_room)
+{
+	static const char *const texts[] = {
+		"Default=0x7fff,ipoib: ALL=full;\n=1,ipoib: ALL=full;\n=2,ipoib: ALL=full;\n"
+		"=3,ipoib: ALL=full;\n",
+		"Default=0x7fff,ipoib: ALL=full;\n=2,ipoib: ALL=full;\n=3,ipoib: ALL=full;\n",
+		"Default=0x7fff,ipoib: ALL=full;\n=1,ipoib: ALL=full;\n=2,ipoib: ALL=full;\n"
+		"=3,ipoib: ALL=full;\n",
+	};
+	static const uint16_t open[] = {0x8001, 0x8002, 0x8001};
+	struct world *w = world_new(12);
+	unsigned int n;
+
+	for (uint16_t host = 3; host <= 5; host++)
+		sim_set_partition_cap(w->s->sim, w->hosts[host], host - 2);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++) {
+		ck_assert(g_file_set_contents(w->file, texts[i], -1, NULL));
+		if (!i)
+			scenario_start(w->s);
+		scenario_heavy_sweep(w->s, 20);
+		scenario_run_ms(w->s, 500);
+		for (unsigned int host = 3; host <= 6; host++) {
+			ck_assert_uint_eq(sim_p_keys(w->s->sim, w->hosts[host], 1, &n)[0], 0xFFFF);
+			check_told(w, host, host == 3 ? 0xFFFF : open[i]);
+		}
+		check_enforced(w, true, true);
+	}
+	world_free(w);
+}
+END_TEST
+
 static const struct {
 	const char *conf;
 	bool inbound, outbound;
@@ -940,6 +1031,7 @@ int main(void)
 	tcase_add_test(tcase, index_0);
 	tcase_add_test(tcase, limited_member_asks);
 	tcase_add_test(tcase, asks_by_its_partition);
+	tcase_add_test(tcase, no_room);
 	tcase_add_loop_test(tcase, less_enforcement, 0, G_N_ELEMENTS(directions));
 	tcase_add_test(tcase, stubborn_switch);
 	suite_add_tcase(suite, tcase);

@@ -266,6 +266,7 @@ START_TEST(test_host_tables)
 	ck_assert(is_zero(port, INVENTORY_SL_TO_VL, 0));
 	ck_assert(is_zero(port, INVENTORY_VL_ARBITRATION, 0));
 	ck_assert(!is_zero(port, INVENTORY_P_KEYS, 0));
+	fabric->nodes[p->node].info.partition_cap = 0;
 	ck_assert_uint_eq(blocks(port, INVENTORY_P_KEYS), 1); /* there is always the default one */
 	fabric->nodes[p->node].info.partition_cap = 128;
 	ck_assert_uint_eq(blocks(port, INVENTORY_P_KEYS), 4);

@@ -618,11 +618,8 @@ START_TEST(test_no_room)
 	g_autofree char *text = with_guids(fabric, "A=1: $1;\nB=2: $1, $2;\nC=3: $1, $2;\n"
 						   "D=4: $2;\nE=5: $2=full;\nF=6: $4;\n");
 	static const char *const told[] = {
-		("partitions.conf:2: partition 'B' (0x0002): 1 of its members are to have more "
-		 "P_Keys than"),
-		"partitions.conf:3: partition 'C' (0x0003): 1 of its members ",
-		"partitions.conf:4: partition 'D' (0x0004): 1 of its members ",
-		"partitions.conf:5: partition 'E' (0x0005): 1 of its members ",
+		("partitions.conf:5: partition 'E' (0x0005): 1 of its members lack a P_Key of it, "
+		 "as they are to have more than they have room for: "),
 	};
 	struct partition_rules *rules = parse(text);
 	struct options *options = options_new();
@@ -637,6 +634,70 @@ START_TEST(test_no_room)
 	for (guint i = 0; i < partitions->crowded->len; i++)
 		ck_assert(g_str_has_prefix(partitions->crowded->pdata[i], told[i]));
 	ck_assert_ptr_nonnull(strstr(partitions->crowded->pdata[0], " with 5 and room for 4"));
+	partitions_unref(partitions);
+	options_unref(options);
+	partition_rules_unref(rules);
+	fabric_unref(fabric);
+}
+END_TEST
+
+/* P_Keys of a port in order of their base: as many as it has room for. */
+static const struct {
+	const char *text;
+	uint16_t room;
+	bool both; /* allow_both_pkeys */
+	const char *keys;
+	uint16_t index0;
+	unsigned int n; /* partitions */
+} rooms[] = {
+	{"A=1: $1=full; B=2: $1=full; D=0x7fff: ALL=full;", 3, false, "8001 8002 ffff", 0xFFFF, 3},
+	{"A=1: $1=full; B=2: $1=full; D=0x7fff: ALL=full;", 2, false, "8001 ffff", 0xFFFF, 2},
+	{"A=1: $1=full; B=2: $1=full; D=0x7fff: ALL=full;", 1, false, "ffff", 0xFFFF, 1},
+	{"A=1: $1=full; B=2: $1=full; D=0x7fff: ALL=full;", 0, false, "ffff", 0xFFFF, 1},
+	{"A=1: $1=full; B=2: $1=full;", 2, false, "8001 7fff", 0x7FFF, 2},
+	{"A=2: $1=full; B=1: $1=full;", 2, false, "8001 7fff", 0x7FFF, 2},
+	{"A=1: $1=full; B=2,indx0: $1=full;", 2, false, "8002 7fff", 0x8002, 2},
+	{"A=1: $1=full; B=2,indx0: $1=full;", 1, false, "7fff", 0x7FFF, 1},
+	{"A=1: $1=full; B=2,indx0: $1=full; C=3: $2;", 1, false, "7fff", 0x7FFF, 1},
+	{"A=1: $1=both; B=2: $1;", 3, true, "8001 0001 7fff", 0x7FFF, 2},
+	{"A=1: $1=both; B=2: ALL;", 2, true, "8001 7fff", 0x7FFF, 3},
+	{"D=0x7fff: ALL=both;", 1, true, "ffff", 0xFFFF, 1},
+	{"A=1,indx0: $1=full; D=0x7fff: ALL=both;", 2, true, "8001 ffff", 0x8001, 2},
+};
+
+START_TEST(test_rooms)
+{
+	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
+	g_autofree char *text = with_guids(fabric, rooms[_i].text), *keys = NULL;
+	struct partition_rules *rules = parse(text);
+	struct options *options = options_new();
+	uint32_t port = nth_endport(fabric, 1), n_full = 0, n_limited = 0, n;
+	struct partitions *partitions;
+	const uint16_t *held;
+
+	options->part_enforce = PART_ENFORCE_OFF;
+	options->allow_both_pkeys = rooms[_i].both;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		fabric->nodes[i].info.partition_cap = rooms[_i].room;
+	partitions = partitions_make(rules, options, fabric);
+	keys = keys_of(partitions, port);
+	ck_assert_str_eq(keys, rooms[_i].keys);
+	ck_assert_uint_eq(partitions_index0(partitions, port), rooms[_i].index0);
+	ck_assert_uint_eq(partitions->n, rooms[_i].n);
+	for (uint32_t i = 0; i < partitions->n; i++) {
+		n_full += partitions->all[i].n_full;
+		n_limited += partitions->all[i].n_limited;
+	}
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		held = partitions_of(partitions, i, &n);
+		ck_assert_uint_le(n, MAX(1, rooms[_i].room));
+		for (uint32_t k = 0; k < n; k++) {
+			n_full -= held[k] >> 15;
+			n_limited -= !(held[k] >> 15);
+		}
+	}
+	ck_assert_uint_eq(n_full, 0);
+	ck_assert_uint_eq(n_limited, 0);
 	partitions_unref(partitions);
 	options_unref(options);
 	partition_rules_unref(rules);
@@ -829,6 +890,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_meaning, 0, G_N_ELEMENTS(meanings));
 	tcase_add_test(tcase, test_no_room);
 	tcase_add_test(tcase, test_who_has_no_room);
+	tcase_add_loop_test(tcase, test_rooms, 0, G_N_ELEMENTS(rooms));
 	tcase_add_test(tcase, test_cut_off);
 	tcase_add_loop_test(tcase, test_sl, 0, 2);
 	tcase_add_test(tcase, test_classes);
