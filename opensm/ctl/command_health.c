@@ -11,6 +11,7 @@
 #include "ctl/journal.h"
 #include "ctl/status.h"
 #include "iba/constants.h"
+#include "policy/small_tables.h"
 #include "sm/plan.h"
 #include "sm/unhealthy.h"
 
@@ -133,6 +134,19 @@ static void judge_tables(struct verdict *verdict)
 			add_problem(verdict, CONTROL_SUBNET_BAD, "tables", subnet->small_tables[i]);
 		else
 			add(&verdict->warnings, "tables", subnet->small_tables[i]);
+}
+
+/* Switches with room for fewer MLIDs than groups have that were there before. */
+static void judge_groups(struct verdict *verdict)
+{
+	const struct subnet *subnet = verdict->call->subnet;
+	struct mc_groups *groups = slot_take(&verdict->call->context->groups);
+	g_auto(GStrv) lines = subnet && groups ? small_tables_tell_groups(subnet->fabric, groups)
+					       : NULL;
+
+	for (unsigned int i = 0; lines && lines[i]; i++)
+		add_problem(verdict, CONTROL_SUBNET_BAD, "tables", lines[i]);
+	mc_groups_unref(groups);
 }
 
 static void judge_partitions(struct verdict *verdict)
@@ -356,6 +370,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	judge_sm(&verdict);
 	judge_subnet(&verdict);
 	judge_tables(&verdict);
+	judge_groups(&verdict);
 	judge_partitions(&verdict);
 	judge_keys(&verdict);
 	judge_devices(&verdict);

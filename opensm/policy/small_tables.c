@@ -29,6 +29,15 @@ static void end(struct lines *lines)
 				g_strdup_printf("%u more switches with such tables", lines->more));
 }
 
+/* Takes the array; NULL if it is empty. */
+static char **to_strv(GPtrArray *texts)
+{
+	bool any = texts->len;
+
+	g_ptr_array_add(texts, NULL);
+	return (char **)g_ptr_array_free(texts, !any);
+}
+
 static uint16_t last_lid(const struct fabric_port *port)
 {
 	return (uint16_t)(port->lid ? port->lid + (1u << port->lmc) - 1 : 0);
@@ -191,9 +200,41 @@ char **small_tables_tell(const struct fabric *fabric, const struct routing *rout
 	*n_harmful = texts->len;
 	end(&lines[false]);
 	g_ptr_array_extend_and_steal(texts, lines[false].texts);
-	g_ptr_array_add(texts, NULL);
-	if (texts->len > 1)
-		return (char **)g_ptr_array_free(texts, FALSE);
-	g_ptr_array_free(texts, TRUE);
-	return NULL;
+	return to_strv(texts);
+}
+
+/* 0: there are no groups. */
+static uint16_t last_mlid(const struct mc_groups *groups)
+{
+	for (uint32_t i = IBA_MFT_BLOCKS; i-- > 0;) {
+		const struct mc_block *block = groups->blocks[i];
+
+		if (block)
+			return block->groups[block->n - 1]->mlid;
+	}
+	return 0;
+}
+
+char **small_tables_tell_groups(const struct fabric *fabric, const struct mc_groups *groups)
+{
+	struct lines lines = {g_ptr_array_new(), 0};
+	uint16_t last = last_mlid(groups);
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		uint32_t mlids = fabric_mlids(fabric, sw), beyond = IBA_LID_MCAST_FIRST + mlids;
+		uint32_t hosts;
+		char name[FABRIC_NAME_SIZE];
+
+		if (!mlids || last < beyond)
+			continue;
+		count_hosts(fabric, sw, &hosts);
+		fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
+		if (hosts)
+			add(&lines, g_strdup_printf("%s: MulticastFDBCap %u: its %u hosts get no "
+						    "multicast of the groups with MLIDs from "
+						    "0x%04x on",
+						    name, mlids, hosts, beyond));
+	}
+	end(&lines);
+	return to_strv(lines.texts);
 }

@@ -3,6 +3,7 @@
 #ifndef POLICY_SMALL_TABLES_H
 #define POLICY_SMALL_TABLES_H
 
+#include "policy/groups.h"
 #include "route/engine.h"
 
 /*
@@ -13,5 +14,11 @@
  */
 char **small_tables_tell(const struct fabric *fabric, const struct routing *routing, uint32_t *n,
 			 uint32_t *n_harmful);
+
+/*
+ * Switches with hosts that cannot forward some of the groups, as these had their MLIDs before: a
+ * line for each; of many the first few only. NULL if there are none. g_strfreev it.
+ */
+char **small_tables_tell_groups(const struct fabric *fabric, const struct mc_groups *groups);
 
 #endif

@@ -156,6 +156,7 @@ struct reader {
 	struct sa_moment moment;
 	const char *at;	   /* where the next word of the line is looked for */
 	const char *lacks; /* the first word that was not found */
+	unsigned int n_left_out; /* groups, as no MLID was free */
 };
 
 /* The number behind " NAME=0x", of so many bits; what is read goes on behind it. */
@@ -235,6 +236,7 @@ static void read_group(struct reader *reader)
 	if (reader->lacks || sa_store_find(reader->registries->groups, r.mgid))
 		return;
 	reader->group = sa_store_create(reader->registries->groups, &r, reader->subnet_prefix, 0);
+	reader->n_left_out += !reader->group;
 	if (reader->group && well_known)
 		sa_store_keep(reader->registries->groups, reader->group, true);
 }
@@ -375,12 +377,13 @@ static void read_line(struct reader *reader, char *line)
 }
 
 bool sa_database_read(const struct sa_registries *registries, const char *file, const char *text,
-		      uint64_t subnet_prefix, struct sa_moment moment, GError **error)
+		      uint64_t subnet_prefix, struct sa_moment moment, unsigned int *n_left_out,
+		      GError **error)
 {
 	struct reader reader = {
 		.registries = registries, .subnet_prefix = subnet_prefix, .moment = moment};
 
-	for (unsigned int number = 1; *text; number++) {
+	for (unsigned int number = 1; *text && !reader.lacks; number++) {
 		const char *end = text + strcspn(text, "\n");
 		g_autofree char *line = g_strndup(text, end - text);
 
@@ -388,13 +391,12 @@ bool sa_database_read(const struct sa_registries *registries, const char *file, 
 			read_line(&reader, line);
 		else
 			reader.lacks = "the end of the line";
-		if (reader.lacks) {
+		if (reader.lacks)
 			g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
 				    "%s:%u: expected %s; what follows is left out", file, number,
 				    reader.lacks);
-			return false;
-		}
 		text = *end ? end + 1 : end;
 	}
-	return true;
+	*n_left_out = reader.n_left_out;
+	return !reader.lacks;
 }

@@ -21,9 +21,10 @@ char *sa_database_write(const struct sa_registries *registries, uint64_t subnet_
 /*
  * Takes what a text says into empty registries, up to the first line that is wrong or torn: false
  * and error then, of G_FILE_ERROR, which names file, line and what was expected. Entries beyond
- * what registries hold are passed over.
+ * what registries hold are passed over; *n_left_out gets how many groups, as no MLID was free.
  */
 bool sa_database_read(const struct sa_registries *registries, const char *file, const char *text,
-		      uint64_t subnet_prefix, struct sa_moment moment, GError **error);
+		      uint64_t subnet_prefix, struct sa_moment moment, unsigned int *n_left_out,
+		      GError **error);
 
 #endif

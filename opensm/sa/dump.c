@@ -65,12 +65,17 @@ void sa_dump_load(struct context *context, const struct sa_registries *registrie
 	const char *file = options->sa_db_file;
 	g_autoptr(GError) error = NULL;
 	g_autofree char *text = NULL;
+	unsigned int n_left_out = 0;
 
 	if (file && *file)
 		text = file_read(file, FILE_MAX_DUMP, NULL, &error);
 	if (text && sa_database_read(registries, file, text, options->subnet_prefix,
-				     moment(context), &error))
+				     moment(context), &n_left_out, &error))
 		log_info(context->log, "SA: loaded %s", file);
+	if (n_left_out)
+		log_error(context->log,
+			  "SA: %u multicast groups of %s are left out: no MLID is free", n_left_out,
+			  file);
 	if (error)
 		log_error(context->log, "SA: %s", error->message);
 	options_unref(options);

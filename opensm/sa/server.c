@@ -635,6 +635,17 @@ static void alias_lost(void *arg, const struct alias_guid *alias)
 		 alias->port, alias->guid, name);
 }
 
+/*
+ * Groups of before get MLIDs that switches can do, as clients register again. If they are not asked
+ * to they go on with those that they know.
+ */
+static void load(struct sa *sa, const struct subnet *subnet)
+{
+	if (!subnet->options->no_clients_rereg)
+		sa_store_follow_mlids(sa->registries.groups, subnet);
+	sa_dump_load(sa->context, &sa->registries);
+}
+
 static void subnet_published(void *arg, uint64_t generation)
 {
 	struct sa *sa = arg;
@@ -653,7 +664,7 @@ static void subnet_published(void *arg, uint64_t generation)
 	alias_guids_unref(aliases);
 	take_trees(sa);
 	if (!sa->is_loaded)
-		sa_dump_load(sa->context, &sa->registries);
+		load(sa, subnet);
 	sa->is_loaded = true;
 	sa_aliases_follow(sa->registries.aliases, subnet, actor_now(sa->actor));
 	sa_aliases_yield(sa->registries.aliases, subnet->fabric, alias_lost, sa);

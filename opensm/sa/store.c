@@ -660,11 +660,16 @@ static bool move_group(struct sa_store *store, struct sa_group *group,
 	return true;
 }
 
+/* Of a group without members, to whom they matter; so does its MLID, if switches cannot do it. */
 static void change_terms(struct sa_store *store, struct sa_group *group,
 			 const struct iba_mc_member_record *record)
 {
-	bool shares = group->mlid->groups->len > 1 || group->mlid->is_slot;
+	uint32_t place = group->record.mlid - (uint32_t)IBA_LID_MCAST_FIRST;
+	bool shares;
 
+	if (place >= sa_mlids_count(store->mlids))
+		move_group(store, group, record);
+	shares = group->mlid->groups->len > 1 || group->mlid->is_slot;
 	if (wire_equal(&iba_mc_member_record_type, record, &group->record))
 		return;
 	if (shares && !sa_mlid_agrees(group->mlid, record) && !move_group(store, group, record))
@@ -754,14 +759,18 @@ uint32_t sa_store_unmet(const struct sa_store *store)
 	return store->n_unmet;
 }
 
-void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns)
+void sa_store_follow_mlids(struct sa_store *store, const struct subnet *subnet)
 {
-	const struct options *options = subnet->options;
-	uint32_t were_due = store->n_due;
-
 	sa_mlids_set_top(store->mlids, fabric_mlid_top(subnet->fabric));
 	set_quota(store);
-	share_mlids(store, options);
+	share_mlids(store, subnet->options);
+}
+
+void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns)
+{
+	uint32_t were_due = store->n_due;
+
+	sa_store_follow_mlids(store, subnet);
 	mark_gone(store, subnet, now_ns);
 	follow_groups(store, subnet, were_due != 0);
 	sa_store_expire(store, now_ns);

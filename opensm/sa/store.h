@@ -98,6 +98,8 @@ void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t gui
  * so long again, when they are back, in those that they do not join again.
  */
 void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns);
+/* Of this only which MLIDs there are, and who shares them. */
+void sa_store_follow_mlids(struct sa_store *store, const struct subnet *subnet);
 /* Makes the groups that partitions want; for how many there was no MLID the last time. */
 void sa_store_wish(struct sa_store *store, const struct subnet *subnet);
 uint32_t sa_store_unmet(const struct sa_store *store);

@@ -54,6 +54,13 @@ void sm_problem(struct sm *sm, const char *format, ...)
 	log_fault(sm, text);
 }
 
+void sm_tell_new(const struct sm *sm, char **before, char **lines)
+{
+	for (unsigned int i = 0; lines && lines[i]; i++)
+		if (!before || !g_strv_contains((const char *const *)before, lines[i]))
+			log_error(sm->log, "%s", lines[i]);
+}
+
 static struct health *patient(struct sm *sm, struct builder_node *node)
 {
 	if (!node->health) {

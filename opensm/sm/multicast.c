@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "policy/small_tables.h"
 #include "sm/sm_private.h"
 #include "sm/trees.h"
 
@@ -40,6 +41,7 @@ struct multicast {
 	uint32_t rings;	   /* columns of the block that are begun by what both have */
 	bool changed;	   /* some tree, since they were published */
 	uint64_t told;	   /* serial of the groups that the SA was told of */
+	char **small;	   /* as of small_tables_tell_groups(), as the log said last */
 	uint32_t positions;	     /* that the largest switch has */
 	uint16_t (*want)[PER_BLOCK]; /* a block: [switch * positions + position][MLID] */
 };
@@ -55,6 +57,7 @@ struct multicast *multicast_new(void)
 void multicast_free(struct multicast *multicast)
 {
 	trees_free(multicast->trees);
+	g_strfreev(multicast->small);
 	g_free(multicast->look);
 	g_free(multicast->epochs);
 	g_free(multicast->want);
@@ -266,15 +269,18 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t block
 		send_block(sm, node, block * IBA_MFT_POSITIONS + position, masks);
 }
 
+/* Of what it has room for: trees of higher MLIDs go around it, and it refuses a higher top. */
 static void write_top(struct sm *sm, struct builder_node *node)
 {
 	struct iba_switch_info want = node->switch_info;
+	uint32_t last = IBA_LID_MCAST_FIRST - 1u + node->switch_info.multicast_fdb_cap;
 
 	if (!sm->options->use_mfttop || !node->has_switch_info ||
 	    !(node->ports[0].info.capability_mask & IBA_PORT_CAP_MULTICAST_FDB_TOP))
 		return;
 	want.port_state_change = 0;
-	want.multicast_fdb_top = sm->mlid_top ? sm->mlid_top : IBA_LID_MCAST_FIRST - 1;
+	want.multicast_fdb_top =
+		sm->mlid_top ? (uint16_t)MIN(sm->mlid_top, last) : IBA_LID_MCAST_FIRST - 1;
 	if (want.multicast_fdb_top != node->switch_info.multicast_fdb_top)
 		switch_info_send(sm, node, &want);
 }
@@ -415,11 +421,26 @@ static void publish(struct sm *sm)
 	multicast->changed = false;
 }
 
+/* Each line once, as long as it is true; health shows them always. */
+static void tell_small(struct sm *sm)
+{
+	struct multicast *multicast = sm->multicast;
+	char **lines = small_tables_tell_groups(sm->fabric, sm->groups);
+
+	sm_tell_new(sm, multicast->small, lines);
+	if (!lines && multicast->small)
+		log_info(sm->log,
+			 "all switches that forward multicast of hosts have room for all groups");
+	g_strfreev(multicast->small);
+	multicast->small = lines;
+}
+
 static void finish(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
 
 	publish(sm);
+	tell_small(sm);
 	note_switches(sm);
 	drop_unused(sm);
 	sm->takeover.reconcile = false;

@@ -569,10 +569,7 @@ static void tell_small_tables(struct sm *sm, const struct routing *routing)
 	uint32_t n;
 	char **lines = small_tables_tell(sm->fabric, routing, &n, &routes->n_harmful);
 
-	for (unsigned int i = 0; lines && lines[i]; i++)
-		if (!routes->small_tables ||
-		    !g_strv_contains((const char *const *)routes->small_tables, lines[i]))
-			log_error(sm->log, "%s", lines[i]);
+	sm_tell_new(sm, routes->small_tables, lines);
 	if (!lines && routes->small_tables)
 		log_info(sm->log, "all switches can hold all LIDs in use");
 	counter_add(&sm->context->counters, switches_small_lft, (uint64_t)n - routes->n_small);

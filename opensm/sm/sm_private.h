@@ -260,6 +260,8 @@ void sm_block_send(struct sm_request *request);
 
 /* An error of the sweep, and of no node: it goes on, but the subnet is not up at its end. */
 void sm_problem(struct sm *sm, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Tells, as errors of no sweep, the lines that were not among those before; either may be NULL. */
+void sm_tell_new(const struct sm *sm, char **before, char **lines);
 /* "NAME (0xGUID)", or "the SM's own port" before that said who it is; returns buffer. */
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size);
 #define SM_NAME_SIZE 128

@@ -348,10 +348,24 @@ struct flood {
 	unsigned int *copies; /* that reached a node's port 0 or a CA */
 };
 
+/* Whether a switch uses its entry of the MLID: 0 as MulticastFDBTop is no limit (14.2.5.4). */
+static bool uses_entry(const struct flood *flood, unsigned int node)
+{
+	const struct iba_switch_info *info = flood->view->nodes[node].switch_info;
+	const struct iba_port_info *port = sim_port_info(flood->view->s->sim, node, 0);
+
+	if (flood->mlid >= IBA_LID_MCAST_FIRST + info->multicast_fdb_cap)
+		return false;
+	return !info->multicast_fdb_top || flood->mlid <= info->multicast_fdb_top ||
+	       !(port->capability_mask & IBA_PORT_CAP_MULTICAST_FDB_TOP);
+}
+
 static bool mft_has(const struct flood *flood, unsigned int node, unsigned int port)
 {
 	uint16_t mask[16];
 
+	if (!uses_entry(flood, node))
+		return false;
 	sim_mft(flood->view->s->sim, node, flood->mlid, mask);
 	return mask[port / 16] & 1u << port % 16;
 }

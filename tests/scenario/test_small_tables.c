@@ -7,6 +7,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "client.h"
 #include "ctl/command.h"
 #include "ctl/control.h"
 #include "scenario.h"
@@ -438,6 +439,133 @@ START_TEST(health_tells_of_parts)
 }
 END_TEST
 
+#define MGID(number) ((struct iba_gid){UINT64_C(0xFF12000000000000), (number)})
+
+static uint16_t join(struct scenario *s, const char *host, uint64_t group)
+{
+	struct client *client = client_new(s, scenario_node(s, host));
+	uint16_t mlid = 0;
+	int status = client_member(client, IBA_METHOD_SET, MGID(group), client_guid(client), &mlid);
+
+	client_free(client);
+	return status == IBA_STATUS_OK ? mlid : 0;
+}
+
+/* Many groups at once, more than some of the cores have room for. */
+START_TEST(groups_beyond_small_cores)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+	g_autoptr(GString) text = g_string_new("Default=0x7fff,ipoib: ALL=full;\n");
+	static const char *const cores[] = {"core-0-0", "core-0-1", "core-1-0"};
+	struct sim_node_view view;
+
+	for (unsigned int i = 0; i < 3; i++)
+		sim_set_multicast_fdb_cap(s->sim, scenario_node(s, cores[i]), 32);
+	ck_assert(g_file_set_contents(file, text->str, -1, NULL));
+	scenario_option(s, "--Pconfig", file);
+	start(s);
+	for (unsigned int i = 0; i < 40; i++)
+		g_string_append_printf(text, "mgid=ff12::%x\n", i);
+	ck_assert(g_file_set_contents(file, text->str, -1, NULL));
+	scenario_heavy_sweep(s, 20);
+	for (unsigned int i = 0; i < 40; i++)
+		scenario_expect(s, join(s, "host-0", i) && join(s, "host-15", i));
+	scenario_heavy_sweep(s, 20);
+	scenario_converge(s, 20);
+	for (unsigned int i = 0; i < 3; i++) {
+		sim_node_view(s->sim, scenario_node(s, cores[i]), &view);
+		scenario_expect(s, view.switch_info->multicast_fdb_top == 0xC01F);
+	}
+	sim_node_view(s->sim, scenario_node(s, "core-1-1"), &view);
+	scenario_expect(s, view.switch_info->multicast_fdb_top == 0xC028);
+	scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
+	scenario_free(s);
+}
+END_TEST
+
+#define N_GROUPS 10
+
+static void make_groups(struct scenario *s)
+{
+	for (unsigned int i = 0; i < N_GROUPS; i++)
+		scenario_expect(s, join(s, "host-3", i) && join(s, "host-12", i));
+}
+
+/* A leaf is replaced by one with less room than groups need that are there: it is named, once. */
+START_TEST(groups_beyond_a_new_leaf)
+{
+	static const char line[] = "leaf-2-0 (0x0200000080000f00): MulticastFDBCap 4: its 2 hosts "
+				   "get no multicast of the groups with MLIDs from 0xc004 on";
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *health = g_strdup_printf("ERROR tables: %s\n", line);
+	unsigned int leaf = scenario_node(s, "leaf-2-0");
+
+	start(s);
+	make_groups(s);
+	scenario_converge(s, 20);
+	sim_node_set(s->sim, leaf, false);
+	scenario_run_ms(s, 3000);
+	sim_node_set(s->sim, leaf, true);
+	sim_set_multicast_fdb_cap(s->sim, leaf, 4);
+	scenario_converge(s, 20);
+	check_health(s, CONTROL_SUBNET_BAD, health);
+	scenario_expect(s, join(s, "host-12", N_GROUPS) == 0xC001); /* it shares what all forward */
+	scenario_heavy_sweep(s, 20);
+	check_health(s, CONTROL_SUBNET_BAD, health);
+	ck_assert_uint_eq(times(s, line), 1);
+	sim_set_multicast_fdb_cap(s->sim, leaf, 4096);
+	scenario_heavy_sweep(s, 20);
+	check_health(s, CONTROL_DONE, "");
+	scenario_check_log(s, "all switches that forward multicast of hosts have room", true);
+	scenario_free(s);
+}
+END_TEST
+
+/*
+ * A restart with the groups of before, and switches with less room: as clients register again the
+ * groups get MLIDs that fit; if they are not asked to they keep those that they know.
+ */
+START_TEST(groups_of_before)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *conf = g_strdup_printf("sa_db_dump TRUE\ndump_files_dir %s\n"
+						"sa_db_file %s/opensm-sa.dump\n"
+						"no_clients_rereg %s\n",
+						s->directory, s->directory, _i ? "TRUE" : "FALSE");
+
+	scenario_conf(s, conf);
+	start(s);
+	make_groups(s);
+	scenario_heavy_sweep(s, 20);
+	scenario_run_ms(s, 1000);
+	scenario_stop(s);
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		if (!is_host(s, i))
+			sim_set_multicast_fdb_cap(s->sim, i, 4);
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	for (unsigned int i = 0; i < N_GROUPS; i++) {
+		uint16_t mlid = join(s, "host-8", i);
+
+		if (_i)
+			ck_assert_uint_eq(mlid, 0xC001 + i);
+		else
+			ck_assert_uint_le(mlid, 0xC003);
+	}
+	scenario_run_ms(s, 3000);
+	if (_i) {
+		check_health(s, CONTROL_SUBNET_BAD,
+			     "MulticastFDBCap 4: its 2 hosts get no multicast of the groups with "
+			     "MLIDs from 0xc004 on");
+	} else {
+		scenario_check(s);
+		check_health(s, CONTROL_DONE, "");
+	}
+	scenario_free(s);
+}
+END_TEST
+
 struct net {
 	const char *spec, *small, *engine;
 };
@@ -498,6 +626,9 @@ int main(void)
 	tcase_add_loop_test(tcase, health_tells, 0, G_N_ELEMENTS(told));
 	tcase_add_test(tcase, health_tells_of_groups);
 	tcase_add_loop_test(tcase, health_tells_of_parts, 0, 2);
+	tcase_add_test(tcase, groups_beyond_small_cores);
+	tcase_add_test(tcase, groups_beyond_a_new_leaf);
+	tcase_add_loop_test(tcase, groups_of_before, 0, 2);
 	tcase_add_test(tcase, without_lids);
 	tcase_add_loop_test(tcase, other_networks, 0, G_N_ELEMENTS(nets));
 	tcase_add_loop_test(tcase, odd_caps, 0, 5);

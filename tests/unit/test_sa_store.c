@@ -191,6 +191,26 @@ START_TEST(test_top_falls_and_rises)
 }
 END_TEST
 
+/* A group of a partition above the top gets an MLID that fits once nobody is in it. */
+START_TEST(test_top_falls_below_a_wish)
+{
+	const struct iba_mc_member_record record = {
+		.mgid = one_groups[0].mgid, .p_key = 0x8001, .mlid = FIRST + 10};
+	uint64_t guid = subnet->fabric->ports[endport(subnet, 0, true)].guid;
+	struct sa_group *group = sa_store_restore(store, &record, 0);
+
+	sa_store_join(store, group, guid, IBA_JOIN_FULL_MEMBER, false);
+	follow_with_room(16);
+	follow_with_room(4);
+	ck_assert_uint_eq(group->record.mlid, FIRST + 10);
+	sa_store_leave(store, group, guid, IBA_JOIN_FULL_MEMBER);
+	follow_with_room(4);
+	ck_assert_ptr_eq(sa_store_find_mlid(store, FIRST + 1), group);
+	ck_assert_uint_eq(group->record.mlid, FIRST + 1);
+	ck_assert_uint_eq(group->record.mtu, IBA_MTU_4096);
+}
+END_TEST
+
 /* While a group lives above the top, a top that rises over it does not give its MLID away. */
 START_TEST(test_top_rises_over_a_group)
 {
@@ -1033,6 +1053,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_as_many_as_switches_can_do);
 	tcase_add_test(tcase, test_top_falls_and_rises);
+	tcase_add_test(tcase, test_top_falls_below_a_wish);
 	tcase_add_test(tcase, test_top_rises_over_a_group);
 	tcase_add_test(tcase, test_what_is_published);
 	tcase_add_test(tcase, test_each);
