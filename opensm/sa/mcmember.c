@@ -171,7 +171,7 @@ static uint16_t check_join(struct member_query *join)
 	const struct iba_mc_member_record *group = &join->group->record;
 	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
 
-	if (join->group->barred)
+	if (join->group->barred && !sa_group_member(join->group, join->guid))
 		return IBA_SA_REQ_INVALID;
 	if (join->subnet->options->mcgroup_join_validation &&
 	    (!agrees(join, group) || !sa_group_fits(group, &join->mtu, &join->rate, &join->life)))

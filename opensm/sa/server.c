@@ -714,7 +714,18 @@ static void member_changed(void *arg, const struct sa_group *group, const struct
 	sa_replicate_watch.member(sa->context->replicator, group, member);
 }
 
-static const struct sa_store_watch group_watch = {.group = group_changed, .member = member_changed};
+static void ask_again(void *arg, uint64_t port_guid)
+{
+	struct sa *sa = arg;
+
+	event_emit(&sa->context->bus, EVENT_REREGISTER_WANTED, port_guid);
+}
+
+static const struct sa_store_watch group_watch = {
+	.group = group_changed,
+	.member = member_changed,
+	.ask_again = ask_again,
+};
 
 static void service_changed(void *arg, const struct sa_service *service, bool gone)
 {

@@ -8,6 +8,8 @@
  *
  * A port that vanishes from the subnet may be back in a moment and never know that it was away: it
  * stays in its groups for a grace time, and has no part in their trees as long as it is not there.
+ * A port without the P_Key of a group leaves it. Its client may not notice if it soon has the P_Key
+ * again, at the index of before, so then it is to be asked to join again.
  */
 #include "sa/store.h"
 
@@ -38,6 +40,7 @@ struct sa_store {
 	struct sa_quota made; /* groups that live, by the port that made them */
 	GHashTable *ports;  /* struct port by guid */
 	uint32_t n_due;	    /* of these, that are to leave some at a time */
+	GHashTable *lost_p_keys; /* GArray of those by whose lack a port left groups, by guid */
 	uint32_t last_made; /* number in the last MGID made here */
 	uint32_t n_unmet;   /* groups that partitions want, and for which no MLID is free */
 	uint64_t serial;
@@ -76,6 +79,8 @@ struct sa_store *sa_store_new(uint32_t first_mgid)
 	store->groups = g_tree_new_full(compare_mgids, NULL, NULL, group_free);
 	sa_quota_init(&store->made, SA_MAX_GROUPS, QUOTA_MIN);
 	store->ports = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	store->lost_p_keys = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+						   (GDestroyNotify)g_array_unref);
 	store->mlids = sa_mlids_new();
 	store->last_made = first_mgid;
 	return store;
@@ -93,6 +98,7 @@ void sa_store_free(struct sa_store *store)
 	g_tree_unref(store->groups);
 	sa_quota_clear(&store->made);
 	g_hash_table_unref(store->ports);
+	g_hash_table_unref(store->lost_p_keys);
 	sa_mlids_free(store->mlids);
 	g_free(store);
 }
@@ -451,23 +457,8 @@ void sa_store_clear(struct sa_store *store)
 	for (guint i = 0; i < groups->len; i++)
 		group_remove(store, groups->pdata[i]);
 	g_ptr_array_unref(groups);
+	g_hash_table_remove_all(store->lost_p_keys);
 	sa_mlids_erased(store->mlids, UINT64_MAX);
-}
-
-typedef bool leaves_fn(const struct sa_store *store, const struct subnet *subnet,
-		       const struct sa_member *member, uint16_t p_key, uint64_t now_ns);
-
-/* Those leave of whom it is true; NULL: all. The group stays, if nobody keeps it too. */
-static void drop_members(struct sa_store *store, struct sa_group *group,
-			 const struct subnet *subnet, leaves_fn *leaves, uint64_t now_ns)
-{
-	for (guint i = group->members->len; i-- > 0;) {
-		const struct sa_member *member =
-			&g_array_index(group->members, struct sa_member, i);
-
-		if (!leaves || leaves(store, subnet, member, group->record.p_key, now_ns))
-			take_bits(store, group, i, 0xF);
-	}
 }
 
 /* ---- ports that are gone ---- */
@@ -535,15 +526,21 @@ static void mark_gone(struct sa_store *store, const struct subnet *subnet, uint6
 		mark_lapsing(store, until);
 }
 
-static bool is_overdue(const struct sa_store *store, const struct subnet *subnet,
-		       const struct sa_member *member, uint16_t p_key, uint64_t now_ns)
+static bool is_overdue(const struct sa_store *store, const struct sa_member *member,
+		       uint64_t now_ns)
 {
 	const struct port *port = port_of(store, member->guid);
 
-	(void)subnet;
-	(void)p_key;
 	return (port->gone_until && port->gone_until <= now_ns) ||
 	       (member->lapsing && port->renew_by && port->renew_by <= now_ns);
+}
+
+/* The group stays, if nobody keeps it too. */
+static void drop_overdue(struct sa_store *store, struct sa_group *group, uint64_t now_ns)
+{
+	for (guint i = group->members->len; i-- > 0;)
+		if (is_overdue(store, &g_array_index(group->members, struct sa_member, i), now_ns))
+			take_bits(store, group, i, 0xF);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -594,7 +591,7 @@ uint64_t sa_store_expire(struct sa_store *store, uint64_t now_ns)
 		return next;
 	groups = list_groups(store);
 	for (guint i = 0; i < groups->len; i++)
-		drop_members(store, groups->pdata[i], NULL, is_overdue, now_ns);
+		drop_overdue(store, groups->pdata[i], now_ns);
 	g_ptr_array_unref(groups);
 	remove_unkept(store);
 	return next_to_leave(store, now_ns);
@@ -614,13 +611,79 @@ void sa_store_programmed(struct sa_store *store, uint64_t serial)
 
 /* A port that is not there keeps what it had: it is judged when it is back. */
 static bool lacks_p_key(const struct sa_store *store, const struct subnet *subnet,
-			const struct sa_member *member, uint16_t p_key, uint64_t now_ns)
+			const struct sa_member *member, uint16_t p_key)
 {
 	uint32_t port = alias_guids_port(store->aliases, subnet->fabric, member->guid);
 
-	(void)now_ns;
 	return !port_of(store, member->guid)->gone_until &&
 	       !partitions_member(subnet->partitions, port, p_key);
+}
+
+static bool has_key(const GArray *p_keys, uint16_t p_key)
+{
+	for (guint i = 0; i < p_keys->len; i++)
+		if (P_KEY_BASE(g_array_index(p_keys, uint16_t, i)) == P_KEY_BASE(p_key))
+			return true;
+	return false;
+}
+
+static void note_lost(struct sa_store *store, uint64_t guid, uint16_t p_key)
+{
+	GArray *p_keys = g_hash_table_lookup(store->lost_p_keys, &guid);
+
+	if (!p_keys) {
+		p_keys = g_array_new(FALSE, FALSE, sizeof(uint16_t));
+		g_hash_table_insert(store->lost_p_keys, g_memdup2(&guid, sizeof(guid)), p_keys);
+	}
+	if (!has_key(p_keys, p_key))
+		g_array_append_val(p_keys, p_key);
+}
+
+/* The group stays, if nobody keeps it too. Nobody asks who joined on behalf of others. */
+static void drop_outsiders(struct sa_store *store, struct sa_group *group,
+			   const struct subnet *subnet)
+{
+	for (guint i = group->members->len; i-- > 0;) {
+		const struct sa_member *member =
+			&g_array_index(group->members, struct sa_member, i);
+
+		if (!lacks_p_key(store, subnet, member, group->record.p_key))
+			continue;
+		if (!member->proxy)
+			note_lost(store, member->guid, group->record.p_key);
+		take_bits(store, group, i, 0xF);
+	}
+}
+
+/* Whether the port has some of them again, which are lost no more. */
+static bool take_regained(GArray *p_keys, const struct subnet *subnet, uint32_t port)
+{
+	guint were = p_keys->len;
+
+	for (guint i = were; i-- > 0;)
+		if (partitions_member(subnet->partitions, port, g_array_index(p_keys, uint16_t, i)))
+			g_array_remove_index_fast(p_keys, i);
+	return p_keys->len < were;
+}
+
+/* A port that is gone meanwhile comes back as one that is asked anyway. */
+static void follow_lost(struct sa_store *store, const struct subnet *subnet)
+{
+	const struct fabric *fabric = subnet->fabric;
+	GHashTableIter iter;
+	uint64_t *guid;
+	GArray *p_keys;
+
+	g_hash_table_iter_init(&iter, store->lost_p_keys);
+	while (g_hash_table_iter_next(&iter, (void **)&guid, (void **)&p_keys)) {
+		uint32_t port = alias_guids_port(store->aliases, fabric, *guid);
+		bool gone = port == FABRIC_NONE || !fabric_is_connected(fabric, port);
+
+		if (!gone && take_regained(p_keys, subnet, port) && store->watch)
+			store->watch->ask_again(store->watch_arg, fabric->ports[port].guid);
+		if (gone || !p_keys->len)
+			g_hash_table_iter_remove(&iter);
+	}
 }
 
 static struct iba_mc_member_record record_of(const struct partition *partition,
@@ -682,7 +745,8 @@ static void change_terms(struct sa_store *store, struct sa_group *group,
 
 /*
  * A group of a partition. Parameters of a group that has members stay: the members rely on them
- * until all have left.
+ * until all have left. So do members when a partition is for IPoIB no more: as nothing tells them
+ * of it, nothing would when it is again.
  */
 static void follow_wish(struct sa_store *store, const struct partition *partition,
 			const struct partition_group *wish, const struct subnet *subnet)
@@ -698,8 +762,6 @@ static void follow_wish(struct sa_store *store, const struct partition *partitio
 	}
 	group->well_known = true;
 	group->barred = wish->barred;
-	if (wish->barred)
-		drop_members(store, group, subnet, NULL, 0);
 	record.mlid = group->record.mlid;
 	if (!group->members->len)
 		change_terms(store, group, &record);
@@ -718,7 +780,7 @@ static void follow_group(struct sa_store *store, struct sa_group *group,
 	if (group->well_known && !wanted)
 		sa_store_keep(store, group, false);
 	if (look_at_members)
-		drop_members(store, group, subnet, lacks_p_key, 0);
+		drop_outsiders(store, group, subnet);
 }
 
 /* Members are looked at anew when somebody came, or may have lost a P_Key. */
@@ -772,6 +834,7 @@ void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64
 
 	sa_store_follow_mlids(store, subnet);
 	mark_gone(store, subnet, now_ns);
+	follow_lost(store, subnet);
 	follow_groups(store, subnet, were_due != 0);
 	sa_store_expire(store, now_ns);
 	remove_unkept(store);

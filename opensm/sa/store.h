@@ -24,7 +24,7 @@ struct sa_member {
 struct sa_group {
 	struct iba_mc_member_record record; /* without port_gid, join_state and proxy_join */
 	bool well_known;		    /* lives without members, as partitions want it */
-	bool barred;			    /* and takes none */
+	bool barred;			    /* takes none but those that it has */
 	bool is_told;			    /* the watch was told of it before */
 	uint32_t n_full;		    /* members that keep it alive */
 	GArray *members;		    /* struct sa_member by guid */
@@ -33,10 +33,14 @@ struct sa_group {
 	struct mc_group *published; /* as it is; NULL: it changed since */
 };
 
-/* Who is told of each change. A member without JoinState has left. */
+/*
+ * Who is told of each change. A member without JoinState has left. The client of a port is to be
+ * asked to join again: it left groups for lack of a P_Key that it has again.
+ */
 struct sa_store_watch {
 	void (*group)(void *arg, const struct sa_group *group, bool gone);
 	void (*member)(void *arg, const struct sa_group *group, const struct sa_member *member);
+	void (*ask_again)(void *arg, uint64_t port_guid);
 };
 
 /* first_mgid: number of the first MGID that is made here, another after each start. */

@@ -2,7 +2,8 @@
 /*
  * ClientReregister at a bounded rate (client_rereg_rate): each port that is asked comes back with
  * a request for every group, service and subscription that it has. As many as the bucket holds are
- * asked by the Set(PortInfo) that a sweep sends anyway, the others in their turn by one more.
+ * asked by the Set(PortInfo) that a sweep sends anyway, the others in their turn by one more. So
+ * are those that the SA wants asked: they lost what they had registered, and may not know it.
  */
 #include "sm/sm_private.h"
 
@@ -65,6 +66,19 @@ bool reregister_now(struct sm *sm, struct builder_port *port)
 		return true;
 	reregister_later(sm, port);
 	return false;
+}
+
+void reregister_wanted(struct sm *sm, uint64_t port_guid)
+{
+	const struct fabric *fabric = sm->fabric;
+	uint32_t found = fabric ? fabric_port_by_guid(fabric, port_guid) : FABRIC_NONE;
+	const struct fabric_port *port = found == FABRIC_NONE ? NULL : &fabric->ports[found];
+	struct builder_node *node =
+		port ? builder_find(sm->builder, fabric->nodes[port->node].guid) : NULL;
+
+	if (node && mastership_is_master(sm) && port->num <= node->info.num_ports &&
+	    node->ports[port->num].known && port_may_reregister(sm, &node->ports[port->num]))
+		reregister_later(sm, &node->ports[port->num]);
 }
 
 /* Who came back from INIT meanwhile was asked then. */

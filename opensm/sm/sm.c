@@ -24,6 +24,11 @@ static void on_groups_changed(void *arg, uint64_t serial)
 	sweep_want(arg, SWEEP_GROUPS);
 }
 
+static void on_reregister_wanted(void *arg, uint64_t port_guid)
+{
+	reregister_wanted(arg, port_guid);
+}
+
 static void on_inventory_wanted(void *arg, uint64_t want)
 {
 	table_reader_want(arg, want);
@@ -83,6 +88,7 @@ static void run_in_actor(struct sm *sm)
 	vendor_watch(sm->vendor, sm->actor, own_port_event, sm);
 	event_subscribe(bus, EVENT_SWEEP_WANTED, sm->actor, on_sweep_wanted, sm);
 	event_subscribe(bus, EVENT_INVENTORY_WANTED, sm->actor, on_inventory_wanted, sm);
+	event_subscribe(bus, EVENT_REREGISTER_WANTED, sm->actor, on_reregister_wanted, sm);
 	event_subscribe(bus, EVENT_GROUPS_CHANGED, sm->actor, on_groups_changed, sm);
 	event_subscribe(bus, EVENT_ALIASES_CHANGED, sm->actor, on_groups_changed, sm);
 	event_subscribe(bus, EVENT_SWEEP_ALLOWED, sm->actor, on_sweep_allowed, sm);

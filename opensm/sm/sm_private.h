@@ -481,6 +481,7 @@ struct reregister *reregister_new(struct sm *sm);
 void reregister_free(struct reregister *reregister);
 bool reregister_now(struct sm *sm, struct builder_port *port);
 void reregister_later(struct sm *sm, struct builder_port *port);
+void reregister_wanted(struct sm *sm, uint64_t port_guid); /* as the SA says */
 void reregister_forget(struct sm *sm);
 /* replicate.c */
 void replicate_follow(struct sm *sm, uint64_t guid); /* 0: it is neither standby nor master */

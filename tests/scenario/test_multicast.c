@@ -10,6 +10,7 @@
 
 #include "client.h"
 #include "ctl/dump.h"
+#include "policy/partition.h"
 #include "policy/trees.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
@@ -667,6 +668,140 @@ START_TEST(published_when_changed)
 }
 END_TEST
 
+/* ---- partitions.conf changes, and changes back ---- */
+
+#define DEFAULT "Default=0x7fff,ipoib:ALL=full;\n"
+#define BLUE "Blue=0x11,ipoib:ALL=full;\n"
+
+static char *partitions_file(void)
+{
+	return g_build_filename(s->directory, "partitions.conf", NULL);
+}
+
+static void write_partitions(const char *text)
+{
+	g_autofree char *path = partitions_file();
+
+	ck_assert(g_file_set_contents(path, text, -1, NULL));
+}
+
+static void begin_with_partitions(const char *text)
+{
+	g_autofree char *path = NULL;
+
+	memset(&seen, 0, sizeof(seen));
+	s = scenario_new("fattree:4", 1);
+	s->sm_guid = sim_port_guid(s->sim, scenario_node(s, "host-0"), 1);
+	path = partitions_file();
+	scenario_option(s, "-P", path);
+	write_partitions(text);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	for (unsigned int i = 0; i < N_CLIENTS; i++)
+		clients[i] = client_new(s, scenario_node(s, hosts[i]));
+	sim_set_trace(s->sim, on_mad, NULL);
+}
+
+/* How many ports are asked to register again for that. */
+static unsigned int change_partitions(const char *text)
+{
+	unsigned int before = seen.reregistered;
+
+	write_partitions(text);
+	ck_assert(daemon_reread(s->daemon, NULL));
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_converge(s, 20);
+	scenario_run_ms(s, 1000);
+	return seen.reregistered - before;
+}
+
+static int join_blue(unsigned int i, uint16_t *to)
+{
+	struct iba_mc_member_record record = {
+		.mgid = partition_broadcast_mgid(0x0011, IBA_SCOPE_LINK_LOCAL),
+		.port_gid = client_gid(clients[i]),
+		.join_state = IBA_JOIN_FULL_MEMBER,
+	};
+	int status = client_ask(clients[i], IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD,
+				IBA_COMPONENT(mc_member_record, mgid) |
+					IBA_COMPONENT(mc_member_record, port_gid) |
+					IBA_COMPONENT(mc_member_record, join_state),
+				&iba_mc_member_record_type, &record);
+
+	*to = record.mlid;
+	return status;
+}
+
+/* Whether all clients from that one on get what any of them sends to the group. */
+static void expect_tree(uint16_t to, unsigned int first)
+{
+	uint64_t guids[N_CLIENTS];
+	g_autofree char *loss = NULL;
+
+	for (unsigned int i = 0; i < N_CLIENTS; i++)
+		guids[i] = client_guid(clients[i]);
+	loss = scenario_tree_violation(s, to, guids + first, N_CLIENTS - first);
+	ck_assert_msg(!loss, "%s", loss);
+}
+
+/* Hosts see no change of their P_Keys: they would not join again. Others are kept out. */
+START_TEST(a_partition_is_without_ipoib_for_a_while)
+{
+	uint16_t to;
+
+	begin_with_partitions(DEFAULT);
+	for (unsigned int i = 1; i < N_CLIENTS; i++)
+		join(i);
+	change_partitions("Default=0x7fff:ALL=full;\n");
+	expect_tree(mlid, 1);
+	ck_assert_int_eq(client_join_broadcast(clients[0], &to), IBA_SA_REQ_INVALID);
+	ck_assert_int_eq(client_join_broadcast(clients[1], &to), 0); /* it is one */
+	change_partitions(DEFAULT);
+	expect_tree(mlid, 1);
+	join(0);
+	scenario_converge(s, 20);
+	expect_tree(mlid, 0);
+	end();
+}
+END_TEST
+
+/* A host that lost its P_Key is in no group of that partition, and is asked when it is back. */
+START_TEST(a_p_key_comes_back)
+{
+	g_autoptr(GString) without = g_string_new(DEFAULT "Blue=0x11,ipoib:SELF=full");
+	uint16_t blue, to;
+
+	begin_with_partitions(DEFAULT BLUE);
+	for (unsigned int i = 0; i < N_CLIENTS; i++)
+		ck_assert_int_eq(join_blue(i, &blue), 0);
+	for (unsigned int i = 1; i < N_CLIENTS; i++)
+		g_string_append_printf(without, ",0x%" G_GINT64_MODIFIER "x=full",
+				       client_guid(clients[i]));
+	g_string_append(without, ";\n");
+	ck_assert_uint_eq(change_partitions(without->str), 0);
+	ck_assert_int_eq(join_blue(0, &to), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(change_partitions(DEFAULT BLUE), 1);
+	ck_assert_int_eq(join_blue(0, &to), 0);
+	scenario_converge(s, 20);
+	expect_tree(blue, 0);
+	ck_assert_uint_eq(change_partitions(DEFAULT BLUE "Red=0x12:ALL=full;\n"), 0);
+	end();
+}
+END_TEST
+
+START_TEST(a_partition_comes_back)
+{
+	uint16_t blue;
+
+	begin_with_partitions(DEFAULT BLUE);
+	for (unsigned int i = 1; i < N_CLIENTS; i++)
+		ck_assert_int_eq(join_blue(i, &blue), 0);
+	ck_assert_uint_eq(change_partitions(DEFAULT), 0);
+	ck_assert_uint_eq(change_partitions(DEFAULT BLUE), N_CLIENTS - 1);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("multicast");
@@ -689,6 +824,9 @@ int main(void)
 	tcase_add_test(tcase, mlids_run_out);
 	tcase_add_test(tcase, an_mlid_is_erased_first);
 	tcase_add_test(tcase, published_when_changed);
+	tcase_add_test(tcase, a_partition_is_without_ipoib_for_a_while);
+	tcase_add_test(tcase, a_p_key_comes_back);
+	tcase_add_test(tcase, a_partition_comes_back);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -340,7 +340,10 @@ START_TEST(test_broadcast_groups)
 }
 END_TEST
 
-/* A partition that is not for IPoIB any more sends the members of its group away. */
+/*
+ * Members of the group of a partition that is not for IPoIB any more stay, by what it was: nobody
+ * would tell them to join again. When the last one has left it is as the partition says.
+ */
 START_TEST(test_barred_group)
 {
 	static const struct partition with_ipoib = {
@@ -348,20 +351,26 @@ START_TEST(test_barred_group)
 	struct partition_group barred = one_groups[0];
 	struct partition without = {.p_key = 0x0001, .n_groups = 1, .groups = &barred};
 	struct sa_group *group;
+	uint64_t guid = subnet->fabric->ports[endport(subnet, 0, true)].guid;
 
 	barred.barred = true;
+	barred.mtu = 1;
 	subnet = with_partitions(subnet, rows, 1, &with_ipoib, 1);
 	sa_store_follow(store, subnet, 0);
 	group = sa_store_find(store, barred.mgid);
-	sa_store_join(store, group, subnet->fabric->ports[endport(subnet, 0, true)].guid,
-		      IBA_JOIN_FULL_MEMBER, false);
+	sa_store_join(store, group, guid, IBA_JOIN_FULL_MEMBER, false);
 	ck_assert(!group->barred && group->n_full == 1);
 	subnet = with_partitions(subnet, rows, 1, &without, 1);
 	sa_store_follow(store, subnet, 0);
 	group = sa_store_find(store, barred.mgid);
 	ck_assert(group->barred && group->well_known);
-	ck_assert_uint_eq(group->n_full, 0);
-	ck_assert_uint_eq(group->members->len, 0);
+	ck_assert_uint_eq(group->n_full, 1);
+	ck_assert_uint_eq(group->record.mtu, IBA_MTU_4096);
+	sa_store_leave(store, group, guid, IBA_JOIN_FULL_MEMBER);
+	sa_store_follow(store, subnet, 0);
+	group = sa_store_find(store, barred.mgid);
+	ck_assert(group->barred && group->well_known);
+	ck_assert_uint_eq(group->record.mtu, 1);
 	subnet = with_partitions(subnet, rows, 1, &with_ipoib, 1);
 	sa_store_follow(store, subnet, 0);
 	ck_assert(!sa_store_find(store, barred.mgid)->barred);
@@ -414,7 +423,13 @@ static void on_member(void *arg, const struct sa_group *group, const struct sa_m
 			       (unsigned int)member->guid);
 }
 
-static const struct sa_store_watch watch = {.group = on_group, .member = on_member};
+static void on_ask_again(void *arg, uint64_t port_guid)
+{
+	g_string_append_printf(arg, "?%u ", (unsigned int)port_guid);
+}
+
+static const struct sa_store_watch watch = {
+	.group = on_group, .member = on_member, .ask_again = on_ask_again};
 
 static void check_told(GString *told, const char *expected)
 {
@@ -679,6 +694,51 @@ START_TEST(test_p_key_lost_while_gone)
 	plug(3, true);
 	sa_store_follow(store, subnet, 3);
 	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST));
+}
+END_TEST
+
+static void follow_rows(const uint16_t (*p_keys)[4])
+{
+	subnet = with_partitions(subnet, p_keys, 1, partitions + 2, 1);
+	sa_store_follow(store, subnet, 1);
+}
+
+/*
+ * A port that left groups for lack of a P_Key is asked to join again when it has that one; not if
+ * another joined it, nor if it was gone meanwhile.
+ */
+START_TEST(test_p_key_comes_back)
+{
+	static const uint16_t other[][4] = {{0xFFFF, 0x8002}}, both[][4] = {{0xFFFF, 1, 2}};
+	g_autoptr(GString) told = g_string_new(NULL);
+	g_autofree char *asked = g_strdup_printf("?%u ", (unsigned int)guid_of(3));
+	struct sa_group *group;
+
+	follow_rows(rows);
+	for (unsigned int i = 1; i <= 2; i++) {
+		group = make(i, 0);
+		sa_store_join(store, group, guid_of(3), IBA_JOIN_FULL_MEMBER, false);
+		sa_store_join(store, group, guid_of(4), IBA_JOIN_FULL_MEMBER, true);
+		sa_store_leave(store, group, guid_of(0), IBA_JOIN_FULL_MEMBER);
+	}
+	follow_rows(without_one);
+	sa_store_watch(store, &watch, told);
+	follow_rows(other);
+	check_told(told, "");
+	follow_rows(both);
+	check_told(told, asked);
+	follow_rows(other);
+	follow_rows(both);
+	check_told(told, "");
+	sa_store_watch(store, NULL, NULL);
+	make(1, 0);
+	follow_rows(without_one);
+	sa_store_watch(store, &watch, told);
+	plug(0, false);
+	follow_rows(without_one);
+	plug(0, true);
+	follow_rows(rows);
+	check_told(told, "");
 }
 END_TEST
 
@@ -1070,6 +1130,7 @@ int main(void)
 	tcase_add_test(tcase, test_two_are_gone);
 	tcase_add_test(tcase, test_back_after_a_reset);
 	tcase_add_test(tcase, test_p_key_lost_while_gone);
+	tcase_add_test(tcase, test_p_key_comes_back);
 	tcase_add_test(tcase, test_shared_partition_group);
 	tcase_add_test(tcase, test_shared_partition_group_stays);
 	tcase_add_test(tcase, test_terms_of_partition_group);
