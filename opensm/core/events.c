@@ -63,6 +63,11 @@ void event_subscribe(struct event_bus *bus, enum event_type type, struct actor *
 	g_array_append_val(bus->handlers[type], handler);
 }
 
+bool event_is_heard(const struct event_bus *bus, enum event_type type)
+{
+	return bus->handlers[type]->len != 0;
+}
+
 static void deliver(struct message *msg)
 {
 	struct delivery *delivery = (struct delivery *)msg;

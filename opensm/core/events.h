@@ -69,6 +69,8 @@ void event_bus_clear(struct event_bus *bus);
 /* Before any actor starts. handle runs on actor. */
 void event_subscribe(struct event_bus *bus, enum event_type type, struct actor *actor,
 		     event_fn *handle, void *arg);
+/* Whether anybody does. Any thread, from then on. */
+bool event_is_heard(const struct event_bus *bus, enum event_type type);
 /* Any thread. */
 void event_emit(const struct event_bus *bus, enum event_type type, uint64_t value);
 

@@ -21,6 +21,7 @@
 #include "core/traps.h"
 #include "ctl/check_config.h"
 #include "ctl/console_key.h"
+#include "ctl/followed.h"
 #include "ctl/logging.h"
 #include "ctl/plan.h"
 #include "ha/replicator.h"
@@ -47,6 +48,7 @@ struct daemon {
 	struct context context;
 	struct options_stamp refused; /* of the opensm.conf that was complained of last */
 	struct refusal refusals[DAEMON_FILES];
+	struct followed followed[DAEMON_FILES];
 	struct vendor *vendor;
 	struct actor *main;
 	struct mad *mad;
@@ -185,7 +187,88 @@ static void on_finished(void *arg, uint64_t exit_code)
 		daemon->finished(daemon->finished_arg, (int)exit_code);
 }
 
-/* ---- opensm.conf ---- */
+/* ---- which files there are, and which are refused ---- */
+
+/* A simulated fabric has nothing to do with the files of this host that nobody named. */
+static bool is_left_alone(const struct options *options, enum option_id file)
+{
+	return options->sim && options_source(options, file) == OPTION_FROM_DEFAULT;
+}
+
+const char *daemon_partition_file(const struct options *options)
+{
+	return is_left_alone(options, OPTION_partition_config_file)
+		       ? NULL
+		       : options->partition_config_file;
+}
+
+const char *daemon_qos_file(const struct options *options)
+{
+	return !options->qos || is_left_alone(options, OPTION_qos_policy_file)
+		       ? NULL
+		       : options->qos_policy_file;
+}
+
+const char *daemon_prefix_routes_file(const struct options *options)
+{
+	return is_left_alone(options, OPTION_prefix_routes_file) ? NULL
+								 : options->prefix_routes_file;
+}
+
+static void add_route_files(const struct options *options, GPtrArray *names)
+{
+	char *const all[] = {
+		options->root_guid_file,       options->cn_guid_file,
+		options->io_guid_file,	       options->ids_guid_file,
+		options->port_search_ordering_file, options->port_prof_ignore_file,
+		options->guid_routing_order_file, options->hop_weights_file,
+		options->partition_links_file, options->lfts_file,
+		options->lid_matrix_dump_file, options->torus_config,
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(all); i++)
+		g_ptr_array_add(names, all[i]);
+}
+
+/* rules: those in force, which name what partitions.conf includes; NULL: none are yet. */
+static GPtrArray *names_of(enum daemon_files files, const struct options *options,
+			   const struct partition_rules *rules)
+{
+	GPtrArray *names = g_ptr_array_new();
+
+	if (files == DAEMON_PARTITIONS) {
+		g_ptr_array_add(names, (char *)daemon_partition_file(options));
+		for (guint i = 1; rules && i < rules->n_own_files; i++)
+			g_ptr_array_add(names, rules->files->pdata[i]);
+	} else if (files == DAEMON_QOS) {
+		g_ptr_array_add(names, (char *)daemon_qos_file(options));
+	} else if (files == DAEMON_PREFIX_ROUTES) {
+		g_ptr_array_add(names, (char *)daemon_prefix_routes_file(options));
+	} else if (files == DAEMON_ROUTE_FILES) {
+		add_route_files(options, names);
+	} else if (files == DAEMON_PORTS_POLICY) {
+		g_ptr_array_add(names, options->hm_ports_health_policy_file);
+	}
+	return names;
+}
+
+/*
+ * Whether these are to be read now: always if somebody asked for it, else if they changed, or were
+ * refused: that may be due to another file.
+ */
+static bool is_to_be_read(struct daemon *daemon, enum daemon_files files,
+			  const struct options *options, bool asked)
+{
+	struct partition_rules *rules = slot_take(&daemon->context.partition_rules);
+	g_autoptr(GPtrArray) names = names_of(files, options, rules);
+	struct followed *followed = &daemon->followed[files];
+	bool read = asked || daemon->refusals[files].why || followed_changed(followed, names);
+
+	if (read)
+		followed_read(followed, names);
+	partition_rules_unref(rules);
+	return read;
+}
 
 /* Until it is taken, why NULL; as long as it is the same, since when stays. */
 void daemon_refuse(struct daemon *daemon, enum daemon_files files, const char *why)
@@ -220,20 +303,6 @@ const struct refusal *daemon_refusal(const struct daemon *daemon, enum daemon_fi
 	return &daemon->refusals[files];
 }
 
-/* Reads opensm.conf if it changed and was not refused as it is; true: there are new options. */
-static bool follow_file(struct daemon *daemon)
-{
-	struct options *options = slot_take(&daemon->context.options);
-	struct options_stamp now = options_file_stamp(options);
-	bool changed =
-		options_file_changed(options) && !options_stamp_same(&now, &daemon->refused);
-
-	if (changed)
-		log_info(daemon->context.log, "%s changed: reading it again", options->file);
-	options_unref(options);
-	return changed && daemon_reread_logged(daemon);
-}
-
 /* ---- partitions.conf ---- */
 
 static void tell_partition_warnings(struct log *log, const struct partition_rules *rules)
@@ -245,19 +314,6 @@ static void tell_partition_warnings(struct log *log, const struct partition_rule
 	if (rules->built_in)
 		log_info(log, "%s%sno partitions are defined: every port is in the default one",
 			 file, *file ? ": " : "");
-}
-
-/* A simulated fabric has nothing to do with the files of this host that nobody named. */
-static bool is_left_alone(const struct options *options, enum option_id file)
-{
-	return options->sim && options_source(options, file) == OPTION_FROM_DEFAULT;
-}
-
-const char *daemon_partition_file(const struct options *options)
-{
-	return is_left_alone(options, OPTION_partition_config_file)
-		       ? NULL
-		       : options->partition_config_file;
 }
 
 static bool load_partitions(struct context *context, const struct options *options, GError **error)
@@ -276,10 +332,9 @@ static bool load_partitions(struct context *context, const struct options *optio
 	return true;
 }
 
-static bool reread_partitions(struct daemon *daemon, bool asked)
+static bool reread_partitions(struct daemon *daemon, const struct options *options, bool asked)
 {
 	struct context *context = &daemon->context;
-	struct options *options = slot_take(&context->options);
 	struct partition_rules *old = slot_take(&context->partition_rules);
 	g_autoptr(GError) error = NULL;
 	struct partition_rules *new =
@@ -295,13 +350,7 @@ static bool reread_partitions(struct daemon *daemon, bool asked)
 	}
 	partition_rules_unref(new);
 	partition_rules_unref(old);
-	options_unref(options);
 	return changed;
-}
-
-bool daemon_reread_partitions(struct daemon *daemon)
-{
-	return reread_partitions(daemon, true);
 }
 
 /* On the disk before it counts: what was promised is there after a restart. */
@@ -513,13 +562,6 @@ static void on_partitions_followed(void *arg, uint64_t deposed)
 
 /* ---- qos-policy.conf ---- */
 
-const char *daemon_qos_file(const struct options *options)
-{
-	return !options->qos || is_left_alone(options, OPTION_qos_policy_file)
-		       ? NULL
-		       : options->qos_policy_file;
-}
-
 static void take_qos(struct context *context, struct qos_policy *policy)
 {
 	for (guint i = 0; i < policy->warnings->len; i++)
@@ -536,10 +578,9 @@ static bool load_qos(struct context *context, const struct options *options, GEr
 	return policy != NULL;
 }
 
-static bool reread_qos(struct daemon *daemon, bool asked)
+static bool reread_qos(struct daemon *daemon, const struct options *options, bool asked)
 {
 	struct context *context = &daemon->context;
-	struct options *options = slot_take(&context->options);
 	struct qos_policy *old = slot_take(&context->qos_policy);
 	g_autoptr(GError) error = NULL;
 	struct qos_policy *new = qos_policy_reload(old, daemon_qos_file(options), &error);
@@ -552,22 +593,10 @@ static bool reread_qos(struct daemon *daemon, bool asked)
 	}
 	qos_policy_unref(new);
 	qos_policy_unref(old);
-	options_unref(options);
 	return changed;
 }
 
-bool daemon_reread_qos(struct daemon *daemon)
-{
-	return reread_qos(daemon, true);
-}
-
 /* ---- prefix-routes.conf ---- */
-
-const char *daemon_prefix_routes_file(const struct options *options)
-{
-	return is_left_alone(options, OPTION_prefix_routes_file) ? NULL
-								 : options->prefix_routes_file;
-}
 
 static bool load_prefix_routes(struct context *context, const struct options *options,
 			       GError **error)
@@ -582,10 +611,9 @@ static bool load_prefix_routes(struct context *context, const struct options *op
 }
 
 /* Queries go by them as soon as they are there. */
-static void reread_prefix_routes(struct daemon *daemon, bool asked)
+static bool reread_prefix_routes(struct daemon *daemon, const struct options *options, bool asked)
 {
 	struct context *context = &daemon->context;
-	struct options *options = slot_take(&context->options);
 	struct prefix_routes *old = slot_take(&context->prefix_routes);
 	g_autoptr(GError) error = NULL;
 	struct prefix_routes *new =
@@ -596,40 +624,10 @@ static void reread_prefix_routes(struct daemon *daemon, bool asked)
 	if (new)
 		slot_publish(&context->prefix_routes, new);
 	prefix_routes_unref(old);
-	options_unref(options);
+	return new != NULL;
 }
 
-bool daemon_context_load(struct context *context, const struct options *options, GError **error)
-{
-	struct ports_policy *ports = ports_policy_load(options, error);
-
-	if (ports)
-		slot_publish(&context->ports_policy, ports);
-	return ports && load_partitions(context, options, error) &&
-	       load_qos(context, options, error) && load_prefix_routes(context, options, error);
-}
-
-/*
- * A heavy sweep that nobody asked for here began with the options and policies of before: if a
- * file is another one by now, one more follows that goes by it.
- */
-static void on_sweep_done(void *arg, uint64_t value)
-{
-	struct daemon *daemon = arg;
-	bool changed;
-
-	if (sweep_done_unpack(value).kind != SWEEP_KIND_HEAVY)
-		return;
-	changed = reread_partitions(daemon, false);
-	changed |= reread_qos(daemon, false);
-	reread_prefix_routes(daemon, false);
-	if (changed)
-		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
-	if (follow_file(daemon))
-		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
-}
-
-/* ---- life ---- */
+/* ---- files of the routing options ---- */
 
 /*
  * Says what is odd in the files of the routing options that an older reading of them did not have.
@@ -651,6 +649,203 @@ static bool tell_route_warnings(struct log *log, const struct route_files *files
 	}
 	return any;
 }
+
+/* The files that were named at start may say something else now; if wrong, nothing changes. */
+static bool reread_route_files(struct daemon *daemon, const struct options *options, bool asked)
+{
+	struct context *context = &daemon->context;
+	g_autoptr(GError) error = NULL;
+	struct route_files *old = slot_take(&context->route_files);
+	struct route_files *new =
+		route_files_reload(old, options, options->routing_engine, &error);
+	bool changed = new && !route_files_same(old, new);
+
+	note_reading(daemon, DAEMON_ROUTE_FILES, "what the files of the routing options said stays",
+		     error, asked);
+	if (new) {
+		bool odd = tell_route_warnings(context->log, new, old);
+		guint n_warnings = route_files_warnings(new)->len;
+
+		if (changed)
+			log_info(context->log, "files of the routing options changed");
+		if (changed || odd || n_warnings != route_files_warnings(old)->len)
+			slot_publish(&context->route_files, route_files_ref(new));
+	}
+	route_files_unref(new);
+	route_files_unref(old);
+	return changed;
+}
+
+/* ---- the policy of unhealthy ports ---- */
+
+static bool reread_ports_policy(struct daemon *daemon, const struct options *options, bool asked)
+{
+	struct context *context = &daemon->context;
+	g_autoptr(GError) error = NULL;
+	struct ports_policy *policy = ports_policy_load(options, &error);
+
+	note_reading(daemon, DAEMON_PORTS_POLICY, "the policy of unhealthy ports stays as it was",
+		     error, asked);
+	if (policy)
+		slot_publish(&context->ports_policy, policy);
+	return policy != NULL;
+}
+
+bool daemon_context_load(struct context *context, const struct options *options, GError **error)
+{
+	struct ports_policy *ports = ports_policy_load(options, error);
+
+	if (ports)
+		slot_publish(&context->ports_policy, ports);
+	return ports && load_partitions(context, options, error) &&
+	       load_qos(context, options, error) && load_prefix_routes(context, options, error);
+}
+
+/* ---- reading them again ---- */
+
+/* True: they say something else now, or may do so. Of a refusal who asked hears each time. */
+typedef bool reread_fn(struct daemon *daemon, const struct options *options, bool asked);
+
+static const struct {
+	reread_fn *reread;
+	unsigned int reasons; /* bits of enum sweep_reason: to be done if they say something else */
+} readers[DAEMON_FILES] = {
+	[DAEMON_ROUTE_FILES] = {reread_route_files, SWEEP_HEAVY},
+	[DAEMON_PARTITIONS] = {reread_partitions, SWEEP_POLICY},
+	[DAEMON_QOS] = {reread_qos, SWEEP_POLICY},
+	[DAEMON_PREFIX_ROUTES] = {reread_prefix_routes},
+	[DAEMON_PORTS_POLICY] = {reread_ports_policy},
+};
+
+static bool reread(struct daemon *daemon, enum daemon_files files, const struct options *options,
+		   bool asked)
+{
+	return is_to_be_read(daemon, files, options, asked) &&
+	       readers[files].reread(daemon, options, asked);
+}
+
+static bool reread_for_asker(struct daemon *daemon, enum daemon_files files)
+{
+	struct options *options = slot_take(&daemon->context.options);
+	bool changed = reread(daemon, files, options, true);
+
+	options_unref(options);
+	return changed;
+}
+
+void daemon_reread_routes(struct daemon *daemon)
+{
+	reread_for_asker(daemon, DAEMON_ROUTE_FILES);
+}
+
+bool daemon_reread_partitions(struct daemon *daemon)
+{
+	return reread_for_asker(daemon, DAEMON_PARTITIONS);
+}
+
+bool daemon_reread_qos(struct daemon *daemon)
+{
+	return reread_for_asker(daemon, DAEMON_QOS);
+}
+
+/* ---- opensm.conf ---- */
+
+/* Files first: a sweep must not go by these options and by files of others. */
+static bool reread_options(struct daemon *daemon, bool asked, GError **error)
+{
+	struct context *context = &daemon->context;
+	struct options *old = slot_take(&context->options), *new;
+	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+	GError *wrong = NULL;
+	char *unfinished;
+
+	new = options_reread(old, NULL, check_config_restart, warnings, &wrong);
+	daemon_refuse(daemon, DAEMON_OPENSM_CONF, new ? NULL : wrong->message);
+	unfinished = new ? options_tell_unfinished(new, old) : NULL;
+	if (unfinished)
+		g_ptr_array_add(warnings, unfinished);
+	options_unref(old);
+	if (!new) {
+		g_propagate_error(error, wrong);
+		return false;
+	}
+	for (guint i = 0; i < warnings->len; i++)
+		log_error(context->log, "%s", (const char *)warnings->pdata[i]);
+	logging_apply(context->log, new);
+	reread(daemon, DAEMON_ROUTE_FILES, new, asked);
+	reread(daemon, DAEMON_PORTS_POLICY, new, asked);
+	slot_publish(&context->options, new);
+	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
+	return true;
+}
+
+bool daemon_reread(struct daemon *daemon, GError **error)
+{
+	return reread_options(daemon, true, error);
+}
+
+static bool reread_options_logged(struct daemon *daemon, bool asked)
+{
+	struct options *options = slot_take(&daemon->context.options);
+	struct options_stamp stamp = options_file_stamp(options);
+	g_autoptr(GError) error = NULL;
+	g_auto(GStrv) lines = NULL;
+
+	options_unref(options);
+	daemon->refused = (struct options_stamp){0};
+	if (reread_options(daemon, asked, &error))
+		return true;
+	daemon->refused = stamp;
+	lines = g_strsplit(error->message, "\n", -1);
+	for (unsigned int i = 0; lines[i]; i++)
+		log_error(daemon->context.log, "the options stay as they were: %s", lines[i]);
+	return false;
+}
+
+bool daemon_reread_logged(struct daemon *daemon)
+{
+	return reread_options_logged(daemon, true);
+}
+
+/* Reads opensm.conf if it changed and was not refused as it is; true: there are new options. */
+static bool follow_options(struct daemon *daemon, bool asked)
+{
+	struct options *options = slot_take(&daemon->context.options);
+	struct options_stamp now = options_file_stamp(options);
+	bool changed =
+		options_file_changed(options) && !options_stamp_same(&now, &daemon->refused);
+
+	if (changed)
+		log_info(daemon->context.log, "%s changed: reading it again", options->file);
+	options_unref(options);
+	return changed && reread_options_logged(daemon, asked);
+}
+
+/* ---- all of them ---- */
+
+/* Bits of enum sweep_reason: what is to be done for those that say something else now. */
+static unsigned int follow_files(struct daemon *daemon)
+{
+	unsigned int reasons = follow_options(daemon, false) ? SWEEP_HEAVY : 0;
+	struct options *options = slot_take(&daemon->context.options);
+
+	for (unsigned int i = 0; i < DAEMON_FILES; i++)
+		if (readers[i].reread && reread(daemon, i, options, false))
+			reasons |= readers[i].reasons;
+	options_unref(options);
+	return reasons;
+}
+
+/* The sweep that waits for it goes by them. */
+static void on_files_wanted(void *arg, uint64_t value)
+{
+	struct daemon *daemon = arg;
+
+	(void)value;
+	event_emit(&daemon->context.bus, EVENT_FILES_READ, follow_files(daemon));
+}
+
+/* ---- life ---- */
 
 /* False: the key that is asked for is not fit to be one. */
 static bool add_replicator(struct daemon *daemon, const char *key_file, GError **error)
@@ -679,6 +874,8 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->cache_dir = g_strdup(config->cache_dir);
 	daemon_context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
+	for (unsigned int i = 0; i < DAEMON_FILES; i++)
+		is_to_be_read(daemon, i, config->options, true);
 	files = daemon_context_load(&daemon->context, config->options, error)
 			? route_files_load_for(config->options, config->options->routing_engine,
 					       error)
@@ -695,7 +892,7 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->sm = sm_new(&daemon->context, daemon->mad, daemon->vendor);
 	daemon->sa = sa_new(&daemon->context, daemon->mad);
 	event_subscribe(&daemon->context.bus, EVENT_FINISHED, daemon->main, on_finished, daemon);
-	event_subscribe(&daemon->context.bus, EVENT_SWEEP_DONE, daemon->main, on_sweep_done,
+	event_subscribe(&daemon->context.bus, EVENT_FILES_WANTED, daemon->main, on_files_wanted,
 			daemon);
 	event_subscribe(&daemon->context.bus, EVENT_REPLICA_ADOPTED, daemon->main,
 			on_replica_adopted, daemon);
@@ -786,102 +983,12 @@ void daemon_free(struct daemon *daemon)
 	replicator_free(daemon->replicator);
 	actor_free(daemon->main);
 	daemon_context_clear(&daemon->context);
-	for (unsigned int i = 0; i < DAEMON_FILES; i++)
+	for (unsigned int i = 0; i < DAEMON_FILES; i++) {
 		daemon_refuse(daemon, i, NULL);
+		followed_clear(&daemon->followed[i]);
+	}
 	g_free(daemon->cache_dir);
 	g_free(daemon);
-}
-
-/* ---- while it runs ---- */
-
-/* The files that were named at start may say something else now; if wrong, nothing changes. */
-static void reread_route_files(struct daemon *daemon, const struct options *options)
-{
-	struct context *context = &daemon->context;
-	g_autoptr(GError) error = NULL;
-	struct route_files *old = slot_take(&context->route_files);
-	struct route_files *new =
-		route_files_reload(old, options, options->routing_engine, &error);
-
-	note_reading(daemon, DAEMON_ROUTE_FILES, "what the files of the routing options said stays",
-		     error, true);
-	if (new) {
-		bool odd = tell_route_warnings(context->log, new, old);
-		bool same = route_files_same(old, new);
-
-		if (!same)
-			log_info(context->log, "files of the routing options changed");
-		if (!same || odd || route_files_warnings(old)->len)
-			slot_publish(&context->route_files, route_files_ref(new));
-	}
-	route_files_unref(new);
-	route_files_unref(old);
-}
-
-static void reread_ports_policy(struct daemon *daemon, const struct options *options)
-{
-	struct context *context = &daemon->context;
-	g_autoptr(GError) error = NULL;
-	struct ports_policy *policy = ports_policy_load(options, &error);
-
-	note_reading(daemon, DAEMON_PORTS_POLICY, "the policy of unhealthy ports stays as it was",
-		     error, true);
-	if (policy)
-		slot_publish(&context->ports_policy, policy);
-}
-
-void daemon_reread_routes(struct daemon *daemon)
-{
-	struct options *options = slot_take(&daemon->context.options);
-
-	reread_route_files(daemon, options);
-	options_unref(options);
-}
-
-bool daemon_reread(struct daemon *daemon, GError **error)
-{
-	struct context *context = &daemon->context;
-	struct options *old = slot_take(&context->options), *new;
-	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
-	GError *wrong = NULL;
-	char *unfinished;
-
-	new = options_reread(old, NULL, check_config_restart, warnings, &wrong);
-	daemon_refuse(daemon, DAEMON_OPENSM_CONF, new ? NULL : wrong->message);
-	unfinished = new ? options_tell_unfinished(new, old) : NULL;
-	if (unfinished)
-		g_ptr_array_add(warnings, unfinished);
-	options_unref(old);
-	if (!new) {
-		g_propagate_error(error, wrong);
-		return false;
-	}
-	for (guint i = 0; i < warnings->len; i++)
-		log_error(context->log, "%s", (const char *)warnings->pdata[i]);
-	logging_apply(context->log, new);
-	reread_route_files(daemon, new);
-	reread_ports_policy(daemon, new);
-	slot_publish(&context->options, new);
-	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
-	return true;
-}
-
-bool daemon_reread_logged(struct daemon *daemon)
-{
-	struct options *options = slot_take(&daemon->context.options);
-	struct options_stamp stamp = options_file_stamp(options);
-	g_autoptr(GError) error = NULL;
-	g_auto(GStrv) lines = NULL;
-
-	options_unref(options);
-	daemon->refused = (struct options_stamp){0};
-	if (daemon_reread(daemon, &error))
-		return true;
-	daemon->refused = stamp;
-	lines = g_strsplit(error->message, "\n", -1);
-	for (unsigned int i = 0; lines[i]; i++)
-		log_error(daemon->context.log, "the options stay as they were: %s", lines[i]);
-	return false;
 }
 
 /* ---- plans ---- */
@@ -964,10 +1071,10 @@ bool daemon_plan(struct daemon *daemon, const char *file, unsigned int max_nodes
 void daemon_sweep(struct daemon *daemon, unsigned int reasons)
 {
 	if (reasons & SWEEP_HEAVY) {
-		follow_file(daemon);
+		follow_options(daemon, true);
 		daemon_reread_partitions(daemon);
 		daemon_reread_qos(daemon);
-		reread_prefix_routes(daemon, true);
+		reread_for_asker(daemon, DAEMON_PREFIX_ROUTES);
 	}
 	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, reasons);
 }

@@ -46,6 +46,11 @@ static void on_options_changed(void *arg, uint64_t value)
 	mastership_options_changed(arg);
 }
 
+static void on_files_read(void *arg, uint64_t reasons)
+{
+	sweep_files_read(arg, (unsigned int)reasons);
+}
+
 static void on_descriptions_wanted(void *arg, uint64_t value)
 {
 	(void)value;
@@ -93,6 +98,7 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_ALIASES_CHANGED, sm->actor, on_groups_changed, sm);
 	event_subscribe(bus, EVENT_SWEEP_ALLOWED, sm->actor, on_sweep_allowed, sm);
 	event_subscribe(bus, EVENT_OPTIONS_CHANGED, sm->actor, on_options_changed, sm);
+	event_subscribe(bus, EVENT_FILES_READ, sm->actor, on_files_read, sm);
 	event_subscribe(bus, EVENT_AUDIT_WANTED, sm->actor, on_audit_wanted, sm);
 	event_subscribe(bus, EVENT_UNHEALTHY_RELEASED, sm->actor, on_unhealthy_released, sm);
 	event_subscribe(bus, EVENT_LIDS_FOLLOWED, sm->actor, on_lids_followed, sm);

@@ -70,6 +70,8 @@ struct schedule {
 	bool traps_lost; /* a cable was met that was down, since the last light sweep */
 	struct timer interval;
 	struct timer settle;   /* gathers traps that come together */
+	struct timer files;    /* how long a heavy sweep waits yet for files to be read */
+	bool files_read;       /* and that they were: by the one that begins now */
 	struct bucket provoked; /* sweeps that traps and the like may still cause */
 	struct options *settled_for; /* options by which the fabric was last all as it should be */
 	uint16_t settled_lid;	     /* and the LID of the SM then */
@@ -348,6 +350,8 @@ void sweep_look_at(struct sm *sm, struct builder_node *node); /* it may have cha
 void sweep_allow(struct sm *sm, bool allowed); /* false: what is wanted waits for a true */
 void sweep_break(struct sm *sm); /* the SM's link fell: the one that runs begins anew */
 void sweep_rest(struct sm *sm); /* this SM is not master: no sweeps, and nothing is known */
+/* "main" has read the files again, for bits of enum sweep_reason. */
+void sweep_files_read(struct sm *sm, unsigned int reasons);
 void sweep_take_options(struct sm *sm);	       /* those of now, if no sweep runs on the old ones */
 void sweep_flag(struct sm *sm, unsigned int flag, bool on);
 void sweep_advance(struct sm *sm); /* an SMP or a job of it came back */

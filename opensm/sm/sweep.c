@@ -5,7 +5,8 @@
  * of them came back. Reasons for the next sweep gather in sm->schedule; plan.c turns them into the
  * kind of sweep, which picks the steps.
  *
- *	         reasons, their patience over          last step, or STEP_ABORT
+ *	         reasons, their patience over,
+ *	         for a heavy one files read again      last step, or STEP_ABORT
  *	  IDLE ------------------------------> RUNNING -----------------------> IDLE
  *	   ^                                     |  a cable was lost, a trap:
  *	   |                                     |   while it discovers: looked at by this sweep
@@ -55,6 +56,8 @@ enum {
 /* After a sweep with errors the next one waits, twice as long each time. */
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
 #define RETRY_MAX_NS (10 * NS_PER_S)
+/* A heavy sweep begins without files that take longer to read; what they say comes in another. */
+#define FILES_NS NS_PER_S
 
 static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
 {
@@ -480,6 +483,25 @@ static void tell_begin(const struct sm *sm, enum sweep_kind kind)
 		log_verbose(sm->log, "beginning a %s sweep", plan_kind_name(kind));
 }
 
+/*
+ * A heavy sweep goes by the files as they are when it begins, above all that of a standby which
+ * takes over: its master may have been told of changes, and it was not. "main" reads them.
+ */
+static bool waits_for_files(struct sm *sm, enum sweep_kind kind)
+{
+	struct schedule *schedule = &sm->schedule;
+	const struct event_bus *bus = &sm->context->bus;
+
+	if (kind != SWEEP_KIND_HEAVY || schedule->files_read ||
+	    !event_is_heard(bus, EVENT_FILES_WANTED))
+		return false;
+	if (!timer_running(&schedule->files)) {
+		timer_start(&schedule->files, FILES_NS);
+		event_emit(bus, EVENT_FILES_WANTED, 0);
+	}
+	return true;
+}
+
 static void begin_sweep(struct sm *sm)
 {
 	struct schedule *schedule = &sm->schedule;
@@ -490,7 +512,7 @@ static void begin_sweep(struct sm *sm)
 		return;
 	take_options(sm);
 	kind = plan(sm);
-	if (kind == SWEEP_KIND_NONE)
+	if (kind == SWEEP_KIND_NONE || waits_for_files(sm, kind))
 		return;
 	timer_stop(&schedule->interval);
 	if (is_provoked(schedule->reasons))
@@ -622,6 +644,38 @@ static void on_settle(struct timer *timer)
 	begin_sweep(sm);
 }
 
+/* The sweep that waited for them, if it is wanted yet; it answers whatever came meanwhile. */
+static void begin_with_files(struct sm *sm)
+{
+	struct schedule *schedule = &sm->schedule;
+
+	if (sweep_runs(sm))
+		return;
+	timer_stop(&schedule->settle);
+	schedule->files_read = true;
+	begin_sweep(sm);
+	schedule->files_read = false;
+}
+
+void sweep_files_read(struct sm *sm, unsigned int reasons)
+{
+	struct timer *waits = &sm->schedule.files;
+
+	if (reasons)
+		sweep_want(sm, reasons);
+	if (!timer_running(waits))
+		return;
+	timer_stop(waits);
+	begin_with_files(sm);
+}
+
+static void on_files_late(struct timer *timer)
+{
+	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, schedule.files));
+
+	begin_with_files(sm);
+}
+
 static void on_interval(struct timer *timer)
 {
 	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, schedule.interval));
@@ -636,5 +690,6 @@ void sweep_init(struct sm *sm)
 	sm->sweep.serial = 1;
 	timer_init(&schedule->interval, sm->actor, on_interval);
 	timer_init(&schedule->settle, sm->actor, on_settle);
+	timer_init(&schedule->files, sm->actor, on_files_late);
 	bucket_init(&schedule->provoked, TRAP_SWEEPS_PER_SECOND, TRAP_SWEEPS_BURST);
 }

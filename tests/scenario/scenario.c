@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utime.h>
 
 #include "tests/directory.h"
 
@@ -140,6 +141,15 @@ void scenario_option(struct scenario *s, const char *flag, const char *value)
 void scenario_conf(struct scenario *s, const char *text)
 {
 	g_assert(g_file_set_contents(s->conf, text, -1, NULL));
+}
+
+void scenario_old_file(const char *file, const char *text)
+{
+	const int64_t then = g_get_real_time() / G_USEC_PER_SEC - 60;
+	struct utimbuf times = {.actime = then, .modtime = then};
+
+	g_assert(g_file_set_contents(file, text, -1, NULL));
+	g_assert(g_utime(file, &times) == 0);
 }
 
 char *scenario_keys_of_ports(const struct scenario *s, unsigned int level)

@@ -52,6 +52,8 @@ void scenario_free(struct scenario *s);
 /* Options, before scenario_start; and the contents of opensm.conf, at any time. */
 void scenario_option(struct scenario *s, const char *flag, const char *value);
 void scenario_conf(struct scenario *s, const char *text);
+/* The contents of a file, written a minute ago by its time: virtual time is not that of files. */
+void scenario_old_file(const char *file, const char *text);
 /*
  * Lines of it by which each port has an M_Key of its own, made of a file with that seed; to be
  * freed with g_free.

@@ -80,6 +80,65 @@ START_TEST(other_engine)
 }
 END_TEST
 
+/* ---- files that changed while this one was standby ---- */
+
+#define WEIGHT(sw, weight) "0x020000008000" sw "00 3 " weight "\n"
+#define WEIGHTS(weight) WEIGHT("01", weight) WEIGHT("05", weight) WEIGHT("06", weight)
+
+static const struct {
+	const char *option, *before, *after;
+} files[] = {
+	{"partition_config_file", "Default=0x7fff,ipoib:ALL=full;\n",
+	 "Default=0x7fff,ipoib:ALL=full;\nA=0x11,ipoib:ALL=full;\n"},
+	{"hop_weights_file", WEIGHTS("1"), WEIGHTS("9")},
+};
+
+/* Of an SM that goes by that file, of that rank. */
+static char *conf_with(const char *option, const char *file, unsigned int rank)
+{
+	return g_strdup_printf(MANAGERS_POLLS "sm_priority %u\nrouting_engine minhop\n%s %s\n",
+			       rank, option, file);
+}
+
+/*
+ * Only the master was told that its opensm.conf and another file changed; both are the same on the
+ * host of the standby. Who takes over goes by them from the first Set on: there is nothing to set
+ * but where the master is.
+ */
+START_TEST(goes_by_the_files_of_now)
+{
+	g_autofree char *file = NULL;
+	char *conf[2], *later[2];
+
+	m = managers_new("fattree:4", 1);
+	file = g_build_filename(m->s->directory, "file", NULL);
+	scenario_old_file(file, files[_i].before);
+	for (unsigned int i = 0; i < 2; i++) {
+		conf[i] = conf_with(files[_i].option, file, 2 - i);
+		later[i] = g_strconcat(conf[i], "subnet_timeout 15\n", NULL);
+	}
+	managers_up_with_standby(m, conf[0], conf[1]);
+	scenario_run_ms(m->s, 5000);
+	scenario_old_file(file, files[_i].after);
+	m->sets.all = m->sets.port_info = 0;
+	managers_configure(m, 0, later[0]);
+	daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
+	managers_settle(m, 0, 10);
+	ck_assert_uint_gt(m->sets.all, m->sets.port_info);
+	scenario_old_file(m->sm[1].conf, later[1]);
+	m->sets.all = m->sets.port_info = m->sets.sm_info = 0;
+	managers_kill(m, 0);
+	managers_settle(m, 1, 20);
+	scenario_run_ms(m->s, 20000);
+	ck_assert_uint_eq(m->sets.all, m->sets.port_info + m->sets.sm_info);
+	ck_assert_uint_eq(m->sets.port_info, sim_nodes(m->s->sim));
+	for (unsigned int i = 0; i < 2; i++) {
+		g_free(conf[i]);
+		g_free(later[i]);
+	}
+}
+END_TEST
+
 /* ---- the master dies at a MAD: at every one by CRASHES=1, else at every CRASHES-th ---- */
 
 #define CRASH_SPEC "fattree:8"
@@ -141,6 +200,7 @@ static Suite *make_suite(void)
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, tables_stay, 0, some_seeds(30));
 	tcase_add_test(tcase, other_engine);
+	tcase_add_loop_test(tcase, goes_by_the_files_of_now, 0, G_N_ELEMENTS(files));
 	add_crashes(tcase);
 	suite_add_tcase(suite, tcase);
 	return suite;
