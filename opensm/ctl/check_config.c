@@ -262,3 +262,22 @@ bool check_config_restart(const struct options *options, const struct options *b
 	       check_other_routes(options, before, error) &&
 	       check_other_key(options, before, error);
 }
+
+static bool has_keys(const struct options *options)
+{
+	for (unsigned int id = 0; id < OPTION_COUNT; id++)
+		if (options_source(options, id) == OPTION_FROM_FILE)
+			return true;
+	return false;
+}
+
+bool check_config_unasked(const struct options *options, const struct options *before,
+			  GError **error)
+{
+	if (has_keys(options) || !has_keys(before))
+		return check_config_restart(options, before, error);
+	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
+		    "%s: the keys that it had are gone, expected some, or SIGHUP if all are to "
+		    "have their defaults", options->file);
+	return false;
+}

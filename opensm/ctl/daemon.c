@@ -49,6 +49,7 @@ struct daemon {
 	struct options_stamp refused; /* of the opensm.conf that was complained of last */
 	struct refusal refusals[DAEMON_FILES];
 	struct followed followed[DAEMON_FILES];
+	struct timer again; /* looks at those that are being written */
 	struct vendor *vendor;
 	struct actor *main;
 	struct mad *mad;
@@ -236,7 +237,9 @@ static GPtrArray *names_of(enum daemon_files files, const struct options *option
 {
 	GPtrArray *names = g_ptr_array_new();
 
-	if (files == DAEMON_PARTITIONS) {
+	if (files == DAEMON_OPENSM_CONF) {
+		g_ptr_array_add(names, options->file);
+	} else if (files == DAEMON_PARTITIONS) {
 		g_ptr_array_add(names, (char *)daemon_partition_file(options));
 		for (guint i = 1; rules && i < rules->n_own_files; i++)
 			g_ptr_array_add(names, rules->files->pdata[i]);
@@ -252,22 +255,32 @@ static GPtrArray *names_of(enum daemon_files files, const struct options *option
 	return names;
 }
 
-/*
- * Whether these are to be read now: always if somebody asked for it, else if they changed, or were
- * refused: that may be due to another file.
- */
-static bool is_to_be_read(struct daemon *daemon, enum daemon_files files,
-			  const struct options *options, bool asked)
+/* Before that is done. */
+static void note_read(struct daemon *daemon, enum daemon_files files, const struct options *options)
 {
 	struct partition_rules *rules = slot_take(&daemon->context.partition_rules);
 	g_autoptr(GPtrArray) names = names_of(files, options, rules);
-	struct followed *followed = &daemon->followed[files];
-	bool read = asked || daemon->refusals[files].why || followed_changed(followed, names);
 
-	if (read)
-		followed_read(followed, names);
+	followed_read(&daemon->followed[files], names);
 	partition_rules_unref(rules);
-	return read;
+}
+
+/*
+ * Whether these are to be read, though nobody asked for it: if they changed and are not being
+ * written, or were refused, which may be due to another file. May be true later if it is not now.
+ */
+static bool are_other(struct daemon *daemon, enum daemon_files files, const struct options *options)
+{
+	struct partition_rules *rules = slot_take(&daemon->context.partition_rules);
+	g_autoptr(GPtrArray) names = names_of(files, options, rules);
+	enum followed_state state =
+		followed_look(&daemon->followed[files], names, actor_now(daemon->main));
+
+	if (state == FOLLOWED_YOUNG && !timer_running(&daemon->again))
+		timer_start(&daemon->again, FOLLOWED_AGAIN_NS);
+	partition_rules_unref(rules);
+	return state == FOLLOWED_OTHER ||
+	       (state == FOLLOWED_SAME && daemon->refusals[files].why);
 }
 
 /* Until it is taken, why NULL; as long as it is the same, since when stays. */
@@ -720,8 +733,10 @@ static const struct {
 static bool reread(struct daemon *daemon, enum daemon_files files, const struct options *options,
 		   bool asked)
 {
-	return is_to_be_read(daemon, files, options, asked) &&
-	       readers[files].reread(daemon, options, asked);
+	if (!asked && !are_other(daemon, files, options))
+		return false;
+	note_read(daemon, files, options);
+	return readers[files].reread(daemon, options, asked);
 }
 
 static bool reread_for_asker(struct daemon *daemon, enum daemon_files files)
@@ -759,7 +774,9 @@ static bool reread_options(struct daemon *daemon, bool asked, GError **error)
 	GError *wrong = NULL;
 	char *unfinished;
 
-	new = options_reread(old, NULL, check_config_restart, warnings, &wrong);
+	note_read(daemon, DAEMON_OPENSM_CONF, old);
+	new = options_reread(old, NULL, asked ? check_config_restart : check_config_unasked,
+			     warnings, &wrong);
 	daemon_refuse(daemon, DAEMON_OPENSM_CONF, new ? NULL : wrong->message);
 	unfinished = new ? options_tell_unfinished(new, old) : NULL;
 	if (unfinished)
@@ -812,8 +829,9 @@ static bool follow_options(struct daemon *daemon, bool asked)
 {
 	struct options *options = slot_take(&daemon->context.options);
 	struct options_stamp now = options_file_stamp(options);
-	bool changed =
-		options_file_changed(options) && !options_stamp_same(&now, &daemon->refused);
+	bool changed = options_file_changed(options) &&
+		       !options_stamp_same(&now, &daemon->refused) &&
+		       (asked || are_other(daemon, DAEMON_OPENSM_CONF, options));
 
 	if (changed)
 		log_info(daemon->context.log, "%s changed: reading it again", options->file);
@@ -843,6 +861,15 @@ static void on_files_wanted(void *arg, uint64_t value)
 
 	(void)value;
 	event_emit(&daemon->context.bus, EVENT_FILES_READ, follow_files(daemon));
+}
+
+static void on_again(struct timer *timer)
+{
+	struct daemon *daemon = (struct daemon *)((char *)timer - offsetof(struct daemon, again));
+	unsigned int reasons = follow_files(daemon);
+
+	if (reasons)
+		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, reasons);
 }
 
 /* ---- life ---- */
@@ -875,7 +902,8 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon_context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
 	for (unsigned int i = 0; i < DAEMON_FILES; i++)
-		is_to_be_read(daemon, i, config->options, true);
+		note_read(daemon, i, config->options);
+	timer_init(&daemon->again, daemon->main, on_again);
 	files = daemon_context_load(&daemon->context, config->options, error)
 			? route_files_load_for(config->options, config->options->routing_engine,
 					       error)

@@ -514,7 +514,7 @@ START_TEST(file_is_read_before_heavy_sweeps)
 	struct scenario *s = up_with("subnet_timeout 17\n");
 
 	ck_assert_uint_eq(subnet_timeout(s), 17);
-	scenario_conf(s, "subnet_timeout 16\n");
+	scenario_old_file(s->conf, "subnet_timeout 16\n");
 	scenario_run_ms(s, 30 * 1000); /* light sweeps */
 	ck_assert_uint_eq(subnet_timeout(s), 17);
 	if (_i)
@@ -524,6 +524,77 @@ START_TEST(file_is_read_before_heavy_sweeps)
 	scenario_run_ms(s, 1000);
 	ck_assert_uint_eq(subnet_timeout(s), 16);
 	scenario_check_log(s, "opensm.conf", true);
+	scenario_free(s);
+}
+END_TEST
+
+/* Without a word of the operator. */
+static void heavy_sweep_of_nobody(struct scenario *s, unsigned int ms)
+{
+	event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_STARTUP);
+	scenario_run_ms(s, ms);
+}
+
+/* What was written just now counts in a while. */
+START_TEST(young_file_counts_later)
+{
+	struct scenario *s = up_with("subnet_timeout 17\n");
+
+	scenario_conf(s, "subnet_timeout 16\n");
+	heavy_sweep_of_nobody(s, 500);
+	ck_assert_uint_eq(subnet_timeout(s), 17);
+	scenario_run_ms(s, 1000);
+	ck_assert_uint_eq(subnet_timeout(s), 16);
+	scenario_free(s);
+}
+END_TEST
+
+#define ALL_KEYS "subnet_timeout 17\nm_key 0x1234\n"
+#define ALL_PARTITIONS "Default=0x7fff,ipoib:ALL=full;\nA=0x11:ALL=full;\n"
+
+/* A heavy sweep that comes while it is written in place does not go by the half of it. */
+START_TEST(half_of_a_file)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+	const char *const half[] = {"", "subnet_timeout 17\n", "Default=0x7fff,ipoib:ALL=full;\n"};
+	unsigned int host = scenario_node(s, "host-9"), n;
+
+	g_assert(g_file_set_contents(file, ALL_PARTITIONS, -1, NULL));
+	scenario_option(s, "-P", file);
+	scenario_conf(s, ALL_KEYS);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	for (unsigned int i = 0; i < 2; i++) {
+		g_assert(g_file_set_contents(_i == 2 ? file : s->conf,
+					     i ? _i == 2 ? ALL_PARTITIONS : ALL_KEYS : half[_i],
+					     -1, NULL));
+		heavy_sweep_of_nobody(s, i ? 60 * 1000 : 100);
+		ck_assert_uint_eq(subnet_timeout(s), 17);
+		ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key, M_KEY);
+		ck_assert_uint_eq(sim_p_keys(s->sim, host, 1, &n)[1], 0x8011);
+	}
+	scenario_free(s);
+}
+END_TEST
+
+/* Defaults are what somebody has to ask for, and not what is left of a lost file. */
+START_TEST(keys_are_gone)
+{
+	struct scenario *s = up_with("subnet_timeout 17\n");
+
+	scenario_old_file(s->conf, "# subnet_timeout 17\n");
+	for (unsigned int i = 0; i < 2; i++) {
+		g_string_truncate(s->text, 0);
+		heavy_sweep_of_nobody(s, 5000);
+		ck_assert_uint_eq(subnet_timeout(s), 17);
+		scenario_check_log(s, "the keys that it had are gone", i == 0);
+		ck_assert_ptr_nonnull(daemon_refusal(s->daemon, DAEMON_OPENSM_CONF)->why);
+	}
+	ck_assert(daemon_reread_logged(s->daemon));
+	heavy_sweep_of_nobody(s, 1000);
+	ck_assert_uint_eq(subnet_timeout(s), 18);
+	ck_assert_ptr_null(daemon_refusal(s->daemon, DAEMON_OPENSM_CONF)->why);
 	scenario_free(s);
 }
 END_TEST
@@ -654,6 +725,9 @@ static Suite *suite(void)
 	tcase = tcase_create("file");
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, file_is_read_before_heavy_sweeps, 0, 2);
+	tcase_add_test(tcase, young_file_counts_later);
+	tcase_add_loop_test(tcase, half_of_a_file, 0, 3);
+	tcase_add_test(tcase, keys_are_gone);
 	tcase_add_test(tcase, bad_file_changes_nothing);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("traps");

@@ -494,7 +494,7 @@ static void expect_refusal_told(unsigned int reasons, bool again)
 		daemon_sweep(s->daemon, reasons);
 	else
 		event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
-	scenario_run_ms(s, 1000);
+	scenario_run_ms(s, 2000);
 	scenario_check_log(s, "heavy sweep", true);
 	scenario_check_log(s, "the QoS policy stays as it was", again);
 }
