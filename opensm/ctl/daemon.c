@@ -765,7 +765,10 @@ bool daemon_reread_qos(struct daemon *daemon)
 
 /* ---- opensm.conf ---- */
 
-/* Files first: a sweep must not go by these options and by files of others. */
+/*
+ * Files first: a sweep must not go by these options and by files of others. If the options are
+ * wrong, those that are in force name the files.
+ */
 static bool reread_options(struct daemon *daemon, bool asked, GError **error)
 {
 	struct context *context = &daemon->context;
@@ -781,16 +784,16 @@ static bool reread_options(struct daemon *daemon, bool asked, GError **error)
 	unfinished = new ? options_tell_unfinished(new, old) : NULL;
 	if (unfinished)
 		g_ptr_array_add(warnings, unfinished);
+	for (guint i = 0; new && i < warnings->len; i++)
+		log_error(context->log, "%s", (const char *)warnings->pdata[i]);
+	reread(daemon, DAEMON_ROUTE_FILES, new ? new : old, asked);
+	reread(daemon, DAEMON_PORTS_POLICY, new ? new : old, asked);
 	options_unref(old);
 	if (!new) {
 		g_propagate_error(error, wrong);
 		return false;
 	}
-	for (guint i = 0; i < warnings->len; i++)
-		log_error(context->log, "%s", (const char *)warnings->pdata[i]);
 	logging_apply(context->log, new);
-	reread(daemon, DAEMON_ROUTE_FILES, new, asked);
-	reread(daemon, DAEMON_PORTS_POLICY, new, asked);
 	slot_publish(&context->options, new);
 	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
 	return true;

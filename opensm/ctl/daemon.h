@@ -36,8 +36,9 @@ void daemon_on_finished(struct daemon *daemon, daemon_finished_fn *finished, voi
 void daemon_start(struct daemon *daemon);
 
 /*
- * Reads opensm.conf again, applies what is live; false and error: the old options stay. Then reads
- * the files of the routing options again; a wrong one is logged, and all stay as they were.
+ * Reads opensm.conf again, applies what is live; false and error: the old options stay. In any case
+ * the files of the routing options and the policy of ports are read again, too; a wrong one is
+ * logged, and stays as it was.
  */
 bool daemon_reread(struct daemon *daemon, GError **error);
 /* The same; what is wrong goes to the log, a mistake a line. */

@@ -628,6 +628,30 @@ START_TEST(bad_file_changes_nothing)
 }
 END_TEST
 
+/* A bad opensm.conf keeps nobody from reading the others that were asked for with it. */
+START_TEST(bad_file_hides_no_other)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = g_build_filename(s->directory, "other", NULL);
+	const char *const option = _i ? "hm_ports_health_policy_file" : "root_guid_file";
+	const enum daemon_files which = _i ? DAEMON_PORTS_POLICY : DAEMON_ROUTE_FILES;
+	g_autofree char *conf = g_strdup_printf("%s %s\n", option, file);
+
+	g_assert(g_file_set_contents(file, "", -1, NULL));
+	scenario_conf(s, conf);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	g_assert(g_file_set_contents(file, "zzz\n", -1, NULL));
+	ck_assert(daemon_reread_logged(s->daemon));
+	ck_assert_ptr_nonnull(daemon_refusal(s->daemon, which)->why);
+	g_assert(g_file_set_contents(file, "", -1, NULL));
+	scenario_conf(s, "subnet_timeout 99\n");
+	ck_assert(!daemon_reread_logged(s->daemon));
+	ck_assert_ptr_null(daemon_refusal(s->daemon, which)->why);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- traps ---- */
 
 static uint64_t sweeps(struct scenario *s)
@@ -728,6 +752,7 @@ static Suite *suite(void)
 	tcase_add_test(tcase, young_file_counts_later);
 	tcase_add_loop_test(tcase, half_of_a_file, 0, 3);
 	tcase_add_test(tcase, keys_are_gone);
+	tcase_add_loop_test(tcase, bad_file_hides_no_other, 0, 2);
 	tcase_add_test(tcase, bad_file_changes_nothing);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("traps");
