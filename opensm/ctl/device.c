@@ -44,6 +44,10 @@ bool device_ask(uint64_t *port_guid, GError **error)
 			    "-g 0: no InfiniBand device on this host; --sim runs without one");
 		return false;
 	}
+	if (ports->len == 1) {
+		*port_guid = g_array_index(ports, struct vendor_port, 0).guid;
+		return true;
+	}
 	list_ports(ports);
 	for (;;) {
 		printf("Number of the port to bind to [1-%u], 0 to leave: ", ports->len);

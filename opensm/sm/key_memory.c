@@ -30,7 +30,7 @@ static void load(struct sm *sm, const char *name, state_line_fn *take, void *arg
 {
 	g_autofree char *file = path(sm->keys, name);
 
-	state_load(sm->log, file, WHAT, take, arg);
+	state_load_keys(sm->log, file, WHAT, take, arg);
 }
 
 void key_memory_load(struct sm *sm)

@@ -10,6 +10,7 @@
 #include "complib/file.h"
 
 #define BAD_LINES_TOLD 10 /* of a file */
+#define SHOWN_MAX 80
 
 static bool read_number(const char **line, unsigned int base, uint64_t *number)
 {
@@ -43,8 +44,14 @@ bool state_end(const char *line)
 	return *line == '\0';
 }
 
-unsigned int state_parse(struct log *log, const char *file, const char *text, state_line_fn *take,
-			 void *arg)
+/* How much of a line the log may show: of a secret one what is before the key. */
+static int shown(const char *line, bool secret)
+{
+	return secret ? (int)MIN(strcspn(line, " \t"), SHOWN_MAX) : SHOWN_MAX;
+}
+
+static unsigned int parse(struct log *log, const char *file, const char *text, bool secret,
+			  state_line_fn *take, void *arg)
 {
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	unsigned int bad_lines = 0;
@@ -56,10 +63,16 @@ unsigned int state_parse(struct log *log, const char *file, const char *text, st
 			continue;
 		wrong = take(arg, line);
 		if (wrong && bad_lines++ < BAD_LINES_TOLD)
-			log_error(log, "%s:%u: '%.80s': %s; the line is left out", file, i + 1,
-				  line, wrong);
+			log_error(log, "%s:%u: '%.*s': %s; the line is left out", file, i + 1,
+				  shown(line, secret), line, wrong);
 	}
 	return bad_lines;
+}
+
+unsigned int state_parse(struct log *log, const char *file, const char *text, state_line_fn *take,
+			 void *arg)
+{
+	return parse(log, file, text, false, take, arg);
 }
 
 /*
@@ -75,7 +88,8 @@ static void set_aside(struct log *log, const char *file, bool has_good_lines)
 		log_error(log, "%s: kept as %s", file, bad);
 }
 
-void state_load(struct log *log, const char *file, const char *what, state_line_fn *take, void *arg)
+static void load(struct log *log, const char *file, const char *what, bool secret,
+		 state_line_fn *take, void *arg)
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *text = NULL;
@@ -85,20 +99,28 @@ void state_load(struct log *log, const char *file, const char *what, state_line_
 	text = file_read(file, FILE_MAX_CONFIG, &length, &error);
 	if (!text && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
 		return;
-	if (!text || memchr(text, '\0', length)) {
-		if (text)
-			log_error(log, "%s: not a text file; %s of the last run are not known",
-				  file, what);
-		else
-			log_error(log, "%s: %s of the last run are not known", error->message,
-				  what);
+	if (!text) {
+		log_error(log, "%s: %s of the last run are not known", error->message, what);
 		set_aside(log, file, false);
 		return;
 	}
-	bad_lines = state_parse(log, file, text, take, arg);
+	for (gsize i = 0; i < length; i++) /* as a crash may leave them: lines with some are bad */
+		text[i] = text[i] ? text[i] : '?';
+	bad_lines = parse(log, file, text, secret, take, arg);
 	if (bad_lines)
 		set_aside(log, file, true);
 	log_verbose(log, "%s: read, %u bad lines", file, bad_lines);
+}
+
+void state_load(struct log *log, const char *file, const char *what, state_line_fn *take, void *arg)
+{
+	load(log, file, what, false, take, arg);
+}
+
+void state_load_keys(struct log *log, const char *file, const char *what, state_line_fn *take,
+		     void *arg)
+{
+	load(log, file, what, true, take, arg);
 }
 
 bool state_save(struct log *log, const char *file, const char *what, const char *text, mode_t mode,

@@ -24,6 +24,9 @@ unsigned int state_parse(struct log *log, const char *file, const char *text, st
 /* The same of the file itself; what it holds, for messages ("LIDs"). There may be none. */
 void state_load(struct log *log, const char *file, const char *what, state_line_fn *take,
 		void *arg);
+/* The same of a file whose lines have a key behind a blank: the log does not show it. */
+void state_load_keys(struct log *log, const char *file, const char *what, state_line_fn *take,
+		     void *arg);
 /* A new file, synced if wanted, and renamed. Errors are logged. */
 bool state_save(struct log *log, const char *file, const char *what, const char *text, mode_t mode,
 		bool fsync_it);
