@@ -14,7 +14,7 @@
 
 #include "mad/mad_private.h"
 
-#define ASKS_IN_FLIGHT 64
+#define ASKS_IN_FLIGHT 256
 #define ASKS_A_LID 2
 #define ASK_WAIT_MAX_MS 10000 /* unless its first timeout is longer */
 #define REFUSALS_MAX 8

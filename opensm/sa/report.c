@@ -8,14 +8,20 @@
  *	  ^---------------------'  it has seen all
  *
  * Whose place is overtaken by the ring misses what was there. Who leaves SA_REPORTS_UNANSWERED in a
- * row without answer rests between Reports, and is forgotten in the end. REPORTS_OUT bounds Reports
- * that are out, and LOOKS_A_TURN what the actor does of this between other work.
+ * row without answer rests between Reports, and is forgotten in the end. LOOKS_A_TURN bounds what
+ * the actor does of this between other work.
+ *
+ * Those who do not answer shall not keep others waiting. So there are two lanes, each with places
+ * for Reports that are out, which ports take in turn, one place each. In the prompt one a Report is
+ * tried once. If that is not answered in time it is repeated in the slow one, where later ones of
+ * the subscription begin until a first try is answered again.
  */
 #include "sa/report.h"
 
 #include <string.h>
 
-#define REPORTS_OUT 32
+#define PROMPT_OUT 64 /* Reports, at most, each for the time of one try */
+#define SLOW_OUT 128  /* Reports, at most */
 #define LOOKS_A_TURN 20000
 #define RETRIES 3
 #define NOTICE_AT (iba_rmpp_header_bytes + iba_sa_header_bytes) /* in the data of a mad_ask */
@@ -28,6 +34,24 @@ struct news {
 	uint16_t p_keys[];
 };
 
+enum { PROMPT, SLOW, N_LANES };
+
+struct lane {
+	unsigned int n_out, max_out;
+	GHashTable *lines; /* struct sa_report_line, owned, by GUID */
+	GQueue ring;	   /* those where one waits and none is out, in turn */
+};
+
+/* Of one port in one lane: there as long as one of its subscriptions waits or has a Report out. */
+struct sa_report_line {
+	uint64_t guid; /* first: the key */
+	struct lane *lane;
+	GQueue waiting; /* struct sa_subscription */
+	bool is_out;	/* a Report */
+	bool in_ring;
+	GList link; /* in the ring */
+};
+
 struct sa_reporter {
 	struct context *context;
 	struct actor *actor;
@@ -38,8 +62,7 @@ struct sa_reporter {
 	uint64_t next;			    /* serial of the next notice */
 	uint64_t first;			    /* of those that still count */
 	bool wake;			    /* there are notices that nobody was woken for */
-	GQueue waiting;			    /* struct sa_subscription */
-	unsigned int n_out;
+	struct lane lanes[N_LANES];
 	struct timer turn;
 	struct timer rest; /* of some subscription is over */
 };
@@ -48,6 +71,7 @@ struct sa_reporter {
 struct report {
 	struct mad_ask ask; /* first */
 	struct sa_reporter *reporter;
+	struct sa_report_line *line;
 	struct sa_subscription_key key;
 	uint64_t id;
 };
@@ -116,24 +140,80 @@ static bool may_know(const struct sa_reporter *reporter, const struct sa_subscri
 	return false;
 }
 
+/* ---- lanes ---- */
+
+static void lane_init(struct lane *lane, unsigned int max_out)
+{
+	lane->max_out = max_out;
+	lane->lines = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	g_queue_init(&lane->ring);
+}
+
+static struct sa_report_line *line_of(struct lane *lane, uint64_t guid)
+{
+	struct sa_report_line *line = g_hash_table_lookup(lane->lines, &guid);
+
+	if (line)
+		return line;
+	line = g_new0(struct sa_report_line, 1);
+	line->guid = guid;
+	line->lane = lane;
+	line->link.data = line;
+	g_hash_table_insert(lane->lines, &line->guid, line);
+	return line;
+}
+
+/* What waits in it, or is out, has changed. */
+static void line_changed(struct sa_report_line *line)
+{
+	struct lane *lane = line->lane;
+	bool is_ready = line->waiting.length && !line->is_out;
+
+	if (is_ready && !line->in_ring)
+		g_queue_push_tail_link(&lane->ring, &line->link);
+	if (!is_ready && line->in_ring)
+		g_queue_unlink(&lane->ring, &line->link);
+	line->in_ring = is_ready;
+	if (!line->waiting.length && !line->is_out)
+		g_hash_table_remove(lane->lines, &line->guid);
+}
+
+static void set_out(struct sa_report_line *line, bool is_out)
+{
+	line->is_out = is_out;
+	line->lane->n_out += is_out ? 1 : -1;
+}
+
+static bool has_turn(const struct lane *lane)
+{
+	return lane->ring.length && lane->n_out < lane->max_out;
+}
+
 /* ---- the way out ---- */
+
+static void start_turn(struct sa_reporter *reporter)
+{
+	if (!timer_running(&reporter->turn))
+		timer_start(&reporter->turn, 0);
+}
 
 static void wait_in_line(struct sa_reporter *reporter, struct sa_subscription *subscription)
 {
 	uint64_t now = actor_now(reporter->actor);
+	struct sa_report_line *line;
 
-	if (subscription->is_waiting || subscription->is_asked ||
-	    subscription->next == reporter->next)
+	if (subscription->line || subscription->is_asked || subscription->next == reporter->next)
 		return;
 	if (subscription->rests_until > now) {
 		if (!timer_running(&reporter->rest))
 			timer_start(&reporter->rest, subscription->rests_until - now);
 		return;
 	}
-	subscription->is_waiting = true;
-	g_queue_push_tail_link(&reporter->waiting, &subscription->link);
-	if (!timer_running(&reporter->turn))
-		timer_start(&reporter->turn, 0);
+	line = line_of(&reporter->lanes[subscription->is_slow ? SLOW : PROMPT], subscription->guid);
+	subscription->line = line;
+	g_queue_push_tail_link(&line->waiting, &subscription->link);
+	line_changed(line);
+	start_turn(reporter);
 }
 
 /* Where a P_Key is in the table of the SM's port, of full members or limited; else as it was. */
@@ -181,40 +261,82 @@ static void let_rest(struct sa_reporter *reporter, struct sa_subscription *subsc
 	wait_in_line(reporter, subscription);
 }
 
+static bool is_lost(const struct mad_ask *ask)
+{
+	return ask->result == MAD_TIMEOUT ||
+	       (ask->result == MAD_STATUS && ask->status & IBA_STATUS_BUSY);
+}
+
+/* It is repeated, unless the ring overtakes it. */
+static void make_slow(struct sa_subscription *subscription)
+{
+	subscription->is_slow = true;
+	subscription->tried = --subscription->next;
+}
+
+static void note_end(struct sa_reporter *reporter, struct sa_subscription *subscription,
+		     const struct mad_ask *ask)
+{
+	subscription->is_slow = is_lost(ask) || ask->sent > 1;
+	if (ask->result == MAD_TIMEOUT && ask->sent)
+		subscription->unanswered++;
+	else
+		subscription->unanswered = 0;
+	if (subscription->unanswered >= SA_REPORTS_IN_VAIN)
+		forget_dead(reporter, subscription);
+	else if (subscription->unanswered >= SA_REPORTS_UNANSWERED)
+		let_rest(reporter, subscription);
+	else
+		wait_in_line(reporter, subscription);
+}
+
 static void on_answer(struct mad_ask *ask)
 {
 	struct report *report = (struct report *)ask;
 	struct sa_reporter *reporter = report->reporter;
 	struct sa_subscription *subscription =
 		sa_subscribers_find(reporter->registries->subscribers, &report->key);
+	bool in_prompt = report->line->lane == &reporter->lanes[PROMPT];
 
-	reporter->n_out--;
-	if (ask->result == MAD_TIMEOUT)
-		counter_inc(&reporter->context->counters, sa_reports_unanswered);
-	if (subscription && subscription->id == report->id) {
+	set_out(report->line, false);
+	line_changed(report->line);
+	if (subscription && subscription->id != report->id)
+		subscription = NULL; /* it ended, and began again */
+	if (subscription)
 		subscription->is_asked = false;
-		if (ask->result == MAD_TIMEOUT && ask->sent)
-			subscription->unanswered++;
-		else
-			subscription->unanswered = 0;
-		if (subscription->unanswered >= SA_REPORTS_IN_VAIN)
-			forget_dead(reporter, subscription);
-		else if (subscription->unanswered >= SA_REPORTS_UNANSWERED)
-			let_rest(reporter, subscription);
-		else
-			wait_in_line(reporter, subscription);
+	if (subscription && in_prompt && is_lost(ask)) {
+		make_slow(subscription);
+		wait_in_line(reporter, subscription);
+	} else {
+		if (ask->result == MAD_TIMEOUT)
+			counter_inc(&reporter->context->counters, sa_reports_unanswered);
+		if (subscription)
+			note_end(reporter, subscription, ask);
 	}
-	if (reporter->waiting.length && !timer_running(&reporter->turn))
-		timer_start(&reporter->turn, 0);
+	start_turn(reporter);
 	g_free(report);
 }
 
+/* How often, and how long, one is tried: as if all tries were made at once. */
+static void set_tries(const struct sa_reporter *reporter,
+		      const struct sa_subscription *subscription, bool is_repeated,
+		      struct mad_ask *ask)
+{
+	if (subscription->is_slow && subscription->unanswered < SA_REPORTS_UNANSWERED)
+		ask->retries = RETRIES - is_repeated;
+	if (is_repeated)
+		ask->timeout_ms = 2 * reporter->subnet->options->transaction_timeout;
+}
+
+/* The notice before its next one. */
 static void send_report(struct sa_reporter *reporter, struct sa_subscription *subscription,
-			uint32_t port, const struct news *news)
+			struct sa_report_line *line, uint32_t port, const struct news *news)
 {
 	struct report *report = g_new0(struct report, 1);
+	bool is_repeated = subscription->tried == subscription->next - 1;
 
 	report->reporter = reporter;
+	report->line = line;
 	report->key = subscription->key;
 	report->id = subscription->id;
 	report->ask.to = address_of(reporter, subscription, port);
@@ -222,13 +344,14 @@ static void send_report(struct sa_reporter *reporter, struct sa_subscription *su
 	report->ask.class_version = IBA_SA_CLASS_VERSION;
 	report->ask.method = IBA_METHOD_REPORT;
 	report->ask.attribute = IBA_ATTR_NOTICE;
-	report->ask.retries = subscription->unanswered < SA_REPORTS_UNANSWERED ? RETRIES : 0;
+	set_tries(reporter, subscription, is_repeated, &report->ask);
 	report->ask.owner = reporter->actor;
 	report->ask.done = on_answer;
 	wire_encode(&iba_sa_notice_type, &news->notice, report->ask.data + NOTICE_AT);
 	subscription->is_asked = true;
-	reporter->n_out++;
-	counter_inc(&reporter->context->counters, sa_reports_sent);
+	set_out(line, true);
+	if (!is_repeated)
+		counter_inc(&reporter->context->counters, sa_reports_sent);
 	mad_ask(reporter->mad, &report->ask);
 }
 
@@ -251,7 +374,8 @@ static void skip_lost(struct sa_reporter *reporter, struct sa_subscription *subs
 }
 
 /* Sends the next Report of a subscription, if there is one; returns the notices it looked at. */
-static unsigned int look(struct sa_reporter *reporter, struct sa_subscription *subscription)
+static unsigned int look(struct sa_reporter *reporter, struct sa_subscription *subscription,
+			 struct sa_report_line *line)
 {
 	uint32_t port = fabric_port_by_guid(reporter->subnet->fabric, subscription->guid);
 	unsigned int looks = 0;
@@ -265,10 +389,24 @@ static unsigned int look(struct sa_reporter *reporter, struct sa_subscription *s
 		looks++;
 		if (is_subscribed(reporter, &subscription->info, news) &&
 		    may_know(reporter, subscription, port, news)) {
-			send_report(reporter, subscription, port, news);
+			send_report(reporter, subscription, line, port, news);
 			break;
 		}
 	}
+	return looks;
+}
+
+/* The first port in turn; the same result. */
+static unsigned int serve(struct sa_reporter *reporter, struct lane *lane)
+{
+	struct sa_report_line *line = g_queue_pop_head_link(&lane->ring)->data;
+	struct sa_subscription *subscription = g_queue_pop_head_link(&line->waiting)->data;
+	unsigned int looks;
+
+	line->in_ring = false;
+	subscription->line = NULL;
+	looks = 1 + look(reporter, subscription, line);
+	line_changed(line);
 	return looks;
 }
 
@@ -276,21 +414,19 @@ static void take_turn(struct timer *timer)
 {
 	struct sa_reporter *reporter =
 		(struct sa_reporter *)((char *)timer - offsetof(struct sa_reporter, turn));
+	struct lane *lanes = reporter->lanes;
 	unsigned int looks = 0;
-	GList *link;
 
 	if (reporter->wake)
 		sa_subscribers_each(reporter->registries->subscribers, wake, reporter);
 	reporter->wake = false;
-	while (reporter->subnet && reporter->n_out < REPORTS_OUT && looks < LOOKS_A_TURN &&
-	       (link = g_queue_pop_head_link(&reporter->waiting))) {
-		struct sa_subscription *subscription = link->data;
-
-		subscription->is_waiting = false;
-		looks += 1 + look(reporter, subscription);
-	}
-	if (reporter->waiting.length && reporter->n_out < REPORTS_OUT && reporter->subnet)
-		timer_start(&reporter->turn, 0);
+	if (!reporter->subnet)
+		return;
+	for (unsigned int i = 0; i < N_LANES; i++)
+		while (has_turn(&lanes[i]) && looks < LOOKS_A_TURN)
+			looks += serve(reporter, &lanes[i]);
+	if (has_turn(&lanes[PROMPT]) || has_turn(&lanes[SLOW]))
+		start_turn(reporter);
 }
 
 static void rest_is_over(struct timer *timer)
@@ -318,8 +454,7 @@ static void add_news(struct sa_reporter *reporter, const struct iba_notice *noti
 	g_free(*place);
 	*place = news;
 	reporter->wake = true;
-	if (!timer_running(&reporter->turn))
-		timer_start(&reporter->turn, 0);
+	start_turn(reporter);
 }
 
 static bool has_listeners(const struct sa_reporter *reporter)
@@ -431,11 +566,14 @@ static void on_added(void *arg, struct sa_subscription *subscription)
 
 static void on_removed(void *arg, struct sa_subscription *subscription)
 {
-	struct sa_reporter *reporter = arg;
+	struct sa_report_line *line = subscription->line;
 
-	if (subscription->is_waiting)
-		g_queue_unlink(&reporter->waiting, &subscription->link);
-	subscription->is_waiting = false;
+	(void)arg;
+	if (!line)
+		return;
+	g_queue_unlink(&line->waiting, &subscription->link);
+	subscription->line = NULL;
+	line_changed(line);
 }
 
 static const struct sa_subscribers_watch watch = {.added = on_added, .removed = on_removed};
@@ -450,6 +588,8 @@ struct sa_reporter *sa_reporter_new(struct context *context, struct actor *actor
 	reporter->mad = mad;
 	reporter->registries = registries;
 	reporter->next = reporter->first = 1;
+	lane_init(&reporter->lanes[PROMPT], PROMPT_OUT);
+	lane_init(&reporter->lanes[SLOW], SLOW_OUT);
 	timer_init(&reporter->turn, actor, take_turn);
 	timer_init(&reporter->rest, actor, rest_is_over);
 	sa_subscribers_watch(registries->subscribers, &watch, reporter);
@@ -460,6 +600,8 @@ void sa_reporter_free(struct sa_reporter *reporter)
 {
 	timer_stop(&reporter->turn);
 	timer_stop(&reporter->rest);
+	for (unsigned int i = 0; i < N_LANES; i++)
+		g_hash_table_unref(reporter->lanes[i].lines);
 	for (unsigned int i = 0; i < SA_NOTICES_KEPT; i++)
 		g_free(reporter->ring[i]);
 	subnet_unref(reporter->subnet);

@@ -27,12 +27,15 @@ struct sa_subscription {
 	uint64_t id;		     /* never that of another */
 	uint64_t gone_ns;	     /* since when the port is gone; 0: it is not */
 	/* Of report.c. */
-	uint64_t next;		   /* serial of the notice that is to be looked at next */
-	unsigned int unanswered;   /* Reports in a row */
-	uint64_t rests_until;	   /* is told nothing; 0: it does not rest */
-	uint16_t p_key;		   /* by which it subscribed; 0: not known */
-	bool is_waiting, is_asked; /* in the queue; a Report is out */
-	GList link;		   /* in that queue */
+	uint64_t next;		     /* serial of the notice that is to be looked at next */
+	unsigned int unanswered;     /* Reports in a row */
+	uint64_t rests_until;	     /* is told nothing; 0: it does not rest */
+	uint16_t p_key;		     /* by which it subscribed; 0: not known */
+	bool is_asked;		     /* a Report is out */
+	bool is_slow;		     /* the first try of its last Report was not answered in time */
+	uint64_t tried;		     /* serial of a notice of which one was made; 0: none */
+	struct sa_report_line *line; /* where it waits; NULL: it does not */
+	GList link;		     /* in that line */
 };
 
 struct sa_subscribers;
