@@ -100,7 +100,7 @@ static void refused(void *arg, const struct vendor_mad *request)
 	struct iba_mad_header header;
 
 	counter_inc(&mad->context->counters, mad_refused);
-	trim_want(mad);
+	mad_want_trim(mad);
 	if (!atomic_load(&mad->busy_response) || request->data[1] != IBA_CLASS_SUBN_ADM ||
 	    request->length < IBA_MAD_BYTES || method == IBA_METHOD_TRAP ||
 	    method == IBA_METHOD_REPORT ||

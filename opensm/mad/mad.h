@@ -115,6 +115,9 @@ void mad_reply_smp(struct mad *mad, struct vendor_mad *to, const struct iba_smp 
 /* Sends what nobody waits for; takes data over. */
 void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length);
 
+/* Much was taken in, or made, that is free again soon: the heap shall shrink. Any thread. */
+void mad_want_trim(struct mad *mad);
+
 /* The LID from which LID-routed SMPs are answered: 0 until the SM's port has one. Any thread. */
 void mad_set_own_lid(struct mad *mad, uint16_t lid, uint8_t sm_sl);
 

@@ -66,6 +66,7 @@ struct trim {
 	struct timer timer;
 	struct message message;
 	atomic_bool wanted;
+	uint64_t delay; /* for which the timer runs, or ran */
 };
 
 struct mad {
@@ -151,7 +152,5 @@ void ask_clear(struct mad *mad);
 
 /* ---- trim.c ---- */
 void trim_init(struct mad *mad);
-/* Much was taken in that is free again soon. Any thread. */
-void trim_want(struct mad *mad);
 
 #endif

@@ -196,6 +196,8 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	size_t length;
 	uint8_t *data;
 
+	if (query->status == IBA_STATUS_BUSY)
+		mad_want_trim(sa->mad);
 	if (is_left_unanswered(sa, query)) {
 		counter_inc(&sa->context->counters, sa_unanswered);
 		sa_query_clear(query);

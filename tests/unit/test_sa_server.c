@@ -4,6 +4,7 @@
  * travel as packets, and groups get to where the sweep finds them.
  */
 #include <check.h>
+#include <malloc.h>
 #include <string.h>
 
 #include "sa/park.h"
@@ -641,6 +642,42 @@ START_TEST(test_silent_when_busy)
 }
 END_TEST
 
+static atomic_uint n_trims;
+
+/* In the place of the allocator's. */
+int malloc_trim(size_t pad)
+{
+	(void)pad;
+	atomic_fetch_add(&n_trims, 1);
+	return 0;
+}
+
+static bool was_busy(void *arg)
+{
+	return counter_get(&((struct net *)arg)->context.counters, sa_busy) != 0;
+}
+
+/* After one that was BUSY the heap is made to shrink, a few times. */
+START_TEST(test_trim)
+{
+	static const unsigned int at_s[] = {4, 8, 16, 32, 64};
+	struct net net;
+
+	bring_up(&net);
+	publish_subnet(&net, NULL);
+	net_ask_path(&net);
+	ck_assert(runtime_run(net.rt, was_busy, &net, runtime_now(net.rt) + 2 * SA_PARK_NS));
+	ck_assert_uint_eq(atomic_load(&n_trims), 0);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(at_s); i++) {
+		runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + at_s[i] * SECOND);
+		ck_assert_uint_eq(atomic_load(&n_trims), i + 1);
+	}
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + 600 * SECOND);
+	ck_assert_uint_eq(atomic_load(&n_trims), G_N_ELEMENTS(at_s));
+	net_stop(&net);
+}
+END_TEST
+
 /* Whether the end of a sweep writes the data base; then the file is removed. */
 static bool dumps(struct net *net, const char *file)
 {
@@ -1068,6 +1105,7 @@ int main(void)
 	tcase_add_test(tcase, test_waiting_ends);
 	tcase_add_test(tcase, test_early);
 	tcase_add_test(tcase, test_silent_when_busy);
+	tcase_add_test(tcase, test_trim);
 	tcase_add_loop_test(tcase, test_stop_in_the_middle, 0, 12);
 	tcase_add_test(tcase, test_stop_with_waiting);
 	tcase_add_test(tcase, test_threads);
