@@ -383,6 +383,28 @@ static struct key_port answered(const struct sm_request *request, const struct b
 	return (struct key_port){info.port_guid, 0};
 }
 
+/* By an SMA, which checks the key: SMInfo is answered by an SM, whatever key it is asked with. */
+static bool has_answered(const struct mad_request *mad)
+{
+	return (mad->result == MAD_OK || mad->result == MAD_STATUS) &&
+	       mad->attribute != IBA_ATTR_SM_INFO;
+}
+
+/*
+ * Another SM took the key out of the own port, as is right, and nothing is to be hidden any more.
+ * At the level that hides keys the port may have one that nobody here knows. Of other ports nobody
+ * needs to know: those without a key take any.
+ */
+static bool own_lost_key(const struct sm *sm, struct key_port port,
+			 const struct iba_port_info *info)
+{
+	struct key_ring *ring = sm->keys->ring;
+
+	return port.guid == own_port(sm).guid && !info->m_key &&
+	       info->m_key_protect_bits != KEY_HIDES && key_ring_first(ring, port) &&
+	       !key_ring_wanted(ring, port);
+}
+
 void keys_answered(const struct sm_request *request)
 {
 	const struct mad_request *mad = &request->mad;
@@ -392,7 +414,7 @@ void keys_answered(const struct sm_request *request)
 	struct iba_port_info info = {0};
 	struct key_port port;
 
-	if (mad->result != MAD_OK && mad->result != MAD_STATUS)
+	if (!has_answered(mad))
 		return;
 	port = answered(request, &sma);
 	if (!port.guid || (!request->beyond && is_outdated(request, port)))
@@ -403,6 +425,8 @@ void keys_answered(const struct sm_request *request)
 		key_ring_told(ring, port, info.m_key);
 	else if (mad->method == IBA_METHOD_SET)
 		key_ring_worked(ring, port, tells ? 0 : mad->m_key);
+	else if (tells && own_lost_key(request->sm, port, &info))
+		key_ring_likely(ring, port, 0);
 	else if (request->other_key && !tells && !takes_any(request, sma))
 		key_ring_likely(ring, port, mad->m_key);
 }

@@ -652,6 +652,106 @@ START_TEST(standby_follows)
 }
 END_TEST
 
+/* As SIGHUP does. */
+static void reread(struct managers *m, unsigned int i, const char *conf)
+{
+	managers_configure(m, i, conf);
+	daemon_sweep(m->sm[i].daemon, SWEEP_HEAVY);
+}
+
+/*
+ * The key changes, or is taken out, and the standby is told first, with a higher priority: it finds
+ * the key of before by the former rule. The SM that hands over answers to any key, its port does
+ * not.
+ */
+START_TEST(handover_with_another_key)
+{
+	static const char before[] = MANAGERS_POLLS "m_key 0x1111\nm_key_protection_level 2\n";
+	static const char *const after[] = {
+		MANAGERS_POLLS "sm_priority 5\nm_key 0x2222\nm_key_protection_level 2\n",
+		MANAGERS_POLLS "sm_priority 5\n",
+	};
+	struct managers *m = managers_new("fattree:4", 1);
+
+	managers_add(m, "host-1", before);
+	managers_add(m, "host-9", before);
+	managers_start(m, 0);
+	managers_start(m, 1);
+	managers_settle(m, 0, 20);
+	reread(m, 1, after[_i]);
+	managers_settle(m, 1, 30);
+	ck_assert_uint_eq(with_key(m->s, _i ? 0 : 0x2222), sim_nodes(m->s->sim));
+	managers_free(m);
+}
+END_TEST
+
+/* ---- who is told the SM_Key ---- */
+
+#define WITH_KEY MANAGERS_POLLS "m_key 0x1111\nm_key_protection_level %d\n"
+
+static struct managers *with_standby(int level)
+{
+	struct managers *m = managers_new("fattree:4", 1);
+	g_autofree char *conf = g_strdup_printf(WITH_KEY, level);
+
+	managers_up_with_standby(m, conf, conf);
+	managers_settle(m, 0, 20);
+	scenario_run_ms(m->s, 3000);
+	return m;
+}
+
+/* A stranger who shows no M_Key is not obeyed, as he is not told the SM_Key. */
+static void check_standby_hides(struct managers *m)
+{
+	scenario_run_ms(m->s, 5000);
+	managers_control(m, 1, "host-4", IBA_SM_INFO_DISABLE);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+}
+
+/* The key is taken out of both: neither hides from the other any more, whoever is told first. */
+START_TEST(key_taken_out_of_both)
+{
+	struct managers *m = with_standby(_i / 2);
+	unsigned int first = (unsigned int)_i % 2;
+
+	reread(m, first, MANAGERS_POLLS);
+	scenario_run_ms(m->s, 12 * 1000);
+	reread(m, 1 - first, MANAGERS_POLLS);
+	scenario_run_ms(m->s, 12 * 1000);
+	ck_assert_uint_eq(with_key(m->s, 0), sim_nodes(m->s->sim));
+	reread(m, 1, MANAGERS_POLLS "sm_priority 5\n");
+	managers_settle(m, 1, 10);
+	managers_retire(m, 1);
+	scenario_expect_at_most(m->s, managers_settle(m, 0, 10), 1500);
+	managers_free(m);
+}
+END_TEST
+
+/* The key is taken out of the master alone: the standby would protect the subnet with it. */
+START_TEST(standby_wants_a_key)
+{
+	struct managers *m = with_standby(_i);
+
+	reread(m, 0, MANAGERS_POLLS);
+	scenario_run_ms(m->s, 12 * 1000);
+	ck_assert_uint_eq(with_key(m->s, 0), sim_nodes(m->s->sim));
+	check_standby_hides(m);
+	managers_free(m);
+}
+END_TEST
+
+/* It wants none any more, but its port has got one that it may not know. */
+START_TEST(standby_has_a_foreign_key)
+{
+	struct managers *m = with_standby(1);
+
+	reread(m, 1, MANAGERS_POLLS);
+	sim_set_m_key(m->s->sim, scenario_node(m->s, "host-9"), 1, FOREIGN_KEY, (uint8_t)_i, 0);
+	check_standby_hides(m);
+	managers_free(m);
+}
+END_TEST
+
 /* ---- leases ---- */
 
 /* Somebody sends Set(SwitchInfo) or Set(PortInfo) with a wrong key to every node; no trap arrives.
@@ -1068,6 +1168,10 @@ int main(void)
 	tcase_add_loop_test(tcase, answers_lost_while_keys_are_renewed, 1, 4);
 	tcase_add_test(tcase, keys_are_renewed_under_load);
 	tcase_add_loop_test(tcase, standby_follows, 0, 4);
+	tcase_add_loop_test(tcase, handover_with_another_key, 0, 2);
+	tcase_add_loop_test(tcase, key_taken_out_of_both, 0, 6);
+	tcase_add_loop_test(tcase, standby_wants_a_key, 0, 4);
+	tcase_add_loop_test(tcase, standby_has_a_foreign_key, 0, 4);
 	tcase_add_loop_test(tcase, one_host_violates_all, 0, 4);
 	tcase_add_test(tcase, violations_need_no_sweep);
 	tcase_add_test(tcase, leases_had_ended);
