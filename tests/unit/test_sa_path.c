@@ -530,8 +530,11 @@ START_TEST(test_old_clients_see_old_rates)
 	};
 	struct told told;
 
-	for (uint32_t i = 0; i < f->n_ports; i++)
+	for (uint32_t i = 0; i < f->n_ports; i++) {
 		f->ports[i].rate = f->ports[i].rate ? IBA_RATE_400 : 0;
+		f->ports[i].info.capability_mask |= IBA_PORT_CAP_CAPABILITY_MASK2;
+		f->ports[i].info.capability_mask2 |= IBA_PORT_CAP2_LINK_SPEED_HDR;
+	}
 	told = ask_path(&world, &w, C(slid) | C(dlid), IBA_METHOD_GET);
 	told_record(&told, &iba_path_record_type, 0, &got);
 	ck_assert_uint_eq(got.rate, IBA_RATE_400);
