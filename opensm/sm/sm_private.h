@@ -184,7 +184,7 @@ struct sm {
 
 	/* trap.c */
 	struct log_limit trap_log;
-	GHashTable *trap_sources; /* LID -> struct bucket */
+	GHashTable *trap_sources; /* LID -> struct source */
 
 	sm_progress_fn *show;
 	void *show_arg;
@@ -346,6 +346,7 @@ char **health_tell(const struct sm *sm);
 /* ---- sweep.c ---- */
 void sweep_init(struct sm *sm);
 void sweep_want(struct sm *sm, unsigned int reasons);
+void sweep_want_next(struct sm *sm, unsigned int reasons); /* cancels none that has discovered */
 void sweep_look_at(struct sm *sm, struct builder_node *node); /* it may have changed */
 void sweep_allow(struct sm *sm, bool allowed); /* false: what is wanted waits for a true */
 void sweep_break(struct sm *sm); /* the SM's link fell: the one that runs begins anew */

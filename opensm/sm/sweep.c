@@ -12,6 +12,8 @@
  *	   |                                     |   while it discovers: looked at by this sweep
  *	   +--------- sweep_cancel() ------------+   after that: cancelled, and a partial one begins
  *
+ * A trap that is repeated cancels none: what it tells of was read (trap.c).
+ *
  * A sweep has a number. Its SMPs and jobs bear it; what comes back with an older number moves
  * nothing, so a sweep can be cancelled at any moment.
  */
@@ -577,6 +579,14 @@ void sweep_want(struct sm *sm, unsigned int reasons)
 		delay = sweep_is_discovering(sm) ? 0 : cancel_delay(sm);
 	if (!timer_running(settle) || settle->when > actor_now(sm->actor) + delay)
 		timer_start(settle, delay);
+}
+
+void sweep_want_next(struct sm *sm, unsigned int reasons)
+{
+	if (sweep_runs(sm) && !sweep_is_discovering(sm) && !mastership_rests(sm))
+		sm->schedule.reasons |= reasons;
+	else
+		sweep_want(sm, reasons);
 }
 
 void sweep_look_at(struct sm *sm, struct builder_node *node)

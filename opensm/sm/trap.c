@@ -12,17 +12,35 @@
 #define TRAPS_PER_SECOND 10
 #define TRAP_BURST 50
 
-static bool source_allowed(struct sm *sm, uint16_t lid)
+/* Who sends traps, and the last of each kind that leads to a look. */
+struct source {
+	struct bucket bucket;
+	struct told {
+		uint64_t tid;
+		uint64_t since; /* sweep that can have read at the earliest what it told; 0: none */
+	} links, local;
+};
+
+static struct source *source_of(struct sm *sm, uint16_t lid)
 {
 	void *key = GUINT_TO_POINTER(lid);
-	struct bucket *bucket = g_hash_table_lookup(sm->trap_sources, key);
+	struct source *source = g_hash_table_lookup(sm->trap_sources, key);
 
-	if (!bucket) {
-		bucket = g_new(struct bucket, 1);
-		bucket_init(bucket, TRAPS_PER_SECOND, TRAP_BURST);
-		g_hash_table_insert(sm->trap_sources, key, bucket);
+	if (!source) {
+		source = g_new0(struct source, 1);
+		bucket_init(&source->bucket, TRAPS_PER_SECOND, TRAP_BURST);
+		g_hash_table_insert(sm->trap_sources, key, source);
 	}
-	return bucket_take(bucket, actor_now(sm->actor));
+	return source;
+}
+
+/* A trap that is repeated, as no TrapRepress arrives, was told when it came first. */
+static void note_told(const struct sm *sm, struct told *told, uint64_t tid)
+{
+	if (told->since && told->tid == tid)
+		return;
+	told->tid = tid;
+	told->since = sm->sweep.serial + (sweep_runs(sm) && !sweep_is_discovering(sm));
 }
 
 static struct builder_node *node_of_lid(const struct sm *sm, uint16_t lid)
@@ -57,7 +75,11 @@ static uint64_t key_of_source(const struct sm *sm, uint16_t lid)
 	return port ? keys_of_port(sm, port) : sm->options->m_key;
 }
 
-static void want_look(struct sm *sm, uint16_t lid, unsigned int reason)
+/*
+ * Of a node that was read since it told, that is no reason to cancel a sweep: routes to it may be
+ * what the sweep repairs. But it may have changed again, so it is looked at after that.
+ */
+static void want_look(struct sm *sm, uint16_t lid, unsigned int reason, const struct told *told)
 {
 	struct builder_node *node = node_of_lid(sm, lid);
 
@@ -69,7 +91,10 @@ static void want_look(struct sm *sm, uint16_t lid, unsigned int reason)
 	if (reason == SWEEP_LOCAL_TRAP)
 		node->has_description = false; /* a switch tells so, too, that it was renamed */
 	builder_mark(node);
-	sweep_want(sm, reason);
+	if (node->looked_at >= told->since)
+		sweep_want_next(sm, reason);
+	else
+		sweep_want(sm, reason);
 }
 
 /*
@@ -146,7 +171,8 @@ static void tell_trap(struct sm *sm, const struct iba_notice *notice, uint16_t f
 	event_emit(&sm->context->bus, EVENT_TRAP_RECEIVED, lid << 16 | notice->trap_number);
 }
 
-static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16_t from)
+static void handle_notice(struct sm *sm, struct source *source, const struct iba_notice *notice,
+			  uint64_t tid, uint16_t from)
 {
 	uint16_t issuer = notice->issuer_lid ? notice->issuer_lid : from;
 	struct iba_trap_local_change local;
@@ -160,13 +186,15 @@ static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16
 	case IBA_TRAP_LINK_STATE_CHANGE:
 		wire_decode(&iba_trap_switch_type, notice->data_details, &change);
 		log_trap(sm, LOG_INFO, notice, from);
-		want_look(sm, change.lid, SWEEP_LINK_TRAP);
+		note_told(sm, &source->links, tid);
+		want_look(sm, change.lid, SWEEP_LINK_TRAP, &source->links);
 		break;
 	case IBA_TRAP_LOCAL_CHANGES:
 		wire_decode(&iba_trap_local_change_type, notice->data_details, &local);
 		log_trap(sm, LOG_INFO, notice, from);
+		note_told(sm, &source->local, tid);
 		if (!is_known(sm, issuer, &local))
-			want_look(sm, issuer, SWEEP_LOCAL_TRAP);
+			want_look(sm, issuer, SWEEP_LOCAL_TRAP, &source->local);
 		break;
 	case IBA_TRAP_BAD_M_KEY:
 		counter_inc(&sm->context->counters, traps_m_key);
@@ -188,6 +216,8 @@ static void handle_notice(struct sm *sm, const struct iba_notice *notice, uint16
 static void receive_trap(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp)
 {
 	uint16_t lid = mad->remote.lid;
+	struct source *source = source_of(sm, lid);
+	uint64_t tid = smp->header.transaction_id;
 	const struct builder_port *port;
 	struct iba_notice notice;
 
@@ -203,12 +233,12 @@ static void receive_trap(struct sm *sm, struct vendor_mad *mad, struct iba_smp *
 	port = port_of_lid(sm, lid);
 	if (port)
 		port_health_trap(sm, port, &notice);
-	if (!source_allowed(sm, lid)) {
+	if (!bucket_take(&source->bucket, actor_now(sm->actor))) {
 		counter_inc(&sm->context->counters, traps_limited);
 		return;
 	}
 	tell_trap(sm, &notice, lid);
-	handle_notice(sm, &notice, lid);
+	handle_notice(sm, source, &notice, tid, lid);
 }
 
 static void refuse(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp)

@@ -422,6 +422,39 @@ START_TEST(answered_by_the_same_sweep)
 }
 END_TEST
 
+/* A fabric of long ways, that has lost one spine of each pod a moment ago. */
+static struct scenario *without_spines(void)
+{
+	struct scenario *s = up(QUIET "transaction_timeout 5000\n");
+
+	sim_set_delay(s->sim, 50 * NS_PER_MS, 0);
+	for (unsigned int pod = 0; pod < 4; pod++) {
+		g_autofree char *name = g_strdup_printf("spine-%u-1", pod);
+
+		sim_node_set(s->sim, scenario_node(s, name), false);
+	}
+	return s;
+}
+
+/*
+ * Switches to which the routes are broken repeat their traps, as no TrapRepress gets there: that is
+ * no reason to begin the repair anew, but one to look at them again after it.
+ */
+START_TEST(repeated_while_repaired)
+{
+	struct scenario *s = without_spines();
+	uint64_t received = COUNT(s, traps_received), cancelled = COUNT(s, sweeps_cancelled);
+	uint64_t partial = COUNT(s, sweeps_partial);
+
+	scenario_converge(s, 60);
+	scenario_run_ms(s, 20 * 1000);
+	ck_assert_uint_ge(COUNT(s, traps_received), received + 2 * 8);
+	ck_assert_uint_eq(COUNT(s, sweeps_cancelled), cancelled);
+	ck_assert_uint_ge(COUNT(s, sweeps_partial), partial + 2);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("traps");
@@ -440,6 +473,7 @@ int main(void)
 	tcase_add_loop_test(tcase, bad_m_key, 0, 2);
 	tcase_add_test(tcase, no_notice);
 	tcase_add_test(tcase, answered_by_the_same_sweep);
+	tcase_add_test(tcase, repeated_while_repaired);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
