@@ -38,14 +38,14 @@ static uint64_t blocks_between(const uint8_t *const *before, const uint8_t *cons
 }
 
 void passage_find(const struct fabric *fabric, const struct routing *held, struct routing *routing,
-		  bool ordered, struct passage *passage)
+		  const struct route_verdict *verdict, struct passage *passage)
 {
 	const uint8_t *const *before = (const uint8_t *const *)held->lft;
 	struct route_stages *stages;
 
 	g_assert(held->n_blocks ==
 		 routing->n_blocks); /* both have room for the LIDs of the fabric */
-	stages = route_stages_new(fabric, before, routing, ordered, ROUTE_STAGES_WORK);
+	stages = route_stages_new(fabric, before, false, routing, verdict, ROUTE_STAGES_WORK);
 	*passage = (struct passage){stages->n, stages->n_ordered, stages->n_discarded, 0};
 	for (uint32_t i = 0; i < stages->n; i++) {
 		passage->blocks += blocks_between(before, stages->rows[i], routing);

@@ -16,8 +16,8 @@ struct passage {
 /* The tables of a file as --tables takes them, or NULL and error. */
 struct routing *passage_held(const struct fabric *fabric, const struct options *options,
 			     const char *file, GError **error);
-/* ordered: the verdict of the new ones has by_order. */
+/* verdict: of the new ones. */
 void passage_find(const struct fabric *fabric, const struct routing *held, struct routing *routing,
-		  bool ordered, struct passage *passage);
+		  const struct route_verdict *verdict, struct passage *passage);
 
 #endif

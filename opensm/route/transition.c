@@ -22,7 +22,10 @@
  *
  * While all this is found out what was lost is not repaired. So the work is limited: for what would
  * take longer entries are looked at as above; where there is no order, all that changes is
- * discarded first.
+ * discarded first. Where the old or the new routing has a credit loop of its own, nothing is done
+ * against them. Then what would take longer is looked at once: an entry waits for those with which
+ * it may loop, and if it can, for the next one if that leads nowhere yet. That takes no longer than
+ * routing and verification have.
  */
 #include "route/transition.h"
 
@@ -33,12 +36,22 @@
 #include "route/lanes.h"
 
 #define PER_BLOCK 64
+/* How often columns are looked at, mostly at most, until they have an order. */
+#define ROUNDS_MOST 10
+/* Stages of a block, if it is written by these once; else there are some for each of its LIDs. */
+#define STAGES_FEW 16
 
 /* Entries that keep what they were in earlier stages. */
 struct late {
 	uint32_t sw;
 	uint16_t lid, n;
 	uint32_t stage;
+};
+
+/* An entry of a column that is written after that of another switch. */
+struct wait {
+	uint32_t sw, other;
+	bool loops; /* else both may be part of a loop; or packets may be lost */
 };
 
 /* Entries that are discarded first. */
@@ -81,15 +94,17 @@ struct transition {
 	bool strict; /* all are ordered as if they could lose packets: no credit loop then */
 	uint64_t work, work_max;
 	bool in_haste;	/* something was left undone */
-	bool by_entries;
+	bool by_entries, only_loops;
+	bool no_credits; /* nothing is done for them */
 	GArray *cuts;	/* of struct cut */
 	uint64_t *cut;	/* [block]: LIDs that have any */
-	uint8_t *marks; /* [switch]: of the column at hand, HAZARD_.. */
+	uint8_t *marks; /* [switch]: of the column at hand, HAZARD_..; or that it leads LIDs on */
 	GArray *late;
 	uint32_t n_stages;
 	uint32_t *senders; /* [switch]: work space */
 	struct acyclic *lane[ROUTE_SLS];
 	GArray *steps; /* of channels that follow each other */
+	GArray *waits; /* struct wait: of the columns at hand */
 };
 
 /* ---- the tables ---- */
@@ -275,12 +290,83 @@ static void note_late(struct transition *t, const uint32_t *stage, uint16_t lid,
 	}
 }
 
-static void order_block(struct transition *t, uint32_t block, uint32_t *stage)
-{
-	uint64_t lids = t->ordered[block] & ~t->discarded[block];
+/* ---- order of what is looked at once ---- */
 
-	if (!lids)
-		return;
+/* Whether the old entry leads anywhere. */
+static bool leads_on(const struct hop *hop)
+{
+	return hop->to[0] != FABRIC_NONE || hop->arrives[0];
+}
+
+/* Entries wait for the next one on their new path by which they may loop, or that leads nowhere. */
+static void list_waits(struct transition *t, uint16_t lid)
+{
+	const struct hop *hops = t->column.hops;
+
+	load_entries(t, lid);
+	find_knot(t);
+	for (uint32_t sw = 0; sw < t->n; sw++) {
+		uint32_t to = hops[sw].to[1], n = 0;
+		struct wait wait = {sw, to, false};
+
+		t->marks[sw] |= leads_on(&hops[sw]);
+		if (!hops[sw].moves || to == FABRIC_NONE)
+			continue;
+		if (leads_on(&hops[sw]) && !leads_on(&hops[to]))
+			g_array_append_val(t->waits, wait);
+		while (hops[sw].knot && to != FABRIC_NONE && n++ < t->n &&
+		       !(hops[to].moves && hops[to].knot))
+			to = hops[to].to[1];
+		wait = (struct wait){sw, to, true};
+		if (hops[sw].knot && to != FABRIC_NONE)
+			g_array_append_val(t->waits, wait);
+	}
+}
+
+/*
+ * Stages by which no entry loops, and with losses none is lost that waits for another; without it
+ * switches that hold nothing are the first, which is most of that. False: there are none.
+ */
+static bool find_stages_of_waits(struct transition *t, bool losses, uint32_t most, uint32_t *stage)
+{
+	uint32_t rounds = 0;
+	bool moved = true;
+
+	for (uint32_t sw = 0; sw < t->n; sw++)
+		stage[sw] = losses || !t->marks[sw] ? 1 : 2;
+	for (; moved && rounds < most; rounds++) {
+		moved = false;
+		for (uint32_t i = 0; i < t->waits->len; i++) {
+			const struct wait *wait = &g_array_index(t->waits, struct wait, i);
+
+			if ((!losses && !wait->loops) || stage[wait->sw] > stage[wait->other])
+				continue;
+			stage[wait->sw] = stage[wait->other] + 1;
+			moved = true;
+		}
+	}
+	return !moved;
+}
+
+/* One by one, as they want their switches in different orders. */
+static void order_each(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
+{
+	t->only_loops = true;
+	for (; lids; lids &= lids - 1) {
+		uint16_t lid = block * PER_BLOCK + __builtin_ctzll(lids);
+
+		g_array_set_size(t->waits, 0);
+		memset(t->marks, 0, t->n);
+		list_waits(t, lid);
+		if (find_stages_of_waits(t, false, t->n, stage))
+			note_late(t, stage, lid, 1);
+		else
+			t->discarded[block] |= lids & -lids;
+	}
+}
+
+static void order_fully(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
+{
 	if (find_stages(t, block, lids, stage)) {
 		note_late(t, stage, block * PER_BLOCK, PER_BLOCK);
 		return;
@@ -294,8 +380,39 @@ static void order_block(struct transition *t, uint32_t block, uint32_t *stage)
 		else if (is_too_much(t, PER_BLOCK))
 			break;
 	}
-	t->discarded[block] |= lids;
 	t->in_haste |= lids != 0;
+	if (lids && t->no_credits)
+		order_each(t, block, lids, stage);
+	else
+		t->discarded[block] |= lids;
+}
+
+static void order_quickly(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
+{
+	g_array_set_size(t->waits, 0);
+	memset(t->marks, 0, t->n);
+	for (uint64_t rest = lids; rest; rest &= rest - 1) {
+		uint32_t before = t->waits->len;
+
+		list_waits(t, block * PER_BLOCK + __builtin_ctzll(rest));
+		if (t->waits->len == before)
+			t->ordered[block] &= ~(rest & -rest);
+	}
+	if (find_stages_of_waits(t, true, STAGES_FEW, stage) ||
+	    find_stages_of_waits(t, false, STAGES_FEW, stage))
+		note_late(t, stage, block * PER_BLOCK, PER_BLOCK);
+	else
+		order_each(t, block, lids, stage);
+}
+
+static void order_block(struct transition *t, uint32_t block, uint32_t *stage)
+{
+	uint64_t lids = t->ordered[block] & ~t->discarded[block];
+
+	if (lids && t->only_loops)
+		order_quickly(t, block, lids, stage);
+	else if (lids)
+		order_fully(t, block, lids, stage);
 }
 
 /* ---- credits ---- */
@@ -477,12 +594,6 @@ static uint32_t down_to(const struct transition *t, const struct hop *hop, unsig
 	return goes_up(t, hop, side) ? FABRIC_NONE : hop->to[side];
 }
 
-/* Whether the old entry does. */
-static bool leads_on(const struct hop *hop)
-{
-	return hop->to[0] != FABRIC_NONE || hop->arrives[0];
-}
-
 static uint8_t hazards_of(const struct transition *t, uint32_t sw)
 {
 	const struct hop *hops = t->column.hops, *hop = &hops[sw], *next;
@@ -581,18 +692,24 @@ static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
 	return n;
 }
 
-/* Sets what is to be ordered, and what is to be discarded. */
-static void plan(struct transition *t, bool ordered)
+/* Where a routing has a credit loop of its own, or its lanes change by turns: credits are left. */
+static void plan_without_credits(struct transition *t, uint32_t changes)
 {
-	uint32_t changes = count_bits(t, t->changes);
-	bool enough, in_order;
+	t->no_credits = true;
+	t->only_loops = t->in_haste = is_too_much(t, ROUNDS_MOST * changes);
+	if (t->only_loops)
+		memcpy(t->ordered, t->changes, t->routing->n_blocks * sizeof(*t->ordered));
+	else
+		find_hazards(t, false);
+}
 
-	ordered &= !t->routing->lanes;
-	in_order = ordered && t->routing->order;
+static void plan_with_credits(struct transition *t, uint32_t changes, bool ordered)
+{
+	bool in_order = ordered && t->routing->order, enough;
+
 	t->work_max *= in_order ? 1 : 4; /* without an order there is no other way */
 	enough = !is_too_much(t, 2 * changes);
-	/* Lanes that change by turns: loops and losses are avoided, credits are not looked at. */
-	if (enough && (!find_hazards(t, ordered) || routing_has_turns(t->routing)))
+	if (enough && !find_hazards(t, ordered))
 		return;
 	enough = enough && !is_too_much(t, 3 * t->routing->top + 2 * changes);
 	if (enough)
@@ -602,6 +719,18 @@ static void plan(struct transition *t, bool ordered)
 		return;
 	if (in_order ? !find_entries(t) : !enough)
 		discard_all(t);
+}
+
+/* Sets what is to be ordered, and what is to be discarded. */
+static void plan(struct transition *t, bool cyclic, const struct route_verdict *verdict)
+{
+	uint32_t changes = count_bits(t, t->changes);
+
+	cyclic = cyclic && is_too_much(t, 3 * t->routing->top + 3 * changes);
+	if (cyclic || !verdict->acyclic || routing_has_turns(t->routing))
+		plan_without_credits(t, changes);
+	else
+		plan_with_credits(t, changes, verdict->by_order && !t->routing->lanes);
 }
 
 static uint8_t *own_row(const struct transition *t, struct route_stages *stages, uint32_t stage,
@@ -645,6 +774,15 @@ static void keep_late(const struct transition *t, struct route_stages *stages,
 	}
 }
 
+static uint32_t count_ordered(const struct transition *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
+		n += __builtin_popcountll(t->ordered[block] & ~t->discarded[block]);
+	return n;
+}
+
 static struct route_stages *make_stages(const struct transition *t)
 {
 	struct route_stages *stages = g_new0(struct route_stages, 1);
@@ -653,7 +791,7 @@ static struct route_stages *make_stages(const struct transition *t)
 	stages->routing = routing_ref((struct routing *)t->routing);
 	stages->owned = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(stages->owned, t->none);
-	stages->n_ordered = count_bits(t, t->ordered);
+	stages->n_ordered = count_ordered(t);
 	stages->n_discarded = count_bits(t, t->discarded) + count_bits(t, t->cut);
 	first = stages->n_discarded != 0;
 	stages->n = first + t->n_stages;
@@ -696,6 +834,7 @@ static void transition_init(struct transition *t, const struct fabric *fabric,
 	t->marks = g_new(uint8_t, n + 1);
 	t->late = g_array_new(FALSE, FALSE, sizeof(struct late));
 	t->steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
+	t->waits = g_array_new(FALSE, FALSE, sizeof(struct wait));
 	t->senders = g_new0(uint32_t, n + 1);
 	find_changes(t);
 }
@@ -714,13 +853,15 @@ static void transition_clear(struct transition *t)
 	g_free(t->marks);
 	g_array_unref(t->late);
 	g_array_unref(t->steps);
+	g_array_unref(t->waits);
 	g_free(t->senders);
 	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
 		acyclic_free(t->lane[vl]);
 }
 
 struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,
-				      const struct routing *routing, bool ordered, uint64_t work)
+				      bool cyclic, const struct routing *routing,
+				      const struct route_verdict *verdict, uint64_t work)
 {
 	g_autofree uint32_t *stage = g_new0(uint32_t, fabric->n_switches + 1);
 	struct route_stages *stages;
@@ -728,12 +869,13 @@ struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t
 
 	transition_init(&t, fabric, held, routing);
 	t.work_max = work;
-	plan(&t, ordered);
+	plan(&t, cyclic, verdict);
 	for (uint32_t block = 0; block < routing->n_blocks; block++)
 		order_block(&t, block, stage);
 	stages = make_stages(&t);
 	stages->in_haste = t.in_haste;
 	stages->by_entries = t.by_entries;
+	stages->only_loops = t.only_loops;
 	transition_clear(&t);
 	return stages;
 }

@@ -448,6 +448,7 @@ enum step_result step_program(struct sm *sm)
 	while (round == FIRST && !program->to_do && next_stage(sm))
 		begin(sm);
 	if (round == FIRST && !program->to_do) {
+		routes_written(sm);
 		if (note_rows(sm)) /* sites wait for these words of the classic daemon */
 			log_info(sm->log, "%s tables configured on all switches",
 				 sm->routing->engine);

@@ -35,6 +35,7 @@ struct routes {
 	bool anew; /* the operator wants routes computed anew, and they were not yet */
 	struct route_job *job; /* that came back, to be taken */
 	char *credit_loop, *fallback, *held; /* as in struct subnet */
+	bool cyclic; /* what switches hold may be of routes that had a credit loop */
 	bool only_switches;
 	char *told_note, *told_unknown;	     /* what the log said last of the routes and files */
 	char **small_tables;		     /* as of small_tables_tell(), as the log said last */
@@ -62,6 +63,7 @@ struct route_job {
 	struct routing *old;
 	bool held; /* old is what switches hold, by whomever */
 	struct held *tables; /* what they hold, whatever old is; NULL: nothing is known of it */
+	bool cyclic;	     /* as in struct routes */
 	bool anew;
 	GArray *attempts;
 
@@ -134,6 +136,11 @@ const struct partitions *routes_minded(const struct sm *sm)
 void routes_compute_anew(struct sm *sm)
 {
 	sm->routes->anew = true;
+}
+
+void routes_written(struct sm *sm)
+{
+	sm->routes->cyclic = sm->routes->credit_loop;
 }
 
 void routes_go_on_from(struct sm *sm, const struct subnet *subnet)
@@ -360,7 +367,7 @@ static void plan_stages(struct route_job *job)
 	if (!job->routing || !job->tables)
 		return;
 	stages = route_stages_new(job->fabric, held_rows(job->tables, job->routing->n_blocks),
-				  job->routing, job->verdict.by_order, ROUTE_STAGES_WORK);
+				  job->cyclic, job->routing, &job->verdict, ROUTE_STAGES_WORK);
 	if (stages->n > 1) {
 		job->stages = stages;
 		return;
@@ -460,6 +467,7 @@ enum step_result step_route(struct sm *sm)
 	job->held = !sm->routing;
 	job->old = sm->routing ? routing_ref(sm->routing) : held_tables(sm);
 	job->tables = sm->dry ? NULL : program_held(sm);
+	job->cyclic = sm->routes->cyclic;
 	job->anew = sm->routes->anew;
 	job->attempts = engines_to_try(sm->options);
 	job->failures = g_string_new(NULL);
@@ -536,8 +544,9 @@ static void tell_stages(struct sm *sm, const struct route_stages *stages)
 					   stages->n_discarded, why);
 	log_info(sm->log,
 		 "forwarding tables change in %u stages: %u LIDs in an order without "
-		 "loops and losses%s",
-		 stages->n, stages->n_ordered, discards ? discards : "");
+		 "loops%s%s",
+		 stages->n, stages->n_ordered, stages->only_loops ? "" : " and losses",
+		 discards ? discards : "");
 }
 
 static void tell_unknown(struct sm *sm, const struct route_job *job)
@@ -611,6 +620,7 @@ static void take_routing(struct sm *sm, struct route_job *job)
 	job->now = (struct choice){0};
 	partitions_unref(sm->routes->minded);
 	sm->routes->minded = g_steal_pointer(&job->partitions);
+	sm->routes->cyclic |= !job->verdict.acyclic;
 	sm->routes->anew = false;
 }
 

@@ -430,6 +430,7 @@ const struct partitions *routes_minded(const struct sm *sm);
 struct routes *routes_new(void);
 void routes_free(struct routes *routes);
 void routes_compute_anew(struct sm *sm); /* the operator wants it */
+void routes_written(struct sm *sm);	 /* to all switches that take them */
 struct subnet;
 void routes_go_on_from(struct sm *sm, const struct subnet *subnet); /* as another SM made them */
 /* port.c: PortInfo as it should be, PortState apart; true if it differs from port->info. */
