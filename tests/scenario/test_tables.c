@@ -265,7 +265,7 @@ START_TEST(p_key_tables)
 }
 END_TEST
 
-/* The manager itself; its key is for the trusted. */
+/* The manager itself; its key is for nobody who has the key that everybody knows. */
 START_TEST(sm_infos)
 {
 	struct scenario *s = up("fattree:4", 1);
@@ -284,7 +284,7 @@ START_TEST(sm_infos)
 	client_trust(client, SA_KEY);
 	records = table(client, IBA_ATTR_SM_INFO_RECORD, &iba_sm_info_record_type, 0, &n);
 	record = (const void *)records->data;
-	scenario_expect(s, record->sm_info.sm_key == 1);
+	scenario_expect(s, record->sm_info.sm_key == 0);
 	g_byte_array_unref(records);
 	client_free(client);
 	scenario_free(s);
