@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -105,32 +104,37 @@ static long read_number(const char *path)
 	return text ? strtol(text, NULL, 10) : 0;
 }
 
-/* A daemon locks its file for writing, too, as who may only read it cannot. */
-static bool is_of_daemon(int fd)
+/*
+ * False if another lock is in the way. Those for writing, of a daemon or of one that starts,
+ * are only for who may write the file: who may read it keeps nobody from starting. A file system
+ * without locks lets everybody in.
+ */
+static bool lock(int fd, short type)
 {
-	struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+	struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
 
-	return fcntl(fd, F_OFD_SETLK, &whole) < 0 && (errno == EAGAIN || errno == EACCES);
+	return fcntl(fd, F_OFD_SETLK, &whole) == 0 ||
+	       (errno != EAGAIN && errno != EACCES && errno != EBADF);
 }
 
-static void lock_own(int fd)
+static int open_old(const char *path)
 {
-	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	const int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+	int fd = open(path, O_RDWR | flags);
 
-	flock(fd, LOCK_EX | LOCK_NB);
-	fcntl(fd, F_OFD_SETLK, &whole);
+	return fd < 0 && errno != ENOENT ? open(path, O_RDONLY | flags) : fd;
 }
 
 /*
  * The file that was left behind, locked, so that nobody else replaces it too; -1 if there is none,
- * or, with an error, if who wrote it runs. A file system without locks lets everybody in.
+ * or, with an error, if who wrote it runs.
  */
 static int lock_old(const char *path, GError **error)
 {
 	int fd;
 
-	while ((fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) >= 0) {
-		if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK && is_of_daemon(fd)) {
+	while ((fd = open_old(path)) >= 0) {
+		if (!lock(fd, F_WRLCK) && !lock(fd, F_RDLCK)) {
 			g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_AGAIN,
 				    "%s: process %ld runs and holds it, expected a file for each "
 				    "daemon",
@@ -176,7 +180,7 @@ int pidfile_open(const char *path, GError **error)
 
 	if (fd < 0)
 		return -1;
-	lock_own(fd);
+	lock(fd, F_WRLCK);
 	good = file_put(fd, text, strlen(text));
 	if (!good)
 		set_error(error, path);

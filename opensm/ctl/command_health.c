@@ -278,16 +278,17 @@ static void judge_others(struct verdict *verdict)
 static void judge_written(struct verdict *verdict)
 {
 	struct context *context = verdict->call->context;
+	bool master = atomic_load(&context->sm_state) == IBA_SM_MASTER; /* others dump nothing */
 
 	if (atomic_load(&context->unkept))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "LIDs or M_Keys of ports could not be written, so that the next start "
 			    "does not know them; the log has why");
-	if (atomic_load(&context->sa_unkept))
+	if (master && atomic_load(&context->sa_unkept))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "the dump of the SA could not be written, so that the next start does "
 			    "not know what clients have registered; the log has why");
-	if (atomic_load(&context->undumped))
+	if (master && atomic_load(&context->undumped))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "dumps could not be written, and show an older subnet; the log has "
 			    "why");

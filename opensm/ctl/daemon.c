@@ -786,8 +786,10 @@ static bool reread_options(struct daemon *daemon, bool asked, GError **error)
 		g_ptr_array_add(warnings, unfinished);
 	for (guint i = 0; new && i < warnings->len; i++)
 		log_error(context->log, "%s", (const char *)warnings->pdata[i]);
-	reread(daemon, DAEMON_ROUTE_FILES, new ? new : old, asked);
-	reread(daemon, DAEMON_PORTS_POLICY, new ? new : old, asked);
+	if (new || asked) { /* else follow_files() does it, which tells the sweep */
+		reread(daemon, DAEMON_ROUTE_FILES, new ? new : old, asked);
+		reread(daemon, DAEMON_PORTS_POLICY, new ? new : old, asked);
+	}
 	options_unref(old);
 	if (!new) {
 		g_propagate_error(error, wrong);
@@ -905,7 +907,8 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon_context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
 	for (unsigned int i = 0; i < DAEMON_FILES; i++)
-		note_read(daemon, i, config->options);
+		if (i != DAEMON_OPENSM_CONF) /* which was read earlier, and has a stamp of that */
+			note_read(daemon, i, config->options);
 	timer_init(&daemon->again, daemon->main, on_again);
 	files = daemon_context_load(&daemon->context, config->options, error)
 			? route_files_load_for(config->options, config->options->routing_engine,

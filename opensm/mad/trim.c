@@ -31,7 +31,8 @@ static void trim_due(struct timer *timer)
 
 	message->run = run_trim;
 	message->drop = drop_trim;
-	atomic_store(&mad->trim.wanted, false);
+	if (mad->trim.delay == TRIM_DELAY) /* else the message may be on its way */
+		atomic_store(&mad->trim.wanted, false);
 	pool_post(mad->context->files, message);
 	mad->trim.delay *= 2;
 	if (mad->trim.delay <= TRIM_DELAY_MAX)

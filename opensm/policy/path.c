@@ -202,7 +202,8 @@ static uint8_t rate_for_end(const struct iba_port_info *end, uint8_t rate)
 {
 	bool has_mask2 = end->capability_mask & IBA_PORT_CAP_CAPABILITY_MASK2;
 	unsigned int caps = has_mask2 ? end->capability_mask2 : 0;
-	unsigned int needs = IBA_PORT_CAP2_LINK_SPEED_HDR;
+	unsigned int needs = IBA_PORT_CAP2_LINK_SPEED_HDR | IBA_PORT_CAP2_LINK_SPEED_NDR |
+			     IBA_PORT_CAP2_LINK_SPEED_XDR;
 
 	if (rate == IBA_RATE_28)
 		needs = IBA_PORT_CAP2_LINK_WIDTH_2X;

@@ -220,7 +220,7 @@ struct sa_mlid *sa_mlids_take(struct sa_mlids *mlids, const struct iba_mc_member
 
 	if (!mlid && has_slot)
 		mlid = g_hash_table_lookup(mlids->slots, &slot);
-	if (!mlid)
+	if (!mlid || (!exact && mlid->mlid > mlids->top)) /* some switches cannot do it any more */
 		mlid = take_lowest(mlids, record);
 	if (mlid && has_slot && !mlid->is_slot && !g_hash_table_contains(mlids->slots, &slot)) {
 		mlid->is_slot = true;

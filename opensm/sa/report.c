@@ -415,7 +415,7 @@ static void take_turn(struct timer *timer)
 	struct sa_reporter *reporter =
 		(struct sa_reporter *)((char *)timer - offsetof(struct sa_reporter, turn));
 	struct lane *lanes = reporter->lanes;
-	unsigned int looks = 0;
+	unsigned int looks;
 
 	if (reporter->wake)
 		sa_subscribers_each(reporter->registries->subscribers, wake, reporter);
@@ -423,7 +423,7 @@ static void take_turn(struct timer *timer)
 	if (!reporter->subnet)
 		return;
 	for (unsigned int i = 0; i < N_LANES; i++)
-		while (has_turn(&lanes[i]) && looks < LOOKS_A_TURN)
+		for (looks = 0; has_turn(&lanes[i]) && looks < LOOKS_A_TURN;)
 			looks += serve(reporter, &lanes[i]);
 	if (has_turn(&lanes[PROMPT]) || has_turn(&lanes[SLOW]))
 		start_turn(reporter);

@@ -775,6 +775,8 @@ static void sweep_done(void *arg, uint64_t value)
 		sa_dump_write(sa->context, &sa->registries);
 		sa->is_changed = false;
 	}
+	if (!options->sa_db_dump)
+		atomic_store(&sa->context->sa_unkept, false);
 	options_unref(options);
 }
 

@@ -716,7 +716,7 @@ static bool move_group(struct sa_store *store, struct sa_group *group,
 {
 	struct sa_mlid *mlid = sa_mlids_take(store->mlids, record, false);
 
-	if (!mlid)
+	if (!mlid || mlid == group->mlid)
 		return false;
 	leave_mlid(store, group);
 	enter(store, group, mlid);

@@ -510,8 +510,10 @@ static void begin_sweep(struct sm *sm)
 	uint64_t now = actor_now(sm->actor);
 	enum sweep_kind kind;
 
-	if (schedule->inhibited || mastership_rests(sm))
+	if (schedule->inhibited || mastership_rests(sm)) {
+		atomic_store(&sm->context->sweep_since, 0);
 		return;
+	}
 	take_options(sm);
 	kind = plan(sm);
 	if (kind == SWEEP_KIND_NONE || waits_for_files(sm, kind))
@@ -536,7 +538,7 @@ static void begin_sweep(struct sm *sm)
 	if (kind == SWEEP_KIND_LIGHT || kind == SWEEP_KIND_HEAVY)
 		schedule->traps_lost = false; /* all switches are asked */
 	sweep_flag(sm, SWEEP_FLAG_RUNNING, true);
-	if (!schedule->cancelled)
+	if (!atomic_load(&sm->context->sweep_since))
 		atomic_store(&sm->context->sweep_since, now);
 	tell_begin(sm, kind);
 	run_steps(sm);
@@ -619,6 +621,7 @@ void sweep_rest(struct sm *sm)
 	timer_stop(&sm->retry);
 	timer_stop(&sm->watch);
 	timer_stop(&sm->lease);
+	atomic_store(&sm->context->sweep_since, 0);
 	schedule->reasons = 0;
 	schedule->discovered = schedule->up = false;
 	schedule->failures = 0;
