@@ -222,19 +222,14 @@ char *check_config(const struct options *options, const GError *error, const GPt
 static bool check_other_routes(const struct options *options, const struct options *before,
 			       GError **error)
 {
-	static const enum option_id ids[] = {
-		OPTION_routing_engine,	       OPTION_root_guid_file,
-		OPTION_cn_guid_file,	       OPTION_io_guid_file,
-		OPTION_ids_guid_file,	       OPTION_port_search_ordering_file,
-		OPTION_port_prof_ignore_file,  OPTION_guid_routing_order_file,
-		OPTION_hop_weights_file,       OPTION_partition_links_file,
-		OPTION_lfts_file,	       OPTION_lid_matrix_dump_file,
-		OPTION_torus_config};
+	g_autoptr(GPtrArray) now = g_ptr_array_new(), then = g_ptr_array_new();
+	bool same = options_same(options, before, OPTION_routing_engine);
 	struct route_files *files;
-	bool same = true;
 
-	for (unsigned int i = 0; i < G_N_ELEMENTS(ids); i++)
-		same &= options_same(options, before, ids[i]);
+	route_files_names(options, now);
+	route_files_names(before, then);
+	for (guint i = 0; i < now->len; i++)
+		same &= g_strcmp0(now->pdata[i], then->pdata[i]) == 0;
 	if (same)
 		return true;
 	files = route_files_load_for(options, options->routing_engine, error);

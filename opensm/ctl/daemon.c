@@ -216,21 +216,6 @@ const char *daemon_prefix_routes_file(const struct options *options)
 								 : options->prefix_routes_file;
 }
 
-static void add_route_files(const struct options *options, GPtrArray *names)
-{
-	char *const all[] = {
-		options->root_guid_file,       options->cn_guid_file,
-		options->io_guid_file,	       options->ids_guid_file,
-		options->port_search_ordering_file, options->port_prof_ignore_file,
-		options->guid_routing_order_file, options->hop_weights_file,
-		options->partition_links_file, options->lfts_file,
-		options->lid_matrix_dump_file, options->torus_config,
-	};
-
-	for (unsigned int i = 0; i < G_N_ELEMENTS(all); i++)
-		g_ptr_array_add(names, all[i]);
-}
-
 /* rules: those in force, which name what partitions.conf includes; NULL: none are yet. */
 static GPtrArray *names_of(enum daemon_files files, const struct options *options,
 			   const struct partition_rules *rules)
@@ -248,7 +233,7 @@ static GPtrArray *names_of(enum daemon_files files, const struct options *option
 	} else if (files == DAEMON_PREFIX_ROUTES) {
 		g_ptr_array_add(names, (char *)daemon_prefix_routes_file(options));
 	} else if (files == DAEMON_ROUTE_FILES) {
-		add_route_files(options, names);
+		route_files_names(options, names);
 	} else if (files == DAEMON_PORTS_POLICY) {
 		g_ptr_array_add(names, options->hm_ports_health_policy_file);
 	}

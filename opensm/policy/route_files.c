@@ -362,6 +362,21 @@ static bool load_all(struct loading *loading, GError **error)
 	return load_routes(loading, error) && load_torus(loading, error);
 }
 
+void route_files_names(const struct options *options, GPtrArray *names)
+{
+	char *const all[] = {
+		options->root_guid_file,       options->cn_guid_file,
+		options->io_guid_file,	       options->ids_guid_file,
+		options->port_search_ordering_file, options->port_prof_ignore_file,
+		options->guid_routing_order_file, options->hop_weights_file,
+		options->partition_links_file, options->lfts_file,
+		options->lid_matrix_dump_file, options->torus_config,
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(all); i++)
+		g_ptr_array_add(names, all[i]);
+}
+
 static struct route_files *load_by(const struct route_files *old, const struct options *options,
 				   const char *engines, GError **error)
 {

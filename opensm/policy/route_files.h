@@ -12,6 +12,8 @@
 
 struct route_files;
 
+/* Appends the names of all of them (char *), NULL where none is given, in a fixed order. */
+void route_files_names(const struct options *options, GPtrArray *names);
 /* NULL and error, which begins with the option, if a file that is named cannot be read. */
 struct route_files *route_files_load(const struct options *options, GError **error);
 /*

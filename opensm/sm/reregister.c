@@ -71,14 +71,11 @@ bool reregister_now(struct sm *sm, struct builder_port *port)
 void reregister_wanted(struct sm *sm, uint64_t port_guid)
 {
 	const struct fabric *fabric = sm->fabric;
-	uint32_t found = fabric ? fabric_port_by_guid(fabric, port_guid) : FABRIC_NONE;
-	const struct fabric_port *port = found == FABRIC_NONE ? NULL : &fabric->ports[found];
-	struct builder_node *node =
-		port ? builder_find(sm->builder, fabric->nodes[port->node].guid) : NULL;
+	struct builder_port *port = port_published(
+		sm, fabric ? fabric_port_by_guid(fabric, port_guid) : FABRIC_NONE);
 
-	if (node && mastership_is_master(sm) && port->num <= node->info.num_ports &&
-	    node->ports[port->num].known && port_may_reregister(sm, &node->ports[port->num]))
-		reregister_later(sm, &node->ports[port->num]);
+	if (port && port->known && mastership_is_master(sm) && port_may_reregister(sm, port))
+		reregister_later(sm, port);
 }
 
 /* Who came back from INIT meanwhile was asked then. */

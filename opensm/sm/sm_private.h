@@ -478,6 +478,8 @@ bool port_health_act(struct sm *sm, struct builder_port *port);
 void port_health_set(struct sm *sm, const struct builder_port *port); /* a Set was answered */
 void port_health_switches_gone(struct sm *sm);
 void port_health_operator(struct sm *sm, uint64_t id); /* releases that one; 0: all */
+/* What is known of a port of sm->fabric, by its index there (FABRIC_NONE: of none); or NULL. */
+struct builder_port *port_published(const struct sm *sm, uint32_t index);
 /* It is one of a client that knows how, and the operator does not forbid it. */
 bool port_may_reregister(const struct sm *sm, const struct builder_port *port);
 /* Set(PortInfo) with ClientReregister, beside the sweep. */

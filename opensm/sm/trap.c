@@ -55,13 +55,7 @@ static struct builder_node *node_of_lid(const struct sm *sm, uint16_t lid)
 /* What is known of the endport that has this LID, or NULL. */
 static struct builder_port *port_of_lid(const struct sm *sm, uint16_t lid)
 {
-	struct builder_node *node = node_of_lid(sm, lid);
-	unsigned int num;
-
-	if (!node)
-		return NULL;
-	num = sm->fabric->ports[fabric_port_by_lid(sm->fabric, lid)].num;
-	return num <= node->info.num_ports ? &node->ports[num] : NULL;
+	return port_published(sm, sm->fabric ? fabric_port_by_lid(sm->fabric, lid) : FABRIC_NONE);
 }
 
 /*
