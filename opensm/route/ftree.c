@@ -4,8 +4,9 @@
  * the top and down again, with ports spread so that on a full tree no two hosts of a shift
  * permutation share a cable (ancestor.c).
  *
- * The tree is found by the distance from the hosts, or goes by the roots that the operator named;
- * a network that does not stand in layers is refused. Hosts that are compute nodes are spread
+ * The tree is found by the distance from the hosts, or from the middle of these where they stand on
+ * several ranks (roots.c), or goes by the roots that the operator named; a network that does not
+ * stand in layers is refused. Hosts that are compute nodes are spread
  * first, as if there were no others; where only I/O nodes are named, all others count as compute
  * nodes. Those that are none may stand on a switch of any rank, and are reached like it.
  *
@@ -54,6 +55,34 @@ uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabri
 	return route_tree_order(graph, order);
 }
 
+/*
+ * Ranks of a tree: by the distance from the roots that the operator named, else from the hosts, or
+ * where these stand on several ranks from the middle. NULL and error if it is no tree.
+ */
+static uint32_t *find_ranks(struct route_graph *graph, const struct fabric *fabric,
+			    const struct route_input *input, const uint64_t *keys, GError **error)
+{
+	g_autofree uint32_t *rank = g_new0(uint32_t, graph->n + 1);
+	bool tree = route_tree_rank(graph, rank) || graph->n <= 1;
+
+	if (input->n_roots) {
+		g_free(rank);
+		rank = route_rank_from_roots(graph, fabric, input, keys, error);
+		if (!rank)
+			return NULL;
+		tree |= route_is_layered(graph, rank);
+	} else if (!tree) {
+		tree = route_orient_middle(graph, keys, rank) && route_is_layered(graph, rank);
+	}
+	if (!tree)
+		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+			    "the switches do not stand in layers: this is no tree%s",
+			    input->n_compute || input->n_io
+				    ? ""
+				    : ", unless io_guid_file names hosts above the leaves");
+	return tree ? g_steal_pointer(&rank) : NULL;
+}
+
 static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabric,
 			   const struct route_input *input, uint8_t *next, GError **error)
 {
@@ -66,19 +95,7 @@ static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabri
 			    "by the files of compute and I/O nodes no node is a compute node");
 		return NULL;
 	}
-	rank = g_new0(uint32_t, graph->n + 1);
-	if (!route_tree_rank(graph, rank) && graph->n > 1) {
-		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-			    "the switches do not stand in layers: this is no tree%s",
-			    input->n_compute || input->n_io
-				    ? ""
-				    : ", unless io_guid_file names hosts above the leaves");
-		return NULL;
-	}
-	if (input->n_roots) {
-		g_free(rank);
-		rank = route_rank_from_roots(graph, fabric, input, keys, error);
-	}
+	rank = find_ranks(graph, fabric, input, keys, error);
 	return rank ? route_ranked_hops(graph, fabric, rank, keys, next, error) : NULL;
 }
 

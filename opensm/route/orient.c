@@ -37,6 +37,15 @@ void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t 
 	spread(graph, queue, tail, 1, NULL, rank);
 }
 
+bool route_is_layered(const struct route_graph *graph, const uint32_t *rank)
+{
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		route_each_edge(graph, sw, edge)
+			if (rank[edge->to] + 1 != rank[sw] && rank[sw] + 1 != rank[edge->to])
+				return false;
+	return true;
+}
+
 uint32_t *route_parts(const struct route_graph *graph, const bool *apart)
 {
 	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
@@ -261,7 +270,7 @@ uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *
 {
 	uint32_t *rank = g_new(uint32_t, graph->n + 1);
 	g_autofree char *odd = NULL;
-	struct roots_named named = { 0 };
+	struct roots_named named = {0};
 
 	find_roots(&named, fabric, input);
 	if (named.n) {

@@ -80,12 +80,21 @@ uint8_t *route_ranked_hops(struct route_graph *graph, const struct fabric *fabri
  */
 bool route_orient_best(struct route_graph *graph, const uint64_t *key);
 
+/*
+ * Orients the graph by rank[switch], which gets the distance from the switches in the middle of the
+ * hosts (roots.c). False if that costs hosts bandwidth, or leaves some of them without a path.
+ */
+bool route_orient_middle(struct route_graph *graph, const uint64_t *key, uint32_t *rank);
+
+/* Whether each cable joins switches of adjacent ranks. */
+bool route_is_layered(const struct route_graph *graph, const uint32_t *rank);
+
 /* ---- orders in which there is a legal path wherever one must be: single_top.c ---- */
 
 /*
- * Orients a network so that one switch of the greatest rank is on top, then what stands above it,
- * then everybody else by rank and key; inverted of the graph tells which these are. False, with
- * nothing done, if a cable joins switches other than of adjacent ranks, or no leaf will do.
+ * Orients a network so that one switch below the roots is on top, then what stood above it, then
+ * all others by rank and key; inverted of the graph tells which the first are. False, with nothing
+ * done, if ranks are not the distance from roots, or no switch will do.
  */
 bool route_orient_inverted(struct route_graph *graph, const uint32_t *rank, const uint64_t *key);
 

@@ -11,6 +11,11 @@
  *   root;
  * * always the switch next that has most neighbours met: good on dragonflies and at random.
  *
+ * Before all of these comes the distance from the middle, the switches that have no neighbour with
+ * fewer hops to all hosts together: in a tree whose hosts stand on several ranks, a director with
+ * switches below its line cards for one, these are the spines. That order is taken where it costs
+ * nothing.
+ *
  * Roots are some switches far from each other. The part of a fabric that is not connected to the
  * root has its own.
  *
@@ -26,6 +31,7 @@
 #define N_ROOTS 3
 #define BETTER 9 / 10 /* not worth a change from the first order otherwise */
 #define DESTS_MAX 64
+#define EVEN 65536 /* parts of a flow */
 
 struct roots {
 	struct route_graph *graph;
@@ -216,6 +222,112 @@ static void try_distance(struct roots *roots)
 	try_orientation(roots);
 }
 
+/* ---- the middle of the hosts ---- */
+
+/* The hops to all destinations of the estimate together, each counted as often as it has hosts. */
+static uint64_t hops_to_hosts(const struct roots *roots, uint32_t sw)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < roots->n_dests; i++)
+		sum += (uint64_t)roots->hops[(size_t)sw * roots->n_dests + i] *
+		       route_n_hosts(roots->graph, roots->dests[i]);
+	return sum;
+}
+
+/* Lists switches that have cables, but no neighbour nearer to the hosts; how many there are. */
+static uint32_t list_middle(const struct roots *roots, uint32_t *middle)
+{
+	const struct route_graph *graph = roots->graph;
+	g_autofree uint64_t *sum = g_new(uint64_t, graph->n + 1);
+	uint32_t n = 0;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		sum[sw] = hops_to_hosts(roots, sw);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		bool nearest = route_degree(graph, sw) != 0;
+
+		route_each_edge(graph, sw, edge)
+			nearest &= sum[sw] <= sum[edge->to];
+		if (nearest)
+			middle[n++] = sw;
+	}
+	return n;
+}
+
+/* Sends the flow of a switch by all edges that lead to the destination, as they have cables. */
+static void send_evenly(struct roots *roots, uint32_t sw, uint32_t to)
+{
+	const struct route_graph *graph = roots->graph;
+	uint64_t n = 0;
+
+	for (unsigned int sends = 0; sends < 2; sends++)
+		route_each_edge(graph, sw, edge) {
+			uint32_t e = edge - graph->edges;
+
+			if (!route_leads(graph, e, roots->far[sw], roots->far[edge->to]))
+				continue;
+			if (!sends) {
+				n += edge->n_links;
+				continue;
+			}
+			roots->flow[edge->to] += roots->flow[sw] / n * edge->n_links;
+			roots->load[e] += roots->flow[sw] / n;
+			if (edge->to != to)
+				roots->most = MAX(roots->most, roots->load[e]);
+		}
+}
+
+/*
+ * The load of the busiest cable if all flows were split evenly over the paths of these hops, in
+ * 1 / EVEN of a flow; UINT64_MAX if a host has no path.
+ */
+static uint64_t even_load(struct roots *roots)
+{
+	const struct route_graph *graph = roots->graph;
+
+	roots->most = 0;
+	memset(roots->load, 0, graph->first_edge[graph->n] * sizeof(*roots->load));
+	for (uint32_t i = 0; i < roots->n_dests; i++) {
+		uint32_t to = roots->dests[i], n;
+
+		if (!turn_to(roots, i))
+			return UINT64_MAX;
+		n = route_order_by_distance(graph, roots->far, roots->order);
+		for (uint32_t k = 0; k < n; k++)
+			roots->flow[roots->order[k]] = (uint64_t)EVEN * route_n_hosts(graph, to) *
+						       route_n_hosts(graph, roots->order[k]);
+		for (uint32_t k = 0; k < n; k++)
+			send_evenly(roots, roots->order[k], to);
+	}
+	return roots->most;
+}
+
+/*
+ * Orients by the distance from the middle. Whether that costs nothing: split evenly over the paths
+ * that are legal then, flows load cables as they do over all shortest ones.
+ */
+static bool middle_is_best(struct roots *roots, uint32_t *rank)
+{
+	struct route_graph *graph = roots->graph;
+	g_autofree uint32_t *middle = g_new(uint32_t, graph->n + 1);
+	uint64_t least, legal;
+
+	route_orient_by(graph, NULL);
+	if (!route_hops(graph, roots->dests, roots->n_dests, roots->hops, NULL))
+		return false;
+	least = even_load(roots);
+	route_rank(graph, middle, list_middle(roots, middle), rank);
+	if (!route_orient_inverted(graph, rank, roots->key))
+		route_orient(graph, rank, roots->key);
+	if (!route_hops(graph, roots->dests, roots->n_dests, roots->hops, NULL))
+		return false;
+	legal = even_load(roots);
+	return legal != UINT64_MAX && legal * BETTER <= least;
+}
+
+/* ---- all orders ---- */
+
 /* A root of each part of the fabric: the given one, of others the switch with the lowest key. */
 static void list_roots(struct roots *roots, uint32_t root)
 {
@@ -267,33 +379,83 @@ static void try_roots(struct roots *roots)
 	}
 }
 
-bool route_orient_best(struct route_graph *graph, const uint64_t *key)
+static struct roots *roots_new(struct route_graph *graph, const uint64_t *key)
 {
 	uint32_t n = graph->n + 1, n_edges = graph->first_edge[graph->n];
-	g_autofree uint32_t *by_key = g_new(uint32_t, n), *part = route_parts(graph, NULL);
-	g_autofree uint32_t *from = g_new(uint32_t, n), *place = g_new(uint32_t, n);
-	g_autofree uint32_t *met = g_new(uint32_t, n), *path = g_new(uint32_t, n);
-	g_autofree uint32_t *order = g_new(uint32_t, n), *via = g_new(uint32_t, n);
-	g_autofree uint64_t *ahead = g_new0(uint64_t, n), *flow = g_new(uint64_t, n);
-	g_autofree uint64_t *load = g_new(uint64_t, n_edges + 1);
-	g_autofree uint8_t *far = g_malloc(n), *hops = g_malloc((size_t)n * DESTS_MAX);
-	struct roots roots = {
-		.graph = graph, .key = key, .by_key = by_key, .part = part, .from = from,
-		.place = place, .met = met, .path = path, .order = order, .via = via,
-		.ahead = ahead, .flow = flow, .load = load, .far = far, .hops = hops,
+	struct roots *roots = g_new0(struct roots, 1);
+
+	*roots = (struct roots){
+		.graph = graph,
+		.key = key,
+		.by_key = g_new(uint32_t, n),
+		.part = route_parts(graph, NULL),
+		.from = g_new(uint32_t, n),
+		.place = g_new(uint32_t, n),
+		.met = g_new(uint32_t, n),
+		.path = g_new(uint32_t, n),
+		.hops = g_malloc((size_t)n * DESTS_MAX),
+		.far = g_malloc(n),
+		.order = g_new(uint32_t, n),
+		.via = g_new(uint32_t, n),
+		.ahead = g_new0(uint64_t, n),
+		.flow = g_new(uint64_t, n),
+		.load = g_new(uint64_t, n_edges + 1),
 		.limit = UINT64_MAX,
 	};
-
 	for (uint32_t sw = 0; sw < graph->n; sw++)
-		roots.by_key[key[sw]] = sw;
-	choose_dests(&roots);
-	if (route_orient_from_hosts(graph, key))
-		try_orientation(&roots);
-	if (roots.best)
-		roots.limit = roots.limit * BETTER;
-	if (graph->n)
-		try_roots(&roots);
-	if (roots.best)
-		route_orient_by(graph, roots.best);
-	return roots.best != NULL;
+		roots->by_key[key[sw]] = sw;
+	choose_dests(roots);
+	return roots;
+}
+
+static void roots_free(struct roots *roots)
+{
+	g_free(roots->by_key);
+	g_free(roots->part);
+	g_free(roots->from);
+	g_free(roots->place);
+	g_free(roots->met);
+	g_free(roots->path);
+	g_free(roots->hops);
+	g_free(roots->far);
+	g_free(roots->order);
+	g_free(roots->via);
+	g_free(roots->ahead);
+	g_free(roots->flow);
+	g_free(roots->load);
+	g_free(roots);
+}
+
+bool route_orient_middle(struct route_graph *graph, const uint64_t *key, uint32_t *rank)
+{
+	struct roots *roots = roots_new(graph, key);
+	bool best = middle_is_best(roots, rank);
+
+	roots_free(roots);
+	return best;
+}
+
+/* Finds the best order of those at the head of this file; false: by none are all hosts connected.
+ */
+static bool try_orders(struct roots *roots)
+{
+	if (route_orient_from_hosts(roots->graph, roots->key))
+		try_orientation(roots);
+	if (roots->best)
+		roots->limit = roots->limit * BETTER;
+	if (roots->graph->n)
+		try_roots(roots);
+	if (roots->best)
+		route_orient_by(roots->graph, roots->best);
+	return roots->best != NULL;
+}
+
+bool route_orient_best(struct route_graph *graph, const uint64_t *key)
+{
+	struct roots *roots = roots_new(graph, key);
+	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	bool good = middle_is_best(roots, rank) || try_orders(roots);
+
+	roots_free(roots);
+	return good;
 }

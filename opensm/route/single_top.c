@@ -4,25 +4,24 @@
  * other: up to the top, and down. Two ways to get there from the order of ranks of a tree, by which
  * all shortest paths between hosts are legal, but no path between two roots:
  *
- * The inverted root. One leaf is taken from the bottom and put above all others, then its parents,
- * then theirs; everybody else stays below in the order of ranks. What is shortest between hosts
- * remains legal, as
+ * The inverted root. One switch below the roots is put above all others, then its parents, then
+ * theirs; all others stay below in the order of ranks. A path that was legal remains so: it enters
+ * the ancestors of that switch once, and leaves them once.
  *
- * * hosts never send through a leaf;
- * * of the children of a switch that is inverted one is above it, and then no parent is. Paths
- *   between hosts go through a switch from or to a child: be it that one, up and down stay in
- *   order.
+ * * Where it went up among them, it goes down now, and what follows went down before.
+ * * Where it went down among them, it goes up now, as does what comes before.
  *
- * So the ancestors of the leaf must be a tree: with two ways from a root down to it, two children
- * would be above. Best is a leaf that kept all ancestors; that it is the first of these by key
- * keeps the order as it was when cables are lost elsewhere.
+ * So the ancestors must be a tree: with two ways from a root down to the switch, a path that went
+ * up by the one and down by the other would turn in the middle. Best is a switch with all roots
+ * above it, of these the lowest; that it is the first of these by key keeps the order as it was
+ * when cables are lost elsewhere. On a full tree it is a leaf. In a director with leaves outside it
+ * is a line chip: the leaves see each spine by several line chips.
  *
  * Joining. Of the switches that still have nobody above them some have all leaves below, and serve
- * as they are, unless connect_roots wants paths between them: a director whose line chips have
- * hosts, and leaves outside below some of these, then has twice the load on the busiest link. Each
- * of the others gets a neighbour above it that was below. That cable is then for the way up and,
- * down, for what leads to others than leaves: were it for these too, the neighbour, which prefers
- * ways down, would send all that it can down by this one.
+ * as they are, unless connect_roots wants paths between them, which can double the load of the
+ * busiest link. Each of the others gets a neighbour above it that was below. That cable is then for
+ * the way up and, down, for what does not lead to leaves: were it for these too, the neighbour,
+ * which prefers ways down, would send all that it can down by this one.
  */
 
 #include <string.h>
@@ -30,17 +29,17 @@
 #include "route/orient.h"
 #include "route/shortest.h"
 
-#define WORK_MAX (1u << 22) /* edges looked at to find the leaf */
+#define WORK_MAX (1u << 22) /* edges looked at to find the switch for the top */
 
-/* ---- the leaf ---- */
+/* ---- the inverted root ---- */
 
 struct inversion {
 	const struct route_graph *graph;
 	const uint32_t *rank; /* 0 is that of the roots */
 	uint32_t bottom;
 	uint32_t n_roots; /* switches of rank 0 that have neighbours */
-	uint32_t *seen; /* [switch]: the leaf, plus one, that met it as an ancestor last */
-	uint32_t *queue; /* the leaf and who stands above it */
+	uint32_t *seen;	  /* [switch]: the one, plus one, that met it as an ancestor last */
+	uint32_t *queue;  /* a switch and its ancestors */
 	uint64_t work;
 };
 
@@ -49,41 +48,30 @@ static bool is_root(const struct inversion *inversion, uint32_t sw)
 	return !inversion->rank[sw] && route_degree(inversion->graph, sw);
 }
 
-/*
- * False if cables do not lead from one rank to the next everywhere, or not from rank 0 on. Who has
- * no cable has no rank.
- */
+/* False if a switch that has cables has no rank, or one by the distance from hosts. */
 static bool find_roots(struct inversion *inversion)
 {
 	const struct route_graph *graph = inversion->graph;
 
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		uint32_t rank = inversion->rank[sw];
-
 		if (!route_degree(graph, sw))
 			continue;
-		if (rank == ROUTE_NO_RANK)
+		if (inversion->rank[sw] >= graph->n)
 			return false;
-		inversion->bottom = MAX(inversion->bottom, rank);
+		inversion->bottom = MAX(inversion->bottom, inversion->rank[sw]);
 		inversion->n_roots += is_root(inversion, sw);
-		route_each_edge(graph, sw, edge) {
-			uint32_t to = inversion->rank[edge->to];
-
-			if (to + 1 != rank && rank + 1 != to)
-				return false;
-		}
 	}
-	return inversion->bottom < graph->n;
+	return true;
 }
 
-/* How many roots stand above a leaf, if as the tops of a tree, else 0; queue[] gets all that do. */
-static uint32_t climb(struct inversion *inversion, uint32_t leaf, uint32_t *n)
+/* How many roots stand above a switch as the tops of a tree, or 0; queue[] gets all that do. */
+static uint32_t climb(struct inversion *inversion, uint32_t start, uint32_t *n)
 {
 	const struct route_graph *graph = inversion->graph;
 	uint32_t roots = 0;
 
 	*n = 0;
-	inversion->queue[(*n)++] = leaf;
+	inversion->queue[(*n)++] = start;
 	for (uint32_t i = 0; i < *n; i++) {
 		uint32_t sw = inversion->queue[i];
 
@@ -95,9 +83,10 @@ static uint32_t climb(struct inversion *inversion, uint32_t leaf, uint32_t *n)
 		route_each_edge(graph, sw, edge) {
 			if (inversion->rank[edge->to] > inversion->rank[sw])
 				continue;
-			if (inversion->seen[edge->to] == leaf + 1)
+			if (inversion->rank[edge->to] == inversion->rank[sw] ||
+			    inversion->seen[edge->to] == start + 1)
 				return 0;
-			inversion->seen[edge->to] = leaf + 1;
+			inversion->seen[edge->to] = start + 1;
 			inversion->queue[(*n)++] = edge->to;
 		}
 	}
@@ -105,23 +94,25 @@ static uint32_t climb(struct inversion *inversion, uint32_t leaf, uint32_t *n)
 }
 
 /*
- * The leaf with most roots above it, the first by key of equals, and all that stand above it, in
- * best[]; returns how many these are, 0: there is no leaf that will do.
+ * The switch below the roots that has most of them above it, of equals the lowest, then the first
+ * by key, and all that stand above it, in best[]; returns how many these are, 0: none will do.
  */
-static uint32_t find_leaf(struct inversion *inversion, const uint64_t *key, uint32_t *best)
+static uint32_t find_start(struct inversion *inversion, const uint64_t *key, uint32_t *best)
 {
 	uint32_t n = inversion->graph->n, n_best = 0, most = 0;
-	g_autofree uint32_t *by_key = g_new(uint32_t, n + 1);
+	g_autofree uint32_t *height = g_new(uint32_t, n + 1), *at = NULL;
+	g_autofree uint32_t *listed = g_new(uint32_t, n + 1);
 
 	for (uint32_t sw = 0; sw < n; sw++)
-		by_key[key[sw]] = sw;
-	for (uint32_t i = 0; i < n && most < inversion->n_roots && inversion->work < WORK_MAX;
+		height[sw] = inversion->bottom - inversion->rank[sw]; /* large: it has no cable */
+	at = route_order(n, height, key);
+	for (uint32_t sw = 0; sw < n; sw++)
+		listed[at[sw]] = sw;
+	for (uint32_t i = 0; i < n && height[listed[i]] < inversion->bottom &&
+			     most < inversion->n_roots && inversion->work < WORK_MAX;
 	     i++) {
-		uint32_t n_above, roots;
+		uint32_t n_above, roots = climb(inversion, listed[i], &n_above);
 
-		if (inversion->rank[by_key[i]] != inversion->bottom)
-			continue;
-		roots = climb(inversion, by_key[i], &n_above);
 		if (roots <= most)
 			continue;
 		most = roots;
@@ -138,7 +129,7 @@ bool route_orient_inverted(struct route_graph *graph, const uint32_t *rank, cons
 	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
 	g_autofree uint32_t *best = g_new(uint32_t, graph->n + 1);
 	struct inversion inversion = {.graph = graph, .rank = rank, .seen = seen, .queue = queue};
-	uint32_t n = find_roots(&inversion) ? find_leaf(&inversion, key, best) : 0;
+	uint32_t n = find_roots(&inversion) ? find_start(&inversion, key, best) : 0;
 	bool *inverted;
 
 	if (!n)
@@ -380,8 +371,14 @@ void route_join_tops(struct route_graph *graph)
 	g_autofree uint32_t *tops = g_new(uint32_t, n), *part = route_parts(graph, NULL);
 	g_autofree uint32_t *queue = g_new(uint32_t, n);
 	g_autofree bool *seen = g_new(bool, n), *anchored = g_new0(bool, n);
-	struct join join = {.graph = graph, .list = list, .place = place, .tops = tops,
-			    .anchored = anchored, .part = part, .seen = seen, .queue = queue};
+	struct join join = {.graph = graph,
+			    .list = list,
+			    .place = place,
+			    .tops = tops,
+			    .anchored = anchored,
+			    .part = part,
+			    .seen = seen,
+			    .queue = queue};
 	bool any = false;
 
 	graph->joined = g_new0(bool, n);
@@ -389,8 +386,7 @@ void route_join_tops(struct route_graph *graph)
 	/* leaves must be reached: also while they have no hosts, or each host would matter */
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		list[place[sw]] = sw;
-		graph->leaf[sw] =
-			!has_neighbour(&join, sw, false) || route_is_source(graph, sw);
+		graph->leaf[sw] = !has_neighbour(&join, sw, false) || route_is_source(graph, sw);
 	}
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		if (part[sw] == sw && route_degree(graph, sw))

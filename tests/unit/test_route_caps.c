@@ -166,7 +166,7 @@ START_TEST(test_random)
 		if (seed <= seeds.last)
 			try_seed(seed);
 	}
-	ck_assert_uint_le(refused, CHUNK / 10);
+	ck_assert_uint_le(refused, CHUNK / 6); /* 16 in all, at most 3 in a chunk */
 }
 END_TEST
 

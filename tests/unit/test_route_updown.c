@@ -86,14 +86,14 @@ static const struct {
 	const char *spec;
 	unsigned int most;
 } uneven[] = {
-	{ "torus:5x5", 240 },	   { "torus:4x4x4", 240 }, { "mesh:6x6", 210 },
-	{ "mesh:4x4x4", 210 },	   { "hypercube:6", 260 }, { "dragonfly:4:2:2", 250 },
-	{ "random:60:6:2:1", 420 },
+	{"torus:5x5", 240},	  {"torus:4x4x4", 240}, {"mesh:6x6", 210},
+	{"mesh:4x4x4", 210},	  {"hypercube:6", 260}, {"dragonfly:4:2:2", 250},
+	{"random:60:6:2:1", 420},
 };
 
 START_TEST(test_other_networks_are_even)
 {
-	const struct route_input input = { .threads = 1 };
+	const struct route_input input = {.threads = 1};
 	struct fabric *fabric = make_fabric(uneven[_i].spec, 0);
 	struct routing *routing = compute(fabric, "updn", &input);
 	unsigned int got = unevenness(fabric, routing);
@@ -128,8 +128,8 @@ static struct fabric *damaged(const char *spec, uint64_t seed, uint32_t percent)
 
 START_TEST(test_damaged_trees_leave_nobody_out)
 {
-	static const char *const specs[] = { "fattree:8", "fattree:12", "xgft:8,8:1,8" };
-	const struct route_input input = { .threads = 1 };
+	static const char *const specs[] = {"fattree:8", "fattree:12", "xgft:8,8:1,8"};
+	const struct route_input input = {.threads = 1};
 	unsigned int left = 0, trials = 0;
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(specs); i++) {
@@ -167,7 +167,7 @@ static void choose_any(struct routing *routing, const struct route_graph *graph,
 /* Tables that keep old entries are a mixture of best ones: turns must be no danger in any. */
 START_TEST(test_any_mixture_is_free)
 {
-	const struct route_input input = { .threads = 1 };
+	const struct route_input input = {.threads = 1};
 	uint64_t state = 1;
 
 	for (uint64_t seed = 1; seed <= 12; seed++) {
@@ -179,8 +179,8 @@ START_TEST(test_any_mixture_is_free)
 
 		for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
 			for (uint32_t sw = 0; sw < graph->n; sw++)
-				choose_any(routing, graph, hops, sw, lid,
-					   checker_leaf(fabric, lid), &state);
+				choose_any(routing, graph, hops, sw, lid, checker_leaf(fabric, lid),
+					   &state);
 		checker_accept(fabric, routing, "a mixture");
 		route_graph_free(graph);
 		routing_unref(routing);
@@ -203,9 +203,9 @@ static void move_host(struct builder *builder, const char *host, const char *roo
  */
 static void check_hosts_on_roots(const char *engine, bool named)
 {
-	static const char *const roots[] = { "spine-2-0", "spine-2-1", "spine-2-2" };
+	static const char *const roots[] = {"spine-2-0", "spine-2-1", "spine-2-2"};
 	struct builder *builder = make_builder_of("xgft:6,4:1,4");
-	struct route_input input = { .threads = 1 };
+	struct route_input input = {.threads = 1};
 	uint64_t guids[4];
 	struct fabric *fabric;
 	struct routing *routing;
@@ -244,8 +244,8 @@ END_TEST
 /* From root to root, where no host is: packets of management get there. */
 START_TEST(test_roots_reach_roots)
 {
-	static const char *const engines[] = { "updn", "dnup", "ftree" };
-	const struct route_input input = { .threads = 1 };
+	static const char *const engines[] = {"updn", "dnup", "ftree"};
+	const struct route_input input = {.threads = 1};
 	struct fabric *fabric = make_fabric("fattree:4", 0);
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(engines); i++) {
@@ -269,68 +269,110 @@ END_TEST
 
 enum { LINES = 12, SPINES = 6, OUTSIDE = 4 };
 
+/* Hosts on a switch from that port on; hcas gets what they are. */
+static void add_hosts(GString *text, GString *hcas, const char *kind, unsigned int sw,
+		      unsigned int port, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		g_string_append_printf(text, "[%u] \"%s-%u-%u\"[1]\n", port + i, kind, sw, i);
+		g_string_append_printf(hcas, "\nHca 1 \"%s-%u-%u\"\n", kind, sw, i);
+	}
+}
+
 /*
  * Hosts on all line chips, and on leaves outside that three of these have below: above each leaf
- * are several ways to a spine, so that no leaf can stand on top.
+ * are several ways to a spine, so that no leaf can stand on top. Where they are many, each spine
+ * has an adapter, too. missing: each line chip lacks the cable to one spine.
  */
-static struct fabric *make_director(uint64_t roots[SPINES])
+static struct fabric *make_director(uint64_t roots[SPINES], bool missing, bool many)
 {
-	GString *text = g_string_new(NULL);
+	GString *text = g_string_new(NULL), *hcas = g_string_new(NULL);
+	unsigned int n = many ? 8 : 1;
 	g_autofree char *file = NULL;
 	struct builder *builder;
 
 	for (unsigned int i = 0; i < LINES; i++) {
-		g_string_append_printf(text, "\nSwitch 8 \"line-%u\"\n", i);
+		g_string_append_printf(text, "\nSwitch 15 \"line-%u\"\n", i);
 		for (unsigned int k = 0; k < SPINES; k++)
-			g_string_append_printf(text, "[%u] \"spine-%u\"[%u]\n", 1 + k, k,
-					       1 + i);
-		g_string_append_printf(text,
-				       "[7] \"host-%u\"[1]\n[8] \"outside-%u\"[%u]\n", i,
-				       i / 3, 1 + i % 3);
+			if (!missing || k != i % SPINES)
+				g_string_append_printf(text, "[%u] \"spine-%u\"[%u]\n", 1 + k, k,
+						       1 + i);
+		add_hosts(text, hcas, "host", i, 7, n);
+		g_string_append_printf(text, "[15] \"outside-%u\"[%u]\n", i / 3, 1 + i % 3);
 	}
-	for (unsigned int i = 0; i < SPINES; i++)
-		g_string_append_printf(text, "\nSwitch 12 \"spine-%u\"\n", i);
-	for (unsigned int i = 0; i < OUTSIDE; i++)
-		g_string_append_printf(text,
-				       "\nSwitch 4 \"outside-%u\"\n[4] \"guest-%u\"[1]\n"
-				       "\nHca 1 \"guest-%u\"\n",
-				       i, i, i);
-	for (unsigned int i = 0; i < LINES; i++)
-		g_string_append_printf(text, "\nHca 1 \"host-%u\"\n", i);
+	for (unsigned int i = 0; i < SPINES; i++) {
+		g_string_append_printf(text, "\nSwitch 13 \"spine-%u\"\n", i);
+		add_hosts(text, hcas, "storage", i, 13, many);
+	}
+	for (unsigned int i = 0; i < OUTSIDE; i++) {
+		g_string_append_printf(text, "\nSwitch 11 \"outside-%u\"\n", i);
+		add_hosts(text, hcas, "guest", i, 4, n);
+	}
+	g_string_append(text, hcas->str);
 	close(g_file_open_tmp("director-XXXXXX", &file, NULL));
 	ck_assert(g_file_set_contents(file, text->str, -1, NULL));
 	builder = make_builder_of(file);
 	unlink(file);
 	g_string_free(text, TRUE);
+	g_string_free(hcas, TRUE);
 	for (unsigned int i = 0; i < SPINES; i++) {
 		g_autofree char *name = g_strdup_printf("spine-%u", i);
 
 		roots[i] = make_found(builder, name)->info.node_guid;
 	}
-	builder->sm_port = &make_found(builder, "host-0")->ports[1];
+	builder->sm_port = &make_found(builder, "host-0-0")->ports[1];
 	return freeze(builder);
 }
 
-/* Between spines there is no way up and down: connect_roots makes one, without a credit loop. */
+/*
+ * From the distance of the hosts there is no way up and down between spines: connect_roots makes
+ * one, without a credit loop. With roots, whether or not line chips lack cables, there is one.
+ */
 START_TEST(test_connect_roots)
 {
-	static const char *const engines[] = { "updn", "dnup" };
 	uint64_t roots[SPINES];
-	struct fabric *fabric = make_director(roots);
-	struct route_input input = { .threads = 1, .roots = roots, .n_roots = SPINES };
+	struct fabric *fabric = make_director(roots, _i, false);
+	struct route_input input = {.threads = 1, .roots = roots, .n_roots = SPINES};
+	struct routing *before, *after;
 	enum route_way way;
 
-	for (unsigned int i = 0; i < G_N_ELEMENTS(engines); i++) {
-		struct routing *before, *after;
+	before = compute(fabric, "updn", &input);
+	ck_assert_uint_eq(discarded(fabric, before), 0);
+	routing_unref(before);
+	before = routing_renew(route_find("dnup"), fabric, &input, NULL, &way, NULL);
+	ck_assert_uint_gt(discarded(fabric, before), 0);
+	input.connect_roots = true;
+	after = routing_renew(route_find("dnup"), fabric, &input, before, &way, NULL);
+	ck_assert_uint_eq(discarded(fabric, after), 0);
+	routing_unref(before);
+	routing_unref(after);
+	fabric_unref(fabric);
+}
+END_TEST
 
-		input.connect_roots = false;
-		before = routing_renew(route_find(engines[i]), fabric, &input, NULL, &way, NULL);
-		ck_assert_uint_eq(discarded(fabric, before), SPINES * (SPINES - 1));
-		input.connect_roots = true;
-		after = routing_renew(route_find(engines[i]), fabric, &input, before, &way, NULL);
-		ck_assert_uint_eq(discarded(fabric, after), 0);
-		routing_unref(before);
-		routing_unref(after);
+/*
+ * Adapters on the spines of a director make no leaves of these: engines that go up and down load
+ * cables hardly more than the shortest paths do, whether the spines are named as roots or found.
+ */
+START_TEST(test_storage_on_spines)
+{
+	static const char *const engines[] = {"updn", "ftree"};
+	uint64_t roots[SPINES];
+	struct fabric *fabric = make_director(roots, false, true);
+	struct route_input input = {.threads = 1};
+	struct routing *routing = compute(fabric, "minhop", &input);
+	unsigned int limit = unevenness(fabric, routing) * 3 / 2;
+
+	routing_unref(routing);
+	for (unsigned int i = 0; i < 2 * G_N_ELEMENTS(engines); i++) {
+		input.roots = i % 2 ? roots : NULL;
+		input.n_roots = i % 2 ? SPINES : 0;
+		routing = compute(fabric, engines[i / 2], &input);
+		checker_accept(fabric, routing, engines[i / 2]);
+		ck_assert(routing->promises & ROUTE_DEADLOCK_FREE);
+		ck_assert_uint_le(unevenness(fabric, routing), limit);
+		ck_assert_uint_eq(discarded(fabric, routing), 0);
+		routing_unref(routing);
 	}
 	fabric_unref(fabric);
 }
@@ -350,7 +392,7 @@ static struct routing *route_by_names(const struct fabric *fabric, const char *c
 				      unsigned int n, uint64_t other, GError **error)
 {
 	uint64_t guids[8];
-	struct route_input input = { .threads = 1, .roots = guids };
+	struct route_input input = {.threads = 1, .roots = guids};
 
 	for (unsigned int i = 0; i < n; i++)
 		guids[input.n_roots++] = guid_of(fabric, names[i]);
@@ -361,10 +403,10 @@ static struct routing *route_by_names(const struct fabric *fabric, const char *c
 
 START_TEST(test_odd_roots_are_told)
 {
-	static const char *const names[] = { "core-0-0", "core-0-1", "core-1-0", "core-1-1" };
-	static const char *const odd[] = { "core-0-0", "core-0-1", "core-1-0", "core-1-1",
-					   "core-0-1", "host-0" };
-	static const char *const none[] = { "host-0" };
+	static const char *const names[] = {"core-0-0", "core-0-1", "core-1-0", "core-1-1"};
+	static const char *const odd[] = {"core-0-0", "core-0-1", "core-1-0",
+					  "core-1-1", "core-0-1", "host-0"};
+	static const char *const none[] = {"host-0"};
 	g_autoptr(GError) error = NULL;
 	struct fabric *fabric = make_fabric("fattree:4", 0);
 	struct routing *plain = route_by_names(fabric, names, G_N_ELEMENTS(names), 0, &error);
@@ -427,7 +469,7 @@ END_TEST
 
 static char *note_of_dor(struct fabric *fabric)
 {
-	const struct route_input one = { .threads = 1 }, two = { .threads = 2 };
+	const struct route_input one = {.threads = 1}, two = {.threads = 2};
 	struct routing *routing = compute(fabric, "dor", &one);
 	struct routing *again = compute(fabric, "dor", &two);
 	char *note = g_strdup(routing->note);
@@ -489,7 +531,8 @@ int main(void)
 	tcase_add_test(tcase, test_any_mixture_is_free);
 	tcase_add_test(tcase, test_hosts_on_roots);
 	tcase_add_test(tcase, test_roots_reach_roots);
-	tcase_add_test(tcase, test_connect_roots);
+	tcase_add_loop_test(tcase, test_connect_roots, 0, 2);
+	tcase_add_test(tcase, test_storage_on_spines);
 	tcase_add_test(tcase, test_odd_roots_are_told);
 	tcase_add_test(tcase, test_roots_of_one_part);
 	tcase_add_test(tcase, test_dor_tells_of_rings);
