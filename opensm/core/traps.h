@@ -13,14 +13,16 @@
 
 struct trap {
 	struct iba_notice notice;
-	uint16_t from; /* LID it came from */
+	uint16_t from;	 /* LID it came from */
+	uint64_t serial; /* the first ever has 0 */
 };
 
 struct traps {
 	struct ref ref;
-	uint64_t end; /* serial after that of the last one; the first ever has 0 */
+	uint64_t end; /* serial after that of the last one */
 	uint32_t n;
-	struct trap all[TRAPS_KEPT]; /* the last n, oldest first */
+	/* By serial. When there are too many, the LID that sent most of them loses its oldest. */
+	struct trap all[TRAPS_KEPT];
 };
 
 /* before may be NULL. */

@@ -15,6 +15,7 @@ libsa_a_SOURCES = \
 	opensm/sa/mcmember.c \
 	opensm/sa/mlids.c opensm/sa/mlids.h \
 	opensm/sa/multi_path.c \
+	opensm/sa/notices.c opensm/sa/notices.h \
 	opensm/sa/park.c opensm/sa/park.h \
 	opensm/sa/path.c \
 	opensm/sa/paths.c opensm/sa/paths.h \

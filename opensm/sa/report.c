@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The last notices stand in a ring, with the P_Keys of what they tell about as it was then. Each
- * subscription has a place in it, and one Report out at a time:
+ * Notices wait in notices.c. Each subscription looks at them, a notice of each kind in turn, and
+ * has one Report out at a time:
  *
  *	idle -- a notice --> waiting -- one that concerns it --> asked -- answer, or none -->
  *waiting
  *	  ^---------------------'  it has seen all
  *
- * Whose place is overtaken by the ring misses what was there. Who leaves SA_REPORTS_UNANSWERED in a
- * row without answer rests between Reports, and is forgotten in the end. LOOKS_A_TURN bounds what
- * the actor does of this between other work.
+ * A subscriber that leaves SA_REPORTS_UNANSWERED in a row without answer rests between Reports, and
+ * is forgotten in the end. LOOKS_A_TURN bounds what the actor does of this between other work.
  *
- * Those who do not answer shall not keep others waiting. So there are two lanes, each with places
+ * Those that do not answer shall not keep others waiting. So there are two lanes, each with places
  * for Reports that are out, which ports take in turn, one place each. In the prompt one a Report is
  * tried once. If that is not answered in time it is repeated in the slow one, where later ones of
  * the subscription begin until a first try is answered again.
+ *
+ * A subscription misses a notice that was dropped before it came to it, or of which no Report was
+ * answered. Either is counted and logged. Unless one origin had too many, its client is asked to
+ * register again (ClientReregister) when it has seen what there is: that is the one way to tell a
+ * client that what it knows may be old. What one port makes too many of is not worth that, or that
+ * port could have all others register again.
  */
 #include "sa/report.h"
 
 #include <string.h>
+
+#include "sa/notices.h"
 
 #define PROMPT_OUT 64 /* Reports, at most, each for the time of one try */
 #define SLOW_OUT 128  /* Reports, at most */
@@ -26,13 +33,8 @@
 #define RETRIES 3
 #define NOTICE_AT (iba_rmpp_header_bytes + iba_sa_header_bytes) /* in the data of a mad_ask */
 #define CLASS_MANAGER 4						/* as ProducerType */
-
-struct news {
-	struct iba_sa_notice notice;
-	struct iba_gid gid; /* that a subscription to one GID means */
-	uint32_t n_p_keys;
-	uint16_t p_keys[];
-};
+#define MISSED_BURST 10						/* lines of the log */
+#define MISSED_INTERVAL (6 * NS_PER_S)				/* of more */
 
 enum { PROMPT, SLOW, N_LANES };
 
@@ -58,10 +60,9 @@ struct sa_reporter {
 	struct mad *mad;
 	const struct sa_registries *registries;
 	struct subnet *subnet;
-	struct news *ring[SA_NOTICES_KEPT]; /* by serial */
-	uint64_t next;			    /* serial of the next notice */
-	uint64_t first;			    /* of those that still count */
-	bool wake;			    /* there are notices that nobody was woken for */
+	struct sa_notices *notices;
+	struct log_limit missed_log;
+	bool wake; /* there are notices that nobody was woken for */
 	struct lane lanes[N_LANES];
 	struct timer turn;
 	struct timer rest; /* of some subscription is over */
@@ -86,7 +87,8 @@ bool sa_is_secret(bool is_generic, uint16_t type, uint16_t trap_number)
 }
 
 /* An alias means the port that has it when the notice is looked at. */
-static bool is_guid_of(const struct sa_reporter *reporter, uint64_t guid, const struct news *news)
+static bool is_guid_of(const struct sa_reporter *reporter, uint64_t guid,
+		       const struct sa_notice *news)
 {
 	const struct alias_guid *alias =
 		alias_guids_find(sa_aliases_now(reporter->registries->aliases), guid);
@@ -96,21 +98,21 @@ static bool is_guid_of(const struct sa_reporter *reporter, uint64_t guid, const 
 
 /* Of what the SM tells of others: of itself, as the classic daemon has it, or of that other. */
 static bool is_of_source(const struct sa_reporter *reporter, const struct iba_inform_info *info,
-			 const struct news *news)
+			 const struct sa_notice *news)
 {
 	uint16_t first = info->lid_range_begin, last = MAX(first, info->lid_range_end);
-	uint16_t lid = news->notice.notice.issuer_lid;
+	uint16_t lid = news->told.notice.issuer_lid;
 
 	if (info->gid.prefix || info->gid.guid)
-		return info->gid.guid == news->notice.issuer_gid.guid ||
+		return info->gid.guid == news->told.issuer_gid.guid ||
 		       is_guid_of(reporter, info->gid.guid, news);
 	return first == IBA_LID_PERMISSIVE || (first <= lid && lid <= last);
 }
 
 static bool is_subscribed(const struct sa_reporter *reporter, const struct iba_inform_info *info,
-			  const struct news *news)
+			  const struct sa_notice *news)
 {
-	const struct iba_notice *notice = &news->notice.notice;
+	const struct iba_notice *notice = &news->told.notice;
 
 	return info->is_generic == notice->is_generic &&
 	       (info->trap_number == IBA_TRAP_ALL || info->trap_number == notice->trap_number) &&
@@ -121,9 +123,9 @@ static bool is_subscribed(const struct sa_reporter *reporter, const struct iba_i
 
 /* o13-17.1.2: a P_Key in common with what the notice is about, not limited on both sides. */
 static bool may_know(const struct sa_reporter *reporter, const struct sa_subscription *subscription,
-		     uint32_t port, const struct news *news)
+		     uint32_t port, const struct sa_notice *news)
 {
-	const struct iba_notice *notice = &news->notice.notice;
+	const struct iba_notice *notice = &news->told.notice;
 
 	if (subscription->trusted && !options_sa_key_is_known(reporter->subnet->options))
 		return true;
@@ -197,13 +199,51 @@ static void start_turn(struct sa_reporter *reporter)
 		timer_start(&reporter->turn, 0);
 }
 
+static bool has_seen_all(const struct sa_reporter *reporter,
+			 const struct sa_subscription *subscription)
+{
+	for (unsigned int kind = 0; kind < SA_NOTICE_KINDS; kind++)
+		if (subscription->seen[kind] < sa_notices_last(reporter->notices, kind))
+			return false;
+	return !subscription->told;
+}
+
+static void see_all(const struct sa_reporter *reporter, struct sa_subscription *subscription)
+{
+	for (unsigned int kind = 0; kind < SA_NOTICE_KINDS; kind++)
+		subscription->seen[kind] = sa_notices_last(reporter->notices, kind);
+	g_clear_pointer(&subscription->told, sa_notice_unref);
+}
+
+/* Its client may believe what is not so any more. */
+static void ask_to_register(struct sa_reporter *reporter, struct sa_subscription *subscription)
+{
+	uint64_t now = actor_now(reporter->actor);
+
+	if (!subscription->is_stale || subscription->unanswered || subscription->asked_until > now)
+		return;
+	log_info(reporter->context->log,
+		 "SA: port 0x%016" G_GINT64_MODIFIER
+		 "x (LID %u, QP %u) was not told of %" G_GUINT64_FORMAT
+		 " notices since it subscribed: its client is asked to register again",
+		 subscription->guid, subscription->to.lid, subscription->to.qpn,
+		 subscription->missed);
+	subscription->is_stale = false;
+	subscription->asked_until = now + SA_REPORT_ASK_AGAIN;
+	event_emit(&reporter->context->bus, EVENT_REREGISTER_WANTED, subscription->guid);
+}
+
 static void wait_in_line(struct sa_reporter *reporter, struct sa_subscription *subscription)
 {
 	uint64_t now = actor_now(reporter->actor);
 	struct sa_report_line *line;
 
-	if (subscription->line || subscription->is_asked || subscription->next == reporter->next)
+	if (subscription->line || subscription->is_asked)
 		return;
+	if (has_seen_all(reporter, subscription)) {
+		ask_to_register(reporter, subscription);
+		return;
+	}
 	if (subscription->rests_until > now) {
 		if (!timer_running(&reporter->rest))
 			timer_start(&reporter->rest, subscription->rests_until - now);
@@ -234,8 +274,7 @@ static struct vendor_address address_of(const struct sa_reporter *reporter,
 
 	if (fabric_port_by_lid(fabric, to.lid) != port)
 		to.lid = fabric->ports[port].lid;
-	to.p_key_index =
-		index_of(reporter->subnet->sm_p_keys, subscription->p_key, to.p_key_index);
+	to.p_key_index = index_of(reporter->subnet->sm_p_keys, subscription->p_key, to.p_key_index);
 	return to;
 }
 
@@ -267,17 +306,47 @@ static bool is_lost(const struct mad_ask *ask)
 	       (ask->result == MAD_STATUS && ask->status & IBA_STATUS_BUSY);
 }
 
-/* It is repeated, unless the ring overtakes it. */
-static void make_slow(struct sa_subscription *subscription)
+/* ---- what is missed ---- */
+
+/* What was dropped before the subscription came to it; of many only that it was at least one. */
+static void meet_gap(struct sa_reporter *reporter, struct sa_subscription *subscription,
+		     uint64_t seen, const struct sa_notice *gap)
 {
-	subscription->is_slow = true;
-	subscription->tried = --subscription->next;
+	struct context *context = reporter->context;
+	uint64_t n = seen < gap->first_dropped ? gap->n_dropped : 1;
+	unsigned int held_back;
+
+	subscription->missed += n;
+	subscription->is_stale |= !gap->is_flood;
+	counter_add(&context->counters, sa_notices_missed, n);
+	if (log_limit_pass(&reporter->missed_log, actor_now(reporter->actor), MISSED_BURST,
+			   MISSED_INTERVAL, &held_back))
+		log_info(context->log,
+			 "SA: port 0x%016" G_GINT64_MODIFIER
+			 "x (LID %u, QP %u) is not told of %" G_GUINT64_FORMAT
+			 " notices, the last of trap %u from 0x%016" G_GINT64_MODIFIER
+			 "x: it answers too slowly for %s",
+			 subscription->guid, subscription->to.lid, subscription->to.qpn, n,
+			 gap->told.notice.trap_number, sa_notice_origin(gap),
+			 gap->is_flood ? "what that port causes" : "all that happens");
 }
+
+/* Of that no Report was answered, or it was dropped before one was repeated. */
+static void note_untold(struct sa_subscription *subscription)
+{
+	subscription->missed++;
+	subscription->is_stale = true;
+}
+
+/* ---- answers ---- */
 
 static void note_end(struct sa_reporter *reporter, struct sa_subscription *subscription,
 		     const struct mad_ask *ask)
 {
+	g_clear_pointer(&subscription->told, sa_notice_unref);
 	subscription->is_slow = is_lost(ask) || ask->sent > 1;
+	if (is_lost(ask))
+		note_untold(subscription);
 	if (ask->result == MAD_TIMEOUT && ask->sent)
 		subscription->unanswered++;
 	else
@@ -288,6 +357,13 @@ static void note_end(struct sa_reporter *reporter, struct sa_subscription *subsc
 		let_rest(reporter, subscription);
 	else
 		wait_in_line(reporter, subscription);
+}
+
+/* It is repeated, unless it is joined with a later one, or dropped, meanwhile. */
+static void repeat_slowly(struct sa_reporter *reporter, struct sa_subscription *subscription)
+{
+	subscription->is_slow = true;
+	wait_in_line(reporter, subscription);
 }
 
 static void on_answer(struct mad_ask *ask)
@@ -305,8 +381,7 @@ static void on_answer(struct mad_ask *ask)
 	if (subscription)
 		subscription->is_asked = false;
 	if (subscription && in_prompt && is_lost(ask)) {
-		make_slow(subscription);
-		wait_in_line(reporter, subscription);
+		repeat_slowly(reporter, subscription);
 	} else {
 		if (ask->result == MAD_TIMEOUT)
 			counter_inc(&reporter->context->counters, sa_reports_unanswered);
@@ -328,12 +403,11 @@ static void set_tries(const struct sa_reporter *reporter,
 		ask->timeout_ms = 2 * reporter->subnet->options->transaction_timeout;
 }
 
-/* The notice before its next one. */
 static void send_report(struct sa_reporter *reporter, struct sa_subscription *subscription,
-			struct sa_report_line *line, uint32_t port, const struct news *news)
+			struct sa_report_line *line, uint32_t port, struct sa_notice *news)
 {
 	struct report *report = g_new0(struct report, 1);
-	bool is_repeated = subscription->tried == subscription->next - 1;
+	bool is_repeated = subscription->told == news;
 
 	report->reporter = reporter;
 	report->line = line;
@@ -347,7 +421,9 @@ static void send_report(struct sa_reporter *reporter, struct sa_subscription *su
 	set_tries(reporter, subscription, is_repeated, &report->ask);
 	report->ask.owner = reporter->actor;
 	report->ask.done = on_answer;
-	wire_encode(&iba_sa_notice_type, &news->notice, report->ask.data + NOTICE_AT);
+	wire_encode(&iba_sa_notice_type, &news->told, report->ask.data + NOTICE_AT);
+	if (!is_repeated)
+		subscription->told = sa_notice_ref(news);
 	subscription->is_asked = true;
 	set_out(line, true);
 	if (!is_repeated)
@@ -355,45 +431,103 @@ static void send_report(struct sa_reporter *reporter, struct sa_subscription *su
 	mad_ask(reporter->mad, &report->ask);
 }
 
+/* Who is woken, and what everybody has looked at. */
+struct waking {
+	struct sa_reporter *reporter;
+	uint64_t seen[SA_NOTICE_KINDS];
+};
+
 static bool wake(struct sa_subscription *subscription, void *arg)
 {
-	wait_in_line(arg, subscription);
+	struct waking *waking = arg;
+	const struct sa_notice *told = subscription->told;
+
+	wait_in_line(waking->reporter, subscription);
+	for (unsigned int kind = 0; kind < SA_NOTICE_KINDS; kind++)
+		waking->seen[kind] = MIN(waking->seen[kind], subscription->seen[kind]);
+	if (told)
+		waking->seen[told->kind] = MIN(waking->seen[told->kind], told->serial - 1);
 	return true;
 }
 
-static void skip_lost(struct sa_reporter *reporter, struct sa_subscription *subscription)
+/* Wakes all for what is new, and forgets what is not for anybody. */
+static void wake_all(struct sa_reporter *reporter)
 {
-	uint64_t oldest =
-		MAX(reporter->first,
-		    reporter->next > SA_NOTICES_KEPT ? reporter->next - SA_NOTICES_KEPT : 0);
+	struct waking waking = {.reporter = reporter};
 
-	if (subscription->next >= oldest)
-		return;
-	counter_add(&reporter->context->counters, sa_notices_missed, oldest - subscription->next);
-	subscription->next = oldest;
+	memset(waking.seen, 0xFF, sizeof(waking.seen));
+	sa_subscribers_each(reporter->registries->subscribers, wake, &waking);
+	for (unsigned int kind = 0; kind < SA_NOTICE_KINDS; kind++)
+		sa_notices_forget(reporter->notices, kind, waking.seen[kind]);
+}
+
+/* What it looks at while it has its turn. */
+struct look {
+	uint32_t port;
+	unsigned int looks; /* notices so far */
+};
+
+/* The next that is to be told of a kind; NULL: none, or it was enough for now. */
+static struct sa_notice *find_of_kind(struct sa_reporter *reporter,
+				      struct sa_subscription *subscription,
+				      enum sa_notice_kind kind, struct look *look)
+{
+	uint64_t *seen = &subscription->seen[kind];
+	struct sa_notice *news = sa_notices_after(reporter->notices, kind, *seen);
+
+	for (; news && look->looks < LOOKS_A_TURN; news = sa_notice_next(news)) {
+		uint64_t before = *seen;
+
+		look->looks++;
+		*seen = news->serial;
+		if (!is_subscribed(reporter, &subscription->info, news) ||
+		    !may_know(reporter, subscription, look->port, news))
+			continue;
+		if (!news->is_gap)
+			return news;
+		meet_gap(reporter, subscription, before, news);
+	}
+	if (!news)
+		*seen = sa_notices_last(reporter->notices, kind);
+	return NULL;
+}
+
+/* What was told, and is to be repeated; else of the kinds in turn. */
+static struct sa_notice *find_next(struct sa_reporter *reporter,
+				   struct sa_subscription *subscription, struct look *look)
+{
+	struct sa_notice *told = subscription->told, *news = NULL;
+
+	if (told && sa_notice_counts(told))
+		return told;
+	if (told && told->is_gap)
+		note_untold(subscription);
+	g_clear_pointer(&subscription->told, sa_notice_unref);
+	for (unsigned int i = 0; i < SA_NOTICE_KINDS && !news; i++) {
+		news = find_of_kind(reporter, subscription, subscription->kind, look);
+		subscription->kind = (subscription->kind + 1) % SA_NOTICE_KINDS;
+	}
+	return news;
 }
 
 /* Sends the next Report of a subscription, if there is one; returns the notices it looked at. */
 static unsigned int look(struct sa_reporter *reporter, struct sa_subscription *subscription,
 			 struct sa_report_line *line)
 {
-	uint32_t port = fabric_port_by_guid(reporter->subnet->fabric, subscription->guid);
-	unsigned int looks = 0;
+	struct look look = {
+		.port = fabric_port_by_guid(reporter->subnet->fabric, subscription->guid)};
+	struct sa_notice *news;
 
-	if (port == FABRIC_NONE)
-		subscription->next = reporter->next;
-	skip_lost(reporter, subscription);
-	while (subscription->next < reporter->next) {
-		const struct news *news = reporter->ring[subscription->next++ % SA_NOTICES_KEPT];
-
-		looks++;
-		if (is_subscribed(reporter, &subscription->info, news) &&
-		    may_know(reporter, subscription, port, news)) {
-			send_report(reporter, subscription, line, port, news);
-			break;
-		}
+	if (look.port == FABRIC_NONE) {
+		see_all(reporter, subscription);
+		return 0;
 	}
-	return looks;
+	news = find_next(reporter, subscription, &look);
+	if (news)
+		send_report(reporter, subscription, line, look.port, news);
+	else
+		wait_in_line(reporter, subscription);
+	return look.looks;
 }
 
 /* The first port in turn; the same result. */
@@ -418,7 +552,7 @@ static void take_turn(struct timer *timer)
 	unsigned int looks;
 
 	if (reporter->wake)
-		sa_subscribers_each(reporter->registries->subscribers, wake, reporter);
+		wake_all(reporter);
 	reporter->wake = false;
 	if (!reporter->subnet)
 		return;
@@ -441,18 +575,12 @@ static void rest_is_over(struct timer *timer)
 /* ---- news ---- */
 
 /* Takes a notice in. Those who subscribed are woken for all that come together. */
-static void add_news(struct sa_reporter *reporter, const struct iba_notice *notice,
-		     struct iba_gid issuer, struct iba_gid gid, const uint16_t *p_keys, uint32_t n)
+static void add_news(struct sa_reporter *reporter, const struct iba_sa_notice *notice,
+		     struct iba_gid gid, uint64_t origin, const uint16_t *p_keys, uint32_t n)
 {
-	struct news **place = &reporter->ring[reporter->next++ % SA_NOTICES_KEPT];
-	struct news *news = g_malloc(sizeof(*news) + n * sizeof(*p_keys));
+	unsigned int dropped = sa_notices_add(reporter->notices, notice, gid, origin, p_keys, n);
 
-	*news = (struct news){
-		.notice = {.notice = *notice, .issuer_gid = issuer}, .gid = gid, .n_p_keys = n};
-	if (n)
-		memcpy(news->p_keys, p_keys, n * sizeof(*p_keys));
-	g_free(*place);
-	*place = news;
+	counter_add(&reporter->context->counters, sa_notices_dropped, dropped);
 	reporter->wake = true;
 	start_turn(reporter);
 }
@@ -464,21 +592,21 @@ static bool has_listeners(const struct sa_reporter *reporter)
 
 /* A notice of the SM itself, traps 64 to 67: it is about a GID. */
 static void add_own(struct sa_reporter *reporter, uint16_t trap_number, struct iba_gid gid,
-		    const uint16_t *p_keys, uint32_t n)
+		    uint64_t origin, const uint16_t *p_keys, uint32_t n)
 {
 	const struct subnet *subnet = reporter->subnet;
 	const struct iba_trap_gid details = {.gid = gid};
-	struct iba_notice notice = {
-		.is_generic = 1,
-		.type = IBA_NOTICE_SUBN_MGT,
-		.producer_type = CLASS_MANAGER,
-		.trap_number = trap_number,
-		.issuer_lid = subnet->sm_lid,
+	struct iba_sa_notice own = {
+		.notice = {.is_generic = 1,
+			   .type = IBA_NOTICE_SUBN_MGT,
+			   .producer_type = CLASS_MANAGER,
+			   .trap_number = trap_number,
+			   .issuer_lid = subnet->sm_lid},
+		.issuer_gid = {subnet->options->subnet_prefix, subnet->sm_guid},
 	};
 
-	wire_encode(&iba_trap_gid_type, &details, notice.data_details);
-	add_news(reporter, &notice,
-		 (struct iba_gid){subnet->options->subnet_prefix, subnet->sm_guid}, gid, p_keys, n);
+	wire_encode(&iba_trap_gid_type, &details, own.notice.data_details);
+	add_news(reporter, &own, gid, origin, p_keys, n);
 }
 
 static bool is_in_service(const struct fabric *fabric, uint32_t port)
@@ -501,7 +629,7 @@ static void add_difference(struct sa_reporter *reporter, uint16_t trap_number,
 			continue;
 		p_keys = partitions_of(has->partitions, i, &n);
 		add_own(reporter, trap_number, (struct iba_gid){has->options->subnet_prefix, guid},
-			p_keys, n);
+			guid, p_keys, n);
 	}
 }
 
@@ -514,13 +642,13 @@ void sa_report_ports(struct sa_reporter *reporter, const struct subnet *before)
 }
 
 void sa_report_group(struct sa_reporter *reporter, bool created, struct iba_gid mgid,
-		     uint16_t p_key)
+		     uint16_t p_key, uint64_t creator)
 {
 	if (!has_listeners(reporter))
 		return;
 	p_key |= P_KEY_FULL;
 	add_own(reporter, created ? IBA_TRAP_MCAST_GROUP_CREATED : IBA_TRAP_MCAST_GROUP_DELETED,
-		mgid, &p_key, 1);
+		mgid, creator, &p_key, 1);
 }
 
 /* Traps 64 to 67, of which nobody else knows. */
@@ -533,24 +661,24 @@ static bool is_of_sa(const struct iba_notice *notice)
 void sa_report_trap(struct sa_reporter *reporter, const struct iba_notice *notice, uint16_t from)
 {
 	const struct subnet *subnet = reporter->subnet;
-	struct iba_notice told = *notice;
+	struct iba_sa_notice told = {.notice = *notice};
 	const uint16_t *p_keys = NULL;
-	struct iba_gid gid = {0};
+	uint64_t origin = from; /* a LID is no GUID of a port */
 	uint32_t port, n = 0;
 
 	if (!has_listeners(reporter))
 		return;
-	if (!told.issuer_lid)
-		told.issuer_lid = from;
-	port = fabric_port_by_lid(subnet->fabric, told.issuer_lid);
-	if (port != fabric_port_by_lid(subnet->fabric, from) || is_of_sa(&told))
+	if (!told.notice.issuer_lid)
+		told.notice.issuer_lid = from;
+	port = fabric_port_by_lid(subnet->fabric, told.notice.issuer_lid);
+	if (port != fabric_port_by_lid(subnet->fabric, from) || is_of_sa(notice))
 		return;
 	if (port != FABRIC_NONE) {
 		p_keys = partitions_of(subnet->partitions, port, &n);
-		gid = (struct iba_gid){subnet->options->subnet_prefix,
-				       subnet->fabric->ports[port].guid};
+		origin = subnet->fabric->ports[port].guid;
+		told.issuer_gid = (struct iba_gid){subnet->options->subnet_prefix, origin};
 	}
-	add_news(reporter, &told, gid, gid, p_keys, n);
+	add_news(reporter, &told, told.issuer_gid, origin, p_keys, n);
 }
 
 /* ---- life ---- */
@@ -560,15 +688,24 @@ static void on_added(void *arg, struct sa_subscription *subscription)
 {
 	const struct sa_reporter *reporter = arg;
 
-	if (!subscription->next)
-		subscription->next = reporter->next;
+	if (!subscription->is_followed)
+		see_all(reporter, subscription);
+	subscription->is_followed = true;
+}
+
+static void drop_told(struct sa_subscription *subscription)
+{
+	g_clear_pointer(&subscription->told, sa_notice_unref);
 }
 
 static void on_removed(void *arg, struct sa_subscription *subscription)
 {
 	struct sa_report_line *line = subscription->line;
+	const struct sa_reporter *reporter = arg;
 
-	(void)arg;
+	drop_told(subscription);
+	if (sa_subscribers_count(reporter->registries->subscribers) == 1) /* it is the last */
+		sa_notices_clear(reporter->notices);
 	if (!line)
 		return;
 	g_queue_unlink(&line->waiting, &subscription->link);
@@ -587,7 +724,7 @@ struct sa_reporter *sa_reporter_new(struct context *context, struct actor *actor
 	reporter->actor = actor;
 	reporter->mad = mad;
 	reporter->registries = registries;
-	reporter->next = reporter->first = 1;
+	reporter->notices = sa_notices_new();
 	lane_init(&reporter->lanes[PROMPT], PROMPT_OUT);
 	lane_init(&reporter->lanes[SLOW], SLOW_OUT);
 	timer_init(&reporter->turn, actor, take_turn);
@@ -596,14 +733,21 @@ struct sa_reporter *sa_reporter_new(struct context *context, struct actor *actor
 	return reporter;
 }
 
+static bool forget_told(struct sa_subscription *subscription, void *arg)
+{
+	(void)arg;
+	drop_told(subscription);
+	return true;
+}
+
 void sa_reporter_free(struct sa_reporter *reporter)
 {
 	timer_stop(&reporter->turn);
 	timer_stop(&reporter->rest);
 	for (unsigned int i = 0; i < N_LANES; i++)
 		g_hash_table_unref(reporter->lanes[i].lines);
-	for (unsigned int i = 0; i < SA_NOTICES_KEPT; i++)
-		g_free(reporter->ring[i]);
+	sa_subscribers_each(reporter->registries->subscribers, forget_told, NULL);
+	sa_notices_free(reporter->notices);
 	subnet_unref(reporter->subnet);
 	g_free(reporter);
 }
@@ -627,5 +771,5 @@ void sa_reporter_follow(struct sa_reporter *reporter, struct subnet *subnet)
 	subnet_unref(reporter->subnet);
 	reporter->subnet = subnet ? subnet_ref(subnet) : NULL;
 	if (!subnet)
-		reporter->first = reporter->next;
+		sa_notices_clear(reporter->notices);
 }

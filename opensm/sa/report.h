@@ -10,10 +10,10 @@
 #include "mad/ask.h"
 #include "sa/registries.h"
 
-#define SA_NOTICES_KEPT 4096	/* for subscribers that are slow to answer */
-#define SA_REPORTS_UNANSWERED 3 /* in a row: then one try of one a time */
-#define SA_REPORT_REST (60 * NS_PER_S) /* that is, for a host may stand still for a while; */
-#define SA_REPORTS_IN_VAIN 30 /* in a row: the subscription ends */
+#define SA_REPORTS_UNANSWERED 3		     /* in a row: then one try of one a time */
+#define SA_REPORT_REST (60 * NS_PER_S)	     /* that is, for a host may stand still for a while; */
+#define SA_REPORTS_IN_VAIN 30		     /* in a row: the subscription ends */
+#define SA_REPORT_ASK_AGAIN (600 * NS_PER_S) /* until a client is asked to register once more */
 
 struct sa_reporter;
 
@@ -26,9 +26,9 @@ void sa_reporter_follow(struct sa_reporter *reporter, struct subnet *subnet);
 
 /* Trap 64 or 65 of each port that is in one of the subnets only. */
 void sa_report_ports(struct sa_reporter *reporter, const struct subnet *before);
-/* Trap 66 or 67, told to those who have the group's P_Key. */
+/* Trap 66 or 67, told to those who have the group's P_Key. creator: GUID of the port; 0: the SM. */
 void sa_report_group(struct sa_reporter *reporter, bool created, struct iba_gid mgid,
-		     uint16_t p_key);
+		     uint16_t p_key, uint64_t creator);
 /*
  * A trap that came from that LID, told to those who share a partition with its issuer: not if that
  * is said to be another port, nor one that only this SA sends.

@@ -691,7 +691,7 @@ static void trap_received(void *arg, uint64_t value)
 
 	(void)value;
 	for (uint32_t i = 0; traps && i < traps->n; i++)
-		if (traps->end - traps->n + i >= sa->traps_end)
+		if (traps->all[i].serial >= sa->traps_end)
 			sa_report_trap(sa->reporter, &traps->all[i].notice, traps->all[i].from);
 	if (traps)
 		sa->traps_end = traps->end;
@@ -704,7 +704,8 @@ static void group_changed(void *arg, const struct sa_group *group, bool gone)
 
 	sa->is_changed = true;
 	if (gone || !group->is_told)
-		sa_report_group(sa->reporter, !gone, group->record.mgid, group->record.p_key);
+		sa_report_group(sa->reporter, !gone, group->record.mgid, group->record.p_key,
+				group->creator);
 	sa_replicate_watch.group(sa->context->replicator, group, gone);
 }
 

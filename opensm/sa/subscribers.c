@@ -128,6 +128,8 @@ struct sa_subscription *sa_subscribers_add(struct sa_subscribers *subscribers, u
 	subscription->unanswered = 0;
 	subscription->rests_until = 0;
 	subscription->is_slow = false;
+	subscription->is_stale = false;
+	subscription->missed = 0;
 	subscription->p_key = 0;
 	for (unsigned int i = 0; i < subscribers->n_watchers; i++)
 		subscribers->watchers[i].watch->added(subscribers->watchers[i].arg, subscription);

@@ -7,6 +7,7 @@
 #define SA_SUBSCRIBERS_H
 
 #include "policy/subnet.h"
+#include "sa/notices.h"
 #include "vendor/vendor.h"
 
 #define SA_SUBSCRIPTIONS_MAX 65536  /* more are ERR_NO_RESOURCES, */
@@ -27,13 +28,18 @@ struct sa_subscription {
 	uint64_t id;		     /* never that of another */
 	uint64_t gone_ns;	     /* since when the port is gone; 0: it is not */
 	/* Of report.c. */
-	uint64_t next;		     /* serial of the notice that is to be looked at next */
+	bool is_followed;		/* it began to look at notices */
+	uint64_t seen[SA_NOTICE_KINDS]; /* serial of the last notice of each that it looked at */
+	unsigned int kind;		/* at which it looks next */
+	struct sa_notice *told;	     /* of its last Report; NULL: that was answered, or given up */
+	uint64_t missed;	     /* notices that it was not told of */
+	bool is_stale;		     /* of some of these its client should have heard */
+	uint64_t asked_until;	     /* its client is not asked to register again before */
 	unsigned int unanswered;     /* Reports in a row */
 	uint64_t rests_until;	     /* is told nothing; 0: it does not rest */
 	uint16_t p_key;		     /* by which it subscribed; 0: not known */
 	bool is_asked;		     /* a Report is out */
 	bool is_slow;		     /* the first try of its last Report was not answered in time */
-	uint64_t tried;		     /* serial of a notice of which one was made; 0: none */
 	struct sa_report_line *line; /* where it waits; NULL: it does not */
 	GList link;		     /* in that line */
 };

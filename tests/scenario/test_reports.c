@@ -182,8 +182,8 @@ START_TEST(groups)
 }
 END_TEST
 
-/* A trap from host-9, as if from the port of another node's LID. */
-static void send_trap(uint16_t number, const char *issuer)
+/* A trap from host-9, as if from the port of another node's LID, about something. */
+static void send_trap_about(uint16_t number, const char *issuer, uint8_t what)
 {
 	struct iba_notice notice = {
 		.is_generic = 1,
@@ -193,8 +193,14 @@ static void send_trap(uint16_t number, const char *issuer)
 		.issuer_lid = scenario_lid(s, scenario_node(s, issuer)),
 	};
 
+	notice.data_details[0] = what;
 	ck_assert(sim_trap(s->sim, scenario_node(s, "host-9"), 1, &notice));
 	scenario_run_ms(s, 1000);
+}
+
+static void send_trap(uint16_t number, const char *issuer)
+{
+	send_trap_about(number, issuer, 0);
 }
 
 /* By trap, producer, LID range and GID; none that claims another issuer. */
@@ -340,6 +346,57 @@ START_TEST(partitions)
 }
 END_TEST
 
+/* A host makes 64 groups and deletes them again, so many times. */
+static void flap_groups(struct client *noisy, unsigned int rounds)
+{
+	uint16_t mlid;
+
+	for (unsigned int i = 0; i < rounds * 128; i++)
+		ck_assert_int_eq(
+			client_member(noisy, i % 128 < 64 ? IBA_METHOD_SET : IBA_METHOD_DELETE,
+				      (struct iba_gid){UINT64_C(0xFF12000000000000), i % 64 + 1},
+				      client_guid(noisy), &mlid),
+			0);
+}
+
+/* Who is told of ports that come and go is told of all, whatever groups others flap meanwhile. */
+START_TEST(flapping_groups)
+{
+	struct iba_trap_gid details;
+	struct iba_sa_notice notice;
+	struct client *noisy;
+	unsigned int told = 0;
+	uint64_t last = 0;
+
+	up(QUIET);
+	noisy = client_new(s, scenario_node(s, "host-9"));
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_GID_IN_SERVICE)), 0);
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_GID_OUT_OF_SERVICE)), 0);
+	client_set_deaf(client, true);
+	sim_node_set(s->sim, scenario_node(s, "host-12"), false);
+	scenario_run_ms(s, 100);
+	flap_groups(noisy, 34);
+	for (unsigned int host = 13; host < 16; host++) {
+		g_autofree char *name = g_strdup_printf("host-%u", host);
+
+		sim_node_set(s->sim, scenario_node(s, name), false);
+		scenario_run_ms(s, 1000);
+		flap_groups(noisy, 34);
+	}
+	client_set_deaf(client, false);
+	scenario_run_ms(s, 120000);
+	while (client_report(client, &notice)) { /* what was not answered is repeated */
+		wire_decode(&iba_trap_gid_type, notice.notice.data_details, &details);
+		told += details.gid.guid != last;
+		last = details.gid.guid;
+	}
+	ck_assert_uint_eq(told, 4);
+	expect_silence();
+	client_free(noisy);
+	down();
+}
+END_TEST
+
 /* As host-6 is told. */
 static unsigned int subscriptions(void)
 {
@@ -369,7 +426,7 @@ START_TEST(dead)
 	ck_assert_uint_eq(subscriptions(), 1);
 	client_set_deaf(client, true);
 	for (unsigned int i = 0; i < SA_REPORTS_IN_VAIN + 2; i++) {
-		send_trap(IBA_TRAP_LINK_INTEGRITY, "host-9");
+		send_trap_about(IBA_TRAP_LINK_INTEGRITY, "host-9", i);
 		scenario_run_ms(s, 1000);
 	}
 	scenario_run_ms(s, 60000);
@@ -420,6 +477,7 @@ int main(void)
 	tcase_add_test(tcase, alias);
 	tcase_add_test(tcase, secrets);
 	tcase_add_test(tcase, partitions);
+	tcase_add_test(tcase, flapping_groups);
 	tcase_add_test(tcase, dead);
 	tcase_add_test(tcase, many);
 	tcase_set_timeout(tcase, 60);

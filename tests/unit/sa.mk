@@ -83,6 +83,11 @@ TESTS += tests/unit/test_sa_silent
 tests_unit_test_sa_silent_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_silent_LDADD = libsanet.a libsm.a $(LIBS_SA) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_sa_notices
+TESTS += tests/unit/test_sa_notices
+tests_unit_test_sa_notices_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_notices_LDADD = $(LIBS_SA) $(CHECK_LIBS)
+
 check_PROGRAMS += tests/unit/test_sa_report
 TESTS += tests/unit/test_sa_report
 tests_unit_test_sa_report_CFLAGS = $(TEST_CFLAGS)
