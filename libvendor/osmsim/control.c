@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "iba/codes.h"
 #include "libvendor/osmsim/console.h"
@@ -110,14 +111,22 @@ static void do_port(struct connection *connection, const uint8_t *data, size_t l
 	connection_put(connection, OSMSIM_PORT, &out, sizeof(out), NULL, 0);
 }
 
-/* Handles are never 0, nor one in use. */
+/*
+ * Handles are never 0, nor one in use. They cannot be guessed: it is by its handle that a process
+ * says that a port is its own.
+ */
 static uint32_t new_handle(struct server *server)
 {
-	do
-		server->last_handle = (server->last_handle + 1) & INT32_MAX;
-	while (!server->last_handle ||
-	       g_hash_table_contains(server->handles, GUINT_TO_POINTER(server->last_handle)));
-	return server->last_handle;
+	uint32_t handle = 0;
+
+	do {
+		if (server->counts_handles)
+			handle = ++server->last_handle;
+		else if (getrandom(&handle, sizeof(handle), 0) != sizeof(handle))
+			handle = g_random_int();
+		handle &= INT32_MAX;
+	} while (!handle || g_hash_table_contains(server->handles, GUINT_TO_POINTER(handle)));
+	return handle;
 }
 
 static void do_open(struct connection *connection, const uint8_t *data, size_t length)
@@ -163,7 +172,8 @@ static void do_register(struct connection *connection, const uint8_t *data, size
 	(void)length;
 	memcpy(&request, data, sizeof(request));
 	port = find_handle(connection, request.handle);
-	answer(connection, OSMSIM_REGISTER, port ? mad_register(port, &request) : -EBADF);
+	answer(connection, OSMSIM_REGISTER,
+	       port ? mad_register(port, connection, &request) : -EBADF);
 }
 
 static void do_unregister(struct connection *connection, const uint8_t *data, size_t length)
@@ -174,7 +184,8 @@ static void do_unregister(struct connection *connection, const uint8_t *data, si
 	(void)length;
 	memcpy(&request, data, sizeof(request));
 	port = find_handle(connection, request.handle);
-	answer(connection, OSMSIM_UNREGISTER, port ? mad_unregister(port, request.agent) : -EBADF);
+	answer(connection, OSMSIM_UNREGISTER,
+	       port ? mad_unregister(port, connection, request.agent) : -EBADF);
 }
 
 static void do_issm(struct connection *connection, const uint8_t *data, size_t length)

@@ -131,7 +131,8 @@ void mad_frame(struct connection *port, uint8_t *data, size_t length)
 
 /* ---- agents ---- */
 
-int mad_register(struct connection *port, const struct osmsim_register *request)
+int mad_register(struct connection *port, const struct connection *control,
+		 const struct osmsim_register *request)
 {
 	const struct agent_filter filter = {
 		.qpn = request->qpn,
@@ -154,6 +155,7 @@ int mad_register(struct connection *port, const struct osmsim_register *request)
 		return -ENOMEM;
 	agent->connection = port;
 	agent->id = agent - port->agents;
+	agent->control = control->number;
 	agent->qpn = request->qpn;
 	agent->agent = agent_new(port->server->sim, port->port, mad_receive, agent);
 	result = agent_register(agent->agent, &filter);
@@ -163,10 +165,25 @@ int mad_register(struct connection *port, const struct osmsim_register *request)
 	return result;
 }
 
-int mad_unregister(struct connection *port, uint32_t agent)
+static bool is_connected(const struct server *server, uint32_t number)
+{
+	const struct connection *connection;
+	GHashTableIter iter;
+
+	g_hash_table_iter_init(&iter, server->connections);
+	while (g_hash_table_iter_next(&iter, (gpointer *)&connection, NULL))
+		if (connection->number == number && !connection->closing)
+			return true;
+	return false;
+}
+
+int mad_unregister(struct connection *port, const struct connection *control, uint32_t agent)
 {
 	if (agent >= OSMSIM_MAX_AGENTS || !port->agents[agent].agent)
 		return -EINVAL;
+	if (port->agents[agent].control != control->number &&
+	    is_connected(port->server, port->agents[agent].control))
+		return -EPERM;
 	g_clear_pointer(&port->agents[agent].agent, agent_free);
 	return 0;
 }

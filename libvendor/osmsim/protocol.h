@@ -146,7 +146,9 @@ struct osmsim_path {
  *
  * OSMSIM_REGISTER fails with -EINVAL as the kernel does, for a method that another agent of the
  * port has as for impossible values; with -ENOMEM above OSMSIM_MAX_AGENTS; with -EBADF if there is
- * no such handle. Closing a port connection ends all its agents. MADs beyond some 64 MB that a
+ * no such handle. OSMSIM_UNREGISTER of another's agent fails with -EPERM: only the connection that
+ * registered it may end it, or, when that is gone, one that knows the handle, as the child of a
+ * program does. Closing a port connection ends all its agents. MADs beyond some 64 MB that a
  * client did not read are dropped, as the kernel drops those beyond 200,000.
  */
 

@@ -35,6 +35,7 @@ struct port_agent {
 	struct connection *connection;
 	struct agent *agent; /* NULL: a free place */
 	uint32_t id;
+	uint32_t control; /* number of the connection that registered it */
 	uint8_t qpn;
 };
 
@@ -68,7 +69,8 @@ struct server {
 	GPtrArray *dirty, *closing;
 	struct issm *issm;
 	uint32_t last_number, last_handle;
-	uint64_t refused; /* connections closed for nonsense */
+	bool counts_handles; /* from 1, for tests that are to find them */
+	uint64_t refused;    /* connections closed for nonsense */
 	struct log_limit accept_limit;
 	bool quit;
 };
@@ -109,8 +111,10 @@ void mad_frame(struct connection *connection, uint8_t *data, size_t length);
 
 /* ---- mad.c ---- */
 /* The agent's number, or negative errno. */
-int mad_register(struct connection *port, const struct osmsim_register *request);
-int mad_unregister(struct connection *port, uint32_t agent);
+int mad_register(struct connection *port, const struct connection *control,
+		 const struct osmsim_register *request);
+/* Only by the connection that registered it, as long as that is there: -EPERM. */
+int mad_unregister(struct connection *port, const struct connection *control, uint32_t agent);
 void mad_close(struct connection *port); /* ends its agents */
 
 #endif

@@ -276,6 +276,7 @@ static void make_fabric(struct bed *bed)
 
 	sim_config_default(&config);
 	bed->server->sim = sim_new(bed->rt, bed->log, bed->topology, &config);
+	bed->server->counts_handles = true;
 	bed->server->last_handle = bed->server->last_number = 0;
 	bed->server->quit = false;
 	issm_free(bed->server->issm); /* it knows the ports */

@@ -87,6 +87,23 @@ START_TEST(test_port)
 }
 END_TEST
 
+/* Whoever does not know a handle does not find it by counting. */
+START_TEST(test_handles_not_guessed)
+{
+	struct program program[8];
+	uint32_t near = 0;
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(program); i++) {
+		program_start(&program[i], net, "a");
+		near += program[i].handle < 1000;
+		near += i && program[i].handle - program[i - 1].handle < 1000;
+	}
+	ck_assert_uint_lt(near, 2);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(program); i++)
+		program_end(&program[i]);
+}
+END_TEST
+
 START_TEST(test_handles)
 {
 	struct osmsim_unregister unregister = {.agent = 0};
@@ -102,13 +119,20 @@ START_TEST(test_handles)
 	for (int i = 0; i < OSMSIM_MAX_AGENTS; i++)
 		ck_assert_int_eq(program_agent(&program, 4, 0, 0), i);
 	ck_assert_int_eq(program_agent(&program, 4, 0, 0), -ENOMEM);
-	/* A handle is good on every control connection. */
+	/* A handle is good on every control connection, but for agents of another that is there. */
 	other = net_hello(net, "b");
 	unregister.handle = program.handle;
 	unregister.agent = 7;
 	net_ask(net, other, OSMSIM_UNREGISTER, &unregister, sizeof(unregister), &result,
 		sizeof(result));
+	ck_assert_int_eq(result.value, -EPERM);
+	ck_assert_int_eq(program_agent(&program, 4, 0, 0), -ENOMEM);
+	close(program.control);
+	osmsim_net_run_ms(net, 10);
+	net_ask(net, other, OSMSIM_UNREGISTER, &unregister, sizeof(unregister), &result,
+		sizeof(result));
 	ck_assert_int_eq(result.value, 0);
+	program.control = net_hello(net, "a");
 	net_ask(net, other, OSMSIM_UNREGISTER, &unregister, sizeof(unregister), &result,
 		sizeof(result));
 	ck_assert_int_eq(result.value, -EINVAL);
@@ -382,6 +406,7 @@ int main(void)
 	tcase_add_loop_test(tcase, test_hello, 0, G_N_ELEMENTS(hellos));
 	tcase_add_test(tcase, test_port);
 	tcase_add_test(tcase, test_handles);
+	tcase_add_test(tcase, test_handles_not_guessed);
 	tcase_add_loop_test(tcase, test_bad_headers, 0, G_N_ELEMENTS(bad_headers));
 	tcase_add_loop_test(tcase, test_bad_port_headers, 0, G_N_ELEMENTS(bad_port_headers));
 	tcase_add_loop_test(tcase, test_random_frames, 0, 20);
