@@ -317,22 +317,48 @@ struct rmpp_receive *rmpp_receive_new(const struct rmpp_config *config, rmpp_tra
 }
 
 /* Back to the sender: the R bit of the method is turned, 13.6.2.2. */
-static void reply(struct rmpp_receive *receive, const uint8_t *mad, uint8_t type, uint8_t status,
-		  uint32_t segment, uint32_t data2)
+static void make_reply(uint8_t out[IBA_MAD_BYTES], const uint8_t *mad, unsigned int headers,
+		       uint8_t type, uint8_t status)
 {
-	uint8_t out[IBA_MAD_BYTES] = {0};
-
-	memcpy(out, mad, receive->headers);
+	memset(out, 0, IBA_MAD_BYTES);
+	memcpy(out, mad, headers);
 	out[3] ^= IBA_METHOD_RESPONSE;
-	set_rmpp(out, type, IBA_RMPP_ACTIVE, segment, data2);
+	set_rmpp(out, type, IBA_RMPP_ACTIVE, 0, 0);
 	out[RMPP_AT_STATUS] = status;
+}
+
+/* That resources are exhausted is said by STOP, all else by ABORT (13.6.2.1). */
+static void make_refusal(uint8_t out[IBA_MAD_BYTES], const uint8_t *mad, unsigned int headers,
+			 uint8_t status)
+{
+	make_reply(out, mad, headers,
+		   status == IBA_RMPP_RESOURCES_EXHAUSTED ? IBA_RMPP_STOP : IBA_RMPP_ABORT, status);
+}
+
+void rmpp_refuse(uint8_t out[IBA_MAD_BYTES], const uint8_t mad[IBA_MAD_BYTES])
+{
+	unsigned int headers = rmpp_class(mad[1]) ? rmpp_headers(mad[1]) : RMPP_HEADERS;
+
+	make_refusal(out, mad, headers, IBA_RMPP_RESOURCES_EXHAUSTED);
+}
+
+static void acknowledge(struct rmpp_receive *receive, const uint8_t *mad, uint32_t segment)
+{
+	uint8_t out[IBA_MAD_BYTES];
+
+	make_reply(out, mad, receive->headers, IBA_RMPP_ACK, IBA_RMPP_NORMAL);
+	write32(out + RMPP_AT_SEGMENT, segment);
+	write32(out + RMPP_AT_DATA2, receive->window_last);
 	receive->transmit(receive->arg, out);
 }
 
 static enum rmpp_progress refuse(struct rmpp_receive *receive, const uint8_t *mad, uint8_t status)
 {
+	uint8_t out[IBA_MAD_BYTES];
+
 	receive->ended = true;
-	reply(receive, mad, IBA_RMPP_ABORT, status, 0, 0);
+	make_refusal(out, mad, receive->headers, status);
+	receive->transmit(receive->arg, out);
 	return RMPP_ENDED;
 }
 
@@ -404,7 +430,7 @@ static enum rmpp_progress receive_data(struct rmpp_receive *receive, const uint8
 	}
 	if (full) {
 		receive->window_last = MAX(receive->window_last, got + receive->config.window);
-		reply(receive, mad, IBA_RMPP_ACK, IBA_RMPP_NORMAL, got, receive->window_last);
+		acknowledge(receive, mad, got);
 	}
 	return completed ? RMPP_COMPLETE : RMPP_MORE;
 }

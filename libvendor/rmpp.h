@@ -32,8 +32,7 @@ struct rmpp_config {
 	uint64_t total_ns;    /* of a whole transfer; 0: it may take any time */
 	unsigned int retries; /* of a sender without progress, before it gives up */
 	unsigned int window;  /* segments that a receiver allows beyond those it has */
-	size_t message_max;   /* octets that a receiver takes; longer ones are refused with an ABORT
-			       */
+	size_t message_max; /* octets that a receiver takes; longer ones are refused with a STOP */
 	/*
 	 * A sender that may send segments says so and waits for rmpp_send_some(); NULL: it sends
 	 * them at once.
@@ -114,6 +113,8 @@ struct rmpp_receive *rmpp_receive_new(const struct rmpp_config *config, rmpp_tra
 /* A DATA, STOP or ABORT packet of the sender. May be called from transmit. */
 enum rmpp_progress rmpp_receive_handle(struct rmpp_receive *receive,
 				       const uint8_t mad[IBA_MAD_BYTES]);
+/* What tells the sender of a DATA packet that there are no resources for a transfer (STOP). */
+void rmpp_refuse(uint8_t out[IBA_MAD_BYTES], const uint8_t mad[IBA_MAD_BYTES]);
 /* The message of a complete transfer. */
 const uint8_t *rmpp_receive_message(const struct rmpp_receive *receive, size_t *length);
 /* Gives its memory back: the transfer still answers packets that come again. */

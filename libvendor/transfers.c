@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "complib/bucket.h"
 #include "libvendor/admission.h"
 #include "libvendor/rmpp.h"
 
@@ -25,6 +26,8 @@
 #define REQUESTS_A_LID 4		 /* put together at a time */
 #define REQUESTS_MAX 256		 /* of all */
 #define FINISHED_MAX 256		 /* that still answer packets that come again */
+#define STOPS_PER_SECOND 1000		 /* for those that there is no room for, */
+#define STOPS_BURST 1000		 /* as a flood shall not become one of ours */
 #define QUEUED_MAX 80			 /* packets of a transfer: a window and some */
 #define TURN_SEGMENTS 16		 /* of a transfer */
 #define PUMP_SEGMENTS 64		 /* until other messages of the actor */
@@ -77,6 +80,7 @@ struct transfers {
 	GHashTable *table;    /* struct transfer by its key */
 	GHashTable *sources;  /* by LID: requests being put together */
 	unsigned int n_receiving;
+	struct bucket stops;
 	unsigned int users; /* the port, and messages to the actor */
 	bool closed;
 };
@@ -532,14 +536,35 @@ static bool has_room(struct transfers *transfers, uint16_t lid)
 	return room;
 }
 
+/* One STOP for the first packet of each request, which is sent again until it is answered. */
+static void refuse(struct transfers *transfers, const struct vendor_mad *mad)
+{
+	uint8_t stop[IBA_MAD_BYTES];
+	bool passes;
+
+	if (!(mad->data[RMPP_AT_FLAGS] & IBA_RMPP_FIRST))
+		return;
+	pthread_mutex_lock(&transfers->lock);
+	passes = !transfers->closed &&
+		 bucket_take(&transfers->stops, actor_now(transfers->client.actor));
+	pthread_mutex_unlock(&transfers->lock);
+	if (!passes)
+		return;
+	rmpp_refuse(stop, mad->data);
+	vendor_send(transfers->vendor, &mad->remote, stop, sizeof(stop), 0);
+}
+
 /* The first packet of a request that is seen. False: there is no room for it. */
 static bool receive_begin(struct transfers *transfers, struct vendor_mad *mad)
 {
 	struct admission *admission = atomic_load(&transfers->vendor->admissions[mad->data[1]]);
 	struct transfer *transfer;
 
-	if (!has_room(transfers, mad->remote.lid) ||
-	    (admission && !admission_enter(admission, mad)))
+	if (!has_room(transfers, mad->remote.lid)) {
+		refuse(transfers, mad);
+		return false;
+	}
+	if (admission && !admission_enter(admission, mad))
 		return false;
 	transfer = g_new0(struct transfer, 1);
 	transfer->key = key_of(mad->remote.lid, mad->data, false);
@@ -620,6 +645,7 @@ struct transfers *transfers_new(struct vendor *vendor, const struct vendor_clien
 	transfers->pump.run = pump_run;
 	transfers->pump.drop = pump_drop;
 	pthread_mutex_init(&transfers->lock, NULL);
+	bucket_init(&transfers->stops, STOPS_PER_SECOND, STOPS_BURST);
 	transfers->table = g_hash_table_new(key_hash, key_equal);
 	transfers->sources = g_hash_table_new(NULL, NULL);
 	transfers->users = 1;

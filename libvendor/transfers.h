@@ -12,7 +12,8 @@
  * Nothing here grows with what strangers send. A packet of no transfer is dropped where it is
  * received. Of a transfer's packets only so many wait for the actor; what is dropped counts as lost
  * on the wire. A request in segments takes a place in admission with its first packet; of a source,
- * and of all, only so many are put together at a time, each of bounded length and time. What is
+ * and of all, only so many are put together at a time, each of bounded length and time; what
+ * there is no room for is answered by a STOP. What is
  * sent is bounded by whoever sends it: vendor_message.done tells the end.
  *
  * With VENDOR_RMPP_KERNEL a message is given to the back end as a whole, and is over when the

@@ -382,19 +382,45 @@ START_TEST(test_request)
 }
 END_TEST
 
+/* ACKs, and STOPs that say that there is no room; both go back to who asked. */
+static void check_sent(unsigned int n_acks, unsigned int n_stops)
+{
+	unsigned int acks = 0, stops = 0;
+
+	for (unsigned int i = 0; i < sent->len; i++) {
+		const uint8_t *mad = sent_at(i);
+		bool is_stop = mad[RMPP_AT_TYPE] == IBA_RMPP_STOP;
+
+		acks += mad[RMPP_AT_TYPE] == IBA_RMPP_ACK;
+		stops += is_stop;
+		ck_assert_uint_eq(mad[3], IBA_METHOD_GET_MULTI | IBA_METHOD_RESPONSE);
+		ck_assert_uint_eq(mad[RMPP_AT_STATUS],
+				  is_stop ? IBA_RMPP_RESOURCES_EXHAUSTED : IBA_RMPP_NORMAL);
+		ck_assert_uint_eq(mad[RMPP_AT_FLAGS] & 7, IBA_RMPP_ACTIVE);
+	}
+	ck_assert_uint_eq(acks, n_acks);
+	ck_assert_uint_eq(stops, n_stops);
+}
+
 /* Half a request from a stranger takes a place, a few of them at most, for a time. */
 START_TEST(test_half_requests)
 {
 	start(VENDOR_RMPP_OWN);
 	for (uint32_t tid = 0; tid < 100; tid++)
 		data(LID, tid, 1, IBA_RMPP_FIRST, 0);
-	ck_assert_uint_eq(sent->len, 4); /* ACKs */
+	check_sent(4, 96);
+	data(LID, 100, 2, 0, 0); /* not even the first packet: it is not answered */
+	check_sent(4, 96);
 	for (uint16_t lid = LID + 1; lid < 600; lid++)
 		data(lid, 1, 1, IBA_RMPP_FIRST, 0);
-	ck_assert_uint_eq(sent->len, 256);
+	check_sent(256, 600 - LID - 1 - 252 + 96);
+	for (uint32_t tid = 0; tid < 2000; tid++)
+		data(LID, tid + 200, 1, IBA_RMPP_FIRST, 0);
+	ck_assert_uint_le(sent->len, 256 + 1000 + 100); /* nor does a flood make one of ours */
 	run_ms(9000);
+	g_ptr_array_set_size(sent, 0);
 	data(LID, 1000, 1, IBA_RMPP_FIRST, 0);
-	ck_assert_uint_eq(sent->len, 256);
+	check_sent(0, 1);
 	run_ms(2000);
 	data(LID, 1000, 1, IBA_RMPP_FIRST | IBA_RMPP_LAST, 20 + 8);
 	ck_assert_uint_eq(served->len, 1);
@@ -421,7 +447,7 @@ START_TEST(test_endless_request)
 		segment++;
 	}
 	ck_assert_uint_lt(segment, 65536 / 200 + 3);
-	ck_assert_uint_eq(sent_at(sent->len - 1)[RMPP_AT_TYPE], IBA_RMPP_ABORT);
+	ck_assert_uint_eq(sent_at(sent->len - 1)[RMPP_AT_TYPE], IBA_RMPP_STOP);
 	ck_assert_uint_eq(sent_at(sent->len - 1)[RMPP_AT_STATUS], IBA_RMPP_RESOURCES_EXHAUSTED);
 	data(LID, 10, 1, IBA_RMPP_FIRST, 0);
 	for (segment = 2; segment < 6; segment++) {
