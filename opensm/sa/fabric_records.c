@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "sa/park.h"
 #include "sa/sa_private.h"
 
 /* AttributeModifier bits of a PortInfoRecord query: masks are matched bit by bit. */
@@ -54,16 +53,16 @@ bool sa_is_live_endport(const struct fabric *fabric, uint32_t port)
 }
 
 /*
- * A request waits no longer than that before it is answered or dropped: for its turn, then for
- * tables or for a subnet with who asks, and its answer for what that promises.
+ * RespTimeValue: after that time, and twice the way, a client may take a request or its answer for
+ * lost. So it is what an SMP takes that the SA may need, as the classic daemon has it, or for what
+ * an answer is held on purpose. What waits longer, as the SA has too much to do, is answered BUSY
+ * or known again when the client repeats it.
  */
 static uint64_t response_ns(const struct options *options)
 {
 	uint64_t hold_ms = MAX(options->join_answer_timeout, options->alias_answer_timeout);
 
-	if (!options->max_msg_fifo_timeout)
-		return UINT64_MAX;
-	return (options->max_msg_fifo_timeout + hold_ms) * NS_PER_MS + SA_PARK_NS;
+	return MAX(options->transaction_timeout, hold_ms) * NS_PER_MS;
 }
 
 uint16_t sa_class_port_info_each(struct sa_query *query)

@@ -219,10 +219,8 @@ static const struct {
 	{IBA_ATTR_PATH_RECORD, IBA_METHOD_GET, 0, true, 0xC000, SA_SLOWLY},
 	{IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE, 0, false, 0, SA_IN_POOL},
 	{IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE, 1, false, 0, SA_AT_ONCE},
-	{IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE, 0, false, 0,
-	 SA_SLOWLY},
-	{IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE, 1, false, 0,
-	 SA_IN_POOL},
+	{IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE, 0, false, 0, SA_SLOWLY},
+	{IBA_ATTR_MULTICAST_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE, 1, false, 0, SA_IN_POOL},
 	{IBA_ATTR_GUID_INFO_RECORD, IBA_METHOD_GET_TABLE, 1, false, 0, SA_IN_POOL},
 	{IBA_ATTR_CLASS_PORT_INFO, IBA_METHOD_GET, 0, false, 0, SA_AT_ONCE},
 	{IBA_ATTR_MC_MEMBER_RECORD, IBA_METHOD_GET_TABLE, 0, false, 0, SA_AT_REGISTRIES},
@@ -231,8 +229,8 @@ static const struct {
 
 START_TEST(test_places)
 {
-	const struct iba_path_record path = {
-		.dgid = places[_i].to_group ? group_gid : port_gid, .dlid = places[_i].dlid};
+	const struct iba_path_record path = {.dgid = places[_i].to_group ? group_gid : port_gid,
+					     .dlid = places[_i].dlid};
 	struct ask ask = ask_for(places[_i].attribute, places[_i].method);
 	struct sa_view *view = sa_view_new(subnet_ref(subnet));
 	const struct vendor_address from = {.lid = subnet->fabric->ports[ask.from].lid};
@@ -503,19 +501,15 @@ START_TEST(test_class_port_info)
 }
 END_TEST
 
-/* How long an answer may take: in the line, then for tables (3 s), then for what it promises. */
+/* How long an answer may take: as an SMP, or as it is held for what it promises. */
 static const struct {
-	uint32_t fifo_ms, join_ms, alias_ms;
+	uint32_t transaction_ms, join_ms, alias_ms;
 	uint8_t code; /* 4.096 us * 2^code */
 } times[] = {
-	{10000, 0, 500, 22}, /* 13.5 s */
-	{1000, 0, 0, 20},    /* 4 s: up to 4.29 */
-	{1000, 0, 400, 21},
-	{1000, 400, 0, 21},
-	{1, 60000, 0, 24},
-	{1, 0, 60000, 24},
-	{INT32_MAX, 60000, 60000, 31}, /* 24 days; 5 bits tell 2.4 hours */
-	{0, 0, 0, 31},		       /* any time */
+	{200, 0, 0, 16}, /* 0.2 s: up to 0.268; so does the classic daemon */
+	{200, 0, 500, 17},   {200, 300, 0, 17}, {1000, 0, 500, 18},    {200, 60000, 0, 24},
+	{200, 0, 60000, 24}, {1, 0, 0, 8},	{INT32_MAX, 0, 0, 31}, /* 24 days; 5 bits tell 2.4
+									  hours */
 };
 
 START_TEST(test_response_time)
@@ -524,7 +518,7 @@ START_TEST(test_response_time)
 	struct iba_class_port_info info;
 	struct told told;
 
-	subnet->options->max_msg_fifo_timeout = times[_i].fifo_ms;
+	subnet->options->transaction_timeout = times[_i].transaction_ms;
 	subnet->options->join_answer_timeout = times[_i].join_ms;
 	subnet->options->alias_answer_timeout = times[_i].alias_ms;
 	told = tell(&ask);
