@@ -225,8 +225,7 @@ static uint16_t check_rmpp(struct sa_query *query)
 {
 	if (!(query->rmpp.rmpp_flags & IBA_RMPP_ACTIVE))
 		return IBA_STATUS_OK;
-	if (query->rmpp.rmpp_version != IBA_RMPP_VERSION ||
-	    query->rmpp.rmpp_type != IBA_RMPP_DATA)
+	if (query->rmpp.rmpp_version != IBA_RMPP_VERSION || query->rmpp.rmpp_type != IBA_RMPP_DATA)
 		return IBA_SA_REQ_INVALID;
 	return IBA_STATUS_OK;
 }
@@ -237,26 +236,16 @@ static uint16_t check_state(struct sa_query *query)
 	return query->subnet ? IBA_STATUS_OK : IBA_STATUS_BUSY;
 }
 
-static uint16_t check_trust(struct sa_query *query)
+static uint16_t check_key(struct sa_query *query)
 {
 	query->wrong_key =
 		query->sa.sm_key != 0 && query->sa.sm_key != query->subnet->options->sa_key;
-	if (query->wrong_key)
-		return IBA_SA_DENIED;
-	query->from.trusted = query->sa.sm_key != 0;
-	query->from.privileged =
-		query->from.trusted && !options_sa_key_is_known(query->subnet->options);
-	query->from.reduced =
-		!query->from.trusted && query->subnet->options->sa_enhanced_trust_model;
-	if (((query->row->flags & SA_TRUSTED) && !query->from.trusted) ||
-	    ((query->row->flags & SA_NOT_REDUCED) && query->from.reduced))
-		return IBA_SA_DENIED;
-	return IBA_STATUS_OK;
+	return query->wrong_key ? IBA_SA_DENIED : IBA_STATUS_OK;
 }
 
 /*
  * A port that came up after the last sweep is asked to try again: the next one will know it. A GRH
- * may say of the port less than the LID, but not that it is another.
+ * may say of the port less than the LID, but not that it is another that it may know of.
  */
 static uint16_t find_requester(struct sa_query *query)
 {
@@ -271,6 +260,30 @@ static uint16_t find_requester(struct sa_query *query)
 	query->from.port = by_lid != FABRIC_NONE ? by_lid : by_gid;
 	query->early = query->from.port == FABRIC_NONE && !(query->row->flags & SA_ANYBODY);
 	return query->early ? IBA_STATUS_BUSY : IBA_STATUS_OK;
+}
+
+static bool is_on_sm_node(const struct sa_query *query)
+{
+	const struct fabric *fabric = query->subnet->fabric;
+	uint32_t own = fabric_port_by_guid(fabric, query->subnet->sm_guid);
+
+	return own != FABRIC_NONE && query->from.port != FABRIC_NONE &&
+	       fabric->ports[own].node == fabric->ports[query->from.port].node;
+}
+
+/* The key that everybody knows tells nothing of who has it: it counts on the SM's node only. */
+static uint16_t check_trust(struct sa_query *query)
+{
+	bool is_known = options_sa_key_is_known(query->subnet->options);
+
+	query->from.trusted = query->sa.sm_key != 0 && (!is_known || is_on_sm_node(query));
+	query->from.privileged = query->from.trusted && !is_known;
+	query->from.reduced =
+		!query->from.trusted && query->subnet->options->sa_enhanced_trust_model;
+	if (((query->row->flags & SA_TRUSTED) && !query->from.trusted) ||
+	    ((query->row->flags & SA_NOT_REDUCED) && query->from.reduced))
+		return IBA_SA_DENIED;
+	return IBA_STATUS_OK;
 }
 
 /*
@@ -302,8 +315,8 @@ static uint16_t decode_components(struct sa_query *query)
 typedef uint16_t stage_fn(struct sa_query *query);
 
 static stage_fn *const stages[] = {
-	check_version, find_row,       check_length,	check_rmpp,	   check_state,
-	check_trust,   find_requester, check_partition, decode_components,
+	check_version, find_row,       check_length, check_rmpp,      check_state,
+	check_key,     find_requester, check_trust,  check_partition, decode_components,
 };
 
 /* ---- from request to answer ---- */

@@ -75,9 +75,9 @@ struct sa_row {
 struct sa_requester {
 	const struct vendor_address *address; /* outlives the query */
 	uint32_t port;			      /* endport, or FABRIC_NONE */
-	bool trusted;			      /* came with the SA key */
+	bool trusted;	 /* came with the SA key; if all know that, from the SM's node */
 	bool privileged; /* and that is not known to all: it may see and change everything */
-	bool reduced; /* without, and sa_enhanced_trust_model is on: it is told of itself only */
+	bool reduced;	 /* without, and sa_enhanced_trust_model is on: it is told of itself only */
 };
 
 /* The answer while it grows; the first IBA_SA_DATA_OFFSET octets are for the headers. */
@@ -97,8 +97,8 @@ struct sa_query {
 	struct sa_store *store; /* the groups of these */
 	/* Set by who runs it, after sa_query_begin; all may be NULL or 0. */
 	const struct inventory *inventory;
-	uint64_t now;		/* ns, for what goes out of date */
-	struct sa_held *held;	/* octets of all tables being made or sent */
+	uint64_t now;	      /* ns, for what goes out of date */
+	struct sa_held *held; /* octets of all tables being made or sent */
 
 	/* The request, which must outlive the query. */
 	const uint8_t *data;

@@ -226,6 +226,50 @@ START_TEST(test_what_is_allowed)
 }
 END_TEST
 
+/* The key that everybody knows opens nothing, but on the SM's node. */
+START_TEST(test_known_key)
+{
+	static const struct {
+		uint16_t attribute;
+		const struct wire_type *type;
+		int status; /* without a key */
+	} cases[] = {
+		{IBA_ATTR_P_KEY_TABLE_RECORD, &iba_p_key_table_record_type, IBA_SA_DENIED},
+		{IBA_ATTR_MC_MEMBER_RECORD, &iba_mc_member_record_type, IBA_STATUS_OK},
+		{IBA_ATTR_INFORM_INFO_RECORD, &iba_inform_info_record_type, IBA_STATUS_OK},
+		{IBA_ATTR_NODE_RECORD, &iba_node_record_type, IBA_STATUS_OK},
+	};
+	static const uint16_t secrets[] = {IBA_TRAP_BAD_M_KEY, IBA_TRAP_BAD_P_KEY,
+					   IBA_TRAP_BAD_Q_KEY, IBA_TRAP_SWITCH_BAD_P_KEY};
+	const union sa_any none = {0};
+	unsigned int n, with_key;
+
+	options->sa_key = KNOWN_SA_KEY;
+	options->sa_enhanced_trust_model = _i;
+	ck_assert_int_eq(join(0, 1, false), IBA_STATUS_OK);
+	subnet->sm_guid = host(1)->guid;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(cases); i++) {
+		sm_key = 0;
+		ck_assert_int_eq(
+			ask(IBA_METHOD_GET_TABLE, cases[i].attribute, 0, cases[i].type, &none, &n),
+			cases[i].status);
+		sm_key = KNOWN_SA_KEY;
+		ck_assert_int_eq(ask(IBA_METHOD_GET_TABLE, cases[i].attribute, 0, cases[i].type,
+				     &none, &with_key),
+				 cases[i].status);
+		ck_assert_uint_eq(with_key, n);
+	}
+	for (unsigned int i = 0; i < G_N_ELEMENTS(secrets); i++)
+		ck_assert_int_eq(subscribe(secrets[i]), IBA_SA_DENIED);
+	subnet->sm_guid = host(0)->guid;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(secrets); i++)
+		ck_assert_int_eq(subscribe(secrets[i]), IBA_STATUS_OK);
+	ck_assert_uint_gt(count(IBA_ATTR_NODE_RECORD, 0, &iba_node_record_type, &none), 10);
+	sm_key = 0;
+	ck_assert_int_eq(subscribe(IBA_TRAP_BAD_M_KEY), IBA_SA_DENIED);
+}
+END_TEST
+
 /* So many at once, and in a second ten times as many; others have their own. */
 START_TEST(test_rate)
 {
@@ -259,6 +303,7 @@ int main(void)
 	tcase_add_test(tcase, test_paths);
 	tcase_add_test(tcase, test_quotas);
 	tcase_add_test(tcase, test_what_is_allowed);
+	tcase_add_loop_test(tcase, test_known_key, 0, 2);
 	tcase_add_test(tcase, test_rate);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
