@@ -29,8 +29,8 @@ struct member_query {
 	const struct iba_mc_member_record *wanted;
 	uint64_t mask;
 	struct sa_limit mtu, rate, life;
-	uint32_t port; /* of the PortGID */
-	uint64_t guid; /* likewise */
+	uint32_t port;		/* of the PortGID */
+	uint64_t guid;		/* likewise */
 	struct sa_group *group; /* NULL: none of that MGID */
 };
 
@@ -130,14 +130,22 @@ static bool may_change(const struct member_query *join, const struct sa_member *
 	       sa_is_of_partition(query, join->group->record.p_key);
 }
 
+/* NULL: there is none, as far as the requester may know. */
+static const struct sa_group *seen_group(const struct member_query *join)
+{
+	return join->group && sa_is_of_partition(join->query, join->group->record.p_key)
+		       ? join->group
+		       : NULL;
+}
+
 /* Another port is joined to groups of partitions of both, but not again if it joined by itself. */
 static uint16_t check_other(struct member_query *join)
 {
 	const struct sa_query *query = join->query;
-	const struct sa_member *member =
-		join->group ? sa_group_member(join->group, join->guid) : NULL;
-	bool names_p_key = join->group || join->mask & C(p_key);
-	uint16_t p_key = join->group ? join->group->record.p_key : join->wanted->p_key;
+	const struct sa_group *group = seen_group(join);
+	const struct sa_member *member = group ? sa_group_member(group, join->guid) : NULL;
+	bool names_p_key = group || join->mask & C(p_key);
+	uint16_t p_key = group ? group->record.p_key : join->wanted->p_key;
 
 	if (query->from.port == join->port || query->from.privileged)
 		return IBA_STATUS_OK;
@@ -155,8 +163,7 @@ static uint8_t usual_hop_limit(const struct iba_mc_member_record *group)
 /* The fixed parameters of a group against those the request names. */
 static bool agrees(const struct member_query *join, const struct iba_mc_member_record *group)
 {
-	uint64_t compared =
-		C(q_key) | C(mlid) | C(t_class) | C(sl) | C(flow_label) | C(scope);
+	uint64_t compared = C(q_key) | C(mlid) | C(t_class) | C(sl) | C(flow_label) | C(scope);
 
 	if (group->hop_limit != usual_hop_limit(group))
 		compared |= C(hop_limit); /* somebody asked for it */
@@ -343,6 +350,14 @@ static uint16_t create_group(struct member_query *join)
 	return join->group ? IBA_STATUS_OK : IBA_SA_NO_RESOURCES;
 }
 
+/* As if there were no such group, as far as that can be: nobody gets another of that MGID. */
+static uint16_t check_join_unseen(struct member_query *join)
+{
+	uint16_t status = check_create(join);
+
+	return status == IBA_STATUS_OK ? IBA_SA_REQ_INVALID : status;
+}
+
 static uint16_t join_or_create(struct member_query *join)
 {
 	const struct sa_store *store = join->query->store;
@@ -351,7 +366,9 @@ static uint16_t join_or_create(struct member_query *join)
 	    !sa_has_quota(join->query, sa_store_groups_of(store, join->guid),
 			  join->subnet->options->sa_etm_max_num_mcgs))
 		return IBA_SA_NO_RESOURCES;
-	return join->group ? check_join(join) : create_group(join);
+	if (!join->group)
+		return create_group(join);
+	return seen_group(join) ? check_join(join) : check_join_unseen(join);
 }
 
 typedef uint16_t member_check(struct member_query *join);
@@ -368,9 +385,8 @@ static uint16_t run_checks(struct member_query *join, member_check *const *check
 uint16_t sa_member_set(struct sa_query *query)
 {
 	static member_check *const checks[] = {
-		check_components, check_port_gid, check_proxy,
-		find_group,	  check_other,	  join_or_create,
-		NULL,
+		check_components, check_port_gid, check_proxy, find_group,
+		check_other,	  join_or_create, NULL,
 	};
 	struct iba_mc_member_record record;
 	const struct sa_member *member;

@@ -255,9 +255,9 @@ static uint16_t find_requester(struct sa_query *query)
 
 	if (address->has_grh && sa_prefix_is_local(query, address->gid.prefix))
 		by_gid = sa_port_by_guid(query, address->gid.guid);
-	if (by_lid != FABRIC_NONE && by_gid != FABRIC_NONE && by_lid != by_gid)
-		return IBA_SA_INVALID_GID;
 	query->from.port = by_lid != FABRIC_NONE ? by_lid : by_gid;
+	if (by_gid != FABRIC_NONE && by_gid != query->from.port && sa_may_reach(query, by_gid))
+		return IBA_SA_INVALID_GID;
 	query->early = query->from.port == FABRIC_NONE && !(query->row->flags & SA_ANYBODY);
 	return query->early ? IBA_STATUS_BUSY : IBA_STATUS_OK;
 }

@@ -141,8 +141,9 @@ uint16_t sa_service_remove(struct sa_query *query)
 
 	if (!service)
 		return IBA_SA_NO_RECORDS;
-	if (!may_change(query, service, &wanted))
-		return IBA_SA_DENIED;
+	if (!may_change(query, service, &wanted)) /* it is not told what it may not see */
+		return sa_is_of_partition(query, service->record.service_p_key) ? IBA_SA_DENIED
+										: IBA_SA_NO_RECORDS;
 	put_answer(query, service);
 	sa_services_remove(services, service);
 	return IBA_STATUS_OK;

@@ -132,6 +132,11 @@ TESTS += tests/unit/test_sa_aliases
 tests_unit_test_sa_aliases_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_aliases_LDADD = $(LIBS_SAMAKE)
 
+check_PROGRAMS += tests/unit/test_sa_hidden
+TESTS += tests/unit/test_sa_hidden
+tests_unit_test_sa_hidden_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_hidden_LDADD = $(LIBS_SAMAKE)
+
 check_PROGRAMS += tests/unit/test_sa_trust
 TESTS += tests/unit/test_sa_trust
 tests_unit_test_sa_trust_CFLAGS = $(TEST_CFLAGS)

@@ -182,6 +182,8 @@ static struct told tell_with(const struct ask *ask, const struct sa_registries *
 	struct told told = {0};
 	struct sa_query query;
 
+	from.has_grh = ask->grh_guid != 0;
+	from.gid = (struct iba_gid){IBA_DEFAULT_GID_PREFIX, ask->grh_guid};
 	if (ask->subnet && ask->from != FABRIC_NONE)
 		from.lid = ask->subnet->fabric->ports[ask->from].lid;
 	told.answered = sa_query_begin(&query, view, &from, data, length);

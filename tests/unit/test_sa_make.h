@@ -38,6 +38,7 @@ struct ask {
 	uint64_t now;
 	uint32_t from; /* requester's endport */
 	uint16_t p_key_index;
+	uint64_t grh_guid; /* of the SGID; 0: there is no GRH */
 	uint64_t sm_key;
 	uint8_t method;
 	uint16_t attribute;

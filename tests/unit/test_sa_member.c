@@ -613,8 +613,9 @@ START_TEST(test_who_may_join)
 	struct ask ask;
 
 	ck_assert_uint_eq(join(own, CREATE, &record), 0);
-	record.port_gid = gid_of(outside); /* lacks the P_Key */
-	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_REQ_INVALID);
+	record.port_gid = gid_of(outside); /* lacks the P_Key: to it there is no such group */
+	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_INSUFFICIENT_COMPONENTS);
+	ck_assert_uint_eq(join(outside, CREATE, &record), IBA_SA_REQ_INVALID);
 	record.port_gid = gid_of(other);
 	ck_assert_uint_eq(join(own, JOIN, &record), 0); /* osmtest sets no ProxyJoin */
 	record.proxy_join = 1;
@@ -628,9 +629,9 @@ START_TEST(test_who_may_join)
 	ck_assert_uint_eq(join(other, JOIN, &record), IBA_SA_INVALID_GID);
 	record.port_gid = gid_of(other); /* by itself by now */
 	ck_assert_uint_eq(join(own, JOIN, &record), IBA_SA_REQ_INVALID);
-	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_INSUFFICIENT_COMPONENTS);
 	record.port_gid = gid_of(port_in(1, 1)); /* nor a new one, from outside of the partition */
-	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_REQ_INVALID);
+	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_INSUFFICIENT_COMPONENTS);
 	ck_assert_uint_eq(join(outside, CREATE, &record), IBA_SA_REQ_INVALID);
 	record.mgid.guid ^= 1; /* nor makes its group */
 	ck_assert_uint_eq(join(outside, CREATE, &record), IBA_SA_REQ_INVALID);
