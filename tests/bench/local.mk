@@ -59,6 +59,16 @@ bench-flood: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_l
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/flood.py $(BENCH_FLAGS)
 .PHONY: bench-flood
 
+# Reports while a host flaps groups, beside the classic daemon: make bench-reports
+# BENCH_FLAGS='--delay 150 --before OTHER/opensm'.
+EXTRA_DIST += tests/bench/reports.py
+check_PROGRAMS += tests/bench/report_client
+tests_bench_report_client_LDADD = $(LIBS_IBA) $(UMAD_LIBS)
+bench-reports: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/report_client$(EXEEXT)
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/reports.py $(BENCH_FLAGS)
+.PHONY: bench-reports
+
 # Cold starts where MADs get lost, on ibsim: BENCH_FLAGS='--net fattree:16 --percent 5'.
 EXTRA_DIST += tests/bench/loss.py
 bench-loss: opensm/opensm$(EXEEXT) tests/bench/count_mads.so

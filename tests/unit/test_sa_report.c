@@ -597,6 +597,64 @@ START_TEST(test_many_events)
 }
 END_TEST
 
+/* A port of those that subscribe beside the listener. */
+struct other {
+	struct vendor *port;
+	bool deaf;
+	unsigned int answered;
+};
+
+static void receive_other(void *arg, struct vendor_mad *mad)
+{
+	struct other *other = arg;
+
+	if (mad->status == VENDOR_RECEIVED && mad->data[3] == IBA_METHOD_REPORT && !other->deaf) {
+		other->answered++;
+		mad->data[3] = IBA_METHOD_REPORT_RESP;
+		vendor_send(other->port, &mad->remote, mad->data, IBA_MAD_BYTES, 0);
+	}
+	vendor_mad_free(mad);
+}
+
+/* Eight subscriptions of each of 100 ports; the last so many of these never answer. */
+static void subscribe_others(struct other *others, unsigned int n, unsigned int n_deaf)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		g_autofree char *name = g_strdup_printf("host-%u", i + 1);
+		uint64_t guid = sim_port_guid(net.sim, sim_find_name(net.sim, name), 1);
+		const struct vendor_client client = {
+			.actor = net.client, .receive = receive_other, .arg = &others[i]};
+
+		others[i] = (struct other){.port = sim_open(net.sim, guid, NULL),
+					   .deaf = i >= n - n_deaf};
+		ck_assert(vendor_bind(others[i].port, IBA_CLASS_SUBN_ADM, true, &client, NULL));
+		for (unsigned int qpn = 0; qpn < 8; qpn++)
+			subscribe_from(guid, qpn, IBA_TRAP_ALL);
+	}
+}
+
+/*
+ * Each of 800 subscriptions of 100 ports is told of all, though ten of the ports never answer.
+ */
+START_TEST(test_many_subscribers)
+{
+	const unsigned int n = 100, n_deaf = 10, n_events = 30;
+	struct other others[100];
+
+	subscribe_others(others, n, n_deaf);
+	for (unsigned int i = 0; i < n_events; i++)
+		trap(128);
+	run_ms(20000);
+	for (unsigned int i = 0; i < n - n_deaf; i++)
+		ck_assert_uint_eq(others[i].answered, 8 * n_events);
+	ck_assert_uint_eq(COUNT(sa_notices_missed), 0);
+	sa_subscribers_clear(all.subscribers);
+	run_ms(60000);
+	for (unsigned int i = 0; i < n; i++)
+		vendor_close(others[i].port);
+}
+END_TEST
+
 /* What concerns one of many among much else is found, bit by bit. */
 START_TEST(test_much_to_look_at)
 {
@@ -769,6 +827,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup_large, teardown);
 	tcase_add_loop_test(tcase, test_silent_ports, 0, 3);
 	tcase_add_test(tcase, test_silent_ports_and_slow);
+	tcase_add_test(tcase, test_many_subscribers);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
