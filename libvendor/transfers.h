@@ -13,8 +13,8 @@
  * received. Of a transfer's packets only so many wait for the actor; what is dropped counts as lost
  * on the wire. A request in segments takes a place in admission with its first packet; of a source,
  * and of all, only so many are put together at a time, each of bounded length and time; what
- * there is no room for is answered by a STOP. What is
- * sent is bounded by whoever sends it: vendor_message.done tells the end.
+ * there is no room for is answered by a STOP. What is sent is bounded by the sender of the message:
+ * vendor_message.done tells the end.
  *
  * With VENDOR_RMPP_KERNEL a message is given to the back end as a whole, and is over when the
  *kernel must have given it up.

@@ -431,7 +431,7 @@ static void send_report(struct sa_reporter *reporter, struct sa_subscription *su
 	mad_ask(reporter->mad, &report->ask);
 }
 
-/* Who is woken, and what everybody has looked at. */
+/* Up to where all subscriptions have looked, as they are woken. */
 struct waking {
 	struct sa_reporter *reporter;
 	uint64_t seen[SA_NOTICE_KINDS];
