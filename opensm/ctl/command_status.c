@@ -314,7 +314,7 @@ static const struct insecure {
 	{"sm_key", has_known_sm_key, "is the one that everybody knows",
 	 "set a secret one, the same for all SMs of the subnet"},
 	{"sa_key", has_known_sa_key,
-	 "is the one that everybody knows: the SA trusts whoever asks from the SM's node",
+	 "is the one that everybody knows: any host counts as trusted by the SA",
 	 "set a secret one, for management tools only"},
 	{"partition_config_file", is_undivided,
 	 "leaves every port a full member of the default partition: any host reaches any other",

@@ -58,12 +58,12 @@ uint16_t sa_inform_set(struct sa_query *query)
 
 	if (!is_legal(query, info))
 		return IBA_SA_REQ_INVALID;
-	if (!query->from.trusted && sa_is_secret(info->is_generic, info->type, info->trap_number))
+	if (!query->from.vouched && sa_is_secret(info->is_generic, info->type, info->trap_number))
 		return IBA_SA_DENIED;
 	if (info->subscribe) {
 		if (!may_subscribe(query, guid, info) ||
 		    !sa_subscribers_add(subscribers, guid, query->from.address, info,
-					query->from.trusted))
+					query->from.vouched))
 			return IBA_SA_NO_RESOURCES;
 	} else {
 		subscription = find(query, guid, info);

@@ -271,13 +271,22 @@ static bool is_on_sm_node(const struct sa_query *query)
 	       fabric->ports[own].node == fabric->ports[query->from.port].node;
 }
 
-/* The key that everybody knows tells nothing of who has it: it counts on the SM's node only. */
+/*
+ * The key that everybody knows tells nothing of who has it. Tools may look with it from any node, as
+ * they always did; what is secret takes the SM's node, or a key of the site's own, and so does all
+ * of it where sa_enhanced_trust_model is on.
+ */
 static uint16_t check_trust(struct sa_query *query)
 {
 	bool is_known = options_sa_key_is_known(query->subnet->options);
 
-	query->from.trusted = query->sa.sm_key != 0 && (!is_known || is_on_sm_node(query));
-	query->from.privileged = query->from.trusted && !is_known;
+	bool has_key = query->sa.sm_key != 0;
+
+	query->from.vouched = has_key && (!is_known || is_on_sm_node(query));
+	query->from.trusted = query->subnet->options->sa_enhanced_trust_model
+				      ? query->from.vouched
+				      : has_key;
+	query->from.privileged = has_key && !is_known;
 	query->from.reduced =
 		!query->from.trusted && query->subnet->options->sa_enhanced_trust_model;
 	if (((query->row->flags & SA_TRUSTED) && !query->from.trusted) ||

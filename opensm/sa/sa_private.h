@@ -75,7 +75,8 @@ struct sa_row {
 struct sa_requester {
 	const struct vendor_address *address; /* outlives the query */
 	uint32_t port;			      /* endport, or FABRIC_NONE */
-	bool trusted;	 /* came with the SA key; if all know that, from the SM's node */
+	bool trusted;	 /* came with the SA key */
+	bool vouched;	 /* and that is not known to all, or it came from the SM's node */
 	bool privileged; /* and that is not known to all: it may see and change everything */
 	bool reduced;	 /* without, and sa_enhanced_trust_model is on: it is told of itself only */
 };

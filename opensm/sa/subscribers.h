@@ -23,7 +23,7 @@ struct sa_subscription {
 	struct iba_inform_info info; /* qpn: that of the subscriber */
 	uint64_t guid;		     /* of its port */
 	struct vendor_address to;    /* where its request came from */
-	bool trusted;		     /* that request had the SA key */
+	bool trusted;		     /* that request was vouched for, see sa_requester */
 	uint16_t enumeration;	     /* of InformInfoRecord */
 	uint64_t id;		     /* never that of another */
 	uint64_t gone_ns;	     /* since when the port is gone; 0: it is not */

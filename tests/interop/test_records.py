@@ -125,8 +125,7 @@ def answers(fabric, daemon, hosts):
     register(fabric, hosts[-1], nodes[hosts[-1]].ports[1].guid)
     found = {}
     for words in questions(nodes, hosts[-1]):
-        # Ours lets the key that everybody knows count on the SM's node only.
-        code, out = fabric.tool(hosts['--smkey' not in words], 'saquery', *words)
+        code, out = fabric.tool(hosts[1], 'saquery', *words)
         found[' '.join(words)] = code, records(out)
     fabric.stop(child)
     return found

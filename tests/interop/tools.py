@@ -31,16 +31,16 @@ class Tools:
         self.sm = sm  # the SM's node
         self.switches = [nodes[name] for name in sorted(names) if nodes[name].is_switch]
 
-    def run(self, *argv, seconds=ibsim.PATIENCE, host=None):
+    def run(self, *argv, seconds=ibsim.PATIENCE):
         """Output of a tool, which must end well; None if it does not."""
-        code, out = self.fabric.tool(host or self.host, *patient(argv), seconds=seconds)
+        code, out = self.fabric.tool(self.host, *patient(argv), seconds=seconds)
         ok = self.checks.equal(f'{" ".join(argv)} ends well', (code, '' if code == 0 else out),
                                (0, ''))
         return out if ok else None
 
-    def fields(self, *argv, host=None):
+    def fields(self, *argv):
         """'name....value' lines as a list of (name, value)."""
-        out = self.run(*argv, host=host)
+        out = self.run(*argv)
         return re.findall(r'^\s*(\S[^.:\n]*?):?\.{2,}(.*)$', out or '', re.M)
 
     def expect(self, what, got, **expected):
@@ -202,7 +202,7 @@ class Tools:
         self.expect('MCMemberRecord', self.fields('saquery', '-g'), Mlid=0xC000, pkey=0xFFFF,
                     MGID='ff12:401b:ffff::ffff:ffff')
         self.expect('P_KeyTableRecord', self.fields(
-            'saquery', '--smkey', '1', 'PKTR', str(sm_lid), host=self.sm.name), LID=sm_lid)
+            'saquery', '--smkey', '1', 'PKTR', str(sm_lid)), LID=sm_lid)
         for argv in (('-m',), ('-s',)):
             self.run('saquery', *argv)
         self.table_records(sm_lid)

@@ -251,12 +251,6 @@ START_TEST(p_key_tables)
 	const uint16_t *p_keys = sim_p_keys(s->sim, node, 1, &held);
 
 	scenario_expect(s, records == NULL);
-	client_trust(client, SA_KEY); /* that everybody knows */
-	records = table(client, IBA_ATTR_P_KEY_TABLE_RECORD, &iba_p_key_table_record_type,
-			scenario_lid(s, node), &n);
-	scenario_expect(s, records == NULL);
-	client_free(client);
-	client = client_new(s, scenario_sm_node(s, NULL)); /* where it counts */
 	client_trust(client, SA_KEY);
 	records = table(client, IBA_ATTR_P_KEY_TABLE_RECORD, &iba_p_key_table_record_type,
 			scenario_lid(s, node), &n);
