@@ -45,6 +45,7 @@ struct context {
 	struct slot followed_lids; /* struct replica: LIDs of the master that this SM stands by */
 	struct slot later_partitions; /* GBytes: as partition_changes.h, of another SM */
 	struct slot replication; /* struct replication_status (ha/replicator.h) */
+	struct slot agreed; /* struct of that name: replaced when what it is of is read again */
 	struct replicator *replicator; /* NULL: none */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */

@@ -10,6 +10,8 @@
 #include "ctl/control.h"
 #include "ctl/journal.h"
 #include "ctl/status.h"
+#include "ha/agreement.h"
+#include "ha/replicator.h"
 #include "iba/constants.h"
 #include "policy/small_tables.h"
 #include "sm/plan.h"
@@ -275,6 +277,45 @@ static void judge_others(struct verdict *verdict)
 			    "election: it has another sm_key, or allowed_sm_guids lacks it");
 }
 
+/* role: what the other SM is to this one. */
+static void judge_agreement(struct verdict *verdict, const char *role, uint64_t guid,
+			    const struct replication_agreement *agreement)
+{
+	g_autofree char *differences = NULL, *text = NULL;
+
+	if (agreement->state == AGREEMENT_SAME)
+		return;
+	if (agreement->state != AGREEMENT_DIFFERS) {
+		text = g_strdup_printf("whether the %s, SM 0x%016" PRIx64 ", has the same options "
+				       "and files is not known: %s",
+				       role, guid, agreement_state_text(agreement->state));
+		add(&verdict->warnings, "sms", text);
+		return;
+	}
+	differences = agreement_tell(agreement->differences);
+	text = g_strdup_printf("the %s, SM 0x%016" PRIx64 ", differs from this one, so that a "
+			       "takeover will change the subnet: %s",
+			       role, guid, differences);
+	add_problem(verdict, CONTROL_SMS_DIFFER, "sms", text);
+}
+
+/* Of who takes part in replication: without a key nothing is known of any. */
+static void judge_agreements(struct verdict *verdict)
+{
+	struct replication_status *status = slot_take(&verdict->call->context->replication);
+
+	if (status && !status->has_key && (status->n || status->followed))
+		add(&verdict->warnings, "sms",
+		    "whether the other SMs of the subnet have the same options and files is not "
+		    "known: there is no replication_key_file");
+	for (unsigned int i = 0; status && status->has_key && i < status->n; i++)
+		judge_agreement(verdict, "standby", status->peers[i].guid,
+				&status->peers[i].agreement);
+	if (status && status->has_key && status->followed)
+		judge_agreement(verdict, "master", status->followed, &status->with_followed);
+	replication_status_unref(status);
+}
+
 static void judge_written(struct verdict *verdict)
 {
 	struct context *context = verdict->call->context;
@@ -376,6 +417,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	judge_keys(&verdict);
 	judge_devices(&verdict);
 	judge_others(&verdict);
+	judge_agreements(&verdict);
 	judge_files(&verdict);
 	warn_insecure(&verdict);
 	answer_begin(&builder);

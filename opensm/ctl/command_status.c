@@ -11,6 +11,7 @@
 #include "ctl/command_private.h"
 #include "ctl/console_tls.h"
 #include "ctl/problem.h"
+#include "ha/agreement.h"
 #include "ha/replicator.h"
 #include "iba/constants.h"
 #include "policy/inventory.h"
@@ -359,6 +360,33 @@ static void add_insecure(GVariantBuilder *builder, const struct options *options
 	answer_number(builder, "insecure_settings", n);
 }
 
+static void add_agreement(GVariantBuilder *row, const struct replication_agreement *agreement)
+{
+	static const char *const words[] = {
+		[AGREEMENT_UNKNOWN] = "unknown",       [AGREEMENT_OLD] = "older version",
+		[AGREEMENT_UNREADABLE] = "unreadable", [AGREEMENT_SAME] = "same",
+		[AGREEMENT_DIFFERS] = "differs",
+	};
+	const GPtrArray *differences = agreement->differences;
+	GVariantBuilder list, option;
+
+	answer_text(row, "agreement", words[agreement->state]);
+	answer_begin_list(&list);
+	for (guint i = 0; differences && i < differences->len; i++) {
+		const struct agreement_difference *difference = differences->pdata[i];
+
+		answer_begin(&option);
+		answer_text(&option, "option", difference->name);
+		answer_flag(&option, "file", difference->how == AGREED_FILE);
+		if (difference->here) {
+			answer_text(&option, "here", difference->here);
+			answer_text(&option, "there", difference->there);
+		}
+		answer_append(&list, &option);
+	}
+	answer_member(row, "differences", &list);
+}
+
 /* Whom this SM replicates to, or of whom it has a replica. */
 static void add_replication(struct command_call *call, GVariantBuilder *builder)
 {
@@ -372,6 +400,7 @@ static void add_replication(struct command_call *call, GVariantBuilder *builder)
 	if (status->followed) {
 		answer_guid(&replication, "of", status->followed);
 		answer_flag(&replication, "whole", status->whole);
+		add_agreement(&replication, &status->with_followed);
 	}
 	answer_begin_list(&list);
 	for (unsigned int i = 0; i < status->n; i++) {
@@ -379,6 +408,7 @@ static void add_replication(struct command_call *call, GVariantBuilder *builder)
 		answer_guid(&row, "guid", status->peers[i].guid);
 		answer_flag(&row, "in_step", status->peers[i].state == REPLICATION_IN_STEP);
 		answer_text(&row, "state", replication_state_text(status->peers[i].state));
+		add_agreement(&row, &status->peers[i].agreement);
 		answer_append(&list, &row);
 	}
 	answer_member(&replication, "standbys", &list);
@@ -464,11 +494,24 @@ static void print_heading(GString *out, const char *text)
 			       "--------------------");
 }
 
+static void print_difference(GVariant *row, GString *out)
+{
+	const char *here = answer_get_text(row, "here"), *there = answer_get_text(row, "there");
+
+	g_string_append_printf(out, "   ERROR: %s differs", answer_get_text(row, "option"));
+	if (*here || *there)
+		g_string_append_printf(out, ": %s here, %s there", here, there);
+	else if (answer_get_flag(row, "file"))
+		g_string_append(out, " in what the file says");
+	g_string_append_c(out, '\n');
+}
+
 static void print_standby(GVariant *row, GString *out)
 {
 	uint64_t guid = g_ascii_strtoull(answer_get_text(row, "guid"), NULL, 16);
 
 	g_string_append_printf(out, "   0x%" PRIx64 " %s\n", guid, answer_get_text(row, "state"));
+	answer_each(row, "differences", print_difference, out);
 }
 
 /* Nothing of it where there is no other SM. */
@@ -488,6 +531,8 @@ static void print_replication(GVariant *answer, GString *out)
 				       answer_get_flag(replication, "whole") ? "everything"
 									     : "nothing yet",
 				       answer_get_text(replication, "of"));
+	if (follows)
+		answer_each(replication, "differences", print_difference, out);
 	answer_each(replication, "standbys", print_standby, out);
 }
 

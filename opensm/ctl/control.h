@@ -29,12 +29,13 @@ enum control_status {
 	CONTROL_UNREACHABLE = 3, /* no daemon, or it does not answer */
 	CONTROL_REFUSED = 4,	 /* not for this user, not with this key or certificate */
 	/* of health: the worst of what is wrong */
-	CONTROL_NO_SM = 10,	  /* neither MASTER nor STANDBY */
+	CONTROL_NO_SM = 10, /* neither MASTER nor STANDBY */
 	/* No subnet yet, the last sweep had errors, or hosts lose paths by small tables. */
 	CONTROL_SUBNET_BAD = 11,
 	CONTROL_DEVICES_BAD = 12, /* devices do not answer */
 	/* What is in effect is not what the files ask for, or not what is kept in them. */
 	CONTROL_FILES_BAD = 13,
+	CONTROL_SMS_DIFFER = 14, /* another SM has other options or files in effect */
 	/* of plan */
 	CONTROL_CHANGES = 20, /* something would change */
 };

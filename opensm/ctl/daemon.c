@@ -18,6 +18,7 @@
 
 #include <inttypes.h>
 
+#include "core/agreed.h"
 #include "core/traps.h"
 #include "ctl/check_config.h"
 #include "ctl/console_key.h"
@@ -27,6 +28,7 @@
 #include "ha/replicator.h"
 #include "mad/mad.h"
 #include "policy/aliases.h"
+#include "policy/file_digests.h"
 #include "policy/groups.h"
 #include "policy/trees.h"
 #include "policy/inventory.h"
@@ -134,6 +136,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->prefix_routes, get_prefix_routes, put_prefix_routes);
 	slot_init(&context->ports_policy, get_ports_policy, put_ports_policy);
 	slot_init(&context->unhealthy_ports, get_unhealthy_ports, put_unhealthy_ports);
+	agreed_slot_init(&context->agreed);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
@@ -166,6 +169,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->followed_lids);
 	slot_clear(&context->later_partitions);
 	slot_clear(&context->replication);
+	slot_clear(&context->agreed);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
 	slot_clear(&context->aliases);
@@ -699,6 +703,34 @@ bool daemon_context_load(struct context *context, const struct options *options,
 	       load_qos(context, options, error) && load_prefix_routes(context, options, error);
 }
 
+/* ---- what other SMs must have alike ---- */
+
+struct in_effect {
+	struct context *context;
+	const struct options *options;
+};
+
+static char *what_file_says(const void *arg, enum option_id id)
+{
+	const struct in_effect *in = arg;
+
+	return file_digest(in->context, in->options, id);
+}
+
+/* Whenever something of it may be different. */
+static void publish_agreed(struct daemon *daemon)
+{
+	struct options *options;
+	struct in_effect in;
+
+	if (!replicator_is_on(daemon->replicator))
+		return;
+	options = slot_take(&daemon->context.options);
+	in = (struct in_effect){&daemon->context, options};
+	slot_publish(&daemon->context.agreed, agreed_new(options, what_file_says, &in));
+	options_unref(options);
+}
+
 /* ---- reading them again ---- */
 
 /* True: they say something else now, or may do so. Of a refusal who asked hears each time. */
@@ -718,10 +750,15 @@ static const struct {
 static bool reread(struct daemon *daemon, enum daemon_files files, const struct options *options,
 		   bool asked)
 {
+	bool changed;
+
 	if (!asked && !are_other(daemon, files, options))
 		return false;
 	note_read(daemon, files, options);
-	return readers[files].reread(daemon, options, asked);
+	changed = readers[files].reread(daemon, options, asked);
+	if (changed)
+		publish_agreed(daemon);
+	return changed;
 }
 
 static bool reread_for_asker(struct daemon *daemon, enum daemon_files files)
@@ -782,6 +819,7 @@ static bool reread_options(struct daemon *daemon, bool asked, GError **error)
 	}
 	logging_apply(context->log, new);
 	slot_publish(&context->options, new);
+	publish_agreed(daemon);
 	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
 	return true;
 }
@@ -878,6 +916,7 @@ static bool add_replicator(struct daemon *daemon, const char *key_file, GError *
 					    vendor_port_guid(daemon->vendor), key);
 	daemon->context.replicator = daemon->replicator;
 	console_key_free(key);
+	publish_agreed(daemon);
 	return true;
 }
 

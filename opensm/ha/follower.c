@@ -9,6 +9,9 @@
  *	UPDATE with the session's	goes on, with a higher transfer number or the next piece
  *
  * A transfer is put together beside the replica, and taken when it is whole.
+ *
+ * What the master has in effect comes in the same way (AGREE), a piece at a time; each answer is a
+ * piece of what this SM has.
  */
 #include <string.h>
 
@@ -33,6 +36,14 @@ struct follower {
 	bool behind;		 /* the master has told of more than came */
 	uint64_t heard_ns;
 	uint64_t lids_told, partitions_told; /* digests of what was told last, of the session */
+	struct {
+		uint64_t transfer; /* of the last AGREE that began, of the session; 0: none */
+		uint32_t pieces;   /* of it that came */
+		GString *theirs;   /* what came of it; NULL: it is compared */
+		char *mine;	   /* what is told in return */
+		size_t length;	   /* of that */
+	} agree;
+	struct accord accord; /* with the master */
 };
 
 static void drop_transfer(struct follower *f)
@@ -40,9 +51,18 @@ static void drop_transfer(struct follower *f)
 	g_clear_pointer(&f->stream, g_byte_array_unref);
 }
 
+static void drop_agree(struct follower *f)
+{
+	if (f->agree.theirs)
+		g_string_free(f->agree.theirs, TRUE);
+	g_free(f->agree.mine);
+	memset(&f->agree, 0, sizeof(f->agree));
+}
+
 static void end_session(struct follower *f)
 {
 	drop_transfer(f);
+	drop_agree(f);
 	f->lids_told = f->partitions_told = 0;
 	f->bound = f->complete = f->behind = false;
 	f->session = f->candidate = ha_random(f->replicator);
@@ -54,6 +74,7 @@ void follower_follow(struct follower *f, uint64_t guid)
 		return;
 	f->followed = guid;
 	end_session(f);
+	accord_clear(&f->accord);
 }
 
 void follower_end(struct follower *f, struct replicator_lead *lead)
@@ -206,6 +227,60 @@ static bool is_of_session(struct follower *f, const struct frame *frame)
 	return true;
 }
 
+/* ---- what both have in effect ---- */
+
+static void begin_agree(struct follower *f, const struct frame *frame)
+{
+	const struct statement *own = ha_statement(f->replicator);
+
+	drop_agree(f);
+	f->agree.transfer = frame->transfer;
+	f->agree.theirs = g_string_new(NULL);
+	f->agree.mine = g_strdup(own->text ? own->text : "");
+	f->agree.length = own->length;
+}
+
+/* A piece that comes once more is answered once more. */
+static uint8_t take_agree(struct follower *f, const struct frame *frame)
+{
+	if (frame->transfer > f->agree.transfer && frame->piece == 0)
+		begin_agree(f, frame);
+	if (!f->agree.mine || frame->transfer != f->agree.transfer ||
+	    frame->piece > f->agree.pieces)
+		return FRAME_SEND_ALL;
+	if (frame->piece < f->agree.pieces)
+		return FRAME_OK;
+	if (f->agree.pieces >= AGREEMENT_MAX / FRAME_CONTENT)
+		return FRAME_TOO_LARGE;
+	f->agree.pieces++;
+	if (!f->agree.theirs)
+		return FRAME_OK;
+	g_string_append_len(f->agree.theirs, (const char *)frame->content, frame->length);
+	if (frame->flags & FRAME_LAST) {
+		accord_compare(&f->accord, f->replicator, f->followed, f->agree.theirs->str,
+			       f->agree.theirs->len);
+		g_string_free(g_steal_pointer(&f->agree.theirs), TRUE);
+	}
+	return FRAME_OK;
+}
+
+static void tell_agree(const struct follower *f, const struct frame *frame, struct frame *answer)
+{
+	size_t at = MIN((size_t)frame->piece * FRAME_CONTENT, f->agree.length);
+
+	answer->length = (uint16_t)MIN(f->agree.length - at, FRAME_CONTENT);
+	memcpy(answer->content, f->agree.mine + at, answer->length);
+	answer->total = (uint32_t)f->agree.length;
+	answer->flags = at + answer->length == f->agree.length ? FRAME_LAST : 0;
+}
+
+static void agree(struct follower *f, const struct frame *frame, struct frame *answer)
+{
+	answer->status = take_agree(f, frame);
+	if (answer->status == FRAME_OK)
+		tell_agree(f, frame, answer);
+}
+
 /* ---- requests ---- */
 
 static void greet(struct follower *f, const struct frame *frame, struct frame *answer)
@@ -245,14 +320,19 @@ void follower_receive(struct follower *f, const struct frame *frame, struct fram
 		tell_held(f->replicator, frame, answer);
 	else if (frame->op == FRAME_UPDATE && is_of_session(f, frame))
 		answer->status = take_piece(f, frame);
+	else if (frame->op == FRAME_AGREE && is_of_session(f, frame))
+		agree(f, frame, answer);
 	else
 		answer->status = FRAME_SEND_ALL;
+	if (frame->op == FRAME_HELLO || frame->op == FRAME_UPDATE)
+		accord_put_digest(f->replicator, answer);
 }
 
 void follower_tell(const struct follower *f, struct replication_status *status)
 {
 	status->followed = f->followed;
 	status->whole = f->complete;
+	status->with_followed = accord_tell(&f->accord);
 }
 
 struct follower *follower_new(struct replicator *replicator)
@@ -267,6 +347,8 @@ struct follower *follower_new(struct replicator *replicator)
 void follower_free(struct follower *f)
 {
 	drop_transfer(f);
+	drop_agree(f);
+	accord_clear(&f->accord);
 	replica_unref(f->replica);
 	g_free(f);
 }

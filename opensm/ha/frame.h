@@ -2,6 +2,9 @@
 /*
  * One MAD of replication, after its MAD header: 12 octets of RMPP header, all 0; an OUI; then the
  * frame, authenticated by HMAC-SHA256 over all that follows the MAC. Numbers are big-endian.
+ *
+ * From minor version 1 on the content of answers to HELLO and UPDATE is the digest (8 octets) of
+ * what the standby would tell in AGREE.
  */
 #ifndef HA_FRAME_H
 #define HA_FRAME_H
@@ -11,7 +14,7 @@
 #include <stdint.h>
 
 #define FRAME_MAJOR 1 /* another one cannot be spoken with */
-#define FRAME_MINOR 0
+#define FRAME_MINOR 1 /* a lower one knows no AGREE, and takes no notice of what is new */
 #define FRAME_AT 16 /* in the data of the MAD */
 #define FRAME_BYTES 216
 #define FRAME_MAC_BYTES 32
@@ -23,6 +26,7 @@ enum frame_op {
 	FRAME_UPDATE,	 /* a piece of a transfer */
 	FRAME_ANSWER,	 /* to each of these */
 	FRAME_FETCH,	 /* a piece of the text that you held as master, of serial from? */
+	FRAME_AGREE,	 /* a piece of what I have in effect; the answer is one of yours */
 };
 
 enum frame_status {

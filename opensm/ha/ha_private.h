@@ -4,6 +4,7 @@
 #define HA_PRIVATE_H
 
 #include "core/options.h"
+#include "ha/agreement.h"
 #include "ha/frame.h"
 #include "ha/replicator.h"
 #include "mad/ask.h"
@@ -14,6 +15,20 @@ enum ha_role { HA_RESTS, HA_FOLLOWS, HA_LEADS };
 
 struct leader;
 struct follower;
+
+/* What this SM has of core/agreed.def, as others are told it. */
+struct statement {
+	struct agreed *agreed;
+	char *text;
+	size_t length;
+	uint64_t digest;
+};
+
+/* What is known of that of another SM. */
+struct accord {
+	struct replication_agreement is;
+	char *told; /* differences that the log told of last; NULL: none */
+};
 
 struct replicator {
 	struct context *context;
@@ -26,6 +41,7 @@ struct replicator {
 	enum ha_role role;
 	struct leader *leader;
 	struct follower *follower;
+	struct statement statement;
 	struct log_limit forged_log;
 	bool deposed;	      /* it led until it followed whom it follows now */
 	uint64_t held_serial; /* of the text that this one held when it led last; 0: none */
@@ -38,6 +54,23 @@ struct frame ha_frame(const struct replicator *replicator, uint8_t op);
 size_t ha_octets_max(const struct replicator *replicator);
 void ha_tell_status(struct replicator *replicator);
 void ha_count(struct replicator *replicator, const struct replica *replica); /* or NULL */
+
+/* ---- accord.c ---- */
+/* As it is now; its digest is 0 if there is none. Valid until the next call. */
+const struct statement *ha_statement(struct replicator *replicator);
+void ha_statement_clear(struct replicator *replicator);
+/* The SM with that GUID, the standby or master, has sent its own: log and status tell of it. */
+void accord_compare(struct accord *accord, struct replicator *replicator, uint64_t guid,
+		    const char *text, size_t length);
+/* Without a comparison. */
+void accord_set(struct accord *accord, enum agreement state);
+void accord_clear(struct accord *accord);
+/* For a status, which owns it. */
+struct replication_agreement accord_tell(const struct accord *accord);
+/* This SM's digest, as content of an answer. */
+void accord_put_digest(struct replicator *replicator, struct frame *answer);
+/* The digest in an answer of another SM; 0: there is none. */
+uint64_t accord_get_digest(const struct frame *answer);
 
 /* ---- leader.c ---- */
 struct leader *leader_new(struct replicator *replicator);

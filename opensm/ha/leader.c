@@ -16,6 +16,9 @@
  * What changes while a transfer is on its way goes with the next one, by its state then: however
  * much changes, a standby is sent no more than there is.
  *
+ * A standby that has everything is told what this SM has in effect, and tells the same of itself
+ * (AGREE, accord.c), between transfers: these come first.
+ *
  * Waits are answered when all in step have what was put before them, or after a time without those
  * that do not have it; they are then behind until their transfer is over.
  */
@@ -54,6 +57,20 @@ struct peer {
 	uint64_t held_serial; /* of the text that it held as master, and that is newer */
 	GString *held;	      /* as far as it was fetched; NULL: there is none */
 	unsigned int failures;
+	uint8_t minor;	 /* of its version */
+	uint64_t states; /* the digest of what it has in effect, as it told last; 0: none */
+	bool may_agree;	 /* once a sign of life, so that nobody is kept busy */
+	struct {
+		char *mine; /* what it is told; NULL: it is told nothing just now */
+		size_t length;
+		GString *theirs;
+		uint64_t transfer;
+		uint32_t piece;
+		bool all_theirs;	       /* have come */
+		uint64_t digest, their_digest; /* when it began */
+	} agree;
+	uint64_t agreed, they_agreed; /* the digests that were compared last; 0: none */
+	struct accord accord;
 };
 
 struct leader {
@@ -179,6 +196,14 @@ static void drop_held(struct peer *peer)
 	peer->held = NULL;
 }
 
+static void drop_agree(struct peer *peer)
+{
+	if (peer->agree.theirs)
+		g_string_free(peer->agree.theirs, TRUE);
+	g_free(peer->agree.mine);
+	memset(&peer->agree, 0, sizeof(peer->agree));
+}
+
 /* It begins again with HELLO, later. */
 static void fail(struct peer *peer, enum replication_state state)
 {
@@ -192,6 +217,10 @@ static void fail(struct peer *peer, enum replication_state state)
 	peer->whole = true;
 	g_clear_pointer(&peer->stream, g_byte_array_unref);
 	drop_held(peer);
+	drop_agree(peer);
+	peer->agreed = peer->they_agreed = 0;
+	if (state != REPLICATION_BEHIND)
+		accord_set(&peer->accord, AGREEMENT_UNKNOWN);
 	g_hash_table_remove_all(peer->dirty);
 	set_state(peer, state);
 	timer_start(&peer->timer, delay);
@@ -295,7 +324,12 @@ static void transferred(struct peer *peer)
 	peer->serial = peer->frame.to;
 	peer->was_in_step = true;
 	peer->failures = 0;
+	peer->may_agree = true;
 	set_state(peer, REPLICATION_IN_STEP);
+	if (!peer->minor && peer->accord.is.state != AGREEMENT_OLD) {
+		accord_set(&peer->accord, AGREEMENT_OLD);
+		ha_tell_status(peer->leader->replicator);
+	}
 	timer_start(&peer->timer, HA_BEAT_NS);
 	end_waits(peer->leader);
 }
@@ -322,8 +356,47 @@ static void updated(struct peer *peer, const struct frame *answer)
 	}
 }
 
+static void end_agree(struct peer *peer, bool understood)
+{
+	struct replicator *r = peer->leader->replicator;
+
+	peer->agreed = peer->agree.digest;
+	peer->they_agreed = peer->agree.their_digest;
+	accord_compare(&peer->accord, r, peer->who.guid, peer->agree.theirs->str,
+		       understood ? peer->agree.theirs->len : 0);
+	drop_agree(peer);
+}
+
+static void agreed(struct peer *peer, const struct frame *answer)
+{
+	GString *theirs = peer->agree.theirs;
+
+	if (answer->status == FRAME_TOO_LARGE) {
+		end_agree(peer, false);
+	} else if (answer->status != FRAME_OK) {
+		updated(peer, answer);
+	} else if (answer->transfer != peer->agree.transfer || answer->piece != peer->agree.piece) {
+		fail(peer, REPLICATION_SILENT);
+	} else {
+		if (!peer->agree.all_theirs)
+			g_string_append_len(theirs, (const char *)answer->content, answer->length);
+		peer->agree.all_theirs |= (answer->flags & FRAME_LAST) != 0;
+		peer->agree.piece++;
+		if (peer->agree.piece > AGREEMENT_MAX / FRAME_CONTENT)
+			end_agree(peer, false);
+		else if (peer->agree.all_theirs && peer->frame.flags & FRAME_LAST)
+			end_agree(peer, true);
+	}
+	if (peer->greeted && !timer_running(&peer->timer))
+		timer_start(&peer->timer, HA_BEAT_NS);
+}
+
 static void on_frame(struct peer *peer, const struct frame *answer)
 {
+	if (peer->frame.op == FRAME_HELLO || peer->frame.op == FRAME_UPDATE) {
+		peer->minor = answer->minor;
+		peer->states = accord_get_digest(answer);
+	}
 	if (answer->op != FRAME_ANSWER || answer->sender != peer->who.guid ||
 	    answer->epoch != peer->leader->epoch)
 		fail(peer, REPLICATION_SILENT);
@@ -331,6 +404,8 @@ static void on_frame(struct peer *peer, const struct frame *answer)
 		greeted(peer, answer);
 	else if (peer->frame.op == FRAME_FETCH)
 		fetched(peer, answer);
+	else if (peer->frame.op == FRAME_AGREE)
+		agreed(peer, answer);
 	else
 		updated(peer, answer);
 }
@@ -440,6 +515,55 @@ static void fetch(struct peer *peer)
 	ask(peer);
 }
 
+/* Whether one of the two has something else in effect than what was compared. */
+static bool is_agreement_old(const struct peer *peer)
+{
+	uint64_t digest = ha_statement(peer->leader->replicator)->digest;
+
+	return digest && peer->states &&
+	       (peer->agreed != digest || peer->they_agreed != peer->states);
+}
+
+static void begin_agree(struct peer *peer)
+{
+	const struct statement *own = ha_statement(peer->leader->replicator);
+
+	peer->agree.mine = g_strdup(own->text);
+	peer->agree.length = own->length;
+	peer->agree.digest = own->digest;
+	peer->agree.their_digest = peer->states;
+	peer->agree.theirs = g_string_new(NULL);
+	peer->agree.transfer = ++peer->leader->transfers;
+}
+
+/* The next piece, which may have nothing of what this one has, but bring something in return. */
+static void send_agree(struct peer *peer)
+{
+	size_t at = MIN((size_t)peer->agree.piece * FRAME_CONTENT, peer->agree.length);
+
+	peer->frame = ha_frame(peer->leader->replicator, FRAME_AGREE);
+	peer->frame.epoch = peer->leader->epoch;
+	peer->frame.nonce = peer->nonce;
+	peer->frame.transfer = peer->agree.transfer;
+	peer->frame.piece = peer->agree.piece;
+	peer->frame.total = (uint32_t)peer->agree.length;
+	peer->frame.length = (uint16_t)MIN(peer->agree.length - at, FRAME_CONTENT);
+	memcpy(peer->frame.content, peer->agree.mine + at, peer->frame.length);
+	if (at + peer->frame.length == peer->agree.length)
+		peer->frame.flags = FRAME_LAST;
+	ask(peer);
+}
+
+/* There is nothing to replicate. */
+static void agree(struct peer *peer)
+{
+	if (!peer->agree.mine && peer->may_agree && is_agreement_old(peer))
+		begin_agree(peer);
+	peer->may_agree = false;
+	if (peer->agree.mine)
+		send_agree(peer);
+}
+
 static void pump(struct peer *peer)
 {
 	if (peer->asked || !peer->greeted || peer->leader->full)
@@ -449,8 +573,10 @@ static void pump(struct peer *peer)
 		return;
 	}
 	if (!peer->stream) {
-		if (!peer->whole && !peer->beat && !g_hash_table_size(peer->dirty))
+		if (!peer->whole && !peer->beat && !g_hash_table_size(peer->dirty)) {
+			agree(peer);
 			return;
+		}
 		begin_transfer(peer);
 	}
 	send_piece(peer);
@@ -534,6 +660,8 @@ static void peer_free(gpointer data)
 	g_hash_table_unref(peer->dirty);
 	g_clear_pointer(&peer->stream, g_byte_array_unref);
 	drop_held(peer);
+	drop_agree(peer);
+	accord_clear(&peer->accord);
 	g_free(peer);
 }
 
@@ -586,6 +714,7 @@ void leader_tell(const struct leader *leader, struct replication_status *status)
 		status->peers[i].guid = peer->who.guid;
 		status->peers[i].had_all = peer->had_all;
 		status->peers[i].state = leader->full ? REPLICATION_TOO_LARGE : peer->state;
+		status->peers[i].agreement = accord_tell(&peer->accord);
 	}
 }
 

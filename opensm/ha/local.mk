@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libha.a
 libha_a_SOURCES = \
+	opensm/ha/accord.c opensm/ha/agreement.c opensm/ha/agreement.h \
 	opensm/ha/follower.c \
 	opensm/ha/frame.c opensm/ha/frame.h \
 	opensm/ha/ha_private.h \

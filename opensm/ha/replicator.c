@@ -94,8 +94,12 @@ struct replication_status *replication_status_ref(struct replication_status *sta
 
 void replication_status_unref(struct replication_status *status)
 {
-	if (status && ref_put(&status->ref))
-		g_free(status);
+	if (!status || !ref_put(&status->ref))
+		return;
+	g_clear_pointer(&status->with_followed.differences, g_ptr_array_unref);
+	for (unsigned int i = 0; i < status->n; i++)
+		g_clear_pointer(&status->peers[i].agreement.differences, g_ptr_array_unref);
+	g_free(status);
 }
 
 void ha_tell_status(struct replicator *r)
@@ -457,6 +461,7 @@ void replicator_free(struct replicator *r)
 	actor_free(r->actor);
 	follower_free(r->follower);
 	g_free(r->held);
+	ha_statement_clear(r);
 	if (r->key)
 		explicit_bzero(r->key, strlen(r->key));
 	g_free(r->key);

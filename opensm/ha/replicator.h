@@ -102,18 +102,36 @@ enum replication_state {
 };
 const char *replication_state_text(enum replication_state state);
 
+/* Whether another SM has alike what all must (core/agreed.def). */
+enum agreement {
+	AGREEMENT_UNKNOWN,    /* it has not told, or not yet */
+	AGREEMENT_OLD,	      /* an older version, which does not tell */
+	AGREEMENT_UNREADABLE, /* what it told is not understood */
+	AGREEMENT_SAME,
+	AGREEMENT_DIFFERS,
+};
+const char *agreement_state_text(enum agreement agreement);
+
+/* What is known of that, and in what they differ. */
+struct replication_agreement {
+	enum agreement state;
+	GPtrArray *differences; /* struct agreement_difference (ha/agreement.h); NULL: none */
+};
+
 /* Immutable, in context->replication. */
 struct replication_status {
 	struct ref ref;
 	bool has_key;
 	uint64_t followed; /* GUID of the master, as standby */
 	bool whole;	   /* and there is a whole replica of it */
+	struct replication_agreement with_followed;
 	uint64_t deposed_by; /* as master: one that had everything is MASTER by now; 0: none */
 	unsigned int n;
 	struct {
 		uint64_t guid;
 		enum replication_state state;
 		bool had_all; /* when this MASTER was cut off */
+		struct replication_agreement agreement;
 	} peers[];
 };
 struct replication_status *replication_status_ref(struct replication_status *status);

@@ -4,8 +4,9 @@
  * entries.
  *
  * The first octet of the input chooses: entries of a replica that the SA adopts; a stream on top of
- * a replica, which is taken as a whole or changes nothing; or frames to a standby, of which only
- * those made with the key and a nonce of now reach its replica.
+ * a replica, which is taken as a whole or changes nothing; frames to a standby, of which only
+ * those made with the key and a nonce of now reach its replica; or what another SM says of its
+ * options.
  */
 #include "ha/ha_private.h"
 #include "sa/replicate.h"
@@ -73,6 +74,7 @@ static void put_group(struct replica *replica)
 
 static void *setup(GPtrArray *seeds)
 {
+	static const char statement[] = "lmc 0123456789abcdef 2\nm_key fedcba9876543210\n";
 	struct replica *replica = replica_new(ROOM);
 	struct bed *bed = g_new0(struct bed, 1);
 	GByteArray *stream;
@@ -87,6 +89,9 @@ static void *setup(GPtrArray *seeds)
 	stream = replica_write_all(replica);
 	for (uint8_t what = 0; what < 4; what++)
 		add_seed(seeds, what, stream);
+	g_byte_array_set_size(stream, 0);
+	g_byte_array_append(stream, (const guint8 *)statement, sizeof(statement) - 1);
+	add_seed(seeds, 4, stream);
 	g_byte_array_unref(stream);
 	replica_unref(replica);
 	return bed;
@@ -170,7 +175,7 @@ static void next_frame(struct fuzz_bytes *bytes, struct frame *frame)
 {
 	uint8_t what = fuzz_octet(bytes);
 
-	frame->op = what & 1 ? FRAME_UPDATE : FRAME_HELLO;
+	frame->op = what & 1 ? FRAME_UPDATE : what & 8 ? FRAME_AGREE : FRAME_HELLO;
 	frame->piece = what & 2 ? frame->piece + 1 : 0;
 	frame->transfer += !(what & 2);
 	frame->flags = what >> 2 & 3;
@@ -185,6 +190,32 @@ static void next_frame(struct fuzz_bytes *bytes, struct frame *frame)
 	frame->length = fuzz_octet(bytes) % (FRAME_CONTENT + 8);
 	fuzz_take(bytes, frame->content, MIN(frame->length, FRAME_CONTENT));
 	frame->from = frame->to;
+}
+
+static char *no_file(const void *arg, enum option_id id)
+{
+	(void)arg;
+	(void)id;
+	return g_strdup("");
+}
+
+/* What another SM says of its options, and of this it has the key. */
+static void compare(struct bed *bed, struct fuzz_bytes *bytes)
+{
+	struct options *options = slot_take(&bed->context.options);
+	struct agreed *own = agreed_new(options, no_file, NULL);
+	unsigned int compared;
+	GPtrArray *differences =
+		agreement_compare(own, KEY, (const char *)bytes->at, bytes->left, &compared);
+
+	fuzz_expect(!differences || (compared && compared <= own->n));
+	fuzz_expect(!differences || differences->len <= compared);
+	if (differences) {
+		g_free(agreement_tell(differences));
+		g_ptr_array_unref(differences);
+	}
+	agreed_unref(own);
+	options_unref(options);
 }
 
 static void follow(struct bed *bed, struct fuzz_bytes *bytes, bool knows_nonce)
@@ -214,7 +245,10 @@ static void run(void *state, const uint8_t *data, size_t size)
 	struct frame frame;
 
 	fuzz_expect(frame_decode(&frame, KEY, data, size) != FRAME_GOOD);
-	switch (what % 4) {
+	switch (what % 5) {
+	case 4:
+		compare(state, &bytes);
+		break;
 	case 0:
 		adopt(&bytes);
 		break;
@@ -222,7 +256,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 		apply(&bytes);
 		break;
 	default:
-		follow(state, &bytes, what % 4 == 2);
+		follow(state, &bytes, what % 5 == 2);
 	}
 }
 

@@ -9,7 +9,8 @@ libscenario_a_SOURCES = \
 	tests/scenario/repair.c tests/scenario/repair.h \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
-scenario_tests = tests/scenario/seeds tests/scenario/test_aliases \
+scenario_tests = tests/scenario/seeds tests/scenario/test_agreement \
+	tests/scenario/test_aliases \
 	tests/scenario/test_audit tests/scenario/test_bringup \
 	tests/scenario/test_paths \
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
@@ -76,6 +77,11 @@ tests_scenario_test_replication_SOURCES = tests/scenario/test_replication.c \
 	tests/scenario/replicated.c tests/scenario/replicated.h
 tests_scenario_test_replication_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_replication_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_agreement_SOURCES = tests/scenario/test_agreement.c \
+	tests/scenario/managers.c tests/scenario/managers.h \
+	tests/scenario/replicated.c tests/scenario/replicated.h
+tests_scenario_test_agreement_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_agreement_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_successor_SOURCES = tests/scenario/test_successor.c \
 	tests/scenario/managers.c tests/scenario/managers.h \
 	tests/scenario/replicated.c tests/scenario/replicated.h

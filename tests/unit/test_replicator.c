@@ -28,7 +28,13 @@ static struct {
 	const char *key;
 	const char *text; /* that it held as master, of serial 2 */
 	enum { COMPLETE, OTHER_PIECE, WITHOUT_END } telling; /* of it */
-	unsigned int hellos, updates, wholes, fetches;
+	bool is_old;					     /* of a version that knows no AGREE */
+	uint64_t states; /* digest of what it has in effect; 0: it tells none */
+	bool restless;	 /* which is another one each time */
+	const char *has; /* the text of that */
+	enum { ORDERLY, OTHER_TRANSFER, OTHER_AGREE_PIECE, ENDLESS, REFUSING } agreeing;
+	GString *heard; /* what the master has, as it told last */
+	unsigned int hellos, updates, wholes, fetches, agrees;
 	uint64_t epoch, to;
 	unsigned int said, answers; /* to what it said */
 	struct frame last_answer;
@@ -65,9 +71,10 @@ static void count(const struct frame *frame)
 	standby.hellos += frame->op == FRAME_HELLO;
 	standby.updates += frame->op == FRAME_UPDATE;
 	standby.fetches += frame->op == FRAME_FETCH;
+	standby.agrees += frame->op == FRAME_AGREE;
 	standby.epoch = frame->epoch;
 	standby.wholes += frame->flags & FRAME_WHOLE && frame->flags & FRAME_LAST;
-	if (frame->flags & FRAME_LAST)
+	if (frame->op == FRAME_UPDATE && frame->flags & FRAME_LAST)
 		standby.to = frame->to;
 }
 
@@ -118,6 +125,32 @@ static void tell_text(const struct frame *frame, struct frame *answer)
 		answer->flags = FRAME_LAST;
 }
 
+static void tell_agree(const struct frame *frame, struct frame *answer)
+{
+	size_t length = strlen(standby.has), at = MIN(frame->piece * FRAME_CONTENT, length);
+
+	if (!frame->piece)
+		g_string_truncate(standby.heard, 0);
+	g_string_append_len(standby.heard, (const char *)frame->content, frame->length);
+	answer->transfer += standby.agreeing == OTHER_TRANSFER;
+	answer->piece += standby.agreeing == OTHER_AGREE_PIECE;
+	answer->length = (uint16_t)MIN(length - at, FRAME_CONTENT);
+	memcpy(answer->content, standby.has + at, answer->length);
+	answer->flags =
+		standby.agreeing != ENDLESS && at + answer->length == length ? FRAME_LAST : 0;
+	if (standby.agreeing == REFUSING)
+		answer->status = FRAME_TOO_LARGE;
+}
+
+static void tell_states(struct frame *answer)
+{
+	uint64_t states = GUINT64_TO_BE(standby.states);
+
+	standby.states += standby.restless;
+	memcpy(answer->content, &states, sizeof(states));
+	answer->length = standby.states ? sizeof(states) : 0;
+}
+
 static void on_request(void *arg, struct vendor_mad *request)
 {
 	struct frame frame, answer;
@@ -144,8 +177,13 @@ static void on_request(void *arg, struct vendor_mad *request)
 	answer.nonce = 4711;
 	answer.length = 0;
 	answer.from = standby.text ? 2 : 0;
+	answer.minor = standby.is_old ? 0 : FRAME_MINOR;
 	if (frame.op == FRAME_FETCH)
 		tell_text(&frame, &answer);
+	else if (frame.op == FRAME_AGREE)
+		tell_agree(&frame, &answer);
+	else if (!standby.is_old)
+		tell_states(&answer);
 	frame_encode(&answer, standby.key, request->data + iba_mad_header_bytes);
 	request->data[3] = IBA_METHOD_GET_RESP;
 	if (!standby.silent)
@@ -163,6 +201,7 @@ static void open_standby(const char *name)
 	standby.lid = net_lid(node);
 	standby.major = FRAME_MAJOR;
 	standby.key = KEY;
+	standby.heard = g_string_new(NULL);
 	standby.vendor = sim_open(net->sim, standby.guid, NULL);
 	ck_assert(vendor_bind(standby.vendor, VENDOR_REPLICATION_CLASS, true, &client, NULL));
 }
@@ -224,6 +263,7 @@ static void setup(void)
 	slot_init(&context.options, get_options, put_options);
 	slot_init(&context.replication, get_status, put_status);
 	slot_init(&context.later_partitions, get_bytes, put_bytes);
+	agreed_slot_init(&context.agreed);
 	event_bus_init(&context.bus);
 	event_subscribe(&context.bus, EVENT_SWEEP_WANTED, net->actor, on_sweep_wanted, NULL);
 	slot_publish(&context.options, options_new());
@@ -249,6 +289,8 @@ static void teardown(void)
 	slot_clear(&context.options);
 	slot_clear(&context.replication);
 	slot_clear(&context.later_partitions);
+	slot_clear(&context.agreed);
+	g_string_free(standby.heard, TRUE);
 	event_bus_clear(&context.bus);
 	g_string_free(text, TRUE);
 }
@@ -713,6 +755,152 @@ START_TEST(too_much)
 }
 END_TEST
 
+/* ---- what both have in effect ---- */
+
+static char *no_file(const void *arg, enum option_id id)
+{
+	(void)arg;
+	(void)id;
+	return g_strdup("");
+}
+
+/* Default options with this lmc. */
+static struct agreed *agreed_with(const char *lmc)
+{
+	struct options *defaults = options_new();
+	struct options *options = options_copy_with(defaults, OPTION_lmc, lmc, NULL);
+	struct agreed *agreed = agreed_new(options, no_file, NULL);
+
+	options_unref(options);
+	options_unref(defaults);
+	return agreed;
+}
+
+static enum agreement agreement(void)
+{
+	struct replication_status *status = slot_take(&context.replication);
+	enum agreement agreement = status->peers[0].agreement.state;
+
+	replication_status_unref(status);
+	return agreement;
+}
+
+static unsigned int lines_with(const char *what)
+{
+	unsigned int n = 0;
+
+	for (const char *at = text->str; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
+/* Both are told once, and again when there is something new. */
+START_TEST(what_is_in_effect_is_compared)
+{
+	struct agreed *other = agreed_with("2");
+	g_autofree char *theirs = agreement_text(other, KEY);
+	g_autofree char *ours = NULL;
+	unsigned int agrees;
+
+	slot_publish(&context.agreed, agreed_with("0"));
+	ours = agreement_text(r->context->agreed.object, KEY);
+	standby.has = theirs;
+	standby.states = 1;
+	net_run_ms(net, 3000);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+	ck_assert_int_eq(agreement(), AGREEMENT_DIFFERS);
+	ck_assert_str_eq(standby.heard->str, ours);
+	ck_assert_uint_eq(lines_with("differs from this one"), 1);
+	agrees = standby.agrees;
+	net_run_ms(net, 30000);
+	ck_assert_uint_eq(standby.agrees, agrees);
+	slot_publish(&context.agreed, agreed_ref(other)); /* by SIGHUP */
+	net_run_ms(net, 3000);
+	ck_assert_int_eq(agreement(), AGREEMENT_SAME);
+	ck_assert_uint_eq(lines_with("does not differ any more"), 1);
+	standby.has = ours;
+	standby.states = 2;
+	net_run_ms(net, 3000);
+	ck_assert_int_eq(agreement(), AGREEMENT_DIFFERS);
+	ck_assert_uint_eq(lines_with("differs from this one"), 2);
+	standby.silent = true;
+	net_run_ms(net, 5000);
+	ck_assert_int_eq(agreement(), AGREEMENT_UNKNOWN);
+	standby.silent = false;
+	net_run_ms(net, 17000);
+	ck_assert_int_eq(agreement(), AGREEMENT_DIFFERS);
+	ck_assert_uint_eq(lines_with("differs from this one"), 2);
+	agreed_unref(other);
+}
+END_TEST
+
+START_TEST(an_older_version_does_not_tell)
+{
+	slot_publish(&context.agreed, agreed_with("0"));
+	standby.is_old = true;
+	net_run_ms(net, 3000);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+	ck_assert_int_eq(agreement(), AGREEMENT_OLD);
+	ck_assert_uint_eq(standby.agrees, 0);
+}
+END_TEST
+
+/* Whatever the other one makes of it, replication goes on, and nobody is kept busy. */
+START_TEST(wrong_agreements)
+{
+	static const struct {
+		unsigned int agreeing;
+		const char *has;
+		enum replication_state state;
+		enum agreement agreement;
+	} cases[] = {
+		{OTHER_TRANSFER, "lmc 0123456789abcdef 0\n", REPLICATION_SILENT, AGREEMENT_UNKNOWN},
+		{OTHER_AGREE_PIECE, "lmc 0123456789abcdef 0\n", REPLICATION_SILENT,
+		 AGREEMENT_UNKNOWN},
+		{ENDLESS, "lmc 0123456789abcdef 0\n", REPLICATION_IN_STEP, AGREEMENT_UNREADABLE},
+		{REFUSING, "lmc 0123456789abcdef 0\n", REPLICATION_IN_STEP, AGREEMENT_UNREADABLE},
+		{ORDERLY, "", REPLICATION_IN_STEP, AGREEMENT_UNREADABLE},
+		{ORDERLY, "no such text", REPLICATION_IN_STEP, AGREEMENT_UNREADABLE},
+	};
+
+	slot_publish(&context.agreed, agreed_with("0"));
+	standby.agreeing = cases[_i].agreeing;
+	standby.has = cases[_i].has;
+	standby.states = 1;
+	net_run_ms(net, 1500);
+	for (unsigned int i = 0; i < 20 && state() != cases[_i].state; i++)
+		net_run_ms(net, 1000);
+	ck_assert_int_eq(state(), cases[_i].state);
+	ck_assert_int_eq(agreement(), cases[_i].agreement);
+	ck_assert_uint_le(standby.agrees, 2 * AGREEMENT_MAX / FRAME_CONTENT);
+	standby.agrees = 0;
+	standby.restless = true;
+	net_run_ms(net, 10000);
+	ck_assert_uint_le(standby.agrees, 11 * (AGREEMENT_MAX / FRAME_CONTENT + 1));
+}
+END_TEST
+
+/* Clients wait for nothing of it: what they are told goes first. */
+START_TEST(what_clients_say_goes_first)
+{
+	slot_publish(&context.agreed, agreed_with("0"));
+	standby.has = "lmc 0123456789abcdef 0\n";
+	standby.states = 1;
+	standby.restless = true;
+	standby.agreeing = ENDLESS;
+	net_run_ms(net, 500);
+	for (unsigned int i = 0; i < 100; i++) {
+		put(i);
+		wait_for_it();
+		net_run_ms(net, 37);
+	}
+	ck_assert_uint_eq(kept, 100);
+	ck_assert_uint_eq(too_early, 0);
+	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
+	ck_assert_uint_gt(standby.agrees, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("replicator");
@@ -737,6 +925,10 @@ int main(void)
 	tcase_add_test(tcase, forged_answers);
 	tcase_add_test(tcase, never_content);
 	tcase_add_test(tcase, too_much);
+	tcase_add_test(tcase, what_is_in_effect_is_compared);
+	tcase_add_test(tcase, an_older_version_does_not_tell);
+	tcase_add_loop_test(tcase, wrong_agreements, 0, 6);
+	tcase_add_test(tcase, what_clients_say_goes_first);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
