@@ -114,6 +114,8 @@ static void judge_subnet(struct verdict *verdict)
 
 	if (sweep & SWEEP_FLAG_INHIBITED)
 		add(&verdict->warnings, "sweep", "sweeps are off: nothing that changes is noticed");
+	if (call->subnet && call->subnet->exposed)
+		add(&verdict->warnings, "routing", call->subnet->exposed);
 	if (call->subnet && call->subnet->credit_loop)
 		add(&verdict->warnings, "routing", call->subnet->credit_loop);
 	if (atomic_load(&call->context->sm_state) != IBA_SM_MASTER)

@@ -442,6 +442,8 @@ GVariant *command_status(struct command_call *call, GError **error)
 		    subnet && subnet->credit_loop && !subnet->only_switches);
 	if (subnet && subnet->credit_loop)
 		answer_text(&builder, "credit_loop_witness", subnet->credit_loop);
+	if (subnet && subnet->exposed)
+		answer_text(&builder, "lane_change", subnet->exposed);
 	if (subnet && subnet->fallback)
 		answer_text(&builder, "fallback", subnet->fallback);
 	if (subnet && subnet->held)
@@ -609,6 +611,9 @@ static void print_head(GVariant *answer, GString *out)
 				       " of them left out (see unhealthy)\n",
 				       answer_get_number(answer, "unhealthy_ports"),
 				       answer_get_number(answer, "unhealthy_ports_left_out"));
+	if (*answer_get_text(answer, "lane_change"))
+		g_string_append_printf(out, "   WARNING              : %s\n",
+				       answer_get_text(answer, "lane_change"));
 	if (answer_get_flag(answer, "credit_loop"))
 		g_string_append_printf(out, "   %-20s : %s can deadlock; %s\n",
 				       answer_get_flag(answer, "credit_loop_of_hosts") ? "ERROR"

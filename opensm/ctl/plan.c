@@ -50,6 +50,8 @@ static void note_routes(struct plan *plan)
 		g_string_append_printf(text, ", with a credit loop: %s", subnet->credit_loop);
 	if (text->len)
 		plan_note(plan, text->str);
+	if (subnet->exposed)
+		plan_note(plan, subnet->exposed);
 	for (unsigned int i = 0; subnet->small_tables && subnet->small_tables[i]; i++)
 		plan_note(plan, subnet->small_tables[i]);
 	if (subnet->held)

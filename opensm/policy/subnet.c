@@ -39,6 +39,7 @@ void subnet_unref(struct subnet *subnet)
 	if (subnet->sm_p_keys)
 		g_array_unref(subnet->sm_p_keys);
 	g_free(subnet->credit_loop);
+	g_free(subnet->exposed);
 	g_free(subnet->fallback);
 	g_free(subnet->held);
 	g_strfreev(subnet->small_tables);

@@ -32,6 +32,8 @@ struct subnet {
 	char *credit_loop; /* the channels on which its routes can deadlock, as the engine in use
 			      makes no promise; NULL: on none */
 	bool only_switches; /* packets from hosts to hosts cannot */
+	char *exposed;	    /* what of the last change of SLs or SL2VL may deadlock as long as hosts
+			       have not asked for their paths again; NULL: nothing */
 	char *fallback;	   /* why engines before it in the list are not in use; NULL: it is first */
 	char **sick;	   /* nodes that cause errors, a line each: what the last one was */
 	bool lone_errors;  /* the sweep had others, of no node */

@@ -23,6 +23,7 @@ libroute_a_SOURCES = \
 	opensm/route/hoplanes.c \
 	opensm/route/hops.c \
 	opensm/route/hosts_shortest.c opensm/route/hosts_shortest.h \
+	opensm/route/lane_changes.c opensm/route/lane_changes.h \
 	opensm/route/lanes.c opensm/route/lanes.h \
 	opensm/route/lash.c \
 	opensm/route/layered.c opensm/route/layered.h \

@@ -27,7 +27,8 @@ struct route_stages {
  * - no LID loops, if it does neither in what is held nor in the routing;
  * - no packet is lost that both deliver, but to LIDs that are discarded first, by_entries, and
  *   where only_loops;
- * - no channels depend on each other in a cycle, if they do not in what is held and in the routing.
+ * - no channels depend on each other in a cycle, if they do not in what is held and in the routing;
+ *   of packets with the SLs and lanes of the routing, see lane_changes.h for others.
  *
  * cyclic: they do in what is held, as far as is known. verdict: of the routing, by the verifier.
  * work: how often an entry may be looked at; the default takes about half a second.

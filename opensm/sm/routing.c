@@ -14,6 +14,7 @@
 #include "policy/ties.h"
 #include "policy/unknown_guids.h"
 #include "route/lanes.h"
+#include "route/lane_changes.h"
 #include "route/transition.h"
 #include "sm/held.h"
 #include "sm/other_sm.h"
@@ -35,6 +36,8 @@ struct routes {
 	bool anew; /* the operator wants routes computed anew, and they were not yet */
 	struct route_job *job; /* that came back, to be taken */
 	char *credit_loop, *fallback, *held; /* as in struct subnet */
+	char *exposed;			     /* as in struct subnet */
+	bool exposed_lasts;		     /* longer than the sweep that made the change */
 	bool cyclic; /* what switches hold may be of routes that had a credit loop */
 	bool only_switches;
 	char *told_note, *told_unknown;	     /* what the log said last of the routes and files */
@@ -69,6 +72,8 @@ struct route_job {
 
 	struct routing *routing; /* result; NULL: none of them can */
 	struct route_stages *stages; /* how switches get there; NULL: at once */
+	char *exposed;	    /* what of the change may deadlock, for people; NULL: nothing */
+	bool exposed_lasts; /* until hosts ask again, longer than tables are written */
 	enum route_way way;
 	struct route_verdict verdict;
 	GString *failures; /* of engines before it */
@@ -106,6 +111,7 @@ static void job_free(struct route_job *job)
 	g_array_unref(job->attempts);
 	g_string_free(job->failures, TRUE);
 	g_free(job->held_for);
+	g_free(job->exposed);
 	g_free(job);
 }
 
@@ -120,6 +126,7 @@ void routes_free(struct routes *routes)
 	partitions_unref(routes->minded);
 	g_clear_pointer(&routes->job, job_free);
 	g_free(routes->credit_loop);
+	g_free(routes->exposed);
 	g_free(routes->fallback);
 	g_free(routes->held);
 	g_free(routes->told_note);
@@ -376,6 +383,18 @@ static void plan_stages(struct route_job *job)
 	g_clear_pointer(&job->tables, held_free);
 }
 
+/* What no stages help against. */
+static void find_exposed(struct route_job *job)
+{
+	struct lane_changes changes;
+
+	if (!job->routing)
+		return;
+	changes = route_lane_changes(job->old, job->routing);
+	job->exposed = route_lane_changes_tell(&changes, job->routing);
+	job->exposed_lasts = changes.pairs != 0;
+}
+
 /* Back on the sm actor. */
 static void on_computed(struct message *message)
 {
@@ -405,6 +424,7 @@ static void run_job(struct message *message)
 		job->routing = compute_or_hold(job, attempt->engine);
 	}
 	plan_stages(job);
+	find_exposed(job);
 	job->message.run = on_computed;
 	actor_post(job->sm->actor, &job->message);
 }
@@ -549,6 +569,23 @@ static void tell_stages(struct sm *sm, const struct route_stages *stages)
 		 discards ? discards : "");
 }
 
+/*
+ * Before it is done. Hosts that have not asked for their paths since go on with what they were told
+ * before, so it stays true of them until routes need no lanes.
+ */
+static void tell_exposed(struct sm *sm, struct route_job *job)
+{
+	struct routes *routes = sm->routes;
+
+	if (job->exposed)
+		log_sys(sm->log, "WARNING: %s", job->exposed);
+	if (!job->exposed && job->routing->lanes && routes->exposed_lasts)
+		return;
+	g_free(routes->exposed);
+	routes->exposed = g_steal_pointer(&job->exposed);
+	routes->exposed_lasts = job->exposed_lasts;
+}
+
 static void tell_unknown(struct sm *sm, const struct route_job *job)
 {
 	struct route_input input;
@@ -638,6 +675,7 @@ enum step_result step_take_routes(struct sm *sm)
 		tell_routing(sm, job->routing, verdict);
 		tell_small_tables(sm, job->routing);
 		tell_stages(sm, job->stages);
+		tell_exposed(sm, job);
 		program_take_stages(sm, g_steal_pointer(&job->stages),
 				    g_steal_pointer(&job->tables));
 		take_routing(sm, job);
@@ -683,6 +721,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->errors = sm->sweep.errors != 0;
 	subnet->credit_loop = g_strdup(sm->routes->credit_loop);
 	subnet->only_switches = sm->routes->only_switches;
+	subnet->exposed = g_strdup(sm->routes->exposed);
 	subnet->fallback = g_strdup(sm->routes->fallback);
 	subnet->held = g_strdup(sm->routes->held);
 	subnet->small_tables = g_strdupv(sm->routes->small_tables);

@@ -256,6 +256,116 @@ START_TEST(hosts_keep_the_sl_of_their_path_over_a_restart)
 }
 END_TEST
 
+/* ---- changes that no order of tables covers ---- */
+
+/* Whether any two switches have another SL, or any switch other maps, by the routings themselves.
+ */
+static bool lanes_differ(const struct routing *a, const struct routing *b)
+{
+	const struct route_lanes *x = a->lanes, *y = b->lanes;
+	uint32_t n = a->n_switches;
+
+	if (!y)
+		return false; /* one lane does for any SL */
+	ck_assert_ptr_nonnull(x);
+	ck_assert_uint_eq(n, b->n_switches); /* the same, in the same order: cables alone are cut */
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
+			if (i != j && route_lanes_sl(x, i, j) != route_lanes_sl(y, i, j))
+				return true;
+	if (!x->turns)
+		return memcmp(x->vl, y->vl, (size_t)x->first + x->n) != 0;
+	return memcmp(x->turns->rows, y->turns->rows,
+		      (x->turns->first[n - 1] +
+		       (size_t)x->turns->width[n - 1] * x->turns->width[n - 1]) *
+			      sizeof(uint64_t)) != 0;
+}
+
+static unsigned int lines_with(const struct scenario *s, const char *text)
+{
+	unsigned int n = 0;
+
+	for (const char *at = s->text->str; (at = strstr(at, text)); at++)
+		n++;
+	return n;
+}
+
+#define EXPOSED "may deadlock"
+#define CUTS 6
+
+/* Each change of SLs or maps is told, and no other; nor is a start, when nobody sends yet. */
+START_TEST(changes_that_may_deadlock_are_told)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 3);
+	struct subnet *before, *after;
+	unsigned int node, port, told = 0, now;
+
+	scenario_option(s, "-R", engines[_i].engine);
+	if (engines[_i].option)
+		scenario_option(s, engines[_i].option, engines[_i].value);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_check_log(s, EXPOSED, false);
+	for (unsigned int cut = 0; cut < CUTS; cut++) {
+		before = slot_take(&daemon_context(s->daemon)->subnet);
+		scenario_random_link(s, &node, &port);
+		sim_link_set(s->sim, node, port, false);
+		scenario_converge(s, 10);
+		after = slot_take(&daemon_context(s->daemon)->subnet);
+		now = lines_with(s, EXPOSED);
+		if (!strcmp(before->routing->engine, after->routing->engine) &&
+		    before->fabric->n_switches == after->fabric->n_switches)
+			ck_assert_msg((now > told) == lanes_differ(before->routing, after->routing),
+				      "cut %u: %u lines, were %u", cut, now, told);
+		ck_assert(!now == !after->exposed || engines[_i].lanes);
+		told = now;
+		subnet_unref(before);
+		subnet_unref(after);
+	}
+	if (!strcmp(engines[_i].engine, "dfsssp") || !strcmp(engines[_i].engine, "hoplanes"))
+		ck_assert_uint_gt(told, 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* Routes without lanes, or on one: the promise covers whatever becomes of them. */
+START_TEST(one_lane_is_covered)
+{
+	static const char *const covered[] = {"minhop", "updn", "sssp", "nue", "ftree"};
+	struct scenario *s = scenario_new(_i % 2 ? "torus:5x4:1" : "fattree:4", 3);
+	unsigned int node, port;
+
+	scenario_option(s, "-R", covered[_i / 2]);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	for (unsigned int cut = 0; cut < CUTS / 2; cut++) {
+		scenario_random_link(s, &node, &port);
+		sim_link_set(s->sim, node, port, false);
+		scenario_converge(s, 10);
+	}
+	scenario_check_log(s, EXPOSED, false);
+	scenario_free(s);
+}
+END_TEST
+
+/* The next SM, on the same tables with the same SLs, changes nothing. */
+START_TEST(a_restart_is_covered)
+{
+	struct scenario *s = scenario_new("torus:5x4:1", 3);
+
+	scenario_option(s, "-R", engines[_i].engine);
+	if (engines[_i].option)
+		scenario_option(s, engines[_i].option, engines[_i].value);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_stop(s);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_check_log(s, EXPOSED, false);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- links of hosts ---- */
 
 #define LEVELS "\x00\x00\x00\x00\x11\x11\x11\x11" /* SL 8 to 15 on VL 1 */
@@ -584,6 +694,10 @@ int main(void)
 	tcase_add_test(tcase, conflict_with_qos);
 	tcase_add_test(tcase, conflict_with_scopes);
 	tcase_add_loop_test(tcase, throttled_links_are_avoided, 0, G_N_ELEMENTS(avoiding));
+	tcase_add_loop_test(tcase, changes_that_may_deadlock_are_told, 0,
+			    G_N_ELEMENTS(engines) - 1);
+	tcase_add_loop_test(tcase, one_lane_is_covered, 0, 10);
+	tcase_add_loop_test(tcase, a_restart_is_covered, 0, G_N_ELEMENTS(engines) - 1);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

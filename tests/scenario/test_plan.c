@@ -208,6 +208,14 @@ static void expect_equal(struct scenario *s, GHashTable *planned, GHashTable *se
 	expect_subset(s, planned, sent, "sent, and not planned");
 }
 
+static bool has_text(GVariant *answer, const char *text)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	print_plan(answer, out);
+	return strstr(out->str, text);
+}
+
 static void expect_text(struct scenario *s, GVariant *answer, const char *text)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
@@ -637,6 +645,30 @@ START_TEST(plan_of_another_sl)
 }
 END_TEST
 
+/* From one lane to several hosts would go on with SLs of before; the other way that does no harm.
+ */
+START_TEST(plan_tells_what_may_deadlock)
+{
+	static const char told[] =
+		"note: a change to routes of dfsssp may deadlock until hosts have "
+		"asked for their paths again: ";
+	struct scenario *s = scenario_new("torus:5x4:1", 1);
+	g_autoptr(GVariant) plan = NULL;
+
+	scenario_conf(s, _i == 1 ? "routing_engine dfsssp\n" : "routing_engine updn\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_stop(s);
+	scenario_conf(s, _i == 0 ? "routing_engine dfsssp\n" : "routing_engine updn\n");
+	plan = plan_on(s, s->sm_guid);
+	if (_i == 0)
+		expect_text(s, plan, told);
+	else
+		ck_assert(!has_text(plan, "may deadlock"));
+	scenario_free(s);
+}
+END_TEST
+
 /* What has no effect yet is said, as at a start. */
 START_TEST(plan_tells_what_is_unfinished)
 {
@@ -686,6 +718,7 @@ static Suite *suite(void)
 	tcase_add_test(master, plan_of_another_file);
 	tcase_add_test(master, plan_of_another_sl);
 	tcase_add_test(master, plan_tells_what_is_unfinished);
+	tcase_add_loop_test(master, plan_tells_what_may_deadlock, 0, 3);
 	tcase_add_test(master, master_works_beside_its_plan);
 	suite_add_tcase(s, cold);
 	suite_add_tcase(s, master);
