@@ -387,6 +387,8 @@ int agent_send(struct agent *agent, const struct agent_send *send)
 
 	if (send->length < RMPP_AT_VERSION)
 		return -EINVAL;
+	if (agent->port->node->refuses_sends)
+		return -EIO;
 	whole = is_message(agent, send);
 	if (!whole && send->length > IBA_MAD_BYTES)
 		return -EINVAL;

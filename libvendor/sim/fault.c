@@ -298,6 +298,11 @@ void sim_device_set(struct sim *sim, unsigned int index, bool there)
 		sim_vendors_lose(sim, node, false);
 }
 
+void sim_device_refuse(struct sim *sim, unsigned int node, bool refuses)
+{
+	sim_node_at(sim, node)->refuses_sends = refuses;
+}
+
 void sim_node_mute(struct sim *sim, unsigned int node, bool mute)
 {
 	sim_node_at(sim, node)->mute = mute;

@@ -91,6 +91,7 @@ struct sim_node {
 	unsigned int index;
 	uint8_t type, num_ports;
 	bool up, mute, stubborn;
+	bool refuses_sends;   /* of the programs on it */
 	uint16_t refused;     /* attribute whose Sets fail; 0: none */
 	bool fixed_speeds;	 /* and widths */
 	bool refuses_wildcards;	 /* of ports in Set(SLtoVLMappingTable) */

@@ -51,6 +51,16 @@ struct context {
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	_Atomic uint64_t sweep_since; /* sweeps, each cancelled for the next; 0: none runs */
 	_Atomic uint64_t contested_until; /* another SM sets ports of the subnet, by the sm actor */
+	/*
+	 * When the first of the sends was refused by the device since one was taken, and how many
+	 * were since, by the mad actor; 0: the last one known of was taken.
+	 */
+	_Atomic uint64_t sends_fail_since;
+	atomic_uint sends_failed;
+	/* As STANDBY: when the master answered a poll last (0: none yet), and how many it did not
+	 * answer since, by the sm actor. */
+	_Atomic uint64_t master_heard;
+	atomic_uint master_misses;
 	/* What could not be written, the last time it was tried: */
 	atomic_bool unkept;	/* LIDs or M_Keys of ports, by the sm actor */
 	atomic_bool undumped;	/* a file that shows the subnet, by the pool for files */

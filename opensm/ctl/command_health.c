@@ -5,11 +5,13 @@
  * own; a warning is what the options ask for, and leaves the daemon healthy.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "ctl/command_private.h"
 #include "ctl/control.h"
 #include "ctl/journal.h"
 #include "ctl/status.h"
+#include "fabric/link_quality.h"
 #include "ha/agreement.h"
 #include "ha/replicator.h"
 #include "iba/constants.h"
@@ -21,6 +23,9 @@
 #define PARTITIONS_TOLD 10
 #define FILES_HANG_NS (60 * NS_PER_S)
 #define SWEEP_HANGS_NS (60 * NS_PER_S)
+#define SENDS_FAIL_NS (10 * NS_PER_S)
+#define SENDS_FAIL_MIN 3
+#define LINK_PERCENT_BAD 50
 #define NAME_SIZE 160
 
 struct verdict {
@@ -49,6 +54,22 @@ static void add_problem(struct verdict *verdict, enum control_status status, con
 	add(&verdict->problems, subject, text);
 }
 
+/* The device takes nothing that is to be sent: whatever is known of the subnet is old. */
+static void judge_sends(struct verdict *verdict)
+{
+	struct context *context = verdict->call->context;
+	uint64_t since = atomic_load(&context->sends_fail_since), now = runtime_now(context->rt);
+	unsigned int failed = atomic_load(&context->sends_failed);
+	g_autofree char *text = NULL;
+
+	if (!since || now < since + SENDS_FAIL_NS || failed < SENDS_FAIL_MIN)
+		return;
+	text = g_strdup_printf("the device has refused all of the last %u sends, for %" PRIu64
+			       " s: nobody is reached",
+			       failed, (now - since) / NS_PER_S);
+	add_problem(verdict, CONTROL_NO_SM, "sm", text);
+}
+
 static void judge_sm(struct verdict *verdict)
 {
 	struct context *context = verdict->call->context;
@@ -58,6 +79,7 @@ static void judge_sm(struct verdict *verdict)
 	if (atomic_load(&context->sweep) & SWEEP_FLAG_PORT_LOST)
 		add_problem(verdict, CONTROL_NO_SM, "sm",
 			    "the device of its port is gone: nobody is reached, until it is back");
+	judge_sends(verdict);
 	if (state == IBA_SM_MASTER || state == IBA_SM_STANDBY)
 		return;
 	text = g_strdup_printf("the SM is %s, neither MASTER nor STANDBY",
@@ -318,6 +340,127 @@ static void judge_agreements(struct verdict *verdict)
 	replication_status_unref(status);
 }
 
+/* As a STANDBY has no subnet of its own, all that it knows is whether its master lives. */
+static void judge_master(struct verdict *verdict)
+{
+	struct context *context = verdict->call->context;
+	unsigned int misses = atomic_load(&context->master_misses);
+	g_autofree char *text = NULL;
+
+	if (atomic_load(&context->sm_state) != IBA_SM_STANDBY)
+		return;
+	if (misses)
+		text = g_strdup_printf(
+			"the master has not answered the last %u polls: if that goes "
+			"on, this SM takes over",
+			misses);
+	else if (!atomic_load(&context->master_heard))
+		text = g_strdup("the master has not answered a poll yet: whether it does its work "
+				"is not known");
+	if (text)
+		add(&verdict->warnings, "sm", text);
+}
+
+/* ---- beside a while ago ---- */
+
+struct loss {
+	const char *one, *many; /* "switch", "switches" */
+	uint32_t now, most;
+	bool grave; /* not only a warning */
+};
+
+static void judge_loss(struct verdict *verdict, const struct loss *loss, uint64_t window_s)
+{
+	uint32_t lost = loss->most - MIN(loss->now, loss->most);
+	bool minutes = window_s % 60 == 0;
+	g_autofree char *text = NULL;
+
+	if (!lost)
+		return;
+	text = g_strdup_printf("%u %s fewer than within the last %" PRIu64
+			       " %s (%u of %u); \"health accept\" takes that as right", lost,
+			       lost == 1 ? loss->one : loss->many,
+			       minutes ? window_s / 60 : window_s, minutes ? "min" : "s", loss->now,
+			       loss->most);
+	if (loss->grave)
+		add_problem(verdict, CONTROL_NODES_LOST, "subnet", text);
+	else
+		add(&verdict->warnings, "subnet", text);
+}
+
+/* Some hosts are always being started again; switches are not. */
+static void judge_losses(struct verdict *verdict)
+{
+	const struct command_call *call = verdict->call;
+	const struct fabric *fabric = call->fabric;
+	struct options *options = slot_take(&call->context->options);
+	struct loss switches = {"switch", "switches", .grave = true}, hosts = {"host", "hosts"};
+
+	if (call->env->journal && fabric && options->health_window &&
+	    atomic_load(&call->context->sm_state) == IBA_SM_MASTER) {
+		struct census_counts most =
+			census_most(journal_census(call->env->journal),
+				    runtime_now(call->context->rt), JOURNAL_WINDOW_NS(options));
+
+		switches.now = fabric->n_switches;
+		switches.most = most.switches;
+		hosts.now = fabric->n_nodes - fabric->n_switches;
+		hosts.most = most.hosts;
+		hosts.grave = (uint64_t)(hosts.most - MIN(hosts.now, hosts.most)) * 100 >
+			      (uint64_t)hosts.most * options->health_lost_hosts;
+		judge_loss(verdict, &switches, options->health_window);
+		judge_loss(verdict, &hosts, options->health_window);
+	}
+	options_unref(options);
+}
+
+/* ---- cables ---- */
+
+static void add_slow(struct verdict *verdict, const struct fabric *fabric, uint32_t port,
+		     unsigned int percent)
+{
+	const struct iba_port_info *info = &fabric->ports[port].info;
+	char here[NAME_SIZE], there[NAME_SIZE];
+	g_autofree char *text = NULL;
+
+	text = g_strdup_printf(
+		"the cable from %s to %s runs at %s %s a lane, %u%% of what both ends can do",
+		fabric_port_name(fabric, port, here, sizeof(here)),
+		fabric_port_name(fabric, fabric->ports[port].peer, there, sizeof(there)),
+		link_width_name(info), link_speed_name(info), percent);
+	add_problem(verdict, CONTROL_LINKS_SLOW, "link", text);
+}
+
+/* Each cable is judged by the end that comes first. */
+static void judge_links(struct verdict *verdict)
+{
+	const struct fabric *fabric = verdict->call->fabric;
+	unsigned int bad = 0, reduced = 0;
+	g_autofree char *more = NULL, *text = NULL;
+
+	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++) {
+		uint32_t peer = fabric->ports[i].peer;
+		unsigned int percent;
+
+		if (!fabric->ports[i].num || !fabric->ports[i].known || peer == FABRIC_NONE ||
+		    (peer < i && fabric->ports[peer].known))
+			continue;
+		percent = link_percent(fabric, i);
+		if (percent > LINK_PERCENT_BAD)
+			reduced += percent < 100;
+		else if (++bad <= DEVICES_TOLD)
+			add_slow(verdict, fabric, i, percent);
+	}
+	more = g_strdup_printf("%u more cables run at half of what both ends can do, or less",
+			       bad - MIN(bad, DEVICES_TOLD));
+	text = g_strdup_printf("%u %s below what both ends can do, which ports slow lists", reduced,
+			       reduced == 1 ? "cable runs" : "cables run");
+	if (bad > DEVICES_TOLD)
+		add_problem(verdict, CONTROL_LINKS_SLOW, "link", more);
+	if (reduced)
+		add(&verdict->warnings, "link", text);
+}
+
 static void judge_written(struct verdict *verdict)
 {
 	struct context *context = verdict->call->context;
@@ -400,14 +543,36 @@ static void add_last_sweep(const struct command_call *call, GVariantBuilder *bui
 	answer_member(builder, "last_sweep", &sweep);
 }
 
+/* Of a STANDBY: when the master was heard of last. */
+static void add_master(const struct command_call *call, GVariantBuilder *builder)
+{
+	struct replication_status *status = slot_take(&call->context->replication);
+	uint64_t heard = atomic_load(&call->context->master_heard);
+	GVariantBuilder master;
+
+	if (status && status->followed && atomic_load(&call->context->sm_state) == IBA_SM_STANDBY) {
+		answer_begin(&master);
+		answer_guid(&master, "guid", status->followed);
+		answer_flag(&master, "heard", heard != 0);
+		if (heard)
+			answer_number(&master, "heard_seconds_ago",
+				      (runtime_now(call->context->rt) - heard) / NS_PER_S);
+		answer_number(&master, "polls_missed", atomic_load(&call->context->master_misses));
+		answer_member(builder, "master", &master);
+	}
+	replication_status_unref(status);
+}
+
 GVariant *command_health(struct command_call *call, GError **error)
 {
 	struct verdict verdict = {.call = call};
 	g_autofree char *line = NULL;
 	GVariantBuilder builder;
 
-	if (!command_no_arguments(call, error))
-		return NULL;
+	if (call->n > 1 || (call->n && strcmp(call->words[0], "accept") != 0))
+		return command_usage(error, "expected accept or nothing");
+	if (call->n && call->env->journal)
+		census_accept(journal_census(call->env->journal));
 	line = status_line(call->context);
 	answer_begin_list(&verdict.problems);
 	answer_begin_list(&verdict.warnings);
@@ -420,6 +585,9 @@ GVariant *command_health(struct command_call *call, GError **error)
 	judge_devices(&verdict);
 	judge_others(&verdict);
 	judge_agreements(&verdict);
+	judge_master(&verdict);
+	judge_losses(&verdict);
+	judge_links(&verdict);
 	judge_files(&verdict);
 	warn_insecure(&verdict);
 	answer_begin(&builder);
@@ -427,6 +595,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	answer_number(&builder, "status", call->status);
 	answer_text(&builder, "state", line);
 	add_last_sweep(call, &builder);
+	add_master(call, &builder);
 	answer_member(&builder, "problems", &verdict.problems);
 	answer_member(&builder, "warnings", &verdict.warnings);
 	return g_variant_builder_end(&builder);
@@ -449,6 +618,7 @@ static void print_warning(GVariant *row, GString *out)
 void print_health(GVariant *answer, GString *out)
 {
 	g_autoptr(GVariant) sweep = answer_get(answer, "last_sweep");
+	g_autoptr(GVariant) master = answer_get(answer, "master");
 
 	g_string_append_printf(out, "%s: %s\n",
 			       answer_get_flag(answer, "healthy") ? "healthy" : "NOT HEALTHY",
@@ -460,6 +630,13 @@ void print_health(GVariant *answer, GString *out)
 			answer_get_flag(sweep, "errors") ? "with errors" : "good",
 			(double)answer_get_number(sweep, "took_us") / 1000,
 			answer_get_number(sweep, "seconds_ago"));
+	if (master && answer_get_flag(master, "heard"))
+		g_string_append_printf(out,
+				       "master: SM %s, answered a poll %" PRIu64 " s ago, has not "
+				       "answered %" PRIu64 " since\n",
+				       answer_get_text(master, "guid"),
+				       answer_get_number(master, "heard_seconds_ago"),
+				       answer_get_number(master, "polls_missed"));
 	answer_each(answer, "problems", print_problem, out);
 	answer_each(answer, "warnings", print_warning, out);
 }

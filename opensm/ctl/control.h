@@ -36,6 +36,8 @@ enum control_status {
 	/* What is in effect is not what the files ask for, or not what is kept in them. */
 	CONTROL_FILES_BAD = 13,
 	CONTROL_SMS_DIFFER = 14, /* another SM has other options or files in effect */
+	CONTROL_NODES_LOST = 15, /* there are fewer switches or hosts than a while ago */
+	CONTROL_LINKS_SLOW = 16, /* cables run at half of what both ends can do, or less */
 	/* of plan */
 	CONTROL_CHANGES = 20, /* something would change */
 };

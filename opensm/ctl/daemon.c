@@ -142,6 +142,10 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	atomic_init(&context->sweep, 0);
 	atomic_init(&context->sweep_since, 0);
 	atomic_init(&context->contested_until, 0);
+	atomic_init(&context->sends_fail_since, 0);
+	atomic_init(&context->sends_failed, 0);
+	atomic_init(&context->master_heard, 0);
+	atomic_init(&context->master_misses, 0);
 	atomic_init(&context->unkept, context->cache_refused);
 	atomic_init(&context->undumped, false);
 	atomic_init(&context->sa_unkept, false);

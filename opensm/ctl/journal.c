@@ -25,6 +25,7 @@ struct journal {
 	unsigned int changes;  /* of this publication so far */
 	uint64_t lft_blocks;   /* written until the end of the last sweep */
 	struct journal_sweep last_sweep; /* ended_us 0: none */
+	struct census census;
 };
 
 static void entry_free(void *data)
@@ -158,6 +159,16 @@ static void compare(struct journal *journal, const struct fabric *old, const str
 		note(journal, "node", "and %u changes more", journal->changes - CHANGES_TOLD);
 }
 
+static void count(struct journal *journal, const struct fabric *fabric)
+{
+	struct options *options = slot_take(&journal->context->options);
+
+	census_note(
+		&journal->census, runtime_now(journal->context->rt), JOURNAL_WINDOW_NS(options),
+		(struct census_counts){fabric->n_switches, fabric->n_nodes - fabric->n_switches});
+	options_unref(options);
+}
+
 static void on_published(void *arg, uint64_t generation)
 {
 	struct journal *journal = arg;
@@ -166,6 +177,7 @@ static void on_published(void *arg, uint64_t generation)
 	(void)generation;
 	if (!now)
 		return;
+	count(journal, now->fabric);
 	if (journal->subnet)
 		compare(journal, journal->subnet->fabric, now->fabric);
 	else
@@ -296,6 +308,11 @@ unsigned int journal_length(const struct journal *journal)
 const struct journal_entry *journal_at(const struct journal *journal, unsigned int number)
 {
 	return g_queue_peek_nth((GQueue *)&journal->entries, number);
+}
+
+struct census *journal_census(struct journal *journal)
+{
+	return &journal->census;
 }
 
 const struct journal_sweep *journal_last_sweep(const struct journal *journal)

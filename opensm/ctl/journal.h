@@ -6,6 +6,7 @@
 #ifndef CTL_JOURNAL_H
 #define CTL_JOURNAL_H
 
+#include "ctl/census.h"
 #include "ctl/daemon.h"
 
 #define JOURNAL_MAX 2000 /* entries kept */
@@ -30,6 +31,10 @@ void journal_free(struct journal *journal);	    /* after daemon_stop; NULL is fi
 unsigned int journal_length(const struct journal *journal);
 /* The oldest is 0; valid until the loop runs again. */
 const struct journal_entry *journal_at(const struct journal *journal, unsigned int number);
+
+/* Of the switches and hosts of published subnets. */
+#define JOURNAL_WINDOW_NS(options) (MAX((options)->health_window, 1) * NS_PER_S)
+struct census *journal_census(struct journal *journal);
 
 /* NULL: none has ended yet, or there is no journal. */
 const struct journal_sweep *journal_last_sweep(const struct journal *journal);

@@ -126,6 +126,57 @@ unsigned int link_issues(const struct fabric *fabric, uint32_t port)
 	return issues;
 }
 
+/* Mb/s of a lane, of the one speed in the mask. */
+static unsigned int lane_rate(uint32_t speed)
+{
+	static const struct {
+		uint32_t speed;
+		unsigned int mbps;
+	} rates[] = {
+		{IBA_SPEED_SDR, 2500},
+		{IBA_SPEED_DDR, 5000},
+		{IBA_SPEED_QDR, 10000},
+		{IBA_SPEED_EXT_FDR << RANK_EXT, 14063},
+		{IBA_SPEED_EXT_EDR << RANK_EXT, 25781},
+		{IBA_SPEED_EXT_HDR << RANK_EXT, 53125},
+		{IBA_SPEED_EXT_NDR << RANK_EXT, 106250},
+		{(uint32_t)IBA_SPEED_EXT2_XDR << RANK_EXT2, 212500},
+	};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(rates); i++)
+		if (rates[i].speed == speed)
+			return rates[i].mbps;
+	return 0;
+}
+
+/* What a port may run at; a mask that enables nothing that it supports is no mask. */
+static uint32_t usable_speeds(const struct iba_port_info *info)
+{
+	uint32_t usable = supported_speeds(info) & enabled_speeds(info);
+
+	return usable ? usable : supported_speeds(info);
+}
+
+static unsigned int usable_widths(const struct iba_port_info *info)
+{
+	unsigned int usable = info->link_width_supported & info->link_width_enabled;
+
+	return usable ? usable : info->link_width_supported;
+}
+
+unsigned int link_percent(const struct fabric *fabric, uint32_t port)
+{
+	const struct iba_port_info *info = &fabric->ports[port].info;
+	const struct iba_port_info *other = other_end(fabric, port);
+	uint64_t best = (uint64_t)lanes(widest(usable_widths(info) & usable_widths(other))) *
+			lane_rate(fastest(usable_speeds(info) & usable_speeds(other)));
+	uint64_t is = (uint64_t)lanes(info->link_width_active) * lane_rate(active_speed(info));
+
+	if (info->port_state <= IBA_PORT_DOWN || !best || !is || is > best)
+		return 100;
+	return (unsigned int)(100 * is / best);
+}
+
 const char *link_width_name(const struct iba_port_info *info)
 {
 	return iba_name(IBA_SET_WIDTH, info->link_width_active);

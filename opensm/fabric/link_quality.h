@@ -18,6 +18,12 @@ enum link_issue {
 /* Issues of a port whose PortInfo is known. */
 unsigned int link_issues(const struct fabric *fabric, uint32_t port);
 
+/*
+ * The rate of a link that is up in percent of the best that both ends support and have enabled;
+ * 100, too, if it is not known.
+ */
+unsigned int link_percent(const struct fabric *fabric, uint32_t port);
+
 /* "4X" and "25.78125 Gbps" a lane; NULL for a code that the IBA does not define. */
 const char *link_width_name(const struct iba_port_info *info);
 const char *link_speed_name(const struct iba_port_info *info);

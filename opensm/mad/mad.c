@@ -128,6 +128,20 @@ static void dropped(void *arg, enum vendor_dropped what)
 		counter_inc(&mad->context->counters, rmpp_repeated);
 }
 
+/* Whether the device takes what is to be sent, by what became of a request. */
+static void note_send(struct mad *mad, bool taken)
+{
+	struct context *context = mad->context;
+
+	if (taken) {
+		atomic_store(&context->sends_fail_since, 0);
+		atomic_store(&context->sends_failed, 0);
+		return;
+	}
+	if (!atomic_fetch_add(&context->sends_failed, 1))
+		atomic_store(&context->sends_fail_since, MAX(actor_now(mad->actor), 1));
+}
+
 static void hand_to_server(struct mad *mad, struct vendor_mad *received)
 {
 	const struct server *server = &mad->servers[received->data[1]];
@@ -151,13 +165,16 @@ static void dispatch(struct mad *mad, struct vendor_mad *received)
 	if (received->length < iba_mad_header_bytes || received->data[0] != IBA_BASE_VERSION) {
 		counter_inc(counters, mad_malformed);
 	} else if (received->status != VENDOR_RECEIVED) {
+		note_send(mad, received->status != VENDOR_FAILED);
 		receive_returned(mad, received);
 	} else if (!is_response(received)) {
 		hand_to_server(mad, received);
 		return;
 	} else if (received->length < IBA_MAD_BYTES && received->data[1] != IBA_CLASS_SUBN_ADM) {
 		counter_inc(counters, mad_malformed);
-	} else if (!receive_answer(mad, received)) {
+	} else if (receive_answer(mad, received)) {
+		note_send(mad, true);
+	} else {
 		if (received->data[1] == IBA_CLASS_SUBN_ADM) { /* the SA sends Reports itself */
 			hand_to_server(mad, received);
 			return;

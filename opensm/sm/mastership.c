@@ -165,6 +165,8 @@ static void follow(struct sm *sm, const struct other_sm *other)
 	ms->dealing = ALONE;
 	ms->misses = ms->in_vain = 0;
 	ms->learns_ns = 0;
+	atomic_store(&sm->context->master_heard, 0);
+	atomic_store(&sm->context->master_misses, 0);
 	forget_mastery(sm);
 	replicate_follow(sm, ms->partner.sm.guid);
 	set_state(sm, IBA_SM_STANDBY);
@@ -201,7 +203,8 @@ static void missed(struct sm *sm, const char *why)
 	struct mastership *ms = sm->mastership;
 	char name[SM_NAME_SIZE];
 
-	if (++ms->misses <= sm->options->polling_retry_number)
+	atomic_store(&sm->context->master_misses, ++ms->misses);
+	if (ms->misses <= sm->options->polling_retry_number)
 		return;
 	log_sys(sm->log, "%s %s: taking over", other_sm_name(&ms->partner, name, sizeof(name)),
 		why);
@@ -233,6 +236,8 @@ static void on_poll_answer(struct sm_request *request)
 	ms->partner.sm = other_sm_told(&info);
 	other_sm_locate(sm, &ms->partner);
 	ms->misses = 0;
+	atomic_store(&sm->context->master_heard, actor_now(sm->actor));
+	atomic_store(&sm->context->master_misses, 0);
 	tell_rank(sm);
 }
 

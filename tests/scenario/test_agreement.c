@@ -224,6 +224,28 @@ START_TEST(roles_change)
 }
 END_TEST
 
+/* All that a standby knows is whether its master answers, and it says what it does not know. */
+START_TEST(standby_tells_of_its_master)
+{
+	g_autofree char *heard = NULL;
+
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, ""), conf(KEY, ""));
+	heard = g_strdup_printf("master: SM 0x%016" PRIx64 ", answered a poll ", m->sm[0].guid);
+	expect_says(1, "health", heard);
+	expect_says(1, "health", " s ago, has not answered 0 since\n");
+	expect_says(1, "health json", "\"polls_missed\":0");
+	ck_assert(!says(0, "health", "master: SM"));
+	managers_kill(m, 0);
+	scenario_run_ms(m->s, 1900);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
+	expect_says(1, "health", "warning sm: the master has not answered the last ");
+	managers_settle(m, 1, 10);
+	ck_assert(!says(1, "health", "master: SM"));
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agreement");
@@ -236,6 +258,7 @@ int main(void)
 	tcase_add_test(tcase, changes_at_run_time_are_shared);
 	tcase_add_loop_test(tcase, unknown_without_a_key, 0, 2);
 	tcase_add_test(tcase, roles_change);
+	tcase_add_test(tcase, standby_tells_of_its_master);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -201,7 +201,7 @@ static const struct {
 	{"s", "s : may be status, sweep, switchbalance, sim"},
 	{"help bogus", "bogus : Command not found"},
 	{"quit now", "'now' is not expected"},
-	{"health now", "'now' is not expected"},
+	{"health now", "expected accept or nothing"},
 	{"status looping", "Invalid status command: expected loop"},
 	{"resweep", "Invalid resweep command: expected heavy or light\nresweep heavy|light\n"},
 	{"resweep foo", "Invalid resweep command"},
@@ -648,15 +648,6 @@ START_TEST(health_of_devices)
 }
 END_TEST
 
-static void reset_stubborn(const char *description)
-{
-	unsigned int node = scenario_node(f.s, description);
-
-	sim_node_set(f.s->sim, node, false);
-	sim_node_set(f.s->sim, node, true);
-	sim_node_stubborn(f.s->sim, node, true);
-}
-
 static unsigned int times(const char *text, const char *what)
 {
 	unsigned int n = 0;
@@ -664,6 +655,116 @@ static unsigned int times(const char *text, const char *what)
 	for (; (text = strstr(text, what)); text++)
 		n++;
 	return n;
+}
+
+static void set_node(const char *description, bool up)
+{
+	sim_node_set(f.s->sim, scenario_node(f.s, description), up);
+	scenario_run_ms(f.s, 3000);
+}
+
+/* What is missing beside a while ago, until it is back, given up, or long gone. */
+START_TEST(health_of_losses)
+{
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+	set_node("host-7", false);
+	expect_health(CONTROL_NODES_LOST,
+		      "ERROR subnet: 1 host fewer than within the last 60 min (15 of 16); ");
+	expect("health json", "1 host fewer than within the last 60 min");
+	set_node("host-7", true);
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up: 20 switches, 16 hosts");
+	set_node("host-7", false);
+	set_node("spine-0-0", false);
+	expect_health(CONTROL_NODES_LOST, "ERROR subnet: 1 switch fewer than within the last ");
+	expect_health(CONTROL_NODES_LOST, "ERROR subnet: 1 host fewer than within the last ");
+	ask("health accept");
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up: 19 switches, 15 hosts");
+	set_node("host-5", false);
+	set_node("host-6", false);
+	expect_health(CONTROL_NODES_LOST, "ERROR subnet: 2 hosts fewer than within the last 60 "
+					  "min (13 of 15); ");
+	scenario_run_ms(f.s, 3700 * 1000);
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up: 19 switches, 13 hosts");
+}
+END_TEST
+
+static void set_options(const char *lines)
+{
+	scenario_conf(f.s, lines);
+	ck_assert(daemon_reread(f.s->daemon, NULL));
+	scenario_run_ms(f.s, 1000);
+}
+
+/* Of some hosts it is only told; by options. */
+START_TEST(health_of_few_losses)
+{
+	set_options("health_lost_hosts 10\n");
+	set_node("host-7", false);
+	expect_health(CONTROL_DONE, "warning subnet: 1 host fewer than within the last 60 min ");
+	set_node("host-6", false);
+	expect_health(CONTROL_NODES_LOST, "ERROR subnet: 2 hosts fewer than within the last 60 ");
+	set_options("health_window 0\n");
+	expect_health(CONTROL_DONE, "healthy: MASTER");
+	ck_assert_ptr_null(strstr(ask("health"), "fewer"));
+	set_options("health_window 90\n");
+	set_node("host-5", false);
+	expect_health(CONTROL_NODES_LOST, "ERROR subnet: 1 host fewer than within the last 90 s ");
+	scenario_run_ms(f.s, 100 * 1000);
+	expect_health(CONTROL_DONE, "healthy: MASTER");
+}
+END_TEST
+
+/* A cable with one lane of four is no cable to be called healthy; what is meant so, is. */
+START_TEST(health_of_links)
+{
+	unsigned int node = scenario_node(f.s, "host-7");
+
+	ck_assert(sim_link_degrade(f.s->sim, node, 1, 1, 212500));
+	scenario_run_ms(f.s, 3000);
+	expect_health(CONTROL_LINKS_SLOW, "ERROR link: the cable from ");
+	expect_health(CONTROL_LINKS_SLOW, " runs at 1X ");
+	expect_health(CONTROL_LINKS_SLOW, " a lane, 25% of what both ends can do\n");
+	ck_assert_uint_eq(times(ask("health"), "ERROR link: "), 1);
+	set_options("force_link_width 1\n");
+	ask("resweep heavy");
+	scenario_run_ms(f.s, 30000);
+	expect_health(CONTROL_DONE, "healthy: MASTER");
+	set_options("force_link_width 255\n");
+	ask("resweep heavy");
+	scenario_run_ms(f.s, 3000);
+	ck_assert(sim_link_degrade(f.s->sim, node, 1, 12, 212500));
+	scenario_run_ms(f.s, 30000);
+	expect_health(CONTROL_DONE, "healthy: MASTER");
+	ck_assert_ptr_null(strstr(ask("health"), " link: "));
+	ck_assert(sim_link_degrade(f.s->sim, node, 1, 12, 14062)); /* FDR in place of EDR */
+	scenario_run_ms(f.s, 3000);
+	expect_health(CONTROL_DONE, "warning link: 1 cable runs below what both ends can do");
+}
+END_TEST
+
+/* 45 seconds in which the device takes nothing: whatever was known, nobody is reached. */
+START_TEST(health_of_sends)
+{
+	unsigned int port, node = scenario_sm_node(f.s, &port);
+
+	sim_device_refuse(f.s->sim, node, true);
+	scenario_run_ms(f.s, 45000);
+	expect_health(CONTROL_NO_SM, "ERROR sm: the device has refused all of the last ");
+	sim_device_refuse(f.s->sim, node, false);
+	scenario_run_ms(f.s, 15000);
+	ck_assert_ptr_null(strstr(ask("health"), "the device has refused"));
+	scenario_run_ms(f.s, 120000);
+	expect_health(CONTROL_DONE, "healthy: MASTER");
+}
+END_TEST
+
+static void reset_stubborn(const char *description)
+{
+	unsigned int node = scenario_node(f.s, description);
+
+	sim_node_set(f.s->sim, node, false);
+	sim_node_set(f.s->sim, node, true);
+	sim_node_stubborn(f.s->sim, node, true);
 }
 
 /* Those that cause errors are named, of many the first ones, until they do so no more. */
@@ -698,6 +799,7 @@ START_TEST(health_of_a_loopback_plug)
 	ck_assert(sim_peer(f.s->sim, node, 1, &leaf, &port));
 	ck_assert(sim_cable_move(f.s->sim, node, 1, leaf, port));
 	scenario_run_ms(f.s, 30000);
+	ask("health accept"); /* that the host is gone */
 	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
 	expect_health(CONTROL_DONE, "warning device: a loopback plug is in leaf-1-1 ");
 	ck_assert(sim_cable_move(f.s->sim, leaf, port, node, 1));
@@ -1013,6 +1115,10 @@ int main(void)
 	tcase_add_test(up, insecure_settings);
 	tcase_add_test(up, members_that_only_send);
 	tcase_add_test(up, health_of_devices);
+	tcase_add_test(up, health_of_losses);
+	tcase_add_test(up, health_of_few_losses);
+	tcase_add_test(up, health_of_links);
+	tcase_add_test(up, health_of_sends);
 	tcase_add_test(up, health_of_a_loopback_plug);
 	tcase_add_test(up, health_of_unknown_keys);
 	tcase_add_test(up, health_of_the_sick);
