@@ -508,12 +508,22 @@ static void print_difference(GVariant *row, GString *out)
 	g_string_append_c(out, '\n');
 }
 
+/* Of the other SM in row: in what it differs, or that nobody knows. */
+static void print_agreement(GVariant *row, GString *out)
+{
+	const char *agreement = answer_get_text(row, "agreement");
+
+	if (strcmp(agreement, "same") != 0 && strcmp(agreement, "differs") != 0)
+		g_string_append(out, "   whether it has the same options and files is not known\n");
+	answer_each(row, "differences", print_difference, out);
+}
+
 static void print_standby(GVariant *row, GString *out)
 {
 	uint64_t guid = g_ascii_strtoull(answer_get_text(row, "guid"), NULL, 16);
 
 	g_string_append_printf(out, "   0x%" PRIx64 " %s\n", guid, answer_get_text(row, "state"));
-	answer_each(row, "differences", print_difference, out);
+	print_agreement(row, out);
 }
 
 /* Nothing of it where there is no other SM. */
@@ -534,7 +544,7 @@ static void print_replication(GVariant *answer, GString *out)
 									     : "nothing yet",
 				       answer_get_text(replication, "of"));
 	if (follows)
-		answer_each(replication, "differences", print_difference, out);
+		print_agreement(replication, out);
 	answer_each(replication, "standbys", print_standby, out);
 }
 

@@ -171,6 +171,28 @@ START_TEST(told_when_it_changes_and_is_mended)
 }
 END_TEST
 
+/* The file of one of them says something else from now on, and is read again. */
+START_TEST(told_when_a_file_changes)
+{
+	static const char more[] = "Default=0x7fff,ipoib:ALL=full;\nB=0x13:0x1=full;\n";
+	g_autofree char *line = NULL, *other = NULL;
+	unsigned int changed = (unsigned int)_i;
+
+	begin("fattree:4", 1);
+	line = file_line("partition_config_file", "Default=0x7fff,ipoib:ALL=full;\n");
+	other = file_line("partition_config_file", "Default=0x7fff,ipoib:ALL=full;\n");
+	up_with_standby(conf(KEY, line), conf(KEY, other));
+	expect_status(0, CONTROL_DONE);
+	g_strchomp(changed ? other : line);
+	ck_assert(g_file_set_contents(strchr(changed ? other : line, '/'), more, -1, NULL));
+	ck_assert(daemon_reread_partitions(m->sm[changed].daemon));
+	scenario_run_ms(m->s, 3000);
+	for (unsigned int i = 0; i < 2; i++)
+		expect_says(i, "health", "partition_config_file (what the file says)");
+	end();
+}
+END_TEST
+
 /* A member at run time is replicated, and no difference. */
 START_TEST(changes_at_run_time_are_shared)
 {
@@ -201,6 +223,8 @@ START_TEST(unknown_without_a_key)
 		expect_status(i, CONTROL_DONE);
 		expect_says(i, "health", unknown);
 		expect_says(i, "health", "is not known: ");
+		expect_says(i, "status", "whether it has the same options and files is not known");
+		expect_says(i, "status json", "\"agreement\":\"unknown\"");
 	}
 	expect_says(0, "health", _i ? "it has not told" : "there is no replication_key_file");
 	end();
@@ -255,6 +279,7 @@ int main(void)
 	tcase_add_loop_test(tcase, both_tell_what_differs, 0, G_N_ELEMENTS(kinds));
 	tcase_add_test(tcase, the_same_is_no_difference);
 	tcase_add_loop_test(tcase, told_when_it_changes_and_is_mended, 0, 2);
+	tcase_add_loop_test(tcase, told_when_a_file_changes, 0, 2);
 	tcase_add_test(tcase, changes_at_run_time_are_shared);
 	tcase_add_loop_test(tcase, unknown_without_a_key, 0, 2);
 	tcase_add_test(tcase, roles_change);
