@@ -573,6 +573,10 @@ GVariant *command_health(struct command_call *call, GError **error)
 		return command_usage(error, "expected accept or nothing");
 	if (call->n && call->env->journal)
 		census_accept(journal_census(call->env->journal));
+	if (atomic_load(&call->context->sm_state) != IBA_SM_MASTER) {
+		call->subnet = NULL; /* of when it was MASTER: nothing is known of what is */
+		call->fabric = NULL;
+	}
 	line = status_line(call->context);
 	answer_begin_list(&verdict.problems);
 	answer_begin_list(&verdict.warnings);

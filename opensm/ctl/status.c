@@ -15,7 +15,7 @@ const char *status_sm_state(const struct context *context)
 	return name ? name : "?";
 }
 
-/* A standby knows no subnet, but whose it is. */
+/* A standby knows no subnet, but whose it is: what it had as master before is old. */
 static char *without_subnet(struct context *context)
 {
 	struct replication_status *replication = slot_take(&context->replication);
@@ -38,8 +38,10 @@ char *status_line(struct context *context)
 		subnet_unref(subnet);
 		return g_strdup_printf("%s, its port is gone", state);
 	}
-	if (!subnet)
+	if (!subnet || atomic_load(&context->sm_state) == IBA_SM_STANDBY) {
+		subnet_unref(subnet);
 		return without_subnet(context);
+	}
 	fabric = subnet->fabric;
 	line = g_strdup_printf("%s, subnet %s: %u switches, %u hosts, %u links", state,
 			       subnet->errors ? "has errors" : "up", fabric->n_switches,

@@ -270,6 +270,29 @@ START_TEST(standby_tells_of_its_master)
 }
 END_TEST
 
+/* What it saw as master is not what is: nothing of that is told any more. */
+START_TEST(standby_that_was_master)
+{
+	g_autofree char *of = NULL;
+	unsigned int host;
+
+	begin("fattree:4", 1);
+	up_with_standby(conf(KEY, "sm_priority 3\n"), conf(KEY, "sm_priority 2\n"));
+	host = scenario_node(m->s, "host-5");
+	ck_assert(sim_link_degrade(m->s->sim, host, 1, 1, 212500));
+	scenario_run_ms(m->s, 2000);
+	expect_says(0, "health", "runs at 1X");
+	managers_configure(m, 1, conf(KEY, "sm_priority 7\n"));
+	scenario_run_ms(m->s, 10000);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_STANDBY);
+	of = g_strdup_printf("healthy: STANDBY of SM 0x%016" PRIx64 "\n", m->sm[1].guid);
+	expect_says(0, "health", of);
+	ck_assert(!says(0, "health", "runs at 1X"));
+	expect_says(1, "health", "runs at 1X");
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("agreement");
@@ -284,6 +307,7 @@ int main(void)
 	tcase_add_loop_test(tcase, unknown_without_a_key, 0, 2);
 	tcase_add_test(tcase, roles_change);
 	tcase_add_test(tcase, standby_tells_of_its_master);
+	tcase_add_test(tcase, standby_that_was_master);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
