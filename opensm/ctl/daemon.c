@@ -28,8 +28,8 @@
 #include "ha/replicator.h"
 #include "mad/mad.h"
 #include "policy/aliases.h"
-#include "policy/file_digests.h"
 #include "policy/groups.h"
+#include "policy/in_effect.h"
 #include "policy/trees.h"
 #include "policy/inventory.h"
 #include "policy/partition_changes.h"
@@ -709,30 +709,11 @@ bool daemon_context_load(struct context *context, const struct options *options,
 
 /* ---- what other SMs must have alike ---- */
 
-struct in_effect {
-	struct context *context;
-	const struct options *options;
-};
-
-static char *what_file_says(const void *arg, enum option_id id)
-{
-	const struct in_effect *in = arg;
-
-	return file_digest(in->context, in->options, id);
-}
-
 /* Whenever something of it may be different. */
 static void publish_agreed(struct daemon *daemon)
 {
-	struct options *options;
-	struct in_effect in;
-
-	if (!replicator_is_on(daemon->replicator))
-		return;
-	options = slot_take(&daemon->context.options);
-	in = (struct in_effect){&daemon->context, options};
-	slot_publish(&daemon->context.agreed, agreed_new(options, what_file_says, &in));
-	options_unref(options);
+	if (replicator_is_on(daemon->replicator))
+		slot_publish(&daemon->context.agreed, agreed_in_effect(&daemon->context));
 }
 
 /* ---- reading them again ---- */

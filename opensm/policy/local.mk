@@ -7,7 +7,7 @@ libpolicy_a_SOURCES = \
 	opensm/policy/groups.c opensm/policy/groups.h \
 	opensm/policy/inventory.c opensm/policy/inventory.h opensm/policy/inventory_private.h \
 	opensm/policy/inventory_maker.c \
-	opensm/policy/file_digests.c opensm/policy/file_digests.h \
+	opensm/policy/in_effect.c opensm/policy/in_effect.h \
 	opensm/policy/guid_file.c opensm/policy/guid_file.h \
 	opensm/policy/lft_file.c opensm/policy/lft_file.h \
 	opensm/policy/partition.c opensm/policy/partition.h \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-#include "policy/file_digests.h"
+#include "policy/in_effect.h"
 
 #include <string.h>
 
@@ -301,20 +301,33 @@ static const struct {
 	{OPTION_torus_config, add_torus},
 };
 
-char *file_digest(struct context *context, const struct options *options, enum option_id id)
+static char *digest(const void *arg, enum option_id id)
 {
-	struct in_effect in = {.context = context, .options = options};
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	bool found = false;
 
-	in.files = slot_take(&context->route_files);
-	route_files_input(in.files, options, &in.input);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(readers); i++)
 		if (readers[i].id == id) {
-			readers[i].add(sum, &in);
+			readers[i].add(sum, arg);
 			found = true;
 		}
-	route_files_unref(in.files);
 	g_assert(found);
 	return g_strdup(g_checksum_get_string(sum));
+}
+
+struct agreed *agreed_in_effect(struct context *context)
+{
+	struct options *options = slot_take(&context->options);
+	struct in_effect in = {
+		.context = context,
+		.options = options,
+		.files = slot_take(&context->route_files),
+	};
+	struct agreed *agreed;
+
+	route_files_input(in.files, options, &in.input);
+	agreed = agreed_new(options, digest, &in);
+	route_files_unref(in.files);
+	options_unref(options);
+	return agreed;
 }
