@@ -11,6 +11,7 @@ libsa_a_SOURCES = \
 	opensm/sa/held.c opensm/sa/held.h \
 	opensm/sa/hold.c opensm/sa/hold.h \
 	opensm/sa/inform.c \
+	opensm/sa/ipoib.c opensm/sa/ipoib.h \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
 	opensm/sa/mlids.c opensm/sa/mlids.h \

@@ -61,6 +61,7 @@ struct sa {
 	uint64_t promised; /* answers that asked whether they are kept */
 	uint32_t unmet;	   /* sa_store_unmet() when it was told */
 	struct log_limit limit;
+	struct log_limit repair_limit; /* of IPoIB groups */
 };
 
 /* A query on its way through the pool. */
@@ -91,10 +92,11 @@ static void log_refusal(struct sa *sa, const struct sa_query *query)
 	if (query->from.port != FABRIC_NONE)
 		fabric_port_name(query->subnet->fabric, query->from.port, name, sizeof(name));
 	log_verbose(sa->context->log,
-		    "SA: refused method 0x%x of attribute 0x%x from LID %u (%s): status 0x%04x"
+		    "SA: refused method 0x%x of attribute 0x%x from LID %u (%s): status 0x%04x%s%s"
 		    " (%u such lines held back)",
 		    query->data[3], query->header.attribute_id, query->from.address->lid, name,
-		    query->status, held_back);
+		    query->status, query->reason ? ", " : "", query->reason ? query->reason : "",
+		    held_back);
 }
 
 /* On the actor "mad". */
@@ -723,10 +725,28 @@ static void ask_again(void *arg, uint64_t port_guid)
 	event_emit(&sa->context->bus, EVENT_REREGISTER_WANTED, port_guid);
 }
 
+static void group_repaired(void *arg, const struct sa_group *group, const char *what)
+{
+	struct sa *sa = arg;
+	struct iba_gid mgid = group->record.mgid;
+	unsigned int held_back;
+
+	if (!log_limit_pass(&sa->repair_limit, actor_now(sa->actor), LOG_BURST, LOG_INTERVAL,
+			    &held_back))
+		return;
+	log_error(sa->context->log,
+		  "SA: IPoIB group 0x%016" G_GINT64_MODIFIER "x:0x%016" G_GINT64_MODIFIER
+		  "x (%u members, made by 0x%016" G_GINT64_MODIFIER
+		  "x) did not have the %s of its broadcast group: put right (%u such lines held"
+		  " back)",
+		  mgid.prefix, mgid.guid, group->members->len, group->creator, what, held_back);
+}
+
 static const struct sa_store_watch group_watch = {
 	.group = group_changed,
 	.member = member_changed,
 	.ask_again = ask_again,
+	.repaired = group_repaired,
 };
 
 static void service_changed(void *arg, const struct sa_service *service, bool gone)

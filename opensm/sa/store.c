@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "complib/actor.h"
+#include "sa/ipoib.h"
 #include "sa/quota.h"
 
 #define KEEPS_ALIVE (IBA_JOIN_FULL_MEMBER | IBA_JOIN_SEND_ONLY_FULL_MEMBER)
@@ -710,6 +711,19 @@ static struct iba_mc_member_record record_of(const struct partition *partition,
 	};
 }
 
+/* Clients of the members join again, and are told what the group is like now. */
+static void ask_members(const struct sa_store *store, const struct sa_group *group,
+			const struct fabric *fabric)
+{
+	for (guint i = 0; store->watch && store->watch->ask_again && i < group->members->len; i++) {
+		uint64_t guid = g_array_index(group->members, struct sa_member, i).guid;
+		uint32_t port = alias_guids_port(store->aliases, fabric, guid);
+
+		if (port != FABRIC_NONE && fabric_is_connected(fabric, port))
+			store->watch->ask_again(store->watch_arg, fabric->ports[port].guid);
+	}
+}
+
 /* Another MLID, if those with which the group shares its own do not agree any more. */
 static bool move_group(struct sa_store *store, struct sa_group *group,
 		       const struct iba_mc_member_record *record)
@@ -723,8 +737,11 @@ static bool move_group(struct sa_store *store, struct sa_group *group,
 	return true;
 }
 
-/* Of a group without members, to whom they matter; so does its MLID, if switches cannot do it. */
-static void change_terms(struct sa_store *store, struct sa_group *group,
+/*
+ * And its MLID, if switches cannot do it. Members, if there are any, are to be told. False: there
+ * is no MLID for these parameters yet.
+ */
+static bool change_terms(struct sa_store *store, struct sa_group *group,
 			 const struct iba_mc_member_record *record)
 {
 	uint32_t place = group->record.mlid - (uint32_t)IBA_LID_MCAST_FIRST;
@@ -734,19 +751,32 @@ static void change_terms(struct sa_store *store, struct sa_group *group,
 		move_group(store, group, record);
 	shares = group->mlid->groups->len > 1 || group->mlid->is_slot;
 	if (wire_equal(&iba_mc_member_record_type, record, &group->record))
-		return;
+		return true;
 	if (shares && !sa_mlid_agrees(group->mlid, record) && !move_group(store, group, record))
-		return; /* until there is one */
+		return false; /* until there is one */
 	group->mlid->terms = *record;
 	note_change(store, group);
 	group->record = *record;
 	group->record.mlid = group->mlid->mlid;
+	return true;
+}
+
+/* Of a group that may have members, who join again then. */
+static bool put_right(struct sa_store *store, struct sa_group *group,
+		      const struct iba_mc_member_record *record, const struct fabric *fabric)
+{
+	if (!change_terms(store, group, record))
+		return false;
+	ask_members(store, group, fabric);
+	tell_group(store, group, false);
+	return true;
 }
 
 /*
  * A group of a partition. Parameters of a group that has members stay: the members rely on them
  * until all have left. So do members when a partition is for IPoIB no more: as nothing tells them
- * of it, nothing would when it is again.
+ * of it, nothing would when it is again. But a group that was there before the partition
+ * wanted it gets the parameters of the partition.
  */
 static void follow_wish(struct sa_store *store, const struct partition *partition,
 			const struct partition_group *wish, const struct subnet *subnet)
@@ -760,12 +790,86 @@ static void follow_wish(struct sa_store *store, const struct partition *partitio
 		store->n_unmet++;
 		return;
 	}
-	group->well_known = true;
-	group->barred = wish->barred;
 	record.mlid = group->record.mlid;
 	if (!group->members->len)
 		change_terms(store, group, &record);
+	else if (!group->well_known &&
+		 !wire_equal(&iba_mc_member_record_type, &record, &group->record))
+		put_right(store, group, &record, subnet->fabric);
+	group->well_known = true;
+	group->barred = wish->barred;
 	tell_group(store, group, false);
+}
+
+bool sa_store_broadcast(const struct sa_store *store, const struct subnet *subnet,
+			struct iba_gid mgid, struct iba_mc_member_record *broadcast)
+{
+	struct iba_gid owner = ipoib_broadcast(mgid);
+	const struct sa_group *group = sa_store_find(store, owner);
+	const struct partition *partition = partitions_find(subnet->partitions, ipoib_p_key(mgid));
+	struct partition_group rule;
+
+	if (!iba_gid_equal(mgid, owner)) {
+		if (group)
+			*broadcast = group->record;
+		return group != NULL;
+	}
+	if (!ipoib_rule(partition, mgid, &rule))
+		return false;
+	*broadcast = record_of(partition, &rule, subnet->options);
+	return true;
+}
+
+static void tell_repair(const struct sa_store *store, const struct sa_group *group,
+			const char *what)
+{
+	if (store->watch && store->watch->repaired)
+		store->watch->repaired(store->watch_arg, group, what);
+}
+
+/*
+ * Groups that were there before, as in the file of another SM, and whose parameters shut hosts out.
+ * One of a P_Key that is not in its MGID holds the place of another: it goes.
+ */
+static void repair_ipoib(struct sa_store *store, struct sa_group *group,
+			 const struct subnet *subnet)
+{
+	struct iba_mc_member_record broadcast, record = group->record;
+	const char *what;
+
+	if (group->well_known || !sa_store_broadcast(store, subnet, record.mgid, &broadcast))
+		return;
+	what = ipoib_difference(&record, &broadcast);
+	if (!what)
+		return;
+	if (P_KEY_BASE(record.p_key) != P_KEY_BASE(broadcast.p_key)) {
+		tell_repair(store, group, what);
+		ask_members(store, group, subnet->fabric);
+		group_remove(store, group);
+		return;
+	}
+	ipoib_take_parameters(&record, &broadcast);
+	if (put_right(store, group, &record, subnet->fabric))
+		tell_repair(store, group, what);
+}
+
+/* Broadcast groups first, which are what the others are to be like. */
+static void repair_groups(struct sa_store *store, const struct subnet *subnet)
+{
+	GPtrArray *groups;
+
+	if (!subnet->options->ipoib_mcgroup_creation_validation)
+		return;
+	groups = list_groups(store);
+	for (guint i = 0; i < 2 * groups->len; i++) {
+		struct sa_group *group = groups->pdata[i % groups->len];
+		struct iba_gid mgid = group->record.mgid;
+
+		if (ipoib_owns(mgid) &&
+		    iba_gid_equal(mgid, ipoib_broadcast(mgid)) == (i < groups->len))
+			repair_ipoib(store, group, subnet);
+	}
+	g_ptr_array_unref(groups);
 }
 
 static void follow_group(struct sa_store *store, struct sa_group *group,
@@ -839,6 +943,7 @@ void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64
 	sa_store_expire(store, now_ns);
 	remove_unkept(store);
 	sa_store_wish(store, subnet);
+	repair_groups(store, subnet);
 }
 
 /* ---- publication ---- */

@@ -35,12 +35,15 @@ struct sa_group {
 
 /*
  * Who is told of each change. A member without JoinState has left. The client of a port is to be
- * asked to join again: it left groups for lack of a P_Key that it has again.
+ * asked to join again: it left groups for lack of a P_Key that it has again, or what it was told of
+ * its group is no longer so. An IPoIB group whose parameter, named, was not that of its broadcast
+ * group is put right, or goes.
  */
 struct sa_store_watch {
 	void (*group)(void *arg, const struct sa_group *group, bool gone);
 	void (*member)(void *arg, const struct sa_group *group, const struct sa_member *member);
 	void (*ask_again)(void *arg, uint64_t port_guid);
+	void (*repaired)(void *arg, const struct sa_group *group, const char *what);
 };
 
 /* first_mgid: number of the first MGID that is made here, another after each start. */
@@ -104,6 +107,12 @@ void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t gui
 void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns);
 /* Of this only which MLIDs there are, and who shares them. */
 void sa_store_follow_mlids(struct sa_store *store, const struct subnet *subnet);
+/*
+ * What an IPoIB group of that MGID is to be like: its broadcast group; that itself is to be as the
+ * rules of the partition say, for its scope or for another one. False: nothing tells.
+ */
+bool sa_store_broadcast(const struct sa_store *store, const struct subnet *subnet,
+			struct iba_gid mgid, struct iba_mc_member_record *broadcast);
 /* Makes the groups that partitions want; for how many there was no MLID the last time. */
 void sa_store_wish(struct sa_store *store, const struct subnet *subnet);
 uint32_t sa_store_unmet(const struct sa_store *store);
