@@ -343,14 +343,24 @@ static uint16_t create_group(struct member_query *join)
 	return join->group ? IBA_STATUS_OK : IBA_SA_NO_RESOURCES;
 }
 
+/* Whose membership it is: of who asks, whomever he asks for; a privileged one has no bounds. */
+static uint64_t maker_of(const struct member_query *join)
+{
+	bool other = join->query->from.port != join->port;
+
+	return other && join->query->from.privileged ? 0 : creator_of(join);
+}
+
 static uint16_t join_or_create(struct member_query *join)
 {
 	const struct sa_store *store = join->query->store;
+	bool is_member = join->group && sa_group_member(join->group, join->guid);
 
-	if (!(join->group && sa_group_member(join->group, join->guid)) &&
-	    !sa_has_quota(join->query, sa_store_groups_of(store, join->guid),
-			  join->subnet->options->sa_etm_max_num_mcgs))
+	if (!is_member && !sa_has_quota(join->query, sa_store_groups_of(store, join->guid),
+					join->subnet->options->sa_etm_max_num_mcgs))
 		return IBA_SA_NO_RESOURCES;
+	if (!is_member && !sa_store_may_join(store, maker_of(join)))
+		return sa_refuse_more(join->query);
 	return join->group ? check_join(join) : create_group(join);
 }
 
@@ -381,8 +391,8 @@ uint16_t sa_member_set(struct sa_query *query)
 	status = run_checks(&join, checks);
 	if (status != IBA_STATUS_OK)
 		return status;
-	member = sa_store_join(query->store, join.group, join.guid, join.wanted->join_state,
-			       query->from.port != join.port);
+	member = sa_store_join_by(query->store, join.group, join.guid, join.wanted->join_state,
+				  query->from.port != join.port, maker_of(&join));
 	record = record_of(query, join.group, member);
 	record.port_gid = join.wanted->port_gid;
 	sa_put(query, &record);

@@ -3,7 +3,8 @@
  * What a standby gets of the registries:
  *
  *	group	MGID (16) -> MCMemberRecord of nobody, GUID of the creator (8), flags (1)
- *	member	MGID (16), port GUID (8) -> JoinState (1), flags (1)
+ *	member	MGID (16), port GUID (8) -> JoinState (1), flags (1), GUID of the port that made it
+ *		a member (8), 0: not known
  *	service	ServiceID (8), GID (16), P_Key (2) -> ServiceRecord, GUID of the owner (8), end of
  *		the lease (8), all ones: none
  *	clock	nothing (1) -> the time (8) by which leases end, now and then
@@ -25,6 +26,7 @@
 #define GROUP_BYTES (RECORD_BYTES + 8 + 1)
 #define GROUP_KEY_BYTES 16
 #define MEMBER_BYTES 2
+#define MEMBER_MAKER_BYTES (MEMBER_BYTES + 8) /* of versions that tell who made it */
 #define MEMBER_KEY_BYTES 24
 #define WELL_KNOWN 1 /* flags of a group */
 #define PROXY 1	     /* of a member */
@@ -125,12 +127,13 @@ static void put_group(void *arg, const struct sa_group *group, bool gone)
 
 static void put_member(void *arg, const struct sa_group *group, const struct sa_member *member)
 {
-	const uint8_t value[MEMBER_BYTES] = {member->join_state, member->proxy ? PROXY : 0};
+	uint8_t value[MEMBER_MAKER_BYTES] = {member->join_state, member->proxy ? PROXY : 0};
 	bool gone = member->join_state == 0;
 	uint8_t key[MEMBER_KEY_BYTES];
 
 	put_gid(key, group->record.mgid);
 	put_guid(key + GROUP_KEY_BYTES, member->guid);
+	put_guid(value + MEMBER_BYTES, member->maker);
 	replicator_put(arg, replica_entry_new(REPLICA_MEMBERS, key, sizeof(key),
 					      gone ? NULL : value, gone ? 0 : sizeof(value)));
 }
@@ -234,7 +237,7 @@ static bool make_member(struct adoption *adoption, const struct replica_entry *e
 {
 	const uint8_t *value = replica_value(entry);
 	struct sa_group *group;
-	uint64_t guid;
+	uint64_t guid, maker = 0;
 
 	if (entry->key_length != MEMBER_KEY_BYTES || entry->value_length < MEMBER_BYTES)
 		return false;
@@ -242,7 +245,11 @@ static bool make_member(struct adoption *adoption, const struct replica_entry *e
 	guid = get_guid(entry->octets + GROUP_KEY_BYTES);
 	if (!group || !guid || !value[0] || value[0] > 0xF)
 		return false;
-	sa_store_join(adoption->store, group, guid, value[0], value[1] & PROXY);
+	if (entry->value_length >= MEMBER_MAKER_BYTES)
+		maker = get_guid(value + MEMBER_BYTES);
+	else if (!(value[1] & PROXY))
+		maker = sa_registries_owner(adoption->registries, guid);
+	sa_store_join_by(adoption->store, group, guid, value[0], value[1] & PROXY, maker);
 	return true;
 }
 
@@ -285,9 +292,9 @@ static bool make_service(struct adoption *adoption, const struct replica_entry *
 	wire_decode(&iba_service_record_type, value, &record);
 	service_key(&record, key);
 	return memcmp(key, entry->octets, sizeof(key)) == 0 &&
-	       sa_services_put(adoption->registries->services, &record,
-			       get_guid(value + iba_service_record_bytes),
-			       adoption->now - spent(adoption, entry, &record));
+	       sa_services_restore(adoption->registries->services, &record,
+				   get_guid(value + iba_service_record_bytes),
+				   adoption->now - spent(adoption, entry, &record));
 }
 
 static bool make_subscription(struct adoption *adoption, const struct replica_entry *entry)
@@ -303,8 +310,8 @@ static bool make_subscription(struct adoption *adoption, const struct replica_en
 	to = get_address(value + iba_inform_info_bytes, info.qpn);
 	key = sa_subscription_key(get_guid(entry->octets), info.qpn, &info);
 	return memcmp(&key, entry->octets, sizeof(key)) == 0 && iba_lid_is_unicast(to.lid) &&
-	       sa_subscribers_add(adoption->registries->subscribers, get_guid(entry->octets), &to,
-				  &info, value[iba_inform_info_bytes + 3] & TRUSTED);
+	       sa_subscribers_restore(adoption->registries->subscribers, get_guid(entry->octets),
+				      &to, &info, value[iba_inform_info_bytes + 3] & TRUSTED);
 }
 
 static bool make_alias(struct adoption *adoption, const struct replica_entry *entry)

@@ -170,6 +170,14 @@ static inline uint16_t sa_refuse(struct sa_query *query, const char *reason)
 	return IBA_SA_REQ_INVALID;
 }
 
+/* IBA_SA_NO_RESOURCES, as the requester, or all, have as many of something as they may. */
+static inline uint16_t sa_refuse_more(struct sa_query *query)
+{
+	query->over_quota = true;
+	query->reason = "the port, or all, have as many as they may";
+	return IBA_SA_NO_RESOURCES;
+}
+
 /* Whether who has so many of something may have one more, by a sa_etm_max_num option. */
 bool sa_has_quota(struct sa_query *query, unsigned int has, unsigned int max);
 

@@ -670,6 +670,7 @@ static void subnet_published(void *arg, uint64_t generation)
 	if (!sa->is_loaded)
 		load(sa, subnet);
 	sa->is_loaded = true;
+	sa_registries_bound(&sa->registries, subnet);
 	sa_aliases_follow(sa->registries.aliases, subnet, actor_now(sa->actor));
 	sa_aliases_yield(sa->registries.aliases, subnet->fabric, alias_lost, sa);
 	publish_aliases(sa);

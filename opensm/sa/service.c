@@ -128,7 +128,7 @@ uint16_t sa_service_set(struct sa_query *query)
 		return IBA_SA_NO_RESOURCES;
 	service = sa_services_put(services, &wanted, owner, query->now);
 	if (!service)
-		return IBA_SA_NO_RESOURCES;
+		return sa_refuse_more(query);
 	put_answer(query, service);
 	return IBA_STATUS_OK;
 }

@@ -4,7 +4,6 @@
 
 #include "complib/actor.h"
 #include "complib/heap.h"
-#include "sa/quota.h"
 
 struct sa_services {
 	GTree *all; /* struct sa_service, owned, by its record */
@@ -52,7 +51,7 @@ struct sa_services *sa_services_new(void)
 
 	services->all = g_tree_new_full(compare, NULL, NULL, g_free);
 	heap_init(&services->leases, ends_before, place_of);
-	sa_quota_init(&services->quota, SA_SERVICES_MAX, SA_SERVICES_OF_PORT);
+	sa_quota_init(&services->quota, SA_MAX_SERVICES, SA_SERVICES_OF_PORT);
 	return services;
 }
 
@@ -103,15 +102,19 @@ static void begin_lease(struct sa_services *services, struct sa_service *service
 		heap_insert(&services->leases, service);
 }
 
-struct sa_service *sa_services_put(struct sa_services *services,
-				   const struct iba_service_record *record, uint64_t owner,
-				   uint64_t now)
+void sa_services_bound(struct sa_services *services, const struct subnet *subnet)
+{
+	sa_quota_follow(&services->quota, subnet->options->sa_max_services, subnet->fabric);
+}
+
+/* Adds or replaces. */
+static struct sa_service *put(struct sa_services *services, const struct iba_service_record *record,
+			      uint64_t owner, uint64_t now)
 {
 	struct sa_service *service = sa_services_find(services, record);
 
 	if (!service || service->owner != owner) {
-		if (!sa_quota_take(&services->quota, owner))
-			return NULL;
+		sa_quota_count(&services->quota, owner);
 		if (service)
 			sa_quota_give(&services->quota, service->owner);
 	}
@@ -126,6 +129,26 @@ struct sa_service *sa_services_put(struct sa_services *services,
 	begin_lease(services, service, now);
 	tell(services, service, false);
 	return service;
+}
+
+struct sa_service *sa_services_put(struct sa_services *services,
+				   const struct iba_service_record *record, uint64_t owner,
+				   uint64_t now)
+{
+	const struct sa_service *service = sa_services_find(services, record);
+
+	if (!(service && service->owner == owner) && !sa_quota_allows(&services->quota, owner))
+		return NULL;
+	return put(services, record, owner, now);
+}
+
+struct sa_service *sa_services_restore(struct sa_services *services,
+				       const struct iba_service_record *record, uint64_t owner,
+				       uint64_t now)
+{
+	if (!sa_services_find(services, record) && !sa_quota_allows(&services->quota, 0))
+		return NULL;
+	return put(services, record, owner, now);
 }
 
 unsigned int sa_services_of(const struct sa_services *services, uint64_t owner)

@@ -7,9 +7,8 @@
 #define SA_SERVICES_H
 
 #include "policy/subnet.h"
+#include "sa/quota.h"
 
-#define SA_SERVICES_MAX 65536	       /* more are ERR_NO_RESOURCES, */
-#define SA_SERVICES_OF_PORT 1024       /* as they are of one port */
 #define SA_LEASE_FOREVER UINT32_MAX    /* seconds */
 #define SA_ABSENCE_NS (600 * NS_PER_S) /* for so long, what a port registered outlives it */
 
@@ -38,6 +37,11 @@ struct sa_service *sa_services_find(const struct sa_services *services,
 struct sa_service *sa_services_put(struct sa_services *services,
 				   const struct iba_service_record *record, uint64_t owner,
 				   uint64_t now);
+/* The same of one that was there before: the bounds of one port do not count. */
+struct sa_service *sa_services_restore(struct sa_services *services,
+				       const struct iba_service_record *record, uint64_t owner,
+				       uint64_t now);
+void sa_services_bound(struct sa_services *services, const struct subnet *subnet);
 unsigned int sa_services_of(const struct sa_services *services, uint64_t owner); /* how many */
 void sa_services_remove(struct sa_services *services, struct sa_service *service);
 /* Calls visit for each, in the order of ServiceIDs from that one on, until it returns false. */

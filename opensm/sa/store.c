@@ -27,10 +27,11 @@
 #define MADE_RECENTLY (1u << 29) /* two years */
 #define MADE_AHEAD (1u << 24)
 
-/* A port that is in some group. */
+/* A port that is in some group, or made others members. */
 struct port {
 	uint64_t guid;
 	uint32_t n;	     /* groups */
+	uint32_t n_made;     /* memberships of other GUIDs than that */
 	uint64_t gone_until; /* when it leaves them; 0: it is in the subnet */
 	uint64_t renew_by; /* it is back: when it leaves those that it did not join again; or 0 */
 };
@@ -39,6 +40,7 @@ struct sa_store {
 	GTree *groups; /* struct sa_group by mgid */
 	struct sa_mlids *mlids;
 	struct sa_quota made; /* groups that live, by the port that made them */
+	struct sa_quota joined; /* memberships, by the port that made them */
 	GHashTable *ports;  /* struct port by guid */
 	uint32_t n_due;	    /* of these, that are to leave some at a time */
 	GHashTable *lost_p_keys; /* GArray of those by whose lack a port left groups, by guid */
@@ -79,6 +81,7 @@ struct sa_store *sa_store_new(uint32_t first_mgid)
 
 	store->groups = g_tree_new_full(compare_mgids, NULL, NULL, group_free);
 	sa_quota_init(&store->made, SA_MAX_GROUPS, QUOTA_MIN);
+	sa_quota_init(&store->joined, SA_MAX_MEMBERSHIPS, SA_MEMBERSHIPS_OF_PORT);
 	store->ports = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
 	store->lost_p_keys = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
 						   (GDestroyNotify)g_array_unref);
@@ -98,6 +101,7 @@ void sa_store_free(struct sa_store *store)
 	partitions_unref(store->partitions);
 	g_tree_unref(store->groups);
 	sa_quota_clear(&store->made);
+	sa_quota_clear(&store->joined);
 	g_hash_table_unref(store->ports);
 	g_hash_table_unref(store->lost_p_keys);
 	sa_mlids_free(store->mlids);
@@ -281,9 +285,19 @@ bool sa_store_made(const struct sa_store *store, struct iba_gid mgid, uint64_t s
 
 /* ---- quotas ---- */
 
-static void set_quota(struct sa_store *store)
+void sa_store_bound(struct sa_store *store, const struct subnet *subnet)
 {
-	store->made.max_of_port = MAX(QUOTA_MIN, sa_mlids_count(store->mlids) / QUOTA_PART);
+	const struct options *options = subnet->options;
+	unsigned int usual = MAX(QUOTA_MIN, sa_mlids_count(store->mlids) / QUOTA_PART);
+
+	sa_quota_follow(&store->made, options->sa_max_groups ? options->sa_max_groups : usual,
+			subnet->fabric);
+	sa_quota_follow(&store->joined, options->sa_max_memberships, subnet->fabric);
+}
+
+bool sa_store_may_join(const struct sa_store *store, uint64_t maker)
+{
+	return sa_quota_allows(&store->joined, maker);
 }
 
 static bool has_quota(const struct sa_store *store, uint64_t creator)
@@ -359,7 +373,7 @@ unsigned int sa_store_groups_of(const struct sa_store *store, uint64_t guid)
 	return port ? port->n : 0;
 }
 
-static void count_in(struct sa_store *store, uint64_t guid)
+static struct port *need_port(struct sa_store *store, uint64_t guid)
 {
 	struct port *port = port_of(store, guid);
 
@@ -368,17 +382,45 @@ static void count_in(struct sa_store *store, uint64_t guid)
 		port->guid = guid;
 		g_hash_table_insert(store->ports, &port->guid, port);
 	}
-	port->n++;
+	return port;
 }
 
-static void count_out(struct sa_store *store, uint64_t guid)
+static void drop_unused(struct sa_store *store, struct port *port)
 {
-	struct port *port = port_of(store, guid);
-
-	if (--port->n)
+	if (port->n || port->n_made)
 		return;
 	store->n_due -= is_due(port);
-	g_hash_table_remove(store->ports, &guid);
+	g_hash_table_remove(store->ports, &port->guid);
+}
+
+/* Charged to the port that asks for it. */
+static void charge(struct sa_store *store, struct sa_member *member, uint64_t maker)
+{
+	member->maker = maker;
+	sa_quota_count(&store->joined, maker);
+	if (maker && maker != member->guid)
+		need_port(store, maker)->n_made++;
+}
+
+static void discharge(struct sa_store *store, const struct sa_member *member)
+{
+	struct port *port;
+
+	sa_quota_give(&store->joined, member->maker);
+	if (!member->maker || member->maker == member->guid)
+		return;
+	port = port_of(store, member->maker);
+	port->n_made--;
+	drop_unused(store, port);
+}
+
+static void count_out(struct sa_store *store, const struct sa_member *member)
+{
+	struct port *port = port_of(store, member->guid);
+
+	discharge(store, member);
+	port->n--;
+	drop_unused(store, port);
 }
 
 static void group_remove(struct sa_store *store, struct sa_group *group)
@@ -388,7 +430,7 @@ static void group_remove(struct sa_store *store, struct sa_group *group)
 
 		member->join_state = 0;
 		tell_member(store, group, member);
-		count_out(store, member->guid);
+		count_out(store, member);
 	}
 	tell_group(store, group, true);
 	if (group->creator)
@@ -407,8 +449,9 @@ static void set_join_state(struct sa_store *store, struct sa_group *group, struc
 	member->join_state = join_state;
 }
 
-const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *group, uint64_t guid,
-				      uint8_t join_state, bool proxy)
+const struct sa_member *sa_store_join_by(struct sa_store *store, struct sa_group *group,
+					 uint64_t guid, uint8_t join_state, bool proxy,
+					 uint64_t maker)
 {
 	struct sa_member *member = sa_group_member(group, guid);
 
@@ -417,8 +460,12 @@ const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *g
 
 		g_array_insert_val(group->members, place_of(group, guid), new);
 		member = sa_group_member(group, guid);
-		count_in(store, guid);
+		need_port(store, guid)->n++;
+		charge(store, member, maker);
 		note_change(store, group);
+	} else if (member->proxy && !proxy) {
+		discharge(store, member);
+		charge(store, member, maker);
 	}
 	member->proxy &= proxy;
 	member->lapsing = false;
@@ -436,7 +483,7 @@ static void take_bits(struct sa_store *store, struct sa_group *group, guint plac
 	tell_member(store, group, member);
 	if (member->join_state)
 		return;
-	count_out(store, member->guid);
+	count_out(store, member);
 	g_array_remove_index(group->members, place);
 	note_change(store, group);
 }
@@ -527,12 +574,19 @@ static void mark_gone(struct sa_store *store, const struct subnet *subnet, uint6
 		mark_lapsing(store, until);
 }
 
+/* The port that joined another one. */
+static const struct port *proxy_of(const struct sa_store *store, const struct sa_member *member)
+{
+	return member->proxy && member->maker ? port_of(store, member->maker) : NULL;
+}
+
 static bool is_overdue(const struct sa_store *store, const struct sa_member *member,
 		       uint64_t now_ns)
 {
-	const struct port *port = port_of(store, member->guid);
+	const struct port *port = port_of(store, member->guid), *proxy = proxy_of(store, member);
 
 	return (port->gone_until && port->gone_until <= now_ns) ||
+	       (proxy && proxy->gone_until && proxy->gone_until <= now_ns) ||
 	       (member->lapsing && port->renew_by && port->renew_by <= now_ns);
 }
 
@@ -611,13 +665,22 @@ void sa_store_programmed(struct sa_store *store, uint64_t serial)
 /* ---- a new subnet ---- */
 
 /* A port that is not there keeps what it had: it is judged when it is back. */
+static bool port_lacks_p_key(const struct sa_store *store, const struct subnet *subnet,
+			     const struct port *port, uint16_t p_key)
+{
+	uint32_t found = alias_guids_port(store->aliases, subnet->fabric, port->guid);
+
+	return !port->gone_until && !partitions_member(subnet->partitions, found, p_key);
+}
+
+/* The member, or the port that joined it and might not any more. */
 static bool lacks_p_key(const struct sa_store *store, const struct subnet *subnet,
 			const struct sa_member *member, uint16_t p_key)
 {
-	uint32_t port = alias_guids_port(store->aliases, subnet->fabric, member->guid);
+	const struct port *proxy = proxy_of(store, member);
 
-	return !port_of(store, member->guid)->gone_until &&
-	       !partitions_member(subnet->partitions, port, p_key);
+	return port_lacks_p_key(store, subnet, port_of(store, member->guid), p_key) ||
+	       (proxy && port_lacks_p_key(store, subnet, proxy, p_key));
 }
 
 static bool has_key(const GArray *p_keys, uint16_t p_key)
@@ -928,7 +991,7 @@ uint32_t sa_store_unmet(const struct sa_store *store)
 void sa_store_follow_mlids(struct sa_store *store, const struct subnet *subnet)
 {
 	sa_mlids_set_top(store->mlids, fabric_mlid_top(subnet->fabric));
-	set_quota(store);
+	sa_store_bound(store, subnet);
 	share_mlids(store, subnet->options);
 }
 

@@ -10,12 +10,11 @@
 #include "policy/subnet.h"
 #include "sa/mlids.h"
 
-#define SA_MAX_GROUPS (1u << 17) /* that ports may make, all together */
-
 struct sa_store;
 
 struct sa_member {
 	uint64_t guid;	    /* of its PortGID: the port's, or an alias of it */
+	uint64_t maker;	    /* GUID of the port that asked for it; 0: not known, or privileged */
 	uint8_t join_state; /* bits of IBA_JOIN_* */
 	bool proxy;	    /* joined by another port on its behalf */
 	bool lapsing;	    /* not joined again since the port was gone */
@@ -89,12 +88,21 @@ struct sa_group *sa_store_restore(struct sa_store *store, const struct iba_mc_me
 				  uint64_t creator);
 /* Whether it lives without members. */
 void sa_store_keep(struct sa_store *store, struct sa_group *group, bool well_known);
+/* Whether the port may make one more membership, its own or another's; 0: of a privileged one. */
+bool sa_store_may_join(const struct sa_store *store, uint64_t maker);
 /*
- * Adds JoinState bits; the member as it is now. Who was joined by another and joins by itself is
- * its own from then on.
+ * Adds JoinState bits; the member as it is now. A port that was joined by another and joins by
+ * itself is its own from then on.
  */
-const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *group, uint64_t guid,
-				      uint8_t join_state, bool proxy);
+const struct sa_member *sa_store_join_by(struct sa_store *store, struct sa_group *group,
+					 uint64_t guid, uint8_t join_state, bool proxy,
+					 uint64_t maker);
+/* The same of a port by its own GUID, or of another by who knows whom. */
+static inline const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *group,
+						    uint64_t guid, uint8_t join_state, bool proxy)
+{
+	return sa_store_join_by(store, group, guid, join_state, proxy, proxy ? 0 : guid);
+}
 /* Removes JoinState bits: with the last one the member, with the last full member the group. */
 void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t guid,
 		    uint8_t join_state);
@@ -102,9 +110,12 @@ void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t gui
 /*
  * Follows a newly published subnet: ports that lost their P_Key leave their groups, the groups of
  * partitions appear and disappear. Ports that are gone stay in theirs for membership_grace, and
- * so long again, when they are back, in those that they do not join again.
+ * so long again, when they are back, in those that they do not join again. What a port made of
+ * other ports' memberships goes when it has been gone for that time, or lost the P_Key, too.
  */
 void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns);
+/* How much one port may make. */
+void sa_store_bound(struct sa_store *store, const struct subnet *subnet);
 /* Of this only which MLIDs there are, and who shares them. */
 void sa_store_follow_mlids(struct sa_store *store, const struct subnet *subnet);
 /*

@@ -346,6 +346,169 @@ START_TEST(test_broadcast_made_before)
 }
 END_TEST
 
+/* ---- what one port may make ---- */
+
+/* Of the default partition, none of IPoIB. */
+static struct iba_mc_member_record own_record(unsigned int host, uint64_t number)
+{
+	struct iba_mc_member_record record = ask_record(endport(subnet, host, true));
+
+	record.mgid = (struct iba_gid){UINT64_C(0xFF12A01C00000000), number};
+	return record;
+}
+
+/* Host joins another one to a group that is there. */
+static uint16_t join_other(unsigned int host, unsigned int other, uint64_t number)
+{
+	struct iba_mc_member_record record = own_record(other, number);
+
+	return join(endport(subnet, host, true), JOIN, &record);
+}
+
+static uint16_t leave_other(unsigned int host, unsigned int other, uint64_t number)
+{
+	struct iba_mc_member_record record = own_record(other, number);
+
+	return ask_one(endport(subnet, host, true), IBA_METHOD_DELETE, JOIN, &record, NULL);
+}
+
+static void make_groups(unsigned int host, unsigned int n)
+{
+	for (unsigned int i = 1; i <= n; i++) {
+		struct iba_mc_member_record record = own_record(host, i);
+
+		ck_assert_uint_eq(join(endport(subnet, host, true), CREATE, &record), 0);
+	}
+}
+
+/* Memberships by proxy are counted with those of the port that makes them, of nobody else. */
+START_TEST(test_memberships)
+{
+	const unsigned int bound = 20, hosts = 8;
+	unsigned int made = 0, refused = 0;
+
+	subnet->options->sa_max_memberships = bound;
+	follow(0);
+	make_groups(0, 10);
+	for (unsigned int i = 1; i <= 10; i++)
+		for (unsigned int other = 1; other < hosts; other++) {
+			uint16_t status = join_other(0, other, i);
+
+			ck_assert(status == 0 || status == IBA_SA_NO_RESOURCES);
+			made += !status;
+			refused += status != 0;
+		}
+	ck_assert_uint_eq(made, bound - 10);
+	ck_assert_uint_gt(refused, 0);
+	for (unsigned int i = 1; i <= 10; i++) /* the victims still may all that they want */
+		ck_assert_uint_eq(join_other(1, 1, i), 0);
+	ck_assert_uint_eq(join_other(1, 2, 10), 0);
+	ck_assert_uint_eq(join_other(0, 0, 5), 0);
+}
+END_TEST
+
+/* What it gives back, what its members take over, and what they leave, it may make again. */
+START_TEST(test_memberships_given_back)
+{
+	subnet->options->sa_max_memberships = 4;
+	follow(0);
+	make_groups(0, 2);
+	ck_assert_uint_eq(join_other(0, 1, 1), 0);
+	ck_assert_uint_eq(join_other(0, 2, 1), 0);
+	ck_assert_uint_eq(join_other(0, 3, 1), IBA_SA_NO_RESOURCES);
+	ck_assert_uint_eq(leave_other(0, 1, 1), 0);
+	ck_assert_uint_eq(join_other(0, 3, 1), 0);
+	ck_assert_uint_eq(join_other(0, 4, 1), IBA_SA_NO_RESOURCES);
+	ck_assert_uint_eq(join_other(2, 2, 1), 0); /* by itself */
+	ck_assert_uint_eq(join_other(0, 4, 1), 0);
+	ck_assert_uint_eq(leave_other(3, 3, 1), 0);
+	ck_assert_uint_eq(join_other(0, 5, 1), 0);
+	ck_assert_uint_eq(join_other(0, 6, 1), IBA_SA_NO_RESOURCES);
+	subnet->options->sa_max_memberships = 0;
+	follow(0);
+	ck_assert_uint_eq(join_other(0, 6, 1), 0);
+}
+END_TEST
+
+/* The port that joined others is gone: they stay for the grace time only, as it would. */
+START_TEST(test_proxy_is_gone)
+{
+	uint64_t grace = subnet->options->membership_grace * NS_PER_S;
+	struct sa_group *group;
+
+	follow(0);
+	make_groups(1, 1);
+	ck_assert_uint_eq(join_other(0, 2, 1), 0);
+	ck_assert_uint_eq(join_other(0, 3, 1), 0);
+	ck_assert_uint_eq(join_other(3, 3, 1), 0);
+	subnet->fabric->ports[endport(subnet, 0, true)].peer = FABRIC_NONE;
+	sa_store_follow(store, subnet, 1);
+	group = sa_store_find(store, own_record(0, 1).mgid);
+	ck_assert_uint_eq(group->members->len, 3);
+	sa_store_expire(store, grace);
+	ck_assert_uint_eq(group->members->len, 3);
+	sa_store_expire(store, grace + 1);
+	ck_assert_uint_eq(group->members->len, 2);
+	ck_assert_ptr_null(sa_group_member(group, guid_of(2)));
+}
+END_TEST
+
+/* It lost the P_Key by which it might join others. */
+START_TEST(test_proxy_lost_its_p_key)
+{
+	static const uint16_t one_less[][4] = {{0xFFFF, 0x8001, 0x8002}, {0x8001}};
+	struct sa_group *group;
+	unsigned int proxy = 0, n = 0;
+
+	follow(0);
+	subnet = with_partitions(subnet, one_less, 2, partitions, 3);
+	while (partitions_member(subnet->partitions, endport(subnet, proxy, true), 0xFFFF))
+		proxy++;
+	subnet = with_partitions(subnet, rows, 1, partitions, 3);
+	follow(0);
+	while (n == proxy || n == proxy + 2)
+		n++;
+	make_groups(n, 1);
+	ck_assert_uint_eq(join_other(proxy, proxy + 2, 1), 0);
+	group = sa_store_find(store, own_record(0, 1).mgid);
+	ck_assert_uint_eq(group->members->len, 2);
+	subnet = with_partitions(subnet, one_less, 2, partitions, 3);
+	follow(0);
+	ck_assert_ptr_null(sa_group_member(group, guid_of(proxy + 2)));
+}
+END_TEST
+
+/* However many take what they can, each port of the subnet finds its part, and a few find more. */
+START_TEST(test_shares)
+{
+	unsigned int n = n_endports(subnet), part = SA_MAX_SERVICES / 2 / n, least = 0;
+	struct sa_quota quota;
+
+	sa_quota_init(&quota, SA_MAX_SERVICES, 1);
+	sa_quota_follow(&quota, 0, subnet->fabric);
+	ck_assert_uint_eq(quota.part, part);
+	for (unsigned int i = 1; i < n; i++) {
+		while (sa_quota_take(&quota, i))
+			;
+		least = sa_quota_of(&quota, i);
+		ck_assert_uint_ge(least, part);
+		ck_assert(i > 16 || least > part + 50); /* of the other half */
+	}
+	for (unsigned int i = 0; i < part; i++)
+		ck_assert(sa_quota_take(&quota, n));
+	sa_quota_follow(&quota, 0, subnet->fabric);
+	ck_assert_uint_le(quota.n, SA_MAX_SERVICES);
+	ck_assert_uint_eq(quota.beyond + part * n, quota.n);
+	while (sa_quota_of(&quota, 1))
+		sa_quota_give(&quota, 1);
+	least = quota.beyond;
+	ck_assert_uint_eq(least + part * (n - 1), quota.n);
+	sa_quota_follow(&quota, 0, subnet->fabric);
+	ck_assert_uint_eq(quota.beyond, least);
+	sa_quota_clear(&quota);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sa_bystanders");
@@ -358,6 +521,14 @@ int main(void)
 	tcase_add_test(tcase, test_good_is_left_alone);
 	tcase_add_test(tcase, test_squatter_goes);
 	tcase_add_loop_test(tcase, test_broadcast_made_before, 0, 2);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("bounds");
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, test_memberships);
+	tcase_add_test(tcase, test_memberships_given_back);
+	tcase_add_test(tcase, test_proxy_is_gone);
+	tcase_add_test(tcase, test_proxy_lost_its_p_key);
+	tcase_add_test(tcase, test_shares);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
