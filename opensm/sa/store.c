@@ -310,7 +310,7 @@ static bool has_quota(const struct sa_store *store, uint64_t creator)
 static struct sa_group *create(struct sa_store *store, const struct iba_mc_member_record *record,
 			       uint64_t creator, bool exact)
 {
-	struct sa_mlid *mlid = sa_mlids_take(store->mlids, record, exact);
+	struct sa_mlid *mlid = sa_mlids_take(store->mlids, record, creator, exact);
 	struct sa_group *group;
 
 	if (!mlid)
@@ -791,7 +791,7 @@ static void ask_members(const struct sa_store *store, const struct sa_group *gro
 static bool move_group(struct sa_store *store, struct sa_group *group,
 		       const struct iba_mc_member_record *record)
 {
-	struct sa_mlid *mlid = sa_mlids_take(store->mlids, record, false);
+	struct sa_mlid *mlid = sa_mlids_take(store->mlids, record, group->creator, false);
 
 	if (!mlid || mlid == group->mlid)
 		return false;

@@ -509,6 +509,98 @@ START_TEST(test_shares)
 }
 END_TEST
 
+/* ---- MLIDs ---- */
+
+/* As many of n groups as the host may make; none like another, or all alike. */
+static unsigned int make_all(unsigned int host, unsigned int n, bool alike)
+{
+	const uint64_t limits = C(mtu) | C(mtu_selector) | C(rate) | C(rate_selector);
+	uint32_t port = endport(subnet, host, true);
+	unsigned int made = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct iba_mc_member_record record = own_record(host, host * 1000 + i);
+
+		record.mtu_selector = record.rate_selector = IBA_SELECTOR_EXACTLY;
+		record.mtu = alike ? IBA_MTU_256 : 1 + i % 5;
+		record.rate = alike ? IBA_RATE_10 : 2 + i / 5 % 6;
+		record.sl = alike ? 0 : i / 30 % 16;
+		made += join(port, CREATE | limits, &record) == 0;
+	}
+	return made;
+}
+
+static struct partition_group new_groups[] = {{
+	.mgid = {UINT64_C(0xFF12401B80030000), UINT32_MAX},
+	.mtu = IBA_MTU_2048,
+	.rate = IBA_RATE_10,
+	.scope = 2,
+}};
+
+/* The same, and one partition more, with IPoIB. */
+static void add_partition(void)
+{
+	static const uint16_t more[][4] = {{0xFFFF, 0x8001, 0x8003}};
+	struct partition with[] = {partitions[0], partitions[1], {.p_key = 0x0003}};
+
+	with[2].ipoib = true;
+	with[2].n_groups = 1;
+	with[2].groups = new_groups;
+	subnet = with_partitions(subnet, more, 1, with, 3);
+	sa_store_follow(store, subnet, 0);
+}
+
+/* Many hosts make as many groups as they may, none of which can share: of 1, of 16, of all. */
+START_TEST(test_mlids_are_left)
+{
+	static const struct {
+		uint16_t cap;
+		unsigned int hosts;
+	} cases[] = {{4096, 16}, {4096, 40}, {1024, 30}, {256, 20}, {64, 4}};
+	struct iba_mc_member_record record;
+	unsigned int host = cases[_i].hosts;
+
+	follow(cases[_i].cap);
+	for (unsigned int i = 0; i < host; i++)
+		make_all(i, 300, false);
+	record = own_record(host, 999999); /* of the same partition: shares, if need be */
+	ck_assert_uint_eq(join(endport(subnet, host, true), CREATE, &record), 0);
+	record.p_key = 0x8002; /* and of another one */
+	for (unsigned int i = 0; i < 2; i++) {
+		record.mgid.guid++;
+		record.sl = i;
+		ck_assert_uint_eq(join(endport(subnet, host, true), CREATE, &record), 0);
+	}
+	add_partition();
+	ck_assert_uint_eq(sa_store_unmet(store), 0);
+	ck_assert_ptr_nonnull(sa_store_find(store, new_groups[0].mgid));
+}
+END_TEST
+
+/* Groups that may share do so beyond the port's part, with those of the same port. */
+START_TEST(test_hog_shares_with_itself)
+{
+	struct iba_mc_member_record record;
+	const struct sa_group *group;
+
+	subnet->options->sa_max_groups = 1000;
+	follow(1024);
+	record = own_record(1, 1);
+	record.mtu_selector = record.rate_selector = IBA_SELECTOR_EXACTLY;
+	record.mtu = IBA_MTU_256;
+	record.rate = IBA_RATE_10;
+	ck_assert_uint_eq(join(endport(subnet, 1, true),
+			       CREATE | C(mtu) | C(mtu_selector) | C(rate) | C(rate_selector),
+			       &record),
+			  0);
+	group = sa_store_find(store, record.mgid);
+	ck_assert_uint_eq(make_all(0, 1000, true), 1000);
+	ck_assert_uint_eq(group->mlid->groups->len, 1);
+	ck_assert_uint_eq(make_all(2, 1000, true), 1000);
+	ck_assert_uint_eq(group->mlid->groups->len, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sa_bystanders");
@@ -529,6 +621,11 @@ int main(void)
 	tcase_add_test(tcase, test_proxy_is_gone);
 	tcase_add_test(tcase, test_proxy_lost_its_p_key);
 	tcase_add_test(tcase, test_shares);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("mlids");
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, test_mlids_are_left, 0, 5);
+	tcase_add_test(tcase, test_hog_shares_with_itself);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
