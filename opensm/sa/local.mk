@@ -12,6 +12,7 @@ libsa_a_SOURCES = \
 	opensm/sa/hold.c opensm/sa/hold.h \
 	opensm/sa/inform.c \
 	opensm/sa/ipoib.c opensm/sa/ipoib.h \
+	opensm/sa/lapse.c \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
 	opensm/sa/mlids.c opensm/sa/mlids.h \
@@ -29,9 +30,10 @@ libsa_a_SOURCES = \
 	opensm/sa/server.c \
 	opensm/sa/service.c \
 	opensm/sa/services.c opensm/sa/services.h \
-	opensm/sa/store.c opensm/sa/store.h \
+	opensm/sa/store.c opensm/sa/store.h opensm/sa/store_private.h \
 	opensm/sa/subscribers.c opensm/sa/subscribers.h \
 	opensm/sa/table_records.c \
 	opensm/sa/trace.c \
 	opensm/sa/turns.c opensm/sa/turns.h \
-	opensm/sa/view.c opensm/sa/view.h
+	opensm/sa/view.c opensm/sa/view.h \
+	opensm/sa/wishes.c
