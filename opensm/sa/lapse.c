@@ -11,7 +11,7 @@
 #include "complib/actor.h"
 
 /* Whether the SM asks a port that is back to join its groups again. */
-static bool is_asked(const struct subnet *subnet, uint32_t port)
+bool sa_store_is_asked(const struct subnet *subnet, uint32_t port)
 {
 	return !subnet->options->no_clients_rereg &&
 	       subnet->fabric->ports[port].info.capability_mask &
@@ -30,7 +30,7 @@ static bool mark_port(struct sa_store_port *port, const struct subnet *subnet, u
 		return false;
 	}
 	port->gone_until = 0;
-	if (was_gone && is_asked(subnet, found))
+	if (was_gone && sa_store_is_asked(subnet, found))
 		port->renew_by = until;
 	return was_gone && port->renew_by;
 }

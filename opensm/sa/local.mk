@@ -15,6 +15,7 @@ libsa_a_SOURCES = \
 	opensm/sa/lapse.c \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
+	opensm/sa/merge.c \
 	opensm/sa/mlids.c opensm/sa/mlids.h \
 	opensm/sa/multi_path.c \
 	opensm/sa/park.c opensm/sa/park.h \

@@ -743,11 +743,20 @@ static void group_repaired(void *arg, const struct sa_group *group, const char *
 		  mgid.prefix, mgid.guid, group->members->len, group->creator, what, held_back);
 }
 
+static void groups_merged(void *arg, uint32_t n)
+{
+	struct sa *sa = arg;
+
+	log_info(sa->context->log,
+		 "SA: groups of %u MLIDs share others now: groups of partitions found none free", n);
+}
+
 static const struct sa_store_watch group_watch = {
 	.group = group_changed,
 	.member = member_changed,
 	.ask_again = ask_again,
 	.repaired = group_repaired,
+	.merged = groups_merged,
 };
 
 static void service_changed(void *arg, const struct sa_service *service, bool gone)

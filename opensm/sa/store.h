@@ -36,13 +36,15 @@ struct sa_group {
  * Who is told of each change. A member without JoinState has left. The client of a port is to be
  * asked to join again: it left groups for lack of a P_Key that it has again, or what it was told of
  * its group is no longer so. An IPoIB group whose parameter, named, was not that of its broadcast
- * group is put right, or goes.
+ * group is put right, or goes. Groups of that many MLIDs have others now, which they share, as
+ * groups of partitions found none.
  */
 struct sa_store_watch {
 	void (*group)(void *arg, const struct sa_group *group, bool gone);
 	void (*member)(void *arg, const struct sa_group *group, const struct sa_member *member);
 	void (*ask_again)(void *arg, uint64_t port_guid);
 	void (*repaired)(void *arg, const struct sa_group *group, const char *what);
+	void (*merged)(void *arg, uint32_t n);
 };
 
 /* first_mgid: number of the first MGID that is made here, another after each start. */

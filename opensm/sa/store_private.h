@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The registry of groups as its own files see it: store.c, lapse.c, wishes.c. */
+/* The registry of groups as its own files see it: store.c, lapse.c, wishes.c, merge.c. */
 #ifndef SA_STORE_PRIVATE_H
 #define SA_STORE_PRIVATE_H
 
@@ -60,6 +60,19 @@ void sa_store_take_bits(struct sa_store *store, struct sa_group *group, guint pl
 void sa_store_follow_ports(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns);
 void sa_store_drop_outsiders(struct sa_store *store, struct sa_group *group,
 			     const struct subnet *subnet);
+/* Whether the SM asks clients of that port to join their groups again, when it is back. */
+bool sa_store_is_asked(const struct subnet *subnet, uint32_t port);
 void sa_store_remove_unkept(struct sa_store *store); /* groups, after members were dropped */
+
+/* ---- wishes.c ---- */
+
+/* Clients of the members join again, and are told what the group is like now. */
+void sa_store_ask_members(const struct sa_store *store, const struct sa_group *group,
+			  const struct fabric *fabric);
+
+/* ---- merge.c ---- */
+
+/* Gives back at most n MLIDs of groups that may share others; how many. */
+uint32_t sa_store_merge(struct sa_store *store, const struct subnet *subnet, uint32_t n);
 
 #endif

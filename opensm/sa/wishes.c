@@ -31,9 +31,8 @@ static struct iba_mc_member_record record_of(const struct partition *partition,
 	};
 }
 
-/* Clients of the members join again, and are told what the group is like now. */
-static void ask_members(const struct sa_store *store, const struct sa_group *group,
-			const struct fabric *fabric)
+void sa_store_ask_members(const struct sa_store *store, const struct sa_group *group,
+			  const struct fabric *fabric)
 {
 	for (guint i = 0; store->watch && store->watch->ask_again && i < group->members->len; i++) {
 		uint64_t guid = g_array_index(group->members, struct sa_member, i).guid;
@@ -87,7 +86,7 @@ static bool put_right(struct sa_store *store, struct sa_group *group,
 {
 	if (!change_terms(store, group, record))
 		return false;
-	ask_members(store, group, fabric);
+	sa_store_ask_members(store, group, fabric);
 	sa_store_tell(store, group, false);
 	return true;
 }
@@ -164,7 +163,7 @@ static void repair_ipoib(struct sa_store *store, struct sa_group *group,
 		return;
 	if (P_KEY_BASE(record.p_key) != P_KEY_BASE(broadcast.p_key)) {
 		tell_repair(store, group, what);
-		ask_members(store, group, subnet->fabric);
+		sa_store_ask_members(store, group, subnet->fabric);
 		sa_store_remove(store, group);
 		return;
 	}
@@ -252,6 +251,18 @@ void sa_store_follow_mlids(struct sa_store *store, const struct subnet *subnet)
 	share_mlids(store, subnet->options);
 }
 
+/* Groups that are still to be made get MLIDs as they are erased. */
+static void make_room(struct sa_store *store, const struct subnet *subnet)
+{
+	uint32_t coming = sa_mlids_erasing(store->mlids), n;
+
+	if (store->n_unmet <= coming || subnet->options->no_clients_rereg)
+		return;
+	n = sa_store_merge(store, subnet, store->n_unmet - coming);
+	if (n && store->watch && store->watch->merged)
+		store->watch->merged(store->watch_arg, n);
+}
+
 void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns)
 {
 	uint32_t were_due = store->n_due;
@@ -262,5 +273,6 @@ void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64
 	sa_store_expire(store, now_ns);
 	sa_store_remove_unkept(store);
 	sa_store_wish(store, subnet);
+	make_room(store, subnet);
 	repair_groups(store, subnet);
 }

@@ -63,7 +63,8 @@ static void on_repaired(void *arg, const struct sa_group *group, const char *wha
 	g_ptr_array_add(repaired, (char *)what);
 }
 
-static const struct sa_store_watch watch = {on_group, on_member, on_ask_again, on_repaired};
+static const struct sa_store_watch watch = {
+	.group = on_group, .member = on_member, .ask_again = on_ask_again, .repaired = on_repaired};
 
 /* Switches that can do that many MLIDs; 0: all. */
 static void follow(uint16_t mlids)
@@ -556,7 +557,7 @@ START_TEST(test_mlids_are_left)
 	static const struct {
 		uint16_t cap;
 		unsigned int hosts;
-	} cases[] = {{4096, 16}, {4096, 40}, {1024, 30}, {256, 20}, {64, 4}};
+	} cases[] = {{4096, 16}, {4096, 20}, {1024, 30}, {256, 20}, {64, 4}};
 	struct iba_mc_member_record record;
 	unsigned int host = cases[_i].hosts;
 
@@ -601,6 +602,73 @@ START_TEST(test_hog_shares_with_itself)
 }
 END_TEST
 
+/* All MLIDs are taken, as before there were shares, by groups of a few kinds; 3 by each host. */
+static void take_all(unsigned int n_hosts)
+{
+	for (unsigned int i = 0;; i++) {
+		struct iba_mc_member_record record = own_record(i % n_hosts, i);
+		struct sa_group *group;
+
+		record.mlid = IBA_LID_MCAST_FIRST + i;
+		record.sl = i % 2;
+		if (record.mlid > IBA_LID_MCAST_FIRST + 63)
+			return;
+		group = sa_store_restore(store, &record, guid_of(i % n_hosts));
+		sa_store_join(store, group, guid_of(i % n_hosts), IBA_JOIN_FULL_MEMBER, false);
+	}
+}
+
+static void make_reregister(bool can)
+{
+	for (uint32_t i = 0; i < subnet->fabric->n_ports; i++)
+		((struct iba_port_info *)&subnet->fabric->ports[i].info)->capability_mask =
+			can ? IBA_PORT_CAP_CLIENT_REREGISTRATION : 0;
+}
+
+static void program(void)
+{
+	struct mc_groups *groups = sa_store_publish(store);
+
+	if (groups)
+		sa_store_programmed(store, groups->serial);
+	mc_groups_unref(groups);
+}
+
+/* For a partition's group that finds none, groups of the port that has most are brought together.
+ */
+START_TEST(test_brought_together)
+{
+	const unsigned int n_hosts = 7;
+	unsigned int n_shared = 0;
+
+	for (uint32_t i = 0; i < subnet->fabric->n_switches; i++)
+		subnet->fabric->switches[i].info.multicast_fdb_cap = 64;
+	sa_store_follow_mlids(store, subnet);
+	take_all(n_hosts); /* host 0 has one more */
+	make_reregister(_i != 1);
+	subnet->options->no_clients_rereg = _i == 2;
+	follow(64);
+	ck_assert_uint_eq(sa_store_unmet(store), 2);
+	program();
+	sa_store_wish(store, subnet);
+	ck_assert_uint_eq(sa_store_unmet(store), _i ? 2 : 0);
+	ck_assert_uint_eq(asked->len, _i ? 0 : 2);
+	for (unsigned int i = 0; i < 64; i++) {
+		const struct sa_group *group = sa_store_find(store, own_record(0, i).mgid);
+
+		ck_assert_uint_eq(group->members->len, 1);
+		n_shared += group->mlid->groups->len > 1;
+		ck_assert(group->mlid->groups->len == 1 || group->creator == guid_of(0));
+		ck_assert(sa_mlid_agrees(group->mlid, &group->record));
+	}
+	ck_assert_uint_eq(n_shared != 0, !_i);
+	for (guint i = 0; i < asked->len; i++)
+		ck_assert_uint_eq(g_array_index(asked, uint64_t, i), guid_of(0));
+	follow(64);
+	ck_assert_uint_eq(asked->len, _i ? 0 : 2); /* not again */
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sa_bystanders");
@@ -623,9 +691,11 @@ int main(void)
 	tcase_add_test(tcase, test_shares);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("mlids");
+	tcase_set_timeout(tcase, 30);
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, test_mlids_are_left, 0, 5);
 	tcase_add_test(tcase, test_hog_shares_with_itself);
+	tcase_add_loop_test(tcase, test_brought_together, 0, 3);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
