@@ -322,6 +322,7 @@ static void read_service(struct reader *reader)
 {
 	struct iba_service_record r = {.service_id = number(reader, "id", 64)}, rest;
 	uint8_t octets[iba_service_record_bytes] = {0};
+	uint64_t owner = 0;
 	uint32_t time;
 
 	r.service_gid = gid(reader, "gid");
@@ -337,13 +338,11 @@ static void read_service(struct reader *reader)
 	rest.service_p_key = r.service_p_key ? r.service_p_key : P_KEY_DEFAULT;
 	time = number(reader, "modified_time", 32);
 	rest.service_lease = lease_left(reader, time, number(reader, "lease_period", 32));
+	if (!iba_gid_is_multicast(rest.service_gid))
+		owner = sa_registries_owner(reader->registries, rest.service_gid.guid);
 	if (!reader->lacks && rest.service_lease)
-		sa_services_restore(
-			reader->registries->services, &rest,
-			iba_gid_is_multicast(rest.service_gid)
-				? 0
-				: sa_registries_owner(reader->registries, rest.service_gid.guid),
-			reader->moment.now);
+		sa_services_restore(reader->registries->services, &rest, owner, owner != 0,
+				    reader->moment.now);
 }
 
 /* Entries at the end may be missing. */

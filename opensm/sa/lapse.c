@@ -153,6 +153,33 @@ uint64_t sa_store_expire(struct sa_store *store, uint64_t now_ns)
 	return next_to_leave(store, now_ns);
 }
 
+/* ---- GUIDs that change hands ---- */
+
+static void disown(struct sa_store *store, struct sa_group *group, uint64_t guid, uint64_t maker)
+{
+	for (guint i = group->members->len; i-- > 0;) {
+		const struct sa_member *member =
+			&g_array_index(group->members, struct sa_member, i);
+
+		if (member->guid == guid &&
+		    (!maker || member->maker == maker || (!member->maker && !member->proxy)))
+			sa_store_take_bits(store, group, i, 0xF);
+	}
+}
+
+void sa_store_disown(struct sa_store *store, uint64_t guid, uint64_t maker)
+{
+	GPtrArray *groups;
+
+	if (!sa_store_groups_of(store, guid))
+		return;
+	groups = sa_store_list(store);
+	for (guint i = 0; i < groups->len; i++)
+		disown(store, groups->pdata[i], guid, maker);
+	g_ptr_array_unref(groups);
+	sa_store_remove_unkept(store);
+}
+
 /* ---- P_Keys ---- */
 
 /* A port that is not there keeps what it had: it is judged when it is back. */

@@ -120,13 +120,22 @@ static uint16_t check_proxy(struct member_query *join)
 		       : IBA_SA_INVALID_GID;
 }
 
+/* Whose quota it is: that of who asks, whomever he asks for. */
+static uint64_t creator_of(const struct member_query *join)
+{
+	return join->subnet->fabric->ports[join->query->from.port].guid;
+}
+
 /* Whether the requester may change how a port is in the group; member: NULL if it is not. */
 static bool may_change(const struct member_query *join, const struct sa_member *member)
 {
 	const struct sa_query *query = join->query;
 
-	if (query->from.privileged || query->from.port == join->port)
+	if (query->from.privileged)
 		return true;
+	if (query->from.port == join->port) /* another may have had the GUID before */
+		return !member || member->proxy || !member->maker ||
+		       member->maker == creator_of(join);
 	return member && member->proxy && may_act_for_others(query) &&
 	       sa_is_of_partition(query, join->group->record.p_key);
 }
@@ -310,12 +319,6 @@ static uint16_t check_create(struct member_query *join)
 	    lacks_ipoib(join))
 		return IBA_SA_REQ_INVALID;
 	return IBA_STATUS_OK;
-}
-
-/* Whose quota it is: that of who asks, whomever he asks for. */
-static uint64_t creator_of(const struct member_query *join)
-{
-	return join->subnet->fabric->ports[join->query->from.port].guid;
 }
 
 static uint16_t create_group(struct member_query *join)

@@ -6,7 +6,7 @@
  *	member	MGID (16), port GUID (8) -> JoinState (1), flags (1), GUID of the port that made it
  *		a member (8), 0: not known
  *	service	ServiceID (8), GID (16), P_Key (2) -> ServiceRecord, GUID of the owner (8), end of
- *		the lease (8), all ones: none
+ *		the lease (8), all ones: none, flags (1)
  *	clock	nothing (1) -> the time (8) by which leases end, now and then
  *	subscription	sa_subscription_key -> InformInfo with its QPN, LID (2), SL (1), flags (1),
  *		Q_Key (4), GID (16), hop limit (1), traffic class (1), flow label (4)
@@ -33,6 +33,8 @@
 #define SERVICE_KEY_BYTES 26
 #define SERVICE_BYTES (iba_service_record_bytes + 8)
 #define SERVICE_LEASE_BYTES (SERVICE_BYTES + 8) /* of versions that tell the end of the lease */
+#define SERVICE_FLAGS_BYTES (SERVICE_LEASE_BYTES + 1) /* and of those that have flags */
+#define BY_GID 1				      /* of a service */
 #define ADDRESS_BYTES 30
 #define SUBSCRIPTION_BYTES (iba_inform_info_bytes + ADDRESS_BYTES)
 #define ALIAS_KEY_BYTES 9
@@ -152,12 +154,13 @@ static void service_key(const struct iba_service_record *record, uint8_t key[SER
 
 void sa_replicate_service(void *replicator, const struct sa_service *service, bool gone)
 {
-	uint8_t key[SERVICE_KEY_BYTES], value[SERVICE_LEASE_BYTES];
+	uint8_t key[SERVICE_KEY_BYTES], value[SERVICE_FLAGS_BYTES];
 
 	service_key(&service->record, key);
 	wire_encode(&iba_service_record_type, &service->record, value);
 	put_guid(value + iba_service_record_bytes, service->owner);
 	put_guid(value + SERVICE_BYTES, service->expires_ns);
+	value[SERVICE_LEASE_BYTES] = service->by_gid ? BY_GID : 0;
 	replicator_put(replicator,
 		       replica_entry_new(REPLICA_SERVICES, key, sizeof(key), gone ? NULL : value,
 					 gone ? 0 : sizeof(value)));
@@ -286,14 +289,16 @@ static bool make_service(struct adoption *adoption, const struct replica_entry *
 	const uint8_t *value = replica_value(entry);
 	struct iba_service_record record;
 	uint8_t key[SERVICE_KEY_BYTES];
+	bool by_gid;
 
 	if (entry->key_length != sizeof(key) || entry->value_length < SERVICE_BYTES)
 		return false;
 	wire_decode(&iba_service_record_type, value, &record);
 	service_key(&record, key);
+	by_gid = entry->value_length >= SERVICE_FLAGS_BYTES && value[SERVICE_LEASE_BYTES] & BY_GID;
 	return memcmp(key, entry->octets, sizeof(key)) == 0 &&
 	       sa_services_restore(adoption->registries->services, &record,
-				   get_guid(value + iba_service_record_bytes),
+				   get_guid(value + iba_service_record_bytes), by_gid,
 				   adoption->now - spent(adoption, entry, &record));
 }
 

@@ -435,7 +435,7 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 	if (query.early && sa_park_add(sa->park, mad, SA_PARK_SUBNET, deadline_ns))
 		return;
 	sa_query_run(&query, &sa->registries);
-	if (query.status != IBA_STATUS_OK)
+	if (query.status != IBA_STATUS_OK || query.n_refused)
 		log_refusal(sa, &query);
 	answer(sa, &query, mad, false);
 	if (place == SA_AT_REGISTRIES)
@@ -626,17 +626,20 @@ static void take_view(struct sa *sa, struct sa_view *view)
 	sa_view_unref(before);
 }
 
-static void alias_lost(void *arg, const struct alias_guid *alias)
+static void alias_lost(void *arg, const struct alias_guid *alias, const char *why)
 {
 	struct sa *sa = arg;
 	const struct fabric *fabric = sa->view->subnet->fabric;
-	char name[128];
+	uint32_t owner = fabric_port_by_guid(fabric, alias->guid);
+	char name[128] = "";
 
-	fabric_port_name(fabric, fabric_port_by_guid(fabric, alias->guid), name, sizeof(name));
-	log_info(sa->context->log,
-		 "SA: port 0x%016" G_GINT64_MODIFIER "x loses alias GUID 0x%016" G_GINT64_MODIFIER
-		 "x: the port of that GUID is back (%s)",
-		 alias->port, alias->guid, name);
+	if (owner != FABRIC_NONE)
+		fabric_port_name(fabric, owner, name, sizeof(name));
+	log_error(sa->context->log,
+		  "SA: port 0x%016" G_GINT64_MODIFIER "x loses alias GUID 0x%016" G_GINT64_MODIFIER
+		  "x: %s%s%s",
+		  alias->port, alias->guid, why, *name ? ": " : "", name);
+	sa_store_disown(sa->registries.groups, alias->guid, alias->port);
 }
 
 /*
@@ -672,10 +675,11 @@ static void subnet_published(void *arg, uint64_t generation)
 	sa->is_loaded = true;
 	sa_registries_bound(&sa->registries, subnet);
 	sa_aliases_follow(sa->registries.aliases, subnet, actor_now(sa->actor));
-	sa_aliases_yield(sa->registries.aliases, subnet->fabric, alias_lost, sa);
+	sa_aliases_yield(sa->registries.aliases, subnet, alias_lost, sa);
 	publish_aliases(sa);
 	sa_store_follow(sa->registries.groups, subnet, actor_now(sa->actor));
-	sa_services_follow(sa->registries.services, subnet, actor_now(sa->actor));
+	sa_services_follow(sa->registries.services, subnet, sa_aliases_now(sa->registries.aliases),
+			   actor_now(sa->actor));
 	sa_subscribers_follow(sa->registries.subscribers, subnet, actor_now(sa->actor));
 	expire_members(sa);
 	sa_park_wake(sa->park, SA_PARK_EARLY);
@@ -748,7 +752,8 @@ static void groups_merged(void *arg, uint32_t n)
 	struct sa *sa = arg;
 
 	log_info(sa->context->log,
-		 "SA: groups of %u MLIDs share others now: groups of partitions found none free", n);
+		 "SA: groups of %u MLIDs share others now: groups of partitions found none free",
+		 n);
 }
 
 static const struct sa_store_watch group_watch = {

@@ -422,7 +422,7 @@ const struct sa_member *sa_store_join_by(struct sa_store *store, struct sa_group
 		need_port(store, guid)->n++;
 		charge(store, member, maker);
 		sa_store_note_change(store, group);
-	} else if (member->proxy && !proxy) {
+	} else if (!proxy && member->maker != maker) {
 		discharge(store, member);
 		charge(store, member, maker);
 	}

@@ -110,6 +110,11 @@ void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t gui
 		    uint8_t join_state);
 
 /*
+ * The GUID is another port's from now on: memberships that the port maker had by it go; 0: all
+ * that there are.
+ */
+void sa_store_disown(struct sa_store *store, uint64_t guid, uint64_t maker);
+/*
  * Follows a newly published subnet: ports that lost their P_Key leave their groups, the groups of
  * partitions appear and disappear. Ports that are gone stay in theirs for membership_grace, and
  * so long again, when they are back, in those that they do not join again. What a port made of
