@@ -61,7 +61,7 @@ struct sa {
 	uint64_t promised; /* answers that asked whether they are kept */
 	uint32_t unmet;	   /* sa_store_unmet() when it was told */
 	struct log_limit limit;
-	struct log_limit repair_limit; /* of IPoIB groups */
+	struct log_limit repair_limit; /* of what was there before and is put right */
 };
 
 /* A query on its way through the pool. */
@@ -631,15 +631,19 @@ static void alias_lost(void *arg, const struct alias_guid *alias, const char *wh
 	struct sa *sa = arg;
 	const struct fabric *fabric = sa->view->subnet->fabric;
 	uint32_t owner = fabric_port_by_guid(fabric, alias->guid);
+	unsigned int held_back;
 	char name[128] = "";
 
+	sa_store_disown(sa->registries.groups, alias->guid, alias->port);
+	if (!log_limit_pass(&sa->repair_limit, actor_now(sa->actor), LOG_BURST, LOG_INTERVAL,
+			    &held_back))
+		return;
 	if (owner != FABRIC_NONE)
 		fabric_port_name(fabric, owner, name, sizeof(name));
 	log_error(sa->context->log,
 		  "SA: port 0x%016" G_GINT64_MODIFIER "x loses alias GUID 0x%016" G_GINT64_MODIFIER
-		  "x: %s%s%s",
-		  alias->port, alias->guid, why, *name ? ": " : "", name);
-	sa_store_disown(sa->registries.groups, alias->guid, alias->port);
+		  "x: %s%s%s (%u such lines held back)",
+		  alias->port, alias->guid, why, *name ? ": " : "", name, held_back);
 }
 
 /*
