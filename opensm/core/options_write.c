@@ -49,6 +49,10 @@ static const enum option_id newer_keys[] = {
 	OPTION_sa_etm_max_num_mcgs,
 	OPTION_sa_etm_max_num_srvcs,
 	OPTION_sa_etm_max_num_event_subs,
+	OPTION_sa_max_groups,
+	OPTION_sa_max_memberships,
+	OPTION_sa_max_services,
+	OPTION_sa_max_subscriptions,
 	OPTION_sa_rate_threshold,
 };
 

@@ -36,6 +36,8 @@ void subnet_unref(struct subnet *subnet)
 	route_files_unref(subnet->route_files);
 	qos_paths_unref(subnet->qos);
 	prefix_routes_unref(subnet->prefix_routes);
+	if (subnet->lid_guids)
+		g_array_unref(subnet->lid_guids);
 	if (subnet->sm_p_keys)
 		g_array_unref(subnet->sm_p_keys);
 	g_free(subnet->credit_loop);

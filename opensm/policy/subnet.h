@@ -27,6 +27,8 @@ struct subnet {
 	bool roots_found; /* but by other roots than these name */
 	uint64_t sm_guid;	 /* port GUID of the SM */
 	uint16_t sm_lid;
+	GArray *lid_guids; /* uint64_t by value: ports that have LIDs, or for which they are kept;
+			      NULL: not known */
 	GArray *sm_p_keys; /* uint16_t: the P_KeyTable of that port; NULL: it is not known */
 	bool errors;	   /* the sweep ended with errors */
 	char *credit_loop; /* the channels on which its routes can deadlock, as the engine in use

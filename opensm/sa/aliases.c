@@ -19,7 +19,9 @@ struct sa_aliases {
 	unsigned int n_removed;	    /* entries without GUID */
 	uint64_t serial;
 	uint32_t last_made;
-	GHashTable *gone; /* port GUIDs: uint64_t, owned -> since when (ns, owned) */
+	GArray *images; /* uint64_t by value: SystemImageGUIDs of the subnet; NULL: not made yet */
+	uint64_t images_generation; /* of that subnet */
+	GHashTable *gone;	    /* port GUIDs: uint64_t, owned -> since when (ns, owned) */
 	void (*changed)(void *arg, const struct alias_guid *alias, bool forgotten);
 	void *arg;
 };
@@ -37,6 +39,8 @@ struct sa_aliases *sa_aliases_new(uint32_t first_made)
 void sa_aliases_free(struct sa_aliases *aliases)
 {
 	alias_guids_unref(aliases->now);
+	if (aliases->images)
+		g_array_unref(aliases->images);
 	g_hash_table_unref(aliases->gone);
 	g_free(aliases);
 }
@@ -83,19 +87,83 @@ uint64_t sa_aliases_get(const struct sa_aliases *aliases, uint64_t port, uint8_t
 	return entry ? entry->guid : 0;
 }
 
-bool sa_aliases_is_free(const struct sa_aliases *aliases, const struct fabric *fabric,
-			uint64_t guid)
+/* ---- GUIDs that are somebody's ---- */
+
+static gint compare_guids(gconstpointer a, gconstpointer b)
 {
-	return fabric_port_by_guid(fabric, guid) == FABRIC_NONE &&
-	       !alias_guids_find(aliases->now, guid);
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
 }
 
-uint64_t sa_aliases_make(struct sa_aliases *aliases, const struct fabric *fabric, uint8_t byte)
+static bool is_listed(const GArray *guids, uint64_t guid)
+{
+	return guids && g_array_binary_search((GArray *)guids, &guid, compare_guids, NULL);
+}
+
+/* SystemImageGUIDs of the subnet, which an index is made of when somebody asks. */
+static const GArray *images_of(struct sa_aliases *aliases, const struct fabric *fabric)
+{
+	if (aliases->images && aliases->images_generation == fabric->generation)
+		return aliases->images;
+	if (aliases->images)
+		g_array_unref(aliases->images);
+	aliases->images = g_array_sized_new(FALSE, FALSE, sizeof(uint64_t), fabric->n_nodes);
+	aliases->images_generation = fabric->generation;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		g_array_append_val(aliases->images, fabric->nodes[i].info.system_image_guid);
+	g_array_sort(aliases->images, compare_guids);
+	return aliases->images;
+}
+
+/* All ones, and what begins as multicast GIDs do. */
+static bool is_legal(uint64_t guid)
+{
+	return guid != 0 && guid >> 56 != 0xFF;
+}
+
+/* Why a port of the subnet may not have it, whatever others have as aliases and had as ports. */
+static const char *conflict(struct sa_aliases *aliases, const struct fabric *fabric, uint64_t port,
+			    uint64_t guid)
+{
+	uint32_t found = fabric_port_by_guid(fabric, port),
+		 node = fabric_node_by_guid(fabric, guid);
+	const struct fabric_node *own =
+		found != FABRIC_NONE ? &fabric->nodes[fabric->ports[found].node] : NULL;
+
+	if (!is_legal(guid))
+		return "no port can have that GUID";
+	if (fabric_port_by_guid(fabric, guid) != FABRIC_NONE)
+		return "it is the GUID of a port";
+	if (node != FABRIC_NONE && &fabric->nodes[node] != own)
+		return "it is the NodeGUID of another node";
+	if (!(own && own->info.system_image_guid == guid) &&
+	    is_listed(images_of(aliases, fabric), guid))
+		return "it is the SystemImageGUID of another node";
+	return NULL;
+}
+
+const char *sa_aliases_refusal(struct sa_aliases *aliases, const struct subnet *subnet,
+			       uint64_t port, uint64_t guid, bool privileged)
+{
+	const char *why = conflict(aliases, subnet->fabric, port, guid);
+
+	if (why)
+		return why;
+	if (alias_guids_find(aliases->now, guid))
+		return "it is an alias GUID of another port, or of another entry";
+	return !privileged && is_listed(subnet->lid_guids, guid)
+		       ? "it is the GUID of a port that is away"
+		       : NULL;
+}
+
+uint64_t sa_aliases_make(struct sa_aliases *aliases, const struct subnet *subnet, uint64_t port,
+			 uint8_t byte)
 {
 	for (unsigned int i = 0; i < TRIES; i++) {
 		uint64_t guid = OUI << 40 | (uint64_t)byte << 32 | ++aliases->last_made;
 
-		if (sa_aliases_is_free(aliases, fabric, guid))
+		if (!sa_aliases_refusal(aliases, subnet, port, guid, false))
 			return guid;
 	}
 	return 0;
@@ -224,15 +292,19 @@ void sa_aliases_follow(struct sa_aliases *aliases, const struct subnet *subnet, 
 	g_hash_table_foreach_remove(aliases->gone, has_none, aliases);
 }
 
-void sa_aliases_yield(struct sa_aliases *aliases, const struct fabric *fabric,
-		      void (*lost)(void *arg, const struct alias_guid *alias), void *arg)
+void sa_aliases_yield(struct sa_aliases *aliases, const struct subnet *subnet,
+		      void (*lost)(void *arg, const struct alias_guid *alias, const char *why),
+		      void *arg)
 {
 	for (guint i = 0; i < aliases->now->by_port->len; i++) {
 		struct alias_guid alias = *alias_guids_at(aliases->now->by_port, i);
+		const char *why =
+			alias.guid ? conflict(aliases, subnet->fabric, alias.port, alias.guid)
+				   : NULL;
 
-		if (!alias.guid || fabric_port_by_guid(fabric, alias.guid) == FABRIC_NONE)
+		if (!why)
 			continue;
-		lost(arg, &alias);
+		lost(arg, &alias, why);
 		sa_aliases_set(aliases, alias.port, alias.index, 0);
 	}
 }

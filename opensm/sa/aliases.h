@@ -22,11 +22,16 @@ void sa_aliases_watch(struct sa_aliases *aliases,
 /* As they are now; good until the next change. */
 const struct alias_guids *sa_aliases_now(const struct sa_aliases *aliases);
 uint64_t sa_aliases_get(const struct sa_aliases *aliases, uint64_t port, uint8_t index);
-/* Nobody has that GUID. */
-bool sa_aliases_is_free(const struct sa_aliases *aliases, const struct fabric *fabric,
-			uint64_t guid);
+/*
+ * Why the port may not have that GUID; NULL: it may. It is another port's, or was, and the SM keeps
+ * its LID for it; it is the NodeGUID or SystemImageGUID of another node; or no port can have it. A
+ * privileged request may have one that was a port's.
+ */
+const char *sa_aliases_refusal(struct sa_aliases *aliases, const struct subnet *subnet,
+			       uint64_t port, uint64_t guid, bool privileged);
 /* A new one, with that byte in it; 0: none was free among many. */
-uint64_t sa_aliases_make(struct sa_aliases *aliases, const struct fabric *fabric, uint8_t byte);
+uint64_t sa_aliases_make(struct sa_aliases *aliases, const struct subnet *subnet, uint64_t port,
+			 uint8_t byte);
 /* guid 0: the port has none there any more. False: another has it, or there are too many. */
 bool sa_aliases_set(struct sa_aliases *aliases, uint64_t port, uint8_t index, uint64_t guid);
 
@@ -36,11 +41,12 @@ bool sa_aliases_restore(struct sa_aliases *aliases, uint64_t port, uint8_t index
 /* Ports keep theirs until they have been gone for SA_ABSENCE_NS. */
 void sa_aliases_follow(struct sa_aliases *aliases, const struct subnet *subnet, uint64_t now_ns);
 /*
- * Takes away those that are GUIDs of ports, which were away when others got them. lost() is told of
- * each before.
+ * Takes away those that a port may not have any more, as they are GUIDs of ports or nodes that came
+ * later, or are in a file of another SM. lost() is told of each, and why, before.
  */
-void sa_aliases_yield(struct sa_aliases *aliases, const struct fabric *fabric,
-		      void (*lost)(void *arg, const struct alias_guid *alias), void *arg);
+void sa_aliases_yield(struct sa_aliases *aliases, const struct subnet *subnet,
+		      void (*lost)(void *arg, const struct alias_guid *alias, const char *why),
+		      void *arg);
 /* That with which all that changed so far is published. */
 uint64_t sa_aliases_serial(const struct sa_aliases *aliases);
 bool sa_aliases_changed(const struct sa_aliases *aliases); /* since the last publication */

@@ -27,9 +27,12 @@ static void write_member(const struct writer *writer, const struct sa_group *gro
 			 const struct sa_member *member)
 {
 	g_string_append_printf(writer->out,
-			       "mcm_port: port_gid=" GID " scope_state=0x%02x proxy_join=0x%x\n\n",
+			       "mcm_port: port_gid=" GID " scope_state=0x%02x proxy_join=0x%x",
 			       writer->subnet_prefix, member->guid,
 			       group->record.scope << 4 | member->join_state, member->proxy);
+	if (member->proxy && member->maker)
+		g_string_append_printf(writer->out, " joined_by=" X64, member->maker);
+	g_string_append(writer->out, "\n\n");
 }
 
 static bool write_group(const struct sa_group *group, void *arg)
@@ -246,10 +249,13 @@ static void read_member(struct reader *reader)
 	struct iba_gid port = gid(reader, "port_gid");
 	uint8_t join_state = number(reader, "scope_state", 8) & 0xF;
 	bool proxy = number(reader, "proxy_join", 8);
+	uint64_t maker = proxy ? 0 : sa_registries_owner(reader->registries, port.guid);
 
+	if (proxy && strstr(reader->at, " joined_by=")) /* other SMs do not tell */
+		maker = number(reader, "joined_by", 64);
 	if (!reader->lacks && reader->group && port.guid && join_state)
-		sa_store_join(reader->registries->groups, reader->group, port.guid, join_state,
-			      proxy);
+		sa_store_join_by(reader->registries->groups, reader->group, port.guid, join_state,
+				 proxy, maker);
 }
 
 static void read_subscription(struct reader *reader)
@@ -275,7 +281,8 @@ static void read_subscription(struct reader *reader)
 	if (!reader->lacks && (!iba_lid_is_unicast(to.lid) || !port.guid))
 		reader->lacks = "lid and GID of a subscriber";
 	if (!reader->lacks)
-		sa_subscribers_add(reader->registries->subscribers, port.guid, &to, &info, false);
+		sa_subscribers_restore(reader->registries->subscribers, port.guid, &to, &info,
+				       false);
 }
 
 static void read_octets(struct reader *reader, const char *name, uint8_t *octets)
@@ -315,6 +322,7 @@ static void read_service(struct reader *reader)
 {
 	struct iba_service_record r = {.service_id = number(reader, "id", 64)}, rest;
 	uint8_t octets[iba_service_record_bytes] = {0};
+	uint64_t owner = 0;
 	uint32_t time;
 
 	r.service_gid = gid(reader, "gid");
@@ -330,10 +338,11 @@ static void read_service(struct reader *reader)
 	rest.service_p_key = r.service_p_key ? r.service_p_key : P_KEY_DEFAULT;
 	time = number(reader, "modified_time", 32);
 	rest.service_lease = lease_left(reader, time, number(reader, "lease_period", 32));
+	if (!iba_gid_is_multicast(rest.service_gid))
+		owner = sa_registries_owner(reader->registries, rest.service_gid.guid);
 	if (!reader->lacks && rest.service_lease)
-		sa_services_put(reader->registries->services, &rest,
-				iba_gid_is_multicast(rest.service_gid) ? 0 : rest.service_gid.guid,
-				reader->moment.now);
+		sa_services_restore(reader->registries->services, &rest, owner, owner != 0,
+				    reader->moment.now);
 }
 
 /* Entries at the end may be missing. */

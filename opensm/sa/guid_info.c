@@ -5,9 +5,9 @@
  *
  * A port changes its own table only, with the SA key any. Asked for 0, the SA makes up a GUID, or
  * tells the one that is there. The answer has each of those entries as it is now, and 0 for one
- * that was refused, which stays as it was: its GUID is another's, or is beyond GUIDCap. Entry 0 is
- * the base GUID whatever is asked. What a multicast group has as a member cannot go:
- * ERR_REQ_DENIED.
+ * that was refused, which stays as it was: its GUID is or was another's (sa_aliases_refusal), or
+ * is beyond GUIDCap. Entry 0 is the base GUID whatever is asked. What a multicast group has as a
+ * member cannot go: ERR_REQ_DENIED.
  */
 #include "sa/sa_private.h"
 
@@ -79,18 +79,25 @@ static bool is_in_use(const struct table *table, bool is_set)
 /* Entry i as the answer tells it. */
 static uint64_t set_entry(const struct table *table, unsigned int i, uint64_t wanted)
 {
-	const struct subnet *subnet = table->query->subnet;
+	struct sa_query *query = table->query;
+	const struct subnet *subnet = query->subnet;
 	uint64_t now = alias_at(table, i);
+	const char *why;
 
 	if (!wanted)
 		wanted = now ? now
-			     : sa_aliases_make(table->aliases, subnet->fabric,
+			     : sa_aliases_make(table->aliases, subnet, table->guid,
 					       (uint8_t)subnet->options->sm_assigned_guid);
 	if (wanted == now)
 		return now;
-	if (!wanted || !sa_aliases_is_free(table->aliases, subnet->fabric, wanted) ||
+	why = sa_aliases_refusal(table->aliases, subnet, table->guid, wanted,
+				 query->from.privileged);
+	if (why)
+		query->reason = why;
+	if (why ||
 	    !sa_aliases_set(table->aliases, table->guid, (uint8_t)(table->first + i), wanted))
 		return 0;
+	sa_store_disown(query->store, wanted, 0); /* what somebody had by it before */
 	return wanted;
 }
 

@@ -64,7 +64,7 @@ uint16_t sa_inform_set(struct sa_query *query)
 		if (!may_subscribe(query, guid, info) ||
 		    !sa_subscribers_add(subscribers, guid, query->from.address, info,
 					query->from.vouched))
-			return IBA_SA_NO_RESOURCES;
+			return sa_refuse_more(query);
 	} else {
 		subscription = find(query, guid, info);
 		if (!subscription)

@@ -11,8 +11,11 @@ libsa_a_SOURCES = \
 	opensm/sa/held.c opensm/sa/held.h \
 	opensm/sa/hold.c opensm/sa/hold.h \
 	opensm/sa/inform.c \
+	opensm/sa/ipoib.c opensm/sa/ipoib.h \
+	opensm/sa/lapse.c \
 	opensm/sa/limit.c opensm/sa/limit.h \
 	opensm/sa/mcmember.c \
+	opensm/sa/merge.c \
 	opensm/sa/mlids.c opensm/sa/mlids.h \
 	opensm/sa/multi_path.c \
 	opensm/sa/notices.c opensm/sa/notices.h \
@@ -29,9 +32,10 @@ libsa_a_SOURCES = \
 	opensm/sa/server.c \
 	opensm/sa/service.c \
 	opensm/sa/services.c opensm/sa/services.h \
-	opensm/sa/store.c opensm/sa/store.h \
+	opensm/sa/store.c opensm/sa/store.h opensm/sa/store_private.h \
 	opensm/sa/subscribers.c opensm/sa/subscribers.h \
 	opensm/sa/table_records.c \
 	opensm/sa/trace.c \
 	opensm/sa/turns.c opensm/sa/turns.h \
-	opensm/sa/view.c opensm/sa/view.h
+	opensm/sa/view.c opensm/sa/view.h \
+	opensm/sa/wishes.c

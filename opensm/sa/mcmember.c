@@ -12,6 +12,7 @@
  * memberships.
  */
 #include "policy/path.h"
+#include "sa/ipoib.h"
 #include "sa/limit.h"
 #include "sa/sa_private.h"
 #include "sa/store.h"
@@ -119,13 +120,22 @@ static uint16_t check_proxy(struct member_query *join)
 		       : IBA_SA_INVALID_GID;
 }
 
+/* Whose quota it is: that of who asks, whomever he asks for. */
+static uint64_t creator_of(const struct member_query *join)
+{
+	return join->subnet->fabric->ports[join->query->from.port].guid;
+}
+
 /* Whether the requester may change how a port is in the group; member: NULL if it is not. */
 static bool may_change(const struct member_query *join, const struct sa_member *member)
 {
 	const struct sa_query *query = join->query;
 
-	if (query->from.privileged || query->from.port == join->port)
+	if (query->from.privileged)
 		return true;
+	if (query->from.port == join->port) /* another may have had the GUID before */
+		return !member || member->proxy || !member->maker ||
+		       member->maker == creator_of(join);
 	return member && member->proxy && may_act_for_others(query) &&
 	       sa_is_of_partition(query, join->group->record.p_key);
 }
@@ -190,12 +200,6 @@ static uint16_t check_join(struct member_query *join)
 	return IBA_STATUS_OK;
 }
 
-static bool is_ipoib(struct iba_gid mgid)
-{
-	return iba_mgid_signature(mgid) == IBA_MGID_SIGNATURE_IPV4 ||
-	       iba_mgid_signature(mgid) == IBA_MGID_SIGNATURE_IPV6;
-}
-
 /*
  * IBA 4.1.1: 0xFF, only the transient flag, a scope. Scope 0xF is reserved as 0 is, but the classic
  * daemon takes it, and osmtest wants it taken. The classic daemon also refuses the signature of SAs
@@ -214,42 +218,52 @@ static bool is_legal_mgid(const struct member_query *join, struct iba_gid mgid)
 	return true;
 }
 
-/* The MGID of the broadcast group of an IPoIB group's partition and scope. */
-static struct iba_gid broadcast_mgid(struct iba_gid mgid)
+static bool is_checked_as_ipoib(const struct member_query *join)
 {
-	return partition_broadcast_mgid(mgid.prefix >> 16, mgid.prefix >> 48 & 0xF);
+	return ipoib_owns(join->wanted->mgid) &&
+	       join->subnet->options->ipoib_mcgroup_creation_validation;
 }
 
-/* The broadcast group that an IPoIB group belongs to, or NULL. */
-static const struct iba_mc_member_record *broadcast_of(const struct member_query *join)
-{
-	struct iba_gid mgid = join->wanted->mgid;
-	const struct sa_group *group =
-		is_ipoib(mgid) ? sa_store_find(join->query->store, broadcast_mgid(mgid)) : NULL;
-
-	return group ? &group->record : NULL;
-}
-
-/*
- * IPoIB groups carry their P_Key, with the bit of full members, and have the scope, Q_Key, SL,
- * TClass, FlowLabel and HopLimit of their broadcast group, which must be there (RFC 4391, 4 and 5).
- * Who makes that is not said: as in the classic daemon, any port may.
- */
-static bool fits_ipoib(const struct member_query *join,
-		       const struct iba_mc_member_record *broadcast)
+/* Whether the parameters that the request names are those of the broadcast group. */
+static bool names_parameters_of(const struct member_query *join,
+				const struct iba_mc_member_record *broadcast)
 {
 	const struct iba_mc_member_record *wanted = join->wanted;
+	static const struct sa_limit any;
 
-	if (!is_ipoib(wanted->mgid) || !join->subnet->options->ipoib_mcgroup_creation_validation)
-		return true;
-	if ((uint16_t)(wanted->mgid.prefix >> 16) != (wanted->p_key | P_KEY_FULL))
-		return false;
-	if (!broadcast)
-		return iba_gid_equal(wanted->mgid, broadcast_mgid(wanted->mgid));
 	return wanted->q_key == broadcast->q_key && wanted->sl == broadcast->sl &&
 	       wanted->t_class == broadcast->t_class &&
 	       wanted->flow_label == broadcast->flow_label &&
-	       (!(join->mask & C(hop_limit)) || wanted->hop_limit == broadcast->hop_limit);
+	       (!(join->mask & C(hop_limit)) || wanted->hop_limit == broadcast->hop_limit) &&
+	       (!(join->mask & C(scope)) || wanted->scope == (wanted->mgid.prefix >> 48 & 0xF)) &&
+	       sa_group_fits(broadcast, &join->mtu, &join->rate, &any);
+}
+
+/*
+ * An IPoIB group carries its P_Key, with the bit of full members, and has all parameters of its
+ * broadcast group, which must be there (RFC 4391, 4 and 5): hosts ask for exactly these. Its first
+ * port must be able to take what the senders of the group may send. Nothing binds a broadcast group
+ * that a partition has no rule for: any port may make that, as in the classic daemon.
+ */
+static uint16_t check_ipoib(const struct member_query *join, struct iba_mc_member_record *record)
+{
+	const struct iba_mc_member_record *wanted = join->wanted;
+	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
+	struct iba_mc_member_record broadcast;
+
+	if (ipoib_p_key(wanted->mgid) != (wanted->p_key | P_KEY_FULL))
+		return sa_refuse(join->query, "the P_Key in the MGID is not that of the group");
+	if (!sa_store_broadcast(join->query->store, join->subnet, wanted->mgid, &broadcast))
+		return iba_gid_equal(wanted->mgid, ipoib_broadcast(wanted->mgid))
+			       ? IBA_STATUS_OK
+			       : sa_refuse(join->query, "its broadcast group is not there");
+	if (!names_parameters_of(join, &broadcast))
+		return sa_refuse(join->query, "not the parameters of its broadcast group");
+	if (port->mtu < broadcast.mtu ||
+	    (port->rate && iba_rate_compare(port->rate, broadcast.rate) < 0))
+		return sa_refuse(join->query, "the port cannot do MTU or rate of IPoIB");
+	ipoib_take_parameters(record, &broadcast);
+	return IBA_STATUS_OK;
 }
 
 /* It binds nobody: members are told what the first of them asked for, as by the classic daemon. */
@@ -267,20 +281,13 @@ static bool choose_life(uint8_t *life, const struct sa_limit *limit)
 }
 
 /* MTU and rate of a new group: as asked for, within what its first port can do. */
-static bool choose_limits(const struct member_query *join,
-			  const struct iba_mc_member_record *broadcast,
-			  struct iba_mc_member_record *record)
+static bool choose_limits(const struct member_query *join, struct iba_mc_member_record *record)
 {
 	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
 	const struct options *options = join->subnet->options;
-	uint8_t rate = policy_known_rate(options, port->rate ? port->rate : UNKNOWN_RATE);
-	uint8_t usual_mtu = broadcast ? broadcast->mtu : port->mtu;
-	uint8_t usual_rate = broadcast ? broadcast->rate : rate;
 
-	record->mtu = join->mtu.given ? port->mtu : MIN(usual_mtu, port->mtu);
-	record->rate = rate;
-	if (!join->rate.given && iba_rate_compare(usual_rate, rate) < 0)
-		record->rate = usual_rate;
+	record->mtu = port->mtu;
+	record->rate = policy_known_rate(options, port->rate ? port->rate : UNKNOWN_RATE);
 	record->packet_life_time = options->subnet_timeout;
 	return sa_fit_mtu(&record->mtu, &join->mtu) && sa_fit_rate(&record->rate, &join->rate) &&
 	       choose_life(&record->packet_life_time, &join->life);
@@ -302,7 +309,7 @@ static bool lacks_ipoib(const struct member_query *join)
 	const struct partition *partition =
 		partitions_find(join->subnet->partitions, join->wanted->p_key);
 
-	return is_ipoib(join->wanted->mgid) && partition && !partition->ipoib;
+	return ipoib_owns(join->wanted->mgid) && partition && !partition->ipoib;
 }
 
 static uint16_t check_create(struct member_query *join)
@@ -321,21 +328,14 @@ static uint16_t check_create(struct member_query *join)
 	return IBA_STATUS_OK;
 }
 
-/* Whose quota it is: that of who asks, whomever he asks for. */
-static uint64_t creator_of(const struct member_query *join)
-{
-	return join->subnet->fabric->ports[join->query->from.port].guid;
-}
-
 static uint16_t create_group(struct member_query *join)
 {
-	const struct iba_mc_member_record *broadcast = broadcast_of(join);
 	struct iba_mc_member_record record = *join->wanted;
 	uint16_t status = check_create(join);
 
 	if (status != IBA_STATUS_OK)
 		return status;
-	if (!fits_ipoib(join, broadcast) || !choose_limits(join, broadcast, &record))
+	if (!choose_limits(join, &record))
 		return IBA_SA_REQ_INVALID;
 	record.mtu_selector = IBA_SELECTOR_EXACTLY;
 	record.rate_selector = IBA_SELECTOR_EXACTLY;
@@ -345,6 +345,9 @@ static uint16_t create_group(struct member_query *join)
 		record.hop_limit = usual_hop_limit(&record);
 	if (!(join->mask & C(mlid)))
 		record.mlid = 0;
+	status = is_checked_as_ipoib(join) ? check_ipoib(join, &record) : IBA_STATUS_OK;
+	if (status != IBA_STATUS_OK)
+		return status;
 	join->group = sa_store_create(join->query->store, &record,
 				      join->subnet->options->subnet_prefix, creator_of(join));
 	return join->group ? IBA_STATUS_OK : IBA_SA_NO_RESOURCES;
@@ -358,14 +361,24 @@ static uint16_t check_join_unseen(struct member_query *join)
 	return status == IBA_STATUS_OK ? IBA_SA_REQ_INVALID : status;
 }
 
+/* Whose membership it is: of who asks, whomever he asks for; a privileged one has no bounds. */
+static uint64_t maker_of(const struct member_query *join)
+{
+	bool other = join->query->from.port != join->port;
+
+	return other && join->query->from.privileged ? 0 : creator_of(join);
+}
+
 static uint16_t join_or_create(struct member_query *join)
 {
 	const struct sa_store *store = join->query->store;
+	bool is_member = join->group && sa_group_member(join->group, join->guid);
 
-	if (!(join->group && sa_group_member(join->group, join->guid)) &&
-	    !sa_has_quota(join->query, sa_store_groups_of(store, join->guid),
-			  join->subnet->options->sa_etm_max_num_mcgs))
+	if (!is_member && !sa_has_quota(join->query, sa_store_groups_of(store, join->guid),
+					join->subnet->options->sa_etm_max_num_mcgs))
 		return IBA_SA_NO_RESOURCES;
+	if (!is_member && !sa_store_may_join(store, maker_of(join)))
+		return sa_refuse_more(join->query);
 	if (!join->group)
 		return create_group(join);
 	return seen_group(join) ? check_join(join) : check_join_unseen(join);
@@ -397,8 +410,8 @@ uint16_t sa_member_set(struct sa_query *query)
 	status = run_checks(&join, checks);
 	if (status != IBA_STATUS_OK)
 		return status;
-	member = sa_store_join(query->store, join.group, join.guid, join.wanted->join_state,
-			       query->from.port != join.port);
+	member = sa_store_join_by(query->store, join.group, join.guid, join.wanted->join_state,
+				  query->from.port != join.port, maker_of(&join));
 	record = record_of(query, join.group, member);
 	record.port_gid = join.wanted->port_gid;
 	sa_put(query, &record);

@@ -7,6 +7,15 @@
 
 #include "complib/range.h"
 #include "iba/codes.h"
+#include "policy/partition.h"
+#include "sa/quota.h"
+
+#define RESERVED_PART 16  /* of all, for groups of partitions */
+#define PORT_PART 8	  /* of what is left, for one port, */
+#define PORT_MIN 8	  /* and always */
+#define PARTITION_TIMES 3 /* what is left, for ports of one partition, */
+#define PARTITION_MIN 64
+#define PARTITION_FIRST 4 /* that may be of those reserved */
 
 /* FF1x:601B:<P_Key>::1:FFxx:xxxx: scope, P_Key and the last 24 bits are of the group. */
 static const struct mlid_rule snm_rule = {
@@ -22,6 +31,8 @@ struct erasing {
 struct sa_mlids {
 	struct sa_mlid *all[SA_N_MLIDS]; /* NULL: it has no groups */
 	struct range_set free;		 /* among those the switches can do */
+	uint32_t n_free;
+	struct sa_quota by_maker, by_p_key; /* those that have groups; P_Keys with the full bit */
 	GQueue erasing;			 /* struct erasing by serial */
 	bool is_erasing[SA_N_MLIDS];	 /* it is there */
 	GHashTable *slots;		 /* uint64_t of an MLID -> it */
@@ -35,10 +46,13 @@ struct sa_mlids *sa_mlids_new(void)
 	struct sa_mlids *mlids = g_new0(struct sa_mlids, 1);
 
 	range_set_init(&mlids->free);
+	sa_quota_init(&mlids->by_maker, SA_N_MLIDS, SA_N_MLIDS);
+	sa_quota_init(&mlids->by_p_key, SA_N_MLIDS, SA_N_MLIDS);
 	g_queue_init(&mlids->erasing);
 	mlids->slots = g_hash_table_new(g_int64_hash, g_int64_equal);
 	mlids->top = IBA_LID_MCAST_LAST;
 	range_set_add(&mlids->free, IBA_LID_MCAST_FIRST, mlids->top);
+	mlids->n_free = SA_N_MLIDS;
 	return mlids;
 }
 
@@ -56,6 +70,8 @@ void sa_mlids_free(struct sa_mlids *mlids)
 	g_hash_table_unref(mlids->slots);
 	g_queue_clear_full(&mlids->erasing, g_free);
 	range_set_clear(&mlids->free);
+	sa_quota_clear(&mlids->by_maker);
+	sa_quota_clear(&mlids->by_p_key);
 	g_free(mlids);
 }
 
@@ -71,14 +87,36 @@ uint32_t sa_mlids_count(const struct sa_mlids *mlids)
 	return mlids->top - IBA_LID_MCAST_FIRST + 1u;
 }
 
+uint32_t sa_mlids_erasing(const struct sa_mlids *mlids)
+{
+	return g_queue_get_length((GQueue *)&mlids->erasing);
+}
+
+unsigned int sa_mlids_of(const struct sa_mlids *mlids, uint64_t maker)
+{
+	return sa_quota_of(&mlids->by_maker, maker);
+}
+
+static void set_free(struct sa_mlids *mlids, uint32_t mlid)
+{
+	mlids->n_free += !range_set_contains(&mlids->free, mlid);
+	range_set_add(&mlids->free, mlid, mlid);
+}
+
+static void set_taken(struct sa_mlids *mlids, uint32_t mlid)
+{
+	mlids->n_free -= range_set_contains(&mlids->free, mlid);
+	range_set_remove(&mlids->free, mlid, mlid);
+}
+
 void sa_mlids_set_top(struct sa_mlids *mlids, uint16_t top)
 {
-	if (top < mlids->top)
-		range_set_remove(&mlids->free, top + 1, mlids->top);
+	for (uint32_t mlid = top + 1u; mlid <= mlids->top; mlid++)
+		set_taken(mlids, mlid);
 	for (uint32_t mlid = mlids->top + 1; mlid <= top; mlid++)
 		if (!sa_mlids_find(mlids, (uint16_t)mlid) &&
 		    !mlids->is_erasing[mlid - IBA_LID_MCAST_FIRST])
-			range_set_add(&mlids->free, mlid, mlid);
+			set_free(mlids, mlid);
 	mlids->top = top;
 }
 
@@ -160,17 +198,25 @@ static bool slot_of(const struct sa_mlids *mlids, const struct iba_mc_member_rec
 	return false;
 }
 
-/* None is free: the one with the fewest groups. */
+/* Rather with groups of the same port than of another, and last with those of this SM. */
+static bool is_better(const struct sa_mlid *a, const struct sa_mlid *b, uint64_t maker)
+{
+	int x = a->maker == maker ? 0 : a->maker ? 1 : 2;
+	int y = b->maker == maker ? 0 : b->maker ? 1 : 2;
+
+	return x != y ? x < y : a->groups->len < b->groups->len;
+}
+
+/* None is to be had: the one with the fewest groups. */
 static struct sa_mlid *least_used(const struct sa_mlids *mlids,
-				  const struct iba_mc_member_record *record)
+				  const struct iba_mc_member_record *record, uint64_t maker)
 {
 	struct sa_mlid *best = NULL;
 
 	for (uint32_t i = 0; i < sa_mlids_count(mlids); i++) {
 		struct sa_mlid *mlid = mlids->all[i];
 
-		if (mlid && sa_mlid_agrees(mlid, record) &&
-		    (!best || mlid->groups->len < best->groups->len))
+		if (mlid && sa_mlid_agrees(mlid, record) && (!best || is_better(mlid, best, maker)))
 			best = mlid;
 	}
 	return best;
@@ -178,50 +224,81 @@ static struct sa_mlid *least_used(const struct sa_mlids *mlids,
 
 /* ---- taking and giving ---- */
 
+/* Whether the port may have one more of its own, if one is free. */
+static bool may_occupy(const struct sa_mlids *mlids, const struct iba_mc_member_record *record,
+		       uint64_t maker)
+{
+	uint32_t reserved = sa_mlids_count(mlids) / RESERVED_PART;
+	uint32_t left = mlids->n_free > reserved ? mlids->n_free - reserved : 0;
+	unsigned int of_port = sa_quota_of(&mlids->by_maker, maker);
+	unsigned int of_partition = sa_quota_of(&mlids->by_p_key, record->p_key | P_KEY_FULL);
+
+	if (!maker)
+		return true;
+	if (!left)
+		return of_partition < PARTITION_FIRST && mlids->n_free > reserved / 2;
+	if (of_port >= PORT_MIN && of_port >= left / PORT_PART)
+		return false;
+	return !of_port || of_partition < PARTITION_MIN || of_partition < PARTITION_TIMES * left;
+}
+
+/* A group that is being made, and whose MLID is looked for. */
+struct request {
+	const struct iba_mc_member_record *record;
+	uint64_t maker;
+	bool exact;
+};
+
 static struct sa_mlid *occupy(struct sa_mlids *mlids, uint16_t number,
-			      const struct iba_mc_member_record *record)
+			      const struct request *request)
 {
 	struct sa_mlid *mlid = g_new0(struct sa_mlid, 1);
 
-	range_set_remove(&mlids->free, number, number);
+	set_taken(mlids, number);
 	mlid->mlid = number;
-	mlid->terms = *record;
+	mlid->terms = *request->record;
+	mlid->maker = request->maker;
 	mlid->groups = g_ptr_array_new();
 	mlids->all[number - IBA_LID_MCAST_FIRST] = mlid;
+	sa_quota_count(&mlids->by_maker, mlid->maker);
+	mlid->counted = request->record->p_key | P_KEY_FULL;
+	sa_quota_count(&mlids->by_p_key, mlid->counted);
 	return mlid;
 }
 
-static struct sa_mlid *take_exact(struct sa_mlids *mlids, const struct iba_mc_member_record *record,
-				  bool exact)
+static struct sa_mlid *take_exact(struct sa_mlids *mlids, const struct request *request)
 {
+	const struct iba_mc_member_record *record = request->record;
 	struct sa_mlid *taken = sa_mlids_find(mlids, record->mlid);
 
-	if (range_set_contains(&mlids->free, record->mlid))
-		return occupy(mlids, record->mlid, record);
-	return exact && taken && sa_mlid_agrees(taken, record) ? taken : NULL;
+	if (range_set_contains(&mlids->free, record->mlid) &&
+	    (request->exact || may_occupy(mlids, record, request->maker)))
+		return occupy(mlids, record->mlid, request);
+	return request->exact && taken && sa_mlid_agrees(taken, record) ? taken : NULL;
 }
 
-static struct sa_mlid *take_lowest(struct sa_mlids *mlids,
-				   const struct iba_mc_member_record *record)
+static struct sa_mlid *take_lowest(struct sa_mlids *mlids, const struct request *request)
 {
 	uint64_t first;
 
-	if (range_set_find(&mlids->free, 1, 1, &first))
-		return occupy(mlids, (uint16_t)first, record);
-	return least_used(mlids, record);
+	if ((request->exact || may_occupy(mlids, request->record, request->maker)) &&
+	    range_set_find(&mlids->free, 1, 1, &first))
+		return occupy(mlids, (uint16_t)first, request);
+	return least_used(mlids, request->record, request->maker);
 }
 
 struct sa_mlid *sa_mlids_take(struct sa_mlids *mlids, const struct iba_mc_member_record *record,
-			      bool exact)
+			      uint64_t maker, bool exact)
 {
+	const struct request request = {record, maker, exact};
 	uint64_t slot;
 	bool has_slot = slot_of(mlids, record, &slot);
-	struct sa_mlid *mlid = take_exact(mlids, record, exact);
+	struct sa_mlid *mlid = take_exact(mlids, &request);
 
 	if (!mlid && has_slot)
 		mlid = g_hash_table_lookup(mlids->slots, &slot);
 	if (!mlid || (!exact && mlid->mlid > mlids->top)) /* some switches cannot do it any more */
-		mlid = take_lowest(mlids, record);
+		mlid = take_lowest(mlids, &request);
 	if (mlid && has_slot && !mlid->is_slot && !g_hash_table_contains(mlids->slots, &slot)) {
 		mlid->is_slot = true;
 		mlid->slot = slot;
@@ -239,6 +316,8 @@ void sa_mlids_give(struct sa_mlids *mlids, struct sa_mlid *mlid, uint64_t serial
 	g_queue_push_tail(&mlids->erasing, g_memdup2(&erasing, sizeof(erasing)));
 	if (mlid->is_slot)
 		g_hash_table_remove(mlids->slots, &mlid->slot);
+	sa_quota_give(&mlids->by_maker, mlid->maker);
+	sa_quota_give(&mlids->by_p_key, mlid->counted);
 	mlid_free(mlid);
 }
 
@@ -248,7 +327,7 @@ void sa_mlids_erased(struct sa_mlids *mlids, uint64_t serial)
 	     first && first->serial <= serial; first = g_queue_peek_head(&mlids->erasing)) {
 		mlids->is_erasing[first->mlid - IBA_LID_MCAST_FIRST] = false;
 		if (first->mlid <= mlids->top)
-			range_set_add(&mlids->free, first->mlid, first->mlid);
+			set_free(mlids, first->mlid);
 		g_free(g_queue_pop_head(&mlids->erasing));
 	}
 }

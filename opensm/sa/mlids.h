@@ -5,6 +5,11 @@
  * same P_Key, MTU, rate and SL (IBA C4-5): a packet gets to ports of other groups, which drop it.
  *
  * An MLID that was given back is not given again until the tables that had it are erased.
+ *
+ * MLIDs are few, and any port may make groups: a sixteenth is kept for groups of partitions. Of the
+ * others a port has at most an eighth of what is left, or 8, and all ports of a partition together
+ * three quarters, or 64, but each port its first; groups beyond that share. Ports of a partition
+ * that has less than 4 find some in half of what is kept, so that a new one is of use.
  */
 #ifndef SA_MLIDS_H
 #define SA_MLIDS_H
@@ -21,6 +26,8 @@ struct sa_mlids;
 struct sa_mlid {
 	uint16_t mlid;
 	struct iba_mc_member_record terms; /* those of its groups that count, and the MGID of one */
+	uint64_t maker;			   /* GUID of the port that made the first; 0: this SM */
+	uint16_t counted;		   /* P_Key whose share it is of */
 	bool is_slot;			   /* of a rule */
 	uint64_t slot;			   /* that it stands for then */
 	GPtrArray *groups;		   /* of the caller, in the caller's order */
@@ -42,10 +49,13 @@ void sa_mlids_share(struct sa_mlids *mlids, const struct mlid_rule *rules, unsig
 /*
  * The MLID for a group of these parameters: the record's own if that is free or exact is true and
  * its groups have the same parameters, else as the rules say, else the lowest free one, else one to
- * share; NULL if there is none.
+ * share, which is one of the same maker if there is one; NULL if there is none. maker is the GUID
+ * of the port that makes the group, 0 this SM, which has no bound; nor has any with exact.
  */
 struct sa_mlid *sa_mlids_take(struct sa_mlids *mlids, const struct iba_mc_member_record *record,
-			      bool exact);
+			      uint64_t maker, bool exact);
+uint32_t sa_mlids_erasing(const struct sa_mlids *mlids); /* that are free when they are erased */
+unsigned int sa_mlids_of(const struct sa_mlids *mlids, uint64_t maker); /* made by that port */
 /* Its last group is gone; it is to be erased by who programs lists from that serial on. */
 void sa_mlids_give(struct sa_mlids *mlids, struct sa_mlid *mlid, uint64_t serial);
 /* The list of that serial is programmed. */

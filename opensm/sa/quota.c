@@ -6,6 +6,8 @@ void sa_quota_init(struct sa_quota *quota, unsigned int max, unsigned int max_of
 	quota->by_port = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	quota->n = 0;
 	quota->max = max;
+	quota->part = 0;
+	quota->beyond = 0;
 	quota->max_of_port = max_of_port;
 }
 
@@ -28,15 +30,57 @@ static void set(struct sa_quota *quota, uint64_t port_guid, unsigned int n)
 		g_hash_table_remove(quota->by_port, &port_guid);
 }
 
+static unsigned int beyond(const struct sa_quota *quota, unsigned int has)
+{
+	return quota->part && has > quota->part ? has - quota->part : 0;
+}
+
+void sa_quota_follow(struct sa_quota *quota, unsigned int max_of_port, const struct fabric *fabric)
+{
+	unsigned int n_ports = 0;
+	GHashTableIter iter;
+	gpointer has;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		n_ports += fabric_is_endport(fabric, i);
+	quota->max_of_port = max_of_port ? max_of_port : quota->max;
+	quota->part = quota->max / 2 / MAX(n_ports, 1u);
+	quota->beyond = 0;
+	g_hash_table_iter_init(&iter, quota->by_port);
+	while (g_hash_table_iter_next(&iter, NULL, &has))
+		quota->beyond += beyond(quota, GPOINTER_TO_UINT(has));
+}
+
 bool sa_quota_allows(const struct sa_quota *quota, uint64_t port_guid)
 {
-	return quota->n < quota->max && sa_quota_of(quota, port_guid) < quota->max_of_port;
+	unsigned int has = port_guid ? sa_quota_of(quota, port_guid) : 0;
+	unsigned int half = quota->max - quota->max / 2;
+	unsigned int left = half > quota->beyond ? half - quota->beyond : 0;
+
+	if (quota->n >= quota->max)
+		return false;
+	if (!port_guid)
+		return true;
+	if (has >= quota->max_of_port)
+		return false;
+	return !quota->part || has < quota->part || beyond(quota, has) < (left + 7) / 8;
+}
+
+/* What a port has changes. */
+static void change(struct sa_quota *quota, uint64_t port_guid, int by)
+{
+	unsigned int has = sa_quota_of(quota, port_guid);
+
+	quota->n += by;
+	if (!port_guid)
+		return;
+	quota->beyond += beyond(quota, has + by) - beyond(quota, has);
+	set(quota, port_guid, has + by);
 }
 
 void sa_quota_count(struct sa_quota *quota, uint64_t port_guid)
 {
-	quota->n++;
-	set(quota, port_guid, sa_quota_of(quota, port_guid) + 1);
+	change(quota, port_guid, 1);
 }
 
 bool sa_quota_take(struct sa_quota *quota, uint64_t port_guid)
@@ -49,6 +93,5 @@ bool sa_quota_take(struct sa_quota *quota, uint64_t port_guid)
 
 void sa_quota_give(struct sa_quota *quota, uint64_t port_guid)
 {
-	quota->n--;
-	set(quota, port_guid, sa_quota_of(quota, port_guid) - 1);
+	change(quota, port_guid, -1);
 }

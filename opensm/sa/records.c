@@ -28,7 +28,7 @@ static enum sa_place at_once(const struct sa_query *query)
 
 /*
  * Reads as well: the pool would need a copy of a registry for each change of it, while the whole
- * table of SA_SERVICES_MAX services takes 12 ms of the actor, and one service microseconds.
+ * table of SA_MAX_SERVICES services takes 12 ms of the actor, and one service microseconds.
  */
 static enum sa_place at_registries(const struct sa_query *query)
 {

@@ -24,6 +24,24 @@ static inline struct sa_registries sa_registries_new(uint32_t first_made)
 				      .aliases = sa_aliases_new(first_made)};
 }
 
+/* How much one port may make. */
+static inline void sa_registries_bound(const struct sa_registries *registries,
+				       const struct subnet *subnet)
+{
+	sa_store_bound(registries->groups, subnet);
+	sa_services_bound(registries->services, subnet);
+	sa_subscribers_bound(registries->subscribers, subnet);
+}
+
+/* The GUID of the port that has it as an alias; if none has, the same GUID. */
+static inline uint64_t sa_registries_owner(const struct sa_registries *registries, uint64_t guid)
+{
+	const struct alias_guid *alias =
+		alias_guids_find(sa_aliases_now(registries->aliases), guid);
+
+	return alias ? alias->port : guid;
+}
+
 static inline void sa_registries_free(const struct sa_registries *registries)
 {
 	sa_store_free(registries->groups);

@@ -3,9 +3,10 @@
  * What a standby gets of the registries:
  *
  *	group	MGID (16) -> MCMemberRecord of nobody, GUID of the creator (8), flags (1)
- *	member	MGID (16), port GUID (8) -> JoinState (1), flags (1)
+ *	member	MGID (16), port GUID (8) -> JoinState (1), flags (1), GUID of the port that made it
+ *		a member (8), 0: not known
  *	service	ServiceID (8), GID (16), P_Key (2) -> ServiceRecord, GUID of the owner (8), end of
- *		the lease (8), all ones: none
+ *		the lease (8), all ones: none, flags (1)
  *	clock	nothing (1) -> the time (8) by which leases end, now and then
  *	subscription	sa_subscription_key -> InformInfo with its QPN, LID (2), SL (1), flags (1),
  *		Q_Key (4), GID (16), hop limit (1), traffic class (1), flow label (4)
@@ -25,12 +26,15 @@
 #define GROUP_BYTES (RECORD_BYTES + 8 + 1)
 #define GROUP_KEY_BYTES 16
 #define MEMBER_BYTES 2
+#define MEMBER_MAKER_BYTES (MEMBER_BYTES + 8) /* of versions that tell who made it */
 #define MEMBER_KEY_BYTES 24
 #define WELL_KNOWN 1 /* flags of a group */
 #define PROXY 1	     /* of a member */
 #define SERVICE_KEY_BYTES 26
 #define SERVICE_BYTES (iba_service_record_bytes + 8)
 #define SERVICE_LEASE_BYTES (SERVICE_BYTES + 8) /* of versions that tell the end of the lease */
+#define SERVICE_FLAGS_BYTES (SERVICE_LEASE_BYTES + 1) /* and of those that have flags */
+#define BY_GID 1				      /* of a service */
 #define ADDRESS_BYTES 30
 #define SUBSCRIPTION_BYTES (iba_inform_info_bytes + ADDRESS_BYTES)
 #define ALIAS_KEY_BYTES 9
@@ -125,12 +129,13 @@ static void put_group(void *arg, const struct sa_group *group, bool gone)
 
 static void put_member(void *arg, const struct sa_group *group, const struct sa_member *member)
 {
-	const uint8_t value[MEMBER_BYTES] = {member->join_state, member->proxy ? PROXY : 0};
+	uint8_t value[MEMBER_MAKER_BYTES] = {member->join_state, member->proxy ? PROXY : 0};
 	bool gone = member->join_state == 0;
 	uint8_t key[MEMBER_KEY_BYTES];
 
 	put_gid(key, group->record.mgid);
 	put_guid(key + GROUP_KEY_BYTES, member->guid);
+	put_guid(value + MEMBER_BYTES, member->maker);
 	replicator_put(arg, replica_entry_new(REPLICA_MEMBERS, key, sizeof(key),
 					      gone ? NULL : value, gone ? 0 : sizeof(value)));
 }
@@ -149,12 +154,13 @@ static void service_key(const struct iba_service_record *record, uint8_t key[SER
 
 void sa_replicate_service(void *replicator, const struct sa_service *service, bool gone)
 {
-	uint8_t key[SERVICE_KEY_BYTES], value[SERVICE_LEASE_BYTES];
+	uint8_t key[SERVICE_KEY_BYTES], value[SERVICE_FLAGS_BYTES];
 
 	service_key(&service->record, key);
 	wire_encode(&iba_service_record_type, &service->record, value);
 	put_guid(value + iba_service_record_bytes, service->owner);
 	put_guid(value + SERVICE_BYTES, service->expires_ns);
+	value[SERVICE_LEASE_BYTES] = service->by_gid ? BY_GID : 0;
 	replicator_put(replicator,
 		       replica_entry_new(REPLICA_SERVICES, key, sizeof(key), gone ? NULL : value,
 					 gone ? 0 : sizeof(value)));
@@ -234,7 +240,7 @@ static bool make_member(struct adoption *adoption, const struct replica_entry *e
 {
 	const uint8_t *value = replica_value(entry);
 	struct sa_group *group;
-	uint64_t guid;
+	uint64_t guid, maker = 0;
 
 	if (entry->key_length != MEMBER_KEY_BYTES || entry->value_length < MEMBER_BYTES)
 		return false;
@@ -242,7 +248,11 @@ static bool make_member(struct adoption *adoption, const struct replica_entry *e
 	guid = get_guid(entry->octets + GROUP_KEY_BYTES);
 	if (!group || !guid || !value[0] || value[0] > 0xF)
 		return false;
-	sa_store_join(adoption->store, group, guid, value[0], value[1] & PROXY);
+	if (entry->value_length >= MEMBER_MAKER_BYTES)
+		maker = get_guid(value + MEMBER_BYTES);
+	else if (!(value[1] & PROXY))
+		maker = sa_registries_owner(adoption->registries, guid);
+	sa_store_join_by(adoption->store, group, guid, value[0], value[1] & PROXY, maker);
 	return true;
 }
 
@@ -279,15 +289,17 @@ static bool make_service(struct adoption *adoption, const struct replica_entry *
 	const uint8_t *value = replica_value(entry);
 	struct iba_service_record record;
 	uint8_t key[SERVICE_KEY_BYTES];
+	bool by_gid;
 
 	if (entry->key_length != sizeof(key) || entry->value_length < SERVICE_BYTES)
 		return false;
 	wire_decode(&iba_service_record_type, value, &record);
 	service_key(&record, key);
+	by_gid = entry->value_length >= SERVICE_FLAGS_BYTES && value[SERVICE_LEASE_BYTES] & BY_GID;
 	return memcmp(key, entry->octets, sizeof(key)) == 0 &&
-	       sa_services_put(adoption->registries->services, &record,
-			       get_guid(value + iba_service_record_bytes),
-			       adoption->now - spent(adoption, entry, &record));
+	       sa_services_restore(adoption->registries->services, &record,
+				   get_guid(value + iba_service_record_bytes), by_gid,
+				   adoption->now - spent(adoption, entry, &record));
 }
 
 static bool make_subscription(struct adoption *adoption, const struct replica_entry *entry)
@@ -303,8 +315,8 @@ static bool make_subscription(struct adoption *adoption, const struct replica_en
 	to = get_address(value + iba_inform_info_bytes, info.qpn);
 	key = sa_subscription_key(get_guid(entry->octets), info.qpn, &info);
 	return memcmp(&key, entry->octets, sizeof(key)) == 0 && iba_lid_is_unicast(to.lid) &&
-	       sa_subscribers_add(adoption->registries->subscribers, get_guid(entry->octets), &to,
-				  &info, value[iba_inform_info_bytes + 3] & TRUSTED);
+	       sa_subscribers_restore(adoption->registries->subscribers, get_guid(entry->octets),
+				      &to, &info, value[iba_inform_info_bytes + 3] & TRUSTED);
 }
 
 static bool make_alias(struct adoption *adoption, const struct replica_entry *entry)

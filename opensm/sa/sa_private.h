@@ -123,6 +123,7 @@ struct sa_query {
 	uint16_t status;
 	uint8_t n_refused; /* parts of the request, though the answer is a good one */
 	bool over_quota;   /* that is why it is refused */
+	const char *reason; /* for the log, why it is refused; NULL: the status says all */
 	bool hides;	   /* something of the answer, as the requester is reduced */
 	struct sa_reply reply;
 };
@@ -163,6 +164,21 @@ bool sa_may_reach(const struct sa_query *query, uint32_t endport);
 bool sa_may_see(const struct sa_query *query, uint32_t endport);
 /* Whether it may be told of a group or service of that partition: it is in it, or sees all. */
 bool sa_is_of_partition(const struct sa_query *query, uint16_t p_key);
+/* IBA_SA_REQ_INVALID, with the reason for the log. */
+static inline uint16_t sa_refuse(struct sa_query *query, const char *reason)
+{
+	query->reason = reason;
+	return IBA_SA_REQ_INVALID;
+}
+
+/* IBA_SA_NO_RESOURCES, as the requester, or all, have as many of something as they may. */
+static inline uint16_t sa_refuse_more(struct sa_query *query)
+{
+	query->over_quota = true;
+	query->reason = "the port, or all, have as many as they may";
+	return IBA_SA_NO_RESOURCES;
+}
+
 /* Whether who has so many of something may have one more, by a sa_etm_max_num option. */
 bool sa_has_quota(struct sa_query *query, unsigned int has, unsigned int max);
 

@@ -61,6 +61,7 @@ struct sa {
 	uint64_t promised; /* answers that asked whether they are kept */
 	uint32_t unmet;	   /* sa_store_unmet() when it was told */
 	struct log_limit limit;
+	struct log_limit repair_limit; /* of what was there before and is put right */
 };
 
 /* A query on its way through the pool. */
@@ -91,10 +92,11 @@ static void log_refusal(struct sa *sa, const struct sa_query *query)
 	if (query->from.port != FABRIC_NONE)
 		fabric_port_name(query->subnet->fabric, query->from.port, name, sizeof(name));
 	log_verbose(sa->context->log,
-		    "SA: refused method 0x%x of attribute 0x%x from LID %u (%s): status 0x%04x"
+		    "SA: refused method 0x%x of attribute 0x%x from LID %u (%s): status 0x%04x%s%s"
 		    " (%u such lines held back)",
 		    query->data[3], query->header.attribute_id, query->from.address->lid, name,
-		    query->status, held_back);
+		    query->status, query->reason ? ", " : "", query->reason ? query->reason : "",
+		    held_back);
 }
 
 /* On the actor "mad". */
@@ -433,7 +435,7 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 	if (query.early && sa_park_add(sa->park, mad, SA_PARK_SUBNET, deadline_ns))
 		return;
 	sa_query_run(&query, &sa->registries);
-	if (query.status != IBA_STATUS_OK)
+	if (query.status != IBA_STATUS_OK || query.n_refused)
 		log_refusal(sa, &query);
 	answer(sa, &query, mad, false);
 	if (place == SA_AT_REGISTRIES)
@@ -624,17 +626,24 @@ static void take_view(struct sa *sa, struct sa_view *view)
 	sa_view_unref(before);
 }
 
-static void alias_lost(void *arg, const struct alias_guid *alias)
+static void alias_lost(void *arg, const struct alias_guid *alias, const char *why)
 {
 	struct sa *sa = arg;
 	const struct fabric *fabric = sa->view->subnet->fabric;
-	char name[128];
+	uint32_t owner = fabric_port_by_guid(fabric, alias->guid);
+	unsigned int held_back;
+	char name[128] = "";
 
-	fabric_port_name(fabric, fabric_port_by_guid(fabric, alias->guid), name, sizeof(name));
-	log_info(sa->context->log,
-		 "SA: port 0x%016" G_GINT64_MODIFIER "x loses alias GUID 0x%016" G_GINT64_MODIFIER
-		 "x: the port of that GUID is back (%s)",
-		 alias->port, alias->guid, name);
+	sa_store_disown(sa->registries.groups, alias->guid, alias->port);
+	if (!log_limit_pass(&sa->repair_limit, actor_now(sa->actor), LOG_BURST, LOG_INTERVAL,
+			    &held_back))
+		return;
+	if (owner != FABRIC_NONE)
+		fabric_port_name(fabric, owner, name, sizeof(name));
+	log_error(sa->context->log,
+		  "SA: port 0x%016" G_GINT64_MODIFIER "x loses alias GUID 0x%016" G_GINT64_MODIFIER
+		  "x: %s%s%s (%u such lines held back)",
+		  alias->port, alias->guid, why, *name ? ": " : "", name, held_back);
 }
 
 /*
@@ -668,11 +677,13 @@ static void subnet_published(void *arg, uint64_t generation)
 	if (!sa->is_loaded)
 		load(sa, subnet);
 	sa->is_loaded = true;
+	sa_registries_bound(&sa->registries, subnet);
 	sa_aliases_follow(sa->registries.aliases, subnet, actor_now(sa->actor));
-	sa_aliases_yield(sa->registries.aliases, subnet->fabric, alias_lost, sa);
+	sa_aliases_yield(sa->registries.aliases, subnet, alias_lost, sa);
 	publish_aliases(sa);
 	sa_store_follow(sa->registries.groups, subnet, actor_now(sa->actor));
-	sa_services_follow(sa->registries.services, subnet, actor_now(sa->actor));
+	sa_services_follow(sa->registries.services, subnet, sa_aliases_now(sa->registries.aliases),
+			   actor_now(sa->actor));
 	sa_subscribers_follow(sa->registries.subscribers, subnet, actor_now(sa->actor));
 	expire_members(sa);
 	sa_park_wake(sa->park, SA_PARK_EARLY);
@@ -724,10 +735,38 @@ static void ask_again(void *arg, uint64_t port_guid)
 	event_emit(&sa->context->bus, EVENT_REREGISTER_WANTED, port_guid);
 }
 
+static void group_repaired(void *arg, const struct sa_group *group, const char *what)
+{
+	struct sa *sa = arg;
+	struct iba_gid mgid = group->record.mgid;
+	unsigned int held_back;
+
+	if (!log_limit_pass(&sa->repair_limit, actor_now(sa->actor), LOG_BURST, LOG_INTERVAL,
+			    &held_back))
+		return;
+	log_error(sa->context->log,
+		  "SA: IPoIB group 0x%016" G_GINT64_MODIFIER "x:0x%016" G_GINT64_MODIFIER
+		  "x (%u members, made by 0x%016" G_GINT64_MODIFIER
+		  "x) did not have the %s of its broadcast group: put right (%u such lines held"
+		  " back)",
+		  mgid.prefix, mgid.guid, group->members->len, group->creator, what, held_back);
+}
+
+static void groups_merged(void *arg, uint32_t n)
+{
+	struct sa *sa = arg;
+
+	log_info(sa->context->log,
+		 "SA: groups of %u MLIDs share others now: groups of partitions found none free",
+		 n);
+}
+
 static const struct sa_store_watch group_watch = {
 	.group = group_changed,
 	.member = member_changed,
 	.ask_again = ask_again,
+	.repaired = group_repaired,
+	.merged = groups_merged,
 };
 
 static void service_changed(void *arg, const struct sa_service *service, bool gone)

@@ -2,10 +2,12 @@
 /*
  * ServiceRecord (IBA 15.2.5.14): ports say where a service is, and ask about that.
  *
- * A port registers services of its own GIDs, and of multicast groups of its partitions. Who
- * registered a service may change and remove it, as may any port that gives its ServiceKey; the
- * classic daemon lets anybody. The ServiceP_Key must be one of the port, and who holds none of that
- * partition is not told of the service. Trusted requesters may all that.
+ * A port registers services of its own GIDs, and of multicast groups of its partitions. The port
+ * that registered a service may change and remove it, as may any port that gives its ServiceKey;
+ * the classic daemon lets anybody. If another port has the GID by now, the service is no more:
+ * nobody is told of it, and that port may register its own. The ServiceP_Key must be one of the
+ * port, and a port that holds none of that partition is not told of the service. Trusted requesters
+ * may do all that.
  */
 #include <string.h>
 
@@ -56,11 +58,18 @@ static bool knows_key(const struct sa_service *service, const struct iba_service
 	       memcmp(service->record.service_key, wanted->service_key, sizeof(none)) == 0;
 }
 
+static bool is_stale(const struct sa_query *query, const struct sa_service *service)
+{
+	return sa_service_is_stale(service, query->subnet->fabric,
+				   sa_port_by_guid(query, service->record.service_gid.guid));
+}
+
+/* One that is stale is of those that may register it now. */
 static bool may_change(const struct sa_query *query, const struct sa_service *service,
 		       const struct iba_service_record *wanted)
 {
 	return query->from.privileged || service->owner == requester_guid(query) ||
-	       knows_key(service, wanted);
+	       knows_key(service, wanted) || is_stale(query, service);
 }
 
 /* As the requester may see it. */
@@ -89,6 +98,12 @@ static void put_answer(struct sa_query *query, const struct sa_service *service)
 static bool names_own(const struct sa_query *query, struct iba_gid gid)
 {
 	return iba_gid_is_multicast(gid) || sa_port_by_guid(query, gid.guid) == query->from.port;
+}
+
+/* A GID of the requester's own, which nobody else may have. */
+static bool owns(const struct sa_query *query, struct iba_gid gid)
+{
+	return !iba_gid_is_multicast(gid) && names_own(query, gid);
 }
 
 /* Whether the requester may say that a service is there: in the place of service, NULL: of none. */
@@ -126,9 +141,10 @@ uint16_t sa_service_set(struct sa_query *query)
 	    !sa_has_quota(query, sa_services_of(services, owner),
 			  query->subnet->options->sa_etm_max_num_srvcs))
 		return IBA_SA_NO_RESOURCES;
-	service = sa_services_put(services, &wanted, owner, query->now);
+	service = sa_services_put(services, &wanted, owner, owns(query, wanted.service_gid),
+				  query->now);
 	if (!service)
-		return IBA_SA_NO_RESOURCES;
+		return sa_refuse_more(query);
 	put_answer(query, service);
 	return IBA_STATUS_OK;
 }
@@ -139,7 +155,7 @@ uint16_t sa_service_remove(struct sa_query *query)
 	struct iba_service_record wanted = wanted_service(query);
 	struct sa_service *service = sa_services_find(services, &wanted);
 
-	if (!service)
+	if (!service || is_stale(query, service))
 		return IBA_SA_NO_RECORDS;
 	if (!may_change(query, service, &wanted)) /* it is not told what it may not see */
 		return sa_is_of_partition(query, service->record.service_p_key) ? IBA_SA_DENIED
@@ -177,7 +193,7 @@ static bool offer_service(const struct sa_service *service, void *arg)
 	if (visit->has_id && record.service_id != visit->id)
 		return false;
 	if (!is_meant(visit, &service->record) ||
-	    !sa_is_of_partition(query, service->record.service_p_key))
+	    !sa_is_of_partition(query, service->record.service_p_key) || is_stale(query, service))
 		return true;
 	return sa_offer(query, &record, FABRIC_NONE);
 }

@@ -4,7 +4,6 @@
 
 #include "complib/actor.h"
 #include "complib/heap.h"
-#include "sa/quota.h"
 
 struct sa_services {
 	GTree *all; /* struct sa_service, owned, by its record */
@@ -52,7 +51,7 @@ struct sa_services *sa_services_new(void)
 
 	services->all = g_tree_new_full(compare, NULL, NULL, g_free);
 	heap_init(&services->leases, ends_before, place_of);
-	sa_quota_init(&services->quota, SA_SERVICES_MAX, SA_SERVICES_OF_PORT);
+	sa_quota_init(&services->quota, SA_MAX_SERVICES, SA_SERVICES_OF_PORT);
 	return services;
 }
 
@@ -103,15 +102,19 @@ static void begin_lease(struct sa_services *services, struct sa_service *service
 		heap_insert(&services->leases, service);
 }
 
-struct sa_service *sa_services_put(struct sa_services *services,
-				   const struct iba_service_record *record, uint64_t owner,
-				   uint64_t now)
+void sa_services_bound(struct sa_services *services, const struct subnet *subnet)
+{
+	sa_quota_follow(&services->quota, subnet->options->sa_max_services, subnet->fabric);
+}
+
+/* Adds or replaces. */
+static struct sa_service *put(struct sa_services *services, const struct iba_service_record *record,
+			      uint64_t owner, bool by_gid, uint64_t now)
 {
 	struct sa_service *service = sa_services_find(services, record);
 
 	if (!service || service->owner != owner) {
-		if (!sa_quota_take(&services->quota, owner))
-			return NULL;
+		sa_quota_count(&services->quota, owner);
 		if (service)
 			sa_quota_give(&services->quota, service->owner);
 	}
@@ -122,10 +125,31 @@ struct sa_service *sa_services_put(struct sa_services *services,
 	}
 	service->record = *record;
 	service->owner = owner;
+	service->by_gid = by_gid;
 	service->gone_ns = 0;
 	begin_lease(services, service, now);
 	tell(services, service, false);
 	return service;
+}
+
+struct sa_service *sa_services_put(struct sa_services *services,
+				   const struct iba_service_record *record, uint64_t owner,
+				   bool by_gid, uint64_t now)
+{
+	const struct sa_service *service = sa_services_find(services, record);
+
+	if (!(service && service->owner == owner) && !sa_quota_allows(&services->quota, owner))
+		return NULL;
+	return put(services, record, owner, by_gid, now);
+}
+
+struct sa_service *sa_services_restore(struct sa_services *services,
+				       const struct iba_service_record *record, uint64_t owner,
+				       bool by_gid, uint64_t now)
+{
+	if (!sa_services_find(services, record) && !sa_quota_allows(&services->quota, 0))
+		return NULL;
+	return put(services, record, owner, by_gid, now);
 }
 
 unsigned int sa_services_of(const struct sa_services *services, uint64_t owner)
@@ -171,20 +195,30 @@ uint64_t sa_services_expire(struct sa_services *services, uint64_t now)
 	return first ? first->expires_ns : UINT64_MAX;
 }
 
-void sa_services_follow(struct sa_services *services, const struct subnet *subnet, uint64_t now)
+bool sa_service_is_stale(const struct sa_service *service, const struct fabric *fabric,
+			 uint32_t port)
+{
+	return service->by_gid && port != FABRIC_NONE && fabric->ports[port].guid != service->owner;
+}
+
+void sa_services_follow(struct sa_services *services, const struct subnet *subnet,
+			const struct alias_guids *aliases, uint64_t now)
 {
 	uint64_t patience = subnet->options->drop_event_subscriptions ? 0 : SA_ABSENCE_NS;
 	GTreeNode *node = g_tree_node_first(services->all);
 
 	while (node) {
 		struct sa_service *service = g_tree_node_value(node);
+		uint32_t holder =
+			alias_guids_port(aliases, subnet->fabric, service->record.service_gid.guid);
 
 		node = g_tree_node_next(node);
 		if (fabric_port_by_guid(subnet->fabric, service->owner) != FABRIC_NONE)
 			service->gone_ns = 0;
 		else if (!service->gone_ns)
 			service->gone_ns = MAX(now, 1);
-		if (service->gone_ns && now - service->gone_ns >= patience)
+		if (sa_service_is_stale(service, subnet->fabric, holder) ||
+		    (service->gone_ns && now - service->gone_ns >= patience))
 			sa_services_remove(services, service);
 	}
 }

@@ -5,18 +5,12 @@
  *
  * A group lives as long as it has a full member (or send-only full member), or is well known:
  * made for a partition, which then decides its parameters.
- *
- * A port that vanishes from the subnet may be back in a moment and never know that it was away: it
- * stays in its groups for a grace time, and has no part in their trees as long as it is not there.
- * A port without the P_Key of a group leaves it. Its client may not notice if it soon has the P_Key
- * again, at the index of before, so then it is to be asked to join again.
  */
-#include "sa/store.h"
+#include "sa/store_private.h"
 
 #include <string.h>
 
 #include "complib/actor.h"
-#include "sa/quota.h"
 
 #define KEEPS_ALIVE (IBA_JOIN_FULL_MEMBER | IBA_JOIN_SEND_ONLY_FULL_MEMBER)
 #define RECEIVES (IBA_JOIN_FULL_MEMBER | IBA_JOIN_NON_MEMBER)
@@ -25,33 +19,6 @@
 /* MGIDs that were made: 8 a second of real time, more in a burst, as first_mgid of another life. */
 #define MADE_RECENTLY (1u << 29) /* two years */
 #define MADE_AHEAD (1u << 24)
-
-/* A port that is in some group. */
-struct port {
-	uint64_t guid;
-	uint32_t n;	     /* groups */
-	uint64_t gone_until; /* when it leaves them; 0: it is in the subnet */
-	uint64_t renew_by; /* it is back: when it leaves those that it did not join again; or 0 */
-};
-
-struct sa_store {
-	GTree *groups; /* struct sa_group by mgid */
-	struct sa_mlids *mlids;
-	struct sa_quota made; /* groups that live, by the port that made them */
-	GHashTable *ports;  /* struct port by guid */
-	uint32_t n_due;	    /* of these, that are to leave some at a time */
-	GHashTable *lost_p_keys; /* GArray of those by whose lack a port left groups, by guid */
-	uint32_t last_made; /* number in the last MGID made here */
-	uint32_t n_unmet;   /* groups that partitions want, and for which no MLID is free */
-	uint64_t serial;
-	bool changed;			    /* since the last publication */
-	bool block_changed[IBA_MFT_BLOCKS]; /* likewise */
-	struct mc_groups *published;
-	struct partitions *partitions;	    /* that members were looked at by; NULL: none yet */
-	const struct sa_store_watch *watch; /* NULL: nobody */
-	void *watch_arg;
-	const struct alias_guids *aliases; /* NULL: none */
-};
 
 static gint compare_mgids(gconstpointer a, gconstpointer b, gpointer arg)
 {
@@ -78,6 +45,7 @@ struct sa_store *sa_store_new(uint32_t first_mgid)
 
 	store->groups = g_tree_new_full(compare_mgids, NULL, NULL, group_free);
 	sa_quota_init(&store->made, SA_MAX_GROUPS, QUOTA_MIN);
+	sa_quota_init(&store->joined, SA_MAX_MEMBERSHIPS, SA_MEMBERSHIPS_OF_PORT);
 	store->ports = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
 	store->lost_p_keys = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
 						   (GDestroyNotify)g_array_unref);
@@ -97,6 +65,7 @@ void sa_store_free(struct sa_store *store)
 	partitions_unref(store->partitions);
 	g_tree_unref(store->groups);
 	sa_quota_clear(&store->made);
+	sa_quota_clear(&store->joined);
 	g_hash_table_unref(store->ports);
 	g_hash_table_unref(store->lost_p_keys);
 	sa_mlids_free(store->mlids);
@@ -109,7 +78,7 @@ void sa_store_watch(struct sa_store *store, const struct sa_store_watch *watch, 
 	store->watch_arg = arg;
 }
 
-static void tell_group(const struct sa_store *store, struct sa_group *group, bool gone)
+void sa_store_tell(const struct sa_store *store, struct sa_group *group, bool gone)
 {
 	if (store->watch)
 		store->watch->group(store->watch_arg, group, gone);
@@ -188,7 +157,7 @@ void sa_store_each(const struct sa_store *store,
 }
 
 /* All groups, for who may remove some of them. */
-static GPtrArray *list_groups(const struct sa_store *store)
+GPtrArray *sa_store_list(const struct sa_store *store)
 {
 	GPtrArray *list = g_ptr_array_sized_new(g_tree_nnodes(store->groups) + 1u);
 
@@ -204,7 +173,7 @@ static GPtrArray *list_groups(const struct sa_store *store)
 
 /* ---- MLIDs and MGIDs ---- */
 
-static void note_change(struct sa_store *store, struct sa_group *group)
+void sa_store_note_change(struct sa_store *store, struct sa_group *group)
 {
 	store->changed = true;
 	store->block_changed[mc_block_of(group->record.mlid)] = true;
@@ -233,20 +202,20 @@ static guint place_among(const GPtrArray *groups, const struct sa_group *group)
 	return low;
 }
 
-static void enter(struct sa_store *store, struct sa_group *group, struct sa_mlid *mlid)
+void sa_store_enter(struct sa_store *store, struct sa_group *group, struct sa_mlid *mlid)
 {
 	group->mlid = mlid;
 	group->record.mlid = mlid->mlid;
 	g_ptr_array_insert(mlid->groups, (gint)place_among(mlid->groups, group), group);
-	note_change(store, group);
+	sa_store_note_change(store, group);
 }
 
 /* The list in which the group is not any more is the next one. */
-static void leave_mlid(struct sa_store *store, struct sa_group *group)
+void sa_store_leave_mlid(struct sa_store *store, struct sa_group *group)
 {
 	GPtrArray *groups = group->mlid->groups;
 
-	note_change(store, group);
+	sa_store_note_change(store, group);
 	g_ptr_array_remove_index(groups, place_among(groups, group));
 	if (!groups->len)
 		sa_mlids_give(store->mlids, group->mlid, store->serial + 1);
@@ -280,9 +249,19 @@ bool sa_store_made(const struct sa_store *store, struct iba_gid mgid, uint64_t s
 
 /* ---- quotas ---- */
 
-static void set_quota(struct sa_store *store)
+void sa_store_bound(struct sa_store *store, const struct subnet *subnet)
 {
-	store->made.max_of_port = MAX(QUOTA_MIN, sa_mlids_count(store->mlids) / QUOTA_PART);
+	const struct options *options = subnet->options;
+	unsigned int usual = MAX(QUOTA_MIN, sa_mlids_count(store->mlids) / QUOTA_PART);
+
+	sa_quota_follow(&store->made, options->sa_max_groups ? options->sa_max_groups : usual,
+			subnet->fabric);
+	sa_quota_follow(&store->joined, options->sa_max_memberships, subnet->fabric);
+}
+
+bool sa_store_may_join(const struct sa_store *store, uint64_t maker)
+{
+	return sa_quota_allows(&store->joined, maker);
 }
 
 static bool has_quota(const struct sa_store *store, uint64_t creator)
@@ -295,7 +274,7 @@ static bool has_quota(const struct sa_store *store, uint64_t creator)
 static struct sa_group *create(struct sa_store *store, const struct iba_mc_member_record *record,
 			       uint64_t creator, bool exact)
 {
-	struct sa_mlid *mlid = sa_mlids_take(store->mlids, record, exact);
+	struct sa_mlid *mlid = sa_mlids_take(store->mlids, record, creator, exact);
 	struct sa_group *group;
 
 	if (!mlid)
@@ -310,8 +289,8 @@ static struct sa_group *create(struct sa_store *store, const struct iba_mc_membe
 	group->record.proxy_join = 0;
 	group->members = g_array_new(FALSE, FALSE, sizeof(struct sa_member));
 	g_tree_insert(store->groups, &group->record.mgid, group);
-	enter(store, group, mlid);
-	tell_group(store, group, false);
+	sa_store_enter(store, group, mlid);
+	sa_store_tell(store, group, false);
 	return group;
 }
 
@@ -336,63 +315,86 @@ struct sa_group *sa_store_restore(struct sa_store *store, const struct iba_mc_me
 void sa_store_keep(struct sa_store *store, struct sa_group *group, bool well_known)
 {
 	group->well_known = well_known;
-	tell_group(store, group, false);
+	sa_store_tell(store, group, false);
 }
 
 /* ---- members ---- */
 
-static struct port *port_of(const struct sa_store *store, uint64_t guid)
+struct sa_store_port *sa_store_port(const struct sa_store *store, uint64_t guid)
 {
 	return g_hash_table_lookup(store->ports, &guid);
 }
 
-static bool is_due(const struct port *port)
-{
-	return port->gone_until || port->renew_by;
-}
-
 unsigned int sa_store_groups_of(const struct sa_store *store, uint64_t guid)
 {
-	const struct port *port = port_of(store, guid);
+	const struct sa_store_port *port = sa_store_port(store, guid);
 
 	return port ? port->n : 0;
 }
 
-static void count_in(struct sa_store *store, uint64_t guid)
+static struct sa_store_port *need_port(struct sa_store *store, uint64_t guid)
 {
-	struct port *port = port_of(store, guid);
+	struct sa_store_port *port = sa_store_port(store, guid);
 
 	if (!port) {
-		port = g_new0(struct port, 1);
+		port = g_new0(struct sa_store_port, 1);
 		port->guid = guid;
 		g_hash_table_insert(store->ports, &port->guid, port);
 	}
-	port->n++;
+	return port;
 }
 
-static void count_out(struct sa_store *store, uint64_t guid)
+static void drop_unused(struct sa_store *store, struct sa_store_port *port)
 {
-	struct port *port = port_of(store, guid);
-
-	if (--port->n)
+	if (port->n || port->n_made)
 		return;
-	store->n_due -= is_due(port);
-	g_hash_table_remove(store->ports, &guid);
+	store->n_due -= sa_store_is_due(port);
+	g_hash_table_remove(store->ports, &port->guid);
 }
 
-static void group_remove(struct sa_store *store, struct sa_group *group)
+/* Charged to the port that asks for it. */
+static void charge(struct sa_store *store, struct sa_member *member, uint64_t maker)
+{
+	member->maker = maker;
+	sa_quota_count(&store->joined, maker);
+	if (maker && maker != member->guid)
+		need_port(store, maker)->n_made++;
+}
+
+static void discharge(struct sa_store *store, const struct sa_member *member)
+{
+	struct sa_store_port *port;
+
+	sa_quota_give(&store->joined, member->maker);
+	if (!member->maker || member->maker == member->guid)
+		return;
+	port = sa_store_port(store, member->maker);
+	port->n_made--;
+	drop_unused(store, port);
+}
+
+static void count_out(struct sa_store *store, const struct sa_member *member)
+{
+	struct sa_store_port *port = sa_store_port(store, member->guid);
+
+	discharge(store, member);
+	port->n--;
+	drop_unused(store, port);
+}
+
+void sa_store_remove(struct sa_store *store, struct sa_group *group)
 {
 	for (guint i = 0; i < group->members->len; i++) {
 		struct sa_member *member = &g_array_index(group->members, struct sa_member, i);
 
 		member->join_state = 0;
 		tell_member(store, group, member);
-		count_out(store, member->guid);
+		count_out(store, member);
 	}
-	tell_group(store, group, true);
+	sa_store_tell(store, group, true);
 	if (group->creator)
 		sa_quota_give(&store->made, group->creator);
-	leave_mlid(store, group);
+	sa_store_leave_mlid(store, group);
 	g_tree_remove(store->groups, &group->record.mgid);
 }
 
@@ -402,12 +404,13 @@ static void set_join_state(struct sa_store *store, struct sa_group *group, struc
 	group->n_full -= (member->join_state & KEEPS_ALIVE) != 0;
 	group->n_full += (join_state & KEEPS_ALIVE) != 0;
 	if (!(member->join_state & RECEIVES) != !(join_state & RECEIVES))
-		note_change(store, group);
+		sa_store_note_change(store, group);
 	member->join_state = join_state;
 }
 
-const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *group, uint64_t guid,
-				      uint8_t join_state, bool proxy)
+const struct sa_member *sa_store_join_by(struct sa_store *store, struct sa_group *group,
+					 uint64_t guid, uint8_t join_state, bool proxy,
+					 uint64_t maker)
 {
 	struct sa_member *member = sa_group_member(group, guid);
 
@@ -416,8 +419,12 @@ const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *g
 
 		g_array_insert_val(group->members, place_of(group, guid), new);
 		member = sa_group_member(group, guid);
-		count_in(store, guid);
-		note_change(store, group);
+		need_port(store, guid)->n++;
+		charge(store, member, maker);
+		sa_store_note_change(store, group);
+	} else if (!proxy && member->maker != maker) {
+		discharge(store, member);
+		charge(store, member, maker);
 	}
 	member->proxy &= proxy;
 	member->lapsing = false;
@@ -426,7 +433,7 @@ const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *g
 	return member;
 }
 
-static void take_bits(struct sa_store *store, struct sa_group *group, guint place,
+void sa_store_take_bits(struct sa_store *store, struct sa_group *group, guint place,
 		      uint8_t join_state)
 {
 	struct sa_member *member = &g_array_index(group->members, struct sa_member, place);
@@ -435,9 +442,9 @@ static void take_bits(struct sa_store *store, struct sa_group *group, guint plac
 	tell_member(store, group, member);
 	if (member->join_state)
 		return;
-	count_out(store, member->guid);
+	count_out(store, member);
 	g_array_remove_index(group->members, place);
-	note_change(store, group);
+	sa_store_note_change(store, group);
 }
 
 void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t guid,
@@ -445,156 +452,20 @@ void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t gui
 {
 	if (!sa_group_member(group, guid))
 		return;
-	take_bits(store, group, place_of(group, guid), join_state);
+	sa_store_take_bits(store, group, place_of(group, guid), join_state);
 	if (group->n_full == 0 && !group->well_known)
-		group_remove(store, group);
+		sa_store_remove(store, group);
 }
 
 void sa_store_clear(struct sa_store *store)
 {
-	GPtrArray *groups = list_groups(store);
+	GPtrArray *groups = sa_store_list(store);
 
 	for (guint i = 0; i < groups->len; i++)
-		group_remove(store, groups->pdata[i]);
+		sa_store_remove(store, groups->pdata[i]);
 	g_ptr_array_unref(groups);
 	g_hash_table_remove_all(store->lost_p_keys);
 	sa_mlids_erased(store->mlids, UINT64_MAX);
-}
-
-/* ---- ports that are gone ---- */
-
-/* Whether the SM asks a port that is back to join its groups again. */
-static bool is_asked(const struct subnet *subnet, uint32_t port)
-{
-	return !subnet->options->no_clients_rereg &&
-	       subnet->fabric->ports[port].info.capability_mask &
-		       IBA_PORT_CAP_CLIENT_REREGISTRATION;
-}
-
-/* Whether it is back, and has groups to join again. */
-static bool mark_port(struct port *port, const struct subnet *subnet, uint32_t found,
-		      uint64_t until)
-{
-	bool was_gone = port->gone_until != 0;
-
-	if (found == FABRIC_NONE || !fabric_is_connected(subnet->fabric, found)) {
-		port->gone_until = was_gone ? MIN(port->gone_until, until) : until;
-		port->renew_by = 0;
-		return false;
-	}
-	port->gone_until = 0;
-	if (was_gone && is_asked(subnet, found))
-		port->renew_by = until;
-	return was_gone && port->renew_by;
-}
-
-/* Members that are to join again by that time; nobody asks who joined on behalf of others. */
-static void mark_lapsing(struct sa_store *store, uint64_t until)
-{
-	GPtrArray *groups = list_groups(store);
-
-	for (guint i = 0; i < groups->len; i++) {
-		const struct sa_group *group = groups->pdata[i];
-
-		for (guint k = 0; k < group->members->len; k++) {
-			struct sa_member *member =
-				&g_array_index(group->members, struct sa_member, k);
-
-			member->lapsing |= !member->proxy &&
-					   port_of(store, member->guid)->renew_by == until;
-		}
-	}
-	g_ptr_array_unref(groups);
-}
-
-static void mark_gone(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns)
-{
-	uint64_t until = now_ns + subnet->options->membership_grace * NS_PER_S;
-	bool any_back = false;
-	GHashTableIter iter;
-	struct port *port;
-
-	g_hash_table_iter_init(&iter, store->ports);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&port)) {
-		uint32_t found = alias_guids_port(store->aliases, subnet->fabric, port->guid);
-
-		store->n_due -= is_due(port);
-		any_back |= mark_port(port, subnet, found, until);
-		store->n_due += is_due(port);
-	}
-	if (any_back)
-		mark_lapsing(store, until);
-}
-
-static bool is_overdue(const struct sa_store *store, const struct sa_member *member,
-		       uint64_t now_ns)
-{
-	const struct port *port = port_of(store, member->guid);
-
-	return (port->gone_until && port->gone_until <= now_ns) ||
-	       (member->lapsing && port->renew_by && port->renew_by <= now_ns);
-}
-
-/* The group stays, if nobody keeps it too. */
-static void drop_overdue(struct sa_store *store, struct sa_group *group, uint64_t now_ns)
-{
-	for (guint i = group->members->len; i-- > 0;)
-		if (is_overdue(store, &g_array_index(group->members, struct sa_member, i), now_ns))
-			take_bits(store, group, i, 0xF);
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a && b ? MIN(a, b) : a + b;
-}
-
-/* 0: nobody is to leave. Forgets times that are over. */
-static uint64_t next_to_leave(struct sa_store *store, uint64_t now_ns)
-{
-	uint64_t next = 0;
-	GHashTableIter iter;
-	struct port *port;
-
-	if (!store->n_due)
-		return 0;
-	g_hash_table_iter_init(&iter, store->ports);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&port)) {
-		store->n_due -= is_due(port);
-		if (port->renew_by <= now_ns)
-			port->renew_by = 0;
-		store->n_due += is_due(port);
-		next = earlier(next, earlier(port->gone_until, port->renew_by));
-	}
-	return next;
-}
-
-/* Those that nobody keeps, after members were dropped. */
-static void remove_unkept(struct sa_store *store)
-{
-	GPtrArray *groups = list_groups(store);
-
-	for (guint i = 0; i < groups->len; i++) {
-		struct sa_group *group = groups->pdata[i];
-
-		if (!group->well_known && group->n_full == 0)
-			group_remove(store, group);
-	}
-	g_ptr_array_unref(groups);
-}
-
-uint64_t sa_store_expire(struct sa_store *store, uint64_t now_ns)
-{
-	uint64_t next = next_to_leave(store, 0);
-	GPtrArray *groups;
-
-	if (!next || next > now_ns)
-		return next;
-	groups = list_groups(store);
-	for (guint i = 0; i < groups->len; i++)
-		drop_overdue(store, groups->pdata[i], now_ns);
-	g_ptr_array_unref(groups);
-	remove_unkept(store);
-	return next_to_leave(store, now_ns);
 }
 
 uint64_t sa_store_serial(const struct sa_store *store)
@@ -605,240 +476,6 @@ uint64_t sa_store_serial(const struct sa_store *store)
 void sa_store_programmed(struct sa_store *store, uint64_t serial)
 {
 	sa_mlids_erased(store->mlids, serial);
-}
-
-/* ---- a new subnet ---- */
-
-/* A port that is not there keeps what it had: it is judged when it is back. */
-static bool lacks_p_key(const struct sa_store *store, const struct subnet *subnet,
-			const struct sa_member *member, uint16_t p_key)
-{
-	uint32_t port = alias_guids_port(store->aliases, subnet->fabric, member->guid);
-
-	return !port_of(store, member->guid)->gone_until &&
-	       !partitions_member(subnet->partitions, port, p_key);
-}
-
-static bool has_key(const GArray *p_keys, uint16_t p_key)
-{
-	for (guint i = 0; i < p_keys->len; i++)
-		if (P_KEY_BASE(g_array_index(p_keys, uint16_t, i)) == P_KEY_BASE(p_key))
-			return true;
-	return false;
-}
-
-static void note_lost(struct sa_store *store, uint64_t guid, uint16_t p_key)
-{
-	GArray *p_keys = g_hash_table_lookup(store->lost_p_keys, &guid);
-
-	if (!p_keys) {
-		p_keys = g_array_new(FALSE, FALSE, sizeof(uint16_t));
-		g_hash_table_insert(store->lost_p_keys, g_memdup2(&guid, sizeof(guid)), p_keys);
-	}
-	if (!has_key(p_keys, p_key))
-		g_array_append_val(p_keys, p_key);
-}
-
-/* The group stays, if nobody keeps it too. Nobody asks who joined on behalf of others. */
-static void drop_outsiders(struct sa_store *store, struct sa_group *group,
-			   const struct subnet *subnet)
-{
-	for (guint i = group->members->len; i-- > 0;) {
-		const struct sa_member *member =
-			&g_array_index(group->members, struct sa_member, i);
-
-		if (!lacks_p_key(store, subnet, member, group->record.p_key))
-			continue;
-		if (!member->proxy)
-			note_lost(store, member->guid, group->record.p_key);
-		take_bits(store, group, i, 0xF);
-	}
-}
-
-/* Whether the port has some of them again, which are lost no more. */
-static bool take_regained(GArray *p_keys, const struct subnet *subnet, uint32_t port)
-{
-	guint were = p_keys->len;
-
-	for (guint i = were; i-- > 0;)
-		if (partitions_member(subnet->partitions, port, g_array_index(p_keys, uint16_t, i)))
-			g_array_remove_index_fast(p_keys, i);
-	return p_keys->len < were;
-}
-
-/* A port that is gone meanwhile comes back as one that is asked anyway. */
-static void follow_lost(struct sa_store *store, const struct subnet *subnet)
-{
-	const struct fabric *fabric = subnet->fabric;
-	GHashTableIter iter;
-	uint64_t *guid;
-	GArray *p_keys;
-
-	g_hash_table_iter_init(&iter, store->lost_p_keys);
-	while (g_hash_table_iter_next(&iter, (void **)&guid, (void **)&p_keys)) {
-		uint32_t port = alias_guids_port(store->aliases, fabric, *guid);
-		bool gone = port == FABRIC_NONE || !fabric_is_connected(fabric, port);
-
-		if (!gone && take_regained(p_keys, subnet, port) && store->watch)
-			store->watch->ask_again(store->watch_arg, fabric->ports[port].guid);
-		if (gone || !p_keys->len)
-			g_hash_table_iter_remove(&iter);
-	}
-}
-
-static struct iba_mc_member_record record_of(const struct partition *partition,
-					     const struct partition_group *group,
-					     const struct options *options)
-{
-	bool local = group->scope == IBA_SCOPE_LINK_LOCAL;
-
-	return (struct iba_mc_member_record){
-		.mgid = group->mgid,
-		.q_key = group->q_key,
-		.mtu_selector = IBA_SELECTOR_EXACTLY,
-		.mtu = group->mtu,
-		.t_class = group->t_class,
-		.p_key = partition->p_key | P_KEY_FULL,
-		.rate_selector = IBA_SELECTOR_EXACTLY,
-		.rate = group->rate,
-		.packet_life_time_selector = IBA_SELECTOR_EXACTLY,
-		.packet_life_time = options->subnet_timeout,
-		.sl = group->sl,
-		.flow_label = group->flow_label,
-		.hop_limit = local ? 0 : 0xFF,
-		.scope = group->scope,
-	};
-}
-
-/* Another MLID, if those with which the group shares its own do not agree any more. */
-static bool move_group(struct sa_store *store, struct sa_group *group,
-		       const struct iba_mc_member_record *record)
-{
-	struct sa_mlid *mlid = sa_mlids_take(store->mlids, record, false);
-
-	if (!mlid || mlid == group->mlid)
-		return false;
-	leave_mlid(store, group);
-	enter(store, group, mlid);
-	return true;
-}
-
-/* Of a group without members, to whom they matter; so does its MLID, if switches cannot do it. */
-static void change_terms(struct sa_store *store, struct sa_group *group,
-			 const struct iba_mc_member_record *record)
-{
-	uint32_t place = group->record.mlid - (uint32_t)IBA_LID_MCAST_FIRST;
-	bool shares;
-
-	if (place >= sa_mlids_count(store->mlids))
-		move_group(store, group, record);
-	shares = group->mlid->groups->len > 1 || group->mlid->is_slot;
-	if (wire_equal(&iba_mc_member_record_type, record, &group->record))
-		return;
-	if (shares && !sa_mlid_agrees(group->mlid, record) && !move_group(store, group, record))
-		return; /* until there is one */
-	group->mlid->terms = *record;
-	note_change(store, group);
-	group->record = *record;
-	group->record.mlid = group->mlid->mlid;
-}
-
-/*
- * A group of a partition. Parameters of a group that has members stay: the members rely on them
- * until all have left. So do members when a partition is for IPoIB no more: as nothing tells them
- * of it, nothing would when it is again.
- */
-static void follow_wish(struct sa_store *store, const struct partition *partition,
-			const struct partition_group *wish, const struct subnet *subnet)
-{
-	struct iba_mc_member_record record = record_of(partition, wish, subnet->options);
-	struct sa_group *group = sa_store_find(store, record.mgid);
-
-	if (!group)
-		group = sa_store_create(store, &record, subnet->options->subnet_prefix, 0);
-	if (!group) {
-		store->n_unmet++;
-		return;
-	}
-	group->well_known = true;
-	group->barred = wish->barred;
-	record.mlid = group->record.mlid;
-	if (!group->members->len)
-		change_terms(store, group, &record);
-	tell_group(store, group, false);
-}
-
-static void follow_group(struct sa_store *store, struct sa_group *group,
-			 const struct subnet *subnet, bool look_at_members)
-{
-	const struct partition *partition =
-		partitions_find(subnet->partitions, group->record.p_key);
-	bool wanted = false;
-
-	for (uint32_t i = 0; group->well_known && partition && i < partition->n_groups; i++)
-		wanted |= iba_gid_equal(group->record.mgid, partition->groups[i].mgid);
-	if (group->well_known && !wanted)
-		sa_store_keep(store, group, false);
-	if (look_at_members)
-		drop_outsiders(store, group, subnet);
-}
-
-/* Members are looked at anew when somebody came, or may have lost a P_Key. */
-static void follow_groups(struct sa_store *store, const struct subnet *subnet, bool came_back)
-{
-	bool look = came_back || subnet->partitions != store->partitions;
-	GPtrArray *groups = list_groups(store);
-
-	for (guint i = 0; i < groups->len; i++)
-		follow_group(store, groups->pdata[i], subnet, look);
-	g_ptr_array_unref(groups);
-	partitions_unref(store->partitions);
-	store->partitions = partitions_ref(subnet->partitions);
-}
-
-static void share_mlids(struct sa_store *store, const struct options *options)
-{
-	struct mlid_rule rules[MLID_RULES_MAX];
-	int n = mlid_rules_parse(options->mlid_sharing, rules);
-
-	sa_mlids_share(store->mlids, rules, n > 0 ? (unsigned int)n : 0,
-		       options->consolidate_ipv6_snm_req ? options->consolidate_ipv6_snm_mlids : 0);
-}
-
-void sa_store_wish(struct sa_store *store, const struct subnet *subnet)
-{
-	const struct partitions *partitions = subnet->partitions;
-
-	store->n_unmet = 0;
-	for (uint32_t i = partitions->n; i-- > 0;) /* the default one first */
-		for (uint32_t k = 0; k < partitions->all[i].n_groups; k++)
-			follow_wish(store, &partitions->all[i], &partitions->all[i].groups[k],
-				    subnet);
-}
-
-uint32_t sa_store_unmet(const struct sa_store *store)
-{
-	return store->n_unmet;
-}
-
-void sa_store_follow_mlids(struct sa_store *store, const struct subnet *subnet)
-{
-	sa_mlids_set_top(store->mlids, fabric_mlid_top(subnet->fabric));
-	set_quota(store);
-	share_mlids(store, subnet->options);
-}
-
-void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns)
-{
-	uint32_t were_due = store->n_due;
-
-	sa_store_follow_mlids(store, subnet);
-	mark_gone(store, subnet, now_ns);
-	follow_lost(store, subnet);
-	follow_groups(store, subnet, were_due != 0);
-	sa_store_expire(store, now_ns);
-	remove_unkept(store);
-	sa_store_wish(store, subnet);
 }
 
 /* ---- publication ---- */

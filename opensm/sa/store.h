@@ -10,12 +10,11 @@
 #include "policy/subnet.h"
 #include "sa/mlids.h"
 
-#define SA_MAX_GROUPS (1u << 17) /* that ports may make, all together */
-
 struct sa_store;
 
 struct sa_member {
 	uint64_t guid;	    /* of its PortGID: the port's, or an alias of it */
+	uint64_t maker;	    /* GUID of the port that asked for it; 0: not known, or privileged */
 	uint8_t join_state; /* bits of IBA_JOIN_* */
 	bool proxy;	    /* joined by another port on its behalf */
 	bool lapsing;	    /* not joined again since the port was gone */
@@ -35,12 +34,17 @@ struct sa_group {
 
 /*
  * Who is told of each change. A member without JoinState has left. The client of a port is to be
- * asked to join again: it left groups for lack of a P_Key that it has again.
+ * asked to join again: it left groups for lack of a P_Key that it has again, or what it was told of
+ * its group is no longer so. An IPoIB group whose parameter, named, was not that of its broadcast
+ * group is put right, or goes. Groups of that many MLIDs have others now, which they share, as
+ * groups of partitions found none.
  */
 struct sa_store_watch {
 	void (*group)(void *arg, const struct sa_group *group, bool gone);
 	void (*member)(void *arg, const struct sa_group *group, const struct sa_member *member);
 	void (*ask_again)(void *arg, uint64_t port_guid);
+	void (*repaired)(void *arg, const struct sa_group *group, const char *what);
+	void (*merged)(void *arg, uint32_t n);
 };
 
 /* first_mgid: number of the first MGID that is made here, another after each start. */
@@ -86,24 +90,47 @@ struct sa_group *sa_store_restore(struct sa_store *store, const struct iba_mc_me
 				  uint64_t creator);
 /* Whether it lives without members. */
 void sa_store_keep(struct sa_store *store, struct sa_group *group, bool well_known);
+/* Whether the port may make one more membership, its own or another's; 0: of a privileged one. */
+bool sa_store_may_join(const struct sa_store *store, uint64_t maker);
 /*
- * Adds JoinState bits; the member as it is now. Who was joined by another and joins by itself is
- * its own from then on.
+ * Adds JoinState bits; the member as it is now. A port that was joined by another and joins by
+ * itself is its own from then on.
  */
-const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *group, uint64_t guid,
-				      uint8_t join_state, bool proxy);
+const struct sa_member *sa_store_join_by(struct sa_store *store, struct sa_group *group,
+					 uint64_t guid, uint8_t join_state, bool proxy,
+					 uint64_t maker);
+/* The same of a port by its own GUID, or of another by who knows whom. */
+static inline const struct sa_member *sa_store_join(struct sa_store *store, struct sa_group *group,
+						    uint64_t guid, uint8_t join_state, bool proxy)
+{
+	return sa_store_join_by(store, group, guid, join_state, proxy, proxy ? 0 : guid);
+}
 /* Removes JoinState bits: with the last one the member, with the last full member the group. */
 void sa_store_leave(struct sa_store *store, struct sa_group *group, uint64_t guid,
 		    uint8_t join_state);
 
 /*
+ * The GUID is another port's from now on: memberships that the port maker had by it go; 0: all
+ * that there are.
+ */
+void sa_store_disown(struct sa_store *store, uint64_t guid, uint64_t maker);
+/*
  * Follows a newly published subnet: ports that lost their P_Key leave their groups, the groups of
  * partitions appear and disappear. Ports that are gone stay in theirs for membership_grace, and
- * so long again, when they are back, in those that they do not join again.
+ * so long again, when they are back, in those that they do not join again. What a port made of
+ * other ports' memberships goes when it has been gone for that time, or lost the P_Key, too.
  */
 void sa_store_follow(struct sa_store *store, const struct subnet *subnet, uint64_t now_ns);
+/* How much one port may make. */
+void sa_store_bound(struct sa_store *store, const struct subnet *subnet);
 /* Of this only which MLIDs there are, and who shares them. */
 void sa_store_follow_mlids(struct sa_store *store, const struct subnet *subnet);
+/*
+ * What an IPoIB group of that MGID is to be like: its broadcast group; that itself is to be as the
+ * rules of the partition say, for its scope or for another one. False: nothing tells.
+ */
+bool sa_store_broadcast(const struct sa_store *store, const struct subnet *subnet,
+			struct iba_gid mgid, struct iba_mc_member_record *broadcast);
 /* Makes the groups that partitions want; for how many there was no MLID the last time. */
 void sa_store_wish(struct sa_store *store, const struct subnet *subnet);
 uint32_t sa_store_unmet(const struct sa_store *store);

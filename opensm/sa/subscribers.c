@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "sa/quota.h"
 #include "sa/services.h"
 
 #define WATCHERS_MAX 2
@@ -31,7 +30,7 @@ struct sa_subscribers *sa_subscribers_new(void)
 	struct sa_subscribers *subscribers = g_new0(struct sa_subscribers, 1);
 
 	subscribers->all = g_tree_new_full(compare, NULL, NULL, g_free);
-	sa_quota_init(&subscribers->quota, SA_SUBSCRIPTIONS_MAX, SA_SUBSCRIPTIONS_OF_PORT);
+	sa_quota_init(&subscribers->quota, SA_MAX_SUBSCRIPTIONS, SA_SUBSCRIPTIONS_OF_PORT);
 	return subscribers;
 }
 
@@ -95,11 +94,9 @@ static struct sa_subscription *make(struct sa_subscribers *subscribers, uint64_t
 				    const struct sa_subscription_key *key,
 				    const struct iba_inform_info *info)
 {
-	struct sa_subscription *subscription;
+	struct sa_subscription *subscription = g_new0(struct sa_subscription, 1);
 
-	if (!sa_quota_take(&subscribers->quota, guid))
-		return NULL;
-	subscription = g_new0(struct sa_subscription, 1);
+	sa_quota_count(&subscribers->quota, guid);
 	subscription->key = *key;
 	subscription->guid = guid;
 	subscription->info = *info;
@@ -110,17 +107,23 @@ static struct sa_subscription *make(struct sa_subscribers *subscribers, uint64_t
 	return subscription;
 }
 
-struct sa_subscription *sa_subscribers_add(struct sa_subscribers *subscribers, uint64_t guid,
-					   const struct vendor_address *to,
-					   const struct iba_inform_info *info, bool trusted)
+void sa_subscribers_bound(struct sa_subscribers *subscribers, const struct subnet *subnet)
+{
+	sa_quota_follow(&subscribers->quota, subnet->options->sa_max_subscriptions, subnet->fabric);
+}
+
+/* charged: whose quota counts; 0: only that of all. */
+static struct sa_subscription *add(struct sa_subscribers *subscribers, uint64_t guid,
+				   uint64_t charged, const struct vendor_address *to,
+				   const struct iba_inform_info *info, bool trusted)
 {
 	struct sa_subscription_key key = sa_subscription_key(guid, to->qpn, info);
 	struct sa_subscription *subscription = sa_subscribers_find(subscribers, &key);
 
+	if (!subscription && !sa_quota_allows(&subscribers->quota, charged))
+		return NULL;
 	if (!subscription)
 		subscription = make(subscribers, guid, &key, info);
-	if (!subscription)
-		return NULL;
 	subscription->to = *to;
 	subscription->info.qpn = to->qpn;
 	subscription->trusted = trusted;
@@ -134,6 +137,20 @@ struct sa_subscription *sa_subscribers_add(struct sa_subscribers *subscribers, u
 	for (unsigned int i = 0; i < subscribers->n_watchers; i++)
 		subscribers->watchers[i].watch->added(subscribers->watchers[i].arg, subscription);
 	return subscription;
+}
+
+struct sa_subscription *sa_subscribers_add(struct sa_subscribers *subscribers, uint64_t guid,
+					   const struct vendor_address *to,
+					   const struct iba_inform_info *info, bool trusted)
+{
+	return add(subscribers, guid, guid, to, info, trusted);
+}
+
+struct sa_subscription *sa_subscribers_restore(struct sa_subscribers *subscribers, uint64_t guid,
+					       const struct vendor_address *to,
+					       const struct iba_inform_info *info, bool trusted)
+{
+	return add(subscribers, guid, 0, to, info, trusted);
 }
 
 void sa_subscribers_remove(struct sa_subscribers *subscribers, struct sa_subscription *subscription)

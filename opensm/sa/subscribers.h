@@ -8,10 +8,8 @@
 
 #include "policy/subnet.h"
 #include "sa/notices.h"
+#include "sa/quota.h"
 #include "vendor/vendor.h"
-
-#define SA_SUBSCRIPTIONS_MAX 65536  /* more are ERR_NO_RESOURCES, */
-#define SA_SUBSCRIPTIONS_OF_PORT 64 /* as they are of one port */
 
 /* Port GUID, QPN, InformInfo without what differs between subscribing and its end. */
 struct sa_subscription_key {
@@ -73,6 +71,11 @@ struct sa_subscription *sa_subscribers_find(const struct sa_subscribers *subscri
 struct sa_subscription *sa_subscribers_add(struct sa_subscribers *subscribers, uint64_t guid,
 					   const struct vendor_address *to,
 					   const struct iba_inform_info *info, bool trusted);
+/* The same of one that was there before: the bounds of one port do not count. */
+struct sa_subscription *sa_subscribers_restore(struct sa_subscribers *subscribers, uint64_t guid,
+					       const struct vendor_address *to,
+					       const struct iba_inform_info *info, bool trusted);
+void sa_subscribers_bound(struct sa_subscribers *subscribers, const struct subnet *subnet);
 void sa_subscribers_remove(struct sa_subscribers *subscribers,
 			   struct sa_subscription *subscription);
 /* Calls visit for each, by port GUID, until it returns false. It may not change the registry. */

@@ -23,6 +23,8 @@ struct guid2lid {
 	bool dirty;  /* the file lacks something, and is not being written */
 	bool failed; /* as of guid2lid_has_failed() */
 	uint64_t changes;
+	GArray *guids; /* of all, as they were after that many changes; NULL: not made yet */
+	uint64_t guids_changes;
 	void (*on_failed)(void *arg); /* of a writer */
 	void *on_failed_arg;
 };
@@ -116,6 +118,8 @@ struct guid2lid *guid2lid_new(const char *directory, struct log *log)
 
 void guid2lid_free(struct guid2lid *map)
 {
+	if (map->guids)
+		g_array_unref(map->guids);
 	g_hash_table_unref(map->entries);
 	g_free(map->file);
 	g_free(map);
@@ -185,6 +189,32 @@ void guid2lid_each(const struct guid2lid *map,
 	g_hash_table_iter_init(&iter, map->entries);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&entry))
 		each(arg, entry->guid, entry->lid, entry->count);
+}
+
+static gint compare_guids(gconstpointer a, gconstpointer b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void add_guid(void *arg, uint64_t guid, uint16_t lid, uint16_t count)
+{
+	(void)lid, (void)count;
+	g_array_append_val((GArray *)arg, guid);
+}
+
+GArray *guid2lid_guids(struct guid2lid *map)
+{
+	if (map->guids && map->guids_changes == map->changes)
+		return g_array_ref(map->guids);
+	if (map->guids)
+		g_array_unref(map->guids);
+	map->guids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	map->guids_changes = map->changes;
+	guid2lid_each(map, add_guid, map->guids);
+	g_array_sort(map->guids, compare_guids);
+	return g_array_ref(map->guids);
 }
 
 static gint by_lid(gconstpointer a, gconstpointer b)

@@ -40,6 +40,9 @@ void guid2lid_clear(struct guid2lid *map);
 void guid2lid_each(const struct guid2lid *map,
 		   void (*each)(void *arg, uint64_t guid, uint16_t lid, uint16_t count), void *arg);
 
+/* A reference of the GUIDs of all ports: uint64_t by value. It does not change. */
+GArray *guid2lid_guids(struct guid2lid *map);
+
 /* Counts up with each change, from 1. */
 uint64_t guid2lid_changes(const struct guid2lid *map);
 

@@ -730,6 +730,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->lone_errors = sm->sweep.problems != 0;
 	subnet->unknown_keys = keys_tell_unknown(sm);
 	subnet->sm_p_keys = p_keys_own(sm);
+	subnet->lid_guids = guid2lid_guids(sm->guid2lid);
 	if (!sm->dry && sm->routing)
 		path_sls_save(sm->path_sls, sm->routing, sm->options->fsync_high_avail_files);
 	slot_publish(&sm->context->subnet, subnet);

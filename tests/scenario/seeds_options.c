@@ -47,6 +47,7 @@ static const struct key {
 	{"use_mfttop", {"FALSE"}},
 	{"mc_spread_roots", {"TRUE"}},
 	{"membership_grace", {"0", "1"}},
+	{"sa_max_memberships", {"1", "3"}},
 	{"max_wire_smps", {"4", "16", "0"}},
 	{"honor_guid2lid_file", {"TRUE"}},
 	{"vl_stall_count", {"3"}},

@@ -253,6 +253,57 @@ START_TEST(absent)
 }
 END_TEST
 
+/* ---- a host that reboots ---- */
+
+static int register_service(unsigned int i, uint64_t id)
+{
+	struct iba_service_record service = {.service_id = id, .service_gid = client_gid(hosts[i])};
+
+	return client_ask(hosts[i], IBA_METHOD_SET, IBA_ATTR_SERVICE_RECORD,
+			  IBA_COMPONENT(service_record, service_id) |
+				  IBA_COMPONENT(service_record, service_gid),
+			  &iba_service_record_type, &service);
+}
+
+/*
+ * Its GUID is nobody's meanwhile, nor what it registered: with the SM of before, with one that was
+ * started again, and after a heavy sweep.
+ */
+START_TEST(nobody_is_a_host_that_reboots)
+{
+	uint64_t victim;
+	uint16_t mlid, none;
+
+	begin("sm_assigned_guid 0x42\n");
+	victim = client_guid(hosts[1]);
+	ck_assert_int_eq(join(1, victim, IBA_METHOD_SET, &mlid), 0);
+	ck_assert_int_eq(join(0, client_guid(hosts[0]), IBA_METHOD_SET, &mlid), 0);
+	ck_assert_int_eq(register_service(1, 7), 0);
+	sim_node_set(s->sim, nodes[1], false);
+	scenario_run_ms(s, 10000);
+	if (_i == 1) {
+		scenario_stop(s);
+		scenario_start(s);
+		scenario_converge(s, 60);
+	} else if (_i == 2) {
+		scenario_heavy_sweep(s, 20);
+	}
+	ck_assert(set(0, 1, victim) == 0);
+	ck_assert_uint_eq(COUNT(s, sa_aliases_refused), 1);
+	ck_assert(held(0, 1) == 0);
+	ck_assert_int_ne(join(0, victim, IBA_METHOD_DELETE, &none), 0);
+	sim_node_set(s->sim, nodes[1], true);
+	scenario_converge(s, 60);
+	ck_assert_int_eq(path_to(1, victim), 0);
+	if (_i != 1) { /* it is a member still */
+		uint64_t guids[2] = {client_guid(hosts[0]), victim};
+
+		scenario_check_tree(s, mlid, guids, 2);
+	}
+	end();
+}
+END_TEST
+
 /* Sets are lost, all tries of the first even: the answer comes when it is time, the port later. */
 START_TEST(lost_sets)
 {
@@ -336,6 +387,10 @@ START_TEST(takeover)
 	ck_assert_int_eq(path_to(0, ALIAS), 0);
 	ck_assert_int_eq(path_to(1, made), 0);
 	ck_assert(set(1, 2, ALIAS) == 0);
+	sim_node_set(s->sim, nodes[0],
+		     false); /* as the master before knew its GUID, so does this */
+	scenario_run_ms(s, 10000);
+	ck_assert(set(1, 2, client_guid(hosts[0])) == 0);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(hosts); i++)
 		client_free(hosts[i]);
 	managers_free(m);
@@ -383,6 +438,7 @@ int main(void)
 	tcase_add_loop_test(tcase, during_a_sweep, 0, 20);
 	tcase_add_loop_test(tcase, reboot, 0, 2);
 	tcase_add_test(tcase, absent);
+	tcase_add_loop_test(tcase, nobody_is_a_host_that_reboots, 0, 3);
 	tcase_add_test(tcase, lost_sets);
 	tcase_add_test(tcase, refused_by_the_port);
 	tcase_add_loop_test(tcase, takeover, 0, 2);

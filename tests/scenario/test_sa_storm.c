@@ -31,6 +31,7 @@ static const char *const fabrics[] = {
 
 static struct scenario *s;
 static struct asker *askers[ASKERS];
+static struct client *attacker, *bystander; /* NULL: there are none */
 static bool corrupt; /* bits were flipped, which no CRC of this wire tells: promises mean nothing */
 
 static unsigned int chance(unsigned int n)
@@ -46,12 +47,14 @@ static bool is_taken(unsigned int node)
 	return false;
 }
 
-static void begin(const char *spec, uint64_t seed)
+static void begin(const char *spec, uint64_t seed, bool has_attacker)
 {
 	corrupt = false;
 	memset(askers, 0, sizeof(askers));
 	s = scenario_new(spec, seed);
 	s->command = "SA_SEEDS=SEED-SEED tests/scenario/test_sa_storm";
+	if (has_attacker)
+		scenario_conf(s, "sa_max_memberships 16\n");
 	scenario_start(s);
 	scenario_converge(s, CONVERGE_S);
 	for (unsigned int i = 0; i < ASKERS; i++) {
@@ -68,6 +71,8 @@ static void end(void)
 {
 	for (unsigned int i = 0; i < ASKERS; i++)
 		asker_free(askers[i]);
+	g_clear_pointer(&attacker, client_free);
+	g_clear_pointer(&bystander, client_free);
 	scenario_free(s);
 }
 
@@ -184,6 +189,125 @@ static void mend(void)
 			sim_link_set(s->sim, node, port, true);
 		}
 	}
+}
+
+/* ---- what a host does to others ---- */
+
+#define M(name) IBA_COMPONENT(mc_member_record, name)
+#define MAX_MEMBERSHIPS 16 /* sa_max_memberships */
+#define N_GROUPS 12	  /* that it tries to make; as many other ports join each */
+#define ALIAS_INDEX 1
+
+static unsigned int attacker_node;
+static bool attacker_joined[N_GROUPS][ASKERS]; /* which of the askers, to which of its groups */
+
+static unsigned int free_host(unsigned int other)
+{
+	unsigned int node;
+
+	do
+		node = scenario_random_host(s);
+	while (is_taken(node) || node == other);
+	return node;
+}
+
+static void let_attack(void)
+{
+	memset(attacker_joined, 0, sizeof(attacker_joined));
+	attacker_node = free_host(UINT_MAX);
+	attacker = client_new(s, attacker_node);
+	bystander = client_new(s, free_host(attacker_node));
+}
+
+static int set_member(struct client *client, struct iba_gid mgid, uint64_t guid, uint8_t mtu,
+		      uint8_t rate, struct iba_mc_member_record *got)
+{
+	const uint64_t limits = M(mtu) | M(mtu_selector) | M(rate) | M(rate_selector);
+
+	*got = (struct iba_mc_member_record){
+		.mgid = mgid,
+		.port_gid = {IBA_DEFAULT_GID_PREFIX, guid},
+		.join_state = IBA_JOIN_FULL_MEMBER,
+		.p_key = 0xFFFF,
+		.q_key = 0x0b1b,
+		.mtu_selector = IBA_SELECTOR_EXACTLY,
+		.mtu = mtu,
+		.rate_selector = IBA_SELECTOR_EXACTLY,
+		.rate = rate,
+	};
+	return client_ask(client, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD,
+			  M(mgid) | M(port_gid) | M(join_state) | M(p_key) | M(q_key) | M(sl) |
+				  M(t_class) | M(flow_label) | (mtu ? limits : 0),
+			  &iba_mc_member_record_type, got);
+}
+
+static struct iba_gid solicited_node(unsigned int number)
+{
+	return (struct iba_gid){UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FF000000) + number};
+}
+
+/* Another port joins a group of the attacker's: what is asked of it is counted for the attacker. */
+static void join_others(void)
+{
+	unsigned int group = chance(N_GROUPS), victim = chance(ASKERS);
+	struct iba_gid mgid = {UINT64_C(0xFF12A01C0000BAD0), group};
+	struct iba_mc_member_record got;
+
+	set_member(attacker, mgid, client_guid(attacker), 0, 0, &got);
+	if (set_member(attacker, mgid, asker_gid(askers[victim]).guid, 0, 0, &got) == 0)
+		attacker_joined[group][victim] = true;
+}
+
+static void take_identity(void)
+{
+	struct iba_guid_info_record record = {.lid = scenario_lid(s, attacker_node)};
+
+	record.guid_info.guid[ALIAS_INDEX] = asker_gid(askers[chance(ASKERS)]).guid;
+	client_ask(attacker, IBA_METHOD_SET, IBA_ATTR_GUID_INFO_RECORD,
+		   IBA_COMPONENT(guid_info_record, lid) |
+			   IBA_COMPONENT(guid_info_record, block_num) |
+			   UINT64_C(1) << (4 + ALIAS_INDEX),
+		   &iba_guid_info_record_type, &record);
+}
+
+static void attack(void)
+{
+	struct iba_mc_member_record got;
+
+	switch (chance(3)) {
+	case 0:
+		set_member(attacker, solicited_node(chance(N_GROUPS)), client_guid(attacker),
+			   1 + chance(5), 2 + chance(5), &got);
+		break;
+	case 1:
+		take_identity();
+		break;
+	default:
+		for (unsigned int i = 0; i < ASKERS; i++)
+			join_others();
+	}
+}
+
+/* A host is served as if nobody had done anything. */
+static void check_bystander(void)
+{
+	uint64_t alias = sim_alias_guid(s->sim, attacker_node, 1, ALIAS_INDEX);
+	struct iba_mc_member_record broadcast = {0}, got;
+	unsigned int joined = 0;
+
+	set_member(bystander, (struct iba_gid){UINT64_C(0xFF12401BFFFF0000), UINT32_MAX},
+		   client_guid(bystander), 0, 0, &broadcast);
+	for (unsigned int i = 0; i < N_GROUPS; i++)
+		if (set_member(bystander, solicited_node(i), client_guid(bystander), broadcast.mtu,
+			       broadcast.rate, &got))
+			scenario_fail(s, "the IPoIB group %u shuts a host out", i);
+	for (unsigned int i = 0; i < N_GROUPS * ASKERS; i++)
+		joined += attacker_joined[i / ASKERS][i % ASKERS];
+	if (joined > MAX_MEMBERSHIPS)
+		scenario_fail(s, "one host made %u memberships of others", joined);
+	for (unsigned int i = 0; i < ASKERS; i++)
+		if (alias == asker_gid(askers[i]).guid)
+			scenario_fail(s, "an attacker has the GUID of node %u", askers[i]->node);
 }
 
 /* ---- what holds afterwards ---- */
@@ -324,13 +448,17 @@ static void converge(void)
 		scenario_converge(s, CONVERGE_S);
 }
 
-static void run(const char *spec, uint64_t seed)
+static void run(const char *spec, uint64_t seed, bool has_attacker)
 {
-	begin(spec, seed);
+	begin(spec, seed, has_attacker);
+	if (has_attacker)
+		let_attack();
 	for (unsigned int i = 0; i < STEPS; i++) {
 		for (unsigned int j = 0; j < ASKERS; j++)
 			asker_go_on(askers[j], false);
 		scenario_run_ms(s, chance(1u << chance(9)));
+		if (attacker && i >= STEPS / 6 && !chance(3))
+			attack();
 		if (i < STEPS / 6 || chance(2)) /* what they begin with is a subnet that is well */
 			continue;
 		break_something();
@@ -341,6 +469,8 @@ static void run(const char *spec, uint64_t seed)
 	converge();
 	if (!corrupt)
 		check_promises();
+	if (attacker && !corrupt)
+		check_bystander();
 	scenario_run_ms(s, FORGOTTEN_MS);
 	check_account();
 	end();
@@ -348,14 +478,21 @@ static void run(const char *spec, uint64_t seed)
 
 START_TEST(storm)
 {
-	run(fabrics[(size_t)_i % G_N_ELEMENTS(fabrics)], (uint64_t)_i);
+	run(fabrics[(size_t)_i % G_N_ELEMENTS(fabrics)], (uint64_t)_i, false);
+}
+END_TEST
+
+/* One client wants what is others'. */
+START_TEST(storm_with_an_attacker)
+{
+	run(fabrics[(size_t)_i % G_N_ELEMENTS(fabrics)], (uint64_t)_i, true);
 }
 END_TEST
 
 /* An answer that came late told of a link as it was before another that was read since. */
 START_TEST(storm_with_own_loops)
 {
-	run("own_loops.topo", (uint64_t)_i);
+	run("own_loops.topo", (uint64_t)_i, false);
 }
 END_TEST
 
@@ -378,6 +515,8 @@ int main(void)
 	tcase_add_loop_test(tcase, storm, first, last + 1);
 	for (size_t i = 0; !text && i < G_N_ELEMENTS(failed_once); i++)
 		tcase_add_loop_test(tcase, storm, failed_once[i], failed_once[i] + 1);
+	tcase_add_loop_test(tcase, storm_with_an_attacker, text ? first : 1001,
+			    text ? last + 1 : 1011);
 	tcase_add_loop_test(tcase, storm_with_own_loops, 58, 59);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

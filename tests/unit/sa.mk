@@ -27,6 +27,11 @@ TESTS += tests/unit/test_sa_member
 tests_unit_test_sa_member_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sa_member_LDADD = $(LIBS_SAMAKE)
 
+check_PROGRAMS += tests/unit/test_sa_bystanders
+TESTS += tests/unit/test_sa_bystanders
+tests_unit_test_sa_bystanders_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sa_bystanders_LDADD = $(LIBS_SAMAKE)
+
 check_PROGRAMS += tests/unit/test_sa_database
 TESTS += tests/unit/test_sa_database
 tests_unit_test_sa_database_CFLAGS = $(TEST_CFLAGS)

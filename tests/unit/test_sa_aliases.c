@@ -145,8 +145,7 @@ START_TEST(test_known_key)
 	sm_key = subnet->options->sa_key = KNOWN_SA_KEY;
 	for (unsigned int i = 0; i < 2; i++) {
 		r = record_of(n[i], ALIAS + i, 0);
-		ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1), &r),
-				 IBA_SA_DENIED);
+		ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1), &r), IBA_SA_DENIED);
 	}
 }
 END_TEST
@@ -411,9 +410,10 @@ START_TEST(test_gone_beside_others)
 }
 END_TEST
 
-static void count_lost(void *arg, const struct alias_guid *alias)
+static void count_lost(void *arg, const struct alias_guid *alias, const char *why)
 {
 	ck_assert(alias->port == host(3)->guid && alias->index == 2);
+	ck_assert_str_eq(why, "it is the GUID of a port");
 	++*(unsigned int *)arg;
 }
 
@@ -427,7 +427,7 @@ START_TEST(test_owner_is_back)
 	ck_assert(sa_aliases_set(all.aliases, guid, 2, host(5)->guid));
 	alias_guids_unref(sa_aliases_publish(all.aliases));
 	for (unsigned int i = 0; i < 2; i++)
-		sa_aliases_yield(all.aliases, subnet->fabric, count_lost, &n);
+		sa_aliases_yield(all.aliases, subnet, count_lost, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_assert(sa_aliases_get(all.aliases, guid, 1) == ALIAS);
 	ck_assert(sa_aliases_get(all.aliases, guid, 2) == 0);
@@ -455,13 +455,13 @@ START_TEST(test_made)
 	for (unsigned int i = 0; i < 999; i++)
 		ck_assert(sa_aliases_set(all.aliases, 1 + i / 255, (uint8_t)(1 + i % 255),
 					 first + i));
-	ck_assert(sa_aliases_make(all.aliases, subnet->fabric, 0x42) == first + 999);
+	ck_assert(sa_aliases_make(all.aliases, subnet, 0, 0x42) == first + 999);
 	sa_aliases_free(all.aliases);
 	all.aliases = sa_aliases_new(6);
 	for (unsigned int i = 0; i < 1000; i++)
 		ck_assert(sa_aliases_set(all.aliases, 1 + i / 255, (uint8_t)(1 + i % 255),
 					 first + i));
-	ck_assert(sa_aliases_make(all.aliases, subnet->fabric, 0x42) == 0);
+	ck_assert(sa_aliases_make(all.aliases, subnet, 0, 0x42) == 0);
 }
 END_TEST
 
@@ -524,6 +524,169 @@ START_TEST(test_bounds)
 }
 END_TEST
 
+/* ---- what is another's ---- */
+
+static const struct fabric_node *node_of(unsigned int n)
+{
+	return &subnet->fabric->nodes[host(n)->node];
+}
+
+/* Entry 1 of host 0: what it is after a Set. */
+static uint64_t set_one(uint64_t guid)
+{
+	struct iba_guid_info_record r = record_of(0, guid, 0);
+
+	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1), &r), IBA_STATUS_OK);
+	return r.guid_info.guid[1];
+}
+
+START_TEST(test_guids_of_others)
+{
+	const uint64_t away = UINT64_C(0x0002C90300AA0001);
+	struct fabric_node *nodes = subnet->fabric->nodes;
+
+	for (uint32_t i = 0; i < subnet->fabric->n_nodes; i++)
+		nodes[i].info.system_image_guid = UINT64_C(0x0002C90300BB0000) + i / 2;
+	subnet->lid_guids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	g_array_append_val(subnet->lid_guids, away);
+	ck_assert(set_one(UINT64_MAX) == 0);
+	ck_assert(set_one(UINT64_MAX - 1) == 0);
+	ck_assert(set_one(UINT64_C(0xFF12401BFFFF0000)) == 0); /* as a multicast GID begins */
+	ck_assert(set_one(subnet->sm_guid) == 0);
+	ck_assert(set_one(host(0)->guid) == 0);
+	ck_assert(set_one(host(1)->guid) == 0);
+	ck_assert(set_one(node_of(1)->guid) == 0);
+	ck_assert(set_one(nodes[subnet->fabric->switches[0].node].guid) == 0);
+	ck_assert(set_one(UINT64_C(0x0002C90300BB0000) + (subnet->fabric->n_nodes - 1) / 2 -
+			  (node_of(0) >= &nodes[subnet->fabric->n_nodes - 2])) == 0);
+	ck_assert(set_one(away) == 0);
+	ck_assert(set_one(away + 1) == away + 1);
+	sm_key = TEST_SA_KEY; /* a host that is no more leaves its GUID to another */
+	ck_assert(set_one(away) == away);
+	ck_assert(set_one(UINT64_MAX) == 0);
+	ck_assert(set_one(host(1)->guid) == 0);
+	sm_key = 0;
+	ck_assert(set_one(node_of(0)->info.system_image_guid) ==
+		  node_of(0)->info.system_image_guid);
+}
+END_TEST
+
+/* What is loaded, and no port may have: it goes, and says why. */
+static void note_lost(void *arg, const struct alias_guid *alias, const char *why)
+{
+	(void)why;
+	*(uint64_t *)arg ^= alias->guid;
+}
+
+START_TEST(test_loaded_are_judged)
+{
+	const uint64_t bad[] = {UINT64_MAX, UINT64_C(0xFF00000000000001), node_of(1)->guid,
+				host(2)->guid};
+	uint64_t expected = 0, lost = 0;
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(bad); i++) {
+		ck_assert(sa_aliases_restore(all.aliases, host(0)->guid, (uint8_t)(i + 1), bad[i]));
+		expected ^= bad[i];
+	}
+	ck_assert(sa_aliases_restore(all.aliases, host(0)->guid, 7, ALIAS));
+	sa_aliases_yield(all.aliases, subnet, note_lost, &lost);
+	ck_assert(lost == expected);
+	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_guid->len, 1);
+}
+END_TEST
+
+static int member(unsigned int who, uint8_t method, uint64_t guid)
+{
+	struct iba_mc_member_record r = {
+		.mgid = {UINT64_C(0xFF12A01C00000000), 7},
+		.port_gid = {subnet->options->subnet_prefix, guid},
+		.join_state = IBA_JOIN_FULL_MEMBER,
+		.p_key = 0xFFFF,
+	};
+	uint64_t mask =
+		IBA_COMPONENT(mc_member_record, mgid) | IBA_COMPONENT(mc_member_record, port_gid) |
+		IBA_COMPONENT(mc_member_record, join_state) |
+		IBA_COMPONENT(mc_member_record, p_key) | IBA_COMPONENT(mc_member_record, q_key) |
+		IBA_COMPONENT(mc_member_record, t_class) |
+		IBA_COMPONENT(mc_member_record, flow_label) | IBA_COMPONENT(mc_member_record, sl);
+
+	return ask_any(who, method, IBA_ATTR_MC_MEMBER_RECORD, mask, &iba_mc_member_record_type,
+		       &r);
+}
+
+static unsigned int members_with(uint64_t guid)
+{
+	return sa_store_groups_of(all.groups, guid);
+}
+
+/* However another port came to have the GUID, memberships stay with the port that made them. */
+START_TEST(test_memberships_stay_with_their_maker)
+{
+	ck_assert(set_one(ALIAS) == ALIAS);
+	ck_assert_int_eq(member(0, IBA_METHOD_SET, ALIAS), IBA_STATUS_OK);
+	ck_assert_int_eq(member(2, IBA_METHOD_SET, host(2)->guid), IBA_STATUS_OK);
+	ck_assert(sa_aliases_set(all.aliases, host(0)->guid, 1, 0));
+	ck_assert(sa_aliases_set(all.aliases, host(1)->guid, 1, ALIAS));
+	ck_assert_int_eq(member(1, IBA_METHOD_DELETE, ALIAS), IBA_SA_DENIED);
+	ck_assert_uint_eq(members_with(ALIAS), 1);
+	sa_store_disown(all.groups, ALIAS, host(1)->guid);
+	ck_assert_uint_eq(members_with(ALIAS), 1); /* not its */
+	sa_store_disown(all.groups, ALIAS, host(0)->guid);
+	ck_assert_uint_eq(members_with(ALIAS), 0);
+	ck_assert_uint_eq(members_with(host(2)->guid), 1);
+}
+END_TEST
+
+/* Who gets a GUID gets no membership with it. */
+START_TEST(test_granted_without_memberships)
+{
+	ck_assert_int_eq(member(2, IBA_METHOD_SET, host(2)->guid), IBA_STATUS_OK);
+	sa_store_join_by(
+		all.groups,
+		sa_store_find(all.groups, (struct iba_gid){UINT64_C(0xFF12A01C00000000), 7}), ALIAS,
+		IBA_JOIN_FULL_MEMBER, false, 12345);
+	ck_assert(set_one(ALIAS) == ALIAS);
+	ck_assert_uint_eq(members_with(ALIAS), 0);
+	ck_assert_uint_eq(members_with(host(2)->guid), 1);
+}
+END_TEST
+
+static int service(unsigned int who, uint8_t method, uint64_t guid)
+{
+	struct iba_service_record r = {.service_id = 5,
+				       .service_gid = {subnet->options->subnet_prefix, guid},
+				       .service_name = "s"};
+
+	return ask_any(who, method, IBA_ATTR_SERVICE_RECORD,
+		       IBA_COMPONENT(service_record, service_id) |
+			       IBA_COMPONENT(service_record, service_gid),
+		       &iba_service_record_type, &r);
+}
+
+/* A service of a GID that another port has by now is nobody's, until that registers its own. */
+START_TEST(test_service_of_a_guid_that_moved)
+{
+	ck_assert(set_one(ALIAS) == ALIAS);
+	ck_assert_int_eq(service(0, IBA_METHOD_SET, ALIAS), IBA_STATUS_OK);
+	ck_assert_int_eq(service(1, IBA_METHOD_SET, ALIAS), IBA_SA_REQ_INVALID);
+	ck_assert_int_eq(service(2, IBA_METHOD_GET, ALIAS), IBA_STATUS_OK);
+	ck_assert(sa_aliases_set(all.aliases, host(0)->guid, 1, 0));
+	ck_assert(sa_aliases_set(all.aliases, host(1)->guid, 1, ALIAS));
+	ck_assert_int_eq(service(2, IBA_METHOD_GET, ALIAS), IBA_SA_NO_RECORDS);
+	ck_assert_int_eq(service(0, IBA_METHOD_SET, ALIAS), IBA_SA_REQ_INVALID);
+	if (_i) {
+		sa_services_follow(all.services, subnet, sa_aliases_now(all.aliases), 1);
+		ck_assert_uint_eq(sa_services_of(all.services, host(0)->guid), 0);
+	}
+	ck_assert_int_eq(service(1, IBA_METHOD_SET, ALIAS), IBA_STATUS_OK);
+	ck_assert_int_eq(service(2, IBA_METHOD_GET, ALIAS), IBA_STATUS_OK);
+	ck_assert_uint_eq(sa_services_of(all.services, host(0)->guid), 0);
+	ck_assert_uint_eq(sa_services_of(all.services, host(1)->guid), 1);
+	sa_services_follow(all.services, subnet, sa_aliases_now(all.aliases), 2);
+	ck_assert_int_eq(service(2, IBA_METHOD_GET, ALIAS), IBA_STATUS_OK);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sa_aliases");
@@ -548,6 +711,11 @@ int main(void)
 	tcase_add_test(tcase, test_member_of_other_entries);
 	tcase_add_test(tcase, test_second_block);
 	tcase_add_test(tcase, test_bounds);
+	tcase_add_test(tcase, test_guids_of_others);
+	tcase_add_test(tcase, test_loaded_are_judged);
+	tcase_add_test(tcase, test_memberships_stay_with_their_maker);
+	tcase_add_test(tcase, test_granted_without_memberships);
+	tcase_add_loop_test(tcase, test_service_of_a_guid_that_moved, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -180,7 +180,13 @@ static const struct create_case {
 	{"IPoIB of another Q_Key", 0, 0, {0xFF15401B80010000, 5}, 1, 0x8001, IBA_SA_REQ_INVALID},
 	{"IPv4 of no broadcast", 0, 0, {0xFF18401B80010000, 5}, 1, 0x8001, IBA_SA_REQ_INVALID},
 	{"IPv6 of no broadcast", 0, 0, {0xFF18601B80010000, 5}, 1, 0x8001, IBA_SA_REQ_INVALID},
-	{"a broadcast group", 0, 0, {0xFF18401B80010000, UINT32_MAX}, 1, 0x8001, 0},
+	{"broadcast of another Q_Key than the partition's",
+	 0,
+	 0,
+	 {0xFF18401B80010000, UINT32_MAX},
+	 1,
+	 0x8001,
+	 IBA_SA_REQ_INVALID},
 	{"like one", 0, 0, {0xFF18601B80010000, UINT32_MAX}, 1, 0x8001, IBA_SA_REQ_INVALID},
 };
 
@@ -366,7 +372,7 @@ static struct iba_mc_member_record ipoib_record(uint32_t port)
 	return record;
 }
 
-/* RFC 4391, 5: a group of IPoIB has what its broadcast group has, unless it is asked for more. */
+/* RFC 4391, 5: a group of IPoIB has what its broadcast group has. */
 START_TEST(test_create_ipoib)
 {
 	uint32_t port = port_in(0, 0);
@@ -397,11 +403,11 @@ START_TEST(test_create_ipoib)
 	ck_assert_uint_eq(got.rate, IBA_RATE_10);
 	record.mgid.guid++;
 	record.mtu_selector = record.rate_selector = IBA_SELECTOR_EXACTLY;
-	record.mtu = IBA_MTU_4096;
-	record.rate = IBA_RATE_20;
+	record.mtu = IBA_MTU_2048;
+	record.rate = IBA_RATE_10;
 	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE | exactly, &record, &got), 0);
-	ck_assert_uint_eq(got.mtu, IBA_MTU_4096);
-	ck_assert_uint_eq(got.rate, IBA_RATE_20);
+	ck_assert_uint_eq(got.mtu, IBA_MTU_2048);
+	ck_assert_uint_eq(got.rate, IBA_RATE_10);
 }
 END_TEST
 
@@ -433,6 +439,9 @@ START_TEST(test_create_at_slow_port)
 
 	subnet->fabric->ports[port].mtu = IBA_MTU_1024;
 	subnet->fabric->ports[port].rate = IBA_RATE_5;
+	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_REQ_INVALID); /* IPoIB is not less */
+	record = create_record(port);
+	record.mgid.guid++;
 	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE, &record, &got), 0);
 	ck_assert_uint_eq(got.mtu, IBA_MTU_1024);
 	ck_assert_uint_eq(got.rate, IBA_RATE_5);

@@ -34,7 +34,7 @@ static struct iba_mc_member_record record_of(uint64_t number)
 /* As the store does it: a group is entered where its MLID is. */
 static struct sa_mlid *enter(const struct iba_mc_member_record *record, bool exact)
 {
-	struct sa_mlid *mlid = sa_mlids_take(mlids, record, exact);
+	struct sa_mlid *mlid = sa_mlids_take(mlids, record, 0, exact);
 
 	if (mlid)
 		g_ptr_array_add(mlid->groups, (void *)record);

@@ -501,15 +501,15 @@ START_TEST(test_absence)
 		ck_assert_uint_eq(
 			fabric_port_by_guid(empty->fabric, service_of(15, 1).service_gid.guid),
 			FABRIC_NONE);
-		sa_services_follow(registries.services, empty, now);
+		sa_services_follow(registries.services, empty, NULL, now);
 		ck_assert_uint_eq(count_as(1, 0, service_of(15, 1)), !drop);
 		now += SA_ABSENCE_NS / 2;
-		sa_services_follow(registries.services, subnet, now); /* it is back */
+		sa_services_follow(registries.services, subnet, NULL, now); /* it is back */
 		now += SA_ABSENCE_NS - 1;
-		sa_services_follow(registries.services, empty, now);
+		sa_services_follow(registries.services, empty, NULL, now);
 		ck_assert_uint_eq(count_as(1, 0, service_of(15, 1)), !drop);
 		now += SA_ABSENCE_NS;
-		sa_services_follow(registries.services, empty, now);
+		sa_services_follow(registries.services, empty, NULL, now);
 		ck_assert_uint_eq(count_as(1, 0, service_of(15, 1)), 0);
 	}
 	subnet_unref(empty);
@@ -522,13 +522,13 @@ START_TEST(test_again_while_absent)
 	struct subnet *empty = make_subnet("mesh:2x2", 0, 0);
 
 	ck_assert_uint_eq(set_as(15, 0, service_of(15, 1)), IBA_STATUS_OK);
-	sa_services_follow(registries.services, empty, now);
+	sa_services_follow(registries.services, empty, NULL, now);
 	ck_assert_uint_eq(set_as(15, 0, service_of(15, 1)), IBA_STATUS_OK);
 	now += SA_ABSENCE_NS;
-	sa_services_follow(registries.services, empty, now);
+	sa_services_follow(registries.services, empty, NULL, now);
 	ck_assert_uint_eq(count_as(1, 0, service_of(15, 1)), 1);
 	now += SA_ABSENCE_NS;
-	sa_services_follow(registries.services, empty, now);
+	sa_services_follow(registries.services, empty, NULL, now);
 	ck_assert_uint_eq(count_as(1, 0, service_of(15, 1)), 0);
 	subnet_unref(empty);
 }
