@@ -790,7 +790,7 @@ START_TEST(health_of_what_is_kept)
 	sim_set_port_guid(f.s->sim, node, 1, 0x77);
 	sim_link_set(f.s->sim, node, 1, true);
 	scenario_run_ms(f.s, 2000);
-	expect_health(CONTROL_FILES_BAD, "ERROR files: LIDs or M_Keys of ports could not be");
+	expect_health(CONTROL_FILES_BAD, "ERROR files: LIDs, M_Keys or left P_Key indexes");
 	ck_assert_int_eq(g_rmdir(file), 0);
 	ask("resweep heavy");
 	scenario_run_ms(f.s, 2000);
