@@ -267,12 +267,12 @@ void command_answer_policy(const struct command_env *env, uint64_t serial,
 static const char *line_mistake(const char *line)
 {
 	if (strlen(line) > COMMAND_MAX_LINE)
-		return "The line is too long";
+		return COMMAND_TOO_LONG;
 	if (!g_utf8_validate(line, -1, NULL))
-		return "The line is not text";
+		return "The line is not text\n";
 	for (const char *c = line; *c; c++)
 		if (g_ascii_iscntrl(*c) && *c != '\t')
-			return "The line has control characters";
+			return "The line has control characters\n";
 	return NULL;
 }
 
@@ -287,7 +287,7 @@ void command_run(const struct command_env *env, const char *line, bool trusted,
 		.status = mistake ? CONTROL_USAGE : CONTROL_DONE,
 	};
 	if (mistake) {
-		answer->text = g_strdup_printf("%s\n", mistake);
+		answer->text = g_strdup(mistake);
 		return;
 	}
 	words = split(line);

@@ -11,7 +11,10 @@
 struct journal;
 struct sim;
 
-#define COMMAND_MAX_LINE 65536 /* octets without the line end */
+/* Octets without the line end: room for a change of as many partition members as there may be. */
+#define COMMAND_MAX_LINE 4194304
+#define COMMAND_TOO_LONG                                                                           \
+	"The line is too long: expected at most " G_STRINGIFY(COMMAND_MAX_LINE) " octets\n"
 
 /* What commands are about. */
 struct command_env {

@@ -21,7 +21,7 @@ static char *lines_of(const char *bytes, size_t n)
 	GString *out = g_string_new(NULL);
 	struct lines lines;
 
-	lines_init(&lines);
+	lines_init(&lines, COMMAND_MAX_LINE);
 	for (size_t i = 0; i <= n; i++) {
 		enum line_kind kind =
 			i < n ? lines_byte(&lines, (unsigned char)bytes[i]) : lines_end(&lines);
@@ -100,7 +100,7 @@ START_TEST(lines_of_noise)
 	struct lines lines;
 	bool good = true;
 
-	lines_init(&lines);
+	lines_init(&lines, COMMAND_MAX_LINE);
 	for (unsigned int i = 0; i < 500000 && good; i++) {
 		enum line_kind kind = lines_byte(&lines, (unsigned char)make_number(&state, 256));
 
