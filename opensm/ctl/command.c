@@ -166,6 +166,28 @@ static bool wants_json(char **words)
 	return true;
 }
 
+static bool is_one_of(const char *word, const char *const *words)
+{
+	return word && g_strv_contains(words, word);
+}
+
+bool command_changes(const char *line)
+{
+	static const char *const change_words[] = {"change", "forget", "reload", "release", NULL};
+	g_auto(GStrv) words = split(line);
+	const struct command *command;
+
+	if (!words[0])
+		return false;
+	wants_json(words);
+	command = command_find(words[0], NULL);
+	if (!command)
+		return false;
+	return command->needs & COMMAND_NEEDS_RIGHTS ||
+	       (command->needs & COMMAND_NEEDS_RIGHTS_TO_SET && words[1]) ||
+	       (command->needs & COMMAND_NEEDS_RIGHTS_BY_WORD && is_one_of(words[1], change_words));
+}
+
 static char *as_text(const struct command *command, GVariant *answer)
 {
 	GString *out = g_string_new(NULL);

@@ -35,6 +35,9 @@ struct command_answer {
 	uint64_t policy; /* with later: when command_policy_is_there(), command_answer_policy() */
 };
 
+/* Whether the line would change something in the daemon or the subnet, or read a file for it. */
+bool command_changes(const char *line);
+
 /* Runs one line. trusted: the caller may see keys. */
 void command_run(const struct command_env *env, const char *line, bool trusted,
 		 struct command_answer *answer);

@@ -204,6 +204,13 @@ static void run_line(struct session *session, const char *line)
 {
 	struct command_answer answer;
 
+	if (session->config.reads_only && command_changes(line)) {
+		reply(session, CONTROL_REFUSED,
+		      "That changes something, as by this port only root and the user of the "
+		      "daemon may; opensmctl or a console_key_file is for others\n",
+		      false);
+		return;
+	}
 	command_run(session->config.env, line, session->config.trusted, &answer);
 	if (answer.later) {
 		g_free(answer.text);
