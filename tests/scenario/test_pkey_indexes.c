@@ -357,6 +357,30 @@ START_TEST(hostile_file)
 }
 END_TEST
 
+/* A member that is not there is told once, on whatever line of the file it is after a change. */
+START_TEST(absent_member)
+{
+	static const char text[] = "GUID 0x0000000009990007 is not in the subnet";
+	struct world *w = world_new("", 0);
+	const char *at;
+	unsigned int told = 0;
+	g_autoptr(GError) error = NULL;
+	uint64_t serial;
+
+	ck_assert(daemon_change_partitions(w->s->daemon, "0x20: 0x9990007=full;", 0, &serial,
+					   &error));
+	run_ms(w, 1000);
+	change(w, 0x11, "full");
+	change(w, 0x12, "full");
+	change(w, 0x11, "none");
+	scenario_heavy_sweep(w->s, 20);
+	for (at = w->s->text->str; (at = strstr(at, text)); at++)
+		told++;
+	ck_assert_uint_eq(told, 1);
+	world_free(w);
+}
+END_TEST
+
 /* ---- a standby ---- */
 
 #define POLLS "sweep_interval 0\n" MANAGERS_POLLS
@@ -426,6 +450,7 @@ int main(void)
 	tcase_add_loop_test(tcase, waits, 0, 2);
 	tcase_add_test(tcase, not_written);
 	tcase_add_test(tcase, hostile_file);
+	tcase_add_test(tcase, absent_member);
 	tcase_add_loop_test(tcase, takeover, 0, 12);
 	tcase_add_test(tcase, takeover_without_replication);
 	suite_add_tcase(suite, tcase);
