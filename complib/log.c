@@ -11,7 +11,8 @@
  * forge another one, nor send the operator's terminal escape sequences: see append_escaped.
  *
  * A line that cannot be written is counted, not waited for; the count is written as soon as the
- * file takes lines again. Nothing here ends the daemon.
+ * file takes lines again. Only at the levels of details do writers wait for room, see await_room.
+ * Nothing here ends the daemon.
  */
 #define _GNU_SOURCE /* pthread_timedjoin_np */
 #include <errno.h>
@@ -31,7 +32,12 @@
 #define MODULE_UNSET (1U << 31)			/* no flags of its own any more */
 #define COMPLAINT_INTERVAL (60 * NS_PER_SECOND) /* about the log itself */
 #define QUEUE_MAX (4u << 20)			/* octets that wait for the disk */
-#define END_S 2					/* for these, at the end */
+#define QUEUE_RESERVE (1u << 20)		/* beyond these, for errors */
+#define QUEUE_LOW (QUEUE_MAX / 4 * 3)		/* there is room again */
+#define LINE_ROOM (64u << 10)			/* the same, for a line that waited */
+#define ROOM_S 2		     /* that a line waits for room, where all are wanted */
+#define SYNC_NS (NS_PER_SECOND / 10) /* lines that come faster are synced together */
+#define END_S 2			     /* for these, at the end */
 
 enum log_kind {
 	LOG_KIND_NULL,
@@ -50,14 +56,17 @@ struct module {
 struct entry {
 	char *line; /* NULL: fresh */
 	size_t length;
+	bool last; /* before the next sync of the file, if each line is to be on the disk */
 	struct sink fresh;
 };
 
 struct writer {
 	pthread_t thread;
-	pthread_cond_t wake;
+	pthread_cond_t wake, room;
 	GQueue entries; /* these and the rest under the log's lock */
 	size_t octets;
+	uint64_t synced_ns; /* after the last line that was synced */
+	bool stalled;	  /* somebody has waited for room in vain, and there has been none since */
 	uint64_t dropped; /* lines since the last entry, for want of room */
 	bool ending;
 };
@@ -75,7 +84,7 @@ struct log {
 	bool into_journal; /* and the log is there */
 	bool is_stderr;
 	const char *const *message_ids;
-	GPtrArray *fields; /* "NAME=value", for the journal */
+	GPtrArray *fields;     /* "NAME=value", for the journal */
 	struct writer *writer; /* NULL: lines are written at once */
 	struct sink milestones;
 	atomic_ullong max_bytes;
@@ -363,8 +372,8 @@ static int write_lost(struct log *log)
 	return err;
 }
 
-/* Who writes to the file; 0 or an errno. */
-static int write_sink(struct log *log, const char *line, size_t length)
+/* Who writes to the file; 0 or an errno. last: of those that are synced together. */
+static int write_sink(struct log *log, const char *line, size_t length, bool last)
 {
 	uint64_t max_bytes = atomic_load(&log->max_bytes);
 	int err = 0;
@@ -375,13 +384,21 @@ static int write_sink(struct log *log, const char *line, size_t length)
 	if (!err)
 		err = write_lost(log);
 	if (!err)
-		err = sink_write(&log->sink, line, length, atomic_load(&log->flush));
+		err = sink_write(&log->sink, line, length, last && atomic_load(&log->flush));
 	log->lost += err != 0;
 	atomic_store(&log->losing, err != 0);
 	return err;
 }
 
 /* ---- the writer ---- */
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
+}
 
 /* Under lock. */
 static void enqueue(struct writer *writer, struct entry entry)
@@ -391,12 +408,33 @@ static void enqueue(struct writer *writer, struct entry entry)
 	pthread_cond_signal(&writer->wake);
 }
 
+/*
+ * Under lock, which it gives up meanwhile. Whoever asks for details wants all of them: their
+ * writers go at the pace of the disk. One that does not go on holds up each thread once, and not
+ * for long.
+ */
+static void await_room(struct log *log)
+{
+	const unsigned int details = LOG_VERBOSE | LOG_DEBUG | LOG_FRAMES | LOG_ROUTING;
+	struct writer *writer = log->writer;
+	struct timespec until;
+
+	if (!writer || writer->octets < QUEUE_MAX || !(log_flags(log) & details))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ROOM_S;
+	while (writer->octets >= QUEUE_LOW && !writer->stalled && !writer->ending)
+		if (pthread_cond_timedwait(&writer->room, &log->lock, &until) != 0)
+			writer->stalled = true;
+}
+
 /* Under lock. The line is taken over. */
-static void enqueue_line(struct log *log, char *line, size_t length)
+static void enqueue_line(struct log *log, unsigned int level, char *line, size_t length)
 {
 	struct writer *writer = log->writer;
+	size_t max = QUEUE_MAX + (level & LOG_ERROR ? QUEUE_RESERVE : LINE_ROOM);
 
-	if (writer->octets + length > QUEUE_MAX) {
+	if (writer->octets + length > max) {
 		writer->dropped++;
 		atomic_store(&log->losing, true);
 		g_free(line);
@@ -409,13 +447,20 @@ static void enqueue_line(struct log *log, char *line, size_t length)
 static struct entry *dequeue(struct log *log)
 {
 	struct writer *writer = log->writer;
+	const struct entry *next;
 	struct entry *entry;
 
 	while (!writer->entries.length && !writer->ending)
 		pthread_cond_wait(&writer->wake, &log->lock);
 	entry = g_queue_pop_head(&writer->entries);
-	if (entry)
-		writer->octets -= entry->length;
+	if (!entry)
+		return NULL;
+	next = g_queue_peek_head(&writer->entries);
+	entry->last = !next || !next->line || monotonic_ns() - writer->synced_ns >= SYNC_NS;
+	writer->octets -= entry->length;
+	if (writer->octets < QUEUE_LOW)
+		pthread_cond_broadcast(&writer->room);
+	writer->stalled &= writer->octets >= QUEUE_LOW;
 	return entry;
 }
 
@@ -432,7 +477,7 @@ static int do_entry(struct log *log, struct entry *entry)
 	int err = 0;
 
 	if (entry->line)
-		err = write_sink(log, entry->line, entry->length);
+		err = write_sink(log, entry->line, entry->length, entry->last);
 	else
 		go_on_in(log, entry->fresh);
 	g_free(entry->line);
@@ -448,6 +493,7 @@ static void *writer_main(void *arg)
 	pthread_mutex_lock(&log->lock);
 	while ((entry = dequeue(log))) {
 		uint64_t dropped = log->writer->dropped;
+		bool last = entry->last;
 		int err;
 
 		log->writer->dropped = 0;
@@ -455,6 +501,8 @@ static void *writer_main(void *arg)
 		log->lost += dropped;
 		err = do_entry(log, entry);
 		pthread_mutex_lock(&log->lock);
+		if (last)
+			log->writer->synced_ns = monotonic_ns();
 		if (err)
 			complain(log, err);
 	}
@@ -464,11 +512,17 @@ static void *writer_main(void *arg)
 
 void log_start_writer(struct log *log)
 {
+	pthread_condattr_t monotonic;
+
 	if (log->kind != LOG_KIND_SINK || !log->sink.regular || log->writer)
 		return;
 	log->writer = g_new0(struct writer, 1);
 	g_queue_init(&log->writer->entries);
 	pthread_cond_init(&log->writer->wake, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&log->writer->room, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	thread_start(&log->writer->thread, "log", writer_main, log);
 }
 
@@ -483,12 +537,14 @@ static bool end_writer(struct log *log)
 	pthread_mutex_lock(&log->lock);
 	writer->ending = true;
 	pthread_cond_signal(&writer->wake);
+	pthread_cond_broadcast(&writer->room);
 	pthread_mutex_unlock(&log->lock);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += END_S;
 	if (pthread_timedjoin_np(writer->thread, NULL, &until) != 0)
 		return false;
 	pthread_cond_destroy(&writer->wake);
+	pthread_cond_destroy(&writer->room);
 	g_free(writer);
 	return true;
 }
@@ -579,10 +635,10 @@ static void write_line(struct log *log, unsigned int level, const char *file_c, 
 	}
 	g_string_append_c(line, '\n');
 	if (log->writer) {
-		enqueue_line(log, g_strndup(line->str, line->len), line->len);
+		enqueue_line(log, level, g_strndup(line->str, line->len), line->len);
 		return;
 	}
-	err = write_sink(log, line->str, line->len);
+	err = write_sink(log, line->str, line->len, true);
 	if (err)
 		complain(log, err);
 }
@@ -644,6 +700,7 @@ void log_write(struct log *log, unsigned int level, const char *file_c, const ch
 	line = g_string_sized_new(strlen(text) + 64);
 
 	pthread_mutex_lock(&log->lock);
+	await_room(log);
 	append_header(log, line, level);
 	header = line->len;
 	append_escaped(line, text);

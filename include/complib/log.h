@@ -44,7 +44,7 @@ struct log_config {
 	unsigned int flags; /* level bits that are written; LOG_SYS always is */
 	bool append;	    /* false: truncate at start */
 	uint64_t max_bytes; /* truncate when reached; 0: never */
-	bool flush;	    /* fdatasync each line */
+	bool flush;	    /* fdatasync each line; with a writer those of a tenth of a second */
 	const char *const *message_ids; /* by the number of LOG_MESSAGE(); NULL: none */
 	bool milestones;    /* LOG_SYS lines also to stdout, unless the log is stdout or stderr */
 };
@@ -55,7 +55,9 @@ struct log *log_new_null(void);			 /* writes nothing */
 struct log *log_new_capture(GString *into);	 /* for tests */
 /*
  * A regular file is written by a thread of its own from now on: a disk that hangs holds up nobody.
- * Before other threads know the log. What is more than the thread can write is lost, and counted.
+ * Before other threads know the log. What is more than the thread can write is lost, and counted,
+ * errors last; where any level beyond LOG_INFO is on, who writes waits for it, up to two seconds
+ * while nothing goes on.
  */
 void log_start_writer(struct log *log);
 void log_free(struct log *log); /* writes what waits, if the disk takes it in two seconds */

@@ -139,6 +139,13 @@ static inline bool options_sa_key_is_known(const struct options *options)
 	return options->sa_key <= 1;
 }
 
+/* There is a console by TCP that asks for no key. */
+static inline bool options_console_is_open(const struct options *options)
+{
+	return (options->console == CONSOLE_LOOPBACK || options->console == CONSOLE_SOCKET) &&
+	       !options->console_key_file;
+}
+
 /* Whether they have the same value. */
 bool options_same(const struct options *a, const struct options *b, enum option_id id);
 

@@ -41,6 +41,8 @@ static const enum option_id newer_keys[] = {
 	OPTION_mlid_sharing,
 	OPTION_mc_spread_roots,
 	OPTION_partition_aware_routing,
+	OPTION_pkey_index_quarantine,
+	OPTION_reuse_pkey_indexes,
 	OPTION_partition_links_file,
 	OPTION_membership_grace,
 	OPTION_sa_enhanced_trust_model,

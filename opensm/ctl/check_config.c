@@ -192,6 +192,11 @@ static void check_files(struct check *check)
 	check_key(check, "replication_key_file", check->options->replication_key_file);
 	check_key(check, "--console-key-file", console_key_file(check->options));
 	check_tls(check);
+	if (options_console_is_open(check->options))
+		problem_add(&check->warnings, PROBLEM_WARNING,
+			    "console: without console_key_file any user of this host may look at "
+			    "the subnet by TCP; only root and the user of the daemon change "
+			    "something");
 }
 
 char *check_config(const struct options *options, const GError *error, const GPtrArray *warnings,

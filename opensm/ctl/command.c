@@ -166,6 +166,28 @@ static bool wants_json(char **words)
 	return true;
 }
 
+static bool is_one_of(const char *word, const char *const *words)
+{
+	return word && g_strv_contains(words, word);
+}
+
+bool command_changes(const char *line)
+{
+	static const char *const change_words[] = {"change", "forget", "reload", "release", NULL};
+	g_auto(GStrv) words = split(line);
+	const struct command *command;
+
+	if (!words[0])
+		return false;
+	wants_json(words);
+	command = command_find(words[0], NULL);
+	if (!command)
+		return false;
+	return command->needs & COMMAND_NEEDS_RIGHTS ||
+	       (command->needs & COMMAND_NEEDS_RIGHTS_TO_SET && words[1]) ||
+	       (command->needs & COMMAND_NEEDS_RIGHTS_BY_WORD && is_one_of(words[1], change_words));
+}
+
 static char *as_text(const struct command *command, GVariant *answer)
 {
 	GString *out = g_string_new(NULL);
@@ -267,12 +289,12 @@ void command_answer_policy(const struct command_env *env, uint64_t serial,
 static const char *line_mistake(const char *line)
 {
 	if (strlen(line) > COMMAND_MAX_LINE)
-		return "The line is too long";
+		return COMMAND_TOO_LONG;
 	if (!g_utf8_validate(line, -1, NULL))
-		return "The line is not text";
+		return "The line is not text\n";
 	for (const char *c = line; *c; c++)
 		if (g_ascii_iscntrl(*c) && *c != '\t')
-			return "The line has control characters";
+			return "The line has control characters\n";
 	return NULL;
 }
 
@@ -287,7 +309,7 @@ void command_run(const struct command_env *env, const char *line, bool trusted,
 		.status = mistake ? CONTROL_USAGE : CONTROL_DONE,
 	};
 	if (mistake) {
-		answer->text = g_strdup_printf("%s\n", mistake);
+		answer->text = g_strdup(mistake);
 		return;
 	}
 	words = split(line);

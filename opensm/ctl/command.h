@@ -11,7 +11,10 @@
 struct journal;
 struct sim;
 
-#define COMMAND_MAX_LINE 65536 /* octets without the line end */
+/* Octets without the line end: room for a change of as many partition members as there may be. */
+#define COMMAND_MAX_LINE 4194304
+#define COMMAND_TOO_LONG                                                                           \
+	"The line is too long: expected at most " G_STRINGIFY(COMMAND_MAX_LINE) " octets\n"
 
 /* What commands are about. */
 struct command_env {
@@ -31,6 +34,9 @@ struct command_answer {
 	bool again; /* run soon once more, the answer has more then */
 	uint64_t policy; /* with later: when command_policy_is_there(), command_answer_policy() */
 };
+
+/* Whether the line would change something in the daemon or the subnet, or read a file for it. */
+bool command_changes(const char *line);
 
 /* Runs one line. trusted: the caller may see keys. */
 void command_run(const struct command_env *env, const char *line, bool trusted,

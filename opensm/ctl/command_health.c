@@ -190,6 +190,10 @@ static void judge_partitions(struct verdict *verdict)
 
 		add(&verdict->warnings, "partitions", more);
 	}
+	for (char **line = subnet ? subnet->without_p_keys : NULL; line && *line; line++)
+		add_problem(verdict, CONTROL_SUBNET_BAD, "partitions", *line);
+	for (char **line = subnet ? subnet->p_key_reuse : NULL; line && *line; line++)
+		add(&verdict->warnings, "partitions", *line);
 	if (unmet) {
 		g_autofree char *text =
 			g_strdup_printf("%" PRIu64 " multicast groups cannot be made: no MLID "
@@ -468,8 +472,8 @@ static void judge_written(struct verdict *verdict)
 
 	if (atomic_load(&context->unkept))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
-			    "LIDs or M_Keys of ports could not be written, so that the next start "
-			    "does not know them; the log has why");
+			    "LIDs, M_Keys or left P_Key indexes of ports could not be written, so "
+			    "that the next start does not know them; the log has why");
 	if (master && atomic_load(&context->sa_unkept))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "the dump of the SA could not be written, so that the next start does "

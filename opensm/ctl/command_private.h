@@ -27,6 +27,11 @@ enum command_need {
 	COMMAND_NEEDS_0,
 	COMMAND_NEEDS_SUBNET = 1 << 0,
 	COMMAND_NEEDS_SIM = 1 << 1,
+	COMMAND_NEEDS_RIGHTS = 1 << 2,	       /* it changes something */
+	COMMAND_NEEDS_RIGHTS_TO_SET = 1 << 3,  /* it does so with an argument */
+	COMMAND_NEEDS_RIGHTS_BY_WORD = 1 << 4, /* or with one of change_words[] in command.c */
+	COMMAND_NEEDS_SIM_RIGHTS = COMMAND_NEEDS_SIM | COMMAND_NEEDS_RIGHTS,
+	COMMAND_NEEDS_SUBNET_RIGHTS_BY_WORD = COMMAND_NEEDS_SUBNET | COMMAND_NEEDS_RIGHTS_BY_WORD,
 };
 
 struct command {

@@ -301,6 +301,12 @@ static bool has_clear_console(const struct options *options, const struct subnet
 	       !console_tls_is_wanted(options);
 }
 
+static bool has_open_console(const struct options *options, const struct subnet *subnet)
+{
+	(void)subnet;
+	return options_console_is_open(options);
+}
+
 static const struct insecure {
 	const char *key;
 	bool (*is)(const struct options *options, const struct subnet *subnet);
@@ -322,6 +328,9 @@ static const struct insecure {
 	 "divide the subnet, or make hosts limited members"},
 	{"console", has_clear_console, "socket shows its key to whoever can read the network",
 	 "set console_tls_cert and console_tls_key"},
+	{"console_key_file", has_open_console,
+	 "is not set: any user of this host may look at the subnet by the console's TCP port",
+	 "set it, or console off: opensmctl needs neither"},
 };
 
 bool insecure_setting(const struct options *options, const struct subnet *subnet,

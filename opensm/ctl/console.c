@@ -3,7 +3,8 @@
  * The console: who may speak to it, and how many at once.
  *
  *	local		the terminal of a daemon in the foreground
- *	loopback	TCP of this host only; anybody on it, unless there is a key
+ *	loopback	TCP of this host only; without a key root and the user of the daemon do
+ *			what they like, and others on this host only look
  *	socket		TCP of all interfaces, to those who know the key; without one it is loopback
  *
  * Whatever it is, and if it is off: the Unix socket of control_socket.c is for the operator of this
@@ -29,6 +30,7 @@
 #include "ctl/control.h"
 #include "ctl/control_socket.h"
 #include "ctl/journal.h"
+#include "ctl/tcp_owner.h"
 
 struct console {
 	struct command_env env;
@@ -160,6 +162,22 @@ static char *peer_host(GSocketConnection *connection)
 	return g_inet_address_to_string(address);
 }
 
+/* By TCP without a key: whom the kernel does not name may not change anything, either. */
+static bool only_reads(GSocketConnection *connection, char **name)
+{
+	uid_t uid = 0;
+	bool known = tcp_owner(g_socket_connection_get_socket(connection), &uid);
+	g_autofree char *address = *name;
+
+	if (known && (uid == 0 || uid == geteuid())) {
+		*name = g_steal_pointer(&address);
+		return false;
+	}
+	*name = known ? g_strdup_printf("%s, uid %u, which only looks,", address, uid)
+		      : g_strdup_printf("%s, of an unknown user that only looks,", address);
+	return true;
+}
+
 /* A session of TCP, on the streams of the connection or of TLS over it. */
 static void begin_tcp(struct console *console, GSocketConnection *connection, GIOStream *stream)
 {
@@ -167,7 +185,6 @@ static void begin_tcp(struct console *console, GSocketConnection *connection, GI
 	g_autofree char *host = peer_host(connection);
 	struct seat stranger = {SEAT_STRANGER, host, actor_now(console->actor)};
 	struct session_config config = {
-		.name = name,
 		.peer = host,
 		.kind = SEAT_NETWORK,
 		.key = console->key,
@@ -180,6 +197,9 @@ static void begin_tcp(struct console *console, GSocketConnection *connection, GI
 
 	if (console->key)
 		take_seat(console, &stranger);
+	else
+		config.reads_only = only_reads(connection, &name);
+	config.name = name;
 	begin(console, &config);
 }
 
@@ -288,6 +308,10 @@ static void listen_tcp(struct console *console)
 	g_socket_service_start(console->tcp);
 	log_info(console->log, "console: TCP port %u of %s%s", console->port,
 		 everywhere ? "all addresses" : "this host", console->tls ? ", with TLS" : "");
+	if (!console->key)
+		log_info(console->log, "console: without console_key_file any user of this host "
+				       "may look at the subnet by that port; only root and the "
+				       "user of the daemon change something");
 }
 
 static void listen_local(struct console *console)

@@ -16,6 +16,7 @@
 
 #define PROMPT "OpenSM $ "
 #define CHUNK 4096
+#define STRANGER_MAX_LINE 4096 /* octets, before the key is shown */
 #define MAX_ANSWER (32u << 20) /* octets; no more of an answer is kept */
 #define KEY_NS (15 * NS_PER_S) /* to show the key */
 #define KEY_TRIES 3
@@ -203,6 +204,13 @@ static void run_line(struct session *session, const char *line)
 {
 	struct command_answer answer;
 
+	if (session->config.reads_only && command_changes(line)) {
+		reply(session, CONTROL_REFUSED,
+		      "That changes something, as by this port only root and the user of the "
+		      "daemon may; opensmctl or a console_key_file is for others\n",
+		      false);
+		return;
+	}
 	command_run(session->config.env, line, session->config.trusted, &answer);
 	if (answer.later) {
 		g_free(answer.text);
@@ -243,6 +251,7 @@ static void open_session(struct session *session)
 
 	session->open = session->config.opened(session->config.arg, session, &seat);
 	session->closing = !session->open;
+	session->lines.max = COMMAND_MAX_LINE;
 	if (session->open)
 		reply(session, CONTROL_DONE, "", false);
 	else
@@ -317,7 +326,7 @@ static void take_line(struct session *session, enum line_kind kind)
 		run_line(session, line);
 	} else {
 		reply(session, CONTROL_USAGE,
-		      kind == LINE_TOO_LONG ? "The line is too long\n" : "The line is not text\n",
+		      kind == LINE_TOO_LONG ? COMMAND_TOO_LONG : "The line is not text\n",
 		      false);
 	}
 }
@@ -517,7 +526,7 @@ struct session *session_new(const struct session_config *config)
 		g_object_ref(config->tls);
 	session->out = g_string_new(NULL);
 	session->work = work;
-	lines_init(&session->lines);
+	lines_init(&session->lines, STRANGER_MAX_LINE);
 	timer_init(&session->limit, actor, on_limit);
 	timer_init(&session->tick, actor, on_tick);
 	return session;

@@ -17,6 +17,7 @@ struct session_config {
 	enum seat_kind kind; /* once it is open; a terminal has no time limits */
 	const char *peer;    /* whose share of the seats it takes; copied */
 	bool trusted;	     /* may see keys of the subnet */
+	bool reads_only;     /* may change nothing */
 	GInputStream *in;    /* pollable; the session takes a reference */
 	GOutputStream *out;  /* pollable; the session takes a reference */
 	GObject *connection; /* kept while the session lives, then closed; may be NULL */

@@ -2,7 +2,7 @@
 /* A small state machine, a byte at a time, that holds at most one line. Pure. */
 #include "ctl/lines.h"
 
-#include "ctl/command.h"
+#define KEPT 4096 /* octets of memory, from one line to the next */
 
 /* RFC 854 */
 #define IAC 255
@@ -19,9 +19,9 @@ enum telnet_state {
 	TELNET_PARAMETERS_IAC, /* after an IAC in these */
 };
 
-void lines_init(struct lines *lines)
+void lines_init(struct lines *lines, gsize max)
 {
-	*lines = (struct lines){.text = g_string_new(NULL)};
+	*lines = (struct lines){.text = g_string_new(NULL), .max = max};
 }
 
 void lines_clear(struct lines *lines)
@@ -32,6 +32,10 @@ void lines_clear(struct lines *lines)
 static void begin_line(struct lines *lines)
 {
 	lines->complete = false;
+	if (lines->text->allocated_len > KEPT) {
+		g_string_free(lines->text, TRUE);
+		lines->text = g_string_new(NULL);
+	}
 	g_string_truncate(lines->text, 0);
 	lines->too_long = lines->garbage = false;
 }
@@ -58,7 +62,7 @@ static enum line_kind text_byte(struct lines *lines, unsigned char byte)
 		return LINE_NONE;
 	if (g_ascii_iscntrl((char)byte) && byte != '\t')
 		lines->garbage = true;
-	if (lines->text->len >= COMMAND_MAX_LINE)
+	if (lines->text->len >= lines->max)
 		lines->too_long = true;
 	else
 		g_string_append_c(lines->text, (char)byte);

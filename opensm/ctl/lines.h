@@ -11,6 +11,7 @@
 
 struct lines {
 	GString *text; /* of the line so far */
+	gsize max;     /* octets of a line */
 	bool complete; /* it was handed out: the next byte begins a new one */
 	bool too_long, garbage;
 	unsigned int telnet; /* enum in lines.c: where in a telnet command it is */
@@ -19,12 +20,12 @@ struct lines {
 
 enum line_kind { LINE_NONE, LINE_GOOD, LINE_TOO_LONG, LINE_GARBAGE };
 
-void lines_init(struct lines *lines);
+void lines_init(struct lines *lines, gsize max);
 void lines_clear(struct lines *lines);
 
 /*
  * Takes one byte. What it completes: nothing, a line (in lines->text until the next byte), a line
- * that was longer than COMMAND_MAX_LINE octets, or one that was not printable text.
+ * that was longer than lines->max octets, or one that was not printable text.
  */
 enum line_kind lines_byte(struct lines *lines, unsigned char byte);
 

@@ -35,4 +35,5 @@ libctl_a_SOURCES = \
 	opensm/ctl/progress.c opensm/ctl/progress.h \
 	opensm/ctl/service.c opensm/ctl/service.h \
 	opensm/ctl/signals.c opensm/ctl/signals.h \
-	opensm/ctl/status.c opensm/ctl/status.h
+	opensm/ctl/status.c opensm/ctl/status.h \
+	opensm/ctl/tcp_owner.c opensm/ctl/tcp_owner.h

@@ -21,6 +21,7 @@ enum replica_section {
 	REPLICA_CLOCK = 7, /* nothing -> time of the SM that leads, by which leases end: the same */
 	REPLICA_PARTITIONS = 16, /* of partition_changes.h: sm/run_time_partitions.c */
 	REPLICA_PATH_SLS = 17,	 /* that of the file: sm/path_sls.h */
+	REPLICA_P_KEY_INDEXES = 18, /* port GUID, index -> P_Key, time: sm/pkey_indexes.c */
 };
 
 #define REPLICA_KEY_MAX 255

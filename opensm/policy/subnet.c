@@ -47,6 +47,8 @@ void subnet_unref(struct subnet *subnet)
 	g_strfreev(subnet->small_tables);
 	g_strfreev(subnet->sick);
 	g_strfreev(subnet->unknown_keys);
+	g_strfreev(subnet->without_p_keys);
+	g_strfreev(subnet->p_key_reuse);
 	g_free(subnet);
 }
 

@@ -40,6 +40,8 @@ struct subnet {
 	char **sick;	   /* nodes that cause errors, a line each: what the last one was */
 	bool lone_errors;  /* the sweep had others, of no node */
 	char **unknown_keys; /* ports left out because of their M_Key, a line each */
+	char **without_p_keys; /* ports that lack P_Keys for want of an index, a line each */
+	char **p_key_reuse; /* ports with indexes that had another P_Key before, a line each */
 	char **small_tables; /* as of small_tables_tell() */
 	uint32_t n_harmful;  /* of these lines, the first ones, as it says */
 	char *held;	   /* why the files of the routing options as they are now are not in use,

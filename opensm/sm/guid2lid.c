@@ -254,10 +254,12 @@ void guid2lid_watch(struct guid2lid *map, void (*failed)(void *arg), void *arg)
 	map->on_failed_arg = arg;
 }
 
-static void not_saved(void *arg)
+static void on_saved(void *arg, bool good)
 {
 	struct guid2lid *map = arg;
 
+	if (good)
+		return;
 	map->dirty = map->failed = true;
 	map->on_failed(map->on_failed_arg);
 }
@@ -272,7 +274,7 @@ bool guid2lid_save(struct guid2lid *map, struct state_writer *writer, bool fsync
 	if (writer) {
 		map->dirty = map->failed = false;
 		state_writer_put(writer, map->file, "LIDs", g_steal_pointer(&text), fsync_it,
-				 not_saved, map);
+				 on_saved, map);
 		return true;
 	}
 	map->failed = !state_save(map->log, map->file, "LIDs", text, 0644, fsync_it);

@@ -113,5 +113,6 @@ void keys_remember(struct sm *sm)
 	limit(sm);
 	saved = save_all(sm);
 	atomic_store(&sm->context->unkept, !saved || guid2lid_has_failed(sm->guid2lid) ||
+						   p_key_indexes_have_failed(sm) ||
 						   sm->context->cache_refused);
 }

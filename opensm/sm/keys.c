@@ -465,6 +465,7 @@ static void on_sweep_done(void *arg, uint64_t value)
 	key_trails_forget(sm->keys);
 	if (guid2lid_has_failed(sm->guid2lid)) /* also of light sweeps: nothing new is needed */
 		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
+	p_key_indexes_write_again(sm);
 	keys_remember(sm);
 }
 

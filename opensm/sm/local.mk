@@ -35,6 +35,8 @@ libsm_a_SOURCES = \
 	opensm/sm/own_port.c \
 	opensm/sm/path_sls.c opensm/sm/path_sls.h \
 	opensm/sm/pkey.c \
+	opensm/sm/pkey_indexes.c \
+	opensm/sm/pkey_memory.c opensm/sm/pkey_memory.h \
 	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \
 	opensm/sm/policy.c \
 	opensm/sm/plan.c opensm/sm/plan.h \

@@ -7,6 +7,7 @@
  * as far as the switch has room for them. From one policy to another everything goes in stages,
  * each of which is answered before the next.
  *
+ *	keep		    indexes that P_Keys are to leave: pkey_indexes.c
  *	switches let go	    the bits where a switch is to enforce nothing any more
  *	switches add	    hosts may use a key only when their switches pass it
  *	hosts change	    in the stages of pkey_plan.h
@@ -27,6 +28,7 @@
 #define AGAIN_MAX 3
 
 enum stage {
+	KEEP,
 	LET_GO,
 	SWITCHES_ADD,
 	HOSTS_CHANGE,
@@ -51,6 +53,7 @@ struct change {
 	bool tables; /* the table differs */
 	bool missed; /* it was left out of a stage, as an answer was late */
 	uint16_t *is, *want;
+	struct p_key_left *left; /* [size], of hosts */
 	uint32_t size; /* entries: whole blocks */
 };
 
@@ -190,7 +193,7 @@ static bool may_move(const struct sm *sm, const struct builder_port *port)
 	       builder_is_switch(port->node);
 }
 
-static void plan_table(const struct sm *sm, struct change *change, const struct builder_port *owner,
+static void plan_table(struct sm *sm, struct change *change, const struct builder_port *owner,
 		       const uint16_t *keys, uint32_t n)
 {
 	const struct builder_port *port = change->port;
@@ -203,8 +206,15 @@ static void plan_table(const struct sm *sm, struct change *change, const struct 
 					    fabric_port_by_guid(sm->fabric, owner->guid)),
 		.moves = may_move(sm, port),
 	};
+	uint32_t without;
 
-	p_key_plan_make(&plan, change->want);
+	if (port->guid)
+		p_key_indexes_plan(sm, port, &plan, change->left);
+	without = p_key_plan_make(&plan, change->want);
+	if (port->guid) {
+		p_key_indexes_note_without(sm, port, &plan, change->want, without);
+		p_key_indexes_leave(sm, port, change->is, change->want, change->size);
+	}
 	if (port->guid && plan.room && plan.index0 && change->want[0] != plan.index0)
 		sm->p_key_changes->index0_kept++;
 	change->tables = memcmp(change->is, change->want, change->size * sizeof(*keys)) != 0;
@@ -262,6 +272,7 @@ static struct change *change_new(struct builder_port *port)
 	change->size = trust_n_blocks(&port->p_keys) * PER_BLOCK;
 	change->is = g_new0(uint16_t, change->size + 1);
 	change->want = g_new0(uint16_t, change->size + 1);
+	change->left = g_new0(struct p_key_left, change->size + 1);
 	return change;
 }
 
@@ -271,6 +282,7 @@ static void change_free(gpointer data)
 
 	g_free(change->is);
 	g_free(change->want);
+	g_free(change->left);
 	g_free(change);
 }
 
@@ -334,14 +346,13 @@ static void tell_index0(struct sm *sm, unsigned int n)
 /* An index that a client may remember means another partition now. */
 static void tell_reuse(struct sm *sm, const struct change *change)
 {
-	char name[SM_NAME_SIZE];
+	for (uint32_t i = 0; change->port->guid && i < change->size; i++) {
+		uint16_t old = change->is[i] ? change->is[i] : change->left[i].p_key;
 
-	for (uint32_t i = 0; change->port->guid && i < change->size; i++)
-		if (change->is[i] && change->want[i] &&
-		    P_KEY_BASE(change->is[i]) != P_KEY_BASE(change->want[i]))
-			log_info(sm->log, "P_Key index %u of %s port %u was 0x%04x, is 0x%04x now",
-				 i, sm_node_name(change->port->node, name, sizeof(name)),
-				 change->port->num, change->is[i], change->want[i]);
+		if (old && change->want[i] && change->is[i] != change->want[i] &&
+		    P_KEY_BASE(old) != P_KEY_BASE(change->want[i]))
+			p_key_indexes_note_reuse(sm, change->port, i, old, change->want[i]);
+	}
 }
 
 static void next_table(const struct sm *sm, const struct change *change, const uint16_t *now,
@@ -507,6 +518,10 @@ enum step_result step_p_keys(struct sm *sm)
 	}
 	if (changes->stage == STAGES)
 		return end(sm);
+	if (changes->stage == KEEP) {
+		p_key_indexes_keep(sm);
+		return STEP_AGAIN;
+	}
 	sweep_walk(sm, g_ptr_array_ref(changes->ports), 1, run_stage);
 	return STEP_AGAIN;
 }

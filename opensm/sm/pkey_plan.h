@@ -6,6 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Of an index that is empty: what was there last. */
+struct p_key_left {
+	uint16_t p_key; /* 0: nothing, as far as is known */
+	bool closed;	/* no other partition may have the index yet */
+	uint64_t since; /* when that P_Key left it */
+};
+
 struct p_key_plan {
 	const uint16_t *is; /* [room] */
 	uint32_t room;
@@ -13,14 +20,18 @@ struct p_key_plan {
 	uint32_t n; /* at most room: a policy gives no port more */
 	uint16_t index0; /* of these, the one for index 0; 0: none */
 	bool moves;	 /* it goes there even if it has another index, or another key has that */
+	const struct p_key_left *left; /* [room]; NULL: nothing is known */
+	bool closes; /* an index that a key leaves now is closed */
 };
 
 /*
  * Fills want[room]: a key that the table has, with whatever membership, keeps its index, because
- * clients hold on to indexes; index 0 is not left empty; the others go to the first free ones, and
- * to those of keys that are not wanted any more only when there are no others.
+ * clients hold on to indexes; index 0 is not left empty; the others go to the index that their
+ * partition had before, then to the first that nobody had, then to the one that was left longest
+ * ago, and to those of keys that are not wanted any more only when there are no others. Returns
+ * how many have no index, as all that are left are closed.
  */
-void p_key_plan_make(const struct p_key_plan *plan, uint16_t *want);
+uint32_t p_key_plan_make(const struct p_key_plan *plan, uint16_t *want);
 
 /*
  * From one policy to the next a host is never reached by whom neither lets talk to it, and keeps

@@ -26,13 +26,33 @@ static bool is_made(const struct sm *sm, const struct partition_rules *rules)
 	       sm->sweep.kind == SWEEP_KIND_PARTIAL && sm->partitions_shape == sm->fabric->shape;
 }
 
+/* The same problem, of a line that has another number since lines before it came or went. */
+static gboolean same_problem(gconstpointer a, gconstpointer b)
+{
+	const char *x = a, *y = b;
+	bool position = false; /* behind a colon */
+
+	while (*x && *y) {
+		while (position && g_ascii_isdigit(*x))
+			x++;
+		while (position && g_ascii_isdigit(*y))
+			y++;
+		position = *x == ':';
+		if (*x != *y || !*x)
+			break;
+		x++;
+		y++;
+	}
+	return !*x && !*y;
+}
+
 /* Those that were not told before. */
 static void tell_problems(struct sm *sm, const char *what, unsigned int level,
 			  const GPtrArray *problems, const GPtrArray *old)
 {
 	for (guint i = 0; i < problems->len; i++)
 		if (!old || !g_ptr_array_find_with_equal_func((GPtrArray *)old, problems->pdata[i],
-							      g_str_equal, NULL))
+							      same_problem, NULL))
 			log_at(sm->log, level, "%s: %s", what, (char *)problems->pdata[i]);
 }
 

@@ -136,6 +136,7 @@ static void adopt(struct sm *sm, struct replicator_lead *lead)
 	sm->takeover.partitions_told = 0;
 	sm->takeover.vouched_lid = 0;
 	sm->takeover.of = 0;
+	p_key_indexes_adopt(sm, lead->replica);
 	if (!lead->replica)
 		return;
 	sm->takeover.of = lead->of;

@@ -731,6 +731,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->unknown_keys = keys_tell_unknown(sm);
 	subnet->sm_p_keys = p_keys_own(sm);
 	subnet->lid_guids = guid2lid_guids(sm->guid2lid);
+	p_key_indexes_tell(sm, &subnet->without_p_keys, &subnet->p_key_reuse);
 	if (!sm->dry && sm->routing)
 		path_sls_save(sm->path_sls, sm->routing, sm->options->fsync_high_avail_files);
 	slot_publish(&sm->context->subnet, subnet);
@@ -740,6 +741,7 @@ enum step_result step_publish(struct sm *sm)
 		return STEP_NEXT;
 	replicate_lids(sm);
 	replicate_path_sls(sm);
+	p_key_indexes_replicate(sm);
 	other_sms_tell_replicator(sm); /* who came in this sweep has LIDs by now */
 	guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
 	return STEP_NEXT;

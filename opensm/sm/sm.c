@@ -133,6 +133,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	guid2lid_watch(sm->guid2lid, on_lids_not_kept, sm);
 	sm->routes = routes_new();
 	sm->path_sls = path_sls_new(context->cache_dir, context->log);
+	sm->p_key_indexes = p_key_indexes_new(sm);
 	sm->program = program_new();
 	sm->multicast = multicast_new();
 	sm->aliases = aliases_new();
@@ -255,6 +256,7 @@ void sm_free(struct sm *sm)
 	state_writer_free(sm->writer);
 	guid2lid_free(sm->guid2lid);
 	path_sls_free(sm->path_sls);
+	p_key_indexes_free(sm->p_key_indexes);
 	keys_free(sm);
 	g_hash_table_unref(sm->trap_sources);
 	options_unref(sm->options);

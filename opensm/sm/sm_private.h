@@ -101,6 +101,7 @@ struct state_writer; /* state_writer.h */
 struct keys;	     /* keys.h */
 struct dry;	     /* dry_send.c */
 struct port_health;  /* port_health.c */
+struct p_key_indexes; /* pkey_indexes.c */
 struct reregister;   /* reregister.c */
 
 /* What the SM before left: replicate.c. */
@@ -144,6 +145,7 @@ struct sm {
 	bool lanes_left;	   /* those that can be reached may have lanes of other routes */
 	GPtrArray *lane_conflicts; /* texts: where it meets lanes of routes, as told; NULL */
 	struct p_key_changes *p_key_changes; /* pkey.c: of the sweep that runs */
+	struct p_key_indexes *p_key_indexes;
 	struct mc_groups *groups;  /* whose trees are programmed */
 	bool mft_used[IBA_MFT_BLOCKS]; /* blocks that may hold something in some switch */
 	uint16_t mlid_top;	       /* highest MLID in them; 0: there are none */
@@ -460,6 +462,32 @@ void p_keys_clear(struct sm *sm); /* no sweep runs */
 GArray *p_keys_own(const struct sm *sm);
 /* AttributeModifier of a block of the P_KeyTable of a port. */
 uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block);
+/* ---- pkey_indexes.c: indexes of P_Key tables of hosts that a P_Key has left ---- */
+struct p_key_plan;
+struct p_key_left;
+struct p_key_indexes *p_key_indexes_new(struct sm *sm);
+void p_key_indexes_free(struct p_key_indexes *indexes);
+/* Fills in left[room] of the plan for the table of that port, and the rule by which it goes. */
+void p_key_indexes_plan(const struct sm *sm, const struct builder_port *port,
+			struct p_key_plan *plan, struct p_key_left *left);
+/* The table is to become want: what leaves an index is noted. */
+void p_key_indexes_leave(struct sm *sm, const struct builder_port *port, const uint16_t *is,
+			 const uint16_t *want, uint32_t room);
+/* The step of the sweep waits until all that was noted is on the disk and with the standbys. */
+void p_key_indexes_keep(struct sm *sm);
+bool p_key_indexes_replicate(struct sm *sm); /* true: there was something to tell */
+void p_key_indexes_write_again(struct sm *sm); /* what could not be written */
+bool p_key_indexes_have_failed(const struct sm *sm);
+/* A takeover; NULL: the SM before left nothing. */
+void p_key_indexes_adopt(struct sm *sm, const struct replica *replica);
+/* By the plan n of its P_Keys have no index. */
+void p_key_indexes_note_without(struct sm *sm, const struct builder_port *port,
+				const struct p_key_plan *plan, const uint16_t *want, uint32_t n);
+/* A client that remembers the index is in another partition now. */
+void p_key_indexes_note_reuse(struct sm *sm, const struct builder_port *port, uint32_t index,
+			      uint16_t old, uint16_t p_key);
+/* Of ports that are there, a line each: those that lack P_Keys; those whose indexes were reused. */
+void p_key_indexes_tell(struct sm *sm, char ***without, char ***reused);
 /* ---- port_health.c: ports that misbehave ---- */
 void port_health_init(struct sm *sm);
 void port_health_free(struct sm *sm);

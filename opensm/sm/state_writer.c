@@ -7,7 +7,7 @@
 
 #include "sm/state_file.h"
 
-#define MODE 0644
+#define MODE 0600
 
 struct job {
 	struct message message; /* of the pool, then of the owner */
@@ -15,7 +15,7 @@ struct job {
 	char *file, *text;
 	const char *what;
 	bool fsync_it, good;
-	void (*failed)(void *arg);
+	void (*done)(void *arg, bool good);
 	void *arg;
 };
 
@@ -46,8 +46,8 @@ static void job_done(struct message *message)
 	struct state_writer *writer = job->writer;
 
 	g_hash_table_remove(writer->running, job->file);
-	if (!job->good && job->failed)
-		job->failed(job->arg);
+	if (job->done)
+		job->done(job->arg, job->good);
 	if (g_hash_table_steal_extended(writer->waiting, job->file, NULL, (gpointer *)&next)) {
 		g_hash_table_add(writer->running, g_strdup(next->file));
 		pool_post(writer->context->files, &next->message);
@@ -71,7 +71,7 @@ static void job_run(struct message *message)
 }
 
 void state_writer_put(struct state_writer *writer, const char *file, const char *what, char *text,
-		      bool fsync_it, void (*failed)(void *arg), void *arg)
+		      bool fsync_it, void (*done)(void *arg, bool good), void *arg)
 {
 	struct job *job = g_new0(struct job, 1);
 
@@ -82,7 +82,7 @@ void state_writer_put(struct state_writer *writer, const char *file, const char 
 	job->text = text;
 	job->what = what;
 	job->fsync_it = fsync_it;
-	job->failed = failed;
+	job->done = done;
 	job->arg = arg;
 	if (!writer->context->files || g_hash_table_contains(writer->running, file)) {
 		g_hash_table_replace(writer->waiting, job->file, job);
@@ -90,6 +90,12 @@ void state_writer_put(struct state_writer *writer, const char *file, const char 
 	}
 	g_hash_table_add(writer->running, g_strdup(file));
 	pool_post(writer->context->files, &job->message);
+}
+
+bool state_writer_is_busy(const struct state_writer *writer, const char *file)
+{
+	return g_hash_table_contains(writer->running, file) ||
+	       g_hash_table_contains(writer->waiting, file);
 }
 
 struct state_writer *state_writer_new(struct context *context, struct actor *owner)

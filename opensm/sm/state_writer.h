@@ -18,10 +18,12 @@ void state_writer_free(struct state_writer *writer); /* after the pool for files
 
 /*
  * Has a file written as soon as what was put before is; of several texts that wait the last one.
- * what: a literal, for messages; text: taken over. Errors are logged, and failed(arg), if it is not
- * NULL, is called then.
+ * what: a literal, for messages; text: taken over. Errors are logged. done(arg, good), if it is not
+ * NULL, is called when it was tried, but not for a text in place of which a later one waits.
  */
 void state_writer_put(struct state_writer *writer, const char *file, const char *what, char *text,
-		      bool fsync_it, void (*failed)(void *arg), void *arg);
+		      bool fsync_it, void (*done)(void *arg, bool good), void *arg);
+/* Something that was put is not in the file yet. */
+bool state_writer_is_busy(const struct state_writer *writer, const char *file);
 
 #endif

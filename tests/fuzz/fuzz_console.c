@@ -121,7 +121,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	struct lines lines;
 	unsigned int n = 0;
 
-	lines_init(&lines);
+	lines_init(&lines, COMMAND_MAX_LINE);
 	while (n < LINES_MAX && bytes.left) {
 		kind = lines_byte(&lines, fuzz_octet(&bytes));
 		n += kind != LINE_NONE;

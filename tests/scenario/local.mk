@@ -18,6 +18,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_agreement \
 	tests/scenario/test_moves tests/scenario/test_options \
 	tests/scenario/test_multicast \
 	tests/scenario/test_own_port tests/scenario/test_partitions \
+	tests/scenario/test_pkey_indexes \
 	tests/scenario/test_lanes \
 	tests/scenario/test_qos tests/scenario/test_qos_off tests/scenario/test_replication \
 	tests/scenario/test_reports tests/scenario/test_routing \
@@ -121,6 +122,10 @@ tests_scenario_test_plan_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_plan_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_partitions_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_partitions_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_pkey_indexes_SOURCES = tests/scenario/test_pkey_indexes.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_scenario_test_pkey_indexes_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_pkey_indexes_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_routing_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_routing_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_small_tables_CFLAGS = $(TEST_CFLAGS)

@@ -231,7 +231,7 @@ def hostile(daemon):
         telnet = b'\xff\xfd\x03\xff\xfb\x18ver\xff\xfa\x18\x00x\n\xff\xf0sion\r\n'
         check('telnet', client.ask(telnet).startswith('OpenSM '))
         check('garbage', client.ask(b'\x00\x01\xfe\n') == 'The line is not text\n')
-        check('a long line', client.ask(b'x' * 100000 + b'\n') == 'The line is too long\n')
+        check('a long line', 'expected at most 4194304' in client.ask(b'x' * 4194305 + b'\n'))
         check('a prefix', client.ask('vers').startswith('OpenSM '))
         check('an unknown command', 'Command not found' in client.ask('nothing'))
         client.send(b'version\n' * 1000)

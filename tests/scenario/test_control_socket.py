@@ -230,6 +230,57 @@ def others():
         check('others may not', who_may(daemon, NOBODY, NOBODY, [other.gr_gid]) == 'mode')
 
 
+def asks_by_tcp(daemon, host, lines):
+    """Bits of the lines that are refused to nobody by TCP; 64: one that only looks is."""
+    def ask():
+        with daemon.client(host) as client:
+            looked = client.ask('version').startswith('OpenSM ')
+            return sum(1 << i for i, line in enumerate(lines)
+                       if 'only root' in client.ask(line)) | (0 if looked else 64)
+    return as_user(NOBODY, NOBODY, [], ask)
+
+
+def leaves_at_once(daemon):
+    """A client that closes before its user is looked up, and whom the kernel lists as root's."""
+    def leave():
+        for _ in range(200):
+            with socket.create_connection(('127.0.0.1', daemon.port), SECONDS) as sock:
+                sock.sendall(b'priority 7\n')
+        return 0
+    return as_user(NOBODY, NOBODY, [], leave)
+
+
+def by_tcp():
+    """Without a key others than root and the daemon's user look, and change nothing."""
+    changes = ('resweep heavy', 'sweep off', 'priority 9', 'partitions change 0x12: 0x1',
+               'loglevel 0xff', 'plan /etc/shadow')
+    looks = ('status', 'health', 'partitions', 'priority', 'loglevel', 'partitions 0x7fff')
+    if not IS_ROOT:
+        checks.skip('other users by TCP', 'only root can become one')
+        return
+    with SocketDaemon('--console', 'loopback') as daemon:
+        check('up', daemon.wait_log('SUBNET UP') and daemon.alive())  # also loads Python's codecs
+        for host in ('127.0.0.1', '::1'):
+            if ':' in host and 'not on ::1' in daemon.read('log'):
+                continue
+            refused = asks_by_tcp(daemon, host, changes)
+            check('others change nothing', refused == 63, (host, refused))
+            refused = asks_by_tcp(daemon, host, looks)
+            check('others look', refused == 0, (host, refused))
+            with daemon.client(host) as client:
+                client.ask('priority 3')
+                check('root does', 'is 3' in client.ask('priority'),
+                      client.ask('priority'))
+                client.ask('sweep on')
+        check('who leaves at once', leaves_at_once(daemon) == 0)
+        with daemon.client() as client:
+            check('changed nothing', '7' not in client.ask('priority'), client.ask('priority'))
+            check('it is told', 'any user of this host may look' in client.ask('status') and
+                  'console_key_file is not set: ' in client.ask('health'))
+        check('and logged', daemon.wait_log(f', uid {NOBODY}, which only looks,') and
+              'without console_key_file any user' in daemon.read('log'))
+
+
 def group_of_directory():
     """As an installation has it: the directory says whose the sockets are."""
     if not IS_ROOT:
@@ -277,6 +328,7 @@ def main():
     taken()
     no_place()
     others()
+    by_tcp()
     group_of_directory()
     reserved()
     return checks.close()

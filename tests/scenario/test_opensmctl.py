@@ -147,8 +147,11 @@ def partitions_change(ctl):
     ends('whom nobody has seen yet', ctl('partitions', 'change', '0x13: 0x1'), 0,
          out='policy 3 is in effect\n')
     ends('there it is', ctl('partitions', '0x13'), 0, out="P_Key 0x0013 '': 0 full and 0 limited")
-    many = '0x12: ' + ', '.join(f'{guid}=full' for guid in range(1, 4000))
-    check('many', json.loads(ctl('-j', stdin=f'partitions change {many}\n').stdout)['in_effect'])
+    many = '0x12: ' + ', '.join(f'0x{guid:016x}=full' for guid in range(1, 20000))
+    answer = ctl('-j', stdin=f'partitions change {many}\n')
+    check('many', answer.returncode == 0 and json.loads(answer.stdout)['in_effect'], answer)
+    ends('too many', ctl(stdin='x' * 4194305 + '\nversion\n'), 2, out='OpenSM 4',
+         err='The line is too long: expected at most 4194304 octets\n')
     ends('forgotten', ctl('partitions', 'forget', '0x12'), 0, out='policy 5 is in effect\n')
     ends('what?', ctl('partitions', 'forget', 'x'), 2, err='a P_Key or all')
 

@@ -530,6 +530,58 @@ START_TEST(insecure_settings)
 }
 END_TEST
 
+/* Whatever is new in commands.def is in one of these. */
+START_TEST(which_change_something)
+{
+	static const char *const changing[] = {
+		"unhealthy release all",
+		"resweep light",
+		"reroute",
+		"sweep on",
+		"loglevel 3",
+		"loglevel 3 json",
+		"logflush off",
+		"priority 3",
+		"prio 3",
+		"activate",
+		"plan all",
+		"plan /etc/shadow",
+		"update_desc",
+		"audit",
+		"audit 3",
+		"partitions reload",
+		"partitions change 1: 2",
+		"partitions forget all",
+		"qos reload",
+		"sim link a 1",
+	};
+	static const char *const looking[] = {
+		"",	    "help",	     "quit",	   "exit",	 "version",
+		"status",   "status loop",   "health",	   "unhealthy",	 "unhealthy json",
+		"loglevel", "loglevel json", "priority",   "querylid 1", "portstatus",
+		"plan",	    "switchbalance", "lidbalance", "dump_conf",	 "dump_portguid .*",
+		"path 1 2", "lft 1",	     "mgroups",	   "partitions", "partitions 0x7fff",
+		"qos",	    "qos 1",	     "ports down", "events",	 "nothing",
+	};
+
+	const char *name, *arguments, *help;
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(changing); i++)
+		ck_assert_msg(command_changes(changing[i]), "%s", changing[i]);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(looking); i++)
+		ck_assert_msg(!command_changes(looking[i]), "%s", looking[i]);
+	for (unsigned int i = 0; command_describe(i, &name, &arguments, &help); i++) {
+		bool listed = false;
+
+		for (unsigned int j = 0; j < G_N_ELEMENTS(changing); j++)
+			listed |= g_str_has_prefix(changing[j], name);
+		for (unsigned int j = 0; j < G_N_ELEMENTS(looking); j++)
+			listed |= g_str_has_prefix(looking[j], name);
+		ck_assert_msg(listed, "%s", name);
+	}
+}
+END_TEST
+
 START_TEST(refused_files)
 {
 	expect_not("status", "was refused");
@@ -892,7 +944,7 @@ START_TEST(health_of_what_is_kept)
 	sim_set_port_guid(f.s->sim, node, 1, 0x77);
 	sim_link_set(f.s->sim, node, 1, true);
 	scenario_run_ms(f.s, 2000);
-	expect_health(CONTROL_FILES_BAD, "ERROR files: LIDs or M_Keys of ports could not be");
+	expect_health(CONTROL_FILES_BAD, "ERROR files: LIDs, M_Keys or left P_Key indexes");
 	ck_assert_int_eq(g_rmdir(file), 0);
 	ask("resweep heavy");
 	scenario_run_ms(f.s, 2000);
@@ -1113,6 +1165,7 @@ int main(void)
 	tcase_add_test(up, json_has_types);
 	tcase_add_test(up, refused_files);
 	tcase_add_test(up, insecure_settings);
+	tcase_add_test(up, which_change_something);
 	tcase_add_test(up, members_that_only_send);
 	tcase_add_test(up, health_of_devices);
 	tcase_add_test(up, health_of_losses);

@@ -2,6 +2,7 @@
 /* The parts of the console that need no daemon: lines, key, links, and the manual page. */
 #include "ctl/answer.h"
 #include "ctl/command.h"
+#include "ctl/tcp_owner.h"
 #include "ctl/console_key.h"
 #include "ctl/lines.h"
 #include "fabric/link_quality.h"
@@ -12,6 +13,7 @@
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- lines ---- */
 
@@ -21,7 +23,7 @@ static char *lines_of(const char *bytes, size_t n)
 	GString *out = g_string_new(NULL);
 	struct lines lines;
 
-	lines_init(&lines);
+	lines_init(&lines, COMMAND_MAX_LINE);
 	for (size_t i = 0; i <= n; i++) {
 		enum line_kind kind =
 			i < n ? lines_byte(&lines, (unsigned char)bytes[i]) : lines_end(&lines);
@@ -100,7 +102,7 @@ START_TEST(lines_of_noise)
 	struct lines lines;
 	bool good = true;
 
-	lines_init(&lines);
+	lines_init(&lines, COMMAND_MAX_LINE);
 	for (unsigned int i = 0; i < 500000 && good; i++) {
 		enum line_kind kind = lines_byte(&lines, (unsigned char)make_number(&state, 256));
 
@@ -110,6 +112,41 @@ START_TEST(lines_of_noise)
 	}
 	ck_assert(good);
 	lines_clear(&lines);
+}
+END_TEST
+
+/* ---- users of TCP ---- */
+
+/* One that nobody has any more is listed as root's, with inode 0: its user is not known. */
+START_TEST(owners_of_tcp)
+{
+	static const char table[] =
+		"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid "
+		" timeout inode\n"
+		"   0: 0100007F:2710 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0 "
+		" "
+		"      0 11 1 0 100 0 0 10 0\n"
+		"   1: 0100007F:9C40 0100007F:2710 01 00000000:00000000 00:00000000 00000000  1000 "
+		" "
+		"      0 4711 1 0 20 4 30 10 -1\n"
+		"   2: 0100007F:9C41 0100007F:2710 05 00000000:00000000 00:00000000 00000000     0 "
+		" "
+		"      0 0 1 0 20 4 30 10 -1\n"
+		"   3: 0100007F:9C42 0100007F:2710 01 00000000:0";
+	g_autofree char *file = NULL;
+	int fd = g_file_open_tmp(NULL, &file, NULL);
+	uid_t uid = 7;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, table, strlen(table)), strlen(table));
+	close(fd);
+	ck_assert(tcp_owner_in(file, "0100007F:9C40", "0100007F:2710", &uid));
+	ck_assert_uint_eq(uid, 1000);
+	ck_assert(!tcp_owner_in(file, "0100007F:9C40", "0100007F:2711", &uid));
+	ck_assert(!tcp_owner_in(file, "0100007F:9C41", "0100007F:2710", &uid));
+	ck_assert(!tcp_owner_in(file, "0100007F:9C42", "0100007F:2710", &uid));
+	g_unlink(file);
+	ck_assert(!tcp_owner_in(file, "0100007F:9C40", "0100007F:2710", &uid));
 }
 END_TEST
 
@@ -352,6 +389,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, lines_of_bytes, 0, G_N_ELEMENTS(streams));
 	tcase_add_test(tcase, lines_of_any_length);
+	tcase_add_test(tcase, owners_of_tcp);
 	tcase_add_test(tcase, lines_of_noise);
 	tcase_add_test(tcase, printable);
 	tcase_add_test(tcase, key_files);

@@ -504,6 +504,58 @@ START_TEST(test_threads)
 }
 END_TEST
 
+#define FLOOD_THREADS 4
+#define FLOOD_LINES 20000
+
+static void *flood_thread(void *arg)
+{
+	static const char long_text[] =
+		"a line of the length that a MAD has in the log, or a route, or what else there is "
+		"that nobody reads but when something is wrong that the other lines do not show; "
+		"a line of the length that a MAD has in the log, or a route, or what else there is";
+
+	for (int i = 0; i < FLOOD_LINES; i++)
+		if (i % 100)
+			log_info(arg, "%d %s", i, long_text);
+		else
+			log_error(arg, "error %d %s", i, long_text);
+	return NULL;
+}
+
+/*
+ * More than the disk takes at once. Where details are wanted all lines are there, else at least the
+ * errors.
+ */
+START_TEST(test_flood)
+{
+	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
+	g_autofree char *path = temp_path(dir), *text = NULL;
+	bool details = _i;
+	struct log_config config = {.file = path,
+				    .flags = LOG_ERROR | LOG_INFO | (details ? LOG_DEBUG : 0)};
+	struct log *log = log_new(&config, NULL);
+	pthread_t threads[FLOOD_THREADS];
+	unsigned int n = 0, errors = 0;
+
+	log_start_writer(log);
+	for (int i = 0; i < FLOOD_THREADS; i++)
+		pthread_create(&threads[i], NULL, flood_thread, log);
+	for (int i = 0; i < FLOOD_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	log_free(log);
+	text = read_file(path);
+	for (const char *line = text; (line = strstr(line, " -> ")); line++, n++)
+		errors += g_str_has_prefix(line, " -> error ");
+	ck_assert_uint_eq(errors, FLOOD_THREADS * FLOOD_LINES / 100);
+	if (details) {
+		ck_assert_uint_eq(n, FLOOD_THREADS * FLOOD_LINES);
+		ck_assert_ptr_null(strstr(text, "lines of the log were lost"));
+	}
+	g_unlink(path);
+	g_rmdir(dir);
+}
+END_TEST
+
 START_TEST(test_limit)
 {
 	struct log_limit limit = {0};
@@ -549,6 +601,7 @@ static Suite *log_suite(void)
 	tcase_add_test(tcase, test_full_device);
 	tcase_add_test(tcase, test_pipe);
 	tcase_add_loop_test(tcase, test_threads, 0, 2);
+	tcase_add_loop_test(tcase, test_flood, 0, 2);
 	tcase_add_test(tcase, test_writer_moves_on);
 	tcase_add_test(tcase, test_limit);
 	suite_add_tcase(suite, tcase);

@@ -171,10 +171,107 @@ static const struct {
 static void make_plan(const uint16_t *is, uint32_t room, const uint16_t *keys, uint32_t n,
 		      uint16_t index0, bool moves, uint16_t *want)
 {
-	struct p_key_plan plan = {is, room, keys, n, index0, moves};
+	struct p_key_plan plan = {is, room, keys, n, index0, moves, NULL, false};
 
 	p_key_plan_make(&plan, want);
 }
+
+/* Index i was left by left[i] at that time; a time of CLOSED and above: not long ago. */
+#define CLOSED 50
+
+static const struct {
+	uint16_t is[4], left[4], since[4];
+	uint16_t keys[5];
+	bool closes;
+	uint16_t want[4];
+	uint32_t without;
+} left_plans[] = {
+	/* One that nobody had comes before one that was left, ... */
+	{{0xFFFF}, {0, 0x8001}, {0, 9}, {0xFFFF, 0x8002}, false, {0xFFFF, 0, 0x8002}, 0},
+	{{0xFFFF}, {0, 0x8001}, {0, 9}, {0xFFFF, 0x8002}, true, {0xFFFF, 0, 0x8002}, 0},
+	/* ... but its own partition comes back there, whatever its membership, */
+	{{0xFFFF}, {0, 0, 0x0002}, {0, 0, 99}, {0xFFFF, 0x8002}, true, {0xFFFF, 0, 0x8002}, 0},
+	/* before another takes it. */
+	{{0xFFFF},
+	 {0, 0x8005, 0x8002, 0x8004},
+	 {0, 3, 1, 2},
+	 {0xFFFF, 0x8001, 0x8002},
+	 false,
+	 {0xFFFF, 0, 0x8002, 0x8001},
+	 0},
+	/* Of those that were left that of long ago is first; then those that are left now. */
+	{{0xFFFF},
+	 {0, 0x8007, 0x8008, 0x8009},
+	 {0, 7, 5, 6},
+	 {0xFFFF, 0x8001, 0x8002},
+	 false,
+	 {0xFFFF, 0, 0x8001, 0x8002},
+	 0},
+	{{0xFFFF, 0x8007, 0x8008},
+	 {0, 0, 0, 0x8009},
+	 {0, 0, 0, 99},
+	 {0xFFFF, 0x8008, 0x8001, 0x8002},
+	 false,
+	 {0xFFFF, 0x8002, 0x8008, 0x8001},
+	 0},
+	/* What is at an index counts, not what left it before. */
+	{{0xFFFF, 0x8002}, {0, 0x8001}, {0, 9}, {0xFFFF, 0x8002}, true, {0xFFFF, 0x8002}, 0},
+	/* Those that are closed are nobody's. */
+	{{0xFFFF, 0x8003, 0x8004, 0x8005},
+	 {0},
+	 {0},
+	 {0xFFFF, 0x8003, 0x8004, 0x8001},
+	 true,
+	 {0xFFFF, 0x8003, 0x8004},
+	 1},
+	{{0xFFFF, 0x8003},
+	 {0, 0, 0x8004, 0x8005},
+	 {0, 0, CLOSED, CLOSED - 1},
+	 {0xFFFF, 0x8003, 0x8001, 0x8002},
+	 true,
+	 {0xFFFF, 0x8003, 0, 0x8001},
+	 1},
+	/* A second index is let go of. */
+	{{0xFFFF, 0xFFFF, 0x8003, 0x8004},
+	 {0},
+	 {0},
+	 {0xFFFF, 0x8003, 0x8004, 0x8001},
+	 true,
+	 {0xFFFF, 0, 0x8003, 0x8004},
+	 1},
+	/* Index 0, too, is closed where a port is in use; another is not in its place. */
+	{{0}, {0x8001}, {99}, {0xFFFF}, true, {0, 0xFFFF}, 0},
+	{{0}, {0x8001}, {CLOSED - 1}, {0xFFFF}, true, {0xFFFF}, 0},
+	{{0}, {0x8001}, {99}, {0xFFFF}, false, {0xFFFF}, 0},
+	{{0}, {0x7FFF}, {99}, {0xFFFF}, true, {0xFFFF}, 0},
+	{{0x8001}, {0}, {0}, {0xFFFF}, true, {0, 0xFFFF}, 0},
+};
+
+START_TEST(test_left)
+{
+	struct p_key_left left[4];
+	struct p_key_plan plan = {.is = left_plans[_i].is,
+				  .room = 4,
+				  .keys = left_plans[_i].keys,
+				  .index0 = 0xFFFF,
+				  .left = left,
+				  .closes = left_plans[_i].closes};
+	uint16_t want[4];
+
+	while (plan.n < 5 && plan.keys[plan.n])
+		plan.n++;
+	for (unsigned int i = 0; i < 4; i++) {
+		uint16_t since = left_plans[_i].since[i];
+
+		left[i] = (struct p_key_left){left_plans[_i].left[i],
+					      plan.closes && since >= CLOSED, since};
+	}
+	ck_assert_uint_eq(p_key_plan_make(&plan, want), left_plans[_i].without);
+	for (unsigned int i = 0; i < 4; i++)
+		ck_assert_msg(want[i] == left_plans[_i].want[i], "%d: index %u has 0x%04x", _i, i,
+			      want[i]);
+}
+END_TEST
 
 START_TEST(test_table)
 {
@@ -333,6 +430,7 @@ int main(void)
 	tcase_add_test(tcase, test_shared);
 	tcase_add_test(tcase, test_default_policy);
 	tcase_add_loop_test(tcase, test_table, 0, G_N_ELEMENTS(plans));
+	tcase_add_loop_test(tcase, test_left, 0, G_N_ELEMENTS(left_plans));
 	tcase_add_test(tcase, test_loud_keys);
 	tcase_add_test(tcase, test_end_of_table);
 	tcase_add_test(tcase, test_random_tables);
