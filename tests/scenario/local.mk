@@ -19,7 +19,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_aliases \
 	tests/scenario/test_own_port tests/scenario/test_partitions \
 	tests/scenario/test_lanes \
 	tests/scenario/test_qos tests/scenario/test_qos_off tests/scenario/test_replication \
-	tests/scenario/test_reports tests/scenario/test_routing \
+	tests/scenario/test_reports tests/scenario/test_routing tests/scenario/test_site_files \
 	tests/scenario/test_sa_storm \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_successor \
@@ -117,6 +117,8 @@ tests_scenario_test_partitions_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_partitions_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_routing_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_routing_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_site_files_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_site_files_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_small_tables_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_small_tables_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_tables_CFLAGS = $(TEST_CFLAGS)
