@@ -198,6 +198,16 @@ enum option_source options_source(const struct options *options, enum option_id 
 	return (enum option_source)options->source[id];
 }
 
+bool options_is_named(const struct options *options, enum option_id id)
+{
+	const struct option *option = &option_table[id];
+	g_autofree char *text = options_text(options, id);
+
+	return options->source[id] == OPTION_FROM_COMMAND ||
+	       (options->source[id] == OPTION_FROM_FILE &&
+		strcmp(text, option->def ? option->def : "(null)") != 0);
+}
+
 char *options_origin(const struct options *options, enum option_id id)
 {
 	switch (options->source[id]) {

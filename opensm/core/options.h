@@ -175,6 +175,13 @@ enum option_source options_source(const struct options *options, enum option_id 
 /* The same for people: "FILE:LINE", "command line" or "built in". Free it with g_free(). */
 char *options_origin(const struct options *options, enum option_id id);
 
+/*
+ * Whether the operator asked for that value: on the command line, or in the file in place of the
+ * built-in one. A file of --create-config has all keys, and asks for nothing by those that have
+ * their default.
+ */
+bool options_is_named(const struct options *options, enum option_id id);
+
 /* The value as it stands in the file; "(null)" if unset. Free it with g_free(). */
 char *options_text(const struct options *options, enum option_id id);
 

@@ -33,5 +33,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/plan.c opensm/ctl/plan.h opensm/ctl/plan_report.c \
 	opensm/ctl/progress.c opensm/ctl/progress.h \
 	opensm/ctl/service.c opensm/ctl/service.h \
+	opensm/ctl/site_files.c opensm/ctl/site_files.h \
+	opensm/ctl/site_policy.c opensm/ctl/site_policy.h \
 	opensm/ctl/signals.c opensm/ctl/signals.h \
 	opensm/ctl/status.c opensm/ctl/status.h

@@ -117,6 +117,8 @@ tests_scenario_test_partitions_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_partitions_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_routing_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_routing_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_site_files_SOURCES = tests/scenario/test_site_files.c \
+	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_site_files_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_site_files_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_small_tables_CFLAGS = $(TEST_CFLAGS)

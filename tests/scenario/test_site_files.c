@@ -7,7 +7,7 @@
 
 #include "ctl/command.h"
 #include "ctl/journal.h"
-#include "scenario.h"
+#include "managers.h"
 #include "tests/run_suite.h"
 
 /* ---- the cache directory ---- */
@@ -63,6 +63,146 @@ START_TEST(cache_is_private)
 }
 END_TEST
 
+/* ---- partitions.conf at the start ---- */
+
+#define APART "Default=0x7fff,ipoib:ALL=limited,SELF=full;\nA=0x11:0x1=full,ALL_SWITCHES=full;\n"
+
+static char *add_partitions(struct scenario *s, const char *text)
+{
+	char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+
+	g_assert(g_file_set_contents(file, text, -1, NULL));
+	scenario_option(s, "-P", file);
+	return file;
+}
+
+static uint16_t first_key(struct scenario *s, const char *host)
+{
+	unsigned int n;
+
+	return sim_p_keys(s->sim, scenario_node(s, host), 1, &n)[0];
+}
+
+static void spoil(const char *file, unsigned int how)
+{
+	if (how == 0)
+		g_assert(g_unlink(file) == 0);
+	else if (how == 1)
+		g_assert(g_file_set_contents(file, "", -1, NULL));
+	else if (how == 2)
+		g_assert(g_file_set_contents(file, "# A=0x11:0x1;\n", -1, NULL));
+	else if (how == 3)
+		g_assert(g_file_set_contents(file, "A=0x11:0x1=full;\n\0\0\0", 20, NULL));
+	else
+		g_assert(g_unlink(file) == 0 && g_mkdir(file, 0700) == 0);
+}
+
+/*
+ * A restart without partitions.conf, or with one of no use, is not a moment without partitions; it
+ * is told, and over when the file is back.
+ */
+START_TEST(lost_before_the_start)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = add_partitions(s, APART);
+	struct command_env env = {0};
+	struct command_answer answer;
+
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	scenario_stop(s);
+	ck_assert_uint_eq(first_key(s, "host-9"), 0x7FFF);
+	spoil(file, (unsigned int)_i);
+	g_string_truncate(s->text, 0);
+	for (unsigned int run = 0; run < 2; run++) {
+		scenario_start(s);
+		scenario_run_ms(s, 5000);
+		scenario_heavy_sweep(s, 10);
+		ck_assert_uint_eq(first_key(s, "host-9"), 0x7FFF);
+		scenario_check_log(s, "the partitions that were taken last are in force", true);
+		env.daemon = s->daemon;
+		command_run(&env, "health", true, &answer);
+		ck_assert_msg(strstr(answer.text, "partitions.conf"), "%s", answer.text);
+		ck_assert_uint_ne(answer.status, 0);
+		g_free(answer.text);
+		if (run == 0)
+			scenario_stop(s);
+	}
+	if (_i == 4)
+		g_assert(g_rmdir(file) == 0);
+	scenario_old_file(file, "Default=0x7fff,ipoib:ALL=full;\n");
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 1000);
+	ck_assert_uint_eq(first_key(s, "host-9"), 0xFFFF);
+	ck_assert_ptr_null(daemon_refusal(s->daemon, DAEMON_PARTITIONS)->why);
+	scenario_free(s);
+}
+END_TEST
+
+/* Members that were added at run time stay, and more can be. */
+START_TEST(lost_beside_changes)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = add_partitions(s, APART), *request = NULL;
+	unsigned int host = scenario_node(s, "host-9"), n;
+	g_autoptr(GError) error = NULL;
+	uint64_t serial;
+
+	request = g_strdup_printf("0x12: 0x%016" G_GINT64_MODIFIER "x=full",
+				  sim_port_guid(s->sim, host, 1));
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	ck_assert(daemon_change_partitions(s->daemon, request, 0, &serial, &error));
+	scenario_run_ms(s, 2000);
+	for (unsigned int run = 0; run < 3; run++) {
+		scenario_stop(s);
+		spoil(file, run % 2);
+		scenario_start(s);
+		scenario_run_ms(s, 5000);
+		ck_assert_uint_eq(sim_p_keys(s->sim, host, 1, &n)[0], 0x7FFF);
+		ck_assert_uint_eq(sim_p_keys(s->sim, host, 1, &n)[1], 0x8012);
+	}
+	ck_assert(daemon_change_partitions(s->daemon, "0x13: 0x7=full", 0, &serial, &error));
+	scenario_run_ms(s, 2000);
+	scenario_check_log(s, "the partitions that were taken last are in force", true);
+	scenario_free(s);
+}
+END_TEST
+
+/*
+ * A standby lost its file while it stood by: what it has read stays as it takes over. What it
+ * remembers counts, too, when it was started again without the file.
+ */
+START_TEST(standby_without_its_file)
+{
+	struct managers *m = managers_new("fattree:4", 1);
+	struct scenario *s = m->s;
+	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+	g_autofree char *conf = g_strdup_printf(MANAGERS_POLLS "partition_config_file %s\n", file);
+
+	g_assert(g_file_set_contents(file, APART, -1, NULL));
+	managers_add(m, "host-1", conf);
+	managers_add(m, "host-9", conf);
+	for (unsigned int i = 0; i < 2; i++) {
+		managers_start(m, i);
+		scenario_run_ms(s, 5000);
+	}
+	ck_assert_uint_eq(first_key(s, "host-5"), 0x7FFF);
+	g_assert(g_unlink(file) == 0);
+	if (_i) {
+		managers_kill(m, 1);
+		managers_start(m, 1);
+		scenario_run_ms(s, 5000);
+	}
+	managers_kill(m, 0);
+	scenario_run_ms(s, 20 * 1000);
+	ck_assert_uint_eq(atomic_load(&daemon_context(m->sm[1].daemon)->sm_state), IBA_SM_MASTER);
+	ck_assert_uint_eq(first_key(s, "host-5"), 0x7FFF);
+	ck_assert_ptr_nonnull(daemon_refusal(m->sm[1].daemon, DAEMON_PARTITIONS)->why);
+	managers_free(m);
+}
+END_TEST
+
 /* ---- ages ---- */
 
 static void make_journal(struct scenario *s, void *arg)
@@ -105,6 +245,9 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, cache_is_private);
+	tcase_add_loop_test(tcase, lost_before_the_start, 0, 5);
+	tcase_add_test(tcase, lost_beside_changes);
+	tcase_add_loop_test(tcase, standby_without_its_file, 0, 2);
 	tcase_add_test(tcase, age_of_the_last_sweep);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
