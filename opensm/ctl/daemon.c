@@ -18,6 +18,7 @@
 
 #include <inttypes.h>
 
+#include "complib/aside.h"
 #include "core/traps.h"
 #include "ctl/check_config.h"
 #include "ctl/console_key.h"
@@ -41,6 +42,7 @@
 #include "sm/unhealthy.h"
 
 #define POOL_THREADS 2
+#define PLAN_PATIENCE_NS (250 * NS_PER_MS) /* for files that a plan goes by */
 #define FILES_PATIENCE_S 2 /* for a dump that is being written when the daemon is to end */
 
 struct daemon {
@@ -61,6 +63,8 @@ struct daemon {
 	 */
 	uint64_t keep_asked, kept, not_kept;
 	struct plan *plan; /* that is being made; NULL: none */
+	bool plan_is_read;   /* what it goes by is */
+	GError *plan_error;  /* of that, until it is told */
 	unsigned int plan_nodes;
 	daemon_plan_fn *plan_done; /* who waits for it, or NULL */
 	void *plan_arg;
@@ -582,7 +586,8 @@ void daemon_plan_listen(struct daemon *daemon, daemon_plan_fn *done, void *arg)
 	daemon->plan_arg = arg;
 }
 
-static struct plan *make_plan(struct daemon *daemon, struct options *options, GError **error)
+static struct plan *make_plan(struct daemon *daemon, struct options *options,
+			      struct site_policy *policy, GError **error)
 {
 	struct context *context = &daemon->context;
 	bool is_master = atomic_load(&context->sm_state) == IBA_SM_MASTER;
@@ -600,6 +605,7 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options, GE
 		.running = running,
 		.groups = groups,
 		.trees = trees,
+		.policy = policy,
 		.done = on_plan_done,
 		.arg = daemon,
 	};
@@ -611,31 +617,104 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options, GE
 	return plan;
 }
 
-bool daemon_plan(struct daemon *daemon, const char *file, unsigned int max_nodes, GError **error)
-{
+/* What a plan goes by, read aside. */
+struct plan_reading {
+	struct aside_job job; /* first */
+	struct daemon *daemon; /* for done only */
 	struct options *old, *new;
-	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+	char *file, *cache_dir;
+	GPtrArray *warnings;
+	struct site_policy *policy;
+	GError *error;
+	unsigned int max_nodes;
+	bool late;
+};
 
-	if (daemon->plan) {
-		g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
-				    "a plan is being made already");
+static void read_for_plan(struct aside_job *job)
+{
+	struct plan_reading *reading = (struct plan_reading *)job;
+	options_check_fn *check = reading->file ? check_config_restart : check_config_again;
+
+	reading->new = options_reread(reading->old, reading->file, check, reading->warnings,
+				      &reading->error);
+	if (reading->new)
+		reading->policy =
+			site_policy_load(reading->new, reading->cache_dir, &reading->error);
+}
+
+static void drop_for_plan(struct aside_job *job)
+{
+	struct plan_reading *reading = (struct plan_reading *)job;
+
+	options_unref(reading->old);
+	options_unref(reading->new);
+	g_ptr_array_unref(reading->warnings);
+	site_policy_free(reading->policy);
+	g_clear_error(&reading->error);
+	g_free(reading->file);
+	g_free(reading->cache_dir);
+	g_free(reading);
+}
+
+static void plan_by(struct daemon *daemon, struct plan_reading *reading)
+{
+	daemon->plan = make_plan(daemon, reading->new, reading->policy, &reading->error);
+	if (!daemon->plan)
+		return;
+	for (guint i = 0; i < reading->warnings->len; i++)
+		plan_note(daemon->plan, reading->warnings->pdata[i]);
+	daemon->plan_nodes = reading->max_nodes;
+	plan_start(daemon->plan);
+}
+
+/* What comes late nobody waits for any more. */
+static void done_for_plan(struct aside_job *job)
+{
+	struct plan_reading *reading = (struct plan_reading *)job;
+	struct daemon *daemon = reading->daemon;
+
+	daemon->plan_is_read = false;
+	if (reading->policy && !reading->late)
+		plan_by(daemon, reading);
+	if (reading->error && !reading->late)
+		daemon->plan_error = g_steal_pointer(&reading->error);
+	drop_for_plan(job);
+}
+
+static bool read_plan(struct daemon *daemon, const char *file, unsigned int max_nodes,
+		      GError **error)
+{
+	struct plan_reading *reading = g_new0(struct plan_reading, 1);
+
+	reading->job = (struct aside_job){
+		.work = read_for_plan, .done = done_for_plan, .drop = drop_for_plan};
+	reading->daemon = daemon;
+	reading->old = slot_take(&daemon->context.options);
+	reading->file = g_strdup(file);
+	reading->cache_dir = g_strdup(daemon->cache_dir);
+	reading->warnings = g_ptr_array_new_with_free_func(g_free);
+	reading->max_nodes = max_nodes;
+	daemon->plan_is_read = true;
+	if (!aside_run(site_files_aside(daemon->site), &reading->job, PLAN_PATIENCE_NS)) {
+		reading->late = true;
+		g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
+				    "a file that the plan goes by cannot be read: its disk or "
+				    "server does not answer");
 		return false;
 	}
-	old = slot_take(&daemon->context.options);
-	new = options_reread(old, file, file ? check_config_restart : check_config_again, warnings,
-			     error);
-	options_unref(old);
-	if (!new)
-		return false;
-	daemon->plan = make_plan(daemon, new, error);
-	options_unref(new);
-	if (!daemon->plan)
-		return false;
-	for (guint i = 0; i < warnings->len; i++)
-		plan_note(daemon->plan, warnings->pdata[i]);
-	daemon->plan_nodes = max_nodes;
-	plan_start(daemon->plan);
-	return true;
+	if (!daemon->plan_error)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&daemon->plan_error));
+	return false;
+}
+
+bool daemon_plan(struct daemon *daemon, const char *file, unsigned int max_nodes, GError **error)
+{
+	if (!daemon->plan && !daemon->plan_is_read)
+		return read_plan(daemon, file, max_nodes, error);
+	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
+			    "a plan is being made already");
+	return false;
 }
 
 void daemon_sweep(struct daemon *daemon, unsigned int reasons)

@@ -73,6 +73,11 @@ struct site_files {
 	struct timer is_overdue; /* looks whether any is */
 };
 
+struct aside *site_files_aside(struct site_files *site)
+{
+	return site->aside;
+}
+
 /* ---- refusals ---- */
 
 /* As long as it is the same, since when stays. */

@@ -9,6 +9,7 @@
 
 #include "ctl/site_policy.h"
 
+struct aside;
 struct site_files;
 
 /* What was not taken, and whose earlier contents stay. */
@@ -37,6 +38,8 @@ bool site_files_reread_options_logged(struct site_files *site);
 /* The same if it changed and was not refused as it is; what is wrong goes to the log. */
 void site_files_follow_options(struct site_files *site);
 
+/* For who reads files himself. */
+struct aside *site_files_aside(struct site_files *site);
 const struct refusal *site_files_refusal(const struct site_files *site, enum daemon_files files);
 /* Of who reads files himself, or has taken what they say; why NULL: nothing is wrong. */
 void site_files_refuse(struct site_files *site, enum daemon_files files, const char *why);

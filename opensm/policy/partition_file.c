@@ -661,7 +661,8 @@ static bool include(struct parser *parser, char *at, GError **error)
 	}
 	if (!*at)
 		return refuse(parser, at, "the name of a file", error);
-	if (parser->depth == DEPTH_MAX || partition_sources_n(parser->rules->sources) >= FILES_MAX) {
+	if (parser->depth == DEPTH_MAX ||
+	    partition_sources_n(parser->rules->sources) >= FILES_MAX) {
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
 			    "%s:%u: include: more than %u files, or %u in each other: do they "
 			    "include themselves?",
@@ -1077,7 +1078,8 @@ struct partition_rules *partition_rules_remake(const char *file,
 					       const struct partition_sources *sources,
 					       struct partition_changes *changes, GError **error)
 {
-	const char *first = partition_sources_n(sources) ? partition_sources_name(sources, 0) : NULL;
+	const char *first =
+		partition_sources_n(sources) ? partition_sources_name(sources, 0) : NULL;
 	struct parser parser;
 	const char *text = NULL;
 	gsize length = 0;

@@ -13,7 +13,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_aliases \
 	tests/scenario/test_audit tests/scenario/test_bringup \
 	tests/scenario/test_paths \
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
-	tests/scenario/test_health tests/scenario/test_keys \
+	tests/scenario/test_health tests/scenario/test_hung_files tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
 	tests/scenario/test_multicast \
 	tests/scenario/test_own_port tests/scenario/test_partitions \
@@ -117,6 +117,8 @@ tests_scenario_test_partitions_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_partitions_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_routing_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_routing_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_hung_files_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_hung_files_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_site_files_SOURCES = tests/scenario/test_site_files.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_site_files_CFLAGS = $(TEST_CFLAGS)
