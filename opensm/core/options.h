@@ -106,6 +106,7 @@ struct options {
 	char **argv;		      /* as given, for options_reread() */
 	char *file;		      /* the file to read, absolute */
 	bool file_required;	      /* named by -F, or it has been there */
+	bool file_is_cut;	      /* its last line has no end */
 	struct options_stamp stamp;   /* of the file when it was read */
 };
 
@@ -152,6 +153,8 @@ typedef bool options_check_fn(const struct options *options, const struct option
 struct options *options_reread(const struct options *old, const char *file,
 			       options_check_fn *check, GPtrArray *warnings, GError **error);
 
+/* Whether the last line of the file that they were read from has no end. */
+bool options_file_is_cut(const struct options *options);
 /* The stamp of the file as it is now; whether two are of the same state. */
 struct options_stamp options_file_stamp(const struct options *options);
 bool options_stamp_same(const struct options_stamp *a, const struct options_stamp *b);

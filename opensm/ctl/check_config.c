@@ -8,6 +8,7 @@
 #include "ctl/console.h"
 #include "ctl/console_key.h"
 #include "ctl/console_tls.h"
+#include "ctl/guarded_options.h"
 #include "ctl/logging.h"
 #include "ctl/problem.h"
 #include "ctl/site_policy.h"
@@ -132,6 +133,15 @@ static void check_tls(struct check *check)
 		problem_add(&check->warnings, PROBLEM_WARNING, error->message);
 }
 
+static void check_guards(struct check *check)
+{
+	g_autofree char *cache_dir = cache_dir_name(check->options->sim != NULL);
+	GError *error = NULL;
+
+	guarded_options_check_start(check->options, cache_dir, &error);
+	note_error(check, error);
+}
+
 static void check_engines(struct check *check)
 {
 	GError *error = NULL;
@@ -154,6 +164,7 @@ static void check_files(struct check *check)
 {
 	check_logging(check);
 	check_engines(check);
+	check_guards(check);
 	check_site(check);
 	check_key(check, "replication_key_file", check->options->replication_key_file);
 	check_key(check, "--console-key-file", console_key_file(check->options));
@@ -233,12 +244,21 @@ static bool has_keys(const struct options *options)
 }
 
 bool check_config_again(const struct options *options, const struct options *before,
-			  GError **error)
+			GError **error)
 {
-	if (has_keys(options) || !has_keys(before))
-		return check_config_restart(options, before, error);
-	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
-		    "%s: the keys that it had are gone, expected some, or those that are to have "
-		    "their defaults with these", options->file);
-	return false;
+	const char *wrong = NULL;
+
+	if (has_keys(before) && !has_keys(options))
+		wrong = "the keys that it had are gone, expected some, or those that are to have "
+			"their defaults with these";
+	else if (has_keys(before) && options_file_is_cut(options) && !options_file_is_cut(before))
+		wrong = "its last line has no end: the file may be cut off, expected a newline at "
+			"its end";
+	if (wrong) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "%s: %s", options->file,
+			    wrong);
+		return false;
+	}
+	return guarded_options_check(options, before, error) &&
+	       check_config_restart(options, before, error);
 }

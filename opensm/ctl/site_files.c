@@ -16,16 +16,19 @@
 #include "core/milestones.h"
 #include "ctl/check_config.h"
 #include "ctl/followed.h"
+#include "ctl/guarded_options.h"
 #include "ctl/logging.h"
 #include "policy/partition_changes.h"
 #include "policy/partition_file.h"
 #include "policy/partition_memory.h"
 #include "policy/route_files.h"
+#include "sm/state_file.h"
 #include "sm/state_writer.h"
 
 /* How long main waits for files that are late for the first time, and when others are late. */
 #define PATIENCE_NS (250 * NS_PER_MS)
 #define PATIENCE_MORE_NS (20 * NS_PER_MS)
+#define GUARDED "the names of options that guard the subnet"
 #define OVERDUE_NS (2 * NS_PER_S)
 
 enum when {
@@ -62,6 +65,7 @@ struct site_files {
 	struct actor *main;
 	struct aside *aside;
 	struct state_writer *writer;
+	char *guards, *guarded; /* file of the names of guarded options, NULL: none; what it has */
 	char *memory; /* file of the partitions that were taken last; NULL: none */
 	struct options_stamp refused; /* as in struct reading */
 	struct refusal refusals[DAEMON_FILES], overdue[DAEMON_FILES];
@@ -326,6 +330,20 @@ static bool take(struct reading *reading)
 	return changed;
 }
 
+/* The next start asks for them. */
+static void remember_options(struct site_files *site, const struct options *options)
+{
+	char *text = site->guards ? guarded_options_text(options) : NULL;
+
+	if (!text || !g_strcmp0(text, site->guarded)) {
+		g_free(text);
+		return;
+	}
+	g_free(site->guarded);
+	site->guarded = g_strdup(text);
+	state_writer_put(site->writer, site->guards, GUARDED, text, true, NULL, NULL);
+}
+
 static void publish_options(struct reading *reading)
 {
 	struct context *context = reading->site->context;
@@ -340,6 +358,7 @@ static void publish_options(struct reading *reading)
 		log_error(context->log, "%s", reading->no_modules->message);
 	logging_apply_text(context->log, new, reading->modules);
 	reading->new = NULL;
+	remember_options(reading->site, new);
 	slot_publish(&context->options, new);
 	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
 }
@@ -598,32 +617,53 @@ static void tell_start(struct site_files *site, const struct site_policy *policy
 	}
 }
 
+/* Before any of them is used: a start that crashes has used them all the same. */
+static bool guard(struct site_files *site, const struct options *options, GError **error)
+{
+	if (!guarded_options_check_start(options, site->context->cache_dir, error))
+		return false;
+	site->guards = guarded_options_file(site->context->cache_dir);
+	site->guarded = guarded_options_text(options);
+	if (site->guards)
+		state_save(site->context->log, site->guards, GUARDED, site->guarded, true);
+	return true;
+}
+
+static bool load(struct site_files *site, const struct options *options, GError **error)
+{
+	struct site_policy *policy;
+
+	note_start(site, options);
+	policy = guard(site, options, error)
+			 ? site_policy_load(options, site->context->cache_dir, error)
+			 : NULL;
+	if (!policy)
+		return false;
+	site_policy_publish(policy, site->context);
+	tell_start(site, policy);
+	if (!policy->instead[DAEMON_PARTITIONS])
+		site_files_remember(site);
+	site_policy_free(policy);
+	return true;
+}
+
 struct site_files *site_files_new(struct context *context, struct actor *main, GError **error)
 {
 	struct site_files *site = g_new0(struct site_files, 1);
 	struct options *options = slot_take(&context->options);
-	struct site_policy *policy;
 
 	site->context = context;
 	site->main = main;
-	note_start(site, options);
-	policy = site_policy_load(options, context->cache_dir, error);
-	options_unref(options);
 	site->memory = partition_memory_file(context->cache_dir);
 	site->writer = state_writer_new(context, main);
 	site->aside = aside_new(main);
 	timer_init(&site->again, main, on_again);
 	timer_init(&site->is_overdue, main, on_overdue);
-	if (!policy) {
-		site_files_free(site);
-		return NULL;
-	}
-	site_policy_publish(policy, context);
-	tell_start(site, policy);
-	if (!policy->instead[DAEMON_PARTITIONS])
-		site_files_remember(site);
-	site_policy_free(policy);
-	event_subscribe(&context->bus, EVENT_FILES_WANTED, main, on_files_wanted, site);
+	if (load(site, options, error))
+		event_subscribe(&context->bus, EVENT_FILES_WANTED, main, on_files_wanted, site);
+	else
+		g_clear_pointer(&site, site_files_free);
+	options_unref(options);
 	return site;
 }
 
@@ -647,6 +687,8 @@ void site_files_free(struct site_files *site)
 	}
 	state_writer_free(site->writer);
 	g_free(site->memory);
+	g_free(site->guards);
+	g_free(site->guarded);
 	g_free(site->why);
 	g_free(site);
 }

@@ -465,7 +465,7 @@ static const struct {
 	{"fattree:8", "m_key 0x77\nm_key_protection_level 2\n"},
 	{"fattree:4", "m_key 0x77\nm_key_protection_level 3\n",
 	 "m_key 0x66\nm_key_protection_level 2\n"},
-	{"fattree:4", "", "m_key 0x66\nm_key_protection_level 2\nsubnet_timeout 17\n"},
+	{"fattree:4", "m_key 0\nm_key_protection_level 0\n", "m_key 0x66\nm_key_protection_level 2\nsubnet_timeout 17\n"},
 	{"random:16:4:1:3", "packet_life_time 0x10\nport_shifting TRUE\n"},
 	{"fattree:4", "use_mfttop TRUE\n", "use_mfttop FALSE\n"},
 	{"torus:3x3", "qos TRUE\n"},

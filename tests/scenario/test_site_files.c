@@ -203,6 +203,112 @@ START_TEST(standby_without_its_file)
 }
 END_TEST
 
+/* ---- opensm.conf ---- */
+
+#define M_KEY 0x1234
+#define PROTECTED "subnet_timeout 17\nm_key 0x1234\nm_key_protection_level 2\nlmc 0\n"
+
+static const struct {
+	const char *text; /* NULL: the file is gone */
+	const char *why; /* NULL: it is taken */
+	bool stops; /* a start, too */
+} spoilt[] = {
+	{"", "the keys that it had are gone", true},
+	{"# m_key 0x1234\n\n", "the keys that it had are gone", true},
+	{NULL, "No such file", true},
+	/* Cut off, at the end of a line or not. */
+	{"subnet_timeout 17\n", "m_key is gone", true},
+	{"subnet_timeout 17\nm_key 0x12", "its last line has no end", true},
+	{"subnet_timeout 17\nm_key 0x1234\n", "m_key_protection_level is gone", true},
+	{"subnet_timeout 17\nm_", "its last line has no end", true},
+	/* What is said counts. */
+	{"subnet_timeout 17\nm_key 0\n", NULL, false},
+	{"m_key 0x1234\nm_key_protection_level 0\n", NULL, false},
+};
+
+static void spoil_conf(struct scenario *s, int i)
+{
+	if (spoilt[i].text)
+		g_assert(g_file_set_contents(s->conf, spoilt[i].text, -1, NULL));
+	else
+		g_assert(g_unlink(s->conf) == 0);
+}
+
+/* By SIGHUP as by a sweep that looks at it. */
+START_TEST(protection_is_not_lost)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int host = scenario_node(s, "host-9");
+
+	scenario_conf(s, PROTECTED);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	spoil_conf(s, _i);
+	ck_assert(daemon_reread_logged(s->daemon) == !spoilt[_i].why);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_run_ms(s, 20 * 1000);
+	if (spoilt[_i].why) {
+		ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key, M_KEY);
+		ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key_protect_bits, 2);
+		scenario_check_log(s, spoilt[_i].why, true);
+		ck_assert_ptr_nonnull(daemon_refusal(s->daemon, DAEMON_OPENSM_CONF)->why);
+	} else {
+		ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key_protect_bits, 0);
+	}
+	scenario_free(s);
+}
+END_TEST
+
+/* NULL: there is no daemon with these files, as *error says. */
+static struct daemon *new_daemon(struct scenario *s, GError **error)
+{
+	struct daemon_config config = {.rt = s->rt, .log = s->log, .cache_dir = s->cache_dir};
+	enum options_request request;
+	struct daemon *daemon = NULL;
+
+	if (!options_load(&config.options, &request, (int)s->arguments->len,
+			  (char **)s->arguments->pdata, NULL, error))
+		return NULL;
+	config.vendor = sim_open(s->sim, s->sm_guid, error);
+	g_assert(config.vendor);
+	daemon = daemon_new(&config, error);
+	options_unref(config.options);
+	return daemon;
+}
+
+START_TEST(protection_outlives_the_process)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *state = g_build_filename(s->cache_dir, "options.state", NULL);
+	g_autoptr(GError) error = NULL;
+	struct daemon *daemon;
+
+	scenario_conf(s, PROTECTED);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_stop(s);
+	spoil_conf(s, _i);
+	daemon = new_daemon(s, &error);
+	ck_assert_msg(!daemon == spoilt[_i].stops, "%s", error ? error->message : "");
+	daemon_free(daemon);
+	if (spoilt[_i].stops && spoilt[_i].text) {
+		ck_assert_ptr_nonnull(strstr(error->message, s->conf));
+		/* Not even if somebody damaged what was remembered. */
+		ck_assert(g_file_set_contents(state, "x\n", -1, NULL));
+		g_clear_error(&error);
+		daemon = new_daemon(s, &error);
+		ck_assert(!daemon == !strstr(spoilt[_i].text, "\nm_key 0x12"));
+		daemon_free(daemon);
+	}
+	scenario_conf(s, "m_key 0\n");
+	g_clear_error(&error);
+	daemon = new_daemon(s, &error);
+	ck_assert_msg(daemon != NULL, "%s", error ? error->message : "");
+	daemon_free(daemon);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- ages ---- */
 
 static void make_journal(struct scenario *s, void *arg)
@@ -248,6 +354,8 @@ int main(void)
 	tcase_add_loop_test(tcase, lost_before_the_start, 0, 5);
 	tcase_add_test(tcase, lost_beside_changes);
 	tcase_add_loop_test(tcase, standby_without_its_file, 0, 2);
+	tcase_add_loop_test(tcase, protection_is_not_lost, 0, G_N_ELEMENTS(spoilt));
+	tcase_add_loop_test(tcase, protection_outlives_the_process, 0, G_N_ELEMENTS(spoilt));
 	tcase_add_test(tcase, age_of_the_last_sweep);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
