@@ -4,11 +4,19 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "ctl/command.h"
 #include "ctl/journal.h"
 #include "managers.h"
 #include "tests/run_suite.h"
+
+#define M_KEY 0x1234
+#define PROTECTED "subnet_timeout 17\nm_key 0x1234\nm_key_protection_level 2\nlmc 0\n"
+#define CRASHED 9 /* exit code */
+#define EARLY 40  /* writes in which all is remembered of which there is one file at the start */
 
 /* ---- the cache directory ---- */
 
@@ -203,10 +211,137 @@ START_TEST(standby_without_its_file)
 }
 END_TEST
 
-/* ---- opensm.conf ---- */
+/* NULL: there is no daemon with these files, as *error says. */
+static struct daemon *new_daemon(struct scenario *s, GError **error)
+{
+	struct daemon_config config = {.rt = s->rt, .log = s->log, .cache_dir = s->cache_dir};
+	enum options_request request;
+	struct daemon *daemon = NULL;
 
-#define M_KEY 0x1234
-#define PROTECTED "subnet_timeout 17\nm_key 0x1234\nm_key_protection_level 2\nlmc 0\n"
+	if (!options_load(&config.options, &request, (int)s->arguments->len,
+			  (char **)s->arguments->pdata, NULL, error))
+		return NULL;
+	config.vendor = sim_open(s->sim, s->sm_guid, error);
+	g_assert(config.vendor);
+	daemon = daemon_new(&config, error);
+	options_unref(config.options);
+	return daemon;
+}
+
+/* ---- a crash at every write ---- */
+
+/*
+ * In place of those of the C library: the process ends before, or halfway through, the nth time
+ * that something is written to the cache directory. 0: never.
+ */
+static unsigned int crash_at;
+
+static void may_crash(void)
+{
+	if (crash_at && --crash_at == 0)
+		_exit(CRASHED);
+}
+
+static bool is_regular(int fd)
+{
+	struct stat is;
+
+	return fstat(fd, &is) == 0 && S_ISREG(is.st_mode);
+}
+
+ssize_t write(int fd, const void *octets, size_t length)
+{
+	bool last = crash_at == 1 && is_regular(fd);
+
+	if (last && syscall(SYS_write, fd, octets, length / 2) < 0)
+		return -1;
+	if (is_regular(fd))
+		may_crash();
+	return syscall(SYS_write, fd, octets, length);
+}
+
+int fsync(int fd)
+{
+	may_crash();
+	return (int)syscall(SYS_fsync, fd);
+}
+
+int rename(const char *from, const char *to)
+{
+	int result;
+
+	may_crash();
+	result = (int)syscall(SYS_rename, from, to);
+	may_crash();
+	return result;
+}
+
+/* A daemon that starts, takes other partitions and members, and another opensm.conf. */
+static void live(struct scenario *s, const char *file, unsigned int at)
+{
+	static const char other[] = "Default=0x7fff:ALL=limited,SELF=full;\nB=0x12:0x1=full;\n";
+	g_autoptr(GError) error = NULL;
+	uint64_t serial;
+
+	crash_at = at;
+	scenario_start(s);
+	scenario_run_ms(s, 2000);
+	scenario_old_file(file, other);
+	daemon_reread_partitions(s->daemon);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_run_ms(s, 2000);
+	if (!daemon_change_partitions(s->daemon, "0x13: 0x7=full", 0, &serial, &error))
+		_exit(1);
+	scenario_conf(s, PROTECTED "sa_key 0x77\n");
+	daemon_reread_logged(s->daemon);
+	scenario_run_ms(s, 2000);
+	scenario_stop(s);
+	_exit(0);
+}
+
+/* Of the process before and the files that it left; partitions.conf, and opensm.conf, are lost. */
+static int after_a_crash(unsigned int at)
+{
+	struct scenario *s = scenario_new("fattree:2", 1);
+	g_autofree char *file = add_partitions(s, APART);
+	g_autoptr(GError) error = NULL;
+	pid_t child;
+	int status;
+
+	scenario_conf(s, PROTECTED);
+	child = fork();
+	if (!child)
+		live(s, file, at);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	g_assert(g_unlink(file) == 0);
+	s->daemon = new_daemon(s, &error);
+	if (s->daemon) {
+		daemon_start(s->daemon);
+		scenario_run_ms(s, 3000);
+		ck_assert_msg(first_key(s, "host-1") == 0x7FFF, "crash %u", at);
+		scenario_stop(s);
+	} else { /* it had not got as far as to remember anything */
+		ck_assert_msg(strstr(error->message, "it was named"), "%u: %s", at, error->message);
+		ck_assert_uint_lt(at, EARLY);
+	}
+	scenario_free(s);
+	return WEXITSTATUS(status);
+}
+
+START_TEST(crashes)
+{
+	unsigned int at = 1;
+	int status;
+
+	while ((status = after_a_crash(at)) == CRASHED)
+		at++;
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_gt(at, 20);
+}
+END_TEST
+
+/* ---- opensm.conf ---- */
 
 static const struct {
 	const char *text; /* NULL: the file is gone */
@@ -258,23 +393,6 @@ START_TEST(protection_is_not_lost)
 	scenario_free(s);
 }
 END_TEST
-
-/* NULL: there is no daemon with these files, as *error says. */
-static struct daemon *new_daemon(struct scenario *s, GError **error)
-{
-	struct daemon_config config = {.rt = s->rt, .log = s->log, .cache_dir = s->cache_dir};
-	enum options_request request;
-	struct daemon *daemon = NULL;
-
-	if (!options_load(&config.options, &request, (int)s->arguments->len,
-			  (char **)s->arguments->pdata, NULL, error))
-		return NULL;
-	config.vendor = sim_open(s->sim, s->sm_guid, error);
-	g_assert(config.vendor);
-	daemon = daemon_new(&config, error);
-	options_unref(config.options);
-	return daemon;
-}
 
 START_TEST(protection_outlives_the_process)
 {
@@ -356,6 +474,7 @@ int main(void)
 	tcase_add_loop_test(tcase, standby_without_its_file, 0, 2);
 	tcase_add_loop_test(tcase, protection_is_not_lost, 0, G_N_ELEMENTS(spoilt));
 	tcase_add_loop_test(tcase, protection_outlives_the_process, 0, G_N_ELEMENTS(spoilt));
+	tcase_add_test(tcase, crashes);
 	tcase_add_test(tcase, age_of_the_last_sweep);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
