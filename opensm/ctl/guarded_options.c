@@ -12,9 +12,8 @@
 #define SIZE_MAX_KEPT 65536
 
 static const enum option_id guarded[] = {
-	OPTION_m_key,	OPTION_m_key_per_port, OPTION_m_key_protection_level,
-	OPTION_sm_key,	OPTION_sa_key,	       OPTION_replication_key_file,
-	OPTION_partition_config_file,
+	OPTION_m_key, OPTION_m_key_per_port, OPTION_m_key_protection_level,
+	OPTION_sm_key, OPTION_sa_key,
 };
 
 /* Ports have one key or one of their own each; where they have none, no level matters. */

@@ -617,28 +617,27 @@ static void tell_start(struct site_files *site, const struct site_policy *policy
 	}
 }
 
-/* Before any of them is used: a start that crashes has used them all the same. */
-static bool guard(struct site_files *site, const struct options *options, GError **error)
+/* On the disk before any of them is used: a start that crashes has used them all the same. */
+static void remember_guards(struct site_files *site, const struct options *options)
 {
-	if (!guarded_options_check_start(options, site->context->cache_dir, error))
-		return false;
 	site->guards = guarded_options_file(site->context->cache_dir);
 	site->guarded = guarded_options_text(options);
 	if (site->guards)
 		state_save(site->context->log, site->guards, GUARDED, site->guarded, true);
-	return true;
 }
 
 static bool load(struct site_files *site, const struct options *options, GError **error)
 {
+	const char *cache_dir = site->context->cache_dir;
 	struct site_policy *policy;
 
 	note_start(site, options);
-	policy = guard(site, options, error)
-			 ? site_policy_load(options, site->context->cache_dir, error)
+	policy = guarded_options_check_start(options, cache_dir, error)
+			 ? site_policy_load(options, cache_dir, error)
 			 : NULL;
 	if (!policy)
 		return false;
+	remember_guards(site, options);
 	site_policy_publish(policy, site->context);
 	tell_start(site, policy);
 	if (!policy->instead[DAEMON_PARTITIONS])

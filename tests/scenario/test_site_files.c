@@ -427,6 +427,68 @@ START_TEST(protection_outlives_the_process)
 }
 END_TEST
 
+/* ---- what is refused for one file is refused for each ---- */
+
+static const struct {
+	enum daemon_files files;
+	const char *option, *conf, *text;
+} kinds[] = {
+	{DAEMON_PARTITIONS, "partition_config_file", "", APART},
+	{DAEMON_QOS, "qos_policy_file", "qos TRUE\n",
+	 "qos-ulps\ndefault: 0\nend-qos-ulps\n"},
+	{DAEMON_PREFIX_ROUTES, "prefix_routes_file", "", "* 1\n"},
+	{DAEMON_PORTS_POLICY, "hm_ports_health_policy_file", "", "flapping ca report\n"},
+	{DAEMON_ROUTE_FILES, "root_guid_file", "", "0x1\n"},
+	{DAEMON_ROUTE_FILES, "cn_guid_file", "routing_engine ftree\n", "0x1\n"},
+	{DAEMON_ROUTE_FILES, "guid_routing_order_file", "", "0x1\n"},
+	{DAEMON_ROUTE_FILES, "hop_weights_file", "", "0x1 1 2\n"},
+	{DAEMON_ROUTE_FILES, "port_search_ordering_file", "", "0x1 1 2\n"},
+};
+
+/* Gone, emptied, or nothing but comments; while the daemon runs, then at a start. */
+START_TEST(each_file)
+{
+	static const char *const spoils[] = {NULL, "", "# nothing\n"};
+	struct scenario *s = scenario_new("fattree:2", 1);
+	g_autofree char *file = g_build_filename(s->directory, "file", NULL), *conf = NULL;
+	const enum daemon_files files = kinds[_i].files;
+	g_autoptr(GError) error = NULL;
+	struct daemon *daemon;
+
+	conf = g_strdup_printf("%s%s %s\n", kinds[_i].conf, kinds[_i].option, file);
+	scenario_conf(s, conf);
+	scenario_old_file(file, kinds[_i].text);
+	scenario_start(s);
+	scenario_run_ms(s, 2000);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(spoils); i++) {
+		ck_assert_ptr_null(daemon_refusal(s->daemon, files)->why);
+		if (spoils[i])
+			scenario_old_file(file, spoils[i]);
+		else
+			g_assert(g_unlink(file) == 0);
+		daemon_reread_logged(s->daemon);
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		scenario_run_ms(s, 1000);
+		ck_assert_msg(daemon_refusal(s->daemon, files)->why != NULL, "%s: '%s' is taken",
+			      kinds[_i].option, spoils[i] ?: "none");
+		ck_assert_ptr_nonnull(strstr(daemon_refusal(s->daemon, files)->why, file));
+		scenario_old_file(file, kinds[_i].text);
+		daemon_reread_logged(s->daemon);
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		scenario_run_ms(s, 1000);
+	}
+	scenario_stop(s);
+	g_assert(g_unlink(file) == 0);
+	daemon = new_daemon(s, &error);
+	if (files == DAEMON_PARTITIONS)
+		ck_assert_ptr_nonnull(daemon);
+	else
+		ck_assert_msg(!daemon && strstr(error->message, file), "%s", kinds[_i].option);
+	daemon_free(daemon);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- ages ---- */
 
 static void make_journal(struct scenario *s, void *arg)
@@ -475,6 +537,7 @@ int main(void)
 	tcase_add_loop_test(tcase, protection_is_not_lost, 0, G_N_ELEMENTS(spoilt));
 	tcase_add_loop_test(tcase, protection_outlives_the_process, 0, G_N_ELEMENTS(spoilt));
 	tcase_add_test(tcase, crashes);
+	tcase_add_loop_test(tcase, each_file, 0, G_N_ELEMENTS(kinds));
 	tcase_add_test(tcase, age_of_the_last_sweep);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
