@@ -148,8 +148,9 @@ static bool mentions(const char *text, const char *key)
 void scenario_write_conf(const char *file, const char *text)
 {
 	static const char *const guards[][2] = {
-		{"m_key", "0"},		{"m_key_per_port", "FALSE"}, {"m_key_protection_level", "0"},
-		{"sm_key", "0x1"},	{"sa_key", "0x1"},
+		{"m_key", "0"},	   {"m_key_per_port", "FALSE"},
+		{"m_key_protection_level", "0"},
+		{"sm_key", "0x1"}, {"sa_key", "0x1"},
 	};
 	g_autoptr(GString) whole = g_string_new(text);
 	g_autofree char *before = NULL;
