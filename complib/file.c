@@ -138,7 +138,17 @@ static void drop_byte_order_mark(char *text, gsize *length)
 	memmove(text, text + mark, *length + 1);
 }
 
-char *file_read(const char *file, uint64_t max, gsize *length, GError **error)
+/* A failure leaves the mode: who may not change it finds nothing of his own there. */
+static void tighten(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    st.st_mode & (S_IRWXG | S_IRWXO) && fchmod(fd, S_IRUSR | S_IWUSR) < 0)
+		return;
+}
+
+static char *read_named(const char *file, bool own, uint64_t max, gsize *length, GError **error)
 {
 	/* O_NONBLOCK: to open a FIFO that nobody writes must not wait. */
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -149,6 +159,8 @@ char *file_read(const char *file, uint64_t max, gsize *length, GError **error)
 		set_errno(error, file, errno);
 		return NULL;
 	}
+	if (own)
+		tighten(fd);
 	text = read_opened(fd, file, max, &used, error);
 	close(fd);
 	if (text)
@@ -156,6 +168,16 @@ char *file_read(const char *file, uint64_t max, gsize *length, GError **error)
 	if (text && length)
 		*length = used;
 	return text;
+}
+
+char *file_read(const char *file, uint64_t max, gsize *length, GError **error)
+{
+	return read_named(file, false, max, length, error);
+}
+
+char *file_read_own(const char *file, uint64_t max, gsize *length, GError **error)
+{
+	return read_named(file, true, max, length, error);
 }
 
 void file_set_gone(GError **error, const char *file)

@@ -26,6 +26,12 @@
  */
 char *file_read(const char *file, uint64_t max, gsize *length, GError **error);
 
+/*
+ * The same of a file that this program has written for itself: one that others may read, as older
+ * versions left it, becomes its owner's alone (mode 0600).
+ */
+char *file_read_own(const char *file, uint64_t max, gsize *length, GError **error);
+
 /* The error of a file whose words were in force, and which is not there any more (..._NOENT). */
 void file_set_gone(GError **error, const char *file);
 

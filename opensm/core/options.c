@@ -198,6 +198,16 @@ enum option_source options_source(const struct options *options, enum option_id 
 	return (enum option_source)options->source[id];
 }
 
+bool options_is_named(const struct options *options, enum option_id id)
+{
+	const struct option *option = &option_table[id];
+	g_autofree char *text = options_text(options, id);
+
+	return options->source[id] == OPTION_FROM_COMMAND ||
+	       (options->source[id] == OPTION_FROM_FILE &&
+		strcmp(text, option->def ? option->def : "(null)") != 0);
+}
+
 char *options_origin(const struct options *options, enum option_id id)
 {
 	switch (options->source[id]) {
@@ -424,6 +434,11 @@ bool options_stamp_same(const struct options_stamp *a, const struct options_stam
 	       a->changed_ns == b->changed_ns;
 }
 
+bool options_file_is_cut(const struct options *options)
+{
+	return options->file_is_cut;
+}
+
 bool options_file_changed(const struct options *options)
 {
 	struct options_stamp now = options_file_stamp(options);
@@ -603,6 +618,7 @@ struct options *options_copy_with(const struct options *old, enum option_id id,
 	options->argv = g_strdupv(old->argv);
 	options->file = g_strdup(old->file);
 	options->file_required = old->file_required;
+	options->file_is_cut = old->file_is_cut;
 	options->stamp = old->stamp;
 	for (unsigned int i = 0; i < OPTION_COUNT; i++)
 		keep_value(options, old, i);

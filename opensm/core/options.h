@@ -106,6 +106,7 @@ struct options {
 	char **argv;		      /* as given, for options_reread() */
 	char *file;		      /* the file to read, absolute */
 	bool file_required;	      /* named by -F, or it has been there */
+	bool file_is_cut;	      /* its last line has no end */
 	struct options_stamp stamp;   /* of the file when it was read */
 };
 
@@ -159,6 +160,8 @@ typedef bool options_check_fn(const struct options *options, const struct option
 struct options *options_reread(const struct options *old, const char *file,
 			       options_check_fn *check, GPtrArray *warnings, GError **error);
 
+/* Whether the last line of the file that they were read from has no end. */
+bool options_file_is_cut(const struct options *options);
 /* The stamp of the file as it is now; whether two are of the same state. */
 struct options_stamp options_file_stamp(const struct options *options);
 bool options_stamp_same(const struct options_stamp *a, const struct options_stamp *b);
@@ -181,6 +184,13 @@ void options_slot_init(struct slot *slot); /* a slot for options, empty */
 enum option_source options_source(const struct options *options, enum option_id id);
 /* The same for people: "FILE:LINE", "command line" or "built in". Free it with g_free(). */
 char *options_origin(const struct options *options, enum option_id id);
+
+/*
+ * Whether the operator asked for that value: on the command line, or in the file in place of the
+ * built-in one. A file of --create-config has all keys, and asks for nothing by those that have
+ * their default.
+ */
+bool options_is_named(const struct options *options, enum option_id id);
 
 /* The value as it stands in the file; "(null)" if unset. Free it with g_free(). */
 char *options_text(const struct options *options, enum option_id id);

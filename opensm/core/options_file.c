@@ -231,6 +231,7 @@ bool options_file_parse(struct options *options, const char *file, char *text, s
 	bool good;
 
 	reader.mistakes = g_string_new(NULL);
+	options->file_is_cut = length && text[length - 1] != '\n';
 	parse_text(&reader, text, length);
 	good = finish(&reader, error);
 	g_string_free(reader.mistakes, TRUE);

@@ -8,12 +8,11 @@
 #include "ctl/console.h"
 #include "ctl/console_key.h"
 #include "ctl/console_tls.h"
+#include "ctl/guarded_options.h"
 #include "ctl/logging.h"
 #include "ctl/problem.h"
-#include "policy/partition_changes.h"
-#include "policy/ports_policy.h"
-#include "policy/prefix_routes.h"
-#include "policy/qos_file.h"
+#include "ctl/site_policy.h"
+#include "policy/partition_file.h"
 #include "policy/route_files.h"
 
 /* What was found so far. */
@@ -83,61 +82,33 @@ bool check_config_engines(const struct options *options, GError **error)
 
 /* ---- all ---- */
 
-/* With what was changed at run time. */
-static void check_partitions(struct check *check)
+/* One that does not count, though the start goes on without, is an error all the same. */
+static void check_site(struct check *check)
 {
 	g_autofree char *cache_dir = cache_dir_name(check->options->sim != NULL);
-	GError *error = NULL;
-	struct partition_changes *changes = partition_changes_load(cache_dir, &error);
-	struct partition_rules *rules =
-		changes ? partition_rules_load_with(daemon_partition_file(check->options), changes,
-						 &error)
-		     : NULL;
 
-	if (rules)
-		note_warnings(check, rules->warnings);
-	note_error(check, error);
-	partition_rules_unref(rules);
-	partition_changes_unref(changes);
-}
+	for (unsigned int i = 0; i < DAEMON_FILES; i++) {
+		const struct site_kind *kind = site_kind(i);
+		struct site_source source = {.options = check->options, .cache_dir = cache_dir};
+		GError *error = NULL;
+		void *object;
 
-static void check_routes(struct check *check)
-{
-	GError *error = NULL;
-	struct route_files *files =
-		route_files_load_for(check->options, check->options->routing_engine, &error);
-
-	if (files)
-		note_warnings(check, route_files_warnings(files));
-	note_error(check, error);
-	route_files_unref(files);
-}
-
-static void check_qos(struct check *check)
-{
-	GError *error = NULL;
-	struct qos_policy *policy = qos_policy_load(daemon_qos_file(check->options), &error);
-
-	if (policy)
-		note_warnings(check, policy->warnings);
-	note_error(check, error);
-	qos_policy_unref(policy);
-}
-
-static void check_ports(struct check *check)
-{
-	GError *error = NULL;
-
-	ports_policy_unref(ports_policy_load(check->options, &error));
-	note_error(check, error);
-}
-
-static void check_prefix_routes(struct check *check)
-{
-	GError *error = NULL;
-
-	prefix_routes_unref(prefix_routes_load(daemon_prefix_routes_file(check->options), &error));
-	note_error(check, error);
+		if (!kind->load)
+			continue;
+		object = site_load(i, &source, &error);
+		if (object && kind->warnings)
+			note_warnings(check, kind->warnings(object));
+		if (source.note)
+			problem_add(&check->warnings, PROBLEM_WARNING, source.note);
+		if (source.instead)
+			g_set_error_literal(&error, PARTITION_ERROR, PARTITION_ERROR_FILE,
+					    source.instead);
+		note_error(check, error);
+		if (object)
+			kind->put(object);
+		g_free(source.note);
+		g_free(source.instead);
+	}
 }
 
 /* file NULL: none is asked for. */
@@ -162,6 +133,15 @@ static void check_tls(struct check *check)
 		problem_add(&check->warnings, PROBLEM_WARNING, error->message);
 }
 
+static void check_guards(struct check *check)
+{
+	g_autofree char *cache_dir = cache_dir_name(check->options->sim != NULL);
+	GError *error = NULL;
+
+	guarded_options_check_start(check->options, cache_dir, &error);
+	note_error(check, error);
+}
+
 static void check_engines(struct check *check)
 {
 	GError *error = NULL;
@@ -184,11 +164,8 @@ static void check_files(struct check *check)
 {
 	check_logging(check);
 	check_engines(check);
-	check_partitions(check);
-	check_routes(check);
-	check_qos(check);
-	check_ports(check);
-	check_prefix_routes(check);
+	check_guards(check);
+	check_site(check);
 	check_key(check, "replication_key_file", check->options->replication_key_file);
 	check_key(check, "--console-key-file", console_key_file(check->options));
 	check_tls(check);
@@ -271,13 +248,22 @@ static bool has_keys(const struct options *options)
 	return false;
 }
 
-bool check_config_unasked(const struct options *options, const struct options *before,
-			  GError **error)
+bool check_config_again(const struct options *options, const struct options *before,
+			GError **error)
 {
-	if (has_keys(options) || !has_keys(before))
-		return check_config_restart(options, before, error);
-	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
-		    "%s: the keys that it had are gone, expected some, or SIGHUP if all are to "
-		    "have their defaults", options->file);
-	return false;
+	const char *wrong = NULL;
+
+	if (has_keys(before) && !has_keys(options))
+		wrong = "the keys that it had are gone, expected some, or those that are to have "
+			"their defaults with these";
+	else if (has_keys(before) && options_file_is_cut(options) && !options_file_is_cut(before))
+		wrong = "its last line has no end: the file may be cut off, expected a newline at "
+			"its end";
+	if (wrong) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "%s: %s", options->file,
+			    wrong);
+		return false;
+	}
+	return guarded_options_check(options, before, error) &&
+	       check_config_restart(options, before, error);
 }

@@ -23,8 +23,11 @@ bool check_config_engines(const struct options *options, GError **error);
  */
 bool check_config_restart(const struct options *options, const struct options *before,
 			  GError **error);
-/* The same if nobody asked to read the file: nor may it have lost all keys that it had. */
-bool check_config_unasked(const struct options *options, const struct options *before,
-			  GError **error);
+/*
+ * The same of a file that is read again: nor may it have lost all keys that it had, or one that
+ * guards the subnet (guarded_options.h), or its end.
+ */
+bool check_config_again(const struct options *options, const struct options *before,
+			GError **error);
 
 #endif

@@ -543,7 +543,7 @@ static void add_last_sweep(const struct command_call *call, GVariantBuilder *bui
 	answer_flag(&sweep, "errors", last->done.errors);
 	answer_number(&sweep, "took_us", last->done.took_us);
 	answer_number(&sweep, "seconds_ago",
-		      (uint64_t)(g_get_real_time() - last->ended_us) / G_USEC_PER_SEC);
+		      (runtime_now(call->context->rt) - last->ended_ns) / NS_PER_S);
 	answer_member(builder, "last_sweep", &sweep);
 }
 

@@ -18,18 +18,17 @@
 
 #include <inttypes.h>
 
+#include "complib/aside.h"
 #include "core/agreed.h"
 #include "core/traps.h"
 #include "ctl/check_config.h"
 #include "ctl/console_key.h"
-#include "ctl/followed.h"
-#include "ctl/logging.h"
 #include "ctl/plan.h"
+#include "ctl/site_files.h"
 #include "ha/replicator.h"
 #include "mad/mad.h"
 #include "policy/aliases.h"
 #include "policy/groups.h"
-#include "policy/in_effect.h"
 #include "policy/trees.h"
 #include "policy/inventory.h"
 #include "policy/partition_changes.h"
@@ -44,16 +43,14 @@
 #include "sm/unhealthy.h"
 
 #define POOL_THREADS 2
+#define PLAN_PATIENCE_NS (250 * NS_PER_MS) /* for files that a plan goes by */
 #define FILES_PATIENCE_S 2 /* for a dump that is being written when the daemon is to end */
 
 struct daemon {
 	struct context context;
-	struct options_stamp refused; /* of the opensm.conf that was complained of last */
-	struct refusal refusals[DAEMON_FILES];
-	struct followed followed[DAEMON_FILES];
-	struct timer again; /* looks at those that are being written */
 	struct vendor *vendor;
 	struct actor *main;
+	struct site_files *site;
 	struct mad *mad;
 	struct replicator *replicator;
 	struct sm *sm;
@@ -67,6 +64,8 @@ struct daemon {
 	 */
 	uint64_t keep_asked, kept, not_kept;
 	struct plan *plan; /* that is being made; NULL: none */
+	bool plan_is_read;   /* what it goes by is */
+	GError *plan_error;  /* of that, until it is told */
 	unsigned int plan_nodes;
 	daemon_plan_fn *plan_done; /* who waits for it, or NULL */
 	void *plan_arg;
@@ -196,187 +195,60 @@ static void on_finished(void *arg, uint64_t exit_code)
 		daemon->finished(daemon->finished_arg, (int)exit_code);
 }
 
-/* ---- which files there are, and which are refused ---- */
+/* ---- files of the site ---- */
 
-/* A simulated fabric has nothing to do with the files of this host that nobody named. */
-static bool is_left_alone(const struct options *options, enum option_id file)
+bool daemon_reread(struct daemon *daemon, GError **error)
 {
-	return options->sim && options_source(options, file) == OPTION_FROM_DEFAULT;
+	return site_files_reread_options(daemon->site, error);
 }
 
-const char *daemon_partition_file(const struct options *options)
+bool daemon_reread_logged(struct daemon *daemon)
 {
-	return is_left_alone(options, OPTION_partition_config_file)
-		       ? NULL
-		       : options->partition_config_file;
-}
-
-const char *daemon_qos_file(const struct options *options)
-{
-	return !options->qos || is_left_alone(options, OPTION_qos_policy_file)
-		       ? NULL
-		       : options->qos_policy_file;
-}
-
-const char *daemon_prefix_routes_file(const struct options *options)
-{
-	return is_left_alone(options, OPTION_prefix_routes_file) ? NULL
-								 : options->prefix_routes_file;
-}
-
-/* rules: those in force, which name what partitions.conf includes; NULL: none are yet. */
-static GPtrArray *names_of(enum daemon_files files, const struct options *options,
-			   const struct partition_rules *rules)
-{
-	GPtrArray *names = g_ptr_array_new();
-
-	if (files == DAEMON_OPENSM_CONF) {
-		g_ptr_array_add(names, options->file);
-	} else if (files == DAEMON_PARTITIONS) {
-		g_ptr_array_add(names, (char *)daemon_partition_file(options));
-		for (guint i = 1; rules && i < rules->n_own_files; i++)
-			g_ptr_array_add(names, rules->files->pdata[i]);
-	} else if (files == DAEMON_QOS) {
-		g_ptr_array_add(names, (char *)daemon_qos_file(options));
-	} else if (files == DAEMON_PREFIX_ROUTES) {
-		g_ptr_array_add(names, (char *)daemon_prefix_routes_file(options));
-	} else if (files == DAEMON_ROUTE_FILES) {
-		route_files_names(options, names);
-	} else if (files == DAEMON_PORTS_POLICY) {
-		g_ptr_array_add(names, options->hm_ports_health_policy_file);
-	}
-	return names;
-}
-
-/* Before that is done. */
-static void note_read(struct daemon *daemon, enum daemon_files files, const struct options *options)
-{
-	struct partition_rules *rules = slot_take(&daemon->context.partition_rules);
-	g_autoptr(GPtrArray) names = names_of(files, options, rules);
-
-	followed_read(&daemon->followed[files], names);
-	partition_rules_unref(rules);
-}
-
-/*
- * Whether these are to be read, though nobody asked for it: if they changed and are not being
- * written, or were refused, which may be due to another file. May be true later if it is not now.
- */
-static bool are_other(struct daemon *daemon, enum daemon_files files, const struct options *options)
-{
-	struct partition_rules *rules = slot_take(&daemon->context.partition_rules);
-	g_autoptr(GPtrArray) names = names_of(files, options, rules);
-	enum followed_state state =
-		followed_look(&daemon->followed[files], names, actor_now(daemon->main));
-
-	if (state == FOLLOWED_YOUNG && !timer_running(&daemon->again))
-		timer_start(&daemon->again, FOLLOWED_AGAIN_NS);
-	partition_rules_unref(rules);
-	return state == FOLLOWED_OTHER ||
-	       (state == FOLLOWED_SAME && daemon->refusals[files].why);
-}
-
-/* Until it is taken, why NULL; as long as it is the same, since when stays. */
-void daemon_refuse(struct daemon *daemon, enum daemon_files files, const char *why)
-{
-	struct refusal *refusal = &daemon->refusals[files];
-	g_autoptr(GDateTime) now = g_date_time_new_now_local();
-
-	if (!g_strcmp0(refusal->why, why))
-		return;
-	g_free(refusal->why);
-	g_free(refusal->since);
-	refusal->why = g_strdup(why);
-	refusal->since = why ? g_date_time_format(now, "%F %T") : NULL;
-}
-
-/*
- * A file was read again, and taken if there is no error. Of a refusal who asked for it hears each
- * time; a sweep that only looks again says what is new.
- */
-static void note_reading(struct daemon *daemon, enum daemon_files files, const char *stays,
-			 const GError *error, bool asked)
-{
-	const char *why = error ? error->message : NULL;
-
-	if (error && (asked || g_strcmp0(why, daemon->refusals[files].why) != 0))
-		log_error(daemon->context.log, "%s: %s", stays, why);
-	daemon_refuse(daemon, files, why);
+	return site_files_reread_options_logged(daemon->site);
 }
 
 const struct refusal *daemon_refusal(const struct daemon *daemon, enum daemon_files files)
 {
-	return &daemon->refusals[files];
+	return site_files_refusal(daemon->site, files);
 }
 
-/* ---- partitions.conf ---- */
-
-static void tell_partition_warnings(struct log *log, const struct partition_rules *rules)
+void daemon_refuse(struct daemon *daemon, enum daemon_files files, const char *why)
 {
-	const char *file = rules->files->pdata[0];
-
-	for (guint i = 0; i < rules->warnings->len; i++)
-		log_error(log, "%s", (char *)rules->warnings->pdata[i]);
-	if (rules->built_in)
-		log_info(log, "%s%sno partitions are defined: every port is in the default one",
-			 file, *file ? ": " : "");
+	site_files_refuse(daemon->site, files, why);
 }
 
-static bool load_partitions(struct context *context, const struct options *options, GError **error)
+void daemon_reread_routes(struct daemon *daemon)
 {
-	struct partition_changes *changes = partition_changes_load(context->cache_dir, error);
-	struct partition_rules *rules =
-		changes ? partition_rules_load_with(daemon_partition_file(options), changes, error)
-		     : NULL;
-
-	partition_changes_unref(changes);
-	if (!rules)
-		return false;
-	rules->serial = MAX(1, rules->changes->serial);
-	tell_partition_warnings(context->log, rules);
-	slot_publish(&context->partition_rules, rules);
-	return true;
+	site_files_reread(daemon->site, DAEMON_ROUTE_FILES);
 }
 
-static bool reread_partitions(struct daemon *daemon, const struct options *options, bool asked)
+bool daemon_reread_partitions(struct daemon *daemon)
 {
-	struct context *context = &daemon->context;
-	struct partition_rules *old = slot_take(&context->partition_rules);
-	g_autoptr(GError) error = NULL;
-	struct partition_rules *new =
-		partition_rules_reload(old, daemon_partition_file(options), old->changes, &error);
-	bool changed = new && !partition_rules_same(old, new);
-
-	note_reading(daemon, DAEMON_PARTITIONS, "the partitions stay as they were", error, asked);
-	if (changed) {
-		log_info(context->log, "%s changed", options->partition_config_file);
-		tell_partition_warnings(context->log, new);
-		new->serial = old->serial + 1;
-		slot_publish(&context->partition_rules, partition_rules_ref(new));
-	}
-	partition_rules_unref(new);
-	partition_rules_unref(old);
-	return changed;
+	return site_files_reread(daemon->site, DAEMON_PARTITIONS);
 }
+
+bool daemon_reread_qos(struct daemon *daemon)
+{
+	return site_files_reread(daemon->site, DAEMON_QOS);
+}
+
+/* ---- partition members at run time ---- */
 
 /* On the disk before it counts: what was promised is there after a restart. */
 static bool take_changes(struct daemon *daemon, struct partition_changes *changes, uint64_t serial,
 		      GError **error)
 {
 	struct context *context = &daemon->context;
-	struct options *options = slot_take(&context->options);
 	struct partition_rules *old = slot_take(&context->partition_rules);
 	struct partition_rules *new =
-		partition_rules_reload(old, daemon_partition_file(options), changes, error);
-	bool good = new &&partition_changes_save(changes, error);
+		partition_rules_remake(old->files->pdata[0], old->sources, changes, error);
+	bool good = new && partition_changes_save(changes, error);
 
 	partition_rules_unref(old);
-	options_unref(options);
 	if (!good) {
 		partition_rules_unref(new);
 		return false;
 	}
-	daemon_refuse(daemon, DAEMON_PARTITIONS, NULL);
 	new->serial = serial;
 	slot_publish(&context->partition_rules, new);
 	event_emit(&context->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
@@ -566,325 +438,6 @@ static void on_partitions_followed(void *arg, uint64_t deposed)
 		      own, changes_serial(daemon));
 }
 
-/* ---- qos-policy.conf ---- */
-
-static void take_qos(struct context *context, struct qos_policy *policy)
-{
-	for (guint i = 0; i < policy->warnings->len; i++)
-		log_error(context->log, "%s", (char *)policy->warnings->pdata[i]);
-	slot_publish(&context->qos_policy, policy);
-}
-
-static bool load_qos(struct context *context, const struct options *options, GError **error)
-{
-	struct qos_policy *policy = qos_policy_load(daemon_qos_file(options), error);
-
-	if (policy)
-		take_qos(context, policy);
-	return policy != NULL;
-}
-
-static bool reread_qos(struct daemon *daemon, const struct options *options, bool asked)
-{
-	struct context *context = &daemon->context;
-	struct qos_policy *old = slot_take(&context->qos_policy);
-	g_autoptr(GError) error = NULL;
-	struct qos_policy *new = qos_policy_reload(old, daemon_qos_file(options), &error);
-	bool changed = new && !qos_policy_same(old, new);
-
-	note_reading(daemon, DAEMON_QOS, "the QoS policy stays as it was", error, asked);
-	if (changed) {
-		log_info(context->log, "%s changed", options->qos_policy_file);
-		take_qos(context, qos_policy_ref(new));
-	}
-	qos_policy_unref(new);
-	qos_policy_unref(old);
-	return changed;
-}
-
-/* ---- prefix-routes.conf ---- */
-
-static bool load_prefix_routes(struct context *context, const struct options *options,
-			       GError **error)
-{
-	struct prefix_routes *routes =
-		prefix_routes_load(daemon_prefix_routes_file(options), error);
-
-	if (!routes)
-		return false;
-	slot_publish(&context->prefix_routes, routes);
-	return true;
-}
-
-/* Queries go by them as soon as they are there. */
-static bool reread_prefix_routes(struct daemon *daemon, const struct options *options, bool asked)
-{
-	struct context *context = &daemon->context;
-	struct prefix_routes *old = slot_take(&context->prefix_routes);
-	g_autoptr(GError) error = NULL;
-	struct prefix_routes *new =
-		prefix_routes_reload(old, daemon_prefix_routes_file(options), &error);
-
-	note_reading(daemon, DAEMON_PREFIX_ROUTES, "the prefix routes stay as they were", error,
-		     asked);
-	if (new)
-		slot_publish(&context->prefix_routes, new);
-	prefix_routes_unref(old);
-	return new != NULL;
-}
-
-/* ---- files of the routing options ---- */
-
-/*
- * Says what is odd in the files of the routing options that an older reading of them did not have.
- * False if there was nothing to say.
- */
-static bool tell_route_warnings(struct log *log, const struct route_files *files,
-				const struct route_files *old)
-{
-	const GPtrArray *now = route_files_warnings(files);
-	const GPtrArray *before = old ? route_files_warnings(old) : NULL;
-	bool any = false;
-
-	for (guint i = 0; i < now->len; i++) {
-		if (before && g_ptr_array_find_with_equal_func((GPtrArray *)before, now->pdata[i],
-							       g_str_equal, NULL))
-			continue;
-		log_error(log, "%s", (const char *)now->pdata[i]);
-		any = true;
-	}
-	return any;
-}
-
-/* The files that were named at start may say something else now; if wrong, nothing changes. */
-static bool reread_route_files(struct daemon *daemon, const struct options *options, bool asked)
-{
-	struct context *context = &daemon->context;
-	g_autoptr(GError) error = NULL;
-	struct route_files *old = slot_take(&context->route_files);
-	struct route_files *new =
-		route_files_reload(old, options, options->routing_engine, &error);
-	bool changed = new && !route_files_same(old, new);
-
-	note_reading(daemon, DAEMON_ROUTE_FILES, "what the files of the routing options said stays",
-		     error, asked);
-	if (new) {
-		bool odd = tell_route_warnings(context->log, new, old);
-		guint n_warnings = route_files_warnings(new)->len;
-
-		if (changed)
-			log_info(context->log, "files of the routing options changed");
-		if (changed || odd || n_warnings != route_files_warnings(old)->len)
-			slot_publish(&context->route_files, route_files_ref(new));
-	}
-	route_files_unref(new);
-	route_files_unref(old);
-	return changed;
-}
-
-/* ---- the policy of unhealthy ports ---- */
-
-static bool reread_ports_policy(struct daemon *daemon, const struct options *options, bool asked)
-{
-	struct context *context = &daemon->context;
-	g_autoptr(GError) error = NULL;
-	struct ports_policy *policy = ports_policy_load(options, &error);
-
-	note_reading(daemon, DAEMON_PORTS_POLICY, "the policy of unhealthy ports stays as it was",
-		     error, asked);
-	if (policy)
-		slot_publish(&context->ports_policy, policy);
-	return policy != NULL;
-}
-
-bool daemon_context_load(struct context *context, const struct options *options, GError **error)
-{
-	struct ports_policy *ports = ports_policy_load(options, error);
-
-	if (ports)
-		slot_publish(&context->ports_policy, ports);
-	return ports && load_partitions(context, options, error) &&
-	       load_qos(context, options, error) && load_prefix_routes(context, options, error);
-}
-
-/* ---- what other SMs must have alike ---- */
-
-/* Whenever something of it may be different. */
-static void publish_agreed(struct daemon *daemon)
-{
-	if (replicator_is_on(daemon->replicator))
-		slot_publish(&daemon->context.agreed, agreed_in_effect(&daemon->context));
-}
-
-/* ---- reading them again ---- */
-
-/* True: they say something else now, or may do so. Of a refusal who asked hears each time. */
-typedef bool reread_fn(struct daemon *daemon, const struct options *options, bool asked);
-
-static const struct {
-	reread_fn *reread;
-	unsigned int reasons; /* bits of enum sweep_reason: to be done if they say something else */
-} readers[DAEMON_FILES] = {
-	[DAEMON_ROUTE_FILES] = {reread_route_files, SWEEP_HEAVY},
-	[DAEMON_PARTITIONS] = {reread_partitions, SWEEP_POLICY},
-	[DAEMON_QOS] = {reread_qos, SWEEP_POLICY},
-	[DAEMON_PREFIX_ROUTES] = {reread_prefix_routes},
-	[DAEMON_PORTS_POLICY] = {reread_ports_policy},
-};
-
-static bool reread(struct daemon *daemon, enum daemon_files files, const struct options *options,
-		   bool asked)
-{
-	bool changed;
-
-	if (!asked && !are_other(daemon, files, options))
-		return false;
-	note_read(daemon, files, options);
-	changed = readers[files].reread(daemon, options, asked);
-	if (changed)
-		publish_agreed(daemon);
-	return changed;
-}
-
-static bool reread_for_asker(struct daemon *daemon, enum daemon_files files)
-{
-	struct options *options = slot_take(&daemon->context.options);
-	bool changed = reread(daemon, files, options, true);
-
-	options_unref(options);
-	return changed;
-}
-
-void daemon_reread_routes(struct daemon *daemon)
-{
-	reread_for_asker(daemon, DAEMON_ROUTE_FILES);
-}
-
-bool daemon_reread_partitions(struct daemon *daemon)
-{
-	return reread_for_asker(daemon, DAEMON_PARTITIONS);
-}
-
-bool daemon_reread_qos(struct daemon *daemon)
-{
-	return reread_for_asker(daemon, DAEMON_QOS);
-}
-
-/* ---- opensm.conf ---- */
-
-/*
- * Files first: a sweep must not go by these options and by files of others. If the options are
- * wrong, those that are in force name the files.
- */
-static bool reread_options(struct daemon *daemon, bool asked, GError **error)
-{
-	struct context *context = &daemon->context;
-	struct options *old = slot_take(&context->options), *new;
-	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
-	GError *wrong = NULL;
-	char *unfinished;
-
-	note_read(daemon, DAEMON_OPENSM_CONF, old);
-	new = options_reread(old, NULL, asked ? check_config_restart : check_config_unasked,
-			     warnings, &wrong);
-	daemon_refuse(daemon, DAEMON_OPENSM_CONF, new ? NULL : wrong->message);
-	unfinished = new ? options_tell_unfinished(new, old) : NULL;
-	if (unfinished)
-		g_ptr_array_add(warnings, unfinished);
-	for (guint i = 0; new && i < warnings->len; i++)
-		log_error(context->log, "%s", (const char *)warnings->pdata[i]);
-	if (new || asked) { /* else follow_files() does it, which tells the sweep */
-		reread(daemon, DAEMON_ROUTE_FILES, new ? new : old, asked);
-		reread(daemon, DAEMON_PORTS_POLICY, new ? new : old, asked);
-	}
-	options_unref(old);
-	if (!new) {
-		g_propagate_error(error, wrong);
-		return false;
-	}
-	logging_apply(context->log, new);
-	slot_publish(&context->options, new);
-	publish_agreed(daemon);
-	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
-	return true;
-}
-
-bool daemon_reread(struct daemon *daemon, GError **error)
-{
-	return reread_options(daemon, true, error);
-}
-
-static bool reread_options_logged(struct daemon *daemon, bool asked)
-{
-	struct options *options = slot_take(&daemon->context.options);
-	struct options_stamp stamp = options_file_stamp(options);
-	g_autoptr(GError) error = NULL;
-	g_auto(GStrv) lines = NULL;
-
-	options_unref(options);
-	daemon->refused = (struct options_stamp){0};
-	if (reread_options(daemon, asked, &error))
-		return true;
-	daemon->refused = stamp;
-	lines = g_strsplit(error->message, "\n", -1);
-	for (unsigned int i = 0; lines[i]; i++)
-		log_error(daemon->context.log, "the options stay as they were: %s", lines[i]);
-	return false;
-}
-
-bool daemon_reread_logged(struct daemon *daemon)
-{
-	return reread_options_logged(daemon, true);
-}
-
-/* Reads opensm.conf if it changed and was not refused as it is; true: there are new options. */
-static bool follow_options(struct daemon *daemon, bool asked)
-{
-	struct options *options = slot_take(&daemon->context.options);
-	struct options_stamp now = options_file_stamp(options);
-	bool changed = options_file_changed(options) &&
-		       !options_stamp_same(&now, &daemon->refused) &&
-		       (asked || are_other(daemon, DAEMON_OPENSM_CONF, options));
-
-	if (changed)
-		log_info(daemon->context.log, "%s changed: reading it again", options->file);
-	options_unref(options);
-	return changed && reread_options_logged(daemon, asked);
-}
-
-/* ---- all of them ---- */
-
-/* Bits of enum sweep_reason: what is to be done for those that say something else now. */
-static unsigned int follow_files(struct daemon *daemon)
-{
-	unsigned int reasons = follow_options(daemon, false) ? SWEEP_HEAVY : 0;
-	struct options *options = slot_take(&daemon->context.options);
-
-	for (unsigned int i = 0; i < DAEMON_FILES; i++)
-		if (readers[i].reread && reread(daemon, i, options, false))
-			reasons |= readers[i].reasons;
-	options_unref(options);
-	return reasons;
-}
-
-/* The sweep that waits for it goes by them. */
-static void on_files_wanted(void *arg, uint64_t value)
-{
-	struct daemon *daemon = arg;
-
-	(void)value;
-	event_emit(&daemon->context.bus, EVENT_FILES_READ, follow_files(daemon));
-}
-
-static void on_again(struct timer *timer)
-{
-	struct daemon *daemon = (struct daemon *)((char *)timer - offsetof(struct daemon, again));
-	unsigned int reasons = follow_files(daemon);
-
-	if (reasons)
-		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, reasons);
-}
-
 /* ---- life ---- */
 
 /* False: the key that is asked for is not fit to be one. */
@@ -901,33 +454,22 @@ static bool add_replicator(struct daemon *daemon, const char *key_file, GError *
 					    vendor_port_guid(daemon->vendor), key);
 	daemon->context.replicator = daemon->replicator;
 	console_key_free(key);
-	publish_agreed(daemon);
+	site_files_publish_agreed(&daemon->context);
 	return true;
 }
 
 struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 {
 	struct daemon *daemon = g_new0(struct daemon, 1);
-	struct route_files *files;
 
 	daemon->vendor = config->vendor;
 	daemon->loop = config->loop;
 	daemon->cache_dir = g_strdup(config->cache_dir);
 	daemon_context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
-	for (unsigned int i = 0; i < DAEMON_FILES; i++)
-		if (i != DAEMON_OPENSM_CONF) /* which was read earlier, and has a stamp of that */
-			note_read(daemon, i, config->options);
-	timer_init(&daemon->again, daemon->main, on_again);
-	files = daemon_context_load(&daemon->context, config->options, error)
-			? route_files_load_for(config->options, config->options->routing_engine,
-					       error)
-			: NULL;
-	if (files) {
-		tell_route_warnings(config->log, files, NULL);
-		slot_publish(&daemon->context.route_files, files);
+	daemon->site = site_files_new(&daemon->context, daemon->main, error);
+	if (daemon->site)
 		daemon->mad = mad_new(&daemon->context, daemon->vendor, error);
-	}
 	if (!daemon->mad || !add_replicator(daemon, config->options->replication_key_file, error)) {
 		daemon_free(daemon);
 		return NULL;
@@ -935,8 +477,6 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon->sm = sm_new(&daemon->context, daemon->mad, daemon->vendor);
 	daemon->sa = sa_new(&daemon->context, daemon->mad);
 	event_subscribe(&daemon->context.bus, EVENT_FINISHED, daemon->main, on_finished, daemon);
-	event_subscribe(&daemon->context.bus, EVENT_FILES_WANTED, daemon->main, on_files_wanted,
-			daemon);
 	event_subscribe(&daemon->context.bus, EVENT_REPLICA_ADOPTED, daemon->main,
 			on_replica_adopted, daemon);
 	event_subscribe(&daemon->context.bus, EVENT_PARTITIONS_FETCHED, daemon->main,
@@ -1005,6 +545,7 @@ void daemon_stop(struct daemon *daemon)
 	mad_stop(daemon->mad);
 	g_clear_pointer(&daemon->vendor, vendor_close);
 	daemon_context_join(&daemon->context);
+	site_files_stop(daemon->site);
 	actor_stop(daemon->main);
 }
 
@@ -1024,12 +565,9 @@ void daemon_free(struct daemon *daemon)
 		sm_free(daemon->sm);
 	sa_free(daemon->sa);
 	replicator_free(daemon->replicator);
+	site_files_free(daemon->site);
 	actor_free(daemon->main);
 	daemon_context_clear(&daemon->context);
-	for (unsigned int i = 0; i < DAEMON_FILES; i++) {
-		daemon_refuse(daemon, i, NULL);
-		followed_clear(&daemon->followed[i]);
-	}
 	g_free(daemon->cache_dir);
 	g_free(daemon);
 }
@@ -1056,7 +594,8 @@ void daemon_plan_listen(struct daemon *daemon, daemon_plan_fn *done, void *arg)
 	daemon->plan_arg = arg;
 }
 
-static struct plan *make_plan(struct daemon *daemon, struct options *options, GError **error)
+static struct plan *make_plan(struct daemon *daemon, struct options *options,
+			      struct site_policy *policy, GError **error)
 {
 	struct context *context = &daemon->context;
 	bool is_master = atomic_load(&context->sm_state) == IBA_SM_MASTER;
@@ -1074,6 +613,7 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options, GE
 		.running = running,
 		.groups = groups,
 		.trees = trees,
+		.policy = policy,
 		.done = on_plan_done,
 		.arg = daemon,
 	};
@@ -1085,39 +625,113 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options, GE
 	return plan;
 }
 
-bool daemon_plan(struct daemon *daemon, const char *file, unsigned int max_nodes, GError **error)
-{
+/* What a plan goes by, read aside. */
+struct plan_reading {
+	struct aside_job job; /* first */
+	struct daemon *daemon; /* for done only */
 	struct options *old, *new;
-	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+	char *file, *cache_dir;
+	GPtrArray *warnings;
+	struct site_policy *policy;
+	GError *error;
+	unsigned int max_nodes;
+	bool late;
+};
 
-	if (daemon->plan) {
-		g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
-				    "a plan is being made already");
+static void read_for_plan(struct aside_job *job)
+{
+	struct plan_reading *reading = (struct plan_reading *)job;
+	options_check_fn *check = reading->file ? check_config_restart : check_config_again;
+
+	reading->new = options_reread(reading->old, reading->file, check, reading->warnings,
+				      &reading->error);
+	if (reading->new)
+		reading->policy =
+			site_policy_load(reading->new, reading->cache_dir, &reading->error);
+}
+
+static void drop_for_plan(struct aside_job *job)
+{
+	struct plan_reading *reading = (struct plan_reading *)job;
+
+	options_unref(reading->old);
+	options_unref(reading->new);
+	g_ptr_array_unref(reading->warnings);
+	site_policy_free(reading->policy);
+	g_clear_error(&reading->error);
+	g_free(reading->file);
+	g_free(reading->cache_dir);
+	g_free(reading);
+}
+
+static void plan_by(struct daemon *daemon, struct plan_reading *reading)
+{
+	daemon->plan = make_plan(daemon, reading->new, reading->policy, &reading->error);
+	if (!daemon->plan)
+		return;
+	for (guint i = 0; i < reading->warnings->len; i++)
+		plan_note(daemon->plan, reading->warnings->pdata[i]);
+	daemon->plan_nodes = reading->max_nodes;
+	plan_start(daemon->plan);
+}
+
+/* What comes late nobody waits for any more. */
+static void done_for_plan(struct aside_job *job)
+{
+	struct plan_reading *reading = (struct plan_reading *)job;
+	struct daemon *daemon = reading->daemon;
+
+	daemon->plan_is_read = false;
+	if (reading->policy && !reading->late)
+		plan_by(daemon, reading);
+	if (reading->error && !reading->late)
+		daemon->plan_error = g_steal_pointer(&reading->error);
+	drop_for_plan(job);
+}
+
+static bool read_plan(struct daemon *daemon, const char *file, unsigned int max_nodes,
+		      GError **error)
+{
+	struct plan_reading *reading = g_new0(struct plan_reading, 1);
+
+	reading->job = (struct aside_job){
+		.work = read_for_plan, .done = done_for_plan, .drop = drop_for_plan};
+	reading->daemon = daemon;
+	reading->old = slot_take(&daemon->context.options);
+	reading->file = g_strdup(file);
+	reading->cache_dir = g_strdup(daemon->cache_dir);
+	reading->warnings = g_ptr_array_new_with_free_func(g_free);
+	reading->max_nodes = max_nodes;
+	daemon->plan_is_read = true;
+	if (!aside_run(site_files_aside(daemon->site), &reading->job, PLAN_PATIENCE_NS)) {
+		reading->late = true;
+		g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
+				    "a file that the plan goes by cannot be read: its disk or "
+				    "server does not answer");
 		return false;
 	}
-	old = slot_take(&daemon->context.options);
-	new = options_reread(old, file, check_config_restart, warnings, error);
-	options_unref(old);
-	if (!new)
-		return false;
-	daemon->plan = make_plan(daemon, new, error);
-	options_unref(new);
-	if (!daemon->plan)
-		return false;
-	for (guint i = 0; i < warnings->len; i++)
-		plan_note(daemon->plan, warnings->pdata[i]);
-	daemon->plan_nodes = max_nodes;
-	plan_start(daemon->plan);
-	return true;
+	if (!daemon->plan_error)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&daemon->plan_error));
+	return false;
+}
+
+bool daemon_plan(struct daemon *daemon, const char *file, unsigned int max_nodes, GError **error)
+{
+	if (!daemon->plan && !daemon->plan_is_read)
+		return read_plan(daemon, file, max_nodes, error);
+	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
+			    "a plan is being made already");
+	return false;
 }
 
 void daemon_sweep(struct daemon *daemon, unsigned int reasons)
 {
 	if (reasons & SWEEP_HEAVY) {
-		follow_options(daemon, true);
+		site_files_follow_options(daemon->site);
 		daemon_reread_partitions(daemon);
 		daemon_reread_qos(daemon);
-		reread_for_asker(daemon, DAEMON_PREFIX_ROUTES);
+		site_files_reread(daemon->site, DAEMON_PREFIX_ROUTES);
 	}
 	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, reasons);
 }

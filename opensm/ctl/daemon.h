@@ -8,6 +8,7 @@
 
 #include "core/context.h"
 #include "core/options.h"
+#include "ctl/site_files.h"
 #include "vendor/vendor.h"
 
 struct daemon;
@@ -43,21 +44,7 @@ void daemon_start(struct daemon *daemon);
 bool daemon_reread(struct daemon *daemon, GError **error);
 /* The same; what is wrong goes to the log, a mistake a line. */
 bool daemon_reread_logged(struct daemon *daemon);
-/* Of daemon_reread: what was not taken, and whose earlier contents stay. */
-enum daemon_files {
-	DAEMON_OPENSM_CONF,
-	DAEMON_ROUTE_FILES,
-	DAEMON_PARTITIONS,
-	DAEMON_QOS,
-	DAEMON_PREFIX_ROUTES,
-	DAEMON_PORTS_POLICY,
-	DAEMON_CONSOLE,
-	DAEMON_FILES
-};
-struct refusal {
-	char *why;   /* file, line and what is wrong, a mistake a line; NULL: nothing was refused */
-	char *since; /* local time */
-};
+/* What of files was not taken, or cannot be read yet. */
 const struct refusal *daemon_refusal(const struct daemon *daemon, enum daemon_files files);
 /* Of who reads files himself; why NULL: they were taken. */
 void daemon_refuse(struct daemon *daemon, enum daemon_files files, const char *why);
@@ -108,12 +95,6 @@ void daemon_plan_listen(struct daemon *daemon, daemon_plan_fn *done, void *arg);
 /* For plans: a context with empty slots but for the options; its pools are the caller's to free. */
 void daemon_context_init(struct context *context, const struct daemon_config *config,
 			 const char *cache_dir);
-/* Which files of policies count with these options; NULL: none. */
-const char *daemon_partition_file(const struct options *options);
-const char *daemon_qos_file(const struct options *options);
-const char *daemon_prefix_routes_file(const struct options *options);
-/* Reads the files of the policies; false and error: one is wrong. */
-bool daemon_context_load(struct context *context, const struct options *options, GError **error);
 void daemon_context_join(struct context *context); /* the pools: runs what they have */
 void daemon_context_clear(struct context *context);
 

@@ -24,8 +24,8 @@ struct journal {
 	struct subnet *subnet; /* published last, or NULL */
 	unsigned int changes;  /* of this publication so far */
 	uint64_t lft_blocks;   /* written until the end of the last sweep */
-	struct journal_sweep last_sweep; /* ended_us 0: none */
 	struct census census;
+	struct journal_sweep last_sweep; /* ended_ns 0: none */
 };
 
 static void entry_free(void *data)
@@ -215,7 +215,7 @@ static void on_sweep_done(void *arg, uint64_t value)
 	g_autoptr(GString) why = g_string_new(NULL);
 	g_autofree char *blocks = NULL;
 
-	journal->last_sweep = (struct journal_sweep){done, g_get_real_time()};
+	journal->last_sweep = (struct journal_sweep){done, runtime_now(journal->context->rt)};
 	journal->lft_blocks = counter_get(&journal->context->counters, lft_blocks_set);
 	if (journal->lft_blocks != before)
 		blocks = g_strdup_printf(", %" PRIu64 " LFT blocks changed",
@@ -317,5 +317,5 @@ struct census *journal_census(struct journal *journal)
 
 const struct journal_sweep *journal_last_sweep(const struct journal *journal)
 {
-	return journal && journal->last_sweep.ended_us ? &journal->last_sweep : NULL;
+	return journal && journal->last_sweep.ended_ns ? &journal->last_sweep : NULL;
 }

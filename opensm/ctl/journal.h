@@ -22,7 +22,7 @@ struct journal_entry {
 
 struct journal_sweep {
 	struct sweep_done done;
-	int64_t ended_us; /* real time */
+	uint64_t ended_ns; /* by the clock of the runtime, which nobody sets; 0: never */
 };
 
 struct journal *journal_new(struct daemon *daemon); /* between daemon_new and daemon_start */

@@ -27,6 +27,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/dump_routes.c opensm/ctl/dump_subnet.c \
 	opensm/ctl/find.c \
 	opensm/ctl/followed.c opensm/ctl/followed.h \
+	opensm/ctl/guarded_options.c opensm/ctl/guarded_options.h \
 	opensm/ctl/journal.c opensm/ctl/journal.h \
 	opensm/ctl/problem.c opensm/ctl/problem.h \
 	opensm/ctl/lines.c opensm/ctl/lines.h \
@@ -34,6 +35,8 @@ libctl_a_SOURCES = \
 	opensm/ctl/plan.c opensm/ctl/plan.h opensm/ctl/plan_report.c \
 	opensm/ctl/progress.c opensm/ctl/progress.h \
 	opensm/ctl/service.c opensm/ctl/service.h \
+	opensm/ctl/site_files.c opensm/ctl/site_files.h \
+	opensm/ctl/site_policy.c opensm/ctl/site_policy.h \
 	opensm/ctl/signals.c opensm/ctl/signals.h \
 	opensm/ctl/status.c opensm/ctl/status.h \
 	opensm/ctl/tcp_owner.c opensm/ctl/tcp_owner.h

@@ -40,52 +40,69 @@ static const char *module_line(struct log *log, char *line)
 	return NULL;
 }
 
-/* Adds what is wrong with single lines to mistakes. */
-static bool module_file(struct log *log, const char *file, GPtrArray *mistakes, GError **error)
+char *logging_read(const struct options *options, GError **error)
 {
+	const char *file = options->per_module_logging_file;
 	GError *why = NULL;
-	g_autofree char *text = file_read(file, FILE_MAX_CONFIG, NULL, &why);
-	g_auto(GStrv) lines = NULL;
+	char *text = file ? file_read(file, FILE_MAX_CONFIG, NULL, &why) : NULL;
 
-	if (!text) {
-		if (g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
-			g_error_free(why);
-			return true;
-		}
+	if (g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT) &&
+	    !options_is_named(options, OPTION_per_module_logging_file))
+		g_clear_error(&why);
+	if (why)
 		g_propagate_prefixed_error(error, why, "per_module_logging_file: ");
-		return false;
-	}
-	lines = g_strsplit(text, "\n", -1);
+	return text;
+}
+
+/* Adds what is wrong with single lines to mistakes. */
+static void take_modules(struct log *log, const char *file, const char *text, GPtrArray *mistakes)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
 	for (unsigned int i = 0; lines[i]; i++) {
 		const char *wrong = module_line(log, lines[i]);
 
 		if (wrong)
 			g_ptr_array_add(mistakes, g_strdup_printf("%s:%u: %s", file, i + 1, wrong));
 	}
-	return true;
 }
 
 bool logging_check(const struct options *options, GPtrArray *mistakes, GError **error)
 {
-	return !options->per_module_logging_file ||
-	       module_file(NULL, options->per_module_logging_file, mistakes, error);
+	GError *why = NULL;
+	g_autofree char *text = logging_read(options, &why);
+
+	if (text)
+		take_modules(NULL, options->per_module_logging_file, text, mistakes);
+	if (why)
+		g_propagate_error(error, why);
+	return !why;
 }
 
-static bool apply(struct log *log, const struct options *options, GError **error)
+void logging_apply_text(struct log *log, const struct options *options, const char *text)
 {
 	g_autoptr(GPtrArray) mistakes = g_ptr_array_new_with_free_func(g_free);
-	bool good = true;
 
 	log_set_flags(log, options->log_flags);
 	log_set_flush(log, options->force_log_flush);
 	log_set_max_bytes(log, options->log_max_size * MEGABYTE);
 	log_set_prefix(log, options->log_prefix);
 	log_clear_module_flags(log);
-	if (options->per_module_logging_file)
-		good = module_file(log, options->per_module_logging_file, mistakes, error);
+	if (text)
+		take_modules(log, options->per_module_logging_file, text, mistakes);
 	for (guint i = 0; i < mistakes->len; i++)
 		log_error(log, "%s", (const char *)mistakes->pdata[i]);
-	return good;
+}
+
+static bool apply(struct log *log, const struct options *options, GError **error)
+{
+	GError *why = NULL;
+	g_autofree char *text = logging_read(options, &why);
+
+	logging_apply_text(log, options, text);
+	if (why)
+		g_propagate_error(error, why);
+	return !why;
 }
 
 void logging_apply(struct log *log, const struct options *options)

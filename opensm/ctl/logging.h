@@ -20,6 +20,13 @@ struct log *logging_open(const struct options *options, GError **error);
 void logging_apply(struct log *log, const struct options *options);
 
 /*
+ * The same in two parts: what per_module_logging_file has, to be freed with g_free(), by any
+ * thread, NULL if there is none to go by, and error if it cannot be read; and what goes by it.
+ */
+char *logging_read(const struct options *options, GError **error);
+void logging_apply_text(struct log *log, const struct options *options, const char *text);
+
+/*
  * False and error if per_module_logging_file is there and cannot be read; mistakes (char *) are
  * those of its lines.
  */

@@ -81,14 +81,16 @@ static bool make_mad(struct plan *plan, const struct plan_config *config, GError
 	return plan->mad != NULL;
 }
 
-static struct route_files *load_files(struct plan *plan, GError **error)
+/* As those of a daemon that starts with these options. */
+static bool load_files(struct plan *plan, struct site_policy *loaded, GError **error)
 {
-	struct route_files *files =
-		route_files_load_for(plan->options, plan->options->routing_engine, error);
+	struct site_policy *own = loaded ? NULL : site_policy_load(plan->options, plan->cache_dir,
+								  error);
 
-	if (files)
-		slot_publish(&plan->context.route_files, files);
-	return files;
+	if (loaded || own)
+		site_policy_publish(loaded ? loaded : own, &plan->context);
+	site_policy_free(own);
+	return loaded || own;
 }
 
 static void make_sm(struct plan *plan, const struct plan_config *config)
@@ -126,8 +128,7 @@ struct plan *plan_new(const struct plan_config *config, GError **error)
 		slot_publish(&plan->context.groups, mc_groups_ref(config->groups));
 	if (config->trees)
 		slot_publish(&plan->context.trees, mc_trees_ref(config->trees));
-	if (!make_mad(plan, config, error) || !load_files(plan, error) ||
-	    !daemon_context_load(&plan->context, plan->options, error)) {
+	if (!make_mad(plan, config, error) || !load_files(plan, config->policy, error)) {
 		plan_free(plan);
 		return NULL;
 	}

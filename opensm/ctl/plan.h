@@ -24,6 +24,7 @@ struct plan_config {
 	const struct subnet *running; /* what a master goes on from; NULL: begins anew */
 	struct mc_trees *trees;	      /* theirs; likewise */
 	struct mc_groups *groups;     /* a reference is taken; NULL: none are known */
+	struct site_policy *policy; /* as loaded by these options, emptied; NULL: it loads them */
 	plan_done_fn *done;
 	void *arg;
 };

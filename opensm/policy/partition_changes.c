@@ -16,7 +16,7 @@
 #define FIRST_WORDS "# opensm partition requests, serial "
 #define SUM_WORDS ", sha256 "
 #define SUM_LENGTH 64
-#define MODE 0644
+#define MODE 0600
 
 /* ---- the file ---- */
 
@@ -108,7 +108,7 @@ struct partition_changes *partition_changes_load(const char *cache_dir, GError *
 	g_autofree char *text = NULL;
 	gsize length;
 
-	text = file ? file_read(file, FILE_MAX_CONFIG, &length, &failure) : NULL;
+	text = file ? file_read_own(file, FILE_MAX_CONFIG, &length, &failure) : NULL;
 	if (text)
 		return partition_changes_parse(file, text, length, error);
 	if (!file || g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT))

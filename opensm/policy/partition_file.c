@@ -22,10 +22,12 @@
 
 #include "policy/partition.h"
 #include "policy/partition_changes.h"
+#include "policy/partition_sources.h"
 
 #define SHOWN 64 /* characters of a wrong word in a message */
 #define WARNINGS_MAX 100
 #define DEPTH_MAX 8
+#define OWN_KEPT 64 /* octets of partitions.state that tell what it is */
 #define FILES_MAX 256
 #define MEMBERS_MAX (4u << 20)
 #define RULES_MAX 0x7FFF
@@ -71,6 +73,7 @@ struct parser {
 	struct flags flags;	     /* of the definition that is read, or the last one */
 	uint8_t membership;	     /* of members without one */
 	struct partition_changes *changes; /* read behind all files; NULL: none */
+	const struct partition_sources *kept; /* read in place of the disk; NULL: the disk is */
 	bool requests;		     /* what is read is of changes, or to be so */
 };
 
@@ -658,7 +661,8 @@ static bool include(struct parser *parser, char *at, GError **error)
 	}
 	if (!*at)
 		return refuse(parser, at, "the name of a file", error);
-	if (parser->depth == DEPTH_MAX || parser->rules->files->len == FILES_MAX) {
+	if (parser->depth == DEPTH_MAX ||
+	    partition_sources_n(parser->rules->sources) >= FILES_MAX) {
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
 			    "%s:%u: include: more than %u files, or %u in each other: do they "
 			    "include themselves?",
@@ -745,19 +749,22 @@ static bool is_own_file(const struct parser *parser, const char *file, GError **
 static bool read_file(struct parser *parser, const char *file, GError **error)
 {
 	g_autoptr(GError) failure = NULL;
-	g_autofree char *text = NULL;
 	uint32_t from = parser->file, line = parser->line;
+	const char *text;
 	gsize length;
 	bool good;
 
-	text = file_read(file, FILE_MAX_CONFIG, &length, &failure);
+	text = partition_sources_read(parser->rules->sources, parser->kept, file, &length,
+				      &failure);
 	if (!text) {
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE, "%s:%u: include: %s",
 			    file_name(parser), line, failure->message);
 		return false;
 	}
-	if (partition_changes_is(text))
+	if (partition_changes_is(text)) {
+		partition_sources_cut_last(parser->rules->sources, OWN_KEPT);
 		return is_own_file(parser, file, error);
+	}
 	g_ptr_array_add(parser->rules->files, g_strdup(file));
 	parser->depth++;
 	good = read_text(parser, text, length, error);
@@ -986,6 +993,7 @@ static struct partition_rules *rules_new(void)
 	rules->files = g_ptr_array_new_with_free_func(g_free);
 	rules->warnings = g_ptr_array_new_with_free_func(g_free);
 	rules->texts = g_string_chunk_new(1024);
+	rules->sources = partition_sources_new();
 	return rules;
 }
 
@@ -1014,23 +1022,22 @@ static struct partition_rules *parser_end(struct parser *parser, bool good)
 	return NULL;
 }
 
-static struct partition_rules *parse_with(const char *file, const char *text, size_t length,
+static struct partition_rules *parse_with(struct parser *parser, const char *text, size_t length,
 					  struct partition_changes *changes, GError **error)
 {
-	struct parser parser;
-
-	parser_begin(&parser, file);
-	parser.changes = changes;
-	parser.rules->changes = changes ? partition_changes_ref(changes) : NULL;
-	begin_default(&parser, PARTITION_LIMITED);
-	return parser_end(&parser,
-			  read_text(&parser, text, length, error) && finish(&parser, error));
+	parser->changes = changes;
+	parser->rules->changes = changes ? partition_changes_ref(changes) : NULL;
+	begin_default(parser, PARTITION_LIMITED);
+	return parser_end(parser, read_text(parser, text, length, error) && finish(parser, error));
 }
 
 struct partition_rules *partition_rules_parse(const char *file, const char *text, size_t length,
 					      GError **error)
 {
-	return parse_with(file, text, length, NULL, error);
+	struct parser parser;
+
+	parser_begin(&parser, file);
+	return parse_with(&parser, text, length, NULL, error);
 }
 
 struct partition_rules *partition_rules_parse_requests(const char *file, const char *text,
@@ -1053,15 +1060,48 @@ struct partition_rules *partition_rules_load_with(const char *file,
 						  GError **error)
 {
 	g_autoptr(GError) failure = NULL;
-	g_autofree char *text = NULL;
+	struct parser parser;
+	const char *text = NULL;
 	gsize length = 0;
 
-	text = file ? file_read(file, FILE_MAX_CONFIG, &length, &failure) : NULL;
+	parser_begin(&parser, file ? file : "");
+	if (file)
+		text = partition_sources_read(parser.rules->sources, NULL, file, &length, &failure);
 	if (failure && !g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE, "%s", failure->message);
-		return NULL;
+		return parser_end(&parser, false);
 	}
-	return parse_with(file ? file : "", text ? text : "", length, changes, error);
+	return parse_with(&parser, text ? text : "", length, changes, error);
+}
+
+struct partition_rules *partition_rules_remake(const char *file,
+					       const struct partition_sources *sources,
+					       struct partition_changes *changes, GError **error)
+{
+	const char *first =
+		partition_sources_n(sources) ? partition_sources_name(sources, 0) : NULL;
+	struct parser parser;
+	const char *text = NULL;
+	gsize length = 0;
+
+	parser_begin(&parser, first ? first : file ? file : "");
+	parser.kept = sources;
+	if (first)
+		text = partition_sources_read(parser.rules->sources, sources, first, &length, NULL);
+	return parse_with(&parser, text ? text : "", length, changes, error);
+}
+
+bool partition_rules_says_none(const struct partition_rules *rules)
+{
+	const char *file = rules->files->pdata[0];
+
+	return !*file || !strcmp(file, "/dev/null");
+}
+
+/* The definitions that were there are gone, and nobody says that there are none. */
+static bool are_gone(const struct partition_rules *new)
+{
+	return new->built_in && !partition_rules_says_none(new);
 }
 
 struct partition_rules *partition_rules_reload(const struct partition_rules *old, const char *file,
@@ -1069,7 +1109,7 @@ struct partition_rules *partition_rules_reload(const struct partition_rules *old
 {
 	struct partition_rules *new = partition_rules_load_with(file, changes, error);
 
-	if (!new || !new->built_in || old->built_in)
+	if (!new || !are_gone(new) || old->built_in)
 		return new;
 	partition_rules_unref(new);
 	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
@@ -1098,6 +1138,7 @@ void partition_rules_unref(struct partition_rules *rules)
 	g_ptr_array_unref(rules->files);
 	g_ptr_array_unref(rules->warnings);
 	g_string_chunk_free(rules->texts);
+	partition_sources_unref(rules->sources);
 	g_free(rules->digest);
 	partition_changes_unref(rules->changes);
 	g_free(rules);

@@ -80,12 +80,14 @@ struct partition_rules {
 	uint32_t n_own_files; /* of partitions.conf and what it includes; changes come behind */
 	GPtrArray *warnings; /* texts with file and line */
 	GStringChunk *texts;
+	struct partition_sources *sources; /* all that was read of n_own_files */
 	char *digest; /* of all that was read */
 	uint64_t serial;	     /* of who publishes them: counts up with each policy */
 	struct partition_changes *changes; /* at run time; NULL: not known */
 };
 
 struct partition_changes;
+struct partition_sources;
 
 /* Of a file; NULL, or one that does not exist: the built-in rules. NULL and error if it is bad. */
 struct partition_rules *partition_rules_load(const char *file, GError **error);
@@ -99,6 +101,15 @@ struct partition_rules *partition_rules_parse(const char *file, const char *text
 struct partition_rules *partition_rules_load_with(const char *file,
 						  struct partition_changes *changes,
 						  GError **error);
+/*
+ * The same of what was read before (partition_sources.h), without a look at the disk; file is the
+ * name of the first, if there was none.
+ */
+struct partition_rules *partition_rules_remake(const char *file,
+					       const struct partition_sources *sources,
+					       struct partition_changes *changes, GError **error);
+/* Whether the name of the file says that there are no partitions: none, or /dev/null. */
+bool partition_rules_says_none(const struct partition_rules *rules);
 /*
  * The same of a file that is read again. One without definitions, or that is gone, is bad if the
  * old rules had some: who loses it or empties it by accident does not open the subnet.

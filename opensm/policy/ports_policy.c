@@ -245,6 +245,7 @@ static bool take_rule(struct reader *r, unsigned int condition, unsigned int bit
 				conditions[condition].word, types[type], r->said[condition][type]);
 		r->said[condition][type] = r->line;
 		r->policy->rules[condition][type] = *rule;
+		r->policy->n_rules++;
 	}
 	return true;
 }

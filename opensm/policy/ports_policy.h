@@ -45,6 +45,7 @@ struct port_rule {
 
 struct ports_policy {
 	struct ref ref;
+	unsigned int n_rules; /* that the file has */
 	struct port_rule rules[PORT_CONDITIONS][IBA_NODE_ROUTER + 1]; /* by IBA_NODE_CA .. ROUTER */
 };
 

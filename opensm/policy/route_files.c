@@ -258,6 +258,33 @@ static bool forgive(struct loading *loading, const char *option, const char *rea
 	return true;
 }
 
+/* What the same file said before; NULL: none was read. */
+static const GArray *array_before(const struct loading *loading, GArray *const *array)
+{
+	size_t offset = (size_t)((const char *)array - (const char *)loading->files);
+
+	return loading->old ? *(GArray *const *)(const void *)((const char *)loading->old + offset)
+			    : NULL;
+}
+
+/* A file that is named has something to say, and goes on to have it. */
+static void check_emptied(struct loading *loading, const char *file, GArray **array, GError **error)
+{
+	const GArray *before = array_before(loading, array);
+
+	if ((*array)->len || !file || !strcmp(file, "/dev/null"))
+		return;
+	if (!before || !before->len) {
+		g_ptr_array_add(loading->files->warnings,
+				g_strdup_printf("%s: it says nothing", file));
+		return;
+	}
+	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+		    "%s: it says nothing any more, expected what it said, or a restart to do "
+		    "without", file);
+	g_clear_pointer(array, g_array_unref);
+}
+
 /* What is said of the file begins with the option that names it. */
 static bool load(struct loading *loading, const char *option, const char *readers,
 		 const char *file, load_fn *load_file, GArray **array, GError **error)
@@ -267,6 +294,8 @@ static bool load(struct loading *loading, const char *option, const char *reader
 	GError *why = NULL;
 
 	*array = load_file(file, warnings, &why);
+	if (*array)
+		check_emptied(loading, file, array, &why);
 	for (guint i = first; i < warnings->len; i++) {
 		char *warning = warnings->pdata[i];
 

@@ -277,7 +277,7 @@ bool guid2lid_save(struct guid2lid *map, struct state_writer *writer, bool fsync
 				 on_saved, map);
 		return true;
 	}
-	map->failed = !state_save(map->log, map->file, "LIDs", text, 0644, fsync_it);
+	map->failed = !state_save(map->log, map->file, "LIDs", text, fsync_it);
 	map->dirty = map->failed;
 	return !map->failed;
 }

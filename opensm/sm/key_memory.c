@@ -50,7 +50,7 @@ static bool save(const struct sm *sm, const char *name, const char *text, bool f
 {
 	g_autofree char *file = path(sm->keys, name);
 
-	return state_save(sm->log, file, name, text, 0600, fsync_it);
+	return state_save(sm->log, file, name, text, fsync_it);
 }
 
 bool key_memory_save_generation(struct sm *sm, uint64_t generation)

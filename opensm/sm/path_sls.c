@@ -228,7 +228,7 @@ static void save(const struct path_sls *sls, bool fsync_it)
 	if (!sls->file)
 		return;
 	if (*sls->text)
-		state_save(sls->log, sls->file, "SLs of paths", sls->text, 0644, fsync_it);
+		state_save(sls->log, sls->file, "SLs of paths", sls->text, fsync_it);
 	else
 		g_unlink(sls->file);
 }

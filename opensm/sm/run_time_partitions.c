@@ -32,9 +32,8 @@ void run_time_partitions_replicate(struct sm *sm, const struct partition_changes
 static bool take(struct context *context, const struct partition_rules *old,
 		 struct partition_changes *changes, GError **error)
 {
-	const char *file = old->files->pdata[0];
 	struct partition_rules *new =
-		partition_rules_reload(old, *file ? file : NULL, changes, error);
+		partition_rules_remake(old->files->pdata[0], old->sources, changes, error);
 
 	if (!new)
 		return false;

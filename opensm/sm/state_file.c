@@ -9,6 +9,7 @@
 
 #include "complib/file.h"
 
+#define MODE 0600 /* they tell who talks to whom, or hold keys */
 #define BAD_LINES_TOLD 10 /* of a file */
 #define SHOWN_MAX 80
 
@@ -96,7 +97,7 @@ static void load(struct log *log, const char *file, const char *what, bool secre
 	unsigned int bad_lines;
 	gsize length;
 
-	text = file_read(file, FILE_MAX_CONFIG, &length, &error);
+	text = file_read_own(file, FILE_MAX_CONFIG, &length, &error);
 	if (!text && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
 		return;
 	if (!text) {
@@ -123,7 +124,7 @@ void state_load_keys(struct log *log, const char *file, const char *what, state_
 	load(log, file, what, true, take, arg);
 }
 
-bool state_save(struct log *log, const char *file, const char *what, const char *text, mode_t mode,
+bool state_save(struct log *log, const char *file, const char *what, const char *text,
 		bool fsync_it)
 {
 	GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT;
@@ -131,7 +132,7 @@ bool state_save(struct log *log, const char *file, const char *what, const char 
 
 	if (fsync_it)
 		flags |= G_FILE_SET_CONTENTS_DURABLE;
-	if (g_file_set_contents_full(file, text, -1, flags, (int)mode, &error))
+	if (g_file_set_contents_full(file, text, -1, flags, MODE, &error))
 		return true;
 	log_error(log, "%s could not be kept: %s", what, error->message);
 	return false;

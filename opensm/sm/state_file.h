@@ -11,7 +11,6 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "complib/log.h"
 
@@ -27,8 +26,8 @@ void state_load(struct log *log, const char *file, const char *what, state_line_
 /* The same of a file whose lines have a key behind a blank: the log does not show it. */
 void state_load_keys(struct log *log, const char *file, const char *what, state_line_fn *take,
 		     void *arg);
-/* A new file, synced if wanted, and renamed. Errors are logged. */
-bool state_save(struct log *log, const char *file, const char *what, const char *text, mode_t mode,
+/* A new file of mode 0600, synced if wanted, and renamed. Errors are logged. */
+bool state_save(struct log *log, const char *file, const char *what, const char *text,
 		bool fsync_it);
 
 /* A hexadecimal number between blanks at *line, which moves behind it. */

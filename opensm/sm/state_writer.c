@@ -7,8 +7,6 @@
 
 #include "sm/state_file.h"
 
-#define MODE 0600
-
 struct job {
 	struct message message; /* of the pool, then of the owner */
 	struct state_writer *writer;
@@ -57,7 +55,7 @@ static void job_done(struct message *message)
 
 static void write_it(struct job *job)
 {
-	job->good = state_save(job->writer->context->log, job->file, job->what, job->text, MODE,
+	job->good = state_save(job->writer->context->log, job->file, job->what, job->text,
 			       job->fsync_it);
 }
 

@@ -20,14 +20,6 @@ static char *in_source(const char *file, const char *suffix)
 	return g_strdup_printf("%s/tests/golden/%s%s", top ? top : "..", file, suffix);
 }
 
-void story_on(const char *name, struct scenario *scenario)
-{
-	story = name;
-	s = scenario;
-	t = transcript_new(s);
-	briefly = false;
-}
-
 void story_briefly(void)
 {
 	briefly = true;
@@ -36,14 +28,6 @@ void story_briefly(void)
 char *story_topology(const char *name)
 {
 	return in_source(name, "");
-}
-
-struct scenario *story_begin(const char *name, const char *spec)
-{
-	g_autofree char *file = story_topology(spec);
-
-	story_on(name, scenario_new(g_str_has_suffix(spec, ".topo") ? file : spec, 1));
-	return s;
 }
 
 void story_watch(struct daemon *daemon, uint64_t port_guid)
@@ -93,6 +77,23 @@ void story_write(const char *name, const char *text)
 
 	g_assert(g_file_set_contents_full(file, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600,
 					  NULL));
+}
+
+void story_on(const char *name, struct scenario *scenario)
+{
+	story = name;
+	s = scenario;
+	t = transcript_new(s);
+	briefly = false;
+	story_write("partitions.conf", "Default=0x7fff,ipoib:ALL=full;\n");
+}
+
+struct scenario *story_begin(const char *name, const char *spec)
+{
+	g_autofree char *file = story_topology(spec);
+
+	story_on(name, scenario_new(g_str_has_suffix(spec, ".topo") ? file : spec, 1));
+	return s;
 }
 
 char *story_conf(const char *conf)

@@ -206,7 +206,7 @@ START_TEST(managers_by_chance)
 	chance_mend();
 	for (unsigned int i = 0; i < m->n; i++) {
 		manager_dies(i);
-		g_assert(g_file_set_contents(m->sm[i].conf, conf, -1, NULL));
+		scenario_write_conf(m->sm[i].conf, conf);
 	}
 	manager_starts(0);
 	manager_starts(1);

@@ -14,14 +14,14 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_agreement \
 	tests/scenario/test_audit tests/scenario/test_bringup \
 	tests/scenario/test_paths \
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
-	tests/scenario/test_health tests/scenario/test_keys \
+	tests/scenario/test_health tests/scenario/test_hung_files tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
 	tests/scenario/test_multicast \
 	tests/scenario/test_own_port tests/scenario/test_partitions \
 	tests/scenario/test_pkey_indexes \
 	tests/scenario/test_lanes \
 	tests/scenario/test_qos tests/scenario/test_qos_off tests/scenario/test_replication \
-	tests/scenario/test_reports tests/scenario/test_routing \
+	tests/scenario/test_reports tests/scenario/test_routing tests/scenario/test_site_files \
 	tests/scenario/test_sa_storm \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_successor \
@@ -128,6 +128,12 @@ tests_scenario_test_pkey_indexes_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_pkey_indexes_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_routing_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_routing_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_hung_files_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_hung_files_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_site_files_SOURCES = tests/scenario/test_site_files.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_scenario_test_site_files_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_site_files_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_small_tables_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_small_tables_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_tables_CFLAGS = $(TEST_CFLAGS)

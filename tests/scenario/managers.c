@@ -386,7 +386,7 @@ void managers_configure(struct managers *m, unsigned int i, const char *conf)
 {
 	g_autoptr(GError) error = NULL;
 
-	g_assert(g_file_set_contents(m->sm[i].conf, conf, -1, NULL));
+	scenario_write_conf(m->sm[i].conf, conf);
 	if (!daemon_reread(m->sm[i].daemon, &error))
 		g_error("%s", error->message);
 }

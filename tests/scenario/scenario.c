@@ -138,9 +138,33 @@ void scenario_option(struct scenario *s, const char *flag, const char *value)
 		g_ptr_array_add(s->arguments, g_strdup(value));
 }
 
+static bool mentions(const char *text, const char *key)
+{
+	g_autofree char *line = g_strconcat("\n", key, " ", NULL);
+
+	return strstr(text, line) || g_str_has_prefix(text, line + 1);
+}
+
+void scenario_write_conf(const char *file, const char *text)
+{
+	static const char *const guards[][2] = {
+		{"m_key", "0"},	   {"m_key_per_port", "FALSE"},
+		{"m_key_protection_level", "0"},
+		{"sm_key", "0x1"}, {"sa_key", "0x1"},
+	};
+	g_autoptr(GString) whole = g_string_new(text);
+	g_autofree char *before = NULL;
+
+	g_file_get_contents(file, &before, NULL, NULL);
+	for (unsigned int i = 0; before && i < G_N_ELEMENTS(guards); i++)
+		if (mentions(before, guards[i][0]) && !mentions(text, guards[i][0]))
+			g_string_append_printf(whole, "%s %s\n", guards[i][0], guards[i][1]);
+	g_assert(g_file_set_contents(file, whole->str, -1, NULL));
+}
+
 void scenario_conf(struct scenario *s, const char *text)
 {
-	g_assert(g_file_set_contents(s->conf, text, -1, NULL));
+	scenario_write_conf(s->conf, text);
 }
 
 void scenario_old_file(const char *file, const char *text)

@@ -52,6 +52,11 @@ void scenario_free(struct scenario *s);
 /* Options, before scenario_start; and the contents of opensm.conf, at any time. */
 void scenario_option(struct scenario *s, const char *flag, const char *value);
 void scenario_conf(struct scenario *s, const char *text);
+/*
+ * The same of any file: an option that guards the subnet, which the file has and text does not
+ * mention, gets its default by name, as it would not end otherwise.
+ */
+void scenario_write_conf(const char *file, const char *text);
 /* The contents of a file, written a minute ago by its time: virtual time is not that of files. */
 void scenario_old_file(const char *file, const char *text);
 /*

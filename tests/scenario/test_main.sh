@@ -147,12 +147,28 @@ check "-g 0 in the background" says 1 "guid"
 run --sim fattree:4 --once -f stdout
 check "--once" says 0 "SUBNET UP"
 printf 'm_key 0x5ec2e75ec2\nsm_key 0x5ec2e75ec3\n' >"$dir/keys.conf"
+OSM_CACHE_DIR="$dir/keys" # the site of plain.conf never had keys
 run -F "$dir/keys.conf" --sim fattree:4 --once -D 0x20 -f stdout
+OSM_CACHE_DIR="$dir/cache"
 check "-D 0x20 shows what is sent" \
 	says 0 ' 0x20 -> sent SubnDirected Get(NodeInfo) 0x0 path 0,1 TID 0x'
 check "and what is received" says 0 ' 0x20 -> received SubnDirected GetResp(NodeInfo) 0x0 path 0,1'
 check "and what is in it" says 0 'Set(PortInfo) .*: m_key=set .* lid='
 check "but no keys" test -z "$(grep -i '5ec2e75ec\|40699686880' "$dir/out")"
+OSM_CACHE_DIR="$dir/partitions"
+run --sim fattree:4 --once -P "$dir/apart" -f stdout
+check "a named partitions.conf is missing" says 1 'apart: there is no such file, but it was named'
+run --sim fattree:4 --check-config -P "$dir/apart"
+check "which --check-config tells" says 1 'apart: there is no such file, but it was named'
+echo 'Default=0x7fff:ALL=limited,SELF=full;' >"$dir/apart"
+run --sim fattree:4 --once -P "$dir/apart" -f stdout
+check "and one that is there" says 0 "SUBNET UP"
+: >"$dir/apart"
+run --sim fattree:4 --once -P "$dir/apart" -f stdout
+check "what was taken last counts" says 0 'the partitions that were taken last are in force'
+run --sim fattree:4 --check-config -P "$dir/apart"
+check "an error to --check-config" says 1 'the partitions that were taken last are in force'
+OSM_CACHE_DIR="$dir/cache"
 run -F "$dir/plain.conf" --sim fattree:4 --once -D 0xdf -f stdout
 check "other flags show no MADs" test -z "$(grep ' -> sent Subn' "$dir/out")"
 run --sim fattree:4 --once --progress -f "$dir/log"

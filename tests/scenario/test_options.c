@@ -591,6 +591,9 @@ START_TEST(keys_are_gone)
 		scenario_check_log(s, "the keys that it had are gone", i == 0);
 		ck_assert_ptr_nonnull(daemon_refusal(s->daemon, DAEMON_OPENSM_CONF)->why);
 	}
+	ck_assert(!daemon_reread_logged(s->daemon)); /* by SIGHUP neither */
+	ck_assert_uint_eq(subnet_timeout(s), 17);
+	scenario_conf(s, "subnet_timeout 18\n");
 	ck_assert(daemon_reread_logged(s->daemon));
 	heavy_sweep_of_nobody(s, 1000);
 	ck_assert_uint_eq(subnet_timeout(s), 18);

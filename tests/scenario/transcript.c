@@ -535,8 +535,11 @@ void transcript_tell_files(struct transcript *t)
 	GList *names = NULL;
 	const char *name;
 
+	/* What the files of the site said names a directory of this run. */
 	while ((name = g_dir_read_name(directory)))
-		names = g_list_insert_sorted(names, g_strdup(name), (GCompareFunc)strcmp);
+		if (strcmp(name, "partitions.last") != 0 && strcmp(name, "options.state") != 0)
+			names = g_list_insert_sorted(names, g_strdup(name),
+						     (GCompareFunc)strcmp);
 	for (const GList *item = names; item; item = item->next)
 		tell_file(t, item->data);
 	g_list_free_full(names, g_free);

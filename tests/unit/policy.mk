@@ -4,6 +4,10 @@ TESTS += tests/unit/test_partition_file
 tests_unit_test_partition_file_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_partition_file_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_partition_memory
+TESTS += tests/unit/test_partition_memory
+tests_unit_test_partition_memory_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_partition_memory_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)
 check_PROGRAMS += tests/unit/test_partition_changes
 TESTS += tests/unit/test_partition_changes
 tests_unit_test_partition_changes_CFLAGS = $(TEST_CFLAGS)

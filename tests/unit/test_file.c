@@ -367,6 +367,23 @@ START_TEST(test_link_that_comes_late)
 }
 END_TEST
 
+/* Others lose what they may do with a file of our own, and with no other one. */
+START_TEST(test_own)
+{
+	g_autofree char *text = NULL, *again = NULL;
+
+	put(file, "secret\n", -1);
+	ck_assert_int_eq(g_chmod(file, 0666), 0);
+	text = file_read(file, LIMIT, NULL, NULL);
+	ck_assert_uint_eq(mode_of(file), 0666);
+	again = file_read_own(file, LIMIT, NULL, NULL);
+	ck_assert_str_eq(text, again);
+	ck_assert_uint_eq(mode_of(file), 0600);
+	ck_assert_ptr_null(file_read_own(directory, LIMIT, NULL, NULL));
+	ck_assert_uint_eq(mode_of(directory), 0700);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("file");
@@ -388,6 +405,7 @@ int main(void)
 	tcase_add_test(tcase, test_no_directory);
 	tcase_add_test(tcase, test_disk_full);
 	tcase_add_test(tcase, test_link_that_comes_late);
+	tcase_add_test(tcase, test_own);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

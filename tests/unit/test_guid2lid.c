@@ -328,6 +328,28 @@ START_TEST(test_saves_only_changes)
 }
 END_TEST
 
+static unsigned int mode(void)
+{
+	struct stat is;
+
+	ck_assert_int_eq(stat(file, &is), 0);
+	return is.st_mode & 07777;
+}
+
+/* Also one that an older version left for all to read. */
+START_TEST(test_private)
+{
+	ck_assert(g_file_set_contents(file, "0x1 0x1 0x1\n", -1, NULL));
+	ck_assert_int_eq(g_chmod(file, 0644), 0);
+	map = guid2lid_new(directory, logger);
+	ck_assert_uint_eq(mode(), 0600);
+	ck_assert_int_eq(g_chmod(file, 0644), 0);
+	guid2lid_set(map, 2, 2, 1);
+	ck_assert(guid2lid_save(map, NULL, false));
+	ck_assert_uint_eq(mode(), 0600);
+}
+END_TEST
+
 static void add_tests(TCase *tcase)
 {
 	tcase_add_test(tcase, test_good_file);
@@ -345,6 +367,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_no_directory);
 	tcase_add_loop_test(tcase, test_round_trip, 0, 2);
 	tcase_add_test(tcase, test_saves_only_changes);
+	tcase_add_test(tcase, test_private);
 }
 
 int main(void)

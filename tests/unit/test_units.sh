@@ -67,11 +67,16 @@ check "the first port" 0 "--lmc 1 cache  dumps "
 echo "$one 0x1 0x1" >"$dir/cache/guid2lid"
 echo 7 >"$dir/cache/partitions.state"
 echo 8 >"$dir/cache/m_key_generation"
+echo 9 >"$dir/cache/partitions.last"
+echo 10 >"$dir/cache/options.state"
 OPTIONS="--lmc 1" run run $one
 given="--guid $one --log_file $dir/log/opensm.$one.log --lmc 1"
 check "a port" 0 "$given cache /$one dumps /opensm/$one"
 cmp -s "$dir/cache/guid2lid" "$dir/cache/$one/guid2lid" &&
-	grep -q 7 "$dir/cache/$one/partitions.state" && grep -q 8 "$dir/cache/$one/m_key_generation"
+	grep -q 7 "$dir/cache/$one/partitions.state" && \
+		grep -q 8 "$dir/cache/$one/m_key_generation" && \
+		grep -q 9 "$dir/cache/$one/partitions.last" && \
+		grep -q 10 "$dir/cache/$one/options.state"
 code=$?
 : >"$dir/out"
 check "it knows the LIDs of before, and what was changed at run time" 0 ""

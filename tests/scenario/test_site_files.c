@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Files of a site and of the cache directory: what is remembered of them, and who may read it. */
+#include <check.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ctl/command.h"
+#include "ctl/journal.h"
+#include "managers.h"
+#include "tests/run_suite.h"
+
+#define M_KEY 0x1234
+#define PROTECTED "subnet_timeout 17\nm_key 0x1234\nm_key_protection_level 2\nlmc 0\n"
+#define CRASHED 9 /* exit code */
+#define EARLY 40  /* writes in which all is remembered of which there is one file at the start */
+
+/* ---- the cache directory ---- */
+
+/* Files there that others than the owner may read, newly allocated; "": none. */
+static char *readable_by_others(const char *directory)
+{
+	g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
+	GString *names = g_string_new(NULL);
+	const char *name;
+
+	while ((name = g_dir_read_name(dir))) {
+		g_autofree char *file = g_build_filename(directory, name, NULL);
+		struct stat is;
+
+		if (g_stat(file, &is) == 0 && is.st_mode & 077)
+			g_string_append_printf(names, " %s", name);
+	}
+	return g_string_free(names, FALSE);
+}
+
+/* Also those that an older version left behind for all to read. */
+START_TEST(cache_is_private)
+{
+	static const char *const kept[] = {"guid2lid", "guid2mkey", "neighbors", "path_sls",
+					   "partitions.state"};
+	struct scenario *s = scenario_new("mesh:3x3", 1);
+	g_autofree char *seed = scenario_keys_of_ports(s, 1);
+	g_autofree char *conf = g_strconcat(seed, "routing_engine dfsssp\n", NULL);
+	g_autoptr(GError) error = NULL;
+	uint64_t serial;
+
+	scenario_conf(s, conf);
+	for (unsigned int run = 0; run < 2; run++) {
+		g_autofree char *names = NULL;
+
+		scenario_start(s);
+		scenario_converge(s, 20);
+		if (run == 0)
+			ck_assert(daemon_change_partitions(s->daemon, "0x9: 0x1=full", 0, &serial,
+							   &error));
+		scenario_run_ms(s, 1000);
+		scenario_stop(s);
+		names = readable_by_others(s->cache_dir);
+		ck_assert_str_eq(names, "");
+		for (unsigned int i = 0; i < G_N_ELEMENTS(kept); i++) {
+			g_autofree char *file = g_build_filename(s->cache_dir, kept[i], NULL);
+
+			ck_assert_msg(g_chmod(file, 0644) == 0, "there is no %s", file);
+		}
+	}
+	scenario_free(s);
+}
+END_TEST
+
+/* ---- partitions.conf at the start ---- */
+
+#define APART "Default=0x7fff,ipoib:ALL=limited,SELF=full;\nA=0x11:0x1=full,ALL_SWITCHES=full;\n"
+
+static char *add_partitions(struct scenario *s, const char *text)
+{
+	char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+
+	g_assert(g_file_set_contents(file, text, -1, NULL));
+	scenario_option(s, "-P", file);
+	return file;
+}
+
+static uint16_t first_key(struct scenario *s, const char *host)
+{
+	unsigned int n;
+
+	return sim_p_keys(s->sim, scenario_node(s, host), 1, &n)[0];
+}
+
+static void spoil(const char *file, unsigned int how)
+{
+	if (how == 0)
+		g_assert(g_unlink(file) == 0);
+	else if (how == 1)
+		g_assert(g_file_set_contents(file, "", -1, NULL));
+	else if (how == 2)
+		g_assert(g_file_set_contents(file, "# A=0x11:0x1;\n", -1, NULL));
+	else if (how == 3)
+		g_assert(g_file_set_contents(file, "A=0x11:0x1=full;\n\0\0\0", 20, NULL));
+	else
+		g_assert(g_unlink(file) == 0 && g_mkdir(file, 0700) == 0);
+}
+
+/*
+ * A restart without partitions.conf, or with one of no use, is not a moment without partitions; it
+ * is told, and over when the file is back.
+ */
+START_TEST(lost_before_the_start)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = add_partitions(s, APART);
+	struct command_env env = {0};
+	struct command_answer answer;
+
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	scenario_stop(s);
+	ck_assert_uint_eq(first_key(s, "host-9"), 0x7FFF);
+	spoil(file, (unsigned int)_i);
+	g_string_truncate(s->text, 0);
+	for (unsigned int run = 0; run < 2; run++) {
+		scenario_start(s);
+		scenario_run_ms(s, 5000);
+		scenario_heavy_sweep(s, 10);
+		ck_assert_uint_eq(first_key(s, "host-9"), 0x7FFF);
+		scenario_check_log(s, "the partitions that were taken last are in force", true);
+		env.daemon = s->daemon;
+		command_run(&env, "health", true, &answer);
+		ck_assert_msg(strstr(answer.text, "partitions.conf"), "%s", answer.text);
+		ck_assert_uint_ne(answer.status, 0);
+		g_free(answer.text);
+		if (run == 0)
+			scenario_stop(s);
+	}
+	if (_i == 4)
+		g_assert(g_rmdir(file) == 0);
+	scenario_old_file(file, "Default=0x7fff,ipoib:ALL=full;\n");
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 1000);
+	ck_assert_uint_eq(first_key(s, "host-9"), 0xFFFF);
+	ck_assert_ptr_null(daemon_refusal(s->daemon, DAEMON_PARTITIONS)->why);
+	scenario_free(s);
+}
+END_TEST
+
+/* Members that were added at run time stay, and more can be. */
+START_TEST(lost_beside_changes)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = add_partitions(s, APART), *request = NULL;
+	unsigned int host = scenario_node(s, "host-9"), n;
+	g_autoptr(GError) error = NULL;
+	uint64_t serial;
+
+	request = g_strdup_printf("0x12: 0x%016" G_GINT64_MODIFIER "x=full",
+				  sim_port_guid(s->sim, host, 1));
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	ck_assert(daemon_change_partitions(s->daemon, request, 0, &serial, &error));
+	scenario_run_ms(s, 2000);
+	for (unsigned int run = 0; run < 3; run++) {
+		scenario_stop(s);
+		spoil(file, run % 2);
+		scenario_start(s);
+		scenario_run_ms(s, 5000);
+		ck_assert_uint_eq(sim_p_keys(s->sim, host, 1, &n)[0], 0x7FFF);
+		ck_assert_uint_eq(sim_p_keys(s->sim, host, 1, &n)[1], 0x8012);
+	}
+	ck_assert(daemon_change_partitions(s->daemon, "0x13: 0x7=full", 0, &serial, &error));
+	scenario_run_ms(s, 2000);
+	scenario_check_log(s, "the partitions that were taken last are in force", true);
+	scenario_free(s);
+}
+END_TEST
+
+/*
+ * A standby lost its file while it stood by: what it has read stays as it takes over. What it
+ * remembers counts, too, when it was started again without the file.
+ */
+START_TEST(standby_without_its_file)
+{
+	struct managers *m = managers_new("fattree:4", 1);
+	struct scenario *s = m->s;
+	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+	g_autofree char *conf = g_strdup_printf(MANAGERS_POLLS "partition_config_file %s\n", file);
+
+	g_assert(g_file_set_contents(file, APART, -1, NULL));
+	managers_add(m, "host-1", conf);
+	managers_add(m, "host-9", conf);
+	for (unsigned int i = 0; i < 2; i++) {
+		managers_start(m, i);
+		scenario_run_ms(s, 5000);
+	}
+	ck_assert_uint_eq(first_key(s, "host-5"), 0x7FFF);
+	g_assert(g_unlink(file) == 0);
+	if (_i) {
+		managers_kill(m, 1);
+		managers_start(m, 1);
+		scenario_run_ms(s, 5000);
+	}
+	managers_kill(m, 0);
+	scenario_run_ms(s, 20 * 1000);
+	ck_assert_uint_eq(atomic_load(&daemon_context(m->sm[1].daemon)->sm_state), IBA_SM_MASTER);
+	ck_assert_uint_eq(first_key(s, "host-5"), 0x7FFF);
+	ck_assert_ptr_nonnull(daemon_refusal(m->sm[1].daemon, DAEMON_PARTITIONS)->why);
+	managers_free(m);
+}
+END_TEST
+
+/* NULL: there is no daemon with these files, as *error says. */
+static struct daemon *new_daemon(struct scenario *s, GError **error)
+{
+	struct daemon_config config = {.rt = s->rt, .log = s->log, .cache_dir = s->cache_dir};
+	enum options_request request;
+	struct daemon *daemon = NULL;
+
+	if (!options_load(&config.options, &request, (int)s->arguments->len,
+			  (char **)s->arguments->pdata, NULL, error))
+		return NULL;
+	config.vendor = sim_open(s->sim, s->sm_guid, error);
+	g_assert(config.vendor);
+	daemon = daemon_new(&config, error);
+	options_unref(config.options);
+	return daemon;
+}
+
+/* ---- a crash at every write ---- */
+
+/*
+ * In place of those of the C library: the process ends before, or halfway through, the nth time
+ * that something is written to the cache directory. 0: never.
+ */
+static unsigned int crash_at;
+
+static void may_crash(void)
+{
+	if (crash_at && --crash_at == 0)
+		_exit(CRASHED);
+}
+
+static bool is_regular(int fd)
+{
+	struct stat is;
+
+	return fstat(fd, &is) == 0 && S_ISREG(is.st_mode);
+}
+
+ssize_t write(int fd, const void *octets, size_t length)
+{
+	bool last = crash_at == 1 && is_regular(fd);
+
+	if (last && syscall(SYS_write, fd, octets, length / 2) < 0)
+		return -1;
+	if (is_regular(fd))
+		may_crash();
+	return syscall(SYS_write, fd, octets, length);
+}
+
+int fsync(int fd)
+{
+	may_crash();
+	return (int)syscall(SYS_fsync, fd);
+}
+
+int rename(const char *from, const char *to)
+{
+	int result;
+
+	may_crash();
+	result = (int)syscall(SYS_rename, from, to);
+	may_crash();
+	return result;
+}
+
+/* A daemon that starts, takes other partitions and members, and another opensm.conf. */
+static void live(struct scenario *s, const char *file, unsigned int at)
+{
+	static const char other[] = "Default=0x7fff:ALL=limited,SELF=full;\nB=0x12:0x1=full;\n";
+	g_autoptr(GError) error = NULL;
+	uint64_t serial;
+
+	crash_at = at;
+	scenario_start(s);
+	scenario_run_ms(s, 2000);
+	scenario_old_file(file, other);
+	daemon_reread_partitions(s->daemon);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_run_ms(s, 2000);
+	if (!daemon_change_partitions(s->daemon, "0x13: 0x7=full", 0, &serial, &error))
+		_exit(1);
+	scenario_conf(s, PROTECTED "sa_key 0x77\n");
+	daemon_reread_logged(s->daemon);
+	scenario_run_ms(s, 2000);
+	scenario_stop(s);
+	_exit(0);
+}
+
+/* Of the process before and the files that it left; partitions.conf, and opensm.conf, are lost. */
+static int after_a_crash(unsigned int at)
+{
+	struct scenario *s = scenario_new("fattree:2", 1);
+	g_autofree char *file = add_partitions(s, APART);
+	g_autoptr(GError) error = NULL;
+	pid_t child;
+	int status;
+
+	scenario_conf(s, PROTECTED);
+	child = fork();
+	if (!child)
+		live(s, file, at);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	g_assert(g_unlink(file) == 0);
+	s->daemon = new_daemon(s, &error);
+	if (s->daemon) {
+		daemon_start(s->daemon);
+		scenario_run_ms(s, 3000);
+		ck_assert_msg(first_key(s, "host-1") == 0x7FFF, "crash %u", at);
+		scenario_stop(s);
+	} else { /* it had not got as far as to remember anything */
+		ck_assert_msg(strstr(error->message, "it was named"), "%u: %s", at, error->message);
+		ck_assert_uint_lt(at, EARLY);
+	}
+	scenario_free(s);
+	return WEXITSTATUS(status);
+}
+
+START_TEST(crashes)
+{
+	unsigned int at = 1;
+	int status;
+
+	while ((status = after_a_crash(at)) == CRASHED)
+		at++;
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_gt(at, 20);
+}
+END_TEST
+
+/* ---- opensm.conf ---- */
+
+static const struct {
+	const char *text; /* NULL: the file is gone */
+	const char *why; /* NULL: it is taken */
+	bool stops; /* a start, too */
+} spoilt[] = {
+	{"", "the keys that it had are gone", true},
+	{"# m_key 0x1234\n\n", "the keys that it had are gone", true},
+	{NULL, "No such file", true},
+	/* Cut off, at the end of a line or not. */
+	{"subnet_timeout 17\n", "m_key is gone", true},
+	{"subnet_timeout 17\nm_key 0x12", "its last line has no end", true},
+	{"subnet_timeout 17\nm_key 0x1234\n", "m_key_protection_level is gone", true},
+	{"subnet_timeout 17\nm_", "its last line has no end", true},
+	/* What is said counts. */
+	{"subnet_timeout 17\nm_key 0\n", NULL, false},
+	{"m_key 0x1234\nm_key_protection_level 0\n", NULL, false},
+};
+
+static void spoil_conf(struct scenario *s, int i)
+{
+	if (spoilt[i].text)
+		g_assert(g_file_set_contents(s->conf, spoilt[i].text, -1, NULL));
+	else
+		g_assert(g_unlink(s->conf) == 0);
+}
+
+/* By SIGHUP as by a sweep that looks at it. */
+START_TEST(protection_is_not_lost)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	unsigned int host = scenario_node(s, "host-9");
+
+	scenario_conf(s, PROTECTED);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	spoil_conf(s, _i);
+	ck_assert(daemon_reread_logged(s->daemon) == !spoilt[_i].why);
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_run_ms(s, 20 * 1000);
+	if (spoilt[_i].why) {
+		ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key, M_KEY);
+		ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key_protect_bits, 2);
+		scenario_check_log(s, spoilt[_i].why, true);
+		ck_assert_ptr_nonnull(daemon_refusal(s->daemon, DAEMON_OPENSM_CONF)->why);
+	} else {
+		ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key_protect_bits, 0);
+	}
+	scenario_free(s);
+}
+END_TEST
+
+START_TEST(protection_outlives_the_process)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *state = g_build_filename(s->cache_dir, "options.state", NULL);
+	g_autoptr(GError) error = NULL;
+	struct daemon *daemon;
+
+	scenario_conf(s, PROTECTED);
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_stop(s);
+	spoil_conf(s, _i);
+	daemon = new_daemon(s, &error);
+	ck_assert_msg(!daemon == spoilt[_i].stops, "%s", error ? error->message : "");
+	daemon_free(daemon);
+	if (spoilt[_i].stops && spoilt[_i].text) {
+		ck_assert_ptr_nonnull(strstr(error->message, s->conf));
+		/* Not even if somebody damaged what was remembered. */
+		ck_assert(g_file_set_contents(state, "x\n", -1, NULL));
+		g_clear_error(&error);
+		daemon = new_daemon(s, &error);
+		ck_assert(!daemon == !strstr(spoilt[_i].text, "\nm_key 0x12"));
+		daemon_free(daemon);
+	}
+	scenario_conf(s, "m_key 0\n");
+	g_clear_error(&error);
+	daemon = new_daemon(s, &error);
+	ck_assert_msg(daemon != NULL, "%s", error ? error->message : "");
+	daemon_free(daemon);
+	scenario_free(s);
+}
+END_TEST
+
+/* ---- what is refused for one file is refused for each ---- */
+
+static const struct {
+	enum daemon_files files;
+	const char *option, *conf, *text;
+} kinds[] = {
+	{DAEMON_PARTITIONS, "partition_config_file", "", APART},
+	{DAEMON_QOS, "qos_policy_file", "qos TRUE\n",
+	 "qos-ulps\ndefault: 0\nend-qos-ulps\n"},
+	{DAEMON_PREFIX_ROUTES, "prefix_routes_file", "", "* 1\n"},
+	{DAEMON_PORTS_POLICY, "hm_ports_health_policy_file", "", "flapping ca report\n"},
+	{DAEMON_ROUTE_FILES, "root_guid_file", "", "0x1\n"},
+	{DAEMON_ROUTE_FILES, "cn_guid_file", "routing_engine ftree\n", "0x1\n"},
+	{DAEMON_ROUTE_FILES, "guid_routing_order_file", "", "0x1\n"},
+	{DAEMON_ROUTE_FILES, "hop_weights_file", "", "0x1 1 2\n"},
+	{DAEMON_ROUTE_FILES, "port_search_ordering_file", "", "0x1 1 2\n"},
+};
+
+/* Gone, emptied, or nothing but comments; while the daemon runs, then at a start. */
+START_TEST(each_file)
+{
+	static const char *const spoils[] = {NULL, "", "# nothing\n"};
+	struct scenario *s = scenario_new("fattree:2", 1);
+	g_autofree char *file = g_build_filename(s->directory, "file", NULL), *conf = NULL;
+	const enum daemon_files files = kinds[_i].files;
+	g_autoptr(GError) error = NULL;
+	struct daemon *daemon;
+
+	conf = g_strdup_printf("%s%s %s\n", kinds[_i].conf, kinds[_i].option, file);
+	scenario_conf(s, conf);
+	scenario_old_file(file, kinds[_i].text);
+	scenario_start(s);
+	scenario_run_ms(s, 2000);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(spoils); i++) {
+		ck_assert_ptr_null(daemon_refusal(s->daemon, files)->why);
+		if (spoils[i])
+			scenario_old_file(file, spoils[i]);
+		else
+			g_assert(g_unlink(file) == 0);
+		daemon_reread_logged(s->daemon);
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		scenario_run_ms(s, 1000);
+		ck_assert_msg(daemon_refusal(s->daemon, files)->why != NULL, "%s: '%s' is taken",
+			      kinds[_i].option, spoils[i] ?: "none");
+		ck_assert_ptr_nonnull(strstr(daemon_refusal(s->daemon, files)->why, file));
+		scenario_old_file(file, kinds[_i].text);
+		daemon_reread_logged(s->daemon);
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+		scenario_run_ms(s, 1000);
+	}
+	scenario_stop(s);
+	g_assert(g_unlink(file) == 0);
+	daemon = new_daemon(s, &error);
+	if (files == DAEMON_PARTITIONS)
+		ck_assert_ptr_nonnull(daemon);
+	else
+		ck_assert_msg(!daemon && strstr(error->message, file), "%s", kinds[_i].option);
+	daemon_free(daemon);
+	scenario_free(s);
+}
+END_TEST
+
+/* ---- ages ---- */
+
+static void make_journal(struct scenario *s, void *arg)
+{
+	struct command_env *env = arg;
+
+	env->daemon = s->daemon;
+	env->journal = journal_new(s->daemon);
+}
+
+/* By a clock that nobody sets: the wall clock does not move at all here. */
+START_TEST(age_of_the_last_sweep)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	struct command_answer answer;
+	struct command_env env = {0};
+
+	scenario_conf(s, "sweep_interval 100000\n");
+	s->made = make_journal;
+	s->made_arg = &env;
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_heavy_sweep(s, 10);
+	scenario_run_ms(s, 77 * 1000);
+	command_run(&env, "health", true, &answer);
+	ck_assert_msg(strstr(answer.text, "ended 76 s ago") ||
+			      strstr(answer.text, "ended 77 s ago"),
+		      "%s", answer.text);
+	g_free(answer.text);
+	scenario_stop(s);
+	journal_free(env.journal);
+	scenario_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("site_files");
+	TCase *tcase = tcase_create("site_files");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, cache_is_private);
+	tcase_add_loop_test(tcase, lost_before_the_start, 0, 5);
+	tcase_add_test(tcase, lost_beside_changes);
+	tcase_add_loop_test(tcase, standby_without_its_file, 0, 2);
+	tcase_add_loop_test(tcase, protection_is_not_lost, 0, G_N_ELEMENTS(spoilt));
+	tcase_add_loop_test(tcase, protection_outlives_the_process, 0, G_N_ELEMENTS(spoilt));
+	tcase_add_test(tcase, crashes);
+	tcase_add_loop_test(tcase, each_file, 0, G_N_ELEMENTS(kinds));
+	tcase_add_test(tcase, age_of_the_last_sweep);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
