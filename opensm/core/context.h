@@ -50,6 +50,8 @@ struct context {
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	_Atomic uint64_t sweep_since; /* sweeps, each cancelled for the next; 0: none runs */
+	/* What this SM can do, and what its master told of itself; ability_pack(), 0: not known. */
+	_Atomic uint64_t ability, master_ability;
 	_Atomic uint64_t contested_until; /* another SM sets ports of the subnet, by the sm actor */
 	/*
 	 * When the first of the sends was refused by the device since one was taken, and how many

@@ -74,8 +74,10 @@ static void judge_sm(struct verdict *verdict)
 {
 	struct context *context = verdict->call->context;
 	unsigned int state = atomic_load(&context->sm_state);
-	g_autofree char *text = NULL;
+	g_autofree char *text = NULL, *leader = status_leader(context);
 
+	if (leader)
+		add_problem(verdict, CONTROL_SUBNET_BAD, "sm", leader);
 	if (atomic_load(&context->sweep) & SWEEP_FLAG_PORT_LOST)
 		add_problem(verdict, CONTROL_NO_SM, "sm",
 			    "the device of its port is gone: nobody is reached, until it is back");
@@ -301,8 +303,9 @@ static void judge_others(struct verdict *verdict)
 	if (atomic_load(&context->sm_state) == IBA_SM_MASTER &&
 	    runtime_now(context->rt) < atomic_load(&context->contested_until))
 		add_problem(verdict, CONTROL_SUBNET_BAD, "sm",
-			    "another SM sets ports of this subnet and takes no part in the "
-			    "election: it has another sm_key, or allowed_sm_guids lacks it");
+			    "there are two masters: another SM sets ports of this subnet and does "
+			    "not come to terms: it has another sm_key, allowed_sm_guids lacks it, "
+			    "or ignore_other_sm is TRUE in one of both");
 }
 
 /* role: what the other SM is to this one. */

@@ -140,6 +140,8 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
 	atomic_init(&context->sweep, 0);
 	atomic_init(&context->sweep_since, 0);
+	atomic_init(&context->ability, 0);
+	atomic_init(&context->master_ability, 0);
 	atomic_init(&context->contested_until, 0);
 	atomic_init(&context->sends_fail_since, 0);
 	atomic_init(&context->sends_failed, 0);

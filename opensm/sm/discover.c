@@ -55,6 +55,8 @@ void port_probe(struct sm *sm, struct builder_port *port)
 	port->probed = sm->builder->sweep;
 	port->told = NULL;
 	request = sm_request_beyond(sm, port);
+	if (mastership_was_missed(sm, port->peer)) /* a host that is likely to hang */
+		request->mad.tries = MISSED_TRIES;
 	request->done = on_node_info;
 	sm_request_send(request);
 }

@@ -7,7 +7,8 @@
  *
  *	hidden key --+-- this SM is master: left out, JUDGING by a Set beside the sweep
  *	             +-- not yet: taken in, until a Set of the sweep is not answered, and it is
- *	                 that device that is there: CLOSED
+ *	                 that device that is there: CLOSED; an SM that does not know whether it can
+ *	                 lead has its neighbour JUDGING first (outlook.c)
  *	JUDGING -- answered --> OPEN: taken in            -- not answered --> CLOSED: left out
  *	CLOSED -- read again, later each time, judged again after JUDGED_NS; each time if the key
  *	          has a lease, which only that Set begins: it ends if its owner is no more (14.2.4)
@@ -23,6 +24,7 @@
 #define LEFT_OUT_FIRST_NS (10 * NS_PER_S)
 #define LEFT_OUT_NS (60 * NS_PER_S)
 #define JUDGED_NS (600 * NS_PER_S)
+#define JUDGED_TRIES 3
 #define NAMED_NS (300 * NS_PER_MS) /* so long it is not asked again who it is */
 #define UNKNOWN_MAX 65536 /* a subnet has no more endports */
 
@@ -33,6 +35,7 @@ struct unknown {
 	char *text;
 	enum state state;
 	uint64_t left_out_ns, judged_ns, named_ns;
+	uint64_t judged_sweep; /* serial of the sweep that waited for it */
 	unsigned int times; /* left out */
 };
 
@@ -144,21 +147,38 @@ bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid)
 {
 	const struct unknown *unknown = find(sm, guid);
 
-	if (!unknown || unknown->state == OPEN || is_due(sm, unknown))
+	if (!unknown || unknown->state == OPEN || is_due(sm, unknown) || !mastership_is_master(sm))
 		return false;
 	builder_lose_link(port);
 	port->silent = true;
 	return true;
 }
 
-static void on_judged(struct sm_request *request)
+static struct unknown *take_judgement(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 	struct unknown *unknown = find(sm, keys_sma(request)->guid);
 
 	if (!unknown)
-		return;
+		return NULL;
 	set_state(sm, unknown, request->mad.result == MAD_TIMEOUT ? CLOSED : OPEN);
+	sm->keys->some_take |= unknown->state == OPEN;
+	return unknown;
+}
+
+/* The sweep that asked waits for it. */
+static void on_inquired(struct sm_request *request)
+{
+	take_judgement(request);
+}
+
+static void on_judged(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	const struct unknown *unknown = take_judgement(request);
+
+	if (!unknown)
+		return;
 	/* Either who is there is asked again, or it is published that it is left out. */
 	sweep_want(sm, unknown->state == OPEN ? SWEEP_LIGHT : SWEEP_CHANGE);
 }
@@ -167,8 +187,8 @@ static void on_judged(struct sm_request *request)
  * It is asked to stay as it is; an error status is an answer, too. What is enabled of its link is
  * not written, even as it is: that might train the link again.
  */
-static void judge(struct sm *sm, struct builder_port *port, const struct iba_port_info *info,
-		  struct unknown *unknown)
+static struct sm_request *judgement(struct sm *sm, struct builder_port *port,
+				    const struct iba_port_info *info, struct unknown *unknown)
 {
 	struct iba_port_info stays = *info;
 	struct sm_request *request;
@@ -177,30 +197,85 @@ static void judge(struct sm *sm, struct builder_port *port, const struct iba_por
 	stays.link_speed_ext_enabled = stays.link_speed_ext_enabled2 = 0;
 	request = port_set(sm, port, &stays, IBA_PORT_NO_CHANGE);
 	unknown->judged_ns = actor_now(sm->actor);
-	request->aside = true;
 	request->done = on_judged;
+	return request;
+}
+
+static void judge(struct sm *sm, struct builder_port *port, const struct iba_port_info *info,
+		  struct unknown *unknown)
+{
+	struct sm_request *request = judgement(sm, port, info, unknown);
+
+	request->aside = true;
 	sm_request_send(request);
+}
+
+/* The key of one with a lease may go any time: only a Set begins that. */
+static bool may_be_judged(const struct sm *sm, const struct unknown *unknown,
+			  const struct iba_port_info *info)
+{
+	return !unknown->judged_ns || info->m_key_lease_period ||
+	       actor_now(sm->actor) - unknown->judged_ns >= JUDGED_NS;
+}
+
+bool keys_bar(const struct sm *sm, const struct builder_port *port)
+{
+	const struct unknown *unknown = find(sm, port->guid);
+
+	if (!port->known || !hides(&port->info))
+		return false;
+	return unknown && unknown->judged_ns ? unknown->state != OPEN : !sm->keys->some_take;
+}
+
+/* Once a sweep: that of the sweep which asks has no answer otherwise. */
+bool keys_judge(struct sm *sm, struct builder_port *port)
+{
+	struct unknown *unknown = get(sm, port);
+	struct sm_request *request;
+
+	if (!unknown || unknown->judged_sweep == sm->sweep.serial ||
+	    !may_be_judged(sm, unknown, &port->info))
+		return false;
+	unknown->judged_sweep = sm->sweep.serial;
+	request = judgement(sm, port, &port->info, unknown);
+	request->inquiry = true;
+	request->done = on_inquired;
+	request->mad.tries = JUDGED_TRIES;
+	sm_request_send(request);
+	return true;
+}
+
+unsigned int keys_count_left_out(const struct sm *sm)
+{
+	GHashTableIter iter;
+	const struct unknown *unknown;
+	unsigned int n = 0;
+
+	g_hash_table_iter_init(&iter, sm->keys->unknown);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&unknown))
+		n += unknown->state != OPEN && unknown->times;
+	return mastership_is_master(sm) ? n : 0; /* others leave nothing out */
 }
 
 bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info)
 {
 	struct unknown *unknown = find(sm, port->guid);
-	uint64_t now = actor_now(sm->actor);
 
 	if (!hides(info)) {
 		if (unknown)
 			forget(sm, unknown);
 		return false;
 	}
-	if (!unknown && mastership_is_master(sm) && !port->known && port != sm->builder->sm_port) {
+	if (!mastership_is_master(sm) || port == sm->builder->sm_port)
+		return false;
+	if (!unknown && !port->known) {
 		unknown = get(sm, port);
 		if (unknown)
 			unknown->state = JUDGING;
 	}
 	if (!unknown || unknown->state == OPEN)
 		return false;
-	if (!unknown->judged_ns || info->m_key_lease_period ||
-	    now - unknown->judged_ns >= JUDGED_NS)
+	if (may_be_judged(sm, unknown, info))
 		judge(sm, port, info, unknown);
 	note_left_out(sm, unknown);
 	leave_out(sm, port);

@@ -46,6 +46,7 @@ struct keys {
 
 	/* key_unknown.c */
 	GHashTable *unknown; /* GUID of an endport -> struct unknown, owned */
+	bool some_take;	     /* a port that seemed to hide an M_Key has none: it took a Set */
 
 	/* key_update.c */
 	struct timer update; /* the next generation */

@@ -8,6 +8,7 @@ libsm_a_SOURCES = \
 	opensm/sm/discover.c \
 	opensm/sm/dry_run.c opensm/sm/dry_run.h \
 	opensm/sm/dry_send.c \
+	opensm/sm/ability.c opensm/sm/ability.h \
 	opensm/sm/election.c opensm/sm/election.h \
 	opensm/sm/fatal.c \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
@@ -31,6 +32,7 @@ libsm_a_SOURCES = \
 	opensm/sm/multicast.c \
 	opensm/sm/neighbors.c opensm/sm/neighbors.h \
 	opensm/sm/orphans.c \
+	opensm/sm/outlook.c opensm/sm/outlook.h \
 	opensm/sm/other_sm.c opensm/sm/other_sm.h \
 	opensm/sm/own_port.c \
 	opensm/sm/path_sls.c opensm/sm/path_sls.h \

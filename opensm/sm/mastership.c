@@ -16,6 +16,7 @@
  */
 #include "sm/dry_run.h"
 #include "sm/other_sm.h"
+#include "sm/outlook.h"
 #include "sm/sm_private.h"
 
 #define SOON_NS (10 * NS_PER_MS)
@@ -27,6 +28,17 @@
 #define CONTESTS_AT_ONCE 4
 #define CONTESTS_IN_VAIN 6 /* doublings with one that is ignored, and so will not come to terms */
 #define CONTESTS_MAX 10	   /* doublings of a second */
+/* One that has just met the same part of the subnet as this one has soon discovered it. */
+#define IN_SIGHT_NS (50 * NS_PER_MS)
+/* A MASTER that refused so many HANDOVERs will go on: the SM of lower rank is its standby. */
+#define REFUSALS_MAX 2
+/* One that cannot lead looks again what there is: at first after a second, later ever less often.
+ */
+#define ABSTAIN_DOUBLINGS_ALONE 3 /* where that costs two SMPs */
+#define ABSTAIN_DOUBLINGS 6
+/* The same of a standby which sees other counts than its master tells. */
+#define LOOK_FIRST_NS (10 * NS_PER_S)
+#define LOOK_DOUBLINGS 6
 /* Who asks from behind a cable that is left out does so again and again. */
 #define BEYOND_NS (60 * NS_PER_S)
 
@@ -35,6 +47,7 @@ enum dealing {
 	HANDING_OVER, /* to partner, who has not accepted yet */
 	AWAITING,     /* a HANDOVER of partner */
 	RETIRING,     /* the daemon ends when partner, if there is one, took over */
+	ABSTAINING,   /* it cannot lead, and nobody else is there to: it looks again later */
 };
 
 struct mastership {
@@ -50,7 +63,12 @@ struct mastership {
 	uint64_t beyond_ns;    /* when one was looked for beyond what is known; 0: never */
 	uint64_t learns_ns;    /* since when it follows its successor; 0: it does not */
 	bool was_cut_off;      /* as MASTER: it has not looked for another one since */
-	bool told_shut_out;    /* why it stays DISCOVERING, as is_shut_out() says */
+	unsigned int refusals; /* of HANDOVERs to that partner in a row, by it as MASTER */
+	unsigned int abstentions; /* in a row */
+	unsigned int looks;	  /* in a row at what its master may not see, or this one not set */
+	uint64_t looked_ns;	  /* when it discovered last, as STANDBY */
+	bool told_more;		  /* that this STANDBY sees more than its master serves */
+	unsigned int more;	  /* polls in a row that said so */
 	struct timer timer;    /* the next poll, or the end of patience */
 	unsigned int contests; /* heavy sweeps in a row as another SM configured the own port */
 	uint64_t contested_ns; /* when the last one began */
@@ -128,14 +146,49 @@ static void forget_mastery(struct sm *sm)
 
 static struct election_sm own_sm(const struct sm *sm)
 {
-	struct iba_sm_info info = sm_info_own(sm);
+	const struct sm_told told = sm_info_own(sm);
 
-	return other_sm_told(&info);
+	return other_sm_told(&told);
 }
 
 static uint64_t poll_ns(const struct sm *sm)
 {
 	return sm->options->sminfo_polling_timeout * NS_PER_MS;
+}
+
+/* ---- what it can do ---- */
+
+static struct ability own_ability(const struct sm *sm)
+{
+	return ability_unpack(atomic_load(&sm->context->ability));
+}
+
+static void set_ability(struct sm *sm, const struct ability *ability)
+{
+	atomic_store(&sm->context->ability, ability_pack(ability));
+}
+
+void mastership_saw_nothing(struct sm *sm)
+{
+	static const struct ability none = {.known = true, .unable = true};
+
+	if (state_of(sm) == IBA_SM_DISCOVERING)
+		set_ability(sm, &none);
+}
+
+bool mastership_was_missed(const struct sm *sm, const struct builder_port *port)
+{
+	const struct mastership *ms = sm->mastership;
+
+	return ms->was_missed && port && port->node->guid == ms->partner.node_guid &&
+	       state_of(sm) == IBA_SM_DISCOVERING;
+}
+
+bool mastership_polled_in_vain(const struct sm *sm, uint16_t lid)
+{
+	const struct mastership *ms = sm->mastership;
+
+	return ms->was_missed && lid == ms->partner.lid && state_of(sm) == IBA_SM_DISCOVERING;
 }
 
 /* ---- STANDBY ---- */
@@ -150,7 +203,7 @@ static void tell_rank(struct sm *sm)
 	const struct other_sm *master = &sm->mastership->partner;
 	struct election_sm own = own_sm(sm);
 
-	if (master->sm.state == IBA_SM_MASTER && election_outranks(&own, &master->sm))
+	if (master->sm.state == IBA_SM_MASTER && election_is_heir(&own, &master->sm))
 		other_sm_tell_rank(sm, master);
 }
 
@@ -163,11 +216,13 @@ static void follow(struct sm *sm, const struct other_sm *other)
 	if (other != &ms->partner)
 		ms->partner = *other;
 	ms->dealing = ALONE;
-	ms->misses = ms->in_vain = 0;
+	ms->misses = ms->in_vain = ms->refusals = ms->looks = ms->more = 0;
 	ms->learns_ns = 0;
 	atomic_store(&sm->context->master_heard, 0);
 	atomic_store(&sm->context->master_misses, 0);
+	ms->looked_ns = actor_now(sm->actor);
 	forget_mastery(sm);
+	atomic_store(&sm->context->master_ability, ability_pack(&ms->partner.sm.ability));
 	replicate_follow(sm, ms->partner.sm.guid);
 	set_state(sm, IBA_SM_STANDBY);
 	/* Who is no master yet may have died since it was met, and is missed from now on. */
@@ -190,17 +245,27 @@ static void set_out(struct sm *sm, unsigned int state)
 {
 	struct mastership *ms = sm->mastership;
 
+	if (state_of(sm) == IBA_SM_STANDBY)
+		sweep_rest(sm); /* it may just be looking */
 	timer_stop(&ms->timer);
 	ms->dealing = ALONE;
 	begin_anew(sm);
 	forget_tables(sm);
+	atomic_store(&sm->context->master_ability, 0);
 	set_state(sm, state);
 	sweep_want(sm, SWEEP_HEAVY);
+}
+
+static void give_up(const struct sm *sm, struct other_sm *other)
+{
+	other->stubborn = true;
+	other->stubborn_to = own_sm(sm).priority;
 }
 
 static void missed(struct sm *sm, const char *why)
 {
 	struct mastership *ms = sm->mastership;
+	struct other_sm *other;
 	char name[SM_NAME_SIZE];
 
 	atomic_store(&sm->context->master_misses, ++ms->misses);
@@ -210,13 +275,86 @@ static void missed(struct sm *sm, const char *why)
 		why);
 	ms->was_missed = true;
 	set_out(sm, IBA_SM_DISCOVERING);
+	other = other_sm_find(sm, ms->partner.sm.guid);
+	if (other && ms->partner.sm.state != IBA_SM_MASTER)
+		give_up(sm, other); /* it never became that, whatever its rank */
+}
+
+/* Where one of the two cannot do what the other can, what this one knows may be old. */
+static void look_again(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	const struct ability own = own_ability(sm), *master = &ms->partner.sm.ability;
+	uint64_t now = actor_now(sm->actor);
+
+	if (!own.unable && !ability_falls_short(&own, master) &&
+	    !ability_falls_short(master, &own)) {
+		ms->looks = 0;
+		return;
+	}
+	if (sweep_runs(sm) || now - ms->looked_ns < LOOK_FIRST_NS << MIN(ms->looks, LOOK_DOUBLINGS))
+		return;
+	ms->looks++;
+	ms->looked_ns = now;
+	sweep_look(sm);
+}
+
+/* It has looked, and sees more than its master serves. */
+static bool sees_more(const struct sm *sm)
+{
+	const struct mastership *ms = sm->mastership;
+	const struct ability own = own_ability(sm);
+
+	return ms->looks && !sweep_runs(sm) && !own.unable &&
+	       ability_falls_short(&ms->partner.sm.ability, &own);
+}
+
+static void tell_more(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	const struct ability own = own_ability(sm), *master = &ms->partner.sm.ability;
+	char name[SM_NAME_SIZE];
+
+	if (ms->told_more)
+		return;
+	ms->told_more = true;
+	log_sys_error(sm->log, "%s can set %u ports, and this standby could set %u: %s",
+		      other_sm_name(&ms->partner, name, sizeof(name)), master->settable,
+		      own.settable,
+		      sm->options->sm_take_over_useless_master
+			      ? "it takes over if that stays so"
+			      : "sm_take_over_useless_master would have it take over");
+}
+
+/* True if this standby takes over from a master that answers, but serves far less than there is. */
+static bool deposes(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	struct other_sm *other;
+
+	if (!sees_more(sm)) {
+		ms->told_more = false;
+		ms->more = 0;
+		return false;
+	}
+	tell_more(sm);
+	if (!sm->options->sm_take_over_useless_master ||
+	    ++ms->more <= sm->options->polling_retry_number)
+		return false;
+	other = other_sm_find(sm, ms->partner.sm.guid);
+	if (other)
+		other->useless = true;
+	log_sys(sm->log, "the master serves far less than there is: taking over");
+	set_out(sm, IBA_SM_DISCOVERING);
+	return true;
 }
 
 static void on_poll_answer(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 	struct mastership *ms = sm->mastership;
-	struct iba_sm_info info;
+	struct sm_told told;
+	const struct iba_sm_info *info = &told.info;
 
 	if (state_of(sm) != IBA_SM_STANDBY)
 		return;
@@ -224,21 +362,30 @@ static void on_poll_answer(struct sm_request *request)
 		missed(sm, "is silent");
 		return;
 	}
-	wire_decode(&iba_sm_info_type, request->mad.data, &info);
-	if (info.sm_state != IBA_SM_MASTER) {
+	told = sm_info_decode(request->mad.data);
+	if (info->sm_state != IBA_SM_MASTER) {
+		if (told.ability.unable) /* it will not be one either */
+			ms->misses = sm->options->polling_retry_number;
 		missed(sm, "is no master any more");
 		return;
 	}
-	if (info.guid != ms->partner.sm.guid) {
+	if (info->guid != ms->partner.sm.guid) {
 		ms->partner = (struct other_sm){.lid = request->mad.route.lid};
-		replicate_follow(sm, info.guid);
+		replicate_follow(sm, info->guid);
 	}
-	ms->partner.sm = other_sm_told(&info);
+	ms->partner.sm = other_sm_told(&told);
 	other_sm_locate(sm, &ms->partner);
-	ms->misses = 0;
 	atomic_store(&sm->context->master_heard, actor_now(sm->actor));
-	atomic_store(&sm->context->master_misses, 0);
+	atomic_store(&sm->context->master_ability, ability_pack(&told.ability));
 	tell_rank(sm);
+	if (told.ability.unable && !own_ability(sm).unable) { /* it is to hand over */
+		missed(sm, "cannot set the subnet");
+		return;
+	}
+	ms->misses = 0;
+	atomic_store(&sm->context->master_misses, 0);
+	if (!deposes(sm))
+		look_again(sm);
 }
 
 /* MasterSMLID of the own port: where the master is by now. */
@@ -285,10 +432,37 @@ static void finish_retiring(struct sm *sm)
 	event_emit(&sm->context->bus, EVENT_FINISHED, 0);
 }
 
-static void give_up(const struct sm *sm, struct other_sm *other)
+/* It is awaited though its rank is higher, as it falls short of this one: what it told may be old.
+ */
+static bool may_see_more_soon(const struct sm *sm, const struct other_sm *other)
 {
-	other->stubborn = true;
-	other->stubborn_to = own_sm(sm).priority;
+	struct election_sm own = own_sm(sm);
+
+	return election_outranks(&other->sm, &own);
+}
+
+static uint64_t patience(const struct sm *sm, enum dealing dealing, const struct other_sm *other)
+{
+	uint64_t most = MIN(poll_ns(sm), PATIENCE_MAX);
+
+	if (dealing != AWAITING || !may_see_more_soon(sm, other))
+		return most;
+	return MIN(IN_SIGHT_NS << MIN(sm->mastership->in_vain, 10u), most);
+}
+
+/*
+ * Of two masters the one of lower rank is to be standby (14.4.1), also where the other ignores all
+ * SMs, and so its HANDOVER.
+ */
+static void yield_to(struct sm *sm, const struct other_sm *other)
+{
+	char name[SM_NAME_SIZE];
+
+	log_sys_error(sm->log,
+		      "%s takes no HANDOVER (its ignore_other_sm may be TRUE), and goes on "
+		      "as MASTER: this SM, of lower rank, is its standby",
+		      other_sm_name(other, name, sizeof(name)));
+	follow(sm, other);
 }
 
 /* The other did not do its part in time: look again what there is, and in the end do without it. */
@@ -304,6 +478,10 @@ static void lose_patience(struct sm *sm)
 		return;
 	}
 	ms->dealing = ALONE;
+	if (other && ms->refusals >= REFUSALS_MAX) {
+		yield_to(sm, other);
+		return;
+	}
 	forget_tables(sm);
 	/*
 	 * Who should have handed over learns of this one when its port is configured; the classic
@@ -311,8 +489,14 @@ static void lose_patience(struct sm *sm)
 	 */
 	if (other && was == AWAITING) {
 		other_sm_tell_rank(sm, other);
-		give_up(sm, other);
+		if (!may_see_more_soon(sm, other) ||
+		    ++ms->in_vain > sm->options->polling_retry_number)
+			give_up(sm, other);
 	} else if (other && ++ms->in_vain > sm->options->polling_retry_number) {
+		if (other->sm.state == IBA_SM_MASTER) {
+			yield_to(sm, other);
+			return;
+		}
 		log_sys_error(sm->log, "%s takes no part in the election: this SM stays MASTER",
 			      other_sm_name(&ms->partner, name, sizeof(name)));
 		give_up(sm, other);
@@ -341,9 +525,14 @@ static void taken_over(struct sm *sm, const struct other_sm *by)
 static void on_handed_over(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
+	struct mastership *ms = sm->mastership;
 
-	if (hands_over(sm->mastership) && sm_request_ok(request))
-		taken_over(sm, &sm->mastership->partner);
+	if (!hands_over(ms))
+		return;
+	if (sm_request_ok(request))
+		taken_over(sm, &ms->partner);
+	else if (request->mad.result == MAD_STATUS && ms->partner.sm.state == IBA_SM_MASTER)
+		ms->refusals++;
 }
 
 static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *other)
@@ -352,10 +541,10 @@ static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *oth
 	char name[SM_NAME_SIZE];
 
 	if (ms->partner.sm.guid != other->sm.guid)
-		ms->in_vain = 0;
+		ms->in_vain = ms->refusals = 0;
 	ms->partner = *other;
 	ms->dealing = dealing;
-	wait_for(sm, MIN(poll_ns(sm), PATIENCE_MAX));
+	wait_for(sm, patience(sm, dealing, other));
 	other_sm_name(other, name, sizeof(name));
 	if (dealing == AWAITING) {
 		log_info(sm->log, "%s is to hand over to this one", name);
@@ -370,7 +559,7 @@ static void on_other(struct sm_request *request)
 	struct sm *sm = request->sm;
 	struct election_sm own = own_sm(sm), now;
 	struct other_sm *other;
-	struct iba_sm_info info;
+	struct sm_told told;
 	bool was_known;
 
 	if (!mastership_is_master(sm))
@@ -379,16 +568,24 @@ static void on_other(struct sm_request *request)
 		other_sm_is_gone(sm); /* there is a port, but no SM */
 	if (!sm_request_ok(request))
 		return;
-	wire_decode(&iba_sm_info_type, request->mad.data, &info);
-	now = other_sm_told(&info);
-	if (!other_sm_is_ours(sm, &info))
+	told = sm_info_decode(request->mad.data);
+	now = other_sm_told(&told);
+	if (!other_sm_is_ours(sm, &told))
 		return;
-	was_known = other_sm_find(sm, info.guid);
-	other = other_sm_answered(sm, &info);
+	was_known = other_sm_find(sm, told.info.guid);
+	other = other_sm_answered(sm, &told);
 	if (other)
-		other_sm_heard(sm, other, &info);
+		other_sm_heard(sm, other, &told.info);
+	if (sm->options->ignore_other_sm)
+		return;
+	if (other) { /* what it told in a sweep stays until the next one asks */
+		struct other_sm told_now = *other;
+
+		told_now.sm = now;
+		now = other_sm_judged(sm, &told_now);
+	}
 	if (!was_known || now.state == IBA_SM_MASTER ||
-	    (now.state == IBA_SM_STANDBY && election_outranks(&now, &own)))
+	    (now.state == IBA_SM_STANDBY && election_is_heir(&now, &own)))
 		sweep_want(sm, SWEEP_LIGHT); /* which asks them, and decides */
 }
 
@@ -399,13 +596,22 @@ static void watch_others(struct sm *sm)
 	wait_for(sm, poll_ns(sm));
 }
 
+/* It could not lead: what is there now? */
+static void look_around(struct sm *sm)
+{
+	sm->mastership->dealing = ALONE;
+	sweep_want(sm, SWEEP_HEAVY);
+}
+
 static void on_timer(struct timer *timer)
 {
 	struct mastership *ms =
 		(struct mastership *)((char *)timer - offsetof(struct mastership, timer));
 	struct sm *sm = ms->sm;
 
-	if (ms->dealing != ALONE)
+	if (ms->dealing == ABSTAINING)
+		look_around(sm);
+	else if (ms->dealing != ALONE)
 		lose_patience(sm);
 	else if (state_of(sm) == IBA_SM_STANDBY)
 		poll(sm);
@@ -424,6 +630,8 @@ static enum election_verdict decide(struct sm *sm, struct other_sm **whom)
 	unsigned int n;
 
 	list = other_sms_list(sm, &own, &n);
+	if (sm->options->ignore_other_sm)
+		n = 0;
 	verdict = election_decide(&own, list, n, &sm_info);
 	*whom = sm_info ? other_sm_find(sm, sm_info->guid) : NULL;
 	return verdict;
@@ -530,6 +738,26 @@ static void stay(struct sm *sm)
 	replication_status_unref(status);
 }
 
+/* Two masters undo what each other does, and nothing else than a human may end that. */
+static void tell_other_masters(struct sm *sm)
+{
+	char name[SM_NAME_SIZE];
+
+	for (guint i = 0; i < sm->others->known->len; i++) {
+		struct other_sm *other = &g_array_index(sm->others->known, struct other_sm, i);
+		bool is_master = other->sm.state == IBA_SM_MASTER;
+
+		if (is_master && !sm->dry)
+			other_sm_contests(sm);
+		if (is_master && !other->told_master)
+			log_sys_error(sm->log,
+				      "there are two masters: %s is MASTER too, and one of both "
+				      "does not yield (ignore_other_sm may be TRUE)",
+				      other_sm_name(other, name, sizeof(name)));
+		other->told_master = is_master;
+	}
+}
+
 static enum step_result be_master(struct sm *sm)
 {
 	if (!mastership_is_master(sm)) {
@@ -540,6 +768,8 @@ static enum step_result be_master(struct sm *sm)
 		set_state(sm, IBA_SM_MASTER);
 	}
 	sm->mastership->was_cut_off = false;
+	sm->mastership->abstentions = 0;
+	tell_other_masters(sm);
 	stay(sm);
 	if (other_sms_are_there(sm) && !timer_running(&sm->mastership->timer) && !sm->dry)
 		wait_for(sm, poll_ns(sm));
@@ -602,66 +832,55 @@ static void tell_masters(struct sm *sm)
 }
 
 /*
- * Where devices answer only who has their M_Keys, a silent one at the other end of the SM's own
- * cable may be part of a subnet that has a MASTER, which would hand over to this one.
+ * Nobody is to lead. One that is MASTER stays it: it may yet serve what it knows, and looks again
+ * as after any error. Another one claims nothing, and does not set so much as its own port.
  */
-static bool is_shut_out(const struct sm *sm)
+static enum step_result abstain(struct sm *sm)
 {
-	const struct builder_port *own = sm->builder->sm_port;
+	struct mastership *ms = sm->mastership;
+	g_autofree char *why = outlook_why_unable(sm);
+	unsigned int doublings =
+		own_ability(sm).endports > 1 ? ABSTAIN_DOUBLINGS : ABSTAIN_DOUBLINGS_ALONE;
 
-	return sm->options->m_key_protection_level >= 2 &&
-	       (sm->options->m_key || sm->options->m_key_per_port) &&
-	       !builder_is_switch(own->node) && own->silent;
+	if (mastership_is_master(sm)) {
+		sm_problem(sm, "%s; this SM stays MASTER, as no other is known that could lead",
+			   why);
+		return be_master(sm);
+	}
+	if (!ms->abstentions)
+		log_sys_error(sm->log, "%s: this SM does not become MASTER of its own port alone",
+			      why);
+	wait_for(sm, NS_PER_S << MIN(ms->abstentions, doublings));
+	ms->abstentions++;
+	ms->dealing = ABSTAINING;
+	sm->schedule.discovered = false;
+	return STEP_END;
 }
 
-static void tell_shut_out(struct sm *sm)
+static void look_out(struct sm *sm)
 {
-	if (sm->mastership->told_shut_out)
-		sm->sweep.errors++;
-	else
-		sm_problem(sm, "who is at the other end of the SM's own cable does not answer, "
-			       "maybe for want of its M_Key (files neighbors and guid2mkey of the "
-			       "SM before): this one does not become MASTER of its own port alone");
-	sm->mastership->told_shut_out = true;
+	struct ability ability;
+
+	if (sm->sweep.kind == SWEEP_KIND_LIGHT || sm->dry)
+		return;
+	ability = outlook_of(sm);
+	set_ability(sm, &ability);
 }
 
-enum step_result step_elect(struct sm *sm)
+/* What follows from who is there, once all have answered. */
+static enum step_result go_by_verdict(struct sm *sm)
 {
-	const struct other_sm *successor;
 	struct other_sm *whom;
+	enum election_verdict verdict = decide(sm, &whom);
 
-	if (sm->options->ignore_other_sm)
-		return be_master(sm);
-	if (!sm->sweep.round && is_configured_by_another(sm, &sm->builder->sm_port->info)) {
-		if (sm->sweep.kind == SWEEP_KIND_HEAVY)
-			forget_tables(sm);
-		else if (contests(sm))
-			return STEP_HEAVY;
-	}
-	if (sm->mastership->was_cut_off && sm->sweep.kind != SWEEP_KIND_HEAVY)
-		return STEP_HEAVY;
-	if (!sm->sweep.round)
-		other_sms_meet(sm);
-	if (sm->sweep.pending)
-		return STEP_LATER; /* who answers late is there all the same */
-	other_sms_drop_silent(sm);
-	if (sm->dry) {
-		tell_masters(sm);
-		return be_master(sm);
-	}
-	successor = successor_of(sm);
-	if (successor) {
-		follow_successor(sm, successor);
-		return STEP_END;
-	}
-	switch (decide(sm, &whom)) {
+	switch (verdict) {
 	case ELECTION_FOLLOW:
 		follow(sm, whom);
 		return STEP_END;
 	case ELECTION_HAND_OVER:
 		if (is_waited_for(sm, whom)) {
 			wait_for(sm, IN_STEP_NS);
-			break;
+			return be_master(sm);
 		}
 		whom->behind_ns = 0;
 		deal(sm, HANDING_OVER, whom);
@@ -669,15 +888,56 @@ enum step_result step_elect(struct sm *sm)
 	case ELECTION_AWAIT:
 		deal(sm, AWAITING, whom);
 		return STEP_END;
+	case ELECTION_ABSTAIN:
+		return outlook_inquires(sm) ? STEP_LATER : abstain(sm);
 	default:
-		break;
+		return be_master(sm);
 	}
-	if (is_shut_out(sm)) {
-		tell_shut_out(sm);
-		return STEP_ABORT;
+}
+
+/* True if the sweep is to begin anew, as the own port is not what it was taken for. */
+static bool is_to_begin_anew(struct sm *sm)
+{
+	if (sm->options->ignore_other_sm)
+		return false;
+	if (!sm->sweep.round && is_configured_by_another(sm, &sm->builder->sm_port->info)) {
+		if (sm->sweep.kind == SWEEP_KIND_HEAVY)
+			forget_tables(sm);
+		else if (contests(sm))
+			return true;
 	}
-	sm->mastership->told_shut_out = false;
-	return be_master(sm);
+	return sm->mastership->was_cut_off && sm->sweep.kind != SWEEP_KIND_HEAVY;
+}
+
+enum step_result step_elect(struct sm *sm)
+{
+	const struct other_sm *successor;
+
+	if (sm->sweep.round && sm->sweep.pending)
+		return STEP_LATER; /* who answers late is there all the same */
+	look_out(sm);
+	if (state_of(sm) == IBA_SM_STANDBY) { /* it looked, and is told more by its master */
+		sm->schedule.discovered = false;
+		return STEP_END;
+	}
+	if (is_to_begin_anew(sm))
+		return STEP_HEAVY;
+	if (!sm->sweep.round) {
+		other_sms_meet(sm);
+		if (sm->sweep.pending)
+			return STEP_LATER;
+	}
+	other_sms_drop_silent(sm);
+	if (sm->dry) {
+		tell_masters(sm);
+		return be_master(sm);
+	}
+	successor = sm->options->ignore_other_sm ? NULL : successor_of(sm);
+	if (successor) {
+		follow_successor(sm, successor);
+		return STEP_END;
+	}
+	return go_by_verdict(sm);
 }
 
 /* ---- what others send ---- */
@@ -708,8 +968,9 @@ static void obey(struct sm *sm, const struct election_answer *answer, const stru
 
 /* Who sent a control: as known, or by the LID that it came from. */
 static struct other_sm sender_of(struct sm *sm, const struct vendor_mad *mad,
-				 const struct iba_sm_info *info)
+				 const struct sm_told *told)
 {
+	const struct iba_sm_info *info = &told->info;
 	struct mastership *ms = sm->mastership;
 	struct other_sm sender = {0};
 	const struct other_sm *known = other_sm_find(sm, info->guid);
@@ -718,7 +979,7 @@ static struct other_sm sender_of(struct sm *sm, const struct vendor_mad *mad,
 		sender = *known;
 	else if (ms->partner.sm.guid == info->guid)
 		sender = ms->partner;
-	sender.sm = other_sm_told(info);
+	sender.sm = other_sm_told(told);
 	if (mad->remote.lid >= IBA_LID_UCAST_FIRST && mad->remote.lid <= IBA_LID_UCAST_LAST)
 		sender.lid = mad->remote.lid;
 	other_sm_locate(sm, &sender);
@@ -737,30 +998,31 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 	struct mastership *ms = sm->mastership;
 	struct election_sm own = own_sm(sm);
 	struct election_answer answer = {.refused = true};
-	struct iba_sm_info info;
+	struct sm_told told;
+	const struct iba_sm_info *info = &told.info;
 	struct other_sm sender;
 	struct iba_smp smp;
 	unsigned int what, held_back;
 	bool follows = false;
 
 	wire_decode(&iba_smp_type, mad->data, &smp);
-	wire_decode(&iba_sm_info_type, smp.data, &info);
-	sender = sender_of(sm, mad, &info);
+	told = sm_info_decode(smp.data);
+	sender = sender_of(sm, mad, &told);
 	what = smp.header.attribute_modifier;
-	if (!sm->options->ignore_other_sm && may_control(sm, &smp, &info))
+	if (!sm->options->ignore_other_sm && may_control(sm, &smp, info))
 		answer = election_control(&own, what, &sender.sm,
-					  hands_over(ms) && ms->partner.sm.guid == info.guid);
+					  hands_over(ms) && ms->partner.sm.guid == info->guid);
 	if (ms->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
 		answer.refused = true; /* there is a master, and it is to stay it */
 	if (what == IBA_SM_INFO_HANDOVER && !answer.refused)
-		follows = knows_more(sm, info.guid);
-	answer.refused |= follows || (what == IBA_SM_INFO_HANDOVER && still_learns(sm, info.guid));
+		follows = knows_more(sm, info->guid);
+	answer.refused |= follows || (what == IBA_SM_INFO_HANDOVER && still_learns(sm, info->guid));
 	counter_inc(&sm->context->counters, sm_controls);
 	/* The answer leaves before what it leads to. */
 	sm_info_answer(sm, mad, &smp, answer.refused ? IBA_STATUS_INVALID_FIELD : 0,
-		       may_control(sm, &smp, &info));
+		       may_control(sm, &smp, info));
 	if (log_limit_pass(&sm->trap_log, actor_now(sm->actor), 20, NS_PER_S, &held_back))
-		log_info(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x sent %s: %s", info.guid,
+		log_info(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x sent %s: %s", info->guid,
 			 iba_name(IBA_SET_SM_INFO_MOD, what) ?: "an unknown control",
 			 answer.refused ? "refused" : "obeyed");
 	if (follows)
@@ -775,8 +1037,12 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 
 void mastership_options_changed(struct sm *sm)
 {
-	if (state_of(sm) == IBA_SM_STANDBY)
-		wait_for(sm, 0); /* it may have the higher rank now */
+	struct mastership *ms = sm->mastership;
+
+	ms->looks = ms->abstentions = 0;
+	ms->looked_ns = 0; /* it may have the M_Key now, or the higher rank */
+	if (state_of(sm) == IBA_SM_STANDBY || ms->dealing == ABSTAINING)
+		wait_for(sm, 0);
 	else if (mastership_is_master(sm) && other_sms_are_there(sm))
 		sweep_want(sm, SWEEP_LIGHT);
 }
@@ -815,6 +1081,8 @@ void mastership_port_changed(struct sm *sm)
 {
 	const struct mastership *ms = sm->mastership;
 
+	if (ms->dealing == ABSTAINING)
+		wait_for(sm, SOON_NS);
 	/* Once a poll was in vain, time is what counts. */
 	if (state_of(sm) == IBA_SM_STANDBY && !ms->misses &&
 	    ms->timer.when > actor_now(sm->actor) + SOON_NS)
@@ -860,11 +1128,11 @@ void mastership_activate(struct sm *sm)
 static void hand_over_to_best(struct sm *sm)
 {
 	g_autofree struct election_sm *list = NULL;
-	const struct election_sm *best;
+	const struct election_sm own = own_sm(sm), *best;
 	unsigned int n;
 
 	list = other_sms_list(sm, NULL, &n);
-	best = election_highest(list, n, 1u << IBA_SM_STANDBY);
+	best = election_successor(&own, list, n);
 	if (best)
 		deal(sm, RETIRING, other_sm_find(sm, best->guid));
 	else
@@ -876,13 +1144,13 @@ static void on_last_answer(struct sm_request *request)
 	struct sm *sm = request->sm;
 	struct mastership *ms = sm->mastership;
 	struct other_sm *other;
-	struct iba_sm_info info;
 
 	if (sm_request_ok(request)) {
-		wire_decode(&iba_sm_info_type, request->mad.data, &info);
-		other = other_sm_answered(sm, &info);
+		const struct sm_told told = sm_info_decode(request->mad.data);
+
+		other = other_sm_answered(sm, &told);
 		if (other)
-			other->sm.state = info.sm_state;
+			other->sm = other_sm_told(&told);
 	}
 	if (!--ms->asked && ms->dealing == RETIRING)
 		hand_over_to_best(sm);

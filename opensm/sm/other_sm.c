@@ -9,9 +9,10 @@
 #define CONTESTED_NS (60 * NS_PER_S)
 #define ACTS_PER_S 1000000 /* no SM sends more SMPs */
 
-struct election_sm other_sm_told(const struct iba_sm_info *info)
+struct election_sm other_sm_told(const struct sm_told *told)
 {
-	return (struct election_sm){info->guid, info->priority, info->sm_state};
+	return (struct election_sm){told->info.guid, told->info.priority, told->info.sm_state,
+				    told->ability};
 }
 
 const char *other_sm_name(const struct other_sm *other, char *buffer, size_t size)
@@ -50,6 +51,26 @@ struct other_sm *other_sm_find(struct sm *sm, uint64_t guid)
 	return find(sm->others->known, guid);
 }
 
+struct election_sm other_sm_judged(struct sm *sm, const struct other_sm *other)
+{
+	struct election_sm judged = other->sm;
+	bool lacks_key = !judged.ability.known && mastership_is_master(sm) && keys_protect(sm) &&
+			 !keys_shown(sm, other->shown);
+
+	judged.ability.unable |= other->useless || lacks_key;
+	return judged;
+}
+
+void other_sm_showed(struct sm *sm, const struct builder_port *port, uint64_t m_key)
+{
+	struct other_sm *other = find(sm->others->known, port->guid);
+
+	if (!other || other->shown == m_key)
+		return;
+	other->shown = m_key;
+	other->stubborn = false;
+}
+
 const char *other_sm_why_ignored(const struct sm *sm, const struct iba_sm_info *info)
 {
 	const char *allowed = sm->options->allowed_sm_guids;
@@ -78,8 +99,9 @@ bool other_sms_have_foreign_master(const struct sm *sm)
 	return any;
 }
 
-bool other_sm_is_ours(struct sm *sm, const struct iba_sm_info *info)
+bool other_sm_is_ours(struct sm *sm, const struct sm_told *told)
 {
+	const struct iba_sm_info *info = &told->info;
 	const char *why = other_sm_why_ignored(sm, info);
 
 	if (info->guid == vendor_port_guid(sm->vendor))
@@ -89,25 +111,26 @@ bool other_sm_is_ours(struct sm *sm, const struct iba_sm_info *info)
 	if (!find(sm->others->ignored, info->guid))
 		log_sys_error(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x %s: ignored", info->guid,
 			      why);
-	find_or_add(sm->others->ignored, info->guid)->sm = other_sm_told(info);
+	find_or_add(sm->others->ignored, info->guid)->sm = other_sm_told(told);
 	if (info->sm_state == IBA_SM_MASTER)
 		other_sm_contests(sm);
 	return false;
 }
 
-struct other_sm *other_sm_answered(struct sm *sm, const struct iba_sm_info *info)
+struct other_sm *other_sm_answered(struct sm *sm, const struct sm_told *told)
 {
+	const struct iba_sm_info *info = &told->info;
 	GArray *ignored = sm->others->ignored;
 	struct other_sm *was, *other;
 
-	if (!other_sm_is_ours(sm, info))
+	if (!other_sm_is_ours(sm, told))
 		return NULL;
 	was = find(ignored, info->guid);
 	if (!was)
 		return other_sm_find(sm, info->guid);
 	other = find_or_add(sm->others->known, info->guid);
 	*other = *was;
-	other->sm = other_sm_told(info);
+	other->sm = other_sm_told(told);
 	g_array_remove_index_fast(ignored, (guint)(was - (struct other_sm *)(void *)ignored->data));
 	return other;
 }
@@ -211,12 +234,12 @@ unsigned int other_sms_ask(struct sm *sm, void (*done)(struct sm_request *reques
 void other_sm_control(struct sm *sm, const struct other_sm *to, unsigned int control,
 		      void (*done)(struct sm_request *request))
 {
-	struct iba_sm_info info = sm_info_own(sm);
+	const struct sm_told told = sm_info_own(sm);
 	struct sm_request *request = request_to(sm, to, IBA_METHOD_SET, control, false);
 
 	if (!request)
 		return;
-	wire_encode(&iba_sm_info_type, &info, request->mad.data);
+	sm_info_encode(&told, request->mad.data);
 	request->aside = true;
 	request->mad.tries = CONTROL_TRIES;
 	request->done = done;
@@ -266,7 +289,8 @@ static void on_sm_info(struct sm_request *request)
 	struct sm *sm = request->sm;
 	const struct builder_port *port = request->port;
 	struct other_sm *other;
-	struct iba_sm_info info;
+	struct sm_told told;
+	const struct iba_sm_info *info = &told.info;
 	bool ours;
 
 	if (sm_request_is_late(request))
@@ -275,15 +299,18 @@ static void on_sm_info(struct sm_request *request)
 		other_sm_is_gone(sm);
 		return;
 	}
-	wire_decode(&iba_sm_info_type, request->mad.data, &info);
-	if (info.guid == vendor_port_guid(sm->vendor))
+	told = sm_info_decode(request->mad.data);
+	if (info->guid == vendor_port_guid(sm->vendor))
 		return;
-	ours = other_sm_is_ours(sm, &info);
-	other = find_or_add(ours ? sm->others->known : sm->others->ignored, info.guid);
-	other->stubborn &= info.sm_state == other->sm.state && info.priority == other->sm.priority;
-	other->sm = other_sm_told(&info);
+	ours = other_sm_is_ours(sm, &told);
+	other = find_or_add(ours ? sm->others->known : sm->others->ignored, info->guid);
+	other->stubborn &= info->sm_state == other->sm.state &&
+			   info->priority == other->sm.priority &&
+			   ability_pack(&told.ability) == ability_pack(&other->sm.ability);
+	other->useless &= told.ability.settable <= other->sm.ability.settable;
+	other->sm = other_sm_told(&told);
 	if (ours)
-		other_sm_heard(sm, other, &info);
+		other_sm_heard(sm, other, info);
 	other->asked = sm->sweep.serial;
 	if (port) {
 		other->lid = port->info.lid;
@@ -318,6 +345,28 @@ static void ask_node(struct sm *sm, struct builder_node *node)
 	}
 }
 
+static bool is_unable(const struct sm *sm)
+{
+	return ability_unpack(atomic_load(&sm->context->ability)).unable;
+}
+
+/* Those that are out of sight: packets may reach what directed SMPs do not. */
+static void ask_by_lid(struct sm *sm)
+{
+	const GArray *known = sm->others->known;
+
+	for (guint i = 0; i < known->len; i++) {
+		const struct other_sm *other = &g_array_index(known, struct other_sm, i);
+		struct sm_request *request;
+
+		if (builder_find(sm->builder, other->node_guid) || !other->lid)
+			continue;
+		request = request_to(sm, other, IBA_METHOD_GET, 0, true);
+		request->mad.tries = POLL_TRIES;
+		ask(request);
+	}
+}
+
 /*
  * The SM that configured the own port, should its IsSM not have been seen. A port that was read
  * and has none is rather that of an SM which died.
@@ -330,12 +379,14 @@ static void ask_master_of_own_port(struct sm *sm)
 	const struct builder_port *port = builder_port_by_lid(sm->builder, other.lid);
 	struct sm_request *request;
 
-	if (mastership_is_master(sm) || info->port_state == IBA_PORT_DOWN ||
+	if ((mastership_is_master(sm) && !is_unable(sm)) || info->port_state == IBA_PORT_DOWN ||
 	    other.lid < IBA_LID_UCAST_FIRST || other.lid > IBA_LID_UCAST_LAST ||
 	    (other.lid & mask) == info->lid || (port && has_other_sm(sm, port)))
 		return;
 	request = request_to(sm, &other, IBA_METHOD_GET, 0, true);
 	request->mad.tries = port && port->known ? POLL_TRIES : ASK_TRIES;
+	if (mastership_polled_in_vain(sm, other.lid))
+		request->mad.tries = MISSED_TRIES;
 	ask(request);
 }
 
@@ -363,6 +414,8 @@ void other_sms_meet(struct sm *sm)
 	nodes = sweep_nodes(sm);
 	for (guint i = 0; i < nodes->len; i++)
 		ask_node(sm, nodes->pdata[i]);
+	if (is_unable(sm))
+		ask_by_lid(sm);
 	ask_master_of_own_port(sm);
 }
 
@@ -400,8 +453,7 @@ void other_sms_drop_silent(struct sm *sm)
 	drop_silent(sm, sm->others->ignored);
 }
 
-struct election_sm *other_sms_list(const struct sm *sm, const struct election_sm *own,
-				   unsigned int *n)
+struct election_sm *other_sms_list(struct sm *sm, const struct election_sm *own, unsigned int *n)
 {
 	struct election_sm *list = g_new0(struct election_sm, sm->others->known->len);
 
@@ -410,8 +462,9 @@ struct election_sm *other_sms_list(const struct sm *sm, const struct election_sm
 		const struct other_sm *other =
 			&g_array_index(sm->others->known, struct other_sm, i);
 
-		if (!own || !other->stubborn || other->stubborn_to != own->priority)
-			list[(*n)++] = other->sm;
+		if (own && other->stubborn && other->stubborn_to == own->priority)
+			continue;
+		list[(*n)++] = other_sm_judged(sm, other);
 	}
 	return list;
 }

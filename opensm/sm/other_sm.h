@@ -11,8 +11,10 @@
 #include "iba/iba.h"
 #include "sm/election.h"
 
+struct builder_port;
 struct sm;
 struct sm_request;
+struct sm_told;
 
 /* An SM, and where it was met. */
 struct other_sm {
@@ -26,6 +28,9 @@ struct other_sm {
 	/* It did not do its part as it is, nor as this one was: that goes on without it. */
 	bool stubborn;
 	uint8_t stubborn_to; /* this one's priority then */
+	uint64_t shown;	  /* M_Key of its last Get(SMInfo) that was asked of this MASTER; 0: none */
+	bool useless;	  /* this one, its standby, found that it serves far less than there is */
+	bool told_master; /* that it is MASTER as well as this one */
 	uint64_t behind_ns;  /* since when it should be handed over to, but has not everything */
 };
 
@@ -41,20 +46,27 @@ void other_sms_free(struct other_sms *others);
 
 /* ---- one ---- */
 
-struct election_sm other_sm_told(const struct iba_sm_info *info);
+struct election_sm other_sm_told(const struct sm_told *told);
 const char *other_sm_name(const struct other_sm *other, char *buffer, size_t size);
+/*
+ * What it told, and what this one found out: as MASTER of ports with M_Keys it takes one that tells
+ * nothing of its ability, and asked for SMInfo without the M_Key, for one that cannot set them.
+ */
+struct election_sm other_sm_judged(struct sm *sm, const struct other_sm *other);
+/* The SM at that port asked for SMInfo with this M_Key. */
+void other_sm_showed(struct sm *sm, const struct builder_port *port, uint64_t m_key);
 /* Of those known; valid until the next one is met. */
 struct other_sm *other_sm_find(struct sm *sm, uint64_t guid);
 /* Why an SM is none of this administrator's (14.4.1.1); NULL: it is. */
 const char *other_sm_why_ignored(const struct sm *sm, const struct iba_sm_info *info);
 /* Not this one, and no other administrator's, which is logged once. */
-bool other_sm_is_ours(struct sm *sm, const struct iba_sm_info *info);
+bool other_sm_is_ours(struct sm *sm, const struct sm_told *told);
 /* One that is MASTER too does not come to terms: the verdict of health has it for a while. */
 void other_sm_contests(struct sm *sm);
 /* Whether one that is ignored said that it is MASTER. */
 bool other_sms_have_foreign_master(const struct sm *sm);
 /* One of those asked answered: NULL if it is to be ignored, or is not that one any more. */
-struct other_sm *other_sm_answered(struct sm *sm, const struct iba_sm_info *info);
+struct other_sm *other_sm_answered(struct sm *sm, const struct sm_told *told);
 void other_sm_heard(struct sm *sm, struct other_sm *other, const struct iba_sm_info *info);
 /* An SM that was there a moment ago is no more. */
 void other_sm_is_gone(struct sm *sm);
@@ -86,8 +98,7 @@ void other_sms_meet(struct sm *sm);
 /* Who was asked and did not answer is no SM; who was not asked is what it was. */
 void other_sms_drop_silent(struct sm *sm);
 /* What they tell of themselves; but the stubborn, if own is not NULL. g_free() it. */
-struct election_sm *other_sms_list(const struct sm *sm, const struct election_sm *own,
-				   unsigned int *n);
+struct election_sm *other_sms_list(struct sm *sm, const struct election_sm *own, unsigned int *n);
 /* Whom the replicator may find as standby. */
 void other_sms_tell_replicator(struct sm *sm);
 

@@ -7,6 +7,7 @@
  * A path that leads out of what was discovered is how a MASTER learns that there is more of the
  * subnet, with another SM: the traps of the switches in between may go to that one.
  */
+#include "sm/other_sm.h"
 #include "sm/sm_private.h"
 
 #define ASKERS_MAX 16 /* that are looked at; others are not told the SM_Key */
@@ -20,6 +21,8 @@ struct asked {
 	struct message message; /* first */
 	struct sm *sm;
 	struct iba_dr_smp smp;
+	uint16_t lid; /* that it came from, by LID */
+	uint64_t m_key;
 };
 
 void sm_asker_free(void *arg)
@@ -54,31 +57,14 @@ static bool is_by_path(const struct iba_dr_smp *smp)
 	       smp->dr_slid == IBA_LID_PERMISSIVE && smp->hop_count < sizeof(smp->return_path);
 }
 
-static void run_asked(struct message *message)
+static struct builder_port *asker_at(const struct sm *sm, const struct iba_dr_smp *smp,
+				     uint16_t lid)
 {
-	struct asked *asked = (struct asked *)message;
-	struct sm *sm = asked->sm;
-
-	atomic_store(&sm->asked, false);
-	if (sm->schedule.discovered && !sm_port_of_path(sm, &asked->smp, 0))
-		mastership_asked_from_beyond(sm);
-	g_free(asked);
-}
-
-void sm_asked(struct sm *sm, const struct vendor_mad *mad)
-{
-	struct asked *asked;
-	struct iba_dr_smp smp;
-
-	wire_decode(&iba_dr_smp_type, mad->data, &smp);
-	if (!is_by_path(&smp) || atomic_load(&sm->context->sm_state) != IBA_SM_MASTER ||
-	    atomic_exchange(&sm->asked, true))
-		return;
-	asked = g_new0(struct asked, 1);
-	asked->message.run = run_asked;
-	asked->sm = sm;
-	asked->smp = smp;
-	actor_post(sm->actor, &asked->message);
+	if (smp->mgmt_class != IBA_CLASS_SUBN_DIRECTED)
+		return builder_port_by_lid(sm->builder, lid);
+	if (smp->dr_slid != IBA_LID_PERMISSIVE)
+		return builder_port_by_lid(sm->builder, smp->dr_slid);
+	return is_by_path(smp) ? sm_port_of_path(sm, smp, 0) : NULL;
 }
 
 static struct builder_port *find_asker(const struct sm *sm, const struct vendor_mad *mad)
@@ -86,11 +72,42 @@ static struct builder_port *find_asker(const struct sm *sm, const struct vendor_
 	struct iba_dr_smp smp;
 
 	wire_decode(&iba_dr_smp_type, mad->data, &smp);
-	if (smp.mgmt_class != IBA_CLASS_SUBN_DIRECTED)
-		return builder_port_by_lid(sm->builder, mad->remote.lid);
-	if (smp.dr_slid != IBA_LID_PERMISSIVE)
-		return builder_port_by_lid(sm->builder, smp.dr_slid);
-	return is_by_path(&smp) ? sm_port_of_path(sm, &smp, 0) : NULL;
+	return asker_at(sm, &smp, mad->remote.lid);
+}
+
+static void run_asked(struct message *message)
+{
+	struct asked *asked = (struct asked *)message;
+	struct sm *sm = asked->sm;
+	const struct builder_port *port = asker_at(sm, &asked->smp, asked->lid);
+
+	atomic_store(&sm->asked, false);
+	if (port)
+		other_sm_showed(sm, port, asked->m_key);
+	else if (sm->schedule.discovered && is_by_path(&asked->smp))
+		mastership_asked_from_beyond(sm);
+	g_free(asked);
+}
+
+void sm_asked(struct sm *sm, const struct vendor_mad *mad)
+{
+	struct asked *asked;
+	struct iba_dr_smp dr;
+	struct iba_smp smp;
+
+	wire_decode(&iba_dr_smp_type, mad->data, &dr);
+	wire_decode(&iba_smp_type, mad->data, &smp);
+	if ((!is_by_path(&dr) && !keys_protect(sm)) ||
+	    atomic_load(&sm->context->sm_state) != IBA_SM_MASTER ||
+	    atomic_exchange(&sm->asked, true))
+		return;
+	asked = g_new0(struct asked, 1);
+	asked->message.run = run_asked;
+	asked->sm = sm;
+	asked->smp = dr;
+	asked->lid = mad->remote.lid;
+	asked->m_key = smp.m_key;
+	actor_post(sm->actor, &asked->message);
 }
 
 static void answer(struct sm *sm, struct asker *asker, const struct iba_port_info *info)

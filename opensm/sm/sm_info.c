@@ -14,44 +14,65 @@
 
 #include "sm/keys.h"
 
-static struct iba_sm_info sm_info(const struct sm *sm, const struct options *options)
+static uint8_t priority(const struct options *options, unsigned int state)
+{
+	return state == IBA_SM_MASTER ? MAX(options->sm_priority, options->master_sm_priority)
+				      : options->sm_priority;
+}
+
+/* One that cannot lead has the lowest priority, so that no SM of another kind hands over to it. */
+static struct sm_told sm_info(const struct sm *sm, const struct options *options)
 {
 	struct counters *counters = &sm->context->counters;
 	/* It goes up with whatever the SM does: SMPs sent, and questions answered. */
 	unsigned int state = atomic_load(&sm->context->sm_state);
+	struct ability ability = ability_unpack(atomic_load(&sm->context->ability));
 	uint64_t acts = sm->first_act + counter_get(counters, smp_sent) +
 			counter_get(counters, sm_infos_answered);
 
-	return (struct iba_sm_info){
-		.guid = vendor_port_guid(sm->vendor),
-		.sm_key = options->sm_key,
-		.act_count = (uint32_t)acts,
-		.priority = state == IBA_SM_MASTER
-				    ? MAX(options->sm_priority, options->master_sm_priority)
-				    : options->sm_priority,
-		.sm_state = state,
+	return (struct sm_told){
+		.info = {.guid = vendor_port_guid(sm->vendor),
+			 .sm_key = options->sm_key,
+			 .act_count = (uint32_t)acts,
+			 .priority = ability.unable ? 0 : priority(options, state),
+			 .sm_state = state},
+		.ability = ability,
 	};
 }
 
-struct iba_sm_info sm_info_own(const struct sm *sm)
+struct sm_told sm_info_own(const struct sm *sm)
 {
 	return sm_info(sm, sm->options);
+}
+
+void sm_info_encode(const struct sm_told *told, uint8_t *data)
+{
+	wire_encode(&iba_sm_info_type, &told->info, data);
+	ability_encode(&told->ability, data);
+}
+
+struct sm_told sm_info_decode(const uint8_t *data)
+{
+	struct sm_told told = {.ability = ability_decode(data)};
+
+	wire_decode(&iba_sm_info_type, data, &told.info);
+	return told;
 }
 
 void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, uint16_t status,
 		    bool tell_key)
 {
 	struct options *options = slot_take(&sm->context->options);
-	struct iba_sm_info info = sm_info(sm, options);
+	struct sm_told told = sm_info(sm, options);
 
 	if (!tell_key)
-		info.sm_key = 0;
+		told.info.sm_key = 0;
 	options_unref(options);
 	counter_inc(&sm->context->counters, sm_infos_answered);
 	smp->header.status = status;
 	smp->header.method = IBA_METHOD_GET_RESP;
 	memset(smp->data, 0, sizeof(smp->data));
-	wire_encode(&iba_sm_info_type, &info, smp->data);
+	sm_info_encode(&told, smp->data);
 	mad_reply_smp(sm->mad, mad, smp);
 }
 

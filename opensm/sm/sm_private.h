@@ -13,6 +13,7 @@
 #include "policy/ports_policy.h"
 #include "policy/subnet.h"
 #include "route/engine.h"
+#include "sm/ability.h"
 #include "sm/guid2lid.h"
 #include "sm/path_sls.h"
 #include "sm/key_ring.h"
@@ -61,6 +62,7 @@ struct schedule {
 	unsigned int reasons; /* enum sweep_reason */
 	unsigned int lights;  /* light sweeps so far */
 	bool inhibited;	      /* none may begin */
+	bool looks;	      /* sweep_look(): the one that begins or runs is of a standby */
 	bool discovered; /* a heavy discovery was completed: changes can be followed from there */
 	bool succeeded;	 /* a sweep has ended without errors */
 	bool up;	 /* the last one did, and no node is sick */
@@ -162,6 +164,7 @@ struct sm {
 	struct audit *audit;
 	struct mastership *mastership;
 	struct other_sms *others;
+	uint64_t outlook_since; /* outlook.c: the heavy sweep, of the builder, that looked last */
 	struct state_writer *writer;
 	struct dry *dry;   /* of a dry run: no Set leaves; NULL: it is none */
 	struct port_health *port_health;
@@ -352,6 +355,7 @@ void sweep_want_next(struct sm *sm, unsigned int reasons); /* cancels none that 
 void sweep_look_at(struct sm *sm, struct builder_node *node); /* it may have changed */
 void sweep_allow(struct sm *sm, bool allowed); /* false: what is wanted waits for a true */
 void sweep_break(struct sm *sm); /* the SM's link fell: the one that runs begins anew */
+void sweep_look(struct sm *sm);	 /* a standby reads what there is: a heavy sweep as far as ELECT */
 void sweep_rest(struct sm *sm); /* this SM is not master: no sweeps, and nothing is known */
 /* "main" has read the files again, for bits of enum sweep_reason. */
 void sweep_files_read(struct sm *sm, unsigned int reasons);
@@ -590,6 +594,11 @@ bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid);
 bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info);
 bool keys_were_unknown(const struct sm *sm, uint64_t guid); /* no Set, until it is read */
 char **keys_tell_unknown(const struct sm *sm); /* a line each; to be freed with g_strfreev */
+/* The endport hides its M_Key, and is not known to take a Set of this SM all the same. */
+bool keys_bar(const struct sm *sm, const struct builder_port *port);
+/* Asks that endport by a Set that changes nothing; false: it was asked not long ago. */
+bool keys_judge(struct sm *sm, struct builder_port *port);
+unsigned int keys_count_left_out(const struct sm *sm); /* endports for want of their M_Keys */
 /* A cable was met between these two. */
 void keys_joined(struct sm *sm, const struct builder_port *port, const struct builder_port *far);
 /* This SM is the holder of a key that the requester has shown, or its port has none; any thread. */
@@ -605,8 +614,14 @@ void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request)); /* i
 /* lease.c */
 void lease_init(struct sm *sm);
 void lease_violated(struct sm *sm, struct builder_port *port); /* by a trap; NULL is fine */
-/* sm_info.c: SMInfo of this SM, SM_Key included; of this actor only. */
-struct iba_sm_info sm_info_own(const struct sm *sm);
+/* sm_info.c: what an SM tells of itself in an SMP with SMInfo. */
+struct sm_told {
+	struct iba_sm_info info;
+	struct ability ability;
+};
+struct sm_told sm_info_own(const struct sm *sm); /* SM_Key included; of this actor only */
+void sm_info_encode(const struct sm_told *told, uint8_t *data); /* of the SMP */
+struct sm_told sm_info_decode(const uint8_t *data);
 /*
  * From now on SMInfo is answered; a Set of it goes to mastership_receive, and what else arrives
  * unasked to trap_receive.
@@ -632,6 +647,11 @@ void mastership_asked_from_beyond(struct sm *sm); /* for SMInfo, from where it h
 bool orphans_are_there(const struct sm *sm); /* orphans.c: ports that obey a dead SM */
 void mastership_begin(struct sm *sm); /* the state before the first sweep; any thread */
 bool mastership_is_master(const struct sm *sm);
+/* It takes over from the SM at that port (NULL: of none), which did not answer polls. */
+bool mastership_was_missed(const struct sm *sm, const struct builder_port *port);
+bool mastership_polled_in_vain(const struct sm *sm, uint16_t lid); /* the same by its LID */
+#define MISSED_TRIES 2 /* of what is sent there: polls have been tried often enough */
+void mastership_saw_nothing(struct sm *sm); /* a heavy sweep ended before the step ELECT */
 /* It is not for this SM to sweep now: it is standby, not active, or in the midst of a handover. */
 bool mastership_rests(const struct sm *sm);
 void mastership_receive(void *arg, struct vendor_mad *mad); /* a Set(SMInfo) */

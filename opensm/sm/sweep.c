@@ -291,6 +291,7 @@ static void leave_sweep(struct sm *sm)
 		mad_cancel(sm->mad, sm->sweep.serial);
 	sm->sweep.serial++;
 	sm->sweep.kind = SWEEP_KIND_NONE;
+	sm->schedule.looks = false;
 	walks_drop(sm);
 	keys_forget(sm, false);
 	silence_forget(sm);
@@ -310,6 +311,8 @@ static void end_sweep(struct sm *sm)
 		return;
 	}
 	count_sweep(&sm->context->counters, kind);
+	if (kind == SWEEP_KIND_HEAVY && sm->sweep.step < STEP_INDEX_ELECT)
+		mastership_saw_nothing(sm);
 	if (!rests && !light && !schedule->discovered)
 		schedule->reasons |= SWEEP_ERRORS; /* nothing is known of the subnet */
 	health_sweep_ended(sm);
@@ -494,7 +497,7 @@ static bool waits_for_files(struct sm *sm, enum sweep_kind kind)
 	struct schedule *schedule = &sm->schedule;
 	const struct event_bus *bus = &sm->context->bus;
 
-	if (kind != SWEEP_KIND_HEAVY || schedule->files_read ||
+	if (kind != SWEEP_KIND_HEAVY || schedule->files_read || schedule->looks ||
 	    !event_is_heard(bus, EVENT_FILES_WANTED))
 		return false;
 	if (!timer_running(&schedule->files)) {
@@ -510,7 +513,7 @@ static void begin_sweep(struct sm *sm)
 	uint64_t now = actor_now(sm->actor);
 	enum sweep_kind kind;
 
-	if (schedule->inhibited || mastership_rests(sm)) {
+	if (schedule->inhibited || (mastership_rests(sm) && !schedule->looks)) {
 		atomic_store(&sm->context->sweep_since, 0);
 		return;
 	}
@@ -606,6 +609,18 @@ void sweep_break(struct sm *sm)
 	schedule->discovered &= !sweep_is_discovering(sm);
 	cancel(sm);
 	sweep_want(sm, SWEEP_CHANGE);
+}
+
+void sweep_look(struct sm *sm)
+{
+	struct schedule *schedule = &sm->schedule;
+
+	if (sweep_runs(sm))
+		return;
+	schedule->reasons = SWEEP_HEAVY;
+	schedule->looks = true;
+	begin_sweep(sm);
+	schedule->looks &= sweep_runs(sm);
 }
 
 void sweep_rest(struct sm *sm)

@@ -114,9 +114,9 @@ static void settle_own_sm_info(struct reading *reading)
 {
 	_Alignas(uint64_t) uint8_t host[IBA_SMP_DATA_BYTES] = {0};
 	uint8_t wire[IBA_SMP_DATA_BYTES] = {0};
-	struct iba_sm_info info = sm_info_own(reading->sm);
+	const struct sm_told own = sm_info_own(reading->sm);
 
-	wire_encode(&iba_sm_info_type, &info, wire);
+	wire_encode(&iba_sm_info_type, &own.info, wire);
 	wire_decode(&iba_sm_info_type, wire, host);
 	settle_block(reading, 0, host);
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Two SMs of ours, and the master of the moment killed or ended again and again at random: whether
-LIDs and routes are kept, and how long it takes until the other is master of a subnet that is up.
+"""Two SMs of ours, and the master of the moment killed or ended again and again at random, or its
+host hangs with its link up: whether LIDs and routes are kept, and how long it takes until the other
+is master: of a subnet that is up, unless a host hangs.
 
 usage: kills.py [KILLS [SEED]]"""
 
@@ -20,7 +21,8 @@ import osmsim  # noqa: E402
 import subnet  # noqa: E402
 from test_managers import Manager  # noqa: E402
 
-SECONDS = 30
+SECONDS = 60
+HANGS = 'hangs'
 STAY = 'master_sm_priority 14\n'  # who comes back does not take over
 
 
@@ -32,20 +34,36 @@ def tables(fabric):
             {name: dict(node.lft) for name, node in nodes.items()})
 
 
+def fabric_can_hang(fabric):
+    """ibsim's hosts answer SMPs as long as they are there."""
+    return (HANGS,) if isinstance(fabric, osmsim.Fabric) else ()
+
+
 def one(chance, fabric, master, other):
     """Seconds until the other is master, and whether all was kept."""
     before = tables(fabric)
-    how = chance.choice((signal.SIGKILL, signal.SIGTERM))
-    if chance.random() < 0.5:
+    how = chance.choice((signal.SIGKILL, signal.SIGTERM) + fabric_can_hang(fabric))
+    if how != HANGS and chance.random() < 0.5:
         master.child.send_signal(signal.SIGHUP)  # in the midst of a heavy sweep
         time.sleep(chance.random() * 0.1)
     mark, since = other.mark(), time.monotonic()
-    master.child.send_signal(how)
-    other.wait_up(mark)
+    if how == HANGS:
+        fabric.console(f'mute "{master.host}"')
+    master.child.send_signal(signal.SIGKILL if how == HANGS else how)
+    if how == HANGS:  # which is an error of the first sweeps, but clients are served
+        other.wait('MASTER')
+    else:
+        other.wait_up(mark)
     took = time.monotonic() - since
+    if how == HANGS:
+        fabric.console(f'unmute "{master.host}"')
     master.child.wait(SECONDS)
     master.start()
     master.wait('STANDBY')
+    if how == HANGS:  # its host is back; routes to it are made anew, with the LID of before
+        other.wait_up(mark)
+        fabric.wait(lambda: tables(fabric)[0] == before[0], SECONDS, 'the LIDs of before')
+        return how, took, True
     return how, took, tables(fabric) == before
 
 
@@ -63,8 +81,9 @@ def kills(Fabric, count, seed):
             took.setdefault(how, []).append(seconds)
             changed += not kept
             pair.reverse()
-    for how, seconds in sorted(took.items()):
-        print(f'{Fabric.__module__:7} {how.name:8} {len(seconds):3} times: SUBNET UP of the other '
+    for how, seconds in sorted(took.items(), key=str):
+        name = how if how == HANGS else how.name
+        print(f'{Fabric.__module__:7} {name:8} {len(seconds):3} times: the other is master '
               f'after median {statistics.median(seconds):.2f} s, at most {max(seconds):.2f} s')
     print(f'{Fabric.__module__:7} LIDs or routes changed in {changed} of {count}')
     return changed

@@ -136,6 +136,59 @@ def replicates(checks, Fabric, first, second):
                      re.search(r'replication: \d+ entries of SM 0x\w+ taken over\n', said), said)
 
 
+KEY = 'm_key 0x1111\nm_key_protection_level 1\n'
+
+
+def unable(checks, Fabric, first, second):
+    """The second has the higher priority, and not the M_Key: it is not to have the subnet."""
+    what = names(first, second) + ', which has no M_Key'
+    with Fabric(ibsim.fat_tree(4)) as fabric:
+        hosts = fabric.hosts()
+        able = Manager(fabric, first, hosts[0], 1, priority=5, options=KEY)
+        able.wait_up(0)
+        kept, mark = lids(fabric), able.mark()
+        Manager(fabric, second, hosts[-1], 2, priority=9)
+        time.sleep(12)
+        if first == ibsim.CLASSIC:
+            print(f'{what}: the classic is {able.state()}')
+            return
+        checks.equal(f'{what}: the first stays master', able.state(), 'MASTER')
+        checks.check(f'{what}: it hands nothing over',
+                     'Entering STANDBY' not in fabric.read(able.log, mark))
+        checks.check(f'{what}: LIDs are kept', lids(fabric) == kept)
+
+
+def has_the_key(checks, Fabric, first, second):
+    """The second has the higher priority and the M_Key: it is handed over to."""
+    with Fabric(ibsim.fat_tree(4)) as fabric:
+        hosts = fabric.hosts()
+        low = Manager(fabric, first, hosts[0], 1, priority=5, options=KEY)
+        low.wait_up(0)
+        high = Manager(fabric, second, hosts[-1], 2, priority=9, options=KEY)
+        settled(checks, f'{names(first, second)} with one M_Key', high, low, None)
+
+
+def ignores_others(checks, Fabric, first, second):
+    """The first, preferred one ignores other SMs; it is killed, and started again."""
+    what = names(first, second) + ', which the first ignores'
+    with Fabric(ibsim.fat_tree(4)) as fabric:
+        hosts = fabric.hosts()
+        high = Manager(fabric, first, hosts[0], 1, priority=15, options='ignore_other_sm TRUE\n')
+        high.wait_up(0)
+        low = Manager(fabric, second, hosts[-1], 2, priority=14)
+        low.wait('STANDBY')
+        mark = low.mark()
+        high.child.kill()
+        high.child.wait(SECONDS)
+        low.wait_up(mark)
+        since = time.monotonic()
+        high.start()
+        low.wait('STANDBY')
+        took = time.monotonic() - since
+        checks.check(f'{what}: standby again after {took:.1f} s, at most 8', took <= 8)
+        settled(checks, what, high, low, None)
+
+
 def main():
     why = osmsim.missing(NEEDED)
     if why:
@@ -152,6 +205,15 @@ def main():
                 part(checks, Fabric, first, second)
             except ibsim.Failure as failure:
                 checks.check(f'{part.__name__} of {names(first, second)} ends', False, failure)
+    for part, first, second in ((unable, ours, ours), (unable, ours, classic),
+                                (unable, classic, ours), (has_the_key, ours, classic),
+                                (has_the_key, classic, ours), (ignores_others, ours, ours),
+                                (ignores_others, ours, classic),
+                                (ignores_others, classic, ours)):
+        try:
+            part(checks, osmsim.Fabric, first, second)
+        except ibsim.Failure as failure:
+            checks.check(f'{part.__name__} of {names(first, second)} ends', False, failure)
     try:  # ibsim carries no GMPs of vendor classes from one program to another
         replicates(checks, osmsim.Fabric, ours, ours)
     except ibsim.Failure as failure:

@@ -9,7 +9,7 @@ libscenario_a_SOURCES = \
 	tests/scenario/repair.c tests/scenario/repair.h \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
-scenario_tests = tests/scenario/seeds tests/scenario/test_agreement \
+scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario/test_agreement \
 	tests/scenario/test_aliases \
 	tests/scenario/test_audit tests/scenario/test_bringup \
 	tests/scenario/test_paths \
@@ -47,6 +47,10 @@ tests_scenario_test_transitions_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_transitions_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_paths_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_paths_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_ability_SOURCES = tests/scenario/test_ability.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_scenario_test_ability_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_ability_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_aliases_SOURCES = tests/scenario/test_aliases.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_aliases_CFLAGS = $(TEST_CFLAGS)

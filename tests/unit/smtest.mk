@@ -40,6 +40,10 @@ TESTS += tests/unit/test_state_writer
 tests_unit_test_state_writer_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_state_writer_LDADD = $(LIBS_SM) $(CHECK_LIBS)
 
+check_PROGRAMS += tests/unit/test_sm_ability
+TESTS += tests/unit/test_sm_ability
+tests_unit_test_sm_ability_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_sm_ability_LDADD = $(LIBS_SM) $(CHECK_LIBS)
 check_PROGRAMS += tests/unit/test_sm_election
 TESTS += tests/unit/test_sm_election
 tests_unit_test_sm_election_CFLAGS = $(TEST_CFLAGS)

@@ -60,6 +60,140 @@ START_TEST(decisions)
 }
 END_TEST
 
+/* What its ability is: Unknown, sees much, sees Less, meets ports for want of Keys, is unable (0)
+ */
+static struct ability ability(char kind)
+{
+	switch (kind) {
+	case 'm':
+		return (struct ability){true, false, 20, 36, 36};
+	case 'l':
+		return (struct ability){true, false, 5, 9, 9};
+	case 'k':
+		return (struct ability){true, false, 20, 36, 30};
+	case '0':
+		return (struct ability){true, true, 20, 36, 0};
+	default:
+		return (struct ability){0};
+	}
+}
+
+static char decide_by_ability(uint8_t state, char own_kind, uint8_t other_state, char kind,
+			      uint8_t priority)
+{
+	const struct election_sm own = {1, own_kind == '0' ? 0 : 5, state, ability(own_kind)};
+	const struct election_sm other = {2, priority, other_state, ability(kind)};
+	const struct election_sm *whom = NULL;
+
+	return "MFHAX"[election_decide(&own, &other, 1, &whom)];
+}
+
+/* Ability is before rank: each row with the other one's rank lower, and higher. */
+START_TEST(abilities)
+{
+	static const struct {
+		uint8_t state;
+		char own;
+		uint8_t other;
+		char kind, lower, higher;
+	} rows[] = {
+		/* One that is not told of is judged by rank. */
+		{IBA_SM_MASTER, 'm', IBA_SM_STANDBY, 'u', 'M', 'H'},
+		{IBA_SM_MASTER, 'u', IBA_SM_STANDBY, 'm', 'M', 'H'},
+		{IBA_SM_MASTER, 'm', IBA_SM_STANDBY, 'm', 'M', 'H'},
+		/* Nobody hands over to one that falls short, */
+		{IBA_SM_MASTER, 'm', IBA_SM_STANDBY, 'l', 'M', 'M'},
+		{IBA_SM_MASTER, 'm', IBA_SM_STANDBY, 'k', 'M', 'M'},
+		{IBA_SM_MASTER, 'm', IBA_SM_STANDBY, '0', 'M', 'M'},
+		{IBA_SM_MASTER, 'm', IBA_SM_MASTER, 'l', 'A', 'A'},
+		{IBA_SM_MASTER, 'm', IBA_SM_MASTER, '0', 'A', 'A'},
+		{IBA_SM_MASTER, 'u', IBA_SM_MASTER, '0', 'A', 'A'},
+		/* and to a standby of lower rank for no other reason than that it claims more. */
+		{IBA_SM_MASTER, 'l', IBA_SM_STANDBY, 'm', 'M', 'H'},
+		{IBA_SM_MASTER, 'l', IBA_SM_MASTER, 'm', 'H', 'H'},
+		{IBA_SM_MASTER, 'k', IBA_SM_MASTER, 'm', 'H', 'H'},
+		/* One that is unable gives it to whoever is not, or leads nobody. */
+		{IBA_SM_MASTER, '0', IBA_SM_STANDBY, 'l', 'H', 'H'},
+		{IBA_SM_MASTER, '0', IBA_SM_STANDBY, 'u', 'H', 'H'},
+		{IBA_SM_MASTER, '0', IBA_SM_MASTER, 'm', 'H', 'H'},
+		{IBA_SM_MASTER, '0', IBA_SM_STANDBY, '0', 'X', 'X'},
+		{IBA_SM_MASTER, '0', IBA_SM_DISCOVERING, 'm', 'X', 'X'},
+		{IBA_SM_DISCOVERING, '0', IBA_SM_STANDBY, '0', 'X', 'X'},
+		{IBA_SM_DISCOVERING, '0', IBA_SM_NOT_ACTIVE, 'm', 'X', 'X'},
+		{IBA_SM_DISCOVERING, '0', IBA_SM_DISCOVERING, 'm', 'F', 'F'},
+		{IBA_SM_DISCOVERING, '0', IBA_SM_STANDBY, 'u', 'F', 'F'},
+		{IBA_SM_DISCOVERING, '0', IBA_SM_MASTER, '0', 'F', 'F'},
+		/* A master that is unable is none. */
+		{IBA_SM_DISCOVERING, 'm', IBA_SM_MASTER, '0', 'M', 'M'},
+		{IBA_SM_DISCOVERING, 'm', IBA_SM_MASTER, 'l', 'F', 'F'},
+		{IBA_SM_DISCOVERING, 'm', IBA_SM_STANDBY, 'l', 'M', 'M'},
+		{IBA_SM_DISCOVERING, 'm', IBA_SM_DISCOVERING, '0', 'M', 'M'},
+		{IBA_SM_DISCOVERING, 'l', IBA_SM_STANDBY, 'm', 'M', 'F'},
+	};
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char lower = decide_by_ability(rows[i].state, rows[i].own, rows[i].other,
+					       rows[i].kind, 4);
+		char higher = decide_by_ability(rows[i].state, rows[i].own, rows[i].other,
+						rows[i].kind, 6);
+
+		ck_assert_msg(lower == rows[i].lower, "row %u, lower: %c", i, lower);
+		ck_assert_msg(higher == rows[i].higher, "row %u, higher: %c", i, higher);
+	}
+}
+END_TEST
+
+/* Of two that know of each other never both hand over, and not both go on as if alone. */
+START_TEST(masters_agree)
+{
+	static const char kinds[] = "umlk0";
+
+	for (unsigned int a = 0; kinds[a]; a++)
+		for (unsigned int b = 0; kinds[b]; b++) {
+			const struct election_sm one = {1, 5, IBA_SM_MASTER, ability(kinds[a])};
+			const struct election_sm two = {2, 7, IBA_SM_MASTER, ability(kinds[b])};
+			const struct election_sm *whom;
+			char first = "MFHAX"[election_decide(&one, &two, 1, &whom)];
+			char second = "MFHAX"[election_decide(&two, &one, 1, &whom)];
+
+			ck_assert_msg(first != 'M' && second != 'M', "%c %c", kinds[a], kinds[b]);
+			ck_assert_msg((first == 'H') + (second == 'H') ==
+					      !(one.ability.unable && two.ability.unable),
+				      "%c %c: %c %c", kinds[a], kinds[b], first, second);
+		}
+}
+END_TEST
+
+/* As it ends a master hands over to the best that could lead, and falls short if there is none. */
+START_TEST(successors)
+{
+	const struct election_sm own = {1, 5, IBA_SM_MASTER, ability('m')};
+	const struct election_sm others[] = {
+		{2, 9, IBA_SM_STANDBY, ability('0')},
+		{3, 8, IBA_SM_STANDBY, ability('l')},
+		{4, 3, IBA_SM_STANDBY, ability('m')},
+		{5, 9, IBA_SM_DISCOVERING, ability('m')},
+	};
+
+	ck_assert_ptr_eq(election_successor(&own, others, 4), &others[2]);
+	ck_assert_ptr_eq(election_successor(&own, others, 2), &others[1]);
+	ck_assert_ptr_null(election_successor(&own, others, 1));
+	ck_assert_ptr_null(election_successor(&own, NULL, 0));
+}
+END_TEST
+
+/* Who is unable takes no HANDOVER, and is told what else there is all the same. */
+START_TEST(unable_is_controlled)
+{
+	const struct election_sm own = {1, 0, IBA_SM_STANDBY, ability('0')};
+	const struct election_sm master = {.guid = 2, .state = IBA_SM_MASTER};
+
+	ck_assert(election_control(&own, IBA_SM_INFO_HANDOVER, &master, false).refused);
+	ck_assert(!election_control(&own, IBA_SM_INFO_DISCOVER, &master, false).refused);
+	ck_assert(!election_control(&own, IBA_SM_INFO_DISABLE, &master, false).refused);
+}
+END_TEST
+
 /*
  * '.' is refused; else the state from then on: Not active, Discovering, Standby, Master, which in a
  * small letter has it discover the subnet, and acknowledge if it is m.
@@ -112,6 +246,10 @@ int main(void)
 
 	tcase_add_test(tcase, rank);
 	tcase_add_test(tcase, decisions);
+	tcase_add_test(tcase, abilities);
+	tcase_add_test(tcase, masters_agree);
+	tcase_add_test(tcase, successors);
+	tcase_add_test(tcase, unable_is_controlled);
 	tcase_add_test(tcase, controls);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
