@@ -76,6 +76,8 @@ enum builder_vl_tables {
  *	   ^                                          |
  *	   +---- no cable leads to it any more -------+
  *
+ * One that does not answer is none of that: as long as a cable leads to it, it stays (sm/kept.c).
+ *
  * What is known of its tables is a matter of its epoch (fabric/trust.h), its errors are one of
  * sm/health.c, its silence of sm/silence.c, and how SMPs get there of sm/reach.c.
  */
@@ -120,6 +122,7 @@ struct builder_node {
 	uint64_t differed_sweep; /* serial of the sweep before that */
 	uint8_t relapses;	/* how often since then it was found so again, each soon after */
 	uint64_t mute_ns;	/* when it was last found to be silent behind a link that is up */
+	uint64_t silent_ns;	/* since when it does not answer and is kept: sm/kept.c; 0: it answers */
 	uint64_t identified_ns; /* when it was last asked who it is, as its answers make no sense */
 	struct suspect *suspect;    /* NULL: it answers, as far as is known */
 	struct health *health;	    /* NULL: it is well */
@@ -167,6 +170,12 @@ void builder_remove(struct builder *builder, struct builder_node *node);
 /* A request points to the node from now on, and no more. */
 void builder_hold(struct builder_node *node);
 void builder_release(struct builder_node *node);
+
+/* It does not answer; what is known of it is as it was when it did. */
+static inline bool builder_is_silent(const struct builder_node *node)
+{
+	return node->silent_ns != 0;
+}
 
 static inline bool builder_is_switch(const struct builder_node *node)
 {

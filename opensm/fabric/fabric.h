@@ -38,6 +38,7 @@ struct fabric_node {
 	uint32_t sw;	     /* index in switches, or FABRIC_NONE */
 	uint8_t type;	     /* IBA_NODE_CA .. */
 	uint8_t num_ports;
+	bool silent; /* it does not answer; the rest is as it was when it did */
 	struct iba_node_info info; /* port_guid, local_port_num: of the port seen first */
 	char description[65];	   /* as the node gave it, NUL-terminated, not escaped */
 };

@@ -86,6 +86,7 @@ static void freeze_node(struct fabric_node *to, const struct builder_node *from)
 	to->type = from->info.node_type;
 	to->num_ports = from->info.num_ports;
 	to->info = from->info;
+	to->silent = builder_is_silent(from);
 	/* While it is read again: what it said last. */
 	memcpy(to->description, from->description.node_string,
 	       sizeof(from->description.node_string));

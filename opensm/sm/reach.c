@@ -115,13 +115,25 @@ static struct builder_port *asked_by(struct builder_node *node)
 	return builder_is_switch(node) ? &node->ports[0] : node->entry;
 }
 
+/* Directed routes to it may end at the switch before it that does not answer. */
+static bool is_behind_silence(const struct builder_node *node)
+{
+	for (unsigned int hops = 0; hops < IBA_MAX_HOPS && node->entry && node->entry->peer;
+	     hops++) {
+		node = node->entry->peer->node;
+		if (builder_is_silent(node))
+			return true;
+	}
+	return false;
+}
+
 uint64_t reach_route(const struct sm *sm, struct builder_node *node)
 {
 	struct node_reach *reach = &node->reach;
 	const struct builder_port *endport = asked_by(node);
 
-	/* A heavy discovery believes in no cable that it has not seen. */
-	if (!endport || sm->builder->only_seen)
+	/* A heavy discovery believes in no cable that it has not seen, if it can see any. */
+	if (!endport || (sm->builder->only_seen && !is_behind_silence(node)))
 		return 0;
 	if (reach->epoch != sm->builder->reach_epoch) {
 		reach->epoch = sm->builder->reach_epoch;

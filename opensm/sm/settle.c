@@ -143,7 +143,9 @@ static bool own_port_was_read(const struct sm *sm)
 {
 	const struct builder_port *port = sm->builder->sm_port;
 
-	return port && port->read == sm->builder->sweep;
+	if (!port || !builder_is_silent(port->node))
+		return port && port->read == sm->builder->sweep;
+	return port->peer && !builder_is_silent(port->peer->node);
 }
 
 enum step_result step_settle(struct sm *sm)

@@ -240,12 +240,21 @@ static void wake(struct sm *sm)
 
 /* ---- what others call ---- */
 
+/* What lies between does not answer either, and was found out about. */
+static bool is_behind_silence(const struct sm_request *request)
+{
+	const struct builder_port *parent =
+		identity_parent(request->sm, request->node, identity_entry(request));
+
+	return parent && builder_is_silent(parent->node);
+}
+
 bool silence_take(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 	struct suspect *suspect = request->node->suspect;
 
-	if (request->ways >= WAYS_MAX || (!suspect && silence_is_mute(sm, request->node)))
+	if (is_behind_silence(request) || request->ways >= WAYS_MAX || (!suspect && silence_is_mute(sm, request->node)))
 		return false;
 	if (suspect) {
 		g_ptr_array_add(suspect->held, request);
