@@ -151,16 +151,17 @@ static void keep(struct sm *sm, struct builder_node *node)
 		follow(sm, &node->ports[num]);
 }
 
-/* The link was up all the time since it was known who is there, for all that the port says. */
+/*
+ * The link was up all the time since it was known who is there: it does not say otherwise, and it
+ * was seen to be up without a change since this SM took it up.
+ */
 static bool was_always_up(const struct sm *sm, const struct builder_port *port)
 {
-	const struct builder_node *far = port->peer->node;
-	bool answers = far->seen == sm->builder->sweep && !builder_is_silent(far);
+	const struct builder_node *node = port->node;
 
-	if (!port->known || port->info.port_state <= IBA_PORT_INIT ||
-	    port->contested == sm->builder->sweep)
-		return false;
-	return !answers || port->activated < port->node->doubt_from;
+	return port->known && port->info.port_state > IBA_PORT_INIT &&
+	       port->contested != sm->builder->sweep &&
+	       port->activated < MAX(node->doubt_from, node->calm);
 }
 
 bool kept_behind(struct sm *sm, struct builder_port *port)
