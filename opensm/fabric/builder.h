@@ -137,7 +137,7 @@ struct builder {
 	uint64_t sweep;		      /* number of the current sweep, from 1 */
 	uint64_t generation;
 	uint64_t reach_epoch; /* counts up when a cable or a table that SMPs may need changes */
-	bool cut;	      /* a cable was lost since the last walk: paths may lead over it */
+	bool cut; /* a cable was lost, or a node fell silent, since the last walk: paths may lead there */
 	bool only_seen;	      /* walks take cables that this sweep has seen */
 	uint64_t arrivals;   /* counts up whenever a node or a GUID of an endport comes */
 	uint64_t population; /* and whenever one comes or goes */
@@ -208,6 +208,9 @@ void builder_only_seen(struct builder *builder, bool on);
 
 /* Stores the PortInfo that a port has, touches its node, and has walks see it. */
 void builder_set_info(struct builder_port *port, const struct iba_port_info *info);
+
+/* It answers no more since then, or 0: it does again; walks go around it where they can. */
+void builder_set_silent(struct builder_node *node, uint64_t since_ns);
 
 /* A cable or a table changed: who is reached by LID is to be found out again. */
 static inline void builder_reach_changed(struct builder *builder)

@@ -27,23 +27,21 @@ static bool is_own(const struct sm *sm, const struct builder_node *node)
 }
 
 /* One that was never read as a whole is no part of the subnet yet. */
-static bool was_read(const struct sm *sm, const struct builder_node *node)
+static bool was_read(const struct builder_node *node)
 {
-	if (builder_is_switch(node))
-		return node->has_switch_info && node->ports[0].known;
-	if (is_own(sm, node))
-		return sm->builder->sm_port->known;
-	return node->entry && node->entry->known;
+	bool known = builder_is_switch(node) && node->has_switch_info && node->ports[0].known;
+
+	for (unsigned int num = 1; !builder_is_switch(node) && num <= node->info.num_ports; num++)
+		known |= node->ports[num].known;
+	return known;
 }
 
 static void fall_silent(struct sm *sm, struct builder_node *node)
 {
 	bool is_new = !builder_is_silent(node);
 
-	if (is_new) {
-		node->silent_ns = MAX(actor_now(sm->actor), 1);
-		builder_touch(node);
-	}
+	if (is_new)
+		builder_set_silent(node, MAX(actor_now(sm->actor), 1));
 	health_silent(sm, node,
 		      is_own(sm, node) ? "it does not answer, and the SM sits on it: what is known "
 					 "of it stays"
@@ -59,7 +57,7 @@ bool kept_failed(const struct sm_request *request)
 	bool looks = sweep_is_discovering(sm) || sm->sweep.kind == SWEEP_KIND_LIGHT;
 
 	if (request->mad.result != MAD_TIMEOUT || request->beyond || !looks || !node->builder ||
-	    !was_read(sm, node))
+	    !was_read(node))
 		return false;
 	fall_silent(sm, node);
 	return true;
@@ -83,10 +81,11 @@ void kept_answered(struct sm *sm, struct builder_node *node)
 		return;
 	log_info(sm->log, "%s answers again, after %.1f s", sm_node_name(node, name, sizeof(name)),
 		 (actor_now(sm->actor) - node->silent_ns) / (double)NS_PER_S);
-	node->silent_ns = 0;
-	builder_touch(node);
-	builder_reach_changed(sm->builder);
-	node_lose_trust(sm, node, "it did not answer for a while");
+	builder_set_silent(node, 0);
+	if (builder_is_switch(node))
+		node->check = true; /* whoever is behind it may be reached by its tables alone */
+	else
+		node_lose_trust(sm, node, "it did not answer for a while");
 	if (!sweep_is_discovering(sm) || node->looked_at != sm->sweep.serial)
 		sweep_look_at(sm, node);
 }
@@ -168,7 +167,7 @@ bool kept_behind(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->peer;
 
-	if (!far || !was_always_up(sm, port) || !was_read(sm, far->node))
+	if (!far || !was_always_up(sm, port) || !was_read(far->node))
 		return false;
 	builder_link_seen(port);
 	if (far->node->looked_at == sm->sweep.serial)
@@ -182,7 +181,7 @@ bool kept_own(struct sm *sm)
 {
 	struct builder_port *own = sm->builder->sm_port;
 
-	if (!own || !was_read(sm, own->node))
+	if (!own || !was_read(own->node))
 		return false;
 	keep(sm, own->node);
 	if (!builder_is_switch(own->node) && own->probed != sm->builder->sweep)

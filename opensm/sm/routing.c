@@ -13,6 +13,7 @@
 #include "policy/small_tables.h"
 #include "policy/ties.h"
 #include "policy/unknown_guids.h"
+#include "route/fixed.h"
 #include "route/lanes.h"
 #include "route/transition.h"
 #include "sm/held.h"
@@ -360,6 +361,39 @@ static struct routing *compute_or_hold(struct route_job *job, const struct route
 	return routing;
 }
 
+/*
+ * Switches that do not answer hold what they hold: the others go by that. What is not known of them
+ * is taken to be as the engine has it.
+ */
+static void go_by_silent(struct route_job *job)
+{
+	g_autofree const uint8_t **rows = g_new0(const uint8_t *, job->fabric->n_switches + 1);
+	const uint8_t *const *held;
+	struct route_verdict verdict;
+	struct route_input input;
+	struct routing *fixed;
+
+	if (!job->routing || !job->tables)
+		return;
+	held = held_rows(job->tables, job->routing->n_blocks);
+	for (uint32_t sw = 0; sw < job->fabric->n_switches; sw++)
+		if (job->fabric->nodes[job->fabric->switches[sw].node].silent)
+			rows[sw] = held[sw];
+	fixed = routing_fix(job->fabric, job->routing, rows);
+	if (fixed != job->routing) {
+		route_files_input(job->now.files, job->now.options, &input);
+		route_verify_by(job->fabric, fixed, &input, &verdict);
+		if (verdict.complete && verdict.loop_free) {
+			route_verdict_clear(&job->verdict);
+			job->verdict = verdict;
+		} else {
+			route_verdict_clear(&verdict);
+		}
+	}
+	routing_unref(job->routing);
+	job->routing = fixed;
+}
+
 static void plan_stages(struct route_job *job)
 {
 	struct route_stages *stages;
@@ -404,6 +438,7 @@ static void run_job(struct message *message)
 		job->now.roots_found = attempt->find_roots;
 		job->routing = compute_or_hold(job, attempt->engine);
 	}
+	go_by_silent(job);
 	plan_stages(job);
 	job->message.run = on_computed;
 	actor_post(job->sm->actor, &job->message);
@@ -465,7 +500,7 @@ enum step_result step_route(struct sm *sm)
 	job->used = choice_copy(&sm->routes->used);
 	job->partitions = policy_partitions_for_routes(sm, job->now.files);
 	job->held = !sm->routing;
-	job->old = sm->routing ? routing_ref(sm->routing) : held_tables(sm);
+	job->old = sm->routing ? routing_ref(routing_made(sm->routing)) : held_tables(sm);
 	job->tables = sm->dry ? NULL : program_held(sm);
 	job->cyclic = sm->routes->cyclic;
 	job->anew = sm->routes->anew;
@@ -692,7 +727,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->unknown_keys = keys_tell_unknown(sm);
 	subnet->sm_p_keys = p_keys_own(sm);
 	if (!sm->dry && sm->routing)
-		path_sls_save(sm->path_sls, sm->routing, sm->options->fsync_high_avail_files);
+		path_sls_save(sm->path_sls, routing_made(sm->routing), sm->options->fsync_high_avail_files);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
 	sm->sweep.published = true;

@@ -89,6 +89,8 @@ static void resolve(struct sm *sm, struct suspect *suspect, bool other_way)
 
 	if (!other_way)
 		suspect->node->mute_ns = actor_now(sm->actor);
+	if (!other_way && !held->len && suspect->node->builder)
+		sweep_look_at(sm, suspect->node); /* nothing else was asked of it */
 	g_ptr_array_remove(sm->suspects, suspect);
 	suspect_free(suspect);
 	for (guint i = 0; i < held->len; i++)

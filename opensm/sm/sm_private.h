@@ -306,6 +306,8 @@ bool reach_is_cut_off(const struct sm *sm, const struct builder_port *port);
 bool reach_beyond(const struct sm *sm, struct builder_port *port, struct mad_route *route);
 /* A digest of the route to the node's LID and back, as known tables have it; 0: they have none. */
 uint64_t reach_route(const struct sm *sm, struct builder_node *node);
+/* Directed routes to it may end at a switch before it, which does not answer. */
+bool reach_is_blind(const struct builder_node *node);
 /* There is such a route, and no SMP has come back by it. */
 bool reach_is_unproven(const struct sm *sm, struct builder_node *node);
 /*

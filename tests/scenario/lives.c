@@ -8,6 +8,7 @@ struct lives {
 	unsigned int n;	     /* nodes */
 	uint16_t *lids;	     /* [node]: of hosts, port 1 */
 	bool *talk;	     /* [from * n + to] */
+	bool *fixed; /* [node]: a switch that nobody can write */
 	unsigned int pairs;
 };
 
@@ -61,10 +62,19 @@ static bool arrives(const struct scenario *s, unsigned int from, uint16_t lid, u
 	return false;
 }
 
-/* Nodes to which packets may get from that one, whatever tables say. */
-static bool *joined_to(const struct scenario *s, unsigned int from)
+/* Whether a packet to a LID may leave a node by a port, if other switches are written well. */
+static bool may_leave(const struct lives *lives, const struct sim_node_view *view,
+		      unsigned int node, unsigned int port, uint16_t lid)
 {
-	unsigned int n = sim_nodes(s->sim);
+	return !lives->fixed[node] ||
+	       (lid <= view->switch_info->linear_fdb_top && view->lft[lid] == port);
+}
+
+/* Nodes to which packets to a LID may get from that one, whatever tables say that can be written. */
+static bool *joined_to(const struct lives *lives, const struct scenario *s, unsigned int from,
+		       uint16_t lid)
+{
+	unsigned int n = lives->n;
 	bool *joined = g_new0(bool, n);
 	g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(unsigned int));
 
@@ -80,7 +90,8 @@ static bool *joined_to(const struct scenario *s, unsigned int from)
 		for (unsigned int port = 1; port <= view.num_ports; port++) {
 			unsigned int next = node;
 
-			if (!cross(s, &next, port) || joined[next])
+			if (!may_leave(lives, &view, node, port, lid) ||
+			    !cross(s, &next, port) || joined[next])
 				continue;
 			joined[next] = true;
 			g_array_append_val(queue, next);
@@ -96,6 +107,7 @@ struct lives *lives_new(const struct scenario *s)
 
 	lives->lids = g_new0(uint16_t, n);
 	lives->talk = g_new0(bool, (gsize)n * n);
+	lives->fixed = g_new0(bool, n);
 	for (unsigned int node = 0; node < n; node++)
 		lives->lids[node] = is_host(s, node) ? lid_of(s, node) : 0;
 	for (unsigned int from = 0; from < n; from++)
@@ -113,7 +125,13 @@ void lives_free(struct lives *lives)
 {
 	g_free(lives->lids);
 	g_free(lives->talk);
+	g_free(lives->fixed);
 	g_free(lives);
+}
+
+void lives_fix(struct lives *lives, unsigned int node, bool fixed)
+{
+	lives->fixed[node] = fixed;
 }
 
 unsigned int lives_pairs(const struct lives *lives)
@@ -143,19 +161,16 @@ unsigned int lives_lost(const struct lives *lives, const struct scenario *s, cha
 
 	if (example)
 		*example = NULL;
-	for (unsigned int from = 0; from < n; from++) {
-		g_autofree bool *joined = NULL;
-
+	for (unsigned int from = 0; from < n; from++)
 		for (unsigned int to = 0; to < n; to++) {
+			g_autofree bool *joined = NULL;
+
 			if (!lives->talk[from * n + to] || still_talks(lives, s, from, to))
 				continue;
-			joined = joined ? joined : joined_to(s, from);
-			if (!joined[to])
-				continue;
-			if (!lost++ && example)
+			joined = joined_to(lives, s, from, lives->lids[to]);
+			if (joined[to] && !lost++ && example)
 				*example = tell_pair(s, from, to);
 		}
-	}
 	return lost;
 }
 

@@ -15,6 +15,9 @@ struct lives *lives_new(const struct scenario *s);
 void lives_free(struct lives *lives);
 unsigned int lives_pairs(const struct lives *lives);
 
+/* The table of a switch is as it is, as nobody can write it. */
+void lives_fix(struct lives *lives, unsigned int node, bool fixed);
+
 /*
  * Of these pairs those that can talk no more, although cables that are up would still join them;
  * example, if it is not NULL, gets one of them, newly allocated, or NULL.
