@@ -143,6 +143,8 @@ struct builder {
 	uint64_t population; /* and whenever one comes or goes */
 	bool some_gone;	     /* a node may be marked gone */
 
+	uint16_t hidden_top; /* nodes that nobody knows may have LIDs up to this; a fabric has them */
+
 	/* what changed since it was last found to be as it should */
 	GPtrArray *touched; /* nodes; unused while all are */
 	uint64_t round;	    /* from 1 */

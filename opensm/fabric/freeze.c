@@ -207,6 +207,7 @@ static struct fabric *freeze_order(struct builder *builder, const GPtrArray *ord
 		for (unsigned int num = 0; num <= node->info.num_ports; num++)
 			freeze_port(fabric, fabric_port_of(fabric, i, num), &node->ports[num]);
 	}
+	fabric->max_lid = MAX(fabric->max_lid, builder->hidden_top);
 	fabric->sm_port =
 		fabric_port_of(fabric, builder->sm_port->node->place, builder->sm_port->num);
 	fabric_index_guids(fabric);

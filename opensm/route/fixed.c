@@ -16,21 +16,31 @@
 
 struct fixing {
 	const struct fabric *fabric;
-	const uint8_t *const *rows;
+	const uint8_t *const *held; /* [switch] */
+	const uint8_t **rows;	    /* [switch]: of those that cannot be written; NULL */
 	struct route_graph *graph;
 	struct routing *made, *routing; /* that is made; NULL: as yet it is made itself */
 	uint32_t *hops;			/* [switch]: to the LID at hand; or LOST, UNKNOWN */
+	uint32_t n_loose; /* links with nobody known behind them */
 	uint64_t turned, lost;		/* entries that go elsewhere, and that lead nowhere */
 };
+
+/* What a switch does with a LID now, as far as that is known. */
+static uint8_t in_force(const struct fixing *fixing, uint32_t sw, uint16_t lid)
+{
+	const uint8_t *row = fixing->held[sw];
+
+	if (!row || lid > fixing->fabric->switches[sw].info.linear_fdb_top)
+		return ROUTE_NO_PORT;
+	return row[lid];
+}
 
 /* What the hardware will do, as far as that is known. */
 static uint8_t entry(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 {
-	const uint8_t *row = fixing->rows[sw];
-
-	if (!row)
+	if (!fixing->rows[sw])
 		return routing_port(fixing->routing ? fixing->routing : fixing->made, sw, lid);
-	return lid <= fixing->fabric->switches[sw].info.linear_fdb_top ? row[lid] : ROUTE_NO_PORT;
+	return in_force(fixing, sw, lid);
 }
 
 /* The next switch, or FABRIC_NONE. */
@@ -163,45 +173,82 @@ static bool put_fixed(struct fixing *fixing, uint16_t lid)
 	return differs;
 }
 
+/* Whether tables as they are lead a LID from a switch out by a link with nobody known behind. */
+static bool leads_out(const struct fixing *fixing, uint32_t sw, uint16_t lid)
+{
+	const struct fabric *fabric = fixing->fabric;
+
+	for (uint32_t hops = 0; sw != FABRIC_NONE && hops <= fixing->graph->n; hops++) {
+		uint8_t out = in_force(fixing, sw, lid);
+		uint32_t port;
+
+		if (!out || out > fabric->nodes[fabric->switches[sw].node].num_ports)
+			return false;
+		port = fabric_switch_port(fabric, sw, out);
+		if (fabric_is_silent_link(fabric, port))
+			return true;
+		sw = route_switch_across(fabric, port);
+	}
+	return false;
+}
+
+static void keep_hidden(struct fixing *fixing, uint16_t lid)
+{
+	for (uint32_t sw = 0; fixing->n_loose && sw < fixing->graph->n; sw++)
+		if (leads_out(fixing, sw, lid) &&
+		    in_force(fixing, sw, lid) != entry(fixing, sw, lid))
+			put(fixing, sw, lid, in_force(fixing, sw, lid));
+}
+
 static void fix_column(struct fixing *fixing, uint16_t lid)
 {
 	uint8_t exit;
 	uint32_t leaf = route_leaf_of(fixing->fabric, lid, &exit);
+	bool differs = put_fixed(fixing, lid);
 
-	if (!put_fixed(fixing, lid) || leaf == FABRIC_NONE)
+	if (leaf == FABRIC_NONE) {
+		keep_hidden(fixing, lid);
+		return;
+	}
+	if (!differs)
 		return;
 	walk_all(fixing, lid, leaf, exit);
 	join_all(fixing, lid);
 }
 
-static uint32_t count(const uint8_t *const *rows, uint32_t n)
+static uint32_t find_rows(struct fixing *fixing, const bool *fixed)
 {
-	uint32_t fixed = 0;
+	uint32_t n = fixing->fabric->n_switches, rows = 0;
 
-	for (uint32_t sw = 0; sw < n; sw++)
-		fixed += rows[sw] != NULL;
-	return fixed;
+	fixing->rows = g_new0(const uint8_t *, n + 1);
+	for (uint32_t sw = 0; sw < n; sw++) {
+		fixing->rows[sw] = fixed[sw] ? fixing->held[sw] : NULL;
+		rows += fixing->rows[sw] != NULL;
+	}
+	return rows;
 }
 
 struct routing *routing_fix(const struct fabric *fabric, struct routing *made,
-			    const uint8_t *const *rows)
+			    const uint8_t *const *held, const bool *fixed)
 {
-	struct fixing fixing = {.fabric = fabric, .rows = rows, .made = made};
-	uint32_t fixed = count(rows, fabric->n_switches);
+	struct fixing fixing = {.fabric = fabric, .held = held, .made = made};
+	uint32_t nodes, n_fixed = find_rows(&fixing, fixed);
 
-	if (!fixed)
-		return routing_ref(made);
-	fixing.graph = route_graph_new(fabric);
-	fixing.hops = g_new(uint32_t, fixing.graph->n + 1);
-	for (uint32_t lid = 1; lid <= made->top; lid++)
-		fix_column(&fixing, lid);
-	route_graph_free(fixing.graph);
-	g_free(fixing.hops);
+	fabric_count_silent(fabric, &nodes, &fixing.n_loose);
+	if (n_fixed || fixing.n_loose) {
+		fixing.graph = route_graph_new(fabric);
+		fixing.hops = g_new(uint32_t, fixing.graph->n + 1);
+		for (uint32_t lid = 1; lid <= made->top; lid++)
+			fix_column(&fixing, lid);
+		route_graph_free(fixing.graph);
+		g_free(fixing.hops);
+	}
+	g_free(fixing.rows);
 	if (fixing.turned || fixing.lost)
 		routing_note(fixing.routing,
 			     "%u switches do not answer and keep their tables: %" G_GUINT64_FORMAT
 			     " entries of others lead around what these do not forward, and %"
 			     G_GUINT64_FORMAT " lead nowhere",
-			     fixed, fixing.turned, fixing.lost);
+			     n_fixed, fixing.turned, fixing.lost);
 	return fixing.routing ? fixing.routing : routing_ref(made);
 }

@@ -158,10 +158,41 @@ static void freeze(struct sm *sm)
 	sm->fabric = builder_freeze_changes(sm->builder);
 }
 
+static bool leads_to_silence(const struct builder_node *node)
+{
+	for (unsigned int num = 1; num <= node->info.num_ports; num++)
+		if (link_is_up(&node->ports[num]) && !node->ports[num].peer &&
+		    !node->ports[num].loopback)
+			return true;
+	return false;
+}
+
+/*
+ * Behind a link that is up somebody may have LIDs of whom nothing is known, as the SM was started
+ * since: tables are looked at and written as far as they are in force.
+ */
+static void mind_hidden_lids(struct sm *sm)
+{
+	const GPtrArray *switches = sm->builder->switches;
+	uint16_t top = 0;
+	bool any = false;
+
+	for (guint i = 0; i < switches->len; i++) {
+		const struct builder_node *node = switches->pdata[i];
+
+		any |= leads_to_silence(node);
+		top = MAX(top, MIN(node->switch_info.linear_fdb_top, builder_fdb_cap(node) - 1));
+	}
+	if (any)
+		sm->builder->hidden_top = MAX(sm->builder->hidden_top, MIN(top, IBA_LID_UCAST_LAST));
+}
+
 enum step_result step_freeze(struct sm *sm)
 {
 	unsigned int known = g_hash_table_size(sm->builder->nodes);
 
+	if (sm->sweep.kind == SWEEP_KIND_HEAVY)
+		mind_hidden_lids(sm);
 	freeze(sm);
 	if (!sm->fabric)
 		return STEP_ABORT;
@@ -367,22 +398,21 @@ static struct routing *compute_or_hold(struct route_job *job, const struct route
  */
 static void go_by_silent(struct route_job *job)
 {
-	g_autofree const uint8_t **rows = g_new0(const uint8_t *, job->fabric->n_switches + 1);
-	const uint8_t *const *held;
+	const struct fabric *fabric = job->fabric;
+	g_autofree bool *silent = g_new0(bool, fabric->n_switches + 1);
 	struct route_verdict verdict;
 	struct route_input input;
 	struct routing *fixed;
 
 	if (!job->routing || !job->tables)
 		return;
-	held = held_rows(job->tables, job->routing->n_blocks);
-	for (uint32_t sw = 0; sw < job->fabric->n_switches; sw++)
-		if (job->fabric->nodes[job->fabric->switches[sw].node].silent)
-			rows[sw] = held[sw];
-	fixed = routing_fix(job->fabric, job->routing, rows);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		silent[sw] = fabric->nodes[fabric->switches[sw].node].silent;
+	fixed = routing_fix(fabric, job->routing, held_rows(job->tables, job->routing->n_blocks),
+			    silent);
 	if (fixed != job->routing) {
 		route_files_input(job->now.files, job->now.options, &input);
-		route_verify_by(job->fabric, fixed, &input, &verdict);
+		route_verify_by(fabric, fixed, &input, &verdict);
 		if (verdict.complete && verdict.loop_free) {
 			route_verdict_clear(&job->verdict);
 			job->verdict = verdict;

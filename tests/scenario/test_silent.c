@@ -8,6 +8,8 @@
 
 #include "client.h"
 #include "core/counters.h"
+#include "ctl/command.h"
+#include "ctl/status.h"
 #include "lives.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
@@ -59,6 +61,25 @@ static void hangup(struct scenario *s)
 	daemon_sweep(s->daemon, SWEEP_HEAVY);
 }
 
+static void expect_status(struct scenario *s, const char *text, bool there)
+{
+	g_autofree char *line = status_line(daemon_context(s->daemon));
+
+	if ((strstr(line, text) != NULL) != there)
+		scenario_fail(s, "the status is \"%s\"", line);
+}
+
+static void expect_health(struct scenario *s, const char *text, bool there)
+{
+	struct command_env env = {.daemon = s->daemon, .sim = s->sim};
+	struct command_answer answer;
+
+	command_run(&env, "health", true, &answer);
+	if ((strstr(answer.text, text) != NULL) != there)
+		scenario_fail(s, "health says %s", answer.text);
+	g_free(answer.text);
+}
+
 static void expect_path(struct scenario *s, const char *from, const char *to, bool there)
 {
 	struct client *client = client_new(s, scenario_node(s, from));
@@ -81,8 +102,13 @@ START_TEST(own_leaf_is_silent)
 	lives_run(lives, s, 20000, 100);
 	scenario_expect(s, shown_nodes(s) == sim_nodes(s->sim));
 	expect_path(s, "host-9", "host-3", true);
+	expect_status(s, "20 switches, 16 hosts, 48 links; 1 of these nodes silent", true);
+	expect_health(s, "does not answer: its links are up", true);
 	silences[_i](s->sim, leaf, false);
+	scenario_run_ms(s, 40000); /* it is asked ever more seldom */
 	scenario_converge(s, 30);
+	expect_status(s, "silent", false);
+	expect_health(s, "does not answer", false);
 	end(s, lives);
 }
 END_TEST
@@ -200,6 +226,7 @@ START_TEST(own_port_is_silent)
 	lives_run(lives, s, 3000, 100);
 	scenario_expect(s, shown_nodes(s) == sim_nodes(s->sim));
 	scenario_check_log(s, "does not answer, and the SM sits on it", true);
+	expect_health(s, "does not answer: the SM sits on it", true);
 	sim_node_mute(s->sim, node, false);
 	scenario_converge(s, 30);
 	end(s, lives);
@@ -271,6 +298,80 @@ START_TEST(falls_silent_in_a_sweep)
 }
 END_TEST
 
+/* A new process knows nothing of who is behind a switch that hangs: tables that lead there stay. */
+START_TEST(restart_beside_a_silent_switch)
+{
+	static const char *const specs[] = {"fattree:4", "mesh:5:2", "torus:3x3x2:1"};
+	struct lives *lives;
+	struct scenario *s = up(specs[_i % 3], (uint64_t)_i, &lives);
+	unsigned int node, own = own_leaf(s);
+
+	do
+		node = scenario_random_switch(s);
+	while (node == own);
+	silences[_i / 3 % 2](s->sim, node, true);
+	lives_fix(lives, node, true);
+	scenario_stop(s);
+	scenario_start(s);
+	lives_run(lives, s, 12000, 100);
+	hangup(s);
+	lives_run(lives, s, 5000, 100);
+	expect_status(s, "; nobody known behind ", true);
+	silences[_i / 3 % 2](s->sim, node, false);
+	scenario_run_ms(s, 65000);
+	scenario_converge(s, 60);
+	lives_check(lives, s);
+	expect_status(s, "nobody known", false);
+	end(s, lives);
+}
+END_TEST
+
+static void restart(struct scenario *s)
+{
+	scenario_stop(s);
+	scenario_start(s);
+}
+
+/*
+ * Agents of any nodes hang and answer again, while MADs are lost and sweeps of all kinds and
+ * restarts come: no pair is cut off at any moment. But for the SM's own leaf: who starts behind one
+ * that hangs sees nothing.
+ */
+START_TEST(storm)
+{
+	static const char *const specs[] = {"fattree:4", "torus:3x3x2:1", "mesh:3x3:2"};
+	struct lives *lives;
+	struct scenario *s = up(specs[_i % 3], (uint64_t)_i, &lives);
+	unsigned int own, port, own_node = scenario_sm_node(s, &port);
+	bool own_leaf_hung = false;
+
+	own = own_leaf(s);
+	sim_set_loss(s->sim, _i % 2 ? 0.01 : 0);
+	for (unsigned int i = 0; i < 8; i++) {
+		unsigned int node = scenario_random(s, sim_nodes(s->sim)), what;
+		bool on = scenario_random(s, 2);
+
+		if (node != own_node)
+			silences[scenario_random(s, 2)](s->sim, node, on);
+		own_leaf_hung = node == own ? on : own_leaf_hung;
+		what = scenario_random(s, 4);
+		if (what == 0)
+			hangup(s);
+		else if (what == 1)
+			daemon_sweep(s->daemon, SWEEP_LIGHT);
+		else if (what == 2 && !own_leaf_hung)
+			restart(s);
+		lives_run(lives, s, 500 + scenario_random(s, 6000), 250);
+	}
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++)
+		sim_node_hang(s->sim, node, false);
+	sim_set_loss(s->sim, 0);
+	lives_run(lives, s, 65000, 1000);
+	scenario_converge(s, 60);
+	end(s, lives);
+}
+END_TEST
+
 /* Its cables are pulled, one by one or with its power: then it is gone, with its hosts. */
 START_TEST(silent_then_gone)
 {
@@ -330,6 +431,11 @@ static Suite *suite(void)
 	tcase_add_loop_test(tcase, falls_silent_in_a_sweep, 0, G_N_ELEMENTS(silences));
 	tcase_add_loop_test(tcase, silent_then_gone, 0, 2);
 	tcase_add_test(tcase, back_after_an_hour);
+	tcase_add_loop_test(tcase, restart_beside_a_silent_switch, 0, some_seeds(12));
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("storm");
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, storm, 0, some_seeds(24));
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("routes");
 	tcase_set_timeout(tcase, 120);
