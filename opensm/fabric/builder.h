@@ -122,7 +122,7 @@ struct builder_node {
 	uint64_t differed_sweep; /* serial of the sweep before that */
 	uint8_t relapses;	/* how often since then it was found so again, each soon after */
 	uint64_t mute_ns;	/* when it was last found to be silent behind a link that is up */
-	uint64_t silent_ns;	/* since when it does not answer and is kept: sm/kept.c; 0: it answers */
+	uint64_t silent_ns;	/* since when it does not answer: sm/kept.c; 0: it answers */
 	uint64_t identified_ns; /* when it was last asked who it is, as its answers make no sense */
 	struct suspect *suspect;    /* NULL: it answers, as far as is known */
 	struct health *health;	    /* NULL: it is well */
@@ -137,13 +137,13 @@ struct builder {
 	uint64_t sweep;		      /* number of the current sweep, from 1 */
 	uint64_t generation;
 	uint64_t reach_epoch; /* counts up when a cable or a table that SMPs may need changes */
-	bool cut; /* a cable was lost, or a node fell silent, since the last walk: paths may lead there */
+	bool cut;	      /* since the last walk a cable was lost, or a node fell silent */
 	bool only_seen;	      /* walks take cables that this sweep has seen */
 	uint64_t arrivals;   /* counts up whenever a node or a GUID of an endport comes */
 	uint64_t population; /* and whenever one comes or goes */
 	bool some_gone;	     /* a node may be marked gone */
 
-	uint16_t hidden_top; /* nodes that nobody knows may have LIDs up to this; a fabric has them */
+	uint16_t hidden_top; /* nodes that nobody knows may have LIDs up to this */
 
 	/* what changed since it was last found to be as it should */
 	GPtrArray *touched; /* nodes; unused while all are */

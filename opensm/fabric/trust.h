@@ -54,7 +54,7 @@ void trust_doubt(struct trust_table *table, uint32_t block);
 /* NULL if the block is not known. */
 const void *trust_get(const struct builder_node *node, const struct trust_table *table,
 		      uint32_t block, size_t block_bytes);
-/* What the block held when it was known last, whatever may have become of it; NULL: it never was. */
+/* What the block held when it was known last, be it so still or not; NULL: it never was. */
 const void *trust_last(const struct trust_table *table, uint32_t block, size_t block_bytes);
 /* True if the one became known before the other: both are. */
 bool trust_is_older(const struct trust_table *table, uint32_t block, uint32_t other);

@@ -200,13 +200,14 @@ struct routing {
 	/* The tables if every switch held all LIDs; NULL: all hold those in use. See fdb_cap.c. */
 	struct routing *unlimited;
 	/*
-	 * As the engine made it, from which the next one goes on: this one differs for switches that
-	 * cannot be written, see fixed.h. NULL: it is itself as made.
+	 * As the engine made it, from which the next one goes on: this one differs for switches
+	 * that cannot be written, see fixed.h. NULL: it is itself as made.
 	 */
 	struct routing *made;
 	/* [switch]: port to its parent (0: none) in the tree that multicast keeps to; or NULL */
 	uint8_t *trunk;
-	struct route_lanes *lanes; /* made's, if there is one. NULL: one lane for all, whatever the SL; see lanes.h */
+	/* NULL: one lane for all, whatever the SL; see lanes.h. Those of made, if that is there */
+	struct route_lanes *lanes;
 	uint32_t *caps;	      /* [switch]: what it was made for then, as of route_caps() */
 	uint64_t cut_by_caps; /* pairs of a switch with hosts and a host's LID without a way then */
 };

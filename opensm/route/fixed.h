@@ -9,9 +9,9 @@
 #include "route/engine.h"
 
 /*
- * Tables for a fabric where some switches keep the rows that they have. held[switch]: what it holds,
- * made->n_blocks * 64 octets, 0xFF where that discards or is not known; NULL: nothing is known. A
- * switch with fixed[switch] cannot be written.
+ * Tables for a fabric where some switches keep the rows that they have. held[switch]: what it
+ * holds, made->n_blocks * 64 octets, 0xFF where that discards or is not known; NULL: nothing is
+ * known. A switch with fixed[switch] cannot be written.
  * A path that goes on as the engine made it does so; one that a switch leads elsewhere goes where
  * that leads, if it gets there; else the others go around it. Where nothing else leads there,
  * entries are as the engine made them.

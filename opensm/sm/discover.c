@@ -506,7 +506,7 @@ static bool is_met_from_there(struct sm *sm, struct builder_port *port)
 	struct builder_port *far = port->peer;
 
 	if (!far || port->link_seen != sm->builder->sweep || builder_is_silent(far->node))
-		return false; /* what is known of one that is silent, nobody has told in this sweep */
+		return false; /* of one that is silent nobody has told anything in this sweep */
 	if (!builder_is_switch(far->node) || (far != far->node->entry && !keys_silence(sm)))
 		return true;
 	cables_lose_hearsay(sm, far->node);

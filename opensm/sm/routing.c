@@ -183,8 +183,9 @@ static void mind_hidden_lids(struct sm *sm)
 		any |= leads_to_silence(node);
 		top = MAX(top, MIN(node->switch_info.linear_fdb_top, builder_fdb_cap(node) - 1));
 	}
+	top = MIN(top, IBA_LID_UCAST_LAST);
 	if (any)
-		sm->builder->hidden_top = MAX(sm->builder->hidden_top, MIN(top, IBA_LID_UCAST_LAST));
+		sm->builder->hidden_top = MAX(sm->builder->hidden_top, top);
 }
 
 enum step_result step_freeze(struct sm *sm)
@@ -757,7 +758,8 @@ enum step_result step_publish(struct sm *sm)
 	subnet->unknown_keys = keys_tell_unknown(sm);
 	subnet->sm_p_keys = p_keys_own(sm);
 	if (!sm->dry && sm->routing)
-		path_sls_save(sm->path_sls, routing_made(sm->routing), sm->options->fsync_high_avail_files);
+		path_sls_save(sm->path_sls, routing_made(sm->routing),
+			      sm->options->fsync_high_avail_files);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
 	sm->sweep.published = true;

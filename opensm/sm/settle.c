@@ -138,7 +138,10 @@ static bool is_cut_off(struct sm *sm)
 	return true;
 }
 
-/* If not, nobody looked behind it: what was there before may well be there. */
+/*
+ * If not, nobody looked behind it: what was there before may well be there. If it does not answer
+ * itself, somebody at the other end has to.
+ */
 static bool own_port_was_read(const struct sm *sm)
 {
 	const struct builder_port *port = sm->builder->sm_port;

@@ -256,7 +256,8 @@ bool silence_take(struct sm_request *request)
 	struct sm *sm = request->sm;
 	struct suspect *suspect = request->node->suspect;
 
-	if (is_behind_silence(request) || request->ways >= WAYS_MAX || (!suspect && silence_is_mute(sm, request->node)))
+	if (is_behind_silence(request) || request->ways >= WAYS_MAX ||
+	    (!suspect && silence_is_mute(sm, request->node)))
 		return false;
 	if (suspect) {
 		g_ptr_array_add(suspect->held, request);

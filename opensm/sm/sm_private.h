@@ -410,7 +410,7 @@ void cables_lose_hearsay(struct sm *sm, struct builder_node *node);
  * is all that is wrong, and it is dealt with.
  */
 bool kept_failed(const struct sm_request *request);
-/* It is not to be sent: its node does not answer, and this is not the time to ask whether it does. */
+/* It is not to be sent: its node does not answer, and it is not time to ask whether it does. */
 bool kept_skips(const struct sm_request *request);
 void kept_answered(struct sm *sm, struct builder_node *node);
 /* Nobody answers behind a port: true if who is known to be there stays. */

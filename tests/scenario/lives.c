@@ -70,7 +70,7 @@ static bool may_leave(const struct lives *lives, const struct sim_node_view *vie
 	       (lid <= view->switch_info->linear_fdb_top && view->lft[lid] == port);
 }
 
-/* Nodes to which packets to a LID may get from that one, whatever tables say that can be written. */
+/* Nodes to which packets to a LID may get from that one, if tables are written well. */
 static bool *joined_to(const struct lives *lives, const struct scenario *s, unsigned int from,
 		       uint16_t lid)
 {
