@@ -603,7 +603,7 @@ static void check(struct sm *sm, void *item)
 {
 	struct builder_port *port = item;
 
-	if (!port->known) /* since a moment ago */
+	if (!port->known || builder_is_silent(port->node)) /* since a moment ago */
 		return;
 	check_set(sm, port);
 	if (!has_state(port))
