@@ -74,6 +74,8 @@ void sim_node_set(struct sim *sim, unsigned int node, bool up);	   /* down: link
  */
 void sim_device_set(struct sim *sim, unsigned int node, bool there);
 void sim_node_mute(struct sim *sim, unsigned int node, bool mute); /* its SMA answers nothing */
+/* Nor does that of a switch hand on directed routes; what is LID-routed still passes. */
+void sim_node_hang(struct sim *sim, unsigned int node, bool hung);
 /* Its driver refuses whatever programs on it want to send; it receives as ever. */
 void sim_device_refuse(struct sim *sim, unsigned int node, bool refuses);
 void sim_set_loss(struct sim *sim, double loss);

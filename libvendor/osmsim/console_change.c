@@ -169,6 +169,17 @@ bool command_unmute(struct command *command)
 	return mute(command, false);
 }
 
+bool command_hang(struct command *command)
+{
+	struct sim_node *node = command_node(command, 0);
+	bool on;
+
+	if (!node || !command_on(command, 1, &on))
+		return false;
+	sim_node_hang(command->server->sim, node->index, on);
+	return true;
+}
+
 bool command_stubborn(struct command *command)
 {
 	struct sim_node *node = command_node(command, 0);

@@ -25,12 +25,13 @@ bool command_nodes(struct command *command)
 		if (!g_pattern_match_simple(pattern, description))
 			continue;
 		g_string_append_printf(
-			command->out, "%-6s 0x%016" PRIx64 " %3u ports  \"%s\"%s%s%s\n",
+			command->out, "%-6s 0x%016" PRIx64 " %3u ports  \"%s\"%s%s%s%s\n",
 			type_of(node), node->claimed_guid, node->num_ports, node->description,
 			node->removed ? " removed"
 			: node->up    ? ""
 				      : " down",
-			node->mute ? " mute" : "", node->stubborn ? " stubborn" : "");
+			node->mute ? " mute" : "", node->hung ? " hung" : "",
+			node->stubborn ? " stubborn" : "");
 	}
 	return true;
 }

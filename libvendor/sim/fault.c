@@ -308,6 +308,12 @@ void sim_node_mute(struct sim *sim, unsigned int node, bool mute)
 	sim_node_at(sim, node)->mute = mute;
 }
 
+void sim_node_hang(struct sim *sim, unsigned int node, bool hung)
+{
+	sim_node_mute(sim, node, hung);
+	sim_node_at(sim, node)->hung = hung;
+}
+
 void sim_node_set_loss(struct sim *sim, unsigned int node, double loss)
 {
 	sim_node_at(sim, node)->loss = loss;

@@ -353,6 +353,11 @@ static bool hand_on(struct sim_packet *packet, bool *lost)
 	*lost = false;
 	if (packet->data[SIM_MAD_CLASS] != IBA_CLASS_SUBN_DIRECTED)
 		return false;
+	if (packet->node->sw && packet->node->hung && !packet->from_here) {
+		packet->why = "the SMA of a switch on its directed route hangs";
+		*lost = true;
+		return true;
+	}
 	verdict = sim_is_returning(packet) ? smi_response(packet, &out, &lid)
 					   : smi_request(packet, &out, &lid);
 	switch (verdict) {

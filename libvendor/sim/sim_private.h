@@ -92,6 +92,7 @@ struct sim_node {
 	uint8_t type, num_ports;
 	bool up, mute, stubborn;
 	bool refuses_sends;   /* of the programs on it */
+	bool hung; /* its SMA hands on no directed routes */
 	uint16_t refused;     /* attribute whose Sets fail; 0: none */
 	bool fixed_speeds;	 /* and widths */
 	bool refuses_wildcards;	 /* of ports in Set(SLtoVLMappingTable) */

@@ -205,14 +205,6 @@ static void judge_partitions(struct verdict *verdict)
 	}
 }
 
-static bool is_silent_link(const struct fabric *fabric, uint32_t port)
-{
-	const struct fabric_port *p = &fabric->ports[port];
-
-	return p->num && p->known && p->peer == FABRIC_NONE && !p->loopback &&
-	       p->info.port_state != IBA_PORT_DOWN;
-}
-
 static void warn_of_plugs(struct verdict *verdict, const struct fabric *fabric)
 {
 	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++) {
@@ -265,6 +257,37 @@ static void judge_unhealthy(struct verdict *verdict, const struct unhealthy_port
 		add(&verdict->warnings, "ports", reported);
 }
 
+static const char *as_it_was(const struct fabric *fabric, uint32_t node)
+{
+	if (fabric->ports[fabric->sm_port].node == node)
+		return "the SM sits on it; what is known of it stays";
+	return fabric_is_switch(fabric, node)
+		       ? "its links are up; it is kept, and forwards by the tables that it holds"
+		       : "its link is up; it is kept, with its LIDs and routes";
+}
+
+static void judge_silent(struct verdict *verdict, const struct fabric *fabric)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; fabric && i < fabric->n_nodes; i++) {
+		char name[NAME_SIZE];
+		g_autofree char *text = NULL;
+
+		if (!fabric->nodes[i].silent || ++n > DEVICES_TOLD)
+			continue;
+		text = g_strdup_printf("%s does not answer: %s",
+				       fabric_node_name(fabric, i, name, sizeof(name)),
+				       as_it_was(fabric, i));
+		add_problem(verdict, CONTROL_DEVICES_BAD, "device", text);
+	}
+	if (n > DEVICES_TOLD) {
+		g_autofree char *more = g_strdup_printf("nor do %u more", n - DEVICES_TOLD);
+
+		add_problem(verdict, CONTROL_DEVICES_BAD, "device", more);
+	}
+}
+
 static void judge_devices(struct verdict *verdict)
 {
 	const struct fabric *fabric = verdict->call->fabric;
@@ -273,11 +296,12 @@ static void judge_devices(struct verdict *verdict)
 
 	judge_unhealthy(verdict, ports);
 	warn_of_plugs(verdict, fabric);
+	judge_silent(verdict, fabric);
 	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++) {
 		char name[NAME_SIZE];
 		g_autofree char *text = NULL;
 
-		if (!is_silent_link(fabric, i) ||
+		if (!fabric_is_silent_link(fabric, i) ||
 		    is_left_out(ports, fabric->nodes[fabric->ports[i].node].guid,
 				fabric->ports[i].num) ||
 		    ++n > DEVICES_TOLD)

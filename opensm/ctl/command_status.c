@@ -163,13 +163,17 @@ static void add_subnet(struct command_call *call, GVariantBuilder *builder)
 {
 	const struct fabric *fabric = call->fabric;
 	GVariantBuilder subnet;
+	uint32_t silent, loose;
 
 	if (!fabric)
 		return;
+	fabric_count_silent(fabric, &silent, &loose);
 	answer_begin(&subnet);
 	answer_number(&subnet, "switches", fabric->n_switches);
 	answer_number(&subnet, "hosts", fabric->n_nodes - fabric->n_switches);
 	answer_number(&subnet, "links", fabric->n_links);
+	answer_number(&subnet, "silent_nodes", silent);
+	answer_number(&subnet, "silent_links", loose);
 	answer_number(&subnet, "highest_lid", fabric->max_lid);
 	answer_number(&subnet, "generation", fabric->generation);
 	answer_member(builder, "subnet", &subnet);
@@ -682,6 +686,8 @@ void print_status(GVariant *answer, GString *out)
 		{"switches", "Switches"},
 		{"hosts", "Hosts and routers"},
 		{"links", "Links"},
+		{"silent_nodes", "Nodes that do not answer, and are kept"},
+		{"silent_links", "Links that are up with nobody known behind"},
 		{"highest_lid", "Highest LID"},
 		{NULL, NULL},
 	};

@@ -46,8 +46,23 @@ static char *without_subnet(struct context *context)
 		      : g_strdup_printf("%s, no subnet yet", state);
 }
 
+/* What is not as good as the numbers look: "", or text that follows them. To be freed. */
+static char *silent_text(const struct fabric *fabric)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	uint32_t nodes, links;
+
+	fabric_count_silent(fabric, &nodes, &links);
+	if (nodes)
+		g_string_append_printf(text, "; %u of these nodes silent", nodes);
+	if (links)
+		g_string_append_printf(text, "; nobody known behind %u links that are up", links);
+	return g_strdup(text->str);
+}
+
 char *status_line(struct context *context)
 {
+	g_autofree char *silent = NULL;
 	struct subnet *subnet = slot_take(&context->subnet);
 	const char *state = status_sm_state(context);
 	const struct fabric *fabric;
@@ -62,9 +77,10 @@ char *status_line(struct context *context)
 		return without_subnet(context);
 	}
 	fabric = subnet->fabric;
-	line = g_strdup_printf("%s, subnet %s: %u switches, %u hosts, %u links", state,
+	silent = silent_text(fabric);
+	line = g_strdup_printf("%s, subnet %s: %u switches, %u hosts, %u links%s", state,
 			       subnet->errors ? "has errors" : "up", fabric->n_switches,
-			       fabric->n_nodes - fabric->n_switches, fabric->n_links);
+			       fabric->n_nodes - fabric->n_switches, fabric->n_links, silent);
 	subnet_unref(subnet);
 	return line;
 }

@@ -5,7 +5,10 @@
 
 #include "core/context.h"
 
-/* "MASTER, subnet up: 20 switches, 16 hosts, 48 links"; free it with g_free(). */
+/*
+ * "MASTER, subnet up: 20 switches, 16 hosts, 48 links; 1 of these nodes silent"; free it with
+ * g_free().
+ */
 char *status_line(struct context *context);
 
 /* "DISCOVERING" and so on. */

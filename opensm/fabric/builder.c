@@ -316,6 +316,17 @@ void builder_set_guid(struct builder_port *port, uint64_t guid)
 		port->node->builder->arrivals++;
 }
 
+void builder_set_silent(struct builder_node *node, uint64_t since_ns)
+{
+	node->silent_ns = since_ns;
+	builder_touch(node);
+	if (!node->builder)
+		return;
+	builder_reach_changed(node->builder);
+	node->builder->cut = true;
+	forget_order(node->builder);
+}
+
 /* ---- walks ---- */
 
 /* Takes in the node across the port's cable, unless the walk met it before. */
@@ -351,6 +362,44 @@ static void walk_forget(struct builder *builder)
 	}
 }
 
+/* Through the cables of a switch; of one that is silent, first to those that answer. */
+static void walk_through(GPtrArray *order, struct builder_node *node, bool to_silent)
+{
+	for (unsigned int num = 1; builder_is_switch(node) && num <= node->info.num_ports; num++) {
+		struct builder_port *peer = node->ports[num].peer;
+
+		if (to_silent || (peer && !builder_is_silent(peer->node)))
+			walk_cross(order, &node->ports[num]);
+	}
+}
+
+/*
+ * On from all that were met. Directed routes may end at a switch that does not answer: it is gone
+ * through when there is no other way; and last of all to another one like it, as neither of them
+ * tells whether the cable is still there.
+ */
+static void walk_on(GPtrArray *order)
+{
+	g_autoptr(GPtrArray) silent = g_ptr_array_new();
+	guint i = 0, late = 0, last = 0;
+
+	while (i < order->len || last < silent->len) {
+		struct builder_node *node;
+
+		if (i < order->len) {
+			node = order->pdata[i++];
+			if (builder_is_silent(node))
+				g_ptr_array_add(silent, node);
+			else
+				walk_through(order, node, true);
+		} else if (late < silent->len) {
+			walk_through(order, silent->pdata[late++], false);
+		} else {
+			walk_through(order, silent->pdata[last++], true);
+		}
+	}
+}
+
 GPtrArray *builder_walk(struct builder *builder)
 {
 	GPtrArray *order = g_ptr_array_sized_new(g_hash_table_size(builder->nodes));
@@ -366,14 +415,7 @@ GPtrArray *builder_walk(struct builder *builder)
 	g_ptr_array_add(order, sm_port->node);
 	if (!builder_is_switch(sm_port->node))
 		walk_cross(order, sm_port);
-	for (unsigned int i = 0; i < order->len; i++) {
-		struct builder_node *node = order->pdata[i];
-
-		if (!builder_is_switch(node))
-			continue;
-		for (unsigned int num = 1; num <= node->info.num_ports; num++)
-			walk_cross(order, &node->ports[num]);
-	}
+	walk_on(order);
 	builder->order = g_ptr_array_ref(order);
 	return order;
 }

@@ -76,6 +76,8 @@ enum builder_vl_tables {
  *	   ^                                          |
  *	   +---- no cable leads to it any more -------+
  *
+ * One that does not answer is none of that: as long as a cable leads to it, it stays (sm/kept.c).
+ *
  * What is known of its tables is a matter of its epoch (fabric/trust.h), its errors are one of
  * sm/health.c, its silence of sm/silence.c, and how SMPs get there of sm/reach.c.
  */
@@ -120,6 +122,7 @@ struct builder_node {
 	uint64_t differed_sweep; /* serial of the sweep before that */
 	uint8_t relapses;	/* how often since then it was found so again, each soon after */
 	uint64_t mute_ns;	/* when it was last found to be silent behind a link that is up */
+	uint64_t silent_ns;	/* since when it does not answer: sm/kept.c; 0: it answers */
 	uint64_t identified_ns; /* when it was last asked who it is, as its answers make no sense */
 	struct suspect *suspect;    /* NULL: it answers, as far as is known */
 	struct health *health;	    /* NULL: it is well */
@@ -134,11 +137,13 @@ struct builder {
 	uint64_t sweep;		      /* number of the current sweep, from 1 */
 	uint64_t generation;
 	uint64_t reach_epoch; /* counts up when a cable or a table that SMPs may need changes */
-	bool cut;	      /* a cable was lost since the last walk: paths may lead over it */
+	bool cut;	      /* since the last walk a cable was lost, or a node fell silent */
 	bool only_seen;	      /* walks take cables that this sweep has seen */
 	uint64_t arrivals;   /* counts up whenever a node or a GUID of an endport comes */
 	uint64_t population; /* and whenever one comes or goes */
 	bool some_gone;	     /* a node may be marked gone */
+
+	uint16_t hidden_top; /* nodes that nobody knows may have LIDs up to this */
 
 	/* what changed since it was last found to be as it should */
 	GPtrArray *touched; /* nodes; unused while all are */
@@ -167,6 +172,12 @@ void builder_remove(struct builder *builder, struct builder_node *node);
 /* A request points to the node from now on, and no more. */
 void builder_hold(struct builder_node *node);
 void builder_release(struct builder_node *node);
+
+/* It does not answer; what is known of it is as it was when it did. */
+static inline bool builder_is_silent(const struct builder_node *node)
+{
+	return node->silent_ns != 0;
+}
 
 static inline bool builder_is_switch(const struct builder_node *node)
 {
@@ -199,6 +210,9 @@ void builder_only_seen(struct builder *builder, bool on);
 
 /* Stores the PortInfo that a port has, touches its node, and has walks see it. */
 void builder_set_info(struct builder_port *port, const struct iba_port_info *info);
+
+/* It answers no more since then, or 0: it does again; walks go around it where they can. */
+void builder_set_silent(struct builder_node *node, uint64_t since_ns);
 
 /* A cable or a table changed: who is reached by LID is to be found out again. */
 static inline void builder_reach_changed(struct builder *builder)

@@ -38,6 +38,7 @@ struct fabric_node {
 	uint32_t sw;	     /* index in switches, or FABRIC_NONE */
 	uint8_t type;	     /* IBA_NODE_CA .. */
 	uint8_t num_ports;
+	bool silent; /* it does not answer; the rest is as it was when it did */
 	struct iba_node_info info; /* port_guid, local_port_num: of the port seen first */
 	char description[65];	   /* as the node gave it, NUL-terminated, not escaped */
 };
@@ -128,6 +129,18 @@ static inline bool fabric_is_connected(const struct fabric *fabric, uint32_t end
 	return fabric->ports[endport].peer != FABRIC_NONE ||
 	       fabric_is_switch(fabric, fabric->ports[endport].node);
 }
+
+/* A link that is up, and nobody is known at its other end. */
+static inline bool fabric_is_silent_link(const struct fabric *fabric, uint32_t port)
+{
+	const struct fabric_port *p = &fabric->ports[port];
+
+	return p->num && p->known && p->peer == FABRIC_NONE && !p->loopback &&
+	       p->info.port_state != IBA_PORT_DOWN;
+}
+
+/* Nodes that do not answer and were kept, and links as above. */
+void fabric_count_silent(const struct fabric *fabric, uint32_t *nodes, uint32_t *links);
 
 /* The endport that owns LIDs: the port itself, or port 0 of its switch. */
 static inline uint32_t fabric_endport_of(const struct fabric *fabric, uint32_t port)

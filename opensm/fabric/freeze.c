@@ -86,6 +86,7 @@ static void freeze_node(struct fabric_node *to, const struct builder_node *from)
 	to->type = from->info.node_type;
 	to->num_ports = from->info.num_ports;
 	to->info = from->info;
+	to->silent = builder_is_silent(from);
 	/* While it is read again: what it said last. */
 	memcpy(to->description, from->description.node_string,
 	       sizeof(from->description.node_string));
@@ -206,6 +207,7 @@ static struct fabric *freeze_order(struct builder *builder, const GPtrArray *ord
 		for (unsigned int num = 0; num <= node->info.num_ports; num++)
 			freeze_port(fabric, fabric_port_of(fabric, i, num), &node->ports[num]);
 	}
+	fabric->max_lid = MAX(fabric->max_lid, builder->hidden_top);
 	fabric->sm_port =
 		fabric_port_of(fabric, builder->sm_port->node->place, builder->sm_port->num);
 	fabric_index_guids(fabric);

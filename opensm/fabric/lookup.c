@@ -267,3 +267,12 @@ uint16_t fabric_mlid_top(const struct fabric *fabric)
 	return (uint16_t)(IBA_LID_MCAST_FIRST - 1 +
 			  MIN(room, IBA_LID_MCAST_LAST - IBA_LID_MCAST_FIRST + 1u));
 }
+
+void fabric_count_silent(const struct fabric *fabric, uint32_t *nodes, uint32_t *links)
+{
+	*nodes = *links = 0;
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		*nodes += fabric->nodes[i].silent;
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		*links += fabric_is_silent_link(fabric, i);
+}

@@ -35,6 +35,8 @@ void trust_reserve(struct trust_table *table, uint32_t n_blocks, size_t block_by
 	held->order = g_renew(uint64_t, held->order, n_blocks);
 	memset(held->epochs + held->n_blocks, 0,
 	       (n_blocks - held->n_blocks) * sizeof(*held->epochs));
+	memset(held->order + held->n_blocks, 0,
+	       (n_blocks - held->n_blocks) * sizeof(*held->order));
 	held->n_blocks = n_blocks;
 }
 
@@ -57,16 +59,26 @@ void trust_doubt(struct trust_table *table, uint32_t block)
 	table->held->epochs[block] = 0;
 }
 
+static const void *bytes_of(const struct trust_blocks *held, uint32_t block, size_t block_bytes)
+{
+	const uint8_t *bytes = held->bytes ? held->bytes : held->equals;
+
+	return bytes + block * block_bytes;
+}
+
 const void *trust_get(const struct builder_node *node, const struct trust_table *table,
 		      uint32_t block, size_t block_bytes)
 {
-	const struct trust_blocks *held = table->held;
-	const uint8_t *bytes;
-
-	if (block >= trust_n_blocks(table) || held->epochs[block] != node->epoch)
+	if (block >= trust_n_blocks(table) || table->held->epochs[block] != node->epoch)
 		return NULL;
-	bytes = held->bytes ? held->bytes : held->equals;
-	return bytes + block * block_bytes;
+	return bytes_of(table->held, block, block_bytes);
+}
+
+const void *trust_last(const struct trust_table *table, uint32_t block, size_t block_bytes)
+{
+	if (block >= trust_n_blocks(table) || !table->held->order[block])
+		return NULL;
+	return bytes_of(table->held, block, block_bytes);
 }
 
 bool trust_is_older(const struct trust_table *table, uint32_t block, uint32_t other)

@@ -26,7 +26,7 @@ struct builder_node;
 struct trust_blocks {
 	uint8_t *bytes;	  /* host order per entry of the attribute; NULL: none, or shared */
 	uint32_t *epochs; /* of each block; 0: never read, or in doubt */
-	uint64_t *order;  /* of each block: the greater, the later it became known */
+	uint64_t *order;  /* of each block: the greater, the later it became known; 0: never */
 	uint64_t last;	  /* of these */
 	uint32_t n_blocks;
 	uint32_t block_bytes;
@@ -54,6 +54,8 @@ void trust_doubt(struct trust_table *table, uint32_t block);
 /* NULL if the block is not known. */
 const void *trust_get(const struct builder_node *node, const struct trust_table *table,
 		      uint32_t block, size_t block_bytes);
+/* What the block held when it was known last, be it so still or not; NULL: it never was. */
+const void *trust_last(const struct trust_table *table, uint32_t block, size_t block_bytes);
 /* True if the one became known before the other: both are. */
 bool trust_is_older(const struct trust_table *table, uint32_t block, uint32_t other);
 void trust_free(struct trust_table *table);

@@ -199,9 +199,15 @@ struct routing {
 	} layered;
 	/* The tables if every switch held all LIDs; NULL: all hold those in use. See fdb_cap.c. */
 	struct routing *unlimited;
+	/*
+	 * As the engine made it, from which the next one goes on: this one differs for switches
+	 * that cannot be written, see fixed.h. NULL: it is itself as made.
+	 */
+	struct routing *made;
 	/* [switch]: port to its parent (0: none) in the tree that multicast keeps to; or NULL */
 	uint8_t *trunk;
-	struct route_lanes *lanes; /* NULL: one lane for all, whatever the SL; see lanes.h */
+	/* NULL: one lane for all, whatever the SL; see lanes.h. Those of made, if that is there */
+	struct route_lanes *lanes;
 	uint32_t *caps;	      /* [switch]: what it was made for then, as of route_caps() */
 	uint64_t cut_by_caps; /* pairs of a switch with hosts and a host's LID without a way then */
 };
@@ -215,6 +221,12 @@ struct routing *routing_new_unset(const struct fabric *fabric, const char *engin
 struct routing *routing_new_held(const struct fabric *fabric);
 struct routing *routing_ref(struct routing *routing);
 void routing_unref(struct routing *routing);
+
+/* What the engine made of it. */
+static inline struct routing *routing_made(struct routing *routing)
+{
+	return routing && routing->made ? routing->made : routing;
+}
 
 /* Writes an entry of a routing that nobody else holds yet; rows that others see stay. */
 void routing_put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t port);

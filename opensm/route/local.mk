@@ -15,6 +15,7 @@ libroute_a_SOURCES = \
 	opensm/route/dor.c \
 	opensm/route/engine.h \
 	opensm/route/fdb_cap.c opensm/route/fdb_cap.h \
+	opensm/route/fixed.c opensm/route/fixed.h \
 	opensm/route/file.c \
 	opensm/route/fingerprint.c \
 	opensm/route/flows.c opensm/route/flows.h \

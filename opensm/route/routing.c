@@ -244,7 +244,9 @@ void routing_unref(struct routing *routing)
 	g_free(routing->demand_word);
 	g_free(routing->order);
 	g_free(routing->trunk);
-	route_lanes_free(routing->lanes);
+	if (!routing->made)
+		route_lanes_free(routing->lanes);
+	routing_unref(routing->made);
 	routing_unref(routing->unlimited);
 	routing_unref(routing->layered.base);
 	g_free(routing->caps);

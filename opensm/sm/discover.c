@@ -407,13 +407,9 @@ static bool is_own(const struct sm *sm, const struct builder_node *node)
 	return own && own->node == node;
 }
 
-/* First meeting of a node in this sweep, through its port `entry`. */
-static void read_node(struct sm *sm, struct builder_node *node, struct builder_port *entry,
-		      struct builder_node *parent)
+void node_place(struct sm *sm, struct builder_node *node, struct builder_port *entry,
+		const struct builder_node *parent)
 {
-	node->seen = sm->builder->sweep;
-	node->looked_at = sm->sweep.serial;
-	builder_touch(node);
 	if (is_own(sm, node)) {
 		node->entry = NULL;
 		node->hops = 0;
@@ -421,6 +417,16 @@ static void read_node(struct sm *sm, struct builder_node *node, struct builder_p
 		node->entry = entry;
 		node->hops = parent->hops + 1;
 	} /* else it keeps its path: it may be nearer to the SM than the one that met it */
+}
+
+/* First meeting of a node in this sweep, through its port `entry`. */
+void read_node(struct sm *sm, struct builder_node *node, struct builder_port *entry,
+	       const struct builder_node *parent)
+{
+	node->seen = sm->builder->sweep;
+	node->looked_at = sm->sweep.serial;
+	builder_touch(node);
+	node_place(sm, node, entry, parent);
 	node->has_description = false;
 	if (builder_is_switch(node)) {
 		description_get(sm, node);
@@ -501,8 +507,8 @@ static bool is_met_from_there(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->peer;
 
-	if (!far || port->link_seen != sm->builder->sweep)
-		return false;
+	if (!far || port->link_seen != sm->builder->sweep || builder_is_silent(far->node))
+		return false; /* of one that is silent nobody has told anything in this sweep */
 	if (!builder_is_switch(far->node) || (far != far->node->entry && !keys_silence(sm)))
 		return true;
 	cables_lose_hearsay(sm, far->node);
@@ -525,6 +531,8 @@ static void nobody_there(const struct sm_request *request)
 		return;
 	}
 	port_health_event(request->sm, port, PORT_UNRESPONSIVE);
+	if (kept_behind(request->sm, port))
+		return;
 	builder_lose_link(port);
 	port->silent = true;
 	health_leave_out(request->sm, port->node,
@@ -572,12 +580,15 @@ static void on_hop0(struct sm_request *request)
 	struct iba_node_info info;
 
 	if (!sm_request_ok(request)) {
-		sm_request_failed(request);
+		if (request->mad.result != MAD_TIMEOUT || !kept_own(sm))
+			sm_request_failed(request);
 		return;
 	}
+	sm->builder->sm_port = NULL;
 	node = node_answered(request, &info);
 	if (!node)
 		return;
+	kept_answered(sm, node);
 	if (builder_is_switch(node))
 		info.local_port_num = 0;
 	builder_set_guid(&node->ports[info.local_port_num], info.port_guid);
@@ -587,7 +598,6 @@ static void on_hop0(struct sm_request *request)
 
 enum step_result step_hop0(struct sm *sm)
 {
-	sm->builder->sm_port = NULL;
 	sm_get(sm, sm->local, IBA_ATTR_NODE_INFO, 0, on_hop0);
 	return STEP_NEXT;
 }
@@ -659,6 +669,8 @@ enum step_result step_discover(struct sm *sm)
 	if (!sweep->round && sweep->kind == SWEEP_KIND_HEAVY) {
 		if (!sm->builder->sm_port)
 			return STEP_ABORT;
+		if (builder_is_silent(sm->builder->sm_port->node))
+			return STEP_LATER; /* what is behind it is asked */
 		read_node(sm, sm->builder->sm_port->node, sm->builder->sm_port, NULL);
 		return STEP_LATER;
 	}

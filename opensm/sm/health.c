@@ -148,6 +148,21 @@ bool health_leave_out(struct sm *sm, struct builder_node *node, const char *form
 	return health->left_out;
 }
 
+void health_silent(struct sm *sm, struct builder_node *node, const char *text, bool is_new)
+{
+	bool counted = node->health && node->health->sweep == sm->sweep.serial;
+	struct health *health = strike(sm, node, LEFT_OUT_MAX_NS);
+	g_autofree char *line = NULL;
+	char name[SM_NAME_SIZE];
+
+	line = g_strdup_printf("%s: %s", sm_node_name(node, name, sizeof(name)), text);
+	health->left_out = health->strikes > STRIKES_MAX;
+	sm->sweep.errors += !health->left_out && !counted;
+	if (is_new)
+		log_fault(sm, line);
+	keep_line(health, line);
+}
+
 void health_too_far(struct sm *sm, const struct builder_port *port)
 {
 	struct builder_node *node = port->node;

@@ -25,13 +25,20 @@ static uint8_t *add_row(struct held *held, uint32_t sw, uint32_t n_blocks)
 	return row;
 }
 
-/* Blocks that are not known read as if they discarded. */
+/* A Set to one that does not answer is likely not to have arrived. */
+static const void *block_of(const struct builder_node *node, uint32_t block)
+{
+	return builder_is_silent(node) ? trust_last(&node->lft, block, PER_BLOCK)
+				       : trust_get(node, &node->lft, block, PER_BLOCK);
+}
+
+/* Blocks of which nothing is known read as if they discarded. */
 static void copy_table(struct held *held, uint32_t sw, const struct builder_node *node)
 {
 	uint8_t *row = NULL;
 
 	for (uint32_t block = 0; block < trust_n_blocks(&node->lft); block++) {
-		const void *is = trust_get(node, &node->lft, block, PER_BLOCK);
+		const void *is = block_of(node, block);
 
 		if (is && !row)
 			row = add_row(held, sw, trust_n_blocks(&node->lft));

@@ -17,7 +17,7 @@ libsm_a_SOURCES = \
 	opensm/sm/identity.c \
 	opensm/sm/key_ring.c opensm/sm/key_ring.h \
 	opensm/sm/key_loops.c \
-	opensm/sm/key_memory.c \
+	opensm/sm/kept.c opensm/sm/key_memory.c \
 	opensm/sm/key_strays.c \
 	opensm/sm/key_trails.c \
 	opensm/sm/key_unknown.c \

@@ -49,6 +49,8 @@ static void on_neighbour(struct sm_request *request)
 	if (!sm_request_ok(request)) {
 		if (!request->mad.arg && keys_are_used(sm->options))
 			ask_neighbour(sm, true, request->done);
+		else if (!builder_is_silent(peer->node) && sm->sweep.kind == SWEEP_KIND_PARTIAL)
+			builder_mark(peer->node); /* all directed routes go through it */
 		return;
 	}
 	wire_decode(&iba_node_info_type, request->mad.data, &info);

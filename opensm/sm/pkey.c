@@ -253,6 +253,8 @@ static void want_bits(const struct sm *sm, const struct builder_port *port,
 void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
 			struct iba_port_info *want)
 {
+	if (link_is_up(port) && !port->peer)
+		return; /* who is there may work on, and stays as it is */
 	if (sm->partitions && sm->fabric && port->num && builder_is_switch(port->node) &&
 	    (!is_to_enforce(sm, port) || passes_all(sm, port)))
 		want_bits(sm, port, want);

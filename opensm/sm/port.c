@@ -521,6 +521,8 @@ static void on_neighbour(struct sm_request *request)
 	struct iba_node_info info;
 
 	if (!sm_request_ok(request)) {
+		/* Nobody has confirmed who is there: as if it was taken up after all that was. */
+		request->port->activated = request->sm->builder->sweep + 1;
 		look_again(request->sm, request->node);
 		return;
 	}
@@ -601,7 +603,7 @@ static void check(struct sm *sm, void *item)
 {
 	struct builder_port *port = item;
 
-	if (!port->known) /* since a moment ago */
+	if (!port->known || builder_is_silent(port->node)) /* since a moment ago */
 		return;
 	check_set(sm, port);
 	if (!has_state(port))

@@ -195,7 +195,16 @@ static bool is_first_block(const struct sm *sm, const struct builder_node *node,
 	       block == node->ports[0].lid / PER_BLOCK;
 }
 
-/* Port 0, LinearFDBTop, and the blocks with the SM's LID and its own. */
+/* Directed routes to it may end before it, and by LID no Set goes that a Get has not tried. */
+static bool is_to_be_proven(const struct sm *sm, struct builder_node *node)
+{
+	return reach_is_blind(node) && reach_is_unproven(sm, node);
+}
+
+/*
+ * Port 0, LinearFDBTop, and the blocks with the SM's LID and its own. Where directed routes end
+ * before it the proof comes first.
+ */
 static void write_first(struct sm *sm, void *item)
 {
 	uint32_t sw = GPOINTER_TO_UINT(item);
@@ -205,6 +214,10 @@ static void write_first(struct sm *sm, void *item)
 	struct iba_port_info want;
 
 	trust_reserve(&node->lft, sm->routing->n_blocks, BLOCK_BYTES);
+	if (is_to_be_proven(sm, node)) {
+		description_get(sm, node);
+		return;
+	}
 	if (port0->known && port_wanted(sm, port0, &want))
 		port_send(sm, port0, &want, IBA_PORT_NO_CHANGE);
 	if (switch_info_wanted(sm, node, &info))
@@ -220,6 +233,10 @@ static void prove(struct sm *sm, void *item)
 	uint32_t sw = GPOINTER_TO_UINT(item);
 	struct builder_node *node = sm_switch(sm, sw);
 
+	if (reach_is_blind(node)) {
+		write_first(sm, item);
+		return;
+	}
 	if (!reach_is_unproven(sm, node))
 		return;
 	if (node->ports[0].known && p_keys_read(sm, &node->ports[0]))
@@ -235,6 +252,12 @@ static void write_some(struct sm *sm, void *item)
 
 	if (trust_is_equal(node, &node->lft, row_of(sm, sw)))
 		return;
+	if (is_to_be_proven(sm, node)) {
+		health_fault(sm, node,
+			     "its tables wait: a switch on the way does not answer, and by its LID "
+			     "it was not reached");
+		return;
+	}
 	for (unsigned int i = 0; i < PER_VISIT && block < blocks_of(sm, node); i++, block++)
 		if (!is_first_block(sm, node, block))
 			write_block(sm, node, sw, block);
@@ -316,7 +339,9 @@ static void begin(struct sm *sm)
 	program->progress = g_malloc0(sm->fabric->n_switches);
 	program->to_do = 0;
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
-		bool done = is_left_out(program, i) || is_as_wanted(sm, sm_switch(sm, i), i);
+		struct builder_node *node = sm_switch(sm, i);
+		bool done = is_left_out(program, i) || builder_is_silent(node) ||
+			    is_as_wanted(sm, node, i);
 
 		program->progress[i] = done ? DONE : TO_DO;
 		program->to_do += !done;

@@ -27,10 +27,31 @@
 #define RETRY_FIRST_NS NS_PER_S
 #define RETRIES_MAX 6 /* later and later */
 
+bool reach_is_blind(const struct builder_node *node)
+{
+	for (unsigned int hops = 0; hops < IBA_MAX_HOPS && node->entry && node->entry->peer;
+	     hops++) {
+		node = node->entry->peer->node;
+		if (builder_is_silent(node))
+			return true;
+	}
+	return false;
+}
+
+/* Where directed routes end, a table in doubt is tried as it was known last. */
+static const uint8_t *block_of(const struct builder_node *node, uint32_t block)
+{
+	const void *known = trust_get(node, &node->lft, block, BLOCK_BYTES);
+
+	if (known || !(builder_is_silent(node) || reach_is_blind(node)))
+		return known;
+	return trust_last(&node->lft, block, BLOCK_BYTES);
+}
+
 /* The port by which a switch is known to forward a LID; NULL if that is not known. */
 static struct builder_port *forwards_to(const struct builder_node *node, uint16_t lid)
 {
-	const uint8_t *block = trust_get(node, &node->lft, lid / LIDS_PER_BLOCK, BLOCK_BYTES);
+	const uint8_t *block = block_of(node, lid / LIDS_PER_BLOCK);
 
 	if (!block || !node->has_switch_info || lid > node->switch_info.linear_fdb_top ||
 	    block[lid % LIDS_PER_BLOCK] > node->info.num_ports)
@@ -120,8 +141,8 @@ uint64_t reach_route(const struct sm *sm, struct builder_node *node)
 	struct node_reach *reach = &node->reach;
 	const struct builder_port *endport = asked_by(node);
 
-	/* A heavy discovery believes in no cable that it has not seen. */
-	if (!endport || sm->builder->only_seen)
+	/* A heavy discovery believes in no cable that it has not seen, if it can see any. */
+	if (!endport || (sm->builder->only_seen && !reach_is_blind(node)))
 		return 0;
 	if (reach->epoch != sm->builder->reach_epoch) {
 		reach->epoch = sm->builder->reach_epoch;
@@ -202,6 +223,7 @@ struct builder_port *reach_guide(const struct sm *sm, const struct builder_node 
 		struct builder_port *peer = node->ports[num].peer;
 
 		if (peer && peer->node != node && !builder_is_down(peer) &&
+		    !builder_is_silent(peer->node) &&
 		    !builder_is_down(&node->ports[num]) && builder_is_switch(peer->node) &&
 		    peer->node->hops <= node->hops && is_proven(sm, peer->node))
 			return peer;

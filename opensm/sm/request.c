@@ -85,6 +85,8 @@ void sm_request_failed(const struct sm_request *request)
 {
 	g_autofree char *text = NULL;
 
+	if (request->skipped)
+		return;
 	if (request->unreachable) {
 		builder_mark(request->node); /* if there is a way again, it is asked again */
 		return;
@@ -103,6 +105,8 @@ void sm_request_failed(const struct sm_request *request)
 		blame(request, PORT_UNRESPONSIVE);
 	else if (request->mad.method == IBA_METHOD_SET)
 		blame(request, PORT_SET_ERRORS);
+	if (kept_failed(request))
+		return;
 	health_fault(request->sm, request->node, "%s%s", text, hint(request));
 }
 
@@ -201,7 +205,8 @@ void sm_block_send(struct sm_request *request)
 	request->belief = true;
 	request->done = on_block_written;
 	sm_request_send(request);
-	trust_doubt(table, block);
+	if (!request->skipped)
+		trust_doubt(table, block);
 }
 
 /* ---- sending ---- */
@@ -279,7 +284,9 @@ static void hand_over(struct sm_request *request)
 		return;
 	request->by = cable_of(request);
 	request->unreachable = dry_has_ended(sm) || is_gone(request) || !find_route(request);
-	if (request->unreachable) {
+	request->skipped = kept_skips(request);
+	request->mad.dead |= request->skipped;
+	if (request->unreachable || request->skipped) {
 		request->mad.message.run = run_unreachable;
 		actor_post(sm->actor, &request->mad.message);
 	} else if (dry_keeps(request)) {
@@ -421,6 +428,8 @@ static void take_back(struct sm_request *request)
 		identity_ask(request->sm, request->node, identity_entry(request));
 	if (!is_kept(request))
 		keys_answered(request);
+	if (mad->result != MAD_TIMEOUT && !request->beyond)
+		kept_answered(request->sm, request->node);
 	if (mad->result != MAD_TIMEOUT && !request->aside)
 		note_route(request);
 	request->done(request);

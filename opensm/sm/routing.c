@@ -13,6 +13,7 @@
 #include "policy/small_tables.h"
 #include "policy/ties.h"
 #include "policy/unknown_guids.h"
+#include "route/fixed.h"
 #include "route/lanes.h"
 #include "route/lane_changes.h"
 #include "route/transition.h"
@@ -164,10 +165,42 @@ static void freeze(struct sm *sm)
 	sm->fabric = builder_freeze_changes(sm->builder);
 }
 
+static bool leads_to_silence(const struct builder_node *node)
+{
+	for (unsigned int num = 1; num <= node->info.num_ports; num++)
+		if (link_is_up(&node->ports[num]) && !node->ports[num].peer &&
+		    !node->ports[num].loopback)
+			return true;
+	return false;
+}
+
+/*
+ * Behind a link that is up somebody may have LIDs of whom nothing is known, as the SM was started
+ * since: tables are looked at and written as far as they are in force.
+ */
+static void mind_hidden_lids(struct sm *sm)
+{
+	const GPtrArray *switches = sm->builder->switches;
+	uint16_t top = 0;
+	bool any = false;
+
+	for (guint i = 0; i < switches->len; i++) {
+		const struct builder_node *node = switches->pdata[i];
+
+		any |= leads_to_silence(node);
+		top = MAX(top, MIN(node->switch_info.linear_fdb_top, builder_fdb_cap(node) - 1));
+	}
+	top = MIN(top, IBA_LID_UCAST_LAST);
+	if (any)
+		sm->builder->hidden_top = MAX(sm->builder->hidden_top, top);
+}
+
 enum step_result step_freeze(struct sm *sm)
 {
 	unsigned int known = g_hash_table_size(sm->builder->nodes);
 
+	if (sm->sweep.kind == SWEEP_KIND_HEAVY)
+		mind_hidden_lids(sm);
 	freeze(sm);
 	if (!sm->fabric)
 		return STEP_ABORT;
@@ -367,6 +400,38 @@ static struct routing *compute_or_hold(struct route_job *job, const struct route
 	return routing;
 }
 
+/*
+ * Switches that do not answer hold what they hold: the others go by that. What is not known of them
+ * is taken to be as the engine has it.
+ */
+static void go_by_silent(struct route_job *job)
+{
+	const struct fabric *fabric = job->fabric;
+	g_autofree bool *silent = g_new0(bool, fabric->n_switches + 1);
+	struct route_verdict verdict;
+	struct route_input input;
+	struct routing *fixed;
+
+	if (!job->routing || !job->tables)
+		return;
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		silent[sw] = fabric->nodes[fabric->switches[sw].node].silent;
+	fixed = routing_fix(fabric, job->routing, held_rows(job->tables, job->routing->n_blocks),
+			    silent);
+	if (fixed != job->routing) {
+		route_files_input(job->now.files, job->now.options, &input);
+		route_verify_by(fabric, fixed, &input, &verdict);
+		if (verdict.complete && verdict.loop_free) {
+			route_verdict_clear(&job->verdict);
+			job->verdict = verdict;
+		} else {
+			route_verdict_clear(&verdict);
+		}
+	}
+	routing_unref(job->routing);
+	job->routing = fixed;
+}
+
 static void plan_stages(struct route_job *job)
 {
 	struct route_stages *stages;
@@ -423,6 +488,7 @@ static void run_job(struct message *message)
 		job->now.roots_found = attempt->find_roots;
 		job->routing = compute_or_hold(job, attempt->engine);
 	}
+	go_by_silent(job);
 	plan_stages(job);
 	find_exposed(job);
 	job->message.run = on_computed;
@@ -485,7 +551,7 @@ enum step_result step_route(struct sm *sm)
 	job->used = choice_copy(&sm->routes->used);
 	job->partitions = policy_partitions_for_routes(sm, job->now.files);
 	job->held = !sm->routing;
-	job->old = sm->routing ? routing_ref(sm->routing) : held_tables(sm);
+	job->old = sm->routing ? routing_ref(routing_made(sm->routing)) : held_tables(sm);
 	job->tables = sm->dry ? NULL : program_held(sm);
 	job->cyclic = sm->routes->cyclic;
 	job->anew = sm->routes->anew;
@@ -733,7 +799,8 @@ enum step_result step_publish(struct sm *sm)
 	subnet->lid_guids = guid2lid_guids(sm->guid2lid);
 	p_key_indexes_tell(sm, &subnet->without_p_keys, &subnet->p_key_reuse);
 	if (!sm->dry && sm->routing)
-		path_sls_save(sm->path_sls, sm->routing, sm->options->fsync_high_avail_files);
+		path_sls_save(sm->path_sls, routing_made(sm->routing),
+			      sm->options->fsync_high_avail_files);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
 	sm->sweep.published = true;

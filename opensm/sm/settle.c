@@ -138,12 +138,17 @@ static bool is_cut_off(struct sm *sm)
 	return true;
 }
 
-/* If not, nobody looked behind it: what was there before may well be there. */
+/*
+ * If not, nobody looked behind it: what was there before may well be there. If it does not answer
+ * itself, somebody at the other end has to.
+ */
 static bool own_port_was_read(const struct sm *sm)
 {
 	const struct builder_port *port = sm->builder->sm_port;
 
-	return port && port->read == sm->builder->sweep;
+	if (!port || !builder_is_silent(port->node))
+		return port && port->read == sm->builder->sweep;
+	return port->peer && !builder_is_silent(port->peer->node);
 }
 
 enum step_result step_settle(struct sm *sm)

@@ -89,6 +89,8 @@ static void resolve(struct sm *sm, struct suspect *suspect, bool other_way)
 
 	if (!other_way)
 		suspect->node->mute_ns = actor_now(sm->actor);
+	if (!other_way && !held->len && suspect->node->builder)
+		sweep_look_at(sm, suspect->node); /* nothing else was asked of it */
 	g_ptr_array_remove(sm->suspects, suspect);
 	suspect_free(suspect);
 	for (guint i = 0; i < held->len; i++)
@@ -240,12 +242,22 @@ static void wake(struct sm *sm)
 
 /* ---- what others call ---- */
 
+/* What lies between does not answer either, and was found out about. */
+static bool is_behind_silence(const struct sm_request *request)
+{
+	const struct builder_port *parent =
+		identity_parent(request->sm, request->node, identity_entry(request));
+
+	return parent && builder_is_silent(parent->node);
+}
+
 bool silence_take(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 	struct suspect *suspect = request->node->suspect;
 
-	if (request->ways >= WAYS_MAX || (!suspect && silence_is_mute(sm, request->node)))
+	if (is_behind_silence(request) || request->ways >= WAYS_MAX ||
+	    (!suspect && silence_is_mute(sm, request->node)))
 		return false;
 	if (suspect) {
 		g_ptr_array_add(suspect->held, request);

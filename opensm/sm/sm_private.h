@@ -218,6 +218,7 @@ struct sm_request {
 	bool belief;	 /* done tells what the hardware holds: called however late it is */
 	bool slow;	 /* counted in sweep.slow */
 	bool in_earnest; /* silence.c has no objection: all tries */
+	bool skipped;	 /* it was not sent, as its node is silent: kept.c */
 	bool unreachable; /* there was no way when it was to be sent */
 	uint64_t key_changes; /* of the port asked, when its M_Key was chosen */
 	bool other_key;	 /* it was sent again with another M_Key */
@@ -310,6 +311,8 @@ bool reach_is_cut_off(const struct sm *sm, const struct builder_port *port);
 bool reach_beyond(const struct sm *sm, struct builder_port *port, struct mad_route *route);
 /* A digest of the route to the node's LID and back, as known tables have it; 0: they have none. */
 uint64_t reach_route(const struct sm *sm, struct builder_node *node);
+/* Directed routes to it may end at a switch before it, which does not answer. */
+bool reach_is_blind(const struct builder_node *node);
 /* There is such a route, and no SMP has come back by it. */
 bool reach_is_unproven(const struct sm *sm, struct builder_node *node);
 /*
@@ -336,6 +339,8 @@ void health_refused(struct sm *sm, const struct builder_port *port, const char *
 /* The same of what the subnet can do without: true if by now it is no error any more. */
 bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
+/* It does not answer, and stays: an error for a few sweeps. It is asked again later. */
+void health_silent(struct sm *sm, struct builder_node *node, const char *text, bool is_new);
 /* No directed route leads beyond this port: that is told, and is no error. */
 void health_too_far(struct sm *sm, const struct builder_port *port);
 /* A node holds something else than is known, which a sweep is to put right: now or later. */
@@ -406,7 +411,24 @@ bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *fa
 bool cables_settle(struct sm *sm);
 /* Cables of a switch are lost of which only its own end has told in this sweep. */
 void cables_lose_hearsay(struct sm *sm, struct builder_node *node);
+/*
+ * kept.c: a request that was in vain, of a sweep that looks whether its node is there: true if that
+ * is all that is wrong, and it is dealt with.
+ */
+bool kept_failed(const struct sm_request *request);
+/* It is not to be sent: its node does not answer, and it is not time to ask whether it does. */
+bool kept_skips(const struct sm_request *request);
+void kept_answered(struct sm *sm, struct builder_node *node);
+/* Nobody answers behind a port: true if who is known to be there stays. */
+bool kept_behind(struct sm *sm, struct builder_port *port);
+/* The SM's own port did not answer to a heavy sweep: true if it goes on all the same. */
+bool kept_own(struct sm *sm);
 /* discover.c */
+/* A node is met through its port entry, at the other end of a cable of parent; and read. */
+void node_place(struct sm *sm, struct builder_node *node, struct builder_port *entry,
+		const struct builder_node *parent);
+void read_node(struct sm *sm, struct builder_node *node, struct builder_port *entry,
+	       const struct builder_node *parent);
 /* Asks for the NodeInfo of whatever is at the other end of a port. */
 void port_probe(struct sm *sm, struct builder_port *port);
 /* Nobody is known to be there, and nobody is asked. */

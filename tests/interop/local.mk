@@ -12,6 +12,7 @@ interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_records.py \
 	tests/interop/test_groups.py \
 	tests/interop/test_managers.py tests/interop/test_osmsim.py tests/interop/test_qos.py \
+	tests/interop/test_silent_switch.py \
 	tests/interop/test_qos_policies.py tests/interop/test_plan.py tests/interop/test_tshark.py \
 	tests/interop/test_pcap.py tests/interop/test_readme.py \
 	tests/interop/test_package.py tests/interop/test_sa_database.py

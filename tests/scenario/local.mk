@@ -6,6 +6,7 @@ libscenario_a_SOURCES = \
 	tests/scenario/client.c tests/scenario/client.h \
 	tests/scenario/invariants.c \
 	tests/scenario/lanes.c tests/scenario/lanes.h \
+	tests/scenario/lives.c tests/scenario/lives.h \
 	tests/scenario/repair.c tests/scenario/repair.h \
 	tests/scenario/scenario.c tests/scenario/scenario.h
 
@@ -22,7 +23,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario
 	tests/scenario/test_lanes \
 	tests/scenario/test_qos tests/scenario/test_qos_off tests/scenario/test_replication \
 	tests/scenario/test_reports tests/scenario/test_routing tests/scenario/test_site_files \
-	tests/scenario/test_sa_storm \
+	tests/scenario/test_sa_storm tests/scenario/test_silent \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_successor \
 	tests/scenario/test_takeover tests/scenario/test_threads \
@@ -69,6 +70,8 @@ tests_scenario_test_storm_SOURCES = tests/scenario/test_storm.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_storm_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_storm_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_silent_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_silent_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_sa_storm_SOURCES = tests/scenario/test_sa_storm.c \
 	tests/scenario/asker.c tests/scenario/asker.h
 tests_scenario_test_sa_storm_CFLAGS = $(TEST_CFLAGS)

@@ -191,6 +191,18 @@ static void silence(struct scenario *s)
 	sim_node_mute(s->sim, node, false);
 }
 
+/* Packets pass, directed routes do not, and all is looked at anew. */
+static void hang(struct scenario *s)
+{
+	unsigned int node = scenario_random_switch(s);
+
+	sim_node_hang(s->sim, node, true);
+	scenario_run_ms(s, scenario_random(s, 3000));
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_run_ms(s, scenario_random(s, 15000));
+	sim_node_hang(s->sim, node, false);
+}
+
 static void power_cut(struct scenario *s)
 {
 	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
@@ -346,7 +358,7 @@ static void forged_traps(struct scenario *s)
 static void (*const faults[])(struct scenario *s) = {
 	break_link, flap_link,	  reboot_switch, reboot_host,	 restart,    split,    own_link,
 	silence,    power_cut,	  degrade,	 flap_quickly,	 black_hole, loopback, doubled,
-	late,	    forged_traps, stubborn,	 duplicate_guid, corruption,
+	late,	    forged_traps, stubborn,	 duplicate_guid, corruption,	 hang,
 };
 
 /* One or several, the next while the first is still being dealt with. */

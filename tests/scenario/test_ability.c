@@ -241,7 +241,10 @@ static uint64_t until_master(unsigned int i, unsigned int seconds)
 	return (runtime_now(m->s->rt) - began) / NS_PER_MS;
 }
 
-/* The SMA of its leaf hangs, packets still pass; a heavy sweep sees nothing but its own port. */
+/*
+ * The SMA of its leaf hangs, packets still pass: it leads on, by LID. A new process in its place
+ * sees nothing but its own port, and leads only when the leaf is back.
+ */
 START_TEST(leaf_of_the_master_hangs)
 {
 	unsigned int leaf;
@@ -252,6 +255,10 @@ START_TEST(leaf_of_the_master_hangs)
 	leaf = leaf_of("host-1");
 	sim_node_mute(m->s->sim, leaf, true);
 	daemon_sweep(m->sm[0].daemon, SWEEP_HEAVY);
+	scenario_run_ms(m->s, 20 * 1000);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+	managers_kill(m, 0);
+	managers_start(m, 0);
 	ms = until_master(1, 20);
 	printf("useless host: %" G_GUINT64_FORMAT " ms\n", ms);
 	ck_assert_uint_le(ms, TAKES_OVER_MS);

@@ -82,6 +82,8 @@ static const struct {
 	{"mute a; nodes a", true, "\"a\" mute"},
 	{"unmute a", true, NULL},
 	{"mute a; unmute a; nodes a", true, "\"a\"\n"},
+	{"hang a; nodes a", true, "\"a\" mute hung"},
+	{"hang a off; nodes a", true, "\"a\"\n"},
 	{"stubborn a; nodes a", true, "\"a\" stubborn"},
 	{"stubborn a off; nodes a", true, "\"a\"\n"},
 	{"guid a 0x77; nodes a", true, "0x0000000000000077"},

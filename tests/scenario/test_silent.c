@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Agents that answer nothing while packets pass. Whatever the daemon does meanwhile, pairs of hosts
+ * that could talk still can, at every moment, as long as cables join them.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "client.h"
+#include "core/counters.h"
+#include "ctl/command.h"
+#include "ctl/status.h"
+#include "lives.h"
+#include "tests/run_suite.h"
+#include "tests/some_seeds.h"
+
+/* How an agent is silent: it answers nothing; or directed routes end there, too. */
+static void (*const silences[])(struct sim *sim, unsigned int node, bool on) = {
+	sim_node_mute,
+	sim_node_hang,
+};
+
+static struct scenario *up(const char *spec, uint64_t seed, struct lives **lives)
+{
+	struct scenario *s = scenario_new(spec, seed);
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_run_ms(s, 2000);
+	*lives = lives_new(s);
+	scenario_expect(s, lives_pairs(*lives) > 0);
+	return s;
+}
+
+static void end(struct scenario *s, struct lives *lives)
+{
+	lives_free(lives);
+	scenario_free(s);
+}
+
+static unsigned int own_leaf(const struct scenario *s)
+{
+	unsigned int port, node = scenario_sm_node(s, &port);
+
+	sim_peer(s->sim, node, port, &node, &port);
+	return node;
+}
+
+/* What the daemon shows of the subnet. */
+static unsigned int shown_nodes(struct scenario *s)
+{
+	struct subnet *subnet = slot_take(&daemon_context(s->daemon)->subnet);
+	unsigned int n = subnet ? subnet->fabric->n_nodes : 0;
+
+	subnet_unref(subnet);
+	return n;
+}
+
+static void hangup(struct scenario *s)
+{
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+}
+
+static void expect_status(struct scenario *s, const char *text, bool there)
+{
+	g_autofree char *line = status_line(daemon_context(s->daemon));
+
+	if ((strstr(line, text) != NULL) != there)
+		scenario_fail(s, "the status is \"%s\"", line);
+}
+
+static void expect_health(struct scenario *s, const char *text, bool there)
+{
+	struct command_env env = {.daemon = s->daemon, .sim = s->sim};
+	struct command_answer answer;
+
+	command_run(&env, "health", true, &answer);
+	if ((strstr(answer.text, text) != NULL) != there)
+		scenario_fail(s, "health says %s", answer.text);
+	g_free(answer.text);
+}
+
+static void expect_path(struct scenario *s, const char *from, const char *to, bool there)
+{
+	struct client *client = client_new(s, scenario_node(s, from));
+	struct iba_path_record path;
+	bool found = !client_path(client, sim_port_guid(s->sim, scenario_node(s, to), 1), &path);
+
+	client_free(client);
+	scenario_expect(s, found == there);
+}
+
+/* A heavy sweep looks for everybody, and the first whom it asks does not answer. */
+START_TEST(own_leaf_is_silent)
+{
+	struct lives *lives;
+	struct scenario *s = up("fattree:4", 1, &lives);
+	unsigned int leaf = own_leaf(s);
+
+	silences[_i](s->sim, leaf, true);
+	hangup(s);
+	lives_run(lives, s, 20000, 100);
+	scenario_expect(s, shown_nodes(s) == sim_nodes(s->sim));
+	expect_path(s, "host-9", "host-3", true);
+	expect_status(s, "20 switches, 16 hosts, 48 links; 1 of these nodes silent", true);
+	expect_health(s, "does not answer: its links are up", true);
+	silences[_i](s->sim, leaf, false);
+	scenario_run_ms(s, 40000); /* it is asked ever more seldom */
+	scenario_converge(s, 30);
+	expect_status(s, "silent", false);
+	expect_health(s, "does not answer", false);
+	end(s, lives);
+}
+END_TEST
+
+/* Any switch, by a seed; and again and again. */
+START_TEST(switch_is_silent)
+{
+	struct lives *lives;
+	struct scenario *s = up("fattree:4", (uint64_t)_i, &lives);
+	unsigned int node = scenario_random_switch(s);
+
+	silences[_i % 2](s->sim, node, true);
+	for (unsigned int i = 0; i < 3; i++) {
+		hangup(s);
+		lives_run(lives, s, 3000, 100);
+		scenario_expect(s, shown_nodes(s) == sim_nodes(s->sim));
+	}
+	silences[_i % 2](s->sim, node, false);
+	scenario_converge(s, 30);
+	end(s, lives);
+}
+END_TEST
+
+/* Switches that cables join to the SM, without going through that one. */
+static unsigned int reached_without(struct scenario *s, unsigned int without)
+{
+	g_autofree bool *met = g_new0(bool, sim_nodes(s->sim));
+	g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(unsigned int));
+	unsigned int port, node = scenario_sm_node(s, &port), n = 0;
+
+	g_array_append_val(queue, node);
+	met[node] = met[without] = true;
+	for (guint i = 0; i < queue->len; i++) {
+		struct sim_node_view view;
+
+		node = g_array_index(queue, unsigned int, i);
+		sim_node_view(s->sim, node, &view);
+		n += view.type == IBA_NODE_SWITCH;
+		for (port = 1; port <= view.num_ports; port++) {
+			unsigned int peer, peer_port;
+
+			if (!sim_peer(s->sim, node, port, &peer, &peer_port) || met[peer] ||
+			    !sim_link_up(s->sim, node, port))
+				continue;
+			met[peer] = true;
+			g_array_append_val(queue, peer);
+		}
+	}
+	return n;
+}
+
+/*
+ * One that leaves another way to each switch than through the silent one: who is behind that alone,
+ * and has lost the way back by LID, cannot be written. False: there is none.
+ */
+static bool lose_cable(struct scenario *s, unsigned int silent)
+{
+	unsigned int n = reached_without(s, silent), node, port;
+
+	for (unsigned int i = 0; i < 20; i++) {
+		scenario_random_link(s, &node, &port);
+		if (!sim_link_up(s->sim, node, port))
+			continue;
+		sim_link_set(s->sim, node, port, false);
+		if (reached_without(s, silent) == n)
+			return true;
+		sim_link_set(s->sim, node, port, true);
+	}
+	return false;
+}
+
+/*
+ * Cables are lost while a switch cannot be written: routes of the others mind what it holds, as far
+ * as cables allow, whether the sweep is a partial one or a heavy one.
+ */
+START_TEST(cables_lost_meanwhile)
+{
+	static const char *const specs[] = {"fattree:4", "torus:3x3x2:1", "mesh:3x3:1"};
+	struct lives *lives;
+	struct scenario *s = up(specs[_i % 3], (uint64_t)_i, &lives);
+	unsigned int silent = scenario_random_switch(s);
+
+	silences[_i / 3 % 2](s->sim, silent, true);
+	lives_fix(lives, silent, true);
+	for (unsigned int i = 0; i < 3; i++) {
+		if (!lose_cable(s, silent))
+			break;
+		if (i == 1)
+			hangup(s);
+		scenario_run_ms(s, 30000); /* traps may be lost with the cable */
+		lives_check(lives, s);
+	}
+	silences[_i / 3 % 2](s->sim, silent, false);
+	lives_fix(lives, silent, false);
+	scenario_run_ms(s, 65000); /* it is asked ever more seldom */
+	scenario_converge(s, 30);
+	end(s, lives);
+}
+END_TEST
+
+/* The SM's own port: what others tell is followed all the same, and a heavy sweep does its work. */
+START_TEST(own_port_is_silent)
+{
+	struct lives *lives;
+	struct scenario *s = up("fattree:4", 1, &lives);
+	unsigned int port, node = scenario_sm_node(s, &port);
+
+	sim_node_mute(s->sim, node, true);
+	hangup(s);
+	lives_run(lives, s, 3000, 100);
+	sim_link_set(s->sim, scenario_node(s, "leaf-2-0"), 3, false);
+	scenario_run_ms(s, 2500);
+	lives_check(lives, s);
+	sim_link_set(s->sim, scenario_node(s, "leaf-2-0"), 3, true);
+	lives_run(lives, s, 3000, 100);
+	scenario_expect(s, shown_nodes(s) == sim_nodes(s->sim));
+	scenario_check_log(s, "does not answer, and the SM sits on it", true);
+	expect_health(s, "does not answer: the SM sits on it", true);
+	sim_node_mute(s->sim, node, false);
+	scenario_converge(s, 30);
+	end(s, lives);
+}
+END_TEST
+
+/* Hosts keep their LIDs, routes and records; two of them, and sweep after sweep. */
+START_TEST(hosts_are_silent)
+{
+	struct lives *lives;
+	struct scenario *s = up("fattree:4", 1, &lives);
+
+	sim_node_mute(s->sim, scenario_node(s, "host-9"), true);
+	sim_node_mute(s->sim, scenario_node(s, "host-1"), true);
+	for (unsigned int i = 0; i < 4; i++) {
+		hangup(s);
+		lives_run(lives, s, 2500, 100);
+	}
+	scenario_expect(s, shown_nodes(s) == sim_nodes(s->sim));
+	expect_path(s, "host-3", "host-9", true);
+	expect_path(s, "host-9", "host-3", true);
+	scenario_check_log(s, "it does not answer, and its link is up: it is kept", true);
+	sim_node_mute(s->sim, scenario_node(s, "host-9"), false);
+	sim_node_mute(s->sim, scenario_node(s, "host-1"), false);
+	scenario_run_ms(s, 30000);
+	scenario_converge(s, 30);
+	end(s, lives);
+}
+END_TEST
+
+/* Two in a row on the way to others: what is behind both is asked by LID, or kept unasked. */
+START_TEST(two_in_a_row)
+{
+	struct lives *lives;
+	struct scenario *s = up("mesh:6:2", 1, &lives);
+	unsigned int a = scenario_node(s, "switch-1"), b = scenario_node(s, "switch-2");
+
+	silences[_i](s->sim, a, true);
+	silences[_i](s->sim, b, true);
+	for (unsigned int i = 0; i < 3; i++) {
+		hangup(s);
+		lives_run(lives, s, 6000, 200);
+		scenario_expect(s, shown_nodes(s) == sim_nodes(s->sim));
+	}
+	silences[_i](s->sim, a, false);
+	silences[_i](s->sim, b, false);
+	scenario_run_ms(s, 65000);
+	scenario_converge(s, 60);
+	end(s, lives);
+}
+END_TEST
+
+/* At any moment of a heavy sweep. */
+START_TEST(falls_silent_in_a_sweep)
+{
+	for (unsigned int i = 0; i < 20; i++) {
+		struct lives *lives;
+		struct scenario *s = up("fattree:4", 1, &lives);
+
+		hangup(s);
+		runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + (10100 + i * 150) * NS_PER_US);
+		silences[_i](s->sim, scenario_node(s, "leaf-2-0"), true);
+		lives_run(lives, s, 5000, 250);
+		hangup(s);
+		lives_run(lives, s, 3000, 250);
+		scenario_expect(s, shown_nodes(s) == sim_nodes(s->sim));
+		end(s, lives);
+	}
+}
+END_TEST
+
+/* A new process knows nothing of who is behind a switch that hangs: tables that lead there stay. */
+START_TEST(restart_beside_a_silent_switch)
+{
+	static const char *const specs[] = {"fattree:4", "mesh:5:2", "torus:3x3x2:1"};
+	struct lives *lives;
+	struct scenario *s = up(specs[_i % 3], (uint64_t)_i, &lives);
+	unsigned int node, own = own_leaf(s);
+
+	do
+		node = scenario_random_switch(s);
+	while (node == own);
+	silences[_i / 3 % 2](s->sim, node, true);
+	lives_fix(lives, node, true);
+	scenario_stop(s);
+	scenario_start(s);
+	lives_run(lives, s, 12000, 100);
+	hangup(s);
+	lives_run(lives, s, 5000, 100);
+	expect_status(s, "; nobody known behind ", true);
+	silences[_i / 3 % 2](s->sim, node, false);
+	scenario_run_ms(s, 65000);
+	scenario_converge(s, 60);
+	lives_check(lives, s);
+	expect_status(s, "nobody known", false);
+	end(s, lives);
+}
+END_TEST
+
+static void restart(struct scenario *s)
+{
+	scenario_stop(s);
+	scenario_start(s);
+}
+
+/*
+ * Agents of any nodes hang and answer again, while MADs are lost and sweeps of all kinds and
+ * restarts come: no pair is cut off at any moment. But for the SM's own leaf: who starts behind one
+ * that hangs sees nothing.
+ */
+START_TEST(storm)
+{
+	static const char *const specs[] = {"fattree:4", "torus:3x3x2:1", "mesh:3x3:2"};
+	struct lives *lives;
+	struct scenario *s = up(specs[_i % 3], (uint64_t)_i, &lives);
+	unsigned int own, port, own_node = scenario_sm_node(s, &port);
+	bool own_leaf_hung = false;
+
+	own = own_leaf(s);
+	sim_set_loss(s->sim, _i % 2 ? 0.01 : 0);
+	for (unsigned int i = 0; i < 8; i++) {
+		unsigned int node = scenario_random(s, sim_nodes(s->sim)), what;
+		bool on = scenario_random(s, 2);
+
+		if (node != own_node)
+			silences[scenario_random(s, 2)](s->sim, node, on);
+		own_leaf_hung = node == own ? on : own_leaf_hung;
+		what = scenario_random(s, 4);
+		if (what == 0)
+			hangup(s);
+		else if (what == 1)
+			daemon_sweep(s->daemon, SWEEP_LIGHT);
+		else if (what == 2 && !own_leaf_hung)
+			restart(s);
+		lives_run(lives, s, 500 + scenario_random(s, 6000), 250);
+	}
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++)
+		sim_node_hang(s->sim, node, false);
+	sim_set_loss(s->sim, 0);
+	lives_run(lives, s, 65000, 1000);
+	scenario_converge(s, 60);
+	end(s, lives);
+}
+END_TEST
+
+/* Its cables are pulled, one by one or with its power: then it is gone, with its hosts. */
+START_TEST(silent_then_gone)
+{
+	struct lives *lives;
+	struct scenario *s = up("fattree:4", 1, &lives);
+	unsigned int leaf = scenario_node(s, "leaf-2-0");
+
+	sim_node_hang(s->sim, leaf, true);
+	hangup(s);
+	lives_run(lives, s, 5000, 250);
+	if (_i)
+		sim_node_set(s->sim, leaf, false);
+	else
+		scenario_set_links(s, leaf, false);
+	scenario_run_ms(s, 15000);
+	scenario_expect(s, shown_nodes(s) == sim_nodes(s->sim) - 3); /* and two hosts */
+	sim_node_hang(s->sim, leaf, false);
+	if (_i)
+		sim_node_set(s->sim, leaf, true);
+	else
+		scenario_set_links(s, leaf, true);
+	scenario_converge(s, 60);
+	end(s, lives);
+}
+END_TEST
+
+/* An hour later it answers, and holds what it was given, or nothing of it. */
+START_TEST(back_after_an_hour)
+{
+	struct lives *lives;
+	struct scenario *s = up("fattree:4", 1, &lives);
+	unsigned int leaf = scenario_node(s, "leaf-2-0");
+
+	sim_node_hang(s->sim, leaf, true);
+	hangup(s);
+	lives_run(lives, s, 3600 * 1000, 600 * 1000);
+	sim_node_hang(s->sim, leaf, false);
+	scenario_run_ms(s, 65000);
+	scenario_check_log(s, "answers again, after", true);
+	scenario_converge(s, 30);
+	lives_check(lives, s);
+	end(s, lives);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *suite = suite_create("silent");
+	TCase *tcase = tcase_create("kept");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, own_leaf_is_silent, 0, G_N_ELEMENTS(silences));
+	tcase_add_loop_test(tcase, switch_is_silent, 0, some_seeds(6));
+	tcase_add_test(tcase, own_port_is_silent);
+	tcase_add_test(tcase, hosts_are_silent);
+	tcase_add_loop_test(tcase, two_in_a_row, 0, G_N_ELEMENTS(silences));
+	tcase_add_loop_test(tcase, falls_silent_in_a_sweep, 0, G_N_ELEMENTS(silences));
+	tcase_add_loop_test(tcase, silent_then_gone, 0, 2);
+	tcase_add_test(tcase, back_after_an_hour);
+	tcase_add_loop_test(tcase, restart_beside_a_silent_switch, 0, some_seeds(12));
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("storm");
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, storm, 0, some_seeds(24));
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("routes");
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, cables_lost_meanwhile, 0, some_seeds(24));
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return run_suite(suite());
+}
