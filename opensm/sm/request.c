@@ -454,6 +454,18 @@ void sm_request_drop(struct sm_request *request)
 	free_request(request);
 }
 
+/* The port of a CA by which it is asked of itself: each has an SMA of its own. A switch has one. */
+static uint8_t port_with_sma(const struct sm *sm, const struct builder_node *node)
+{
+	const struct builder_port *sm_port = sm->builder ? sm->builder->sm_port : NULL;
+
+	if (!node->builder || builder_is_switch(node))
+		return 0;
+	if (sm_port && sm_port->node == node)
+		return sm_port->num;
+	return node->entry ? node->entry->num : 0;
+}
+
 struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint8_t method,
 				  uint16_t attribute, uint32_t modifier)
 {
@@ -464,6 +476,7 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 	request->node = node;
 	request->epoch = node->epoch;
 	request->mad.target = node->guid;
+	request->mad.target_port = port_with_sma(sm, node);
 	request->mad.method = method;
 	request->mad.attribute = attribute;
 	request->mad.modifier = modifier;
