@@ -83,7 +83,8 @@ static uint32_t count_hosts(const struct fabric *fabric, uint32_t sw, uint32_t *
 		    !fabric->ports[peer].lid)
 			continue;
 		*hosts += 1;
-		lost += last_lid(&fabric->ports[peer]) >= cap;
+		lost += last_lid(&fabric->ports[peer]) >= cap ||
+			!fabric_holds(fabric, sw, fabric->ports[peer].lid);
 	}
 	return lost;
 }
@@ -133,6 +134,42 @@ static char *tell_multicast(const struct fabric *fabric, uint32_t sw, bool *harm
 	return g_strdup_printf("%s: MulticastFDBCap %u: multicast trees of MLIDs from 0x%04x on go "
 			       "around it",
 			       name, mlids, IBA_LID_MCAST_FIRST + mlids);
+}
+
+/* "block 2 (LIDs 0x0080 to 0x00bf)" of one that a switch does not take, and what is lost by it. */
+static char *tell_refusal(const struct fabric *fabric, const struct fabric_refusal *refusal,
+			  bool *harms)
+{
+	uint32_t first = refusal->block * FABRIC_LFT_BLOCK, lost, hosts;
+	char name[FABRIC_NAME_SIZE];
+	GString *text = g_string_new(NULL);
+
+	lost = count_hosts(fabric, refusal->sw, &hosts);
+	*harms = hosts || has_sm(fabric, refusal->sw);
+	fabric_node_name(fabric, fabric->switches[refusal->sw].node, name, sizeof(name));
+	g_string_printf(text,
+			"%s: it does not take block %u of its LFT (LIDs 0x%04x to 0x%04x): routes "
+			"to these go around it",
+			name, refusal->block, first, first + FABRIC_LFT_BLOCK - 1);
+	if (hosts)
+		g_string_append_printf(text, "; its %u hosts cannot send to those", hosts);
+	if (lost)
+		g_string_append_printf(text, ", and %u of them get nothing", lost);
+	return g_string_free(text, FALSE);
+}
+
+static void tell_refusals(const struct fabric *fabric, struct lines lines[2])
+{
+	bool harms;
+
+	for (uint32_t i = 0; i < fabric->n_refusals; i++) {
+		char *text = tell_refusal(fabric, &fabric->refusals[i], &harms);
+
+		if (fabric->refusals[i].block <= fabric->max_lid / FABRIC_LFT_BLOCK)
+			add(&lines[harms], text);
+		else
+			g_free(text);
+	}
 }
 
 static uint32_t tell_unicast(const struct fabric *fabric, struct lines lines[2])
@@ -193,6 +230,7 @@ char **small_tables_tell(const struct fabric *fabric, const struct routing *rout
 	GPtrArray *texts = lines[true].texts;
 
 	*n = tell_unicast(fabric, lines);
+	tell_refusals(fabric, lines);
 	tell_all_multicast(fabric, lines);
 	end(&lines[true]);
 	if (texts->len || lines[false].texts->len)

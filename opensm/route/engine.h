@@ -202,7 +202,7 @@ struct routing {
 	/* [switch]: port to its parent (0: none) in the tree that multicast keeps to; or NULL */
 	uint8_t *trunk;
 	struct route_lanes *lanes; /* NULL: one lane for all, whatever the SL; see lanes.h */
-	uint32_t *caps;	      /* [switch]: what it was made for then, as of route_caps() */
+	struct route_room *room; /* what it was made for then, as of route_room_new() */
 	uint64_t cut_by_caps; /* pairs of a switch with hosts and a host's LID without a way then */
 };
 

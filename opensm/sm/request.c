@@ -180,15 +180,72 @@ bool sm_request_echoed(const struct sm_request *request)
 	return digest(request->mad.data) == request->sent;
 }
 
-static void on_block_written(struct sm_request *request)
+/* A block of a table by which routes lead; nothing else is the worse for it. */
+static bool is_of_routes(const struct sm_request *request)
 {
-	if (!sm_block_read(request)) {
-		if (!sm_request_is_late(request))
-			sm_request_failed(request);
-	} else if (!sm_request_echoed(request)) {
-		blame(request, PORT_SET_ERRORS);
+	return builder_is_switch(request->node) &&
+	       (request->mad.attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ||
+		request->mad.attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE);
+}
+
+/* What it held when it was read after a Set that it took. */
+static void on_block_reread(struct sm_request *request)
+{
+	const void *asked = request->owned;
+
+	if (!sm_block_read(request))
+		return;
+	if (!memcmp(asked, request->mad.data, IBA_SMP_DATA_BYTES))
+		health_block_taken(request->sm, request->node, request->mad.attribute,
+				   request->block);
+	else if (!sm_request_is_late(request))
+		health_block_refused(request->sm, request->node, request->mad.attribute,
+				     request->block, "what it took is not there");
+}
+
+/* It took a block that it did not take before, and may only say so. */
+static void read_again(const struct sm_request *written)
+{
+	struct sm_request *request =
+		sm_request_new(written->sm, written->node, IBA_METHOD_GET, written->mad.attribute,
+			       written->mad.modifier);
+
+	request->block = written->block;
+	request->belief = true;
+	request->owned = g_memdup2(written->mad.data, IBA_SMP_DATA_BYTES);
+	request->done = on_block_reread;
+	sm_request_send(request);
+}
+
+static void block_refused(struct sm_request *request)
+{
+	g_autofree char *how = NULL;
+
+	blame(request, PORT_SET_ERRORS);
+	if (request->mad.result == MAD_STATUS)
+		how = failure_text(request);
+	if (is_of_routes(request))
+		health_block_refused(request->sm, request->node, request->mad.attribute,
+				     request->block, how ? how : "a Set changes nothing");
+	else
 		health_fault(request->sm, request->node, "it does not take block %u of its %s",
 			     request->block, iba_name(IBA_SET_ATTR, request->mad.attribute));
+}
+
+static void on_block_written(struct sm_request *request)
+{
+	bool late = sm_request_is_late(request);
+
+	if (!sm_block_read(request)) {
+		if (!late && request->mad.result == MAD_STATUS && is_of_routes(request) &&
+		    !(request->mad.status & IBA_STATUS_BUSY))
+			block_refused(request);
+		else if (!late)
+			sm_request_failed(request);
+	} else if (!sm_request_echoed(request)) {
+		block_refused(request);
+	} else if (!late && trust_refuses(table_asked(request), request->block)) {
+		read_again(request);
 	}
 	audit_set(request);
 }

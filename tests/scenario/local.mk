@@ -21,7 +21,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_aliases \
 	tests/scenario/test_qos tests/scenario/test_qos_off tests/scenario/test_replication \
 	tests/scenario/test_reports tests/scenario/test_routing \
 	tests/scenario/test_sa_storm \
-	tests/scenario/test_slow_agents \
+	tests/scenario/test_refusing_switch tests/scenario/test_slow_agents \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_successor \
 	tests/scenario/test_takeover tests/scenario/test_threads \
@@ -118,6 +118,8 @@ tests_scenario_test_partitions_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_partitions_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_routing_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_routing_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_refusing_switch_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_refusing_switch_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_slow_agents_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_slow_agents_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_small_tables_CFLAGS = $(TEST_CFLAGS)
