@@ -119,21 +119,31 @@ static char *tell(const struct fabric *fabric, uint32_t sw, uint16_t last, bool 
 	return g_string_free(text, FALSE);
 }
 
+/* Why a switch forwards no more MLIDs. */
+static char *why_no_more(const struct fabric *fabric, uint32_t sw)
+{
+	const struct fabric_switch *at = &fabric->switches[sw];
+
+	if (fabric_mlids(fabric, sw) < at->info.multicast_fdb_cap)
+		return g_strdup_printf("it does not take block %u of its MFT",
+				       at->mft_refused - 1u);
+	return g_strdup_printf("MulticastFDBCap %u", at->info.multicast_fdb_cap);
+}
+
 /* Groups are given MLIDs above what it holds, as they can do without it. */
 static char *tell_multicast(const struct fabric *fabric, uint32_t sw, bool *harms)
 {
 	uint32_t hosts, mlids = fabric_mlids(fabric, sw);
+	g_autofree char *why = why_no_more(fabric, sw);
 	char name[FABRIC_NAME_SIZE];
 
 	count_hosts(fabric, sw, &hosts);
 	*harms = hosts;
 	fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
 	if (hosts)
-		return g_strdup_printf("%s: MulticastFDBCap %u: its %u hosts get no multicast",
-				       name, mlids, hosts);
-	return g_strdup_printf("%s: MulticastFDBCap %u: multicast trees of MLIDs from 0x%04x on go "
-			       "around it",
-			       name, mlids, IBA_LID_MCAST_FIRST + mlids);
+		return g_strdup_printf("%s: %s: its %u hosts get no multicast", name, why, hosts);
+	return g_strdup_printf("%s: %s: multicast trees of MLIDs from 0x%04x on go around it", name,
+			       why, IBA_LID_MCAST_FIRST + mlids);
 }
 
 /* "block 2 (LIDs 0x0080 to 0x00bf)" of one that a switch does not take, and what is lost by it. */
@@ -261,17 +271,18 @@ char **small_tables_tell_groups(const struct fabric *fabric, const struct mc_gro
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 		uint32_t mlids = fabric_mlids(fabric, sw), beyond = IBA_LID_MCAST_FIRST + mlids;
 		uint32_t hosts;
+		g_autofree char *why = NULL;
 		char name[FABRIC_NAME_SIZE];
 
 		if (!mlids || last < beyond)
 			continue;
 		count_hosts(fabric, sw, &hosts);
 		fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
+		why = why_no_more(fabric, sw);
 		if (hosts)
-			add(&lines, g_strdup_printf("%s: MulticastFDBCap %u: its %u hosts get no "
-						    "multicast of the groups with MLIDs from "
-						    "0x%04x on",
-						    name, mlids, hosts, beyond));
+			add(&lines, g_strdup_printf("%s: %s: its %u hosts get no multicast of the "
+						    "groups with MLIDs from 0x%04x on",
+						    name, why, hosts, beyond));
 	}
 	end(&lines);
 	return to_strv(lines.texts);

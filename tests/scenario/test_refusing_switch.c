@@ -188,6 +188,92 @@ START_TEST(one_block_of_a_leaf)
 }
 END_TEST
 
+/* It answers as if it had taken the block, and does not hold it: that is found by an audit. */
+START_TEST(takes_and_loses)
+{
+	struct scenario *s = scenario_new(TREE, 1);
+
+	scenario_conf(s, "audit_nodes 100\nsweep_interval 2\n");
+	scenario_start(s);
+	scenario_converge(s, 10);
+	for (uint32_t block = 0; block < 4; block++)
+		refuse(s, "spine-2-1", LFT, block, SIM_REFUSE_LIE);
+	sim_link_set(s->sim, scenario_node(s, "leaf-5"), 17 + 1, false); /* to that spine */
+	scenario_run_ms(s, 1000);
+	sim_link_set(s->sim, scenario_node(s, "leaf-5"), 17 + 1, true);
+	sim_link_set(s->sim, scenario_node(s, "leaf-5"), 17 + 2, false);
+	sim_link_set(s->sim, scenario_node(s, "leaf-6"), 17 + 1, false);
+	scenario_run_ms(s, 60 * 1000);
+	scenario_expect_at_most(s, lost_pairs(s), 0);
+	for (uint32_t block = 0; block < 4; block++)
+		refuse(s, "spine-2-1", LFT, block, SIM_REFUSE_NOT);
+	scenario_run_ms(s, 130 * 1000);
+	scenario_converge(s, 5);
+	scenario_free(s);
+}
+END_TEST
+
+/* LinearFDBTop is part of SwitchInfo: of one that takes none, LIDs above what it has go around. */
+START_TEST(top)
+{
+	struct scenario *s = scenario_new(TREE, 1);
+
+	refuse(s, "spine-2-1", IBA_ATTR_SWITCH_INFO, 0, kinds[_i]);
+	scenario_start(s);
+	scenario_run_ms(s, 3000);
+	scenario_expect_at_most(s, lost_pairs(s), 0);
+	for (uint32_t block = 0; block < 4; block++)
+		scenario_expect_at_most(s, transit(s, "spine-2-1", block), 0);
+	check_health(s, "spine-2-1", true);
+	refuse(s, "spine-2-1", IBA_ATTR_SWITCH_INFO, 0, SIM_REFUSE_NOT);
+	scenario_run_ms(s, 130 * 1000);
+	scenario_converge(s, 5);
+	scenario_expect(s, transit(s, "spine-2-1", 2) > 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* A block of the MFT: trees go by other spines, for all groups, and by this one again later. */
+START_TEST(multicast)
+{
+	struct scenario *s = scenario_new(TREE, 1);
+	struct client *clients[3];
+	uint64_t guids[G_N_ELEMENTS(clients)];
+
+	for (unsigned int i = 0; i < 4; i++) {
+		g_autofree char *name = g_strdup_printf("spine-2-%u", i);
+
+		for (uint32_t position = 0; i < 3 && position < 2; position++)
+			refuse(s, name, MFT, position << 28, kinds[_i]);
+	}
+	scenario_start(s);
+	scenario_run_ms(s, 3000);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++) {
+		g_autofree char *name = g_strdup_printf("host-%u", 20 * i + 5);
+		unsigned int node = scenario_node(s, name);
+
+		clients[i] = client_new(s, node);
+		client_send_member(clients[i], true);
+		guids[i] = sim_port_guid(s->sim, node, 1);
+	}
+	scenario_run_ms(s, 3000);
+	scenario_check_tree(s, IBA_LID_MCAST_FIRST, guids, G_N_ELEMENTS(guids));
+	check_health(s, "of its MFT", true);
+	for (unsigned int i = 0; i < 3; i++) {
+		g_autofree char *name = g_strdup_printf("spine-2-%u", i);
+
+		for (uint32_t position = 0; position < 2; position++)
+			refuse(s, name, MFT, position << 28, SIM_REFUSE_NOT);
+	}
+	scenario_run_ms(s, 130 * 1000);
+	scenario_check_tree(s, IBA_LID_MCAST_FIRST, guids, G_N_ELEMENTS(guids));
+	check_health(s, "of its MFT", false);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(clients); i++)
+		client_free(clients[i]);
+	scenario_free(s);
+}
+END_TEST
+
 /* A refusal that is over at once changes no routes. */
 START_TEST(once)
 {
@@ -215,6 +301,9 @@ int main(void)
 	tcase_add_loop_test(tcase, begins_later, 0, 2);
 	tcase_add_loop_test(tcase, two_spines, 0, 2);
 	tcase_add_loop_test(tcase, one_block_of_a_leaf, 0, 2);
+	tcase_add_test(tcase, takes_and_loses);
+	tcase_add_loop_test(tcase, top, 0, 2);
+	tcase_add_loop_test(tcase, multicast, 0, 2);
 	tcase_add_test(tcase, once);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
