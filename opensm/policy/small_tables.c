@@ -100,10 +100,13 @@ static char *tell(const struct fabric *fabric, uint32_t sw, uint16_t last, bool 
 
 	*harms = last >= cap && (hosts || has_sm(fabric, sw));
 	fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
-	g_string_printf(text,
-			"%s: LinearFDBCap %u: it forwards LIDs below 0x%04x only, routes to others "
-			"go around it",
-			name, cap, cap);
+	g_string_printf(text, "%s: ", name);
+	if (fabric->switches[sw].lids_taken == cap)
+		g_string_append_printf(text, "it takes no LinearFDBTop above 0x%04x", cap - 1);
+	else
+		g_string_append_printf(text, "LinearFDBCap %u", cap);
+	g_string_append_printf(
+		text, ": it forwards LIDs below 0x%04x only, routes to others go around it", cap);
 	if (hosts)
 		g_string_append_printf(text, "; its %u hosts cannot send to those", hosts);
 	if (*harms && has_sm(fabric, sw))
