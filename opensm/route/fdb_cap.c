@@ -389,7 +389,8 @@ static uint64_t count_cut(const struct limit *limit, const struct routing *routi
 		if (route_room_lacks(limit->room, graph->targets[t].leaf, lid))
 			continue;
 		for (uint32_t sw = 0; sw < graph->n; sw++)
-			n += route_has_hosts(graph, sw) && !route_room_lacks(limit->room, sw, lid) &&
+			n += route_has_hosts(graph, sw) &&
+			     !route_room_lacks(limit->room, sw, lid) &&
 			     routing_port(routing, sw, lid) == ROUTE_NO_PORT &&
 			     routing_port(unlimited, sw, lid) != ROUTE_NO_PORT;
 	}
@@ -412,7 +413,8 @@ struct routing *routing_renew(const struct route_engine *engine, const struct fa
 	view = view_new(fabric, NULL);
 	unlimited = routing_renew_unlimited(engine, view, input, base, way, error);
 	fabric_unref(view);
-	if (!unlimited || (old && unlimited == old->unlimited && route_room_equal(old->room, room))) {
+	if (!unlimited ||
+	    (old && unlimited == old->unlimited && route_room_equal(old->room, room))) {
 		route_room_free(room);
 		routing_unref(unlimited);
 		if (!unlimited)

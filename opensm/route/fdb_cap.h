@@ -17,8 +17,8 @@ struct route_room {
 };
 
 /*
- * NULL if all switches hold all LIDs in use. Of few different values: where there are many, switches
- * are taken to hold less than they do. g_free all by route_room_free.
+ * NULL if all switches hold all LIDs in use. Of few different values: where there are many,
+ * switches are taken to hold less than they do.
  */
 struct route_room *route_room_new(const struct fabric *fabric);
 void route_room_free(struct route_room *room); /* NULL is fine */

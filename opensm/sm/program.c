@@ -346,8 +346,8 @@ static void begin(struct sm *sm)
 }
 
 /*
- * A switch that holds its row of the routing at hand, which is kept, needs no memory for it. What it
- * holds in a block that it does not take is something else.
+ * A switch that holds its row of the routing at hand, which is kept, needs no memory for it. What
+ * it holds in a block that it does not take is something else.
  */
 static void share_row(struct sm *sm, uint32_t sw)
 {

@@ -329,8 +329,8 @@ void health_fault(struct sm *sm, struct builder_node *node, const char *format, 
 void health_refused(struct sm *sm, const struct builder_port *port, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
 /*
- * A block of its LFT or MFT that a switch does not take (as of sm_table()), and how that shows. From
- * the second time in a row on routes go around it there; it is tried again ever more seldom.
+ * A block of its LFT or MFT that a switch does not take (as of sm_table()), and how that shows.
+ * From the second time in a row on routes go around it there; it is tried again ever more seldom.
  */
 void health_block_refused(struct sm *sm, struct builder_node *node, uint16_t attribute,
 			  uint32_t block, const char *how);

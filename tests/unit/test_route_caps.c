@@ -57,7 +57,8 @@ static void check_rows(const struct fabric *fabric, const struct routing *routin
 {
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 		for (uint32_t lid = 0; lid <= routing->top; lid++)
-			if (!fabric_holds(fabric, sw, lid) && routing->lft[sw][lid] != ROUTE_NO_PORT)
+			if (!fabric_holds(fabric, sw, lid) &&
+			    routing->lft[sw][lid] != ROUTE_NO_PORT)
 				ck_abort_msg("%s: switch %u holds LID %u", what, sw, lid);
 }
 
