@@ -133,7 +133,8 @@ static inline bool fabric_holds(const struct fabric *fabric, uint32_t sw, uint32
 static inline uint32_t fabric_mlids(const struct fabric *fabric, uint32_t sw)
 {
 	const struct fabric_switch *at = &fabric->switches[sw];
-	uint32_t taken = (at->mft_refused - 1u) * FABRIC_MFT_BLOCK, cap = at->info.multicast_fdb_cap;
+	uint32_t taken = (at->mft_refused - 1u) * FABRIC_MFT_BLOCK;
+	uint32_t cap = at->info.multicast_fdb_cap;
 
 	return at->mft_refused && taken < cap ? taken : cap;
 }
