@@ -143,6 +143,17 @@ void sim_set_partition_cap(struct sim *sim, unsigned int node, uint16_t cap);
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);
 /* It refuses Sets of this attribute with status 0x1C (invalid field); 0: of none. */
 void sim_node_refuse(struct sim *sim, unsigned int node, uint16_t attribute);
+/*
+ * It does not take Sets of this attribute and modifier: it answers with that status, or with what
+ * it has, or as if it had taken it. SIM_REFUSE_NOT: it takes them again. False: it does so with too
+ * many others.
+ */
+#define SIM_REFUSALS_MAX 16
+enum sim_refusal_kind { SIM_REFUSE_NOT, SIM_REFUSE_BY_STATUS, SIM_REFUSE_IGNORE, SIM_REFUSE_LIE };
+bool sim_node_refuse_block(struct sim *sim, unsigned int node, uint16_t attribute,
+			   uint32_t modifier, enum sim_refusal_kind kind);
+/* So long its SMA takes to answer a Get or a Set, one after the other; both 0: as all others. */
+void sim_node_set_service(struct sim *sim, unsigned int node, uint64_t get_ns, uint64_t set_ns);
 /* It refuses in the same way each Set(PortInfo) that is to change a width or speed. */
 void sim_node_fix_speeds(struct sim *sim, unsigned int node, bool fixed);
 /*

@@ -324,6 +324,35 @@ void sim_node_refuse(struct sim *sim, unsigned int node, uint16_t attribute)
 	sim_node_at(sim, node)->refused = attribute;
 }
 
+bool sim_node_refuse_block(struct sim *sim, unsigned int index, uint16_t attribute,
+			   uint32_t modifier, enum sim_refusal_kind kind)
+{
+	struct sim_node *node = sim_node_at(sim, index);
+	struct sim_refusal *free_one = NULL;
+
+	for (unsigned int i = 0; i < SIM_REFUSALS_MAX; i++) {
+		struct sim_refusal *refusal = &node->refusals[i];
+
+		if (refusal->kind && refusal->attribute == attribute &&
+		    refusal->modifier == modifier)
+			refusal->kind = SIM_REFUSE_NOT;
+		if (!refusal->kind)
+			free_one = refusal;
+	}
+	if (kind && free_one)
+		*free_one = (struct sim_refusal){attribute, modifier, kind};
+	return !kind || free_one;
+}
+
+void sim_node_set_service(struct sim *sim, unsigned int index, uint64_t get_ns, uint64_t set_ns)
+{
+	struct sim_node *node = sim_node_at(sim, index);
+
+	node->get_ns = get_ns;
+	node->set_ns = set_ns;
+	node->serves_until = 0;
+}
+
 void sim_node_fix_speeds(struct sim *sim, unsigned int node, bool fixed)
 {
 	sim_node_at(sim, node)->fixed_speeds = fixed;

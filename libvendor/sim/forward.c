@@ -327,17 +327,37 @@ static void packet_wait(struct sim_packet *packet, uint64_t delay)
 	timer_start(&packet->timer, delay);
 }
 
+/* A request that the node answers itself, not one that it sends on. */
+static bool is_served_here(const struct sim_packet *packet)
+{
+	const uint8_t *data = packet->data;
+
+	if (data[SIM_MAD_METHOD] > IBA_METHOD_SET)
+		return false;
+	return data[SIM_MAD_CLASS] != IBA_CLASS_SUBN_DIRECTED ||
+	       (data[SIM_MAD_HOP_POINTER] >= data[SIM_MAD_HOP_COUNT] &&
+		sim_read16(data + SIM_MAD_DR_DLID) == IBA_LID_PERMISSIVE);
+}
+
 /* True if the packet now waits for its turn at an SMA. */
 static bool queue_at_sma(struct sim_packet *packet)
 {
-	uint64_t service = packet->sim->config.sma_ns;
+	struct sim_node *node = packet->node;
+	uint64_t service = packet->sim->config.sma_ns, *busy_until = &node->busy_until;
 	uint64_t now, start;
 
-	if (!service || !needs_sma(packet))
+	if (!needs_sma(packet))
+		return false;
+	if (is_served_here(packet) && (node->get_ns || node->set_ns)) {
+		service = packet->data[SIM_MAD_METHOD] == IBA_METHOD_SET ? node->set_ns
+									 : node->get_ns;
+		busy_until = &node->serves_until;
+	}
+	if (!service)
 		return false;
 	now = actor_now(packet->sim->actor);
-	start = MAX(now, packet->node->busy_until);
-	packet->node->busy_until = start + service;
+	start = MAX(now, *busy_until);
+	*busy_until = start + service;
 	packet->stage = SIM_SERVED;
 	packet_wait(packet, start + service - now);
 	return true;

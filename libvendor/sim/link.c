@@ -161,7 +161,7 @@ void sim_node_reset(struct sim_node *node)
 		switch_reset(node);
 	sim_samples_clear(node);
 	sim_cc_clear(node);
-	node->busy_until = 0;
+	node->busy_until = node->serves_until = 0;
 }
 
 /* The highest bit of what both ends enable; 0 if they have nothing in common. */

@@ -94,6 +94,11 @@ struct sim_node {
 	bool refuses_sends;   /* of the programs on it */
 	bool hung; /* its SMA hands on no directed routes */
 	uint16_t refused;     /* attribute whose Sets fail; 0: none */
+	struct sim_refusal {  /* of Sets of one modifier */
+		uint16_t attribute; /* 0: of none */
+		uint32_t modifier;
+		enum sim_refusal_kind kind;
+	} refusals[SIM_REFUSALS_MAX];
 	bool fixed_speeds;	 /* and widths */
 	bool refuses_wildcards;	 /* of ports in Set(SLtoVLMappingTable) */
 	bool says_nothing_of_it; /* but answers with zeros */
@@ -109,6 +114,8 @@ struct sim_node {
 	struct sim_port *ports; /* 0 .. num_ports */
 	struct sim_switch *sw;	/* NULL unless a switch */
 	uint64_t busy_until;	/* its SMA */
+	uint64_t get_ns, set_ns; /* that it takes for a request of its own; both 0: as all do */
+	uint64_t serves_until;	 /* then */
 	struct sim_trap *traps;
 	struct sim_samples *samples; /* of its PMA; NULL: never sampled */
 	struct sim_cc *cc;	     /* of its CCA; NULL: never asked */

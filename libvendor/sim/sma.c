@@ -164,8 +164,26 @@ static const struct attribute attributes[] = {
 	{IBA_ATTR_EXT_PORT_INFO, sma_ext_port_info, true, false},
 };
 
+static enum sim_refusal_kind refusal_of(const struct sma_request *request, uint16_t id)
+{
+	if (!request->set)
+		return SIM_REFUSE_NOT;
+	if (id == request->node->refused)
+		return SIM_REFUSE_BY_STATUS;
+	for (unsigned int i = 0; i < SIM_REFUSALS_MAX; i++) {
+		const struct sim_refusal *refusal = &request->node->refusals[i];
+
+		if (refusal->kind && refusal->attribute == id &&
+		    refusal->modifier == request->modifier)
+			return refusal->kind;
+	}
+	return SIM_REFUSE_NOT;
+}
+
 static uint16_t serve(struct sma_request *request, uint16_t id)
 {
+	enum sim_refusal_kind refusal = refusal_of(request, id);
+
 	for (size_t i = 0; i < G_N_ELEMENTS(attributes); i++) {
 		const struct attribute *attribute = &attributes[i];
 
@@ -174,9 +192,11 @@ static uint16_t serve(struct sma_request *request, uint16_t id)
 		if ((request->set && !attribute->settable) ||
 		    (attribute->of_switches && !request->node->sw))
 			break;
-		if (request->set && id == request->node->refused)
+		if (refusal == SIM_REFUSE_BY_STATUS)
 			return IBA_STATUS_INVALID_FIELD;
-		if (request->node->stubborn)
+		if (refusal == SIM_REFUSE_LIE)
+			return 0;
+		if (request->node->stubborn || refusal == SIM_REFUSE_IGNORE)
 			request->set = false; /* answered as if it were a Get */
 		return attribute->serve(request);
 	}

@@ -91,6 +91,7 @@ struct builder_node {
 	struct iba_node_description description;
 	struct iba_switch_info switch_info; /* what the hardware holds */
 	uint16_t top_sent;	    /* LinearFDBTop of the last Set, answered or not */
+	uint16_t top_refused;	    /* one that it did not take, above that it has; 0: none */
 	struct builder_port *ports; /* [num_ports + 1] */
 	struct builder_port *entry; /* own port nearest to the SM; NULL for the SM's node */
 	uint32_t hops;		    /* links from the SM's node */

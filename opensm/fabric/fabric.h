@@ -47,7 +47,17 @@ struct fabric_switch {
 	uint32_t node;
 	uint32_t hops; /* from the SM's port */
 	struct iba_switch_info info;
+	uint16_t lids_taken;  /* it refuses a LinearFDBTop of this or above; 0: of none in use */
+	uint16_t mft_refused; /* the first MFT block that it does not take, + 1; 0: none */
 };
+
+/* A block of its LFT that a switch does not take: nobody knows where it sends these LIDs. */
+struct fabric_refusal {
+	uint32_t sw;
+	uint32_t block;
+};
+#define FABRIC_LFT_BLOCK 64
+#define FABRIC_MFT_BLOCK 32
 
 struct fabric {
 	struct ref ref;
@@ -59,6 +69,8 @@ struct fabric {
 	struct fabric_node *nodes;
 	struct fabric_switch *switches; /* in the order of nodes */
 	struct fabric_port *ports;
+	struct fabric_refusal *refusals; /* in the order of switches, and of blocks */
+	uint32_t n_refusals;
 	uint32_t *lid_port;	 /* [FABRIC_LIDS] endport of a LID, or FABRIC_NONE */
 	struct fabric_guid_index *by_guid; /* private to lookup.c */
 };
@@ -94,18 +106,38 @@ static inline uint32_t fabric_switch_port(const struct fabric *fabric, uint32_t 
 	return fabric->nodes[fabric->switches[sw].node].first_port + num;
 }
 
-/* A switch forwards LIDs below this: its LinearFDBCap, or FABRIC_LIDS if all in use are below. */
+/*
+ * A switch forwards LIDs below this, but for blocks that it does not take: its LinearFDBCap, or
+ * less; FABRIC_LIDS if all in use are below.
+ */
 static inline uint32_t fabric_fdb_cap(const struct fabric *fabric, uint32_t sw)
 {
-	uint16_t cap = fabric->switches[sw].info.linear_fdb_cap;
+	const struct fabric_switch *at = &fabric->switches[sw];
+	uint16_t cap = at->info.linear_fdb_cap;
 
+	if (at->lids_taken && (!cap || at->lids_taken < cap))
+		cap = at->lids_taken;
 	return cap && cap <= fabric->max_lid ? cap : FABRIC_LIDS;
+}
+
+/* Whether it forwards a LID, by what it has room for and takes. */
+static inline bool fabric_holds(const struct fabric *fabric, uint32_t sw, uint32_t lid)
+{
+	for (uint32_t i = 0; i < fabric->n_refusals; i++)
+		if (fabric->refusals[i].sw == sw &&
+		    fabric->refusals[i].block == lid / FABRIC_LFT_BLOCK)
+			return false;
+	return lid < fabric_fdb_cap(fabric, sw);
 }
 
 /* How many MLIDs it forwards, from IBA_LID_MCAST_FIRST on. */
 static inline uint32_t fabric_mlids(const struct fabric *fabric, uint32_t sw)
 {
-	return fabric->switches[sw].info.multicast_fdb_cap;
+	const struct fabric_switch *at = &fabric->switches[sw];
+	uint32_t taken = (at->mft_refused - 1u) * FABRIC_MFT_BLOCK;
+	uint32_t cap = at->info.multicast_fdb_cap;
+
+	return at->mft_refused && taken < cap ? taken : cap;
 }
 
 /*

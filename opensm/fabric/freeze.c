@@ -92,6 +92,32 @@ static void freeze_node(struct fabric_node *to, const struct builder_node *from)
 	       sizeof(from->description.node_string));
 }
 
+/* What switches are, and what they do not take. */
+static void freeze_switches(struct fabric *fabric, const GPtrArray *order)
+{
+	GArray *refusals = g_array_new(FALSE, FALSE, sizeof(struct fabric_refusal));
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		struct fabric_switch *to = &fabric->switches[sw];
+		const struct builder_node *node = order->pdata[to->node];
+		uint32_t mft = trust_next_refused(&node->mft, 0);
+
+		to->hops = node->hops;
+		to->info = node->switch_info;
+		to->lids_taken = node->top_refused ? node->switch_info.linear_fdb_top + 1 : 0;
+		to->mft_refused = mft == TRUST_NONE ? 0 : mft / IBA_MFT_POSITIONS + 1;
+		for (uint32_t block = trust_next_refused(&node->lft, 0); block != TRUST_NONE;
+		     block = trust_next_refused(&node->lft, block + 1)) {
+			const struct fabric_refusal refusal = {sw, block};
+
+			g_array_append_val(refusals, refusal);
+		}
+	}
+	g_free(fabric->refusals);
+	fabric->n_refusals = refusals->len;
+	fabric->refusals = (struct fabric_refusal *)g_array_free(refusals, !refusals->len);
+}
+
 /* Nodes, switches and the first port of each: after this an index can be told for every port. */
 static void freeze_nodes(struct fabric *fabric, const GPtrArray *order)
 {
@@ -108,11 +134,9 @@ static void freeze_nodes(struct fabric *fabric, const GPtrArray *order)
 		if (!builder_is_switch(from))
 			continue;
 		to->sw = sw;
-		fabric->switches[sw].node = i;
-		fabric->switches[sw].hops = from->hops;
-		fabric->switches[sw].info = from->switch_info;
-		sw++;
+		fabric->switches[sw++].node = i;
 	}
+	freeze_switches(fabric, order);
 }
 
 static uint32_t freeze_peer(const struct fabric *fabric, const struct builder_port *port)
@@ -247,6 +271,7 @@ struct fabric *fabric_copy(const struct fabric *old)
 	fabric->nodes = g_memdup2(old->nodes, old->n_nodes * sizeof(*old->nodes));
 	fabric->switches = g_memdup2(old->switches, old->n_switches * sizeof(*old->switches));
 	fabric->ports = g_memdup2(old->ports, old->n_ports * sizeof(*old->ports));
+	fabric->refusals = g_memdup2(old->refusals, old->n_refusals * sizeof(*old->refusals));
 	fabric->lid_port = g_memdup2(old->lid_port, FABRIC_LIDS * sizeof(*old->lid_port));
 	fabric_guid_index_ref(fabric->by_guid);
 	return fabric;
@@ -299,12 +324,7 @@ static struct fabric *renew(struct builder *builder, const GPtrArray *walk)
 		fabric_unref(fabric);
 		return NULL;
 	}
-	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
-		const struct builder_node *node = order->pdata[fabric->switches[sw].node];
-
-		fabric->switches[sw].hops = node->hops;
-		fabric->switches[sw].info = node->switch_info;
-	}
+	freeze_switches(fabric, order);
 	fabric->generation = ++builder->generation;
 	return fabric;
 }
@@ -339,6 +359,7 @@ static void check(struct builder *builder, const struct fabric *fabric, const GP
 				 sizeof(whole->switches[i])));
 	for (uint32_t i = 0; i < whole->n_ports; i++)
 		g_assert(!memcmp(&fabric->ports[i], &whole->ports[i], sizeof(whole->ports[i])));
+	g_assert(fabric->n_refusals == whole->n_refusals);
 	g_assert(!memcmp(fabric->lid_port, whole->lid_port, FABRIC_LIDS * sizeof(uint32_t)));
 	fabric_unref(whole);
 	builder->generation = generation;
@@ -405,6 +426,7 @@ void fabric_unref(struct fabric *fabric)
 		return;
 	fabric_guid_index_unref(fabric->by_guid);
 	g_free(fabric->lid_port);
+	g_free(fabric->refusals);
 	g_free(fabric->ports);
 	g_free(fabric->switches);
 	g_free(fabric->nodes);

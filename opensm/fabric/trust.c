@@ -93,6 +93,7 @@ void trust_free(struct trust_table *table)
 	g_free(table->held->bytes);
 	g_free(table->held->epochs);
 	g_free(table->held->order);
+	g_free(table->held->refused);
 	g_free(table->held);
 	table->held = NULL;
 }
@@ -125,6 +126,52 @@ bool trust_is_equal(const struct builder_node *node, const struct trust_table *t
 		    const void *object)
 {
 	return trust_is_whole(table, node->epoch) && table->held->equals == object;
+}
+
+/* ---- what is not taken ---- */
+
+/* The place of the first that is not below a block. */
+static uint32_t place_of(const struct trust_blocks *held, uint32_t block)
+{
+	uint32_t i = 0;
+
+	while (i < held->n_refused && held->refused[i] < block)
+		i++;
+	return i;
+}
+
+bool trust_refuse(struct trust_table *table, uint32_t block, bool refuses)
+{
+	struct trust_blocks *held;
+	uint32_t i;
+
+	if (trust_refuses(table, block) == refuses)
+		return false;
+	held = held_by(table);
+	i = place_of(held, block);
+	if (refuses) {
+		held->refused = g_renew(uint32_t, held->refused, held->n_refused + 1);
+		memmove(held->refused + i + 1, held->refused + i,
+			(held->n_refused++ - i) * sizeof(block));
+		held->refused[i] = block;
+	} else {
+		memmove(held->refused + i, held->refused + i + 1,
+			(--held->n_refused - i) * sizeof(block));
+	}
+	return true;
+}
+
+uint32_t trust_next_refused(const struct trust_table *table, uint32_t from)
+{
+	const struct trust_blocks *held = table->held;
+	uint32_t i = held ? place_of(held, from) : 0;
+
+	return held && i < held->n_refused ? held->refused[i] : TRUST_NONE;
+}
+
+bool trust_refuses(const struct trust_table *table, uint32_t block)
+{
+	return trust_next_refused(table, block) == block;
 }
 
 void trust_lose(struct builder_node *node)

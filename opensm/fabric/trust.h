@@ -30,6 +30,8 @@ struct trust_blocks {
 	uint64_t last;	  /* of these */
 	uint32_t n_blocks;
 	uint32_t block_bytes;
+	uint32_t *refused; /* blocks that it does not take, in ascending order */
+	uint32_t n_refused;
 	const void *equals; /* all of it was seen to equal this, or NULL; see trust_equal */
 	uint32_t equals_epoch;
 };
@@ -83,6 +85,16 @@ static inline bool trust_is_whole(const struct trust_table *table, uint32_t epoc
 {
 	return trust_equals(table) && table->held->equals_epoch == epoch;
 }
+
+/*
+ * A block that the node does not take, or takes again: it refused a Set, or did not hold what it
+ * was given. That is a fact about its firmware, of all epochs: routes go around it. True if it is new.
+ */
+bool trust_refuse(struct trust_table *table, uint32_t block, bool refuses);
+bool trust_refuses(const struct trust_table *table, uint32_t block);
+/* The first such block from one on, or TRUST_NONE. */
+uint32_t trust_next_refused(const struct trust_table *table, uint32_t from);
+#define TRUST_NONE UINT32_MAX
 
 /* Nothing that is known of the node's tables counts any more. */
 void trust_lose(struct builder_node *node);

@@ -170,7 +170,7 @@ static void transmit(struct asking *asking)
 		return;
 	}
 	asking->paused = false;
-	tid_tried(&asking->slot);
+	tid_tried(&asking->slot, actor_now(asking->slot.mad->actor));
 	ask->sent++;
 	timer_start(&asking->slot.timer, wait * NS_PER_MS);
 }

@@ -3,6 +3,7 @@ noinst_LIBRARIES += libmad.a
 libmad_a_SOURCES = \
 	opensm/mad/ask.c opensm/mad/ask.h \
 	opensm/mad/form.c \
+	opensm/mad/late.c opensm/mad/late.h \
 	opensm/mad/loss.h \
 	opensm/mad/mad.c opensm/mad/mad.h opensm/mad/mad_private.h \
 	opensm/mad/post.c \

@@ -12,8 +12,8 @@
  *	    |      form.c: by which route   |
  *	vendor layer <----------------------+---- post.c: responses and what nobody asked for
  *
- * rtt.h, loss.h, window.h: what answers tell of the fabric. smp.c: the wire. GMPs of strangers go
- * from the vendor layer to their server at once.
+ * late.c: answers to what was given up. rtt.h, loss.h, window.h: what answers tell of the fabric.
+ * smp.c: the wire. GMPs of strangers go from the vendor layer to their server at once.
  */
 #include "mad/mad_private.h"
 
@@ -79,7 +79,7 @@ static bool receive_answer(struct mad *mad, const struct vendor_mad *received)
 	unsigned int n;
 	struct tid_slot *slot = tid_find(&mad->tids, tid_of(received), &n);
 
-	return slot && slot->user->answer(slot, n, received);
+	return slot ? slot->user->answer(slot, n, received) : late_answer(mad, received);
 }
 
 /* A request that the device gave up or would not send. One of an earlier try tells nothing new. */
@@ -344,6 +344,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	mad->timeout_ms = options->transaction_timeout;
 	mad->retries = options->transaction_retries;
 	target_init(mad);
+	late_init(mad);
 	form_init(mad);
 	tid_init(&mad->tids, context->rt);
 	loss_init(&mad->loss);
@@ -387,6 +388,7 @@ void mad_free(struct mad *mad)
 	ask_clear(mad); /* no timer of the actor runs: it was stopped, or never started */
 	transaction_clear(mad);
 	target_clear(mad);
+	late_clear(mad);
 	tid_clear(&mad->tids);
 	actor_free(mad->actor);
 	g_free(mad);

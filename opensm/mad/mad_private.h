@@ -4,6 +4,7 @@
 #define MAD_PRIVATE_H
 
 #include "complib/bucket.h"
+#include "mad/late.h"
 #include "mad/loss.h"
 #include "mad/mad.h"
 #include "mad/rtt.h"
@@ -15,6 +16,7 @@
 #define SMP_SLOTS 4096 /* at most */
 
 struct asks; /* of ask.c */
+struct late; /* of late.c */
 struct transaction;
 
 /* An SMA: the requests for it that wait, and those in flight. */
@@ -29,6 +31,11 @@ struct target {
 	unsigned int in_flight;
 	uint64_t answers; /* of it since it was made */
 	bool silent;	  /* a try got no answer, nor did another one since: nothing new is sent */
+	struct rtt gets, sets; /* its own, since an answer came later than was waited for */
+	uint64_t heard_ns;     /* when it last answered, since then */
+	uint64_t answered_ns;  /* when it last answered */
+	uint64_t shortest_ns;  /* that an answer took, since it is slow */
+	bool far; /* its answers take long, but come together: the way does, not the SMA */
 	bool in_ring;
 };
 
@@ -41,7 +48,7 @@ struct transaction {
 	unsigned int tries; /* tries that waited that long */
 	unsigned int refusals;
 	unsigned int wait_ms;
-	uint64_t first_ns, sent_ns;		 /* when the first and the latest try left */
+	uint64_t sent_ns;			 /* when the latest try left */
 	uint64_t answers_before, answers_at_try; /* target->answers at these times */
 	bool preferred_failed;
 	bool waiting; /* for its next try, which the device did not take */
@@ -77,6 +84,7 @@ struct mad {
 	struct target *ring_first, *ring_last;
 	struct tid_table tids;
 	struct asks *asks;
+	struct late *late;
 	bool bound[256]; /* by class */
 	atomic_bool busy_response;  /* an option */
 	struct bucket busy_answers; /* of the thread that receives */
@@ -123,6 +131,29 @@ void target_requeue(struct mad *mad, struct target *target, struct mad_request *
 void target_release(struct mad *mad, struct target *target, const struct transaction *transaction);
 /* It answered something: it may be sent more. */
 void target_answered(struct mad *mad, struct target *target);
+/*
+ * An answer of it took so long. That counts once one has come later than was waited for (late), as
+ * long as it is slow: it is then asked one thing at a time, and waited for as long as it needs.
+ */
+void target_took(struct mad *mad, struct target *target, uint8_t method, uint64_t took_ns,
+		 bool late);
+/*
+ * One that was asked who it is, by the cable that leads to it, has answered: it is known by its
+ * GUID from now on, and what is known of its time is so, too. late: the answer was given up.
+ */
+void target_named(struct mad *mad, const struct target *target, const struct mad_request *answered,
+		  bool late);
+bool target_is_slow(const struct mad *mad, const struct target *target);
+/* How long try n, from 0, of a slow one is waited for. */
+unsigned int target_wait_ms(const struct target *target, uint8_t method, unsigned int n);
+/* An answer to something that is no more in flight came from it: it is made if it is new. */
+struct target *target_get(struct mad *mad, const struct target_key *key);
+/* Takes the first for which pick() says so from its queue; NULL: none. */
+struct mad_request *target_take(struct mad *mad, struct target *target,
+				bool (*pick)(const struct mad_request *request, const void *arg),
+				const void *arg);
+/* Frees it if nothing is to be sent or remembered. */
+void target_let_go(struct mad *mad, struct target *target);
 /* Hands back those that wait and for which pick() says so, with that result. */
 void target_flush(struct mad *mad, struct target *target, enum mad_result result, bool dead,
 		  bool (*pick)(const struct mad *mad, const struct mad_request *request,
@@ -145,6 +176,22 @@ void transaction_clear(struct mad *mad);
 void transaction_pump(struct mad *mad);
 /* mad->cancelled was raised. */
 void transaction_cancel(struct mad *mad);
+
+/*
+ * Ends the transaction of this target, or takes from its queue the request, that asks the same.
+ * True if it was a transaction: the target may be gone.
+ */
+bool transaction_late(struct mad *mad, struct target *target, const struct mad_request *like,
+		      const struct vendor_mad *received);
+bool mad_asks_same(const struct mad_request *request, const struct mad_request *like);
+
+/* ---- late.c ---- */
+void late_init(struct mad *mad);
+void late_clear(struct mad *mad);
+/* A transaction ends without an answer to its tries after n, which may come yet. */
+void late_keep(struct mad *mad, const struct transaction *transaction, unsigned int n);
+/* False if it is no answer to any of them. */
+bool late_answer(struct mad *mad, const struct vendor_mad *received);
 
 /* ---- ask.c ---- */
 void ask_init(struct mad *mad);

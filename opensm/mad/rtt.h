@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Round trip time of SMPs, smoothed, and from it how long to wait before the first tries of a
- * request are repeated (the estimator of Jacobson and Karels, 1988; only requests sent once count).
- * The full transaction timeout remains for the last tries: a slow SMA gets all the patience it had.
+ * request are repeated: the estimator of Jacobson and Karels (1988), as in RFC 6298. Each try has a
+ * TID of its own, so that each answer tells how long it took. There is an estimate for all SMAs,
+ * and one for each that was found to be slower (target.c). The full transaction timeout remains for
+ * the last tries of those that are not known to be slow.
  */
 #ifndef MAD_RTT_H
 #define MAD_RTT_H
@@ -11,6 +13,7 @@
 
 #include "complib/actor.h"
 
+#define RTT_OUTLIER 4
 #define RTT_WAIT_MIN_MS 20 /* below it timers and kernels are too coarse */
 
 struct rtt {
@@ -30,10 +33,27 @@ static inline void rtt_sample(struct rtt *rtt, uint64_t took_ns)
 	rtt->smoothed += (took_ns >> 3) - (rtt->smoothed >> 3) + 1;
 }
 
+static inline uint64_t rtt_expected_ms(const struct rtt *rtt)
+{
+	return (rtt->smoothed + 4 * rtt->deviation) / NS_PER_MS + 1;
+}
+
+/*
+ * The same of one among many: what took very long counts as RTT_OUTLIER times what is waited for,
+ * so that a slow one makes little difference to what is expected of all, and a few do.
+ */
+static inline void rtt_sample_of_many(struct rtt *rtt, uint64_t took_ns)
+{
+	uint64_t ms = rtt_expected_ms(rtt), most;
+
+	most = (ms < RTT_WAIT_MIN_MS ? RTT_WAIT_MIN_MS : ms) * RTT_OUTLIER * NS_PER_MS;
+	rtt_sample(rtt, rtt->smoothed && took_ns > most ? most : took_ns);
+}
+
 /* Milliseconds to wait for the answer to early try n (from 0), or limit_ms if that is less. */
 static inline unsigned int rtt_wait_ms(const struct rtt *rtt, unsigned int n, unsigned int limit_ms)
 {
-	uint64_t ms = (rtt->smoothed + 4 * rtt->deviation) / NS_PER_MS + 1;
+	uint64_t ms = rtt_expected_ms(rtt);
 
 	if (!rtt->smoothed || n > 16)
 		return limit_ms;

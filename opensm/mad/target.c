@@ -7,10 +7,73 @@
  * in flight waits. Its queue ends with the request that was tried in vain, so it costs what one
  * request costs. A Set waits for an older one of the same
  * block: a late try of that one could undo it.
+ *
+ * One that needs longer than all others is asked one thing at a time, as its SMA does one thing
+ * after the other, and waited for as long as it needs: each try more would be one more request that
+ * it has to serve. That it is so is remembered while nothing is sent to it.
  */
 #include <string.h>
 
 #include "mad/mad_private.h"
+
+#define SLOW_NS (50 * NS_PER_MS) /* what takes less may be asked several things at a time */
+#define SLOW_WAIT_MAX_MS 2000
+#define PAIRS 4 /* each time after so many answers two are sent, which tells if it is far */
+#define REMEMBERED_NS (60 * NS_PER_S) /* an SMA may be another by then */
+#define REMEMBERED_MAX 4096	      /* above so many targets, those are looked for that may go */
+
+/* ---- slow ones ---- */
+
+static bool is_slow_at(const struct mad *mad, const struct rtt *rtt)
+{
+	return rtt->smoothed >= SLOW_NS &&
+	       rtt_expected_ms(rtt) > rtt_wait_ms(&mad->rtt, 0, mad->timeout_ms);
+}
+
+bool target_is_slow(const struct mad *mad, const struct target *target)
+{
+	return target->heard_ns &&
+	       (is_slow_at(mad, &target->gets) || is_slow_at(mad, &target->sets));
+}
+
+unsigned int target_wait_ms(const struct target *target, uint8_t method, unsigned int n)
+{
+	bool set = method == IBA_METHOD_SET ? target->sets.smoothed : !target->gets.smoothed;
+	uint64_t ms = rtt_expected_ms(set ? &target->sets : &target->gets);
+
+	return MIN(MAX(ms, RTT_WAIT_MIN_MS) << MIN(n, 8), SLOW_WAIT_MAX_MS);
+}
+
+static void forget_time(struct target *target)
+{
+	target->heard_ns = 0;
+	target->gets = target->sets = (struct rtt){0};
+	target->far = false;
+}
+
+void target_took(struct mad *mad, struct target *target, uint8_t method, uint64_t took_ns,
+		 bool late)
+{
+	bool slow = target_is_slow(mad, target);
+	uint64_t now = actor_now(mad->actor);
+
+	target->shortest_ns = slow ? MIN(target->shortest_ns, took_ns) : took_ns;
+	if (now - took_ns < target->answered_ns) { /* it had both at that time */
+		uint64_t since_ns = now - target->answered_ns;
+
+		target->far = since_ns < target->shortest_ns / 2;
+		took_ns = target->far ? took_ns : since_ns;
+	}
+	target->answered_ns = now;
+	if (!slow)
+		rtt_sample_of_many(&mad->rtt, took_ns);
+	if (!late && !slow) {
+		forget_time(target);
+		return;
+	}
+	rtt_sample(method == IBA_METHOD_SET ? &target->sets : &target->gets, took_ns);
+	target->heard_ns = now;
+}
 
 /* ---- the ring ---- */
 
@@ -31,15 +94,20 @@ static bool waits_for_older(const struct target *target, const struct mad_reques
 	return false;
 }
 
-static bool can_send(const struct target *target)
+static bool can_send(const struct mad *mad, const struct target *target)
 {
-	return target->first && target->in_flight < TARGET_WINDOW && !target->silent &&
+	unsigned int most = TARGET_WINDOW;
+
+	if (target_is_slow(mad, target) && !target->far)
+		most = target->answers % PAIRS ? 1 : 2;
+
+	return target->first && target->in_flight < most && !target->silent &&
 	       !waits_for_older(target, target->first);
 }
 
 static void ring_add(struct mad *mad, struct target *target)
 {
-	if (target->in_ring || !can_send(target))
+	if (target->in_ring || !can_send(mad, target))
 		return;
 	target->in_ring = true;
 	target->next = NULL;
@@ -63,10 +131,30 @@ static struct target *ring_take(struct mad *mad)
 	return target;
 }
 
-/* One in the ring is freed when it is taken out of it. */
-static void free_if_empty(struct mad *mad, struct target *target)
+static bool is_idle(const struct target *target)
 {
-	if (!target->in_ring && !target->in_flight && !target->first)
+	return !target->in_ring && !target->in_flight && !target->first;
+}
+
+/* Whether it need not be remembered: it is not slow, or was not heard for long. */
+static gboolean is_forgotten(gpointer key, gpointer value, gpointer arg)
+{
+	const struct mad *mad = arg;
+	const struct target *target = value;
+
+	(void)key;
+	return is_idle(target) && (!target_is_slow(mad, target) ||
+				   actor_now(mad->actor) - target->heard_ns > REMEMBERED_NS);
+}
+
+/* One in the ring is freed when it is taken out of it. */
+void target_let_go(struct mad *mad, struct target *target)
+{
+	if (!is_idle(target))
+		return;
+	if (!is_forgotten(NULL, target, mad) && g_hash_table_size(mad->targets) > REMEMBERED_MAX)
+		g_hash_table_foreach_remove(mad->targets, is_forgotten, mad);
+	else if (is_forgotten(NULL, target, mad))
 		g_hash_table_remove(mad->targets, &target->key);
 }
 
@@ -75,9 +163,9 @@ struct target *target_next(struct mad *mad)
 	struct target *target;
 
 	while ((target = ring_take(mad))) {
-		if (can_send(target))
+		if (can_send(mad, target))
 			return target;
-		free_if_empty(mad, target); /* it changed while it stood in the ring */
+		target_let_go(mad, target); /* it changed while it stood in the ring */
 	}
 	return NULL;
 }
@@ -94,16 +182,25 @@ static void append(struct target *target, struct mad_request *request)
 	target->last = request;
 }
 
-void target_enqueue(struct mad *mad, struct mad_request *request)
+struct target *target_get(struct mad *mad, const struct target_key *key)
 {
-	struct target_key key = {request->target, request->target_port};
-	struct target *target = g_hash_table_lookup(mad->targets, &key);
+	struct target *target = g_hash_table_lookup(mad->targets, key);
 
 	if (!target) {
 		target = g_new0(struct target, 1);
-		target->key = key;
+		target->key = *key;
 		g_hash_table_insert(mad->targets, &target->key, target);
 	}
+	return target;
+}
+
+void target_enqueue(struct mad *mad, struct mad_request *request)
+{
+	struct target_key key = {request->target, request->target_port};
+	struct target *target = target_get(mad, &key);
+
+	if (actor_now(mad->actor) - target->heard_ns > REMEMBERED_NS)
+		forget_time(target);
 	append(target, request);
 	counter_inc(&mad->context->counters, smp_waiting);
 	ring_add(mad, target);
@@ -138,6 +235,26 @@ void target_dequeue(struct mad *mad, struct target *target, struct transaction *
 	target->flight[target->in_flight++] = transaction;
 	counter_add(&mad->context->counters, smp_waiting, -1);
 	ring_add(mad, target);
+}
+
+struct mad_request *target_take(struct mad *mad, struct target *target,
+				bool (*pick)(const struct mad_request *request, const void *arg),
+				const void *arg)
+{
+	struct mad_request *before = NULL, *request = target->first;
+
+	for (; request && !pick(request, arg); request = request->next)
+		before = request;
+	if (!request)
+		return NULL;
+	if (before)
+		before->next = request->next;
+	else
+		target->first = request->next;
+	if (!request->next)
+		target->last = before;
+	counter_add(&mad->context->counters, smp_waiting, -1);
+	return request;
 }
 
 void target_flush(struct mad *mad, struct target *target, enum mad_result result, bool dead,
@@ -206,7 +323,7 @@ void target_release(struct mad *mad, struct target *target, const struct transac
 	target->flight[i] = target->flight[--target->in_flight];
 	target->silent = target->silent && has_overdue(target);
 	ring_add(mad, target);
-	free_if_empty(mad, target);
+	target_let_go(mad, target);
 }
 
 /* ---- all of them ---- */
@@ -221,6 +338,32 @@ static guint target_hash(gconstpointer key)
 static gboolean target_equal(gconstpointer a, gconstpointer b)
 {
 	return !memcmp(a, b, sizeof(struct target_key));
+}
+
+void target_named(struct mad *mad, const struct target *target, const struct mad_request *answered,
+		  bool late)
+{
+	struct target_key key = {0};
+	struct iba_node_info info;
+	struct target *named;
+
+	if (answered->attribute != IBA_ATTR_NODE_INFO || answered->result != MAD_OK ||
+	    !target->heard_ns)
+		return;
+	wire_decode(&iba_node_info_type, answered->data, &info);
+	key.guid = info.node_guid;
+	key.port = info.node_type == IBA_NODE_SWITCH ? 0 : info.local_port_num;
+	if (target_equal(&key, &target->key))
+		return;
+	named = target_get(mad, &key);
+	if (!named->heard_ns) {
+		named->gets = target->gets;
+		named->sets = target->sets;
+	}
+	named->heard_ns = target->heard_ns;
+	if (late)
+		target_answered(mad, named);
+	target_let_go(mad, named);
 }
 
 void target_init(struct mad *mad)

@@ -9,6 +9,7 @@
 struct tid_try {
 	uint32_t tid; /* first: the key */
 	unsigned int n;
+	uint64_t sent_ns;
 	struct tid_slot *slot;
 	struct tid_try *earlier;
 };
@@ -112,7 +113,25 @@ uint32_t tid_next(struct tid_table *table, struct tid_slot *slot)
 	return try->tid;
 }
 
-void tid_tried(struct tid_slot *slot)
+void tid_tried(struct tid_slot *slot, uint64_t now_ns)
 {
 	slot->n_tries++;
+	slot->tries->sent_ns = now_ns;
+}
+
+uint64_t tid_sent_ns(const struct tid_slot *slot, unsigned int n)
+{
+	const struct tid_try *try = slot->tries;
+
+	while (try->n != n)
+		try = try->earlier;
+	return try->sent_ns;
+}
+
+void tid_each(const struct tid_slot *slot, unsigned int n,
+	      void (*call)(void *arg, uint32_t tid, uint64_t sent_ns), void *arg)
+{
+	for (const struct tid_try *try = slot->tries; try; try = try->earlier)
+		if (try->n > n && try->n <= slot->n_tries)
+			call(arg, try->tid, try->sent_ns);
 }

@@ -58,6 +58,12 @@ struct tid_slot *tid_find(const struct tid_table *table, uint64_t tid, unsigned 
 
 /* The TID of the next try; it is given out by tid_tried(). */
 uint32_t tid_next(struct tid_table *table, struct tid_slot *slot);
-void tid_tried(struct tid_slot *slot);
+void tid_tried(struct tid_slot *slot, uint64_t now_ns);
+
+/* When try n, from 1, of those that were made was sent. */
+uint64_t tid_sent_ns(const struct tid_slot *slot, unsigned int n);
+/* Calls it for each try after n that was made. */
+void tid_each(const struct tid_slot *slot, unsigned int n,
+	      void (*call)(void *arg, uint32_t tid, uint64_t sent_ns), void *arg);
 
 #endif

@@ -12,6 +12,9 @@
  * window; of those of one target only the first goes on, to tell whether it lives, the others go
  * back to its queue. So those that are dead do not hold up those that live. The window shrinks when
  * a request was answered at a later try only: that is loss, of a target that lives.
+ *
+ * A slow target (target.c) gets few tries, each with the time that its answers take to come. A try
+ * that was given up may be answered yet, which late.c hears.
  */
 #include "mad/mad_private.h"
 
@@ -19,6 +22,7 @@
 #define REFUSALS_MAX 8	/* of a request, by the device: each costs a transaction timeout */
 #define EARLY_TRIES 4	/* about: 20, 40, 80 and 160 ms */
 #define LOSSY_ROUNDS 12 /* so many times the usual tries at most */
+#define SLOW_TRIES 2	/* of one that is known to be slow, at least */
 
 /* ---- the end of one ---- */
 
@@ -30,13 +34,17 @@ static void leave_window(struct transaction *transaction)
 	transaction->slot.mad->on_wire--;
 }
 
-/* The slot is free; the target still knows the transaction. */
-static struct mad_request *leave_slot(struct transaction *transaction)
+/*
+ * The slot is free; the target still knows the transaction. Try n was answered, from 1, or none: 0;
+ * those after it may be yet.
+ */
+static struct mad_request *leave_slot(struct transaction *transaction, unsigned int n)
 {
 	struct mad *mad = transaction->slot.mad;
 	struct mad_request *request = transaction->request;
 
 	leave_window(transaction);
+	late_keep(mad, transaction, n);
 	tid_release(&mad->tids, &mad->free_slots, &transaction->slot);
 	counter_add(&mad->context->counters, smp_on_wire, -1);
 	transaction->request = NULL;
@@ -85,7 +93,7 @@ static void give_up(struct transaction *transaction)
 	if (!request->probe && !cancelled)
 		counter_inc(&mad->context->counters, smp_timeouts);
 	request->result = cancelled ? MAD_CANCELLED : MAD_TIMEOUT;
-	mad_hand_back(leave_slot(transaction));
+	mad_hand_back(leave_slot(transaction, 0));
 	if (dead)
 		target_is_dead(mad, target, tries);
 	target_release(mad, target, transaction);
@@ -106,11 +114,15 @@ static unsigned int tries_needed(const struct transaction *transaction)
 static bool tries_used_up(const struct transaction *transaction)
 {
 	unsigned int made = transaction->early + transaction->tries;
+	unsigned int limit = transaction->request->tries;
+	bool slow = target_is_slow(transaction->slot.mad, transaction->target);
 
 	if (transaction->last)
 		return true;
-	if (transaction->request->tries)
-		return made >= transaction->request->tries;
+	if (limit) /* in half of these a slow one has had far more time than others */
+		return made >= (slow ? (limit + 1) / 2 : limit);
+	if (slow)
+		return made >= MAX(tries_needed(transaction), SLOW_TRIES);
 	return transaction->tries > transaction->slot.mad->retries &&
 	       made >= tries_needed(transaction);
 }
@@ -121,6 +133,9 @@ static unsigned int wait_for_try(const struct transaction *transaction)
 	const struct mad *mad = transaction->slot.mad;
 	unsigned int quick;
 
+	if (target_is_slow(mad, transaction->target))
+		return target_wait_ms(transaction->target, transaction->request->method,
+				      transaction->early + transaction->tries);
 	if (transaction->tries)
 		return mad->timeout_ms;
 	quick = transaction->early ? tries_needed(transaction) - 1 : 0;
@@ -147,28 +162,13 @@ static void note_sent(struct transaction *transaction)
 {
 	struct mad_request *request = transaction->request;
 
-	tid_tried(&transaction->slot);
 	transaction->sent_ns = actor_now(transaction->slot.mad->actor);
+	tid_tried(&transaction->slot, transaction->sent_ns);
 	transaction->answers_at_try = transaction->target->answers;
-	if (!(transaction->early + transaction->tries)) {
-		transaction->first_ns = transaction->sent_ns;
+	if (!(transaction->early + transaction->tries))
 		transaction->answers_before = transaction->answers_at_try;
-	}
 	if (request->sent < UINT8_MAX)
 		request->sent++;
-}
-
-/*
- * The device holds each try for the full timeout, so that it takes late answers, and reports that
- * of the last ones first; the deadline of those is for devices that never do.
- */
-static void start_deadline(struct transaction *transaction)
-{
-	unsigned int ms = transaction->wait_ms;
-
-	if (ms >= transaction->slot.mad->timeout_ms)
-		ms += ms / 4 + 1;
-	timer_start(&transaction->slot.timer, ms * NS_PER_MS);
 }
 
 /* Sends it, or has the timer try again soon if the device takes no more now. */
@@ -182,14 +182,17 @@ static void transmit(struct transaction *transaction)
 	smp_encode(transaction->request, transaction->form,
 		   tid_next(&mad->tids, &transaction->slot), mad->own_lid, mad->sm_sl, wire, &to);
 	transaction->wait_ms = wait_for_try(transaction);
-	transaction->waiting = !vendor_send(mad->vendor, &to, wire, sizeof(wire), mad->timeout_ms);
+	transaction->waiting =
+		!vendor_send(mad->vendor, &to, wire, sizeof(wire), MAX(LATE_MS, mad->timeout_ms));
 	if (transaction->waiting) {
 		timer_start(&transaction->slot.timer, DEVICE_BUSY_PAUSE);
 		return;
 	}
 	count_sent(mad, transaction);
 	note_sent(transaction);
-	start_deadline(transaction);
+	timer_start(&transaction->slot.timer, transaction->wait_ms * NS_PER_MS);
+	if (target_is_slow(mad, transaction->target))
+		leave_window(transaction); /* nobody else waits for it */
 }
 
 /* A request with all its tries, which tells whether the target lives. */
@@ -218,7 +221,7 @@ static void requeue(struct transaction *transaction)
 {
 	struct mad *mad = transaction->slot.mad;
 
-	target_requeue(mad, transaction->target, leave_slot(transaction));
+	target_requeue(mad, transaction->target, leave_slot(transaction, 0));
 	target_release(mad, transaction->target, transaction);
 }
 
@@ -290,6 +293,24 @@ void transaction_pump(struct mad *mad)
 	}
 }
 
+/* It was found to be slow since the try was sent, or answers one request after the other. */
+static bool is_waited_for(struct transaction *transaction)
+{
+	const struct target *target = transaction->target;
+	struct mad *mad = transaction->slot.mad;
+	uint64_t since = actor_now(mad->actor) - MAX(transaction->sent_ns, target->heard_ns);
+	uint64_t wait;
+
+	if (!target_is_slow(mad, target) || mad_is_cancelled(mad, transaction->request))
+		return false;
+	wait = target_wait_ms(target, transaction->request->method, 0) * NS_PER_MS;
+	if (since >= wait)
+		return false;
+	leave_window(transaction);
+	timer_start(&transaction->slot.timer, wait - since);
+	return true;
+}
+
 static void on_due(struct timer *timer)
 {
 	struct transaction *transaction = (struct transaction *)timer;
@@ -297,7 +318,7 @@ static void on_due(struct timer *timer)
 
 	if (transaction->waiting)
 		transmit(transaction);
-	else
+	else if (!is_waited_for(transaction))
 		try_lost(transaction);
 	transaction_pump(mad);
 }
@@ -321,12 +342,13 @@ void transaction_cancel(struct mad *mad)
 static void learn(struct mad *mad, const struct transaction *transaction, unsigned int n)
 {
 	uint64_t now = actor_now(mad->actor);
+	uint64_t took = now - tid_sent_ns(&transaction->slot, n);
+	struct target *target = transaction->target;
+	bool slow = target_is_slow(mad, target);
 
-	if (n == transaction->slot.n_tries)
-		rtt_sample(&mad->rtt, now - transaction->sent_ns);
-	else if (n == 1 && !transaction->refusals)
-		rtt_sample(&mad->rtt, now - transaction->first_ns);
-	if (transaction->refusals)
+	target_took(mad, target, transaction->request->method, took, n < transaction->slot.n_tries);
+	target_named(mad, target, transaction->request, false);
+	if (slow || transaction->refusals)
 		return;
 	loss_answer(&mad->loss, n);
 	if (n > 1)
@@ -359,10 +381,46 @@ static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor
 	transaction->request->by_lid = received->data[1] == IBA_CLASS_SUBN_LID;
 	transaction->request->fell_back = transaction->preferred_failed && n == slot->n_tries &&
 					  transaction->form == SMP_DIRECTED;
-	mad_hand_back(leave_slot(transaction));
+	mad_hand_back(leave_slot(transaction, n));
 	target_answered(mad, target);
 	target_release(mad, target, transaction);
 	return true;
+}
+
+bool mad_asks_same(const struct mad_request *request, const struct mad_request *like)
+{
+	return !request->probe && !request->lid_only && request->method == like->method &&
+	       request->attribute == like->attribute && request->modifier == like->modifier &&
+	       request->m_key == like->m_key;
+}
+
+static bool picks_same(const struct mad_request *request, const void *like)
+{
+	return mad_asks_same(request, like);
+}
+
+bool transaction_late(struct mad *mad, struct target *target, const struct mad_request *like,
+		      const struct vendor_mad *received)
+{
+	struct mad_request *request;
+
+	for (unsigned int i = 0; i < target->in_flight; i++) {
+		struct transaction *transaction = target->flight[i];
+
+		request = transaction->request;
+		if (!request || !mad_asks_same(request, like) ||
+		    !smp_decode(request, received->data))
+			continue;
+		mad_hand_back(leave_slot(transaction, 0));
+		target_release(mad, target, transaction);
+		return true;
+	}
+	request = target_take(mad, target, picks_same, like);
+	if (request && smp_decode(request, received->data)) {
+		request->sent = MAX(request->sent, 1);
+		mad_hand_back(request);
+	}
+	return false;
 }
 
 static void on_returned(struct tid_slot *slot, const struct vendor_mad *returned)

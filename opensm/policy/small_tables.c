@@ -83,7 +83,8 @@ static uint32_t count_hosts(const struct fabric *fabric, uint32_t sw, uint32_t *
 		    !fabric->ports[peer].lid)
 			continue;
 		*hosts += 1;
-		lost += last_lid(&fabric->ports[peer]) >= cap;
+		lost += last_lid(&fabric->ports[peer]) >= cap ||
+			!fabric_holds(fabric, sw, fabric->ports[peer].lid);
 	}
 	return lost;
 }
@@ -99,10 +100,13 @@ static char *tell(const struct fabric *fabric, uint32_t sw, uint16_t last, bool 
 
 	*harms = last >= cap && (hosts || has_sm(fabric, sw));
 	fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
-	g_string_printf(text,
-			"%s: LinearFDBCap %u: it forwards LIDs below 0x%04x only, routes to others "
-			"go around it",
-			name, cap, cap);
+	g_string_printf(text, "%s: ", name);
+	if (fabric->switches[sw].lids_taken == cap)
+		g_string_append_printf(text, "it takes no LinearFDBTop above 0x%04x", cap - 1);
+	else
+		g_string_append_printf(text, "LinearFDBCap %u", cap);
+	g_string_append_printf(
+		text, ": it forwards LIDs below 0x%04x only, routes to others go around it", cap);
 	if (hosts)
 		g_string_append_printf(text, "; its %u hosts cannot send to those", hosts);
 	if (*harms && has_sm(fabric, sw))
@@ -118,21 +122,67 @@ static char *tell(const struct fabric *fabric, uint32_t sw, uint16_t last, bool 
 	return g_string_free(text, FALSE);
 }
 
+/* Why a switch forwards no more MLIDs. */
+static char *why_no_more(const struct fabric *fabric, uint32_t sw)
+{
+	const struct fabric_switch *at = &fabric->switches[sw];
+
+	if (fabric_mlids(fabric, sw) < at->info.multicast_fdb_cap)
+		return g_strdup_printf("it does not take block %u of its MFT",
+				       at->mft_refused - 1u);
+	return g_strdup_printf("MulticastFDBCap %u", at->info.multicast_fdb_cap);
+}
+
 /* Groups are given MLIDs above what it holds, as they can do without it. */
 static char *tell_multicast(const struct fabric *fabric, uint32_t sw, bool *harms)
 {
 	uint32_t hosts, mlids = fabric_mlids(fabric, sw);
+	g_autofree char *why = why_no_more(fabric, sw);
 	char name[FABRIC_NAME_SIZE];
 
 	count_hosts(fabric, sw, &hosts);
 	*harms = hosts;
 	fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
 	if (hosts)
-		return g_strdup_printf("%s: MulticastFDBCap %u: its %u hosts get no multicast",
-				       name, mlids, hosts);
-	return g_strdup_printf("%s: MulticastFDBCap %u: multicast trees of MLIDs from 0x%04x on go "
-			       "around it",
-			       name, mlids, IBA_LID_MCAST_FIRST + mlids);
+		return g_strdup_printf("%s: %s: its %u hosts get no multicast", name, why, hosts);
+	return g_strdup_printf("%s: %s: multicast trees of MLIDs from 0x%04x on go around it", name,
+			       why, IBA_LID_MCAST_FIRST + mlids);
+}
+
+/* "block 2 (LIDs 0x0080 to 0x00bf)" of one that a switch does not take, and what is lost by it. */
+static char *tell_refusal(const struct fabric *fabric, const struct fabric_refusal *refusal,
+			  bool *harms)
+{
+	uint32_t first = refusal->block * FABRIC_LFT_BLOCK, lost, hosts;
+	char name[FABRIC_NAME_SIZE];
+	GString *text = g_string_new(NULL);
+
+	lost = count_hosts(fabric, refusal->sw, &hosts);
+	*harms = hosts || has_sm(fabric, refusal->sw);
+	fabric_node_name(fabric, fabric->switches[refusal->sw].node, name, sizeof(name));
+	g_string_printf(text,
+			"%s: it does not take block %u of its LFT (LIDs 0x%04x to 0x%04x): routes "
+			"to these go around it",
+			name, refusal->block, first, first + FABRIC_LFT_BLOCK - 1);
+	if (hosts)
+		g_string_append_printf(text, "; its %u hosts cannot send to those", hosts);
+	if (lost)
+		g_string_append_printf(text, ", and %u of them get nothing", lost);
+	return g_string_free(text, FALSE);
+}
+
+static void tell_refusals(const struct fabric *fabric, struct lines lines[2])
+{
+	bool harms;
+
+	for (uint32_t i = 0; i < fabric->n_refusals; i++) {
+		char *text = tell_refusal(fabric, &fabric->refusals[i], &harms);
+
+		if (fabric->refusals[i].block <= fabric->max_lid / FABRIC_LFT_BLOCK)
+			add(&lines[harms], text);
+		else
+			g_free(text);
+	}
 }
 
 static uint32_t tell_unicast(const struct fabric *fabric, struct lines lines[2])
@@ -193,6 +243,7 @@ char **small_tables_tell(const struct fabric *fabric, const struct routing *rout
 	GPtrArray *texts = lines[true].texts;
 
 	*n = tell_unicast(fabric, lines);
+	tell_refusals(fabric, lines);
 	tell_all_multicast(fabric, lines);
 	end(&lines[true]);
 	if (texts->len || lines[false].texts->len)
@@ -223,17 +274,18 @@ char **small_tables_tell_groups(const struct fabric *fabric, const struct mc_gro
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 		uint32_t mlids = fabric_mlids(fabric, sw), beyond = IBA_LID_MCAST_FIRST + mlids;
 		uint32_t hosts;
+		g_autofree char *why = NULL;
 		char name[FABRIC_NAME_SIZE];
 
 		if (!mlids || last < beyond)
 			continue;
 		count_hosts(fabric, sw, &hosts);
 		fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
+		why = why_no_more(fabric, sw);
 		if (hosts)
-			add(&lines, g_strdup_printf("%s: MulticastFDBCap %u: its %u hosts get no "
-						    "multicast of the groups with MLIDs from "
-						    "0x%04x on",
-						    name, mlids, hosts, beyond));
+			add(&lines, g_strdup_printf("%s: %s: its %u hosts get no multicast of the "
+						    "groups with MLIDs from 0x%04x on",
+						    name, why, hosts, beyond));
 	}
 	end(&lines);
 	return to_strv(lines.texts);

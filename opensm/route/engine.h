@@ -208,7 +208,7 @@ struct routing {
 	uint8_t *trunk;
 	/* NULL: one lane for all, whatever the SL; see lanes.h. Those of made, if that is there */
 	struct route_lanes *lanes;
-	uint32_t *caps;	      /* [switch]: what it was made for then, as of route_caps() */
+	struct route_room *room; /* what it was made for then, as of route_room_new() */
 	uint64_t cut_by_caps; /* pairs of a switch with hosts and a host's LID without a way then */
 };
 

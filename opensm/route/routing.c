@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "route/fdb_cap.h"
 #include "route/lanes.h"
 #include "route/shortest.h"
 #include "route/trace.h"
@@ -249,7 +250,7 @@ void routing_unref(struct routing *routing)
 	routing_unref(routing->made);
 	routing_unref(routing->unlimited);
 	routing_unref(routing->layered.base);
-	g_free(routing->caps);
+	route_room_free(routing->room);
 	g_free(routing->note);
 	g_free(routing->input_word);
 	g_free(routing);

@@ -14,7 +14,8 @@
  * close cycles that no other can.
  *
  * LIDs that nobody owns are not looked at. Entries above the LinearFDBCap of a switch do not exist,
- * whatever the tables say; that some pair has no path without them is no fault of the tables.
+ * nor those of blocks that it does not take, whatever the tables say; that some pair has no path
+ * without them is no fault of the tables.
  */
 #include "route/demand.h"
 #include "route/fdb_cap.h"
@@ -58,15 +59,15 @@ void verify_mark_parts(struct verify *verify, uint32_t lid)
 	if (verify->part && lid >= verify->part_first && lid <= verify->part_last)
 		return;
 	small = g_new(bool, n + 1);
-	verify->whole = !verify->caps;
+	verify->whole = !verify->room;
 	for (uint32_t sw = 0; sw < n; sw++)
-		small[sw] = verify_is_above_cap(verify, sw, lid);
+		small[sw] = verify_lacks(verify, sw, lid);
 	g_free(verify->part);
 	verify->part = route_parts(verify->graph, small);
 	for (uint32_t sw = 0; sw < n; sw++)
 		verify->whole &= verify->part[sw] == 0;
 	verify->part_first = lid;
-	verify->part_last = verify->caps ? route_next_cap(verify->caps, n, lid) - 1 : FABRIC_LIDS;
+	verify->part_last = verify->room ? route_room_next(verify->room, lid) - 1 : FABRIC_LIDS;
 }
 
 static struct verify *verify_new(const struct fabric *fabric, const struct routing *routing,
@@ -81,7 +82,7 @@ static struct verify *verify_new(const struct fabric *fabric, const struct routi
 	verify->graph->threads = input->threads;
 	route_mark_demand(verify->graph, fabric, input);
 	verify->n_lids = fabric->max_lid + 1u;
-	verify->caps = route_caps(fabric);
+	verify->room = route_room_new(fabric);
 	verify->owners = g_new0(struct verify_owner, verify->n_lids);
 	for (uint32_t lid = 0; lid < verify->n_lids; lid++)
 		verify->owners[lid].sw =
@@ -103,7 +104,7 @@ static void verify_free(struct verify *verify)
 	g_free(verify->owners);
 	g_free(verify->hops);
 	g_free(verify->part);
-	g_free(verify->caps);
+	route_room_free(verify->room);
 	g_free(verify->first);
 	g_free(verify->to);
 	g_free(verify->back);

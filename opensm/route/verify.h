@@ -4,6 +4,7 @@
 #define ROUTE_VERIFY_H
 
 #include "route/engine.h"
+#include "route/fdb_cap.h"
 #include "route/graph.h"
 
 #define VERIFY_WITNESS_HOPS 64
@@ -22,7 +23,7 @@ struct verify {
 	uint32_t *first;	    /* [switch]: channel of its port 0 */
 	uint32_t *to;		    /* [channel]: switch across a port, or FABRIC_NONE */
 	uint8_t *back;		    /* [channel]: which of its ports is there */
-	uint32_t *caps;		    /* [switch]: as of route_caps() */
+	struct route_room *room;    /* as of route_room_new() */
 	uint32_t *part;		    /* [switch]: as of route_parts(), for these LIDs: */
 	uint32_t part_first, part_last; /* switches that cannot hold these are apart */
 	bool whole;		    /* there is one part */
@@ -56,9 +57,9 @@ bool verify_by_order(struct verify *verify);
 void verify_mark_parts(struct verify *verify, uint32_t lid);
 
 /* Whether a switch cannot hold a LID: whatever the tables say, it discards it. */
-static inline bool verify_is_above_cap(const struct verify *verify, uint32_t sw, uint32_t lid)
+static inline bool verify_lacks(const struct verify *verify, uint32_t sw, uint32_t lid)
 {
-	return verify->caps && verify->caps[sw] <= lid;
+	return verify->room && route_room_lacks(verify->room, sw, lid);
 }
 
 /* Whether cables lead from a switch to the leaf of a LID, by switches that hold it. */
@@ -66,7 +67,7 @@ static inline bool verify_is_joined(const struct verify *verify, uint32_t sw, ui
 {
 	uint32_t leaf = verify->owners[lid].sw;
 
-	return verify->part[sw] == verify->part[leaf] && !verify_is_above_cap(verify, leaf, lid);
+	return verify->part[sw] == verify->part[leaf] && !verify_lacks(verify, leaf, lid);
 }
 
 /* A packet that does not arrive. */

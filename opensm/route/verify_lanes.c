@@ -159,7 +159,7 @@ static void read_column(struct verify_share *share)
 	uint16_t lid = share->lid;
 
 	for (uint32_t sw = 0; sw < verify->graph->n; sw++) {
-		uint8_t exit = verify_is_above_cap(verify, sw, lid)
+		uint8_t exit = verify_lacks(verify, sw, lid)
 				       ? ROUTE_NO_PORT
 				       : routing_port(verify->routing, sw, lid);
 

@@ -129,7 +129,7 @@ static void begin(struct verify_share *share)
 
 		if (spot->next == FABRIC_NONE)
 			spot->fate = spot->exit == ROUTE_NO_PORT &&
-						     !verify_is_above_cap(verify, sw, share->lid)
+						     !verify_lacks(verify, sw, share->lid)
 					     ? FATE_DISCARDED
 					     : FATE_HOLE;
 	}

@@ -74,13 +74,14 @@ static struct health *patient(struct sm *sm, struct builder_node *node)
 static struct health *strike(struct sm *sm, struct builder_node *node, uint64_t max_ns)
 {
 	struct health *health = patient(sm, node);
+	bool is_first = !health->strikes || health->sweep != sm->sweep.serial;
+	uint64_t retry_ns;
 
-	if (!health->strikes || health->sweep != sm->sweep.serial) {
-		health->strikes++;
-		health->sweep = sm->sweep.serial;
-		health->retry_ns = actor_now(sm->actor) +
-				   MIN(RETRY_FIRST_NS << MIN(health->strikes - 1, 16u), max_ns);
-	}
+	health->strikes += is_first;
+	health->sweep = sm->sweep.serial;
+	retry_ns = actor_now(sm->actor) +
+		   MIN(RETRY_FIRST_NS << MIN(health->strikes - 1, 16u), max_ns);
+	health->retry_ns = is_first ? retry_ns : MIN(health->retry_ns, retry_ns);
 	return health;
 }
 
@@ -127,6 +128,103 @@ void health_refused(struct sm *sm, const struct builder_port *port, const char *
 	va_end(args);
 	port_health_event(sm, port, PORT_SET_ERRORS);
 	health_fault(sm, port->node, "%s", text);
+}
+
+/* ---- what it does not take ---- */
+
+bool health_is_due(const struct sm *sm, const struct builder_node *node)
+{
+	return node->health && node->health->retry_ns <= actor_now(sm->actor);
+}
+
+/* Routes are to know of it, at once. */
+static void reroute(struct sm *sm, struct builder_node *node)
+{
+	builder_touch(node);
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
+/*
+ * A first time may be chance, and is an error that is tried again soon. From the second time on it
+ * is how the switch is: true if that is new.
+ */
+static bool is_settled(struct sm *sm, struct builder_node *node, const char *line, bool known)
+{
+	struct health *health = strike(sm, node, LEFT_OUT_MAX_NS);
+
+	health->left_out = known || health->strikes > 1;
+	keep_line(health, line);
+	sm->sweep.errors += !health->left_out;
+	if (!health->left_out)
+		log_fault(sm, line);
+	return health->left_out && !known;
+}
+
+void health_block_refused(struct sm *sm, struct builder_node *node, uint16_t attribute,
+			  uint32_t block, const char *how)
+{
+	struct trust_table *table = sm_table(node, 0, attribute);
+	uint32_t number = attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE
+				  ? block / IBA_MFT_POSITIONS
+				  : block;
+	g_autofree char *line = NULL, *told = NULL;
+	char name[SM_NAME_SIZE];
+
+	if (!node->builder)
+		return;
+	line = g_strdup_printf("%s: it does not take block %u of its %s (%s)",
+			       sm_node_name(node, name, sizeof(name)), number,
+			       iba_name(IBA_SET_ATTR, attribute), how);
+	if (!is_settled(sm, node, line, trust_refuses(table, block)))
+		return;
+	trust_refuse(table, block, true);
+	told = g_strconcat(line, ": routes go around it there", NULL);
+	log_fault(sm, told);
+	reroute(sm, node);
+}
+
+void health_block_taken(struct sm *sm, struct builder_node *node, uint16_t attribute,
+			uint32_t block)
+{
+	char name[SM_NAME_SIZE];
+
+	if (!node->builder || !trust_refuse(sm_table(node, 0, attribute), block, false))
+		return;
+	log_info(sm->log, "%s takes block %u of its %s again",
+		 sm_node_name(node, name, sizeof(name)), block, iba_name(IBA_SET_ATTR, attribute));
+	reroute(sm, node);
+}
+
+void health_top(struct sm *sm, struct builder_node *node)
+{
+	bool refused = node->switch_info.linear_fdb_top < node->top_sent;
+	g_autofree char *line = NULL;
+	char name[SM_NAME_SIZE];
+
+	if (!node->builder)
+		return;
+	if (!refused) {
+		if (!node->top_refused || node->switch_info.linear_fdb_top < node->top_refused)
+			return;
+		node->top_refused = 0;
+		reroute(sm, node);
+		return;
+	}
+	line = g_strdup_printf("%s: it does not take LinearFDBTop 0x%04x and stays at 0x%04x",
+			       sm_node_name(node, name, sizeof(name)), node->top_sent,
+			       node->switch_info.linear_fdb_top);
+	port_health_event(sm, &node->ports[0], PORT_SET_ERRORS);
+	if (!is_settled(sm, node, line, node->top_refused))
+		return;
+	node->top_refused = node->top_sent;
+	log_fault(sm, line);
+	reroute(sm, node);
+}
+
+static bool refuses_any(const struct builder_node *node)
+{
+	return node->top_refused || trust_next_refused(&node->lft, 0) != TRUST_NONE ||
+	       trust_next_refused(&node->mft, 0) != TRUST_NONE;
 }
 
 bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
@@ -224,6 +322,11 @@ static void put_off(struct sm *sm, struct builder_node *node, unsigned int times
 		start_retry(sm, node->health->retry_ns);
 }
 
+bool health_relapses(const struct builder_node *node)
+{
+	return node->relapses > RELAPSES_MAX;
+}
+
 void health_differs(struct sm *sm, struct builder_node *node)
 {
 	uint64_t now = actor_now(sm->actor);
@@ -234,7 +337,7 @@ void health_differs(struct sm *sm, struct builder_node *node)
 		node->relapses = MIN(node->relapses + 1, RELAPSES_MAX + 16);
 	node->differed_ns = now;
 	node->differed_sweep = sm->sweep.serial;
-	if (node->relapses <= RELAPSES_MAX)
+	if (!health_relapses(node))
 		sweep_want(sm, SWEEP_CHANGE);
 	else
 		put_off(sm, node, node->relapses - RELAPSES_MAX);
@@ -243,8 +346,8 @@ void health_differs(struct sm *sm, struct builder_node *node)
 /* Or gone; of a sweep that has looked at all that it looks at. */
 static bool is_well(const struct sm *sm, const struct builder_node *node)
 {
-	return !node->builder ||
-	       (node->looked_at == sm->sweep.serial && node->health->sweep != sm->sweep.serial);
+	return !node->builder || (node->looked_at == sm->sweep.serial &&
+				  node->health->sweep != sm->sweep.serial && !refuses_any(node));
 }
 
 void health_sweep_ended(struct sm *sm)
@@ -254,10 +357,15 @@ void health_sweep_ended(struct sm *sm)
 	for (guint i = sm->sick->len; i-- > 0;) {
 		const struct builder_node *node = sm->sick->pdata[i];
 
-		if (is_well(sm, node))
+		if (is_well(sm, node)) {
 			discharge(sm, i);
-		else
-			next = MIN(next, node->health->retry_ns);
+			continue;
+		}
+		/* there was no need to try it: routes would be no others if it took all */
+		if (health_is_due(sm, node) && refuses_any(node) &&
+		    node->looked_at == sm->sweep.serial)
+			node->health->retry_ns = actor_now(sm->actor) + LEFT_OUT_MAX_NS;
+		next = MIN(next, node->health->retry_ns);
 	}
 	if (sm->sweep.problems)
 		next = MIN(next, back_off(sm));

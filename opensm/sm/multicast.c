@@ -247,12 +247,38 @@ static void send_block(struct sm *sm, struct builder_node *node, uint32_t index,
  * What is not known is written in the first pass; if it is not known in the second, that Set got
  * no answer, and the node is tried again by another sweep. So is one that holds something else.
  */
+/*
+ * A block that the switch does not take: trees go around it there. Whether it takes it by now shows
+ * if what is written is not what it holds: one bit is, of an MLID that leads nowhere.
+ */
+static void try_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
+		      const uint16_t *want)
+{
+	const uint16_t *is = known_block(node, block, position);
+	uint16_t masks[PER_BLOCK];
+	uint32_t column = PER_BLOCK - 1;
+
+	if (!health_is_due(sm, node))
+		return;
+	memcpy(masks, want, BLOCK_BYTES);
+	while (column && want[column])
+		column--;
+	if (!is || !memcmp(is, want, BLOCK_BYTES))
+		masks[column] ^= 1;
+	send_block(sm, node, block * IBA_MFT_POSITIONS + position, masks);
+}
+
 static void write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
 			const uint16_t *want, uint32_t rings)
 {
 	const uint16_t *is = known_block(node, block, position);
 	uint16_t masks[PER_BLOCK];
 
+	if (trust_refuses(&node->mft, block * IBA_MFT_POSITIONS + position)) {
+		if (sm->multicast->pass == 1)
+			try_block(sm, node, block, position, want);
+		return;
+	}
 	if (is && memcmp(is, want, BLOCK_BYTES) == 0)
 		return;
 	sm->multicast->differs = true;
@@ -497,7 +523,8 @@ static void look_at_switches(struct sm *sm)
 	multicast->positions = 1;
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
 		struct builder_node *node = sm_switch(sm, i);
-		bool equal = trust_is_equal(node, &node->mft, multicast);
+		bool equal = trust_is_equal(node, &node->mft, multicast) &&
+			     trust_next_refused(&node->mft, 0) == TRUST_NONE;
 
 		multicast->look[i] = all && !equal;
 		multicast->epochs[i] = all || equal ? node->epoch : 0;

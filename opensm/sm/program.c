@@ -86,6 +86,22 @@ static const uint8_t *row_of(const struct sm *sm, uint32_t sw)
 	return program->stages ? program->stages->rows[program->stage][sw] : sm->routing->lft[sw];
 }
 
+/*
+ * What a block is to hold. One that the switch does not take is not in the routes: what it would
+ * hold if it did take it shows, when it is tried, whether it does.
+ */
+static const uint8_t *block_of(const struct sm *sm, const struct builder_node *node, uint32_t sw,
+			       uint32_t block)
+{
+	const struct routing *routing = sm->routing;
+
+	if (!trust_refuses(&node->lft, block))
+		return row_of(sm, sw) + block * PER_BLOCK;
+	if (routing->unlimited)
+		routing = routing->unlimited;
+	return routing->lft[sw] + block * PER_BLOCK;
+}
+
 /* In this stage entries are set to discard, and nothing else. */
 static bool is_discarding(const struct program *program)
 {
@@ -103,9 +119,11 @@ static bool block_differs(const struct sm *sm, const struct builder_node *node, 
 {
 	const void *is = trust_get(node, &node->lft, block, BLOCK_BYTES);
 
+	if (trust_refuses(&node->lft, block) && (sm->program->stages || !health_is_due(sm, node)))
+		return false;
 	if (!is)
 		return !is_discarding(sm->program);
-	return memcmp(is, row_of(sm, sw) + block * PER_BLOCK, BLOCK_BYTES);
+	return memcmp(is, block_of(sm, node, sw, block), BLOCK_BYTES);
 }
 
 static bool table_differs(const struct sm *sm, const struct builder_node *node, uint32_t sw)
@@ -127,6 +145,9 @@ static bool switch_info_wanted(const struct sm *sm, const struct builder_node *n
 		return false;
 	want->port_state_change = 0; /* 1 would clear a change that nobody has looked at yet */
 	want->linear_fdb_top = MIN(sm->routing->top, builder_fdb_cap(node) - 1);
+	if (node->top_refused && want->linear_fdb_top > node->switch_info.linear_fdb_top &&
+	    !health_is_due(sm, node))
+		want->linear_fdb_top = node->switch_info.linear_fdb_top;
 	want->life_time_value = sm->options->packet_life_time;
 	return want->linear_fdb_top != node->switch_info.linear_fdb_top ||
 	       want->life_time_value != node->switch_info.life_time_value;
@@ -150,7 +171,7 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t sw, u
 	if (!block_differs(sm, node, sw, block))
 		return;
 	request = sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_LINEAR_FORWARDING_TABLE, block);
-	wire_encode(&iba_linear_forwarding_table_type, row_of(sm, sw) + block * PER_BLOCK,
+	wire_encode(&iba_linear_forwarding_table_type, block_of(sm, node, sw, block),
 		    request->mad.data);
 	request->block = block;
 	counter_inc(&sm->context->counters, lft_blocks_set);
@@ -166,12 +187,13 @@ static void on_switch_info_set(struct sm_request *request)
 		wire_decode(&iba_switch_info_type, request->mad.data, &node->switch_info);
 		builder_reach_changed(node->builder);
 		builder_switch_info_set(node);
-		if (node->switch_info.linear_fdb_top != node->top_sent)
-			health_refused(request->sm, &node->ports[0],
-				       "it does not take LinearFDBTop 0x%04x", node->top_sent);
+		health_top(request->sm, node);
 		return;
 	}
-	if (!sm_request_is_late(request))
+	if (request->mad.result == MAD_STATUS && !sm_request_is_late(request) &&
+	    node->switch_info.linear_fdb_top < node->top_sent)
+		health_top(request->sm, node);
+	else if (!sm_request_is_late(request))
 		sm_request_failed(request);
 	else if (request->mad.result != MAD_STATUS && request->tries)
 		builder_mark(node); /* it may have been set, or not */
@@ -348,11 +370,18 @@ static void begin(struct sm *sm)
 	}
 }
 
-/* A switch that holds its row of the routing at hand, which is kept, needs no memory for it. */
+/*
+ * A switch that holds its row of the routing at hand, which is kept, needs no memory for it. What
+ * it holds in a block that it does not take is something else.
+ */
 static void share_row(struct sm *sm, uint32_t sw)
 {
 	struct builder_node *node = sm_switch(sm, sw);
 
+	if (trust_next_refused(&node->lft, 0) != TRUST_NONE) {
+		trust_equal(node, &node->lft, NULL);
+		return;
+	}
 	trust_share(node, &node->lft, sm->routing->lft[sw], blocks_of(sm, node));
 }
 
@@ -372,7 +401,8 @@ void program_see(struct sm *sm, struct routing *held)
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
 		struct builder_node *node = sm_switch(sm, i);
 
-		if (is_known(node, held->n_blocks))
+		if (is_known(node, held->n_blocks) &&
+		    trust_next_refused(&node->lft, 0) == TRUST_NONE)
 			trust_share(node, &node->lft, held->lft[i], held->n_blocks);
 	}
 }

@@ -184,15 +184,72 @@ bool sm_request_echoed(const struct sm_request *request)
 	return digest(request->mad.data) == request->sent;
 }
 
-static void on_block_written(struct sm_request *request)
+/* A block of a table by which routes lead; nothing else is the worse for it. */
+static bool is_of_routes(const struct sm_request *request)
 {
-	if (!sm_block_read(request)) {
-		if (!sm_request_is_late(request))
-			sm_request_failed(request);
-	} else if (!sm_request_echoed(request)) {
-		blame(request, PORT_SET_ERRORS);
+	return builder_is_switch(request->node) &&
+	       (request->mad.attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ||
+		request->mad.attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE);
+}
+
+/* What it held when it was read after a Set that it took. */
+static void on_block_reread(struct sm_request *request)
+{
+	const void *asked = request->owned;
+
+	if (!sm_block_read(request))
+		return;
+	if (!memcmp(asked, request->mad.data, IBA_SMP_DATA_BYTES))
+		health_block_taken(request->sm, request->node, request->mad.attribute,
+				   request->block);
+	else if (!sm_request_is_late(request))
+		health_block_refused(request->sm, request->node, request->mad.attribute,
+				     request->block, "what it took is not there");
+}
+
+/* It took a block that it did not take before, and may only say so. */
+static void read_again(const struct sm_request *written)
+{
+	struct sm_request *request =
+		sm_request_new(written->sm, written->node, IBA_METHOD_GET, written->mad.attribute,
+			       written->mad.modifier);
+
+	request->block = written->block;
+	request->belief = true;
+	request->owned = g_memdup2(written->mad.data, IBA_SMP_DATA_BYTES);
+	request->done = on_block_reread;
+	sm_request_send(request);
+}
+
+static void block_refused(struct sm_request *request)
+{
+	g_autofree char *how = NULL;
+
+	blame(request, PORT_SET_ERRORS);
+	if (request->mad.result == MAD_STATUS)
+		how = failure_text(request);
+	if (is_of_routes(request))
+		health_block_refused(request->sm, request->node, request->mad.attribute,
+				     request->block, how ? how : "a Set changes nothing");
+	else
 		health_fault(request->sm, request->node, "it does not take block %u of its %s",
 			     request->block, iba_name(IBA_SET_ATTR, request->mad.attribute));
+}
+
+static void on_block_written(struct sm_request *request)
+{
+	bool late = sm_request_is_late(request);
+
+	if (!sm_block_read(request)) {
+		if (!late && request->mad.result == MAD_STATUS && is_of_routes(request) &&
+		    !(request->mad.status & IBA_STATUS_BUSY))
+			block_refused(request);
+		else if (!late)
+			sm_request_failed(request);
+	} else if (!sm_request_echoed(request)) {
+		block_refused(request);
+	} else if (!late && trust_refuses(table_asked(request), request->block)) {
+		read_again(request);
 	}
 	audit_set(request);
 }
@@ -463,6 +520,18 @@ void sm_request_drop(struct sm_request *request)
 	free_request(request);
 }
 
+/* The port of a CA by which it is asked of itself: each has an SMA of its own. A switch has one. */
+static uint8_t port_with_sma(const struct sm *sm, const struct builder_node *node)
+{
+	const struct builder_port *sm_port = sm->builder ? sm->builder->sm_port : NULL;
+
+	if (!node->builder || builder_is_switch(node))
+		return 0;
+	if (sm_port && sm_port->node == node)
+		return sm_port->num;
+	return node->entry ? node->entry->num : 0;
+}
+
 struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint8_t method,
 				  uint16_t attribute, uint32_t modifier)
 {
@@ -473,6 +542,7 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 	request->node = node;
 	request->epoch = node->epoch;
 	request->mad.target = node->guid;
+	request->mad.target_port = port_with_sma(sm, node);
 	request->mad.method = method;
 	request->mad.attribute = attribute;
 	request->mad.modifier = modifier;

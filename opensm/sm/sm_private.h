@@ -336,6 +336,19 @@ void health_fault(struct sm *sm, struct builder_node *node, const char *format, 
 /* The same of a port that does not take what is set. */
 void health_refused(struct sm *sm, const struct builder_port *port, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
+/*
+ * A block of its LFT or MFT that a switch does not take (as of sm_table()), and how that shows.
+ * From the second time in a row on routes go around it there; it is tried again ever more seldom.
+ */
+void health_block_refused(struct sm *sm, struct builder_node *node, uint16_t attribute,
+			  uint32_t block, const char *how);
+/* It has taken it, and holds it. */
+void health_block_taken(struct sm *sm, struct builder_node *node, uint16_t attribute,
+			uint32_t block);
+/* The same of LinearFDBTop, when a Set of it was answered. */
+void health_top(struct sm *sm, struct builder_node *node);
+/* Whether what a node did not take is to be tried again now. */
+bool health_is_due(const struct sm *sm, const struct builder_node *node);
 /* The same of what the subnet can do without: true if by now it is no error any more. */
 bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
@@ -345,6 +358,8 @@ void health_silent(struct sm *sm, struct builder_node *node, const char *text, b
 void health_too_far(struct sm *sm, const struct builder_port *port);
 /* A node holds something else than is known, which a sweep is to put right: now or later. */
 void health_differs(struct sm *sm, struct builder_node *node);
+/* Whether that was so again and again, each soon after. */
+bool health_relapses(const struct builder_node *node);
 void health_mark_due(struct sm *sm);   /* a partial sweep begins: who is to be tried again? */
 void health_sweep_ended(struct sm *sm); /* who is well? */
 /* One of them may have been what others were left out for: all of those are tried again. */

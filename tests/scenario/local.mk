@@ -24,6 +24,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario
 	tests/scenario/test_qos tests/scenario/test_qos_off tests/scenario/test_replication \
 	tests/scenario/test_reports tests/scenario/test_routing tests/scenario/test_site_files \
 	tests/scenario/test_sa_storm tests/scenario/test_silent \
+	tests/scenario/test_refusing_switch tests/scenario/test_slow_agents \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_successor \
 	tests/scenario/test_takeover tests/scenario/test_threads \
@@ -141,6 +142,10 @@ tests_scenario_test_site_files_SOURCES = tests/scenario/test_site_files.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_site_files_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_site_files_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_refusing_switch_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_refusing_switch_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_slow_agents_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_slow_agents_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_small_tables_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_small_tables_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_tables_CFLAGS = $(TEST_CFLAGS)

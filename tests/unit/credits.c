@@ -58,7 +58,7 @@ static uint32_t next_port(const struct net *net, uint32_t sw, uint16_t lid)
 	uint8_t num = routing_port(net->load->routing, sw, lid);
 	uint32_t node = net->fabric->switches[sw].node;
 
-	if (num > net->fabric->nodes[node].num_ports || lid >= fabric_fdb_cap(net->fabric, sw))
+	if (num > net->fabric->nodes[node].num_ports || !fabric_holds(net->fabric, sw, lid))
 		return FABRIC_NONE;
 	return fabric_port_of(net->fabric, node, num);
 }

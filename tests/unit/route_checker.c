@@ -95,7 +95,7 @@ static bool *find_joined(const struct fabric *fabric, uint32_t leaf, uint16_t li
 {
 	bool *joined = g_new0(bool, fabric->n_switches + 1), more = true;
 
-	joined[leaf] = lid < fabric_fdb_cap(fabric, leaf);
+	joined[leaf] = fabric_holds(fabric, leaf, lid);
 	while (more) {
 		more = false;
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
@@ -104,7 +104,7 @@ static bool *find_joined(const struct fabric *fabric, uint32_t leaf, uint16_t li
 				uint32_t to = checker_next_switch(fabric, sw, num);
 
 				joined[sw] = to != FABRIC_NONE && joined[to] &&
-					     lid < fabric_fdb_cap(fabric, sw);
+					     fabric_holds(fabric, sw, lid);
 				more |= joined[sw];
 			}
 	}
@@ -145,7 +145,7 @@ static enum checker_fate follow(const struct fabric *fabric, const struct routin
 		uint8_t num = routing_port(routing, sw, lid);
 		uint32_t channel;
 
-		if (lid >= fabric_fdb_cap(fabric, sw))
+		if (!fabric_holds(fabric, sw, lid))
 			return CHECKER_HOLE;
 		if (hands_over(fabric, sw, num, endport))
 			return CHECKER_REACHED;
@@ -228,7 +228,7 @@ static void follow_turns(const struct checker *checker, uint32_t sw, uint16_t li
 		uint32_t port, next = checker_next_switch(fabric, sw, out);
 		unsigned int vl;
 
-		if (lid >= fabric_fdb_cap(fabric, sw) || next == FABRIC_NONE)
+		if (!fabric_holds(fabric, sw, lid) || next == FABRIC_NONE)
 			return;
 		port = fabric_switch_port(fabric, sw, out);
 		vl = turns->rows[turns->first[sw] + in * turns->width[sw] + out] >> (sl * 4) & 15;
@@ -405,7 +405,7 @@ void checker_run(struct checker *checker, const struct fabric *fabric,
 	find_distances(checker);
 	find_hosts(checker);
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-		checker->caps |= fabric_fdb_cap(fabric, sw) < FABRIC_LIDS;
+		checker->caps |= fabric->n_refusals || fabric_fdb_cap(fabric, sw) < FABRIC_LIDS;
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
 		if (fabric_port_by_lid(fabric, lid) != FABRIC_NONE)
 			check_lid(checker, lid, dependencies);

@@ -11,13 +11,17 @@ tests_unit_test_hostile_CPPFLAGS = $(AM_CPPFLAGS) \
 tests_unit_test_hostile_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_hostile_LDADD = $(LIBS_PROXY)
 
-check_PROGRAMS += tests/unit/test_mad tests/unit/test_mad_target
-TESTS += tests/unit/test_mad tests/unit/test_mad_target
+check_PROGRAMS += tests/unit/test_mad tests/unit/test_mad_slow tests/unit/test_mad_target
+TESTS += tests/unit/test_mad tests/unit/test_mad_slow tests/unit/test_mad_target
 tests_unit_test_mad_SOURCES = tests/unit/test_mad.c tests/unit/mad_port.c tests/unit/mad_port.h
 tests_unit_test_mad_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_mad_LDADD = $(LIBS_MAD) $(CHECK_LIBS)
 tests_unit_test_mad_target_SOURCES = tests/unit/test_mad_target.c tests/unit/mad_port.c \
 	tests/unit/mad_port.h
+tests_unit_test_mad_slow_SOURCES = tests/unit/test_mad_slow.c tests/unit/mad_port.c \
+	tests/unit/mad_port.h
+tests_unit_test_mad_slow_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_mad_slow_LDADD = $(LIBS_MAD) $(CHECK_LIBS)
 tests_unit_test_mad_target_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_mad_target_LDADD = $(LIBS_MAD) $(CHECK_LIBS)
 

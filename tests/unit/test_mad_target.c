@@ -42,7 +42,7 @@ START_TEST(test_one_request_tests_the_target)
 		tracked->mad.modifier = i;
 		mad_send(mad, &tracked->mad);
 	}
-	run_ms(2 * TIMEOUT_MS);
+	run_ms(TIMEOUT_MS + 1);
 	ck_assert_uint_eq(port.sent->len, 4 + 1);
 	ck_assert_uint_eq(count(smp_waiting), 3);
 	ck_assert_uint_eq(count(smp_on_wire), 1);
@@ -192,7 +192,7 @@ START_TEST(test_silent_target_gets_nothing_new)
 	ck_assert_uint_eq(port.sent->len, 2);
 	answer(sent_at(0));
 	ck_assert_uint_eq(done_ok, 1);
-	ck_assert_uint_eq(port.sent->len, 2 + 4);
+	ck_assert_uint_eq(port.sent->len, 2 + 1); /* and, as it is slow, one thing at a time */
 }
 END_TEST
 
@@ -206,7 +206,7 @@ START_TEST(test_few_tries_judge_few)
 		tracked->mad.tries = i < 4 ? 2 : i % 2;
 		mad_send(mad, &tracked->mad);
 	}
-	run_ms(TIMEOUT_MS * 3);
+	run_ms(TIMEOUT_MS * 5 / 2);
 	ck_assert_uint_eq(done_timeout, 4 + 4);
 	ck_assert_uint_eq(never_sent, 4);
 	ck_assert_uint_eq(done_dead, 0);
@@ -368,7 +368,7 @@ START_TEST(test_waits_grow)
 	for (unsigned int i = 1; i < 4; i++)
 		ck_assert_uint_eq(gaps[i], 2 * gaps[i - 1]);
 	for (unsigned int i = 4; i < G_N_ELEMENTS(gaps); i++)
-		ck_assert_uint_gt(gaps[i], TIMEOUT_MS * NS_PER_MS);
+		ck_assert_uint_eq(gaps[i], TIMEOUT_MS * NS_PER_MS);
 }
 END_TEST
 
@@ -403,7 +403,7 @@ START_TEST(test_early_tries_stay_open)
 	before = port.sent->len;
 	tries_of_the_dead(&ms);
 	for (unsigned int i = before; i < port.sent->len; i++)
-		ck_assert_uint_eq(sent_at(i)->timeout_ms, TIMEOUT_MS);
+		ck_assert_uint_eq(sent_at(i)->timeout_ms, LATE_MS);
 	ck_assert_uint_lt(sent_at(before + 1)->when - sent_at(before)->when, 21 * NS_PER_MS);
 }
 END_TEST

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Switches with a LinearFDBCap below the LIDs in use: no engine sends through them what they cannot
- * hold, on random fabrics of all kinds, as cables are lost, and as caps change. The slow checker
- * knows of caps, too.
+ * Switches with a LinearFDBCap below the LIDs in use, or which do not take some blocks: no engine
+ * sends through them what they cannot hold, on random fabrics of all kinds, as cables are lost, and
+ * as caps change. The slow checker knows of caps and blocks, too.
  */
 #include <check.h>
 #include <string.h>
@@ -16,6 +16,20 @@
 #define SEEDS 300
 #define CHUNK 20 /* seeds for one process */
 
+/* Each second time one or two switches take no block of some one, or two. */
+static void make_refusals(struct fabric *fabric, uint64_t *state)
+{
+	uint32_t n_blocks = fabric->max_lid / FABRIC_LFT_BLOCK + 1u, n = 0;
+	uint32_t sw = make_number(state, fabric->n_switches + 1), times = make_number(state, 4);
+
+	g_free(fabric->refusals);
+	fabric->refusals = g_new(struct fabric_refusal, 4);
+	for (; times > 1 && sw < fabric->n_switches && times < 4; times++, sw++)
+		fabric->refusals[n++] =
+			(struct fabric_refusal){sw, make_number(state, n_blocks)};
+	fabric->n_refusals = n;
+}
+
 /* Some switches get one of a few caps, the others none. */
 static void make_caps(struct fabric *fabric, uint64_t *state)
 {
@@ -26,21 +40,25 @@ static void make_caps(struct fabric *fabric, uint64_t *state)
 	for (uint32_t i = 1 + make_number(state, 4); i > 0 && fabric->n_switches; i--)
 		fabric->switches[make_number(state, fabric->n_switches)].info.linear_fdb_cap =
 			caps[make_number(state, G_N_ELEMENTS(caps))];
+	make_refusals(fabric, state);
 }
 
 static bool is_limited(const struct fabric *fabric)
 {
-	g_autofree uint32_t *caps = route_caps(fabric);
+	struct route_room *room = route_room_new(fabric);
+	bool limited = room != NULL;
 
-	return caps != NULL;
+	route_room_free(room);
+	return limited;
 }
 
 /* No table has an entry that its switch cannot hold. */
 static void check_rows(const struct fabric *fabric, const struct routing *routing, const char *what)
 {
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
-		for (uint32_t lid = fabric_fdb_cap(fabric, sw); lid <= routing->top; lid++)
-			if (routing->lft[sw][lid] != ROUTE_NO_PORT)
+		for (uint32_t lid = 0; lid <= routing->top; lid++)
+			if (!fabric_holds(fabric, sw, lid) &&
+			    routing->lft[sw][lid] != ROUTE_NO_PORT)
 				ck_abort_msg("%s: switch %u holds LID %u", what, sw, lid);
 }
 
@@ -94,6 +112,7 @@ static void follow(const struct route_engine *engine, struct shape *shape, struc
 		return;
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 		fabric->switches[sw].info.linear_fdb_cap = 0;
+	fabric->n_refusals = 0;
 	free_of = renew(engine, fabric, routing, what);
 	ck_assert(!routing->unlimited || free_of == routing->unlimited);
 	routing_unref(free_of);
@@ -248,17 +267,18 @@ START_TEST(test_many_caps)
 {
 	struct fabric *fabric = make_fabric("fattree:8", 0);
 	const struct route_input input = {.threads = 1};
-	g_autofree uint32_t *caps = NULL;
+	struct route_room *room;
 	struct routing *routing;
 	enum route_way way;
 	unsigned int steps = 0;
 
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 		fabric->switches[sw].info.linear_fdb_cap = fabric->max_lid - sw;
-	caps = route_caps(fabric);
-	for (uint32_t lid = 0; lid < FABRIC_LIDS;
-	     lid = route_next_cap(caps, fabric->n_switches, lid))
+	fabric->n_refusals = 0;
+	room = route_room_new(fabric);
+	for (uint32_t lid = 0; lid < FABRIC_LIDS; lid = route_room_next(room, lid))
 		steps++;
+	route_room_free(room);
 	ck_assert_uint_le(steps, 16);
 	routing = routing_renew(route_find("updn"), fabric, &input, NULL, &way, NULL);
 	ck_assert_ptr_nonnull(routing);

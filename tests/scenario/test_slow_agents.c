@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * SMAs that need up to a second for a request, one after the other. That costs what they need, of
+ * those whose work it is, and nobody else.
+ */
+#include <check.h>
+
+#include "repair.h"
+#include "tests/run_suite.h"
+
+#define MS NS_PER_MS
+
+static const unsigned int service_ms[] = {100, 250, 500, 900};
+
+static struct scenario *fabric(void)
+{
+	struct sim_config config;
+
+	scenario_config_default(&config, 1);
+	config.sma_ns = 100 * NS_PER_US;
+	return scenario_new_with("fattree:4", &config, RUNTIME_VIRTUAL);
+}
+
+static struct scenario *up(void)
+{
+	struct scenario *s = fabric();
+
+	scenario_start(s);
+	scenario_converge(s, 10);
+	scenario_run_ms(s, 3000);
+	return s;
+}
+
+static void slow_down(struct scenario *s, const char *name, uint64_t get_ms, uint64_t set_ms)
+{
+	sim_node_set_service(s->sim, scenario_node(s, name), get_ms * MS, set_ms * MS);
+}
+
+/* Until the subnet is right, at most so long. */
+static void expect_right(struct scenario *s, uint64_t limit_ms)
+{
+	g_autofree char *wrong = NULL;
+	uint64_t ms = repair_wait(s, limit_ms, &wrong);
+
+	if (ms == REPAIR_NEVER)
+		scenario_fail(s, "not right: %s", wrong);
+	scenario_expect_at_most(s, ms, limit_ms);
+}
+
+static uint64_t retries(const struct scenario *s)
+{
+	return counter_get(&daemon_context(s->daemon)->counters, smp_retries);
+}
+
+/* From the start, a switch: some 60 requests, one after the other. */
+START_TEST(slow_switch_from_the_start)
+{
+	struct scenario *s = fabric();
+
+	slow_down(s, "spine-0-0", service_ms[_i], service_ms[_i]);
+	scenario_start(s);
+	expect_right(s, 75 * service_ms[_i]);
+	scenario_expect_at_most(s, retries(s), 50);
+	scenario_free(s);
+}
+END_TEST
+
+START_TEST(slow_host_from_the_start)
+{
+	struct scenario *s = fabric();
+
+	slow_down(s, "host-3", service_ms[_i], service_ms[_i]);
+	scenario_start(s);
+	expect_right(s, 20 * service_ms[_i]);
+	scenario_expect_at_most(s, retries(s), 10);
+	scenario_free(s);
+}
+END_TEST
+
+/* A cable is lost elsewhere, then one of its own: a few requests to it, and no heavy sweep. */
+START_TEST(cables_lost)
+{
+	struct scenario *s = up();
+	uint64_t before = retries(s);
+
+	slow_down(s, "spine-0-0", service_ms[_i], service_ms[_i]);
+	sim_link_set(s->sim, scenario_node(s, "leaf-3-1"), 3, false);
+	expect_right(s, 4 * service_ms[_i]);
+	sim_link_set(s->sim, scenario_node(s, "spine-0-0"), 1, false);
+	expect_right(s, 20 * service_ms[_i]);
+	scenario_expect_at_most(s, retries(s) - before, 20);
+	scenario_expect(s, counter_get(&daemon_context(s->daemon)->counters, sweeps_failed) == 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* Beside it all else is repaired at once: no route of these leads by the slow host. */
+START_TEST(nobody_waits_for_a_host)
+{
+	struct scenario *s = up();
+
+	slow_down(s, "host-3", service_ms[_i], service_ms[_i]);
+	sim_link_set(s->sim, scenario_node(s, "leaf-3-1"), 3, false);
+	expect_right(s, 50);
+	sim_node_set(s->sim, scenario_node(s, "spine-2-0"), false);
+	expect_right(s, 200);
+	scenario_free(s);
+}
+END_TEST
+
+/* One that answers Gets at once and needs long for Sets, and the other way round. */
+START_TEST(gets_and_sets_differ)
+{
+	struct scenario *s = fabric();
+
+	slow_down(s, "spine-0-0", _i ? 500 : 1, _i ? 1 : 500);
+	scenario_start(s);
+	expect_right(s, 75 * 500);
+	sim_link_set(s->sim, scenario_node(s, "leaf-3-1"), 3, false);
+	expect_right(s, 12 * 500); /* after what it is asked again, as it was in part silent */
+	scenario_expect_at_most(s, retries(s), 50);
+	scenario_free(s);
+}
+END_TEST
+
+/* Slow for a minute, with a change in it and one after it. */
+START_TEST(slow_for_a_minute)
+{
+	struct scenario *s = up();
+
+	slow_down(s, "leaf-1-0", 900, 900);
+	scenario_run_ms(s, 30 * 1000);
+	sim_link_set(s->sim, scenario_node(s, "leaf-3-1"), 3, false);
+	expect_right(s, 4 * 900);
+	scenario_run_ms(s, 30 * 1000);
+	slow_down(s, "leaf-1-0", 0, 0);
+	sim_link_set(s->sim, scenario_node(s, "leaf-3-1"), 3, true);
+	expect_right(s, 200);
+	sim_link_set(s->sim, scenario_node(s, "leaf-1-0"), 3, false);
+	expect_right(s, 200);
+	scenario_free(s);
+}
+END_TEST
+
+/* A slow one that dies is found dead while its neighbours tell of it, and routed around. */
+START_TEST(slow_and_dead)
+{
+	struct scenario *s = up();
+
+	slow_down(s, "spine-0-0", service_ms[_i], service_ms[_i]);
+	scenario_run_ms(s, 30 * 1000);
+	sim_node_set(s->sim, scenario_node(s, "spine-0-0"), false);
+	expect_right(s, 3000);
+	scenario_free(s);
+}
+END_TEST
+
+/* Packets are lost besides. */
+START_TEST(slow_and_lossy)
+{
+	struct scenario *s = up();
+
+	sim_set_loss(s->sim, 0.05);
+	slow_down(s, "leaf-1-0", 500, 500);
+	sim_link_set(s->sim, scenario_node(s, "leaf-1-0"), 3, false);
+	expect_right(s, 60 * 500);
+	scenario_free(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("slow_agents");
+	TCase *tcase = tcase_create("slow_agents");
+	int n = G_N_ELEMENTS(service_ms);
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, slow_switch_from_the_start, 0, n);
+	tcase_add_loop_test(tcase, slow_host_from_the_start, 0, n);
+	tcase_add_loop_test(tcase, cables_lost, 0, n);
+	tcase_add_loop_test(tcase, nobody_waits_for_a_host, 0, n);
+	tcase_add_loop_test(tcase, gets_and_sets_differ, 0, 2);
+	tcase_add_test(tcase, slow_for_a_minute);
+	tcase_add_loop_test(tcase, slow_and_dead, 0, n);
+	tcase_add_test(tcase, slow_and_lossy);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
