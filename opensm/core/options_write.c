@@ -15,6 +15,7 @@
 static const enum option_id newer_keys[] = {
 	OPTION_max_rate_enum,
 	OPTION_master_sm_priority,
+	OPTION_sm_take_over_useless_master,
 	OPTION_kernel_rmpp,
 	OPTION_sa_busy_response,
 	OPTION_join_answer_timeout,

@@ -88,7 +88,8 @@ static inline bool trust_is_whole(const struct trust_table *table, uint32_t epoc
 
 /*
  * A block that the node does not take, or takes again: it refused a Set, or did not hold what it
- * was given. That is a fact about its firmware, of all epochs: routes go around it. True if it is new.
+ * was given. That is a fact about its firmware, of all epochs: routes go around it. True if it is
+ * new.
  */
 bool trust_refuse(struct trust_table *table, uint32_t block, bool refuses);
 bool trust_refuses(const struct trust_table *table, uint32_t block);

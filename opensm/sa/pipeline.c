@@ -272,9 +272,9 @@ static bool is_on_sm_node(const struct sa_query *query)
 }
 
 /*
- * The key that everybody knows tells nothing of who has it. Tools may look with it from any node, as
- * they always did; what is secret takes the SM's node, or a key of the site's own, and so does all
- * of it where sa_enhanced_trust_model is on.
+ * The key that everybody knows tells nothing of who has it. Tools may look with it from any node,
+ * as they always did; what is secret takes the SM's node, or a key of the site's own, and so does
+ * all of it where sa_enhanced_trust_model is on.
  */
 static uint16_t check_trust(struct sa_query *query)
 {

@@ -212,7 +212,7 @@ REFUSED = 'refused'  # the classic lets all talk to all
 
 FILES = [
     # -- nothing said --
-    ('', same), ('# nothing\n\n', same),
+    ('', REFUSED), ('# nothing\n\n', REFUSED),
     # -- the default partition --
     ('Default=0x7fff,ipoib:ALL=full;', same),
     ('Default=0x7fff,ipoib: ALL, SELF=full;', same),

@@ -105,6 +105,8 @@ def new_subnet(checks, Fabric):
         fabric.wait_subnet_up(child, SECONDS)
         got = {name: next(iter(has.values())) for name, has in lids(fabric).items()}
         checks.same_table(f'{what}: LIDs are as planned', got, planned_lids(answer))
+        fabric.wait(lambda: os.path.exists(fabric.path('cache/opensm-subnet.lst')), SECONDS,
+                    'the dump of the subnet')
         nothing_changes(checks, planner, f'{what}, beside the master on its port', cache='cache')
         code, out = planner.plan(f'{what}, other options', cache='cache',
                                  options='subnet_timeout 17\n')

@@ -124,8 +124,8 @@ def ask(program, text):
         host = fabric.hosts()[0]
         with open(fabric.path('policy'), 'w') as file:
             file.write(text or '')
-        policy = fabric.path('policy' if text else 'none')
-        child = fabric.start_opensm(program, host, '-Q', '-Y', policy)
+        named = ('-Y', fabric.path('policy')) if text else ()
+        child = fabric.start_opensm(program, host, '-Q', *named)
         fabric.wait_subnet_up(child, SECONDS)
         return fabric.paths(host, fabric.dump(), PAIRS, QUESTIONS)
 

@@ -197,5 +197,6 @@ UNKNOWN = {
 # Classes of which it knows no attribute.
 UNKNOWN_CLASSES = {0x21}
 
-# No MAD here has them: GIDs are taken as a whole; nothing of these classes is spoken.
-NOT_SAMPLED = 'gid.* vendor_header.* trap_b_key.*'
+# No MAD here has them: GIDs are taken as a whole; nothing of these classes is spoken; what SMs of
+# ours tell each other is in the reserved octets of SMInfo.
+NOT_SAMPLED = 'gid.* vendor_header.* trap_b_key.* sm_ability.*'
