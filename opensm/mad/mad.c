@@ -188,6 +188,7 @@ static void receive(void *arg, struct vendor_mad *received)
 {
 	struct mad *mad = arg;
 
+	trim_count(mad);
 	dispatch(mad, received);
 	transaction_pump(mad);
 }

@@ -73,7 +73,9 @@ struct trim {
 	struct timer timer;
 	struct message message;
 	atomic_bool wanted;
-	uint64_t delay; /* for which the timer runs, or ran */
+	uint64_t delay; /* to the next trim after a flood; 0: there was none lately */
+	unsigned int mads; /* that came since the allocator was told */
+	bool once_more;	   /* it was told at the last look */
 };
 
 struct mad {
@@ -199,5 +201,6 @@ void ask_clear(struct mad *mad);
 
 /* ---- trim.c ---- */
 void trim_init(struct mad *mad);
+void trim_count(struct mad *mad); /* a MAD has come */
 
 #endif

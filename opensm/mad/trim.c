@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a flood made the heap grow by is given back to the system. The allocator keeps what is
- * free in the middle of its heaps; TRIM_DELAY after requests were refused it is told not to, and
- * again as long as there are some. What the last ones left is given back as the transfers of their
- * answers end, so it is told a few times more, after delays that double up to TRIM_DELAY_MAX.
+ * What the heap grew by is given back to the system. The allocator keeps what is free in the middle
+ * of its heaps, of which each thread has its own, until it is told to give it back.
+ *
+ * After a flood it is told soon: TRIM_DELAY after requests were refused, and again as long as some
+ * are. What the last ones left is given back as the transfers of their answers end, so it is told a
+ * few times more, after delays that double up to TRIM_DELAY_MAX.
+ *
+ * What sweeps and answers leave is little each time, and scattered. Where many MADs come the
+ * allocator is told each LOOK_DELAY, and once more after the last of these.
  */
 #include <malloc.h>
 
@@ -11,6 +16,8 @@
 
 #define TRIM_DELAY (4 * NS_PER_S)
 #define TRIM_DELAY_MAX (64 * NS_PER_S)
+#define LOOK_DELAY (32 * NS_PER_S)
+#define MANY_MADS 4096 /* what fewer leave is not worth it */
 
 /* In the pool that may take long. */
 static void run_trim(struct message *message)
@@ -24,19 +31,51 @@ static void drop_trim(struct message *message)
 	g_free(message);
 }
 
-static void trim_due(struct timer *timer)
+static void start_trim(struct mad *mad)
 {
-	struct mad *mad = (struct mad *)((char *)timer - offsetof(struct mad, trim.timer));
 	struct message *message = g_new0(struct message, 1);
 
 	message->run = run_trim;
 	message->drop = drop_trim;
-	if (mad->trim.delay == TRIM_DELAY) /* else the message may be on its way */
-		atomic_store(&mad->trim.wanted, false);
 	pool_post(mad->context->files, message);
-	mad->trim.delay *= 2;
-	if (mad->trim.delay <= TRIM_DELAY_MAX)
-		timer_start(&mad->trim.timer, mad->trim.delay);
+}
+
+static void look(struct mad *mad)
+{
+	struct trim *trim = &mad->trim;
+	bool many = trim->mads >= MANY_MADS;
+
+	if (many || trim->once_more)
+		start_trim(mad);
+	if (many)
+		timer_start(&trim->timer, LOOK_DELAY);
+	trim->once_more = many;
+	trim->mads = 0;
+}
+
+static void trim_due(struct timer *timer)
+{
+	struct mad *mad = (struct mad *)((char *)timer - offsetof(struct mad, trim.timer));
+	struct trim *trim = &mad->trim;
+
+	if (!trim->delay) {
+		look(mad);
+		return;
+	}
+	if (trim->delay == TRIM_DELAY) /* else the message may be on its way */
+		atomic_store(&trim->wanted, false);
+	start_trim(mad);
+	trim->delay *= 2;
+	if (trim->delay <= TRIM_DELAY_MAX)
+		timer_start(&trim->timer, trim->delay);
+	else
+		trim->delay = 0;
+}
+
+void trim_count(struct mad *mad)
+{
+	if (++mad->trim.mads >= MANY_MADS && !timer_running(&mad->trim.timer))
+		timer_start(&mad->trim.timer, LOOK_DELAY);
 }
 
 static void run_start(struct message *message)

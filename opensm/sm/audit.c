@@ -111,6 +111,17 @@ static void differs(struct sm *sm, struct builder_node *node, const struct item 
 		audit_all_soon(sm);
 }
 
+/* No SM wrote that: it is no error, and says nothing of other ports. */
+static void link_differs(struct sm *sm, struct builder_node *node, const struct item *item)
+{
+	char name[SM_NAME_SIZE];
+
+	counter_inc(&sm->context->counters, audit_differed);
+	log_info(sm->log, "%s port %u: its link is not as it was; it is read again",
+		 sm_node_name(node, name, sizeof(name)), item->port);
+	builder_touch(node);
+}
+
 /* On the wire, without what changes by itself. */
 static void settled_part(const struct iba_port_info *info, uint8_t wire[IBA_SMP_DATA_BYTES])
 {
@@ -123,6 +134,23 @@ static void settled_part(const struct iba_port_info *info, uint8_t wire[IBA_SMP_
 	part.local_port_num = 0; /* by which it was asked */
 	memset(wire, 0, IBA_SMP_DATA_BYTES);
 	wire_encode(&iba_port_info_type, &part, wire);
+}
+
+/* Whether the port differs in nothing but what a link does by itself, and traps tell of. */
+static bool is_other_link(const struct iba_port_info *now, const struct iba_port_info *known)
+{
+	struct iba_port_info before = *known;
+	uint8_t is[IBA_SMP_DATA_BYTES], was[IBA_SMP_DATA_BYTES];
+
+	before.port_state = now->port_state;
+	before.port_physical_state = now->port_physical_state;
+	before.link_width_active = now->link_width_active;
+	before.link_speed_active = now->link_speed_active;
+	before.link_speed_ext_active = now->link_speed_ext_active;
+	before.link_speed_ext_active2 = now->link_speed_ext_active2;
+	settled_part(now, is);
+	settled_part(&before, was);
+	return !memcmp(is, was, sizeof(is));
 }
 
 static void compare_port(struct sm_request *request, const struct item *item)
@@ -138,7 +166,10 @@ static void compare_port(struct sm_request *request, const struct item *item)
 		return;
 	port->read = 0;
 	builder_mark(request->node); /* whatever it is: it is read again */
-	differs(request->sm, request->node, item);
+	if (is_other_link(&now, &port->info))
+		link_differs(request->sm, request->node, item);
+	else
+		differs(request->sm, request->node, item);
 }
 
 static void compare_switch(struct sm_request *request, const struct item *item)

@@ -14,6 +14,7 @@
 
 #define SETTLE_MS 3000
 #define LOOKS 12
+#define PARTITIONS 20
 #define IDLE_S 1000
 #define BURST_NS NS_PER_MS /* events nearer than that are one wake-up */
 /* For buffers that grow to their largest need late; a leak of 100 octets a sweep is found. */
@@ -28,6 +29,31 @@ static uint64_t sweeps(const struct scenario *s)
 	return counter_get(counters, sweeps_heavy) + counter_get(counters, sweeps_partial) +
 	       counter_get(counters, sweeps_reroute) + counter_get(counters, sweeps_multicast) +
 	       counter_get(counters, sweeps_light);
+}
+
+/* Another policy of partitions: from one to PARTITIONS of them. */
+static void change_partitions(struct scenario *s)
+{
+	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+	GString *text = g_string_new("Default=0x7fff, ipoib: ALL=full;\n");
+
+	for (unsigned int i = scenario_random(s, PARTITIONS); i; i--)
+		g_string_append_printf(text, "p%u=0x%x, ipoib: ALL;\n", i, i);
+	scenario_old_file(file, text->str);
+	g_string_free(text, TRUE);
+	daemon_reread_logged(s->daemon);
+	scenario_run_ms(s, 100);
+}
+
+/* A group that nobody made before comes and goes. */
+static void make_group(struct scenario *s, struct client *client, unsigned int round)
+{
+	struct iba_gid mgid = {.prefix = 0xff12601bffff0000, .guid = 1 + round};
+	uint16_t mlid;
+
+	client_member(client, IBA_METHOD_SET, mgid, client_guid(client), &mlid);
+	client_member(client, IBA_METHOD_DELETE, mgid, client_guid(client), &mlid);
+	scenario_run_ms(s, 100);
 }
 
 /* One change of each kind, and back. */
@@ -46,6 +72,8 @@ static void churn_once(struct scenario *s, struct client *client, unsigned int r
 	scenario_run_ms(s, 100);
 	sim_node_set(s->sim, host, true);
 	scenario_run_ms(s, 100);
+	change_partitions(s);
+	make_group(s, client, round);
 	daemon_sweep(s->daemon, round % 10 ? SWEEP_LIGHT : SWEEP_HEAVY);
 	scenario_run_ms(s, 2500);
 	g_string_truncate(s->text, 0);
@@ -78,9 +106,12 @@ static uint64_t churn(struct scenario *s, struct client *client, uint64_t until)
 static void memory(struct report *report, uint64_t n)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
 	struct client *client;
 	uint64_t before, after;
 
+	scenario_option(s, "-P", file);
+	scenario_old_file(file, "Default=0x7fff, ipoib: ALL=full;\n");
 	scenario_start(s);
 	scenario_converge(s, 10);
 	client = client_new(s, scenario_random_host(s));

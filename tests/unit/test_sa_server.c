@@ -679,6 +679,27 @@ START_TEST(test_trim)
 }
 END_TEST
 
+/* Without a flood it is made to shrink where many MADs come, and once more after the last. */
+START_TEST(test_trim_after_many)
+{
+	struct net net;
+
+	atomic_store(&n_trims, 0);
+	bring_up(&net);
+	for (unsigned int i = 0; i < 3000; i++)
+		net_ask_path(&net);
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + 40 * SECOND);
+	ck_assert_uint_eq(atomic_load(&n_trims), 0);
+	for (unsigned int i = 0; i < 3000; i++)
+		net_ask_path(&net);
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + 40 * SECOND);
+	ck_assert_uint_eq(atomic_load(&n_trims), 1);
+	runtime_run(net.rt, NULL, NULL, runtime_now(net.rt) + 600 * SECOND);
+	ck_assert_uint_eq(atomic_load(&n_trims), 2);
+	net_stop(&net);
+}
+END_TEST
+
 /* Whether the end of a sweep writes the data base; then the file is removed. */
 static bool dumps(struct net *net, const char *file)
 {
@@ -1107,6 +1128,7 @@ int main(void)
 	tcase_add_test(tcase, test_early);
 	tcase_add_test(tcase, test_silent_when_busy);
 	tcase_add_test(tcase, test_trim);
+	tcase_add_test(tcase, test_trim_after_many);
 	tcase_add_loop_test(tcase, test_stop_in_the_middle, 0, 12);
 	tcase_add_test(tcase, test_stop_with_waiting);
 	tcase_add_test(tcase, test_threads);
