@@ -74,8 +74,9 @@ struct trim {
 	struct message message;
 	atomic_bool wanted;
 	uint64_t delay; /* to the next trim after a flood; 0: there was none lately */
-	unsigned int mads; /* that came since the allocator was told */
-	bool once_more;	   /* it was told at the last look */
+	atomic_uint mads;    /* received and sent since the last look */
+	struct message many; /* these became many; posted once between two looks */
+	bool once_more;	     /* the allocator was told at the last look */
 };
 
 struct mad {
@@ -201,6 +202,6 @@ void ask_clear(struct mad *mad);
 
 /* ---- trim.c ---- */
 void trim_init(struct mad *mad);
-void trim_count(struct mad *mad); /* a MAD has come */
+void trim_count(struct mad *mad); /* a MAD was received or sent; any thread */
 
 #endif

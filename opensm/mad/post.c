@@ -49,6 +49,7 @@ static bool send_mad(struct mad *mad, const struct vendor_address *to, const uin
 
 	if (mad->context->gets_only) /* a dry run answers nobody, and tells nobody anything */
 		return false;
+	trim_count(mad);
 	sent = vendor_send(mad->vendor, to, data, length, 0);
 	if (!sent)
 		counter_inc(&mad->context->counters, mad_replies_dropped);
@@ -65,6 +66,7 @@ static void run_outgoing(struct message *message)
 	bool sent;
 
 	if (vendor_is_message(out->data, out->length) && !mad->context->gets_only) {
+		trim_count(mad);
 		vendor_send_message(mad->vendor, out);
 		return;
 	}

@@ -43,14 +43,13 @@ static void start_trim(struct mad *mad)
 static void look(struct mad *mad)
 {
 	struct trim *trim = &mad->trim;
-	bool many = trim->mads >= MANY_MADS;
+	bool many = atomic_exchange(&trim->mads, 0) >= MANY_MADS;
 
 	if (many || trim->once_more)
 		start_trim(mad);
 	if (many)
 		timer_start(&trim->timer, LOOK_DELAY);
 	trim->once_more = many;
-	trim->mads = 0;
 }
 
 static void trim_due(struct timer *timer)
@@ -72,10 +71,18 @@ static void trim_due(struct timer *timer)
 		trim->delay = 0;
 }
 
+static void run_look(struct message *message)
+{
+	struct mad *mad = (struct mad *)((char *)message - offsetof(struct mad, trim.many));
+
+	if (!timer_running(&mad->trim.timer))
+		timer_start(&mad->trim.timer, LOOK_DELAY);
+}
+
 void trim_count(struct mad *mad)
 {
-	if (++mad->trim.mads >= MANY_MADS && !timer_running(&mad->trim.timer))
-		timer_start(&mad->trim.timer, LOOK_DELAY);
+	if (atomic_fetch_add(&mad->trim.mads, 1) + 1 == MANY_MADS)
+		actor_post(mad->actor, &mad->trim.many);
 }
 
 static void run_start(struct message *message)
@@ -97,6 +104,9 @@ void trim_init(struct mad *mad)
 	atomic_init(&mad->trim.wanted, false);
 	mad->trim.message.run = run_start;
 	mad->trim.message.drop = drop_start;
+	atomic_init(&mad->trim.mads, 0);
+	mad->trim.many.run = run_look;
+	mad->trim.many.drop = drop_start;
 }
 
 void mad_want_trim(struct mad *mad)
