@@ -219,6 +219,19 @@ void log_clear_module_flags(struct log *log)
 		atomic_store_explicit(&module->flags, MODULE_UNSET, memory_order_relaxed);
 }
 
+void log_each_module(const struct log *log,
+		     void (*tell)(void *arg, const char *file_c, unsigned int flags), void *arg)
+{
+	const struct module *module = atomic_load_explicit(&log->modules, memory_order_acquire);
+
+	for (; module; module = module->next) {
+		unsigned int flags = atomic_load_explicit(&module->flags, memory_order_relaxed);
+
+		if (flags != MODULE_UNSET)
+			tell(arg, module->name, flags);
+	}
+}
+
 bool log_wants(const struct log *log, unsigned int level, const char *file_c)
 {
 	unsigned int flags = log_flags(log);

@@ -67,6 +67,9 @@ unsigned int log_flags(const struct log *log);
 /* Instead of the general flags, for the source file of that name (its last component counts). */
 void log_set_module_flags(struct log *log, const char *file_c, unsigned int flags);
 void log_clear_module_flags(struct log *log); /* all modules follow the general flags again */
+/* Calls tell for each that has flags of its own. */
+void log_each_module(const struct log *log,
+		     void (*tell)(void *arg, const char *file_c, unsigned int flags), void *arg);
 void log_set_flush(struct log *log, bool flush);
 void log_set_max_bytes(struct log *log, uint64_t max_bytes);
 void log_set_prefix(struct log *log, const char *prefix);

@@ -11,10 +11,14 @@
 #include "complib/handoff.h"
 #include "complib/log.h"
 #include "core/counters.h"
+#include "core/timing.h"
 #include "core/events.h"
 
 struct options;
 struct replicator;
+
+#define CONTEXT_STEPS 64
+#define CONTEXT_ATTRIBUTES 256 /* those of the SA have smaller numbers */
 
 struct context {
 	struct runtime *rt;
@@ -68,6 +72,8 @@ struct context {
 	atomic_bool undumped;	/* a file that shows the subnet, by the pool for files */
 	atomic_bool sa_unkept;	/* registrations of clients, by the pool for files */
 	struct counters counters;
+	struct timing steps[CONTEXT_STEPS]; /* of sweeps, in the order of sm/steps.def */
+	struct timing sa_answers[CONTEXT_ATTRIBUTES]; /* from the request on, by attribute */
 	const char *cache_dir;
 	bool cache_refused; /* there should be one, but it cannot be written */
 	bool self_check; /* compare what short cuts give with the long way */

@@ -3,6 +3,7 @@ noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
 	opensm/core/agreed.c opensm/core/agreed.def opensm/core/agreed.h \
 	opensm/core/context.h \
+	opensm/core/timing.h \
 	opensm/core/counters.def opensm/core/counters.h \
 	opensm/core/events.c opensm/core/events.def opensm/core/events.h \
 	opensm/core/mlid_rules.c opensm/core/mlid_rules.h \

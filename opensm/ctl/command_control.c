@@ -247,6 +247,41 @@ void print_loglevel(GVariant *answer, GString *out)
 		(unsigned int)answer_get_number(answer, "log_flags"));
 }
 
+static void add_module(void *arg, const char *file_c, unsigned int flags)
+{
+	GVariantBuilder *list = arg, row;
+
+	answer_begin(&row);
+	answer_text(&row, "file", file_c);
+	answer_number(&row, "log_flags", flags);
+	answer_append(list, &row);
+}
+
+GVariant *command_permodlog(struct command_call *call, GError **error)
+{
+	GVariantBuilder builder, list;
+
+	if (!command_no_arguments(call, error))
+		return NULL;
+	answer_begin(&builder);
+	answer_begin_list(&list);
+	log_each_module(call->context->log, add_module, &list);
+	answer_member(&builder, "modules", &list);
+	return g_variant_builder_end(&builder);
+}
+
+static void print_module(GVariant *row, GString *out)
+{
+	g_string_append_printf(out, "%s 0x%02x\n", answer_get_text(row, "file"),
+			       (unsigned int)answer_get_number(row, "log_flags"));
+}
+
+/* As the lines of the file. */
+void print_permodlog(GVariant *answer, GString *out)
+{
+	answer_each(answer, "modules", print_module, out);
+}
+
 GVariant *command_logflush(struct command_call *call, GError **error)
 {
 	bool on;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complib/file.h"
 #include "ctl/command_private.h"
 #include "fabric/link_quality.h"
 #include "iba/constants.h"
@@ -194,11 +195,12 @@ static void add_counts(GVariantBuilder *builder, const char *key, GHashTable *co
 	answer_member(builder, key, &list);
 }
 
-static GVariant *census_end(struct census *census, const char *type)
+static GVariant *census_end(struct census *census, const char *type, int64_t began)
 {
 	GVariantBuilder builder, issues;
 
 	answer_begin(&builder);
+	answer_number(&builder, "us", (uint64_t)(g_get_monotonic_time() - began));
 	answer_text(&builder, "type", type);
 	answer_number(&builder, "ports", census->ports);
 	answer_number(&builder, "nodes", census->nodes);
@@ -219,6 +221,7 @@ static GVariant *census_end(struct census *census, const char *type)
 
 GVariant *command_portstatus(struct command_call *call, GError **error)
 {
+	int64_t began = g_get_monotonic_time();
 	static const char *const words[] = {"", "ca", "switch", "router"};
 	const char *word = call->n ? call->words[0] : "";
 	const char *name;
@@ -235,7 +238,7 @@ GVariant *command_portstatus(struct command_call *call, GError **error)
 		answer_begin_list(&census.issues[i]);
 	count_ports(&census, call->fabric, type);
 	name = type ? iba_name(IBA_SET_NODE_TYPE, type) : "ALL";
-	return census_end(&census, name);
+	return census_end(&census, name, began);
 }
 
 static void print_count(GVariant *row, GString *out)
@@ -277,9 +280,10 @@ static void print_nonzero(GVariant *answer, const char *key, const char *text, G
 void print_portstatus(GVariant *answer, GString *out)
 {
 	g_string_append_printf(out, "\"%s\" port status:\n", answer_get_text(answer, "type"));
-	g_string_append_printf(out, "   %" PRIu64 " port(s) scanned on %" PRIu64 " nodes\n",
-			       answer_get_number(answer, "ports"),
-			       answer_get_number(answer, "nodes"));
+	g_string_append_printf(
+		out, "   %" PRIu64 " port(s) scanned on %" PRIu64 " nodes in %" PRIu64 " us\n",
+		answer_get_number(answer, "ports"), answer_get_number(answer, "nodes"),
+		answer_get_number(answer, "us"));
 	print_nonzero(answer, "down", "down", out);
 	print_nonzero(answer, "active", "active", out);
 	print_nonzero(answer, "not_active_yet", "initialized or armed", out);
@@ -380,11 +384,11 @@ void print_ports(GVariant *answer, GString *out)
 /* Whoever types the expression must not make the daemon search for long. */
 #define MATCH_LIMIT "(*LIMIT_MATCH=10000)"
 
-static GPtrArray *compile(struct command_call *call, GError **error)
+static GPtrArray *compile(struct command_call *call, unsigned int first, GError **error)
 {
 	GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_regex_unref);
 
-	for (unsigned int i = 0; i < call->n; i++) {
+	for (unsigned int i = first; i < call->n; i++) {
 		g_autofree char *pattern = g_strconcat(MATCH_LIMIT, call->words[i], NULL);
 		g_autoptr(GError) mistake = NULL;
 		GRegex *regex = g_regex_new(pattern, G_REGEX_RAW, 0, &mistake);
@@ -430,19 +434,91 @@ static GArray *matching(const struct fabric *fabric, const GPtrArray *all, GErro
 	return guids;
 }
 
+/* The name of a file in dump_files_dir, nowhere else: a console must not write over any file. */
+static char *dump_path(struct command_call *call, const char *name, GError **error)
+{
+	struct options *options = slot_take(&call->context->options);
+	char *path = options->dump_files_dir && *name != '.' && !strchr(name, '/')
+			     ? g_build_filename(options->dump_files_dir, name, NULL)
+			     : NULL;
+
+	if (!options->dump_files_dir)
+		command_failed(error, "there is no dump_files_dir to write '%s' into", name);
+	else if (!path)
+		command_failed(error, "expected the name of a file in dump_files_dir, %s, found "
+			       "'%s'", options->dump_files_dir, name);
+	options_unref(options);
+	return path;
+}
+
+/* Written by the pool for files: a disk that hangs does not hold the console up. */
+struct guid_file {
+	struct message message; /* first */
+	struct context *context;
+	char *path;
+	GString *text;
+};
+
+static void guid_file_free(struct message *message)
+{
+	struct guid_file *file = (struct guid_file *)message;
+
+	g_free(file->path);
+	g_string_free(file->text, TRUE);
+	g_free(file);
+}
+
+static void guid_file_write(struct message *message)
+{
+	struct guid_file *file = (struct guid_file *)message;
+	g_autoptr(GError) error = NULL;
+
+	if (!file_write(file->path, file->text->str, 0644, &error))
+		log_error(file->context->log, "dump_portguid: %s", error->message);
+	guid_file_free(message);
+}
+
+/* The same lines into a file; ends builder. */
+static GVariant *write_guids(struct command_call *call, const GArray *guids,
+			     GVariantBuilder *builder, GError **error)
+{
+	char *path = dump_path(call, call->words[1], error);
+	struct guid_file *file;
+
+	if (!path) {
+		g_variant_builder_clear(builder);
+		return NULL;
+	}
+	answer_text(builder, "file", path);
+	file = g_new(struct guid_file, 1);
+	*file = (struct guid_file){
+		.message.run = guid_file_write,
+		.message.drop = guid_file_free,
+		.context = call->context,
+		.path = path,
+		.text = g_string_new(NULL),
+	};
+	for (guint i = 0; i < guids->len; i++)
+		g_string_append_printf(file->text, "0x%" PRIx64 "\n",
+				       g_array_index(guids, uint64_t, i));
+	pool_post(call->context->files, &file->message);
+	return g_variant_builder_end(builder);
+}
+
 GVariant *command_dump_portguid(struct command_call *call, GError **error)
 {
 	g_autoptr(GPtrArray) all = NULL;
 	g_autoptr(GArray) guids = NULL;
 	g_autoptr(GError) trouble = NULL;
 	GVariantBuilder builder, list;
+	unsigned int first;
 
 	if (!call->n)
 		return command_usage(error, "No valid expression provided. Aborting");
-	if (!strcmp(call->words[0], "file"))
-		return command_failed(error, "this console writes no files: leave 'file %s' out",
-				      call->n > 1 ? call->words[1] : "NAME");
-	all = compile(call, error);
+	first = strcmp(call->words[0], "file") ? 0 : 2;
+	if (call->n <= first)
+		return command_usage(error, "No valid expression provided. Aborting");
+	all = compile(call, first, error);
 	if (!all)
 		return NULL;
 	guids = matching(call->fabric, all, &trouble);
@@ -461,7 +537,8 @@ GVariant *command_dump_portguid(struct command_call *call, GError **error)
 		answer_append(&list, &row);
 	}
 	answer_member(&builder, "ports", &list);
-	return g_variant_builder_end(&builder);
+	return first ? write_guids(call, guids, &builder, error)
+		     : g_variant_builder_end(&builder);
 }
 
 static void print_portguid(GVariant *row, GString *out)
@@ -473,5 +550,8 @@ static void print_portguid(GVariant *row, GString *out)
 
 void print_dump_portguid(GVariant *answer, GString *out)
 {
-	answer_each(answer, "ports", print_portguid, out);
+	if (*answer_get_text(answer, "file"))
+		g_string_append_printf(out, "Written to %s\n", answer_get_text(answer, "file"));
+	else
+		answer_each(answer, "ports", print_portguid, out);
 }

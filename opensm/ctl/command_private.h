@@ -80,6 +80,10 @@ bool insecure_setting(const struct options *options, const struct subnet *subnet
 		      unsigned int *number, const char **key, const char **why,
 		      const char **advice);
 
+/* ---- command_figures.c: all counters, and how long things take, as members of status ---- */
+void command_add_figures(struct command_call *call, GVariantBuilder *builder);
+void command_print_figures(GVariant *answer, GString *out);
+
 /* ---- find.c: what a word of a command means ---- */
 /* A whole number up to max, decimal or 0x. */
 bool find_number(const char *word, uint64_t max, uint64_t *number);

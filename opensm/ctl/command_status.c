@@ -92,15 +92,16 @@ static void add_flags(struct command_call *call, GVariantBuilder *builder,
 	answer_member(builder, "subnet_flags", &flags);
 }
 
-static void add_sm(GVariantBuilder *list, uint64_t guid, const char *state, const char *priority,
-		   bool self)
+/* priority -1: it is not known, and left out. */
+static void add_sm(GVariantBuilder *list, uint64_t guid, const char *state, int priority, bool self)
 {
 	GVariantBuilder row;
 
 	answer_begin(&row);
 	answer_guid(&row, "guid", guid);
 	answer_text(&row, "state", state);
-	answer_text(&row, "priority", priority);
+	if (priority >= 0)
+		answer_number(&row, "priority", (uint64_t)priority);
 	answer_flag(&row, "self", self);
 	answer_append(list, &row);
 }
@@ -129,29 +130,26 @@ static bool look_up(struct command_call *call, uint32_t port, struct iba_sm_info
 static void add_other_sm(struct command_call *call, GVariantBuilder *list, uint32_t port)
 {
 	uint64_t guid = call->fabric->ports[port].guid;
-	g_autofree char *priority = NULL;
 	struct iba_sm_info info;
 
-	if (!look_up(call, port, &info)) {
-		add_sm(list, guid, "Unknown", "-", false);
-		return;
-	}
-	priority = g_strdup_printf("%u", info.priority);
-	add_sm(list, guid, sm_state_text(info.sm_state), priority, false);
+	if (look_up(call, port, &info))
+		add_sm(list, guid, sm_state_text(info.sm_state), info.priority, false);
+	else
+		add_sm(list, guid, "Unknown", -1, false);
 }
 
 /* This one, and the ports that say they have an SM. */
 static void add_sms(struct command_call *call, GVariantBuilder *builder,
 		    const struct options *options)
 {
-	g_autofree char *priority = g_strdup_printf("%u", options->sm_priority);
 	const struct fabric *fabric = call->fabric;
 	GVariantBuilder list;
 
 	answer_begin_list(&list);
 	if (call->subnet)
 		add_sm(&list, call->subnet->sm_guid,
-		       sm_state_text(atomic_load(&call->context->sm_state)), priority, true);
+		       sm_state_text(atomic_load(&call->context->sm_state)), options->sm_priority,
+		       true);
 	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++)
 		if (fabric_is_endport(fabric, i) && i != fabric->sm_port &&
 		    fabric->ports[i].info.capability_mask & IBA_PORT_CAP_SM)
@@ -471,6 +469,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	add_sms(call, &builder, options);
 	add_replication(call, &builder);
 	add_insecure(&builder, options, subnet);
+	command_add_figures(call, &builder);
 	options_unref(options);
 	return g_variant_builder_end(&builder);
 }
@@ -498,8 +497,12 @@ static void print_sm(GVariant *row, GString *out)
 {
 	uint64_t guid = g_ascii_strtoull(answer_get_text(row, "guid"), NULL, 16);
 
+	g_autoptr(GVariant) value = answer_get(row, "priority");
+	g_autofree char *priority =
+		value ? g_variant_print(value, FALSE) : g_strdup("-");
+
 	g_string_append_printf(out, "   0x%" PRIx64 " %-11s %-8s %s\n", guid,
-			       answer_get_text(row, "state"), answer_get_text(row, "priority"),
+			       answer_get_text(row, "state"), priority,
 			       answer_get_flag(row, "self") ? "SELF" : "");
 }
 
@@ -703,5 +706,6 @@ void print_status(GVariant *answer, GString *out)
 	}
 	print_sms(answer, out);
 	print_all_insecure(answer, out);
+	command_print_figures(answer, out);
 	g_string_append_c(out, '\n');
 }

@@ -24,6 +24,7 @@ struct journal {
 	struct subnet *subnet; /* published last, or NULL */
 	unsigned int changes;  /* of this publication so far */
 	uint64_t lft_blocks;   /* written until the end of the last sweep */
+	uint64_t changed_ns; /* when the subnet did; 0: not since the start */
 	struct census census;
 	struct journal_sweep last_sweep; /* ended_ns 0: none */
 };
@@ -184,6 +185,8 @@ static void on_published(void *arg, uint64_t generation)
 		note(journal, "node", "first subnet: %u switches, %u hosts, %u links",
 		     now->fabric->n_switches, now->fabric->n_nodes - now->fabric->n_switches,
 		     now->fabric->n_links);
+	if (!journal->subnet || journal->changes)
+		journal->changed_ns = runtime_now(journal->context->rt);
 	subnet_unref(journal->subnet);
 	journal->subnet = now;
 }
@@ -313,6 +316,14 @@ const struct journal_entry *journal_at(const struct journal *journal, unsigned i
 struct census *journal_census(struct journal *journal)
 {
 	return &journal->census;
+}
+
+bool journal_last_change(const struct journal *journal, uint64_t *ago_s)
+{
+	if (!journal || !journal->changed_ns)
+		return false;
+	*ago_s = (runtime_now(journal->context->rt) - journal->changed_ns) / NS_PER_S;
+	return true;
 }
 
 const struct journal_sweep *journal_last_sweep(const struct journal *journal)

@@ -36,6 +36,9 @@ const struct journal_entry *journal_at(const struct journal *journal, unsigned i
 #define JOURNAL_WINDOW_NS(options) (MAX((options)->health_window, 1) * NS_PER_S)
 struct census *journal_census(struct journal *journal);
 
+/* How long ago nodes or links came or went, or the first subnet was there; false: not yet. */
+bool journal_last_change(const struct journal *journal, uint64_t *ago_s);
+
 /* NULL: none has ended yet, or there is no journal. */
 const struct journal_sweep *journal_last_sweep(const struct journal *journal);
 

@@ -8,7 +8,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/check_config.c opensm/ctl/check_config.h \
 	opensm/ctl/command.c opensm/ctl/command.h opensm/ctl/command_private.h \
 	opensm/ctl/command_balance.c opensm/ctl/command_control.c opensm/ctl/command_events.c \
-	opensm/ctl/command_groups.c opensm/ctl/command_health.c \
+	opensm/ctl/command_figures.c opensm/ctl/command_groups.c opensm/ctl/command_health.c \
 	opensm/ctl/command_partitions.c opensm/ctl/command_path.c opensm/ctl/command_plan.c \
 	opensm/ctl/command_qos.c \
 	opensm/ctl/command_ports.c \

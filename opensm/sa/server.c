@@ -191,6 +191,16 @@ static bool is_left_unanswered(const struct sa *sa, const struct sa_query *query
 	return silent;
 }
 
+/* Until the answer is there; some then wait for what they promise. */
+static void note_time(struct sa *sa, const struct sa_query *query, const struct vendor_mad *mad)
+{
+	uint16_t attribute = query->header.attribute_id;
+
+	if (mad->admission && attribute < CONTEXT_ATTRIBUTES)
+		timing_add(&sa->context->sa_answers[attribute],
+			   actor_now(sa->actor) - mad->admitted_ns);
+}
+
 /* Takes the request over. */
 static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad, bool in_pool)
 {
@@ -208,6 +218,7 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	}
 	data = sa_query_finish(query, &length);
 	count_answer(&sa->context->counters, query);
+	note_time(sa, query, mad);
 	if (is_done_once(mad, query)) {
 		/* Also if nothing changed: an answer of before may not have left. */
 		if (query->status == IBA_STATUS_OK && replicator_is_on(sa->context->replicator))

@@ -29,6 +29,7 @@ static const struct step steps[] = {
 #define STEP(name, function, kinds, text) {#name, function, kinds},
 #include "sm/steps.def"
 };
+_Static_assert(G_N_ELEMENTS(steps) <= CONTEXT_STEPS, "each has its time");
 
 struct go_on {
 	struct message message;
@@ -343,6 +344,7 @@ static void end_step(struct sm *sm)
 	log_at(sm->log, took < LONG_STEP_NS ? LOG_VERBOSE : LOG_INFO, "%s: %.3f ms",
 	       steps[sweep->step].name, took / (double)NS_PER_MS);
 	show(sm, steps[sweep->step].name, took, false);
+	timing_add(&sm->context->steps[sweep->step], took);
 	sweep->step_started_ns = now;
 	sweep->step++;
 	sweep->round = 0;
