@@ -67,6 +67,18 @@ static int complain(const GError *error)
 	return 1;
 }
 
+/* Of what else would stop the start that error has stopped. */
+static int complain_of_others(const struct options *options, const GError *error)
+{
+	g_autofree char *others = check_config_others(options, error);
+	g_auto(GStrv) lines = g_strsplit(others, "\n", -1);
+
+	for (unsigned int i = 0; lines[i]; i++)
+		if (*lines[i])
+			fprintf(stderr, "opensm: %s\n", lines[i]);
+	return 1;
+}
+
 /* To the log, and to the user who is there to read it. */
 static void warn(struct program *program, const char *text)
 {
@@ -88,6 +100,18 @@ static bool only_told(enum options_request request)
 		puts("OpenSM " PACKAGE_VERSION);
 	}
 	return request != OPTIONS_RUN;
+}
+
+/* As the classic daemon begins, unless the standard output is for something else. */
+static void tell_beginning(const struct options *options)
+{
+	static const char rule[] = "-------------------------------------------------";
+	g_autofree char *given = options_tell_given(options);
+
+	if (options->progress || options->console == CONSOLE_LOCAL)
+		return;
+	printf("%s\nOpenSM " PACKAGE_VERSION "\n%s%s\n", rule, given, rule);
+	fflush(stdout);
 }
 
 static void warn_unfinished(struct program *program)
@@ -418,11 +442,16 @@ static int serve(struct program *program)
 
 	if (!has_descriptors(&error))
 		return complain(error);
-	if (!check_config_engines(program->options, &error) || !choose_port(program, &error))
+	if (!check_config_engines(program->options, &error)) {
+		complain(error);
+		return complain_of_others(program->options, error);
+	}
+	if (!choose_port(program, &error))
 		return complain(error);
 	if (program->options->plan)
 		return tell_plan(program);
 	file_ignore_closed_output();
+	tell_beginning(program->options);
 	/* A service manager believes the process that it started, and ends the others with it. */
 	if (program->options->daemon && !notify_is_on() &&
 	    (program->ready_handle = background_begin(&error)) < 0)
@@ -430,31 +459,45 @@ static int serve(struct program *program)
 	if (!program_build(program, &error)) {
 		if (program->log)
 			log_error(program->log, "%s", error->message);
-		return complain(error);
+		complain(error);
+		return complain_of_others(program->options, error);
 	}
 	program_run(program);
 	return program->exit_code;
 }
 
-/* --check-config; options: NULL if they are wrong themselves, as error says. */
-static int check_files(struct options *options, GPtrArray *warnings, GError **error)
+/* --check-config; error: what is wrong with the options themselves. */
+static int check_files(struct options *options, const GPtrArray *warnings, bool json,
+		       const GError *error)
 {
-	g_autofree char *unfinished = options ? options_tell_unfinished(options, NULL) : NULL;
 	g_autofree char *text = NULL;
 	bool good;
 
-	if (unfinished)
-		g_ptr_array_add(warnings, g_steal_pointer(&unfinished));
-	text = check_config(options, *error, warnings, &good);
+	text = check_config(options, error, warnings, json, &good);
 	options_unref(options);
 	puts(text);
 	return !good;
 }
 
 /* Asked for in full, so that what is wrong with other options can be told in the same form. */
-static bool only_checks(char **argv)
+static bool has_word(char **argv, const char *word)
 {
-	return g_strv_contains((const char *const *)argv, "--check-config");
+	return g_strv_contains((const char *const *)argv, word);
+}
+
+/* All that is wrong is told at once, also what the files say that no start came to. */
+static int complain_of_options(int argc, char **argv, const GPtrArray *warnings,
+			       const GError *error)
+{
+	struct options *options = options_load_right(argc, argv);
+
+	if (has_word(argv, "--check-config"))
+		return check_files(options, warnings, has_word(argv, "--json"), error);
+	complain(error);
+	if (options)
+		complain_of_others(options, error);
+	options_unref(options);
+	return 1;
 }
 
 int main(int argc, char **argv)
@@ -469,11 +512,11 @@ int main(int argc, char **argv)
 	file_guard_standard();
 	console_tls_init();
 	if (!options_load(&program.options, &request, argc, argv, warnings, &error))
-		return only_checks(argv) ? check_files(NULL, warnings, &error) : complain(error);
+		return complain_of_options(argc, argv, warnings, error);
 	if (only_told(request))
 		return 0;
 	if (program.options->check_config)
-		return check_files(program.options, warnings, &error);
+		return check_files(program.options, warnings, program.options->json, NULL);
 	for (guint i = 0; i < warnings->len; i++)
 		fprintf(stderr, "opensm: %s\n", (char *)warnings->pdata[i]);
 	if (program.options->create_config) {

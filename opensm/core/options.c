@@ -367,6 +367,17 @@ static void erase(gpointer text)
 	g_free(text);
 }
 
+/* What was wrong before is told first; takes more, NULL: nothing. */
+void options_add_error(GError **all, GError *more)
+{
+	if (!more)
+		return;
+	if (*all)
+		g_prefix_error(&more, "%s\n", (*all)->message);
+	g_clear_error(all);
+	*all = more;
+}
+
 static bool take_seed(struct options *options, GError **error)
 {
 	g_autoptr(GError) wrong = NULL;
@@ -382,11 +393,14 @@ static bool take_seed(struct options *options, GError **error)
 		return true;
 	if (options->m_key_seed_file)
 		seed = read_seed(options->m_key_seed_file, &wrong);
-	if (!seed) {
+	if (!seed && wrong)
 		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "m_key_seed_file: %s",
-			    wrong ? wrong->message : "m_key_per_port needs a file, none is given");
+			    wrong->message);
+	else if (!seed)
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
+			    "m_key_per_port: needs m_key_seed_file, which is not given");
+	if (!seed)
 		return false;
-	}
 	options->m_key_seed = g_bytes_new_with_free_func(seed, strlen(seed), erase, seed);
 	return true;
 }
@@ -405,12 +419,70 @@ static bool check_together(const struct options *options, GError **error)
 			    "console: 'local' needs the terminal, which --daemon gives up");
 		return false;
 	}
-	if (options->json && !options->plan) {
+	if (options->json && !options->plan && !options->check_config) {
 		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
-			    "json: without --plan there is nothing to tell");
+			    "json: without --plan or --check-config there is nothing to tell");
 		return false;
 	}
 	return true;
+}
+
+/* "FILE:LINE: " if the value stands in the file. */
+static char *place_of(const struct options *options, enum option_id id)
+{
+	if (options->source[id] != OPTION_FROM_FILE)
+		return g_strdup("");
+	return g_strdup_printf("%s:%u: ", options->file, options->line[id]);
+}
+
+/* IBA 4.1.1: GIDs that begin with 0xff are those of multicast groups. */
+static bool check_prefix(const struct options *options, GPtrArray *warnings, GError **error)
+{
+	g_autofree char *place = place_of(options, OPTION_subnet_prefix);
+	g_autofree char *value = options_text(options, OPTION_subnet_prefix);
+
+	if (options->subnet_prefix >> 56 == 0xFF) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
+			    "%ssubnet_prefix: '%s' is a prefix of multicast GIDs, expected one of "
+			    "ports, such as 0xfe80000000000000", place, value);
+		return false;
+	}
+	if (!(options->subnet_prefix >> 60))
+		options_warn(warnings, "%ssubnet_prefix: '%s' begins with 0: was a digit lost? "
+			     "Expected 16, as in 0xfe80000000000000", place, value);
+	return true;
+}
+
+/* Engines of other subnet managers that route adaptively, as those that they are made of. */
+static void take_plain_engines(struct options *options, GPtrArray *warnings)
+{
+	g_auto(GStrv) names =
+		g_strsplit(options->routing_engine ? options->routing_engine : "", ",", -1);
+	g_autofree char *place = place_of(options, OPTION_routing_engine);
+
+	for (unsigned int i = 0; names[i]; i++) {
+		char *name = names[i];
+
+		if (!g_str_has_prefix(name, "ar_") || !name[3])
+			continue;
+		names[i] = g_strdup(!strcmp(name, "ar_torus") ? "torus-2QoS" : name + 3);
+		options_warn(warnings, "%srouting_engine: '%s' is taken as %s, without adaptive "
+			     "routing", place, name, names[i]);
+		g_free(name);
+	}
+	if (!*names)
+		return;
+	g_free(options->routing_engine);
+	options->routing_engine = g_strjoinv(",", names);
+}
+
+/* As the classic daemon takes "-" and (null). */
+static void take_dash(struct options *options)
+{
+	if (options->log_file && strcmp(options->log_file, "-") != 0)
+		return;
+	g_free(options->log_file);
+	options->log_file = g_strdup("stdout");
 }
 
 struct options_stamp options_file_stamp(const struct options *options)
@@ -497,16 +569,41 @@ static enum options_request requested(const GArray *given)
 	return OPTIONS_RUN;
 }
 
+/* All that is wrong is told at once; options has what is right. */
 static bool build(struct options *options, const GArray *given, GPtrArray *warnings, GError **error)
 {
+	GError *all = NULL, *why = NULL;
+
 	take_environment(options);
-	if (!read_file(options, warnings, error) ||
-	    !options_args_apply(options, given, warnings, error) ||
-	    !check_together(options, error) || !take_seed(options, error))
-		return false;
+	read_file(options, warnings, &all);
+	options_args_apply(options, given, warnings, &why);
+	options_add_error(&all, g_steal_pointer(&why));
+	check_together(options, &why);
+	options_add_error(&all, g_steal_pointer(&why));
+	check_prefix(options, warnings, &why);
+	options_add_error(&all, g_steal_pointer(&why));
+	take_seed(options, &why);
+	options_add_error(&all, why);
 	apply_deprecated(options, warnings);
 	warn_of_funcs(options, warnings);
-	return true;
+	take_plain_engines(options, warnings);
+	take_dash(options);
+	if (all)
+		g_propagate_error(error, all);
+	return !all;
+}
+
+static struct options *new_for(const char *default_file, int argc, char *const *argv,
+			       const GArray *given)
+{
+	struct options *options = options_new();
+	const char *file = named_file(given);
+
+	options->argv = copy_argv(argc, argv);
+	options->file_required = file != NULL;
+	/* Absolute: a daemon leaves the directory in which it was started. */
+	options->file = g_canonicalize_filename(file ? file : default_file, NULL);
+	return options;
 }
 
 bool options_load_with(struct options **out, enum options_request *request,
@@ -515,7 +612,6 @@ bool options_load_with(struct options **out, enum options_request *request,
 {
 	g_autoptr(GArray) given = options_args_split(argc, argv, error);
 	struct options *options;
-	const char *file;
 
 	*out = NULL;
 	if (!given)
@@ -523,18 +619,25 @@ bool options_load_with(struct options **out, enum options_request *request,
 	*request = requested(given);
 	if (*request != OPTIONS_RUN)
 		return true;
-	options = options_new();
-	options->argv = copy_argv(argc, argv);
-	file = named_file(given);
-	options->file_required = file != NULL;
-	/* Absolute: a daemon leaves the directory in which it was started. */
-	options->file = g_canonicalize_filename(file ? file : default_file, NULL);
+	options = new_for(default_file, argc, argv, given);
 	if (!build(options, given, warnings, error)) {
 		options_unref(options);
 		return false;
 	}
 	*out = options;
 	return true;
+}
+
+struct options *options_load_right(int argc, char *const *argv)
+{
+	g_autoptr(GArray) given = options_args_split(argc, argv, NULL);
+	struct options *options;
+
+	if (!given)
+		return NULL;
+	options = new_for(OSM_CONF_DIR "/opensm.conf", argc, argv, given);
+	build(options, given, NULL, NULL);
+	return options;
 }
 
 bool options_load(struct options **out, enum options_request *request, int argc, char *const *argv,

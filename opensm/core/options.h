@@ -134,6 +134,12 @@ struct options *options_new(void);
 bool options_load(struct options **out, enum options_request *request, int argc, char *const *argv,
 		  GPtrArray *warnings, GError **error);
 
+/*
+ * After that has failed, for who wants to tell more: the options as far as they are right, not fit
+ * to run with. NULL: the command line cannot even be split.
+ */
+struct options *options_load_right(int argc, char *const *argv);
+
 /* sa_key is the default: whoever sends it may be anybody. */
 static inline bool options_sa_key_is_known(const struct options *options)
 {
@@ -218,6 +224,9 @@ char *options_tell_unfinished(const struct options *options, const struct option
  * only. False and error if it cannot be written, or stands for anything but a regular file.
  */
 bool options_write(const struct options *options, const char *file, GError **error);
+
+/* What the command line gave, in the lines of the classic daemon that scripts look for. */
+char *options_tell_given(const struct options *options);
 
 /* Text of --help, and of all values ("key value" lines); free with g_free(). */
 char *options_help(void);

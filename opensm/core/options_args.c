@@ -6,6 +6,7 @@
  */
 #include "core/options_private.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* What may stand on the command line, from the three lists of options.def. */
@@ -257,18 +258,132 @@ static bool apply_option(struct options *options, enum option_id id, const char 
 	return true;
 }
 
+/* All that is wrong is told at once. */
 bool options_args_apply(struct options *options, const GArray *given, GPtrArray *warnings,
 			GError **error)
 {
+	GError *all = NULL;
+
 	for (unsigned int i = 0; i < given->len; i++) {
 		const struct option_given *one = &g_array_index(given, struct option_given, i);
-		bool good = one->id < OPTION_COUNT ? apply_option(options, (enum option_id)one->id,
-								  one->value, error)
-						   : apply_action(options, one->id - OPTION_COUNT,
-								  one->value, warnings, error);
+		GError *why = NULL;
 
-		if (!good)
-			return false;
+		if (one->id < OPTION_COUNT)
+			apply_option(options, (enum option_id)one->id, one->value, &why);
+		else
+			apply_action(options, one->id - OPTION_COUNT, one->value, warnings, &why);
+		options_add_error(&all, why);
 	}
-	return true;
+	if (all)
+		g_propagate_error(error, all);
+	return !all;
+}
+
+/* ---- what was given, in the classic daemon's words ---- */
+
+/* How an option with this flag is told; others are told by their flag. */
+static const struct words {
+	enum option_id id;
+	const char *text; /* before the value; of a bare flag all */
+	const char *end;
+} classic_words[] = {
+	{OPTION_config, "Config file is `", "':"},
+	{OPTION_guid, "Guid <", ">"},
+	{OPTION_lmc, "LMC = ", ""},
+	{OPTION_sm_priority, "Priority = ", ""},
+	{OPTION_sweep_interval, "sweep interval = ", ""},
+	{OPTION_routing_engine, "Activate '", "' routing engine(s)"},
+	{OPTION_transaction_timeout, "Transaction timeout = ", ""},
+	{OPTION_transaction_retries, "Transaction retries = ", ""},
+	{OPTION_max_wire_smps, "Max wire smp's = ", ""},
+	{OPTION_port_prof_ignore_file, "Ignore Guids File = ", ""},
+	{OPTION_hop_weights_file, "Hop Weights File = ", ""},
+	{OPTION_root_guid_file, "Root Guid File: ", ""},
+	{OPTION_cn_guid_file, "Compute Node Guid File: ", ""},
+	{OPTION_io_guid_file, "I/O Node Guid File: ", ""},
+	{OPTION_ids_guid_file, "IDs Guid File: ", ""},
+	{OPTION_guid_routing_order_file, "GUID Routing Order File: ", ""},
+	{OPTION_max_reverse_hops, "Max Reverse Hops: ", ""},
+	{OPTION_lash_start_vl, "LASH starting VL = ", ""},
+	{OPTION_nue_max_num_vls, "Nue maximum #VLs = ", ""},
+	{OPTION_sm_sl, "SMSL = ", ""},
+	{OPTION_subnet_prefix, "Subnet_Prefix = <", ">"},
+	{OPTION_log_flags, "verbose option -D = ", ""},
+	{OPTION_log_file, "Log File: ", ""},
+	{OPTION_lfts_file, "LFTs file is '", "'"},
+	{OPTION_sa_db_file, "SA DB file is '", "'"},
+	{OPTION_qos_policy_file, "QoS policy file '", "'"},
+	{OPTION_accum_log_file, "Creating new log file", NULL},
+	{OPTION_connect_roots, "Connect roots option is on", NULL},
+	{OPTION_port_shifting, "Port Shifting is on", NULL},
+	{OPTION_reassign_lids, "Reassign LIDs", NULL},
+	{OPTION_once, "Run Once", NULL},
+	{OPTION_daemon, "Daemon mode", NULL},
+	{OPTION_sm_inactive, "SM started in inactive state", NULL},
+};
+
+/* Keys are told to nobody. */
+static bool is_secret(const struct option *option)
+{
+	return (option->kind == OPTION_KIND_HEX64 || option->kind == OPTION_KIND_X64) &&
+	       g_str_has_suffix(option->name, "_key");
+}
+
+static char *text_of(const struct options *options, enum option_id id)
+{
+	const struct option *option = &option_table[id];
+
+	if (is_secret(option))
+		return g_strdup("...");
+	if (option->kind == OPTION_KIND_HEX64) /* without leading zeros */
+		return g_strdup_printf("0x%" PRIx64,
+				       *(const uint64_t *)option_field(options, id));
+	return options_text(options, id);
+}
+
+static void tell_option(GString *out, const struct options *options, enum option_id id)
+{
+	const struct option *option = &option_table[id];
+	const struct words *words = NULL;
+	g_autofree char *value = text_of(options, id);
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(classic_words) && !words; i++)
+		if (classic_words[i].id == id)
+			words = &classic_words[i];
+	if (words)
+		g_string_append_printf(out, " %s%s%s\n", words->text, words->end ? value : "",
+				       words->end ? words->end : "");
+	else if (option->preset)
+		g_string_append_printf(out, " %s\n", option->flag);
+	else
+		g_string_append_printf(out, " %s = %s\n", option->flag, value);
+}
+
+static void tell_action(GString *out, const struct options *options, unsigned int action,
+			const char *value)
+{
+	if (action == OPTION_ACTION_verbose)
+		g_string_append_printf(out, " Verbose option -v (log flags = 0x%X)\n",
+				       options->log_flags);
+	else if (action == OPTION_ACTION_all)
+		g_string_append(out, " Big V selected\n");
+	else
+		g_string_append_printf(out, " d level = %s\n", value ? value : "");
+}
+
+char *options_tell_given(const struct options *options)
+{
+	g_autoptr(GArray) given =
+		options_args_split((int)g_strv_length(options->argv), options->argv, NULL);
+	GString *out = g_string_new("Command Line Arguments:\n");
+
+	for (unsigned int i = 0; given && i < given->len; i++) {
+		const struct option_given *one = &g_array_index(given, struct option_given, i);
+
+		if (one->id < OPTION_COUNT)
+			tell_option(out, options, (enum option_id)one->id);
+		else
+			tell_action(out, options, one->id - OPTION_COUNT, one->value);
+	}
+	return g_string_free(out, FALSE);
 }

@@ -20,6 +20,7 @@ struct reader {
 	unsigned int mistake_count;
 	GPtrArray *warnings;
 	unsigned int warning_count;
+	unsigned int unknown_count; /* keys: others are told of beside them */
 };
 
 static void G_GNUC_PRINTF(2, 3) add_mistake(struct reader *reader, const char *format, ...)
@@ -35,12 +36,13 @@ static void G_GNUC_PRINTF(2, 3) add_mistake(struct reader *reader, const char *f
 	va_end(args);
 }
 
-static void G_GNUC_PRINTF(2, 3) add_warning(struct reader *reader, const char *format, ...)
+static void G_GNUC_PRINTF(3, 4)
+	add_warning(struct reader *reader, unsigned int *count, const char *format, ...)
 {
 	g_autofree char *text = NULL;
 	va_list args;
 
-	if (++reader->warning_count > OPTIONS_REPORT_LIMIT)
+	if (++*count > OPTIONS_REPORT_LIMIT)
 		return;
 	va_start(args, format);
 	text = g_strdup_vprintf(format, args);
@@ -107,14 +109,15 @@ static void unknown_key(struct reader *reader, const char *key)
 	const char *nearest = NULL;
 
 	/* A search for each line of a big file of another kind would take minutes. */
-	if (reader->warning_count < OPTIONS_REPORT_LIMIT)
+	if (reader->unknown_count < OPTIONS_REPORT_LIMIT)
 		nearest = option_nearest(key, false);
 	if (!is_key(key))
 		add_mistake(reader, "'%s' is not a key followed by a value", shown);
 	else if (nearest)
-		add_warning(reader, "unknown key '%s' ignored; did you mean %s?", shown, nearest);
+		add_warning(reader, &reader->unknown_count,
+			    "unknown key '%s' ignored; did you mean %s?", shown, nearest);
 	else
-		add_warning(reader, "unknown key '%s' ignored", shown);
+		add_warning(reader, &reader->unknown_count, "unknown key '%s' ignored", shown);
 }
 
 static void note_duplicate(struct reader *reader, unsigned int id)
@@ -122,7 +125,8 @@ static void note_duplicate(struct reader *reader, unsigned int id)
 	const struct option *option = &option_table[id];
 
 	if (reader->seen[id] && option->kind != OPTION_KIND_PER_SL)
-		add_warning(reader, "%s: overrides line %u", option->name, reader->seen[id]);
+		add_warning(reader, &reader->warning_count, "%s: overrides line %u", option->name,
+			    reader->seen[id]);
 	reader->seen[id] = reader->options->line[id] = reader->line;
 }
 
@@ -133,12 +137,22 @@ static void note_value(struct reader *reader, const struct option *option, const
 	const char *list = option->kind == OPTION_KIND_SL2VL ? *(char *const *)field : NULL;
 
 	if (option->kind == OPTION_KIND_BOOL && strcmp(value, "TRUE") && strcmp(value, "FALSE"))
-		add_warning(reader,
+		add_warning(reader, &reader->warning_count,
 			    "%s: '%s' counts as %s; OpenSM 3.3 takes all but TRUE for FALSE",
 			    option->name, value, *(const bool *)field ? "TRUE" : "FALSE");
 	if (list && strlen(list) > strlen(value))
-		add_warning(reader, "%s: fewer than 16 VLs, the other SLs are on VL 0",
-			    option->name);
+		add_warning(reader, &reader->warning_count,
+			    "%s: fewer than 16 VLs, the other SLs are on VL 0", option->name);
+}
+
+/* What has no effect stops no start. */
+static void refuse_value(struct reader *reader, const struct option *option, const char *why)
+{
+	if (option->state == OPTION_STATE_WORKS)
+		add_mistake(reader, "%s: %s", option->name, why);
+	else
+		add_warning(reader, &reader->warning_count,
+			    "%s: %s; it is ignored, as the key has no effect", option->name, why);
 }
 
 static void set_value(struct reader *reader, unsigned int id, const char *rest)
@@ -149,19 +163,16 @@ static void set_value(struct reader *reader, unsigned int id, const char *rest)
 
 	note_duplicate(reader, id);
 	if (!value) {
-		add_mistake(reader, "%s: the quote that opens its value is not closed",
-			    option->name);
-		return;
-	}
-	if (!*value && !option_is_text(option)) {
+		mistake = g_strdup("the quote that opens its value is not closed");
+	} else if (!*value && !option_is_text(option)) {
 		g_autofree char *expected = option_expected(option, false);
 
-		add_mistake(reader, "%s: has no value; expected %s", option->name, expected);
-		return;
+		mistake = g_strdup_printf("has no value; expected %s", expected);
+	} else {
+		mistake = option_parse(option, option_field(reader->options, id), value, false);
 	}
-	mistake = option_parse(option, option_field(reader->options, id), value, false);
 	if (mistake) {
-		add_mistake(reader, "%s: %s", option->name, mistake);
+		refuse_value(reader, option, mistake);
 		return;
 	}
 	note_value(reader, option, value);
@@ -215,6 +226,9 @@ static bool finish(struct reader *reader, GError **error)
 	if (reader->warning_count > OPTIONS_REPORT_LIMIT)
 		options_warn(reader->warnings, "%s: %u more warnings", reader->file,
 			     reader->warning_count - OPTIONS_REPORT_LIMIT);
+	if (reader->unknown_count > OPTIONS_REPORT_LIMIT)
+		options_warn(reader->warnings, "%s: %u more unknown keys ignored", reader->file,
+			     reader->unknown_count - OPTIONS_REPORT_LIMIT);
 	if (reader->mistake_count > OPTIONS_REPORT_LIMIT)
 		g_string_append_printf(reader->mistakes, "\n%s: %u more mistakes", reader->file,
 				       reader->mistake_count - OPTIONS_REPORT_LIMIT);
@@ -247,6 +261,9 @@ bool options_file_read(struct options *options, const char *file, GPtrArray *war
 
 	if (text)
 		return options_file_parse(options, file, text, length, warnings, error);
-	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, why->message);
+	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "%s%s", why->message,
+		    g_str_has_suffix(file, ".log")
+			    ? "; -F names the file of options, and -f that of the log"
+			    : "");
 	return false;
 }

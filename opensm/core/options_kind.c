@@ -693,11 +693,34 @@ char *option_format(const struct option *option, const void *field)
 	return kinds[option->kind].format(option, field);
 }
 
+/* The letter of the option that was meant where a file is given to this one: -P for -p. */
+static char letter_for_file(const struct option *option, const char *text)
+{
+	char other = (char)(option->letter ^ ('a' ^ 'A'));
+
+	for (unsigned int id = 0; *text == '/' && option->letter && id < OPTION_COUNT; id++)
+		if (option_table[id].letter == other && option_table[id].kind == OPTION_KIND_PATH)
+			return other;
+	return '\0';
+}
+
+static char *refusal(const struct option *option, const char *text, bool command)
+{
+	g_autofree char *shown = option_printable(text);
+	g_autofree char *expected = option_expected(option, command);
+	char other = command ? letter_for_file(option, text) : '\0';
+
+	if (option == &option_table[OPTION_guid] && strpbrk(text, ", \t;"))
+		return g_strdup_printf("'%s' names several ports, and a daemon serves one: start "
+				       "one for each, by opensm@GUID or PORTS", shown);
+	if (other)
+		return g_strdup_printf("'%s' is not %s; did you mean -%c?", shown, expected, other);
+	return g_strdup_printf("'%s' is not %s%s", shown, expected,
+			       has_leading_zero(text) ? "; write it without leading zeros" : "");
+}
+
 char *option_parse(const struct option *option, void *field, const char *text, bool command)
 {
-	g_autofree char *shown = NULL;
-	g_autofree char *expected = NULL;
-
 	if (strcmp(text, "(null)") == 0 || (option_is_text(option) && !*text)) {
 		option_clear(option, field);
 		/* Unset is the default, and defaults of the table are tested to be good. */
@@ -707,8 +730,5 @@ char *option_parse(const struct option *option, void *field, const char *text, b
 	}
 	if (kinds[option->kind].parse(option, field, text, command))
 		return NULL;
-	shown = option_printable(text);
-	expected = option_expected(option, command);
-	return g_strdup_printf("'%s' is not %s%s", shown, expected,
-			       has_leading_zero(text) ? "; write it without leading zeros" : "");
+	return refusal(option, text, command);
 }

@@ -133,6 +133,9 @@ static inline void *option_field(const struct options *options, enum option_id i
 	return (char *)options + option_table[id].offset;
 }
 
+/* Adds more, which it takes, to what *all says; NULL: nothing. */
+void options_add_error(GError **all, GError *more);
+
 /* The key that resembles name best, or NULL if none does; flags: compare with flags instead. */
 const char *option_nearest(const char *name, bool flags);
 

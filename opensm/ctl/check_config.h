@@ -6,13 +6,17 @@
 #include "core/options.h"
 
 /*
- * Reads every file that the options name, as a start does, without a port. JSON, newly allocated:
- * errors, each of which stops a start, and warnings, as of ctl/problem.h. options is NULL if they
- * are wrong themselves, then error says why; warnings are those of the options. *good: there was no
- * error.
+ * Reads every file that the options name, as a start does, without a port. A newly allocated text
+ * for people, "FILE:LINE: error: TEXT" a line, or JSON: errors, each of which stops a start, and
+ * warnings, as of ctl/problem.h. error says what is wrong with the options themselves (NULL:
+ * nothing), warnings are those of the options, which are NULL where no file can be known. *good:
+ * there was no error.
  */
 char *check_config(const struct options *options, const GError *error, const GPtrArray *warnings,
-		   bool *good);
+		   bool json, bool *good);
+
+/* After a start that error stopped: a line for each other error that would. */
+char *check_config_others(const struct options *options, const GError *error);
 
 /* Whether there are the engines that routing_engine names, and one that may be used. */
 bool check_config_engines(const struct options *options, GError **error);

@@ -58,6 +58,33 @@ void problem_add_all(GVariantBuilder *list, const char *severity, const GPtrArra
 		problem_add(list, severity, texts->pdata[i]);
 }
 
+static void write_row(GVariant *row, GString *out)
+{
+	const char *file = answer_get_text(row, "file");
+	uint64_t line = answer_get_number(row, "line"), column = answer_get_number(row, "column");
+
+	g_string_append_printf(out, "%s:", *file ? file : "opensm");
+	if (line)
+		g_string_append_printf(out, "%" G_GUINT64_FORMAT ":", line);
+	if (column)
+		g_string_append_printf(out, "%" G_GUINT64_FORMAT ":", column);
+	g_string_append_printf(out, " %s: %s\n", answer_get_text(row, "severity"),
+			       answer_get_text(row, "text"));
+}
+
+void problem_write_all(GString *out, const char *severity, const GPtrArray *texts)
+{
+	g_autoptr(GVariant) answer = NULL;
+	GVariantBuilder builder, list;
+
+	answer_begin(&builder);
+	answer_begin_list(&list);
+	problem_add_all(&list, severity, texts);
+	answer_member(&builder, "problems", &list);
+	answer = g_variant_ref_sink(g_variant_builder_end(&builder));
+	answer_each(answer, "problems", write_row, out);
+}
+
 void problem_print(GVariant *row, GString *out)
 {
 	uint64_t line = answer_get_number(row, "line"), column = answer_get_number(row, "column");

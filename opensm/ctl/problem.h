@@ -16,6 +16,8 @@
 /* Appends them, of each line of a text; NULL: none. */
 void problem_add(GVariantBuilder *list, const char *severity, const char *text);
 void problem_add_all(GVariantBuilder *list, const char *severity, const GPtrArray *texts);
+/* "FILE:LINE: error: TEXT" as compilers write it, a line for each line of a text. */
+void problem_write_all(GString *out, const char *severity, const GPtrArray *texts);
 /* A line for people; of an error none, as that is told with the file. For answer_each(). */
 void problem_print(GVariant *row, GString *out);
 

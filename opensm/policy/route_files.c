@@ -229,6 +229,7 @@ struct loading {
 	const struct options *options;
 	const char *engines; /* list of those that will be tried, NULL: any */
 	const struct route_files *old; /* in force, NULL: none */
+	GString *refused; /* a line for each file that is wrong */
 };
 
 /* Whether one of these names is in the list of engines. */
@@ -244,18 +245,16 @@ static bool is_tried(const struct loading *loading, const char *readers)
 }
 
 /* Takes why: a file that nobody will read is told of, another one refuses all. */
-static bool forgive(struct loading *loading, const char *option, const char *readers, GError *why,
-		    GError **error)
+static void forgive(struct loading *loading, const char *option, const char *readers, GError *why)
 {
-	if (!readers || is_tried(loading, readers)) {
-		g_propagate_prefixed_error(error, why, "%s: ", option);
-		return false;
-	}
-	g_ptr_array_add(loading->files->warnings, g_strdup_printf(
-		"%s: %s; this does not matter, as routing_engine does not name %s", option,
-		why->message, readers));
+	if (!readers || is_tried(loading, readers))
+		g_string_append_printf(loading->refused, "%s%s: %s",
+				       loading->refused->len ? "\n" : "", option, why->message);
+	else
+		g_ptr_array_add(loading->files->warnings, g_strdup_printf(
+			"%s: %s; this does not matter, as routing_engine does not name %s", option,
+			why->message, readers));
 	g_error_free(why);
-	return true;
 }
 
 /* What the same file said before; NULL: none was read. */
@@ -286,8 +285,8 @@ static void check_emptied(struct loading *loading, const char *file, GArray **ar
 }
 
 /* What is said of the file begins with the option that names it. */
-static bool load(struct loading *loading, const char *option, const char *readers,
-		 const char *file, load_fn *load_file, GArray **array, GError **error)
+static void load(struct loading *loading, const char *option, const char *readers,
+		 const char *file, load_fn *load_file, GArray **array)
 {
 	GPtrArray *warnings = loading->files->warnings;
 	guint first = warnings->len;
@@ -303,15 +302,13 @@ static bool load(struct loading *loading, const char *option, const char *reader
 		g_free(warning);
 	}
 	if (*array)
-		return true;
-	if (!forgive(loading, option, readers, why, error))
-		return false;
+		return;
+	forgive(loading, option, readers, why);
 	*array = load_file(NULL, warnings, NULL); /* as if it were not named */
-	return true;
 }
 
 /* Both that are named. */
-static bool load_routes(struct loading *loading, GError **error)
+static void load_routes(struct loading *loading)
 {
 	const struct options *options = loading->options;
 	struct route_files *files = loading->files;
@@ -319,11 +316,12 @@ static bool load_routes(struct loading *loading, GError **error)
 
 	if (options->lfts_file)
 		files->lfts = lft_file_load(options->lfts_file, &why);
-	if (why && !forgive(loading, "lfts_file", "file", g_steal_pointer(&why), error))
-		return false;
+	if (why)
+		forgive(loading, "lfts_file", "file", g_steal_pointer(&why));
 	if (options->lid_matrix_dump_file)
 		files->hops = hops_file_load(options->lid_matrix_dump_file, &why);
-	return !why || forgive(loading, "lid_matrix_dump_file", "file", why, error);
+	if (why)
+		forgive(loading, "lid_matrix_dump_file", "file", why);
 }
 
 /* Whether an engine is named that does without torus-2QoS.conf. */
@@ -341,14 +339,14 @@ static bool has_other_engine(const struct loading *loading)
  * It has a default: that there is none is an error only where the engine is named alone, or has
  * routed by one. Another engine of the list is what the operator has asked for in that case.
  */
-static bool load_torus(struct loading *loading, GError **error)
+static void load_torus(struct loading *loading)
 {
 	struct route_files *files = loading->files;
-	g_autoptr(GError) why = NULL;
+	GError *why = NULL;
 	bool is_missing;
 
 	if (!is_tried(loading, "torus-2QoS"))
-		return true;
+		return;
 	files->torus = torus_file_load(loading->options->torus_config, &why);
 	is_missing = g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT) &&
 		     !(loading->old && loading->old->torus);
@@ -356,13 +354,12 @@ static bool load_torus(struct loading *loading, GError **error)
 		g_ptr_array_add(files->warnings,
 				g_strdup_printf("torus_config: %s; the next engine is tried",
 						why->message));
-	else if (why && !(is_missing && !loading->engines)) {
-		g_propagate_prefixed_error(error, g_steal_pointer(&why), "torus_config: ");
-		return false;
-	}
-	return true;
+	else if (why && !(is_missing && !loading->engines))
+		forgive(loading, "torus_config", NULL, g_steal_pointer(&why));
+	g_clear_error(&why);
 }
 
+/* All that is wrong is told at once. */
 static bool load_all(struct loading *loading, GError **error)
 {
 	const struct {
@@ -385,10 +382,13 @@ static bool load_all(struct loading *loading, GError **error)
 	};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(all); i++)
-		if (!load(loading, all[i].option, all[i].readers, all[i].file, all[i].load_file,
-			  all[i].array, error))
-			return false;
-	return load_routes(loading, error) && load_torus(loading, error);
+		load(loading, all[i].option, all[i].readers, all[i].file, all[i].load_file,
+		     all[i].array);
+	load_routes(loading);
+	load_torus(loading);
+	if (loading->refused->len)
+		g_set_error_literal(error, GUID_FILE_ERROR, 0, loading->refused->str);
+	return !loading->refused->len;
 }
 
 void route_files_names(const struct options *options, GPtrArray *names)
@@ -409,7 +409,8 @@ void route_files_names(const struct options *options, GPtrArray *names)
 static struct route_files *load_by(const struct route_files *old, const struct options *options,
 				   const char *engines, GError **error)
 {
-	struct loading loading = {g_new0(struct route_files, 1), options, engines, old};
+	g_autoptr(GString) refused = g_string_new(NULL);
+	struct loading loading = {g_new0(struct route_files, 1), options, engines, old, refused};
 
 	ref_init(&loading.files->ref);
 	loading.files->warnings = g_ptr_array_new_with_free_func(g_free);

@@ -39,7 +39,8 @@ scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_repeatable.py \
 	tests/scenario/test_route_inputs.py \
 	tests/scenario/test_service.py \
-	tests/scenario/test_tls.py
+	tests/scenario/test_tls.py \
+	tests/scenario/test_wrong_configurations.py
 TESTS += $(scenario_tests) $(scenario_scripts)
 dist_check_SCRIPTS += $(scenario_scripts)
 # TRANSITIONS=1-1000 takes other seeds than the few of "make check".

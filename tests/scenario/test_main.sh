@@ -75,34 +75,34 @@ run --nonsense
 check "an unknown option" says 1 "nonsense"
 printf 'A=1: ALL=full;\nB=2 ALL;\n' >"$dir/bad.partitions"
 printf 'A=1: ALL=ful;\n' >"$dir/good.partitions"
-run --check-config -P "$dir/bad.partitions" -R minhop,nonsense
+run --check-config --json -f "$dir/log" -P "$dir/bad.partitions" -R minhop,nonsense
 check "--check-config ends with 1 if a file is wrong" says 1 '"good":false'
 check "--check-config tells where" \
 	says 1 'bad.partitions","line":2,"column":1,"severity":"error","text":"found .B=2 ALL'
 check "--check-config tells all that is wrong" says 1 "there is no engine nonsense"
-run --check-config -P "$dir/good.partitions"
+run --check-config --json -f "$dir/log" -P "$dir/good.partitions"
 check "--check-config ends with 0 if all is well" says 0 '"good":true'
 check "--check-config warns" \
 	says 0 'good.partitions","line":1,.*"severity":"warning","text":".ful. is taken'
-run --check-config --lmc 9
+run --check-config --json -f "$dir/log" --lmc 9
 check "--check-config tells of options" says 1 '"errors":\[{"file":"","line":0'
 echo "0xzz" >"$dir/bad.roots"
-run --check-config -R updn -a "$dir/bad.roots"
+run --check-config --json -f "$dir/log" -R updn -a "$dir/bad.roots"
 check "--check-config tells where in a file of a routing option" \
 	says 1 'bad.roots","line":1,.*"text":"root_guid_file: .0xzz'
 echo "nonsense" >"$dir/bad.qos"
-run --check-config -Y "$dir/bad.qos"
+run --check-config --json -f "$dir/log" -Y "$dir/bad.qos"
 check "--check-config passes over a policy that no start reads" says 0 '"good":true'
-run --check-config -Q -Y "$dir/bad.qos"
+run --check-config --json -f "$dir/log" -Q -Y "$dir/bad.qos"
 check "--check-config reads one that a start reads" says 1 'bad.qos","line":1'
 echo "replication_key_file $dir/none" >"$dir/keys.conf"
-run --check-config -F "$dir/keys.conf"
+run --check-config --json -f "$dir/log" -F "$dir/keys.conf"
 check "--check-config reads the key of replication" says 1 "replication_key_file: $dir/none"
-run --check-config --console socket --console-key-file "$dir/none"
+run --check-config --json -f "$dir/log" --console socket --console-key-file "$dir/none"
 check "--check-config reads the key of the console" says 1 "console-key-file: $dir/none"
-run --check-config --console local --console-key-file "$dir/none"
+run --check-config --json -f "$dir/log" --console local --console-key-file "$dir/none"
 check "--check-config passes over a key that nobody asks for" says 0 '"good":true'
-"$opensm" -F "$dir/plain.conf" --check-config >/dev/full 2>"$dir/out"
+"$opensm" -F "$dir/plain.conf" --check-config -f "$dir/log" >/dev/full 2>"$dir/out"
 code=$?
 check "--check-config that cannot be written ends with 1" says 1 "No space left"
 run --create-config "$dir/template"
@@ -130,7 +130,7 @@ check "an engine without its file" says 1 "$dir/none: No such file"
 run --sim fattree:4 --once -R torus-2QoS,minhop --torus_config "$dir/none" -f stdout
 check "an engine without its file, and another one" says 0 "01 -> torus_config: $dir/none: No such"
 check "and the other one routes" says 0 "falling back to routing engine minhop"
-run --check-config -R torus-2QoS,minhop --torus_config "$dir/none"
+run --check-config --json -f "$dir/log" -R torus-2QoS,minhop --torus_config "$dir/none"
 check "--check-config warns of it" says 0 '"severity":"warning","text":"torus_config: '
 run --sim fattree:4 --once --perfmgr -f "$dir/log"
 check "an option without effect yet" says 0 "without effect yet: .*perfmgr"

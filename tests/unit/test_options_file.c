@@ -33,7 +33,7 @@ START_TEST(forms_of_lines)
 	assert_value("log_prefix \"a\"b\"\n", OPTION_log_prefix, "a\"b");
 	assert_value("log_prefix (null)\n", OPTION_log_prefix, "(null)");
 	assert_value("log_prefix\n", OPTION_log_prefix, "(null)");
-	assert_value("log_file x\nlog_file \"\"\n", OPTION_log_file, "(null)");
+	assert_value("log_file x\nlog_file \"\"\n", OPTION_log_file, "stdout");
 	assert_value("lmc 2\nlmc (null)\n", OPTION_lmc, "0");
 	assert_value("dimn_ports_file d\n", OPTION_port_search_ordering_file, "d");
 	assert_value("sweep_on_trap false\n", OPTION_sweep_on_trap, "FALSE");
@@ -72,7 +72,7 @@ START_TEST(mistakes)
 	assert_refused("log_prefix a\001b\n", "a\\001b");
 	assert_refused("guid 0002c90300000001\n", "without leading zeros");
 	assert_refused("m_key_update_interval 9\n", "neither 0 nor from 10 to 71582 (min)");
-	assert_refused("m_key_per_port TRUE\n", "m_key_per_port needs a file");
+	assert_refused("m_key_per_port TRUE\n", "m_key_per_port: needs m_key_seed_file");
 	assert_refused("m_key_per_port TRUE\nm_key_seed_file /nowhere\n",
 		       "m_key_seed_file: /nowhere: No such file");
 	assert_refused("sm_priority 08\n", "leading zeros");
@@ -386,7 +386,7 @@ static const char *another_value(const struct option *option)
 	case OPTION_KIND_CHOICE:
 		return strrchr(option->unit, ' ') + 1;
 	case OPTION_KIND_SET8:
-		return "3";
+		return option == &option_table[OPTION_fdr10] ? "2" : "3";
 	case OPTION_KIND_VLARB:
 		return "0:1,1:2";
 	case OPTION_KIND_SL2VL:
@@ -411,6 +411,8 @@ static const char *another_value(const struct option *option)
 		return "0.5";
 	case OPTION_KIND_X16:
 		return "1";
+	case OPTION_KIND_HEX64:
+		return option == &option_table[OPTION_subnet_prefix] ? "0xfec0000000000000" : "2";
 	default:
 		return option == &option_table[OPTION_m_key_lease_period] ||
 				       option == &option_table[OPTION_m_key_update_interval]

@@ -1,0 +1,197 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Wrong configurations, and what is said of each: by --check-config, for people and as JSON, and by
+a start, which must be stopped by the errors and by nothing else. Run in the build directory."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+SOURCE = os.environ.get('top_srcdir', '..')
+sys.path.insert(0, os.path.join(SOURCE, 'tests'))
+
+from checks import Checks  # noqa: E402
+
+OPENSM = os.path.abspath(os.environ.get('OPENSM', './opensm/opensm'))
+SECONDS = 120
+checks = Checks()
+
+# Name, opensm.conf, other files, words of the command line, what is said; @ is the directory. A
+# line that begins with E stops the start, one with W does not; no other errors may be told.
+CASES = [
+    ('a number out of bounds', 'lmc 9\n', {}, '',
+     ["E @/conf:1: error: lmc: '9' is not a number from 0 to 7"]),
+    ('two mistakes in one file', 'lmc 9\n\nsm_priority high\n', {}, '',
+     ["E @/conf:1: error: lmc: '9'", "E @/conf:3: error: sm_priority: 'high'"]),
+    ('mistakes in the file, on the command line and in other files',
+     'lmc 9\nroot_guid_file @/roots\n', {'roots': '0xzz\n'}, '-p 16 -s x',
+     ["E @/conf:1: error: lmc: '9'", "E opensm: error: priority: '16'",
+      "E opensm: error: sweep: 'x'", "E @/roots:1: error: root_guid_file: '0xzz'"]),
+    ('a key spelled wrong', 'sweep_intervall 5\n', {}, '',
+     ["W @/conf:1: warning: unknown key 'sweep_intervall' ignored; did you mean sweep_interval?"]),
+    ('many unknown keys hide no other warning', ''.join(f'vendors_key_{i} 1\n' for i in range(30)) +
+     'lmc 1\nlmc 2\n', {}, '',
+     ['W opensm: warning: @/conf: 10 more unknown keys ignored',
+      'W @/conf:32: warning: lmc: overrides line 31']),
+    ('two GUIDs', 'guid 0x100001,0x100002\n', {}, '',
+     ['E @/conf:1: error: guid: .* names several ports, and a daemon serves one']),
+    ('a value that a key without effect does not take', 'perfmgr_sweep_time_s 0\nfdr10 255\n',
+     {}, '', ["W @/conf:1: warning: perfmgr_sweep_time_s: '0' is not .*; it is ignored",
+              'W @/conf:2: warning: fdr10: accepted, but without effect yet']),
+    ('engines of another subnet manager', 'routing_engine ar_updn,ar_ftree,ar_minhop\n', {}, '',
+     ["W @/conf:1: warning: routing_engine: 'ar_updn' is taken as updn",
+      "W @/conf:1: warning: routing_engine: 'ar_ftree' is taken as ftree",
+      "W @/conf:1: warning: routing_engine: 'ar_minhop' is taken as minhop"]),
+    ('engines that nobody knows', '\nrouting_engine magic,updn,dust\n', {}, '',
+     ['E @/conf:2: error: routing_engine: there is no engine magic, dust, expected']),
+    ('no engine and no other one', 'routing_engine no_fallback\n', {}, '',
+     ['E @/conf:1: error: routing_engine: names no engine']),
+    ('a file of roots that is not there', 'routing_engine updn\nroot_guid_file @/none\n', {}, '',
+     ['E @/conf:2: error: root_guid_file: @/none: No such file']),
+    ('several routing files', 'routing_engine ftree\nroot_guid_file @/none\ncn_guid_file @/cn\n'
+     'hop_weights_file @/w\n', {'cn': '0x1\nx\n0x2\ny\n', 'w': '0x1 1\n'}, '',
+     ['E @/conf:2: error: root_guid_file: @/none', "E @/cn:2: error: cn_guid_file: 'x'",
+      "E @/cn:4: error: 'y'", "E @/w:1: error: hop_weights_file: '0x1 1'"]),
+    ('a file of routes for another engine', 'routing_engine updn\nlfts_file @/none\n', {}, '',
+     ['W @/conf:2: warning: lfts_file: has no effect, as routing_engine does not name file']),
+    ('a log whose directory is missing', 'log_file @/none/log\n', {}, '',
+     ['E @/conf:1: error: log_file: cannot open log file @/none/log: No such file']),
+    ('a log that is a directory', 'log_file @\n', {}, '',
+     ['E @/conf:1: error: log_file: cannot open log file @: Is a directory']),
+    ('dumps that have no directory', 'dump_files_dir @/none\n', {}, '',
+     ['W @/conf:1: warning: dump_files_dir: no dump can be written into @/none: No such file']),
+    ('dumps into a file', 'dump_files_dir @/conf\n', {}, '',
+     ['W @/conf:1: warning: dump_files_dir: no dump can be written into @/conf: Not a directory']),
+    ('a console for all without key', 'console socket\nconsole_port 0\n', {}, '',
+     ['W @/conf:1: warning: console: socket without --console-key-file',
+      "E @/conf:2: error: console_port: '0'"]),
+    ('a prefix that has lost a digit', 'subnet_prefix 0xfe8000000000000\n', {}, '',
+     ["W @/conf:1: warning: subnet_prefix: '0x0fe8000000000000' begins with 0: was a digit lost"]),
+    ('a prefix of multicast', '\nsubnet_prefix 0xff80000000000000\n', {}, '',
+     ["E @/conf:2: error: subnet_prefix: '0xff80000000000000' is a prefix of multicast GIDs"]),
+    ('qos without a policy', '\nqos TRUE\n', {}, '',
+     ['W @/conf:2: warning: qos: TRUE, but the policy .* is not there: No such file']),
+    ('a policy that is not there', 'qos_policy_file @/none\nqos TRUE\n', {}, '',
+     ['E @/conf:1: error: qos_policy_file: @/none: ']),
+    ('a policy without qos', 'qos_policy_file @/none\n', {}, '',
+     ['W @/conf:1: warning: qos_policy_file: has no effect, as qos is FALSE']),
+    ('a wrong policy of QoS', 'qos_policy_file @/qos\nqos TRUE\n', {'qos': 'nonsense\n'}, '',
+     ['E @/qos:1:1: error: ']),
+    ('wrong partitions', 'partition_config_file @/parts\n', {'parts': 'A=1: ALL=full;\nB=2 ALL;\n'},
+     '', ['E @/parts:2:1: error: found ']),
+    ('keys per port without seed', 'm_key_per_port TRUE\n', {}, '',
+     ['E @/conf:1: error: m_key_per_port: needs m_key_seed_file, which is not given']),
+    ('a protection of no key', 'm_key_protection_level 2\n', {}, '',
+     ['W @/conf:1: warning: m_key_protection_level: has no effect, as m_key is 0']),
+    ('a bound without its model', 'sa_etm_max_num_mcgs 7\n', {}, '',
+     ['W @/conf:1: warning: sa_etm_max_num_mcgs: has no effect, as sa_enhanced_trust_model']),
+    ('routes to other subnets that are not there', 'prefix_routes_file @/none\n', {}, '',
+     ['E @/conf:1: error: prefix_routes_file: @/none: ']),
+    ('flags of modules that are not there', 'per_module_logging_file @/none\n', {}, '',
+     ['E @/conf:1: error: per_module_logging_file: @/none: No such file']),
+    ('a file of another kind', '\0\1\2', {}, '',
+     ['E @/conf:1: error: holds a zero byte']),
+    ('a quote without end', 'log_prefix "x\n', {}, '',
+     ['E @/conf:1: error: log_prefix: the quote that opens its value is not closed']),
+    ('the log given as the options', '', {}, '-F @/opensm.log',
+     ['E opensm: error: @/opensm.log: No such file .*; -F names the file of options, and -f that']),
+    ('partitions given as a priority', '', {}, '-p /etc/opensm/partitions.conf',
+     ["E opensm: error: priority: '/etc/opensm/partitions.conf' is not .*; did you mean -P?"]),
+    ('an option that there is not', '', {}, '--nonsense',
+     ["E opensm: error: unknown option '--nonsense'"]),
+    ('a log that is unset', 'log_file (null)\n', {}, '', []),
+]
+
+
+def run(*words):
+    return subprocess.run([OPENSM, *words], capture_output=True, text=True, timeout=SECONDS,
+                          stdin=subprocess.DEVNULL)
+
+
+def has_line(expected, directory, lines):
+    pattern = expected[2:].replace('?', r'\?').replace('@', re.escape(directory))
+    return any(re.match(pattern, line) for line in lines)
+
+
+def errors_of(expected):
+    return [line for line in expected if line[0] == 'E']
+
+
+def check_text(name, words, expected, directory):
+    done = run('--check-config', *words)
+    lines = done.stdout.splitlines()
+    errors = errors_of(expected)
+    checks.check(f'{name}: exit code', done.returncode == (1 if errors else 0), done)
+    for line in expected:
+        checks.check(f'{name}: {line}', has_line(line, directory, lines), done.stdout)
+    told = [line for line in lines if re.search(r': error: ', line)]
+    checks.check(f'{name}: no other error', len(told) == len(errors), done.stdout)
+    checks.check(f'{name}: the sum', lines[-1].startswith(
+        'opensm does not start: ' if errors else 'opensm starts: '), done.stdout)
+    checks.check(f'{name}: nothing but that', not done.stderr, done.stderr)
+
+
+def check_json(name, words, expected):
+    done = run('--check-config', '--json', *words)
+    answer = json.loads(done.stdout)
+    checks.check(f'{name}: JSON', answer['good'] == (not errors_of(expected)) and
+                 len(answer['errors']) == len(errors_of(expected)), done.stdout)
+
+
+def check_start(name, words, expected, directory):
+    """The same errors, by one start."""
+    done = run('--sim', 'fattree:4', '--once', *words)
+    errors = errors_of(expected)
+    checks.check(f'{name}: a start', done.returncode == (1 if errors else 0), done)
+    for line in errors:
+        text = re.sub(r'^\w+: ', '', line.partition(' error: ')[2]).replace('?', r'\?')
+        text = text.replace('@', re.escape(directory))
+        checks.check(f'{name}: a start says {text}', re.search(text, done.stderr), done.stderr)
+
+
+def check_case(name, conf, files, words, expected):
+    with tempfile.TemporaryDirectory() as directory:
+        os.environ['OSM_CACHE_DIR'] = directory + '/cache'
+        files = {'conf': conf, **files}
+        for file, text in files.items():
+            with open(os.path.join(directory, file), 'w') as out:
+                out.write(text.replace('@', directory))
+        given = ['-F', directory + '/conf']
+        if 'log_file' not in conf:
+            given += ['-f', directory + '/log']
+        if 'dump_files_dir' not in conf:
+            given += ['--dump_files_dir', directory]
+        given += words.replace('@', directory).split()
+        check_text(name, given, expected, directory)
+        check_json(name, given, expected)
+        check_start(name, given, expected, directory)
+
+
+def check_beginning():
+    """What scripts look for in the output of the classic daemon."""
+    with tempfile.TemporaryDirectory() as directory:
+        done = run('--sim', 'fattree:4', '--once', '-p', '14', '-f', '-', '-l', '2', '-k', '0x5ec')
+        lines = done.stdout.splitlines()
+        for line in ('Command Line Arguments:', ' Priority = 14', ' LMC = 2', ' Run Once',
+                     ' Log File: stdout'):
+            checks.check(f'the beginning says {line}', line in lines, done.stdout)
+        checks.check('but no key', '5ec' not in done.stdout.lower().partition('->')[0], done.stdout)
+        checks.check('-f - is the standard output', ' 0x02 -> ' in done.stdout, done.stdout)
+        checks.check('and no file', not os.path.exists('-'))
+        done = run('--sim', 'fattree:4', '--plan', '--json', '-f', directory + '/log')
+        checks.check('a plan begins with itself', done.stdout.startswith('{'), done.stdout)
+
+
+def main():
+    os.environ.pop('NOTIFY_SOCKET', None)
+    for case in CASES:
+        check_case(*case)
+    check_beginning()
+    return checks.close()
+
+
+sys.exit(main())
