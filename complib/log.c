@@ -83,6 +83,8 @@ struct log {
 	bool journal;	   /* stdout or stderr is the system's journal */
 	bool into_journal; /* and the log is there */
 	bool is_stderr;
+	bool apart;	/* milestones are not in it */
+	bool no_syslog; /* nor there */
 	const char *const *message_ids;
 	GPtrArray *fields;     /* "NAME=value", for the journal */
 	struct writer *writer; /* NULL: lines are written at once */
@@ -138,6 +140,8 @@ struct log *log_new(const struct log_config *config, GError **error)
 	log->prefix = g_strdup(config->prefix);
 	log->max_bytes = config->max_bytes;
 	log->flush = config->flush;
+	log->apart = config->apart;
+	log->no_syslog = config->no_syslog && !is_syslog;
 	log->message_ids = config->message_ids;
 	log->journal = log_journal_is(STDOUT_FILENO) || log_journal_is(STDERR_FILENO);
 	/* The journal gets them anyway. */
@@ -337,7 +341,8 @@ static void tell_elsewhere(const struct log *log, const char *text)
 {
 	struct sink other;
 
-	log_to_syslog(SYSLOG_ERROR, log->prefix, text);
+	if (!log->no_syslog)
+		log_to_syslog(SYSLOG_ERROR, log->prefix, text);
 	if (log->is_stderr)
 		return;
 	sink_use(&other, STDERR_FILENO);
@@ -603,10 +608,12 @@ static bool write_journal(struct log *log, unsigned int level, const char *file_
 static void write_elsewhere(struct log *log, unsigned int level, const char *file_c,
 			    const char *text)
 {
-	if (log->kind == LOG_KIND_SINK && (!(level & LOG_SYS) || !log->path))
+	if (log->kind == LOG_KIND_SINK && (!(level & LOG_SYS) || (!log->path && !log->apart)))
 		return;
 	if (level & LOG_SYS)
 		write_milestone(log, text);
+	if (log->no_syslog)
+		return;
 	if (!write_journal(log, level, file_c, text))
 		log_to_syslog(severity_of(level), log->prefix, text);
 }
@@ -704,9 +711,11 @@ void log_write(struct log *log, unsigned int level, const char *file_c, const ch
 	g_autoptr(GString) line = NULL;
 	size_t header;
 	va_list args;
+	bool into_log;
 
 	if (!log_wants(log, level, file_c))
 		return;
+	into_log = log->kind == LOG_KIND_SINK && !(log->apart && level & LOG_SYS);
 	va_start(args, format);
 	text = g_strdup_vprintf(format, args);
 	va_end(args);
@@ -721,7 +730,7 @@ void log_write(struct log *log, unsigned int level, const char *file_c, const ch
 		write_elsewhere(log, level, file_c, line->str + header);
 	if (log->kind == LOG_KIND_CAPTURE)
 		g_string_append_printf(log->capture, "%s\n", line->str);
-	else if (log->kind == LOG_KIND_SINK)
+	else if (into_log)
 		write_line(log, level, file_c, line, header);
 	pthread_mutex_unlock(&log->lock);
 }

@@ -47,6 +47,8 @@ struct log_config {
 	bool flush;	    /* fdatasync each line; with a writer those of a tenth of a second */
 	const char *const *message_ids; /* by the number of LOG_MESSAGE(); NULL: none */
 	bool milestones;    /* LOG_SYS lines also to stdout, unless the log is stdout or stderr */
+	bool apart;	    /* LOG_SYS lines to stdout if milestones, and not to the log */
+	bool no_syslog;	    /* LOG_SYS lines not to syslog, unless the log is there */
 };
 
 /* NULL and error if the file cannot be opened. */

@@ -171,6 +171,7 @@ void options_unref(struct options *options)
 	for (unsigned int id = 0; id < OPTION_COUNT; id++)
 		option_clear(&option_table[id], option_field(options, id));
 	g_strfreev(options->argv);
+	g_free(options->site_file);
 	g_free(options->file);
 	g_bytes_unref(options->m_key_seed);
 	g_free(options);
@@ -206,6 +207,11 @@ bool options_is_named(const struct options *options, enum option_id id)
 	return options->source[id] == OPTION_FROM_COMMAND ||
 	       (options->source[id] == OPTION_FROM_FILE &&
 		strcmp(text, option->def ? option->def : "(null)") != 0);
+}
+
+bool options_logs_apart(const struct options *options)
+{
+	return options->sim && options->source[OPTION_log_file] == OPTION_FROM_DEFAULT;
 }
 
 char *options_origin(const struct options *options, enum option_id id)
@@ -296,18 +302,57 @@ char *options_tell_unfinished(const struct options *options, const struct option
 
 /* ---- building them ---- */
 
-static void take_environment(struct options *options)
+/* Replaces a default; the text is taken over. */
+static void set_default(struct options *options, enum option_id id, char **field, char *text)
+{
+	if (options->source[id] != OPTION_FROM_DEFAULT) {
+		g_free(text);
+		return;
+	}
+	g_free(*field);
+	*field = text;
+}
+
+/* In opensm.conf of the site, whatever name it is called by: what it says is not of this run. */
+static bool is_from_site(const struct options *options, enum option_id id)
+{
+	return options->source[id] == OPTION_FROM_FILE &&
+	       !g_strcmp0(options->file, options->site_file);
+}
+
+/*
+ * What a daemon on a simulated fabric writes concerns nobody but its user. Neither the defaults nor
+ * opensm.conf of the site say where: the command line, the environment and files of the user do.
+ * Without a log it tells errors on the standard error.
+ */
+static void keep_from_site(struct options *options)
+{
+	static const enum option_id ids[] = {OPTION_log_file, OPTION_log_flags,
+					     OPTION_dump_files_dir, OPTION_control_socket};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(ids); i++)
+		if (is_from_site(options, ids[i]))
+			options->source[ids[i]] = OPTION_FROM_DEFAULT;
+	set_default(options, OPTION_log_file, &options->log_file, g_strdup("stderr"));
+	set_default(options, OPTION_dump_files_dir, &options->dump_files_dir, NULL);
+	set_default(options, OPTION_control_socket, &options->control_socket, NULL);
+	if (options->source[OPTION_log_flags] == OPTION_FROM_DEFAULT)
+		options->log_flags = options_logs_apart(options) ? LOG_ERROR : LOG_ERROR | LOG_INFO;
+}
+
+/* Where files go, if nobody says so by an option. */
+static void choose_places(struct options *options)
 {
 	const char *dumps = getenv("OSM_TMP_DIR"), *sockets = getenv("OSM_RUN_DIR");
 
-	if (dumps && *dumps) {
-		g_free(options->dump_files_dir);
-		options->dump_files_dir = g_strdup(dumps);
-	}
-	if (sockets && *sockets) {
-		g_free(options->control_socket);
-		options->control_socket = g_build_filename(sockets, "%g.sock", NULL);
-	}
+	if (options->sim && !options->create_config)
+		keep_from_site(options);
+	if (dumps && *dumps)
+		set_default(options, OPTION_dump_files_dir, &options->dump_files_dir,
+			    g_strdup(dumps));
+	if (sockets && *sockets)
+		set_default(options, OPTION_control_socket, &options->control_socket,
+			    g_build_filename(sockets, "%g.sock", NULL));
 }
 
 /*
@@ -584,6 +629,7 @@ static bool build(struct options *options, const GArray *given, GPtrArray *warni
 	options_add_error(&all, g_steal_pointer(&why));
 	take_seed(options, &why);
 	options_add_error(&all, why);
+	choose_places(options);
 	apply_deprecated(options, warnings);
 	warn_of_funcs(options, warnings);
 	take_plain_engines(options, warnings);
@@ -602,7 +648,8 @@ static struct options *new_for(const char *default_file, int argc, char *const *
 	options->argv = copy_argv(argc, argv);
 	options->file_required = file != NULL;
 	/* Absolute: a daemon leaves the directory in which it was started. */
-	options->file = g_canonicalize_filename(file ? file : default_file, NULL);
+	options->site_file = g_canonicalize_filename(default_file, NULL);
+	options->file = file ? g_canonicalize_filename(file, NULL) : g_strdup(options->site_file);
 	return options;
 }
 
@@ -699,6 +746,7 @@ struct options *options_reread(const struct options *old, const char *file,
 	g_autoptr(GArray) given = NULL;
 
 	options->argv = g_strdupv(old->argv);
+	options->site_file = g_strdup(old->site_file);
 	options->file = g_strdup(file ? file : old->file);
 	options->file_required = file || old->file_required;
 	given = split_again(options, error);
@@ -719,6 +767,7 @@ struct options *options_copy_with(const struct options *old, enum option_id id,
 	g_autofree char *mistake = NULL;
 
 	options->argv = g_strdupv(old->argv);
+	options->site_file = g_strdup(old->site_file);
 	options->file = g_strdup(old->file);
 	options->file_required = old->file_required;
 	options->file_is_cut = old->file_is_cut;

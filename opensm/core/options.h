@@ -104,6 +104,7 @@ struct options {
 	uint8_t source[OPTION_COUNT]; /* enum option_source */
 	uint32_t line[OPTION_COUNT];  /* of the file, if that is the source */
 	char **argv;		      /* as given, for options_reread() */
+	char *site_file;	      /* the one that is read if none is named, absolute */
 	char *file;		      /* the file to read, absolute */
 	bool file_required;	      /* named by -F, or it has been there */
 	bool file_is_cut;	      /* its last line has no end */
@@ -188,6 +189,11 @@ void options_slot_init(struct slot *slot); /* a slot for options, empty */
 
 /* Where the value comes from: tells -g 0 from no -g at all. */
 enum option_source options_source(const struct options *options, enum option_id id);
+/*
+ * Nobody asked for a log of a simulated fabric: errors are told on the standard error, what a
+ * milestone is on the standard output alone.
+ */
+bool options_logs_apart(const struct options *options);
 /* The same for people: "FILE:LINE", "command line" or "built in". Free it with g_free(). */
 char *options_origin(const struct options *options, enum option_id id);
 

@@ -18,7 +18,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -352,17 +351,10 @@ void console_listen_again(struct console *console)
 	listen_all(console);
 }
 
-/*
- * A simulated fabric gets a socket where the user says so: all of them have the same GUIDs, and it
- * is nobody's subnet.
- */
-static char *choose_path(const struct daemon *daemon, const struct options *options, bool simulated)
+/* Newly allocated; NULL: no socket is wanted. */
+static char *choose_path(const struct daemon *daemon, const struct options *options)
 {
-	const char *directory = getenv("OSM_RUN_DIR");
-	bool chosen = options_source(options, OPTION_control_socket) != OPTION_FROM_DEFAULT ||
-		      (directory && *directory);
-
-	if (!options->control_socket || (simulated && !chosen))
+	if (!options->control_socket)
 		return NULL;
 	return control_socket_name(options->control_socket, daemon_port_guid(daemon));
 }
@@ -413,7 +405,7 @@ struct console *console_new(struct daemon *daemon, struct sim *sim, GError **err
 {
 	struct context *context = daemon_context(daemon);
 	struct options *options = slot_take(&context->options);
-	char *control_path = choose_path(daemon, options, sim != NULL);
+	char *control_path = choose_path(daemon, options);
 	struct console *console = NULL;
 	bool good = true;
 

@@ -14,7 +14,6 @@
 #include "ctl/dump.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -271,11 +270,7 @@ static void on_trees(void *arg, uint64_t value)
 
 static bool wanted(const struct options *options)
 {
-	const char *environment = getenv("OSM_TMP_DIR");
-
-	return options->dump_files_dir && *options->dump_files_dir &&
-	       (!options->sim || (environment && *environment) ||
-		options_source(options, OPTION_dump_files_dir) != OPTION_FROM_DEFAULT);
+	return options->dump_files_dir && *options->dump_files_dir;
 }
 
 struct dumps *dumps_new(struct daemon *daemon)

@@ -130,6 +130,8 @@ struct log *logging_open(const struct options *options, GError **error)
 		.flush = options->force_log_flush,
 		.message_ids = milestone_ids(),
 		.milestones = wants_milestones(options),
+		.apart = options_logs_apart(options),
+		.no_syslog = options->sim != NULL,
 	};
 	struct log *log = log_new(&config, error);
 

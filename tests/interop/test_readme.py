@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The commands of the README's section on simulated fabrics, as they stand there and in their
-order, in a directory of their own; and what it says that they print."""
+order, beside a build directory and with an empty HOME, as root and as a user; what it says that
+they print; and that nothing of the site's was written."""
 
+import glob
 import os
 import re
 import socket
@@ -16,8 +18,9 @@ import osmsim  # noqa: E402
 import subnet  # noqa: E402
 
 SECTION = 'On a simulated fabric'
-PROGRAMS = ('libvendor/osmsim', 'libvendor/preload', 'opensm/osmroute', 'opensm')
-COMMAND = re.compile(r'(?:[A-Z_]+=\S+ )*(?:opensm|osmsim|osmsim-run|osmroute|mkdir) ')
+COMMAND = re.compile(r'(?:[A-Z_]+=\S+ )*(?:opensm|osmsim|osmsim-run|osmroute|mkdir|export) |PATH=')
+SETTING = re.compile(r'(?:PATH=|export )')  # what the shell keeps for the commands after it
+NOBODY = 65534
 PORT = 31977  # of a console; below those that the kernel gives to anybody
 NEEDED = ('ibnetdiscover', 'saquery', 'ibdiagnet')
 
@@ -46,70 +49,90 @@ def milestones(lines):
     return []
 
 
+class Place(ibsim.Fabric):
+    """A directory with the build directory in it and an empty HOME, for a user."""
+
+    def __init__(self, user):
+        super().__init__('')
+        self.user = user
+
+    def start_ibsim(self):
+        """Nothing runs but the examples."""
+        os.symlink(osmsim.built(), self.path('build'))
+        os.mkdir(self.path('home'))
+        # What makes runs of this test independent of each other and of who runs them.
+        self.env = {name: value for name, value in os.environ.items()
+                    if not name.startswith(('OSM', 'XDG_', 'LD_', 'NOTIFY_'))}
+        self.env.update(PATH=ibsim.tool_path(), HOME=self.path('home'), TMPDIR=self.dir,
+                        OSMSIM_SOCKET=self.path('example'))
+        self.identity = {}
+        if self.user != os.getuid():
+            self.identity = {'user': self.user, 'group': self.user, 'extra_groups': []}
+            for path in (self.dir, self.path('home')):
+                os.chown(path, self.user, self.user)
+
+
 class Examples:
-    """Runs commands of the shell in the directory of a fabric, which is not used itself."""
+    """Runs commands of one shell, each in a process of its own."""
 
-    def __init__(self, fabric, checks):
-        self.fabric, self.checks, self.runs = fabric, checks, 0
-        paths = [osmsim.built(program) for program in PROGRAMS] + [ibsim.tool_path()]
-        self.env = dict(os.environ, PATH=':'.join(paths), HOME=fabric.dir, TMPDIR=fabric.dir,
-                        OSMSIM_SOCKET=fabric.path('example'), OSM_CACHE_DIR=fabric.path('cache'),
-                        OSM_TMP_DIR=fabric.path('cache'))
-        for name in ('LD_PRELOAD', 'NOTIFY_SOCKET'):
-            self.env.pop(name, None)
+    def __init__(self, place, checks):
+        self.place, self.checks, self.runs, self.settings = place, checks, 0, []
 
-    def prepared(self, command):
-        """The same without files outside the directory."""
-        command = command.replace('/tmp/x', self.fabric.path('x')).replace('FILE', 'topology')
-        if 'opensm ' in command and ' -f ' not in command:
-            command = command.replace('opensm ', 'opensm -f log ', 1)
-        return re.sub('ibdiagnet$', 'ibdiagnet -o .', command)
+    def argv(self, command):
+        """A process that is the program, not a shell that waits for it."""
+        own = re.sub(r'^((?:[A-Z_]+=\S+ )*)', r'\1exec ', command)
+        return ['bash', '-c', '\n'.join(self.settings + [own])]
 
     def lasting(self, command, ready):
         """Starts one that goes on; waits until it is ready and returns it."""
         self.runs += 1
         out = f'out.{self.runs}'
-        child = self.fabric.spawn(['sh', '-c', f'exec {command}'], out, env=self.env,
-                                  stdin=subprocess.DEVNULL)
+        child = self.place.spawn(self.argv(command), out, env=self.place.env,
+                                 stdin=subprocess.DEVNULL, **self.place.identity)
         try:
-            self.fabric.wait(lambda: ready in self.fabric.read(out), ibsim.PATIENCE,
-                             f'"{command}" to say "{ready}"', alive=child)
+            self.place.wait(lambda: ready in self.place.read(out), ibsim.PATIENCE,
+                            f'"{command}" to say "{ready}"', alive=child)
         except ibsim.Failure as failure:
-            self.checks.check(command, False, (failure, self.fabric.read(out)))
+            self.checks.check(command, False, (failure, self.place.read(out)))
         return child, out
 
     def ends(self, command):
-        run = subprocess.run(['sh', '-c', command], cwd=self.fabric.dir, env=self.env, text=True,
+        run = subprocess.run(self.argv(command), cwd=self.place.dir, env=self.place.env, text=True,
                              stdin=subprocess.DEVNULL, capture_output=True, errors='replace',
-                             timeout=2 * ibsim.PATIENCE)
+                             timeout=2 * ibsim.PATIENCE, **self.place.identity)
         self.checks.check(command, run.returncode == 0,
                           (run.returncode, run.stderr, run.stdout[-1000:]))
-        return run.stdout
 
     def run(self, command, printed):
-        prepared = self.prepared(command)
-        if command.endswith('&'):
-            self.lasting(prepared.rstrip('& '), 'SUBNET UP' if 'opensm' in command else ' at ')
+        if SETTING.match(command):
+            self.settings.append(command)
+        elif command.endswith('&'):
+            self.lasting(command.rstrip('& '), 'SUBNET UP' if 'opensm' in command else ' at ')
         elif 'opensm --sim' in command:
-            child, out = self.lasting(re.sub('^((?:[A-Z_]+=.*? )*)opensm', r'env \1opensm',
-                                             prepared), 'SUBNET UP')
-            self.checks.equal(f'{command} prints', self.fabric.read(out).split('\n')[:-1], printed)
-            self.checks.equal(f'{command} ends', self.fabric.stop(child), 0)
+            child, out = self.lasting(command, 'SUBNET UP')
+            self.checks.equal(f'{command} prints', self.place.read(out).split('\n')[:-1], printed)
+            self.checks.equal(f'{command} ends', self.place.stop(child), 0)
         else:
-            return self.ends(prepared)
-        return ''
+            self.ends(command)
 
 
-def pulled_link(fabric, checks, shell, text):
+def site_files():
+    """Logs, dumps and cache where this build has them, and when each was written."""
+    with open(osmsim.built('config.status')) as file:
+        values = dict(re.findall(r'^S\["(prefix|localstatedir)"\]="(.*)"$', file.read(), re.M))
+    state = values['localstatedir'].replace('${prefix}', values['prefix'])
+    logs, cache = os.path.join(state, 'log'), os.path.join(state, 'cache', 'opensm')
+    return {path: os.stat(path).st_mtime_ns
+            for path in glob.glob(os.path.join(logs, 'opensm*')) + glob.glob(cache + '/**')}
+
+
+def pulled_link(place, checks, shell, text):
     """What the README says of the console: so many blocks change when that link is pulled."""
     said = re.search(r'watch ([\d,]+) of ([\d,]+) LFT blocks change\s+\("(.*?)" on (\S+?),', text)
     if not checks.check('the README has an example of the console', said):
         return
     changed, blocks, command, spec = said.groups()
-    fabric.spawn(['sh', '-c', f'exec opensm --sim {spec} --console loopback -C {PORT} -f log.pull'],
-                 'out.pull', env=dict(shell.env, OSM_CACHE_DIR=fabric.path('new')),
-                 stdin=subprocess.DEVNULL)
-    fabric.wait(lambda: 'SUBNET UP' in fabric.read('out.pull'), ibsim.PATIENCE, f'{spec} to be up')
+    shell.lasting(f'opensm --sim {spec} --console loopback -C {PORT}', 'SUBNET UP')
     shown = []
 
     def console(line):
@@ -122,7 +145,7 @@ def pulled_link(fabric, checks, shell, text):
         return len(shown) > 1
 
     console(command)
-    fabric.wait(has_changed, ibsim.PATIENCE, 'a sweep for the link')
+    place.wait(has_changed, ibsim.PATIENCE, 'a sweep for the link')
     checks.equal('LFT blocks of all and of the link', [number for _, number in shown[:2]],
                  [number.replace(',', '') for number in (blocks, changed)])
 
@@ -139,15 +162,17 @@ def main():
     with open(os.path.join(top, 'README')) as file:
         text = file.read()
     lines = section(text)
-    with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
-        shell = Examples(fabric, checks)
-        with open(fabric.path('topology'), 'w') as file:
-            file.write(shell.ends('osmsim-run -t fattree:4 ibnetdiscover'))
-        commands = examples(lines)
-        checks.check('the README has examples', len(commands) > 8, commands)
-        for command in commands:
-            shell.run(command, milestones(lines))
-        pulled_link(fabric, checks, shell, text)
+    commands = examples(lines)
+    checks.check('the README has examples', len(commands) > 12, commands)
+    before = site_files()
+    for user in {os.getuid(), os.getuid() or NOBODY}:
+        with Place(user) as place:
+            shell = Examples(place, checks)
+            for command in commands:
+                shell.run(command, milestones(lines))
+            if user == os.getuid():
+                pulled_link(place, checks, shell, text)
+    checks.equal('files of the site', site_files(), before)
     return checks.close()
 
 

@@ -216,10 +216,8 @@ START_TEST(test_syslog)
 END_TEST
 
 /* What a log to that file leaves on the standard output. */
-static char *stdout_of(const char *file, const char *prefix, bool milestones)
+static char *stdout_of_log(const struct log_config config)
 {
-	const struct log_config config = {
-		.file = file, .prefix = prefix, .flags = LOG_ERROR, .milestones = milestones};
 	g_autofree char *out = NULL;
 	int fd = g_file_open_tmp("stdout-XXXXXX", &out, NULL), saved = dup(STDOUT_FILENO);
 	struct log *log;
@@ -239,6 +237,12 @@ static char *stdout_of(const char *file, const char *prefix, bool milestones)
 	return text;
 }
 
+static char *stdout_of(const char *file, const char *prefix, bool milestones)
+{
+	return stdout_of_log((struct log_config){
+		.file = file, .prefix = prefix, .flags = LOG_ERROR, .milestones = milestones});
+}
+
 START_TEST(test_milestones)
 {
 	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
@@ -254,6 +258,33 @@ START_TEST(test_milestones)
 			 "sm1: Entering MASTER state\nsm1: ERRORS DURING\\nINITIALIZATION\n");
 	ck_assert_uint_eq(g_strv_length(lines), 4); /* each once, as the log has it */
 	ck_assert_str_eq(syslog_copy.last, "0|sm1|ERRORS DURING\\nINITIALIZATION");
+	g_unlink(path);
+	g_rmdir(dir);
+}
+END_TEST
+
+/* Each line is in one place: milestones on the standard output, errors in the log. */
+START_TEST(test_milestones_apart)
+{
+	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
+	g_autofree char *path = temp_path(dir), *text = NULL;
+	struct log_config config = {
+		.file = path, .flags = LOG_ERROR, .milestones = true, .apart = true,
+		.no_syslog = true};
+	g_autofree char *told = NULL, *quiet = NULL;
+	int syslog_lines = syslog_copy.count;
+
+	told = stdout_of_log(config);
+	text = read_file(path);
+	ck_assert_str_eq(told, "Entering MASTER state\nERRORS DURING\\nINITIALIZATION\n");
+	ck_assert_ptr_nonnull(strstr(text, "not of the milestones"));
+	ck_assert_ptr_null(strstr(text, "MASTER"));
+	config.milestones = false;
+	config.file = "stdout";
+	quiet = stdout_of_log(config);
+	ck_assert_ptr_nonnull(strstr(quiet, "not of the milestones"));
+	ck_assert_ptr_null(strstr(quiet, "MASTER"));
+	ck_assert_int_eq(syslog_copy.count, syslog_lines);
 	g_unlink(path);
 	g_rmdir(dir);
 }
@@ -595,6 +626,7 @@ static Suite *log_suite(void)
 	tcase_add_test(tcase, test_null);
 	tcase_add_test(tcase, test_syslog);
 	tcase_add_test(tcase, test_milestones);
+	tcase_add_test(tcase, test_milestones_apart);
 	tcase_add_test(tcase, test_append_truncate_reopen);
 	tcase_add_test(tcase, test_open_error);
 	tcase_add_test(tcase, test_max_bytes);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The table of options, values at their bounds, and the command line. */
+#include <complib/log.h>
+
 #include "test_options.h"
 #include "tests/run_suite.h"
 
@@ -532,6 +534,60 @@ START_TEST(environment_moves_dumps)
 }
 END_TEST
 
+/* Where a daemon writes, whatever the flags of its log; unset is "". */
+static void assert_places(const struct options *options, const char *log, const char *dumps,
+			  const char *control)
+{
+	ck_assert_str_eq(options->log_file, log);
+	ck_assert_str_eq(options->dump_files_dir ? options->dump_files_dir : "", dumps);
+	ck_assert_str_eq(options->control_socket ? options->control_socket : "", control);
+	ck_assert(options_logs_apart(options) == !strcmp(log, "stderr"));
+}
+
+#define SITE                                                                                       \
+	"log_file /site/log\ndump_files_dir /site/dumps\ncontrol_socket /site/sock\n"             \
+	"log_flags 0x07\nlmc 2\n"
+
+START_TEST(a_simulation_writes_nothing_of_the_site)
+{
+	struct loaded loaded = load_words(NO_FILE, "--sim fattree:4");
+	g_autofree char *own = temp_file(SITE, strlen(SITE));
+	g_autofree char *words = g_strdup_printf("--sim fattree:4 -F %s", own);
+
+	assert_places(loaded.options, "stderr", "", "");
+	ck_assert_uint_eq(loaded.options->log_flags, LOG_ERROR);
+	loaded_free(&loaded);
+
+	loaded = load_text(SITE, "--sim fattree:4");
+	assert_places(loaded.options, "stderr", "", "");
+	ck_assert_uint_eq(loaded.options->log_flags, LOG_ERROR);
+	ck_assert_uint_eq(loaded.options->lmc, 2);
+	loaded_free(&loaded);
+
+	loaded = load_text(SITE, "--sim fattree:4 -f /mine/log --control-socket /mine/sock -v");
+	assert_places(loaded.options, "/mine/log", "", "/mine/sock");
+	loaded_free(&loaded);
+
+	loaded = load_words(NO_FILE, words);
+	assert_places(loaded.options, "/site/log", "/site/dumps", "/site/sock");
+	ck_assert_uint_eq(loaded.options->log_flags, 7);
+	loaded_free(&loaded);
+	/* By the name of the site's, it is that. */
+	loaded = load_words(own, words);
+	assert_places(loaded.options, "stderr", "", "");
+	loaded_free(&loaded);
+	g_unlink(own);
+
+	g_setenv("OSM_TMP_DIR", "/elsewhere", TRUE);
+	g_setenv("OSM_RUN_DIR", "/run/mine", TRUE);
+	loaded = load_text(SITE, "--sim fattree:4");
+	assert_places(loaded.options, "stderr", "/elsewhere", "/run/mine/%g.sock");
+	loaded_free(&loaded);
+	g_unsetenv("OSM_TMP_DIR");
+	g_unsetenv("OSM_RUN_DIR");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("options");
@@ -560,6 +616,7 @@ int main(void)
 	tcase_add_test(line, unfinished_options);
 	tcase_add_test(line, help_lists_every_flag);
 	tcase_add_test(line, environment_moves_dumps);
+	tcase_add_test(line, a_simulation_writes_nothing_of_the_site);
 	suite_add_tcase(suite, table);
 	suite_add_tcase(suite, line);
 	return run_suite(suite);
