@@ -738,9 +738,8 @@ static GArray *split_again(const struct options *options, GError **error)
 	return NULL;
 }
 
-struct options *options_reread(const struct options *old, const char *file,
-			       options_check_fn *check, GPtrArray *warnings,
-			       GError **error)
+struct options *options_reread(const struct options *old, const char *file, options_check_fn *check,
+			       GPtrArray *warnings, GError **error)
 {
 	struct options *options = options_new();
 	g_autoptr(GArray) given = NULL;
@@ -759,9 +758,8 @@ struct options *options_reread(const struct options *old, const char *file,
 	return options;
 }
 
-
-struct options *options_copy_with(const struct options *old, enum option_id id,
-				  const char *text, GError **error)
+struct options *options_copy_with(const struct options *old, enum option_id id, const char *text,
+				  GError **error)
 {
 	struct options *options = options_new();
 	g_autofree char *mistake = NULL;

@@ -268,9 +268,11 @@ START_TEST(test_milestones_apart)
 {
 	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
 	g_autofree char *path = temp_path(dir), *text = NULL;
-	struct log_config config = {
-		.file = path, .flags = LOG_ERROR, .milestones = true, .apart = true,
-		.no_syslog = true};
+	struct log_config config = {.file = path,
+				    .flags = LOG_ERROR,
+				    .milestones = true,
+				    .apart = true,
+				    .no_syslog = true};
 	g_autofree char *told = NULL, *quiet = NULL;
 	int syslog_lines = syslog_copy.count;
 

@@ -545,7 +545,7 @@ static void assert_places(const struct options *options, const char *log, const 
 }
 
 #define SITE                                                                                       \
-	"log_file /site/log\ndump_files_dir /site/dumps\ncontrol_socket /site/sock\n"             \
+	"log_file /site/log\ndump_files_dir /site/dumps\ncontrol_socket /site/sock\n"              \
 	"log_flags 0x07\nlmc 2\n"
 
 START_TEST(a_simulation_writes_nothing_of_the_site)
