@@ -28,6 +28,7 @@
 #include "ctl/daemon.h"
 #include "ctl/device.h"
 #include "ctl/dump.h"
+#include "ctl/journal.h"
 #include "ctl/logging.h"
 #include "ctl/plan.h"
 #include "ctl/progress.h"
@@ -51,6 +52,7 @@ struct program {
 	struct daemon *daemon;
 	struct service *service;
 	struct dumps *dumps;
+	struct journal *journal;
 	struct progress *progress;
 	struct console *console;
 	GMainLoop *loop;
@@ -276,7 +278,7 @@ static void show_progress(struct program *program)
 	if (options->console == CONSOLE_LOCAL)
 		warn(program, "--console local takes the terminal: --progress shows nothing");
 	else
-		program->progress = progress_new(program->daemon, stdout,
+		program->progress = progress_new(program->daemon, program->journal, stdout,
 						 strcmp(options->log_file, "stdout") != 0);
 }
 
@@ -287,7 +289,8 @@ static bool open_console(struct program *program, GError **error)
 
 	if (options->console == CONSOLE_SOCKET && !options->console_key_file)
 		warn(program, "--console socket without --console-key-file: it stays on this host");
-	program->console = console_new(program->daemon, program->device.sim, &trouble);
+	program->console =
+		console_new(program->daemon, program->journal, program->device.sim, &trouble);
 	if (!trouble)
 		return true;
 	g_propagate_error(error, trouble);
@@ -324,6 +327,7 @@ static bool program_build(struct program *program, GError **error)
 	program->service = service_new(program->daemon);
 	daemon_on_finished(program->daemon, on_finished, program);
 	program->dumps = dumps_new(program->daemon);
+	program->journal = journal_new(program->daemon);
 	show_progress(program);
 	return open_console(program, error);
 }
@@ -348,6 +352,7 @@ static void program_clear(struct program *program)
 		daemon_stop(program->daemon);
 	console_free(program->console);
 	progress_free(program->progress);
+	journal_free(program->journal);
 	dumps_free(program->dumps);
 	service_free(program->service);
 	daemon_free(program->daemon);

@@ -39,9 +39,9 @@ struct console {
 	char *key; /* NULL: none is asked for */
 	enum console_mode mode;
 	uint16_t port;
-	GSocketService *tcp; /* NULL: the port was not to be had */
+	GSocketService *tcp;	 /* NULL: the port was not to be had */
 	struct console_tls *tls; /* NULL: it speaks clear text */
-	char *control_path;  /* NULL: there is to be no Unix socket */
+	char *control_path;	 /* NULL: there is to be no Unix socket */
 	char *control_group;
 	struct control_socket *control; /* NULL: it was not to be had */
 	GSocketService *local;		/* of it */
@@ -401,7 +401,8 @@ static void open_all(struct console *console)
 	listen_all(console);
 }
 
-struct console *console_new(struct daemon *daemon, struct sim *sim, GError **error)
+struct console *console_new(struct daemon *daemon, struct journal *journal, struct sim *sim,
+			    GError **error)
 {
 	struct context *context = daemon_context(daemon);
 	struct options *options = slot_take(&context->options);
@@ -413,7 +414,7 @@ struct console *console_new(struct daemon *daemon, struct sim *sim, GError **err
 		console = g_new0(struct console, 1);
 		console->env.daemon = daemon;
 		console->env.sim = sim;
-		console->env.journal = journal_new(daemon);
+		console->env.journal = journal;
 		console->log = context->log;
 		console->actor = daemon_actor(daemon);
 		console->sessions = g_ptr_array_new();
@@ -441,7 +442,6 @@ void console_free(struct console *console)
 	for (guint i = 0; i < console->sessions->len; i++)
 		session_free(console->sessions->pdata[i]);
 	g_ptr_array_unref(console->sessions);
-	journal_free(console->env.journal);
 	control_socket_free(console->control);
 	console_tls_free(console->tls);
 	console_key_free(console->key);

@@ -9,6 +9,7 @@
 #include "ctl/daemon.h"
 
 struct console;
+struct journal;
 struct sim;
 
 /*
@@ -16,7 +17,8 @@ struct sim;
  * without error if the options want none; NULL and error if the key is not fit. A TCP port or a
  * Unix socket that is not to be had is an error in the log only.
  */
-struct console *console_new(struct daemon *daemon, struct sim *sim, GError **error);
+struct console *console_new(struct daemon *daemon, struct journal *journal, struct sim *sim,
+			    GError **error);
 /* The file of the key that clients must have; NULL: they need none, or there are none. */
 const char *console_key_file(const struct options *options);
 /* Tries once more what was not to be had, and reads the certificate again; NULL is fine. */

@@ -28,6 +28,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/find.c \
 	opensm/ctl/followed.c opensm/ctl/followed.h \
 	opensm/ctl/guarded_options.c opensm/ctl/guarded_options.h \
+	opensm/ctl/hints.c opensm/ctl/hints.h \
 	opensm/ctl/journal.c opensm/ctl/journal.h \
 	opensm/ctl/problem.c opensm/ctl/problem.h \
 	opensm/ctl/lines.c opensm/ctl/lines.h \

@@ -2,7 +2,9 @@
 /*
  * Progress on a terminal. The sm actor reports the end of each step; the report crosses to the
  * daemon's actor "main" as a message, and everything is shown there: two timers there draw the
- * line that lives, the fast one while the first sweep runs, the slow one once a second after it.
+ * lines that live, the fast one while the first sweep runs, the slow one once a second after it.
+ * Below what has been written for good stand, then, the status and the end of the journal; the
+ * cursor waits at the end of the last of them.
  */
 #include "ctl/progress.h"
 
@@ -13,6 +15,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "ctl/hints.h"
+#include "ctl/journal.h"
 #include "ctl/status.h"
 #include "iba/constants.h"
 #include "sm/plan.h"
@@ -22,6 +26,8 @@
 #define DRAW_NS NS_PER_S
 #define BAR_CELLS 20
 #define DEFAULT_COLUMNS 80
+#define DEFAULT_ROWS 24
+#define EVENTS_SHOWN 5
 #define MIN_COLUMNS 20 /* less is a terminal that does not know its width */
 
 /* The steps, for how far a sweep has come: those of a heavy one, the kind that takes long. */
@@ -41,7 +47,9 @@ struct sample {
 };
 
 struct progress {
+	struct daemon *daemon;
 	struct context *context;
+	const struct journal *journal;
 	struct actor *actor;
 	FILE *out;
 	bool terminal, utf8;
@@ -50,7 +58,8 @@ struct progress {
 	uint64_t step_smps, sweep_smps; /* sent before this step, before this sweep */
 	const struct step *step;	/* of this sweep, done last; NULL: none yet */
 	bool light;
-	bool up; /* the first sweep that had no errors is over */
+	bool up;	    /* the first sweep that had no errors is over */
+	unsigned int below; /* lines that live, but the first */
 	struct sm_progress last;
 	struct sample sample;
 	char *shown; /* the last status line, where no line is rewritten */
@@ -75,16 +84,19 @@ static double ms(uint64_t ns)
 
 /* ---- lines ---- */
 
-/* Columns that a line may take; the last one stays free, since some terminals wrap after it. */
-static size_t width(const struct progress *progress)
+static struct winsize terminal_size(const struct progress *progress)
 {
 	struct winsize size;
 
-	if (!progress->terminal)
-		return SIZE_MAX;
 	if (ioctl(fileno(progress->out), TIOCGWINSZ, &size) != 0 || size.ws_col < MIN_COLUMNS)
-		return DEFAULT_COLUMNS - 1;
-	return size.ws_col - 1u;
+		size = (struct winsize){.ws_col = DEFAULT_COLUMNS, .ws_row = DEFAULT_ROWS};
+	return size;
+}
+
+/* Columns that a line may take; the last one stays free, since some terminals wrap after it. */
+static size_t width(const struct progress *progress)
+{
+	return progress->terminal ? terminal_size(progress).ws_col - 1u : SIZE_MAX;
 }
 
 /* Adds a part of a line, or leaves it out where there is no room for it. */
@@ -101,10 +113,14 @@ static void add_part(GString *line, const char *separator, size_t room, const ch
 		g_string_append_printf(line, "%s%s", line->len ? separator : "", part);
 }
 
-static void erase(const struct progress *progress)
+/* What is written next replaces the lines that live. */
+static void erase(struct progress *progress)
 {
-	if (progress->terminal)
+	if (progress->terminal && progress->below)
+		fprintf(progress->out, "\r\033[%uA\033[J", progress->below);
+	else if (progress->terminal)
 		fputs("\r\033[K", progress->out);
+	progress->below = 0;
 }
 
 /* The step of that name, NULL if there is none. */
@@ -239,6 +255,63 @@ static void draw_sweep(struct progress *progress)
 	fprintf(progress->out, "%.*s", (int)MIN(room, line->len), line->str);
 }
 
+/* One more of the lines that live, as far as there is room; never half a character. */
+static void add_below(struct progress *progress, const char *line)
+{
+	size_t room = width(progress), length = strlen(line);
+
+	if (length > room) {
+		length = room;
+		while (length && ((unsigned char)line[length] & 0xC0) == 0x80)
+			length--;
+	}
+	fprintf(progress->out, "\n%.*s", (int)length, line);
+	progress->below++;
+}
+
+/* "09:15:02 link    down: leaf-0-0 port 9 to spine-0-0 port 1 (3 times)" */
+static char *event_text(const struct journal_entry *entry)
+{
+	g_autoptr(GDateTime) time =
+		g_date_time_new_from_unix_local(entry->last_us / G_USEC_PER_SEC);
+	g_autofree char *clock = g_date_time_format(time, "%H:%M:%S");
+	GString *text = g_string_new(NULL);
+
+	g_string_printf(text, "%s %-7s %s", clock, entry->kind, entry->text);
+	if (entry->times > 1)
+		g_string_append_printf(text, " (%u times)", entry->times);
+	return g_string_free(text, FALSE);
+}
+
+/* Newest last. The entries of sweeps say why these began. */
+static void draw_events(struct progress *progress)
+{
+	unsigned int length = journal_length(progress->journal);
+	unsigned int rows = terminal_size(progress).ws_row;
+	unsigned int shown = MIN(length, MIN(EVENTS_SHOWN, rows > 3 ? rows - 3 : 0));
+
+	for (unsigned int i = length - shown; i < length; i++) {
+		g_autofree char *text = event_text(journal_at(progress->journal, i));
+
+		add_below(progress, text);
+	}
+}
+
+/* The last sweep that is told of and why it began, which may be long before the last events. */
+static void draw_last_sweep(struct progress *progress)
+{
+	for (unsigned int i = journal_length(progress->journal); i-- > 0;) {
+		const struct journal_entry *entry = journal_at(progress->journal, i);
+
+		if (!strcmp(entry->kind, "sweep")) {
+			g_autofree char *text = g_strdup_printf("last sweep: %s", entry->text);
+
+			add_below(progress, text);
+			return;
+		}
+	}
+}
+
 static void draw_status(struct progress *progress)
 {
 	g_autofree char *text = progress->terminal ? status_text(progress) : steady_text(progress);
@@ -246,6 +319,8 @@ static void draw_status(struct progress *progress)
 	if (progress->terminal) {
 		erase(progress);
 		fputs(text, progress->out);
+		draw_last_sweep(progress);
+		draw_events(progress);
 	} else if (g_strcmp0(text, progress->shown)) {
 		fprintf(progress->out, "%s\n", text);
 		g_free(progress->shown);
@@ -268,12 +343,22 @@ static void draw(struct timer *timer)
 
 /* ---- reports ---- */
 
+static void show_hints(struct progress *progress)
+{
+	g_autofree char *hints = hints_text(progress->daemon);
+
+	if (hints)
+		fputs(hints, progress->out);
+}
+
 static void end_of_sweep(struct progress *progress, const struct sm_progress *what)
 {
 	if (!progress->light)
 		show_end(progress, what);
-	if (!what->errors)
+	if (!what->errors && !progress->up) {
+		show_hints(progress);
 		progress->up = true;
+	}
 	progress->last = *what;
 	progress->last.step = NULL;
 	progress->step = NULL;
@@ -332,11 +417,14 @@ static bool speaks_utf8(void)
 	return false;
 }
 
-struct progress *progress_new(struct daemon *daemon, FILE *out, bool alone)
+struct progress *progress_new(struct daemon *daemon, const struct journal *journal, FILE *out,
+			      bool alone)
 {
 	struct progress *progress = g_new0(struct progress, 1);
 	const char *terminal = getenv("TERM");
 
+	progress->daemon = daemon;
+	progress->journal = journal;
 	progress->context = daemon_context(daemon);
 	progress->actor = daemon_actor(daemon);
 	progress->out = out;

@@ -7,14 +7,17 @@
 
 #include "ctl/daemon.h"
 
+struct journal;
 struct progress;
 
 /*
- * Shows the steps of the first sweep, a line for each later one, and how the daemon is once a
- * second. On a terminal that is its alone the last line is rewritten in place; elsewhere a line is
- * written when something has changed. Between daemon_new and daemon_start.
+ * Shows the steps of the first sweep, commands to go on with, a line for each later sweep, and once
+ * a second how the daemon is, why the last sweep began and what happened last. On a terminal that
+ * is its alone these last lines are rewritten in place; elsewhere a line is written when something
+ * has changed. Between daemon_new and daemon_start; the journal outlives it.
  */
-struct progress *progress_new(struct daemon *daemon, FILE *out, bool alone);
+struct progress *progress_new(struct daemon *daemon, const struct journal *journal, FILE *out,
+			      bool alone);
 void progress_free(struct progress *progress); /* after daemon_stop; NULL is fine */
 
 #endif

@@ -443,10 +443,61 @@ def progress_fits(columns):
             text += os.read(master, 4096).decode(errors='replace')
         check('it is up', daemon.wait_log('SUBNET UP'))
     os.close(master)
-    lines = re.sub('\x1b\\[K|\r', '\n', text).split('\n')
+    lines = re.split('\x1b\\[[0-9]*[AJK]|[\r\n]', text)
     check(f'progress at {columns} columns', max(map(len, lines)) < columns, max(lines, key=len))
     check('says the most important', any(re.match('MASTER  .*active ports', line)
                                          for line in lines), lines[-3:])
+
+
+def screen_of(text):
+    """The lines that a terminal shows after that, which never scrolls."""
+    lines, at = [''], 0
+    for move, n, what, plain in re.findall('(\x1b\\[([0-9]*)([AJK])|[\r\n])|([^\r\n\x1b]+)', text):
+        if move == '\n':
+            at += 1
+            lines += [''] * (at + 1 - len(lines))
+        elif what == 'A':
+            at -= int(n)
+        elif what == 'J':
+            lines[at:] = ['']
+        elif what == 'K':
+            lines[at] = ''
+        elif plain:
+            lines[at] += plain
+    return lines
+
+
+def progress_goes_on():
+    """What stands there once it is up works when it is typed, and shows what comes of it."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 30, 120, 0, 0))
+    with tempfile.TemporaryDirectory() as directory, \
+            Daemon('--progress', '--control-socket', os.path.join(directory, 'sm'),
+                   spec='fattree:4', stdin=slave, stdout=slave, env={'TERM': 'xterm'}) as daemon:
+        os.close(slave)
+        text, deadline, hints = '', time.monotonic() + SECONDS, []
+        whole = 'last sweep: .*trap of a link.*\n.*link +down: .*\x1b\\[[0-9]+A'
+        while not re.search(whole, text, re.S):
+            if time.monotonic() > deadline:
+                break
+            text += os.read(master, 4096).decode(errors='replace')
+            if not hints and 'last sweep:' in text:
+                hints = re.findall('^    (.+?)\r', text, re.M)
+                for command in hints:
+                    run = subprocess.run(['sh', '-c', command], capture_output=True, text=True)
+                    check(f'"{command}" works', run.returncode == 0 and run.stdout, run.stderr)
+        check('three commands are shown', len(hints) == 3, hints)
+        check('it goes on', daemon.child.poll() is None)
+    os.close(master)
+    lines = screen_of(re.match('(.*)\x1b\\[[0-9]+A', text, re.S)[1])  # each line is complete
+    start = max(i for i, line in enumerate(lines) if line.startswith('MASTER  '))
+    check('why the last sweep began', re.match(r'last sweep: .* \(.+\)', lines[start + 1]),
+          lines[start:])
+    check('the last events below it, and nothing else',
+          1 <= len(lines) - start - 2 <= 5 and
+          all(re.match('\\d\\d:\\d\\d:\\d\\d [a-z]+ ', line) for line in lines[start + 2:]),
+          lines[start:])
+    check('one status line', sum(line.startswith('MASTER  ') for line in lines) == 1, lines)
 
 
 class Terminal:
@@ -478,6 +529,7 @@ def main():
     on_terminal()
     for columns in (80, 40, 200):
         progress_fits(columns)
+    progress_goes_on()
     idlers.finish()
     return checks.close()
 
