@@ -3,10 +3,14 @@
 """Tests of ./bootstrap where no package is installed, and of the sums that it closes with."""
 
 import os
+import pty
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -14,7 +18,7 @@ sys.dont_write_bytecode = True
 import suite  # noqa: E402
 
 TOP = os.environ.get('top_srcdir', '.')
-TOOLS = ('bash', 'cat', 'dirname', 'nproc', 'readlink')
+TOOLS = ('bash', 'cat', 'dirname', 'grep', 'nproc', 'readlink')
 
 
 class Arguments(unittest.TestCase):
@@ -88,6 +92,156 @@ class Arguments(unittest.TestCase):
         self.assertIn('apt-get failed', result.stderr)
         if not os.path.exists('/usr/sbin/policy-rc.d'):
             self.assertIn('exit 101', result.stderr)
+
+
+# A configure of a tree that has nothing to compile: its Makefile says what is made and checked.
+CONFIGURE = """#!/bin/sh
+cat >Makefile <<'END'
+{makefile}
+print-tests: ; @echo tests/style/a
+print-check-programs: ; @echo tests/style/a
+END
+"""
+PATIENCE = 30
+
+
+class Tree(unittest.TestCase):
+    """bootstrap in a tree of its own, where all packages are there."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.top = directory.name
+        shutil.copy(os.path.join(TOP, 'bootstrap'), self.top)
+        os.makedirs(self.path('tests'))
+        shutil.copy(os.path.join(TOP, 'tests/tally.awk'), self.path('tests'))
+        os.mkdir(self.path('bin'))
+        self.program('bin/dpkg-query', '#!/bin/sh\necho "installed "\n')
+        self.env = dict(os.environ, PATH=self.path('bin') + ':' + os.environ['PATH'],
+                        TMPDIR=self.top, BOOTSTRAP_POLICY=self.path('policy-rc.d'))
+
+    def path(self, name):
+        return os.path.join(self.top, name)
+
+    def program(self, name, text):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), 'w', encoding='utf-8') as stream:
+            stream.write(text)
+        os.chmod(self.path(name), 0o755)
+
+    def makefile(self, text):
+        self.program('configure', CONFIGURE.format(makefile=text))
+
+    def start(self, command, **more):
+        more = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT, **more}
+        child = subprocess.Popen([self.path('bootstrap'), command], stdin=subprocess.DEVNULL,
+                                 env=self.env, start_new_session=True,
+                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+                                 **more)
+        self.addCleanup(self.end, child)
+        return child
+
+    def end(self, child):
+        if child.poll() is None:
+            child.kill()
+        child.wait()
+        if child.stdout:
+            child.stdout.close()
+
+    def wait_for(self, name):
+        deadline = time.monotonic() + PATIENCE
+        while not os.path.exists(self.path(name)):
+            self.assertLess(time.monotonic(), deadline, name)
+            time.sleep(0.02)
+
+    def interrupt(self, child):
+        """As the terminal does it: all of the foreground get the signal."""
+        os.killpg(child.pid, signal.SIGINT)
+        output = child.communicate(timeout=PATIENCE)[0].decode()
+        return child.returncode, output
+
+    def test_interrupted_while_it_installs(self):
+        """What refuses the start of services goes with it, and there is no next step."""
+        self.program('bin/dpkg-query', '#!/bin/sh\n')
+        self.program('bin/id', '#!/bin/sh\necho 0\n')
+        self.program('bin/apt-get', f'#!/bin/sh\n[ "$1" != install ] || {{ '
+                                    f'touch {self.path("begun")}; exec sleep 20; }}\n')
+        self.makefile('all: ; touch ../built')
+        child = self.start('run')
+        self.wait_for('begun')
+        self.assertTrue(os.access(self.path('policy-rc.d'), os.X_OK))
+        code, output = self.interrupt(child)
+        self.assertNotEqual(code, 0, output)
+        self.assertFalse(os.path.exists(self.path('policy-rc.d')), output)
+        self.assertFalse(os.path.exists(self.path('built')))
+
+    def test_policy_of_others_stays(self):
+        """And one that an earlier bootstrap left does not."""
+        self.makefile('all: ; exit 1')
+        with open(os.path.join(TOP, 'bootstrap'), encoding='utf-8') as stream:
+            mark = re.search("^POLICY_MARK='(.*)'$", stream.read(), re.M)[1]
+        for text, stays in (('#!/bin/sh\nexit 101\n', True), (f'{mark}\nexit 101\n', False)):
+            self.program('policy-rc.d', text)
+            self.start('run').communicate(timeout=PATIENCE)
+            self.assertEqual(os.path.exists(self.path('policy-rc.d')), stays, text)
+
+    def test_interrupted_while_it_tests(self):
+        """All of it ends at once: the test, and the stages that would come."""
+        self.makefile("""all: ; @:
+check: ; @trap '' INT; touch ../begun; sleep 3; touch ../went-on""")
+        child = self.start('check')
+        self.wait_for('begun')
+        begun = time.monotonic()
+        code, output = self.interrupt(child)
+        self.assertEqual(code, 128 + signal.SIGINT, output)
+        self.assertLess(time.monotonic() - begun, 3)
+        time.sleep(max(0, begun + 3.5 - time.monotonic()))
+        self.assertFalse(os.path.exists(self.path('went-on')))
+        self.assertFalse(os.path.exists(self.path('build-asan')), output)
+        self.assertNotRegex(output, '[0-9]+ passed')
+
+    def test_no_run_without_a_build(self):
+        """Whatever the reason that it failed, what an earlier one left is not run."""
+        def no_log():
+            os.makedirs(self.path('build/bootstrap.log'))
+
+        def bad_make():
+            shutil.rmtree(self.path('build/bootstrap.log'))
+            self.makefile('all: ; @echo error: it is broken; exit 1\nclean: ; @:')
+
+        self.program('build/opensm/opensm', '#!/bin/sh\ntouch ran\n')
+        self.makefile('all: ; @:\nclean: ; @:')
+        for spoil in (no_log, bad_make):
+            spoil()
+            child = self.start('run')
+            output = child.communicate(timeout=PATIENCE)[0].decode()
+            self.assertEqual(child.returncode, 1, output)
+            self.assertFalse(os.path.exists(self.path('ran')), output)
+        self.assertIn('it is broken', output)
+
+    def test_tells_that_it_lives(self):
+        self.makefile('all: ; @echo one of many; sleep 20\nclean: ; @:')
+        master, slave = pty.openpty()
+        child = self.start('run', stdout=slave)
+        os.close(slave)
+        output = b''
+        while not re.search(b'[1-9] s  one of many.*s  one of many', output, re.S):
+            output += os.read(master, 4096)
+        child.terminate()
+        os.close(master)
+        self.assertRegex(output.decode(), r'\r\x1b\[Kbootstrap: building in build/: [0-9]+ s  one of many')
+
+    def test_runs_what_it_has_built(self):
+        self.makefile("""all: ; @mkdir -p opensm; cp ../daemon opensm/opensm
+clean: ; @:""")
+        self.program('daemon', '#!/bin/sh\necho "args: $*; $OSM_CACHE_DIR $OSM_TMP_DIR"\n')
+        child = self.start('run')
+        output = child.communicate(timeout=PATIENCE)[0].decode()
+        self.assertEqual(child.returncode, 0, output)
+        directory = re.search('control socket are in (.*)', output)[1]
+        self.assertIn(f'--control-socket {directory}/sm ', output)
+        self.assertIn(f'; {directory} {directory}\n', output)
+        self.assertFalse(os.path.exists(directory))
 
 
 class Tally(unittest.TestCase):
