@@ -10,7 +10,7 @@ CONFIG_BUILT = $(CONFIG_UNITS) config/opensm.logrotate config/opensm-ports \
 CONFIG_SAMPLES = config/samples/opensm.conf config/samples/partitions.conf \
 	config/samples/qos-policy.conf config/samples/prefix-routes.conf \
 	config/samples/ports-policy.conf
-EXTRA_DIST += config/opensm.service.in config/opensm@.service.in \
+EXTRA_DIST += config/opensm.spec.in config/opensm.service.in config/opensm@.service.in \
 	config/opensm-hotplug@.service.in config/asks-only.conf config/opensm.logrotate.in \
 	config/opensm-ports.in config/opensm.udev.in config/opensm.tmpfiles.in \
 	config/opensm.sysusers config/completion/completion.awk config/completion/rows.h \
@@ -96,3 +96,21 @@ uninstall-local: config/opensm.logrotate
 		rm -f '$(DESTDIR)$(logrotatedir)/opensm'; fi
 	rm -f '$(DESTDIR)$(bashcompletiondir)/osmsim-run' \
 		'$(DESTDIR)$(bashcompletiondir)/osmroute'
+
+# Packages for distributions with RPM, of a tree as "make dist" leaves it; by Debian's rpmbuild too.
+RPM_TOP = $(abs_top_builddir)/rpm
+RPM_FLAGS =
+CLEANFILES += config/opensm.spec
+config/opensm.spec: $(srcdir)/config/opensm.spec.in $(srcdir)/debian/changelog Makefile
+	$(AM_V_GEN)$(MKDIR_P) config && changed=$$(sed -n 's/^ -- .*>  //p' \
+		$(srcdir)/debian/changelog | head -n 1) && \
+	sed -e "s|@VERSION[@]|$(VERSION)|" \
+		-e "s|@CHANGED[@]|$$(LC_ALL=C date -u -d "$$changed" '+%a %b %d %Y')|" \
+		-e "s|@MAINTAINER[@]|$$(sed -n 's/^Maintainer: .*<\(.*\)>/\1/p' \
+			$(srcdir)/debian/control)|" $(srcdir)/config/opensm.spec.in > $@
+rpm: config/opensm.spec
+	rm -rf $(RPM_TOP) && $(MKDIR_P) $(RPM_TOP)/SOURCES
+	$(MAKE) dist-gzip distdir=opensm-$(VERSION)
+	mv opensm-$(VERSION).tar.gz $(RPM_TOP)/SOURCES
+	rpmbuild -bb --define '_topdir $(RPM_TOP)' $(RPM_FLAGS) config/opensm.spec
+.PHONY: rpm

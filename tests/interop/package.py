@@ -37,10 +37,19 @@ def copy_tree(into):
             shutil.copy(source, os.path.join(into, path))
 
 
+def keep_in_git(source):
+    """So that git tells what a build leaves there."""
+    run('git', 'init', '-q', cwd=source)
+    run('git', 'add', '-A', cwd=source)
+    run('git', '-c', 'user.name=test', '-c', 'user.email=test@localhost', 'commit', '-qm', 'tree',
+        cwd=source)
+
+
 def build(directory):
     """Leaves the packages in the directory; (exit code, messages)."""
     source = os.path.join(directory, 'source')
     copy_tree(source)
+    keep_in_git(source)
     env = {name: value for name, value in os.environ.items()
            if not name.startswith(('MAKE', 'MFLAGS', 'DEB_'))}
     env['DEB_BUILD_OPTIONS'] = f'nocheck noautodbgsym terse parallel={os.cpu_count()}'

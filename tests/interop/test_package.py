@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 import ibsim  # noqa: E402 (after the switch above: the source tree may be read-only)
 import package  # noqa: E402
 
-NEEDED = ('dpkg-buildpackage', 'dh', 'lintian', 'systemd-analyze', 'man')
+NEEDED = ('git', 'dpkg-buildpackage', 'dh', 'lintian', 'systemd-analyze', 'man')
 SKIPPED = 77
 EXPOSURE = 20  # tenths
 CONFFILES = ['/etc/logrotate.d/opensm']  # PORTS are not to raise a question: debian/opensm.postinst
@@ -116,6 +116,27 @@ def programs(checks, root):
         checks.check(f'{path} runs', code == 0 and re.search(r'\d+\.\d+\.\d+', said), said)
 
 
+def purge(checks):
+    """Every file that a daemon without instances dumps is known to the one that purges."""
+    with open(os.path.join(package.TOP, 'debian/opensm.postrm')) as file:
+        removed = re.findall(r'/var/log/(\S+)', file.read())
+    names = []
+    for source in ('opensm/ctl/dump.c', 'opensm/sa/dump.c'):
+        with open(os.path.join(package.TOP, source)) as file:
+            names += re.findall(r'"(opensm[-.]\S+)"', file.read())
+    checks.check('there are dumps', len(names) > 5, names)
+    checks.same_set('dumps that purge removes', set(names) & set(removed), set(names))
+
+
+def clean_source(checks, source):
+    """What the build leaves in the tree git ignores, and the tree is not configured."""
+    code, said = package.run('git', 'status', '--porcelain', cwd=source)
+    checks.equal('git sees nothing', (code, said), (0, ''))
+    left = [name for name in ('config.status', 'Makefile', 'config.h')
+            if os.path.exists(os.path.join(source, name))]
+    checks.equal('the source tree is not configured', left, [])
+
+
 def examine(checks, directory):
     root, scratch = os.path.join(directory, 'root'), os.path.join(directory, 'units')
     os.mkdir(scratch)
@@ -138,12 +159,14 @@ def main():
     ibsim.end_cleanly()
     checks = ibsim.Checks()
     with tempfile.TemporaryDirectory(prefix='opensm-package.') as directory:
+        purge(checks)
         code, said = package.build(directory)
         built = [name for name in package.NAMES if package.file_of(directory, name)]
         if checks.check('they build', code == 0 and len(built) == 3, said[-1500:]):
             warnings = [line for line in said.splitlines() if 'warning:' in line]
             checks.equal('without warnings', warnings, [])
             examine(checks, directory)
+            clean_source(checks, os.path.join(directory, 'source'))
     return checks.close()
 
 
