@@ -41,7 +41,7 @@ CONTENTS = {
         /usr/share/doc/opensm-tools/changelog.gz
         /usr/share/doc/opensm-tools/copyright /usr/share/man/man1/osmroute.1.gz
         /usr/share/man/man1/osmsim-run.1.gz /usr/share/man/man1/osmsim.1.gz''',
-    'opensm-doc': '''/usr/share/doc/opensm/README.gz
+    'opensm-doc': '''/usr/share/doc/opensm/README.gz /usr/share/doc/opensm/REPORTING
         /usr/share/doc/opensm/examples/opensm.conf /usr/share/doc/opensm/examples/partitions.conf
         /usr/share/doc/opensm/examples/ports-policy.conf
         /usr/share/doc/opensm/examples/prefix-routes.conf
