@@ -98,7 +98,7 @@ uninstall-local: config/opensm.logrotate
 		'$(DESTDIR)$(bashcompletiondir)/osmroute'
 
 # Packages for distributions with RPM, of a tree as "make dist" leaves it; by Debian's rpmbuild too.
-RPM_TOP = $(abs_top_builddir)/rpm
+RPM_TOP = $(abs_top_builddir)/rpmbuild
 RPM_FLAGS =
 CLEANFILES += config/opensm.spec
 config/opensm.spec: $(srcdir)/config/opensm.spec.in $(srcdir)/debian/changelog Makefile
@@ -113,4 +113,3 @@ rpm: config/opensm.spec
 	$(MAKE) dist-gzip distdir=opensm-$(VERSION)
 	mv opensm-$(VERSION).tar.gz $(RPM_TOP)/SOURCES
 	rpmbuild -bb --define '_topdir $(RPM_TOP)' $(RPM_FLAGS) config/opensm.spec
-.PHONY: rpm

@@ -229,7 +229,8 @@ check: ; @trap '' INT; touch ../begun; sleep 3; touch ../went-on""")
             output += os.read(master, 4096)
         child.terminate()
         os.close(master)
-        self.assertRegex(output.decode(), r'\r\x1b\[Kbootstrap: building in build/: [0-9]+ s  one of many')
+        self.assertRegex(output.decode(),
+                         r'\r\x1b\[Kbootstrap: building in build/: [0-9]+ s  one of many')
 
     def test_runs_what_it_has_built(self):
         self.makefile("""all: ; @mkdir -p opensm; cp ../daemon opensm/opensm
