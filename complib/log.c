@@ -86,7 +86,8 @@ struct log {
 	bool apart;	/* milestones are not in it */
 	bool no_syslog; /* nor there */
 	const char *const *message_ids;
-	GPtrArray *fields;     /* "NAME=value", for the journal */
+	GPtrArray *fields; /* "NAME=value", for the journal */
+	const char *const *about; /* more of them, of the line that is written; or NULL */
 	struct writer *writer; /* NULL: lines are written at once */
 	struct sink milestones;
 	atomic_ullong max_bytes;
@@ -333,7 +334,7 @@ static void append_header(struct log *log, GString *line, unsigned int level)
 	g_string_append_printf(line, "%s %02d %02d:%02d:%02d %06ld [%04lX] 0x%02x -> ",
 			       months[tm.tm_mon], tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
 			       ts.tv_nsec / 1000, (unsigned long)syscall(SYS_gettid),
-			       level & LOG_SYS ? LOG_SYS : level);
+			       level & LOG_SYS ? LOG_SYS : level % LOG_MESSAGE(1));
 }
 
 /* Tells the operator by other ways than the log. */
@@ -599,6 +600,7 @@ static bool write_journal(struct log *log, unsigned int level, const char *file_
 		.thread = syscall(SYS_gettid),
 		.as_syslog = !log->into_journal,
 		.fields = log->fields,
+		.about = log->about,
 	};
 
 	return log->journal && log_journal_send(&line);
@@ -705,24 +707,20 @@ bool log_is_losing(const struct log *log)
 	return atomic_load(&log->losing);
 }
 
-void log_write(struct log *log, unsigned int level, const char *file_c, const char *format, ...)
+void log_write_about(struct log *log, unsigned int level, const char *file_c,
+		     const char *const *fields, const char *text)
 {
-	g_autofree char *text = NULL;
 	g_autoptr(GString) line = NULL;
 	size_t header;
-	va_list args;
 	bool into_log;
 
 	if (!log_wants(log, level, file_c))
 		return;
 	into_log = log->kind == LOG_KIND_SINK && !(log->apart && level & LOG_SYS);
-	va_start(args, format);
-	text = g_strdup_vprintf(format, args);
-	va_end(args);
 	line = g_string_sized_new(strlen(text) + 64);
-
 	pthread_mutex_lock(&log->lock);
 	await_room(log);
+	log->about = fields;
 	append_header(log, line, level);
 	header = line->len;
 	append_escaped(line, text);
@@ -732,5 +730,19 @@ void log_write(struct log *log, unsigned int level, const char *file_c, const ch
 		g_string_append_printf(log->capture, "%s\n", line->str);
 	else if (into_log)
 		write_line(log, level, file_c, line, header);
+	log->about = NULL;
 	pthread_mutex_unlock(&log->lock);
+}
+
+void log_write(struct log *log, unsigned int level, const char *file_c, const char *format, ...)
+{
+	g_autofree char *text = NULL;
+	va_list args;
+
+	if (!log_wants(log, level, file_c))
+		return;
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	log_write_about(log, level, file_c, NULL, text);
 }

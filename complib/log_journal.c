@@ -78,6 +78,8 @@ static GPtrArray *fields_of(const struct journal_line *line)
 		add(fields, "MESSAGE_ID=%s", line->message_id);
 	for (unsigned int i = 0; i < line->fields->len; i++)
 		add(fields, "%s", (const char *)g_ptr_array_index(line->fields, i));
+	for (const char *const *about = line->about; about && *about; about++)
+		add(fields, "%s", *about);
 	return fields;
 }
 

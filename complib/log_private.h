@@ -47,7 +47,8 @@ struct journal_line {
 	const char *message_id; /* 32 hex digits */
 	long thread;
 	bool as_syslog;		 /* as program and facility of the lines of syslog */
-	const GPtrArray *fields; /* more of them, "NAME=value" */
+	const GPtrArray *fields; /* of all lines, "NAME=value" */
+	const char *const *about; /* of this one, the last NULL; may be NULL itself */
 };
 
 bool log_journal_is(int fd); /* whether what is written to fd goes to the journal */

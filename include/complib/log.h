@@ -90,6 +90,12 @@ void log_set_clock(struct log *log, uint64_t (*now)(void *arg), void *arg);
 bool log_wants(const struct log *log, unsigned int level, const char *file_c);
 void log_write(struct log *log, unsigned int level, const char *file_c, const char *format, ...)
 	G_GNUC_PRINTF(4, 5);
+/*
+ * A text with fields of its own in the system's journal, "NAME=value" each, the last one NULL,
+ * beside those that all lines bear.
+ */
+void log_write_about(struct log *log, unsigned int level, const char *file_c,
+		     const char *const *fields, const char *text);
 
 #define log_at(log, level, ...)                                                                    \
 	do {                                                                                       \

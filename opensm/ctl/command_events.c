@@ -31,6 +31,15 @@ static void add_event(GVariantBuilder *list, const struct journal_entry *entry)
 	answer_number(&row, "times", entry->times);
 	answer_text(&row, "kind", entry->kind);
 	answer_text(&row, "text", entry->text);
+	if (entry->change) {
+		answer_text(&row, "change", entry->change);
+		answer_guid(&row, "guid", entry->guid);
+		answer_number(&row, "port", entry->port);
+	}
+	if (entry->peer_guid) {
+		answer_guid(&row, "peer_guid", entry->peer_guid);
+		answer_number(&row, "peer_port", entry->peer_port);
+	}
 	answer_append(list, &row);
 }
 

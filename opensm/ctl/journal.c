@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What goes into the journal. A published subnet is compared with the one before it, node by node
- * and port by port; what differs is told, up to a limit, so that the loss of half a fabric does not
- * push everything else out. Equal entries in a row (a port that sends the same trap) are one.
+ * What goes into the journal. A published subnet is compared with the one before it; what differs
+ * is told, in the log too, up to a limit, so that the loss of half a fabric does not push everything
+ * else out. Equal entries in a row (a port that sends the same trap) are one.
  */
 #include "ctl/journal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 
-#include "ctl/answer.h"
-#include "ctl/status.h"
+#include "core/milestones.h"
+#include "ctl/changes.h"
 #include "iba/constants.h"
 #include "policy/subnet.h"
 #include "sm/plan.h"
 
-#define CHANGES_TOLD 100 /* of one publication */
+#define ENTRIES_OF_ONE 100 /* publication */
 #define NAME_SIZE 160
 
 struct journal {
 	struct context *context;
 	GQueue entries;	       /* of struct journal_entry, the newest last */
 	struct subnet *subnet; /* published last, or NULL */
-	unsigned int changes;  /* of this publication so far */
+	struct changes *told;
+	unsigned int changes;  /* entries wanted of this publication so far */
 	uint64_t lft_blocks;   /* written until the end of the last sweep */
 	uint64_t changed_ns; /* when the subnet did; 0: not since the start */
 	struct census census;
@@ -37,8 +38,9 @@ static void entry_free(void *data)
 	g_free(entry);
 }
 
+/* The entry, which may be that of before once more. */
 G_GNUC_PRINTF(3, 4)
-static void note(struct journal *journal, const char *kind, const char *format, ...)
+static struct journal_entry *note(struct journal *journal, const char *kind, const char *format, ...)
 {
 	struct journal_entry *last = g_queue_peek_tail(&journal->entries), *entry;
 	int64_t now = g_get_real_time();
@@ -51,113 +53,80 @@ static void note(struct journal *journal, const char *kind, const char *format, 
 	if (last && last->kind == kind && !g_strcmp0(last->text, text)) {
 		last->times++;
 		last->last_us = now;
-		return;
+		return last;
 	}
 	entry = g_new(struct journal_entry, 1);
-	*entry = (struct journal_entry){now, now, 1, kind, g_steal_pointer(&text)};
+	*entry = (struct journal_entry){
+		.first_us = now, .last_us = now, .times = 1, .kind = kind, .text = text};
+	text = NULL;
 	g_queue_push_tail(&journal->entries, entry);
 	if (journal->entries.length > JOURNAL_MAX)
 		entry_free(g_queue_pop_head(&journal->entries));
+	return entry;
 }
 
 /* ---- differences of subnets ---- */
 
-/* False once enough of this publication was told. */
-static bool may_tell(struct journal *journal)
+static const char *const entry_kinds[] = {
+	[FABRIC_NODES_GONE] = "node",	[FABRIC_LINK_DOWN] = "link", [FABRIC_PORT_GONE] = "gid",
+	[FABRIC_NODES_NEW] = "node",	[FABRIC_LINK_UP] = "link",   [FABRIC_PORT_NEW] = "gid",
+	[FABRIC_LID_CHANGED] = "lid",
+};
+
+static void log_change(struct journal *journal, const struct changes_line *line)
 {
-	return ++journal->changes <= CHANGES_TOLD;
-}
+	bool is_loss = line->kind <= FABRIC_PORT_GONE;
+	unsigned int level = LOG_INFO | (is_loss ? LOG_MESSAGE(MILESTONE_LOSS)
+						 : LOG_MESSAGE(MILESTONE_GAIN));
+	g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
 
-static void node_changed(struct journal *journal, const struct fabric *fabric, uint32_t node,
-			 const char *what)
-{
-	const struct fabric_node *n = &fabric->nodes[node];
-	g_autofree char *name = answer_printable(n->description);
-	const char *type = iba_name(IBA_SET_NODE_TYPE, n->type);
-
-	if (may_tell(journal))
-		note(journal, "node", "%s %s (0x%016" PRIx64 ") %s", type ? type : "node", name,
-		     n->guid, what);
-}
-
-static bool is_up(const struct fabric *fabric, uint32_t port)
-{
-	return port != FABRIC_NONE && fabric->ports[port].known &&
-	       fabric->ports[port].peer != FABRIC_NONE;
-}
-
-/* The port of the other fabric with the same node GUID and number, or FABRIC_NONE. */
-static uint32_t same_port(const struct fabric *other, const struct fabric *fabric, uint32_t port)
-{
-	const struct fabric_port *p = &fabric->ports[port];
-	uint32_t node = fabric_node_by_guid(other, fabric->nodes[p->node].guid);
-
-	if (node == FABRIC_NONE || p->num > other->nodes[node].num_ports)
-		return FABRIC_NONE;
-	return fabric_port_of(other, node, p->num);
-}
-
-/* Whether both ends of the link of this port are joined in the other fabric too. */
-static bool has_link(const struct fabric *other, const struct fabric *fabric, uint32_t port)
-{
-	uint32_t same = same_port(other, fabric, port);
-
-	return is_up(other, same) &&
-	       other->ports[same].peer == same_port(other, fabric, fabric->ports[port].peer);
-}
-
-/* Links of fabric that other lacks; a link is told from the end that comes first. */
-static void tell_links(struct journal *journal, const struct fabric *fabric,
-		       const struct fabric *other, const char *what)
-{
-	char here[NAME_SIZE], there[NAME_SIZE];
-
-	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		uint32_t peer = fabric->ports[i].peer;
-
-		if (!is_up(fabric, i) || (peer < i && is_up(fabric, peer)) ||
-		    has_link(other, fabric, i) || !may_tell(journal))
-			continue;
-		note(journal, "link", "%s: %s to %s", what,
-		     fabric_port_name(fabric, i, here, sizeof(here)),
-		     fabric_port_name(fabric, peer, there, sizeof(there)));
+	if (line->notice)
+		log_info(journal->context->log, "%s", line->notice);
+	g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE=%s", changes_kind_name(line->kind)));
+	g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE_GUID=0x%016" PRIx64, line->guid));
+	g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE_PORT=%u", line->port));
+	if (line->peer_guid) {
+		g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE_PEER_GUID=0x%016" PRIx64,
+							line->peer_guid));
+		g_ptr_array_add(fields,
+				g_strdup_printf("OPENSM_CHANGE_PEER_PORT=%u", line->peer_port));
 	}
+	g_ptr_array_add(fields, NULL);
+	log_write_about(journal->context->log, level, __FILE__,
+			(const char *const *)fields->pdata, line->text);
 }
 
-static void tell_nodes(struct journal *journal, const struct fabric *fabric,
-		       const struct fabric *other, const char *what)
+/* The log has a line of each GID, for scripts; who reads the journal has heard of its node. */
+static void on_change(void *arg, const struct changes_line *line)
 {
-	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		if (fabric_node_by_guid(other, fabric->nodes[i].guid) == FABRIC_NONE)
-			node_changed(journal, fabric, i, what);
-}
+	struct journal *journal = arg;
+	struct journal_entry *entry;
 
-static void tell_lids(struct journal *journal, const struct fabric *old, const struct fabric *now)
-{
-	char name[NAME_SIZE];
-
-	for (uint32_t i = 0; i < now->n_ports; i++) {
-		uint32_t was = now->ports[i].guid ? fabric_port_by_guid(old, now->ports[i].guid)
-						  : FABRIC_NONE;
-
-		if (was != FABRIC_NONE && old->ports[was].lid != now->ports[i].lid &&
-		    may_tell(journal))
-			note(journal, "lid", "LID of %s: %u, was %u",
-			     fabric_port_name(now, i, name, sizeof(name)), now->ports[i].lid,
-			     old->ports[was].lid);
-	}
+	log_change(journal, line);
+	if (line->with_node || ++journal->changes > ENTRIES_OF_ONE)
+		return;
+	entry = note(journal, entry_kinds[line->kind], "%s", line->text);
+	entry->change = changes_kind_name(line->kind);
+	entry->guid = line->guid;
+	entry->port = line->port;
+	entry->peer_guid = line->peer_guid;
+	entry->peer_port = line->peer_port;
 }
 
 static void compare(struct journal *journal, const struct fabric *old, const struct fabric *now)
 {
+	struct options *options = slot_take(&journal->context->options);
+	unsigned int untold;
+
 	journal->changes = 0;
-	tell_nodes(journal, old, now, "has gone");
-	tell_links(journal, old, now, "down");
-	tell_nodes(journal, now, old, "has appeared");
-	tell_links(journal, now, old, "up");
-	tell_lids(journal, old, now);
-	if (journal->changes > CHANGES_TOLD)
-		note(journal, "node", "and %u changes more", journal->changes - CHANGES_TOLD);
+	untold = changes_compare(journal->told, old, now, options->subnet_prefix);
+	options_unref(options);
+	if (untold)
+		log_info(journal->context->log, "%u more changes of the subnet", untold);
+	if (journal->changes > ENTRIES_OF_ONE || untold)
+		note(journal, "node", "and %u more changes, of which the log has some",
+		     journal->changes - MIN(journal->changes, ENTRIES_OF_ONE) + untold);
+	journal->changes = 0;
 }
 
 static void count(struct journal *journal, const struct fabric *fabric)
@@ -287,6 +256,7 @@ struct journal *journal_new(struct daemon *daemon)
 	struct journal *journal = g_new0(struct journal, 1);
 
 	journal->context = daemon_context(daemon);
+	journal->told = changes_new(daemon_actor(daemon), on_change, journal);
 	g_queue_init(&journal->entries);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(wanted); i++)
 		event_subscribe(&journal->context->bus, wanted[i].type, daemon_actor(daemon),
@@ -298,6 +268,7 @@ void journal_free(struct journal *journal)
 {
 	if (!journal)
 		return;
+	changes_free(journal->told);
 	subnet_unref(journal->subnet);
 	g_queue_clear_full(&journal->entries, entry_free);
 	g_free(journal);

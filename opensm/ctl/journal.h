@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The journal: the last things that happened, for people. Made from the events on the bus and from
- * the differences of published subnets; bounded. All on the daemon's actor "main".
+ * the differences of published subnets, which it writes into the log too; bounded. All on the
+ * daemon's actor "main".
  */
 #ifndef CTL_JOURNAL_H
 #define CTL_JOURNAL_H
@@ -16,8 +17,12 @@ struct journal;
 struct journal_entry {
 	int64_t first_us, last_us; /* real time, microseconds since 1970 */
 	unsigned int times;	   /* in a row */
-	const char *kind;	   /* "state", "sweep", "link", "node", "lid", "trap", "options" */
+	const char *kind; /* "state", "sweep", "link", "node", "gid", "lid", "trap", "options" */
 	char *text;
+	/* Of changes of the subnet: which, and of what; NULL, 0: of none. See struct changes_line. */
+	const char *change;
+	uint64_t guid, peer_guid;
+	uint8_t port, peer_port;
 };
 
 struct journal_sweep {

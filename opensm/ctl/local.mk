@@ -5,6 +5,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/background.c opensm/ctl/background.h \
 	opensm/ctl/cache.c opensm/ctl/cache.h \
 	opensm/ctl/census.c opensm/ctl/census.h \
+	opensm/ctl/changes.c opensm/ctl/changes.h \
 	opensm/ctl/check_config.c opensm/ctl/check_config.h \
 	opensm/ctl/command.c opensm/ctl/command.h opensm/ctl/command_private.h \
 	opensm/ctl/command_balance.c opensm/ctl/command_control.c opensm/ctl/command_events.c \

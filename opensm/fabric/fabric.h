@@ -185,18 +185,6 @@ static inline uint32_t fabric_endport_of(const struct fabric *fabric, uint32_t p
 /* The switch an endport hangs on (itself for port 0), or FABRIC_NONE; *exit gets its port there. */
 uint32_t fabric_leaf(const struct fabric *fabric, uint32_t endport, uint8_t *exit);
 
-/* What changed from one fabric to the next, by GUID. */
-struct fabric_diff {
-	uint32_t *ports_new; /* endports of the new fabric that the old one lacks */
-	uint32_t n_new;
-	uint32_t *ports_lost; /* endports of the old fabric that the new one lacks */
-	uint32_t n_lost;
-	uint32_t n_moved;     /* endports with another LID */
-	uint32_t links_new, links_lost;
-};
-void fabric_diff(const struct fabric *old, const struct fabric *now, struct fabric_diff *diff);
-void fabric_diff_clear(struct fabric_diff *diff);
-
 /* "NAME (0xGUID) port N": the one way an object is named in the log. Returns buffer. */
 #define FABRIC_NAME_SIZE 320 /* room for any: each octet of a name may become four */
 const char *fabric_port_name(const struct fabric *fabric, uint32_t port, char *buffer, size_t size);

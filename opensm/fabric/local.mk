@@ -2,7 +2,7 @@
 noinst_LIBRARIES += libfabric.a
 libfabric_a_SOURCES = \
 	opensm/fabric/builder.c opensm/fabric/builder.h \
-	opensm/fabric/diff.c \
+	opensm/fabric/changes.c opensm/fabric/changes.h \
 	opensm/fabric/fabric.h opensm/fabric/fabric_private.h \
 	opensm/fabric/freeze.c \
 	opensm/fabric/from_topology.c opensm/fabric/from_topology.h \

@@ -126,7 +126,7 @@ static bool is_cut_off(struct sm *sm)
 		return true;
 	if (builder_is_switch(port->node) || link_is_up(port)) {
 		if (sm->schedule.port_down)
-			log_info(sm->log, "SM port is up again");
+			log_sys(sm->log, "SM port is up again");
 		sm->schedule.port_down = false;
 		return false;
 	}
@@ -171,7 +171,7 @@ enum step_result step_settle(struct sm *sm)
 	if (sm->builder->switches->len < switches)
 		port_health_switches_gone(sm);
 	if (dropped) {
-		log_info(sm->log, "%u nodes are gone", dropped);
+		log_verbose(sm->log, "%u nodes are gone", dropped);
 		health_nodes_gone(sm);
 	}
 	mark_loose_ends(sm);

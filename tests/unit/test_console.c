@@ -1016,7 +1016,7 @@ START_TEST(journal_of_a_link)
 {
 	ask("sim unlink leaf-0-0 3");
 	scenario_converge(f.s, 10);
-	expect("events", " link    down: ");
+	expect("events", " link    link down: ");
 	expect("events", "leaf-0-0 (0x0200000080000700) port 3");
 	expect("events", " trap    trap 128 ");
 	expect("events", "partial sweep in ");
@@ -1026,7 +1026,7 @@ START_TEST(journal_of_a_link)
 	expect("path host-0 host-15", "  host-15 (0x0200000000001000)\n");
 	ask("sim link leaf-0-0 3");
 	scenario_converge(f.s, 10);
-	expect("events", " link    up: ");
+	expect("events", " link    link up: ");
 	expect("ports down", "0 port(s) down\n");
 	expect_not("events 1", "up: ");
 	expect_not("events 0", "e");
@@ -1037,10 +1037,70 @@ START_TEST(journal_of_a_node)
 {
 	sim_node_set(f.s->sim, scenario_node(f.s, "host-7"), false);
 	scenario_converge(f.s, 10);
-	expect("events", " node    Channel Adapter host-7 (0x0200000000000800) has gone\n");
+	expect("events", " node    host host-7 (0x0200000000000800) is gone: link down: "
+			 "leaf-1-1 (0x0200000080000c00) port 2 to host-7 (0x0200000000000800) "
+			 "port 1\n");
+	expect_not("events", " gid ");
+	scenario_check_log(f.s, "0x02 -> Removed port with GUID:0x0200000000000801 LID range [", true);
+	scenario_check_log(f.s, "] of node:host-7\n", true);
+	scenario_check_log(f.s, "Reporting Informational Notice \"GID out of service\", GID:fe80::", true);
+	scenario_check_log(f.s, "0x02 -> host host-7 (0x0200000000000800) is gone", true);
 	sim_node_set(f.s->sim, scenario_node(f.s, "host-7"), true);
 	scenario_converge(f.s, 10);
-	expect("events", " node    Channel Adapter host-7 (0x0200000000000800) has appeared\n");
+	expect("events", " node    host host-7 (0x0200000000000800) has appeared: link up: ");
+	scenario_check_log(f.s, "Discovered new port with GUID:0x0200000000000801 LID range [", true);
+	scenario_check_log(f.s, "] of node: host-7\n", true);
+}
+END_TEST
+
+static unsigned int times_in_log(const char *text)
+{
+	unsigned int n = 0;
+
+	for (const char *at = f.s->text->str; (at = strstr(at, text)); at++)
+		n++;
+	return n;
+}
+
+/* A leaf switch and its hosts are one entry; the log has each of their GIDs, for scripts. */
+START_TEST(journal_of_a_leaf)
+{
+	sim_node_set(f.s->sim, scenario_node(f.s, "leaf-3-1"), false);
+	scenario_converge(f.s, 10);
+	expect("events", " node    switch leaf-3-1 (0x0200000080001400) and its 2 hosts are gone: "
+			 "link down: ");
+	expect("events", ", and 1 more\n");
+	expect("json events", "\"change\":\"nodes_gone\",\"guid\":\"0x0200000080001400\"");
+	ck_assert_uint_eq(times_in_log("Removed port with GUID:"), 3);
+	ck_assert_uint_eq(times_in_log("GID out of service"), 3);
+	sim_node_set(f.s->sim, scenario_node(f.s, "leaf-3-1"), true);
+	scenario_converge(f.s, 10);
+	expect("events", " node    switch leaf-3-1 (0x0200000080001400) and its 2 hosts have "
+			 "appeared: link up: ");
+	ck_assert_uint_eq(times_in_log("Discovered new port with GUID:"), 3);
+	ck_assert_uint_eq(times_in_log("GID in service"), 3);
+}
+END_TEST
+
+/* What flaps is told a few times; when it is calm the last line says how it is. */
+START_TEST(journal_of_a_flap)
+{
+	const char *down = "0x02 -> link down: ", *up = "0x02 -> link up: ";
+	unsigned int told;
+
+	for (unsigned int i = 0; i < 10; i++) {
+		ask("sim unlink leaf-0-0 3");
+		scenario_run_ms(f.s, 1500);
+		ask("sim link leaf-0-0 3");
+		scenario_run_ms(f.s, 1500);
+	}
+	told = times_in_log(down) + times_in_log(up);
+	ck_assert_uint_ge(told, 6);
+	ck_assert_uint_le(told, 7);
+	scenario_run_ms(f.s, 20000);
+	ck_assert_uint_eq(times_in_log(down) + times_in_log(up), told + 1);
+	ck_assert_ptr_nonnull(strstr(g_strrstr(f.s->text->str, up), " changes before were not told"));
+	ck_assert_ptr_null(strstr(g_strrstr(f.s->text->str, up), down));
 }
 END_TEST
 

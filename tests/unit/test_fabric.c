@@ -2,6 +2,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "fabric/changes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
@@ -343,37 +344,83 @@ START_TEST(test_freeze_changes)
 }
 END_TEST
 
-START_TEST(test_diff)
+START_TEST(test_changes)
 {
+	static const struct {
+		enum fabric_change_kind kind;
+		uint64_t node;
+		uint32_t links;
+		uint16_t old_lid;
+	} expected[] = {
+		{FABRIC_NODES_GONE, 0x400, 1, 0}, {FABRIC_LINK_DOWN, 0x200, 0, 0},
+		{FABRIC_PORT_GONE, 0x400, 0, 0},  {FABRIC_NODES_NEW, 0x600, 1, 0},
+		{FABRIC_PORT_NEW, 0x600, 0, 0},	  {FABRIC_LID_CHANGED, 0x100, 0, 1},
+	};
 	struct chain c = chain_new();
 	struct builder_node *h3;
 	struct fabric *old, *now;
-	struct fabric_diff diff;
+	GArray *changes;
 
+	c.h1->ports[1].known = c.h2->ports[1].known = true;
 	c.h1->ports[1].lid = 1;
+	c.h2->ports[1].lid = 7;
 	old = builder_freeze(c.builder);
-	fabric_diff(old, old, &diff);
-	ck_assert_uint_eq(diff.n_new + diff.n_lost + diff.n_moved, 0);
-	ck_assert_uint_eq(diff.links_new + diff.links_lost, 0);
-	fabric_diff_clear(&diff);
+	changes = fabric_changes(old, old);
+	ck_assert_uint_eq(changes->len, 0);
+	g_array_unref(changes);
 	builder_remove(c.builder, c.h2);
 	builder_unlink(&c.s1->ports[2]);
 	h3 = add(c.builder, IBA_NODE_CA, 1, 0x600);
 	builder_link(&h3->ports[1], &c.s2->ports[4]);
 	c.h1->ports[1].lid = 2;
+	h3->ports[1].known = true;
+	h3->ports[1].lid = 9;
 	now = builder_freeze(c.builder);
 	ck_assert_uint_gt(now->generation, old->generation);
-	fabric_diff(old, now, &diff);
-	ck_assert_uint_eq(diff.n_new, 1);
-	ck_assert_uint_eq(now->ports[diff.ports_new[0]].guid, 0x601);
-	ck_assert_uint_eq(diff.n_lost, 1);
-	ck_assert_uint_eq(old->ports[diff.ports_lost[0]].guid, 0x401);
-	ck_assert_uint_eq(diff.n_moved, 1);
-	ck_assert_uint_eq(diff.links_new, 1);
-	ck_assert_uint_eq(diff.links_lost, 2);
-	fabric_diff_clear(&diff);
+	changes = fabric_changes(old, now);
+	ck_assert_uint_eq(changes->len, G_N_ELEMENTS(expected));
+	for (guint i = 0; i < changes->len; i++) {
+		struct fabric_change *change = &g_array_index(changes, struct fabric_change, i);
+		const struct fabric *in = fabric_change_is_loss(change) ? old : now;
+
+		ck_assert_uint_eq(change->kind, expected[i].kind);
+		ck_assert_uint_eq(in->nodes[change->node].guid, expected[i].node);
+		ck_assert_uint_eq(change->links, expected[i].links);
+		ck_assert_uint_eq(change->old_lid, expected[i].old_lid);
+	}
+	g_array_unref(changes);
 	fabric_unref(old);
 	fabric_unref(now);
+	builder_free(c.builder);
+}
+END_TEST
+
+/* A switch and the host behind it are one change, with the cables that held them. */
+START_TEST(test_changes_together)
+{
+	struct chain c = chain_new();
+	struct fabric *whole = builder_freeze(c.builder), *rest;
+	const struct fabric_change *change;
+	GArray *changes;
+
+	builder_unlink(&c.s1->ports[1]);
+	builder_unlink(&c.s1->ports[2]);
+	ck_assert_uint_eq(builder_prune(c.builder), 2);
+	rest = builder_freeze(c.builder);
+	changes = fabric_changes(rest, whole);
+	ck_assert_uint_eq(changes->len, 1);
+	change = &g_array_index(changes, struct fabric_change, 0);
+	ck_assert_uint_eq(change->kind, FABRIC_NODES_NEW);
+	ck_assert_uint_eq(whole->nodes[change->node].guid, 0x300);
+	ck_assert_uint_eq(change->more_switches, 0);
+	ck_assert_uint_eq(change->more_hosts, 1);
+	ck_assert_uint_eq(change->links, 2);
+	ck_assert_uint_eq(change->port, fabric_port_of(whole, whole->ports[change->port].node, 1));
+	ck_assert_uint_eq(whole->nodes[whole->ports[change->port].node].guid, 0x200);
+	ck_assert_uint_eq(whole->ports[change->peer].node, change->node);
+	g_array_unref(changes);
+	fabric_unref(rest);
+	fabric_unref(whole);
 	builder_free(c.builder);
 }
 END_TEST
@@ -529,7 +576,8 @@ int main(void)
 			    G_N_ELEMENTS(links_of_later));
 	tcase_add_test(tcase, test_port_name);
 	tcase_add_test(tcase, test_freeze_changes);
-	tcase_add_test(tcase, test_diff);
+	tcase_add_test(tcase, test_changes);
+	tcase_add_test(tcase, test_changes_together);
 	tcase_add_test(tcase, test_tables);
 	tcase_add_test(tcase, test_epochs);
 	tcase_add_test(tcase, test_shared_table);

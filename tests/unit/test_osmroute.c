@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "complib/random.h"
+#include "fabric/changes.h"
 #include "osmroute/draw.h"
 #include "osmroute/judge.h"
 #include "osmroute/loss.h"
@@ -322,9 +323,8 @@ START_TEST(test_losses)
 {
 	struct builder *builder = make_builder_of("torus:4x4");
 	struct fabric *before, *after;
-	struct fabric_diff diff;
 	uint64_t state = 3;
-	GArray *lost;
+	GArray *lost, *changes;
 
 	make_lids(builder, 0);
 	before = builder_freeze(builder);
@@ -332,15 +332,18 @@ START_TEST(test_losses)
 	lost = loss_take(builder, 5, &state);
 	ck_assert_uint_eq(loss_cables(builder), 27);
 	after = builder_freeze(builder);
-	fabric_diff(before, after, &diff);
-	ck_assert_uint_eq(diff.links_lost, 5);
-	fabric_diff_clear(&diff);
+	changes = fabric_changes(before, after);
+	ck_assert_uint_eq(changes->len, 5);
+	for (guint i = 0; i < changes->len; i++)
+		ck_assert_uint_eq(g_array_index(changes, struct fabric_change, i).kind,
+				  FABRIC_LINK_DOWN);
+	g_array_unref(changes);
 	fabric_unref(after);
 	loss_restore(lost);
 	after = builder_freeze(builder);
-	fabric_diff(before, after, &diff);
-	ck_assert_uint_eq(diff.links_lost + diff.links_new, 0);
-	fabric_diff_clear(&diff);
+	changes = fabric_changes(before, after);
+	ck_assert_uint_eq(changes->len, 0);
+	g_array_unref(changes);
 	fabric_unref(after);
 	fabric_unref(before);
 	lost = loss_take(builder, 1000, &state);
