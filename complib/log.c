@@ -86,7 +86,7 @@ struct log {
 	bool apart;	/* milestones are not in it */
 	bool no_syslog; /* nor there */
 	const char *const *message_ids;
-	GPtrArray *fields; /* "NAME=value", for the journal */
+	GPtrArray *fields;	  /* "NAME=value", for the journal */
 	const char *const *about; /* more of them, of the line that is written; or NULL */
 	struct writer *writer; /* NULL: lines are written at once */
 	struct sink milestones;

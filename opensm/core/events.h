@@ -45,6 +45,7 @@ enum sweep_flag {
 	SWEEP_FLAG_UP_BEFORE = 1 << 4,	 /* a sweep has succeeded since the start */
 	SWEEP_FLAG_TAKING_OVER = 1 << 5, /* the sweep that runs made a standby master */
 	SWEEP_FLAG_PORT_LOST = 1 << 6,	 /* the device of the SM's port is gone: no sweeps */
+	SWEEP_FLAG_PORT_DOWN = 1 << 8,	 /* the SM's port had no link when a sweep looked last */
 	SWEEP_FLAG_UNTOLD = 1 << 7,	 /* the last sweep published nothing of its errors */
 };
 

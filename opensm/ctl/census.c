@@ -7,6 +7,16 @@ static void raise_to(struct census_counts *most, struct census_counts counts)
 {
 	most->switches = MAX(most->switches, counts.switches);
 	most->hosts = MAX(most->hosts, counts.hosts);
+	most->cables = MAX(most->cables, counts.cables);
+}
+
+struct census_counts census_of(const struct fabric *fabric)
+{
+	uint32_t hosts = fabric->n_nodes - fabric->n_switches;
+
+	return (struct census_counts){.switches = fabric->n_switches,
+				      .hosts = hosts,
+				      .cables = fabric->n_links - MIN(hosts, fabric->n_links)};
 }
 
 /* What is there goes on until something else is noted: in each slot that began since, too. */

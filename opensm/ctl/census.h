@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How many switches and hosts there have been: the most of each within some time, so that it can be
- * told what is missing now. Bounded, whatever the subnet does.
+ * How many switches, hosts and cables there have been: the most of each within some time, so that
+ * it can be told what is missing now. Bounded, whatever the subnet does.
  */
 #ifndef CTL_CENSUS_H
 #define CTL_CENSUS_H
 
 #include <stdint.h>
 
+#include "fabric/fabric.h"
+
 struct census_counts {
 	uint32_t switches, hosts; /* routers are hosts here */
+	uint32_t cables;	  /* beside one of each host, which is lost with it */
 };
+
+struct census_counts census_of(const struct fabric *fabric);
 
 #define CENSUS_SLOTS 61 /* of a 60th of the time each: one is not over yet */
 

@@ -32,9 +32,9 @@ struct changes {
 };
 
 static const char *const kind_names[] = {
-	[FABRIC_NODES_GONE] = "nodes_gone", [FABRIC_LINK_DOWN] = "link_down",
-	[FABRIC_PORT_GONE] = "gid_out",	    [FABRIC_NODES_NEW] = "nodes_new",
-	[FABRIC_LINK_UP] = "link_up",	    [FABRIC_PORT_NEW] = "gid_in",
+	[FABRIC_NODES_GONE] = "nodes_gone",   [FABRIC_LINK_DOWN] = "link_down",
+	[FABRIC_PORT_GONE] = "gid_out",	      [FABRIC_NODES_NEW] = "nodes_new",
+	[FABRIC_LINK_UP] = "link_up",	      [FABRIC_PORT_NEW] = "gid_in",
 	[FABRIC_LID_CHANGED] = "lid_changed",
 };
 
@@ -75,8 +75,8 @@ static void append_others(GString *text, const struct fabric_change *change)
 		g_string_append_printf(text, "%s %u more switch%s", hosts ? "," : " and", switches,
 				       switches == 1 ? "" : "es");
 	if (hosts)
-		g_string_append_printf(text, " and %s %u host%s", switches ? "their" : "its",
-				       hosts, hosts == 1 ? "" : "s");
+		g_string_append_printf(text, " and %s %u host%s", switches ? "their" : "its", hosts,
+				       hosts == 1 ? "" : "s");
 }
 
 static void append_cable(GString *text, const struct fabric *fabric,
@@ -99,7 +99,8 @@ static void append_nodes(GString *text, const struct fabric *fabric,
 	g_string_append_printf(text, "%s %s", type_name(fabric, change->node),
 			       fabric_node_name(fabric, change->node, name, sizeof(name)));
 	append_others(text, change);
-	g_string_append_printf(text, " %s %s", many ? (gone ? "are" : "have") : (gone ? "is" : "has"),
+	g_string_append_printf(text, " %s %s",
+			       many ? (gone ? "are" : "have") : (gone ? "is" : "has"),
 			       gone ? "gone" : "appeared");
 	if (change->port == FABRIC_NONE)
 		return;
@@ -118,11 +119,13 @@ static void append_port(GString *text, const struct fabric *fabric,
 	unsigned int last = port->lid + (1u << port->lmc) - 1;
 
 	if (change->kind == FABRIC_PORT_GONE)
-		g_string_append_printf(text, "Removed port with GUID:0x%016" PRIx64
+		g_string_append_printf(text,
+				       "Removed port with GUID:0x%016" PRIx64
 				       " LID range [%u, %u] of node:%s",
 				       port->guid, port->lid, last, name);
 	else
-		g_string_append_printf(text, "Discovered new port with GUID:0x%016" PRIx64
+		g_string_append_printf(text,
+				       "Discovered new port with GUID:0x%016" PRIx64
 				       " LID range [%u,%u] of node: %s",
 				       port->guid, port->lid, last, name);
 }
@@ -139,8 +142,8 @@ static char *make_text(const struct fabric *fabric, const struct fabric_change *
 		break;
 	case FABRIC_LINK_DOWN:
 	case FABRIC_LINK_UP:
-		g_string_append_printf(text, "link %s: ",
-				       change->kind == FABRIC_LINK_UP ? "up" : "down");
+		g_string_append_printf(text,
+				       "link %s: ", change->kind == FABRIC_LINK_UP ? "up" : "down");
 		append_cable(text, fabric, change);
 		break;
 	case FABRIC_PORT_GONE:
@@ -212,8 +215,8 @@ static uint64_t end_key(uint64_t guid, uint8_t port)
 static uint64_t key_of(const struct changes_line *line)
 {
 	static const unsigned int subjects[] = {
-		[FABRIC_NODES_GONE] = 1, [FABRIC_NODES_NEW] = 1, [FABRIC_LINK_DOWN] = 2,
-		[FABRIC_LINK_UP] = 2,	 [FABRIC_PORT_GONE] = 3, [FABRIC_PORT_NEW] = 3,
+		[FABRIC_NODES_GONE] = 1,  [FABRIC_NODES_NEW] = 1, [FABRIC_LINK_DOWN] = 2,
+		[FABRIC_LINK_UP] = 2,	  [FABRIC_PORT_GONE] = 3, [FABRIC_PORT_NEW] = 3,
 		[FABRIC_LID_CHANGED] = 4,
 	};
 	bool is_link = line->kind == FABRIC_LINK_DOWN || line->kind == FABRIC_LINK_UP;
@@ -224,8 +227,7 @@ static uint64_t key_of(const struct changes_line *line)
 	return key * 8 + subjects[line->kind];
 }
 
-static void say(struct changes *changes, struct flap *flap, struct changes_line *line,
-		bool is_over)
+static void say(struct changes *changes, struct flap *flap, struct changes_line *line, bool is_over)
 {
 	g_autofree char *text = NULL;
 
@@ -288,7 +290,8 @@ static void tell_or_hold(struct changes *changes, struct changes_line *line)
 /* The last change of what is calm again is told, so that the last line is how it is. */
 static void on_calm(struct timer *timer)
 {
-	struct changes *changes = (struct changes *)((char *)timer - offsetof(struct changes, calm));
+	struct changes *changes =
+		(struct changes *)((char *)timer - offsetof(struct changes, calm));
 	uint64_t now = actor_now(changes->actor);
 	GHashTableIter iter;
 	struct flap *flap;

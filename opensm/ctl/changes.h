@@ -10,8 +10,8 @@
 #include "complib/actor.h"
 #include "fabric/changes.h"
 
-#define CHANGES_TOLD 1000	    /* of one publication; of more the number is told */
-#define CHANGES_BURST 6		    /* of one node, cable or port, then one each interval */
+#define CHANGES_TOLD 1000 /* of one publication; of more the number is told */
+#define CHANGES_BURST 6	  /* of one node, cable or port, then one each interval */
 #define CHANGES_INTERVAL_NS (60 * NS_PER_S)
 #define CHANGES_CALM_NS (10 * NS_PER_S)
 

@@ -73,14 +73,18 @@ static void judge_sends(struct verdict *verdict)
 static void judge_sm(struct verdict *verdict)
 {
 	struct context *context = verdict->call->context;
-	unsigned int state = atomic_load(&context->sm_state);
+	unsigned int state = atomic_load(&context->sm_state), sweep = atomic_load(&context->sweep);
 	g_autofree char *text = NULL, *leader = status_leader(context);
 
 	if (leader)
 		add_problem(verdict, CONTROL_SUBNET_BAD, "sm", leader);
-	if (atomic_load(&context->sweep) & SWEEP_FLAG_PORT_LOST)
+	if (sweep & SWEEP_FLAG_PORT_LOST)
 		add_problem(verdict, CONTROL_NO_SM, "sm",
 			    "the device of its port is gone: nobody is reached, until it is back");
+	else if (sweep & SWEEP_FLAG_PORT_DOWN)
+		add_problem(verdict, CONTROL_NO_SM, "sm",
+			    "its port is down: check the cable and the switch at its other end; "
+			    "nobody is reached until the link is up");
 	judge_sends(verdict);
 	if (state == IBA_SM_MASTER || state == IBA_SM_STANDBY)
 		return;
@@ -137,7 +141,8 @@ static void judge_subnet(struct verdict *verdict)
 	unsigned int sweep = atomic_load(&call->context->sweep);
 
 	if (sweep & SWEEP_FLAG_INHIBITED)
-		add(&verdict->warnings, "sweep", "sweeps are off: nothing that changes is noticed");
+		add_problem(verdict, CONTROL_SWEEPS_OFF, "sweep",
+			    "sweeps are off: nothing that changes is noticed, until \"sweep on\"");
 	if (call->subnet && call->subnet->exposed)
 		add(&verdict->warnings, "routing", call->subnet->exposed);
 	if (call->subnet && call->subnet->credit_loop)
@@ -396,6 +401,7 @@ static void judge_master(struct verdict *verdict)
 
 struct loss {
 	const char *one, *many; /* "switch", "switches" */
+	enum control_status status;
 	uint32_t now, most;
 	bool grave; /* not only a warning */
 };
@@ -414,7 +420,7 @@ static void judge_loss(struct verdict *verdict, const struct loss *loss, uint64_
 			       minutes ? window_s / 60 : window_s, minutes ? "min" : "s", loss->now,
 			       loss->most);
 	if (loss->grave)
-		add_problem(verdict, CONTROL_NODES_LOST, "subnet", text);
+		add_problem(verdict, loss->status, "subnet", text);
 	else
 		add(&verdict->warnings, "subnet", text);
 }
@@ -425,7 +431,9 @@ static void judge_losses(struct verdict *verdict)
 	const struct command_call *call = verdict->call;
 	const struct fabric *fabric = call->fabric;
 	struct options *options = slot_take(&call->context->options);
-	struct loss switches = {"switch", "switches", .grave = true}, hosts = {"host", "hosts"};
+	struct loss switches = {"switch", "switches", CONTROL_NODES_LOST, .grave = true};
+	struct loss hosts = {"host", "hosts", CONTROL_NODES_LOST};
+	struct loss cables = {"cable", "cables", CONTROL_CABLES_LOST, .grave = true};
 
 	if (call->env->journal && fabric && options->health_window &&
 	    atomic_load(&call->context->sm_state) == IBA_SM_MASTER) {
@@ -441,6 +449,9 @@ static void judge_losses(struct verdict *verdict)
 			      (uint64_t)hosts.most * options->health_lost_hosts;
 		judge_loss(verdict, &switches, options->health_window);
 		judge_loss(verdict, &hosts, options->health_window);
+		cables.now = census_of(fabric).cables;
+		cables.most = most.cables;
+		judge_loss(verdict, &cables, options->health_window);
 	}
 	options_unref(options);
 }
@@ -544,14 +555,25 @@ static void judge_files(struct verdict *verdict)
 		add_problem(verdict, CONTROL_FILES_BAD, "routing", subnet->fallback);
 }
 
-static void warn_insecure(struct verdict *verdict)
+/* What leaves a subnet open works all the same: it is a problem only for who asks for it. */
+static void judge_security(struct verdict *verdict, bool asked)
 {
 	struct options *options = slot_take(&verdict->call->context->options);
 	const char *key, *why, *advice;
+	unsigned int n = 0;
 
 	for (unsigned int i = 0;
-	     insecure_setting(options, verdict->call->subnet, &i, &key, &why, &advice); i++) {
+	     insecure_setting(options, verdict->call->subnet, &i, &key, &why, &advice); i++, n++) {
 		g_autofree char *text = g_strdup_printf("%s %s; %s", key, why, advice);
+
+		if (asked)
+			add_problem(verdict, CONTROL_INSECURE, "security", text);
+	}
+	if (n && !asked) {
+		g_autofree char *text = g_strdup_printf(
+			"%u setting%s the subnet open to its hosts, which \"health security\" "
+			"lists",
+			n, n == 1 ? " leaves" : "s leave");
 
 		add(&verdict->warnings, "security", text);
 	}
@@ -596,13 +618,15 @@ static void add_master(const struct command_call *call, GVariantBuilder *builder
 
 GVariant *command_health(struct command_call *call, GError **error)
 {
+	const char *word = call->n ? call->words[0] : NULL;
+	bool accept = !g_strcmp0(word, "accept"), security = !g_strcmp0(word, "security");
 	struct verdict verdict = {.call = call};
 	g_autofree char *line = NULL;
 	GVariantBuilder builder;
 
-	if (call->n > 1 || (call->n && strcmp(call->words[0], "accept") != 0))
-		return command_usage(error, "expected accept or nothing");
-	if (call->n && call->env->journal)
+	if (call->n > 1 || (word && !accept && !security))
+		return command_usage(error, "expected accept, security or nothing");
+	if (accept && call->env->journal)
 		census_accept(journal_census(call->env->journal));
 	if (atomic_load(&call->context->sm_state) != IBA_SM_MASTER) {
 		call->subnet = NULL; /* of when it was MASTER: nothing is known of what is */
@@ -624,7 +648,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	judge_losses(&verdict);
 	judge_links(&verdict);
 	judge_files(&verdict);
-	warn_insecure(&verdict);
+	judge_security(&verdict, security);
 	answer_begin(&builder);
 	answer_flag(&builder, "healthy", !call->status);
 	answer_number(&builder, "status", call->status);

@@ -35,9 +35,12 @@ enum control_status {
 	CONTROL_DEVICES_BAD = 12, /* devices do not answer */
 	/* What is in effect is not what the files ask for, or not what is kept in them. */
 	CONTROL_FILES_BAD = 13,
-	CONTROL_SMS_DIFFER = 14, /* another SM has other options or files in effect */
-	CONTROL_NODES_LOST = 15, /* there are fewer switches or hosts than a while ago */
-	CONTROL_LINKS_SLOW = 16, /* cables run at half of what both ends can do, or less */
+	CONTROL_SMS_DIFFER = 14,  /* another SM has other options or files in effect */
+	CONTROL_NODES_LOST = 15,  /* there are fewer switches or hosts than a while ago */
+	CONTROL_LINKS_SLOW = 16,  /* cables run at half of what both ends can do, or less */
+	CONTROL_CABLES_LOST = 17, /* there are fewer cables than a while ago */
+	CONTROL_SWEEPS_OFF = 18,  /* the operator has switched sweeps off */
+	CONTROL_INSECURE = 19,	  /* health security: options leave the subnet open to its hosts */
 	/* of plan */
 	CONTROL_CHANGES = 20, /* something would change */
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What goes into the journal. A published subnet is compared with the one before it; what differs
- * is told, in the log too, up to a limit, so that the loss of half a fabric does not push everything
- * else out. Equal entries in a row (a port that sends the same trap) are one.
+ * is told, in the log too, up to a limit, so that the loss of half a fabric does not push
+ * everything else out. Equal entries in a row (a port that sends the same trap) are one.
  */
 #include "ctl/journal.h"
 
@@ -40,7 +40,8 @@ static void entry_free(void *data)
 
 /* The entry, which may be that of before once more. */
 G_GNUC_PRINTF(3, 4)
-static struct journal_entry *note(struct journal *journal, const char *kind, const char *format, ...)
+static struct journal_entry *note(struct journal *journal, const char *kind, const char *format,
+				  ...)
 {
 	struct journal_entry *last = g_queue_peek_tail(&journal->entries), *entry;
 	int64_t now = g_get_real_time();
@@ -68,16 +69,16 @@ static struct journal_entry *note(struct journal *journal, const char *kind, con
 /* ---- differences of subnets ---- */
 
 static const char *const entry_kinds[] = {
-	[FABRIC_NODES_GONE] = "node",	[FABRIC_LINK_DOWN] = "link", [FABRIC_PORT_GONE] = "gid",
-	[FABRIC_NODES_NEW] = "node",	[FABRIC_LINK_UP] = "link",   [FABRIC_PORT_NEW] = "gid",
+	[FABRIC_NODES_GONE] = "node", [FABRIC_LINK_DOWN] = "link", [FABRIC_PORT_GONE] = "gid",
+	[FABRIC_NODES_NEW] = "node",  [FABRIC_LINK_UP] = "link",   [FABRIC_PORT_NEW] = "gid",
 	[FABRIC_LID_CHANGED] = "lid",
 };
 
 static void log_change(struct journal *journal, const struct changes_line *line)
 {
 	bool is_loss = line->kind <= FABRIC_PORT_GONE;
-	unsigned int level = LOG_INFO | (is_loss ? LOG_MESSAGE(MILESTONE_LOSS)
-						 : LOG_MESSAGE(MILESTONE_GAIN));
+	unsigned int level =
+		LOG_INFO | (is_loss ? LOG_MESSAGE(MILESTONE_LOSS) : LOG_MESSAGE(MILESTONE_GAIN));
 	g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
 
 	if (line->notice)
@@ -92,8 +93,8 @@ static void log_change(struct journal *journal, const struct changes_line *line)
 				g_strdup_printf("OPENSM_CHANGE_PEER_PORT=%u", line->peer_port));
 	}
 	g_ptr_array_add(fields, NULL);
-	log_write_about(journal->context->log, level, __FILE__,
-			(const char *const *)fields->pdata, line->text);
+	log_write_about(journal->context->log, level, __FILE__, (const char *const *)fields->pdata,
+			line->text);
 }
 
 /* The log has a line of each GID, for scripts; who reads the journal has heard of its node. */
@@ -133,9 +134,8 @@ static void count(struct journal *journal, const struct fabric *fabric)
 {
 	struct options *options = slot_take(&journal->context->options);
 
-	census_note(
-		&journal->census, runtime_now(journal->context->rt), JOURNAL_WINDOW_NS(options),
-		(struct census_counts){fabric->n_switches, fabric->n_nodes - fabric->n_switches});
+	census_note(&journal->census, runtime_now(journal->context->rt), JOURNAL_WINDOW_NS(options),
+		    census_of(fabric));
 	options_unref(options);
 }
 

@@ -19,7 +19,8 @@ struct journal_entry {
 	unsigned int times;	   /* in a row */
 	const char *kind; /* "state", "sweep", "link", "node", "gid", "lid", "trap", "options" */
 	char *text;
-	/* Of changes of the subnet: which, and of what; NULL, 0: of none. See struct changes_line. */
+	/* Of changes of the subnet: which, and of what; NULL, 0: of none. See struct changes_line.
+	 */
 	const char *change;
 	uint64_t guid, peer_guid;
 	uint8_t port, peer_port;

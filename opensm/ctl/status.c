@@ -65,12 +65,14 @@ char *status_line(struct context *context)
 	g_autofree char *silent = NULL;
 	struct subnet *subnet = slot_take(&context->subnet);
 	const char *state = status_sm_state(context);
+	unsigned int sweep = atomic_load(&context->sweep);
 	const struct fabric *fabric;
 	char *line;
 
-	if (atomic_load(&context->sweep) & SWEEP_FLAG_PORT_LOST) {
+	if (sweep & (SWEEP_FLAG_PORT_LOST | SWEEP_FLAG_PORT_DOWN)) {
 		subnet_unref(subnet);
-		return g_strdup_printf("%s, its port is gone", state);
+		return g_strdup_printf("%s, its port is %s", state,
+				       sweep & SWEEP_FLAG_PORT_LOST ? "gone" : "down");
 	}
 	if (!subnet || atomic_load(&context->sm_state) == IBA_SM_STANDBY) {
 		subnet_unref(subnet);

@@ -106,9 +106,11 @@ static void find_ports(const struct side *side, enum fabric_change_kind kind)
 {
 	for (uint32_t i = 0; i < side->has->n_ports; i++) {
 		const struct fabric_port *port = &side->has->ports[i];
-		struct fabric_change change = {
-			.kind = kind, .node = port->node, .port = i, .peer = FABRIC_NONE,
-			.with_node = side->lacking[port->node]};
+		struct fabric_change change = {.kind = kind,
+					       .node = port->node,
+					       .port = i,
+					       .peer = FABRIC_NONE,
+					       .with_node = side->lacking[port->node]};
 
 		if (is_in_service(side->has, i) &&
 		    !is_in_service(side->lacks, fabric_port_by_guid(side->lacks, port->guid)))
@@ -124,8 +126,10 @@ static void find_lids(const struct side *side)
 		uint32_t was = is_in_service(side->has, i)
 				       ? fabric_port_by_guid(side->lacks, port->guid)
 				       : FABRIC_NONE;
-		struct fabric_change change = {.kind = FABRIC_LID_CHANGED, .node = port->node,
-					       .port = i, .peer = FABRIC_NONE};
+		struct fabric_change change = {.kind = FABRIC_LID_CHANGED,
+					       .node = port->node,
+					       .port = i,
+					       .peer = FABRIC_NONE};
 
 		if (!is_in_service(side->lacks, was) || side->lacks->ports[was].lid == port->lid)
 			continue;
@@ -134,14 +138,14 @@ static void find_lids(const struct side *side)
 	}
 }
 
-static void compare(struct side *side, enum fabric_change_kind nodes,
-		    enum fabric_change_kind links, enum fabric_change_kind ports)
+static void compare(struct side *side, enum fabric_change_kind nodes, enum fabric_change_kind links,
+		    enum fabric_change_kind ports)
 {
 	g_autofree bool *lacking = g_new(bool, side->has->n_nodes);
 
 	for (uint32_t i = 0; i < side->has->n_nodes; i++)
-		lacking[i] = fabric_node_by_guid(side->lacks, side->has->nodes[i].guid) ==
-			     FABRIC_NONE;
+		lacking[i] =
+			fabric_node_by_guid(side->lacks, side->has->nodes[i].guid) == FABRIC_NONE;
 	side->lacking = lacking;
 	find_nodes(side, nodes);
 	find_links(side, links);

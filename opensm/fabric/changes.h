@@ -17,7 +17,7 @@ enum fabric_change_kind {
 	FABRIC_PORT_GONE, /* an endport with a LID: out of service */
 	FABRIC_NODES_NEW,
 	FABRIC_LINK_UP,
-	FABRIC_PORT_NEW,  /* an endport with a LID: in service */
+	FABRIC_PORT_NEW, /* an endport with a LID: in service */
 	FABRIC_LID_CHANGED,
 };
 

@@ -77,12 +77,13 @@ bool arguments_parse(struct arguments *a, int argc, char **argv, GError **error)
 {
 	g_autofree char *port = NULL;
 	g_auto(GStrv) rest = NULL;
-	gboolean json = FALSE, version = FALSE;
+	gboolean json = FALSE, quiet = FALSE, version = FALSE;
 	const GOptionEntry entries[] = {
 		{"socket", 's', 0, G_OPTION_ARG_FILENAME, &a->socket, "Unix socket of the daemon",
 		 "FILE"},
 		{"port", 'p', 0, G_OPTION_ARG_STRING, &port, "the daemon of this port", "GUID"},
 		{"json", 'j', 0, G_OPTION_ARG_NONE, &json, "answers as JSON, a line each", NULL},
+		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "show nothing if all is well", NULL},
 		{"connect", 0, 0, G_OPTION_ARG_STRING, &a->connect, "the console elsewhere, by TLS",
 		 "HOST:PORT"},
 		{"ca", 0, 0, G_OPTION_ARG_FILENAME, &a->ca, "who vouches for that console", "FILE"},
@@ -102,6 +103,7 @@ bool arguments_parse(struct arguments *a, int argc, char **argv, GError **error)
 	g_option_context_add_main_entries(context, entries, NULL);
 	good = g_option_context_parse(context, &argc, &argv, error);
 	a->json = json;
+	a->quiet = quiet;
 	a->version = version;
 	if (!good || (port && !parse_guid(port, &a->port_guid, error)) || !check(a, port, error))
 		return false;

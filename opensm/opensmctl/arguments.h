@@ -15,6 +15,7 @@ struct arguments {
 	char *cert, *cert_key; /* of ours; NULL: none */
 	char *key_file;	       /* NULL: the terminal is asked */
 	bool json;
+	bool quiet; /* what went well is not shown */
 	bool version;
 	char *line; /* the command; NULL: lines are read */
 };

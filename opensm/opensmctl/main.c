@@ -46,9 +46,11 @@ static void show_reply(struct program *program, const struct reply *reply)
 {
 	bool good = reply->status == CONTROL_DONE || reply->status >= CONTROL_NO_SM;
 
-	show(good || program->arguments.json ? stdout : stderr, reply->output);
 	if (reply->status)
 		program->exit_code = (int)reply->status;
+	if (program->arguments.quiet && reply->status == CONTROL_DONE)
+		return;
+	show(good || program->arguments.json ? stdout : stderr, reply->output);
 }
 
 /* Until something comes from the daemon; false: from the user. */

@@ -128,12 +128,14 @@ static bool is_cut_off(struct sm *sm)
 		if (sm->schedule.port_down)
 			log_sys(sm->log, "SM port is up again");
 		sm->schedule.port_down = false;
+		sweep_flag(sm, SWEEP_FLAG_PORT_DOWN, false);
 		return false;
 	}
 	if (!sm->schedule.port_down)
 		log_milestone_error(sm->log, PORT_DOWN, "SM port is down: no subnet to manage");
 	dry_problem(sm, "SM port is down: no subnet to manage");
 	sm->schedule.port_down = true;
+	sweep_flag(sm, SWEEP_FLAG_PORT_DOWN, true);
 	mastership_cut_off(sm);
 	return true;
 }

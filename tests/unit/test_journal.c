@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The journal, and the log: what they tell of changes of the subnet. */
+#include "core/events.h"
+#include "ctl/command.h"
+#include "ctl/journal.h"
+#include "tests/run_suite.h"
+#include "tests/scenario/scenario.h"
+
+#include <check.h>
+#include <string.h>
+
+struct fixture {
+	struct scenario *s;
+	struct command_env env;
+};
+
+static struct fixture f; /* of the test that runs */
+
+static void make_journal(struct scenario *s, void *arg)
+{
+	struct fixture *fixture = arg;
+
+	fixture->env.daemon = s->daemon;
+	fixture->env.journal = journal_new(s->daemon);
+	fixture->env.sim = s->sim;
+}
+
+static void start(void)
+{
+	f.s = scenario_new("fattree:4", 1);
+	f.s->made = make_journal;
+	f.s->made_arg = &f;
+	scenario_start(f.s);
+	scenario_converge(f.s, 10);
+}
+
+static void stop(void)
+{
+	scenario_stop(f.s);
+	journal_free(f.env.journal);
+	scenario_free(f.s);
+}
+
+/* What the line answers: valid until the next one. */
+static const char *ask(const char *line)
+{
+	static char *text;
+	struct command_answer answer;
+
+	g_free(text);
+	command_run(&f.env, line, true, &answer);
+	text = answer.text;
+	ck_assert_msg(!answer.failed, "%s: %s", line, text);
+	return text;
+}
+
+static void expect(const char *line, const char *text)
+{
+	const char *answer = ask(line);
+
+	ck_assert_msg(strstr(answer, text) != NULL, "%s: expected \"%s\" in\n%s", line, text,
+		      answer);
+}
+
+static void expect_not(const char *line, const char *text)
+{
+	const char *answer = ask(line);
+
+	ck_assert_msg(!strstr(answer, text), "%s: \"%s\" in\n%s", line, text, answer);
+}
+
+START_TEST(journal_of_a_link)
+{
+	ask("sim unlink leaf-0-0 3");
+	scenario_converge(f.s, 10);
+	expect("events", " link    link down: ");
+	expect("events", "leaf-0-0 (0x0200000080000700) port 3");
+	expect("events", " trap    trap 128 ");
+	expect("events", "partial sweep in ");
+	expect("events", " LFT blocks changed\n");
+	expect("ports down", "2 port(s) down\n");
+	expect("ports down", "   0x0200000080000700 port 3 (leaf-0-0): Polling\n");
+	expect("path host-0 host-15", "  host-15 (0x0200000000001000)\n");
+	ask("sim link leaf-0-0 3");
+	scenario_converge(f.s, 10);
+	expect("events", " link    link up: ");
+	expect("ports down", "0 port(s) down\n");
+	expect_not("events 1", "up: ");
+	expect_not("events 0", "e");
+}
+END_TEST
+
+START_TEST(journal_of_a_node)
+{
+	sim_node_set(f.s->sim, scenario_node(f.s, "host-7"), false);
+	scenario_converge(f.s, 10);
+	expect("events", " node    host host-7 (0x0200000000000800) is gone: link down: "
+			 "leaf-1-1 (0x0200000080000c00) port 2 to host-7 (0x0200000000000800) "
+			 "port 1\n");
+	expect_not("events", " gid ");
+	scenario_check_log(f.s, "0x02 -> Removed port with GUID:0x0200000000000801 LID range [",
+			   true);
+	scenario_check_log(f.s, "] of node:host-7\n", true);
+	scenario_check_log(
+		f.s, "Reporting Informational Notice \"GID out of service\", GID:fe80::", true);
+	scenario_check_log(f.s, "0x02 -> host host-7 (0x0200000000000800) is gone", true);
+	sim_node_set(f.s->sim, scenario_node(f.s, "host-7"), true);
+	scenario_converge(f.s, 10);
+	expect("events", " node    host host-7 (0x0200000000000800) has appeared: link up: ");
+	scenario_check_log(f.s, "Discovered new port with GUID:0x0200000000000801 LID range [",
+			   true);
+	scenario_check_log(f.s, "] of node: host-7\n", true);
+}
+END_TEST
+
+static unsigned int times_in_log(const char *text)
+{
+	unsigned int n = 0;
+
+	for (const char *at = f.s->text->str; (at = strstr(at, text)); at++)
+		n++;
+	return n;
+}
+
+/* A leaf switch and its hosts are one entry; the log has each of their GIDs, for scripts. */
+START_TEST(journal_of_a_leaf)
+{
+	sim_node_set(f.s->sim, scenario_node(f.s, "leaf-3-1"), false);
+	scenario_converge(f.s, 10);
+	expect("events", " node    switch leaf-3-1 (0x0200000080001400) and its 2 hosts are gone: "
+			 "link down: ");
+	expect("events", ", and 1 more\n");
+	expect("events json", "\"change\":\"nodes_gone\",\"guid\":\"0x0200000080001400\"");
+	ck_assert_uint_eq(times_in_log("Removed port with GUID:"), 3);
+	ck_assert_uint_eq(times_in_log("GID out of service"), 3);
+	sim_node_set(f.s->sim, scenario_node(f.s, "leaf-3-1"), true);
+	scenario_converge(f.s, 10);
+	expect("events", " node    switch leaf-3-1 (0x0200000080001400) and its 2 hosts have "
+			 "appeared: link up: ");
+	ck_assert_uint_eq(times_in_log("Discovered new port with GUID:"), 3);
+	ck_assert_uint_eq(times_in_log("GID in service"), 3);
+}
+END_TEST
+
+/* What flaps is told a few times; when it is calm the last line says how it is. */
+START_TEST(journal_of_a_flap)
+{
+	const char *down = "0x02 -> link down: ", *up = "0x02 -> link up: ";
+	unsigned int told;
+
+	for (unsigned int i = 0; i < 10; i++) {
+		ask("sim unlink leaf-0-0 3");
+		scenario_run_ms(f.s, 1500);
+		ask("sim link leaf-0-0 3");
+		scenario_run_ms(f.s, 1500);
+	}
+	told = times_in_log(down) + times_in_log(up);
+	ck_assert_uint_ge(told, 6);
+	ck_assert_uint_le(told, 7);
+	scenario_run_ms(f.s, 20000);
+	ck_assert_uint_eq(times_in_log(down) + times_in_log(up), told + 1);
+	ck_assert_ptr_nonnull(
+		strstr(g_strrstr(f.s->text->str, up), " changes before were not told"));
+	ck_assert_ptr_null(strstr(g_strrstr(f.s->text->str, up), down));
+}
+END_TEST
+
+START_TEST(journal_is_bounded)
+{
+	struct context *context = daemon_context(f.s->daemon);
+	const struct journal_entry *last;
+
+	for (unsigned int i = 0; i < 2 * JOURNAL_MAX; i++)
+		event_emit(&context->bus, EVENT_TRAP_RECEIVED, (i % 7 + 1) << 16 | 128);
+	scenario_run_ms(f.s, 1);
+	ck_assert_uint_eq(journal_length(f.env.journal), JOURNAL_MAX);
+	for (unsigned int i = 0; i < 50; i++)
+		event_emit(&context->bus, EVENT_TRAP_RECEIVED, 9999 << 16 | 200);
+	scenario_run_ms(f.s, 1);
+	ck_assert_uint_eq(journal_length(f.env.journal), JOURNAL_MAX);
+	last = journal_at(f.env.journal, JOURNAL_MAX - 1);
+	ck_assert_uint_eq(last->times, 50);
+	ck_assert_ptr_nonnull(strstr(last->text, "LID 9999, an unknown port"));
+	expect("events 1", "(50 times, last ");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("journal");
+	TCase *tcase = tcase_create("journal");
+
+	tcase_add_checked_fixture(tcase, start, stop);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, journal_of_a_link);
+	tcase_add_test(tcase, journal_of_a_node);
+	tcase_add_test(tcase, journal_of_a_leaf);
+	tcase_add_test(tcase, journal_of_a_flap);
+	tcase_add_test(tcase, journal_is_bounded);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}
