@@ -11,6 +11,9 @@
  * without; others see each group of their partitions once, without a port, and their own
  * memberships.
  */
+#include <inttypes.h>
+
+#include "iba/codes.h"
 #include "policy/path.h"
 #include "sa/ipoib.h"
 #include "sa/limit.h"
@@ -52,6 +55,28 @@ static void prepare(struct member_query *join, struct sa_query *query)
 	};
 }
 
+/* The status; why is for the log, since it tells more than others may know. */
+G_GNUC_PRINTF(3, 4)
+static uint16_t refuse(struct member_query *join, uint16_t status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(join->query->why, sizeof(join->query->why), format, args);
+	va_end(args);
+	return status;
+}
+
+static uint16_t refuse_components(struct member_query *join, uint64_t needed)
+{
+	return refuse(join, IBA_SA_INSUFFICIENT_COMPONENTS,
+		      "its component mask 0x%" PRIx64 " lacks 0x%" PRIx64 "%s", join->mask,
+		      needed & ~join->mask,
+		      needed == CREATE_NEEDS
+			      ? ": there is no such group, and to make one takes more"
+			      : "");
+}
+
 static bool is_zero(struct iba_gid gid)
 {
 	return gid.prefix == 0 && gid.guid == 0;
@@ -76,16 +101,18 @@ static struct iba_mc_member_record record_of(const struct sa_query *query,
 static uint16_t check_components(struct member_query *join)
 {
 	if (~join->mask & JOIN_NEEDS)
-		return IBA_SA_INSUFFICIENT_COMPONENTS;
+		return refuse_components(join, JOIN_NEEDS);
 	if (join->wanted->join_state == 0)
-		return IBA_SA_REQ_INVALID;
+		return refuse(join, IBA_SA_REQ_INVALID, "its JoinState is 0");
 	return IBA_STATUS_OK;
 }
 
 static uint16_t check_port_gid(struct member_query *join)
 {
 	if (!sa_prefix_is_local(join->query, join->wanted->port_gid.prefix))
-		return IBA_SA_INVALID_GID;
+		return refuse(join, IBA_SA_INVALID_GID,
+			      "its PortGID has the prefix 0x%016" PRIx64 " of another subnet",
+			      join->wanted->port_gid.prefix);
 	join->guid = join->wanted->port_gid.guid;
 	join->port = sa_port_by_guid(join->query, join->guid);
 	return IBA_STATUS_OK;
@@ -114,10 +141,12 @@ static uint16_t check_proxy(struct member_query *join)
 	if (join->query->from.port == join->port)
 		return IBA_STATUS_OK;
 	if (!may_act_for_others(join->query))
-		return IBA_SA_DENIED;
-	return join->port != FABRIC_NONE && sa_may_reach(join->query, join->port)
-		       ? IBA_STATUS_OK
-		       : IBA_SA_INVALID_GID;
+		return refuse(join, IBA_SA_DENIED, "it asks for another port, and is not trusted");
+	if (join->port != FABRIC_NONE && sa_may_reach(join->query, join->port))
+		return IBA_STATUS_OK;
+	return refuse(join, IBA_SA_INVALID_GID,
+		      "its PortGID names port 0x%016" PRIx64 ", which it may not reach",
+		      join->guid);
 }
 
 /* Whose quota it is: that of who asks, whomever he asks for. */
@@ -160,8 +189,11 @@ static uint16_t check_other(struct member_query *join)
 	if (query->from.port == join->port || query->from.privileged)
 		return IBA_STATUS_OK;
 	if (names_p_key && !sa_is_of_partition(query, p_key))
-		return IBA_SA_REQ_INVALID;
-	return !member || may_change(join, member) ? IBA_STATUS_OK : IBA_SA_REQ_INVALID;
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "who asks for it is not in partition 0x%04x", p_key);
+	if (!member || may_change(join, member))
+		return IBA_STATUS_OK;
+	return refuse(join, IBA_SA_REQ_INVALID, "it has joined by itself, and another port asks");
 }
 
 /* Of a group whose maker does not say. */
@@ -182,6 +214,11 @@ static bool agrees(const struct member_query *join, const struct iba_mc_member_r
 	return wire_match(&iba_mc_member_record_type, join->wanted, group, join->mask & compared);
 }
 
+static uint16_t refuse_partition(struct member_query *join, uint16_t p_key)
+{
+	return refuse(join, IBA_SA_REQ_INVALID, "its port is not in partition 0x%04x", p_key);
+}
+
 /* A port must be able to take what the group's senders may send. */
 static uint16_t check_join(struct member_query *join)
 {
@@ -189,14 +226,27 @@ static uint16_t check_join(struct member_query *join)
 	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
 
 	if (join->group->barred && !sa_group_member(join->group, join->guid))
-		return IBA_SA_REQ_INVALID;
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "partition 0x%04x is without ipoib in the partition file",
+			      group->p_key);
+	if (join->subnet->options->mcgroup_join_validation && !agrees(join, group))
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "it asks for another Q_Key, P_Key, SL, TClass, FlowLabel, scope, "
+			      "HopLimit or MLID than the group has");
 	if (join->subnet->options->mcgroup_join_validation &&
-	    (!agrees(join, group) || !sa_group_fits(group, &join->mtu, &join->rate, &join->life)))
-		return IBA_SA_REQ_INVALID;
-	if (port->mtu < group->mtu || (port->rate && iba_rate_compare(port->rate, group->rate) < 0))
-		return IBA_SA_REQ_INVALID;
+	    !sa_group_fits(group, &join->mtu, &join->rate, &join->life))
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "the group has MTU %u and %g Gb/s, which is not what it asks for",
+			      iba_mtu_bytes(group->mtu), iba_rate_tenths(group->rate) / 10.0);
+	if (port->mtu < group->mtu)
+		return refuse(join, IBA_SA_REQ_INVALID, "the group has MTU %u, its port can do %u",
+			      iba_mtu_bytes(group->mtu), iba_mtu_bytes(port->mtu));
+	if (port->rate && iba_rate_compare(port->rate, group->rate) < 0)
+		return refuse(
+			join, IBA_SA_REQ_INVALID, "the group has %g Gb/s, its link runs at %g Gb/s",
+			iba_rate_tenths(group->rate) / 10.0, iba_rate_tenths(port->rate) / 10.0);
 	if (!partitions_member(join->subnet->partitions, join->port, group->p_key))
-		return IBA_SA_REQ_INVALID;
+		return refuse_partition(join, group->p_key);
 	return IBA_STATUS_OK;
 }
 
@@ -245,23 +295,29 @@ static bool names_parameters_of(const struct member_query *join,
  * port must be able to take what the senders of the group may send. Nothing binds a broadcast group
  * that a partition has no rule for: any port may make that, as in the classic daemon.
  */
-static uint16_t check_ipoib(const struct member_query *join, struct iba_mc_member_record *record)
+static uint16_t check_ipoib(struct member_query *join, struct iba_mc_member_record *record)
 {
 	const struct iba_mc_member_record *wanted = join->wanted;
 	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
 	struct iba_mc_member_record broadcast;
 
 	if (ipoib_p_key(wanted->mgid) != (wanted->p_key | P_KEY_FULL))
-		return sa_refuse(join->query, "the P_Key in the MGID is not that of the group");
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "the P_Key in the MGID is not that of the group");
 	if (!sa_store_broadcast(join->query->store, join->subnet, wanted->mgid, &broadcast))
 		return iba_gid_equal(wanted->mgid, ipoib_broadcast(wanted->mgid))
 			       ? IBA_STATUS_OK
-			       : sa_refuse(join->query, "its broadcast group is not there");
+			       : refuse(join, IBA_SA_REQ_INVALID, "its broadcast group is not there");
 	if (!names_parameters_of(join, &broadcast))
-		return sa_refuse(join->query, "not the parameters of its broadcast group");
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "not the parameters of its broadcast group");
 	if (port->mtu < broadcast.mtu ||
 	    (port->rate && iba_rate_compare(port->rate, broadcast.rate) < 0))
-		return sa_refuse(join->query, "the port cannot do MTU or rate of IPoIB");
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "its broadcast group has MTU %u and %g Gb/s, its port can do %u and "
+			      "%g",
+			      iba_mtu_bytes(broadcast.mtu), iba_rate_tenths(broadcast.rate) / 10.0,
+			      iba_mtu_bytes(port->mtu), iba_rate_tenths(port->rate) / 10.0);
 	ipoib_take_parameters(record, &broadcast);
 	return IBA_STATUS_OK;
 }
@@ -317,14 +373,21 @@ static uint16_t check_create(struct member_query *join)
 	const struct iba_mc_member_record *wanted = join->wanted;
 
 	if (~join->mask & CREATE_NEEDS)
-		return IBA_SA_INSUFFICIENT_COMPONENTS;
+		return refuse_components(join, CREATE_NEEDS);
 	if (!(wanted->join_state & CAN_CREATE))
-		return IBA_SA_REQ_INVALID;
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "there is no such group, and JoinState 0x%x makes none",
+			      wanted->join_state);
 	if (!is_zero(wanted->mgid) && !is_legal_mgid(join, wanted->mgid))
-		return IBA_SA_REQ_INVALID;
-	if (!partitions_member(join->subnet->partitions, join->port, wanted->p_key) ||
-	    lacks_ipoib(join))
-		return IBA_SA_REQ_INVALID;
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "there is no such group, and no group may "
+			      "have that MGID");
+	if (!partitions_member(join->subnet->partitions, join->port, wanted->p_key))
+		return refuse_partition(join, wanted->p_key);
+	if (lacks_ipoib(join))
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "partition 0x%04x is without ipoib in the partition file",
+			      wanted->p_key);
 	return IBA_STATUS_OK;
 }
 
@@ -336,7 +399,11 @@ static uint16_t create_group(struct member_query *join)
 	if (status != IBA_STATUS_OK)
 		return status;
 	if (!choose_limits(join, &record))
-		return IBA_SA_REQ_INVALID;
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "the MTU, rate or life time that it asks for is more than its port "
+			      "(MTU %u, %g Gb/s) can do",
+			      iba_mtu_bytes(join->subnet->fabric->ports[join->port].mtu),
+			      iba_rate_tenths(join->subnet->fabric->ports[join->port].rate) / 10.0);
 	record.mtu_selector = IBA_SELECTOR_EXACTLY;
 	record.rate_selector = IBA_SELECTOR_EXACTLY;
 	record.packet_life_time_selector = IBA_SELECTOR_EXACTLY;
@@ -350,7 +417,8 @@ static uint16_t create_group(struct member_query *join)
 		return status;
 	join->group = sa_store_create(join->query->store, &record,
 				      join->subnet->options->subnet_prefix, creator_of(join));
-	return join->group ? IBA_STATUS_OK : IBA_SA_NO_RESOURCES;
+	return join->group ? IBA_STATUS_OK
+			   : refuse(join, IBA_SA_NO_RESOURCES, "no MLID is free for a new group");
 }
 
 /* As if there were no such group, as far as that can be: nobody gets another of that MGID. */
@@ -358,7 +426,7 @@ static uint16_t check_join_unseen(struct member_query *join)
 {
 	uint16_t status = check_create(join);
 
-	return status == IBA_STATUS_OK ? IBA_SA_REQ_INVALID : status;
+	return status == IBA_STATUS_OK ? refuse_partition(join, join->group->record.p_key) : status;
 }
 
 /* Whose membership it is: of who asks, whomever he asks for; a privileged one has no bounds. */
@@ -376,9 +444,11 @@ static uint16_t join_or_create(struct member_query *join)
 
 	if (!is_member && !sa_has_quota(join->query, sa_store_groups_of(store, join->guid),
 					join->subnet->options->sa_etm_max_num_mcgs))
-		return IBA_SA_NO_RESOURCES;
+		return refuse(join, IBA_SA_NO_RESOURCES,
+			      "it has sa_etm_max_num_mcgs groups already");
 	if (!is_member && !sa_store_may_join(store, maker_of(join)))
-		return sa_refuse_more(join->query);
+		return refuse(join, sa_refuse_more(join->query),
+			      "it has too many memberships already");
 	if (!join->group)
 		return create_group(join);
 	return seen_group(join) ? check_join(join) : check_join_unseen(join);

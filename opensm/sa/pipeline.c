@@ -367,6 +367,7 @@ bool sa_query_begin(struct sa_query *query, const struct sa_view *view,
 	query->n_refused = 0;
 	query->over_quota = false;
 	query->reason = NULL;
+	query->why[0] = '\0';
 	query->hides = false;
 	query->status = IBA_STATUS_OK;
 	query->reply = (struct sa_reply){0};

@@ -89,6 +89,7 @@ struct sa_reply {
 	uint32_t n_records;
 };
 
+#define SA_WHY_SIZE 200
 struct sa_query {
 	/* What it is asked of. Both are NULL while there is no subnet to tell about. */
 	const struct sa_view *view;
@@ -121,6 +122,7 @@ struct sa_query {
 	uint64_t until[SA_HOLD_TOPICS]; /* serials before which the answer may not leave: hold.h */
 	uint64_t until_ns;		/* when it leaves all the same; 0: not before */
 	uint16_t status;
+	char why[SA_WHY_SIZE]; /* a join is refused, in words for the log; "": nothing to say */
 	uint8_t n_refused; /* parts of the request, though the answer is a good one */
 	bool over_quota;   /* that is why it is refused */
 	const char *reason; /* for the log, why it is refused; NULL: the status says all */
@@ -165,12 +167,6 @@ bool sa_may_see(const struct sa_query *query, uint32_t endport);
 /* Whether it may be told of a group or service of that partition: it is in it, or sees all. */
 bool sa_is_of_partition(const struct sa_query *query, uint16_t p_key);
 /* IBA_SA_REQ_INVALID, with the reason for the log. */
-static inline uint16_t sa_refuse(struct sa_query *query, const char *reason)
-{
-	query->reason = reason;
-	return IBA_SA_REQ_INVALID;
-}
-
 /* IBA_SA_NO_RESOURCES, as the requester, or all, have as many of something as they may. */
 static inline uint16_t sa_refuse_more(struct sa_query *query)
 {

@@ -22,6 +22,8 @@
  */
 #include "sa/sa.h"
 
+#include <arpa/inet.h>
+
 #include "core/traps.h"
 #include "sa/dump.h"
 #include "sa/effect.h"
@@ -81,16 +83,35 @@ struct pool_job {
 
 /* ---- answers ---- */
 
+/* A host that cannot join may be without IPoIB: its port, its group and the reason. */
+static void log_refused_join(struct sa *sa, const struct sa_query *query, const char *name,
+			     unsigned int held_back)
+{
+	struct iba_gid mgid = query->wanted.member.mgid;
+	uint64_t wire[2] = {GUINT64_TO_BE(mgid.prefix), GUINT64_TO_BE(mgid.guid)};
+	char text[INET6_ADDRSTRLEN];
+
+	inet_ntop(AF_INET6, wire, text, sizeof(text));
+	log_info(sa->context->log,
+		 "SA: refused LID %u (%s) as a member of multicast group %s: %s; status 0x%04x"
+		 " (%u such lines held back)",
+		 query->from.address->lid, name, text, query->why, query->status, held_back);
+}
+
 static void log_refusal(struct sa *sa, const struct sa_query *query)
 {
 	char name[128] = "unknown port";
 	unsigned int held_back;
 
-	if (!log_wants(sa->context->log, LOG_VERBOSE, __FILE__) ||
+	if (!log_wants(sa->context->log, *query->why ? LOG_INFO : LOG_VERBOSE, __FILE__) ||
 	    !log_limit_pass(&sa->limit, actor_now(sa->actor), LOG_BURST, LOG_INTERVAL, &held_back))
 		return;
 	if (query->from.port != FABRIC_NONE)
 		fabric_port_name(query->subnet->fabric, query->from.port, name, sizeof(name));
+	if (*query->why) {
+		log_refused_join(sa, query, name, held_back);
+		return;
+	}
 	log_verbose(sa->context->log,
 		    "SA: refused method 0x%x of attribute 0x%x from LID %u (%s): status 0x%04x%s%s"
 		    " (%u such lines held back)",

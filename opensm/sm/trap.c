@@ -3,6 +3,7 @@
  * Traps: they are repressed and turned into reasons for a sweep. What a trap claims is only a hint
  * where to look; a source that sends too many is still repressed, but not listened to.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "complib/bucket.h"
@@ -106,53 +107,94 @@ static bool is_known(const struct sm *sm, uint16_t lid, const struct iba_trap_lo
 		known->info.capability_mask2 == change->capability_mask2);
 }
 
-/* Who violated a key, and what it was for; "" of other traps. To be freed with g_free. */
-static char *violation_text(const struct iba_notice *notice)
+/* "LID 7, NAME (0xGUID) port 1", or the LID alone of none that is known. Returns buffer. */
+static const char *lid_name(const struct sm *sm, uint16_t lid, char *buffer, size_t size)
 {
+	uint32_t port = sm->fabric ? fabric_port_by_lid(sm->fabric, lid) : FABRIC_NONE;
+	int n = snprintf(buffer, size, "LID %u%s", lid, port == FABRIC_NONE ? "" : ", ");
+
+	if (port != FABRIC_NONE && fabric_is_switch(sm->fabric, sm->fabric->ports[port].node))
+		fabric_node_name(sm->fabric, sm->fabric->ports[port].node, buffer + n, size - n);
+	else if (port != FABRIC_NONE)
+		fabric_port_name(sm->fabric, port, buffer + n, size - n);
+	return buffer;
+}
+
+#define LID_NAME_SIZE (FABRIC_NAME_SIZE + 16)
+
+/* Who violated a key, and what it was for; port of a switch; "" of other traps. */
+static char *details_text(const struct sm *sm, const struct iba_notice *notice)
+{
+	char from[LID_NAME_SIZE], to[LID_NAME_SIZE];
 	struct iba_trap_m_key m_key;
 	struct iba_trap_switch_p_key p_key;
+	struct iba_trap_port place;
 	struct iba_trap_key key;
 	const char *attribute;
 
 	if (!notice->is_generic)
 		return g_strdup("");
 	switch (notice->trap_number) {
+	case IBA_TRAP_LINK_INTEGRITY:
+	case IBA_TRAP_BUFFER_OVERRUN:
+	case IBA_TRAP_WATCHDOG:
+		wire_decode(&iba_trap_port_type, notice->data_details, &place);
+		return g_strdup_printf(": port %u", place.port_num);
 	case IBA_TRAP_BAD_M_KEY:
 		wire_decode(&iba_trap_m_key_type, notice->data_details, &m_key);
 		attribute = iba_name(IBA_SET_ATTR, m_key.attribute_id);
-		return g_strdup_printf(": LID 0x%04x sent %s(%s)%s", m_key.lid,
-				       m_key.method == IBA_METHOD_SET ? "Set" : "Get",
-				       attribute ? attribute : "?",
-				       m_key.dr_notice ? " by a directed route" : "");
+		return g_strdup_printf(
+			": %s sent %s(%s)%s", lid_name(sm, m_key.lid, from, sizeof(from)),
+			m_key.method == IBA_METHOD_SET ? "Set" : "Get", attribute ? attribute : "?",
+			m_key.dr_notice ? " by a directed route" : "");
 	case IBA_TRAP_BAD_P_KEY:
-	case IBA_TRAP_BAD_Q_KEY:
+	case IBA_TRAP_BAD_Q_KEY: /* which is a secret */
 		wire_decode(&iba_trap_key_type, notice->data_details, &key);
-		return g_strdup_printf(": LID 0x%04x QP 0x%x sent to LID 0x%04x QP 0x%x", key.lid1,
-				       key.qp1, key.lid2, key.qp2);
+		lid_name(sm, key.lid1, from, sizeof(from));
+		lid_name(sm, key.lid2, to, sizeof(to));
+		if (notice->trap_number == IBA_TRAP_BAD_Q_KEY)
+			return g_strdup_printf(": %s, QP 0x%x sent to %s, QP 0x%x", from, key.qp1,
+					       to, key.qp2);
+		return g_strdup_printf(": %s, QP 0x%x sent with P_Key 0x%04x to %s, QP 0x%x", from,
+				       key.qp1, key.key & 0xFFFF, to, key.qp2);
 	case IBA_TRAP_SWITCH_BAD_P_KEY:
 		wire_decode(&iba_trap_switch_p_key_type, notice->data_details, &p_key);
-		return g_strdup_printf(": LID 0x%04x sent to LID 0x%04x by port %u", p_key.lid1,
-				       p_key.lid2, p_key.port_num);
+		return g_strdup_printf(": %s sent with P_Key 0x%04x to %s by port %u",
+				       lid_name(sm, p_key.lid1, from, sizeof(from)), p_key.p_key,
+				       lid_name(sm, p_key.lid2, to, sizeof(to)), p_key.port_num);
 	default:
 		return g_strdup("");
 	}
 }
 
+/* Begins as the classic daemon's line does, which scripts look for; then come the names. */
 static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice *notice,
-		     uint16_t from)
+		     uint64_t tid, uint16_t from)
 {
-	g_autofree char *violation = NULL;
+	uint16_t issuer = notice->issuer_lid ? notice->issuer_lid : from;
+	const char *name = iba_name(IBA_SET_TRAP, notice->trap_number);
+	const char *producer = iba_name(IBA_SET_NODE_TYPE, notice->producer_type);
+	g_autofree char *details = NULL;
+	char source[LID_NAME_SIZE];
 	unsigned int held_back;
 
 	if (!log_limit_pass(&sm->trap_log, actor_now(sm->actor), 20, NS_PER_S, &held_back))
 		return;
-	violation = violation_text(notice);
-	log_at(sm->log, level, "trap %u (%s) from LID 0x%04x, issuer LID 0x%04x%s%s",
-	       notice->trap_number,
-	       notice->is_generic && iba_name(IBA_SET_TRAP, notice->trap_number)
-		       ? iba_name(IBA_SET_TRAP, notice->trap_number)
-		       : "unknown",
-	       from, notice->issuer_lid, violation, held_back ? "; others were held back" : "");
+	details = details_text(sm, notice);
+	lid_name(sm, issuer, source, sizeof(source));
+	if (!notice->is_generic)
+		log_at(sm->log, level,
+		       "Received Vendor Notice type:%u vend:0x%06X dev:%u from LID:%u "
+		       "TID:0x%016" PRIx64 ": %s%s",
+		       notice->type, notice->producer_type, notice->trap_number, from, tid, source,
+		       held_back ? "; others were held back" : "");
+	else
+		log_at(sm->log, level,
+		       "Received Generic Notice type:%u num:%u (%s) Producer:%u (%s) from LID:%u "
+		       "TID:0x%016" PRIx64 ": %s%s%s",
+		       notice->type, notice->trap_number, name ? name : "Unknown",
+		       notice->producer_type, producer ? producer : "Unknown", from, tid, source,
+		       details, held_back ? "; others were held back" : "");
 }
 
 static void tell_trap(struct sm *sm, const struct iba_notice *notice, uint16_t from)
@@ -173,36 +215,36 @@ static void handle_notice(struct sm *sm, struct source *source, const struct iba
 	struct iba_trap_switch change;
 
 	if (!notice->is_generic) {
-		log_trap(sm, LOG_INFO, notice, from);
+		log_trap(sm, LOG_INFO, notice, tid, from);
 		return;
 	}
 	switch (notice->trap_number) {
 	case IBA_TRAP_LINK_STATE_CHANGE:
 		wire_decode(&iba_trap_switch_type, notice->data_details, &change);
-		log_trap(sm, LOG_INFO, notice, from);
+		log_trap(sm, LOG_INFO, notice, tid, from);
 		note_told(sm, &source->links, tid);
 		want_look(sm, change.lid, SWEEP_LINK_TRAP, &source->links);
 		break;
 	case IBA_TRAP_LOCAL_CHANGES:
 		wire_decode(&iba_trap_local_change_type, notice->data_details, &local);
-		log_trap(sm, LOG_INFO, notice, from);
+		log_trap(sm, LOG_INFO, notice, tid, from);
 		note_told(sm, &source->local, tid);
 		if (!is_known(sm, issuer, &local))
 			want_look(sm, issuer, SWEEP_LOCAL_TRAP, &source->local);
 		break;
 	case IBA_TRAP_BAD_M_KEY:
 		counter_inc(&sm->context->counters, traps_m_key);
-		log_trap(sm, LOG_ERROR, notice, from);
+		log_trap(sm, LOG_ERROR, notice, tid, from);
 		lease_violated(sm, port_of_lid(sm, issuer));
 		break;
 	case IBA_TRAP_BAD_P_KEY:
 	case IBA_TRAP_BAD_Q_KEY:
 	case IBA_TRAP_SWITCH_BAD_P_KEY:
 		counter_inc(&sm->context->counters, traps_p_key);
-		log_trap(sm, LOG_ERROR, notice, from);
+		log_trap(sm, LOG_ERROR, notice, tid, from);
 		break;
 	default:
-		log_trap(sm, LOG_INFO, notice, from);
+		log_trap(sm, LOG_INFO, notice, tid, from);
 	}
 }
 

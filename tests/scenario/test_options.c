@@ -310,7 +310,7 @@ START_TEST(violated_port_stays_protected)
 			ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key_protect_bits, 1);
 		}
 	}
-	scenario_check_log(s, "trap 256", true);
+	scenario_check_log(s, "num:256 (Bad M_Key)", true);
 	ck_assert_uint_eq(sim_port_info(s->sim, host, 1)->m_key, M_KEY);
 	scenario_free(s);
 }

@@ -176,10 +176,10 @@ START_TEST(what_does_not)
 	trap = link_change(s, leaf, scenario_lid(s, leaf));
 	trap.is_generic = false;
 	scenario_expect_at_most(s, sweeps_for(s, &trap), 0);
-	scenario_check_log(s, "trap 259", true);
+	scenario_check_log(s, "num:259 ", true);
 	ck_assert_uint_eq(COUNT(s, traps_m_key), 1);
 	ck_assert_uint_eq(COUNT(s, traps_p_key), 3);
-	scenario_check_log(s, "trap 131", true);
+	scenario_check_log(s, "num:131 ", true);
 	scenario_free(s);
 }
 END_TEST

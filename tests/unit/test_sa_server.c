@@ -349,7 +349,19 @@ static void ask_badly(struct net *net, unsigned int times)
 	}
 }
 
-/* Refusals are for who wants to know (log_flags 0x04), ten at a time, and then one a second. */
+static void ask_no_service(struct net *net)
+{
+	const struct iba_service_record record = {0};
+
+	net_ask(net, IBA_METHOD_SET, IBA_ATTR_SERVICE_RECORD, 0, &iba_service_record_type, &record);
+	ck_assert_uint_ne(status_of_answer(net), IBA_STATUS_OK);
+	forget_answer(net);
+}
+
+/*
+ * Refused joins are told with the reason, other refusals are for who wants to know (log_flags
+ * 0x04), ten at a time, and then one a second.
+ */
 START_TEST(test_refusals_are_told)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -358,16 +370,23 @@ START_TEST(test_refusals_are_told)
 
 	bring_up(&net);
 	net.context.log = log;
-	ask_badly(&net, 1);
+	ask_no_service(&net);
 	ck_assert_uint_eq(count(text->str, "SA: refused"), 0);
+	ask_badly(&net, 1);
+	ck_assert_uint_eq(count(text->str, "SA: refused LID "), 1);
+	ck_assert_uint_eq(count(text->str,
+				") as a member of multicast group ::: its component mask "
+				"0x0 lacks 0x"),
+			  1);
 	log_set_flags(log, LOG_ERROR | LOG_INFO | LOG_VERBOSE);
 	net_ask_path(&net); /* a good one */
 	ck_assert_uint_eq(status_of_answer(&net), IBA_STATUS_OK);
 	forget_answer(&net);
-	ck_assert_uint_eq(count(text->str, "SA: refused"), 0);
-	ask_badly(&net, 15);
-	ck_assert_uint_eq(count(text->str, "SA: refused method 0x2 of attribute 0x38 from LID "),
-			  10);
+	ck_assert_uint_eq(count(text->str, "SA: refused"), 1);
+	ask_no_service(&net);
+	ck_assert_uint_eq(count(text->str, "SA: refused method 0x2 of attribute 0x31 from LID "),
+			  1);
+	ask_badly(&net, 13);
 	ck_assert_uint_eq(count(text->str, " (host-15"), 10);
 	ck_assert_uint_eq(count(text->str, "status 0x0600 (0 such lines held back)"), 10);
 	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SECOND);
