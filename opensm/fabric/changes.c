@@ -25,6 +25,14 @@ static bool is_linked(const struct fabric *fabric, uint32_t port)
 	return port != FABRIC_NONE && fabric->ports[port].peer != FABRIC_NONE;
 }
 
+/* Switches come before what hangs on them, those nearer to the SM first. */
+static uint32_t distance(const struct fabric *fabric, uint32_t node)
+{
+	uint32_t sw = fabric->nodes[node].sw;
+
+	return sw == FABRIC_NONE ? UINT32_MAX : fabric->switches[sw].hops;
+}
+
 /* ---- nodes ---- */
 
 /* The nodes behind the cables of one that came or went are counted in, or its cables are. */
@@ -49,6 +57,8 @@ static void visit(const struct side *side, uint32_t node, struct fabric_change *
 			visited[other] = true;
 			change->more_switches += fabric_is_switch(fabric, other);
 			change->more_hosts += !fabric_is_switch(fabric, other);
+			if (distance(fabric, other) < distance(fabric, change->node))
+				change->node = other;
 			g_array_append_val(queue, other);
 		}
 	}
@@ -70,28 +80,45 @@ static void find_nodes(const struct side *side, enum fabric_change_kind kind)
 		g_array_append_val(queue, node);
 		for (guint i = 0; i < queue->len; i++)
 			visit(side, g_array_index(queue, uint32_t, i), &change, visited, queue);
+		if (fabric_is_switch(side->has, change.node) !=
+		    fabric_is_switch(side->has, node)) { /* a switch of them was counted, not it */
+			change.more_switches--;
+			change.more_hosts++;
+		}
 		g_array_append_val(side->changes, change);
 	}
 }
 
 /* ---- links and ports ---- */
 
+static void add_link(const struct side *side, enum fabric_change_kind kind, uint32_t first)
+{
+	const struct fabric_port *port = &side->has->ports[first];
+	struct fabric_change change = {
+		.kind = kind, .node = port->node, .port = first, .peer = port->peer};
+
+	g_array_append_val(side->changes, change);
+}
+
 static void find_links(const struct side *side, enum fabric_change_kind kind)
 {
 	const struct fabric *fabric = side->has;
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
-		uint32_t peer = fabric->ports[i].peer, same;
-		struct fabric_change change = {
-			.kind = kind, .node = fabric->ports[i].node, .port = i, .peer = peer};
+		uint32_t peer = fabric->ports[i].peer, same, first;
 
 		if (peer == FABRIC_NONE || peer < i || side->lacking[fabric->ports[i].node] ||
 		    side->lacking[fabric->ports[peer].node])
 			continue;
 		same = counterpart(side, i);
-		if (!is_linked(side->lacks, same) ||
-		    side->lacks->ports[same].peer != counterpart(side, peer))
-			g_array_append_val(side->changes, change);
+		if (is_linked(side->lacks, same) &&
+		    side->lacks->ports[same].peer == counterpart(side, peer))
+			continue;
+		first = distance(fabric, fabric->ports[peer].node) <
+					distance(fabric, fabric->ports[i].node)
+				? peer
+				: i;
+		add_link(side, kind, first);
 	}
 }
 

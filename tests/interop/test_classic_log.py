@@ -5,6 +5,7 @@ leaf switch and the SM's port, told by both daemons, is searched by the lines of
 
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 
@@ -62,11 +63,18 @@ class Story:
                          f'{times} of {text!r} in {self.log}', alive=self.child)
 
     def cable(self, act, node, port, text):
-        """Waits until the SM was told of it, and has the text after that."""
+        """When the last sweep is over; waits until the log has the text."""
+        self.fabric.wait(self.is_quiet, ibsim.PATIENCE, f'{self.log} to be quiet')
         start = len(self.text())
         act(node, port)
-        self.fabric.wait(lambda: text in self.text()[start:].partition('num:128')[2],
-                         ibsim.PATIENCE, f'a notice and {text!r} in {self.log}', alive=self.child)
+        self.fabric.wait(lambda: text in self.text()[start:], ibsim.PATIENCE,
+                         f'{text!r} in {self.log}', alive=self.child)
+
+    def is_quiet(self):
+        """Nothing was written for half a second."""
+        length = len(self.text())
+        time.sleep(0.5)
+        return len(self.text()) == length
 
     def tell(self, cable_down='SUBNET UP', cable_up='SUBNET UP'):
         down, up = self.fabric.link_down, self.fabric.link_up
