@@ -166,7 +166,6 @@ bool sa_may_reach(const struct sa_query *query, uint32_t endport);
 bool sa_may_see(const struct sa_query *query, uint32_t endport);
 /* Whether it may be told of a group or service of that partition: it is in it, or sees all. */
 bool sa_is_of_partition(const struct sa_query *query, uint16_t p_key);
-/* IBA_SA_REQ_INVALID, with the reason for the log. */
 /* IBA_SA_NO_RESOURCES, as the requester, or all, have as many of something as they may. */
 static inline uint16_t sa_refuse_more(struct sa_query *query)
 {
