@@ -194,9 +194,11 @@ static bool ask_path(struct client *client, uint32_t tid, uint64_t mask,
 
 static bool ask_by_gid(struct client *client, uint32_t tid)
 {
+	uint64_t from = pick_endport(client)->guid;
+	uint64_t to = pick_endport(client)->guid;
 	const struct iba_path_record path = {
-		.sgid = {client->prefix, pick_endport(client)->guid},
-		.dgid = {client->prefix, pick_endport(client)->guid},
+		.sgid = {client->prefix, from},
+		.dgid = {client->prefix, to},
 		.numb_path = 1,
 		.reversible = 1,
 	};
@@ -206,10 +208,9 @@ static bool ask_by_gid(struct client *client, uint32_t tid)
 
 static bool ask_by_lid(struct client *client, uint32_t tid)
 {
-	const struct iba_path_record path = {
-		.slid = pick_endport(client)->lid,
-		.dlid = pick_endport(client)->lid,
-	};
+	uint16_t from = pick_endport(client)->lid;
+	uint16_t to = pick_endport(client)->lid;
+	const struct iba_path_record path = {.slid = from, .dlid = to};
 
 	return ask_path(client, tid, C(slid) | C(dlid), &path);
 }

@@ -420,8 +420,11 @@ static void spoiled(void)
 
 	story_event_at("tables are spoiled", chance_name(node), port);
 	sim_node_view(s->sim, node, &view);
-	if (n > 1) /* or it has never been written */
-		((uint16_t *)(uintptr_t)keys)[chance_below(n)] = (uint16_t)chance_below(20);
+	if (n > 1) { /* or it has never been written */
+		uint16_t *key = (uint16_t *)(uintptr_t)&keys[chance_below(n)];
+
+		*key = (uint16_t)chance_below(20);
+	}
 	spoil(view.switch_info && view.switch_info->linear_fdb_top ? view.lft : NULL, 12);
 	spoil(sim_sl_to_vl(s->sim, node, port, 0), 8);
 	spoil(sim_vl_arbitration(s->sim, node, port, 1), 8);
@@ -595,8 +598,8 @@ static void policy(void)
 /* It has counted errors of a port of it. */
 static void errors(void)
 {
-	struct iba_trap_port details = {.lid = scenario_lid(s, some_node()),
-					.port_num = (uint8_t)chance_below(7)};
+	unsigned int other = some_node(), port = chance_below(7);
+	struct iba_trap_port details = {.lid = scenario_lid(s, other), .port_num = (uint8_t)port};
 	unsigned int node = some_node(), n = 1 + chance_below(300);
 
 	story_event_at("tells of errors of a port", chance_name(node), details.port_num);

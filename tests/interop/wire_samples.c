@@ -47,7 +47,9 @@ struct kind {
 
 static uint64_t random64(GRand *rand)
 {
-	return (uint64_t)g_rand_int(rand) << 32 | g_rand_int(rand);
+	uint64_t high = g_rand_int(rand);
+
+	return high << 32 | g_rand_int(rand);
 }
 
 static void fill(const struct wire_type *type, GRand *rand, uint8_t *host)
@@ -195,21 +197,24 @@ static void address_packet(struct samples *samples, bool smp)
 	struct capture_address *address = &samples->address;
 	GRand *rand = samples->rand;
 
-	*address = (struct capture_address){
-		.slid = (uint16_t)g_rand_int(rand),
-		.dlid = (uint16_t)g_rand_int(rand),
-		.sl = g_rand_int(rand) & 15,
-		.src_qp = smp ? IBA_QP0 : g_rand_int(rand) & 0xFFFFFF,
-		.dest_qp = smp ? IBA_QP0 : IBA_QP1,
-		.q_key = g_rand_int(rand),
-		.p_key = (uint16_t)g_rand_int(rand),
-		.has_grh = !smp && g_rand_boolean(rand),
-		.hop_limit = (uint8_t)g_rand_int(rand),
-		.traffic_class = (uint8_t)g_rand_int(rand),
-		.flow_label = g_rand_int(rand) & 0xFFFFF,
-		.sgid = {random64(rand), random64(rand)},
-		.dgid = {random64(rand), random64(rand)},
-	};
+	*address = (struct capture_address){.src_qp = IBA_QP0, .dest_qp = IBA_QP0};
+	address->slid = (uint16_t)g_rand_int(rand);
+	address->dlid = (uint16_t)g_rand_int(rand);
+	address->sl = g_rand_int(rand) & 15;
+	if (!smp) {
+		address->src_qp = g_rand_int(rand) & 0xFFFFFF;
+		address->dest_qp = IBA_QP1;
+	}
+	address->q_key = g_rand_int(rand);
+	address->p_key = (uint16_t)g_rand_int(rand);
+	address->has_grh = !smp && g_rand_boolean(rand);
+	address->hop_limit = (uint8_t)g_rand_int(rand);
+	address->traffic_class = (uint8_t)g_rand_int(rand);
+	address->flow_label = g_rand_int(rand) & 0xFFFFF;
+	address->sgid.prefix = random64(rand);
+	address->sgid.guid = random64(rand);
+	address->dgid.prefix = random64(rand);
+	address->dgid.guid = random64(rand);
 	samples->mad_bit = HEADERS_BITS + (address->has_grh ? GRH_BITS : 0);
 }
 

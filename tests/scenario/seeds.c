@@ -226,20 +226,24 @@ static void reboot_host(struct scenario *s)
 static void degrade(struct scenario *s)
 {
 	static const unsigned int rates[] = {2500, 10000, 14062, 25781};
-	unsigned int node, port;
+	unsigned int node, port, rate, width;
 
 	scenario_random_link(s, &node, &port);
-	sim_link_degrade(s->sim, node, port, 1 + 3 * scenario_random(s, 2),
-			 rates[scenario_random(s, G_N_ELEMENTS(rates))]);
+	rate = rates[scenario_random(s, G_N_ELEMENTS(rates))];
+	width = 1 + 3 * scenario_random(s, 2);
+	sim_link_degrade(s->sim, node, port, width, rate);
 }
 
 static void flap_quickly(struct scenario *s)
 {
-	unsigned int node, port;
+	unsigned int node, port, times;
+	uint64_t up_ns, down_ns;
 
 	scenario_random_link(s, &node, &port);
-	sim_link_flap(s->sim, node, port, scenario_random(s, 20) * NS_PER_MS,
-		      scenario_random(s, 200) * NS_PER_MS, 1 + scenario_random(s, 20));
+	times = 1 + scenario_random(s, 20);
+	up_ns = scenario_random(s, 200) * NS_PER_MS;
+	down_ns = scenario_random(s, 20) * NS_PER_MS;
+	sim_link_flap(s->sim, node, port, down_ns, up_ns, times);
 }
 
 static void black_hole(struct scenario *s)
@@ -341,13 +345,11 @@ static void forged_traps(struct scenario *s)
 	for (unsigned int i = 0; i < n; i++) {
 		unsigned int node =
 			scenario_random(s, 2) ? scenario_random_switch(s) : scenario_random_host(s);
-		struct iba_notice notice = {
-			.is_generic = !!scenario_random(s, 8),
-			.type = scenario_random(s, 8),
-			.trap_number = numbers[scenario_random(s, G_N_ELEMENTS(numbers))],
-			.issuer_lid = scenario_random(s, 0x10000),
-		};
+		struct iba_notice notice = {.is_generic = !!scenario_random(s, 8)};
 
+		notice.type = scenario_random(s, 8);
+		notice.trap_number = numbers[scenario_random(s, G_N_ELEMENTS(numbers))];
+		notice.issuer_lid = scenario_random(s, 0x10000);
 		for (unsigned int j = 0; j < sizeof(notice.data_details); j++)
 			notice.data_details[j] = scenario_random(s, 0x100);
 		sim_trap(s->sim, node, 1, &notice);

@@ -202,8 +202,11 @@ static void lose_hosts(struct lasting *l)
 {
 	unsigned int n = 1 + scenario_random(l->s, 4);
 
-	for (unsigned int i = 0; i < n; i++)
-		take(l, scenario_random_host(l->s), scenario_random(l->s, 2));
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int port = scenario_random(l->s, 2);
+
+		take(l, scenario_random_host(l->s), port);
+	}
 }
 
 /* Port by port: its own last traps tell of it. */
@@ -241,12 +244,15 @@ static void reset(struct lasting *l)
 static void some_options(struct scenario *s)
 {
 	static const char *const keys[] = {"0", "0x1122334455667788", "0x42"};
+	const char *key = keys[scenario_random(s, 4) ? 0 : scenario_random(s, G_N_ELEMENTS(keys))];
+	unsigned int vls = 1 + scenario_random(s, 5);
+	unsigned int interval = 5 + scenario_random(s, 6);
+	unsigned int timeout = 16 + scenario_random(s, 3);
+	unsigned int life_time = 0x10 + scenario_random(s, 3);
 	g_autofree char *conf = g_strdup_printf(
 		"packet_life_time 0x%x\nsubnet_timeout %u\nsweep_interval %u\nmax_op_vls %u\n"
 		"m_key %s\n",
-		0x10 + scenario_random(s, 3), 16 + scenario_random(s, 3),
-		5 + scenario_random(s, 6), 1 + scenario_random(s, 5),
-		keys[scenario_random(s, 4) ? 0 : scenario_random(s, G_N_ELEMENTS(keys))]);
+		life_time, timeout, interval, vls, key);
 
 	scenario_conf(s, conf);
 }

@@ -81,6 +81,7 @@ static void end(void)
 static void shuffle_packets(void)
 {
 	static const double losses[] = {0, 0.001, 0.01, 0.05, 0.2, 0.5};
+	unsigned int longest_ms;
 
 	switch (chance(5)) {
 	case 0:
@@ -90,7 +91,9 @@ static void shuffle_packets(void)
 		sim_set_duplicate(s->sim, 0.05 * chance(3));
 		break;
 	case 2:
-		sim_set_delay(s->sim, 1000, chance(2) * chance(600) * NS_PER_MS);
+		longest_ms = chance(2);
+		longest_ms *= chance(600);
+		sim_set_delay(s->sim, 1000, longest_ms * NS_PER_MS);
 		break;
 	case 3:
 		if (s->seed % 4) /* most seeds keep their promises */
@@ -123,20 +126,23 @@ static void rain_traps(void)
 
 static void break_link(void)
 {
-	unsigned int node, port;
+	unsigned int node, port, times;
+	uint64_t up_ns, down_ns;
 
 	scenario_random_link(s, &node, &port);
 	switch (chance(4)) {
 	case 0:
-		sim_link_flap(s->sim, node, port, NS_PER_MS << chance(8), NS_PER_MS << chance(8),
-			      1 + chance(4));
+		times = 1 + chance(4);
+		up_ns = NS_PER_MS << chance(8);
+		down_ns = NS_PER_MS << chance(8);
+		sim_link_flap(s->sim, node, port, down_ns, up_ns, times);
 		break;
 	case 1:
 		sim_link_black_hole(s->sim, node, port, chance(2));
 		break;
 	case 2: /* of a client */
-		sim_link_flap(s->sim, askers[chance(ASKERS)]->node, 1, NS_PER_MS << chance(12), 1,
-			      1);
+		down_ns = NS_PER_MS << chance(12);
+		sim_link_flap(s->sim, askers[chance(ASKERS)]->node, 1, down_ns, 1, 1);
 		break;
 	default:
 		sim_link_set(s->sim, node, port, chance(2));

@@ -60,8 +60,9 @@ static void add_sms(unsigned int n)
 
 static void shuffle_sm(unsigned int i)
 {
+	unsigned int as_master = chance(2) * 9, priority = chance(4);
 	g_autofree char *conf = g_strdup_printf(POLLS "sm_priority %u\nmaster_sm_priority %u\n",
-						chance(4), chance(2) * 9);
+						priority, as_master);
 
 	if (!m->sm[i].daemon) {
 		managers_start(m, i);
@@ -113,7 +114,8 @@ static void shuffle_packets(void)
 static void break_something(void)
 {
 	struct sim *sim = m->s->sim;
-	unsigned int node = chance(sim_nodes(sim)), port;
+	unsigned int node = chance(sim_nodes(sim)), port, times;
+	uint64_t up_ns, down_ns;
 	struct sim_node_view view;
 
 	sim_node_view(sim, node, &view);
@@ -123,8 +125,10 @@ static void break_something(void)
 		sim_link_set(sim, node, port, chance(2));
 		break;
 	case 1:
-		sim_link_flap(sim, node, port, NS_PER_MS << chance(8), NS_PER_MS << chance(8),
-			      1 + chance(4));
+		times = 1 + chance(4);
+		up_ns = NS_PER_MS << chance(8);
+		down_ns = NS_PER_MS << chance(8);
+		sim_link_flap(sim, node, port, down_ns, up_ns, times);
 		break;
 	case 2:
 		sim_link_black_hole(sim, node, port, chance(2));

@@ -156,8 +156,11 @@ struct builder *make_random(uint64_t seed, unsigned int max_switches)
 	random_nodes(topology, &state, n);
 	for (unsigned int i = 0; i + 1 < n; i++)
 		random_cable(topology, i + 1, make_number(&state, i + 1));
-	for (unsigned int i = 0; i < cables; i++)
-		random_cable(topology, make_number(&state, n), make_number(&state, n));
+	for (unsigned int i = 0; i < cables; i++) {
+		unsigned int to = make_number(&state, n);
+
+		random_cable(topology, make_number(&state, n), to);
+	}
 	random_hosts(topology, &state, n);
 	builder = builder_from_topology(topology);
 	topology_free(topology);

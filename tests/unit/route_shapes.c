@@ -152,10 +152,12 @@ static struct topology *layered(struct shape *shape)
 		for (unsigned int i = 0; i < n; i++)
 			add_switch(topology);
 		for (unsigned int i = 0; n_above && i < n; i++)
-			for (unsigned int cable = between(shape, 1, 4); cable; cable--)
+			for (unsigned int cable = between(shape, 1, 4); cable; cable--) {
+				unsigned int cables = one_in(shape, 4) ? 2 : 1;
+
 				add_cables(topology, first + i,
-					   above + between(shape, 0, n_above - 1),
-					   one_in(shape, 4) ? 2 : 1);
+					   above + between(shape, 0, n_above - 1), cables);
+			}
 	}
 	for (unsigned int i = 0; i < n; i++)
 		add_hosts(topology, first + i, between(shape, i ? 0 : 1, 4));
@@ -188,35 +190,42 @@ static struct topology *mesh(struct shape *shape)
 
 static struct topology *hypercube(struct shape *shape)
 {
-	return generate(shape, g_strdup_printf("hypercube:%u:%u", between(shape, 1, 4),
-					       between(shape, 1, 2)));
+	unsigned int hosts = between(shape, 1, 2), dimensions = between(shape, 1, 4);
+
+	return generate(shape, g_strdup_printf("hypercube:%u:%u", dimensions, hosts));
 }
 
 static struct topology *line(struct shape *shape)
 {
-	return generate(shape, g_strdup_printf("mesh:%u:%u", between(shape, 2, 24),
-					       between(shape, 1, 2)));
+	unsigned int hosts = between(shape, 1, 2), length = between(shape, 2, 24);
+
+	return generate(shape, g_strdup_printf("mesh:%u:%u", length, hosts));
 }
 
 static struct topology *ring(struct shape *shape)
 {
-	return generate(shape, g_strdup_printf("torus:%u:%u", between(shape, 3, 16),
-					       between(shape, 1, 2)));
+	unsigned int hosts = between(shape, 1, 2), length = between(shape, 3, 16);
+
+	return generate(shape, g_strdup_printf("torus:%u:%u", length, hosts));
 }
 
 static struct topology *dragonfly(struct shape *shape)
 {
-	return generate(shape, g_strdup_printf("dragonfly:%u:%u:%u", between(shape, 2, 4),
-					       between(shape, 1, 2), between(shape, 1, 2)));
+	unsigned int hosts = between(shape, 1, 2), globals = between(shape, 1, 2);
+	unsigned int switches = between(shape, 2, 4);
+
+	return generate(shape, g_strdup_printf("dragonfly:%u:%u:%u", switches, globals, hosts));
 }
 
 /* ---- others ---- */
 
 static struct topology *regular(struct shape *shape)
 {
-	return generate(shape, g_strdup_printf("random:%u:%u:%u:%u", between(shape, 4, 20),
-					       between(shape, 2, 5), between(shape, 1, 3),
-					       between(shape, 1, 100000)));
+	unsigned int seed = between(shape, 1, 100000), hosts = between(shape, 1, 3);
+	unsigned int degree = between(shape, 2, 5), switches = between(shape, 4, 20);
+
+	return generate(shape,
+			g_strdup_printf("random:%u:%u:%u:%u", switches, degree, hosts, seed));
 }
 
 static struct topology *star(struct shape *shape)
@@ -261,10 +270,11 @@ static struct topology *back_to_back(struct shape *shape)
 static struct topology *no_cable(struct shape *shape)
 {
 	struct topology *topology = topology_new();
+	unsigned int ports = between(shape, 1, 4);
 
 	g_string_append(shape->what, " one node");
-	topology_add(topology, one_in(shape, 2) ? IBA_NODE_CA : IBA_NODE_SWITCH,
-		     between(shape, 1, 4), "alone", "alone", 256);
+	topology_add(topology, one_in(shape, 2) ? IBA_NODE_CA : IBA_NODE_SWITCH, ports, "alone",
+		     "alone", 256);
 	topology_default_port_guids(topology, 0);
 	return topology;
 }
@@ -330,9 +340,11 @@ static void lose_switch(struct shape *shape, const GPtrArray *order)
 /* A host with one or two ports on a switch that has some free, inner ones too. */
 static void new_host(struct shape *shape, const GPtrArray *order, unsigned int i)
 {
+	uint8_t type = one_in(shape, 8) ? IBA_NODE_ROUTER : IBA_NODE_CA;
+	unsigned int num_ports = between(shape, 1, 2);
 	struct iba_node_info info = {
-		.node_type = one_in(shape, 8) ? IBA_NODE_ROUTER : IBA_NODE_CA,
-		.num_ports = between(shape, 1, 2),
+		.node_type = type,
+		.num_ports = num_ports,
 		.node_guid = 0x300000000000 + i * 0x100,
 		.port_guid = 0x300000000001 + i * 0x100,
 		.local_port_num = 1,

@@ -13,6 +13,12 @@ TESTS += tests/unit/test_route_property
 tests_unit_test_route_property_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_property_LDADD = $(LIBS_ROUTECHECK)
 
+# That a seed means the same fabric with another compiler.
+check_PROGRAMS += tests/unit/test_seeds
+TESTS += tests/unit/test_seeds
+tests_unit_test_seeds_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_seeds_LDADD = $(LIBS_ROUTECHECK)
+
 check_PROGRAMS += tests/unit/test_route_acyclic
 TESTS += tests/unit/test_route_acyclic
 tests_unit_test_route_acyclic_CFLAGS = $(TEST_CFLAGS)

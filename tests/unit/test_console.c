@@ -1099,10 +1099,12 @@ START_TEST(any_line_at_all)
 		g_autoptr(GString) line = g_string_new(NULL);
 		struct command_answer answer;
 
-		for (unsigned int n = scenario_random(s, 6); n; n--)
-			g_string_append_printf(line, "%s%s",
-					       words[scenario_random(s, G_N_ELEMENTS(words))],
-					       scenario_random(s, 8) ? " " : "");
+		for (unsigned int n = scenario_random(s, 6); n; n--) {
+			const char *end = scenario_random(s, 8) ? " " : "";
+
+			g_string_append(line, words[scenario_random(s, G_N_ELEMENTS(words))]);
+			g_string_append(line, end);
+		}
 		command_run(&f.env, line->str, scenario_random(s, 2), &answer);
 		ck_assert(g_utf8_validate(answer.text, -1, NULL));
 		ck_assert(!*answer.text || g_str_has_suffix(answer.text, "\n"));

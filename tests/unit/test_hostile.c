@@ -624,8 +624,11 @@ static bool garble(struct bed *b, struct vendor_mad *mad)
 {
 	if (!b->n || mad->status != VENDOR_RECEIVED || mad->length != 256 || chance(b, 50))
 		return true;
-	for (uint32_t i = 0; i <= chance(b, 4); i++)
-		mad->data[SMP_DATA + chance(b, 64)] = chance(b, 256);
+	for (uint32_t i = 0; i <= chance(b, 4); i++) {
+		uint32_t at = SMP_DATA + chance(b, 64);
+
+		mad->data[at] = chance(b, 256);
+	}
 	return true;
 }
 

@@ -45,8 +45,9 @@ static void fill_host(const struct wire_type *type, GRand *rand, uint8_t *host)
 		const struct wire_field *field = &type->fields[i];
 
 		for (unsigned int j = 0; j < field->count; j++) {
-			uint64_t value = (uint64_t)g_rand_int(rand) << 32 | g_rand_int(rand);
+			uint64_t value = (uint64_t)g_rand_int(rand) << 32;
 
+			value |= g_rand_int(rand);
 			if (field->kind == WIRE_NEST)
 				fill_host(field->nested, rand,
 					  host + field->offset + j * field->size);

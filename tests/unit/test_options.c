@@ -451,11 +451,11 @@ START_TEST(random_command_lines)
 			const char *flag =
 				option_table[g_rand_int_range(rand, 0, OPTION_COUNT)].flag;
 			int length = flag ? g_rand_int_range(rand, 0, (int)strlen(flag) + 1) : 0;
+			const char *value = values[g_rand_int_range(rand, 0, 8)];
+			char between = " =-x"[g_rand_int_range(rand, 0, 4)];
 
 			g_string_append_printf(words, "%s-%.*s%c%s", words->len ? " " : "", length,
-					       flag ? flag : "",
-					       " =-x"[g_rand_int_range(rand, 0, 4)],
-					       values[g_rand_int_range(rand, 0, 8)]);
+					       flag ? flag : "", between, value);
 		}
 		/* Not one that names a file to read. */
 		if (strstr(words->str, "-F") || strstr(words->str, "-conf"))

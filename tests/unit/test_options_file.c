@@ -182,9 +182,11 @@ START_TEST(random_and_truncated_files)
 		int changes = g_rand_int_range(rand, 0, 3);
 		struct loaded loaded;
 
-		for (int j = 0; j < changes; j++)
-			copy[g_rand_int_range(rand, 0, (gint32)length)] =
-				(char)g_rand_int_range(rand, 0, 256);
+		for (int j = 0; j < changes; j++) {
+			int at = g_rand_int_range(rand, 0, (gint32)length);
+
+			copy[at] = (char)g_rand_int_range(rand, 0, 256);
+		}
 		loaded = load_bytes(copy, cut, "");
 		good += loaded.good;
 		loaded_free(&loaded);

@@ -306,10 +306,13 @@ START_TEST(test_broken_tables)
 		struct routing *routing = compute(fabric, "minhop");
 		g_autofree char *what = g_strdup_printf("broken %u", round);
 
-		for (unsigned int i = 0; i < 1 + round; i++)
-			routing->lft[random_below(&state, fabric->n_switches)]
-				    [1 + random_below(&state, fabric->max_lid)] =
+		for (unsigned int i = 0; i < 1 + round; i++) {
+			uint32_t sw = random_below(&state, fabric->n_switches);
+			uint32_t lid = 1 + random_below(&state, fabric->max_lid);
+
+			routing->lft[sw][lid] =
 				random_below(&state, 10) ? random_below(&state, 6) : 0xFF;
+		}
 		check_figures(fabric, routing, what);
 		routing_unref(routing);
 	}

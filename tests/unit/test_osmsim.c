@@ -200,11 +200,9 @@ START_TEST(test_random_frames)
 	program_start(&program, net, "a");
 	for (unsigned int round = 0; round < 50; round++) {
 		int fd = round % 2 ? net_connect(net) : net_hello(net, "c");
-		struct osmsim_header header = {
-			.type = g_rand_int_range(random, 0, 10),
-			.length = g_rand_int_range(random, 0, sizeof(noise)),
-		};
+		struct osmsim_header header = {.type = g_rand_int_range(random, 0, 10)};
 
+		header.length = g_rand_int_range(random, 0, sizeof(noise));
 		for (unsigned int i = 0; i < sizeof(noise); i++)
 			noise[i] = g_rand_int(random);
 		memcpy(noise, &header, sizeof(header));

@@ -179,12 +179,18 @@ static void change_lanes(struct trial *trial, struct routing *routing)
 	struct route_lanes *lanes = routing->lanes;
 	uint32_t times = make_number(&trial->state, trial->net->n * 2 + 1);
 
-	for (uint32_t i = 0; lanes && lanes->sl && i < times; i++)
-		lanes->sl[any_switch(trial) * trial->net->n + any_switch(trial)] =
-			make_number(&trial->state, 30) ? make_number(&trial->state, lanes->n)
-						       : ROUTE_NO_SL;
-	if (lanes && !make_number(&trial->state, 4))
-		lanes->vl[make_number(&trial->state, 16)] = make_number(&trial->state, 9);
+	for (uint32_t i = 0; lanes && lanes->sl && i < times; i++) {
+		uint32_t from = any_switch(trial), to = any_switch(trial);
+		uint8_t *sl = &lanes->sl[from * trial->net->n + to];
+
+		*sl = make_number(&trial->state, 30) ? make_number(&trial->state, lanes->n)
+						     : ROUTE_NO_SL;
+	}
+	if (lanes && !make_number(&trial->state, 4)) {
+		uint32_t sl = make_number(&trial->state, 16);
+
+		lanes->vl[sl] = make_number(&trial->state, 9);
+	}
 }
 
 static void break_tables(struct trial *trial, struct routing *routing)
@@ -381,9 +387,11 @@ static void limit_tables(struct trial *trial)
 {
 	uint32_t n = trial->fabric->n_switches;
 
-	if (n && trial->fabric->max_lid > 2 && !make_number(&trial->state, 8))
-		trial->fabric->switches[any_switch(trial)].info.linear_fdb_cap =
-			2 + make_number(&trial->state, trial->fabric->max_lid);
+	if (n && trial->fabric->max_lid > 2 && !make_number(&trial->state, 8)) {
+		struct fabric_switch *sw = &trial->fabric->switches[any_switch(trial)];
+
+		sw->info.linear_fdb_cap = 2 + make_number(&trial->state, trial->fabric->max_lid);
+	}
 }
 
 /* Hosts of two to four classes, by their LIDs; each sends to itself only. */

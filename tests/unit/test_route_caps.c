@@ -37,9 +37,12 @@ static void make_caps(struct fabric *fabric, uint64_t *state)
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(caps); i++)
 		caps[i] = 1 + make_number(state, fabric->max_lid + 1u);
-	for (uint32_t i = 1 + make_number(state, 4); i > 0 && fabric->n_switches; i--)
-		fabric->switches[make_number(state, fabric->n_switches)].info.linear_fdb_cap =
+	for (uint32_t i = 1 + make_number(state, 4); i > 0 && fabric->n_switches; i--) {
+		uint32_t sw = make_number(state, fabric->n_switches);
+
+		fabric->switches[sw].info.linear_fdb_cap =
 			caps[make_number(state, G_N_ELEMENTS(caps))];
+	}
 	make_refusals(fabric, state);
 }
 

@@ -536,20 +536,27 @@ static bool change_lanes(struct trial *trial, struct routing *routing)
 	if (!lanes)
 		return false;
 	times = 1 + make_number(&trial->state, n * n);
-	for (uint32_t i = 0; i < times; i++)
-		lanes->sl[(size_t)some_switch(trial) * n + some_switch(trial)] =
-			make_number(&trial->state, 40) ? make_number(&trial->state, lanes->n + 1u)
-						       : ROUTE_NO_SL;
-	if (!make_number(&trial->state, 4))
-		lanes->vl[some_switch(trial) % ROUTE_SLS] = make_number(&trial->state, 10);
+	for (uint32_t i = 0; i < times; i++) {
+		size_t from = some_switch(trial), to = some_switch(trial);
+
+		lanes->sl[from * n + to] = make_number(&trial->state, 40)
+						   ? make_number(&trial->state, lanes->n + 1u)
+						   : ROUTE_NO_SL;
+	}
+	if (!make_number(&trial->state, 4)) {
+		uint32_t sl = some_switch(trial) % ROUTE_SLS;
+
+		lanes->vl[sl] = make_number(&trial->state, 10);
+	}
 	for (uint32_t i = make_number(&trial->state, 4) * times; lanes->turns && i; i--) {
 		uint32_t sw = some_switch(trial);
 		uint16_t width = lanes->turns->width[sw];
+		uint32_t lane = make_number(&trial->state, lanes->n + 1u);
+		uint32_t sl = make_number(&trial->state, ROUTE_SLS);
+		uint32_t out = make_number(&trial->state, width);
+		uint32_t in = make_number(&trial->state, width);
 
-		route_turns_put(lanes->turns, sw, make_number(&trial->state, width),
-				make_number(&trial->state, width),
-				make_number(&trial->state, ROUTE_SLS),
-				make_number(&trial->state, lanes->n + 1u));
+		route_turns_put(lanes->turns, sw, in, out, sl, lane);
 	}
 	return true;
 }
@@ -568,9 +575,11 @@ static bool do_harm(struct trial *trial, struct routing *routing, enum harm harm
 		routing->lft[sw][lid] = some_port(trial, sw);
 		return true;
 	case HARM_OCTET:
-		for (unsigned int i = 0; i < 4; i++)
-			routing->lft[some_switch(trial)][some_lid(trial)] =
-				make_number(&trial->state, 256);
+		for (unsigned int i = 0; i < 4; i++) {
+			sw = some_switch(trial);
+			lid = some_lid(trial);
+			routing->lft[sw][lid] = make_number(&trial->state, 256);
+		}
 		return true;
 	case HARM_SWAP:
 		routing->lft[sw] = routing->lft[other];

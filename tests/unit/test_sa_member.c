@@ -1080,9 +1080,10 @@ static void churn(unsigned int steps, uint64_t *state)
 	struct mc_groups *groups;
 
 	for (unsigned int i = 0; i < steps; i++) {
-		struct iba_mc_member_record record =
-			churn_record(endport(subnet, make_number(state, n), false),
-				     make_number(state, CHURN_GROUPS), 1 + make_number(state, 15));
+		uint8_t join_state = 1 + make_number(state, 15);
+		uint64_t group = make_number(state, CHURN_GROUPS);
+		uint32_t member = endport(subnet, make_number(state, n), false);
+		struct iba_mc_member_record record = churn_record(member, group, join_state);
 		uint8_t method = make_number(state, 2) ? IBA_METHOD_SET : IBA_METHOD_DELETE;
 		uint32_t port = fabric_port_by_guid(subnet->fabric, record.port_gid.guid);
 

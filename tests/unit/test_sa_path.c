@@ -362,29 +362,28 @@ static uint16_t random_lid(const struct subnet *subnet, struct iba_gid gid, uint
 static struct iba_path_record random_record(const struct subnet *subnet, uint64_t *state)
 {
 	static const uint16_t p_keys[] = {0xFFFF, 0x7FFF, 0x8001, 0x0001, 0x8002, 0x0002, 0x8009};
-	struct iba_path_record w = {
-		.service_id = make_number(state, 1000) * UINT64_C(0x100000001),
-		.sgid = random_gid(subnet, state),
-		.dgid = random_gid(subnet, state),
-		.raw_traffic = make_number(state, 2),
-		.flow_label = make_number(state, 1 << 20),
-		.hop_limit = make_number(state, 256),
-		.t_class = make_number(state, 256),
-		.reversible = make_number(state, 2),
-		.numb_path = make_number(state, 6),
-		.p_key = p_keys[make_number(state, G_N_ELEMENTS(p_keys))],
-		.qos_class = make_number(state, 1 << 12),
-		.sl = make_number(state, 16),
-		.mtu_selector = make_number(state, 4),
-		.mtu = make_number(state, 8),
-		.rate_selector = make_number(state, 4),
-		.rate = make_number(state, 12) ? make_number(state, 26) : 63,
-		.packet_life_time_selector = make_number(state, 4),
-		.packet_life_time = make_number(state, 3) ? 16 + make_number(state, 5) :
-							    make_number(state, 64),
-		.preference = make_number(state, 256),
-	};
+	struct iba_path_record w = {0};
 
+	w.service_id = make_number(state, 1000) * UINT64_C(0x100000001);
+	w.sgid = random_gid(subnet, state);
+	w.dgid = random_gid(subnet, state);
+	w.raw_traffic = make_number(state, 2);
+	w.flow_label = make_number(state, 1 << 20);
+	w.hop_limit = make_number(state, 256);
+	w.t_class = make_number(state, 256);
+	w.reversible = make_number(state, 2);
+	w.numb_path = make_number(state, 6);
+	w.p_key = p_keys[make_number(state, G_N_ELEMENTS(p_keys))];
+	w.qos_class = make_number(state, 1 << 12);
+	w.sl = make_number(state, 16);
+	w.mtu_selector = make_number(state, 4);
+	w.mtu = make_number(state, 8);
+	w.rate_selector = make_number(state, 4);
+	w.rate = make_number(state, 12) ? make_number(state, 26) : 63;
+	w.packet_life_time_selector = make_number(state, 4);
+	w.packet_life_time =
+		make_number(state, 3) ? 16 + make_number(state, 5) : make_number(state, 64);
+	w.preference = make_number(state, 256);
 	w.slid = random_lid(subnet, w.sgid, state);
 	w.dlid = random_lid(subnet, w.dgid, state);
 	return w;

@@ -1047,10 +1047,11 @@ static void churn_one(struct mc_groups **published, uint64_t *state)
 
 	if (!group && make_number(state, 2))
 		group = sa_store_create(store, &record, 0, guid);
-	if (group && make_number(state, 2))
-		sa_store_join(store, group, guid, 1 + make_number(state, 15),
-			      make_number(state, 2));
-	else if (group)
+	if (group && make_number(state, 2)) {
+		bool proxied = make_number(state, 2);
+
+		sa_store_join(store, group, guid, 1 + make_number(state, 15), proxied);
+	} else if (group)
 		sa_store_leave(store, group, guid, 0xF);
 	if (make_number(state, 8) || !sa_store_changed(store))
 		return;

@@ -421,9 +421,11 @@ START_TEST(test_hostile)
 		struct topology *topology;
 
 		memcpy(garbage, ibnetdiscover, sizeof(garbage));
-		for (unsigned int i = 0; i < 1 + round / 10; i++)
-			garbage[g_rand_int_range(rand, 0, sizeof(garbage))] =
-				g_rand_int_range(rand, 0, 256);
+		for (unsigned int i = 0; i < 1 + round / 10; i++) {
+			int at = g_rand_int_range(rand, 0, sizeof(garbage));
+
+			garbage[at] = g_rand_int_range(rand, 0, 256);
+		}
 		topology = parse(garbage, sizeof(garbage) - 1, &error);
 		ck_assert((topology != NULL) == (error == NULL));
 		if (error)
