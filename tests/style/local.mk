@@ -6,5 +6,5 @@ style_tests = tests/style/check_style.py tests/style/test_bootstrap.py \
 	tests/style/test_check_style.py
 dist_check_SCRIPTS += $(style_tests)
 TESTS += $(style_tests)
-EXTRA_DIST += tests/style/csource.py tests/style/figures.py tests/style/objects.py \
-	tests/style/rules.py tests/style/suite.py tests/style/tree.py
+EXTRA_DIST += tests/style/csource.py tests/style/draws.py tests/style/figures.py \
+	tests/style/objects.py tests/style/rules.py tests/style/suite.py tests/style/tree.py

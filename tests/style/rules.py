@@ -6,6 +6,7 @@ import os
 import re
 
 import csource
+import draws
 import tree
 
 LICENCE = 'SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB'
@@ -241,7 +242,19 @@ def distributed(files):
             yield f'{file.path}: in no makefile'
 
 
+def one_draw(files):
+    """Each random number is drawn in a statement of its own: seeds mean the same everywhere."""
+    chancy = [file for file in files if file.is_c and not file.is_table and
+              not file.path.startswith('opensm/')]
+    drawing = draws.drawing_functions(chancy)
+    for file in chancy:
+        for function, text in draws.bodies_of(file):
+            for number in draws.open_orders(text, function.first, drawing[file.path]):
+                yield f'{file.path}:{number}: two draws of {function.name} in any order'
+
+
 RULES = [
     licence, layout, words, function_length, file_length, braces, include_direction, typedefs,
     callee_first, glib_threads, documented_headers, option_states, distributed,
+    one_draw,
 ]

@@ -177,6 +177,31 @@ class Rules(unittest.TestCase):
         self.assertTrue(broken(rules.distributed, *header, ('opensm/sm/local.mk', 'x/a.h a.h')))
         self.assertFalse(broken(rules.distributed, *header, ('opensm/local.mk', header[0])))
 
+    def test_one_draw(self):
+        maker = ('tests/a.h', HEAD + 'static inline int draw(uint64_t *state)\n{\n'
+                 '\treturn *state += UINT64_C(0x9E3779B97F4A7C15);\n}\n')
+        helper = 'static int roll(struct game *g)\n{\n\treturn 1 + draw(&g->state);\n}\n'
+        anew = 'static int whole(int seed)\n{\n\treturn draw(&(uint64_t){seed});\n}\n'
+
+        def found(statement):
+            text = f'{HEAD}{helper}{anew}static void f(void)\n{{\n\t{statement}\n}}\n'
+            return broken(rules.one_draw, 'tests/b.c', text, maker)
+
+        for statement in ('g(roll(x), 1, roll(x));', 'n = roll(x) + draw(s);',
+                          'a[roll(x)] = roll(x);', 'a[roll(x)][roll(x)] = 0;',
+                          'struct p p = {.x = roll(x), .y = roll(x)};',
+                          'h((struct p){roll(x), roll(x)});', 'n = MAX(1, roll(x));',
+                          'g(x ? roll(x) : 2, h(roll(x)));', 'a[roll(x)] = y ? roll(x) : 0;',
+                          'if (y)\n\t\tg(1 + roll(x), (roll(x)));',
+                          'n = g_rand_int(r) | g_rand_int(r);'):
+            self.assertEqual(len(found(statement)), 1, statement)
+        for statement in ('int a = roll(x), b = roll(x);', 'n = y ? roll(x) : draw(s);',
+                          'if (roll(x) && roll(x))\n\t\tg(roll(x));', 'g(roll(x) ? 1 : 2);',
+                          'for (n = roll(x); draw(s); n--)\n\t\tg(roll(x));', 'g(a[roll(x)], y);',
+                          'n = h(roll(x) * 2) + 1;', 'g(whole(1), whole(2));',
+                          'switch (roll(x)) {\n\tcase 0:\n\t\tn = roll(x);\n\t}'):
+            self.assertFalse(found(statement), statement)
+
     def test_documented_headers(self):
         self.assertTrue(broken(rules.documented_headers, 'include/a.h', 'int f(void);\n'))
         for text in ('/* Counts. */\nint f(void);\nint g(void);\n', 'int f(void); /* counts */\n',
