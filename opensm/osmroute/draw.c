@@ -3,16 +3,16 @@
 #include "osmroute/draw.h"
 
 #include "osmroute/quality.h"
+#include "osmroute/shade.h"
 
-#define HUE_IDLE 0.33 /* green; red is 0 */
 #define WIDTH_MIN 0.5
 #define WIDTH_MAX 6.0
 
 struct drawing {
 	const struct fabric *fabric;
 	const uint64_t *load;
-	uint64_t most; /* of load */
-	bool hosts;    /* are drawn */
+	struct shade shade;
+	bool hosts; /* are drawn */
 	GString *text;
 };
 
@@ -73,7 +73,8 @@ static void add_cable(const struct drawing *drawing, uint32_t port)
 	const struct fabric_port *a = &fabric->ports[port], *b = &fabric->ports[a->peer];
 	bool inner = fabric_is_switch(fabric, a->node) && fabric_is_switch(fabric, b->node);
 	uint64_t load = MAX(drawing->load[port], drawing->load[a->peer]);
-	double part = drawing->most ? (double)load / drawing->most : 0;
+	double part = shade_part(&drawing->shade, load);
+	char colour[8];
 	GString *text = drawing->text;
 
 	if (!inner && !drawing->hosts)
@@ -83,9 +84,8 @@ static void add_cable(const struct drawing *drawing, uint32_t port)
 		g_string_append(text, "color=gray];\n");
 		return;
 	}
-	g_string_append(text, "color=\"");
-	add_real(text, HUE_IDLE * (1 - part));
-	g_string_append(text, " 1.000 0.850\", penwidth=");
+	shade_colour(part, colour);
+	g_string_append_printf(text, "color=\"%s\", penwidth=", colour);
 	add_real(text, WIDTH_MIN + (WIDTH_MAX - WIDTH_MIN) * part);
 	g_string_append_printf(text,
 			       ", tooltip=\"port %u: %" G_GUINT64_FORMAT
@@ -103,8 +103,7 @@ char *draw_fabric(const struct fabric *fabric, const struct routing *routing)
 		.text = g_string_new("graph fabric {\n\tnode [fontsize=10];\n"),
 	};
 
-	for (uint32_t i = 0; i < fabric->n_ports; i++)
-		drawing.most = MAX(drawing.most, load[i]);
+	shade_init(&drawing.shade, fabric, load);
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		if (drawing.hosts || fabric_is_switch(fabric, i))
 			add_node(&drawing, i);

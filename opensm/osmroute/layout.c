@@ -2,13 +2,16 @@
 /*
  * Rows: a switch stands over the middle of its neighbours one row below, so that those of a pod
  * come together; the lowest row is in the order of the fabric. The row with the most switches sets
- * the width, and the others are spread over it.
+ * the width, and the others are spread over it. A mesh or torus stands in its grid, and what are no
+ * rows and no grid on a circle.
  */
 #include "osmroute/layout.h"
 
 #include <glib.h>
 #include <math.h>
 #include <stdlib.h>
+
+#include "osmroute/grid.h"
 
 #define MARGIN 60.0   /* around everything; the legend is in it */
 #define STEP 16.0     /* between switches side by side, at least */
@@ -17,6 +20,7 @@
 #define ROW_MAX 600.0
 #define HOST_STEP 4.0
 #define COLUMNS 3 /* of hosts below a switch */
+#define CELL 80.0 /* of a grid, at least */
 
 struct place {
 	uint32_t sw;
@@ -110,14 +114,54 @@ static void lay_circle(struct layout *layout, const struct fabric *fabric)
 	layout->width = layout->height = 2 * (radius + border);
 }
 
+static void lay_grid(struct layout *layout, const struct fabric *fabric,
+		     const struct grid_cell *cells)
+{
+	uint32_t rows = (most_hosts(layout, fabric) + COLUMNS - 1) / COLUMNS;
+
+	layout->is_grid = true;
+	layout->columns = COLUMNS;
+	layout->cell = MAX(CELL, 4 * LAYOUT_BOX + rows * HOST_STEP);
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
+		layout->switches[sw].x = MARGIN + layout->cell * (0.5 + cells[sw].x);
+		layout->switches[sw].y = MARGIN + layout->cell * (0.5 + cells[sw].y);
+		layout->width = MAX(layout->width, layout->switches[sw].x);
+		layout->height = MAX(layout->height, layout->switches[sw].y);
+	}
+	layout->width = MAX(layout->width, 400) + layout->cell;
+	layout->height += layout->cell;
+}
+
 void layout_init(struct layout *layout, const struct fabric *fabric)
 {
+	g_autofree struct grid_cell *cells = NULL;
+
 	*layout = (struct layout){.switches = g_new0(struct layout_point, fabric->n_switches + 1)};
 	ranks_init(&layout->ranks, fabric);
+	if (!layout->ranks.layered)
+		cells = grid_cells(fabric);
 	if (layout->ranks.layered)
 		lay_rows(layout, fabric);
+	else if (cells)
+		lay_grid(layout, fabric, cells);
 	else
 		lay_circle(layout, fabric);
+}
+
+bool layout_bend(const struct layout *layout, uint32_t a, uint32_t b, struct layout_point *control)
+{
+	const struct layout_point *from = &layout->switches[a], *to = &layout->switches[b];
+	double x = to->x - from->x, y = to->y - from->y, length = hypot(x, y);
+	double aside;
+
+	if (!layout->is_grid || length < 1.5 * layout->cell)
+		return false;
+	aside = layout->cell * (1 - layout->cell / length); /* the curve goes half as far */
+	if (x + y < 0) /* the same side, whichever end is first */
+		aside = -aside;
+	control->x = from->x + x / 2 + y / length * aside;
+	control->y = from->y + y / 2 - x / length * aside;
+	return true;
 }
 
 void layout_clear(struct layout *layout)
@@ -144,6 +188,11 @@ struct layout_point layout_host(const struct layout *layout, uint32_t sw, uint32
 
 	if (!layout->columns)
 		return outwards(layout, sw, LAYOUT_BOX + i * HOST_STEP);
+	if (layout->is_grid) { /* beside the cables that go down */
+		point.x += LAYOUT_BOX + i % layout->columns * HOST_STEP;
+		point.y += LAYOUT_BOX + i / layout->columns * HOST_STEP;
+		return point;
+	}
 	point.x += ((double)(i % layout->columns) - (layout->columns - 1) / 2.0) * HOST_STEP;
 	point.y += LAYOUT_BOX + i / layout->columns * HOST_STEP;
 	return point;
@@ -155,6 +204,11 @@ struct layout_label layout_label(const struct layout *layout, uint32_t sw)
 	uint32_t hosts = layout->ranks.hosts[sw];
 	double angle;
 
+	if (layout->is_grid) {
+		point.x += LAYOUT_BOX * 0.8;
+		point.y -= LAYOUT_BOX * 0.8;
+		return (struct layout_label){point, 0, "start"};
+	}
 	if (layout->columns) { /* upright: the upper ones above, the lowest below their hosts */
 		uint32_t rows = (hosts + layout->columns - 1) / layout->columns;
 		bool lowest = layout->ranks.of[sw] == 0;

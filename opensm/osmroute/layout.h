@@ -22,10 +22,17 @@ struct layout {
 	struct layout_point *switches; /* [switch]: the middle */
 	uint32_t columns;	       /* of hosts below a switch, in rows */
 	struct layout_point centre;    /* of the circle */
+	bool is_grid;		       /* a mesh or torus, in cells of this width and height: */
+	double cell;
 	double width, height;
 };
 
 void layout_init(struct layout *layout, const struct fabric *fabric);
+/*
+ * Where a cable between two switches is to be bent to, as the control point of a curve, so that it
+ * does not lie upon what is between them; false if it goes straight.
+ */
+bool layout_bend(const struct layout *layout, uint32_t a, uint32_t b, struct layout_point *control);
 void layout_clear(struct layout *layout);
 
 /* The i-th host of a switch, and the switch's name. */

@@ -6,6 +6,7 @@ libosmroute_a_SOURCES = \
 	opensm/osmroute/changes.c opensm/osmroute/changes.h \
 	opensm/osmroute/cost.c opensm/osmroute/cost.h \
 	opensm/osmroute/draw.c opensm/osmroute/draw.h \
+	opensm/osmroute/grid.c opensm/osmroute/grid.h \
 	opensm/osmroute/judge.c opensm/osmroute/judge.h \
 	opensm/osmroute/judgement.c opensm/osmroute/judgement.h \
 	opensm/osmroute/layout.c opensm/osmroute/layout.h \
@@ -19,6 +20,7 @@ libosmroute_a_SOURCES = \
 	opensm/osmroute/report.c opensm/osmroute/report.h \
 	opensm/osmroute/report_json.c \
 	opensm/osmroute/report_outages.c opensm/osmroute/report_outages.h \
+	opensm/osmroute/shade.c opensm/osmroute/shade.h \
 	opensm/osmroute/tables.c opensm/osmroute/tables.h
 LIBS_OSMROUTE = libosmroute.a $(LIBS_POLICY) $(JSON_LIBS)
 

@@ -5,20 +5,22 @@
  */
 #include "osmroute/picture.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "osmroute/layout.h"
 #include "osmroute/quality.h"
+#include "osmroute/shade.h"
 
-#define WIDTH_MIN 0.4
+#define WIDTH_MIN 0.8
 #define WIDTH_MOST 4.0	  /* of the busiest cable, if there is room */
 #define WIDTH_LEAST 1.2	  /* if there are many */
 #define CABLES_DENSE 1500 /* a cable of width 1 among so many is legible */
 #define LABEL_MAX 28 /* characters of a name that are shown */
-#define LEGEND_STEPS 24
-#define LEGEND_STEP 10
+#define LEGEND_SAMPLES 32 /* y */
+#define HOST_FILL "#404040"
+#define SWITCH_FILL "#f4f4ec"
+#define SWITCH_STROKE "#303030"
 
 struct cable {
 	uint32_t a, b; /* ports */
@@ -29,9 +31,7 @@ struct picture_text {
 	const struct fabric *fabric;
 	const uint64_t *load; /* [port] */
 	GArray *cables;	      /* struct cable, idle ones first */
-	uint64_t most;
-	double mean; /* of the busier directions of all cables */
-	double top;  /* that is quite red: a balanced fabric is yellow all over */
+	struct shade shade;
 	struct layout layout;
 	GString *text;
 };
@@ -88,6 +88,15 @@ static void add_real(GString *text, const char *name, double value)
 	g_string_append_printf(text, " %s=\"%s\"", name, buffer);
 }
 
+/* 'X,Y' */
+static void add_pair(GString *text, const struct layout_point *point)
+{
+	char x[G_ASCII_DTOSTR_BUF_SIZE], y[G_ASCII_DTOSTR_BUF_SIZE];
+
+	g_string_append_printf(text, "%s,%s", g_ascii_formatd(x, sizeof(x), "%.1f", point->x),
+			       g_ascii_formatd(y, sizeof(y), "%.1f", point->y));
+}
+
 static void add_point(GString *text, const char *x_name, const char *y_name,
 		      const struct layout_point *point)
 {
@@ -95,13 +104,15 @@ static void add_point(GString *text, const char *x_name, const char *y_name,
 	add_real(text, y_name, point->y);
 }
 
-/* ' stroke="#rrggbb"' or fill: green by yellow to red; part is 0..1. */
-static void add_colour(GString *text, const char *name, double part)
+/* ' stroke="#rrggbb"', and how wide. */
+static void add_stroke(const struct picture_text *picture, double part)
 {
-	unsigned int red = part < 0.5 ? (unsigned int)lround(30 + 2 * part * 200) : 230;
-	unsigned int green = part < 0.5 ? 170 : (unsigned int)lround(170 * 2 * (1 - part));
+	double width = CLAMP((double)CABLES_DENSE / picture->cables->len, WIDTH_LEAST, WIDTH_MOST);
+	char colour[8];
 
-	g_string_append_printf(text, " %s=\"#%02x%02x28\"", name, red, green);
+	shade_colour(part, colour);
+	g_string_append_printf(picture->text, " stroke=\"%s\"", colour);
+	add_real(picture->text, "stroke-width", WIDTH_MIN + (width - WIDTH_MIN) * part);
 }
 
 /* ---- cables ---- */
@@ -123,9 +134,7 @@ static GArray *list_cables(const struct fabric *fabric, const uint64_t *load)
 		uint32_t peer = fabric->ports[i].peer;
 		struct cable cable = {i, peer, 0};
 
-		if (peer == FABRIC_NONE || peer <= i ||
-		    !fabric_is_switch(fabric, fabric->ports[i].node) ||
-		    !fabric_is_switch(fabric, fabric->ports[peer].node))
+		if (!shade_is_cable(fabric, i))
 			continue;
 		cable.load = MAX(load[i], load[peer]);
 		g_array_append_val(cables, cable);
@@ -148,25 +157,30 @@ static void add_cable(const struct picture_text *picture, const struct cable *ca
 {
 	const struct fabric *fabric = picture->fabric;
 	const struct layout_point *points = picture->layout.switches;
-	double part = picture->top > 0 ? cable->load / picture->top : 0;
-	double width = CLAMP((double)CABLES_DENSE / picture->cables->len, WIDTH_LEAST, WIDTH_MOST);
+	uint32_t a = fabric->nodes[fabric->ports[cable->a].node].sw;
+	uint32_t b = fabric->nodes[fabric->ports[cable->b].node].sw;
 	GString *text = picture->text;
+	struct layout_point control = points[a]; /* a curve with this one is straight */
 
-	g_string_append(text, "<line");
-	add_point(text, "x1", "y1", &points[fabric->nodes[fabric->ports[cable->a].node].sw]);
-	add_point(text, "x2", "y2", &points[fabric->nodes[fabric->ports[cable->b].node].sw]);
-	add_colour(text, "stroke", part);
-	add_real(text, "stroke-width", WIDTH_MIN + (width - WIDTH_MIN) * part);
+	layout_bend(&picture->layout, a, b, &control);
+	g_string_append(text, "<path d=\"M");
+	add_pair(text, &points[a]);
+	g_string_append(text, " Q");
+	add_pair(text, &control);
+	g_string_append_c(text, ' ');
+	add_pair(text, &points[b]);
+	g_string_append_c(text, '"');
+	add_stroke(picture, shade_part(&picture->shade, cable->load));
 	g_string_append(text, "><title>");
 	add_direction(picture, cable->a);
 	g_string_append(text, ", ");
 	add_direction(picture, cable->b);
-	g_string_append(text, "</title></line>\n");
+	g_string_append(text, "</title></path>\n");
 }
 
 static void add_cables(const struct picture_text *picture)
 {
-	g_string_append(picture->text, "<g id=\"cables\" stroke-opacity=\"0.8\">\n");
+	g_string_append(picture->text, "<g id=\"cables\" fill=\"none\" stroke-opacity=\"0.8\">\n");
 	for (guint i = 0; i < picture->cables->len; i++)
 		add_cable(picture, &g_array_index(picture->cables, struct cable, i));
 	g_string_append(picture->text, "</g>\n");
@@ -250,22 +264,51 @@ static void add_group(const struct picture_text *picture, const char *attributes
 
 /* ---- the whole ---- */
 
+static void add_text(const struct picture_text *picture, double x, double y, const char *words)
+{
+	const struct layout_point at = {x, y};
+
+	g_string_append(picture->text, "<text");
+	add_point(picture->text, "x", "y", &at);
+	g_string_append_printf(picture->text, ">%s</text>\n", words);
+}
+
+/* A sample of a cable with this part of the top load, and that load. */
+static void add_sample(const struct picture_text *picture, double x, double part, const char *what,
+		       double load)
+{
+	const struct layout_point from = {x, LEGEND_SAMPLES}, to = {x + 24, LEGEND_SAMPLES};
+	g_autofree char *words = g_strdup_printf("%s: %.0f", what, load);
+
+	g_string_append(picture->text, "<line");
+	add_point(picture->text, "x1", "y1", &from);
+	add_point(picture->text, "x2", "y2", &to);
+	add_stroke(picture, part);
+	g_string_append(picture->text, "/>\n");
+	add_text(picture, x + 28, LEGEND_SAMPLES + 4, words);
+}
+
 static void add_legend(const struct picture_text *picture, const char *engine)
 {
+	const struct shade *shade = &picture->shade;
+	g_autofree char *head = g_strdup_printf(
+		"%s: flows on each cable, in its busier direction, all hosts sending to all",
+		engine);
 	GString *text = picture->text;
 
-	g_string_append(text, "<g font-size=\"12\">\n");
-	for (unsigned int i = 0; i < LEGEND_STEPS; i++) {
-		g_string_append_printf(text, "<rect x=\"%u\" y=\"10\" width=\"%u\" height=\"10\"",
-				       10 + i * LEGEND_STEP, LEGEND_STEP);
-		add_colour(text, "fill", (double)i / (LEGEND_STEPS - 1));
-		g_string_append(text, "/>\n");
-	}
+	g_string_append(text, "<g id=\"legend\" font-size=\"11\">\n");
+	add_text(picture, 10, 16, head);
+	add_sample(picture, 10, 0, "idle", 0);
+	add_sample(picture, 90, 0.5, "mean", shade->mean);
+	add_sample(picture, 200, shade_part(shade, shade->most), "most", (double)shade->most);
 	g_string_append_printf(text,
-			       "<text x=\"10\" y=\"34\">%s: 0 to %.0f flows on a cable, all hosts"
-			       " sending to all; mean %.0f, most %" G_GUINT64_FORMAT
-			       "</text>\n</g>\n",
-			       engine, picture->top, picture->mean, picture->most);
+			       "<rect x=\"310\" y=\"%u\" width=\"10\" height=\"10\""
+			       " fill=\"" SWITCH_FILL "\" stroke=\"" SWITCH_STROKE "\"/>\n"
+			       "<circle cx=\"379\" cy=\"%u\" r=\"1.5\" fill=\"" HOST_FILL "\"/>\n",
+			       LEGEND_SAMPLES - 5, LEGEND_SAMPLES);
+	add_text(picture, 325, LEGEND_SAMPLES + 4, "switch");
+	add_text(picture, 385, LEGEND_SAMPLES + 4, "host");
+	g_string_append(text, "</g>\n");
 }
 
 static void add_head(const struct picture_text *picture)
@@ -282,33 +325,20 @@ static void add_head(const struct picture_text *picture)
 			       layout->width, layout->height, layout->width, layout->height);
 }
 
-static void scale(struct picture_text *picture)
-{
-	double sum = 0;
-
-	for (guint i = 0; i < picture->cables->len; i++) {
-		uint64_t load = g_array_index(picture->cables, struct cable, i).load;
-
-		picture->most = MAX(picture->most, load);
-		sum += load;
-	}
-	picture->mean = picture->cables->len ? sum / picture->cables->len : 0;
-	picture->top = MAX(2 * picture->mean, picture->most);
-}
-
 char *picture_of_fabric(const struct fabric *fabric, const struct routing *routing)
 {
 	g_autofree uint64_t *load = quality_load(fabric, routing);
 	g_autoptr(GArray) cables = list_cables(fabric, load);
 	struct picture_text picture = {fabric, load, cables, .text = g_string_new(NULL)};
 
-	scale(&picture);
+	shade_init(&picture.shade, fabric, load);
 	layout_init(&picture.layout, fabric);
 	add_head(&picture);
 	add_legend(&picture, routing->engine);
 	add_cables(&picture);
-	add_group(&picture, "id=\"hosts\" fill=\"#4060a0\"", add_hosts);
-	add_group(&picture, "id=\"switches\" fill=\"#e8e8f4\" stroke=\"#303030\"", add_switch);
+	add_group(&picture, "id=\"hosts\" fill=\"" HOST_FILL "\"", add_hosts);
+	add_group(&picture, "id=\"switches\" fill=\"" SWITCH_FILL "\" stroke=\"" SWITCH_STROKE "\"",
+		  add_switch);
 	add_group(&picture,
 		  "id=\"labels\" font-size=\"8\" stroke=\"white\" stroke-width=\"2\""
 		  " paint-order=\"stroke\"",

@@ -3,6 +3,7 @@
 #include "tests/run_suite.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "complib/random.h"
@@ -12,6 +13,7 @@
 #include "osmroute/loss.h"
 #include "osmroute/outage.h"
 #include "osmroute/picture.h"
+#include "osmroute/shade.h"
 #include "tests/unit/fabric_make.h"
 
 #define PATH_MAX_PORTS 64
@@ -640,6 +642,53 @@ START_TEST(test_names_are_quoted)
 }
 END_TEST
 
+/* Of "#rrggbb", as a share of what sRGB has. */
+static double octet(const char *colour, unsigned int i)
+{
+	char text[3] = {colour[1 + 2 * i], colour[2 + 2 * i], 0};
+
+	return pow((double)strtoul(text, NULL, 16) / 255, 2.2);
+}
+
+/*
+ * Busier is darker; and whoever lacks the cones for red (0) or for green (1) sees idle, mean and
+ * busy apart by hue, too (the simulation of Vienot, Brettel and Mollon): blue is left over yellow.
+ */
+START_TEST(test_shades)
+{
+	static const double yellow_of[][2] = {{0.1121, 0.8853}, {0.2928, 0.7075}};
+	double darker = 1, hue[3];
+
+	for (unsigned int i = 0; i <= 20; i++) {
+		double yellow, light;
+		char colour[8];
+
+		shade_colour(i / 20.0, colour);
+		yellow = yellow_of[_i][0] * octet(colour, 0) + yellow_of[_i][1] * octet(colour, 1);
+		light = 0.9 * yellow + 0.1 * octet(colour, 2);
+		ck_assert_double_lt(light, darker);
+		darker = light;
+		if (i % 10 == 0)
+			hue[i / 10] = octet(colour, 2) / (yellow + octet(colour, 2));
+	}
+	ck_assert_double_gt(hue[1], hue[0] + 0.1);
+	ck_assert_double_lt(hue[2], hue[0] - 0.1);
+}
+END_TEST
+
+START_TEST(test_parts_of_loads)
+{
+	struct shade shade = {.most = 30, .mean = 10, .top = 30};
+
+	ck_assert_double_eq(shade_part(&shade, 0), 0);
+	ck_assert_double_eq(shade_part(&shade, 10), 0.5);
+	ck_assert_double_eq(shade_part(&shade, 20), 0.75);
+	ck_assert_double_eq(shade_part(&shade, 30), 1);
+	shade = (struct shade){0};
+	ck_assert_double_eq(shade_part(&shade, 0), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("osmroute");
@@ -659,6 +708,8 @@ int main(void)
 	tcase_add_test(tcase, test_outage_of_a_bridge);
 	tcase_add_test(tcase, test_memory_is_seen);
 	tcase_add_test(tcase, test_names_are_quoted);
+	tcase_add_loop_test(tcase, test_shades, 0, 2);
+	tcase_add_test(tcase, test_parts_of_loads);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

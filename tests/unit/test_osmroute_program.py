@@ -112,6 +112,27 @@ def svg_of(directory, *arguments):
     return groups
 
 
+def is_blue(colour):
+    red, green, blue = (int(colour[i:i + 2], 16) for i in (1, 3, 5))
+    return blue > green > red
+
+
+def places_of(switches):
+    return {(float(switch.get('x')), float(switch.get('y'))) for switch in switches}
+
+
+def are_in_a_grid(switches, columns, rows):
+    places = places_of(switches)
+    return (len(places) == len(switches) == columns * rows and
+            [len({place[i] for place in places}) for i in (0, 1)] == [columns, rows])
+
+
+def is_bent(cable):
+    """Whether a cable is a curve whose control point is not on the line between its ends."""
+    x1, y1, x, y, x2, y2 = (float(number) for number in re.findall(r'[\d.]+', cable.get('d')))
+    return abs((x - x1) * (y2 - y1) - (y - y1) * (x2 - x1)) > 1
+
+
 def test_svg(directory):
     groups = svg_of(directory, '-R', 'updn', 'fattree:4')
     check('parts of a tree', [len(groups[name]) for name in ('cables', 'hosts', 'switches',
@@ -119,9 +140,23 @@ def test_svg(directory):
     check('rows', len({switch.get('y') for switch in groups['switches']}) == 3)
     check('loads', all(re.fullmatch(r'\S+ port \d+: \d+ flows, \S+ port \d+: \d+ flows',
                                     cable[0].text) for cable in groups['cables']))
-    groups = svg_of(directory, '-R', 'minhop', 'torus:4x4')
-    places = {(switch.get('x'), switch.get('y')) for switch in groups['switches']}
-    check('a circle', len(places) == len(groups['switches']) == 16, places)
+    groups = svg_of(directory, '-R', 'dor', 'torus:4x4')
+    colours = {cable.get('stroke') for cable in groups['cables']}
+    check('an even load is one colour', len(colours) == 1 and is_blue(*colours), colours)
+    check('a legend', [text.text for text in groups['legend'] if text.text][1:] ==
+          ['idle: 0', 'mean: 12', 'most: 12', 'switch', 'host'],
+          [text.text for text in groups['legend']])
+    for spec, columns, rows in (('torus:6x5', 6, 5), ('mesh:3x7', 3, 7), ('torus:5x3x3', 15, 3),
+                                ('torus:4x4', 4, 4), ('hypercube:3', 4, 2)):
+        groups = svg_of(directory, '-R', 'minhop', spec)
+        check(f'the grid of {spec}', are_in_a_grid(groups['switches'], columns, rows), spec)
+    bent = [cable for cable in svg_of(directory, '-R', 'minhop', 'torus:6x5')['cables']
+            if is_bent(cable)]
+    check('cables that close the rings go round', len(bent) == 6 + 5, len(bent))
+    for spec in ('torus:6', 'dragonfly:4:2:2'):
+        groups = svg_of(directory, '-R', 'minhop', spec)
+        check(f'no grid of {spec}', not are_in_a_grid(groups['switches'], 6, 1) and
+              len(places_of(groups['switches'])) == len(groups['switches']), spec)
     topo = os.path.join(directory, 'names')
     with open(topo, 'wb') as file:
         file.write(b'Switch 2 "s" # "<&\x01\xff]]>"\n[1] "a"[1]\n[2] "b"[1]\n\n'
