@@ -21,7 +21,7 @@ AM_TESTS_ENVIRONMENT = \
 	top_builddir='$(abs_top_builddir)'; export top_builddir;
 
 EXTRA_DIST += tests/checks.py tests/tally.awk tests/asan.supp .ci/run
-noinst_HEADERS += tests/directory.h tests/quiet_check.h tests/run_suite.h \
+noinst_HEADERS += tests/directory.h tests/memory_used.h tests/quiet_check.h tests/run_suite.h \
 	tests/some_seeds.h
 
 # For bootstrap, which runs some of them again in other builds.

@@ -10,8 +10,7 @@
  * What sweeps and answers leave is little each time, and scattered. Where many MADs come the
  * allocator is told each LOOK_DELAY, and once more after the last of these.
  */
-#include <malloc.h>
-
+#include "complib/memory.h"
 #include "mad/mad_private.h"
 
 #define TRIM_DELAY (4 * NS_PER_S)
@@ -23,7 +22,7 @@
 static void run_trim(struct message *message)
 {
 	g_free(message);
-	malloc_trim(0);
+	memory_trim();
 }
 
 static void drop_trim(struct message *message)

@@ -6,10 +6,11 @@
 #include "osmroute/cost.h"
 
 #include <glib.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#include "complib/memory.h"
 
 static double now(clockid_t clock)
 {
@@ -48,7 +49,7 @@ static int64_t restart_peak(void)
 
 void cost_begin(struct cost_meter *meter, unsigned int threads)
 {
-	malloc_trim(0); /* what others left would be used again unseen */
+	memory_trim(); /* what others left would be used again unseen */
 	meter->clock = threads > 1;
 	meter->resident = restart_peak();
 	meter->all = now(CLOCK_PROCESS_CPUTIME_ID);

@@ -9,13 +9,13 @@
  *
  * SPREAD=1 in the environment spreads the roots of trees.
  */
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "sm/trees.h"
+#include "tests/memory_used.h"
 #include "tests/unit/test_sa_make.h"
 
 struct bench {
@@ -39,9 +39,7 @@ static double seconds(void)
 
 static double used_mb(void)
 {
-	struct mallinfo2 info = mallinfo2();
-
-	return (double)(info.uordblks + info.hblkhd) / (1 << 20);
+	return (double)memory_used() / (1 << 20);
 }
 
 static void lap(struct bench *bench, const char *what)

@@ -7,12 +7,12 @@
  *
  *	policy_cost [TOPOLOGY [PARTITIONS [COUNT]]]
  */
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "policy/qos_setup.h"
+#include "tests/memory_used.h"
 #include "tests/unit/test_sa_make.h"
 
 #define C(name) IBA_COMPONENT(path_record, name)
@@ -27,9 +27,7 @@ static double seconds(void)
 
 static double megabytes(void)
 {
-	struct mallinfo2 info = mallinfo2();
-
-	return (info.uordblks + info.hblkhd) / 1048576.0;
+	return memory_used() / 1048576.0;
 }
 
 struct bench {

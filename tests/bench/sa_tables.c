@@ -4,12 +4,12 @@
  *
  *	sa_tables [TOPOLOGY]
  */
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#include "tests/memory_used.h"
 #include "tests/unit/test_sa_make.h"
 
 static double seconds(void)
@@ -67,7 +67,7 @@ static struct inventory *make_inventory(struct fabric *fabric)
 						    INVENTORY_P_KEYS, INVENTORY_SM_INFO};
 	struct inventory_maker *maker = inventory_maker_new();
 	struct inventory *inventory;
-	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	size_t before = memory_used();
 	double start = seconds();
 
 	equip(fabric);
@@ -78,7 +78,7 @@ static struct inventory *make_inventory(struct fabric *fabric)
 	inventory = inventory_publish(maker);
 	printf("published in %.4f s, %u different tables, %.1f MB\n", seconds() - start,
 	       inventory_maker_lists(maker),
-	       (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1e6);
+	       (double)(memory_used() - before) / 1e6);
 	inventory_maker_free(maker);
 	return inventory;
 }

@@ -5,12 +5,12 @@
  *
  *	steady [SWEEPS]		1,000 without argument, as make check runs it
  */
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "client.h"
 #include "repair.h"
+#include "tests/memory_used.h"
 
 #define SETTLE_MS 3000
 #define LOOKS 12
@@ -79,13 +79,6 @@ static void churn_once(struct scenario *s, struct client *client, unsigned int r
 	g_string_truncate(s->text, 0);
 }
 
-static uint64_t allocated(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
-
 /* What is allocated in the end: the least of some looks, as some of it is kept for a while only. */
 static uint64_t churn(struct scenario *s, struct client *client, uint64_t until)
 {
@@ -98,7 +91,7 @@ static uint64_t churn(struct scenario *s, struct client *client, uint64_t until)
 		churn_once(s, client, round + i);
 		client_send_member(client, false);
 		scenario_run_ms(s, SETTLE_MS);
-		least = MIN(least, allocated());
+		least = MIN(least, memory_used());
 	}
 	return least;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* MCMemberRecord: create, join, leave, ask; and how the registry follows the subnet. */
 #include <check.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/memory_used.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 
@@ -1126,9 +1126,9 @@ START_TEST(test_churn)
 	size_t before;
 
 	churn(steps / 2, &state);
-	before = mallinfo2().uordblks;
+	before = memory_used();
 	churn(steps / 2, &state);
-	ck_assert_uint_le(mallinfo2().uordblks, before + CHURN_SLACK);
+	ck_assert_uint_le(memory_used(), before + CHURN_SLACK);
 	sa_store_each(store, count_group, &n);
 	ck_assert_uint_eq(n, 2); /* those of the partitions */
 	for (unsigned int i = 0; i < CHURN_GROUPS; i++) {

@@ -4,9 +4,9 @@
  * travel as packets, and groups get to where the sweep finds them.
  */
 #include <check.h>
-#include <malloc.h>
 #include <string.h>
 
+#include "complib/memory.h"
 #include "sa/park.h"
 #include "sa/store.h"
 #include "tests/directory.h"
@@ -663,12 +663,10 @@ END_TEST
 
 static atomic_uint n_trims;
 
-/* In the place of the allocator's. */
-int malloc_trim(size_t pad)
+/* In the place of complib's. */
+void memory_trim(void)
 {
-	(void)pad;
 	atomic_fetch_add(&n_trims, 1);
-	return 0;
 }
 
 static bool was_busy(void *arg)

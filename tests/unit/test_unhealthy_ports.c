@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Which ports are unhealthy: counting, verdicts, their end, bounds, and the file. */
 #include <check.h>
-#include <malloc.h>
 #include <string.h>
 
 #include "complib/actor.h"
 #include "sm/unhealthy.h"
+#include "tests/memory_used.h"
 #include "tests/run_suite.h"
 
 #define S NS_PER_S
@@ -236,12 +236,12 @@ START_TEST(strangers)
 {
 	const uint64_t n = 100000;
 	struct unhealthy_port *held = event(&disabled, 0);
-	size_t before = mallinfo2().uordblks, grown;
+	size_t before = memory_used(), grown;
 	g_autoptr(GPtrArray) list = NULL;
 
 	for (uint64_t i = 0; i < n; i++)
 		event_of(1000 + i, (uint8_t)(i % 255), i % 2 ? &three_in_ten : &reported, i);
-	grown = mallinfo2().uordblks - before;
+	grown = memory_used() - before;
 	ck_assert_uint_eq(unhealthy_counted(all), UNHEALTHY_PORTS_MAX);
 	list = unhealthy_list(all);
 	ck_assert_uint_eq(unhealthy_count(all), list->len);
@@ -251,7 +251,7 @@ START_TEST(strangers)
 	ck_assert_ptr_nonnull(unhealthy_find(all, 1000 + n - 2, (uint8_t)((n - 2) % 255)));
 	for (uint64_t i = 0; i < n; i++)
 		event_of(7, 7, &three_in_ten, i);
-	ck_assert_uint_le(mallinfo2().uordblks - before, 3 << 20);
+	ck_assert_uint_le(memory_used() - before, 3 << 20);
 }
 END_TEST
 
