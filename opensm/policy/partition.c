@@ -339,7 +339,7 @@ static bool is_meant(const struct fabric_node *node, const struct partition_memb
 	case PARTITION_ROUTERS:
 		return node->type == IBA_NODE_ROUTER;
 	default:
-		return pattern && g_pattern_spec_match_string(pattern, node->description);
+		return pattern && g_pattern_match_string(pattern, node->description);
 	}
 }
 
