@@ -51,4 +51,9 @@ migration:
 boot:
 	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
 		unshare --mount $(srcdir)/tests/interop/boot.py $(MIGRATION_FLAGS)
-.PHONY: migration boot
+# Other compilers, releases, word sizes and byte orders, in roots of their own.
+EXTRA_DIST += tests/interop/distributions.py
+distributions:
+	top_srcdir='$(abs_top_srcdir)' $(srcdir)/tests/interop/distributions.py \
+		$(DISTRIBUTIONS_FLAGS)
+.PHONY: migration boot distributions

@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Builds and tests this tree with compilers and libraries of other distributions.
+
+usage: distributions.py [--keep DIRECTORY] [--tests PATTERN] [ROW...]        ("make distributions")
+
+Each row is a root made by mmdebstrap, in which a copy of the tree is configured with warnings as
+errors and built, and the tests run whose names match the extended regular expression; of a foreign
+architecture there are only libraries in the root, and programs run under qemu. Debian has no other
+libraries for musl: its compiler makes the objects of the product here, and no program is linked. At
+the end: a table with a line for each row. --keep leaves roots and logs in the directory, and uses
+the roots that are there already. Needs root, and the network for mmdebstrap."""
+
+import argparse
+import glob
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+import package  # noqa: E402 (after the switch above: the source tree may be read-only)
+
+MIRROR = os.environ.get('MIRROR', 'http://deb.debian.org/debian')
+TOOLS = 'automake autoconf make gcc pkg-config lld clang libclang-rt-dev python3'.split()
+LIBRARIES = ('libc6-dev libglib2.0-dev libibumad-dev libibverbs-dev libjson-glib-dev libedit-dev '
+             'libsystemd-dev check libibmad-dev').split()
+# What depends on time or on the machine's other programs is left to "make check".
+TESTS = r'^tests/(unit|golden|scenario)/test_[^.]*$'
+WIRE_TESTS = r'^tests/(golden/test_[^.]*|unit/test_(wire|iba.*|seeds|capture|topology))$'
+JOBS = os.cpu_count() or 2
+CONFIGURE = ('./autogen.sh && mkdir build && cd build && ../configure -q --enable-werror'
+             ' CFLAGS="-g0 -O1"')
+IN_ROOT = 'mount -t proc proc "$1/proc" && exec chroot "$@"'
+ENVIRONMENT = {'LC_ALL': 'C.UTF-8', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'CK_FORK': 'no'}
+
+
+class Row:
+    """A distribution, an architecture and a compiler."""
+
+    def __init__(self, suite, architecture, compiler, prefix=None, qemu=None):
+        self.suite, self.architecture, self.compiler = suite, architecture, compiler
+        self.prefix, self.qemu = prefix, qemu  # of a foreign architecture
+        self.name = f'{suite}-{architecture}-{compiler}'
+        self.root = f'{suite}-{architecture}'
+        self.in_root = not prefix and compiler != 'musl-gcc'
+        self.tests = WIRE_TESTS if prefix else TESTS
+
+    def needed(self):
+        if self.prefix:
+            return ['mmdebstrap', f'{self.prefix}-gcc', self.qemu]
+        return ['mmdebstrap', 'chroot', 'unshare'] if self.in_root else [self.compiler]
+
+
+ROWS = [
+    Row('bookworm', 'amd64', 'gcc'),
+    Row('trixie', 'amd64', 'gcc'),
+    Row('trixie', 'amd64', 'clang'),
+    Row('bookworm', 'i386', 'gcc'),
+    Row('bookworm', 's390x', 'gcc', 's390x-linux-gnu', 'qemu-s390x-static'),
+]
+MUSL = Row('musl', 'amd64', 'musl-gcc')
+# Headers of this host that musl comes without; none of them is glibc's.
+MUSL_HEADERS = 'linux asm-generic infiniband rdma histedit.h systemd'.split()
+
+
+class Bench:
+    """The directory of all roots, and what is done in one."""
+
+    def __init__(self, directory, pattern):
+        self.directory, self.pattern = directory, pattern
+
+    def at(self, *names):
+        return os.path.join(self.directory, *names)
+
+    def run(self, row, what, argv, **more):
+        """Whether a program ends well; what it says goes to the row's log."""
+        code, said = package.run(*argv, env={**ENVIRONMENT, **more})
+        with open(self.at(row.name + '.log'), 'a') as log:
+            log.write(f'== {what}\n{said}\n')
+        return code == 0
+
+    def make_root(self, row):
+        root = self.at(row.root)
+        if os.path.isdir(root):
+            return True
+        packages = LIBRARIES if row.prefix else LIBRARIES + TOOLS
+        return self.run(row, 'root', [
+            'mmdebstrap', '--skip=check/qemu', f'--architectures={row.architecture}',
+            f'--variant={"extract" if row.prefix else "apt"}', f'--include={",".join(packages)}',
+            row.suite, root, MIRROR])
+
+    def shell(self, row, what, script, **more):
+        """A script in the copy of the tree; of a native architecture, inside of the root."""
+        directory = self.source(row)
+        argv = ['nice', 'sh', '-c', f'cd {shlex.quote(directory)} && {script}']
+        if row.in_root:
+            argv = ['unshare', '--mount', 'sh', '-c', IN_ROOT, 'sh', self.at(row.root)] + argv
+        return self.run(row, what, argv, **more)
+
+    def source(self, row):
+        return f'/source-{row.compiler}' if row.in_root else self.at(row.name + '-source')
+
+    def copy(self, row):
+        source = self.source(row)
+        path = self.at(row.root) + source if row.in_root else source
+        shutil.rmtree(path, ignore_errors=True)
+        package.copy_tree(path)
+        return os.path.join(path, 'build')
+
+    def configure(self, row):
+        """--enable-werror, for the libraries of the root."""
+        root, flags, more = self.at(row.root), f'CC={row.compiler} LDFLAGS=-fuse-ld=lld', {}
+        if row.prefix:
+            compiler = f'{row.prefix}-gcc --sysroot={root}'
+            flags = f'--host={row.prefix} CC={shlex.quote(compiler)}'
+            more = {'PKG_CONFIG_SYSROOT_DIR': root, 'PKG_CONFIG_LIBDIR':
+                    f'{root}/usr/lib/{row.prefix}/pkgconfig:{root}/usr/share/pkgconfig'}
+        return self.shell(row, 'configure', f'{CONFIGURE} {flags}', **more)
+
+    def make(self, row):
+        return self.shell(row, 'make', f'make -C build -k -j{JOBS} all')
+
+    def make_objects(self, row):
+        """The product's objects, by musl's compiler."""
+        headers = self.at('musl-headers')
+        shutil.rmtree(headers, ignore_errors=True)
+        os.makedirs(headers)
+        for name in MUSL_HEADERS:
+            os.symlink(os.path.join('/usr/include', name), os.path.join(headers, name))
+        os.symlink(f'/usr/include/{os.uname().machine}-linux-gnu/asm', os.path.join(headers, 'asm'))
+        compiler = shlex.quote(f'{row.compiler} -isystem {headers}')
+        return self.shell(row, 'make', f'{CONFIGURE} --disable-tests CC={compiler} && '
+                          f'make -k -j{JOBS} ' r"$(sed -n 's/^\(lib[a-z]*\.a\):.*/\1/p' Makefile)")
+
+    def check(self, row):
+        """The programs that the pattern names are built and run, whatever else fails."""
+        pattern, runner = shlex.quote(self.pattern or row.tests), ''
+        if row.prefix:
+            emulator = f'timeout -k 10 900 {row.qemu} -L {self.at(row.root)}'
+            runner = f'LOG_COMPILER={shlex.quote(emulator)} AM_LOG_FLAGS='
+        return self.shell(row, 'check', 'cd build && tests=$(make -s print-tests | tr " " "\\n" |'
+                          f' grep -E {pattern}) && make -k -j{JOBS} check TESTS="$(echo $tests)"'
+                          f' check_PROGRAMS="$(echo $tests)" {runner}')
+
+
+def tally(build):
+    """Programs of tests that passed, were skipped, and failed; cases, and those that failed."""
+    results, cases = {}, [0, 0]
+    for path in glob.glob(os.path.join(build, 'tests/**/*.trs'), recursive=True):
+        with open(path) as file:
+            results[path] = re.search(r':test-result: (\w+)', file.read())[1]
+        with open(path[:-len('trs')] + 'log', errors='replace') as file:
+            for n, failures, errors in re.findall(
+                    r'Checks: (\d+), Failures: (\d+), Errors: (\d+)', file.read()):
+                cases[0] += int(n)
+                cases[1] += int(failures) + int(errors)
+    passed = sum(result == 'PASS' for result in results.values())
+    skipped = sum(result == 'SKIP' for result in results.values())
+    return passed, skipped, len(results) - passed - skipped, cases[0], cases[1]
+
+
+def try_row(bench, row):
+    """What the table says of a row, and whether it is good."""
+    why = package.missing(row.needed())
+    if why:
+        return why, False
+    if row == MUSL:
+        build = bench.copy(row)
+        good = bench.make_objects(row)
+        n = len(glob.glob(os.path.join(build, '**/*.o'), recursive=True))
+        return f'{n} objects without warnings' if good else 'does not compile', good
+    if not bench.make_root(row):
+        return 'no root', False
+    build = bench.copy(row)
+    if not bench.configure(row):
+        return 'not configured', False
+    if not bench.make(row):
+        return 'does not build', False
+    good = bench.check(row)
+    passed, skipped, failed, cases, bad = tally(build)
+    return (f'built without warnings; {passed} programs of tests passed, {skipped} skipped, '
+            f'{failed} failed; {cases} cases, {bad} failed'), good and passed > 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description='see the head of this file')
+    parser.add_argument('--keep')
+    parser.add_argument('--tests')
+    parser.add_argument('rows', nargs='*')
+    arguments = parser.parse_args()
+    names = [row.name for row in [*ROWS, MUSL]]
+    unknown = set(arguments.rows) - set(names)
+    if unknown or os.getuid() != 0:
+        print('distributions: ' + (f'no row {", ".join(sorted(unknown))}; rows: {", ".join(names)}'
+                                   if unknown else 'only root can do this'), file=sys.stderr)
+        return 2
+    directory = os.path.abspath(arguments.keep or tempfile.mkdtemp(prefix='opensm-distributions.'))
+    os.makedirs(directory, exist_ok=True)
+    bench, table, failed = Bench(directory, arguments.tests), [], 0
+    for row in [*ROWS, MUSL]:
+        if not arguments.rows or row.name in arguments.rows:
+            print(f'== {row.name}', flush=True)
+            said, good = try_row(bench, row)
+            failed += not good
+            table.append(f'{"PASS" if good else "FAIL"} {row.name}: {said}')
+            print(table[-1], flush=True)
+    print('\n'.join(['== all rows'] + table))
+    print(f'{len(table) - failed} passed, {failed} failed')
+    if not arguments.keep and not failed:
+        shutil.rmtree(directory)
+    else:
+        print(f'roots and logs: {directory}')
+    return 1 if failed or not table else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
