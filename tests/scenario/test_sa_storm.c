@@ -279,11 +279,14 @@ static void take_identity(void)
 static void attack(void)
 {
 	struct iba_mc_member_record got;
+	unsigned int rate, mtu;
 
 	switch (chance(3)) {
 	case 0:
-		set_member(attacker, solicited_node(chance(N_GROUPS)), client_guid(attacker),
-			   1 + chance(5), 2 + chance(5), &got);
+		rate = 2 + chance(5);
+		mtu = 1 + chance(5);
+		set_member(attacker, solicited_node(chance(N_GROUPS)), client_guid(attacker), mtu,
+			   rate, &got);
 		break;
 	case 1:
 		take_identity();
