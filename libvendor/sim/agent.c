@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "complib/hash.h"
 #include "libvendor/sim/agent.h"
 
 #define VERSIONS_MAX 0x83 /* class versions that can be registered: below this */
@@ -440,7 +441,7 @@ struct agent *agent_new(struct sim *sim, struct sim_port *port, agent_receive_fn
 	agent->receive = receive;
 	agent->arg = arg;
 	agent->filters = g_array_new(FALSE, FALSE, sizeof(struct agent_filter));
-	agent->pending = g_hash_table_new(g_int64_hash, g_int64_equal);
+	agent->pending = g_hash_table_new(hash_uint64, g_int64_equal);
 	agent_rmpp_init(agent);
 	g_hash_table_insert(sim->agents, GUINT_TO_POINTER(agent->number), agent);
 	port->agents = g_slist_append(port->agents, agent);

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "complib/hash.h"
 #include "libvendor/sim/sim_private.h"
 
 /* ---- chance ---- */
@@ -96,7 +97,7 @@ struct sim *sim_new(struct runtime *rt, struct log *log, const struct topology *
 	sim->actor = actor_new(rt, "sim");
 	sim_agents_init(sim);
 	sim_vendors_init(sim);
-	sim->by_guid = g_hash_table_new(g_int64_hash, g_int64_equal);
+	sim->by_guid = g_hash_table_new(hash_uint64, g_int64_equal);
 	sim->n_nodes = topology->nodes->len;
 	sim->n_ports = topology->ports->len;
 	sim->nodes = g_new0(struct sim_node, sim->n_nodes);

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complib/hash.h"
 #include "libvendor/sim/topology.h"
 
 #define INCLUDE_DEPTH_MAX 16
@@ -617,7 +618,7 @@ struct topology *topology_read(const char *file, GError **error)
 	struct parser parser = {
 		.topology = topology_new(),
 		.ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-		.guids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+		.guids = g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL),
 		.cables = g_array_new(FALSE, FALSE, sizeof(struct cable)),
 		.unlinks = g_array_new(FALSE, FALSE, sizeof(struct unlink)),
 		.names = g_string_chunk_new(256),

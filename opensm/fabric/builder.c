@@ -11,6 +11,8 @@
  */
 #include "fabric/builder.h"
 
+#include "complib/hash.h"
+
 #define BUILDER_MAX_HOPS 63 /* IBA 14.2.2: InitialPath holds 63 hops */
 
 static void node_free(gpointer data)
@@ -56,7 +58,7 @@ struct builder *builder_new(void)
 {
 	struct builder *builder = g_new0(struct builder, 1);
 
-	builder->nodes = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, node_free);
+	builder->nodes = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, node_free);
 	builder->switches = g_ptr_array_new();
 	builder->dirty = g_ptr_array_new();
 	builder->touched = g_ptr_array_new();

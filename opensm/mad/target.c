@@ -14,6 +14,7 @@
  */
 #include <string.h>
 
+#include "complib/hash.h"
 #include "mad/mad_private.h"
 
 #define SLOW_NS (50 * NS_PER_MS) /* what takes less may be asked several things at a time */
@@ -332,7 +333,7 @@ static guint target_hash(gconstpointer key)
 {
 	const struct target_key *target = key;
 
-	return g_int64_hash(&target->guid) + (guint)target->port;
+	return hash_uint64(&target->guid) + (guint)target->port;
 }
 
 static gboolean target_equal(gconstpointer a, gconstpointer b)

@@ -9,6 +9,7 @@
 
 #include <glib.h>
 
+#include "complib/hash.h"
 #include "route/graph.h"
 #include "route/layered.h"
 
@@ -119,7 +120,7 @@ static unsigned int n_dimensions(const struct grid *grid)
 /* Whether no two switches stand in one cell. */
 static bool are_apart(const struct grid_cell *cells, uint32_t n)
 {
-	g_autoptr(GHashTable) taken = g_hash_table_new(g_int64_hash, g_int64_equal);
+	g_autoptr(GHashTable) taken = g_hash_table_new(hash_uint64, g_int64_equal);
 	g_autofree uint64_t *keys = g_new(uint64_t, n + 1);
 
 	for (uint32_t sw = 0; sw < n; sw++) {

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "complib/hash.h"
+
 #define SHOWN 64 /* characters of a wrong line or word in a message */
 #define TOLD 20	 /* wrong lines of a file */
 
@@ -187,7 +189,7 @@ struct guid_table *guid_file_parse(const char *file, const char *text, size_t le
 {
 	struct guid_table *table = g_new0(struct guid_table, 1);
 	g_autoptr(GHashTable) seen =
-		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+		g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL);
 	struct line line = {.file = file, .form = form, .warnings = warnings};
 	const char *end = text + length;
 	g_autoptr(GPtrArray) wrong = g_ptr_array_new_with_free_func(g_free);

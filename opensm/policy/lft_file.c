@@ -22,6 +22,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "complib/hash.h"
+
 #define SHOWN 64 /* characters of a wrong line in a message */
 
 GQuark lft_file_error_quark(void)
@@ -257,7 +259,7 @@ static bool read_lines(struct reader *reader, const char *text, size_t length, G
 	const char *end = text + length;
 	bool good = true;
 
-	reader->switches = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	reader->switches = g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL);
 	reader->lids = g_malloc0(FABRIC_LIDS / 8);
 	while (good && text < end) {
 		bool has_nul;

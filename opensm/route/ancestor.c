@@ -18,6 +18,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "complib/hash.h"
 #include "route/leaves.h"
 #include "route/ties.h"
 #include "route/tree.h"
@@ -476,7 +477,7 @@ static void climb_tied(struct climb *climb)
 {
 	const struct tree *tree = climb->tree;
 	const struct route_graph *graph = tree->graph;
-	g_autoptr(GHashTable) done = g_hash_table_new(g_int64_hash, g_int64_equal);
+	g_autoptr(GHashTable) done = g_hash_table_new(hash_uint64, g_int64_equal);
 
 	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
 		if (!g_hash_table_add(done, &graph->partitions[t]))

@@ -13,13 +13,14 @@
  * All hosts and switches reach each other: those that lost cables, and hosts on several roots, by
  * an order with a single top (single_top.c), so that no limit of reverse hops is needed.
  */
+#include "complib/hash.h"
 #include "route/orient.h"
 #include "route/shortest.h"
 #include "route/trace.h"
 
 static GHashTable *set_of(const uint64_t *guids, uint32_t n)
 {
-	GHashTable *set = g_hash_table_new(g_int64_hash, g_int64_equal);
+	GHashTable *set = g_hash_table_new(hash_uint64, g_int64_equal);
 
 	for (uint32_t i = 0; i < n; i++)
 		g_hash_table_add(set, (gpointer)&guids[i]);

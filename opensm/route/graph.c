@@ -5,6 +5,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "complib/hash.h"
+
 static unsigned int ports_of(const struct fabric *fabric, uint32_t sw)
 {
 	return fabric->nodes[fabric->switches[sw].node].num_ports;
@@ -105,7 +107,7 @@ static void make_targets(struct route_graph *graph, const struct fabric *fabric)
 /* A switch without a system image GUID is a system by itself. */
 static void find_systems(struct route_graph *graph, const struct fabric *fabric)
 {
-	g_autoptr(GHashTable) first = g_hash_table_new(g_int64_hash, g_int64_equal);
+	g_autoptr(GHashTable) first = g_hash_table_new(hash_uint64, g_int64_equal);
 
 	graph->system = g_new(uint32_t, graph->n + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {

@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "complib/hash.h"
 #include "route/batches.h"
 #include "route/flows.h"
 #include "route/parallel.h"
@@ -405,8 +406,8 @@ static uint32_t list_turns(struct spread *spread)
 {
 	const struct route_input *input = spread->layered->input;
 	const struct route_graph *graph = spread->layered->graph;
-	g_autoptr(GHashTable) kinds = g_hash_table_new(g_int64_hash, g_int64_equal);
-	g_autoptr(GHashTable) tied = g_hash_table_new(g_int64_hash, g_int64_equal);
+	g_autoptr(GHashTable) kinds = g_hash_table_new(hash_uint64, g_int64_equal);
+	g_autoptr(GHashTable) tied = g_hash_table_new(hash_uint64, g_int64_equal);
 	uint32_t n = route_n_targets(graph), of_kind;
 
 	set_kind(kinds, input->io, input->n_io, KIND_IO);

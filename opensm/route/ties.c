@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "complib/hash.h"
 #include "route/flows.h"
 #include "route/trace.h"
 
@@ -127,7 +128,7 @@ static void mend_leaf(struct mending *mending, uint32_t leaf)
 {
 	const struct route_graph *graph = mending->graph;
 	uint32_t first = graph->first_target[leaf], last = graph->first_target[leaf + 1];
-	g_autoptr(GHashTable) done = g_hash_table_new(g_int64_hash, g_int64_equal);
+	g_autoptr(GHashTable) done = g_hash_table_new(hash_uint64, g_int64_equal);
 
 	route_flows_turn_to(&mending->flows, leaf);
 	for (uint32_t t = first; t < last; t++) {

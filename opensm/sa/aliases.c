@@ -8,6 +8,7 @@
 #include "sa/aliases.h"
 
 #include "complib/actor.h"
+#include "complib/hash.h"
 #include "sa/services.h"
 
 #define TRIES 1000
@@ -32,7 +33,7 @@ struct sa_aliases *sa_aliases_new(uint32_t first_made)
 
 	aliases->now = alias_guids_new();
 	aliases->last_made = first_made;
-	aliases->gone = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	aliases->gone = g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, g_free);
 	return aliases;
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "complib/hash.h"
 #include "complib/range.h"
 #include "iba/codes.h"
 #include "policy/partition.h"
@@ -49,7 +50,7 @@ struct sa_mlids *sa_mlids_new(void)
 	sa_quota_init(&mlids->by_maker, SA_N_MLIDS, SA_N_MLIDS);
 	sa_quota_init(&mlids->by_p_key, SA_N_MLIDS, SA_N_MLIDS);
 	g_queue_init(&mlids->erasing);
-	mlids->slots = g_hash_table_new(g_int64_hash, g_int64_equal);
+	mlids->slots = g_hash_table_new(hash_uint64, g_int64_equal);
 	mlids->top = IBA_LID_MCAST_LAST;
 	range_set_add(&mlids->free, IBA_LID_MCAST_FIRST, mlids->top);
 	mlids->n_free = SA_N_MLIDS;

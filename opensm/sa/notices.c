@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "complib/hash.h"
+
 #define ROOM_OF_PORTS 131072 /* more than two of each LID of a subnet */
 #define ROOM_OF_OTHERS 16384
 
@@ -342,7 +344,7 @@ struct sa_notices *sa_notices_new(void)
 
 		log->all = g_sequence_new(unref);
 		log->by_key = g_hash_table_new(key_hash, key_equal);
-		log->origins = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+		log->origins = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, g_free);
 	}
 	return notices;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "sa/quota.h"
 
+#include "complib/hash.h"
+
 void sa_quota_init(struct sa_quota *quota, unsigned int max, unsigned int max_of_port)
 {
-	quota->by_port = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	quota->by_port = g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL);
 	quota->n = 0;
 	quota->max = max;
 	quota->part = 0;

@@ -25,6 +25,7 @@
 
 #include <string.h>
 
+#include "complib/hash.h"
 #include "sa/notices.h"
 
 #define PROMPT_OUT 64 /* Reports, at most, each for the time of one try */
@@ -147,7 +148,7 @@ static bool may_know(const struct sa_reporter *reporter, const struct sa_subscri
 static void lane_init(struct lane *lane, unsigned int max_out)
 {
 	lane->max_out = max_out;
-	lane->lines = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	lane->lines = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, g_free);
 	g_queue_init(&lane->ring);
 }
 

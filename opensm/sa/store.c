@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "complib/actor.h"
+#include "complib/hash.h"
 
 #define KEEPS_ALIVE (IBA_JOIN_FULL_MEMBER | IBA_JOIN_SEND_ONLY_FULL_MEMBER)
 #define RECEIVES (IBA_JOIN_FULL_MEMBER | IBA_JOIN_NON_MEMBER)
@@ -46,8 +47,8 @@ struct sa_store *sa_store_new(uint32_t first_mgid)
 	store->groups = g_tree_new_full(compare_mgids, NULL, NULL, group_free);
 	sa_quota_init(&store->made, SA_MAX_GROUPS, QUOTA_MIN);
 	sa_quota_init(&store->joined, SA_MAX_MEMBERSHIPS, SA_MEMBERSHIPS_OF_PORT);
-	store->ports = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
-	store->lost_p_keys = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+	store->ports = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, g_free);
+	store->lost_p_keys = g_hash_table_new_full(hash_uint64, g_int64_equal, g_free,
 						   (GDestroyNotify)g_array_unref);
 	store->mlids = sa_mlids_new();
 	store->last_made = first_mgid;

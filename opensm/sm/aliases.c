@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "complib/hash.h"
 #include "policy/aliases.h"
 #include "sm/sm_private.h"
 
@@ -28,8 +29,8 @@ struct aliases *aliases_new(void)
 {
 	struct aliases *aliases = g_new0(struct aliases, 1);
 
-	aliases->failed = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	aliases->written = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	aliases->failed = g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL);
+	aliases->written = g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL);
 	return aliases;
 }
 

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "complib/hash.h"
+
 #define PROBLEMS_MAX 50
 #define RANGES_MAX 12 /* in a text */
 
@@ -36,7 +38,7 @@ struct dry_run *dry_run_new(void)
 	struct dry_run *dry = g_new0(struct dry_run, 1);
 
 	dry->nodes = g_ptr_array_new_with_free_func(node_free);
-	dry->by_guid = g_hash_table_new(g_int64_hash, g_int64_equal);
+	dry->by_guid = g_hash_table_new(hash_uint64, g_int64_equal);
 	dry->notes = g_ptr_array_new_with_free_func(g_free);
 	dry->problems = g_ptr_array_new_with_free_func(g_free);
 	return dry;

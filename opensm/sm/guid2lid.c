@@ -5,6 +5,7 @@
  */
 #include "sm/guid2lid.h"
 
+#include "complib/hash.h"
 #include "complib/range.h"
 #include "iba/iba.h"
 #include "sm/state_file.h"
@@ -108,7 +109,7 @@ struct guid2lid *guid2lid_new(const char *directory, struct log *log)
 	struct guid2lid *map = g_new0(struct guid2lid, 1);
 
 	map->log = log;
-	map->entries = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	map->entries = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, g_free);
 	if (directory) {
 		map->file = g_build_filename(directory, "guid2lid", NULL);
 		load(map);

@@ -5,6 +5,7 @@
  * A generation is on the disk before the first port gets a key of it, so that it is among those
  * that are tried after a crash at any moment. Where no port has a key nothing is written.
  */
+#include "complib/hash.h"
 #include "sm/keys.h"
 #include "sm/state_file.h"
 
@@ -74,7 +75,7 @@ static void limit(struct sm *sm)
 
 	if (MAX(key_ring_size(sm->keys->ring), neighbors_size(sm->keys->neighbors)) <= KEPT_MAX)
 		return;
-	there = g_hash_table_new(g_int64_hash, g_int64_equal);
+	there = g_hash_table_new(hash_uint64, g_int64_equal);
 	g_hash_table_iter_init(&iter, sm->builder->nodes);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
 		for (unsigned int num = 0; num <= node->info.num_ports; num++)

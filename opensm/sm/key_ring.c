@@ -10,6 +10,7 @@
  */
 #include "sm/key_ring.h"
 
+#include "complib/hash.h"
 #include "sm/state_file.h"
 
 #define ASTRAY 2
@@ -103,7 +104,7 @@ static guint id_hash(gconstpointer key)
 {
 	const struct entry_id *id = key;
 
-	return g_int64_hash(&id->guid) + (guint)id->behind;
+	return hash_uint64(&id->guid) + (guint)id->behind;
 }
 
 static gboolean id_equal(gconstpointer a, gconstpointer b)

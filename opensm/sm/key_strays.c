@@ -10,6 +10,8 @@
  */
 #include "sm/keys.h"
 
+#include "complib/hash.h"
+
 #define STRAYS_MAX 32	   /* for one request */
 #define OWN_STRAYS_MAX 128 /* without its own cable the SM has nothing else to do */
 #define LISTED_NS (20 * NS_PER_MS)
@@ -34,7 +36,7 @@ static bool is_loose(const struct builder_node *node, unsigned int first, unsign
 
 static GHashTable *list_there(const struct builder *builder)
 {
-	GHashTable *there = g_hash_table_new(g_int64_hash, g_int64_equal);
+	GHashTable *there = g_hash_table_new(hash_uint64, g_int64_equal);
 	GHashTableIter iter;
 	struct builder_node *node;
 

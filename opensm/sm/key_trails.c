@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "complib/hash.h"
 #include "sm/keys.h"
 
 #define KEPT_NS (600 * NS_PER_S)
@@ -22,7 +23,7 @@ struct trail {
 static guint trail_hash(gconstpointer key)
 {
 	const struct trail *trail = key;
-	guint hash = g_int64_hash(&trail->guid);
+	guint hash = hash_uint64(&trail->guid);
 
 	for (unsigned int i = 1; i <= trail->hops; i++)
 		hash = hash * 31 + trail->path[i];

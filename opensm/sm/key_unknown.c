@@ -18,6 +18,7 @@
  */
 #include <string.h>
 
+#include "complib/hash.h"
 #include "sm/keys.h"
 
 /* It may have been loss: first so long, twice as long each time, and then no longer. */
@@ -360,5 +361,5 @@ char **keys_tell_unknown(const struct sm *sm)
 
 void key_unknown_init(struct keys *keys)
 {
-	keys->unknown = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, unknown_free);
+	keys->unknown = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, unknown_free);
 }

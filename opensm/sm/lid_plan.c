@@ -9,6 +9,7 @@
  */
 #include "sm/lid_plan.h"
 
+#include "complib/hash.h"
 #include "complib/range.h"
 #include "iba/iba.h"
 
@@ -243,7 +244,7 @@ void lid_plan_make(struct lid_plan *plan, struct guid2lid *memory)
 	range_set_init(&a.free);
 	range_set_init(&a.open);
 	range_set_init(&a.fresh);
-	a.present = g_hash_table_new(g_int64_hash, g_int64_equal);
+	a.present = g_hash_table_new(hash_uint64, g_int64_equal);
 	if (plan->reassign)
 		guid2lid_clear(memory);
 	if (plan->last >= IBA_LID_UCAST_FIRST) {

@@ -2,6 +2,7 @@
 /* The file neighbors: see neighbors.h and state_file.h. */
 #include "sm/neighbors.h"
 
+#include "complib/hash.h"
 #include "sm/state_file.h"
 
 struct end {
@@ -22,7 +23,7 @@ static guint end_hash(gconstpointer key)
 {
 	const struct end *end = key;
 
-	return g_int64_hash(&end->guid) + (guint)end->port;
+	return hash_uint64(&end->guid) + (guint)end->port;
 }
 
 static gboolean end_equal(gconstpointer a, gconstpointer b)
@@ -97,8 +98,8 @@ unsigned int neighbors_size(const struct neighbors *neighbors)
 
 GHashTable *neighbors_switches(const struct neighbors *neighbors)
 {
-	g_autoptr(GHashTable) met = g_hash_table_new(g_int64_hash, g_int64_equal);
-	GHashTable *switches = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_autoptr(GHashTable) met = g_hash_table_new(hash_uint64, g_int64_equal);
+	GHashTable *switches = g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL);
 	GHashTableIter iter;
 	struct cable *cable;
 

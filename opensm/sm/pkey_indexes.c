@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "complib/hash.h"
 #include "sm/pkey_memory.h"
 #include "sm/pkey_plan.h"
 #include "sm/sm_private.h"
@@ -433,7 +434,7 @@ struct p_key_indexes *p_key_indexes_new(struct sm *sm)
 		p_key_memory_new(sm->context->cache_dir, sm->log, runtime_mode(sm->context->rt),
 				 runtime_now(sm->context->rt));
 	indexes->put = p_key_memory_changes(indexes->memory);
-	indexes->notes = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, note_free);
+	indexes->notes = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, note_free);
 	timer_init(&indexes->patience, sm->actor, on_patience);
 	timer_init(&indexes->quarantine, sm->actor, on_quarantine);
 	return indexes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "sm/pkey_memory.h"
 
+#include "complib/hash.h"
 #include "policy/partition.h"
 #include "sm/state_file.h"
 
@@ -31,7 +32,7 @@ static guint entry_hash(gconstpointer key)
 {
 	const struct entry *entry = key;
 
-	return g_int64_hash(&entry->guid) * 31 + entry->index;
+	return hash_uint64(&entry->guid) * 31 + entry->index;
 }
 
 static gboolean entry_equal(gconstpointer a, gconstpointer b)

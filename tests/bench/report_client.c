@@ -18,6 +18,8 @@
 #include <glib.h>
 #include <iba/iba.h>
 
+#include "complib/hash.h"
+
 #define RMPP_HEADER_OFFSET 24
 #define SA_HEADER_OFFSET 36
 #define TIMEOUT_MS 500
@@ -138,7 +140,7 @@ static void answer_report(const struct client *client)
 static int listen_for_ever(struct client *client, unsigned int delay_ms)
 {
 	g_autoptr(GHashTable) seen =
-		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+		g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL);
 	struct iba_mad_header header;
 	struct iba_sa_notice notice;
 	struct iba_trap_gid about;

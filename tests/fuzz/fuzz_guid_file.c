@@ -3,6 +3,7 @@
  * Files of GUIDs that the routing options name: refused with a message fit for a terminal, or rows
  * of the form that was asked for. The first octet picks the form.
  */
+#include "complib/hash.h"
 #include "policy/guid_file.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -28,7 +29,7 @@ static void *setup(GPtrArray *seeds)
 
 static void check_rows(const struct guid_table *table, const struct guid_file_form *form)
 {
-	g_autoptr(GHashTable) seen = g_hash_table_new(g_int64_hash, g_int64_equal);
+	g_autoptr(GHashTable) seen = g_hash_table_new(hash_uint64, g_int64_equal);
 
 	for (guint i = 0; i < table->rows->len; i++) {
 		struct guid_row *row = &g_array_index(table->rows, struct guid_row, i);

@@ -1100,10 +1100,8 @@ START_TEST(any_line_at_all)
 		struct command_answer answer;
 
 		for (unsigned int n = scenario_random(s, 6); n; n--) {
-			const char *end = scenario_random(s, 8) ? " " : "";
-
 			g_string_append(line, words[scenario_random(s, G_N_ELEMENTS(words))]);
-			g_string_append(line, end);
+			g_string_append(line, scenario_random(s, 8) ? " " : "");
 		}
 		command_run(&f.env, line->str, scenario_random(s, 2), &answer);
 		ck_assert(g_utf8_validate(answer.text, -1, NULL));

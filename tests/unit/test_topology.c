@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "complib/hash.h"
 #include "libvendor/sim/topology.h"
 #include "tests/run_suite.h"
 
@@ -55,7 +56,7 @@ static int find(const struct topology *topology, const char *description)
 static void check_sound(const struct topology *topology)
 {
 	unsigned int n = topology->nodes->len;
-	GHashTable *guids = g_hash_table_new(g_int64_hash, g_int64_equal);
+	GHashTable *guids = g_hash_table_new(hash_uint64, g_int64_equal);
 	g_autofree bool *seen = g_new0(bool, n);
 	g_autofree unsigned int *queue = g_new(unsigned int, n);
 	unsigned int head = 0, tail = 0;
