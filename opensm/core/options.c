@@ -619,7 +619,6 @@ static bool build(struct options *options, const GArray *given, GPtrArray *warni
 {
 	GError *all = NULL, *why = NULL;
 
-	take_environment(options);
 	read_file(options, warnings, &all);
 	options_args_apply(options, given, warnings, &why);
 	options_add_error(&all, g_steal_pointer(&why));
