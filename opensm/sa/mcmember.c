@@ -307,7 +307,8 @@ static uint16_t check_ipoib(struct member_query *join, struct iba_mc_member_reco
 	if (!sa_store_broadcast(join->query->store, join->subnet, wanted->mgid, &broadcast))
 		return iba_gid_equal(wanted->mgid, ipoib_broadcast(wanted->mgid))
 			       ? IBA_STATUS_OK
-			       : refuse(join, IBA_SA_REQ_INVALID, "its broadcast group is not there");
+			       : refuse(join, IBA_SA_REQ_INVALID,
+					"its broadcast group is not there");
 	if (!names_parameters_of(join, &broadcast))
 		return refuse(join, IBA_SA_REQ_INVALID,
 			      "not the parameters of its broadcast group");
