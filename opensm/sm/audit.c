@@ -120,6 +120,7 @@ static void link_differs(struct sm *sm, struct builder_node *node, const struct 
 	log_info(sm->log, "%s port %u: its link is not as it was; it is read again",
 		 sm_node_name(node, name, sizeof(name)), item->port);
 	builder_touch(node);
+	sweep_look_at(sm, node);
 }
 
 /* On the wire, without what changes by itself. */
