@@ -360,7 +360,10 @@ static void check_rows(const struct subnet *subnet)
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 		uint16_t lid = fabric->ports[fabric_switch_port(fabric, sw, 0)].lid;
 
-		ck_assert_uint_eq(routing_port(subnet->routing, sw, lid), 0);
+		/* one that is silent is kept as it was; one that refuses the block is believed */
+		if (!fabric->nodes[fabric->switches[sw].node].silent &&
+		    fabric_holds(fabric, sw, lid))
+			ck_assert_uint_eq(routing_port(subnet->routing, sw, lid), 0);
 	}
 }
 
@@ -650,7 +653,7 @@ START_TEST(test_garbled_answers)
 		subnet_unref(subnet);
 	}
 	bed->n = 0;
-	bed_run_ms(bed, 60000);
+	bed_run_ms(bed, 180000); /* a block that seemed to be refused is tried once a minute */
 	daemon_sweep(bed->daemon, SWEEP_HEAVY);
 	bed_run_ms(bed, 20000);
 	ck_assert_msg(is_up(), "%s", bed->text->str + MAX((gssize)bed->text->len - 3000, 0));
