@@ -487,15 +487,34 @@ static void run_round(struct sm *sm, enum round round)
 	sweep_walk(sm, switches, n_parts, visits[round]);
 }
 
+/* A block that holds what it should is none that the switch does not take, whatever it answered. */
+static void take_what_is_held(struct sm *sm)
+{
+	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++) {
+		struct builder_node *node = sm_switch(sm, sw);
+		uint32_t block = trust_next_refused(&node->lft, 0);
+
+		for (; block < blocks_of(sm, node); block = trust_next_refused(&node->lft, block + 1)) {
+			const void *is = trust_get(node, &node->lft, block, BLOCK_BYTES);
+
+			if (is && !memcmp(is, block_of(sm, node, sw, block), BLOCK_BYTES))
+				health_block_taken(sm, node, IBA_ATTR_LINEAR_FORWARDING_TABLE,
+						   block);
+		}
+	}
+}
+
 enum step_result step_program(struct sm *sm)
 {
 	struct program *program = sm->program;
 	enum round round = sm->sweep.round % ROUNDS;
 
-	if (!sm->sweep.round)
+	if (!sm->sweep.round) {
+		take_what_is_held(sm);
 		begin(sm);
-	else if (round == FIRST)
+	} else if (round == FIRST) {
 		tick_off(sm);
+	}
 	if (round == FIRST && !program->to_do && program->stages && sm->sweep.pending) {
 		sm->sweep.round--; /* a Set of this stage that goes out again would undo the next */
 		return STEP_LATER;

@@ -653,7 +653,7 @@ START_TEST(test_garbled_answers)
 		subnet_unref(subnet);
 	}
 	bed->n = 0;
-	bed_run_ms(bed, 180000); /* a block that seemed to be refused is tried once a minute */
+	bed_run_ms(bed, 60000);
 	daemon_sweep(bed->daemon, SWEEP_HEAVY);
 	bed_run_ms(bed, 20000);
 	ck_assert_msg(is_up(), "%s", bed->text->str + MAX((gssize)bed->text->len - 3000, 0));
