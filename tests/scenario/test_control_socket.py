@@ -276,7 +276,7 @@ def by_tcp():
         with daemon.client() as client:
             check('changed nothing', '7' not in client.ask('priority'), client.ask('priority'))
             check('it is told', 'any user of this host may look' in client.ask('status') and
-                  'console_key_file is not set: ' in client.ask('health'))
+                  'console_key_file is not set: ' in client.ask('health security'))
         check('and logged', daemon.wait_log(f', uid {NOBODY}, which only looks,') and
               'without console_key_file any user' in daemon.read('log'))
 

@@ -262,7 +262,7 @@ def insecure():
     os.chmod(key, 0o600)
     daemon.argv += ['--console-key-file', key]
     with daemon, daemon.client(key=KEY) as client:
-        for command in ('status', 'health'):
+        for command in ('status', 'health security'):
             text = client.ask(command)
             check(f'{command} names clear text',
                   'console socket shows its key to whoever can read the network' in text, text)
