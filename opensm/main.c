@@ -104,16 +104,13 @@ static bool only_told(enum options_request request)
 	return request != OPTIONS_RUN;
 }
 
-/*
- * As the classic daemon begins, unless the standard output is for something else, or the fabric is
- * one that the classic cannot have.
- */
+/* As the classic daemon begins, unless the standard output is for something else. */
 static void tell_beginning(const struct options *options)
 {
 	static const char rule[] = "-------------------------------------------------";
 	g_autofree char *given = options_tell_given(options);
 
-	if (options->progress || options->sim || options->console == CONSOLE_LOCAL)
+	if (options->progress || options->console == CONSOLE_LOCAL)
 		return;
 	printf("%s\nOpenSM " PACKAGE_VERSION "\n%s%s\n", rule, given, rule);
 	fflush(stdout);

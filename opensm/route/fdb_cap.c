@@ -140,7 +140,8 @@ bool route_room_equal(const struct route_room *a, const struct route_room *b)
 {
 	return a->n == b->n && a->n_refusals == b->n_refusals &&
 	       !memcmp(a->caps, b->caps, a->n * sizeof(*a->caps)) &&
-	       !memcmp(a->refusals, b->refusals, a->n_refusals * sizeof(*a->refusals));
+	       (!a->n_refusals || /* there is no list of none */
+		!memcmp(a->refusals, b->refusals, a->n_refusals * sizeof(*a->refusals)));
 }
 
 /* What switches that hold this LID are to each other. All hold all LIDs there. */
