@@ -202,7 +202,7 @@ def everyday(daemon):
         name, port = whole['hops'][1]['node'], whole['hops'][1]['out_port']
         check('pull a cable', 'is pulled' in client.ask(f'sim unlink {name} {port}'))
         check('the loss is in the journal',
-              wait_for(lambda: 'link    down: ' in client.ask('events')), client.ask('events'))
+              wait_for(lambda: 'link down: ' in client.ask('events')), client.ask('events'))
 
         def other_path():
             other = client.json('path host-0 host-127')
