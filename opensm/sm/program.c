@@ -492,14 +492,15 @@ static void take_what_is_held(struct sm *sm)
 {
 	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++) {
 		struct builder_node *node = sm_switch(sm, sw);
-		uint32_t block = trust_next_refused(&node->lft, 0);
+		uint32_t block = 0;
 
-		for (; block < blocks_of(sm, node); block = trust_next_refused(&node->lft, block + 1)) {
+		while ((block = trust_next_refused(&node->lft, block)) < blocks_of(sm, node)) {
 			const void *is = trust_get(node, &node->lft, block, BLOCK_BYTES);
 
 			if (is && !memcmp(is, block_of(sm, node, sw, block), BLOCK_BYTES))
 				health_block_taken(sm, node, IBA_ATTR_LINEAR_FORWARDING_TABLE,
 						   block);
+			block++;
 		}
 	}
 }
