@@ -569,6 +569,7 @@ START_TEST(test_flood)
 	struct log *log = log_new(&config, NULL);
 	pthread_t threads[FLOOD_THREADS];
 	unsigned int n = 0, errors = 0;
+	g_auto(GStrv) lines = NULL;
 
 	log_start_writer(log);
 	for (int i = 0; i < FLOOD_THREADS; i++)
@@ -577,8 +578,11 @@ START_TEST(test_flood)
 		pthread_join(threads[i], NULL);
 	log_free(log);
 	text = read_file(path);
-	for (const char *line = text; (line = strstr(line, " -> ")); line++, n++)
-		errors += g_str_has_prefix(line, " -> error ");
+	lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line; line++) {
+		n += strstr(*line, " -> ") != NULL;
+		errors += strstr(*line, " -> error ") != NULL;
+	}
 	ck_assert_uint_eq(errors, FLOOD_THREADS * FLOOD_LINES / 100);
 	if (details) {
 		ck_assert_uint_eq(n, FLOOD_THREADS * FLOOD_LINES);
