@@ -569,7 +569,7 @@ START_TEST(test_flood)
 	struct log *log = log_new(&config, NULL);
 	pthread_t threads[FLOOD_THREADS];
 	unsigned int n = 0, errors = 0;
-	g_auto(GStrv) lines = NULL;
+	bool lost;
 
 	log_start_writer(log);
 	for (int i = 0; i < FLOOD_THREADS; i++)
@@ -578,15 +578,16 @@ START_TEST(test_flood)
 		pthread_join(threads[i], NULL);
 	log_free(log);
 	text = read_file(path);
-	lines = g_strsplit(text, "\n", -1);
-	for (char **line = lines; *line; line++) {
-		n += strstr(*line, " -> ") != NULL;
-		errors += strstr(*line, " -> error ") != NULL;
+	lost = strstr(text, "lines of the log were lost") != NULL;
+	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		*end = 0;
+		n += strstr(line, " -> ") != NULL;
+		errors += strstr(line, " -> error ") != NULL;
 	}
 	ck_assert_uint_eq(errors, FLOOD_THREADS * FLOOD_LINES / 100);
 	if (details) {
 		ck_assert_uint_eq(n, FLOOD_THREADS * FLOOD_LINES);
-		ck_assert_ptr_null(strstr(text, "lines of the log were lost"));
+		ck_assert(!lost);
 	}
 	g_unlink(path);
 	g_rmdir(dir);
