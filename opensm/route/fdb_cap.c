@@ -277,20 +277,6 @@ static struct part *part_for(struct limit *limit, uint32_t lid, GError **error)
 
 /* ---- the whole ---- */
 
-/* A switch that no part leads to takes its own packets all the same. */
-static void put_own(struct limit *limit)
-{
-	const struct fabric *fabric = limit->fabric;
-
-	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
-		const struct fabric_port *own = &fabric->ports[fabric_switch_port(fabric, sw, 0)];
-
-		for (unsigned int i = 0; own->lid && i < 1u << own->lmc; i++)
-			if (!route_room_lacks(limit->room, sw, own->lid + i))
-				routing_put(limit->routing, sw, (uint16_t)(own->lid + i), 0);
-	}
-}
-
 /* Columns for each range of LIDs that the same switches hold; false and error. */
 static bool mix(struct limit *limit, GError **error)
 {
@@ -314,7 +300,6 @@ static bool mix(struct limit *limit, GError **error)
 		}
 		copy_columns(limit, part, first, MIN(next - 1, fabric->max_lid));
 	}
-	put_own(limit);
 	return true;
 }
 
