@@ -116,7 +116,7 @@ static void judge_errors(struct verdict *verdict, const struct subnet *subnet, b
 {
 	for (char **line = subnet->sick; line && *line; line++)
 		add_problem(verdict, CONTROL_SUBNET_BAD, "device", *line);
-	if (!subnet->sick || subnet->lone_errors || untold)
+	if (!(subnet->sick || subnet->silent_errors) || subnet->lone_errors || untold)
 		add_problem(verdict, CONTROL_SUBNET_BAD, "subnet",
 			    "the last sweep ended with errors, which the log has");
 	judge_lids(verdict);
@@ -271,8 +271,12 @@ static const char *as_it_was(const struct fabric *fabric, uint32_t node)
 		       : "its link is up; it is kept, with its LIDs and routes";
 }
 
+/* They make sweeps fail at first; that is how they are after a while. */
 static void judge_silent(struct verdict *verdict, const struct fabric *fabric)
 {
+	const struct subnet *subnet = verdict->call->subnet;
+	bool fails = subnet && subnet->errors && subnet->silent_errors;
+	enum control_status status = fails ? CONTROL_SUBNET_BAD : CONTROL_DEVICES_BAD;
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; fabric && i < fabric->n_nodes; i++) {
@@ -284,12 +288,12 @@ static void judge_silent(struct verdict *verdict, const struct fabric *fabric)
 		text = g_strdup_printf("%s does not answer: %s",
 				       fabric_node_name(fabric, i, name, sizeof(name)),
 				       as_it_was(fabric, i));
-		add_problem(verdict, CONTROL_DEVICES_BAD, "device", text);
+		add_problem(verdict, status, "device", text);
 	}
 	if (n > DEVICES_TOLD) {
 		g_autofree char *more = g_strdup_printf("nor do %u more", n - DEVICES_TOLD);
 
-		add_problem(verdict, CONTROL_DEVICES_BAD, "device", more);
+		add_problem(verdict, status, "device", more);
 	}
 }
 

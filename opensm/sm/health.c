@@ -386,17 +386,22 @@ unsigned int health_errors(const struct sm *sm)
 	return n;
 }
 
-char **health_tell(const struct sm *sm)
+char **health_tell(const struct sm *sm, bool *silent)
 {
 	GPtrArray *lines = g_ptr_array_new();
 	unsigned int more = 0;
 
+	*silent = false;
 	for (guint i = 0; i < sm->sick->len; i++) {
 		const struct builder_node *node = sm->sick->pdata[i];
 		const struct health *health = node->health;
 
 		if (is_well(sm, node) || health->left_out || !health->line)
 			continue;
+		if (builder_is_silent(node) && node->index != FABRIC_NONE) {
+			*silent = true;
+			continue;
+		}
 		if (lines->len < SICK_TOLD)
 			g_ptr_array_add(lines, g_strdup(health->line));
 		else

@@ -792,7 +792,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->held = g_strdup(sm->routes->held);
 	subnet->small_tables = g_strdupv(sm->routes->small_tables);
 	subnet->n_harmful = sm->routes->n_harmful;
-	subnet->sick = health_tell(sm);
+	subnet->sick = health_tell(sm, &subnet->silent_errors);
 	subnet->lone_errors = sm->sweep.problems != 0;
 	subnet->unknown_keys = keys_tell_unknown(sm);
 	subnet->sm_p_keys = p_keys_own(sm);

@@ -365,8 +365,11 @@ void health_sweep_ended(struct sm *sm); /* who is well? */
 /* One of them may have been what others were left out for: all of those are tried again. */
 void health_nodes_gone(struct sm *sm);
 unsigned int health_errors(const struct sm *sm); /* sick nodes, without those left out */
-/* Their last errors, a line each, and of many how many more; NULL: none. To g_strfreev(). */
-char **health_tell(const struct sm *sm);
+/*
+ * Their last errors, a line each, and of many how many more; NULL: none. To g_strfreev(). Those
+ * that are silent are none of these lines: whether there are such is in *silent.
+ */
+char **health_tell(const struct sm *sm, bool *silent);
 
 /* ---- sweep.c ---- */
 void sweep_init(struct sm *sm);

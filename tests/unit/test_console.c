@@ -683,27 +683,6 @@ START_TEST(health_of_the_sm)
 }
 END_TEST
 
-/* A host that does not answer makes sweeps fail at first; it is kept, and named. */
-START_TEST(health_of_devices)
-{
-	unsigned int node = scenario_node(f.s, "host-7");
-
-	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
-	sim_node_mute(f.s->sim, node, true);
-	ask("resweep heavy");
-	scenario_run_ms(f.s, 5000);
-	expect_health(CONTROL_SUBNET_BAD, "ERROR device: 'host-7' ");
-	expect_health(CONTROL_SUBNET_BAD, "): it does not answer, and its link is up: it is kept");
-	scenario_run_ms(f.s, 120000);
-	expect_health(CONTROL_DEVICES_BAD, "ERROR device: host-7 (0x");
-	expect_health(CONTROL_DEVICES_BAD, ") does not answer: its link is up; it is kept");
-	expect_health(CONTROL_DEVICES_BAD, "NOT HEALTHY: MASTER, subnet up");
-	sim_node_mute(f.s->sim, node, false);
-	scenario_run_ms(f.s, 120000);
-	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
-}
-END_TEST
-
 static unsigned int times(const char *text, const char *what)
 {
 	unsigned int n = 0;
@@ -712,6 +691,44 @@ static unsigned int times(const char *text, const char *what)
 		n++;
 	return n;
 }
+
+static void reset_stubborn(const char *description)
+{
+	unsigned int node = scenario_node(f.s, description);
+
+	sim_node_set(f.s->sim, node, false);
+	sim_node_set(f.s->sim, node, true);
+	sim_node_stubborn(f.s->sim, node, true);
+}
+
+/* A host that does not answer makes sweeps fail at first; it is kept, and named once. */
+START_TEST(health_of_devices)
+{
+	unsigned int node = scenario_node(f.s, "host-7");
+
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+	sim_node_mute(f.s->sim, node, true);
+	ask("resweep heavy");
+	scenario_run_ms(f.s, 5000);
+	expect_health(CONTROL_SUBNET_BAD, "ERROR device: host-7 (0x");
+	expect_health(CONTROL_SUBNET_BAD, ") does not answer: its link is up; it is kept");
+	ck_assert_uint_eq(times(ask("health"), "ERROR "), 1);
+	reset_stubborn("host-6"); /* an error of another one is told beside it */
+	scenario_run_ms(f.s, 5000);
+	expect_health(CONTROL_SUBNET_BAD, "ERROR device: 'host-6' (0x");
+	expect_health(CONTROL_SUBNET_BAD, "ERROR device: host-7 (0x");
+	ck_assert_uint_eq(times(ask("health"), "ERROR "), 2);
+	sim_node_stubborn(f.s->sim, scenario_node(f.s, "host-6"), false);
+	scenario_run_ms(f.s, 120000);
+	expect_health(CONTROL_DEVICES_BAD, "ERROR device: host-7 (0x");
+	expect_health(CONTROL_DEVICES_BAD, ") does not answer: its link is up; it is kept");
+	ck_assert_uint_eq(times(ask("health"), "ERROR "), 1);
+	expect_health(CONTROL_DEVICES_BAD, "NOT HEALTHY: MASTER, subnet up");
+	sim_node_mute(f.s->sim, node, false);
+	scenario_run_ms(f.s, 120000);
+	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
+}
+END_TEST
 
 static void set_node(const char *description, bool up)
 {
@@ -844,15 +861,6 @@ START_TEST(health_of_sends)
 	expect_health(CONTROL_DONE, "healthy: MASTER");
 }
 END_TEST
-
-static void reset_stubborn(const char *description)
-{
-	unsigned int node = scenario_node(f.s, description);
-
-	sim_node_set(f.s->sim, node, false);
-	sim_node_set(f.s->sim, node, true);
-	sim_node_stubborn(f.s->sim, node, true);
-}
 
 /* Those that cause errors are named, of many the first ones, until they do so no more. */
 START_TEST(health_of_the_sick)
