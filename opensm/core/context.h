@@ -49,13 +49,13 @@ struct context {
 	struct slot followed_lids; /* struct replica: LIDs of the master that this SM stands by */
 	struct slot later_partitions; /* GBytes: as partition_changes.h, of another SM */
 	struct slot replication; /* struct replication_status (ha/replicator.h) */
+	struct slot peers; /* struct of that name: replaced by the SM (sm/peers.h) */
 	struct slot agreed; /* struct of that name: replaced when what it is of is read again */
 	struct replicator *replicator; /* NULL: none */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, by the sm actor */
 	_Atomic uint64_t sweep_since; /* sweeps, each cancelled for the next; 0: none runs */
-	/* What this SM can do, and what its master told of itself; ability_pack(), 0: not known. */
-	_Atomic uint64_t ability, master_ability;
+	_Atomic uint64_t ability; /* of this SM: ability_pack(); 0: not known yet */
 	_Atomic uint64_t contested_until; /* another SM sets ports of the subnet, by the sm actor */
 	/*
 	 * When the first of the sends was refused by the device since one was taken, and how many

@@ -10,6 +10,7 @@
 #include "ctl/command_private.h"
 #include "ctl/control.h"
 #include "ctl/journal.h"
+#include "ctl/sms.h"
 #include "ctl/status.h"
 #include "fabric/link_quality.h"
 #include "ha/agreement.h"
@@ -74,10 +75,8 @@ static void judge_sm(struct verdict *verdict)
 {
 	struct context *context = verdict->call->context;
 	unsigned int state = atomic_load(&context->sm_state), sweep = atomic_load(&context->sweep);
-	g_autofree char *text = NULL, *leader = status_leader(context);
+	g_autofree char *text = NULL;
 
-	if (leader)
-		add_problem(verdict, CONTROL_SUBNET_BAD, "sm", leader);
 	if (sweep & SWEEP_FLAG_PORT_LOST)
 		add_problem(verdict, CONTROL_NO_SM, "sm",
 			    "the device of its port is gone: nobody is reached, until it is back");
@@ -327,6 +326,16 @@ static void judge_devices(struct verdict *verdict)
 		add_problem(verdict, CONTROL_DEVICES_BAD, "device", more);
 	}
 	unhealthy_ports_unref(ports);
+}
+
+static void tell_of_sms(void *arg, bool grave, const char *text)
+{
+	struct verdict *verdict = arg;
+
+	if (grave)
+		add_problem(verdict, CONTROL_SUBNET_BAD, "sm", text);
+	else
+		add(&verdict->warnings, "sms", text);
 }
 
 static void judge_others(struct verdict *verdict)
@@ -640,6 +649,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	answer_begin_list(&verdict.problems);
 	answer_begin_list(&verdict.warnings);
 	judge_sm(&verdict);
+	sms_judge(call->context, tell_of_sms, &verdict);
 	judge_subnet(&verdict);
 	judge_tables(&verdict);
 	judge_groups(&verdict);
@@ -659,6 +669,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	answer_text(&builder, "state", line);
 	add_last_sweep(call, &builder);
 	add_master(call, &builder);
+	sms_answer(call->context, &builder);
 	answer_member(&builder, "problems", &verdict.problems);
 	answer_member(&builder, "warnings", &verdict.warnings);
 	return g_variant_builder_end(&builder);
@@ -700,6 +711,7 @@ void print_health(GVariant *answer, GString *out)
 				       answer_get_text(master, "guid"),
 				       answer_get_number(master, "heard_seconds_ago"),
 				       answer_get_number(master, "polls_missed"));
+	answer_each(answer, "sms", sms_print_row, out);
 	answer_each(answer, "problems", print_problem, out);
 	answer_each(answer, "warnings", print_warning, out);
 }

@@ -11,6 +11,7 @@
 #include "ctl/command_private.h"
 #include "ctl/console_tls.h"
 #include "ctl/problem.h"
+#include "ctl/sms.h"
 #include "ha/agreement.h"
 #include "ha/replicator.h"
 #include "iba/constants.h"
@@ -467,6 +468,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	add_flags(call, &builder, options);
 	add_subnet(call, &builder);
 	add_sms(call, &builder, options);
+	sms_answer(call->context, &builder);
 	add_replication(call, &builder);
 	add_insecure(&builder, options, subnet);
 	command_add_figures(call, &builder);
@@ -564,12 +566,30 @@ static void print_replication(GVariant *answer, GString *out)
 	answer_each(replication, "standbys", print_standby, out);
 }
 
+static void print_sight(GVariant *row, GString *out)
+{
+	g_string_append(out, "   ");
+	sms_print_row(row, out);
+}
+
+/* Nothing of it where there is no other SM. */
+static void print_sights(GVariant *answer, GString *out)
+{
+	g_autoptr(GVariant) list = answer_get(answer, "sms");
+
+	if (!list || !g_variant_n_children(list))
+		return;
+	print_heading(out, "What they see");
+	answer_each(answer, "sms", print_sight, out);
+}
+
 static void print_sms(GVariant *answer, GString *out)
 {
 	print_heading(out, "Known SMs");
 	g_string_append(out, "   Port GUID       SM State    Priority\n"
 			     "   ---------       --------    --------\n");
 	answer_each(answer, "known_sms", print_sm, out);
+	print_sights(answer, out);
 	print_replication(answer, out);
 }
 

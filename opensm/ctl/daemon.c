@@ -38,6 +38,7 @@
 #include "policy/subnet.h"
 #include "sa/sa.h"
 #include "sm/run_time_partitions.h"
+#include "sm/peers.h"
 #include "sm/plan.h"
 #include "sm/sm.h"
 #include "sm/unhealthy.h"
@@ -97,6 +98,7 @@ COUNTED(ports_policy)
 COUNTED(unhealthy_ports)
 COUNTED(replica)
 COUNTED(replication_status)
+COUNTED(peers)
 #undef COUNTED
 
 static void get_bytes(void *object)
@@ -129,6 +131,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->followed_lids, get_replica, put_replica);
 	slot_init(&context->later_partitions, get_bytes, put_bytes);
 	slot_init(&context->replication, get_replication_status, put_replication_status);
+	slot_init(&context->peers, get_peers, put_peers);
 	slot_init(&context->route_files, get_route_files, put_route_files);
 	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
 	slot_init(&context->qos_policy, get_qos_policy, put_qos_policy);
@@ -141,7 +144,6 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	atomic_init(&context->sweep, 0);
 	atomic_init(&context->sweep_since, 0);
 	atomic_init(&context->ability, 0);
-	atomic_init(&context->master_ability, 0);
 	atomic_init(&context->contested_until, 0);
 	atomic_init(&context->sends_fail_since, 0);
 	atomic_init(&context->sends_failed, 0);
@@ -174,6 +176,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->followed_lids);
 	slot_clear(&context->later_partitions);
 	slot_clear(&context->replication);
+	slot_clear(&context->peers);
 	slot_clear(&context->agreed);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);

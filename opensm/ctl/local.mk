@@ -40,5 +40,6 @@ libctl_a_SOURCES = \
 	opensm/ctl/site_files.c opensm/ctl/site_files.h \
 	opensm/ctl/site_policy.c opensm/ctl/site_policy.h \
 	opensm/ctl/signals.c opensm/ctl/signals.h \
+	opensm/ctl/sms.c opensm/ctl/sms.h \
 	opensm/ctl/status.c opensm/ctl/status.h \
 	opensm/ctl/tcp_owner.c opensm/ctl/tcp_owner.h

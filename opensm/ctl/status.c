@@ -7,31 +7,12 @@
 #include "ha/replicator.h"
 #include "iba/constants.h"
 #include "policy/subnet.h"
-#include "sm/ability.h"
 
 const char *status_sm_state(const struct context *context)
 {
 	const char *name = iba_name(IBA_SET_SM_STATE, atomic_load(&context->sm_state));
 
 	return name ? name : "?";
-}
-
-char *status_leader(const struct context *context)
-{
-	struct ability own = ability_unpack(atomic_load(&context->ability));
-	struct ability master = ability_unpack(atomic_load(&context->master_ability));
-	bool is_standby = atomic_load(&context->sm_state) == IBA_SM_STANDBY;
-
-	if (own.unable)
-		return g_strdup_printf(
-			"it cannot set the subnet, of which it sees %u ports, so it %s: it lacks "
-			"their M_Keys, or its neighbour does not answer; the log has why",
-			own.endports, is_standby ? "could not take over" : "should not lead");
-	if (is_standby && ability_falls_short(&master, &own))
-		return g_strdup_printf("the master can set %u ports, and this standby could set "
-				       "%u of the %u that it sees",
-				       master.settable, own.settable, own.endports);
-	return NULL;
 }
 
 /* A standby knows no subnet, but whose it is: what it had as master before is old. */

@@ -13,11 +13,6 @@ char *status_line(struct context *context);
 
 /* "DISCOVERING" and so on. */
 const char *status_sm_state(const struct context *context);
-/*
- * What is amiss with who could lead: this SM cannot, or its master serves far less than it could.
- * To be freed with g_free; NULL: nothing.
- */
-char *status_leader(const struct context *context);
 
 /* That line and all counters, to the log whatever its flags. */
 void status_log(struct context *context);

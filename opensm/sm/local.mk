@@ -35,6 +35,7 @@ libsm_a_SOURCES = \
 	opensm/sm/outlook.c opensm/sm/outlook.h \
 	opensm/sm/other_sm.c opensm/sm/other_sm.h \
 	opensm/sm/own_port.c \
+	opensm/sm/peers.c opensm/sm/peers.h \
 	opensm/sm/path_sls.c opensm/sm/path_sls.h \
 	opensm/sm/pkey.c \
 	opensm/sm/pkey_indexes.c \

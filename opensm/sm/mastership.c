@@ -222,7 +222,7 @@ static void follow(struct sm *sm, const struct other_sm *other)
 	atomic_store(&sm->context->master_misses, 0);
 	ms->looked_ns = actor_now(sm->actor);
 	forget_mastery(sm);
-	atomic_store(&sm->context->master_ability, ability_pack(&ms->partner.sm.ability));
+	other_sms_show(sm, &ms->partner);
 	replicate_follow(sm, ms->partner.sm.guid);
 	set_state(sm, IBA_SM_STANDBY);
 	/* Who is no master yet may have died since it was met, and is missed from now on. */
@@ -251,7 +251,7 @@ static void set_out(struct sm *sm, unsigned int state)
 	ms->dealing = ALONE;
 	begin_anew(sm);
 	forget_tables(sm);
-	atomic_store(&sm->context->master_ability, 0);
+	other_sms_show(sm, NULL);
 	set_state(sm, state);
 	sweep_want(sm, SWEEP_HEAVY);
 }
@@ -373,10 +373,11 @@ static void on_poll_answer(struct sm_request *request)
 		ms->partner = (struct other_sm){.lid = request->mad.route.lid};
 		replicate_follow(sm, info->guid);
 	}
-	ms->partner.sm = other_sm_told(&told);
+	ms->partner.sm = ms->partner.last = other_sm_told(&told);
+	ms->partner.heard = actor_now(sm->actor);
 	other_sm_locate(sm, &ms->partner);
-	atomic_store(&sm->context->master_heard, actor_now(sm->actor));
-	atomic_store(&sm->context->master_ability, ability_pack(&told.ability));
+	atomic_store(&sm->context->master_heard, ms->partner.heard);
+	other_sms_show(sm, &ms->partner);
 	tell_rank(sm);
 	if (told.ability.unable && !own_ability(sm).unable) { /* it is to hand over */
 		missed(sm, "cannot set the subnet");
@@ -574,8 +575,10 @@ static void on_other(struct sm_request *request)
 		return;
 	was_known = other_sm_find(sm, told.info.guid);
 	other = other_sm_answered(sm, &told);
-	if (other)
-		other_sm_heard(sm, other, &told.info);
+	if (other) {
+		other_sm_heard(sm, other, &told);
+		other_sms_show(sm, NULL);
+	}
 	if (sm->options->ignore_other_sm)
 		return;
 	if (other) { /* what it told in a sweep stays until the next one asks */

@@ -145,19 +145,39 @@ void other_sm_is_gone(struct sm *sm)
 	sweep_want(sm, SWEEP_LIGHT);
 }
 
+static struct peer peer_of(const struct other_sm *other)
+{
+	return (struct peer){other->heard ? other->last : other->sm, other->heard};
+}
+
+void other_sms_show(struct sm *sm, const struct other_sm *only)
+{
+	const GArray *known = sm->others->known;
+	struct peers *peers = peers_new(only ? 1 : known->len);
+
+	peers->own = vendor_port_guid(sm->vendor);
+	if (only)
+		peers->peers[0] = peer_of(only);
+	for (guint i = 0; !only && i < known->len; i++)
+		peers->peers[i] = peer_of(&g_array_index(known, struct other_sm, i));
+	slot_publish(&sm->context->peers, peers);
+}
+
 /*
  * ActCount goes up by what one SM can do: where it does not, another daemon has the port, and one
  * is gone that may have been master between two questions.
  */
-void other_sm_heard(struct sm *sm, struct other_sm *other, const struct iba_sm_info *info)
+void other_sm_heard(struct sm *sm, struct other_sm *other, const struct sm_told *told)
 {
+	uint32_t acts = told->info.act_count;
 	uint64_t now = actor_now(sm->actor);
 	uint64_t can = ((now - other->heard) / NS_PER_S + 1) * ACTS_PER_S;
 
-	if (other->heard && (uint32_t)(info->act_count - other->acts) > can)
+	if (other->heard && (uint32_t)(acts - other->acts) > can)
 		other_sm_is_gone(sm);
-	other->acts = info->act_count;
+	other->acts = acts;
 	other->heard = now;
+	other->last = other_sm_told(told);
 }
 
 /* ---- sending ---- */
@@ -310,7 +330,7 @@ static void on_sm_info(struct sm_request *request)
 	other->useless &= told.ability.settable <= other->sm.ability.settable;
 	other->sm = other_sm_told(&told);
 	if (ours)
-		other_sm_heard(sm, other, info);
+		other_sm_heard(sm, other, &told);
 	other->asked = sm->sweep.serial;
 	if (port) {
 		other->lid = port->info.lid;
@@ -451,6 +471,7 @@ void other_sms_drop_silent(struct sm *sm)
 {
 	drop_silent(sm, sm->others->known);
 	drop_silent(sm, sm->others->ignored);
+	other_sms_show(sm, NULL);
 }
 
 struct election_sm *other_sms_list(struct sm *sm, const struct election_sm *own, unsigned int *n)

@@ -23,6 +23,7 @@ struct other_sm {
 	uint64_t node_guid; /* 0: it was asked by LID only */
 	uint8_t port_num;
 	uint64_t asked; /* serial of the sweep that asked it last */
+	struct election_sm last; /* what it told last, of any question: sm is of that sweep */
 	uint32_t acts;	/* its ActCount when it told it last, */
 	uint64_t heard; /* at this time; 0: never */
 	/* It did not do its part as it is, nor as this one was: that goes on without it. */
@@ -67,7 +68,9 @@ void other_sm_contests(struct sm *sm);
 bool other_sms_have_foreign_master(const struct sm *sm);
 /* One of those asked answered: NULL if it is to be ignored, or is not that one any more. */
 struct other_sm *other_sm_answered(struct sm *sm, const struct sm_told *told);
-void other_sm_heard(struct sm *sm, struct other_sm *other, const struct iba_sm_info *info);
+void other_sm_heard(struct sm *sm, struct other_sm *other, const struct sm_told *told);
+/* What readers are shown of the other SMs (peers.h): one, its master; NULL: all that are known. */
+void other_sms_show(struct sm *sm, const struct other_sm *only);
 /* An SM that was there a moment ago is no more. */
 void other_sm_is_gone(struct sm *sm);
 /* Finds the port of one that is known by its LID only, if it was met in discovery. */

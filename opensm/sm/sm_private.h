@@ -16,6 +16,7 @@
 #include "sm/ability.h"
 #include "sm/guid2lid.h"
 #include "sm/path_sls.h"
+#include "sm/peers.h"
 #include "sm/key_ring.h"
 #include "sm/neighbors.h"
 #include "sm/plan.h"

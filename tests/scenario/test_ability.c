@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ctl/command.h"
+#include "ctl/control.h"
 #include "managers.h"
 #include "sm/ability.h"
 #include "tests/run_suite.h"
@@ -416,6 +418,92 @@ START_TEST(master_serves_less)
 }
 END_TEST
 
+/* ---- what each sees, beside the other ---- */
+
+static void expect(unsigned int i, const char *line, const char *text, bool there)
+{
+	const struct command_env env = {.daemon = m->sm[i].daemon};
+	struct command_answer answer;
+
+	command_run(&env, line, true, &answer);
+	ck_assert_msg(!answer.failed && (strstr(answer.text, text) != NULL) == there,
+		      "%s of sm%u %s '%s':\n%s", line, i + 1, there ? "lacks" : "has", text,
+		      answer.text);
+	g_free(answer.text);
+}
+
+static void expect_sights(unsigned int i, const char *first, const char *second)
+{
+	static const char *const lines[] = {"health", "status"};
+
+	for (unsigned int j = 0; j < G_N_ELEMENTS(lines); j++) {
+		g_autofree char *json = g_strconcat(lines[j], " json", NULL);
+
+		expect(i, lines[j], first, true);
+		expect(i, lines[j], second, true);
+		expect(i, json, "\"self\":true,\"tells\":true,\"able\":true,\"switches\":20,"
+				"\"ports\":36,\"settable_ports\":36", true);
+		expect(i, json, "\"heard_seconds_ago\":0", true);
+	}
+}
+
+/* SM i tells this of itself from now on, and the other one hears it within two polls. */
+static void let_tell(unsigned int i, const struct ability *ability)
+{
+	atomic_store(&daemon_context(m->sm[i].daemon)->ability, ability_pack(ability));
+	scenario_run_ms(m->s, 2100);
+}
+
+START_TEST(sights)
+{
+	const struct ability all = {.known = true, .switches = 20, .endports = 36, .settable = 36};
+	const struct ability less = {.known = true, .switches = 1, .endports = 3, .settable = 3};
+	const struct ability none = {.known = true, .switches = 1, .endports = 3, .unable = true};
+
+	managers_up_with_standby(m, POLLS RANK(9), POLLS RANK(5));
+	scenario_run_ms(m->s, 3000);
+	expect_sights(0, "MASTER (this one): sees 20 switches and 36 ports, can set 36 of these",
+		      "STANDBY: sees 20 switches and 36 ports, can set 36 of these");
+	expect_sights(1, "STANDBY (this one): sees 20 switches and 36 ports, can set 36 of these",
+		      "MASTER: sees 20 switches and 36 ports, can set 36 of these");
+	expect(0, "health", " sms: the standby", false);
+	let_tell(1, &less);
+	expect(0, "health", "STANDBY: sees 1 switches and 3 ports, can set 3 of these", true);
+	expect(0, "health json", "\"switches\":1,\"ports\":3,\"settable_ports\":3,", true);
+	expect(0, "health", "warning sms: the standby, SM 0x", true);
+	expect(0, "health", "sees 1 switches and 3 ports and could set 3 of these, where this "
+			    "master sets 36: the others would be lost to it", true);
+	expect(0, "health", "healthy: MASTER", true);
+	expect(1, "health", "warning sms: the master can set 36 ports, and this standby sees 1 ",
+	       true);
+	let_tell(1, &none);
+	expect(0, "health", "cannot set the subnet, of which it sees 1 switches and 3 ports, and "
+			    "could not take over", true);
+	expect(0, "health json", "\"able\":false", true);
+	let_tell(1, &all);
+	expect(0, "health", "warning sms: the standby", false);
+	let_tell(0, &less);
+	expect(0, "health", "ERROR sm: this master can set 3 of the 3 ports that it sees, and the "
+			    "standby, SM 0x", true);
+	expect(1, "health", "ERROR sm: the master can set 3 ports, and this standby could set 36",
+	       true);
+}
+END_TEST
+
+/* One that is alone, or whose other one has gone, compares itself with nobody. */
+START_TEST(sights_of_one)
+{
+	managers_up_with_standby(m, POLLS RANK(9), POLLS RANK(5));
+	scenario_run_ms(m->s, 3000);
+	managers_kill(m, 1);
+	sim_link_set(m->s->sim, scenario_node(m->s, "host-9"), 1, false);
+	scenario_run_ms(m->s, 20 * 1000);
+	expect(0, "health json", "\"sms\":[]", true);
+	expect(0, "status json", "\"sms\":[]", true);
+	expect(0, "status", "What they see", false);
+}
+END_TEST
+
 /* ---- chance ---- */
 
 static const char *const places[] = {"host-1", "host-9", "host-5", "host-14"};
@@ -524,6 +612,8 @@ int main(void)
 	tcase_add_loop_test(tcase, nobody_yields, 0, 2);
 	tcase_add_loop_test(tcase, master_ends, 0, 10 * ENDINGS);
 	tcase_add_loop_test(tcase, master_serves_less, 0, 2);
+	tcase_add_test(tcase, sights);
+	tcase_add_test(tcase, sights_of_one);
 	add_by_chance(tcase);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
