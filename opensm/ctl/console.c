@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "core/options.h"
+#include "ctl/console_certificate.h"
 #include "ctl/console_key.h"
 #include "ctl/console_listen.h"
 #include "ctl/console_session.h"
@@ -30,6 +31,10 @@
 #include "ctl/control_socket.h"
 #include "ctl/journal.h"
 #include "ctl/tcp_owner.h"
+
+/* How long the loop waits for the files of a certificate, and when the daemon starts. */
+#define PATIENCE_NS (250 * NS_PER_MS)
+#define START_PATIENCE_NS (2 * NS_PER_S)
 
 struct console {
 	struct command_env env;
@@ -40,7 +45,8 @@ struct console {
 	enum console_mode mode;
 	uint16_t port;
 	GSocketService *tcp;	 /* NULL: the port was not to be had */
-	struct console_tls *tls; /* NULL: it speaks clear text */
+	struct certificate *certificate; /* of the TCP port; NULL: that speaks clear text */
+	struct console_tls *tls;	 /* what was read last; NULL: nothing yet */
 	char *control_path;	 /* NULL: there is to be no Unix socket */
 	char *control_group;
 	struct control_socket *control; /* NULL: it was not to be had */
@@ -265,36 +271,12 @@ static gboolean on_local(GSocketService *service, GSocketConnection *connection,
 
 /* ---- opening ---- */
 
-/* The certificate as it is now, if there is to be one; false: it is not to be had, as the log says.
- */
-static bool load_tls(struct console *console)
-{
-	struct options *options = slot_take(&daemon_context(console->env.daemon)->options);
-	bool wanted = console->mode == CONSOLE_SOCKET && console_tls_is_wanted(options);
-	g_autoptr(GError) error = NULL;
-	struct console_tls *tls = wanted ? console_tls_new(options, &error) : NULL;
-
-	options_unref(options);
-	daemon_refuse(console->env.daemon, DAEMON_CONSOLE, error ? error->message : NULL);
-	if (error) {
-		log_error(console->log, "%s; %s", error->message,
-			  console->tls ? "the certificate stays as it was"
-				       : "there is no console until SIGHUP, which tries again");
-		return false;
-	}
-	console_tls_free(console->tls);
-	console->tls = tls;
-	return true;
-}
-
 /* Another instance may have the port; the subnet needs a manager all the same. */
-static void listen_tcp(struct console *console)
+static void open_tcp(struct console *console)
 {
 	bool everywhere = console->mode == CONSOLE_SOCKET && console->key;
 	g_autoptr(GError) error = NULL;
 
-	if (!load_tls(console))
-		return;
 	console->tcp = console_listen_tcp(console->port, everywhere, console->log, &error);
 	if (!console->tcp) {
 		log_error(console->log,
@@ -311,6 +293,37 @@ static void listen_tcp(struct console *console)
 		log_info(console->log, "console: without console_key_file any user of this host "
 				       "may look at the subnet by that port; only root and the "
 				       "user of the daemon change something");
+}
+
+/* Without a certificate there is no port, as one that is to have TLS never speaks clear text. */
+static void on_certificate(void *arg, struct console_tls *tls, const char *why)
+{
+	struct console *console = arg;
+
+	if (!tls) {
+		log_error(console->log, "%s; %s", why,
+			  console->tls ? "the certificate stays as it was"
+				       : "there is no console until SIGHUP, which tries again");
+		return;
+	}
+	console_tls_free(console->tls);
+	console->tls = tls;
+	if (!console->tcp)
+		open_tcp(console);
+}
+
+static bool has_port(const struct console *console)
+{
+	return console->mode == CONSOLE_LOOPBACK || console->mode == CONSOLE_SOCKET;
+}
+
+/* The files of a certificate are read again, whether or not there is a port already. */
+static void listen_tcp(struct console *console, uint64_t patience_ns)
+{
+	if (console->certificate)
+		certificate_read(console->certificate, patience_ns);
+	else if (!console->tcp)
+		open_tcp(console);
 }
 
 static void listen_local(struct console *console)
@@ -334,21 +347,18 @@ static void listen_local(struct console *console)
 	log_info(console->log, "console: Unix socket %s", console->control_path);
 }
 
-static void listen_all(struct console *console)
+static void listen_all(struct console *console, uint64_t patience_ns)
 {
-	if (!console->tcp && (console->mode == CONSOLE_LOOPBACK || console->mode == CONSOLE_SOCKET))
-		listen_tcp(console);
+	if (has_port(console))
+		listen_tcp(console, patience_ns);
 	if (!console->local && console->control_path)
 		listen_local(console);
 }
 
 void console_listen_again(struct console *console)
 {
-	if (!console)
-		return;
-	if (console->tls && console->tcp)
-		load_tls(console);
-	listen_all(console);
+	if (console)
+		listen_all(console, PATIENCE_NS);
 }
 
 /* Newly allocated; NULL: no socket is wanted. */
@@ -398,7 +408,7 @@ static void open_all(struct console *console)
 {
 	if (console->mode == CONSOLE_LOCAL)
 		open_terminal(console);
-	listen_all(console);
+	listen_all(console, START_PATIENCE_NS);
 }
 
 struct console *console_new(struct daemon *daemon, struct journal *journal, struct sim *sim,
@@ -422,6 +432,8 @@ struct console *console_new(struct daemon *daemon, struct journal *journal, stru
 		console->port = options->console_port;
 		console->control_path = control_path;
 		console->control_group = g_strdup(options->control_group);
+		if (console->mode == CONSOLE_SOCKET && console_tls_is_wanted(options))
+			console->certificate = certificate_new(daemon, on_certificate, console);
 		good = open_key(console, options, error);
 	}
 	if (console && good)
@@ -443,6 +455,7 @@ void console_free(struct console *console)
 		session_free(console->sessions->pdata[i]);
 	g_ptr_array_unref(console->sessions);
 	control_socket_free(console->control);
+	certificate_free(console->certificate);
 	console_tls_free(console->tls);
 	console_key_free(console->key);
 	g_free(console->control_path);

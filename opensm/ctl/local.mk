@@ -18,6 +18,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/console_tls.c opensm/ctl/console_tls.h \
 	opensm/ctl/control.c opensm/ctl/control.h \
 	opensm/ctl/control_socket.c opensm/ctl/control_socket.h \
+	opensm/ctl/console_certificate.c opensm/ctl/console_certificate.h \
 	opensm/ctl/console_key.c opensm/ctl/console_key.h \
 	opensm/ctl/console_listen.c opensm/ctl/console_listen.h \
 	opensm/ctl/console_seats.c opensm/ctl/console_seats.h \
