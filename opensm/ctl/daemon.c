@@ -23,6 +23,7 @@
 #include "core/traps.h"
 #include "ctl/check_config.h"
 #include "ctl/console_key.h"
+#include "ctl/members_file.h"
 #include "ctl/plan.h"
 #include "ctl/site_files.h"
 #include "ha/replicator.h"
@@ -45,13 +46,25 @@
 
 #define POOL_THREADS 2
 #define PLAN_PATIENCE_NS (250 * NS_PER_MS) /* for files that a plan goes by */
+#define MEMBERS_PATIENCE_NS (500 * NS_PER_MS) /* for members of partitions to be written */
 #define FILES_PATIENCE_S 2 /* for a dump that is being written when the daemon is to end */
+
+/* A change of partition members that was asked for. */
+struct changing {
+	bool runs, late; /* it is being written; and who asked for it waits no more */
+	uint64_t serial; /* of the policy that has it */
+	uint64_t base;	 /* of what was changed when it began */
+	uint64_t failed; /* of the policy of one that was late, and does not count; 0: none */
+	GError *error;	 /* why it does not count, in time; NULL: it does */
+};
 
 struct daemon {
 	struct context context;
 	struct vendor *vendor;
 	struct actor *main;
 	struct site_files *site;
+	struct members_file *members;
+	struct changing changing;
 	struct mad *mad;
 	struct replicator *replicator;
 	struct sm *sm;
@@ -239,33 +252,81 @@ bool daemon_reread_qos(struct daemon *daemon)
 
 /* ---- partition members at run time ---- */
 
-/* On the disk before it counts: what was promised is there after a restart. */
-static bool take_changes(struct daemon *daemon, struct partition_changes *changes, uint64_t serial,
-		      GError **error)
-{
-	struct context *context = &daemon->context;
-	struct partition_rules *old = slot_take(&context->partition_rules);
-	struct partition_rules *new =
-		partition_rules_remake(old->files->pdata[0], old->sources, changes, error);
-	bool good = new && partition_changes_save(changes, error);
-
-	partition_rules_unref(old);
-	if (!good) {
-		partition_rules_unref(new);
-		return false;
-	}
-	new->serial = serial;
-	slot_publish(&context->partition_rules, new);
-	event_emit(&context->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
-	return true;
-}
-
 static bool is_for_master(struct daemon *daemon, GError **error)
 {
 	if (atomic_load(&daemon->context.sm_state) == IBA_SM_MASTER)
 		return true;
 	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
 		    "only the SM that is MASTER changes partitions, and this one is not");
+	return false;
+}
+
+/* What counts already: that of a master before, or what was there before a change that failed. */
+static void keep_members(struct daemon *daemon)
+{
+	struct partition_rules *rules = slot_take(&daemon->context.partition_rules);
+
+	if (rules->changes)
+		members_file_put(daemon->members, site_files_aside(daemon->site), rules->changes, 0,
+				 NULL, NULL);
+	partition_rules_unref(rules);
+}
+
+/* A change that was asked for. It may be late: then nobody waits for changing any more. */
+static void on_members_written(void *arg, struct partition_changes *changes, const GError *wrong)
+{
+	struct daemon *daemon = arg;
+	struct changing *changing = &daemon->changing;
+	struct context *context = &daemon->context;
+	struct partition_rules *old = slot_take(&context->partition_rules), *new = NULL;
+
+	if (wrong)
+		changing->error = g_error_copy(wrong);
+	else if (old->changes->serial != changing->base)
+		g_set_error(&changing->error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
+			    "another SM has changed partitions meanwhile");
+	else if (is_for_master(daemon, &changing->error))
+		new = partition_rules_remake(old->files->pdata[0], old->sources, changes,
+					     &changing->error);
+	if (new) {
+		new->serial = MAX(changing->serial, old->serial + 1);
+		slot_publish(&context->partition_rules, new);
+		event_emit(&context->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
+	} else if (!wrong) {
+		keep_members(daemon); /* the file has what does not count */
+	}
+	if (changing->late && !new) {
+		log_error(context->log, "partition members: policy %" PRIu64 " does not count: %s",
+			  changing->serial, changing->error->message);
+		changing->failed = changing->serial;
+	}
+	changing->runs = false;
+	if (changing->late)
+		g_clear_error(&changing->error);
+	partition_rules_unref(old);
+}
+
+/*
+ * On the disk before it counts: what was promised is there after a restart. Where the disk takes
+ * long it counts later, and whoever asked is told that it does not yet.
+ */
+static bool take_changes(struct daemon *daemon, const struct partition_rules *old,
+			 struct partition_changes *changes, uint64_t serial, GError **error)
+{
+	struct changing *changing = &daemon->changing;
+	struct partition_rules *new = /* fits, as far as is known now */
+		partition_rules_remake(old->files->pdata[0], old->sources, changes, error);
+
+	if (!new)
+		return false;
+	partition_rules_unref(new);
+	*changing = (struct changing){true, .serial = serial, .base = old->changes->serial};
+	members_file_put(daemon->members, site_files_aside(daemon->site), changes,
+			 MEMBERS_PATIENCE_NS, on_members_written, daemon);
+	changing->late = changing->runs;
+	if (!changing->error)
+		return true;
+	g_propagate_error(error, g_steal_pointer(&changing->error));
 	return false;
 }
 
@@ -278,6 +339,11 @@ bool daemon_change_partitions(struct daemon *daemon, const char *request, uint16
 
 	if (!is_for_master(daemon, error))
 		return false;
+	if (members_file_is_busy(daemon->members)) {
+		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
+			    "what was changed before is not on the disk yet");
+		return false;
+	}
 	rules = slot_take(&daemon->context.partition_rules);
 	*serial = rules->serial + 1;
 	changes = request ? partition_changes_edit(rules->changes, rules, request, *serial, error)
@@ -286,7 +352,7 @@ bool daemon_change_partitions(struct daemon *daemon, const char *request, uint16
 		*serial = rules->serial;
 		good = true;
 	} else if (changes) {
-		good = take_changes(daemon, changes, *serial, error);
+		good = take_changes(daemon, rules, changes, *serial, error);
 	}
 	partition_changes_unref(changes);
 	partition_rules_unref(rules);
@@ -342,6 +408,10 @@ bool daemon_partitions_settled(struct daemon *daemon, uint64_t serial)
 {
 	if (atomic_load(&daemon->context.sm_state) != IBA_SM_MASTER)
 		return true;
+	if (daemon->changing.failed == serial)
+		return true;
+	if (daemon->changing.runs && daemon->changing.serial <= serial)
+		return false;
 	if (daemon_partitions_serial(daemon) < serial)
 		return false;
 	if (!replicator_is_on(daemon->replicator))
@@ -363,7 +433,8 @@ bool daemon_partitions_kept(struct daemon *daemon, uint64_t serial, unsigned int
 			    status->peers[i].state != REPLICATION_NOT_STANDBY;
 	}
 	replication_status_unref(status);
-	return !daemon->not_kept || daemon->not_kept < serial;
+	return daemon->changing.failed != serial &&
+	       (!daemon->not_kept || daemon->not_kept < serial);
 }
 
 /*
@@ -381,6 +452,8 @@ static void on_replica_adopted(void *arg, uint64_t value)
 		text = replica_text(replica, REPLICA_PARTITIONS);
 	if (text && run_time_partitions_adopt(&daemon->context, text, ADOPT_IF_NEWER))
 		event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
+	if (text && *text)
+		keep_members(daemon);
 	replica_unref(replica);
 }
 
@@ -413,6 +486,7 @@ static void on_partitions_fetched(void *arg, uint64_t guid)
 
 	if (!text || !run_time_partitions_adopt(&daemon->context, text, ADOPT_IF_NEWER))
 		return;
+	keep_members(daemon);
 	log_sys_error(daemon->context.log,
 		      "partition members as SM 0x%016" G_GINT64_MODIFIER
 		      "x changed them while it was MASTER too (serial %" PRIu64
@@ -431,10 +505,11 @@ static void on_partitions_followed(void *arg, uint64_t deposed)
 	g_autofree char *text = take_later_partitions(daemon, false);
 	uint64_t own = changes_serial(daemon);
 
-	if (!text ||
-	    !run_time_partitions_adopt(&daemon->context, text,
-				       deposed ? ADOPT_UNLESS_OLDER : ADOPT_ANY) ||
-	    !deposed || !own)
+	if (!text || !run_time_partitions_adopt(&daemon->context, text,
+						deposed ? ADOPT_UNLESS_OLDER : ADOPT_ANY))
+		return;
+	keep_members(daemon);
+	if (!deposed || !own)
 		return;
 	log_sys_error(daemon->context.log,
 		      "partition members that were changed here while this SM was MASTER too "
@@ -473,6 +548,7 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	daemon_context_init(&daemon->context, config, daemon->cache_dir);
 	daemon->main = actor_new(config->rt, "main");
 	daemon->site = site_files_new(&daemon->context, daemon->main, error);
+	daemon->members = members_file_new(&daemon->context);
 	if (daemon->site)
 		daemon->mad = mad_new(&daemon->context, daemon->vendor, error);
 	if (!daemon->mad || !add_replicator(daemon, config->options->replication_key_file, error)) {
@@ -571,6 +647,7 @@ void daemon_free(struct daemon *daemon)
 	sa_free(daemon->sa);
 	replicator_free(daemon->replicator);
 	site_files_free(daemon->site);
+	members_file_free(daemon->members);
 	actor_free(daemon->main);
 	daemon_context_clear(&daemon->context);
 	g_free(daemon->cache_dir);

@@ -35,6 +35,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/problem.c opensm/ctl/problem.h \
 	opensm/ctl/lines.c opensm/ctl/lines.h \
 	opensm/ctl/logging.c opensm/ctl/logging.h \
+	opensm/ctl/members_file.c opensm/ctl/members_file.h \
 	opensm/ctl/plan.c opensm/ctl/plan.h opensm/ctl/plan_report.c \
 	opensm/ctl/progress.c opensm/ctl/progress.h \
 	opensm/ctl/service.c opensm/ctl/service.h \

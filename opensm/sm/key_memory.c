@@ -3,11 +3,13 @@
  * What is remembered of M_Keys over restarts, with m_key_lookup: guid2mkey and neighbors in the
  * format of the classic daemon, m_key_generation with the number that keys of ports are made of.
  * A generation is on the disk before the first port gets a key of it, so that it is among those
- * that are tried after a crash at any moment. Where no port has a key nothing is written.
+ * that are tried after a crash at any moment (key_update.c waits for it). Where no port has a key
+ * nothing is written.
  */
 #include "complib/hash.h"
 #include "sm/keys.h"
 #include "sm/state_file.h"
+#include "sm/state_writer.h"
 
 #define WHAT "M_Keys"
 #define KEPT_MAX (1u << 19) /* lines of a file; those of ports that are away go first */
@@ -43,22 +45,48 @@ void key_memory_load(struct sm *sm)
 	load(sm, "m_key_generation", take_generation, &keys->generation);
 	load(sm, "guid2mkey", key_ring_take_line, keys->ring);
 	load(sm, "neighbors", neighbors_take_line, keys->neighbors);
-	keys->ring_saved = key_ring_edition(keys->ring);
-	keys->neighbors_saved = neighbors_edition(keys->neighbors);
+	keys->ring_put = key_ring_edition(keys->ring);
+	keys->neighbors_put = neighbors_edition(keys->neighbors);
 }
 
-static bool save(const struct sm *sm, const char *name, const char *text, bool fsync_it)
+/* ---- writing: beside the sweep, which waits for it before ports get keys (disk.c) ---- */
+
+static void on_ring_written(void *arg, bool good)
+{
+	struct keys *keys = arg;
+
+	keys->ring_failed = !good;
+	keys_tell_unkept(keys->sm);
+}
+
+static void on_neighbors_written(void *arg, bool good)
+{
+	struct keys *keys = arg;
+
+	keys->neighbors_failed = !good;
+	keys_tell_unkept(keys->sm);
+}
+
+static void put(struct sm *sm, const char *name, char *text, void (*done)(void *arg, bool good))
 {
 	g_autofree char *file = path(sm->keys, name);
 
-	return state_save(sm->log, file, name, text, fsync_it);
+	state_writer_put(sm->writer, file, name, text, sm->options->fsync_high_avail_files, done,
+			 sm->keys);
 }
 
-bool key_memory_save_generation(struct sm *sm, uint64_t generation)
+bool key_memory_save_generation(struct sm *sm, uint64_t generation,
+				void (*done)(void *arg, bool good))
 {
-	g_autofree char *text = g_strdup_printf("0x%" G_GINT64_MODIFIER "x\n", generation);
+	g_autofree char *file = NULL;
 
-	return !sm->keys->directory || save(sm, "m_key_generation", text, true);
+	if (!sm->keys->directory)
+		return false;
+	file = path(sm->keys, "m_key_generation");
+	state_writer_put(sm->writer, file, "m_key_generation",
+			 g_strdup_printf("0x%" G_GINT64_MODIFIER "x\n", generation), true, done,
+			 sm->keys);
+	return true;
 }
 
 static bool is_there(void *arg, uint64_t guid)
@@ -84,36 +112,34 @@ static void limit(struct sm *sm)
 	neighbors_keep(sm->keys->neighbors, is_there, there);
 }
 
-/* True: the files have all that is known. */
-static bool save_all(const struct sm *sm)
+/* What failed is tried again with each sweep. */
+static void put_all(struct sm *sm)
 {
-	bool fsync_it = sm->options->fsync_high_avail_files;
 	struct keys *keys = sm->keys;
-	g_autofree char *ring = NULL, *neighbors = NULL;
+	uint64_t ring = key_ring_edition(keys->ring);
+	uint64_t neighbors = neighbors_edition(keys->neighbors);
 
-	if (!keys->directory || (!keys_are_used(sm->options) && !key_ring_edition(keys->ring)))
-		return true;
-	if (keys->ring_saved != key_ring_edition(keys->ring)) {
-		ring = key_ring_format(keys->ring);
-		if (save(sm, "guid2mkey", ring, fsync_it))
-			keys->ring_saved = key_ring_edition(keys->ring);
-	}
-	if (keys->neighbors_saved != neighbors_edition(keys->neighbors)) {
-		neighbors = neighbors_format(keys->neighbors);
-		if (save(sm, "neighbors", neighbors, fsync_it))
-			keys->neighbors_saved = neighbors_edition(keys->neighbors);
-	}
-	return keys->ring_saved == key_ring_edition(keys->ring) &&
-	       keys->neighbors_saved == neighbors_edition(keys->neighbors);
+	if (!keys->directory || (!keys_are_used(sm->options) && !ring))
+		return;
+	if (keys->ring_put != ring || keys->ring_failed)
+		put(sm, "guid2mkey", key_ring_format(keys->ring), on_ring_written);
+	if (keys->neighbors_put != neighbors || keys->neighbors_failed)
+		put(sm, "neighbors", neighbors_format(keys->neighbors), on_neighbors_written);
+	keys->ring_put = ring;
+	keys->neighbors_put = neighbors;
+}
+
+void keys_tell_unkept(struct sm *sm)
+{
+	atomic_store(&sm->context->unkept,
+		     sm->keys->ring_failed || sm->keys->neighbors_failed ||
+			     guid2lid_has_failed(sm->guid2lid) || p_key_indexes_have_failed(sm) ||
+			     sm->context->cache_refused);
 }
 
 void keys_remember(struct sm *sm)
 {
-	bool saved;
-
 	limit(sm);
-	saved = save_all(sm);
-	atomic_store(&sm->context->unkept, !saved || guid2lid_has_failed(sm->guid2lid) ||
-						   p_key_indexes_have_failed(sm) ||
-						   sm->context->cache_refused);
+	put_all(sm);
+	keys_tell_unkept(sm);
 }

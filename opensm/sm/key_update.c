@@ -80,18 +80,14 @@ static void list_owners(const struct builder_node *node, GArray *waiting)
 	}
 }
 
-static void on_update(struct timer *timer)
+/* It is on the disk, or nothing is kept at all. */
+static void begin_generation(struct keys *keys)
 {
-	struct keys *keys = (struct keys *)((char *)timer - offsetof(struct keys, update));
 	struct sm *sm = keys->sm;
 	g_autoptr(GPtrArray) nodes = NULL;
 	struct key_rule rule;
 
-	key_update_schedule(sm);
-	if (!timer_running(timer) || !sm->schedule.discovered ||
-	    !key_memory_save_generation(sm, keys->generation + 1))
-		return;
-	keys->generation++;
+	keys->generation = keys->next;
 	log_info(sm->log, "M_Keys of ports: generation %" G_GUINT64_FORMAT, keys->generation);
 	rule = keys_rule(sm);
 	key_ring_set(keys->ring, &rule);
@@ -100,6 +96,29 @@ static void on_update(struct timer *timer)
 	for (guint i = nodes->len; i-- > 0;)
 		list_owners(nodes->pdata[i], keys->waiting);
 	timer_start(&keys->pace, 0);
+}
+
+/* Meanwhile it may have become standby, or have met ports of that generation or a later one. */
+static void on_generation_written(void *arg, bool good)
+{
+	struct keys *keys = arg;
+
+	if (good && timer_running(&keys->update) && keys->sm->schedule.discovered &&
+	    keys->next == keys->generation + 1)
+		begin_generation(keys);
+}
+
+static void on_update(struct timer *timer)
+{
+	struct keys *keys = (struct keys *)((char *)timer - offsetof(struct keys, update));
+	struct sm *sm = keys->sm;
+
+	key_update_schedule(sm);
+	if (!timer_running(timer) || !sm->schedule.discovered)
+		return;
+	keys->next = keys->generation + 1;
+	if (!key_memory_save_generation(sm, keys->next, on_generation_written))
+		begin_generation(keys);
 }
 
 void key_update_schedule(struct sm *sm)

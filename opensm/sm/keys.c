@@ -140,7 +140,7 @@ static void follow_generation(struct sm *sm)
 	if (key_ring_generation(keys->ring) <= keys->generation)
 		return;
 	keys->generation = key_ring_generation(keys->ring);
-	key_memory_save_generation(sm, keys->generation);
+	key_memory_save_generation(sm, keys->generation, NULL);
 }
 
 static void give_key(struct sm_request *request, struct key_port port, uint64_t m_key)

@@ -33,7 +33,8 @@ struct keys {
 
 	/* key_memory.c */
 	char *directory;		      /* NULL: nothing is kept */
-	uint64_t ring_saved, neighbors_saved; /* editions in the files */
+	uint64_t ring_put, neighbors_put;     /* editions that the writer got last */
+	bool ring_failed, neighbors_failed;   /* what was tried last could not be written */
 
 	/* key_strays.c */
 	GArray *strays[STRAY_KINDS]; /* of uint64_t */
@@ -50,6 +51,7 @@ struct keys {
 
 	/* key_update.c */
 	struct timer update; /* the next generation */
+	uint64_t next;	     /* the generation that is being written, to begin when it is */
 	struct timer pace;   /* the next ports that get it */
 	GArray *waiting;     /* of struct key_owner: those that may not have it yet */
 };
@@ -81,8 +83,12 @@ void key_loops_init(struct keys *keys);
 
 /* key_memory.c */
 void key_memory_load(struct sm *sm);
-/* Before a port gets a key of a newer generation; false: it could not be kept. */
-bool key_memory_save_generation(struct sm *sm, uint64_t generation);
+/*
+ * Before a port gets a key of a newer generation. True: done(keys, good) will be called, if it is
+ * not NULL, but not for one that a later one has replaced; false: nothing is kept.
+ */
+bool key_memory_save_generation(struct sm *sm, uint64_t generation,
+				void (*done)(void *arg, bool good));
 
 /* key_strays.c */
 /* No answer came from beyond a cable: it has the next key of an endport that is missed. */

@@ -278,8 +278,11 @@ static void configure_own_port(struct sm *sm)
 
 enum step_result step_lids(struct sm *sm)
 {
-	if (!sm->dry)
+	if (!sm->dry && !sm->sweep.round) {
 		keys_remember(sm); /* before ports are given any: it takes them to find these */
+		if (disk_wait(sm))
+			return STEP_LATER;
+	}
 	qos_note_lanes(sm);
 	if (!all_are_settled(sm)) {
 		g_autoptr(GPtrArray) nodes = builder_order(sm->builder);

@@ -6,6 +6,7 @@ libsm_a_SOURCES = \
 	opensm/sm/description.c \
 	opensm/sm/cables.c \
 	opensm/sm/discover.c \
+	opensm/sm/disk.c opensm/sm/disk.h \
 	opensm/sm/dry_run.c opensm/sm/dry_run.h \
 	opensm/sm/dry_send.c \
 	opensm/sm/ability.c opensm/sm/ability.h \

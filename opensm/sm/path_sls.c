@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "sm/path_sls.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
 
 #include "route/lanes.h"
 #include "route/trace.h"
 #include "sm/state_file.h"
+#include "sm/state_writer.h"
 
 #define ROWS_MAX 8192 /* switches: files are read up to a limit anyway */
 #define NO_PATH '-'
@@ -222,18 +222,8 @@ static char *format(const struct routing *routing)
 	return g_string_free(text, FALSE);
 }
 
-/* Where there are none, there is no file. */
-static void save(const struct path_sls *sls, bool fsync_it)
-{
-	if (!sls->file)
-		return;
-	if (*sls->text)
-		state_save(sls->log, sls->file, "SLs of paths", sls->text, fsync_it);
-	else
-		g_unlink(sls->file);
-}
-
-void path_sls_save(struct path_sls *sls, struct routing *routing, bool fsync_it)
+void path_sls_save(struct path_sls *sls, struct routing *routing, struct state_writer *writer,
+		   bool fsync_it)
 {
 	char *text;
 
@@ -250,7 +240,9 @@ void path_sls_save(struct path_sls *sls, struct routing *routing, bool fsync_it)
 	sls->text = text;
 	sls->changes++;
 	sls->is_old = true;
-	save(sls, fsync_it);
+	if (sls->file) /* where there are none, there is no file */
+		state_writer_put(writer, sls->file, "SLs of paths",
+				 *text ? g_strdup(text) : NULL, fsync_it, NULL, NULL);
 }
 
 const char *path_sls_text(const struct path_sls *sls)

@@ -13,6 +13,7 @@
 #include "route/engine.h"
 
 struct path_sls;
+struct state_writer;
 
 /* Of that directory; NULL: nothing is kept. */
 struct path_sls *path_sls_new(const char *directory, struct log *log);
@@ -23,8 +24,9 @@ void path_sls_hold(struct path_sls *sls, const struct fabric *fabric, struct rou
 /* Those of the SM before, whose text it is. */
 void path_sls_parse(struct path_sls *sls, const char *what, const char *text);
 
-/* Before hosts are told of them. */
-void path_sls_save(struct path_sls *sls, struct routing *routing, bool fsync_it);
+/* Before hosts are told of them: what is new is put into the writer. */
+void path_sls_save(struct path_sls *sls, struct routing *routing, struct state_writer *writer,
+		   bool fsync_it);
 /* What was saved last, and how often that was something else. */
 const char *path_sls_text(const struct path_sls *sls);
 uint64_t path_sls_changes(const struct path_sls *sls);

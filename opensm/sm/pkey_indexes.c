@@ -123,7 +123,7 @@ static void on_written(void *arg, bool good)
 	struct p_key_indexes *indexes = sm->p_key_indexes;
 
 	indexes->failed = !good;
-	keys_remember(sm); /* which tells of it */
+	keys_tell_unkept(sm);
 	if (!state_writer_is_busy(sm->writer, p_key_memory_file(indexes->memory)))
 		wait_less(sm, indexes->waits_serial);
 }

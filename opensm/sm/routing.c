@@ -773,11 +773,25 @@ static void freeze_again(struct sm *sm)
 	sm_problem(sm, "the subnet changed while it was configured");
 }
 
+/* Before hosts are told of them, as the next process is to tell them the same. True: wait. */
+static bool keep_path_sls(struct sm *sm)
+{
+	uint64_t before = path_sls_changes(sm->path_sls);
+
+	if (sm->dry || !sm->routing || sm->sweep.round)
+		return false;
+	path_sls_save(sm->path_sls, routing_made(sm->routing), sm->writer,
+		      sm->options->fsync_high_avail_files);
+	return path_sls_changes(sm->path_sls) != before && disk_wait(sm);
+}
+
 enum step_result step_publish(struct sm *sm)
 {
 	const struct choice *used = &sm->routes->used;
 	struct subnet *subnet;
 
+	if (keep_path_sls(sm))
+		return STEP_LATER;
 	freeze_again(sm);
 	subnet = subnet_new(sm->fabric, sm->routing, sm->partitions, sm->options);
 	subnet->qos = sm->qos && sm->options->qos ? qos_paths_ref(sm->qos) : NULL;
@@ -798,9 +812,6 @@ enum step_result step_publish(struct sm *sm)
 	subnet->sm_p_keys = p_keys_own(sm);
 	subnet->lid_guids = guid2lid_guids(sm->guid2lid);
 	p_key_indexes_tell(sm, &subnet->without_p_keys, &subnet->p_key_reuse);
-	if (!sm->dry && sm->routing)
-		path_sls_save(sm->path_sls, routing_made(sm->routing),
-			      sm->options->fsync_high_avail_files);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
 	sm->sweep.published = true;

@@ -37,11 +37,6 @@ static bool take(struct context *context, const struct partition_rules *old,
 
 	if (!new)
 		return false;
-	if (!partition_changes_save(changes, error)) {
-		log_error(context->log, "partition members could not be kept: %s",
-			  (*error)->message);
-		g_clear_error(error);
-	}
 	new->serial = MAX(old->serial + 1, changes->serial);
 	slot_publish(&context->partition_rules, new);
 	return true;

@@ -109,7 +109,7 @@ static void run_in_actor(struct sm *sm)
 
 static void on_lids_not_kept(void *arg)
 {
-	keys_remember(arg); /* which tells of both */
+	keys_tell_unkept(arg);
 }
 
 static struct sm *make(struct context *context, struct mad *mad, struct vendor *vendor)
@@ -129,6 +129,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->first_act = (uint32_t)(runtime_now(context->rt) * UINT64_C(0x9E3779B97F4A7C15) >> 32);
 	builder_hold(sm->local);
 	sm->writer = state_writer_new(context, sm->actor);
+	sm->disk = disk_new(sm);
 	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);
 	guid2lid_watch(sm->guid2lid, on_lids_not_kept, sm);
 	sm->routes = routes_new();
@@ -253,6 +254,7 @@ void sm_free(struct sm *sm)
 	mc_groups_unref(sm->groups);
 	builder_free(sm->builder);
 	builder_release(sm->local);
+	disk_free(sm->disk);
 	state_writer_free(sm->writer);
 	guid2lid_free(sm->guid2lid);
 	path_sls_free(sm->path_sls);

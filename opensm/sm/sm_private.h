@@ -14,6 +14,7 @@
 #include "policy/subnet.h"
 #include "route/engine.h"
 #include "sm/ability.h"
+#include "sm/disk.h"
 #include "sm/guid2lid.h"
 #include "sm/path_sls.h"
 #include "sm/peers.h"
@@ -167,6 +168,7 @@ struct sm {
 	struct other_sms *others;
 	uint64_t outlook_since; /* outlook.c: the heavy sweep, of the builder, that looked last */
 	struct state_writer *writer;
+	struct disk *disk;
 	struct dry *dry;   /* of a dry run: no Set leaves; NULL: it is none */
 	struct port_health *port_health;
 	struct takeover takeover;
@@ -607,6 +609,7 @@ bool fatal_is_met(struct sm *sm);
 void keys_init(struct sm *sm);
 void keys_free(struct sm *sm);
 void keys_remember(struct sm *sm);		   /* what changed since goes to the files */
+void keys_tell_unkept(struct sm *sm);		   /* whether that, LIDs or P_Key indexes failed */
 /* A dry run: ports have the keys that these options gave them. */
 void keys_go_on_from(struct sm *sm, const struct options *running);
 void keys_use(struct sm_request *request);	   /* before it is sent */

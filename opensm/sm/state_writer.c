@@ -5,6 +5,9 @@
  */
 #include "sm/state_writer.h"
 
+#include <errno.h>
+#include <glib/gstdio.h>
+
 #include "sm/state_file.h"
 
 struct job {
@@ -22,6 +25,8 @@ struct state_writer {
 	struct actor *owner;
 	GHashTable *running; /* names of files that are being written */
 	GHashTable *waiting; /* struct job by its file */
+	void (*idle)(void *arg); /* NULL: nobody asks */
+	void *idle_arg;
 };
 
 static void job_free(gpointer data)
@@ -51,10 +56,19 @@ static void job_done(struct message *message)
 		pool_post(writer->context->files, &next->message);
 	}
 	job_free(job);
+	if (writer->idle && state_writer_is_idle(writer))
+		writer->idle(writer->idle_arg);
 }
 
 static void write_it(struct job *job)
 {
+	if (!job->text) {
+		job->good = g_unlink(job->file) == 0 || errno == ENOENT;
+		if (!job->good)
+			log_error(job->writer->context->log, "%s: %s: %s", job->what, job->file,
+				  g_strerror(errno));
+		return;
+	}
 	job->good = state_save(job->writer->context->log, job->file, job->what, job->text,
 			       job->fsync_it);
 }
@@ -94,6 +108,17 @@ bool state_writer_is_busy(const struct state_writer *writer, const char *file)
 {
 	return g_hash_table_contains(writer->running, file) ||
 	       g_hash_table_contains(writer->waiting, file);
+}
+
+bool state_writer_is_idle(const struct state_writer *writer)
+{
+	return !g_hash_table_size(writer->running) && !g_hash_table_size(writer->waiting);
+}
+
+void state_writer_on_idle(struct state_writer *writer, void (*idle)(void *arg), void *arg)
+{
+	writer->idle = idle;
+	writer->idle_arg = arg;
 }
 
 struct state_writer *state_writer_new(struct context *context, struct actor *owner)

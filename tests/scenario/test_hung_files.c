@@ -2,7 +2,8 @@
 /*
  * Files of the site on a server that does not answer: open() and stat() of them hang, here by
  * functions of the same names in place of those of the C library. The loop of the daemon goes on,
- * whoever asks for files is told, and what they say at last is taken when they answer.
+ * whoever asks for files is told, and what they say at last is taken when they answer. The same of
+ * the directory of what is remembered: sweeps go on, and what was promised to be kept waits.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 #include "ctl/command.h"
+#include "ctl/console.h"
+#include "policy/subnet.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 
@@ -23,14 +26,36 @@
 #define HANG_MS 3000
 
 static atomic_bool hangs;
+static const char *_Atomic hung_directory; /* with all that is in it; NULL: none */
+
+static bool is_hung(const char *file)
+{
+	const char *directory = atomic_load(&hung_directory);
+
+	return (atomic_load(&hangs) && strstr(file, SITE)) ||
+	       (directory && g_str_has_prefix(file, directory));
+}
 
 static void hang(const char *file)
 {
-	while (atomic_load(&hangs) && strstr(file, SITE))
+	while (is_hung(file))
 		usleep(1000);
 }
 
 int open(const char *file, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
+	va_end(args);
+	hang(file);
+	return (int)syscall(SYS_openat, AT_FDCWD, file, flags, mode);
+}
+
+/* As GLib calls it. */
+int open64(const char *file, int flags, ...)
 {
 	va_list args;
 	mode_t mode;
@@ -68,13 +93,15 @@ struct bed {
 	struct scenario *s;
 	char *files[G_N_ELEMENTS(kinds)];
 	GString *conf;
-	char *conf_file;
+	char *conf_file, *more; /* more: of it; NULL: nothing */
+	struct console *console;
 };
 
 static void put(struct bed *bed, bool after)
 {
 	g_string_truncate(bed->conf, 0);
-	g_string_append_printf(bed->conf, "qos TRUE\nsubnet_timeout %u\n", after ? 16 : 17);
+	g_string_append_printf(bed->conf, "qos TRUE\nsubnet_timeout %u\n%s", after ? 16 : 17,
+			       bed->more ? bed->more : "");
 	for (unsigned int i = 0; i < G_N_ELEMENTS(kinds); i++) {
 		scenario_old_file(bed->files[i], after ? kinds[i].after : kinds[i].before);
 		g_string_append_printf(bed->conf, "%s %s\n", kinds[i].option, bed->files[i]);
@@ -82,29 +109,42 @@ static void put(struct bed *bed, bool after)
 	scenario_old_file(bed->conf_file, bed->conf->str);
 }
 
-static void bed_init(struct bed *bed)
+static void bed_make(struct bed *bed)
 {
 	struct sim_config config;
 
+	*bed = (struct bed){0};
 	scenario_config_default(&config, 1);
 	bed->s = scenario_new_with("fattree:4", &config, RUNTIME_REAL);
 	bed->conf = g_string_new(NULL);
 	bed->conf_file = g_build_filename(bed->s->directory, "opensm" SITE, NULL);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(kinds); i++)
 		bed->files[i] = g_build_filename(bed->s->directory, kinds[i].name, NULL);
+}
+
+static void bed_start(struct bed *bed)
+{
 	put(bed, false);
 	scenario_option(bed->s, "-F", bed->conf_file);
 	scenario_start(bed->s);
 }
 
+static void bed_init(struct bed *bed)
+{
+	bed_make(bed);
+	bed_start(bed);
+}
+
 static void bed_clear(struct bed *bed)
 {
 	atomic_store(&hangs, false);
+	atomic_store(&hung_directory, NULL);
 	scenario_free(bed->s);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(kinds); i++)
 		g_free(bed->files[i]);
 	g_string_free(bed->conf, TRUE);
 	g_free(bed->conf_file);
+	g_free(bed->more);
 }
 
 /* Runs the loop; the longest time in ms that one turn of it took. */
@@ -247,6 +287,172 @@ START_TEST(ends_meanwhile)
 }
 END_TEST
 
+/* ---- the certificate of the console ---- */
+
+static void open_console(struct scenario *s, void *arg)
+{
+	struct bed *bed = arg;
+	g_autoptr(GError) error = NULL;
+
+	bed->console = console_new(s->daemon, NULL, NULL, &error);
+	ck_assert(bed->console != NULL);
+}
+
+/* Files of no certificate, which are refused when they are read: what matters is when. */
+static void with_certificate(struct bed *bed)
+{
+	g_autofree char *cert = g_build_filename(bed->s->directory, "cert" SITE, NULL);
+	g_autofree char *key = g_build_filename(bed->s->directory, "key" SITE, NULL);
+
+	ck_assert(g_file_set_contents(cert, "no certificate\n", -1, NULL));
+	ck_assert(g_file_set_contents_full(key, "no key\n", -1, 0, 0600, NULL));
+	bed->more = g_strdup_printf("console socket\nconsole_port 10019\nconsole_tls_cert %s\n"
+				    "console_tls_key %s\n",
+				    cert, key);
+	bed->s->made = open_console;
+	bed->s->made_arg = bed;
+}
+
+static bool console_is_refused(const struct bed *bed, const char *why)
+{
+	const struct refusal *refusal = daemon_refusal(bed->s->daemon, DAEMON_CONSOLE);
+
+	return refusal->why && strstr(refusal->why, why);
+}
+
+START_TEST(certificate)
+{
+	struct bed bed;
+	int64_t began;
+
+	bed_make(&bed);
+	with_certificate(&bed);
+	bed_start(&bed);
+	until_master(&bed);
+	ck_assert(console_is_refused(&bed, "console_tls_cert: "));
+	atomic_store(&hangs, true);
+	for (unsigned int i = 0; i < 2; i++) { /* the second time one is out */
+		began = g_get_monotonic_time();
+		console_listen_again(bed.console);
+		ck_assert_int_lt((g_get_monotonic_time() - began) / 1000, STALL_MS);
+	}
+	ck_assert_int_lt(run_loop(HANG_MS), STALL_MS);
+	ck_assert(console_is_refused(&bed, "cert" SITE));
+	ck_assert(console_is_refused(&bed, "cannot be read: waited 2 s"));
+	atomic_store(&hangs, false);
+	for (unsigned int i = 0; i < 50 && console_is_refused(&bed, "waited"); i++)
+		run_loop(100);
+	ck_assert(console_is_refused(&bed, "console_tls_cert: "));
+	ck_assert(!console_is_refused(&bed, "waited"));
+	/* The daemon ends while they hang. */
+	run_loop(200);
+	atomic_store(&hangs, true);
+	console_listen_again(bed.console);
+	began = g_get_monotonic_time();
+	daemon_stop(bed.s->daemon);
+	console_free(bed.console);
+	scenario_stop(bed.s);
+	ck_assert_int_lt((g_get_monotonic_time() - began) / 1000, HANG_MS);
+	atomic_store(&hangs, false);
+	usleep(100 * 1000); /* the work that was left ends on its own */
+	bed_clear(&bed);
+}
+END_TEST
+
+/* ---- the directory of what is remembered ---- */
+
+static uint32_t nodes_up(const struct bed *bed)
+{
+	struct subnet *subnet = slot_take(&daemon_context(bed->s->daemon)->subnet);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; subnet && i < subnet->fabric->n_ports; i++)
+		n += fabric_is_endport(subnet->fabric, i) && subnet->fabric->ports[i].lid;
+	subnet_unref(subnet);
+	return n;
+}
+
+static void power_on(struct sim *sim, void *arg)
+{
+	sim_node_set(sim, *(unsigned int *)arg, true);
+}
+
+/* ms until so many nodes are up. */
+static int64_t until_up(const struct bed *bed, uint32_t n)
+{
+	int64_t began = g_get_monotonic_time();
+
+	while (nodes_up(bed) < n && g_get_monotonic_time() - began < 20 * G_USEC_PER_SEC)
+		ck_assert_int_lt(run_loop(50), STALL_MS);
+	ck_assert_uint_eq(nodes_up(bed), n);
+	return (g_get_monotonic_time() - began) / 1000;
+}
+
+static char *ask(const struct bed *bed, const char *line, bool good)
+{
+	const struct command_env env = {.daemon = bed->s->daemon};
+	struct command_answer answer;
+
+	command_run(&env, line, true, &answer);
+	ck_assert_msg(answer.failed != good, "%s: %s", line, answer.text);
+	return answer.text;
+}
+
+static bool keeps(const struct bed *bed, const char *name, const char *what)
+{
+	g_autofree char *file = g_build_filename(bed->s->cache_dir, name, NULL), *text = NULL;
+
+	return g_file_get_contents(file, &text, NULL, NULL) && strstr(text, what);
+}
+
+/*
+ * New ports get keys when the files that help to find them are written, or after two seconds. What
+ * an operator was promised to be kept does not count before it is.
+ */
+START_TEST(remembered)
+{
+	struct bed bed;
+	unsigned int hosts[2];
+	g_autofree char *first = NULL, *second = NULL, *third = NULL;
+	uint64_t serial;
+
+	bed_make(&bed);
+	bed.more = scenario_keys_of_ports(bed.s, 1);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(hosts); i++) {
+		hosts[i] = scenario_node(bed.s, i ? "host-9" : "host-7");
+		sim_node_set(bed.s->sim, hosts[i], false);
+	}
+	bed_start(&bed);
+	until_master(&bed);
+	until_up(&bed, 34);
+	run_loop(500);
+	atomic_store(&hung_directory, bed.s->cache_dir);
+	sim_call(bed.s->sim, power_on, &hosts[0]);
+	ck_assert_int_ge(until_up(&bed, 35), 1500);
+	scenario_check_log(bed.s, "are not on the disk yet: sweeps go on all the same", true);
+	sim_call(bed.s->sim, power_on, &hosts[1]);
+	ck_assert_int_lt(until_up(&bed, 36), 1500); /* it hangs: nobody waits once more */
+	serial = daemon_partitions_serial(bed.s->daemon) + 1;
+	first = ask(&bed, "partitions change 0x33: 0x7=full;", true);
+	ck_assert_int_lt(run_loop(500), STALL_MS);
+	ck_assert(!daemon_partitions_settled(bed.s->daemon, serial));
+	ck_assert_uint_lt(daemon_partitions_serial(bed.s->daemon), serial);
+	second = ask(&bed, "partitions change 0x34: 0x7=full;", false);
+	ck_assert_ptr_nonnull(strstr(second, "what was changed before is not on the disk yet"));
+	atomic_store(&hung_directory, NULL);
+	for (unsigned int i = 0; i < 50 && !daemon_partitions_settled(bed.s->daemon, serial); i++)
+		run_loop(100);
+	ck_assert_uint_eq(daemon_partitions_serial(bed.s->daemon), serial);
+	ck_assert(keeps(&bed, "partitions.state", "0x0033"));
+	third = ask(&bed, "partitions change 0x34: 0x7=full;", true);
+	run_loop(500);
+	ck_assert(keeps(&bed, "partitions.state", "0x0034"));
+	ck_assert(keeps(&bed, "neighbors", "0x"));
+	scenario_stop(bed.s);
+	bed_clear(&bed);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hung_files");
@@ -256,6 +462,8 @@ int main(void)
 	tcase_add_test(tcase, goes_on);
 	tcase_add_test(tcase, one_of_them);
 	tcase_add_test(tcase, ends_meanwhile);
+	tcase_add_test(tcase, certificate);
+	tcase_add_test(tcase, remembered);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

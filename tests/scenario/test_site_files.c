@@ -71,6 +71,33 @@ START_TEST(cache_is_private)
 }
 END_TEST
 
+/* No port gets a key of a generation that the next process would not know. */
+START_TEST(generation_that_cannot_be_kept)
+{
+	struct scenario *s = scenario_new("mesh:3x3", 1);
+	g_autofree char *seed = scenario_keys_of_ports(s, 1);
+	g_autofree char *conf = g_strconcat(seed, "m_key_update_interval 10\n", NULL);
+	g_autofree char *file = g_build_filename(s->cache_dir, "m_key_generation", NULL);
+	const struct iba_port_info *host = sim_port_info(s->sim, scenario_node(s, "host-3"), 1);
+	uint64_t first;
+
+	scenario_conf(s, conf);
+	scenario_start(s);
+	scenario_converge(s, 20);
+	ck_assert_int_eq(g_mkdir(file, 0700), 0); /* in its place */
+	first = host->m_key;
+	ck_assert_uint_ne(first, 0);
+	scenario_run_ms(s, 25 * 60 * 1000);
+	ck_assert_uint_eq(host->m_key, first);
+	scenario_check_log(s, "m_key_generation could not be kept: ", true);
+	g_rmdir(file);
+	scenario_run_ms(s, 10 * 60 * 1000);
+	ck_assert_uint_ne(host->m_key, first);
+	ck_assert(g_file_test(file, G_FILE_TEST_IS_REGULAR));
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- partitions.conf at the start ---- */
 
 #define APART "Default=0x7fff,ipoib:ALL=limited,SELF=full;\nA=0x11:0x1=full,ALL_SWITCHES=full;\n"
@@ -531,6 +558,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, cache_is_private);
+	tcase_add_test(tcase, generation_that_cannot_be_kept);
 	tcase_add_loop_test(tcase, lost_before_the_start, 0, 5);
 	tcase_add_test(tcase, lost_beside_changes);
 	tcase_add_loop_test(tcase, standby_without_its_file, 0, 2);

@@ -113,8 +113,8 @@ START_TEST(round_trip)
 						NULL);
 
 	ck_assert_ptr_nonnull(routing->lanes);
-	path_sls_save(sls, routing, false);
-	path_sls_save(sls, routing, false);
+	path_sls_save(sls, routing, NULL, false);
+	path_sls_save(sls, routing, NULL, false);
 	ck_assert_uint_eq(path_sls_changes(sls), 1);
 	path_sls_parse(sls, "file", path_sls_text(sls));
 	path_sls_hold(sls, fabric, held);
@@ -124,7 +124,7 @@ START_TEST(round_trip)
 					  route_lanes_sl(routing->lanes, a, b));
 	routing_unref(routing);
 	routing = routing_renew(route_find("minhop"), fabric, &input, NULL, &way, NULL);
-	path_sls_save(sls, routing, false);
+	path_sls_save(sls, routing, NULL, false);
 	ck_assert_str_eq(path_sls_text(sls), "");
 	ck_assert_uint_eq(path_sls_changes(sls), 2);
 	routing_unref(routing);
@@ -143,7 +143,7 @@ static struct routing *renew_held(const struct route_input *was, const struct ro
 	for (uint32_t i = 0; i < fabric->n_switches * fabric->n_switches; i++)
 		if (first->lanes->sl[i] == 1 || first->lanes->sl[i] == 2)
 			first->lanes->sl[i] = 3 - first->lanes->sl[i];
-	path_sls_save(sls, first, false);
+	path_sls_save(sls, first, NULL, false);
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 		memcpy(held->lft[sw], first->lft[sw], first->n_blocks * 64);
 	path_sls_hold(sls, fabric, held);

@@ -109,6 +109,34 @@ START_TEST(cannot_be_written)
 }
 END_TEST
 
+static void on_idle(void *arg)
+{
+	(*(unsigned int *)arg)++;
+}
+
+/* No text is no file; that all was tried is told once. */
+START_TEST(removed)
+{
+	unsigned int idle = 0;
+
+	state_writer_on_idle(writer, on_idle, &idle);
+	ck_assert(state_writer_is_idle(writer));
+	put("one");
+	ck_assert(!state_writer_is_idle(writer));
+	put("two");
+	run();
+	ck_assert_uint_eq(idle, 1);
+	for (unsigned int i = 0; i < 2; i++) { /* the second time there is none */
+		state_writer_put(writer, file, "texts", NULL, false, on_done, &failures);
+		run();
+		check_holds(NULL);
+	}
+	ck_assert_uint_eq(idle, 3);
+	ck_assert_uint_eq(failures, 0);
+	ck_assert(state_writer_is_idle(writer));
+}
+END_TEST
+
 /* What waits when the daemon ends, or is put then. */
 START_TEST(at_the_end)
 {
@@ -131,6 +159,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, beside);
 	tcase_add_test(tcase, cannot_be_written);
+	tcase_add_test(tcase, removed);
 	tcase_add_loop_test(tcase, at_the_end, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
