@@ -35,6 +35,7 @@ struct context {
 	struct slot subnet;   /* struct subnet: replaced by each sweep (policy/subnet.h) */
 	struct slot traps;    /* struct traps: replaced by the SM with each (core/traps.h) */
 	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/groups.h) */
+	struct slot subscriptions; /* the same of policy/subscriptions.h: replaced by the SA */
 	struct slot aliases;  /* struct alias_guids: replaced by the SA (policy/aliases.h) */
 	struct slot trees;    /* struct mc_trees: replaced by the SM (policy/trees.h) */
 	struct slot inventory; /* struct inventory: replaced by the SM (policy/inventory.h) */

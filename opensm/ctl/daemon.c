@@ -37,6 +37,7 @@
 #include "policy/ports_policy.h"
 #include "policy/route_files.h"
 #include "policy/subnet.h"
+#include "policy/subscriptions.h"
 #include "sa/sa.h"
 #include "sm/run_time_partitions.h"
 #include "sm/peers.h"
@@ -112,6 +113,7 @@ COUNTED(unhealthy_ports)
 COUNTED(replica)
 COUNTED(replication_status)
 COUNTED(peers)
+COUNTED(subscriptions)
 #undef COUNTED
 
 static void get_bytes(void *object)
@@ -145,6 +147,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->later_partitions, get_bytes, put_bytes);
 	slot_init(&context->replication, get_replication_status, put_replication_status);
 	slot_init(&context->peers, get_peers, put_peers);
+	slot_init(&context->subscriptions, get_subscriptions, put_subscriptions);
 	slot_init(&context->route_files, get_route_files, put_route_files);
 	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
 	slot_init(&context->qos_policy, get_qos_policy, put_qos_policy);
@@ -190,6 +193,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->later_partitions);
 	slot_clear(&context->replication);
 	slot_clear(&context->peers);
+	slot_clear(&context->subscriptions);
 	slot_clear(&context->agreed);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);

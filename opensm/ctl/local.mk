@@ -13,6 +13,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/command_partitions.c opensm/ctl/command_path.c opensm/ctl/command_plan.c \
 	opensm/ctl/command_qos.c \
 	opensm/ctl/command_ports.c \
+	opensm/ctl/command_subscriptions.c \
 	opensm/ctl/command_status.c opensm/ctl/command_unhealthy.c opensm/ctl/commands.def \
 	opensm/ctl/console.c opensm/ctl/console.h \
 	opensm/ctl/console_tls.c opensm/ctl/console_tls.h \

@@ -30,4 +30,5 @@ libpolicy_a_SOURCES = \
 	opensm/policy/torus_file.c opensm/policy/torus_file.h \
 	opensm/policy/trees.c opensm/policy/trees.h \
 	opensm/policy/unknown_guids.c opensm/policy/unknown_guids.h \
+	opensm/policy/subscriptions.c opensm/policy/subscriptions.h \
 	opensm/policy/subnet.c opensm/policy/subnet.h

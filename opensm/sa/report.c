@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "complib/hash.h"
+#include "policy/subscriptions.h"
 #include "sa/notices.h"
 
 #define PROMPT_OUT 64 /* Reports, at most, each for the time of one try */
@@ -36,6 +37,7 @@
 #define CLASS_MANAGER 4						/* as ProducerType */
 #define MISSED_BURST 10						/* lines of the log */
 #define MISSED_INTERVAL (6 * NS_PER_S)				/* of more */
+#define SHOWN_AFTER_NS (500 * NS_PER_MS) /* what operators are shown of a change */
 
 enum { PROMPT, SLOW, N_LANES };
 
@@ -67,6 +69,7 @@ struct sa_reporter {
 	struct lane lanes[N_LANES];
 	struct timer turn;
 	struct timer rest; /* of some subscription is over */
+	struct timer show; /* what operators are shown is old */
 };
 
 /* A Report that is out; whoever subscribed may be gone when it comes back. */
@@ -307,6 +310,42 @@ static bool is_lost(const struct mad_ask *ask)
 	       (ask->result == MAD_STATUS && ask->status & IBA_STATUS_BUSY);
 }
 
+/* ---- what operators are shown ---- */
+
+static bool add_shown(struct sa_subscription *subscription, void *arg)
+{
+	struct subscriptions *shown = arg;
+
+	shown->rows[shown->n++] = (struct subscription_shown){
+		.guid = subscription->guid,
+		.lid = subscription->to.lid,
+		.qpn = subscription->to.qpn,
+		.info = subscription->info,
+		.missed = subscription->missed,
+		.unanswered = subscription->unanswered,
+	};
+	return true;
+}
+
+static void show(struct timer *timer)
+{
+	struct sa_reporter *reporter =
+		(struct sa_reporter *)((char *)timer - offsetof(struct sa_reporter, show));
+	const struct sa_subscribers *subscribers = reporter->registries->subscribers;
+	struct subscriptions *shown = subscriptions_new(sa_subscribers_count(subscribers));
+
+	shown->n = 0;
+	sa_subscribers_each(subscribers, add_shown, shown);
+	slot_publish(&reporter->context->subscriptions, shown);
+}
+
+/* All of a while are shown at once. */
+static void show_soon(struct sa_reporter *reporter)
+{
+	if (!timer_running(&reporter->show))
+		timer_start(&reporter->show, SHOWN_AFTER_NS);
+}
+
 /* ---- what is missed ---- */
 
 /* What was dropped before the subscription came to it; of many only that it was at least one. */
@@ -319,6 +358,7 @@ static void meet_gap(struct sa_reporter *reporter, struct sa_subscription *subsc
 
 	subscription->missed += n;
 	subscription->is_stale |= !gap->is_flood;
+	show_soon(reporter);
 	counter_add(&context->counters, sa_notices_missed, n);
 	if (log_limit_pass(&reporter->missed_log, actor_now(reporter->actor), MISSED_BURST,
 			   MISSED_INTERVAL, &held_back))
@@ -333,10 +373,11 @@ static void meet_gap(struct sa_reporter *reporter, struct sa_subscription *subsc
 }
 
 /* Of that no Report was answered, or it was dropped before one was repeated. */
-static void note_untold(struct sa_subscription *subscription)
+static void note_untold(struct sa_reporter *reporter, struct sa_subscription *subscription)
 {
 	subscription->missed++;
 	subscription->is_stale = true;
+	show_soon(reporter);
 }
 
 /* ---- answers ---- */
@@ -344,14 +385,18 @@ static void note_untold(struct sa_subscription *subscription)
 static void note_end(struct sa_reporter *reporter, struct sa_subscription *subscription,
 		     const struct mad_ask *ask)
 {
+	unsigned int before = subscription->unanswered;
+
 	g_clear_pointer(&subscription->told, sa_notice_unref);
 	subscription->is_slow = is_lost(ask) || ask->sent > 1;
 	if (is_lost(ask))
-		note_untold(subscription);
+		note_untold(reporter, subscription);
 	if (ask->result == MAD_TIMEOUT && ask->sent)
 		subscription->unanswered++;
 	else
 		subscription->unanswered = 0;
+	if (subscription->unanswered != before)
+		show_soon(reporter);
 	if (subscription->unanswered >= SA_REPORTS_IN_VAIN)
 		forget_dead(reporter, subscription);
 	else if (subscription->unanswered >= SA_REPORTS_UNANSWERED)
@@ -502,7 +547,7 @@ static struct sa_notice *find_next(struct sa_reporter *reporter,
 	if (told && sa_notice_counts(told))
 		return told;
 	if (told && told->is_gap)
-		note_untold(subscription);
+		note_untold(reporter, subscription);
 	g_clear_pointer(&subscription->told, sa_notice_unref);
 	for (unsigned int i = 0; i < SA_NOTICE_KINDS && !news; i++) {
 		news = find_of_kind(reporter, subscription, subscription->kind, look);
@@ -687,11 +732,12 @@ void sa_report_trap(struct sa_reporter *reporter, const struct iba_notice *notic
 /* A new one hears of what is new. */
 static void on_added(void *arg, struct sa_subscription *subscription)
 {
-	const struct sa_reporter *reporter = arg;
+	struct sa_reporter *reporter = arg;
 
 	if (!subscription->is_followed)
 		see_all(reporter, subscription);
 	subscription->is_followed = true;
+	show_soon(reporter);
 }
 
 static void drop_told(struct sa_subscription *subscription)
@@ -702,9 +748,10 @@ static void drop_told(struct sa_subscription *subscription)
 static void on_removed(void *arg, struct sa_subscription *subscription)
 {
 	struct sa_report_line *line = subscription->line;
-	const struct sa_reporter *reporter = arg;
+	struct sa_reporter *reporter = arg;
 
 	drop_told(subscription);
+	show_soon(reporter);
 	if (sa_subscribers_count(reporter->registries->subscribers) == 1) /* it is the last */
 		sa_notices_clear(reporter->notices);
 	if (!line)
@@ -730,6 +777,7 @@ struct sa_reporter *sa_reporter_new(struct context *context, struct actor *actor
 	lane_init(&reporter->lanes[SLOW], SLOW_OUT);
 	timer_init(&reporter->turn, actor, take_turn);
 	timer_init(&reporter->rest, actor, rest_is_over);
+	timer_init(&reporter->show, actor, show);
 	sa_subscribers_watch(registries->subscribers, &watch, reporter);
 	return reporter;
 }
@@ -745,6 +793,7 @@ void sa_reporter_free(struct sa_reporter *reporter)
 {
 	timer_stop(&reporter->turn);
 	timer_stop(&reporter->rest);
+	timer_stop(&reporter->show);
 	for (unsigned int i = 0; i < N_LANES; i++)
 		g_hash_table_unref(reporter->lanes[i].lines);
 	sa_subscribers_each(reporter->registries->subscribers, forget_told, NULL);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "ctl/command.h"
 #include "sa/report.h"
 #include "tests/run_suite.h"
 
@@ -445,6 +446,57 @@ START_TEST(dead)
 }
 END_TEST
 
+static void expect_shown(const char *line, const char *text, bool there)
+{
+	const struct command_env env = {.daemon = s->daemon};
+	struct command_answer answer;
+
+	scenario_run_ms(s, 600); /* what is shown is half a second old */
+	command_run(&env, line, true, &answer);
+	ck_assert_msg(!answer.failed && (strstr(answer.text, text) != NULL) == there,
+		      "%s %s '%s':\n%s", line, there ? "lacks" : "has", text, answer.text);
+	g_free(answer.text);
+}
+
+/* Operators see of each subscriber how much it missed since it subscribed; the other one nothing.
+ */
+START_TEST(missed_is_shown)
+{
+	struct iba_sa_notice notice;
+	struct client *deaf;
+
+	up(QUIET);
+	expect_shown("subscriptions", "0 subscription(s), which missed 0 notices", true);
+	deaf = client_new_subscriber(s, scenario_node(s, "host-6"));
+	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_LINK_INTEGRITY)), 0);
+	ck_assert_int_eq(client_inform(deaf, to(IBA_TRAP_ALL)), 0);
+	expect_shown("subscriptions", " QP 1 (host-5): trap 129, missed 0\n", true);
+	expect_shown("subscriptions", " QP 1 (host-6): all traps, missed 0\n", true);
+	client_set_deaf(deaf, true);
+	for (unsigned int i = 0; i < 3; i++) {
+		send_trap_about(IBA_TRAP_LINK_INTEGRITY, "host-9", i);
+		scenario_run_ms(s, 30000);
+		ck_assert(client_report(client, &notice));
+	}
+	expect_shown("subscriptions", " QP 1 (host-5): trap 129, missed 0\n", true);
+	expect_shown("subscriptions", "2 subscription(s), which missed 3 notices", true);
+	expect_shown("subscriptions missed",
+		     " QP 1 (host-6): all traps, missed 3, did not answer the last 3 Reports\n",
+		     true);
+	expect_shown("subscriptions missed", "host-5", false);
+	expect_shown("subscriptions json", "\"n\":2,\"missed\":3,", true);
+	expect_shown("subscriptions json", "\"all_traps\":false,\"trap\":129,\"missed\":0", true);
+	expect_shown("subscriptions json", "\"missed\":3,\"unanswered\":3", true);
+	client_set_deaf(deaf, false);
+	ck_assert_int_eq(client_inform(deaf, to(IBA_TRAP_ALL)), 0);
+	expect_shown("subscriptions", " QP 1 (host-6): all traps, missed 0\n", true);
+	ck_assert_int_eq(client_inform(deaf, no_more(to(IBA_TRAP_ALL))), 0);
+	expect_shown("subscriptions", "host-6", false);
+	client_free(deaf);
+	down();
+}
+END_TEST
+
 /* The registry is bounded, and its records are told. */
 START_TEST(many)
 {
@@ -479,6 +531,7 @@ int main(void)
 	tcase_add_test(tcase, partitions);
 	tcase_add_test(tcase, flapping_groups);
 	tcase_add_test(tcase, dead);
+	tcase_add_test(tcase, missed_is_shown);
 	tcase_add_test(tcase, many);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);

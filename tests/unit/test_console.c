@@ -202,7 +202,7 @@ static const struct {
 } errors[] = {
 	{"bogus", "bogus : Command not found"},
 	{"HELP", "HELP : Command not found"},
-	{"s", "s : may be status, sweep, switchbalance, sim"},
+	{"s", "s : may be status, sweep, switchbalance, subscriptions, sim"},
 	{"help bogus", "bogus : Command not found"},
 	{"quit now", "'now' is not expected"},
 	{"health now", "expected accept, security or nothing"},
@@ -240,6 +240,7 @@ static const struct {
 	{"lft host-0", "'host-0' is not a switch"},
 	{"lft", "expected one switch"},
 	{"mgroups all", "'all' is not expected"},
+	{"subscriptions all", "expected missed or nothing"},
 	{"partitions 1 2", "expected one argument at most"},
 	{"partitions nobody", "there is no partition 'nobody'"},
 	{"qos 1 2 3", "expected two arguments at most"},
@@ -303,6 +304,7 @@ static const char *const good_lines[] = {
 	"path host-0 host-9",
 	"lft leaf-0-0",
 	"mgroups",
+	"subscriptions",
 	"partitions 0x7fff",
 	"qos",
 	"ports down",
@@ -566,6 +568,7 @@ START_TEST(which_change_something)
 		"plan",	    "switchbalance", "lidbalance", "dump_conf",	 "dump_portguid .*",
 		"path 1 2", "lft 1",	     "mgroups",	   "partitions", "partitions 0x7fff",
 		"qos",	    "qos 1",	     "ports down", "events",	 "permodlog",
+		"subscriptions missed",
 	};
 
 	const char *name, *arguments, *help;

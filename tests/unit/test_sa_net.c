@@ -4,7 +4,9 @@
 #include "policy/partition_file.h"
 #include "policy/ports_policy.h"
 #include "policy/qos_file.h"
+#include "policy/subscriptions.h"
 #include "policy/trees.h"
+#include "sm/peers.h"
 
 static void get_options(void *object)
 {
@@ -116,6 +118,26 @@ static void put_qos_policy(void *object)
 	qos_policy_unref(object);
 }
 
+static void get_peers(void *object)
+{
+	peers_ref(object);
+}
+
+static void put_peers(void *object)
+{
+	peers_unref(object);
+}
+
+static void get_subscriptions(void *object)
+{
+	subscriptions_ref(object);
+}
+
+static void put_subscriptions(void *object)
+{
+	subscriptions_unref(object);
+}
+
 static void take_answer(void *arg, struct vendor_mad *mad)
 {
 	struct net *net = arg;
@@ -147,6 +169,8 @@ static void context_init(struct net *net)
 	slot_init(&context->aliases, get_aliases, put_aliases);
 	slot_init(&context->trees, get_trees, put_trees);
 	slot_init(&context->inventory, get_inventory, put_inventory);
+	slot_init(&context->peers, get_peers, put_peers);
+	slot_init(&context->subscriptions, get_subscriptions, put_subscriptions);
 	slot_init(&context->unhealthy_ports, get_unhealthy, put_unhealthy);
 	slot_init(&context->partition_rules, get_partition_rules, put_partition_rules);
 	slot_init(&context->ports_policy, get_ports_policy, put_ports_policy);
@@ -231,6 +255,8 @@ void net_stop(struct net *net)
 	sm_free(net->sm);
 	sa_free(net->sa);
 	actor_free(net->client);
+	slot_clear(&net->context.peers);
+	slot_clear(&net->context.subscriptions);
 	slot_clear(&net->context.unhealthy_ports);
 	slot_clear(&net->context.inventory);
 	slot_clear(&net->context.groups);
