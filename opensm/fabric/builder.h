@@ -53,6 +53,7 @@ struct builder_port {
 	bool silent;		   /* nobody answered that, or itself */
 	uint8_t loose; /* how often in a row somebody answered who was not taken in */
 	bool loopback;		   /* itself: a loopback plug is in it */
+	bool held_up; /* its link does not become ACTIVE, and is in no picture: sm/held_up.c */
 	bool reregistered;	   /* its client was told to register again */
 	bool reregister_due;	   /* it waits for its turn to be told */
 	uint16_t lid;		   /* assigned by the SM: info.lid after programming; 0: none */

@@ -25,6 +25,7 @@ struct fabric_port {
 	uint8_t num;
 	bool known;	/* PortInfo was read: false for the other ports of a CA seen through one */
 	bool loopback;	/* its cable leads back into it */
+	bool held_up;	/* a switch is at the other end, but the link does not become ACTIVE */
 	uint16_t lid;	/* base LID of an endport, else 0 */
 	uint8_t lmc;
 	uint8_t rate;	/* SA rate code of the link as it runs; 0: it is down */
@@ -167,7 +168,7 @@ static inline bool fabric_is_silent_link(const struct fabric *fabric, uint32_t p
 {
 	const struct fabric_port *p = &fabric->ports[port];
 
-	return p->num && p->known && p->peer == FABRIC_NONE && !p->loopback &&
+	return p->num && p->known && p->peer == FABRIC_NONE && !p->loopback && !p->held_up &&
 	       p->info.port_state != IBA_PORT_DOWN;
 }
 

@@ -144,7 +144,7 @@ static uint32_t freeze_peer(const struct fabric *fabric, const struct builder_po
 	const struct builder_port *peer = port->peer;
 
 	if (!peer || peer->node->index == FABRIC_NONE || builder_is_down(port) ||
-	    builder_is_down(peer))
+	    builder_is_down(peer) || port->held_up || peer->held_up)
 		return FABRIC_NONE;
 	return fabric->nodes[peer->node->place].first_port + peer->num;
 }
@@ -196,6 +196,7 @@ static void fill_port(struct fabric *fabric, uint32_t index, const struct builde
 	to->peer = freeze_peer(fabric, from);
 	to->known = from->known;
 	to->loopback = from->loopback;
+	to->held_up = from->held_up || (from->peer && from->peer->held_up);
 	to->info = from->info;
 	if (from->known) {
 		to->rate = freeze_rate(from);

@@ -14,7 +14,7 @@ libsm_a_SOURCES = \
 	opensm/sm/fatal.c \
 	opensm/sm/guid2lid.c opensm/sm/guid2lid.h \
 	opensm/sm/held.c opensm/sm/held.h \
-	opensm/sm/health.c \
+	opensm/sm/health.c opensm/sm/held_up.c \
 	opensm/sm/identity.c \
 	opensm/sm/key_ring.c opensm/sm/key_ring.h \
 	opensm/sm/key_loops.c \

@@ -431,8 +431,10 @@ static void activate(struct sm *sm, void *item)
 	struct builder_port *port = item;
 	struct iba_port_info want;
 
-	if (has_state(port) && port->info.port_state == IBA_PORT_INIT)
+	if (has_state(port) && port->info.port_state == IBA_PORT_INIT) {
+		held_up_note(sm, port);
 		health_refused(sm, held_up_by(port), "port %u stays in INIT", port->num);
+	}
 	if (!has_state(port) || port->info.port_state != IBA_PORT_ARMED)
 		return;
 	port_wanted(sm, port, &want); /* not what the port said, which may hide its M_Key */
@@ -608,8 +610,10 @@ static void check(struct sm *sm, void *item)
 	check_set(sm, port);
 	if (!has_state(port))
 		return;
-	if (port->info.port_state == IBA_PORT_ARMED)
+	if (port->info.port_state == IBA_PORT_ARMED) {
+		held_up_note(sm, port);
 		health_refused(sm, held_up_by(port), "port %u stays in ARMED", port->num);
+	}
 	if (!is_a_state(port->info.port_state)) {
 		port_health_event(sm, port, PORT_ILLEGAL);
 		health_fault(sm, port->node, "PortInfo of port %u makes no sense (PortState %u)",
@@ -634,5 +638,6 @@ enum step_result step_check(struct sm *sm)
 	if (own->num != 0 && own->info.port_state == IBA_PORT_DOWN)
 		sm_problem(sm, "the SM's port went down");
 	each_port(sm, check);
+	held_up_sweep_ended(sm);
 	return STEP_NEXT;
 }

@@ -201,6 +201,7 @@ enum step_result step_freeze(struct sm *sm)
 
 	if (sm->sweep.kind == SWEEP_KIND_HEAVY)
 		mind_hidden_lids(sm);
+	held_up_decide(sm);
 	freeze(sm);
 	if (!sm->fabric)
 		return STEP_ABORT;

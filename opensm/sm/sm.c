@@ -148,6 +148,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->reregister = reregister_new(sm);
 	sweep_init(sm);
 	health_init(sm);
+	held_up_init(sm);
 	port_health_init(sm);
 	keys_init(sm);
 	lease_init(sm);
@@ -240,6 +241,7 @@ void sm_free(struct sm *sm)
 	other_sms_free(sm->others);
 	reregister_free(sm->reregister);
 	health_free(sm);
+	held_up_free(sm);
 	routes_free(sm->routes);
 	program_free(sm->program);
 	multicast_free(sm->multicast);

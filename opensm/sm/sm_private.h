@@ -169,6 +169,7 @@ struct sm {
 	uint64_t outlook_since; /* outlook.c: the heavy sweep, of the builder, that looked last */
 	struct state_writer *writer;
 	struct disk *disk;
+	GArray *held_up; /* of struct held_up: held_up.c */
 	struct dry *dry;   /* of a dry run: no Set leaves; NULL: it is none */
 	struct port_health *port_health;
 	struct takeover takeover;
@@ -603,6 +604,12 @@ void audit_set(const struct sm_request *request);
 void audit_sweep_ended(struct sm *sm); /* before it is left */
 void audit_want(struct sm *sm, uint32_t nodes); /* all that is known of so many; 0: of all */
 void audit_all_soon(struct sm *sm); /* when the sweep has ended: nobody knows who was written */
+/* held_up.c: links between switches that do not become ACTIVE, which routes do without. */
+void held_up_init(struct sm *sm);
+void held_up_free(struct sm *sm);
+void held_up_note(struct sm *sm, struct builder_port *port); /* this sweep has tried it in vain */
+void held_up_decide(struct sm *sm);	 /* before a picture is taken: which are to be in it */
+void held_up_sweep_ended(struct sm *sm); /* has one become ACTIVE? */
 /* fatal.c: whether the daemon has to end. */
 bool fatal_is_met(struct sm *sm);
 /* keys.c: M_Keys of requests. */

@@ -2,9 +2,11 @@
 /*
  * Switches that do not take some of what they are given: a block of a table, a LinearFDBTop. By the
  * tables that the simulated switches hold, all hosts reach each other all the same; it is told
- * which switch it is, and it is used again when it takes what it is given.
+ * which switch it is, and it is used again when it takes what it is given. The same of switches and
+ * hosts that refuse what there is no way around: all others are served as ever.
  */
 #include <check.h>
+#include <limits.h>
 #include <string.h>
 
 #include "client.h"
@@ -39,6 +41,7 @@ static bool get_through(struct scenario *s, unsigned int from, uint16_t lid, uns
 		if (view.type != IBA_NODE_SWITCH)
 			return node == to;
 		if (lid > view.switch_info->linear_fdb_top || view.lft[lid] > view.num_ports ||
+		    sim_port_info(s->sim, node, view.lft[lid])->port_state != IBA_PORT_ACTIVE ||
 		    !sim_peer(s->sim, node, view.lft[lid], &node, &port))
 			return false;
 	}
@@ -53,16 +56,21 @@ static bool is_host(struct scenario *s, unsigned int node)
 	return view.type != IBA_NODE_SWITCH;
 }
 
-/* Pairs of hosts between which no packet gets through by the tables as they are. */
-static unsigned int lost_pairs(struct scenario *s)
+/* Pairs of hosts, but one, between which no packet gets through by the tables as they are. */
+static unsigned int lost_pairs_but(struct scenario *s, unsigned int but)
 {
 	unsigned int lost = 0;
 
 	for (unsigned int from = 0; from < sim_nodes(s->sim); from++)
 		for (unsigned int to = 0; to < sim_nodes(s->sim); to++)
-			lost += from != to && is_host(s, from) && is_host(s, to) &&
-				!get_through(s, from, scenario_lid(s, to), to);
+			lost += from != to && from != but && to != but && is_host(s, from) &&
+				is_host(s, to) && !get_through(s, from, scenario_lid(s, to), to);
 	return lost;
+}
+
+static unsigned int lost_pairs(struct scenario *s)
+{
+	return lost_pairs_but(s, UINT_MAX);
 }
 
 /* Entries of a block of a switch that lead somewhere, of LIDs of hosts. */
@@ -291,6 +299,146 @@ START_TEST(once)
 }
 END_TEST
 
+/* What routes go around is no reason to switch anything off, whatever the policy of ports. */
+START_TEST(stays_on)
+{
+	struct scenario *s = scenario_new(TREE, 1);
+	g_autofree char *file = g_build_filename(s->directory, "ports", NULL);
+	g_autofree char *conf =
+		g_strdup_printf("hm_ports_health_policy_file %s\nsweep_interval 30\n", file);
+
+	scenario_old_file(file, "set_errors switch disable release never\n");
+	scenario_conf(s, conf);
+	refuse(s, "spine-2-1", LFT, 2, kinds[_i]);
+	scenario_start(s);
+	for (unsigned int i = 0; i < 15; i++) { /* when it is tried once more */
+		scenario_run_ms(s, 65 * 1000);
+		daemon_sweep(s->daemon, SWEEP_HEAVY);
+	}
+	scenario_check_log(s, "it does not take", true);
+	scenario_check_log(s, "unhealthy", false);
+	for (unsigned int port = 1; port <= 13; port++)
+		scenario_expect(s, sim_link_up(s->sim, scenario_node(s, "spine-2-1"), port));
+	scenario_expect_at_most(s, lost_pairs(s), 0);
+	scenario_free(s);
+}
+END_TEST
+
+/* ---- what there is no way around ---- */
+
+
+#define EXTENDED (UINT32_C(1) << 31) /* SMSupportExtendedSpeeds */
+
+static const struct {
+	const char *node;
+	uint16_t attribute;
+	uint32_t modifier;
+} refusals[] = {
+	{"host-50", IBA_ATTR_P_KEY_TABLE, 0},
+	{"leaf-3", IBA_ATTR_P_KEY_TABLE, 3 << 16}, /* of the port to host-50 */
+	{"host-50", IBA_ATTR_SL_TO_VL_TABLE, 0},
+	{"leaf-3", IBA_ATTR_SL_TO_VL_TABLE, 17 << 8 | 3}, /* from an uplink to that port */
+	{"leaf-3", IBA_ATTR_SL_TO_VL_TABLE, 3 << 8 | 17},
+	{"host-50", IBA_ATTR_VL_ARBITRATION_TABLE, 1 << 16},
+	{"leaf-3", IBA_ATTR_VL_ARBITRATION_TABLE, 1 << 16 | 17},
+	{"host-50", IBA_ATTR_PORT_INFO, EXTENDED | 1},
+	{"leaf-3", IBA_ATTR_PORT_INFO, EXTENDED | 3},
+	{"leaf-3", IBA_ATTR_PORT_INFO, EXTENDED | 17},
+	{"spine-2-1", IBA_ATTR_PORT_INFO, EXTENDED | 4}, /* to leaf-3 */
+	{"spine-2-1", IBA_ATTR_PORT_INFO, EXTENDED | 0},
+};
+#define REFUSALS G_N_ELEMENTS(refusals)
+
+static void start_with_partitions(struct scenario *s)
+{
+	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+	g_autofree char *conf = g_strdup_printf(
+		"sweep_interval 100000\nqos TRUE\nqos_sl2vl 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,7\n"
+		"qos_max_vls 4\nqos_vlarb_high 0:9,1:5\npartition_config_file %s\n",
+		file);
+
+	scenario_old_file(file, "Default=0x7fff,ipoib: ALL=full;\nA=0x11: ALL=full;\n");
+	scenario_conf(s, conf);
+	scenario_start(s);
+}
+
+static bool has_p_key(struct scenario *s, unsigned int node, uint16_t p_key)
+{
+	unsigned int n;
+	const uint16_t *p_keys = sim_p_keys(s->sim, node, 1, &n);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (p_keys[i] == p_key)
+			return true;
+	return false;
+}
+
+/* Hosts but one that lack the P_Key. */
+static unsigned int lack(struct scenario *s, uint16_t p_key, unsigned int but)
+{
+	unsigned int n = 0;
+
+	for (unsigned int node = 0; node < sim_nodes(s->sim); node++)
+		n += node != but && is_host(s, node) && !has_p_key(s, node, p_key);
+	return n;
+}
+
+/* From the start, and with what comes later; it is told, tried seldom, and mended in the end. */
+START_TEST(no_way_around)
+{
+	struct scenario *s = scenario_new(TREE, 1);
+	const char *name = refusals[_i % REFUSALS].node;
+	uint16_t attribute = refusals[_i % REFUSALS].attribute;
+	unsigned int host = scenario_node(s, "host-50");
+	uint64_t serial, before;
+
+	refuse(s, name, attribute, refusals[_i % REFUSALS].modifier, kinds[_i / REFUSALS]);
+	start_with_partitions(s);
+	scenario_run_ms(s, 5000);
+	scenario_expect_at_most(s, lost_pairs_but(s, host), 0);
+	scenario_expect_at_most(s, lack(s, 0x8011, host), 0);
+	check_health(s, name, true);
+	ck_assert(daemon_change_partitions(s->daemon, "B=0x12: 0x1=full", 0, &serial, NULL));
+	scenario_run_ms(s, 60 * 1000);
+	before = sweeps(s);
+	scenario_run_ms(s, 120 * 1000);
+	scenario_expect_at_most(s, sweeps(s) - before, 14); /* each ten seconds, and few beside */
+	scenario_expect_at_most(s, lost_pairs_but(s, host), 0);
+	refuse(s, name, attribute, refusals[_i % REFUSALS].modifier, SIM_REFUSE_NOT);
+	scenario_run_ms(s, 12 * 1000);
+	scenario_converge(s, 5);
+	scenario_expect_at_most(s, lost_pairs(s), 0);
+	scenario_expect_at_most(s, lack(s, 0x8011, UINT_MAX), 0);
+	check_health(s, name, false);
+	scenario_free(s);
+}
+END_TEST
+
+/* The only link of a leaf, or the last one that was left: there is no use in leaving it out. */
+START_TEST(only_link)
+{
+	struct scenario *s = scenario_new(_i ? "xgft:4,3:1,2" : "xgft:4,3:1,1", 1);
+	unsigned int leaf = scenario_node(s, "leaf-1");
+
+	scenario_conf(s, "sweep_interval 100000\n");
+	refuse(s, "leaf-1", IBA_ATTR_PORT_INFO, EXTENDED | 5, kinds[0]); /* to spine-2-0 */
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	check_health(s, "port 5 stays in INIT", true);
+	scenario_expect_at_most(s, lost_pairs(s), _i ? 0 : 2 * 4 * 8);
+	if (_i) {
+		sim_link_set(s->sim, leaf, 6, false); /* to the other one */
+		scenario_run_ms(s, 5000);
+		scenario_expect_at_most(s, lost_pairs(s), 2 * 4 * 8);
+	}
+	refuse(s, "leaf-1", IBA_ATTR_PORT_INFO, EXTENDED | 5, SIM_REFUSE_NOT);
+	scenario_run_ms(s, 15 * 1000);
+	scenario_converge(s, 5);
+	scenario_expect_at_most(s, lost_pairs(s), 0);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("refusing_switch");
@@ -305,6 +453,9 @@ int main(void)
 	tcase_add_loop_test(tcase, top, 0, 2);
 	tcase_add_loop_test(tcase, multicast, 0, 2);
 	tcase_add_test(tcase, once);
+	tcase_add_loop_test(tcase, stays_on, 0, 2);
+	tcase_add_loop_test(tcase, no_way_around, 0, 2 * REFUSALS);
+	tcase_add_loop_test(tcase, only_link, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
