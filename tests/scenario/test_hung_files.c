@@ -453,6 +453,63 @@ START_TEST(remembered)
 }
 END_TEST
 
+struct p_key_look {
+	unsigned int host;
+	uint16_t p_key;
+	bool has;
+};
+
+static void look_for_p_key(struct sim *sim, void *arg)
+{
+	struct p_key_look *look = arg;
+	unsigned int n;
+	const uint16_t *p_keys = sim_p_keys(sim, look->host, 1, &n);
+
+	look->has = false;
+	for (unsigned int i = 0; i < n; i++)
+		look->has |= p_keys[i] == look->p_key;
+}
+
+/* ms until that host has the P_Key or has it no more. */
+static int64_t until_p_key(const struct bed *bed, uint16_t p_key, bool there)
+{
+	struct p_key_look look = {scenario_node(bed->s, "host-7"), p_key, !there};
+	int64_t began = g_get_monotonic_time();
+
+	while (look.has != there && g_get_monotonic_time() - began < 20 * G_USEC_PER_SEC) {
+		ck_assert_int_lt(run_loop(50), STALL_MS);
+		sim_call(bed->s->sim, look_for_p_key, &look);
+	}
+	ck_assert(look.has == there);
+	return (g_get_monotonic_time() - began) / 1000;
+}
+
+/* That an index was left is to be on the disk before it is; after two seconds it is told instead.
+ */
+START_TEST(vacated)
+{
+	struct bed bed;
+
+	bed_init(&bed);
+	until_master(&bed);
+	put(&bed, true);
+	hangup(&bed);
+	until_p_key(&bed, 0x8011, true);
+	run_loop(500);
+	atomic_store(&hung_directory, bed.s->cache_dir);
+	put(&bed, false);
+	hangup(&bed);
+	ck_assert_int_ge(until_p_key(&bed, 0x8011, false), 1500);
+	scenario_check_log(bed.s, "P_Key indexes that were left are not on the disk yet", true);
+	atomic_store(&hung_directory, NULL);
+	for (unsigned int i = 0; i < 50 && !keeps(&bed, "pkey_indexes", "0x"); i++)
+		run_loop(100);
+	ck_assert(keeps(&bed, "pkey_indexes", "0x"));
+	scenario_stop(bed.s);
+	bed_clear(&bed);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hung_files");
@@ -464,6 +521,7 @@ int main(void)
 	tcase_add_test(tcase, ends_meanwhile);
 	tcase_add_test(tcase, certificate);
 	tcase_add_test(tcase, remembered);
+	tcase_add_test(tcase, vacated);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
