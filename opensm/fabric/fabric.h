@@ -22,10 +22,10 @@ struct fabric_port {
 	uint64_t guid; /* of an endport (CA and router ports, switch port 0), else 0 */
 	uint32_t node;
 	uint32_t peer;	/* port at the other end of the cable, FABRIC_NONE if there is none */
+	uint32_t held_up; /* the same in place of peer, if the link does not become ACTIVE; or 0 */
 	uint8_t num;
 	bool known;	/* PortInfo was read: false for the other ports of a CA seen through one */
 	bool loopback;	/* its cable leads back into it */
-	bool held_up;	/* a switch is at the other end, but the link does not become ACTIVE */
 	uint16_t lid;	/* base LID of an endport, else 0 */
 	uint8_t lmc;
 	uint8_t rate;	/* SA rate code of the link as it runs; 0: it is down */

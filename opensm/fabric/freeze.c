@@ -139,12 +139,13 @@ static void freeze_nodes(struct fabric *fabric, const GPtrArray *order)
 	freeze_switches(fabric, order);
 }
 
-static uint32_t freeze_peer(const struct fabric *fabric, const struct builder_port *port)
+/* The port at the other end of its cable, be the link in use or not. */
+static uint32_t freeze_end(const struct fabric *fabric, const struct builder_port *port)
 {
 	const struct builder_port *peer = port->peer;
 
 	if (!peer || peer->node->index == FABRIC_NONE || builder_is_down(port) ||
-	    builder_is_down(peer) || port->held_up || peer->held_up)
+	    builder_is_down(peer))
 		return FABRIC_NONE;
 	return fabric->nodes[peer->node->place].first_port + peer->num;
 }
@@ -185,6 +186,14 @@ static void freeze_lids(struct fabric *fabric, uint32_t port)
 	fabric->max_lid = MAX(fabric->max_lid, last);
 }
 
+/* A cable counts at one of its ends. */
+static bool counts(const struct fabric_port *port, uint32_t index)
+{
+	uint32_t end = port->held_up ? port->held_up : port->peer;
+
+	return end != FABRIC_NONE && end >= index;
+}
+
 /* All of a port but its LIDs in the tables of LIDs; the port is zeros before. */
 static void fill_port(struct fabric *fabric, uint32_t index, const struct builder_port *from)
 {
@@ -193,16 +202,19 @@ static void fill_port(struct fabric *fabric, uint32_t index, const struct builde
 
 	to->node = from->node->place;
 	to->num = from->num;
-	to->peer = freeze_peer(fabric, from);
+	to->peer = freeze_end(fabric, from);
+	if (to->peer != FABRIC_NONE && (from->held_up || from->peer->held_up)) {
+		to->held_up = to->peer;
+		to->peer = FABRIC_NONE;
+	}
 	to->known = from->known;
 	to->loopback = from->loopback;
-	to->held_up = from->held_up || (from->peer && from->peer->held_up);
 	to->info = from->info;
 	if (from->known) {
 		to->rate = freeze_rate(from);
 		to->mtu = freeze_mtu(from);
 	}
-	fabric->n_links += to->peer != FABRIC_NONE && to->peer >= index;
+	fabric->n_links += counts(to, index);
 	if (!endport || !from->guid)
 		return;
 	to->guid = from->guid;
@@ -284,7 +296,7 @@ static bool renew_port(struct fabric *fabric, const struct builder_port *from)
 	uint32_t index = fabric_port_of(fabric, from->node->place, from->num);
 	struct fabric_port *to = &fabric->ports[index], old = *to;
 
-	fabric->n_links -= old.peer != FABRIC_NONE && old.peer >= index;
+	fabric->n_links -= counts(&old, index);
 	memset(to, 0, sizeof(*to));
 	fill_port(fabric, index, from);
 	return to->guid == old.guid && to->lid == old.lid && to->lmc == old.lmc;
