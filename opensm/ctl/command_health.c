@@ -270,12 +270,18 @@ static const char *as_it_was(const struct fabric *fabric, uint32_t node)
 		       : "its link is up; it is kept, with its LIDs and routes";
 }
 
-/* They make sweeps fail at first; that is how they are after a while. */
-static void judge_silent(struct verdict *verdict, const struct fabric *fabric)
+/* Who is silent makes sweeps fail at first; after a while that is how it is. */
+static enum control_status silence_status(const struct verdict *verdict)
 {
 	const struct subnet *subnet = verdict->call->subnet;
-	bool fails = subnet && subnet->errors && subnet->silent_errors;
-	enum control_status status = fails ? CONTROL_SUBNET_BAD : CONTROL_DEVICES_BAD;
+
+	return subnet && subnet->errors && subnet->silent_errors ? CONTROL_SUBNET_BAD
+								 : CONTROL_DEVICES_BAD;
+}
+
+static void judge_silent(struct verdict *verdict, const struct fabric *fabric)
+{
+	enum control_status status = silence_status(verdict);
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; fabric && i < fabric->n_nodes; i++) {
@@ -300,6 +306,7 @@ static void judge_devices(struct verdict *verdict)
 {
 	const struct fabric *fabric = verdict->call->fabric;
 	struct unhealthy_ports *ports = slot_take(&verdict->call->context->unhealthy_ports);
+	enum control_status status = silence_status(verdict);
 	unsigned int n = 0;
 
 	judge_unhealthy(verdict, ports);
@@ -315,15 +322,15 @@ static void judge_devices(struct verdict *verdict)
 		    ++n > DEVICES_TOLD)
 			continue;
 		text = g_strdup_printf("nobody who can be taken in answers behind %s, whose link "
-				       "is up; the log has why",
+				       "is up: no SM agent, or an unknown M_Key; the log has why",
 				       fabric_port_name(fabric, i, name, sizeof(name)));
-		add_problem(verdict, CONTROL_DEVICES_BAD, "device", text);
+		add_problem(verdict, status, "device", text);
 	}
 	if (n > DEVICES_TOLD) {
 		g_autofree char *more =
 			g_strdup_printf("nor behind %u more", n - DEVICES_TOLD);
 
-		add_problem(verdict, CONTROL_DEVICES_BAD, "device", more);
+		add_problem(verdict, status, "device", more);
 	}
 	unhealthy_ports_unref(ports);
 }

@@ -38,7 +38,7 @@ struct subnet {
 			       have not asked for their paths again; NULL: nothing */
 	char *fallback;	   /* why engines before it in the list are not in use; NULL: it is first */
 	char **sick;	   /* nodes that cause errors, a line each: what the last one was */
-	bool silent_errors; /* nodes that are silent cause errors, too; the fabric names them */
+	bool silent_errors; /* what is silent causes errors, too; the fabric names it */
 	bool lone_errors;  /* the sweep had others, of no node */
 	char **unknown_keys; /* ports left out because of their M_Key, a line each */
 	char **without_p_keys; /* ports that lack P_Keys for want of an index, a line each */

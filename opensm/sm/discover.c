@@ -538,6 +538,7 @@ static void nobody_there(const struct sm_request *request)
 	health_leave_out(request->sm, port->node,
 			 "nobody answers behind port %u: no SM agent, or an unknown M_Key",
 			 port->num);
+	health_nobody_behind(port);
 }
 
 static void on_node_info(struct sm_request *request)

@@ -25,6 +25,7 @@ struct health {
 	uint64_t retry_ns;
 	unsigned int strikes; /* sweeps in a row with errors */
 	bool left_out;	      /* nothing can be done about it: no error any more */
+	uint8_t behind;	      /* its port that nobody answers behind, if that was last; or 0 */
 	char *line;	      /* the last error; NULL: none was told */
 };
 
@@ -87,6 +88,7 @@ static struct health *strike(struct sm *sm, struct builder_node *node, uint64_t 
 
 static void keep_line(struct health *health, const char *line)
 {
+	health->behind = 0;
 	g_free(health->line);
 	health->line = g_strdup(line);
 }
@@ -246,6 +248,12 @@ bool health_leave_out(struct sm *sm, struct builder_node *node, const char *form
 	return health->left_out;
 }
 
+void health_nobody_behind(const struct builder_port *port)
+{
+	if (port->node->health)
+		port->node->health->behind = port->num;
+}
+
 void health_silent(struct sm *sm, struct builder_node *node, const char *text, bool is_new)
 {
 	bool counted = node->health && node->health->sweep == sm->sweep.serial;
@@ -386,6 +394,16 @@ unsigned int health_errors(const struct sm *sm)
 	return n;
 }
 
+/* It, or who is behind one of its ports: the picture of the fabric tells so. */
+static bool is_silent(const struct builder_node *node)
+{
+	const struct builder_port *behind =
+		node->health->behind ? &node->ports[node->health->behind] : NULL;
+
+	return node->index != FABRIC_NONE &&
+	       (builder_is_silent(node) || (behind && behind->silent && link_is_up(behind)));
+}
+
 char **health_tell(const struct sm *sm, bool *silent)
 {
 	GPtrArray *lines = g_ptr_array_new();
@@ -398,7 +416,7 @@ char **health_tell(const struct sm *sm, bool *silent)
 
 		if (is_well(sm, node) || health->left_out || !health->line)
 			continue;
-		if (builder_is_silent(node) && node->index != FABRIC_NONE) {
+		if (is_silent(node)) {
 			*silent = true;
 			continue;
 		}

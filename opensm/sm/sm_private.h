@@ -356,6 +356,8 @@ bool health_is_due(const struct sm *sm, const struct builder_node *node);
 /* The same of what the subnet can do without: true if by now it is no error any more. */
 bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
+/* That was about who is behind this port of its. */
+void health_nobody_behind(const struct builder_port *port);
 /* It does not answer, and stays: an error for a few sweeps. It is asked again later. */
 void health_silent(struct sm *sm, struct builder_node *node, const char *text, bool is_new);
 /* No directed route leads beyond this port: that is told, and is no error. */
@@ -371,7 +373,8 @@ void health_nodes_gone(struct sm *sm);
 unsigned int health_errors(const struct sm *sm); /* sick nodes, without those left out */
 /*
  * Their last errors, a line each, and of many how many more; NULL: none. To g_strfreev(). Those
- * that are silent are none of these lines: whether there are such is in *silent.
+ * that are silent, or have silent ones behind a port, are none of these lines: whether there are
+ * such is in *silent.
  */
 char **health_tell(const struct sm *sm, bool *silent);
 

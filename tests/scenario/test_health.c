@@ -3,6 +3,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "ctl/command.h"
+#include "ctl/control.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 
@@ -281,6 +283,31 @@ START_TEST(light_sweep_finds_what_stays)
 }
 END_TEST
 
+/* One that never answered: health has one line of it, by the port before it. */
+START_TEST(named_once)
+{
+	struct scenario *s = scenario_alone();
+	struct command_env env = {0};
+
+	sim_node_mute(s->sim, scenario_node(s, "host-9"), true);
+	scenario_start(s);
+	env.daemon = s->daemon;
+	for (unsigned int i = 0; i < 2; i++) { /* as an error of sweeps, and left out */
+		struct command_answer answer;
+
+		scenario_run_ms(s, i ? 120 * 1000 : 5000);
+		command_run(&env, "health", true, &answer);
+		ck_assert_uint_eq(answer.status, i ? CONTROL_DEVICES_BAD : CONTROL_SUBNET_BAD);
+		ck_assert_ptr_nonnull(strstr(answer.text, "answers behind "));
+		ck_assert_ptr_nonnull(strstr(answer.text, "ERROR "));
+		ck_assert_msg(!strstr(strstr(answer.text, "ERROR ") + 1, "ERROR "), "%s",
+			      answer.text);
+		g_free(answer.text);
+	}
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("health");
@@ -296,6 +323,7 @@ int main(void)
 	tcase_add_test(tcase, silent_after_a_bounce);
 	tcase_add_test(tcase, sick_later);
 	tcase_add_test(tcase, light_sweep_finds_what_stays);
+	tcase_add_test(tcase, named_once);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
