@@ -2,14 +2,19 @@
 /*
  * Forms of routing. A target with a LID is tried LID-routed first, one behind a switch with a LID
  * by a mixed route (directed from there, IBA 14.2.2), and every second try goes by the full
- * directed route. Both shorter forms are used once a probe has come back: simulators and some
- * devices drop them, or do until links are ACTIVE, and nobody should wait for a timeout to learn
- * that.
+ * directed route; where that may end on the way, by turns with a mixed one. Both shorter forms are
+ * used once a probe has come back: simulators and some devices drop them, or do until links are
+ * ACTIVE, and nobody should wait for a timeout to learn that.
  */
 #include "mad/mad_private.h"
 
 #define PROBE_PAUSE_FIRST NS_PER_S
 #define PROBE_PAUSE_MAX (64 * NS_PER_S)
+
+static bool may_be_mixed(const struct mad_route *route)
+{
+	return route->via && route->via_hops < route->hops;
+}
 
 static enum smp_form shortest_form(const struct mad *mad, const struct mad_route *route)
 {
@@ -17,23 +22,41 @@ static enum smp_form shortest_form(const struct mad *mad, const struct mad_route
 		return SMP_DIRECTED;
 	if (route->lid)
 		return SMP_LID;
-	return route->via && route->via_hops < route->hops ? SMP_MIXED : SMP_DIRECTED;
+	return may_be_mixed(route) ? SMP_MIXED : SMP_DIRECTED;
+}
+
+/* Of a try that is not by the shortest one. */
+static enum smp_form other_form(const struct mad *mad, const struct mad_route *route,
+				unsigned int before)
+{
+	bool mixed = route->blind && before % 2 == 0 && mad->own_lid && may_be_mixed(route);
+
+	return mixed && mad->forms[SMP_MIXED].proven ? SMP_MIXED : SMP_DIRECTED;
 }
 
 enum smp_form form_choose(const struct transaction *transaction)
 {
 	const struct mad *mad = transaction->slot.mad;
 	const struct mad_request *request = transaction->request;
+	unsigned int tries = transaction->early + transaction->tries;
 	enum smp_form form;
 
 	if (request->probe)
 		return request->probe;
 	if (request->lid_only)
 		return SMP_LID;
-	if ((transaction->early + transaction->tries) % 2)
-		return SMP_DIRECTED;
+	if (tries % 2)
+		return other_form(mad, &request->route, tries / 2);
 	form = shortest_form(mad, &request->route);
 	return mad->forms[form].proven ? form : SMP_DIRECTED;
+}
+
+bool form_is_shortest(const struct transaction *transaction)
+{
+	const struct mad_request *request = transaction->request;
+
+	return transaction->form != SMP_DIRECTED &&
+	       transaction->form == shortest_form(transaction->slot.mad, &request->route);
 }
 
 static void on_probe_done(struct mad_request *request)

@@ -26,6 +26,7 @@ struct mad_route {
 	uint16_t lid;	  /* of the target: tried first if not 0; the directed route is next */
 	uint16_t via;	  /* LID of a switch on that route, tried first if lid is 0; 0: none */
 	uint8_t via_hops; /* of the directed route from there; more than 0 */
+	bool blind; /* the directed route may end at a switch that is silent: via is next to lid */
 };
 
 /* An SMP and its fate; made by the caller, as first member of a struct of its own if it likes. */
@@ -53,7 +54,7 @@ struct mad_request {
 	uint16_t status; /* of the response, D bit removed */
 	bool dead;	 /* MAD_TIMEOUT: another request made all its tries there, in vain */
 	bool by_lid;	 /* it was LID-routed, and the answer came from route.lid */
-	bool fell_back;	 /* the preferred route failed, the directed one worked */
+	bool fell_back;	 /* the preferred route failed, the directed or mixed one worked */
 	/*
 	 * Tries that left this node. 0: nothing happened. More than 1: an earlier one may still be
 	 * on its way, and that of a Set may undo a newer Set of the same block.

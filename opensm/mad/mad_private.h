@@ -169,6 +169,8 @@ void target_cancel(struct mad *mad);
 void form_init(struct mad *mad);
 /* For the next try of a transaction. */
 enum smp_form form_choose(const struct transaction *transaction);
+/* The last try went by the shortest one, and that is not the directed one. */
+bool form_is_shortest(const struct transaction *transaction);
 /* While the form that suits a request is unproven: asks the same node for its NodeInfo that way. */
 void form_probe(struct mad *mad, const struct mad_request *like);
 

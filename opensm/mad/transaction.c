@@ -232,7 +232,7 @@ static void try_lost(struct transaction *transaction)
 	struct target *target = transaction->target;
 	unsigned int *count = &transaction->tries;
 
-	if (transaction->form != SMP_DIRECTED)
+	if (form_is_shortest(transaction))
 		transaction->preferred_failed = true;
 	if (transaction->wait_ms < mad->timeout_ms)
 		count = &transaction->early;
@@ -380,7 +380,7 @@ static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor
 	learn(mad, transaction, n);
 	transaction->request->by_lid = received->data[1] == IBA_CLASS_SUBN_LID;
 	transaction->request->fell_back = transaction->preferred_failed && n == slot->n_tries &&
-					  transaction->form == SMP_DIRECTED;
+					  !form_is_shortest(transaction);
 	mad_hand_back(leave_slot(transaction, n));
 	target_answered(mad, target);
 	target_release(mad, target, transaction);

@@ -200,6 +200,7 @@ static bool add_hop(const struct sm *sm, struct mad_route *route, struct builder
 		return false;
 	route->path[++route->hops] = port;
 	route->lid = 0;
+	route->blind = builder_is_silent(last) || reach_is_blind(last);
 	find_via(sm, last, route);
 	return true;
 }
@@ -210,6 +211,7 @@ static bool directed_to(struct builder_node *node, struct mad_route *route)
 
 	route->hops = hops < 0 ? 0 : (uint8_t)hops;
 	route->lid = route->via = 0;
+	route->blind = false;
 	return hops >= 0;
 }
 

@@ -417,34 +417,48 @@ START_TEST(back_after_an_hour)
 }
 END_TEST
 
-static Suite *suite(void)
+/* The leaf of the SM hung, and lost a cable: switches beyond are reached by mixed routes alone. */
+static const int failed_once[] = {203};
+
+/* SILENT_SEEDS=FIRST-LAST for other and longer runs by hand. */
+static void add_seeds(TCase *tcase, const TTest *test, int n)
 {
-	Suite *suite = suite_create("silent");
-	TCase *tcase = tcase_create("kept");
+	const char *text = g_getenv("SILENT_SEEDS");
+	int first = 0, last = some_seeds(n) - 1;
+
+	if (text && sscanf(text, "%d-%d", &first, &last) != 2)
+		g_error("SILENT_SEEDS is %s, not FIRST-LAST", text);
+	tcase_add_loop_test(tcase, test, first, last + 1);
+}
+
+static TCase *add_case(Suite *suite, const char *name)
+{
+	TCase *tcase = tcase_create(name);
 
 	tcase_set_timeout(tcase, 120);
+	suite_add_tcase(suite, tcase);
+	return tcase;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("silent");
+	TCase *tcase = add_case(suite, "kept");
+
 	tcase_add_loop_test(tcase, own_leaf_is_silent, 0, G_N_ELEMENTS(silences));
-	tcase_add_loop_test(tcase, switch_is_silent, 0, some_seeds(6));
 	tcase_add_test(tcase, own_port_is_silent);
 	tcase_add_test(tcase, hosts_are_silent);
 	tcase_add_loop_test(tcase, two_in_a_row, 0, G_N_ELEMENTS(silences));
 	tcase_add_loop_test(tcase, falls_silent_in_a_sweep, 0, G_N_ELEMENTS(silences));
 	tcase_add_loop_test(tcase, silent_then_gone, 0, 2);
 	tcase_add_test(tcase, back_after_an_hour);
-	tcase_add_loop_test(tcase, restart_beside_a_silent_switch, 0, some_seeds(12));
-	suite_add_tcase(suite, tcase);
-	tcase = tcase_create("storm");
-	tcase_set_timeout(tcase, 120);
-	tcase_add_loop_test(tcase, storm, 0, some_seeds(24));
-	suite_add_tcase(suite, tcase);
-	tcase = tcase_create("routes");
-	tcase_set_timeout(tcase, 120);
-	tcase_add_loop_test(tcase, cables_lost_meanwhile, 0, some_seeds(24));
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-int main(void)
-{
-	return run_suite(suite());
+	add_seeds(add_case(suite, "switch"), switch_is_silent, 6);
+	add_seeds(add_case(suite, "restart"), restart_beside_a_silent_switch, 12);
+	add_seeds(add_case(suite, "storm"), storm, 24);
+	tcase = add_case(suite, "routes");
+	add_seeds(tcase, cables_lost_meanwhile, 24);
+	for (size_t i = 0; i < G_N_ELEMENTS(failed_once); i++)
+		tcase_add_loop_test(tcase, cables_lost_meanwhile, failed_once[i],
+				    failed_once[i] + 1);
+	return run_suite(suite);
 }
