@@ -203,6 +203,7 @@ void builder_unlink(struct builder_port *port)
 		port->node->builder->cut = true;
 	port->link_seen = port->peer->link_seen = 0;
 	port->probed = port->peer->probed = 0; /* whoever is there now was not asked yet */
+	port->avoided = port->peer->avoided = false;
 	port->peer->peer = NULL;
 	port->peer = NULL;
 }
@@ -300,6 +301,9 @@ void builder_set_info(struct builder_port *port, const struct iba_port_info *inf
 
 	port->info = *info;
 	port->known = true;
+	port->avoided = false;
+	if (port->peer)
+		port->peer->avoided = false;
 	builder_touch(port->node);
 	if (was_down == builder_is_down(port) || !port->node->builder)
 		return;
@@ -364,21 +368,21 @@ static void walk_forget(struct builder *builder)
 	}
 }
 
-/* Through the cables of a switch; of one that is silent, first to those that answer. */
-static void walk_through(GPtrArray *order, struct builder_node *node, bool to_silent)
+/* Through the cables of a switch; of one that is silent, first those by which others answer. */
+static void walk_through(GPtrArray *order, struct builder_node *node, bool all)
 {
 	for (unsigned int num = 1; builder_is_switch(node) && num <= node->info.num_ports; num++) {
 		struct builder_port *peer = node->ports[num].peer;
 
-		if (to_silent || (peer && !builder_is_silent(peer->node)))
+		if (all || (peer && !peer->avoided && !builder_is_silent(peer->node)))
 			walk_cross(order, &node->ports[num]);
 	}
 }
 
 /*
  * On from all that were met. Directed routes may end at a switch that does not answer: it is gone
- * through when there is no other way; and last of all to another one like it, as neither of them
- * tells whether the cable is still there.
+ * through when there is no other way; and last of all to another one like it, or by a cable through
+ * which nothing came back, as nobody tells whether it is still there.
  */
 static void walk_on(GPtrArray *order)
 {

@@ -51,6 +51,7 @@ struct builder_port {
 	bool doubted;		   /* that he is, as his end was down */
 	uint64_t fell;		   /* sweep that saw last that the link had gone down */
 	bool silent;		   /* nobody answered that, or itself */
+	bool avoided;  /* by it its node was silent, and by another way it answered since */
 	uint8_t loose; /* how often in a row somebody answered who was not taken in */
 	bool loopback;		   /* itself: a loopback plug is in it */
 	bool held_up; /* its link does not become ACTIVE, and is in no picture: sm/held_up.c */
@@ -125,6 +126,7 @@ struct builder_node {
 	uint8_t relapses;	/* how often since then it was found so again, each soon after */
 	uint64_t mute_ns;	/* when it was last found to be silent behind a link that is up */
 	uint64_t silent_ns;	/* since when it does not answer: sm/kept.c; 0: it answers */
+	struct builder_port *lost_by; /* own port by which it fell silent; NULL: it never did */
 	uint64_t identified_ns; /* when it was last asked who it is, as its answers make no sense */
 	struct suspect *suspect;    /* NULL: it answers, as far as is known */
 	struct health *health;	    /* NULL: it is well */

@@ -40,8 +40,10 @@ static void fall_silent(struct sm *sm, struct builder_node *node)
 {
 	bool is_new = !builder_is_silent(node);
 
-	if (is_new)
+	if (is_new) {
+		node->lost_by = node->entry;
 		builder_set_silent(node, MAX(actor_now(sm->actor), 1));
+	}
 	health_silent(sm, node,
 		      is_own(sm, node) ? "it does not answer, and the SM sits on it: what is known "
 					 "of it stays"
@@ -73,6 +75,15 @@ bool kept_skips(const struct sm_request *request)
 	return !sweep_is_discovering(sm) && sm->sweep.kind != SWEEP_KIND_LIGHT;
 }
 
+/* The cable by which it was lost may be gone without a word, as the other end is silent, too. */
+static void avoid_cable(struct builder_node *node)
+{
+	struct builder_port *port = node->lost_by;
+
+	if (port && port != node->entry && port->peer && builder_is_silent(port->peer->node))
+		port->avoided = true;
+}
+
 void kept_answered(struct sm *sm, struct builder_node *node)
 {
 	char name[SM_NAME_SIZE];
@@ -81,6 +92,7 @@ void kept_answered(struct sm *sm, struct builder_node *node)
 		return;
 	log_info(sm->log, "%s answers again, after %.1f s", sm_node_name(node, name, sizeof(name)),
 		 (actor_now(sm->actor) - node->silent_ns) / (double)NS_PER_S);
+	avoid_cable(node);
 	builder_set_silent(node, 0);
 	if (builder_is_switch(node))
 		node->check = true; /* whoever is behind it may be reached by its tables alone */
