@@ -185,6 +185,7 @@ static void judge_partitions(struct verdict *verdict)
 {
 	uint64_t unmet = counter_get(&verdict->call->context->counters, sa_groups_unmet);
 	const struct subnet *subnet = verdict->call->subnet;
+	unsigned int held = atomic_load(&verdict->call->context->p_keys_held);
 	const GPtrArray *crowded = subnet ? subnet->partitions->crowded : NULL;
 	guint n = crowded ? crowded->len : 0;
 
@@ -195,6 +196,14 @@ static void judge_partitions(struct verdict *verdict)
 							n - PARTITIONS_TOLD);
 
 		add(&verdict->warnings, "partitions", more);
+	}
+	if (held) {
+		g_autofree char *text =
+			g_strdup_printf("no partitions are defined here, but %u ports are kept "
+					"apart: no P_Key table is written until partitions.conf "
+					"has definitions", held);
+
+		add_problem(verdict, CONTROL_SUBNET_BAD, "partitions", text);
 	}
 	for (char **line = subnet ? subnet->without_p_keys : NULL; line && *line; line++)
 		add_problem(verdict, CONTROL_SUBNET_BAD, "partitions", *line);

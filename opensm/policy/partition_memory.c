@@ -107,8 +107,8 @@ static char *doubt(const struct partition_rules *rules, bool named, const struct
 }
 
 /* Takes why: the file does not count. */
-static struct partition_rules *fall_back(struct memory *memory, char *why, char **instead,
-					 GError **error)
+static struct partition_rules *fall_back(struct memory *memory, const char *file, char *why,
+					 char **instead, GError **error)
 {
 	if (memory->rules && !memory->rules->built_in) {
 		*instead = g_strconcat(why, "; the partitions that were taken last are in force",
@@ -116,9 +116,14 @@ static struct partition_rules *fall_back(struct memory *memory, char *why, char 
 		g_free(why);
 		return partition_rules_ref(memory->rules);
 	}
-	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE, "%s%s%s", why,
-		    memory->unusable ? "; nor is what was in force before of use: " : "",
-		    memory->unusable ? memory->unusable->message : "");
+	if (memory->unusable)
+		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
+			    "%s; nor is what was in force before of use: %s; ports keep the P_Keys "
+			    "that they have: put %s right and start again, which replaces what was "
+			    "kept",
+			    why, memory->unusable->message, file);
+	else
+		g_set_error_literal(error, PARTITION_ERROR, PARTITION_ERROR_FILE, why);
 	g_free(why);
 	return NULL;
 }
@@ -140,7 +145,7 @@ struct partition_rules *partition_rules_start(const char *file, bool named, cons
 	why = rules ? doubt(rules, named, &memory) : g_strdup(wrong->message);
 	if (why) {
 		partition_rules_unref(rules);
-		rules = fall_back(&memory, why, instead, error);
+		rules = fall_back(&memory, file, why, instead, error);
 	}
 	partition_rules_unref(memory.rules);
 	g_clear_error(&memory.unusable);

@@ -39,6 +39,7 @@ libsm_a_SOURCES = \
 	opensm/sm/peers.c opensm/sm/peers.h \
 	opensm/sm/path_sls.c opensm/sm/path_sls.h \
 	opensm/sm/pkey.c \
+	opensm/sm/pkey_guard.c \
 	opensm/sm/pkey_indexes.c \
 	opensm/sm/pkey_memory.c opensm/sm/pkey_memory.h \
 	opensm/sm/pkey_plan.c opensm/sm/pkey_plan.h \

@@ -253,7 +253,7 @@ static void want_bits(const struct sm *sm, const struct builder_port *port,
 void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
 			struct iba_port_info *want)
 {
-	if (link_is_up(port) && !port->peer)
+	if (sm->p_keys_held || (link_is_up(port) && !port->peer))
 		return; /* who is there may work on, and stays as it is */
 	if (sm->partitions && sm->fabric && port->num && builder_is_switch(port->node) &&
 	    (!is_to_enforce(sm, port) || passes_all(sm, port)))
@@ -506,6 +506,9 @@ enum step_result step_p_keys(struct sm *sm)
 	struct p_key_changes *changes = sm->p_key_changes;
 
 	if (!sm->sweep.round) {
+		p_key_guard_look(sm);
+		if (sm->p_keys_held)
+			return STEP_NEXT;
 		begin(sm);
 		each_port(sm, note_port);
 		return STEP_AGAIN;

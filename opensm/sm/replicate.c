@@ -188,9 +188,12 @@ enum step_result step_adopt(struct sm *sm)
 {
 	struct lead *lead;
 
-	if (!sm->takeover.due || !sm->context->replicator)
+	if (!sm->takeover.due)
 		return STEP_NEXT;
 	sm->takeover.due = false;
+	p_key_guard_forget(sm);
+	if (!sm->context->replicator)
+		return STEP_NEXT;
 	lead = g_new0(struct lead, 1);
 	lead->sm = sm;
 	lead->serial = sm->sweep.serial;

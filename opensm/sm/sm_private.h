@@ -140,6 +140,7 @@ struct sm {
 	struct partitions *partitions;
 	uint64_t partitions_shape; /* of the fabric that they were made for */
 	bool p_keys_settled;	   /* all tables were set by the rules of these */
+	bool p_keys_looked, p_keys_held; /* pkey_guard.c: at the tables of another SM; which stay */
 	unsigned int index0_kept;  /* ports in use with another key at index 0 than indx0 asks */
 	struct qos_paths *qos;	   /* NULL: QoS is off, and no table is to be set */
 	bool vl_tables_known;	   /* an SM has written those of qos.c in some node */
@@ -513,6 +514,10 @@ void p_keys_clear(struct sm *sm); /* no sweep runs */
 GArray *p_keys_own(const struct sm *sm);
 /* AttributeModifier of a block of the P_KeyTable of a port. */
 uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block);
+/* ---- pkey_guard.c: what another SM kept apart is not opened for want of definitions ---- */
+/* Decides sm->p_keys_held, when tables are read that this SM has not written since it leads. */
+void p_key_guard_look(struct sm *sm);
+void p_key_guard_forget(struct sm *sm); /* it begins to lead */
 /* ---- pkey_indexes.c: indexes of P_Key tables of hosts that a P_Key has left ---- */
 struct p_key_plan;
 struct p_key_left;

@@ -372,6 +372,29 @@ START_TEST(storm)
 }
 END_TEST
 
+/*
+ * A process that starts behind a leaf that hangs sees nothing and may change nothing. It says what is
+ * the matter, in the log, in the status and in health, and goes on by itself when the leaf answers.
+ */
+START_TEST(starts_behind_a_silent_leaf)
+{
+	struct lives *lives;
+	struct scenario *s = up("fattree:4", 1, &lives);
+	unsigned int leaf = own_leaf(s);
+
+	silences[_i](s->sim, leaf, true);
+	restart(s);
+	lives_run(lives, s, 20000, 250);
+	hangup(s);
+	lives_run(lives, s, 5000, 250);
+	{struct command_env env = {.daemon = s->daemon, .sim = s->sim}; struct command_answer a; command_run(&env, "health", true, &a); fprintf(stderr, "%s\n", a.text); fprintf(stderr, "%s\n", status_line(daemon_context(s->daemon))); fprintf(stderr, "%s\n", s->text->str);}
+	silences[_i](s->sim, leaf, false);
+	scenario_converge(s, 30);
+	lives_check(lives, s);
+	end(s, lives);
+}
+END_TEST
+
 /* Its cables are pulled, one by one or with its power: then it is gone, with its hosts. */
 START_TEST(silent_then_gone)
 {
@@ -452,6 +475,7 @@ int main(void)
 	tcase_add_loop_test(tcase, falls_silent_in_a_sweep, 0, G_N_ELEMENTS(silences));
 	tcase_add_loop_test(tcase, silent_then_gone, 0, 2);
 	tcase_add_test(tcase, back_after_an_hour);
+	tcase_add_loop_test(tcase, starts_behind_a_silent_leaf, 0, G_N_ELEMENTS(silences));
 	add_seeds(add_case(suite, "switch"), switch_is_silent, 6);
 	add_seeds(add_case(suite, "restart"), restart_beside_a_silent_switch, 12);
 	add_seeds(add_case(suite, "storm"), storm, 24);

@@ -238,6 +238,77 @@ START_TEST(standby_without_its_file)
 }
 END_TEST
 
+static void expect_health(struct manager *sm, const char *text, bool there)
+{
+	struct command_env env = {.daemon = sm->daemon};
+	struct command_answer answer;
+
+	command_run(&env, "health", true, &answer);
+	ck_assert_msg((strstr(answer.text, text) != NULL) == there, "%s", answer.text);
+	g_free(answer.text);
+}
+
+/*
+ * A standby that never had definitions does not open what its master kept apart, whatever happens
+ * while it leads: sweeps of all kinds, a host that comes back. With definitions, or when the name
+ * of the file says that there are none, it does as they say.
+ */
+START_TEST(standby_that_never_had_a_file)
+{
+	struct managers *m = managers_new("fattree:4", 1);
+	struct scenario *s = m->s;
+	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
+	g_autofree char *file2 = g_build_filename(s->directory, "other.conf", NULL);
+	g_autofree char *conf = g_strdup_printf(MANAGERS_POLLS "partition_config_file %s\n", file);
+	g_autofree char *none = g_strconcat(MANAGERS_POLLS, _i == 2 ? "partition_config_file "
+							    "/dev/null\n" : "", NULL);
+	g_autofree char *has = g_strdup_printf(MANAGERS_POLLS "partition_config_file %s\n", file2);
+	unsigned int host = scenario_node(s, "host-12");
+
+	g_assert(g_file_set_contents(file, _i == 3 ? "Default=0x7fff:ALL=full;\n" : APART, -1,
+				     NULL));
+	managers_add(m, "host-1", conf);
+	managers_add(m, "host-9", none);
+	for (unsigned int i = 0; i < 2; i++) {
+		managers_start(m, i);
+		scenario_run_ms(s, 5000);
+	}
+	managers_kill(m, 0);
+	scenario_run_ms(s, 20 * 1000);
+	ck_assert_uint_eq(atomic_load(&daemon_context(m->sm[1].daemon)->sm_state), IBA_SM_MASTER);
+	if (_i >= 2) {
+		ck_assert_uint_eq(first_key(s, "host-5"), 0xFFFF);
+		expect_health(&m->sm[1], "kept apart", false);
+		managers_free(m);
+		return;
+	}
+	daemon_sweep(m->sm[1].daemon, SWEEP_HEAVY);
+	scenario_run_ms(s, 3000);
+	sim_node_set(s->sim, host, false);
+	scenario_run_ms(s, 3000);
+	sim_node_set(s->sim, host, true);
+	scenario_run_ms(s, 5000);
+	ck_assert_uint_eq(first_key(s, "host-5"), 0x7FFF);
+	expect_health(&m->sm[1], "kept apart", true);
+	scenario_check_log(s, "no partitions are defined, but P_Key tables keep", true);
+	if (_i == 1) {
+		managers_kill(m, 1);
+		managers_start(m, 1);
+		scenario_run_ms(s, 10 * 1000);
+		ck_assert_uint_eq(first_key(s, "host-5"), 0x7FFF);
+		expect_health(&m->sm[1], "kept apart", true);
+	}
+	scenario_old_file(file2, "Default=0x7fff:ALL=full;\n");
+	managers_configure(m, 1, has); /* the name of the file counts from the next start on */
+	managers_kill(m, 1);
+	managers_start(m, 1);
+	scenario_run_ms(s, 10 * 1000);
+	ck_assert_uint_eq(first_key(s, "host-5"), 0xFFFF);
+	expect_health(&m->sm[1], "kept apart", false);
+	managers_free(m);
+}
+END_TEST
+
 /* NULL: there is no daemon with these files, as *error says. */
 static struct daemon *new_daemon(struct scenario *s, GError **error)
 {
@@ -562,6 +633,7 @@ int main(void)
 	tcase_add_loop_test(tcase, lost_before_the_start, 0, 5);
 	tcase_add_test(tcase, lost_beside_changes);
 	tcase_add_loop_test(tcase, standby_without_its_file, 0, 2);
+	tcase_add_loop_test(tcase, standby_that_never_had_a_file, 0, 4);
 	tcase_add_loop_test(tcase, protection_is_not_lost, 0, G_N_ELEMENTS(spoilt));
 	tcase_add_loop_test(tcase, protection_outlives_the_process, 0, G_N_ELEMENTS(spoilt));
 	tcase_add_test(tcase, crashes);

@@ -151,7 +151,7 @@ static const struct {
 	{"include nowhere\n", false, HAD_SOME, MEMORY, ":1: include: "},
 	/* And where it cannot be told what there was, nobody opens anything. */
 	{NULL, false, DAMAGED, NOTHING, "the checksum is not that"},
-	{"", false, CUT, NOTHING, "the checksum is not that"},
+	{"", false, CUT, NOTHING, "right and start again, which replaces what was kept"},
 	{NULL, false, ZEROS, NOTHING, "the checksum is not that"},
 	{NULL, false, FOREIGN, NOTHING, "the checksum is not that"},
 	{NULL, true, DIRECTORY, NOTHING, "is a directory"},

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * An SM without definitions of partitions, as a standby that nobody gave a partitions.conf, does
+ * not open a subnet in which another one has kept ports apart:
+ *
+ *	it becomes MASTER, all tables are read
+ *	    no port is kept apart ----------------> open: tables are written as the rules say
+ *	    some ports are, as their tables have
+ *	    P_Keys and the full default one not --> held: no P_Key table or enforcement is written
+ *	held, and there are definitions ----------> open
+ *
+ * /dev/null as the name of the file says that there are no partitions, and holds nothing.
+ */
+#include "iba/codes.h"
+#include "sm/sm_private.h"
+
+#define PER_BLOCK 32
+#define BLOCK_BYTES sizeof(struct iba_p_key_table)
+#define P_KEY_OPEN (P_KEY_FULL | 0x7FFF)
+
+/* What the rules would open. As far as its table is known. */
+static bool is_kept_apart(const struct builder_port *port)
+{
+	bool any = false;
+
+	for (uint32_t block = 0; block < trust_n_blocks(&port->p_keys); block++) {
+		const uint16_t *keys =
+			trust_get(port->node, &port->p_keys, block, BLOCK_BYTES);
+
+		for (unsigned int i = 0; keys && i < PER_BLOCK; i++) {
+			if (keys[i] == P_KEY_OPEN)
+				return false;
+			any |= P_KEY_BASE(keys[i]) != 0;
+		}
+	}
+	return any;
+}
+
+/* How many endports are, and one of them. */
+static unsigned int count(const struct sm *sm, const struct builder_port **first)
+{
+	g_autoptr(GPtrArray) ports = sweep_ports(sm, false);
+	unsigned int n = 0;
+
+	for (guint i = 0; i < ports->len; i++) {
+		const struct builder_port *port = ports->pdata[i];
+
+		if (!port->guid || !is_kept_apart(port))
+			continue;
+		if (!n++)
+			*first = port;
+	}
+	return n;
+}
+
+static void tell(const struct sm *sm, const struct partition_rules *rules, unsigned int n,
+		 const struct builder_port *first)
+{
+	char name[SM_NAME_SIZE];
+
+	log_error(sm->log,
+		  "%s: no partitions are defined, but P_Key tables keep %u ports apart (one is %s), "
+		  "as another SM has set them: none is written; expected definitions in that file, "
+		  "or 'Default=0x7fff,ipoib:ALL=full;' if every port may talk to every other",
+		  (const char *)rules->files->pdata[0], n,
+		  sm_node_name(first->node, name, sizeof(name)));
+}
+
+static bool opens_all(const struct sm *sm, const struct partition_rules *rules)
+{
+	return rules->built_in && !partition_rules_says_none(rules) &&
+	       !sm->options->disconnect_unconfigured_endports;
+}
+
+void p_key_guard_look(struct sm *sm)
+{
+	const struct partition_rules *rules = sm->partitions->rules;
+	const struct builder_port *first = NULL;
+	unsigned int n = 0;
+
+	if (!opens_all(sm, rules)) {
+		if (sm->p_keys_held)
+			log_info(sm->log, "P_Key tables are written again, as there are definitions");
+		sm->p_keys_held = false;
+		sm->p_keys_looked = true;
+	} else if (!sm->p_keys_looked) {
+		n = count(sm, &first);
+		sm->p_keys_held = n != 0;
+		sm->p_keys_looked = true;
+		if (n)
+			tell(sm, rules, n, first);
+	} else {
+		return;
+	}
+	if (!sm->dry)
+		atomic_store(&sm->context->p_keys_held, n);
+}
+
+void p_key_guard_forget(struct sm *sm)
+{
+	sm->p_keys_looked = false;
+}
