@@ -72,6 +72,8 @@ tests_scenario_test_storm_SOURCES = tests/scenario/test_storm.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_storm_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_storm_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_silent_SOURCES = tests/scenario/test_silent.c \
+	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_silent_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_silent_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_sa_storm_SOURCES = tests/scenario/test_sa_storm.c \
@@ -160,7 +162,7 @@ EXTRA_DIST += tests/scenario/dual_port.topo tests/scenario/dual_plane.topo \
 	tests/scenario/chain.topo tests/scenario/one_switch.topo tests/scenario/speeds.topo \
 	tests/scenario/own_loop.topo tests/scenario/own_loop_2.topo \
 	tests/scenario/own_loops.topo \
-	tests/scenario/ring.topo tests/scenario/two_hosts.topo
+	tests/scenario/ring.topo tests/scenario/router.topo tests/scenario/two_hosts.topo
 
 # "tests/scenario/steady 10000" is the long way.
 check_PROGRAMS += tests/scenario/steady

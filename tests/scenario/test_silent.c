@@ -4,6 +4,7 @@
  * that could talk still can, at every moment, as long as cables join them.
  */
 #include <check.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "client.h"
@@ -11,6 +12,7 @@
 #include "ctl/command.h"
 #include "ctl/status.h"
 #include "lives.h"
+#include "managers.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
 
@@ -54,6 +56,15 @@ static unsigned int shown_nodes(struct scenario *s)
 
 	subnet_unref(subnet);
 	return n;
+}
+
+static void expect_node(struct scenario *s, uint64_t guid, bool there)
+{
+	struct subnet *subnet = slot_take(&daemon_context(s->daemon)->subnet);
+
+	if ((fabric_port_by_guid(subnet->fabric, guid) != FABRIC_NONE) != there)
+		scenario_fail(s, "0x%" PRIx64 " is %sshown", guid, there ? "not " : "");
+	subnet_unref(subnet);
 }
 
 static void hangup(struct scenario *s)
@@ -387,11 +398,149 @@ START_TEST(starts_behind_a_silent_leaf)
 	lives_run(lives, s, 20000, 250);
 	hangup(s);
 	lives_run(lives, s, 5000, 250);
-	{struct command_env env = {.daemon = s->daemon, .sim = s->sim}; struct command_answer a; command_run(&env, "health", true, &a); fprintf(stderr, "%s\n", a.text); fprintf(stderr, "%s\n", status_line(daemon_context(s->daemon))); fprintf(stderr, "%s\n", s->text->str);}
+	expect_status(s, "no subnet yet", true);
+	expect_health(s, "its neighbour does not answer", true);
+	scenario_check_log(s, "as its management agent hangs", true);
 	silences[_i](s->sim, leaf, false);
 	scenario_converge(s, 30);
 	lives_check(lives, s);
 	end(s, lives);
+}
+END_TEST
+
+/*
+ * Another switch is put in its place, on the same cables: the old one is gone, with its name, its
+ * LID and its tables; also if that was done while no SM ran.
+ */
+START_TEST(silent_then_replaced)
+{
+	struct lives *lives;
+	struct scenario *s = up("fattree:4", 1, &lives);
+	unsigned int leaf = scenario_node(s, "leaf-2-0");
+	uint64_t old = sim_port_guid(s->sim, leaf, 0);
+	unsigned int n = sim_nodes(s->sim);
+
+	sim_node_hang(s->sim, leaf, true);
+	hangup(s);
+	lives_run(lives, s, 5000, 250);
+	if (_i == 1)
+		scenario_stop(s);
+	sim_node_set(s->sim, leaf, false);
+	sim_set_node_guid(s->sim, leaf, 0x02000000DEAD0000);
+	sim_set_port_guid(s->sim, leaf, 0, 0x02000000DEAD0000);
+	sim_node_hang(s->sim, leaf, false);
+	if (_i == 2)
+		scenario_run_ms(s, 1500); /* else nobody has seen it down */
+	sim_node_set(s->sim, leaf, true);
+	if (_i == 1)
+		scenario_start(s);
+	scenario_run_ms(s, 40000);
+	lives_check(lives, s);
+	scenario_expect(s, shown_nodes(s) == n);
+	expect_node(s, old, false);
+	expect_node(s, 0x02000000DEAD0000, true);
+	expect_status(s, "silent", false);
+	expect_health(s, "does not answer", false);
+	end(s, lives);
+}
+END_TEST
+
+/* A router, and hosts with two ports, of which the whole or one port is silent. */
+START_TEST(router_is_silent)
+{
+	struct lives *lives;
+	struct scenario *s = up("router.topo", 1, &lives);
+	unsigned int router = scenario_node(s, "router-0");
+	uint16_t lid = sim_port_info(s->sim, router, 1)->lid;
+
+	scenario_expect(s, lid);
+	sim_node_mute(s->sim, router, true);
+	for (unsigned int i = 0; i < 3; i++) {
+		hangup(s);
+		lives_run(lives, s, 3000, 100);
+		scenario_expect(s, shown_nodes(s) == sim_nodes(s->sim));
+		expect_path(s, "host-1", "router-0", true);
+	}
+	expect_health(s, "router-0", true);
+	sim_node_mute(s->sim, router, false);
+	scenario_run_ms(s, 30000);
+	scenario_converge(s, 30);
+	scenario_expect(s, sim_port_info(s->sim, router, 1)->lid == lid);
+	expect_health(s, "router-0", false);
+	end(s, lives);
+}
+END_TEST
+
+static void expect_path_to_guid(struct scenario *s, const char *from, uint64_t guid)
+{
+	struct client *client = client_new(s, scenario_node(s, from));
+	struct iba_path_record path;
+	bool found = !client_path(client, guid, &path);
+
+	client_free(client);
+	scenario_expect(s, found);
+}
+
+/* What an adapter sends by one port is lost: that port keeps its LID, routes and records. */
+START_TEST(one_port_is_silent)
+{
+	struct lives *lives;
+	struct scenario *s = up("dual_port.topo", 1, &lives);
+	unsigned int own, host = scenario_node(s, "host-5"), bad = _i ? 1 : 2;
+	uint16_t lid = sim_port_info(s->sim, host, bad)->lid;
+	uint64_t guid = sim_port_guid(s->sim, host, bad);
+
+	scenario_expect(s, scenario_sm_node(s, &own) != host && lid && guid);
+	sim_link_black_hole(s->sim, host, bad, true);
+	for (unsigned int i = 0; i < 4; i++) {
+		hangup(s);
+		lives_run(lives, s, 3000, 100);
+		scenario_expect(s, shown_nodes(s) == sim_nodes(s->sim));
+		scenario_expect(s, sim_port_info(s->sim, host, bad)->lid == lid);
+		expect_path_to_guid(s, "host-1", guid);
+		expect_path_to_guid(s, "host-1", sim_port_guid(s->sim, host, 3 - bad));
+	}
+	sim_link_black_hole(s->sim, host, bad, false);
+	scenario_run_ms(s, 65000);
+	scenario_converge(s, 30);
+	scenario_expect(s, sim_port_info(s->sim, host, bad)->lid == lid);
+	end(s, lives);
+}
+END_TEST
+
+/*
+ * The master dies while a switch is silent, one that the standby knows or one that has fallen silent
+ * since it stands by, or its own leaf.
+ */
+START_TEST(silent_at_takeover)
+{
+	struct managers *m = managers_new("fattree:4", (uint64_t)_i);
+	struct scenario *s = m->s;
+	unsigned int node = scenario_node(s, _i % 3 == 0   ? "leaf-2-0"
+					     : _i % 3 == 1 ? "spine-1-0"
+							   : "leaf-2-1");
+	struct lives *lives;
+
+	managers_add(m, "host-1", MANAGERS_POLLS);
+	managers_add(m, "host-9", MANAGERS_POLLS);
+	for (unsigned int i = 0; i < 2; i++) {
+		managers_start(m, i);
+		scenario_run_ms(s, 5000);
+	}
+	lives = lives_new(s);
+	scenario_expect(s, lives_pairs(lives) > 0);
+	silences[_i / 3 % 2](s->sim, node, true);
+	lives_fix(lives, node, true);
+	lives_run(lives, s, 3000, 250);
+	managers_kill(m, 0);
+	lives_run(lives, s, 30000, 250);
+	silences[_i / 3 % 2](s->sim, node, false);
+	lives_fix(lives, node, false);
+	lives_run(lives, s, 65000, 1000);
+	managers_settle(m, 1, 60);
+	lives_check(lives, s);
+	lives_free(lives);
+	managers_free(m);
 }
 END_TEST
 
@@ -475,6 +624,10 @@ int main(void)
 	tcase_add_loop_test(tcase, falls_silent_in_a_sweep, 0, G_N_ELEMENTS(silences));
 	tcase_add_loop_test(tcase, silent_then_gone, 0, 2);
 	tcase_add_test(tcase, back_after_an_hour);
+	tcase_add_loop_test(tcase, silent_then_replaced, 0, 3);
+	tcase_add_test(tcase, router_is_silent);
+	tcase_add_loop_test(tcase, one_port_is_silent, 0, 2);
+	tcase_add_loop_test(tcase, silent_at_takeover, 0, 6);
 	tcase_add_loop_test(tcase, starts_behind_a_silent_leaf, 0, G_N_ELEMENTS(silences));
 	add_seeds(add_case(suite, "switch"), switch_is_silent, 6);
 	add_seeds(add_case(suite, "restart"), restart_beside_a_silent_switch, 12);
