@@ -21,15 +21,27 @@
  */
 #include "sm/sm_private.h"
 
+#define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
+
 static bool is_own(const struct sm *sm, const struct builder_node *node)
 {
 	return sm->builder->sm_port && sm->builder->sm_port->node == node;
 }
 
-/* One that was never read as a whole is no part of the subnet yet. */
-static bool was_read(const struct builder_node *node)
+/* What a switch forwards, or that it forwards nothing. */
+static bool is_table_known(const struct builder_node *node)
 {
-	bool known = builder_is_switch(node) && node->has_switch_info && node->ports[0].known;
+	bool known = node->has_switch_info && !node->switch_info.linear_fdb_top;
+
+	for (uint32_t block = 0; !known && block < trust_n_blocks(&node->lft); block++)
+		known = trust_last(&node->lft, block, BLOCK_BYTES) != NULL;
+	return known;
+}
+
+bool kept_was_read(const struct builder_node *node)
+{
+	bool known = builder_is_switch(node) && node->has_switch_info && node->ports[0].known &&
+		     is_table_known(node);
 
 	for (unsigned int num = 1; !builder_is_switch(node) && num <= node->info.num_ports; num++)
 		known |= node->ports[num].known;
@@ -59,7 +71,7 @@ bool kept_failed(const struct sm_request *request)
 	bool looks = sweep_is_discovering(sm) || sm->sweep.kind == SWEEP_KIND_LIGHT;
 
 	if (request->mad.result != MAD_TIMEOUT || request->beyond || !looks || !node->builder ||
-	    !was_read(node) || !sm->schedule.discovered) /* what was met may be cut off since */
+	    !kept_was_read(node) || !sm->schedule.discovered) /* what was met may be cut off since */
 		return false;
 	fall_silent(sm, node);
 	return true;
@@ -179,7 +191,7 @@ bool kept_behind(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->peer;
 
-	if (!far || !was_always_up(sm, port) || !was_read(far->node))
+	if (!far || !was_always_up(sm, port) || !kept_was_read(far->node))
 		return false;
 	builder_link_seen(port);
 	if (far->node->looked_at == sm->sweep.serial)
@@ -193,7 +205,7 @@ bool kept_own(struct sm *sm)
 {
 	struct builder_port *own = sm->builder->sm_port;
 
-	if (!own || !was_read(own->node))
+	if (!own || !kept_was_read(own->node))
 		return false;
 	keep(sm, own->node);
 	if (!builder_is_switch(own->node) && own->probed != sm->builder->sweep)

@@ -13,6 +13,7 @@
 
 #define PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
+#define UNREAD_MAX 3 /* sweeps in a row that begin anew for that */
 #define PER_VISIT 4 /* blocks: as many as an SMA is asked for at a time */
 
 /* ---- comparing ---- */
@@ -134,10 +135,20 @@ enum step_result step_compare(struct sm *sm)
 
 /* ---- reading ---- */
 
+/* A block that was not read stays unknown: it will be written. */
 static void on_block_read(struct sm_request *request)
 {
-	/* A block that was not read stays unknown: it will be written. */
-	sm_block_read(request);
+	if (!sm_block_read(request) && request->mad.result == MAD_TIMEOUT &&
+	    !sm_request_is_late(request) && !kept_was_read(request->node))
+		request->sm->sweep.unread = true;
+}
+
+bool lfts_are_unread(struct sm *sm)
+{
+	bool again = sm->sweep.unread && sm->schedule.unread < UNREAD_MAX && !sm->dry;
+
+	sm->schedule.unread = again ? sm->schedule.unread + 1 : 0;
+	return again;
 }
 
 /*

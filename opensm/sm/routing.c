@@ -542,8 +542,11 @@ static struct routing *held_tables(struct sm *sm)
 
 enum step_result step_route(struct sm *sm)
 {
-	struct route_job *job = g_new0(struct route_job, 1);
+	struct route_job *job;
 
+	if (lfts_are_unread(sm))
+		return STEP_HEAVY;
+	job = g_new0(struct route_job, 1);
 	job->sm = sm;
 	job->serial = sm->sweep.serial;
 	job->log = sm->log;
