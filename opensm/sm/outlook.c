@@ -10,6 +10,7 @@
  */
 #include "sm/outlook.h"
 
+#include "sm/keys.h"
 #include "sm/sm_private.h"
 
 struct walk {
@@ -138,16 +139,27 @@ bool outlook_inquires(struct sm *sm)
 	return port && keys_judge(sm, port);
 }
 
+/* Who was there in an earlier run is known, or not. */
+static char *why_silent(const struct sm *sm)
+{
+	uint64_t before = keys_neighbour(sm, sm->builder->sm_port);
+	g_autofree char *name =
+		before ? g_strdup_printf(", 0x%016" G_GINT64_MODIFIER "x before,", before) : NULL;
+
+	return g_strdup_printf("who is at the other end of the SM's own cable%s does not answer, "
+			       "maybe for want of its M_Key (options m_key and m_key_seed_file, "
+			       "files neighbors and guid2mkey of the SM before), or as its "
+			       "management agent hangs",
+			       name ? name : "");
+}
+
 char *outlook_why_unable(struct sm *sm)
 {
 	const struct builder_port *port = barring_port(sm);
 	char name[SM_NAME_SIZE];
 
 	if (!port)
-		return g_strdup("who is at the other end of the SM's own cable does not answer, "
-				"maybe for want of its M_Key (options m_key and m_key_seed_file, "
-				"files neighbors and guid2mkey of the SM before), or as its "
-				"management agent hangs");
+		return why_silent(sm);
 	return g_strdup_printf("%s hides its M_Key and takes no Set of this SM: give it the m_key "
 			       "or the m_key_seed_file of the SM that set the subnet",
 			       sm_node_name(port->node, name, sizeof(name)));
