@@ -69,7 +69,8 @@ struct context {
 	_Atomic uint64_t master_heard;
 	atomic_uint master_misses;
 	/* What could not be written, the last time it was tried: */
-	atomic_uint p_keys_held; /* ports kept apart by another SM, whose tables stay; by the sm actor */
+	/* Ports that another SM has kept apart, and whose P_Key tables stay, by the sm actor. */
+	atomic_uint p_keys_held;
 	atomic_bool unkept;	/* LIDs, M_Keys or left P_Key indexes, by the sm actor */
 	atomic_bool undumped;	/* a file that shows the subnet, by the pool for files */
 	atomic_bool sa_unkept;	/* registrations of clients, by the pool for files */

@@ -201,7 +201,8 @@ static void judge_partitions(struct verdict *verdict)
 		g_autofree char *text =
 			g_strdup_printf("no partitions are defined here, but %u ports are kept "
 					"apart: no P_Key table is written until partitions.conf "
-					"has definitions", held);
+					"has definitions",
+					held);
 
 		add_problem(verdict, CONTROL_SUBNET_BAD, "partitions", text);
 	}

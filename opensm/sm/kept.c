@@ -71,7 +71,8 @@ bool kept_failed(const struct sm_request *request)
 	bool looks = sweep_is_discovering(sm) || sm->sweep.kind == SWEEP_KIND_LIGHT;
 
 	if (request->mad.result != MAD_TIMEOUT || request->beyond || !looks || !node->builder ||
-	    !kept_was_read(node) || !sm->schedule.discovered) /* what was met may be cut off since */
+	    !kept_was_read(node) ||
+	    !sm->schedule.discovered) /* what was met may be cut off since */
 		return false;
 	fall_silent(sm, node);
 	return true;

@@ -24,8 +24,7 @@ static bool is_kept_apart(const struct builder_port *port)
 	bool any = false;
 
 	for (uint32_t block = 0; block < trust_n_blocks(&port->p_keys); block++) {
-		const uint16_t *keys =
-			trust_get(port->node, &port->p_keys, block, BLOCK_BYTES);
+		const uint16_t *keys = trust_get(port->node, &port->p_keys, block, BLOCK_BYTES);
 
 		for (unsigned int i = 0; keys && i < PER_BLOCK; i++) {
 			if (keys[i] == P_KEY_OPEN)
@@ -58,12 +57,13 @@ static void tell(const struct sm *sm, const struct partition_rules *rules, unsig
 {
 	char name[SM_NAME_SIZE];
 
-	log_error(sm->log,
-		  "%s: no partitions are defined, but P_Key tables keep %u ports apart (one is %s), "
-		  "as another SM has set them: none is written; expected definitions in that file, "
-		  "or 'Default=0x7fff,ipoib:ALL=full;' if every port may talk to every other",
-		  (const char *)rules->files->pdata[0], n,
-		  sm_node_name(first->node, name, sizeof(name)));
+	log_error(
+		sm->log,
+		"%s: no partitions are defined, but P_Key tables keep %u ports apart (one is %s), "
+		"as another SM has set them: none is written; expected definitions in that file, "
+		"or 'Default=0x7fff,ipoib:ALL=full;' if every port may talk to every other",
+		(const char *)rules->files->pdata[0], n,
+		sm_node_name(first->node, name, sizeof(name)));
 }
 
 static bool opens_all(const struct sm *sm, const struct partition_rules *rules)
@@ -80,7 +80,8 @@ void p_key_guard_look(struct sm *sm)
 
 	if (!opens_all(sm, rules)) {
 		if (sm->p_keys_held)
-			log_info(sm->log, "P_Key tables are written again, as there are definitions");
+			log_info(sm->log,
+				 "P_Key tables are written again, as there are definitions");
 		sm->p_keys_held = false;
 		sm->p_keys_looked = true;
 	} else if (!sm->p_keys_looked) {

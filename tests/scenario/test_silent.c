@@ -352,8 +352,8 @@ static void restart(struct scenario *s)
 }
 
 /*
- * A change of tables that discards entries first says so; until they are there again an SMP may have
- * to be sent once more.
+ * A change of tables that discards entries first says so; until they are there again an SMP may
+ * have to be sent once more.
  */
 static void run_storm(struct lives *lives, struct scenario *s, unsigned int ms)
 {
@@ -406,16 +406,18 @@ START_TEST(storm)
 END_TEST
 
 /*
- * A process that starts behind a leaf that hangs sees nothing and may change nothing. It says what is
- * the matter, in the log, in the status and in health, and goes on by itself when the leaf answers.
+ * A process that starts behind a leaf that hangs sees nothing and may change nothing. It says what
+ * is the matter, in the log, in the status and in health, and goes on by itself when the leaf
+ * answers.
  */
 START_TEST(starts_behind_a_silent_leaf)
 {
 	struct lives *lives;
 	struct scenario *s = up_with(_i / 2 ? "m_key 0x1234\n" : NULL, "fattree:4", 1, &lives);
 	unsigned int leaf = own_leaf(s);
-	g_autofree char *name = g_strdup_printf("own cable, 0x%016" PRIx64 " before, does not answer",
-						sim_port_guid(s->sim, leaf, 0));
+	g_autofree char *name =
+		g_strdup_printf("own cable, 0x%016" PRIx64 " before, does not answer",
+				sim_port_guid(s->sim, leaf, 0));
 
 	silences[_i % 2](s->sim, leaf, true);
 	restart(s);
@@ -534,8 +536,8 @@ START_TEST(one_port_is_silent)
 END_TEST
 
 /*
- * The master dies while a switch is silent, one that the standby knows or one that has fallen silent
- * since it stands by, or its own leaf.
+ * The master dies while a switch is silent, one that the standby knows or one that has fallen
+ * silent since it stands by, or its own leaf.
  */
 START_TEST(silent_at_takeover)
 {

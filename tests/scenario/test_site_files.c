@@ -260,8 +260,11 @@ START_TEST(standby_that_never_had_a_file)
 	g_autofree char *file = g_build_filename(s->directory, "partitions.conf", NULL);
 	g_autofree char *file2 = g_build_filename(s->directory, "other.conf", NULL);
 	g_autofree char *conf = g_strdup_printf(MANAGERS_POLLS "partition_config_file %s\n", file);
-	g_autofree char *none = g_strconcat(MANAGERS_POLLS, _i == 2 ? "partition_config_file "
-							    "/dev/null\n" : "", NULL);
+	g_autofree char *none = g_strconcat(MANAGERS_POLLS,
+					    _i == 2 ? "partition_config_file "
+						      "/dev/null\n"
+						    : "",
+					    NULL);
 	g_autofree char *has = g_strdup_printf(MANAGERS_POLLS "partition_config_file %s\n", file2);
 	unsigned int host = scenario_node(s, "host-12");
 
