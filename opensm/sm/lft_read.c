@@ -13,7 +13,7 @@
 
 #define PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
-#define UNREAD_MAX 3 /* sweeps in a row that begin anew for that */
+#define ANEW_MAX 3   /* sweeps in a row that begin anew as switches fell silent */
 #define PER_VISIT 4 /* blocks: as many as an SMA is asked for at a time */
 
 /* ---- comparing ---- */
@@ -140,14 +140,22 @@ static void on_block_read(struct sm_request *request)
 {
 	if (!sm_block_read(request) && request->mad.result == MAD_TIMEOUT &&
 	    !sm_request_is_late(request) && !kept_was_read(request->node))
-		request->sm->sweep.unread = true;
+		request->sm->sweep.unread = request->node->guid;
 }
 
 bool lfts_are_unread(struct sm *sm)
 {
-	bool again = sm->sweep.unread && sm->schedule.unread < UNREAD_MAX && !sm->dry;
+	struct schedule *schedule = &sm->schedule;
+	uint64_t guid = sm->sweep.unread;
+	bool again = guid && guid != schedule->unread && schedule->anew < ANEW_MAX && !sm->dry;
 
-	sm->schedule.unread = again ? sm->schedule.unread + 1 : 0;
+	schedule->unread = guid;
+	schedule->anew = again ? schedule->anew + 1 : 0;
+	if (again)
+		log_info(sm->log,
+			 "switch 0x%016" G_GINT64_MODIFIER "x fell silent before its forwarding "
+			 "table was read: beginning anew",
+			 guid);
 	return again;
 }
 

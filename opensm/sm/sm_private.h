@@ -51,7 +51,7 @@ struct sweep {
 	unsigned int errors;
 	unsigned int problems; /* of these: of no node */
 	bool duplicate_guid; /* a port was met at two places */
-	bool unread;	     /* a switch fell silent before anything of its LFT was read */
+	uint64_t unread; /* a switch that fell silent before anything of its LFT was read */
 	bool switch_moved;   /* a switch was met at another place than it was known to be */
 	bool qos_set;	     /* tables of qos.c were written */
 	bool start_over;     /* the SM's own cable was moved: what was read is of other devices */
@@ -71,7 +71,8 @@ struct schedule {
 	bool up;	 /* the last one did, and no node is sick */
 	unsigned int failures;	/* sweeps with errors in a row */
 	unsigned int cancelled; /* sweeps in a row */
-	unsigned int unread;	/* sweeps in a row that began anew as LFTs could not be read */
+	uint64_t unread;	/* as of the sweep before: it answered since, but to that */
+	unsigned int anew;	/* sweeps in a row that began anew for such a switch */
 	bool port_down;		/* the SM's own, when a sweep looked last; said once */
 	bool traps_lost; /* a cable was met that was down, since the last light sweep */
 	struct timer interval;
@@ -448,7 +449,8 @@ bool kept_failed(const struct sm_request *request);
 bool kept_was_read(const struct builder_node *node);
 /*
  * lft_read.c: a switch was met and fell silent before anything of its LFT was read, so the sweep is
- * to begin anew, which takes it for one that was silent from the start.
+ * to begin anew, which takes it for one that was silent from the start. Not again for one that then
+ * was not.
  */
 bool lfts_are_unread(struct sm *sm);
 /* It is not to be sent: its node does not answer, and it is not time to ask whether it does. */
