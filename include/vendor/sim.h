@@ -31,6 +31,11 @@ bool topology_write(const struct topology *topology, const char *file,
 		    GError **error); /* ibsim form */
 unsigned int topology_hosts(const struct topology *topology);
 unsigned int topology_switches(const struct topology *topology);
+/*
+ * What no cables join to the port of that GUID, or 0: to the port that sim_open() takes then. To be
+ * freed; NULL: all is joined, or there is no such port.
+ */
+char *topology_tell_unjoined(const struct topology *topology, uint64_t port_guid);
 
 struct sim_config {
 	uint64_t seed;

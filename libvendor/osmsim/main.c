@@ -242,11 +242,14 @@ static bool run_commands(struct program *program)
 
 static int run(struct program *program)
 {
+	g_autofree char *unjoined = topology_tell_unjoined(program->topology, 0);
 	bool terminal = isatty(STDIN_FILENO);
 
 	catch_signals(program);
 	if (!run_commands(program))
 		return 1;
+	if (unjoined)
+		printf("osmsim: %s\n", unjoined);
 	printf("osmsim: %u hosts and %u switches at %s\n", topology_hosts(program->topology),
 	       topology_switches(program->topology), program->socket);
 	fflush(stdout);

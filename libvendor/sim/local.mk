@@ -20,5 +20,6 @@ libsim_a_SOURCES = \
 	libvendor/sim/topology.h \
 	libvendor/sim/topology_file.c \
 	libvendor/sim/topology_generate.c libvendor/sim/topology_generator.h \
+	libvendor/sim/topology_planes.c \
 	libvendor/sim/topology_wide.c \
 	libvendor/sim/trap.c

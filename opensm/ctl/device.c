@@ -70,6 +70,7 @@ static void open_sim(struct device *device, struct runtime *rt, struct log *log,
 		     const struct options *options, uint64_t port_guid, GError **error)
 {
 	struct topology *topology = topology_load(options->sim, error);
+	g_autofree char *unjoined = NULL;
 	struct sim_config config;
 
 	if (!topology) {
@@ -82,6 +83,9 @@ static void open_sim(struct device *device, struct runtime *rt, struct log *log,
 	config.sma_ns = options->sim_sma_ns;
 	config.loss = options->sim_loss;
 	device->sim = sim_new(rt, log, topology, &config);
+	unjoined = topology_tell_unjoined(topology, port_guid);
+	if (unjoined)
+		log_info(log, "--sim: %s", unjoined);
 	topology_free(topology);
 	sim_start(device->sim);
 	device->vendor = sim_open(device->sim, port_guid, error);

@@ -471,6 +471,32 @@ START_TEST(test_write)
 }
 END_TEST
 
+/* Two planes of two switches and a switch alone: hosts with a port in each join none of them. */
+START_TEST(test_unjoined)
+{
+	static const char planes[] =
+		"Switch 4 \"a0\"\n[1] \"h0\"[1]\n[2] \"h1\"[1]\n[4] \"a1\"[4]\n"
+		"Switch 4 \"a1\"\nSwitch 4 \"b0\"\n[1] \"h0\"[2]\n[2] \"h1\"[2]\n[4] \"b1\"[4]\n"
+		"Switch 4 \"b1\"\nSwitch 4 \"lone\"\nHca 2 \"h0\"\nHca 2 \"h1\"\nHca 1 \"off\"\n";
+	static const char from_a[] = "3 switches and 1 other node of the topology that no cables join "
+				     "to h0 port 1: b0, b1, lone";
+	struct topology *topology = parse_ok(planes), *whole = topology_load("fattree:4", NULL);
+	const struct topology_port *second = topology_port(topology, find(topology, "h1"), 2);
+	const struct topology_port *lone = topology_port(topology, find(topology, "lone"), 0);
+	g_autofree char *first = topology_tell_unjoined(topology, 0);
+	g_autofree char *of_b = topology_tell_unjoined(topology, second->guid);
+	g_autofree char *of_lone = topology_tell_unjoined(topology, lone->guid);
+
+	ck_assert_str_eq(first, from_a);
+	ck_assert_msg(g_str_has_suffix(of_b, "to h1 port 2: a0, a1, lone"), "%s", of_b);
+	ck_assert_msg(g_str_has_prefix(of_lone, "4 switches and 3 other nodes"), "%s", of_lone);
+	ck_assert_ptr_null(topology_tell_unjoined(topology, 0xDEAD));
+	ck_assert_ptr_null(topology_tell_unjoined(whole, 0));
+	topology_free(topology);
+	topology_free(whole);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("topology");
@@ -488,6 +514,7 @@ int main(void)
 	tcase_add_test(tcase, test_missing_file);
 	tcase_add_test(tcase, test_hostile);
 	tcase_add_loop_test(tcase, test_write, 0, 2);
+	tcase_add_test(tcase, test_unjoined);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	result = run_suite(suite);
