@@ -36,6 +36,7 @@ struct context {
 	struct slot traps;    /* struct traps: replaced by the SM with each (core/traps.h) */
 	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/groups.h) */
 	struct slot subscriptions; /* the same of policy/subscriptions.h: replaced by the SA */
+	struct slot refused_joins; /* struct of that name: replaced by the SA with each */
 	struct slot aliases;  /* struct alias_guids: replaced by the SA (policy/aliases.h) */
 	struct slot trees;    /* struct mc_trees: replaced by the SM (policy/trees.h) */
 	struct slot inventory; /* struct inventory: replaced by the SM (policy/inventory.h) */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The command about multicast groups: what the SA has published to the sweep. */
+/* The command about multicast groups: what the SA has published to the sweep, and whom it refused. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 
 #include "ctl/command_private.h"
 #include "iba/codes.h"
 #include "policy/groups.h"
+#include "policy/refused_joins.h"
 
 static void answer_gid(GVariantBuilder *builder, const char *key, struct iba_gid gid)
 {
@@ -53,6 +54,41 @@ static void add_group(GVariantBuilder *list, const struct fabric *fabric,
 	answer_append(list, &row);
 }
 
+static void add_refused(GVariantBuilder *list, const struct command_call *call,
+			const struct refused_join *join)
+{
+	uint32_t port = fabric_port_by_guid(call->fabric, join->port_guid);
+	uint64_t now = runtime_now(call->context->rt);
+	GVariantBuilder row;
+
+	if (now > join->last_ns + REFUSED_JOIN_NS)
+		return;
+	answer_begin(&row);
+	answer_guid(&row, "port_guid", join->port_guid);
+	if (port != FABRIC_NONE)
+		answer_text(&row, "node",
+			    call->fabric->nodes[call->fabric->ports[port].node].description);
+	answer_number(&row, "lid", join->lid);
+	answer_gid(&row, "mgid", join->mgid);
+	answer_text(&row, "reason", join->why);
+	answer_hex16(&row, "status", join->status);
+	answer_number(&row, "times", join->times);
+	answer_number(&row, "seconds_ago", (now - MIN(now, join->last_ns)) / NS_PER_S);
+	answer_append(list, &row);
+}
+
+static void add_all_refused(GVariantBuilder *builder, const struct command_call *call)
+{
+	struct refused_joins *joins = slot_take(&call->context->refused_joins);
+	GVariantBuilder list;
+
+	answer_begin_list(&list);
+	for (uint32_t i = 0; joins && i < joins->n; i++)
+		add_refused(&list, call, &joins->all[i]);
+	answer_member(builder, "refused", &list);
+	refused_joins_unref(joins);
+}
+
 GVariant *command_mgroups(struct command_call *call, GError **error)
 {
 	const struct mc_group *group;
@@ -68,6 +104,7 @@ GVariant *command_mgroups(struct command_call *call, GError **error)
 	while ((group = mc_groups_next(groups, &cursor)))
 		add_group(&list, call->fabric, group);
 	answer_member(&builder, "groups", &list);
+	add_all_refused(&builder, call);
 	mc_groups_unref(groups);
 	return g_variant_builder_end(&builder);
 }
@@ -96,11 +133,29 @@ static void print_group(GVariant *row, GString *out)
 	answer_each(row, "members", print_member, out);
 }
 
+static void print_refused(GVariant *row, GString *out)
+{
+	const char *node = answer_get_text(row, "node");
+
+	g_string_append_printf(out,
+			       "   %s LID %" PRIu64 " (%s) MGID %s: %s (%" PRIu64
+			       " time(s), %" PRIu64 " s ago)\n",
+			       answer_get_text(row, "port_guid"), answer_get_number(row, "lid"),
+			       *node ? node : "not in the subnet", answer_get_text(row, "mgid"),
+			       answer_get_text(row, "reason"), answer_get_number(row, "times"),
+			       answer_get_number(row, "seconds_ago"));
+}
+
 void print_mgroups(GVariant *answer, GString *out)
 {
 	g_autoptr(GVariant) groups = answer_get(answer, "groups");
+	g_autoptr(GVariant) refused = answer_get(answer, "refused");
 
 	g_string_append_printf(out, "%" G_GSIZE_FORMAT " multicast group(s)\n",
 			       g_variant_n_children(groups));
 	answer_each(answer, "groups", print_group, out);
+	if (g_variant_n_children(refused))
+		g_string_append_printf(out, "%" G_GSIZE_FORMAT " refused join(s)\n",
+				       g_variant_n_children(refused));
+	answer_each(answer, "refused", print_refused, out);
 }

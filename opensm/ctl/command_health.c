@@ -4,6 +4,7 @@
  * watch a daemon. A problem is what somebody has to do something about, and has a status of its
  * own; a warning is what the options ask for, and leaves the daemon healthy.
  */
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,12 +17,14 @@
 #include "ha/agreement.h"
 #include "ha/replicator.h"
 #include "iba/constants.h"
+#include "policy/refused_joins.h"
 #include "policy/small_tables.h"
 #include "sm/plan.h"
 #include "sm/unhealthy.h"
 
 #define DEVICES_TOLD 20
 #define PARTITIONS_TOLD 10
+#define JOINS_TOLD 5
 #define FILES_HANG_NS (60 * NS_PER_S)
 #define SWEEP_HANGS_NS (60 * NS_PER_S)
 #define SENDS_FAIL_NS (10 * NS_PER_S)
@@ -179,6 +182,40 @@ static void judge_groups(struct verdict *verdict)
 	for (unsigned int i = 0; lines && lines[i]; i++)
 		add_problem(verdict, CONTROL_SUBNET_BAD, "tables", lines[i]);
 	mc_groups_unref(groups);
+}
+
+static void warn_of_join(struct verdict *verdict, const struct refused_join *join)
+{
+	const struct fabric *fabric = verdict->call->fabric;
+	uint32_t port = fabric_port_by_guid(fabric, join->port_guid);
+	uint64_t wire[2] = {GUINT64_TO_BE(join->mgid.prefix), GUINT64_TO_BE(join->mgid.guid)};
+	char name[NAME_SIZE] = "a port that is gone", mgid[INET6_ADDRSTRLEN];
+	g_autofree char *text = NULL;
+
+	if (port != FABRIC_NONE)
+		fabric_port_name(fabric, port, name, sizeof(name));
+	inet_ntop(AF_INET6, wire, mgid, sizeof(mgid));
+	text = g_strdup_printf("%s may not join multicast group %s: %s", name, mgid, join->why);
+	add(&verdict->warnings, "multicast", text);
+}
+
+/* Any host may ask for what it may not have, so that this is never more than a warning. */
+static void judge_joins(struct verdict *verdict)
+{
+	struct refused_joins *joins = slot_take(&verdict->call->context->refused_joins);
+	uint64_t now = runtime_now(verdict->call->context->rt);
+	unsigned int n = 0;
+
+	for (uint32_t i = joins && verdict->call->fabric ? joins->n : 0; i-- > 0;)
+		if (now <= joins->all[i].last_ns + REFUSED_JOIN_NS && ++n <= JOINS_TOLD)
+			warn_of_join(verdict, &joins->all[i]);
+	if (n > JOINS_TOLD) {
+		g_autofree char *more = g_strdup_printf(
+			"%u more joins were refused, which mgroups lists", n - JOINS_TOLD);
+
+		add(&verdict->warnings, "multicast", more);
+	}
+	refused_joins_unref(joins);
 }
 
 static void judge_partitions(struct verdict *verdict)
@@ -670,6 +707,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	judge_subnet(&verdict);
 	judge_tables(&verdict);
 	judge_groups(&verdict);
+	judge_joins(&verdict);
 	judge_partitions(&verdict);
 	judge_keys(&verdict);
 	judge_devices(&verdict);

@@ -113,10 +113,7 @@ static void add_partition(GVariantBuilder *list, struct command_call *call,
 			  const struct partition *partition, bool members)
 {
 	GVariantBuilder row;
-	uint32_t groups = 0;
 
-	for (uint32_t i = 0; i < partition->n_groups; i++)
-		groups += !partition->groups[i].barred;
 	answer_begin(&row);
 	answer_hex16(&row, "p_key", partition->p_key);
 	answer_text(&row, "name", partition->name);
@@ -124,7 +121,7 @@ static void add_partition(GVariantBuilder *list, struct command_call *call,
 	answer_flag(&row, "indx0", partition->indx0);
 	answer_number(&row, "full", partition->n_full);
 	answer_number(&row, "limited", partition->n_limited);
-	answer_number(&row, "groups", groups);
+	answer_number(&row, "groups", partition->n_groups);
 	if (members)
 		add_members(&row, call, partition);
 	answer_append(list, &row);

@@ -35,6 +35,7 @@
 #include "policy/partition_changes.h"
 #include "policy/qos_file.h"
 #include "policy/ports_policy.h"
+#include "policy/refused_joins.h"
 #include "policy/route_files.h"
 #include "policy/subnet.h"
 #include "policy/subscriptions.h"
@@ -100,6 +101,7 @@ struct daemon {
 COUNTED(options)
 COUNTED(subnet)
 COUNTED(mc_groups)
+COUNTED(refused_joins)
 COUNTED(alias_guids)
 COUNTED(traps)
 COUNTED(mc_trees)
@@ -138,6 +140,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->options, get_options, put_options);
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
+	slot_init(&context->refused_joins, get_refused_joins, put_refused_joins);
 	slot_init(&context->aliases, get_alias_guids, put_alias_guids);
 	slot_init(&context->traps, get_traps, put_traps);
 	slot_init(&context->trees, get_mc_trees, put_mc_trees);
@@ -197,6 +200,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->agreed);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
+	slot_clear(&context->refused_joins);
 	slot_clear(&context->aliases);
 	slot_clear(&context->traps);
 	slot_clear(&context->trees);

@@ -54,7 +54,6 @@ static void add_group(GChecksum *sum, const struct partition_group *group)
 	add(sum, group->scope);
 	add(sum, group->t_class);
 	add(sum, group->own_sl);
-	add(sum, group->barred);
 }
 
 /* But what was changed at run time, which replication brings to all. */

@@ -25,6 +25,7 @@ libpolicy_a_SOURCES = \
 	opensm/policy/qos_setup.c opensm/policy/qos_setup.h \
 	opensm/policy/port_conditions.def \
 	opensm/policy/ports_policy.c opensm/policy/ports_policy.h \
+	opensm/policy/refused_joins.c opensm/policy/refused_joins.h \
 	opensm/policy/route_files.c opensm/policy/route_files.h \
 	opensm/policy/small_tables.c opensm/policy/small_tables.h \
 	opensm/policy/torus_file.c opensm/policy/torus_file.h \

@@ -905,21 +905,6 @@ static void add_groups(struct parser *parser, const struct wish *wish)
 			add_group(parser, wish, scope);
 }
 
-/* A driver that finds no broadcast group might make one: this one is there and takes nobody. */
-static void bar_ipoib(struct partition_rule *rule)
-{
-	struct partition_group group = {
-		.mgid = partition_broadcast_mgid(rule->p_key, IBA_SCOPE_LINK_LOCAL),
-		.mtu = 1, /* IPoIB needs more octets */
-		.rate = 2,
-		.scope = IBA_SCOPE_LINK_LOCAL,
-		.barred = true,
-	};
-
-	if (!rule->ipoib && !find_group(rule->groups, group.mgid))
-		g_array_append_val(rule->groups, group);
-}
-
 /* Everybody is in the default partition, the SM as a full member; the file may go on from there. */
 static void begin_default(struct parser *parser, uint8_t membership)
 {
@@ -960,8 +945,6 @@ static bool read_changes(struct parser *parser, GError **error)
 
 static bool finish(struct parser *parser, GError **error)
 {
-	const GPtrArray *rules = parser->rules->rules;
-
 	if (parser->rule || parser->set)
 		warn(parser, "the last definition has no ';' at its end");
 	parser->rule = NULL;
@@ -972,8 +955,6 @@ static bool finish(struct parser *parser, GError **error)
 		return false;
 	for (guint i = 0; i < parser->wishes->len; i++)
 		add_groups(parser, &g_array_index(parser->wishes, struct wish, i));
-	for (guint i = 0; i < rules->len; i++)
-		bar_ipoib(rules->pdata[i]);
 	if (parser->n_warnings > WARNINGS_MAX)
 		g_ptr_array_add(
 			parser->rules->warnings,

@@ -56,7 +56,6 @@ struct partition_group {
 	uint32_t q_key, flow_label;
 	uint8_t mtu, rate, sl, scope, t_class;
 	bool own_sl; /* which counts without QoS, too; not that of a definition */
-	bool barred; /* nobody may join: IPoIB is not for this partition */
 };
 
 struct partition_rule {

@@ -32,7 +32,7 @@ bool ipoib_rule(const struct partition *partition, struct iba_gid mgid,
 	for (uint32_t i = 0; partition && partition->ipoib && i < partition->n_groups; i++) {
 		const struct partition_group *group = &partition->groups[i];
 
-		if (!ipoib_owns(group->mgid) || group->barred ||
+		if (!ipoib_owns(group->mgid) ||
 		    !iba_gid_equal(group->mgid, ipoib_broadcast(group->mgid)))
 			continue;
 		if (!found || iba_gid_equal(group->mgid, mgid))

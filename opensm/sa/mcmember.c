@@ -219,16 +219,41 @@ static uint16_t refuse_partition(struct member_query *join, uint16_t p_key)
 	return refuse(join, IBA_SA_REQ_INVALID, "its port is not in partition 0x%04x", p_key);
 }
 
-/* A port must be able to take what the group's senders may send. */
+/* Of an IPoIB group the partition, by its P_Key or MGID, that is not for IPoIB; NULL: none. */
+static const struct partition *lacks_ipoib(const struct member_query *join, uint16_t p_key)
+{
+	struct iba_gid mgid = join->wanted->mgid;
+	const uint16_t keys[] = {p_key, ipoib_p_key(mgid)};
+
+	for (unsigned int i = 0; ipoib_owns(mgid) && i < G_N_ELEMENTS(keys); i++) {
+		const struct partition *partition =
+			partitions_find(join->subnet->partitions, keys[i]);
+
+		if (partition && !partition->ipoib)
+			return partition;
+	}
+	return NULL;
+}
+
+static uint16_t refuse_ipoib(struct member_query *join, uint16_t status,
+			     const struct partition *partition)
+{
+	return refuse(join, status, "partition 0x%04x is without ipoib in the partition file",
+		      partition->p_key);
+}
+
+/*
+ * A port must be able to take what the group's senders may send. A group that the partition has
+ * lost keeps its members, and takes no others.
+ */
 static uint16_t check_join(struct member_query *join)
 {
 	const struct iba_mc_member_record *group = &join->group->record;
 	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
+	const struct partition *lost = lacks_ipoib(join, group->p_key);
 
-	if (join->group->barred && !sa_group_member(join->group, join->guid))
-		return refuse(join, IBA_SA_REQ_INVALID,
-			      "partition 0x%04x is without ipoib in the partition file",
-			      group->p_key);
+	if (lost && !join->group->well_known && !sa_group_member(join->group, join->guid))
+		return refuse_ipoib(join, IBA_SA_REQ_INVALID, lost);
 	if (join->subnet->options->mcgroup_join_validation && !agrees(join, group))
 		return refuse(join, IBA_SA_REQ_INVALID,
 			      "it asks for another Q_Key, P_Key, SL, TClass, FlowLabel, scope, "
@@ -360,21 +385,16 @@ static uint8_t choose_scope(const struct member_query *join)
 	return scope != 0 && scope != 0xF ? scope : IBA_SCOPE_LINK_LOCAL;
 }
 
-/* Of a partition whose rule does not say so. */
-static bool lacks_ipoib(const struct member_query *join)
-{
-	const struct partition *partition =
-		partitions_find(join->subnet->partitions, join->wanted->p_key);
-
-	return ipoib_owns(join->wanted->mgid) && partition && !partition->ipoib;
-}
-
 static uint16_t check_create(struct member_query *join)
 {
 	const struct iba_mc_member_record *wanted = join->wanted;
+	bool has_p_key = join->mask & C(p_key);
+	const struct partition *lacking =
+		lacks_ipoib(join, has_p_key ? wanted->p_key : ipoib_p_key(wanted->mgid));
 
 	if (~join->mask & CREATE_NEEDS)
-		return refuse_components(join, CREATE_NEEDS);
+		return lacking ? refuse_ipoib(join, IBA_SA_INSUFFICIENT_COMPONENTS, lacking)
+			       : refuse_components(join, CREATE_NEEDS);
 	if (!(wanted->join_state & CAN_CREATE))
 		return refuse(join, IBA_SA_REQ_INVALID,
 			      "there is no such group, and JoinState 0x%x makes none",
@@ -385,10 +405,8 @@ static uint16_t check_create(struct member_query *join)
 			      "have that MGID");
 	if (!partitions_member(join->subnet->partitions, join->port, wanted->p_key))
 		return refuse_partition(join, wanted->p_key);
-	if (lacks_ipoib(join))
-		return refuse(join, IBA_SA_REQ_INVALID,
-			      "partition 0x%04x is without ipoib in the partition file",
-			      wanted->p_key);
+	if (lacking)
+		return refuse_ipoib(join, IBA_SA_REQ_INVALID, lacking);
 	return IBA_STATUS_OK;
 }
 

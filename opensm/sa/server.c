@@ -25,6 +25,7 @@
 #include <arpa/inet.h>
 
 #include "core/traps.h"
+#include "policy/refused_joins.h"
 #include "sa/dump.h"
 #include "sa/effect.h"
 #include "sa/held.h"
@@ -83,6 +84,35 @@ struct pool_job {
 
 /* ---- answers ---- */
 
+static bool is_join(const struct sa_query *query)
+{
+	return query->header.attribute_id == IBA_ATTR_MC_MEMBER_RECORD &&
+	       query->data[3] == IBA_METHOD_SET && query->from.port != FABRIC_NONE;
+}
+
+/* What people are shown of refused joins: one more of them, or none of this any more. */
+static void note_join(struct sa *sa, const struct sa_query *query)
+{
+	struct refused_joins *before, *joins;
+	struct refused_join join = {
+		.mgid = query->wanted.member.mgid,
+		.lid = query->from.address->lid,
+		.status = query->status,
+		.last_ns = actor_now(sa->actor),
+	};
+
+	if (!is_join(query) || (query->status != IBA_STATUS_OK && !*query->why))
+		return;
+	join.port_guid = query->subnet->fabric->ports[query->from.port].guid;
+	g_strlcpy(join.why, query->why, sizeof(join.why));
+	before = slot_take(&sa->context->refused_joins);
+	joins = *query->why ? refused_joins_with(before, &join)
+			    : refused_joins_without(before, join.port_guid, join.mgid);
+	if (joins)
+		slot_publish(&sa->context->refused_joins, joins);
+	refused_joins_unref(before);
+}
+
 /* A host that cannot join may be without IPoIB: its port, its group and the reason. */
 static void log_refused_join(struct sa *sa, const struct sa_query *query, const char *name,
 			     unsigned int held_back)
@@ -100,15 +130,16 @@ static void log_refused_join(struct sa *sa, const struct sa_query *query, const 
 
 static void log_refusal(struct sa *sa, const struct sa_query *query)
 {
+	bool joins = is_join(query) && *query->why;
 	char name[128] = "unknown port";
 	unsigned int held_back;
 
-	if (!log_wants(sa->context->log, *query->why ? LOG_INFO : LOG_VERBOSE, __FILE__) ||
+	if (!log_wants(sa->context->log, joins ? LOG_INFO : LOG_VERBOSE, __FILE__) ||
 	    !log_limit_pass(&sa->limit, actor_now(sa->actor), LOG_BURST, LOG_INTERVAL, &held_back))
 		return;
 	if (query->from.port != FABRIC_NONE)
 		fabric_port_name(query->subnet->fabric, query->from.port, name, sizeof(name));
-	if (*query->why) {
+	if (joins) {
 		log_refused_join(sa, query, name, held_back);
 		return;
 	}
@@ -467,6 +498,7 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 	if (query.early && sa_park_add(sa->park, mad, SA_PARK_SUBNET, deadline_ns))
 		return;
 	sa_query_run(&query, &sa->registries);
+	note_join(sa, &query);
 	if (query.status != IBA_STATUS_OK || query.n_refused)
 		log_refusal(sa, &query);
 	answer(sa, &query, mad, false);
@@ -894,6 +926,7 @@ static void sm_state_changed(void *arg, uint64_t state)
 	timer_stop(&sa->expire);
 	publish_now(sa);
 	slot_publish(&sa->context->groups, NULL);
+	slot_publish(&sa->context->refused_joins, NULL);
 	sa_store_set_aliases(sa->registries.groups, NULL);
 	slot_publish(&sa->context->aliases, NULL);
 }

@@ -23,7 +23,6 @@ struct sa_member {
 struct sa_group {
 	struct iba_mc_member_record record; /* without port_gid, join_state and proxy_join */
 	bool well_known;		    /* lives without members, as partitions want it */
-	bool barred;			    /* takes none but those that it has */
 	bool is_told;			    /* the watch was told of it before */
 	uint32_t n_full;		    /* members that keep it alive */
 	GArray *members;		    /* struct sa_member by guid */

@@ -116,7 +116,6 @@ static void follow_wish(struct sa_store *store, const struct partition *partitio
 		 !wire_equal(&iba_mc_member_record_type, &record, &group->record))
 		put_right(store, group, &record, subnet->fabric);
 	group->well_known = true;
-	group->barred = wish->barred;
 	sa_store_tell(store, group, false);
 }
 

@@ -61,7 +61,6 @@ START_TEST(test_nothing)
 	ck_assert_uint_eq(member(rule, 0)->who, PARTITION_ALL);
 	ck_assert_uint_eq(member(rule, 0)->membership, PARTITION_FULL);
 	ck_assert(iba_gid_equal(group(rule, 0)->mgid, partition_broadcast_mgid(0x7FFF, 2)));
-	ck_assert(!group(rule, 0)->barred);
 	partition_rules_unref(rules);
 }
 END_TEST
@@ -140,7 +139,7 @@ START_TEST(test_default_rule)
 	ck_assert_uint_eq(member(rule, 2)->line, 1);
 	ck_assert_str_eq(rule_of(rules, 0x10)->name, "A");
 	ck_assert_uint_eq(rule_of(rules, 0x10)->line, 2);
-	ck_assert(group(rule, 0)->barred);
+	ck_assert_uint_eq(rule->groups->len, 0);
 	partition_rules_unref(rules);
 }
 END_TEST
@@ -211,10 +210,10 @@ START_TEST(test_inherited_flags)
 		      "ALL=full;");
 	const struct partition_rule *rule = rule_of(rules, 0x10);
 	const struct partition_group expected[] = {
-		{{UINT64_C(0xFF12) << 48, 1}, 0x777, 0x123, 3, 6, 2, 2, 0, false, false},
-		{{UINT64_C(0xFF12) << 48, 2}, 0, 0, 1, 7, 0, 2, 6, true, false},
-		{{UINT64_C(0xFF12) << 48, 3}, 0, 0, 4, 3, 0, 2, 0, false, false},
-		{{UINT64_C(0xFF12401B80100000), 4}, 0x0b1b, 0, 4, 3, 0, 2, 0, false, false},
+		{{UINT64_C(0xFF12) << 48, 1}, 0x777, 0x123, 3, 6, 2, 2, 0, false},
+		{{UINT64_C(0xFF12) << 48, 2}, 0, 0, 1, 7, 0, 2, 6, true},
+		{{UINT64_C(0xFF12) << 48, 3}, 0, 0, 4, 3, 0, 2, 0, false},
+		{{UINT64_C(0xFF12401B80100000), 4}, 0x0b1b, 0, 4, 3, 0, 2, 0, false},
 	};
 
 	for (guint i = 0; i < G_N_ELEMENTS(expected); i++) {
@@ -246,7 +245,6 @@ START_TEST(test_broadcast_scopes)
 	ck_assert(iba_gid_equal(group(a, 0)->mgid, partition_broadcast_mgid(1, 2)));
 	ck_assert(iba_gid_equal(group(a, 1)->mgid, partition_broadcast_mgid(1, 5)));
 	ck_assert_uint_eq(group(a, 0)->mtu, 5);
-	ck_assert(!group(a, 0)->barred);
 	ck_assert_uint_eq(b->groups->len, 2);
 	ck_assert(iba_gid_equal(group(b, 0)->mgid, partition_broadcast_mgid(2, 1)));
 	ck_assert(iba_gid_equal(group(b, 1)->mgid, partition_broadcast_mgid(2, 2)));

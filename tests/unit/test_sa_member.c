@@ -756,19 +756,34 @@ START_TEST(test_join_without_state)
 }
 END_TEST
 
-/* The group of a partition that is not for IPoIB takes nobody new; a member may join again. */
-START_TEST(test_join_barred_group)
+/*
+ * A partition that is not for IPoIB has no broadcast group, and nobody makes it, with whatever
+ * P_Key beside the MGID. One that it had when it was keeps its members and takes no others; a
+ * member may join again.
+ */
+START_TEST(test_join_without_ipoib)
 {
-	uint32_t own = port_in(0, 0);
+	uint32_t own = port_in(0, 0), other = port_in(0, 1);
 	struct iba_mc_member_record record = create_record(own);
+	struct partition without[2] = {partitions[0], partitions[1]};
 
+	without[1].ipoib = false;
+	without[1].n_groups = 0;
 	record.mgid = one_groups[0].mgid;
-	sa_store_find(store, record.mgid)->barred = true;
-	ck_assert_uint_eq(join(own, JOIN, &record), IBA_SA_REQ_INVALID);
-	sa_store_find(store, record.mgid)->barred = false;
 	ck_assert_uint_eq(join(own, JOIN, &record), 0);
-	sa_store_find(store, record.mgid)->barred = true;
+	subnet = with_partitions(subnet, rows, 3, without, 2);
+	sa_store_follow(store, subnet, 0);
 	ck_assert_uint_eq(join(own, JOIN, &record), 0);
+	record.port_gid = gid_of(other);
+	ck_assert_uint_eq(join(other, JOIN, &record), IBA_SA_REQ_INVALID);
+	record.port_gid = gid_of(own);
+	ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, NULL), 0);
+	ck_assert_ptr_null(sa_store_find(store, record.mgid));
+	ck_assert_uint_eq(join(own, JOIN, &record), IBA_SA_INSUFFICIENT_COMPONENTS);
+	ck_assert_uint_eq(join(own, CREATE, &record), IBA_SA_REQ_INVALID);
+	record.p_key = 0xFFFF;
+	ck_assert_uint_eq(join(own, CREATE, &record), IBA_SA_REQ_INVALID);
+	ck_assert_ptr_null(sa_store_find(store, record.mgid));
 }
 END_TEST
 
@@ -1159,7 +1174,7 @@ int main(void)
 	tcase_add_test(tcase, test_create_with_rates_told);
 	tcase_add_test(tcase, test_create_with_other_fields);
 	tcase_add_test(tcase, test_join_without_state);
-	tcase_add_test(tcase, test_join_barred_group);
+	tcase_add_test(tcase, test_join_without_ipoib);
 	tcase_add_test(tcase, test_answer_tells_of_member);
 	tcase_add_test(tcase, test_who_may_leave_for_another);
 	tcase_add_test(tcase, test_table_of_partitions);

@@ -4,6 +4,7 @@
 #include "policy/partition_file.h"
 #include "policy/ports_policy.h"
 #include "policy/qos_file.h"
+#include "policy/refused_joins.h"
 #include "policy/subscriptions.h"
 #include "policy/trees.h"
 #include "sm/peers.h"
@@ -66,6 +67,16 @@ static void get_trees(void *object)
 static void put_trees(void *object)
 {
 	mc_trees_unref(object);
+}
+
+static void get_refused_joins(void *object)
+{
+	refused_joins_ref(object);
+}
+
+static void put_refused_joins(void *object)
+{
+	refused_joins_unref(object);
 }
 
 static void get_inventory(void *object)
@@ -166,6 +177,7 @@ static void context_init(struct net *net)
 	slot_init(&context->subnet, get_subnet, put_subnet);
 	slot_init(&context->traps, get_traps, put_traps);
 	slot_init(&context->groups, get_groups, put_groups);
+	slot_init(&context->refused_joins, get_refused_joins, put_refused_joins);
 	slot_init(&context->aliases, get_aliases, put_aliases);
 	slot_init(&context->trees, get_trees, put_trees);
 	slot_init(&context->inventory, get_inventory, put_inventory);
@@ -260,6 +272,7 @@ void net_stop(struct net *net)
 	slot_clear(&net->context.unhealthy_ports);
 	slot_clear(&net->context.inventory);
 	slot_clear(&net->context.groups);
+	slot_clear(&net->context.refused_joins);
 	slot_clear(&net->context.aliases);
 	slot_clear(&net->context.traps);
 	slot_clear(&net->context.trees);

@@ -341,7 +341,6 @@ START_TEST(test_broadcast_groups)
 	check_broadcast(&partitions[0], 0);
 	check_broadcast(&partitions[1], 0xFF);
 	ck_assert(mgid.prefix == UINT64_C(0xFF15401B80010000) && mgid.guid == UINT64_C(0xFFFFFFFF));
-	ck_assert(!sa_store_find(store, mgid)->barred);
 	ck_assert_ptr_null(sa_store_find(store, partition_broadcast_mgid(0x0002, 2)));
 	sa_store_clear(store);
 	ck_assert_ptr_null(sa_store_find(store, mgid));
@@ -352,38 +351,32 @@ END_TEST
 
 /*
  * Members of the group of a partition that is not for IPoIB any more stay, by what it was: nobody
- * would tell them to join again. When the last one has left it is as the partition says.
+ * would tell them to join again. When the last one has left it is gone.
  */
-START_TEST(test_barred_group)
+START_TEST(test_lost_group)
 {
 	static const struct partition with_ipoib = {
 		.p_key = 0x0001, .ipoib = true, .n_groups = 1, .groups = one_groups};
-	struct partition_group barred = one_groups[0];
-	struct partition without = {.p_key = 0x0001, .n_groups = 1, .groups = &barred};
+	static const struct partition without = {.p_key = 0x0001};
 	struct sa_group *group;
 	uint64_t guid = subnet->fabric->ports[endport(subnet, 0, true)].guid;
 
-	barred.barred = true;
-	barred.mtu = 1;
 	subnet = with_partitions(subnet, rows, 1, &with_ipoib, 1);
 	sa_store_follow(store, subnet, 0);
-	group = sa_store_find(store, barred.mgid);
+	group = sa_store_find(store, one_groups[0].mgid);
 	sa_store_join(store, group, guid, IBA_JOIN_FULL_MEMBER, false);
-	ck_assert(!group->barred && group->n_full == 1);
+	ck_assert(group->well_known && group->n_full == 1);
 	subnet = with_partitions(subnet, rows, 1, &without, 1);
 	sa_store_follow(store, subnet, 0);
-	group = sa_store_find(store, barred.mgid);
-	ck_assert(group->barred && group->well_known);
+	group = sa_store_find(store, one_groups[0].mgid);
+	ck_assert(!group->well_known);
 	ck_assert_uint_eq(group->n_full, 1);
 	ck_assert_uint_eq(group->record.mtu, IBA_MTU_4096);
 	sa_store_leave(store, group, guid, IBA_JOIN_FULL_MEMBER);
-	sa_store_follow(store, subnet, 0);
-	group = sa_store_find(store, barred.mgid);
-	ck_assert(group->barred && group->well_known);
-	ck_assert_uint_eq(group->record.mtu, 1);
+	ck_assert_ptr_null(sa_store_find(store, one_groups[0].mgid));
 	subnet = with_partitions(subnet, rows, 1, &with_ipoib, 1);
 	sa_store_follow(store, subnet, 0);
-	ck_assert(!sa_store_find(store, barred.mgid)->barred);
+	ck_assert(sa_store_find(store, one_groups[0].mgid)->well_known);
 }
 END_TEST
 
@@ -1132,7 +1125,7 @@ int main(void)
 	tcase_add_test(tcase, test_group_is_no_member);
 	tcase_add_test(tcase, test_broadcast_groups);
 	tcase_add_test(tcase, test_wish_waits);
-	tcase_add_test(tcase, test_barred_group);
+	tcase_add_test(tcase, test_lost_group);
 	tcase_add_test(tcase, test_partition_changes);
 	tcase_add_test(tcase, test_watch);
 	tcase_add_test(tcase, test_groups_of_nobody);
