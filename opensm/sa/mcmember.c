@@ -69,9 +69,22 @@ static uint16_t refuse(struct member_query *join, uint16_t status, const char *f
 
 static uint16_t refuse_components(struct member_query *join, uint64_t needed)
 {
+	static const struct {
+		uint64_t component;
+		const char *name;
+	} names[] = {
+		{C(mgid), "MGID"},	       {C(port_gid), "PortGID"}, {C(join_state), "JoinState"},
+		{C(q_key), "Q_Key"},	       {C(p_key), "P_Key"},	 {C(t_class), "TClass"},
+		{C(flow_label), "FlowLabel"}, {C(sl), "SL"},
+	};
+	g_autoptr(GString) lacking = g_string_new(NULL);
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++)
+		if (names[i].component & needed & ~join->mask)
+			g_string_append_printf(lacking, "%s%s", lacking->len ? ", " : "",
+					       names[i].name);
 	return refuse(join, IBA_SA_INSUFFICIENT_COMPONENTS,
-		      "its component mask 0x%" PRIx64 " lacks 0x%" PRIx64 "%s", join->mask,
-		      needed & ~join->mask,
+		      "its component mask 0x%" PRIx64 " lacks %s%s", join->mask, lacking->str,
 		      needed == CREATE_NEEDS
 			      ? ": there is no such group, and to make one takes more"
 			      : "");

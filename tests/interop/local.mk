@@ -11,7 +11,7 @@ interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_weights.py tests/interop/test_port_order.py tests/interop/test_keys.py \
 	tests/interop/test_device.py tests/interop/test_paths.py \
 	tests/interop/test_records.py \
-	tests/interop/test_groups.py \
+	tests/interop/test_groups.py tests/interop/test_joins.py \
 	tests/interop/test_managers.py tests/interop/test_osmsim.py tests/interop/test_qos.py \
 	tests/interop/test_silent_switch.py \
 	tests/interop/test_qos_policies.py tests/interop/test_plan.py tests/interop/test_tshark.py \
@@ -20,6 +20,7 @@ interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 dist_check_SCRIPTS += $(interop_tests)
 TESTS += $(interop_tests)
 EXTRA_DIST += tests/interop/ibsim.py tests/interop/ibutils.py tests/interop/osmsim.py \
+	tests/interop/mixed_speeds.net \
 	tests/interop/package.py tests/interop/subnet.py \
 	tests/interop/tools.py tests/interop/truth.py \
 	tests/interop/ibutils_shim.c tests/interop/tshark.py tests/interop/tshark_fields.py

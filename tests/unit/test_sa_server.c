@@ -376,7 +376,7 @@ START_TEST(test_refusals_are_told)
 	ck_assert_uint_eq(count(text->str, "SA: refused LID "), 1);
 	ck_assert_uint_eq(count(text->str,
 				") as a member of multicast group ::: its component mask "
-				"0x0 lacks 0x"),
+				"0x0 lacks MGID, PortGID, JoinState; "),
 			  1);
 	log_set_flags(log, LOG_ERROR | LOG_INFO | LOG_VERBOSE);
 	net_ask_path(&net); /* a good one */
