@@ -6,6 +6,7 @@ libcore_a_SOURCES = \
 	opensm/core/timing.h \
 	opensm/core/counters.def opensm/core/counters.h \
 	opensm/core/events.c opensm/core/events.def opensm/core/events.h \
+	opensm/core/mistakes.c opensm/core/mistakes.h \
 	opensm/core/mlid_rules.c opensm/core/mlid_rules.h \
 	opensm/core/milestones.c opensm/core/milestones.def opensm/core/milestones.h \
 	opensm/core/notify.c opensm/core/notify.h \

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "complib/hash.h"
+#include "core/mistakes.h"
 
 #define SHOWN 64 /* characters of a wrong line or word in a message */
-#define TOLD 20	 /* wrong lines of a file */
 
 GQuark guid_file_error_quark(void)
 {
@@ -170,19 +170,6 @@ void guid_table_free(struct guid_table *table)
 	g_free(table);
 }
 
-/* Each wrong line, up to a number. */
-static bool refuse_all(const char *file, char **wrong, guint n, GError **error)
-{
-	g_autofree char *lines = g_strjoinv("\n", wrong);
-
-	if (n > TOLD)
-		g_set_error(error, GUID_FILE_ERROR, 0, "%s\n%s: %u more mistakes", lines, file,
-			    n - TOLD);
-	else if (n)
-		g_set_error_literal(error, GUID_FILE_ERROR, 0, lines);
-	return !n;
-}
-
 struct guid_table *guid_file_parse(const char *file, const char *text, size_t length,
 				   const struct guid_file_form *form, GPtrArray *warnings,
 				   GError **error)
@@ -192,13 +179,12 @@ struct guid_table *guid_file_parse(const char *file, const char *text, size_t le
 		g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL);
 	struct line line = {.file = file, .form = form, .warnings = warnings};
 	const char *end = text + length;
-	g_autoptr(GPtrArray) wrong = g_ptr_array_new_with_free_func(g_free);
-	guint n_wrong = 0;
+	struct mistakes mistakes = {0};
 
 	table->rows = g_array_new(FALSE, FALSE, sizeof(struct guid_row));
 	table->numbers = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	while (text < end) {
-		g_autoptr(GError) why = NULL;
+		GError *why = NULL;
 		bool has_nul;
 		g_autofree char *copy = file_next_line(&text, end, &has_nul);
 
@@ -208,13 +194,12 @@ struct guid_table *guid_file_parse(const char *file, const char *text, size_t le
 			refuse(&line, &why, "a NUL octet");
 		else
 			add_line(table, seen, &line, &why);
-		if (why && n_wrong++ < TOLD)
-			g_ptr_array_add(wrong, g_strdup(why->message));
+		if (why)
+			mistakes_take(&mistakes, why);
 		if (has_nul)
 			break; /* the rest of a binary file would only bury this */
 	}
-	g_ptr_array_add(wrong, NULL);
-	if (!refuse_all(file, (char **)wrong->pdata, n_wrong, error)) {
+	if (!mistakes_end(&mistakes, file, GUID_FILE_ERROR, 0, error)) {
 		guid_table_free(table);
 		return NULL;
 	}

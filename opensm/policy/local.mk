@@ -13,6 +13,7 @@ libpolicy_a_SOURCES = \
 	opensm/policy/partition.c opensm/policy/partition.h \
 	opensm/policy/partition_changes.c opensm/policy/partition_changes.h \
 	opensm/policy/partition_file.c opensm/policy/partition_file.h \
+	opensm/policy/partition_rules.c \
 	opensm/policy/partition_memory.c opensm/policy/partition_memory.h \
 	opensm/policy/partition_sources.c opensm/policy/partition_sources.h \
 	opensm/policy/path.c opensm/policy/path.h \

@@ -8,6 +8,9 @@
  *	MEMBERS = { MEMBER ['=' MEMBERSHIP] (',' | newline) |
  *		   "mgid" '=' GID { ',' FLAG '=' VALUE } newline }
  *
+ * A wrong member is told and passed over, a wrong beginning of a definition with all up to its ';',
+ * and reading goes on; nothing of such a file is taken.
+ *
  * Keywords may be cut short anywhere, and an empty one counts as nothing. What was added and
  * removed at run time (partition_changes.h) is read behind it all; there members are GUIDs, and may
  * be "none".
@@ -20,6 +23,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "core/mistakes.h"
 #include "policy/partition.h"
 #include "policy/partition_changes.h"
 #include "policy/partition_sources.h"
@@ -70,6 +74,10 @@ struct parser {
 	char *text;		     /* the line, cut to pieces */
 	struct partition_rule *rule; /* whose members are read, */
 	GArray *set;		     /* or the set; both NULL between definitions */
+	uint32_t rule_line;	     /* where that definition begins */
+	bool skipping;		     /* up to the ';' of one whose beginning is wrong */
+	bool has_skipped;	     /* so that there may be sets that are not known */
+	struct mistakes mistakes;
 	struct flags flags;	     /* of the definition that is read, or the last one */
 	uint8_t membership;	     /* of members without one */
 	struct partition_changes *changes; /* read behind all files; NULL: none */
@@ -101,6 +109,15 @@ static bool refuse(const struct parser *parser, const char *found, const char *e
 		    "%s:%u:%u: found '%s', expected %s", file_name(parser), parser->line,
 		    (unsigned int)(found - parser->text) + 1, word, expected);
 	return false;
+}
+
+/* Takes what is wrong. False: more of it is not to be read, as it is too much. */
+static bool go_on_behind(struct parser *parser, GError *wrong)
+{
+	bool small = !g_error_matches(wrong, PARTITION_ERROR, PARTITION_ERROR_LIMIT);
+
+	mistakes_take(&parser->mistakes, wrong);
+	return small;
 }
 
 G_GNUC_PRINTF(2, 3)
@@ -372,6 +389,7 @@ static bool begin_definition(struct parser *parser, char **at, GError **error)
 	struct flags *flags = &parser->flags;
 	g_autofree char *copy = NULL;
 
+	parser->rule_line = parser->line;
 	if (*colon != ':')
 		return refuse(parser, head, "NAME=P_KEY, flags and ':' in one line", error);
 	*colon = '\0';
@@ -415,6 +433,8 @@ static bool add_set(struct parser *parser, const char *name, uint8_t membership,
 {
 	const GArray *set = g_hash_table_lookup(parser->sets, name);
 
+	if (!set && parser->has_skipped)
+		return true; /* it may be told already why there is none */
 	if (!set || set == parser->set)
 		return refuse(parser, name, "the name of a set that is defined before", error);
 	for (guint i = 0; i < set->len; i++) {
@@ -508,6 +528,16 @@ static bool read_request(struct parser *parser, char *piece, const char *value, 
 	return add_member(parser, &member, piece, error);
 }
 
+/* What looks like the beginning of a definition stands among members. */
+static bool refuse_end(const struct parser *parser, const char *piece, GError **error)
+{
+	g_autofree char *expected = g_strdup_printf(
+		"a member, or before it ';', which ends the definition that line %u begins",
+		parser->rule_line);
+
+	return refuse(parser, piece, expected, error);
+}
+
 static bool read_member(struct parser *parser, char *piece, GError **error)
 {
 	struct partition_member member = {.pattern = NULL};
@@ -530,6 +560,8 @@ static bool read_member(struct parser *parser, char *piece, GError **error)
 		good = read_guids(parser, piece, &member);
 	else
 		good = read_keyword(parser, piece, &member);
+	if (!good && value && strchr(value, ':'))
+		return refuse_end(parser, piece, error);
 	if (!good)
 		return refuse(parser, piece,
 			      "a port GUID, GUID-GUID, \"NODE*\", @SET, ALL, "
@@ -617,8 +649,21 @@ static bool is_group(const char *piece)
 
 /* ---- lines ---- */
 
+/* A member, or a group and all that goes with it, which leaves nothing of the line. */
+static bool read_piece(struct parser *parser, char **rest, GError **error)
+{
+	char *piece, *flags;
+
+	if (!is_group(*rest))
+		return read_member(parser, next_piece(rest), error);
+	piece = next_piece(rest);
+	flags = *rest;
+	*rest = NULL;
+	return read_group(parser, split_value(piece), flags, error);
+}
+
 /* Members up to the end of the line, or to ';', which ends the definition. */
-static bool read_members(struct parser *parser, char **at, GError **error)
+static bool read_members(struct parser *parser, char **at)
 {
 	char *rest = *at, *end = find_end(rest, ";");
 	bool ends = *end == ';';
@@ -626,15 +671,10 @@ static bool read_members(struct parser *parser, char **at, GError **error)
 	*at = ends ? end + 1 : end;
 	*end = '\0';
 	while (rest) {
-		rest += strspn(rest, " \t\r\f\v");
-		if (is_group(rest)) {
-			char *group = next_piece(&rest);
+		GError *wrong = NULL;
 
-			if (!read_group(parser, split_value(group), rest, error))
-				return false;
-			break;
-		}
-		if (!read_member(parser, next_piece(&rest), error))
+		rest += strspn(rest, " \t\r\f\v");
+		if (!read_piece(parser, &rest, &wrong) && !go_on_behind(parser, wrong))
 			return false;
 	}
 	if (ends) {
@@ -644,13 +684,12 @@ static bool read_members(struct parser *parser, char **at, GError **error)
 	return true;
 }
 
-static bool read_file(struct parser *parser, const char *file, GError **error);
+static bool read_file(struct parser *parser, const char *file);
 
 /* A name that does not begin with '/' goes from where the including file is. */
-static bool include(struct parser *parser, char *at, GError **error)
+static char *included_file(const struct parser *parser, char *at, GError **error)
 {
 	g_autofree char *dir = g_path_get_dirname(file_name(parser));
-	g_autofree char *file = NULL;
 	size_t n;
 
 	at = strip(at);
@@ -659,18 +698,27 @@ static bool include(struct parser *parser, char *at, GError **error)
 		at[n - 1] = '\0';
 		at++;
 	}
-	if (!*at)
-		return refuse(parser, at, "the name of a file", error);
+	if (!*at) {
+		refuse(parser, at, "the name of a file", error);
+		return NULL;
+	}
 	if (parser->depth == DEPTH_MAX ||
 	    partition_sources_n(parser->rules->sources) >= FILES_MAX) {
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
 			    "%s:%u: include: more than %u files, or %u in each other: do they "
 			    "include themselves?",
 			    file_name(parser), parser->line, FILES_MAX, DEPTH_MAX);
-		return false;
+		return NULL;
 	}
-	file = g_path_is_absolute(at) ? g_strdup(at) : g_build_filename(dir, at, NULL);
-	return read_file(parser, file, error);
+	return g_path_is_absolute(at) ? g_strdup(at) : g_build_filename(dir, at, NULL);
+}
+
+static bool include(struct parser *parser, char *at)
+{
+	GError *wrong = NULL;
+	g_autofree char *file = included_file(parser, at, &wrong);
+
+	return file ? read_file(parser, file) : go_on_behind(parser, wrong);
 }
 
 static bool is_include(const char *at)
@@ -679,8 +727,28 @@ static bool is_include(const char *at)
 	       !strchr(at, ':');
 }
 
+static char *skip_definition(struct parser *parser, char *at)
+{
+	char *end = find_end(at, ";");
+
+	parser->skipping = !*end;
+	return *end ? end + 1 : end;
+}
+
+/* False: no more is to be read. */
+static bool begin_or_skip(struct parser *parser, char **at)
+{
+	GError *wrong = NULL;
+
+	if (begin_definition(parser, at, &wrong))
+		return true;
+	parser->skipping = true;
+	parser->has_skipped = true;
+	return go_on_behind(parser, wrong);
+}
+
 /* text is cut to pieces. */
-static bool read_line(struct parser *parser, char *text, GError **error)
+static bool read_line(struct parser *parser, char *text)
 {
 	char *at = text;
 
@@ -690,30 +758,48 @@ static bool read_line(struct parser *parser, char *text, GError **error)
 		at += strspn(at, " \t\r\f\v");
 		if (!*at)
 			return true;
+		if (parser->skipping) {
+			at = skip_definition(parser, at);
+			continue;
+		}
 		if (!parser->rule && !parser->set) {
 			if (is_include(at) && !parser->requests)
-				return include(parser, at + 7, error);
-			if (!begin_definition(parser, &at, error))
+				return include(parser, at + 7);
+			if (!begin_or_skip(parser, &at))
 				return false;
 		}
-		if (!read_members(parser, &at, error))
+		if (!parser->skipping && !read_members(parser, &at))
 			return false;
 	}
 }
 
-static bool read_text(struct parser *parser, const char *text, size_t length, GError **error)
+/* The rest of a binary file would only bury this. */
+static bool refuse_nul(struct parser *parser, const char *line)
+{
+	GError *wrong = NULL;
+
+	refuse(parser, line + strlen(line), "text without NUL octets", &wrong);
+	go_on_behind(parser, wrong);
+	return false;
+}
+
+static bool refuse_length(struct parser *parser)
+{
+	return go_on_behind(parser, g_error_new(PARTITION_ERROR, PARTITION_ERROR_LIMIT,
+						"%s: more than %" G_GUINT64_FORMAT
+						" octets with what includes it",
+						file_name(parser), FILE_MAX_CONFIG));
+}
+
+static bool read_text(struct parser *parser, const char *text, size_t length)
 {
 	const char *end = text + length;
 	uint32_t file = parser->rules->files->len - 1;
 
 	parser->octets += length;
 	g_checksum_update(parser->checksum, (const guchar *)text, (gssize)length);
-	if (parser->octets > FILE_MAX_CONFIG) {
-		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
-			    "%s: more than %" G_GUINT64_FORMAT " octets with what includes it",
-			    file_name(parser), FILE_MAX_CONFIG);
-		return false;
-	}
+	if (parser->octets > FILE_MAX_CONFIG)
+		return refuse_length(parser);
 	for (uint32_t line = 1; text < end; line++) {
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		size_t n = (size_t)((stop ? stop : end) - text);
@@ -723,9 +809,8 @@ static bool read_text(struct parser *parser, const char *text, size_t length, GE
 		parser->line = line;
 		parser->text = copy;
 		if (memchr(text, '\0', n))
-			return refuse(parser, copy + strlen(copy), "text without NUL octets",
-				      error);
-		if (!read_line(parser, copy, error))
+			return refuse_nul(parser, copy);
+		if (!read_line(parser, copy))
 			return false;
 		text += n + 1;
 	}
@@ -746,28 +831,26 @@ static bool is_own_file(const struct parser *parser, const char *file, GError **
 	return false;
 }
 
-static bool read_file(struct parser *parser, const char *file, GError **error)
+static bool read_file(struct parser *parser, const char *file)
 {
-	g_autoptr(GError) failure = NULL;
 	uint32_t from = parser->file, line = parser->line;
+	GError *wrong = NULL;
 	const char *text;
 	gsize length;
 	bool good;
 
-	text = partition_sources_read(parser->rules->sources, parser->kept, file, &length,
-				      &failure);
+	text = partition_sources_read(parser->rules->sources, parser->kept, file, &length, &wrong);
 	if (!text) {
-		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE, "%s:%u: include: %s",
-			    file_name(parser), line, failure->message);
-		return false;
+		g_prefix_error(&wrong, "%s:%u: include: ", file_name(parser), line);
+		return go_on_behind(parser, wrong);
 	}
 	if (partition_changes_is(text)) {
 		partition_sources_cut_last(parser->rules->sources, OWN_KEPT);
-		return is_own_file(parser, file, error);
+		return is_own_file(parser, file, &wrong) || go_on_behind(parser, wrong);
 	}
 	g_ptr_array_add(parser->rules->files, g_strdup(file));
 	parser->depth++;
-	good = read_text(parser, text, length, error);
+	good = read_text(parser, text, length);
 	parser->depth--;
 	parser->file = from;
 	parser->line = line;
@@ -931,7 +1014,7 @@ static void be_built_in(struct parser *parser)
 }
 
 /* Behind the choice of P_Keys, so that no request moves one. */
-static bool read_changes(struct parser *parser, GError **error)
+static bool read_changes(struct parser *parser)
 {
 	const struct partition_changes *changes = parser->changes;
 
@@ -940,19 +1023,26 @@ static bool read_changes(struct parser *parser, GError **error)
 		return true;
 	g_ptr_array_add(parser->rules->files, g_strdup(changes->file ? changes->file : "requests"));
 	parser->requests = true;
-	return read_text(parser, changes->text, strlen(changes->text), error);
+	return read_text(parser, changes->text, strlen(changes->text));
 }
 
-static bool finish(struct parser *parser, GError **error)
+/* What a file without mistakes says as a whole. */
+static void finish(struct parser *parser)
 {
+	GError *wrong = NULL;
+
 	if (parser->rule || parser->set)
 		warn(parser, "the last definition has no ';' at its end");
 	parser->rule = NULL;
 	parser->set = NULL;
 	if (!parser->n_definitions)
 		be_built_in(parser);
-	if (!choose_keys(parser, error) || !read_changes(parser, error))
-		return false;
+	if (!choose_keys(parser, &wrong))
+		go_on_behind(parser, wrong);
+	else
+		read_changes(parser);
+	if (parser->mistakes.n)
+		return;
 	for (guint i = 0; i < parser->wishes->len; i++)
 		add_groups(parser, &g_array_index(parser->wishes, struct wish, i));
 	if (parser->n_warnings > WARNINGS_MAX)
@@ -960,7 +1050,6 @@ static bool finish(struct parser *parser, GError **error)
 			parser->rules->warnings,
 			g_strdup_printf("%u more warnings", parser->n_warnings - WARNINGS_MAX));
 	parser->rules->digest = g_strdup(g_checksum_get_string(parser->checksum));
-	return true;
 }
 
 /* ---- life ---- */
@@ -991,8 +1080,12 @@ static void parser_begin(struct parser *parser, const char *file)
 	g_ptr_array_add(parser->rules->files, g_strdup(file));
 }
 
-static struct partition_rules *parser_end(struct parser *parser, bool good)
+/* What was read; NULL and error: there are mistakes. */
+static struct partition_rules *parser_end(struct parser *parser, GError **error)
 {
+	bool good = mistakes_end(&parser->mistakes, parser->rules->files->pdata[0], PARTITION_ERROR,
+				 PARTITION_ERROR_SYNTAX, error);
+
 	g_hash_table_unref(parser->by_key);
 	g_hash_table_unref(parser->sets);
 	g_array_unref(parser->wishes);
@@ -1009,7 +1102,9 @@ static struct partition_rules *parse_with(struct parser *parser, const char *tex
 	parser->changes = changes;
 	parser->rules->changes = changes ? partition_changes_ref(changes) : NULL;
 	begin_default(parser, PARTITION_LIMITED);
-	return parser_end(parser, read_text(parser, text, length, error) && finish(parser, error));
+	if (read_text(parser, text, length) && !parser->mistakes.n)
+		finish(parser);
+	return parser_end(parser, error);
 }
 
 struct partition_rules *partition_rules_parse(const char *file, const char *text, size_t length,
@@ -1025,22 +1120,20 @@ struct partition_rules *partition_rules_parse_requests(const char *file, const c
 						       size_t length, GError **error)
 {
 	struct parser parser;
-	bool good;
 
 	parser_begin(&parser, file);
 	parser.requests = true;
-	good = read_text(&parser, text, length, error);
-	if (good && parser.rules->warnings->len)
-		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_SYNTAX, "%s",
-			    (char *)parser.rules->warnings->pdata[0]);
-	return parser_end(&parser, good && !parser.rules->warnings->len);
+	read_text(&parser, text, length);
+	for (guint i = 0; i < parser.rules->warnings->len; i++)
+		mistakes_add(&parser.mistakes, parser.rules->warnings->pdata[i]);
+	return parser_end(&parser, error);
 }
 
 struct partition_rules *partition_rules_load_with(const char *file,
 						  struct partition_changes *changes,
 						  GError **error)
 {
-	g_autoptr(GError) failure = NULL;
+	GError *failure = NULL;
 	struct parser parser;
 	const char *text = NULL;
 	gsize length = 0;
@@ -1049,9 +1142,10 @@ struct partition_rules *partition_rules_load_with(const char *file,
 	if (file)
 		text = partition_sources_read(parser.rules->sources, NULL, file, &length, &failure);
 	if (failure && !g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
-		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE, "%s", failure->message);
-		return parser_end(&parser, false);
+		mistakes_take(&parser.mistakes, failure);
+		return parser_end(&parser, error);
 	}
+	g_clear_error(&failure);
 	return parse_with(&parser, text ? text : "", length, changes, error);
 }
 
@@ -1070,74 +1164,4 @@ struct partition_rules *partition_rules_remake(const char *file,
 	if (first)
 		text = partition_sources_read(parser.rules->sources, sources, first, &length, NULL);
 	return parse_with(&parser, text ? text : "", length, changes, error);
-}
-
-bool partition_rules_says_none(const struct partition_rules *rules)
-{
-	const char *file = rules->files->pdata[0];
-
-	return !*file || !strcmp(file, "/dev/null");
-}
-
-/* The definitions that were there are gone, and nobody says that there are none. */
-static bool are_gone(const struct partition_rules *new)
-{
-	return new->built_in && !partition_rules_says_none(new);
-}
-
-struct partition_rules *partition_rules_reload(const struct partition_rules *old, const char *file,
-					       struct partition_changes *changes, GError **error)
-{
-	struct partition_rules *new = partition_rules_load_with(file, changes, error);
-
-	if (!new || !are_gone(new) || old->built_in)
-		return new;
-	partition_rules_unref(new);
-	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
-		    "%s: the definitions that it had are gone, expected "
-		    "'Default=0x7fff,ipoib:ALL=full;' if every port may talk to every other",
-		    file);
-	return NULL;
-}
-
-struct partition_rules *partition_rules_load(const char *file, GError **error)
-{
-	return partition_rules_load_with(file, NULL, error);
-}
-
-struct partition_rules *partition_rules_ref(struct partition_rules *rules)
-{
-	ref_get(&rules->ref);
-	return rules;
-}
-
-void partition_rules_unref(struct partition_rules *rules)
-{
-	if (!rules || !ref_put(&rules->ref))
-		return;
-	g_ptr_array_unref(rules->rules);
-	g_ptr_array_unref(rules->files);
-	g_ptr_array_unref(rules->warnings);
-	g_string_chunk_free(rules->texts);
-	partition_sources_unref(rules->sources);
-	g_free(rules->digest);
-	partition_changes_unref(rules->changes);
-	g_free(rules);
-}
-
-bool partition_rules_same(const struct partition_rules *a, const struct partition_rules *b)
-{
-	return !strcmp(a->digest, b->digest);
-}
-
-const struct partition_rule *partition_rules_find(const struct partition_rules *rules,
-						  uint16_t p_key)
-{
-	for (guint i = 0; i < rules->rules->len; i++) {
-		const struct partition_rule *rule = rules->rules->pdata[i];
-
-		if (rule->p_key == p_key)
-			return rule;
-	}
-	return NULL;
 }

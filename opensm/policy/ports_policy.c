@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "core/mistakes.h"
+
 #define SHOWN 40 /* characters of a wrong word in a message */
 #define RELEASE_DEFAULT 600
 
@@ -294,18 +296,20 @@ struct ports_policy *ports_policy_parse(const char *file, const char *text, size
 {
 	struct reader r = {.policy = policy_new(), .file = file};
 	const char *end = text + length;
-	bool good = true;
+	struct mistakes mistakes = {0};
 
-	while (good && text < end) {
+	while (text < end) {
 		const char *stop = memchr(text, '\n', end - text);
+		GError *why = NULL;
 
 		r.line++;
 		r.begin = text;
 		r.end = stop ? stop : end;
 		text = r.end + 1;
-		good = read_line(&r, error);
+		if (!read_line(&r, &why))
+			mistakes_take(&mistakes, why);
 	}
-	if (!good)
+	if (!mistakes_end(&mistakes, file, PORTS_POLICY_ERROR, 0, error))
 		g_clear_pointer(&r.policy, ports_policy_unref);
 	return r.policy;
 }

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/mistakes.h"
+
 #define SHOWN 64 /* octets of a wrong line in a message */
 
 GQuark prefix_routes_error_quark(void)
@@ -54,17 +56,16 @@ static struct prefix_routes *routes_new(void)
 	return routes;
 }
 
-static struct prefix_routes *refuse(struct prefix_routes *routes, const char *file,
-				    unsigned int number, const char *line, GError **error)
+static void refuse(struct mistakes *mistakes, const char *file, unsigned int number,
+		   const char *line)
 {
 	g_autofree char *shown = g_strndup(line, SHOWN), *escaped = g_strescape(shown, NULL);
+	g_autofree char *text = g_strdup_printf(
+		"%s:%u: found '%s', expected a GID prefix and the GUID of a router port, both in "
+		"hex, or * for any",
+		file, number, escaped);
 
-	g_set_error(error, PREFIX_ROUTES_ERROR, 0,
-		    "%s:%u: found '%s', expected a GID prefix and the GUID of a router port, both "
-		    "in hex, or * for any",
-		    file, number, escaped);
-	prefix_routes_unref(routes);
-	return NULL;
+	mistakes_add(mistakes, text);
 }
 
 struct prefix_routes *prefix_routes_parse(const char *file, const char *text, size_t length,
@@ -72,18 +73,22 @@ struct prefix_routes *prefix_routes_parse(const char *file, const char *text, si
 {
 	struct prefix_routes *routes = routes_new();
 	const char *end = text + length;
+	struct mistakes mistakes = {0};
+	bool has_nul = false;
 
-	for (unsigned int number = 1; text < end; number++) {
-		bool has_nul;
+	for (unsigned int number = 1; text < end && !has_nul; number++) {
 		g_autofree char *line = file_next_line(&text, end, &has_nul);
 		g_autofree char *words = g_strdup(line);
 
 		words[strcspn(words, "#")] = '\0';
 		if (has_nul || !parse_line(routes, words))
-			return refuse(routes, file, number, line, error);
+			refuse(&mistakes, file, number, line);
 	}
 	routes->has_file = true;
-	return routes;
+	if (mistakes_end(&mistakes, file, PREFIX_ROUTES_ERROR, 0, error))
+		return routes;
+	prefix_routes_unref(routes);
+	return NULL;
 }
 
 struct prefix_routes *prefix_routes_load(const char *file, GError **error)

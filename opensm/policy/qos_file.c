@@ -4,6 +4,9 @@
  * among qos-ulps, "who, what: SL". Sections are rows of a table: where one may stand; keywords are
  * those of another (qos_keywords.c).
  *
+ * Behind a mistake reading goes on, so that all are told; what follows from one is not told again,
+ * and nothing of such a file is taken.
+ *
  * Rules of qos-ulps are made into rules and levels of the long form, which stand behind the others.
  */
 #include <complib/file.h>
@@ -74,19 +77,26 @@ static void find_place(const struct qos_parser *p, const char *found, unsigned i
 	*column = (unsigned int)strspn(first, " \t") + 1;
 }
 
-bool qos_wrong(const struct qos_parser *p, const char *found, const char *format, ...)
+bool qos_wrong(struct qos_parser *p, const char *found, const char *format, ...)
 {
-	g_autofree char *expected = NULL, *printable = g_strescape(found, NULL);
+	g_autofree char *expected = NULL, *printable = NULL, *text = NULL;
 	unsigned int line, column;
 	va_list args;
 
+	p->object_is_wrong = true;
+	p->lost[p->section] = true;
+	if (!mistakes_have_room(&p->mistakes)) {
+		mistakes_add(&p->mistakes, NULL);
+		return false;
+	}
+	printable = g_strescape(found, NULL);
 	find_place(p, found, &line, &column);
 	va_start(args, format);
 	expected = g_strdup_vprintf(format, args);
 	va_end(args);
-	g_set_error(p->error, QOS_FILE_ERROR, QOS_FILE_ERROR_SYNTAX,
-		    "%s:%u:%u: found '%.80s', expected %s", p->policy->file, line, column,
-		    printable, expected);
+	text = g_strdup_printf("%s:%u:%u: found '%.80s', expected %s", p->policy->file, line,
+			       column, printable, expected);
+	mistakes_add(&p->mistakes, text);
 	return false;
 }
 
@@ -111,7 +121,7 @@ void qos_warn(const struct qos_parser *p, const char *format, ...)
 	va_end(args);
 }
 
-bool qos_no_word(const struct qos_parser *p, const char *found)
+bool qos_no_word(struct qos_parser *p, const char *found)
 {
 	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GString) list = g_string_new(NULL);
@@ -136,10 +146,11 @@ bool qos_no_word(const struct qos_parser *p, const char *found)
 
 /* ---- sections ---- */
 
-static bool begin(struct qos_parser *p, enum qos_section section)
+static void begin(struct qos_parser *p, enum qos_section section)
 {
 	p->section = section;
 	p->section_line = p->line;
+	p->object_is_wrong = false;
 	switch (section) {
 	case GROUP:
 		p->object = qos_group_new(p);
@@ -160,10 +171,10 @@ static bool begin(struct qos_parser *p, enum qos_section section)
 		p->object = p->policy;
 		break;
 	}
-	return p->object != NULL;
+	p->is_full = !p->object;
 }
 
-static bool end_scope(const struct qos_parser *p)
+static bool end_scope(struct qos_parser *p)
 {
 	const struct qos_scope *scope = p->object;
 
@@ -177,48 +188,143 @@ static bool end_scope(const struct qos_parser *p)
 	return true;
 }
 
-static bool end(struct qos_parser *p)
+/* Whether the section at hand has what it must have. */
+static bool is_whole(struct qos_parser *p)
 {
 	const char *name = sections[p->section].name;
 
-	if ((p->section == VLARB || p->section == SL2VL) && !end_scope(p))
-		return false;
+	if (p->section == VLARB || p->section == SL2VL)
+		return end_scope(p);
 	if (p->section == GROUP && !((struct qos_group *)p->object)->name)
 		return qos_wrong(p, "the end", "name: in this %s", name);
 	if (p->section == LEVEL && !((struct qos_level *)p->object)->name)
 		return qos_wrong(p, "the end", "name: in this %s", name);
 	if (p->section == LEVEL && !((struct qos_level *)p->object)->has_sl)
 		return qos_wrong(p, "the end", "sl: in this %s", name);
-	if (p->section == RULE && !p->rule_has_level)
-		return qos_wrong(p, "the end", "qos-level-name: in this %s", name);
-	p->section = sections[p->section].in;
-	return true;
+	return p->section != RULE || p->rule_has_level ||
+	       qos_wrong(p, "the end", "qos-level-name: in this %s", name);
 }
 
-/* The section that begins with this word here, or N_SECTIONS. */
-static enum qos_section section_named(const struct qos_parser *p, const char *word)
+/* A line that was wrong may have said what lacks now. */
+static void end(struct qos_parser *p)
+{
+	if (!p->object_is_wrong)
+		is_whole(p);
+	p->section = sections[p->section].in;
+}
+
+/* The section in another one that has this name, or N_SECTIONS. */
+static enum qos_section section_in(enum qos_section in, const char *name)
 {
 	enum qos_section section = GROUPS;
 
 	while (section < N_SECTIONS &&
-	       (sections[section].in != p->section || strcmp(sections[section].name, word) != 0))
+	       (sections[section].in != in || strcmp(sections[section].name, name) != 0))
 		section++;
 	return section;
 }
 
-static bool read_line(struct qos_parser *p, char *text)
+static bool has_sections(enum qos_section in)
+{
+	enum qos_section section = GROUPS;
+
+	while (section < N_SECTIONS && sections[section].in != in)
+		section++;
+	return section < N_SECTIONS;
+}
+
+/* Of the section at hand and those around it the one that has this name; TOP: none. */
+static enum qos_section open_section(const struct qos_parser *p, const char *name)
+{
+	enum qos_section section = p->section;
+
+	while (section != TOP && strcmp(sections[section].name, name) != 0)
+		section = sections[section].in;
+	return section;
+}
+
+static bool is_section(const char *name)
+{
+	for (enum qos_section in = TOP; in < N_SECTIONS; in++)
+		if (section_in(in, name) != N_SECTIONS)
+			return true;
+	return false;
+}
+
+/* ---- going on behind what is wrong ---- */
+
+/* What is in it, names of groups and levels among that, is not read. */
+static void skip_section(struct qos_parser *p, const char *name)
+{
+	p->skipped = g_strdup(name);
+	p->lost[GROUP] = true;
+	p->lost[LEVEL] = true;
+}
+
+/*
+ * Whether the line belongs to a section that there is not: up to its end, however that is spelled,
+ * or to what the section around it goes on with.
+ */
+static bool is_skipped(struct qos_parser *p, const char *text)
+{
+	bool ends = g_str_has_prefix(text, "end-");
+	bool ends_it = ends && (!strcmp(text + 4, p->skipped) ||
+				section_in(p->section, text + 4) != N_SECTIONS);
+	bool resumes = ends ? open_section(p, text + 4) != TOP
+			    : section_in(p->section, text) != N_SECTIONS;
+
+	if (ends_it || resumes)
+		g_clear_pointer(&p->skipped, g_free);
+	return !resumes;
+}
+
+/* The end of a section around this one closes both; one that is spelled wrong closes this one. */
+static void read_end(struct qos_parser *p, const char *text)
+{
+	enum qos_section section = open_section(p, text + 4);
+
+	if (section != TOP && section == p->section) {
+		end(p);
+		return;
+	}
+	qos_no_word(p, text);
+	if (section != TOP)
+		p->section = sections[section].in;
+	else if (p->section != TOP && !is_section(text + 4))
+		p->section = sections[p->section].in;
+}
+
+/* A word alone that begins nothing here: where it begins something further out, an end is missing. */
+static void read_wrong_word(struct qos_parser *p, const char *word)
+{
+	enum qos_section in = p->section;
+
+	qos_no_word(p, word);
+	while (in != TOP && section_in(in, word) == N_SECTIONS)
+		in = sections[in].in;
+	if (section_in(in, word) != N_SECTIONS)
+		begin(p, section_in(in, word));
+	else if (has_sections(p->section))
+		skip_section(p, word);
+}
+
+static void read_line(struct qos_parser *p, char *text)
 {
 	enum qos_section section;
 
-	if (!*text)
-		return true;
-	if (g_str_has_prefix(text, "end-") && p->section != TOP &&
-	    !strcmp(text + 4, sections[p->section].name))
-		return end(p);
-	section = section_named(p, text);
+	if (!*text || (p->skipped && is_skipped(p, text)))
+		return;
+	section = section_in(p->section, text);
 	if (section != N_SECTIONS)
-		return begin(p, section);
-	return p->section == ULPS ? qos_read_ulp(p, text) : qos_read_keyword(p, text);
+		begin(p, section);
+	else if (g_str_has_prefix(text, "end-"))
+		read_end(p, text);
+	else if (!strpbrk(text, ": \t") && (p->section != ULPS || is_section(text)))
+		read_wrong_word(p, text);
+	else if (p->section == ULPS)
+		qos_read_ulp(p, text);
+	else
+		qos_read_keyword(p, text);
 }
 
 /* ---- the file ---- */
@@ -256,27 +362,37 @@ static bool resolve(struct qos_parser *p, const struct qos_mention *mention)
 	return true;
 }
 
-static bool finish(struct qos_parser *p)
+static void take_default(struct qos_parser *p)
 {
 	unsigned int index = GPOINTER_TO_UINT(g_hash_table_lookup(p->names[LEVEL], DEFAULT_LEVEL));
 
-	if (p->section != TOP)
-		return qos_wrong(p, "the end of the file", "end-%s (it begins in line %u)",
-				 sections[p->section].name, p->section_line);
-	for (guint i = 0; i < p->mentions->len; i++)
-		if (!resolve(p, &g_array_index(p->mentions, struct qos_mention, i)))
-			return false;
 	if (index)
 		p->policy->fallback = index - 1;
 	else if (!p->last_line)
 		qos_level_new(p->policy, DEFAULT_LEVEL); /* nothing but comments: as no file */
 	else if (!p->has_fallback)
-		return qos_wrong(p, "the end of the file",
-				 "a qos-level named DEFAULT, or default among qos-ulps");
+		qos_wrong(p, "the end of the file",
+			  "a qos-level named DEFAULT, or default among qos-ulps");
+}
+
+static void finish(struct qos_parser *p)
+{
+	if (p->section != TOP && !p->is_full)
+		qos_wrong(p, "the end of the file", "end-%s (it begins in line %u)",
+			  sections[p->section].name, p->section_line);
+	p->section = TOP;
+	for (guint i = 0; i < p->mentions->len; i++) {
+		const struct qos_mention *mention =
+			&g_array_index(p->mentions, struct qos_mention, i);
+
+		if (!p->lost[mention->rule ? LEVEL : GROUP])
+			resolve(p, mention);
+	}
+	if (!p->mistakes.n)
+		take_default(p);
 	for (guint i = 0; i < p->ulps->len; i++)
 		g_ptr_array_add(p->policy->rules, p->ulps->pdata[i]);
 	g_ptr_array_set_free_func(p->ulps, NULL);
-	return true;
 }
 
 static void clear_mention(void *data)
@@ -291,35 +407,33 @@ static bool goes_on(const GString *text, const char *next)
 	       (*next == ',' || text->str[text->len - 1] == ',');
 }
 
-static bool parse(struct qos_parser *p, const char *text)
+static void parse(struct qos_parser *p, const char *text)
 {
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	g_autoptr(GString) whole = g_string_new(NULL);
 
-	for (unsigned int i = 0; lines[i]; i++) {
+	for (unsigned int i = 0; lines[i] && !p->is_full; i++) {
 		lines[i][strcspn(lines[i], "#")] = '\0';
 		g_strstrip(lines[i]);
 		if (!*lines[i])
 			continue;
 		if (!goes_on(whole, lines[i])) {
-			if (!read_line(p, whole->str))
-				return false;
+			read_line(p, whole->str);
 			g_string_truncate(whole, 0);
 			p->line = i + 1;
 		}
 		g_string_append(whole, lines[i]);
 		p->last_line = i + 1;
 	}
-	if (!read_line(p, whole->str))
-		return false;
+	if (!p->is_full)
+		read_line(p, whole->str);
 	p->line = MAX(g_strv_length(lines), 1);
-	return finish(p);
+	finish(p);
 }
 
 struct qos_policy *qos_policy_parse(const char *file, const char *text, GError **error)
 {
-	struct qos_parser p = {.line = 1, .error = error};
-	bool well;
+	struct qos_parser p = {.line = 1};
 
 	p.policy = qos_policy_new(file);
 	p.policy->is_there = true;
@@ -329,14 +443,15 @@ struct qos_policy *qos_policy_parse(const char *file, const char *text, GError *
 	g_array_set_clear_func(p.mentions, clear_mention);
 	p.names[GROUP] = g_hash_table_new(g_str_hash, g_str_equal);
 	p.names[LEVEL] = g_hash_table_new(g_str_hash, g_str_equal);
-	well = parse(&p, text);
+	parse(&p, text);
 	g_hash_table_unref(p.names[GROUP]);
 	g_hash_table_unref(p.names[LEVEL]);
 	g_ptr_array_unref(p.ulps);
 	g_array_unref(p.mentions);
+	g_free(p.skipped);
 	if (!p.last_line)
 		g_clear_pointer(&p.policy->text, g_free);
-	if (well)
+	if (mistakes_end(&p.mistakes, file, QOS_FILE_ERROR, QOS_FILE_ERROR_SYNTAX, error))
 		return p.policy;
 	qos_policy_unref(p.policy);
 	return NULL;

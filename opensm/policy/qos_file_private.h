@@ -3,6 +3,7 @@
 #ifndef POLICY_QOS_FILE_PRIVATE_H
 #define POLICY_QOS_FILE_PRIVATE_H
 
+#include "core/mistakes.h"
 #include "policy/qos_file.h"
 
 #define QOS_P_KEY_MASK 0x7FFF
@@ -46,20 +47,25 @@ struct qos_parser {
 	GHashTable *names[N_SECTIONS];	 /* of GROUP, LEVEL: name -> index + 1 */
 	unsigned int ulp_level[QOS_SLS]; /* index + 1; 0: not made yet */
 	bool has_fallback;
-	GError **error;
+	/* What is wrong, and what follows from that need not be told as well: */
+	struct mistakes mistakes;
+	bool object_is_wrong;	/* something in the section at hand */
+	bool lost[N_SECTIONS];	/* names of GROUP, LEVEL may not be known */
+	char *skipped;		/* a section that there is not: its name; NULL: none */
+	bool is_full;		/* no more is to be read */
 };
 
 const char *qos_section_name(enum qos_section section);
 /* What is found is no word of this section: tells those that are. */
-bool qos_no_word(const struct qos_parser *p, const char *found);
+bool qos_no_word(struct qos_parser *p, const char *found);
 
-/* "FILE:LINE:COLUMN: found ..., expected ...". Returns false. */
+/* Keeps "FILE:LINE:COLUMN: found ..., expected ...". Returns false. */
 G_GNUC_PRINTF(3, 4)
-bool qos_wrong(const struct qos_parser *p, const char *found, const char *format, ...);
+bool qos_wrong(struct qos_parser *p, const char *found, const char *format, ...);
 
 bool qos_read_number(const char *text, uint64_t max, uint64_t *value);
-bool qos_read_ranges(const struct qos_parser *p, const char *text, uint64_t max, GArray *ranges);
-bool qos_read_p_keys(const struct qos_parser *p, const char *text, GArray *ranges);
+bool qos_read_ranges(struct qos_parser *p, const char *text, uint64_t max, GArray *ranges);
+bool qos_read_p_keys(struct qos_parser *p, const char *text, GArray *ranges);
 
 /* In the policy; NULL and error: it has as many as may be. */
 struct qos_group *qos_group_new(struct qos_parser *p);

@@ -39,7 +39,7 @@ static void turn(const struct qos_parser *p, const char *text, struct qos_range 
 }
 
 /* "N" or "N-N" */
-static bool read_range(const struct qos_parser *p, const char *text, uint64_t max,
+static bool read_range(struct qos_parser *p, const char *text, uint64_t max,
 		       struct qos_range *range)
 {
 	g_auto(GStrv) ends = g_strsplit(text, "-", 2);
@@ -54,7 +54,7 @@ static bool read_range(const struct qos_parser *p, const char *text, uint64_t ma
 	return true;
 }
 
-bool qos_read_ranges(const struct qos_parser *p, const char *text, uint64_t max, GArray *ranges)
+bool qos_read_ranges(struct qos_parser *p, const char *text, uint64_t max, GArray *ranges)
 {
 	g_auto(GStrv) items = g_strsplit(text, ",", -1);
 
@@ -69,7 +69,7 @@ bool qos_read_ranges(const struct qos_parser *p, const char *text, uint64_t max,
 }
 
 /* Without the membership bit: what crosses it goes on at 0. */
-bool qos_read_p_keys(const struct qos_parser *p, const char *text, GArray *ranges)
+bool qos_read_p_keys(struct qos_parser *p, const char *text, GArray *ranges)
 {
 	guint first = ranges->len, end;
 
@@ -91,7 +91,7 @@ bool qos_read_p_keys(const struct qos_parser *p, const char *text, GArray *range
 	return true;
 }
 
-static bool read_names(const struct qos_parser *p, const char *text, GPtrArray *names)
+static bool read_names(struct qos_parser *p, const char *text, GPtrArray *names)
 {
 	g_auto(GStrv) items = g_strsplit(text, ",", -1);
 
@@ -129,7 +129,7 @@ static bool names(struct qos_parser *p, const char *value, const struct keyword 
 }
 
 /* May stand once, and sets what says so. */
-static bool once(const struct qos_parser *p, const char *value, const struct keyword *k)
+static bool once(struct qos_parser *p, const char *value, const struct keyword *k)
 {
 	bool *said = MEMBER(p, k->also);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "complib/file.h"
+#include "core/mistakes.h"
 
 #define MAX_PORTS 16 /* unless the file says */
 
@@ -18,15 +19,16 @@ struct reading {
 	uint32_t line;
 	uint32_t seed_line; /* where the seed at hand begins */
 	char **words;	    /* of the line: a NULL behind the last */
-	GError **error;
+	struct mistakes mistakes;
 };
 
-static bool refuse(const struct reading *reading, const char *text, const char *expected)
+static bool refuse(struct reading *reading, const char *text, const char *expected)
 {
 	g_autofree char *shown = g_strescape(text ? text : "", NULL);
+	g_autofree char *line = g_strdup_printf("%s:%u: '%.80s': expected %s", reading->file->name,
+						reading->line, shown, expected);
 
-	g_set_error(reading->error, TORUS_FILE_ERROR, 0, "%s:%u: '%.80s': expected %s",
-		    reading->file->name, reading->line, shown, expected);
+	mistakes_add(&reading->mistakes, line);
 	return false;
 }
 
@@ -215,7 +217,7 @@ static bool is_enough(const struct reading *reading, const struct route_torus_se
 }
 
 /* The last one is checked as the file ends, or the next one begins. */
-static bool check_seed(const struct reading *reading)
+static bool check_seed(struct reading *reading)
 {
 	g_autofree char *line = g_strdup_printf("seed of line %u", reading->seed_line);
 
@@ -243,8 +245,8 @@ static bool parse_line(struct reading *reading, const char *line)
 	reading->words = words;
 	if (!n || words[0][0] == '#')
 		return true;
-	if (!strcmp(words[0], "next_seed") && !check_seed(reading))
-		return false;
+	if (!strcmp(words[0], "next_seed") && !reading->mistakes.n)
+		check_seed(reading); /* a wrong line may have said what lacks then */
 	return take_line(reading);
 }
 
@@ -252,23 +254,27 @@ struct torus_file *torus_file_parse(const char *file, const char *text, size_t l
 				    GError **error)
 {
 	struct torus_file *torus = g_new0(struct torus_file, 1);
-	struct reading reading = {.file = torus, .error = error};
+	struct reading reading = {.file = torus};
 	const char *end = text + length;
-	bool good = true;
+	bool has_nul = false;
 
 	torus->name = g_strdup(file);
 	torus->torus.max_ports = MAX_PORTS;
 	torus->seeds = g_array_new(FALSE, FALSE, sizeof(struct route_torus_seed));
 	torus->port_order = g_array_new(FALSE, FALSE, 1);
-	while (text < end && good) {
-		bool has_nul;
+	/* Without the first line, of which all others are, they say nothing. */
+	while (text < end && !has_nul && (torus->seeds->len || !reading.mistakes.n)) {
 		g_autofree char *line = file_next_line(&text, end, &has_nul);
 
 		reading.line++;
-		good = has_nul ? refuse(&reading, line, "text without NUL")
-			       : parse_line(&reading, line);
+		if (has_nul)
+			refuse(&reading, line, "text without NUL");
+		else
+			parse_line(&reading, line);
 	}
-	if (good && check_seed(&reading))
+	if (!reading.mistakes.n)
+		check_seed(&reading);
+	if (mistakes_end(&reading.mistakes, file, TORUS_FILE_ERROR, 0, error))
 		return torus;
 	torus_file_free(torus);
 	return NULL;

@@ -83,6 +83,22 @@ CASES = [
      ['E @/qos:1:1: error: ']),
     ('wrong partitions', 'partition_config_file @/parts\n', {'parts': 'A=1: ALL=full;\nB=2 ALL;\n'},
      '', ['E @/parts:2:1: error: found ']),
+    ('all that is wrong in partitions', 'partition_config_file @/parts\n',
+     {'parts': 'A=1: 0x0, ALL=full\nB=2: ALL=full;\nC=0x10000: x;\ninclude none\n'}, '',
+     ["E @/parts:1:6: error: found '0x0', expected a port GUID",
+      "E @/parts:2:1: error: found 'B', expected a member, or before it ';', which ends the "
+      'definition that line 1 begins', "E @/parts:3:3: error: found '0x10000', expected a P_Key",
+      'E @/parts:4: error: include: @/none: No such file']),
+    ('all that is wrong in a policy of QoS', 'qos_policy_file @/qos\nqos TRUE\n',
+     {'qos': 'port-groups\nport-grop\nname: a\nend-port-group\nend-port-groups\nqos-ulps\n'
+             'default 0\nsdp: 16\nend-qos-ulps\n'}, '',
+     ["E @/qos:2:1: error: found 'port-grop', expected port-group or end-port-groups",
+      "E @/qos:7:1: error: found 'default 0', expected a rule, ':' and an SL",
+      "E @/qos:8:6: error: found '16', expected an SL from 0 to 15"]),
+    ('a file of partitions with more mistakes than are told', 'partition_config_file @/parts\n',
+     {'parts': 'A=1: 0x0;\n' * 30}, '',
+     [f"E @/parts:{i}:6: error: found '0x0'" for i in range(1, 21)] +
+     ['E opensm: error: @/parts: 10 more mistakes']),
     ('keys per port without seed', 'm_key_per_port TRUE\n', {}, '',
      ['E @/conf:1: error: m_key_per_port: needs m_key_seed_file, which is not given']),
     ('a protection of no key', 'm_key_protection_level 2\n', {}, '',

@@ -34,9 +34,13 @@ static struct qos_policy *parse(const char *text)
 static void refused(const char *text, const char *why)
 {
 	GError *error = NULL;
+	const char *more;
 
 	ck_assert_ptr_null(qos_policy_parse("qos.conf", text, &error));
 	ck_assert_msg(strstr(error->message, why), "'%s' for:\n%s", error->message, text);
+	more = strchr(error->message, '\n'); /* but that the text is cut off there */
+	ck_assert_msg(!more || strstr(more, ":1: found 'the end of the file', expected end-"),
+		      "'%s' for:\n%s", error->message, text);
 	g_error_free(error);
 }
 
@@ -665,6 +669,89 @@ START_TEST(bad_files)
 }
 END_TEST
 
+/* The places of all mistakes, "LINE:COLUMN" each. */
+static char *places_of(const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GString) places = g_string_new(NULL);
+	g_auto(GStrv) lines = NULL;
+
+	ck_assert_ptr_null(qos_policy_parse("qos.conf", text, &error));
+	lines = g_strsplit(error->message, "\n", -1);
+	for (unsigned int i = 0; lines[i]; i++) {
+		const char *place = lines[i] + strlen("qos.conf:");
+
+		g_string_append_printf(places, "%s%.*s", i ? " " : "",
+				       (int)(strstr(place, ": ") - place), place);
+	}
+	return g_string_free(g_steal_pointer(&places), FALSE);
+}
+
+#define LEVEL_WITH(lines) "qos-levels\nqos-level\nname: DEFAULT\n" lines "end-qos-level\nend-qos-levels\n"
+static const struct {
+	const char *text, *places;
+} all_mistakes[] = {
+	/* values, in sections that lack nothing but what was wrong */
+	{LEVEL_WITH("sl: 16\nmtu-limit: 9\npkey: x\n"), "4:5 5:12 6:7"},
+	{"port-groups\nport-group\nport-guid: x\nend-port-group\nport-group\nend-port-group\n"
+	 "end-port-groups\nqos-ulps\nsdp: 16\nxyz: 1\nany, port-num 3: 1\nend-qos-ulps\n",
+	 "3:12 6:1 9:6 10:1 11:6"},
+	/* a section that is not known, whatever is in it, with a good end or a wrong one */
+	{"port-groups\nport-grop\nname: a\nuse: b\nend-port-grop\nport-group\nend-port-group\n"
+	 "end-port-groups\n" LEVEL_WITH("sl: 17\n"),
+	 "2:1 7:1 12:5"},
+	{"qos-levls\nqos-level\nname: a\nsl: 99\nend-qos-level\nend-qos-levels\nqos-ulps\n"
+	 "default: x\nend-qos-ulps\n",
+	 "1:1 8:10"},
+	/* an end that is missing, or spelled wrong */
+	{"port-groups\nport-group\nname: a\nport-guid: 1\nport-group\nname: b\nport-guid: y\n"
+	 "end-port-group\nend-port-groups\n" LEVEL_WITH("sl: 0\n"),
+	 "5:1 7:12"},
+	{"port-groups\nport-group\nname: a\nport-guid: 1\nend-port-grop\nend-port-groups\n"
+	 LEVEL_WITH("sl: z\n"),
+	 "5:1 10:5"},
+	{"port-groups\nport-group\nname: a\nport-guid: 1\nend-port-groups\n" LEVEL_WITH("sl: z\n"),
+	 "5:1 9:5"},
+	{"port-groups\nport-group\nname: a\nport-guid: 1\n", "5:1"},
+	/* a word too much */
+	{"nonsense\n" LEVEL_WITH("sl: 0\nsl 3\n"), "1:1 6:1"},
+	{"end-port-groups\n" LEVEL_WITH("sl: -1\n"), "1:1 5:5"},
+	/* names that are not there, but not those that a mistake hides */
+	{LEVEL_WITH("sl: 0\n") "qos-match-rules\nqos-match-rule\nsource: a\nqos-level-name: b\n"
+	 "end-qos-match-rule\nqos-match-rule\nqos-level-name: c\nend-qos-match-rule\n"
+	 "end-qos-match-rules\n",
+	 "9:9 10:17 13:17"},
+	{LEVEL_WITH("sl: 99\n") "qos-match-rules\nqos-match-rule\nsource: a\nqos-level-name: b\n"
+	 "end-qos-match-rule\nend-qos-match-rules\n",
+	 "4:5 9:9"},
+	{"nonsense\n", "1:1"},
+};
+
+/* One start tells them all, and nothing that only follows from them. */
+START_TEST(test_all_mistakes)
+{
+	g_autofree char *places = places_of(all_mistakes[_i].text);
+
+	ck_assert_msg(!strcmp(places, all_mistakes[_i].places), "%s for\n%s", places,
+		      all_mistakes[_i].text);
+}
+END_TEST
+
+/* Of very many some are told, and soon. */
+START_TEST(test_many_mistakes)
+{
+	g_autoptr(GString) text = g_string_new("qos-ulps\n");
+	g_autoptr(GError) error = NULL;
+
+	for (unsigned int i = 0; i < 100000; i++)
+		g_string_append(text, "any, xyz 1: 99\n");
+	ck_assert_ptr_null(qos_policy_parse("qos.conf", text->str, &error));
+	ck_assert(g_str_has_prefix(error->message, "qos.conf:2:13: found '99', "));
+	ck_assert_msg(g_str_has_suffix(error->message, "\nqos.conf: 99981 more mistakes"), "%s",
+		      error->message);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("qos_file");
@@ -691,6 +778,8 @@ int main(void)
 	tcase_add_test(tcase, mistakes);
 	tcase_add_test(tcase, files);
 	tcase_add_test(tcase, bad_files);
+	tcase_add_loop_test(tcase, test_all_mistakes, 0, G_N_ELEMENTS(all_mistakes));
+	tcase_add_test(tcase, test_many_mistakes);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
