@@ -205,6 +205,7 @@ static char *status_text(struct progress *progress)
 {
 	GString *line = g_string_new(NULL);
 	size_t room = width(progress);
+	g_autofree char *cut_off = status_own_port(progress->context);
 	struct counters *counters = &progress->context->counters;
 	const struct sample before = progress->sample;
 	uint64_t up_s = (actor_now(progress->actor) - progress->started_ns) / NS_PER_S;
@@ -214,8 +215,9 @@ static char *status_text(struct progress *progress)
 		.smps = smps(progress),
 		.queries = counter_get(counters, sa_received),
 	};
-	add_part(line, "  ", room, "%s", status_sm_state(progress->context));
-	add_part(line, "  ", room, "%u active ports", progress->last.active);
+	add_part(line, "  ", room, "%s", cut_off ? cut_off : status_sm_state(progress->context));
+	if (!cut_off)
+		add_part(line, "  ", room, "%u active ports", progress->last.active);
 	add_part(line, "  ", room, "%.0f SMPs/s",
 		 rate(progress->sample.smps, before.smps, progress->sample.when - before.when));
 	add_part(line, "  ", room, "%.0f SA queries/s",
@@ -232,6 +234,10 @@ static char *status_text(struct progress *progress)
 /* What a log keeps of that line: nothing that changes by itself. */
 static char *steady_text(const struct progress *progress)
 {
+	char *cut_off = status_own_port(progress->context);
+
+	if (cut_off)
+		return cut_off;
 	return g_strdup_printf("%s  %u switches  %u hosts  %u active ports",
 			       status_sm_state(progress->context), progress->last.switches,
 			       progress->last.hosts, progress->last.active);
@@ -332,8 +338,9 @@ static void draw(struct timer *timer)
 {
 	struct progress *progress =
 		(struct progress *)((char *)timer - offsetof(struct progress, draw));
+	g_autofree char *cut_off = status_own_port(progress->context);
 
-	if (progress->up)
+	if (progress->up || cut_off)
 		draw_status(progress);
 	else if (progress->terminal)
 		draw_sweep(progress);

@@ -15,6 +15,16 @@ const char *status_sm_state(const struct context *context)
 	return name ? name : "?";
 }
 
+char *status_own_port(const struct context *context)
+{
+	unsigned int sweep = atomic_load(&context->sweep);
+
+	if (!(sweep & (SWEEP_FLAG_PORT_LOST | SWEEP_FLAG_PORT_DOWN)))
+		return NULL;
+	return g_strdup_printf("%s, its port is %s", status_sm_state(context),
+			       sweep & SWEEP_FLAG_PORT_LOST ? "gone" : "down");
+}
+
 /* A standby knows no subnet, but whose it is: what it had as master before is old. */
 static char *without_subnet(struct context *context)
 {
@@ -43,17 +53,15 @@ static char *silent_text(const struct fabric *fabric)
 
 char *status_line(struct context *context)
 {
-	g_autofree char *silent = NULL;
+	g_autofree char *silent = NULL, *cut_off = status_own_port(context);
 	struct subnet *subnet = slot_take(&context->subnet);
 	const char *state = status_sm_state(context);
-	unsigned int sweep = atomic_load(&context->sweep);
 	const struct fabric *fabric;
 	char *line;
 
-	if (sweep & (SWEEP_FLAG_PORT_LOST | SWEEP_FLAG_PORT_DOWN)) {
+	if (cut_off) {
 		subnet_unref(subnet);
-		return g_strdup_printf("%s, its port is %s", state,
-				       sweep & SWEEP_FLAG_PORT_LOST ? "gone" : "down");
+		return g_steal_pointer(&cut_off);
 	}
 	if (!subnet || atomic_load(&context->sm_state) == IBA_SM_STANDBY) {
 		subnet_unref(subnet);

@@ -13,6 +13,8 @@ char *status_line(struct context *context);
 
 /* "DISCOVERING" and so on. */
 const char *status_sm_state(const struct context *context);
+/* "DISCOVERING, its port is down", or gone; to be freed with g_free. NULL: it is there and up. */
+char *status_own_port(const struct context *context);
 
 /* That line and all counters, to the log whatever its flags. */
 void status_log(struct context *context);

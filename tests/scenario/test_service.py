@@ -38,7 +38,7 @@ class Manager:
         self.child = subprocess.Popen(
             [os.environ.get('OPENSM', './opensm/opensm'), '-F', conf, '--sim', 'fattree:4', '-f',
              os.path.join(self.dir, 'log'), *self.options], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=open(os.path.join(self.dir, 'out'), 'w'),
             env=dict(os.environ, OSM_CACHE_DIR=self.dir, NOTIFY_SOCKET=self.socket.getsockname(),
                      **self.env))
         return self
@@ -95,6 +95,40 @@ def life(manager):
     check('STOPPING=1', manager.until('STOPPING=1')[-1] == 'STOPPING=1')
     manager.child.terminate()
     check('it ends well, though asked twice', manager.child.wait(SECONDS) == 0)
+
+
+OPENSMCTL = os.path.abspath(os.environ.get('OPENSMCTL', './opensm/opensmctl/opensmctl'))
+
+
+def control(manager, *words):
+    done = subprocess.run([OPENSMCTL, '-s', os.path.join(manager.dir, 'control'), *words],
+                          capture_output=True, text=True, timeout=SECONDS)
+    check(f'opensmctl {" ".join(words)}', done.returncode == 0, done)
+
+
+def shows(manager, text, times):
+    """Whether --progress has had a line so often, which it writes when it changes."""
+    lines = []
+    for _ in range(30 * 10):
+        with open(os.path.join(manager.dir, 'out')) as file:
+            lines = file.read().splitlines()
+        if lines.count(text) >= times:
+            break
+        time.sleep(0.1)
+    check(f'--progress shows {text}', lines.count(text) == times, lines[-5:])
+
+
+def cut_off(manager):
+    """Its port is down, and up again: said by STATUS= and --progress, which know no subnet then."""
+    down, up = 'MASTER, its port is down', 'MASTER  20 switches  16 hosts  116 active ports'
+    manager.until('READY=1')
+    shows(manager, up, 1)
+    control(manager, 'sim', 'unlink', 'host-0', '1')
+    check('STATUS= names the port that is down', manager.until(f'STATUS={down}'))
+    shows(manager, down, 1)
+    control(manager, 'sim', 'link', 'host-0', '1')
+    check('STATUS= of the subnet again', manager.until('STATUS=MASTER, subnet up: 20 switches'))
+    shows(manager, up, 2)
 
 
 def stays(manager):
@@ -172,6 +206,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
         with Manager(directory) as manager:
             life(manager)
+    with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
+        with Manager(directory, '--progress', '--control-socket',
+                     os.path.join(directory, 'control')) as manager:
+            cut_off(manager)
     with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
         with Manager(directory, '-B') as manager:
             stays(manager)
