@@ -319,6 +319,7 @@ static void append_header(struct log *log, GString *line, unsigned int level)
 {
 	static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 					   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+	bool is_error = level & LOG_ERROR && !(level & LOG_SYS); /* scripts look for the word */
 	struct timespec ts;
 	struct tm tm;
 
@@ -331,10 +332,11 @@ static void append_header(struct log *log, GString *line, unsigned int level)
 		clock_gettime(CLOCK_REALTIME, &ts);
 	}
 	localtime_r(&ts.tv_sec, &tm);
-	g_string_append_printf(line, "%s %02d %02d:%02d:%02d %06ld [%04lX] 0x%02x -> ",
+	g_string_append_printf(line, "%s %02d %02d:%02d:%02d %06ld [%04lX] 0x%02x -> %s",
 			       months[tm.tm_mon], tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
 			       ts.tv_nsec / 1000, (unsigned long)syscall(SYS_gettid),
-			       level & LOG_SYS ? LOG_SYS : level % LOG_MESSAGE(1));
+			       level & LOG_SYS ? LOG_SYS : level % LOG_MESSAGE(1),
+			       is_error ? "ERR " : "");
 }
 
 /* Tells the operator by other ways than the log. */

@@ -3,6 +3,7 @@
  * The log: classic line format, level bits, levels per module, rate limits.
  *
  *	Nov 21 09:15:02 123456 [7F2A] 0x02 -> text
+ *	Nov 21 09:15:02 123456 [7F2A] 0x01 -> ERR text
  *
  * The bracket holds the thread's number, the hex number the level bit. A log may be written from
  * any thread. Every line is written at once (one write() a line) so that milestones are visible;

@@ -244,13 +244,14 @@ class Fabric:
         lines = [line for line in run.stdout.splitlines() if 'sim_connect' not in line]
         return run.returncode, '\n'.join(lines)
 
-    def start_opensm(self, opensm, host, *flags, log='osm.log', cache='cache', options=''):
+    def start_opensm(self, opensm, host, *flags, log='osm.log', cache='cache', options='',
+                     out='osm.out'):
         cache = self.path(cache)
         os.makedirs(cache, exist_ok=True)
         conf = os.path.join(cache, 'opensm.conf')
         with open(conf, 'w') as file:  # else the classic daemon keeps its milestones
             file.write('force_log_flush TRUE\n' + options)
-        return self.spawn([opensm, '-F', conf, '-f', self.path(log), '-e', *flags], 'osm.out',
+        return self.spawn([opensm, '-F', conf, '-f', self.path(log), '-e', *flags], out,
                           env=self.on(host, OSM_CACHE_DIR=cache, OSM_TMP_DIR=cache),
                           stdin=subprocess.DEVNULL)
 

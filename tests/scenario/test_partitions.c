@@ -744,7 +744,7 @@ START_TEST(too_many)
 		ck_assert(!strstr(answer.text, "cannot enforce") != (steps[i].n > 30));
 		g_free(answer.text);
 	}
-	scenario_check_log(w->s, "0x01 -> partitions: ", true);
+	scenario_check_log(w->s, "0x01 -> ERR partitions: ", true);
 	world_free(w);
 }
 END_TEST

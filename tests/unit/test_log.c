@@ -93,7 +93,7 @@ START_TEST(test_format)
 	f.time = UINT64_C(1767225600000001000);
 	log_sys(f.log, "SUBNET UP");
 	expected = g_strdup_printf("Nov 21 09:15:02 123456 [%s] 0x02 -> lid 7\tof node\n"
-				   "Nov 21 09:15:02 123456 [%s] 0x01 -> bad\n"
+				   "Nov 21 09:15:02 123456 [%s] 0x01 -> ERR bad\n"
 				   "Jan 01 00:00:00 000001 [%s] 0x80 -> SUBNET UP\n",
 				   thread, thread, thread);
 	ck_assert_str_eq(f.out->str, expected);
@@ -394,7 +394,7 @@ START_TEST(test_max_bytes)
 	}
 	ck_assert_int_ge(truncated, 5);
 	text = read_file(path);
-	ck_assert(strstr(text, "0x01 -> log truncated: it reached 1000 bytes\n"));
+	ck_assert(strstr(text, "0x01 -> ERR log truncated: it reached 1000 bytes\n"));
 	ck_assert(strstr(text, "line 199\n"));
 	log_set_max_bytes(log, 0);
 	for (int i = 0; i < 50; i++)
@@ -431,7 +431,7 @@ START_TEST(test_full_device)
 	log_info(log, "again");
 	log_free(log);
 	text = read_file(path);
-	ck_assert_ptr_nonnull(strstr(text, "0x01 -> 5 lines of the log were lost\n"));
+	ck_assert_ptr_nonnull(strstr(text, "0x01 -> ERR 5 lines of the log were lost\n"));
 	ck_assert(strstr(text, "lost\n") < strstr(text, "back\n"));
 	ck_assert_ptr_null(strstr(strstr(text, "lost\n") + 1, "lost"));
 	g_unlink(path);
@@ -582,7 +582,7 @@ START_TEST(test_flood)
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = 0;
 		n += strstr(line, " -> ") != NULL;
-		errors += strstr(line, " -> error ") != NULL;
+		errors += strstr(line, " -> ERR error ") != NULL;
 	}
 	ck_assert_uint_eq(errors, FLOOD_THREADS * FLOOD_LINES / 100);
 	if (details) {

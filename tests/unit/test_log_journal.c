@@ -102,7 +102,7 @@ START_TEST(test_elsewhere)
 	log_free(log);
 	ck_assert_uint_eq(seen.lines, 0);
 	text = contents(dir, ERR);
-	ck_assert_msg(g_str_has_suffix(text, "] 0x01 -> a broken cable\n"), "%s", text);
+	ck_assert_msg(g_str_has_suffix(text, "] 0x01 -> ERR a broken cable\n"), "%s", text);
 	ck_assert_int_ne(text[0], '<');
 }
 END_TEST
