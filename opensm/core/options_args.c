@@ -323,17 +323,11 @@ static const struct words {
 };
 
 /* Keys are told to nobody. */
-static bool is_secret(const struct option *option)
-{
-	return (option->kind == OPTION_KIND_HEX64 || option->kind == OPTION_KIND_X64) &&
-	       g_str_has_suffix(option->name, "_key");
-}
-
 static char *text_of(const struct options *options, enum option_id id)
 {
 	const struct option *option = &option_table[id];
 
-	if (is_secret(option))
+	if (option_is_secret(option))
 		return g_strdup("...");
 	if (option->kind == OPTION_KIND_HEX64) /* without leading zeros */
 		return g_strdup_printf("0x%" PRIx64,

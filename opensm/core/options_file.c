@@ -105,14 +105,15 @@ static bool is_key(const char *key)
 
 static void unknown_key(struct reader *reader, const char *key)
 {
-	g_autofree char *shown = option_printable(key);
+	g_autofree char *shown = option_printable(key), *small = g_ascii_strdown(key, -1);
 	const char *nearest = NULL;
 
 	/* A search for each line of a big file of another kind would take minutes. */
 	if (reader->unknown_count < OPTIONS_REPORT_LIMIT)
-		nearest = option_nearest(key, false);
+		nearest = option_nearest(small, false);
 	if (!is_key(key))
-		add_mistake(reader, "'%s' is not a key followed by a value", shown);
+		add_mistake(reader, "'%s' is not a key followed by a value%s", shown,
+			    strpbrk(key, "=:") ? "; these stand without '=' or ':'" : "");
 	else if (nearest)
 		add_warning(reader, &reader->unknown_count,
 			    "unknown key '%s' ignored; did you mean %s?", shown, nearest);

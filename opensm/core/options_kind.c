@@ -704,6 +704,24 @@ static char letter_for_file(const struct option *option, const char *text)
 	return '\0';
 }
 
+/* How it is to be written, where that can be seen. */
+static const char *advice(const struct option *option, const char *text)
+{
+	bool is_hex = option->kind == OPTION_KIND_HEX64 || option->kind == OPTION_KIND_X64;
+
+	if (*text == '=' || *text == ':')
+		return "; a value stands behind its key without '=' or ':'";
+	if (is_hex && strchr(text, ':'))
+		return "; write it without colons, as 0x and 16 digits";
+	return has_leading_zero(text) ? "; write it without leading zeros" : "";
+}
+
+bool option_is_secret(const struct option *option)
+{
+	return (option->kind == OPTION_KIND_HEX64 || option->kind == OPTION_KIND_X64) &&
+	       g_str_has_suffix(option->name, "_key");
+}
+
 static char *refusal(const struct option *option, const char *text, bool command)
 {
 	g_autofree char *shown = option_printable(text);
@@ -715,8 +733,9 @@ static char *refusal(const struct option *option, const char *text, bool command
 				       "one for each, by opensm@GUID or PORTS", shown);
 	if (other)
 		return g_strdup_printf("'%s' is not %s; did you mean -%c?", shown, expected, other);
-	return g_strdup_printf("'%s' is not %s%s", shown, expected,
-			       has_leading_zero(text) ? "; write it without leading zeros" : "");
+	if (option_is_secret(option)) /* what is wrong may be one letter of it */
+		return g_strdup_printf("its value is not %s%s", expected, advice(option, text));
+	return g_strdup_printf("'%s' is not %s%s", shown, expected, advice(option, text));
 }
 
 char *option_parse(const struct option *option, void *field, const char *text, bool command)

@@ -97,6 +97,7 @@ bool option_is_text(const struct option *option);	  /* held as a string that may
 const char *option_argument(const struct option *option); /* its name in --help: "FILE" */
 /* Text of unknown origin in a form fit for a message. */
 char *option_printable(const char *text);
+bool option_is_secret(const struct option *option); /* a key, which is shown to nobody */
 
 /* ---- options_file.c: opensm.conf ---- */
 

@@ -55,14 +55,19 @@ static bool refuse(const struct line *line, GError **error, const char *format, 
 {
 	g_autofree char *why = NULL, *raw = NULL, *shown = g_strndup(line->text, SHOWN);
 	g_autofree char *escaped = g_strescape(shown, NULL);
+	g_autofree char *quoted = g_strdup_printf("'%s'", escaped);
 	va_list args;
 
 	va_start(args, format);
 	raw = g_strdup_vprintf(format, args);
 	va_end(args);
 	why = g_strescape(raw, "\""); /* it may quote a word of the file */
-	g_set_error(error, GUID_FILE_ERROR, 0, "%s:%u: '%s': %s, expected %s", line->file,
-		    line->number, escaped, why, line->form->columns);
+	if (g_str_has_prefix(why, quoted)) /* the word that is wrong is the whole line */
+		g_set_error(error, GUID_FILE_ERROR, 0, "%s:%u: %s, expected %s", line->file,
+			    line->number, why, line->form->columns);
+	else
+		g_set_error(error, GUID_FILE_ERROR, 0, "%s:%u: %s: %s, expected %s", line->file,
+			    line->number, quoted, why, line->form->columns);
 	return false;
 }
 

@@ -207,10 +207,11 @@ static bool to_number(const char *word, uint64_t max, uint64_t *value)
 static const struct {
 	const char *name;
 	uint32_t min, max;
+	const char *meaning; /* of these, where they are codes; NULL: they are numbers */
 } flags_known[FLAGS] = {
 	/* in the order in which the classic daemon tries them on a keyword that is cut short */
-	[FLAG_MTU] = {"mtu", 1, 5},
-	[FLAG_RATE] = {"rate", 2, 24},
+	[FLAG_MTU] = {"mtu", 1, 5, ", a code: 1 is 256 octets, 4 is 2048, 5 is 4096"},
+	[FLAG_RATE] = {"rate", 2, 24, ", a code: 3 is 10 Gb/s, 7 is 40, 16 is 100"},
 	[FLAG_SCOPE] = {"scope", 0, 15},
 	[FLAG_Q_KEY] = {"Q_Key", 0, UINT32_MAX},
 	[FLAG_T_CLASS] = {"TClass", 0, 255},
@@ -229,9 +230,10 @@ static bool take_flag(struct parser *parser, const char *name, const char *text,
 			continue;
 		if (!text || !to_number(text, flags_known[i].max, &value) ||
 		    value < flags_known[i].min) {
-			warn(parser, "%s is left out: its value is '%s', expected %u to %u",
+			warn(parser, "%s is left out: its value is '%s', expected %u to %u%s",
 			     flags_known[i].name, text ? text : "", flags_known[i].min,
-			     flags_known[i].max);
+			     flags_known[i].max,
+			     flags_known[i].meaning ? flags_known[i].meaning : "");
 			return true;
 		}
 		flags->given[i] = true;

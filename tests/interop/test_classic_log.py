@@ -50,7 +50,7 @@ PUBLIC = {
     'events of RunSimTest': "grep -oE 'SUBNET UP|STANDBY' | sort -u",
     # A procedure for restarting the SM of UFM.
     'mastership after a restart': "grep -E 'Entering MASTER state' | tail -5 | sed 's/.*-> //'"
-                                 " | sort -u",  # ours stays master while its port is down
+                                 " | sort -u",  # once, as ours stays it without its cable
     # An inventory of UFM hosts, which takes the version from the first line that has it.
     'version': "grep OpenSM | head -1 | sed 's/.*\\(OpenSM [^ ]*\\).*/\\1/' | tr -d '0-9.'",
     # Counts of UFM's events: how often the subnet was set up.
