@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What cables join to a port: switches pass packets on, adapters do not, even with several ports. */
+/* What cables join to a port: switches pass packets on, adapters of several ports do not. */
 #include "libvendor/sim/topology.h"
 
 #define NAMES_TOLD 16

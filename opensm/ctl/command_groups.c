@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The command about multicast groups: what the SA has published to the sweep, and whom it refused. */
+/* The command about multicast groups: what the SA has published to the sweep, and refused. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 

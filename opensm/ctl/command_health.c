@@ -133,7 +133,8 @@ static void judge_time(struct verdict *verdict)
 	if (!since || now < since + SWEEP_HANGS_NS)
 		return;
 	text = g_strdup_printf("a sweep has been running for %" PRIu64 " s: what has changed "
-			       "since is not mended yet", (now - since) / NS_PER_S);
+			       "since is not mended yet",
+			       (now - since) / NS_PER_S);
 	add_problem(verdict, CONTROL_SUBNET_BAD, "sweep", text);
 }
 
@@ -176,8 +177,8 @@ static void judge_groups(struct verdict *verdict)
 {
 	const struct subnet *subnet = verdict->call->subnet;
 	struct mc_groups *groups = slot_take(&verdict->call->context->groups);
-	g_auto(GStrv) lines = subnet && groups ? small_tables_tell_groups(subnet->fabric, groups)
-					       : NULL;
+	g_auto(GStrv) lines =
+		subnet && groups ? small_tables_tell_groups(subnet->fabric, groups) : NULL;
 
 	for (unsigned int i = 0; lines && lines[i]; i++)
 		add_problem(verdict, CONTROL_SUBNET_BAD, "tables", lines[i]);
@@ -229,8 +230,8 @@ static void judge_partitions(struct verdict *verdict)
 	for (guint i = 0; i < MIN(n, PARTITIONS_TOLD); i++)
 		add(&verdict->warnings, "partitions", crowded->pdata[i]);
 	if (n > PARTITIONS_TOLD) {
-		g_autofree char *more = g_strdup_printf("%u more, which partitions lists",
-							n - PARTITIONS_TOLD);
+		g_autofree char *more =
+			g_strdup_printf("%u more, which partitions lists", n - PARTITIONS_TOLD);
 
 		add(&verdict->warnings, "partitions", more);
 	}
@@ -250,7 +251,8 @@ static void judge_partitions(struct verdict *verdict)
 	if (unmet) {
 		g_autofree char *text =
 			g_strdup_printf("%" PRIu64 " multicast groups cannot be made: no MLID "
-					"is free; IPoIB needs them", unmet);
+					"is free; IPoIB needs them",
+					unmet);
 
 		add_problem(verdict, CONTROL_SUBNET_BAD, "partitions", text);
 	}
@@ -374,8 +376,7 @@ static void judge_devices(struct verdict *verdict)
 		add_problem(verdict, status, "device", text);
 	}
 	if (n > DEVICES_TOLD) {
-		g_autofree char *more =
-			g_strdup_printf("nor behind %u more", n - DEVICES_TOLD);
+		g_autofree char *more = g_strdup_printf("nor behind %u more", n - DEVICES_TOLD);
 
 		add_problem(verdict, status, "device", more);
 	}
@@ -482,8 +483,8 @@ static void judge_loss(struct verdict *verdict, const struct loss *loss, uint64_
 	if (!lost)
 		return;
 	text = g_strdup_printf("%u %s fewer than within the last %" PRIu64
-			       " %s (%u of %u); \"health accept\" takes that as right", lost,
-			       lost == 1 ? loss->one : loss->many,
+			       " %s (%u of %u); \"health accept\" takes that as right",
+			       lost, lost == 1 ? loss->one : loss->many,
 			       minutes ? window_s / 60 : window_s, minutes ? "min" : "s", loss->now,
 			       loss->most);
 	if (loss->grave)

@@ -78,11 +78,11 @@ struct parser {
 	bool skipping;		     /* up to the ';' of one whose beginning is wrong */
 	bool has_skipped;	     /* so that there may be sets that are not known */
 	struct mistakes mistakes;
-	struct flags flags;	     /* of the definition that is read, or the last one */
-	uint8_t membership;	     /* of members without one */
-	struct partition_changes *changes; /* read behind all files; NULL: none */
+	struct flags flags;		      /* of the definition that is read, or the last one */
+	uint8_t membership;		      /* of members without one */
+	struct partition_changes *changes;    /* read behind all files; NULL: none */
 	const struct partition_sources *kept; /* read in place of the disk; NULL: the disk is */
-	bool requests;		     /* what is read is of changes, or to be so */
+	bool requests;			      /* what is read is of changes, or to be so */
 };
 
 /* ---- telling ---- */
@@ -900,8 +900,8 @@ static bool is_ip(struct iba_gid mgid)
 {
 	uint16_t signature = iba_mgid_signature(mgid);
 
-	return mgid.prefix >> 52 == 0xFF1 && (signature == IBA_MGID_SIGNATURE_IPV4 ||
-					      signature == IBA_MGID_SIGNATURE_IPV6);
+	return mgid.prefix >> 52 == 0xFF1 &&
+	       (signature == IBA_MGID_SIGNATURE_IPV4 || signature == IBA_MGID_SIGNATURE_IPV6);
 }
 
 static const struct partition_group *find_group(const GArray *groups, struct iba_gid mgid)
@@ -1132,8 +1132,7 @@ struct partition_rules *partition_rules_parse_requests(const char *file, const c
 }
 
 struct partition_rules *partition_rules_load_with(const char *file,
-						  struct partition_changes *changes,
-						  GError **error)
+						  struct partition_changes *changes, GError **error)
 {
 	GError *failure = NULL;
 	struct parser parser;

@@ -294,7 +294,7 @@ static void read_end(struct qos_parser *p, const char *text)
 		p->section = sections[p->section].in;
 }
 
-/* A word alone that begins nothing here: where it begins something further out, an end is missing. */
+/* A word alone that begins nothing here; if it does further out, an end is missing. */
 static void read_wrong_word(struct qos_parser *p, const char *word)
 {
 	enum qos_section in = p->section;
@@ -490,7 +490,8 @@ struct qos_policy *qos_policy_reload(const struct qos_policy *old, const char *f
 	if (new->is_there)
 		g_set_error(error, QOS_FILE_ERROR, QOS_FILE_ERROR_READ,
 			    "%s: it says nothing any more, expected a policy, or a restart to do "
-			    "without", file);
+			    "without",
+			    file);
 	else
 		file_set_gone(error, file);
 	qos_policy_unref(new);

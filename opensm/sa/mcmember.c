@@ -73,9 +73,14 @@ static uint16_t refuse_components(struct member_query *join, uint64_t needed)
 		uint64_t component;
 		const char *name;
 	} names[] = {
-		{C(mgid), "MGID"},	       {C(port_gid), "PortGID"}, {C(join_state), "JoinState"},
-		{C(q_key), "Q_Key"},	       {C(p_key), "P_Key"},	 {C(t_class), "TClass"},
-		{C(flow_label), "FlowLabel"}, {C(sl), "SL"},
+		{C(mgid), "MGID"},
+		{C(port_gid), "PortGID"},
+		{C(join_state), "JoinState"},
+		{C(q_key), "Q_Key"},
+		{C(p_key), "P_Key"},
+		{C(t_class), "TClass"},
+		{C(flow_label), "FlowLabel"},
+		{C(sl), "SL"},
 	};
 	g_autoptr(GString) lacking = g_string_new(NULL);
 

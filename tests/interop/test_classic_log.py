@@ -58,7 +58,8 @@ PUBLIC = {
     # Notes on DOCA look whether the engine that was asked for routes.
     'engine': "grep updn | grep -oE 'updn tables configured on all switches' | sort -u",
     # "Whether the SM is at work", by the milestones of the manual.
-    'milestones': "grep -oE 'Entering (MASTER|STANDBY|DISCOVERING) state|SM port is (down|up)|SUBNET UP'"
+    'milestones': "grep -oE 'Entering (MASTER|STANDBY|DISCOVERING) state|"
+                  "SM port is (down|up)|SUBNET UP'"
                   " | sort -u",
 }
 # Errors bear the word: RunSimTest looks for the first, that procedure for the second.

@@ -7,7 +7,6 @@
 #include "ctl/status.h"
 #include "iba/constants.h"
 #include "tests/run_suite.h"
-#include "tests/scenario/client.h"
 #include "tests/scenario/scenario.h"
 
 #include <check.h>
@@ -629,94 +628,6 @@ START_TEST(refused_route_file)
 }
 END_TEST
 
-/* ---- groups ---- */
-
-static void join_as(struct client *client, uint8_t state)
-{
-	struct iba_mc_member_record record = {
-		.mgid = {UINT64_C(0xFF12401BFFFF0000), UINT32_MAX},
-		.port_gid = client_gid(client),
-		.join_state = state,
-	};
-
-	ck_assert_int_eq(client_ask(client, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD,
-				    IBA_COMPONENT(mc_member_record, mgid) |
-					    IBA_COMPONENT(mc_member_record, port_gid) |
-					    IBA_COMPONENT(mc_member_record, join_state),
-				    &iba_mc_member_record_type, &record),
-			 0);
-	scenario_run_ms(f.s, 1000);
-}
-
-/* Who only sends gets nothing, which is not to be looked for elsewhere. */
-START_TEST(members_that_only_send)
-{
-	struct client *client = client_new(f.s, scenario_node(f.s, "host-7"));
-
-	join_as(client, IBA_JOIN_SEND_ONLY_NON_MEMBER);
-	expect("mgroups", "(host-7), only sends\n");
-	expect("mgroups json", "\"only_sends\":true");
-	join_as(client, IBA_JOIN_FULL_MEMBER);
-	expect("mgroups", "(host-7)\n");
-	expect("mgroups json", "\"only_sends\":false");
-	client_free(client);
-}
-END_TEST
-
-#define M(name) IBA_COMPONENT(mc_member_record, name)
-#define JOIN_NEEDS (M(mgid) | M(port_gid) | M(join_state))
-#define CREATE_NEEDS (M(q_key) | M(t_class) | M(p_key) | M(flow_label) | M(sl))
-
-static int join_group(struct client *client, uint32_t number, uint64_t mask)
-{
-	struct iba_mc_member_record record = {
-		.mgid = {UINT64_C(0xFF12A01C00000000), number},
-		.port_gid = client_gid(client),
-		.p_key = IBA_P_KEY_DEFAULT_FULL,
-		.join_state = IBA_JOIN_FULL_MEMBER,
-	};
-
-	return client_ask(client, IBA_METHOD_SET, IBA_ATTR_MC_MEMBER_RECORD, mask,
-			  &iba_mc_member_record_type, &record);
-}
-
-/*
- * Who may not join is told with the reason, until he may, or has not asked for ten minutes. One
- * port that asks for much does not hide the others.
- */
-START_TEST(joins_that_are_refused)
-{
-	struct client *client = client_new(f.s, scenario_node(f.s, "host-7"));
-	struct client *other = client_new(f.s, scenario_node(f.s, "host-3"));
-	static const char reason[] = "(host-7) MGID ff12:a01c::1: its component mask 0x10003 lacks ";
-	static const char healthy[] = ") port 1 may not join multicast group ff12:a01c::1: its ";
-
-	expect_not("mgroups", "refused");
-	expect_not("health", "may not join");
-	ck_assert_int_ne(join_group(client, 1, JOIN_NEEDS), 0);
-	ck_assert_int_ne(join_group(client, 2, JOIN_NEEDS), 0);
-	expect("mgroups", "2 refused join(s)\n");
-	expect("mgroups", reason);
-	expect("mgroups json", "\"reason\":\"its component mask 0x10003 lacks ");
-	expect("health", "warning multicast: host-7 (0x");
-	expect("health", healthy);
-	ck_assert_int_eq(join_group(client, 1, JOIN_NEEDS | CREATE_NEEDS), 0);
-	expect("mgroups", "1 refused join(s)\n");
-	expect_not("health", healthy);
-	ck_assert_int_ne(join_group(other, 1, M(mgid) | M(port_gid)), 0);
-	for (unsigned int i = 0; i < 100; i++)
-		ck_assert_int_ne(join_group(client, 10 + i, JOIN_NEEDS), 0);
-	expect("mgroups", "64 refused join(s)\n");
-	expect("mgroups", "(host-3) MGID ff12:a01c::1: its component mask ");
-	expect("health", "warning multicast: 59 more joins were refused, which mgroups lists\n");
-	scenario_run_ms(f.s, 10 * 60 * 1000 + 1);
-	expect_not("mgroups", "refused");
-	expect_not("health", "may not join");
-	client_free(other);
-	client_free(client);
-}
-END_TEST
-
 /* ---- health ---- */
 
 static void expect_health(enum control_status status, const char *text)
@@ -1212,8 +1123,6 @@ int main(void)
 	tcase_add_test(up, refused_files);
 	tcase_add_test(up, insecure_settings);
 	tcase_add_test(up, which_change_something);
-	tcase_add_test(up, members_that_only_send);
-	tcase_add_test(up, joins_that_are_refused);
 	tcase_add_test(up, health_of_devices);
 	tcase_add_test(up, health_of_losses);
 	tcase_add_test(up, health_of_a_cable);

@@ -687,7 +687,8 @@ static char *places_of(const char *text)
 	return g_string_free(g_steal_pointer(&places), FALSE);
 }
 
-#define LEVEL_WITH(lines) "qos-levels\nqos-level\nname: DEFAULT\n" lines "end-qos-level\nend-qos-levels\n"
+#define LEVEL_WITH(lines)                                                                          \
+	"qos-levels\nqos-level\nname: DEFAULT\n" lines "end-qos-level\nend-qos-levels\n"
 static const struct {
 	const char *text, *places;
 } all_mistakes[] = {

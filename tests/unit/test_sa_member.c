@@ -756,11 +756,7 @@ START_TEST(test_join_without_state)
 }
 END_TEST
 
-/*
- * A partition that is not for IPoIB has no broadcast group, and nobody makes it, with whatever
- * P_Key beside the MGID. One that it had when it was keeps its members and takes no others; a
- * member may join again.
- */
+/* A partition that is no more for IPoIB: its group keeps its members, and nobody makes it anew. */
 START_TEST(test_join_without_ipoib)
 {
 	uint32_t own = port_in(0, 0), other = port_in(0, 1);

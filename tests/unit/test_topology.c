@@ -478,8 +478,9 @@ START_TEST(test_unjoined)
 		"Switch 4 \"a0\"\n[1] \"h0\"[1]\n[2] \"h1\"[1]\n[4] \"a1\"[4]\n"
 		"Switch 4 \"a1\"\nSwitch 4 \"b0\"\n[1] \"h0\"[2]\n[2] \"h1\"[2]\n[4] \"b1\"[4]\n"
 		"Switch 4 \"b1\"\nSwitch 4 \"lone\"\nHca 2 \"h0\"\nHca 2 \"h1\"\nHca 1 \"off\"\n";
-	static const char from_a[] = "3 switches and 1 other node of the topology that no cables join "
-				     "to h0 port 1: b0, b1, lone";
+	static const char from_a[] =
+		"3 switches and 1 other node of the topology that no cables join to h0 port 1: b0, "
+		"b1, lone";
 	struct topology *topology = parse_ok(planes), *whole = topology_load("fattree:4", NULL);
 	const struct topology_port *second = topology_port(topology, find(topology, "h1"), 2);
 	const struct topology_port *lone = topology_port(topology, find(topology, "lone"), 0);
