@@ -128,7 +128,7 @@ check "an engine for another net, with fallback" says 0 "torus-2QoS"
 run --sim fattree:4 -R torus-2QoS --torus_config "$dir/none" -f "$dir/log"
 check "an engine without its file" says 1 "$dir/none: No such file"
 run --sim fattree:4 --once -R torus-2QoS,minhop --torus_config "$dir/none" -f stdout
-check "an engine without its file, and another one" says 0 "01 -> torus_config: $dir/none: No such"
+check "an engine without its file, and another one" says 0 "01 -> ERR torus_config: $dir/none: No such"
 check "and the other one routes" says 0 "falling back to routing engine minhop"
 run --check-config --json -f "$dir/log" -R torus-2QoS,minhop --torus_config "$dir/none"
 check "--check-config warns of it" says 0 '"severity":"warning","text":"torus_config: '
@@ -177,6 +177,20 @@ run --sim fattree:4 --once -f "$dir/log"
 check "milestones on the standard output" says 0 "^Entering MASTER state$"
 check "SUBNET UP too" says 0 "^SUBNET UP$"
 check "and the end" says 0 "^Exiting SM$"
+check "a fabric that is whole" test -z "$(grep 'no cables join' "$dir/log")"
+printf 'Switch 4 "%s"\n[1] "host-0"[%s]\n[2] "host-1"[%s]\n' plane-0 1 1 plane-1 2 2 >"$dir/planes"
+printf 'Hca 2 "%s"\n' host-0 host-1 >>"$dir/planes"
+run --sim "$dir/planes" --once -f stdout
+apart='1 switch of the topology that no cables join to host-0 port 1: plane-1'
+check "the log names a plane that is not joined" says 0 "--sim: $apart"
+./libvendor/osmsim/osmsim -s "$dir/osmsim" "$dir/planes" </dev/null >"$dir/planes.out" 2>&1 &
+osmsim=$!
+for _ in $(seq 100); do
+	grep -q ' at ' "$dir/planes.out" && break
+	sleep 0.1
+done
+kill $osmsim 2>/dev/null
+check "so does osmsim" grep -q "^osmsim: $apart\$" "$dir/planes.out"
 check "guid2lid" test -s "$dir/cache/guid2lid"
 : >"$dir/file"
 OSM_CACHE_DIR="$dir/file/cache" run --sim fattree:4 --once -f "$dir/log"
