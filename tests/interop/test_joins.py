@@ -59,6 +59,8 @@ def refuse(checks, fabric):
         'a partition without ipoib': (0x600, 'ff12:401b:8011::ffff:ffff',
                                       'partition 0x0011 is without ipoib'),
     }
+    fabric.wait(lambda: fabric.read('osm.log').count('SA: refused') >= len(joins), ibsim.PATIENCE,
+                'the log, which a thread of its own writes')
     log, shown, health = fabric.read('osm.log'), told(fabric, 'mgroups'), told(fabric, 'health')
     for name, (status, mgid, reason) in reasons.items():
         checks.equal(f'{name}: status', statuses[name], status)
