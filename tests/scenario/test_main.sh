@@ -128,7 +128,8 @@ check "an engine for another net, with fallback" says 0 "torus-2QoS"
 run --sim fattree:4 -R torus-2QoS --torus_config "$dir/none" -f "$dir/log"
 check "an engine without its file" says 1 "$dir/none: No such file"
 run --sim fattree:4 --once -R torus-2QoS,minhop --torus_config "$dir/none" -f stdout
-check "an engine without its file, and another one" says 0 "01 -> ERR torus_config: $dir/none: No such"
+check "an engine without its file, and another one" \
+	says 0 "01 -> ERR torus_config: $dir/none: No such"
 check "and the other one routes" says 0 "falling back to routing engine minhop"
 run --check-config --json -f "$dir/log" -R torus-2QoS,minhop --torus_config "$dir/none"
 check "--check-config warns of it" says 0 '"severity":"warning","text":"torus_config: '
