@@ -516,14 +516,14 @@ static bool is_met_from_there(struct sm *sm, struct builder_port *port)
 }
 
 /*
- * A port that is up but answers nothing: light sweeps ask again. A device that stays silent shall
- * not keep the subnet from coming up.
+ * A port that is up but answers nothing, unless it went down meanwhile: light sweeps ask again. A
+ * device that stays silent shall not keep the subnet from coming up.
  */
 static void nobody_there(const struct sm_request *request)
 {
 	struct builder_port *port = request->port;
 
-	if (is_met_from_there(request->sm, port))
+	if (builder_is_down(port) || is_met_from_there(request->sm, port))
 		return;
 	if (request->unreachable) { /* nobody was asked: it may be the only cable that is left */
 		port->probed = 0;

@@ -332,6 +332,13 @@ static bool is_gone(const struct sm_request *request)
 	return !request->node->builder && request->node != request->sm->local;
 }
 
+/* Back without being sent, which run is told of. */
+static void return_unsent(struct sm_request *request, void (*run)(struct message *message))
+{
+	request->mad.message.run = run;
+	actor_post(request->sm->actor, &request->mad.message);
+}
+
 /* To mad/, unless it has to wait; or back at once if there is no way. */
 static void hand_over(struct sm_request *request)
 {
@@ -344,11 +351,9 @@ static void hand_over(struct sm_request *request)
 	request->skipped = kept_skips(request);
 	request->mad.dead |= request->skipped;
 	if (request->unreachable || request->skipped) {
-		request->mad.message.run = run_unreachable;
-		actor_post(sm->actor, &request->mad.message);
+		return_unsent(request, run_unreachable);
 	} else if (dry_keeps(request)) {
-		request->mad.message.run = run_kept;
-		actor_post(sm->actor, &request->mad.message);
+		return_unsent(request, run_kept);
 	} else if (sm->dry) {
 		dry_send(request);
 	} else {
@@ -485,8 +490,10 @@ static void take_back(struct sm_request *request)
 		identity_ask(request->sm, request->node, identity_entry(request));
 	if (!is_kept(request))
 		keys_answered(request);
-	if (mad->result != MAD_TIMEOUT && !request->beyond)
+	if (mad->result != MAD_TIMEOUT && !request->beyond) {
+		request->node->mute_ns = 0;
 		kept_answered(request->sm, request->node);
+	}
 	if (mad->result != MAD_TIMEOUT && !request->aside)
 		note_route(request);
 	request->done(request);
@@ -512,6 +519,12 @@ void sm_request_again(struct sm_request *request, bool other_way)
 		keys_try_likeliest(request);
 	request->mad.tries = request->in_earnest ? request->tries_max : FIRST_TRIES;
 	hand_over(request);
+}
+
+void sm_request_give_up(struct sm_request *request)
+{
+	request->unreachable = true;
+	return_unsent(request, run_unreachable);
 }
 
 void sm_request_drop(struct sm_request *request)

@@ -14,7 +14,13 @@
  *	       its SMPs go out again with all tries   its SMPs go another way, or there is none
  *
  * So whatever the number of dead switches, they cost a few short tries in parallel; nearest first,
- * since who stands behind a suspect waits for what is found out of it.
+ * since who stands behind a suspect waits for what is found out of it. A switch that was silent
+ * because one before it is dead may have another way then, and is asked again by that.
+ *
+ * An SMP to whoever is at the other end of a cable may be silent though the node lives that it goes
+ * by. So that node is asked for its port: if it is silent it is a suspect, and holds that SMP; if
+ * the port is up the SMP goes out again with all tries; if it is DOWN nobody is there, and the SMP
+ * ends.
  *
  * SMPs that wait here, or are tried in earnest, are the slow ones of the sweep: a step whose next
  * round does not need them goes on (sweep.c).
@@ -24,17 +30,21 @@
 #define INQUIRY_TRIES 2
 #define BELIEVED_NS (300 * NS_PER_MS) /* so long a mute node is not looked into again */
 #define WAYS_MAX 8		      /* that a request is sent */
+#define ASKED_MAX 4		      /* by as many ways the node before a suspect is asked */
 
 struct suspect {
 	struct builder_node *node;
 	const struct builder_port *entry; /* port of a CA that is silent; NULL: as paths lead */
-	GPtrArray *held; /* requests to it that wait */
-	struct builder_port *by;     /* port of the node before it, by which it was reached */
-	unsigned int out;	     /* inquiries */
-	bool cut;		     /* a link to it was found DOWN */
-	bool seen_up;		     /* another one was found to be up */
-	bool seen_down;		     /* an answer said so since it is silent */
-	bool asked_all;		     /* its neighbours, too */
+	GPtrArray *held;		  /* requests to it that wait */
+	struct builder_port *by;	  /* port of the node before it, by which it was reached */
+	unsigned int asked;		  /* how often that node was asked */
+	bool heard;			  /* it answered */
+	bool rerouted;			  /* it has another way than when the requests went by it */
+	unsigned int out;		  /* inquiries */
+	bool cut;			  /* a link to it was found DOWN */
+	bool seen_up;			  /* another one was found to be up */
+	bool seen_down;			  /* an answer said so since it is silent */
+	bool asked_all;			  /* its neighbours, too */
 };
 
 static void suspect_free(struct suspect *suspect)
@@ -74,8 +84,7 @@ static void find_ways(struct sm *sm)
 /* Whether it waits for answers, or for what is found out of the node before it. */
 static bool waits(const struct suspect *suspect)
 {
-	return suspect->out ||
-	       (suspect->by && !suspect->asked_all && suspect->by->node->suspect);
+	return suspect->out || (suspect->by && !suspect->asked_all && suspect->by->node->suspect);
 }
 
 /* ---- inquiries: these functions call each other as answers come ---- */
@@ -103,6 +112,8 @@ static void on_inquiry(struct sm_request *request)
 	const struct builder_node *about = request->mad.arg;
 	struct suspect *suspect = about->suspect;
 
+	if (suspect && request->port == suspect->by)
+		suspect->heard = request->mad.result != MAD_TIMEOUT;
 	if (sm_request_ok(request)) {
 		port_info_seen(request);
 		if (suspect && link_is_up(request->port)) {
@@ -120,17 +131,23 @@ static void on_inquiry(struct sm_request *request)
 	wake(sm);
 }
 
-static void inquire(struct sm *sm, struct suspect *suspect, struct builder_port *port)
+static void ask_port(struct sm *sm, struct builder_port *port,
+		     void (*done)(struct sm_request *request), void *arg)
 {
 	struct sm_request *request =
 		sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
 
 	request->inquiry = true;
 	request->mad.tries = INQUIRY_TRIES;
-	request->mad.arg = suspect->node;
-	request->done = on_inquiry;
-	suspect->out++;
+	request->mad.arg = arg;
+	request->done = done;
 	sm_request_send(request);
+}
+
+static void inquire(struct sm *sm, struct suspect *suspect, struct builder_port *port)
+{
+	suspect->out++;
+	ask_port(sm, port, on_inquiry, suspect->node);
 }
 
 /* The ports next to the suspect that still seem to be up. */
@@ -172,6 +189,34 @@ static void give_up_links(struct builder_node *node)
 	}
 }
 
+/* Nobody is before it, as its last cable was lost: that is no sign that it is mute. */
+static bool is_cut_off(const struct sm *sm, const struct suspect *suspect,
+		       const struct builder_port *by)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+
+	return !by && suspect->node->builder && own && own->node != suspect->node;
+}
+
+/* The node before it, again if that was silent and has another way since; or all next to it. */
+static void ask_next(struct sm *sm, struct suspect *suspect, struct builder_port *by)
+{
+	if (!suspect->by) {
+		suspect->by = by;
+		suspect->cut = has_lost_link(suspect->node);
+	}
+	if (suspect->asked_all)
+		return;
+	if (suspect->cut || (suspect->by == by && silence_is_mute(sm, by->node))) {
+		ask_all(sm, suspect); /* they are likely to know it too, or all that can tell */
+	} else if (suspect->by == by && by->node->suspect) {
+		suspect->rerouted = true;
+	} else if (suspect->by == by && !suspect->heard && suspect->asked < ASKED_MAX) {
+		suspect->rerouted |= suspect->asked++ > 0;
+		inquire(sm, suspect, by);
+	}
+}
+
 /* What is next to find out of a suspect that waits for nobody; true if it is none any more. */
 static bool look_into(struct sm *sm, struct suspect *suspect)
 {
@@ -179,24 +224,17 @@ static bool look_into(struct sm *sm, struct suspect *suspect)
 
 	find_ways(sm);
 	by = identity_parent(sm, suspect->node, suspect->entry);
-	if (by && !suspect->by) {
-		suspect->by = by;
-		suspect->cut = has_lost_link(suspect->node);
-		if (suspect->cut)
-			ask_all(sm, suspect);
-		else if (!by->node->suspect)
-			inquire(sm, suspect, by);
-	} else if (by && !suspect->asked_all &&
-		   (suspect->cut || (suspect->by == by && silence_is_mute(sm, by->node)))) {
-		ask_all(sm, suspect); /* they are likely to know it too, or all that can tell */
-	}
+	if (by)
+		ask_next(sm, suspect, by);
 	if (waits(suspect))
 		return false;
 	if (suspect->seen_down && suspect->asked_all && !suspect->seen_up) {
 		give_up_links(suspect->node);
 		find_ways(sm);
 	}
-	resolve(sm, suspect, suspect->cut || suspect->by != by);
+	resolve(sm, suspect,
+		suspect->cut || suspect->by != by || suspect->rerouted ||
+			is_cut_off(sm, suspect, by));
 	return true;
 }
 
@@ -251,21 +289,54 @@ static bool is_behind_silence(const struct sm_request *request)
 	return parent && builder_is_silent(parent->node);
 }
 
-bool silence_take(struct sm_request *request)
+static void hold(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 	struct suspect *suspect = request->node->suspect;
+	bool is_new = !suspect;
+
+	if (is_new)
+		suspect = suspect_new(sm, request->node, identity_entry(request));
+	g_ptr_array_add(suspect->held, request);
+	if (is_new)
+		wake(sm);
+}
+
+/* The near end of the cable by which a request went that is held. */
+static void on_near_end(struct sm_request *inquiry)
+{
+	struct sm *sm = inquiry->sm;
+	struct sm_request *request = inquiry->mad.arg;
+
+	g_ptr_array_remove(sm->cables_asked, request);
+	if (inquiry->mad.result == MAD_TIMEOUT) {
+		hold(request);
+		return;
+	}
+	if (sm_request_ok(inquiry))
+		port_info_seen(inquiry);
+	if (sm_request_ok(inquiry) && builder_is_down(request->port)) {
+		sm_request_give_up(request);
+		return;
+	}
+	identity_ask(sm, request->node, NULL);
+	sm_request_again(request, false);
+}
+
+bool silence_take(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	const struct builder_node *node = request->node;
 
 	if (is_behind_silence(request) || request->ways >= WAYS_MAX ||
-	    (!suspect && silence_is_mute(sm, request->node)))
+	    (!node->suspect && silence_is_mute(sm, node)))
 		return false;
-	if (suspect) {
-		g_ptr_array_add(suspect->held, request);
-		return true;
+	if (request->beyond && !node->suspect) {
+		g_ptr_array_add(sm->cables_asked, request);
+		ask_port(sm, request->port, on_near_end, request);
+	} else {
+		hold(request);
 	}
-	suspect = suspect_new(sm, request->node, identity_entry(request));
-	g_ptr_array_add(suspect->held, request);
-	wake(sm);
 	return true;
 }
 
@@ -280,4 +351,6 @@ void silence_forget(struct sm *sm)
 		for (guint i = 0; i < held->len; i++)
 			sm_request_drop(held->pdata[i]);
 	}
+	while (sm->cables_asked->len)
+		sm_request_drop(g_ptr_array_steal_index_fast(sm->cables_asked, 0));
 }

@@ -139,6 +139,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->multicast = multicast_new();
 	sm->aliases = aliases_new();
 	sm->suspects = g_ptr_array_new();
+	sm->cables_asked = g_ptr_array_new();
 	sm->askers = g_ptr_array_new_with_free_func(sm_asker_free);
 	sm->table_reader = table_reader_new(sm);
 	sm->audit = audit_new(sm);
@@ -234,6 +235,7 @@ void sm_free(struct sm *sm)
 	actor_free(sm->actor);
 	dry_free(sm->dry);
 	g_ptr_array_unref(sm->suspects);
+	g_ptr_array_unref(sm->cables_asked);
 	g_ptr_array_unref(sm->askers);
 	table_reader_free(sm->table_reader);
 	audit_free(sm->audit);

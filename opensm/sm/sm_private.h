@@ -189,6 +189,7 @@ struct sm {
 	struct timer lease;   /* lease.c: looks at M_Keys before their leases end */
 	unsigned int fatal_sweeps; /* in a row that met what fatal.c tells of */
 	GPtrArray *suspects;  /* struct suspect */
+	GPtrArray *cables_asked; /* struct sm_request that waits for what its near end says */
 	struct log_limit error_log;
 	struct log_limit groups_log; /* sweep.c: lines of sweeps that clients' joins provoke */
 
@@ -298,6 +299,7 @@ bool silence_is_mute(const struct sm *sm, const struct builder_node *node);
 void silence_forget(struct sm *sm); /* the sweep is cancelled: what it kept is dropped */
 /* What it does with them: with all tries, or on another way with the first ones; or not at all. */
 void sm_request_again(struct sm_request *request, bool other_way);
+void sm_request_give_up(struct sm_request *request); /* it comes back as unreachable */
 void sm_request_drop(struct sm_request *request);
 
 /* ---- dry_send.c: only where sm->dry ---- */
