@@ -125,6 +125,7 @@ struct builder_node {
 	uint64_t differed_sweep; /* serial of the sweep before that */
 	uint8_t relapses;	/* how often since then it was found so again, each soon after */
 	uint64_t mute_ns;	/* when it was last found to be silent behind a link that is up */
+	uint64_t given_up; /* sweep in which all tries of an SMP to it were in vain; 0: none */
 	uint64_t silent_ns;	/* since when it does not answer: sm/kept.c; 0: it answers */
 	struct builder_port *lost_by; /* own port by which it fell silent; NULL: it never did */
 	uint64_t identified_ns; /* when it was last asked who it is, as its answers make no sense */

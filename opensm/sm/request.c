@@ -439,6 +439,19 @@ static bool is_kept(const struct sm_request *request)
 	return request->sm->dry && request->mad.method != IBA_METHOD_GET;
 }
 
+/*
+ * All tries of another SMP of this sweep were in vain there, so that the first ones of this show
+ * that it still is silent: it costs a sweep all tries once, not in each step.
+ */
+static bool was_given_up(const struct sm_request *request)
+{
+	const struct builder_node *node = request->node;
+
+	if (request->beyond)
+		node = request->port->peer ? request->port->peer->node : NULL;
+	return node && node->given_up == request->sm->sweep.serial;
+}
+
 /* A first silence: true if the request goes on. */
 static bool goes_on(struct sm_request *request)
 {
@@ -449,8 +462,10 @@ static bool goes_on(struct sm_request *request)
 		return false;
 	if (request->in_earnest)
 		return goes_on_with(request, keys_try_given(request), GIVEN_TRIES);
-	make_slow(request);
 	log_silence(request);
+	if (was_given_up(request))
+		return false;
+	make_slow(request);
 	if (!silence_take(request))
 		sm_request_again(request, false);
 	return true;
@@ -462,6 +477,21 @@ static void note_route(const struct sm_request *request)
 		reach_failed(request->sm, request->node, request->lid_route);
 	else if (request->mad.by_lid && request->lid_route)
 		reach_answered(request->node, request->lid_route);
+}
+
+/* Whether it answers: to this SMP, or to none of its tries. */
+static void note_answer(const struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+
+	if (request->beyond)
+		return;
+	if (request->mad.result != MAD_TIMEOUT) {
+		node->mute_ns = node->given_up = 0;
+		kept_answered(request->sm, node);
+	} else if (request->in_earnest && !request->aside && !request->unreachable) {
+		node->given_up = request->sm->sweep.serial;
+	}
 }
 
 static void take_back(struct sm_request *request)
@@ -490,10 +520,7 @@ static void take_back(struct sm_request *request)
 		identity_ask(request->sm, request->node, identity_entry(request));
 	if (!is_kept(request))
 		keys_answered(request);
-	if (mad->result != MAD_TIMEOUT && !request->beyond) {
-		request->node->mute_ns = 0;
-		kept_answered(request->sm, request->node);
-	}
+	note_answer(request);
 	if (mad->result != MAD_TIMEOUT && !request->aside)
 		note_route(request);
 	request->done(request);
