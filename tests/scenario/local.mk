@@ -169,7 +169,8 @@ check_PROGRAMS += tests/scenario/steady
 TESTS += tests/scenario/steady
 tests_scenario_steady_LDADD = libscenario.a $(LIBS_OPENSM)
 
-# What is lost in a sweep: "make losses" runs every moment of every sweep.
+# What is lost in a sweep. Long, hours: every moment of every sweep, with many seeds.
+LOSS_SEEDS = 20
 check_PROGRAMS += tests/scenario/losses
 TESTS += tests/scenario/losses
 tests_scenario_losses_SOURCES = tests/scenario/losses.c tests/scenario/losses.h \
@@ -177,7 +178,7 @@ tests_scenario_losses_SOURCES = tests/scenario/losses.c tests/scenario/losses.h 
 	tests/scenario/losses_resets.c tests/scenario/moments.c
 tests_scenario_losses_LDADD = libscenario.a $(LIBS_OPENSM)
 losses: tests/scenario/losses$(EXEEXT)
-	tests/scenario/losses --all
+	tests/scenario/losses --all --seeds $(LOSS_SEEDS)
 .PHONY: losses
 
 # Long: several SMs in storms of faults.

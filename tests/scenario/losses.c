@@ -7,7 +7,9 @@
  *	losses --list			names of cases
  *	losses --case NAME [...]	these
  *	losses --moments [--net SPEC] [--kind KIND] [--switches] [--lost N] [--from STEPS]
- *	       [--count N] [--step US]	one row of moments; --seed chooses what is lost
+ *	       [--count N] [--step US] [--bound MS]
+ *				one row of moments; --seed chooses what is lost
+ *	losses --seeds N		with --all or --moments: N seeds, from --seed on
  *
  * A figure a line, "NAME: value unit (at most bound)"; exit status 0 if none is above its bound.
  * Times are virtual: milliseconds from the loss until hardware, published subnet and belief are
@@ -24,7 +26,7 @@ struct arguments {
 	gboolean all, list, moments, switches;
 	char **cases;
 	char *net, *kind;
-	int lost, from, count, step, seed;
+	int lost, from, count, step, bound, seed, seeds;
 };
 
 static const struct loss_case *const tables[] = {losses_cases, losses_cases_other,
@@ -101,11 +103,18 @@ static bool run_case(struct losses *losses, const char *name)
 
 /* ---- moments ---- */
 
-/* From moment to moment, so that a sweep of that kind has some hundred or, in make check, a few. */
+/*
+ * From moment to moment, so that a sweep of that kind has some hundred or, in make check, a few: of
+ * several seeds then, where a fabric is made for each moment anyway or losses differ most.
+ */
 static const unsigned int steps_us[LOSS_KINDS][2] = {
 	[LOSS_FIRST] = {50000, 1000},	[LOSS_PARTIAL] = {2000, 100},
 	[LOSS_LIGHT] = {500, 50},	[LOSS_HEAVY] = {50000, 1000},
 	[LOSS_MULTICAST] = {4000, 200}, [LOSS_REROUTE] = {1500, 200},
+};
+static const unsigned int short_seeds[LOSS_KINDS] = {
+	[LOSS_FIRST] = 8, [LOSS_PARTIAL] = 1,	[LOSS_LIGHT] = 1,
+	[LOSS_HEAVY] = 3, [LOSS_MULTICAST] = 1, [LOSS_REROUTE] = 1,
 };
 
 static void run_kinds(struct losses *losses)
@@ -115,12 +124,15 @@ static void run_kinds(struct losses *losses)
 
 	for (unsigned int kind = 0; kind < LOSS_KINDS; kind++)
 		for (unsigned int i = 0; i < 2 * n; i++) {
+			unsigned int seeds = short_seeds[kind];
 			struct moments moments = {
 				.spec = "fattree:8",
 				.kind = kind,
 				.switches = i % 2,
 				.n = numbers[i / 2],
-				.step_us = steps_us[kind][losses->all],
+				.step_us = steps_us[kind][losses->all] * (losses->all ? 1 : seeds),
+				.seeds = losses->all ? losses->seeds : seeds,
+				.bound_ms = LOSS_BOUND_MS,
 			};
 
 			moments_run(losses, &moments);
@@ -136,6 +148,8 @@ static bool run_moments(struct losses *losses, const struct arguments *arguments
 		.first = (unsigned int)arguments->from,
 		.count = (unsigned int)arguments->count,
 		.step_us = (unsigned int)arguments->step,
+		.seeds = losses->seeds,
+		.bound_ms = (unsigned int)arguments->bound,
 	};
 	const char *kind = arguments->kind ? arguments->kind : "partial";
 
@@ -166,7 +180,9 @@ static bool parse(int argc, char **argv, struct arguments *arguments)
 		{"from", 0, 0, G_OPTION_ARG_INT, &arguments->from, "first moment", "STEPS"},
 		{"count", 0, 0, G_OPTION_ARG_INT, &arguments->count, "of moments", "N"},
 		{"step", 0, 0, G_OPTION_ARG_INT, &arguments->step, "between moments", "US"},
+		{"bound", 0, 0, G_OPTION_ARG_INT, &arguments->bound, "what is late", "MS"},
 		{"seed", 0, 0, G_OPTION_ARG_INT, &arguments->seed, "what is lost", "N"},
+		{"seeds", 0, 0, G_OPTION_ARG_INT, &arguments->seeds, "how many of them", "N"},
 		{NULL, 0, 0, 0, NULL, NULL, NULL},
 	};
 	g_autoptr(GOptionContext) context = g_option_context_new("- what is lost in a sweep");
@@ -174,7 +190,8 @@ static bool parse(int argc, char **argv, struct arguments *arguments)
 
 	g_option_context_add_main_entries(context, entries, NULL);
 	if (g_option_context_parse(context, &argc, &argv, &error) && argc == 1 &&
-	    arguments->step > 0 && arguments->lost >= 0)
+	    arguments->step > 0 && arguments->lost >= 0 && arguments->seeds > 0 &&
+	    arguments->bound >= 0)
 		return true;
 	fprintf(stderr, "losses: %s\n", error ? error->message : "wrong arguments");
 	return false;
@@ -197,7 +214,13 @@ static bool run(struct losses *losses, const struct arguments *arguments)
 
 int main(int argc, char **argv)
 {
-	struct arguments arguments = {.lost = 1, .step = 1000, .seed = 1};
+	struct arguments arguments = {
+		.lost = 1,
+		.step = 1000,
+		.bound = LOSS_BOUND_MS,
+		.seed = 1,
+		.seeds = 1,
+	};
 	struct losses losses = {.seed = 1};
 	bool good;
 
@@ -205,6 +228,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	losses.all = arguments.all;
 	losses.seed = (uint64_t)arguments.seed;
+	losses.seeds = (unsigned int)arguments.seeds;
 	if (arguments.list)
 		list_cases();
 	good = arguments.list || run(&losses, &arguments);

@@ -6,18 +6,35 @@
 #include "repair.h"
 
 /*
- * Bounds follow from time-outs. A target that is silent costs transaction_timeout 200 ms x
- * (retries 3 + 1) = 800 ms, once, however many are silent at the same time; what stands behind it
- * may have to be asked by another way, that is a second round; programming what is left takes some
- * hundred ms with agents of 100 us. A loss in the middle of that may start it anew, once.
+ * Bounds follow from time-outs, with agents that take 100 us and round trips of less than 20 ms:
+ *
+ *	  60 ms	two tries of 20 and 40 ms: all who are silent get them at the same time
+ *	1160 ms	these and all tries: 20, 40, 80 and 160 ms, transaction_timeout 200 ms x
+ *		(transaction_retries 3 + 1); also at the same time, whoever is silent
+ *	1000 ms	until switches are asked whether a trap of theirs was lost with the cable
+ *
+ * What is lost is DOWN at the other end of its cables, so nobody gets all tries. A silence is
+ * followed back to the first switch that answers, at most five hops in a fat tree of three levels:
+ * 300 ms. What is behind is then asked by another way, and that may be dead as well: of four ways
+ * to a leaf each costs that. A sweep that is hit while it discovers finds so what it has not read
+ * yet, and is followed by one that finds what it had read, 60 ms for each distance and for each
+ * dead switch there: 480 ms. To read, route and write what lives takes 320 ms:
+ *
+ *	4 x 300 + 480 + 320 = 2000 ms, and 1000 ms more where a trap is lost
+ *
+ * A way that changes while its end is looked into may still cost all tries, where fewer ways are
+ * dead: of 12 switches lost at 518 moments of 20 seeds one case took so 2040 ms.
+ *
+ * A device that hangs while its link is up costs a sweep another 1160 ms, once.
  */
 #define LOSS_BOUND_MS 3000
-#define DEAD_BOUND_MS 2000 /* from idle: one round, and routes */
+#define DEAD_BOUND_MS 2000 /* no trap is lost, and nobody gets all tries */
 
 struct losses {
 	struct report report;
 	bool all;	   /* the long way: every moment, large fabrics */
 	uint64_t seed;
+	unsigned int seeds; /* from that one on, of moments */
 };
 
 /* ---- moments.c ---- */
@@ -40,6 +57,8 @@ struct moments {
 	unsigned int first;   /* moment, in steps */
 	unsigned int count;   /* of moments; 0: to the end of the sweep */
 	unsigned int step_us; /* from one moment to the next */
+	unsigned int seeds;   /* each of them has these moments */
+	unsigned int bound_ms;
 };
 
 /* Loses n things at each moment; one line of the report. */

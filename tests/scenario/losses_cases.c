@@ -238,11 +238,73 @@ static void lost_traps(struct losses *losses)
 	scenario_free(s);
 }
 
+/*
+ * Twelve of 80 switches go while the first sweep discovers, at moments at which all tries were made
+ * where a port that was DOWN could tell: behind a switch that lives; of one that was cut off; of
+ * those behind a switch with another way.
+ */
+static void twelve_in_first_sweep(struct losses *losses)
+{
+	static const struct {
+		uint64_t seed;
+		unsigned int ms;
+	} found[] = {{90002, 240}, {90002, 308}, {90002, 256}};
+	uint64_t seed = losses->seed;
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(found); i++) {
+		struct moments moments = {
+			.spec = "fattree:8",
+			.kind = LOSS_FIRST,
+			.switches = true,
+			.n = 12,
+			.first = found[i].ms,
+			.count = 1,
+			.step_us = 1000,
+			.seeds = 1,
+			.bound_ms = DEAD_BOUND_MS,
+		};
+
+		losses->seed = found[i].seed;
+		moments_run(losses, &moments);
+	}
+	losses->seed = seed;
+}
+
+/*
+ * Three hosts hang, with their links up, when the first sweep has read them and has yet to write to
+ * them: all tries once, not in each of the steps that follow.
+ */
+static void hosts_hang(struct losses *losses)
+{
+	struct scenario *s = losses_net(losses, "fattree:8", SMA_NS);
+	const struct counters *counters;
+	uint64_t ms = 0;
+
+	scenario_start(s);
+	scenario_run_ms(s, 320);
+	for (unsigned int i = 0; i < 3; i++) {
+		unsigned int host;
+
+		do
+			host = scenario_random_host(s);
+		while (host == scenario_sm_node(s, NULL));
+		sim_node_mute(s->sim, host, true);
+	}
+	counters = &daemon_context(s->daemon)->counters;
+	for (; !counter_get(counters, sweeps_heavy) && ms < REPAIR_LIMIT_MS; ms++)
+		scenario_run_ms(s, 1);
+	report_at_most(&losses->report, "hosts-hang", ms, "ms until the sweep ends", DEAD_BOUND_MS,
+		       NULL);
+	scenario_free(s);
+}
+
 const struct loss_case losses_cases[] = {
 	{"second-cable", "two cables of a leaf, 20 ms apart", second_cable, false},
 	{"first-sweep", "an uplink of the SM's leaf in the first sweep", first_sweep, false},
 	{"light-and-cable", "a light sweep asked for, a cable pulled", light_and_cable, false},
 	{"twelve-switches", "12 of 80 switches down at once", twelve_switches, false},
+	{"twelve-in-first", "12 of 80 switches in the first sweep", twelve_in_first_sweep, false},
+	{"hosts-hang", "3 hosts hang in the first sweep", hosts_hang, false},
 	{"own-link-80", "the SM's own link, 80 switches", own_link_80, false},
 	{"own-link-320", "the SM's own link, 320 switches", own_link_320, true},
 	{"dying-switch", "a switch that traps while it dies", dying_switch, false},

@@ -30,6 +30,7 @@ struct loss {
 struct run {
 	struct losses *losses;
 	const struct moments *moments;
+	struct losses of_seed; /* of which the fabric is made now */
 	struct scenario *s; /* NULL: to be made */
 	struct client *client; /* NULL: none is needed */
 	GArray *lost;	       /* struct loss */
@@ -86,7 +87,7 @@ static bool make(struct run *run)
 	const struct moments *moments = run->moments;
 	char *wrong;
 
-	run->s = losses_net(run->losses, moments->spec, SMA_NS);
+	run->s = losses_net(&run->of_seed, moments->spec, SMA_NS);
 	if (moments->kind == LOSS_REROUTE)
 		order_routes(run->s);
 	scenario_start(run->s);
@@ -94,7 +95,7 @@ static bool make(struct run *run)
 		return true;
 	if (repair_wait(run->s, REPAIR_LIMIT_MS, &wrong) == REPAIR_NEVER) {
 		report_at_most(&run->losses->report, moments->spec, REPAIR_NEVER, "ms",
-			       LOSS_BOUND_MS, wrong);
+			       moments->bound_ms, wrong);
 		g_free(wrong);
 		drop(run);
 		return false;
@@ -216,7 +217,7 @@ static char *describe(const struct run *run, unsigned int at_us, const char *wro
 {
 	GString *text = g_string_new(NULL);
 
-	g_string_printf(text, "at %u us:", at_us);
+	g_string_printf(text, "seed %" PRIu64 " at %u us:", run->of_seed.seed, at_us);
 	for (unsigned int i = 0; i < run->lost->len; i++) {
 		const struct loss *loss = &g_array_index(run->lost, struct loss, i);
 		struct sim_node_view view;
@@ -235,7 +236,7 @@ static bool measure(struct run *run, struct samples *samples, unsigned int at_us
 	char *wrong;
 	uint64_t ms = repair_wait(run->s, REPAIR_LIMIT_MS, &wrong);
 
-	samples_add(samples, ms, LOSS_BOUND_MS, describe(run, at_us, wrong));
+	samples_add(samples, ms, run->moments->bound_ms, describe(run, at_us, wrong));
 	g_free(wrong);
 	return ms != REPAIR_NEVER;
 }
@@ -245,7 +246,7 @@ static void one_moment(struct run *run, unsigned int at_us)
 {
 	if (!run->s && !make(run))
 		return;
-	run->s->random = run->losses->seed << 32 | at_us;
+	run->s->random = run->of_seed.seed << 32 | at_us;
 	begin_sweep(run);
 	runtime_run(run->s->rt, NULL, NULL, runtime_now(run->s->rt) + at_us * NS_PER_US);
 	for (unsigned int i = 0; i < run->moments->n; i++) {
@@ -268,30 +269,50 @@ static void one_moment(struct run *run, unsigned int at_us)
 static void report(struct run *run)
 {
 	const struct moments *moments = run->moments;
-	g_autofree char *gone = g_strdup_printf("%s, %s sweep, %u %s lost", moments->spec,
+	g_autofree char *seeds = moments->seeds == 1
+					 ? g_strdup_printf("seed %" PRIu64, run->losses->seed)
+					 : g_strdup_printf("%u seeds", moments->seeds);
+	g_autofree char *gone = g_strdup_printf("%s, %s sweep, %u %s lost, %s", moments->spec,
 						loss_kind_names[moments->kind], moments->n,
-						moments->switches ? "switches" : "cables");
+						moments->switches ? "switches" : "cables", seeds);
 	g_autofree char *back = g_strdup_printf("%s and back", gone);
 
-	report_samples(&run->losses->report, gone, &run->gone, LOSS_BOUND_MS);
-	report_samples(&run->losses->report, back, &run->back, LOSS_BOUND_MS);
+	report_samples(&run->losses->report, gone, &run->gone, moments->bound_ms);
+	report_samples(&run->losses->report, back, &run->back, moments->bound_ms);
+}
+
+/* Each seed begins its part of a step later, so that together they have moments between those. */
+static void moments_of_seed(struct run *run, unsigned int i, unsigned int length_us)
+{
+	const struct moments *moments = run->moments;
+	unsigned int count = moments->count, last = length_us / moments->step_us;
+	unsigned int offset = (unsigned int)((uint64_t)moments->step_us * i / moments->seeds);
+
+	run->of_seed.seed = run->losses->seed + i;
+	if (!count || moments->first + count > last + 1)
+		count = last + 1 - MIN(moments->first, last);
+	for (unsigned int n = 0; n < count; n++) {
+		unsigned int at_us = (moments->first + n) * moments->step_us + offset;
+
+		if (at_us <= length_us)
+			one_moment(run, at_us);
+	}
+	if (moments->seeds > 1)
+		drop(run);
 }
 
 void moments_run(struct losses *losses, const struct moments *moments)
 {
-	struct run run = {.losses = losses, .moments = moments};
-	unsigned int count = moments->count;
+	struct run run = {.losses = losses, .moments = moments, .of_seed = {.seed = losses->seed}};
 
 	run.lost = g_array_new(FALSE, FALSE, sizeof(struct loss));
 	samples_init(&run.gone);
 	samples_init(&run.back);
 	if (make(&run)) {
-		unsigned int last = sweep_us(&run) / moments->step_us;
+		unsigned int length_us = sweep_us(&run);
 
-		if (!count || moments->first + count > last + 1)
-			count = last + 1 - MIN(moments->first, last);
-		for (unsigned int i = 0; i < count; i++)
-			one_moment(&run, (moments->first + i) * moments->step_us);
+		for (unsigned int i = 0; i < moments->seeds; i++)
+			moments_of_seed(&run, i, length_us);
 		report(&run);
 	}
 	drop(&run);

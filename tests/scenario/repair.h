@@ -13,7 +13,8 @@
 
 /*
  * Runs until hardware, published subnet and belief are right for what can be reached, and stay so
- * for a second. Returns the milliseconds until they were, rounded up by at most a sixteenth;
+ * for a second. Returns the milliseconds until they were; where the daemon is at work after that,
+ * as in a light sweep, rounded up by at most a sixteenth;
  * REPAIR_NEVER if not within limit_ms: then *wrong gets what was wrong, to be freed.
  */
 uint64_t repair_wait(struct scenario *s, uint64_t limit_ms, char **wrong);
