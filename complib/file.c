@@ -289,14 +289,15 @@ void file_ignore_closed_output(void)
 	}
 }
 
-bool file_write(const char *file, const char *text, mode_t mode, GError **error)
+bool file_replace(const char *file, const char *text, mode_t mode, bool fsync_it, GError **error)
 {
+	bool replaces = g_file_test(file, G_FILE_TEST_EXISTS);
 	g_autofree char *temporary = NULL;
 	int fd = file_create(file, mode, &temporary, error), err = 0;
 
 	if (fd < 0)
 		return false;
-	if (!file_put(fd, text, strlen(text)) || fsync(fd) < 0)
+	if (!file_put(fd, text, strlen(text)) || ((fsync_it || replaces) && fsync(fd) < 0))
 		err = errno;
 	if (close(fd) < 0 && !err)
 		err = errno;
@@ -307,4 +308,9 @@ bool file_write(const char *file, const char *text, mode_t mode, GError **error)
 	set_errno(error, file, err);
 	unlink(temporary);
 	return false;
+}
+
+bool file_write(const char *file, const char *text, mode_t mode, GError **error)
+{
+	return file_replace(file, text, mode, true, error);
 }

@@ -74,7 +74,13 @@ void file_guard_standard(void);
 /* Who runs for long and was started without them has nobody to tell: that is no failure. */
 void file_ignore_closed_output(void);
 
-/* A file of this text, on the disk before it has its name; false and error if not. */
+/*
+ * A file of this text and this mode, whatever the mode of one that it replaces; false and error if
+ * not. It is on the disk before it has its name with fsync_it, or where a crash would lose an older
+ * one. (GLib's function of that kind leaves the older one's mode from some version on.)
+ */
+bool file_replace(const char *file, const char *text, mode_t mode, bool fsync_it, GError **error);
+/* With fsync_it. */
 bool file_write(const char *file, const char *text, mode_t mode, GError **error);
 
 #endif

@@ -127,12 +127,9 @@ void state_load_keys(struct log *log, const char *file, const char *what, state_
 bool state_save(struct log *log, const char *file, const char *what, const char *text,
 		bool fsync_it)
 {
-	GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT;
 	g_autoptr(GError) error = NULL;
 
-	if (fsync_it)
-		flags |= G_FILE_SET_CONTENTS_DURABLE;
-	if (g_file_set_contents_full(file, text, -1, flags, MODE, &error))
+	if (file_replace(file, text, MODE, fsync_it, &error))
 		return true;
 	log_error(log, "%s could not be kept: %s", what, error->message);
 	return false;
