@@ -12,6 +12,28 @@
 
 #ifdef HAVE_MALLINFO2
 #include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * glibc's figure has in it what free() put into caches of small pieces, tens of KiB that differ
+ * from one moment to the next. Called first in main(), this begins the program again without them:
+ * then memory_used() is exact.
+ */
+static inline void memory_used_exactly(char **argv)
+{
+	static const char tunables[] = "glibc.malloc.tcache_count=0:glibc.malloc.mxfast=0";
+	const char *set = getenv("GLIBC_TUNABLES");
+
+	if (set && !strcmp(set, tunables))
+		return;
+	setenv("GLIBC_TUNABLES", tunables, 1);
+	execv("/proc/self/exe", argv);
+	perror("/proc/self/exe");
+	exit(EXIT_FAILURE);
+}
 
 static inline size_t memory_used(void)
 {
@@ -20,6 +42,11 @@ static inline size_t memory_used(void)
 	return info.uordblks + info.hblkhd;
 }
 #else
+static inline void memory_used_exactly(char **argv)
+{
+	(void)argv;
+}
+
 static inline size_t memory_used(void)
 {
 	return 0;
