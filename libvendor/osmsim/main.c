@@ -240,12 +240,22 @@ static bool run_commands(struct program *program)
 	return done;
 }
 
+/* Not in the background: what is typed there is for others, and who reads it is stopped. */
+static bool has_terminal(void)
+{
+	/* -1: of no terminal, or of another session's. */
+	pid_t foreground = tcgetpgrp(STDIN_FILENO);
+
+	return isatty(STDIN_FILENO) && (foreground < 0 || foreground == getpgrp());
+}
+
 static int run(struct program *program)
 {
 	g_autofree char *unjoined = topology_tell_unjoined(program->topology, 0);
-	bool terminal = isatty(STDIN_FILENO);
+	bool terminal = has_terminal();
 
 	catch_signals(program);
+	signal(SIGTTIN, SIG_IGN); /* in the background later, it reads an end of the commands */
 	if (!run_commands(program))
 		return 1;
 	if (unjoined)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 osmsim_tests = tests/unit/test_osmsim tests/unit/test_osmsim_agent tests/unit/test_osmsim_console
 check_PROGRAMS += $(osmsim_tests)
-TESTS += $(osmsim_tests)
+TESTS += $(osmsim_tests) tests/unit/test_osmsim_program.py
+dist_check_SCRIPTS += tests/unit/test_osmsim_program.py
 osmsim_net = tests/unit/osmsim_net.c tests/unit/osmsim_net.h
 
 tests_unit_test_osmsim_SOURCES = tests/unit/test_osmsim.c $(osmsim_net)
