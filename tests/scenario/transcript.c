@@ -314,7 +314,7 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	g_autofree char *name = NULL;
 	struct iba_dr_smp mad;
 	uint64_t after_us;
-	int node;
+	int node, place;
 
 	if (t->losing)
 		sim_set_loss(t->s->sim, 0);
@@ -331,9 +331,10 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	if (is_own_answer(&mad))
 		return;
 	node = target_of(t, to, from, &mad);
+	place = GINT_TO_LE(node);
 	after_us = GUINT64_TO_LE((now_ns - t->begin_ns) / NS_PER_US);
 	t->digest = digest(t->digest, &after_us, sizeof(after_us));
-	t->digest = digest(t->digest, &node, sizeof(node));
+	t->digest = digest(t->digest, &place, sizeof(place));
 	t->digest = digest(t->digest, data + METHOD_OFFSET, 1);
 	t->digest = digest(t->digest, data + ATTRIBUTE_OFFSET, length - ATTRIBUTE_OFFSET);
 	t->last_ns = now_ns;
