@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 
+#include "complib/hash.h"
 #include "complib/log.h"
 #include "ctl/answer.h"
 #include "iba/constants.h"
@@ -337,7 +338,7 @@ struct changes *changes_new(struct actor *actor, changes_fn *tell, void *arg)
 	changes->actor = actor;
 	changes->tell = tell;
 	changes->arg = arg;
-	changes->flaps = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, flap_free);
+	changes->flaps = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, flap_free);
 	timer_init(&changes->calm, actor, on_calm);
 	return changes;
 }
