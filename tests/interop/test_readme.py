@@ -19,6 +19,7 @@ import subnet  # noqa: E402
 
 SECTION = 'On a simulated fabric'
 COMMAND = re.compile(r'(?:[A-Z_]+=\S+ )*(?:opensm|osmsim|osmsim-run|osmroute|mkdir|export) |PATH=')
+USER_PATH = '/usr/local/bin:/usr/bin:/bin'  # as Debian's login gives it
 SETTING = re.compile(r'(?:PATH=|export )')  # what the shell keeps for the commands after it
 NOBODY = 65534
 PORT = 31977  # of a console; below those that the kernel gives to anybody
@@ -63,8 +64,8 @@ class Place(ibsim.Fabric):
         # What makes runs of this test independent of each other and of who runs them.
         self.env = {name: value for name, value in os.environ.items()
                     if not name.startswith(('OSM', 'XDG_', 'LD_', 'NOTIFY_'))}
-        self.env.update(PATH=ibsim.tool_path(), HOME=self.path('home'), TMPDIR=self.dir,
-                        OSMSIM_SOCKET=self.path('example'))
+        self.env.update(PATH=USER_PATH if self.user else ibsim.tool_path(), TMPDIR=self.dir,
+                        HOME=self.path('home'), OSMSIM_SOCKET=self.path('example'))
         self.identity = {}
         if self.user != os.getuid():
             self.identity = {'user': self.user, 'group': self.user, 'extra_groups': []}
