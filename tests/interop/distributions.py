@@ -9,9 +9,13 @@ errors and built, and the tests run whose names match the extended regular expre
 architecture there are only libraries in the root, and programs run under qemu. Debian has no other
 libraries for musl: its compiler makes the objects of the product here, and no program is linked. At
 the end: a table with a line for each row. --keep leaves roots and logs in the directory, and uses
-the roots that are there already. Needs root, and the network for mmdebstrap."""
+the roots that are there already.
+
+Needs root, the network for mmdebstrap, and Debian's mmdebstrap, gcc-s390x-linux-gnu,
+libc6-dev-s390x-cross, qemu-user-static and musl-tools."""
 
 import argparse
+import collections
 import glob
 import os
 import re
@@ -31,11 +35,16 @@ LIBRARIES = ('libc6-dev libglib2.0-dev libibumad-dev libibverbs-dev libjson-glib
 # What depends on time or on the machine's other programs is left to "make check".
 TESTS = r'^tests/(unit|golden|scenario)/test_[^.]*$'
 WIRE_TESTS = r'^tests/(golden/test_[^.]*|unit/test_(wire|iba.*|seeds|capture|topology))$'
+EMULATED_SECONDS = 3600  # of a program: some stories are long
 JOBS = os.cpu_count() or 2
 CONFIGURE = ('./autogen.sh && mkdir build && cd build && ../configure -q --enable-werror'
              ' CFLAGS="-g0 -O1"')
 IN_ROOT = 'mount -t proc proc "$1/proc" && exec chroot "$@"'
 ENVIRONMENT = {'LC_ALL': 'C.UTF-8', 'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'CK_FORK': 'no'}
+
+# A line of the table: numbers of programs of tests, and of cases in them.
+COLUMNS = ('row', 'compiler', 'GLib', 'built', 'passed', 'failed', 'skipped', 'cases', 'bad cases')
+Tally = collections.namedtuple('Tally', 'passed failed skipped cases bad', defaults=('-',) * 5)
 
 
 class Row:
@@ -77,24 +86,28 @@ class Bench:
         return os.path.join(self.directory, *names)
 
     def run(self, row, what, argv, **more):
-        """Whether a program ends well; what it says goes to the row's log."""
+        """Whether a program ends well, and what it says, which goes to the row's log."""
         code, said = package.run(*argv, env={**ENVIRONMENT, **more})
         with open(self.at(row.name + '.log'), 'a') as log:
             log.write(f'== {what}\n{said}\n')
-        return code == 0
+        return code == 0, said
 
     def make_root(self, row):
         root = self.at(row.root)
         if os.path.isdir(root):
             return True
         packages = LIBRARIES if row.prefix else LIBRARIES + TOOLS
-        return self.run(row, 'root', [
+        good, _ = self.run(row, 'root', [
             'mmdebstrap', '--skip=check/qemu', f'--architectures={row.architecture}',
             f'--variant={"extract" if row.prefix else "apt"}', f'--include={",".join(packages)}',
             row.suite, root, MIRROR])
+        if not good:
+            shutil.rmtree(root, ignore_errors=True)
+        return good
 
     def shell(self, row, what, script, **more):
-        """A script in the copy of the tree; of a native architecture, inside of the root."""
+        """run() of a script in the copy of the tree; of a native architecture, inside of the
+        root."""
         directory = self.source(row)
         argv = ['nice', 'sh', '-c', f'cd {shlex.quote(directory)} && {script}']
         if row.in_root:
@@ -111,18 +124,32 @@ class Bench:
         package.copy_tree(path)
         return os.path.join(path, 'build')
 
+    def libraries(self, row):
+        """Where pkg-config finds those of a root of a foreign architecture."""
+        root = self.at(row.root)
+        return {'PKG_CONFIG_SYSROOT_DIR': root, 'PKG_CONFIG_LIBDIR':
+                f'{root}/usr/lib/{row.prefix}/pkgconfig:{root}/usr/share/pkgconfig'
+                } if row.prefix else {}
+
+    def versions(self, row):
+        """Of the compiler and of GLib."""
+        compiler = f'{row.prefix}-gcc' if row.prefix else row.compiler
+        ask_glib = 'echo "headers only"' if row == MUSL else 'pkg-config --modversion glib-2.0'
+        good, said = self.shell(row, 'versions', f'{compiler} -dumpfullversion -dumpversion && '
+                                f'{ask_glib}', **self.libraries(row))
+        compiler_is, glib_is = said.splitlines()[-2:] if good else '??'
+        return f'{row.compiler} {compiler_is}', glib_is
+
     def configure(self, row):
         """--enable-werror, for the libraries of the root."""
-        root, flags, more = self.at(row.root), f'CC={row.compiler} LDFLAGS=-fuse-ld=lld', {}
+        flags = f'CC={row.compiler} LDFLAGS=-fuse-ld=lld'
         if row.prefix:
-            compiler = f'{row.prefix}-gcc --sysroot={root}'
+            compiler = f'{row.prefix}-gcc --sysroot={self.at(row.root)}'
             flags = f'--host={row.prefix} CC={shlex.quote(compiler)}'
-            more = {'PKG_CONFIG_SYSROOT_DIR': root, 'PKG_CONFIG_LIBDIR':
-                    f'{root}/usr/lib/{row.prefix}/pkgconfig:{root}/usr/share/pkgconfig'}
-        return self.shell(row, 'configure', f'{CONFIGURE} {flags}', **more)
+        return self.shell(row, 'configure', f'{CONFIGURE} {flags}', **self.libraries(row))[0]
 
     def make(self, row):
-        return self.shell(row, 'make', f'make -C build -k -j{JOBS} all')
+        return self.shell(row, 'make', f'make -C build -k -j{JOBS} all')[0]
 
     def make_objects(self, row):
         """The product's objects, by musl's compiler."""
@@ -134,21 +161,26 @@ class Bench:
         os.symlink(f'/usr/include/{os.uname().machine}-linux-gnu/asm', os.path.join(headers, 'asm'))
         compiler = shlex.quote(f'{row.compiler} -isystem {headers}')
         return self.shell(row, 'make', f'{CONFIGURE} --disable-tests CC={compiler} && '
-                          f'make -k -j{JOBS} ' r"$(sed -n 's/^\(lib[a-z]*\.a\):.*/\1/p' Makefile)")
+                          f'make -k -j{JOBS} ' r"$(sed -n 's/^\(lib[a-z]*\.a\):.*/\1/p' Makefile)"
+                          )[0]
 
     def check(self, row):
-        """The programs that the pattern names are built and run, whatever else fails."""
-        pattern, runner = shlex.quote(self.pattern or row.tests), ''
+        """The programs that the pattern names are built and run, whatever else fails; whether all
+        is well, and how many were named."""
+        said = self.shell(row, 'tests', 'make -s --no-print-directory -C build print-tests')[1]
+        names = [name for name in said.split() if re.search(self.pattern or row.tests, name)]
+        tests, runner = ' '.join(names), ''
         if row.prefix:
-            emulator = f'timeout -k 10 900 {row.qemu} -L {self.at(row.root)}'
+            emulator = f'timeout -k 10 {EMULATED_SECONDS} {row.qemu} -L {self.at(row.root)}'
             runner = f'LOG_COMPILER={shlex.quote(emulator)} AM_LOG_FLAGS='
-        return self.shell(row, 'check', 'cd build && tests=$(make -s print-tests | tr " " "\\n" |'
-                          f' grep -E {pattern}) && make -k -j{JOBS} check TESTS="$(echo $tests)"'
-                          f' check_PROGRAMS="$(echo $tests)" {runner}')
+        built, _ = self.shell(row, 'make tests', f'make -C build -k -j{JOBS} {tests}')
+        passed, _ = self.shell(row, 'check', f'cd build && make -k -j{JOBS} check '
+                               f'TESTS="$(echo $(ls {tests}))" check_PROGRAMS= {runner}')
+        return built and passed, len(names)
 
 
-def tally(build):
-    """Programs of tests that passed, were skipped, and failed; cases, and those that failed."""
+def tally(build, n_programs):
+    """What the programs of tests in a build directory have come to; one not built has failed."""
     results, cases = {}, [0, 0]
     for path in glob.glob(os.path.join(build, 'tests/**/*.trs'), recursive=True):
         with open(path) as file:
@@ -160,30 +192,41 @@ def tally(build):
                 cases[1] += int(failures) + int(errors)
     passed = sum(result == 'PASS' for result in results.values())
     skipped = sum(result == 'SKIP' for result in results.values())
-    return passed, skipped, len(results) - passed - skipped, cases[0], cases[1]
+    return Tally(passed, n_programs - passed - skipped, skipped, *cases)
 
 
 def try_row(bench, row):
-    """What the table says of a row, and whether it is good."""
+    """Whether a row is good, and its line of the table."""
+    versions, figures = ('-', '-'), Tally()
+
+    def line(good, built):
+        return good, (row.name, *versions, built, *figures)
+
     why = package.missing(row.needed())
     if why:
-        return why, False
+        return line(False, why)
+    if row != MUSL and not bench.make_root(row):
+        return line(False, 'no root')
+    build = bench.copy(row)
+    versions = bench.versions(row)
     if row == MUSL:
-        build = bench.copy(row)
         good = bench.make_objects(row)
         n = len(glob.glob(os.path.join(build, '**/*.o'), recursive=True))
-        return f'{n} objects without warnings' if good else 'does not compile', good
-    if not bench.make_root(row):
-        return 'no root', False
-    build = bench.copy(row)
+        return line(good, f'{n} objects' if good else 'no')
     if not bench.configure(row):
-        return 'not configured', False
+        return line(False, 'not configured')
     if not bench.make(row):
-        return 'does not build', False
-    good = bench.check(row)
-    passed, skipped, failed, cases, bad = tally(build)
-    return (f'built without warnings; {passed} programs of tests passed, {skipped} skipped, '
-            f'{failed} failed; {cases} cases, {bad} failed'), good and passed > 0
+        return line(False, 'no')
+    good, n_programs = bench.check(row)
+    figures = tally(build, n_programs)
+    return line(good and figures.passed > 0, 'yes')
+
+
+def print_table(lines):
+    lines = [[str(cell) for cell in line] for line in [COLUMNS, *lines]]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for line in lines:
+        print('  '.join(map(str.ljust, line, widths)).rstrip())
 
 
 def main():
@@ -204,11 +247,11 @@ def main():
     for row in [*ROWS, MUSL]:
         if not arguments.rows or row.name in arguments.rows:
             print(f'== {row.name}', flush=True)
-            said, good = try_row(bench, row)
+            good, line = try_row(bench, row)
             failed += not good
-            table.append(f'{"PASS" if good else "FAIL"} {row.name}: {said}')
-            print(table[-1], flush=True)
-    print('\n'.join(['== all rows'] + table))
+            table.append(line)
+            print('PASS' if good else 'FAIL', *line, flush=True)
+    print_table(table)
     print(f'{len(table) - failed} passed, {failed} failed')
     if not arguments.keep and not failed:
         shutil.rmtree(directory)
