@@ -68,7 +68,8 @@ class Place(ibsim.Fabric):
                         HOME=self.path('home'), OSMSIM_SOCKET=self.path('example'))
         self.identity = {}
         if self.user != os.getuid():
-            self.identity = {'user': self.user, 'group': self.user, 'extra_groups': []}
+            self.identity = {'user': self.user, 'group': self.user, 'extra_groups': [],
+                             'umask': 0o002}  # also as Debian's login gives it
             for path in (self.dir, self.path('home')):
                 os.chown(path, self.user, self.user)
 
@@ -172,6 +173,9 @@ def main():
             shell = Examples(place, checks)
             for command in commands:
                 shell.run(command, milestones(lines))
+            log = place.read('home/sm/log')
+            checks.check(f'a control socket, of user {user}', 'SUBNET UP' in log and
+                         'does not work' not in log, log)
             if user == os.getuid():
                 pulled_link(place, checks, shell, text)
     checks.equal('files of the site', site_files(), before)
