@@ -70,8 +70,8 @@ config/completion/opensm: $(srcdir)/config/completion/opensm.bash.in \
 		$(srcdir)/opensm/core/options.def $(COMPLETION_NEEDS)
 	$(call COMPLETION,core/options.def)
 config/completion/opensmctl: $(srcdir)/config/completion/opensmctl.bash.in \
-		$(srcdir)/opensm/ctl/commands.def $(COMPLETION_NEEDS)
-	$(call COMPLETION,ctl/commands.def)
+		$(srcdir)/opensm/ctl/command/commands.def $(COMPLETION_NEEDS)
+	$(call COMPLETION,ctl/command/commands.def)
 config/completion/osmsim: $(srcdir)/config/completion/osmsim.bash.in \
 		$(srcdir)/libvendor/osmsim/commands.def $(COMPLETION_NEEDS)
 	$(call COMPLETION,libvendor/osmsim/commands.def)

@@ -11,8 +11,8 @@
 #include "complib/handoff.h"
 #include "complib/log.h"
 #include "core/counters.h"
-#include "core/timing.h"
 #include "core/events.h"
+#include "core/timing.h"
 
 struct options;
 struct replicator;
@@ -32,26 +32,26 @@ struct context {
 	_Atomic(gint64) files_until; /* g_get_monotonic_time(): dumps are left then; 0: never */
 	struct event_bus bus;
 	struct slot options;  /* struct options: replaced when the file is read again */
-	struct slot subnet;   /* struct subnet: replaced by each sweep (policy/subnet.h) */
+	struct slot subnet;   /* struct subnet: replaced by each sweep (subnet/subnet.h) */
 	struct slot traps;    /* struct traps: replaced by the SM with each (core/traps.h) */
-	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/groups.h) */
-	struct slot subscriptions; /* the same of policy/subscriptions.h: replaced by the SA */
+	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/partition/groups.h) */
+	struct slot subscriptions; /* the same of subnet/subscriptions.h: replaced by the SA */
 	struct slot refused_joins; /* struct of that name: replaced by the SA with each */
-	struct slot aliases;  /* struct alias_guids: replaced by the SA (policy/aliases.h) */
-	struct slot trees;    /* struct mc_trees: replaced by the SM (policy/trees.h) */
-	struct slot inventory; /* struct inventory: replaced by the SM (policy/inventory.h) */
+	struct slot aliases;  /* struct alias_guids: replaced by the SA (subnet/aliases.h) */
+	struct slot trees;    /* struct mc_trees: replaced by the SM (subnet/trees.h) */
+	struct slot inventory; /* struct inventory: replaced by the SM (subnet/inventory.h) */
 	struct slot route_files; /* struct route_files: replaced when they are read again */
 	/* These two are there before the SM is, and never empty. */
 	struct slot partition_rules; /* struct partition_rules: replaced when they are read again */
 	struct slot qos_policy;	     /* struct qos_policy: likewise */
 	struct slot prefix_routes;   /* struct prefix_routes: likewise */
 	struct slot ports_policy;    /* struct ports_policy: replaced when the file is read again */
-	struct slot unhealthy_ports; /* struct of that name: replaced by the SM (sm/unhealthy.h) */
+	struct slot unhealthy_ports; /* struct of that name: replaced by the SM (unhealthy.h) */
 	struct slot replica;	 /* struct replica: what a takeover found, for the SA to adopt */
 	struct slot followed_lids; /* struct replica: LIDs of the master that this SM stands by */
 	struct slot later_partitions; /* GBytes: as partition_changes.h, of another SM */
 	struct slot replication; /* struct replication_status (ha/replicator.h) */
-	struct slot peers; /* struct of that name: replaced by the SM (sm/peers.h) */
+	struct slot peers; /* struct of that name: replaced by the SM (sm/election/peers.h) */
 	struct slot agreed; /* struct of that name: replaced when what it is of is read again */
 	struct replicator *replicator; /* NULL: none */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */

@@ -8,7 +8,7 @@
 
 #include "core/context.h"
 #include "core/options.h"
-#include "ctl/site_files.h"
+#include "ctl/site/site_files.h"
 #include "vendor/vendor.h"
 
 struct daemon;
@@ -53,7 +53,7 @@ void daemon_reread_routes(struct daemon *daemon);
 /* partitions.conf only: true if it says something new, which counts once a sweep takes it. */
 bool daemon_reread_partitions(struct daemon *daemon);
 /*
- * Members added and removed at run time (policy/partition_changes.h): a request, or with NULL what
+ * Members added and removed at run time (partition_changes.h): a request, or with NULL what
  * is known of a P_Key is forgotten (0: of any). *serial is that of the policy that has it, when it
  * is in effect. False and error: nothing changed.
  */
@@ -84,7 +84,7 @@ void daemon_stop(struct daemon *daemon);
 void daemon_free(struct daemon *daemon); /* stops it if it runs; NULL is fine */
 
 /*
- * A plan (ctl/plan.h) of this SM by opensm.conf as it is now, or by another file, beside what it
+ * A plan (plan/plan.h) of this SM by opensm.conf as it is now, or by another file, beside what it
  * does: one at a time. False and error: it cannot be made. When it is done the listener gets its
  * answer, a floating dictionary with details of at most so many nodes.
  */

@@ -1,48 +1,60 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libctl.a
 libctl_a_SOURCES = \
-	opensm/ctl/answer.c opensm/ctl/answer.h \
-	opensm/ctl/background.c opensm/ctl/background.h \
-	opensm/ctl/cache.c opensm/ctl/cache.h \
-	opensm/ctl/census.c opensm/ctl/census.h \
-	opensm/ctl/changes.c opensm/ctl/changes.h \
-	opensm/ctl/check_config.c opensm/ctl/check_config.h \
-	opensm/ctl/command.c opensm/ctl/command.h opensm/ctl/command_private.h \
-	opensm/ctl/command_balance.c opensm/ctl/command_control.c opensm/ctl/command_events.c \
-	opensm/ctl/command_figures.c opensm/ctl/command_groups.c opensm/ctl/command_health.c \
-	opensm/ctl/command_partitions.c opensm/ctl/command_path.c opensm/ctl/command_plan.c \
-	opensm/ctl/command_qos.c \
-	opensm/ctl/command_ports.c \
-	opensm/ctl/command_subscriptions.c \
-	opensm/ctl/command_status.c opensm/ctl/command_unhealthy.c opensm/ctl/commands.def \
-	opensm/ctl/console.c opensm/ctl/console.h \
-	opensm/ctl/console_tls.c opensm/ctl/console_tls.h \
-	opensm/ctl/control.c opensm/ctl/control.h \
-	opensm/ctl/control_socket.c opensm/ctl/control_socket.h \
-	opensm/ctl/console_certificate.c opensm/ctl/console_certificate.h \
-	opensm/ctl/console_key.c opensm/ctl/console_key.h \
-	opensm/ctl/console_listen.c opensm/ctl/console_listen.h \
-	opensm/ctl/console_seats.c opensm/ctl/console_seats.h \
-	opensm/ctl/console_session.c opensm/ctl/console_session.h \
 	opensm/ctl/daemon.c opensm/ctl/daemon.h \
-	opensm/ctl/device.c opensm/ctl/device.h \
-	opensm/ctl/dump.c opensm/ctl/dump.h opensm/ctl/dump_private.h \
-	opensm/ctl/dump_routes.c opensm/ctl/dump_subnet.c \
-	opensm/ctl/find.c \
-	opensm/ctl/followed.c opensm/ctl/followed.h \
-	opensm/ctl/guarded_options.c opensm/ctl/guarded_options.h \
-	opensm/ctl/hints.c opensm/ctl/hints.h \
-	opensm/ctl/journal.c opensm/ctl/journal.h \
-	opensm/ctl/problem.c opensm/ctl/problem.h \
-	opensm/ctl/lines.c opensm/ctl/lines.h \
-	opensm/ctl/logging.c opensm/ctl/logging.h \
-	opensm/ctl/members_file.c opensm/ctl/members_file.h \
-	opensm/ctl/plan.c opensm/ctl/plan.h opensm/ctl/plan_report.c \
-	opensm/ctl/progress.c opensm/ctl/progress.h \
-	opensm/ctl/service.c opensm/ctl/service.h \
-	opensm/ctl/site_files.c opensm/ctl/site_files.h \
-	opensm/ctl/site_policy.c opensm/ctl/site_policy.h \
-	opensm/ctl/signals.c opensm/ctl/signals.h \
-	opensm/ctl/sms.c opensm/ctl/sms.h \
-	opensm/ctl/status.c opensm/ctl/status.h \
-	opensm/ctl/tcp_owner.c opensm/ctl/tcp_owner.h
+	opensm/ctl/base/answer.c opensm/ctl/base/answer.h \
+	opensm/ctl/base/cache.c opensm/ctl/base/cache.h \
+	opensm/ctl/base/find.c \
+	opensm/ctl/base/lines.c opensm/ctl/base/lines.h \
+	opensm/ctl/base/problem.c opensm/ctl/base/problem.h \
+	opensm/ctl/command/command.c opensm/ctl/command/command.h \
+	opensm/ctl/command/command_balance.c \
+	opensm/ctl/command/command_control.c \
+	opensm/ctl/command/command_events.c \
+	opensm/ctl/command/command_figures.c \
+	opensm/ctl/command/command_groups.c \
+	opensm/ctl/command/command_health.c \
+	opensm/ctl/command/command_partitions.c \
+	opensm/ctl/command/command_path.c \
+	opensm/ctl/command/command_plan.c \
+	opensm/ctl/command/command_ports.c \
+	opensm/ctl/command/command_private.h \
+	opensm/ctl/command/command_qos.c \
+	opensm/ctl/command/command_status.c \
+	opensm/ctl/command/command_subscriptions.c \
+	opensm/ctl/command/command_unhealthy.c \
+	opensm/ctl/command/commands.def \
+	opensm/ctl/console/console.c opensm/ctl/console/console.h \
+	opensm/ctl/console/console_certificate.c opensm/ctl/console/console_certificate.h \
+	opensm/ctl/console/console_key.c opensm/ctl/console/console_key.h \
+	opensm/ctl/console/console_listen.c opensm/ctl/console/console_listen.h \
+	opensm/ctl/console/console_seats.c opensm/ctl/console/console_seats.h \
+	opensm/ctl/console/console_session.c opensm/ctl/console/console_session.h \
+	opensm/ctl/console/console_tls.c opensm/ctl/console/console_tls.h \
+	opensm/ctl/console/control.c opensm/ctl/console/control.h \
+	opensm/ctl/console/control_socket.c opensm/ctl/console/control_socket.h \
+	opensm/ctl/dump/dump.c opensm/ctl/dump/dump.h \
+	opensm/ctl/dump/dump_private.h \
+	opensm/ctl/dump/dump_routes.c \
+	opensm/ctl/dump/dump_subnet.c \
+	opensm/ctl/plan/plan.c opensm/ctl/plan/plan.h \
+	opensm/ctl/plan/plan_report.c \
+	opensm/ctl/process/background.c opensm/ctl/process/background.h \
+	opensm/ctl/process/device.c opensm/ctl/process/device.h \
+	opensm/ctl/process/guarded_options.c opensm/ctl/process/guarded_options.h \
+	opensm/ctl/process/logging.c opensm/ctl/process/logging.h \
+	opensm/ctl/process/service.c opensm/ctl/process/service.h \
+	opensm/ctl/process/signals.c opensm/ctl/process/signals.h \
+	opensm/ctl/process/tcp_owner.c opensm/ctl/process/tcp_owner.h \
+	opensm/ctl/report/census.c opensm/ctl/report/census.h \
+	opensm/ctl/report/changes.c opensm/ctl/report/changes.h \
+	opensm/ctl/report/hints.c opensm/ctl/report/hints.h \
+	opensm/ctl/report/journal.c opensm/ctl/report/journal.h \
+	opensm/ctl/report/progress.c opensm/ctl/report/progress.h \
+	opensm/ctl/report/sms.c opensm/ctl/report/sms.h \
+	opensm/ctl/report/status.c opensm/ctl/report/status.h \
+	opensm/ctl/site/check_config.c opensm/ctl/site/check_config.h \
+	opensm/ctl/site/followed.c opensm/ctl/site/followed.h \
+	opensm/ctl/site/members_file.c opensm/ctl/site/members_file.h \
+	opensm/ctl/site/site_files.c opensm/ctl/site/site_files.h \
+	opensm/ctl/site/site_policy.c opensm/ctl/site/site_policy.h

@@ -54,7 +54,7 @@ struct builder_port {
 	bool avoided;  /* by it its node was silent, and by another way it answered since */
 	uint8_t loose; /* how often in a row somebody answered who was not taken in */
 	bool loopback;		   /* itself: a loopback plug is in it */
-	bool held_up; /* its link does not become ACTIVE, and is in no picture: sm/held_up.c */
+	bool held_up; /* its link does not become ACTIVE, and is in no picture: held_up.c */
 	bool reregistered;	   /* its client was told to register again */
 	bool reregister_due;	   /* it waits for its turn to be told */
 	uint16_t lid;		   /* assigned by the SM: info.lid after programming; 0: none */
@@ -62,7 +62,7 @@ struct builder_port {
 	struct builder_speeds refused_speeds; /* by its SMA; zeros: none */
 };
 
-/* Whether an SM has written SL2VL and VL arbitration tables of a node: sm/qos.c. */
+/* Whether an SM has written SL2VL and VL arbitration tables of a node: sm/write/qos.c. */
 enum builder_vl_tables {
 	VL_TABLES_UNSEEN,  /* its ports were not looked at yet */
 	VL_TABLES_FRESH,   /* nothing speaks for it */
@@ -78,10 +78,10 @@ enum builder_vl_tables {
  *	   ^                                          |
  *	   +---- no cable leads to it any more -------+
  *
- * One that does not answer is none of that: as long as a cable leads to it, it stays (sm/kept.c).
+ * One that does not answer stays while a cable leads to it (sm/discover/kept.c).
  *
  * What is known of its tables is a matter of its epoch (fabric/trust.h), its errors are one of
- * sm/health.c, its silence of sm/silence.c, and how SMPs get there of sm/reach.c.
+ * sm/health/health.c, its silence of sm/smp/silence.c, and how SMPs get there of sm/smp/reach.c.
  */
 struct builder_node {
 	struct builder *builder; /* NULL: removed, but a request still points to it */
@@ -126,7 +126,7 @@ struct builder_node {
 	uint8_t relapses;	/* how often since then it was found so again, each soon after */
 	uint64_t mute_ns;	/* when it was last found to be silent behind a link that is up */
 	uint64_t given_up; /* sweep in which all tries of an SMP to it were in vain; 0: none */
-	uint64_t silent_ns;	/* since when it does not answer: sm/kept.c; 0: it answers */
+	uint64_t silent_ns;	/* since when it does not answer: kept.c; 0: it answers */
 	struct builder_port *lost_by; /* own port by which it fell silent; NULL: it never did */
 	uint64_t identified_ns; /* when it was last asked who it is, as its answers make no sense */
 	struct suspect *suspect;    /* NULL: it answers, as far as is known */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What the files of ha/ share. All of it belongs to the actor "ha". */
-#ifndef HA_PRIVATE_H
-#define HA_PRIVATE_H
+#ifndef HA_HA_PRIVATE_H
+#define HA_HA_PRIVATE_H
 
 #include "core/options.h"
 #include "ha/agreement.h"

@@ -12,16 +12,16 @@
 
 /* Sections; a number is never used for anything else. */
 enum replica_section {
-	REPLICA_LIDS = 1,     /* port GUID -> base LID, number of LIDs: sm/replicate.c */
-	REPLICA_GROUPS = 2,   /* MLID -> MCMemberRecord of nobody, creator, flags: sa/replicate.c */
-	REPLICA_MEMBERS = 3,  /* MLID, port GUID -> JoinState, flags: the same */
+	REPLICA_LIDS = 1,     /* port GUID -> base LID, number of LIDs: sm/election/replicate.c */
+	REPLICA_GROUPS = 2,   /* MGID -> MCMemberRecord of nobody, creator, flags: sa/report/ */
+	REPLICA_MEMBERS = 3,  /* MGID, port GUID -> JoinState, flags: the same */
 	REPLICA_SERVICES = 4, /* ServiceID, GID, P_Key -> ServiceRecord, owner: the same */
 	REPLICA_SUBSCRIPTIONS = 5, /* sa_subscription_key -> InformInfo, address: the same */
 	REPLICA_ALIASES = 6,	   /* port GUID, index -> alias GUID: the same */
 	REPLICA_CLOCK = 7, /* nothing -> time of the SM that leads, by which leases end: the same */
-	REPLICA_PARTITIONS = 16, /* of partition_changes.h: sm/run_time_partitions.c */
-	REPLICA_PATH_SLS = 17,	 /* that of the file: sm/path_sls.h */
-	REPLICA_P_KEY_INDEXES = 18, /* port GUID, index -> P_Key, time: sm/pkey_indexes.c */
+	REPLICA_PARTITIONS = 16, /* of partition_changes.h: sm/election/run_time_partitions.c */
+	REPLICA_PATH_SLS = 17,	 /* that of the file: sm/store/path_sls.h */
+	REPLICA_P_KEY_INDEXES = 18, /* port GUID, index -> P_Key, time: sm/write/pkey_indexes.c */
 };
 
 #define REPLICA_KEY_MAX 255

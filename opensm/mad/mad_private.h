@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What the files of mad/ share. All of it belongs to the actor "mad". */
-#ifndef MAD_PRIVATE_H
-#define MAD_PRIVATE_H
+#ifndef MAD_MAD_PRIVATE_H
+#define MAD_MAD_PRIVATE_H
 
 #include "complib/bucket.h"
 #include "mad/late.h"
 #include "mad/loss.h"
 #include "mad/mad.h"
 #include "mad/rtt.h"
-#include "mad/tid.h"
 #include "mad/smp.h"
+#include "mad/tid.h"
 #include "mad/window.h"
 
 #define TARGET_WINDOW 4

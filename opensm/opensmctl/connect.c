@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ctl/console_key.h"
+#include "ctl/console/console_key.h"
 #include "opensmctl/editor.h"
 
 #define ANSWER_S 30	   /* so long a daemon may take */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * opensmctl: commands to an opensm that runs, one by the command line or many by lines. Its exit
- * code is that of ctl/control.h; of many commands, that of the last one that was not 0.
+ * code is that of ctl/console/control.h; of many commands, that of the last one that was not 0.
  */
 #include "config.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A daemon at the other end of a stream, as ctl/control.h has it. All calls wait. */
+/* A daemon at the other end of a stream, as ctl/console/control.h has it. All calls wait. */
 #ifndef OPENSMCTL_PEER_H
 #define OPENSMCTL_PEER_H
 
 #include <gio/gio.h>
 #include <stdbool.h>
 
-#include "ctl/control.h"
+#include "ctl/console/control.h"
 
 struct peer;
 

@@ -2,7 +2,7 @@
 /* The daemon has made its texts harmless already; but who answers may be another program. */
 #include "opensmctl/show.h"
 
-#include "ctl/answer.h"
+#include "ctl/base/answer.h"
 
 char *show_harmless(const char *text)
 {

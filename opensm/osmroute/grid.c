@@ -10,8 +10,8 @@
 #include <glib.h>
 
 #include "complib/hash.h"
-#include "route/graph.h"
-#include "route/layered.h"
+#include "route/graph/graph.h"
+#include "route/layers/layered.h"
 
 struct grid {
 	struct route_graph *graph;

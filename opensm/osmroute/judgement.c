@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#include "policy/demand.h"
-#include "policy/ties.h"
-#include "route/lanes.h"
+#include "policy/files/ties.h"
+#include "policy/partition/demand.h"
+#include "route/value/lanes.h"
 
 void judge_traffic_init(struct judge_traffic *traffic, const struct judge_task *task,
 			const struct fabric *fabric)

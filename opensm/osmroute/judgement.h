@@ -6,7 +6,7 @@
 #include "fabric/builder.h"
 #include "osmroute/cost.h"
 #include "osmroute/quality.h"
-#include "policy/partition.h"
+#include "policy/partition/partition.h"
 #include "route/engine.h"
 
 /* What is asked. */

@@ -22,7 +22,7 @@ libosmroute_a_SOURCES = \
 	opensm/osmroute/report_outages.c opensm/osmroute/report_outages.h \
 	opensm/osmroute/shade.c opensm/osmroute/shade.h \
 	opensm/osmroute/tables.c opensm/osmroute/tables.h
-LIBS_OSMROUTE = libosmroute.a $(LIBS_POLICY) $(JSON_LIBS)
+LIBS_OSMROUTE = libosmroute.a $(LIBS_SUBNET) $(JSON_LIBS)
 
 bin_PROGRAMS += opensm/osmroute/osmroute
 opensm_osmroute_osmroute_SOURCES = opensm/osmroute/main.c

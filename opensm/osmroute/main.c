@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "complib/file.h"
-#include "ctl/dump.h"
+#include "ctl/dump/dump.h"
 #include "fabric/from_topology.h"
 #include "osmroute/arguments.h"
 #include "osmroute/draw.h"
@@ -22,9 +22,9 @@
 #include "osmroute/outage.h"
 #include "osmroute/picture.h"
 #include "osmroute/report.h"
-#include "policy/route_files.h"
-#include "policy/unknown_guids.h"
-#include "policy/subnet.h"
+#include "policy/files/route_files.h"
+#include "policy/files/unknown_guids.h"
+#include "subnet/subnet.h"
 
 struct program {
 	struct arguments arguments;

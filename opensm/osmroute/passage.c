@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "osmroute/tables.h"
-#include "policy/route_files.h"
-#include "route/transition.h"
+#include "policy/files/route_files.h"
+#include "route/transition/transition.h"
 
 #define BLOCK 64
 

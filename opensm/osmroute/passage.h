@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* How the daemon would get switches from tables that they hold to new ones; route/transition.h. */
+/* How the daemon would get switches from tables that they hold to new ones: transition.h. */
 #ifndef OSMROUTE_PASSAGE_H
 #define OSMROUTE_PASSAGE_H
 

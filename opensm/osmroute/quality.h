@@ -7,7 +7,7 @@
 #define OSMROUTE_QUALITY_H
 
 #include "route/engine.h"
-#include "route/lanes.h"
+#include "route/value/lanes.h"
 
 /* How much is tried. */
 struct quality_effort {

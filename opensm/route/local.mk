@@ -1,63 +1,64 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libroute.a
 libroute_a_SOURCES = \
-	opensm/route/acyclic.c opensm/route/acyclic.h \
-	opensm/route/ancestor.c \
-	opensm/route/balance.c \
-	opensm/route/batches.c opensm/route/batches.h \
-	opensm/route/bits.h \
-	opensm/route/change.c opensm/route/change.h \
-	opensm/route/channels.c opensm/route/channels.h \
-	opensm/route/columns.c opensm/route/columns.h \
-	opensm/route/demand.c opensm/route/demand.h \
-	opensm/route/dependency.c \
-	opensm/route/dfsssp.c \
-	opensm/route/dor.c \
 	opensm/route/engine.h \
-	opensm/route/fdb_cap.c opensm/route/fdb_cap.h \
-	opensm/route/fixed.c opensm/route/fixed.h \
-	opensm/route/file.c \
-	opensm/route/fingerprint.c \
-	opensm/route/flows.c opensm/route/flows.h \
-	opensm/route/ftree.c \
-	opensm/route/graph.c opensm/route/graph.h \
-	opensm/route/hoplanes.c \
-	opensm/route/hops.c \
-	opensm/route/hosts_shortest.c opensm/route/hosts_shortest.h \
-	opensm/route/lane_changes.c opensm/route/lane_changes.h \
-	opensm/route/lanes.c opensm/route/lanes.h \
-	opensm/route/lash.c \
-	opensm/route/layered.c opensm/route/layered.h \
-	opensm/route/layers.c \
-	opensm/route/leaves.c opensm/route/leaves.h \
-	opensm/route/mesh.c \
-	opensm/route/minhop.c \
 	opensm/route/multicast.c \
-	opensm/route/multicast_verify.c \
-	opensm/route/nue.c \
-	opensm/route/orient.c opensm/route/orient.h \
-	opensm/route/pairs.c \
-	opensm/route/parallel.c opensm/route/parallel.h \
-	opensm/route/preferences.c \
-	opensm/route/rebalance.c \
 	opensm/route/registry.c \
-	opensm/route/repair.c \
-	opensm/route/roots.c \
-	opensm/route/routing.c \
-	opensm/route/shortest.c opensm/route/shortest.h \
-	opensm/route/single_top.c \
-	opensm/route/spread.c \
-	opensm/route/sticky.c \
-	opensm/route/throttled.c opensm/route/throttled.h \
-	opensm/route/torus.c \
-	opensm/route/trace.h \
-	opensm/route/transition.c opensm/route/transition.h \
-	opensm/route/tree.c opensm/route/tree.h opensm/route/tree_fill.c \
-	opensm/route/trunk.c \
-	opensm/route/updn.c \
-	opensm/route/verify.c opensm/route/verify.h \
-	opensm/route/verify_lanes.c \
-	opensm/route/verify_order.c \
-	opensm/route/verify_walk.c \
-	opensm/route/ties.c opensm/route/ties.h \
-	opensm/route/weights.c
+	opensm/route/engine/dfsssp.c \
+	opensm/route/engine/dor.c \
+	opensm/route/engine/file.c \
+	opensm/route/engine/ftree.c \
+	opensm/route/engine/hoplanes.c \
+	opensm/route/engine/lash.c \
+	opensm/route/engine/minhop.c \
+	opensm/route/engine/nue.c \
+	opensm/route/engine/torus.c \
+	opensm/route/engine/updn.c \
+	opensm/route/fill/balance.c \
+	opensm/route/fill/preferences.c \
+	opensm/route/fill/shortest.c opensm/route/fill/shortest.h \
+	opensm/route/fill/spread.c \
+	opensm/route/fill/ties.c opensm/route/fill/ties.h \
+	opensm/route/fill/weights.c \
+	opensm/route/graph/batches.c opensm/route/graph/batches.h \
+	opensm/route/graph/bits.h \
+	opensm/route/graph/channels.c opensm/route/graph/channels.h \
+	opensm/route/graph/columns.c opensm/route/graph/columns.h \
+	opensm/route/graph/demand.c opensm/route/graph/demand.h \
+	opensm/route/graph/flows.c opensm/route/graph/flows.h \
+	opensm/route/graph/graph.c opensm/route/graph/graph.h \
+	opensm/route/graph/hops.c \
+	opensm/route/graph/parallel.c opensm/route/graph/parallel.h \
+	opensm/route/graph/throttled.c opensm/route/graph/throttled.h \
+	opensm/route/layers/acyclic.c opensm/route/layers/acyclic.h \
+	opensm/route/layers/layered.c opensm/route/layers/layered.h \
+	opensm/route/layers/layers.c \
+	opensm/route/layers/pairs.c \
+	opensm/route/layers/trunk.c \
+	opensm/route/order/ancestor.c \
+	opensm/route/order/hosts_shortest.c opensm/route/order/hosts_shortest.h \
+	opensm/route/order/leaves.c opensm/route/order/leaves.h \
+	opensm/route/order/mesh.c \
+	opensm/route/order/orient.c opensm/route/order/orient.h \
+	opensm/route/order/roots.c \
+	opensm/route/order/single_top.c \
+	opensm/route/order/tree.c opensm/route/order/tree.h \
+	opensm/route/order/tree_fill.c \
+	opensm/route/proof/dependency.c \
+	opensm/route/proof/multicast_verify.c \
+	opensm/route/proof/verify.c opensm/route/proof/verify.h \
+	opensm/route/proof/verify_lanes.c \
+	opensm/route/proof/verify_order.c \
+	opensm/route/proof/verify_walk.c \
+	opensm/route/renew/change.c opensm/route/renew/change.h \
+	opensm/route/renew/rebalance.c \
+	opensm/route/renew/repair.c \
+	opensm/route/renew/sticky.c \
+	opensm/route/renew/trace.h \
+	opensm/route/transition/fdb_cap.c opensm/route/transition/fdb_cap.h \
+	opensm/route/transition/fixed.c opensm/route/transition/fixed.h \
+	opensm/route/transition/lane_changes.c opensm/route/transition/lane_changes.h \
+	opensm/route/transition/transition.c opensm/route/transition/transition.h \
+	opensm/route/value/fingerprint.c \
+	opensm/route/value/lanes.c opensm/route/value/lanes.h \
+	opensm/route/value/routing.c

@@ -11,10 +11,10 @@
  */
 #include <string.h>
 
-#include "route/bits.h"
 #include "route/engine.h"
-#include "route/graph.h"
-#include "route/orient.h"
+#include "route/graph/bits.h"
+#include "route/graph/graph.h"
+#include "route/order/orient.h"
 
 #define NOT_IN_TREE 0xFF /* as the port to a parent; 0: it is the root */
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "route/engine.h"
-#include "route/layered.h"
-#include "route/shortest.h"
+#include "route/fill/shortest.h"
+#include "route/layers/layered.h"
 
 #define ENGINES(ENGINE)                                                                            \
 	ENGINE(minhop)                                                                             \

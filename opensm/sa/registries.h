@@ -3,10 +3,10 @@
 #ifndef SA_REGISTRIES_H
 #define SA_REGISTRIES_H
 
-#include "sa/aliases.h"
-#include "sa/services.h"
-#include "sa/store.h"
-#include "sa/subscribers.h"
+#include "sa/clients/aliases.h"
+#include "sa/clients/services.h"
+#include "sa/clients/subscribers.h"
+#include "sa/groups/store.h"
 
 struct sa_registries {
 	struct sa_store *groups;

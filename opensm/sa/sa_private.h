@@ -5,10 +5,10 @@
 
 #include "iba/codes.h"
 #include "iba/iba.h"
-#include "policy/inventory.h"
-#include "sa/hold.h"
+#include "sa/admit/hold.h"
+#include "sa/record/view.h"
 #include "sa/registries.h"
-#include "sa/view.h"
+#include "subnet/inventory.h"
 #include "vendor/vendor.h"
 
 #define SA_MAX_REPLY (64u << 20) /* octets of one answer; more is ERR_NO_RESOURCES */

@@ -25,16 +25,16 @@
 #include <arpa/inet.h>
 
 #include "core/traps.h"
-#include "policy/refused_joins.h"
+#include "sa/admit/effect.h"
+#include "sa/admit/held.h"
+#include "sa/admit/park.h"
+#include "sa/admit/rate.h"
+#include "sa/admit/turns.h"
 #include "sa/dump.h"
-#include "sa/effect.h"
-#include "sa/held.h"
-#include "sa/park.h"
-#include "sa/rate.h"
-#include "sa/replicate.h"
-#include "sa/report.h"
+#include "sa/report/replicate.h"
+#include "sa/report/report.h"
 #include "sa/sa_private.h"
-#include "sa/turns.h"
+#include "subnet/refused_joins.h"
 
 #define CLOCK_EVERY (5 * NS_PER_S)     /* while there are leases */
 #define PUBLISH_EVERY (10 * NS_PER_MS) /* groups, at most */

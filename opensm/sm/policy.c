@@ -3,10 +3,10 @@
  * The policy of a sweep: the rules in context->partition_rules and context->qos_policy on the
  * fabric at hand. It is made anew when one of them is another; problems are told once.
  */
-#include "policy/qos_lanes.h"
-#include "policy/route_files.h"
-#include "route/lanes.h"
-#include "sm/run_time_partitions.h"
+#include "policy/files/route_files.h"
+#include "policy/qos/qos_lanes.h"
+#include "route/value/lanes.h"
+#include "sm/election/run_time_partitions.h"
 #include "sm/sm_private.h"
 
 /* What patterns are matched with: names were read after the picture of the sweep was taken. */

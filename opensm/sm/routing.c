@@ -8,18 +8,18 @@
  */
 #include <string.h>
 
-#include "policy/demand.h"
-#include "policy/route_files.h"
-#include "policy/small_tables.h"
-#include "policy/ties.h"
-#include "policy/unknown_guids.h"
-#include "route/fixed.h"
-#include "route/lanes.h"
-#include "route/lane_changes.h"
-#include "route/transition.h"
-#include "sm/held.h"
-#include "sm/other_sm.h"
+#include "policy/files/route_files.h"
+#include "policy/files/ties.h"
+#include "policy/files/unknown_guids.h"
+#include "policy/partition/demand.h"
+#include "route/transition/fixed.h"
+#include "route/transition/lane_changes.h"
+#include "route/transition/transition.h"
+#include "route/value/lanes.h"
+#include "sm/election/other_sm.h"
+#include "sm/forward/held.h"
 #include "sm/sm_private.h"
+#include "subnet/small_tables.h"
 
 #define THREADS_PAY 256 /* switches from which on routes are computed by several threads */
 #define THREADS_MAX 8

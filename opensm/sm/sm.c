@@ -7,10 +7,10 @@
  * partitions are the values of the last one. All of it belongs to the actor "sm"; others see what
  * step_publish hands out, and reach it by events and by what mad/ delivers.
  */
-#include "policy/route_files.h"
-#include "sm/other_sm.h"
+#include "policy/files/route_files.h"
+#include "sm/election/other_sm.h"
 #include "sm/sm_private.h"
-#include "sm/state_writer.h"
+#include "sm/store/state_writer.h"
 
 static void on_sweep_wanted(void *arg, uint64_t reasons)
 {

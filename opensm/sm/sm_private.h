@@ -8,20 +8,20 @@
 #include "core/options.h"
 #include "fabric/builder.h"
 #include "ha/replicator.h"
-#include "policy/groups.h"
-#include "policy/partition.h"
-#include "policy/ports_policy.h"
-#include "policy/subnet.h"
+#include "policy/files/ports_policy.h"
+#include "policy/partition/groups.h"
+#include "policy/partition/partition.h"
 #include "route/engine.h"
-#include "sm/ability.h"
-#include "sm/disk.h"
-#include "sm/guid2lid.h"
-#include "sm/path_sls.h"
-#include "sm/peers.h"
-#include "sm/key_ring.h"
-#include "sm/neighbors.h"
-#include "sm/plan.h"
+#include "sm/election/ability.h"
+#include "sm/election/peers.h"
+#include "sm/keys/key_ring.h"
+#include "sm/schedule/plan.h"
 #include "sm/sm.h"
+#include "sm/store/disk.h"
+#include "sm/store/guid2lid.h"
+#include "sm/store/neighbors.h"
+#include "sm/store/path_sls.h"
+#include "subnet/subnet.h"
 
 enum step_result {
 	/* All of these but the last three when the walks that the step began are through. */
@@ -98,7 +98,7 @@ struct routes;	     /* routing.c */
 struct program;	     /* program.c */
 struct aliases;	     /* aliases.c */
 struct held;	     /* held.h */
-struct route_stages; /* route/transition.h */
+struct route_stages; /* route/transition/transition.h */
 struct multicast;    /* multicast.c */
 struct table_reader; /* table_reader.c */
 struct audit;	     /* audit.c */

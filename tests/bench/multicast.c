@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sm/trees.h"
+#include "sm/forward/trees.h"
 #include "tests/memory_used.h"
 #include "tests/unit/test_sa_make.h"
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "complib/random.h"
-#include "policy/trees.h"
+#include "subnet/trees.h"
 #include "tests/scenario/client.h"
 
 #define SA_KEY 1

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "policy/qos_setup.h"
+#include "policy/qos/qos_setup.h"
 #include "tests/memory_used.h"
 #include "tests/unit/test_sa_make.h"
 

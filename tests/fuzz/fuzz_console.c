@@ -8,9 +8,9 @@
  */
 #include <json-glib/json-glib.h>
 
-#include "ctl/command.h"
-#include "ctl/journal.h"
-#include "ctl/lines.h"
+#include "ctl/base/lines.h"
+#include "ctl/command/command.h"
+#include "ctl/report/journal.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/proxy.h"
 

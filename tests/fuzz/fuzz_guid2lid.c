@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "iba/iba.h"
-#include "sm/guid2lid.h"
+#include "sm/store/guid2lid.h"
 #include "tests/fuzz/fuzz.h"
 
 struct ranges {

@@ -4,7 +4,7 @@
  * of the form that was asked for. The first octet picks the form.
  */
 #include "complib/hash.h"
-#include "policy/guid_file.h"
+#include "policy/files/guid_file.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct guid_file_form forms[] = {

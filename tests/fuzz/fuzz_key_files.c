@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The files guid2mkey and neighbors: whatever they hold, what is taken from them comes back. */
-#include "sm/key_ring.h"
-#include "sm/neighbors.h"
-#include "sm/state_file.h"
+#include "sm/keys/key_ring.h"
+#include "sm/store/neighbors.h"
+#include "sm/store/state_file.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)

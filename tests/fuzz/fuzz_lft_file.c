@@ -3,7 +3,7 @@
  * Files of forwarding tables and of hop counts: taken with every value in its bounds, or refused
  * with a message.
  */
-#include "policy/lft_file.h"
+#include "policy/files/lft_file.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)

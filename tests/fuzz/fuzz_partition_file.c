@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "policy/partition.h"
-#include "policy/partition_changes.h"
+#include "policy/partition/partition.h"
+#include "policy/partition/partition_changes.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)

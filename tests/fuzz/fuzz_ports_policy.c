@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The policy of unhealthy ports: rules within their bounds, or a message. */
-#include "policy/ports_policy.h"
+#include "policy/files/ports_policy.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Any octets as a file of prefix routes: refused with a message fit for a terminal, or routes. */
-#include "policy/prefix_routes.h"
+#include "policy/files/prefix_routes.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)

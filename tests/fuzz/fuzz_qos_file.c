@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* qos-policy.conf: a policy that always has a level for a path, or a message. */
-#include "policy/qos_file.h"
+#include "policy/qos/qos_file.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)

@@ -9,7 +9,7 @@
  * options.
  */
 #include "ha/ha_private.h"
-#include "sa/replicate.h"
+#include "sa/report/replicate.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ROOM (1 << 16)

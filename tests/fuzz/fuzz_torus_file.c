@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Any octets as torus-2QoS.conf: refused with a message fit for a terminal, or a torus. */
-#include "policy/torus_file.h"
+#include "policy/files/torus_file.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)

@@ -2,7 +2,7 @@
 /* The file unhealthy-ports: whatever it holds, what is taken from it comes back as written. */
 #include <string.h>
 
-#include "sm/unhealthy.h"
+#include "sm/health/unhealthy.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)

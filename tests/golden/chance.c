@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "policy/inventory.h"
+#include "subnet/inventory.h"
 #include "tests/scenario/client.h"
 
 #define EVENTS 50

@@ -8,8 +8,8 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "route/lanes.h"
 #include "route/engine.h"
+#include "route/value/lanes.h"
 #include "tests/golden/golden.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"

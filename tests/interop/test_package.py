@@ -121,7 +121,7 @@ def purge(checks):
     with open(os.path.join(package.TOP, 'debian/opensm.postrm')) as file:
         removed = re.findall(r'/var/log/(\S+)', file.read())
     names = []
-    for source in ('opensm/ctl/dump.c', 'opensm/sa/dump.c'):
+    for source in ('opensm/ctl/dump/dump.c', 'opensm/sa/dump.c'):
         with open(os.path.join(package.TOP, source)) as file:
             names += re.findall(r'"(opensm[-.]\S+)"', file.read())
     checks.check('there are dumps', len(names) > 5, names)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The survivors that are accepted, with the reason, in a file of entries such as
 
-    opensm/sm/lid.c lid_of
+    opensm/sm/write/lid.c lid_of
     - if (lid < top)
     + if (lid <= top)
     equivalent: the table is one longer and ends with 0

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "sa/hold.h"
+#include "sa/admit/hold.h"
 
 #define TIMEOUT_MS 500
 #define GONE_NS (1500 * NS_PER_MS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "lanes.h"
 
-#include "route/lanes.h"
+#include "route/value/lanes.h"
 
 #define VLS 16
 #define NO_LANE VLS

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "policy/subnet.h"
-#include "policy/trees.h"
-#include "sm/unhealthy.h"
+#include "sm/health/unhealthy.h"
+#include "subnet/subnet.h"
+#include "subnet/trees.h"
 
 static void add(GByteArray *out, uint64_t number)
 {

@@ -14,8 +14,8 @@
 #define TESTS_SCENARIO_H
 
 #include "ctl/daemon.h"
-#include "policy/groups.h"
-#include "policy/subnet.h"
+#include "policy/partition/groups.h"
+#include "subnet/subnet.h"
 #include "vendor/sim.h"
 
 struct scenario {

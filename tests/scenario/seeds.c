@@ -19,8 +19,8 @@
 #include "client.h"
 #include "iba/codes.h"
 #include "lanes.h"
-#include "policy/inventory.h"
 #include "seeds.h"
+#include "subnet/inventory.h"
 #include "tests/some_seeds.h"
 
 #define ROUNDS 3

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl/command.h"
-#include "ctl/control.h"
+#include "ctl/command/command.h"
+#include "ctl/console/control.h"
 #include "managers.h"
-#include "sm/ability.h"
+#include "sm/election/ability.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
 

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ctl/command.h"
-#include "ctl/control.h"
+#include "ctl/command/command.h"
+#include "ctl/console/control.h"
 #include "ha/replicator.h"
 #include "replicated.h"
 #include "tests/run_suite.h"

@@ -3,8 +3,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "ctl/command.h"
-#include "ctl/control.h"
+#include "ctl/command/command.h"
+#include "ctl/console/control.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 

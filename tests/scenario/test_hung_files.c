@@ -15,10 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ctl/command.h"
-#include "ctl/console.h"
-#include "policy/subnet.h"
+#include "ctl/command/command.h"
+#include "ctl/console/console.h"
 #include "scenario.h"
+#include "subnet/subnet.h"
 #include "tests/run_suite.h"
 
 #define SITE ".site" /* names that end so are on that server */

@@ -9,7 +9,7 @@
 
 #include "client.h"
 #include "lanes.h"
-#include "route/lanes.h"
+#include "route/value/lanes.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 

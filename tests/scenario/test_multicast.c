@@ -9,10 +9,10 @@
 #include <time.h>
 
 #include "client.h"
-#include "ctl/dump.h"
-#include "policy/partition.h"
-#include "policy/trees.h"
+#include "ctl/dump/dump.h"
+#include "policy/partition/partition.h"
 #include "scenario.h"
+#include "subnet/trees.h"
 #include "tests/run_suite.h"
 
 #define N_CLIENTS 6

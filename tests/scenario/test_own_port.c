@@ -6,7 +6,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "ctl/status.h"
+#include "ctl/report/status.h"
 #include "managers.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"

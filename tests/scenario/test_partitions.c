@@ -16,8 +16,8 @@
 
 #include "client.h"
 #include "core/counters.h"
-#include "ctl/command.h"
-#include "policy/partition.h"
+#include "ctl/command/command.h"
+#include "policy/partition/partition.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"

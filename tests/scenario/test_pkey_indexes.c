@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ctl/command.h"
+#include "ctl/command/command.h"
 #include "managers.h"
-#include "policy/partition.h"
+#include "policy/partition/partition.h"
 #include "tests/run_suite.h"
 
 #define ROOM_MAX 128

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ctl/answer.h"
-#include "ctl/plan.h"
+#include "ctl/base/answer.h"
+#include "ctl/plan/plan.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 

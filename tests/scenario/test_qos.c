@@ -4,11 +4,11 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "ctl/answer.h"
-#include "ctl/command.h"
-#include "policy/qos.h"
-#include "sm/plan.h"
+#include "ctl/base/answer.h"
+#include "ctl/command/command.h"
+#include "policy/qos/qos.h"
 #include "scenario.h"
+#include "sm/schedule/plan.h"
 #include "tests/run_suite.h"
 
 #define CONF                                                                                       \

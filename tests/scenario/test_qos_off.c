@@ -10,7 +10,7 @@
 #include "iba/codes.h"
 #include "lanes.h"
 #include "scenario.h"
-#include "sm/plan.h"
+#include "sm/schedule/plan.h"
 #include "tests/run_suite.h"
 
 /* Other ones than ports come up with. */

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/command.h"
-#include "ctl/status.h"
+#include "ctl/command/command.h"
+#include "ctl/report/status.h"
 #include "ha/replicator.h"
 #include "replicated.h"
 #include "tests/run_suite.h"

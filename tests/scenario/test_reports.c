@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "client.h"
-#include "ctl/command.h"
-#include "sa/report.h"
+#include "ctl/command/command.h"
+#include "sa/report/report.h"
 #include "tests/run_suite.h"
 
 #define QUIET "sweep_interval 1000\n" /* what is swept, traps have asked for */

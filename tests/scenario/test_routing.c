@@ -7,11 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ctl/command.h"
-#include "ctl/journal.h"
-#include "policy/demand.h"
-#include "policy/ties.h"
-#include "route/lanes.h"
+#include "ctl/command/command.h"
+#include "ctl/report/journal.h"
+#include "policy/files/ties.h"
+#include "policy/partition/demand.h"
+#include "route/value/lanes.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"

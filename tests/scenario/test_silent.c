@@ -9,8 +9,8 @@
 
 #include "client.h"
 #include "core/counters.h"
-#include "ctl/command.h"
-#include "ctl/status.h"
+#include "ctl/command/command.h"
+#include "ctl/report/status.h"
 #include "lives.h"
 #include "managers.h"
 #include "tests/run_suite.h"

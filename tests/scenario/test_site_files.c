@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ctl/command.h"
-#include "ctl/journal.h"
+#include "ctl/command/command.h"
+#include "ctl/report/journal.h"
 #include "managers.h"
 #include "tests/run_suite.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "client.h"
-#include "ctl/command.h"
-#include "ctl/control.h"
+#include "ctl/command/command.h"
+#include "ctl/console/control.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 

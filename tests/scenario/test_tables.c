@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client.h"
-#include "policy/inventory.h"
+#include "subnet/inventory.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
 

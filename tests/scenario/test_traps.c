@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "scenario.h"
-#include "sm/plan.h"
+#include "sm/schedule/plan.h"
 #include "tests/run_suite.h"
 
 #define QUIET "sweep_interval 1000\n" /* what is swept, traps have asked for */

@@ -4,10 +4,10 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "ctl/command.h"
-#include "ctl/control.h"
+#include "ctl/command/command.h"
+#include "ctl/console/control.h"
 #include "scenario.h"
-#include "sm/unhealthy.h"
+#include "sm/health/unhealthy.h"
 #include "tests/run_suite.h"
 
 static char *policy_file(const struct scenario *s)

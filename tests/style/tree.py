@@ -9,7 +9,7 @@ import csource
 # What each layer may include and call besides itself, lowest first. sm, sa, perf and cc never
 # meet but in core/events.h and struct fabric; route and mad do not know of each other.
 BASE = ['complib', 'iba', 'vendor', 'core']
-MANAGERS = BASE + ['fabric', 'mad', 'route', 'policy']
+MANAGERS = BASE + ['fabric', 'mad', 'route', 'policy', 'subnet']
 MAY_USE = {
     'complib': [],
     'iba': ['complib'],
@@ -19,6 +19,7 @@ MAY_USE = {
     'mad': BASE + ['fabric'],
     'route': BASE + ['fabric'],
     'policy': BASE + ['fabric', 'route'],
+    'subnet': BASE + ['fabric', 'route', 'policy'],
     'ha': MANAGERS,
     'sm': MANAGERS + ['ha'],
     'sa': MANAGERS + ['ha'],

@@ -2,7 +2,7 @@
 /* See credits.h. A buffer is that of a port of a switch, for what comes in there, on a VL. */
 #include "tests/unit/credits.h"
 
-#include "route/lanes.h"
+#include "route/value/lanes.h"
 #include "tests/unit/fabric_make.h"
 
 #define MULTICAST 0 /* as the LID of a packet */

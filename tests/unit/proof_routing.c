@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "route/lanes.h"
+#include "route/value/lanes.h"
 
 /* ---- lanes as the checker asks for them ---- */
 

@@ -7,7 +7,7 @@
 #define TESTS_UNIT_PROXY_H
 
 #include "ctl/daemon.h"
-#include "policy/subnet.h"
+#include "subnet/subnet.h"
 #include "vendor/sim.h"
 
 struct proxy;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "iba/codes.h"
-#include "route/lanes.h"
+#include "route/value/lanes.h"
 
 /* Channels are ports of the fabric that lead from switch to switch. */
 struct dependencies {

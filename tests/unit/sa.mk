@@ -115,7 +115,7 @@ tests_unit_test_sa_tables_LDADD = $(LIBS_SAMAKE)
 check_PROGRAMS += tests/unit/test_inventory
 TESTS += tests/unit/test_inventory
 tests_unit_test_inventory_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_inventory_LDADD = libfabricmake.a $(LIBS_POLICY) $(CHECK_LIBS)
+tests_unit_test_inventory_LDADD = libfabricmake.a $(LIBS_SUBNET) $(CHECK_LIBS)
 
 check_PROGRAMS += tests/unit/test_policy_path
 TESTS += tests/unit/test_policy_path

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <glib.h>
 
-#include "ctl/census.h"
+#include "ctl/report/census.h"
 #include "tests/run_suite.h"
 
 #define S UINT64_C(1000000000)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Commands of the console on a daemon in virtual time. */
 #include "core/options.h"
-#include "ctl/command.h"
-#include "ctl/control.h"
-#include "ctl/journal.h"
-#include "ctl/status.h"
+#include "ctl/command/command.h"
+#include "ctl/console/control.h"
+#include "ctl/report/journal.h"
+#include "ctl/report/status.h"
 #include "iba/constants.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/context.h"
-#include "ctl/command.h"
-#include "ctl/journal.h"
+#include "ctl/command/command.h"
+#include "ctl/report/journal.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/client.h"
 #include "tests/scenario/scenario.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What the console tells of multicast groups: members, and ports that may not be such. */
-#include "ctl/command.h"
-#include "ctl/journal.h"
+#include "ctl/command/command.h"
+#include "ctl/report/journal.h"
 #include "iba/constants.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/client.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The parts of the console that need no daemon: lines, key, links, and the manual page. */
-#include "ctl/answer.h"
-#include "ctl/command.h"
-#include "ctl/tcp_owner.h"
-#include "ctl/console_key.h"
-#include "ctl/lines.h"
+#include "ctl/base/answer.h"
+#include "ctl/base/lines.h"
+#include "ctl/command/command.h"
+#include "ctl/console/console_key.h"
+#include "ctl/process/tcp_owner.h"
 #include "fabric/link_quality.h"
 #include "iba/constants.h"
 #include "tests/run_suite.h"

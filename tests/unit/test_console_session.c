@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Sessions of the console in virtual time, on a pair of sockets; and who gives way to whom. */
-#include "ctl/console_session.h"
+#include "ctl/console/console_session.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "route/lanes.h"
+#include "route/value/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/credits.h"
 #include "tests/unit/proof_routing.h"

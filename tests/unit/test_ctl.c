@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "core/options.h"
-#include "ctl/background.h"
-#include "ctl/cache.h"
-#include "ctl/logging.h"
-#include "ctl/status.h"
+#include "ctl/base/cache.h"
+#include "ctl/process/background.h"
+#include "ctl/process/logging.h"
+#include "ctl/report/status.h"
 #include "iba/constants.h"
 #include "tests/run_suite.h"
 

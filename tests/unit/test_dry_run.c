@@ -3,9 +3,9 @@
 #include <check.h>
 #include <string.h>
 
-#include "ctl/answer.h"
-#include "ctl/plan.h"
-#include "sm/dry_run.h"
+#include "ctl/base/answer.h"
+#include "ctl/plan/plan.h"
+#include "sm/smp/dry_run.h"
 #include "tests/run_suite.h"
 
 #define GUID UINT64_C(0x100)

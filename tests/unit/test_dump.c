@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/dump.h"
-#include "policy/trees.h"
-#include "policy/lft_file.h"
-#include "policy/subnet.h"
+#include "ctl/dump/dump.h"
+#include "policy/files/lft_file.h"
+#include "subnet/subnet.h"
+#include "subnet/trees.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

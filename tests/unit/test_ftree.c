@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route/shortest.h"
+#include "route/fill/shortest.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"

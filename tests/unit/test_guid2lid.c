@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sm/guid2lid.h"
+#include "sm/store/guid2lid.h"
 #include "tests/run_suite.h"
 
 #define SOMEBODY 65534 /* the user nobody */

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "policy/inventory.h"
+#include "subnet/inventory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The journal, and the log: what they tell of changes of the subnet. */
 #include "core/events.h"
-#include "ctl/command.h"
-#include "ctl/journal.h"
+#include "ctl/command/command.h"
+#include "ctl/report/journal.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"
 

@@ -2,7 +2,7 @@
 /* Which M_Key is tried where, and that it comes to an end. */
 #include <check.h>
 
-#include "sm/key_ring.h"
+#include "sm/keys/key_ring.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/lft_file.h"
+#include "policy/files/lft_file.h"
 #include "tests/run_suite.h"
 
 #define HEAD "Unicast lids [0x0-0x3] of switch Lid 2 guid 0x0000000000200000 (a guid 0x7):\n"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "iba/iba.h"
-#include "sm/lid_plan.h"
+#include "sm/write/lid_plan.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

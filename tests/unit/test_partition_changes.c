@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "policy/partition.h"
-#include "policy/partition_changes.h"
+#include "policy/partition/partition.h"
+#include "policy/partition/partition_changes.h"
 #include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"

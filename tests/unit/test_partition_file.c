@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "policy/partition.h"
+#include "policy/partition/partition.h"
 #include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"

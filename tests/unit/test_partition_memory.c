@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "policy/partition_changes.h"
-#include "policy/partition_memory.h"
-#include "policy/partition_sources.h"
+#include "policy/partition/partition_changes.h"
+#include "policy/partition/partition_memory.h"
+#include "policy/partition/partition_sources.h"
 #include "tests/directory.h"
 #include "tests/run_suite.h"
 

@@ -3,8 +3,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "route/lanes.h"
-#include "sm/path_sls.h"
+#include "route/value/lanes.h"
+#include "sm/store/path_sls.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

@@ -3,7 +3,7 @@
  */
 #include <check.h>
 
-#include "sm/plan.h"
+#include "sm/schedule/plan.h"
 #include "tests/run_suite.h"
 
 #define ALL_REASONS ((SWEEP_POLICY << 1) - 1)

@@ -3,8 +3,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "policy/partition.h"
-#include "sm/pkey_plan.h"
+#include "policy/partition/partition.h"
+#include "sm/write/pkey_plan.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

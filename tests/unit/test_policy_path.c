@@ -5,8 +5,8 @@
 
 #include "iba/codes.h"
 #include "iba/constants.h"
-#include "policy/path.h"
-#include "route/lanes.h"
+#include "route/value/lanes.h"
+#include "subnet/path.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 

@@ -4,7 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "policy/ports_policy.h"
+#include "policy/files/ports_policy.h"
 #include "tests/run_suite.h"
 
 static struct ports_policy *parse(const char *text)

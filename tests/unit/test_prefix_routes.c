@@ -4,7 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "policy/prefix_routes.h"
+#include "policy/files/prefix_routes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

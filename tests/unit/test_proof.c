@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "route/lanes.h"
-#include "route/transition.h"
+#include "route/transition/transition.h"
+#include "route/value/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/proof_routing.h"
 #include "tests/unit/route_churn.h"

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "policy/qos.h"
+#include "policy/qos/qos.h"
 #include "tests/run_suite.h"
 
 static struct options *options;

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "policy/qos_file_private.h"
+#include "policy/qos/qos_file_private.h"
 #include "tests/run_suite.h"
 
 #define LEVELS                                                                                     \

@@ -6,7 +6,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "policy/qos_setup.h"
+#include "policy/qos/qos_setup.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "route/engine.h"
-#include "route/graph.h"
-#include "route/lanes.h"
+#include "route/graph/graph.h"
+#include "route/value/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"

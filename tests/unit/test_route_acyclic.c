@@ -7,7 +7,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "route/acyclic.h"
+#include "route/layers/acyclic.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_shapes.h"
 

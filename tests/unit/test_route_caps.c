@@ -7,7 +7,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "route/fdb_cap.h"
+#include "route/transition/fdb_cap.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_checker.h"
 #include "tests/unit/route_churn.h"

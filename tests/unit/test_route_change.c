@@ -8,8 +8,8 @@
 
 #include "complib/random.h"
 #include "fabric_make.h"
-#include "route/change.h"
-#include "route/orient.h"
+#include "route/order/orient.h"
+#include "route/renew/change.h"
 #include "tests/run_suite.h"
 
 #define CABLES_MAX 512

@@ -8,9 +8,9 @@
 #include "tests/run_suite.h"
 
 #include "osmroute/quality.h"
-#include "route/graph.h"
-#include "route/lanes.h"
-#include "route/trace.h"
+#include "route/graph/graph.h"
+#include "route/renew/trace.h"
+#include "route/value/lanes.h"
 #include "tests/unit/fabric_make.h"
 
 struct classes {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/guid_file.h"
+#include "policy/files/guid_file.h"
 #include "tests/run_suite.h"
 
 static const struct guid_file_form forms[] = {

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "core/options.h"
-#include "policy/route_files.h"
-#include "policy/unknown_guids.h"
+#include "policy/files/route_files.h"
+#include "policy/files/unknown_guids.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

@@ -8,7 +8,7 @@
 
 #include "tests/run_suite.h"
 
-#include "route/lanes.h"
+#include "route/value/lanes.h"
 #include "tests/unit/route_checker.h"
 #include "tests/unit/route_churn.h"
 #include "tests/unit/route_shapes.h"

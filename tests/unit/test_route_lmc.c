@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "route/engine.h"
-#include "route/graph.h"
+#include "route/graph/graph.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

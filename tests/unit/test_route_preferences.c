@@ -7,9 +7,9 @@
 
 #include "core/options.h"
 #include "iba/constants.h"
-#include "policy/route_files.h"
+#include "policy/files/route_files.h"
 #include "route/engine.h"
-#include "route/lanes.h"
+#include "route/value/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

@@ -10,7 +10,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "route/lanes.h"
+#include "route/value/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_checker.h"
 #include "tests/unit/route_shapes.h"

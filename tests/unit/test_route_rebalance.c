@@ -7,11 +7,11 @@
 #include <check.h>
 #include <string.h>
 
-#include "route/shortest.h"
-#include "route/trace.h"
+#include "route/fill/shortest.h"
+#include "route/renew/trace.h"
 #include "tests/run_suite.h"
-#include "tests/unit/route_churn.h"
 #include "tests/unit/fabric_make.h"
+#include "tests/unit/route_churn.h"
 
 struct bed {
 	struct builder *builder;

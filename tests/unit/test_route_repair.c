@@ -15,8 +15,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "route/orient.h"
-#include "route/trace.h"
+#include "route/order/orient.h"
+#include "route/renew/trace.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_checker.h"
 #include "tests/unit/route_churn.h"

@@ -10,8 +10,8 @@
 #include "tests/run_suite.h"
 
 #include "osmroute/quality.h"
-#include "policy/ties.h"
-#include "route/trace.h"
+#include "policy/files/ties.h"
+#include "route/renew/trace.h"
 #include "tests/unit/fabric_make.h"
 
 #define OTHERS 1000 /* a cable of others counts as so many of nobody */

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "route/bits.h"
-#include "route/orient.h"
-#include "route/shortest.h"
+#include "route/fill/shortest.h"
+#include "route/graph/bits.h"
+#include "route/order/orient.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "policy/torus_file.h"
-#include "route/lanes.h"
+#include "policy/files/torus_file.h"
+#include "route/value/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "route/shortest.h"
+#include "route/fill/shortest.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"

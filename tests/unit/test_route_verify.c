@@ -9,7 +9,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "route/verify.h"
+#include "route/proof/verify.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_checker.h"
 #include "tests/unit/route_shapes.h"

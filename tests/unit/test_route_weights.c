@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "route/engine.h"
-#include "route/graph.h"
+#include "route/graph/graph.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
 #include "tests/unit/fabric_make.h"

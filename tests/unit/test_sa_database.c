@@ -7,7 +7,7 @@
 #include "core/options.h"
 #include "sa/database.h"
 #include "sa/dump.h"
-#include "sa/replicate.h"
+#include "sa/report/replicate.h"
 #include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"

@@ -4,7 +4,7 @@
 #include <glib.h>
 
 #include "iba/codes.h"
-#include "sa/limit.h"
+#include "sa/clients/limit.h"
 #include "tests/run_suite.h"
 
 typedef bool fit_fn(uint8_t *value, const struct sa_limit *limit);

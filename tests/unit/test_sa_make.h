@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_TEST_SA_MAKE_H
 #define TESTS_UNIT_TEST_SA_MAKE_H
 
+#include "sa/groups/store.h"
 #include "sa/sa_private.h"
-#include "sa/store.h"
 #include "tests/unit/fabric_make.h"
 
 #define TEST_SA_KEY UINT64_C(0x5AFE)

@@ -2,8 +2,8 @@
 /* MLIDs by themselves: which one a group gets, with whom it shares it, when it is free again. */
 #include <check.h>
 
-#include "sa/mlids.h"
-#include "sa/quota.h"
+#include "sa/clients/quota.h"
+#include "sa/groups/mlids.h"
 #include "tests/run_suite.h"
 
 #define FIRST IBA_LID_MCAST_FIRST

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "sa/paths.h"
+#include "sa/record/paths.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 

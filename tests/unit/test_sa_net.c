@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "tests/unit/test_sa_net.h"
 
-#include "policy/partition_file.h"
-#include "policy/ports_policy.h"
-#include "policy/qos_file.h"
-#include "policy/refused_joins.h"
-#include "policy/subscriptions.h"
-#include "policy/trees.h"
-#include "sm/peers.h"
+#include "policy/files/ports_policy.h"
+#include "policy/partition/partition_file.h"
+#include "policy/qos/qos_file.h"
+#include "sm/election/peers.h"
+#include "subnet/refused_joins.h"
+#include "subnet/subscriptions.h"
+#include "subnet/trees.h"
 
 static void get_options(void *object)
 {

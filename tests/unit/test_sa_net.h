@@ -5,12 +5,12 @@
 
 #include "core/traps.h"
 #include "mad/mad.h"
-#include "policy/groups.h"
-#include "policy/inventory.h"
+#include "policy/partition/groups.h"
 #include "sa/sa.h"
 #include "sa/sa_private.h"
+#include "sm/health/unhealthy.h"
 #include "sm/sm.h"
-#include "sm/unhealthy.h"
+#include "subnet/inventory.h"
 #include "vendor/sim.h"
 
 struct net {

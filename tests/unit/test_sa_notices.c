@@ -5,7 +5,7 @@
 
 #include "core/traps.h"
 #include "iba/codes.h"
-#include "sa/notices.h"
+#include "sa/clients/notices.h"
 #include "tests/run_suite.h"
 
 static struct sa_notices *notices;

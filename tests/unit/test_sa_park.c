@@ -2,8 +2,8 @@
 /* Requests that wait for tables or for a subnet: until when, and by what they are woken. */
 #include <check.h>
 
-#include "policy/inventory.h"
-#include "sa/park.h"
+#include "sa/admit/park.h"
+#include "subnet/inventory.h"
 #include "tests/run_suite.h"
 #include "vendor/vendor_private.h"
 

@@ -6,7 +6,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "sa/report.h"
+#include "sa/report/report.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_net.h"
 

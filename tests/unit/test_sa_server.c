@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "complib/memory.h"
-#include "sa/park.h"
-#include "sa/store.h"
+#include "sa/admit/park.h"
+#include "sa/groups/store.h"
 #include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_net.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "libvendor/sim/agent.h"
-#include "sa/held.h"
+#include "sa/admit/held.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_net.h"
 

@@ -3,8 +3,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "route/lanes.h"
-#include "sa/held.h"
+#include "route/value/lanes.h"
+#include "sa/admit/held.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 

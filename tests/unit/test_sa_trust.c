@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "complib/actor.h"
-#include "sa/rate.h"
+#include "sa/admit/rate.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <glib.h>
 
-#include "sa/turns.h"
+#include "sa/admit/turns.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 

@@ -3,7 +3,7 @@
 #include <check.h>
 
 #include "iba/codes.h"
-#include "sa/view.h"
+#include "sa/record/view.h"
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_make.h"
 

@@ -3,8 +3,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "libvendor/sim/agent.h"
 #include "libvendor/rmpp.h"
+#include "libvendor/sim/agent.h"
 #include "tests/run_suite.h"
 #include "tests/unit/sim_net.h"
 

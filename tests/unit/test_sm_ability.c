@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "iba/iba.h"
-#include "sm/ability.h"
+#include "sm/election/ability.h"
 #include "tests/run_suite.h"
 
 #define DATA 64

@@ -3,7 +3,7 @@
 #include <check.h>
 
 #include "iba/iba.h"
-#include "sm/election.h"
+#include "sm/election/election.h"
 #include "tests/run_suite.h"
 
 START_TEST(rank)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "route/engine.h"
-#include "sm/trees.h"
+#include "sm/forward/trees.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_churn.h"
 #include "tests/unit/route_shapes.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "complib/actor.h"
-#include "sm/unhealthy.h"
+#include "sm/health/unhealthy.h"
 #include "tests/memory_used.h"
 #include "tests/run_suite.h"
 

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * From a line to an answer. The list of commands is commands.def; each is a function that answers
+ * with a dictionary, so that what people read and what programs read (JSON) cannot differ. A word
+ * may be quoted; a name may be cut short as long as it fits one command only.
+ */
+#include "ctl/command/command_private.h"
+
+#include <string.h>
+
+#include "ctl/console/control.h"
+
+const struct command commands[] = {
+#define COMMAND(name, arguments, needs, printer, help)                                             \
+	{#name, arguments, help, COMMAND_NEEDS_##needs, command_##name, print_##printer},
+#include "ctl/command/commands.def"
+#undef COMMAND
+};
+const unsigned int n_commands = G_N_ELEMENTS(commands);
+
+bool command_describe(unsigned int number, const char **name, const char **arguments,
+		      const char **help)
+{
+	if (number >= n_commands)
+		return false;
+	*name = commands[number].name;
+	*arguments = commands[number].arguments;
+	*help = commands[number].help;
+	return true;
+}
+
+/* ---- errors ---- */
+
+GQuark command_error_quark(void)
+{
+	return g_quark_from_static_string("command-error");
+}
+
+static void set_error(GError **error, enum command_error code, const char *format, va_list args)
+{
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	g_autofree char *printable = answer_printable(text);
+
+	g_set_error_literal(error, COMMAND_ERROR, code, printable);
+}
+
+GVariant *command_usage(GError **error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set_error(error, COMMAND_ERROR_USAGE, format, args);
+	va_end(args);
+	return NULL;
+}
+
+G_GNUC_PRINTF(2, 3)
+static void set_unknown(GError **error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set_error(error, COMMAND_ERROR_UNKNOWN, format, args);
+	va_end(args);
+}
+
+GVariant *command_failed(GError **error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set_error(error, COMMAND_ERROR_FAILED, format, args);
+	va_end(args);
+	return NULL;
+}
+
+bool command_on_off(const struct command_call *call, bool *on, GError **error)
+{
+	*on = call->n == 1 && !strcmp(call->words[0], "on");
+	if (*on || (call->n == 1 && !strcmp(call->words[0], "off")))
+		return true;
+	command_usage(error, "expected on or off");
+	return false;
+}
+
+bool command_no_arguments(const struct command_call *call, GError **error)
+{
+	if (call->n)
+		command_usage(error, "'%s' is not expected", call->words[0]);
+	return !call->n;
+}
+
+/* ---- finding it ---- */
+
+const struct command *command_find(const char *name, GError **error)
+{
+	const struct command *found = NULL;
+	g_autoptr(GString) fitting = g_string_new(NULL);
+
+	for (unsigned int i = 0; i < n_commands; i++) {
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+		if (!g_str_has_prefix(commands[i].name, name))
+			continue;
+		g_string_append_printf(fitting, "%s%s", found ? ", " : "", commands[i].name);
+		found = found ? &commands[n_commands] : &commands[i];
+	}
+	if (!found)
+		set_unknown(error, "%s : Command not found; 'help' lists them", name);
+	else if (found == &commands[n_commands])
+		set_unknown(error, "%s : may be %s", name, fitting->str);
+	else
+		return found;
+	return NULL;
+}
+
+static bool has_what_it_needs(const struct command_call *call, const struct command *command,
+			      GError **error)
+{
+	if (command->needs & COMMAND_NEEDS_SIM && !call->env->sim)
+		command_failed(error, "%s: this fabric is not a simulated one", command->name);
+	else if (command->needs & COMMAND_NEEDS_SUBNET && !call->subnet)
+		command_failed(error, "no subnet yet");
+	else
+		return true;
+	return false;
+}
+
+/* ---- running it ---- */
+
+/* Words between white space; one that begins with a quote goes to the next like it. No escapes. */
+static char **split(const char *line)
+{
+	GPtrArray *words = g_ptr_array_new();
+
+	for (;;) {
+		const char *end;
+
+		line += strspn(line, " \t");
+		if (!*line)
+			break;
+		if (*line == '"' || *line == '\'') {
+			end = strchr(line + 1, *line);
+			line++;
+		} else {
+			end = line + strcspn(line, " \t");
+		}
+		if (!end)
+			end = line + strlen(line);
+		g_ptr_array_add(words, g_strndup(line, (gsize)(end - line)));
+		line = *end ? end + 1 : end;
+	}
+	g_ptr_array_add(words, NULL);
+	return (char **)g_ptr_array_free(words, FALSE);
+}
+
+/* Takes "json" from the end of the words. */
+static bool wants_json(char **words)
+{
+	unsigned int n = g_strv_length(words);
+
+	if (n < 2 || strcmp(words[n - 1], "json") != 0)
+		return false;
+	g_free(words[n - 1]);
+	words[n - 1] = NULL;
+	return true;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	return word && g_strv_contains(words, word);
+}
+
+bool command_changes(const char *line)
+{
+	static const char *const change_words[] = {"accept", "change", "file",	 "forget",
+						   "reload", "release", NULL};
+	g_auto(GStrv) words = split(line);
+	const struct command *command;
+
+	if (!words[0])
+		return false;
+	wants_json(words);
+	command = command_find(words[0], NULL);
+	if (!command)
+		return false;
+	return command->needs & COMMAND_NEEDS_RIGHTS ||
+	       (command->needs & COMMAND_NEEDS_RIGHTS_TO_SET && words[1]) ||
+	       (command->needs & COMMAND_NEEDS_RIGHTS_BY_WORD && is_one_of(words[1], change_words));
+}
+
+static char *as_text(const struct command *command, GVariant *answer)
+{
+	GString *out = g_string_new(NULL);
+
+	command->print(answer, out);
+	return g_string_free(out, FALSE);
+}
+
+static char *complaint(const struct command *command, const GError *error, bool json)
+{
+	GVariantBuilder builder;
+	g_autoptr(GVariant) answer = NULL;
+
+	if (json) {
+		answer_begin(&builder);
+		answer_text(&builder, "error", error->message);
+		answer = g_variant_ref_sink(g_variant_builder_end(&builder));
+		return answer_json(answer);
+	}
+	if (command && g_error_matches(error, COMMAND_ERROR, COMMAND_ERROR_USAGE))
+		return g_strdup_printf("Invalid %s command: %s\n%s %s\n", command->name,
+				       error->message, command->name, command->arguments);
+	return g_strdup_printf("%s\n", error->message);
+}
+
+static GVariant *run(struct command_call *call, const struct command *command, GError **error)
+{
+	struct subnet *subnet = slot_take(&call->context->subnet);
+	GVariant *answer = NULL;
+
+	call->subnet = subnet;
+	call->fabric = subnet ? subnet->fabric : NULL;
+	if (has_what_it_needs(call, command, error))
+		answer = command->run(call, error);
+	subnet_unref(subnet);
+	return answer ? g_variant_ref_sink(answer) : NULL;
+}
+
+static enum control_status status_of(const GError *error)
+{
+	return g_error_matches(error, COMMAND_ERROR, COMMAND_ERROR_FAILED) ? CONTROL_FAILED
+									   : CONTROL_USAGE;
+}
+
+static char *run_words(const struct command_env *env, char **words, bool trusted,
+		       struct command_answer *answer)
+{
+	struct command_call call = {.env = env, .words = words + 1, .trusted = trusted};
+	bool json = wants_json(words);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GVariant) result = NULL;
+	const struct command *command = command_find(words[0], &error);
+
+	call.context = daemon_context(env->daemon);
+	call.n = g_strv_length(call.words);
+	if (command)
+		result = run(&call, command, &error);
+	answer->json = json;
+	answer->later = call.later;
+	answer->policy = call.policy;
+	answer->again = call.again;
+	if (call.later)
+		return g_strdup("");
+	answer->failed = !result;
+	answer->status = result ? call.status : status_of(error);
+	answer->quit = call.quit;
+	answer->loop = call.loop;
+	if (!result)
+		return complaint(command, error, json);
+	return json ? answer_json(result) : as_text(command, result);
+}
+
+void command_answer_plan(GVariant *plan, struct command_answer *answer)
+{
+	answer->later = false;
+	answer->status = command_plan_status(plan);
+	answer->text = answer->json ? answer_json(plan) : as_text(command_find("plan", NULL), plan);
+}
+
+bool command_policy_is_there(const struct command_env *env, uint64_t serial)
+{
+	return daemon_partitions_settled(env->daemon, serial);
+}
+
+void command_answer_policy(const struct command_env *env, uint64_t serial,
+			   struct command_answer *answer)
+{
+	g_autoptr(GVariant) result = g_variant_ref_sink(command_policy_answer(env, serial));
+
+	answer->later = false;
+	answer->status = answer_get_flag(result, "in_effect") && answer_get_flag(result, "kept")
+				 ? CONTROL_DONE
+				 : CONTROL_FAILED;
+	answer->text = answer->json ? answer_json(result)
+				    : as_text(command_find("partitions", NULL), result);
+}
+
+/* What is wrong with a line as such, or NULL. */
+static const char *line_mistake(const char *line)
+{
+	if (strlen(line) > COMMAND_MAX_LINE)
+		return COMMAND_TOO_LONG;
+	if (!g_utf8_validate(line, -1, NULL))
+		return "The line is not text\n";
+	for (const char *c = line; *c; c++)
+		if (g_ascii_iscntrl(*c) && *c != '\t')
+			return "The line has control characters\n";
+	return NULL;
+}
+
+void command_run(const struct command_env *env, const char *line, bool trusted,
+		 struct command_answer *answer)
+{
+	const char *mistake = line_mistake(line);
+	g_auto(GStrv) words = NULL;
+
+	*answer = (struct command_answer){
+		.failed = mistake != NULL,
+		.status = mistake ? CONTROL_USAGE : CONTROL_DONE,
+	};
+	if (mistake) {
+		answer->text = g_strdup(mistake);
+		return;
+	}
+	words = split(line);
+	answer->text = words[0] ? run_words(env, words, trusted, answer) : g_strdup("");
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The command about multicast groups: what the SA has published to the sweep, and refused. */
+#include <arpa/inet.h>
+#include <inttypes.h>
+
+#include "ctl/command/command_private.h"
+#include "iba/codes.h"
+#include "policy/partition/groups.h"
+#include "subnet/refused_joins.h"
+
+static void answer_gid(GVariantBuilder *builder, const char *key, struct iba_gid gid)
+{
+	uint64_t wire[2] = {GUINT64_TO_BE(gid.prefix), GUINT64_TO_BE(gid.guid)};
+	char text[INET6_ADDRSTRLEN];
+
+	inet_ntop(AF_INET6, wire, text, sizeof(text));
+	answer_text(builder, key, text);
+}
+
+static void add_member(GVariantBuilder *list, const struct fabric *fabric,
+		       const struct mc_group *group, uint32_t i)
+{
+	uint64_t guid = group->port_guids[i];
+	uint32_t port = fabric_port_by_guid(fabric, guid);
+	GVariantBuilder row;
+
+	answer_begin(&row);
+	answer_guid(&row, "port_guid", guid);
+	if (port != FABRIC_NONE) {
+		answer_text(&row, "node", fabric->nodes[fabric->ports[port].node].description);
+		answer_number(&row, "lid", fabric->ports[port].lid);
+	}
+	answer_flag(&row, "only_sends", group->only_sends[i]);
+	answer_append(list, &row);
+}
+
+static void add_group(GVariantBuilder *list, const struct fabric *fabric,
+		      const struct mc_group *group)
+{
+	g_autofree char *rate = g_strdup_printf("%g Gb/s", iba_rate_tenths(group->rate) / 10.0);
+	GVariantBuilder row, members;
+
+	answer_begin(&row);
+	answer_gid(&row, "mgid", group->mgid);
+	answer_hex16(&row, "mlid", group->mlid);
+	answer_hex16(&row, "p_key", group->p_key);
+	answer_number(&row, "mtu", iba_mtu_bytes(group->mtu));
+	answer_text(&row, "rate", rate);
+	answer_number(&row, "sl", group->sl);
+	answer_begin_list(&members);
+	for (uint32_t i = 0; i < group->n_ports; i++)
+		add_member(&members, fabric, group, i);
+	answer_member(&row, "members", &members);
+	answer_append(list, &row);
+}
+
+static void add_refused(GVariantBuilder *list, const struct command_call *call,
+			const struct refused_join *join)
+{
+	uint32_t port = fabric_port_by_guid(call->fabric, join->port_guid);
+	uint64_t now = runtime_now(call->context->rt);
+	GVariantBuilder row;
+
+	if (now > join->last_ns + REFUSED_JOIN_NS)
+		return;
+	answer_begin(&row);
+	answer_guid(&row, "port_guid", join->port_guid);
+	if (port != FABRIC_NONE)
+		answer_text(&row, "node",
+			    call->fabric->nodes[call->fabric->ports[port].node].description);
+	answer_number(&row, "lid", join->lid);
+	answer_gid(&row, "mgid", join->mgid);
+	answer_text(&row, "reason", join->why);
+	answer_hex16(&row, "status", join->status);
+	answer_number(&row, "times", join->times);
+	answer_number(&row, "seconds_ago", (now - MIN(now, join->last_ns)) / NS_PER_S);
+	answer_append(list, &row);
+}
+
+static void add_all_refused(GVariantBuilder *builder, const struct command_call *call)
+{
+	struct refused_joins *joins = slot_take(&call->context->refused_joins);
+	GVariantBuilder list;
+
+	answer_begin_list(&list);
+	for (uint32_t i = 0; joins && i < joins->n; i++)
+		add_refused(&list, call, &joins->all[i]);
+	answer_member(builder, "refused", &list);
+	refused_joins_unref(joins);
+}
+
+GVariant *command_mgroups(struct command_call *call, GError **error)
+{
+	const struct mc_group *group;
+	struct mc_cursor cursor = {0};
+	struct mc_groups *groups;
+	GVariantBuilder builder, list;
+
+	if (!command_no_arguments(call, error))
+		return NULL;
+	groups = slot_take(&call->context->groups);
+	answer_begin(&builder);
+	answer_begin_list(&list);
+	while ((group = mc_groups_next(groups, &cursor)))
+		add_group(&list, call->fabric, group);
+	answer_member(&builder, "groups", &list);
+	add_all_refused(&builder, call);
+	mc_groups_unref(groups);
+	return g_variant_builder_end(&builder);
+}
+
+static void print_member(GVariant *row, GString *out)
+{
+	const char *node = answer_get_text(row, "node");
+
+	g_string_append_printf(out, "      %s LID %" PRIu64 " (%s)%s\n",
+			       answer_get_text(row, "port_guid"), answer_get_number(row, "lid"),
+			       *node ? node : "not in the subnet",
+			       answer_get_flag(row, "only_sends") ? ", only sends" : "");
+}
+
+static void print_group(GVariant *row, GString *out)
+{
+	g_autoptr(GVariant) members = answer_get(row, "members");
+
+	g_string_append_printf(out,
+			       "   MLID %s MGID %s P_Key %s MTU %" PRIu64 " rate %s SL %" PRIu64
+			       ": %" G_GSIZE_FORMAT " member(s)\n",
+			       answer_get_text(row, "mlid"), answer_get_text(row, "mgid"),
+			       answer_get_text(row, "p_key"), answer_get_number(row, "mtu"),
+			       answer_get_text(row, "rate"), answer_get_number(row, "sl"),
+			       g_variant_n_children(members));
+	answer_each(row, "members", print_member, out);
+}
+
+static void print_refused(GVariant *row, GString *out)
+{
+	const char *node = answer_get_text(row, "node");
+
+	g_string_append_printf(out,
+			       "   %s LID %" PRIu64 " (%s) MGID %s: %s (%" PRIu64
+			       " time(s), %" PRIu64 " s ago)\n",
+			       answer_get_text(row, "port_guid"), answer_get_number(row, "lid"),
+			       *node ? node : "not in the subnet", answer_get_text(row, "mgid"),
+			       answer_get_text(row, "reason"), answer_get_number(row, "times"),
+			       answer_get_number(row, "seconds_ago"));
+}
+
+void print_mgroups(GVariant *answer, GString *out)
+{
+	g_autoptr(GVariant) groups = answer_get(answer, "groups");
+	g_autoptr(GVariant) refused = answer_get(answer, "refused");
+
+	g_string_append_printf(out, "%" G_GSIZE_FORMAT " multicast group(s)\n",
+			       g_variant_n_children(groups));
+	answer_each(answer, "groups", print_group, out);
+	if (g_variant_n_children(refused))
+		g_string_append_printf(out, "%" G_GSIZE_FORMAT " refused join(s)\n",
+				       g_variant_n_children(refused));
+	answer_each(answer, "refused", print_refused, out);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the files of the commands share. */
+#ifndef CTL_COMMAND_COMMAND_PRIVATE_H
+#define CTL_COMMAND_COMMAND_PRIVATE_H
+
+#include "ctl/base/answer.h"
+#include "ctl/command/command.h"
+#include "subnet/subnet.h"
+
+/* One run of a command. */
+struct command_call {
+	const struct command_env *env;
+	struct context *context;
+	char **words; /* after the name of the command */
+	unsigned int n;
+	bool trusted;
+	const struct subnet *subnet; /* held for the call; NULL: none was published yet */
+	const struct fabric *fabric; /* of it */
+	bool quit, loop;	     /* set by commands */
+	bool later;		     /* set by a command without answer: the daemon's plan has it */
+	bool again;	 /* set by a command: its answer lacks what will be there soon */
+	uint64_t policy; /* set with later: when the policy of that serial is in effect */
+	unsigned int status;	     /* enum control_status, set by a command that has answered */
+};
+
+enum command_need {
+	COMMAND_NEEDS_0,
+	COMMAND_NEEDS_SUBNET = 1 << 0,
+	COMMAND_NEEDS_SIM = 1 << 1,
+	COMMAND_NEEDS_RIGHTS = 1 << 2,	       /* it changes something */
+	COMMAND_NEEDS_RIGHTS_TO_SET = 1 << 3,  /* it does so with an argument */
+	COMMAND_NEEDS_RIGHTS_BY_WORD = 1 << 4, /* or with one of change_words[] in command.c */
+	COMMAND_NEEDS_SIM_RIGHTS = COMMAND_NEEDS_SIM | COMMAND_NEEDS_RIGHTS,
+	COMMAND_NEEDS_SUBNET_RIGHTS_BY_WORD = COMMAND_NEEDS_SUBNET | COMMAND_NEEDS_RIGHTS_BY_WORD,
+};
+
+struct command {
+	const char *name, *arguments, *help;
+	unsigned int needs;					     /* enum command_need */
+	GVariant *(*run)(struct command_call *call, GError **error); /* floating; NULL and error */
+	void (*print)(GVariant *answer, GString *out);
+};
+
+extern const struct command commands[];
+extern const unsigned int n_commands;
+/* By name, or by a beginning of it that fits one only. NULL and error. */
+const struct command *command_find(const char *name, GError **error);
+
+#define COMMAND(name, arguments, needs, printer, help)                                             \
+	GVariant *command_##name(struct command_call *call, GError **error);                       \
+	void print_##printer(GVariant *answer, GString *out);
+#include "ctl/command/commands.def"
+#undef COMMAND
+
+#define COMMAND_ERROR command_error_quark()
+GQuark command_error_quark(void);
+enum command_error {
+	COMMAND_ERROR_USAGE, /* how the command is written is told as well */
+	COMMAND_ERROR_UNKNOWN,
+	COMMAND_ERROR_FAILED,
+};
+/* Sets error; always NULL. */
+GVariant *command_usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+GVariant *command_failed(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* True if the one argument is "on" or "off", in *on. */
+bool command_on_off(const struct command_call *call, bool *on, GError **error);
+bool command_no_arguments(const struct command_call *call, GError **error);
+
+/* ---- command_partitions.c: a change that was asked for, as far as it is now ---- */
+GVariant *command_policy_answer(const struct command_env *env, uint64_t serial);
+
+/* ---- command_plan.c ---- */
+unsigned int command_plan_status(GVariant *answer); /* enum control_status */
+
+/*
+ * ---- command_status.c: settings that anybody in the subnet can abuse; from *number on, which gets
+ * the number of the one found. False: there are no more. ----
+ */
+bool insecure_setting(const struct options *options, const struct subnet *subnet,
+		      unsigned int *number, const char **key, const char **why,
+		      const char **advice);
+
+/* ---- command_figures.c: all counters, and how long things take, as members of status ---- */
+void command_add_figures(struct command_call *call, GVariantBuilder *builder);
+void command_print_figures(GVariant *answer, GString *out);
+
+/* ---- find.c: what a word of a command means ---- */
+/* A whole number up to max, decimal or 0x. */
+bool find_number(const char *word, uint64_t max, uint64_t *number);
+/* "0x..." with at least 5 digits, or a decimal number above the LIDs. */
+bool find_is_guid(const char *word, uint64_t *guid);
+/*
+ * The endport that has this LID, GUID (of the port, or of a node: its first port that is up) or
+ * NodeDescription; *lid gets the LID. FABRIC_NONE and error.
+ */
+uint32_t find_endport(const struct fabric *fabric, const char *word, uint16_t *lid, GError **error);
+/* Index of the switch of that name; FABRIC_NONE and error. */
+uint32_t find_switch(const struct fabric *fabric, const char *word, GError **error);
+
+#endif

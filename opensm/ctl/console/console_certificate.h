@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The files of console_tls_cert, console_tls_key and console_tls_ca while the daemon runs, read
+ * beside the thread of the daemon's loop, on which all calls are: a disk that hangs holds up
+ * nothing but them.
+ */
+#ifndef CTL_CONSOLE_CONSOLE_CERTIFICATE_H
+#define CTL_CONSOLE_CONSOLE_CERTIFICATE_H
+
+#include "ctl/console/console_tls.h"
+#include "ctl/daemon.h"
+
+struct certificate;
+
+/* taken: they were read; tls NULL: they are refused, for that reason. */
+struct certificate *
+certificate_new(struct daemon *daemon,
+		void (*taken)(void *arg, struct console_tls *tls, const char *why), void *arg);
+/* Reads them; what is late is told by health, and taken when it comes. */
+void certificate_read(struct certificate *certificate, uint64_t patience_ns);
+void certificate_free(struct certificate *certificate); /* no taken() any more; NULL is fine */
+
+#endif

@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * A session reads lines, runs them and writes what they answer. It takes the next byte of input
+ * only when all output has left, so that a client that does not read holds up itself alone and
+ * needs no more memory than one answer. Who is silent for long, does not take its output, or does
+ * not know the key is sent away; as is, where seats are scarce, who idles. Streams are used without
+ * waiting, from sources of the loop; the actor's timers say when something has taken too long.
+ */
+#include "ctl/console/console_session.h"
+
+#include <string.h>
+
+#include "ctl/base/lines.h"
+#include "ctl/console/console_key.h"
+#include "ctl/console/control.h"
+
+#define PROMPT "OpenSM $ "
+#define CHUNK 4096
+#define STRANGER_MAX_LINE 4096 /* octets, before the key is shown */
+#define MAX_ANSWER (32u << 20) /* octets; no more of an answer is kept */
+#define KEY_NS (15 * NS_PER_S) /* to show the key */
+#define KEY_TRIES 3
+#define PENALTY_NS NS_PER_S /* after a wrong key */
+#define IDLE_NS (1800 * NS_PER_S)
+#define STUCK_NS (60 * NS_PER_S) /* without a byte of output taken */
+#define LOOP_NS NS_PER_S
+#define LOOK_NS (10 * NS_PER_MS)
+#define POLICY_PATIENCE_NS (20 * NS_PER_S)
+#define AGAIN_PATIENCE_NS (2 * NS_PER_S)
+
+struct session {
+	struct session_config config;
+	struct lines lines;
+	uint8_t input[CHUNK];
+	gsize n_input, used; /* of input: received, and worked off */
+	bool input_ended;
+	GString *out;
+	gsize written; /* of out */
+	GSource *reader, *writer;
+	struct timer limit; /* when the patience with the user ends */
+	struct timer tick;  /* the end of a penalty, the next round of a loop, or a look */
+	uint64_t spoke_ns;  /* when the user last said something, or came */
+	bool open, closing;
+	bool spoken;  /* the first line has come */
+	bool program; /* it answers a program: by records (control.h) */
+	bool penalty;
+	unsigned int tries;
+	char *trouble;			       /* of writing */
+	void (*work)(struct session *session); /* goes on after a wait */
+	char *loop;			       /* the line that is run again and again, or NULL */
+	bool waits;			       /* for an answer: no input is taken meanwhile */
+	bool json;			       /* as which it is wanted */
+	uint64_t policy;	  /* serial of the policy that is waited for; 0: a plan is */
+	uint64_t until_ns;	  /* so long */
+	char *again;		  /* the line that is soon run once more, or NULL */
+};
+
+static uint64_t now(const struct session *session)
+{
+	return actor_now(daemon_actor(session->config.env->daemon));
+}
+
+/* ---- output ---- */
+
+static void say(struct session *session, const char *text)
+{
+	g_string_append(session->out, text);
+	if (session->out->len > MAX_ANSWER) {
+		g_string_truncate(session->out, MAX_ANSWER);
+		g_string_append(session->out, "\nThe answer is too long\n");
+	}
+}
+
+/* An answer, and the prompt after it. */
+static void reply(struct session *session, unsigned int status, const char *text, bool more)
+{
+	g_autofree char *record = NULL;
+
+	if (session->program) {
+		record = control_record(status, text, more);
+		if (strlen(record) > MAX_ANSWER) {
+			g_free(record);
+			record = control_record(CONTROL_FAILED, "The answer is too long\n", more);
+		}
+		say(session, record);
+		return;
+	}
+	say(session, text);
+	if (session->open && !session->closing && !more)
+		say(session, PROMPT);
+}
+
+static void drop_source(GSource **source)
+{
+	if (!*source)
+		return;
+	g_source_destroy(*source);
+	g_source_unref(*source);
+	*source = NULL;
+}
+
+/* How long the user may leave things as they are. */
+static void start_limit(struct session *session)
+{
+	if (session->config.kind == SEAT_TERMINAL || !session->open)
+		return;
+	if (session->out->len)
+		timer_start(&session->limit, STUCK_NS);
+	else if (!session->loop)
+		timer_start(&session->limit, IDLE_NS);
+	else
+		timer_stop(&session->limit);
+}
+
+enum flushed { FLUSHED, FLUSH_BLOCKED, FLUSH_FAILED };
+
+static enum flushed flush(struct session *session)
+{
+	while (session->written < session->out->len) {
+		gsize n = MIN(session->out->len - session->written, CHUNK);
+		g_autoptr(GError) error = NULL;
+		gssize done = g_pollable_output_stream_write_nonblocking(
+			G_POLLABLE_OUTPUT_STREAM(session->config.out),
+			session->out->str + session->written, n, NULL, &error);
+
+		if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
+			return FLUSH_BLOCKED;
+		if (done <= 0) {
+			g_free(session->trouble);
+			session->trouble = g_strdup(error ? error->message : NULL);
+			return FLUSH_FAILED;
+		}
+		session->written += (gsize)done;
+	}
+	g_string_truncate(session->out, 0);
+	session->written = 0;
+	return FLUSHED;
+}
+
+/* ---- lines ---- */
+
+static void on_plan(void *arg, GVariant *plan)
+{
+	struct session *session = arg;
+	struct command_answer answer = {.json = session->json};
+
+	session->waits = false;
+	command_answer_plan(plan, &answer);
+	reply(session, answer.status, answer.text, false);
+	g_free(answer.text);
+	session->work(session);
+}
+
+static void wait_for_plan(struct session *session, bool json)
+{
+	session->waits = true;
+	session->json = json;
+	timer_stop(&session->limit);
+	daemon_plan_listen(session->config.env->daemon, on_plan, session);
+}
+
+/* A change of partitions is answered when it is in effect. */
+static void wait_for_policy(struct session *session, const struct command_answer *answer)
+{
+	session->waits = true;
+	session->json = answer->json;
+	session->policy = answer->policy;
+	session->until_ns = now(session) + POLICY_PATIENCE_NS;
+	timer_stop(&session->limit);
+	timer_start(&session->tick, LOOK_NS);
+}
+
+static void look_at_policy(struct session *session)
+{
+	struct command_answer answer = {.json = session->json};
+	const struct command_env *env = session->config.env;
+
+	if (now(session) < session->until_ns && !command_policy_is_there(env, session->policy)) {
+		timer_start(&session->tick, LOOK_NS);
+		return;
+	}
+	command_answer_policy(env, session->policy, &answer);
+	session->waits = false;
+	session->policy = session->until_ns = 0;
+	reply(session, answer.status, answer.text, false);
+	g_free(answer.text);
+}
+
+/* What the command lacks is being read: true as long as that may take. */
+static bool waits_for_more(struct session *session, const char *line)
+{
+	if (!session->until_ns)
+		session->until_ns = now(session) + AGAIN_PATIENCE_NS;
+	if (now(session) >= session->until_ns)
+		return false;
+	session->waits = true;
+	session->again = g_strdup(line);
+	timer_stop(&session->limit);
+	timer_start(&session->tick, LOOK_NS);
+	return true;
+}
+
+static void run_line(struct session *session, const char *line)
+{
+	struct command_answer answer;
+
+	if (session->config.reads_only && command_changes(line)) {
+		reply(session, CONTROL_REFUSED,
+		      "That changes something, as by this port only root and the user of the "
+		      "daemon may; opensmctl or a console_key_file is for others\n",
+		      false);
+		return;
+	}
+	command_run(session->config.env, line, session->config.trusted, &answer);
+	if (answer.later) {
+		g_free(answer.text);
+		if (answer.policy)
+			wait_for_policy(session, &answer);
+		else
+			wait_for_plan(session, answer.json);
+		return;
+	}
+	if (answer.again && waits_for_more(session, line)) {
+		g_free(answer.text);
+		return;
+	}
+	session->until_ns = 0;
+	session->closing |= answer.quit;
+	reply(session, answer.status, answer.text, answer.loop);
+	g_free(answer.text);
+	if (answer.quit && session->config.kind == SEAT_TERMINAL)
+		say(session, "The console is closed, the daemon goes on\n");
+	if (answer.loop) {
+		if (!session->loop)
+			session->loop = g_strdup(line);
+		timer_start(&session->tick, LOOP_NS);
+	}
+}
+
+static void run_again(struct session *session)
+{
+	g_autofree char *line = g_steal_pointer(&session->again);
+
+	session->waits = false;
+	run_line(session, line);
+}
+
+static void open_session(struct session *session)
+{
+	struct seat seat = {session->config.kind, session->config.peer, now(session)};
+
+	session->open = session->config.opened(session->config.arg, session, &seat);
+	session->closing = !session->open;
+	session->lines.max = COMMAND_MAX_LINE;
+	if (session->open)
+		reply(session, CONTROL_DONE, "", false);
+	else
+		reply(session, CONTROL_UNREACHABLE, "There are too many sessions\n", false);
+}
+
+static void take_key(struct session *session, enum line_kind kind)
+{
+	if (kind == LINE_GOOD && console_key_fits(session->config.key, session->lines.text->str)) {
+		open_session(session);
+		return;
+	}
+	reply(session, CONTROL_REFUSED, "That is not the key\n", false);
+	session->penalty = true;
+	session->closing = ++session->tries >= KEY_TRIES;
+	timer_start(&session->tick, PENALTY_NS);
+}
+
+/*
+ * A browser can be made to send a request to a port of its own host, with commands in it: whoever
+ * begins to speak HTTP is no user of the console.
+ */
+static bool is_http(const char *line)
+{
+	static const char *const words[] = {"GET ",    "POST ",	   "PUT ",     "HEAD ",
+					    "DELETE ", "OPTIONS ", "CONNECT ", "PATCH "};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(words); i++)
+		if (g_str_has_prefix(line, words[i]))
+			return true;
+	return false;
+}
+
+static bool is_hello(struct session *session, enum line_kind kind)
+{
+	bool first = !session->spoken;
+
+	session->spoken = true;
+	return first && kind == LINE_GOOD && !strcmp(session->lines.text->str, CONTROL_HELLO);
+}
+
+static void welcome(struct session *session)
+{
+	g_autofree char *record = control_welcome(!session->open);
+
+	session->program = true;
+	say(session, record);
+}
+
+static void end_loop(struct session *session)
+{
+	g_clear_pointer(&session->loop, g_free);
+	timer_stop(&session->tick);
+	reply(session, CONTROL_DONE, "", false);
+}
+
+static void take_line(struct session *session, enum line_kind kind)
+{
+	const char *line = session->lines.text->str;
+
+	session->spoke_ns = now(session);
+	if (is_hello(session, kind)) {
+		welcome(session);
+	} else if (!session->open) {
+		take_key(session, kind);
+	} else if (session->loop) { /* any line ends it */
+		end_loop(session);
+	} else if (kind == LINE_GOOD && is_http(line)) {
+		session->closing = true;
+		reply(session, CONTROL_USAGE, "This is not a web server\n", false);
+	} else if (kind == LINE_GOOD) {
+		run_line(session, line);
+	} else {
+		reply(session, CONTROL_USAGE,
+		      kind == LINE_TOO_LONG ? COMMAND_TOO_LONG : "The line is not text\n",
+		      false);
+	}
+}
+
+/* ---- the two directions together ---- */
+
+static gboolean on_writable(GObject *stream, gpointer arg)
+{
+	struct session *session = arg;
+
+	(void)stream;
+	drop_source(&session->writer);
+	session->work(session);
+	return G_SOURCE_REMOVE;
+}
+
+static gboolean on_readable(GObject *stream, gpointer arg)
+{
+	struct session *session = arg;
+	g_autoptr(GError) error = NULL;
+	gssize n;
+
+	(void)stream;
+	n = g_pollable_input_stream_read_nonblocking(G_POLLABLE_INPUT_STREAM(session->config.in),
+						     session->input, CHUNK, NULL, &error);
+	if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
+		return G_SOURCE_CONTINUE;
+	drop_source(&session->reader);
+	session->used = 0;
+	session->n_input = (gsize)MAX(n, 0);
+	session->input_ended = n <= 0;
+	session->work(session);
+	return G_SOURCE_REMOVE;
+}
+
+static gboolean on_file_readable(gpointer arg)
+{
+	return on_readable(NULL, arg);
+}
+
+static gboolean on_file_writable(gpointer arg)
+{
+	return on_writable(NULL, arg);
+}
+
+/* A plain file cannot be polled, nor need it be. */
+static void watch_input(struct session *session)
+{
+	GPollableInputStream *in = G_POLLABLE_INPUT_STREAM(session->config.in);
+	bool pollable = g_pollable_input_stream_can_poll(in);
+
+	if (session->reader)
+		return;
+	session->reader =
+		pollable ? g_pollable_input_stream_create_source(in, NULL) : g_idle_source_new();
+	g_source_set_callback(session->reader,
+			      pollable ? G_SOURCE_FUNC(on_readable) : on_file_readable, session,
+			      NULL);
+	g_source_attach(session->reader, NULL);
+}
+
+static void watch_output(struct session *session)
+{
+	GPollableOutputStream *out = G_POLLABLE_OUTPUT_STREAM(session->config.out);
+	bool pollable = g_pollable_output_stream_can_poll(out);
+
+	if (session->writer)
+		return;
+	session->writer =
+		pollable ? g_pollable_output_stream_create_source(out, NULL) : g_idle_source_new();
+	g_source_set_callback(session->writer,
+			      pollable ? G_SOURCE_FUNC(on_writable) : on_file_writable, session,
+			      NULL);
+	g_source_attach(session->writer, NULL);
+}
+
+/*
+ * A connection that breaks may leave "priority 1" of "priority 15". At a terminal, and in a file or
+ * a pipe in its place, the end of the input is that of the last line as well.
+ */
+static void take_last_line(struct session *session)
+{
+	enum line_kind kind = lines_end(&session->lines);
+
+	if (kind != LINE_NONE && session->config.kind == SEAT_TERMINAL) {
+		take_line(session, kind);
+		return;
+	}
+	session->closing = true;
+	if (kind != LINE_NONE)
+		reply(session, CONTROL_USAGE, "The last line has no end: it is not taken\n", false);
+}
+
+/* Takes the input byte by byte until a line is complete. */
+static void use_input(struct session *session)
+{
+	enum line_kind kind = LINE_NONE;
+
+	while (kind == LINE_NONE && session->used < session->n_input)
+		kind = lines_byte(&session->lines, session->input[session->used++]);
+	if (kind != LINE_NONE)
+		take_line(session, kind);
+	else if (session->input_ended)
+		take_last_line(session);
+}
+
+/* Goes on as far as it can without waiting. The session may be gone afterwards. */
+static void work(struct session *session)
+{
+	for (;;) {
+		enum flushed flushed = flush(session);
+
+		if (flushed == FLUSH_BLOCKED) {
+			start_limit(session);
+			watch_output(session);
+			return;
+		}
+		if (flushed == FLUSH_FAILED)
+			break;
+		if (session->penalty || session->waits)
+			return;
+		if (session->closing)
+			break;
+		if (session->used == session->n_input && !session->input_ended) {
+			start_limit(session);
+			watch_input(session);
+			return;
+		}
+		use_input(session);
+	}
+	session->config.ended(session->config.arg, session);
+}
+
+/* ---- timers ---- */
+
+#define session_of(timer, member)                                                                  \
+	((struct session *)((char *)(timer)-offsetof(struct session, member)))
+
+/* What the user does not take at once is lost: nobody waits for it. */
+static void end_with(struct session *session, const char *last_words)
+{
+	session->closing = true;
+	reply(session, CONTROL_UNREACHABLE, last_words, false);
+	flush(session);
+	session->config.ended(session->config.arg, session);
+}
+
+static void on_limit(struct timer *timer)
+{
+	struct session *session = session_of(timer, limit);
+
+	end_with(session, session->open ? "\nNothing was said for long: the session is closed\n"
+					: "\nThe key did not come in time\n");
+}
+
+static void on_tick(struct timer *timer)
+{
+	struct session *session = session_of(timer, tick);
+
+	if (session->penalty) {
+		session->penalty = false;
+	} else if (session->policy) {
+		look_at_policy(session);
+	} else if (session->again) {
+		run_again(session);
+	} else if (session->loop) {
+		if (session->out->len)
+			timer_start(&session->tick, LOOP_NS);
+		else
+			run_line(session, session->loop);
+	}
+	work(session);
+}
+
+void session_give_way(struct session *session)
+{
+	end_with(session, session->open ? "\nIdle sessions make room for another: this one ends\n"
+					: "\nThose without the key make room for others\n");
+}
+
+/* ---- life ---- */
+
+struct session *session_new(const struct session_config *config)
+{
+	struct session *session = g_new0(struct session, 1);
+	struct actor *actor = daemon_actor(config->env->daemon);
+
+	session->config = *config;
+	session->config.name = g_strdup(config->name);
+	session->config.peer = g_strdup(config->peer);
+	session->spoke_ns = actor_now(actor);
+	g_object_ref(config->in);
+	g_object_ref(config->out);
+	if (config->connection)
+		g_object_ref(config->connection);
+	if (config->tls)
+		g_object_ref(config->tls);
+	session->out = g_string_new(NULL);
+	session->work = work;
+	lines_init(&session->lines, STRANGER_MAX_LINE);
+	timer_init(&session->limit, actor, on_limit);
+	timer_init(&session->tick, actor, on_tick);
+	return session;
+}
+
+void session_begin(struct session *session)
+{
+	if (session->config.key) {
+		say(session, "Key: ");
+		timer_start(&session->limit, KEY_NS);
+	} else {
+		open_session(session);
+	}
+	work(session);
+}
+
+void session_free(struct session *session)
+{
+	if (session->waits && !session->policy && !session->again)
+		daemon_plan_listen(session->config.env->daemon, NULL, NULL);
+	drop_source(&session->reader);
+	drop_source(&session->writer);
+	timer_stop(&session->limit);
+	timer_stop(&session->tick);
+	/* Not that of TLS, which would wait until a last word has left. */
+	if (session->config.connection)
+		g_io_stream_close(G_IO_STREAM(session->config.connection), NULL, NULL);
+	g_object_unref(session->config.in);
+	g_object_unref(session->config.out);
+	g_clear_object(&session->config.tls);
+	g_clear_object(&session->config.connection);
+	g_free(session->trouble);
+	lines_clear(&session->lines);
+	g_string_free(session->out, TRUE);
+	g_free(session->loop);
+	g_free(session->again);
+	g_free((char *)session->config.name);
+	g_free((char *)session->config.peer);
+	g_free(session);
+}
+
+bool session_is_open(const struct session *session)
+{
+	return session->open;
+}
+
+struct seat session_seat(const struct session *session)
+{
+	return (struct seat){
+		.kind = session->open ? session->config.kind : SEAT_STRANGER,
+		.peer = session->config.peer,
+		.since_ns = session->spoke_ns,
+	};
+}
+
+const char *session_name(const struct session *session)
+{
+	return session->config.name;
+}
+
+const char *session_trouble(const struct session *session)
+{
+	return session->trouble;
+}
+
+unsigned int session_wrong_keys(const struct session *session)
+{
+	return session->tries;
+}

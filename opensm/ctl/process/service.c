@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * When the service manager is told what (core/notify.h), all from the daemon's actor "main":
+ *
+ *	READY=1		the first sweep is over, whatever its end: from then on this is a master
+ *			that serves, a standby, or an SM that waits for its port
+ *	STATUS=		the state and the size of the subnet, when either changes
+ *	RELOADING=1	before files are read again, then READY=1
+ *	WATCHDOG=1	as long as all actors run, twice in the time that the service manager gives:
+ *			each is sent a message, and has run it by the next time
+ */
+#include "ctl/process/service.h"
+
+#include "core/notify.h"
+#include "ctl/report/status.h"
+
+/* What an actor runs to show that it does. */
+struct pulse {
+	struct message message; /* first */
+	struct actor *actor;
+	atomic_bool waits; /* in its mailbox */
+};
+
+struct service {
+	struct context *context;
+	bool ready;
+	struct timer watchdog;
+	uint64_t interval_ns; /* 0: nobody watches */
+	struct pulse pulses[DAEMON_WATCHED];
+};
+
+static void on_change(void *arg, uint64_t value)
+{
+	struct service *service = arg;
+	g_autofree char *line = status_line(service->context);
+
+	(void)value;
+	notify_status(line);
+}
+
+static void on_sweep_done(void *arg, uint64_t value)
+{
+	struct service *service = arg;
+
+	on_change(service, value);
+	if (!service->ready)
+		notify_ready();
+	service->ready = true;
+}
+
+/* Also if it is dropped: an actor that ended is missed by nobody. */
+static void beat(struct message *message)
+{
+	atomic_store(&((struct pulse *)message)->waits, false);
+}
+
+static bool ask_pulse(struct service *service, struct pulse *pulse)
+{
+	if (atomic_exchange(&pulse->waits, true)) {
+		log_error(service->context->log, "the actor %s does not run: no WATCHDOG=1",
+			  actor_name(pulse->actor));
+		return false;
+	}
+	pulse->message = (struct message){.run = beat, .drop = beat};
+	actor_post(pulse->actor, &pulse->message);
+	return true;
+}
+
+static void on_watchdog(struct timer *timer)
+{
+	struct service *service =
+		(struct service *)((char *)timer - offsetof(struct service, watchdog));
+	bool all = true;
+
+	for (unsigned int i = 0; i < DAEMON_WATCHED; i++)
+		all &= ask_pulse(service, &service->pulses[i]);
+	if (all)
+		notify_watchdog();
+	timer_start(timer, service->interval_ns);
+}
+
+static void watch(struct service *service, struct daemon *daemon)
+{
+	struct actor *actors[DAEMON_WATCHED];
+
+	daemon_watched(daemon, actors);
+	for (unsigned int i = 0; i < DAEMON_WATCHED; i++) {
+		service->pulses[i].actor = actors[i];
+		atomic_init(&service->pulses[i].waits, false);
+	}
+	service->interval_ns = notify_watchdog_us() * NS_PER_US / 2;
+	timer_init(&service->watchdog, daemon_actor(daemon), on_watchdog);
+	if (service->interval_ns)
+		timer_start(&service->watchdog, 0);
+}
+
+struct service *service_new(struct daemon *daemon)
+{
+	struct service *service = g_new0(struct service, 1);
+	struct actor *actor = daemon_actor(daemon);
+	struct event_bus *bus;
+
+	service->context = daemon_context(daemon);
+	bus = &service->context->bus;
+	event_subscribe(bus, EVENT_SM_STATE, actor, on_change, service);
+	event_subscribe(bus, EVENT_SUBNET_PUBLISHED, actor, on_change, service);
+	event_subscribe(bus, EVENT_SWEEP_DONE, actor, on_sweep_done, service);
+	watch(service, daemon);
+	return service;
+}
+
+/* One that starts yet has not been ready, and is not again by having read a file. */
+void service_reloading(struct service *service)
+{
+	if (service->ready)
+		notify_reloading();
+}
+
+void service_reloaded(struct service *service)
+{
+	on_change(service, 0);
+	if (service->ready)
+		notify_ready();
+}
+
+void service_free(struct service *service)
+{
+	if (!service)
+		return;
+	timer_stop(&service->watchdog);
+	g_free(service);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the service manager is told while the daemon runs; nothing where there is none. */
+#ifndef CTL_PROCESS_SERVICE_H
+#define CTL_PROCESS_SERVICE_H
+
+#include "ctl/daemon.h"
+
+struct service;
+
+/* Between daemon_new and daemon_start. */
+struct service *service_new(struct daemon *daemon);
+/* Around reading the files again. */
+void service_reloading(struct service *service);
+void service_reloaded(struct service *service);
+/* Between daemon_stop and daemon_free; NULL is fine. */
+void service_free(struct service *service);
+
+#endif

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What goes into the journal. A published subnet is compared with the one before it; what differs
+ * is told, in the log too, up to a limit, so that the loss of half a fabric does not push
+ * everything else out. Equal entries in a row (a port that sends the same trap) are one.
+ */
+#include "ctl/report/journal.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "core/milestones.h"
+#include "ctl/report/changes.h"
+#include "iba/constants.h"
+#include "sm/schedule/plan.h"
+#include "subnet/subnet.h"
+
+#define ENTRIES_OF_ONE 100 /* publication */
+#define NAME_SIZE 160
+
+struct journal {
+	struct context *context;
+	GQueue entries;	       /* of struct journal_entry, the newest last */
+	struct subnet *subnet; /* published last, or NULL */
+	struct changes *told;
+	unsigned int changes;  /* entries wanted of this publication so far */
+	uint64_t lft_blocks;   /* written until the end of the last sweep */
+	uint64_t changed_ns; /* when the subnet did; 0: not since the start */
+	struct census census;
+	struct journal_sweep last_sweep; /* ended_ns 0: none */
+};
+
+static void entry_free(void *data)
+{
+	struct journal_entry *entry = data;
+
+	g_free(entry->text);
+	g_free(entry);
+}
+
+/* The entry, which may be that of before once more. */
+G_GNUC_PRINTF(3, 4)
+static struct journal_entry *note(struct journal *journal, const char *kind, const char *format,
+				  ...)
+{
+	struct journal_entry *last = g_queue_peek_tail(&journal->entries), *entry;
+	int64_t now = g_get_real_time();
+	g_autofree char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	if (last && last->kind == kind && !g_strcmp0(last->text, text)) {
+		last->times++;
+		last->last_us = now;
+		return last;
+	}
+	entry = g_new(struct journal_entry, 1);
+	*entry = (struct journal_entry){
+		.first_us = now, .last_us = now, .times = 1, .kind = kind, .text = text};
+	text = NULL;
+	g_queue_push_tail(&journal->entries, entry);
+	if (journal->entries.length > JOURNAL_MAX)
+		entry_free(g_queue_pop_head(&journal->entries));
+	return entry;
+}
+
+/* ---- differences of subnets ---- */
+
+static const char *const entry_kinds[] = {
+	[FABRIC_NODES_GONE] = "node", [FABRIC_LINK_DOWN] = "link", [FABRIC_PORT_GONE] = "gid",
+	[FABRIC_NODES_NEW] = "node",  [FABRIC_LINK_UP] = "link",   [FABRIC_PORT_NEW] = "gid",
+	[FABRIC_LID_CHANGED] = "lid",
+};
+
+static void log_change(struct journal *journal, const struct changes_line *line)
+{
+	bool is_loss = line->kind <= FABRIC_PORT_GONE;
+	unsigned int level =
+		LOG_INFO | (is_loss ? LOG_MESSAGE(MILESTONE_LOSS) : LOG_MESSAGE(MILESTONE_GAIN));
+	g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
+
+	if (line->notice)
+		log_info(journal->context->log, "%s", line->notice);
+	g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE=%s", changes_kind_name(line->kind)));
+	g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE_GUID=0x%016" PRIx64, line->guid));
+	g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE_PORT=%u", line->port));
+	if (line->peer_guid) {
+		g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE_PEER_GUID=0x%016" PRIx64,
+							line->peer_guid));
+		g_ptr_array_add(fields,
+				g_strdup_printf("OPENSM_CHANGE_PEER_PORT=%u", line->peer_port));
+	}
+	g_ptr_array_add(fields, NULL);
+	log_write_about(journal->context->log, level, __FILE__, (const char *const *)fields->pdata,
+			line->text);
+}
+
+/* The log has a line of each GID, for scripts; who reads the journal has heard of its node. */
+static void on_change(void *arg, const struct changes_line *line)
+{
+	struct journal *journal = arg;
+	struct journal_entry *entry;
+
+	log_change(journal, line);
+	if (line->with_node || ++journal->changes > ENTRIES_OF_ONE)
+		return;
+	entry = note(journal, entry_kinds[line->kind], "%s", line->text);
+	entry->change = changes_kind_name(line->kind);
+	entry->guid = line->guid;
+	entry->port = line->port;
+	entry->peer_guid = line->peer_guid;
+	entry->peer_port = line->peer_port;
+}
+
+static void compare(struct journal *journal, const struct fabric *old, const struct fabric *now)
+{
+	struct options *options = slot_take(&journal->context->options);
+	unsigned int untold;
+
+	journal->changes = 0;
+	untold = changes_compare(journal->told, old, now, options->subnet_prefix);
+	options_unref(options);
+	if (untold)
+		log_info(journal->context->log, "%u more changes of the subnet", untold);
+	if (journal->changes > ENTRIES_OF_ONE || untold)
+		note(journal, "node", "and %u more changes, of which the log has some",
+		     journal->changes - MIN(journal->changes, ENTRIES_OF_ONE) + untold);
+	journal->changes = 0;
+}
+
+static void count(struct journal *journal, const struct fabric *fabric)
+{
+	struct options *options = slot_take(&journal->context->options);
+
+	census_note(&journal->census, runtime_now(journal->context->rt), JOURNAL_WINDOW_NS(options),
+		    census_of(fabric));
+	options_unref(options);
+}
+
+static void on_published(void *arg, uint64_t generation)
+{
+	struct journal *journal = arg;
+	struct subnet *now = slot_take(&journal->context->subnet);
+
+	(void)generation;
+	if (!now)
+		return;
+	count(journal, now->fabric);
+	if (journal->subnet)
+		compare(journal, journal->subnet->fabric, now->fabric);
+	else
+		note(journal, "node", "first subnet: %u switches, %u hosts, %u links",
+		     now->fabric->n_switches, now->fabric->n_nodes - now->fabric->n_switches,
+		     now->fabric->n_links);
+	if (!journal->subnet || journal->changes)
+		journal->changed_ns = runtime_now(journal->context->rt);
+	subnet_unref(journal->subnet);
+	journal->subnet = now;
+}
+
+/* ---- the other events ---- */
+
+static const struct {
+	unsigned int reason;
+	const char *text;
+} reason_names[] = {
+	{SWEEP_STARTUP, "start"},
+	{SWEEP_TIMER, "interval"},
+	{SWEEP_HEAVY, "heavy wanted"},
+	{SWEEP_LIGHT, "light wanted"},
+	{SWEEP_LINK_TRAP, "trap of a link"},
+	{SWEEP_LOCAL_TRAP, "trap of local changes"},
+	{SWEEP_CHANGE, "change seen"},
+	{SWEEP_ERRORS, "errors before"},
+	{SWEEP_REROUTE, "reroute wanted"},
+	{SWEEP_GROUPS, "multicast groups"},
+	{SWEEP_POLICY, "partitions changed"},
+};
+
+static void on_sweep_done(void *arg, uint64_t value)
+{
+	struct journal *journal = arg;
+	struct sweep_done done = sweep_done_unpack(value);
+	uint64_t before = journal->lft_blocks;
+	g_autoptr(GString) why = g_string_new(NULL);
+	g_autofree char *blocks = NULL;
+
+	journal->last_sweep = (struct journal_sweep){done, runtime_now(journal->context->rt)};
+	journal->lft_blocks = counter_get(&journal->context->counters, lft_blocks_set);
+	if (journal->lft_blocks != before)
+		blocks = g_strdup_printf(", %" PRIu64 " LFT blocks changed",
+					 journal->lft_blocks - before);
+
+	/* Nothing happened. */
+	if (done.reasons == SWEEP_TIMER && done.kind == SWEEP_KIND_LIGHT && !done.errors)
+		return;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(reason_names); i++)
+		if (done.reasons & reason_names[i].reason)
+			g_string_append_printf(why, "%s%s", why->len ? ", " : "",
+					       reason_names[i].text);
+	note(journal, "sweep", "%s sweep%s in %.1f ms (%s)%s", plan_kind_name(done.kind),
+	     done.errors ? " with errors" : "", (double)done.took_us / 1000, why->str,
+	     blocks ? blocks : "");
+}
+
+static void on_state(void *arg, uint64_t state)
+{
+	const char *name = iba_name(IBA_SET_SM_STATE, (unsigned int)state);
+
+	note(arg, "state", "the SM is %s", name ? name : "?");
+}
+
+static void on_options(void *arg, uint64_t value)
+{
+	(void)value;
+	note(arg, "options", "the options were read again");
+}
+
+static void on_sweep_allowed(void *arg, uint64_t allowed)
+{
+	note(arg, "sweep", "sweeps are %s", allowed ? "on" : "off");
+}
+
+static void on_trap(void *arg, uint64_t value)
+{
+	struct journal *journal = arg;
+	const char *name = iba_name(IBA_SET_TRAP, value & 0xFFFF);
+	const struct fabric *fabric = journal->subnet ? journal->subnet->fabric : NULL;
+	uint16_t lid = (uint16_t)(value >> 16);
+	uint32_t port = fabric ? fabric_port_by_lid(fabric, lid) : FABRIC_NONE;
+	char where[NAME_SIZE] = "an unknown port";
+
+	if (port != FABRIC_NONE)
+		fabric_port_name(fabric, port, where, sizeof(where));
+	note(journal, "trap", "trap %u (%s) from LID %u, %s", (unsigned int)(value & 0xFFFF),
+	     name ? name : "unknown", lid, where);
+}
+
+/* ---- life ---- */
+
+struct journal *journal_new(struct daemon *daemon)
+{
+	static const struct {
+		enum event_type type;
+		event_fn *handle;
+	} wanted[] = {
+		{EVENT_SUBNET_PUBLISHED, on_published},
+		{EVENT_SWEEP_DONE, on_sweep_done},
+		{EVENT_SM_STATE, on_state},
+		{EVENT_OPTIONS_CHANGED, on_options},
+		{EVENT_SWEEP_ALLOWED, on_sweep_allowed},
+		{EVENT_TRAP_RECEIVED, on_trap},
+	};
+	struct journal *journal = g_new0(struct journal, 1);
+
+	journal->context = daemon_context(daemon);
+	journal->told = changes_new(daemon_actor(daemon), on_change, journal);
+	g_queue_init(&journal->entries);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(wanted); i++)
+		event_subscribe(&journal->context->bus, wanted[i].type, daemon_actor(daemon),
+				wanted[i].handle, journal);
+	return journal;
+}
+
+void journal_free(struct journal *journal)
+{
+	if (!journal)
+		return;
+	changes_free(journal->told);
+	subnet_unref(journal->subnet);
+	g_queue_clear_full(&journal->entries, entry_free);
+	g_free(journal);
+}
+
+unsigned int journal_length(const struct journal *journal)
+{
+	return journal->entries.length;
+}
+
+const struct journal_entry *journal_at(const struct journal *journal, unsigned int number)
+{
+	return g_queue_peek_nth((GQueue *)&journal->entries, number);
+}
+
+struct census *journal_census(struct journal *journal)
+{
+	return &journal->census;
+}
+
+bool journal_last_change(const struct journal *journal, uint64_t *ago_s)
+{
+	if (!journal || !journal->changed_ns)
+		return false;
+	*ago_s = (runtime_now(journal->context->rt) - journal->changed_ns) / NS_PER_S;
+	return true;
+}
+
+const struct journal_sweep *journal_last_sweep(const struct journal *journal)
+{
+	return journal && journal->last_sweep.ended_ns ? &journal->last_sweep : NULL;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What an operator at a terminal sees of a daemon (--progress). */
+#ifndef CTL_REPORT_PROGRESS_H
+#define CTL_REPORT_PROGRESS_H
+
+#include <stdio.h>
+
+#include "ctl/daemon.h"
+
+struct journal;
+struct progress;
+
+/*
+ * Shows the steps of the first sweep, commands to go on with, a line for each later sweep, and once
+ * a second how the daemon is, why the last sweep began and what happened last. On a terminal that
+ * is its alone these last lines are rewritten in place; elsewhere a line is written when something
+ * has changed. Between daemon_new and daemon_start; the journal outlives it.
+ */
+struct progress *progress_new(struct daemon *daemon, const struct journal *journal, FILE *out,
+			      bool alone);
+void progress_free(struct progress *progress); /* after daemon_stop; NULL is fine */
+
+#endif

@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The files of a start, read one by one, so that a wrong one does not hide what the next says. */
+#include "ctl/site/check_config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/base/cache.h"
+#include "ctl/base/problem.h"
+#include "ctl/console/console.h"
+#include "ctl/console/console_key.h"
+#include "ctl/console/console_tls.h"
+#include "ctl/process/guarded_options.h"
+#include "ctl/process/logging.h"
+#include "ctl/site/site_policy.h"
+#include "policy/files/route_files.h"
+#include "policy/partition/partition_file.h"
+
+/* What was found so far: texts as of ctl/base/problem.h. */
+struct check {
+	const struct options *options;
+	GPtrArray *errors, *warnings;
+};
+
+/* ---- where it stands ---- */
+
+/* The option that a text begins with, "OPTION: "; OPTION_COUNT: none. */
+static unsigned int option_of(const char *text)
+{
+	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
+		size_t length = strlen(options_name(id));
+
+		if (!strncmp(text, options_name(id), length) && text[length] == ':' &&
+		    text[length + 1] == ' ')
+			return id;
+	}
+	return OPTION_COUNT;
+}
+
+/* Whether a place in a file is told already. */
+static bool has_place(const char *text)
+{
+	return g_regex_match_simple("^(\\w+: )?[^:]+:[0-9]+:", text, G_REGEX_RAW,
+				    (GRegexMatchFlags)0);
+}
+
+/* With the line of the file of options that asks for it, where none is told. */
+static void note_line(const struct check *check, GPtrArray *list, const char *text)
+{
+	unsigned int id = has_place(text) ? OPTION_COUNT : option_of(text);
+
+	if (id < OPTION_COUNT && check->options &&
+	    options_source(check->options, id) == OPTION_FROM_FILE) {
+		g_autofree char *place = options_origin(check->options, id);
+
+		g_ptr_array_add(list, g_strdup_printf("%s: %s", place, text));
+	} else {
+		g_ptr_array_add(list, g_strdup(text));
+	}
+}
+
+static void note_lines(const struct check *check, GPtrArray *list, const char *text)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	for (unsigned int i = 0; lines[i]; i++)
+		if (*lines[i])
+			note_line(check, list, lines[i]);
+}
+
+/* Takes the error, NULL: there is none. */
+static void note_error(struct check *check, GError *error)
+{
+	if (!error)
+		return;
+	note_lines(check, check->errors, error->message);
+	g_error_free(error);
+}
+
+/* The same of a file that an option names. */
+static void note_file_error(struct check *check, enum option_id id, GError *error)
+{
+	if (error && !has_place(error->message) && option_of(error->message) == OPTION_COUNT)
+		g_prefix_error(&error, "%s: ", options_name(id));
+	note_error(check, error);
+}
+
+static void note_warnings(struct check *check, const GPtrArray *texts)
+{
+	for (guint i = 0; texts && i < texts->len; i++)
+		note_lines(check, check->warnings, texts->pdata[i]);
+}
+
+G_GNUC_PRINTF(3, 4)
+static void warn_of(struct check *check, enum option_id id, const char *format, ...)
+{
+	g_autofree char *text = NULL, *named = NULL;
+	va_list args;
+
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	named = g_strdup_printf("%s: %s", options_name(id), text);
+	note_line(check, check->warnings, named);
+}
+
+static bool is_default(const struct options *options, enum option_id id)
+{
+	struct options *defaults = options_new();
+	bool same = options_same(options, defaults, id);
+
+	options_unref(defaults);
+	return same;
+}
+
+/* ---- engines ---- */
+
+/* Why, with the line of the file that names them, if it does. */
+static bool refuse_engines(const struct options *options, const char *why, GError **error)
+{
+	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE, "routing_engine: %s", why);
+	if (options_source(options, OPTION_routing_engine) == OPTION_FROM_FILE) {
+		g_autofree char *place = options_origin(options, OPTION_routing_engine);
+
+		g_prefix_error(error, "%s: ", place);
+	}
+	return false;
+}
+
+static bool refuse_unknown(const struct options *options, const GPtrArray *unknown, GError **error)
+{
+	g_autoptr(GString) why = g_string_new(NULL);
+
+	for (guint i = 0; i < unknown->len; i++)
+		g_string_append_printf(why, "%s%s", i ? ", " : "there is no engine ",
+				       (const char *)unknown->pdata[i]);
+	g_string_append(why, ", expected a list of");
+	for (const struct route_engine *const *engine = route_engines(); *engine; engine++)
+		g_string_append_printf(why, " %s,", (*engine)->name);
+	g_string_append(why, " or no_fallback");
+	return refuse_engines(options, why->str, error);
+}
+
+bool check_config_engines(const struct options *options, GError **error)
+{
+	g_auto(GStrv) names =
+		g_strsplit_set(options->routing_engine ? options->routing_engine : "", ", ", -1);
+	g_autoptr(GPtrArray) unknown = g_ptr_array_new();
+	bool fallback = true, usable = false;
+
+	for (unsigned int i = 0; names[i]; i++) {
+		if (!strcmp(names[i], "no_fallback"))
+			fallback = false;
+		else if (*names[i] && !route_find(names[i]))
+			g_ptr_array_add(unknown, names[i]);
+		else
+			usable |= *names[i] != '\0';
+	}
+	if (unknown->len)
+		return refuse_unknown(options, unknown, error);
+	return fallback || usable ||
+	       refuse_engines(options, "names no engine, and no_fallback forbids others", error);
+}
+
+/* ---- files ---- */
+
+/* With the option that names the file. */
+static void note_site_error(struct check *check, enum daemon_files files, GError *error)
+{
+	static const enum option_id options[DAEMON_FILES] = {
+		[DAEMON_ROUTE_FILES] = OPTION_COUNT,
+		[DAEMON_PARTITIONS] = OPTION_partition_config_file,
+		[DAEMON_QOS] = OPTION_qos_policy_file,
+		[DAEMON_PREFIX_ROUTES] = OPTION_prefix_routes_file,
+		[DAEMON_PORTS_POLICY] = OPTION_hm_ports_health_policy_file,
+	};
+
+	if (options[files] < OPTION_COUNT)
+		note_file_error(check, options[files], error);
+	else
+		note_error(check, error);
+}
+
+/* A policy that is not there leaves QoS on without one. */
+static void check_qos(struct check *check)
+{
+	const char *file = daemon_qos_file(check->options);
+
+	if (file && is_default(check->options, OPTION_qos_policy_file) && access(file, F_OK) != 0)
+		warn_of(check, OPTION_qos, "TRUE, but the policy %s is not there: %s", file,
+			g_strerror(errno));
+}
+
+/* One that does not count, though the start goes on without, is an error all the same. */
+static void check_site(struct check *check)
+{
+	g_autofree char *cache_dir = cache_dir_name(check->options->sim != NULL);
+
+	for (unsigned int i = 0; i < DAEMON_FILES; i++) {
+		const struct site_kind *kind = site_kind(i);
+		struct site_source source = {.options = check->options, .cache_dir = cache_dir};
+		GError *error = NULL;
+		void *object;
+
+		if (!kind->load)
+			continue;
+		object = site_load(i, &source, &error);
+		if (object && kind->warnings)
+			note_warnings(check, kind->warnings(object));
+		if (source.note)
+			note_lines(check, check->warnings, source.note);
+		if (source.instead)
+			g_set_error_literal(&error, PARTITION_ERROR, PARTITION_ERROR_FILE,
+					    source.instead);
+		note_site_error(check, i, error);
+		if (object)
+			kind->put(object);
+		g_free(source.note);
+		g_free(source.instead);
+	}
+}
+
+/* file NULL: none is asked for. */
+static void check_key(struct check *check, const char *option, const char *file)
+{
+	GError *error = NULL;
+
+	if (file)
+		console_key_free(console_key_load(option, file, &error));
+	note_error(check, error);
+}
+
+/* The daemon starts without, and has no console by TCP then. */
+static void check_tls(struct check *check)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (check->options->console != CONSOLE_SOCKET)
+		return;
+	if (!check->options->console_key_file)
+		warn_of(check, OPTION_console,
+			"socket without --console-key-file: it stays on this host");
+	if (console_tls_is_wanted(check->options))
+		console_tls_free(console_tls_new(check->options, &error));
+	if (error)
+		note_lines(check, check->warnings, error->message);
+}
+
+static void check_guards(struct check *check)
+{
+	g_autofree char *cache_dir = cache_dir_name(check->options->sim != NULL);
+	GError *error = NULL;
+
+	guarded_options_check_start(check->options, cache_dir, &error);
+	note_error(check, error);
+}
+
+static void check_engines(struct check *check)
+{
+	GError *error = NULL;
+
+	check_config_engines(check->options, &error);
+	note_error(check, error);
+}
+
+static void check_logging(struct check *check)
+{
+	g_autoptr(GPtrArray) mistakes = g_ptr_array_new_with_free_func(g_free);
+	GError *error = NULL;
+
+	logging_check(check->options, mistakes, &error);
+	note_warnings(check, mistakes);
+	note_file_error(check, OPTION_per_module_logging_file, error);
+}
+
+/* 0, or why a file of this name could not be opened for writing; it is not made. */
+static int writing_fails(const char *file)
+{
+	g_autofree char *parent = g_path_get_dirname(file);
+	g_autofree char *directory = g_strconcat(parent, "/", NULL);
+
+	if (g_file_test(file, G_FILE_TEST_IS_DIR))
+		return EISDIR;
+	if (!access(file, F_OK))
+		return access(file, W_OK) ? errno : 0;
+	return errno != ENOENT || access(directory, W_OK | X_OK) ? errno : 0;
+}
+
+/* Whoever checks may be another user than the one that the daemon will be. */
+static void check_log_file(struct check *check)
+{
+	static const char *const streams[] = {"stdout", "stderr", "syslog", NULL};
+	const struct options *options = check->options;
+	const char *file = options->log_file;
+	GError *error = NULL;
+	int err;
+
+	if (g_strv_contains(streams, file) ||
+	    (options->sim && options_source(options, OPTION_log_file) == OPTION_FROM_DEFAULT))
+		return;
+	err = writing_fails(file);
+	if (err == EACCES && geteuid()) {
+		warn_of(check, OPTION_log_file, "%s cannot be written by this user: %s", file,
+			g_strerror(err));
+	} else if (err) {
+		g_set_error(&error, G_FILE_ERROR, g_file_error_from_errno(err),
+			    "log_file: cannot open log file %s: %s", file, g_strerror(err));
+		note_error(check, error);
+	}
+}
+
+static void check_dump_files_dir(struct check *check)
+{
+	const char *directory = check->options->dump_files_dir;
+	g_autofree char *inside = g_build_filename(directory ? directory : "", "x", NULL);
+	int err = directory ? writing_fails(inside) : 0;
+
+	if (err)
+		warn_of(check, OPTION_dump_files_dir, "no dump can be written into %s: %s",
+			directory, g_strerror(err));
+}
+
+/* ---- keys without effect ---- */
+
+static bool has_no_tcp(const struct options *options)
+{
+	return options->console != CONSOLE_LOOPBACK && options->console != CONSOLE_SOCKET;
+}
+
+static bool has_no_socket(const struct options *options)
+{
+	return options->console != CONSOLE_SOCKET;
+}
+
+static bool has_one_key(const struct options *options)
+{
+	return !options->m_key_per_port;
+}
+
+static bool has_no_key(const struct options *options)
+{
+	return !options->m_key && !options->m_key_per_port;
+}
+
+static bool has_no_qos(const struct options *options)
+{
+	return !options->qos;
+}
+
+static bool trusts_all(const struct options *options)
+{
+	return !options->sa_enhanced_trust_model;
+}
+
+static bool keeps_groups_apart(const struct options *options)
+{
+	return !options->consolidate_ipv6_snm_req;
+}
+
+static bool has_no_control(const struct options *options)
+{
+	return !options->control_socket;
+}
+
+/* Options that only matter beside another one, or to some engines. */
+static const struct dependence {
+	enum option_id id;
+	const char *engines; /* NULL: is_off says it */
+	bool (*is_off)(const struct options *options);
+	const char *why;
+} dependences[] = {
+	{OPTION_cn_guid_file, "ftree dfsssp sssp", NULL, NULL},
+	{OPTION_io_guid_file, "ftree dfsssp sssp", NULL, NULL},
+	{OPTION_quasi_ftree_indexing, "ftree", NULL, NULL},
+	{OPTION_lfts_file, "file", NULL, NULL},
+	{OPTION_lid_matrix_dump_file, "file", NULL, NULL},
+	{OPTION_torus_config, "torus-2QoS", NULL, NULL},
+	{OPTION_do_mesh_analysis, "lash", NULL, NULL},
+	{OPTION_lash_start_vl, "lash", NULL, NULL},
+	{OPTION_nue_max_num_vls, "nue", NULL, NULL},
+	{OPTION_qos_policy_file, NULL, has_no_qos, "qos is FALSE"},
+	{OPTION_console_port, NULL, has_no_tcp, "console is neither loopback nor socket"},
+	{OPTION_console_tls_cert, NULL, has_no_socket, "console is not socket"},
+	{OPTION_console_tls_key, NULL, has_no_socket, "console is not socket"},
+	{OPTION_console_tls_ca, NULL, has_no_socket, "console is not socket"},
+	{OPTION_control_group, NULL, has_no_control, "there is no control_socket"},
+	{OPTION_m_key_seed_file, NULL, has_one_key, "m_key_per_port is FALSE"},
+	{OPTION_m_key_update_interval, NULL, has_one_key, "m_key_per_port is FALSE"},
+	{OPTION_m_key_protection_level, NULL, has_no_key, "m_key is 0"},
+	{OPTION_m_key_lease_period, NULL, has_no_key, "m_key is 0"},
+	{OPTION_consolidate_ipv6_snm_mlids, NULL, keeps_groups_apart,
+	 "consolidate_ipv6_snm_req is FALSE"},
+	{OPTION_sa_etm_allow_untrusted_guidinfo_rec, NULL, trusts_all,
+	 "sa_enhanced_trust_model is FALSE"},
+	{OPTION_sa_etm_allow_untrusted_proxy_requests, NULL, trusts_all,
+	 "sa_enhanced_trust_model is FALSE"},
+	{OPTION_sa_etm_max_num_mcgs, NULL, trusts_all, "sa_enhanced_trust_model is FALSE"},
+	{OPTION_sa_etm_max_num_srvcs, NULL, trusts_all, "sa_enhanced_trust_model is FALSE"},
+	{OPTION_sa_etm_max_num_event_subs, NULL, trusts_all, "sa_enhanced_trust_model is FALSE"},
+};
+
+static bool names_one_of(const char *engines, const char *wanted)
+{
+	g_auto(GStrv) named = g_strsplit_set(engines ? engines : "", ", ", -1);
+	g_auto(GStrv) names = g_strsplit(wanted, " ", -1);
+
+	for (unsigned int i = 0; names[i]; i++)
+		if (g_strv_contains((const char *const *)named, names[i]))
+			return true;
+	return false;
+}
+
+static void check_effects(struct check *check)
+{
+	const struct options *options = check->options;
+	g_autoptr(GPtrArray) unfinished = g_ptr_array_new();
+
+	options_unfinished(options, NULL, unfinished);
+	for (guint i = 0; i < unfinished->len; i++) {
+		g_autofree char *text = g_strdup_printf("%s: accepted, but without effect yet",
+							(const char *)unfinished->pdata[i]);
+
+		note_line(check, check->warnings, text);
+	}
+	for (unsigned int i = 0; i < G_N_ELEMENTS(dependences); i++) {
+		const struct dependence *on = &dependences[i];
+
+		if (is_default(options, on->id))
+			continue;
+		if (on->engines && !names_one_of(options->routing_engine, on->engines))
+			warn_of(check, on->id, "has no effect, as routing_engine does not name %s",
+				on->engines);
+		else if (on->is_off && on->is_off(options))
+			warn_of(check, on->id, "has no effect, as %s", on->why);
+	}
+}
+
+/* ---- all ---- */
+
+static void check_files(struct check *check)
+{
+	check_logging(check);
+	check_log_file(check);
+	check_dump_files_dir(check);
+	check_effects(check);
+	check_engines(check);
+	check_guards(check);
+	check_site(check);
+	check_qos(check);
+	check_key(check, "replication_key_file", check->options->replication_key_file);
+	check_key(check, "--console-key-file", console_key_file(check->options));
+	check_tls(check);
+	if (options_console_is_open(check->options))
+		note_line(check, check->warnings,
+			  "console: without console_key_file any user of this host may look at "
+			  "the subnet by TCP; only root and the user of the daemon change "
+			  "something");
+}
+
+static void check_all(struct check *check, const GError *error, const GPtrArray *warnings)
+{
+	note_error(check, error ? g_error_copy(error) : NULL);
+	note_warnings(check, warnings);
+	if (check->options)
+		check_files(check);
+}
+
+static char *as_json(const struct check *check)
+{
+	g_autoptr(GVariant) told = NULL;
+	GVariantBuilder answer, errors, warnings;
+
+	answer_begin_list(&errors);
+	answer_begin_list(&warnings);
+	problem_add_all(&errors, PROBLEM_ERROR, check->errors);
+	problem_add_all(&warnings, PROBLEM_WARNING, check->warnings);
+	answer_begin(&answer);
+	answer_flag(&answer, "good", !check->errors->len);
+	answer_member(&answer, "errors", &errors);
+	answer_member(&answer, "warnings", &warnings);
+	told = g_variant_ref_sink(g_variant_builder_end(&answer));
+	return g_strchomp(answer_json(told)); /* without the end of the line */
+}
+
+static char *as_text(const struct check *check)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	problem_write_all(text, PROBLEM_ERROR, check->errors);
+	problem_write_all(text, PROBLEM_WARNING, check->warnings);
+	g_string_append_printf(text, "%s: %u error%s, %u warning%s",
+			       check->errors->len ? "opensm does not start" : "opensm starts",
+			       check->errors->len, check->errors->len == 1 ? "" : "s",
+			       check->warnings->len, check->warnings->len == 1 ? "" : "s");
+	return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+char *check_config(const struct options *options, const GError *error, const GPtrArray *warnings,
+		   bool json, bool *good)
+{
+	g_autoptr(GPtrArray) errors = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) doubts = g_ptr_array_new_with_free_func(g_free);
+	struct check check = {options, errors, doubts};
+
+	check_all(&check, error, warnings);
+	*good = !errors->len;
+	return json ? as_json(&check) : as_text(&check);
+}
+
+/* Whether a line of what has been told is this one, but for its place. */
+static bool is_among(const char *text, char **lines)
+{
+	for (; *lines; lines++)
+		if (g_str_has_suffix(text, *lines))
+			return true;
+	return false;
+}
+
+char *check_config_others(const struct options *options, const GError *error)
+{
+	g_autoptr(GPtrArray) errors = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) doubts = g_ptr_array_new_with_free_func(g_free);
+	g_auto(GStrv) told = g_strsplit(error->message, "\n", -1);
+	struct check check = {options, errors, doubts};
+	GString *others = g_string_new(NULL);
+
+	check_all(&check, NULL, NULL);
+	for (guint i = 0; i < errors->len; i++)
+		if (!is_among(errors->pdata[i], told))
+			g_string_append_printf(others, "%s\n", (const char *)errors->pdata[i]);
+	return g_string_free(others, FALSE);
+}
+
+/* ---- while it runs ---- */
+
+/* Files of the routing options that are named otherwise, or for other engines. */
+static bool check_other_routes(const struct options *options, const struct options *before,
+			       GError **error)
+{
+	g_autoptr(GPtrArray) now = g_ptr_array_new(), then = g_ptr_array_new();
+	bool same = options_same(options, before, OPTION_routing_engine);
+	struct route_files *files;
+
+	route_files_names(options, now);
+	route_files_names(before, then);
+	for (guint i = 0; i < now->len; i++)
+		same &= g_strcmp0(now->pdata[i], then->pdata[i]) == 0;
+	if (same)
+		return true;
+	files = route_files_load_for(options, options->routing_engine, error);
+	route_files_unref(files);
+	return files;
+}
+
+static bool check_other_key(const struct options *options, const struct options *before,
+			    GError **error)
+{
+	const char *file = options->replication_key_file;
+	char *key;
+
+	if (!file || options_same(options, before, OPTION_replication_key_file))
+		return true;
+	key = console_key_load("replication_key_file", file, error);
+	console_key_free(key);
+	return key;
+}
+
+bool check_config_restart(const struct options *options, const struct options *before,
+			  GError **error)
+{
+	return check_config_engines(options, error) &&
+	       check_other_routes(options, before, error) &&
+	       check_other_key(options, before, error);
+}
+
+static bool has_keys(const struct options *options)
+{
+	for (unsigned int id = 0; id < OPTION_COUNT; id++)
+		if (options_source(options, id) == OPTION_FROM_FILE)
+			return true;
+	return false;
+}
+
+bool check_config_again(const struct options *options, const struct options *before,
+			GError **error)
+{
+	const char *wrong = NULL;
+
+	if (has_keys(before) && !has_keys(options))
+		wrong = "the keys that it had are gone, expected some, or those that are to have "
+			"their defaults with these";
+	else if (has_keys(before) && options_file_is_cut(options) && !options_file_is_cut(before))
+		wrong = "its last line has no end: the file may be cut off, expected a newline at "
+			"its end";
+	if (wrong) {
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "%s: %s", options->file,
+			    wrong);
+		return false;
+	}
+	return guarded_options_check(options, before, error) &&
+	       check_config_restart(options, before, error);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The file of cables that partitions are tied to (partition_links_file), and what it means for the
+ * endports of a fabric, as routing engines want it.
+ */
+#ifndef POLICY_FILES_TIES_H
+#define POLICY_FILES_TIES_H
+
+#include "policy/partition/partition.h"
+#include "route/engine.h"
+
+#define TIES_PARTITIONS_MAX 63 /* that can be tied: a bit each of struct route_tie */
+
+/* A line of the file. */
+struct tie_row {
+	uint64_t guid;	/* of a switch */
+	uint32_t line;
+	uint16_t p_key; /* base */
+	uint8_t port;	/* 0: all */
+};
+
+/*
+ * GArray of struct tie_row; empty if no file is named, NULL and error, with file and line, if it is
+ * wrong. Adds to warnings what was taken but is not as it should be (char *).
+ */
+GArray *ties_load(const char *file, GPtrArray *warnings, GError **error);
+
+/*
+ * The rows on a fabric whose endports are in these partitions. NULL if there are no rows. The rows
+ * are not needed any more then.
+ */
+struct route_ties *ties_make(const GArray *rows, const struct partitions *partitions);
+void ties_free(struct route_ties *ties); /* NULL is fine */
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Engine sssp: shortest paths, spread over the cables LID by LID (spread.c), with credit loops.
+ *
+ * Engine dfsssp: the same, free of credit loops by virtual lanes (layers.c). Where they take
+ * several lanes and those of lash load no channel more, it has these, which take fewer; and where
+ * there are not so many lanes, as in tori: then it is told.
+ */
+#include "route/fill/shortest.h"
+#include "route/layers/layered.h"
+
+static bool route_sssp(struct layered *layered, G_GNUC_UNUSED GError **error)
+{
+	layered->in_batches = true;
+	layered_spread(layered, SPREAD_LIDS);
+	return true;
+}
+
+const struct route_engine route_engine_sssp = {
+	.name = "sssp",
+	.summary = "shortest paths by load so far; free of credit loops nowhere by promise",
+	.promises = ROUTE_SHORTEST,
+	.ties = true,
+	.route = route_sssp,
+};
+
+static bool assign(struct layered *layered, GError **error)
+{
+	uint64_t most;
+
+	layered_spread_ahead(layered, SPREAD_LOADS);
+	most = layered_spread(layered, SPREAD_LIDS);
+	if (layered_assign_one(layered) ||
+	    (layered_spread_leaves(layered) <= most && layered_assign(layered, 0, NULL)))
+		return true;
+	layered_spread(layered, SPREAD_LIDS);
+	if (layered_assign(layered, 0, NULL))
+		return true;
+	if (!layered_assign_leaves(layered, 0, error))
+		return false;
+	routing_note(layered->way->routing,
+		     "LID by LID, paths take more virtual lanes than there are: so they are the "
+		     "same for all LIDs of a switch");
+	return true;
+}
+
+const struct route_engine route_engine_dfsssp = {
+	.name = "dfsssp",
+	.summary = "shortest paths by load so far; free of credit loops on several lanes",
+	.promises = ROUTE_SHORTEST,
+	.ties = true,
+	.trunk = true,
+	.route = assign,
+};

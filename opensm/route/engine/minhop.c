@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Engine minhop: every path of a host is as short as the cabling allows, by the weights of
+ * hop_weights_file if there is one; which of the shortest ones is a matter of balance (tree.c where
+ * the network is layered, balance.c elsewhere).
+ *
+ * In a tree, whole or damaged, that hardly ever needs paths which go up after they went down. So
+ * none are used: paths are those of updn, and the routing promises freedom from deadlock. What is
+ * not shortest then is what one switch without hosts sends to another, and detours from or to a
+ * switch that lost a cable. Everywhere else, and in a tree so badly damaged that legal paths of
+ * hosts are longer than others or some switch is without one, channel dependencies may be cyclic,
+ * and nothing is promised but the shortest paths.
+ */
+#include "route/fill/shortest.h"
+#include "route/order/hosts_shortest.h"
+#include "route/order/orient.h"
+
+static uint8_t *minhop_hops(struct route_graph *graph, const struct fabric *fabric,
+			    const struct route_input *input, uint8_t *next, GError **error)
+{
+	g_autofree uint64_t *keys = route_keys(fabric, input);
+	uint8_t *hops = NULL;
+
+	if (input->n_weights)
+		hops = route_hops_by_weight(graph, fabric, input, next, error);
+	if (input->n_weights && (!hops || graph->weight))
+		return hops;
+	g_free(hops);
+	hops = route_tree_hops_shortest(graph, fabric, keys, next);
+	return hops ? hops : route_hops_or_error(graph, next, error);
+}
+
+/* Paths of least weight are not those of the fewest hops. */
+static void count_hops(const struct fabric *fabric, const struct route_input *input,
+		       struct routing *routing)
+{
+	struct route_verdict verdict;
+
+	route_verify_by(fabric, routing, input, &verdict);
+	routing->max_hops = verdict.max_hops;
+	routing->promises &= ~ROUTE_SHORTEST;
+	route_verdict_clear(&verdict);
+}
+
+static struct routing *minhop_compute(const struct fabric *fabric,
+				      const struct route_input *input, GError **error)
+{
+	struct routing *routing = route_by_hops(&route_engine_minhop, fabric, input, error);
+
+	if (routing && routing->order)
+		routing->promises |= ROUTE_DEADLOCK_FREE;
+	if (routing && input->n_weights)
+		count_hops(fabric, input, routing);
+	return routing;
+}
+
+const struct route_engine route_engine_minhop = {
+	.name = "minhop",
+	.summary = "shortest paths, balanced; free of credit loops in trees, else not",
+	.promises = ROUTE_SHORTEST,
+	.preferences = true,
+	.ties = true,
+	.compute = minhop_compute,
+	.hops = minhop_hops,
+};

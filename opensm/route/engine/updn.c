@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Engines updn and dnup: no path goes up after it went down, so channel dependencies have no
+ * cycle. Among legal paths the shortest are balanced as those of minhop are.
+ *
+ * What is up? For updn: towards the roots that the operator named. Without any, towards the top of
+ * the tree, if the network is one; else what roots.c finds best. Where the operator orders switches
+ * by numbers of his own, away from the hosts and then by those comes before that. dnup always goes
+ * by the distance from the hosts.
+ *
+ * That alone leaves some pairs without a legal path; single_top.c sees to these.
+ */
+#include "route/fill/shortest.h"
+#include "route/order/hosts_shortest.h"
+#include "route/order/orient.h"
+
+static uint8_t *updn_hops(struct route_graph *graph, const struct fabric *fabric,
+			  const struct route_input *input, uint8_t *next, GError **error)
+{
+	g_autofree uint64_t *keys = route_keys(fabric, input);
+	g_autofree uint32_t *rank = NULL;
+	uint8_t *hops;
+
+	if (input->n_roots) {
+		rank = route_rank_from_roots(graph, fabric, input, keys, error);
+		return rank ? route_ranked_hops(graph, fabric, rank, keys, next, error) : NULL;
+	}
+	hops = route_tree_hops(graph, fabric, keys, next);
+	if (!hops && input->n_ids && route_orient_from_hosts(graph, keys))
+		hops = route_legal_hops(graph, fabric, next, NULL);
+	if (hops)
+		return hops;
+	route_orient_best(graph, keys);
+	return route_legal_hops(graph, fabric, next, error);
+}
+
+static uint8_t *dnup_hops(struct route_graph *graph, const struct fabric *fabric,
+			  const struct route_input *input, uint8_t *next, GError **error)
+{
+	g_autofree uint64_t *keys = route_keys(fabric, input);
+	uint8_t *hops = route_tree_hops(graph, fabric, keys, next);
+
+	if (hops)
+		return hops;
+	route_orient_from_hosts(graph, keys);
+	return route_legal_hops(graph, fabric, next, error);
+}
+
+const struct route_engine route_engine_updn = {
+	.name = "updn",
+	.summary = "up, then down, from roots given or found; free of credit loops",
+	.promises = ROUTE_DEADLOCK_FREE,
+	.preferences = true,
+	.ties = true,
+	.hops = updn_hops,
+};
+
+const struct route_engine route_engine_dnup = {
+	.name = "dnup",
+	.summary = "up, then down, by the distance from hosts; free of credit loops",
+	.promises = ROUTE_DEADLOCK_FREE,
+	.preferences = true,
+	.ties = true,
+	.hops = dnup_hops,
+};

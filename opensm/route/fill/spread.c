@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * By LID, one destination after the other: from near to far each switch takes, of the channels that
+ * lead nearer, the one from which on the sum of what the channels carry is least; then flows of all
+ * hosts are added from far to near.
+ *
+ * Where the operator names compute and I/O nodes, what goes to these is spread first, each kind as
+ * if there were nothing else.
+ *
+ * What is kept of tables of before stays whatever it carries, and the rest is spread around it.
+ *
+ * The first port that leads nearer, instead, makes paths turn alike everywhere if cabling is
+ * regular (by dimension in a torus), and then few lanes are needed.
+ */
+#include "route/layers/layered.h"
+
+#include <string.h>
+
+#include "complib/hash.h"
+#include "route/fill/shortest.h"
+#include "route/graph/batches.h"
+#include "route/graph/flows.h"
+#include "route/graph/parallel.h"
+
+#define MUCH_MORE 8 /* so many'th part more */
+#define BATCHES 64  /* if there are switches for two in each */
+
+/* Kinds of endports, each spread by itself: others at last, by the loads of all. */
+enum kind { KIND_COMPUTE, KIND_IO, KIND_OTHER, KINDS };
+
+/* One way, by all threads that may work on it. */
+struct spread {
+	const struct layered *layered;
+	enum spread_by by;
+	struct layered_way *way;
+	const uint8_t *dimension; /* of layered; NULL: none comes first */
+	uint32_t *turns; /* [target]: the turn in which it is spread; switches are in the last */
+	uint32_t turn, last_turn; /* the one at hand */
+	uint64_t *load;		  /* [channel]: of the kind at hand */
+	bool in_batches;
+};
+
+/* One thread. */
+struct spreader {
+	const struct spread *spread;
+	struct route_loads *loads; /* of the kind at hand */
+	uint64_t *cost;	  /* [switch]: sum of loads on the way to the destination at hand */
+	uint32_t *chosen; /* [switch]: channel */
+	uint64_t limit;	  /* LIDs are not kept on channels that carry more */
+	struct route_flows flows;
+};
+
+/* ---- a destination ---- */
+
+/* Leaves of the steps of a switch those of the dimension that comes first. */
+static void keep_dimension(struct route_flows *flows, const uint8_t *dimension, uint32_t sw)
+{
+	uint32_t n = flows->first[sw];
+	uint8_t least = UINT8_MAX;
+
+	for (uint32_t i = n; i < flows->last[sw]; i++)
+		least = MIN(least, dimension[flows->steps[i].channel] & ~ROUTE_DATELINE);
+	for (uint32_t i = n; i < flows->last[sw]; i++)
+		if ((dimension[flows->steps[i].channel] & ~ROUTE_DATELINE) == least)
+			flows->steps[n++] = flows->steps[i];
+	flows->last[sw] = n;
+}
+
+static void turn_to(struct spreader *spreader, uint32_t dest)
+{
+	route_flows_turn_to(&spreader->flows, dest);
+	spreader->cost[dest] = 0;
+}
+
+/* Lists the steps for a target; FABRIC_NONE: for LIDs of the switch. False if they are listed. */
+static bool list_steps(struct spreader *spreader, uint32_t target)
+{
+	struct route_flows *flows = &spreader->flows;
+	const uint8_t *dimension = spreader->spread->dimension;
+
+	if (!route_flows_list_steps(flows, target))
+		return false;
+	for (uint32_t i = 0; dimension && i < flows->n_order; i++)
+		keep_dimension(flows, dimension, flows->order[i]);
+	return true;
+}
+
+/* Two ways half round a ring are as long: then none goes over the dateline. */
+static uint64_t detour(const uint8_t *dimension, uint32_t channel)
+{
+	return dimension && dimension[channel] & ROUTE_DATELINE ? UINT64_C(1) << 40 : 0;
+}
+
+/* From a switch, once this is known of those that are nearer. */
+static uint32_t least_step(struct spreader *spreader, uint32_t sw)
+{
+	const struct route_flows *flows = &spreader->flows;
+	const struct route_step *step = &flows->steps[flows->first[sw]], *best = step;
+	const struct route_step *last = &flows->steps[flows->last[sw]];
+	const uint8_t *dimension = spreader->spread->dimension;
+	const uint64_t *load = spreader->loads->load;
+	uint64_t *cost = spreader->cost, least = UINT64_MAX;
+
+	for (; step < last; step++) {
+		uint64_t sum =
+			cost[step->to] + load[step->channel] + detour(dimension, step->channel);
+
+		if (sum < least) {
+			least = sum;
+			best = step;
+		}
+	}
+	cost[sw] = least;
+	return best->channel;
+}
+
+static void choose(struct spreader *spreader)
+{
+	const struct route_flows *flows = &spreader->flows;
+
+	for (uint32_t i = flows->n_order; i-- > 0;)
+		spreader->chosen[flows->order[i]] = least_step(spreader, flows->order[i]);
+}
+
+/*
+ * Adds what hosts send to a target (NULL: to a switch), and n - 1 like it, to the loads of the
+ * channels chosen.
+ */
+static void add_flows(struct spreader *spreader, const struct route_target *target, int32_t n)
+{
+	struct route_flows *flows = &spreader->flows;
+	const struct route_graph *graph = flows->graph;
+	bool all_send = !graph->senders || !target || spreader->spread->layered->even;
+	struct route_change *change = route_loads_room(spreader->loads, flows->n_order);
+	uint64_t *load = spreader->loads->load;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		flows->sent[sw] =
+			all_send ? route_n_hosts(graph, sw) : route_n_senders(graph, sw, target);
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i], channel = spreader->chosen[sw];
+
+		load[channel] += (int64_t)flows->sent[sw] * n;
+		*change++ = (struct route_change){channel, (int64_t)flows->sent[sw] * n};
+		flows->sent[flows->channels->to[channel]] += flows->sent[sw];
+	}
+}
+
+static void put(const struct spreader *spreader, uint16_t lid)
+{
+	for (uint32_t i = 0; i < spreader->flows.n_order; i++) {
+		uint32_t sw = spreader->flows.order[i];
+
+		route_columns_put(&spreader->spread->way->columns, sw, lid, spreader->chosen[sw]);
+	}
+}
+
+/* ---- LIDs ---- */
+
+/* The first port that leads nearer, of cables in parallel each in turn; or that of least load. */
+static void choose_edges(struct spreader *spreader, bool by_load, uint32_t turn)
+{
+	const struct route_flows *flows = &spreader->flows;
+
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint32_t sw = flows->order[i], n_steps = flows->last[sw] - flows->first[sw];
+		const struct route_step *steps = &flows->steps[flows->first[sw]];
+		uint32_t next = steps[0].to, k = 0, n = 0;
+
+		if (by_load)
+			next = flows->channels->to[spreader->chosen[sw]];
+		while (steps[k].to != next)
+			k++;
+		while (k + n < n_steps && steps[k + n].to == next)
+			n++;
+		spreader->chosen[sw] = steps[k + turn % n].channel;
+	}
+}
+
+/* How many targets from t on go where the first of them goes. */
+static uint32_t bundle_at(const struct spreader *spreader, uint32_t t, uint32_t last)
+{
+	const struct route_graph *graph = spreader->flows.graph;
+	const struct route_target *target = &graph->targets[t];
+	uint32_t n = 1;
+
+	while (spreader->spread->by != SPREAD_LIDS && !graph->parallel && t + n < last &&
+	       target[n].demand_class == target->demand_class &&
+	       (!graph->tied || graph->partitions[t + n] == graph->partitions[t]))
+		n++;
+	return n;
+}
+
+static void spread_hosts(struct spreader *spreader, uint32_t leaf)
+{
+	const struct spread *spread = spreader->spread;
+	const struct route_graph *graph = spreader->flows.graph;
+	uint32_t first = graph->first_target[leaf], last = graph->first_target[leaf + 1], n;
+	bool together = spread->by != SPREAD_LIDS, by_load = spread->by != SPREAD_PORTS;
+
+	for (uint32_t t = first; t < last; t += n) {
+		bool others;
+
+		n = bundle_at(spreader, t, last);
+		if (spread->turns[t] != spread->turn)
+			continue;
+		others = list_steps(spreader, t) || !together;
+		if (others && by_load)
+			choose(spreader);
+		if (together && (others || graph->parallel))
+			choose_edges(spreader, by_load, t - first);
+		for (uint32_t i = 0; i < n; i++)
+			put(spreader, graph->targets[t + i].lid);
+		add_flows(spreader, &graph->targets[t], n);
+	}
+}
+
+/* LIDs of the switch itself; it was chosen for already if it has hosts and these go together. */
+static void put_own(struct spreader *spreader, uint32_t sw)
+{
+	const struct spread *spread = spreader->spread;
+	const struct route_graph *graph = spreader->flows.graph;
+	bool chosen = spread->by != SPREAD_LIDS && route_has_hosts(graph, sw);
+	unsigned int n = route_n_own(graph, sw);
+
+	if (list_steps(spreader, FABRIC_NONE) || !chosen)
+		choose(spreader);
+	for (unsigned int i = 0; i < n; i++)
+		put(spreader, graph->own_lid[sw] + i);
+	if (!route_has_hosts(graph, sw) && spread->layered->input->count_switches)
+		add_flows(spreader, NULL, 1);
+}
+
+/* What is for a switch and its hosts, of those whose turn it is. */
+static void spread_switch(void *arg, uint32_t sw, struct route_loads *loads)
+{
+	struct spreader *spreader = arg;
+
+	spreader->loads = loads;
+	turn_to(spreader, sw);
+	spread_hosts(spreader, sw);
+	if (spreader->spread->turn == spreader->spread->last_turn)
+		put_own(spreader, sw);
+}
+
+/* ---- what is kept ---- */
+
+/*
+ * The channel by which a LID leads nearer in tables of before, the first of them that has one which
+ * is not over the limit; or none.
+ */
+static uint32_t kept_channel(const struct spreader *spreader, uint32_t sw, uint16_t lid)
+{
+	const struct layered *layered = spreader->spread->layered;
+	const uint8_t *far = spreader->flows.far;
+
+	for (unsigned int i = 0; i < KEPT_TABLES; i++) {
+		uint32_t c = layered_kept_channel(layered, &layered->kept[i], sw, lid);
+
+		if (c != FABRIC_NONE && far[layered->channels->to[c]] + 1u == far[sw] &&
+		    spreader->loads->load[c] <= spreader->limit &&
+		    route_flows_is_least(&spreader->flows, sw, c))
+			return c;
+	}
+	return FABRIC_NONE;
+}
+
+/* Whether a LID left a switch as the one before did, if it is not new. */
+static bool went_together(const struct layered *layered, uint32_t sw, uint16_t lid, uint16_t before)
+{
+	const struct route_kept *last = &layered->kept[KEPT_TABLES - 1];
+	uint8_t port = route_kept_port(last, sw, lid);
+
+	return before && (port == ROUTE_NO_PORT || port == route_kept_port(last, sw, before));
+}
+
+/*
+ * Chooses for a LID: where it cannot be kept it goes as the one before if they went together, or by
+ * least load. Whether it is kept everywhere.
+ */
+static bool keep_or_mend(struct spreader *spreader, uint16_t lid, uint16_t before)
+{
+	const struct layered *layered = spreader->spread->layered;
+	const struct route_flows *flows = &spreader->flows;
+	bool all = true;
+
+	for (uint32_t i = flows->n_order; i-- > 0;) {
+		uint32_t sw = flows->order[i], c = kept_channel(spreader, sw, lid);
+
+		all &= c != FABRIC_NONE;
+		if (c == FABRIC_NONE && went_together(layered, sw, lid, before))
+			c = route_columns_get(&spreader->spread->way->columns, sw, before);
+		if (c == FABRIC_NONE || !route_flows_is_least(&spreader->flows, sw, c))
+			c = least_step(spreader, sw);
+		else
+			spreader->cost[sw] =
+				spreader->cost[layered->channels->to[c]] + spreader->loads->load[c];
+		spreader->chosen[sw] = c;
+	}
+	return all;
+}
+
+/* LIDs whose turn it is: what cannot be kept comes later, when the load of the rest is known. */
+static void keep_switch(struct spreader *spreader, uint32_t sw, bool later)
+{
+	const struct route_graph *graph = spreader->flows.graph;
+	uint32_t first = graph->first_target[sw], hosts = route_n_hosts(graph, sw);
+	bool counts = spreader->spread->layered->input->count_switches && !hosts;
+	uint16_t before = 0;
+
+	spreader->loads->n = 0;
+	turn_to(spreader, sw);
+	for (uint32_t i = 0; i < layered_n_lids(graph, sw); i++) {
+		const struct route_target *target = i < hosts ? &graph->targets[first + i] : NULL;
+		uint16_t lid = layered_lid(graph, sw, i);
+
+		list_steps(spreader, target ? first + i : FABRIC_NONE);
+		if (keep_or_mend(spreader, lid, before) != later) {
+			put(spreader, lid);
+			if (target || counts)
+				add_flows(spreader, target, 1);
+		}
+		if (target)
+			before = lid;
+	}
+}
+
+/* Whether what was taken out last passes over a channel that carries more than the limit. */
+static bool was_over_limit(const struct spreader *spreader)
+{
+	const struct route_flows *flows = &spreader->flows;
+	bool any = false;
+
+	for (uint32_t i = 0; i < flows->n_order; i++) {
+		uint64_t sent = flows->sent[flows->order[i]];
+		uint32_t channel = spreader->chosen[flows->order[i]];
+
+		any |= sent && spreader->loads->load[channel] + sent > spreader->limit;
+	}
+	return any;
+}
+
+/* Moves LIDs of a switch away from channels that carry much more than any did. */
+static void relieve(struct spreader *spreader, uint32_t dest)
+{
+	const struct layered *layered = spreader->spread->layered;
+	const struct route_graph *graph = layered->graph;
+	const struct route_flows *flows = &spreader->flows;
+
+	spreader->loads->n = 0;
+	turn_to(spreader, dest);
+	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++) {
+		const struct route_target *target = &graph->targets[t];
+
+		list_steps(spreader, t);
+		for (uint32_t i = 0; i < flows->n_order; i++)
+			spreader->chosen[flows->order[i]] = route_columns_get(
+				&spreader->spread->way->columns, flows->order[i], target->lid);
+		add_flows(spreader, target, -1);
+		if (was_over_limit(spreader)) {
+			keep_or_mend(spreader, target->lid, 0);
+			put(spreader, target->lid);
+		}
+		add_flows(spreader, target, 1);
+	}
+}
+
+static void keep_all(struct spreader *spreader, uint64_t *load)
+{
+	const struct layered *layered = spreader->spread->layered;
+	struct route_loads loads = {.load = load};
+	uint64_t before = layered->kept[0].routing->layered.busiest;
+
+	spreader->loads = &loads;
+	spreader->limit = UINT64_MAX;
+	for (int later = 0; later < 2; later++)
+		for (uint32_t sw = 0; sw < layered->graph->n; sw++)
+			keep_switch(spreader, sw, later);
+	spreader->limit = before + before / MUCH_MORE;
+	for (uint32_t sw = 0; layered->relieve && sw < layered->graph->n; sw++)
+		relieve(spreader, sw);
+	g_free(loads.changes);
+}
+
+/* ---- turns ---- */
+
+static void set_kind(GHashTable *kinds, const uint64_t *guids, uint32_t n, enum kind kind)
+{
+	for (uint32_t i = 0; i < n; i++)
+		g_hash_table_insert(kinds, (gpointer)&guids[i], GUINT_TO_POINTER(kind + 1));
+}
+
+static enum kind kind_of(GHashTable *kinds, const struct fabric *fabric, uint16_t lid)
+{
+	const uint64_t *guid = &fabric->ports[fabric_port_by_lid(fabric, lid)].guid;
+	gpointer kind = g_hash_table_lookup(kinds, guid);
+
+	return kind ? (enum kind)GPOINTER_TO_UINT(kind) - 1 : KIND_OTHER;
+}
+
+/*
+ * Lists turns: LID by LID, those of a kind that are in the same tied partitions have one, which is
+ * more even; what goes together has one turn. Returns how many turns a kind has.
+ */
+static uint32_t list_turns(struct spread *spread)
+{
+	const struct route_input *input = spread->layered->input;
+	const struct route_graph *graph = spread->layered->graph;
+	g_autoptr(GHashTable) kinds = g_hash_table_new(hash_uint64, g_int64_equal);
+	g_autoptr(GHashTable) tied = g_hash_table_new(hash_uint64, g_int64_equal);
+	uint32_t n = route_n_targets(graph), of_kind;
+
+	set_kind(kinds, input->io, input->n_io, KIND_IO);
+	set_kind(kinds, input->compute, input->n_compute, KIND_COMPUTE);
+	for (uint32_t t = 0; graph->tied && spread->by == SPREAD_LIDS && t < n; t++)
+		if (!g_hash_table_contains(tied, &graph->partitions[t]))
+			g_hash_table_insert(tied, &graph->partitions[t],
+					    GUINT_TO_POINTER(g_hash_table_size(tied)));
+	of_kind = g_hash_table_size(tied) + 1;
+	spread->turn = g_hash_table_size(kinds) ? 0 : KIND_OTHER * of_kind;
+	spread->last_turn = KINDS * of_kind - 1;
+	spread->turns = g_new(uint32_t, n + 1);
+	for (uint32_t t = 0; t < n; t++) {
+		spread->turns[t] = spread->last_turn;
+		if (spread->by == SPREAD_LIDS)
+			spread->turns[t] =
+				kind_of(kinds, spread->layered->fabric, graph->targets[t].lid) *
+				of_kind;
+		if (of_kind > 1)
+			spread->turns[t] +=
+				GPOINTER_TO_UINT(g_hash_table_lookup(tied, &graph->partitions[t]));
+	}
+	return of_kind;
+}
+
+static void spread_turns(struct spread *spread, struct spreader *spreaders, unsigned int n_threads)
+{
+	const struct layered *layered = spread->layered;
+	uint32_t n = layered->graph->n, n_channels = layered->channels->n;
+	uint32_t of_kind = list_turns(spread);
+	g_autofree uint64_t *all = g_new0(uint64_t, n_channels + 1);
+	g_autofree void **threads = g_new(void *, n_threads);
+
+	for (unsigned int i = 0; i < n_threads; i++)
+		threads[i] = &spreaders[i];
+	for (; spread->turn <= spread->last_turn; spread->turn++) {
+		bool is_first = spread->turn % of_kind == 0;
+		bool is_other = spread->turn / of_kind == KIND_OTHER;
+
+		for (uint32_t c = 0; is_first && c < n_channels; c++) {
+			all[c] += spread->load[c];
+			spread->load[c] = is_other ? all[c] : 0;
+		}
+		route_batches(n, spread->in_batches ? MAX(n / BATCHES, 2) : 1, spread->load,
+			      n_channels, spread_switch, threads, n_threads);
+	}
+	g_free(spread->turns);
+}
+
+/* ---- all ---- */
+
+/* Looks which LIDs of a switch go as the one before them from everywhere. */
+static void find_repeats(const struct route_graph *graph, const struct layered_way *way)
+{
+	for (uint32_t t = 1; t < route_n_targets(graph); t++) {
+		const struct route_target *target = &graph->targets[t];
+
+		way->repeats[target->lid] =
+			target->leaf == target[-1].leaf &&
+			!memcmp(route_column(&way->columns, target->lid),
+				route_column(&way->columns, target[-1].lid), graph->n);
+	}
+}
+
+static bool is_way(struct layered *layered, enum spread_by by)
+{
+	if (by != SPREAD_DIMENSIONS)
+		return by == SPREAD_LIDS || !layered->kept;
+	if (!layered->has_looked)
+		layered->dimension = route_dimensions(layered->graph);
+	layered->has_looked = true;
+	return layered->dimension;
+}
+
+/* LID by LID, but not on trees: there, by index, those of a leaf take all ways up in turn. */
+static bool has_batches(const struct layered *layered, enum spread_by by)
+{
+	g_autofree uint32_t *rank = g_new(uint32_t, layered->graph->n + 1);
+
+	return layered->in_batches && by == SPREAD_LIDS && !layered->kept &&
+	       !route_tree_rank(layered->graph, rank);
+}
+
+static void fill(struct spread *spread)
+{
+	const struct layered *layered = spread->layered;
+	unsigned int n = spread->in_batches ? MAX(layered->graph->threads, 1) : 1;
+	g_autofree struct spreader *spreaders = g_new0(struct spreader, n);
+	uint64_t *most = &spread->way->routing->layered.busiest;
+
+	spread->load = g_new0(uint64_t, layered->channels->n + 1);
+	for (unsigned int i = 0; i < n; i++) {
+		spreaders[i].spread = spread;
+		spreaders[i].cost = g_new0(uint64_t, layered->graph->n + 1);
+		spreaders[i].chosen = g_new0(uint32_t, layered->graph->n + 1);
+		route_flows_init(&spreaders[i].flows, layered->graph, layered->channels,
+				 layered->hops);
+	}
+	if (layered->kept)
+		keep_all(spreaders, spread->load);
+	else
+		spread_turns(spread, spreaders, n);
+	for (uint32_t c = 0; c < layered->channels->n; c++)
+		*most = MAX(*most, spread->load[c]);
+	for (unsigned int i = 0; i < n; i++) {
+		g_free(spreaders[i].cost);
+		g_free(spreaders[i].chosen);
+		route_flows_clear(&spreaders[i].flows);
+	}
+	g_free(spread->load);
+	find_repeats(layered->graph, spread->way);
+}
+
+static void fill_some(void *arg, uint32_t first, uint32_t last)
+{
+	struct spread *spreads = arg;
+
+	for (uint32_t i = first; i < last; i++)
+		fill(&spreads[i]);
+}
+
+/* Several ways at once, that of LIDs, which takes longest, by itself; or one by all threads. */
+static void spread_all(struct layered *layered, unsigned int ways)
+{
+	struct spread spreads[SPREAD_WAYS];
+	uint32_t n = 0;
+
+	for (enum spread_by by = 0; by < SPREAD_WAYS; by++) {
+		if (!(ways >> by & 1) || layered->ways[by].is_spread ||
+		    !is_way(layered, by))
+			continue;
+		layered_turn_to(layered, by);
+		layered->way->is_spread = true;
+		spreads[n++] = (struct spread){
+			.layered = layered,
+			.by = by,
+			.way = layered->way,
+			.dimension = by == SPREAD_DIMENSIONS ? layered->dimension : NULL,
+			.in_batches = has_batches(layered, by),
+		};
+	}
+	route_parallel(layered->graph->threads, n, fill_some, spreads);
+}
+
+void layered_spread_ahead(struct layered *layered, unsigned int ways)
+{
+	if (layered->graph->threads > 1)
+		spread_all(layered, ways);
+}
+
+uint64_t layered_spread(struct layered *layered, enum spread_by by)
+{
+	spread_all(layered, 1u << by);
+	if (!layered->ways[by].is_spread)
+		return UINT64_MAX;
+	layered_turn_to(layered, by);
+	return layered->way->routing->layered.busiest;
+}
+
+uint64_t layered_spread_leaves(struct layered *layered)
+{
+	uint64_t by_load, by_port;
+
+	if (layered->kept)
+		return layered_spread(layered, SPREAD_LIDS);
+	layered_spread_ahead(layered, 1u << SPREAD_LEAVES | 1u << SPREAD_PORTS);
+	by_load = layered_spread(layered, SPREAD_LEAVES);
+	by_port = layered_spread(layered, SPREAD_PORTS);
+	return by_port > by_load ? layered_spread(layered, SPREAD_LEAVES) : by_port;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Cables between switches as channels, one for each direction: the links of the graph by their
+ * index, which has those of a switch side by side.
+ */
+#ifndef ROUTE_GRAPH_CHANNELS_H
+#define ROUTE_GRAPH_CHANNELS_H
+
+#include "route/graph/graph.h"
+
+struct route_channels {
+	uint32_t n;	     /* channels */
+	uint32_t *first;     /* [switch]: of those that leave it; one more */
+	uint32_t *from, *to; /* [channel]: switches at its ends; the same: no edge has the link */
+	uint32_t *back;	     /* [channel]: the other direction of the cable; or NULL */
+	uint32_t *of_port;   /* [switch * 256 + port]: FABRIC_NONE if it leads to no other switch */
+	uint32_t n_steps;    /* steps: from a channel to one by which packets go on */
+	uint32_t *step_base; /* [channel]: see route_step_of(); or NULL */
+};
+
+/*
+ * Of a graph that has all cables between switches, or lacks some both ways. Without a fabric there
+ * is no back, and steps have no numbers.
+ */
+struct route_channels *route_channels_new(const struct route_graph *graph,
+					  const struct fabric *fabric);
+void route_channels_free(struct route_channels *channels);
+
+/* The number of a step: those from a channel are side by side, as the channels that they go to. */
+static inline uint32_t route_step_of(const struct route_channels *channels, uint32_t from,
+				     uint32_t to)
+{
+	return channels->step_base[from] + to;
+}
+
+/* For each step from a channel: the channel to which it leads. */
+#define route_each_step(channels, channel, next) \
+	for (uint32_t next = (channels)->first[(channels)->to[channel]]; \
+	     next < (channels)->first[(channels)->to[channel] + 1]; next++)
+
+static inline uint32_t route_channel(const struct route_channels *channels, uint32_t sw,
+				     uint8_t port)
+{
+	return channels->of_port[(size_t)sw * 256 + port];
+}
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Who sends to whom, as far as it changes a choice: the hosts of a switch that send to a
+ * destination are its load there. Hosts of one class are alike, so they are counted once a class.
+ */
+#include "route/graph/demand.h"
+
+/* [class * n + switch]: LIDs of hosts of the class on the switch. */
+static uint32_t *count_hosts(const struct route_graph *graph)
+{
+	uint32_t *count = g_new0(uint32_t, (size_t)graph->n_classes * graph->n + 1);
+
+	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
+		const struct route_target *target = &graph->targets[t];
+
+		count[(size_t)target->demand_class * graph->n + target->leaf]++;
+	}
+	return count;
+}
+
+static void add_row(uint32_t *to, const uint32_t *from, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		to[i] += from[i];
+}
+
+void route_mark_demand(struct route_graph *graph, const struct fabric *fabric,
+		       const struct route_input *input)
+{
+	const struct route_demand *demand = input->demand;
+	g_autofree uint32_t *hosts = NULL;
+
+	if (!demand || !demand->n_classes || demand->n_classes > UINT16_MAX)
+		return;
+	graph->n_classes = demand->n_classes;
+	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
+		struct route_target *target = &graph->targets[t];
+
+		target->demand_class = demand->class_of[fabric_port_by_lid(fabric, target->lid)];
+	}
+	hosts = count_hosts(graph);
+	graph->senders = g_new0(uint32_t, (size_t)graph->n_classes * graph->n + 1);
+	for (uint32_t to = 0; to < graph->n_classes; to++)
+		for (uint32_t from = 0; from < graph->n_classes; from++)
+			if (demand->sends[(size_t)from * graph->n_classes + to])
+				add_row(graph->senders + (size_t)to * graph->n,
+					hosts + (size_t)from * graph->n, graph->n);
+}
+
+bool route_sends(const struct route_graph *graph, uint32_t a, uint32_t b)
+{
+	if (!route_has_hosts(graph, a) || !route_has_hosts(graph, b))
+		return false;
+	if (!graph->senders || a == graph->sm_switch || b == graph->sm_switch)
+		return true;
+	for (uint32_t t = graph->first_target[b]; t < graph->first_target[b + 1]; t++)
+		if (route_n_senders(graph, a, &graph->targets[t]))
+			return true;
+	return false;
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "route/layers/layered.h"
+
+#include "route/fill/shortest.h"
+#include "route/fill/ties.h"
+#include "route/graph/throttled.h"
+#include "route/renew/trace.h"
+
+/* How many pairs of switches have no SL as their hosts send each other nothing. */
+static uint64_t count_idle(const struct layered *layered, const struct route_lanes *lanes)
+{
+	const struct route_graph *graph = layered->graph;
+	uint64_t idle = 0;
+
+	for (uint32_t a = 0; a < graph->n; a++)
+		for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++)
+			idle += route_has_hosts(graph, b) && !route_sends(graph, a, b) &&
+				route_lanes_sl(lanes, a, b) == ROUTE_NO_SL &&
+				layered->hops[(size_t)a * graph->n + b] != ROUTE_FAR;
+	return idle;
+}
+
+void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool are_one,
+		       uint64_t left_out)
+{
+	struct routing *routing = layered->way->routing;
+	uint64_t idle = count_idle(layered, *lanes);
+
+	routing->promises |= ROUTE_DEADLOCK_FREE;
+	if (are_one && !left_out && !idle)
+		return;
+	routing->lanes = g_steal_pointer(lanes);
+	if (left_out)
+		routing_note(routing,
+			     "%" G_GUINT64_FORMAT " pairs of switches, of which one has hosts, "
+			     "would close credit loops on all virtual lanes: they get no "
+			     "PathRecord",
+			     left_out);
+	if (idle)
+		routing_note(routing,
+			     "%" G_GUINT64_FORMAT " pairs of switches with hosts send each other "
+			     "nothing by partitions and have no virtual lane",
+			     idle);
+}
+
+/* Paths may be longer than they could be if cables are not used. */
+static void note_throttled(const struct layered *layered)
+{
+	uint32_t n = layered->n_throttled, n_stay = layered->n_throttled_stay;
+
+	if (n)
+		layered->way->routing->promises &= ~ROUTE_SHORTEST;
+	if (n || n_stay)
+		routing_note(layered->way->routing,
+			     "of cables between switches below the width or speed that both ends "
+			     "support, %u carry no paths, and %u do, for there is no other way",
+			     n, n_stay);
+}
+
+void layered_turn_to(struct layered *layered, enum spread_by by)
+{
+	const struct route_engine *engine = layered->engine;
+	struct layered_way *way = layered->way = &layered->ways[by];
+
+	if (way->routing)
+		return;
+	way->routing = routing_new_unset(layered->fabric, engine->name, engine->promises);
+	way->routing->max_hops = route_most_hops(layered->graph, layered->hops);
+	route_columns_init(&way->columns, layered->channels, layered->graph->n, way->routing->top);
+	way->repeats = g_new0(bool, way->routing->top + 1);
+	note_throttled(layered);
+}
+
+static void clear_way(struct layered_way *way)
+{
+	routing_unref(way->routing);
+	route_columns_clear(&way->columns);
+	g_free(way->repeats);
+	g_free(way->trunk);
+	acyclic_free(way->all);
+}
+
+/* False and error if some path is too long. */
+static bool init(struct layered *layered, GError **error)
+{
+	const struct route_input *input = layered->input;
+	g_autofree bool *unused = NULL;
+
+	if (input->avoid_throttled)
+		unused = route_throttled(layered->fabric, &layered->n_throttled,
+					 &layered->n_throttled_stay);
+	layered->graph = route_graph_new_without(layered->fabric, unused);
+	layered->graph->threads = input->threads;
+	route_mark_demand(layered->graph, layered->fabric, input);
+	route_mark_ties(layered->graph, layered->fabric, input);
+	layered->hops = route_hops_or_error(layered->graph, NULL, error);
+	if (!layered->hops)
+		return false;
+	layered->channels = route_channels_new(layered->graph, layered->fabric);
+	layered->vls = route_data_vls(layered->fabric, input);
+	layered_turn_to(layered, SPREAD_LIDS);
+	return true;
+}
+
+static struct routing *compute(struct layered *layered, GError **error)
+{
+	struct routing *routing = NULL;
+
+	if (init(layered, error) &&
+	    (layered->engine->trunk ? layered_with_trunk(layered, error)
+				    : layered->engine->route(layered, error))) {
+		routing = routing_ref(layered->way->routing);
+		route_columns_fill(&layered->way->columns, layered->graph, routing);
+		if (!routing->layered.grown)
+			route_note_ties(routing, layered->graph, layered->hops);
+		routing->layered.n_channels = layered->channels->n;
+	}
+	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
+		clear_way(&layered->ways[by]);
+	route_channels_free(layered->channels);
+	route_graph_free(layered->graph);
+	g_free(layered->hops);
+	g_free(layered->dimension);
+	return routing;
+}
+
+static struct routing *compute_anew(const struct route_engine *engine, const struct fabric *fabric,
+				    const struct route_input *input, GError **error)
+{
+	struct layered layered = {.engine = engine, .fabric = fabric, .input = input};
+	struct layered even = layered;
+	struct routing *routing = compute(&layered, error);
+
+	if (!routing && input->demand) {
+		even.even = true;
+		routing = compute(&even, NULL);
+		if (routing)
+			g_clear_error(error);
+	}
+	return routing;
+}
+
+/* With what is still good of old tables; NULL if that cannot be. */
+static struct routing *compute_kept(const struct route_engine *engine, const struct fabric *fabric,
+				    const struct route_input *input)
+{
+	struct routing *base = input->old->layered.base, *routing = NULL;
+	struct route_kept kept[KEPT_TABLES];
+
+	base = routing_ref(base ? base : (struct routing *)input->old);
+	kept[0] = (struct route_kept){base, route_places(fabric, base->fabric)};
+	kept[1] = (struct route_kept){input->old, route_places(fabric, input->old->fabric)};
+	for (int all = base->maker != NULL; !routing && all < 2; all++) {
+		struct layered layered = {.engine = engine,
+					  .fabric = fabric,
+					  .input = input,
+					  .kept = kept,
+					  .relieve = !all};
+
+		routing = compute(&layered, NULL);
+	}
+	for (unsigned int i = 0; i < KEPT_TABLES; i++)
+		g_free(kept[i].row);
+	if (routing)
+		routing->layered.base = base;
+	else
+		routing_unref(base);
+	return routing;
+}
+
+/* Whether the busiest channel carries over a quarter more than in other tables. */
+static bool is_busier(const struct routing *routing, const struct routing *other)
+{
+	return routing->layered.busiest > other->layered.busiest + other->layered.busiest / 4;
+}
+
+struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
+				const struct route_input *input, GError **error)
+{
+	struct routing *kept = NULL, *routing;
+
+	if (input->old)
+		kept = compute_kept(engine, fabric, input);
+	if (kept && kept->layered.n_channels <= kept->layered.base->layered.n_channels &&
+	    !is_busier(kept, kept->layered.base))
+		return kept; /* there are no cables that were not there then */
+	routing = compute_anew(engine, fabric, input, kept ? NULL : error);
+	if (!kept || (routing && is_busier(kept, routing))) {
+		routing_unref(kept);
+		return routing;
+	}
+	routing_unref(routing);
+	/* what switches held at the start is nothing to go back to */
+	if (kept->layered.base->maker)
+		g_clear_pointer(&kept->layered.base, routing_unref);
+	return kept;
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Pairs of switches are given lanes one by one, each the first on which its paths can be added
+ * (acyclic.h). The pairs of the switch at which the SM is come first: clients talk to the SM on the
+ * SL that PortInfo tells them, hence on one lane. Shortest paths of these never close a loop among
+ * themselves: a channel leads nearer to that switch or away from it.
+ *
+ * If tables of before are kept, pairs keep their lanes: first those whose paths are as in the
+ * tables computed anew, then as in the last ones, for these close no loop together; the others if
+ * they can.
+ *
+ * When lanes run out, the rest is put on more lanes than there are, to be able to say how many it
+ * takes.
+ */
+#include "route/layers/layered.h"
+
+#include <string.h>
+
+#include "route/fill/shortest.h"
+#include "route/graph/parallel.h"
+
+#define LANES_MAX 32
+
+struct layers {
+	struct layered *layered;
+	struct route_lanes *lanes;
+	struct acyclic *layer[LANES_MAX];
+	uint8_t first;	      /* VL of paths */
+	unsigned int n, have; /* lanes in use; those that cables have from the first on */
+	uint32_t bare;	      /* bits of those without the trunk */
+	unsigned int most;    /* where counting ends */
+	enum pair_kind kind;	      /* of pairs at the moment */
+	const struct route_kept *at;  /* tables whose lanes are kept at the moment */
+	uint8_t hops;		      /* of pairs of hosts at the moment */
+	const struct layered_pair *pair; /* at hand */
+	bool sm_left_out;  /* a pair with the SM cannot have its lane */
+	bool hopeless;	   /* not even on so many, or a pair closes a loop by itself */
+	uint64_t left_out; /* pairs that no lane is left for */
+};
+
+/* ---- all pairs at once ---- */
+
+/* What the paths to some switches take. */
+struct noting {
+	const struct layered *layered;
+	bool few; /* only to a LID of each switch with hosts */
+	struct acyclic *lane;
+};
+
+/* From all switches, or from sources; mark[switch]: the last LID whose path there was noted. */
+static void note_lid(const struct noting *noting, uint32_t to, uint16_t lid, bool all,
+		     uint32_t *mark)
+{
+	const struct layered *layered = noting->layered;
+
+	if (layered->way->repeats[lid])
+		return;
+	for (uint32_t from = 0; from < layered->graph->n; from++) {
+		struct acyclic_step step = {FABRIC_NONE, FABRIC_NONE};
+
+		if (!all && !route_is_source(layered->graph, from))
+			continue;
+		layered_each_hop(layered, from, to, lid, sw, channel) {
+			step.to = channel;
+			if (step.from != FABRIC_NONE)
+				acyclic_note(noting->lane, step);
+			if (mark[sw] == lid)
+				break;
+			mark[sw] = lid;
+			step.from = channel;
+		}
+	}
+}
+
+static void note_switches(void *arg, uint32_t first, uint32_t last)
+{
+	const struct noting *noting = arg;
+	const struct route_graph *graph = noting->layered->graph;
+	g_autofree uint32_t *mark = g_new0(uint32_t, graph->n + 1);
+
+	for (uint32_t sw = first; sw < last; sw++) {
+		unsigned int hosts = route_n_hosts(graph, sw);
+		unsigned int n = noting->few ? MIN(hosts, 1) : layered_n_lids(graph, sw);
+
+		for (unsigned int i = 0; i < n; i++)
+			note_lid(noting, sw, layered_lid(graph, sw, i), i < hosts, mark);
+	}
+}
+
+/* Of all that is sent, or of few of it. */
+static struct acyclic *note_all(const struct layered *layered, bool few)
+{
+	struct noting noting = {layered, few, acyclic_new(layered->channels)};
+
+	route_parallel(layered->graph->threads, layered->graph->n, note_switches, &noting);
+	return noting.lane;
+}
+
+/* Whether one lane does for all, and the trunk if there is to be one. */
+static bool is_one(struct layered *layered)
+{
+	struct layered_way *way = layered->way;
+
+	if (way->all)
+		return way->is_one;
+	layered_find_trunk(layered, true);
+	way->all = note_all(layered, false);
+	way->is_one = acyclic_sort(way->all) && layered_take_trunk(layered, way->all);
+	return way->is_one;
+}
+
+/* ---- lanes ---- */
+
+static void begin_lanes(struct layers *layers)
+{
+	struct route_lanes *lanes = route_lanes_new(layers->layered->graph->n, layers->first);
+
+	lanes->first = layers->first;
+	lanes->sm_sl = layers->layered->input->sm_sl;
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+		lanes->vl[sl] = sl % layers->layered->vls;
+	layers->lanes = lanes;
+	layers->n = 0;
+	layers->bare = 0;
+}
+
+static void free_lanes(struct layers *layers)
+{
+	for (unsigned int i = 0; i < LANES_MAX; i++)
+		g_clear_pointer(&layers->layer[i], acyclic_free);
+	g_clear_pointer(&layers->lanes, route_lanes_free);
+}
+
+/* Whether a lane had no trunk in the last tables, which are kept. */
+static bool was_bare(const struct layers *layers, unsigned int lane)
+{
+	const struct route_kept *kept = layers->layered->kept;
+	const struct route_lanes *lanes = kept ? kept[KEPT_TABLES - 1].routing->lanes : NULL;
+
+	return lanes && lanes->bare >> (layers->first + lane) & 1;
+}
+
+/* One that has the trunk, or the pair at hand without it, as that does not go with it anywhere. */
+static void open_lane(struct layers *layers, unsigned int lane)
+{
+	const struct route_channels *channels = layers->layered->channels;
+	const struct layered_way *way = layers->layered->way;
+	const struct layered_pair *pair = layers->pair;
+	struct acyclic **layer = &layers->layer[lane], *bare;
+
+	*layer = acyclic_new(channels);
+	layered_take_trunk(layers->layered, *layer);
+	if (!way->trunk || lane == 0 ||
+	    (!was_bare(layers, lane) && acyclic_add(*layer, pair->steps, pair->n)))
+		return;
+	bare = acyclic_new(channels);
+	if (acyclic_add(bare, pair->steps, pair->n)) {
+		layers->bare |= 1u << lane;
+		acyclic_free(*layer);
+		*layer = g_steal_pointer(&bare);
+	}
+	acyclic_free(bare);
+}
+
+/* Gives the pair at hand a lane, which may be known to have all its steps; false: it cannot. */
+static bool try_lane(struct layers *layers, unsigned int lane, bool has_all)
+{
+	const struct layered_pair *pair = layers->pair;
+
+	if (!layers->layer[lane])
+		open_lane(layers, lane);
+	if (!has_all && !acyclic_add(layers->layer[lane], pair->steps, pair->n))
+		return false;
+	layers->n = MAX(layers->n, lane + 1);
+	route_lanes_put(layers->lanes, pair->a, pair->b, layers->first + lane);
+	return true;
+}
+
+/* ---- pairs ---- */
+
+/* The lane again that it had in tables of before. */
+static bool try_kept(struct layers *layers, const struct route_kept *kept)
+{
+	uint8_t sl = route_kept_sl(kept, layers->pair->a, layers->pair->b);
+
+	return sl != ROUTE_NO_SL && sl >= layers->first && sl < layers->first + layers->have &&
+	       try_lane(layers, sl - layers->first, false);
+}
+
+/* That of before, or the lane of so many to which it adds least, or one more. */
+static bool try_lanes(struct layers *layers, unsigned int n)
+{
+	const struct route_kept *kept = layers->layered->kept;
+	const struct layered_pair *pair = layers->pair;
+	uint32_t adds[LANES_MAX];
+
+	if (kept && try_kept(layers, &kept[KEPT_TABLES - 1]))
+		return true;
+	n = MIN(n, layers->n + 1);
+	for (unsigned int lane = 0; lane < n; lane++) {
+		adds[lane] = layers->layer[lane]
+				     ? acyclic_lacks(layers->layer[lane], pair->steps, pair->n)
+				     : pair->n;
+		if (!adds[lane])
+			return try_lane(layers, lane, true);
+	}
+	for (unsigned int tried = 0; tried < n; tried++) {
+		unsigned int best = 0;
+
+		for (unsigned int lane = 1; lane < n; lane++)
+			if (adds[lane] < adds[best])
+				best = lane;
+		if (try_lane(layers, best, false))
+			return true;
+		adds[best] = UINT32_MAX;
+	}
+	return false;
+}
+
+static bool assign_pair(void *arg, const struct layered_pair *pair)
+{
+	struct layers *layers = arg;
+
+	layers->pair = pair;
+	switch (layers->kind) {
+	case PAIR_KEPT:
+		try_kept(layers, layers->at);
+		return true;
+	case PAIR_WITH_SM:
+		layers->sm_left_out |= !try_lane(
+			layers, layers->lanes->vl[layers->lanes->sm_sl] - layers->first, false);
+		return true;
+	case PAIR_OF_HOSTS:
+		layers->hopeless = !try_lanes(layers, layers->most);
+		return !layers->hopeless;
+	default:
+		layers->left_out += !try_lanes(layers, layers->have);
+		return true;
+	}
+}
+
+/* ---- all of a kind ---- */
+
+static bool goes_as_kept(const struct layers *layers, uint32_t from, uint32_t to)
+{
+	const struct layered *layered = layers->layered;
+	unsigned int n = layered_n_lids_from(layered->graph, from, to);
+
+	for (unsigned int i = 0; i < n; i++) {
+		uint16_t lid = layered_lid(layered->graph, to, i);
+
+		layered_each_hop(layered, from, to, lid, sw, channel)
+			if (layered_kept_channel(layered, layers->at, sw, lid) != channel)
+				return false;
+	}
+	return true;
+}
+
+static bool is_kind(void *arg, uint32_t a, uint32_t b)
+{
+	const struct layers *layers = arg;
+	const struct route_graph *graph = layers->layered->graph;
+	uint32_t sm = graph->sm_switch;
+	uint8_t hops = layers->layered->hops[(size_t)a * graph->n + b];
+
+	if (layers->kind == PAIR_KEPT) /* the SM's have another lane */
+		return a < b && a != sm && b != sm && hops != ROUTE_FAR &&
+		       goes_as_kept(layers, a, b) && goes_as_kept(layers, b, a);
+	return (layers->kind != PAIR_OF_HOSTS || hops == layers->hops) &&
+	       layered_is_kind(graph, layers->kind, a, b);
+}
+
+/* Those of a kind that have no lane yet. */
+static void assign_each(struct layers *layers, enum pair_kind kind)
+{
+	layers->kind = kind;
+	layered_each_pair(layers->layered, layers->lanes, is_kind, assign_pair, layers);
+}
+
+/* If the lane of its SL is one of those in use. */
+static void assign_with_sm(struct layers *layers)
+{
+	if (layers->lanes->vl[layers->lanes->sm_sl] >= layers->first)
+		assign_each(layers, PAIR_WITH_SM);
+}
+
+static void assign_all_kept(struct layers *layers)
+{
+	for (unsigned int i = 0; layers->layered->kept && i < KEPT_TABLES; i++) {
+		layers->at = &layers->layered->kept[i];
+		assign_each(layers, PAIR_KEPT);
+	}
+}
+
+/* ---- the whole ---- */
+
+/*
+ * Long paths first: they are harder to place. Where tables are kept, but the SM is at another
+ * switch, its pairs have to leave their lanes, and should push no others from theirs.
+ */
+static void assign_pairs(struct layers *layers)
+{
+	const struct layered *layered = layers->layered;
+
+	assign_all_kept(layers);
+	assign_with_sm(layers);
+	if (layers->sm_left_out && layered->kept) {
+		free_lanes(layers);
+		begin_lanes(layers);
+		assign_with_sm(layers);
+		assign_all_kept(layers);
+	}
+	layers->hops = route_most_hops(layered->graph, layered->hops);
+	for (; layers->hops && !layers->hopeless; layers->hops--)
+		assign_each(layers, PAIR_OF_HOSTS);
+	if (layers->n <= layers->have && !layers->hopeless)
+		assign_each(layers, PAIR_OF_SWITCH);
+}
+
+/* On one lane, if that does, but for pairs that keep several. */
+static void assign(struct layers *layers)
+{
+	const struct route_kept *kept = layers->layered->kept;
+	bool keeps_lanes = kept && (kept[0].routing->lanes || kept[1].routing->lanes);
+	uint32_t n = layers->lanes->n_switches;
+
+	if (!is_one(layers->layered) || keeps_lanes) {
+		assign_pairs(layers);
+		return;
+	}
+	memset(layers->lanes->sl, layers->first, (size_t)n * n);
+	layers->n = 1;
+}
+
+static bool fits(const struct layers *layers, GError **error)
+{
+	unsigned int first = layers->first, vls = layers->layered->vls;
+
+	if (first < vls && layers->n <= layers->have && !layers->hopeless)
+		return true;
+	g_set_error(
+		error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+		"paths free of credit loops take %s%u virtual lanes from VL %u on, and there are "
+		"but %u in all that every cable between switches has",
+		layers->hopeless ? "over " : "", layers->n, first, vls);
+	return false;
+}
+
+/* Tells which SLs are for lanes that have no room for multicast. */
+static void note_bare(const struct layers *layers, struct routing *routing)
+{
+	struct route_lanes *lanes = routing->lanes;
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++) {
+		if (lanes->vl[sl] < lanes->first ||
+		    !(layers->bare >> (lanes->vl[sl] - lanes->first) & 1))
+			continue;
+		lanes->bare |= 1u << sl;
+		g_string_append_printf(text, " %u", sl);
+	}
+	if (lanes->bare)
+		routing_note(routing,
+			     "multicast groups with one of the SLs%s may close credit loops",
+			     text->str);
+}
+
+static void finish(struct layers *layers)
+{
+	struct routing *routing = layers->layered->way->routing;
+
+	layers->lanes->n = MAX(layers->n, 1);
+	layered_put_lanes(layers->layered, &layers->lanes, layers->n <= 1 && !layers->first,
+			  layers->left_out);
+	if (routing->lanes)
+		note_bare(layers, routing);
+}
+
+bool layered_assign_one(struct layered *layered)
+{
+	/* A loop of paths to a LID of each switch takes less time to see. */
+	struct acyclic *few = layered->way->all ? NULL : note_all(layered, true);
+	bool good = (!few || acyclic_sort(few)) && is_one(layered);
+
+	acyclic_free(few);
+	if (good)
+		layered->way->routing->promises |= ROUTE_DEADLOCK_FREE;
+	return good;
+}
+
+bool layered_assign(struct layered *layered, uint8_t first, GError **error)
+{
+	unsigned int vls = layered->vls;
+	struct layers layers = {
+		.layered = layered,
+		.first = first,
+		.have = vls > first ? vls - first : 0,
+	};
+	bool good;
+
+	if (layered->way->is_refused && !error)
+		return false;
+	layers.most = error ? LANES_MAX : layers.have;
+	begin_lanes(&layers);
+	assign(&layers);
+	good = fits(&layers, error);
+	if (good)
+		finish(&layers);
+	layered->way->is_refused = !good;
+	free_lanes(&layers);
+	return good;
+}
+
+/* Ways that take fewer lanes from one to the next; how many the last one takes is told. */
+bool layered_assign_leaves(struct layered *layered, uint8_t first, GError **error)
+{
+	layered_spread_leaves(layered);
+	if (layered_assign(layered, first, NULL))
+		return true;
+	for (enum spread_by by = SPREAD_PORTS; by <= SPREAD_DIMENSIONS; by++) {
+		if (layered_spread(layered, by) == UINT64_MAX ||
+		    !layered_assign(layered, first, NULL))
+			continue;
+		routing_note(layered->way->routing,
+			     "spread by load, paths take more virtual lanes than there are: so "
+			     "they turn in one order everywhere");
+		return true;
+	}
+	return layered_assign(layered, first, error);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Two cables of a switch that are in two dimensions of a mesh close a square with two others, and
+ * those in one dimension do not. So opposite sides of squares are put in one class, all cables
+ * between two neighbouring slices of a mesh; and classes that go straight on at more switches than
+ * they close squares are one dimension. What a few lost cables hide, others show. A ring of four is
+ * a square: it counts as two dimensions of a hypercube, which needs even fewer lanes.
+ */
+#include "route/layers/layered.h"
+
+#include <string.h>
+
+#define DEGREE_MAX 32
+#define CLASSES_MAX 1024
+#define DIMENSIONS_MAX 16
+
+struct mesh {
+	const struct route_graph *graph;
+	uint32_t n_edges;
+	uint32_t *class; /* [edge]: another of its class, or itself: it stands for that */
+	uint32_t *index; /* [edge]: of the class for which it stands */
+	uint32_t *some;	 /* [class]: an edge of it */
+	uint32_t n;	 /* classes */
+	/* [class * n + class]: switches where they close no square, less those where they do */
+	int32_t *straight;
+};
+
+static uint32_t class_of(uint32_t *class, uint32_t edge)
+{
+	while (class[edge] != edge)
+		edge = class[edge] = class[class[edge]];
+	return edge;
+}
+
+static void join(uint32_t *class, uint32_t a, uint32_t b)
+{
+	a = class_of(class, a);
+	b = class_of(class, b);
+	class[MAX(a, b)] = MIN(a, b);
+}
+
+/* Whether two edges of a switch are sides of a square; joins the sides of each, if wanted. */
+static bool is_square(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b, bool wanted)
+{
+	const struct route_graph *graph = mesh->graph;
+	uint32_t by_a = graph->edges[a].to, by_b = graph->edges[b].to;
+	bool found = false;
+
+	route_each_edge(graph, by_a, edge) {
+		uint32_t last = route_edge_to(graph, by_b, edge->to);
+
+		if (edge->to == sw || last == FABRIC_NONE)
+			continue;
+		found = true;
+		if (wanted) {
+			join(mesh->class, a, last);
+			join(mesh->class, b, edge - graph->edges);
+		}
+	}
+	return found;
+}
+
+typedef void corner_fn(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b);
+
+/* For any two edges of a switch. */
+static void each_corner(struct mesh *mesh, corner_fn *call)
+{
+	const uint32_t *first = mesh->graph->first_edge;
+
+	for (uint32_t sw = 0; sw < mesh->graph->n; sw++)
+		for (uint32_t a = first[sw]; a < first[sw + 1]; a++)
+			for (uint32_t b = a + 1; b < first[sw + 1]; b++)
+				call(mesh, sw, a, b);
+}
+
+static void join_sides(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
+{
+	is_square(mesh, sw, a, b, true);
+}
+
+static void vote(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
+{
+	uint32_t x = mesh->index[class_of(mesh->class, a)];
+	uint32_t y = mesh->index[class_of(mesh->class, b)];
+
+	mesh->straight[(size_t)MIN(x, y) * mesh->n + MAX(x, y)] +=
+		is_square(mesh, sw, a, b, false) ? -1 : 1;
+}
+
+/* Both directions of a cable, and opposite sides of squares. */
+static void make_classes(struct mesh *mesh)
+{
+	const struct route_graph *graph = mesh->graph;
+
+	for (uint32_t e = 0; e < mesh->n_edges; e++)
+		mesh->class[e] = e;
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		route_each_edge(graph, sw, edge)
+			join(mesh->class, edge - graph->edges, route_edge_to(graph, edge->to, sw));
+	each_corner(mesh, join_sides);
+}
+
+static void number_classes(struct mesh *mesh)
+{
+	mesh->n = 0;
+	for (uint32_t e = 0; e < mesh->n_edges; e++)
+		if (class_of(mesh->class, e) == e) {
+			mesh->some[mesh->n] = e;
+			mesh->index[e] = mesh->n++;
+		}
+}
+
+/* Classes that go straight on from each other. */
+static void join_classes(struct mesh *mesh)
+{
+	mesh->straight = g_new0(int32_t, (size_t)mesh->n * mesh->n + 1);
+	each_corner(mesh, vote);
+	for (uint32_t x = 0; x < mesh->n; x++)
+		for (uint32_t y = x + 1; y < mesh->n; y++)
+			if (mesh->straight[(size_t)x * mesh->n + y] > 0)
+				join(mesh->class, mesh->some[x], mesh->some[y]);
+	g_free(mesh->straight);
+}
+
+/* Numbers of dimensions by link; the first class in each that is not all of it is its dateline. */
+static uint8_t *number_dimensions(struct mesh *mesh, const uint32_t *slice)
+{
+	const struct route_graph *graph = mesh->graph;
+	uint32_t dateline[DIMENSIONS_MAX];
+	bool is_ring[DIMENSIONS_MAX] = {false};
+	uint8_t *dimension;
+
+	if (mesh->n < 2 || mesh->n > DIMENSIONS_MAX)
+		return NULL;
+	dimension = g_malloc(graph->n_links);
+	memset(dateline, 0xFF, sizeof(dateline));
+	for (uint32_t e = 0; e < mesh->n_edges; e++) {
+		uint32_t d = mesh->index[class_of(mesh->class, e)];
+
+		if (dateline[d] == FABRIC_NONE)
+			dateline[d] = slice[e];
+		is_ring[d] |= slice[e] != dateline[d];
+	}
+	for (uint32_t e = 0; e < mesh->n_edges; e++) {
+		uint32_t d = mesh->index[class_of(mesh->class, e)];
+		uint8_t is_dateline = is_ring[d] && slice[e] == dateline[d] ? ROUTE_DATELINE : 0;
+
+		memset(dimension + graph->edges[e].first_link, d | is_dateline,
+		       graph->edges[e].n_links);
+	}
+	return dimension;
+}
+
+uint8_t *route_dimensions(const struct route_graph *graph)
+{
+	uint32_t n_edges = graph->first_edge[graph->n];
+	struct mesh mesh = {.graph = graph, .n_edges = n_edges};
+	uint8_t *dimension = NULL;
+	g_autofree uint32_t *slice = g_new(uint32_t, n_edges + 1);
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (route_degree(graph, sw) > DEGREE_MAX)
+			return NULL;
+	mesh.class = g_new(uint32_t, n_edges + 1);
+	mesh.index = g_new(uint32_t, n_edges + 1);
+	mesh.some = g_new(uint32_t, n_edges + 1);
+	make_classes(&mesh);
+	number_classes(&mesh);
+	if (mesh.n <= CLASSES_MAX) {
+		for (uint32_t e = 0; e < n_edges; e++)
+			slice[e] = class_of(mesh.class, e);
+		join_classes(&mesh);
+		number_classes(&mesh);
+		dimension = number_dimensions(&mesh, slice);
+	}
+	g_free(mesh.class);
+	g_free(mesh.index);
+	g_free(mesh.some);
+	return dimension;
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Ranks of switches and directions of edges, for engines that restrict the turns of paths. */
+#include "route/order/orient.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route/fill/shortest.h"
+
+/* All that cables connect to the n switches in queue[] get the label of who meets them + step. */
+static void spread(const struct route_graph *graph, uint32_t *queue, uint32_t n, uint32_t step,
+		   const bool *apart, uint32_t *label)
+{
+	for (uint32_t head = 0; head < n; head++)
+		route_each_edge(graph, queue[head], edge) {
+			if (label[edge->to] != ROUTE_NO_RANK || (apart && apart[edge->to]))
+				continue;
+			label[edge->to] = label[queue[head]] + step;
+			queue[n++] = edge->to;
+		}
+}
+
+void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank)
+{
+	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
+	uint32_t tail = 0;
+
+	memset(rank, 0xFF, graph->n * sizeof(*rank));
+	for (uint32_t i = 0; i < n; i++) {
+		if (rank[from[i]] != ROUTE_NO_RANK)
+			continue;
+		rank[from[i]] = 0;
+		queue[tail++] = from[i];
+	}
+	spread(graph, queue, tail, 1, NULL, rank);
+}
+
+bool route_is_layered(const struct route_graph *graph, const uint32_t *rank)
+{
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		route_each_edge(graph, sw, edge)
+			if (rank[edge->to] + 1 != rank[sw] && rank[sw] + 1 != rank[edge->to])
+				return false;
+	return true;
+}
+
+uint32_t *route_parts(const struct route_graph *graph, const bool *apart)
+{
+	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
+	uint32_t *part = g_new(uint32_t, graph->n + 1);
+
+	memset(part, 0xFF, graph->n * sizeof(*part));
+	for (uint32_t first = 0; first < graph->n; first++) {
+		if (part[first] != ROUTE_NO_RANK)
+			continue;
+		part[first] = queue[0] = first;
+		spread(graph, queue, !(apart && apart[first]), 0, apart, part);
+	}
+	return part;
+}
+
+void route_orient_edges(struct route_graph *graph)
+{
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		route_each_edge(graph, sw, edge)
+			graph->up[edge - graph->edges] = graph->order[edge->to] < graph->order[sw];
+}
+
+void route_orient_by(struct route_graph *graph, uint32_t *order)
+{
+	g_clear_pointer(&graph->inverted, g_free);
+	g_clear_pointer(&graph->joined, g_free);
+	g_clear_pointer(&graph->leaf, g_free);
+	g_clear_pointer(&graph->base, g_free);
+	g_free(graph->order);
+	g_free(graph->up);
+	graph->open = false;
+	graph->order = order;
+	graph->up = order ? g_new(bool, graph->first_edge[graph->n] + 1) : NULL;
+	if (order)
+		route_orient_edges(graph);
+}
+
+/* A switch while its place in an order is found: by the first of these that differs. */
+struct standing {
+	uint64_t by[3];
+	uint32_t sw;
+};
+
+static int compare_standings(const void *a, const void *b)
+{
+	const struct standing *x = a, *y = b;
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(x->by); i++)
+		if (x->by[i] != y->by[i])
+			return x->by[i] < y->by[i] ? -1 : 1;
+	return 0;
+}
+
+uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key)
+{
+	g_autofree struct standing *standings = g_new(struct standing, n + 1);
+	uint32_t *order = g_new(uint32_t, n + 1);
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		standings[sw] = (struct standing){{rank[sw], key ? key[sw] : sw}, sw};
+	qsort(standings, n, sizeof(*standings), compare_standings);
+	for (uint32_t i = 0; i < n; i++)
+		order[standings[i].sw] = i;
+	return order;
+}
+
+void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key)
+{
+	route_orient_by(graph, route_order(graph->n, rank, key));
+}
+
+uint64_t *route_keys(const struct fabric *fabric, const struct route_input *input)
+{
+	uint32_t n = fabric->n_switches;
+	g_autofree struct standing *standings = g_new(struct standing, n + 1);
+	uint64_t *keys = g_new(uint64_t, n + 1);
+
+	for (uint32_t sw = 0; sw < n; sw++) {
+		uint64_t guid = fabric->nodes[fabric->switches[sw].node].guid;
+
+		standings[sw] = (struct standing){{1, 0, guid}, sw}; /* those with an id have 0 */
+	}
+	for (uint32_t i = 0; i < input->n_ids; i++) {
+		uint32_t sw = route_switch_by_guid(fabric, input->ids[i].guid);
+
+		if (sw == FABRIC_NONE)
+			continue;
+		standings[sw].by[0] = 0;
+		standings[sw].by[1] = input->ids[i].id;
+	}
+	qsort(standings, n, sizeof(*standings), compare_standings);
+	for (uint32_t i = 0; i < n; i++)
+		keys[standings[i].sw] = i;
+	return keys;
+}
+
+uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank)
+{
+	g_autofree uint32_t *leaves = g_new(uint32_t, graph->n + 1);
+	uint32_t n = 0;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (route_has_hosts(graph, sw))
+			leaves[n++] = sw;
+	route_rank(graph, leaves, n, rank);
+	return n;
+}
+
+bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key)
+{
+	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	bool any = route_rank_from_hosts(graph, rank);
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		rank[sw] = ROUTE_NO_RANK - rank[sw];
+	route_orient(graph, rank, key);
+	return any;
+}
+
+static const char *name_of(const struct fabric *fabric, uint32_t sw)
+{
+	return fabric->nodes[fabric->switches[sw].node].description;
+}
+
+/* ---- roots that the operator named ---- */
+
+struct roots_named {
+	uint32_t *roots; /* switches, each once */
+	uint32_t n;
+	uint32_t absent, hosts, twice, aside; /* GUIDs; aside: switches that see no root */
+	uint64_t first_absent;
+	uint32_t first_host, first_aside; /* node; switch */
+};
+
+static void find_roots(struct roots_named *named, const struct fabric *fabric,
+		       const struct route_input *input)
+{
+	g_autofree bool *seen = g_new0(bool, fabric->n_switches + 1);
+
+	named->roots = g_new(uint32_t, fabric->n_switches + 1);
+	for (uint32_t i = 0; i < input->n_roots; i++) {
+		uint32_t node = route_node_named(fabric, input->roots[i]), sw;
+
+		if (node == FABRIC_NONE) {
+			if (!named->absent++)
+				named->first_absent = input->roots[i];
+			continue;
+		}
+		if (!fabric_is_switch(fabric, node)) {
+			if (!named->hosts++)
+				named->first_host = node;
+			continue;
+		}
+		sw = fabric->nodes[node].sw;
+		named->twice += seen[sw];
+		if (!seen[sw])
+			named->roots[named->n++] = sw;
+		seen[sw] = true;
+	}
+}
+
+/* What is odd with the GUIDs; NULL if nothing is. */
+static char *tell_odd(const struct roots_named *named, const struct fabric *fabric)
+{
+	GString *text = g_string_new(NULL);
+
+	if (named->absent)
+		g_string_append_printf(text,
+				       ", %u root GUIDs are not in the fabric (0x%016" PRIx64 ")",
+				       named->absent, named->first_absent);
+	if (named->hosts)
+		g_string_append_printf(text, ", %u root GUIDs are of no switch ('%s')",
+				       named->hosts, fabric->nodes[named->first_host].description);
+	if (named->twice)
+		g_string_append_printf(text, ", %u root GUIDs stand there twice", named->twice);
+	if (named->aside)
+		g_string_append_printf(text,
+				       ", %u switches are not connected to a root ('%s') and are "
+				       "routed by the distance from their hosts",
+				       named->aside, name_of(fabric, named->first_aside));
+	if (text->len)
+		g_string_erase(text, 0, 2);
+	return g_string_free(text, !text->len);
+}
+
+/*
+ * Parts without a root: those in which all switches have hosts, or none, get one; the others are
+ * ranked by the distance from their hosts.
+ */
+static void rank_aside(const struct route_graph *graph, struct roots_named *named,
+		       const uint64_t *key, uint32_t *rank)
+{
+	g_autofree uint32_t *part = route_parts(graph, NULL);
+	g_autofree uint32_t *depth = g_new(uint32_t, graph->n + 1);
+	g_autofree uint32_t *root = g_new(uint32_t, graph->n + 1); /* [part] */
+	g_autofree bool *deep = g_new0(bool, graph->n + 1);	   /* [part] */
+	uint32_t n_roots = named->n;
+
+	route_rank_from_hosts(graph, depth);
+	memset(root, 0xFF, graph->n * sizeof(*root));
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		if (rank[sw] != ROUTE_NO_RANK)
+			continue;
+		if (!named->aside++)
+			named->first_aside = sw;
+		if (root[part[sw]] == FABRIC_NONE || key[sw] < key[root[part[sw]]])
+			root[part[sw]] = sw;
+		deep[part[sw]] |= depth[sw] && depth[sw] != ROUTE_NO_RANK;
+	}
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (root[sw] != FABRIC_NONE && !deep[sw])
+			named->roots[n_roots++] = root[sw];
+	route_rank(graph, named->roots, n_roots, rank);
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (rank[sw] == ROUTE_NO_RANK)
+			rank[sw] -= depth[sw];
+}
+
+uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *fabric,
+				const struct route_input *input, const uint64_t *key,
+				GError **error)
+{
+	uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	g_autofree char *odd = NULL;
+	struct roots_named named = {0};
+
+	find_roots(&named, fabric, input);
+	if (named.n) {
+		route_rank(graph, named.roots, named.n, rank);
+		rank_aside(graph, &named, key, rank);
+	}
+	odd = tell_odd(&named, fabric);
+	g_free(named.roots);
+	if (!named.n) {
+		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT, "there is no root: %s", odd);
+		g_clear_pointer(&rank, g_free);
+	} else {
+		g_free(graph->roots_note);
+		graph->roots_note = g_steal_pointer(&odd);
+	}
+	return rank;
+}
+
+bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
+		   const uint8_t *hops, GError **error)
+{
+	g_autofree uint32_t *part = NULL;
+
+	for (uint32_t from = 0; from < graph->n; from++) {
+		const uint8_t *row = hops + (size_t)from * graph->n;
+
+		if (!memchr(row, ROUTE_FAR, graph->n))
+			continue;
+		if (!part)
+			part = route_parts(graph, NULL);
+		for (uint32_t to = 0; to < graph->n; to++) {
+			if (row[to] != ROUTE_FAR || part[from] != part[to] ||
+			    !(route_is_source(graph, from) || route_is_source(graph, to)))
+				continue;
+			g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+				    "no way up and then down from switch '%s' to '%s'",
+				    name_of(fabric, from), name_of(fabric, to));
+			return false;
+		}
+	}
+	return true;
+}
+
+uint8_t *route_legal_hops(struct route_graph *graph, const struct fabric *fabric, uint8_t *next,
+			  GError **error)
+{
+	uint8_t *hops;
+
+	route_join_tops(graph);
+	hops = route_hops_or_error(graph, next, error);
+	if (hops && graph->joined && !route_reaches(graph, fabric, hops, NULL)) {
+		graph->open = true;
+		g_free(hops);
+		hops = route_hops_or_error(graph, next, error);
+	}
+	if (hops && !route_reaches(graph, fabric, hops, error))
+		g_clear_pointer(&hops, g_free);
+	return hops;
+}
+
+uint8_t *route_ranked_hops(struct route_graph *graph, const struct fabric *fabric,
+			   const uint32_t *rank, const uint64_t *key, uint8_t *next, GError **error)
+{
+	uint8_t *hops = NULL;
+
+	if (route_orient_inverted(graph, rank, key))
+		hops = route_legal_hops(graph, fabric, next, NULL);
+	if (hops && (!graph->inverted || route_inversion_holds(graph, hops)))
+		return hops;
+	g_free(hops);
+	route_orient(graph, rank, key);
+	return route_legal_hops(graph, fabric, next, error);
+}

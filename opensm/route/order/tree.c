@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Shortest paths in layered networks, spread so that no two destinations share what they need not.
+ *
+ * A network is layered if the distance to the nearest leaf switch gives every switch a rank, and no
+ * cable joins switches of one rank. Nothing is read from names or port numbers, and missing parts
+ * do no harm: they make the spread less even, never the paths longer.
+ *
+ * The idea: in a tree, the way down to a destination is fixed by the switch where the way up ends.
+ * So each destination LID is given one ancestor of each rank by turns among the parents
+ * (ancestor.c): a parent link down to the same child, and a parent as a whole, get equally many.
+ * Everybody then goes up towards the highest ancestor that lies on a shortest path; if none
+ * does, by the turns of the search. Where cables are lost, a LID may be spare: it has ancestors
+ * only up to some rank, and each switch goes up to that by its own place among its kind. Each
+ * hop is on a shortest path to the leaf, so there is no loop.
+ *
+ * Most entries are of LIDs that nobody sends this way: an upper switch is on the way to the
+ * ancestors of one LID of a leaf, and its other LIDs go past. These follow the one, so that a
+ * cable concerns as few leaves as it can, and with them blocks of tables that change when it is
+ * lost.
+ *
+ * On a full tree the turns are those of d mod k (E. Zahavi, 2010): destinations have numbers, in
+ * the order of leaves.c; a leaf with w parents gives number d the parent d mod w and, of p cables,
+ * d / w mod p; that parent goes on with d / w. Then those of any consecutive destinations that
+ * leave a switch upwards have different links while there are enough of them, and each link down
+ * has its part; whether leaves have many or few hosts does not matter. For that all switches must
+ * list their parents in one order. It is made from the top: parents are sorted by where their own
+ * first parent stands, so that switches of the same plane stand together.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "route/fill/shortest.h"
+#include "route/order/leaves.h"
+#include "route/order/tree.h"
+
+#define FARTHEST (2 * TREE_RANKS_MAX) /* an empty leaf is up and down from the next with hosts */
+
+/* ---- recognition ---- */
+
+/* Ranks by distance from the switches with at least so many targets. */
+static void rank_from(struct tree *tree, uint32_t least)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t *queue = g_new(uint32_t, graph->n + 1), n = 0;
+
+	memset(tree->rank, TREE_NO_RANK, graph->n);
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		if (route_hosts_that_count(graph, sw) < least)
+			continue;
+		tree->rank[sw] = 0;
+		queue[n++] = sw;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t rank = tree->rank[queue[i]];
+
+		tree->max_rank = rank;
+		if (rank == FARTHEST)
+			break;
+		route_each_edge(graph, queue[i], edge) {
+			if (tree->rank[edge->to] != TREE_NO_RANK)
+				continue;
+			tree->rank[edge->to] = rank + 1;
+			queue[n++] = edge->to;
+		}
+	}
+	g_free(queue);
+}
+
+static bool is_layered(const struct tree *tree)
+{
+	const struct route_graph *graph = tree->graph;
+
+	if (tree->max_rank == 0 || tree->max_rank >= TREE_RANKS_MAX)
+		return false;
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		route_each_edge(graph, sw, edge)
+			if (tree->rank[sw] != TREE_NO_RANK &&
+			    tree->rank[sw] == tree->rank[edge->to])
+				return false;
+	return true;
+}
+
+static bool most_hosts_on_leaves(const struct tree *tree)
+{
+	uint64_t on_leaves = 0, all = 0;
+
+	for (uint32_t sw = 0; sw < tree->graph->n; sw++) {
+		uint32_t hosts = route_hosts_that_count(tree->graph, sw);
+
+		all += hosts;
+		if (tree->rank[sw] == 0)
+			on_leaves += hosts;
+	}
+	return on_leaves * 4 >= all * 3;
+}
+
+/* The smallest number of targets on any switch that is not below least; 0: there is none. */
+static uint32_t next_fill(const struct route_graph *graph, uint32_t least)
+{
+	uint32_t next = 0;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		uint32_t hosts = route_hosts_that_count(graph, sw);
+
+		if (hosts >= least && (!next || hosts < next))
+			next = hosts;
+	}
+	return next;
+}
+
+/* A few hosts on upper switches must not hide the tree: so try with ever better filled leaves. */
+static bool recognise(struct tree *tree)
+{
+	const struct route_graph *graph = tree->graph;
+
+	if (graph->n >= TREE_SWITCHES_MAX)
+		return false;
+	for (uint32_t least = next_fill(graph, 1); least; least = next_fill(graph, least + 1)) {
+		rank_from(tree, least);
+		if (!most_hosts_on_leaves(tree))
+			return false;
+		if (tree->max_rank < FARTHEST)
+			tree->max_rank = route_rank_idle(graph, tree->rank, tree->max_rank);
+		if (is_layered(tree))
+			return true;
+	}
+	return false;
+}
+
+bool route_tree_rank(const struct route_graph *graph, uint32_t *rank)
+{
+	struct tree tree = { .graph = graph };
+	bool layered;
+
+	tree.rank = g_malloc(graph->n + 1);
+	layered = recognise(&tree);
+	for (uint32_t sw = 0; layered && sw < graph->n; sw++)
+		rank[sw] = tree.rank[sw] == TREE_NO_RANK ? 0 : tree.max_rank - tree.rank[sw];
+	g_free(tree.rank);
+	return layered;
+}
+
+uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order)
+{
+	struct tree tree = { .graph = graph };
+	uint32_t n = 0;
+
+	tree.rank = g_malloc(graph->n + 1);
+	if (recognise(&tree))
+		n = route_order_leaves(graph, tree.rank, tree.max_rank, order);
+	g_free(tree.rank);
+	return n;
+}
+
+/* ---- the whole ---- */
+
+/*
+ * Whether edges lead up, if they are oriented, just where the rank is higher, or in an inverted
+ * root where it is lower. Then what leads to an ancestor by a legal path leads to all that is below
+ * by one.
+ */
+static bool is_along_ranks(const struct tree *tree)
+{
+	const struct route_graph *graph = tree->graph;
+
+	if (!graph->up)
+		return true;
+	for (uint32_t sw = 0; sw < graph->n; sw++) {
+		route_each_edge(graph, sw, edge) {
+			bool rises = tree->rank[edge->to] > tree->rank[sw];
+
+			if (graph->inverted && graph->inverted[sw] && graph->inverted[edge->to])
+				rises = !rises;
+			if (graph->up[edge - graph->edges] != rises)
+				return false;
+		}
+	}
+	return true;
+}
+
+bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
+		     struct routing *routing)
+{
+	struct tree tree = { .graph = graph, .hops = hops, .next = next };
+	bool layered;
+
+	tree.rank = g_malloc(graph->n + 1);
+	layered = !graph->weight && recognise(&tree);
+	if (layered) {
+		tree_find_ancestors(&tree);
+		tree.along_ranks = is_along_ranks(&tree);
+		tree_fill(&tree, routing);
+	}
+	tree_clear_ancestors(&tree);
+	g_free(tree.rank);
+	return layered;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* A layered network and the ancestors of its targets: for tree.c, ancestor.c and tree_fill.c. */
+#ifndef ROUTE_ORDER_TREE_H
+#define ROUTE_ORDER_TREE_H
+
+#include "route/engine.h"
+#include "route/graph/graph.h"
+
+#define TREE_RANKS_MAX 16
+#define TREE_NO_RANK 0xFF
+#define TREE_SWITCHES_MAX 0xFFFF /* ancestors are kept in 16 bits */
+
+struct tree {
+	const struct route_graph *graph;
+	const uint8_t *hops, *next;
+	uint8_t *rank; /* 0 is that of the leaves */
+	unsigned int max_rank; /* and so many ancestors a target has, at most */
+	bool along_ranks;    /* no path by way of an ancestor is illegal */
+	uint16_t *lids;	     /* [target] */
+	uint16_t *leaf;	     /* [target] */
+	/*
+	 * [level][target]; level 0 is the parent of the leaf; where there is none, the leaf itself.
+	 */
+	uint16_t *ancestor[TREE_RANKS_MAX];
+	/* [level][target]: which of parallel links at that level; NULL if there are none at all. */
+	uint8_t *turn[TREE_RANKS_MAX];
+	/* [target]: not 0: it got no ancestor where a cable is lost; they are numbered from 1. */
+	uint16_t *spare;
+	uint32_t n_spares;
+	bool *lacks;	 /* [switch]: it lost links to parents, most likely */
+	uint16_t *place; /* [switch]: how many of its kind stand before it */
+};
+
+/* Gives each target its ancestors; g_free them by tree_clear_ancestors(). */
+void tree_find_ancestors(struct tree *tree);
+void tree_clear_ancestors(struct tree *tree);
+
+/* Fills all rows of a routing. */
+void tree_fill(const struct tree *tree, struct routing *routing);
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The verifier of multicast trees. It knows cables and port sets only: floods from one switch of
+ * the tree as a packet would spread, and counts what it meets.
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include "route/engine.h"
+#include "route/graph/bits.h"
+#include "route/graph/graph.h"
+#include "route/order/orient.h"
+
+struct flood {
+	const struct fabric *fabric;
+	const struct route_tree *tree;
+	const struct route_group *group;
+	uint32_t *place;     /* [switch]: its place in the tree, or FABRIC_NONE */
+	bool *member;	     /* [port]: it gets packets */
+	bool *met;	     /* [place] */
+	uint32_t *queue;     /* switches of the tree */
+	uint32_t n_met, n_crossings;
+	char *witness;
+};
+
+static bool G_GNUC_PRINTF(4, 5)
+	fail(struct flood *flood, uint32_t sw, uint8_t num, const char *format, ...)
+{
+	const struct fabric *fabric = flood->fabric;
+	uint32_t node = fabric->switches[sw].node;
+	g_autofree char *what = NULL;
+	char buffer[128];
+	const char *name;
+	va_list args;
+
+	va_start(args, format);
+	what = g_strdup_vprintf(format, args);
+	va_end(args);
+	num = num > fabric->nodes[node].num_ports ? 0 : num;
+	name = fabric_port_name(fabric, fabric_port_of(fabric, node, num), buffer, sizeof(buffer));
+	flood->witness = g_strdup_printf("%s: %s", name, what);
+	return false;
+}
+
+/* What one port of a switch in the tree leads to. */
+static bool flood_port(struct flood *flood, uint32_t sw, unsigned int num)
+{
+	const struct fabric *fabric = flood->fabric;
+	uint32_t port, peer, to;
+
+	if (num > fabric->nodes[fabric->switches[sw].node].num_ports)
+		return fail(flood, sw, num, "the switch has no port %u", num);
+	port = fabric_switch_port(fabric, sw, num);
+	peer = num ? fabric->ports[port].peer : port;
+	if (peer == FABRIC_NONE)
+		return fail(flood, sw, num, "no cable");
+	to = fabric->nodes[fabric->ports[peer].node].sw;
+	if (to == FABRIC_NONE || num == 0)
+		return flood->member[peer] || fail(flood, sw, num, "leads to no member");
+	if (flood->place[to] == FABRIC_NONE ||
+	    !bits_has(flood->tree->ports[flood->place[to]].bits, fabric->ports[peer].num))
+		return fail(flood, sw, num, "the other end is not in the tree");
+	flood->n_crossings++;
+	if (flood->met[flood->place[to]])
+		return true;
+	flood->met[flood->place[to]] = true;
+	flood->queue[flood->n_met++] = to;
+	return true;
+}
+
+/* Connected, and with as few links as that takes: then it is a tree. */
+static bool flood_tree(struct flood *flood)
+{
+	const struct route_tree *tree = flood->tree;
+
+	if (!tree->n)
+		return true;
+	flood->met[0] = true;
+	flood->queue[flood->n_met++] = tree->switches[0];
+	for (uint32_t i = 0; i < flood->n_met; i++) {
+		uint32_t sw = flood->queue[i];
+
+		bits_each(tree->ports[flood->place[sw]].bits, 0, 256, num)
+			if (!flood_port(flood, sw, num))
+				return false;
+	}
+	if (flood->n_met != tree->n)
+		return fail(flood, tree->switches[0], 0, "reaches %u of the %u switches",
+			    flood->n_met, tree->n);
+	if (flood->n_crossings != 2 * (tree->n - 1))
+		return fail(flood, tree->switches[0], 0, "loop: %u links join %u switches",
+			    flood->n_crossings / 2, tree->n);
+	return true;
+}
+
+/* The part of each switch, if cables to those without room do not count. */
+static uint32_t *find_parts(const struct flood *flood)
+{
+	uint32_t n = flood->fabric->n_switches, *parts;
+	struct route_graph *graph = route_graph_new(flood->fabric);
+	g_autofree bool *apart = g_new(bool, n + 1);
+
+	for (uint32_t sw = 0; sw < n; sw++)
+		apart[sw] = fabric_mlids(flood->fabric, sw) < flood->group->room;
+	parts = route_parts(graph, apart);
+	route_graph_free(graph);
+	return parts;
+}
+
+/*
+ * All of the tree was met: who gets packets has an exit there, and who only sends needs none. A
+ * member may miss its packets, and its own may get nowhere, only if no cable leads to it by way of
+ * switches with room; if any has a switch with room, one is met.
+ */
+static bool all_served(struct flood *flood)
+{
+	const struct route_group *group = flood->group;
+	const struct route_tree *tree = flood->tree;
+	g_autofree uint32_t *parts = NULL;
+
+	for (uint32_t i = 0; i < group->n_members; i++) {
+		uint8_t exit;
+		uint32_t sw = fabric_leaf(flood->fabric, group->members[i], &exit), place;
+
+		if (sw == FABRIC_NONE || fabric_mlids(flood->fabric, sw) < group->room)
+			continue;
+		place = flood->place[sw];
+		if (place != FABRIC_NONE && (!flood->member[group->members[i]] ||
+					     bits_has(tree->ports[place].bits, exit)))
+			continue;
+		if (!parts)
+			parts = find_parts(flood);
+		if (!tree->n || parts[sw] == parts[tree->switches[0]])
+			return fail(flood, sw, exit, "member is not served");
+	}
+	return true;
+}
+
+static bool place_switches(struct flood *flood)
+{
+	const struct route_tree *tree = flood->tree;
+
+	memset(flood->place, 0xFF, (flood->fabric->n_switches + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < tree->n; i++) {
+		uint32_t sw = tree->switches[i];
+
+		if (sw >= flood->fabric->n_switches || (i && sw <= tree->switches[i - 1])) {
+			flood->witness = g_strdup_printf("switch %u at place %u", sw, i);
+			return false;
+		}
+		flood->place[sw] = i;
+		if (fabric_mlids(flood->fabric, sw) < flood->group->room)
+			return fail(flood, sw, 0, "no room for MLID %u of the switch",
+				    flood->group->room);
+	}
+	return true;
+}
+
+bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,
+		       const struct route_group *group, char **witness)
+{
+	g_autofree uint32_t *place = g_new(uint32_t, fabric->n_switches + 1);
+	g_autofree uint32_t *queue = g_new(uint32_t, fabric->n_switches + 1);
+	g_autofree bool *met = g_new0(bool, tree->n + 1);
+	g_autofree bool *member = g_new0(bool, fabric->n_ports);
+	struct flood flood = {fabric, tree, group, place, member, met, queue};
+	bool ok;
+
+	for (uint32_t i = 0; i < group->n_members; i++)
+		member[group->members[i]] |= !group->only_sends || !group->only_sends[i];
+	ok = place_switches(&flood) && flood_tree(&flood) && all_served(&flood);
+	if (witness)
+		*witness = flood.witness;
+	else
+		g_free(flood.witness);
+	return ok;
+}

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The way to a verdict on any table. Each LID is walked (verify_walk.c), and for credit loops what
+ * its packets wait for on their way is followed from all switches where they may begin, and added
+ * up in one dependency graph of all lanes.
+ *
+ * A path may be used with the SL from its source to its destination and with that the other way
+ * round, as it carries the answers to what came on that. What goes to the SM, or comes from it, may
+ * bear the SL of the SM too. Pairs without an SL send nothing, which is right only between hosts
+ * and switches, and where demand says so. Each SL must stay on its lane, so every port between
+ * switches must have that.
+ *
+ * Packets are followed by kind. That is their VL, from switch to switch; but if lanes change by
+ * turns it is the SL, any level of QoS of it too, and they are followed from each port at which
+ * they may come in, as that counts for their first VL.
+ */
+#include <string.h>
+
+#include "iba/codes.h"
+#include "route/graph/demand.h"
+#include "route/graph/parallel.h"
+#include "route/proof/verify.h"
+#include "route/value/lanes.h"
+
+#define SHARES_MAX 16 /* each has dependencies of its own */
+#define BATCH 64      /* LIDs whose entries are side by side */
+
+/* ---- paths ---- */
+
+/* Notes that what came to a switch by a port, and leaves by another, asks for one (next) there. */
+static inline void note(struct dependency *found, unsigned int kind, uint32_t sw, uint8_t in,
+			uint8_t out, uint8_t next)
+{
+	const struct verify *verify = found->verify;
+	const struct route_lanes *lanes = verify->routing->lanes;
+	uint32_t channel = verify->first[sw] + out, to = verify->to[channel];
+	uint8_t vl = kind, next_vl = kind;
+
+	if (verify->turns) {
+		vl = route_lanes_vl(lanes, sw, in, out, kind);
+		if (verify_across(verify, to, next) == FABRIC_NONE)
+			next = ROUTE_NO_PORT;
+		else
+			next_vl = route_lanes_vl(lanes, to, verify->back[channel], next, kind);
+	}
+	dependency_add(found, channel, vl, next, next_vl);
+}
+
+/* Behind the next switch all depends on that alone, and not on where packets came from. */
+static inline void follow(struct verify_share *share, uint32_t sw, uint8_t in, unsigned int kind)
+{
+	const struct verify *verify = share->verify;
+	bool again = false;
+
+	while (!again) {
+		struct verify_spot *spot = &share->spots[sw];
+
+		again = spot->passed >> kind & 1;
+		if ((again && !verify->turns) || spot->next == FABRIC_NONE)
+			return;
+		spot->passed |= 1u << kind;
+		note(share->found, kind, sw, in, spot->exit, share->spots[spot->next].exit);
+		in = verify->back[verify->first[sw] + spot->exit];
+		sw = spot->next;
+	}
+}
+
+/* Whether packets may begin at this port: of the switch itself, or of a host. */
+static bool is_entry(const struct verify *verify, uint32_t sw, uint8_t num)
+{
+	const struct fabric *fabric = verify->fabric;
+
+	if (!num)
+		return true;
+	return verify_across(verify, sw, num) == FABRIC_NONE &&
+	       fabric->ports[fabric_switch_port(fabric, sw, num)].peer != FABRIC_NONE;
+}
+
+/* Ports of a switch by which it matters that packets come in. */
+static unsigned int n_entries(const struct verify *verify, uint32_t sw)
+{
+	return verify->turns ? verify_width(verify, sw) : 1;
+}
+
+/* Kinds of packets between two switches, as bits. */
+static uint16_t kinds_between(const struct verify *verify, uint32_t from, uint32_t to)
+{
+	const struct route_lanes *lanes = verify->routing->lanes;
+	uint32_t sm = verify->graph->sm_switch;
+	uint16_t bits = 0;
+
+	if (!verify->turns)
+		return route_lanes_between(lanes, from, to, sm);
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++) {
+		uint8_t plain = sl & ~lanes->levels;
+
+		if (plain == route_lanes_sl(lanes, from, to) ||
+		    plain == route_lanes_sl(lanes, to, from) ||
+		    (sl == lanes->sm_sl && !lanes->sm_by_path && (from == sm || to == sm)))
+			bits |= 1u << sl;
+	}
+	return bits;
+}
+
+/* On one lane, if packets begin everywhere: then paths need not be told apart. */
+static void follow_everywhere(struct verify_share *share)
+{
+	const struct verify_spot *spots = share->spots;
+
+	for (uint32_t sw = 0; sw < share->verify->graph->n; sw++)
+		if (spots[sw].next != FABRIC_NONE)
+			dependency_add(share->found, share->verify->first[sw] + spots[sw].exit, 0,
+				       spots[spots[sw].next].exit, 0);
+}
+
+/* A LID of a host is sent to from everywhere, that of a switch from where hosts or the SM are. */
+static void follow_lid(struct verify_share *share)
+{
+	const struct verify *verify = share->verify;
+	const struct route_graph *graph = verify->graph;
+	const struct verify_owner *owner = &verify->owners[share->lid];
+
+	if (verify->hosts_only && !owner->exit)
+		return;
+	if (!verify->routing->lanes &&
+	    (verify->hosts_everywhere || (owner->exit && !verify->hosts_only))) {
+		follow_everywhere(share);
+		return;
+	}
+	for (uint32_t from = 0; from < graph->n; from++) {
+		uint16_t kinds;
+
+		if (verify->hosts_only ? !route_has_hosts(graph, from)
+				       : !owner->exit && !route_is_source(graph, from))
+			continue;
+		kinds = kinds_between(verify, from, owner->sw);
+		if (!verify->turns)
+			kinds &= ~share->spots[from].passed;
+		for (; kinds; kinds &= kinds - 1)
+			for (unsigned int in = 0; in < n_entries(verify, from); in++)
+				if (is_entry(verify, from, in))
+					follow(share, from, in, __builtin_ctz(kinds));
+	}
+}
+
+/* ---- all LIDs ---- */
+
+struct shares {
+	uint16_t *lids; /* that are looked at: all in use that the same switches hold */
+	uint32_t n_lids;
+	uint32_t n; /* shares of them, for as many threads */
+	struct verify_share shares[SHARES_MAX];
+};
+
+/* A LID that a switch cannot hold is discarded there. */
+static void read_column(struct verify_share *share)
+{
+	const struct verify *verify = share->verify;
+	uint16_t lid = share->lid;
+
+	for (uint32_t sw = 0; sw < verify->graph->n; sw++) {
+		uint8_t exit = verify_lacks(verify, sw, lid)
+				       ? ROUTE_NO_PORT
+				       : routing_port(verify->routing, sw, lid);
+
+		share->spots[sw] = (struct verify_spot){
+			.exit = exit, .next = verify_across(verify, sw, exit)};
+	}
+}
+
+/* Threads note what they find in their shares of the LIDs apart. */
+static void follow_shares(void *arg, uint32_t first, uint32_t last)
+{
+	struct shares *all = arg;
+
+	for (uint32_t i = 0; i < all->n_lids; i++) {
+		uint32_t k = i / BATCH % all->n;
+
+		if (k < first || k >= last)
+			continue;
+		all->shares[k].lid = all->lids[i];
+		read_column(&all->shares[k]);
+		if (!all->shares[k].verify->hosts_only)
+			verify_walk(&all->shares[k]);
+		follow_lid(&all->shares[k]);
+	}
+}
+
+/* Adds what was found to the verdict. What is wrong is told of the least LID. */
+static void add_shares(struct verify *verify, struct shares *all, struct dependency *found)
+{
+	struct route_verdict *verdict = verify->verdict;
+	struct verify_wrong wrong = {0};
+
+	for (uint32_t i = 0; i < all->n; i++) {
+		struct verify_share *share = &all->shares[i];
+
+		verdict->complete &= !share->wrong.lid;
+		verdict->loop_free &= !share->loops;
+		verdict->discarded += share->discarded;
+		verdict->max_hops = MAX(verdict->max_hops, share->max_hops);
+		if (share->wrong.lid && (!wrong.lid || share->wrong.lid < wrong.lid))
+			wrong = share->wrong;
+		g_free(share->spots);
+		if (i) {
+			dependency_add_all(found, share->found);
+			dependency_free(share->found);
+		}
+	}
+	if (wrong.lid)
+		verify_add_witness(verify, &wrong);
+}
+
+/* All LIDs, one range after the other that the same switches hold. */
+static void follow_lids(struct verify *verify, struct dependency *found)
+{
+	uint32_t n = verify->graph->n, lid = 1;
+	struct shares all = {.n = CLAMP(verify->graph->threads, 1, SHARES_MAX)};
+
+	if (verify->turns)
+		all.n = 1; /* graphs of these are large */
+	all.lids = g_new(uint16_t, verify->n_lids);
+	for (uint32_t i = 0; i < all.n; i++)
+		all.shares[i] = (struct verify_share){
+			.verify = verify,
+			.found = i ? dependency_new(verify) : found,
+			.spots = g_new(struct verify_spot, n + 1),
+		};
+	while (lid < verify->n_lids) {
+		verify_mark_parts(verify, lid);
+		for (all.n_lids = 0; lid < verify->n_lids && lid <= verify->part_last; lid++)
+			if (verify->owners[lid].sw != FABRIC_NONE)
+				all.lids[all.n_lids++] = lid;
+		route_parallel(all.n, all.n, follow_shares, &all);
+	}
+	add_shares(verify, &all, found);
+	g_free(all.lids);
+}
+
+/* ---- multicast on a trunk ---- */
+
+/* Whether a port is of the tree that multicast keeps to. */
+static bool is_trunk(const struct verify *verify, uint32_t sw, uint8_t num)
+{
+	const uint8_t *trunk = verify->routing->trunk;
+	uint32_t to = verify_across(verify, sw, num);
+
+	return to != FABRIC_NONE &&
+	       (trunk[sw] == num || trunk[to] == verify->back[verify->first[sw] + num]);
+}
+
+/* What may come in anywhere, and leaves a switch by a port, goes on by all others. */
+static void follow_trunk_port(struct dependency *found, unsigned int kind, uint32_t sw, uint8_t out)
+{
+	const struct verify *verify = found->verify;
+	uint32_t channel = verify->first[sw] + out, to = verify->to[channel];
+
+	for (unsigned int in = 0; in < n_entries(verify, sw); in++) {
+		if (in == out || !(is_entry(verify, sw, in) || is_trunk(verify, sw, in)))
+			continue;
+		note(found, kind, sw, in, out, ROUTE_NO_PORT);
+		for (unsigned int next = 1; next < verify_width(verify, to); next++)
+			if (next != verify->back[channel] && is_trunk(verify, to, next))
+				note(found, kind, sw, in, out, next);
+	}
+}
+
+/* Kinds of packets that groups may have: of lanes, those on which anything is sent at all. */
+static uint16_t trunk_kinds(const struct dependency *found)
+{
+	const struct route_lanes *lanes = found->verify->routing->lanes;
+	uint16_t vls = 0;
+
+	if (!lanes || found->verify->turns)
+		return lanes ? ~lanes->bare : 1;
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+		vls |= !(lanes->bare >> sl & 1) << lanes->vl[sl];
+	return vls & dependency_vls(found);
+}
+
+static void follow_trunk(struct dependency *found)
+{
+	const struct verify *verify = found->verify;
+
+	for (uint16_t kinds = trunk_kinds(found); kinds; kinds &= kinds - 1)
+		for (uint32_t sw = 0; sw < verify->graph->n; sw++)
+			for (unsigned int num = 1; num < verify_width(verify, sw); num++)
+				if (is_trunk(verify, sw, num))
+					follow_trunk_port(found, __builtin_ctz(kinds), sw, num);
+}
+
+/* ---- lanes that are not what they should be ---- */
+
+static void complain(const struct verify *verify, const char *what, uint32_t a, uint32_t b)
+{
+	const struct fabric *fabric = verify->fabric;
+	char one[FABRIC_NAME_SIZE], other[FABRIC_NAME_SIZE];
+
+	verify->verdict->complete = false;
+	if (verify->verdict->witness)
+		return;
+	fabric_port_name(fabric, a, one, sizeof(one));
+	fabric_port_name(fabric, b, other, sizeof(other));
+	verify->verdict->witness = g_strdup_printf("%s: %s and %s", what, one, other);
+}
+
+static void check_pairs(struct verify *verify)
+{
+	const struct route_graph *graph = verify->graph;
+
+	verify_mark_parts(verify, 0);
+	for (uint32_t a = 0; a < graph->n; a++)
+		for (uint32_t b = 0; route_has_hosts(graph, a) && b < graph->n; b++)
+			if (verify->part[a] == verify->part[b] &&
+			    route_lanes_sl(verify->routing->lanes, a, b) >= ROUTE_SLS &&
+			    route_sends(graph, a, b))
+				complain(verify, "hosts without an SL",
+					 fabric_switch_port(verify->fabric, a, 0),
+					 fabric_switch_port(verify->fabric, b, 0));
+}
+
+/* The highest lane that is used must be one that a cable has. */
+static void check_cables(const struct verify *verify, uint16_t vls)
+{
+	const struct fabric *fabric = verify->fabric;
+	unsigned int most = vls ? 31 - __builtin_clz(vls) : 0;
+
+	for (uint32_t i = 0; i < fabric->n_ports; i++) {
+		const struct fabric_port *port = &fabric->ports[i];
+
+		if (fabric_is_switch(fabric, port->node) &&
+		    route_switch_across(fabric, i) != FABRIC_NONE &&
+		    most >= MAX(iba_vls_count(port->info.vl_cap), 1))
+			complain(verify, "a cable without the virtual lanes of the routes", i,
+				 port->peer);
+	}
+}
+
+/* Follows all paths, and multicast on the trunk. */
+static void follow_all(struct verify *verify, struct dependency *found)
+{
+	follow_lids(verify, found);
+	if (verify->routing->trunk)
+		follow_trunk(found);
+}
+
+static GArray *take_cycle(struct dependency *found)
+{
+	GArray *cycle = dependency_cycle(found);
+
+	dependency_free(found);
+	return cycle;
+}
+
+GArray *verify_lanes(struct verify *verify)
+{
+	struct dependency *found = dependency_new(verify);
+
+	verify->hops = route_hops_all(verify->graph, NULL);
+	follow_all(verify, found);
+	if (verify->routing->lanes) {
+		check_pairs(verify);
+		check_cables(verify, dependency_vls(found));
+	}
+	return take_cycle(found);
+}
+
+GArray *verify_hosts(struct verify *verify)
+{
+	struct dependency *found = dependency_new(verify);
+
+	verify->hosts_only = true;
+	follow_all(verify, found);
+	return take_cycle(found);
+}

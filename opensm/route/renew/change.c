@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * From the state of a routing to that of a changed fabric.
+ *
+ * The fabric must be a part of the one for which the tables were last computed whole (home), but
+ * for a few LIDs. Then every switch has its place in the order of that time. Distances are searched
+ * anew, in that order; what counts is which destinations have others than before.
+ */
+#include "route/renew/change.h"
+
+#include <string.h>
+
+#include "route/order/orient.h"
+
+#define STRANGERS_MAX 32 /* one LID in so many may be new, or at another place than at home */
+#define TOUCHED_MAX 6 /* one switch in so many may have other cables than before */
+#define TOUCHED_MIN 16 /* or so many in all */
+
+/* ---- the same switches, cables and LIDs ---- */
+
+/* Whether a switch has no cable that it had not at home. If it lacks one, home is not whole. */
+static bool has_no_other_cables(struct route_change *change, uint32_t sw)
+{
+	const struct fabric *fabric = change->fabric, *home = change->old->home->fabric;
+	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
+	const struct fabric_node *at_home = &home->nodes[home->switches[change->row[sw]].node];
+
+	if (node->num_ports != at_home->num_ports)
+		return false;
+	for (unsigned int num = 1; num <= node->num_ports; num++) {
+		const struct fabric_port *is = &fabric->ports[node->first_port + num];
+		const struct fabric_port *was = &home->ports[at_home->first_port + num];
+		uint32_t to = route_switch_across(fabric, node->first_port + num);
+		uint32_t from = route_switch_across(home, at_home->first_port + num);
+
+		if (to != FABRIC_NONE &&
+		    (from == FABRIC_NONE || change->row[to] != from ||
+		     fabric->ports[is->peer].num != home->ports[was->peer].num))
+			return false;
+		change->whole &= from == FABRIC_NONE || is->peer != FABRIC_NONE;
+	}
+	return true;
+}
+
+/* A port without a cable, of a host that is seen through another, is no stranger: it is nowhere. */
+static bool is_stranger(const struct route_change *change, uint16_t lid)
+{
+	const struct fabric *fabric = change->fabric, *home = change->old->home->fabric;
+	uint32_t port = fabric->lid_port[lid], at_home = home->lid_port[lid];
+	uint8_t exit, exit_at_home = 0;
+	uint32_t leaf = fabric_leaf(fabric, port, &exit);
+
+	if (at_home == FABRIC_NONE || home->ports[at_home].guid != fabric->ports[port].guid)
+		return true;
+	return leaf != FABRIC_NONE &&
+	       (change->row[leaf] != fabric_leaf(home, at_home, &exit_at_home) ||
+		exit != exit_at_home);
+}
+
+static bool are_few_strangers(const struct route_change *change)
+{
+	uint32_t n_lids = 0, strangers = 0;
+
+	for (uint32_t lid = 1; lid <= change->fabric->max_lid; lid++) {
+		if (change->fabric->lid_port[lid] == FABRIC_NONE)
+			continue;
+		n_lids++;
+		strangers += is_stranger(change, lid);
+	}
+	return strangers <= n_lids / STRANGERS_MAX;
+}
+
+/* Whether there is little in the fabric that home has not seen where it is, and no cable. */
+static bool is_part_of_home(struct route_change *change)
+{
+	change->whole = change->n == change->old->home->fabric->n_switches;
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		if (change->row[sw] == FABRIC_NONE || !has_no_other_cables(change, sw))
+			return false;
+	return change->fabric->max_lid / ROUTE_BLOCK < change->old->n_blocks &&
+	       are_few_strangers(change);
+}
+
+/* ---- the new graph, and the hops that are known ---- */
+
+/* Places of the switches that are there, without gaps. */
+static void orient_as_home(struct route_change *change)
+{
+	const struct route_home *home = change->old->home;
+	uint32_t *order = g_new(uint32_t, change->n + 1), n = 0, n_home = home->fabric->n_switches;
+	g_autofree uint32_t *at = g_new(uint32_t, n_home + 1);
+
+	memset(at, 0xFF, n_home * sizeof(*at));
+	for (uint32_t sw = 0; sw < change->n; sw++)
+		at[home->order[change->row[sw]]] = sw;
+	for (uint32_t place = 0; place < n_home; place++)
+		if (at[place] != FABRIC_NONE)
+			order[at[place]] = n++;
+	route_orient_by(change->graph, order);
+	change->graph->connect_roots = change->old->trace->graph->connect_roots;
+	route_join_tops(change->graph);
+	change->graph->open = change->old->trace->graph->open;
+}
+
+/* ---- what differs ---- */
+
+/* Whether an edge has the same links, leads up or down, and is closed or not, as it did. */
+static bool is_same_edge(const struct route_change *change, uint32_t was, uint32_t is)
+{
+	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
+	const struct route_edge *a = &old->edges[was], *b = &graph->edges[is];
+
+	if (a->n_links != b->n_links ||
+	    memcmp(old->links + a->first_link, graph->links + b->first_link, a->n_links) != 0)
+		return false;
+	return !graph->up || (old->up[was] == graph->up[is] &&
+			      route_is_closed(old, was) == route_is_closed(graph, is));
+}
+
+/* Whether a switch has other edges than before, which are in the order of their ports. */
+static bool is_touched(const struct route_change *change, uint32_t sw)
+{
+	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
+	uint32_t before = change->before[sw];
+
+	if (before == FABRIC_NONE || route_degree(old, before) != route_degree(graph, sw))
+		return true;
+	route_each_edge(graph, sw, edge) {
+		uint32_t is = edge - graph->edges;
+		uint32_t was = old->first_edge[before] + is - graph->first_edge[sw];
+
+		if (old->edges[was].to != change->before[edge->to] ||
+		    !is_same_edge(change, was, is))
+			return true;
+	}
+	return false;
+}
+
+/* Destinations to which the distance from some switch is another, and pairs without a path now. */
+static void compare_hops(struct route_change *change)
+{
+	const uint8_t *old = change->old->trace->hops;
+	size_t n_before = change->old->n_switches;
+	g_autofree uint32_t *part = route_parts(change->graph, NULL);
+
+	for (uint32_t sw = 0; sw < change->n; sw++) {
+		const uint8_t *is = change->hops + (size_t)sw * change->n;
+		const uint8_t *was = old + change->before[sw] * n_before;
+
+		for (uint32_t x = 0; change->before[sw] != FABRIC_NONE && x < change->n; x++) {
+			uint32_t before = change->before[x];
+
+			change->anew[x] |= before == FABRIC_NONE || is[x] != was[before];
+			if (is[x] == ROUTE_FAR && before != FABRIC_NONE && part[x] == part[sw])
+				change->loses_pairs |= was[before] != ROUTE_FAR;
+		}
+	}
+}
+
+/*
+ * Whether a switch is another destination than it was: it is back, has other LIDs of its own, or
+ * other edges are closed for what leads to it, as it is a leaf now, or no more.
+ */
+static bool is_another(const struct route_change *change, uint32_t sw)
+{
+	const struct route_graph *graph = change->graph, *old = change->old->trace->graph;
+	uint32_t before = change->before[sw];
+
+	return before == FABRIC_NONE || graph->own_lid[sw] != old->own_lid[before] ||
+	       graph->own_lmc[sw] != old->own_lmc[before] ||
+	       (graph->joined && old->joined && graph->leaf[sw] != old->leaf[before]);
+}
+
+bool route_change_is_back(const struct route_change *change, const struct route_target *target)
+{
+	uint8_t exit = 0;
+	uint32_t leaf = route_leaf_of(change->old->fabric, target->lid, &exit);
+
+	return leaf == FABRIC_NONE || leaf != change->before[target->leaf] || exit != target->exit;
+}
+
+static void list_dests(struct route_change *change)
+{
+	const struct route_graph *graph = change->graph;
+
+	for (uint32_t x = 0; x < change->n; x++) {
+		bool changed = change->anew[x] |= is_another(change, x);
+
+		for (uint32_t t = graph->first_target[x]; t < graph->first_target[x + 1]; t++)
+			changed |= route_change_is_back(change, &graph->targets[t]);
+		if (changed)
+			change->dests[change->n_dests++] = x;
+	}
+}
+
+/* The new graph and the hops in it; but not if to compute anew is faster, and more even. */
+static void find_hops(struct route_change *change, unsigned int threads)
+{
+	change->graph = route_graph_new(change->fabric);
+	change->graph->threads = threads;
+	if (change->old->home->order)
+		orient_as_home(change);
+	for (uint32_t sw = 0; sw < change->n; sw++) {
+		change->touched[sw] = is_touched(change, sw);
+		change->n_touched += change->touched[sw];
+	}
+	if (change->n_touched <= MAX(change->n / TOUCHED_MAX, TOUCHED_MIN))
+		change->hops = route_hops_all(change->graph, NULL);
+}
+
+struct route_change *route_change_new(const struct fabric *fabric, unsigned int threads,
+				      const struct routing *old)
+{
+	struct route_change *change = g_new0(struct route_change, 1);
+	uint32_t n = fabric->n_switches;
+
+	change->fabric = fabric;
+	change->old = old;
+	change->n = n;
+	change->row = route_places(fabric, old->home->fabric);
+	change->before = route_places(fabric, old->fabric);
+	change->touched = g_new0(bool, n + 1);
+	change->anew = g_new0(bool, n + 1);
+	change->dests = g_new(uint32_t, n + 1);
+	if (is_part_of_home(change))
+		find_hops(change, threads);
+	if (!change->hops) {
+		route_change_free(change);
+		return NULL;
+	}
+	compare_hops(change);
+	list_dests(change);
+	return change;
+}
+
+void route_change_free(struct route_change *change)
+{
+	if (!change)
+		return;
+	g_free(change->row);
+	g_free(change->before);
+	route_graph_free(change->graph);
+	g_free(change->hops);
+	g_free(change->touched);
+	g_free(change->anew);
+	g_free(change->dests);
+	g_free(change);
+}

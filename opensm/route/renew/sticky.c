@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Keeping what need not change, where there is more in the fabric than a repair can deal with:
+ * hosts, cables or switches that were not there before. A routing made anew is free to choose
+ * differently everywhere, as all that is a matter of turns moves on by one. Each entry that was
+ * right before and still begins a best path is put back, so that only what is broken or new gets
+ * programmed; except where the new choice is one that there was not before, for else new cables
+ * would stay idle.
+ *
+ * Tables that were read from switches, of which nobody knows who made them, are treated alike if
+ * most of their entries are as they come out anew: then the engine made them, and repairs followed.
+ *
+ * Choices made at different times need not go well together: so the load on the busiest cable is
+ * compared with that of the routing made anew, which then stays as it was made. The same is done
+ * with a repair that seems uneven.
+ */
+#include <string.h>
+
+#include "route/renew/trace.h"
+
+#define HELD "" /* engine of tables that were read from switches */
+#define WORK_MUCH (1u << 20) /* entries */
+#define LOST_PART 200 /* of the cables */
+
+struct sticky {
+	const struct routing *old;
+	struct routing *routing;
+	const struct route_trace *then, *now; /* of these; then is NULL if old was read */
+	uint32_t *before; /* [switch]: its index in old, or FABRIC_NONE */
+	/* [LID]: the switch of its owner, if both were there when old, or its home, was made; or
+	 * FABRIC_NONE */
+	uint32_t *leaf;
+	uint64_t n, same, kept; /* entries to such LIDs, of which are as before, and are put back */
+};
+
+struct routing *routing_new_held(const struct fabric *fabric)
+{
+	return routing_new(fabric, HELD, 0);
+}
+
+static bool is_held(const struct routing *routing)
+{
+	return !strcmp(routing->engine, HELD);
+}
+
+static uint64_t owner_of(const struct fabric *fabric, uint16_t lid)
+{
+	uint32_t port = fabric_port_by_lid(fabric, lid);
+
+	return port == FABRIC_NONE ? 0 : fabric->ports[port].guid;
+}
+
+static void find_leaves(struct sticky *sticky)
+{
+	const struct fabric *fabric = sticky->routing->fabric, *was = sticky->old->home->fabric;
+
+	sticky->leaf = g_new(uint32_t, sticky->routing->top + 1u);
+	for (uint32_t lid = 0; lid <= sticky->routing->top; lid++) {
+		uint8_t exit;
+		uint32_t leaf = route_leaf_of(fabric, lid, &exit);
+		bool stays = leaf != FABRIC_NONE && sticky->before[leaf] != FABRIC_NONE &&
+			     lid <= sticky->old->top &&
+			     owner_of(fabric, lid) == owner_of(was, lid);
+
+		sticky->leaf[lid] = stays ? leaf : FABRIC_NONE;
+		sticky->n += stays ? sticky->routing->n_switches : 0;
+	}
+}
+
+/* Whether an exit that begins a best path now began none before, and the path is no longer. */
+static bool is_gain(const struct sticky *sticky, uint32_t sw, uint32_t leaf, uint32_t old_edge)
+{
+	const struct route_trace *then = sticky->then, *now = sticky->now;
+	uint32_t from = sticky->before[sw], to = sticky->before[leaf];
+
+	return !route_begins(then->graph, then->hops, from, old_edge, to) &&
+	       now->hops[(size_t)sw * now->graph->n + leaf] <=
+		       then->hops[(size_t)from * then->graph->n + to];
+}
+
+static void stick_switch(struct sticky *sticky, uint32_t sw)
+{
+	const struct route_trace *then = sticky->then, *now = sticky->now;
+	uint32_t edges[256], old_edges[256]; /* by exit port */
+	uint8_t *is = sticky->routing->lft[sw];
+	const uint8_t *was;
+
+	if (sticky->before[sw] == FABRIC_NONE)
+		return;
+	was = sticky->old->lft[sticky->before[sw]];
+	route_edges_by_port(now->graph, sw, edges);
+	if (then)
+		route_edges_by_port(then->graph, sticky->before[sw], old_edges);
+	for (uint32_t lid = 1; lid <= sticky->routing->top; lid++) {
+		uint32_t leaf = sticky->leaf[lid];
+
+		if (leaf == FABRIC_NONE)
+			continue;
+		sticky->same += is[lid] == was[lid];
+		if (is[lid] == was[lid] ||
+		    !route_begins(now->graph, now->hops, sw, edges[was[lid]], leaf) ||
+		    (then && is_gain(sticky, sw, leaf, old_edges[is[lid]])))
+			continue;
+		is[lid] = was[lid];
+		sticky->kept++;
+	}
+}
+
+/*
+ * Whether to put entries back can be as even as tables made anew. Where it is much work to find
+ * that out by loads, and cables are lost everywhere, it is not tried: with 1 to 10 % of the cables
+ * lost the busiest one then nearly always carries 10 to 100 % more.
+ */
+static bool is_worth_it(const struct sticky *sticky)
+{
+	uint32_t before = sticky->then ? sticky->then->graph->n_links : 0;
+
+	return sticky->n && (sticky->n < WORK_MUCH ||
+			     sticky->now->graph->n_links >= before - before / LOST_PART);
+}
+
+/* Whether what is put back is good: if not, it is not there. */
+static bool stick(struct sticky *sticky, unsigned int threads)
+{
+	struct routing *routing = sticky->routing;
+	size_t size = (size_t)routing->n_switches * routing->n_blocks * ROUTE_BLOCK;
+	g_autofree uint8_t *anew = g_memdup2(routing->home->bytes, size);
+	uint64_t peak = routing_peak(routing, threads);
+	bool good;
+
+	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
+		stick_switch(sticky, sw);
+	good = sticky->kept && (sticky->then || sticky->same >= sticky->n / 2) &&
+	       routing_peak(routing, threads) <= peak + peak / 10;
+	if (!good)
+		memcpy(routing->home->bytes, anew, size);
+	return good;
+}
+
+uint64_t routing_stick_to(const struct route_input *input, struct routing *routing,
+			  const struct routing *old)
+{
+	struct sticky sticky = {
+		.old = old, .routing = routing, .then = old->trace, .now = routing->trace};
+	bool good;
+
+	if (!routing->trace ||
+	    (!is_held(old) && (!old->trace || strcmp(routing->engine, old->engine) != 0)))
+		return 0;
+	sticky.before = route_places(routing->fabric, old->fabric);
+	find_leaves(&sticky);
+	good = is_worth_it(&sticky) && stick(&sticky, input->threads);
+	g_free(sticky.before);
+	g_free(sticky.leaf);
+	return good ? sticky.kept : 0;
+}
+
+/* Whether a repair loads a cable with a tenth more than tables computed whole, however moved. */
+static bool is_worse(struct routing *repaired, const struct routing *anew, unsigned int threads)
+{
+	uint64_t peak = routing_peak(anew, threads), most = peak + peak / 10;
+	bool worse = routing_peak(repaired, threads) > most;
+
+	if (worse) {
+		route_rebalance(repaired, peak + peak / 16);
+		worse = routing_peak(repaired, threads) > most;
+	}
+	repaired->trace->uneven = worse;
+	repaired->trace->excused = peak;
+	return worse;
+}
+
+/*
+ * What follows an old routing of the same engine, or is made anew if that is NULL. A repair that
+ * may be uneven stays if it is nearly as even as tables computed whole, or these cannot be had.
+ */
+static struct routing *follow(const struct route_engine *engine, const struct fabric *fabric,
+			      const struct route_input *input, const struct routing *old,
+			      bool same_input, enum route_way *way, GError **error)
+{
+	struct route_input by = *input;
+	struct routing *repaired = NULL, *routing;
+
+	*way = ROUTE_REPAIRED;
+	by.old = same_input ? old : NULL;
+	if (same_input && !input->ties)
+		repaired = routing_repair(fabric, input, old);
+	if (repaired && !repaired->trace->uneven)
+		return repaired;
+	routing = route_compute(engine, fabric, &by, repaired ? NULL : error);
+	if (repaired && (!routing || !is_worse(repaired, routing, input->threads))) {
+		routing_unref(routing);
+		return repaired;
+	}
+	routing_unref(repaired);
+	*way = ROUTE_ANEW;
+	if (routing && old &&
+	    (routing->layered.base || (!input->ties && routing_stick_to(input, routing, old))))
+		*way = ROUTE_STICKY;
+	return routing;
+}
+
+/* Whether an engine made it of the same input; if that is not known, the caller warrants it. */
+static bool is_of_same_input(const struct routing *old, const struct route_engine *engine,
+			     const char *word)
+{
+	if (is_held(old))
+		return old->maker == engine->name && !strcmp(old->input_word, word);
+	return !old->input_word || !strcmp(old->input_word, word);
+}
+
+struct routing *routing_renew_unlimited(const struct route_engine *engine,
+					const struct fabric *fabric,
+					const struct route_input *input, const struct routing *old,
+					enum route_way *way, GError **error)
+{
+	g_autofree char *word = fingerprint_of_input(input);
+	g_autofree char *demand = fingerprint_of_demand(input, fabric);
+	struct routing *routing;
+	bool same;
+
+	if (old && strcmp(old->engine, engine->name) != 0 && !is_held(old))
+		old = NULL;
+	same = old && is_of_same_input(old, engine, word);
+	if (same && old->demand_word &&
+	    fingerprint_same_fabric(old->fabric, fabric, input->avoid_throttled)) {
+		*way = ROUTE_SAME;
+		if (!strcmp(old->demand_word, demand))
+			return routing_ref((struct routing *)old);
+		same = false;
+	}
+	routing = follow(engine, fabric, input, old, same, way, error);
+	if (!routing)
+		return NULL;
+	if (input->ties && !engine->ties)
+		routing_note(routing, "it does not mind what partitions are tied to");
+	routing->input_word = g_steal_pointer(&word);
+	routing->demand_word = g_steal_pointer(&demand);
+	return routing;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "route/transition/lane_changes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "route/value/lanes.h"
+
+static uint64_t guid_of(const struct routing *routing, uint32_t sw)
+{
+	const struct fabric *fabric = routing->fabric;
+
+	return fabric->nodes[fabric->switches[sw].node].guid;
+}
+
+/* It forwards something: hosts may be sending through it. */
+static bool has_entries(const struct routing *routing, uint32_t sw)
+{
+	for (uint32_t lid = 0; lid <= routing->top; lid++)
+		if (routing->lft[sw][lid] != ROUTE_NO_PORT)
+			return true;
+	return false;
+}
+
+/* [switch of new]: the same switch of old, if that forwards anything; else FABRIC_NONE. */
+static uint32_t *find_live(const struct routing *old, const struct routing *new)
+{
+	uint32_t *was = g_new(uint32_t, new->n_switches + 1);
+
+	for (uint32_t sw = 0; sw < new->n_switches; sw++) {
+		uint32_t node = fabric_node_by_guid(old->fabric, guid_of(new, sw));
+		uint32_t is = FABRIC_NONE;
+
+		if (node != FABRIC_NONE && fabric_is_switch(old->fabric, node))
+			is = old->fabric->nodes[node].sw;
+		was[sw] = is != FABRIC_NONE && has_entries(old, is) ? is : FABRIC_NONE;
+	}
+	return was;
+}
+
+/* Without lanes hosts were told no SL but 0, unless QoS says another. */
+static uint8_t sl_of(const struct routing *routing, uint32_t a, uint32_t b)
+{
+	return routing->lanes ? route_lanes_sl(routing->lanes, a, b) : 0;
+}
+
+static uint64_t count_pairs(const struct routing *old, const struct routing *new,
+			    const uint32_t *was)
+{
+	uint64_t pairs = 0;
+
+	for (uint32_t a = 0; a < new->n_switches; a++)
+		for (uint32_t b = a + 1; was[a] != FABRIC_NONE && b < new->n_switches; b++) {
+			uint8_t before;
+
+			if (was[b] == FABRIC_NONE)
+				continue;
+			before = sl_of(old, was[a], was[b]);
+			pairs += before != ROUTE_NO_SL && before != sl_of(new, a, b);
+		}
+	return pairs;
+}
+
+/* ---- SLtoVLMappingTables ---- */
+
+/* The engine that made what switches hold. */
+static const char *maker_of(const struct routing *routing)
+{
+	return routing->maker ? routing->maker : routing->engine;
+}
+
+static bool same_vls(const struct route_lanes *a, const struct route_lanes *b, uint16_t sls)
+{
+	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
+		if (sls >> sl & 1 && a->vl[sl] != b->vl[sl])
+			return false;
+	return true;
+}
+
+/* Of one switch, at ports that it had before. */
+static bool same_turns(const struct route_turns *a, uint32_t sw_a, const struct route_turns *b,
+		       uint32_t sw_b)
+{
+	uint16_t width = a->width[sw_a];
+
+	return width == b->width[sw_b] &&
+	       !memcmp(a->rows + a->first[sw_a], b->rows + b->first[sw_b],
+		       (size_t)width * width * sizeof(*a->rows));
+}
+
+static bool same_maps(const struct routing *old, uint32_t was, const struct routing *new,
+		      uint32_t sw)
+{
+	const struct route_lanes *a = old->lanes, *b = new->lanes;
+	uint8_t vl[ROUTE_SLS];
+
+	if (!a || !a->turns != !b->turns)
+		return false;
+	return a->turns ? same_turns(a->turns, was, b->turns, sw)
+			: same_vls(a, b, routing_sl_to_vl(new, vl));
+}
+
+/*
+ * Of what another process programmed maps are not known: they are those of the same engine, if it
+ * was that.
+ */
+static uint32_t count_maps(const struct routing *old, const struct routing *new,
+			   const uint32_t *was)
+{
+	bool assumed = old->maker && !strcmp(maker_of(old), new->engine);
+	uint32_t maps = 0;
+
+	for (uint32_t sw = 0; !assumed && sw < new->n_switches; sw++)
+		maps += was[sw] != FABRIC_NONE && !same_maps(old, was[sw], new, sw);
+	return maps;
+}
+
+struct lane_changes route_lane_changes(const struct routing *old, const struct routing *new)
+{
+	struct lane_changes changes = {0};
+	g_autofree uint32_t *was = NULL;
+
+	if (!new->lanes || !old || old->lanes == new->lanes)
+		return changes;
+	was = find_live(old, new);
+	changes.pairs = count_pairs(old, new, was);
+	changes.maps = count_maps(old, new, was);
+	return changes;
+}
+
+char *route_lane_changes_tell(const struct lane_changes *changes, const struct routing *new)
+{
+	g_autofree char *pairs = NULL, *maps = NULL;
+
+	if (!changes->pairs && !changes->maps)
+		return NULL;
+	if (changes->pairs)
+		pairs = g_strdup_printf("%" PRIu64 " pairs of switches get another SL",
+					changes->pairs);
+	if (changes->maps)
+		maps = g_strdup_printf("%u switches get other SLtoVLMappingTables, which are "
+				       "written after forwarding tables",
+				       changes->maps);
+	return g_strdup_printf("a change to routes of %s may deadlock %s: %s%s%s", new->engine,
+			       pairs ? "until hosts have asked for their paths again"
+				     : "while it is made",
+			       pairs ? pairs : "", pairs && maps ? "; " : "", maps ? maps : "");
+}

@@ -1,0 +1,893 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Stages of a change of tables. A column is all that switches hold for one LID, before and after;
+ * in a mixture each switch goes by one or the other.
+ *
+ * A column that neither loops nor loses anything in any mixture may be written at once. In another
+ * an entry that changes waits for those that change further on, along its new path: packets keep to
+ * their old path until they meet an entry that is new, and then to the new one. Where only loops
+ * are to be feared, entries wait for those that are part of one with them. A block of 64 LIDs is
+ * written once, unless its LIDs want their switches in different orders.
+ *
+ * Credit loops concern all columns together. If all paths go up and then down in one order, and
+ * those of the mixtures too, there is none. Else the channel dependencies of the routing are put
+ * together with those of the mixtures of each column. A column that closes a cycle is written in an
+ * order, as above; if that does not help, what changes of it is discarded first: then its packets
+ * have old paths among old ones, or new ones.
+ *
+ * If there is an order, a look at each entry and the next one on its paths does as well: no packet
+ * goes down and then up if entries that lead down to a switch which is to lead up are discarded
+ * first, and those that shall lead down to one which leads up are written last. That is less than
+ * many whole columns.
+ *
+ * While all this is found out what was lost is not repaired. So the work is limited: for what would
+ * take longer entries are looked at as above; where there is no order, all that changes is
+ * discarded first. Where the old or the new routing has a credit loop of its own, nothing is done
+ * against them. Then what would take longer is looked at once: an entry waits for those with which
+ * it may loop, and if it can, for the next one if that leads nowhere yet. That takes no longer than
+ * routing and verification have.
+ */
+#include "route/transition/transition.h"
+
+#include <string.h>
+
+#include "route/graph/bits.h"
+#include "route/layers/acyclic.h"
+#include "route/value/lanes.h"
+
+#define PER_BLOCK 64
+/* How often columns are looked at, mostly at most, until they have an order. */
+#define ROUNDS_MOST 10
+/* Stages of a block, if it is written by these once; else there are some for each of its LIDs. */
+#define STAGES_FEW 16
+
+/* Entries that keep what they were in earlier stages. */
+struct late {
+	uint32_t sw;
+	uint16_t lid, n;
+	uint32_t stage;
+};
+
+/* An entry of a column that is written after that of another switch. */
+struct wait {
+	uint32_t sw, other;
+	bool loops; /* else both may be part of a loop; or packets may be lost */
+};
+
+/* Entries that are discarded first. */
+struct cut {
+	uint32_t sw;
+	uint16_t lid;
+};
+
+/* What a switch does with a LID before and after, and in mixtures. */
+struct hop {
+	uint32_t channel[2]; /* by which packets leave; FABRIC_NONE: to no other switch */
+	uint32_t to[2];	     /* the next switch before and after; FABRIC_NONE: there is none */
+	bool arrives[2];     /* packets get to the owner */
+	bool moves;	     /* the entry changes */
+	bool knot;	     /* part of a loop in some mixture, or between two of these */
+	bool fails;	     /* packets may be lost in some mixture */
+	uint16_t lanes;	     /* VLs of packets that may pass */
+};
+
+/* All of a LID. */
+struct column {
+	uint16_t lid;
+	uint32_t home; /* the switch of its owner, or FABRIC_NONE */
+	uint8_t exit;
+	struct hop *hops; /* [switch] */
+	bool knots, loses;
+};
+
+struct transition {
+	const struct fabric *fabric;
+	const struct routing *routing;
+	struct route_graph *graph;
+	struct route_channels *channels;
+	const uint8_t *const *tables[2]; /* [switch]: before and after */
+	uint32_t n;
+	uint8_t *none; /* a row of a switch of which nothing is known */
+	struct column column;
+	uint32_t n_lids;		 /* in a row */
+	uint64_t *changes, *ordered, *discarded; /* [block]: LIDs */
+	bool strict; /* all are ordered as if they could lose packets: no credit loop then */
+	uint64_t work, work_max;
+	bool in_haste;	/* something was left undone */
+	bool by_entries, only_loops;
+	bool no_credits; /* nothing is done for them */
+	GArray *cuts;	/* of struct cut */
+	uint64_t *cut;	/* [block]: LIDs that have any */
+	uint8_t *marks; /* [switch]: of the column at hand, HAZARD_..; or that it leads LIDs on */
+	GArray *late;
+	uint32_t n_stages;
+	uint32_t *senders; /* [switch]: work space */
+	struct acyclic *lane[ROUTE_SLS];
+	GArray *steps; /* of channels that follow each other */
+	GArray *waits; /* struct wait: of the columns at hand */
+};
+
+/* ---- the tables ---- */
+
+static void find_changes(struct transition *t)
+{
+	for (uint32_t sw = 0; sw < t->n; sw++) {
+		const uint8_t *old = t->tables[0][sw], *now = t->tables[1][sw];
+
+		for (uint32_t lid = 0; old != now && lid < t->n_lids; lid++)
+			t->changes[lid / 64] |= (uint64_t)(old[lid] != now[lid]) << lid % 64;
+	}
+}
+
+/* What is left when switches are taken away that nobody sends to, and those that send to none. */
+static void find_knot(struct transition *t)
+{
+	struct hop *hops = t->column.hops;
+	uint32_t *senders = t->senders, left = t->n;
+	bool more = true;
+
+	memset(senders, 0, t->n * sizeof(*senders));
+	for (uint32_t i = 0; i < 2 * t->n; i++) {
+		hops[i / 2].knot = true;
+		if (hops[i / 2].to[i % 2] != FABRIC_NONE)
+			senders[hops[i / 2].to[i % 2]]++;
+	}
+	while (more && left) {
+		more = false;
+		for (uint32_t sw = 0; sw < t->n; sw++) {
+			const uint32_t *to = hops[sw].to;
+			bool sends = false;
+
+			for (unsigned int side = 0; side < 2; side++)
+				sends |= to[side] != FABRIC_NONE && hops[to[side]].knot;
+			if (!hops[sw].knot || (senders[sw] && sends))
+				continue;
+			hops[sw].knot = false;
+			more = true;
+			left--;
+			for (unsigned int side = 0; side < 2; side++)
+				if (to[side] != FABRIC_NONE)
+					senders[to[side]]--;
+		}
+	}
+	t->column.knots = left;
+}
+
+/* Where packets arrive, by the tables before and after; and where some mixture may lose them. */
+static void find_fates(struct transition *t)
+{
+	struct column *column = &t->column;
+	struct hop *hops = column->hops;
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < 2 * t->n; i++) {
+			struct hop *hop = &hops[i / 2];
+			unsigned int side = i % 2;
+			const struct hop *next;
+
+			if (hop->to[side] == FABRIC_NONE)
+				continue;
+			next = &hops[hop->to[side]];
+			if (next->arrives[side] > hop->arrives[side])
+				hop->arrives[side] = more = true;
+			if (next->fails > hop->fails)
+				hop->fails = more = true;
+		}
+	}
+	column->loses = t->strict;
+	for (uint32_t sw = 0; column->home != FABRIC_NONE && sw < t->n; sw++)
+		column->loses |= hops[sw].fails && hops[sw].arrives[0] && hops[sw].arrives[1];
+}
+
+static void load_entries(struct transition *t, uint16_t lid)
+{
+	struct column *column = &t->column;
+
+	t->work += t->n;
+	column->lid = lid;
+	column->home = route_leaf_of(t->fabric, lid, &column->exit);
+	for (uint32_t sw = 0; sw < t->n; sw++) {
+		struct hop *hop = &column->hops[sw];
+
+		hop->moves = t->tables[0][sw][lid] != t->tables[1][sw][lid];
+		hop->fails = false;
+		for (unsigned int side = 0; side < 2; side++) {
+			uint8_t port = t->tables[side][sw][lid];
+			uint32_t channel = route_channel(t->channels, sw, port);
+
+			hop->channel[side] = channel;
+			hop->to[side] =
+				channel == FABRIC_NONE ? channel : t->channels->to[channel];
+			hop->arrives[side] = sw == column->home && port == column->exit;
+			hop->fails |= channel == FABRIC_NONE && !hop->arrives[side];
+		}
+	}
+}
+
+/* And what mixtures of them can do. */
+static void load(struct transition *t, uint16_t lid)
+{
+	load_entries(t, lid);
+	find_knot(t);
+	find_fates(t);
+}
+
+/* ---- order ---- */
+
+/* Whether an entry that changes is to wait for another on its new path. */
+static bool waits_for(const struct column *column, uint32_t sw, uint32_t other)
+{
+	const struct hop *hops = column->hops;
+
+	return hops[other].moves && (column->loses || (hops[sw].knot && hops[other].knot));
+}
+
+/* The stage in which an entry may be written at the earliest. */
+static uint32_t earliest(const struct transition *t, const uint32_t *stage, uint32_t sw,
+			 uint32_t last_good)
+{
+	const struct column *column = &t->column;
+	const struct hop *hops = column->hops;
+	uint32_t least = column->loses && !hops[sw].arrives[1] ? last_good + 1 : 1, n = 0;
+
+	for (uint32_t to = hops[sw].to[1]; to != FABRIC_NONE && n++ < t->n; to = hops[to].to[1])
+		if (waits_for(column, sw, to))
+			least = MAX(least, stage[to] + 1);
+	return least;
+}
+
+/* True if something moved back. */
+static bool delay(const struct transition *t, uint32_t *stage)
+{
+	const struct hop *hops = t->column.hops;
+	uint32_t last_good = 0;
+	bool moved = false;
+
+	for (uint32_t sw = 0; sw < t->n; sw++)
+		if (hops[sw].moves && hops[sw].arrives[1])
+			last_good = MAX(last_good, stage[sw]);
+	for (uint32_t sw = 0; sw < t->n; sw++) {
+		uint32_t least = hops[sw].moves ? earliest(t, stage, sw, last_good) : 0;
+
+		moved |= least > stage[sw];
+		stage[sw] = MAX(stage[sw], least);
+	}
+	return moved;
+}
+
+static bool is_too_much(const struct transition *t, uint64_t columns)
+{
+	return t->work + columns * t->n > t->work_max;
+}
+
+/* Stages of switches by which all of these LIDs of a block are safe; false: there are none. */
+static bool find_stages(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
+{
+	uint32_t rounds = 0, most = 4 * MIN(t->n, 64) + 4;
+	bool moved = true;
+
+	memset(stage, 0, t->n * sizeof(*stage));
+	for (; moved && rounds < most && !is_too_much(t, PER_BLOCK); rounds++) {
+		moved = false;
+		for (uint64_t rest = lids; rest; rest &= rest - 1) {
+			load(t, block * PER_BLOCK + __builtin_ctzll(rest));
+			moved |= delay(t, stage);
+		}
+	}
+	return !moved;
+}
+
+static void note_late(struct transition *t, const uint32_t *stage, uint16_t lid, uint16_t n)
+{
+	for (uint32_t sw = 0; sw < t->n; sw++) {
+		struct late late = {sw, lid, n, stage[sw]};
+
+		if (stage[sw] > 1)
+			g_array_append_val(t->late, late);
+		t->n_stages = MAX(t->n_stages, stage[sw]);
+	}
+}
+
+/* ---- order of what is looked at once ---- */
+
+/* Whether the old entry leads anywhere. */
+static bool leads_on(const struct hop *hop)
+{
+	return hop->to[0] != FABRIC_NONE || hop->arrives[0];
+}
+
+/* Entries wait for the next one on their new path by which they may loop, or that leads nowhere. */
+static void list_waits(struct transition *t, uint16_t lid)
+{
+	const struct hop *hops = t->column.hops;
+
+	load_entries(t, lid);
+	find_knot(t);
+	for (uint32_t sw = 0; sw < t->n; sw++) {
+		uint32_t to = hops[sw].to[1], n = 0;
+		struct wait wait = {sw, to, false};
+
+		t->marks[sw] |= leads_on(&hops[sw]);
+		if (!hops[sw].moves || to == FABRIC_NONE)
+			continue;
+		if (leads_on(&hops[sw]) && !leads_on(&hops[to]))
+			g_array_append_val(t->waits, wait);
+		while (hops[sw].knot && to != FABRIC_NONE && n++ < t->n &&
+		       !(hops[to].moves && hops[to].knot))
+			to = hops[to].to[1];
+		wait = (struct wait){sw, to, true};
+		if (hops[sw].knot && to != FABRIC_NONE)
+			g_array_append_val(t->waits, wait);
+	}
+}
+
+/*
+ * Stages by which no entry loops, and with losses none is lost that waits for another; without it
+ * switches that hold nothing are the first, which is most of that. False: there are none.
+ */
+static bool find_stages_of_waits(struct transition *t, bool losses, uint32_t most, uint32_t *stage)
+{
+	uint32_t rounds = 0;
+	bool moved = true;
+
+	for (uint32_t sw = 0; sw < t->n; sw++)
+		stage[sw] = losses || !t->marks[sw] ? 1 : 2;
+	for (; moved && rounds < most; rounds++) {
+		moved = false;
+		for (uint32_t i = 0; i < t->waits->len; i++) {
+			const struct wait *wait = &g_array_index(t->waits, struct wait, i);
+
+			if ((!losses && !wait->loops) || stage[wait->sw] > stage[wait->other])
+				continue;
+			stage[wait->sw] = stage[wait->other] + 1;
+			moved = true;
+		}
+	}
+	return !moved;
+}
+
+/* One by one, as they want their switches in different orders. */
+static void order_each(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
+{
+	t->only_loops = true;
+	for (; lids; lids &= lids - 1) {
+		uint16_t lid = block * PER_BLOCK + __builtin_ctzll(lids);
+
+		g_array_set_size(t->waits, 0);
+		memset(t->marks, 0, t->n);
+		list_waits(t, lid);
+		if (find_stages_of_waits(t, false, t->n, stage))
+			note_late(t, stage, lid, 1);
+		else
+			t->discarded[block] |= lids & -lids;
+	}
+}
+
+static void order_fully(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
+{
+	if (find_stages(t, block, lids, stage)) {
+		note_late(t, stage, block * PER_BLOCK, PER_BLOCK);
+		return;
+	}
+	for (; lids; lids &= lids - 1) {
+		unsigned int bit = __builtin_ctzll(lids);
+
+		/* Not where the routing itself loops, as what is left of a LID of nobody may. */
+		if (find_stages(t, block, UINT64_C(1) << bit, stage))
+			note_late(t, stage, block * PER_BLOCK + bit, 1);
+		else if (is_too_much(t, PER_BLOCK))
+			break;
+	}
+	t->in_haste |= lids != 0;
+	if (lids && t->no_credits)
+		order_each(t, block, lids, stage);
+	else
+		t->discarded[block] |= lids;
+}
+
+static void order_quickly(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
+{
+	g_array_set_size(t->waits, 0);
+	memset(t->marks, 0, t->n);
+	for (uint64_t rest = lids; rest; rest &= rest - 1) {
+		uint32_t before = t->waits->len;
+
+		list_waits(t, block * PER_BLOCK + __builtin_ctzll(rest));
+		if (t->waits->len == before)
+			t->ordered[block] &= ~(rest & -rest);
+	}
+	if (find_stages_of_waits(t, true, STAGES_FEW, stage) ||
+	    find_stages_of_waits(t, false, STAGES_FEW, stage))
+		note_late(t, stage, block * PER_BLOCK, PER_BLOCK);
+	else
+		order_each(t, block, lids, stage);
+}
+
+static void order_block(struct transition *t, uint32_t block, uint32_t *stage)
+{
+	uint64_t lids = t->ordered[block] & ~t->discarded[block];
+
+	if (lids && t->only_loops)
+		order_quickly(t, block, lids, stage);
+	else if (lids)
+		order_fully(t, block, lids, stage);
+}
+
+/* ---- credits ---- */
+
+/* VLs of packets to the LID at hand that begin at a switch. */
+static uint16_t lanes_from(const struct transition *t, uint32_t sw)
+{
+	const struct route_lanes *lanes = t->routing->lanes;
+	uint32_t home = t->column.home;
+
+	if (home == FABRIC_NONE)
+		return lanes ? 0 : 1;
+	if (!route_is_source(t->graph, sw) && t->column.exit == 0)
+		return 0;
+	return route_lanes_between(lanes, sw, home, t->graph->sm_switch);
+}
+
+/* Who passes which switch, in any mixture. */
+static void spread_lanes(struct transition *t)
+{
+	struct hop *hops = t->column.hops;
+	bool more = true;
+
+	for (uint32_t sw = 0; sw < t->n; sw++)
+		hops[sw].lanes = lanes_from(t, sw);
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < 2 * t->n; i++) {
+			uint32_t to = hops[i / 2].to[i % 2];
+
+			if (to == FABRIC_NONE || !(hops[i / 2].lanes & ~hops[to].lanes))
+				continue;
+			hops[to].lanes |= hops[i / 2].lanes;
+			more = true;
+		}
+	}
+}
+
+/* Whether an entry of one side may be met with the next switch's of the other. */
+static bool may_meet(const struct column *column, uint32_t sw, unsigned int side, uint32_t to,
+		     unsigned int next_side)
+{
+	return side == 0 || next_side == 1 || !column->hops[sw].moves ||
+	       !waits_for(column, sw, to);
+}
+
+#define SIDES_ALL 0xF
+/* Lists pairs of channels that follow each other on these lanes, before, after, or mixed. */
+static void list_steps(struct transition *t, unsigned int sides, uint16_t lanes)
+{
+	const struct column *column = &t->column;
+
+	g_array_set_size(t->steps, 0);
+	for (uint32_t sw = 0; sw < t->n; sw++)
+		for (unsigned int i = 0; column->hops[sw].lanes & lanes && i < 4; i++) {
+			uint32_t to = column->hops[sw].to[i / 2];
+			struct acyclic_step step = {.from = column->hops[sw].channel[i / 2]};
+
+			if (!(sides >> i & 1) || to == FABRIC_NONE ||
+			    !may_meet(column, sw, i / 2, to, i % 2))
+				continue;
+			step.to = column->hops[to].channel[i % 2];
+			if (step.to != FABRIC_NONE)
+				g_array_append_val(t->steps, step);
+		}
+}
+
+static bool leads_up(const struct transition *t, uint32_t channel)
+{
+	uint32_t from = t->channels->from[channel], to = t->channels->to[channel];
+	const uint32_t *order = t->routing->order;
+
+	return order[to] < order[from] || (order[to] == order[from] && to < from);
+}
+
+/* Whether packets may go down and then up. */
+static bool turns(struct transition *t)
+{
+	if (!t->routing->order)
+		return true;
+	spread_lanes(t);
+	list_steps(t, SIDES_ALL, UINT16_MAX);
+	for (uint32_t i = 0; i < t->steps->len; i++) {
+		const struct acyclic_step *step = &g_array_index(t->steps, struct acyclic_step, i);
+
+		if (!leads_up(t, step->from) && leads_up(t, step->to))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Adds the steps of a column to its lanes, whatever they close (force), or false. One lane after
+ * the other; what a lane got stays if another refuses, which does no harm.
+ */
+static bool add_column(struct transition *t, unsigned int sides, bool force)
+{
+	unsigned int all = 0;
+
+	spread_lanes(t);
+	for (uint32_t sw = 0; sw < t->n; sw++)
+		all |= t->column.hops[sw].lanes;
+	for (; all; all &= all - 1) {
+		unsigned int vl = __builtin_ctz(all);
+		const struct acyclic_step *steps;
+
+		if (!t->lane[vl])
+			t->lane[vl] = acyclic_new(t->channels);
+		list_steps(t, sides, 1u << vl);
+		steps = (const struct acyclic_step *)(const void *)t->steps->data;
+		for (uint32_t i = 0; force && i < t->steps->len; i++)
+			acyclic_note(t->lane[vl], steps[i]);
+		if (!force && !acyclic_add(t->lane[vl], steps, t->steps->len))
+			return false;
+	}
+	return true;
+}
+
+/* All of the tables before or after, and nothing else; false: they have a cycle. */
+static bool note_tables(struct transition *t, unsigned int side)
+{
+	bool good = true;
+
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		g_clear_pointer(&t->lane[vl], acyclic_free);
+	for (uint32_t lid = 1; lid <= t->routing->top; lid++) {
+		load_entries(t, lid);
+		if (t->column.home == FABRIC_NONE)
+			continue;
+		for (uint32_t sw = 0; sw < t->n; sw++)
+			t->column.hops[sw].to[!side] = t->column.hops[sw].to[side];
+		add_column(t, side ? 0x8 : 0x1, true);
+	}
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		good &= !t->lane[vl] || acyclic_sort(t->lane[vl]);
+	return good;
+}
+
+/* Columns that close a cycle with those before them, as bits; false: no column does. */
+static bool add_columns(struct transition *t, uint64_t *refused)
+{
+	bool any = false;
+
+	bits_each(t->changes, 0, t->n_lids, lid) {
+		load(t, lid);
+		if (t->column.home == FABRIC_NONE || add_column(t, SIDES_ALL, false))
+			continue;
+		bits_put(refused, lid, true);
+		any = true;
+	}
+	return any;
+}
+
+/* Columns in any order if that closes no cycle; else all in one; and what then still does. */
+static void find_discards(struct transition *t)
+{
+	g_autofree uint64_t *refused = g_new0(uint64_t, t->routing->n_blocks);
+
+	if (!note_tables(t, 1) || !add_columns(t, refused) || !note_tables(t, 0))
+		return; /* it could deadlock before, or can after, or never */
+	t->strict = true;
+	memcpy(t->ordered, t->changes, t->routing->n_blocks * sizeof(*t->ordered));
+	note_tables(t, 1);
+	add_columns(t, t->discarded);
+}
+
+/* ---- by entries ---- */
+
+enum { HAZARD_CUT = 1, HAZARD_LATE = 2 };
+
+static bool goes_up(const struct transition *t, const struct hop *hop, unsigned int side)
+{
+	return hop->channel[side] != FABRIC_NONE && leads_up(t, hop->channel[side]);
+}
+
+/* The switch to which an entry leads down, or FABRIC_NONE. */
+static uint32_t down_to(const struct transition *t, const struct hop *hop, unsigned int side)
+{
+	return goes_up(t, hop, side) ? FABRIC_NONE : hop->to[side];
+}
+
+static uint8_t hazards_of(const struct transition *t, uint32_t sw)
+{
+	const struct hop *hops = t->column.hops, *hop = &hops[sw], *next;
+	uint8_t hazards = 0;
+	uint32_t below = down_to(t, hop, 0);
+
+	if (below != FABRIC_NONE && (goes_up(t, &hops[below], 0) || goes_up(t, &hops[below], 1)))
+		hazards |= HAZARD_CUT;
+	if (hop->to[1] == FABRIC_NONE)
+		return hazards;
+	next = &hops[hop->to[1]];
+	if ((down_to(t, hop, 1) != FABRIC_NONE && goes_up(t, next, 0)) ||
+	    (leads_on(hop) && !leads_on(next)))
+		hazards |= HAZARD_LATE;
+	return hazards;
+}
+
+/* Of two late ones in a row the next is cut, so that it does not lead up when it is led down to. */
+static void cut_late(struct transition *t)
+{
+	for (uint32_t sw = 0; sw < t->n; sw++) {
+		uint32_t next = t->column.hops[sw].to[1];
+
+		if (t->marks[sw] & HAZARD_LATE && next != FABRIC_NONE &&
+		    t->marks[next] & HAZARD_LATE)
+			t->marks[next] |= HAZARD_CUT;
+	}
+}
+
+#define ENTRIES_MAX (1u << 24)
+
+/*
+ * What is cut, and what is late, of all columns that change; instead of whole ones. False: that is
+ * more than there is memory for.
+ */
+static bool find_entries(struct transition *t)
+{
+	memset(t->ordered, 0, t->routing->n_blocks * sizeof(*t->ordered));
+	memset(t->discarded, 0, t->routing->n_blocks * sizeof(*t->discarded));
+	bits_each(t->changes, 0, t->n_lids, lid) {
+		if (t->late->len + t->cuts->len > ENTRIES_MAX)
+			return false;
+		load_entries(t, lid);
+		for (uint32_t sw = 0; sw < t->n; sw++)
+			t->marks[sw] = hazards_of(t, sw);
+		cut_late(t);
+		for (uint32_t sw = 0; sw < t->n; sw++) {
+			struct late late = {sw, lid, 1, 2};
+			struct cut cut = {sw, lid};
+
+			if (t->marks[sw] & HAZARD_LATE &&
+			    (t->column.hops[sw].moves || t->marks[sw] & HAZARD_CUT))
+				g_array_append_val(t->late, late);
+			if (!(t->marks[sw] & HAZARD_CUT))
+				continue;
+			g_array_append_val(t->cuts, cut);
+			bits_put(t->cut, lid, true);
+		}
+	}
+	t->n_stages = t->late->len ? 2 : 1;
+	t->by_entries = true;
+	return true;
+}
+
+static void discard_all(struct transition *t)
+{
+	memcpy(t->discarded, t->changes, t->routing->n_blocks * sizeof(*t->discarded));
+	memset(t->cut, 0, t->routing->n_blocks * sizeof(*t->cut));
+	g_array_set_size(t->cuts, 0);
+	g_array_set_size(t->late, 0);
+	t->in_haste = true;
+}
+
+/* ---- stages ---- */
+
+/* Sets what may not be written at once; true if some of it could close a credit loop. */
+static bool find_hazards(struct transition *t, bool ordered)
+{
+	bool turning = false;
+
+	bits_each(t->changes, 0, t->n_lids, lid) {
+		load(t, lid);
+		if (t->column.knots || t->column.loses)
+			bits_put(t->ordered, lid, true);
+		turning |= !ordered || (t->column.home != FABRIC_NONE && turns(t));
+	}
+	return turning;
+}
+
+static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
+{
+	uint32_t n = 0;
+
+	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
+		n += __builtin_popcountll(bits[block]);
+	return n;
+}
+
+/* Where a routing has a credit loop of its own, or its lanes change by turns: credits are left. */
+static void plan_without_credits(struct transition *t, uint32_t changes)
+{
+	t->no_credits = true;
+	t->only_loops = t->in_haste = is_too_much(t, ROUNDS_MOST * changes);
+	if (t->only_loops)
+		memcpy(t->ordered, t->changes, t->routing->n_blocks * sizeof(*t->ordered));
+	else
+		find_hazards(t, false);
+}
+
+static void plan_with_credits(struct transition *t, uint32_t changes, bool ordered)
+{
+	bool in_order = ordered && t->routing->order, enough;
+
+	t->work_max *= in_order ? 1 : 4; /* without an order there is no other way */
+	enough = !is_too_much(t, 2 * changes);
+	if (enough && !find_hazards(t, ordered))
+		return;
+	enough = enough && !is_too_much(t, 3 * t->routing->top + 2 * changes);
+	if (enough)
+		find_discards(t);
+	t->in_haste = !enough;
+	if (enough && 4 * count_bits(t, t->discarded) <= changes)
+		return;
+	if (in_order ? !find_entries(t) : !enough)
+		discard_all(t);
+}
+
+/* Sets what is to be ordered, and what is to be discarded. */
+static void plan(struct transition *t, bool cyclic, const struct route_verdict *verdict)
+{
+	uint32_t changes = count_bits(t, t->changes);
+
+	cyclic = cyclic && is_too_much(t, 3 * t->routing->top + 3 * changes);
+	if (cyclic || !verdict->acyclic || routing_has_turns(t->routing))
+		plan_without_credits(t, changes);
+	else
+		plan_with_credits(t, changes, verdict->by_order && !t->routing->lanes);
+}
+
+static uint8_t *own_row(const struct transition *t, struct route_stages *stages, uint32_t stage,
+			uint32_t sw)
+{
+	const uint8_t **rows = (const uint8_t **)stages->rows[stage];
+	uint8_t *row;
+
+	if (rows[sw] != t->tables[0][sw] && rows[sw] != t->routing->lft[sw])
+		return (uint8_t *)rows[sw];
+	row = g_memdup2(rows[sw], t->n_lids);
+	g_ptr_array_add(stages->owned, row);
+	rows[sw] = row;
+	return row;
+}
+
+/* Entries that change, of LIDs that are discarded. */
+static void discard(const struct transition *t, struct route_stages *stages)
+{
+	bits_each(t->discarded, 0, t->n_lids, lid)
+		for (uint32_t sw = 0; sw < t->n; sw++)
+			if (t->tables[0][sw][lid] != t->tables[1][sw][lid])
+				own_row(t, stages, 0, sw)[lid] = ROUTE_NO_PORT;
+	for (uint32_t i = 0; i < t->cuts->len; i++) {
+		const struct cut *cut = &g_array_index(t->cuts, struct cut, i);
+
+		own_row(t, stages, 0, cut->sw)[cut->lid] = ROUTE_NO_PORT;
+	}
+}
+
+/* What is late is as it was before; number: from 1, as the stages of late entries are. */
+static void keep_late(const struct transition *t, struct route_stages *stages,
+		      const uint8_t *const *before, uint32_t stage, uint32_t number)
+{
+	for (uint32_t i = 0; i < t->late->len; i++) {
+		const struct late *late = &g_array_index(t->late, struct late, i);
+
+		if (late->stage > number)
+			memcpy(own_row(t, stages, stage, late->sw) + late->lid,
+			       before[late->sw] + late->lid, late->n);
+	}
+}
+
+static uint32_t count_ordered(const struct transition *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t block = 0; block < t->routing->n_blocks; block++)
+		n += __builtin_popcountll(t->ordered[block] & ~t->discarded[block]);
+	return n;
+}
+
+static struct route_stages *make_stages(const struct transition *t)
+{
+	struct route_stages *stages = g_new0(struct route_stages, 1);
+	uint32_t first;
+
+	stages->routing = routing_ref((struct routing *)t->routing);
+	stages->owned = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(stages->owned, t->none);
+	stages->n_ordered = count_ordered(t);
+	stages->n_discarded = count_bits(t, t->discarded) + count_bits(t, t->cut);
+	first = stages->n_discarded != 0;
+	stages->n = first + t->n_stages;
+	stages->rows = g_new0(const uint8_t *const *, stages->n);
+	for (uint32_t i = 0; i < stages->n; i++) {
+		const uint8_t *const *rows = t->tables[i < first ? 0 : 1];
+
+		stages->rows[i] = g_memdup2(rows, t->n * sizeof(*rows));
+	}
+	if (first)
+		discard(t, stages);
+	for (uint32_t i = 1; i <= t->n_stages; i++)
+		keep_late(t, stages, first ? stages->rows[0] : t->tables[0], first + i - 1, i);
+	return stages;
+}
+
+static void transition_init(struct transition *t, const struct fabric *fabric,
+			    const uint8_t *const *held, const struct routing *routing)
+{
+	uint32_t n = fabric->n_switches, n_blocks = routing->n_blocks;
+	const uint8_t **before;
+
+	*t = (struct transition){.fabric = fabric, .routing = routing, .n = n, .n_stages = 1};
+	t->n_lids = n_blocks * PER_BLOCK;
+	t->graph = route_graph_new(fabric);
+	t->channels = route_channels_new(t->graph, fabric);
+	t->none = g_malloc(t->n_lids);
+	memset(t->none, ROUTE_NO_PORT, t->n_lids);
+	before = g_new0(const uint8_t *, n + 1);
+	for (uint32_t sw = 0; sw < n; sw++)
+		before[sw] = held[sw] ? held[sw] : t->none;
+	t->tables[0] = before;
+	t->tables[1] = (const uint8_t *const *)routing->lft;
+	t->column.hops = g_new0(struct hop, n + 1);
+	t->changes = g_new0(uint64_t, n_blocks);
+	t->ordered = g_new0(uint64_t, n_blocks);
+	t->discarded = g_new0(uint64_t, n_blocks);
+	t->cut = g_new0(uint64_t, n_blocks);
+	t->cuts = g_array_new(FALSE, FALSE, sizeof(struct cut));
+	t->marks = g_new(uint8_t, n + 1);
+	t->late = g_array_new(FALSE, FALSE, sizeof(struct late));
+	t->steps = g_array_new(FALSE, FALSE, sizeof(struct acyclic_step));
+	t->waits = g_array_new(FALSE, FALSE, sizeof(struct wait));
+	t->senders = g_new0(uint32_t, n + 1);
+	find_changes(t);
+}
+
+static void transition_clear(struct transition *t)
+{
+	route_graph_free(t->graph);
+	route_channels_free(t->channels);
+	g_free((void *)t->tables[0]);
+	g_free(t->column.hops);
+	g_free(t->changes);
+	g_free(t->ordered);
+	g_free(t->discarded);
+	g_free(t->cut);
+	g_array_unref(t->cuts);
+	g_free(t->marks);
+	g_array_unref(t->late);
+	g_array_unref(t->steps);
+	g_array_unref(t->waits);
+	g_free(t->senders);
+	for (unsigned int vl = 0; vl < ROUTE_SLS; vl++)
+		acyclic_free(t->lane[vl]);
+}
+
+struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,
+				      bool cyclic, const struct routing *routing,
+				      const struct route_verdict *verdict, uint64_t work)
+{
+	g_autofree uint32_t *stage = g_new0(uint32_t, fabric->n_switches + 1);
+	struct route_stages *stages;
+	struct transition t;
+
+	transition_init(&t, fabric, held, routing);
+	t.work_max = work;
+	plan(&t, cyclic, verdict);
+	for (uint32_t block = 0; block < routing->n_blocks; block++)
+		order_block(&t, block, stage);
+	stages = make_stages(&t);
+	stages->in_haste = t.in_haste;
+	stages->by_entries = t.by_entries;
+	stages->only_loops = t.only_loops;
+	transition_clear(&t);
+	return stages;
+}
+
+void route_stages_free(struct route_stages *stages)
+{
+	if (!stages)
+		return;
+	for (uint32_t i = 0; i < stages->n; i++)
+		g_free((void *)stages->rows[i]);
+	g_free(stages->rows);
+	g_ptr_array_unref(stages->owned);
+	routing_unref(stages->routing);
+	g_free(stages);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Most heavy sweeps find what the one before found. The fabric that a routing was made for is there
+ * to be compared: nodes, cables and LIDs, in the order of the fabric, which is the same for equal
+ * subnets. What the operator said can be long (forwarding tables in a file): of that a digest is
+ * kept.
+ */
+#include "route/renew/trace.h"
+
+#include <glib.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "route/graph/throttled.h"
+
+/* ---- what the operator said ---- */
+
+static void add(GChecksum *sum, const void *data, size_t size)
+{
+	g_checksum_update(sum, data, (gssize)size);
+}
+
+/* A number of things, each of which may have a gap behind its first octets. */
+static void add_each(GChecksum *sum, const void *data, uint32_t n, size_t size, size_t used)
+{
+	const uint8_t *octets = data;
+
+	add(sum, &n, sizeof(n));
+	if (n && used == size)
+		add(sum, data, n * size);
+	for (uint32_t i = 0; used < size && i < n; i++)
+		add(sum, octets + i * size, used);
+}
+
+/* Numbers; and structures up to a member that is the last. */
+#define add_numbers(sum, data, n) add_each(sum, data, n, sizeof(*(data)), sizeof(*(data)))
+#define add_structs(sum, data, n, type, last) \
+	add_each(sum, data, n, sizeof(type), offsetof(type, last) + sizeof(((type *)NULL)->last))
+
+static void add_name(GChecksum *sum, const char *name)
+{
+	add_numbers(sum, name, name ? (uint32_t)strlen(name) + 1 : 0);
+}
+
+static void add_files(GChecksum *sum, const struct route_input *input)
+{
+	const struct route_lfts *lfts = &input->lfts;
+	const struct route_hops_rows *hops = &input->hops;
+
+	add_name(sum, lfts->file);
+	add_structs(sum, lfts->lfts, lfts->n, struct route_lft, n);
+	for (uint32_t i = 0; i < lfts->n; i++) {
+		const struct route_lft *lft = &lfts->lfts[i];
+
+		add_structs(sum, lft->n ? lfts->entries + lft->first : NULL, lft->n,
+			    struct route_lft_entry, port);
+	}
+	add_name(sum, hops->file);
+	add_structs(sum, hops->rows, hops->n, struct route_hops_row, lid);
+	for (uint32_t i = 0; i < hops->n; i++) {
+		const struct route_hops_row *row = &hops->rows[i];
+
+		add_numbers(sum, row->n ? hops->hops + row->first : NULL, row->n);
+	}
+}
+
+static char *word_of(GChecksum *sum)
+{
+	char *word = g_strdup(g_checksum_get_string(sum));
+
+	g_checksum_free(sum);
+	return word;
+}
+
+char *fingerprint_of_input(const struct route_input *input)
+{
+	const struct route_torus *torus = &input->torus;
+	const uint32_t words[] = {
+		input->scatter,		input->ahead_not_scattered, input->shift,
+		input->from_roots,	input->count_switches,	    input->vls,
+		input->sm_sl,		input->lash_start_vl,	    input->nue_max_num_vls,
+		input->avoid_throttled, input->find_mesh,	    input->connect_roots,
+		torus->radix[0],	torus->radix[1],	    torus->radix[2],
+		torus->loops[0],	torus->loops[1],	    torus->loops[2],
+		torus->max_ports,	input->n_port_orders};
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+
+	add(sum, words, sizeof(words));
+	add_numbers(sum, input->roots, input->n_roots);
+	add_structs(sum, input->ids, input->n_ids, struct route_id, id);
+	add_numbers(sum, input->compute, input->n_compute);
+	add_numbers(sum, input->io, input->n_io);
+	add_numbers(sum, input->ahead, input->n_ahead);
+	add_structs(sum, input->ignored, input->n_ignored, struct route_endport, num);
+	add_structs(sum, input->weights, input->n_weights, struct route_weight, weight);
+	if (input->ties)
+		add_structs(sum, input->ties->ties, input->ties->n, struct route_tie, port);
+	for (uint32_t i = 0; i < input->n_port_orders; i++) {
+		const struct route_port_order *order = &input->port_orders[i];
+
+		add(sum, &order->guid, sizeof(order->guid));
+		add_numbers(sum, order->ports, MIN(order->n, sizeof(order->ports)));
+	}
+	add_files(sum, input);
+	add_name(sum, torus->file);
+	add_structs(sum, torus->seeds, torus->n_seeds, struct route_torus_seed, dateline);
+	add_numbers(sum, torus->port_order, torus->n_port_order);
+	return word_of(sum);
+}
+
+char *fingerprint_of_demand(const struct route_input *input, const struct fabric *fabric)
+{
+	const struct route_demand *demand = input->demand;
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	size_t n = demand ? demand->n_classes : 0, n_ports = fabric->n_ports;
+
+	if (n) {
+		add(sum, demand->class_of, n_ports * sizeof(*demand->class_of));
+		add(sum, demand->sends, n * n * sizeof(*demand->sends));
+	}
+	if (input->ties)
+		add(sum, input->ties->partitions, n_ports * sizeof(*input->ties->partitions));
+	return word_of(sum);
+}
+
+/* ---- the fabric ---- */
+
+static bool same_node(const struct fabric_node *a, const struct fabric_node *b)
+{
+	return a->guid == b->guid && a->info.system_image_guid == b->info.system_image_guid &&
+	       a->first_port == b->first_port && a->type == b->type &&
+	       a->num_ports == b->num_ports;
+}
+
+static bool same_port(const struct fabric_port *a, const struct fabric_port *b)
+{
+	return a->guid == b->guid && a->peer == b->peer && a->lid == b->lid && a->lmc == b->lmc &&
+	       a->info.vl_cap == b->info.vl_cap;
+}
+
+bool fingerprint_same_fabric(const struct fabric *a, const struct fabric *b, bool avoid_throttled)
+{
+	bool same = a->n_nodes == b->n_nodes && a->n_ports == b->n_ports &&
+		    a->n_links == b->n_links && a->sm_port == b->sm_port;
+
+	for (uint32_t i = 0; same && i < a->n_nodes; i++)
+		same = same_node(&a->nodes[i], &b->nodes[i]);
+	for (uint32_t i = 0; same && i < a->n_ports; i++)
+		same = same_port(&a->ports[i], &b->ports[i]) &&
+		       (!avoid_throttled || route_is_throttled(a, i) == route_is_throttled(b, i));
+	return same;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The immutable result of an engine, and of repairs. The rows that an engine fills are one piece of
+ * memory, the home, which outlives the routing as long as repaired ones share rows of it. Rows that
+ * differ from those of home are counted singly: a series of repairs copies each only when it
+ * changes.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "route/fill/shortest.h"
+#include "route/renew/trace.h"
+#include "route/transition/fdb_cap.h"
+#include "route/value/lanes.h"
+
+#define HUGE_PAGE (2u << 20)
+
+GQuark route_error_quark(void)
+{
+	return g_quark_from_static_string("route-error");
+}
+
+/* Large tables are touched once, row by row: big pages spare thousands of page faults. */
+static uint8_t *alloc_rows(size_t bytes)
+{
+	void *rows = NULL;
+
+	if (posix_memalign(&rows, bytes < 2 * HUGE_PAGE ? 64 : HUGE_PAGE, MAX(bytes, 1)))
+		g_error("no memory for %zu octets of forwarding tables", bytes);
+	if (bytes >= 2 * HUGE_PAGE)
+		madvise(rows, bytes, MADV_HUGEPAGE); /* a hint: refusal costs time only */
+	return rows;
+}
+
+/* ---- rows ---- */
+
+struct route_row {
+	struct ref ref;
+	uint8_t ports[];
+};
+
+static void row_unref(struct route_row *row)
+{
+	if (row && ref_put(&row->ref))
+		g_free(row);
+}
+
+static size_t row_bytes(const struct routing *routing)
+{
+	return (size_t)routing->n_blocks * ROUTE_BLOCK;
+}
+
+/* As long as the routing is new, a row that only it holds is no one else's. */
+uint8_t *routing_own(struct routing *routing, uint32_t sw)
+{
+	struct route_row *row, *old = routing->own[sw];
+
+	if (old && atomic_load(&old->ref.count) == 1)
+		return routing->lft[sw];
+	row = g_malloc(sizeof(*row) + row_bytes(routing));
+	ref_init(&row->ref);
+	memcpy(row->ports, routing->lft[sw], row_bytes(routing));
+	routing->own[sw] = row;
+	routing->lft[sw] = row->ports;
+	row_unref(old);
+	return row->ports;
+}
+
+void routing_put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t port)
+{
+	if (routing->lft[sw][lid] == port)
+		return;
+	if (!routing->own)
+		routing->lft[sw][lid] = port; /* filled by an engine */
+	else
+		routing_own(routing, sw)[lid] = port;
+}
+
+/* ---- home ---- */
+
+static struct route_home *home_new(const struct fabric *fabric, size_t row)
+{
+	struct route_home *home = g_new0(struct route_home, 1);
+
+	ref_init(&home->ref);
+	home->fabric = fabric_ref((struct fabric *)fabric);
+	home->bytes = alloc_rows(row * fabric->n_switches);
+	home->rows = g_new(uint8_t *, fabric->n_switches + 1);
+	for (uint32_t i = 0; i < fabric->n_switches; i++)
+		home->rows[i] = home->bytes + i * row;
+	return home;
+}
+
+static void home_unref(struct route_home *home)
+{
+	if (!ref_put(&home->ref))
+		return;
+	fabric_unref(home->fabric);
+	free(home->bytes);
+	g_free(home->rows);
+	g_free(home->order);
+	g_free(home);
+}
+
+uint32_t *route_places(const struct fabric *fabric, const struct fabric *other)
+{
+	uint32_t *places = g_new(uint32_t, fabric->n_switches + 1);
+
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		places[sw] = route_switch_by_guid(
+			other, fabric->nodes[fabric->switches[sw].node].guid);
+	return places;
+}
+
+/* ---- trace ---- */
+
+static void trace_free(struct route_trace *trace)
+{
+	if (!trace)
+		return;
+	route_graph_free(trace->graph);
+	g_free(trace->hops);
+	g_free(trace);
+}
+
+void routing_trace(struct routing *routing, struct route_graph *graph, uint8_t *hops)
+{
+	routing->trace = g_new0(struct route_trace, 1);
+	routing->trace->graph = graph;
+	routing->trace->hops = hops;
+	routing->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
+}
+
+void routing_settle(struct routing *routing, struct route_graph *graph, uint8_t *hops)
+{
+	const uint32_t *order = graph->base ? graph->base : graph->order;
+
+	routing_trace(routing, graph, hops);
+	routing->home->order = g_memdup2(order, graph->n * sizeof(*order));
+}
+
+/* ---- routings ---- */
+
+static struct routing *new_for(const struct fabric *fabric, const char *engine,
+			       unsigned int promises)
+{
+	struct routing *routing = g_new0(struct routing, 1);
+
+	ref_init(&routing->ref);
+	routing->fabric = fabric_ref((struct fabric *)fabric);
+	routing->engine = engine;
+	routing->promises = promises;
+	routing->n_switches = fabric->n_switches;
+	routing->top = fabric->max_lid;
+	routing->n_blocks = routing->top / ROUTE_BLOCK + 1;
+	return routing;
+}
+
+struct routing *routing_new_unset(const struct fabric *fabric, const char *engine,
+				  unsigned int promises)
+{
+	struct routing *routing = new_for(fabric, engine, promises);
+
+	routing->home = home_new(fabric, row_bytes(routing));
+	routing->lft = g_memdup2(routing->home->rows,
+				 (routing->n_switches + 1) * sizeof(*routing->lft));
+	return routing;
+}
+
+struct routing *routing_new(const struct fabric *fabric, const char *engine, unsigned int promises)
+{
+	struct routing *routing = routing_new_unset(fabric, engine, promises);
+
+	memset(routing->home->bytes, ROUTE_NO_PORT, row_bytes(routing) * routing->n_switches);
+	return routing;
+}
+
+struct routing *routing_from(const struct fabric *fabric, const struct routing *old,
+			     const uint32_t *row, const uint32_t *before)
+{
+	struct routing *routing = new_for(fabric, old->engine, old->promises);
+	uint32_t n = fabric->n_switches;
+
+	routing->top = MAX(old->top, fabric->max_lid);
+	routing->n_blocks = old->n_blocks;
+	routing->note = g_strdup(old->note);
+	routing->home = old->home;
+	ref_get(&old->home->ref);
+	routing->lft = g_new(uint8_t *, n + 1);
+	routing->own = g_new0(struct route_row *, n + 1);
+	for (uint32_t sw = 0; sw < n; sw++) {
+		routing->lft[sw] = old->home->rows[row[sw]];
+		if (!old->own || before[sw] == FABRIC_NONE || !old->own[before[sw]])
+			continue;
+		routing->own[sw] = old->own[before[sw]];
+		ref_get(&routing->own[sw]->ref);
+		routing->lft[sw] = routing->own[sw]->ports;
+	}
+	return routing;
+}
+
+void routing_share(struct routing *routing, const uint32_t *row)
+{
+	for (uint32_t sw = 0; sw < routing->n_switches; sw++) {
+		uint8_t *home = routing->home->rows[row[sw]];
+
+		if (!routing->own[sw] ||
+		    memcmp(home, routing->own[sw]->ports, row_bytes(routing)) != 0)
+			continue;
+		row_unref(routing->own[sw]);
+		routing->own[sw] = NULL;
+		routing->lft[sw] = home;
+	}
+}
+
+void routing_note(struct routing *routing, const char *format, ...)
+{
+	g_autofree char *before = routing->note, *note = NULL;
+	va_list args;
+
+	va_start(args, format);
+	note = g_strdup_vprintf(format, args);
+	va_end(args);
+	routing->note = before ? g_strdup_printf("%s; %s", before, note) : g_steal_pointer(&note);
+}
+
+struct routing *routing_ref(struct routing *routing)
+{
+	ref_get(&routing->ref);
+	return routing;
+}
+
+void routing_unref(struct routing *routing)
+{
+	if (!routing || !ref_put(&routing->ref))
+		return;
+	for (uint32_t sw = 0; routing->own && sw < routing->n_switches; sw++)
+		row_unref(routing->own[sw]);
+	g_free(routing->own);
+	g_free(routing->lft);
+	home_unref(routing->home);
+	fabric_unref(routing->fabric);
+	trace_free(routing->trace);
+	g_free(routing->demand_word);
+	g_free(routing->order);
+	g_free(routing->trunk);
+	if (!routing->made)
+		route_lanes_free(routing->lanes);
+	routing_unref(routing->made);
+	routing_unref(routing->unlimited);
+	routing_unref(routing->layered.base);
+	route_room_free(routing->room);
+	g_free(routing->note);
+	g_free(routing->input_word);
+	g_free(routing);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * How many entries of a registry there are, and how many each port has made, both bounded.
+ *
+ *			of all ports		of one port
+ *	groups		SA_MAX_GROUPS		sa_max_groups, 0: a sixteenth of the MLIDs
+ *	memberships	SA_MAX_MEMBERSHIPS	sa_max_memberships
+ *	services	SA_MAX_SERVICES		sa_max_services
+ *	subscriptions	SA_MAX_SUBSCRIPTIONS	sa_max_subscriptions
+ *	alias GUIDs	SA_ALIASES_MAX		its GUIDCap
+ *
+ * The bounds of one port are options. Half of the bound of all is shared out: each endport of the
+ * subnet may always have its part of it. The other half is for those that want more; of it a port
+ * has at most an eighth of what is left, so that many ports that take what they can do not take it
+ * all.
+ */
+#ifndef SA_CLIENTS_QUOTA_H
+#define SA_CLIENTS_QUOTA_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fabric/fabric.h"
+
+/* Of one port, before there are options. */
+#define SA_MEMBERSHIPS_OF_PORT 4096
+#define SA_SERVICES_OF_PORT 1024
+#define SA_SUBSCRIPTIONS_OF_PORT 64
+
+#define SA_MAX_GROUPS (1u << 17)
+#define SA_MAX_MEMBERSHIPS (1u << 22)
+#define SA_MAX_SERVICES (1u << 16)
+#define SA_MAX_SUBSCRIPTIONS (1u << 16)
+
+struct sa_quota {
+	GHashTable *by_port; /* uint64_t port GUID, owned -> entries */
+	unsigned int n, max, max_of_port;
+	unsigned int part;   /* that each port may always have; 0: the subnet is not known yet */
+	unsigned int beyond; /* entries of ports beyond that */
+};
+
+void sa_quota_init(struct sa_quota *quota, unsigned int max, unsigned int max_of_port);
+void sa_quota_clear(struct sa_quota *quota);
+/* Of one port, 0: as many as of all; in a subnet of these ports. */
+void sa_quota_follow(struct sa_quota *quota, unsigned int max_of_port, const struct fabric *fabric);
+unsigned int sa_quota_of(const struct sa_quota *quota, uint64_t port_guid); /* entries */
+/* Whether that port may have one more; 0 is no port, which only the bound of all concerns. */
+bool sa_quota_allows(const struct sa_quota *quota, uint64_t port_guid);
+/* It has one more, whether it may or not. */
+void sa_quota_count(struct sa_quota *quota, uint64_t port_guid);
+/* Both; false: that port, or all of them, may have no more. */
+bool sa_quota_take(struct sa_quota *quota, uint64_t port_guid);
+void sa_quota_give(struct sa_quota *quota, uint64_t port_guid);
+
+#endif

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The view: eight octets a port say where its cable leads and what the link can do, so that the
+ * walk of a path touches per switch one octet of its forwarding table and one such entry. Rates
+ * are kept as ranks, whose order is that of the rates (the codes are numbered by age).
+ *
+ * A walk is remembered by the switch where it began and the DLID, in one octet: all hosts of a leaf
+ * go the same way, and of a large fabric each step of a walk is a cache miss. The octets are
+ * written by any thread; all write the same.
+ */
+#include "sa/record/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "iba/codes.h"
+
+/* What a walk from a switch comes to, in an octet: MTU above, rank below; never 0. */
+#define REST_RANK_BITS 5
+#define REST_LOST 0xFF /* no MTU has the code 7 */
+
+enum hop_kind {
+	HOP_NONE,   /* no running link */
+	HOP_SWITCH, /* next is a switch */
+	HOP_END,    /* next is an endport */
+};
+
+struct sa_hop {
+	uint32_t next;
+	uint8_t kind;
+	uint8_t mtu;
+	uint8_t rank;
+};
+
+struct sa_switch {
+	uint32_t first_port;
+	uint32_t n_ports; /* port 0 included */
+};
+
+static void rank_rates(struct sa_view *view)
+{
+	for (unsigned int code = 0; code < G_N_ELEMENTS(view->rank); code++) {
+		if (iba_rate_tenths(code) == 0)
+			continue;
+		view->n_rates++;
+		view->rank[code] = 1;
+		for (unsigned int other = 0; other < G_N_ELEMENTS(view->rank); other++)
+			if (iba_rate_tenths(other) && iba_rate_compare(other, code) < 0)
+				view->rank[code]++;
+		view->rate[view->rank[code]] = code;
+	}
+	g_assert(view->n_rates < 1u << REST_RANK_BITS);
+}
+
+/* What the port itself allows; a port that tells nothing (port 0 often) does not limit. */
+static void limit_by(const struct sa_view *view, struct sa_hop *hop, const struct fabric_port *port)
+{
+	uint8_t rank = view->rank[port->rate & 63];
+
+	if (port->mtu && port->mtu < hop->mtu)
+		hop->mtu = port->mtu;
+	if (rank && rank < hop->rank)
+		hop->rank = rank;
+}
+
+/* Over the cable of a port; port 0 leads to itself. */
+static struct sa_hop make_hop(const struct sa_view *view, uint32_t index)
+{
+	const struct fabric *fabric = view->subnet->fabric;
+	const struct fabric_port *port = &fabric->ports[index], *peer;
+	struct sa_hop hop = {.mtu = IBA_MTU_4096, .rank = view->n_rates, .kind = HOP_END};
+
+	limit_by(view, &hop, port);
+	if (port->num == 0) {
+		hop.next = index;
+		return hop;
+	}
+	if (port->peer == FABRIC_NONE || port->rate == 0)
+		return (struct sa_hop){.kind = HOP_NONE};
+	peer = &fabric->ports[port->peer];
+	hop.next = port->peer;
+	if (fabric_is_switch(fabric, peer->node)) {
+		hop.kind = HOP_SWITCH;
+		hop.next = fabric->nodes[peer->node].sw;
+	} else {
+		limit_by(view, &hop, peer);
+	}
+	return hop;
+}
+
+/* A row a switch, by DLID. 0: nobody went there yet. Pages that nobody needs cost nothing. */
+static atomic_uchar *rest_new(const struct fabric *fabric)
+{
+	return calloc((size_t)fabric->n_switches * (fabric->max_lid + 1u), 1);
+}
+
+struct sa_view *sa_view_new(struct subnet *subnet)
+{
+	const struct fabric *fabric = subnet->fabric;
+	struct sa_view *view = g_new0(struct sa_view, 1);
+
+	ref_init(&view->ref);
+	view->subnet = subnet;
+	rank_rates(view);
+	view->router = prefix_routes_first_router(fabric);
+	view->hops = g_new(struct sa_hop, fabric->n_ports);
+	for (uint32_t i = 0; i < fabric->n_ports; i++)
+		view->hops[i] = make_hop(view, i);
+	view->rest = rest_new(fabric);
+	view->switches = g_new(struct sa_switch, fabric->n_switches);
+	for (uint32_t i = 0; i < fabric->n_switches; i++) {
+		const struct fabric_node *node = &fabric->nodes[fabric->switches[i].node];
+
+		view->switches[i].first_port = node->first_port;
+		view->switches[i].n_ports = node->num_ports + 1u;
+	}
+	return view;
+}
+
+static struct sa_view *view_with(struct sa_view *view, struct alias_guids *aliases,
+				 struct mc_trees *trees)
+{
+	const size_t rest = offsetof(struct sa_view, subnet);
+	struct sa_view *with = g_new0(struct sa_view, 1);
+
+	ref_init(&with->ref);
+	with->base = sa_view_ref(view->base ? view->base : view);
+	with->aliases = aliases ? alias_guids_ref(aliases) : NULL;
+	with->trees = trees ? mc_trees_ref(trees) : NULL;
+	memcpy((char *)with + rest, (const char *)view + rest, sizeof(*with) - rest);
+	return with;
+}
+
+struct sa_view *sa_view_with(struct sa_view *view, struct alias_guids *aliases)
+{
+	return view_with(view, aliases, view->trees);
+}
+
+struct sa_view *sa_view_with_trees(struct sa_view *view, struct mc_trees *trees)
+{
+	return view_with(view, view->aliases, trees);
+}
+
+struct sa_view *sa_view_ref(struct sa_view *view)
+{
+	ref_get(&view->ref);
+	return view;
+}
+
+void sa_view_unref(struct sa_view *view)
+{
+	if (!view || !ref_put(&view->ref))
+		return;
+	if (view->base) {
+		alias_guids_unref(view->aliases);
+		mc_trees_unref(view->trees);
+		sa_view_unref(view->base);
+		g_free(view);
+		return;
+	}
+	subnet_unref(view->subnet);
+	g_free(view->hops);
+	g_free(view->switches);
+	free(view->rest);
+	g_free(view);
+}
+
+void sa_view_prefetch(const struct sa_view *view, uint32_t port)
+{
+	if (port >= view->subnet->fabric->n_ports)
+		return;
+	__builtin_prefetch(&view->subnet->fabric->ports[port]);
+	__builtin_prefetch(&view->hops[port]);
+	__builtin_prefetch(&view->subnet->partitions->class_of[port]);
+}
+
+/* From one hop to the next; NULL if the forwarding table leads nowhere. */
+static const struct sa_hop *next_hop(const struct sa_view *view, uint32_t sw, uint16_t dlid)
+{
+	uint8_t exit = routing_port(view->subnet->routing, sw, dlid);
+
+	if (exit >= view->switches[sw].n_ports)
+		return NULL;
+	return &view->hops[view->switches[sw].first_port + exit];
+}
+
+/* A packet on its way. */
+struct walk {
+	const struct sa_hop *hop; /* the one it takes now; NULL: none, it is lost */
+	uint16_t dlid;
+	struct sa_hop least; /* on all hops so far */
+};
+
+/* Takes the hop; false if that was the last. */
+static bool walk_on(const struct sa_view *view, struct walk *walk)
+{
+	const struct sa_hop *hop = walk->hop;
+
+	if (!hop)
+		return false;
+	walk->least.mtu = MIN(walk->least.mtu, hop->mtu);
+	walk->least.rank = MIN(walk->least.rank, hop->rank);
+	if (hop->kind != HOP_SWITCH)
+		return false;
+	walk->hop = next_hop(view, hop->next, walk->dlid);
+	return true;
+}
+
+static bool walk_arrived(const struct sa_view *view, const struct walk *walk)
+{
+	return walk->hop && walk->hop->kind == HOP_END &&
+	       walk->hop->next == view->subnet->fabric->lid_port[walk->dlid];
+}
+
+static uint8_t rest_make(const struct sa_view *view, const struct walk *walk)
+{
+	if (!walk_arrived(view, walk))
+		return REST_LOST;
+	return (uint8_t)(walk->least.mtu << REST_RANK_BITS | walk->least.rank);
+}
+
+/* One end of a path: the switch where the forwarding begins, and what leads to it. */
+struct start {
+	uint32_t sw; /* FABRIC_NONE: there is none, the cable leads to another host or nowhere */
+	struct sa_hop own;
+	atomic_uchar *rest;
+	uint8_t known;
+};
+
+static struct start start_from(const struct sa_view *view, uint32_t from, uint16_t dlid)
+{
+	const struct fabric *fabric = view->subnet->fabric;
+	const struct fabric_port *source = &fabric->ports[from];
+	struct start start = {
+		.own = view->hops[from],
+		.sw = FABRIC_NONE,
+		.known = REST_LOST,
+	};
+
+	if (source->num == 0) {
+		start.own = (struct sa_hop){.mtu = IBA_MTU_4096, .rank = view->n_rates};
+		limit_by(view, &start.own, source);
+		start.sw = fabric->nodes[source->node].sw;
+	} else if (start.own.kind == HOP_SWITCH) {
+		start.sw = start.own.next;
+	}
+	if (start.sw == FABRIC_NONE || dlid > fabric->max_lid)
+		return start;
+	start.rest = &view->rest[(size_t)start.sw * (fabric->max_lid + 1u) + dlid];
+	start.known = atomic_load_explicit(start.rest, memory_order_relaxed);
+	return start;
+}
+
+/* No walk if it is known already. */
+static struct walk begin_walk(const struct sa_view *view, const struct start *start, uint16_t dlid)
+{
+	return (struct walk){
+		.hop = start->known ? NULL : next_hop(view, start->sw, dlid),
+		.dlid = dlid,
+		.least = {.mtu = IBA_MTU_4096, .rank = view->n_rates},
+	};
+}
+
+static void end_walk(const struct sa_view *view, struct start *start, const struct walk *walk)
+{
+	if (start->known)
+		return;
+	start->known = rest_make(view, walk);
+	atomic_store_explicit(start->rest, start->known, memory_order_relaxed);
+}
+
+/* Both directions in step: each waits for memory while the other does. */
+static void find_rest(const struct sa_view *view, struct start *there, uint16_t dlid,
+		      struct start *back, uint16_t slid)
+{
+	struct walk one = begin_walk(view, there, dlid), other = begin_walk(view, back, slid);
+
+	for (unsigned int n = 0; n < IBA_MAX_HOPS; n++) {
+		bool on = walk_on(view, &one), other_on = walk_on(view, &other);
+
+		if (!on && !other_on)
+			break;
+	}
+	end_walk(view, there, &one);
+	end_walk(view, back, &other);
+}
+
+static void fill_loopback(const struct sa_view *view, const struct fabric_port *port,
+			  struct sa_way *way)
+{
+	struct sa_hop least = {.mtu = IBA_MTU_4096, .rank = view->n_rates};
+
+	limit_by(view, &least, port);
+	*way = (struct sa_way){
+		.mtu = least.mtu,
+		.rate = port->rate ? view->rate[least.rank] : IBA_RATE_2_5,
+		.reversible = true,
+	};
+}
+
+/* Two hosts on one cable, or on none. */
+static bool walk_cable(const struct sa_view *view, uint32_t from, uint32_t to, struct sa_way *way)
+{
+	const struct sa_hop *hop = &view->hops[from];
+
+	*way = (struct sa_way){
+		.mtu = hop->mtu,
+		.rate = view->rate[hop->rank],
+		.reversible = true,
+	};
+	return hop->kind == HOP_END && hop->next == to;
+}
+
+bool sa_view_walk(const struct sa_view *view, uint32_t from, uint32_t to, uint16_t slid,
+		  uint16_t dlid, struct sa_way *way)
+{
+	struct start there, back;
+
+	if (from == to) {
+		fill_loopback(view, &view->subnet->fabric->ports[from], way);
+		return true;
+	}
+	there = start_from(view, from, dlid);
+	back = start_from(view, to, slid);
+	if (!there.rest)
+		return walk_cable(view, from, to, way);
+	if (!there.known || !back.known)
+		find_rest(view, &there, dlid, &back, slid);
+	if (there.known == REST_LOST)
+		return false;
+	*way = (struct sa_way){
+		.mtu = MIN(there.own.mtu, there.known >> REST_RANK_BITS),
+		.rate = view->rate[MIN(there.own.rank, there.known & ((1u << REST_RANK_BITS) - 1))],
+		.reversible = back.known != REST_LOST,
+	};
+	return true;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Nodes that do not answer, and are kept. That an agent hangs says nothing of the packets that pass
+ * by its node: a switch forwards by the tables that it holds, and a host works on.
+ *
+ *	        asked in earnest, and silent              it answers: read again, and
+ *	        behind a cable that is up                 its tables compared
+ *	 well -------------------------------> silent -------------------------------> well
+ *	                                         |
+ *	                                         | no cable leads to it any more
+ *	                                         v
+ *	                                       gone
+ *
+ * A cable is gone when one of its ends says that it is down, or that it was (INIT), or when another
+ * device answers at its end. Silence is no such sign, in no kind of sweep: what was known of the
+ * node stays, with its LIDs, its routes and its records, and so does what is behind it. Directed
+ * routes may end at a switch that hangs; those behind it are asked by their LIDs (reach.c).
+ *
+ * Nothing is written to it, and nothing but whether it is there again is asked of it: in discovery,
+ * by light sweeps, and when it is its turn (health.c). Routes go by what it holds (fixed.c).
+ */
+#include "sm/sm_private.h"
+
+#define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
+
+static bool is_own(const struct sm *sm, const struct builder_node *node)
+{
+	return sm->builder->sm_port && sm->builder->sm_port->node == node;
+}
+
+/* What a switch forwards, or that it forwards nothing. */
+static bool is_table_known(const struct builder_node *node)
+{
+	bool known = node->has_switch_info && !node->switch_info.linear_fdb_top;
+
+	for (uint32_t block = 0; !known && block < trust_n_blocks(&node->lft); block++)
+		known = trust_last(&node->lft, block, BLOCK_BYTES) != NULL;
+	return known;
+}
+
+bool kept_was_read(const struct builder_node *node)
+{
+	bool known = builder_is_switch(node) && node->has_switch_info && node->ports[0].known &&
+		     is_table_known(node);
+
+	for (unsigned int num = 1; !builder_is_switch(node) && num <= node->info.num_ports; num++)
+		known |= node->ports[num].known;
+	return known;
+}
+
+static void fall_silent(struct sm *sm, struct builder_node *node)
+{
+	bool is_new = !builder_is_silent(node);
+
+	if (is_new) {
+		node->lost_by = node->entry;
+		builder_set_silent(node, MAX(actor_now(sm->actor), 1));
+	}
+	health_silent(sm, node,
+		      is_own(sm, node) ? "it does not answer, and the SM sits on it: what is known "
+					 "of it stays"
+				       : "it does not answer, and its link is up: it is kept, with "
+					 "what it holds",
+		      is_new);
+}
+
+bool kept_failed(const struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct builder_node *node = request->node;
+	bool looks = sweep_is_discovering(sm) || sm->sweep.kind == SWEEP_KIND_LIGHT;
+
+	if (request->mad.result != MAD_TIMEOUT || request->beyond || !looks || !node->builder ||
+	    !kept_was_read(node) ||
+	    !sm->schedule.discovered) /* what was met may be cut off since */
+		return false;
+	fall_silent(sm, node);
+	return true;
+}
+
+bool kept_skips(const struct sm_request *request)
+{
+	const struct sm *sm = request->sm;
+
+	if (!builder_is_silent(request->node) || request->beyond || request->aside ||
+	    request->inquiry)
+		return false;
+	return !sweep_is_discovering(sm) && sm->sweep.kind != SWEEP_KIND_LIGHT;
+}
+
+/* The cable by which it was lost may be gone without a word, as the other end is silent, too. */
+static void avoid_cable(struct builder_node *node)
+{
+	struct builder_port *port = node->lost_by;
+
+	if (port && port != node->entry && port->peer && builder_is_silent(port->peer->node))
+		port->avoided = true;
+}
+
+void kept_answered(struct sm *sm, struct builder_node *node)
+{
+	char name[SM_NAME_SIZE];
+
+	if (!builder_is_silent(node) || !node->builder)
+		return;
+	log_info(sm->log, "%s answers again, after %.1f s", sm_node_name(node, name, sizeof(name)),
+		 (actor_now(sm->actor) - node->silent_ns) / (double)NS_PER_S);
+	avoid_cable(node);
+	builder_set_silent(node, 0);
+	if (builder_is_switch(node))
+		node->check = true; /* whoever is behind it may be reached by its tables alone */
+	else
+		node_lose_trust(sm, node, "it did not answer for a while");
+	if (!sweep_is_discovering(sm) || node->looked_at != sm->sweep.serial)
+		sweep_look_at(sm, node);
+}
+
+/* ---- in discovery: those behind it are asked, and may be silent, too ---- */
+
+static void keep(struct sm *sm, struct builder_node *node);
+
+/* By a directed route it is who is at that cable; by its LID it may be anybody. */
+static bool is_another(const struct sm_request *request)
+{
+	struct iba_node_info info;
+
+	wire_decode(&iba_node_info_type, request->mad.data, &info);
+	return info.node_guid != request->node->guid && !request->mad.by_lid;
+}
+
+static void on_followed(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct builder_node *node = request->node;
+	struct builder_port *entry = node->entry;
+
+	if (node->looked_at == sm->sweep.serial || !node->builder || !entry || !entry->peer)
+		return; /* it was met elsewhere, or is gone */
+	if (!sm_request_ok(request))
+		keep(sm, node);
+	else if (is_another(request))
+		port_probe(sm, entry->peer);
+	else
+		read_node(sm, node, entry, entry->peer->node);
+}
+
+static void follow(struct sm *sm, struct builder_port *port)
+{
+	struct builder_port *far = port->peer;
+	struct builder_node *node = far ? far->node : NULL;
+	struct sm_request *request;
+
+	if (!far || builder_is_down(port) || builder_is_down(far))
+		return;
+	builder_link_seen(port);
+	if (sm->sweep.kind != SWEEP_KIND_HEAVY || node->looked_at == sm->sweep.serial ||
+	    is_own(sm, node))
+		return;
+	node_place(sm, node, far, port->node);
+	request = builder_is_switch(node)
+			  ? sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0)
+			  : sm_request_port(sm, far, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
+	request->done = on_followed;
+	sm_request_send(request);
+}
+
+/* It is as it was, and so are its cables, unless who is at the other end knows better. */
+static void keep(struct sm *sm, struct builder_node *node)
+{
+	node->seen = sm->builder->sweep;
+	node->looked_at = sm->sweep.serial;
+	builder_unmark(node);
+	fall_silent(sm, node);
+	for (unsigned int num = 1; builder_is_switch(node) && num <= node->info.num_ports; num++)
+		follow(sm, &node->ports[num]);
+}
+
+/*
+ * The link was up all the time since it was known who is there: it does not say otherwise, and it
+ * was seen to be up without a change since this SM took it up.
+ */
+static bool was_always_up(const struct sm *sm, const struct builder_port *port)
+{
+	const struct builder_node *node = port->node;
+
+	return port->known && port->info.port_state > IBA_PORT_INIT &&
+	       port->contested != sm->builder->sweep &&
+	       port->activated < MAX(node->doubt_from, node->calm);
+}
+
+bool kept_behind(struct sm *sm, struct builder_port *port)
+{
+	struct builder_port *far = port->peer;
+
+	if (!far || !was_always_up(sm, port) || !kept_was_read(far->node))
+		return false;
+	builder_link_seen(port);
+	if (far->node->looked_at == sm->sweep.serial)
+		return true;
+	node_place(sm, far->node, far, port->node);
+	keep(sm, far->node);
+	return true;
+}
+
+bool kept_own(struct sm *sm)
+{
+	struct builder_port *own = sm->builder->sm_port;
+
+	if (!own || !kept_was_read(own->node))
+		return false;
+	keep(sm, own->node);
+	if (!builder_is_switch(own->node) && own->probed != sm->builder->sweep)
+		port_probe(sm, own);
+	return true;
+}

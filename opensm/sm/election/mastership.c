@@ -1,0 +1,1193 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What this SM is among the others (other_sm.c). What follows from what is known of them is in
+ * election.c; here it is done.
+ *
+ *	decides		step_elect()
+ *	as STANDBY	polls the SM that it follows, and tells it by trap 144 of a higher rank;
+ *			nothing else is sent, and there are no sweeps
+ *	as MASTER	hands over to a higher rank; waits a while for the HANDOVER of a master of
+ *			lower rank, and goes on if none comes: that one notices when its port is
+ *			configured. Polls who is there. No sweeps while it waits.
+ *	is told		mastership_receive(): Set(SMInfo) of others
+ *
+ * A poll goes by LID and by the path known from discovery in turn: one of them leads there as long
+ * as the master lives.
+ */
+#include "sm/election/other_sm.h"
+#include "sm/election/outlook.h"
+#include "sm/sm_private.h"
+#include "sm/smp/dry_run.h"
+
+#define SOON_NS (10 * NS_PER_MS)
+#define PATIENCE_MAX (1 * NS_PER_S) /* for the other's part of a handover */
+/* Who is to take over gets what this one knows first; so long at most, looked at so often. */
+#define IN_STEP_MAX (30 * NS_PER_S)
+#define IN_STEP_NS (500 * NS_PER_MS)
+/* Two masters that do not come to terms set each other's port again, but ever more seldom. */
+#define CONTESTS_AT_ONCE 4
+#define CONTESTS_IN_VAIN 6 /* doublings with one that is ignored, and so will not come to terms */
+#define CONTESTS_MAX 10	   /* doublings of a second */
+/* One that has just met the same part of the subnet as this one has soon discovered it. */
+#define IN_SIGHT_NS (50 * NS_PER_MS)
+/* A MASTER that refused so many HANDOVERs will go on: the SM of lower rank is its standby. */
+#define REFUSALS_MAX 2
+/* One that cannot lead looks again what there is: at first after a second, later ever less often.
+ */
+#define ABSTAIN_DOUBLINGS_ALONE 3 /* where that costs two SMPs */
+#define ABSTAIN_DOUBLINGS 6
+/* The same of a standby which sees other counts than its master tells. */
+#define LOOK_FIRST_NS (10 * NS_PER_S)
+#define LOOK_DOUBLINGS 6
+/* Who asks from behind a cable that is left out does so again and again. */
+#define BEYOND_NS (60 * NS_PER_S)
+
+enum dealing {
+	ALONE,
+	HANDING_OVER, /* to partner, who has not accepted yet */
+	AWAITING,     /* a HANDOVER of partner */
+	RETIRING,     /* the daemon ends when partner, if there is one, took over */
+	ABSTAINING,   /* it cannot lead, and nobody else is there to: it looks again later */
+};
+
+struct mastership {
+	struct sm *sm;
+	struct other_sm partner; /* whom STANDBY polls, or MASTER deals with */
+	enum dealing dealing;
+	unsigned int polls;
+	uint16_t master_lid;   /* MasterSMLID of the own port at the last poll */
+	unsigned int misses;   /* polls in a row without a master that answers */
+	unsigned int in_vain;  /* dealings in a row with that partner */
+	unsigned int asked;    /* who are asked whether they are standby, to retire */
+	bool was_missed;       /* the master before did not answer polls */
+	uint64_t beyond_ns;    /* when one was looked for beyond what is known; 0: never */
+	uint64_t learns_ns;    /* since when it follows its successor; 0: it does not */
+	bool was_cut_off;      /* as MASTER: it has not looked for another one since */
+	unsigned int refusals; /* of HANDOVERs to that partner in a row, by it as MASTER */
+	unsigned int abstentions; /* in a row */
+	unsigned int looks;	  /* in a row at what its master may not see, or this one not set */
+	uint64_t looked_ns;	  /* when it discovered last, as STANDBY */
+	bool told_more;		  /* that this STANDBY sees more than its master serves */
+	unsigned int more;	  /* polls in a row that said so */
+	struct timer timer;    /* the next poll, or the end of patience */
+	unsigned int contests; /* heavy sweeps in a row as another SM configured the own port */
+	uint64_t contested_ns; /* when the last one began */
+};
+
+/* ---- what this one is ---- */
+
+static unsigned int state_of(const struct sm *sm)
+{
+	return atomic_load(&sm->context->sm_state);
+}
+
+bool mastership_rests(const struct sm *sm)
+{
+	unsigned int state = state_of(sm);
+
+	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE || sm->port_lost ||
+	       sm->mastership->dealing != ALONE;
+}
+
+bool mastership_is_master(const struct sm *sm)
+{
+	return state_of(sm) == IBA_SM_MASTER;
+}
+
+static void tell_state(struct sm *sm, unsigned int state)
+{
+	log_milestone(sm->log, STATE, "Entering %s state", iba_name(IBA_SET_SM_STATE, state));
+	event_emit(&sm->context->bus, EVENT_SM_STATE, state);
+}
+
+static void set_state(struct sm *sm, unsigned int state)
+{
+	unsigned int before = atomic_exchange(&sm->context->sm_state, state);
+
+	if (before == state)
+		return;
+	if (before == IBA_SM_STANDBY)
+		sweep_flag(sm, SWEEP_FLAG_TAKING_OVER, state != IBA_SM_NOT_ACTIVE);
+	sm->takeover.due |= state == IBA_SM_MASTER;
+	if (state == IBA_SM_NOT_ACTIVE)
+		replicate_follow(sm, 0);
+	tell_state(sm, state);
+}
+
+void mastership_begin(struct sm *sm)
+{
+	unsigned int state = sm->options->sm_inactive ? IBA_SM_NOT_ACTIVE : IBA_SM_DISCOVERING;
+
+	atomic_store(&sm->context->sm_state, state);
+	tell_state(sm, state);
+}
+
+/* What a master knows is not what is, once another one may write. */
+static void forget_tables(struct sm *sm)
+{
+	trust_lose_all(sm->builder);
+	builder_touch_all(sm->builder);
+}
+
+/*
+ * All that is forgotten when this SM stops being master is forgotten here; the SA forgets when it
+ * hears of the new state.
+ */
+static void forget_mastery(struct sm *sm)
+{
+	sweep_rest(sm);
+	forget_tables(sm);
+	g_clear_pointer(&sm->routing, routing_unref); /* others make theirs now */
+	guid2lid_doubt(sm->guid2lid);
+	reregister_forget(sm);
+	sm->takeover = (struct takeover){0};
+	sm->mastership->was_cut_off = false;
+}
+
+static struct election_sm own_sm(const struct sm *sm)
+{
+	const struct sm_told told = sm_info_own(sm);
+
+	return other_sm_told(&told);
+}
+
+static uint64_t poll_ns(const struct sm *sm)
+{
+	return sm->options->sminfo_polling_timeout * NS_PER_MS;
+}
+
+/* ---- what it can do ---- */
+
+static struct ability own_ability(const struct sm *sm)
+{
+	return ability_unpack(atomic_load(&sm->context->ability));
+}
+
+static void set_ability(struct sm *sm, const struct ability *ability)
+{
+	atomic_store(&sm->context->ability, ability_pack(ability));
+}
+
+void mastership_saw_nothing(struct sm *sm)
+{
+	static const struct ability none = {.known = true, .unable = true};
+
+	if (state_of(sm) == IBA_SM_DISCOVERING)
+		set_ability(sm, &none);
+}
+
+bool mastership_was_missed(const struct sm *sm, const struct builder_port *port)
+{
+	const struct mastership *ms = sm->mastership;
+
+	return ms->was_missed && port && port->node->guid == ms->partner.node_guid &&
+	       state_of(sm) == IBA_SM_DISCOVERING;
+}
+
+bool mastership_polled_in_vain(const struct sm *sm, uint16_t lid)
+{
+	const struct mastership *ms = sm->mastership;
+
+	return ms->was_missed && lid == ms->partner.lid && state_of(sm) == IBA_SM_DISCOVERING;
+}
+
+/* ---- STANDBY ---- */
+
+static void wait_for(struct sm *sm, uint64_t ns)
+{
+	timer_start(&sm->mastership->timer, ns);
+}
+
+static void tell_rank(struct sm *sm)
+{
+	const struct other_sm *master = &sm->mastership->partner;
+	struct election_sm own = own_sm(sm);
+
+	if (master->sm.state == IBA_SM_MASTER && election_is_heir(&own, &master->sm))
+		other_sm_tell_rank(sm, master);
+}
+
+static void follow(struct sm *sm, const struct other_sm *other)
+{
+	struct mastership *ms = sm->mastership;
+	char name[SM_NAME_SIZE];
+
+	log_info(sm->log, "standby of %s", other_sm_name(other, name, sizeof(name)));
+	if (other != &ms->partner)
+		ms->partner = *other;
+	ms->dealing = ALONE;
+	ms->misses = ms->in_vain = ms->refusals = ms->looks = ms->more = 0;
+	ms->learns_ns = 0;
+	atomic_store(&sm->context->master_heard, 0);
+	atomic_store(&sm->context->master_misses, 0);
+	ms->looked_ns = actor_now(sm->actor);
+	forget_mastery(sm);
+	other_sms_show(sm, &ms->partner);
+	replicate_follow(sm, ms->partner.sm.guid);
+	set_state(sm, IBA_SM_STANDBY);
+	/* Who is no master yet may have died since it was met, and is missed from now on. */
+	wait_for(sm, ms->partner.sm.state == IBA_SM_MASTER ? poll_ns(sm) : SOON_NS);
+	tell_rank(sm);
+}
+
+/* Each may do its part now. */
+static void begin_anew(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+
+	ms->misses = ms->in_vain = 0;
+	for (guint i = 0; i < sm->others->known->len; i++)
+		g_array_index(sm->others->known, struct other_sm, i).stubborn = false;
+}
+
+/* The subnet is to be discovered by this SM, as state. */
+static void set_out(struct sm *sm, unsigned int state)
+{
+	struct mastership *ms = sm->mastership;
+
+	if (state_of(sm) == IBA_SM_STANDBY)
+		sweep_rest(sm); /* it may just be looking */
+	timer_stop(&ms->timer);
+	ms->dealing = ALONE;
+	begin_anew(sm);
+	forget_tables(sm);
+	other_sms_show(sm, NULL);
+	set_state(sm, state);
+	sweep_want(sm, SWEEP_HEAVY);
+}
+
+static void give_up(const struct sm *sm, struct other_sm *other)
+{
+	other->stubborn = true;
+	other->stubborn_to = own_sm(sm).priority;
+}
+
+static void missed(struct sm *sm, const char *why)
+{
+	struct mastership *ms = sm->mastership;
+	struct other_sm *other;
+	char name[SM_NAME_SIZE];
+
+	atomic_store(&sm->context->master_misses, ++ms->misses);
+	if (ms->misses <= sm->options->polling_retry_number)
+		return;
+	log_sys(sm->log, "%s %s: taking over", other_sm_name(&ms->partner, name, sizeof(name)),
+		why);
+	ms->was_missed = true;
+	set_out(sm, IBA_SM_DISCOVERING);
+	other = other_sm_find(sm, ms->partner.sm.guid);
+	if (other && ms->partner.sm.state != IBA_SM_MASTER)
+		give_up(sm, other); /* it never became that, whatever its rank */
+}
+
+/* Where one of the two cannot do what the other can, what this one knows may be old. */
+static void look_again(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	const struct ability own = own_ability(sm), *master = &ms->partner.sm.ability;
+	uint64_t now = actor_now(sm->actor);
+
+	if (!own.unable && !ability_falls_short(&own, master) &&
+	    !ability_falls_short(master, &own)) {
+		ms->looks = 0;
+		return;
+	}
+	if (sweep_runs(sm) || now - ms->looked_ns < LOOK_FIRST_NS << MIN(ms->looks, LOOK_DOUBLINGS))
+		return;
+	ms->looks++;
+	ms->looked_ns = now;
+	sweep_look(sm);
+}
+
+/* It has looked, and sees more than its master serves. */
+static bool sees_more(const struct sm *sm)
+{
+	const struct mastership *ms = sm->mastership;
+	const struct ability own = own_ability(sm);
+
+	return ms->looks && !sweep_runs(sm) && !own.unable &&
+	       ability_falls_short(&ms->partner.sm.ability, &own);
+}
+
+static void tell_more(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	const struct ability own = own_ability(sm), *master = &ms->partner.sm.ability;
+	char name[SM_NAME_SIZE];
+
+	if (ms->told_more)
+		return;
+	ms->told_more = true;
+	log_sys_error(sm->log, "%s can set %u ports, and this standby could set %u: %s",
+		      other_sm_name(&ms->partner, name, sizeof(name)), master->settable,
+		      own.settable,
+		      sm->options->sm_take_over_useless_master
+			      ? "it takes over if that stays so"
+			      : "sm_take_over_useless_master would have it take over");
+}
+
+/* True if this standby takes over from a master that answers, but serves far less than there is. */
+static bool deposes(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	struct other_sm *other;
+
+	if (!sees_more(sm)) {
+		ms->told_more = false;
+		ms->more = 0;
+		return false;
+	}
+	tell_more(sm);
+	if (!sm->options->sm_take_over_useless_master ||
+	    ++ms->more <= sm->options->polling_retry_number)
+		return false;
+	other = other_sm_find(sm, ms->partner.sm.guid);
+	if (other)
+		other->useless = true;
+	log_sys(sm->log, "the master serves far less than there is: taking over");
+	set_out(sm, IBA_SM_DISCOVERING);
+	return true;
+}
+
+static void on_poll_answer(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct mastership *ms = sm->mastership;
+	struct sm_told told;
+	const struct iba_sm_info *info = &told.info;
+
+	if (state_of(sm) != IBA_SM_STANDBY)
+		return;
+	if (!sm_request_ok(request)) {
+		missed(sm, "is silent");
+		return;
+	}
+	told = sm_info_decode(request->mad.data);
+	if (info->sm_state != IBA_SM_MASTER) {
+		if (told.ability.unable) /* it will not be one either */
+			ms->misses = sm->options->polling_retry_number;
+		missed(sm, "is no master any more");
+		return;
+	}
+	if (info->guid != ms->partner.sm.guid) {
+		ms->partner = (struct other_sm){.lid = request->mad.route.lid};
+		replicate_follow(sm, info->guid);
+	}
+	ms->partner.sm = ms->partner.last = other_sm_told(&told);
+	ms->partner.heard = actor_now(sm->actor);
+	other_sm_locate(sm, &ms->partner);
+	atomic_store(&sm->context->master_heard, ms->partner.heard);
+	other_sms_show(sm, &ms->partner);
+	tell_rank(sm);
+	if (told.ability.unable && !own_ability(sm).unable) { /* it is to hand over */
+		missed(sm, "cannot set the subnet");
+		return;
+	}
+	ms->misses = 0;
+	atomic_store(&sm->context->master_misses, 0);
+	if (!deposes(sm))
+		look_again(sm);
+}
+
+/* MasterSMLID of the own port: where the master is by now. */
+static void on_own_port(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct mastership *ms = sm->mastership;
+	struct iba_port_info info;
+
+	if (state_of(sm) != IBA_SM_STANDBY)
+		return;
+	if (sm_request_ok(request)) {
+		wire_decode(&iba_port_info_type, request->mad.data, &info);
+		if (info.port_state >= IBA_PORT_ARMED && info.master_sm_lid != info.lid &&
+		    (ms->partner.sm.state == IBA_SM_MASTER || info.master_sm_lid != ms->master_lid))
+			ms->partner.lid = info.master_sm_lid;
+		ms->master_lid = info.master_sm_lid;
+		if (sm->builder->sm_port)
+			builder_set_info(sm->builder->sm_port, &info);
+		mad_set_own_lid(sm->mad, info.lid, info.master_sm_sl);
+	}
+	if (!other_sm_ask(sm, &ms->partner, ms->polls % 2, on_poll_answer))
+		missed(sm, "is nowhere");
+}
+
+static void poll(struct sm *sm)
+{
+	sm->mastership->polls++;
+	wait_for(sm, poll_ns(sm));
+	if (sm->builder->sm_port)
+		own_port_ask(sm, on_own_port);
+	else
+		missed(sm, "is nowhere");
+}
+
+/* ---- MASTER among others ---- */
+
+static void finish_retiring(struct sm *sm)
+{
+	timer_stop(&sm->mastership->timer);
+	sm->mastership->dealing = ALONE;
+	forget_mastery(sm);
+	set_state(sm, IBA_SM_NOT_ACTIVE);
+	event_emit(&sm->context->bus, EVENT_FINISHED, 0);
+}
+
+/* It is awaited though its rank is higher, as it falls short of this one: what it told may be old.
+ */
+static bool may_see_more_soon(const struct sm *sm, const struct other_sm *other)
+{
+	struct election_sm own = own_sm(sm);
+
+	return election_outranks(&other->sm, &own);
+}
+
+static uint64_t patience(const struct sm *sm, enum dealing dealing, const struct other_sm *other)
+{
+	uint64_t most = MIN(poll_ns(sm), PATIENCE_MAX);
+
+	if (dealing != AWAITING || !may_see_more_soon(sm, other))
+		return most;
+	return MIN(IN_SIGHT_NS << MIN(sm->mastership->in_vain, 10u), most);
+}
+
+/*
+ * Of two masters the one of lower rank is to be standby (14.4.1), also where the other ignores all
+ * SMs, and so its HANDOVER.
+ */
+static void yield_to(struct sm *sm, const struct other_sm *other)
+{
+	char name[SM_NAME_SIZE];
+
+	log_sys_error(sm->log,
+		      "%s takes no HANDOVER (its ignore_other_sm may be TRUE), and goes on "
+		      "as MASTER: this SM, of lower rank, is its standby",
+		      other_sm_name(other, name, sizeof(name)));
+	follow(sm, other);
+}
+
+/* The other did not do its part in time: look again what there is, and in the end do without it. */
+static void lose_patience(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	struct other_sm *other = other_sm_find(sm, ms->partner.sm.guid);
+	enum dealing was = ms->dealing;
+	char name[SM_NAME_SIZE];
+
+	if (was == RETIRING) {
+		finish_retiring(sm);
+		return;
+	}
+	ms->dealing = ALONE;
+	if (other && ms->refusals >= REFUSALS_MAX) {
+		yield_to(sm, other);
+		return;
+	}
+	forget_tables(sm);
+	/*
+	 * Who should have handed over learns of this one when its port is configured; the classic
+	 * daemon only if a trap makes it look.
+	 */
+	if (other && was == AWAITING) {
+		other_sm_tell_rank(sm, other);
+		if (!may_see_more_soon(sm, other) ||
+		    ++ms->in_vain > sm->options->polling_retry_number)
+			give_up(sm, other);
+	} else if (other && ++ms->in_vain > sm->options->polling_retry_number) {
+		if (other->sm.state == IBA_SM_MASTER) {
+			yield_to(sm, other);
+			return;
+		}
+		log_sys_error(sm->log, "%s takes no part in the election: this SM stays MASTER",
+			      other_sm_name(&ms->partner, name, sizeof(name)));
+		give_up(sm, other);
+		ms->in_vain = 0;
+	}
+	sweep_want(sm, SWEEP_HEAVY);
+}
+
+static bool hands_over(const struct mastership *ms)
+{
+	return ms->dealing == HANDING_OVER || (ms->dealing == RETIRING && ms->partner.sm.guid);
+}
+
+static void taken_over(struct sm *sm, const struct other_sm *by)
+{
+	if (sm->mastership->dealing == RETIRING)
+		finish_retiring(sm);
+	else
+		follow(sm, by);
+}
+
+/*
+ * Who accepted is master from then on. It sends ACKNOWLEDGE, too, but for the classic daemon; that
+ * looks at once whether this one is no master any more, and if it is hands back.
+ */
+static void on_handed_over(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct mastership *ms = sm->mastership;
+
+	if (!hands_over(ms))
+		return;
+	if (sm_request_ok(request))
+		taken_over(sm, &ms->partner);
+	else if (request->mad.result == MAD_STATUS && ms->partner.sm.state == IBA_SM_MASTER)
+		ms->refusals++;
+}
+
+static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *other)
+{
+	struct mastership *ms = sm->mastership;
+	char name[SM_NAME_SIZE];
+
+	if (ms->partner.sm.guid != other->sm.guid)
+		ms->in_vain = ms->refusals = 0;
+	ms->partner = *other;
+	ms->dealing = dealing;
+	wait_for(sm, patience(sm, dealing, other));
+	other_sm_name(other, name, sizeof(name));
+	if (dealing == AWAITING) {
+		log_info(sm->log, "%s is to hand over to this one", name);
+		return;
+	}
+	log_info(sm->log, "handing over to %s", name);
+	other_sm_control(sm, other, IBA_SM_INFO_HANDOVER, on_handed_over);
+}
+
+static void on_other(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct election_sm own = own_sm(sm), now;
+	struct other_sm *other;
+	struct sm_told told;
+	bool was_known;
+
+	if (!mastership_is_master(sm))
+		return;
+	if (request->mad.result == MAD_STATUS && !(request->mad.status & IBA_STATUS_BUSY))
+		other_sm_is_gone(sm); /* there is a port, but no SM */
+	if (!sm_request_ok(request))
+		return;
+	told = sm_info_decode(request->mad.data);
+	now = other_sm_told(&told);
+	if (!other_sm_is_ours(sm, &told))
+		return;
+	was_known = other_sm_find(sm, told.info.guid);
+	other = other_sm_answered(sm, &told);
+	if (other) {
+		other_sm_heard(sm, other, &told);
+		other_sms_show(sm, NULL);
+	}
+	if (sm->options->ignore_other_sm)
+		return;
+	if (other) { /* what it told in a sweep stays until the next one asks */
+		struct other_sm told_now = *other;
+
+		told_now.sm = now;
+		now = other_sm_judged(sm, &told_now);
+	}
+	if (!was_known || now.state == IBA_SM_MASTER ||
+	    (now.state == IBA_SM_STANDBY && election_is_heir(&now, &own)))
+		sweep_want(sm, SWEEP_LIGHT); /* which asks them, and decides */
+}
+
+/* Who was discovering when it was met decides by what it found, which may be less than there is. */
+static void watch_others(struct sm *sm)
+{
+	other_sms_ask(sm, on_other);
+	wait_for(sm, poll_ns(sm));
+}
+
+/* It could not lead: what is there now? */
+static void look_around(struct sm *sm)
+{
+	sm->mastership->dealing = ALONE;
+	sweep_want(sm, SWEEP_HEAVY);
+}
+
+static void on_timer(struct timer *timer)
+{
+	struct mastership *ms =
+		(struct mastership *)((char *)timer - offsetof(struct mastership, timer));
+	struct sm *sm = ms->sm;
+
+	if (ms->dealing == ABSTAINING)
+		look_around(sm);
+	else if (ms->dealing != ALONE)
+		lose_patience(sm);
+	else if (state_of(sm) == IBA_SM_STANDBY)
+		poll(sm);
+	else if (mastership_is_master(sm) && other_sms_are_there(sm))
+		watch_others(sm);
+}
+
+/* ---- the step ---- */
+
+static enum election_verdict decide(struct sm *sm, struct other_sm **whom)
+{
+	struct election_sm own = own_sm(sm);
+	const struct election_sm *sm_info = NULL;
+	g_autofree struct election_sm *list = NULL;
+	enum election_verdict verdict;
+	unsigned int n;
+
+	list = other_sms_list(sm, &own, &n);
+	if (sm->options->ignore_other_sm)
+		n = 0;
+	verdict = election_decide(&own, list, n, &sm_info);
+	*whom = sm_info ? other_sm_find(sm, sm_info->guid) : NULL;
+	return verdict;
+}
+
+/* What the replicator tells of it. */
+static enum replication_state replication_of(const struct sm *sm, uint64_t guid)
+{
+	struct replication_status *status = slot_take(&sm->context->replication);
+	enum replication_state state = REPLICATION_ASKED;
+
+	for (unsigned int i = 0; i < status->n; i++)
+		if (status->peers[i].guid == guid)
+			state = status->peers[i].state;
+	replication_status_unref(status);
+	return state;
+}
+
+/*
+ * Whether another MASTER knows more than this one: a standby that had everything, and took over
+ * while this one was stopped, or its port down. What clients told it since, it alone knows.
+ */
+static bool knows_more(const struct sm *sm, uint64_t guid)
+{
+	struct replication_status *status = slot_take(&sm->context->replication);
+	bool more = status && status->deposed_by && guid == status->deposed_by;
+
+	for (unsigned int i = 0; status && i < status->n; i++)
+		more |= sm->mastership->was_cut_off && status->peers[i].guid == guid &&
+			status->peers[i].had_all;
+	replication_status_unref(status);
+	return more && mastership_is_master(sm);
+}
+
+/* The MASTER that does so; NULL: none. */
+static const struct other_sm *successor_of(const struct sm *sm)
+{
+	for (guint i = 0; i < sm->others->known->len; i++) {
+		const struct other_sm *other =
+			&g_array_index(sm->others->known, struct other_sm, i);
+
+		if (other->sm.state == IBA_SM_MASTER && knows_more(sm, other->sm.guid))
+			return other;
+	}
+	return NULL;
+}
+
+static void follow_successor(struct sm *sm, const struct other_sm *successor)
+{
+	follow(sm, successor);
+	sm->mastership->learns_ns = actor_now(sm->actor);
+}
+
+/* Whether this STANDBY has not everything yet of the successor that it follows. */
+static bool still_learns(const struct sm *sm, uint64_t guid)
+{
+	const struct mastership *ms = sm->mastership;
+	struct replication_status *status = slot_take(&sm->context->replication);
+	bool whole = status && status->followed == guid && status->whole;
+
+	replication_status_unref(status);
+	return state_of(sm) == IBA_SM_STANDBY && ms->learns_ns && ms->partner.sm.guid == guid &&
+	       actor_now(sm->actor) - ms->learns_ns < IN_STEP_MAX && !whole;
+}
+
+/* A standby was asked whether it replicates, or is about to have everything. */
+static bool catches_up(const struct sm *sm, const struct other_sm *other)
+{
+	enum replication_state state;
+
+	if (other->sm.state != IBA_SM_STANDBY || !replicator_is_on(sm->context->replicator))
+		return false;
+	state = replication_of(sm, other->sm.guid);
+	return state == REPLICATION_ASKED || state == REPLICATION_NOT_STANDBY ||
+	       state == REPLICATION_BEHIND;
+}
+
+/*
+ * Whether it is handed over to later, when it knows what this one does. The one from which this one
+ * took over was silent then, and if it is MASTER it may not have learnt of its successor yet.
+ */
+static bool is_waited_for(const struct sm *sm, struct other_sm *other)
+{
+	uint64_t now = actor_now(sm->actor), most = 0;
+
+	if (catches_up(sm, other))
+		most = IN_STEP_MAX;
+	else if (other->sm.guid == sm->takeover.of)
+		most = IN_STEP_NS;
+	if (!other->behind_ns) {
+		other->behind_ns = now;
+		replicator_ask_again(sm->context->replicator, other->sm.guid);
+	}
+	return now - other->behind_ns < most;
+}
+
+/* No successor is MASTER, when all were asked. */
+static void stay(struct sm *sm)
+{
+	struct replication_status *status = slot_take(&sm->context->replication);
+
+	if (status && status->deposed_by && sm->sweep.kind != SWEEP_KIND_PARTIAL)
+		replicator_stay(sm->context->replicator);
+	replication_status_unref(status);
+}
+
+/* Two masters undo what each other does, and nothing else than a human may end that. */
+static void tell_other_masters(struct sm *sm)
+{
+	char name[SM_NAME_SIZE];
+
+	for (guint i = 0; i < sm->others->known->len; i++) {
+		struct other_sm *other = &g_array_index(sm->others->known, struct other_sm, i);
+		bool is_master = other->sm.state == IBA_SM_MASTER;
+
+		if (is_master && !sm->dry)
+			other_sm_contests(sm);
+		if (is_master && !other->told_master)
+			log_sys_error(sm->log,
+				      "there are two masters: %s is MASTER too, and one of both "
+				      "does not yield (ignore_other_sm may be TRUE)",
+				      other_sm_name(other, name, sizeof(name)));
+		other->told_master = is_master;
+	}
+}
+
+static enum step_result be_master(struct sm *sm)
+{
+	if (!mastership_is_master(sm)) {
+		/* One that was polled has been dead for a while, another maybe since just now. */
+		if (!sm->mastership->was_missed && orphans_are_there(sm))
+			other_sm_is_gone(sm);
+		sm->mastership->was_missed = false;
+		set_state(sm, IBA_SM_MASTER);
+	}
+	sm->mastership->was_cut_off = false;
+	sm->mastership->abstentions = 0;
+	tell_other_masters(sm);
+	stay(sm);
+	if (other_sms_are_there(sm) && !timer_running(&sm->mastership->timer) && !sm->dry)
+		wait_for(sm, poll_ns(sm));
+	other_sms_tell_replicator(sm);
+	return STEP_NEXT;
+}
+
+/* Two that began apart have both given their first LIDs to themselves: MasterSMLID may be equal. */
+static bool is_configured_by_another(const struct sm *sm, const struct iba_port_info *info)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+
+	return mastership_is_master(sm) && own->lid && info->port_state >= IBA_PORT_ARMED &&
+	       ((info->lid && info->lid != own->lid) ||
+		(info->master_sm_lid && info->master_sm_lid != own->lid));
+}
+
+/* How long the next contest has to wait for the last one. */
+static uint64_t contest_wait(const struct sm *sm)
+{
+	bool in_vain = other_sms_have_foreign_master(sm);
+	unsigned int contests = sm->mastership->contests, at_once = in_vain ? 1 : CONTESTS_AT_ONCE;
+	unsigned int late = MAX(contests, at_once) - at_once + (in_vain ? CONTESTS_IN_VAIN : 0);
+
+	return contests < at_once ? 0 : NS_PER_S << MIN(late, CONTESTS_MAX);
+}
+
+/* Whether it looks for the one that configured the own port now. */
+static bool contests(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	uint64_t now = actor_now(sm->actor), wait = contest_wait(sm);
+
+	/* Halves that are joined settle it in one; afterwards somebody has to do something. */
+	if (ms->contests > 2)
+		other_sm_contests(sm);
+	if (ms->contests && now - ms->contested_ns < wait)
+		return false;
+	if (now - ms->contested_ns > 2 * MAX(wait, poll_ns(sm)))
+		ms->contests = 0; /* that was settled */
+	ms->contests++;
+	ms->contested_ns = now;
+	return true;
+}
+
+/* A dry run goes on beside them: what this SM would change is the question. */
+static void tell_masters(struct sm *sm)
+{
+	const GArray *others = sm->others->known;
+	char name[SM_NAME_SIZE];
+
+	for (guint i = 0; i < others->len; i++) {
+		const struct other_sm *other = &g_array_index(others, struct other_sm, i);
+		g_autofree char *text = g_strdup_printf("another SM has the subnet: %s",
+							other_sm_name(other, name, sizeof(name)));
+
+		if (other->sm.state == IBA_SM_MASTER)
+			dry_run_note(sm_dry_run(sm), text);
+	}
+}
+
+/*
+ * Nobody is to lead. One that is MASTER stays it: it may yet serve what it knows, and looks again
+ * as after any error. Another one claims nothing, and does not set so much as its own port.
+ */
+static enum step_result abstain(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	g_autofree char *why = outlook_why_unable(sm);
+	unsigned int doublings =
+		own_ability(sm).endports > 1 ? ABSTAIN_DOUBLINGS : ABSTAIN_DOUBLINGS_ALONE;
+
+	if (mastership_is_master(sm)) {
+		sm_problem(sm, "%s; this SM stays MASTER, as no other is known that could lead",
+			   why);
+		return be_master(sm);
+	}
+	if (!ms->abstentions)
+		log_sys_error(sm->log, "%s: this SM does not become MASTER of its own port alone",
+			      why);
+	wait_for(sm, NS_PER_S << MIN(ms->abstentions, doublings));
+	ms->abstentions++;
+	ms->dealing = ABSTAINING;
+	sm->schedule.discovered = false;
+	return STEP_END;
+}
+
+static void look_out(struct sm *sm)
+{
+	struct ability ability;
+
+	if (sm->sweep.kind == SWEEP_KIND_LIGHT || sm->dry)
+		return;
+	ability = outlook_of(sm);
+	set_ability(sm, &ability);
+}
+
+/* What follows from who is there, once all have answered. */
+static enum step_result go_by_verdict(struct sm *sm)
+{
+	struct other_sm *whom;
+	enum election_verdict verdict = decide(sm, &whom);
+
+	switch (verdict) {
+	case ELECTION_FOLLOW:
+		follow(sm, whom);
+		return STEP_END;
+	case ELECTION_HAND_OVER:
+		if (is_waited_for(sm, whom)) {
+			wait_for(sm, IN_STEP_NS);
+			return be_master(sm);
+		}
+		whom->behind_ns = 0;
+		deal(sm, HANDING_OVER, whom);
+		return STEP_END;
+	case ELECTION_AWAIT:
+		deal(sm, AWAITING, whom);
+		return STEP_END;
+	case ELECTION_ABSTAIN:
+		return outlook_inquires(sm) ? STEP_LATER : abstain(sm);
+	default:
+		return be_master(sm);
+	}
+}
+
+/* True if the sweep is to begin anew, as the own port is not what it was taken for. */
+static bool is_to_begin_anew(struct sm *sm)
+{
+	if (sm->options->ignore_other_sm)
+		return false;
+	if (!sm->sweep.round && is_configured_by_another(sm, &sm->builder->sm_port->info)) {
+		if (sm->sweep.kind == SWEEP_KIND_HEAVY)
+			forget_tables(sm);
+		else if (contests(sm))
+			return true;
+	}
+	return sm->mastership->was_cut_off && sm->sweep.kind != SWEEP_KIND_HEAVY;
+}
+
+enum step_result step_elect(struct sm *sm)
+{
+	const struct other_sm *successor;
+
+	if (sm->sweep.round && sm->sweep.pending)
+		return STEP_LATER; /* who answers late is there all the same */
+	look_out(sm);
+	if (state_of(sm) == IBA_SM_STANDBY) { /* it looked, and is told more by its master */
+		sm->schedule.discovered = false;
+		return STEP_END;
+	}
+	if (is_to_begin_anew(sm))
+		return STEP_HEAVY;
+	if (!sm->sweep.round) {
+		other_sms_meet(sm);
+		if (sm->sweep.pending)
+			return STEP_LATER;
+	}
+	other_sms_drop_silent(sm);
+	if (sm->dry) {
+		tell_masters(sm);
+		return be_master(sm);
+	}
+	successor = sm->options->ignore_other_sm ? NULL : successor_of(sm);
+	if (successor) {
+		follow_successor(sm, successor);
+		return STEP_END;
+	}
+	return go_by_verdict(sm);
+}
+
+/* ---- what others send ---- */
+
+/* It has handed over in any case, and may be gone by now: that is no fault of its node. */
+static void on_acknowledged(struct sm_request *request)
+{
+	(void)request;
+}
+
+static void obey(struct sm *sm, const struct election_answer *answer, const struct other_sm *from)
+{
+	struct mastership *ms = sm->mastership;
+
+	if (answer->acknowledge)
+		other_sm_control(sm, from, IBA_SM_INFO_ACKNOWLEDGE, on_acknowledged);
+	if (answer->sweep) {
+		set_out(sm, answer->state);
+	} else if (answer->state == IBA_SM_STANDBY && hands_over(ms)) {
+		taken_over(sm, from);
+	} else if (answer->state == IBA_SM_STANDBY && state_of(sm) != IBA_SM_STANDBY) {
+		follow(sm, from);
+	} else if (answer->state == IBA_SM_NOT_ACTIVE) {
+		timer_stop(&ms->timer);
+		set_state(sm, IBA_SM_NOT_ACTIVE);
+	}
+}
+
+/* Who sent a control: as known, or by the LID that it came from. */
+static struct other_sm sender_of(struct sm *sm, const struct vendor_mad *mad,
+				 const struct sm_told *told)
+{
+	const struct iba_sm_info *info = &told->info;
+	struct mastership *ms = sm->mastership;
+	struct other_sm sender = {0};
+	const struct other_sm *known = other_sm_find(sm, info->guid);
+
+	if (known)
+		sender = *known;
+	else if (ms->partner.sm.guid == info->guid)
+		sender = ms->partner;
+	sender.sm = other_sm_told(told);
+	if (mad->remote.lid >= IBA_LID_UCAST_FIRST && mad->remote.lid <= IBA_LID_UCAST_LAST)
+		sender.lid = mad->remote.lid;
+	other_sm_locate(sm, &sender);
+	return sender;
+}
+
+static bool may_control(struct sm *sm, const struct iba_smp *smp, const struct iba_sm_info *info)
+{
+	return keys_shown(sm, smp->m_key) && !other_sm_why_ignored(sm, info) &&
+	       info->guid != vendor_port_guid(sm->vendor);
+}
+
+void mastership_receive(void *arg, struct vendor_mad *mad)
+{
+	struct sm *sm = arg;
+	struct mastership *ms = sm->mastership;
+	struct election_sm own = own_sm(sm);
+	struct election_answer answer = {.refused = true};
+	struct sm_told told;
+	const struct iba_sm_info *info = &told.info;
+	struct other_sm sender;
+	struct iba_smp smp;
+	unsigned int what, held_back;
+	bool follows = false;
+
+	wire_decode(&iba_smp_type, mad->data, &smp);
+	told = sm_info_decode(smp.data);
+	sender = sender_of(sm, mad, &told);
+	what = smp.header.attribute_modifier;
+	if (!sm->options->ignore_other_sm && may_control(sm, &smp, info))
+		answer = election_control(&own, what, &sender.sm,
+					  hands_over(ms) && ms->partner.sm.guid == info->guid);
+	if (ms->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
+		answer.refused = true; /* there is a master, and it is to stay it */
+	if (what == IBA_SM_INFO_HANDOVER && !answer.refused)
+		follows = knows_more(sm, info->guid);
+	answer.refused |= follows || (what == IBA_SM_INFO_HANDOVER && still_learns(sm, info->guid));
+	counter_inc(&sm->context->counters, sm_controls);
+	/* The answer leaves before what it leads to. */
+	sm_info_answer(sm, mad, &smp, answer.refused ? IBA_STATUS_INVALID_FIELD : 0,
+		       may_control(sm, &smp, info));
+	if (log_limit_pass(&sm->trap_log, actor_now(sm->actor), 20, NS_PER_S, &held_back))
+		log_info(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x sent %s: %s", info->guid,
+			 iba_name(IBA_SET_SM_INFO_MOD, what) ?: "an unknown control",
+			 answer.refused ? "refused" : "obeyed");
+	if (follows)
+		follow_successor(sm, &sender);
+	else if (!answer.refused)
+		obey(sm, &answer, &sender);
+	else if (ms->dealing == RETIRING && sender.sm.state == IBA_SM_MASTER)
+		finish_retiring(sm);
+}
+
+/* ---- life ---- */
+
+void mastership_options_changed(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+
+	ms->looks = ms->abstentions = 0;
+	ms->looked_ns = 0; /* it may have the M_Key now, or the higher rank */
+	if (state_of(sm) == IBA_SM_STANDBY || ms->dealing == ABSTAINING)
+		wait_for(sm, 0);
+	else if (mastership_is_master(sm) && other_sms_are_there(sm))
+		sweep_want(sm, SWEEP_LIGHT);
+}
+
+bool mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
+{
+	if (!is_configured_by_another(sm, info))
+		return false;
+	if (sm->options->ignore_other_sm) /* but without its LID it is deaf */
+		return info->lid == sm->builder->sm_port->lid;
+	if (!contests(sm)) {
+		timer_start(&sm->watch, NS_PER_S); /* which reads it again */
+		return true;
+	}
+	forget_tables(sm);
+	log_sys_error(sm->log, "another SM configured the port of this one: looking for it");
+	sweep_want(sm, SWEEP_HEAVY);
+	return true;
+}
+
+void mastership_asked_from_beyond(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+	uint64_t now = actor_now(sm->actor);
+
+	if (!mastership_is_master(sm) || sm->options->ignore_other_sm ||
+	    (ms->beyond_ns && now - ms->beyond_ns < BEYOND_NS))
+		return;
+	ms->beyond_ns = now;
+	log_sys(sm->log, "another SM asks for SMInfo from beyond what is known of the subnet: "
+			 "looking for it");
+	sweep_want(sm, SWEEP_HEAVY);
+}
+
+void mastership_port_changed(struct sm *sm)
+{
+	const struct mastership *ms = sm->mastership;
+
+	if (ms->dealing == ABSTAINING)
+		wait_for(sm, SOON_NS);
+	/* Once a poll was in vain, time is what counts. */
+	if (state_of(sm) == IBA_SM_STANDBY && !ms->misses &&
+	    ms->timer.when > actor_now(sm->actor) + SOON_NS)
+		wait_for(sm, SOON_NS);
+}
+
+void mastership_cut_off(struct sm *sm)
+{
+	if (!sm->mastership->was_cut_off && mastership_is_master(sm))
+		replicator_cut_off(sm->context->replicator);
+	sm->mastership->was_cut_off = mastership_is_master(sm);
+}
+
+void mastership_port_lost(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+
+	mastership_cut_off(sm);
+	sweep_rest(sm);
+	if (ms->dealing == RETIRING)
+		return; /* its time runs on */
+	ms->dealing = ALONE;
+	timer_stop(&ms->timer);
+}
+
+/* Who was master meanwhile, if anyone, is met as when two subnets are joined. */
+void mastership_port_back(struct sm *sm)
+{
+	forget_tables(sm);
+	begin_anew(sm);
+	if (state_of(sm) == IBA_SM_STANDBY)
+		wait_for(sm, SOON_NS);
+	else
+		sweep_want(sm, SWEEP_HEAVY);
+}
+
+void mastership_activate(struct sm *sm)
+{
+	if (state_of(sm) == IBA_SM_NOT_ACTIVE && sm->mastership->dealing == ALONE)
+		set_out(sm, IBA_SM_DISCOVERING);
+}
+
+static void hand_over_to_best(struct sm *sm)
+{
+	g_autofree struct election_sm *list = NULL;
+	const struct election_sm own = own_sm(sm), *best;
+	unsigned int n;
+
+	list = other_sms_list(sm, NULL, &n);
+	best = election_successor(&own, list, n);
+	if (best)
+		deal(sm, RETIRING, other_sm_find(sm, best->guid));
+	else
+		finish_retiring(sm);
+}
+
+static void on_last_answer(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct mastership *ms = sm->mastership;
+	struct other_sm *other;
+
+	if (sm_request_ok(request)) {
+		const struct sm_told told = sm_info_decode(request->mad.data);
+
+		other = other_sm_answered(sm, &told);
+		if (other)
+			other->sm = other_sm_told(&told);
+	}
+	if (!--ms->asked && ms->dealing == RETIRING)
+		hand_over_to_best(sm);
+}
+
+void mastership_retire(struct sm *sm)
+{
+	struct mastership *ms = sm->mastership;
+
+	if (!mastership_is_master(sm) || sm->options->ignore_other_sm || ms->dealing == RETIRING) {
+		event_emit(&sm->context->bus, EVENT_FINISHED, 0);
+		return;
+	}
+	sweep_rest(sm);
+	ms->dealing = RETIRING;
+	ms->partner = (struct other_sm){0};
+	wait_for(sm, PATIENCE_MAX);
+	/* Who was discovering when it was met may be standby by now. */
+	ms->asked = other_sms_ask(sm, on_last_answer);
+	if (!ms->asked)
+		finish_retiring(sm);
+}
+
+struct mastership *mastership_new(struct sm *sm)
+{
+	struct mastership *ms = g_new0(struct mastership, 1);
+
+	ms->sm = sm;
+	timer_init(&ms->timer, sm->actor, on_timer);
+	return ms;
+}
+
+void mastership_free(struct mastership *ms)
+{
+	timer_stop(&ms->timer);
+	g_free(ms);
+}

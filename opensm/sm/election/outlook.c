@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The outlook of an SM, found out by Gets alone, so that it knows before it claims anything. What
+ * it sees are the endports that answered. A port that hides its M_Key (protection level 1) answers
+ * Gets, but takes no Set; from level 2 on, what is behind a cable that is up is silent. What is
+ * beyond a switch that takes no Set counts as seen, but cannot be set: no route leads there.
+ *
+ * A port without an M_Key may look as if it hid one. Whether it does is told by a Set alone, which
+ * asks it to stay as it is; that is sent where nobody else is to lead (key_unknown.c).
+ */
+#include "sm/election/outlook.h"
+
+#include "sm/keys/keys.h"
+#include "sm/sm_private.h"
+
+struct walk {
+	const struct sm *sm;
+	GPtrArray *switches; /* to be looked at, and those that were */
+	bool *met;	     /* of nodes, by index */
+	unsigned int settable;
+};
+
+static unsigned int saturated(unsigned int n)
+{
+	return MIN(n, UINT16_MAX);
+}
+
+/* Whether it has answered since the last heavy sweep began: all that is known, but what is kept. */
+static bool is_there(const struct sm *sm, const struct builder_node *node)
+{
+	return node->index != FABRIC_NONE && node->seen >= sm->outlook_since;
+}
+
+/* The port whose SMA answers for this one. */
+static const struct builder_port *sma_of(const struct builder_port *port)
+{
+	return builder_is_switch(port->node) ? &port->node->ports[0] : port;
+}
+
+static void go_beyond(struct walk *walk, const struct builder_port *port)
+{
+	const struct builder_port *peer = port->peer;
+	bool is_switch = peer && builder_is_switch(peer->node);
+
+	if (!peer || !is_there(walk->sm, peer->node) || walk->met[peer->node->index])
+		return;
+	walk->met[peer->node->index] = is_switch; /* each port of an adapter counts */
+	if (keys_bar(walk->sm, sma_of(peer)))
+		return;
+	walk->settable += sma_of(peer)->known;
+	if (is_switch)
+		g_ptr_array_add(walk->switches, peer->node);
+}
+
+/* Endports beyond the SM's own one that it can set, as all switches that lead there take Sets. */
+static unsigned int settable_beyond(const struct sm *sm, const GPtrArray *nodes)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+	g_autoptr(GPtrArray) switches = g_ptr_array_new();
+	g_autofree bool *met = g_new0(bool, nodes->len);
+	struct walk walk = {sm, switches, met, 0};
+
+	met[own->node->index] = true;
+	if (builder_is_switch(own->node))
+		g_ptr_array_add(switches, own->node);
+	else
+		go_beyond(&walk, own);
+	for (guint i = 0; i < switches->len; i++) {
+		const struct builder_node *node = switches->pdata[i];
+
+		for (unsigned int num = 1; num <= node->info.num_ports; num++)
+			go_beyond(&walk, &node->ports[num]);
+	}
+	return walk.settable;
+}
+
+static unsigned int count_endports(const struct sm *sm, const struct builder_node *node)
+{
+	unsigned int n = 0;
+
+	for (unsigned int num = 0; is_there(sm, node) && num <= node->info.num_ports; num++)
+		n += node->ports[num].guid && node->ports[num].known;
+	return n;
+}
+
+static bool has_cable(const struct sm *sm)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+
+	if (!builder_is_switch(own->node))
+		return link_is_up(own);
+	for (unsigned int num = 1; num <= own->node->info.num_ports; num++)
+		if (own->node->ports[num].peer)
+			return true;
+	return false;
+}
+
+struct ability outlook_of(struct sm *sm)
+{
+	g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
+	const struct builder_port *own = sm->builder->sm_port;
+	unsigned int switches = 0, endports = keys_count_left_out(sm), beyond;
+	bool own_bars = keys_bar(sm, own);
+
+	if (sm->sweep.kind == SWEEP_KIND_HEAVY)
+		sm->outlook_since = sm->builder->sweep;
+	for (guint i = 0; i < nodes->len; i++) {
+		switches += builder_is_switch(nodes->pdata[i]) && is_there(sm, nodes->pdata[i]);
+		endports += count_endports(sm, nodes->pdata[i]);
+	}
+	beyond = settable_beyond(sm, nodes);
+	return (struct ability){
+		.known = true,
+		.unable = own_bars || (!beyond && has_cable(sm)),
+		.switches = (uint16_t)saturated(switches),
+		.endports = (uint16_t)saturated(MAX(endports, beyond + !own_bars)),
+		.settable = (uint16_t)saturated(beyond + !own_bars),
+	};
+}
+
+/* One that stands for the others: the SM's own, or that at the other end of its cable. */
+static struct builder_port *barring_port(const struct sm *sm)
+{
+	struct builder_port *own = sm->builder->sm_port, *peer = own->peer;
+	struct builder_port *sma;
+
+	if (keys_bar(sm, own))
+		return own;
+	if (!peer)
+		return NULL;
+	sma = builder_is_switch(peer->node) ? &peer->node->ports[0] : peer;
+	return keys_bar(sm, sma) ? sma : NULL;
+}
+
+bool outlook_inquires(struct sm *sm)
+{
+	struct builder_port *port = barring_port(sm);
+
+	return port && keys_judge(sm, port);
+}
+
+/* Who was there in an earlier run is known, or not. */
+static char *why_silent(const struct sm *sm)
+{
+	uint64_t before = keys_neighbour(sm, sm->builder->sm_port);
+	g_autofree char *name =
+		before ? g_strdup_printf(", 0x%016" G_GINT64_MODIFIER "x before,", before) : NULL;
+
+	return g_strdup_printf("who is at the other end of the SM's own cable%s does not answer, "
+			       "maybe for want of its M_Key (options m_key and m_key_seed_file, "
+			       "files neighbors and guid2mkey of the SM before), or as its "
+			       "management agent hangs",
+			       name ? name : "");
+}
+
+char *outlook_why_unable(struct sm *sm)
+{
+	const struct builder_port *port = barring_port(sm);
+	char name[SM_NAME_SIZE];
+
+	if (!port)
+		return why_silent(sm);
+	return g_strdup_printf("%s hides its M_Key and takes no Set of this SM: give it the m_key "
+			       "or the m_key_seed_file of the SM that set the subnet",
+			       sm_node_name(port->node, name, sizeof(name)));
+}

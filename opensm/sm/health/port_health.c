@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Ports that misbehave: who sees something odd of a port tells it here, unhealthy.c judges by the
+ * policy, and what is to be done about a port is done here.
+ *
+ *	report		a line of the log, status, the command unhealthy
+ *	no_discover	discovery does not look behind the port
+ *	isolate		the same, and in the step ARM a link that is up is taken down: it comes up
+ *			again in INIT and stays there
+ *	disable		the same, and in ARM the port is switched off, and after its time on
+ *
+ * The switch port before the device is what is acted on, and what is counted; so a device that is
+ * replaced waits as well. Of a link between switches it is the end nearer to the SM.
+ *
+ * The SM's own cable is left alone. Cables to switches and whole switches are, too, if something
+ * could be reached by them only, unless the rule says cut_off; and when a switch is gone the cables
+ * between switches are taken back, as any of them may be the last one now.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "sm/health/unhealthy.h"
+#include "sm/sm_private.h"
+#include "sm/store/state_file.h"
+#include "sm/store/state_writer.h"
+
+#define SAVE_NS NS_PER_S	      /* after a change */
+#define SAVE_LATER_NS (10 * NS_PER_S) /* where only the time that is left changed */
+
+struct port_health {
+	struct sm *sm;
+	struct unhealthy *unhealthy;
+	char *file;	    /* NULL: nothing is kept */
+	struct timer timer; /* the next release, or changes are kept and published */
+	bool changed;
+	struct log_limit verdicts; /* lines that devices provoke */
+};
+
+static struct unhealthy_port *find(const struct sm *sm, const struct builder_port *port)
+{
+	return unhealthy_find(sm->port_health->unhealthy, port->node->guid, port->num);
+}
+
+/* "port 3 of 'leaf-0' (0x..), which leads to node 0x..", or "switch 'leaf-0' (0x..)" */
+static char *name_of(const struct sm *sm, const struct unhealthy_port *port)
+{
+	const struct builder_node *node = builder_find(sm->builder, port->guid);
+	g_autoptr(GString) text = g_string_new(port->num ? NULL : "switch ");
+	char name[SM_NAME_SIZE];
+
+	if (port->num)
+		g_string_append_printf(text, "port %u of ", port->num);
+	if (node)
+		g_string_append(text, sm_node_name(node, name, sizeof(name)));
+	else
+		g_string_append_printf(text, "0x%016" PRIx64, port->guid);
+	node = port->num ? builder_find(sm->builder, port->blamed) : NULL;
+	if (node)
+		g_string_append_printf(text, ", which leads to %s",
+				       sm_node_name(node, name, sizeof(name)));
+	return g_strdup(text->str);
+}
+
+/* ---- what is kept and told ---- */
+
+static void soon(struct sm *sm, uint64_t delay)
+{
+	struct port_health *health = sm->port_health;
+	uint64_t now = actor_now(sm->actor), next = unhealthy_next(health->unhealthy);
+
+	if (health->changed)
+		next = MIN(next, now + delay);
+	if (next == UINT64_MAX || (timer_running(&health->timer) && health->timer.when <= next))
+		return;
+	timer_start(&health->timer, next - MIN(next, now));
+}
+
+static void publish(struct sm *sm)
+{
+	slot_publish(&sm->context->unhealthy_ports,
+		     unhealthy_ports_new(sm->port_health->unhealthy));
+}
+
+static void save(struct sm *sm)
+{
+	struct port_health *health = sm->port_health;
+
+	if (!health->changed)
+		return;
+	health->changed = false;
+	if (!health->file || sm->dry)
+		return;
+	state_writer_put(sm->writer, health->file, "unhealthy ports",
+			 unhealthy_format(health->unhealthy, actor_now(sm->actor)),
+			 sm->options->fsync_high_avail_files, NULL, NULL);
+}
+
+static void changed(struct sm *sm)
+{
+	sm->port_health->changed = true;
+	publish(sm);
+	soon(sm, SAVE_NS);
+}
+
+/*
+ * Whether a cable to a switch can be spared was found out in another fabric than this may be: it is
+ * told of only, until it is found out again.
+ */
+static void soften(struct sm *sm)
+{
+	g_autoptr(GPtrArray) list = unhealthy_list(sm->port_health->unhealthy);
+
+	for (guint i = 0; i < list->len; i++) {
+		struct unhealthy_port *port = list->pdata[i];
+
+		if (port->type != IBA_NODE_SWITCH || port->cut_off)
+			continue;
+		if (port->action == PORT_DISABLE)
+			port->action = PORT_ENABLE;
+		else if (port->action != PORT_ENABLE)
+			port->action = PORT_REPORT;
+	}
+}
+
+/* ---- verdicts ---- */
+
+/* It may be looked behind again, or no more. */
+static void look_at(struct sm *sm, const struct unhealthy_port *port)
+{
+	struct builder_node *node = builder_find(sm->builder, port->guid);
+
+	if (!node)
+		return;
+	sweep_look_at(sm, node);
+	for (unsigned int num = 1; !port->num && num <= node->info.num_ports; num++)
+		if (node->ports[num].peer)
+			sweep_look_at(sm, node->ports[num].peer->node);
+}
+
+/* The SM's own cable, either end of it, or a switch that it is plugged into. */
+static bool is_own(const struct sm *sm, const struct unhealthy_port *port)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+	const struct builder_port *ends[] = {own, own ? own->peer : NULL};
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(ends); i++)
+		if (ends[i] && ends[i]->node->guid == port->guid &&
+		    (!port->num || ends[i]->num == port->num))
+			return true;
+	return false;
+}
+
+static bool is_part_of(const struct builder_port *port, const struct unhealthy_port *what)
+{
+	return port->node->guid == what->guid && (!what->num || what->num == port->num);
+}
+
+/* Whether nodes other than a switch that is left out itself could not be reached without it. */
+static bool cuts_off(const struct sm *sm, const struct unhealthy_port *without)
+{
+	g_autoptr(GHashTable) met = g_hash_table_new(NULL, NULL);
+	g_autoptr(GPtrArray) queue = g_ptr_array_new();
+	const struct builder_port *own = sm->builder->sm_port;
+
+	if (!own)
+		return true;
+	g_hash_table_add(met, own->node);
+	g_ptr_array_add(queue, own->node);
+	for (guint i = 0; i < queue->len; i++) {
+		const struct builder_node *node = queue->pdata[i];
+		bool forwards = builder_is_switch(node) || node == own->node;
+
+		for (unsigned int num = 1; forwards && num <= node->info.num_ports; num++) {
+			const struct builder_port *port = &node->ports[num], *peer = port->peer;
+
+			if (peer && !is_part_of(port, without) && !is_part_of(peer, without) &&
+			    g_hash_table_add(met, peer->node))
+				g_ptr_array_add(queue, peer->node);
+		}
+	}
+	return queue->len + !without->num < g_hash_table_size(sm->builder->nodes);
+}
+
+/* Why nothing but a report is to come of it; NULL: more may. */
+static const char *objection(const struct sm *sm, const struct unhealthy_port *port)
+{
+	if (is_own(sm, port))
+		return "it is the SM's own cable";
+	if (port->type == IBA_NODE_SWITCH && !port->cut_off && cuts_off(sm, port))
+		return "others would be cut off, and its rule does not say cut_off";
+	return NULL;
+}
+
+static void judged(struct sm *sm, struct unhealthy_port *port)
+{
+	const struct builder_node *node = builder_find(sm->builder, port->blamed);
+	const char *why_not = port->action > PORT_REPORT ? objection(sm, port) : NULL;
+	g_autofree char *name = name_of(sm, port);
+	unsigned int held_back;
+
+	if (node)
+		memcpy(port->name, node->description.node_string, sizeof(port->name) - 1);
+	if (log_limit_pass(&sm->port_health->verdicts, actor_now(sm->actor), 50, NS_PER_S,
+			   &held_back))
+		log_error(sm->log, "unhealthy (%s): %s: %s; action %s%s%s%s",
+			  port_condition_word(port->condition), name,
+			  port_condition_text(port->condition), port_action_word(port->action),
+			  why_not ? ", but only reported: " : "", why_not ? why_not : "",
+			  held_back ? "; others were held back" : "");
+	if (why_not)
+		port->action = PORT_REPORT;
+	else if (port->action > PORT_REPORT)
+		look_at(sm, port);
+	changed(sm);
+}
+
+static void release_one(struct sm *sm, struct unhealthy_port *port, bool by_operator,
+			const char *why)
+{
+	g_autofree char *name = name_of(sm, port);
+
+	log_info(sm->log, "unhealthy no more: %s: %s", name, why);
+	unhealthy_release(sm->port_health->unhealthy, port, by_operator, actor_now(sm->actor));
+	look_at(sm, port);
+	changed(sm);
+}
+
+/* With a switch the ports that lead to it, which it was copied to. */
+static void release(struct sm *sm, struct unhealthy_port *port, bool by_operator, const char *why)
+{
+	g_autoptr(GPtrArray) list = unhealthy_list(sm->port_health->unhealthy);
+
+	release_one(sm, port, by_operator, why);
+	for (guint i = 0; !port->num && i < list->len; i++) {
+		struct unhealthy_port *other = list->pdata[i];
+
+		if (other->num && other->blamed == port->guid)
+			release_one(sm, other, by_operator, "it leads to that switch");
+	}
+}
+
+static void on_timer(struct timer *timer)
+{
+	struct port_health *health =
+		(struct port_health *)((char *)timer - offsetof(struct port_health, timer));
+	struct sm *sm = health->sm;
+	g_autoptr(GPtrArray) list = unhealthy_list(health->unhealthy);
+	uint64_t now = actor_now(sm->actor);
+
+	for (guint i = 0; i < list->len; i++) {
+		struct unhealthy_port *port = list->pdata[i];
+
+		if (port->until_ns <= now && port->action != PORT_IGNORE)
+			release(sm, port, false, "nothing happened for its time");
+	}
+	publish(sm);
+	save(sm);
+	soon(sm, SAVE_NS);
+}
+
+/* ---- what others tell ---- */
+
+/* The port that stands for what is blamed, see above; NULL: there is none. */
+static const struct builder_port *gate_of(const struct builder_port *port)
+{
+	const struct builder_port *peer = port->peer;
+
+	if (!builder_is_switch(port->node))
+		return peer && builder_is_switch(peer->node) ? peer : NULL;
+	if (port->num && peer && builder_is_switch(peer->node) &&
+	    peer->node->hops < port->node->hops)
+		return peer;
+	return port;
+}
+
+static struct port_rule rule_of(const struct sm *sm, unsigned int condition, uint8_t type)
+{
+	struct ports_policy *policy = slot_take(&sm->context->ports_policy);
+	struct port_rule rule = policy->rules[condition][type];
+
+	ports_policy_unref(policy);
+	if (condition == PORT_BABBLING) {
+		rule.action = sm->options->babbling_port_policy ? PORT_DISABLE : PORT_IGNORE;
+		rule.release = 0;
+	} else if (!sm->options->hm_unhealthy_ports_checks) {
+		rule.action = PORT_IGNORE;
+	}
+	return rule;
+}
+
+void port_health_event(struct sm *sm, const struct builder_port *port, unsigned int condition)
+{
+	const struct builder_port *gate = gate_of(port);
+	struct unhealthy *unhealthy = sm->port_health->unhealthy;
+	struct unhealthy_port who = {0}, *verdict;
+	const struct builder_node *blamed;
+	struct port_rule rule;
+
+	if (!gate || !mastership_is_master(sm))
+		return;
+	who.guid = gate->node->guid;
+	who.num = gate->num;
+	blamed = !gate->num ? gate->node : gate->peer ? gate->peer->node : NULL;
+	who.blamed = blamed ? blamed->guid : 0;
+	who.type =
+		blamed ? blamed->info.node_type : unhealthy_last_type(unhealthy, who.guid, who.num);
+	rule = rule_of(sm, condition, who.type);
+	verdict = unhealthy_event(unhealthy, &who, condition, &rule, actor_now(sm->actor));
+	if (verdict) {
+		judged(sm, verdict);
+	} else if (find(sm, gate)) {
+		sm->port_health->changed = true; /* its time began anew */
+		soon(sm, SAVE_LATER_NS);
+	}
+}
+
+void port_health_node(struct sm *sm, const struct builder_node *node, unsigned int condition)
+{
+	if (builder_is_switch(node))
+		port_health_event(sm, &node->ports[0], condition);
+	else if (node->entry)
+		port_health_event(sm, node->entry, condition);
+}
+
+void port_health_fell(struct sm *sm, struct builder_port *port)
+{
+	struct builder_port *gate = gate_of(port) == port ? port : port->peer;
+
+	if (gate->fell == sm->builder->sweep)
+		return; /* the other end told it */
+	gate->fell = sm->builder->sweep;
+	port_health_event(sm, gate, PORT_FLAPPING);
+}
+
+/* Changes of links are counted as such, and who sends a trap about a wrong key is not to blame. */
+static bool is_harmless(const struct iba_notice *notice)
+{
+	switch (notice->is_generic ? notice->trap_number : 0) {
+	case IBA_TRAP_LINK_STATE_CHANGE:
+	case IBA_TRAP_BAD_M_KEY:
+	case IBA_TRAP_BAD_P_KEY:
+	case IBA_TRAP_BAD_Q_KEY:
+	case IBA_TRAP_SWITCH_BAD_P_KEY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void port_health_trap(struct sm *sm, const struct builder_port *from,
+		      const struct iba_notice *notice)
+{
+	bool about_port = notice->is_generic && notice->trap_number >= IBA_TRAP_LINK_INTEGRITY &&
+			  notice->trap_number <= IBA_TRAP_WATCHDOG;
+	struct iba_trap_port details;
+
+	if (is_harmless(notice))
+		return;
+	if (about_port && builder_is_switch(from->node)) {
+		wire_decode(&iba_trap_port_type, notice->data_details, &details);
+		if (details.port_num <= from->node->info.num_ports)
+			from = &from->node->ports[details.port_num];
+	}
+	port_health_event(sm, from, PORT_NOISY_TRAPS);
+	if (about_port)
+		port_health_event(sm, from, PORT_BABBLING);
+}
+
+/* ---- what is done ---- */
+
+/* What an SM elsewhere has found of the cable that is the own one now is no reason to cut it. */
+static bool is_left_out(const struct sm *sm, const struct unhealthy_port *port)
+{
+	return port && port->action >= PORT_NO_DISCOVER && port->action <= PORT_DISABLE &&
+	       !is_own(sm, port);
+}
+
+bool port_health_leaves_out(struct sm *sm, const struct builder_port *port,
+			    const struct builder_port *far)
+{
+	struct unhealthy *unhealthy = sm->port_health->unhealthy;
+	const struct builder_port *own = sm->builder->sm_port;
+	struct unhealthy_port *whole;
+
+	if (!unhealthy_count(unhealthy) || port == own || far == own)
+		return false;
+	if (is_left_out(sm, find(sm, port)) || (far && is_left_out(sm, find(sm, far))))
+		return true;
+	whole = far && builder_is_switch(far->node) ? find(sm, &far->node->ports[0]) : NULL;
+	if (!is_left_out(sm, whole))
+		return false;
+	if (unhealthy_copy(unhealthy, whole, port->node->guid, port->num))
+		changed(sm);
+	return true;
+}
+
+/* It is on again: nothing is left to do about it. */
+void port_health_set(struct sm *sm, const struct builder_port *port)
+{
+	struct unhealthy_port *found = find(sm, port);
+
+	if (!found || found->action != PORT_ENABLE ||
+	    port->info.port_physical_state == IBA_PHYS_DISABLED)
+		return;
+	unhealthy_drop(sm->port_health->unhealthy, found);
+	changed(sm);
+}
+
+bool port_health_act(struct sm *sm, struct builder_port *port)
+{
+	const struct unhealthy_port *found = port->num ? find(sm, port) : NULL;
+	bool off = port->info.port_physical_state == IBA_PHYS_DISABLED;
+	bool left_out = is_left_out(sm, found);
+
+	if (!found)
+		return false;
+	if (left_out && found->action == PORT_ISOLATE && port->info.port_state > IBA_PORT_INIT)
+		port_send_states(sm, port, IBA_PORT_DOWN, IBA_PHYS_NO_CHANGE);
+	else if (left_out && found->action == PORT_DISABLE && !off)
+		port_send_states(sm, port, IBA_PORT_NO_CHANGE, IBA_PHYS_DISABLED);
+	else if (found->action == PORT_ENABLE && off)
+		port_send_states(sm, port, IBA_PORT_NO_CHANGE, IBA_PHYS_POLLING);
+	port_health_set(sm, port);
+	return left_out;
+}
+
+void port_health_switches_gone(struct sm *sm)
+{
+	g_autoptr(GPtrArray) list = unhealthy_list(sm->port_health->unhealthy);
+
+	for (guint i = 0; i < list->len; i++) {
+		struct unhealthy_port *port = list->pdata[i];
+
+		if (is_left_out(sm, port) && port->num && port->type == IBA_NODE_SWITCH &&
+		    !port->cut_off && !unhealthy_find(sm->port_health->unhealthy, port->blamed, 0))
+			release(sm, port, true, "a switch is gone, and this may be the way to it");
+	}
+}
+
+void port_health_operator(struct sm *sm, uint64_t id)
+{
+	g_autoptr(GPtrArray) list = unhealthy_list(sm->port_health->unhealthy);
+
+	for (guint i = 0; i < list->len; i++) {
+		struct unhealthy_port *port = list->pdata[i];
+
+		if ((!id || port->id == id) && port->action != PORT_IGNORE)
+			release(sm, port, true, "the operator says so");
+	}
+}
+
+void port_health_init(struct sm *sm)
+{
+	struct port_health *health = sm->port_health = g_new0(struct port_health, 1);
+	const char *directory = sm->context->cache_dir;
+
+	health->sm = sm;
+	health->unhealthy = unhealthy_new();
+	timer_init(&health->timer, sm->actor, on_timer);
+	if (directory) {
+		health->file = g_build_filename(directory, "unhealthy-ports", NULL);
+		unhealthy_load(health->unhealthy, health->file, sm->log, actor_now(sm->actor));
+		soften(sm);
+	}
+	publish(sm);
+	soon(sm, SAVE_NS);
+}
+
+void port_health_free(struct sm *sm)
+{
+	timer_stop(&sm->port_health->timer);
+	save(sm);
+	unhealthy_free(sm->port_health->unhealthy);
+	g_free(sm->port_health->file);
+	g_free(sm->port_health);
+}

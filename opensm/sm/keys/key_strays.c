@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Keys of those that are missed. Where ports have different keys, a device that was moved is silent
+ * behind its new cable from protection level 2 on, as nobody knows whose key to send there. So who
+ * does not answer any key that is known of the cable is tried with those of endports that should be
+ * somewhere and have no cable, or one of which the other end is not known.
+ *
+ * Whoever is there learns these keys. So keys of switches are tried only behind a cable by which a
+ * switch was reached, and behind the SM's own: who can plug in a host learns none.
+ */
+#include "sm/keys/keys.h"
+
+#include "complib/hash.h"
+
+#define STRAYS_MAX 32	   /* for one request */
+#define OWN_STRAYS_MAX 128 /* without its own cable the SM has nothing else to do */
+#define LISTED_NS (20 * NS_PER_MS)
+
+struct listing {
+	struct keys *keys;
+	GHashTable *there; /* GUIDs of endports that are not missed */
+};
+
+/* Whether nobody knows who is at the other end of a cable of it, or it has none. */
+static bool is_loose(const struct builder_node *node, unsigned int first, unsigned int last)
+{
+	bool has_cable = false;
+
+	for (unsigned int num = first; num <= last; num++) {
+		if (!node->ports[num].peer && link_is_up(&node->ports[num]))
+			return true;
+		has_cable |= node->ports[num].peer != NULL;
+	}
+	return !has_cable;
+}
+
+static GHashTable *list_there(const struct builder *builder)
+{
+	GHashTable *there = g_hash_table_new(hash_uint64, g_int64_equal);
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
+		bool is_switch = builder_is_switch(node);
+		unsigned int n = node->info.num_ports;
+
+		if (is_switch && !is_loose(node, 1, n))
+			g_hash_table_add(there, &node->ports[0].guid);
+		for (unsigned int num = 1; !is_switch && num <= n; num++)
+			if (!is_loose(node, num, num))
+				g_hash_table_add(there, &node->ports[num].guid);
+	}
+	return there;
+}
+
+/* A key that ports share is listed once, and not at all if it is tried anyway. */
+static void add_stray(const struct keys *keys, enum stray_kind kind, uint64_t key)
+{
+	GArray *strays = keys->strays[kind];
+
+	if (key && key != keys->sm->options->m_key &&
+	    !(strays->len && g_array_index(strays, uint64_t, strays->len - 1) == key))
+		g_array_append_val(strays, key);
+}
+
+/* If the SM's own cable was moved, any switch may be at its other end. */
+static void list_key(void *arg, uint64_t guid, uint64_t key)
+{
+	const struct listing *listing = arg;
+	const struct keys *keys = listing->keys;
+	bool is_switch = g_hash_table_contains(keys->switches, &guid);
+	bool is_there = g_hash_table_contains(listing->there, &guid);
+	const bool in[] = {
+		[STRAY_HOSTS] = !is_there && !is_switch,
+		[STRAY_ALL] = !is_there,
+		[STRAY_OWN] = is_switch,
+	};
+
+	for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++) {
+		if (!in[kind])
+			continue;
+		add_stray(keys, kind, key);
+		add_stray(keys, kind, key_ring_wanted(keys->ring, (struct key_port){guid, 0}));
+	}
+}
+
+static void list_strays(struct keys *keys)
+{
+	struct listing listing = {keys, list_there(keys->sm->builder)};
+
+	g_clear_pointer(&keys->switches, g_hash_table_unref);
+	keys->switches = neighbors_switches(keys->neighbors);
+	for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++)
+		g_array_set_size(keys->strays[kind], 0);
+	key_ring_each(keys->ring, list_key, &listing);
+	g_hash_table_unref(listing.there);
+}
+
+static enum stray_kind kind_of(const struct sm_request *request, GHashTable *switches)
+{
+	uint64_t before = keys_neighbour(request->sm, request->port);
+
+	if (request->port == request->sm->builder->sm_port)
+		return STRAY_OWN;
+	return before && g_hash_table_contains(switches, &before) ? STRAY_ALL : STRAY_HOSTS;
+}
+
+/* They stay for a moment: many may be silent at once. */
+static const GArray *strays_for(const struct sm_request *request)
+{
+	struct keys *keys = request->sm->keys;
+	uint64_t now = actor_now(request->sm->actor);
+
+	if (now - keys->strays_ns >= LISTED_NS || !keys->switches) {
+		list_strays(keys);
+		keys->strays_ns = now;
+	}
+	return keys->strays[kind_of(request, keys->switches)];
+}
+
+bool key_strays_next(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct keys *keys = sm->keys;
+	bool own = request->port == sm->builder->sm_port;
+	const GArray *strays;
+
+	if (!sm->schedule.succeeded)
+		return false; /* at first all are missed */
+	strays = strays_for(request);
+	if (!request->strays)
+		request->strays_from = keys->strays_from;
+	if (request->strays >= MIN(strays->len, own ? OWN_STRAYS_MAX : STRAYS_MAX)) {
+		keys->strays_from = request->strays_from + request->strays; /* others next */
+		return false;
+	}
+	request->mad.m_key = g_array_index(strays, uint64_t,
+					   (request->strays_from + request->strays++) %
+						   strays->len);
+	return true;
+}
+
+void key_strays_init(struct keys *keys)
+{
+	for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++)
+		keys->strays[kind] = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+}
+
+void key_strays_free(struct keys *keys)
+{
+	for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++)
+		g_array_unref(keys->strays[kind]);
+	g_clear_pointer(&keys->switches, g_hash_table_unref);
+}

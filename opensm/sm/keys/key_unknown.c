@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Ports whose M_Key nobody here knows, as those of another administrator. At protection level 1
+ * they tell of themselves, but hide the key and take no Set; routes through them would lead
+ * nowhere. They are as good as not there: their cables are left out, their names are in the log and
+ * in "status". One that has no key at all looks the same, but takes a Set:
+ *
+ *	hidden key --+-- this SM is master: left out, JUDGING by a Set beside the sweep
+ *	             +-- not yet: taken in, until a Set of the sweep is not answered, and it is
+ *	                 that device that is there: CLOSED; an SM that does not know whether it can
+ *	                 lead has its neighbour JUDGING first (outlook.c)
+ *	JUDGING -- answered --> OPEN: taken in            -- not answered --> CLOSED: left out
+ *	CLOSED -- read again, later each time, judged again after JUDGED_NS; each time if the key
+ *	          has a lease, which only that Set begins: it ends if its owner is no more (14.2.4)
+ *	any -- the key is told, or there is no protection --> forgotten
+ *
+ * From level 2 on they are silent: nobody answers behind their cable (discover.c).
+ */
+#include <string.h>
+
+#include "complib/hash.h"
+#include "sm/keys/keys.h"
+
+/* It may have been loss: first so long, twice as long each time, and then no longer. */
+#define LEFT_OUT_FIRST_NS (10 * NS_PER_S)
+#define LEFT_OUT_NS (60 * NS_PER_S)
+#define JUDGED_NS (600 * NS_PER_S)
+#define JUDGED_TRIES 3
+#define NAMED_NS (300 * NS_PER_MS) /* so long it is not asked again who it is */
+#define UNKNOWN_MAX 65536 /* a subnet has no more endports */
+
+enum state { OPEN, JUDGING, CLOSED };
+
+struct unknown {
+	uint64_t guid;
+	char *text;
+	enum state state;
+	uint64_t left_out_ns, judged_ns, named_ns;
+	uint64_t judged_sweep; /* serial of the sweep that waited for it */
+	unsigned int times; /* left out */
+};
+
+static void unknown_free(void *arg)
+{
+	struct unknown *unknown = arg;
+
+	g_free(unknown->text);
+	g_free(unknown);
+}
+
+static bool hides(const struct iba_port_info *info)
+{
+	return !info->m_key && info->m_key_protect_bits == KEY_HIDES;
+}
+
+/* "NAME (0xGUID) port 1, behind NAME (0xGUID) port 3: unknown M_Key" */
+static char *describe(const struct builder_port *port)
+{
+	const struct builder_port *entry = builder_is_switch(port->node) ? port->node->entry : port;
+	const struct builder_port *before = entry ? entry->peer : NULL;
+	char name[SM_NAME_SIZE], other[SM_NAME_SIZE] = "nobody";
+
+	if (before)
+		sm_node_name(before->node, other, sizeof(other));
+	return g_strdup_printf("%s port %u, behind %s port %u: unknown M_Key",
+			       sm_node_name(port->node, name, sizeof(name)), port->num, other,
+			       before ? before->num : 0);
+}
+
+static void leave_cable(struct builder_port *port)
+{
+	struct builder_port *peer = port->peer;
+
+	if (!peer)
+		return;
+	builder_lose_link(port);
+	port->silent = peer->silent = true;
+	if (builder_is_switch(peer->node))
+		builder_mark(peer->node);
+}
+
+static void leave_out(struct sm *sm, struct builder_port *port)
+{
+	struct builder_node *node = port->node;
+
+	if (!builder_is_switch(node))
+		leave_cable(port);
+	for (unsigned int num = 1; builder_is_switch(node) && num <= node->info.num_ports; num++)
+		leave_cable(&node->ports[num]);
+	sweep_want(sm, SWEEP_CHANGE);
+}
+
+static struct unknown *find(const struct sm *sm, uint64_t guid)
+{
+	return g_hash_table_lookup(sm->keys->unknown, &guid);
+}
+
+static void set_state(struct sm *sm, struct unknown *unknown, enum state state)
+{
+	if (unknown->state == state)
+		return;
+	if (state == CLOSED)
+		log_error(sm->log, "%s: left out", unknown->text);
+	if (state == CLOSED || unknown->state == CLOSED)
+		counter_add(&sm->context->counters, m_keys_unknown,
+			    state == CLOSED ? 1 : UINT64_MAX);
+	unknown->state = state;
+}
+
+static void forget(struct sm *sm, struct unknown *unknown)
+{
+	set_state(sm, unknown, OPEN);
+	g_hash_table_remove(sm->keys->unknown, &unknown->guid);
+}
+
+static struct unknown *get(struct sm *sm, const struct builder_port *port)
+{
+	struct unknown *unknown = find(sm, port->guid);
+
+	if (unknown || !port->guid || g_hash_table_size(sm->keys->unknown) >= UNKNOWN_MAX)
+		return unknown;
+	unknown = g_new0(struct unknown, 1);
+	unknown->guid = port->guid;
+	unknown->text = describe(port);
+	g_hash_table_insert(sm->keys->unknown, &unknown->guid, unknown);
+	return unknown;
+}
+
+bool keys_were_unknown(const struct sm *sm, uint64_t guid)
+{
+	return find(sm, guid) != NULL;
+}
+
+static void note_left_out(struct sm *sm, struct unknown *unknown)
+{
+	unknown->left_out_ns = actor_now(sm->actor);
+	unknown->times++;
+}
+
+static bool is_due(const struct sm *sm, const struct unknown *unknown)
+{
+	uint64_t wait = LEFT_OUT_FIRST_NS << MIN(unknown->times - 1, 10u);
+
+	return actor_now(sm->actor) - unknown->left_out_ns >= MIN(wait, LEFT_OUT_NS);
+}
+
+bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid)
+{
+	const struct unknown *unknown = find(sm, guid);
+
+	if (!unknown || unknown->state == OPEN || is_due(sm, unknown) || !mastership_is_master(sm))
+		return false;
+	builder_lose_link(port);
+	port->silent = true;
+	return true;
+}
+
+static struct unknown *take_judgement(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct unknown *unknown = find(sm, keys_sma(request)->guid);
+
+	if (!unknown)
+		return NULL;
+	set_state(sm, unknown, request->mad.result == MAD_TIMEOUT ? CLOSED : OPEN);
+	sm->keys->some_take |= unknown->state == OPEN;
+	return unknown;
+}
+
+/* The sweep that asked waits for it. */
+static void on_inquired(struct sm_request *request)
+{
+	take_judgement(request);
+}
+
+static void on_judged(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	const struct unknown *unknown = take_judgement(request);
+
+	if (!unknown)
+		return;
+	/* Either who is there is asked again, or it is published that it is left out. */
+	sweep_want(sm, unknown->state == OPEN ? SWEEP_LIGHT : SWEEP_CHANGE);
+}
+
+/*
+ * It is asked to stay as it is; an error status is an answer, too. What is enabled of its link is
+ * not written, even as it is: that might train the link again.
+ */
+static struct sm_request *judgement(struct sm *sm, struct builder_port *port,
+				    const struct iba_port_info *info, struct unknown *unknown)
+{
+	struct iba_port_info stays = *info;
+	struct sm_request *request;
+
+	stays.link_width_enabled = stays.link_speed_enabled = 0;
+	stays.link_speed_ext_enabled = stays.link_speed_ext_enabled2 = 0;
+	request = port_set(sm, port, &stays, IBA_PORT_NO_CHANGE);
+	unknown->judged_ns = actor_now(sm->actor);
+	request->done = on_judged;
+	return request;
+}
+
+static void judge(struct sm *sm, struct builder_port *port, const struct iba_port_info *info,
+		  struct unknown *unknown)
+{
+	struct sm_request *request = judgement(sm, port, info, unknown);
+
+	request->aside = true;
+	sm_request_send(request);
+}
+
+/* The key of one with a lease may go any time: only a Set begins that. */
+static bool may_be_judged(const struct sm *sm, const struct unknown *unknown,
+			  const struct iba_port_info *info)
+{
+	return !unknown->judged_ns || info->m_key_lease_period ||
+	       actor_now(sm->actor) - unknown->judged_ns >= JUDGED_NS;
+}
+
+bool keys_bar(const struct sm *sm, const struct builder_port *port)
+{
+	const struct unknown *unknown = find(sm, port->guid);
+
+	if (!port->known || !hides(&port->info))
+		return false;
+	return unknown && unknown->judged_ns ? unknown->state != OPEN : !sm->keys->some_take;
+}
+
+/* Once a sweep: that of the sweep which asks has no answer otherwise. */
+bool keys_judge(struct sm *sm, struct builder_port *port)
+{
+	struct unknown *unknown = get(sm, port);
+	struct sm_request *request;
+
+	if (!unknown || unknown->judged_sweep == sm->sweep.serial ||
+	    !may_be_judged(sm, unknown, &port->info))
+		return false;
+	unknown->judged_sweep = sm->sweep.serial;
+	request = judgement(sm, port, &port->info, unknown);
+	request->inquiry = true;
+	request->done = on_inquired;
+	request->mad.tries = JUDGED_TRIES;
+	sm_request_send(request);
+	return true;
+}
+
+unsigned int keys_count_left_out(const struct sm *sm)
+{
+	GHashTableIter iter;
+	const struct unknown *unknown;
+	unsigned int n = 0;
+
+	g_hash_table_iter_init(&iter, sm->keys->unknown);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&unknown))
+		n += unknown->state != OPEN && unknown->times;
+	return mastership_is_master(sm) ? n : 0; /* others leave nothing out */
+}
+
+bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info)
+{
+	struct unknown *unknown = find(sm, port->guid);
+
+	if (!hides(info)) {
+		if (unknown)
+			forget(sm, unknown);
+		return false;
+	}
+	if (!mastership_is_master(sm) || port == sm->builder->sm_port)
+		return false;
+	if (!unknown && !port->known) {
+		unknown = get(sm, port);
+		if (unknown)
+			unknown->state = JUDGING;
+	}
+	if (!unknown || unknown->state == OPEN)
+		return false;
+	if (may_be_judged(sm, unknown, info))
+		judge(sm, port, info, unknown);
+	note_left_out(sm, unknown);
+	leave_out(sm, port);
+	return true;
+}
+
+/* The answer was that of the device meant, so the key that it hides is its own, or astray. */
+static void on_named(struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct builder_port *port = keys_sma(request);
+	struct unknown *unknown = find(sm, port->guid);
+
+	if (!unknown)
+		return;
+	if (!sm_request_ok(request) || !request->node->builder || !identity_is_same(request)) {
+		forget(sm, unknown);
+		return;
+	}
+	if (key_trails_find(request, (struct key_port){port->guid, 0})) {
+		forget(sm, unknown);
+		sweep_look_at(sm, port->node);
+		return;
+	}
+	unknown->judged_ns = actor_now(sm->actor);
+	note_left_out(sm, unknown);
+	set_state(sm, unknown, CLOSED);
+	leave_out(sm, port);
+}
+
+/* Behind a cable that was moved there is another device, with a key of its own. */
+static void ask_name(struct sm *sm, struct builder_port *port, struct unknown *unknown)
+{
+	struct sm_request *request;
+	uint64_t now = actor_now(sm->actor);
+
+	if (unknown->named_ns && now - unknown->named_ns < NAMED_NS)
+		return;
+	unknown->named_ns = now;
+	request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
+	request->inquiry = true;
+	request->done = on_named;
+	sm_request_send(request);
+}
+
+bool keys_refused(const struct sm_request *request)
+{
+	struct sm *sm = request->sm;
+	struct builder_port *port = keys_sma(request);
+	struct unknown *unknown;
+
+	if (request->mad.method != IBA_METHOD_SET || request->mad.result != MAD_TIMEOUT ||
+	    request->unreachable || !port || !port->known || !hides(&port->info) ||
+	    port == sm->builder->sm_port)
+		return false;
+	unknown = get(sm, port);
+	if (!unknown)
+		return false;
+	ask_name(sm, port, unknown);
+	return true;
+}
+
+static gint by_text(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char **keys_tell_unknown(const struct sm *sm)
+{
+	g_autoptr(GPtrArray) lines = g_ptr_array_new();
+	GHashTableIter iter;
+	struct unknown *unknown;
+
+	g_hash_table_iter_init(&iter, sm->keys->unknown);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&unknown))
+		if (unknown->state == CLOSED)
+			g_ptr_array_add(lines, g_strdup(unknown->text));
+	g_ptr_array_sort(lines, by_text);
+	g_ptr_array_add(lines, NULL);
+	return (char **)g_ptr_array_free(g_steal_pointer(&lines), FALSE);
+}
+
+void key_unknown_init(struct keys *keys)
+{
+	keys->unknown = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, unknown_free);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The subnet is not given up for a disk. After two seconds the sweep goes on, and from then on none
+ * waits until the disk has taken all once more:
+ *
+ *	          disk_wait(): something is out           patience is over
+ *	 trusted ------------------------------> waits -------------------> hangs
+ *	    ^                                      |                          |
+ *	    +---------- all was tried -------------+--------------------------+
+ */
+#include "sm/store/disk.h"
+
+#include "sm/sm_private.h"
+#include "sm/store/state_writer.h"
+
+#define PATIENCE_NS (2 * NS_PER_S)
+
+struct disk {
+	struct sm *sm;
+	struct timer patience; /* runs while a sweep waits */
+	uint64_t serial;       /* of that sweep */
+	bool hangs;
+};
+
+static void go_on(struct disk *disk)
+{
+	struct sm *sm = disk->sm;
+
+	timer_stop(&disk->patience);
+	if (disk->serial != sm->sweep.serial || !sweep_runs(sm))
+		return; /* it was cancelled */
+	sm->sweep.pending--;
+	sweep_advance(sm);
+}
+
+static void on_idle(void *arg)
+{
+	struct disk *disk = arg;
+
+	disk->hangs = false;
+	if (timer_running(&disk->patience))
+		go_on(disk);
+}
+
+static void on_patience(struct timer *timer)
+{
+	struct disk *disk = (struct disk *)((char *)timer - offsetof(struct disk, patience));
+
+	disk->hangs = true;
+	log_error(disk->sm->log,
+		  "LIDs, M_Keys or SLs of paths are not on the disk yet: sweeps go on all the "
+		  "same; should the daemon die now, the next one may not know them");
+	go_on(disk);
+}
+
+bool disk_wait(struct sm *sm)
+{
+	struct disk *disk = sm->disk;
+
+	if (sm->dry || disk->hangs || !sm->context->files || state_writer_is_idle(sm->writer))
+		return false;
+	disk->serial = sm->sweep.serial;
+	sm->sweep.pending++;
+	timer_start(&disk->patience, PATIENCE_NS);
+	return true;
+}
+
+struct disk *disk_new(struct sm *sm)
+{
+	struct disk *disk = g_new0(struct disk, 1);
+
+	disk->sm = sm;
+	timer_init(&disk->patience, sm->actor, on_patience);
+	state_writer_on_idle(sm->writer, on_idle, disk);
+	return disk;
+}
+
+void disk_free(struct disk *disk)
+{
+	timer_stop(&disk->patience);
+	g_free(disk);
+}

@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Ports: PortInfo as it should be, and the way from INIT over ARMED to ACTIVE (IBA 7.2.7). Both
+ * ends of a link are ARMED before either is ACTIVE. Only what differs is set.
+ */
+#include <string.h>
+
+#include "route/value/lanes.h"
+#include "sm/sm_private.h"
+
+#define EXT_SPEED_XDR 16 /* force_link_speed_ext */
+#define EXT_SPEEDS_ALL 31
+#define KEEP 0 /* in LinkSpeedEnabled, LinkWidthEnabled and states of Set(PortInfo): no change */
+
+static bool is_endport(const struct builder_port *port)
+{
+	return port->num == 0 || !builder_is_switch(port->node);
+}
+
+struct builder_port *port_published(const struct sm *sm, uint32_t index)
+{
+	const struct fabric *fabric = sm->fabric;
+	struct builder_node *node;
+	uint8_t num;
+
+	if (index == FABRIC_NONE)
+		return NULL;
+	num = fabric->ports[index].num;
+	node = builder_find(sm->builder, fabric->nodes[fabric->ports[index].node].guid);
+	return node && num <= node->info.num_ports ? &node->ports[num] : NULL;
+}
+
+/* Options of the form "these bits, everything supported, or (0) leave alone". */
+static uint8_t enabled(uint8_t is, uint8_t supported, uint8_t option, uint8_t all)
+{
+	uint8_t wanted = option == all ? supported : option & supported;
+
+	return wanted ? wanted : is; /* who can do none of it would refuse the whole PortInfo */
+}
+
+/*
+ * One option for LinkSpeedExtEnabled and its second part, which is about XDR and has no known value
+ * for none: where XDR is not wanted that part stays as it is.
+ */
+static void want_extended_speeds(uint8_t option, struct iba_port_info *want)
+{
+	uint8_t supported = want->link_speed_ext_supported;
+
+	if (option == IBA_LINK_SPEED_EXT_DISABLED) {
+		want->link_speed_ext_enabled = supported ? option : want->link_speed_ext_enabled;
+		return;
+	}
+	want->link_speed_ext_enabled = enabled(want->link_speed_ext_enabled,
+					       supported & ~EXT_SPEED_XDR, option, EXT_SPEEDS_ALL);
+	if (option & EXT_SPEED_XDR && want->link_speed_ext_supported2)
+		want->link_speed_ext_enabled2 = want->link_speed_ext_supported2;
+}
+
+static struct builder_speeds speeds_of(const struct iba_port_info *info)
+{
+	return (struct builder_speeds){info->link_width_enabled, info->link_speed_enabled,
+				       info->link_speed_ext_enabled,
+				       info->link_speed_ext_enabled2};
+}
+
+static void put_speeds(struct iba_port_info *info, struct builder_speeds speeds)
+{
+	info->link_width_enabled = speeds.width;
+	info->link_speed_enabled = speeds.plain;
+	info->link_speed_ext_enabled = speeds.ext;
+	info->link_speed_ext_enabled2 = speeds.ext2;
+}
+
+static bool are_equal(struct builder_speeds a, struct builder_speeds b)
+{
+	return a.width == b.width && a.plain == b.plain && a.ext == b.ext && a.ext2 == b.ext2;
+}
+
+static void want_speeds(const struct options *o, const struct builder_port *port,
+			struct iba_port_info *want)
+{
+	want->link_width_enabled = enabled(want->link_width_enabled, want->link_width_supported,
+					   o->force_link_width, IBA_LINK_WIDTH_ALL_SUPPORTED);
+	want->link_speed_enabled = enabled(want->link_speed_enabled, want->link_speed_supported,
+					   o->force_link_speed, IBA_LINK_SPEED_ALL_SUPPORTED);
+	want_extended_speeds(o->force_link_speed_ext, want);
+	if (are_equal(speeds_of(want), port->refused_speeds))
+		put_speeds(want, speeds_of(&port->info));
+}
+
+uint8_t port_operational_vls(const struct sm *sm, const struct builder_port *port)
+{
+	const struct builder_port *far = port->peer;
+
+	if (!far || !far->known)
+		return port->info.operational_vls;
+	return MIN(MIN(port->info.vl_cap, far->info.vl_cap), sm->options->max_op_vls);
+}
+
+static void want_link(const struct sm *sm, const struct builder_port *port,
+		      struct iba_port_info *want)
+{
+	const struct options *o = sm->options;
+	const struct iba_port_info *far = &port->peer->info;
+	bool leaf = !builder_is_switch(port->peer->node);
+
+	if (port->peer->known)
+		want->neighbor_mtu = MIN(port->info.mtu_cap, far->mtu_cap);
+	want->operational_vls = port_operational_vls(sm, port);
+	want->vl_high_limit = qos_high_limit(sm, port);
+	want_speeds(o, port, want);
+	want->local_phy_errors = o->local_phy_errors_threshold;
+	want->overrun_errors = o->overrun_errors_threshold;
+	if (!builder_is_switch(port->node))
+		return;
+	want->vl_stall_count = leaf ? o->leaf_vl_stall_count : o->vl_stall_count;
+	want->hoq_life = leaf ? o->leaf_head_of_queue_lifetime : o->head_of_queue_lifetime;
+}
+
+/* By which the port asks the SM; sm_sl, unless routes need another one. */
+static uint8_t sm_sl_of(const struct sm *sm, const struct builder_port *port)
+{
+	uint32_t node;
+
+	if (!routing_has_sm_sl(sm->routing))
+		return sm->options->sm_sl;
+	node = fabric_node_by_guid(sm->fabric, port->node->guid);
+	if (node == FABRIC_NONE)
+		return sm->options->sm_sl;
+	return routing_sm_sl(sm->routing, sm->fabric, fabric_port_of(sm->fabric, node, port->num),
+			     sm->options->sm_sl);
+}
+
+static void want_endport(const struct sm *sm, const struct builder_port *port,
+			 struct iba_port_info *want)
+{
+	const struct options *o = sm->options;
+
+	want->lid = port->lid;
+	want->lmc = port->lmc;
+	want->gid_prefix = o->subnet_prefix;
+	want->master_sm_lid = sm->builder->sm_port->lid;
+	want->master_sm_sl = sm_sl_of(sm, port);
+	want->m_key = keys_wanted(sm, port);
+	want->m_key_lease_period = o->m_key_lease_period;
+	want->m_key_protect_bits = want->m_key ? o->m_key_protection_level : 0;
+	want->subnet_timeout = o->subnet_timeout;
+}
+
+bool port_may_reregister(const struct sm *sm, const struct builder_port *port)
+{
+	return !sm->options->no_clients_rereg && !builder_is_switch(port->node) &&
+	       port->info.capability_mask & IBA_PORT_CAP_CLIENT_REREGISTRATION;
+}
+
+/* Clients lost what the SA knew of them if this SM is new to them, or they to it. */
+static bool wants_reregister(const struct sm *sm, const struct builder_port *port,
+			     const struct iba_port_info *want)
+{
+	if (!port_may_reregister(sm, port))
+		return false;
+	if (port->info.port_state == IBA_PORT_INIT)
+		return true;
+	if (want->master_sm_lid != port->info.master_sm_lid)
+		return !sm->takeover.vouched_lid ||
+		       port->info.master_sm_lid != sm->takeover.vouched_lid;
+	/* A dry run beside a master that is up does not know whom that one has asked. */
+	return !port->reregistered && !(sm->dry && sm->schedule.succeeded);
+}
+
+bool port_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want)
+{
+	bool reregister;
+
+	memcpy(want, &port->info, sizeof(*want));
+	if (port->peer)
+		want_link(sm, port, want);
+	if (is_endport(port))
+		want_endport(sm, port, want);
+	p_keys_enforcement(sm, port, want);
+	reregister = wants_reregister(sm, port, want);
+	if (!reregister && wire_equal(&iba_port_info_type, want, &port->info))
+		return false;
+	want->client_reregister = reregister;
+	return true;
+}
+
+/* The link went down since the port was read: what was found out then is old. */
+static void tell_bounce(struct sm *sm, struct builder_port *port)
+{
+	if (builder_is_switch(port->node))
+		port->node->check = true;
+	else
+		trust_lose(port->node);
+	sweep_look_at(sm, port->node);
+}
+
+void port_answered(const struct sm_request *request)
+{
+	struct builder_port *port = request->port;
+	struct iba_port_info info;
+
+	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	if (info.port_state <= IBA_PORT_INIT && info.port_state < port->info.port_state)
+		tell_bounce(request->sm, port);
+	if (info.lid != port->info.lid)
+		builder_reach_changed(port->node->builder);
+	info.client_reregister = 0;
+	builder_set_info(port, &info);
+}
+
+static void on_read_again(struct sm_request *request)
+{
+	if (!sm_request_ok(request)) {
+		sm_request_failed(request);
+		return;
+	}
+	port_answered(request);
+	if (request->port->info.port_state < request->state)
+		health_refused(request->sm, request->port, "port %u refused state %u",
+			       request->port->num, request->state);
+}
+
+/*
+ * A state is refused by a port that already has it: the answer to the first Set was lost and this
+ * is the answer to the second. What counts is what the port says of itself.
+ */
+static void read_again(const struct sm_request *refused)
+{
+	struct sm_request *request = sm_request_port(refused->sm, refused->port, IBA_METHOD_GET,
+						     IBA_ATTR_PORT_INFO, refused->mad.modifier);
+
+	request->state = refused->state;
+	request->done = on_read_again;
+	sm_request_send(request);
+}
+
+/* Of a sweep that was cancelled, without an answer: the next one reads the port. */
+static void doubt_port(struct sm_request *request)
+{
+	if (request->mad.result == MAD_STATUS || !request->tries)
+		return;
+	request->port->read = 0;
+	builder_mark(request->node);
+}
+
+/*
+ * One that lets nobody change them is told of once, and set without them. A second try may be
+ * refused for its state, which the first has set: see read_again().
+ */
+static bool refuses_speeds(const struct sm_request *request)
+{
+	struct builder_port *port = request->port;
+	struct iba_port_info want;
+
+	if (request->mad.result != MAD_STATUS || !request->speeds || request->tries > 1)
+		return false;
+	port_wanted(request->sm, port, &want);
+	port->refused_speeds = speeds_of(&want);
+	health_refused(request->sm, port, "port %u does not take width and speeds", port->num);
+	port_wanted(request->sm, port, &want);
+	port_send(request->sm, port, &want, request->state);
+	return true;
+}
+
+static void on_set(struct sm_request *request)
+{
+	bool late = sm_request_is_late(request);
+
+	audit_set(request);
+	if (!sm_request_ok(request))
+		request->port->reregistered = false; /* if the Set was to ask */
+	if (sm_request_ok(request)) {
+		port_answered(request);
+		port_health_set(request->sm, request->port);
+	} else if (late) {
+		doubt_port(request);
+	} else if (refuses_speeds(request)) {
+		return;
+	} else if (request->mad.result == MAD_STATUS && request->state != IBA_PORT_NO_CHANGE) {
+		read_again(request);
+	} else {
+		sm_request_failed(request);
+	}
+}
+
+/* Of what is as it should be. */
+static void keep_speeds(struct iba_port_info *info, const struct iba_port_info *is)
+{
+	if (info->link_width_enabled == is->link_width_enabled)
+		info->link_width_enabled = KEEP;
+	if (info->link_speed_enabled == is->link_speed_enabled)
+		info->link_speed_enabled = KEEP;
+	if (info->link_speed_ext_enabled == is->link_speed_ext_enabled)
+		info->link_speed_ext_enabled = KEEP;
+	if (info->link_speed_ext_enabled2 == is->link_speed_ext_enabled2)
+		info->link_speed_ext_enabled2 = KEEP;
+}
+
+static struct sm_request *states_set(struct sm *sm, struct builder_port *port,
+				     const struct iba_port_info *want, uint8_t state,
+				     uint8_t physical)
+{
+	struct sm_request *request =
+		sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_PORT_INFO, port->num);
+	struct iba_port_info info = *want;
+
+	info.port_state = state;
+	info.port_physical_state = physical;
+	info.link_down_default_state = KEEP;
+	if (port->info.link_speed_ext_supported || port->info.link_speed_ext_supported2)
+		request->mad.modifier |= IBA_PORT_INFO_MOD_EXTENDED_SPEEDS;
+	keep_speeds(&info, &port->info);
+	request->speeds = !are_equal(speeds_of(&info), (struct builder_speeds){KEEP});
+	wire_encode(&iba_port_info_type, &info, request->mad.data);
+	request->state = state;
+	request->belief = true;
+	request->done = on_set;
+	port->reregistered |= want->client_reregister; /* the answer need not say so */
+	return request;
+}
+
+struct sm_request *port_set(struct sm *sm, struct builder_port *port,
+			    const struct iba_port_info *want, uint8_t state)
+{
+	return states_set(sm, port, want, state, KEEP);
+}
+
+void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
+	       uint8_t state)
+{
+	if (state > IBA_PORT_INIT)
+		port->activated = port->node->activated = sm->builder->sweep;
+	sm_request_send(port_set(sm, port, want, state));
+}
+
+void port_send_states(struct sm *sm, struct builder_port *port, uint8_t state, uint8_t physical)
+{
+	sm_request_send(states_set(sm, port, &port->info, state, physical));
+}
+
+/* Who does not answer is looked at by a sweep, and asked again as long as he is there. */
+static void on_reregistered(struct sm_request *request)
+{
+	audit_set(request);
+	if (!request->node->builder)
+		return;
+	if (sm_request_ok(request)) {
+		port_answered(request);
+		return;
+	}
+	sweep_look_at(request->sm, request->node);
+	if (mastership_is_master(request->sm))
+		reregister_later(request->sm, request->port);
+}
+
+void port_reregister(struct sm *sm, struct builder_port *port)
+{
+	struct sm_request *request;
+	struct iba_port_info want;
+
+	port_wanted(sm, port, &want);
+	want.client_reregister = 1;
+	request = port_set(sm, port, &want, IBA_PORT_NO_CHANGE);
+	request->aside = true;
+	request->done = on_reregistered;
+	sm_request_send(request);
+}
+
+/* ---- steps ---- */
+
+static void each_port(struct sm *sm, sweep_visit *visit)
+{
+	sweep_walk(sm, sweep_ports(sm, sweep_is_local(sm)), 1, visit);
+}
+
+/* There was no LID left for it: it would refuse to come up, and 0 as its LID. */
+static bool is_host_without_lid(const struct builder_port *port)
+{
+	return port->num != 0 && is_endport(port) && !port->lid;
+}
+
+/*
+ * Whether its state is ours to raise. Port 0 of a switch has a state of its own only if it is
+ * enhanced.
+ */
+static bool has_state(const struct builder_port *port)
+{
+	if (port->num == 0)
+		return port->node->switch_info.enhanced_port0;
+	return port->peer && port->peer->known && !is_host_without_lid(port) &&
+	       !is_host_without_lid(port->peer);
+}
+
+static void arm(struct sm *sm, void *item)
+{
+	struct builder_port *port = item;
+	struct iba_port_info want;
+	bool init = has_state(port) && port->info.port_state == IBA_PORT_INIT;
+	bool differs;
+
+	if (!port->known || port_health_act(sm, port) || (!has_state(port) && !is_endport(port)) ||
+	    (is_host_without_lid(port) && !port->info.lid))
+		return;
+	differs = port_wanted(sm, port, &want);
+	if (want.client_reregister && !init && !reregister_now(sm, port)) {
+		want.client_reregister = 0;
+		differs = !wire_equal(&iba_port_info_type, &want, &port->info);
+	}
+	if (init || differs)
+		port_send(sm, port, &want, init ? IBA_PORT_ARMED : IBA_PORT_NO_CHANGE);
+}
+
+enum step_result step_arm(struct sm *sm)
+{
+	each_port(sm, arm);
+	return STEP_NEXT;
+}
+
+/* Of a link that does not come up: its other end came further, so it is the switch here. */
+static const struct builder_port *held_up_by(const struct builder_port *port)
+{
+	const struct builder_port *peer = port->peer;
+	bool ahead = peer && peer->info.port_state > port->info.port_state;
+
+	return ahead && builder_is_switch(port->node) ? &port->node->ports[0] : port;
+}
+
+static void activate(struct sm *sm, void *item)
+{
+	struct builder_port *port = item;
+	struct iba_port_info want;
+
+	if (has_state(port) && port->info.port_state == IBA_PORT_INIT) {
+		held_up_note(sm, port);
+		health_refused(sm, held_up_by(port), "port %u stays in INIT", port->num);
+	}
+	if (!has_state(port) || port->info.port_state != IBA_PORT_ARMED)
+		return;
+	port_wanted(sm, port, &want); /* not what the port said, which may hide its M_Key */
+	port_send(sm, port, &want, IBA_PORT_ACTIVE);
+}
+
+enum step_result step_activate(struct sm *sm)
+{
+	each_port(sm, activate);
+	return STEP_NEXT;
+}
+
+/* What was set did not do it: the next sweep looks, unless it is tried at intervals anyway. */
+static void not_confirmed(struct sm *sm, struct builder_node *node)
+{
+	if (!node->health)
+		sweep_look_at(sm, node);
+}
+
+static void on_other_end(struct sm_request *request)
+{
+	struct iba_port_info info;
+
+	if (!sm_request_ok(request)) {
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	if (info.port_state != IBA_PORT_ACTIVE)
+		not_confirmed(request->sm, request->node);
+}
+
+/*
+ * A link may bounce between the look at its far end and the Set of its near one: then the near end
+ * becomes ACTIVE, the far one waits in INIT, and no switch has anything more to tell.
+ */
+static void confirm(struct sm *sm, void *item)
+{
+	const struct builder_port *port = item;
+	struct builder_port *peer = port->peer;
+	struct sm_request *request;
+
+	if (port->activated != sm->builder->sweep || !peer || !has_state(peer) ||
+	    peer->activated == sm->builder->sweep)
+		return;
+	request = sm_request_port(sm, peer, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, peer->num);
+	request->done = on_other_end;
+	sm_request_send(request);
+}
+
+static void on_still_calm(struct sm_request *request)
+{
+	struct iba_switch_info info;
+
+	if (!sm_request_ok(request)) {
+		sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_switch_info_type, request->mad.data, &info);
+	if (!info.port_state_change) {
+		switch_is_calm(request->node);
+		return;
+	}
+	not_confirmed(request->sm, request->node);
+}
+
+/* No link of it went down while its ports were taken up, if it reports no change now. */
+static void confirm_switch(struct sm *sm, void *item)
+{
+	struct builder_node *node = item;
+
+	if (node->activated == sm->builder->sweep)
+		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_still_calm);
+}
+
+/* Whoever was there when the port was read is no more, or nobody can tell. */
+static void look_again(struct sm *sm, struct builder_node *node)
+{
+	node->doubt_from = 0;
+	sweep_look_at(sm, node);
+}
+
+static void on_neighbour(struct sm_request *request)
+{
+	const struct builder_port *peer = request->port->peer;
+	struct iba_node_info info;
+
+	if (!sm_request_ok(request)) {
+		/* Nobody has confirmed who is there: as if it was taken up after all that was. */
+		request->port->activated = request->sm->builder->sweep + 1;
+		look_again(request->sm, request->node);
+		return;
+	}
+	wire_decode(&iba_node_info_type, request->mad.data, &info);
+	if (!peer || !port_is(peer, &info))
+		look_again(request->sm, request->node);
+}
+
+static void on_idle_port(struct sm_request *request)
+{
+	struct iba_port_info info;
+
+	wire_decode(&iba_port_info_type, request->mad.data, &info);
+	if (!sm_request_ok(request) || info.port_state != IBA_PORT_DOWN)
+		look_again(request->sm, request->node);
+}
+
+/* Each cable from one end. */
+static void confirm_cable(struct sm *sm, struct builder_port *port)
+{
+	struct builder_port *peer = port->peer;
+	struct sm_request *request;
+
+	if (builder_is_down(port)) {
+		request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
+		request->done = on_idle_port;
+	} else if (peer && (!peer->node->read_uncleared || port->node->guid < peer->node->guid)) {
+		request = sm_request_beyond(sm, port);
+		request->done = on_neighbour;
+	} else {
+		return;
+	}
+	sm_request_send(request);
+}
+
+/*
+ * What happened between the look at a port and the end of PortStateChange (step_calm) told nobody.
+ * That a link fell since was seen when it was taken up; here, whether the same is at its other end.
+ */
+static void confirm_cables(struct sm *sm, void *item)
+{
+	struct builder_node *node = item;
+
+	for (unsigned int num = 1; node->read_uncleared && num <= node->info.num_ports; num++)
+		confirm_cable(sm, &node->ports[num]);
+}
+
+enum step_result step_confirm(struct sm *sm)
+{
+	GPtrArray *switches = g_ptr_array_copy(sm->builder->switches, NULL, NULL);
+
+	each_port(sm, confirm);
+	sweep_walk(sm, g_ptr_array_ref(switches), 1, confirm_cables);
+	sweep_walk(sm, switches, 1, confirm_switch);
+	return STEP_NEXT;
+}
+
+/* A Set that was answered well but did not set what it should is an error too. */
+static void check_set(struct sm *sm, const struct builder_port *port)
+{
+	if (is_endport(port) && port->lid != port->info.lid)
+		health_refused(sm, port, "port %u did not take LID 0x%04x", port->num, port->lid);
+	else if (is_endport(port) && port->lid &&
+		 port->info.master_sm_lid != sm->builder->sm_port->lid)
+		health_refused(sm, port, "port %u did not take the SM's LID", port->num);
+	else if (is_endport(port) && port->lid &&
+		 port->info.gid_prefix != sm->options->subnet_prefix)
+		health_refused(sm, port, "port %u did not take the GID prefix", port->num);
+}
+
+/* That a port may be in (IBA 14.2.5.6). */
+static bool is_a_state(unsigned int state)
+{
+	return state >= IBA_PORT_DOWN && state <= IBA_PORT_ACTIVE;
+}
+
+static void check(struct sm *sm, void *item)
+{
+	struct builder_port *port = item;
+
+	if (!port->known || builder_is_silent(port->node)) /* since a moment ago */
+		return;
+	check_set(sm, port);
+	if (!has_state(port))
+		return;
+	if (port->info.port_state == IBA_PORT_ARMED) {
+		held_up_note(sm, port);
+		health_refused(sm, held_up_by(port), "port %u stays in ARMED", port->num);
+	}
+	if (!is_a_state(port->info.port_state)) {
+		port_health_event(sm, port, PORT_ILLEGAL);
+		health_fault(sm, port->node, "PortInfo of port %u makes no sense (PortState %u)",
+			     port->num, port->info.port_state);
+	}
+}
+
+/* Not before: a sweep that is cancelled in step_confirm leaves them to the next one. */
+static void cables_are_confirmed(gpointer item, gpointer unused)
+{
+	struct builder_node *node = item;
+
+	(void)unused;
+	node->read_uncleared = false;
+}
+
+enum step_result step_check(struct sm *sm)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+
+	g_ptr_array_foreach(sm->builder->switches, cables_are_confirmed, NULL);
+	if (own->num != 0 && own->info.port_state == IBA_PORT_DOWN)
+		sm_problem(sm, "the SM's port went down");
+	each_port(sm, check);
+	held_up_sweep_ended(sm);
+	return STEP_NEXT;
+}

@@ -1,0 +1,685 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * SLtoVLMappingTables and VLArbitrationTables: as qos.c of policy makes them of the options and
+ * qos_setup.c of the scopes in qos-policy.conf, against what the ports hold. Without the option qos
+ * they are left alone, unless routes need lanes: then they are as without any of these. What routes
+ * need counts most.
+ *
+ * Tables outlive who wrote them. With QoS off those of a node that an SM is known to have written
+ * are read: if one leads an SL to a lane that its link does not have any more, or drops one that
+ * hosts are told, the node's are set to what is built in. It is known of those that this SM wrote,
+ * and of those of a port that was in use with more lanes than it is to have now. What nobody has
+ * written is not read: a fabric that comes up costs no SMP for it.
+ *
+ *	FRESH    QoS is on, routes need lanes, or a link is to have fewer --> WRITTEN
+ *	WRITTEN  QoS is off: all rows are right --> CHECKED; one is wrong --> RESET
+ *	CHECKED  the same as FRESH; one is wrong --> RESET
+ *	RESET    QoS is on, or routes need lanes --> WRITTEN
+ *	any      the node was reset --> FRESH
+ *
+ * The tables of a port are read when nothing is known of them, but only one block of each if that
+ * one is not as it should be: then all is written. A switch has an SLtoVLMappingTable for each pair
+ * of an input and an output port; those of ports without a cable are left alone. What is
+ * the same for all inputs, or all ports, goes to those that can be told so in one SMP, with
+ * use_optimized_slvl.
+ */
+#include <string.h>
+
+#include "policy/qos/qos_lanes.h"
+#include "route/value/lanes.h"
+#include "sm/sm_private.h"
+
+#define SL_TO_VL_BYTES sizeof(struct iba_sl_to_vl_table)
+#define VL_ARB_BYTES sizeof(struct iba_vl_arbitration_table)
+#define SMPS_PER_VISIT 64 /* about: the room is then for as many switches as the window */
+
+/* What a port should hold. */
+struct want {
+	struct builder_port *port;
+	struct qos_tables tables;
+	unsigned int vls;
+	struct qos_place place;
+	uint32_t to; /* the port in the fabric; FABRIC_NONE: it is not there */
+	bool even;   /* rows of all inputs are the same */
+	const struct routing *routing;	    /* it may need lanes */
+	struct iba_sl_to_vl_table sl_to_vl; /* these, then */
+};
+
+/* Of the step: the first blocks are read, then the others, then what differs is written. */
+enum round {
+	READ_FIRST,
+	READ_REST,
+	WRITE,
+};
+
+/* ---- which tables there are ---- */
+
+/* Data passes through it. */
+static bool carries_data(const struct builder_port *port)
+{
+	if (builder_is_switch(port->node) && !port->num)
+		return port->known && port->node->switch_info.enhanced_port0;
+	return port->known && port->peer && link_is_up(port);
+}
+
+static bool has_sl_to_vl(const struct builder_port *port)
+{
+	const struct builder_port *endport =
+		builder_is_switch(port->node) ? &port->node->ports[0] : port;
+
+	return qos_has_sl_to_vl(&port->info, &endport->info);
+}
+
+static unsigned int arb_cap(const struct builder_port *port, unsigned int block)
+{
+	return block < 2 ? port->info.vl_arbitration_low_cap : port->info.vl_arbitration_high_cap;
+}
+
+static bool has_arb_block(const struct builder_port *port, unsigned int block)
+{
+	return arb_cap(port, block) > block % 2 * QOS_PER_BLOCK;
+}
+
+/* Input ports with a table for that output, or just one. */
+static unsigned int inputs_of(const struct builder_port *port)
+{
+	return builder_is_switch(port->node) ? port->node->info.num_ports : 0;
+}
+
+static bool is_input(const struct builder_port *port, unsigned int in)
+{
+	return !builder_is_switch(port->node) || !in || carries_data(&port->node->ports[in]);
+}
+
+uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block)
+{
+	bool is_switch = builder_is_switch(port->node);
+
+	if (attribute == IBA_ATTR_VL_ARBITRATION_TABLE)
+		return (block + 1) << 16 | (is_switch ? port->num : 0);
+	return is_switch ? block << IBA_SL_TO_VL_MOD_INPUT_SHIFT | port->num : 0;
+}
+
+/* ---- tables that are left from before ---- */
+
+static bool has_lanes(const struct sm *sm)
+{
+	uint8_t demand[QOS_SLS];
+
+	return routing_sl_to_vl(sm->routing, demand) != 0;
+}
+
+/* Those of all nodes. */
+static bool sets_tables(const struct sm *sm)
+{
+	return sm->options->qos || sm->had_lanes || has_lanes(sm);
+}
+
+static bool is_set_up(const struct sm *sm, const struct builder_node *node)
+{
+	return sets_tables(sm) || node->vl_tables == VL_TABLES_RESET;
+}
+
+/* It was reset, or is new: no master has given it a LID. */
+static bool is_cold(const struct builder_node *node)
+{
+	for (unsigned int num = 0; num <= node->info.num_ports; num++)
+		if (node->ports[num].known && node->ports[num].info.lid)
+			return false;
+	return true;
+}
+
+/* Its link may have gone down since: a node that this SM met with a LID had a master. */
+static bool was_in_use(const struct builder_port *port)
+{
+	const struct builder_port *endport =
+		builder_is_switch(port->node) ? &port->node->ports[0] : port;
+
+	return port->info.port_state > IBA_PORT_INIT ||
+	       (endport->info.lid && port->node->vl_tables != VL_TABLES_FRESH);
+}
+
+static bool loses_lanes(const struct sm *sm, const struct builder_node *node)
+{
+	for (unsigned int num = 0; num <= node->info.num_ports; num++) {
+		const struct builder_port *port = &node->ports[num];
+
+		if (carries_data(port) && was_in_use(port) &&
+		    port_operational_vls(sm, port) < port->info.operational_vls)
+			return true;
+	}
+	return false;
+}
+
+void qos_note_lanes(struct sm *sm)
+{
+	g_autoptr(GPtrArray) nodes = sweep_nodes(sm);
+
+	for (guint i = 0; i < nodes->len; i++) {
+		struct builder_node *node = nodes->pdata[i];
+
+		if (is_cold(node))
+			node->vl_tables = VL_TABLES_FRESH;
+		if (node->vl_tables >= VL_TABLES_WRITTEN)
+			continue;
+		if (loses_lanes(sm, node)) {
+			node->vl_tables = VL_TABLES_WRITTEN;
+			sm->vl_tables_known = true;
+		} else if (node->vl_tables == VL_TABLES_UNSEEN) {
+			node->vl_tables = VL_TABLES_FRESH;
+		}
+	}
+}
+
+/* ---- reading ---- */
+
+static void on_read(struct sm_request *request)
+{
+	if (!sm_block_read(request) && !sm_request_is_late(request))
+		sm_request_failed(request);
+}
+
+static void read_block(struct sm *sm, struct builder_port *port, uint16_t attribute, uint32_t block)
+{
+	struct sm_request *request;
+
+	if (trust_get(port->node, sm_table(port->node, port->num, attribute), block,
+		      sm_table_type(attribute)->size))
+		return;
+	request = sm_request_port(sm, port, IBA_METHOD_GET, attribute,
+				  qos_modifier(port, attribute, block));
+	request->block = block;
+	request->belief = true;
+	request->done = on_read;
+	sm_request_send(request);
+}
+
+/* ---- comparing ---- */
+
+static void make_row(const struct want *want, unsigned int in, struct iba_sl_to_vl_table *row)
+{
+	bool is_switch = builder_is_switch(want->port->node);
+	uint32_t from = is_switch ? want->to - want->port->num + in : want->to;
+	uint8_t vl[QOS_SLS];
+
+	qos_setup_row(&want->place, &want->tables, want->vls, from, want->to, row);
+	qos_merge(row,
+		  qos_lanes(want->place.fabric, want->routing, from, want->to, want->vls, vl), vl);
+}
+
+static bool row_differs(const struct want *want, unsigned int in)
+{
+	const struct builder_port *port = want->port;
+	const void *is = trust_get(port->node, &port->sl_to_vl, in, SL_TO_VL_BYTES);
+	struct iba_sl_to_vl_table row = want->sl_to_vl;
+
+	if (is && !want->even)
+		make_row(want, in, &row);
+	return !is || memcmp(is, &row, SL_TO_VL_BYTES);
+}
+
+static bool rows_differ(const struct want *want)
+{
+	for (unsigned int in = 0; in <= inputs_of(want->port); in++)
+		if (is_input(want->port, in) && row_differs(want, in))
+			return true;
+	return false;
+}
+
+static bool arb_differs(const struct want *want, unsigned int block,
+			struct iba_vl_arbitration_table *table)
+{
+	const struct builder_port *port = want->port;
+	const void *is = trust_get(port->node, &port->vl_arb, block, VL_ARB_BYTES);
+
+	qos_arbitration(&want->tables, want->vls, block, arb_cap(port, block), table);
+	return !is || memcmp(is, table, VL_ARB_BYTES);
+}
+
+/* ---- a port ---- */
+
+static bool claims_optimized(const struct sm *sm, const struct builder_node *node)
+{
+	return sm->options->use_optimized_slvl && builder_is_switch(node) &&
+	       node->switch_info.optimized_sl_to_vl_mapping_programming;
+}
+
+static bool is_optimized(const struct sm *sm, const struct want *want)
+{
+	const struct builder_node *node = want->port->node;
+
+	return claims_optimized(sm, node) && !node->sl_to_vl_singly && want->port->num &&
+	       want->even && has_sl_to_vl(want->port);
+}
+
+static void read_rows(struct sm *sm, struct builder_port *port, bool rest)
+{
+	if (!rest)
+		read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, 0);
+	for (unsigned int in = 1; rest && in <= inputs_of(port); in++)
+		if (is_input(port, in))
+			read_block(sm, port, IBA_ATTR_SL_TO_VL_TABLE, in);
+}
+
+static void reserve_tables(struct builder_port *port)
+{
+	if (has_sl_to_vl(port))
+		trust_reserve(&port->sl_to_vl, inputs_of(port) + 1, SL_TO_VL_BYTES);
+	trust_reserve(&port->vl_arb, QOS_ARB_BLOCKS, VL_ARB_BYTES);
+}
+
+/*
+ * The first block of each of its tables; the others if that is as it should be. What one SMP can
+ * set is not read before.
+ */
+static void read_port(struct sm *sm, const struct want *want, bool rest)
+{
+	struct builder_port *port = want->port;
+	struct iba_vl_arbitration_table table;
+
+	if (has_sl_to_vl(port) && !is_optimized(sm, want) && !(rest && row_differs(want, 0)))
+		read_rows(sm, port, rest);
+	if (!rest && has_arb_block(port, 0))
+		read_block(sm, port, IBA_ATTR_VL_ARBITRATION_TABLE, 0);
+	for (unsigned int block = 1; rest && block < QOS_ARB_BLOCKS; block++)
+		if (has_arb_block(port, block) && !arb_differs(want, 0, &table))
+			read_block(sm, port, IBA_ATTR_VL_ARBITRATION_TABLE, block);
+}
+
+static void write_rows(struct sm *sm, const struct want *want)
+{
+	struct builder_port *port = want->port;
+
+	for (unsigned int in = 0; in <= inputs_of(port); in++) {
+		struct iba_sl_to_vl_table row = want->sl_to_vl;
+		struct sm_request *request;
+
+		if (!is_input(port, in) || !row_differs(want, in))
+			continue;
+		if (!want->even)
+			make_row(want, in, &row);
+		request = sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_SL_TO_VL_TABLE,
+					  qos_modifier(port, IBA_ATTR_SL_TO_VL_TABLE, in));
+		wire_encode(&iba_sl_to_vl_table_type, &row, request->mad.data);
+		request->block = in;
+		sm->sweep.qos_set = true;
+		sm_block_send(request);
+	}
+}
+
+static void write_arbitration(struct sm *sm, const struct want *want)
+{
+	struct builder_port *port = want->port;
+	struct iba_vl_arbitration_table table;
+
+	for (unsigned int block = 0; block < QOS_ARB_BLOCKS; block++) {
+		struct sm_request *request;
+
+		if (!has_arb_block(port, block) || !arb_differs(want, block, &table))
+			continue;
+		request = sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_VL_ARBITRATION_TABLE,
+					  qos_modifier(port, IBA_ATTR_VL_ARBITRATION_TABLE, block));
+		wire_encode(&iba_vl_arbitration_table_type, &table, request->mad.data);
+		request->block = block;
+		sm->sweep.qos_set = true;
+		sm_block_send(request);
+	}
+}
+
+/* ---- what a node should hold ---- */
+
+static void want_tables(const struct sm *sm, struct want *want)
+{
+	struct iba_port_info info;
+
+	port_wanted(sm, want->port, &info);
+	qos_setup_port(&want->place, want->to, &want->tables);
+	want->vls = qos_vls(&want->tables, info.operational_vls);
+	want->routing = sm->routing;
+	want->even = qos_setup_is_even(&want->place, want->to) && !routing_has_turns(sm->routing);
+	make_row(want, 0, &want->sl_to_vl);
+}
+
+/* What a port should hold; false if it carries no data, or the node lacks it. */
+static bool want_of(const struct sm *sm, struct builder_node *node, unsigned int num,
+		    struct want *want)
+{
+	uint32_t index = fabric_node_by_guid(sm->fabric, node->guid);
+
+	if (index == FABRIC_NONE || num > node->info.num_ports || !carries_data(&node->ports[num]))
+		return false;
+	*want = (struct want){
+		.port = &node->ports[num],
+		.place = {sm->qos, sm->fabric},
+		.to = fabric_port_of(sm->fabric, index, (uint8_t)num),
+	};
+	want_tables(sm, want);
+	return true;
+}
+
+/* The same of all its ports; g_array_unref it. */
+static GArray *wants_of(const struct sm *sm, struct builder_node *node)
+{
+	GArray *wants = g_array_new(FALSE, FALSE, sizeof(struct want));
+	struct want want;
+
+	for (unsigned int num = 0; num <= node->info.num_ports; num++)
+		if (want_of(sm, node, num, &want))
+			g_array_append_val(wants, want);
+	return wants;
+}
+
+/* ---- all inputs, or all ports, of a switch in one SMP ---- */
+
+/*
+ * It is not asked so again; what it was asked for is set singly by this sweep. Of the other ports
+ * that has begun.
+ */
+static void go_on_singly(const struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+	char name[SM_NAME_SIZE];
+	g_autoptr(GArray) wants = NULL;
+
+	if (node->sl_to_vl_singly)
+		return;
+	node->sl_to_vl_singly = true;
+	log_error(request->sm->log,
+		  "%s claims optimized SL2VL programming and %s (modifier 0x%x, status 0x%04x): "
+		  "it gets its SL2VL tables one by one",
+		  sm_node_name(node, name, sizeof(name)),
+		  sm_request_ok(request) ? "answers with other rows" : "refuses it",
+		  request->mad.modifier, request->mad.status);
+	wants = wants_of(request->sm, node);
+	for (guint i = 0; i < wants->len; i++) {
+		const struct want *want = &g_array_index(wants, struct want, i);
+
+		if (want->port->num && want->even && has_sl_to_vl(want->port))
+			write_rows(request->sm, want);
+	}
+}
+
+static bool is_refused(const struct sm_request *request)
+{
+	if (sm_request_ok(request))
+		return !sm_request_echoed(request);
+	return request->mad.result == MAD_STATUS && !(request->mad.status & IBA_STATUS_BUSY);
+}
+
+/* Of the switch ports that an SMP was for, every row is this now. */
+static void on_rows_written(struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+	uint32_t modifier = request->mad.modifier;
+	bool all = modifier & IBA_SL_TO_VL_MOD_ALL_OUTPUT;
+	struct iba_sl_to_vl_table table;
+
+	if (is_refused(request)) {
+		if (!sm_request_is_late(request))
+			go_on_singly(request);
+		return;
+	}
+	if (!sm_request_ok(request)) {
+		if (!sm_request_is_late(request))
+			sm_request_failed(request);
+		return;
+	}
+	wire_decode(&iba_sl_to_vl_table_type, request->mad.data, &table);
+	for (unsigned int out = 1; out <= node->info.num_ports; out++) {
+		struct builder_port *port = &node->ports[out];
+
+		for (unsigned int in = 0; in < trust_n_blocks(&port->sl_to_vl); in++)
+			if (all || out == (modifier & 0xFF))
+				trust_set(node, request->epoch, &port->sl_to_vl, in, SL_TO_VL_BYTES,
+					  &table);
+	}
+}
+
+static void write_all_rows(struct sm *sm, const struct want *want, uint32_t modifier)
+{
+	struct builder_node *node = want->port->node;
+	struct sm_request *request =
+		sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_SL_TO_VL_TABLE, modifier);
+
+	wire_encode(&iba_sl_to_vl_table_type, &want->sl_to_vl, request->mad.data);
+	request->belief = true;
+	sm->sweep.qos_set = true;
+	request->done = on_rows_written;
+	sm_request_send(request);
+}
+
+/* ---- a node ---- */
+
+/* Whether one SMP can tell all external ports. */
+static bool is_the_same(const GArray *wants)
+{
+	const struct want *first = NULL;
+
+	for (guint i = 0; i < wants->len; i++) {
+		const struct want *want = &g_array_index(wants, struct want, i);
+
+		if (!want->port->num)
+			continue;
+		if (!want->even)
+			return false;
+		if (first && memcmp(&first->sl_to_vl, &want->sl_to_vl, SL_TO_VL_BYTES))
+			return false;
+		first = first ? first : want;
+	}
+	return true;
+}
+
+static void write_optimized(struct sm *sm, struct builder_node *node)
+{
+	g_autoptr(GArray) wants = wants_of(sm, node);
+	bool same = is_the_same(wants);
+
+	for (guint i = 0; i < wants->len; i++) {
+		const struct want *want = &g_array_index(wants, struct want, i);
+
+		if (!is_optimized(sm, want) || !rows_differ(want))
+			continue;
+		write_all_rows(sm, want,
+			       IBA_SL_TO_VL_MOD_ALL_INPUT |
+				       (same ? IBA_SL_TO_VL_MOD_ALL_OUTPUT : want->port->num));
+		if (same)
+			break;
+	}
+}
+
+static void write_port(struct sm *sm, const struct want *want)
+{
+	if (has_sl_to_vl(want->port) && !is_optimized(sm, want))
+		write_rows(sm, want);
+	write_arbitration(sm, want);
+}
+
+static bool is_row_known(const struct builder_port *port, unsigned int in)
+{
+	return trust_get(port->node, &port->sl_to_vl, in, SL_TO_VL_BYTES) != NULL;
+}
+
+/* Bits of the SLs that the SA tells without being asked for one, while QoS is off. */
+static uint16_t told_sls(const struct sm *sm)
+{
+	uint16_t sls = 1u | 1u << sm->options->sm_sl; /* SL 0: of all partitions then */
+	struct mc_cursor cursor = {0};
+	const struct mc_group *group;
+
+	while ((group = mc_groups_next(sm->groups, &cursor)))
+		sls |= 1u << group->sl;
+	return sls;
+}
+
+/* What a row must not be. */
+struct fault {
+	uint16_t told; /* SLs: dropped */
+	bool late;     /* not read yet */
+};
+
+/* It has some SL on a lane that the link does not have. */
+static bool is_row_wrong(const struct want *want, unsigned int in, const struct fault *fault)
+{
+	const struct builder_port *port = want->port;
+	const struct iba_sl_to_vl_table *is =
+		trust_get(port->node, &port->sl_to_vl, in, SL_TO_VL_BYTES);
+
+	for (unsigned int sl = 0; is && sl < QOS_SLS; sl++)
+		if (is->vl[sl] >= want->vls && (is->vl[sl] != QOS_DROP || fault->told >> sl & 1))
+			return true;
+	return !is && fault->late;
+}
+
+static bool is_any_wrong(const GArray *wants, const struct fault *fault)
+{
+	for (guint i = 0; i < wants->len; i++) {
+		const struct want *want = &g_array_index(wants, struct want, i);
+
+		for (unsigned int in = 0; in <= inputs_of(want->port); in++)
+			if (has_sl_to_vl(want->port) && is_input(want->port, in) &&
+			    is_row_wrong(want, in, fault))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * QoS is off, and an SM has written the node's tables: rows are read until one is wrong. One that
+ * is late by the time when tables are written counts as that. Once all were right they are not read
+ * again, whatever else is doubted of the node.
+ */
+static void check_node(struct sm *sm, struct builder_node *node)
+{
+	g_autoptr(GArray) wants = wants_of(sm, node);
+	bool reads = node->vl_tables == VL_TABLES_WRITTEN, last = sm->sweep.round == WRITE;
+	struct fault fault = {.told = sm->told_sls, .late = reads && last};
+
+	if (is_any_wrong(wants, &fault)) {
+		node->vl_tables = VL_TABLES_RESET;
+		sm->vl_resets++;
+	} else if (last) {
+		node->vl_tables = VL_TABLES_CHECKED;
+	}
+}
+
+/* ---- the step ---- */
+
+static void do_node(struct sm *sm, void *item)
+{
+	struct builder_node *node = item;
+
+	if (sets_tables(sm))
+		node->vl_tables = VL_TABLES_WRITTEN;
+	else if (node->vl_tables >= VL_TABLES_CHECKED && node->vl_tables != VL_TABLES_RESET)
+		check_node(sm, node);
+}
+
+static void do_port(struct sm *sm, struct builder_node *node, unsigned int num)
+{
+	bool set_up = is_set_up(sm, node), rest = sm->sweep.round == READ_REST;
+	struct want want;
+
+	if (!want_of(sm, node, num, &want))
+		return;
+	reserve_tables(want.port);
+	if (set_up && sm->sweep.round == WRITE)
+		write_port(sm, &want);
+	else if (set_up)
+		read_port(sm, &want, rest);
+	else if (has_sl_to_vl(want.port) && (!rest || is_row_known(want.port, 0)))
+		read_rows(sm, want.port, rest);
+}
+
+/* Until it is known what it should be, it stays. */
+uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port)
+{
+	struct qos_place place = {sm->qos, sm->fabric};
+	struct qos_tables tables;
+	uint32_t node;
+
+	if (!sm->options->qos || !sm->qos || sm->qos->shape != sm->fabric->shape ||
+	    !carries_data(port))
+		return port->info.vl_high_limit;
+	node = fabric_node_by_guid(sm->fabric, port->node->guid);
+	if (node == FABRIC_NONE)
+		return port->info.vl_high_limit;
+	qos_setup_port(&place, fabric_port_of(sm->fabric, node, port->num), &tables);
+	return tables.high_limit;
+}
+
+static void tell_resets(struct sm *sm, void *item)
+{
+	(void)item;
+	if (sm->vl_resets)
+		log_info(sm->log,
+			 "QoS is off: the SL2VL tables of %u node(s) put SLs on VLs that their "
+			 "links do not have, and are set to what is built in",
+			 sm->vl_resets);
+	sm->vl_resets = 0;
+}
+
+/*
+ * Among how many visits its ports are shared out: each has a row for each input. Links that go down
+ * meanwhile change nothing of it, or ports would be left out. Just one where few SMPs do, before it
+ * is known whether go_on_singly() has to do it.
+ */
+static uint32_t visits_to(const struct sm *sm, const struct builder_node *node)
+{
+	uint32_t n = node->info.num_ports + 1u;
+
+	return claims_optimized(sm, node) ? 1 : n * n / SMPS_PER_VISIT + 1;
+}
+
+static void do_ports(struct sm *sm, void *item)
+{
+	struct builder_node *node = item;
+	bool set_up = is_set_up(sm, node);
+	uint32_t visits;
+
+	if (!set_up && node->vl_tables != VL_TABLES_WRITTEN)
+		return;
+	if (!sm->sweep.part && set_up && sm->sweep.round == WRITE && claims_optimized(sm, node))
+		write_optimized(sm, node);
+	visits = visits_to(sm, node);
+	for (uint32_t num = sm->sweep.part; sm->sweep.part < visits && num <= node->info.num_ports;
+	     num += visits)
+		do_port(sm, node, num);
+}
+
+static uint32_t most_visits(const struct sm *sm, const GPtrArray *nodes)
+{
+	uint32_t most = 1;
+
+	for (guint i = 0; i < nodes->len; i++)
+		most = MAX(most, visits_to(sm, nodes->pdata[i]));
+	return most;
+}
+
+static void run_round(struct sm *sm, GPtrArray *nodes)
+{
+	sweep_walk(sm, g_ptr_array_ref(nodes), 1, do_node);
+	if (sm->sweep.round == WRITE)
+		sweep_walk(sm, NULL, 1, tell_resets);
+	sweep_walk(sm, g_ptr_array_ref(nodes), most_visits(sm, nodes), do_ports);
+}
+
+enum step_result step_qos(struct sm *sm)
+{
+	g_autoptr(GPtrArray) nodes = NULL;
+
+	if (!sm->qos)
+		return STEP_NEXT;
+	sm->told_sls = told_sls(sm);
+	sm->vl_tables_known |= sets_tables(sm);
+	/* lanes may be wanted of switches that are as they were, or no more */
+	sm->lanes_left |= has_lanes(sm);
+	sm->had_lanes |= sm->lanes_left;
+	nodes = sm->lanes_left ? builder_order(sm->builder) : sweep_nodes(sm);
+	run_round(sm, nodes);
+	return sm->sweep.round < WRITE ? STEP_AGAIN : STEP_NEXT;
+}
+
+void qos_settled(struct sm *sm)
+{
+	sm->lanes_left = has_lanes(sm);
+}
