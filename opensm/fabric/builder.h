@@ -197,6 +197,18 @@ static inline uint32_t builder_fdb_cap(const struct builder_node *node)
 	return node->has_switch_info && cap ? cap : FABRIC_LIDS;
 }
 
+static inline bool builder_link_is_up(const struct builder_port *port)
+{
+	return port->known && port->info.port_state != IBA_PORT_DOWN;
+}
+
+/* It is the port that answered with this NodeInfo. */
+static inline bool builder_port_is(const struct builder_port *port,
+				   const struct iba_node_info *info)
+{
+	return info->node_guid == port->node->guid && info->local_port_num == port->num;
+}
+
 /* Of a port that was not read it is not known. */
 static inline bool builder_is_down(const struct builder_port *port)
 {

@@ -9,7 +9,7 @@ libsm_a_SOURCES = \
 	opensm/sm/sweep.c \
 	opensm/sm/discover/cables.c \
 	opensm/sm/discover/description.c \
-	opensm/sm/discover/discover.c \
+	opensm/sm/discover/discover.c opensm/sm/discover/discover.h \
 	opensm/sm/discover/fatal.c \
 	opensm/sm/discover/kept.c \
 	opensm/sm/discover/light.c \
@@ -18,7 +18,7 @@ libsm_a_SOURCES = \
 	opensm/sm/discover/trap.c \
 	opensm/sm/election/ability.c opensm/sm/election/ability.h \
 	opensm/sm/election/election.c opensm/sm/election/election.h \
-	opensm/sm/election/mastership.c \
+	opensm/sm/election/mastership.c opensm/sm/election/mastership.h \
 	opensm/sm/election/orphans.c \
 	opensm/sm/election/other_sm.c opensm/sm/election/other_sm.h \
 	opensm/sm/election/outlook.c opensm/sm/election/outlook.h \
@@ -27,11 +27,12 @@ libsm_a_SOURCES = \
 	opensm/sm/election/run_time_partitions.c opensm/sm/election/run_time_partitions.h \
 	opensm/sm/election/sm_asker.c \
 	opensm/sm/election/sm_info.c \
+	opensm/sm/forward/forward.h \
 	opensm/sm/forward/held.c opensm/sm/forward/held.h \
 	opensm/sm/forward/multicast.c \
 	opensm/sm/forward/program.c \
 	opensm/sm/forward/trees.c opensm/sm/forward/trees.h \
-	opensm/sm/health/health.c \
+	opensm/sm/health/health.c opensm/sm/health/health.h \
 	opensm/sm/health/held_up.c \
 	opensm/sm/health/port_health.c \
 	opensm/sm/health/unhealthy.c opensm/sm/health/unhealthy.h \
@@ -44,18 +45,23 @@ libsm_a_SOURCES = \
 	opensm/sm/keys/key_unknown.c \
 	opensm/sm/keys/key_update.c \
 	opensm/sm/keys/keys.c opensm/sm/keys/keys.h \
+	opensm/sm/keys/keys_private.h \
 	opensm/sm/keys/lease.c \
 	opensm/sm/read/audit.c \
 	opensm/sm/read/lft_read.c \
+	opensm/sm/read/read.h \
 	opensm/sm/read/table_reader.c \
 	opensm/sm/schedule/plan.c opensm/sm/schedule/plan.h \
+	opensm/sm/schedule/schedule.c opensm/sm/schedule/schedule.h \
 	opensm/sm/schedule/walk.c \
+	opensm/sm/smp/blocks.c \
 	opensm/sm/smp/dry_run.c opensm/sm/smp/dry_run.h \
 	opensm/sm/smp/dry_send.c \
 	opensm/sm/smp/identity.c \
 	opensm/sm/smp/reach.c \
 	opensm/sm/smp/request.c \
 	opensm/sm/smp/silence.c \
+	opensm/sm/smp/smp.h \
 	opensm/sm/store/disk.c opensm/sm/store/disk.h \
 	opensm/sm/store/guid2lid.c opensm/sm/store/guid2lid.h \
 	opensm/sm/store/neighbors.c opensm/sm/store/neighbors.h \
@@ -72,4 +78,5 @@ libsm_a_SOURCES = \
 	opensm/sm/write/pkey_plan.c opensm/sm/write/pkey_plan.h \
 	opensm/sm/write/port.c \
 	opensm/sm/write/qos.c \
-	opensm/sm/write/reregister.c
+	opensm/sm/write/reregister.c \
+	opensm/sm/write/write.h

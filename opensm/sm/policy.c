@@ -6,8 +6,10 @@
 #include "policy/files/route_files.h"
 #include "policy/qos/qos_lanes.h"
 #include "route/value/lanes.h"
+#include "sm/discover/discover.h"
 #include "sm/election/run_time_partitions.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 /* What patterns are matched with: names were read after the picture of the sweep was taken. */
 static struct fabric *named_fabric(struct sm *sm, bool by_names)

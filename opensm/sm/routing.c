@@ -16,9 +16,17 @@
 #include "route/transition/lane_changes.h"
 #include "route/transition/transition.h"
 #include "route/value/lanes.h"
+#include "sm/discover/discover.h"
+#include "sm/election/mastership.h"
 #include "sm/election/other_sm.h"
+#include "sm/forward/forward.h"
 #include "sm/forward/held.h"
+#include "sm/health/health.h"
+#include "sm/keys/keys.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 #include "subnet/small_tables.h"
 
 #define THREADS_PAY 256 /* switches from which on routes are computed by several threads */
@@ -168,7 +176,7 @@ static void freeze(struct sm *sm)
 static bool leads_to_silence(const struct builder_node *node)
 {
 	for (unsigned int num = 1; num <= node->info.num_ports; num++)
-		if (link_is_up(&node->ports[num]) && !node->ports[num].peer &&
+		if (builder_link_is_up(&node->ports[num]) && !node->ports[num].peer &&
 		    !node->ports[num].loopback)
 			return true;
 	return false;
@@ -209,11 +217,6 @@ enum step_result step_freeze(struct sm *sm)
 		sm_problem(sm, "%u nodes went away while the subnet was read",
 			   known - sm->fabric->n_nodes);
 	return STEP_NEXT;
-}
-
-struct builder_node *sm_switch(const struct sm *sm, uint32_t sw)
-{
-	return builder_node_of(sm->builder, sm->fabric, sm->fabric->switches[sw].node);
 }
 
 /* ---- in the pool ---- */

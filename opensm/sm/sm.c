@@ -8,9 +8,17 @@
  * step_publish hands out, and reach it by events and by what mad/ delivers.
  */
 #include "policy/files/route_files.h"
+#include "sm/discover/discover.h"
+#include "sm/election/mastership.h"
 #include "sm/election/other_sm.h"
+#include "sm/forward/forward.h"
+#include "sm/health/health.h"
+#include "sm/keys/keys.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 #include "sm/store/state_writer.h"
+#include "sm/write/write.h"
 
 static void on_sweep_wanted(void *arg, uint64_t reasons)
 {

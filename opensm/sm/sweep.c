@@ -17,7 +17,14 @@
  * A sweep has a number. Its SMPs and jobs bear it; what comes back with an older number moves
  * nothing, so a sweep can be cancelled at any moment.
  */
+#include "sm/discover/discover.h"
+#include "sm/election/mastership.h"
+#include "sm/health/health.h"
+#include "sm/keys/keys.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 struct step {
 	const char *name;
@@ -36,19 +43,6 @@ struct go_on {
 	struct sm *sm;
 };
 
-enum {
-#define STEP(name, function, kinds, text) STEP_INDEX_##name,
-#include "sm/steps.def"
-};
-
-/*
- * Traps come in bunches: a sweep starts this long after the first. When all was quiet before, it
- * starts almost at once: what comes in while it discovers is looked at by the same sweep.
- */
-#define SETTLE_NS (10 * NS_PER_MS)
-#define SETTLE_QUIET_NS NS_PER_MS
-/* When switches are asked whether a trap of theirs was lost with a cable. */
-#define FOLLOW_NS NS_PER_S
 /* A storm of traps makes no more sweeps than this. */
 #define TRAP_SWEEPS_PER_SECOND 2
 #define TRAP_SWEEPS_BURST 4
@@ -56,9 +50,6 @@ enum {
 #define GIVE_WAY_NS NS_PER_MS
 /* Who waits for a very large fabric sees in the log of every day that the sweep goes on. */
 #define LONG_STEP_NS (5 * NS_PER_S)
-/* After a sweep with errors the next one waits, twice as long each time. */
-#define RETRY_FIRST_NS (100 * NS_PER_MS)
-#define RETRY_MAX_NS (10 * NS_PER_S)
 /* A heavy sweep begins without files that take longer to read; what they say comes in another. */
 #define FILES_NS NS_PER_S
 
@@ -78,30 +69,6 @@ static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
 	}
 	progress.errors = sm->sweep.errors != 0;
 	sm->show(sm->show_arg, &progress);
-}
-
-void sweep_flag(struct sm *sm, unsigned int flag, bool on)
-{
-	if (on)
-		atomic_fetch_or(&sm->context->sweep, flag);
-	else
-		atomic_fetch_and(&sm->context->sweep, ~flag);
-}
-
-/* When to look again: soon if there is no subnet to look at, else after sweep_interval. */
-static void start_interval(struct sm *sm)
-{
-	uint64_t delay = sm->options->sweep_interval * NS_PER_S;
-	uint64_t retry = RETRY_FIRST_NS << MIN(sm->schedule.failures, 10u);
-	/* Nobody tells that a cable came: the port only goes to INIT. */
-	uint64_t most = sm->schedule.port_down ? NS_PER_S : RETRY_MAX_NS;
-
-	if (!sm->schedule.discovered || sm->schedule.reasons & SWEEP_HEAVY)
-		delay = MIN(retry, most);
-	else if (sm->schedule.traps_lost) /* of others, which have not been heard of */
-		delay = FOLLOW_NS;
-	if (delay)
-		timer_start(&sm->schedule.interval, delay);
 }
 
 static void announce_up(struct sm *sm)
@@ -136,43 +103,6 @@ static void count_sweep(struct counters *counters, enum sweep_kind kind)
 	default:
 		counter_inc(counters, sweeps_heavy);
 	}
-}
-
-bool sweep_is_local(const struct sm *sm)
-{
-	const struct builder *builder = sm->builder;
-
-	return sm->sweep.kind == SWEEP_KIND_PARTIAL && !builder->all_touched &&
-	       sm->options == sm->schedule.settled_for && builder->sm_port &&
-	       builder->sm_port->lid == sm->schedule.settled_lid;
-}
-
-GPtrArray *sweep_nodes(const struct sm *sm)
-{
-	return sweep_is_local(sm) ? g_ptr_array_copy(sm->builder->touched, NULL, NULL)
-				  : builder_order(sm->builder);
-}
-
-/* What a port should be depends on its node, and on the port at the other end of its cable. */
-GPtrArray *sweep_ports(const struct sm *sm, bool local)
-{
-	g_autoptr(GPtrArray) nodes =
-		local ? g_ptr_array_ref(sm->builder->touched) : builder_order(sm->builder);
-	GPtrArray *ports = g_ptr_array_new();
-
-	for (guint i = 0; i < nodes->len; i++) {
-		struct builder_node *node = nodes->pdata[i];
-
-		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
-			struct builder_port *port = &node->ports[num], *peer = port->peer;
-
-			if (port->known)
-				g_ptr_array_add(ports, port);
-			if (local && peer && peer->known && !builder_is_touched(peer->node))
-				g_ptr_array_add(ports, peer);
-		}
-	}
-	return ports;
 }
 
 static void all_is_well(struct sm *sm)
@@ -246,29 +176,6 @@ static void end_full(struct sm *sm)
 		sm->schedule.reasons |= SWEEP_CHANGE; /* marked since they were read */
 }
 
-/* Whether others than the operator can cause the sweep as often as they like. */
-static bool is_provoked(unsigned int reasons)
-{
-	return reasons & (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT | SWEEP_CHANGE);
-}
-
-/* How long the reasons at hand may wait: traps for their like, and for the rate of such sweeps. */
-static uint64_t patience(const struct sm *sm)
-{
-	const struct schedule *schedule = &sm->schedule;
-	const unsigned int gathered = SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT |
-				      SWEEP_GROUPS | SWEEP_ERRORS | SWEEP_CHANGE;
-	uint64_t now = actor_now(sm->actor);
-
-	if (schedule->reasons & ~gathered || schedule->reasons == SWEEP_GROUPS)
-		return 0; /* the SA has gathered them */
-	if (!is_provoked(schedule->reasons))
-		return SETTLE_NS;
-	if (bucket_is_full(&schedule->provoked, now))
-		return SETTLE_QUIET_NS;
-	return MAX(SETTLE_NS, bucket_wait(&schedule->provoked, now));
-}
-
 static void announce_done(struct sm *sm)
 {
 	const struct sweep *sweep = &sm->sweep;
@@ -302,7 +209,7 @@ static void end_sweep(struct sm *sm)
 {
 	struct schedule *schedule = &sm->schedule;
 	enum sweep_kind kind = sm->sweep.kind;
-	bool light = kind == SWEEP_KIND_LIGHT, rests = mastership_rests(sm);
+	bool light = kind == SWEEP_KIND_LIGHT, rests = sm_rests(sm);
 
 	if (sm->dry) {
 		bool complete = sm->sweep.step == G_N_ELEMENTS(steps);
@@ -329,11 +236,11 @@ static void end_sweep(struct sm *sm)
 		event_emit(&sm->context->bus, EVENT_FINISHED, schedule->up ? 0 : 1);
 	if (rests)
 		return;
-	start_interval(sm);
+	schedule_interval(sm);
 	if (!light) /* which does not read the port, and may come often */
 		own_port_watch(sm);
 	if (schedule->reasons & ~SWEEP_ERRORS)
-		timer_start(&schedule->settle, patience(sm));
+		timer_start(&schedule->settle, schedule_patience(sm));
 }
 
 static void end_step(struct sm *sm)
@@ -515,7 +422,7 @@ static void begin_sweep(struct sm *sm)
 	uint64_t now = actor_now(sm->actor);
 	enum sweep_kind kind;
 
-	if (schedule->inhibited || (mastership_rests(sm) && !schedule->looks)) {
+	if (schedule->inhibited || (sm_rests(sm) && !schedule->looks)) {
 		atomic_store(&sm->context->sweep_since, 0);
 		return;
 	}
@@ -524,7 +431,7 @@ static void begin_sweep(struct sm *sm)
 	if (kind == SWEEP_KIND_NONE || waits_for_files(sm, kind))
 		return;
 	timer_stop(&schedule->interval);
-	if (is_provoked(schedule->reasons))
+	if (schedule_is_provoked(schedule->reasons))
 		bucket_take(&schedule->provoked, now);
 	sm->sweep = (struct sweep){
 		.serial = sm->sweep.serial,
@@ -550,57 +457,6 @@ static void begin_sweep(struct sm *sm)
 }
 
 /* ---- what comes while a sweep runs ---- */
-
-bool sweep_is_discovering(const struct sm *sm)
-{
-	return sm->sweep.step <= STEP_INDEX_DISCOVER &&
-	       sm->sweep.kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL);
-}
-
-/*
- * Time until the sweep that runs is cancelled for what came meanwhile: longer each time, so that
- * links which go on flapping do not keep a sweep from its end. A light sweep may find the same
- * again each time that it begins anew, so it is cancelled no more often than such sweeps may begin.
- */
-static uint64_t cancel_delay(const struct sm *sm)
-{
-	if (sm->sweep.kind == SWEEP_KIND_LIGHT)
-		return MAX(SETTLE_NS,
-			   bucket_wait(&sm->schedule.provoked, actor_now(sm->actor)));
-	return SETTLE_QUIET_NS << MIN(sm->schedule.cancelled * 2, 16u);
-}
-
-void sweep_want(struct sm *sm, unsigned int reasons)
-{
-	const unsigned int changes = SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_CHANGE;
-	struct timer *settle = &sm->schedule.settle;
-	uint64_t delay;
-
-	if (mastership_rests(sm))
-		return; /* a heavy one ends the rest */
-	sm->schedule.reasons |= reasons;
-	if (sweep_runs(sm) && !(reasons & changes))
-		return;
-	delay = patience(sm);
-	if (sweep_runs(sm))
-		delay = sweep_is_discovering(sm) ? 0 : cancel_delay(sm);
-	if (!timer_running(settle) || settle->when > actor_now(sm->actor) + delay)
-		timer_start(settle, delay);
-}
-
-void sweep_want_next(struct sm *sm, unsigned int reasons)
-{
-	if (sweep_runs(sm) && !sweep_is_discovering(sm) && !mastership_rests(sm))
-		sm->schedule.reasons |= reasons;
-	else
-		sweep_want(sm, reasons);
-}
-
-void sweep_look_at(struct sm *sm, struct builder_node *node)
-{
-	builder_mark(node);
-	sweep_want(sm, SWEEP_CHANGE);
-}
 
 void sweep_break(struct sm *sm)
 {

@@ -2,7 +2,7 @@
 /* What answers say of the M_Keys of ports, in whatever order they come. */
 #include <check.h>
 
-#include "sm/keys/keys.h"
+#include "sm/keys/keys_private.h"
 #include "tests/run_suite.h"
 
 #define OLD 0x11

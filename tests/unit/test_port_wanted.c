@@ -2,7 +2,7 @@
 /* PortInfo as options want it. */
 #include <check.h>
 
-#include "sm/keys/keys.h"
+#include "sm/keys/keys_private.h"
 #include "tests/run_suite.h"
 
 static struct options *options;

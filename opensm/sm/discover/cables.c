@@ -13,7 +13,11 @@
  * cable than the one it is known to have, whoever is at that one now is asked first: if it still is
  * there, there are two, and the newcomer is left out. If it is not, it was moved.
  */
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 static const char moved[] = "it may be another device";
 
@@ -215,7 +219,7 @@ static bool counts(struct sm *sm, struct builder_port *port, struct builder_port
 /* A packet has come by it: that it is down was so before the cable was there. */
 static void doubt_down(struct builder_port *port)
 {
-	if (link_is_up(port) || !port->known)
+	if (builder_link_is_up(port) || !port->known)
 		return;
 	port->known = false;
 	builder_mark(port->node);

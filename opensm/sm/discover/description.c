@@ -4,7 +4,9 @@
  * when the switches forward by LID: thousands of them do not pass hop by hop through the SMA of the
  * SM's own switch.
  */
+#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 static void on_description(struct sm_request *request)
 {

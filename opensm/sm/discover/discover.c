@@ -14,15 +14,16 @@
  */
 #include <string.h>
 
+#include "sm/discover/discover.h"
+#include "sm/election/mastership.h"
+#include "sm/health/health.h"
+#include "sm/keys/keys.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define MAX_HOPS 63
 #define MAX_ROUNDS (4 * MAX_HOPS) /* of a partial discovery */
-
-bool link_is_up(const struct builder_port *port)
-{
-	return port->known && port->info.port_state != IBA_PORT_DOWN;
-}
 
 static bool is_fresh(const struct sm *sm, const struct builder_port *port)
 {
@@ -204,7 +205,7 @@ static void follow_port(struct sm *sm, struct builder_port *port, bool bounced)
 
 	if (port->num == 0)
 		return;
-	if (!link_is_up(port)) {
+	if (!builder_link_is_up(port)) {
 		link_lost(sm, port);
 		return;
 	}
@@ -231,7 +232,7 @@ static bool wants_extended(const struct builder_port *port, const struct sm_requ
 
 	return !(request->mad.modifier & IBA_PORT_INFO_MOD_EXTENDED_SPEEDS) && who->known &&
 	       who->info.capability_mask & IBA_PORT_CAP_EXTENDED_SPEEDS && port->num != 0 &&
-	       link_is_up(port) && !port->info.link_speed_ext_supported;
+	       builder_link_is_up(port) && !port->info.link_speed_ext_supported;
 }
 
 static void on_port_info(struct sm_request *request)
@@ -261,7 +262,7 @@ static void on_port_info(struct sm_request *request)
 		get_port_info(sm, port->node, port->num, true);
 	if (builder_is_switch(port->node))
 		follow_port(sm, port, bounced);
-	else if (port == sm->builder->sm_port && link_is_up(port) &&
+	else if (port == sm->builder->sm_port && builder_link_is_up(port) &&
 		 port->probed != sm->builder->sweep)
 		port_probe(sm, port); /* the SM's CA sees the subnet through one port */
 }
@@ -274,7 +275,7 @@ void port_info_seen(struct sm_request *request)
 
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
 	bounced = port_info_store(request->sm, port, &info);
-	if (!link_is_up(port))
+	if (!builder_link_is_up(port))
 		link_lost(request->sm, port);
 	else if (bounced)
 		sweep_look_at(request->sm, port->node);
@@ -367,7 +368,7 @@ static void on_switch_info(struct sm_request *request)
 		node->doubt_from = MIN(node->doubt_from, node->calm);
 	/* Before there is a master it stays, so that it tells whoever becomes that. */
 	node->read_uncleared =
-		info.port_state_change && (!mastership_is_master(request->sm) ||
+		info.port_state_change && (!sm_is_master(request->sm) ||
 					   keys_were_unknown(request->sm, node->ports[0].guid));
 	if (info.port_state_change && !node->read_uncleared)
 		clear_change(request->sm, node);

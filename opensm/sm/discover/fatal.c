@@ -7,6 +7,7 @@
  * only what several sweeps in a row have met counts. And once the subnet was up nothing ends its
  * manager: then it is an error like others.
  */
+#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 
 #define FATAL_SWEEPS 3

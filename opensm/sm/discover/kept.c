@@ -19,7 +19,10 @@
  * Nothing is written to it, and nothing but whether it is there again is asked of it: in discovery,
  * by light sweeps, and when it is its turn (health.c). Routes go by what it holds (fixed.c).
  */
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
 

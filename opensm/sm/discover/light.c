@@ -6,7 +6,11 @@
  * is up it is asked who is: he did not answer, or was forgotten, as nobody answered by whom he was
  * reached.
  */
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
+#include "sm/keys/keys.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define LOOSE_MAX 6 /* once in 64 light sweeps */
 
@@ -59,7 +63,7 @@ static void on_loose_port(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (port_is(request->port, &info) || is_left_out(request, &info))
+	if (builder_port_is(request->port, &info) || is_left_out(request, &info))
 		return; /* a loopback plug, or what is to stay out */
 	if (keys_leave_out(request->sm, request->port, info.port_guid))
 		return;
@@ -72,7 +76,7 @@ static void on_loose_port(struct sm_request *request)
 /* Whoever answers, and is not taken in when he is looked at, is asked ever more seldom. */
 static bool is_loose(struct sm *sm, const struct builder_port *port)
 {
-	return link_is_up(port) && !port->peer && sm->schedule.lights % (1u << port->loose) == 0 &&
+	return builder_link_is_up(port) && !port->peer && sm->schedule.lights % (1u << port->loose) == 0 &&
 	       !port_health_leaves_out(sm, port, NULL);
 }
 

@@ -12,7 +12,13 @@
  * lost and comes back, because its driver was loaded again or it was reset, has the SM wait, and
  * then begin anew.
  */
+#include "sm/discover/discover.h"
+#include "sm/election/mastership.h"
+#include "sm/health/health.h"
+#include "sm/keys/keys.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define WATCH_NS NS_PER_S
 #define EVENT_NS NS_PER_MS /* events come together: when the port is asked after the first */
@@ -54,7 +60,7 @@ static void on_neighbour(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (port_is(peer, &info))
+	if (builder_port_is(peer, &info))
 		return;
 	own_port_moved(sm);
 	sm->sweep.start_over = true;
@@ -70,7 +76,7 @@ static void mark_both_ends(const struct builder_port *own)
 /* Its link is up, and the last sweep lost who is at the other end. */
 static bool leads_nowhere(const struct builder_port *own)
 {
-	return own->num && link_is_up(own) && !own->peer;
+	return own->num && builder_link_is_up(own) && !own->peer;
 }
 
 static bool is_as_set(const struct iba_port_info *known, const struct iba_port_info *now)
@@ -100,14 +106,14 @@ static void on_port_info(struct sm_request *request)
 	bool by_another;
 
 	if (!sm_request_ok(request) || own != sm->builder->sm_port || sweep_runs(sm) ||
-	    request->serial != sm->sweep.serial || mastership_rests(sm))
+	    request->serial != sm->sweep.serial || sm_rests(sm))
 		return;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
 	by_another = mastership_own_port_read(sm, &info);
 	if (info.port_state != own->info.port_state || leads_nowhere(own)) {
 		mark_both_ends(own);
 		sweep_want(sm, SWEEP_CHANGE);
-	} else if (!by_another && mastership_is_master(sm) && !is_as_set(&own->info, &info)) {
+	} else if (!by_another && sm_is_master(sm) && !is_as_set(&own->info, &info)) {
 		set_again(sm, own, &info);
 	}
 }
@@ -177,7 +183,7 @@ void own_port_event(void *arg, unsigned int events)
 	if (sm->port_lost)
 		return;
 	mastership_port_changed(sm);
-	if (mastership_rests(sm))
+	if (sm_rests(sm))
 		return;
 	if (events & VENDOR_PORT_DOWN)
 		on_down(sm);

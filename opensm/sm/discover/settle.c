@@ -3,7 +3,12 @@
  * What is done with the picture before and after it is read: nothing of the last sweep counts as
  * seen, and in the end what was not seen again is gone.
  */
+#include "sm/discover/discover.h"
+#include "sm/election/mastership.h"
+#include "sm/forward/forward.h"
+#include "sm/health/health.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 /* Whoever is behind its cables has to be asked again. */
 static void mark_neighbours(const struct builder_node *node)
@@ -112,7 +117,7 @@ static void mark_loose_ends(struct sm *sm)
 		if (node->looked_at != sm->sweep.serial || node->health)
 			continue;
 		for (unsigned int num = 1; num <= node->info.num_ports; num++)
-			if (link_is_up(&node->ports[num]) && !node->ports[num].peer &&
+			if (builder_link_is_up(&node->ports[num]) && !node->ports[num].peer &&
 			    !node->ports[num].silent)
 				builder_mark(node);
 	}
@@ -124,7 +129,7 @@ static bool is_cut_off(struct sm *sm)
 
 	if (!port || !port->known)
 		return true;
-	if (builder_is_switch(port->node) || link_is_up(port)) {
+	if (builder_is_switch(port->node) || builder_link_is_up(port)) {
 		if (sm->schedule.port_down)
 			log_sys(sm->log, "SM port is up again");
 		sm->schedule.port_down = false;

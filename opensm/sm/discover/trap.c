@@ -8,7 +8,12 @@
 
 #include "complib/bucket.h"
 #include "core/traps.h"
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
+#include "sm/keys/keys.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 #define TRAPS_PER_SECOND 10
 #define TRAP_BURST 50

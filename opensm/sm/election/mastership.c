@@ -14,10 +14,16 @@
  * A poll goes by LID and by the path known from discovery in turn: one of them leads there as long
  * as the master lives.
  */
+#include "sm/discover/discover.h"
+#include "sm/election/mastership.h"
 #include "sm/election/other_sm.h"
 #include "sm/election/outlook.h"
+#include "sm/health/health.h"
+#include "sm/keys/keys.h"
 #include "sm/sm_private.h"
 #include "sm/smp/dry_run.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 #define SOON_NS (10 * NS_PER_MS)
 #define PATIENCE_MAX (1 * NS_PER_S) /* for the other's part of a handover */
@@ -42,18 +48,9 @@
 /* Who asks from behind a cable that is left out does so again and again. */
 #define BEYOND_NS (60 * NS_PER_S)
 
-enum dealing {
-	ALONE,
-	HANDING_OVER, /* to partner, who has not accepted yet */
-	AWAITING,     /* a HANDOVER of partner */
-	RETIRING,     /* the daemon ends when partner, if there is one, took over */
-	ABSTAINING,   /* it cannot lead, and nobody else is there to: it looks again later */
-};
-
 struct mastership {
 	struct sm *sm;
 	struct other_sm partner; /* whom STANDBY polls, or MASTER deals with */
-	enum dealing dealing;
 	unsigned int polls;
 	uint16_t master_lid;   /* MasterSMLID of the own port at the last poll */
 	unsigned int misses;   /* polls in a row without a master that answers */
@@ -75,24 +72,6 @@ struct mastership {
 };
 
 /* ---- what this one is ---- */
-
-static unsigned int state_of(const struct sm *sm)
-{
-	return atomic_load(&sm->context->sm_state);
-}
-
-bool mastership_rests(const struct sm *sm)
-{
-	unsigned int state = state_of(sm);
-
-	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE || sm->port_lost ||
-	       sm->mastership->dealing != ALONE;
-}
-
-bool mastership_is_master(const struct sm *sm)
-{
-	return state_of(sm) == IBA_SM_MASTER;
-}
 
 static void tell_state(struct sm *sm, unsigned int state)
 {
@@ -172,7 +151,7 @@ void mastership_saw_nothing(struct sm *sm)
 {
 	static const struct ability none = {.known = true, .unable = true};
 
-	if (state_of(sm) == IBA_SM_DISCOVERING)
+	if (sm_state(sm) == IBA_SM_DISCOVERING)
 		set_ability(sm, &none);
 }
 
@@ -181,14 +160,14 @@ bool mastership_was_missed(const struct sm *sm, const struct builder_port *port)
 	const struct mastership *ms = sm->mastership;
 
 	return ms->was_missed && port && port->node->guid == ms->partner.node_guid &&
-	       state_of(sm) == IBA_SM_DISCOVERING;
+	       sm_state(sm) == IBA_SM_DISCOVERING;
 }
 
 bool mastership_polled_in_vain(const struct sm *sm, uint16_t lid)
 {
 	const struct mastership *ms = sm->mastership;
 
-	return ms->was_missed && lid == ms->partner.lid && state_of(sm) == IBA_SM_DISCOVERING;
+	return ms->was_missed && lid == ms->partner.lid && sm_state(sm) == IBA_SM_DISCOVERING;
 }
 
 /* ---- STANDBY ---- */
@@ -215,7 +194,7 @@ static void follow(struct sm *sm, const struct other_sm *other)
 	log_info(sm->log, "standby of %s", other_sm_name(other, name, sizeof(name)));
 	if (other != &ms->partner)
 		ms->partner = *other;
-	ms->dealing = ALONE;
+	sm->dealing = ALONE;
 	ms->misses = ms->in_vain = ms->refusals = ms->looks = ms->more = 0;
 	ms->learns_ns = 0;
 	atomic_store(&sm->context->master_heard, 0);
@@ -245,10 +224,10 @@ static void set_out(struct sm *sm, unsigned int state)
 {
 	struct mastership *ms = sm->mastership;
 
-	if (state_of(sm) == IBA_SM_STANDBY)
+	if (sm_state(sm) == IBA_SM_STANDBY)
 		sweep_rest(sm); /* it may just be looking */
 	timer_stop(&ms->timer);
-	ms->dealing = ALONE;
+	sm->dealing = ALONE;
 	begin_anew(sm);
 	forget_tables(sm);
 	other_sms_show(sm, NULL);
@@ -356,7 +335,7 @@ static void on_poll_answer(struct sm_request *request)
 	struct sm_told told;
 	const struct iba_sm_info *info = &told.info;
 
-	if (state_of(sm) != IBA_SM_STANDBY)
+	if (sm_state(sm) != IBA_SM_STANDBY)
 		return;
 	if (!sm_request_ok(request)) {
 		missed(sm, "is silent");
@@ -396,7 +375,7 @@ static void on_own_port(struct sm_request *request)
 	struct mastership *ms = sm->mastership;
 	struct iba_port_info info;
 
-	if (state_of(sm) != IBA_SM_STANDBY)
+	if (sm_state(sm) != IBA_SM_STANDBY)
 		return;
 	if (sm_request_ok(request)) {
 		wire_decode(&iba_port_info_type, request->mad.data, &info);
@@ -427,7 +406,7 @@ static void poll(struct sm *sm)
 static void finish_retiring(struct sm *sm)
 {
 	timer_stop(&sm->mastership->timer);
-	sm->mastership->dealing = ALONE;
+	sm->dealing = ALONE;
 	forget_mastery(sm);
 	set_state(sm, IBA_SM_NOT_ACTIVE);
 	event_emit(&sm->context->bus, EVENT_FINISHED, 0);
@@ -471,14 +450,14 @@ static void lose_patience(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
 	struct other_sm *other = other_sm_find(sm, ms->partner.sm.guid);
-	enum dealing was = ms->dealing;
+	enum dealing was = sm->dealing;
 	char name[SM_NAME_SIZE];
 
 	if (was == RETIRING) {
 		finish_retiring(sm);
 		return;
 	}
-	ms->dealing = ALONE;
+	sm->dealing = ALONE;
 	if (other && ms->refusals >= REFUSALS_MAX) {
 		yield_to(sm, other);
 		return;
@@ -506,14 +485,15 @@ static void lose_patience(struct sm *sm)
 	sweep_want(sm, SWEEP_HEAVY);
 }
 
-static bool hands_over(const struct mastership *ms)
+static bool hands_over(const struct sm *sm)
 {
-	return ms->dealing == HANDING_OVER || (ms->dealing == RETIRING && ms->partner.sm.guid);
+	return sm->dealing == HANDING_OVER ||
+	       (sm->dealing == RETIRING && sm->mastership->partner.sm.guid);
 }
 
 static void taken_over(struct sm *sm, const struct other_sm *by)
 {
-	if (sm->mastership->dealing == RETIRING)
+	if (sm->dealing == RETIRING)
 		finish_retiring(sm);
 	else
 		follow(sm, by);
@@ -528,7 +508,7 @@ static void on_handed_over(struct sm_request *request)
 	struct sm *sm = request->sm;
 	struct mastership *ms = sm->mastership;
 
-	if (!hands_over(ms))
+	if (!hands_over(sm))
 		return;
 	if (sm_request_ok(request))
 		taken_over(sm, &ms->partner);
@@ -544,7 +524,7 @@ static void deal(struct sm *sm, enum dealing dealing, const struct other_sm *oth
 	if (ms->partner.sm.guid != other->sm.guid)
 		ms->in_vain = ms->refusals = 0;
 	ms->partner = *other;
-	ms->dealing = dealing;
+	sm->dealing = dealing;
 	wait_for(sm, patience(sm, dealing, other));
 	other_sm_name(other, name, sizeof(name));
 	if (dealing == AWAITING) {
@@ -563,7 +543,7 @@ static void on_other(struct sm_request *request)
 	struct sm_told told;
 	bool was_known;
 
-	if (!mastership_is_master(sm))
+	if (!sm_is_master(sm))
 		return;
 	if (request->mad.result == MAD_STATUS && !(request->mad.status & IBA_STATUS_BUSY))
 		other_sm_is_gone(sm); /* there is a port, but no SM */
@@ -602,7 +582,7 @@ static void watch_others(struct sm *sm)
 /* It could not lead: what is there now? */
 static void look_around(struct sm *sm)
 {
-	sm->mastership->dealing = ALONE;
+	sm->dealing = ALONE;
 	sweep_want(sm, SWEEP_HEAVY);
 }
 
@@ -612,13 +592,13 @@ static void on_timer(struct timer *timer)
 		(struct mastership *)((char *)timer - offsetof(struct mastership, timer));
 	struct sm *sm = ms->sm;
 
-	if (ms->dealing == ABSTAINING)
+	if (sm->dealing == ABSTAINING)
 		look_around(sm);
-	else if (ms->dealing != ALONE)
+	else if (sm->dealing != ALONE)
 		lose_patience(sm);
-	else if (state_of(sm) == IBA_SM_STANDBY)
+	else if (sm_state(sm) == IBA_SM_STANDBY)
 		poll(sm);
-	else if (mastership_is_master(sm) && other_sms_are_there(sm))
+	else if (sm_is_master(sm) && other_sms_are_there(sm))
 		watch_others(sm);
 }
 
@@ -666,7 +646,7 @@ static bool knows_more(const struct sm *sm, uint64_t guid)
 		more |= sm->mastership->was_cut_off && status->peers[i].guid == guid &&
 			status->peers[i].had_all;
 	replication_status_unref(status);
-	return more && mastership_is_master(sm);
+	return more && sm_is_master(sm);
 }
 
 /* The MASTER that does so; NULL: none. */
@@ -696,7 +676,7 @@ static bool still_learns(const struct sm *sm, uint64_t guid)
 	bool whole = status && status->followed == guid && status->whole;
 
 	replication_status_unref(status);
-	return state_of(sm) == IBA_SM_STANDBY && ms->learns_ns && ms->partner.sm.guid == guid &&
+	return sm_state(sm) == IBA_SM_STANDBY && ms->learns_ns && ms->partner.sm.guid == guid &&
 	       actor_now(sm->actor) - ms->learns_ns < IN_STEP_MAX && !whole;
 }
 
@@ -763,7 +743,7 @@ static void tell_other_masters(struct sm *sm)
 
 static enum step_result be_master(struct sm *sm)
 {
-	if (!mastership_is_master(sm)) {
+	if (!sm_is_master(sm)) {
 		/* One that was polled has been dead for a while, another maybe since just now. */
 		if (!sm->mastership->was_missed && orphans_are_there(sm))
 			other_sm_is_gone(sm);
@@ -785,7 +765,7 @@ static bool is_configured_by_another(const struct sm *sm, const struct iba_port_
 {
 	const struct builder_port *own = sm->builder->sm_port;
 
-	return mastership_is_master(sm) && own->lid && info->port_state >= IBA_PORT_ARMED &&
+	return sm_is_master(sm) && own->lid && info->port_state >= IBA_PORT_ARMED &&
 	       ((info->lid && info->lid != own->lid) ||
 		(info->master_sm_lid && info->master_sm_lid != own->lid));
 }
@@ -845,7 +825,7 @@ static enum step_result abstain(struct sm *sm)
 	unsigned int doublings =
 		own_ability(sm).endports > 1 ? ABSTAIN_DOUBLINGS : ABSTAIN_DOUBLINGS_ALONE;
 
-	if (mastership_is_master(sm)) {
+	if (sm_is_master(sm)) {
 		sm_problem(sm, "%s; this SM stays MASTER, as no other is known that could lead",
 			   why);
 		return be_master(sm);
@@ -855,7 +835,7 @@ static enum step_result abstain(struct sm *sm)
 			      why);
 	wait_for(sm, NS_PER_S << MIN(ms->abstentions, doublings));
 	ms->abstentions++;
-	ms->dealing = ABSTAINING;
+	sm->dealing = ABSTAINING;
 	sm->schedule.discovered = false;
 	return STEP_END;
 }
@@ -919,7 +899,7 @@ enum step_result step_elect(struct sm *sm)
 	if (sm->sweep.round && sm->sweep.pending)
 		return STEP_LATER; /* who answers late is there all the same */
 	look_out(sm);
-	if (state_of(sm) == IBA_SM_STANDBY) { /* it looked, and is told more by its master */
+	if (sm_state(sm) == IBA_SM_STANDBY) { /* it looked, and is told more by its master */
 		sm->schedule.discovered = false;
 		return STEP_END;
 	}
@@ -959,9 +939,9 @@ static void obey(struct sm *sm, const struct election_answer *answer, const stru
 		other_sm_control(sm, from, IBA_SM_INFO_ACKNOWLEDGE, on_acknowledged);
 	if (answer->sweep) {
 		set_out(sm, answer->state);
-	} else if (answer->state == IBA_SM_STANDBY && hands_over(ms)) {
+	} else if (answer->state == IBA_SM_STANDBY && hands_over(sm)) {
 		taken_over(sm, from);
-	} else if (answer->state == IBA_SM_STANDBY && state_of(sm) != IBA_SM_STANDBY) {
+	} else if (answer->state == IBA_SM_STANDBY && sm_state(sm) != IBA_SM_STANDBY) {
 		follow(sm, from);
 	} else if (answer->state == IBA_SM_NOT_ACTIVE) {
 		timer_stop(&ms->timer);
@@ -1014,8 +994,8 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 	what = smp.header.attribute_modifier;
 	if (!sm->options->ignore_other_sm && may_control(sm, &smp, info))
 		answer = election_control(&own, what, &sender.sm,
-					  hands_over(ms) && ms->partner.sm.guid == info->guid);
-	if (ms->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
+					  hands_over(sm) && ms->partner.sm.guid == info->guid);
+	if (sm->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
 		answer.refused = true; /* there is a master, and it is to stay it */
 	if (what == IBA_SM_INFO_HANDOVER && !answer.refused)
 		follows = knows_more(sm, info->guid);
@@ -1032,7 +1012,7 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 		follow_successor(sm, &sender);
 	else if (!answer.refused)
 		obey(sm, &answer, &sender);
-	else if (ms->dealing == RETIRING && sender.sm.state == IBA_SM_MASTER)
+	else if (sm->dealing == RETIRING && sender.sm.state == IBA_SM_MASTER)
 		finish_retiring(sm);
 }
 
@@ -1044,9 +1024,9 @@ void mastership_options_changed(struct sm *sm)
 
 	ms->looks = ms->abstentions = 0;
 	ms->looked_ns = 0; /* it may have the M_Key now, or the higher rank */
-	if (state_of(sm) == IBA_SM_STANDBY || ms->dealing == ABSTAINING)
+	if (sm_state(sm) == IBA_SM_STANDBY || sm->dealing == ABSTAINING)
 		wait_for(sm, 0);
-	else if (mastership_is_master(sm) && other_sms_are_there(sm))
+	else if (sm_is_master(sm) && other_sms_are_there(sm))
 		sweep_want(sm, SWEEP_LIGHT);
 }
 
@@ -1071,7 +1051,7 @@ void mastership_asked_from_beyond(struct sm *sm)
 	struct mastership *ms = sm->mastership;
 	uint64_t now = actor_now(sm->actor);
 
-	if (!mastership_is_master(sm) || sm->options->ignore_other_sm ||
+	if (!sm_is_master(sm) || sm->options->ignore_other_sm ||
 	    (ms->beyond_ns && now - ms->beyond_ns < BEYOND_NS))
 		return;
 	ms->beyond_ns = now;
@@ -1084,19 +1064,19 @@ void mastership_port_changed(struct sm *sm)
 {
 	const struct mastership *ms = sm->mastership;
 
-	if (ms->dealing == ABSTAINING)
+	if (sm->dealing == ABSTAINING)
 		wait_for(sm, SOON_NS);
 	/* Once a poll was in vain, time is what counts. */
-	if (state_of(sm) == IBA_SM_STANDBY && !ms->misses &&
+	if (sm_state(sm) == IBA_SM_STANDBY && !ms->misses &&
 	    ms->timer.when > actor_now(sm->actor) + SOON_NS)
 		wait_for(sm, SOON_NS);
 }
 
 void mastership_cut_off(struct sm *sm)
 {
-	if (!sm->mastership->was_cut_off && mastership_is_master(sm))
+	if (!sm->mastership->was_cut_off && sm_is_master(sm))
 		replicator_cut_off(sm->context->replicator);
-	sm->mastership->was_cut_off = mastership_is_master(sm);
+	sm->mastership->was_cut_off = sm_is_master(sm);
 }
 
 void mastership_port_lost(struct sm *sm)
@@ -1105,9 +1085,9 @@ void mastership_port_lost(struct sm *sm)
 
 	mastership_cut_off(sm);
 	sweep_rest(sm);
-	if (ms->dealing == RETIRING)
+	if (sm->dealing == RETIRING)
 		return; /* its time runs on */
-	ms->dealing = ALONE;
+	sm->dealing = ALONE;
 	timer_stop(&ms->timer);
 }
 
@@ -1116,7 +1096,7 @@ void mastership_port_back(struct sm *sm)
 {
 	forget_tables(sm);
 	begin_anew(sm);
-	if (state_of(sm) == IBA_SM_STANDBY)
+	if (sm_state(sm) == IBA_SM_STANDBY)
 		wait_for(sm, SOON_NS);
 	else
 		sweep_want(sm, SWEEP_HEAVY);
@@ -1124,7 +1104,7 @@ void mastership_port_back(struct sm *sm)
 
 void mastership_activate(struct sm *sm)
 {
-	if (state_of(sm) == IBA_SM_NOT_ACTIVE && sm->mastership->dealing == ALONE)
+	if (sm_state(sm) == IBA_SM_NOT_ACTIVE && sm->dealing == ALONE)
 		set_out(sm, IBA_SM_DISCOVERING);
 }
 
@@ -1155,7 +1135,7 @@ static void on_last_answer(struct sm_request *request)
 		if (other)
 			other->sm = other_sm_told(&told);
 	}
-	if (!--ms->asked && ms->dealing == RETIRING)
+	if (!--ms->asked && sm->dealing == RETIRING)
 		hand_over_to_best(sm);
 }
 
@@ -1163,12 +1143,12 @@ void mastership_retire(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
 
-	if (!mastership_is_master(sm) || sm->options->ignore_other_sm || ms->dealing == RETIRING) {
+	if (!sm_is_master(sm) || sm->options->ignore_other_sm || sm->dealing == RETIRING) {
 		event_emit(&sm->context->bus, EVENT_FINISHED, 0);
 		return;
 	}
 	sweep_rest(sm);
-	ms->dealing = RETIRING;
+	sm->dealing = RETIRING;
 	ms->partner = (struct other_sm){0};
 	wait_for(sm, PATIENCE_MAX);
 	/* Who was discovering when it was met may be standby by now. */

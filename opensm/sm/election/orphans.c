@@ -3,6 +3,7 @@
  * Ports that an SM left behind: by MasterSMLID they obey one that is not there. It may have died a
  * moment ago, and then what it wrote last may have come after that was read.
  */
+#include "sm/election/mastership.h"
 #include "sm/sm_private.h"
 
 static bool is_orphan(const struct sm *sm, const struct builder_port *port)

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "sm/election/other_sm.h"
 
+#include "sm/discover/discover.h"
+#include "sm/election/mastership.h"
+#include "sm/keys/keys.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define ASK_TRIES 6  /* a lost SMP must not make a second master */
 #define POLL_TRIES 3 /* within a second */
@@ -54,7 +59,7 @@ struct other_sm *other_sm_find(struct sm *sm, uint64_t guid)
 struct election_sm other_sm_judged(struct sm *sm, const struct other_sm *other)
 {
 	struct election_sm judged = other->sm;
-	bool lacks_key = !judged.ability.known && mastership_is_master(sm) && keys_protect(sm) &&
+	bool lacks_key = !judged.ability.known && sm_is_master(sm) && keys_protect(sm) &&
 			 !keys_shown(sm, other->shown);
 
 	judged.ability.unable |= other->useless || lacks_key;
@@ -399,7 +404,7 @@ static void ask_master_of_own_port(struct sm *sm)
 	const struct builder_port *port = builder_port_by_lid(sm->builder, other.lid);
 	struct sm_request *request;
 
-	if ((mastership_is_master(sm) && !is_unable(sm)) || info->port_state == IBA_PORT_DOWN ||
+	if ((sm_is_master(sm) && !is_unable(sm)) || info->port_state == IBA_PORT_DOWN ||
 	    other.lid < IBA_LID_UCAST_FIRST || other.lid > IBA_LID_UCAST_LAST ||
 	    (other.lid & mask) == info->lid || (port && has_other_sm(sm, port)))
 		return;

@@ -10,8 +10,11 @@
  */
 #include "sm/election/outlook.h"
 
+#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
+#include "sm/keys/keys_private.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 struct walk {
 	const struct sm *sm;
@@ -88,7 +91,7 @@ static bool has_cable(const struct sm *sm)
 	const struct builder_port *own = sm->builder->sm_port;
 
 	if (!builder_is_switch(own->node))
-		return link_is_up(own);
+		return builder_link_is_up(own);
 	for (unsigned int num = 1; num <= own->node->info.num_ports; num++)
 		if (own->node->ports[num].peer)
 			return true;

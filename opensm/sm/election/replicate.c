@@ -9,9 +9,13 @@
  */
 #include <string.h>
 
+#include "sm/discover/discover.h"
+#include "sm/election/mastership.h"
 #include "sm/election/other_sm.h"
 #include "sm/election/run_time_partitions.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 #define BEATS_MISSED 3 /* a master may miss before what it said counts as old */
 
@@ -82,7 +86,7 @@ void replicate_keep_lids(struct sm *sm)
 {
 	struct replica *lids = slot_take(&sm->context->followed_lids);
 
-	if (lids && !mastership_is_master(sm)) {
+	if (lids && !sm_is_master(sm)) {
 		adopt_lids(sm, lids);
 		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
 	}
@@ -166,7 +170,7 @@ static void on_lead(struct replicator_lead *done)
 	struct sm *sm = lead->sm;
 	bool waits = lead->serial == sm->sweep.serial;
 
-	if (mastership_is_master(sm)) {
+	if (sm_is_master(sm)) {
 		adopt(sm, done);
 		other_sms_tell_replicator(sm);
 	}

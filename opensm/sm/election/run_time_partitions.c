@@ -12,14 +12,16 @@
 #include <string.h>
 
 #include "policy/partition/partition_changes.h"
+#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 /* ---- telling ---- */
 
 void run_time_partitions_replicate(struct sm *sm, const struct partition_changes *changes)
 {
 	if (!changes || changes->serial == sm->takeover.partitions_told ||
-	    !replicator_is_on(sm->context->replicator) || !mastership_is_master(sm))
+	    !replicator_is_on(sm->context->replicator) || !sm_is_master(sm))
 		return;
 	sm->takeover.partitions_told = changes->serial;
 	replicator_replace(sm->context->replicator, REPLICA_PARTITIONS,

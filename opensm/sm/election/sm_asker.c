@@ -7,8 +7,12 @@
  * A path that leads out of what was discovered is how a MASTER learns that there is more of the
  * subnet, with another SM: the traps of the switches in between may go to that one.
  */
+#include "sm/discover/discover.h"
+#include "sm/election/mastership.h"
 #include "sm/election/other_sm.h"
+#include "sm/keys/keys.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define ASKERS_MAX 16 /* that are looked at; others are not told the SM_Key */
 
@@ -31,24 +35,6 @@ void sm_asker_free(void *arg)
 
 	vendor_mad_free(asker->mad);
 	g_free(asker);
-}
-
-struct builder_port *sm_port_of_path(const struct sm *sm, const struct iba_dr_smp *smp,
-				     unsigned int back_to)
-{
-	struct builder_port *port = sm->builder->sm_port;
-
-	for (unsigned int hop = smp->hop_count; port && hop > back_to; hop--) {
-		struct builder_node *node = port->node;
-		unsigned int in = smp->return_path[hop];
-
-		if (builder_is_switch(node))
-			port = in && in <= node->info.num_ports ? &node->ports[in] : NULL;
-		else if (hop != smp->hop_count)
-			return NULL;
-		port = port ? port->peer : NULL;
-	}
-	return port && !back_to && builder_is_switch(port->node) ? &port->node->ports[0] : port;
 }
 
 static bool is_by_path(const struct iba_dr_smp *smp)

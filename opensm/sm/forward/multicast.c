@@ -17,8 +17,13 @@
  */
 #include <string.h>
 
+#include "sm/discover/discover.h"
+#include "sm/forward/forward.h"
 #include "sm/forward/trees.h"
+#include "sm/health/health.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 #include "subnet/small_tables.h"
 
 #define PER_BLOCK MC_PER_BLOCK

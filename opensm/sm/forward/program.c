@@ -21,8 +21,14 @@
 #include <string.h>
 
 #include "route/transition/transition.h"
+#include "sm/discover/discover.h"
+#include "sm/forward/forward.h"
 #include "sm/forward/held.h"
+#include "sm/health/health.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 #define PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)

@@ -10,7 +10,10 @@
  */
 #include <stdarg.h>
 
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
 #define RETRY_MAX_NS (10 * NS_PER_S)
@@ -309,7 +312,7 @@ static void start_retry(struct sm *sm, uint64_t when)
 {
 	uint64_t now = actor_now(sm->actor);
 
-	if (mastership_rests(sm) || !sm->schedule.discovered)
+	if (sm_rests(sm) || !sm->schedule.discovered)
 		timer_stop(&sm->retry);
 	else if (when != UINT64_MAX)
 		timer_start(&sm->retry, when - MIN(when, now));
@@ -401,7 +404,7 @@ static bool is_silent(const struct builder_node *node)
 		node->health->behind ? &node->ports[node->health->behind] : NULL;
 
 	return node->index != FABRIC_NONE &&
-	       (builder_is_silent(node) || (behind && behind->silent && link_is_up(behind)));
+	       (builder_is_silent(node) || (behind && behind->silent && builder_link_is_up(behind)));
 }
 
 char **health_tell(const struct sm *sm, bool *silent)

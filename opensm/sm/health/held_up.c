@@ -10,7 +10,10 @@
  *	    ^                                |                                      |
  *	    +-- it is ACTIVE, DOWN or gone --+------ and a sweep takes it up again -+
  */
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define TIMES_MAX 2
 #define LINKS_MAX 32 /* that are left out at once: for each the fabric is walked */

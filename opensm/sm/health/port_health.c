@@ -19,10 +19,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
 #include "sm/health/unhealthy.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 #include "sm/store/state_file.h"
 #include "sm/store/state_writer.h"
+#include "sm/write/write.h"
 
 #define SAVE_NS NS_PER_S	      /* after a change */
 #define SAVE_LATER_NS (10 * NS_PER_S) /* where only the time that is left changed */
@@ -296,7 +300,7 @@ void port_health_event(struct sm *sm, const struct builder_port *port, unsigned 
 	const struct builder_node *blamed;
 	struct port_rule rule;
 
-	if (!gate || !mastership_is_master(sm))
+	if (!gate || !sm_is_master(sm))
 		return;
 	who.guid = gate->node->guid;
 	who.num = gate->num;

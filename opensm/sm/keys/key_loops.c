@@ -14,7 +14,10 @@
  */
 #include <string.h>
 
+#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
+#include "sm/keys/keys_private.h"
+#include "sm/smp/smp.h"
 
 #define LOOPS_MAX UINT64_C(256)	/* after a sweep; a power of two */
 #define PAIRS_MAX 100000	/* that are looked at then */
@@ -68,7 +71,7 @@ static void learn(struct sm *sm, struct builder_port *here, struct builder_port 
 
 static bool is_silent(const struct builder_port *port)
 {
-	return link_is_up(port) && !port->peer && port->silent;
+	return builder_link_is_up(port) && !port->peer && port->silent;
 }
 
 static void check(const struct loop *loop)
@@ -192,7 +195,7 @@ static bool is_pair(const GPtrArray *ends, guint i, guint j)
 
 static bool are_wanted(const struct sm *sm)
 {
-	return keys_silence(sm) && mastership_is_master(sm) && sm->schedule.discovered &&
+	return keys_silence(sm) && sm_is_master(sm) && sm->schedule.discovered &&
 	       !sm->keys->loops->out;
 }
 

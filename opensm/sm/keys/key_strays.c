@@ -8,7 +8,9 @@
  * Whoever is there learns these keys. So keys of switches are tried only behind a cable by which a
  * switch was reached, and behind the SM's own: who can plug in a host learns none.
  */
-#include "sm/keys/keys.h"
+#include "sm/discover/discover.h"
+#include "sm/keys/keys_private.h"
+#include "sm/smp/smp.h"
 
 #include "complib/hash.h"
 
@@ -27,7 +29,7 @@ static bool is_loose(const struct builder_node *node, unsigned int first, unsign
 	bool has_cable = false;
 
 	for (unsigned int num = first; num <= last; num++) {
-		if (!node->ports[num].peer && link_is_up(&node->ports[num]))
+		if (!node->ports[num].peer && builder_link_is_up(&node->ports[num]))
 			return true;
 		has_cable |= node->ports[num].peer != NULL;
 	}

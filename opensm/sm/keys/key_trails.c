@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include "complib/hash.h"
+#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
+#include "sm/keys/keys_private.h"
+#include "sm/smp/smp.h"
 
 #define KEPT_NS (600 * NS_PER_S)
 #define TRAILS_MAX 131072

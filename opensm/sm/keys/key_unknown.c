@@ -19,7 +19,11 @@
 #include <string.h>
 
 #include "complib/hash.h"
+#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
+#include "sm/keys/keys_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 /* It may have been loss: first so long, twice as long each time, and then no longer. */
 #define LEFT_OUT_FIRST_NS (10 * NS_PER_S)
@@ -148,7 +152,7 @@ bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid)
 {
 	const struct unknown *unknown = find(sm, guid);
 
-	if (!unknown || unknown->state == OPEN || is_due(sm, unknown) || !mastership_is_master(sm))
+	if (!unknown || unknown->state == OPEN || is_due(sm, unknown) || !sm_is_master(sm))
 		return false;
 	builder_lose_link(port);
 	port->silent = true;
@@ -255,7 +259,7 @@ unsigned int keys_count_left_out(const struct sm *sm)
 	g_hash_table_iter_init(&iter, sm->keys->unknown);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&unknown))
 		n += unknown->state != OPEN && unknown->times;
-	return mastership_is_master(sm) ? n : 0; /* others leave nothing out */
+	return sm_is_master(sm) ? n : 0; /* others leave nothing out */
 }
 
 bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info)
@@ -267,7 +271,7 @@ bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct i
 			forget(sm, unknown);
 		return false;
 	}
-	if (!mastership_is_master(sm) || port == sm->builder->sm_port)
+	if (!sm_is_master(sm) || port == sm->builder->sm_port)
 		return false;
 	if (!unknown && !port->known) {
 		unknown = get(sm, port);

@@ -9,7 +9,12 @@
  * A crash at any moment, or another SM that takes over, leaves ports of two generations, which the
  * first sweep of whoever is master makes one again.
  */
+#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
+#include "sm/keys/keys_private.h"
+#include "sm/read/read.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 #define PACE_NS (10 * NS_PER_MS)
 #define PACE_PORTS 10
@@ -50,7 +55,7 @@ static void on_pace(struct timer *timer)
 	struct sm *sm = keys->sm;
 	GArray *waiting = keys->waiting;
 
-	if (mastership_rests(sm) || !sm->schedule.discovered)
+	if (sm_rests(sm) || !sm->schedule.discovered)
 		g_array_set_size(waiting, 0); /* the next sweep does it */
 	for (unsigned int i = 0; waiting->len && i < PACE_PORTS; i++) {
 		struct key_owner *owner =
@@ -127,7 +132,7 @@ void key_update_schedule(struct sm *sm)
 	struct timer *update = &sm->keys->update;
 	uint64_t period = options->m_key_update_interval * 60 * NS_PER_S;
 
-	if (!period || !options->m_key_per_port || !mastership_is_master(sm))
+	if (!period || !options->m_key_per_port || !sm_is_master(sm))
 		timer_stop(update);
 	else if (!timer_running(update) || update->when > actor_now(sm->actor) + period)
 		timer_start(update, period);

@@ -10,7 +10,11 @@
  */
 #include <string.h>
 
+#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
+#include "sm/keys/keys_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 #define AGAIN_NS (3 * NS_PER_S)
 #define UNNAMED 0x100 /* in key_port.behind: the port itself, of which only the node is known */
@@ -136,7 +140,7 @@ static void follow_generation(struct sm *sm)
 {
 	struct keys *keys = sm->keys;
 
-	key_ring_look_ahead(keys->ring, !mastership_is_master(sm) || !sm->schedule.succeeded);
+	key_ring_look_ahead(keys->ring, !sm_is_master(sm) || !sm->schedule.succeeded);
 	if (key_ring_generation(keys->ring) <= keys->generation)
 		return;
 	keys->generation = key_ring_generation(keys->ring);

@@ -1,113 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the files about M_Keys share: keys.c and key_*.c. */
+/* M_Keys: which one a request carries, and which one a port is to have. */
 #ifndef SM_KEYS_KEYS_H
 #define SM_KEYS_KEYS_H
 
 #include "sm/sm_private.h"
 
-/* Whose keys are tried where nobody knows who is there: see key_strays.c. */
-enum stray_kind {
-	STRAY_HOSTS, /* not of switches */
-	STRAY_ALL,
-	STRAY_OWN, /* of switches, behind the SM's own cable */
-	STRAY_KINDS,
-};
+/* ---- keys.c ---- */
+/* M_Keys of requests. */
+void keys_init(struct sm *sm);
+void keys_free(struct sm *sm);
+/* A dry run: ports have the keys that these options gave them. */
+void keys_go_on_from(struct sm *sm, const struct options *running);
+void keys_use(struct sm_request *request);	   /* before it is sent */
+/* Whether it is kept here; then it is handed over once more with what keys_settle() returns. */
+bool keys_wait(struct sm_request *request);
+bool keys_silence(const struct sm *sm); /* all but those with the key of each port */
+GPtrArray *keys_settle(const struct sm_request *request); /* it is over; NULL: nothing waits */
+/* The sweep is over, or cancelled: drops what it kept, and all keys may be tried again. */
+void keys_forget(struct sm *sm, bool asides);
+bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
+void keys_try_likeliest(struct sm_request *request); /* none is left: that one in earnest */
+/* None came to that one either: its Set may have given the port the key that it has now. */
+bool keys_try_given(struct sm_request *request);
+bool keys_read_again(struct sm_request *request);  /* its answer hides the key: the same */
+uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);
+uint64_t keys_wanted(const struct sm *sm, const struct builder_port *port);
+void keys_answered(const struct sm_request *request);
+/* A cable was met between these two. */
+void keys_joined(struct sm *sm, const struct builder_port *port, const struct builder_port *far);
+/* This SM is the holder of a key that the requester has shown, or its port has none; any thread. */
+bool keys_shown(struct sm *sm, uint64_t m_key);
+bool keys_protect(const struct sm *sm); /* its port has a key; any thread */
+bool keys_are_used(const struct options *options);
 
-struct keys {
-	struct sm *sm;
-	struct key_ring *ring;
-	struct key_ring *goal; /* what a dry run beside a master wants; NULL: what ring wants */
-	struct neighbors *neighbors;
-	uint64_t again_ns;   /* when requests beside sweeps last began a round */
-	uint64_t generation; /* of keys that ports have of their own */
-	/* The key of the SM's own port, and the one that it should have; 0: none. */
-	_Atomic uint64_t own, own_wanted;
+/* ---- key_memory.c ---- */
+void keys_remember(struct sm *sm);		   /* what changed since goes to the files */
+void keys_tell_unkept(struct sm *sm);		   /* whether that, LIDs or P_Key indexes failed */
 
-	/*
-	 * Endport -> requests to it that wait, for a Set of another M_Key is on its way there: one
-	 * that overtakes it has the key of before, one behind it the new one, or each is lost.
-	 */
-	GHashTable *changing;
+/* ---- key_trails.c ---- */
+/* It goes out by its route now, and may give its port another key. */
+void key_trails_note(const struct sm_request *request);
 
-	struct key_loops *loops; /* key_loops.c */
-
-	/* key_memory.c */
-	char *directory;		      /* NULL: nothing is kept */
-	uint64_t ring_put, neighbors_put;     /* editions that the writer got last */
-	bool ring_failed, neighbors_failed;   /* what was tried last could not be written */
-
-	/* key_strays.c */
-	GArray *strays[STRAY_KINDS]; /* of uint64_t */
-	GHashTable *switches;	     /* GUIDs, when they were listed */
-	uint64_t strays_ns;
-	uint32_t strays_from; /* where the next request begins */
-
-	/* key_trails.c */
-	GHashTable *trails; /* a set of struct trail, owned */
-
-	/* key_unknown.c */
-	GHashTable *unknown; /* GUID of an endport -> struct unknown, owned */
-	bool some_take;	     /* a port that seemed to hide an M_Key has none: it took a Set */
-
-	/* key_update.c */
-	struct timer update; /* the next generation */
-	uint64_t next;	     /* the generation that is being written, to begin when it is */
-	struct timer pace;   /* the next ports that get it */
-	GArray *waiting;     /* of struct key_owner: those that may not have it yet */
-};
-
-/* M_KeyProtectBits: Gets are answered to all, but without the key. */
-#define KEY_HIDES 1
-
-/* The endport that the request goes to; NULL: it is not known. */
-struct builder_port *keys_sma(const struct sm_request *request);
-
-/* The M_Key that a Set(PortInfo) gives. */
-uint64_t keys_given(const struct sm_request *request);
-
-/* The endport whose SMA answers for a port. */
-const struct builder_port *keys_sma_of(const struct builder_port *port);
-
-/* GUID of who was last met at the other end of the port's cable; 0: nobody. */
-uint64_t keys_neighbour(const struct sm *sm, const struct builder_port *port);
-
-/* The rule that the options ask for. */
-struct key_rule keys_rule(const struct sm *sm);
-
-/* key_loops.c */
-/* A sweep has ended: who is behind cables between switches that nobody knows? */
-void key_loops_send(struct sm *sm);
-/* Whether a Get(SMInfo) that came in is one of those; on the actor "mad". */
-bool key_loops_came_in(struct keys *keys, const struct vendor_mad *mad);
-void key_loops_init(struct keys *keys);
-
-/* key_memory.c */
-void key_memory_load(struct sm *sm);
+/* ---- key_unknown.c ---- */
 /*
- * Before a port gets a key of a newer generation. True: done(keys, good) will be called, if it is
- * not NULL, but not for one that a later one has replaced; false: nothing is kept.
+ * A Set was refused by a port that hides its key: it is left out from now on. And
+ * whether the one behind this port is to be, or the one that this PortInfo is of.
  */
-bool key_memory_save_generation(struct sm *sm, uint64_t generation,
-				void (*done)(void *arg, bool good));
+bool keys_refused(const struct sm_request *request);
+bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid);
+bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info);
+bool keys_were_unknown(const struct sm *sm, uint64_t guid); /* no Set, until it is read */
+char **keys_tell_unknown(const struct sm *sm); /* a line each; to be freed with g_strfreev */
+/* The endport hides its M_Key, and is not known to take a Set of this SM all the same. */
+bool keys_bar(const struct sm *sm, const struct builder_port *port);
+/* Asks that endport by a Set that changes nothing; false: it was asked not long ago. */
+bool keys_judge(struct sm *sm, struct builder_port *port);
+unsigned int keys_count_left_out(const struct sm *sm); /* endports for want of their M_Keys */
 
-/* key_strays.c */
-/* No answer came from beyond a cable: it has the next key of an endport that is missed. */
-bool key_strays_next(struct sm_request *request);
-void key_strays_init(struct keys *keys);
-void key_strays_free(struct keys *keys);
-
-/* key_trails.c */
-/* Whether who is asked may have got the key of another port, and the ring did not know that. */
-bool key_trails_find(const struct sm_request *request, struct key_port port);
-void key_trails_forget(struct keys *keys); /* what was sent long ago */
-void key_trails_init(struct keys *keys);
-
-/* key_unknown.c */
-void key_unknown_init(struct keys *keys);
-
-/* key_update.c */
-void key_update_init(struct sm *sm);
-void key_update_schedule(struct sm *sm); /* a sweep has ended, or the options changed */
-void key_update_free(struct keys *keys);
+/* ---- lease.c ---- */
+void lease_init(struct sm *sm);
+void lease_violated(struct sm *sm, struct builder_port *port); /* by a trap; NULL is fine */
 
 #endif

@@ -9,7 +9,10 @@
  * rare, each endport gets one twice in a lease. What is not as it should be any more is left to a
  * sweep.
  */
+#include "sm/discover/discover.h"
+#include "sm/keys/keys.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 static bool is_used(const struct options *options)
 {

@@ -11,7 +11,11 @@
  */
 #include <string.h>
 
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define OUTSTANDING_MAX 8
 #define QUEUE_MAX 65536		/* Sets in doubt: more are not read back */

@@ -9,7 +9,10 @@
  */
 #include <string.h>
 
+#include "sm/discover/discover.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)

@@ -18,7 +18,11 @@
 
 #include <string.h>
 
+#include "sm/discover/discover.h"
+#include "sm/election/mastership.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define READINGS_MAX 8 /* at once */
 #define OUTSTANDING_MAX 8

@@ -15,7 +15,9 @@
  * Part 0 of all items comes before part 1 of any: all nodes have something to do, and none of them
  * has more waiting than it takes meanwhile.
  */
+#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 /*
  * SMPs that are out and not slow. As many as mad/ may ever have in flight; with the usual window

@@ -9,8 +9,10 @@
  */
 #include <string.h>
 
+#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/dry_run.h"
+#include "sm/smp/smp.h"
 
 #define BESIDE_MASTER 32 /* Gets that are out at a time */
 

@@ -5,7 +5,9 @@
  * sense: an error status, or a PortGUID that another endport has as well; and when it says that the
  * link is up behind which nobody answers.
  */
+#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define TRIES 2
 #define ONCE_NS (300 * NS_PER_MS) /* so long a node is not asked again */

@@ -19,7 +19,9 @@
  * before is looked at; and the route is tried again after a while that grows, or when the tables
  * or cables on it change.
  */
+#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define LIDS_PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
@@ -326,4 +328,22 @@ void reach_failed(struct sm *sm, struct builder_node *node, uint64_t route)
 	walk(first_switch(endport), own, &way);
 	if (was_proven)
 		sweep_look_at(sm, node); /* another SM may have given it another LID */
+}
+
+struct builder_port *sm_port_of_path(const struct sm *sm, const struct iba_dr_smp *smp,
+				     unsigned int back_to)
+{
+	struct builder_port *port = sm->builder->sm_port;
+
+	for (unsigned int hop = smp->hop_count; port && hop > back_to; hop--) {
+		struct builder_node *node = port->node;
+		unsigned int in = smp->return_path[hop];
+
+		if (builder_is_switch(node))
+			port = in && in <= node->info.num_ports ? &node->ports[in] : NULL;
+		else if (hop != smp->hop_count)
+			return NULL;
+		port = port ? port->peer : NULL;
+	}
+	return port && !back_to && builder_is_switch(port->node) ? &port->node->ports[0] : port;
 }

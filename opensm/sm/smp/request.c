@@ -9,7 +9,11 @@
  */
 #include <string.h>
 
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
+#include "sm/keys/keys.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define FIRST_TRIES 2 /* by LID and directed, before silence.c asks what lies between */
 #define GIVEN_TRIES 6 /* with a key that the device may have taken while all answers were lost */
@@ -32,7 +36,7 @@ bool sm_request_is_late(const struct sm_request *request)
 	return !request->aside && request->mad.serial != request->sm->sweep.serial;
 }
 
-static char *failure_text(const struct sm_request *request)
+char *sm_request_failure(const struct sm_request *request)
 {
 	const struct mad_request *mad = &request->mad;
 	const char *attribute = iba_name(IBA_SET_ATTR, mad->attribute);
@@ -61,7 +65,7 @@ static const char *hint(const struct sm_request *request)
 }
 
 /* The port that it was about; a switch that is silent is so as a whole, and has the tables. */
-static void blame(const struct sm_request *request, enum port_condition condition)
+void sm_request_blame(const struct sm_request *request, unsigned int condition)
 {
 	bool whole = builder_is_switch(request->node) &&
 		     (condition == PORT_UNRESPONSIVE ||
@@ -93,7 +97,7 @@ void sm_request_failed(const struct sm_request *request)
 	}
 	if (keys_refused(request))
 		return;
-	text = failure_text(request);
+	text = sm_request_failure(request);
 	if (may_refuse(request)) {
 		char name[SM_NAME_SIZE];
 
@@ -102,70 +106,15 @@ void sm_request_failed(const struct sm_request *request)
 		return;
 	}
 	if (request->mad.result == MAD_TIMEOUT)
-		blame(request, PORT_UNRESPONSIVE);
+		sm_request_blame(request, PORT_UNRESPONSIVE);
 	else if (request->mad.method == IBA_METHOD_SET)
-		blame(request, PORT_SET_ERRORS);
+		sm_request_blame(request, PORT_SET_ERRORS);
 	if (kept_failed(request))
 		return;
 	health_fault(request->sm, request->node, "%s%s", text, hint(request));
 }
 
-/* ---- blocks of tables ---- */
-
-const struct wire_type *sm_table_type(uint16_t attribute)
-{
-	switch (attribute) {
-	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
-		return &iba_linear_forwarding_table_type;
-	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
-		return &iba_multicast_forwarding_table_type;
-	case IBA_ATTR_GUID_INFO:
-		return &iba_guid_info_type;
-	case IBA_ATTR_SL_TO_VL_TABLE:
-		return &iba_sl_to_vl_table_type;
-	case IBA_ATTR_VL_ARBITRATION_TABLE:
-		return &iba_vl_arbitration_table_type;
-	default:
-		return &iba_p_key_table_type;
-	}
-}
-
-struct trust_table *sm_table(struct builder_node *node, unsigned int port, uint16_t attribute)
-{
-	switch (attribute) {
-	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
-		return &node->lft;
-	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
-		return &node->mft;
-	case IBA_ATTR_GUID_INFO:
-		return &node->ports[port].guids;
-	case IBA_ATTR_SL_TO_VL_TABLE:
-		return &node->ports[port].sl_to_vl;
-	case IBA_ATTR_VL_ARBITRATION_TABLE:
-		return &node->ports[port].vl_arb;
-	default:
-		return &node->ports[port].p_keys;
-	}
-}
-
-static struct trust_table *table_asked(const struct sm_request *request)
-{
-	return sm_table(request->node, request->port ? request->port->num : 0,
-			request->mad.attribute);
-}
-
-bool sm_block_read(struct sm_request *request)
-{
-	const struct wire_type *type = sm_table_type(request->mad.attribute);
-	_Alignas(uint64_t) uint8_t host[IBA_SMP_DATA_BYTES];
-
-	if (!sm_request_ok(request))
-		return false;
-	wire_decode(type, request->mad.data, host);
-	trust_set(request->node, request->epoch, table_asked(request), request->block, type->size,
-		  host);
-	return true;
-}
+/* ---- what a Set carried ---- */
 
 static uint64_t digest(const uint8_t data[IBA_SMP_DATA_BYTES])
 {
@@ -182,88 +131,6 @@ static uint64_t digest(const uint8_t data[IBA_SMP_DATA_BYTES])
 bool sm_request_echoed(const struct sm_request *request)
 {
 	return digest(request->mad.data) == request->sent;
-}
-
-/* A block of a table by which routes lead; nothing else is the worse for it. */
-static bool is_of_routes(const struct sm_request *request)
-{
-	return builder_is_switch(request->node) &&
-	       (request->mad.attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ||
-		request->mad.attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE);
-}
-
-/* What it held when it was read after a Set that it took. */
-static void on_block_reread(struct sm_request *request)
-{
-	const void *asked = request->owned;
-
-	if (!sm_block_read(request))
-		return;
-	if (!memcmp(asked, request->mad.data, IBA_SMP_DATA_BYTES))
-		health_block_taken(request->sm, request->node, request->mad.attribute,
-				   request->block);
-	else if (!sm_request_is_late(request))
-		health_block_refused(request->sm, request->node, request->mad.attribute,
-				     request->block, "what it took is not there");
-}
-
-/* It took a block that it did not take before, and may only say so. */
-static void read_again(const struct sm_request *written)
-{
-	struct sm_request *request =
-		sm_request_new(written->sm, written->node, IBA_METHOD_GET, written->mad.attribute,
-			       written->mad.modifier);
-
-	request->block = written->block;
-	request->belief = true;
-	request->owned = g_memdup2(written->mad.data, IBA_SMP_DATA_BYTES);
-	request->done = on_block_reread;
-	sm_request_send(request);
-}
-
-static void block_refused(struct sm_request *request)
-{
-	g_autofree char *how = NULL;
-
-	blame(request, PORT_SET_ERRORS);
-	if (request->mad.result == MAD_STATUS)
-		how = failure_text(request);
-	if (is_of_routes(request))
-		health_block_refused(request->sm, request->node, request->mad.attribute,
-				     request->block, how ? how : "a Set changes nothing");
-	else
-		health_fault(request->sm, request->node, "it does not take block %u of its %s",
-			     request->block, iba_name(IBA_SET_ATTR, request->mad.attribute));
-}
-
-static void on_block_written(struct sm_request *request)
-{
-	bool late = sm_request_is_late(request);
-
-	if (!sm_block_read(request)) {
-		if (!late && request->mad.result == MAD_STATUS && is_of_routes(request) &&
-		    !(request->mad.status & IBA_STATUS_BUSY))
-			block_refused(request);
-		else if (!late)
-			sm_request_failed(request);
-	} else if (!sm_request_echoed(request)) {
-		block_refused(request);
-	} else if (!late && trust_refuses(table_asked(request), request->block)) {
-		read_again(request);
-	}
-	audit_set(request);
-}
-
-void sm_block_send(struct sm_request *request)
-{
-	struct trust_table *table = table_asked(request);
-	uint32_t block = request->block;
-
-	request->belief = true;
-	request->done = on_block_written;
-	sm_request_send(request);
-	if (!request->skipped)
-		trust_doubt(table, block);
 }
 
 /* ---- sending ---- */
@@ -409,7 +276,7 @@ static void log_silence(const struct sm_request *request)
 
 	if (!log_wants(request->sm->log, LOG_DEBUG, __FILE__))
 		return;
-	text = failure_text(request);
+	text = sm_request_failure(request);
 	sm_node_name(request->node, name, sizeof(name));
 	log_debug(request->sm->log, "%s port %u: %s", name,
 		  request->port ? request->port->num : 0, text);

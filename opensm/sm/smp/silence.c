@@ -25,7 +25,9 @@
  * SMPs that wait here, or are tried in earnest, are the slow ones of the sweep: a step whose next
  * round does not need them goes on (sweep.c).
  */
+#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 
 #define INQUIRY_TRIES 2
 #define BELIEVED_NS (300 * NS_PER_MS) /* so long a mute node is not looked into again */
@@ -116,7 +118,7 @@ static void on_inquiry(struct sm_request *request)
 		suspect->heard = request->mad.result != MAD_TIMEOUT;
 	if (sm_request_ok(request)) {
 		port_info_seen(request);
-		if (suspect && link_is_up(request->port)) {
+		if (suspect && builder_link_is_up(request->port)) {
 			suspect->seen_up = true;
 			identity_ask(sm, request->node, NULL);
 		} else if (suspect) {

@@ -12,7 +12,11 @@
 #include <string.h>
 
 #include "complib/hash.h"
+#include "sm/discover/discover.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 #include "subnet/aliases.h"
 
 #define BLOCK_BYTES sizeof(struct iba_guid_info)

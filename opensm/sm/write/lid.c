@@ -2,8 +2,13 @@
 /*
  * LIDs: from the builder to the plain values that the assignment (lid_plan.c) works on, and back.
  */
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
+#include "sm/keys/keys.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 #include "sm/write/lid_plan.h"
+#include "sm/write/write.h"
 
 #define SWITCHES_TOLD 3 /* of those that forward too few LIDs */
 

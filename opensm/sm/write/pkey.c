@@ -19,8 +19,12 @@
  */
 #include <string.h>
 
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 #include "sm/write/pkey_plan.h"
+#include "sm/write/write.h"
 
 #define PER_BLOCK 32
 #define BLOCK_BYTES sizeof(struct iba_p_key_table)
@@ -107,11 +111,6 @@ static void on_p_keys(struct sm_request *request)
 {
 	if (!sm_block_read(request))
 		sm_request_failed(request);
-}
-
-uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block)
-{
-	return builder_is_switch(port->node) ? (uint32_t)port->num << 16 | block : block;
 }
 
 bool p_keys_read(struct sm *sm, struct builder_port *port)
@@ -253,7 +252,7 @@ static void want_bits(const struct sm *sm, const struct builder_port *port,
 void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
 			struct iba_port_info *want)
 {
-	if (sm->p_keys_held || (link_is_up(port) && !port->peer))
+	if (sm->p_keys_held || (builder_link_is_up(port) && !port->peer))
 		return; /* who is there may work on, and stays as it is */
 	if (sm->partitions && sm->fabric && port->num && builder_is_switch(port->node) &&
 	    (!is_to_enforce(sm, port) || passes_all(sm, port)))

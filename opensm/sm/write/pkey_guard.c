@@ -12,7 +12,10 @@
  * /dev/null as the name of the file says that there are no partitions, and holds nothing.
  */
 #include "iba/codes.h"
+#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 #define PER_BLOCK 32
 #define BLOCK_BYTES sizeof(struct iba_p_key_table)

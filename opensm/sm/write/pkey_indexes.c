@@ -11,10 +11,14 @@
 #include <string.h>
 
 #include "complib/hash.h"
+#include "sm/discover/discover.h"
+#include "sm/keys/keys.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
 #include "sm/store/pkey_memory.h"
 #include "sm/store/state_writer.h"
 #include "sm/write/pkey_plan.h"
+#include "sm/write/write.h"
 
 #define PATIENCE_NS (2 * NS_PER_S) /* with the disk */
 #define WHAT "P_Key indexes that were left"
@@ -213,7 +217,7 @@ void p_key_indexes_keep(struct sm *sm)
 
 void p_key_indexes_write_again(struct sm *sm)
 {
-	if (sm->p_key_indexes->failed && !sm->dry && mastership_is_master(sm))
+	if (sm->p_key_indexes->failed && !sm->dry && sm_is_master(sm))
 		write_file(sm);
 }
 

@@ -6,7 +6,13 @@
 #include <string.h>
 
 #include "route/value/lanes.h"
+#include "sm/discover/discover.h"
+#include "sm/health/health.h"
+#include "sm/keys/keys.h"
+#include "sm/read/read.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 #define EXT_SPEED_XDR 16 /* force_link_speed_ext */
 #define EXT_SPEEDS_ALL 31
@@ -350,7 +356,7 @@ static void on_reregistered(struct sm_request *request)
 		return;
 	}
 	sweep_look_at(request->sm, request->node);
-	if (mastership_is_master(request->sm))
+	if (sm_is_master(request->sm))
 		reregister_later(request->sm, request->port);
 }
 
@@ -529,7 +535,7 @@ static void on_neighbour(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (!peer || !port_is(peer, &info))
+	if (!peer || !builder_port_is(peer, &info))
 		look_again(request->sm, request->node);
 }
 

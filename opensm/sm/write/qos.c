@@ -27,7 +27,10 @@
 
 #include "policy/qos/qos_lanes.h"
 #include "route/value/lanes.h"
+#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 #define SL_TO_VL_BYTES sizeof(struct iba_sl_to_vl_table)
 #define VL_ARB_BYTES sizeof(struct iba_vl_arbitration_table)
@@ -59,7 +62,7 @@ static bool carries_data(const struct builder_port *port)
 {
 	if (builder_is_switch(port->node) && !port->num)
 		return port->known && port->node->switch_info.enhanced_port0;
-	return port->known && port->peer && link_is_up(port);
+	return port->known && port->peer && builder_link_is_up(port);
 }
 
 static bool has_sl_to_vl(const struct builder_port *port)
@@ -89,15 +92,6 @@ static unsigned int inputs_of(const struct builder_port *port)
 static bool is_input(const struct builder_port *port, unsigned int in)
 {
 	return !builder_is_switch(port->node) || !in || carries_data(&port->node->ports[in]);
-}
-
-uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block)
-{
-	bool is_switch = builder_is_switch(port->node);
-
-	if (attribute == IBA_ATTR_VL_ARBITRATION_TABLE)
-		return (block + 1) << 16 | (is_switch ? port->num : 0);
-	return is_switch ? block << IBA_SL_TO_VL_MOD_INPUT_SHIFT | port->num : 0;
 }
 
 /* ---- tables that are left from before ---- */

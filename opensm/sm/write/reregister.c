@@ -5,7 +5,10 @@
  * asked by the Set(PortInfo) that a sweep sends anyway, the others in their turn by one more. So
  * are those that the SA wants asked: they lost what they had registered, and may not know it.
  */
+#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
+#include "sm/smp/smp.h"
+#include "sm/write/write.h"
 
 #define OWN_PORT_NS (10 * NS_PER_MS) /* until a sweep may know the SM's own port again */
 
@@ -74,7 +77,7 @@ void reregister_wanted(struct sm *sm, uint64_t port_guid)
 	struct builder_port *port = port_published(
 		sm, fabric ? fabric_port_by_guid(fabric, port_guid) : FABRIC_NONE);
 
-	if (port && port->known && mastership_is_master(sm) && port_may_reregister(sm, port))
+	if (port && port->known && sm_is_master(sm) && port_may_reregister(sm, port))
 		reregister_later(sm, port);
 }
 
