@@ -12,6 +12,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import figures  # noqa: E402 (after the switch above: the source tree may be read-only)
+import floors  # noqa: E402
 import objects  # noqa: E402
 import rules  # noqa: E402
 import tree  # noqa: E402
@@ -57,13 +58,15 @@ def check(top, build, with_format):
         results.judge(rule.__name__, purpose(rule), rule(files))
     for name, part in (('product', product), ('tests', tests)):
         results.judge(f'percentiles of {name}', 'functions are short', figures.over_limits(part))
+    results.judge('crowded', purpose(floors.crowded), floors.crowded(files))
     libraries = objects.load(build)
     if not libraries:
         print(f'SKIP the rules on objects: no libraries in {build}')
-        results.skipped += len(objects.RULES)
+        results.skipped += len(objects.RULES) + 1
         return results
     for rule in objects.RULES:
         results.judge(rule.__name__, purpose(rule), rule(libraries))
+    results.judge('calls_up', purpose(floors.calls_up), floors.calls_up(top, build))
     return results
 
 

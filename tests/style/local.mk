@@ -7,4 +7,5 @@ style_tests = tests/style/check_style.py tests/style/test_bootstrap.py \
 dist_check_SCRIPTS += $(style_tests)
 TESTS += $(style_tests)
 EXTRA_DIST += tests/style/csource.py tests/style/draws.py tests/style/figures.py \
+	tests/style/floors.py tests/style/floors_known \
 	tests/style/objects.py tests/style/rules.py tests/style/suite.py tests/style/tree.py

@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 
 import csource  # noqa: E402
 import figures  # noqa: E402
+import floors  # noqa: E402
 import objects  # noqa: E402
 import rules  # noqa: E402
 import suite  # noqa: E402
@@ -256,6 +257,35 @@ class Objects(unittest.TestCase):
         sources['libfabric'] = 'int sweep(void); int freeze(void) { return sweep(); }'
         sources['libsa'] = 'int sweep(void); int reply(void) { return sweep(); }'
         self.assertEqual(len(list(objects.upward_calls(self.build(sources)))), 2)
+
+
+class Floors(unittest.TestCase):
+    def test_a_folder_is_crowded(self):
+        files = [tree.SourceFile(f'opensm/sm/keys/k{number}.c', HEAD) for number in range(21)]
+        self.assertEqual(['opensm/sm/keys: 21 files'], list(floors.crowded(files)))
+        self.assertEqual([], list(floors.crowded(files[1:])))
+
+    def test_a_call_to_a_folder_above(self):
+        with tempfile.TemporaryDirectory() as top:
+            for path, text in (('store/low', 'int high(void); int low(void) { return high(); }'),
+                               ('forward/high', 'int high(void) { return 1; }'),
+                               ('sweep', 'int low(void); int sweep(void) { return low(); }')):
+                source = os.path.join(top, 'opensm', 'sm', path)
+                os.makedirs(os.path.dirname(source), exist_ok=True)
+                with open(source + '.c', 'w', encoding='utf-8') as stream:
+                    stream.write(text)
+                subprocess.run([*os.environ.get('CC', 'gcc').split(), '-c', '-o', source + '.o',
+                                source + '.c'], check=True)
+            os.makedirs(os.path.join(top, 'tests', 'style'))
+            known = os.path.join(top, 'tests', 'style', 'floors_known')
+            for text, told in (('# none', ['sm: high is of a folder above']), ('sm: high\n', []),
+                               ('sm: high\nsm: low\n', ['sm: low goes back no more'])):
+                with open(known, 'w', encoding='utf-8') as stream:
+                    stream.write(text)
+                found = list(floors.calls_up(top, top))
+                self.assertEqual(len(told), len(found), found)
+                for line, begin in zip(found, told):
+                    self.assertTrue(line.startswith(begin), line)
 
 
 if __name__ == '__main__':

@@ -76,7 +76,8 @@ static void on_loose_port(struct sm_request *request)
 /* Whoever answers, and is not taken in when he is looked at, is asked ever more seldom. */
 static bool is_loose(struct sm *sm, const struct builder_port *port)
 {
-	return builder_link_is_up(port) && !port->peer && sm->schedule.lights % (1u << port->loose) == 0 &&
+	return builder_link_is_up(port) && !port->peer &&
+	       sm->schedule.lights % (1u << port->loose) == 0 &&
 	       !port_health_leaves_out(sm, port, NULL);
 }
 
