@@ -14,34 +14,9 @@
 #define THREADS_MAX 256
 #define COUNT_MAX 1000000
 
-/* The daemon's options that change a table. */
-#define SHARED(X)                                                                                  \
-	X(root_guid_file)                                                                          \
-	X(cn_guid_file)                                                                            \
-	X(io_guid_file)                                                                            \
-	X(max_reverse_hops)                                                                        \
-	X(ids_guid_file)                                                                           \
-	X(guid_routing_order_file)                                                                 \
-	X(port_search_ordering_file)                                                               \
-	X(hop_weights_file)                                                                        \
-	X(port_prof_ignore_file)                                                                   \
-	X(lfts_file)                                                                               \
-	X(lid_matrix_dump_file)                                                                    \
-	X(connect_roots)                                                                           \
-	X(port_shifting)                                                                           \
-	X(scatter_ports)                                                                           \
-	X(guid_routing_order_no_scatter)                                                           \
-	X(do_mesh_analysis)                                                                        \
-	X(lash_start_vl)                                                                           \
-	X(nue_max_num_vls)                                                                         \
-	X(partition_aware_routing)                                                                 \
-	X(partition_links_file)                                                                    \
-	X(torus_config)                                                                            \
-	X(lmc)
-
 struct shared {
 	enum option_id id;
-	const char *flag;
+	const char *name, *flag; /* flag NULL: it has none there, and its name serves as one */
 	char letter;
 	const char *preset;
 	const char *help;
@@ -49,14 +24,18 @@ struct shared {
 
 static const struct shared all_options[] = {
 #define OPTION(name, kind, def, min, max, unit, flag, letter, preset, scope, state, section, help) \
-	{OPTION_##name, flag, letter, preset, help},
+	{OPTION_##name, #name, flag, letter, preset, help},
 #include "core/options.def"
 };
 
+/* The daemon's options that change a table; max_reverse_hops is taken as the daemon takes it. */
 static const enum option_id shared_ids[] = {
-#define X(name) OPTION_##name,
-	SHARED(X)
-#undef X
+#define INPUT(member, type, option) OPTION_##option,
+#define LIST(member, kind, option, readers) OPTION_##option,
+#define INPUT_FILE(option) OPTION_##option,
+#include "route/inputs.def"
+	OPTION_lmc,
+	OPTION_max_reverse_hops,
 };
 
 /* While the command line is read. */
@@ -159,6 +138,11 @@ static gboolean take_tables(const char *name, const char *value, void *data, GEr
 	return set_option(data, OPTION_lfts_file, value, error);
 }
 
+static const char *flag_of(const struct shared *shared)
+{
+	return shared->flag ? shared->flag : shared->name;
+}
+
 static gboolean take_shared(const char *name, const char *value, void *data, GError **error)
 {
 	struct reader *reader = data;
@@ -166,7 +150,7 @@ static gboolean take_shared(const char *name, const char *value, void *data, GEr
 	for (unsigned int i = 0; i < G_N_ELEMENTS(shared_ids); i++) {
 		const struct shared *shared = &all_options[shared_ids[i]];
 
-		if (name[1] == '-' ? strcmp(name + 2, shared->flag) : name[1] != shared->letter)
+		if (name[1] == '-' ? strcmp(name + 2, flag_of(shared)) : name[1] != shared->letter)
 			continue;
 		return set_option(reader, shared->id, shared->preset ? shared->preset : value,
 				  error);
@@ -178,10 +162,11 @@ static void add_shared(struct reader *reader)
 {
 	for (unsigned int i = 0; i < G_N_ELEMENTS(shared_ids); i++) {
 		const struct shared *shared = &all_options[shared_ids[i]];
-		bool file = strstr(shared->flag, "file") || strstr(shared->flag, "guids") ||
-			    strstr(shared->flag, "config");
+		const char *flag = flag_of(shared);
+		bool file = strstr(flag, "file") || strstr(flag, "guids") ||
+			    strstr(flag, "config");
 		GOptionEntry entry = {
-			.long_name = shared->flag,
+			.long_name = flag,
 			.short_name = shared->letter,
 			.flags = (shared->preset ? G_OPTION_FLAG_NO_ARG : 0) |
 				 (file ? G_OPTION_FLAG_FILENAME : 0),

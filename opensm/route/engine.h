@@ -129,43 +129,28 @@ struct route_ties {
 };
 
 /* Options of all engines that concern them; each engine reads what it knows. */
+/* Elements of the lists of inputs.def. */
+#define ROUTE_LIST_guids uint64_t
+#define ROUTE_LIST_ids struct route_id
+#define ROUTE_LIST_orders struct route_port_order
+#define ROUTE_LIST_endports struct route_endport
+#define ROUTE_LIST_weights struct route_weight
+
 struct route_input {
 	unsigned int threads; /* workers it may use; the result does not depend on it */
 	/* Of the fabric at hand; NULL: all send to all. */
 	const struct route_demand *demand;
 	const struct route_ties *ties; /* of the fabric at hand; NULL: there are none */
-	const uint64_t *roots; /* node GUIDs of root switches; none: the engine finds them */
-	uint32_t n_roots;
-	const struct route_id *ids; /* order of switches of one rank, instead of by node GUID */
-	uint32_t n_ids;
-	const uint64_t *compute; /* port GUIDs of compute nodes; none: all are */
-	uint32_t n_compute;
-	const uint64_t *io; /* port GUIDs of I/O nodes, which are no compute nodes */
-	uint32_t n_io;
-	const struct route_port_order *port_orders; /* a switch at most once */
-	uint32_t n_port_orders;
-	const struct route_endport *ignored; /* endports that do not count as load */
-	uint32_t n_ignored;
-	const uint64_t *ahead; /* port GUIDs that are routed before all others, in this order */
-	uint32_t n_ahead;
-	const struct route_weight *weights; /* minhop; a later one replaces an earlier one */
-	uint32_t n_weights;
-	uint32_t scatter;	/* not 0: choose among best paths at random from this seed */
-	bool ahead_not_scattered; /* but not for those ahead */
-	bool shift;		  /* among equals each switch begins at another place */
-	bool connect_roots; /* up and down: switches on top get paths to each other */
-	bool from_roots; /* ftree numbers hosts as a search from the roots meets their switches */
-	bool count_switches;	/* LIDs of switches are load as those of hosts are */
+#define INPUT(member, type, option) type member;
+#define LIST(member, kind, option, readers)                                                        \
+	const ROUTE_LIST_##kind *member;                                                           \
+	uint32_t n_##member;
+#include "route/inputs.def"
 	const uint32_t *order;	/* [switch]: of tables with which these are mixed; see fdb_cap.c */
 	struct route_lfts lfts;	      /* engine file */
 	struct route_hops_rows hops; /* engine file */
 	struct route_torus torus;    /* engine torus-2QoS */
 	unsigned int vls;	     /* data VLs that layered engines may use; 0: 15 */
-	uint8_t sm_sl;		     /* of paths to the SM */
-	bool avoid_throttled;	     /* links below what both ends support (layered engines) */
-	bool find_mesh;		     /* lash: in order of dimensions, if there are any */
-	uint8_t lash_start_vl;
-	uint8_t nue_max_num_vls; /* 0: all there are */
 	/* What a layered engine made of the same input before: it keeps what is good; or NULL. */
 	const struct routing *old;
 };

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libroute.a
 libroute_a_SOURCES = \
 	opensm/route/engine.h \
+	opensm/route/inputs.def \
 	opensm/route/multicast.c \
 	opensm/route/registry.c \
 	opensm/route/engine/dfsssp.c \
@@ -59,6 +60,6 @@ libroute_a_SOURCES = \
 	opensm/route/transition/fixed.c opensm/route/transition/fixed.h \
 	opensm/route/transition/lane_changes.c opensm/route/transition/lane_changes.h \
 	opensm/route/transition/transition.c opensm/route/transition/transition.h \
-	opensm/route/value/fingerprint.c \
+	opensm/route/value/fingerprint.c opensm/route/value/fingerprint.h \
 	opensm/route/value/lanes.c opensm/route/value/lanes.h \
 	opensm/route/value/routing.c

@@ -15,6 +15,7 @@
 #include "route/transition/fixed.h"
 #include "route/transition/lane_changes.h"
 #include "route/transition/transition.h"
+#include "route/value/fingerprint.h"
 #include "route/value/lanes.h"
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
@@ -284,24 +285,23 @@ static bool judge(struct route_job *job, const struct routing *routing,
 	return false;
 }
 
-/* Whether options and files said the same when the older routes were made. */
-static bool same_choice(const struct choice *a, const struct choice *b)
+static void take_input(struct route_job *job, struct route_input *input)
 {
-	const struct options *now = a->options, *old = b->options;
+	route_files_input(job->now.files, job->now.options, input);
+	input->threads = threads_for(job);
+	input->demand = job->demand;
+	ties_free(job->ties);
+	input->ties = job->ties = ties_make(route_files_ties(job->now.files), job->partitions);
+	if (job->now.roots_found)
+		input->n_roots = 0;
+}
 
-	return old && a->files == b->files && a->roots_found == b->roots_found &&
-	       now->scatter_ports == old->scatter_ports &&
-	       now->guid_routing_order_no_scatter == old->guid_routing_order_no_scatter &&
-	       now->port_shifting == old->port_shifting &&
-	       now->port_profile_switch_nodes == old->port_profile_switch_nodes &&
-	       now->quasi_ftree_indexing == old->quasi_ftree_indexing &&
-	       now->max_op_vls == old->max_op_vls && now->sm_sl == old->sm_sl &&
-	       now->avoid_throttled_links == old->avoid_throttled_links &&
-	       now->do_mesh_analysis == old->do_mesh_analysis &&
-	       now->lash_start_vl == old->lash_start_vl &&
-	       now->nue_max_num_vls == old->nue_max_num_vls &&
-	       now->partition_aware_routing == old->partition_aware_routing &&
-	       now->connect_roots == old->connect_roots;
+/* Whether options and files said the same when these routes were made. */
+static bool is_made_of(const struct routing *old, const struct route_input *input)
+{
+	g_autofree char *word = fingerprint_of_input(input);
+
+	return old && !g_strcmp0(fingerprint_of_routing(old), word);
 }
 
 /* The tables that the engine makes out of these; NULL and why if it cannot, or they are wrong. */
@@ -318,14 +318,9 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 	struct route_input input;
 	struct routing *routing;
 
-	route_files_input(job->now.files, job->now.options, &input);
-	input.threads = threads_for(job);
-	input.demand = job->demand;
-	ties_free(job->ties);
-	input.ties = job->ties =
-		ties_make(route_files_ties(job->now.files), job->partitions);
-	if (job->now.roots_found)
-		input.n_roots = 0;
+	take_input(job, &input);
+	if (job->anew || !(job->held || is_made_of(old, &input)))
+		old = NULL;
 	routing = routing_renew(engine, job->fabric, &input, old, &job->way, &error);
 	if (!routing) {
 		*why = g_strdup(error->message);
@@ -345,9 +340,8 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 static struct routing *compute(struct route_job *job, const struct route_engine *engine,
 			       char **why)
 {
-	bool afresh = job->anew || (!job->held && !same_choice(&job->now, &job->used));
 	g_autofree char *first = NULL;
-	const struct routing *old = afresh ? NULL : job->old;
+	const struct routing *old = job->old;
 	struct routing *routing = renew(job, engine, old, &first);
 
 	if (!routing && (job->way != ROUTE_ANEW || (old && old->maker == engine->name))) {

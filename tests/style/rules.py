@@ -223,8 +223,10 @@ def option_states(files):
     product = [file for file in files
                if file.is_c and re.match(r'(opensm/(?!core/)|libvendor/)', file.path)]
     read = {name for file in product
-            for name in re.findall(r'\b(?:options|o)->(\w+)|\bLOAD\((\w+),', file.code)
-            for name in name}
+            for name in re.findall(r'\b(?:options|o)->(\w+)', file.code)}
+    # route/inputs.def: INPUT(member, type, option), LIST(member, kind, option, readers).
+    read |= {name for file in product if file.is_table
+             for name in re.findall(r'^(?:INPUT|LIST)\(\w+, \w+, (\w+)', file.code, re.M)}
     for table in (file for file in files if file.path == 'opensm/core/options.def'):
         for number, name, state in states_of_options(table.text):
             if state == 'WORKS' and name not in read | READ_IN_CORE:

@@ -349,6 +349,16 @@ def test_manual():
         written.update(word for pair in re.findall(r'(?<![\w-])(?:--([\w-]+)|-(\w))(?![\w-])',
                                                    plain)
                        for word in pair if word)
+    with open(os.path.join(SOURCE, 'opensm', 'route', 'inputs.def'), encoding='utf-8') as table:
+        rows = re.findall(r'^(?:INPUT|LIST|INPUT_FILE)\((.*)\)', table.read(), re.MULTILINE)
+    with open(os.path.join(SOURCE, 'opensm', 'core', 'options.def'), encoding='utf-8') as table:
+        flags = dict(re.findall(r'^OPTION\((\w+), \w+, [^,]*(?:, [^,"]+){2}, "[^"]*", (\S+),',
+                                table.read(), re.MULTILINE))
+    for row in rows:
+        columns = [column.strip() for column in row.split(',')]
+        option = columns[2] if len(columns) > 1 else columns[0]
+        flag = option if flags[option] == 'NULL' else flags[option].strip('"')
+        check(f'{option} of inputs.def is an option', flag in told, flag)
     check('options of the manual page and of --help', told == written,
           (sorted(told - written), sorted(written - told)))
     with tempfile.NamedTemporaryFile() as held:

@@ -3,6 +3,7 @@
 #include <check.h>
 
 #include "sm/keys/keys_private.h"
+#include "sm/write/write.h"
 #include "tests/run_suite.h"
 
 static struct options *options;

@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "core/options.h"
+#include "core/options_private.h"
 #include "policy/files/route_files.h"
 #include "policy/files/unknown_guids.h"
+#include "route/value/fingerprint.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
@@ -551,6 +553,75 @@ START_TEST(test_foreign)
 }
 END_TEST
 
+/* ---- rows of inputs.def ---- */
+
+static char *word_by(const struct options *options, const struct route_files *read)
+{
+	struct route_input input;
+
+	route_files_input(read, options, &input);
+	return fingerprint_of_input(&input);
+}
+
+/* A value within the bounds of the option that is not its default. */
+static char *other_value(enum option_id id)
+{
+	const struct option *option = &option_table[id];
+
+	if (option->kind == OPTION_KIND_BOOL)
+		return g_strdup(strcmp(option->def, "TRUE") ? "TRUE" : "FALSE");
+	return g_strdup_printf("%" PRIu64, (uint64_t)option->min + 1 + !strcmp(option->def, "1"));
+}
+
+static const enum option_id given[] = {
+#define INPUT(member, type, option) OPTION_##option,
+#include "route/inputs.def"
+};
+
+/* Each option gets into the input, and makes it another one. */
+START_TEST(test_options_count)
+{
+	g_autofree char *value = other_value(given[_i]);
+	g_autoptr(GError) error = NULL;
+	struct options *before = options_new(),
+		       *options = options_copy_with(before, given[_i], value, &error);
+	g_autofree char *plain = word_by(before, NULL), *word = NULL;
+
+	ck_assert_msg(options, "%s", error ? error->message : "");
+	word = word_by(options, NULL);
+	ck_assert_msg(strcmp(plain, word) != 0, "%s %s", option_table[given[_i]].name, value);
+	options_unref(before);
+	options_unref(options);
+}
+END_TEST
+
+/* Each list of a file counts, by what is in it and by how many there are. */
+START_TEST(test_lists_count)
+{
+	struct options *options = options_new();
+	struct route_input plain;
+	g_autofree char *before = NULL;
+
+	route_files_input(NULL, options, &plain);
+	before = fingerprint_of_input(&plain);
+#define LIST(member, kind, option, readers)                                                        \
+	{                                                                                          \
+		static const ROUTE_LIST_##kind some[2];                                            \
+		struct route_input input = plain;                                                  \
+		g_autofree char *one = NULL, *two = NULL;                                          \
+                                                                                                   \
+		input.member = some;                                                               \
+		input.n_##member = 1;                                                              \
+		one = fingerprint_of_input(&input);                                                \
+		input.n_##member = 2;                                                              \
+		two = fingerprint_of_input(&input);                                                \
+		ck_assert_msg(strcmp(before, one) && strcmp(one, two), #member);                   \
+	}
+#include "route/inputs.def"
+	options_unref(options);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("route_inputs");
@@ -570,6 +641,8 @@ int main(void)
 	tcase_add_test(tests, test_same);
 	tcase_add_test(tests, test_unknown);
 	tcase_add_test(tests, test_foreign);
+	tcase_add_loop_test(tests, test_options_count, 0, G_N_ELEMENTS(given));
+	tcase_add_test(tests, test_lists_count);
 	suite_add_tcase(suite, tests);
 	return run_suite(suite);
 }

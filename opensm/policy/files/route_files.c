@@ -14,13 +14,8 @@
 
 struct route_files {
 	struct ref ref;
-	GArray *roots; /* uint64_t */
-	GArray *compute, *io; /* uint64_t, of ports */
-	GArray *ids;   /* struct route_id */
-	GArray *port_orders; /* struct route_port_order */
-	GArray *ignored; /* struct route_endport */
-	GArray *ahead;	 /* uint64_t, of ports */
-	GArray *weights; /* struct route_weight */
+#define LIST(member, kind, option, readers) GArray *member; /* of ROUTE_LIST_kind */
+#include "route/inputs.def"
 	GArray *ties;	 /* struct tie_row */
 	struct lft_file *lfts;	 /* NULL: not named */
 	struct hops_file *hops; /* NULL: not named */
@@ -104,7 +99,7 @@ static GArray *load_ids(const char *file, GPtrArray *warnings, GError **error)
 	return ids;
 }
 
-static GArray *load_ignored(const char *file, GPtrArray *warnings, GError **error)
+static GArray *load_endports(const char *file, GPtrArray *warnings, GError **error)
 {
 	GArray *ports = g_array_new(FALSE, FALSE, sizeof(struct route_endport));
 	struct guid_table *table =
@@ -126,7 +121,7 @@ static GArray *load_ignored(const char *file, GPtrArray *warnings, GError **erro
 	return ports;
 }
 
-static GArray *load_port_orders(const char *file, GPtrArray *warnings, GError **error)
+static GArray *load_orders(const char *file, GPtrArray *warnings, GError **error)
 {
 	GArray *orders = g_array_new(FALSE, FALSE, sizeof(struct route_port_order));
 	struct guid_table *table =
@@ -367,18 +362,11 @@ static bool load_all(struct loading *loading, GError **error)
 		load_fn *load_file;
 		GArray **array;
 	} all[] = {
-#define LOAD(option, readers, load_file, member)                                                \
-	{#option, readers, loading->options->option, load_file, &loading->files->member}
-		LOAD(root_guid_file, NULL, load_guids, roots),
-		LOAD(cn_guid_file, "ftree dfsssp sssp", load_guids, compute),
-		LOAD(io_guid_file, "ftree dfsssp sssp", load_guids, io),
-		LOAD(ids_guid_file, NULL, load_ids, ids),
-		LOAD(port_search_ordering_file, NULL, load_port_orders, port_orders),
-		LOAD(port_prof_ignore_file, NULL, load_ignored, ignored),
-		LOAD(guid_routing_order_file, NULL, load_guids, ahead),
-		LOAD(hop_weights_file, NULL, load_weights, weights),
-		LOAD(partition_links_file, NULL, ties_load, ties),
-#undef LOAD
+#define LIST(member, kind, option, readers)                                                        \
+	{#option, readers, loading->options->option, load_##kind, &loading->files->member},
+#include "route/inputs.def"
+		{"partition_links_file", NULL, loading->options->partition_links_file, ties_load,
+		 &loading->files->ties},
 	};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(all); i++)
@@ -394,12 +382,9 @@ static bool load_all(struct loading *loading, GError **error)
 void route_files_names(const struct options *options, GPtrArray *names)
 {
 	char *const all[] = {
-		options->root_guid_file,       options->cn_guid_file,
-		options->io_guid_file,	       options->ids_guid_file,
-		options->port_search_ordering_file, options->port_prof_ignore_file,
-		options->guid_routing_order_file, options->hop_weights_file,
-		options->partition_links_file, options->lfts_file,
-		options->lid_matrix_dump_file, options->torus_config,
+#define LIST(member, kind, option, readers) options->option,
+#define INPUT_FILE(option) options->option,
+#include "route/inputs.def"
 	};
 
 	for (unsigned int i = 0; i < G_N_ELEMENTS(all); i++)
@@ -457,14 +442,8 @@ void route_files_unref(struct route_files *files)
 {
 	if (!files || !ref_put(&files->ref))
 		return;
-	g_clear_pointer(&files->roots, g_array_unref);
-	g_clear_pointer(&files->compute, g_array_unref);
-	g_clear_pointer(&files->io, g_array_unref);
-	g_clear_pointer(&files->ids, g_array_unref);
-	g_clear_pointer(&files->port_orders, g_array_unref);
-	g_clear_pointer(&files->ignored, g_array_unref);
-	g_clear_pointer(&files->ahead, g_array_unref);
-	g_clear_pointer(&files->weights, g_array_unref);
+#define LIST(member, kind, option, readers) g_clear_pointer(&files->member, g_array_unref);
+#include "route/inputs.def"
 	g_clear_pointer(&files->ties, g_array_unref);
 	lft_file_free(files->lfts);
 	hops_file_free(files->hops);
@@ -493,11 +472,11 @@ bool route_files_same(const struct route_files *a, const struct route_files *b)
 	if (a->hops && (!same_array(a->hops->rows, b->hops->rows) ||
 			!same_array(a->hops->hops, b->hops->hops)))
 		return false;
-	return same_array(a->roots, b->roots) && same_array(a->compute, b->compute) &&
-	       same_array(a->io, b->io) && same_array(a->ids, b->ids) &&
-	       same_array(a->port_orders, b->port_orders) && same_array(a->ignored, b->ignored) &&
-	       same_array(a->ahead, b->ahead) && same_array(a->weights, b->weights) &&
-	       same_array(a->ties, b->ties);
+#define LIST(member, kind, option, readers)                                                        \
+	if (!same_array(a->member, b->member))                                                     \
+		return false;
+#include "route/inputs.def"
+	return same_array(a->ties, b->ties);
 }
 
 void route_files_input(const struct route_files *files, const struct options *options,
@@ -508,37 +487,16 @@ void route_files_input(const struct route_files *files, const struct options *op
 	qos_make(options, &qos);
 	*input = (struct route_input){
 		.threads = 1,
-		.shift = options->port_shifting,
-		.scatter = options->scatter_ports,
-		.ahead_not_scattered = options->guid_routing_order_no_scatter,
-		.connect_roots = options->connect_roots,
-		.from_roots = options->quasi_ftree_indexing,
-		.count_switches = options->port_profile_switch_nodes,
 		.vls = MIN(iba_vls_count(options->max_op_vls), qos.of[QOS_SWITCH].vls),
-		.sm_sl = options->sm_sl,
-		.avoid_throttled = options->avoid_throttled_links,
-		.find_mesh = options->do_mesh_analysis,
-		.lash_start_vl = options->lash_start_vl,
-		.nue_max_num_vls = options->nue_max_num_vls,
+#define INPUT(member, type, option) .member = options->option,
+#include "route/inputs.def"
 	};
 	if (!files)
 		return;
-	input->roots = (const uint64_t *)files->roots->data;
-	input->n_roots = files->roots->len;
-	input->compute = (const uint64_t *)files->compute->data;
-	input->n_compute = files->compute->len;
-	input->io = (const uint64_t *)files->io->data;
-	input->n_io = files->io->len;
-	input->ids = (const struct route_id *)files->ids->data;
-	input->n_ids = files->ids->len;
-	input->port_orders = (const struct route_port_order *)files->port_orders->data;
-	input->n_port_orders = files->port_orders->len;
-	input->ignored = (const struct route_endport *)(const void *)files->ignored->data;
-	input->n_ignored = files->ignored->len;
-	input->ahead = (const uint64_t *)files->ahead->data;
-	input->n_ahead = files->ahead->len;
-	input->weights = (const struct route_weight *)(const void *)files->weights->data;
-	input->n_weights = files->weights->len;
+#define LIST(member, kind, option, readers)                                                        \
+	input->member = (const ROUTE_LIST_##kind *)(const void *)files->member->data;              \
+	input->n_##member = files->member->len;
+#include "route/inputs.def"
 	input->lfts = lft_file_input(files->lfts);
 	input->hops = hops_file_input(files->hops);
 	input->torus = torus_file_input(files->torus);

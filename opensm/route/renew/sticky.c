@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "route/renew/trace.h"
+#include "route/value/fingerprint.h"
 
 #define HELD "" /* engine of tables that were read from switches */
 #define WORK_MUCH (1u << 20) /* entries */

@@ -5,7 +5,7 @@
  * subnets. What the operator said can be long (forwarding tables in a file): of that a digest is
  * kept.
  */
-#include "route/renew/trace.h"
+#include "route/value/fingerprint.h"
 
 #include <glib.h>
 #include <stddef.h>
@@ -42,6 +42,35 @@ static void add_name(GChecksum *sum, const char *name)
 	add_numbers(sum, name, name ? (uint32_t)strlen(name) + 1 : 0);
 }
 
+static void add_guids(GChecksum *sum, const uint64_t *guids, uint32_t n)
+{
+	add_numbers(sum, guids, n);
+}
+
+static void add_ids(GChecksum *sum, const struct route_id *ids, uint32_t n)
+{
+	add_structs(sum, ids, n, struct route_id, id);
+}
+
+static void add_endports(GChecksum *sum, const struct route_endport *ports, uint32_t n)
+{
+	add_structs(sum, ports, n, struct route_endport, num);
+}
+
+static void add_weights(GChecksum *sum, const struct route_weight *weights, uint32_t n)
+{
+	add_structs(sum, weights, n, struct route_weight, weight);
+}
+
+static void add_orders(GChecksum *sum, const struct route_port_order *orders, uint32_t n)
+{
+	add(sum, &n, sizeof(n));
+	for (uint32_t i = 0; i < n; i++) {
+		add(sum, &orders[i].guid, sizeof(orders[i].guid));
+		add_numbers(sum, orders[i].ports, MIN(orders[i].n, sizeof(orders[i].ports)));
+	}
+}
+
 static void add_files(GChecksum *sum, const struct route_input *input)
 {
 	const struct route_lfts *lfts = &input->lfts;
@@ -76,36 +105,32 @@ char *fingerprint_of_input(const struct route_input *input)
 {
 	const struct route_torus *torus = &input->torus;
 	const uint32_t words[] = {
-		input->scatter,		input->ahead_not_scattered, input->shift,
-		input->from_roots,	input->count_switches,	    input->vls,
-		input->sm_sl,		input->lash_start_vl,	    input->nue_max_num_vls,
-		input->avoid_throttled, input->find_mesh,	    input->connect_roots,
-		torus->radix[0],	torus->radix[1],	    torus->radix[2],
-		torus->loops[0],	torus->loops[1],	    torus->loops[2],
-		torus->max_ports,	input->n_port_orders};
+#define INPUT(member, type, option) input->member,
+#include "route/inputs.def"
+		input->vls,
+	};
 	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
 
 	add(sum, words, sizeof(words));
-	add_numbers(sum, input->roots, input->n_roots);
-	add_structs(sum, input->ids, input->n_ids, struct route_id, id);
-	add_numbers(sum, input->compute, input->n_compute);
-	add_numbers(sum, input->io, input->n_io);
-	add_numbers(sum, input->ahead, input->n_ahead);
-	add_structs(sum, input->ignored, input->n_ignored, struct route_endport, num);
-	add_structs(sum, input->weights, input->n_weights, struct route_weight, weight);
+#define LIST(member, kind, option, readers) add_##kind(sum, input->member, input->n_##member);
+#include "route/inputs.def"
 	if (input->ties)
 		add_structs(sum, input->ties->ties, input->ties->n, struct route_tie, port);
-	for (uint32_t i = 0; i < input->n_port_orders; i++) {
-		const struct route_port_order *order = &input->port_orders[i];
-
-		add(sum, &order->guid, sizeof(order->guid));
-		add_numbers(sum, order->ports, MIN(order->n, sizeof(order->ports)));
-	}
 	add_files(sum, input);
+	add_numbers(sum, torus->radix, G_N_ELEMENTS(torus->radix));
+	add_numbers(sum, torus->loops, G_N_ELEMENTS(torus->loops));
+	add_numbers(sum, &torus->max_ports, 1);
 	add_name(sum, torus->file);
 	add_structs(sum, torus->seeds, torus->n_seeds, struct route_torus_seed, dateline);
 	add_numbers(sum, torus->port_order, torus->n_port_order);
 	return word_of(sum);
+}
+
+const char *fingerprint_of_routing(const struct routing *routing)
+{
+	if (routing->made)
+		routing = routing->made;
+	return routing->unlimited ? routing->unlimited->input_word : routing->input_word;
 }
 
 char *fingerprint_of_demand(const struct route_input *input, const struct fabric *fabric)
