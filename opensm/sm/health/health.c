@@ -404,7 +404,8 @@ static bool is_silent(const struct builder_node *node)
 		node->health->behind ? &node->ports[node->health->behind] : NULL;
 
 	return node->index != FABRIC_NONE &&
-	       (builder_is_silent(node) || (behind && behind->silent && builder_link_is_up(behind)));
+	       (builder_is_silent(node) ||
+		(behind && behind->silent && builder_link_is_up(behind)));
 }
 
 char **health_tell(const struct sm *sm, bool *silent)
