@@ -826,13 +826,8 @@ static void meet_clients(const char *sm)
 	}
 }
 
-void chance_story(const struct theme *about, const char *spec, uint64_t seed,
-		  const char *sm)
+static void tell(const char *name, const char *spec, uint64_t seed, const char *sm)
 {
-	g_autofree char *name =
-		g_strdup_printf("chance_%s%" G_GUINT64_FORMAT, about->name, seed);
-
-	theme = about;
 	begin(name, spec, seed, sm);
 	meet_clients(sm);
 	for (unsigned int i = 0; i < EVENTS; i++) {
@@ -849,4 +844,15 @@ void chance_story(const struct theme *about, const char *spec, uint64_t seed,
 	for (unsigned int i = 0; i < CLIENTS; i++)
 		client_free(clients[i]);
 	story_end();
+}
+
+void chance_story(const struct theme *about, const char *spec, uint64_t seed,
+		  const char *sm)
+{
+	g_autofree char *name =
+		g_strdup_printf("chance_%s%" G_GUINT64_FORMAT, about->name, seed);
+
+	theme = about;
+	tell(name, spec, seed, sm);
+	tell(name, spec, seed, sm);
 }

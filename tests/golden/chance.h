@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Long stories of what meets by chance: cables, nodes, packets, options, clients, from a seed, in
- * an order that nobody would think of. After all is mended the fabric has to be right. Of what the
- * daemon does about each event a digest is kept: where the SM does something else on purpose, the
- * stories of test_sweep_golden.c and test_policy_golden.c are there to be read, and these are
- * written anew by make golden-update. To see what is behind a digest, run the program of both trees
- * with GOLDEN_TELL=DIRECTORY in the environment, and compare.
+ * Long stories of what comes together by chance: cables, nodes, packets, options, clients, from a
+ * seed, in an order that nobody would think of. After all is mended the fabric has to be right, and
+ * a second run of the seed has to be the same as the first, packet by packet. To see what is told,
+ * run the program with GOLDEN_TELL=DIRECTORY in the environment.
  */
 #ifndef TESTS_GOLDEN_CHANCE_H
 #define TESTS_GOLDEN_CHANCE_H

@@ -5,7 +5,7 @@
 #include <glib.h>
 #include <string.h>
 
-static void expect_same(const char *file, const char *kept, const char *text)
+void golden_expect_same(const char *file, const char *kept, const char *text)
 {
 	g_auto(GStrv) was = g_strsplit(kept, "\n", -1), is = g_strsplit(text, "\n", -1);
 	unsigned int i = 0;
@@ -26,5 +26,5 @@ void golden_compare(const char *file, const char *text)
 		ck_assert_msg(g_file_set_contents(file, text, -1, NULL), "cannot write %s", file);
 	ck_assert_msg(g_file_get_contents(file, &kept, NULL, NULL),
 		      "%s is missing: make golden-update", file);
-	expect_same(file, kept, text);
+	golden_expect_same(file, kept, text);
 }

@@ -9,4 +9,7 @@
  */
 void golden_compare(const char *file, const char *text);
 
+/* Fails, and tells the first line that differs, if these are not the same; file: their name. */
+void golden_expect_same(const char *file, const char *kept, const char *text);
+
 #endif

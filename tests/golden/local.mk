@@ -96,77 +96,7 @@ EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_back_to_back.txt \
 	tests/golden/sweep_both_ignore.txt \
 	tests/golden/sweep_cables.txt \
-	tests/golden/sweep_chance_1.txt \
-	tests/golden/sweep_chance_2.txt \
-	tests/golden/sweep_chance_3.txt \
-	tests/golden/sweep_chance_4.txt \
-	tests/golden/sweep_chance_5.txt \
-	tests/golden/sweep_chance_6.txt \
-	tests/golden/sweep_chance_7.txt \
-	tests/golden/sweep_chance_8.txt \
-	tests/golden/sweep_chance_9.txt \
-	tests/golden/sweep_chance_10.txt \
-	tests/golden/sweep_chance_11.txt \
-	tests/golden/sweep_chance_12.txt \
-	tests/golden/sweep_chance_13.txt \
-	tests/golden/sweep_chance_14.txt \
-	tests/golden/sweep_chance_15.txt \
-	tests/golden/sweep_chance_16.txt \
-	tests/golden/sweep_chance_17.txt \
-	tests/golden/sweep_chance_18.txt \
-	tests/golden/sweep_chance_19.txt \
-	tests/golden/sweep_chance_20.txt \
 	tests/golden/sweep_changes_by_others.txt \
-	tests/golden/sweep_chance_managers_1.txt \
-	tests/golden/sweep_chance_managers_2.txt \
-	tests/golden/sweep_chance_managers_3.txt \
-	tests/golden/sweep_chance_managers_4.txt \
-	tests/golden/sweep_chance_groups_1.txt \
-	tests/golden/sweep_chance_groups_2.txt \
-	tests/golden/sweep_chance_groups_3.txt \
-	tests/golden/sweep_chance_groups_4.txt \
-	tests/golden/sweep_chance_keys_1.txt \
-	tests/golden/sweep_chance_keys_2.txt \
-	tests/golden/sweep_chance_keys_3.txt \
-	tests/golden/sweep_chance_keys_4.txt \
-	tests/golden/sweep_chance_sick_1.txt \
-	tests/golden/sweep_chance_sick_2.txt \
-	tests/golden/sweep_chance_sick_3.txt \
-	tests/golden/sweep_chance_sick_4.txt \
-	tests/golden/sweep_chance_lanes_1.txt \
-	tests/golden/sweep_chance_lanes_2.txt \
-	tests/golden/sweep_chance_lanes_3.txt \
-	tests/golden/sweep_chance_lanes_4.txt \
-	tests/golden/sweep_chance_moments_1.txt \
-	tests/golden/sweep_chance_moments_2.txt \
-	tests/golden/sweep_chance_moments_3.txt \
-	tests/golden/sweep_chance_moments_4.txt \
-	tests/golden/sweep_chance_moments_5.txt \
-	tests/golden/sweep_chance_moments_6.txt \
-	tests/golden/sweep_chance_moments_7.txt \
-	tests/golden/sweep_chance_moments_8.txt \
-	tests/golden/sweep_chance_moments_9.txt \
-	tests/golden/sweep_chance_moments_10.txt \
-	tests/golden/sweep_chance_moments_11.txt \
-	tests/golden/sweep_chance_moments_12.txt \
-	tests/golden/sweep_chance_moments_101.txt \
-	tests/golden/sweep_chance_moments_102.txt \
-	tests/golden/sweep_chance_moments_103.txt \
-	tests/golden/sweep_chance_moments_104.txt \
-	tests/golden/sweep_chance_moments_105.txt \
-	tests/golden/sweep_chance_moments_106.txt \
-	tests/golden/sweep_chance_others_1.txt \
-	tests/golden/sweep_chance_others_2.txt \
-	tests/golden/sweep_chance_others_3.txt \
-	tests/golden/sweep_chance_others_4.txt \
-	tests/golden/sweep_chance_others_5.txt \
-	tests/golden/sweep_chance_others_6.txt \
-	tests/golden/sweep_chance_others_7.txt \
-	tests/golden/sweep_chance_others_8.txt \
-	tests/golden/sweep_chance_others_9.txt \
-	tests/golden/sweep_chance_others_10.txt \
-	tests/golden/sweep_chance_others_11.txt \
-	tests/golden/sweep_chance_others_12.txt \
 	tests/golden/sweep_conditions.txt \
 	tests/golden/sweep_controls.txt \
 	tests/golden/sweep_engines.txt \

@@ -26,7 +26,10 @@ void story_event_at(const char *happens, const char *where, unsigned int port);
 void story_after_ms(unsigned int ms);
 void story_tell(void);
 void story_say(const char *text);
-/* Of each event no more is kept than a digest; with GOLDEN_TELL=DIRECTORY the whole is there. */
+/*
+ * It is no golden story but one by chance, which is run twice: at the end the second run is compared
+ * with the first, a digest an event. With GOLDEN_TELL=DIRECTORY the whole of it is there.
+ */
 void story_briefly(void);
 void story_tell_files(void); /* what the daemon keeps on the disk */
 
