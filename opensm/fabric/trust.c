@@ -181,14 +181,23 @@ void trust_lose(struct builder_node *node)
 	builder_touch(node);
 }
 
-void trust_lose_all(struct builder *builder)
+static void forget(struct trust_table *table)
+{
+	if (table->held)
+		memset(table->held->order, 0, trust_n_blocks(table) * sizeof(uint64_t));
+}
+
+void trust_forget_all(struct builder *builder)
 {
 	GHashTableIter iter;
 	struct builder_node *node;
 
 	g_hash_table_iter_init(&iter, builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
 		trust_lose(node);
+		forget(&node->lft);
+		forget(&node->mft);
+	}
 }
 
 void trust_lose_switches(struct builder *builder)

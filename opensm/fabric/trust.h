@@ -99,8 +99,9 @@ uint32_t trust_next_refused(const struct trust_table *table, uint32_t from);
 
 /* Nothing that is known of the node's tables counts any more. */
 void trust_lose(struct builder_node *node);
-void trust_lose_all(struct builder *builder);
-/* The same of all switches. */
+/* The same of all nodes, as others may write them: of switches trust_last() knows nothing then. */
+void trust_forget_all(struct builder *builder);
+/* trust_lose() of all switches. */
 void trust_lose_switches(struct builder *builder);
 
 #endif

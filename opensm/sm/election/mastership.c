@@ -104,7 +104,7 @@ void mastership_begin(struct sm *sm)
 /* What a master knows is not what is, once another one may write. */
 static void forget_tables(struct sm *sm)
 {
-	trust_lose_all(sm->builder);
+	trust_forget_all(sm->builder);
 	builder_touch_all(sm->builder);
 }
 
