@@ -400,7 +400,7 @@ static struct routing *compute_or_hold(struct route_job *job, const struct route
 
 /*
  * Switches that do not answer hold what they hold: the others go by that. What is not known of them
- * is taken to be as the engine has it.
+ * counts as if it discarded.
  */
 static void go_by_silent(struct route_job *job)
 {

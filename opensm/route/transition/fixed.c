@@ -17,7 +17,7 @@
 struct fixing {
 	const struct fabric *fabric;
 	const uint8_t *const *held; /* [switch] */
-	const uint8_t **rows;	    /* [switch]: of those that cannot be written; NULL */
+	const bool *fixed;	    /* [switch] */
 	struct route_graph *graph;
 	struct routing *made, *routing; /* that is made; NULL: as yet it is made itself */
 	uint32_t *hops;			/* [switch]: to the LID at hand; or LOST, UNKNOWN */
@@ -35,10 +35,10 @@ static uint8_t in_force(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 	return row[lid];
 }
 
-/* What the hardware will do, as far as that is known. */
+/* What the hardware will do; a table that is not known counts as one that discards. */
 static uint8_t entry(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 {
-	if (!fixing->rows[sw])
+	if (!fixing->fixed[sw])
 		return routing_port(fixing->routing ? fixing->routing : fixing->made, sw, lid);
 	return in_force(fixing, sw, lid);
 }
@@ -87,29 +87,45 @@ static void walk_all(struct fixing *fixing, uint16_t lid, uint32_t leaf, uint8_t
 
 static void put(struct fixing *fixing, uint32_t sw, uint16_t lid, uint8_t port);
 
-/* A switch that is lost joins a neighbour that gets there, if it may. */
-static void join(struct fixing *fixing, uint32_t sw, uint32_t to, uint16_t lid)
+/* A switch that is lost joins a neighbour that gets there, if it may; true if its entry changes. */
+static bool join(struct fixing *fixing, uint32_t sw, uint32_t to, uint16_t lid)
 {
 	const struct route_graph *graph = fixing->graph;
 	uint32_t edge = route_edge_to(graph, sw, to);
 
 	if (fixing->hops[sw] != LOST || edge == FABRIC_NONE)
-		return;
-	if (fixing->rows[sw] && next(fixing, sw, lid) != to)
-		return;
+		return false;
+	if (fixing->fixed[sw] && next(fixing, sw, lid) != to)
+		return false;
 	fixing->hops[sw] = fixing->hops[to] + 1;
-	if (fixing->rows[sw])
-		return;
+	if (fixing->fixed[sw])
+		return false;
 	put(fixing, sw, lid,
 	    graph->links[graph->edges[edge].first_link + lid % graph->edges[edge].n_links]);
-	fixing->turned++;
+	return true;
 }
 
-/* From those that get there outwards, the nearest first. */
-static void join_all(struct fixing *fixing, uint16_t lid)
+/*
+ * One that is lost sends nothing to where tables lead round in a ring. Where they end at a switch
+ * that discards, it goes on: that may hold more than is known, as a Set of which no answer came.
+ */
+static void leave_ring(struct fixing *fixing, uint32_t from, uint16_t lid)
+{
+	uint32_t sw = from, steps = 0;
+
+	if (fixing->hops[from] != LOST || fixing->fixed[from])
+		return;
+	while (sw != FABRIC_NONE && steps++ <= fixing->graph->n)
+		sw = next(fixing, sw, lid);
+	if (sw != FABRIC_NONE)
+		put(fixing, from, lid, ROUTE_NO_PORT);
+}
+
+/* From those that get there outwards, the nearest first; the number of entries that change. */
+static uint32_t join_all(struct fixing *fixing, uint16_t lid)
 {
 	const struct route_graph *graph = fixing->graph;
-	uint32_t n = graph->n;
+	uint32_t n = graph->n, joined = 0;
 
 	for (uint32_t hops = 0; hops < 2 * n; hops++) {
 		bool any = false;
@@ -119,13 +135,21 @@ static void join_all(struct fixing *fixing, uint16_t lid)
 			if (fixing->hops[sw] != hops)
 				continue;
 			route_each_edge(graph, sw, edge)
-				join(fixing, edge->to, sw, lid);
+				joined += join(fixing, edge->to, sw, lid);
 		}
 		if (!any)
 			break;
 	}
-	for (uint32_t sw = 0; sw < n; sw++)
-		fixing->lost += fixing->hops[sw] == LOST && route_is_source(graph, sw);
+	return joined;
+}
+
+/* What becomes of those that got there by no way. */
+static void leave_lost(struct fixing *fixing, uint16_t lid)
+{
+	for (uint32_t sw = 0; sw < fixing->graph->n; sw++) {
+		fixing->lost += fixing->hops[sw] == LOST && route_is_source(fixing->graph, sw);
+		leave_ring(fixing, sw, lid);
+	}
 }
 
 /* ---- the result ---- */
@@ -163,9 +187,9 @@ static bool put_fixed(struct fixing *fixing, uint16_t lid)
 	bool differs = false;
 
 	for (uint32_t sw = 0; sw < fixing->graph->n; sw++) {
-		uint8_t is = fixing->rows[sw] ? entry(fixing, sw, lid) : 0;
+		uint8_t is = fixing->fixed[sw] ? entry(fixing, sw, lid) : 0;
 
-		if (!fixing->rows[sw] || is == routing_port(fixing->made, sw, lid))
+		if (!fixing->fixed[sw] || is == routing_port(fixing->made, sw, lid))
 			continue;
 		put(fixing, sw, lid, is);
 		differs = true;
@@ -192,12 +216,21 @@ static bool leads_out(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 	return false;
 }
 
+/* Entries that lead out stay, and switches that have lost theirs join them. */
 static void keep_hidden(struct fixing *fixing, uint16_t lid)
 {
-	for (uint32_t sw = 0; fixing->n_loose && sw < fixing->graph->n; sw++)
-		if (leads_out(fixing, sw, lid) &&
-		    in_force(fixing, sw, lid) != entry(fixing, sw, lid))
+	bool any = false;
+
+	for (uint32_t sw = 0; fixing->n_loose && sw < fixing->graph->n; sw++) {
+		bool leads = leads_out(fixing, sw, lid);
+
+		any |= leads;
+		fixing->hops[sw] = leads ? 0 : LOST;
+		if (leads && in_force(fixing, sw, lid) != entry(fixing, sw, lid))
 			put(fixing, sw, lid, in_force(fixing, sw, lid));
+	}
+	if (any)
+		join_all(fixing, lid);
 }
 
 static void fix_column(struct fixing *fixing, uint16_t lid)
@@ -213,27 +246,18 @@ static void fix_column(struct fixing *fixing, uint16_t lid)
 	if (!differs)
 		return;
 	walk_all(fixing, lid, leaf, exit);
-	join_all(fixing, lid);
-}
-
-static uint32_t find_rows(struct fixing *fixing, const bool *fixed)
-{
-	uint32_t n = fixing->fabric->n_switches, rows = 0;
-
-	fixing->rows = g_new0(const uint8_t *, n + 1);
-	for (uint32_t sw = 0; sw < n; sw++) {
-		fixing->rows[sw] = fixed[sw] ? fixing->held[sw] : NULL;
-		rows += fixing->rows[sw] != NULL;
-	}
-	return rows;
+	fixing->turned += join_all(fixing, lid);
+	leave_lost(fixing, lid);
 }
 
 struct routing *routing_fix(const struct fabric *fabric, struct routing *made,
 			    const uint8_t *const *held, const bool *fixed)
 {
-	struct fixing fixing = {.fabric = fabric, .held = held, .made = made};
-	uint32_t nodes, n_fixed = find_rows(&fixing, fixed);
+	struct fixing fixing = {.fabric = fabric, .held = held, .fixed = fixed, .made = made};
+	uint32_t nodes, n_fixed = 0;
 
+	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+		n_fixed += fixed[sw];
 	fabric_count_silent(fabric, &nodes, &fixing.n_loose);
 	if (n_fixed || fixing.n_loose) {
 		fixing.graph = route_graph_new(fabric);
@@ -243,7 +267,6 @@ struct routing *routing_fix(const struct fabric *fabric, struct routing *made,
 		route_graph_free(fixing.graph);
 		g_free(fixing.hops);
 	}
-	g_free(fixing.rows);
 	if (fixing.turned || fixing.lost)
 		routing_note(fixing.routing,
 			     "%u switches do not answer and keep their tables: %" G_GUINT64_FORMAT
