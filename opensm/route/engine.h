@@ -361,6 +361,9 @@ struct route_group {
 	uint32_t n_members;
 	uint32_t room; /* switches that forward fewer MLIDs have no part in it */
 	const uint32_t *load; /* [switch]: trees whose root it is; NULL: that does not matter */
+	/* [switch]: of one that cannot be written the ports that it has for the group; NULL: it can
+	 * be. NULL: all can. */
+	const struct route_port_set *const *held;
 };
 
 /*
@@ -391,6 +394,10 @@ bool route_tree_stays(const struct route_tree *tree, const struct route_ground *
  * cannot be reached are left out, and counted in *left_out if it is not their own switch that has
  * no room. It changes as little as it can of the tree before (NULL: none), which was grown where
  * moved[i] was switch i (NULL: in the same places; FABRIC_NONE: gone).
+ *
+ * Switches that cannot be written have a part in it by the ports that they have for the group
+ * alone; where one of them would be in it otherwise, the tree leads around it, and keeps to no
+ * order.
  */
 struct route_tree *route_multicast_on(struct route_ground *ground, const struct fabric *fabric,
 				      const struct route_group *group,

@@ -14,6 +14,7 @@
 #include "route/engine.h"
 #include "route/graph/bits.h"
 #include "route/graph/graph.h"
+#include "route/multicast/multicast_held.h"
 #include "route/order/orient.h"
 
 #define NOT_IN_TREE 0xFF /* as the port to a parent; 0: it is the root */
@@ -365,19 +366,28 @@ static struct route_tree *grow_on(const struct route_ground *ground, const struc
 	return tree;
 }
 
-struct route_tree *route_multicast_on(struct route_ground *ground, const struct fabric *fabric,
-				      const struct route_group *group,
-				      const struct route_tree *before, const uint32_t *moved,
-				      uint32_t *left_out)
+/* Without an order or a trunk. */
+static struct route_ground *plain_of(struct route_ground *ground, const struct fabric *fabric)
+{
+	if (!ground->keeps)
+		return ground;
+	if (!ground->plain)
+		ground->plain = route_ground_new(fabric, NULL, ground->room);
+	return ground->plain;
+}
+
+/* By the order if all are met so; where all switches can be written. */
+static struct route_tree *grow_best(struct route_ground *ground, const struct fabric *fabric,
+				    const struct route_group *group,
+				    const struct route_tree *before, const uint32_t *moved,
+				    uint32_t *left_out)
 {
 	struct route_tree *tree = grow_on(ground, fabric, group, before, moved, left_out), *other;
 	uint32_t without;
 
 	if (!ground->keeps || !*left_out)
 		return tree;
-	if (!ground->plain)
-		ground->plain = route_ground_new(fabric, NULL, ground->room);
-	other = grow_on(ground->plain, fabric, group, before, moved, &without);
+	other = grow_on(plain_of(ground, fabric), fabric, group, before, moved, &without);
 	if (without >= *left_out) {
 		route_tree_unref(other);
 		return tree;
@@ -385,6 +395,20 @@ struct route_tree *route_multicast_on(struct route_ground *ground, const struct 
 	route_tree_unref(tree);
 	*left_out = without;
 	return other;
+}
+
+struct route_tree *route_multicast_on(struct route_ground *ground, const struct fabric *fabric,
+				      const struct route_group *group,
+				      const struct route_tree *before, const uint32_t *moved,
+				      uint32_t *left_out)
+{
+	struct route_tree *tree = grow_best(ground, fabric, group, before, moved, left_out);
+
+	if (!group->held || !route_tree_meets_held(tree, fabric, group))
+		return tree;
+	route_tree_unref(tree);
+	return route_multicast_held(plain_of(ground, fabric)->graph, fabric, group, before, moved,
+				    left_out);
 }
 
 struct route_tree *route_tree_ref(struct route_tree *tree)

@@ -125,7 +125,7 @@ static uint32_t follow(struct bench *bench, struct mc_groups *groups, double *lo
 	for (uint32_t i = 0; i < IBA_MFT_BLOCKS; i++) {
 		double begun = longest ? seconds() : 0;
 
-		trees_follow(bench->trees, i, on_trouble, NULL);
+		trees_follow(bench->trees, i, on_trouble, NULL, NULL);
 		if (longest)
 			*longest = MAX(*longest, seconds() - begun);
 	}

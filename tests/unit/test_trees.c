@@ -81,7 +81,7 @@ static void follow(struct trees *trees, struct fabric *fabric, struct routing *r
 
 	trees_begin(trees, fabric, routing, groups, false, true);
 	for (uint32_t i = 0; i < IBA_MFT_BLOCKS; i++)
-		trees_follow(trees, i, on_trouble, what);
+		trees_follow(trees, i, on_trouble, NULL, what);
 	trees_end(trees, changed);
 }
 

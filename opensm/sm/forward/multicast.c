@@ -79,10 +79,14 @@ static uint32_t blocks_of(const struct builder_node *node)
 	return (node->switch_info.multicast_fdb_cap + PER_BLOCK - 1) / PER_BLOCK;
 }
 
+/* Of one that does not answer as it was known last: a Set to it is likely not to have arrived. */
 static const uint16_t *known_block(const struct builder_node *node, uint32_t block,
 				   uint32_t position)
 {
-	return trust_get(node, &node->mft, block * IBA_MFT_POSITIONS + position, BLOCK_BYTES);
+	uint32_t index = block * IBA_MFT_POSITIONS + position;
+
+	return builder_is_silent(node) ? trust_last(&node->mft, index, BLOCK_BYTES)
+				       : trust_get(node, &node->mft, index, BLOCK_BYTES);
 }
 
 /* Most subnets have groups for few blocks, and many switches: the room doubles when need be. */
@@ -114,6 +118,23 @@ static void add_tree(const struct multicast *multicast, uint32_t column,
 		}
 }
 
+/* One that does not answer holds what it holds. */
+static void keep_silent(const struct sm *sm, uint32_t block)
+{
+	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++) {
+		const struct builder_node *node = sm_switch(sm, sw);
+
+		for (uint32_t i = 0; builder_is_silent(node) && i < positions_of(node); i++) {
+			const uint16_t *is = known_block(node, block, i);
+
+			if (is)
+				memcpy(row_of(sm->multicast, sw, i), is, BLOCK_BYTES);
+			else
+				memset(row_of(sm->multicast, sw, i), 0, BLOCK_BYTES);
+		}
+	}
+}
+
 static void make_block(const struct sm *sm, uint32_t block)
 {
 	struct multicast *multicast = sm->multicast;
@@ -124,6 +145,7 @@ static void make_block(const struct sm *sm, uint32_t block)
 		add_tree(multicast, column,
 			 trees_get(multicast->trees,
 				   (uint16_t)(IBA_LID_MCAST_FIRST + block * PER_BLOCK + column)));
+	keep_silent(sm, block);
 }
 
 /* ---- old and new links together ---- */
@@ -323,6 +345,10 @@ static void write_switch(struct sm *sm, uint32_t sw, uint32_t block)
 
 	if (block >= blocks_of(node))
 		return;
+	if (builder_is_silent(node)) {
+		trust_equal(node, &node->mft, NULL); /* so all is looked at when it answers */
+		return;
+	}
 	multicast->differs = false;
 	reserve(node, block);
 	for (uint32_t position = 0; position < positions_of(node); position++)
@@ -415,9 +441,12 @@ static void note_switches(struct sm *sm)
 
 	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++)
 		clean &= !multicast->dirty[block];
-	for (uint32_t sw = 0; clean && sw < sm->fabric->n_switches; sw++)
-		if (sm_switch(sm, sw)->epoch == multicast->epochs[sw])
-			trust_equal(sm_switch(sm, sw), &sm_switch(sm, sw)->mft, multicast);
+	for (uint32_t sw = 0; clean && sw < sm->fabric->n_switches; sw++) {
+		struct builder_node *node = sm_switch(sm, sw);
+
+		if (node->epoch == multicast->epochs[sw] && !builder_is_silent(node))
+			trust_equal(node, &node->mft, multicast);
+	}
 	if (clean)
 		tell_programmed(sm);
 }
@@ -562,15 +591,57 @@ static void use_next_block(struct sm *sm)
 
 /* ---- the step ---- */
 
+/* "; NAME does not answer and keeps its tables", of the first such switch; or "" */
+static char *blame(const struct sm *sm)
+{
+	const struct fabric *fabric = sm->fabric;
+	char name[FABRIC_NAME_SIZE];
+	uint32_t sw = 0, n = fabric->n_switches;
+
+	while (sw < n && !fabric->nodes[fabric->switches[sw].node].silent)
+		sw++;
+	if (sw == n)
+		return g_strdup("");
+	return g_strdup_printf(
+		"; %s does not answer and keeps its tables",
+		fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name)));
+}
+
 static void tell_tree(void *arg, uint16_t mlid, uint32_t left_out, const char *witness)
 {
 	struct sm *sm = arg;
+	g_autofree char *why = blame(sm);
 
 	if (witness)
 		sm_problem(sm, "multicast LID 0x%04x: tree not used: %s", mlid, witness);
 	else
-		sm_problem(sm, "multicast LID 0x%04x: %u members cannot be reached", mlid,
-			   left_out);
+		sm_problem(sm, "multicast LID 0x%04x: %u members cannot be reached%s", mlid,
+			   left_out, why);
+}
+
+/* What is above MulticastFDBTop is not in force; 0 is none (IBA 14.2.5.4). */
+static bool is_in_force(const struct builder_node *node, uint16_t mlid)
+{
+	uint16_t top = node->switch_info.multicast_fdb_top;
+
+	return !(node->ports[0].info.capability_mask & IBA_PORT_CAP_MULTICAST_FDB_TOP) || !top ||
+	       mlid <= top;
+}
+
+/* What is not known counts as if it held nothing. */
+static void find_held(void *arg, uint32_t sw, uint16_t mlid, struct route_port_set *ports)
+{
+	const struct builder_node *node = sm_switch(arg, sw);
+	uint32_t column = (mlid - IBA_LID_MCAST_FIRST) % PER_BLOCK;
+
+	if (!is_in_force(node, mlid))
+		return;
+	for (uint32_t i = 0; i < positions_of(node); i++) {
+		const uint16_t *is = known_block(node, mc_block_of(mlid), i);
+
+		if (is)
+			ports->bits[i / 4] |= (uint64_t)is[column] << i % 4 * PORTS_PER_POSITION;
+	}
 }
 
 static void begin(struct sm *sm)
@@ -603,7 +674,7 @@ static void seed_trees(struct sm *sm)
 static void grow_block(struct sm *sm, void *item)
 {
 	(void)item;
-	trees_follow(sm->multicast->trees, sm->sweep.part, tell_tree, sm);
+	trees_follow(sm->multicast->trees, sm->sweep.part, tell_tree, find_held, sm);
 }
 
 static void begin_trees(struct sm *sm)
@@ -631,7 +702,7 @@ static void end_trees(struct sm *sm)
 		multicast->changed |= changed[block];
 	}
 	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++)
-		if (blocks_of(sm_switch(sm, sw)))
+		if (blocks_of(sm_switch(sm, sw)) && !builder_is_silent(sm_switch(sm, sw)))
 			write_top(sm, sm_switch(sm, sw));
 }
 

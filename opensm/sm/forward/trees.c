@@ -22,6 +22,7 @@ struct follow {
 	bool places; /* order and switches are, and what these have room for */
 	bool hosts;  /* so are cables of hosts */
 	bool all;    /* are to be told of */
+	bool silent; /* some switch is */
 	uint32_t *moved;
 	uint32_t *load;	     /* [switch]: trees whose root it is; NULL: roots are not spread */
 	GHashTable *grounds; /* as of struct trees; those if the same */
@@ -139,6 +140,28 @@ static bool same_places(const struct fabric *a, const struct fabric *b)
 {
 	return a && a->shape == b->shape && a->n_switches == b->n_switches &&
 	       a->n_ports == b->n_ports;
+}
+
+static bool is_silent(const struct fabric *fabric, uint32_t sw)
+{
+	return fabric->nodes[fabric->switches[sw].node].silent;
+}
+
+static bool any_silent(const struct fabric *fabric)
+{
+	for (uint32_t sw = 0; fabric && sw < fabric->n_switches; sw++)
+		if (is_silent(fabric, sw))
+			return true;
+	return false;
+}
+
+/* As long as it is silent a switch holds the same. */
+static bool same_silent(const struct fabric *a, const struct fabric *b)
+{
+	for (uint32_t sw = 0; sw < b->n_switches; sw++)
+		if (is_silent(a, sw) != is_silent(b, sw))
+			return false;
+	return true;
 }
 
 static bool same_room(const struct fabric *a, const struct fabric *b)
@@ -286,7 +309,7 @@ static bool is_kept(const struct trees *trees, uint32_t i)
 	uint32_t room = room_of(follow->fabric, (uint16_t)(IBA_LID_MCAST_FIRST + i));
 
 	return trees->trees[i] && planted->room == room &&
-	       (follow->same || would_stay(trees, i, room));
+	       (follow->same || (!follow->silent && would_stay(trees, i, room)));
 }
 
 static bool same_ends(const struct planted *planted, const struct members *members)
@@ -298,10 +321,36 @@ static bool same_ends(const struct planted *planted, const struct members *membe
 
 /* ---- growing ---- */
 
-struct told {
+struct calls {
 	trees_tell_fn *tell;
+	trees_held_fn *held;
 	void *arg;
 };
+
+/* [switch]: what those hold that do not answer; NULL: all answer. */
+static struct route_port_set **find_held(const struct follow *follow, uint16_t mlid,
+					 const struct calls *calls)
+{
+	uint32_t n = follow->fabric->n_switches;
+	struct route_port_set **held;
+
+	if (!follow->silent)
+		return NULL;
+	held = g_new0(struct route_port_set *, n + 1);
+	for (uint32_t sw = 0; sw < n; sw++)
+		if (is_silent(follow->fabric, sw)) {
+			held[sw] = g_new0(struct route_port_set, 1);
+			calls->held(calls->arg, sw, mlid, held[sw]);
+		}
+	return held;
+}
+
+static void free_held(struct route_port_set **held, uint32_t n)
+{
+	for (uint32_t sw = 0; held && sw < n; sw++)
+		g_free(held[sw]);
+	g_free(held);
+}
 
 /* Where the root of a tree from before is by now; FABRIC_NONE: nowhere. */
 static uint32_t find_root(const struct follow *follow, const struct route_tree *tree)
@@ -318,7 +367,7 @@ static void weigh(struct follow *follow, uint32_t root, bool more)
 }
 
 static void grow(struct trees *trees, uint32_t i, const struct route_group *group,
-		 const struct told *told)
+		 const struct calls *calls)
 {
 	struct follow *follow = trees->follow;
 	g_autofree char *witness = NULL;
@@ -331,7 +380,7 @@ static void grow(struct trees *trees, uint32_t i, const struct route_group *grou
 	weigh(follow, grown->n ? grown->root : FABRIC_NONE, true);
 	if (route_tree_verify(follow->fabric, grown, group, &witness))
 		return;
-	told->tell(told->arg, (uint16_t)(IBA_LID_MCAST_FIRST + i), 0, witness);
+	calls->tell(calls->arg, (uint16_t)(IBA_LID_MCAST_FIRST + i), 0, witness);
 	g_clear_pointer(&follow->trees[i], route_tree_unref);
 }
 
@@ -346,14 +395,17 @@ static struct planted *planted_new(const struct members *members, uint32_t room)
 }
 
 /* Grown unless it is kept, where the members are those that it was grown for. */
-static void plant(struct trees *trees, uint32_t i, struct members *members, const struct told *told)
+static void plant(struct trees *trees, uint32_t i, struct members *members,
+		  const struct calls *calls)
 {
 	struct follow *follow = trees->follow;
-	const struct route_group group = {
+	uint16_t mlid = (uint16_t)(IBA_LID_MCAST_FIRST + i);
+	struct route_port_set **held;
+	struct route_group group = {
 		.members = (const uint32_t *)(void *)members->ports->data,
 		.only_sends = (const bool *)members->only_sends->data,
 		.n_members = members->ports->len,
-		.room = room_of(follow->fabric, (uint16_t)(IBA_LID_MCAST_FIRST + i)),
+		.room = room_of(follow->fabric, mlid),
 		.load = follow->load,
 	};
 
@@ -361,7 +413,10 @@ static void plant(struct trees *trees, uint32_t i, struct members *members, cons
 		return;
 	follow->replaced[i] = true;
 	follow->planted[i] = planted_new(members, group.room);
-	grow(trees, i, &group, told);
+	held = find_held(follow, mlid, calls);
+	group.held = (const struct route_port_set *const *)held;
+	grow(trees, i, &group, calls);
+	free_held(held, follow->fabric->n_switches);
 }
 
 /* ---- block by block ---- */
@@ -385,7 +440,7 @@ static struct slice slice_of(const struct mc_block *block, uint16_t mlid, uint32
 }
 
 static void follow_members(struct trees *trees, uint32_t i, const struct slice *slice,
-			   const struct told *told)
+			   const struct calls *calls)
 {
 	struct members members = {
 		.ports = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
@@ -395,14 +450,14 @@ static void follow_members(struct trees *trees, uint32_t i, const struct slice *
 
 	for (uint32_t k = 0; k < slice->n; k++)
 		add_members(trees->follow, slice->groups[k], &members);
-	plant(trees, i, &members, told);
+	plant(trees, i, &members, calls);
 	g_array_unref(members.ports);
 	g_array_unref(members.only_sends);
 	g_array_unref(members.ends);
 }
 
 static void follow_mlid(struct trees *trees, uint32_t i, const struct slice *old,
-			const struct slice *new, const struct told *told)
+			const struct slice *new, const struct calls *calls)
 {
 	const struct follow *follow = trees->follow;
 	bool same = old->n == new->n && trees->planted[i] &&
@@ -412,18 +467,20 @@ static void follow_mlid(struct trees *trees, uint32_t i, const struct slice *old
 	if (same && follow->same && !follow->all)
 		return;
 	if (!same || !follow->hosts || !is_kept(trees, i))
-		follow_members(trees, i, new, told);
+		follow_members(trees, i, new, calls);
 	planted = follow->replaced[i] ? follow->planted[i] : trees->planted[i];
 	if (planted->left_out && (follow->replaced[i] || follow->all))
-		told->tell(told->arg, (uint16_t)(IBA_LID_MCAST_FIRST + i), planted->left_out, NULL);
+		calls->tell(calls->arg, (uint16_t)(IBA_LID_MCAST_FIRST + i), planted->left_out,
+			    NULL);
 }
 
-void trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void *arg)
+void trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, trees_held_fn *held,
+		  void *arg)
 {
 	struct follow *follow = trees->follow;
 	const struct mc_block *before = block_of(trees->groups, block);
 	const struct mc_block *now = block_of(follow->groups, block);
-	const struct told told = {tell, arg};
+	const struct calls calls = {tell, held, arg};
 	uint32_t next_before = 0, next_now = 0;
 
 	if (before == now && follow->same && !follow->all)
@@ -434,7 +491,7 @@ void trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void
 		struct slice new = slice_of(now, mlid, &next_now);
 
 		if (new.n)
-			follow_mlid(trees, i, &old, &new, &told);
+			follow_mlid(trees, i, &old, &new, &calls);
 		else
 			follow->replaced[i] = trees->planted[i] || trees->trees[i];
 	}
@@ -453,8 +510,9 @@ void trees_begin(struct trees *trees, struct fabric *fabric, struct routing *rou
 	follow->groups = mc_groups_ref(groups);
 	follow->routing = routing ? routing_ref(routing) : NULL;
 	follow->moved = find_moved(trees->fabric, fabric);
+	follow->silent = any_silent(fabric);
 	follow->places = same_places(trees->fabric, fabric) && same_room(trees->fabric, fabric) &&
-			 same_order(trees->routing, routing);
+			 same_silent(trees->fabric, fabric) && same_order(trees->routing, routing);
 	follow->hosts = follow->places && same_cables(trees->fabric, fabric, true);
 	follow->same = follow->hosts && same_cables(trees->fabric, fabric, false) &&
 		       same_trunk(trees->routing, routing);

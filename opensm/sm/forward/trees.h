@@ -15,6 +15,12 @@ struct trees;
 /* Who is told of a tree that is not complete, or not used. */
 typedef void trees_tell_fn(void *arg, uint16_t mlid, uint32_t left_out, const char *witness);
 
+/*
+ * Switches that do not answer (of the fabric, silent) go by what they hold: the ports that one has
+ * for an MLID.
+ */
+typedef void trees_held_fn(void *arg, uint32_t sw, uint16_t mlid, struct route_port_set *ports);
+
 struct trees *trees_new(void);
 void trees_free(struct trees *trees);
 
@@ -26,7 +32,8 @@ void trees_free(struct trees *trees);
  */
 void trees_begin(struct trees *trees, struct fabric *fabric, struct routing *routing,
 		 struct mc_groups *groups, bool all, bool spread);
-void trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, void *arg);
+void trees_follow(struct trees *trees, uint32_t block, trees_tell_fn *tell, trees_held_fn *held,
+		  void *arg);
 /* changed[block] becomes true where some are other than before. */
 void trees_end(struct trees *trees, bool changed[IBA_MFT_BLOCKS]);
 /* Blocks in which groups are not those that the trees were made of. */

@@ -93,7 +93,46 @@ static bool flood_tree(struct flood *flood)
 	return true;
 }
 
-/* The part of each switch, if cables to those without room do not count. */
+static bool is_held(const struct flood *flood, uint32_t sw)
+{
+	return flood->group->held && flood->group->held[sw];
+}
+
+/* Whether a switch that cannot be written does as the tree says, and sends nothing else into it. */
+static bool does_as_held(struct flood *flood, uint32_t place)
+{
+	const struct fabric *fabric = flood->fabric;
+	uint32_t sw = flood->tree->switches[place];
+	const struct route_port_set *ports = &flood->tree->ports[place];
+
+	for (uint32_t num = 0; num <= fabric->nodes[fabric->switches[sw].node].num_ports; num++) {
+		bool has = bits_has(flood->group->held[sw]->bits, num);
+		bool wants = bits_has(ports->bits, num);
+		uint32_t to = num ? route_switch_across(fabric, fabric_switch_port(fabric, sw, num))
+				  : FABRIC_NONE;
+
+		if (wants && !has)
+			return fail(flood, sw, num,
+				    "the switch cannot be written, and has not the port");
+		if (has && !wants && to != FABRIC_NONE && flood->place[to] != FABRIC_NONE)
+			return fail(flood, sw, num,
+				    "the switch cannot be written, and has the port");
+	}
+	return true;
+}
+
+static bool all_do_as_held(struct flood *flood)
+{
+	for (uint32_t i = 0; i < flood->tree->n; i++)
+		if (is_held(flood, flood->tree->switches[i]) && !does_as_held(flood, i))
+			return false;
+	return true;
+}
+
+/*
+ * The part of each switch, if cables to those without room do not count, nor to those that cannot
+ * be written.
+ */
 static uint32_t *find_parts(const struct flood *flood)
 {
 	uint32_t n = flood->fabric->n_switches, *parts;
@@ -101,16 +140,28 @@ static uint32_t *find_parts(const struct flood *flood)
 	g_autofree bool *apart = g_new(bool, n + 1);
 
 	for (uint32_t sw = 0; sw < n; sw++)
-		apart[sw] = fabric_mlids(flood->fabric, sw) < flood->group->room;
+		apart[sw] =
+			fabric_mlids(flood->fabric, sw) < flood->group->room || is_held(flood, sw);
 	parts = route_parts(graph, apart);
 	route_graph_free(graph);
 	return parts;
 }
 
+/* Whether the tree has a switch of a part; or is empty. */
+static bool meets_part(const struct flood *flood, const uint32_t *parts, uint32_t part)
+{
+	const struct route_tree *tree = flood->tree;
+
+	for (uint32_t i = 0; i < tree->n; i++)
+		if (!is_held(flood, tree->switches[i]) && parts[tree->switches[i]] == part)
+			return true;
+	return !tree->n;
+}
+
 /*
  * All of the tree was met: who gets packets has an exit there, and who only sends needs none. A
  * member may miss its packets, and its own may get nowhere, only if no cable leads to it by way of
- * switches with room; if any has a switch with room, one is met.
+ * switches with room that can be written; if any has a switch with room, one is met.
  */
 static bool all_served(struct flood *flood)
 {
@@ -122,7 +173,8 @@ static bool all_served(struct flood *flood)
 		uint8_t exit;
 		uint32_t sw = fabric_leaf(flood->fabric, group->members[i], &exit), place;
 
-		if (sw == FABRIC_NONE || fabric_mlids(flood->fabric, sw) < group->room)
+		if (sw == FABRIC_NONE || fabric_mlids(flood->fabric, sw) < group->room ||
+		    is_held(flood, sw))
 			continue;
 		place = flood->place[sw];
 		if (place != FABRIC_NONE && (!flood->member[group->members[i]] ||
@@ -130,7 +182,7 @@ static bool all_served(struct flood *flood)
 			continue;
 		if (!parts)
 			parts = find_parts(flood);
-		if (!tree->n || parts[sw] == parts[tree->switches[0]])
+		if (meets_part(flood, parts, parts[sw]))
 			return fail(flood, sw, exit, "member is not served");
 	}
 	return true;
@@ -168,7 +220,8 @@ bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tre
 
 	for (uint32_t i = 0; i < group->n_members; i++)
 		member[group->members[i]] |= !group->only_sends || !group->only_sends[i];
-	ok = place_switches(&flood) && flood_tree(&flood) && all_served(&flood);
+	ok = place_switches(&flood) && flood_tree(&flood) && all_do_as_held(&flood) &&
+	     all_served(&flood);
 	if (witness)
 		*witness = flood.witness;
 	else
