@@ -191,3 +191,47 @@ void lives_run(const struct lives *lives, struct scenario *s, unsigned int ms, u
 		lives_check(lives, s);
 	}
 }
+
+/* Switches that cables join to the SM, without going through that one. */
+static unsigned int reached_without(struct scenario *s, unsigned int without)
+{
+	g_autofree bool *met = g_new0(bool, sim_nodes(s->sim));
+	g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(unsigned int));
+	unsigned int port, node = scenario_sm_node(s, &port), n = 0;
+
+	g_array_append_val(queue, node);
+	met[node] = met[without] = true;
+	for (guint i = 0; i < queue->len; i++) {
+		struct sim_node_view view;
+
+		node = g_array_index(queue, unsigned int, i);
+		sim_node_view(s->sim, node, &view);
+		n += view.type == IBA_NODE_SWITCH;
+		for (port = 1; port <= view.num_ports; port++) {
+			unsigned int peer, peer_port;
+
+			if (!sim_peer(s->sim, node, port, &peer, &peer_port) || met[peer] ||
+			    !sim_link_up(s->sim, node, port))
+				continue;
+			met[peer] = true;
+			g_array_append_val(queue, peer);
+		}
+	}
+	return n;
+}
+
+bool lives_lose_cable(struct scenario *s, unsigned int silent)
+{
+	unsigned int n = reached_without(s, silent), node, port;
+
+	for (unsigned int i = 0; i < 20; i++) {
+		scenario_random_link(s, &node, &port);
+		if (!sim_link_up(s->sim, node, port))
+			continue;
+		sim_link_set(s->sim, node, port, false);
+		if (reached_without(s, silent) == n)
+			return true;
+		sim_link_set(s->sim, node, port, true);
+	}
+	return false;
+}

@@ -28,4 +28,10 @@ void lives_check(const struct lives *lives, struct scenario *s);
 /* Runs for so many ms, and checks at each step of so many. */
 void lives_run(const struct lives *lives, struct scenario *s, unsigned int ms, unsigned int step);
 
+/*
+ * A cable is lost that leaves another way to each switch than through the silent one: who is behind
+ * that alone, and has lost the way back by LID, cannot be written. False: there is none.
+ */
+bool lives_lose_cable(struct scenario *s, unsigned int silent);
+
 #endif

@@ -24,6 +24,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario
 	tests/scenario/test_qos tests/scenario/test_qos_off tests/scenario/test_replication \
 	tests/scenario/test_reports tests/scenario/test_routing tests/scenario/test_site_files \
 	tests/scenario/test_sa_storm tests/scenario/test_silent \
+	tests/scenario/test_silent_groups \
 	tests/scenario/test_refusing_switch tests/scenario/test_slow_agents \
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_successor \
@@ -76,6 +77,10 @@ tests_scenario_test_silent_SOURCES = tests/scenario/test_silent.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_silent_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_silent_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_silent_groups_SOURCES = tests/scenario/test_silent_groups.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_scenario_test_silent_groups_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_silent_groups_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_sa_storm_SOURCES = tests/scenario/test_sa_storm.c \
 	tests/scenario/asker.c tests/scenario/asker.h
 tests_scenario_test_sa_storm_CFLAGS = $(TEST_CFLAGS)
@@ -162,7 +167,8 @@ EXTRA_DIST += tests/scenario/dual_port.topo tests/scenario/dual_plane.topo \
 	tests/scenario/chain.topo tests/scenario/one_switch.topo tests/scenario/speeds.topo \
 	tests/scenario/own_loop.topo tests/scenario/own_loop_2.topo \
 	tests/scenario/own_loops.topo \
-	tests/scenario/ring.topo tests/scenario/router.topo tests/scenario/two_hosts.topo
+	tests/scenario/ring.topo tests/scenario/router.topo tests/scenario/two_hosts.topo \
+	tests/scenario/two_ways.topo
 
 # "tests/scenario/steady 10000" is the long way.
 check_PROGRAMS += tests/scenario/steady
