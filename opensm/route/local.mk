@@ -3,7 +3,6 @@ noinst_LIBRARIES += libroute.a
 libroute_a_SOURCES = \
 	opensm/route/engine.h \
 	opensm/route/inputs.def \
-	opensm/route/multicast.c \
 	opensm/route/registry.c \
 	opensm/route/engine/dfsssp.c \
 	opensm/route/engine/dor.c \
@@ -36,6 +35,7 @@ libroute_a_SOURCES = \
 	opensm/route/layers/layers.c \
 	opensm/route/layers/pairs.c \
 	opensm/route/layers/trunk.c \
+	opensm/route/multicast/multicast.c \
 	opensm/route/multicast/multicast_held.c opensm/route/multicast/multicast_held.h \
 	opensm/route/multicast/multicast_verify.c \
 	opensm/route/order/ancestor.c \
@@ -48,75 +48,6 @@ libroute_a_SOURCES = \
 	opensm/route/order/tree.c opensm/route/order/tree.h \
 	opensm/route/order/tree_fill.c \
 	opensm/route/proof/dependency.c \
-	opensm/route/proof/verify.c opensm/route/proof/verify.h \
-	opensm/route/proof/verify_lanes.c \
-	opensm/route/proof/verify_order.c \
-	opensm/route/proof/verify_walk.c \
-	opensm/route/renew/change.c opensm/route/renew/change.h \
-	opensm/route/renew/rebalance.c \
-	opensm/route/renew/repair.c \
-	opensm/route/renew/sticky.c \
-	opensm/route/renew/trace.h \
-	opensm/route/transition/fdb_cap.c opensm/route/transition/fdb_cap.h \
-	opensm/route/transition/fixed.c opensm/route/transition/fixed.h \
-	opensm/route/transition/lane_changes.c opensm/route/transition/lane_changes.h \
-	opensm/route/transition/transition.c opensm/route/transition/transition.h \
-	opensm/route/value/fingerprint.c opensm/route/value/fingerprint.h \
-	opensm/route/value/lanes.c opensm/route/value/lanes.h \
-	opensm/route/value/routing.c
-=======
-	opensm/route/multicast/multicast_held.c opensm/route/multicast/multicast_held.h \
-	opensm/route/multicast_verify.c \
-	opensm/route/nue.c \
-	opensm/route/orient.c opensm/route/orient.h \
-	opensm/route/pairs.c \
-	opensm/route/parallel.c opensm/route/parallel.h \
-	opensm/route/preferences.c \
-	opensm/route/rebalance.c \
->>>>>>> bac70bf1 (sm: lead multicast trees around what silent switches do not hold)
-	opensm/route/registry.c \
-	opensm/route/engine/dfsssp.c \
-	opensm/route/engine/dor.c \
-	opensm/route/engine/file.c \
-	opensm/route/engine/ftree.c \
-	opensm/route/engine/hoplanes.c \
-	opensm/route/engine/lash.c \
-	opensm/route/engine/minhop.c \
-	opensm/route/engine/nue.c \
-	opensm/route/engine/torus.c \
-	opensm/route/engine/updn.c \
-	opensm/route/fill/balance.c \
-	opensm/route/fill/preferences.c \
-	opensm/route/fill/shortest.c opensm/route/fill/shortest.h \
-	opensm/route/fill/spread.c \
-	opensm/route/fill/ties.c opensm/route/fill/ties.h \
-	opensm/route/fill/weights.c \
-	opensm/route/graph/batches.c opensm/route/graph/batches.h \
-	opensm/route/graph/bits.h \
-	opensm/route/graph/channels.c opensm/route/graph/channels.h \
-	opensm/route/graph/columns.c opensm/route/graph/columns.h \
-	opensm/route/graph/demand.c opensm/route/graph/demand.h \
-	opensm/route/graph/flows.c opensm/route/graph/flows.h \
-	opensm/route/graph/graph.c opensm/route/graph/graph.h \
-	opensm/route/graph/hops.c \
-	opensm/route/graph/parallel.c opensm/route/graph/parallel.h \
-	opensm/route/graph/throttled.c opensm/route/graph/throttled.h \
-	opensm/route/layers/acyclic.c opensm/route/layers/acyclic.h \
-	opensm/route/layers/layered.c opensm/route/layers/layered.h \
-	opensm/route/layers/layers.c \
-	opensm/route/layers/pairs.c \
-	opensm/route/layers/trunk.c \
-	opensm/route/order/ancestor.c \
-	opensm/route/order/hosts_shortest.c opensm/route/order/hosts_shortest.h \
-	opensm/route/order/leaves.c opensm/route/order/leaves.h \
-	opensm/route/order/mesh.c \
-	opensm/route/order/orient.c opensm/route/order/orient.h \
-	opensm/route/order/roots.c \
-	opensm/route/order/single_top.c \
-	opensm/route/order/tree.c opensm/route/order/tree.h \
-	opensm/route/order/tree_fill.c \
-	opensm/route/proof/dependency.c \
-	opensm/route/multicast/multicast_verify.c \
 	opensm/route/proof/verify.c opensm/route/proof/verify.h \
 	opensm/route/proof/verify_lanes.c \
 	opensm/route/proof/verify_order.c \

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "client.h"
-#include "ctl/command.h"
+#include "ctl/command/command.h"
 #include "lives.h"
 #include "managers.h"
 #include "tests/run_suite.h"

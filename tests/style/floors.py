@@ -12,8 +12,8 @@ MAX_FILES = 20
 FLOORS = {
     'sm': ['store', 'schedule', 'health', 'keys', 'smp', 'read', 'write', 'election', 'discover',
            'forward', ''],
-    'route': ['graph', 'value', 'order', 'fill', 'layers', 'engine', '', 'renew', 'transition',
-              'proof'],
+    'route': ['graph', 'value', 'order', 'fill', 'layers', 'engine', 'multicast', '', 'renew',
+              'transition', 'proof'],
     'policy': ['partition', 'qos', 'files'],
     'sa': ['clients', 'groups', 'admit', 'report', 'record', ''],
     'ctl': ['base', 'process', 'site', 'plan', '', 'dump', 'report', 'command', 'console'],
