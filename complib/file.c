@@ -180,12 +180,6 @@ char *file_read_own(const char *file, uint64_t max, gsize *length, GError **erro
 	return read_named(file, true, max, length, error);
 }
 
-void file_set_gone(GError **error, const char *file)
-{
-	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
-		    "%s: the file is gone, expected one, or a restart to do without", file);
-}
-
 char *file_read_stdin(uint64_t max, gsize *length, GError **error)
 {
 	return read_all(STDIN_FILENO, "standard input", 0, max, length, error);

@@ -32,9 +32,6 @@ char *file_read(const char *file, uint64_t max, gsize *length, GError **error);
  */
 char *file_read_own(const char *file, uint64_t max, gsize *length, GError **error);
 
-/* The error of a file whose words were in force, and which is not there any more (..._NOENT). */
-void file_set_gone(GError **error, const char *file);
-
 /*
  * A copy of the line at *at, without its end; *at moves behind that, at most to end.
  * *has_nul: it is no text.

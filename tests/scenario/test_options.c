@@ -637,17 +637,18 @@ START_TEST(bad_file_hides_no_other)
 	struct scenario *s = scenario_new("fattree:4", 1);
 	g_autofree char *file = g_build_filename(s->directory, "other", NULL);
 	const char *const option = _i ? "hm_ports_health_policy_file" : "root_guid_file";
+	const char *const good = _i ? "flapping ca report\n" : "0x1\n";
 	const enum daemon_files which = _i ? DAEMON_PORTS_POLICY : DAEMON_ROUTE_FILES;
 	g_autofree char *conf = g_strdup_printf("%s %s\n", option, file);
 
-	g_assert(g_file_set_contents(file, "", -1, NULL));
+	g_assert(g_file_set_contents(file, good, -1, NULL));
 	scenario_conf(s, conf);
 	scenario_start(s);
 	scenario_converge(s, 10);
 	g_assert(g_file_set_contents(file, "zzz\n", -1, NULL));
 	ck_assert(daemon_reread_logged(s->daemon));
 	ck_assert_ptr_nonnull(daemon_refusal(s->daemon, which)->why);
-	g_assert(g_file_set_contents(file, "", -1, NULL));
+	g_assert(g_file_set_contents(file, good, -1, NULL));
 	scenario_conf(s, "subnet_timeout 99\n");
 	ck_assert(!daemon_reread_logged(s->daemon));
 	ck_assert_ptr_null(daemon_refusal(s->daemon, which)->why);

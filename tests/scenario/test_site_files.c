@@ -174,6 +174,41 @@ START_TEST(lost_before_the_start)
 }
 END_TEST
 
+/*
+ * A file that is included has to say something, as the file itself: while the daemon runs, and at a
+ * start. /dev/null says that nothing is meant.
+ */
+START_TEST(emptied_include)
+{
+	static const char *const spoils[] = {"", "# A=0x11:0x1;\n"};
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *file = add_partitions(s, "include default.inc\nA=0x11:0x1=full;\n");
+	g_autofree char *included = g_build_filename(s->directory, "default.inc", NULL);
+	const struct refusal *refusal;
+
+	scenario_old_file(included, "Default=0x7fff,ipoib:ALL=limited,SELF=full;\n");
+	scenario_start(s);
+	scenario_run_ms(s, 5000);
+	scenario_old_file(included, spoils[_i]);
+	ck_assert(!daemon_reread_partitions(s->daemon));
+	refusal = daemon_refusal(s->daemon, DAEMON_PARTITIONS);
+	ck_assert_msg(refusal->why && strstr(refusal->why, "partitions.conf:1: include: ") &&
+			      strstr(refusal->why, "default.inc: it says nothing"),
+		      "%s", refusal->why);
+	for (unsigned int run = 0; run < 2; run++) {
+		scenario_stop(s);
+		scenario_start(s);
+		scenario_run_ms(s, 5000);
+		ck_assert_uint_eq(first_key(s, "host-9"), 0x7FFF);
+		ck_assert_ptr_nonnull(daemon_refusal(s->daemon, DAEMON_PARTITIONS)->why);
+	}
+	scenario_old_file(file, "include /dev/null\nDefault=0x7fff:ALL=full;\n");
+	ck_assert(daemon_reread_partitions(s->daemon));
+	ck_assert_ptr_null(daemon_refusal(s->daemon, DAEMON_PARTITIONS)->why);
+	scenario_free(s);
+}
+END_TEST
+
 /* Members that were added at run time stay, and more can be. */
 START_TEST(lost_beside_changes)
 {
@@ -544,7 +579,39 @@ static const struct {
 	{DAEMON_ROUTE_FILES, "guid_routing_order_file", "", "0x1\n"},
 	{DAEMON_ROUTE_FILES, "hop_weights_file", "", "0x1 1 2\n"},
 	{DAEMON_ROUTE_FILES, "port_search_ordering_file", "", "0x1 1 2\n"},
+	{DAEMON_ROUTE_FILES, "io_guid_file", "routing_engine ftree\n", "0x1\n"},
+	{DAEMON_ROUTE_FILES, "ids_guid_file", "", "0x1 1\n"},
+	{DAEMON_ROUTE_FILES, "port_prof_ignore_file", "", "0x1\n"},
+	{DAEMON_ROUTE_FILES, "partition_links_file", "", "0x1 0x8011\n"},
+	{DAEMON_ROUTE_FILES, "lfts_file", "routing_engine file\n",
+	 "Unicast lids [0x0-0x1] of switch Lid 1 guid 0x1 (x):\n0x0001 001 : (x)\n"},
+	{DAEMON_ROUTE_FILES, "lid_matrix_dump_file", "routing_engine file\n",
+	 "Switch: guid 0x1\n0x0001: 1\n"},
 };
+
+/* Whether a start with these files is one; partitions may be those that were taken last. */
+static void check_start(struct scenario *s, int i, const char *file, const char *text)
+{
+	const enum daemon_files files = kinds[i].files;
+	const char *option = kinds[i].option;
+	const bool is_kept = files == DAEMON_PARTITIONS;
+	g_autoptr(GError) error = NULL;
+	struct daemon *daemon;
+
+	if (text)
+		scenario_old_file(file, text);
+	else
+		g_assert(g_unlink(file) == 0);
+	daemon = new_daemon(s, &error);
+	ck_assert_msg(!daemon == !is_kept, "%s: '%s' is taken at a start", option,
+		      text ?: "none");
+	ck_assert_msg(is_kept || strstr(error->message, file), "%s", error ? error->message : "");
+	if (is_kept)
+		ck_assert_ptr_nonnull(daemon_refusal(daemon, DAEMON_PARTITIONS)->why);
+	daemon_free(daemon);
+	if (!text)
+		scenario_old_file(file, "");
+}
 
 /* Gone, emptied, or nothing but comments; while the daemon runs, then at a start. */
 START_TEST(each_file)
@@ -579,12 +646,14 @@ START_TEST(each_file)
 		scenario_run_ms(s, 1000);
 	}
 	scenario_stop(s);
-	g_assert(g_unlink(file) == 0);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(spoils); i++)
+		check_start(s, _i, file, spoils[i]);
+	/* Who says that there is nothing is believed, but for the engine that needs it. */
+	g_free(conf);
+	conf = g_strdup_printf("%s%s /dev/null\n", kinds[_i].conf, kinds[_i].option);
+	scenario_conf(s, conf);
 	daemon = new_daemon(s, &error);
-	if (files == DAEMON_PARTITIONS)
-		ck_assert_ptr_nonnull(daemon);
-	else
-		ck_assert_msg(!daemon && strstr(error->message, file), "%s", kinds[_i].option);
+	ck_assert_msg(!daemon == !!strstr(conf, "engine file"), "%s", error ? error->message : "");
 	daemon_free(daemon);
 	scenario_free(s);
 }
@@ -634,6 +703,7 @@ int main(void)
 	tcase_add_test(tcase, cache_is_private);
 	tcase_add_test(tcase, generation_that_cannot_be_kept);
 	tcase_add_loop_test(tcase, lost_before_the_start, 0, 5);
+	tcase_add_loop_test(tcase, emptied_include, 0, 2);
 	tcase_add_test(tcase, lost_beside_changes);
 	tcase_add_loop_test(tcase, standby_without_its_file, 0, 2);
 	tcase_add_loop_test(tcase, standby_that_never_had_a_file, 0, 4);

@@ -94,43 +94,13 @@ START_TEST(loaded)
 
 	ck_assert_msg(routes != NULL, "%s", error ? error->message : "");
 	ck_assert_uint_eq(routes->routes->len, 0);
+	ck_assert(!routes->has_file);
 	prefix_routes_unref(routes);
 	routes = prefix_routes_load(NULL, &error);
 	ck_assert_ptr_nonnull(routes);
 	prefix_routes_unref(routes);
 	ck_assert_ptr_null(prefix_routes_load("/", &error));
 	ck_assert_ptr_nonnull(error);
-}
-END_TEST
-
-/* No file any more is not the same as an empty one. */
-START_TEST(gone)
-{
-	g_autofree char *directory = g_dir_make_tmp("routes-XXXXXX", NULL);
-	g_autofree char *file = g_build_filename(directory, "prefix-routes.conf", NULL);
-	g_autoptr(GError) error = NULL;
-	struct prefix_routes *none = prefix_routes_load(file, &error), *some, *empty;
-
-	ck_assert_ptr_nonnull(none);
-	ck_assert(g_file_set_contents(file, "* 1\n", -1, NULL));
-	some = prefix_routes_reload(none, file, &error);
-	ck_assert_uint_eq(some->routes->len, 1);
-	ck_assert_int_eq(g_remove(file), 0);
-	ck_assert_ptr_null(prefix_routes_reload(some, file, &error));
-	ck_assert(g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT));
-	ck_assert_ptr_nonnull(strstr(error->message, file));
-	g_clear_error(&error);
-	prefix_routes_unref(none);
-	none = prefix_routes_reload(some, NULL, &error); /* no option asks for it any more */
-	ck_assert_uint_eq(none->routes->len, 0);
-	ck_assert(g_file_set_contents(file, "", -1, NULL));
-	empty = prefix_routes_reload(some, file, &error);
-	ck_assert_uint_eq(empty->routes->len, 0);
-	prefix_routes_unref(none);
-	prefix_routes_unref(some);
-	prefix_routes_unref(empty);
-	g_remove(file);
-	g_rmdir(directory);
 }
 END_TEST
 
@@ -200,7 +170,6 @@ int main(void)
 	tcase_add_loop_test(tcase, read_and_reread, 0, G_N_ELEMENTS(files));
 	tcase_add_test(tcase, a_nul_octet_is_refused);
 	tcase_add_test(tcase, loaded);
-	tcase_add_test(tcase, gone);
 	tcase_add_test(tcase, found);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -130,10 +130,7 @@ static void name_qos(const struct options *options, const void *now, GPtrArray *
 
 static void *load_qos(struct site_source *source, GError **error)
 {
-	const char *file = daemon_qos_file(source->options);
-
-	return source->old ? qos_policy_reload(source->old, file, error)
-			   : qos_policy_load(file, error);
+	return qos_policy_load(daemon_qos_file(source->options), error);
 }
 
 static bool same_qos(const void *a, const void *b)
@@ -166,10 +163,7 @@ static void name_prefix_routes(const struct options *options, const void *now, G
 
 static void *load_prefix_routes(struct site_source *source, GError **error)
 {
-	const char *file = daemon_prefix_routes_file(source->options);
-
-	return source->old ? prefix_routes_reload(source->old, file, error)
-			   : prefix_routes_load(file, error);
+	return prefix_routes_load(daemon_prefix_routes_file(source->options), error);
 }
 
 static bool is_prefix_routes_missing(const void *routes)
@@ -284,29 +278,33 @@ static bool is_nothing_meant(const char *file)
 	return !*file || !strcmp(file, "/dev/null");
 }
 
-/* Whether what was read may count, after what was there before or was asked for. */
+/*
+ * Whether what was read may count: a file that is named has to be there and to say something, and so
+ * has one that did before. Another one is a site without, which is told if the file is there.
+ */
 static bool check(const struct site_kind *kind, struct site_source *source, const void *new,
 		  GError **error)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
-	bool is_named = kind->says_nothing && options_is_named(source->options, kind->option);
-	const char *file;
+	const char *file, *option;
 
 	kind->names(source->options, source->old, names);
 	file = site_first_name(names);
 	if (!kind->says_nothing || is_nothing_meant(file) || !kind->says_nothing(new))
 		return true;
-	if (source->old && !kind->says_nothing(source->old))
+	option = options_name(kind->option);
+	if (options_is_named(source->options, kind->option) ||
+	    (source->old && !kind->says_nothing(source->old)))
 		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-			    "%s: it says nothing any more, expected what it said, or a restart to "
-			    "do without", file);
-	else if (!source->old && is_named && kind->is_missing && kind->is_missing(new))
-		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
-			    "%s: there is no such file, which %s names", file,
-			    options_name(kind->option));
-	else if (!source->old && is_named)
-		source->note = g_strdup_printf("%s: it says nothing, though %s names it", file,
-					       options_name(kind->option));
+			    "%s: %s, expected what it is to say, or '%s /dev/null' and a restart "
+			    "to do without",
+			    file,
+			    kind->is_missing && kind->is_missing(new) ? "there is no such file"
+								      : "it says nothing",
+			    option);
+	else if (!source->old && kind->is_missing && !kind->is_missing(new))
+		source->note = g_strdup_printf("%s: it says nothing, and %s does not name it: the "
+					       "start goes on without", file, option);
 	return !*error;
 }
 

@@ -106,18 +106,6 @@ struct prefix_routes *prefix_routes_load(const char *file, GError **error)
 	return NULL;
 }
 
-struct prefix_routes *prefix_routes_reload(const struct prefix_routes *old, const char *file,
-					   GError **error)
-{
-	struct prefix_routes *new = prefix_routes_load(file, error);
-
-	if (!new || new->has_file || !file || !old->has_file)
-		return new;
-	prefix_routes_unref(new);
-	file_set_gone(error, file);
-	return NULL;
-}
-
 struct prefix_routes *prefix_routes_ref(struct prefix_routes *routes)
 {
 	ref_get(&routes->ref);

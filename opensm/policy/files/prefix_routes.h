@@ -28,9 +28,6 @@ struct prefix_routes *prefix_routes_parse(const char *file, const char *text, si
 					  GError **error);
 /* The same of a file; no file, or NULL, is no routes. */
 struct prefix_routes *prefix_routes_load(const char *file, GError **error);
-/* The same after old: that there is no file any more is an error. */
-struct prefix_routes *prefix_routes_reload(const struct prefix_routes *old, const char *file,
-					   GError **error);
 struct prefix_routes *prefix_routes_ref(struct prefix_routes *routes);
 void prefix_routes_unref(struct prefix_routes *routes); /* NULL is fine */
 

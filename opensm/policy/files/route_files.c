@@ -252,31 +252,15 @@ static void forgive(struct loading *loading, const char *option, const char *rea
 	g_error_free(why);
 }
 
-/* What the same file said before; NULL: none was read. */
-static const GArray *array_before(const struct loading *loading, GArray *const *array)
+/* A file that is named has something to say. */
+static bool says_something(guint n, const char *file, GError **error)
 {
-	size_t offset = (size_t)((const char *)array - (const char *)loading->files);
-
-	return loading->old ? *(GArray *const *)(const void *)((const char *)loading->old + offset)
-			    : NULL;
-}
-
-/* A file that is named has something to say, and goes on to have it. */
-static void check_emptied(struct loading *loading, const char *file, GArray **array, GError **error)
-{
-	const GArray *before = array_before(loading, array);
-
-	if ((*array)->len || !file || !strcmp(file, "/dev/null"))
-		return;
-	if (!before || !before->len) {
-		g_ptr_array_add(loading->files->warnings,
-				g_strdup_printf("%s: it says nothing", file));
-		return;
-	}
+	if (n || !file || !strcmp(file, "/dev/null"))
+		return true;
 	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-		    "%s: it says nothing any more, expected what it said, or a restart to do "
-		    "without", file);
-	g_clear_pointer(array, g_array_unref);
+		    "%s: it says nothing, expected what it is to say, or /dev/null in its place and "
+		    "a restart to do without", file);
+	return false;
 }
 
 /* What is said of the file begins with the option that names it. */
@@ -288,8 +272,8 @@ static void load(struct loading *loading, const char *option, const char *reader
 	GError *why = NULL;
 
 	*array = load_file(file, warnings, &why);
-	if (*array)
-		check_emptied(loading, file, array, &why);
+	if (*array && !says_something((*array)->len, file, &why))
+		g_clear_pointer(array, g_array_unref);
 	for (guint i = first; i < warnings->len; i++) {
 		char *warning = warnings->pdata[i];
 

@@ -480,20 +480,3 @@ struct qos_policy *qos_policy_load(const char *file, GError **error)
 	qos_level_new(policy, DEFAULT_LEVEL);
 	return policy;
 }
-
-struct qos_policy *qos_policy_reload(const struct qos_policy *old, const char *file, GError **error)
-{
-	struct qos_policy *new = qos_policy_load(file, error);
-
-	if (!new || new->text || !file || !old->text)
-		return new;
-	if (new->is_there)
-		g_set_error(error, QOS_FILE_ERROR, QOS_FILE_ERROR_READ,
-			    "%s: it says nothing any more, expected a policy, or a restart to do "
-			    "without",
-			    file);
-	else
-		file_set_gone(error, file);
-	qos_policy_unref(new);
-	return NULL;
-}

@@ -104,9 +104,6 @@ struct qos_policy *qos_policy_parse(const char *file, const char *text, GError *
  * says nothing.
  */
 struct qos_policy *qos_policy_load(const char *file, GError **error);
-/* The same after old: that there is no file any more, or that it says nothing now, is an error. */
-struct qos_policy *qos_policy_reload(const struct qos_policy *old, const char *file,
-				     GError **error);
 struct qos_policy *qos_policy_ref(struct qos_policy *policy);
 void qos_policy_unref(struct qos_policy *policy); /* NULL is fine */
 /* Both were made of the same text, or of no file. */
