@@ -69,6 +69,7 @@ struct parser {
 	GChecksum *checksum;
 	uint64_t octets;
 	uint32_t n_members, n_warnings, n_definitions, n_groups, n_indx0;
+	unsigned int n_said;	     /* pieces of lines that were no remarks */
 	unsigned int depth;
 	uint32_t file, line;	     /* place of what is read */
 	char *text;		     /* the line, cut to pieces */
@@ -760,6 +761,7 @@ static bool read_line(struct parser *parser, char *text)
 		at += strspn(at, " \t\r\f\v");
 		if (!*at)
 			return true;
+	parser->n_said++;
 		if (parser->skipping) {
 			at = skip_definition(parser, at);
 			continue;
@@ -833,9 +835,23 @@ static bool is_own_file(const struct parser *parser, const char *file, GError **
 	return false;
 }
 
+/* As the file that includes it: what it is to say it has to say, unless it was taken so before. */
+static bool is_something_said(const struct parser *parser, const char *file, unsigned int before,
+			      GError **error)
+{
+	if (parser->n_said > before || parser->kept || !strcmp(file, "/dev/null"))
+		return true;
+	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
+		    "%s:%u: include: %s: it says nothing, expected what it is to say, or no such "
+		    "line",
+		    file_name(parser), parser->line, file);
+	return false;
+}
+
 static bool read_file(struct parser *parser, const char *file)
 {
 	uint32_t from = parser->file, line = parser->line;
+	unsigned int said = parser->n_said;
 	GError *wrong = NULL;
 	const char *text;
 	gsize length;
@@ -856,7 +872,8 @@ static bool read_file(struct parser *parser, const char *file)
 	parser->depth--;
 	parser->file = from;
 	parser->line = line;
-	return good;
+	return good &&
+	       (is_something_said(parser, file, said, &wrong) || go_on_behind(parser, wrong));
 }
 
 /* ---- the end: P_Keys that were left out, groups ---- */
