@@ -288,7 +288,7 @@ static bool open_console(struct program *program, GError **error)
 	GError *trouble = NULL;
 
 	if (options->console == CONSOLE_SOCKET && !options->console_key_file)
-		warn(program, "--console socket without --console-key-file: it stays on this host");
+		warn(program, "console socket without console_key_file: it stays on this host");
 	program->console =
 		console_new(program->daemon, program->journal, program->device.sim, &trouble);
 	if (!trouble)

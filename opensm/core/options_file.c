@@ -103,6 +103,16 @@ static bool is_key(const char *key)
 	return true;
 }
 
+/* The flag of an option that does not belong into a file; NULL: it is not one. */
+static const char *command_flag(const char *key)
+{
+	for (unsigned int id = 0; id < OPTION_COUNT; id++)
+		if (option_table[id].scope == OPTION_SCOPE_COMMAND &&
+		    strcmp(option_table[id].name, key) == 0)
+			return option_table[id].flag;
+	return NULL;
+}
+
 static void unknown_key(struct reader *reader, const char *key)
 {
 	g_autofree char *shown = option_printable(key), *small = g_ascii_strdown(key, -1);
@@ -111,7 +121,11 @@ static void unknown_key(struct reader *reader, const char *key)
 	/* A search for each line of a big file of another kind would take minutes. */
 	if (reader->unknown_count < OPTIONS_REPORT_LIMIT)
 		nearest = option_nearest(small, false);
-	if (!is_key(key))
+	if (command_flag(key))
+		add_warning(reader, &reader->unknown_count,
+			    "%s is ignored: it counts on the command line only, as --%s", shown,
+			    command_flag(key));
+	else if (!is_key(key))
 		add_mistake(reader, "'%s' is not a key followed by a value%s", shown,
 			    strpbrk(key, "=:") ? "; these stand without '=' or ':'" : "");
 	else if (nearest)

@@ -27,6 +27,7 @@ static const enum option_id newer_keys[] = {
 	OPTION_console_tls_cert,
 	OPTION_console_tls_key,
 	OPTION_console_tls_ca,
+	OPTION_console_key_file,
 	OPTION_m_key_per_port,
 	OPTION_m_key_seed_file,
 	OPTION_m_key_update_interval,

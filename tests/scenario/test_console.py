@@ -320,6 +320,25 @@ def with_key():
         check('the key is not in the log', KEY not in daemon.read('log'))
 
 
+def key_in_the_file():
+    """As the options beside it; SIGHUP refuses what the next start would."""
+    daemon = Daemon('--console', 'loopback')
+    path = daemon.path('key', KEY + '\n')
+    os.chmod(path, 0o600)
+    daemon.path('conf', f'console_key_file {path}\n')
+    with daemon:
+        with daemon.client(key=KEY) as client:
+            check('the key of opensm.conf opens', client.ask('version').startswith('OpenSM '))
+            daemon.path('key', '')
+            daemon.child.send_signal(signal.SIGHUP)
+            check('an emptied key file is refused',
+                  daemon.wait_log('the options stay as they were: console_key_file: '))
+            check('as health says', 'console_key_file' in client.ask('health'))
+        wrong = daemon.client(key='\n\n\n')
+        check('and opens nothing', wrong.closed() and wrong.greeting.count('not the key') == 3,
+              wrong.greeting)
+
+
 def strangers():
     """Many that never show the key do not keep out who has it."""
     daemon = Daemon('--console', 'loopback', spec='fattree:4')
@@ -522,6 +541,7 @@ def main():
     idlers = Idlers()
     loopback()
     with_key()
+    key_in_the_file()
     strangers()
     refused()
     busy()

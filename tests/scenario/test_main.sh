@@ -99,7 +99,7 @@ echo "replication_key_file $dir/none" >"$dir/keys.conf"
 run --check-config --json -f "$dir/log" -F "$dir/keys.conf"
 check "--check-config reads the key of replication" says 1 "replication_key_file: $dir/none"
 run --check-config --json -f "$dir/log" --console socket --console-key-file "$dir/none"
-check "--check-config reads the key of the console" says 1 "console-key-file: $dir/none"
+check "--check-config reads the key of the console" says 1 "console_key_file: $dir/none"
 run --check-config --json -f "$dir/log" --console local --console-key-file "$dir/none"
 check "--check-config passes over a key that nobody asks for" says 0 '"good":true'
 "$opensm" -F "$dir/plain.conf" --check-config -f "$dir/log" >/dev/full 2>"$dir/out"

@@ -67,7 +67,7 @@ CASES = [
     ('dumps into a file', 'dump_files_dir @/conf\n', {}, '',
      ['W @/conf:1: warning: dump_files_dir: no dump can be written into @/conf: Not a directory']),
     ('a console for all without key', 'console socket\nconsole_port 0\n', {}, '',
-     ['W @/conf:1: warning: console: socket without --console-key-file',
+     ['W @/conf:1: warning: console: socket without console_key_file',
       "E @/conf:2: error: console_port: '0'"]),
     ('a prefix that has lost a digit', 'subnet_prefix 0xfe8000000000000\n', {}, '',
      ["W @/conf:1: warning: subnet_prefix: '0x0fe8000000000000' begins with 0: was a digit lost"]),

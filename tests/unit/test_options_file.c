@@ -109,7 +109,8 @@ START_TEST(warnings)
 						    "did you mean sweep_interval?");
 	assert_contains(loaded_warning(&loaded, 1), ":2: unknown key 'zzzzzzzzz' ignored");
 	assert_contains(loaded_warning(&loaded, 2), ":4: lmc: overrides line 3");
-	assert_contains(loaded_warning(&loaded, 3), ":5: unknown key 'once'");
+	assert_contains(loaded_warning(&loaded, 3),
+			":5: once is ignored: it counts on the command line only, as --once");
 	assert_contains(loaded_warning(&loaded, 4), ":6: qos: 'true' counts as TRUE; OpenSM 3.3");
 	ck_assert(loaded.options->qos);
 	assert_contains(loaded_warning(&loaded, 5), ":7: qos_sl2vl: fewer than 16 VLs");

@@ -382,7 +382,7 @@ static bool open_key(struct console *console, const struct options *options, GEr
 
 	if (!file)
 		return true;
-	console->key = console_key_load("--console-key-file", file, error);
+	console->key = console_key_load("console_key_file", file, error);
 	return console->key != NULL;
 }
 

@@ -240,7 +240,7 @@ static void check_tls(struct check *check)
 		return;
 	if (!check->options->console_key_file)
 		warn_of(check, OPTION_console,
-			"socket without --console-key-file: it stays on this host");
+			"socket without console_key_file: it stays on this host");
 	if (console_tls_is_wanted(check->options))
 		console_tls_free(console_tls_new(check->options, &error));
 	if (error)
@@ -381,6 +381,8 @@ static const struct dependence {
 	{OPTION_nue_max_num_vls, "nue", NULL, NULL},
 	{OPTION_qos_policy_file, NULL, has_no_qos, "qos is FALSE"},
 	{OPTION_console_port, NULL, has_no_tcp, "console is neither loopback nor socket"},
+	{OPTION_console_key_file, NULL, has_no_tcp,
+	 "console is neither loopback nor socket"},
 	{OPTION_console_tls_cert, NULL, has_no_socket, "console is not socket"},
 	{OPTION_console_tls_key, NULL, has_no_socket, "console is not socket"},
 	{OPTION_console_tls_ca, NULL, has_no_socket, "console is not socket"},
@@ -449,7 +451,7 @@ static void check_files(struct check *check)
 	check_site(check);
 	check_qos(check);
 	check_key(check, "replication_key_file", check->options->replication_key_file);
-	check_key(check, "--console-key-file", console_key_file(check->options));
+	check_key(check, "console_key_file", console_key_file(check->options));
 	check_tls(check);
 	if (options_console_is_open(check->options))
 		note_line(check, check->warnings,
@@ -553,17 +555,25 @@ static bool check_other_routes(const struct options *options, const struct optio
 	return files;
 }
 
-static bool check_other_key(const struct options *options, const struct options *before,
-			    GError **error)
+/* They are read at a start only, which must not be the first to find them gone. */
+static bool check_keys(const struct options *options, GError **error)
 {
-	const char *file = options->replication_key_file;
-	char *key;
+	const struct {
+		const char *option, *file; /* NULL: none is asked for */
+	} keys[] = {
+		{"replication_key_file", options->replication_key_file},
+		{"console_key_file", console_key_file(options)},
+	};
 
-	if (!file || options_same(options, before, OPTION_replication_key_file))
-		return true;
-	key = console_key_load("replication_key_file", file, error);
-	console_key_free(key);
-	return key;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(keys); i++) {
+		char *key = keys[i].file ? console_key_load(keys[i].option, keys[i].file, error)
+					 : NULL;
+
+		if (keys[i].file && !key)
+			return false;
+		console_key_free(key);
+	}
+	return true;
 }
 
 bool check_config_restart(const struct options *options, const struct options *before,
@@ -571,7 +581,7 @@ bool check_config_restart(const struct options *options, const struct options *b
 {
 	return check_config_engines(options, error) &&
 	       check_other_routes(options, before, error) &&
-	       check_other_key(options, before, error);
+	       check_keys(options, error);
 }
 
 static bool has_keys(const struct options *options)

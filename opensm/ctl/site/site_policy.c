@@ -279,8 +279,8 @@ static bool is_nothing_meant(const char *file)
 }
 
 /*
- * Whether what was read may count: a file that is named has to be there and to say something, and so
- * has one that did before. Another one is a site without, which is told if the file is there.
+ * Whether what was read may count: a file that is named has to be there and to say something, and
+ * so has one that did before. Another one is a site without, which is told if the file is there.
  */
 static bool check(const struct site_kind *kind, struct site_source *source, const void *new,
 		  GError **error)

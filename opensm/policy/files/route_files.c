@@ -258,8 +258,9 @@ static bool says_something(guint n, const char *file, GError **error)
 	if (n || !file || !strcmp(file, "/dev/null"))
 		return true;
 	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-		    "%s: it says nothing, expected what it is to say, or /dev/null in its place and "
-		    "a restart to do without", file);
+		    "%s: it says nothing, expected what it is to say, or /dev/null in its place "
+		    "and a restart to do without",
+		    file);
 	return false;
 }
 
