@@ -262,6 +262,10 @@ bool options_file_parse(struct options *options, const char *file, char *text, s
 	reader.mistakes = g_string_new(NULL);
 	options->file_is_cut = length && text[length - 1] != '\n';
 	parse_text(&reader, text, length);
+	if (options->file_is_cut)
+		add_warning(&reader, &reader.warning_count,
+			    "this last line has no end: if the file is cut off, what it lost does "
+			    "not count");
 	good = finish(&reader, error);
 	g_string_free(reader.mistakes, TRUE);
 	return good;

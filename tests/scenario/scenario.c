@@ -148,9 +148,19 @@ static bool mentions(const char *text, const char *key)
 void scenario_write_conf(const char *file, const char *text)
 {
 	static const char *const guards[][2] = {
-		{"m_key", "0"},	   {"m_key_per_port", "FALSE"},
+		{"m_key", "0"},
+		{"m_key_per_port", "FALSE"},
 		{"m_key_protection_level", "0"},
-		{"sm_key", "0x1"}, {"sa_key", "0x1"},
+		{"m_key_update_interval", "0"},
+		{"sm_key", "0x1"},
+		{"sa_key", "0x1"},
+		{"allowed_sm_guids", "(null)"},
+		{"sm_inactive", "FALSE"},
+		{"disconnect_unconfigured_endports", "FALSE"},
+		{"hm_ports_health_policy_file", "(null)"},
+		{"babbling_port_policy", "FALSE"},
+		{"sa_enhanced_trust_model", "FALSE"},
+		{"sa_rate_threshold", "0"},
 	};
 	g_autoptr(GString) whole = g_string_new(text);
 	g_autofree char *before = NULL;

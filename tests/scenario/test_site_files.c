@@ -492,6 +492,10 @@ static const struct {
 	{"subnet_timeout 17\nm_key 0x12", "its last line has no end", true},
 	{"subnet_timeout 17\nm_key 0x1234\n", "m_key_protection_level is gone", true},
 	{"subnet_timeout 17\nm_", "its last line has no end", true},
+	{"subnet_timeout 17\nm_key_protection_level 2\nm_key 0x12",
+	 "its last line has no end", true},
+	{"subnet_timeout 17\nm_key 0x1234\nm_key_protection_level 2\nlmc 0",
+	 "its last line has no end", true},
 	/* What is said counts. */
 	{"subnet_timeout 17\nm_key 0\n", NULL, false},
 	{"m_key 0x1234\nm_key_protection_level 0\n", NULL, false},
@@ -556,6 +560,131 @@ START_TEST(protection_outlives_the_process)
 	}
 	scenario_conf(s, "m_key 0\n");
 	g_clear_error(&error);
+	daemon = new_daemon(s, &error);
+	ck_assert_msg(daemon != NULL, "%s", error ? error->message : "");
+	daemon_free(daemon);
+	scenario_free(s);
+}
+END_TEST
+
+/* Each option that keeps something out of the subnet; what has to be said to do without it. */
+static const struct {
+	const char *beside, *option, *value, *without;
+} guards[] = {
+	{"", "m_key", "0x1234", "0x0"},
+	{"m_key_seed_file @\nm_key 0\n", "m_key_per_port", "TRUE", "FALSE"},
+	{"m_key 1\n", "m_key_protection_level", "2", "0"},
+	{"m_key_per_port TRUE\nm_key_seed_file @\n", "m_key_update_interval", "10", "0"},
+	{"", "sm_key", "0x77", "1"},
+	{"", "sa_key", "0x77", "1"},
+	{"", "allowed_sm_guids", "0x200,0x100", "(null)"},
+	{"", "sm_inactive", "TRUE", "FALSE"},
+	{"", "partition_config_file", "/dev/null", OSM_CONF_DIR "/partitions.conf"},
+	{"", "disconnect_unconfigured_endports", "TRUE", "FALSE"},
+	{"", "hm_ports_health_policy_file", "/dev/null", "(null)"},
+	{"", "babbling_port_policy", "TRUE", "FALSE"},
+	{"", "sa_enhanced_trust_model", "TRUE", "FALSE"},
+	{"", "sa_rate_threshold", "100", "0"},
+	{"console loopback\n", "console_key_file", "@", "(null)"},
+	{"console socket\n", "console_tls_cert", "/dev/null", "(null)"},
+	{"console socket\n", "console_tls_ca", "/dev/null", "(null)"},
+};
+
+static char *guarded_conf(struct scenario *s, int i, const char *value)
+{
+	g_autofree char *secret = g_build_filename(s->directory, "secret", NULL);
+	g_auto(GStrv) parts = NULL;
+	g_autofree char *text = NULL;
+
+	ck_assert(g_file_set_contents_full(secret, "a secret of sixteen octets\n", -1, 0, 0600,
+					   NULL));
+	text = value ? g_strdup_printf("subnet_timeout 17\n%s%s %s\n", guards[i].beside,
+				       guards[i].option, value)
+		     : g_strdup_printf("subnet_timeout 17\n%s", guards[i].beside);
+	parts = g_strsplit(text, "@", -1);
+	return g_strjoinv(secret, parts);
+}
+
+/* The manual has the option with the words of the refusal. */
+static void check_manual(const char *option, const char *why)
+{
+	static const char before[] = "and without it ";
+	const char *from = strstr(why, before) + strlen(before);
+	g_autofree char *words = g_strndup(from, (gsize)(strstr(from, ": expected ") - from));
+	g_autofree char *line = g_strdup_printf("\n.It Cm %s Ta %s\n", option, words);
+	g_autofree char *manual = NULL;
+	const char *top = g_getenv("top_srcdir");
+	g_autofree char *file = g_build_filename(top ?: "..", "man/opensm.8.in", NULL);
+
+	ck_assert(g_file_get_contents(file, &manual, NULL, NULL));
+	ck_assert_msg(strstr(manual, line), "man/opensm.8.in lacks: %s", line);
+}
+
+START_TEST(guarded_option)
+{
+	struct scenario *s = scenario_new("fattree:2", 1);
+	g_autofree char *conf = guarded_conf(s, _i, guards[_i].value);
+	g_autofree char *cut = guarded_conf(s, _i, NULL);
+	g_autofree char *meant = guarded_conf(s, _i, guards[_i].without);
+	g_autofree char *told =
+		g_strdup_printf(": %s is gone, which was in use ", guards[_i].option);
+	g_autofree char *way = g_strdup_printf("or '%s ", guards[_i].option);
+	const struct refusal *refusal;
+	g_autoptr(GError) error = NULL;
+	struct daemon *daemon;
+
+	scenario_conf(s, conf);
+	scenario_start(s);
+	scenario_run_ms(s, 1000);
+	ck_assert(g_file_set_contents(s->conf, cut, -1, NULL));
+	ck_assert(!daemon_reread_logged(s->daemon));
+	refusal = daemon_refusal(s->daemon, DAEMON_OPENSM_CONF);
+	ck_assert_msg(strstr(refusal->why, told) && strstr(refusal->why, way), "%s", refusal->why);
+	check_manual(guards[_i].option, refusal->why);
+	scenario_stop(s);
+	daemon = new_daemon(s, &error);
+	ck_assert_msg(!daemon, "a start without %s", guards[_i].option);
+	ck_assert_msg(strstr(error->message, told) && strstr(error->message, way), "%s",
+		      error->message);
+	g_clear_error(&error);
+	scenario_conf(s, meant);
+	daemon = new_daemon(s, &error);
+	ck_assert_msg(daemon != NULL, "%s", error ? error->message : "");
+	daemon_free(daemon);
+	scenario_free(s);
+}
+END_TEST
+
+/*
+ * Of options that guard nothing an emptied file, and one without its last newline, is refused all
+ * the same; not another one, nor one that never had either.
+ */
+START_TEST(cut_at_a_start)
+{
+	static const char *const texts[] = {"", "# lmc 0\n", "subnet_timeout 17\nsweep_interval 1"};
+	struct scenario *s = scenario_new("fattree:2", 1);
+	g_autofree char *other = g_build_filename(s->directory, "other.conf", NULL);
+	g_autoptr(GError) error = NULL;
+	struct daemon *daemon;
+
+	for (unsigned int i = 0; i < 2; i++) { /* as a site that never wrote a newline there */
+		scenario_conf(s, "sweep_interval 10");
+		daemon = new_daemon(s, &error);
+		ck_assert(daemon != NULL);
+		daemon_free(daemon);
+	}
+	scenario_conf(s, "subnet_timeout 17\nsweep_interval 10\n");
+	daemon = new_daemon(s, &error);
+	ck_assert(daemon != NULL);
+	daemon_free(daemon);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(texts); i++) {
+		scenario_conf(s, texts[i]);
+		ck_assert_msg(!new_daemon(s, &error), "'%s' is taken", texts[i]);
+		ck_assert_ptr_nonnull(strstr(error->message, s->conf));
+		g_clear_error(&error);
+	}
+	ck_assert(g_file_set_contents(other, "lmc 1", -1, NULL));
+	scenario_option(s, "-F", other);
 	daemon = new_daemon(s, &error);
 	ck_assert_msg(daemon != NULL, "%s", error ? error->message : "");
 	daemon_free(daemon);
@@ -709,6 +838,8 @@ int main(void)
 	tcase_add_loop_test(tcase, standby_that_never_had_a_file, 0, 4);
 	tcase_add_loop_test(tcase, protection_is_not_lost, 0, G_N_ELEMENTS(spoilt));
 	tcase_add_loop_test(tcase, protection_outlives_the_process, 0, G_N_ELEMENTS(spoilt));
+	tcase_add_loop_test(tcase, guarded_option, 0, G_N_ELEMENTS(guards));
+	tcase_add_test(tcase, cut_at_a_start);
 	tcase_add_test(tcase, crashes);
 	tcase_add_loop_test(tcase, each_file, 0, G_N_ELEMENTS(kinds));
 	tcase_add_test(tcase, age_of_the_last_sweep);

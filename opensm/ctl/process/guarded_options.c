@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * See guarded_options.h. The file has a checksum in its first line and a name in each other one.
- * What is damaged counts as if m_key had been in use.
+ * See guarded_options.h. The file has a checksum in its first line and a line each for what is to
+ * be found again: the name of a guarded option, or a word and the name of an opensm.conf. What is
+ * damaged counts as if m_key had been in use.
  */
 #include "ctl/process/guarded_options.h"
 
@@ -9,21 +10,64 @@
 #include <string.h>
 
 #define FIRST_WORDS "# opensm options that guard the subnet, in use at the last start, sha256 "
+#define HAS_KEYS "keys " /* there are options in that file */
+#define HAS_END "end "	 /* its last line has one */
 #define SIZE_MAX_KEPT 65536
 
-static const enum option_id guarded[] = {
-	OPTION_m_key, OPTION_m_key_per_port, OPTION_m_key_protection_level,
-	OPTION_sm_key, OPTION_sa_key,
+/*
+ * Options without which the daemon runs, and lets in or believes more than with them. Not here are
+ * bounds that have another value when they are not mentioned, as sa_max_groups, and options whose
+ * default is the stricter one, as part_enforce.
+ */
+static const struct guard {
+	enum option_id id;
+	const char *without;
+} guards[] = {
+	{OPTION_m_key, "any host may set ports and tables"},
+	{OPTION_m_key_per_port, "who has one M_Key has all"},
+	{OPTION_m_key_protection_level, "ports tell their M_Key to any host"},
+	{OPTION_m_key_update_interval, "an M_Key that a host has learnt stays of use"},
+	{OPTION_sm_key, "an SM with the key that everybody knows counts"},
+	{OPTION_sa_key, "a request with the key that everybody knows is trusted"},
+	{OPTION_allowed_sm_guids, "any SM may get the subnet"},
+	{OPTION_sm_inactive, "this SM takes part in who is master"},
+	{OPTION_partition_config_file, "the partitions are those of another file, or none"},
+	{OPTION_disconnect_unconfigured_endports,
+	 "ports reach all others if no partition says else"},
+	{OPTION_hm_ports_health_policy_file, "ports that misbehave stay in the subnet"},
+	{OPTION_babbling_port_policy, "ports that send traps without end stay in the subnet"},
+	{OPTION_sa_enhanced_trust_model, "hosts are told of ports that are not their own"},
+	{OPTION_sa_rate_threshold, "a host may ask the SA as often as it can"},
+	{OPTION_console_key_file, "any user of the host may look at the subnet"},
+	{OPTION_console_tls_cert, "the console speaks clear text"},
+	{OPTION_console_tls_ca, "clients of the console need no certificate"},
 };
 
-/* Ports have one key or one of their own each; where they have none, no level matters. */
+/* Whether there is nothing to guard. Ports have one key or one of their own each. */
 static bool is_replaced(const struct options *now, enum option_id id)
 {
-	if (id == OPTION_m_key)
+	switch (id) {
+	case OPTION_m_key:
 		return now->m_key_per_port;
-	if (id == OPTION_m_key_per_port)
+	case OPTION_m_key_per_port:
 		return now->m_key != 0;
-	return id == OPTION_m_key_protection_level && !now->m_key && !now->m_key_per_port;
+	case OPTION_m_key_protection_level:
+		return !now->m_key && !now->m_key_per_port;
+	case OPTION_m_key_update_interval:
+		return !now->m_key_per_port;
+	case OPTION_console_key_file:
+		return now->console != CONSOLE_LOOPBACK && now->console != CONSOLE_SOCKET;
+	case OPTION_console_tls_cert:
+	case OPTION_console_tls_ca:
+		return now->console != CONSOLE_SOCKET;
+	default:
+		return false;
+	}
+}
+
+static bool is_in_use(const struct options *options, enum option_id id)
+{
+	return options_source(options, id) == OPTION_FROM_FILE && options_is_named(options, id);
 }
 
 static bool is_dropped(const struct options *now, enum option_id id)
@@ -31,23 +75,52 @@ static bool is_dropped(const struct options *now, enum option_id id)
 	return options_source(now, id) == OPTION_FROM_DEFAULT && !is_replaced(now, id);
 }
 
-static bool refuse(const struct options *now, enum option_id id, const char *since, GError **error)
+static bool has_keys(const struct options *options)
 {
-	g_autofree char *text = options_text(now, id);
+	for (unsigned int id = 0; id < OPTION_COUNT; id++)
+		if (options_source(options, id) == OPTION_FROM_FILE)
+			return true;
+	return false;
+}
+
+static bool refuse(const struct options *now, const struct guard *guard, const char *since,
+		   GError **error)
+{
+	g_autofree char *text = options_text(now, guard->id);
+	const char *name = options_name(guard->id);
 
 	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
-		    "%s: %s is gone, which was in use %s: expected it, or '%s %s' if the subnet is "
-		    "to do without",
-		    now->file, options_name(id), since, options_name(id), text);
+		    "%s: %s is gone, which was in use %s, and without it %s: expected it, or '%s "
+		    "%s' if the subnet is to do without",
+		    now->file, name, since, guard->without, name, text);
 	return false;
+}
+
+/* Of a file that had keys, or a last line with an end: what shows at once that it is cut off. */
+static bool check_whole(const struct options *now, bool had_keys, bool had_end, GError **error)
+{
+	const char *wrong = NULL;
+
+	if (had_keys && !has_keys(now))
+		wrong = "the keys that it had are gone, expected some, or those that are to have "
+			"their defaults with these";
+	else if (had_end && options_file_is_cut(now))
+		wrong = "its last line has no end: the file may be cut off, expected a newline at "
+			"its end";
+	if (wrong)
+		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "%s: %s", now->file, wrong);
+	return !wrong;
 }
 
 bool guarded_options_check(const struct options *now, const struct options *before, GError **error)
 {
-	for (unsigned int i = 0; i < G_N_ELEMENTS(guarded); i++)
-		if (options_source(before, guarded[i]) == OPTION_FROM_FILE &&
-		    options_is_named(before, guarded[i]) && is_dropped(now, guarded[i]))
-			return refuse(now, guarded[i], "until now", error);
+	bool had_keys = has_keys(before);
+
+	if (!check_whole(now, had_keys, had_keys && !options_file_is_cut(before), error))
+		return false;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(guards); i++)
+		if (is_in_use(before, guards[i].id) && is_dropped(now, guards[i].id))
+			return refuse(now, &guards[i], "until now", error);
 	return true;
 }
 
@@ -65,19 +138,30 @@ static char *with_first_line(const char *body)
 	return g_strdup_printf(FIRST_WORDS "%s\n%s", sum, body);
 }
 
+static char *about_file(const struct options *options, const char *word)
+{
+	g_autofree char *name = g_strescape(options->file ? options->file : "", NULL);
+
+	return g_strconcat(word, name, NULL);
+}
+
 char *guarded_options_text(const struct options *options)
 {
 	g_autoptr(GString) body = g_string_new(NULL);
+	g_autofree char *keys = about_file(options, HAS_KEYS), *end = about_file(options, HAS_END);
 
-	for (unsigned int i = 0; i < G_N_ELEMENTS(guarded); i++)
-		if (options_source(options, guarded[i]) == OPTION_FROM_FILE &&
-		    options_is_named(options, guarded[i]))
-			g_string_append_printf(body, "%s\n", options_name(guarded[i]));
+	for (unsigned int i = 0; i < G_N_ELEMENTS(guards); i++)
+		if (is_in_use(options, guards[i].id))
+			g_string_append_printf(body, "%s\n", options_name(guards[i].id));
+	if (has_keys(options))
+		g_string_append_printf(body, "%s\n", keys);
+	if (has_keys(options) && !options_file_is_cut(options))
+		g_string_append_printf(body, "%s\n", end);
 	return with_first_line(body->str);
 }
 
-/* The names behind the first line, NULL if it is not what was written. */
-static char **names_of(const char *text, gsize length)
+/* The lines behind the first, NULL if it is not what was written. */
+static char **lines_of(const char *text, gsize length)
 {
 	const char *body = strchr(text, '\n');
 	g_autofree char *whole = body ? with_first_line(body + 1) : NULL;
@@ -87,26 +171,38 @@ static char **names_of(const char *text, gsize length)
 		       : NULL;
 }
 
+static bool has_line(char **lines, const char *line)
+{
+	return g_strv_contains((const char *const *)lines, line);
+}
+
+static bool check_lines(const struct options *options, char **lines, GError **error)
+{
+	g_autofree char *keys = about_file(options, HAS_KEYS), *end = about_file(options, HAS_END);
+
+	if (!check_whole(options, has_line(lines, keys), has_line(lines, end), error))
+		return false;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(guards); i++)
+		if (has_line(lines, options_name(guards[i].id)) &&
+		    is_dropped(options, guards[i].id))
+			return refuse(options, &guards[i], "at the last start", error);
+	return true;
+}
+
 bool guarded_options_check_start(const struct options *options, const char *cache_dir,
 				 GError **error)
 {
-	g_autofree char *file = guarded_options_file(cache_dir), *text = NULL;
+	g_autofree char *file = guarded_options_file(cache_dir), *text = NULL, *since = NULL;
 	g_autoptr(GError) why = NULL;
-	g_auto(GStrv) names = NULL;
+	g_auto(GStrv) lines = NULL;
 	gsize length = 0;
 
 	text = file ? file_read_own(file, SIZE_MAX_KEPT, &length, &why) : NULL;
 	if (!file || g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT))
 		return true;
-	names = text ? names_of(text, length) : NULL;
-	if (!names && is_dropped(options, OPTION_m_key)) {
-		g_autofree char *since = g_strdup_printf("perhaps, as %s is damaged", file);
-
-		return refuse(options, OPTION_m_key, since, error);
-	}
-	for (unsigned int i = 0; names && i < G_N_ELEMENTS(guarded); i++)
-		if (g_strv_contains((const char *const *)names, options_name(guarded[i])) &&
-		    is_dropped(options, guarded[i]))
-			return refuse(options, guarded[i], "at the last start", error);
-	return true;
+	lines = text ? lines_of(text, length) : NULL;
+	if (lines)
+		return check_lines(options, lines, error);
+	since = g_strdup_printf("perhaps, as %s is damaged", file);
+	return !is_dropped(options, OPTION_m_key) || refuse(options, &guards[0], since, error);
 }

@@ -584,30 +584,9 @@ bool check_config_restart(const struct options *options, const struct options *b
 	       check_keys(options, error);
 }
 
-static bool has_keys(const struct options *options)
-{
-	for (unsigned int id = 0; id < OPTION_COUNT; id++)
-		if (options_source(options, id) == OPTION_FROM_FILE)
-			return true;
-	return false;
-}
-
 bool check_config_again(const struct options *options, const struct options *before,
 			GError **error)
 {
-	const char *wrong = NULL;
-
-	if (has_keys(before) && !has_keys(options))
-		wrong = "the keys that it had are gone, expected some, or those that are to have "
-			"their defaults with these";
-	else if (has_keys(before) && options_file_is_cut(options) && !options_file_is_cut(before))
-		wrong = "its last line has no end: the file may be cut off, expected a newline at "
-			"its end";
-	if (wrong) {
-		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "%s: %s", options->file,
-			    wrong);
-		return false;
-	}
 	return guarded_options_check(options, before, error) &&
 	       check_config_restart(options, before, error);
 }

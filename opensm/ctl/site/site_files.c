@@ -30,7 +30,7 @@
 /* How long main waits for files that are late for the first time, and when others are late. */
 #define PATIENCE_NS (250 * NS_PER_MS)
 #define PATIENCE_MORE_NS (20 * NS_PER_MS)
-#define GUARDED "the names of options that guard the subnet"
+#define GUARDED "what opensm.conf must not lose"
 #define OVERDUE_NS (2 * NS_PER_S)
 
 enum when {
