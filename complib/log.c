@@ -104,6 +104,13 @@ struct log {
 	atomic_bool losing; /* see log_is_losing() */
 };
 
+/* Not the log's yet, which may even be gone. */
+struct log_file {
+	char *path;
+	struct sink sink;
+	int err; /* of opening it; 0: it is open */
+};
+
 static struct log *log_alloc(enum log_kind kind, unsigned int flags)
 {
 	struct log *log = g_new0(struct log, 1);
@@ -668,28 +675,55 @@ static void write_line(struct log *log, unsigned int level, const char *file_c, 
 }
 
 /* The old file, which nobody may find any more, has the line, too. */
-static void tell_not_reopened(struct log *log, int err)
+void log_stay(struct log *log, const char *why)
 {
 	g_autofree char *text =
 		g_strdup_printf("cannot open log %s again: %s; lines still go to the file before\n",
-				log->path, g_strerror(err));
+				log->path, why);
 
+	atomic_store(&log->astray, true);
 	log_error(log, "%s", text);
 	pthread_mutex_lock(&log->lock);
 	tell_elsewhere(log, text);
 	pthread_mutex_unlock(&log->lock);
 }
 
-bool log_reopen(struct log *log)
+struct log_file *log_file_new(const struct log *log)
 {
-	struct sink fresh;
-	int err = log->path ? sink_open(&fresh, log->path, false) : 0;
+	struct log_file *file;
 
-	atomic_store(&log->astray, err != 0);
-	if (err)
-		tell_not_reopened(log, err);
-	if (err || !log->path)
-		return !err;
+	if (!log->path)
+		return NULL;
+	file = g_new0(struct log_file, 1);
+	file->path = g_strdup(log->path);
+	file->sink.fd = -1;
+	return file;
+}
+
+void log_file_open(struct log_file *file)
+{
+	file->err = sink_open(&file->sink, file->path, false);
+}
+
+void log_file_free(struct log_file *file)
+{
+	sink_close(&file->sink);
+	g_free(file->path);
+	g_free(file);
+}
+
+bool log_go_on(struct log *log, struct log_file *file)
+{
+	struct sink fresh = file->sink;
+	int err = file->err;
+
+	file->sink = (struct sink){.fd = -1};
+	log_file_free(file);
+	if (err) {
+		log_stay(log, g_strerror(err));
+		return false;
+	}
+	atomic_store(&log->astray, false);
 	pthread_mutex_lock(&log->lock);
 	if (log->writer)
 		enqueue(log->writer, (struct entry){.fresh = fresh});

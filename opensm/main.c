@@ -28,6 +28,7 @@
 #include "ctl/plan/plan.h"
 #include "ctl/process/background.h"
 #include "ctl/process/device.h"
+#include "ctl/process/log_rotation.h"
 #include "ctl/process/logging.h"
 #include "ctl/process/service.h"
 #include "ctl/process/signals.h"
@@ -55,6 +56,7 @@ struct program {
 	struct journal *journal;
 	struct progress *progress;
 	struct console *console;
+	struct log_rotation *rotation;
 	GMainLoop *loop;
 	int ready_handle; /* of the background; -1 in the foreground */
 	int pidfile;	  /* its lock; -1: none */
@@ -190,7 +192,7 @@ static gboolean on_reopen(gpointer arg)
 {
 	struct program *program = arg;
 
-	log_reopen(program->log);
+	log_rotation_ask(program->rotation);
 	return G_SOURCE_CONTINUE;
 }
 
@@ -324,6 +326,7 @@ static bool program_build(struct program *program, GError **error)
 	open_cache(program);
 	if (!make_daemon(program, error))
 		return false;
+	program->rotation = log_rotation_new(program->log, daemon_actor(program->daemon));
 	program->service = service_new(program->daemon);
 	daemon_on_finished(program->daemon, on_finished, program);
 	program->dumps = dumps_new(program->daemon);
@@ -350,6 +353,7 @@ static void program_clear(struct program *program)
 {
 	if (program->daemon)
 		daemon_stop(program->daemon);
+	log_rotation_free(program->rotation);
 	console_free(program->console);
 	progress_free(program->progress);
 	journal_free(program->journal);

@@ -78,9 +78,20 @@ void log_set_max_bytes(struct log *log, uint64_t max_bytes);
 void log_set_prefix(struct log *log, const char *prefix);
 /* A field that all lines bear from now on in the system's journal, such as a port's GUID. */
 void log_add_field(struct log *log, const char *name, const char *value);
-/* SIGUSR1; on failure, which is told in syslog and on stderr too, the old file stays in use. */
-bool log_reopen(struct log *log);
-/* Whether the last log_reopen() failed: who looks for the log by its name finds no new lines. */
+
+/*
+ * The file of the log's name opened again, as that of before may have been moved away. Opening it
+ * may hang: any thread may do it, even after the end of the log.
+ */
+struct log_file;
+struct log_file *log_file_new(const struct log *log); /* NULL: the log is in no file */
+void log_file_open(struct log_file *file);
+void log_file_free(struct log_file *file);
+/* Goes on in the file, which it takes over. False, as with log_stay(): it could not be opened. */
+bool log_go_on(struct log *log, struct log_file *file);
+/* It stays in the file before: why is told there, in syslog and on stderr. */
+void log_stay(struct log *log, const char *why);
+/* Whether it stays there: who looks for the log by its name finds no new lines. */
 bool log_is_astray(const struct log *log);
 /* Whether lines were lost, as the disk is full or too slow, and nothing was written since. */
 bool log_is_losing(const struct log *log);

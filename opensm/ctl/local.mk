@@ -42,6 +42,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/process/background.c opensm/ctl/process/background.h \
 	opensm/ctl/process/device.c opensm/ctl/process/device.h \
 	opensm/ctl/process/guarded_options.c opensm/ctl/process/guarded_options.h \
+	opensm/ctl/process/log_rotation.c opensm/ctl/process/log_rotation.h \
 	opensm/ctl/process/logging.c opensm/ctl/process/logging.h \
 	opensm/ctl/process/service.c opensm/ctl/process/service.h \
 	opensm/ctl/process/signals.c opensm/ctl/process/signals.h \

@@ -17,6 +17,7 @@
 
 #include "ctl/command/command.h"
 #include "ctl/console/console.h"
+#include "ctl/process/log_rotation.h"
 #include "scenario.h"
 #include "subnet/subnet.h"
 #include "tests/run_suite.h"
@@ -71,6 +72,12 @@ int stat(const char *file, struct stat *st)
 {
 	hang(file);
 	return (int)syscall(SYS_newfstatat, AT_FDCWD, file, st, 0);
+}
+
+int lstat(const char *file, struct stat *st)
+{
+	hang(file);
+	return (int)syscall(SYS_newfstatat, AT_FDCWD, file, st, AT_SYMLINK_NOFOLLOW);
 }
 
 /* ---- a daemon on threads, with a loop ---- */
@@ -359,6 +366,68 @@ START_TEST(certificate)
 }
 END_TEST
 
+/* ---- the log ---- */
+
+static bool has_text(const char *file, const char *what)
+{
+	g_autofree char *text = NULL;
+
+	return !is_hung(file) && g_file_get_contents(file, &text, NULL, NULL) &&
+	       strstr(text, what);
+}
+
+/* The log by its name, moved away; lines go there until there is another one of the name. */
+START_TEST(log_is_moved)
+{
+	struct bed bed;
+	g_autofree char *file = NULL, *moved = NULL;
+	struct log_config config = {.flags = LOG_ERROR | LOG_INFO};
+	struct log_rotation *rotation;
+	struct log *log;
+	int64_t began;
+
+	bed_init(&bed);
+	until_master(&bed);
+	config.file = file = g_build_filename(bed.s->directory, "log" SITE, NULL);
+	moved = g_build_filename(bed.s->directory, "log.1", NULL);
+	log = log_new(&config, NULL);
+	log_start_writer(log);
+	rotation = log_rotation_new(log, daemon_actor(bed.s->daemon));
+	ck_assert_int_eq(rename(file, moved), 0);
+	atomic_store(&hangs, true);
+	for (unsigned int i = 0; i < 2; i++) { /* the second time one is out */
+		began = g_get_monotonic_time();
+		log_rotation_ask(rotation);
+		ck_assert_int_lt((g_get_monotonic_time() - began) / 1000, STALL_MS);
+	}
+	log_info(log, "meanwhile");
+	ck_assert_int_lt(run_loop(HANG_MS), STALL_MS);
+	ck_assert(has_text(moved, "meanwhile"));
+	ck_assert(has_text(moved, "again: waited 2 s; lines still go to the file before"));
+	ck_assert(log_is_astray(log));
+	atomic_store(&hangs, false);
+	for (unsigned int i = 0; i < 50 && log_is_astray(log); i++)
+		run_loop(100);
+	ck_assert(!log_is_astray(log));
+	run_loop(200);
+	log_info(log, "in the new one");
+	run_loop(200);
+	ck_assert(has_text(file, "in the new one") && !has_text(moved, "in the new one"));
+	/* The daemon ends while it hangs. */
+	atomic_store(&hangs, true);
+	log_rotation_ask(rotation);
+	began = g_get_monotonic_time();
+	daemon_stop(bed.s->daemon);
+	log_rotation_free(rotation);
+	log_free(log);
+	scenario_stop(bed.s);
+	ck_assert_int_lt((g_get_monotonic_time() - began) / 1000, HANG_MS);
+	atomic_store(&hangs, false);
+	usleep(100 * 1000); /* the work that was left ends on its own */
+	bed_clear(&bed);
+}
+END_TEST
+
 /* ---- the directory of what is remembered ---- */
 
 static uint32_t nodes_up(const struct bed *bed)
@@ -520,6 +589,7 @@ int main(void)
 	tcase_add_test(tcase, one_of_them);
 	tcase_add_test(tcase, ends_meanwhile);
 	tcase_add_test(tcase, certificate);
+	tcase_add_test(tcase, log_is_moved);
 	tcase_add_test(tcase, remembered);
 	tcase_add_test(tcase, vacated);
 	suite_add_tcase(suite, tcase);
