@@ -27,7 +27,7 @@ void story_after_ms(unsigned int ms);
 void story_tell(void);
 void story_say(const char *text);
 /*
- * It is no golden story but one by chance, which is run twice: at the end the second run is compared
+ * It is no golden story but one by chance, which is run twice: the second run is compared
  * with the first, a digest an event. With GOLDEN_TELL=DIRECTORY the whole of it is there.
  */
 void story_briefly(void);
