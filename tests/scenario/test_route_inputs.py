@@ -30,8 +30,8 @@ ROOTS = 'opensm-updn-roots.dump'
 LAST_DUMP = 'opensm.mcfdbs'
 # What makes each file wrong, and what the message says of it: line and text.
 WRONG = {
-    'root_guid_file': ('spine-1\n', "1: 'spine-1': 'spine-1' is no GUID"),
-    'cn_guid_file': ('0x0\n', "1: '0x0': '0x0' is no GUID"),
+    'root_guid_file': ('spine-1\n', "1: 'spine-1' is no GUID"),
+    'cn_guid_file': ('0x0\n', "1: '0x0' is no GUID"),
     'io_guid_file': ('0x1\n0x2, 0x3\n', "2: '0x2, 0x3': '0x2,' is no GUID"),
     'guid_routing_order_file': ('0x1\n\x00\n', "2: '': a NUL octet"),
     'ids_guid_file': ('0x1\n', "1: '0x1': 0 numbers behind the GUID"),
@@ -212,12 +212,20 @@ def takes_odd_ones(checks, daemon, texts):
 
 def run(checks, directory):
     daemon = Daemon(directory, '-R', 'minhop,ftree,dor,file')  # with the readers of all files
-    for option in WRONG:  # without any: lists that are empty, and tables that nobody reads
-        daemon.write(option, '')
+    for option in WRONG:  # of devices that are not there
+        daemon.write(option, '0xdead\n')
+    daemon.write('ids_guid_file', '0xdead 1\n')
+    daemon.write('port_search_ordering_file', '0xdead 1\n')
+    daemon.write('hop_weights_file', '0xdead 1 2\n')
+    daemon.write('partition_links_file', '0xdead 0x7fff\n')
     daemon.write('lfts_file', 'Unicast lids guid 0xdead:\n')
     daemon.write('lid_matrix_dump_file', 'Switch: guid 0xdead\n')
     code, out = daemon.once()
-    checks.check('empty lists', code == 0 and os.path.exists(daemon.path(TABLES)), (code, out))
+    checks.check('lists of strangers', code == 0 and os.path.exists(daemon.path(TABLES)),
+                 (code, out))
+    daemon.write('root_guid_file', '')
+    code, out = daemon.once()
+    checks.check('an empty list', code == 1 and daemon.path('root_guid_file') in out, (code, out))
     texts = right_texts(daemon)
     for option, text in texts.items():
         daemon.write(option, text)

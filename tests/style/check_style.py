@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 import figures  # noqa: E402 (after the switch above: the source tree may be read-only)
 import floors  # noqa: E402
 import objects  # noqa: E402
+import prose  # noqa: E402
 import rules  # noqa: E402
 import tree  # noqa: E402
 
@@ -59,6 +60,7 @@ def check(top, build, with_format):
     for name, part in (('product', product), ('tests', tests)):
         results.judge(f'percentiles of {name}', 'functions are short', figures.over_limits(part))
     results.judge('crowded', purpose(floors.crowded), floors.crowded(files))
+    results.judge('phrases', purpose(prose.phrases), prose.phrases(files, top))
     libraries = objects.load(build)
     if not libraries:
         print(f'SKIP the rules on objects: no libraries in {build}')

@@ -8,4 +8,5 @@ dist_check_SCRIPTS += $(style_tests)
 TESTS += $(style_tests)
 EXTRA_DIST += tests/style/csource.py tests/style/draws.py tests/style/figures.py \
 	tests/style/floors.py tests/style/floors_known \
-	tests/style/objects.py tests/style/rules.py tests/style/suite.py tests/style/tree.py
+	tests/style/objects.py tests/style/prose.py tests/style/prose_known \
+	tests/style/rules.py tests/style/suite.py tests/style/tree.py

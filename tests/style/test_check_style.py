@@ -15,6 +15,7 @@ import csource  # noqa: E402
 import figures  # noqa: E402
 import floors  # noqa: E402
 import objects  # noqa: E402
+import prose  # noqa: E402
 import rules  # noqa: E402
 import suite  # noqa: E402
 import tree  # noqa: E402
@@ -283,6 +284,30 @@ class Floors(unittest.TestCase):
                 with open(known, 'w', encoding='utf-8') as stream:
                     stream.write(text)
                 found = list(floors.calls_up(top, top))
+                self.assertEqual(len(told), len(found), found)
+                for line, begin in zip(found, told):
+                    self.assertTrue(line.startswith(begin), line)
+
+
+class Prose(unittest.TestCase):
+    FILES = [tree.SourceFile('opensm/sm/a.c', HEAD + '/* Who answers is met. */\nint who;\n'),
+             tree.SourceFile('man/a.8', 'There is no way.\n'),
+             tree.SourceFile('tests/a.py', '# who\n')]
+
+    def test_counts(self):
+        found = {name: number for name, number in prose.counts(self.FILES).items() if number}
+        self.assertEqual({'who': 1, 'is met': 1, 'is no': 1}, found)
+
+    def test_a_count_only_falls(self):
+        with tempfile.TemporaryDirectory() as top:
+            os.makedirs(os.path.join(top, 'tests', 'style'))
+            path = os.path.join(top, 'tests', 'style', 'prose_known')
+            for text, told in (('who 1\nis met 1\nis no 1\n', []),
+                               ('# some\nwho 0\nis met 1\nis no 1\n', ["'who' stands 1 times"]),
+                               ('who 1\nis met 2\nis no 1\n', ["'is met' stands 1 times: put"])):
+                with open(path, 'w', encoding='utf-8') as stream:
+                    stream.write(text)
+                found = list(prose.phrases(self.FILES, top))
                 self.assertEqual(len(told), len(found), found)
                 for line, begin in zip(found, told):
                     self.assertTrue(line.startswith(begin), line)
