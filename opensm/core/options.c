@@ -9,7 +9,7 @@
  * options are read.
  *
  * Main thread only, but the result is immutable and may be read by any thread. The file is looked
- * at again on SIGHUP and, if it changed, for a heavy sweep (ctl/daemon.c); that makes new options,
+ * at again on SIGHUP and, if it changed, for a heavy sweep (site_files.c); that makes new options,
  * the old ones stay as they are until their last user drops them.
  */
 #include "core/options_private.h"
@@ -27,6 +27,7 @@
 #define M_KEY_SEED_MIN 16 /* octets */
 #define M_KEY_SEED_MAX 1024
 #define M_KEY_UPDATE_MIN 10 /* minutes */
+#define CLASSIC_DIRECTORY "/etc/opensm"
 
 const struct option option_table[OPTION_COUNT] = {
 #define OPTION(name, kind, def, min, max, unit, flag, letter, preset, scope, state, section, help) \
@@ -199,6 +200,18 @@ enum option_source options_source(const struct options *options, enum option_id 
 	return (enum option_source)options->source[id];
 }
 
+/*
+ * Where the classic daemon has it by default: the opensm.conf that it writes names each file, also
+ * those that are not there. Installed elsewhere, this daemon has it in another place.
+ */
+static bool is_classic_default(const struct option *option, const char *text)
+{
+	const char *base = option->def ? strrchr(option->def, '/') : NULL;
+
+	return base && g_str_has_prefix(text, CLASSIC_DIRECTORY) &&
+	       strcmp(text + strlen(CLASSIC_DIRECTORY), base) == 0;
+}
+
 bool options_is_named(const struct options *options, enum option_id id)
 {
 	const struct option *option = &option_table[id];
@@ -206,7 +219,8 @@ bool options_is_named(const struct options *options, enum option_id id)
 
 	return options->source[id] == OPTION_FROM_COMMAND ||
 	       (options->source[id] == OPTION_FROM_FILE &&
-		strcmp(text, option->def ? option->def : "(null)") != 0);
+		strcmp(text, option->def ? option->def : "(null)") != 0 &&
+		!is_classic_default(option, text));
 }
 
 bool options_logs_apart(const struct options *options)

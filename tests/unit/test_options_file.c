@@ -43,6 +43,33 @@ START_TEST(forms_of_lines)
 }
 END_TEST
 
+static bool is_named(const char *text, enum option_id id)
+{
+	struct loaded loaded = load_text(text, "");
+	bool named;
+
+	ck_assert_msg(loaded.good, "%s", text);
+	named = options_is_named(loaded.options, id);
+	loaded_free(&loaded);
+	return named;
+}
+
+/* The classic daemon's template has a line for each file, also for one that is not there. */
+START_TEST(files_of_the_classic_template_are_not_named)
+{
+	ck_assert(!is_named("", OPTION_partition_config_file));
+	ck_assert(!is_named("partition_config_file /etc/opensm/partitions.conf\n",
+			    OPTION_partition_config_file));
+	ck_assert(!is_named("per_module_logging_file /etc/opensm/per-module-logging.conf\n",
+			    OPTION_per_module_logging_file));
+	ck_assert(is_named("partition_config_file /etc/opensm/others.conf\n",
+			   OPTION_partition_config_file));
+	ck_assert(is_named("partition_config_file /etc/partitions.conf\n",
+			   OPTION_partition_config_file));
+	ck_assert(is_named("root_guid_file /etc/opensm/roots\n", OPTION_root_guid_file));
+}
+END_TEST
+
 START_TEST(mistakes_name_file_line_and_key)
 {
 	g_autofree char *file = temp_file("lmc 1\n\nsm_priority 99\nqos 1\n", 28);
@@ -579,6 +606,7 @@ int main(void)
 
 	tcase_add_test(tests, forms_of_lines);
 	tcase_add_test(tests, old_form_of_part_enforce);
+	tcase_add_test(tests, files_of_the_classic_template_are_not_named);
 	tcase_add_test(tests, mistakes_name_file_line_and_key);
 	tcase_add_test(tests, mistakes);
 	tcase_add_test(tests, number_of_mistakes_is_limited);
