@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* opensm --check-config: would it start with these files? */
+/* Would the daemon start with these files? For opensm --check-config, and for files read again. */
 #ifndef CTL_SITE_CHECK_CONFIG_H
 #define CTL_SITE_CHECK_CONFIG_H
 

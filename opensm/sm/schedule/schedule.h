@@ -52,7 +52,7 @@ struct sweep {
 	uint64_t started_ns, step_started_ns;
 };
 
-/* When and why the next sweep begins: sweep.c. */
+/* Reasons for the next sweep: schedule.c collects them, sweep.c begins it. */
 struct schedule {
 	unsigned int reasons; /* enum sweep_reason */
 	unsigned int lights;  /* light sweeps so far */
