@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The engines there are: one line each. */
+/* All engines, one line each. */
 #include <string.h>
 
 #include "route/engine.h"

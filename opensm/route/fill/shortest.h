@@ -8,55 +8,55 @@
 #include "route/graph/graph.h"
 
 /*
- * For layered networks (trees of any shape): false, with nothing done, if the graph is not
- * one or has weights.
- * hops and next are those of route_hops_all().
+ * For layered networks (trees of any shape): false, with nothing done, if the graph is not such a
+ * network, or has weights. hops and next are those of route_hops_all().
  */
 bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
 		     struct routing *routing);
 
 /*
  * Ranks of switches that stand in layers, 0 at the top. False, with nothing done, if they do not.
- * Whether all ways lead over the top is another question.
+ * It does not check that all paths lead over the top.
  */
 bool route_tree_rank(const struct route_graph *graph, uint32_t *rank);
 
 /*
- * The leaves of such a network in the order in which their hosts are numbered, then all other
- * switches: order[graph->n]. How many leaves there are; 0 if it is no such network.
+ * Fills order[graph->n]: the leaves of such a network in the order in which their hosts are
+ * numbered, then all other switches. Returns the number of leaves; 0 if it is not such a network.
  */
 uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order);
 
 /*
- * The same as engine ftree does it for this input; marks as later what is no compute node.
+ * route_tree_order() as engine ftree uses it for this input; marks hosts that are not compute nodes
+ * as later.
  */
 uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabric,
 			   const struct route_input *input, uint32_t *order);
 
 /*
- * For all others: balances the flows of all pairs, or scatters them as the input says; of links
- * that are equally good those come first that the input's orders of ports have first. hops is that
- * of route_hops_all(). Rows of the routing need not be set before.
+ * For all other networks: balances the flows of all pairs, or scatters them as the input says.
+ * Among equally good links the input's orders of ports decide. hops is that of route_hops_all().
+ * Rows of the routing need not be set before.
  */
 void route_balance_fill(const struct route_graph *graph, const struct fabric *fabric,
 			const uint8_t *hops, const struct route_input *input,
 			struct routing *routing);
 
-/* Marks targets that the input has ignored or ahead, and takes over shift. */
+/* Marks targets that the input lists as ignored or ahead, and copies shift. */
 void route_mark_preferences(struct route_graph *graph, const struct fabric *fabric,
 		       const struct route_input *input);
 
 /*
- * [switch]: the order in which the operator has it try its ports, or NULL; all of it NULL if there
- * is no order of a switch of the fabric. g_free it.
+ * [switch]: the order in which it tries its ports, as set by the operator, or NULL; the result is
+ * NULL if no order is for a switch of the fabric. g_free it.
  */
 const struct route_port_order **route_port_orders(const struct fabric *fabric,
 						  const struct route_input *input);
 
-/* Place of a port in such an order: those that are not there, or without one, are last. */
+/* Place of a port in such an order: ports that are not listed, or without an order, come last. */
 uint32_t route_port_place(const struct route_port_order *order, uint8_t port);
 
-/* All that an engine with hops does to compute. */
+/* The whole computation of an engine with hops. */
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, GError **error);
 
@@ -64,14 +64,14 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GError **error);
 
 /*
- * The same by the weights that the input has: sets graph->weight unless all are 1, takes heavier
- * cables beside lighter ones out of the graph, and has graph->note say what the operator should
- * know. NULL and error if switches are too far apart even if all weights are 1.
+ * route_hops_all() by the weights of the input: sets graph->weight unless all are 1, removes
+ * heavier cables beside lighter ones from the graph, and sets graph->note for the operator. NULL
+ * and error if switches are too far apart even if all weights are 1.
  */
 uint8_t *route_hops_by_weight(struct route_graph *graph, const struct fabric *fabric,
 			      const struct route_input *input, uint8_t *next, GError **error);
 
-/* The greatest distance in such a table. */
+/* The greatest distance in a table of route_hops_all(). */
 uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops);
 
 extern const struct route_engine route_engine_minhop, route_engine_updn, route_engine_dnup,

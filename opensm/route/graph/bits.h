@@ -17,7 +17,7 @@ static inline void bits_put(uint64_t *words, uint32_t i, bool value)
 	words[i / 64] |= (uint64_t)value << i % 64;
 }
 
-/* The least in a set, of those from i on and below n, which is returned if there is none. */
+/* The least element from i on and below n; n if there is none. */
 static inline uint32_t bits_next(const uint64_t *words, uint32_t i, uint32_t n)
 {
 	while (i < n) {
@@ -30,7 +30,7 @@ static inline uint32_t bits_next(const uint64_t *words, uint32_t i, uint32_t n)
 	return i < n ? i : n;
 }
 
-/* For each i in a set, of those from first on and below n. */
+/* For each element i from first on and below n. */
 #define bits_each(words, first, n, i) \
 	for (uint32_t i = bits_next(words, first, n); i < (n); i = bits_next(words, i + 1, n))
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cables between switches as channels, one for each direction: the links of the graph by their
- * index, which has those of a switch side by side.
+ * Cables between switches as channels, one for each direction: numbered as the links of the graph,
+ * with those of a switch side by side.
  */
 #ifndef ROUTE_GRAPH_CHANNELS_H
 #define ROUTE_GRAPH_CHANNELS_H
@@ -10,23 +10,24 @@
 
 struct route_channels {
 	uint32_t n;	     /* channels */
-	uint32_t *first;     /* [switch]: of those that leave it; one more */
-	uint32_t *from, *to; /* [channel]: switches at its ends; the same: no edge has the link */
+	uint32_t *first;     /* [switch]: first channel that leaves it; n + 1 elements */
+	uint32_t *from, *to; /* [channel]: switches at its ends; equal: the link is on no edge */
 	uint32_t *back;	     /* [channel]: the other direction of the cable; or NULL */
 	uint32_t *of_port;   /* [switch * 256 + port]: FABRIC_NONE if it leads to no other switch */
-	uint32_t n_steps;    /* steps: from a channel to one by which packets go on */
+	uint32_t n_steps;    /* steps: from a channel to one on which packets continue */
 	uint32_t *step_base; /* [channel]: see route_step_of(); or NULL */
 };
 
 /*
- * Of a graph that has all cables between switches, or lacks some both ways. Without a fabric there
- * is no back, and steps have no numbers.
+ * For a graph that has all cables between switches, or lacks some in both directions. Without a
+ * fabric, back is NULL and steps have no numbers.
  */
 struct route_channels *route_channels_new(const struct route_graph *graph,
 					  const struct fabric *fabric);
 void route_channels_free(struct route_channels *channels);
 
-/* The number of a step: those from a channel are side by side, as the channels that they go to. */
+/* The number of a step: steps from one channel are consecutive, as are the channels they lead
+ * to. */
 static inline uint32_t route_step_of(const struct route_channels *channels, uint32_t from,
 				     uint32_t to)
 {

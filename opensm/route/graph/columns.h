@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding tables while they are made, by LID: what one destination takes stands together, where
- * LFTs have it in a row of each switch.
+ * Forwarding tables while they are computed, by LID: entries of one destination are consecutive,
+ * while LFTs have one row per switch.
  */
 #ifndef ROUTE_GRAPH_COLUMNS_H
 #define ROUTE_GRAPH_COLUMNS_H
@@ -14,11 +14,12 @@
 struct route_columns {
 	uint32_t n; /* switches */
 	const struct route_channels *channels;
-	/* [LID * n + switch]: channel, counted from the first that leaves it; or ROUTE_NO_STEP */
+	/* [LID * n + switch]: channel, counted from the first that leaves the switch; or
+	 * ROUTE_NO_STEP */
 	uint8_t *steps;
 };
 
-/* For LIDs up to top; channels must live as long. */
+/* For LIDs up to top; channels must outlive the columns. */
 void route_columns_init(struct route_columns *columns, const struct route_channels *channels,
 			uint32_t n, uint16_t top);
 void route_columns_clear(struct route_columns *columns);
@@ -28,7 +29,7 @@ static inline uint8_t *route_column(const struct route_columns *columns, uint16_
 	return columns->steps + (size_t)lid * columns->n;
 }
 
-/* The channel by which what is for a LID leaves a switch, or FABRIC_NONE. */
+/* The channel by which packets to a LID leave a switch, or FABRIC_NONE. */
 static inline uint32_t route_columns_get(const struct route_columns *columns, uint32_t sw,
 					 uint16_t lid)
 {
@@ -43,7 +44,8 @@ static inline void route_columns_put(const struct route_columns *columns, uint32
 	route_column(columns, lid)[sw] = channel - columns->channels->first[sw];
 }
 
-/* Fills all LFTs: by these, where LIDs leave the last switch, and with the own LIDs of switches. */
+/* Fills all LFTs: from the columns, the exit ports of LIDs at their leaf, and own LIDs of
+ * switches. */
 void route_columns_fill(const struct route_columns *columns, const struct route_graph *graph,
 			struct routing *routing);
 

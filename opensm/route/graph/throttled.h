@@ -5,12 +5,12 @@
 
 #include "fabric/fabric.h"
 
-/* Whether one end of the link of a port tells of less width or speed than both ends support. */
+/* Whether one end of the link of a port reports less width or speed than both ends support. */
 bool route_is_throttled(const struct fabric *fabric, uint32_t port);
 
 /*
- * [port]: of such a cable, without which the same switches still reach each other over others that
- * run as they should; counts these cables, and those that must stay. NULL if there is none.
+ * [port]: has such a cable, and without it the same switches still reach each other over cables at
+ * full width and speed; counts these cables, and those that must stay. NULL if there is none.
  */
 bool *route_throttled(const struct fabric *fabric, uint32_t *n, uint32_t *n_stay);
 
