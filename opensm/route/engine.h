@@ -14,7 +14,7 @@
 
 enum route_promise {
 	ROUTE_DEADLOCK_FREE = 1 << 0, /* channel dependency graph acyclic on each VL */
-	ROUTE_SHORTEST = 1 << 1, /* paths between hosts; all, if the routing has no order */
+	ROUTE_SHORTEST = 1 << 1, /* between hosts only, if the routing has an order */
 };
 
 /* A node GUID and the number the operator gave it. */
@@ -94,7 +94,7 @@ struct route_torus {
 	const char *file; /* NULL: there is none */
 	uint32_t radix[3];
 	bool loops[3];
-	uint32_t max_ports; /* in parallel, and of hosts with port 0 */
+	uint32_t max_ports; /* parallel cables; hosts and port 0 of a switch */
 	const struct route_torus_seed *seeds;
 	uint32_t n_seeds;
 	const uint8_t *port_order; /* of switches, for the LIDs */
@@ -138,7 +138,7 @@ struct route_ties {
 #define ROUTE_LIST_weights struct route_weight
 
 struct route_input {
-	unsigned int threads; /* workers it may use; the result does not depend on it */
+	unsigned int threads; /* workers allowed; the result does not depend on it */
 	/* Of this fabric; NULL: all send to all. */
 	const struct route_demand *demand;
 	const struct route_ties *ties; /* of this fabric; NULL: none */
@@ -147,7 +147,7 @@ struct route_input {
 	const ROUTE_LIST_##kind *member;                                                           \
 	uint32_t n_##member;
 #include "route/inputs.def"
-	const uint32_t *order;	/* [switch]: of tables with which these are mixed; see fdb_cap.c */
+	const uint32_t *order;	/* [switch]: of the tables mixed with these; see fdb_cap.c */
 	struct route_lfts lfts;	      /* engine file */
 	struct route_hops_rows hops; /* engine file */
 	struct route_torus torus;    /* engine torus-2QoS */
@@ -180,7 +180,7 @@ struct routing {
 	struct route_row **own;	   /* [switch]: its row if it differs from that of home; or NULL */
 	struct route_trace *trace; /* state from which a repair starts; NULL: not repairable */
 	struct {		      /* set by a layered engine for later steps: */
-		struct routing *base; /* the tables made anew of which it kept what it could */
+		struct routing *base; /* newly computed tables, of which it kept what it could */
 		uint64_t busiest;     /* flows on the busiest channel, by the engine's own count */
 		uint32_t n_channels;
 		bool grown; /* set by nue: one lane, and paths that are not the shortest */
@@ -196,7 +196,7 @@ struct routing {
 	uint8_t *trunk;
 	/* NULL: one lane for all SLs; see lanes.h. If made is set, these are the lanes of made. */
 	struct route_lanes *lanes;
-	struct route_room *room; /* what it was made for then, as of route_room_new() */
+	struct route_room *room; /* LID limits when it was made: route_room_new() */
 	uint64_t cut_by_caps; /* (host switch, host LID) pairs left unreachable by LinearFDBCap */
 };
 
@@ -323,7 +323,7 @@ struct route_verdict {
 	bool complete;	/* every LID reached from every switch that should reach it */
 	bool loop_free;
 	bool acyclic;	    /* channel dependencies of all paths, by VLs */
-	bool hosts_acyclic; /* those of what hosts send to hosts: LIDs of switches apart */
+	bool hosts_acyclic; /* dependencies from hosts to hosts only, not to switches */
 	bool cut;	/* some pair needs a path that does not exist physically */
 	bool by_order;	/* shown by an order of the switches, which is the quick way */
 	uint16_t max_hops; /* of the longest path */

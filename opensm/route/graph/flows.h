@@ -25,7 +25,7 @@ struct route_flows {
 	uint32_t *order; /* switches from the farthest to the nearest, without the destination */
 	uint32_t n_order;
 	uint64_t *sent; /* [switch]: zeros at first; what it sends to the current LID */
-	uint32_t *first, *last; /* [switch]: its steps, if it is in order; see below */
+	uint32_t *first, *last; /* [switch]: its steps, if it is in order */
 	struct route_step *steps;
 	bool listed;
 	uint64_t listed_for; /* partitions; EVERY_STEP: regardless of ties */
@@ -49,7 +49,7 @@ bool route_flows_list_steps(struct route_flows *flows, uint32_t target);
 /* Whether a channel that leads nearer is of least penalty, if the steps are listed by that. */
 bool route_flows_is_least(const struct route_flows *flows, uint32_t sw, uint32_t channel);
 
-/* Switches with at most this many hops[switch], in the order above; returns their number. */
+/* Switches by hops[switch], in the order above; returns their number without the destination. */
 uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t *hops,
 				 uint32_t *order);
 

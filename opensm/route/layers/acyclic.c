@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Channels stand in a topological order, which is mended where a new step goes against it. What
- * stands between its two channels and follows the second, or leads to the first, is searched for
- * from both ends in turn, by as many steps: they meet if there is a cycle, and if there is none the
- * side that is done first is moved past the other channel. That side mostly is a channel or two
- * where the other has hundreds (Bender, Fineman, Gilbert, Tarjan, A new approach to incremental
- * cycle detection and related problems, 2016). Taking steps out leaves the order right.
+ * Channels stand in a topological order, which is repaired where a new step goes against it. The
+ * channels between the two of the step that follow the second, or lead to the first, are searched
+ * for from both ends in turn, by equal numbers of steps: the searches meet if there is a cycle; if
+ * there is none, the side that finishes first is moved past the other channel. That side is mostly
+ * a channel or two where the other has hundreds (Bender, Fineman, Gilbert, Tarjan, A new approach
+ * to incremental cycle detection and related problems, 2016). The order stays valid when steps are
+ * removed.
  *
  * Lanes only fill. A step that closes a cycle now always will, and is remembered, so that each
- * possible step is searched for about once however many paths ask for it.
+ * possible step is searched for about once, however many paths need it.
  */
 #include "route/layers/acyclic.h"
 
@@ -17,24 +18,24 @@
 
 #include "route/graph/bits.h"
 
-/* One of the two searches: forward from where a step leads, or backward from its beginning. */
+/* One of the two searches: forward from the end of a step, or backward from its start. */
 struct side {
 	uint32_t *found; /* channels */
 	uint32_t n, n_done;
-	uint64_t work; /* steps looked at */
-	uint64_t bound; /* the nearest label beyond the limit that a step leads to */
+	uint64_t work; /* steps examined */
+	uint64_t bound; /* the least label past the limit to which a step leads */
 };
 
 struct acyclic {
 	const struct route_channels *channels;
 	/* Bits of steps: */
 	uint64_t *has;
-	uint64_t *mirror;  /* of those that packets take back, for what leads to a channel */
-	uint64_t *blocked; /* that would close a cycle */
-	uint64_t *label; /* [channel]: its place in the order: less than those it leads to */
+	uint64_t *mirror;  /* steps in reverse, for the channels that lead to a channel */
+	uint64_t *blocked; /* steps that would close a cycle */
+	uint64_t *label; /* [channel]: its place in the order: less than those of the next */
 	struct side side[2]; /* [backward] */
-	uint8_t *met;	     /* [channel]: 1 + backward: by that search; 0: by none */
-	GArray *added; /* struct acyclic_step: so far, of those to be added together */
+	uint8_t *met;	     /* [channel]: 1 + backward: found by that search; 0: not found */
+	GArray *added; /* struct acyclic_step: those of the current acyclic_add() so far */
 };
 
 /* ---- the order ---- */
@@ -47,7 +48,7 @@ static gint compare_labels(gconstpointer a, gconstpointer b, gpointer data)
 	return x < y ? -1 : x > y;
 }
 
-/* Spreads channels over the labels between two, in the order that they have; or leaves them. */
+/* Spreads channels over the labels between two, in their order; or leaves them unchanged. */
 static bool spread_labels(struct acyclic *acyclic, uint32_t *channels, uint32_t n, uint64_t above,
 			  uint64_t below)
 {
@@ -59,7 +60,7 @@ static bool spread_labels(struct acyclic *acyclic, uint32_t *channels, uint32_t 
 	return step != 0;
 }
 
-/* Makes room everywhere. */
+/* Makes room between all channels. */
 static void spread_all(struct acyclic *acyclic)
 {
 	uint32_t n = acyclic->channels->n;
@@ -130,7 +131,7 @@ uint32_t acyclic_lacks(const struct acyclic *acyclic, const struct acyclic_step 
 	return lacks;
 }
 
-/* Numbers of the steps from a channel: to channel x the one that is base + x. */
+/* Numbers of the steps from a channel: the step to channel x is base + x. */
 struct step_range {
 	uint32_t base, first, end;
 };
@@ -152,9 +153,9 @@ static void put(struct acyclic *acyclic, struct acyclic_step step, bool value)
 	bits_put(acyclic->mirror, number_of(acyclic, mirror), value);
 }
 
-/* ---- mending the order ---- */
+/* ---- repairing the order ---- */
 
-/* Goes on from one channel, up to the label where the other search began; false if they meet. */
+/* Continues from one channel, up to the label where the other search began; false if they meet. */
 static inline bool search_on(struct acyclic *acyclic, bool backward, uint64_t limit)
 {
 	const struct route_channels *channels = acyclic->channels;
@@ -183,7 +184,7 @@ static inline bool search_on(struct acyclic *acyclic, bool backward, uint64_t li
 	return true;
 }
 
-/* Searches until one of the two sides is done; false if they meet. */
+/* Searches until one of the two sides has finished; false if they meet. */
 static bool search(struct acyclic *acyclic, struct acyclic_step step)
 {
 	struct side *sides = acyclic->side;
@@ -254,12 +255,12 @@ bool acyclic_add(struct acyclic *acyclic, const struct acyclic_step *steps, uint
 	added = (const struct acyclic_step *)(const void *)acyclic->added->data;
 	for (guint k = 0; k < acyclic->added->len; k++)
 		put(acyclic, added[k], false);
-	if (!mend(acyclic, steps[i])) /* without those that were added together with it */
+	if (!mend(acyclic, steps[i])) /* without those added together with it */
 		bits_put(acyclic->blocked, number_of(acyclic, steps[i]), true);
 	return false;
 }
 
-/* ---- all at once ---- */
+/* ---- all steps at once ---- */
 
 void acyclic_note(struct acyclic *acyclic, struct acyclic_step step)
 {
@@ -271,9 +272,9 @@ void acyclic_note(struct acyclic *acyclic, struct acyclic_step step)
 }
 
 /*
- * A depth-first search, whose path is in side[false].found, and the channel from which on to look
- * behind each of these in side[true].found. What is done, which is marked as met, gets labels below
- * that of all that was done earlier, the last of which is given.
+ * A depth-first search: its path is in side[false].found, and for each channel there,
+ * side[true].found holds the channel at which to continue. Finished channels are marked as met, and
+ * get labels below those of all channels finished earlier, of which label is the last.
  */
 static uint64_t sort_from(struct acyclic *acyclic, uint32_t next, uint64_t label)
 {
@@ -300,7 +301,7 @@ static uint64_t sort_from(struct acyclic *acyclic, uint32_t next, uint64_t label
 	}
 }
 
-/* Whether all steps agree with the order; these are all that it has then. */
+/* Whether all steps agree with the order, which then has no others. */
 static bool agrees(struct acyclic *acyclic)
 {
 	for (uint32_t c = 0; c < acyclic->channels->n; c++)

@@ -6,7 +6,7 @@
 #include "route/graph/throttled.h"
 #include "route/renew/trace.h"
 
-/* How many pairs of switches have no SL as their hosts send each other nothing. */
+/* How many pairs of switches have no SL because their hosts send each other nothing. */
 static uint64_t count_idle(const struct layered *layered, const struct route_lanes *lanes)
 {
 	const struct route_graph *graph = layered->graph;
@@ -43,7 +43,7 @@ void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool
 			     idle);
 }
 
-/* Paths may be longer than they could be if cables are not used. */
+/* Unused cables may make paths longer. */
 static void note_throttled(const struct layered *layered)
 {
 	uint32_t n = layered->n_throttled, n_stay = layered->n_throttled_stay;
@@ -140,7 +140,7 @@ static struct routing *compute_anew(const struct route_engine *engine, const str
 	return routing;
 }
 
-/* With what is still good of old tables; NULL if that cannot be. */
+/* With the good parts of old tables; NULL if they cannot be kept. */
 static struct routing *compute_kept(const struct route_engine *engine, const struct fabric *fabric,
 				    const struct route_input *input)
 {
@@ -183,14 +183,14 @@ struct routing *layered_compute(const struct route_engine *engine, const struct 
 		kept = compute_kept(engine, fabric, input);
 	if (kept && kept->layered.n_channels <= kept->layered.base->layered.n_channels &&
 	    !is_busier(kept, kept->layered.base))
-		return kept; /* there are no cables that were not there then */
+		return kept; /* no cable is new */
 	routing = compute_anew(engine, fabric, input, kept ? NULL : error);
 	if (!kept || (routing && is_busier(kept, routing))) {
 		routing_unref(kept);
 		return routing;
 	}
 	routing_unref(routing);
-	/* what switches held at the start is nothing to go back to */
+	/* what switches held at the start is not a state to return to */
 	if (kept->layered.base->maker)
 		g_clear_pointer(&kept->layered.base, routing_unref);
 	return kept;

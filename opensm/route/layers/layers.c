@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Pairs of switches are given lanes one by one, each the first on which its paths can be added
- * (acyclic.h). The pairs of the switch at which the SM is come first: clients talk to the SM on the
- * SL that PortInfo tells them, hence on one lane. Shortest paths of these never close a loop among
- * themselves: a channel leads nearer to that switch or away from it.
+ * (acyclic.h). The pairs of the SM's switch come first: clients talk to the SM on the SL in their
+ * PortInfo, hence on one lane. Shortest paths of these pairs never close a loop among themselves: a
+ * channel leads nearer to that switch or away from it.
  *
- * If tables of before are kept, pairs keep their lanes: first those whose paths are as in the
- * tables computed anew, then as in the last ones, for these close no loop together; the others if
+ * If earlier tables are kept, pairs keep their lanes: first those whose paths are as in the newly
+ * computed tables, then as in the previous ones, since these close no loop together; the others if
  * they can.
  *
- * When lanes run out, the rest is put on more lanes than there are, to be able to say how many it
- * takes.
+ * When lanes run out, the rest is put on additional lanes, to find out how many are needed.
  */
 #include "route/layers/layered.h"
 
@@ -26,28 +25,28 @@ struct layers {
 	struct route_lanes *lanes;
 	struct acyclic *layer[LANES_MAX];
 	uint8_t first;	      /* VL of paths */
-	unsigned int n, have; /* lanes in use; those that cables have from the first on */
-	uint32_t bare;	      /* bits of those without the trunk */
-	unsigned int most;    /* where counting ends */
-	enum pair_kind kind;	      /* of pairs at the moment */
-	const struct route_kept *at;  /* tables whose lanes are kept at the moment */
-	uint8_t hops;		      /* of pairs of hosts at the moment */
-	const struct layered_pair *pair; /* at hand */
+	unsigned int n, have; /* lanes in use; lanes that cables have, from the first on */
+	uint32_t bare;	      /* bits of the lanes without the trunk */
+	unsigned int most;    /* limit of the count */
+	enum pair_kind kind;	      /* of the current pairs */
+	const struct route_kept *at;  /* tables whose lanes are currently kept */
+	uint8_t hops;		      /* of the current pairs of hosts */
+	const struct layered_pair *pair; /* current */
 	bool sm_left_out;  /* a pair with the SM cannot have its lane */
 	bool hopeless;	   /* not even on so many, or a pair closes a loop by itself */
-	uint64_t left_out; /* pairs that no lane is left for */
+	uint64_t left_out; /* pairs for which no lane is left */
 };
 
 /* ---- all pairs at once ---- */
 
-/* What the paths to some switches take. */
+/* The steps of the paths to some switches. */
 struct noting {
 	const struct layered *layered;
-	bool few; /* only to a LID of each switch with hosts */
+	bool few; /* only to one LID of each switch with hosts */
 	struct acyclic *lane;
 };
 
-/* From all switches, or from sources; mark[switch]: the last LID whose path there was noted. */
+/* From all switches, or from sources; mark[switch]: the last LID whose path was noted there. */
 static void note_lid(const struct noting *noting, uint32_t to, uint16_t lid, bool all,
 		     uint32_t *mark)
 {
@@ -87,7 +86,7 @@ static void note_switches(void *arg, uint32_t first, uint32_t last)
 	}
 }
 
-/* Of all that is sent, or of few of it. */
+/* Steps of all paths, or of a few of them. */
 static struct acyclic *note_all(const struct layered *layered, bool few)
 {
 	struct noting noting = {layered, few, acyclic_new(layered->channels)};
@@ -96,7 +95,7 @@ static struct acyclic *note_all(const struct layered *layered, bool few)
 	return noting.lane;
 }
 
-/* Whether one lane does for all, and the trunk if there is to be one. */
+/* Whether one lane suffices for all paths, and for the trunk if one is wanted. */
 static bool is_one(struct layered *layered)
 {
 	struct layered_way *way = layered->way;
@@ -131,7 +130,7 @@ static void free_lanes(struct layers *layers)
 	g_clear_pointer(&layers->lanes, route_lanes_free);
 }
 
-/* Whether a lane had no trunk in the last tables, which are kept. */
+/* Whether a lane had no trunk in the previous tables, which are kept. */
 static bool was_bare(const struct layers *layers, unsigned int lane)
 {
 	const struct route_kept *kept = layers->layered->kept;
@@ -140,7 +139,8 @@ static bool was_bare(const struct layers *layers, unsigned int lane)
 	return lanes && lanes->bare >> (layers->first + lane) & 1;
 }
 
-/* One that has the trunk, or the pair at hand without it, as that does not go with it anywhere. */
+/* Opens a lane with the trunk, or with the current pair alone if it closes a loop with the
+ * trunk. */
 static void open_lane(struct layers *layers, unsigned int lane)
 {
 	const struct route_channels *channels = layers->layered->channels;
@@ -162,7 +162,7 @@ static void open_lane(struct layers *layers, unsigned int lane)
 	acyclic_free(bare);
 }
 
-/* Gives the pair at hand a lane, which may be known to have all its steps; false: it cannot. */
+/* Gives the current pair a lane, which may be known to have all its steps; false if it cannot. */
 static bool try_lane(struct layers *layers, unsigned int lane, bool has_all)
 {
 	const struct layered_pair *pair = layers->pair;
@@ -178,7 +178,7 @@ static bool try_lane(struct layers *layers, unsigned int lane, bool has_all)
 
 /* ---- pairs ---- */
 
-/* The lane again that it had in tables of before. */
+/* Tries the lane that the pair had in earlier tables. */
 static bool try_kept(struct layers *layers, const struct route_kept *kept)
 {
 	uint8_t sl = route_kept_sl(kept, layers->pair->a, layers->pair->b);
@@ -187,7 +187,7 @@ static bool try_kept(struct layers *layers, const struct route_kept *kept)
 	       try_lane(layers, sl - layers->first, false);
 }
 
-/* That of before, or the lane of so many to which it adds least, or one more. */
+/* Tries the earlier lane, then the one of n lanes to which the pair adds least, then one more. */
 static bool try_lanes(struct layers *layers, unsigned int n)
 {
 	const struct route_kept *kept = layers->layered->kept;
@@ -239,7 +239,7 @@ static bool assign_pair(void *arg, const struct layered_pair *pair)
 	}
 }
 
-/* ---- all of a kind ---- */
+/* ---- all pairs of a kind ---- */
 
 static bool goes_as_kept(const struct layers *layers, uint32_t from, uint32_t to)
 {
@@ -263,21 +263,21 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 	uint32_t sm = graph->sm_switch;
 	uint8_t hops = layers->layered->hops[(size_t)a * graph->n + b];
 
-	if (layers->kind == PAIR_KEPT) /* the SM's have another lane */
+	if (layers->kind == PAIR_KEPT) /* pairs of the SM have another lane */
 		return a < b && a != sm && b != sm && hops != ROUTE_FAR &&
 		       goes_as_kept(layers, a, b) && goes_as_kept(layers, b, a);
 	return (layers->kind != PAIR_OF_HOSTS || hops == layers->hops) &&
 	       layered_is_kind(graph, layers->kind, a, b);
 }
 
-/* Those of a kind that have no lane yet. */
+/* Pairs of a kind that have no lane yet. */
 static void assign_each(struct layers *layers, enum pair_kind kind)
 {
 	layers->kind = kind;
 	layered_each_pair(layers->layered, layers->lanes, is_kind, assign_pair, layers);
 }
 
-/* If the lane of its SL is one of those in use. */
+/* If the lane of the SM's SL is in use. */
 static void assign_with_sm(struct layers *layers)
 {
 	if (layers->lanes->vl[layers->lanes->sm_sl] >= layers->first)
@@ -295,8 +295,8 @@ static void assign_all_kept(struct layers *layers)
 /* ---- the whole ---- */
 
 /*
- * Long paths first: they are harder to place. Where tables are kept, but the SM is at another
- * switch, its pairs have to leave their lanes, and should push no others from theirs.
+ * Long paths first: they are harder to place. Where tables are kept, but the SM has moved to
+ * another switch, its pairs have to leave their lanes, and should not push others from theirs.
  */
 static void assign_pairs(struct layers *layers)
 {
@@ -317,7 +317,7 @@ static void assign_pairs(struct layers *layers)
 		assign_each(layers, PAIR_OF_SWITCH);
 }
 
-/* On one lane, if that does, but for pairs that keep several. */
+/* On one lane, if it suffices, except for pairs that keep several. */
 static void assign(struct layers *layers)
 {
 	const struct route_kept *kept = layers->layered->kept;
@@ -346,7 +346,7 @@ static bool fits(const struct layers *layers, GError **error)
 	return false;
 }
 
-/* Tells which SLs are for lanes that have no room for multicast. */
+/* Notes which SLs are for lanes that have no room for multicast. */
 static void note_bare(const struct layers *layers, struct routing *routing)
 {
 	struct route_lanes *lanes = routing->lanes;
@@ -378,7 +378,7 @@ static void finish(struct layers *layers)
 
 bool layered_assign_one(struct layered *layered)
 {
-	/* A loop of paths to a LID of each switch takes less time to see. */
+	/* Paths to one LID of each switch show a loop sooner. */
 	struct acyclic *few = layered->way->all ? NULL : note_all(layered, true);
 	bool good = (!few || acyclic_sort(few)) && is_one(layered);
 
@@ -411,7 +411,7 @@ bool layered_assign(struct layered *layered, uint8_t first, GError **error)
 	return good;
 }
 
-/* Ways that take fewer lanes from one to the next; how many the last one takes is told. */
+/* Tries ways that take fewer and fewer lanes; reports how many the last one takes. */
 bool layered_assign_leaves(struct layered *layered, uint8_t first, GError **error)
 {
 	layered_spread_leaves(layered);

@@ -11,15 +11,15 @@ struct batch {
 };
 
 /*
- * While one thread takes the pairs of a batch, the others list the steps of the next. Where there
- * is but one, both are the same batch, which it lists and takes.
+ * While one thread takes the pairs of a batch, the others list the steps of the next. With a single
+ * thread both are the same batch, which it lists and takes.
  */
 struct pipeline {
 	const struct layered *layered;
 	layered_pair_fn *call;
 	void *arg;
 	struct batch *next, *listed;
-	bool done; /* it wants no more */
+	bool done; /* the consumer wants no more */
 };
 
 static void list_paths(const struct layered *layered, uint32_t from, uint32_t to,

@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * The switch of the SM: its shortest paths lead nearer or away, as those of the tree then do, so
- * that both go together on one lane. If it is nowhere, one with hosts: in fat trees only there
- * packets then go down and up again.
+ * The switch of the SM: its shortest paths lead nearer or away, as those of the tree do, so that
+ * both share one lane. If the SM is not in the fabric, a switch with hosts: in fat trees only there
+ * do packets go down and up again.
  */
 static uint32_t find_root(const struct layered *layered)
 {
@@ -20,7 +20,7 @@ static uint32_t find_root(const struct layered *layered)
 	return 0;
 }
 
-/* Breadth first, over what was not met yet: parent[switch] gets the channel that leads there. */
+/* Breadth first, over switches not found yet: parent[switch] gets the channel that leads there. */
 static void grow(const struct route_channels *channels, uint32_t root, uint32_t *parent, bool *met,
 		 uint32_t *list)
 {
@@ -41,7 +41,7 @@ static void grow(const struct route_channels *channels, uint32_t root, uint32_t 
 		}
 }
 
-/* The path to the root, if it leads nearer: then the way up takes no new step. */
+/* The path to the root, if it leads nearer: then the way up adds no new step. */
 static uint32_t path_to(const struct layered *layered, uint32_t sw, uint32_t root)
 {
 	const uint8_t *hops = layered->hops + (size_t)root * layered->graph->n;

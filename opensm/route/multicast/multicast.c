@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast trees. The root is the switch with the fewest hops to all members together (the lowest
- * index of equals), or that of the tree before unless another is much better; the tree consists of
- * shortest paths from there, cut to what the members need. A switch that can choose its parent
- * takes the one that it had in the tree before, else one that is in the tree already, else the one
- * behind its lowest port: who joins or leaves moves nobody else. Of members in several unconnected
- * parts the largest lot is served.
+ * Multicast trees. The root is the switch with the fewest hops to all members together (of equals
+ * the lowest index), or that of the previous tree unless another is much better; the tree consists
+ * of shortest paths from the root, cut to what the members need. A switch that can choose its
+ * parent takes its parent in the previous tree, else a switch that is in the tree already, else the
+ * one behind its lowest port: a member that joins or leaves moves no other. If members are in
+ * several unconnected parts, the part with the most members is served.
  *
- * By the order of a routing the root is above all members, and each parent above its switch.
+ * By the order of a routing the root is above all members, and each parent above its child.
  */
 #include <string.h>
 
@@ -22,14 +22,14 @@
 struct route_ground {
 	struct route_graph *graph; /* without cables to switches that have no room */
 	uint32_t room;
-	uint8_t *hops; /* [switch * n + switch]: from one to the other, by an order down alone */
-	bool keeps;    /* to an order or a trunk */
-	struct route_ground *plain; /* that does not, once somebody needed it */
+	uint8_t *hops; /* [switch * n + switch]: from one to the other; with an order, down only */
+	bool keeps;    /* follows an order or a trunk */
+	struct route_ground *plain; /* a base that does not, once it was needed */
 };
 
-/* A switch while a tree is grown. */
+/* A switch while a tree is built. */
 struct spot {
-	uint32_t members; /* there */
+	uint32_t members; /* attached */
 	struct route_port_set ports;
 	bool in_tree;
 	uint8_t up;	   /* port to the parent */
@@ -43,12 +43,12 @@ struct grow {
 	struct spot *spots; /* [switch] */
 	uint32_t root;
 	const uint8_t *hops;  /* [switch]: from the root */
-	uint32_t root_before; /* FABRIC_NONE: there is none */
+	uint32_t root_before; /* FABRIC_NONE: no tree before */
 };
 
-/* ---- the ground ---- */
+/* ---- what trees have in common ---- */
 
-/* Cables that begin or end at switches without room, or miss the trunk (NULL: there is none). */
+/* Cables that begin or end at switches without room, or are not in the trunk (NULL: none). */
 static bool *find_unused(const struct fabric *fabric, uint32_t room, const uint8_t *trunk)
 {
 	bool *unused = g_new0(bool, fabric->n_ports + 1);
@@ -110,14 +110,14 @@ bool *route_ground_compare(const struct route_ground *a, const struct route_grou
 	return differs;
 }
 
-/* Whether an edge of a switch leads to one that may be its parent. */
+/* Whether an edge of a switch leads to one that can be its parent. */
 static bool leads_up(const struct route_graph *graph, const uint8_t *hops, uint32_t sw,
 		     const struct route_edge *edge)
 {
 	return hops[edge->to] + 1 == hops[sw] && (!graph->up || graph->up[edge - graph->edges]);
 }
 
-/* Whether a switch of a tree hangs on its parent by a cable by which it could be grown so. */
+/* Whether a switch of a tree is joined to its parent by a cable that a new tree could use so. */
 static bool may_hang(const struct route_ground *ground, uint32_t root, uint32_t sw, uint8_t up)
 {
 	const struct route_graph *graph = ground->graph;
@@ -137,7 +137,7 @@ bool route_tree_stays(const struct route_tree *tree, const struct route_ground *
 		uint32_t sw = tree->switches[i], port = fabric_switch_port(fabric, sw, tree->up[i]);
 		size_t place = (size_t)tree->root * ground->graph->n + sw;
 
-		/* Far from its root it is only by an order that it does not keep to. */
+		/* Only an order that it does not follow can put it far from its root. */
 		if (ground->hops[place] == ROUTE_FAR ||
 		    before->hops[place] != ground->hops[place] ||
 		    !may_hang(ground, tree->root, sw, tree->up[i]) ||
@@ -155,7 +155,7 @@ static bool has_room(const struct grow *grow, uint32_t sw)
 	return fabric_mlids(grow->fabric, sw) >= grow->group->room;
 }
 
-/* Counts members by switch; a member named twice counts once, who only sends gets no exit. */
+/* Counts members by switch; a member named twice counts once, one that only sends gets no exit. */
 static void place_members(struct grow *grow)
 {
 	const struct route_group *group = grow->group;
@@ -179,7 +179,7 @@ static void place_members(struct grow *grow)
 
 #define LOST (UINT64_C(1) << 32) /* costs more than all hops together */
 
-/* From each switch to all members. */
+/* Costs from each switch to all members. */
 static void add_costs(const struct grow *grow, const uint8_t *hops, uint64_t *costs)
 {
 	uint32_t n = grow->graph->n, n_places = 0;
@@ -196,7 +196,7 @@ static void add_costs(const struct grow *grow, const uint8_t *hops, uint64_t *co
 		}
 }
 
-/* Of those about as near the members as the best, the one that is the root of the fewest trees. */
+/* Of the switches about as near to the members as the best: the root of the fewest trees. */
 static uint32_t least_loaded(const struct grow *grow, const uint64_t *costs)
 {
 	const uint32_t *load = grow->group->load;
@@ -211,8 +211,8 @@ static uint32_t least_loaded(const struct grow *grow, const uint64_t *costs)
 }
 
 /*
- * Most members in reach, then fewest hops to them, then the lowest index; but that of the tree
- * before if it loses no more, and is not much farther.
+ * Most members in reach, then fewest hops to them, then the lowest index; but the root of the
+ * previous tree, if it reaches as many, and is not much farther.
  */
 static bool choose_root(struct grow *grow, const uint8_t *hops)
 {
@@ -236,7 +236,7 @@ static bool choose_root(struct grow *grow, const uint8_t *hops)
 	return costs[grow->root] / LOST < n_members;
 }
 
-/* Whether a cable of an edge led to the parent in the tree before. */
+/* Whether a cable of an edge led to the parent in the previous tree. */
 static bool has_before(const struct grow *grow, const struct route_edge *edge, uint32_t sw)
 {
 	uint8_t before = grow->spots[sw].up_before;
@@ -246,7 +246,7 @@ static bool has_before(const struct grow *grow, const struct route_edge *edge, u
 }
 
 /*
- * The better, the higher: the parent before, one in the tree, one that was in it, any; 0 is none.
+ * The higher, the better: the previous parent, one in the tree, one that was in it, any; 0 is none.
  */
 static unsigned int parent_merit(const struct grow *grow, const struct route_edge *edge,
 				 uint32_t sw)
@@ -277,7 +277,8 @@ static void join_parent(struct grow *grow, uint32_t sw)
 	grow->spots[best->to].in_tree = true;
 }
 
-/* From the farthest switches inwards: when a switch's turn comes, it is known whether it is in. */
+/* From the farthest switches inwards: when a switch's turn comes, it is known whether it is
+ * needed. */
 static void grow_tree(struct grow *grow)
 {
 	uint32_t n = grow->graph->n;
@@ -331,7 +332,7 @@ static void take_over(struct grow *grow, const struct route_tree *before, const 
 	}
 }
 
-/* Members on switches that could have them, or on none. */
+/* Members on switches that could have them, or without a switch. */
 static uint32_t count_left_out(const struct grow *grow)
 {
 	uint32_t n = 0;
@@ -366,7 +367,7 @@ static struct route_tree *grow_on(const struct route_ground *ground, const struc
 	return tree;
 }
 
-/* Without an order or a trunk. */
+/* A base without an order or a trunk. */
 static struct route_ground *plain_of(struct route_ground *ground, const struct fabric *fabric)
 {
 	if (!ground->keeps)
@@ -376,7 +377,7 @@ static struct route_ground *plain_of(struct route_ground *ground, const struct f
 	return ground->plain;
 }
 
-/* By the order if all are met so; where all switches can be written. */
+/* Follows the order if it reaches all members; where all switches can be written. */
 static struct route_tree *grow_best(struct route_ground *ground, const struct fabric *fabric,
 				    const struct route_group *group,
 				    const struct route_tree *before, const uint32_t *moved,

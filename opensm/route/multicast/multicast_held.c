@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A switch that cannot be written sends what gets to it out by all ports that it holds for the
- * MLID. So all links that it holds are part of the tree, or it gets nothing at all. From these, and
- * from the links of the tree before, pieces come about that are trees each (bound). Other links
- * join two switches that can be written: a search adds those that join the pieces by the fewest.
- * At last what leads to no member is cut off, from the ends inwards.
+ * A switch that cannot be written sends each packet out by all ports that it holds for the MLID. So
+ * all links that it holds are part of the tree, or it gets no packets at all. These links, and
+ * those of the previous tree, form pieces, each of which is a tree (bound). Other links join two
+ * switches that can be written: a search adds the fewest that join the pieces. Finally branches
+ * without members are cut off, from the ends inwards.
  *
  *	A --- K --- B	K holds both links: whoever sends to A or B reaches the other through K
  *	A     k --- B	k holds one of two: A gets there around k, or not at all
@@ -21,11 +21,11 @@ struct spread {
 	const struct fabric *fabric;
 	const struct route_graph *graph;
 	const struct route_group *group;
-	bool *unfit; /* [switch]: it holds what makes a ring: nothing is sent there */
+	bool *unfit; /* [switch]: its links make a ring: nothing is sent there */
 	struct route_port_set *bound; /* [switch]: ports with links that are in for certain */
 	uint32_t *top;		      /* [switch]: towards the one that stands for its piece */
 	struct route_port_set *exits; /* [switch]: of members there */
-	uint32_t *members;	      /* [switch]: how many are there */
+	uint32_t *members;	      /* [switch]: how many members are there */
 	uint8_t *up;		      /* [switch]: its port to the parent */
 	uint32_t *queue, n_queue;     /* switches, each behind its parent */
 };
@@ -58,7 +58,7 @@ static uint32_t across(const struct spread *spread, uint32_t sw, uint32_t num, u
 	return to;
 }
 
-/* False if the link closes a ring of bound ones. */
+/* False if the link closes a ring of bound links. */
 static bool bind(struct spread *spread, uint32_t sw, uint32_t num, uint32_t to, uint8_t there)
 {
 	uint32_t a = find_top(spread->top, sw), b = find_top(spread->top, to);
@@ -73,9 +73,9 @@ static bool bind(struct spread *spread, uint32_t sw, uint32_t num, uint32_t to, 
 	return true;
 }
 
-/* ---- what switches hold ---- */
+/* ---- links that switches hold ---- */
 
-/* Whether what gets to a switch would go to one that is unfit, or that holds no way back. */
+/* Whether packets to a switch would go on to one that is unfit, or that holds no link back. */
 static bool leads_astray(const struct spread *spread, uint32_t sw)
 {
 	uint8_t there;
@@ -90,7 +90,7 @@ static bool leads_astray(const struct spread *spread, uint32_t sw)
 	return false;
 }
 
-/* The links that a switch holds; false if they close a ring. */
+/* Binds the links that a switch holds; false if they close a ring. */
 static bool bind_held(struct spread *spread, uint32_t sw)
 {
 	uint8_t there;
@@ -113,7 +113,7 @@ static void unbind_all(struct spread *spread)
 		spread->top[sw] = sw;
 }
 
-/* Anew for each switch that turns out to be unfit. */
+/* Starts again for each switch that turns out to be unfit. */
 static void bind_all_held(struct spread *spread)
 {
 	uint32_t n = spread->graph->n, sw = 0;
@@ -131,7 +131,7 @@ static void bind_all_held(struct spread *spread)
 	}
 }
 
-/* Links of the tree before between switches that can be written. */
+/* Links of the previous tree between switches that can be written. */
 static void bind_before(struct spread *spread, const struct route_tree *before,
 			const uint32_t *moved)
 {
@@ -147,9 +147,9 @@ static void bind_before(struct spread *spread, const struct route_tree *before,
 	}
 }
 
-/* ---- who is where ---- */
+/* ---- where the members are ---- */
 
-/* A switch that holds no port to a member can still send for it. */
+/* A switch that holds no port to a member can still send what the member sends. */
 static void place_members(struct spread *spread)
 {
 	const struct route_group *group = spread->group;
@@ -176,7 +176,7 @@ static void reach(struct spread *spread, uint32_t sw, uint8_t up)
 	spread->queue[spread->n_queue++] = sw;
 }
 
-/* A switch, and with it its whole piece. */
+/* Adds a switch, and with it its whole piece. */
 static void enter(struct spread *spread, uint32_t from, uint8_t up)
 {
 	uint32_t i = spread->n_queue;
@@ -194,7 +194,7 @@ static void enter(struct spread *spread, uint32_t from, uint8_t up)
 	}
 }
 
-/* All that can be joined with a switch; the number of members there. */
+/* Searches all that can be joined with a switch; returns the number of members there. */
 static uint32_t search(struct spread *spread, uint32_t from)
 {
 	uint32_t i = spread->n_queue, n_members = 0;
@@ -216,7 +216,7 @@ static uint32_t search(struct spread *spread, uint32_t from)
 	return n_members;
 }
 
-/* Where the tree before has its root, if that is to be kept to. */
+/* The root of the previous tree, if it is to be kept. */
 static uint32_t root_of(const struct route_tree *before, const uint32_t *moved)
 {
 	if (!before || !before->n)
@@ -224,7 +224,7 @@ static uint32_t root_of(const struct route_tree *before, const uint32_t *moved)
 	return moved ? moved[before->root] : before->root;
 }
 
-/* Of what is not joined with each other the lot with the most members: begin to end of queue. */
+/* Of the unconnected parts, the one with the most members: begin to end of queue. */
 static void choose_lot(struct spread *spread, uint32_t first, uint32_t *begin, uint32_t *end)
 {
 	uint32_t most = 0;
@@ -253,7 +253,7 @@ static bool is_empty(const struct route_port_set *ports)
 	return !memcmp(ports, &none, sizeof(none));
 }
 
-/* From the ends inwards; the ports of links stand beside those of members then. */
+/* From the ends inwards; after that the sets have the ports of links and those of members. */
 static void cut(struct spread *spread, uint32_t begin, uint32_t end, bool *in_tree)
 {
 	uint8_t there = 0;
@@ -271,7 +271,7 @@ static void cut(struct spread *spread, uint32_t begin, uint32_t end, bool *in_tr
 	}
 }
 
-/* From the root on, as long as it only leads to one other switch; the one that is the root then. */
+/* From the root on, while it leads to a single other switch; returns the new root. */
 static uint32_t cut_root(struct spread *spread, uint32_t root, bool *in_tree)
 {
 	uint8_t there = 0;

@@ -11,9 +11,9 @@ bool route_tree_meets_held(const struct route_tree *tree, const struct fabric *f
 			   const struct route_group *group);
 
 /*
- * As of route_multicast_on(), in a graph without orientation. The ports of a switch that cannot be
- * written are those that it holds for the MLID, and others are led around it. Where the links that
- * such switches hold make a ring, nothing is sent to one of them.
+ * As route_multicast_on(), in a graph without orientation. A switch that cannot be written has the
+ * ports that it holds for the MLID; other switches are led around it. Where links held by such
+ * switches form a ring, nothing is sent to one of them.
  */
 struct route_tree *route_multicast_held(const struct route_graph *graph,
 					const struct fabric *fabric,

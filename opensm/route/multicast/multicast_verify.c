@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The verifier of multicast trees. It knows cables and port sets only: floods from one switch of
- * the tree as a packet would spread, and counts what it meets.
+ * The verifier of multicast trees. It uses only cables and port sets: it floods from one switch of
+ * the tree as a packet would spread, and counts what the flood reaches.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -15,7 +15,7 @@ struct flood {
 	const struct fabric *fabric;
 	const struct route_tree *tree;
 	const struct route_group *group;
-	uint32_t *place;     /* [switch]: its place in the tree, or FABRIC_NONE */
+	uint32_t *place;     /* [switch]: index in the tree, or FABRIC_NONE */
 	bool *member;	     /* [port]: it gets packets */
 	bool *met;	     /* [place] */
 	uint32_t *queue;     /* switches of the tree */
@@ -42,7 +42,7 @@ static bool G_GNUC_PRINTF(4, 5)
 	return false;
 }
 
-/* What one port of a switch in the tree leads to. */
+/* The far end of one port of a switch in the tree. */
 static bool flood_port(struct flood *flood, uint32_t sw, unsigned int num)
 {
 	const struct fabric *fabric = flood->fabric;
@@ -68,7 +68,7 @@ static bool flood_port(struct flood *flood, uint32_t sw, unsigned int num)
 	return true;
 }
 
-/* Connected, and with as few links as that takes: then it is a tree. */
+/* Connected, with as few links as possible: then it is a tree. */
 static bool flood_tree(struct flood *flood)
 {
 	const struct route_tree *tree = flood->tree;
@@ -98,7 +98,7 @@ static bool is_held(const struct flood *flood, uint32_t sw)
 	return flood->group->held && flood->group->held[sw];
 }
 
-/* Whether a switch that cannot be written does as the tree says, and sends nothing else into it. */
+/* Whether a switch that cannot be written forwards as the tree says, and no more into it. */
 static bool does_as_held(struct flood *flood, uint32_t place)
 {
 	const struct fabric *fabric = flood->fabric;
@@ -130,8 +130,8 @@ static bool all_do_as_held(struct flood *flood)
 }
 
 /*
- * The part of each switch, if cables to those without room do not count, nor to those that cannot
- * be written.
+ * The part of each switch, not counting cables to switches without room, or to those that cannot be
+ * written.
  */
 static uint32_t *find_parts(const struct flood *flood)
 {
@@ -159,9 +159,10 @@ static bool meets_part(const struct flood *flood, const uint32_t *parts, uint32_
 }
 
 /*
- * All of the tree was met: who gets packets has an exit there, and who only sends needs none. A
- * member may miss its packets, and its own may get nowhere, only if no cable leads to it by way of
- * switches with room that can be written; if any has a switch with room, one is met.
+ * After a flood of the whole tree: members that get packets have an exit there, and those that only
+ * send need none. A member may miss its packets, and its own packets may be lost, only if no cables
+ * lead to it over switches with room that can be written; if any member has a switch with room, one
+ * is reached.
  */
 static bool all_served(struct flood *flood)
 {

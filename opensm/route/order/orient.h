@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Directions for the edges of a graph. If each edge leads up or down in one order of all switches,
- * and no path goes up after it went down, channel dependencies cannot be cyclic (up*\/down*
+ * and no path goes up again after going down, channel dependencies cannot be cyclic (up*\/down*
  * routing of Autonet: M. Schroeder et al., 1991).
  */
 #ifndef ROUTE_ORDER_ORIENT_H
@@ -12,14 +12,14 @@
 
 #define ROUTE_NO_RANK UINT32_MAX
 
-/* Edges to the nearest of these switches: rank[switch], or ROUTE_NO_RANK. */
+/* Distance to the nearest of these switches, in edges: rank[switch], or ROUTE_NO_RANK. */
 void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank);
 
-/* The same to the nearest of the switches that have hosts, of which it returns the number. */
+/* Distance to the nearest switch that has hosts; returns the number of such switches. */
 uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank);
 
 /*
- * The connected part of each switch, as the least index of its switches. g_free it. Those that are
+ * The connected part of each switch, as the least index of its switches. g_free it. Switches in
  * apart (NULL: none) are parts of their own, whatever their cables.
  */
 uint32_t *route_parts(const struct route_graph *graph, const bool *apart);
@@ -30,91 +30,91 @@ uint32_t *route_parts(const struct route_graph *graph, const bool *apart);
  */
 uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key);
 
-/* Up is where the place in that order is lower. */
+/* Orients by that order: up is where the place is lower. */
 void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key);
 
-/* The same by places, which it takes over; NULL: every way is legal again. */
+/* Orients by places, which it takes over; NULL: every path is legal again. */
 void route_orient_by(struct route_graph *graph, uint32_t *order);
 
-/* Lets up[] of the graph follow its order, which was changed. */
+/* Updates up[] of the graph after a change of its order. */
 void route_orient_edges(struct route_graph *graph);
 
 /*
- * What orders switches of one rank: the operator's ids, then node GUIDs; as places from 0 to the
- * number of switches less one. g_free it.
+ * The order of switches of the same rank: by the operator's ids, then by node GUID; as places from
+ * 0 to the number of switches less one. g_free it.
  */
 uint64_t *route_keys(const struct fabric *fabric, const struct route_input *input);
 
 /*
- * Orients by the distance from the switches that have hosts: far ones are up. False if the graph
- * has no hosts.
+ * Orients by the distance from the switches that have hosts: far is up. False if the graph has no
+ * hosts.
  */
 bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key);
 
 /*
- * Ranks by the distance from the roots named (g_free them); NULL and error if none of them is
- * there. What is odd with them is in roots_note of the graph. Parts of the fabric without a root go
- * by the distance from the hosts.
+ * Ranks by the distance from the named roots (g_free them); NULL and error if none of them is in
+ * the fabric. Sets roots_note of the graph if they look odd. Parts of the fabric without a root use
+ * the distance from the hosts.
  */
 uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *fabric,
 				const struct route_input *input, const uint64_t *key,
 				GError **error);
 
 /*
- * Hops of the graph as it is oriented and then joined (route_join_tops), if it connects all that
- * cables connect, as of route_reaches(); NULL and error if not.
+ * Hops of the graph as oriented and then joined (route_join_tops), if they connect all that cables
+ * connect, as of route_reaches(); NULL and error if not.
  */
 uint8_t *route_legal_hops(struct route_graph *graph, const struct fabric *fabric, uint8_t *next,
 			  GError **error);
 
-/* The same in the order of ranks and keys, with an inverted root if that is good. */
+/* route_legal_hops() in the order of ranks and keys, with an inverted root if that is good. */
 uint8_t *route_ranked_hops(struct route_graph *graph, const struct fabric *fabric,
 			   const uint32_t *rank, const uint64_t *key, uint8_t *next,
 			   GError **error);
 
 /*
- * Orients the graph by that one of several orders by which routes seem to load links most evenly.
- * Each connects all hosts that cables connect, but for that by the distance from the hosts, which
- * is among them. False if by none of them paths are short enough; the graph is oriented all the
- * same.
+ * Orients the graph by the one of several orders by which routes are likely to load links most
+ * evenly. Each connects all hosts that cables connect, except the order by distance from the hosts,
+ * which is among them. False if no order gives short enough paths; the graph is oriented anyway.
  */
 bool route_orient_best(struct route_graph *graph, const uint64_t *key);
 
 /*
  * Orients the graph by rank[switch], which gets the distance from the switches in the middle of the
- * hosts (roots.c). False if that costs hosts bandwidth, or leaves some of them without a path.
+ * hosts (roots.c). False if that costs hosts bandwidth, or leaves some of them unreachable.
  */
 bool route_orient_middle(struct route_graph *graph, const uint64_t *key, uint32_t *rank);
 
 /* Whether each cable joins switches of adjacent ranks. */
 bool route_is_layered(const struct route_graph *graph, const uint32_t *rank);
 
-/* ---- orders in which there is a legal path wherever one must be: single_top.c ---- */
+/* ---- single_top.c: orders in which there is a legal path wherever there must be one ---- */
 
 /*
- * Orients a network so that one switch below the roots is on top, then what stood above it, then
- * all others by rank and key; inverted of the graph tells which the first are. False, with nothing
- * done, if ranks are not the distance from roots, or no switch will do.
+ * Orients a network so that one switch below the roots is at the top, then what was above it, then
+ * all others by rank and key; inverted of the graph marks the switches down to the roots above it.
+ * False, with nothing done, if ranks are not the distance from roots, or no switch is suitable.
  */
 bool route_orient_inverted(struct route_graph *graph, const uint32_t *rank, const uint64_t *key);
 
 /*
- * Whether hops of a graph with an inverted root may be used: no switch of it comes down to hosts by
- * a longer way than one that begins upwards. Then what leads to an ancestor of a host by a best
- * path that is part of one to the host does lead to the host, which tree_fill.c relies on.
+ * Whether hops of a graph with an inverted root may be used: no switch of it goes down to hosts by
+ * a longer path than one that begins upwards. Then a best path to an ancestor of a host that is
+ * part of a best path to the host does lead to the host; tree_fill.c relies on this.
  */
 bool route_inversion_holds(const struct route_graph *graph, const uint8_t *hops);
 
 /*
  * Changes the order of an oriented graph so that all switches have legal paths to and from those
- * with hosts, and that of the subnet manager, if cables connect them. joined of the graph tells who
- * got a neighbour above, base what the order was before; NULL both if there is no need, or no way.
+ * with hosts, and that of the subnet manager, if cables connect them. joined of the graph marks
+ * switches that got a neighbour above, base is the order before; both are NULL if there is no need,
+ * or no such order.
  */
 void route_join_tops(struct route_graph *graph);
 
 /*
- * Whether by these hops all hosts, and the subnet manager, reach all switches, and these them, as
- * far as cables do; if not, sets error.
+ * Whether by these hops all hosts, and the subnet manager, reach all switches and are reached from
+ * them, as far as cables allow; sets error if not.
  */
 bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
 		   const uint8_t *hops, GError **error);

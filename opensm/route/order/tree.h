@@ -14,24 +14,24 @@ struct tree {
 	const struct route_graph *graph;
 	const uint8_t *hops, *next;
 	uint8_t *rank; /* 0 is that of the leaves */
-	unsigned int max_rank; /* and so many ancestors a target has, at most */
-	bool along_ranks;    /* no path by way of an ancestor is illegal */
+	unsigned int max_rank; /* also the greatest number of ancestors of a target */
+	bool along_ranks;    /* no path through an ancestor is illegal */
 	uint16_t *lids;	     /* [target] */
 	uint16_t *leaf;	     /* [target] */
 	/*
-	 * [level][target]; level 0 is the parent of the leaf; where there is none, the leaf itself.
+	 * [level][target]; level 0 is the parent of the leaf; the leaf itself where there is none.
 	 */
 	uint16_t *ancestor[TREE_RANKS_MAX];
-	/* [level][target]: which of parallel links at that level; NULL if there are none at all. */
+	/* [level][target]: which of parallel links at that level; NULL: no parallel links. */
 	uint8_t *turn[TREE_RANKS_MAX];
-	/* [target]: not 0: it got no ancestor where a cable is lost; they are numbered from 1. */
+	/* [target]: not 0: a lost cable left it without an ancestor; numbered from 1. */
 	uint16_t *spare;
 	uint32_t n_spares;
-	bool *lacks;	 /* [switch]: it lost links to parents, most likely */
-	uint16_t *place; /* [switch]: how many of its kind stand before it */
+	bool *lacks;	 /* [switch]: it probably lost links to parents */
+	uint16_t *place; /* [switch]: number of its kind before it */
 };
 
-/* Gives each target its ancestors; g_free them by tree_clear_ancestors(). */
+/* Gives each target its ancestors; free them by tree_clear_ancestors(). */
 void tree_find_ancestors(struct tree *tree);
 void tree_clear_ancestors(struct tree *tree);
 

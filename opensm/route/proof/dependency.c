@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Channel dependencies. Sets that are never written stay without memory. */
+/* Channel dependencies. Sets that are never written take no memory. */
 #include "route/graph/bits.h"
 #include "route/proof/verify.h"
 #include "route/value/lanes.h"
@@ -56,12 +56,12 @@ uint16_t dependency_vls(const struct dependency *dependency)
 
 /* ---- the search for a cycle ---- */
 
-/* A node on the path of the depth-first search, and where to go on in what it wants. */
+/* A node on the path of the depth-first search, and where to continue among its outs. */
 struct step {
 	uint32_t node, bit;
 };
 
-/* One of those that follow a node, from the bit on, which moves behind it; or NONE. */
+/* The next node after a node, from the bit on, which moves past it; or NONE. */
 static uint32_t next_node(const struct dependency *dependency, struct step *step)
 {
 	const struct verify *verify = dependency->verify;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The verifier: follows what a set of LFTs really does and knows nothing of how it was made.
+ * The verifier: follows what a set of LFTs really does and does not depend on how it was made.
  *
- * An order of the switches (verify_order.c), which the engine claims or the verifier guesses, shows
- * most tables of most engines to be right. Where it does not, all LIDs are walked (verify_walk.c),
- * and the dependencies of all channels are put together (verify_lanes.c), which finds out what is
- * wrong. The verdict is the same whichever way leads to it.
+ * An order of the switches (verify_order.c), which the engine claims or the verifier guesses,
+ * proves most tables of most engines right. Where it does not, all LIDs are walked (verify_walk.c),
+ * and the dependencies of all channels are collected (verify_lanes.c), which finds out what is
+ * wrong. Both ways give the same verdict.
  *
- * Channel dependencies are those of packets from any channel adapter, and the subnet manager
- * wherever it is, to any LID, and from any switch to any channel adapter. Left out are packets from
- * switch to switch: management of VL 15 needs no credits that a cycle could hold, and general
+ * Channel dependencies are those of packets from any channel adapter, and from the subnet manager
+ * on any node, to any LID, and from any switch to any channel adapter. Packets from switch to
+ * switch are excluded: management of VL 15 needs no credits that a cycle could hold, and general
  * packets between two switches need a subnet manager or client on a switch. In trees these would
  * close cycles that no other can.
  *
- * LIDs that nobody owns are not looked at. Entries above the LinearFDBCap of a switch do not exist,
- * nor those of blocks that it does not take, whatever the tables say; that some pair has no path
- * without them is no fault of the tables.
+ * LIDs that no port owns are not examined. Entries above the LinearFDBCap of a switch, and those of
+ * blocks that it refuses, do not exist, whatever the tables say; the tables are not at fault if
+ * some pair has no path without them.
  */
 #include "route/graph/demand.h"
 #include "route/order/orient.h"
@@ -25,7 +25,7 @@
 
 static const struct route_input all_to_all = {.threads = 1};
 
-/* ---- what the parts work on ---- */
+/* ---- data of all parts ---- */
 
 static void index_ports(struct verify *verify)
 {
@@ -129,13 +129,13 @@ static char *name_cycle(const struct verify *verify)
 	return g_string_free(text, FALSE);
 }
 
-/* Whether hosts alone close a cycle; then it is that one that is told. */
+/* Whether hosts alone close no cycle; else report that cycle. */
 static bool are_hosts_free(struct verify *verify)
 {
 	GArray *cycle;
 
 	if (verify->turns)
-		return false; /* what switches send is not told apart there */
+		return false; /* packets from switches are not told apart there */
 	cycle = verify_hosts(verify);
 	if (!cycle)
 		return true;
@@ -144,7 +144,7 @@ static bool are_hosts_free(struct verify *verify)
 	return false;
 }
 
-/* Owned LIDs are counted for all switches; those with a leaf in another part need no path. */
+/* LIDs in use are counted for all switches; those with a leaf in another part need no path. */
 static void count_paths(struct verify *verify)
 {
 	for (uint32_t lid = 1; lid < verify->n_lids; lid++) {
@@ -172,7 +172,7 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 	g_assert(routing->n_switches == fabric->n_switches);
 	*verdict = (struct route_verdict){ .complete = true, .loop_free = true };
 	verify = verify_new(fabric, routing, input, verdict);
-	/* parts of a cut fabric have entries that lead nowhere everywhere */
+	/* in a fabric of several parts, tables have entries that lead nowhere */
 	verdict->by_order = by_order && !routing->lanes && verify->whole && verify_by_order(verify);
 	if (!verdict->by_order)
 		verify->cycle = verify_lanes(verify);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The way to a verdict on any table. Each LID is walked (verify_walk.c), and for credit loops what
- * its packets wait for on their way is followed from all switches where they may begin, and added
- * up in one dependency graph of all lanes.
+ * The way to a verdict on any table. Each LID is walked (verify_walk.c). For credit loops, the
+ * channels that its packets wait for are followed from all switches where they may start, and added
+ * to one dependency graph of all lanes.
  *
- * A path may be used with the SL from its source to its destination and with that the other way
- * round, as it carries the answers to what came on that. What goes to the SM, or comes from it, may
- * bear the SL of the SM too. Pairs without an SL send nothing, which is right only between hosts
- * and switches, and where demand says so. Each SL must stay on its lane, so every port between
- * switches must have that.
+ * A path may be used with the SL from its source to its destination and with that of the reverse
+ * path, since it carries the answers to packets of that path. Packets to and from the SM may have
+ * the SL of the SM too. Pairs without an SL send nothing, which is right only between hosts and
+ * switches, and where the demand says so. Each SL must stay on its lane, so every port between
+ * switches must have that lane.
  *
- * Packets are followed by kind. That is their VL, from switch to switch; but if lanes change by
- * turns it is the SL, any level of QoS of it too, and they are followed from each port at which
- * they may come in, as that counts for their first VL.
+ * Packets are followed by kind. The kind is their VL, from switch to switch; but if lanes change by
+ * turns it is the SL, with any level of QoS, and they are followed from each port at which they may
+ * enter, since that determines their first VL.
  */
 #include <string.h>
 
@@ -22,12 +22,13 @@
 #include "route/proof/verify.h"
 #include "route/value/lanes.h"
 
-#define SHARES_MAX 16 /* each has dependencies of its own */
+#define SHARES_MAX 16 /* each has its own dependencies */
 #define BATCH 64      /* LIDs whose entries are side by side */
 
 /* ---- paths ---- */
 
-/* Notes that what came to a switch by a port, and leaves by another, asks for one (next) there. */
+/* Notes that packets that enter a switch by a port, and leave by another, need the port next
+ * there. */
 static inline void note(struct dependency *found, unsigned int kind, uint32_t sw, uint8_t in,
 			uint8_t out, uint8_t next)
 {
@@ -46,7 +47,7 @@ static inline void note(struct dependency *found, unsigned int kind, uint32_t sw
 	dependency_add(found, channel, vl, next, next_vl);
 }
 
-/* Behind the next switch all depends on that alone, and not on where packets came from. */
+/* Beyond the next switch, all depends on that switch alone, not on where packets came from. */
 static inline void follow(struct verify_share *share, uint32_t sw, uint8_t in, unsigned int kind)
 {
 	const struct verify *verify = share->verify;
@@ -65,7 +66,7 @@ static inline void follow(struct verify_share *share, uint32_t sw, uint8_t in, u
 	}
 }
 
-/* Whether packets may begin at this port: of the switch itself, or of a host. */
+/* Whether packets may start at this port: of the switch itself, or of a host. */
 static bool is_entry(const struct verify *verify, uint32_t sw, uint8_t num)
 {
 	const struct fabric *fabric = verify->fabric;
@@ -76,7 +77,7 @@ static bool is_entry(const struct verify *verify, uint32_t sw, uint8_t num)
 	       fabric->ports[fabric_switch_port(fabric, sw, num)].peer != FABRIC_NONE;
 }
 
-/* Ports of a switch by which it matters that packets come in. */
+/* Number of ports of a switch that matter as entries of packets. */
 static unsigned int n_entries(const struct verify *verify, uint32_t sw)
 {
 	return verify->turns ? verify_width(verify, sw) : 1;
@@ -102,7 +103,7 @@ static uint16_t kinds_between(const struct verify *verify, uint32_t from, uint32
 	return bits;
 }
 
-/* On one lane, if packets begin everywhere: then paths need not be told apart. */
+/* On one lane, if packets start everywhere: then paths need not be told apart. */
 static void follow_everywhere(struct verify_share *share)
 {
 	const struct verify_spot *spots = share->spots;
@@ -113,7 +114,8 @@ static void follow_everywhere(struct verify_share *share)
 				       spots[spots[sw].next].exit, 0);
 }
 
-/* A LID of a host is sent to from everywhere, that of a switch from where hosts or the SM are. */
+/* LIDs of hosts get packets from everywhere, those of switches from switches with hosts or the
+ * SM. */
 static void follow_lid(struct verify_share *share)
 {
 	const struct verify *verify = share->verify;
@@ -146,13 +148,13 @@ static void follow_lid(struct verify_share *share)
 /* ---- all LIDs ---- */
 
 struct shares {
-	uint16_t *lids; /* that are looked at: all in use that the same switches hold */
+	uint16_t *lids; /* to be examined: all in use that the same switches hold */
 	uint32_t n_lids;
-	uint32_t n; /* shares of them, for as many threads */
+	uint32_t n; /* number of shares, one for each thread */
 	struct verify_share shares[SHARES_MAX];
 };
 
-/* A LID that a switch cannot hold is discarded there. */
+/* A switch discards a LID that it cannot hold. */
 static void read_column(struct verify_share *share)
 {
 	const struct verify *verify = share->verify;
@@ -168,7 +170,7 @@ static void read_column(struct verify_share *share)
 	}
 }
 
-/* Threads note what they find in their shares of the LIDs apart. */
+/* Each thread notes what it finds in its share of the LIDs. */
 static void follow_shares(void *arg, uint32_t first, uint32_t last)
 {
 	struct shares *all = arg;
@@ -186,7 +188,7 @@ static void follow_shares(void *arg, uint32_t first, uint32_t last)
 	}
 }
 
-/* Adds what was found to the verdict. What is wrong is told of the least LID. */
+/* Adds the results to the verdict. Reports the fault of the least LID. */
 static void add_shares(struct verify *verify, struct shares *all, struct dependency *found)
 {
 	struct route_verdict *verdict = verify->verdict;
@@ -211,14 +213,14 @@ static void add_shares(struct verify *verify, struct shares *all, struct depende
 		verify_add_witness(verify, &wrong);
 }
 
-/* All LIDs, one range after the other that the same switches hold. */
+/* All LIDs, by ranges that the same switches hold. */
 static void follow_lids(struct verify *verify, struct dependency *found)
 {
 	uint32_t n = verify->graph->n, lid = 1;
 	struct shares all = {.n = CLAMP(verify->graph->threads, 1, SHARES_MAX)};
 
 	if (verify->turns)
-		all.n = 1; /* graphs of these are large */
+		all.n = 1; /* these graphs are large */
 	all.lids = g_new(uint16_t, verify->n_lids);
 	for (uint32_t i = 0; i < all.n; i++)
 		all.shares[i] = (struct verify_share){
@@ -239,7 +241,7 @@ static void follow_lids(struct verify *verify, struct dependency *found)
 
 /* ---- multicast on a trunk ---- */
 
-/* Whether a port is of the tree that multicast keeps to. */
+/* Whether a port is in the tree that multicast follows. */
 static bool is_trunk(const struct verify *verify, uint32_t sw, uint8_t num)
 {
 	const uint8_t *trunk = verify->routing->trunk;
@@ -249,7 +251,7 @@ static bool is_trunk(const struct verify *verify, uint32_t sw, uint8_t num)
 	       (trunk[sw] == num || trunk[to] == verify->back[verify->first[sw] + num]);
 }
 
-/* What may come in anywhere, and leaves a switch by a port, goes on by all others. */
+/* Packets that leave a switch by a port continue by all other trunk ports of the next switch. */
 static void follow_trunk_port(struct dependency *found, unsigned int kind, uint32_t sw, uint8_t out)
 {
 	const struct verify *verify = found->verify;
@@ -265,7 +267,7 @@ static void follow_trunk_port(struct dependency *found, unsigned int kind, uint3
 	}
 }
 
-/* Kinds of packets that groups may have: of lanes, those on which anything is sent at all. */
+/* Kinds of packets that groups may have; for lanes, those on which anything is sent. */
 static uint16_t trunk_kinds(const struct dependency *found)
 {
 	const struct route_lanes *lanes = found->verify->routing->lanes;
@@ -289,7 +291,7 @@ static void follow_trunk(struct dependency *found)
 					follow_trunk_port(found, __builtin_ctz(kinds), sw, num);
 }
 
-/* ---- lanes that are not what they should be ---- */
+/* ---- lanes that are wrong ---- */
 
 static void complain(const struct verify *verify, const char *what, uint32_t a, uint32_t b)
 {
@@ -319,7 +321,7 @@ static void check_pairs(struct verify *verify)
 					 fabric_switch_port(verify->fabric, b, 0));
 }
 
-/* The highest lane that is used must be one that a cable has. */
+/* Every cable must have the highest lane in use. */
 static void check_cables(const struct verify *verify, uint16_t vls)
 {
 	const struct fabric *fabric = verify->fabric;

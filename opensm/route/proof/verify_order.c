@@ -4,16 +4,16 @@
  * are verified several times as fast as by walks (verify_walk.c).
  *
  * Each edge leads up or down in the order. Let every packet go up, then down, and then to the owner
- * of its LID. Either way places are strictly monotone, so there is no loop; and dependencies of
- * channels follow the order, so they have no cycle. That the order is any good is not assumed: a
- * bad one shows nothing.
+ * of its LID. In both phases places are strictly monotone, so there is no loop; and dependencies of
+ * channels follow the order, so they have no cycle. The order need not be good: a bad one proves
+ * nothing.
  *
  * Many LIDs are followed from all switches at once. A tile has a row for each switch and a column
- * for each LID; an element is one more than the hops to the owner, 0 while these are not known. A
- * switch knows them as soon as the next one does, so switches are visited in the order in which
- * packets come: first entries that lead down, from the bottom to the top, then those that lead up,
- * from the top to the bottom. An element that is not known then is none of such a path, and nothing
- * is shown.
+ * for each LID; an element is one more than the hops to the owner, 0 while these are unknown. The
+ * hops of a switch are known once those of the next switch are, so switches are visited against the
+ * paths: first entries that lead down, from the bottom to the top, then those that lead up, from
+ * the top to the bottom. An element that is unknown after that is not on such a path, and nothing
+ * is proved.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -22,21 +22,21 @@
 #include "route/order/orient.h"
 #include "route/proof/verify.h"
 
-#define WIDTH 1024			  /* LIDs of a tile */
+#define WIDTH 1024			  /* LIDs per tile */
 #define ONES UINT64_C(0x0101010101010101) /* 1 in each octet */
 #define HIGHS (ONES << 7)
 #define NOBODY 0x80 /* instead of hops: the LID has no owner */
 
 struct proof {
 	struct verify *verify;
-	uint32_t *place;    /* [switch]: in an order; an edge leads up if it leads to a lower one */
+	uint32_t *place;    /* [switch]: in an order; edges to a lower place lead up */
 	uint32_t *switches; /* by place */
-	uint8_t *unknown;   /* [LID]: 0; NOBODY: it has no owner */
+	uint8_t *unknown;   /* [LID]: 0; NOBODY: no owner */
 	_Atomic unsigned int widest;
 	_Atomic bool failed;
 };
 
-/* The order that the routing claims, or one by the distance from hosts if it claims none. */
+/* The order that the routing claims, or by the distance from hosts if it claims none. */
 static void find_order(struct proof *proof)
 {
 	const struct verify *verify = proof->verify;
@@ -58,10 +58,10 @@ static void find_order(struct proof *proof)
 
 struct tile {
 	const struct proof *proof;
-	uint32_t first, n;	  /* LIDs; a whole number of blocks */
+	uint32_t first, n;	  /* LIDs; whole blocks */
 	uint8_t *depth;		  /* [switch * WIDTH + LID]; one more row that stays 0 */
-	bool *any;		  /* [switch]: something is known there */
-	const uint8_t *rows[256]; /* by exit port: of a neighbour in view, or that row */
+	bool *any;		  /* [switch]: it has known elements */
+	const uint8_t *rows[256]; /* by exit port: of a neighbour in view, or the zero row */
 };
 
 static uint8_t *row_of(const struct tile *tile, uint32_t sw)
@@ -69,7 +69,7 @@ static uint8_t *row_of(const struct tile *tile, uint32_t sw)
 	return tile->depth + (size_t)sw * WIDTH;
 }
 
-/* Lets the exit ports of an edge lead to a row. */
+/* Makes the exit ports of an edge refer to a row. */
 static void view(struct tile *tile, const struct route_edge *edge, uint32_t sw)
 {
 	const uint8_t *links = tile->proof->verify->graph->links + edge->first_link;
@@ -78,7 +78,7 @@ static void view(struct tile *tile, const struct route_edge *edge, uint32_t sw)
 		tile->rows[links[k]] = row_of(tile, sw);
 }
 
-/* What is known to the next switches becomes known. Runs of LIDs with one exit port are common. */
+/* Elements known at the next switches become known. Runs of LIDs with one exit port are common. */
 static void take_over(const struct tile *tile, const uint8_t *lft, uint8_t *depth)
 {
 	for (uint32_t i = 0; i < tile->n; i += 8) {
@@ -101,7 +101,7 @@ static void take_over(const struct tile *tile, const uint8_t *lft, uint8_t *dept
 	}
 }
 
-/* By entries that lead up, or by those that lead down; others lead to nothing that is known. */
+/* Follows entries that lead up, or those that lead down; others refer to unknown elements. */
 static void visit(struct tile *tile, uint32_t sw, bool up)
 {
 	const struct verify *verify = tile->proof->verify;

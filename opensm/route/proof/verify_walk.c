@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Walks through the tables, one LID after the other: what becomes of a packet from each switch. */
+/* Walks through the tables, one LID at a time, to find the fate of packets from each switch. */
 #include <string.h>
 
 #include "route/proof/verify.h"
@@ -19,7 +19,7 @@ void verify_add_hop(const struct verify *verify, GString *text, uint32_t sw, uin
 						       name, sizeof(name)));
 		return;
 	}
-	/* Its port is none of this switch. */
+	/* The switch has no such port. */
 	g_string_append_printf(text, "%s entry 0x%02x",
 			       fabric_node_name(fabric, node, name, sizeof(name)), num);
 }
@@ -47,7 +47,7 @@ void verify_add_witness(struct verify *verify, const struct verify_wrong *wrong)
 
 /* ---- one LID ---- */
 
-/* Walks from sw to a switch whose fate is known and gives the fate to all on the way. */
+/* Walks from sw to a switch whose fate is known, and gives that fate to all on the way. */
 static void walk_from(struct verify_spot *spots, uint32_t sw)
 {
 	uint32_t n = 0, depth;
@@ -67,7 +67,7 @@ static void walk_from(struct verify_spot *spots, uint32_t sw)
 	}
 }
 
-/* Whether a pair may stay without a path: it is for management, but not by the subnet manager. */
+/* Whether a pair may have no path: it is for management, but not by the subnet manager. */
 static bool may_discard(const struct verify *verify, uint32_t sw, const struct verify_owner *owner)
 {
 	if (sw == verify->graph->sm_switch || owner->sw == verify->graph->sm_switch)
@@ -76,7 +76,7 @@ static bool may_discard(const struct verify *verify, uint32_t sw, const struct v
 	       (!route_has_hosts(verify->graph, sw) || !owner->exit);
 }
 
-/* Whether the fate of a packet from sw, which does not arrive, breaks what the tables must do. */
+/* Whether the loss of a packet from sw violates what the tables must do. */
 static bool is_wrong(struct verify_share *share, uint32_t sw)
 {
 	const struct verify *verify = share->verify;
@@ -93,8 +93,8 @@ static bool is_wrong(struct verify_share *share, uint32_t sw)
 }
 
 /*
- * Whether every switch leads nearer to the owner by true distance, hence all packets arrive, by the
- * shortest paths. Then nothing need be walked, which takes most of the time.
+ * Whether every switch leads nearer to the owner by distance in cables, so that all packets arrive
+ * on shortest paths. Then nothing needs a walk, which would take most of the time.
  */
 static bool leads_nearer(struct verify_share *share)
 {
@@ -112,13 +112,13 @@ static bool leads_nearer(struct verify_share *share)
 		others += to == FABRIC_NONE || hops[to] + 1u != hops[sw];
 		most = MAX(most, hops[sw]);
 	}
-	if (others > 1) /* than the owner's switch itself */
+	if (others > 1) /* switches other than the owner's own */
 		return false;
 	share->max_hops = MAX(share->max_hops, most);
 	return true;
 }
 
-/* What is known without a walk: at switches that send the LID to no other one. */
+/* What is known without a walk: switches that do not send the LID to another switch. */
 static void begin(struct verify_share *share)
 {
 	const struct verify *verify = share->verify;

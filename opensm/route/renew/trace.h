@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a routing remembers so that it can be repaired. */
+/* The state that a routing keeps so that it can be repaired. */
 #ifndef ROUTE_RENEW_TRACE_H
 #define ROUTE_RENEW_TRACE_H
 
@@ -8,23 +8,23 @@
 
 #define ROUTE_BLOCK 64 /* entries */
 
-/* The tables as they were when they were last computed whole, a row for each switch. */
+/* The tables of the last full computation, a row for each switch. */
 struct route_home {
 	struct ref ref;
-	struct fabric *fabric; /* of that time */
+	struct fabric *fabric; /* at that time */
 	uint8_t *bytes;	       /* of all rows */
 	uint8_t **rows;
 	uint32_t *order;       /* before route_join_tops(); or NULL */
-	double peak; /* what the busiest link carries, as a multiple of the mean; 0: not by load */
+	double peak; /* load of the busiest link as a multiple of the mean; 0: not routed by load */
 };
 
 /* The state of the engine after it made, or repaired, the routing. */
 struct route_trace {
 	struct route_graph *graph;
 	uint8_t *hops; /* of route_hops_all() */
-	bool moved;  /* some entries are not as at home for the sake of balance */
-	bool uneven; /* perhaps: compare it with tables computed whole */
-	uint64_t excused; /* so much is carried by it in tables computed whole, too; 0: not known */
+	bool moved;  /* some entries differ from home to balance the load */
+	bool uneven; /* perhaps: compare it with newly computed tables */
+	uint64_t excused; /* load of the busiest link after a full computation, too; 0: unknown */
 };
 
 /* Whether an exit of a switch begins a best path to another, by the hops of route_hops_all(). */
@@ -42,28 +42,28 @@ void routing_settle(struct routing *routing, struct route_graph *graph, uint8_t 
 /* Gives the routing a trace; takes over graph and hops. */
 void routing_trace(struct routing *routing, struct route_graph *graph, uint8_t *hops);
 
-/* [switch of the fabric]: its index in another one; FABRIC_NONE: it is not there. */
+/* [switch of the fabric]: its index in the other fabric; FABRIC_NONE: not there. */
 uint32_t *route_places(const struct fabric *fabric, const struct fabric *other);
 
-/* A routing for this fabric that as yet is old's: row[switch] is that of home, before[switch] its
- * index in old, FABRIC_NONE if it was not there. */
+/* A routing for this fabric that starts with the entries of old: row[switch] is its row in home,
+ * before[switch] its index in old, FABRIC_NONE if it was not there. */
 struct routing *routing_from(const struct fabric *fabric, const struct routing *old,
 			     const uint32_t *row, const uint32_t *before);
 
-/* The row of a switch for writing, in such a routing. */
+/* The row of a switch of such a routing, for writing. */
 uint8_t *routing_own(struct routing *routing, uint32_t sw);
 
-/* Shares rows again that are as home has them. */
+/* Shares rows again that equal those of home. */
 void routing_share(struct routing *routing, const uint32_t *row);
 
 /* Flows on the busiest link of a routing that has a trace, all hosts sending to all by demand. */
 uint64_t routing_peak(const struct routing *routing, unsigned int threads);
 
 /*
- * Moves entries of a repaired routing that nobody else holds yet from cables that carry more than
- * this to others that begin a best path too. 0: what a cable may carry, compared with what the
- * tables at home load on theirs, if these were made by load (balance.c). Sets moved and uneven of
- * its trace; excused is what is carried over from before.
+ * Moves entries of a repaired routing, to which no other reference exists yet, from cables that
+ * carry more than limit to others that begin a best path too. limit 0: what a cable may carry,
+ * compared with the loads of the tables at home, if these were made by load (balance.c). Sets moved
+ * and uneven of its trace; excused is kept from before.
  */
 void route_rebalance(struct routing *routing, uint64_t limit);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How forwarding tables get from what switches hold to a routing, so that nothing goes wrong on the
- * way: in stages, each of which may be written in any order.
+ * How forwarding tables get safely from what switches hold to a routing: in stages, each of which
+ * may be written in any order.
  */
 #ifndef ROUTE_TRANSITION_TRANSITION_H
 #define ROUTE_TRANSITION_TRANSITION_H
@@ -10,28 +10,28 @@
 
 struct route_stages {
 	uint32_t n;		     /* at least 1 */
-	const uint8_t *const **rows; /* [stage][switch]: as in a routing, whose own are the last */
-	uint32_t n_ordered;   /* LIDs that would loop, or be lost, if all were written at once */
-	uint32_t n_discarded; /* LIDs with entries that discard first: else some loop, or credits */
-	bool in_haste;	 /* the work was limited */
-	bool by_entries; /* entries are discarded or late, not LIDs: some packets may be lost */
-	bool only_loops; /* the order keeps from loops alone: some packets may be lost */
+	const uint8_t *const **rows; /* [stage][switch]: the last are those of the routing */
+	uint32_t n_ordered;   /* LIDs that would loop or lose packets if written at once */
+	uint32_t n_discarded; /* LIDs with entries that discard first, against loops */
+	bool in_haste;	 /* the limit of work was reached */
+	bool by_entries; /* entries are discarded or delayed, not LIDs: packets may be lost */
+	bool only_loops; /* the order prevents loops only: packets may be lost */
 	GPtrArray *owned;     /* private */
 	struct routing *routing;
 };
 
 /*
  * held[switch] is what the switch holds, as long as rows of the routing; NULL: nothing is known. It
- * must live as long as the stages. In a mixture of what is before and after a stage
+ * must outlive the stages. In any mixture of the entries before and after a stage
  *
- * - no LID loops, if it does neither in what is held nor in the routing;
- * - no packet is lost that both deliver, but to LIDs that are discarded first, by_entries, and
- *   where only_loops;
+ * - no LID loops, if it loops neither in what is held nor in the routing;
+ * - no packet is lost that both deliver, except to LIDs that are discarded first, by_entries, and
+ *   if only_loops;
  * - no channels depend on each other in a cycle, if they do not in what is held and in the routing;
- *   of packets with the SLs and lanes of the routing, see lane_changes.h for others.
+ *   for packets with the SLs and lanes of the routing, see lane_changes.h for others.
  *
- * cyclic: they do in what is held, as far as is known. verdict: of the routing, by the verifier.
- * work: how often an entry may be looked at; the default takes about half a second.
+ * cyclic: what is held is known to have such a cycle. verdict: the verifier's, on the routing.
+ * work: how often an entry may be examined; the default takes about half a second.
  */
 #define ROUTE_STAGES_WORK (UINT64_C(1) << 23)
 struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t *const *held,

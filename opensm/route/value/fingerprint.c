@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Most heavy sweeps find what the one before found. The fabric that a routing was made for is there
- * to be compared: nodes, cables and LIDs, in the order of the fabric, which is the same for equal
- * subnets. What the operator said can be long (forwarding tables in a file): of that a digest is
- * kept.
+ * Most heavy sweeps find the same as the one before. The fabric that a routing was made for is kept
+ * for comparison: nodes, cables and LIDs, in the order of the fabric, which is the same for equal
+ * subnets. The operator's input can be long (forwarding tables in a file), so only a digest of it
+ * is kept.
  */
 #include "route/value/fingerprint.h"
 
@@ -13,14 +13,14 @@
 
 #include "route/graph/throttled.h"
 
-/* ---- what the operator said ---- */
+/* ---- the operator's input ---- */
 
 static void add(GChecksum *sum, const void *data, size_t size)
 {
 	g_checksum_update(sum, data, (gssize)size);
 }
 
-/* A number of things, each of which may have a gap behind its first octets. */
+/* Adds n elements, each of which may have padding after its first octets. */
 static void add_each(GChecksum *sum, const void *data, uint32_t n, size_t size, size_t used)
 {
 	const uint8_t *octets = data;
@@ -32,7 +32,7 @@ static void add_each(GChecksum *sum, const void *data, uint32_t n, size_t size, 
 		add(sum, octets + i * size, used);
 }
 
-/* Numbers; and structures up to a member that is the last. */
+/* Numbers; and structures up to a member that is the last one before padding. */
 #define add_numbers(sum, data, n) add_each(sum, data, n, sizeof(*(data)), sizeof(*(data)))
 #define add_structs(sum, data, n, type, last) \
 	add_each(sum, data, n, sizeof(type), offsetof(type, last) + sizeof(((type *)NULL)->last))

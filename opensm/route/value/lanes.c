@@ -113,7 +113,7 @@ uint16_t routing_turn_vls(const struct routing *routing, const struct fabric *fa
 		return sls;
 	if (routing->n_switches != fabric->n_switches ||
 	    routing->lanes->turns->width[node->sw] != node->num_ports + 1)
-		return 0; /* of another fabric */
+		return 0; /* a port of another fabric */
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
 		vl[sl] = route_lanes_vl(routing->lanes, node->sw, from->num, to->num, sl);
 	return sls;

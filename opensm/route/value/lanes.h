@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Virtual lanes of a routing: which SL two ports use, and which lane packets of an SL take from
- * switch to switch. Engines whose paths are free of credit loops only on several lanes have one.
+ * switch to switch. Engines whose paths need several lanes to be free of credit loops have them.
  */
 #ifndef ROUTE_VALUE_LANES_H
 #define ROUTE_VALUE_LANES_H
@@ -9,14 +9,14 @@
 #include "route/engine.h"
 
 #define ROUTE_SLS 16
-#define ROUTE_NO_SL 0xFF /* the two have no path that closes no credit loop */
+#define ROUTE_NO_SL 0xFF /* no path between the two closes no credit loop */
 
 /*
- * SLtoVLMappingTables where the lane is a matter of the ports by which a packet comes and goes:
- * a row has 4 bits for each SL, from the lowest.
+ * SLtoVLMappingTables where the lane depends on the ports of arrival and departure: a row has 4
+ * bits for each SL, from the lowest.
  */
 struct route_turns {
-	size_t *first;	 /* [switch]: in rows */
+	size_t *first;	 /* [switch]: its first row */
 	uint16_t *width; /* [switch]: ports, 0 included */
 	uint64_t *rows;	 /* [first + in * width + out] */
 };
@@ -24,25 +24,25 @@ struct route_turns {
 struct route_lanes {
 	uint32_t n_switches;
 	uint8_t first, n;      /* lanes of paths: first .. first + n - 1 */
-	uint8_t sm_sl;	       /* of what goes to the SM and comes from it, whatever sl says */
+	uint8_t sm_sl;	       /* for traffic to and from the SM, overrides sl */
 	uint8_t vl[ROUTE_SLS]; /* [SL]: at each port of a switch that leads to a switch */
-	uint8_t *sl; /* [from * n_switches + to], the same both ways; NULL: first for all */
-	struct route_turns *turns; /* NULL: vl[] says it all; else what follows counts too */
+	uint8_t *sl; /* [from * n_switches + to], symmetric; NULL: first for all */
+	struct route_turns *turns; /* NULL: vl[] is all; else the members below count too */
 	uint16_t sls;		   /* bits of the SLs of paths */
 	uint16_t bare;	 /* bits of SLs with which multicast may close loops; see layered.h */
-	uint8_t levels;	 /* bits of the SL that a path may have set or not: levels of QoS */
-	bool sm_by_path; /* what goes to the SM has the SL of its path, whatever sm_sl is */
-	bool level_ends; /* links of hosts have a lane a level of QoS, VL 0 and 1, whatever vl is */
+	uint8_t levels;	 /* bits of the SL that are free on a path: levels of QoS */
+	bool sm_by_path; /* traffic to the SM has the SL of its path, not sm_sl */
+	bool level_ends; /* host links have one lane per level of QoS, VL 0 and 1, whatever vl is */
 };
 
-/* Lanes for data that every cable between switches has, at most input->vls. */
+/* Data VLs that every cable between switches has, at most input->vls. */
 unsigned int route_data_vls(const struct fabric *fabric, const struct route_input *input);
 
 struct route_turns *route_turns_new(const struct fabric *fabric);
 void route_turns_put(struct route_turns *turns, uint32_t sw, uint8_t in, uint8_t out, uint8_t sl,
 		     uint8_t vl);
 
-/* The lane on which a packet leaves a switch for another one. */
+/* The lane on which a packet leaves a switch for another switch. */
 static inline uint8_t route_lanes_vl(const struct route_lanes *lanes, uint32_t sw, uint8_t in,
 				     uint8_t out, uint8_t sl)
 {
@@ -64,7 +64,7 @@ static inline void route_lanes_put(struct route_lanes *lanes, uint32_t a, uint32
 	lanes->sl[(size_t)b * lanes->n_switches + a] = sl;
 }
 
-/* The SL from switch to switch, by their index. */
+/* The SL from switch to switch, by index. */
 static inline uint8_t route_lanes_sl(const struct route_lanes *lanes, uint32_t from, uint32_t to)
 {
 	return lanes->sl ? lanes->sl[(size_t)from * lanes->n_switches + to] : lanes->first;
@@ -77,8 +77,8 @@ static inline uint16_t route_lanes_bit(const struct route_lanes *lanes, uint8_t 
 }
 
 /*
- * VLs, as bits, of packets between two switches, each of which may use the SL of the way back, and
- * that of the SM if it is at one of them; without turns. lanes may be NULL: VL 0.
+ * VLs, as bits, of packets between two switches, either of which may use the SL of the reverse
+ * path, and that of the SM if the SM is at one of them; without turns. lanes may be NULL: VL 0.
  */
 static inline uint16_t route_lanes_between(const struct route_lanes *lanes, uint32_t from,
 					   uint32_t to, uint32_t sm)
@@ -95,29 +95,29 @@ static inline uint16_t route_lanes_between(const struct route_lanes *lanes, uint
 }
 
 /*
- * What the lanes of a routing, if it has any, make of the SL of a path between two endports: false
- * if it must not be used, as there is none, or not with the SL, which is fixed. routing may be
- * NULL.
+ * Adapts the SL of a path between two endports to the lanes of a routing, if it has any: false if
+ * the path must not be used, because it has none, or not with this SL, which is fixed. routing may
+ * be NULL.
  */
 bool routing_path_sl(const struct routing *routing, const struct fabric *fabric, uint32_t from,
 		     uint32_t to, bool fixed, uint8_t *sl);
 
 /*
- * Bits of the SLs that paths have, and the lanes that these must be mapped to at ports between
- * switches; 0: the routing demands nothing. routing may be NULL.
+ * Bits of the SLs of paths, and the lanes to which these must be mapped at ports between switches;
+ * 0: the routing needs no mapping. routing may be NULL.
  */
 uint16_t routing_sl_to_vl(const struct routing *routing, uint8_t vl[ROUTE_SLS]);
-/* The same for what comes in by one port of a switch and goes out by another (in the fabric). */
+/* routing_sl_to_vl() for packets from one port of a switch to another (ports of the fabric). */
 uint16_t routing_turn_vls(const struct routing *routing, const struct fabric *fabric, uint32_t in,
 			  uint32_t out, uint8_t vl[ROUTE_SLS]);
-/* The same for what goes out to no switch, by a link of so many lanes. */
+/* routing_sl_to_vl() for packets that leave on a link with this many VLs, not to a switch. */
 uint16_t routing_end_vls(const struct routing *routing, unsigned int vls, uint8_t vl[ROUTE_SLS]);
-/* Whether that differs by the port by which packets come. */
+/* Whether the mapping depends on the port at which packets arrive. */
 bool routing_has_turns(const struct routing *routing);
 
 /* Whether the SL to the SM is that of the path to it, and not sm_sl. */
 bool routing_has_sm_sl(const struct routing *routing);
-/* The SL for PortInfo of an endport to reach the SM with, where the option says sm_sl. */
+/* The SL for PortInfo of an endport, with which it reaches the SM; sm_sl is that of the option. */
 uint8_t routing_sm_sl(const struct routing *routing, const struct fabric *fabric, uint32_t port,
 		      uint8_t sm_sl);
 

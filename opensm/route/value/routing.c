@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The immutable result of an engine, and of repairs. The rows that an engine fills are one piece of
- * memory, the home, which outlives the routing as long as repaired ones share rows of it. Rows that
- * differ from those of home are counted singly: a series of repairs copies each only when it
+ * memory, the home, which outlives the routing while repaired ones share its rows. Rows that differ
+ * from those of home are reference counted one by one: a series of repairs copies each only when it
  * changes.
  */
 #include <stdlib.h>
@@ -21,7 +21,7 @@ GQuark route_error_quark(void)
 	return g_quark_from_static_string("route-error");
 }
 
-/* Large tables are touched once, row by row: big pages spare thousands of page faults. */
+/* Large tables are written once, row by row: huge pages save thousands of page faults. */
 static uint8_t *alloc_rows(size_t bytes)
 {
 	void *rows = NULL;
@@ -29,7 +29,7 @@ static uint8_t *alloc_rows(size_t bytes)
 	if (posix_memalign(&rows, bytes < 2 * HUGE_PAGE ? 64 : HUGE_PAGE, MAX(bytes, 1)))
 		g_error("no memory for %zu octets of forwarding tables", bytes);
 	if (bytes >= 2 * HUGE_PAGE)
-		madvise(rows, bytes, MADV_HUGEPAGE); /* a hint: refusal costs time only */
+		madvise(rows, bytes, MADV_HUGEPAGE); /* a hint: a refusal only costs time */
 	return rows;
 }
 
@@ -51,7 +51,7 @@ static size_t row_bytes(const struct routing *routing)
 	return (size_t)routing->n_blocks * ROUTE_BLOCK;
 }
 
-/* As long as the routing is new, a row that only it holds is no one else's. */
+/* While the routing is new, no other routing can share a row that only it holds. */
 uint8_t *routing_own(struct routing *routing, uint32_t sw)
 {
 	struct route_row *row, *old = routing->own[sw];
