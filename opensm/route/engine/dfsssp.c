@@ -2,9 +2,9 @@
 /*
  * Engine sssp: shortest paths, spread over the cables LID by LID (spread.c), with credit loops.
  *
- * Engine dfsssp: the same, free of credit loops by virtual lanes (layers.c). Where they take
- * several lanes and those of lash load no channel more, it has these, which take fewer; and where
- * there are not so many lanes, as in tori: then it is told.
+ * Engine dfsssp: as sssp, but free of credit loops by virtual lanes (layers.c). If its paths take
+ * several lanes, it uses those of lash, which take fewer, if they load no channel more; it also
+ * uses them if there are not enough lanes, as in tori, and then reports it.
  */
 #include "route/fill/shortest.h"
 #include "route/layers/layered.h"

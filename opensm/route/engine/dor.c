@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine dor: dimension order. Of the ports that begin a shortest path the first in order is
- * taken: by number, or as the operator lists them for a switch. Where all switches are cabled
- * alike, so that a dimension has the same ports everywhere, a path first ends its way in one
- * dimension, then in the next; on meshes and hypercubes channel dependencies then have no cycle.
- * A ring of a torus has one, as may any other cabling, or a mesh in which a cable is missing: so
- * the engine looks, and promises freedom from deadlock only where there is none.
+ * Engine dor: dimension order. Of the ports that begin a shortest path it takes the first: by port
+ * number, or in the operator's order for the switch. Where all switches are cabled alike, so that a
+ * dimension has the same ports everywhere, a path first finishes one dimension, then the next; on
+ * meshes and hypercubes channel dependencies then have no cycle. A ring of a torus has one, as may
+ * any other cabling, or a mesh in which a cable is missing: so the engine checks, and promises
+ * freedom from deadlock only if there is no cycle.
  *
- * Cables in parallel are one step; the LIDs of a leaf take them in turn.
+ * Parallel cables are one step; the LIDs of a leaf take them in turn.
  */
 #include <string.h>
 
@@ -20,10 +20,10 @@ struct dor {
 	const struct route_graph *graph;
 	const uint8_t *hops;
 	struct routing *routing;
-	uint32_t *order; /* edges, those of a switch together and in the order of its ports */
+	uint32_t *order; /* edges, those of a switch side by side, in the order of its ports */
 };
 
-/* Each edge stands where the first of its ports does. */
+/* Each edge takes the place of the first of its ports. */
 static void order_edges(struct dor *dor, const struct route_port_order *tried, uint32_t sw)
 {
 	const struct route_graph *graph = dor->graph;
@@ -43,7 +43,7 @@ static void order_edges(struct dor *dor, const struct route_port_order *tried, u
 		dor->order[first + order[i]] = first + i;
 }
 
-/* The first edge that leads nearer to another switch; NULL: there is none. */
+/* The first edge that leads nearer to another switch; NULL: none. */
 static const struct route_edge *first_step(const struct dor *dor, uint32_t sw, uint32_t to)
 {
 	const struct route_graph *graph = dor->graph;
@@ -92,8 +92,8 @@ static uint32_t channel_of(const struct dor *dor, const struct route_channels *c
 }
 
 /*
- * Notes what packets to a switch, from all others or from sources, ask for after each channel. Its
- * first LID takes the first of cables in parallel everywhere.
+ * Notes which channels packets to a switch, from all others or from sources, need after each
+ * channel. Its first LID takes the first of parallel cables everywhere.
  */
 static void follow(const struct dor *dor, const struct route_channels *channels, uint32_t to,
 		   bool *met, struct acyclic *lane)

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine file: forwarding tables that somebody else made, or hop counts that say which ports may be
- * chosen. Whatever the files leave open is as minhop has it.
+ * Engine file: forwarding tables made elsewhere, or hop counts that say which ports may be chosen.
+ * Whatever the files leave open is filled as minhop does.
  *
- * Switches are found by their node GUID, destinations by port GUID where the file has it, so LIDs
- * may have moved since; the offset within the LIDs of a port (LMC) stays. Switches and ports that
- * are not in the subnet now are passed over: they may come back. So may cables: an entry for a port
- * that leads nowhere, or to somebody else's port, counts as open, and so do those of other switches
- * that lead there and find no other way. A port that a switch does not have is an error, since the
- * file is then about another switch. All else, as entries that loop, is for the verifier: of itself
- * this engine promises nothing.
+ * Switches are found by their node GUID, destinations by port GUID if the file has it, so LIDs may
+ * have changed since; the offset within the LIDs of a port (LMC) stays. Switches and ports that are
+ * not in the subnet now are ignored: they may come back. So may cables: an entry for a port that
+ * leads nowhere, or to another device's port, counts as open, and so do entries of other switches
+ * that lead there and find no other path. A port that a switch does not have is an error, since the
+ * file is then about another switch. All other faults, such as entries that loop, are left to the
+ * verifier: this engine itself promises nothing.
  *
- * Of hop counts the ports with the fewest hops to a switch count, and each LID there takes of these
- * the one that has the fewest LIDs so far. If none of them leads to a switch now the entry is open.
+ * With hop counts, the ports with the fewest hops to a switch are used, and each LID there takes
+ * the one of these that has the fewest LIDs so far. If none of them leads to a switch now, the
+ * entry is open.
  *
- * What is open is as minhop, the filler, has it, as long as that goes well. The paths of the file
- * may be others, though: the filler sends a packet on to a switch that the file has send it back.
- * For the LIDs where this happens, distances are those by the entries of the file: a switch with an
- * entry is one hop farther than the switch that this leads to, and one without takes the nearest of
- * its neighbours. So every entry leads nearer, and there is no loop.
+ * Open entries are filled by minhop, the filler, as long as that works. But paths of the file may
+ * differ: the filler may send a packet on to a switch that the file makes send it back. For LIDs
+ * where this happens, distances follow the entries of the file: a switch with an entry is one hop
+ * farther than the switch to which the entry leads, and one without takes the nearest of its
+ * neighbours. So every entry leads nearer, and there is no loop.
  *
- * Where a cable is gone, or a host has another place, to lead on what arrives there would be a
- * detour, and in a tree one that goes down and up again, which can close a credit loop. So entries
- * that lead there are overruled: those from which packets arrive by the file alone stay, all others
- * of the LID are as the filler has them. There is no loop: a packet is on a path of the filler
- * until it meets a switch from which it arrives by the file.
+ * Where a cable is gone, or a host has moved, forwarding the packets that arrive there would be a
+ * detour, in a tree one that goes down and up again, which can close a credit loop. So entries that
+ * lead there are overruled: those from which packets arrive by the file alone stay, all others of
+ * the LID are those of the filler. There is no loop: a packet is on a path of the filler until it
+ * reaches a switch from which it arrives by the file.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -32,12 +33,12 @@
 #include "route/fill/shortest.h"
 #include "route/graph/graph.h"
 
-/* What the operator is told of, if there is any. */
+/* Counts that are reported to the operator unless 0. */
 enum count {
 	OPEN_SWITCHES, /* in the subnet, but not in lfts */
 	OPEN_LIDS,
-	DEAD_ENTRIES, /* of lfts */
-	DEAD_ROWS,    /* of hops */
+	DEAD_ENTRIES, /* in lfts */
+	DEAD_ROWS,    /* in hops */
 	OVERRULED,
 	AROUND,
 	GONE_SWITCHES, /* in a file, but not in the subnet */
@@ -62,18 +63,18 @@ struct load {
 	const struct fabric *fabric;
 	const struct route_input *input;
 	struct route_graph *graph;
-	struct routing *said;	/* the entries that the files have */
-	struct routing *filler; /* what minhop makes */
+	struct routing *said;	/* entries of the files */
+	struct routing *filler; /* entries of minhop */
 	struct routing *routing;
 	bool dead[FABRIC_LIDS]; /* some entry of the LID leads nowhere */
 	uint32_t known;		/* switches in a file and in the subnet */
 	uint32_t switches, entries; /* taken from lfts */
 	uint32_t rows;		    /* taken from hops */
 	uint64_t count[COUNTS];
-	uint8_t *state;	 /* [switch]: enum state of a packet from there */
-	uint32_t *level; /* [switch]: hops by the file */
-	uint32_t *queue; /* of switches */
-	uint32_t *used;	 /* [link]: LIDs that were led over it to fit the file */
+	uint8_t *state;	 /* [switch]: enum state of a packet sent from there */
+	uint32_t *level; /* [switch]: hops, by the file */
+	uint32_t *queue; /* switches */
+	uint32_t *used;	 /* [link]: LIDs that were moved to it to fit the file */
 };
 
 /* The switch that an entry leads to; FABRIC_NONE if it leads to none. */
@@ -84,7 +85,7 @@ static uint32_t next_switch(const struct fabric *fabric, uint32_t sw, uint8_t po
 	return route_switch_across(fabric, fabric_switch_port(fabric, sw, port));
 }
 
-/* False and error if a switch has not so many ports. */
+/* False and error if a switch does not have this port. */
 static bool has_port(const struct load *load, uint32_t sw, unsigned int port, const char *what,
 		     const char *file, uint32_t line, GError **error)
 {
@@ -98,7 +99,7 @@ static bool has_port(const struct load *load, uint32_t sw, unsigned int port, co
 	return false;
 }
 
-/* The LID of today; 0 if its owner is not there. */
+/* The present LID; 0 if its owner is not in the subnet. */
 static uint16_t lid_now(const struct fabric *fabric, uint64_t guid, uint16_t lid)
 {
 	uint32_t port = guid ? fabric_port_by_guid(fabric, guid) : fabric_port_by_lid(fabric, lid);
@@ -110,7 +111,7 @@ static uint16_t lid_now(const struct fabric *fabric, uint64_t guid, uint16_t lid
 	return fabric->ports[port].lid + (lid & ((1u << fabric->ports[port].lmc) - 1));
 }
 
-/* The switch that rows of a file are of, if it is there. */
+/* The switch that rows of a file describe, if it is in the subnet. */
 static uint32_t find_switch(struct load *load, uint64_t guid)
 {
 	uint32_t sw = route_switch_by_guid(load->fabric, guid);
@@ -122,7 +123,7 @@ static uint32_t find_switch(struct load *load, uint64_t guid)
 
 /* ---- hop counts ---- */
 
-/* Lists the ports with the fewest hops that lead to a switch now; returns how many. */
+/* Lists the ports with the fewest hops that lead to a switch now; returns their number. */
 static unsigned int best_ports(const struct load *load, const struct route_hops_row *row,
 			       uint32_t sw, uint8_t ports[256])
 {
@@ -185,7 +186,7 @@ static bool apply_hops(struct load *load, GError **error)
 	for (uint32_t i = 0; i < hops->n; i++) {
 		const struct route_hops_row *row = &hops->rows[i];
 
-		if (!row->n) { /* begins the rows of another switch */
+		if (!row->n) { /* starts the rows of another switch */
 			memset(used, 0, sizeof(used));
 			sw = find_switch(load, row->sw);
 		} else if (sw != FABRIC_NONE) {
@@ -200,7 +201,7 @@ static bool apply_hops(struct load *load, GError **error)
 
 /* ---- forwarding tables ---- */
 
-/* Whether a packet that is sent so meets a switch, or the port that it is for. */
+/* Whether a packet sent by this port reaches a switch, or the port with the LID. */
 static bool leads_on(const struct fabric *fabric, uint32_t sw, uint8_t port, uint16_t lid)
 {
 	uint32_t there = fabric_switch_port(fabric, sw, port);
@@ -261,14 +262,14 @@ static bool apply_lfts(struct load *load, GError **error)
 	return true;
 }
 
-/* ---- what they leave open ---- */
+/* ---- open entries ---- */
 
 static bool is_said(const struct load *load, uint32_t sw, uint16_t lid)
 {
 	return load->said->lft[sw][lid] != ROUTE_NO_PORT;
 }
 
-/* Whether some switches have an entry for the LID from the file, and others have not. */
+/* Whether some switches have an entry for the LID from the file, and others have none. */
 static bool is_mixed(const struct load *load, uint16_t lid)
 {
 	uint32_t n = 0;
@@ -278,13 +279,13 @@ static bool is_mixed(const struct load *load, uint16_t lid)
 	return n && n < load->graph->n;
 }
 
-/* The switch to which one sends a LID. */
+/* The next switch of a LID. */
 static uint32_t next_of(const struct load *load, uint32_t sw, uint16_t lid)
 {
 	return next_switch(load->fabric, sw, load->routing->lft[sw][lid]);
 }
 
-/* Follows the entries from a switch to one of which it is known what becomes of the packet. */
+/* Follows the entries from a switch to one at which the fate of the packet is known. */
 static enum state follow(struct load *load, uint32_t sw, uint16_t lid)
 {
 	enum state end;
@@ -301,7 +302,7 @@ static enum state follow(struct load *load, uint32_t sw, uint16_t lid)
 	return end;
 }
 
-/* Tells of each switch whether packets arrive, if asked by the entries of the file alone. */
+/* Finds for each switch whether packets arrive; if by_file, by entries of the file alone. */
 static bool all_arrive(struct load *load, uint32_t leaf, uint16_t lid, bool by_file)
 {
 	bool good = true;
@@ -317,7 +318,7 @@ static bool all_arrive(struct load *load, uint32_t leaf, uint16_t lid, bool by_f
 	return good;
 }
 
-/* Hops to the leaf by way of entries of the file where there are any. */
+/* Hops to the leaf, following entries of the file where there are any. */
 static void find_levels(struct load *load, uint32_t leaf, uint16_t lid)
 {
 	const struct route_graph *graph = load->graph;
@@ -341,7 +342,7 @@ static void find_levels(struct load *load, uint32_t leaf, uint16_t lid)
 	}
 }
 
-/* An open entry leads to the nearest neighbour, by the cable that was taken least. */
+/* Sets an open entry to the nearest neighbour, by the least used cable. */
 static void lead_nearer(struct load *load, uint32_t sw, uint16_t lid)
 {
 	const struct route_graph *graph = load->graph;
@@ -361,7 +362,7 @@ static void lead_nearer(struct load *load, uint32_t sw, uint16_t lid)
 	load->count[AROUND]++;
 }
 
-/* Leaves to the filler what does not arrive by the file alone. */
+/* Uses the filler's entries for packets that do not arrive by the file alone. */
 static void overrule(struct load *load, uint32_t leaf, uint16_t lid)
 {
 	load->routing->lft[leaf][lid] = load->filler->lft[leaf][lid];
@@ -391,8 +392,8 @@ static void fill_lid(struct load *load, uint32_t leaf, uint16_t lid)
 }
 
 /*
- * What the files said, and else as the filler; but open entries are others where some switch would
- * not reach a LID that it can reach. Entries of the files that loop among themselves stay wrong.
+ * Uses entries of the files, else of the filler; but open entries change if some switch would not
+ * reach a LID that it can reach. Entries of the files that loop among themselves stay wrong.
  */
 static void fill_gaps(struct load *load)
 {
@@ -442,7 +443,8 @@ static bool apply(struct load *load, GError **error)
 		return false;
 	if (load->known || !load->fabric->n_switches)
 		return true;
-	/* of another subnet: routes that have nothing of them would only look like theirs */
+	/* files of another subnet: routes that use nothing from them would only seem to follow
+	 * them */
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
 		    "%s: none of its switches is in the subnet",
 		    input->lfts.file ? input->lfts.file : input->hops.file);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine ftree: for trees, of any number of ranks, any width on each and with parts missing. Up to
- * the top and down again, with ports spread so that on a full tree no two hosts of a shift
+ * Engine ftree: for trees, of any number of ranks, any width on each and with parts missing. Paths
+ * go up to the top and down again, with ports spread so that on a full tree no two hosts of a shift
  * permutation share a cable (ancestor.c).
  *
- * The tree is found by the distance from the hosts, or from the middle of these where they stand on
- * several ranks (roots.c), or goes by the roots that the operator named; a network that does not
- * stand in layers is refused. Hosts that are compute nodes are spread
- * first, as if there were no others; where only I/O nodes are named, all others count as compute
- * nodes. Those that are none may stand on a switch of any rank, and are reached like it.
+ * The tree is found by the distance from the hosts, or from the middle of the hosts if these are on
+ * several ranks (roots.c), or by the roots that the operator named; a network that is not layered
+ * is refused. Compute nodes are spread first, as if there were no other hosts; if only I/O nodes
+ * are named, all others count as compute nodes. Other hosts may be on a switch of any rank, and are
+ * reached as the switch is.
  *
- * All hosts and switches reach each other: those that lost cables, and hosts on several roots, by
- * an order with a single top (single_top.c), so that no limit of reverse hops is needed.
+ * All hosts and switches reach each other: an order with a single top (single_top.c) covers
+ * switches that lost cables, and hosts on several roots, so that no limit of reverse hops is
+ * needed.
  */
 #include "complib/hash.h"
 #include "route/fill/shortest.h"
@@ -27,7 +28,7 @@ static GHashTable *set_of(const uint64_t *guids, uint32_t n)
 	return set;
 }
 
-/* Marks the targets that are spread after the compute nodes; false if this leaves none of these. */
+/* Marks the targets that are spread after the compute nodes; false if no compute node is left. */
 static bool put_off_others(struct route_graph *graph, const struct fabric *fabric,
 			   const struct route_input *input)
 {
@@ -58,7 +59,7 @@ uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabri
 
 /*
  * Ranks of a tree: by the distance from the roots that the operator named, else from the hosts, or
- * where these stand on several ranks from the middle. NULL and error if it is no tree.
+ * from their middle if these are on several ranks. NULL and error if it is not a tree.
  */
 static uint32_t *find_ranks(struct route_graph *graph, const struct fabric *fabric,
 			    const struct route_input *input, const uint64_t *keys, GError **error)

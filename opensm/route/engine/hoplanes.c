@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine hoplanes: shortest paths whose packets change to the next virtual lane on their way, for
+ * Engine hoplanes: shortest paths whose packets change to the next virtual lane along the path, for
  * networks of small diameter (dragonfly, slim fly, hyperX): fewer lanes than one for each hop, and
- * as a rule one SL for all.
+ * usually one SL for all.
  *
- * A packet need not change at every hop. As many turns, from a channel to the next one, as close no
- * cycle among themselves (acyclic.h) are free and keep the lane; each other turn leads to a higher
- * one. So no lane has a cycle, and no way leads back to a lower one. Where one SL does not do for
- * that, some paths are put on a second one, where turns have other lanes, and so on.
+ * A packet need not change at every hop. As many turns (from a channel to the next one) as possible
+ * without a cycle among themselves (acyclic.h) are free and keep the lane; each other turn leads to
+ * a higher lane. So no lane has a cycle, and no path leads back to a lower lane. If one SL is not
+ * enough for that, some paths are put on a second SL, where turns have other lanes, and so on.
  */
 #include <string.h>
 
@@ -20,14 +20,14 @@
 /* ---- lanes of turns ---- */
 
 /*
- * A switch sees by which port a packet comes and goes, but not on which lane (SL2VL). So each turn
- * has the least lane that is not below that of any turn before it on some path, and above it if the
- * turn is not free.
+ * A switch knows the ports of arrival and departure of a packet, but not its lane (SL2VL). So each
+ * turn has the least lane that is not below that of any turn before it on some path, and is above
+ * it if the turn is not free.
  */
 
-/* What comes behind a turn on some path. */
+/* What follows a turn on some path. */
 struct follower {
-	uint32_t turn, to, next; /* a list, by its number; 0 ends it */
+	uint32_t turn, to, next; /* a list, by index; 0 ends it */
 };
 
 struct undo {
@@ -39,11 +39,11 @@ struct turn_lanes {
 	const struct route_channels *channels;
 	const bool *is_free; /* [turn] */
 	unsigned int most;   /* lanes */
-	uint8_t *lane;	     /* [turn]: NO_LANE if it is in no path */
+	uint8_t *lane;	     /* [turn]: NO_LANE if it is on no path */
 	uint32_t *first;     /* [turn]: in followers */
-	GArray *followers;   /* struct follower; the first is none */
-	GArray *undo;	     /* struct undo: lanes before */
-	GArray *queue;	     /* uint32_t: turns that were lifted */
+	GArray *followers;   /* struct follower; element 0 is unused */
+	GArray *undo;	     /* struct undo: previous lanes */
+	GArray *queue;	     /* uint32_t: turns whose lane was raised */
 };
 
 static void turn_lanes_free(struct turn_lanes *lanes)
@@ -73,7 +73,7 @@ static void lift(struct turn_lanes *lanes, uint32_t turn, unsigned int before)
 	lanes->lane[turn] = lane;
 }
 
-/* Lifts those behind; false if some turn then has no lane. */
+/* Raises the turns that follow; false if some turn then has no lane. */
 static bool lift_behind(struct turn_lanes *lanes)
 {
 	bool good = true;
@@ -113,7 +113,7 @@ static void take_back(struct turn_lanes *lanes, guint n_followers)
 	g_array_set_size(lanes->followers, n_followers);
 }
 
-/* Adds all turns of paths, or none: then they take more lanes than there are. */
+/* Adds all turns of paths, or none if they take more lanes than there are. */
 static bool turn_lanes_add(struct turn_lanes *lanes, const struct acyclic_step *steps, size_t n)
 {
 	guint n_followers = lanes->followers->len;
@@ -143,13 +143,13 @@ struct hop_lanes {
 	struct route_lanes *lanes;
 	bool *is_free;		 /* [turn]: packets keep the lane; turns: steps of channels.h */
 	uint8_t *rank;		 /* [turn]: most turns before it on a path, or NO_RANK */
-	struct turn_lanes *planes[ROUTE_SLS]; /* of each SL, from sm_sl on; NULL: none yet */
+	struct turn_lanes *planes[ROUTE_SLS]; /* [SL from sm_sl on]; NULL: not used yet */
 	unsigned int n_planes;		      /* SLs in use */
 	unsigned int n;			      /* lanes that may be used */
-	enum pair_kind kind;			      /* of pairs at the moment */
-	unsigned int sls;		      /* that these may have */
+	enum pair_kind kind;			      /* of the current pairs */
+	unsigned int sls;		      /* that these pairs may have */
 	bool placed;			      /* all have one, but for a switch without hosts */
-	uint64_t left_out; /* pairs that no lane is left for */
+	uint64_t left_out; /* pairs for which no lane is left */
 };
 
 static bool is_kind(void *arg, uint32_t a, uint32_t b)
@@ -159,7 +159,7 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 	return layered_is_kind(hop->layered->graph, hop->kind, a, b);
 }
 
-/* By what two switches send each other. */
+/* Takes ranks from the paths between two switches. */
 static bool note_ranks(void *arg, const struct layered_pair *pair)
 {
 	struct hop_lanes *hop = arg;
@@ -176,7 +176,7 @@ static bool note_ranks(void *arg, const struct layered_pair *pair)
 	return true;
 }
 
-/* Those of the trunk first, then those near the beginning of paths. */
+/* Tries turns of the trunk first, then those near the start of paths. */
 static void find_free_turns(struct hop_lanes *hop)
 {
 	const struct layered *layered = hop->layered;
@@ -205,7 +205,7 @@ static void find_free_turns(struct hop_lanes *hop)
 
 /* ---- pairs ---- */
 
-/* With the ways of multicast, two turns at a time. */
+/* With the paths of multicast, two turns at a time. */
 static struct turn_lanes *turn_lanes_new(const struct hop_lanes *hop)
 {
 	const struct layered *layered = hop->layered;
@@ -237,7 +237,7 @@ static struct turn_lanes *turn_lanes_new(const struct hop_lanes *hop)
 	return lanes;
 }
 
-/* Puts what two switches send each other on the first SL that can have it, of those in use. */
+/* Puts the traffic between two switches on the first SL in use that can take it. */
 static bool place(void *arg, const struct layered_pair *pair)
 {
 	struct hop_lanes *hop = arg;
@@ -276,7 +276,7 @@ static void clear_planes(struct hop_lanes *hop)
 	hop->left_out = 0;
 }
 
-/* With so many lanes and SLs. */
+/* Tries this number of lanes and SLs. */
 static bool try(struct hop_lanes *hop, unsigned int lanes, unsigned int sls)
 {
 	uint8_t sm_sl = hop->layered->input->sm_sl;
@@ -286,12 +286,12 @@ static bool try(struct hop_lanes *hop, unsigned int lanes, unsigned int sls)
 	hop->lanes = route_lanes_new(hop->layered->graph->n, sm_sl);
 	hop->lanes->sm_sl = sm_sl;
 	hop->n = lanes;
-	/* SL2VL is that of it even if no pair sends anything */
+	/* SL2VL follows this plane even if no pair sends anything */
 	hop->planes[0] = turn_lanes_new(hop);
 	return place_all(hop, sls);
 }
 
-/* By the fewest lanes on one SL, or on several. */
+/* With the fewest lanes on one SL, or on several SLs. */
 static bool assign(struct hop_lanes *hop)
 {
 	unsigned int vls = hop->layered->vls;
@@ -318,7 +318,7 @@ static void refuse(struct hop_lanes *hop, GError **error)
 
 /* ---- SL2VL ---- */
 
-/* Every SL that is not in use is as the first. */
+/* SLs that are not in use are as the first. */
 static void put_turn(const struct hop_lanes *hop, struct route_lanes *lanes, uint32_t in,
 		     uint32_t out)
 {
@@ -356,7 +356,7 @@ static void finish(struct hop_lanes *hop)
 		     hop->n_planes, hop->n_planes > 1 ? "s" : "");
 }
 
-/* The way to spread paths that loads the busiest channel least, of those that are not tried. */
+/* The way to spread paths that loads the busiest channel least, among those not tried yet. */
 static enum spread_by best_way(const uint64_t most[SPREAD_WAYS])
 {
 	enum spread_by best = SPREAD_LIDS;
@@ -367,7 +367,7 @@ static enum spread_by best_way(const uint64_t most[SPREAD_WAYS])
 	return best;
 }
 
-/* The paths of the least load that the lanes do for. */
+/* Takes the paths of least load for which the lanes suffice. */
 static bool route_by_load(struct layered *layered, GError **error)
 {
 	uint64_t most[SPREAD_WAYS];

@@ -2,7 +2,7 @@
 /*
  * Engine lash: one shortest path from switch to switch, free of credit loops by virtual lanes from
  * lash_start_vl on (layers.c). It takes fewer lanes than dfsssp, where each LID has its own path;
- * and fewer still, or one, if paths turn from dimension to dimension in one order (mesh.c).
+ * and even fewer, or one, if all paths take the dimensions in the same order (mesh.c).
  */
 #include "route/fill/shortest.h"
 #include "route/layers/layered.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Engine minhop: every path of a host is as short as the cabling allows, by the weights of
- * hop_weights_file if there is one; which of the shortest ones is a matter of balance (tree.c where
+ * hop_weights_file if there is one; the choice among the shortest ones is by balance (tree.c where
  * the network is layered, balance.c elsewhere).
  *
- * In a tree, whole or damaged, that hardly ever needs paths which go up after they went down. So
- * none are used: paths are those of updn, and the routing promises freedom from deadlock. What is
- * not shortest then is what one switch without hosts sends to another, and detours from or to a
- * switch that lost a cable. Everywhere else, and in a tree so badly damaged that legal paths of
- * hosts are longer than others or some switch is without one, channel dependencies may be cyclic,
- * and nothing is promised but the shortest paths.
+ * In a tree, whole or damaged, that hardly ever needs paths that go up after they went down. So
+ * these are not used: paths are those of updn, and the routing promises freedom from deadlock. The
+ * only paths that are not shortest then are those between switches without hosts, and detours from
+ * or to a switch that lost a cable. In other networks, and in a tree so badly damaged that legal
+ * paths of hosts are longer than others or some switch has none, channel dependencies may be
+ * cyclic, and only shortest paths are promised.
  */
 #include "route/fill/shortest.h"
 #include "route/order/hosts_shortest.h"

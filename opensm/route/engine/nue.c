@@ -3,10 +3,10 @@
  * Engine nue: free of credit loops on any number of lanes, one included, in any network (Domke,
  * Hoefler, Matsuoka: Routing on the Dependency Graph, HPDC 2016).
  *
- * Shortest paths are tried first, on the lanes that may be used (layers.c); one does for them in
- * fat trees, meshes and hypercubes. Else, on one lane, paths take what steps are free, destination
- * by destination. A hop costs more the more load its channel has, far more from the mean on. A
- * second pass routes each destination once more, by the loads that all others make.
+ * Shortest paths are tried first, on the lanes that may be used (layers.c); one lane is enough in
+ * fat trees, meshes and hypercubes. Otherwise, on one lane, paths take free steps, destination by
+ * destination. The cost of a hop grows with the load of its channel, steeply above the mean. A
+ * second pass routes each destination again, by the loads of all others.
  */
 #include <string.h>
 
@@ -15,22 +15,22 @@
 #include "route/value/lanes.h"
 
 #define GROW_HOP 16	  /* cost of a hop over an idle channel */
-#define GROW_HOP_MAX 1024 /* of one over the busiest */
+#define GROW_HOP_MAX 1024 /* of a hop over the busiest channel */
 #define NEW_STEP (3 * GROW_HOP)
-#define BUCKETS 4096 /* a power of two, more than costs that are on offer at a time differ by */
+#define BUCKETS 4096 /* a power of two; more than the difference of any two costs in the buckets */
 #define PASSES 2
 #define REGROWN_PART 8 /* of all paths between switches */
 
 /* ---- paths to one destination after the other on one lane ---- */
 
 /*
- * Switches join the paths to a destination from near to far: by a channel only if the step from
- * that to the next one closes no loop with all that was taken before (acyclic.h). The way of the
- * least cost comes first; a step that was not taken before costs extra, for it forbids others.
+ * Switches join the paths to a destination from near to far: by a channel only if the step from it
+ * to the next one closes no loop with all steps taken before (acyclic.h). The path of least cost
+ * comes first; a step that was not taken before costs extra, because it excludes others.
  *
- * Escape paths are those of the trunk: all its steps were taken before anything else, so that they
- * are always free. Where a switch is left out, it has its escape path, as have all switches on
- * that, and the others join anew around these.
+ * Escape paths are those of the trunk: all its steps were taken before any others, so they are
+ * always free. A switch that cannot join takes its escape path, as do all switches on that path,
+ * and the others join again around these.
  */
 struct nue {
 	struct layered *layered;
@@ -39,12 +39,12 @@ struct nue {
 	uint16_t *hop_cost;   /* [channel] */
 	uint64_t sum;	      /* of all loads */
 	uint32_t escapes;     /* destinations with escape paths */
-	uint32_t dest;	      /* the one at hand */
+	uint32_t dest;	      /* current destination */
 	uint32_t *chosen;     /* [switch]: channel towards it; FABRIC_NONE: none */
-	uint32_t *cost;	      /* [switch]: of its way */
-	uint32_t *given;      /* [switch]: channel of a way that need not be looked for, or none */
-	bool *left_out;	      /* [switch]: it takes its escape path to the destination */
-	/* Channels by which switches could join: lists by the cost of the whole way, modulo. */
+	uint32_t *cost;	      /* [switch]: of its path */
+	uint32_t *given;      /* [switch]: channel of a path known in advance, or none */
+	bool *left_out;	      /* [switch]: uses its escape path to the destination */
+	/* Channels by which switches could join: lists by the cost of the whole path, modulo. */
 	uint32_t bucket[BUCKETS]; /* the first channel, or FABRIC_NONE */
 	uint32_t *next;		  /* [channel] */
 	uint32_t n_offers;
@@ -64,8 +64,8 @@ static void join(struct nue *nue, uint32_t channel, uint32_t cost)
 }
 
 /*
- * A switch by the way that is given, after all those on it; what these cost is bounded, for the
- * buckets. False if that does not lead to the destination in so many hops.
+ * Joins a switch by its given path, after all switches on that path; their cost is bounded, for the
+ * buckets. False if that path does not reach the destination in this number of hops.
  */
 static bool join_given(struct nue *nue, uint32_t sw, uint32_t hops)
 {
@@ -84,7 +84,7 @@ static bool join_given(struct nue *nue, uint32_t sw, uint32_t hops)
 
 /* ---- by free steps ---- */
 
-/* The step from a channel to the way on; false if that ends there. */
+/* The step from a channel to the rest of the path; false if the path ends there. */
 static bool step_of(const struct nue *nue, uint32_t channel, struct acyclic_step *step)
 {
 	step->from = channel;
@@ -92,7 +92,7 @@ static bool step_of(const struct nue *nue, uint32_t channel, struct acyclic_step
 	return step->to != FABRIC_NONE;
 }
 
-/* Ways over a switch that has joined. */
+/* Offers paths over a switch that has joined. */
 static void offer_ways(struct nue *nue, uint32_t sw)
 {
 	const struct route_channels *channels = nue->layered->channels;
@@ -120,7 +120,7 @@ static bool is_free(struct nue *nue, uint32_t channel)
 	return !step_of(nue, channel, &step) || acyclic_add(nue->lane, &step, 1);
 }
 
-/* From all switches that have joined. */
+/* Starts from all switches that have joined. */
 static void join_others(struct nue *nue)
 {
 	const struct route_channels *channels = nue->layered->channels;
@@ -144,7 +144,7 @@ static void join_others(struct nue *nue)
 
 /* ---- by escape paths ---- */
 
-/* Up the trunk, but for the switches above the destination. */
+/* Up the trunk, except for the switches above the destination. */
 static void give_escapes(struct nue *nue)
 {
 	const struct route_channels *channels = nue->layered->channels;
@@ -165,7 +165,7 @@ static void begin(struct nue *nue, uint32_t dest)
 	nue->cost[dest] = 0;
 }
 
-/* Grows the paths that are not there yet, and takes their steps; true if some are escape paths. */
+/* Builds the missing paths, and takes their steps; true if some are escape paths. */
 static bool grow_on(struct nue *nue)
 {
 	const struct layered *layered = nue->layered;
@@ -192,9 +192,9 @@ static bool grow_on(struct nue *nue)
 	}
 }
 
-/* ---- what is kept ---- */
+/* ---- kept paths ---- */
 
-/* The steps of all that joined, or none of them. */
+/* Takes the steps of all switches that joined, or none. */
 static bool take_steps(struct nue *nue)
 {
 	uint32_t n_switches = nue->layered->graph->n;
@@ -208,9 +208,9 @@ static bool take_steps(struct nue *nue)
 }
 
 /*
- * Paths to a switch by a LID in tables that are kept, as far as channels still lead there and steps
- * are free: all of the tables computed anew, or what is left of the last ones. From how many
- * switches there is none; grow_on() grows these.
+ * Paths to a switch by a LID in kept tables, as far as channels still lead there and steps are
+ * free: all of the newly computed tables, or what is left of the previous ones. Returns the number
+ * of switches without a path; grow_on() builds these.
  */
 static uint32_t grow_kept(struct nue *nue, uint32_t dest, uint16_t lid)
 {
@@ -247,7 +247,7 @@ static void set_costs(struct nue *nue)
 	}
 }
 
-/* What hosts of a switch send to those of another. */
+/* Traffic from hosts of a switch to those of another. */
 static uint64_t flow_to(const struct route_graph *graph, uint32_t sw, uint32_t dest)
 {
 	uint64_t flow = 0;
@@ -257,7 +257,7 @@ static uint64_t flow_to(const struct route_graph *graph, uint32_t sw, uint32_t d
 	return flow;
 }
 
-/* Adds the flows to a destination as the tables have them, or takes them out. */
+/* Adds the flows to a destination by the tables, or subtracts them. */
 static void count_flows(struct nue *nue, uint32_t dest, bool add)
 {
 	const struct layered *layered = nue->layered;
@@ -276,7 +276,7 @@ static void count_flows(struct nue *nue, uint32_t dest, bool add)
 	}
 }
 
-/* By the paths at hand. */
+/* From the current paths. */
 static void fill(struct nue *nue, uint32_t dest)
 {
 	const struct route_graph *graph = nue->layered->graph;
@@ -292,7 +292,7 @@ static void fill(struct nue *nue, uint32_t dest)
 	count_flows(nue, dest, true);
 }
 
-/* Destinations that follow each other stand far apart: near ones would take the same steps. */
+/* Consecutive destinations are far apart: near ones would take the same steps. */
 static void route_all(struct nue *nue)
 {
 	uint32_t n = nue->layered->graph->n, stride = route_stride(n);
@@ -313,8 +313,8 @@ static void route_all(struct nue *nue)
 }
 
 /*
- * All that can stay first; then, around it, the other paths to each destination. False if these are
- * so many that paths grown anew are shorter, and no more blocks of tables differ.
+ * First all that can stay; then, around it, the other paths to each destination. False if so many
+ * are missing that new paths are shorter, and no more blocks of tables differ.
  */
 static bool keep_all(struct nue *nue)
 {
@@ -341,7 +341,7 @@ static bool keep_all(struct nue *nue)
 	return all <= n * n / REGROWN_PART;
 }
 
-/* False if what is kept is no use. */
+/* False if the kept paths are of no use. */
 static bool route_on_one_lane(struct layered *layered)
 {
 	uint64_t *most = &layered->way->routing->layered.busiest;
@@ -381,7 +381,7 @@ static bool route_on_one_lane(struct layered *layered)
 	return good;
 }
 
-/* Shortest paths, if so many lanes do for them. */
+/* Shortest paths, if this number of lanes is enough. */
 static bool route_on_lanes(struct layered *layered)
 {
 	bool good = false;
@@ -394,7 +394,7 @@ static bool route_on_lanes(struct layered *layered)
 	return good;
 }
 
-/* What is kept is of one kind, or is no use. */
+/* Kept tables are all of one kind, or of no use. */
 static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 {
 	uint8_t most = layered->input->nue_max_num_vls;

@@ -2,47 +2,49 @@
 /*
  * Engine torus-2QoS: dimension order routing in a torus or mesh of two or three dimensions.
  *
- * A seed gives the places of a switch and some of its neighbours. From there on, a switch is placed
- * beside its neighbours that have a place if only one is left for it: it is taken by nobody; it is
- * beside those of all these; and from none of them it is in the dimension in which that has another
- * neighbour with which it closes a square of cables, since a square has two. (But a ring of four is
- * a square in one dimension: then it says nothing, and seeds must name both neighbours in it.)
+ * A seed gives the places of a switch and some of its neighbours. From there on, a switch with
+ * placed neighbours is placed when only one place is possible: the place is free; it is beside the
+ * places of all these neighbours; and seen from each of them it is not in a dimension in which that
+ * neighbour has another neighbour that closes a square of cables with the switch, since a square
+ * has two dimensions. (But a ring of four is a square in one dimension: then squares tell nothing,
+ * and seeds must name both neighbours in it.)
  *
- * What the operator calls a line may have the cable that makes it a ring: if not all have places
- * without, they are looked for as if it were one, and that cable carries nothing.
+ * A dimension that the operator calls a line may have the cable that makes it a ring: if not all
+ * switches find a place without it, places are searched for as in a ring, and that cable carries
+ * nothing.
  *
- * An SL says, a bit for each dimension, whether the path crosses the dateline of its ring, between
- * the last coordinate and 0, when nothing is broken; a switch maps to VL bit 0 the bit of the
- * dimension in which a packet leaves. Where a ring has lost a cable all go the other way round and
- * keep the SL: such a ring closes no cycle. A switch that is gone is gone around by a turn into a
- * later dimension just before it; the turn back from that, which dimension order has not, leads to
- * VL bit 1 for one hop. SL bit 3 and VL bit 2 tell two levels of QoS apart.
+ * An SL has a bit for each dimension: whether the path, if nothing is broken, crosses the dateline
+ * of its ring, between the last coordinate and 0; a switch maps to VL bit 0 the bit of the
+ * dimension in which a packet leaves. Where a ring has lost a cable all packets go the other way
+ * round and keep the SL: such a ring closes no cycle. Paths around a missing switch turn into a
+ * later dimension just before it; the turn back, which dimension order does not have, leads to VL
+ * bit 1 for one hop. SL bit 3 and VL bit 2 tell two levels of QoS apart.
  *
- * Multicast keeps to a tree that is cut from the rings at the dateline, or where they are broken: a
- * row in x, from there columns in y, from there in z.
+ * Multicast follows a tree that is the rings cut at the dateline, or where they are broken: a row
+ * in x, from there columns in y, from there in z.
  */
 #include <string.h>
 
 #include "route/fill/shortest.h"
 #include "route/value/lanes.h"
 
-#define LEVEL 8 /* bit of the SL */
-#define WAYS 6	/* 2 * dimension, and 1 more against its direction */
+#define LEVEL 8 /* bit of the SL for the level of QoS */
+#define WAYS 6	/* 2 * dimension, plus 1 against its direction */
 
 struct torus {
 	const struct fabric *fabric;
 	const struct route_graph *graph;
 	const struct route_torus *file;
 	struct routing *routing;
-	const uint32_t *radix;	/* of the file */
+	const uint32_t *radix;	/* from the file */
 	uint32_t stride[3];	/* from a place to the next in a dimension */
 	bool loops[3];		/* a dimension is a ring of at least three */
-	unsigned int last;	/* dimension of more than one coordinate */
+	unsigned int last;	/* last dimension with more than one coordinate */
 	uint32_t n;		/* places */
 	uint32_t *sw;		/* [place]: switch, or FABRIC_NONE */
 	uint32_t *place;	/* [switch] */
-	uint32_t *edge;		/* [place * WAYS + way]: of its switch; FABRIC_NONE: no cable */
-	unsigned int gone;	/* switches */
+	uint32_t *edge;		/* [place * WAYS + way]: of its switch; FABRIC_NONE: none */
+	unsigned int gone;	/* missing switches */
 	unsigned int low, high; /* their coordinates in the last dimension, if any */
 	uint32_t root;		/* of the multicast tree: a place */
 };
@@ -72,13 +74,13 @@ static uint32_t step(const struct torus *torus, uint32_t place, unsigned int way
 	return with(torus, place, d, (at + (way % 2 ? radix - 1 : 1)) % radix);
 }
 
-/* The edge that leads one of the ways, or FABRIC_NONE. */
+/* The edge in one of the directions, or FABRIC_NONE. */
 static uint32_t edge_of(const struct torus *torus, uint32_t place, unsigned int way)
 {
 	return way < WAYS ? torus->edge[place * WAYS + way] : FABRIC_NONE;
 }
 
-/* The way from a place to one beside it, or WAYS. */
+/* The direction from a place to an adjacent one, or WAYS. */
 static unsigned int way_to(const struct torus *torus, uint32_t from, uint32_t to)
 {
 	unsigned int way = 0;
@@ -98,7 +100,7 @@ static bool is_square(const struct route_graph *graph, uint32_t sw, uint32_t a, 
 	return false;
 }
 
-/* Dimensions in which a switch is not seen from a neighbour that has a place, as bits. */
+/* Dimensions, as bits, in which a switch cannot be, seen from a neighbour with a place. */
 static unsigned int closed_to(const struct torus *torus, uint32_t sw, uint32_t beside)
 {
 	const struct route_graph *graph = torus->graph;
@@ -117,7 +119,7 @@ static unsigned int closed_to(const struct torus *torus, uint32_t sw, uint32_t b
 	return closed;
 }
 
-/* Whether a switch could stand there: beside all neighbours that have a place, as these see it. */
+/* Whether a switch could be at a place: beside all neighbours with a place, as these allow. */
 static bool fits(const struct torus *torus, uint32_t sw, uint32_t place)
 {
 	if (place == FABRIC_NONE || torus->sw[place] != FABRIC_NONE)
@@ -139,7 +141,7 @@ static void put(struct torus *torus, uint32_t sw, uint32_t place)
 	torus->place[sw] = place;
 }
 
-/* Whether a switch has a place now: the only one that it fits in. */
+/* Whether a switch now gets a place: the only one that it fits. */
 static bool try_switch(struct torus *torus, uint32_t sw)
 {
 	uint32_t found = FABRIC_NONE;
@@ -161,7 +163,7 @@ static bool try_switch(struct torus *torus, uint32_t sw)
 
 /* ---- seeds ---- */
 
-/* False if one of its switches is not there, or two of them would stand in one place. */
+/* False if one of its switches is not in the fabric, or two of them would share a place. */
 static bool plant(struct torus *torus, const struct route_torus_seed *seed)
 {
 	uint32_t from = route_switch_by_guid(torus->fabric, seed->from), origin = 0;
@@ -188,7 +190,7 @@ static bool plant(struct torus *torus, const struct route_torus_seed *seed)
 	return true;
 }
 
-/* How many switches have a place in the end. */
+/* Returns how many switches have a place in the end. */
 static uint32_t grow(struct torus *torus)
 {
 	uint32_t n = 0, before;
@@ -202,7 +204,7 @@ static uint32_t grow(struct torus *torus)
 	return n;
 }
 
-/* From the seed that places most; false if no seed can be used. */
+/* From the seed that places the most; false if no seed can be used. */
 static bool grow_most(struct torus *torus)
 {
 	const struct route_torus *file = torus->file;
@@ -240,7 +242,7 @@ static bool refuse_network(const struct torus *torus, GError **error, const char
 	return false;
 }
 
-/* A line may have the cable that makes it a ring, which carries nothing. */
+/* A line may have the cable that makes it a ring; that cable carries nothing. */
 static bool list_edges(struct torus *torus, const struct torus *rings, GError **error)
 {
 	const struct route_graph *graph = torus->graph;
@@ -267,7 +269,7 @@ static bool list_edges(struct torus *torus, const struct torus *rings, GError **
 	return true;
 }
 
-/* Finds places, by lines as they are or as rings. */
+/* Finds places, with lines as given or as rings. */
 static bool place_all(struct torus *torus, bool as_rings, GError **error)
 {
 	struct torus rings = *torus;
@@ -279,7 +281,7 @@ static bool place_all(struct torus *torus, bool as_rings, GError **error)
 	return list_edges(torus, &rings, error);
 }
 
-/* False and error if the network is not as the file says. */
+/* False and error if the network is not as the file describes it. */
 static bool init(struct torus *torus, GError **error)
 {
 	const struct route_torus *file = torus->file;
@@ -303,9 +305,9 @@ static bool init(struct torus *torus, GError **error)
 	return true;
 }
 
-/* ---- ways ---- */
+/* ---- directions ---- */
 
-/* The way from coordinate to coordinate if nothing is broken; halves of a ring take turns. */
+/* The direction between coordinates if nothing is broken; halves of a ring take turns. */
 static unsigned int usual_way(const struct torus *torus, unsigned int d, unsigned int from,
 			      unsigned int to)
 {
@@ -319,7 +321,7 @@ static unsigned int usual_way(const struct torus *torus, unsigned int d, unsigne
 	return 2 * d + back;
 }
 
-/* Bits of the dimensions in which a path crosses the dateline: the same both ways. */
+/* Bits of the dimensions in which a path crosses the dateline: symmetric. */
 static uint8_t sl_of(const struct torus *torus, uint32_t from, uint32_t to)
 {
 	uint8_t sl = 0;
@@ -335,7 +337,7 @@ static uint8_t sl_of(const struct torus *torus, uint32_t from, uint32_t to)
 }
 
 /*
- * The usual way, or that against it, by which cables lead as far as a place, or to the place before
+ * The usual direction, or the opposite one, by which cables lead to a place, or to the place before
  * it if it is empty; or WAYS.
  */
 static unsigned int whole_way(const struct torus *torus, uint32_t from, unsigned int usual,
@@ -354,7 +356,7 @@ static unsigned int whole_way(const struct torus *torus, uint32_t from, unsigned
 	return WAYS;
 }
 
-/* The first dimension in which they differ, but not into an empty corner. */
+/* The first dimension in which they differ, unless it leads into an empty corner. */
 static unsigned int next_way(const struct torus *torus, uint32_t from, uint32_t to)
 {
 	unsigned int way = WAYS;
@@ -388,7 +390,7 @@ static bool refuse_way(const struct torus *torus, GError **error, uint32_t from,
 	return false;
 }
 
-/* LIDs of a switch take cables in parallel in turn, by their hosts: first those of port_order. */
+/* LIDs of a switch take parallel cables in turn, by their hosts: first those of port_order. */
 static void list_turns(const struct torus *torus, uint32_t sw, uint32_t *turns)
 {
 	const struct route_graph *graph = torus->graph;
@@ -421,7 +423,7 @@ static void put_entries(const struct torus *torus, uint32_t from, uint32_t to,
 		row[graph->own_lid[to] + i] = edge ? links[0] : 0;
 }
 
-/* How many hops it is; 0: there is no way. */
+/* The number of hops; 0: no path. */
 static unsigned int walk(const struct torus *torus, uint32_t from, uint32_t to)
 {
 	unsigned int hops = 0;
@@ -471,7 +473,7 @@ static void put_turns(const struct torus *torus, struct route_lanes *lanes, unsi
 	const struct route_graph *graph = torus->graph;
 	uint16_t width = lanes->turns->width[sw];
 	uint32_t edges[256];
-	uint8_t ways[256]; /* in which each port leads; WAYS: to no other switch */
+	uint8_t ways[256]; /* direction of each port; WAYS: to no other switch */
 
 	route_edges_by_port(graph, sw, edges);
 	for (unsigned int port = 0; port < 256; port++)
@@ -512,9 +514,10 @@ static void make_lanes(struct torus *torus, unsigned int vls)
 /* ---- the multicast tree ---- */
 
 /*
- * In the middle; if switches are gone, on that side of them in the last dimension which has all but
- * one of the rest of their ring at most. Else a cycle around them is closed by what multicast sends
- * past the dateline and what goes around them: then there is no such tree, and FABRIC_NONE.
+ * In the middle; if switches are missing, on that side of them in the last dimension which has all
+ * but at most one of the rest of their ring. Otherwise multicast past the dateline and paths around
+ * the missing switches would close a cycle: then there is no such tree, and the result is
+ * FABRIC_NONE.
  */
 static uint32_t find_root(const struct torus *torus)
 {
@@ -533,7 +536,7 @@ static uint32_t find_root(const struct torus *torus)
 	return root;
 }
 
-/* The way to the root on the tree; WAYS if there is none. No corner of it is empty. */
+/* The direction to the root on the tree; WAYS if there is none. None of its corners is empty. */
 static unsigned int trunk_way(const struct torus *torus, uint32_t place)
 {
 	for (unsigned int d = 3; d-- > 0;) {
@@ -569,7 +572,7 @@ static bool make_trunk(struct torus *torus, GError **error)
 
 /* ---- the whole ---- */
 
-/* Those that are gone must follow each other in the last dimension: others may close a cycle. */
+/* Missing switches must be adjacent in the last dimension: others may close a cycle. */
 static bool may_be_gone(struct torus *torus, GError **error)
 {
 	uint32_t one = FABRIC_NONE;
@@ -592,7 +595,7 @@ static bool may_be_gone(struct torus *torus, GError **error)
 	return true;
 }
 
-/* Parallel cables and hosts that the file leaves room for. */
+/* Whether the file allows for all parallel cables and hosts. */
 static bool has_room(const struct torus *torus, GError **error)
 {
 	const struct route_graph *graph = torus->graph;
@@ -616,7 +619,7 @@ static bool has_room(const struct torus *torus, GError **error)
 	return false;
 }
 
-/* Lanes that it uses of those that there are: 8, 4, 2 or 1; 0 and error if it takes more. */
+/* Lanes to use of those available: 8, 4, 2 or 1; 0 and error if more are needed. */
 static unsigned int choose_lanes(const struct torus *torus, unsigned int vls, GError **error)
 {
 	const bool *loops = torus->loops;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engines updn and dnup: no path goes up after it went down, so channel dependencies have no
- * cycle. Among legal paths the shortest are balanced as those of minhop are.
+ * Engines updn and dnup: no path goes up after it went down, so channel dependencies have no cycle.
+ * The shortest of the legal paths are balanced as in minhop.
  *
- * What is up? For updn: towards the roots that the operator named. Without any, towards the top of
- * the tree, if the network is one; else what roots.c finds best. Where the operator orders switches
- * by numbers of his own, away from the hosts and then by those comes before that. dnup always goes
- * by the distance from the hosts.
+ * For updn, up is towards the roots that the operator named. Without any, it is towards the top of
+ * the tree, if the network is a tree; else what roots.c finds best. If the operator numbers the
+ * switches, up is away from the hosts, then by these numbers, before roots.c is asked. dnup always
+ * uses the distance from the hosts.
  *
- * That alone leaves some pairs without a legal path; single_top.c sees to these.
+ * That alone leaves some pairs without a legal path; single_top.c adds these.
  */
 #include "route/fill/shortest.h"
 #include "route/order/hosts_shortest.h"

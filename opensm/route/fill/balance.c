@@ -3,19 +3,19 @@
  * Shortest paths in networks of any shape, chosen by load.
  *
  * Destinations are routed one after the other. For each, switches are taken from the farthest to
- * the nearest: what a switch sends (its own hosts and all that farther switches send through it)
- * is known when its turn comes. It takes the way on which the busiest link carries least so far:
- * not just the next link counts, as in graphs that are oriented all ways may meet again near the
- * top. After a first round over all destinations each is taken out and routed anew in the
- * presence of all others, which evens out what the order of the first round did.
+ * the nearest: what a switch sends (its own hosts and all that farther switches send through it) is
+ * known when its turn comes. It takes the path whose busiest link carries least so far: the next
+ * link alone does not decide, since in oriented graphs all paths may meet again near the top. After
+ * a first round over all destinations each is removed and routed again with all others in place,
+ * which evens out the effect of the order of the first round.
  *
- * The LIDs of a port (LMC) use different links at a switch where there are any.
+ * The LIDs of a port (LMC) use different links at a switch if it has several.
  *
- * Of links that are equally good each LID begins with another one. Where the operator says in which
- * order a switch tries its ports it always begins with the first of these.
+ * Each LID starts at another of several equally good links. If the operator orders the ports of a
+ * switch, it always starts with the first port of that order.
  *
- * Where the operator wants paths scattered, the link is drawn instead: by a hash of seed, switch
- * and LID, so that the same seed gives the same tables.
+ * If the operator wants scattered paths, the link is chosen at random instead: by a hash of seed,
+ * switch and LID, so that the same seed gives the same tables.
  */
 #include <glib.h>
 #include <string.h>
@@ -26,34 +26,34 @@
 #include "route/graph/flows.h"
 #include "route/renew/trace.h"
 
-#define HOST_FLOW 16 /* flow of a host, where that of a switch itself is 1 */
+#define HOST_FLOW 16 /* flow of a host; that of a switch itself is 1 */
 #define ROUNDS 2
-#define WORK_AGAIN (UINT64_C(1) << 23) /* pairs of switch and LID up to which a second round pays */
-#define BATCHES 256 /* if there are switches for two in each */
+#define WORK_AGAIN (UINT64_C(1) << 23) /* (switch, LID) pairs up to which a second round pays */
+#define BATCHES 256 /* if there are at least two switches for each */
 
-/* One thread. */
+/* State of one thread. */
 struct balance {
 	const struct route_graph *graph;
 	const struct route_columns *columns;
 	struct route_flows flows;
-	struct route_loads *loads; /* [ignored * n_links + link]: what is ignored, among itself */
-	uint32_t aside;		   /* the first for the LID at hand */
+	struct route_loads *loads; /* [ignored * n_links + link]: ignored LIDs are balanced apart */
+	uint32_t aside;		   /* the first for the current LID */
 	uint32_t most_steps;	   /* that a switch may have */
-	uint32_t *turns;	   /* [n]: the LID at hand modulo n, for n up to most_steps */
-	/* [class of demand * n + switch]: flow of its hosts to these; the last class is all */
+	uint32_t *turns;	   /* [n]: the current LID modulo n, for n up to most_steps */
+	/* [class of demand * n + switch]: flow of its hosts to the class; the last class is all */
 	const uint64_t *own;
-	uint64_t *ahead; /* by switch: load of the busiest link on the best way to the leaf */
+	uint64_t *ahead; /* by switch: load of the busiest link on the best path to the leaf */
 	uint32_t *used_by; /* by link: port of the last target that used it, by number from 1 */
-	uint32_t *uses;	   /* by link: of its LIDs: whether any goes to the same system, how many
-			      to the same switch, how many over this link */
-	const struct route_port_order **tried; /* [switch]: how to try ports; NULL: as it comes */
+	uint32_t *uses;	   /* by link, of its LIDs: whether any goes to the same system, how many
+			    * to the same switch, how many over this link */
+	const struct route_port_order **tried; /* [switch]: order of ports; NULL: any */
 	uint32_t n_owners; /* ports with several LIDs so far */
-	bool again;	   /* each LID is taken out first */
+	bool again;	   /* each LID is removed first */
 	const struct route_input *input;
-	uint32_t seed; /* of the target at hand: links are drawn; 0: chosen by load */
+	uint32_t seed; /* of the current target: links at random; 0: by load */
 };
 
-/* What hosts send to a target; NULL: to a switch. */
+/* Flow of hosts to a target; NULL: to a switch. */
 static const uint64_t *own_flow(const struct balance *balance, const struct route_target *target)
 {
 	size_t row = target && balance->graph->senders ? target->demand_class
@@ -62,7 +62,7 @@ static const uint64_t *own_flow(const struct balance *balance, const struct rout
 	return balance->own + row * balance->graph->n;
 }
 
-/* Steps of a switch by the order in which it tries its ports. */
+/* Sorts the steps of a switch by its order of ports. */
 static void sort_steps(struct balance *balance, uint32_t sw)
 {
 	const struct route_port_order *order = balance->tried[sw];
@@ -97,7 +97,7 @@ static void list_steps(struct balance *balance, uint32_t target)
 			sort_steps(balance, flows->order[i]);
 }
 
-/* The finalizer of MurmurHash3: each bit of the words changes half of those of the result. */
+/* The finalizer of MurmurHash3: each bit of the words changes half of the bits of the result. */
 static uint32_t draw(uint32_t seed, uint32_t sw, uint32_t lid)
 {
 	uint64_t x = (uint64_t)seed << 32 ^ (uint64_t)sw << 16 ^ lid;
@@ -107,15 +107,15 @@ static uint32_t draw(uint32_t seed, uint32_t sw, uint32_t lid)
 	return (x ^ x >> 33) >> 16;
 }
 
-/* Load of the busiest link on the best way to the leaf that begins with this step. */
+/* Load of the busiest link on the best path to the leaf that begins with this step. */
 static uint64_t load_by(const struct balance *balance, const struct route_step *step)
 {
 	return MAX(balance->loads->load[balance->aside + step->channel], balance->ahead[step->to]);
 }
 
 /*
- * The same as a cost; for a port with several LIDs (owner) a system that none of them goes to yet
- * is best, then the switch and the link with the fewest.
+ * load_by() as a cost; for a port with several LIDs (owner) a system that none of them uses yet is
+ * best, then the switch and the link with the fewest.
  */
 static inline uint64_t cost_by(const struct balance *balance, const struct route_step *step,
 			       uint32_t owner)
@@ -128,8 +128,8 @@ static inline uint64_t cost_by(const struct balance *balance, const struct route
 }
 
 /*
- * The link of least cost, from a start that goes round; notes the least load. Inline: without an
- * owner, as for most, engines take 3 % less.
+ * The link of least cost, starting at a link that rotates; notes the least load. Inline: without an
+ * owner, which is the usual case, engines take 3 % less time.
  */
 static inline uint32_t choose(struct balance *balance, uint32_t sw, uint32_t start, uint32_t owner)
 {
@@ -158,7 +158,7 @@ static uint32_t draw_link(const struct balance *balance, uint32_t sw, uint16_t l
 	return balance->flows.steps[first + draw(balance->seed, sw, lid) % n].channel;
 }
 
-/* Notes that a LID of the owner goes over this link, with all that have something in common. */
+/* Notes that a LID of the owner uses this link, with all links of the same switch or system. */
 static void note_use(struct balance *balance, uint32_t sw, uint32_t link, uint32_t owner)
 {
 	const uint32_t *system = balance->graph->system, *to = balance->flows.channels->to;
@@ -176,7 +176,7 @@ static void note_use(struct balance *balance, uint32_t sw, uint32_t link, uint32
 	}
 }
 
-/* Adds what hosts (own) send to a LID, or takes it out. */
+/* Adds the flows (own) from hosts to a LID, or subtracts them. */
 static void add_flows(struct balance *balance, uint16_t lid, const uint64_t *own, bool out)
 {
 	const struct route_flows *flows = &balance->flows;
@@ -196,8 +196,8 @@ static void add_flows(struct balance *balance, uint16_t lid, const uint64_t *own
 }
 
 /*
- * Each switch chooses by what is on the links now: what this LID adds to those of a switch depends
- * on its own choice only. So the nearest may be first, as the others look ahead to them.
+ * Each switch chooses by the present loads of links: what this LID adds to the links of a switch
+ * depends on that switch's choice only. So the nearest can be first, as the others need its result.
  */
 static void choose_all(struct balance *balance, uint16_t lid, uint32_t owner)
 {
@@ -232,7 +232,7 @@ static void route_lid(struct balance *balance, uint16_t lid, const uint64_t *own
 	add_flows(balance, lid, own, false);
 }
 
-/* The leaf of the target is at hand; owners number the ports that have several LIDs. */
+/* Flows are turned to the leaf of the target; owners number the ports with several LIDs. */
 static void route_target(struct balance *balance, uint32_t t)
 {
 	const struct route_graph *graph = balance->graph;
@@ -317,7 +317,7 @@ static uint64_t *find_own_flows(const struct route_graph *graph)
 	return own;
 }
 
-/* Of n links, as a multiple of the mean. */
+/* The greatest load of n links, as a multiple of the mean. */
 static double peak_of(const uint64_t *load, uint32_t n)
 {
 	uint64_t sum = 0, most = 0;

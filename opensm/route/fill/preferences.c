@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the operator says about the choice among best paths: which ports do not count, which are
- * routed first. It is marked on the targets of the graph, where both fills look.
+ * The operator's preferences among best paths: ports that do not count, ports that are routed
+ * first. They are marked on the targets of the graph, where both fills look.
  */
 #include "route/fill/shortest.h"
 
-/* The port that is meant, or FABRIC_NONE. */
+/* The port that endport names, or FABRIC_NONE. */
 static uint32_t find_port(const struct fabric *fabric, const struct route_endport *endport)
 {
 	uint32_t node;
@@ -18,7 +18,7 @@ static uint32_t find_port(const struct fabric *fabric, const struct route_endpor
 		       : fabric_port_of(fabric, node, endport->num);
 }
 
-/* [*first, returned) are the targets of a port: those of its exit stand together. */
+/* [*first, returned) are the targets of a port: those of its exit are consecutive. */
 static uint32_t find_targets(const struct route_graph *graph, const struct fabric *fabric,
 			     uint32_t port, uint32_t *first)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From hops to tables, for every engine that routes by hops: minhop by those of the graph as it is,
+ * From hops to tables, for every engine that routes by hops: minhop by hops of the plain graph,
  * updn and dnup by those of an oriented one.
  */
 #include "route/fill/shortest.h"
@@ -23,7 +23,7 @@ uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops)
 	return most;
 }
 
-/* By the rules of the engine, or up and down in the order that is given, if it will do. */
+/* By the rules of the engine, or up and down in the given order, if that is suitable. */
 static uint8_t *find_hops(const struct route_engine *engine, struct route_graph *graph,
 			  const struct fabric *fabric, const struct route_input *input,
 			  uint8_t *next, GError **error)
@@ -50,7 +50,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	struct route_graph *graph = route_graph_new(fabric);
 	g_autofree uint8_t *next = g_malloc((size_t)graph->n * graph->n + 1);
 	g_autofree const struct route_port_order **orders = route_port_orders(fabric, input);
-	/* preferences that only balance.c knows of */
+	/* preferences that only balance.c supports */
 	bool by_load = engine->preferences && (input->scatter || input->count_switches || orders);
 	struct routing *routing = NULL;
 	uint8_t *hops;

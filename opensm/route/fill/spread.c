@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * By LID, one destination after the other: from near to far each switch takes, of the channels that
- * lead nearer, the one from which on the sum of what the channels carry is least; then flows of all
- * hosts are added from far to near.
+ * lead nearer, the one with the least sum of loads from there on; then flows of all hosts are added
+ * from far to near.
  *
- * Where the operator names compute and I/O nodes, what goes to these is spread first, each kind as
- * if there were nothing else.
+ * If the operator names compute and I/O nodes, paths to these are spread first, each kind as if
+ * there were nothing else.
  *
- * What is kept of tables of before stays whatever it carries, and the rest is spread around it.
+ * Kept paths of earlier tables stay whatever they carry, and the rest is spread around them.
  *
  * The first port that leads nearer, instead, makes paths turn alike everywhere if cabling is
  * regular (by dimension in a torus), and then few lanes are needed.
@@ -22,29 +22,29 @@
 #include "route/graph/flows.h"
 #include "route/graph/parallel.h"
 
-#define MUCH_MORE 8 /* so many'th part more */
-#define BATCHES 64  /* if there are switches for two in each */
+#define MUCH_MORE 8 /* one part in this many more */
+#define BATCHES 64  /* if there are at least two switches for each */
 
-/* Kinds of endports, each spread by itself: others at last, by the loads of all. */
+/* Kinds of endports, each spread by itself; KIND_OTHER last, with the loads of all. */
 enum kind { KIND_COMPUTE, KIND_IO, KIND_OTHER, KINDS };
 
-/* One way, by all threads that may work on it. */
+/* One way to spread, shared by all threads that work on it. */
 struct spread {
 	const struct layered *layered;
 	enum spread_by by;
 	struct layered_way *way;
-	const uint8_t *dimension; /* of layered; NULL: none comes first */
+	const uint8_t *dimension; /* of layered; NULL: no dimension comes first */
 	uint32_t *turns; /* [target]: the turn in which it is spread; switches are in the last */
-	uint32_t turn, last_turn; /* the one at hand */
-	uint64_t *load;		  /* [channel]: of the kind at hand */
+	uint32_t turn, last_turn; /* turn: the current one */
+	uint64_t *load;		  /* [channel]: of the current kind */
 	bool in_batches;
 };
 
-/* One thread. */
+/* State of one thread. */
 struct spreader {
 	const struct spread *spread;
-	struct route_loads *loads; /* of the kind at hand */
-	uint64_t *cost;	  /* [switch]: sum of loads on the way to the destination at hand */
+	struct route_loads *loads; /* of the current kind */
+	uint64_t *cost;	  /* [switch]: sum of loads on the path to the current destination */
 	uint32_t *chosen; /* [switch]: channel */
 	uint64_t limit;	  /* LIDs are not kept on channels that carry more */
 	struct route_flows flows;
@@ -52,7 +52,7 @@ struct spreader {
 
 /* ---- a destination ---- */
 
-/* Leaves of the steps of a switch those of the dimension that comes first. */
+/* Keeps only those steps of a switch that are in its first dimension. */
 static void keep_dimension(struct route_flows *flows, const uint8_t *dimension, uint32_t sw)
 {
 	uint32_t n = flows->first[sw];
@@ -72,7 +72,7 @@ static void turn_to(struct spreader *spreader, uint32_t dest)
 	spreader->cost[dest] = 0;
 }
 
-/* Lists the steps for a target; FABRIC_NONE: for LIDs of the switch. False if they are listed. */
+/* Lists the steps for a target; FABRIC_NONE: for LIDs of the switch. False if listed already. */
 static bool list_steps(struct spreader *spreader, uint32_t target)
 {
 	struct route_flows *flows = &spreader->flows;
@@ -85,13 +85,13 @@ static bool list_steps(struct spreader *spreader, uint32_t target)
 	return true;
 }
 
-/* Two ways half round a ring are as long: then none goes over the dateline. */
+/* Both ways around half a ring have the same length: then avoid the one over the dateline. */
 static uint64_t detour(const uint8_t *dimension, uint32_t channel)
 {
 	return dimension && dimension[channel] & ROUTE_DATELINE ? UINT64_C(1) << 40 : 0;
 }
 
-/* From a switch, once this is known of those that are nearer. */
+/* The best step of a switch, once those of nearer switches are known. */
 static uint32_t least_step(struct spreader *spreader, uint32_t sw)
 {
 	const struct route_flows *flows = &spreader->flows;
@@ -123,8 +123,8 @@ static void choose(struct spreader *spreader)
 }
 
 /*
- * Adds what hosts send to a target (NULL: to a switch), and n - 1 like it, to the loads of the
- * channels chosen.
+ * Adds the flows from hosts to a target (NULL: to a switch), and n - 1 targets like it, to the
+ * loads of the channels chosen.
  */
 static void add_flows(struct spreader *spreader, const struct route_target *target, int32_t n)
 {
@@ -157,7 +157,7 @@ static void put(const struct spreader *spreader, uint16_t lid)
 
 /* ---- LIDs ---- */
 
-/* The first port that leads nearer, of cables in parallel each in turn; or that of least load. */
+/* The first port that leads nearer, parallel cables in turn; or the one of least load. */
 static void choose_edges(struct spreader *spreader, bool by_load, uint32_t turn)
 {
 	const struct route_flows *flows = &spreader->flows;
@@ -177,7 +177,7 @@ static void choose_edges(struct spreader *spreader, bool by_load, uint32_t turn)
 	}
 }
 
-/* How many targets from t on go where the first of them goes. */
+/* How many targets from t on use the same path as t. */
 static uint32_t bundle_at(const struct spreader *spreader, uint32_t t, uint32_t last)
 {
 	const struct route_graph *graph = spreader->flows.graph;
@@ -215,7 +215,8 @@ static void spread_hosts(struct spreader *spreader, uint32_t leaf)
 	}
 }
 
-/* LIDs of the switch itself; it was chosen for already if it has hosts and these go together. */
+/* LIDs of the switch itself; they have their paths already if it has hosts and these go
+ * together. */
 static void put_own(struct spreader *spreader, uint32_t sw)
 {
 	const struct spread *spread = spreader->spread;
@@ -231,7 +232,7 @@ static void put_own(struct spreader *spreader, uint32_t sw)
 		add_flows(spreader, NULL, 1);
 }
 
-/* What is for a switch and its hosts, of those whose turn it is. */
+/* LIDs of a switch and its hosts, if it is their turn. */
 static void spread_switch(void *arg, uint32_t sw, struct route_loads *loads)
 {
 	struct spreader *spreader = arg;
@@ -243,11 +244,11 @@ static void spread_switch(void *arg, uint32_t sw, struct route_loads *loads)
 		put_own(spreader, sw);
 }
 
-/* ---- what is kept ---- */
+/* ---- kept paths ---- */
 
 /*
- * The channel by which a LID leads nearer in tables of before, the first of them that has one which
- * is not over the limit; or none.
+ * The channel by which a LID leads nearer in earlier tables, from the first of these that has one
+ * within the limit; or none.
  */
 static uint32_t kept_channel(const struct spreader *spreader, uint32_t sw, uint16_t lid)
 {
@@ -265,7 +266,7 @@ static uint32_t kept_channel(const struct spreader *spreader, uint32_t sw, uint1
 	return FABRIC_NONE;
 }
 
-/* Whether a LID left a switch as the one before did, if it is not new. */
+/* Whether a LID left a switch by the same channel as the previous LID, unless it is new. */
 static bool went_together(const struct layered *layered, uint32_t sw, uint16_t lid, uint16_t before)
 {
 	const struct route_kept *last = &layered->kept[KEPT_TABLES - 1];
@@ -275,8 +276,8 @@ static bool went_together(const struct layered *layered, uint32_t sw, uint16_t l
 }
 
 /*
- * Chooses for a LID: where it cannot be kept it goes as the one before if they went together, or by
- * least load. Whether it is kept everywhere.
+ * Chooses for a LID: if it cannot be kept, it follows the previous LID if they went together
+ * before, else the least load. Returns whether it is kept everywhere.
  */
 static bool keep_or_mend(struct spreader *spreader, uint16_t lid, uint16_t before)
 {
@@ -300,7 +301,8 @@ static bool keep_or_mend(struct spreader *spreader, uint16_t lid, uint16_t befor
 	return all;
 }
 
-/* LIDs whose turn it is: what cannot be kept comes later, when the load of the rest is known. */
+/* LIDs whose turn it is: those that cannot be kept come later, when the load of the rest is
+ * known. */
 static void keep_switch(struct spreader *spreader, uint32_t sw, bool later)
 {
 	const struct route_graph *graph = spreader->flows.graph;
@@ -325,7 +327,7 @@ static void keep_switch(struct spreader *spreader, uint32_t sw, bool later)
 	}
 }
 
-/* Whether what was taken out last passes over a channel that carries more than the limit. */
+/* Whether the path removed last has a channel that carries more than the limit. */
 static bool was_over_limit(const struct spreader *spreader)
 {
 	const struct route_flows *flows = &spreader->flows;
@@ -340,7 +342,7 @@ static bool was_over_limit(const struct spreader *spreader)
 	return any;
 }
 
-/* Moves LIDs of a switch away from channels that carry much more than any did. */
+/* Moves LIDs of a switch away from channels that carry much more than any did before. */
 static void relieve(struct spreader *spreader, uint32_t dest)
 {
 	const struct layered *layered = spreader->spread->layered;
@@ -399,8 +401,8 @@ static enum kind kind_of(GHashTable *kinds, const struct fabric *fabric, uint16_
 }
 
 /*
- * Lists turns: LID by LID, those of a kind that are in the same tied partitions have one, which is
- * more even; what goes together has one turn. Returns how many turns a kind has.
+ * Lists turns: LID by LID, those of a kind in the same tied partitions share one turn, which
+ * balances better; LIDs that go together have one turn. Returns how many turns a kind has.
  */
 static uint32_t list_turns(struct spread *spread)
 {
@@ -459,7 +461,7 @@ static void spread_turns(struct spread *spread, struct spreader *spreaders, unsi
 
 /* ---- all ---- */
 
-/* Looks which LIDs of a switch go as the one before them from everywhere. */
+/* Finds which LIDs of a switch have the path of the previous LID from everywhere. */
 static void find_repeats(const struct route_graph *graph, const struct layered_way *way)
 {
 	for (uint32_t t = 1; t < route_n_targets(graph); t++) {
@@ -482,7 +484,7 @@ static bool is_way(struct layered *layered, enum spread_by by)
 	return layered->dimension;
 }
 
-/* LID by LID, but not on trees: there, by index, those of a leaf take all ways up in turn. */
+/* LID by LID, except on trees: there, by index, those of a leaf take all ways up in turn. */
 static bool has_batches(const struct layered *layered, enum spread_by by)
 {
 	g_autofree uint32_t *rank = g_new(uint32_t, layered->graph->n + 1);
@@ -529,7 +531,8 @@ static void fill_some(void *arg, uint32_t first, uint32_t last)
 		fill(&spreads[i]);
 }
 
-/* Several ways at once, that of LIDs, which takes longest, by itself; or one by all threads. */
+/* Several ways at once, with that of LIDs, which takes longest, by itself; or one by all
+ * threads. */
 static void spread_all(struct layered *layered, unsigned int ways)
 {
 	struct spread spreads[SPREAD_WAYS];

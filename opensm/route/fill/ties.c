@@ -7,7 +7,7 @@
 #include "route/graph/flows.h"
 #include "route/renew/trace.h"
 
-/* A cable is tied to what either of its ends is: tied[port of the fabric]. */
+/* A cable has the ties of both its ends: tied[port of the fabric]. */
 static void mark_links(struct route_graph *graph, const struct fabric *fabric,
 		       const uint64_t *tied)
 {
@@ -89,10 +89,10 @@ struct mending {
 	const struct route_graph *graph;
 	struct routing *routing;
 	struct route_flows flows;
-	uint32_t *moved; /* [link]: entries that became ways over it */
+	uint32_t *moved; /* [link]: entries that were moved to it */
 };
 
-/* The step of least toll over which the fewest went. */
+/* The step of least penalty that was used least. */
 static uint32_t choose_step(const struct mending *mending, uint32_t sw)
 {
 	const struct route_flows *flows = &mending->flows;
@@ -123,7 +123,7 @@ static void mend_target(struct mending *mending, uint32_t target)
 	}
 }
 
-/* Those of one leaf that are in the same partitions go by the same steps, which are listed once. */
+/* Targets of one leaf in the same partitions use the same steps, which are listed once. */
 static void mend_leaf(struct mending *mending, uint32_t leaf)
 {
 	const struct route_graph *graph = mending->graph;
@@ -157,9 +157,9 @@ void route_mend_tolls(struct routing *routing, const struct route_graph *graph,
 	g_free(mending.moved);
 }
 
-/* ---- what is told ---- */
+/* ---- the note ---- */
 
-/* Counts paths from switches with hosts to a target, and those that pass cables of others. */
+/* Counts paths from switches with hosts to a target, and those over cables of other partitions. */
 static void count_paths(const struct route_flows *flows, const struct routing *routing, uint32_t t,
 			bool *passes, uint64_t *n, uint64_t *n_others)
 {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Weights: how many hops the way out of a port counts as, in that direction only; 1 where the
- * operator says nothing. Distances are sums of weights, and a best path is one of least weight.
+ * Weights: the number of hops that leaving through a port counts as, in that direction only; 1 by
+ * default. Distances are sums of weights, and a best path is one of least weight.
  *
  * Of parallel cables between two switches only the lightest count: a path over a heavier one would
- * not be a best one. They are taken out of the graph, so that nobody who reads it need know. A
- * weight of 255 closes a port, unless that cuts switches off from each other; then it is merely
- * very heavy.
+ * not be a best one. The heavier ones are removed from the graph, so that its readers need not
+ * know. A weight of 255 closes a port, unless that cuts switches off from each other; then it is
+ * merely very heavy.
  *
  * Distances are octets, as all tables of hops are. If sums do not fit, all weights are halved,
- * rounded up, as often as it takes. A subnet that grows or loses a cable may so get routes that
- * keep less exactly to what the operator said, but not none; the note says it.
+ * rounded up, until they do. So when a subnet grows or loses a cable, routes may follow the
+ * operator's weights less exactly, but there are routes; the note says so.
  */
 #include "route/fill/shortest.h"
 
 #include <string.h>
 
-/* ---- what the operator says ---- */
+/* ---- the operator's weights ---- */
 
-/* What becomes of the ports that the operator gives weights. */
+/* What happened to the ports for which the operator gave weights. */
 enum { WEIGHED, GONE_SWITCH, GONE_PORT, IDLE_PORT, FATES };
 
 static const char *const fates[] = {
@@ -61,7 +61,7 @@ static uint8_t *read_weights(const struct route_graph *graph, const struct fabri
 	return weight;
 }
 
-/* Leaves the lightest of the links of an edge, and returns their weight. */
+/* Keeps only the lightest links of an edge, and returns their weight. */
 static uint8_t keep_lightest(struct route_graph *graph, struct route_edge *edge,
 			     const uint8_t *weight)
 {
@@ -77,7 +77,7 @@ static uint8_t keep_lightest(struct route_graph *graph, struct route_edge *edge,
 	return least;
 }
 
-/* From weights of links to those of edges, which the graph has only if some count. */
+/* From weights of links to those of edges, which the graph gets only if some differ from 1. */
 static void weigh(struct route_graph *graph, const uint8_t *weight)
 {
 	uint32_t n_edges = graph->first_edge[graph->n];
@@ -94,9 +94,9 @@ static void weigh(struct route_graph *graph, const uint8_t *weight)
 		g_clear_pointer(&graph->weight, g_free);
 }
 
-/* ---- weights that cannot be had ---- */
+/* ---- weights that are too great ---- */
 
-/* Whether an edge, one that is closed or one that is not, would lead where a switch has no path. */
+/* Whether some edge, closed or open as asked, would lead on where a switch has no path. */
 static bool is_any_lost(const struct route_graph *graph, const uint8_t *hops, bool closed)
 {
 	for (uint32_t sw = 0; sw < graph->n; sw++)
@@ -113,7 +113,7 @@ static bool is_any_lost(const struct route_graph *graph, const uint8_t *hops, bo
 	return false;
 }
 
-/* Opens edges that are closed, or halves all other weights; false if there is none to change. */
+/* Opens closed edges, or halves all other weights; false if there is nothing to change. */
 static bool lower_weights(struct route_graph *graph, bool open)
 {
 	bool any = false;

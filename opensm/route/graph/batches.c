@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Each thread has all loads as they were before a batch. What its switches change is noted, and
- * taken back before the next one; at the end of the batch each adds what it does not have of all
- * notes: in two sets of these by turns, so that the slowest may still read while others have begun
- * the next batch.
+ * Each thread has all loads as they were before a batch. The changes of its switches are noted, and
+ * undone before the next switch; at the end of the batch each thread adds the notes of the others.
+ * There are two sets of notes, used in turn, so that the slowest thread may still read one while
+ * others have begun the next batch.
  */
 #include "route/graph/batches.h"
 
@@ -14,13 +14,13 @@
 #include "route/graph/parallel.h"
 
 struct batches {
-	uint32_t n, size; /* switches, and in a batch */
+	uint32_t n, size; /* switches; switches per batch */
 	uint32_t stride;  /* from a switch to the next one */
 	uint64_t *load;
 	uint32_t n_channels;
 	route_batches_fn *route;
 	void *const *workers;
-	struct route_loads *notes[2]; /* [worker]: as it is at the end of a batch */
+	struct route_loads *notes[2]; /* [worker]: at the end of a batch */
 };
 
 struct route_change *route_loads_room(struct route_loads *loads, size_t n)
@@ -33,7 +33,7 @@ struct route_change *route_loads_room(struct route_loads *loads, size_t n)
 	return loads->changes + loads->n - n;
 }
 
-/* Makes changes from the first one on, or takes them back. */
+/* Applies changes from the first one on, or undoes them. */
 static void apply(uint64_t *load, const struct route_loads *notes, size_t first, size_t last,
 		  bool back)
 {
@@ -44,7 +44,8 @@ static void apply(uint64_t *load, const struct route_loads *notes, size_t first,
 	}
 }
 
-/* A worker's switches of a batch; what the last one changed is not taken back. How much was. */
+/* A worker's switches of a batch; returns the number of changes of its last switch, which are not
+ * undone. */
 static size_t route_some(const struct batches *batches, uint32_t first, unsigned int worker,
 			 unsigned int n_workers, struct route_loads *loads)
 {

@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
-/* Finds the other directions by the ports of cables, as those in parallel may be crossed. */
+/* Numbers steps. The other direction is found by ports, as parallel cables may be crossed. */
 static void number_steps(struct route_channels *channels, const struct route_graph *graph,
 			 const struct fabric *fabric)
 {

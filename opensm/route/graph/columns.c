@@ -6,7 +6,7 @@
 #include "route/graph/parallel.h"
 #include "route/renew/trace.h"
 
-#define TILE 64 /* switches: so that what is read and written of their tables stays in the cache */
+#define TILE 64 /* switches: small enough that their tables stay in the cache */
 
 void route_columns_init(struct route_columns *columns, const struct route_channels *channels,
 			uint32_t n, uint16_t top)
@@ -28,7 +28,7 @@ struct filling {
 	struct routing *routing;
 };
 
-/* Of some tiles. */
+/* A range of tiles. */
 static void fill_tiles(void *arg, uint32_t first, uint32_t last)
 {
 	const struct filling *filling = arg;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Who sends to whom, as far as it changes a choice: the hosts of a switch that send to a
- * destination are its load there. Hosts of one class are alike, so they are counted once a class.
+ * The demand, as far as it changes a choice: the hosts of a switch that send to a destination are
+ * its load there. Hosts of one class are equivalent, so they are counted once per class.
  */
 #include "route/graph/demand.h"
 

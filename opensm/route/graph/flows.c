@@ -43,7 +43,7 @@ uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t 
 
 	for (uint32_t sw = 0; sw < n; sw++)
 		start[256 - (hops[sw] == ROUTE_FAR ? ROUTE_FAR : hops[sw] & mask)]++;
-	start[1] = 0; /* those that do not reach it */
+	start[1] = 0; /* those that do not reach the destination */
 	for (unsigned int i = 1; i <= 256; i++)
 		start[i] += start[i - 1];
 	for (uint32_t sw = 0; sw < n; sw++)
@@ -52,7 +52,7 @@ uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t 
 	return start[255];
 }
 
-/* Whether hops are the same both ways. */
+/* Whether hops are the same in both directions. */
 static bool is_plain(const struct route_graph *graph)
 {
 	return !graph->up && !graph->weight;
@@ -76,8 +76,8 @@ void route_flows_turn_to(struct route_flows *flows, uint32_t dest)
 }
 
 /*
- * Of a plain graph, where any channel leads nearer that ends nearer. Which do is hard to foretell:
- * so there is no branch.
+ * For a plain graph, where any channel leads nearer that ends nearer. Which ones do is hard to
+ * predict, so there is no branch.
  */
 static struct route_step *list_plain(const struct route_flows *flows, uint32_t sw,
 				     struct route_step *restrict step)
@@ -115,7 +115,7 @@ static uint32_t toll_by(const struct route_flows *flows, const struct route_step
 	return flows->toll[step->to] + route_toll(flows->graph, step->channel, flows->listed_for);
 }
 
-/* Leaves of the steps those of least toll. Of switches that are nearer this is done. */
+/* Keeps only the steps of least penalty. Nearer switches must be done already. */
 static void keep_least_toll(struct route_flows *flows, uint32_t sw)
 {
 	uint32_t n = flows->first[sw];
@@ -162,7 +162,7 @@ bool route_flows_is_least(const struct route_flows *flows, uint32_t sw, uint32_t
 	       toll_by(flows, &step) == flows->toll[sw];
 }
 
-/* ---- what tables send ---- */
+/* ---- flows by the tables ---- */
 
 void route_flows_send(struct route_flows *flows, const struct routing *routing, uint32_t t)
 {
@@ -195,9 +195,9 @@ void route_flows_load(const struct route_flows *flows, const struct routing *rou
 	}
 }
 
-/* ---- loads of all ---- */
+/* ---- sum of all loads ---- */
 
-/* What the threads share. */
+/* Shared by the threads. */
 struct sum {
 	const struct routing *routing;
 	pthread_mutex_t lock;

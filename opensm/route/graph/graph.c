@@ -12,11 +12,11 @@ static unsigned int ports_of(const struct fabric *fabric, uint32_t sw)
 	return fabric->nodes[fabric->switches[sw].node].num_ports;
 }
 
-/* Edges of one switch, by the lowest port of each. */
+/* Edges of one switch, in the order of their lowest ports. */
 static void add_edges(struct route_graph *graph, const struct fabric *fabric, const bool *unused,
 		      uint32_t sw, GArray *edges)
 {
-	uint32_t to[256], n = ports_of(fabric, sw); /* by port, until it has its edge */
+	uint32_t to[256], n = ports_of(fabric, sw); /* by port, until it has an edge */
 
 	for (unsigned int num = 1; num <= n; num++) {
 		uint32_t port = fabric_switch_port(fabric, sw, num);
@@ -54,7 +54,7 @@ static void make_edges(struct route_graph *graph, const struct fabric *fabric, c
 	graph->edges = (struct route_edge *)g_array_free(edges, FALSE);
 }
 
-/* Number of LIDs that count: the range may not leave the unicast space. */
+/* Number of LIDs that count: the range must not leave the unicast space. */
 static unsigned int lids_of(const struct fabric_port *port)
 {
 	if (!port->lid || port->lid + (1u << port->lmc) > FABRIC_LIDS)
@@ -104,7 +104,7 @@ static void make_targets(struct route_graph *graph, const struct fabric *fabric)
 	graph->targets = (struct route_target *)g_array_free(targets, FALSE);
 }
 
-/* A switch without a system image GUID is a system by itself. */
+/* A switch without a system image GUID is its own system. */
 static void find_systems(struct route_graph *graph, const struct fabric *fabric)
 {
 	g_autoptr(GHashTable) first = g_hash_table_new(hash_uint64, g_int64_equal);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Hops to destinations, 64 of these at a time: each switch has a line of as many octets, and takes
- * over what its neighbours offer if that is less.
+ * Hops to destinations, 64 at a time: each switch has a line of 64 octets, and takes the offers of
+ * its neighbours where they are less.
  *
  * In an oriented graph the places of the switches say when the hops of neighbours are final: from
- * the bottom to the top for ways down, then from the top to the bottom for ways up. Else switches
- * are taken to and fro until nothing changes, by the weights of edges if they have any.
+ * the bottom to the top for paths down, then from the top to the bottom for paths up. Otherwise
+ * switches are visited back and forth until nothing changes, with the weights of edges if they have
+ * any.
  *
- * Where the next hop is wanted too, neighbours take turns: neighbour i of m gets the destinations
- * i, i + m, i + 2m, ... among those it is nearer to. In the midst of a tree half of them lead the
- * other way: so a round with the turns shifted by half follows. The rest is what one neighbour
- * cannot bring although those like it can; it is offered to others, to different ones at each
- * switch, and then to any that can. The turns of a switch begin at its own number: so a destination
- * is approached on all sides.
+ * If the next hop is needed too, neighbours take turns: neighbour i of m gets the destinations i, i
+ * + m, i + 2m, ... among those it is nearer to. In the middle of a tree half of them lead the other
+ * way: so a round with the turns shifted by half follows. What is left are destinations that one
+ * neighbour does not lead to although similar ones do; they are offered to other neighbours,
+ * different ones at each switch, and then to any that lead there. The turns of a switch begin at
+ * its own number: so a destination is approached from all sides.
  */
 #include <glib.h>
 #include <stdatomic.h>
@@ -21,27 +22,27 @@
 #include "route/graph/graph.h"
 #include "route/graph/parallel.h"
 
-#define LINE 64 /* a constant: so the octets are dealt with many at once */
+#define LINE 64 /* a constant, so that many octets are handled at once */
 #define NO_PORT 0xFF
 
-/* What the threads of a search share. */
+/* Shared by the threads of a search. */
 struct job {
 	const struct route_graph *graph;
-	const uint32_t *at; /* [place]: the switch, in an oriented graph */
+	const uint32_t *at; /* [place]: the switch, if the graph is oriented */
 	const uint32_t *dests;
 	uint32_t n_dests;
 	uint8_t *hops, *next;
 	atomic_bool too_far;
 };
 
-/* Some destinations. */
+/* The search for some destinations. */
 struct search {
 	const struct job *job;
 	const struct route_graph *graph;
 	uint32_t first, n;
 	uint8_t *lines;		/* [switch * LINE] */
-	uint8_t far[LINE];	/* ROUTE_FAR: a destination that is a leaf, else 0 */
-	uint8_t (*leads)[LINE]; /* [neighbour]: 0xFF: it leads nearer to a destination, else 0 */
+	uint8_t far[LINE];	/* ROUTE_FAR for a destination that is a leaf, else 0 */
+	uint8_t (*leads)[LINE]; /* [neighbour]: 0xFF if it leads nearer to a destination, else 0 */
 };
 
 static uint8_t *line_of(const struct search *search, uint32_t sw)
@@ -49,14 +50,15 @@ static uint8_t *line_of(const struct search *search, uint32_t sw)
 	return search->lines + (size_t)sw * LINE;
 }
 
-/* So many hops more, if that is less; FAR stays, and what begins upwards is so marked. */
+/* Takes an offer plus the weight where it is less; FAR stays, and paths that begin upwards get
+ * marked. */
 static void line_offer(uint8_t *restrict line, const uint8_t *restrict there, uint8_t up,
 		       uint8_t weight)
 {
 	for (unsigned int i = 0; i < LINE; i++) {
 		uint8_t hops = (there[i] | up) + weight;
 
-		hops |= -(uint8_t)(hops < weight); /* too many are FAR */
+		hops |= -(uint8_t)(hops < weight); /* sums that overflow are FAR */
 		line[i] = hops < line[i] ? hops : line[i];
 	}
 }
@@ -73,7 +75,7 @@ static void begin(struct search *search)
 	}
 }
 
-/* Whether all that is not ROUTE_FAR is at most so much, bits that are not in the mask aside. */
+/* Whether all but ROUTE_FAR is at most this value, ignoring bits outside the mask. */
 static bool is_near(const struct search *search, uint8_t most, uint8_t mask)
 {
 	uint8_t wrong[LINE] = {0}, any = 0;
@@ -91,7 +93,7 @@ static bool is_near(const struct search *search, uint8_t most, uint8_t mask)
 
 /* ---- oriented ---- */
 
-/* What an edge brings: if it is closed for what leads to leaves, only the rest. */
+/* What an edge offers: if it is closed for traffic to leaves, only the rest. */
 static const uint8_t *brought_by(const struct search *search, uint32_t edge, uint8_t some[LINE])
 {
 	const uint8_t *there = line_of(search, search->graph->edges[edge].to);
@@ -103,7 +105,7 @@ static const uint8_t *brought_by(const struct search *search, uint32_t edge, uin
 	return some;
 }
 
-/* Takes what the neighbours offer that are up, or down. */
+/* Takes the offers of the neighbours that are up, or of those that are down. */
 static void take_offers(const struct search *search, uint32_t sw, bool up)
 {
 	const struct route_graph *graph = search->graph;
@@ -128,9 +130,9 @@ static bool search_oriented(const struct search *search)
 	return is_near(search, ROUTE_UP_HOPS_MAX, (uint8_t)~ROUTE_UP);
 }
 
-/* ---- any way ---- */
+/* ---- without an orientation ---- */
 
-/* Whether the line of a switch has changed by what its neighbours offer. */
+/* Whether the offers of its neighbours changed the line of a switch. */
 static bool take_all_offers(const struct search *search, uint32_t sw)
 {
 	const struct route_graph *graph = search->graph;
@@ -161,7 +163,7 @@ static bool search_any(const struct search *search)
 
 /* ---- next hops ---- */
 
-/* Where an edge begins a best path: 0xFF, else 0; adds to how many do. */
+/* Where an edge begins a best path: 0xFF, else 0; adds to the number of edges that do. */
 static void find_leads(const struct search *search, const uint8_t *here, uint32_t edge,
 		       uint8_t *restrict leads, uint8_t *restrict n_leads)
 {
@@ -178,7 +180,7 @@ static void find_leads(const struct search *search, const uint8_t *here, uint32_
 	}
 }
 
-/* Gives a port what it leads to, has this number and is not given yet. */
+/* Gives a port the destinations that it leads to, have this number and have no port yet. */
 static void give(uint8_t *restrict next, uint8_t port, const uint8_t *restrict leads,
 		 const uint8_t *restrict numbers, uint8_t number)
 {
@@ -240,7 +242,7 @@ static void find_next(const struct search *search, uint32_t sw, uint8_t next[LIN
 		give_by_turns(search, sw, next, n_leads);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole search ---- */
 
 static void take_over(const struct search *search)
 {

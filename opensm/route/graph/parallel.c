@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Threads live as long as the loop: engines run seldom, and for long enough to be worth it. */
+/* Threads live as long as the loop: engines run rarely, and long enough to make that worthwhile. */
 #include "route/graph/parallel.h"
 
 #include <glib.h>
@@ -9,7 +9,7 @@
 
 #define THREADS_MAX 64
 
-#define SPINS 4096 /* some microseconds: the others are nearly there, if they have a processor */
+#define SPINS 4096 /* a few microseconds: the others are nearly done, if they have a processor */
 
 struct member {
 	pthread_t thread;
@@ -20,7 +20,7 @@ struct member {
 struct route_team {
 	route_team_fn *work;
 	void *arg;
-	atomic_uint n;		    /* 0: it is not known yet */
+	atomic_uint n;		    /* 0: not known yet */
 	atomic_uint arrived, round; /* in route_team_meet() */
 	struct member members[THREADS_MAX];
 };

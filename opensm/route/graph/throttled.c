@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cables at full width and speed join switches to parts of the network; what leads from part to
- * part at less than that stays, for there is no other way.
+ * Cables at full width and speed join switches to parts of the network; slower cables between parts
+ * stay, because there is no other path.
  */
 #include "route/graph/throttled.h"
 
