@@ -85,7 +85,7 @@ static bool list_steps(struct spreader *spreader, uint32_t target)
 	return true;
 }
 
-/* Both ways around half a ring have the same length: then avoid the one over the dateline. */
+/* The two ways to the opposite side of a ring are equally long: avoid the one over the dateline. */
 static uint64_t detour(const uint8_t *dimension, uint32_t channel)
 {
 	return dimension && dimension[channel] & ROUTE_DATELINE ? UINT64_C(1) << 40 : 0;

@@ -44,8 +44,8 @@ static void apply(uint64_t *load, const struct route_loads *notes, size_t first,
 	}
 }
 
-/* A worker's switches of a batch; returns the number of changes of its last switch, which are not
- * undone. */
+/* A worker's switches of a batch; returns the number of undone changes: all but those of its last
+ * switch. */
 static size_t route_some(const struct batches *batches, uint32_t first, unsigned int worker,
 			 unsigned int n_workers, struct route_loads *loads)
 {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The ancestors, one of each rank, by which a destination of a layered network is reached.
+ * The ancestors, one of each rank, over which a destination of a layered network is reached.
  *
- * Targets climb from their leaves, rank by rank, each to that parent of the switch where it stands
- * which has fewest of them. All switches list their parents in one order, which is made from the
- * top: parents are sorted by where their own first parent stands, so that switches of the same
- * plane stand together.
+ * Targets climb from their leaves, rank by rank, each to the parent of its present switch that has
+ * the fewest targets. All switches list their parents in one order, which is made from the top:
+ * parents are sorted by the place of their own first parent, so that switches of the same plane are
+ * side by side.
  *
- * What is lost stays in the list. Planes are told apart by groups: a switch of the top is a group,
- * below it switches are of one group if they have parents in a common one. What the switch with
- * most links has to a group above and another one of its group has not are cables that were lost.
- * The turns go on as if they were there; so nothing moves but the targets whose turn it is there.
- * The remaining links share them, as far as each link gets as many. One more for some links only
- * would double what these carry; so the last ones get no ancestor: each source chooses for itself,
- * and all links share their load.
+ * Lost links stay in the list. Planes are told apart by groups: a switch at the top is a group;
+ * below it, switches are of one group if they have parents in a common group. The links to a group
+ * above that the switch with most links has, and another one of its group lacks, are cables that
+ * were lost. The turns continue as if they were there; so only the targets whose turn is on a lost
+ * link move. The remaining links share these, as long as each link gets the same number. One more
+ * for only some links would double their load; so the last targets get no ancestor: each source
+ * chooses for itself, and all links share their load.
  */
 #include <glib.h>
 #include <string.h>
@@ -23,11 +23,11 @@
 #include "route/order/leaves.h"
 #include "route/order/tree.h"
 
-/* A way up from a switch: what leads to one parent, or did. */
+/* A way up from a switch: the present or lost links to one parent. */
 struct way {
-	uint32_t to;	/* the parent; FABRIC_NONE if the links are lost, as it is not known then */
+	uint32_t to;	/* the parent; FABRIC_NONE: unknown, as the links are lost */
 	uint32_t group; /* of the parent */
-	uint32_t load;	/* targets that got it */
+	uint32_t load;	/* targets that use it */
 	uint16_t n_links;
 	uint8_t first;	/* link of the first target */
 };
@@ -39,30 +39,30 @@ static bool is_lost(const struct way *way)
 
 struct climb_switch {
 	uint32_t links;	   /* to parents */
-	uint32_t model;	   /* of its group, if it is the least: the one with most links */
-	uint32_t standing; /* of its group, if it is the least: place in the common order */
-	int32_t lost;	   /* of its group, if it is the least: scratch, 0 */
+	uint32_t model;	   /* if it is the least of its group: the switch with most links */
+	uint32_t standing; /* if it is the least of its group: place in the common order */
+	int32_t lost;	   /* if it is the least of its group: scratch, 0 */
 	uint32_t first_way, n_ways;
 	uint32_t load;	     /* targets that come down through it */
-	uint32_t n, n_late;  /* of the class at hand, that are not placed yet */
-	uint32_t n_left_out; /* the last so many of them get no ancestor */
+	uint32_t n, n_late;  /* of the current class, not placed yet */
+	uint32_t n_left_out; /* the last targets, which get no ancestor */
 };
 
 struct climb_target {
-	uint32_t number; /* its own, then what is left of it for the ranks above */
-	uint32_t at;	 /* its last ancestor; FABRIC_NONE: it climbs no more */
-	bool late;	 /* takes what others leave */
+	uint32_t number; /* its own, then the rest of it for the ranks above */
+	uint32_t at;	 /* its last ancestor; FABRIC_NONE: the climb has ended */
+	bool late;	 /* takes the least used way after the others */
 };
 
 struct climb {
 	struct tree *tree;
-	uint32_t *group; /* [switch]: the least of its group, once that is known */
+	uint32_t *group; /* [switch]: the least of its group, once known */
 	struct climb_switch *switches;
 	struct climb_target *targets;
 	struct way *ways;
-	uint32_t most[TREE_RANKS_MAX]; /* [rank]: links that a switch of this rank has, at most */
-	uint64_t partitions; /* whose targets climb, where cables are tied to any (ties.h) */
-	uint32_t *above;     /* [switch]: least toll of its ways up for these; NULL: no ties */
+	uint32_t most[TREE_RANKS_MAX]; /* [rank]: most links of any switch of this rank */
+	uint64_t partitions; /* of the climbing targets, if cables have ties (ties.h) */
+	uint32_t *above;     /* [switch]: least penalty of its ways up for these; NULL: no ties */
 };
 
 /* ---- groups ---- */
@@ -74,13 +74,13 @@ static void join_groups(struct climb *climb, uint32_t a, uint32_t b)
 	climb->group[MAX(a, b)] = MIN(a, b);
 }
 
-/* To the next rank; what leads past that is left to the search. */
+/* To the next rank; edges that lead further are left to the search. */
 static bool is_up(const struct tree *tree, uint32_t sw, const struct route_edge *edge)
 {
 	return tree->rank[edge->to] == tree->rank[sw] + 1;
 }
 
-/* Switches of a rank whose parents have a group in common become one; child_of is scratch. */
+/* Switches of a rank whose parents share a group become one group; child_of is scratch. */
 static void group_rank(struct climb *climb, unsigned int rank, uint32_t *child_of)
 {
 	const struct tree *tree = climb->tree;
@@ -122,7 +122,7 @@ static void find_groups(struct climb *climb)
 
 /* ---- ways ---- */
 
-/* Finds how many links up switches have, and which has most in its group. */
+/* Counts the links up of switches, and finds the switch with most of them in each group. */
 static void count_links(struct climb *climb)
 {
 	const struct tree *tree = climb->tree;
@@ -141,7 +141,7 @@ static void count_links(struct climb *climb)
 	}
 }
 
-/* Adds the links to groups above of which the model has more than this switch. */
+/* Adds lost links: those to groups above that the model has and this switch lacks. */
 static void add_lost(struct climb *climb, uint32_t sw, GArray *ways, uint32_t first)
 {
 	const struct tree *tree = climb->tree;
@@ -211,7 +211,7 @@ static void list_ways_of(struct climb *climb, uint32_t sw, GArray *ways)
 	climb->switches[sw].n_ways = n;
 }
 
-/* From the top, as the order of ways depends on what stands above. */
+/* From the top, since the order of ways depends on the ranks above. */
 static void list_ways(struct climb *climb)
 {
 	const struct tree *tree = climb->tree;
@@ -228,8 +228,8 @@ static void list_ways(struct climb *climb)
 /* ---- the climb ---- */
 
 /*
- * How often the earlier LIDs of the same port have this ancestor; as if 256 times more if some have
- * one in the same system.
+ * How many earlier LIDs of the same port have this ancestor; 256 more for each that has one in the
+ * same system.
  */
 static uint64_t repeats(const struct tree *tree, unsigned int level, uint32_t target,
 			uint32_t ancestor)
@@ -246,7 +246,7 @@ static uint64_t repeats(const struct tree *tree, unsigned int level, uint32_t ta
 	return n;
 }
 
-/* Where cables are tied to partitions, what it costs to go up this way. */
+/* Penalty of going up this way, if cables are tied to partitions. */
 static uint32_t toll_of(const struct climb *climb, uint32_t sw, const struct way *way)
 {
 	if (!climb->above || is_lost(way))
@@ -266,7 +266,7 @@ static uint32_t least_toll(const struct climb *climb, uint32_t sw, bool lost_too
 	return least;
 }
 
-/* The way of sw whose turn it is; lost ones count only if they are to. NULL: there is none. */
+/* The way of sw whose turn it is; lost ones count only if asked. NULL: none. */
 static struct way *choose_way(const struct climb *climb, unsigned int level, uint32_t target,
 			      uint32_t sw, bool lost_too)
 {
@@ -298,8 +298,8 @@ static struct way *choose_way(const struct climb *climb, unsigned int level, uin
 
 /*
  * One target takes its turn, and the parent becomes its ancestor. If its turn is a lost link it is
- * late: it takes what has least after all others, here and further up. The last ones get no
- * ancestor from here on: of those that are late, or of all if no links were lost.
+ * late: it takes the least used way after all others, here and further up. The last ones get no
+ * ancestor from here on: the last of the late targets, or of all targets if no links were lost.
  */
 static void climb_one(struct climb *climb, uint32_t t, unsigned int rank)
 {
@@ -334,7 +334,7 @@ static void climb_one(struct climb *climb, uint32_t t, unsigned int rank)
 
 /*
  * How many targets get no ancestor at a switch with fewer links than others of its rank: those of
- * the last round of turns, unless the others need as many rounds.
+ * the last round of turns, unless the other switches need as many rounds.
  */
 static uint32_t count_left_out(const struct climb *climb, uint32_t sw)
 {
@@ -342,7 +342,7 @@ static uint32_t count_left_out(const struct climb *climb, uint32_t sw)
 	uint32_t n = climb->switches[sw].n + climb->switches[sw].n_late;
 
 	if (climb->above)
-		return 0; /* each goes by what its partitions are tied to */
+		return 0; /* each follows the ties of its partitions */
 	if (!links || links == most || (n + links - 1) / links == (n + most - 1) / most)
 		return 0;
 	return n % links;
@@ -355,7 +355,7 @@ static bool stands_at(const struct climb *climb, uint32_t target, unsigned int r
 	return sw != FABRIC_NONE && climb->tree->rank[sw] == rank;
 }
 
-/* Some targets of one class, in this order, get their ancestors above this rank. */
+/* Gives targets of one class, in this order, their ancestors above this rank. */
 static void climb_class(struct climb *climb, const GArray *class, unsigned int rank)
 {
 	const uint32_t *targets = (const uint32_t *)class->data;
@@ -383,13 +383,14 @@ static void climb_class(struct climb *climb, const GArray *class, unsigned int r
 /* ---- targets in order ---- */
 
 /*
- * Those ahead first. First LIDs of all ports before second ones, and of these the ones that matter
- * most before others, and what is no load: the turns of each are even by themselves.
+ * The targets in ahead come first. First LIDs of all ports come before second ones; within these,
+ * the LIDs that matter most before later ones, then those that are not load: the turns of each kind
+ * are balanced by themselves.
  */
 enum kind { KIND_FIRST, KIND_LATER, KIND_IGNORED, KINDS };
 #define CLASS_AHEAD 0
 #define CLASS(offset, kind) (1 + KINDS * (offset) + (kind))
-#define CLASSES CLASS(128, KIND_FIRST) /* LMC is 7 at most */
+#define CLASSES CLASS(128, KIND_FIRST) /* LMC is at most 7 */
 
 static unsigned int class_of(const struct route_target *target)
 {
@@ -400,13 +401,13 @@ static unsigned int class_of(const struct route_target *target)
 	return CLASS(target->offset, target->later ? KIND_LATER : KIND_FIRST);
 }
 
-/* Whether it fills a table of its own, or goes on with that of the class before. */
+/* Whether it fills a table of its own, or continues that of the previous class. */
 static bool begins_a_table(unsigned int class)
 {
 	return class > CLASS(0, KIND_FIRST) && (class - 1) % KINDS != KIND_LATER;
 }
 
-/* Unless other partitions are at hand. A target has its place in the class as number. */
+/* Unless the current partitions are others. Numbers a target by its place in the class. */
 static void add_to_class(struct climb *climb, uint32_t target, GArray **classes)
 {
 	const struct route_graph *graph = climb->tree->graph;
@@ -440,8 +441,8 @@ static void sort_targets(struct climb *climb, GArray **classes)
 }
 
 /*
- * Each of the LIDs of ports makes a table by itself, as even as the one before, but turned by one
- * port: what the others load does not matter.
+ * LIDs with the same offset in their ports make a table of their own, balanced as the previous one,
+ * but turned by one port: loads of the others do not matter.
  */
 static void forget_loads(struct climb *climb)
 {
@@ -452,7 +453,7 @@ static void forget_loads(struct climb *climb)
 	}
 }
 
-/* Rank by rank: what a switch of the next one gets must be known before it shares that out. */
+/* Rank by rank: the targets of a switch must be known before it distributes them. */
 static void climb_ranks(struct climb *climb)
 {
 	GArray *classes[CLASSES] = {NULL};
@@ -472,7 +473,7 @@ static void climb_ranks(struct climb *climb)
 			g_array_free(classes[c], TRUE);
 }
 
-/* Those who are in the same tied partitions have numbers of their own, beside what others load. */
+/* Targets in the same tied partitions have their own numbers, added to the load of the others. */
 static void climb_tied(struct climb *climb)
 {
 	const struct tree *tree = climb->tree;

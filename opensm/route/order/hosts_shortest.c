@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Whether up and down is a detour for any host. */
+/* Whether up/down routing is a detour for any host. */
 #include "route/order/hosts_shortest.h"
 
 #include "route/fill/shortest.h"
 #include "route/order/orient.h"
 
-#define FLOWS_MAX 16 /* the leaf may have a part of so many of what a cable has to carry anyway */
+#define FLOWS_MAX 16 /* the leaf may carry one part in this many of a cable's normal load */
 
 bool route_hosts_shortest(const struct route_graph *graph, const uint8_t *hops)
 {
@@ -41,8 +41,8 @@ uint8_t *route_tree_hops(struct route_graph *graph, const struct fabric *fabric,
 }
 
 /*
- * Whether so few hosts stand above the leaves that it does no harm if all they send to each other
- * goes by one leaf. False if the network is not layered.
+ * Whether so few hosts are above the leaves that all traffic between them can pass one leaf without
+ * harm. False if the network is not layered.
  */
 static bool hosts_are_low(const struct route_graph *graph)
 {

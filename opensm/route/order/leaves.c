@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Subtrees: what hangs together when the switches above a rank are taken away. Missing switches and
- * cables do no harm to them.
+ * Subtrees: the parts that stay connected when the switches above a rank are removed. Missing
+ * switches and cables do not harm them.
  *
- * They tell which switches are leaves without hosts, or with such only as are no compute nodes.
- * Ranks are found by the distance from the others; an empty leaf is farther from these than what is
- * above it, and so looks like a root. But a root joins subtrees, and it does not.
+ * They show which switches are leaves without hosts, or without compute nodes. Ranks are the
+ * distance from other leaves; an empty leaf is farther from these than the switches above it, and
+ * so looks like a root. But a root joins subtrees, and an empty leaf does not.
  *
- * They give the order of leaves: that in which destinations are numbered, and in which an
- * operator ranks the processes of a job, so that a shift of all ranks has no contention.
+ * They determine the order of leaves, in which destinations are numbered, and in which an operator
+ * ranks the processes of a job, so that a shift of all ranks has no contention.
  *
- * That needs the leaves of a subtree to stand together, on every level. Subtrees, and leaves within
- * the least of them, stand as the fabric lists them, which begins near the subnet manager; or, if
- * the operator wants it, as a search from the roots down meets them, which goes by the ports of the
- * roots. Where everything hangs together below the roots, as in trees that are not quite regular,
- * the latter is all there is.
+ * For that the leaves of a subtree must be side by side, on every level. Subtrees, and leaves
+ * within the smallest of them, are in the order of the fabric, which begins near the subnet
+ * manager; or, if the operator asks for it, in the order in which a search from the roots down
+ * finds them, by the ports of the roots. If everything below the roots is connected, as in trees
+ * that are not quite regular, the latter is the only order.
  */
 #include <glib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ uint32_t route_hosts_that_count(const struct route_graph *graph, uint32_t sw)
 	return n;
 }
 
-/* ---- parts that hang together ---- */
+/* ---- connected parts ---- */
 
 uint32_t route_find_part(uint32_t *part, uint32_t sw)
 {
@@ -52,7 +52,7 @@ static uint32_t *new_parts(uint32_t n)
 	return part;
 }
 
-/* Joins each switch of a rank with those of lower ranks beside it. */
+/* Joins each switch of a rank with its neighbours of lower ranks. */
 static void join_rank(const struct route_graph *graph, const uint8_t *rank, unsigned int level,
 		      uint32_t *part)
 {
@@ -67,7 +67,7 @@ static void join_rank(const struct route_graph *graph, const uint8_t *rank, unsi
 
 /* ---- leaves without hosts ---- */
 
-/* Whether the switches of lower rank beside it are of several parts. */
+/* Whether its neighbours of lower rank are in several parts. */
 static bool joins_parts(const struct route_graph *graph, const uint8_t *rank, uint32_t *part,
 			uint32_t sw)
 {
@@ -85,8 +85,8 @@ static bool joins_parts(const struct route_graph *graph, const uint8_t *rank, ui
 }
 
 /*
- * How many ranks would stand below it if all that is farther from hosts did; NOT_IDLE if that
- * cannot be, as it or something farther joins subtrees.
+ * The number of ranks below the switch if all switches farther from hosts were below it; NOT_IDLE
+ * if they cannot be, since it or one of these joins subtrees.
  */
 #define NOT_IDLE 0xFFu
 static uint8_t depth_of(const struct route_graph *graph, const uint8_t *rank, const uint8_t *depth,
@@ -127,7 +127,8 @@ static uint8_t *find_depths(const struct route_graph *graph, const uint8_t *rank
 	return depth;
 }
 
-/* Below those nearer to hosts, if there is room for what is below it; else above them. */
+/* Below its neighbours nearer to hosts, if there is room for the ranks below it; else above
+ * them. */
 static uint8_t rank_of_idle(const struct route_graph *graph, const uint8_t *distance,
 			    const uint8_t *rank, unsigned int depth, uint32_t sw)
 {
@@ -166,9 +167,9 @@ struct leaves {
 	const struct route_graph *graph;
 	const uint8_t *rank;
 	unsigned int max_rank;
-	uint32_t *place;  /* [switch]: how switches of one rank stand */
-	uint32_t **parts; /* [level][leaf]: least place in the part that it is in if no more than
-			     ranks up to level are there */
+	uint32_t *place;  /* [switch]: order within a rank */
+	uint32_t **parts; /* [level][leaf]: least place in its part when only ranks up to level
+			   * are present */
 };
 
 /* Down from the top in the order of ports. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Two cables of a switch that are in two dimensions of a mesh close a square with two others, and
- * those in one dimension do not. So opposite sides of squares are put in one class, all cables
- * between two neighbouring slices of a mesh; and classes that go straight on at more switches than
- * they close squares are one dimension. What a few lost cables hide, others show. A ring of four is
- * a square: it counts as two dimensions of a hypercube, which needs even fewer lanes.
+ * those in one dimension do not. So opposite sides of squares are put in one class: all cables
+ * between two neighbouring slices of a mesh. Classes that continue each other straight at more
+ * switches than they close squares are one dimension. What a few lost cables hide, others show. A
+ * ring of four is a square: it counts as two dimensions of a hypercube, which needs even fewer
+ * lanes.
  */
 #include "route/layers/layered.h"
 
@@ -17,11 +18,11 @@
 struct mesh {
 	const struct route_graph *graph;
 	uint32_t n_edges;
-	uint32_t *class; /* [edge]: another of its class, or itself: it stands for that */
-	uint32_t *index; /* [edge]: of the class for which it stands */
-	uint32_t *some;	 /* [class]: an edge of it */
+	uint32_t *class; /* [edge]: another of its class, or itself as representative */
+	uint32_t *index; /* [edge]: index of the class, if it is the representative */
+	uint32_t *some;	 /* [class]: one of its edges */
 	uint32_t n;	 /* classes */
-	/* [class * n + class]: switches where they close no square, less those where they do */
+	/* [class * n + class]: switches where they close no square, minus those where they do */
 	int32_t *straight;
 };
 
@@ -39,7 +40,7 @@ static void join(uint32_t *class, uint32_t a, uint32_t b)
 	class[MAX(a, b)] = MIN(a, b);
 }
 
-/* Whether two edges of a switch are sides of a square; joins the sides of each, if wanted. */
+/* Whether two edges of a switch are sides of a square; joins opposite sides, if wanted. */
 static bool is_square(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b, bool wanted)
 {
 	const struct route_graph *graph = mesh->graph;
@@ -62,7 +63,7 @@ static bool is_square(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b, bo
 
 typedef void corner_fn(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b);
 
-/* For any two edges of a switch. */
+/* Calls for any two edges of a switch. */
 static void each_corner(struct mesh *mesh, corner_fn *call)
 {
 	const uint32_t *first = mesh->graph->first_edge;
@@ -87,7 +88,7 @@ static void vote(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
 		is_square(mesh, sw, a, b, false) ? -1 : 1;
 }
 
-/* Both directions of a cable, and opposite sides of squares. */
+/* Joins both directions of a cable, and opposite sides of squares. */
 static void make_classes(struct mesh *mesh)
 {
 	const struct route_graph *graph = mesh->graph;
@@ -110,7 +111,7 @@ static void number_classes(struct mesh *mesh)
 		}
 }
 
-/* Classes that go straight on from each other. */
+/* Joins classes that continue each other straight. */
 static void join_classes(struct mesh *mesh)
 {
 	mesh->straight = g_new0(int32_t, (size_t)mesh->n * mesh->n + 1);
@@ -122,7 +123,7 @@ static void join_classes(struct mesh *mesh)
 	g_free(mesh->straight);
 }
 
-/* Numbers of dimensions by link; the first class in each that is not all of it is its dateline. */
+/* Dimension numbers by link; the first class in each that is not all of it is its dateline. */
 static uint8_t *number_dimensions(struct mesh *mesh, const uint32_t *slice)
 {
 	const struct route_graph *graph = mesh->graph;

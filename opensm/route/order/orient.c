@@ -9,7 +9,8 @@
 
 #include "route/fill/shortest.h"
 
-/* All that cables connect to the n switches in queue[] get the label of who meets them + step. */
+/* All switches connected to the n in queue[] get the label of the one from which they are found, +
+ * step. */
 static void spread(const struct route_graph *graph, uint32_t *queue, uint32_t n, uint32_t step,
 		   const bool *apart, uint32_t *label)
 {
@@ -83,7 +84,7 @@ void route_orient_by(struct route_graph *graph, uint32_t *order)
 		route_orient_edges(graph);
 }
 
-/* A switch while its place in an order is found: by the first of these that differs. */
+/* The place of a switch in the order: the first difference of these decides. */
 struct standing {
 	uint64_t by[3];
 	uint32_t sw;
@@ -126,7 +127,7 @@ uint64_t *route_keys(const struct fabric *fabric, const struct route_input *inpu
 	for (uint32_t sw = 0; sw < n; sw++) {
 		uint64_t guid = fabric->nodes[fabric->switches[sw].node].guid;
 
-		standings[sw] = (struct standing){{1, 0, guid}, sw}; /* those with an id have 0 */
+		standings[sw] = (struct standing){{1, 0, guid}, sw}; /* 0 for those with an id */
 	}
 	for (uint32_t i = 0; i < input->n_ids; i++) {
 		uint32_t sw = route_switch_by_guid(fabric, input->ids[i].guid);
@@ -173,9 +174,9 @@ static const char *name_of(const struct fabric *fabric, uint32_t sw)
 /* ---- roots that the operator named ---- */
 
 struct roots_named {
-	uint32_t *roots; /* switches, each once */
+	uint32_t *roots; /* switches, without repetition */
 	uint32_t n;
-	uint32_t absent, hosts, twice, aside; /* GUIDs; aside: switches that see no root */
+	uint32_t absent, hosts, twice, aside; /* GUIDs; aside: switches not connected to a root */
 	uint64_t first_absent;
 	uint32_t first_host, first_aside; /* node; switch */
 };
@@ -207,7 +208,7 @@ static void find_roots(struct roots_named *named, const struct fabric *fabric,
 	}
 }
 
-/* What is odd with the GUIDs; NULL if nothing is. */
+/* What is odd about the GUIDs; NULL: nothing. */
 static char *tell_odd(const struct roots_named *named, const struct fabric *fabric)
 {
 	GString *text = g_string_new(NULL);
@@ -232,8 +233,8 @@ static char *tell_odd(const struct roots_named *named, const struct fabric *fabr
 }
 
 /*
- * Parts without a root: those in which all switches have hosts, or none, get one; the others are
- * ranked by the distance from their hosts.
+ * Parts without a root: if all switches of a part have hosts, or none, one becomes its root; other
+ * parts are ranked by the distance from their hosts.
  */
 static void rank_aside(const struct route_graph *graph, struct roots_named *named,
 		       const uint64_t *key, uint32_t *rank)

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * In which order of the switches do up/down paths load links evenly? Every order in which only one
- * switch, the root, has nobody above it connects all. But near the root paths meet, more so in one
- * order than in another; which is good depends on the network, so some are tried:
+ * The order of the switches by which up/down paths load links most evenly. Every order in which
+ * only one switch, the root, has no switch above it connects all. But paths meet near the root,
+ * more in some orders than in others; the best one depends on the network, so several are tried:
  *
- * * by the distance from the hosts, as trees have it;
- * * by the distance from a root;
- * * as they are met depth first, next the neighbour that has most neighbours met (J. Sancho,
+ * * by the distance from the hosts, as trees have it; * by the distance from a root; * depth first,
+ * next the neighbour with most neighbours already visited (J. Sancho,
  *   A. Robles, J. Duato, 2000): good on tori, meshes and hypercubes, where ways up then avoid the
  *   root;
- * * always the switch next that has most neighbours met: good on dragonflies and at random.
+ * * always next the switch with most neighbours already visited: good on dragonflies and at random.
  *
  * Before all of these comes the distance from the middle, the switches that have no neighbour with
- * fewer hops to all hosts together: in a tree whose hosts stand on several ranks, a director with
- * switches below its line cards for one, these are the spines. That order is taken where it costs
- * nothing.
+ * fewer hops to all hosts together: in a tree with hosts on several ranks, such as a director with
+ * switches below its line cards, these are the spines. That order is taken if it costs no
+ * bandwidth.
  *
- * Roots are some switches far from each other. The part of a fabric that is not connected to the
- * root has its own.
+ * Roots are some switches far from each other. Parts of a fabric not connected to the root have
+ * their own root.
  *
- * The load is estimated: what balance.c does for all destinations is done for some, with all hosts
- * of a switch as one. Flows take the way on which the busiest link carries least so far. The last
- * hop is left out: in the small it would weigh more than it does in the whole.
+ * The load is estimated as in balance.c, but for some destinations only, with all hosts of a switch
+ * as one. Flows take the path whose busiest link carries least so far. The last hop is excluded:
+ * with few destinations it would weigh more than with all.
  */
 #include <string.h>
 
@@ -29,7 +28,7 @@
 #include "route/order/orient.h"
 
 #define N_ROOTS 3
-#define BETTER 9 / 10 /* not worth a change from the first order otherwise */
+#define BETTER 9 / 10 /* factor of improvement that is worth a change from the first order */
 #define DESTS_MAX 64
 #define EVEN 65536 /* parts of a flow */
 
@@ -41,19 +40,19 @@ struct roots {
 	uint32_t *from;	  /* a root of each part */
 	uint32_t n_from;
 
-	/* an order in the making */
+	/* an order under construction */
 	uint32_t *place; /* [switch] */
-	uint32_t n;	 /* placed so far; others have the place FABRIC_NONE */
-	uint32_t *met;	 /* [switch]: neighbours that are placed */
-	uint32_t *path;	 /* from the root to the switch that is placed last */
+	uint32_t n;	 /* placed so far; the others have place FABRIC_NONE */
+	uint32_t *met;	 /* [switch]: neighbours already placed */
+	uint32_t *path;	 /* from the root to the switch placed last */
 	uint32_t n_path;
 
-	/* the estimate of one, with paths to these switches */
+	/* the estimate for an order, with paths to these switches */
 	uint32_t n_dests, dests[DESTS_MAX];
 	uint8_t *hops;	 /* [switch * n_dests + destination] */
-	uint8_t *far;	 /* [switch]: to the destination at hand */
+	uint8_t *far;	 /* [switch]: to the current destination */
 	uint32_t *order; /* switches, the farthest first */
-	uint32_t *via;	 /* [switch]: the edge by which its flow meets least */
+	uint32_t *via;	 /* [switch]: the edge by which its flow meets the least load */
 	uint64_t *ahead; /* [switch]: load of the busiest edge from there on */
 	uint64_t *flow;	 /* [switch] */
 	uint64_t *load;	 /* [edge]: of each of its links */
@@ -65,7 +64,7 @@ struct roots {
 
 /* ---- estimate ---- */
 
-/* Some of the switches with hosts, from all over the place. */
+/* Some of the switches with hosts, spread over the fabric. */
 static void choose_dests(struct roots *roots)
 {
 	const struct route_graph *graph = roots->graph;
@@ -82,7 +81,7 @@ static void choose_dests(struct roots *roots)
 		roots->dests[i] = leaves[(uint64_t)i * step % n];
 }
 
-/* Sets far; false if a host that cables connect to the destination has no path to it. */
+/* Sets far; false if a host has no path to the destination, although cables connect them. */
 static bool turn_to(struct roots *roots, uint32_t dest)
 {
 	const struct route_graph *graph = roots->graph;
@@ -161,7 +160,7 @@ static void try_orientation(struct roots *roots)
 
 /* ---- orders ---- */
 
-/* A switch instead of the best one, if it is not placed and has more neighbours met. */
+/* sw instead of the best one, if it is not placed and has more placed neighbours. */
 static uint32_t better_of(const struct roots *roots, uint32_t best, uint32_t sw)
 {
 	uint32_t most = best == FABRIC_NONE ? 0 : roots->met[best];
@@ -169,7 +168,7 @@ static uint32_t better_of(const struct roots *roots, uint32_t best, uint32_t sw)
 	return roots->place[sw] == FABRIC_NONE && roots->met[sw] > most ? sw : best;
 }
 
-/* The switch that has most neighbours met, not being met itself; or FABRIC_NONE if none has any. */
+/* The switch, not placed itself, with most placed neighbours; or FABRIC_NONE if none has any. */
 static uint32_t closest(const struct roots *roots)
 {
 	uint32_t best = FABRIC_NONE;
@@ -179,7 +178,8 @@ static uint32_t closest(const struct roots *roots)
 	return best;
 }
 
-/* The same of the neighbours of the last switch on the path that has one; the path goes back. */
+/* As closest(), of the neighbours of the last switch on the path that has one; the path is cut
+ * back. */
 static uint32_t deepest(struct roots *roots)
 {
 	uint32_t best = FABRIC_NONE;
@@ -224,7 +224,7 @@ static void try_distance(struct roots *roots)
 
 /* ---- the middle of the hosts ---- */
 
-/* The hops to all destinations of the estimate together, each counted as often as it has hosts. */
+/* Sum of the hops to all destinations of the estimate, weighted by their hosts. */
 static uint64_t hops_to_hosts(const struct roots *roots, uint32_t sw)
 {
 	uint64_t sum = 0;
@@ -235,7 +235,7 @@ static uint64_t hops_to_hosts(const struct roots *roots, uint32_t sw)
 	return sum;
 }
 
-/* Lists switches that have cables, but no neighbour nearer to the hosts; how many there are. */
+/* Lists switches that have cables, but no neighbour nearer to the hosts; returns their number. */
 static uint32_t list_middle(const struct roots *roots, uint32_t *middle)
 {
 	const struct route_graph *graph = roots->graph;
@@ -255,7 +255,7 @@ static uint32_t list_middle(const struct roots *roots, uint32_t *middle)
 	return n;
 }
 
-/* Sends the flow of a switch by all edges that lead to the destination, as they have cables. */
+/* Splits the flow of a switch over all edges to the destination, in proportion to their cables. */
 static void send_evenly(struct roots *roots, uint32_t sw, uint32_t to)
 {
 	const struct route_graph *graph = roots->graph;
@@ -280,7 +280,7 @@ static void send_evenly(struct roots *roots, uint32_t sw, uint32_t to)
 
 /*
  * The load of the busiest cable if all flows were split evenly over the paths of these hops, in
- * 1 / EVEN of a flow; UINT64_MAX if a host has no path.
+ * units of 1 / EVEN of a flow; UINT64_MAX if a host has no path.
  */
 static uint64_t even_load(struct roots *roots)
 {
@@ -304,8 +304,8 @@ static uint64_t even_load(struct roots *roots)
 }
 
 /*
- * Orients by the distance from the middle. Whether that costs nothing: split evenly over the paths
- * that are legal then, flows load cables as they do over all shortest ones.
+ * Orients by the distance from the middle. Returns whether that costs nothing: flows split evenly
+ * over the paths that are then legal load cables as they do over all shortest paths.
  */
 static bool middle_is_best(struct roots *roots, uint32_t *rank)
 {
@@ -328,7 +328,7 @@ static bool middle_is_best(struct roots *roots, uint32_t *rank)
 
 /* ---- all orders ---- */
 
-/* A root of each part of the fabric: the given one, of others the switch with the lowest key. */
+/* A root for each part of the fabric: root itself, in others the switch with the lowest key. */
 static void list_roots(struct roots *roots, uint32_t root)
 {
 	g_autofree bool *has_root = g_new0(bool, roots->graph->n + 1); /* [part] */
@@ -345,7 +345,7 @@ static void list_roots(struct roots *roots, uint32_t root)
 	}
 }
 
-/* The switch farthest from those, of the same part of the fabric. */
+/* The switch farthest from these, in the same part of the fabric. */
 static uint32_t farthest(const struct roots *roots, const uint32_t *from, uint32_t n)
 {
 	const struct route_graph *graph = roots->graph;
@@ -435,8 +435,7 @@ bool route_orient_middle(struct route_graph *graph, const uint64_t *key, uint32_
 	return best;
 }
 
-/* Finds the best order of those at the head of this file; false: by none are all hosts connected.
- */
+/* Finds the best of the orders at the head of this file; false: none connects all hosts. */
 static bool try_orders(struct roots *roots)
 {
 	if (route_orient_from_hosts(roots->graph, roots->key))

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * An order in which only one switch has nobody above it gives each switch a legal path to every
- * other: up to the top, and down. Two ways to get there from the order of ranks of a tree, by which
- * all shortest paths between hosts are legal, but no path between two roots:
+ * An order in which only one switch has no switch above it gives each switch a legal path to every
+ * other: up to the top, and down. By the order of ranks of a tree, all shortest paths between hosts
+ * are legal, but no path between two roots. There are two ways to change it to have a single top:
  *
  * The inverted root. One switch below the roots is put above all others, then its parents, then
- * theirs; all others stay below in the order of ranks. A path that was legal remains so: it enters
- * the ancestors of that switch once, and leaves them once.
+ * theirs; all others stay below in the order of ranks. A legal path remains legal: it enters the
+ * ancestors of that switch once, and leaves them once.
  *
- * * Where it went up among them, it goes down now, and what follows went down before.
- * * Where it went down among them, it goes up now, as does what comes before.
+ * * Where it went up among them, it goes down now, and the rest of it went down before. * Where it
+ * went down among them, it goes up now, as does its part before.
  *
  * So the ancestors must be a tree: with two ways from a root down to the switch, a path that went
- * up by the one and down by the other would turn in the middle. Best is a switch with all roots
- * above it, of these the lowest; that it is the first of these by key keeps the order as it was
- * when cables are lost elsewhere. On a full tree it is a leaf. In a director with leaves outside it
- * is a line chip: the leaves see each spine by several line chips.
+ * up one and down the other would turn in the middle. The best switch is the lowest with all roots
+ * above it; taking the first of these by key keeps the order unchanged when cables are lost
+ * elsewhere. On a full tree it is a leaf. In a director with leaves outside it is a line chip: the
+ * leaves see each spine by several line chips.
  *
- * Joining. Of the switches that still have nobody above them some have all leaves below, and serve
- * as they are, unless connect_roots wants paths between them, which can double the load of the
- * busiest link. Each of the others gets a neighbour above it that was below. That cable is then for
- * the way up and, down, for what does not lead to leaves: were it for these too, the neighbour,
- * which prefers ways down, would send all that it can down by this one.
+ * Joining. Of the switches that still have no switch above them, some have all leaves below, and
+ * stay as they are, unless connect_roots asks for paths between them, which can double the load of
+ * the busiest link. For each of the others, a neighbour that was below is put above it. That cable
+ * then serves traffic up and, downwards, traffic that does not lead to leaves: if it served leaves
+ * too, the neighbour, which prefers paths down, would send all that it can down over it.
  */
 
 #include <string.h>
@@ -29,7 +29,7 @@
 #include "route/fill/shortest.h"
 #include "route/order/orient.h"
 
-#define WORK_MAX (1u << 22) /* edges looked at to find the switch for the top */
+#define WORK_MAX (1u << 22) /* edges examined to find the switch for the top */
 
 /* ---- the inverted root ---- */
 
@@ -38,7 +38,7 @@ struct inversion {
 	const uint32_t *rank; /* 0 is that of the roots */
 	uint32_t bottom;
 	uint32_t n_roots; /* switches of rank 0 that have neighbours */
-	uint32_t *seen;	  /* [switch]: the one, plus one, that met it as an ancestor last */
+	uint32_t *seen;	  /* [switch]: the last switch, plus one, that had it as an ancestor */
 	uint32_t *queue;  /* a switch and its ancestors */
 	uint64_t work;
 };
@@ -64,7 +64,8 @@ static bool find_roots(struct inversion *inversion)
 	return true;
 }
 
-/* How many roots stand above a switch as the tops of a tree, or 0; queue[] gets all that do. */
+/* How many roots are above a switch as the tops of a tree, or 0; queue[] gets all switches above
+ * it. */
 static uint32_t climb(struct inversion *inversion, uint32_t start, uint32_t *n)
 {
 	const struct route_graph *graph = inversion->graph;
@@ -76,7 +77,7 @@ static uint32_t climb(struct inversion *inversion, uint32_t start, uint32_t *n)
 		uint32_t sw = inversion->queue[i];
 
 		if (is_root(inversion, sw)) {
-			roots++; /* nobody is above it: most edges need not be looked at */
+			roots++; /* no switch is above it: most edges need not be examined */
 			continue;
 		}
 		inversion->work += route_degree(graph, sw);
@@ -94,8 +95,8 @@ static uint32_t climb(struct inversion *inversion, uint32_t start, uint32_t *n)
 }
 
 /*
- * The switch below the roots that has most of them above it, of equals the lowest, then the first
- * by key, and all that stand above it, in best[]; returns how many these are, 0: none will do.
+ * Finds the switch below the roots with most of them above it, of equals the lowest, then the first
+ * by key. best[] gets it and all switches above it; returns their number, 0: no switch is suitable.
  */
 static uint32_t find_start(struct inversion *inversion, const uint64_t *key, uint32_t *best)
 {
@@ -104,7 +105,7 @@ static uint32_t find_start(struct inversion *inversion, const uint64_t *key, uin
 	g_autofree uint32_t *listed = g_new(uint32_t, n + 1);
 
 	for (uint32_t sw = 0; sw < n; sw++)
-		height[sw] = inversion->bottom - inversion->rank[sw]; /* large: it has no cable */
+		height[sw] = inversion->bottom - inversion->rank[sw]; /* large if it has no cable */
 	at = route_order(n, height, key);
 	for (uint32_t sw = 0; sw < n; sw++)
 		listed[at[sw]] = sw;
@@ -146,7 +147,7 @@ bool route_orient_inverted(struct route_graph *graph, const uint32_t *rank, cons
 	return true;
 }
 
-/* The one neighbour above a switch that is inverted; FABRIC_NONE: it is the leaf. */
+/* The one neighbour above an inverted switch; FABRIC_NONE: it is the leaf. */
 static uint32_t above(const struct route_graph *graph, uint32_t sw)
 {
 	route_each_edge(graph, sw, edge)
@@ -176,14 +177,14 @@ bool route_inversion_holds(const struct route_graph *graph, const uint8_t *hops)
 
 struct join {
 	struct route_graph *graph;
-	uint32_t *list;	 /* switches in the order in the making */
-	uint32_t *place; /* [switch]: where it stands in it */
-	uint32_t *tops;	 /* of the part at hand: switches that have nobody above, in that order */
+	uint32_t *list;	 /* switches in the order under construction */
+	uint32_t *place; /* [switch]: its index in list */
+	uint32_t *tops;	 /* of the current part: switches with no switch above, in that order */
 	uint32_t n_tops;
-	uint32_t n_leaves; /* of the part at hand */
+	uint32_t n_leaves; /* of the current part */
 	bool *anchored;	   /* [switch]: it has a way up to the top that stays */
 	uint32_t *part;	   /* [switch]: number of its connected part */
-	bool *seen;	   /* [switch]: by the search at hand */
+	bool *seen;	   /* [switch]: by the current search */
 	uint32_t *queue;
 };
 
@@ -192,7 +193,7 @@ static bool is_above(const struct join *join, uint32_t sw, uint32_t other)
 	return join->place[sw] < join->place[other];
 }
 
-/* Whether some neighbour of a switch stands above it; or below. */
+/* Whether some neighbour of a switch is above it; or below it. */
 static bool has_neighbour(const struct join *join, uint32_t sw, bool above)
 {
 	route_each_edge(join->graph, sw, edge)
@@ -210,7 +211,7 @@ static void list_tops(struct join *join, uint32_t part)
 			join->tops[join->n_tops++] = join->list[place];
 }
 
-/* Searches from a switch over the edges by which it leads on; how many queue[] gets. */
+/* Searches from a switch over the edges that leads() accepts; returns the number put in queue[]. */
 static uint32_t search(struct join *join, uint32_t start,
 		       bool (*leads)(const struct join *join, uint32_t sw, uint32_t to))
 {
@@ -238,7 +239,7 @@ static uint32_t count_below(struct join *join, uint32_t top)
 	return count;
 }
 
-/* A switch, and what is below it, has a way up now. */
+/* A switch, and all below it, now has a way up. */
 static void anchor(struct join *join, uint32_t start)
 {
 	uint32_t n = search(join, start, is_above);
@@ -247,7 +248,7 @@ static void anchor(struct join *join, uint32_t start)
 		join->anchored[join->queue[i]] = true;
 }
 
-/* What a switch has to send up, compared with the cables that it has for it. */
+/* Number of links over which a switch gets traffic to send up, minus the links up for it. */
 static int64_t burden(const struct join *join, uint32_t sw)
 {
 	int64_t burden = 0;
@@ -260,7 +261,7 @@ static int64_t burden(const struct join *join, uint32_t sw)
 	return burden;
 }
 
-/* The least burdened of the neighbours that are anchored; FABRIC_NONE: none is. */
+/* The anchored neighbour with the least burden; FABRIC_NONE: none is anchored. */
 static uint32_t find_anchored(const struct join *join, uint32_t sw)
 {
 	uint32_t best = FABRIC_NONE;
@@ -275,7 +276,7 @@ static uint32_t find_anchored(const struct join *join, uint32_t sw)
 	return best;
 }
 
-/* A switch comes to stand right behind another one. */
+/* Moves a switch to the place right behind another. */
 static void move_behind(struct join *join, uint32_t sw, uint32_t behind)
 {
 	bool rises = is_above(join, behind, sw);
@@ -290,8 +291,8 @@ static void move_behind(struct join *join, uint32_t sw, uint32_t behind)
 }
 
 /*
- * Puts a switch right below a neighbour, which first rises as high as it may stand: right behind
- * the last of the others above it.
+ * Puts a switch right below a neighbour, which first rises as high as it may: right behind the last
+ * of the other switches above it.
  */
 static void join_below(struct join *join, uint32_t sw, uint32_t neighbour)
 {
@@ -313,7 +314,7 @@ static bool is_unanchored(const struct join *join, uint32_t sw, uint32_t to)
 	return !join->anchored[to];
 }
 
-/* Joins a top, or the nearest switch from which it is reached that has an anchored neighbour. */
+/* Joins a top, or the nearest switch on a path to it that has an anchored neighbour. */
 static void join_top(struct join *join, uint32_t top)
 {
 	uint32_t n = search(join, top, is_unanchored), neighbour = FABRIC_NONE, sw = top;
@@ -326,14 +327,14 @@ static void join_top(struct join *join, uint32_t top)
 	anchor(join, sw);
 }
 
-/* Whether a top has to be joined: it misses a leaf, or a path to other tops that is wanted. */
+/* Whether a top has to be joined: it lacks a leaf, or a path to other tops that is wanted. */
 static bool misses_any(struct join *join, uint32_t top)
 {
 	return !join->anchored[top] &&
 	       (join->graph->connect_roots || count_below(join, top) < join->n_leaves);
 }
 
-/* Joins tops to the first of those that have most leaves below; false: none misses anything. */
+/* Joins tops to the first of those with most leaves below; false: no top lacks anything. */
 static bool join_part(struct join *join, uint32_t part)
 {
 	uint32_t most = 0, main = part;
@@ -383,7 +384,7 @@ void route_join_tops(struct route_graph *graph)
 
 	graph->joined = g_new0(bool, n);
 	graph->leaf = g_new(bool, n);
-	/* leaves must be reached: also while they have no hosts, or each host would matter */
+	/* leaves must be reached even without hosts, or each host would change the order */
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		list[place[sw]] = sw;
 		graph->leaf[sw] = !has_neighbour(&join, sw, false) || route_is_source(graph, sw);

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Shortest paths in layered networks, spread so that no two destinations share what they need not.
+ * Shortest paths in layered networks, spread so that no two destinations share links unnecessarily.
  *
  * A network is layered if the distance to the nearest leaf switch gives every switch a rank, and no
- * cable joins switches of one rank. Nothing is read from names or port numbers, and missing parts
- * do no harm: they make the spread less even, never the paths longer.
+ * cable joins switches of one rank. Names and port numbers are not used, and missing parts do no
+ * harm: they make the spread less even, never the paths longer.
  *
  * The idea: in a tree, the way down to a destination is fixed by the switch where the way up ends.
  * So each destination LID is given one ancestor of each rank by turns among the parents
  * (ancestor.c): a parent link down to the same child, and a parent as a whole, get equally many.
- * Everybody then goes up towards the highest ancestor that lies on a shortest path; if none
- * does, by the turns of the search. Where cables are lost, a LID may be spare: it has ancestors
- * only up to some rank, and each switch goes up to that by its own place among its kind. Each
- * hop is on a shortest path to the leaf, so there is no loop.
+ * Every switch then sends up towards the highest ancestor that is on a shortest path; if none is,
+ * by the turns of the search. Where cables are lost, a LID may be spare: it has ancestors only up
+ * to some rank, and each switch sends up to that rank by its own place among its kind. Each hop is
+ * on a shortest path to the leaf, so there is no loop.
  *
- * Most entries are of LIDs that nobody sends this way: an upper switch is on the way to the
- * ancestors of one LID of a leaf, and its other LIDs go past. These follow the one, so that a
- * cable concerns as few leaves as it can, and with them blocks of tables that change when it is
- * lost.
+ * Most entries are of LIDs that are never sent through their switch: an upper switch is on the path
+ * to the ancestors of one LID of a leaf, and the leaf's other LIDs pass elsewhere. Their entries
+ * follow the one, so that a cable affects as few leaves as possible, and as few blocks of tables
+ * change when it is lost.
  *
  * On a full tree the turns are those of d mod k (E. Zahavi, 2010): destinations have numbers, in
  * the order of leaves.c; a leaf with w parents gives number d the parent d mod w and, of p cables,
- * d / w mod p; that parent goes on with d / w. Then those of any consecutive destinations that
- * leave a switch upwards have different links while there are enough of them, and each link down
- * has its part; whether leaves have many or few hosts does not matter. For that all switches must
- * list their parents in one order. It is made from the top: parents are sorted by where their own
- * first parent stands, so that switches of the same plane stand together.
+ * d / w mod p; that parent goes on with d / w. Then consecutive destinations that leave a switch
+ * upwards use different links while there are enough of them, and each link down has its share,
+ * however many hosts the leaves have. For that all switches must list their parents in one order.
+ * It is made from the top: parents are sorted by the place of their own first parent, so that
+ * switches of the same plane are side by side.
  */
 #include <glib.h>
 #include <string.h>
@@ -38,7 +38,7 @@
 
 /* ---- recognition ---- */
 
-/* Ranks by distance from the switches with at least so many targets. */
+/* Ranks by distance from the switches with at least this many targets. */
 static void rank_from(struct tree *tree, uint32_t least)
 {
 	const struct route_graph *graph = tree->graph;
@@ -95,7 +95,7 @@ static bool most_hosts_on_leaves(const struct tree *tree)
 	return on_leaves * 4 >= all * 3;
 }
 
-/* The smallest number of targets on any switch that is not below least; 0: there is none. */
+/* The smallest number of targets on any switch that is not below least; 0: none. */
 static uint32_t next_fill(const struct route_graph *graph, uint32_t least)
 {
 	uint32_t next = 0;
@@ -109,7 +109,7 @@ static uint32_t next_fill(const struct route_graph *graph, uint32_t least)
 	return next;
 }
 
-/* A few hosts on upper switches must not hide the tree: so try with ever better filled leaves. */
+/* A few hosts on upper switches must not hide the tree: try with ever fuller leaves. */
 static bool recognise(struct tree *tree)
 {
 	const struct route_graph *graph = tree->graph;
@@ -156,9 +156,9 @@ uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order)
 /* ---- the whole ---- */
 
 /*
- * Whether edges lead up, if they are oriented, just where the rank is higher, or in an inverted
- * root where it is lower. Then what leads to an ancestor by a legal path leads to all that is below
- * by one.
+ * Whether edges, if they are oriented, lead up exactly where the rank is higher, or in an inverted
+ * root where it is lower. Then a legal path to an ancestor continues legally to all switches below
+ * it.
  */
 static bool is_along_ranks(const struct tree *tree)
 {

@@ -2,9 +2,9 @@
 /*
  * Forwarding tables of a layered network, switch by switch, from the ancestors of all LIDs.
  *
- * Where cables were lost, many entries need a look at the legal ways of their own; but in each
- * table most LIDs of a leaf go either to their top ancestor, or all by the same port. These are
- * filled without branches, and only what is left is looked at singly.
+ * Where cables were lost, many entries need their own check of the legal paths; but in each table
+ * most LIDs of a leaf go either to their top ancestor, or all by the same port. These are filled
+ * without branches, and only the rest is examined one by one.
  */
 #include <glib.h>
 #include <stdatomic.h>
@@ -21,26 +21,26 @@ struct row {
 	uint8_t *lft;
 	const struct route_edge *edge_of[256]; /* by lowest port */
 	const uint8_t *there[256];	       /* hops of the switch across, by lowest port */
-	uint8_t rises[256];		       /* ROUTE_UP: they are reached by going up first */
-	uint8_t limit[256];		       /* only if they are less */
+	uint8_t rises[256];		       /* ROUTE_UP: reached by going up first */
+	uint8_t limit[256];		       /* only if hops are less */
 	uint8_t up[256];		       /* lowest ports of edges that lead up */
-	unsigned int n_up, stride; /* they are tried in these steps */
+	unsigned int n_up, stride; /* the step from one to the next to try */
 	uint64_t *ways; /* [i / 64 * switches + switch]: bit i % 64: up[i] begins a best path */
-	uint8_t *via[256];   /* [hops]: ports to switches that are so far by [switch], 0xFF for
-				others; NULL: not made yet */
-	uint8_t *free;	     /* memory for more of them */
-	uint8_t far;	     /* hops to the leaf at hand */
-	bool down;	     /* all ways to it lead down */
-	unsigned int levels; /* of ancestors that may be on the way there */
+	uint8_t *via[256];   /* [hops]: ports to switches at that distance by [switch], 0xFF for
+			      * others; NULL: not made yet */
+	uint8_t *free;	     /* memory for further via[] */
+	uint8_t far;	     /* hops to the current leaf */
+	bool down;	     /* all paths to it lead down */
+	unsigned int levels; /* of ancestors that may be on the path there */
 	const uint8_t *nearer[TREE_RANKS_MAX]; /* [level]: ports to those that are, by [switch] */
-	bool follows;	  /* past is looked for; not where that would load a few cables too much */
-	bool below;	  /* the top ancestor did not do for some targets, or is not asked alone */
-	uint32_t *others; /* scratch: targets of the leaf at hand */
-	uint8_t *past;	  /* [leaf]: port for its LIDs that have no ancestor on a way from here */
-	uint32_t hit;	  /* number on its leaf of the last target that had one */
+	bool follows;	  /* use past; not where that would overload a few cables */
+	bool below;	  /* the top ancestor failed for some targets, or other levels count too */
+	uint32_t *others; /* scratch: targets of the current leaf */
+	uint8_t *past;	  /* [leaf]: port for its LIDs without an ancestor on a path from here */
+	uint32_t hit;	  /* number on its leaf of the last target with an ancestor */
 };
 
-#define CHUNK 64 /* a constant: so it is done many at once */
+#define CHUNK 64 /* a constant, so that many are handled at once */
 
 static inline void add_via(const struct row *row, uint8_t far, uint32_t first, uint32_t n,
 			   uint8_t *restrict ports)
@@ -51,7 +51,7 @@ static inline void add_via(const struct row *row, uint8_t far, uint32_t first, u
 		ports[first + i] = next[i] | -(uint8_t)(hops[i] != far);
 }
 
-/* Ports to the switches that are so far away; ROUTE_NO_PORT, which has all bits, for others. */
+/* Ports to the switches at this distance; ROUTE_NO_PORT, which has all bits, for others. */
 static const uint8_t *via(const struct tree *tree, struct row *row, uint8_t far)
 {
 	uint32_t n = tree->graph->n, sw = 0;
@@ -67,7 +67,7 @@ static const uint8_t *via(const struct tree *tree, struct row *row, uint8_t far)
 	return ports;
 }
 
-/* Looks up the ancestors that may be on the way to a leaf which is far hops away. */
+/* Looks up the ancestors that may be on the path to a leaf which is far hops away. */
 static void look(const struct tree *tree, struct row *row, uint32_t leaf)
 {
 	uint8_t far = row->hops[leaf];
@@ -82,7 +82,7 @@ static void look(const struct tree *tree, struct row *row, uint32_t leaf)
 		row->nearer[level] = via(tree, row, far - level - 1);
 }
 
-/* Whether this port, the lowest of its edge, begins a legal path there that is a best one. */
+/* Whether this port, the lowest of its edge, begins a legal best path to dest. */
 static bool is_legal(const struct row *row, uint8_t port, uint32_t dest)
 {
 	uint8_t there = row->there[port][dest];
@@ -90,7 +90,7 @@ static bool is_legal(const struct row *row, uint8_t port, uint32_t dest)
 	return (there < row->limit[port]) & ((there | row->rises[port]) + 1u == row->hops[dest]);
 }
 
-/* What route_leads() looks at, side by side: trees with cables lost ask it of many entries. */
+/* Collects what route_leads() reads: with cables lost, it is called for many entries. */
 static void view(const struct tree *tree, struct row *row, uint8_t port, uint32_t edge)
 {
 	const struct route_graph *graph = tree->graph;
@@ -102,7 +102,7 @@ static void view(const struct tree *tree, struct row *row, uint8_t port, uint32_
 	row->limit[port] = graph->up && !up ? ROUTE_UP : ROUTE_FAR;
 }
 
-/* Port to the ancestor of that level, if it is on a way to the leaf; else ROUTE_NO_PORT. */
+/* Port to the ancestor of that level, if it is on a path to the leaf; else ROUTE_NO_PORT. */
 static uint8_t port_at(const struct tree *tree, const struct row *row, uint32_t target,
 		       unsigned int level)
 {
@@ -111,7 +111,7 @@ static uint8_t port_at(const struct tree *tree, const struct row *row, uint32_t 
 
 /* ---- ways up ---- */
 
-/* Sets a bit for each of n switches to which this port begins a best path: as is_legal() says. */
+/* Sets a bit for each of n switches to which this port begins a best path, as is_legal() says. */
 static inline void add_way(const struct row *row, uint8_t port, uint32_t first, uint32_t n,
 			   uint8_t bit, uint8_t *restrict bits)
 {
@@ -146,10 +146,10 @@ static void find_ways(struct row *row, uint32_t n, uint8_t *bits)
 }
 
 /*
- * The first port in turn that leads up on a way both to the leaf and to dest; or ROUTE_NO_PORT.
- * Each switch goes up by its own place, so that all cables that are left share what goes up and
- * comes down, and by a stride of its own: else those that have lost the same port would all load
- * the next one. dest is where the ways meet again.
+ * The first port in turn that leads up on a path both to the leaf and to dest; or ROUTE_NO_PORT.
+ * Each switch starts at its own place, so that all remaining cables share the traffic up and down,
+ * and uses its own stride: otherwise switches that lost the same port would all load the next one.
+ * dest is where the paths meet again.
  */
 static uint8_t port_in_turn(const struct tree *tree, const struct row *row, uint32_t turn,
 			    uint32_t dest, uint32_t leaf)
@@ -175,8 +175,8 @@ static uint8_t port_in_turn(const struct tree *tree, const struct row *row, uint
 /* ---- targets ---- */
 
 /*
- * Sets and returns the port for LIDs of a leaf that do not pass here: that of one which does. What
- * leads to the highest ancestors is in there.
+ * Sets and returns the port for LIDs of a leaf that do not pass here: that of a LID which does. It
+ * covers paths to the highest ancestors.
  */
 static uint8_t find_past(const struct tree *tree, struct row *row, uint32_t leaf)
 {
@@ -195,8 +195,8 @@ static uint8_t find_past(const struct tree *tree, struct row *row, uint32_t leaf
 }
 
 /*
- * The innermost loops: all LIDs at all switches, without branches. What leads to the top ancestor
- * at the right distance is looked up. False: for some targets there was nothing.
+ * The innermost loops: all LIDs at all switches, without branches. Looks up the port to the top
+ * ancestor at the right distance. False: some targets have none.
  */
 static bool look_up_top(const struct tree *tree, const struct row *row, uint32_t first,
 			uint32_t last)
@@ -214,7 +214,8 @@ static bool look_up_top(const struct tree *tree, const struct row *row, uint32_t
 	return !missing;
 }
 
-/* The same for one leaf, and where there is nothing, at the next level below; at last by rest. */
+/* look_up_top() for one leaf, and where there is no port, at the next level below; finally by
+ * rest. */
 static inline void look_up_all(const struct tree *tree, const struct row *row, unsigned int levels,
 			       uint32_t leaf, uint8_t rest, uint8_t *restrict lft)
 {
@@ -233,8 +234,8 @@ static inline void look_up_all(const struct tree *tree, const struct row *row, u
 }
 
 /*
- * All get this port; lists those that have an ancestor on the way, or are spare where there are
- * ways up: they may get another one.
+ * Gives all this port; lists targets that have an ancestor on the path, or are spare where there
+ * are ways up: they may get another one.
  */
 static inline uint32_t list_others(const struct tree *tree, const struct row *row,
 				   unsigned int levels, uint32_t leaf, uint8_t rest,
@@ -255,7 +256,7 @@ static inline uint32_t list_others(const struct tree *tree, const struct row *ro
 	return n;
 }
 
-/* Those whose top ancestor is on the way get the port to it. The others remain. */
+/* Targets whose top ancestor is on the path get the port to it. The others remain. */
 static uint32_t fill_top(const struct tree *tree, const struct row *row, uint32_t leaf,
 			 uint8_t *restrict lft, uint32_t *others, uint32_t n_others)
 {
@@ -275,8 +276,9 @@ static uint32_t fill_top(const struct tree *tree, const struct row *row, uint32_
 }
 
 /*
- * The port for a target whose highest ancestor is not on the way, or that has none from some rank
- * on, as cables are lost: by turns of the ways up to its highest that is, or to the leaf.
+ * The port for a target whose highest ancestor is not on the path, or that has none from some rank
+ * on because of lost cables: by turns of the ways up to its highest ancestor on a path, or to the
+ * leaf.
  */
 static uint8_t find_port(const struct tree *tree, const struct row *row, uint32_t target)
 {
@@ -300,7 +302,7 @@ static uint8_t find_port(const struct tree *tree, const struct row *row, uint32_
 	return in_turn == ROUTE_NO_PORT ? port : in_turn;
 }
 
-/* Calls what is inline with the number of levels known, so that the compiler unrolls loops. */
+/* Calls an inline function with a constant number of levels, so that the compiler unrolls loops. */
 #define by_levels(number, call) \
 	switch (number) { \
 	case 1: { const unsigned int levels = 1; call; break; } \
@@ -391,12 +393,12 @@ static void fill_targets(const struct tree *tree, struct row *row)
 		spread_parallel(tree, row);
 }
 
-#define BLOCK_TURNS 64 /* blocks by turns, at the most */
+#define BLOCK_TURNS 64 /* at most this many blocks by turns */
 
 /*
- * What leads to switches need not be spread well, as little is sent to them; what counts is that
- * few blocks of tables change when a cable is lost. So all that is in one block goes up by one
- * port, if it may. On leaves hosts have entries in nearly all blocks anyway.
+ * Paths to switches need not be spread well, since little is sent on them; it matters more that few
+ * blocks of tables change when a cable is lost. So all LIDs of one block go up by one port, if they
+ * may. On leaves hosts have entries in nearly all blocks anyway.
  */
 static void gather(const struct tree *tree, struct row *row)
 {
@@ -439,16 +441,17 @@ static void fill_own_lids(const struct tree *tree, struct row *row)
 	}
 }
 
-/* What the threads of a fill share. */
+/* Shared by the threads of a fill. */
 struct fill {
 	const struct tree *tree;
 	struct routing *routing;
 	atomic_uint next; /* switch */
 };
 
-/* Of one thread, for rows. */
+/* Memory of one thread, for rows. */
 struct memory {
-	/* by each level of ancestors, at most, for each distance of a leaf: all differ; and past */
+	/* for each level of ancestors, each distance of a leaf (all differ), and past; an upper
+	 * limit */
 	uint8_t *octets;
 	uint64_t *ways;
 	uint32_t *others;
@@ -479,7 +482,7 @@ static void fill_switch(const struct fill *fill, uint32_t sw, const struct memor
 		if (tree->rank[edge->to] > tree->rank[sw])
 			row.up[row.n_up++] = port;
 	}
-	row.there[ROUTE_NO_PORT] = row.hops; /* it is never legal */
+	row.there[ROUTE_NO_PORT] = row.hops; /* so it is never legal */
 	row.stride = row.n_up > 1 ? 1 + tree->place[sw] / row.n_up % (row.n_up - 1) : 0;
 	if (row.n_up && (tree->n_spares || tree->lacks[sw]))
 		find_ways(&row, graph->n, row.free);
@@ -489,7 +492,7 @@ static void fill_switch(const struct fill *fill, uint32_t sw, const struct memor
 	fill_own_lids(tree, &row);
 }
 
-#define AT_ONCE 8 /* switches: their tables take most of the time, and not all the same */
+#define AT_ONCE 8 /* switches: most time goes into their tables, and not equally for all */
 
 /* One thread. */
 static void fill_switches(void *arg, uint32_t thread, uint32_t last)

@@ -2,9 +2,9 @@
 /*
  * From the state of a routing to that of a changed fabric.
  *
- * The fabric must be a part of the one for which the tables were last computed whole (home), but
+ * The fabric must be a part of the one for which the tables were last fully computed (home), except
  * for a few LIDs. Then every switch has its place in the order of that time. Distances are searched
- * anew, in that order; what counts is which destinations have others than before.
+ * again, in that order; the result is which destinations have other distances than before.
  */
 #include "route/renew/change.h"
 
@@ -12,13 +12,13 @@
 
 #include "route/order/orient.h"
 
-#define STRANGERS_MAX 32 /* one LID in so many may be new, or at another place than at home */
-#define TOUCHED_MAX 6 /* one switch in so many may have other cables than before */
-#define TOUCHED_MIN 16 /* or so many in all */
+#define STRANGERS_MAX 32 /* one LID in this many may be new, or elsewhere than at home */
+#define TOUCHED_MAX 6 /* one switch in this many may have changed cables */
+#define TOUCHED_MIN 16 /* or this many in total */
 
 /* ---- the same switches, cables and LIDs ---- */
 
-/* Whether a switch has no cable that it had not at home. If it lacks one, home is not whole. */
+/* Whether a switch has only cables that it had at home. If it lacks one, home is not whole. */
 static bool has_no_other_cables(struct route_change *change, uint32_t sw)
 {
 	const struct fabric *fabric = change->fabric, *home = change->old->home->fabric;
@@ -42,7 +42,7 @@ static bool has_no_other_cables(struct route_change *change, uint32_t sw)
 	return true;
 }
 
-/* A port without a cable, of a host that is seen through another, is no stranger: it is nowhere. */
+/* A port without a cable, of a host seen through another port, does not count: it is nowhere. */
 static bool is_stranger(const struct route_change *change, uint16_t lid)
 {
 	const struct fabric *fabric = change->fabric, *home = change->old->home->fabric;
@@ -70,7 +70,7 @@ static bool are_few_strangers(const struct route_change *change)
 	return strangers <= n_lids / STRANGERS_MAX;
 }
 
-/* Whether there is little in the fabric that home has not seen where it is, and no cable. */
+/* Whether the fabric has few LIDs, and no cables, that home does not have in the same place. */
 static bool is_part_of_home(struct route_change *change)
 {
 	change->whole = change->n == change->old->home->fabric->n_switches;
@@ -81,9 +81,9 @@ static bool is_part_of_home(struct route_change *change)
 	       are_few_strangers(change);
 }
 
-/* ---- the new graph, and the hops that are known ---- */
+/* ---- the new graph, and the known hops ---- */
 
-/* Places of the switches that are there, without gaps. */
+/* Places of the present switches, without gaps. */
 static void orient_as_home(struct route_change *change)
 {
 	const struct route_home *home = change->old->home;
@@ -102,9 +102,9 @@ static void orient_as_home(struct route_change *change)
 	change->graph->open = change->old->trace->graph->open;
 }
 
-/* ---- what differs ---- */
+/* ---- differences ---- */
 
-/* Whether an edge has the same links, leads up or down, and is closed or not, as it did. */
+/* Whether an edge still has the same links and direction, and is still closed or not. */
 static bool is_same_edge(const struct route_change *change, uint32_t was, uint32_t is)
 {
 	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
@@ -117,7 +117,7 @@ static bool is_same_edge(const struct route_change *change, uint32_t was, uint32
 			      route_is_closed(old, was) == route_is_closed(graph, is));
 }
 
-/* Whether a switch has other edges than before, which are in the order of their ports. */
+/* Whether the edges of a switch have changed; they are in the order of their ports. */
 static bool is_touched(const struct route_change *change, uint32_t sw)
 {
 	const struct route_graph *old = change->old->trace->graph, *graph = change->graph;
@@ -136,7 +136,7 @@ static bool is_touched(const struct route_change *change, uint32_t sw)
 	return false;
 }
 
-/* Destinations to which the distance from some switch is another, and pairs without a path now. */
+/* Destinations whose distance from some switch has changed, and pairs now without a path. */
 static void compare_hops(struct route_change *change)
 {
 	const uint8_t *old = change->old->trace->hops;
@@ -158,8 +158,8 @@ static void compare_hops(struct route_change *change)
 }
 
 /*
- * Whether a switch is another destination than it was: it is back, has other LIDs of its own, or
- * other edges are closed for what leads to it, as it is a leaf now, or no more.
+ * Whether a switch has changed as a destination: it came back, has other LIDs of its own, or other
+ * edges are closed for traffic to it, since it has become a leaf, or stopped being one.
  */
 static bool is_another(const struct route_change *change, uint32_t sw)
 {
@@ -193,7 +193,7 @@ static void list_dests(struct route_change *change)
 	}
 }
 
-/* The new graph and the hops in it; but not if to compute anew is faster, and more even. */
+/* The new graph and the hops in it; but not if a full computation is faster and balances better. */
 static void find_hops(struct route_change *change, unsigned int threads)
 {
 	change->graph = route_graph_new(change->fabric);

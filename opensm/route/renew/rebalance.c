@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Where a network is no tree, a repair that changes only what is broken leaves too much on the
- * cables around the damage: those who are far away go on sending there. A computation sends them
- * elsewhere; so it is done here, but only for LIDs that load a cable with more than the limit: they
- * are taken out, one after the other, and put in again. A switch keeps its entry if the way that
- * begins with it stays within the limit; else it takes the way on which the busiest cable carries
- * least, but not one that another LID of the same port takes.
+ * In a network other than a tree, a repair that changes only broken paths leaves too much load on
+ * the cables around the damage: distant switches still send there. A full computation sends them
+ * elsewhere; so does this, but only for LIDs that load a cable with more than the limit: they are
+ * removed, one after the other, and put in again. A switch keeps its entry if the path that begins
+ * with it stays within the limit; else it takes the path whose busiest cable carries least, but not
+ * one that another LID of the same port takes.
  *
- * The limit comes from the tables at home: what the busiest cable carried there, compared with the
- * mean. If that cannot be reached the damage may be the reason, or the repair: sticky.c finds out.
+ * The limit comes from the tables at home: the load of the busiest cable there, relative to the
+ * mean. If that cannot be reached, the reason may be the damage, or the repair: sticky.c finds out.
  */
 #include "route/graph/flows.h"
 #include "route/renew/trace.h"
@@ -21,10 +21,10 @@ struct rebalance {
 	struct route_flows flows;
 	uint64_t *load; /* [link] */
 	uint64_t limit;
-	uint64_t *ahead; /* [switch]: load of the busiest link on its way */
+	uint64_t *ahead; /* [switch]: load of the busiest link on its path */
 };
 
-/* Whether some link that is on the way of what is sent carries too much. */
+/* Whether some link on the path of traffic to the LID carries too much. */
 static bool is_over(const struct rebalance *rebalance, uint16_t lid)
 {
 	const struct route_flows *flows = &rebalance->flows;
@@ -48,7 +48,7 @@ static uint64_t load_by(const struct rebalance *rebalance, uint32_t link)
 		   rebalance->ahead[flows->channels->to[link]]);
 }
 
-/* Whether another LID of the same port, whose targets stand together, leaves by this port. */
+/* Whether another LID of the same port, whose targets are side by side, leaves by this port. */
 static bool is_shared(const struct rebalance *rebalance, uint32_t sw, uint32_t t, uint8_t port)
 {
 	const struct route_target *targets = rebalance->graph->targets;
@@ -61,7 +61,7 @@ static bool is_shared(const struct rebalance *rebalance, uint32_t sw, uint32_t t
 	return false;
 }
 
-/* The best of the links of a switch, and what it then carries. */
+/* The best of the links of a switch, and its load with this flow. */
 static uint32_t choose(const struct rebalance *rebalance, uint32_t sw, uint32_t t, uint64_t *least)
 {
 	const struct route_flows *flows = &rebalance->flows;
@@ -79,7 +79,8 @@ static uint32_t choose(const struct rebalance *rebalance, uint32_t sw, uint32_t 
 	return best;
 }
 
-/* From the nearest to the farthest, who look ahead; what they send is taken as it was. */
+/* From the nearest switch to the farthest, since farther ones look ahead; assumes unchanged
+ * flows. */
 static void move(struct rebalance *rebalance, uint32_t t)
 {
 	struct route_flows *flows = &rebalance->flows;
@@ -103,7 +104,7 @@ static void move(struct rebalance *rebalance, uint32_t t)
 	}
 }
 
-/* Puts LIDs in again that are on the way over links which carry too much. */
+/* Moves LIDs whose paths use links that carry too much. */
 static void take_turn(struct rebalance *rebalance)
 {
 	struct route_flows *flows = &rebalance->flows;
@@ -123,7 +124,7 @@ static void take_turn(struct rebalance *rebalance)
 	}
 }
 
-/* What the busiest link may carry if it were as at home. */
+/* The load of the busiest link if it were as at home. */
 static uint64_t expected_peak(const struct rebalance *rebalance)
 {
 	uint64_t sum = 0;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Repair of a routing, instead of a new one. Distances come from change.c. An entry is looked at
- * if distances to its destination were searched anew, if its switch has other cables than before,
- * or if its LID is back. Of the entry at home (in the tables as they were computed whole), the one
- * of the old routing, and any other, the first that begins a best path is taken: so what came back
- * finds its old place, and what did not change stays.
+ * Repair of a routing, instead of a full computation. Distances come from change.c. An entry is
+ * examined if distances to its destination have been searched again, if the cables of its switch
+ * have changed, or if its LID came back. Of the entry at home (in the tables of the last full
+ * computation), the one of the old routing, and any other, the first that begins a best path is
+ * taken: so parts that come back get their old place, and unchanged ones stay.
  *
  * Any mixture of entries that begin best paths is complete and free of loops, and of credit loops
  * if the graph is oriented.
  *
- * Balance is kept by taking turns. LIDs to be sent elsewhere take the best ports in turn, so that
- * the ports of a switch get equally many, unless one has clearly more than another already. And
- * switches of one kind, as far from hosts as each other, begin one port further each: so they do
- * not all choose alike for a LID, and the cables that it comes down by share what comes.
+ * Balance is kept by taking turns. LIDs to be moved take the best ports in turn, so that the ports
+ * of a switch get equally many, unless one has clearly more than another already. And switches of
+ * one kind, at the same distance from hosts, each start one port further: so they do not all choose
+ * the same port for a LID, and the cables on its way down share the load.
  *
- * A row that is as it was at home is even as it is, and not counted.
+ * A row that is as it was at home is balanced already, and not counted.
  *
- * A table has entries for LIDs that nobody ever sends to its switch. On switches whose cables
- * changed, where it is worth the work, these do not count: the weight of a LID is the number of
- * hosts on the switch itself and on those neighbours whose old tables send the LID here.
+ * A table has entries for LIDs that are never sent to its switch. On switches whose cables changed,
+ * if it is worth the work, these do not count: the weight of a LID is the number of hosts on the
+ * switch itself and on those neighbours whose old tables send the LID here.
  */
 #include <string.h>
 
@@ -28,15 +28,15 @@
 #include "route/order/orient.h"
 #include "route/renew/change.h"
 
-#define WORK_COMPARED (1u << 19) /* pairs of switch and LID of a host */
-#define SLACK 8 /* a part of so many is not clearly more */
-#define NEIGHBOUR_WEIGHT 16 /* of one without hosts */
+#define WORK_COMPARED (1u << 19) /* (switch, LID of a host) pairs */
+#define SLACK 8 /* one part in this many is not clearly more */
+#define NEIGHBOUR_WEIGHT 16 /* of a neighbour without hosts */
 
 struct repair {
 	const struct route_change *change;
 	struct routing *routing;
-	uint32_t *turn; /* [switch]: its number among those of its kind */
-	uint32_t salt;	/* added to all turns, so that repairs do not all begin at one port */
+	uint32_t *turn; /* [switch]: its number within its kind */
+	uint32_t salt;	/* added to all turns, so that repairs do not all start at the same port */
 };
 
 /* One switch while its row is repaired. */
@@ -45,10 +45,10 @@ struct row {
 	uint32_t sw;
 	const uint8_t *home;
 	uint32_t edges[256]; /* by exit port */
-	uint32_t chosen;     /* ports, for LIDs of hosts that are sent here */
-	bool counted, all;   /* all: not just those chosen now */
-	uint64_t count[256]; /* of LIDs of hosts by their weight, by exit port; if counted */
-	uint32_t *weight;    /* [LID]: if counted; 1 if its cables did not change */
+	uint32_t chosen;     /* ports chosen for LIDs of hosts that are sent here */
+	bool counted, all;   /* all: not only those chosen now */
+	uint64_t count[256]; /* weight of LIDs of hosts by exit port; if counted */
+	uint32_t *weight;    /* [LID]: if counted; 1 if the switch's cables did not change */
 };
 
 static void number_by_kind(struct repair *repair)
@@ -110,7 +110,7 @@ static bool leads(const struct row *row, uint32_t x, uint8_t port)
 	return route_begins(change->graph, change->hops, row->sw, row->edges[port], x);
 }
 
-/* How many of the other LIDs of the same port leave by this one. */
+/* The number of other LIDs of the same port that leave by this one. */
 static uint32_t shared_by(const struct row *row, uint16_t lid, uint8_t port)
 {
 	const struct fabric *fabric = row->repair->change->fabric;
@@ -154,7 +154,7 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 	return best;
 }
 
-/* A LID of x. Its exit is there; whether it counts as load. */
+/* Repairs a LID of x with the given exit; count: whether it is load. */
 static void repair_lid(struct row *row, uint32_t x, uint16_t lid, uint8_t exit, bool counts)
 {
 	const struct route_change *change = row->repair->change;
@@ -164,7 +164,7 @@ static void repair_lid(struct row *row, uint32_t x, uint16_t lid, uint8_t exit, 
 	if (row->sw == x) {
 		is = exit;
 	} else if (change->hops[(size_t)row->sw * change->n + x] == ROUTE_FAR) {
-		is = ROUTE_NO_PORT; /* no way leads there any more */
+		is = ROUTE_NO_PORT; /* no path begins there any more */
 	} else if (leads(row, x, row->home[lid])) {
 		is = row->home[lid];
 	} else if (!leads(row, x, was)) {
@@ -195,7 +195,7 @@ static void repair_destination(struct row *row, uint32_t x, bool all)
 		repair_lid(row, x, graph->own_lid[x] + i, 0, false);
 }
 
-/* Looks at all entries if cables changed, or so that what was moved for balance goes home. */
+/* Examines all entries if cables changed, or to return entries moved for balance to home. */
 static void repair_row(struct row *row)
 {
 	const struct route_change *change = row->repair->change;
@@ -210,8 +210,8 @@ static void repair_row(struct row *row)
 }
 
 /*
- * A switch that is back: what it knew of LIDs that are not there now, or whose owner has no cable
- * and is seen through another port, may be wrong by now.
+ * For a switch that came back: its entries may be outdated for LIDs that are absent, or whose owner
+ * has no cable and is seen through another port.
  */
 static void forget_absent(struct row *row)
 {
@@ -243,7 +243,7 @@ static void repair_switches(void *arg, uint32_t first, uint32_t last)
 	g_free(row.weight);
 }
 
-/* Whether another repair was made before, and some of it stays. */
+/* Whether an earlier repair was made, and some of it stays. */
 static bool is_repaired(const struct routing *routing)
 {
 	bool any = false;
@@ -254,9 +254,9 @@ static bool is_repaired(const struct routing *routing)
 }
 
 /*
- * If cables went or came back, where tables are made by load. In trees, turns keep the balance; but
- * not for ever: in small ones, where that costs little, sticky.c compares with a computation if
- * there is damage upon damage.
+ * If cables were lost or came back, where tables are made by load. In trees, turns keep the
+ * balance, but not forever: in small ones, where that costs little, sticky.c compares with a full
+ * computation when damage adds up.
  */
 static void keep_even(const struct route_change *change, struct routing *routing)
 {
@@ -294,8 +294,8 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 }
 
 /*
- * Whether legal paths lead to all, and are shortest ones between hosts if the routing promises
- * that, in the order that is given, if any is.
+ * Whether legal paths lead everywhere, and are shortest between hosts if the routing promises that,
+ * in the given order, if any.
  */
 static bool is_as_good(const struct route_change *change, const uint32_t *order)
 {
@@ -315,7 +315,7 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	struct routing *routing = NULL;
 	struct route_change *change;
 
-	/* of weights change.c knows nothing */
+	/* change.c does not support weights */
 	if (!old->trace || old->trace->graph->note || old->trace->graph->weight)
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);

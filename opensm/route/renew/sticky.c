@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Keeping what need not change, where there is more in the fabric than a repair can deal with:
- * hosts, cables or switches that were not there before. A routing made anew is free to choose
- * differently everywhere, as all that is a matter of turns moves on by one. Each entry that was
- * right before and still begins a best path is put back, so that only what is broken or new gets
- * programmed; except where the new choice is one that there was not before, for else new cables
- * would stay idle.
+ * Keeping entries that need not change, where the fabric has more changes than a repair can handle:
+ * new hosts, cables or switches. A full computation is free to choose differently everywhere, since
+ * everything decided by turns moves on by one. Each entry that was right before and still begins a
+ * best path is put back, so that only broken or new entries are programmed; except where the new
+ * choice did not exist before, since otherwise new cables would stay idle.
  *
- * Tables that were read from switches, of which nobody knows who made them, are treated alike if
- * most of their entries are as they come out anew: then the engine made them, and repairs followed.
+ * Tables read from switches, whose maker is unknown, are treated alike if most of their entries are
+ * as newly computed: then the engine made them, and repairs followed.
  *
- * Choices made at different times need not go well together: so the load on the busiest cable is
- * compared with that of the routing made anew, which then stays as it was made. The same is done
- * with a repair that seems uneven.
+ * Choices made at different times may not fit together: so the load of the busiest cable is
+ * compared with that of the new computation, which is used unchanged if it is clearly better. The
+ * same is done with a repair that seems uneven.
  */
 #include <string.h>
 
@@ -21,17 +20,17 @@
 
 #define HELD "" /* engine of tables that were read from switches */
 #define WORK_MUCH (1u << 20) /* entries */
-#define LOST_PART 200 /* of the cables */
+#define LOST_PART 200 /* one cable in this many */
 
 struct sticky {
 	const struct routing *old;
 	struct routing *routing;
-	const struct route_trace *then, *now; /* of these; then is NULL if old was read */
+	const struct route_trace *then, *now; /* of both routings; then is NULL if old was read */
 	uint32_t *before; /* [switch]: its index in old, or FABRIC_NONE */
-	/* [LID]: the switch of its owner, if both were there when old, or its home, was made; or
+	/* [LID]: the switch of its owner, if both were present when old, or its home, was made; or
 	 * FABRIC_NONE */
 	uint32_t *leaf;
-	uint64_t n, same, kept; /* entries to such LIDs, of which are as before, and are put back */
+	uint64_t n, same, kept; /* entries to such LIDs; of these unchanged; put back */
 };
 
 struct routing *routing_new_held(const struct fabric *fabric)
@@ -108,9 +107,9 @@ static void stick_switch(struct sticky *sticky, uint32_t sw)
 }
 
 /*
- * Whether to put entries back can be as even as tables made anew. Where it is much work to find
- * that out by loads, and cables are lost everywhere, it is not tried: with 1 to 10 % of the cables
- * lost the busiest one then nearly always carries 10 to 100 % more.
+ * Whether tables with old entries put back can be as balanced as new ones. If that takes much work
+ * to find out by loads, and cables are lost everywhere, it is not tried: with 1 to 10 % of the
+ * cables lost the busiest one then nearly always carries 10 to 100 % more.
  */
 static bool is_worth_it(const struct sticky *sticky)
 {
@@ -120,7 +119,7 @@ static bool is_worth_it(const struct sticky *sticky)
 			     sticky->now->graph->n_links >= before - before / LOST_PART);
 }
 
-/* Whether what is put back is good: if not, it is not there. */
+/* Puts entries back; false, with none put back, if the result is not good. */
 static bool stick(struct sticky *sticky, unsigned int threads)
 {
 	struct routing *routing = sticky->routing;
@@ -156,7 +155,7 @@ uint64_t routing_stick_to(const struct route_input *input, struct routing *routi
 	return good ? sticky.kept : 0;
 }
 
-/* Whether a repair loads a cable with a tenth more than tables computed whole, however moved. */
+/* Whether a repair, however moved, loads a cable a tenth more than a full computation. */
 static bool is_worse(struct routing *repaired, const struct routing *anew, unsigned int threads)
 {
 	uint64_t peak = routing_peak(anew, threads), most = peak + peak / 10;
@@ -172,8 +171,8 @@ static bool is_worse(struct routing *repaired, const struct routing *anew, unsig
 }
 
 /*
- * What follows an old routing of the same engine, or is made anew if that is NULL. A repair that
- * may be uneven stays if it is nearly as even as tables computed whole, or these cannot be had.
+ * Follows an old routing of the same engine, or computes anew if that is NULL. A repair that may be
+ * uneven stays if it is nearly as even as a full computation, or if that is not possible.
  */
 static struct routing *follow(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,
@@ -201,7 +200,7 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 	return routing;
 }
 
-/* Whether an engine made it of the same input; if that is not known, the caller warrants it. */
+/* Whether an engine made it from the same input; if unknown, the caller guarantees that it is. */
 static bool is_of_same_input(const struct routing *old, const struct route_engine *engine,
 			     const char *word)
 {

@@ -2,20 +2,18 @@
 /*
  * Routing around switches that cannot hold the LIDs in use.
  *
- * A switch forwards LIDs below its LinearFDBCap and discards all others; what it does with those of
- * a block that it does not take, nobody knows. So for LIDs that the same switches hold the network
- * is that of these: there, no cable leads to the others, nor from them. Engines know nothing of
- * this. Tables are first made as if every switch held all LIDs, and kept for what follows later;
- * then for each set of switches what the smaller network needs else, and its columns are put
- * together.
+ * A switch forwards LIDs below its LinearFDBCap and discards all others; what it does with LIDs of
+ * a block that it refuses is unknown. So for LIDs that the same switches hold, the network consists
+ * of these: no cable leads to or from the others. Engines do not know about this. Tables are first
+ * made as if every switch held all LIDs, and kept for later routings; then for each set of switches
+ * the changes for the smaller network are computed, and the columns are combined.
  *
- * What the engine's tables become in a smaller network is what a repair makes of them, or else what
- * the engine makes in the order that they have: up remains up, for all LIDs, so no credit loop
- * comes about by the mixture. Where there is no such order the mixture is judged, on one lane: if
- * it breaks a promise that the engine gives everywhere, there are none; one that is a matter of the
- * network is taken back.
+ * In a smaller network the engine's tables are repaired, or else the engine computes them in their
+ * order: up remains up, for all LIDs, so the mixture creates no credit loop. If there is no such
+ * order the mixture is verified, on one lane: if it breaks a promise that the engine always makes,
+ * there are no tables; a promise that depends on the network is withdrawn.
  *
- * LIDs that all switches hold go by all of them as ever, that of a small switch itself included.
+ * LIDs that all switches hold use all of them as usual, including a small switch's own LID.
  */
 #include "route/transition/fdb_cap.h"
 
@@ -24,7 +22,7 @@
 #include "route/renew/trace.h"
 
 #define CAPS_MAX 8   /* different ones */
-#define BLOCKS_MAX 8 /* that some switch does not take */
+#define BLOCKS_MAX 8 /* that some switch refuses */
 
 /* ---- what switches hold ---- */
 
@@ -53,7 +51,7 @@ uint32_t route_room_next(const struct route_room *room, uint32_t lid)
 	return next;
 }
 
-/* Each of them costs a computation: no fabric shall make that many. To powers of two. */
+/* Bounds the number of computations, one for each value: rounds caps down to powers of two. */
 static void round_down(const struct route_room *room)
 {
 	uint32_t different = 0;
@@ -62,10 +60,11 @@ static void round_down(const struct route_room *room)
 		different++;
 	for (uint32_t sw = 0; different >= CAPS_MAX && sw < room->n; sw++)
 		while (room->caps[sw] < FABRIC_LIDS && room->caps[sw] & (room->caps[sw] - 1))
-			room->caps[sw] &= room->caps[sw] - 1; /* without the lowest bit */
+			room->caps[sw] &= room->caps[sw] - 1; /* clears the lowest bit */
 }
 
-/* The same of blocks: switches that refuse any are then taken to refuse all that others refuse. */
+/* As round_down(), for blocks: switches that refuse any are taken to refuse all that others
+ * refuse. */
 static GArray *join_refusals(const struct fabric *fabric, const bool *blocks, uint32_t n_blocks)
 {
 	GArray *refusals = g_array_new(FALSE, FALSE, sizeof(struct fabric_refusal));
@@ -140,11 +139,11 @@ bool route_room_equal(const struct route_room *a, const struct route_room *b)
 {
 	return a->n == b->n && a->n_refusals == b->n_refusals &&
 	       !memcmp(a->caps, b->caps, a->n * sizeof(*a->caps)) &&
-	       (!a->n_refusals || /* there is no list of none */
+	       (!a->n_refusals || /* then the list may be NULL */
 		!memcmp(a->refusals, b->refusals, a->n_refusals * sizeof(*a->refusals)));
 }
 
-/* What switches that hold this LID are to each other. All hold all LIDs there. */
+/* The fabric as seen by switches that hold this LID. In it all hold all LIDs. */
 static struct fabric *view_new(const struct fabric *fabric, const bool *lacks)
 {
 	struct fabric *view = fabric_copy(fabric);
@@ -166,9 +165,9 @@ static struct fabric *view_new(const struct fabric *fabric, const bool *lacks)
 
 /* Tables for all LIDs that the same switches hold. */
 struct part {
-	bool *lacks;	      /* [switch]: it does not */
-	struct fabric *view;  /* without cables to those that do not */
-	struct routing *made; /* in the view */
+	bool *lacks;	      /* [switch]: it does not hold them */
+	struct fabric *view;  /* without cables to those switches */
+	struct routing *made; /* computed in the view */
 };
 
 struct limit {
@@ -177,10 +176,10 @@ struct limit {
 	const struct route_input *input;
 	const struct route_room *room;
 	GPtrArray *parts;	   /* struct part */
-	const uint32_t *order;	   /* that all parts have; NULL: none */
-	const struct routing *old; /* of all LIDs, from it parts are repaired; NULL: made anew */
-	struct routing *routing;   /* that is made */
-	bool may_loop; /* freedom from deadlock is a matter of the network, not of the engine */
+	const uint32_t *order;	   /* common to all parts; NULL: none */
+	const struct routing *old; /* for all LIDs, from which parts are repaired; NULL: computed */
+	struct routing *routing;   /* the result */
+	bool may_loop; /* freedom from deadlock depends on the network, not on the engine */
 };
 
 static void part_free(void *item)
@@ -193,7 +192,7 @@ static void part_free(void *item)
 	g_free(part);
 }
 
-/* An entry that does not lead over a cable that the view lacks. */
+/* Copies an entry unless it leads over a cable that the view lacks. */
 static void copy_entry(const struct limit *limit, const struct part *part, uint32_t sw,
 		       uint32_t lid)
 {
@@ -212,7 +211,7 @@ static void copy_columns(const struct limit *limit, const struct part *part, uin
 		uint8_t exit;
 		uint32_t leaf = route_leaf_of(limit->fabric, lid, &exit);
 
-		/* what its own switch does not hand over goes nowhere */
+		/* LIDs that their own switch does not deliver go nowhere */
 		if (leaf != FABRIC_NONE && part->lacks[leaf])
 			continue;
 		for (uint32_t sw = 0; sw < limit->fabric->n_switches; sw++)
@@ -303,7 +302,7 @@ static bool mix(struct limit *limit, GError **error)
 	return true;
 }
 
-/* Whether they are right. */
+/* Whether the combined tables are right. */
 static bool is_right(const struct limit *limit, struct routing *routing, GError **error)
 {
 	struct route_verdict verdict;
@@ -353,8 +352,8 @@ static bool make(struct limit *limit, GError **error)
 }
 
 /*
- * What is left of tables for switches that hold all LIDs; or tables in the order of those that go
- * through no switch which lacks a LID, if there is any other way.
+ * The parts of tables for switches that hold all LIDs; or tables in the order of those that pass no
+ * switch which lacks a LID, if there is any other path.
  */
 static struct routing *limit_tables(struct limit *limit, const struct routing *unlimited,
 				    GError **error)
@@ -377,7 +376,7 @@ static struct routing *limit_tables(struct limit *limit, const struct routing *u
 	return limit->routing;
 }
 
-/* Where both switches hold the LID of the host, and those between them do not. */
+/* Pairs where both switches hold the LID of the host, and those between them do not. */
 static uint64_t count_cut(const struct limit *limit, const struct routing *routing,
 			  const struct routing *unlimited)
 {

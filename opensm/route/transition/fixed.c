@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Column by column, of those in which a switch that cannot be written holds something else than
- * the engine made: which switches get there all the same is found by walking; the others get there
- * by the nearest of these, in a search that goes through a switch with a fixed row only as that
- * leads. A switch that gets there keeps its entry, and others join it: so no loop comes about.
+ * Goes column by column, over those where a switch that cannot be written holds something else than
+ * the engine computed. A walk finds the switches from which packets arrive anyway; the others join
+ * the nearest of these, in a search that passes a switch with a fixed row only along its entries. A
+ * switch from which packets arrive keeps its entry, and others join it: so there is no loop.
  */
 #include "route/transition/fixed.h"
 
@@ -19,13 +19,13 @@ struct fixing {
 	const uint8_t *const *held; /* [switch] */
 	const bool *fixed;	    /* [switch] */
 	struct route_graph *graph;
-	struct routing *made, *routing; /* that is made; NULL: as yet it is made itself */
-	uint32_t *hops;			/* [switch]: to the LID at hand; or LOST, UNKNOWN */
-	uint32_t n_loose; /* links with nobody known behind them */
-	uint64_t turned, lost;		/* entries that go elsewhere, and that lead nowhere */
+	struct routing *made, *routing; /* the result; NULL: still made itself */
+	uint32_t *hops;			/* [switch]: to the current LID; or LOST, UNKNOWN */
+	uint32_t n_loose; /* links with no known device behind them */
+	uint64_t turned, lost;		/* entries that were changed; entries that lead nowhere */
 };
 
-/* What a switch does with a LID now, as far as that is known. */
+/* How a switch forwards a LID now, as far as known. */
 static uint8_t in_force(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 {
 	const uint8_t *row = fixing->held[sw];
@@ -35,7 +35,7 @@ static uint8_t in_force(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 	return row[lid];
 }
 
-/* What the hardware will do; a table that is not known counts as one that discards. */
+/* What the hardware will do; an unknown table counts as one that discards. */
 static uint8_t entry(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 {
 	if (!fixing->fixed[sw])
@@ -54,9 +54,10 @@ static uint32_t next(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 	return route_switch_across(fabric, fabric_switch_port(fabric, sw, port));
 }
 
-/* ---- who gets there ---- */
+/* ---- switches from which packets arrive ---- */
 
-/* Walks from a switch until that is known of one on the way, and notes it of all of them. */
+/* Walks from a switch until the result is known for one on the path, and notes it for all of
+ * them. */
 static void walk(struct fixing *fixing, uint32_t from, uint16_t lid)
 {
 	uint32_t end = from, steps = 0, hops;
@@ -83,11 +84,12 @@ static void walk_all(struct fixing *fixing, uint16_t lid, uint32_t leaf, uint8_t
 		walk(fixing, sw, lid);
 }
 
-/* ---- the others ---- */
+/* ---- the other switches ---- */
 
 static void put(struct fixing *fixing, uint32_t sw, uint16_t lid, uint8_t port);
 
-/* A switch that is lost joins a neighbour that gets there, if it may; true if its entry changes. */
+/* Joins a lost switch to a neighbour from which packets arrive, if allowed; true if its entry
+ * changes. */
 static bool join(struct fixing *fixing, uint32_t sw, uint32_t to, uint16_t lid)
 {
 	const struct route_graph *graph = fixing->graph;
@@ -106,8 +108,8 @@ static bool join(struct fixing *fixing, uint32_t sw, uint32_t to, uint16_t lid)
 }
 
 /*
- * One that is lost sends nothing to where tables lead round in a ring. Where they end at a switch
- * that discards, it goes on: that may hold more than is known, as a Set of which no answer came.
+ * A lost switch sends nothing into a loop of tables. Where tables end at a switch that discards, it
+ * continues to send: that switch may hold more than is known, such as a Set without a response.
  */
 static void leave_ring(struct fixing *fixing, uint32_t from, uint16_t lid)
 {
@@ -121,7 +123,7 @@ static void leave_ring(struct fixing *fixing, uint32_t from, uint16_t lid)
 		put(fixing, from, lid, ROUTE_NO_PORT);
 }
 
-/* From those that get there outwards, the nearest first; the number of entries that change. */
+/* From those that arrive outwards, the nearest first; returns the number of changed entries. */
 static uint32_t join_all(struct fixing *fixing, uint16_t lid)
 {
 	const struct route_graph *graph = fixing->graph;
@@ -143,7 +145,7 @@ static uint32_t join_all(struct fixing *fixing, uint16_t lid)
 	return joined;
 }
 
-/* What becomes of those that got there by no way. */
+/* Handles switches from which packets arrive in no way. */
 static void leave_lost(struct fixing *fixing, uint16_t lid)
 {
 	for (uint32_t sw = 0; sw < fixing->graph->n; sw++) {
@@ -154,7 +156,7 @@ static void leave_lost(struct fixing *fixing, uint16_t lid)
 
 /* ---- the result ---- */
 
-/* Shares all rows with the one that the engine made, for as long as they are the same. */
+/* Shares all rows with the routing that the engine made, as long as they are equal. */
 static struct routing *copy(const struct fabric *fabric, struct routing *made)
 {
 	uint32_t n = made->n_switches;
@@ -181,7 +183,7 @@ static void put(struct fixing *fixing, uint32_t sw, uint16_t lid, uint8_t port)
 	routing_put(fixing->routing, sw, lid, port);
 }
 
-/* Puts in what fixed rows have of a column; true if the engine made something else of it. */
+/* Sets the entries of fixed rows in a column; true if the engine computed something else. */
 static bool put_fixed(struct fixing *fixing, uint16_t lid)
 {
 	bool differs = false;
@@ -197,7 +199,8 @@ static bool put_fixed(struct fixing *fixing, uint16_t lid)
 	return differs;
 }
 
-/* Whether tables as they are lead a LID from a switch out by a link with nobody known behind. */
+/* Whether the present tables lead a LID from a switch out by a link with no known device behind
+ * it. */
 static bool leads_out(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 {
 	const struct fabric *fabric = fixing->fabric;
@@ -216,7 +219,7 @@ static bool leads_out(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 	return false;
 }
 
-/* Entries that lead out stay, and switches that have lost theirs join them. */
+/* Entries that lead out stay, and switches that lost theirs join them. */
 static void keep_hidden(struct fixing *fixing, uint16_t lid)
 {
 	bool any = false;

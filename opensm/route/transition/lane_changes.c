@@ -13,7 +13,7 @@ static uint64_t guid_of(const struct routing *routing, uint32_t sw)
 	return fabric->nodes[fabric->switches[sw].node].guid;
 }
 
-/* It forwards something: hosts may be sending through it. */
+/* Whether a switch forwards anything: hosts may be sending through it. */
 static bool has_entries(const struct routing *routing, uint32_t sw)
 {
 	for (uint32_t lid = 0; lid <= routing->top; lid++)
@@ -22,7 +22,7 @@ static bool has_entries(const struct routing *routing, uint32_t sw)
 	return false;
 }
 
-/* [switch of new]: the same switch of old, if that forwards anything; else FABRIC_NONE. */
+/* [switch of new]: the same switch in old, if it forwards anything; else FABRIC_NONE. */
 static uint32_t *find_live(const struct routing *old, const struct routing *new)
 {
 	uint32_t *was = g_new(uint32_t, new->n_switches + 1);
@@ -38,7 +38,7 @@ static uint32_t *find_live(const struct routing *old, const struct routing *new)
 	return was;
 }
 
-/* Without lanes hosts were told no SL but 0, unless QoS says another. */
+/* Without lanes, hosts were given SL 0, unless QoS sets another. */
 static uint8_t sl_of(const struct routing *routing, uint32_t a, uint32_t b)
 {
 	return routing->lanes ? route_lanes_sl(routing->lanes, a, b) : 0;
@@ -77,7 +77,7 @@ static bool same_vls(const struct route_lanes *a, const struct route_lanes *b, u
 	return true;
 }
 
-/* Of one switch, at ports that it had before. */
+/* For one switch, at ports that it had before. */
 static bool same_turns(const struct route_turns *a, uint32_t sw_a, const struct route_turns *b,
 		       uint32_t sw_b)
 {
@@ -101,8 +101,8 @@ static bool same_maps(const struct routing *old, uint32_t was, const struct rout
 }
 
 /*
- * Of what another process programmed maps are not known: they are those of the same engine, if it
- * was that.
+ * Maps programmed by another process are unknown: they are taken to be those of the same engine, if
+ * that process used it.
  */
 static uint32_t count_maps(const struct routing *old, const struct routing *new,
 			   const uint32_t *was)

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Stages of a change of tables. A column is all that switches hold for one LID, before and after;
- * in a mixture each switch goes by one or the other.
+ * Stages of a change of tables. A column is all entries for one LID, before and after; in a mixture
+ * each switch uses one or the other.
  *
- * A column that neither loops nor loses anything in any mixture may be written at once. In another
- * an entry that changes waits for those that change further on, along its new path: packets keep to
- * their old path until they meet an entry that is new, and then to the new one. Where only loops
- * are to be feared, entries wait for those that are part of one with them. A block of 64 LIDs is
- * written once, unless its LIDs want their switches in different orders.
+ * A column that neither loops nor loses packets in any mixture may be written at once. In any other
+ * column an entry that changes waits for those that change further on, along its new path: packets
+ * stay on their old path until they reach a new entry, and then on the new one. If only loops are
+ * possible, entries wait for those that are part of a loop with them. A block of 64 LIDs is written
+ * once, unless its LIDs need their switches in different orders.
  *
  * Credit loops concern all columns together. If all paths go up and then down in one order, and
- * those of the mixtures too, there is none. Else the channel dependencies of the routing are put
- * together with those of the mixtures of each column. A column that closes a cycle is written in an
- * order, as above; if that does not help, what changes of it is discarded first: then its packets
- * have old paths among old ones, or new ones.
+ * those of the mixtures too, there are none. Otherwise the channel dependencies of the routing are
+ * added to those of the mixtures of each column. A column that closes a cycle is written in an
+ * order, as above; if that does not help, its changing entries discard first: then its packets have
+ * old paths among old ones, or new ones.
  *
- * If there is an order, a look at each entry and the next one on its paths does as well: no packet
- * goes down and then up if entries that lead down to a switch which is to lead up are discarded
- * first, and those that shall lead down to one which leads up are written last. That is less than
+ * If there is an order, it is enough to examine each entry and the next one on its paths: no packet
+ * goes down and then up if entries that lead down to a switch which will lead up discard first, and
+ * those that will lead down to one which leads up are written last. That affects fewer entries than
  * many whole columns.
  *
- * While all this is found out what was lost is not repaired. So the work is limited: for what would
- * take longer entries are looked at as above; where there is no order, all that changes is
- * discarded first. Where the old or the new routing has a credit loop of its own, nothing is done
- * against them. Then what would take longer is looked at once: an entry waits for those with which
- * it may loop, and if it can, for the next one if that leads nowhere yet. That takes no longer than
- * routing and verification have.
+ * Lost paths are not repaired while this is computed. So the work is limited: for the rest, entries
+ * are examined as above; without an order, all changing entries discard first. If the old or the
+ * new routing has a credit loop of its own, nothing is done against them. Then whatever would take
+ * longer is examined in one pass: an entry waits for those with which it may loop, and if possible
+ * for the next one if that leads nowhere yet. That takes no longer than routing and verification
+ * did.
  */
 #include "route/transition/transition.h"
 
@@ -36,12 +36,12 @@
 #include "route/value/lanes.h"
 
 #define PER_BLOCK 64
-/* How often columns are looked at, mostly at most, until they have an order. */
+/* Passes over columns until they have an order; mostly fewer are needed. */
 #define ROUNDS_MOST 10
-/* Stages of a block, if it is written by these once; else there are some for each of its LIDs. */
+/* Stages of a block that is written once, at most; else there are some for each of its LIDs. */
 #define STAGES_FEW 16
 
-/* Entries that keep what they were in earlier stages. */
+/* Entries that keep their old value in earlier stages. */
 struct late {
 	uint32_t sw;
 	uint16_t lid, n;
@@ -51,27 +51,27 @@ struct late {
 /* An entry of a column that is written after that of another switch. */
 struct wait {
 	uint32_t sw, other;
-	bool loops; /* else both may be part of a loop; or packets may be lost */
+	bool loops; /* both may be part of a loop; else packets may be lost */
 };
 
-/* Entries that are discarded first. */
+/* Entries that discard first. */
 struct cut {
 	uint32_t sw;
 	uint16_t lid;
 };
 
-/* What a switch does with a LID before and after, and in mixtures. */
+/* How a switch forwards a LID before and after, and in mixtures. */
 struct hop {
 	uint32_t channel[2]; /* by which packets leave; FABRIC_NONE: to no other switch */
-	uint32_t to[2];	     /* the next switch before and after; FABRIC_NONE: there is none */
-	bool arrives[2];     /* packets get to the owner */
+	uint32_t to[2];	     /* the next switch before and after; FABRIC_NONE: none */
+	bool arrives[2];     /* packets reach the owner */
 	bool moves;	     /* the entry changes */
 	bool knot;	     /* part of a loop in some mixture, or between two of these */
 	bool fails;	     /* packets may be lost in some mixture */
 	uint16_t lanes;	     /* VLs of packets that may pass */
 };
 
-/* All of a LID. */
+/* The column of a LID. */
 struct column {
 	uint16_t lid;
 	uint32_t home; /* the switch of its owner, or FABRIC_NONE */
@@ -87,24 +87,24 @@ struct transition {
 	struct route_channels *channels;
 	const uint8_t *const *tables[2]; /* [switch]: before and after */
 	uint32_t n;
-	uint8_t *none; /* a row of a switch of which nothing is known */
+	uint8_t *none; /* row of a switch of which nothing is known */
 	struct column column;
 	uint32_t n_lids;		 /* in a row */
 	uint64_t *changes, *ordered, *discarded; /* [block]: LIDs */
-	bool strict; /* all are ordered as if they could lose packets: no credit loop then */
+	bool strict; /* order all as if they could lose packets: then no credit loop */
 	uint64_t work, work_max;
-	bool in_haste;	/* something was left undone */
+	bool in_haste;	/* some work was skipped */
 	bool by_entries, only_loops;
-	bool no_credits; /* nothing is done for them */
+	bool no_credits; /* credit loops are ignored */
 	GArray *cuts;	/* of struct cut */
-	uint64_t *cut;	/* [block]: LIDs that have any */
-	uint8_t *marks; /* [switch]: of the column at hand, HAZARD_..; or that it leads LIDs on */
+	uint64_t *cut;	/* [block]: LIDs that have cuts */
+	uint8_t *marks; /* [switch]: of the current column, HAZARD_..; or that it leads LIDs on */
 	GArray *late;
 	uint32_t n_stages;
-	uint32_t *senders; /* [switch]: work space */
+	uint32_t *senders; /* [switch]: scratch */
 	struct acyclic *lane[ROUTE_SLS];
-	GArray *steps; /* of channels that follow each other */
-	GArray *waits; /* struct wait: of the columns at hand */
+	GArray *steps; /* pairs of consecutive channels */
+	GArray *waits; /* struct wait: of the current columns */
 };
 
 /* ---- the tables ---- */
@@ -119,7 +119,7 @@ static void find_changes(struct transition *t)
 	}
 }
 
-/* What is left when switches are taken away that nobody sends to, and those that send to none. */
+/* What remains when switches without senders, or without a next switch, are removed repeatedly. */
 static void find_knot(struct transition *t)
 {
 	struct hop *hops = t->column.hops;
@@ -153,7 +153,7 @@ static void find_knot(struct transition *t)
 	t->column.knots = left;
 }
 
-/* Where packets arrive, by the tables before and after; and where some mixture may lose them. */
+/* Where packets arrive by the tables before and after; and where some mixture may lose them. */
 static void find_fates(struct transition *t)
 {
 	struct column *column = &t->column;
@@ -206,7 +206,7 @@ static void load_entries(struct transition *t, uint16_t lid)
 	}
 }
 
-/* And what mixtures of them can do. */
+/* Loads a column, and finds what its mixtures can do. */
 static void load(struct transition *t, uint16_t lid)
 {
 	load_entries(t, lid);
@@ -216,7 +216,7 @@ static void load(struct transition *t, uint16_t lid)
 
 /* ---- order ---- */
 
-/* Whether an entry that changes is to wait for another on its new path. */
+/* Whether an entry that changes must wait for another on its new path. */
 static bool waits_for(const struct column *column, uint32_t sw, uint32_t other)
 {
 	const struct hop *hops = column->hops;
@@ -224,7 +224,7 @@ static bool waits_for(const struct column *column, uint32_t sw, uint32_t other)
 	return hops[other].moves && (column->loses || (hops[sw].knot && hops[other].knot));
 }
 
-/* The stage in which an entry may be written at the earliest. */
+/* The earliest stage in which an entry may be written. */
 static uint32_t earliest(const struct transition *t, const uint32_t *stage, uint32_t sw,
 			 uint32_t last_good)
 {
@@ -238,7 +238,7 @@ static uint32_t earliest(const struct transition *t, const uint32_t *stage, uint
 	return least;
 }
 
-/* True if something moved back. */
+/* True if some entry was delayed. */
 static bool delay(const struct transition *t, uint32_t *stage)
 {
 	const struct hop *hops = t->column.hops;
@@ -262,7 +262,7 @@ static bool is_too_much(const struct transition *t, uint64_t columns)
 	return t->work + columns * t->n > t->work_max;
 }
 
-/* Stages of switches by which all of these LIDs of a block are safe; false: there are none. */
+/* Stages of switches that are safe for all of these LIDs of a block; false: there are none. */
 static bool find_stages(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
 {
 	uint32_t rounds = 0, most = 4 * MIN(t->n, 64) + 4;
@@ -290,7 +290,7 @@ static void note_late(struct transition *t, const uint32_t *stage, uint16_t lid,
 	}
 }
 
-/* ---- order of what is looked at once ---- */
+/* ---- order of entries examined in one pass ---- */
 
 /* Whether the old entry leads anywhere. */
 static bool leads_on(const struct hop *hop)
@@ -298,7 +298,8 @@ static bool leads_on(const struct hop *hop)
 	return hop->to[0] != FABRIC_NONE || hop->arrives[0];
 }
 
-/* Entries wait for the next one on their new path by which they may loop, or that leads nowhere. */
+/* Entries wait for the next one on their new path if they may loop with it, or if it leads
+ * nowhere. */
 static void list_waits(struct transition *t, uint16_t lid)
 {
 	const struct hop *hops = t->column.hops;
@@ -324,8 +325,8 @@ static void list_waits(struct transition *t, uint16_t lid)
 }
 
 /*
- * Stages by which no entry loops, and with losses none is lost that waits for another; without it
- * switches that hold nothing are the first, which is most of that. False: there are none.
+ * Stages in which no entry loops and, with losses, none is lost that waits for another; without
+ * losses, switches that hold nothing come first, which avoids most losses. False: there are none.
  */
 static bool find_stages_of_waits(struct transition *t, bool losses, uint32_t most, uint32_t *stage)
 {
@@ -348,7 +349,7 @@ static bool find_stages_of_waits(struct transition *t, bool losses, uint32_t mos
 	return !moved;
 }
 
-/* One by one, as they want their switches in different orders. */
+/* One by one, as they need their switches in different orders. */
 static void order_each(struct transition *t, uint32_t block, uint64_t lids, uint32_t *stage)
 {
 	t->only_loops = true;
@@ -374,7 +375,7 @@ static void order_fully(struct transition *t, uint32_t block, uint64_t lids, uin
 	for (; lids; lids &= lids - 1) {
 		unsigned int bit = __builtin_ctzll(lids);
 
-		/* Not where the routing itself loops, as what is left of a LID of nobody may. */
+		/* Not where the routing itself loops, as old entries of an unused LID may. */
 		if (find_stages(t, block, UINT64_C(1) << bit, stage))
 			note_late(t, stage, block * PER_BLOCK + bit, 1);
 		else if (is_too_much(t, PER_BLOCK))
@@ -415,9 +416,9 @@ static void order_block(struct transition *t, uint32_t block, uint32_t *stage)
 		order_fully(t, block, lids, stage);
 }
 
-/* ---- credits ---- */
+/* ---- credit loops ---- */
 
-/* VLs of packets to the LID at hand that begin at a switch. */
+/* VLs of packets to the current LID that start at a switch. */
 static uint16_t lanes_from(const struct transition *t, uint32_t sw)
 {
 	const struct route_lanes *lanes = t->routing->lanes;
@@ -430,7 +431,7 @@ static uint16_t lanes_from(const struct transition *t, uint32_t sw)
 	return route_lanes_between(lanes, sw, home, t->graph->sm_switch);
 }
 
-/* Who passes which switch, in any mixture. */
+/* VLs of packets that pass each switch, in any mixture. */
 static void spread_lanes(struct transition *t)
 {
 	struct hop *hops = t->column.hops;
@@ -451,7 +452,7 @@ static void spread_lanes(struct transition *t)
 	}
 }
 
-/* Whether an entry of one side may be met with the next switch's of the other. */
+/* Whether an entry of one side may coincide with the next switch's entry of the other. */
 static bool may_meet(const struct column *column, uint32_t sw, unsigned int side, uint32_t to,
 		     unsigned int next_side)
 {
@@ -460,7 +461,7 @@ static bool may_meet(const struct column *column, uint32_t sw, unsigned int side
 }
 
 #define SIDES_ALL 0xF
-/* Lists pairs of channels that follow each other on these lanes, before, after, or mixed. */
+/* Lists pairs of consecutive channels on these lanes, before, after, or mixed. */
 static void list_steps(struct transition *t, unsigned int sides, uint16_t lanes)
 {
 	const struct column *column = &t->column;
@@ -505,8 +506,8 @@ static bool turns(struct transition *t)
 }
 
 /*
- * Adds the steps of a column to its lanes, whatever they close (force), or false. One lane after
- * the other; what a lane got stays if another refuses, which does no harm.
+ * Adds the steps of a column to its lanes, even if they close cycles (force), or returns false.
+ * Goes lane by lane; a lane keeps its steps if another refuses, which does no harm.
  */
 static bool add_column(struct transition *t, unsigned int sides, bool force)
 {
@@ -531,7 +532,7 @@ static bool add_column(struct transition *t, unsigned int sides, bool force)
 	return true;
 }
 
-/* All of the tables before or after, and nothing else; false: they have a cycle. */
+/* Adds all of the tables before or after, and nothing else; false: they have a cycle. */
 static bool note_tables(struct transition *t, unsigned int side)
 {
 	bool good = true;
@@ -551,7 +552,7 @@ static bool note_tables(struct transition *t, unsigned int side)
 	return good;
 }
 
-/* Columns that close a cycle with those before them, as bits; false: no column does. */
+/* Finds columns that close a cycle with those before them, as bits; false: no column does. */
 static bool add_columns(struct transition *t, uint64_t *refused)
 {
 	bool any = false;
@@ -566,13 +567,14 @@ static bool add_columns(struct transition *t, uint64_t *refused)
 	return any;
 }
 
-/* Columns in any order if that closes no cycle; else all in one; and what then still does. */
+/* Writes columns in any order if that closes no cycle; else all in order; finds those that still
+ * do. */
 static void find_discards(struct transition *t)
 {
 	g_autofree uint64_t *refused = g_new0(uint64_t, t->routing->n_blocks);
 
 	if (!note_tables(t, 1) || !add_columns(t, refused) || !note_tables(t, 0))
-		return; /* it could deadlock before, or can after, or never */
+		return; /* it could deadlock before, or can after, or never can */
 	t->strict = true;
 	memcpy(t->ordered, t->changes, t->routing->n_blocks * sizeof(*t->ordered));
 	note_tables(t, 1);
@@ -611,7 +613,8 @@ static uint8_t hazards_of(const struct transition *t, uint32_t sw)
 	return hazards;
 }
 
-/* Of two late ones in a row the next is cut, so that it does not lead up when it is led down to. */
+/* Of two late entries in a row the second is cut, so that it does not lead up when the first leads
+ * down to it. */
 static void cut_late(struct transition *t)
 {
 	for (uint32_t sw = 0; sw < t->n; sw++) {
@@ -626,8 +629,8 @@ static void cut_late(struct transition *t)
 #define ENTRIES_MAX (1u << 24)
 
 /*
- * What is cut, and what is late, of all columns that change; instead of whole ones. False: that is
- * more than there is memory for.
+ * Cuts and late entries of all changing columns, instead of whole columns. False if there are more
+ * than there is memory for.
  */
 static bool find_entries(struct transition *t)
 {
@@ -669,7 +672,7 @@ static void discard_all(struct transition *t)
 
 /* ---- stages ---- */
 
-/* Sets what may not be written at once; true if some of it could close a credit loop. */
+/* Marks entries that must not be written at once; true if some could close a credit loop. */
 static bool find_hazards(struct transition *t, bool ordered)
 {
 	bool turning = false;
@@ -692,7 +695,7 @@ static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
 	return n;
 }
 
-/* Where a routing has a credit loop of its own, or its lanes change by turns: credits are left. */
+/* If a routing has a credit loop of its own, or its lanes change by turns: ignores credit loops. */
 static void plan_without_credits(struct transition *t, uint32_t changes)
 {
 	t->no_credits = true;
@@ -721,7 +724,7 @@ static void plan_with_credits(struct transition *t, uint32_t changes, bool order
 		discard_all(t);
 }
 
-/* Sets what is to be ordered, and what is to be discarded. */
+/* Decides what to order, and what to discard first. */
 static void plan(struct transition *t, bool cyclic, const struct route_verdict *verdict)
 {
 	uint32_t changes = count_bits(t, t->changes);
@@ -747,7 +750,7 @@ static uint8_t *own_row(const struct transition *t, struct route_stages *stages,
 	return row;
 }
 
-/* Entries that change, of LIDs that are discarded. */
+/* Entries that change, of LIDs that discard first. */
 static void discard(const struct transition *t, struct route_stages *stages)
 {
 	bits_each(t->discarded, 0, t->n_lids, lid)
@@ -761,7 +764,7 @@ static void discard(const struct transition *t, struct route_stages *stages)
 	}
 }
 
-/* What is late is as it was before; number: from 1, as the stages of late entries are. */
+/* Late entries keep their old value; number: from 1, as the stages of late entries. */
 static void keep_late(const struct transition *t, struct route_stages *stages,
 		      const uint8_t *const *before, uint32_t stage, uint32_t number)
 {
