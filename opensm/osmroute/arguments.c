@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What concerns routing has the names, letters, checks and help of the daemon's own table of
- * options; the rest is of this program.
+ * Options about routing have the names, letters, checks and help of the daemon's own table of
+ * options; the other options are osmroute's own.
  */
 #include "osmroute/arguments.h"
 
@@ -16,7 +16,7 @@
 
 struct shared {
 	enum option_id id;
-	const char *name, *flag; /* flag NULL: it has none there, and its name serves as one */
+	const char *name, *flag; /* flag NULL: none in the daemon, and its name serves as one */
 	char letter;
 	const char *preset;
 	const char *help;
@@ -28,7 +28,7 @@ static const struct shared all_options[] = {
 #include "core/options.def"
 };
 
-/* The daemon's options that change a table; max_reverse_hops is taken as the daemon takes it. */
+/* The daemon's options that change a table; max_reverse_hops is parsed as in the daemon. */
 static const enum option_id shared_ids[] = {
 #define INPUT(member, type, option) OPTION_##option,
 #define LIST(member, kind, option, readers) OPTION_##option,
@@ -38,7 +38,7 @@ static const enum option_id shared_ids[] = {
 	OPTION_max_reverse_hops,
 };
 
-/* While the command line is read. */
+/* State while the command line is read. */
 struct reader {
 	struct arguments *arguments;
 	gint threads, repeats, trials, lose, shifts, matchings;
@@ -46,7 +46,7 @@ struct reader {
 	gdouble lose_percent;
 	gboolean json, version;
 	char **rest;
-	GArray *entries; /* GOptionEntry, ends with zeros */
+	GArray *entries; /* GOptionEntry, terminated by zeros */
 };
 
 static bool G_GNUC_PRINTF(2, 3) wrong(GError **error, const char *format, ...)
@@ -78,7 +78,7 @@ static void add_engine(struct reader *reader, const struct route_engine *engine)
 		g_ptr_array_add(reader->arguments->engines, (gpointer)engine);
 }
 
-/* -R as the daemon has it; what it falls back on is no question here. */
+/* -R as in the daemon, but without its fallback. */
 static gboolean take_engines(const char *name, const char *value, void *data, GError **error)
 {
 	struct reader *reader = data;

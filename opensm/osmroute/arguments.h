@@ -10,9 +10,9 @@ struct route_engine;
 
 struct arguments {
 	char *topology; /* file or generator spec */
-	struct options *options; /* those of the daemon that were given, others at their default */
-	GPtrArray *engines;	 /* const struct route_engine, each once */
-	bool named;		 /* the operator named them */
+	struct options *options; /* given options of the daemon, others at their default */
+	GPtrArray *engines;	 /* const struct route_engine, without repetition */
+	bool named;		 /* by the operator */
 	bool json, version;
 	unsigned int threads, repeats, trials;
 	uint32_t lose;
@@ -21,13 +21,13 @@ struct arguments {
 	uint64_t seed;
 	struct quality_effort effort;
 	char *dot, *lfts, *svg; /* files to write, or NULL */
-	char *transition;	/* tables that switches hold, or NULL */
+	char *transition;	/* file of the tables that switches hold, or NULL */
 	char *policy;		/* partitions.conf, or NULL */
 };
 
 /*
- * Reads the command line, which stays as it is; arguments are to be cleared in any case. False and
- * error if something is wrong. --help is printed here and ends the program.
+ * Reads the command line, which is not changed; clear the arguments in any case. False and error if
+ * something is wrong. --help is printed here and ends the program.
  */
 bool arguments_parse(struct arguments *arguments, char **argv, GError **error);
 void arguments_clear(struct arguments *arguments);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The daemon knows what it wrote and writes a block if that differs. Blocks beyond the end of a
- * shorter table stay in the switch as they are.
+ * The daemon knows what it wrote, and writes a block if it differs. Blocks beyond the end of a
+ * shorter table stay in the switch unchanged.
  */
 #include "osmroute/changes.h"
 
@@ -17,7 +17,7 @@ static uint32_t find(const struct fabric *fabric, uint64_t guid)
 	return node == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[node].sw;
 }
 
-/* What a switch holds, or NULL if it was given nothing. */
+/* The block that a switch holds, or NULL if it was not given any. */
 static const uint8_t *held(const struct picture *earlier, unsigned int n, uint64_t guid,
 			   uint32_t block)
 {

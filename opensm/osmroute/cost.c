@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Linux keeps the peak of resident memory of a process and can be told to begin anew
- * (/proc/PID/clear_refs), so that each engine is measured alone.
+ * Linux keeps the peak of resident memory of a process, and can reset it (/proc/PID/clear_refs), so
+ * that each engine is measured alone.
  */
 #include "osmroute/cost.h"
 
@@ -36,7 +36,7 @@ static int64_t read_status(const char *key)
 	return found;
 }
 
-/* What is resident now, where the peak begins anew; -1 if it cannot. */
+/* Resets the peak and returns the memory resident now; -1 if it cannot be reset. */
 static int64_t restart_peak(void)
 {
 	FILE *file = fopen("/proc/self/clear_refs", "we");
@@ -49,7 +49,7 @@ static int64_t restart_peak(void)
 
 void cost_begin(struct cost_meter *meter, unsigned int threads)
 {
-	memory_trim(); /* what others left would be used again unseen */
+	memory_trim(); /* reuse of memory freed by others would not show */
 	meter->clock = threads > 1;
 	meter->resident = restart_peak();
 	meter->all = now(CLOCK_PROCESS_CPUTIME_ID);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a piece of work costs this process. */
+/* Processor time and memory used by a piece of work. */
 #ifndef OSMROUTE_COST_H
 #define OSMROUTE_COST_H
 
@@ -7,17 +7,17 @@
 #include <stdint.h>
 
 struct cost {
-	double seconds; /* processor time of this thread; of the clock if several threads work */
-	double least;	/* of several such times, if it was repeated */
+	double seconds; /* processor time of this thread; wall clock if several threads work */
+	double least;	/* least of several such times, if the work was repeated */
 	/*
-	 * Processor time of this thread, which takes its part of what several do together: near
-	 * what the clock would say if nothing else ran; and of all threads.
+	 * Processor time of this thread, which takes its share of parallel work: close to the wall
+	 * clock if nothing else ran; and of all threads.
 	 */
 	double caller, all;
-	int64_t memory; /* octets that it grew by at most meanwhile; -1: the system does not tell */
+	int64_t memory; /* octets by which it grew at most meanwhile; -1: unknown to the system */
 };
 
-/* The work lies between these two; nothing else runs meanwhile. */
+/* Measures the work between cost_begin() and cost_end(); nothing else runs meanwhile. */
 struct cost_meter {
 	bool clock;
 	double start, caller, all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Names come from the nodes themselves: whatever they hold, the text stays one quoted string. */
+/* Names come from the nodes: whatever they contain, the text stays one quoted string. */
 #include "osmroute/draw.h"
 
 #include "osmroute/quality.h"
@@ -12,7 +12,7 @@ struct drawing {
 	const struct fabric *fabric;
 	const uint64_t *load;
 	struct shade shade;
-	bool hosts; /* are drawn */
+	bool hosts; /* draw hosts */
 	GString *text;
 };
 
@@ -29,7 +29,7 @@ static void add_label(GString *text, const char *label)
 	g_string_append_c(text, '"');
 }
 
-/* Hosts at ports of the switch. */
+/* Number of hosts at ports of the switch. */
 static unsigned int count_hosts(const struct fabric *fabric, const struct fabric_node *node)
 {
 	unsigned int n = 0;
@@ -59,7 +59,7 @@ static void add_node(const struct drawing *drawing, uint32_t index)
 	g_string_append(drawing->text, "];\n");
 }
 
-/* A number of fixed form, whatever the locale. */
+/* A number in a fixed format, in any locale. */
 static void add_real(GString *text, double value)
 {
 	char buffer[G_ASCII_DTOSTR_BUF_SIZE];

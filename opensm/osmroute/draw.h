@@ -11,7 +11,8 @@
 
 /*
  * Text in the language of dot(1). The load of a cable between switches is that of its busier
- * direction, all hosts sending to all: green to red, thin to wide, of the busiest one. g_free it.
+ * direction, all hosts sending to all: from green and thin to red and wide, relative to the busiest
+ * cable. g_free it.
  */
 char *draw_fabric(const struct fabric *fabric, const struct routing *routing);
 

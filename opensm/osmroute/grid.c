@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Without the cables of one dimension a grid falls into slices, which the cables of that dimension
- * join to a line or to a ring: the number of its slice in each dimension is where a switch stands.
+ * join to a line or a ring: a switch's coordinates are the numbers of its slice in each dimension.
  * The first two dimensions are columns and rows; the third puts such planes side by side, the
- * fourth puts those below each other, and so on, with a cell free between two planes.
+ * fourth puts those below each other, and so on, with a free cell between two planes.
  */
 #include "osmroute/grid.h"
 
@@ -16,9 +16,9 @@
 struct grid {
 	struct route_graph *graph;
 	uint8_t *dimension; /* [link] */
-	uint32_t *slice; /* [switch]: another switch of its slice, or itself: it stands for that */
-	uint32_t (*beside)[2]; /* [switch that stands for a slice]: those beside it */
-	uint32_t *place;       /* [switch that stands for a slice]: its number */
+	uint32_t *slice; /* [switch]: another switch of its slice, or itself as representative */
+	uint32_t (*beside)[2]; /* [representative of a slice]: adjacent slices */
+	uint32_t *place;       /* [representative of a slice]: its number */
 };
 
 static uint32_t slice_of(uint32_t *slice, uint32_t sw)
@@ -33,7 +33,7 @@ static unsigned int dimension_of(const struct grid *grid, uint32_t edge)
 	return grid->dimension[grid->graph->edges[edge].first_link] & ~ROUTE_DATELINE;
 }
 
-/* Calls visit for each pair of neighbours; false as soon as that is false. */
+/* Calls visit for each pair of neighbours; false as soon as visit returns false. */
 static bool each_edge(struct grid *grid, unsigned int dimension,
 		      bool (*visit)(struct grid *grid, uint32_t a, uint32_t b, bool along))
 {
@@ -57,7 +57,7 @@ static bool join_slices(struct grid *grid, uint32_t a, uint32_t b, bool along)
 	return true;
 }
 
-/* False if a slice is beside itself or beside three others. */
+/* False if a slice would be beside itself or beside three others. */
 static bool put_beside(struct grid *grid, uint32_t a, uint32_t b, bool along)
 {
 	uint32_t *beside;
@@ -83,7 +83,7 @@ static uint32_t first_slice(const struct grid *grid)
 	return slice_of(grid->slice, 0);
 }
 
-/* The number of slices in a dimension, which get their places; 0 if they are no line or ring. */
+/* Numbers the slices of a dimension; returns their number, 0 if they form neither line nor ring. */
 static uint32_t number_slices(struct grid *grid, unsigned int dimension)
 {
 	uint32_t n = 0, n_slices = 0, at;
@@ -117,7 +117,7 @@ static unsigned int n_dimensions(const struct grid *grid)
 	return n;
 }
 
-/* Whether no two switches stand in one cell. */
+/* Whether no two switches are in one cell. */
 static bool are_apart(const struct grid_cell *cells, uint32_t n)
 {
 	g_autoptr(GHashTable) taken = g_hash_table_new(hash_uint64, g_int64_equal);
@@ -133,7 +133,7 @@ static bool are_apart(const struct grid_cell *cells, uint32_t n)
 
 static bool put_in_cells(struct grid *grid, struct grid_cell *cells)
 {
-	uint32_t stride[2] = {1, 1}; /* of columns and rows, by dimensions that are even and odd */
+	uint32_t stride[2] = {1, 1}; /* of columns and rows: even and odd dimensions */
 	unsigned int n = n_dimensions(grid);
 
 	for (unsigned int dimension = 0; dimension < n; dimension++) {

@@ -9,8 +9,8 @@ struct grid_cell {
 };
 
 /*
- * The cells in which switches of a mesh, torus or hypercube stand side by side, [switch]; g_free
- * it. NULL if the fabric is no such network, or not a whole one.
+ * [switch]: its cell, for a mesh, torus or hypercube; g_free it. NULL if the fabric is not such a
+ * network, or not a complete one.
  */
 struct grid_cell *grid_cells(const struct fabric *fabric);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The whole fabric, then losses of many cables at once, then of single things. */
+/* Judges the whole fabric, then losses of many cables at once, then outages one at a time. */
 #include "osmroute/judge.h"
 
 #include "osmroute/loss.h"
@@ -91,7 +91,7 @@ static bool rejected(const struct judgement *judgement)
 	return !judgement->refusal && !judgement->good;
 }
 
-/* Whether that is so of any judgement of the report. */
+/* Whether a condition holds for any judgement of the report. */
 static bool is_any(const struct judge_report *report, bool (*is)(const struct judgement *judgement))
 {
 	bool found = is(&report->before);

@@ -6,11 +6,11 @@
 #include "osmroute/judgement.h"
 #include "osmroute/passage.h"
 
-/* After a loss of cables at random. */
+/* After a random loss of cables. */
 struct judge_trial {
 	struct judgement after;
 	uint32_t lost;	  /* cables */
-	uint32_t n_hosts; /* that are cut off from the SM's port */
+	uint32_t n_hosts; /* cut off from the SM's port */
 	uint64_t changed; /* LFT blocks to program */
 };
 
@@ -18,14 +18,14 @@ struct judge_report {
 	const struct route_engine *engine;
 	struct judgement before;
 	struct routing *routing; /* NULL if refused */
-	struct passage passage;	 /* from what switches hold; to no table that is wrong */
+	struct passage passage;	 /* from the tables that switches hold; not to a wrong table */
 	GArray *trials;		 /* struct judge_trial; none if refused */
 	GPtrArray *outages;	 /* struct outage_report; none if refused */
 };
 
 /*
- * The report of this engine; fabric is the builder's, frozen. Each engine loses the same things,
- * which are back in place at the end.
+ * The report of this engine; fabric is the builder's, frozen. Each engine loses the same parts,
+ * which are restored at the end.
  */
 struct judge_report *judge_engine(const struct judge_task *task, const struct fabric *fabric,
 				  const struct route_engine *engine);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Runs an engine as the daemon does: an earlier table repaired, or a new one, then the verifier.
- * Nothing here knows an engine by name.
+ * Runs an engine as the daemon does: repair of an earlier table, or a new one, then the verifier.
+ * Engines are not known by name here.
  */
 #include "osmroute/judgement.h"
 
@@ -38,7 +38,8 @@ static int compare_costs(const void *a, const void *b)
 	return x->seconds < y->seconds ? -1 : x->seconds > y->seconds;
 }
 
-/* The one with the median of seconds; memory is the greatest, as caches of malloc() hide some. */
+/* The cost with the median of seconds; memory is the greatest, since caches of malloc() hide
+ * some. */
 static struct cost median_cost(struct cost *costs, unsigned int n)
 {
 	struct cost cost;

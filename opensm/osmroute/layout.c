@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Rows: a switch stands over the middle of its neighbours one row below, so that those of a pod
- * come together; the lowest row is in the order of the fabric. The row with the most switches sets
- * the width, and the others are spread over it. A mesh or torus stands in its grid, and what are no
- * rows and no grid on a circle.
+ * Rows: a switch is placed above the middle of its neighbours one row below, so that those of a pod
+ * are together; the lowest row is in the order of the fabric. The row with the most switches sets
+ * the width, and the others are spread over it. A mesh or torus is placed in its grid, and a fabric
+ * that has neither rows nor a grid on a circle.
  */
 #include "osmroute/layout.h"
 
@@ -13,18 +13,18 @@
 
 #include "osmroute/grid.h"
 
-#define MARGIN 60.0   /* around everything; the legend is in it */
-#define STEP 16.0     /* between switches side by side, at least */
-#define LABEL 120.0   /* room of a name */
+#define MARGIN 60.0   /* around everything; holds the legend */
+#define STEP 16.0     /* least distance between switches side by side */
+#define LABEL 120.0   /* space for a name */
 #define ROW_MIN 160.0 /* between two rows, more if they are long */
 #define ROW_MAX 600.0
 #define HOST_STEP 4.0
 #define COLUMNS 3 /* of hosts below a switch */
-#define CELL 80.0 /* of a grid, at least */
+#define CELL 80.0 /* least size of a grid cell */
 
 struct place {
 	uint32_t sw;
-	double wish; /* where it would like to stand, 0..1 */
+	double wish; /* preferred position, 0..1 */
 };
 
 static int compare_places(const void *a, const void *b)
@@ -36,7 +36,7 @@ static int compare_places(const void *a, const void *b)
 	return x->sw < y->sw ? -1 : x->sw > y->sw;
 }
 
-/* The mean of the neighbours one rank below; its own number among the lowest. */
+/* The mean of the neighbours one rank below; in the lowest rank its own number. */
 static double wish_of(const struct layout *layout, const struct fabric *fabric, uint32_t sw)
 {
 	uint8_t num_ports = fabric->nodes[fabric->switches[sw].node].num_ports;
@@ -55,7 +55,7 @@ static double wish_of(const struct layout *layout, const struct fabric *fabric, 
 	return n ? sum / n : (double)sw / fabric->n_switches;
 }
 
-/* Sets x of a row to parts of the width, 0..1. */
+/* Sets x in a row to fractions of the width, 0..1. */
 static uint32_t place_row(struct layout *layout, const struct fabric *fabric, uint32_t rank)
 {
 	g_autofree struct place *places = g_new(struct place, fabric->n_switches + 1);
@@ -157,7 +157,7 @@ bool layout_bend(const struct layout *layout, uint32_t a, uint32_t b, struct lay
 	if (!layout->is_grid || length < 1.5 * layout->cell)
 		return false;
 	aside = layout->cell * (1 - layout->cell / length); /* the curve goes half as far */
-	if (x + y < 0) /* the same side, whichever end is first */
+	if (x + y < 0) /* the same side for either order of the ends */
 		aside = -aside;
 	control->x = from->x + x / 2 + y / length * aside;
 	control->y = from->y + y / 2 - x / length * aside;
@@ -171,7 +171,7 @@ void layout_clear(struct layout *layout)
 	*layout = (struct layout){0};
 }
 
-/* From the centre outwards beyond a switch. */
+/* A point beyond a switch, away from the centre. */
 static struct layout_point outwards(const struct layout *layout, uint32_t sw, double distance)
 {
 	struct layout_point point = layout->switches[sw];
@@ -209,7 +209,7 @@ struct layout_label layout_label(const struct layout *layout, uint32_t sw)
 		point.y -= LAYOUT_BOX * 0.8;
 		return (struct layout_label){point, 0, "start"};
 	}
-	if (layout->columns) { /* upright: the upper ones above, the lowest below their hosts */
+	if (layout->columns) { /* upright: upper names above, lowest below their hosts */
 		uint32_t rows = (hosts + layout->columns - 1) / layout->columns;
 		bool lowest = layout->ranks.of[sw] == 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Where the nodes of a fabric stand in a picture, in pixels from its upper left corner. */
+/* Positions of the nodes of a fabric in a picture, in pixels from its upper left corner. */
 #ifndef OSMROUTE_LAYOUT_H
 #define OSMROUTE_LAYOUT_H
 
@@ -14,12 +14,12 @@ struct layout_point {
 struct layout_label {
 	struct layout_point at;
 	double angle;	    /* degrees */
-	const char *anchor; /* start or end of the text is there */
+	const char *anchor; /* the point is at the start or end of the text */
 };
 
 struct layout {
 	struct ranks ranks;
-	struct layout_point *switches; /* [switch]: the middle */
+	struct layout_point *switches; /* [switch]: its middle */
 	uint32_t columns;	       /* of hosts below a switch, in rows */
 	struct layout_point centre;    /* of the circle */
 	bool is_grid;		       /* a mesh or torus, in cells of this width and height: */
@@ -29,13 +29,13 @@ struct layout {
 
 void layout_init(struct layout *layout, const struct fabric *fabric);
 /*
- * Where a cable between two switches is to be bent to, as the control point of a curve, so that it
- * does not lie upon what is between them; false if it goes straight.
+ * The control point of the curve along which to bend a cable between two switches, so that it does
+ * not cover what is between them; false if it is straight.
  */
 bool layout_bend(const struct layout *layout, uint32_t a, uint32_t b, struct layout_point *control);
 void layout_clear(struct layout *layout);
 
-/* The i-th host of a switch, and the switch's name. */
+/* The position of the i-th host of a switch, and of the switch's name. */
 struct layout_point layout_host(const struct layout *layout, uint32_t sw, uint32_t i);
 struct layout_label layout_label(const struct layout *layout, uint32_t sw);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Cables are listed in the order of the walk, so the same seed takes the same cables. */
+/* Cables are listed in the order of the walk, so the same seed selects the same cables. */
 #include "osmroute/loss.h"
 
 #include "complib/random.h"
@@ -8,7 +8,7 @@ struct cable {
 	struct builder_port *a, *b;
 };
 
-/* Each cable is met from both ends and listed from the first. */
+/* Each cable is found from both ends and listed from the first. */
 static GArray *list_cables(struct builder *builder)
 {
 	GPtrArray *order = builder_walk(builder);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * osmroute: parse, build the fabric, judge every engine on it, tell. One thread, but for those that
- * an engine may use; nothing is sent anywhere.
+ * osmroute: parse, build the fabric, judge every engine on it, report. One thread, except for those
+ * that an engine may use; nothing is sent to a network.
  *
- * Exit codes: 0; 1 if it cannot begin or write; 2 if an engine that was named refused, or the
- * verifier rejected a table.
+ * Exit codes: 0; 1 if it cannot start or write; 2 if a named engine refused, or the verifier
+ * rejected a table.
  */
 #include "config.h"
 
@@ -32,10 +32,10 @@ struct program {
 	struct route_input input;
 	struct builder *builder;
 	struct fabric *fabric;
-	uint32_t n_nodes; /* of the topology */
+	uint32_t n_nodes; /* in the topology */
 	uint32_t n_cables;
-	struct partition_rules *rules; /* of the policy; or NULL */
-	struct routing *held; /* by switches before; or NULL */
+	struct partition_rules *rules; /* from the policy; or NULL */
+	struct routing *held; /* tables that switches held before; or NULL */
 	GPtrArray *reports; /* struct judge_report */
 };
 
@@ -51,7 +51,7 @@ static bool fail(GError **error, const char *what)
 	return false;
 }
 
-/* The topology is read, but cannot be routed. */
+/* The topology was read, but cannot be routed. */
 static bool unfit(const struct program *program, GError **error, const char *why)
 {
 	g_autofree char *name = g_filename_display_name(program->arguments.topology);
@@ -60,7 +60,7 @@ static bool unfit(const struct program *program, GError **error, const char *why
 	return fail(error, what);
 }
 
-/* The daemon does without such a file; who names one here wants it read. */
+/* The daemon runs without such a file; a file named here must be readable. */
 static bool load_policy(struct program *program, GError **error)
 {
 	const char *file = program->arguments.policy;
@@ -109,7 +109,7 @@ static bool build(struct program *program, GError **error)
 	return program->held || !arguments->transition;
 }
 
-/* Of a part of the cables at least one, if there is any. */
+/* For a fraction of the cables at least one, if there are any. */
 static uint32_t cables_to_lose(const struct program *program)
 {
 	double percent = program->arguments.lose_percent;
@@ -167,7 +167,7 @@ static void tell(const struct program *program)
 	fputs(text, stdout);
 }
 
-/* The first table that was made, or NULL. */
+/* The first table that an engine made, or NULL. */
 static struct routing *first_table(const struct program *program)
 {
 	for (guint i = 0; i < program->reports->len; i++) {
@@ -179,7 +179,7 @@ static struct routing *first_table(const struct program *program)
 	return NULL;
 }
 
-/* As the daemon dumps it. */
+/* In the format of the daemon's dump. */
 static char *lfts_text(const struct program *program, struct routing *routing)
 {
 	const struct subnet subnet = {

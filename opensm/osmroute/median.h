@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The middle of some figures. */
+/* The median of some values. */
 #ifndef OSMROUTE_MEDIAN_H
 #define OSMROUTE_MEDIAN_H
 
-/* Of an even number the higher of the two in the middle; sorts the values, at least one. */
+/* For an even number the higher of the two in the middle; sorts the values, at least one. */
 double median_of(double *values, unsigned int n);
 
 #endif

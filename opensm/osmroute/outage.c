@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The daemon sees three pictures: before, after the loss, and after the return, where it goes on
- * from the routing of the second. A switch that was lost comes back rebooted, with empty tables.
+ * The daemon sees three pictures: before, after the loss, and after the return, where it continues
+ * from the routing of the second. A lost switch comes back rebooted, with empty tables.
  */
 #include "osmroute/outage.h"
 
@@ -17,9 +17,9 @@ const char *const outage_kind_names[OUTAGE_N_KINDS] = {
 #undef X
 };
 
-/* ---- what can be lost ---- */
+/* ---- parts that can be lost ---- */
 
-/* While the fabric is read. */
+/* State while the fabric is read. */
 struct lister {
 	const struct fabric *fabric;
 	struct ranks ranks;
@@ -36,7 +36,7 @@ static void class_free(void *data)
 	g_free(class);
 }
 
-/* Adds a thing to the class of this name, which is taken over. */
+/* Adds a thing to the class with this name; takes over the name. */
 static void add_thing(struct lister *lister, enum outage_kind kind, char *name, uint32_t sw,
 		      uint8_t num)
 {
@@ -59,7 +59,7 @@ static void add_thing(struct lister *lister, enum outage_kind kind, char *name, 
 	g_free(name);
 }
 
-/* Each cable is met from both ends and listed from the first. */
+/* Each cable is found from both ends and listed from the first. */
 static void list_cables(struct lister *lister, uint32_t sw)
 {
 	const struct fabric *fabric = lister->fabric;
@@ -125,9 +125,9 @@ GPtrArray *outage_classes(const struct fabric *fabric, unsigned int kinds)
 	return lister.classes;
 }
 
-/* ---- losing it ---- */
+/* ---- loss and return ---- */
 
-/* "NAME (0xGUID) port N", of a switch without the port. */
+/* "NAME (0xGUID) port N", for a switch without the port. */
 static char *name_thing(const struct fabric *fabric, const struct outage_thing *thing)
 {
 	uint32_t node = fabric_node_by_guid(fabric, thing->guid);
@@ -146,7 +146,7 @@ static GArray *take(struct builder *builder, const struct outage_thing *thing)
 	return thing->num ? loss_take_cable(&node->ports[thing->num]) : loss_take_node(node);
 }
 
-/* What the balance would be if nothing of the old tables were kept. */
+/* The load ratio if nothing of the old tables were kept. */
 static double ratio_anew(const struct judge_task *task, const struct route_engine *engine,
 			 const struct fabric *fabric)
 {
@@ -164,7 +164,7 @@ static double ratio_anew(const struct judge_task *task, const struct route_engin
 	return quality.load_ratio;
 }
 
-/* The routing after a step from the latest of the earlier pictures; NULL if refused. */
+/* The routing after a step from the latest earlier picture; NULL if refused. */
 static struct routing *make_step(const struct judge_task *task, const struct route_engine *engine,
 				 const struct fabric *fabric, const struct picture *earlier,
 				 unsigned int n, uint64_t rebooted, struct outage_step *step)
@@ -180,7 +180,7 @@ static struct routing *make_step(const struct judge_task *task, const struct rou
 	return (struct routing *)now.routing;
 }
 
-/* The thing is out; gets it back in. */
+/* Restores the lost thing. */
 static void come_back(const struct judge_task *task, const struct route_engine *engine,
 		      const struct picture *before, const struct picture *meanwhile,
 		      uint64_t rebooted, struct outage_trial *trial)

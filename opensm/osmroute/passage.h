@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* How the daemon would get switches from tables that they hold to new ones: transition.h. */
+/* How the daemon would change switches from tables that they hold to new ones: transition.h. */
 #ifndef OSMROUTE_PASSAGE_H
 #define OSMROUTE_PASSAGE_H
 
@@ -7,16 +7,16 @@
 #include "route/engine.h"
 
 struct passage {
-	uint32_t stages;    /* 0: nobody asked */
+	uint32_t stages;    /* 0: not asked for */
 	uint32_t ordered;   /* LIDs whose switches are written one after another */
-	uint32_t discarded; /* LIDs that are discarded first */
-	uint64_t blocks;    /* of 64 entries that are written in all stages */
+	uint32_t discarded; /* LIDs that discard first */
+	uint64_t blocks;    /* of 64 entries, written in all stages */
 };
 
-/* The tables of a file as --tables takes them, or NULL and error. */
+/* The tables of a file in the format of --tables, or NULL and error. */
 struct routing *passage_held(const struct fabric *fabric, const struct options *options,
 			     const char *file, GError **error);
-/* verdict: of the new ones. */
+/* verdict: on the new tables. */
 void passage_find(const struct fabric *fabric, const struct routing *held, struct routing *routing,
 		  const struct route_verdict *verdict, struct passage *passage);
 

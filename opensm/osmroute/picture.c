@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Plain SVG, no scripts and no style sheets. Where things stand follows from the fabric alone, so
- * pictures of two engines can be laid over each other. Busy cables are drawn last, upon the others.
+ * Plain SVG, no scripts and no style sheets. Positions follow from the fabric alone, so pictures of
+ * two engines can be laid over each other. Busy cables are drawn last, on top of the others.
  */
 #include "osmroute/picture.h"
 
@@ -14,9 +14,9 @@
 
 #define WIDTH_MIN 0.8
 #define WIDTH_MOST 4.0	  /* of the busiest cable, if there is room */
-#define WIDTH_LEAST 1.2	  /* if there are many */
-#define CABLES_DENSE 1500 /* a cable of width 1 among so many is legible */
-#define LABEL_MAX 28 /* characters of a name that are shown */
+#define WIDTH_LEAST 1.2	  /* the same if there are many cables */
+#define CABLES_DENSE 1500 /* with this many cables, width 1 is legible */
+#define LABEL_MAX 28 /* characters shown of a name */
 #define LEGEND_SAMPLES 32 /* y */
 #define HOST_FILL "#404040"
 #define SWITCH_FILL "#f4f4ec"
@@ -38,7 +38,7 @@ struct picture_text {
 
 /* ---- parts of the text ---- */
 
-/* Characters that XML 1.0 forbids, however they are written, become spaces. */
+/* Replaces characters that XML 1.0 forbids, in any notation, by spaces. */
 static char *escape(const char *name)
 {
 	g_autofree char *valid = g_utf8_make_valid(name, -1);
@@ -65,7 +65,7 @@ static char *name_of(const struct fabric *fabric, uint32_t node)
 				 : g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", n->guid);
 }
 
-/* The beginning of a name that may be long. */
+/* The start of a name that may be long. */
 static char *label_of(const struct fabric *fabric, uint32_t node)
 {
 	g_autofree char *valid = g_utf8_make_valid(fabric->nodes[node].description, -1);
@@ -79,7 +79,7 @@ static char *label_of(const struct fabric *fabric, uint32_t node)
 	return escape(valid);
 }
 
-/* ' NAME="VALUE"', with a number of fixed form, whatever the locale. */
+/* ' NAME="VALUE"', with a number in a fixed format, in any locale. */
 static void add_real(GString *text, const char *name, double value)
 {
 	char buffer[G_ASCII_DTOSTR_BUF_SIZE];
@@ -104,7 +104,7 @@ static void add_point(GString *text, const char *x_name, const char *y_name,
 	add_real(text, y_name, point->y);
 }
 
-/* ' stroke="#rrggbb"', and how wide. */
+/* ' stroke="#rrggbb"', and the width. */
 static void add_stroke(const struct picture_text *picture, double part)
 {
 	double width = CLAMP((double)CABLES_DENSE / picture->cables->len, WIDTH_LEAST, WIDTH_MOST);
@@ -160,7 +160,7 @@ static void add_cable(const struct picture_text *picture, const struct cable *ca
 	uint32_t a = fabric->nodes[fabric->ports[cable->a].node].sw;
 	uint32_t b = fabric->nodes[fabric->ports[cable->b].node].sw;
 	GString *text = picture->text;
-	struct layout_point control = points[a]; /* a curve with this one is straight */
+	struct layout_point control = points[a]; /* a curve with this point is straight */
 
 	layout_bend(&picture->layout, a, b, &control);
 	g_string_append(text, "<path d=\"M");
@@ -252,7 +252,7 @@ static void add_switch(const struct picture_text *picture, uint32_t sw)
 	g_string_append(picture->text, "</title></rect>\n");
 }
 
-/* Calls add for each switch, within a group of these attributes. */
+/* Calls add for each switch, in a group with these attributes. */
 static void add_group(const struct picture_text *picture, const char *attributes,
 		      void (*add)(const struct picture_text *picture, uint32_t sw))
 {
@@ -273,7 +273,7 @@ static void add_text(const struct picture_text *picture, double x, double y, con
 	g_string_append_printf(picture->text, ">%s</text>\n", words);
 }
 
-/* A sample of a cable with this part of the top load, and that load. */
+/* A sample of a cable with this fraction of the top load, and that load. */
 static void add_sample(const struct picture_text *picture, double x, double part, const char *what,
 		       double load)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Figures of a table by following flows through it, whatever made it. The order of hosts is that of
- * their LIDs, hence of the walk from the SM's port: neighbours are near, as in a job's list of
- * nodes.
+ * Figures of a table, found by following flows through it, whatever engine made it. The order of
+ * hosts is that of their LIDs, hence of the walk from the SM's port: neighbours are near, as in a
+ * job's list of nodes.
  *
  * All to all is not followed pair by pair: for each destination the table is a forest, along which
- * flows add up. Tables with loops and holes do no harm here; what does not arrive is not counted.
+ * flows add up. Tables with loops and holes do no harm here; flows that do not arrive are not
+ * counted.
  */
 #include "osmroute/quality.h"
 
@@ -27,12 +28,12 @@ struct net {
 	const struct routing *routing;
 	uint32_t n_hosts;
 	struct host *hosts;
-	uint64_t *at;	  /* [switch]: hosts that hang on it */
+	uint64_t *at;	  /* [switch]: hosts attached to it */
 	const struct route_demand *demand; /* NULL: all send to all */
 	uint64_t *senders; /* [class * switches + switch]: hosts there that send to the class */
 	uint32_t *across; /* [port]: switch at the other end of a switch's port, or FABRIC_NONE */
 	uint64_t *load;	  /* [port] */
-	int vl;		  /* only flows on this virtual lane count; ANY_VL: all */
+	int vl;		  /* count only flows on this virtual lane; ANY_VL: all */
 	uint32_t *path;	  /* scratch: channels, no more than switches */
 };
 
@@ -146,7 +147,8 @@ static bool delivers(const struct net *net, const struct host *to)
 
 /* ---- single flows ---- */
 
-/* Lists the channels from host to host in path; returns how many, FABRIC_NONE if it ends before. */
+/* Lists the channels from host to host in path; returns their number, FABRIC_NONE if it ends
+ * early. */
 static uint32_t walk(const struct net *net, const struct host *from, const struct host *to)
 {
 	uint32_t sw = from->leaf, hops = 0;
@@ -162,7 +164,7 @@ static uint32_t walk(const struct net *net, const struct host *from, const struc
 	return delivers(net, to) ? hops : FABRIC_NONE;
 }
 
-/* Adds one flow to the load of each channel on its way, if it arrives. */
+/* Adds one flow to the load of each channel on its path, if it arrives. */
 static void add_flow(const struct net *net, const struct host *from, const struct host *to)
 {
 	uint32_t hops = walk(net, from, to);
@@ -171,7 +173,7 @@ static void add_flow(const struct net *net, const struct host *from, const struc
 		net->load[net->path[i]]++;
 }
 
-/* The part of a link that a flow gets where its way is busiest. */
+/* A flow's share of the busiest link on its path. */
 static double share_of(const struct net *net, const struct host *from, const struct host *to)
 {
 	uint32_t hops = walk(net, from, to);
@@ -184,11 +186,11 @@ static double share_of(const struct net *net, const struct host *from, const str
 
 /* ---- all to all ---- */
 
-/* What the flows to one host are at each switch. */
+/* The flows to one host at each switch. */
 struct tide {
-	uint64_t *flow;	    /* that have come together here */
-	uint32_t *hops;	    /* of the farthest of them */
-	uint32_t *waiting;  /* switches that send here and are not done */
+	uint64_t *flow;	    /* flows that meet here */
+	uint32_t *hops;	    /* of the farthest of these flows */
+	uint32_t *waiting;  /* switches that send here and are not processed yet */
 	uint32_t *next;	    /* channel, or FABRIC_NONE */
 	uint32_t *queue;
 };
@@ -211,7 +213,7 @@ static void tide_clear(struct tide *tide)
 	g_free(tide->queue);
 }
 
-/* Whether what hosts of a switch send to those of another is on the lane that counts. */
+/* Whether traffic from hosts of one switch to hosts of another is on the lane that counts. */
 static bool counts(const struct net *net, uint32_t from, uint32_t to)
 {
 	const struct route_lanes *lanes = net->routing->lanes;
@@ -223,7 +225,8 @@ static bool counts(const struct net *net, uint32_t from, uint32_t to)
 	return sl < ROUTE_SLS && lanes->vl[sl] == net->vl;
 }
 
-/* One flow from every host that sends here, but this one, stands at its leaf. */
+/* One flow from every host that sends to this host, and is not the host itself, starts at its
+ * leaf. */
 static void start_tide(const struct net *net, const struct host *to, struct tide *tide)
 {
 	uint32_t n = net->fabric->n_switches;
@@ -242,8 +245,8 @@ static void start_tide(const struct net *net, const struct host *to, struct tide
 }
 
 /*
- * The order of the forest, leaves first; a switch is passed on when all that enters it is known.
- * Those in a loop never are. Returns how many.
+ * The order of the forest, leaves first; a switch is processed when all flows that enter it are
+ * known. Switches in a loop never are. Returns the number of switches.
  */
 static uint32_t sort_forest(const struct net *net, struct tide *tide)
 {
@@ -261,7 +264,7 @@ static uint32_t sort_forest(const struct net *net, struct tide *tide)
 	return n;
 }
 
-/* Whether the flow of each switch arrives goes into waiting, which is free by now. */
+/* Sets waiting, which is free by now, to whether the flow of each switch arrives. */
 static void mark_arriving(const struct net *net, const struct host *to, struct tide *tide,
 			  uint32_t n)
 {
@@ -302,7 +305,7 @@ static void add_all_to(const struct net *net, const struct host *to, struct tide
 	quality->max_hops = MAX(quality->max_hops, tide->hops[to->leaf]);
 }
 
-/* Of hosts that send to each other. */
+/* Pairs of hosts that send to each other. */
 static uint64_t count_pairs(const struct net *net)
 {
 	uint32_t n = net->fabric->n_switches;
@@ -341,7 +344,8 @@ static void all_to_all(const struct net *net, struct quality *quality)
 	quality->load_ratio = quality->most_load / quality->mean_load;
 }
 
-/* What hosts of a switch send to a host, on the lane at hand, where lanes change on the way. */
+/* Traffic from hosts of a switch to a host, on the current lane, where lanes change along the
+ * path. */
 static void add_turns(const struct net *net, const struct host *from, const struct host *to)
 {
 	const struct fabric *fabric = net->fabric;
@@ -359,7 +363,7 @@ static void add_turns(const struct net *net, const struct host *from, const stru
 	}
 }
 
-/* Hosts of a switch go together: the first of them is followed. */
+/* Hosts of a switch share paths: the first of them is followed. */
 static void lane_by_turn(const struct net *net)
 {
 	g_autofree bool *seen = g_new0(bool, net->fabric->n_switches + 1);
@@ -430,7 +434,7 @@ static void shuffle(struct host *hosts, uint32_t n, uint64_t *state)
 	}
 }
 
-/* Leaves the hosts in another order. */
+/* Leaves the hosts in a different order. */
 static void try_matchings(struct net *net, const struct quality_effort *effort,
 			  struct quality *quality)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How even the routes of a table are. A channel is one direction of a cable between switches; a
- * host is an end port of a channel adapter or router that hangs on a switch, with its base LID.
+ * How evenly a table spreads the load. A channel is one direction of a cable between switches; a
+ * host is an end port of a channel adapter or router attached to a switch, with its base LID.
  */
 #ifndef OSMROUTE_QUALITY_H
 #define OSMROUTE_QUALITY_H
@@ -9,11 +9,11 @@
 #include "route/engine.h"
 #include "route/value/lanes.h"
 
-/* How much is tried. */
+/* How many patterns are tried. */
 struct quality_effort {
-	uint32_t shifts;    /* at most; spread over all of them */
+	uint32_t shifts;    /* at most; spread over all possible ones */
 	uint32_t matchings; /* random ones */
-	uint64_t seed;	    /* of these */
+	uint64_t seed;	    /* of the matchings */
 };
 
 #define QUALITY_EFFORT_DEFAULT { .shifts = 512, .matchings = 50, .seed = 1 }
@@ -22,13 +22,13 @@ struct quality {
 	uint32_t n_hosts;
 	uint32_t n_channels;
 	uint64_t pairs;	    /* of hosts, ordered */
-	uint64_t routed;    /* of these, with a path */
+	uint64_t routed;    /* pairs with a path */
 	double mean_hops;   /* links between switches on the path of a routed pair */
 	uint32_t max_hops;
 	uint64_t most_load; /* flows on the busiest channel, all hosts sending to all */
-	double mean_load;   /* flows on a channel in the mean, idle ones too */
+	double mean_load;   /* mean flows on a channel, including idle ones */
 	uint64_t lane_load[ROUTE_SLS]; /* most_load of each virtual lane by itself */
-	double load_ratio;  /* most_load / mean_load; 0 without any load */
+	double load_ratio;  /* most_load / mean_load; 0 without load */
 	uint32_t shifts;    /* tried */
 	uint64_t worst_shift; /* flows on the busiest channel, every host i sending to i + s */
 	uint32_t worst_s;     /* the first s with that */
@@ -37,7 +37,7 @@ struct quality {
 			     busiest channel of its path; 0 for a flow without a path */
 };
 
-/* pairs and what is said of load are of those that send to each other by demand; NULL: all. */
+/* pairs and loads are those of hosts that send to each other by demand; NULL: of all hosts. */
 void quality_measure(const struct fabric *fabric, const struct routing *routing,
 		     const struct route_demand *demand, const struct quality_effort *effort,
 		     struct quality *quality);

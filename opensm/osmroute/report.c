@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The table for people: a row an engine, below it a row of medians after losses; then in words what
- * does not fit into columns.
+ * The table for people: one row per engine, below it a row of medians after losses; then remarks
+ * that do not fit into columns.
  */
 #include "osmroute/report.h"
 
@@ -10,7 +10,7 @@
 
 #define MEGABYTE (1024.0 * 1024.0)
 
-/* Heading, width, decimals, value of a judgement j of which c blocks changed. */
+/* Heading, width, decimals, value of a judgement j with c changed blocks. */
 #define COLUMNS(X)                                                                                 \
 	X("seconds", 9, 4, j->engine.seconds)                                                      \
 	X("verify", 8, 4, j->verify.seconds)                                                       \
@@ -135,9 +135,9 @@ static void add_report(GString *text, const struct judge_report *report)
 		add_trials(text, report);
 }
 
-/* ---- in words ---- */
+/* ---- remarks ---- */
 
-/* Whether the verifier found less fault with one table than with the other. */
+/* Whether the verifier found fewer faults in one table than in the other. */
 static bool is_better(const struct judgement *one, const struct judgement *other)
 {
 	return one->good > other->good || one->verdict.acyclic > other->verdict.acyclic;
@@ -183,7 +183,7 @@ static void add_passage(GString *text, const struct judge_report *report)
 				       passage->ordered, passage->discarded);
 }
 
-/* Of losses only what was not so without them, and of one kind the first. */
+/* For losses, only remarks that did not apply before, and the first of each kind. */
 static void add_remarks(GString *text, const struct judge_report *report)
 {
 	const struct judgement *worst = &report->before;
@@ -207,7 +207,7 @@ static void add_remarks(GString *text, const struct judge_report *report)
 	}
 }
 
-/* Hosts are the same for all engines; shifts and matchings too. */
+/* Hosts, shifts and matchings are the same for all engines. */
 static const struct quality *any_quality(const struct report_subject *subject)
 {
 	for (guint i = 0; i < subject->reports->len; i++) {

@@ -10,14 +10,14 @@ struct report_subject {
 	const char *topology; /* as given */
 	const struct fabric *fabric;
 	uint32_t n_cables;    /* between switches */
-	uint32_t n_left_out;  /* nodes that no cable joins to the rest */
+	uint32_t n_left_out;  /* nodes without cables to the rest */
 	uint8_t lmc;
 	unsigned int threads;
 	uint64_t seed;
 	const GPtrArray *reports; /* struct judge_report */
 };
 
-/* Both are texts to g_free. */
+/* Both return texts to be freed with g_free(). */
 char *report_table(const struct report_subject *subject);
 char *report_json(const struct report_subject *subject);
 

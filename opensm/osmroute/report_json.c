@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The same as dictionaries; keys are explained in osmroute(1). */
+/* The report as dictionaries; keys are explained in osmroute(1). */
 #include <json-glib/json-glib.h>
 
 #include "osmroute/outage.h"

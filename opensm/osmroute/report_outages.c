@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Two rows a class, after the loss and after the return; each cell is a median and the worst. */
+/* Two rows per class, after the loss and after the return; each cell is a median and the worst. */
 #include "osmroute/report_outages.h"
 
 #include "osmroute/judge.h"
@@ -52,7 +52,7 @@ static void add_headings(GString *text)
 	g_string_append(text, "  loops    table\n");
 }
 
-/* The fabric as a whole, to compare with. */
+/* The whole fabric, for comparison. */
 static void add_whole(GString *text, const struct judge_report *report)
 {
 	const struct judgement *before = &report->before;
@@ -117,7 +117,7 @@ static void add_step(GString *text, const struct outage_report *outage, bool bac
 	g_string_append_c(text, '\n');
 }
 
-/* Of each class and step the first that was refused or rejected. */
+/* For each class and step the first that was refused or rejected. */
 static void add_remarks(GString *remarks, const struct judge_report *report,
 			const struct outage_report *outage, bool back)
 {

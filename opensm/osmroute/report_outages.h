@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The part of the report for people about single things that were lost and came back. */
+/* The part of the report for people about single things that were lost and restored. */
 #ifndef OSMROUTE_REPORT_OUTAGES_H
 #define OSMROUTE_REPORT_OUTAGES_H
 

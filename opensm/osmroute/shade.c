@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Blue and orange are told apart by people who do not see red or green as others do, and a busier
- * cable is darker, which is seen without any colour, too. A fabric with an even load is blue.
+ * People with red-green colour blindness can tell blue and orange apart, and a busier cable is
+ * darker, which is visible without any colour, too. A fabric with an even load is blue.
  */
 #include "osmroute/shade.h"
 
@@ -11,7 +11,7 @@
 static const uint8_t shades[][3] = {
 	{0xA9, 0xB4, 0xBF}, /* idle */
 	{0x4E, 0x8F, 0xC4}, /* the mean */
-	{0x8F, 0x2D, 0x00}, /* twice as much */
+	{0x8F, 0x2D, 0x00}, /* twice the mean */
 };
 
 bool shade_is_cable(const struct fabric *fabric, uint32_t port)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Switches are found by node GUID, LIDs by the port GUID beside them where there is one. What is
- * not in the fabric is passed over; a port that a switch lacks is left to the verifier.
+ * Switches are found by node GUID, LIDs by the port GUID beside them if there is one. Switches and
+ * LIDs that are not in the fabric are skipped; a port that a switch does not have is left to the
+ * verifier.
  */
 #include "osmroute/tables.h"
 
-/* The LID of today of an entry; 0 if its owner is not there. */
+/* The present LID of an entry; 0 if its owner is not in the fabric. */
 static uint16_t lid_of(const struct fabric *fabric, const struct route_lft_entry *entry)
 {
 	uint32_t port = entry->guid ? fabric_port_by_guid(fabric, entry->guid)

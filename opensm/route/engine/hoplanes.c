@@ -148,7 +148,7 @@ struct hop_lanes {
 	unsigned int n;			      /* lanes that may be used */
 	enum pair_kind kind;			      /* of the current pairs */
 	unsigned int sls;		      /* that these pairs may have */
-	bool placed;			      /* all have one, but for a switch without hosts */
+	bool placed;			      /* all pairs of hosts have an SL */
 	uint64_t left_out; /* pairs for which no lane is left */
 };
 

@@ -33,7 +33,7 @@ struct layers {
 	uint8_t hops;		      /* of the current pairs of hosts */
 	const struct layered_pair *pair; /* current */
 	bool sm_left_out;  /* a pair with the SM cannot have its lane */
-	bool hopeless;	   /* not even on so many, or a pair closes a loop by itself */
+	bool hopeless;	   /* most lanes are too few, or a pair closes a loop by itself */
 	uint64_t left_out; /* pairs for which no lane is left */
 };
 

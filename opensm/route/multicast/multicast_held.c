@@ -22,8 +22,8 @@ struct spread {
 	const struct route_graph *graph;
 	const struct route_group *group;
 	bool *unfit; /* [switch]: its links make a ring: nothing is sent there */
-	struct route_port_set *bound; /* [switch]: ports with links that are in for certain */
-	uint32_t *top;		      /* [switch]: towards the one that stands for its piece */
+	struct route_port_set *bound; /* [switch]: ports with links that are sure to be used */
+	uint32_t *top;		      /* [switch]: towards the representative of its piece */
 	struct route_port_set *exits; /* [switch]: of members there */
 	uint32_t *members;	      /* [switch]: how many members are there */
 	uint8_t *up;		      /* [switch]: its port to the parent */

@@ -228,7 +228,7 @@ static void list_ways(struct climb *climb)
 /* ---- the climb ---- */
 
 /*
- * How many earlier LIDs of the same port have this ancestor; 256 more for each that has one in the
+ * How many earlier LIDs of the same port have this ancestor; 256 more if any of them has one in the
  * same system.
  */
 static uint64_t repeats(const struct tree *tree, unsigned int level, uint32_t target,

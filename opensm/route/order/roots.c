@@ -4,11 +4,12 @@
  * only one switch, the root, has no switch above it connects all. But paths meet near the root,
  * more in some orders than in others; the best one depends on the network, so several are tried:
  *
- * * by the distance from the hosts, as trees have it; * by the distance from a root; * depth first,
- * next the neighbour with most neighbours already visited (J. Sancho,
- *   A. Robles, J. Duato, 2000): good on tori, meshes and hypercubes, where ways up then avoid the
- *   root;
- * * always next the switch with most neighbours already visited: good on dragonflies and at random.
+ * * by the distance from the hosts, as in trees;
+ * * by the distance from a root;
+ * * depth first, next the neighbour with most neighbours already visited (J. Sancho, A. Robles,
+ *   J. Duato, 2000): good on tori, meshes and hypercubes, where ways up then avoid the root;
+ * * always next the switch with most neighbours already visited: good on dragonflies and on random
+ *   networks.
  *
  * Before all of these comes the distance from the middle, the switches that have no neighbour with
  * fewer hops to all hosts together: in a tree with hosts on several ranks, such as a director with

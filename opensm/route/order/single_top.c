@@ -8,8 +8,8 @@
  * theirs; all others stay below in the order of ranks. A legal path remains legal: it enters the
  * ancestors of that switch once, and leaves them once.
  *
- * * Where it went up among them, it goes down now, and the rest of it went down before. * Where it
- * went down among them, it goes up now, as does its part before.
+ * * Where it went up among them, it goes down now, and the rest of it went down anyway.
+ * * Where it went down among them, it goes up now, as does the part before.
  *
  * So the ancestors must be a tree: with two ways from a root down to the switch, a path that went
  * up one and down the other would turn in the middle. The best switch is the lowest with all roots

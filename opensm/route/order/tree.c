@@ -34,7 +34,7 @@
 #include "route/order/leaves.h"
 #include "route/order/tree.h"
 
-#define FARTHEST (2 * TREE_RANKS_MAX) /* an empty leaf is up and down from the next with hosts */
+#define FARTHEST (2 * TREE_RANKS_MAX) /* an empty leaf is up and down from a leaf with hosts */
 
 /* ---- recognition ---- */
 
