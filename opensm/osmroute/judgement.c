@@ -38,8 +38,7 @@ static int compare_costs(const void *a, const void *b)
 	return x->seconds < y->seconds ? -1 : x->seconds > y->seconds;
 }
 
-/* The cost with the median of seconds; memory is the greatest, since caches of malloc() hide
- * some. */
+/* The cost with median seconds; memory is the greatest, as caches of malloc() hide some. */
 static struct cost median_cost(struct cost *costs, unsigned int n)
 {
 	struct cost cost;

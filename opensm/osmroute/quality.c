@@ -147,8 +147,7 @@ static bool delivers(const struct net *net, const struct host *to)
 
 /* ---- single flows ---- */
 
-/* Lists the channels from host to host in path; returns their number, FABRIC_NONE if it ends
- * early. */
+/* Lists channels from host to host in path; returns how many, FABRIC_NONE if it breaks off. */
 static uint32_t walk(const struct net *net, const struct host *from, const struct host *to)
 {
 	uint32_t sw = from->leaf, hops = 0;
@@ -225,8 +224,7 @@ static bool counts(const struct net *net, uint32_t from, uint32_t to)
 	return sl < ROUTE_SLS && lanes->vl[sl] == net->vl;
 }
 
-/* One flow from every host that sends to this host, and is not the host itself, starts at its
- * leaf. */
+/* Starts one flow at the leaf of every other host that sends to this one. */
 static void start_tide(const struct net *net, const struct host *to, struct tide *tide)
 {
 	uint32_t n = net->fabric->n_switches;
@@ -344,8 +342,7 @@ static void all_to_all(const struct net *net, struct quality *quality)
 	quality->load_ratio = quality->most_load / quality->mean_load;
 }
 
-/* Traffic from hosts of a switch to a host, on the current lane, where lanes change along the
- * path. */
+/* Traffic from a switch's hosts to a host, on the current lane, where lanes change on the path. */
 static void add_turns(const struct net *net, const struct host *from, const struct host *to)
 {
 	const struct fabric *fabric = net->fabric;

@@ -152,13 +152,11 @@ struct route_input {
 	struct route_hops_rows hops; /* engine file */
 	struct route_torus torus;    /* engine torus-2QoS */
 	unsigned int vls;	     /* data VLs that layered engines may use; 0: 15 */
-	/* What a layered engine computed before from the same input, to keep what is still good; or
-	 * NULL. */
+	/* A layered engine's result of the same input, to keep its good parts; or NULL. */
 	const struct routing *old;
 };
 
-/* LFTs of all switches. Rows are shared: engines fill new rows, after that only routing_put()
- * writes. */
+/* LFTs of all switches. Rows are shared: engines fill new rows, later only routing_put() writes. */
 struct routing {
 	struct ref ref;
 	struct fabric *fabric; /* for which it was made */
@@ -216,8 +214,7 @@ static inline struct routing *routing_made(struct routing *routing)
 	return routing && routing->made ? routing->made : routing;
 }
 
-/* Writes an entry of a routing to which no other reference exists yet; shared rows stay as they
- * are. */
+/* Writes an entry of a routing without other references; rows shared with others do not change. */
 void routing_put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t port);
 
 /* Appends to the note for the operator. */
@@ -263,8 +260,7 @@ GQuark route_error_quark(void);
 
 struct route_graph;
 struct layered;
-/* An engine computes, has hops by which it routes, or routes on a layered graph: one of the
- * three. */
+/* An engine has one of: compute(), hops() by which it routes, route() on a layered graph. */
 struct route_engine {
 	const char *name;
 	const char *summary; /* one line for --help and status */

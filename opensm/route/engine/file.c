@@ -443,8 +443,7 @@ static bool apply(struct load *load, GError **error)
 		return false;
 	if (load->known || !load->fabric->n_switches)
 		return true;
-	/* files of another subnet: routes that use nothing from them would only seem to follow
-	 * them */
+	/* files of another subnet: the routes would only seem to follow them */
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
 		    "%s: none of its switches is in the subnet",
 		    input->lfts.file ? input->lfts.file : input->hops.file);

@@ -215,8 +215,7 @@ static void spread_hosts(struct spreader *spreader, uint32_t leaf)
 	}
 }
 
-/* LIDs of the switch itself; they have their paths already if it has hosts and these go
- * together. */
+/* LIDs of the switch itself; if it has hosts, except by LIDs, they take the paths of these. */
 static void put_own(struct spreader *spreader, uint32_t sw)
 {
 	const struct spread *spread = spreader->spread;
@@ -301,8 +300,7 @@ static bool keep_or_mend(struct spreader *spreader, uint16_t lid, uint16_t befor
 	return all;
 }
 
-/* LIDs whose turn it is: those that cannot be kept come later, when the load of the rest is
- * known. */
+/* LIDs whose turn it is; those that cannot be kept come later, given the load of the rest. */
 static void keep_switch(struct spreader *spreader, uint32_t sw, bool later)
 {
 	const struct route_graph *graph = spreader->flows.graph;
@@ -531,8 +529,7 @@ static void fill_some(void *arg, uint32_t first, uint32_t last)
 		fill(&spreads[i]);
 }
 
-/* Several ways at once, with that of LIDs, which takes longest, by itself; or one by all
- * threads. */
+/* Several ways at once, the slowest (by LIDs) on a thread of its own; or one by all threads. */
 static void spread_all(struct layered *layered, unsigned int ways)
 {
 	struct spread spreads[SPREAD_WAYS];

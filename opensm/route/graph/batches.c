@@ -44,8 +44,7 @@ static void apply(uint64_t *load, const struct route_loads *notes, size_t first,
 	}
 }
 
-/* A worker's switches of a batch; returns the number of undone changes: all but those of its last
- * switch. */
+/* A worker's switches of a batch; returns how many changes are undone: not the last switch's. */
 static size_t route_some(const struct batches *batches, uint32_t first, unsigned int worker,
 			 unsigned int n_workers, struct route_loads *loads)
 {

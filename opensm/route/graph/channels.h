@@ -26,8 +26,7 @@ struct route_channels *route_channels_new(const struct route_graph *graph,
 					  const struct fabric *fabric);
 void route_channels_free(struct route_channels *channels);
 
-/* The number of a step: steps from one channel are consecutive, as are the channels they lead
- * to. */
+/* Number of a step; those from a channel are consecutive, in the order of their second channels. */
 static inline uint32_t route_step_of(const struct route_channels *channels, uint32_t from,
 				     uint32_t to)
 {

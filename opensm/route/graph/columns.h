@@ -44,8 +44,7 @@ static inline void route_columns_put(const struct route_columns *columns, uint32
 	route_column(columns, lid)[sw] = channel - columns->channels->first[sw];
 }
 
-/* Fills all LFTs: from the columns, the exit ports of LIDs at their leaf, and own LIDs of
- * switches. */
+/* Fills all LFTs: from columns, exit ports of LIDs at their leaves, own LIDs of switches. */
 void route_columns_fill(const struct route_columns *columns, const struct route_graph *graph,
 			struct routing *routing);
 

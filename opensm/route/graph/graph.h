@@ -71,8 +71,7 @@ struct route_graph {
 };
 
 struct route_graph *route_graph_new(const struct fabric *fabric);
-/* Without cables at unused ports: unused[port] is set at both ends of a cable, or at neither. NULL:
- * with all cables. */
+/* Without cables at ports in unused[], which has both ends of a cable or none. NULL: with all. */
 struct route_graph *route_graph_new_without(const struct fabric *fabric, const bool *unused);
 void route_graph_free(struct route_graph *graph);
 

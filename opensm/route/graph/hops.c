@@ -50,8 +50,7 @@ static uint8_t *line_of(const struct search *search, uint32_t sw)
 	return search->lines + (size_t)sw * LINE;
 }
 
-/* Takes an offer plus the weight where it is less; FAR stays, and paths that begin upwards get
- * marked. */
+/* Takes an offer plus weight where that is less; FAR stays; paths that begin upwards are marked. */
 static void line_offer(uint8_t *restrict line, const uint8_t *restrict there, uint8_t up,
 		       uint8_t weight)
 {
@@ -180,7 +179,7 @@ static void find_leads(const struct search *search, const uint8_t *here, uint32_
 	}
 }
 
-/* Gives a port the destinations that it leads to, have this number and have no port yet. */
+/* Gives a port the destinations with this number that it leads to and that have no port yet. */
 static void give(uint8_t *restrict next, uint8_t port, const uint8_t *restrict leads,
 		 const uint8_t *restrict numbers, uint8_t number)
 {

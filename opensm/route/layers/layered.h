@@ -163,8 +163,7 @@ uint8_t *route_dimensions(const struct route_graph *graph);
 
 /* ---- spread.c: paths spread over the cables by their load so far ---- */
 
-/* Fills the tables of the ways (one bit each) that may be needed next, if there are threads for
- * it. */
+/* Fills tables of ways (one bit each) that may be needed next, if there are threads for it. */
 void layered_spread_ahead(struct layered *layered, unsigned int ways);
 
 /*

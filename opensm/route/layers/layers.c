@@ -33,7 +33,7 @@ struct layers {
 	uint8_t hops;		      /* of the current pairs of hosts */
 	const struct layered_pair *pair; /* current */
 	bool sm_left_out;  /* a pair with the SM cannot have its lane */
-	bool hopeless;	   /* most lanes are too few, or a pair closes a loop by itself */
+	bool hopeless;	   /* more than most are needed, or a pair closes a loop alone */
 	uint64_t left_out; /* pairs for which no lane is left */
 };
 
@@ -139,8 +139,7 @@ static bool was_bare(const struct layers *layers, unsigned int lane)
 	return lanes && lanes->bare >> (layers->first + lane) & 1;
 }
 
-/* Opens a lane with the trunk, or with the current pair alone if it closes a loop with the
- * trunk. */
+/* Opens a lane with the trunk; or with the current pair, if that closes a loop with the trunk. */
 static void open_lane(struct layers *layers, unsigned int lane)
 {
 	const struct route_channels *channels = layers->layered->channels;

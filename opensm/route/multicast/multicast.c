@@ -277,8 +277,7 @@ static void join_parent(struct grow *grow, uint32_t sw)
 	grow->spots[best->to].in_tree = true;
 }
 
-/* From the farthest switches inwards: when a switch's turn comes, it is known whether it is
- * needed. */
+/* From the farthest switches inwards: at its turn, it is known whether a switch is needed. */
 static void grow_tree(struct grow *grow)
 {
 	uint32_t n = grow->graph->n;

@@ -45,7 +45,7 @@ struct climb_switch {
 	uint32_t first_way, n_ways;
 	uint32_t load;	     /* targets that come down through it */
 	uint32_t n, n_late;  /* of the current class, not placed yet */
-	uint32_t n_left_out; /* the last targets, which get no ancestor */
+	uint32_t n_left_out; /* the last ones, without an ancestor */
 };
 
 struct climb_target {

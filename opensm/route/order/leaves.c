@@ -127,8 +127,7 @@ static uint8_t *find_depths(const struct route_graph *graph, const uint8_t *rank
 	return depth;
 }
 
-/* Below its neighbours nearer to hosts, if there is room for the ranks below it; else above
- * them. */
+/* Below its neighbours nearer to hosts, if all ranks below it fit; else above them. */
 static uint8_t rank_of_idle(const struct route_graph *graph, const uint8_t *distance,
 			    const uint8_t *rank, unsigned int depth, uint32_t sw)
 {

@@ -20,8 +20,7 @@ unsigned int route_rank_idle(const struct route_graph *graph, uint8_t *rank, uns
 uint32_t route_order_leaves(const struct route_graph *graph, const uint8_t *rank,
 			    unsigned int max_rank, uint32_t *order);
 
-/* LIDs of hosts on a switch; only of compute nodes if these are known: these determine the
- * leaves. */
+/* LIDs of hosts on a switch; if compute nodes are known, only theirs, which determine leaves. */
 uint32_t route_hosts_that_count(const struct route_graph *graph, uint32_t sw);
 
 /* The representative of the part of sw: part[] holds another switch of the part, or sw itself. */

@@ -9,8 +9,7 @@
 
 #include "route/fill/shortest.h"
 
-/* All switches connected to the n in queue[] get the label of the one from which they are found, +
- * step. */
+/* All switches connected to the n in queue[] get the label of the one that finds them, + step. */
 static void spread(const struct route_graph *graph, uint32_t *queue, uint32_t n, uint32_t step,
 		   const bool *apart, uint32_t *label)
 {

@@ -179,8 +179,7 @@ static uint32_t closest(const struct roots *roots)
 	return best;
 }
 
-/* As closest(), of the neighbours of the last switch on the path that has one; the path is cut
- * back. */
+/* As closest(), but beside the last switch on the path with such a neighbour; cuts path there. */
 static uint32_t deepest(struct roots *roots)
 {
 	uint32_t best = FABRIC_NONE;

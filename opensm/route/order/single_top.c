@@ -64,8 +64,7 @@ static bool find_roots(struct inversion *inversion)
 	return true;
 }
 
-/* How many roots are above a switch as the tops of a tree, or 0; queue[] gets all switches above
- * it. */
+/* How many roots are above a switch as the tops of a tree, or 0; queue[] gets all above it. */
 static uint32_t climb(struct inversion *inversion, uint32_t start, uint32_t *n)
 {
 	const struct route_graph *graph = inversion->graph;

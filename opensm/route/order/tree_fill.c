@@ -214,8 +214,7 @@ static bool look_up_top(const struct tree *tree, const struct row *row, uint32_t
 	return !missing;
 }
 
-/* look_up_top() for one leaf, and where there is no port, at the next level below; finally by
- * rest. */
+/* look_up_top() for one leaf; without a port, tries the levels below it, and finally rest. */
 static inline void look_up_all(const struct tree *tree, const struct row *row, unsigned int levels,
 			       uint32_t leaf, uint8_t rest, uint8_t *restrict lft)
 {
@@ -450,8 +449,7 @@ struct fill {
 
 /* Memory of one thread, for rows. */
 struct memory {
-	/* for each level of ancestors, each distance of a leaf (all differ), and past; an upper
-	 * limit */
+	/* at most: for each level of ancestors, each distance of a leaf (all differ), and past */
 	uint8_t *octets;
 	uint64_t *ways;
 	uint32_t *others;

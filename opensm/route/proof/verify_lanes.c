@@ -27,8 +27,7 @@
 
 /* ---- paths ---- */
 
-/* Notes that packets that enter a switch by a port, and leave by another, need the port next
- * there. */
+/* Notes that packets from one port of a switch to another need the port next there. */
 static inline void note(struct dependency *found, unsigned int kind, uint32_t sw, uint8_t in,
 			uint8_t out, uint8_t next)
 {
@@ -114,8 +113,7 @@ static void follow_everywhere(struct verify_share *share)
 				       spots[spots[sw].next].exit, 0);
 }
 
-/* LIDs of hosts get packets from everywhere, those of switches from switches with hosts or the
- * SM. */
+/* LIDs of hosts get packets from everywhere, those of switches where hosts or the SM are. */
 static void follow_lid(struct verify_share *share)
 {
 	const struct verify *verify = share->verify;

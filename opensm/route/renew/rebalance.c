@@ -79,8 +79,7 @@ static uint32_t choose(const struct rebalance *rebalance, uint32_t sw, uint32_t 
 	return best;
 }
 
-/* From the nearest switch to the farthest, since farther ones look ahead; assumes unchanged
- * flows. */
+/* From the nearest switch on, since farther ones look ahead to it; assumes unchanged flows. */
 static void move(struct rebalance *rebalance, uint32_t t)
 {
 	struct route_flows *flows = &rebalance->flows;

@@ -63,8 +63,7 @@ static void round_down(const struct route_room *room)
 			room->caps[sw] &= room->caps[sw] - 1; /* clears the lowest bit */
 }
 
-/* As round_down(), for blocks: switches that refuse any are taken to refuse all that others
- * refuse. */
+/* As round_down(), for blocks: switches that refuse any are taken to refuse all refused blocks. */
 static GArray *join_refusals(const struct fabric *fabric, const bool *blocks, uint32_t n_blocks)
 {
 	GArray *refusals = g_array_new(FALSE, FALSE, sizeof(struct fabric_refusal));
@@ -352,8 +351,8 @@ static bool make(struct limit *limit, GError **error)
 }
 
 /*
- * The parts of tables for switches that hold all LIDs; or tables in the order of those that pass no
- * switch which lacks a LID, if there is any other path.
+ * The unlimited tables, repaired where switches lack LIDs; or, if that fails, tables in the order
+ * of those computed without the switches that lack a LID.
  */
 static struct routing *limit_tables(struct limit *limit, const struct routing *unlimited,
 				    GError **error)

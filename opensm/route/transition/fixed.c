@@ -56,8 +56,7 @@ static uint32_t next(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 
 /* ---- switches from which packets arrive ---- */
 
-/* Walks from a switch until the result is known for one on the path, and notes it for all of
- * them. */
+/* Walks from a switch to one with a known result, and notes it for all on the path. */
 static void walk(struct fixing *fixing, uint32_t from, uint16_t lid)
 {
 	uint32_t end = from, steps = 0, hops;
@@ -88,8 +87,7 @@ static void walk_all(struct fixing *fixing, uint16_t lid, uint32_t leaf, uint8_t
 
 static void put(struct fixing *fixing, uint32_t sw, uint16_t lid, uint8_t port);
 
-/* Joins a lost switch to a neighbour from which packets arrive, if allowed; true if its entry
- * changes. */
+/* Joins a lost switch to a neighbour whose packets arrive, if it may; true if its entry changes. */
 static bool join(struct fixing *fixing, uint32_t sw, uint32_t to, uint16_t lid)
 {
 	const struct route_graph *graph = fixing->graph;
@@ -199,8 +197,7 @@ static bool put_fixed(struct fixing *fixing, uint16_t lid)
 	return differs;
 }
 
-/* Whether the present tables lead a LID from a switch out by a link with no known device behind
- * it. */
+/* Whether present tables lead a LID out by a link with no known device behind it. */
 static bool leads_out(const struct fixing *fixing, uint32_t sw, uint16_t lid)
 {
 	const struct fabric *fabric = fixing->fabric;

@@ -298,8 +298,7 @@ static bool leads_on(const struct hop *hop)
 	return hop->to[0] != FABRIC_NONE || hop->arrives[0];
 }
 
-/* Entries wait for the next one on their new path if they may loop with it, or if it leads
- * nowhere. */
+/* Entries wait for the next one on their new path that may loop with them, or leads nowhere. */
 static void list_waits(struct transition *t, uint16_t lid)
 {
 	const struct hop *hops = t->column.hops;
@@ -567,8 +566,7 @@ static bool add_columns(struct transition *t, uint64_t *refused)
 	return any;
 }
 
-/* Writes columns in any order if that closes no cycle; else all in order; finds those that still
- * do. */
+/* Columns in any order if that closes no cycle; else all ordered; and finds those that still do. */
 static void find_discards(struct transition *t)
 {
 	g_autofree uint64_t *refused = g_new0(uint64_t, t->routing->n_blocks);
@@ -613,8 +611,7 @@ static uint8_t hazards_of(const struct transition *t, uint32_t sw)
 	return hazards;
 }
 
-/* Of two late entries in a row the second is cut, so that it does not lead up when the first leads
- * down to it. */
+/* Cuts the second of two late entries in a row, since it must not lead up after the first. */
 static void cut_late(struct transition *t)
 {
 	for (uint32_t sw = 0; sw < t->n; sw++) {
