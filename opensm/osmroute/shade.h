@@ -11,7 +11,7 @@ struct shade {
 	double top;    /* twice the mean, or most if that is more */
 };
 
-/* load: of ports, as of quality_load(). */
+/* load: of ports, from quality_load(). */
 void shade_init(struct shade *shade, const struct fabric *fabric, const uint64_t *load);
 /* Whether the port has a cable to another switch, and is the end that represents the cable. */
 bool shade_is_cable(const struct fabric *fabric, uint32_t port);

@@ -271,9 +271,9 @@ struct route_engine {
 	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
 				   GError **error);
 	/*
-	 * The hops by which it routes, as of route_hops_all(), in a graph that it may orient; every
-	 * entry that leads nearer by these hops (route_leads) is as legal as the engine's own, in
-	 * any mixture. NULL if the engine has no such hops. next may be NULL.
+	 * The hops by which it routes, as from route_hops_all(), in a graph that it may orient;
+	 * every entry that leads nearer by these hops (route_leads) is as legal as the engine's
+	 * own, in any mixture. NULL if the engine has no such hops. next may be NULL.
 	 */
 	uint8_t *(*hops)(struct route_graph *graph, const struct fabric *fabric,
 			 const struct route_input *input, uint8_t *next, GError **error);

@@ -19,7 +19,7 @@
 #define NEW_STEP (3 * GROW_HOP)
 #define BUCKETS 4096 /* a power of two; more than the difference of any two costs in the buckets */
 #define PASSES 2
-#define REGROWN_PART 8 /* of all paths between switches */
+#define REGROWN_PART 8 /* one in this many of the paths between switches */
 
 /* ---- paths to one destination after the other on one lane ---- */
 

@@ -45,7 +45,7 @@ struct balance {
 	uint64_t *ahead; /* by switch: load of the busiest link on the best path to the leaf */
 	uint32_t *used_by; /* by link: port of the last target that used it, by number from 1 */
 	uint32_t *uses;	   /* by link, of its LIDs: whether any goes to the same system, how many
-			    * to the same switch, how many over this link */
+			      to the same switch, how many over this link */
 	const struct route_port_order **tried; /* [switch]: order of ports; NULL: any */
 	uint32_t n_owners; /* ports with several LIDs so far */
 	bool again;	   /* each LID is removed first */

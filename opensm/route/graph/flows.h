@@ -17,7 +17,7 @@ struct route_step {
 
 struct route_flows {
 	const struct route_graph *graph;
-	const uint8_t *hops; /* as of route_hops_all() */
+	const uint8_t *hops; /* from route_hops_all() */
 	const struct route_channels *channels;
 	struct route_channels *own; /* channels if flows made them, else NULL */
 	uint32_t dest;	 /* the current destination; FABRIC_NONE: none yet */

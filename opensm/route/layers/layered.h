@@ -14,7 +14,7 @@
 /* Earlier tables, of which engines keep what is still good, for the present switches. */
 struct route_kept {
 	const struct routing *routing;
-	uint32_t *row; /* [switch]: as of route_places() */
+	uint32_t *row; /* [switch]: from route_places() */
 };
 
 static inline uint8_t route_kept_port(const struct route_kept *kept, uint32_t sw, uint16_t lid)
@@ -68,11 +68,11 @@ struct layered {
 	const struct route_input *input;
 	struct route_graph *graph;
 	struct route_channels *channels;
-	uint8_t *hops; /* as of route_hops_all() */
-	uint32_t n_throttled, n_throttled_stay; /* cables: as of route_throttled() */
+	uint8_t *hops; /* from route_hops_all() */
+	uint32_t n_throttled, n_throttled_stay; /* cables: from route_throttled() */
 	struct layered_way ways[SPREAD_WAYS];
 	struct layered_way *way; /* the current one */
-	uint8_t *dimension; /* [channel]: as of route_dimensions(), if has_looked */
+	uint8_t *dimension; /* [channel]: from route_dimensions(), if has_looked */
 	bool has_looked;
 	unsigned int vls; /* lanes that it may use */
 	bool even;	  /* compute tables for all hosts sending to all, ignoring the demand */

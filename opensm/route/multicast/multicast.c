@@ -33,7 +33,7 @@ struct spot {
 	struct route_port_set ports;
 	bool in_tree;
 	uint8_t up;	   /* port to the parent */
-	uint8_t up_before; /* in the tree before */
+	uint8_t up_before; /* in the previous tree */
 };
 
 struct grow {

@@ -168,7 +168,7 @@ struct leaves {
 	unsigned int max_rank;
 	uint32_t *place;  /* [switch]: order within a rank */
 	uint32_t **parts; /* [level][leaf]: least place in its part when only ranks up to level
-			   * are present */
+			     are present */
 };
 
 /* Down from the top in the order of ports. */

@@ -62,7 +62,7 @@ uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *
 
 /*
  * Hops of the graph as oriented and then joined (route_join_tops), if they connect all that cables
- * connect, as of route_reaches(); NULL and error if not.
+ * connect, as in route_reaches(); NULL and error if not.
  */
 uint8_t *route_legal_hops(struct route_graph *graph, const struct fabric *fabric, uint8_t *next,
 			  GError **error);

@@ -37,7 +37,7 @@ struct roots {
 	struct route_graph *graph;
 	const uint64_t *key;
 	uint32_t *by_key; /* switches */
-	uint32_t *part;	  /* [switch]: as of route_parts() */
+	uint32_t *part;	  /* [switch]: from route_parts() */
 	uint32_t *from;	  /* a root of each part */
 	uint32_t n_from;
 
@@ -60,7 +60,7 @@ struct roots {
 	uint64_t most;	 /* of these */
 
 	uint32_t *best; /* the best order so far; NULL: none yet */
-	uint64_t limit; /* of the load: a better order has less */
+	uint64_t limit; /* a better order has less load */
 };
 
 /* ---- estimate ---- */

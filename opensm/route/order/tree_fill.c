@@ -27,7 +27,7 @@ struct row {
 	unsigned int n_up, stride; /* the step from one to the next to try */
 	uint64_t *ways; /* [i / 64 * switches + switch]: bit i % 64: up[i] begins a best path */
 	uint8_t *via[256];   /* [hops]: ports to switches at that distance by [switch], 0xFF for
-			      * others; NULL: not made yet */
+				others; NULL: not made yet */
 	uint8_t *free;	     /* memory for further via[] */
 	uint8_t far;	     /* hops to the current leaf */
 	bool down;	     /* all paths to it lead down */

@@ -23,11 +23,11 @@ struct verify {
 	uint32_t *first;	    /* [switch]: channel of its port 0 */
 	uint32_t *to;		    /* [channel]: switch across a port, or FABRIC_NONE */
 	uint8_t *back;		    /* [channel]: the port at its far end */
-	struct route_room *room;    /* as of route_room_new() */
-	uint32_t *part;		    /* [switch]: as of route_parts(), for the LIDs from: */
+	struct route_room *room;    /* from route_room_new() */
+	uint32_t *part;		    /* [switch]: from route_parts(), for the LIDs from: */
 	uint32_t part_first, part_last; /* switches that cannot hold these are own parts */
 	bool whole;		    /* there is only one part */
-	uint8_t *hops;		    /* of the cables, as of route_hops_all(); or NULL */
+	uint8_t *hops;		    /* of the cables, from route_hops_all(); or NULL */
 	uint32_t n_lids;	     /* all LIDs in use are below */
 	struct verify_owner *owners; /* [LID] */
 	bool turns;		    /* lanes depend on the ports in and out */
@@ -124,7 +124,7 @@ bool verify_on_ways(const struct fabric *fabric, const struct routing *routing,
 struct dependency {
 	const struct verify *verify;
 	uint32_t n_channels, n; /* nodes: channels on VL 0, then those on VL 1 ... */
-	uint32_t n_outs;	/* 256 ports; times the VLs if lanes change by turns */
+	uint32_t n_outs;	/* 256 ports; times the VLs if lanes depend on turns */
 	uint64_t *wants;	/* [node * n_outs / 64]: outs of the next switch, as bits */
 };
 
@@ -133,7 +133,7 @@ void dependency_free(struct dependency *dependency); /* NULL is fine */
 
 /*
  * Packets on a VL of a channel leave the next switch by out on next_vl, which differs only where
- * lanes change by turns; out may be ROUTE_NO_PORT.
+ * lanes depend on turns; out may be ROUTE_NO_PORT.
  */
 static inline void dependency_add(struct dependency *dependency, uint32_t channel, uint8_t vl,
 				  uint8_t out, uint8_t next_vl)

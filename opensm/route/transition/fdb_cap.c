@@ -21,7 +21,7 @@
 
 #include "route/renew/trace.h"
 
-#define CAPS_MAX 8   /* different ones */
+#define CAPS_MAX 8   /* different LinearFDBCaps */
 #define BLOCKS_MAX 8 /* that some switch refuses */
 
 /* ---- what switches hold ---- */

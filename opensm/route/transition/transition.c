@@ -692,7 +692,7 @@ static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
 	return n;
 }
 
-/* If a routing has a credit loop of its own, or its lanes change by turns: ignores credit loops. */
+/* If a routing has a credit loop of its own, or its lanes depend on turns: ignores credit loops. */
 static void plan_without_credits(struct transition *t, uint32_t changes)
 {
 	t->no_credits = true;
