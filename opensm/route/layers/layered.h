@@ -77,9 +77,9 @@ struct layered {
 	unsigned int vls; /* lanes that it may use */
 	bool even;	  /* compute tables for all hosts sending to all, ignoring the demand */
 	const struct route_kept *kept; /* KEPT_TABLES, whose good parts are kept; or NULL */
-	bool relieve; /* except LIDs that load some channel far more than before */
+	bool relieve; /* do not keep LIDs that load some channel far more than before */
 	bool in_batches;  /* LIDs may be spread in batches (batches.h): this takes more lanes */
-	bool wants_trunk; /* once there are tables */
+	bool wants_trunk; /* find a trunk once there are tables */
 };
 
 /*
@@ -91,8 +91,8 @@ struct layered {
  * nearer, and the SL of each pair of switches. Otherwise one lost cable would change all paths, and
  * SLs that hosts have used since they asked for a path; and more lanes might be needed than there
  * are. The result is used unless its busiest channel carries over a quarter more than in newly
- * computed tables, and more than in the kept ones. If the fabric returns to an earlier state, so do
- * the tables.
+ * computed tables; these are made only if it does so compared with the kept tables, or if there are
+ * new cables. If the fabric returns to an earlier state, so do the tables.
  */
 struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
 				const struct route_input *input, GError **error);

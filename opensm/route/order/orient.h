@@ -92,8 +92,8 @@ bool route_is_layered(const struct route_graph *graph, const uint32_t *rank);
 
 /*
  * Orients a network so that one switch below the roots is at the top, then what was above it, then
- * all others by rank and key; inverted of the graph marks the switches down to the roots above it.
- * False, with nothing done, if ranks are not the distance from roots, or no switch is suitable.
+ * all others by rank and key; inverted of the graph marks all switches before these others. False,
+ * with nothing done, if ranks are not the distance from roots, or no switch is suitable.
  */
 bool route_orient_inverted(struct route_graph *graph, const uint32_t *rank, const uint64_t *key);
 

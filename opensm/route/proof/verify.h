@@ -91,7 +91,7 @@ struct verify_spot {
 struct verify_share {
 	const struct verify *verify;
 	struct dependency *found;
-	uint32_t lid;		   /* the current one: */
+	uint32_t lid;		   /* the current one */
 	struct verify_spot *spots; /* [switch] */
 	uint16_t max_hops;
 	bool loops;
@@ -99,7 +99,7 @@ struct verify_share {
 	struct verify_wrong wrong; /* the first one */
 };
 
-/* Adds the fate of packets to the current LID. part[] must be that of the LID. */
+/* Adds up the fate of packets to the current LID. part[] must be that of the LID. */
 void verify_walk(struct verify_share *share);
 void verify_add_witness(struct verify *verify, const struct verify_wrong *wrong);
 
