@@ -171,8 +171,8 @@ static bool is_worse(struct routing *repaired, const struct routing *anew, unsig
 }
 
 /*
- * Follows an old routing of the same engine, or computes anew if that is NULL. A repair that may be
- * uneven stays if it is nearly as even as a full computation, or if that is not possible.
+ * Follows an old routing of the same engine, or computes in full if that is NULL. A repair that may
+ * be uneven stays if it is nearly as even as a full computation, or if that is not possible.
  */
 static struct routing *follow(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, const struct routing *old,
