@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * See database.h. A record is a line of words KEY=VALUE, numbers in hex, and an empty line. The
- * members of a group follow it. Text of clients, ServiceName, is escaped as in C where it is not
- * printable, so that no name is a line of its own.
+ * See database.h. A record is a line of words KEY=VALUE, with numbers in hex, followed by an empty
+ * line. A group is followed by its members. Text from clients, ServiceName, is escaped as in C
+ * where it is not printable, so that a name cannot fake a line.
  */
 #include "sa/database.h"
 
@@ -13,7 +13,7 @@
 #define X64 "0x%016" G_GINT64_MODIFIER "x"
 #define GID X64 ":" X64
 #define WELL_KNOWN "(well known)"
-#define CLOCK_SET 1000000000 /* 2001: a clock that shows less was not set */
+#define CLOCK_SET 1000000000 /* 2001: a clock below this was not set */
 
 /* ---- writing ---- */
 
@@ -78,7 +78,7 @@ static bool write_subscription(struct sa_subscription *subscription, void *arg)
 	return true;
 }
 
-/* The octets of a part of an encoded record, in hex, in two words. */
+/* Writes the octets of a part of an encoded record, in hex, as two words. */
 static void write_octets(GString *out, const char *name, const uint8_t *octets)
 {
 	g_string_append_printf(out, " %s=0x", name);
@@ -86,7 +86,7 @@ static void write_octets(GString *out, const char *name, const uint8_t *octets)
 		g_string_append_printf(out, "%s%02x", i == 8 ? ":0x" : "", octets[i]);
 }
 
-/* Parts of 16 octets of a ServiceRecord that are written as they stand on the wire. */
+/* Parts of 16 octets of a ServiceRecord that are written as on the wire. */
 static const struct {
 	const char *name;
 	unsigned int at;
@@ -117,7 +117,7 @@ static bool write_service(const struct sa_service *service, void *arg)
 	return true;
 }
 
-/* The blocks that hold something. */
+/* Writes the blocks that are not empty. */
 static void write_aliases(const struct writer *writer, const struct alias_guids *aliases)
 {
 	const GArray *entries = aliases->by_port;
@@ -154,15 +154,15 @@ char *sa_database_write(const struct sa_registries *registries, uint64_t subnet_
 
 struct reader {
 	const struct sa_registries *registries;
-	struct sa_group *group; /* of the members that follow */
+	struct sa_group *group; /* the group of the members that follow */
 	uint64_t subnet_prefix;
 	struct sa_moment moment;
-	const char *at;	   /* where the next word of the line is looked for */
+	const char *at;	   /* the next word is searched from here */
 	const char *lacks; /* the first word that was not found */
-	unsigned int n_left_out; /* groups, as no MLID was free */
+	unsigned int n_left_out; /* groups skipped, as no MLID was free */
 };
 
-/* The number behind " NAME=0x", of so many bits; what is read goes on behind it. */
+/* The number after " NAME=0x", of at most that many bits; reading continues after it. */
 static uint64_t number(struct reader *reader, const char *name, unsigned int bits)
 {
 	g_autofree char *word = g_strdup_printf(" %s=0x", name);
@@ -182,7 +182,7 @@ static uint64_t number(struct reader *reader, const char *name, unsigned int bit
 	return 0;
 }
 
-/* The second half of a pair, which follows the first at once. */
+/* The second half of a pair, which must follow immediately. */
 static uint64_t other_half(struct reader *reader, const char *name)
 {
 	char *end;
@@ -251,7 +251,7 @@ static void read_member(struct reader *reader)
 	bool proxy = number(reader, "proxy_join", 8);
 	uint64_t maker = proxy ? 0 : sa_registries_owner(reader->registries, port.guid);
 
-	if (proxy && strstr(reader->at, " joined_by=")) /* other SMs do not tell */
+	if (proxy && strstr(reader->at, " joined_by=")) /* other SMs do not write it */
 		maker = number(reader, "joined_by", 64);
 	if (!reader->lacks && reader->group && port.guid && join_state)
 		sa_store_join_by(reader->registries->groups, reader->group, port.guid, join_state,
@@ -308,7 +308,7 @@ static void read_name(struct reader *reader, uint8_t *octets)
 	}
 }
 
-/* What is left of a lease that was so long at some time, if the clock can tell. */
+/* What is left of a lease that had this length at that time, if the clock can tell. */
 static uint32_t lease_left(const struct reader *reader, int64_t time, uint32_t lease)
 {
 	int64_t age = time < CLOCK_SET ? 0 : MAX(reader->moment.time - time, 0);
@@ -345,7 +345,7 @@ static void read_service(struct reader *reader)
 				    reader->moment.now);
 }
 
-/* Entries at the end may be missing. */
+/* Entries at the end of a block may be missing. */
 static void read_aliases(struct reader *reader)
 {
 	static const char *const names[ALIAS_PER_BLOCK] = {"guid0", "guid1", "guid2", "guid3",

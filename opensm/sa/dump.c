@@ -6,7 +6,7 @@
 #include "sa/database.h"
 
 #define DUMP_NAME "opensm-sa.dump"
-#define DUMP_MODE 0600 /* it has ServiceKeys */
+#define DUMP_MODE 0600 /* contains ServiceKeys */
 
 struct dump_job {
 	struct message message;

@@ -15,7 +15,7 @@ struct sa_registries {
 	struct sa_aliases *aliases;
 };
 
-/* Empty ones. first_made: number of the first MGID and alias GUID that are made here. */
+/* Empty registries. first_made: number of the first MGID and alias GUID that the SA makes up. */
 static inline struct sa_registries sa_registries_new(uint32_t first_made)
 {
 	return (struct sa_registries){.groups = sa_store_new(first_made),
@@ -24,7 +24,7 @@ static inline struct sa_registries sa_registries_new(uint32_t first_made)
 				      .aliases = sa_aliases_new(first_made)};
 }
 
-/* How much one port may make. */
+/* Sets how many entries one port may make. */
 static inline void sa_registries_bound(const struct sa_registries *registries,
 				       const struct subnet *subnet)
 {
@@ -33,7 +33,7 @@ static inline void sa_registries_bound(const struct sa_registries *registries,
 	sa_subscribers_bound(registries->subscribers, subnet);
 }
 
-/* The GUID of the port that has it as an alias; if none has, the same GUID. */
+/* The GUID of the port that has this GUID as an alias; if no port has it, the GUID itself. */
 static inline uint64_t sa_registries_owner(const struct sa_registries *registries, uint64_t guid)
 {
 	const struct alias_guid *alias =

@@ -12,15 +12,15 @@
 struct sa;
 
 /*
- * Registers with mad for class 0x03 and subscribes to events: before any actor starts. The context
- * must have its pool. Limits are those of sa_private.h.
+ * Registers with mad for class 0x03 and subscribes to events; call it before any actor starts. The
+ * context must have its pool. Limits are those of sa_private.h.
  */
 struct sa *sa_new(struct context *context, struct mad *mad);
-void sa_start(struct sa *sa); /* a thread of its own, where threads are used */
-void sa_attach(struct sa *sa, GMainContext *loop); /* instead of sa_start: on that loop */
+void sa_start(struct sa *sa); /* on a thread of its own, where threads are used */
+void sa_attach(struct sa *sa, GMainContext *loop); /* instead of sa_start: runs on that loop */
 struct actor *sa_actor(const struct sa *sa);
-void sa_stop(struct sa *sa);  /* what is queued is dropped */
-/* After mad has stopped and the pool was freed: queries in the pool answer through both. */
+void sa_stop(struct sa *sa);  /* queued requests are dropped */
+/* Call it after mad has stopped and the pool was freed: queries in the pool answer through both. */
 void sa_free(struct sa *sa);
 
 #endif

@@ -2,21 +2,21 @@
 /*
  * The server: the actor "sa" between the MAD layer and the pipeline.
  *
- * Its objects: the registries, a view of the subnet last published, and the queries that wait for
- * their turn in the pool. All run on the actor, except that a query in the pool has its own
+ * It has the registries, a view of the last published subnet, and the queries that wait for their
+ * turn in the pool. Everything runs on the actor, except that a query in the pool has its own
  * reference of the view and touches nothing else of the server but counters.
  *
- * Each request passes the stages of the pipeline on the actor. Then queries of the registries and
- * those that take about a microsecond run there at once; the others go to the pool by turns of
- * their sources (turns.h), and those of all pairs or all tables, which may take a second, to a
- * thread of their own. At most SA_MAX_IN_POOL wait: beyond that the source that has most waiting is
- * answered BUSY. Of a source that asks for
- * too much at a time, most never gets here: mad_serve(). Dropped is what waited for its turn longer
- * than max_msg_fifo_timeout, as who asked has given up or asked again, and what is no request.
+ * Each request passes the stages of the pipeline on the actor. Then queries of the registries, and
+ * those that take about a microsecond, run on the actor at once; the others go to the pool by turns
+ * of their sources (turns.h), and those of all pairs or all tables, which may take a second, to a
+ * separate thread. At most SA_MAX_IN_POOL wait: beyond that the source with the most waiting is
+ * answered BUSY. If a source asks for too much at a time, most of its requests are dropped before
+ * the server: mad_serve(). A request that waited for its turn longer than max_msg_fifo_timeout is
+ * dropped, as its sender has given up or asked again; so is a MAD that is not a request.
  *
  * A query that lacks tables which the SM can read comes back from the pool and is parked (park.c);
- * its request is served again from the start when the SM has published an inventory. So is one of a
- * port that the published subnet does not have yet, until the next is published.
+ * its request is served again from the start when the SM has published an inventory. So is a
+ * request of a port that is not yet in the published subnet, until the next one is published.
  *
  * Groups are published with a short delay, so that a burst of joins costs one publication.
  */
@@ -37,7 +37,7 @@
 #include "subnet/refused_joins.h"
 
 #define CLOCK_EVERY (5 * NS_PER_S)     /* while there are leases */
-#define PUBLISH_EVERY (10 * NS_PER_MS) /* groups, at most */
+#define PUBLISH_EVERY (10 * NS_PER_MS) /* minimum interval for groups */
 #define LOG_BURST 10
 #define LOG_INTERVAL (1 * NS_PER_S)
 
@@ -48,23 +48,23 @@ struct sa {
 	struct sa_registries registries;
 	struct sa_view *view; /* NULL unless we are master and a sweep has published one */
 	struct timer publish;
-	uint64_t clock_ns;     /* when standbys were told of it; 0: never */
-	uint64_t published_ns; /* groups, last; 0: never */
-	struct timer leases; /* the next lease of a service ends */
-	struct timer expire; /* memberships of ports that are gone */
+	uint64_t clock_ns;     /* when standbys were last told the time; 0: never */
+	uint64_t published_ns; /* when groups were last published; 0: never */
+	struct timer leases; /* runs out when the next lease ends */
+	struct timer expire; /* for memberships of ports that are gone */
 	struct sa_park *park;
 	struct sa_turns *quick, *slow; /* queries for context->pool and context->slow */
-	struct sa_rate *rate;	       /* of requests of each port */
+	struct sa_rate *rate;	       /* of each port's requests */
 	struct sa_held *held;
 	struct sa_hold *hold;
 	struct sa_reporter *reporter;
 	uint64_t traps_end; /* serial of the next trap to be forwarded */
-	bool is_loaded;	    /* sa_db_file was, or there is something newer */
+	bool is_loaded;	    /* sa_db_file was loaded, or there is newer data */
 	bool is_changed;    /* since the last dump */
-	uint64_t promised; /* answers that asked whether they are kept */
-	uint32_t unmet;	   /* sa_store_unmet() when it was told */
+	uint64_t promised; /* serial of the answers that must be kept by standbys */
+	uint32_t unmet;	   /* sa_store_unmet() when last logged */
 	struct log_limit limit;
-	struct log_limit repair_limit; /* of what was there before and is put right */
+	struct log_limit repair_limit; /* for log lines about repaired groups */
 };
 
 /* A query on its way through the pool. */
@@ -78,7 +78,7 @@ struct pool_job {
 	struct vendor_mad *mad;
 	struct sa_view *view;
 	struct inventory *inventory;
-	uint64_t deadline_ns; /* of a request that was parked before, else 0 */
+	uint64_t deadline_ns; /* of a request that was parked before, otherwise 0 */
 	struct sa_query query;
 };
 
@@ -90,7 +90,7 @@ static bool is_join(const struct sa_query *query)
 	       query->data[3] == IBA_METHOD_SET && query->from.port != FABRIC_NONE;
 }
 
-/* What people are shown of refused joins: one more of them, or none of this any more. */
+/* Updates the refused joins shown to operators: adds this one, or removes it after a good join. */
 static void note_join(struct sa *sa, const struct sa_query *query)
 {
 	struct refused_joins *before, *joins;
@@ -113,7 +113,7 @@ static void note_join(struct sa *sa, const struct sa_query *query)
 	refused_joins_unref(before);
 }
 
-/* A host that cannot join may be without IPoIB: its port, its group and the reason. */
+/* A host that cannot join may be without IPoIB: logs its port, its group and the reason. */
 static void log_refused_join(struct sa *sa, const struct sa_query *query, const char *name,
 			     unsigned int held_back)
 {
@@ -151,7 +151,7 @@ static void log_refusal(struct sa *sa, const struct sa_query *query)
 		    held_back);
 }
 
-/* On the actor "mad". */
+/* Runs on the actor "mad". */
 static void give_back(const struct mad_held *held, uint16_t lid, enum vendor_end end)
 {
 	struct sa *sa = held->arg;
@@ -160,9 +160,9 @@ static void give_back(const struct mad_held *held, uint16_t lid, enum vendor_end
 	sa_held_give(sa->held, lid, 0, held->octets);
 }
 
-/* Asks whether the standbys know of all that was promised up to a serial. */
+/* Asks whether the standbys have everything promised up to a serial. */
 struct promise {
-	struct replicator_wait wait; /* first */
+	struct replicator_wait wait; /* must be the first member */
 	struct sa *sa;
 	uint64_t serial;
 };
@@ -172,7 +172,7 @@ static void drop_promise(struct message *message)
 	g_free(message);
 }
 
-/* If there is another master by now the requester asks again, and finds that one. */
+/* If another SM is master by now, the requester asks again and finds that one. */
 static void on_kept(struct replicator_wait *wait, bool kept)
 {
 	struct promise *promise = (struct promise *)wait;
@@ -212,8 +212,8 @@ static void count_answer(struct counters *counters, const struct sa_query *query
 }
 
 /*
- * What may change a registry, which runs on the actor, is done once however often it comes: what
- * was refused, too, as a copy may still be on its way when it would no longer be.
+ * Requests that may change a registry, and run on the actor, are processed once however often they
+ * arrive. That includes refused ones: a copy may still be in flight when it would be accepted.
  */
 static bool is_done_once(const struct vendor_mad *mad, const struct sa_query *query)
 {
@@ -243,7 +243,7 @@ static bool is_left_unanswered(const struct sa *sa, const struct sa_query *query
 	return silent;
 }
 
-/* Until the answer is there; some then wait for what they promise. */
+/* Time until the answer is ready; some answers then wait for what they promise. */
 static void note_time(struct sa *sa, const struct sa_query *query, const struct vendor_mad *mad)
 {
 	uint16_t attribute = query->header.attribute_id;
@@ -253,7 +253,7 @@ static void note_time(struct sa *sa, const struct sa_query *query, const struct 
 			   actor_now(sa->actor) - mad->admitted_ns);
 }
 
-/* Takes the request over. */
+/* Takes ownership of the request. */
 static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad, bool in_pool)
 {
 	struct mad_held held = {.arg = sa};
@@ -272,7 +272,7 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	count_answer(&sa->context->counters, query);
 	note_time(sa, query, mad);
 	if (is_done_once(mad, query)) {
-		/* Also if nothing changed: an answer of before may not have left. */
+		/* Also if nothing changed: an earlier answer may not have left yet. */
 		if (query->status == IBA_STATUS_OK && replicator_is_on(sa->context->replicator))
 			query->until[SA_HOLD_REPLICA] = ask_if_kept(sa);
 		sa_hold_answer(sa->hold, mad, data, query->until, query->until_ns);
@@ -281,7 +281,7 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 	held.octets = query->reply.held;
 	if (held.octets)
 		held.give_back = give_back;
-	query->reply = (struct sa_reply){0}; /* it is freed, and given back, by who sends it */
+	query->reply = (struct sa_reply){0}; /* freed and given back after sending */
 	(in_pool ? mad_reply_from_pool : mad_reply)(sa->mad, mad, data, length, &held);
 }
 
@@ -315,7 +315,7 @@ static void drop_job(struct message *message)
 	job_free(job);
 }
 
-/* The query wants what is not in the inventory. */
+/* The query wants something that the inventory lacks. */
 static void park(struct pool_job *job)
 {
 	struct sa *sa = job->sa;
@@ -329,7 +329,7 @@ static void park(struct pool_job *job)
 	answer(sa, &job->query, mad, false);
 }
 
-/* Back on the actor. */
+/* Runs on the actor. */
 static void job_done(struct message *message)
 {
 	struct pool_job *job = (struct pool_job *)message;
@@ -340,7 +340,8 @@ static void job_done(struct message *message)
 	job_free(job);
 }
 
-/* CPU time of this thread. In virtual time, where order must not depend on it, all cost the same.
+/*
+ * CPU time of this thread. In virtual time, where order must not depend on it, all cost the same.
  */
 static uint64_t time_spent(const struct sa *sa)
 {
@@ -356,7 +357,7 @@ static void run_query(struct pool_job *job)
 {
 	struct sa *sa = job->sa;
 
-	/* What was parked waited for tables. */
+	/* A parked request waited for tables. */
 	if (!job->deadline_ns && drop_if_stale(sa, job->view, job->mad)) {
 		sa_query_clear(&job->query);
 		job->mad = NULL;
@@ -392,7 +393,7 @@ static void drop_turn(struct sa_turn *turn)
 	drop_job(&((struct pool_job *)((char *)turn - offsetof(struct pool_job, turn)))->message);
 }
 
-/* Who has most waiting gives way to who comes. */
+/* The source with the most waiting gives way to the new query. */
 static void refuse_one(struct sa *sa, struct sa_turns *turns)
 {
 	struct sa_turn *turn = sa_turns_refuse(turns);
@@ -427,7 +428,7 @@ static void send_to_pool(struct sa *sa, const struct sa_query *query, struct ven
 
 /* ---- requests ---- */
 
-/* Standbys that know the time can go on with a lease. When to tell them again. */
+/* Standbys that know the time can continue leases. Returns when to tell them again. */
 static uint64_t tell_clock(struct sa *sa, uint64_t now)
 {
 	if (!replicator_is_on(sa->context->replicator))
@@ -457,13 +458,13 @@ static void lease_due(struct timer *timer)
 	end_leases((struct sa *)((char *)timer - offsetof(struct sa, leases)));
 }
 
-/* What follows from a change of the registries. */
+/* What must follow a change of the registries. */
 static void registries_changed(struct sa *sa)
 {
 	uint64_t now = actor_now(sa->actor), due = sa->published_ns + PUBLISH_EVERY;
 
 	if (replicator_is_on(sa->context->replicator))
-		due = now + PUBLISH_EVERY; /* standbys know of a member before tables do */
+		due = now + PUBLISH_EVERY; /* standbys learn of a member before tables do */
 	end_leases(sa);
 	if ((sa_store_changed(sa->registries.groups) ||
 	     sa_aliases_changed(sa->registries.aliases)) &&
@@ -506,7 +507,7 @@ static void serve(void *arg, struct vendor_mad *mad, uint64_t deadline_ns)
 		registries_changed(sa);
 }
 
-/* The SA is where the master is: clients learn that from their ports, not from us (15.4.1). */
+/* The SA is where the master is: clients learn that from their ports, not from this SM (15.4.1). */
 static bool is_resting(const struct sa *sa)
 {
 	unsigned int state = atomic_load(&sa->context->sm_state);
@@ -539,14 +540,14 @@ static void receive(void *arg, struct vendor_mad *mad)
 		serve(sa, mad, 0);
 }
 
-/* A parked request that waited in vain. */
+/* A parked request whose time is over. */
 static void expired(void *arg, struct vendor_mad *mad)
 {
 	struct sa *sa = arg;
 	struct sa_query query;
 	bool is_request = sa_query_begin(&query, NULL, &mad->remote, mad->data, mad->length);
 
-	g_assert(is_request); /* it was one when it came */
+	g_assert(is_request); /* checked on arrival */
 	if (is_resting(sa)) { /* by now */
 		vendor_mad_free(mad);
 		return;
@@ -587,7 +588,7 @@ static void take_trees(struct sa *sa)
 	mc_trees_unref(trees);
 }
 
-/* Before groups are, whose members are found by them. */
+/* Comes before groups, because aliases identify their members. */
 static void publish_aliases(struct sa *sa)
 {
 	struct alias_guids *aliases = sa_aliases_publish(sa->registries.aliases);
@@ -711,8 +712,8 @@ static void alias_lost(void *arg, const struct alias_guid *alias, const char *wh
 }
 
 /*
- * Groups of before get MLIDs that switches can do, as clients register again. If they are not asked
- * to they go on with those that they know.
+ * Groups from before get MLIDs that switches support, as clients register again. If clients are not
+ * asked to, they continue with the MLIDs they know.
  */
 static void load(struct sa *sa, const struct subnet *subnet)
 {
@@ -884,7 +885,7 @@ static void sweep_done(void *arg, uint64_t value)
 	options_unref(options);
 }
 
-/* What the master before knew, before there is a subnet to tell about. */
+/* Adopts what the previous master knew, before a subnet is published. */
 static void replica_adopted(void *arg, uint64_t value)
 {
 	struct sa *sa = arg;
@@ -907,8 +908,9 @@ static void replica_adopted(void *arg, uint64_t value)
 }
 
 /*
- * Who is no longer master knows nothing: clients register again with the new one, or it has a
- * replica. Nor is anything to be programmed, should this one be master again, before it does.
+ * An SM that is no longer master forgets everything: clients register again with the new one, or it
+ * has a replica. Nothing must be programmed either, if this SM becomes master again, before it has
+ * published.
  */
 static void sm_state_changed(void *arg, uint64_t state)
 {
@@ -933,7 +935,7 @@ static void sm_state_changed(void *arg, uint64_t state)
 
 /* ---- life ---- */
 
-/* So many in 8 s, and none that was there before the start. */
+/* 8 numbers per second: none of them was used before the start. */
 static uint32_t first_made(const struct runtime *rt)
 {
 	if (runtime_mode(rt) == RUNTIME_VIRTUAL)
@@ -1011,7 +1013,7 @@ void sa_free(struct sa *sa)
 	sa_park_free(sa->park);
 	sa_hold_free(sa->hold);
 	sa_reporter_free(sa->reporter);
-	actor_free(sa->actor); /* drops what came back from the pool */
+	actor_free(sa->actor); /* drops queries that came back from the pool */
 	sa_turns_free(sa->quick, drop_turn);
 	sa_turns_free(sa->slow, drop_turn);
 	sa_view_unref(sa->view);

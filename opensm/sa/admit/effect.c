@@ -4,7 +4,7 @@
 #include "iba/codes.h"
 #include "iba/iba.h"
 
-/* An answer that is looked at. */
+/* An answer to be checked. */
 struct effect {
 	const struct sa_registries *registries;
 	const struct sa_view *view;
@@ -12,7 +12,7 @@ struct effect {
 	const uint8_t *data; /* of the record */
 };
 
-/* One that was away since, and was told to join again, does so. */
+/* A member that was gone since, and was told to join again, does not count. */
 static bool member_stands(const struct effect *effect)
 {
 	struct iba_mc_member_record told;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* See held.h. A requester is known as long as it has something or is in doubt. */
+/* See held.h. A requester is kept as long as it holds octets or has an unacknowledged answer. */
 #include "sa/admit/held.h"
 
 #include <pthread.h>
 
 struct requester {
 	size_t octets;
-	/* Of its largest answer. When that has ended: 0, and the others count as they did, until
-	 * more is taken for one of them. */
+	/*
+	 * Size of its largest answer. After that answer has ended: 0; the others then count as
+	 * before until more octets are taken for one of them.
+	 */
 	size_t largest;
 	uint64_t doubt_until_ns;
 };

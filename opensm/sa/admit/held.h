@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Octets of tables that are being made or on their way, by requester (LID), so that neither all of
- * them nor those of one requester grow with what is asked and not acknowledged:
+ * Octets of tables that are being built or sent, per requester (LID), so that neither their sum nor
+ * those of one requester grow with the number of unacknowledged requests:
  *
- * - Of the octets that SA_MAX_HELD leaves free, no answer may take more than there then are left,
- * nor may all of a requester but its largest: however many take much, something is free for the
- * next who asks for little.
- * - Beside its largest answer a requester has SA_MAX_HELD_BY_ONE octets, so that small ones go on
- * while a large one is on its way.
- * - Who left an answer without acknowledgement has SA_MAX_HELD_IN_DOUBT octets beside it, for a
- * minute or until it acknowledges one. Others of a process that died are still on their way then;
- * the next process of that host gets small answers beside these.
+ *  - An answer may be at most as large as what SA_MAX_HELD then leaves free, and so may the
+ *    sum of a requester's other answers: however many requesters take much, something stays free
+ *    for the next one that asks for little.
+ *  - Beside its largest answer a requester has SA_MAX_HELD_BY_ONE octets, so that small answers
+ *    continue while a large one is being sent.
+ *  - A requester that left an answer unacknowledged has SA_MAX_HELD_IN_DOUBT octets beside its
+ *    largest, for a minute or until it acknowledges one. Answers to a process that died are still
+ *    being sent then; the next process of that host gets small answers beside these.
  *
- * What goes beyond is BUSY. All calls from any thread.
+ * A request beyond these limits is answered BUSY. Any thread may call any function.
  */
 #ifndef SA_ADMIT_HELD_H
 #define SA_ADMIT_HELD_H
@@ -27,15 +27,15 @@
 
 struct sa_held;
 
-/* Octets of all are counted in the context's sa_octets_held. */
+/* Octets of all requesters are counted in the context's sa_octets_held. */
 struct sa_held *sa_held_new(struct context *context);
 void sa_held_free(struct sa_held *held);
 
-/* More octets for an answer that has so many. False: no, it keeps those it has. */
+/* Adds octets to an answer that holds "has" already. False: refused; it keeps what it holds. */
 bool sa_held_take(struct sa_held *held, uint16_t lid, size_t has, size_t more);
-/* Gives back octets of an answer that keeps so many. */
+/* Gives back "less" octets of an answer, which keeps "keeps". */
 void sa_held_give(struct sa_held *held, uint16_t lid, size_t keeps, size_t less);
-/* How the transfer of an answer to that requester ended. */
+/* Records how the transfer of an answer to that requester ended. */
 void sa_held_note(struct sa_held *held, uint16_t lid, enum vendor_end end);
 
 #endif

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * See hold.h. One table of entries by request, in one of three queues: waiting, in the order in
- * which they came; answered, in the order in which they left; and passed, those that left and are
- * not the latest about their object. Who waits holds its share of what is received, which bounds
- * the first; SA_HOLD_MAX and times bound the others.
+ * See hold.h. One table of entries by request, each in one of three queues: waiting, in order of
+ * arrival; answered, in order of leaving; and passed, those that left and are not the latest about
+ * their object. A waiting request holds its share of the receive buffers, which bounds the first
+ * queue; SA_HOLD_MAX and times bound the others.
  */
 #include "sa/admit/hold.h"
 
 #include <string.h>
 
-/* What a request is about: the first octets of a record, all but one perhaps. */
+/* What a request is about: the first octets of its record, possibly except one. */
 struct kind {
 	uint16_t attribute;
 	uint8_t octets, but;
-	bool own; /* of the requester: others have one of the same octets */
+	bool own; /* per requester: others may have an object with the same octets */
 };
 
 static const struct kind kinds[] = {
 	{IBA_ATTR_MC_MEMBER_RECORD, 32, 32, false}, /* MGID, PortGID */
 	{IBA_ATTR_SERVICE_RECORD, 26, 26, false},   /* ServiceID, ServiceGID, ServiceP_Key */
-	{IBA_ATTR_INFORM_INFO, 36, 23, true},	    /* not whether to subscribe */
+	{IBA_ATTR_INFORM_INFO, 36, 23, true},	    /* all but whether to subscribe */
 	{IBA_ATTR_GUID_INFO_RECORD, 3, 3, false},   /* LID, BlockNum */
 };
 
 struct entry {
 	GList link;
-	const struct kind *kind; /* NULL: it is about nothing that has a name */
-	/* The request: its octets, and from whom. */
+	const struct kind *kind; /* NULL: it is not about a named object */
+	/* The request: its octets and its sender. */
 	uint16_t lid;
 	uint32_t qpn;
 	uint32_t length;
@@ -42,7 +42,7 @@ struct sa_hold {
 	struct actor *actor;
 	struct mad *mad;
 	GHashTable *entries; /* struct entry, owned, by its request */
-	GHashTable *latest;  /* the same by what they are about */
+	GHashTable *latest;  /* struct entry by what it is about */
 	GQueue waiting, answered, passed;
 	struct timer timer; /* the next deadline */
 	uint64_t reached[SA_HOLD_TOPICS];
@@ -81,7 +81,7 @@ static bool names_no_group(const uint8_t *record)
 	return !memcmp(record, none, sizeof(none));
 }
 
-/* The record that says what a request is about: the answer's of a group that the SA named. */
+/* The record that says what a request is about: the answer's for a group that the SA named. */
 static const uint8_t *record_of(const struct entry *entry, uint16_t attribute)
 {
 	const uint8_t *record = entry->request + IBA_SA_DATA_OFFSET;
@@ -133,7 +133,7 @@ static void set_request(struct entry *entry, const struct vendor_mad *mad)
 	memcpy(entry->request, mad->data, mad->length);
 }
 
-/* A group that was to be named and was refused has no name. */
+/* A group that the SA was to name and that was refused has no name. */
 static const struct kind *kind_of(const struct entry *entry)
 {
 	struct iba_mad_header header;
@@ -165,7 +165,7 @@ static void forget(struct sa_hold *hold, GQueue *queue, struct entry *entry)
 	g_hash_table_remove(hold->entries, entry);
 }
 
-/* Moves an entry that has left, or leaves, to a queue where it is remembered until then. */
+/* Moves an entry that has left, or leaves now, to a queue where it is remembered until then. */
 static void remember(struct sa_hold *hold, GQueue *from, struct entry *entry, GQueue *to,
 		     uint64_t deadline_ns)
 {
@@ -177,8 +177,8 @@ static void remember(struct sa_hold *hold, GQueue *from, struct entry *entry, GQ
 }
 
 /*
- * In place of the one before about the same object. Who uses one TransactionID for both does not
- * tell copies by it.
+ * Replaces the previous entry about the same object. If both have the same TransactionID, it cannot
+ * distinguish copies of one from the other.
  */
 static void become_latest(struct sa_hold *hold, struct entry *entry)
 {
@@ -211,7 +211,7 @@ static void set_timer(struct sa_hold *hold)
 	uint64_t now = actor_now(hold->actor);
 	uint64_t next = MIN(first_end(&hold->answered), first_end(&hold->passed));
 
-	/* Who came first has the first deadline, but for a change of the option. */
+	/* Deadlines are in order of arrival, unless the option has changed. */
 	for (GList *link = hold->waiting.head; link; link = link->next) {
 		uint64_t deadline = ((struct entry *)link->data)->deadline_ns;
 
@@ -301,7 +301,7 @@ void sa_hold_reached(struct sa_hold *hold, enum sa_hold_topic topic, uint64_t se
 
 		next = link->next;
 		if (entry->until[topic] > serial)
-			break; /* so are those of all that came later */
+			break; /* later ones are not due either */
 		entry->until[topic] = 0;
 		if (!is_waiting(entry))
 			send_out(hold, entry);
@@ -315,7 +315,7 @@ unsigned int sa_hold_waiting(const struct sa_hold *hold)
 	return hold->waiting.length;
 }
 
-/* It left, and what it told is no longer so. */
+/* It left, and what it said is no longer true. */
 static bool is_undone(const struct sa_hold *hold, const struct entry *entry,
 		      const struct vendor_mad *request)
 {
@@ -336,7 +336,7 @@ bool sa_hold_again(struct sa_hold *hold, struct vendor_mad *request)
 		return false;
 	if ((!entry->mad && entry->deadline_ns <= actor_now(hold->actor)) ||
 	    is_undone(hold, entry, request)) {
-		/* One that passed may stand behind others whose time is not over yet. */
+		/* An entry in passed may be queued behind others whose time is not over yet. */
 		forget(hold, is_latest(hold, entry) ? &hold->answered : &hold->passed, entry);
 		return false;
 	}

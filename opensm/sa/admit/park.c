@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The park: a bounded list of requests with the time at which each is given up. The SM is told what
- * they want when they come, and again now and then as long as they wait, since it forgets what is
- * wanted when it has more on its list than it keeps.
+ * The park: a bounded list of requests, each with the time at which it is given up. The SM is told
+ * what they want when they arrive, and again at intervals while they wait, because it forgets wants
+ * when its list is full.
  */
 #include "sa/admit/park.h"
 

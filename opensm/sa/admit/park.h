@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Requests that wait until the SM has read tables for them, or until it publishes a subnet with who
- * asks: a port that came up asks sooner than the sweep ends, and takes BUSY for a refusal. Owned by
- * the sa actor.
+ * Requests that wait until the SM has read tables for them, or until it publishes a subnet that has
+ * the requester: a port that just came up asks before the sweep ends, and takes BUSY for a refusal.
+ * Owned by the sa actor.
  */
 #ifndef SA_ADMIT_PARK_H
 #define SA_ADMIT_PARK_H
@@ -11,10 +11,10 @@
 #include "vendor/vendor.h"
 
 #define SA_MAX_PARKED 4096	  /* more are answered BUSY */
-#define SA_PARK_NS (3 * NS_PER_S) /* as is what waited that long */
+#define SA_PARK_NS (3 * NS_PER_S) /* as are requests that waited this long */
 
-#define SA_PARK_SUBNET UINT64_MAX /* what a request wants that waits for a subnet */
-#define SA_PARK_EARLY (UINT64_C(1) << 63) /* and what wakes it */
+#define SA_PARK_SUBNET UINT64_MAX /* what a request wants if it waits for a subnet */
+#define SA_PARK_EARLY (UINT64_C(1) << 63) /* the kind that wakes it */
 
 struct sa_park;
 
@@ -27,17 +27,18 @@ struct sa_park_calls {
 
 struct sa_park *sa_park_new(struct context *context, struct actor *actor,
 			    const struct sa_park_calls *calls);
-void sa_park_free(struct sa_park *park); /* drops what waits */
+void sa_park_free(struct sa_park *park); /* drops waiting requests */
 
 /*
- * Keeps a request whose query wants an inventory (inventory_want) and asks the SM for that.
- * deadline_ns is 0 the first time, then what again was called with. False: there is no room, or
- * its time is up; the MAD is still the caller's.
+ * Keeps a request whose query wants tables (inventory_want) and asks the SM to read them.
+ * deadline_ns is 0 the first time, then the value passed to again(). False: there is no room, or
+ * the time is up; the caller still owns the MAD.
  */
 bool sa_park_add(struct sa_park *park, struct vendor_mad *mad, uint64_t want, uint64_t deadline_ns);
 /*
- * Calls again for those who want tables of one LID, and for those who want tables of all ports of a
- * kind whose bit is set; by SA_PARK_EARLY alone, for those who wait for a subnet, and no others.
+ * Calls again() for requests that want tables of one LID, and for those that want tables of all
+ * ports of a kind whose bit is set. SA_PARK_EARLY alone wakes those that wait for a subnet, and no
+ * others.
  */
 void sa_park_wake(struct sa_park *park, uint64_t kinds);
 

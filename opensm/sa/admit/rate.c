@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* See rate.h. A bucket a LID, which holds what may come in 100 ms. */
+/* See rate.h. One bucket per LID, which holds the number of requests allowed in 100 ms. */
 #include "sa/admit/rate.h"
 
 #include <glib.h>
 
 #include "complib/bucket.h"
 
-#define WINDOWS 10 /* in a second */
+#define WINDOWS 10 /* per second */
 
 struct sa_rate {
-	unsigned int threshold; /* of these buckets */
-	GHashTable *buckets;	/* LID -> struct bucket, owned; as many as there are LIDs */
+	unsigned int threshold; /* that the buckets were made for */
+	GHashTable *buckets;	/* LID -> struct bucket, owned; at most one per LID */
 };
 
 struct sa_rate *sa_rate_new(void)

@@ -2,10 +2,10 @@
 /*
  * Turns of sources at a pool: see turns.h.
  *
- * A source has a virtual time, the nanoseconds that were spent on it. It is charged what its
- * queries took lately when one is handed out, and what that took in the end when it is done. A
- * source that comes back does not claim the time in which it asked nothing: it begins where the
- * sources that are served are. What it overdrew it still owes, as long as it is remembered.
+ * A source has a virtual time: the nanoseconds spent on it. When one of its queries is handed out
+ * it is charged the recent average; when the query is done, the actual cost. A source that comes
+ * back cannot claim the time in which it asked nothing: it starts where the sources being served
+ * are. What it overdrew it still owes, as long as it is remembered.
  */
 #include "sa/admit/turns.h"
 
@@ -13,22 +13,22 @@
 
 #include "complib/heap.h"
 
-#define FIRST_NS 100000 /* what a query of a source is expected to take before one did */
-#define BUSY_NS 500000	/* expected work that is handed out at a time, for each thread, */
-#define BUSY_MIN 2	/* or so many queries */
-#define REMEMBERED 8192 /* sources that owe, at most */
+#define FIRST_NS 100000 /* expected cost of a source's first query */
+#define BUSY_NS 500000	/* expected work handed out at a time per thread, */
+#define BUSY_MIN 2	/* or this many queries */
+#define REMEMBERED 8192 /* sources in debt, at most */
 
 struct source {
 	struct sa_turn *first, **last; /* waiting */
 	unsigned int waiting, running;
 	uint64_t spent_ns;   /* virtual time */
 	uint64_t average_ns; /* of its queries */
-	size_t place;	     /* in the heap: while something waits */
+	size_t place;	     /* in the heap, while queries wait */
 };
 
 struct sa_turns {
 	unsigned int threads, waiting, running;
-	uint64_t running_ns; /* expected */
+	uint64_t running_ns; /* expected cost of what runs */
 	uint64_t now_ns;     /* virtual time of the source that was served last */
 	GHashTable *sources; /* struct source by LID */
 	struct heap next;
@@ -36,7 +36,7 @@ struct sa_turns {
 	void *arg;
 };
 
-/* Where it will be when its next query is done: what is cheap passes what is dear. */
+/* Its virtual time after its next query: cheap queries overtake expensive ones. */
 static uint64_t end_of(const struct source *source)
 {
 	return source->spent_ns + source->average_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * See aliases.h. The value that is published is also what is changed: it is copied by the first
- * change after a publication, so that many at a time cost one copy.
+ * See aliases.h. The published value is also the one that is changed: the first change after a
+ * publication copies it, so that many changes at a time cost one copy.
  *
  * A port that is gone may be back in a moment, and then has its alias GUIDs again.
  */
@@ -12,17 +12,17 @@
 #include "sa/clients/services.h"
 
 #define TRIES 1000
-#define OUI UINT64_C(0x001405) /* that the classic daemon makes them of */
+#define OUI UINT64_C(0x001405) /* the prefix of the classic daemon's alias GUIDs */
 
 struct sa_aliases {
 	struct alias_guids *now;
-	bool is_shared, is_changed; /* since the last publication: not, something */
-	unsigned int n_removed;	    /* entries without GUID */
+	bool is_shared, is_changed; /* published, not copied; changed since */
+	unsigned int n_removed;	    /* entries without a GUID */
 	uint64_t serial;
 	uint32_t last_made;
-	GArray *images; /* uint64_t by value: SystemImageGUIDs of the subnet; NULL: not made yet */
-	uint64_t images_generation; /* of that subnet */
-	GHashTable *gone;	    /* port GUIDs: uint64_t, owned -> since when (ns, owned) */
+	GArray *images; /* uint64_t by value: SystemImageGUIDs of the subnet; NULL: not built yet */
+	uint64_t images_generation; /* of the subnet they were built from */
+	GHashTable *gone;	    /* port GUID (uint64_t, owned) -> gone since (ns, owned) */
 	void (*changed)(void *arg, const struct alias_guid *alias, bool forgotten);
 	void *arg;
 };
@@ -88,7 +88,7 @@ uint64_t sa_aliases_get(const struct sa_aliases *aliases, uint64_t port, uint8_t
 	return entry ? entry->guid : 0;
 }
 
-/* ---- GUIDs that are somebody's ---- */
+/* ---- GUIDs in use ---- */
 
 static gint compare_guids(gconstpointer a, gconstpointer b)
 {
@@ -102,7 +102,7 @@ static bool is_listed(const GArray *guids, uint64_t guid)
 	return guids && g_array_binary_search((GArray *)guids, &guid, compare_guids, NULL);
 }
 
-/* SystemImageGUIDs of the subnet, which an index is made of when somebody asks. */
+/* SystemImageGUIDs of the subnet, as an index built when it is first needed. */
 static const GArray *images_of(struct sa_aliases *aliases, const struct fabric *fabric)
 {
 	if (aliases->images && aliases->images_generation == fabric->generation)
@@ -117,13 +117,15 @@ static const GArray *images_of(struct sa_aliases *aliases, const struct fabric *
 	return aliases->images;
 }
 
-/* All ones, and what begins as multicast GIDs do. */
+/* Not all ones, nor a value that begins like a multicast GID. */
 static bool is_legal(uint64_t guid)
 {
 	return guid != 0 && guid >> 56 != 0xFF;
 }
 
-/* Why a port of the subnet may not have it, whatever others have as aliases and had as ports. */
+/*
+ * Why a port of the subnet may not have it, apart from other ports' aliases and former port GUIDs.
+ */
 static const char *conflict(struct sa_aliases *aliases, const struct fabric *fabric, uint64_t port,
 			    uint64_t guid)
 {
@@ -183,7 +185,7 @@ static void begin_change(struct sa_aliases *aliases)
 	alias_guids_unref(shared);
 }
 
-/* Both arrays lose an entry; by_port only if it is forgotten. */
+/* Removes an entry from both arrays; from by_port only if it is forgotten. */
 static void drop_guid(struct sa_aliases *aliases, uint64_t guid)
 {
 	if (guid)
@@ -223,7 +225,7 @@ bool sa_aliases_restore(struct sa_aliases *aliases, uint64_t port, uint8_t index
 	return true;
 }
 
-/* An entry by its place in by_port. */
+/* Forgets an entry by its index in by_port. */
 static void forget(struct sa_aliases *aliases, guint place)
 {
 	struct alias_guid entry;
@@ -258,7 +260,7 @@ static bool is_overdue(struct sa_aliases *aliases, uint64_t port, uint64_t now_n
 	return false;
 }
 
-/* Of a port that was gone and has no entry any more. */
+/* Whether a port that was gone has no entry any more. */
 static gboolean has_none(gpointer key, gpointer value, gpointer arg)
 {
 	const struct sa_aliases *aliases = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Selectors: 0 greater than, 1 less than, 2 exactly, 3 the best there is. */
+/* Selectors: 0 greater than, 1 less than, 2 exactly, 3 the best available. */
 #include <glib.h>
 
 #include "iba/codes.h"
@@ -70,7 +70,7 @@ bool sa_fit_life(uint8_t *life, const struct sa_limit *limit)
 	}
 }
 
-/* order: negative, 0 or positive as the value there is below, at or above the one asked for. */
+/* order: negative, 0 or positive if the actual value is below, at or above the requested one. */
 static bool fixed_fits(const struct sa_limit *limit, int order)
 {
 	if (!limit->given)

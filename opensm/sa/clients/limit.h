@@ -5,13 +5,13 @@
 
 #include "iba/iba.h"
 
-/* A selector and its value; one without the other counts as not given. */
+/* A selector and its value; if either is missing, neither counts. */
 struct sa_limit {
 	bool given;
 	uint8_t selector, value;
 };
 
-/* The limit of that name in a record asked for. */
+/* The limit of that name in a requested record. */
 #define SA_LIMIT(type, mask, record, name)                                                         \
 	((struct sa_limit){                                                                        \
 		.given = ((mask) & IBA_COMPONENT(type, name##_selector)) &&                        \
@@ -21,14 +21,14 @@ struct sa_limit {
 	})
 
 /*
- * Change what is possible (the greatest MTU or rate, the least life time) into what is asked for;
+ * Fits the possible value (the greatest MTU or rate, the least life time) to the requested one;
  * false if there is no such value. MTU and rate may be lowered, a life time raised.
  */
 bool sa_fit_mtu(uint8_t *mtu, const struct sa_limit *limit);
 bool sa_fit_rate(uint8_t *rate, const struct sa_limit *limit);
 bool sa_fit_life(uint8_t *life, const struct sa_limit *limit);
 
-/* True if the values of a group, which cannot change, are what is asked for. */
+/* True if the values of a group, which cannot change, match the request. */
 bool sa_group_fits(const struct iba_mc_member_record *group, const struct sa_limit *mtu,
 		   const struct sa_limit *rate, const struct sa_limit *life);
 

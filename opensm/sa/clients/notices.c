@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * See notices.h. A sequence by serial, a table of what is in it, and the origins by how many they
- * have, so that the one with most is found at once.
+ * See notices.h. A sequence by serial, a table of its notices, and the origins by number of
+ * notices, so that the origin with the most is found at once.
  */
 #include "sa/clients/notices.h"
 
@@ -9,29 +9,32 @@
 
 #include "complib/hash.h"
 
-#define ROOM_OF_PORTS 131072 /* more than two of each LID of a subnet */
+#define ROOM_OF_PORTS 131072 /* more than two for each LID of a subnet */
 #define ROOM_OF_OTHERS 16384
 
-/* A port of which a log has something. */
+/* A port with notices in a log. */
 struct sa_origin {
-	uint64_t guid;	       /* first: the key */
-	GQueue all;	       /* struct sa_notice, the oldest first, without the gap */
+	uint64_t guid;	       /* must be first: the key */
+	GQueue all;	       /* struct sa_notice, oldest first, without the gap */
 	struct sa_notice *gap; /* NULL: nothing was dropped */
 	GList link;	       /* in by_count */
 };
 
 struct log {
 	GSequence *all;	     /* struct sa_notice, counted, by serial */
-	GHashTable *by_key;  /* those that are no gaps */
+	GHashTable *by_key;  /* those that are not gaps */
 	GHashTable *origins; /* struct sa_origin, owned, by GUID */
-	/* struct sa_origin with that many, beside a gap; first those that have had them longest. */
+	/*
+	 * struct sa_origin by number of notices without the gap; those longest at that number
+	 * first.
+	 */
 	GQueue by_count[SA_NOTICES_OF_ORIGIN + 2];
-	unsigned int most; /* no origin has more */
-	uint64_t last;	   /* serial */
+	unsigned int most; /* the maximum of any origin */
+	uint64_t last;	   /* serial of the last notice */
 };
 
 struct sa_notices {
-	uint64_t serial; /* of the last one */
+	uint64_t serial; /* of the last notice of any kind */
 	struct log logs[SA_NOTICE_KINDS];
 };
 
@@ -74,7 +77,7 @@ static gboolean key_equal(gconstpointer a, gconstpointer b)
 	return memcmp(a, b, iba_sa_notice_bytes) == 0;
 }
 
-/* All of it but what counts how often it was sent. */
+/* Everything but the count of how often it was sent. */
 static void make_key(const struct iba_sa_notice *told, uint16_t trap_number, uint8_t *key)
 {
 	struct iba_sa_notice what = *told;
@@ -155,7 +158,7 @@ static gint by_serial(gconstpointer a, gconstpointer b, gpointer arg)
 	return one->serial < other->serial ? -1 : one->serial > other->serial;
 }
 
-/* No notice that counts any more; it may be gone, if nobody holds it. */
+/* The notice no longer counts; it is freed unless it is referenced. */
 static void take_out(struct sa_notice *notice)
 {
 	GSequenceIter *place = g_steal_pointer(&notice->place);
@@ -163,7 +166,7 @@ static void take_out(struct sa_notice *notice)
 	g_sequence_remove(place);
 }
 
-/* From what its origin has; the origin stays. */
+/* Removes it from its origin's list; the origin stays. */
 static void disown(struct log *log, struct sa_notice *notice)
 {
 	struct sa_origin *origin = notice->origin;
@@ -180,7 +183,7 @@ static void remove_gap(struct sa_origin *origin)
 		take_out(g_steal_pointer(&origin->gap));
 }
 
-/* Joined with another, or seen by all. */
+/* It was joined with another, or all have seen it. */
 static void remove_notice(struct log *log, struct sa_notice *notice)
 {
 	struct sa_origin *origin = notice->origin;
@@ -220,7 +223,7 @@ static unsigned int make_room(struct log *log, struct sa_origin *origin, unsigne
 	return n;
 }
 
-/* ---- what is about the same ---- */
+/* ---- notices about the same object ---- */
 
 static struct sa_notice *find(const struct log *log, const struct iba_sa_notice *told,
 			      uint16_t trap_number)
@@ -237,7 +240,7 @@ static bool is_arrival(const struct iba_notice *notice)
 	       notice->trap_number == IBA_TRAP_MCAST_GROUP_CREATED;
 }
 
-/* What the new one takes the place of goes. */
+/* Removes the notices that the new one replaces. */
 static void join(struct log *log, const struct sa_notice *notice)
 {
 	const struct iba_notice *what = &notice->told.notice;

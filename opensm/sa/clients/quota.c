@@ -68,7 +68,7 @@ bool sa_quota_allows(const struct sa_quota *quota, uint64_t port_guid)
 	return !quota->part || has < quota->part || beyond(quota, has) < (left + 7) / 8;
 }
 
-/* What a port has changes. */
+/* The number of a port's entries changes. */
 static void change(struct sa_quota *quota, uint64_t port_guid, int by)
 {
 	unsigned int has = sa_quota_of(quota, port_guid);

@@ -23,7 +23,7 @@
 
 #include "fabric/fabric.h"
 
-/* Of one port, before there are options. */
+/* For one port, until options are known. */
 #define SA_MEMBERSHIPS_OF_PORT 4096
 #define SA_SERVICES_OF_PORT 1024
 #define SA_SUBSCRIPTIONS_OF_PORT 64
@@ -36,20 +36,22 @@
 struct sa_quota {
 	GHashTable *by_port; /* uint64_t port GUID, owned -> entries */
 	unsigned int n, max, max_of_port;
-	unsigned int part;   /* that each port may always have; 0: the subnet is not known yet */
-	unsigned int beyond; /* entries of ports beyond that */
+	unsigned int part;   /* each port may always have; 0: subnet not known yet */
+	unsigned int beyond; /* entries of ports beyond their part */
 };
 
 void sa_quota_init(struct sa_quota *quota, unsigned int max, unsigned int max_of_port);
 void sa_quota_clear(struct sa_quota *quota);
-/* Of one port, 0: as many as of all; in a subnet of these ports. */
+/*
+ * max_of_port: limit for one port; 0: the same as for all. The parts are computed for this fabric.
+ */
 void sa_quota_follow(struct sa_quota *quota, unsigned int max_of_port, const struct fabric *fabric);
 unsigned int sa_quota_of(const struct sa_quota *quota, uint64_t port_guid); /* entries */
-/* Whether that port may have one more; 0 is no port, which only the bound of all concerns. */
+/* Whether that port may have one more. GUID 0 is not a port: only the limit for all applies. */
 bool sa_quota_allows(const struct sa_quota *quota, uint64_t port_guid);
-/* It has one more, whether it may or not. */
+/* Counts one more entry, whether it is allowed or not. */
 void sa_quota_count(struct sa_quota *quota, uint64_t port_guid);
-/* Both; false: that port, or all of them, may have no more. */
+/* Checks and counts; false: that port, or all ports together, have reached the limit. */
 bool sa_quota_take(struct sa_quota *quota, uint64_t port_guid);
 void sa_quota_give(struct sa_quota *quota, uint64_t port_guid);
 

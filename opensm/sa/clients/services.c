@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* See services.h. A tree by key, a heap by the end of leases, and quotas of those who register. */
+/* See services.h. A tree by key, a heap by end of lease, and quotas of ports that register. */
 #include "sa/clients/services.h"
 
 #include "complib/actor.h"

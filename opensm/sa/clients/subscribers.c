@@ -112,7 +112,7 @@ void sa_subscribers_bound(struct sa_subscribers *subscribers, const struct subne
 	sa_quota_follow(&subscribers->quota, subnet->options->sa_max_subscriptions, subnet->fabric);
 }
 
-/* charged: whose quota counts; 0: only that of all. */
+/* charged: the port whose quota is charged; 0: only the quota of all. */
 static struct sa_subscription *add(struct sa_subscribers *subscribers, uint64_t guid,
 				   uint64_t charged, const struct vendor_address *to,
 				   const struct iba_inform_info *info, bool trusted)

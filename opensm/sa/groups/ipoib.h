@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * IP over InfiniBand (RFC 4391, 4 and 5). The MGID of an IPoIB group names a P_Key and a scope: the
- * group belongs to the broadcast group of both, and has its parameters. A host asks for exactly
- * these when it joins; a group that has others shuts it out.
+ * IP over InfiniBand (RFC 4391, 4 and 5). The MGID of an IPoIB group contains a P_Key and a scope:
+ * the group belongs to the broadcast group of both, and has its parameters. A host asks for exactly
+ * these when it joins, so it cannot join a group with others.
  */
 #ifndef SA_GROUPS_IPOIB_H
 #define SA_GROUPS_IPOIB_H
@@ -11,13 +11,13 @@
 #include "policy/partition/partition.h"
 
 bool ipoib_owns(struct iba_gid mgid);
-/* The P_Key in an IPoIB MGID, with the bit of full members in a legal one. */
+/* The P_Key in an IPoIB MGID; in a valid one the full-member bit is set. */
 uint16_t ipoib_p_key(struct iba_gid mgid);
-/* The MGID of the broadcast group that an IPoIB group belongs to: its own, if it is that group. */
+/* The MGID of the broadcast group that an IPoIB group belongs to; itself, if it is that group. */
 struct iba_gid ipoib_broadcast(struct iba_gid mgid);
 /*
- * What the rules of a partition say of the broadcast group of that MGID: by that of its scope or,
- * if there is none, of another one. False: the partition has none.
+ * What the rules of a partition say about the broadcast group of that MGID: the rule for its scope
+ * or, if there is none, for another scope. False: the partition has none.
  */
 bool ipoib_rule(const struct partition *partition, struct iba_gid mgid,
 		struct partition_group *rule);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Memberships that lapse. A port that vanishes from the subnet may be back in a moment and never
- * know that it was away: it stays in its groups for a grace time, and has no part in their trees as
- * long as it is not there. A port without the P_Key of a group leaves it. Its client may not notice
- * if it soon has the P_Key again, at the index of before, so then it is to be asked to join again.
- * What a port made of others goes in the same ways.
+ * notice that it was away: it stays in its groups for a grace time, but is not in their trees while
+ * it is absent. A port without the P_Key of a group leaves it. If it soon has the P_Key again, at
+ * the same index, its client may not notice, so the client is asked to join again. Memberships that
+ * a port made for others end in the same ways.
  */
 #include "sa/groups/store_private.h"
 
@@ -35,7 +35,7 @@ static bool mark_port(struct sa_store_port *port, const struct subnet *subnet, u
 	return was_gone && port->renew_by;
 }
 
-/* Members that are to join again by that time; nobody asks who joined on behalf of others. */
+/* Marks members that are to join again by that time, except those joined on behalf of another. */
 static void mark_lapsing(struct sa_store *store, uint64_t until)
 {
 	GPtrArray *groups = sa_store_list(store);
@@ -73,7 +73,7 @@ static void mark_gone(struct sa_store *store, const struct subnet *subnet, uint6
 		mark_lapsing(store, until);
 }
 
-/* The port that joined another one. */
+/* The port that joined this one. */
 static const struct sa_store_port *proxy_of(const struct sa_store *store,
 					    const struct sa_member *member)
 {
@@ -91,7 +91,7 @@ static bool is_overdue(const struct sa_store *store, const struct sa_member *mem
 	       (member->lapsing && port->renew_by && port->renew_by <= now_ns);
 }
 
-/* The group stays, if nobody keeps it too. */
+/* The group stays even if nothing keeps it. */
 static void drop_overdue(struct sa_store *store, struct sa_group *group, uint64_t now_ns)
 {
 	for (guint i = group->members->len; i-- > 0;)
@@ -104,7 +104,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a && b ? MIN(a, b) : a + b;
 }
 
-/* 0: nobody is to leave. Forgets times that are over. */
+/* When the next member leaves; 0: none is to leave. Forgets times that are over. */
 static uint64_t next_to_leave(struct sa_store *store, uint64_t now_ns)
 {
 	uint64_t next = 0;
@@ -124,7 +124,7 @@ static uint64_t next_to_leave(struct sa_store *store, uint64_t now_ns)
 	return next;
 }
 
-/* Those that nobody keeps, after members were dropped. */
+/* Removes groups that nothing keeps, after members left. */
 void sa_store_remove_unkept(struct sa_store *store)
 {
 	GPtrArray *groups = sa_store_list(store);
@@ -153,7 +153,7 @@ uint64_t sa_store_expire(struct sa_store *store, uint64_t now_ns)
 	return next_to_leave(store, now_ns);
 }
 
-/* ---- GUIDs that change hands ---- */
+/* ---- GUIDs that move to another port ---- */
 
 static void disown(struct sa_store *store, struct sa_group *group, uint64_t guid, uint64_t maker)
 {
@@ -182,7 +182,7 @@ void sa_store_disown(struct sa_store *store, uint64_t guid, uint64_t maker)
 
 /* ---- P_Keys ---- */
 
-/* A port that is not there keeps what it had: it is judged when it is back. */
+/* A port that is absent keeps its memberships; it is checked when it is back. */
 static bool port_lacks_p_key(const struct sa_store *store, const struct subnet *subnet,
 			     const struct sa_store_port *port, uint16_t p_key)
 {
@@ -191,7 +191,7 @@ static bool port_lacks_p_key(const struct sa_store *store, const struct subnet *
 	return !port->gone_until && !partitions_member(subnet->partitions, found, p_key);
 }
 
-/* The member, or the port that joined it and might not any more. */
+/* Whether the member lacks the P_Key, or the port that joined it may no longer do so. */
 static bool lacks_p_key(const struct sa_store *store, const struct subnet *subnet,
 			const struct sa_member *member, uint16_t p_key)
 {
@@ -221,7 +221,10 @@ static void note_lost(struct sa_store *store, uint64_t guid, uint16_t p_key)
 		g_array_append_val(p_keys, p_key);
 }
 
-/* The group stays, if nobody keeps it too. Nobody asks who joined on behalf of others. */
+/*
+ * The group stays even if nothing keeps it. Members joined on behalf of others are not asked to
+ * join.
+ */
 void sa_store_drop_outsiders(struct sa_store *store, struct sa_group *group,
 			     const struct subnet *subnet)
 {
@@ -237,7 +240,7 @@ void sa_store_drop_outsiders(struct sa_store *store, struct sa_group *group,
 	}
 }
 
-/* Whether the port has some of them again, which are lost no more. */
+/* Whether the port has some of these P_Keys again; they are then removed from the array. */
 static bool take_regained(GArray *p_keys, const struct subnet *subnet, uint32_t port)
 {
 	guint were = p_keys->len;
@@ -248,7 +251,7 @@ static bool take_regained(GArray *p_keys, const struct subnet *subnet, uint32_t 
 	return p_keys->len < were;
 }
 
-/* A port that is gone meanwhile comes back as one that is asked anyway. */
+/* A port that is gone meanwhile is asked anyway when it comes back. */
 static void follow_lost(struct sa_store *store, const struct subnet *subnet)
 {
 	const struct fabric *fabric = subnet->fabric;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Bringing groups together. When no MLID is free for a group of a partition, groups that ports made
- * and that may share an MLID do so, which gives back the others. Members that know another MLID are
- * asked to join again, so only groups whose members can be asked are moved. Those of the port that
- * has most MLIDs go first, and to others of the same port if there are some.
+ * Merging groups. When no MLID is free for a group of a partition, groups that ports made and that
+ * may share an MLID do so, which frees the others. Members that know the old MLID are asked to join
+ * again, so only groups whose members can be asked are moved. Groups of the port that has most
+ * MLIDs go first, if possible to others of the same port.
  */
 #include "sa/groups/store_private.h"
 
-/* An MLID of which all groups may be moved. */
+/* An MLID whose groups may all be moved. */
 struct movable {
 	struct sa_mlid *mlid;
-	unsigned int of_maker; /* MLIDs that its maker has */
+	unsigned int of_maker; /* MLIDs of its maker */
 	unsigned int members;
 };
 
@@ -21,7 +21,7 @@ static bool may_ask(const struct sa_store *store, const struct subnet *subnet,
 		uint64_t guid = g_array_index(group->members, struct sa_member, i).guid;
 		uint32_t port = alias_guids_port(store->aliases, subnet->fabric, guid);
 
-		/* One that is gone is asked when it is back. */
+		/* An absent port is asked when it is back. */
 		if (port != FABRIC_NONE && !sa_store_is_asked(subnet, port))
 			return false;
 	}
@@ -106,7 +106,7 @@ static GHashTable *by_terms(const GArray *list)
 	return table;
 }
 
-/* Where the groups of the first of them go; NULL: there is no other. */
+/* Where the groups of the first MLID go; NULL: there is no other MLID. */
 static struct sa_mlid *choose_target(const GPtrArray *alike)
 {
 	const struct sa_mlid *first = alike->pdata[0];
@@ -144,7 +144,7 @@ uint32_t sa_store_merge(struct sa_store *store, const struct subnet *subnet, uin
 		if (!target)
 			continue;
 		g_ptr_array_remove_index(alike, 0);
-		if (g_hash_table_steal(table, mlid)) /* it may be the key, and is gone next */
+		if (g_hash_table_steal(table, mlid)) /* may be the key, which is freed next */
 			g_hash_table_insert(table, target, alike);
 		move_groups(store, mlid, target, subnet->fabric);
 		n_moved++;

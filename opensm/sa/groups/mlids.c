@@ -11,14 +11,14 @@
 #include "policy/partition/partition.h"
 #include "sa/clients/quota.h"
 
-#define RESERVED_PART 16  /* of all, for groups of partitions */
-#define PORT_PART 8	  /* of what is left, for one port, */
-#define PORT_MIN 8	  /* and always */
-#define PARTITION_TIMES 3 /* what is left, for ports of one partition, */
+#define RESERVED_PART 16  /* of all MLIDs: for groups of partitions */
+#define PORT_PART 8	  /* of what is left: for one port, */
+#define PORT_MIN 8	  /* but always this many */
+#define PARTITION_TIMES 3 /* what is left: for ports of one partition, */
 #define PARTITION_MIN 64
-#define PARTITION_FIRST 4 /* that may be of those reserved */
+#define PARTITION_FIRST 4 /* that may come from the reserve */
 
-/* FF1x:601B:<P_Key>::1:FFxx:xxxx: scope, P_Key and the last 24 bits are of the group. */
+/* FF1x:601B:<P_Key>::1:FFxx:xxxx: scope, P_Key and the last 24 bits identify the group. */
 static const struct mlid_rule snm_rule = {
 	.mgid = {UINT64_C(0xFF10601B00000000), UINT64_C(0x00000001FF000000)},
 	.mask = {UINT64_C(0xFFF0FFFF0000FFFF), UINT64_C(0xFFFFFFFFFF000000)},
@@ -30,13 +30,13 @@ struct erasing {
 };
 
 struct sa_mlids {
-	struct sa_mlid *all[SA_N_MLIDS]; /* NULL: it has no groups */
-	struct range_set free;		 /* among those the switches can do */
+	struct sa_mlid *all[SA_N_MLIDS]; /* NULL: no groups */
+	struct range_set free;		 /* among those that switches support */
 	uint32_t n_free;
-	struct sa_quota by_maker, by_p_key; /* those that have groups; P_Keys with the full bit */
+	struct sa_quota by_maker, by_p_key; /* with groups; P_Keys have the full-member bit */
 	GQueue erasing;			 /* struct erasing by serial */
-	bool is_erasing[SA_N_MLIDS];	 /* it is there */
-	GHashTable *slots;		 /* uint64_t of an MLID -> it */
+	bool is_erasing[SA_N_MLIDS];	 /* the MLID is in erasing */
+	GHashTable *slots;		 /* slot (uint64_t in an MLID) -> that MLID */
 	uint16_t top;
 	struct mlid_rule rules[MLID_RULES_MAX + 1];
 	unsigned int n_rules;
@@ -131,7 +131,7 @@ bool sa_mlid_agrees(const struct sa_mlid *mlid, const struct iba_mc_member_recor
 	       a->sl == b->sl;
 }
 
-/* No MLID stands for a slot any more. */
+/* No MLID is assigned to a slot any more. */
 static void forget_slots(struct sa_mlids *mlids)
 {
 	GHashTableIter iter;
@@ -171,7 +171,7 @@ void sa_mlids_share(struct sa_mlids *mlids, const struct mlid_rule *rules, unsig
 	mlids->n_rules = n;
 }
 
-/* Neighbouring hosts differ in few bits: they are to be spread all the same. */
+/* Neighbouring hosts differ in few bits; the hash must spread them anyway. */
 static uint32_t spread(uint64_t prefix, uint64_t guid, uint32_t n)
 {
 	uint64_t bits =
@@ -180,7 +180,7 @@ static uint32_t spread(uint64_t prefix, uint64_t guid, uint32_t n)
 	return (uint32_t)((bits >> 32) % n);
 }
 
-/* The slot of a group that a rule names: rule from 1, MLID of the rule, parameters. */
+/* The slot of a group that a rule names: rule number from 1, MLID within the rule, parameters. */
 static bool slot_of(const struct sa_mlids *mlids, const struct iba_mc_member_record *record,
 		    uint64_t *slot)
 {
@@ -199,7 +199,7 @@ static bool slot_of(const struct sa_mlids *mlids, const struct iba_mc_member_rec
 	return false;
 }
 
-/* Rather with groups of the same port than of another, and last with those of this SM. */
+/* Sharing with groups of the same port is preferred to another's; this SM's come last. */
 static bool is_better(const struct sa_mlid *a, const struct sa_mlid *b, uint64_t maker)
 {
 	int x = a->maker == maker ? 0 : a->maker ? 1 : 2;
@@ -208,7 +208,7 @@ static bool is_better(const struct sa_mlid *a, const struct sa_mlid *b, uint64_t
 	return x != y ? x < y : a->groups->len < b->groups->len;
 }
 
-/* None is to be had: the one with the fewest groups. */
+/* If no MLID is free: the one with the fewest groups. */
 static struct sa_mlid *least_used(const struct sa_mlids *mlids,
 				  const struct iba_mc_member_record *record, uint64_t maker)
 {
@@ -243,7 +243,7 @@ static bool may_occupy(const struct sa_mlids *mlids, const struct iba_mc_member_
 	return !of_port || of_partition < PARTITION_MIN || of_partition < PARTITION_TIMES * left;
 }
 
-/* A group that is being made, and whose MLID is looked for. */
+/* A new group that needs an MLID. */
 struct request {
 	const struct iba_mc_member_record *record;
 	uint64_t maker;
@@ -298,7 +298,7 @@ struct sa_mlid *sa_mlids_take(struct sa_mlids *mlids, const struct iba_mc_member
 
 	if (!mlid && has_slot)
 		mlid = g_hash_table_lookup(mlids->slots, &slot);
-	if (!mlid || (!exact && mlid->mlid > mlids->top)) /* some switches cannot do it any more */
+	if (!mlid || (!exact && mlid->mlid > mlids->top)) /* some switches no longer support it */
 		mlid = take_lowest(mlids, &request);
 	if (mlid && has_slot && !mlid->is_slot && !g_hash_table_contains(mlids->slots, &slot)) {
 		mlid->is_slot = true;

@@ -15,9 +15,12 @@
 
 #define KEEPS_ALIVE (IBA_JOIN_FULL_MEMBER | IBA_JOIN_SEND_ONLY_FULL_MEMBER)
 #define RECEIVES (IBA_JOIN_FULL_MEMBER | IBA_JOIN_NON_MEMBER)
-#define QUOTA_MIN 64  /* groups that a port may make at least, */
-#define QUOTA_PART 16 /* and at most this part of the MLIDs that there are */
-/* MGIDs that were made: 8 a second of real time, more in a burst, as first_mgid of another life. */
+#define QUOTA_MIN 64  /* groups that a port may always make, */
+#define QUOTA_PART 16 /* and at most this fraction of all MLIDs */
+/*
+ * MGIDs that were made up: 8 per second of real time, more in a burst, as first_mgid after a
+ * restart.
+ */
 #define MADE_RECENTLY (1u << 29) /* two years */
 #define MADE_AHEAD (1u << 24)
 
@@ -107,7 +110,7 @@ struct sa_group *sa_store_find_mlid(const struct sa_store *store, uint16_t mlid)
 	return found ? found->groups->pdata[0] : NULL;
 }
 
-/* Where a port's membership is, or is to be. */
+/* The index of a port's membership, existing or new. */
 static guint place_of(const struct sa_group *group, uint64_t guid)
 {
 	guint low = 0, high = group->members->len;
@@ -157,7 +160,7 @@ void sa_store_each(const struct sa_store *store,
 			return;
 }
 
-/* All groups, for who may remove some of them. */
+/* All groups, for callers that may remove some of them. */
 GPtrArray *sa_store_list(const struct sa_store *store)
 {
 	GPtrArray *list = g_ptr_array_sized_new(g_tree_nnodes(store->groups) + 1u);
@@ -211,7 +214,7 @@ void sa_store_enter(struct sa_store *store, struct sa_group *group, struct sa_ml
 	sa_store_note_change(store, group);
 }
 
-/* The list in which the group is not any more is the next one. */
+/* The first list without the group is the next one published. */
 void sa_store_leave_mlid(struct sa_store *store, struct sa_group *group)
 {
 	GPtrArray *groups = group->mlid->groups;
@@ -223,7 +226,7 @@ void sa_store_leave_mlid(struct sa_store *store, struct sa_group *group)
 	group->mlid = NULL;
 }
 
-/* The first half of MGIDs that this SA makes. */
+/* The first half of MGIDs that this SM makes up. */
 static uint64_t mgid_head(uint8_t scope, uint64_t subnet_prefix)
 {
 	return UINT64_C(0xFF10) << 48 | (uint64_t)(scope & 0xF) << 48 |
@@ -353,7 +356,7 @@ static void drop_unused(struct sa_store *store, struct sa_store_port *port)
 	g_hash_table_remove(store->ports, &port->guid);
 }
 
-/* Charged to the port that asks for it. */
+/* Charges the membership to the port that asks for it. */
 static void charge(struct sa_store *store, struct sa_member *member, uint64_t maker)
 {
 	member->maker = maker;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the subnet wants of the groups: those of partitions are there, as the partitions say, IPoIB
- * groups are like their broadcast groups, and MLIDs are those that the switches can do.
+ * Brings the groups to what the subnet wants: groups of partitions exist with the parameters that
+ * partitions specify, IPoIB groups match their broadcast groups, and MLIDs are among those that the
+ * switches support.
  */
 #include "sa/groups/store_private.h"
 
@@ -43,7 +44,7 @@ void sa_store_ask_members(const struct sa_store *store, const struct sa_group *g
 	}
 }
 
-/* Another MLID, if those with which the group shares its own do not agree any more. */
+/* Moves the group to another MLID if the groups sharing its MLID no longer have its parameters. */
 static bool move_group(struct sa_store *store, struct sa_group *group,
 		       const struct iba_mc_member_record *record)
 {
@@ -57,8 +58,8 @@ static bool move_group(struct sa_store *store, struct sa_group *group,
 }
 
 /*
- * And its MLID, if switches cannot do it. Members, if there are any, are to be told. False: there
- * is no MLID for these parameters yet.
+ * Changes the group's parameters, and its MLID if switches do not support it. Members, if any, must
+ * be told. False: there is no MLID for these parameters yet.
  */
 static bool change_terms(struct sa_store *store, struct sa_group *group,
 			 const struct iba_mc_member_record *record)
@@ -72,7 +73,7 @@ static bool change_terms(struct sa_store *store, struct sa_group *group,
 	if (wire_equal(&iba_mc_member_record_type, record, &group->record))
 		return true;
 	if (shares && !sa_mlid_agrees(group->mlid, record) && !move_group(store, group, record))
-		return false; /* until there is one */
+		return false; /* until there is an MLID */
 	group->mlid->terms = *record;
 	sa_store_note_change(store, group);
 	group->record = *record;
@@ -80,7 +81,7 @@ static bool change_terms(struct sa_store *store, struct sa_group *group,
 	return true;
 }
 
-/* Of a group that may have members, who join again then. */
+/* Corrects a group that may have members; they are asked to join again. */
 static bool put_right(struct sa_store *store, struct sa_group *group,
 		      const struct iba_mc_member_record *record, const struct fabric *fabric)
 {
@@ -92,10 +93,10 @@ static bool put_right(struct sa_store *store, struct sa_group *group,
 }
 
 /*
- * A group of a partition. Parameters of a group that has members stay: the members rely on them
- * until all have left. So do members when a partition is for IPoIB no more: as nothing tells them
- * of it, nothing would when it is again. But a group that was there before the partition
- * wanted it gets the parameters of the partition.
+ * A group of a partition. A group that has members keeps its parameters, as members rely on them
+ * until all have left. Members also stay when their partition is no longer an IPoIB one: nothing
+ * tells them so, and nothing would tell them when it is one again. But a group that existed before
+ * the partition wanted it gets the partition's parameters.
  */
 static void follow_wish(struct sa_store *store, const struct partition *partition,
 			const struct partition_group *wish, const struct subnet *subnet)
@@ -146,8 +147,9 @@ static void tell_repair(const struct sa_store *store, const struct sa_group *gro
 }
 
 /*
- * Groups that were there before, as in the file of another SM, and whose parameters shut hosts out.
- * One of a P_Key that is not in its MGID holds the place of another: it goes.
+ * Corrects groups from before, as in another SM's file, that hosts cannot join because of their
+ * parameters. A group with a P_Key that is not in its MGID takes the place of another: it is
+ * removed.
  */
 static void repair_ipoib(struct sa_store *store, struct sa_group *group,
 			 const struct subnet *subnet)
@@ -171,7 +173,7 @@ static void repair_ipoib(struct sa_store *store, struct sa_group *group,
 		tell_repair(store, group, what);
 }
 
-/* Broadcast groups first, which are what the others are to be like. */
+/* Broadcast groups first, because the others must match them. */
 static void repair_groups(struct sa_store *store, const struct subnet *subnet)
 {
 	GPtrArray *groups;
@@ -205,7 +207,7 @@ static void follow_group(struct sa_store *store, struct sa_group *group,
 		sa_store_drop_outsiders(store, group, subnet);
 }
 
-/* Members are looked at anew when somebody came, or may have lost a P_Key. */
+/* Members are checked again when a port came, or may have lost a P_Key. */
 static void follow_groups(struct sa_store *store, const struct subnet *subnet, bool came_back)
 {
 	bool look = came_back || subnet->partitions != store->partitions;
@@ -232,7 +234,7 @@ void sa_store_wish(struct sa_store *store, const struct subnet *subnet)
 	const struct partitions *partitions = subnet->partitions;
 
 	store->n_unmet = 0;
-	for (uint32_t i = partitions->n; i-- > 0;) /* the default one first */
+	for (uint32_t i = partitions->n; i-- > 0;) /* the default partition first */
 		for (uint32_t k = 0; k < partitions->all[i].n_groups; k++)
 			follow_wish(store, &partitions->all[i], &partitions->all[i].groups[k],
 				    subnet);
@@ -250,7 +252,7 @@ void sa_store_follow_mlids(struct sa_store *store, const struct subnet *subnet)
 	share_mlids(store, subnet->options);
 }
 
-/* Groups that are still to be made get MLIDs as they are erased. */
+/* Groups that are still to be made get MLIDs as these are erased. */
 static void make_room(struct sa_store *store, const struct subnet *subnet)
 {
 	uint32_t coming = sa_mlids_erasing(store->mlids), n;

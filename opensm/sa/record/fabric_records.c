@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Records that tell about the published subnet as it is: ClassPortInfo and those of nodes, ports,
- * switches, links and linear forwarding tables (IBA 15.2.5.1 to 15.2.5.14). Pure readers of the
- * query's subnet; they run on any thread.
+ * Records that describe the published subnet as it is: ClassPortInfo, and those of nodes, ports,
+ * switches, links and linear forwarding tables (IBA 15.2.5.1 to 15.2.5.14). They only read the
+ * query's subnet and run on any thread.
  *
- * Each narrows by LID where the query gives one. Any LID of a port's range (LMC) stands for it;
+ * Each narrows by LID if the query gives one. Any LID of a port's range (LMC) stands for the port;
  * records show the base LID.
  */
 #include <string.h>
 
 #include "sa/sa_private.h"
 
-/* AttributeModifier bits of a PortInfoRecord query: masks are matched bit by bit. */
+/* AttributeModifier bits of a PortInfoRecord query: capability masks are matched bit by bit. */
 #define CAP_MASK_MATCH IBA_PORT_INFO_RECORD_MOD_CAP_MASK_MATCH
 #define CAP_MASK2_MATCH (UINT32_C(1) << 30)
 
@@ -53,10 +53,10 @@ bool sa_is_live_endport(const struct fabric *fabric, uint32_t port)
 }
 
 /*
- * RespTimeValue: after that time, and twice the way, a client may take a request or its answer for
- * lost. So it is what an SMP takes that the SA may need, as the classic daemon has it, or for what
- * an answer is held on purpose. What waits longer, as the SA has too much to do, is answered BUSY
- * or known again when the client repeats it.
+ * RespTimeValue: a client may consider a request or its answer lost after this time plus twice the
+ * travel time. So it is the time of an SMP that the SA may need, as in the classic daemon, or the
+ * time for which an answer is held on purpose. A request that waits longer because the SA is
+ * overloaded is answered BUSY, or recognized when the client repeats it.
  */
 static uint64_t response_ns(const struct options *options)
 {
@@ -86,7 +86,7 @@ uint16_t sa_class_port_info_each(struct sa_query *query)
 	return IBA_STATUS_OK;
 }
 
-/* NodeInfo as the node would tell it through this port. */
+/* NodeInfo as the node would report it through this port. */
 static void fill_node(const struct fabric *fabric, uint32_t port, struct iba_node_record *record)
 {
 	const struct fabric_port *p = &fabric->ports[port];
@@ -118,7 +118,7 @@ uint16_t sa_node_each(struct sa_query *query)
 	return IBA_STATUS_OK;
 }
 
-/* Which bits of the two capability masks a port must have; those components are then settled. */
+/* The bits of the two capability masks that a port must have; those components are then settled. */
 struct capabilities {
 	uint32_t mask;
 	uint16_t mask2;
@@ -174,14 +174,14 @@ uint16_t sa_port_info_each(struct sa_query *query)
 	return IBA_STATUS_OK;
 }
 
-/* The switches among the endports of a span. */
+/* Whether the port is an endport in use, and of a switch. */
 static bool is_live_switch(const struct fabric *fabric, uint32_t port)
 {
 	return sa_is_live_endport(fabric, port) &&
 	       fabric_is_switch(fabric, fabric->ports[port].node);
 }
 
-/* As it was found, but for what trees have changed since. */
+/* SwitchInfo as it was found, except for fields that the multicast trees have changed since. */
 static struct iba_switch_info switch_info_of(const struct sa_query *query, uint32_t node)
 {
 	const struct fabric *fabric = query->subnet->fabric;
@@ -210,7 +210,7 @@ uint16_t sa_switch_info_each(struct sa_query *query)
 	return IBA_STATUS_OK;
 }
 
-/* Blocks [first, end) of the table of the switch that the endport is. */
+/* Offers blocks [first, end) of the LFT of the switch that the endport belongs to. */
 static bool offer_lft(struct sa_query *query, uint32_t port, struct sa_span blocks)
 {
 	const struct fabric *fabric = query->subnet->fabric;
@@ -261,7 +261,7 @@ uint16_t sa_lft_each(struct sa_query *query)
 	return IBA_STATUS_OK;
 }
 
-/* The link out of a port, in that direction, if it is up and leads to the endport wanted. */
+/* The link out of a port, in that direction, if it is up and leads to the wanted endport. */
 static bool offer_link(struct sa_query *query, uint32_t from, uint32_t wanted_to)
 {
 	const struct fabric *fabric = query->subnet->fabric;

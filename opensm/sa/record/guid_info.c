@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Set and Delete of GuidInfoRecord (IBA 15.2.5.18): a port asks for alias GUIDs, or gives them
- * back. GID0 to GID7 in the ComponentMask tell which entries of the block are meant.
+ * back. GID0 to GID7 in the ComponentMask say which entries of the block are meant.
  *
- * A port changes its own table only, with the SA key any. Asked for 0, the SA makes up a GUID, or
- * tells the one that is there. The answer has each of those entries as it is now, and 0 for one
- * that was refused, which stays as it was: its GUID is or was another's (sa_aliases_refusal), or
- * is beyond GUIDCap. Entry 0 is the base GUID whatever is asked. What a multicast group has as a
- * member cannot go: ERR_REQ_DENIED.
+ * A port may change only its own table; with the SA key, any table. For a requested 0 the SA makes
+ * up a GUID, or returns the present one. The answer has each of those entries as it is now, and 0
+ * for an entry that was refused, which is unchanged: its GUID is or was another port's
+ * (sa_aliases_refusal), or its index is beyond GUIDCap. Entry 0 is the base GUID whatever is
+ * requested. A GUID that is a member of a multicast group cannot be removed: ERR_REQ_DENIED.
  */
 #include "sa/sa_private.h"
 
 #define C(name) IBA_COMPONENT(guid_info_record, name)
 #define NEEDS (C(lid) | C(block_num))
-#define GID0 4 /* component, and the next ones are GID1 to GID7 */
+#define GID0 4 /* component; the next ones are GID1 to GID7 */
 
 struct table {
 	struct sa_query *query;
@@ -21,7 +21,7 @@ struct table {
 	uint64_t guid;	     /* of the port */
 	unsigned int first;  /* index of the block's first entry */
 	unsigned int cap;    /* of all entries */
-	unsigned int picked; /* entries of the block that are meant, a bit each */
+	unsigned int picked; /* selected entries of the block, one bit each */
 };
 
 static uint16_t find_table(struct sa_query *query, struct table *table)
@@ -61,7 +61,7 @@ static uint64_t alias_at(const struct table *table, unsigned int i)
 	return sa_aliases_get(table->aliases, table->guid, (uint8_t)(table->first + i));
 }
 
-/* Whether the request would take a GUID away that is a member of a group. */
+/* Whether the request would remove a GUID that is a member of a group. */
 static bool is_in_use(const struct table *table, bool is_set)
 {
 	const uint64_t *wanted = table->query->wanted.guid_info.guid_info.guid;
@@ -76,7 +76,7 @@ static bool is_in_use(const struct table *table, bool is_set)
 	return false;
 }
 
-/* Entry i as the answer tells it. */
+/* Entry i for the answer. */
 static uint64_t set_entry(const struct table *table, unsigned int i, uint64_t wanted)
 {
 	struct sa_query *query = table->query;
@@ -97,7 +97,7 @@ static uint64_t set_entry(const struct table *table, unsigned int i, uint64_t wa
 	if (why ||
 	    !sa_aliases_set(table->aliases, table->guid, (uint8_t)(table->first + i), wanted))
 		return 0;
-	sa_store_disown(query->store, wanted, 0); /* what somebody had by it before */
+	sa_store_disown(query->store, wanted, 0); /* memberships that others made with it before */
 	return wanted;
 }
 

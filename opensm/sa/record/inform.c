@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * InformInfo and InformInfoRecord (IBA 13.4.8.3, 15.2.5.12): ports ask to be told of traps, and who
- * asked is told. Whether a subscriber may know of a trap is seen to when there is one: report.c.
+ * InformInfo and InformInfoRecord (IBA 13.4.8.3, 15.2.5.12): ports subscribe to traps, and
+ * subscriptions can be read. Whether a subscriber may know of a trap is checked when the trap
+ * occurs: report.c.
  */
 #include "sa/report/report.h"
 #include "sa/sa_private.h"
 
 #define C(name) IBA_COMPONENT(inform_info_record, name)
 
-/* What was subscribed to may be gone, or hidden by now: what ends needs only be there. */
+/*
+ * The object of a subscription may be gone, or hidden by now: to unsubscribe, it need only exist.
+ */
 static bool is_legal(const struct sa_query *query, const struct iba_inform_info *info)
 {
 	uint32_t port;
@@ -25,7 +28,7 @@ static bool is_legal(const struct sa_query *query, const struct iba_inform_info 
 	       sa_may_see(query, port);
 }
 
-/* Who subscribes names no QP; who ends that may name the one that subscribed, as may its own. */
+/* A Subscribe names no QP. An Unsubscribe may name the QP that subscribed, or come from it. */
 static struct sa_subscription *find(const struct sa_query *query, uint64_t guid,
 				    const struct iba_inform_info *info)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * MCMemberRecord (IBA 15.2.5.17): ports create, join and leave multicast groups, and ask about
- * them. Everything here reads or changes the store and runs on the sa actor.
+ * MCMemberRecord (IBA 15.2.5.17): ports create, join and leave multicast groups, and look them up.
+ * Everything here reads or changes the store and runs on the sa actor.
  *
- * A Set passes the checks below in their order; the first that fails is the answer. It names a
- * port, which must be the requester's own unless both are in the group's partition, or it sees all.
- * A Set for a group that does not exist creates it if it says enough.
+ * A Set passes the checks below in order; the first that fails is the answer. It names a port,
+ * which must be the requester's own unless both are in the group's partition, or the requester sees
+ * all. A Set for a group that does not exist creates it if it gives enough parameters.
  *
- * Who is in a group is told only to trusted requesters, by a record a member and none of a group
- * without; others see each group of their partitions once, without a port, and their own
- * memberships.
+ * Members of groups are shown only to trusted requesters, with one record per member and none for a
+ * group without members; others see each group of their partitions once, without a port, and their
+ * own memberships.
  */
 #include <inttypes.h>
 
@@ -25,7 +25,7 @@
 #define CREATE_NEEDS (C(q_key) | C(t_class) | C(p_key) | C(flow_label) | C(sl))
 #define CAN_CREATE (IBA_JOIN_FULL_MEMBER | IBA_JOIN_SEND_ONLY_FULL_MEMBER)
 #define MEMBER_COMPONENTS (C(port_gid) | C(join_state) | C(proxy_join))
-#define UNKNOWN_RATE IBA_RATE_10 /* of a port whose link is not known */
+#define UNKNOWN_RATE IBA_RATE_10 /* for a port whose link is unknown */
 
 struct member_query {
 	struct sa_query *query;
@@ -34,8 +34,8 @@ struct member_query {
 	uint64_t mask;
 	struct sa_limit mtu, rate, life;
 	uint32_t port;		/* of the PortGID */
-	uint64_t guid;		/* likewise */
-	struct sa_group *group; /* NULL: none of that MGID */
+	uint64_t guid;		/* in the PortGID */
+	struct sa_group *group; /* NULL: no group has that MGID */
 };
 
 static void prepare(struct member_query *join, struct sa_query *query)
@@ -55,7 +55,7 @@ static void prepare(struct member_query *join, struct sa_query *query)
 	};
 }
 
-/* The status; why is for the log, since it tells more than others may know. */
+/* Returns the status; why is for the log, as it tells more than others may know. */
 G_GNUC_PRINTF(3, 4)
 static uint16_t refuse(struct member_query *join, uint16_t status, const char *format, ...)
 {
@@ -100,7 +100,7 @@ static bool is_zero(struct iba_gid gid)
 	return gid.prefix == 0 && gid.guid == 0;
 }
 
-/* The group's record as seen by a member. */
+/* The group's record as one member sees it. */
 static struct iba_mc_member_record record_of(const struct sa_query *query,
 					     const struct sa_group *group,
 					     const struct sa_member *member)
@@ -151,8 +151,8 @@ static bool may_act_for_others(const struct sa_query *query)
 }
 
 /*
- * Who joins another port need not say so: the SA sees it, as in the classic daemon. A port that it
- * may not know of is none.
+ * A requester that joins another port need not set ProxyJoin: the SA sees it, as in the classic
+ * daemon. A port that the requester may not see does not exist for it.
  */
 static uint16_t check_proxy(struct member_query *join)
 {
@@ -167,27 +167,29 @@ static uint16_t check_proxy(struct member_query *join)
 		      join->guid);
 }
 
-/* Whose quota it is: that of who asks, whomever he asks for. */
+/* Charged is the requester, whichever port it asks for. */
 static uint64_t creator_of(const struct member_query *join)
 {
 	return join->subnet->fabric->ports[join->query->from.port].guid;
 }
 
-/* Whether the requester may change how a port is in the group; member: NULL if it is not. */
+/*
+ * Whether the requester may change how a port is in the group; member: NULL if it is not a member.
+ */
 static bool may_change(const struct member_query *join, const struct sa_member *member)
 {
 	const struct sa_query *query = join->query;
 
 	if (query->from.privileged)
 		return true;
-	if (query->from.port == join->port) /* another may have had the GUID before */
+	if (query->from.port == join->port) /* another port may have had the GUID before */
 		return !member || member->proxy || !member->maker ||
 		       member->maker == creator_of(join);
 	return member && member->proxy && may_act_for_others(query) &&
 	       sa_is_of_partition(query, join->group->record.p_key);
 }
 
-/* NULL: there is none, as far as the requester may know. */
+/* NULL: there is none that the requester may see. */
 static const struct sa_group *seen_group(const struct member_query *join)
 {
 	return join->group && sa_is_of_partition(join->query, join->group->record.p_key)
@@ -195,7 +197,9 @@ static const struct sa_group *seen_group(const struct member_query *join)
 		       : NULL;
 }
 
-/* Another port is joined to groups of partitions of both, but not again if it joined by itself. */
+/*
+ * Another port may be joined to groups of partitions of both, but not again if it joined by itself.
+ */
 static uint16_t check_other(struct member_query *join)
 {
 	const struct sa_query *query = join->query;
@@ -214,19 +218,19 @@ static uint16_t check_other(struct member_query *join)
 	return refuse(join, IBA_SA_REQ_INVALID, "it has joined by itself, and another port asks");
 }
 
-/* Of a group whose maker does not say. */
+/* The HopLimit of a group whose creator does not give one. */
 static uint8_t usual_hop_limit(const struct iba_mc_member_record *group)
 {
 	return group->scope == IBA_SCOPE_LINK_LOCAL ? 0 : 0xFF;
 }
 
-/* The fixed parameters of a group against those the request names. */
+/* Compares the fixed parameters of a group with those that the request names. */
 static bool agrees(const struct member_query *join, const struct iba_mc_member_record *group)
 {
 	uint64_t compared = C(q_key) | C(mlid) | C(t_class) | C(sl) | C(flow_label) | C(scope);
 
 	if (group->hop_limit != usual_hop_limit(group))
-		compared |= C(hop_limit); /* somebody asked for it */
+		compared |= C(hop_limit); /* a client asked for it */
 	if ((join->mask & C(p_key)) && P_KEY_BASE(join->wanted->p_key) != P_KEY_BASE(group->p_key))
 		return false;
 	return wire_match(&iba_mc_member_record_type, join->wanted, group, join->mask & compared);
@@ -237,7 +241,9 @@ static uint16_t refuse_partition(struct member_query *join, uint16_t p_key)
 	return refuse(join, IBA_SA_REQ_INVALID, "its port is not in partition 0x%04x", p_key);
 }
 
-/* Of an IPoIB group the partition, by its P_Key or MGID, that is not for IPoIB; NULL: none. */
+/*
+ * The partition of an IPoIB group, by its P_Key or MGID, if it is not an IPoIB one; otherwise NULL.
+ */
 static const struct partition *lacks_ipoib(const struct member_query *join, uint16_t p_key)
 {
 	struct iba_gid mgid = join->wanted->mgid;
@@ -261,8 +267,8 @@ static uint16_t refuse_ipoib(struct member_query *join, uint16_t status,
 }
 
 /*
- * A port must be able to take what the group's senders may send. A group that the partition has
- * lost keeps its members, and takes no others.
+ * A port must be able to receive what the group's senders may send. A group that the partition has
+ * lost keeps its members and accepts no new ones.
  */
 static uint16_t check_join(struct member_query *join)
 {
@@ -294,10 +300,10 @@ static uint16_t check_join(struct member_query *join)
 }
 
 /*
- * IBA 4.1.1: 0xFF, only the transient flag, a scope. Scope 0xF is reserved as 0 is, but the classic
- * daemon takes it, and osmtest wants it taken. The classic daemon also refuses the signature of SAs
- * in link-local scope, so that who was given such an MGID cannot have it again after a restart;
- * here it can, if this SA or its predecessor may have made it.
+ * IBA 4.1.1: 0xFF, only the transient flag, a scope. Scope 0xF is reserved like 0, but the classic
+ * daemon accepts it, and osmtest wants it accepted. The classic daemon also refuses the signature
+ * of SAs in link-local scope, so that a port that was given such an MGID cannot have it again after
+ * a restart; here it can, if this SA or its predecessor may have made it up.
  */
 static bool is_legal_mgid(const struct member_query *join, struct iba_gid mgid)
 {
@@ -333,10 +339,10 @@ static bool names_parameters_of(const struct member_query *join,
 }
 
 /*
- * An IPoIB group carries its P_Key, with the bit of full members, and has all parameters of its
- * broadcast group, which must be there (RFC 4391, 4 and 5): hosts ask for exactly these. Its first
- * port must be able to take what the senders of the group may send. Nothing binds a broadcast group
- * that a partition has no rule for: any port may make that, as in the classic daemon.
+ * An IPoIB group carries its P_Key, with the full-member bit, and has all parameters of its
+ * broadcast group, which must exist (RFC 4391, 4 and 5): hosts ask for exactly these. Its first
+ * port must be able to receive what the senders of the group may send. A broadcast group for which
+ * a partition has no rule is unrestricted: any port may make it, as in the classic daemon.
  */
 static uint16_t check_ipoib(struct member_query *join, struct iba_mc_member_record *record)
 {
@@ -366,7 +372,10 @@ static uint16_t check_ipoib(struct member_query *join, struct iba_mc_member_reco
 	return IBA_STATUS_OK;
 }
 
-/* It binds nobody: members are told what the first of them asked for, as by the classic daemon. */
+/*
+ * The life time is not enforced: members get what the first of them asked for, as in the classic
+ * daemon.
+ */
 static bool choose_life(uint8_t *life, const struct sa_limit *limit)
 {
 	if (!limit->given || (limit->selector == IBA_SELECTOR_LESS && !limit->value))
@@ -380,7 +389,7 @@ static bool choose_life(uint8_t *life, const struct sa_limit *limit)
 	return true;
 }
 
-/* MTU and rate of a new group: as asked for, within what its first port can do. */
+/* MTU and rate of a new group: as requested, within what its first port can do. */
 static bool choose_limits(const struct member_query *join, struct iba_mc_member_record *record)
 {
 	const struct fabric_port *port = &join->subnet->fabric->ports[join->port];
@@ -393,7 +402,9 @@ static bool choose_limits(const struct member_query *join, struct iba_mc_member_
 	       choose_life(&record->packet_life_time, &join->life);
 }
 
-/* That of an MGID only if the request names none: who asks for the same again is to get it. */
+/*
+ * The scope in an MGID counts only if the request names none: a repeated request must get the same.
+ */
 static uint8_t choose_scope(const struct member_query *join)
 {
 	uint8_t scope = join->mask & C(scope) ? join->wanted->scope : 0;
@@ -458,7 +469,7 @@ static uint16_t create_group(struct member_query *join)
 			   : refuse(join, IBA_SA_NO_RESOURCES, "no MLID is free for a new group");
 }
 
-/* As if there were no such group, as far as that can be: nobody gets another of that MGID. */
+/* As if there were no such group, as far as possible: no second group gets that MGID. */
 static uint16_t check_join_unseen(struct member_query *join)
 {
 	uint16_t status = check_create(join);
@@ -466,7 +477,10 @@ static uint16_t check_join_unseen(struct member_query *join)
 	return status == IBA_STATUS_OK ? refuse_partition(join, join->group->record.p_key) : status;
 }
 
-/* Whose membership it is: of who asks, whomever he asks for; a privileged one has no bounds. */
+/*
+ * The membership belongs to the requester, whichever port it asks for; a privileged one has no
+ * limit.
+ */
 static uint64_t maker_of(const struct member_query *join)
 {
 	bool other = join->query->from.port != join->port;
@@ -532,7 +546,7 @@ uint16_t sa_member_set(struct sa_query *query)
 
 /* ---- Delete ---- */
 
-/* Who may not take a port out is not told whether it is in. */
+/* A requester that may not remove a port is not told whether it is a member. */
 static uint16_t check_membership(struct member_query *leave)
 {
 	const struct sa_member *member =
@@ -583,7 +597,7 @@ static bool offer_member(struct visit *visit, const struct sa_group *group,
 	return visit->go_on;
 }
 
-/* What the requester may know of a group. */
+/* Offers what the requester may know of a group. */
 static bool offer_group(const struct sa_group *group, void *arg)
 {
 	struct visit *visit = arg;

@@ -2,21 +2,21 @@
 /*
  * MultiPathRecord (IBA 15.2.5.20): paths from any of several GIDs to any of several others.
  *
- * The candidates are the paths that GetTable(PathRecord) tells for each pair, sources first. If
- * NumbPath asks for less, those are chosen that share the fewest ports, cables and switches, so
- * that what breaks one of them breaks few others: beginning with the first candidate, the next is
- * always the one that shares least with those chosen before; of equal ones the shortest, then the
- * first. While there are few candidates each is tried as the first one, which finds the pairs that
- * are apart where there are any, as automatic path migration wants them. The selector of
- * independence asks for no more than that. The same request on the same subnet has the same answer.
+ * The candidates are the paths that GetTable(PathRecord) returns for each pair, sources first. If
+ * NumbPath asks for fewer, those are chosen that share the fewest ports, cables and switches, so
+ * that a failure of one breaks few others: starting with the first candidate, the next is always
+ * the one that shares least with those chosen before; among equals the shortest, then the first.
+ * While there are few candidates, each is tried as the first one, which finds disjoint pairs if
+ * there are any, as automatic path migration wants them. The selector of independence asks for no
+ * more than that. The same request on the same subnet has the same answer.
  */
 #include "sa/record/paths.h"
 
 #define M(name) IBA_COMPONENT(multi_path_record, name)
 #define NUMB_PATH_MAX 127
 #define CANDIDATES_MAX 2048
-#define STARTS_MAX 64 /* candidates, for each to be tried as the first one */
-#define GIDS_MAX 255  /* of an end: what the counts can say */
+#define STARTS_MAX 64 /* at most that many candidates are each tried as the first one */
+#define GIDS_MAX 255  /* per end: the count fields are 8 bits */
 #define ELEMENTS_MAX (2 * (IBA_MAX_HOPS + 2))
 #define NONE UINT_MAX
 
@@ -24,7 +24,7 @@ struct candidate {
 	struct iba_path_record record;
 	unsigned int n; /* elements: switches by their port 0, cables by one of their ports */
 	uint32_t elements[ELEMENTS_MAX];
-	uint32_t shared; /* elements, with those chosen */
+	uint32_t shared; /* elements shared with those chosen */
 	bool chosen;
 };
 
@@ -33,13 +33,13 @@ struct multi {
 	struct iba_path_record wanted;
 	GArray *candidates; /* struct candidate */
 	uint32_t wants;
-	uint8_t *marks;	       /* of each port: whether it is an element of the path at hand */
+	uint8_t *marks;	       /* per port: whether it is an element of the current path */
 	GArray *chosen, *best; /* guint: indexes of candidates */
 };
 
 /* ---- the request ---- */
 
-/* What PathRecord has too, as if it were asked for by that. */
+/* The components that PathRecord has too, converted to a query of that. */
 static uint64_t to_path_record(const struct sa_query *query, struct iba_path_record *to)
 {
 	const struct iba_multi_path_record *w = &query->wanted.multi_path;
@@ -98,14 +98,14 @@ static uint16_t check_counts(const struct sa_query *query)
 	return IBA_STATUS_OK;
 }
 
-/* An end that the request names by n GIDs; those that are named twice count once. */
+/* An end that the request names by n GIDs; duplicates count once. */
 struct side {
 	unsigned int n;
 	struct iba_gid gids[GIDS_MAX];
 	struct path_end ends[GIDS_MAX];
 };
 
-/* One of this subnet is somebody's, of whom the requester may know. */
+/* A GID of this subnet must belong to a port that the requester may see. */
 static bool may_name(const struct sa_query *query, const struct path_end *end)
 {
 	return end->leaves_subnet || (end->first != end->end && sa_may_reach(query, end->first));
@@ -207,7 +207,7 @@ static void set_marks(struct multi *multi, const struct candidate *candidate, ui
 		multi->marks[candidate->elements[i]] = mark;
 }
 
-/* Counts what the others share with that one; the best of them is next. */
+/* Counts what the others share with the chosen one; returns the best of them, which is next. */
 static guint choose(struct multi *multi, guint index)
 {
 	guint best = NONE;
@@ -229,7 +229,7 @@ static guint choose(struct multi *multi, guint index)
 	return best;
 }
 
-/* What the paths chosen share, and, as the lower half, how long they are. */
+/* Elements that the chosen paths share, and their length in the lower half. */
 static uint64_t choose_from(struct multi *multi, guint first)
 {
 	uint64_t shared = 0, length = 0;

@@ -2,8 +2,8 @@
 /*
  * PathRecord (IBA 15.2.5.16): which LIDs, P_Key, SL, MTU, rate and life time two ports may use.
  *
- * Get is answered with the first path there is, also if an end is left open, as the classic daemon
- * does; GetTable with all of them, NumbPath for each pair of ports.
+ * Get is answered with the first path, even if an end is left open, as in the classic daemon;
+ * GetTable with all paths, up to NumbPath for each pair of ports.
  *
  * A multicast DGID is answered from the group, whose values are fixed.
  */
@@ -23,7 +23,7 @@ static bool wants_multicast(const struct sa_query *query)
 	return sa_wants(query, C(dlid)) && iba_lid_is_multicast(wanted->dlid);
 }
 
-/* The path from a port, by default the requester's, to all members of a group. */
+/* Offers the path from a port, by default the requester's, to all members of a group. */
 static uint16_t offer_group(const struct paths *paths, const struct sa_group *group)
 {
 	struct sa_query *query = paths->query;
@@ -90,7 +90,7 @@ enum sa_place sa_path_place(const struct sa_query *query)
 		       : SA_IN_POOL;
 }
 
-/* Both ends at once: in a large fabric each is far away in memory. */
+/* Prefetches both ends at once: in a large fabric each is far away in memory. */
 static void prefetch_ends(const struct paths *paths)
 {
 	const struct sa_query *query = paths->query;
@@ -129,6 +129,6 @@ uint16_t sa_path_each(struct sa_query *query)
 	status = paths_resolve_to(&paths);
 	if (status != IBA_STATUS_OK)
 		return status;
-	query->mask = 0; /* paths are made to measure */
+	query->mask = 0; /* paths are built to match the query */
 	return paths_each(&paths);
 }

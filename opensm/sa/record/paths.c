@@ -7,13 +7,13 @@
  * pair of endports policy_path() says what the two may use; then the pairs of LIDs (LMC) are tried
  * in a fixed order: first the n-th LID of one with the n-th of the other (Preference 0), then all
  * others (Preference 2). For a pair of LIDs the forwarding tables are walked hop by hop; a path
- * that breaks is no record.
+ * that breaks makes no record.
  *
- * A path may be used with a smaller MTU or rate than it could carry, and its life time may be
- * stated longer than needed: that is how a value asked for by a selector is met. TClass, FlowLabel
- * and RawTraffic do not select among paths, and HopLimit does not inside a subnet, so the answer
- * repeats what was asked for. A destination outside the subnet is reached by the router that
- * prefix-routes.conf names.
+ * A path may be used with a smaller MTU or rate than it can carry, and its life time may be
+ * reported longer than needed: that is how it matches a value requested by a selector. TClass,
+ * FlowLabel and RawTraffic do not select among paths, nor does HopLimit inside a subnet, so the
+ * answer repeats the requested values. A destination outside the subnet is reached through the
+ * router that prefix-routes.conf names.
  */
 #include "sa/record/paths.h"
 
@@ -32,13 +32,13 @@ static bool fit_limits(const struct paths *paths, const struct policy_path *poli
 	       sa_fit_life(&record->packet_life_time, &paths->life);
 }
 
-/* As it was asked for: a port with alias GUIDs has several. */
+/* The GID as it was requested: a port with alias GUIDs has several. */
 static struct iba_gid gid_of(const struct path_end *end, const struct fabric_port *port)
 {
 	return (struct iba_gid){end->prefix, end->guid ? end->guid : port->guid};
 }
 
-/* What does not depend on the LIDs. */
+/* Fills the fields that do not depend on the LIDs. */
 static void fill_ends(const struct paths *paths, uint32_t from, uint32_t to,
 		      const struct policy_path *policy, struct iba_path_record *record)
 {
@@ -64,7 +64,7 @@ static void fill_ends(const struct paths *paths, uint32_t from, uint32_t to,
 	}
 }
 
-/* False: the query asks for too much. */
+/* Counts one more path; false: the query asks for too much. */
 static bool look_at_one(struct paths *paths)
 {
 	if (paths->looked_at++ < PATHS_MAX)
@@ -73,7 +73,7 @@ static bool look_at_one(struct paths *paths)
 	return false;
 }
 
-/* Takes the path between two LIDs. *n counts those taken; false: no need to go on. */
+/* Takes the path between two LIDs. *n counts the paths taken; false: stop. */
 static bool offer_lids(struct paths *paths, uint32_t from, uint32_t to, struct policy_path *policy,
 		       struct iba_path_record *record, uint32_t *n)
 {
@@ -153,8 +153,8 @@ static uint32_t lids_owner(const struct fabric *fabric, uint16_t lid)
 }
 
 /*
- * The port of a GID, or FABRIC_NONE: nobody has it, which is told as if who asks might not know of
- * the port. False: no end can have it.
+ * Sets the port of a GID, or FABRIC_NONE: no port has it, which is answered as if the requester may
+ * not see the port. False: no end can have that GID.
  */
 static bool find_gid(const struct sa_query *query, struct iba_gid gid, bool source,
 		     struct path_end *end, uint32_t *port)
@@ -199,7 +199,7 @@ uint16_t paths_resolve(const struct sa_query *query, const struct path_end_asked
 	return IBA_STATUS_OK;
 }
 
-/* Endports of an end that the requester may know of. */
+/* Counts the endports of an end that the requester may see. */
 static uint64_t count_end(const struct sa_query *query, const struct path_end *end,
 			  bool (*may)(const struct sa_query *query, uint32_t endport))
 {
@@ -265,7 +265,7 @@ uint16_t paths_begin(struct paths *paths, struct sa_query *query, const struct i
 		.per_pair = mask & C(numb_path) ? w->numb_path : UINT32_MAX,
 		.asked = policy_asked(w, mask),
 	};
-	/* Half a ServiceID is none. */
+	/* Half a ServiceID is not a ServiceID. */
 	return !(mask & C(service_id)) == !(mask & C(service_id_low))
 		       ? IBA_STATUS_OK
 		       : IBA_SA_INSUFFICIENT_COMPONENTS;

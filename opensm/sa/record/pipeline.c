@@ -3,17 +3,18 @@
  * The pipeline: from the octets of a request to the octets of its answer, the same for every
  * attribute (IBA 15.4).
  *
- * A query passes the stages below in their order; the first that returns a status other than OK
- * settles it. What is left runs the record's function, which offers candidates; those that agree
- * with the components asked for, and that the requester may see, are encoded straight into the
- * answer. At the end the policy on the number of records decides between answer and error.
+ * A query passes the stages below in order; the first that returns a status other than OK settles
+ * it. Otherwise the record's function runs and offers candidates; those that match the requested
+ * components, and that the requester may see, are encoded straight into the answer. At the end the
+ * rule on the number of records decides between answer and error.
  *
- * Everything here is a function of the query, the subnet and, for registries, these: no
- * clock, no log, no counter. A query is used by one thread at a time; read-only ones may be begun
- * on the sa actor and run in the pool.
+ * Everything here is a function of the query, the subnet and, for registries, their contents: no
+ * clock, no log, no counter. A query is used by one thread at a time; read-only ones may begin on
+ * the sa actor and run in the pool.
  *
- * Every request is answered, whatever is wrong with it; only what is no request at all is not, nor
- * one with a wrong SM_Key, as osmtest and the classic daemon have it: who guesses learns nothing.
+ * Every request is answered, whatever is wrong with it, except MADs that are not requests and
+ * requests with a wrong SM_Key, as in osmtest and the classic daemon: a sender that guesses keys
+ * learns nothing.
  */
 #include <string.h>
 
@@ -38,7 +39,7 @@ static const struct method {
 	{IBA_METHOD_GET_TRACE_TABLE, IBA_METHOD_GET_TABLE_RESP, true},
 };
 
-/* NULL: none that an SA is asked by. */
+/* NULL: not a method of SA requests. */
 static const struct method *find_method(uint8_t method)
 {
 	for (unsigned int i = 0; i < G_N_ELEMENTS(methods); i++)
@@ -47,9 +48,9 @@ static const struct method *find_method(uint8_t method)
 	return NULL;
 }
 
-/* ---- the answer while it grows ---- */
+/* ---- building the answer ---- */
 
-/* Octets of tables are counted, so that those on their way are bounded. */
+/* Counts octets of tables, so that those being sent are bounded. */
 static bool reply_hold(struct sa_query *query, size_t more)
 {
 	struct sa_reply *reply = &query->reply;
@@ -77,7 +78,7 @@ static void reply_begin(struct sa_reply *reply)
 	reply->length = IBA_SA_DATA_OFFSET;
 }
 
-/* False: there is too much on its way. */
+/* False: too many octets are being sent. */
 static bool reply_reserve(struct sa_query *query, size_t more)
 {
 	struct sa_reply *reply = &query->reply;
@@ -119,7 +120,7 @@ bool sa_put(struct sa_query *query, const void *record)
 	return true;
 }
 
-/* ---- what records ask ---- */
+/* ---- candidates ---- */
 
 bool sa_is_table(const struct sa_query *query)
 {
@@ -220,7 +221,7 @@ static uint16_t check_length(struct sa_query *query)
 	return IBA_STATUS_OK;
 }
 
-/* Requests that came by RMPP were put together below us. */
+/* Requests by RMPP were reassembled by the layer below. */
 static uint16_t check_rmpp(struct sa_query *query)
 {
 	if (!(query->rmpp.rmpp_flags & IBA_RMPP_ACTIVE))
@@ -244,8 +245,8 @@ static uint16_t check_key(struct sa_query *query)
 }
 
 /*
- * A port that came up after the last sweep is asked to try again: the next one will know it. A GRH
- * may say of the port less than the LID, but not that it is another that it may know of.
+ * A port that came up after the last sweep is asked to try again: the next sweep will know it. A
+ * GRH may say less about the port than the LID, but must not name another port that it may see.
  */
 static uint16_t find_requester(struct sa_query *query)
 {
@@ -272,9 +273,9 @@ static bool is_on_sm_node(const struct sa_query *query)
 }
 
 /*
- * The key that everybody knows tells nothing of who has it. Tools may look with it from any node,
- * as they always did; what is secret takes the SM's node, or a key of the site's own, and so does
- * all of it where sa_enhanced_trust_model is on.
+ * The default SM_Key proves nothing about its sender. Tools may use it to look from any node, as
+ * they always could; secret data requires the SM's node, or a key of the site, and with
+ * sa_enhanced_trust_model so does all data.
  */
 static uint16_t check_trust(struct sa_query *query)
 {
@@ -296,9 +297,9 @@ static uint16_t check_trust(struct sa_query *query)
 }
 
 /*
- * Who asks by a partition must be in it. Index 0 is where requests come in that name no partition,
- * and any port may ask there. Of a key that the SM's port had not got when the subnet was published
- * nothing can be said: the port took the request, so it is served.
+ * A requester must be a member of the partition that it asks with. Index 0 is for requests without
+ * a partition, which any port may send. If the SM's port did not have the P_Key when the subnet was
+ * published, nothing is known about it: the port accepted the request, so it is served.
  */
 static uint16_t check_partition(struct sa_query *query)
 {
@@ -330,7 +331,7 @@ static stage_fn *const stages[] = {
 
 /* ---- from request to answer ---- */
 
-/* Nobody waits for the answer to an answer, or to a TrapRepress. */
+/* No answer is expected to an answer, or to a TrapRepress. */
 static bool expects_answer(uint8_t method)
 {
 	return !(method & IBA_METHOD_RESPONSE) && method != IBA_METHOD_TRAP_REPRESS;
@@ -397,7 +398,7 @@ void sa_query_run(struct sa_query *query, const struct sa_registries *registries
 		query->status = status;
 }
 
-/* IBA 15.4.1: a Get has exactly one answer; a table may be empty. */
+/* IBA 15.4.1: a Get has exactly one record; a table may be empty. */
 static void apply_count_policy(struct sa_query *query)
 {
 	if (query->status != IBA_STATUS_OK || query->header.method != IBA_METHOD_GET)
@@ -430,9 +431,9 @@ static void reply_echo_request(struct sa_query *query)
 }
 
 /*
- * RMPP as its sender, the vendor layer, wants it: Active marks what is to be segmented. The other
- * fields are those of the first segment, which carries the length of all: each segment has a SA
- * header of its own (IBA 13.6.2.2).
+ * RMPP as the vendor layer, which sends it, expects it: Active marks data to be segmented. The
+ * other fields are those of the first segment, which carries the length of the whole; each segment
+ * has its own SA header (IBA 13.6.2.2).
  */
 static void fill_rmpp(struct iba_rmpp_header *rmpp, size_t data_bytes)
 {
@@ -442,7 +443,7 @@ static void fill_rmpp(struct iba_rmpp_header *rmpp, size_t data_bytes)
 	*rmpp = (struct iba_rmpp_header){
 		.rmpp_version = IBA_RMPP_VERSION,
 		.rmpp_type = IBA_RMPP_DATA,
-		.resp_time = 0x1F, /* none given */
+		.resp_time = 0x1F, /* not given */
 		.rmpp_flags = IBA_RMPP_ACTIVE | IBA_RMPP_FIRST | last,
 		.segment_number = 1,
 		.data2 = data_bytes + segments * iba_sa_header_bytes,
@@ -466,7 +467,7 @@ static void encode_headers(struct sa_query *query, uint16_t stride)
 	wire_encode(&iba_sa_header_type, &query->sa, data + SA_HEADER_OFFSET);
 }
 
-/* Gives back what a long answer reserved in vain. */
+/* Gives back octets that a long answer reserved but did not use. */
 static void reply_trim(struct sa_query *query)
 {
 	struct sa_reply *reply = &query->reply;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the SA serves: a row for each method of each attribute (IBA 15.2.5). */
+/* What the SA serves: one row for each method of each attribute (IBA 15.2.5). */
 #include "sa/sa_private.h"
 
 static enum sa_place in_pool(const struct sa_query *query)
@@ -8,13 +8,13 @@ static enum sa_place in_pool(const struct sa_query *query)
 	return SA_IN_POOL;
 }
 
-/* Records of one node are few. All records have its LID first. */
+/* Records of one node are few. All records have the node's LID first. */
 static enum sa_place by_node(const struct sa_query *query)
 {
 	return sa_wants(query, 1) ? SA_AT_ONCE : SA_IN_POOL;
 }
 
-/* Tables of all nodes can be millions. */
+/* Tables of all nodes can have millions of records. */
 static enum sa_place by_table(const struct sa_query *query)
 {
 	return sa_wants(query, 1) ? SA_IN_POOL : SA_SLOWLY;
@@ -27,8 +27,9 @@ static enum sa_place at_once(const struct sa_query *query)
 }
 
 /*
- * Reads as well: the pool would need a copy of a registry for each change of it, while the whole
- * table of SA_MAX_SERVICES services takes 12 ms of the actor, and one service microseconds.
+ * Reads run there as well: the pool would need a copy of a registry for each change of it, while
+ * the whole table of SA_MAX_SERVICES services takes 12 ms on the actor, and one service
+ * microseconds.
  */
 static enum sa_place at_registries(const struct sa_query *query)
 {
@@ -40,10 +41,10 @@ static enum sa_place at_registries(const struct sa_query *query)
 	.attribute = IBA_ATTR_##attr, .method = IBA_METHOD_##verb, .name = #attr,                  \
 	.asks = &iba_##asked##_type, .tells = &iba_##told##_type, .place = where, .run = function
 
-/* Asked and told as one type. */
+/* Request and records have the same type. */
 #define ROW(attr, verb, type, where, function) ROW_AS(attr, verb, type, type, where, function)
 
-/* Get and GetTable, which differ in how much they may tell. */
+/* Get and GetTable, which differ in the number of records they may return. */
 #define READ(attr, type, where, function, ...)                                                     \
 	{ROW(attr, GET, type, where, function), ##__VA_ARGS__},                                    \
 	{                                                                                          \
@@ -78,7 +79,7 @@ static const struct sa_row rows[] = {
 	READ(P_KEY_TABLE_RECORD, p_key_table_record, by_table, sa_p_key_table_each,
 	     .flags = SA_TRUSTED),
 	READ(PATH_RECORD, path_record, sa_path_place, sa_path_each),
-	/* Clients name either the attribute that is asked or the one that is told. */
+	/* Clients use either the attribute of the request or that of the answer. */
 	{ROW_AS(PATH_RECORD, GET_TRACE_TABLE, path_record, trace_record, in_pool, sa_trace_each),
 	 .flags = SA_NOT_REDUCED, .told = IBA_ATTR_TRACE_RECORD},
 	{ROW_AS(TRACE_RECORD, GET_TRACE_TABLE, path_record, trace_record, in_pool, sa_trace_each),

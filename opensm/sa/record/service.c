@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ServiceRecord (IBA 15.2.5.14): ports say where a service is, and ask about that.
+ * ServiceRecord (IBA 15.2.5.14): ports announce where a service is, and look services up.
  *
  * A port registers services of its own GIDs, and of multicast groups of its partitions. The port
  * that registered a service may change and remove it, as may any port that gives its ServiceKey;
- * the classic daemon lets anybody. If another port has the GID by now, the service is no more:
- * nobody is told of it, and that port may register its own. The ServiceP_Key must be one of the
- * port, and a port that holds none of that partition is not told of the service. Trusted requesters
- * may do all that.
+ * the classic daemon lets any port do so. If another port has the GID by now, the service no longer
+ * exists: no port is told of it, and the new port may register its own. The ServiceP_Key must be
+ * one of the port's, and a port that has no P_Key of that partition is not told of the service.
+ * Trusted requesters may do all of this.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@
 
 /* ---- which service ---- */
 
-/* The default prefix stands for the subnet's own. */
+/* Replaces the default prefix with the subnet's own. */
 static struct iba_gid normal_gid(const struct sa_query *query, struct iba_gid gid)
 {
 	if (sa_prefix_is_local(query, gid.prefix))
@@ -27,8 +27,8 @@ static struct iba_gid normal_gid(const struct sa_query *query, struct iba_gid gi
 }
 
 /*
- * What is asked for, with what the request leaves open. A Delete means the identifiers in its
- * record, whatever its ComponentMask says: osmtest's names but ServiceName.
+ * The requested service, completed where the request leaves fields open. A Delete means the
+ * identifiers in its record, whatever its ComponentMask says: osmtest's has only ServiceName.
  */
 static struct iba_service_record wanted_service(const struct sa_query *query)
 {
@@ -64,7 +64,7 @@ static bool is_stale(const struct sa_query *query, const struct sa_service *serv
 				   sa_port_by_guid(query, service->record.service_gid.guid));
 }
 
-/* One that is stale is of those that may register it now. */
+/* A stale service may be changed by any port that may register it now. */
 static bool may_change(const struct sa_query *query, const struct sa_service *service,
 		       const struct iba_service_record *wanted)
 {
@@ -72,7 +72,7 @@ static bool may_change(const struct sa_query *query, const struct sa_service *se
 	       knows_key(service, wanted) || is_stale(query, service);
 }
 
-/* As the requester may see it. */
+/* The record as the requester may see it. */
 static struct iba_service_record shown(const struct sa_query *query,
 				       const struct sa_service *service)
 {
@@ -94,19 +94,21 @@ static void put_answer(struct sa_query *query, const struct sa_service *service)
 
 /* ---- Set, Delete ---- */
 
-/* What a port may register services of by itself. osmtest's prefix is 0x80fe: any will do. */
+/*
+ * GIDs a port may register services for by itself. osmtest uses prefix 0x80fe: any prefix will do.
+ */
 static bool names_own(const struct sa_query *query, struct iba_gid gid)
 {
 	return iba_gid_is_multicast(gid) || sa_port_by_guid(query, gid.guid) == query->from.port;
 }
 
-/* A GID of the requester's own, which nobody else may have. */
+/* A GID of the requester's own, which no other port may have. */
 static bool owns(const struct sa_query *query, struct iba_gid gid)
 {
 	return !iba_gid_is_multicast(gid) && names_own(query, gid);
 }
 
-/* Whether the requester may say that a service is there: in the place of service, NULL: of none. */
+/* Whether the requester may register the service, replacing service; NULL: there is none yet. */
 static bool may_register(const struct sa_query *query, const struct sa_service *service,
 			 const struct iba_service_record *wanted)
 {
@@ -116,7 +118,7 @@ static bool may_register(const struct sa_query *query, const struct sa_service *
 	       (service && knows_key(service, wanted));
 }
 
-/* Who changes a service of another port does not take it over. */
+/* Changing a service of another port does not change its owner. */
 static uint64_t owner_after(const struct sa_query *query, const struct sa_service *service,
 			    const struct iba_service_record *wanted)
 {
@@ -157,7 +159,7 @@ uint16_t sa_service_remove(struct sa_query *query)
 
 	if (!service || is_stale(query, service))
 		return IBA_SA_NO_RECORDS;
-	if (!may_change(query, service, &wanted)) /* it is not told what it may not see */
+	if (!may_change(query, service, &wanted)) /* as if it did not exist, if hidden */
 		return sa_is_of_partition(query, service->record.service_p_key) ? IBA_SA_DENIED
 										: IBA_SA_NO_RECORDS;
 	put_answer(query, service);
@@ -171,11 +173,11 @@ struct visit {
 	struct sa_query *query;
 	uint64_t id; /* the only one wanted, if has_id */
 	bool has_id, has_p_key;
-	uint16_t p_key;	    /* likewise */
+	uint16_t p_key;	    /* the only one wanted, if has_p_key */
 	const uint8_t *key; /* NULL: any */
 };
 
-/* Of what sa_offer() cannot compare: a membership bit apart, and a key that is not shown. */
+/* Compares what sa_offer() cannot: P_Keys without membership bit, and a key that is not shown. */
 static bool is_meant(const struct visit *visit, const struct iba_service_record *record)
 {
 	if (visit->has_p_key && P_KEY_BASE(visit->p_key) != P_KEY_BASE(record->service_p_key))

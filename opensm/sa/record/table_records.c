@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Records of tables that the published subnet does not hold: SLtoVL, VLArbitration, GUIDInfo,
- * P_Keys, multicast forwarding, SMInfo (IBA 15.2.5.5 to 15.2.5.20). They come from the inventory;
- * what it lacks is a reason to wait: the query then says what it wants read, and is run again. But
- * SLtoVL and VLArbitration of all ports, which can be millions of blocks, are told as far as they
- * are known if there is no QoS. They run on any thread.
+ * P_Keys, multicast forwarding, SMInfo (IBA 15.2.5.5 to 15.2.5.20). They come from the inventory.
+ * If the inventory lacks a table the query waits: it says what must be read, and runs again. An
+ * exception are SLtoVL and VLArbitration of all ports, which can be millions of blocks: without QoS
+ * they are reported as far as they are known. They run on any thread.
  *
- * A node that does not answer is left out of a table of all; who asks for that node alone is told
- * BUSY.
+ * A node that does not answer is skipped in a table of all nodes; a query for that node alone is
+ * answered BUSY.
  */
 #include <string.h>
 
 #include "sa/sa_private.h"
 
-/* One kind of such records. All have the LID first, as component 0. */
+/* One kind of such records. All have the LID as component 0. */
 struct table {
 	enum inventory_kind kind;
-	bool every_port;	 /* of a switch, not port 0 alone */
-	uint64_t port_component; /* 0: the record does not name a port */
+	bool every_port;	 /* every port of a switch, not only port 0 */
+	uint64_t port_component; /* 0: the record has no port number */
 	uint8_t (*wanted_port)(const struct sa_query *query);
-	bool no_ca_port; /* of CAs and routers the port is told as 0 */
+	bool no_ca_port; /* for CAs and routers the port is reported as 0 */
 	/*
-	 * Without QoS the SM leaves these tables as their devices made them: who asks for those of
-	 * all ports is told zeros for what nobody asked for before.
+	 * Without QoS the SM leaves these tables as the devices set them: a query for those of all
+	 * ports gets zeros for tables that were not requested before.
 	 */
 	bool zeros;
-	bool of_lanes;	      /* but it sets these for a routing with lanes */
-	uint64_t of_switches; /* components that mean nothing of other nodes */
+	bool of_lanes;	      /* but the SM sets these for a routing with lanes */
+	uint64_t of_switches; /* components that only apply to switches */
 	void (*fill)(const struct sa_query *query, uint32_t port, uint32_t block, const void *bytes,
 		     union sa_any *record);
 };
 
 #define LID_COMPONENT UINT64_C(1)
 
-/* What a query means of the tables, before they are looked at. */
+/* Which tables a query means, before they are looked up. */
 struct table_query {
 	struct sa_query *query;
 	const struct table *table;
 	struct sa_span span;
 	uint16_t lid; /* 0: any */
 	uint8_t port; /* INVENTORY_ALL_PORTS: any */
-	bool zeros;   /* stand for what is not known */
+	bool zeros;   /* zeros stand for unknown tables */
 };
 
 static bool is_of_switch(const struct table_query *q)
@@ -67,7 +67,7 @@ static struct table_query narrow(struct sa_query *query, const struct table *tab
 	if (table->port_component && sa_wants(query, table->port_component)) {
 		query->mask &= ~table->port_component;
 		q.port = table->wanted_port(query);
-		if (q.port == INVENTORY_ALL_PORTS) /* no port has that number */
+		if (q.port == INVENTORY_ALL_PORTS) /* no port has this number */
 			q.span.end = q.span.first;
 	}
 	return q;
@@ -80,7 +80,7 @@ static uint8_t shown_port(const struct table *table, const struct fabric *fabric
 	return fabric->ports[port].num;
 }
 
-/* Blocks the port may have, if it is one that the query means and may see. */
+/* The blocks a port may have, if the query means the port and the requester may see it. */
 static uint32_t blocks_of(const struct table_query *q, uint32_t port)
 {
 	const struct fabric *fabric = q->query->subnet->fabric;
@@ -105,7 +105,7 @@ static enum inventory_state look(const struct table_query *q, uint32_t port,
 			      query->now, list);
 }
 
-/* What the SM is to read: all that is wanted, and of a switch not more. */
+/* What the SM must read: everything the query needs, and no more of a switch. */
 static uint64_t want_of(const struct table_query *q)
 {
 	uint8_t number = q->lid && is_of_switch(q) ? q->port : INVENTORY_ALL_PORTS;
@@ -113,7 +113,7 @@ static uint64_t want_of(const struct table_query *q)
 	return inventory_want(q->table->kind, q->lid, number);
 }
 
-/* Records that a table not yet read will make; of multicast nobody knows how much is in use. */
+/* Records an unread table will make; how much of multicast tables is in use is unknown. */
 static uint32_t expected(const struct table_query *q, uint32_t port, uint32_t blocks)
 {
 	const struct fabric *fabric = q->query->subnet->fabric;
@@ -125,7 +125,7 @@ static uint32_t expected(const struct table_query *q, uint32_t port, uint32_t bl
 	return n;
 }
 
-/* Whether all that is needed is known; if not, what is to be done about it. */
+/* Whether everything needed is known; if not, the status, and the query waits or fails. */
 static uint16_t check(const struct table_query *q)
 {
 	struct sa_query *query = q->query;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * TraceRecord (IBA 15.2.5.18): the nodes on the path that a PathRecord describes, in their order,
- * as the forwarding tables are programmed.
+ * TraceRecord (IBA 15.2.5.18): the nodes on the path that a PathRecord describes, in order, as the
+ * forwarding tables are programmed.
  *
- * Both ends must be named; of several paths between them it is the one that Get(PathRecord) tells.
- * IDs of nodes and ports are their GUIDs; a port of a switch that has none is told by PortGUID of
- * the switch, and by its number. ChassisID is SystemImageGUID. They are good for as long as
- * IDGeneration stays. Of a node that the requester may not know of, only NodeType is told.
+ * Both ends must be named; of several paths between them it is the one that Get(PathRecord)
+ * returns. IDs of nodes and ports are their GUIDs; a switch port without a GUID is identified by
+ * the PortGUID of the switch and its port number. ChassisID is SystemImageGUID. The IDs are valid
+ * as long as IDGeneration does not change. For a node that the requester may not see, only NodeType
+ * is reported.
  */
 #include "sa/record/paths.h"
 
@@ -41,7 +42,7 @@ static uint64_t port_id(const struct fabric *fabric, uint32_t port)
 	return port == FABRIC_NONE ? 0 : fabric->ports[fabric_endport_of(fabric, port)].guid;
 }
 
-/* in and out are FABRIC_NONE where the path begins and where it ends. */
+/* in and out are FABRIC_NONE at the start and the end of the path. */
 static bool put_node(struct sa_query *query, uint32_t at, uint32_t in, uint32_t out)
 {
 	const struct fabric *fabric = query->subnet->fabric;
@@ -63,7 +64,7 @@ static bool put_node(struct sa_query *query, uint32_t at, uint32_t in, uint32_t 
 	return sa_put(query, &record);
 }
 
-/* The first path is the only one. */
+/* Takes only the first path. */
 static bool take(struct paths *paths, uint32_t from, uint32_t to,
 		 const struct iba_path_record *record)
 {

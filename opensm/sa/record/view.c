@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The view: eight octets a port say where its cable leads and what the link can do, so that the
- * walk of a path touches per switch one octet of its forwarding table and one such entry. Rates
- * are kept as ranks, whose order is that of the rates (the codes are numbered by age).
+ * The view: eight octets per port say where its cable leads and what the link can do, so that the
+ * walk of a path touches one octet of the LFT and one such entry per switch. Rates are kept as
+ * ranks, whose order is that of the rates (the codes are numbered by age).
  *
- * A walk is remembered by the switch where it began and the DLID, in one octet: all hosts of a leaf
- * go the same way, and of a large fabric each step of a walk is a cache miss. The octets are
- * written by any thread; all write the same.
+ * The result of a walk is cached by the switch where it began and the DLID, in one octet: all hosts
+ * of a leaf go the same way, and in a large fabric each step of a walk is a cache miss. Any thread
+ * may write an octet; all write the same value.
  */
 #include "sa/record/view.h"
 
@@ -15,7 +15,7 @@
 
 #include "iba/codes.h"
 
-/* What a walk from a switch comes to, in an octet: MTU above, rank below; never 0. */
+/* The result of a walk from a switch, in an octet: MTU in the high bits, rank below; never 0. */
 #define REST_RANK_BITS 5
 #define REST_LOST 0xFF /* no MTU has the code 7 */
 
@@ -52,7 +52,9 @@ static void rank_rates(struct sa_view *view)
 	g_assert(view->n_rates < 1u << REST_RANK_BITS);
 }
 
-/* What the port itself allows; a port that tells nothing (port 0 often) does not limit. */
+/*
+ * Limits a hop to what the port allows; a port that reports nothing (often port 0) does not limit.
+ */
 static void limit_by(const struct sa_view *view, struct sa_hop *hop, const struct fabric_port *port)
 {
 	uint8_t rank = view->rank[port->rate & 63];
@@ -63,7 +65,7 @@ static void limit_by(const struct sa_view *view, struct sa_hop *hop, const struc
 		hop->rank = rank;
 }
 
-/* Over the cable of a port; port 0 leads to itself. */
+/* The hop over the cable of a port; port 0 leads to itself. */
 static struct sa_hop make_hop(const struct sa_view *view, uint32_t index)
 {
 	const struct fabric *fabric = view->subnet->fabric;
@@ -88,7 +90,7 @@ static struct sa_hop make_hop(const struct sa_view *view, uint32_t index)
 	return hop;
 }
 
-/* A row a switch, by DLID. 0: nobody went there yet. Pages that nobody needs cost nothing. */
+/* A row per switch, by DLID. 0: not walked yet. Pages that are never used cost nothing. */
 static atomic_uchar *rest_new(const struct fabric *fabric)
 {
 	return calloc((size_t)fabric->n_switches * (fabric->max_lid + 1u), 1);
@@ -174,7 +176,7 @@ void sa_view_prefetch(const struct sa_view *view, uint32_t port)
 	__builtin_prefetch(&view->subnet->partitions->class_of[port]);
 }
 
-/* From one hop to the next; NULL if the forwarding table leads nowhere. */
+/* The next hop; NULL if the forwarding table leads nowhere. */
 static const struct sa_hop *next_hop(const struct sa_view *view, uint32_t sw, uint16_t dlid)
 {
 	uint8_t exit = routing_port(view->subnet->routing, sw, dlid);
@@ -184,14 +186,14 @@ static const struct sa_hop *next_hop(const struct sa_view *view, uint32_t sw, ui
 	return &view->hops[view->switches[sw].first_port + exit];
 }
 
-/* A packet on its way. */
+/* A packet being followed. */
 struct walk {
-	const struct sa_hop *hop; /* the one it takes now; NULL: none, it is lost */
+	const struct sa_hop *hop; /* the next one to take; NULL: the packet is lost */
 	uint16_t dlid;
-	struct sa_hop least; /* on all hops so far */
+	struct sa_hop least; /* the minimum of all hops so far */
 };
 
-/* Takes the hop; false if that was the last. */
+/* Takes the hop; false if that was the last one. */
 static bool walk_on(const struct sa_view *view, struct walk *walk)
 {
 	const struct sa_hop *hop = walk->hop;
@@ -219,9 +221,9 @@ static uint8_t rest_make(const struct sa_view *view, const struct walk *walk)
 	return (uint8_t)(walk->least.mtu << REST_RANK_BITS | walk->least.rank);
 }
 
-/* One end of a path: the switch where the forwarding begins, and what leads to it. */
+/* One end of a path: the switch where forwarding begins, and the hop that leads to it. */
 struct start {
-	uint32_t sw; /* FABRIC_NONE: there is none, the cable leads to another host or nowhere */
+	uint32_t sw; /* FABRIC_NONE: none, the cable leads to a host or nowhere */
 	struct sa_hop own;
 	atomic_uchar *rest;
 	uint8_t known;
@@ -251,7 +253,7 @@ static struct start start_from(const struct sa_view *view, uint32_t from, uint16
 	return start;
 }
 
-/* No walk if it is known already. */
+/* Needs no walk if the result is cached. */
 static struct walk begin_walk(const struct sa_view *view, const struct start *start, uint16_t dlid)
 {
 	return (struct walk){
@@ -269,7 +271,7 @@ static void end_walk(const struct sa_view *view, struct start *start, const stru
 	atomic_store_explicit(start->rest, start->known, memory_order_relaxed);
 }
 
-/* Both directions in step: each waits for memory while the other does. */
+/* Walks both directions in step: each waits for memory while the other runs. */
 static void find_rest(const struct sa_view *view, struct start *there, uint16_t dlid,
 		      struct start *back, uint16_t slid)
 {
@@ -298,7 +300,7 @@ static void fill_loopback(const struct sa_view *view, const struct fabric_port *
 	};
 }
 
-/* Two hosts on one cable, or on none. */
+/* Two hosts without a switch between them; false: no cable connects them. */
 static bool walk_cable(const struct sa_view *view, uint32_t from, uint32_t to, struct sa_way *way)
 {
 	const struct sa_hop *hop = &view->hops[from];

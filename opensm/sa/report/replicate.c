@@ -26,20 +26,20 @@
 #define GROUP_BYTES (RECORD_BYTES + 8 + 1)
 #define GROUP_KEY_BYTES 16
 #define MEMBER_BYTES 2
-#define MEMBER_MAKER_BYTES (MEMBER_BYTES + 8) /* of versions that tell who made it */
+#define MEMBER_MAKER_BYTES (MEMBER_BYTES + 8) /* of versions that report the maker */
 #define MEMBER_KEY_BYTES 24
 #define WELL_KNOWN 1 /* flags of a group */
-#define PROXY 1	     /* of a member */
+#define PROXY 1	     /* flag of a member */
 #define SERVICE_KEY_BYTES 26
 #define SERVICE_BYTES (iba_service_record_bytes + 8)
-#define SERVICE_LEASE_BYTES (SERVICE_BYTES + 8) /* of versions that tell the end of the lease */
+#define SERVICE_LEASE_BYTES (SERVICE_BYTES + 8) /* of versions that report the end of the lease */
 #define SERVICE_FLAGS_BYTES (SERVICE_LEASE_BYTES + 1) /* and of those that have flags */
-#define BY_GID 1				      /* of a service */
+#define BY_GID 1				      /* flag of a service */
 #define ADDRESS_BYTES 30
 #define SUBSCRIPTION_BYTES (iba_inform_info_bytes + ADDRESS_BYTES)
 #define ALIAS_KEY_BYTES 9
 #define ALIAS_BYTES 8
-#define HAS_GRH 1 /* of an address */
+#define HAS_GRH 1 /* flag of an address */
 #define TRUSTED 2
 
 static void put_guid(uint8_t *octets, uint64_t guid)
@@ -113,7 +113,7 @@ static struct vendor_address get_address(const uint8_t *octets, uint32_t qpn)
 	return to;
 }
 
-/* ---- what changes ---- */
+/* ---- changes ---- */
 
 static void put_group(void *arg, const struct sa_group *group, bool gone)
 {
@@ -211,9 +211,9 @@ const struct sa_subscribers_watch sa_replicate_subscriptions = {.added = put_sub
 
 struct adoption {
 	const struct sa_registries *registries;
-	struct sa_store *store; /* of these */
+	struct sa_store *store; /* the groups of registries */
 	uint64_t now;
-	uint64_t clock; /* of the SM before, when it was heard of last; 0: not known */
+	uint64_t clock; /* of the previous SM, when it was last heard of; 0: unknown */
 	unsigned int bad;
 };
 
@@ -270,7 +270,7 @@ static void adopt_member(void *arg, const struct replica_entry *entry)
 	adoption->bad += !make_member(adoption, entry);
 }
 
-/* How much of its lease was over when the SM before was heard of. */
+/* How much of its lease was over when the previous SM was last heard of. */
 static uint64_t spent(const struct adoption *adoption, const struct replica_entry *entry,
 		      const struct iba_service_record *record)
 {

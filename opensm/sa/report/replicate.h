@@ -6,19 +6,20 @@
 #include "ha/replicator.h"
 #include "sa/registries.h"
 
-/* Whose arg is a struct replicator. */
+/* The watch's arg is a struct replicator. */
 extern const struct sa_store_watch sa_replicate_watch;
 extern const struct sa_subscribers_watch sa_replicate_subscriptions;
-/* As watch of services, the same. */
+/* The watch for services; its arg is a struct replicator too. */
 void sa_replicate_service(void *replicator, const struct sa_service *service, bool gone);
 void sa_replicate_alias(void *replicator, const struct alias_guid *alias, bool forgotten);
 
-/* The time by which leases end. */
+/* Replicates the time by which leases end. */
 void sa_replicate_clock(struct replicator *replicator, uint64_t now);
 
 /*
- * Takes what another SM had into empty registries; returns how many entries make no sense, and are
- * left out. Leases go on from when the other SM was heard of last, sa_replicate_clock().
+ * Loads the registries of another SM into empty ones; returns the number of malformed entries,
+ * which are skipped. Leases continue from the last time the other SM was heard of, see
+ * sa_replicate_clock().
  */
 unsigned int sa_replicate_adopt(const struct sa_registries *registries,
 				const struct replica *replica, uint64_t now);

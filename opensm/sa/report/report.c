@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Notices wait in notices.c. Each subscription looks at them, a notice of each kind in turn, and
- * has one Report out at a time:
+ * Notices wait in notices.c. Each subscription looks at them, one of each kind in turn, and has one
+ * Report in flight at a time:
  *
- *	idle -- a notice --> waiting -- one that concerns it --> asked -- answer, or none -->
- *waiting
- *	  ^---------------------'  it has seen all
+ *	idle -- notice --> waiting -- a notice for it --> asked -- answer or time-out --> waiting
+ *	  ^---------------------'  all notices seen
  *
- * A subscriber that leaves SA_REPORTS_UNANSWERED in a row without answer rests between Reports, and
- * is forgotten in the end. LOOKS_A_TURN bounds what the actor does of this between other work.
+ * A subscriber that leaves SA_REPORTS_UNANSWERED Reports in a row unanswered rests between Reports,
+ * and finally loses its subscription. LOOKS_A_TURN bounds the work that the actor does between
+ * other work.
  *
- * Those that do not answer shall not keep others waiting. So there are two lanes, each with places
- * for Reports that are out, which ports take in turn, one place each. In the prompt one a Report is
- * tried once. If that is not answered in time it is repeated in the slow one, where later ones of
- * the subscription begin until a first try is answered again.
+ * Subscribers that do not answer must not delay others, so there are two lanes, each with a number
+ * of places for Reports in flight; ports take turns, with one place each. In the prompt lane a
+ * Report is tried once. If it is not answered in time it is repeated in the slow lane, where later
+ * Reports of the subscription begin until a first try is answered again.
  *
- * A subscription misses a notice that was dropped before it came to it, or of which no Report was
- * answered. Either is counted and logged. Unless one origin had too many, its client is asked to
- * register again (ClientReregister) when it has seen what there is: that is the one way to tell a
- * client that what it knows may be old. What one port makes too many of is not worth that, or that
- * port could have all others register again.
+ * A subscription misses a notice if it was dropped before the subscription came to it, or if no
+ * Report of it was answered. Either is counted and logged. Unless one origin had too many notices,
+ * the client is asked to register again (ClientReregister) when the subscription has seen
+ * everything: that is the only way to tell a client that its information may be outdated. A port
+ * that causes too many notices must not be able to make all others register again.
  */
 #include "sa/report/report.h"
 
@@ -30,29 +30,32 @@
 #include "subnet/subscriptions.h"
 
 #define PROMPT_OUT 64 /* Reports, at most, each for the time of one try */
-#define SLOW_OUT 128  /* Reports, at most */
+#define SLOW_OUT 128  /* Reports at most */
 #define LOOKS_A_TURN 20000
 #define RETRIES 3
 #define NOTICE_AT (iba_rmpp_header_bytes + iba_sa_header_bytes) /* in the data of a mad_ask */
 #define CLASS_MANAGER 4						/* as ProducerType */
-#define MISSED_BURST 10						/* lines of the log */
-#define MISSED_INTERVAL (6 * NS_PER_S)				/* of more */
-#define SHOWN_AFTER_NS (500 * NS_PER_MS) /* what operators are shown of a change */
+#define MISSED_BURST 10						/* log lines */
+#define MISSED_INTERVAL (6 * NS_PER_S)				/* for more lines */
+#define SHOWN_AFTER_NS (500 * NS_PER_MS) /* delay of what operators are shown */
 
 enum { PROMPT, SLOW, N_LANES };
 
 struct lane {
 	unsigned int n_out, max_out;
 	GHashTable *lines; /* struct sa_report_line, owned, by GUID */
-	GQueue ring;	   /* those where one waits and none is out, in turn */
+	GQueue ring;	   /* lines with a subscription waiting and no Report in flight, in turn */
 };
 
-/* Of one port in one lane: there as long as one of its subscriptions waits or has a Report out. */
+/*
+ * The subscriptions of one port in one lane; exists while one of them waits or has a Report in
+ * flight.
+ */
 struct sa_report_line {
-	uint64_t guid; /* first: the key */
+	uint64_t guid; /* must be first: the key */
 	struct lane *lane;
 	GQueue waiting; /* struct sa_subscription */
-	bool is_out;	/* a Report */
+	bool is_out;	/* a Report is in flight */
 	bool in_ring;
 	GList link; /* in the ring */
 };
@@ -65,23 +68,23 @@ struct sa_reporter {
 	struct subnet *subnet;
 	struct sa_notices *notices;
 	struct log_limit missed_log;
-	bool wake; /* there are notices that nobody was woken for */
+	bool wake; /* there are notices for which no subscription was woken */
 	struct lane lanes[N_LANES];
 	struct timer turn;
-	struct timer rest; /* of some subscription is over */
-	struct timer show; /* what operators are shown is old */
+	struct timer rest; /* runs out when a subscription's rest ends */
+	struct timer show; /* runs out when operators must be shown an update */
 };
 
-/* A Report that is out; whoever subscribed may be gone when it comes back. */
+/* A Report in flight; the subscription may have ended when it comes back. */
 struct report {
-	struct mad_ask ask; /* first */
+	struct mad_ask ask; /* must be the first member */
 	struct sa_reporter *reporter;
 	struct sa_report_line *line;
 	struct sa_subscription_key key;
 	uint64_t id;
 };
 
-/* ---- who is told what ---- */
+/* ---- subscriptions and notices ---- */
 
 bool sa_is_secret(bool is_generic, uint16_t type, uint16_t trap_number)
 {
@@ -90,7 +93,7 @@ bool sa_is_secret(bool is_generic, uint16_t type, uint16_t trap_number)
 		(trap_number >= IBA_TRAP_BAD_M_KEY && trap_number <= IBA_TRAP_SWITCH_BAD_P_KEY));
 }
 
-/* An alias means the port that has it when the notice is looked at. */
+/* An alias means the port that has it when the notice is examined. */
 static bool is_guid_of(const struct sa_reporter *reporter, uint64_t guid,
 		       const struct sa_notice *news)
 {
@@ -100,7 +103,7 @@ static bool is_guid_of(const struct sa_reporter *reporter, uint64_t guid,
 	return guid == news->gid.guid || (alias && alias->port == news->gid.guid);
 }
 
-/* Of what the SM tells of others: of itself, as the classic daemon has it, or of that other. */
+/* The source of a notice of the SM is the SM, as in the classic daemon, or the port it is about. */
 static bool is_of_source(const struct sa_reporter *reporter, const struct iba_inform_info *info,
 			 const struct sa_notice *news)
 {
@@ -125,7 +128,7 @@ static bool is_subscribed(const struct sa_reporter *reporter, const struct iba_i
 	       is_of_source(reporter, info, news);
 }
 
-/* o13-17.1.2: a P_Key in common with what the notice is about, not limited on both sides. */
+/* o13-17.1.2: a P_Key in common with the subject of the notice, not limited on both sides. */
 static bool may_know(const struct sa_reporter *reporter, const struct sa_subscription *subscription,
 		     uint32_t port, const struct sa_notice *news)
 {
@@ -169,7 +172,7 @@ static struct sa_report_line *line_of(struct lane *lane, uint64_t guid)
 	return line;
 }
 
-/* What waits in it, or is out, has changed. */
+/* Its waiting subscriptions, or the Report in flight, have changed. */
 static void line_changed(struct sa_report_line *line)
 {
 	struct lane *lane = line->lane;
@@ -195,7 +198,7 @@ static bool has_turn(const struct lane *lane)
 	return lane->ring.length && lane->n_out < lane->max_out;
 }
 
-/* ---- the way out ---- */
+/* ---- sending ---- */
 
 static void start_turn(struct sa_reporter *reporter)
 {
@@ -219,7 +222,7 @@ static void see_all(const struct sa_reporter *reporter, struct sa_subscription *
 	g_clear_pointer(&subscription->told, sa_notice_unref);
 }
 
-/* Its client may believe what is not so any more. */
+/* The client's information may be outdated. */
 static void ask_to_register(struct sa_reporter *reporter, struct sa_subscription *subscription)
 {
 	uint64_t now = actor_now(reporter->actor);
@@ -260,7 +263,7 @@ static void wait_in_line(struct sa_reporter *reporter, struct sa_subscription *s
 	start_turn(reporter);
 }
 
-/* Where a P_Key is in the table of the SM's port, of full members or limited; else as it was. */
+/* The index of a P_Key, full or limited, in the table of the SM's port; if absent, unchanged. */
 static uint16_t index_of(const GArray *p_keys, uint16_t p_key, uint16_t was)
 {
 	for (guint i = 0; p_keys && p_key && i < p_keys->len; i++)
@@ -269,7 +272,7 @@ static uint16_t index_of(const GArray *p_keys, uint16_t p_key, uint16_t was)
 	return was;
 }
 
-/* The port may have got another LID since, and the P_Key by which it asked another place. */
+/* The port may have a new LID by now, and the P_Key that it subscribed with a new index. */
 static struct vendor_address address_of(const struct sa_reporter *reporter,
 					const struct sa_subscription *subscription, uint32_t port)
 {
@@ -292,7 +295,7 @@ static void forget_dead(struct sa_reporter *reporter, struct sa_subscription *su
 	sa_subscribers_remove(reporter->registries->subscribers, subscription);
 }
 
-/* Who does not answer is asked less, as he takes the place of others each time. */
+/* A subscriber that does not answer is sent fewer Reports, as each takes the place of others. */
 static void let_rest(struct sa_reporter *reporter, struct sa_subscription *subscription)
 {
 	if (subscription->unanswered == SA_REPORTS_UNANSWERED)
@@ -310,7 +313,7 @@ static bool is_lost(const struct mad_ask *ask)
 	       (ask->result == MAD_STATUS && ask->status & IBA_STATUS_BUSY);
 }
 
-/* ---- what operators are shown ---- */
+/* ---- information for operators ---- */
 
 static bool add_shown(struct sa_subscription *subscription, void *arg)
 {
@@ -339,16 +342,16 @@ static void show(struct timer *timer)
 	slot_publish(&reporter->context->subscriptions, shown);
 }
 
-/* All of a while are shown at once. */
+/* Changes within the delay are shown together. */
 static void show_soon(struct sa_reporter *reporter)
 {
 	if (!timer_running(&reporter->show))
 		timer_start(&reporter->show, SHOWN_AFTER_NS);
 }
 
-/* ---- what is missed ---- */
+/* ---- missed notices ---- */
 
-/* What was dropped before the subscription came to it; of many only that it was at least one. */
+/* Notices dropped before the subscription came to them; if it saw a part, counted as 1. */
 static void meet_gap(struct sa_reporter *reporter, struct sa_subscription *subscription,
 		     uint64_t seen, const struct sa_notice *gap)
 {
@@ -372,7 +375,7 @@ static void meet_gap(struct sa_reporter *reporter, struct sa_subscription *subsc
 			 gap->is_flood ? "what that port causes" : "all that happens");
 }
 
-/* Of that no Report was answered, or it was dropped before one was repeated. */
+/* No Report of this notice was answered, or it was dropped before one was repeated. */
 static void note_untold(struct sa_reporter *reporter, struct sa_subscription *subscription)
 {
 	subscription->missed++;
@@ -405,7 +408,7 @@ static void note_end(struct sa_reporter *reporter, struct sa_subscription *subsc
 		wait_in_line(reporter, subscription);
 }
 
-/* It is repeated, unless it is joined with a later one, or dropped, meanwhile. */
+/* Repeats the Report, unless its notice is joined with a later one, or dropped, meanwhile. */
 static void repeat_slowly(struct sa_reporter *reporter, struct sa_subscription *subscription)
 {
 	subscription->is_slow = true;
@@ -423,7 +426,7 @@ static void on_answer(struct mad_ask *ask)
 	set_out(report->line, false);
 	line_changed(report->line);
 	if (subscription && subscription->id != report->id)
-		subscription = NULL; /* it ended, and began again */
+		subscription = NULL; /* it ended, and a new one began */
 	if (subscription)
 		subscription->is_asked = false;
 	if (subscription && in_prompt && is_lost(ask)) {
@@ -438,7 +441,7 @@ static void on_answer(struct mad_ask *ask)
 	g_free(report);
 }
 
-/* How often, and how long, one is tried: as if all tries were made at once. */
+/* Sets number and time of tries of one Report, as if all tries were made at once. */
 static void set_tries(const struct sa_reporter *reporter,
 		      const struct sa_subscription *subscription, bool is_repeated,
 		      struct mad_ask *ask)
@@ -477,7 +480,7 @@ static void send_report(struct sa_reporter *reporter, struct sa_subscription *su
 	mad_ask(reporter->mad, &report->ask);
 }
 
-/* Up to where all subscriptions have looked, as they are woken. */
+/* The serial that all subscriptions have looked up to, found while they are woken. */
 struct waking {
 	struct sa_reporter *reporter;
 	uint64_t seen[SA_NOTICE_KINDS];
@@ -496,7 +499,7 @@ static bool wake(struct sa_subscription *subscription, void *arg)
 	return true;
 }
 
-/* Wakes all for what is new, and forgets what is not for anybody. */
+/* Wakes all subscriptions for new notices, and forgets notices that no subscription still needs. */
 static void wake_all(struct sa_reporter *reporter)
 {
 	struct waking waking = {.reporter = reporter};
@@ -507,13 +510,13 @@ static void wake_all(struct sa_reporter *reporter)
 		sa_notices_forget(reporter->notices, kind, waking.seen[kind]);
 }
 
-/* What it looks at while it has its turn. */
+/* The state of a subscription's turn. */
 struct look {
 	uint32_t port;
 	unsigned int looks; /* notices so far */
 };
 
-/* The next that is to be told of a kind; NULL: none, or it was enough for now. */
+/* The next notice of a kind to report; NULL: none, or the turn is over. */
 static struct sa_notice *find_of_kind(struct sa_reporter *reporter,
 				      struct sa_subscription *subscription,
 				      enum sa_notice_kind kind, struct look *look)
@@ -538,7 +541,7 @@ static struct sa_notice *find_of_kind(struct sa_reporter *reporter,
 	return NULL;
 }
 
-/* What was told, and is to be repeated; else of the kinds in turn. */
+/* The notice to repeat, if there is one; else the next of the kinds in turn. */
 static struct sa_notice *find_next(struct sa_reporter *reporter,
 				   struct sa_subscription *subscription, struct look *look)
 {
@@ -576,7 +579,7 @@ static unsigned int look(struct sa_reporter *reporter, struct sa_subscription *s
 	return look.looks;
 }
 
-/* The first port in turn; the same result. */
+/* Serves the first port in turn; returns the notices it looked at. */
 static unsigned int serve(struct sa_reporter *reporter, struct lane *lane)
 {
 	struct sa_report_line *line = g_queue_pop_head_link(&lane->ring)->data;
@@ -618,9 +621,9 @@ static void rest_is_over(struct timer *timer)
 	take_turn(&reporter->turn);
 }
 
-/* ---- news ---- */
+/* ---- new notices ---- */
 
-/* Takes a notice in. Those who subscribed are woken for all that come together. */
+/* Adds a notice. Subscriptions are woken once for all notices that arrive together. */
 static void add_news(struct sa_reporter *reporter, const struct iba_sa_notice *notice,
 		     struct iba_gid gid, uint64_t origin, const uint16_t *p_keys, uint32_t n)
 {
@@ -661,7 +664,7 @@ static bool is_in_service(const struct fabric *fabric, uint32_t port)
 	       fabric->ports[port].known && fabric->ports[port].lid != 0;
 }
 
-/* Of each port of one subnet that the other lacks. */
+/* For each port of one subnet that is not in the other. */
 static void add_difference(struct sa_reporter *reporter, uint16_t trap_number,
 			   const struct subnet *has, const struct subnet *lacks)
 {
@@ -697,7 +700,7 @@ void sa_report_group(struct sa_reporter *reporter, bool created, struct iba_gid 
 		mgid, creator, &p_key, 1);
 }
 
-/* Traps 64 to 67, of which nobody else knows. */
+/* Traps 64 to 67, which only the SA may send. */
 static bool is_of_sa(const struct iba_notice *notice)
 {
 	return notice->is_generic && notice->trap_number >= IBA_TRAP_GID_IN_SERVICE &&
@@ -709,7 +712,7 @@ void sa_report_trap(struct sa_reporter *reporter, const struct iba_notice *notic
 	const struct subnet *subnet = reporter->subnet;
 	struct iba_sa_notice told = {.notice = *notice};
 	const uint16_t *p_keys = NULL;
-	uint64_t origin = from; /* a LID is no GUID of a port */
+	uint64_t origin = from; /* a LID cannot be mistaken for a port GUID */
 	uint32_t port, n = 0;
 
 	if (!has_listeners(reporter))
@@ -729,7 +732,7 @@ void sa_report_trap(struct sa_reporter *reporter, const struct iba_notice *notic
 
 /* ---- life ---- */
 
-/* A new one hears of what is new. */
+/* A new subscription is told of new notices only. */
 static void on_added(void *arg, struct sa_subscription *subscription)
 {
 	struct sa_reporter *reporter = arg;
@@ -752,7 +755,7 @@ static void on_removed(void *arg, struct sa_subscription *subscription)
 
 	drop_told(subscription);
 	show_soon(reporter);
-	if (sa_subscribers_count(reporter->registries->subscribers) == 1) /* it is the last */
+	if (sa_subscribers_count(reporter->registries->subscribers) == 1) /* it is the last one */
 		sa_notices_clear(reporter->notices);
 	if (!line)
 		return;
@@ -802,7 +805,7 @@ void sa_reporter_free(struct sa_reporter *reporter)
 	g_free(reporter);
 }
 
-/* By which P_Key it subscribed: its index may mean another from now on. */
+/* Records the P_Key that it subscribed with: its index may mean another P_Key from now on. */
 static bool note_p_key(struct sa_subscription *subscription, void *arg)
 {
 	const struct subnet *subnet = arg;
