@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Reads files of GUIDs, wholly or not at all. */
+/* Reads files of GUIDs, as a whole or not at all. */
 #include "policy/files/guid_file.h"
 
 #include <complib/file.h>
@@ -11,14 +11,14 @@
 #include "complib/hash.h"
 #include "core/mistakes.h"
 
-#define SHOWN 64 /* characters of a wrong line or word in a message */
+#define SHOWN 64 /* characters of a wrong line or word shown in a message */
 
 GQuark guid_file_error_quark(void)
 {
 	return g_quark_from_static_string("guid-file-error-quark");
 }
 
-/* A line while it is read. */
+/* A line being read. */
 struct line {
 	const char *file, *text;
 	unsigned int number;
@@ -26,7 +26,7 @@ struct line {
 	GPtrArray *warnings;
 };
 
-/* The first of a kind in a file is told, the others are counted: see tell_more(). */
+/* The first of a kind in a file is reported, the others are counted: see tell_more(). */
 G_GNUC_PRINTF(3, 4)
 static void warn(const struct line *line, uint32_t *n, const char *format, ...)
 {
@@ -62,7 +62,7 @@ static bool refuse(const struct line *line, GError **error, const char *format, 
 	raw = g_strdup_vprintf(format, args);
 	va_end(args);
 	why = g_strescape(raw, "\""); /* it may quote a word of the file */
-	if (g_str_has_prefix(why, quoted)) /* the word that is wrong is the whole line */
+	if (g_str_has_prefix(why, quoted)) /* the wrong word is the whole line */
 		g_set_error(error, GUID_FILE_ERROR, 0, "%s:%u: %s, expected %s", line->file,
 			    line->number, why, line->form->columns);
 	else
@@ -71,7 +71,7 @@ static bool refuse(const struct line *line, GError **error, const char *format, 
 	return false;
 }
 
-/* A whole word as a number; base 0 takes 0x for hex, and 0 before digits for nothing. */
+/* A whole word as a number; base 0 accepts 0x for hex, and ignores leading 0s. */
 static bool to_number(const char *word, int base, uint64_t *value)
 {
 	char *end;
@@ -116,7 +116,7 @@ static bool add_numbers(struct guid_table *table, const struct line *line, char 
 	return true;
 }
 
-/* Words between blanks; ends with NULL. */
+/* Splits at blanks; the result ends with NULL. */
 static GPtrArray *split(char *text)
 {
 	GPtrArray *words = g_ptr_array_new();
@@ -129,7 +129,7 @@ static GPtrArray *split(char *text)
 	return words;
 }
 
-/* Where a GUID may stand once, the last line of it counts. */
+/* If a GUID may occur only once, its last line counts. */
 static void add_row(struct guid_table *table, GHashTable *seen, const struct line *line,
 		    const struct guid_row *row)
 {
@@ -202,7 +202,7 @@ struct guid_table *guid_file_parse(const char *file, const char *text, size_t le
 		if (why)
 			mistakes_take(&mistakes, why);
 		if (has_nul)
-			break; /* the rest of a binary file would only bury this */
+			break; /* binary file: more messages would hide this one */
 	}
 	if (!mistakes_end(&mistakes, file, GUID_FILE_ERROR, 0, error)) {
 		guid_table_free(table);

@@ -10,7 +10,7 @@
 #include "policy/partition/partition_file.h"
 #include "policy/qos/qos_file.h"
 
-/* What is in effect, held for one digest. */
+/* The settings in effect, kept while one digest is computed. */
 struct in_effect {
 	struct context *context;
 	const struct options *options;
@@ -25,7 +25,7 @@ static void add(GChecksum *sum, uint64_t number)
 	g_checksum_update(sum, (const guchar *)&octets, sizeof(octets));
 }
 
-/* With its end, so that two texts are not one. */
+/* Includes the final NUL, so that two texts differ from their concatenation. */
 static void add_text(GChecksum *sum, const char *text)
 {
 	g_checksum_update(sum, (const guchar *)(text ? text : ""), text ? strlen(text) + 1 : 1);
@@ -56,7 +56,7 @@ static void add_group(GChecksum *sum, const struct partition_group *group)
 	add(sum, group->own_sl);
 }
 
-/* But what was changed at run time, which replication brings to all. */
+/* Without changes made at run time, which replication brings to all SMs. */
 static void add_rule(GChecksum *sum, const struct partition_rule *rule, uint32_t n_files)
 {
 	add(sum, rule->p_key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What this SM has in effect of what all SMs must have alike: of files that options name, a digest
- * of what they say, whatever comments and layout they have.
+ * The settings in effect on this SM that must be the same on all SMs: for files named by options, a
+ * digest of what they mean, regardless of comments and layout.
  */
 #ifndef POLICY_FILES_IN_EFFECT_H
 #define POLICY_FILES_IN_EFFECT_H

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reads files of routes, wholly or not at all.
+ * Reads files of routes, as a whole or not at all.
  *
- * Both kinds are sections: a line that names a switch, then a line a LID. What is read here is what
- * can be judged without the subnet: whether switches, LIDs and ports exist is for the engine.
+ * Both kinds consist of sections: a line that names a switch, then one line per LID. The reader
+ * checks what can be checked without the subnet; whether switches, LIDs and ports exist is checked
+ * by the engine.
  *
  *	Unicast lids [0-36] of switch Lid 2 guid 0x0000000000200000 ('L0-0'):
  *	0x0001 001 # Channel Adapter portguid 0x0000000000100001: 'H0-0-0'	opensm-lfts.dump
@@ -13,7 +14,7 @@
  *	Switch: guid 0x0000000000200000
  *	0x0003: 02 ff ff 02 02 # portguid 0x0000000000200001
  *
- * Names of nodes stand behind all that is looked for in a line, so that none can pretend to be it.
+ * Names of nodes follow all fields of a line, so that a name cannot be taken for a field.
  */
 #include "policy/files/lft_file.h"
 
@@ -24,21 +25,21 @@
 
 #include "complib/hash.h"
 
-#define SHOWN 64 /* characters of a wrong line in a message */
+#define SHOWN 64 /* characters of a wrong line shown in a message */
 
 GQuark lft_file_error_quark(void)
 {
 	return g_quark_from_static_string("lft-file-error-quark");
 }
 
-/* The file while it is read. */
+/* A file being read. */
 struct reader {
-	const char *file, *text; /* the line */
+	const char *file, *text; /* text: the line */
 	unsigned int number;
 	const char *expected;
-	bool inside;		 /* of a section */
-	GHashTable *switches;	 /* GUIDs seen */
-	uint8_t *lids;		 /* seen in this section, a bit each */
+	bool inside;		 /* in a section */
+	GHashTable *switches;	 /* GUIDs already read */
+	uint8_t *lids;		 /* read in this section, a bit each */
 	void *target;
 	bool (*line)(struct reader *reader, const char *text, GError **error);
 };
@@ -59,7 +60,7 @@ static bool refuse(const struct reader *reader, GError **error, const char *form
 	return false;
 }
 
-/* A number at the start of the text, up to max; *end gets what stands behind it. */
+/* A number at the start of the text, up to max; *end is set after it. */
 static bool number(const char *text, int base, uint64_t max, uint64_t *value, const char **end)
 {
 	char *stop;
@@ -74,7 +75,7 @@ static bool number(const char *text, int base, uint64_t max, uint64_t *value, co
 	return !errno && stop != text && *value <= max && !g_ascii_isalnum(*stop);
 }
 
-/* The GUID behind this word, which is there. */
+/* The GUID after this word, which is in the text. */
 static bool guid_after(const char *found, const char *word, uint64_t *guid)
 {
 	const char *end;
@@ -100,7 +101,7 @@ static bool begin_section(struct reader *reader, const char *text, uint64_t *gui
 	return true;
 }
 
-/* The LID a line begins with, not seen in this section before. */
+/* The LID at the start of the line, not yet seen in this section. */
 static bool take_lid(struct reader *reader, const char *text, uint16_t *lid, const char **end,
 		     GError **error)
 {
@@ -118,7 +119,7 @@ static bool take_lid(struct reader *reader, const char *text, uint16_t *lid, con
 	return true;
 }
 
-/* Of the port that had the LID; stays 0 if the line names none. */
+/* The GUID of the port that had the LID; unchanged, 0, if the line has none. */
 static bool take_owner(const struct reader *reader, const char *text, uint64_t *guid,
 		       GError **error)
 {
@@ -160,7 +161,7 @@ static bool lft_entry(struct reader *reader, const char *text, GError **error)
 		return refuse(reader, error, "a port for LID 0");
 	entry.port = port;
 	if (port == ROUTE_NO_PORT)
-		return true; /* as if it were not there */
+		return true; /* as if it were absent */
 	g_array_append_val(file->entries, entry);
 	g_array_index(file->lfts, struct route_lft, file->lfts->len - 1).n++;
 	return true;
@@ -182,7 +183,7 @@ static bool lft_line(struct reader *reader, const char *text, GError **error)
 	if (reader->inside && (g_str_has_prefix(text, "Lid ") || g_str_has_prefix(text, "Port ")))
 		return true;
 	if (!reader->inside && g_str_has_prefix(text, "*** WARNING ***"))
-		return true; /* dump_lfts praises its successor so */
+		return true; /* dump_lfts announces its successor like this */
 	if (reader->inside && is_trailer(text)) {
 		reader->inside = false;
 		return true;
@@ -232,7 +233,7 @@ static bool hops_line(struct reader *reader, const char *text, GError **error)
 	if (g_str_has_prefix(text, "Switch: guid ")) {
 		if (!begin_section(reader, text, &header.sw, error))
 			return false;
-		g_array_append_val(file->rows, header); /* says which; has no hops */
+		g_array_append_val(file->rows, header); /* identifies the row; has no hops */
 		return true;
 	}
 	return hops_row(reader, text,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Reads the policy of ports that misbehave, wholly or not at all: ports_policy.h. */
+/* Reads the policy for ports that misbehave, as a whole or not at all: ports_policy.h. */
 #include "policy/files/ports_policy.h"
 
 #include <complib/file.h>
@@ -8,7 +8,7 @@
 
 #include "core/mistakes.h"
 
-#define SHOWN 40 /* characters of a wrong word in a message */
+#define SHOWN 40 /* characters of a wrong word shown in a message */
 #define RELEASE_DEFAULT 600
 
 enum { SECONDS, SWEEPS };
@@ -93,7 +93,7 @@ int port_type_find(const char *word, size_t length)
 
 /* ---- the file ---- */
 
-/* A line while it is read; word is empty at its end. */
+/* A line being read; word is empty at its end. */
 struct reader {
 	struct ports_policy *policy;
 	const char *file, *begin, *end;
@@ -131,7 +131,7 @@ static bool refuse(const struct reader *r, GError **error, const char *format, .
 	return false;
 }
 
-/* The word is a whole number from 1 to max; goes on behind it. */
+/* The word must be an integer from 1 to max; continues after it. */
 static bool read_number(struct reader *r, const char *what, uint64_t max, uint64_t *number,
 			GError **error)
 {
@@ -214,7 +214,7 @@ static bool read_release(struct reader *r, struct port_rule *rule, GError **erro
 	return true;
 }
 
-/* What follows the action, each at most once and in this order. */
+/* The options after the action, each at most once and in this order. */
 static bool read_rest(struct reader *r, struct port_rule *rule, GError **error)
 {
 	if (r->length && g_ascii_isdigit(*r->word) && !read_threshold(r, rule, error))

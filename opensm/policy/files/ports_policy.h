@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What is to be done about ports that misbehave: a rule for each condition (port_conditions.def)
- * and type of node, as the file says that hm_ports_health_policy_file names. A line of it:
+ * What to do about ports that misbehave: one rule for each condition (port_conditions.def) and node
+ * type, from the file named by hm_ports_health_policy_file. A line of it:
  *
  *	CONDITION TYPE ACTION [N in SECONDS | N of SWEEPS] [release SECONDS|never] [cut_off]
  *
- * '#' begins a comment. What no line names is reported.
+ * '#' begins a comment. A condition without a line is reported.
  */
 #ifndef POLICY_FILES_PORTS_POLICY_H
 #define POLICY_FILES_PORTS_POLICY_H
@@ -23,29 +23,29 @@ enum port_condition {
 	PORT_CONDITIONS
 };
 
-/* From the mildest to the gravest. */
+/* From the mildest to the most severe. */
 enum port_action {
 	PORT_IGNORE,	  /* not even counted */
-	PORT_REPORT,	  /* said, and nothing else */
-	PORT_NO_DISCOVER, /* the sweep does not look behind the port, which stays as it is */
-	PORT_ISOLATE,	  /* nor is it routed to, and its link is kept in INIT */
-	PORT_DISABLE,	  /* the link is switched off */
-	PORT_ENABLE,	  /* of no rule: was disabled, and is to be switched on */
+	PORT_REPORT,	  /* log it, nothing else */
+	PORT_NO_DISCOVER, /* discovery does not go through the port, which is unchanged */
+	PORT_ISOLATE,	  /* also exclude it from routing, and keep its link in INIT */
+	PORT_DISABLE,	  /* disable the link */
+	PORT_ENABLE,	  /* not in rules: was disabled, and is to be enabled */
 	PORT_ACTIONS
 };
 
 struct port_rule {
 	uint8_t action;	  /* enum port_action */
-	bool cut_off;	  /* also where that cuts off more than the port */
-	bool sweeps;	  /* window is one of sweeps, not of seconds */
-	uint16_t count;	  /* how often ... */
-	uint32_t window;  /* ... within this the condition is met */
-	uint32_t release; /* seconds without a new event after which it is over; 0: never */
+	bool cut_off;	  /* even if that cuts off more than the port */
+	bool sweeps;	  /* window counts sweeps, not seconds */
+	uint16_t count;	  /* number of events ... */
+	uint32_t window;  /* ... within this time that make the condition true */
+	uint32_t release; /* seconds without an event after which it ends; 0: never */
 };
 
 struct ports_policy {
 	struct ref ref;
-	unsigned int n_rules; /* that the file has */
+	unsigned int n_rules; /* in the file */
 	struct port_rule rules[PORT_CONDITIONS][IBA_NODE_ROUTER + 1]; /* by IBA_NODE_CA .. ROUTER */
 };
 
@@ -57,7 +57,7 @@ const char *port_condition_word(unsigned int condition); /* as in the file */
 const char *port_condition_text(unsigned int condition); /* "its link goes down again and again" */
 const char *port_action_word(unsigned int action);
 const char *port_type_word(unsigned int node_type);
-/* The other way: the number of such a word of length octets, -1: it is none. */
+/* The condition with that word of length octets; -1: unknown word. */
 int port_condition_find(const char *word, size_t length);
 int port_action_find(const char *word, size_t length);
 int port_type_find(const char *word, size_t length);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Reads prefix routes, wholly or not at all: a path to the wrong subnet is worse than none. */
+/* Reads prefix routes, as a whole or not at all: a path to the wrong subnet is worse than none. */
 #include "policy/files/prefix_routes.h"
 
 #include <complib/file.h>
@@ -8,7 +8,7 @@
 
 #include "core/mistakes.h"
 
-#define SHOWN 64 /* octets of a wrong line in a message */
+#define SHOWN 64 /* octets of a wrong line shown in a message */
 
 GQuark prefix_routes_error_quark(void)
 {
@@ -30,7 +30,7 @@ static bool to_number(const char *word, uint64_t *value)
 	return !errno && !*end && *value;
 }
 
-/* Words between blanks, of which there may be none. */
+/* The words of a line, separated by blanks; there may be none. */
 static bool parse_line(struct prefix_routes *routes, char *line)
 {
 	static const char blanks[] = " \t\r";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* From the files of GUIDs to the arrays that engines read. */
+/* Converts the files of GUIDs to the arrays that engines read. */
 #include "policy/files/route_files.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ struct route_files {
 	struct lft_file *lfts;	 /* NULL: not named */
 	struct hops_file *hops; /* NULL: not named */
 	struct torus_file *torus; /* NULL: no engine reads it */
-	GPtrArray *warnings;	/* char *: what was taken, but is not as it should be */
+	GPtrArray *warnings;	/* char *: what was accepted but is questionable */
 };
 
 static const struct guid_file_form guids_form = {
@@ -59,7 +59,7 @@ static const struct guid_file_form weights_form = {
 	.repeated = true,
 };
 
-/* GUIDs alone; an empty array if no file is named, NULL if it is wrong. */
+/* Loads a list of GUIDs; an empty array if no file is named, NULL if it is wrong. */
 static GArray *load_guids(const char *file, GPtrArray *warnings, GError **error)
 {
 	GArray *guids = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -143,7 +143,7 @@ static GArray *load_orders(const char *file, GPtrArray *warnings, GError **error
 	return orders;
 }
 
-/* The first of a kind is told, and then how many more there are. */
+/* The first of each kind is reported, then the number of others. */
 struct weight_faults {
 	GPtrArray *warnings;
 	const char *file;
@@ -177,7 +177,10 @@ static void tell_more(struct weight_faults *faults, uint32_t n, const char *what
 								  faults->file, n - 1, what));
 }
 
-/* The classic daemon takes 0 as if the line were not there; of two weights of a port the last. */
+/*
+ * As in the classic daemon, 0 counts as if the line were absent, and the last weight of a port
+ * wins.
+ */
 static void add_weight(GArray *weights, GHashTable *seen, const struct guid_table *table,
 		       const struct guid_row *row, struct weight_faults *faults)
 {
@@ -218,16 +221,16 @@ static GArray *load_weights(const char *file, GPtrArray *warnings, GError **erro
 
 typedef GArray *load_fn(const char *file, GPtrArray *warnings, GError **error);
 
-/* Options and who reads them. */
+/* The options and the engines that read their files. */
 struct loading {
 	struct route_files *files;
 	const struct options *options;
-	const char *engines; /* list of those that will be tried, NULL: any */
-	const struct route_files *old; /* in force, NULL: none */
-	GString *refused; /* a line for each file that is wrong */
+	const char *engines; /* engines that will be tried, NULL: any */
+	const struct route_files *old; /* in effect, NULL: none */
+	GString *refused; /* a line for each wrong file */
 };
 
-/* Whether one of these names is in the list of engines. */
+/* Whether one of the names in readers is in the list of engines. */
 static bool is_tried(const struct loading *loading, const char *readers)
 {
 	g_auto(GStrv) named = g_strsplit_set(loading->engines ? loading->engines : "", ", ", -1);
@@ -239,7 +242,10 @@ static bool is_tried(const struct loading *loading, const char *readers)
 	return !loading->engines;
 }
 
-/* Takes why: a file that nobody will read is told of, another one refuses all. */
+/*
+ * Takes ownership of why. If no engine will read the file it causes a warning; otherwise all files
+ * are refused.
+ */
 static void forgive(struct loading *loading, const char *option, const char *readers, GError *why)
 {
 	if (!readers || is_tried(loading, readers))
@@ -252,7 +258,7 @@ static void forgive(struct loading *loading, const char *option, const char *rea
 	g_error_free(why);
 }
 
-/* A file that is named has something to say. */
+/* A named file must not be empty. */
 static bool says_something(guint n, const char *file, GError **error)
 {
 	if (n || !file || !strcmp(file, "/dev/null"))
@@ -264,7 +270,7 @@ static bool says_something(guint n, const char *file, GError **error)
 	return false;
 }
 
-/* What is said of the file begins with the option that names it. */
+/* Messages about the file begin with the option that names it. */
 static void load(struct loading *loading, const char *option, const char *readers,
 		 const char *file, load_fn *load_file, GArray **array)
 {
@@ -284,10 +290,10 @@ static void load(struct loading *loading, const char *option, const char *reader
 	if (*array)
 		return;
 	forgive(loading, option, readers, why);
-	*array = load_file(NULL, warnings, NULL); /* as if it were not named */
+	*array = load_file(NULL, warnings, NULL); /* as if not named */
 }
 
-/* Both that are named. */
+/* Loads both files, if named. */
 static void load_routes(struct loading *loading)
 {
 	const struct options *options = loading->options;
@@ -304,7 +310,7 @@ static void load_routes(struct loading *loading)
 		forgive(loading, "lid_matrix_dump_file", "file", why);
 }
 
-/* Whether an engine is named that does without torus-2QoS.conf. */
+/* Whether an engine is named that does not need torus-2QoS.conf. */
 static bool has_other_engine(const struct loading *loading)
 {
 	g_auto(GStrv) names = g_strsplit_set(loading->engines ? loading->engines : "", ", ", -1);
@@ -316,8 +322,9 @@ static bool has_other_engine(const struct loading *loading)
 }
 
 /*
- * It has a default: that there is none is an error only where the engine is named alone, or has
- * routed by one. Another engine of the list is what the operator has asked for in that case.
+ * torus-2QoS.conf has a default name: if it is missing, that is an error only if the engine is the
+ * only one named, or has already routed by such a file. Otherwise another engine of the list is
+ * what the operator wants in that case.
  */
 static void load_torus(struct loading *loading)
 {
@@ -339,7 +346,7 @@ static void load_torus(struct loading *loading)
 	g_clear_error(&why);
 }
 
-/* All that is wrong is told at once. */
+/* Reports all errors at once. */
 static bool load_all(struct loading *loading, GError **error)
 {
 	const struct {
@@ -437,7 +444,7 @@ void route_files_unref(struct route_files *files)
 	g_free(files);
 }
 
-/* Octets between the members of an element may differ: then they count as different. */
+/* Padding between the members of an element may differ: the arrays then count as different. */
 static bool same_array(const GArray *a, const GArray *b)
 {
 	return a->len == b->len &&

@@ -14,10 +14,10 @@ static const struct guid_file_form form = {
 	.min = 1,
 	.max = 0xFFFF,
 	.repeated = true,
-	.exact = true, /* a port that is not read would tie them all */
+	.exact = true, /* an ignored port number would tie all ports */
 };
 
-/* The bit of a partition among those tied, which are listed as they come; -1: they are too many. */
+/* The bit of a partition among the tied ones, in order of appearance; -1: too many. */
 static int bit_of(GArray *tied, uint16_t p_key)
 {
 	guint i = 0;
@@ -31,7 +31,7 @@ static int bit_of(GArray *tied, uint16_t p_key)
 	return i;
 }
 
-/* A line that has the right form; false and error if it means nothing. */
+/* A line of the right form; false and an error if it makes no sense. */
 static bool add_row(GArray *rows, GArray *tied, const struct guid_table *table,
 		    const struct guid_row *line, const char *file, GError **error)
 {
@@ -75,7 +75,7 @@ GArray *ties_load(const char *file, GPtrArray *warnings, GError **error)
 	return rows;
 }
 
-/* Bits of the tied partitions that ports of a class are in. */
+/* Bits of the tied partitions that ports of a class belong to. */
 static uint64_t bits_of_class(const struct partitions *partitions, uint32_t class,
 			      const GArray *tied)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The file of cables that partitions are tied to (partition_links_file), and what it means for the
- * endports of a fabric, as routing engines want it.
+ * endports of a fabric, in the form that routing engines read.
  */
 #ifndef POLICY_FILES_TIES_H
 #define POLICY_FILES_TIES_H
@@ -9,7 +9,7 @@
 #include "policy/partition/partition.h"
 #include "route/engine.h"
 
-#define TIES_PARTITIONS_MAX 63 /* that can be tied: a bit each of struct route_tie */
+#define TIES_PARTITIONS_MAX 63 /* that can be tied: one bit each in struct route_tie */
 
 /* A line of the file. */
 struct tie_row {
@@ -20,14 +20,14 @@ struct tie_row {
 };
 
 /*
- * GArray of struct tie_row; empty if no file is named, NULL and error, with file and line, if it is
- * wrong. Adds to warnings what was taken but is not as it should be (char *).
+ * GArray of struct tie_row; empty if no file is named, NULL and an error with file and line if it
+ * is wrong. Adds to warnings what is accepted but questionable (char *).
  */
 GArray *ties_load(const char *file, GPtrArray *warnings, GError **error);
 
 /*
- * The rows on a fabric whose endports are in these partitions. NULL if there are no rows. The rows
- * are not needed any more then.
+ * The rows for a fabric whose endports are in these partitions. NULL if there are no rows. The rows
+ * may be freed afterwards.
  */
 struct route_ties *ties_make(const GArray *rows, const struct partitions *partitions);
 void ties_free(struct route_ties *ties); /* NULL is fine */

@@ -6,19 +6,19 @@
 #include "complib/file.h"
 #include "core/mistakes.h"
 
-#define MAX_PORTS 16 /* unless the file says */
+#define MAX_PORTS 16 /* unless the file says otherwise */
 
 GQuark torus_file_error_quark(void)
 {
 	return g_quark_from_static_string("torus-file-error-quark");
 }
 
-/* While a file is read. */
+/* State while a file is read. */
 struct reading {
 	struct torus_file *file;
 	uint32_t line;
-	uint32_t seed_line; /* where the seed at hand begins */
-	char **words;	    /* of the line: a NULL behind the last */
+	uint32_t seed_line; /* the line where the current seed begins */
+	char **words;	    /* words of the line, terminated by NULL */
 	struct mistakes mistakes;
 };
 
@@ -75,7 +75,7 @@ static bool next_seed(struct reading *reading)
 
 /* ---- lines ---- */
 
-/* "8", or "8T", "8t", "8M", "8m" whatever the keyword is. */
+/* "8", or "8T", "8t", "8M", "8m", whatever the keyword is. */
 static bool take_radix(struct reading *reading, unsigned int d, bool loops)
 {
 	struct route_torus *torus = &reading->file->torus;
@@ -174,7 +174,7 @@ static bool take_line(struct reading *reading)
 					    "ym_link", "zp_link", "zm_link"};
 	static const char *const datelines[] = {"x_dateline", "y_dateline", "z_dateline"};
 	const char *key = reading->words[0];
-	uint32_t changes; /* how many the classic daemon tells; here the log has what changed */
+	uint32_t changes; /* lines the classic daemon reports; here the log has what changed */
 
 	if (!strcmp(key, "torus") || !strcmp(key, "mesh"))
 		return take_shape(reading, key[0] == 't');
@@ -202,7 +202,7 @@ static bool take_line(struct reading *reading)
 
 /* ---- seeds ---- */
 
-/* Each dimension has a direction; a ring of four has both. */
+/* Each dimension needs a direction; a ring of four needs both. */
 static bool is_enough(const struct reading *reading, const struct route_torus_seed *seed)
 {
 	const struct route_torus *torus = &reading->file->torus;
@@ -216,7 +216,7 @@ static bool is_enough(const struct reading *reading, const struct route_torus_se
 	return true;
 }
 
-/* The last one is checked as the file ends, or the next one begins. */
+/* The last seed is checked at the end of the file, or when the next one begins. */
 static bool check_seed(struct reading *reading)
 {
 	g_autofree char *line = g_strdup_printf("seed of line %u", reading->seed_line);
@@ -246,7 +246,7 @@ static bool parse_line(struct reading *reading, const char *line)
 	if (!n || words[0][0] == '#')
 		return true;
 	if (!strcmp(words[0], "next_seed") && !reading->mistakes.n)
-		check_seed(reading); /* a wrong line may have said what lacks then */
+		check_seed(reading); /* a wrong line may contain what is missing */
 	return take_line(reading);
 }
 
@@ -262,7 +262,7 @@ struct torus_file *torus_file_parse(const char *file, const char *text, size_t l
 	torus->torus.max_ports = MAX_PORTS;
 	torus->seeds = g_array_new(FALSE, FALSE, sizeof(struct route_torus_seed));
 	torus->port_order = g_array_new(FALSE, FALSE, 1);
-	/* Without the first line, of which all others are, they say nothing. */
+	/* The other lines have no meaning without the first one. */
 	while (text < end && !has_nul && (torus->seeds->len || !reading.mistakes.n)) {
 		g_autofree char *line = file_next_line(&text, end, &has_nul);
 

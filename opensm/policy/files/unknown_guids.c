@@ -8,10 +8,10 @@ struct count {
 	const char *option, *expected;
 	uint32_t n, strangers;
 	uint64_t first;
-	const char *what; /* is wrong with the first */
+	const char *what; /* what is wrong with the first one */
 };
 
-/* Why this is no GUID of an endport; NULL if it is. */
+/* Why this is not a GUID of an endport; NULL if it is. */
 static const char *port_fault(const struct fabric *fabric, uint64_t guid)
 {
 	if (fabric_port_by_guid(fabric, guid) != FABRIC_NONE)
@@ -44,7 +44,7 @@ static const char *endport_fault(const struct fabric *fabric, const struct route
 	return endport->num > fabric->nodes[node].num_ports ? "has no port of that number" : NULL;
 }
 
-/* Partitions that endports of the fabric are in. */
+/* Bits of partitions that have endports in the fabric. */
 static uint64_t inhabited(const struct fabric *fabric, const struct route_ties *ties)
 {
 	uint64_t bits = 0;

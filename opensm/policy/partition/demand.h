@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What partitions let endports send each other, as routing engines want it. */
+/*
+ * Which endports may send to each other by their partitions, in the form that routing engines read.
+ */
 #ifndef POLICY_PARTITION_DEMAND_H
 #define POLICY_PARTITION_DEMAND_H
 
@@ -7,8 +9,8 @@
 #include "route/engine.h"
 
 /*
- * It points into the partitions, which are to outlive it. NULL if there are none, or so many
- * classes that it would not pay.
+ * It points into the partitions, which must outlive it. NULL if there are none, or so many classes
+ * that it would not pay.
  */
 struct route_demand *demand_of_partitions(const struct partitions *partitions);
 void demand_free(struct route_demand *demand); /* NULL is fine */

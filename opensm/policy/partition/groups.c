@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The list of multicast groups that the SA hands to the sweep. */
+/* The list of multicast groups that the SA passes to the sweep. */
 #include "policy/partition/groups.h"
 
 #include <glib.h>

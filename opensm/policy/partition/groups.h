@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast groups as the SA publishes them to the sweep: immutable and counted. Lists that follow
- * each other share the blocks in which nothing changed, and within a block the groups: one pointer
- * tells that a part is as it was.
+ * Multicast groups as the SA publishes them to the sweep: immutable and reference counted.
+ * Successive lists share the blocks in which nothing changed, and within a block the groups, so
+ * that comparing one pointer shows that a part is unchanged.
  */
 #ifndef POLICY_PARTITION_GROUPS_H
 #define POLICY_PARTITION_GROUPS_H
@@ -10,7 +10,7 @@
 #include "complib/handoff.h"
 #include "iba/iba.h"
 
-#define MC_PER_BLOCK 32u /* MLIDs, as in a block of a multicast forwarding table */
+#define MC_PER_BLOCK 32u /* MLIDs per block of a multicast forwarding table */
 
 struct mc_group {
 	struct ref ref;
@@ -19,8 +19,8 @@ struct mc_group {
 	uint16_t p_key;
 	uint8_t mtu, rate, sl;
 	uint32_t n_ports;
-	uint64_t *port_guids; /* members of any kind, by PortGID; a port may have several */
-	bool *only_sends;     /* [n_ports]: the member gets no packets */
+	uint64_t *port_guids; /* of members of any kind, by PortGID; a port may have several */
+	bool *only_sends;     /* [n_ports]: the member receives no packets */
 };
 
 /* The groups of a block of MLIDs. */
@@ -32,9 +32,9 @@ struct mc_block {
 
 struct mc_groups {
 	struct ref ref;
-	uint64_t serial; /* counts up with each change */
+	uint64_t serial; /* increases with each change */
 	uint32_t n;	 /* groups */
-	struct mc_block *blocks[IBA_MFT_BLOCKS]; /* NULL: it has none */
+	struct mc_block *blocks[IBA_MFT_BLOCKS]; /* NULL: no groups */
 };
 
 static inline uint32_t mc_block_of(uint16_t mlid)
@@ -42,7 +42,7 @@ static inline uint32_t mc_block_of(uint16_t mlid)
 	return (mlid - IBA_LID_MCAST_FIRST) / MC_PER_BLOCK;
 }
 
-/* With room for that many members. */
+/* With room for n_ports members. */
 struct mc_group *mc_group_new(uint32_t n_ports);
 struct mc_group *mc_group_ref(struct mc_group *group);
 void mc_group_unref(struct mc_group *group);
@@ -54,7 +54,10 @@ struct mc_groups *mc_groups_new(uint64_t serial);
 struct mc_groups *mc_groups_ref(struct mc_groups *groups);
 void mc_groups_unref(struct mc_groups *groups);
 
-/* Begins as {0}. The next group by MLID and MGID; NULL after the last one, or if groups is NULL. */
+/*
+ * Initialize it with {0}. Returns the next group by MLID and MGID; NULL after the last one, or if
+ * groups is NULL.
+ */
 struct mc_cursor {
 	uint32_t block, place;
 };

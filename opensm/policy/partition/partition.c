@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Rules and fabric become values: of each rule the ports that it names, of two that name a port the
- * later; then the P_Keys of each port, of which equal sets make a class. Built by the sweep from a
- * frozen fabric, then immutable; any thread reads them.
+ * Rules and fabric become values: for each rule the ports that it names (of two entries for a port
+ * the later counts); then the P_Keys of each port; equal sets form a class. Built by the sweep from
+ * a frozen fabric, then immutable; any thread may read them.
  *
- * A port with less room than P_Keys keeps the default one, by which it asks the SA, then that for
- * index 0, then the lowest. Only rules and PartitionCap decide, not what its table holds: so paths,
- * groups, routes and tables agree, and so do two SMs, and one with itself after a restart.
+ * A port with more P_Keys than room keeps the default one, which it needs to ask the SA, then the
+ * one for index 0, then the lowest. Only rules and PartitionCap decide, not the present contents of
+ * its table: so paths, groups, routes and tables agree, and so do two SMs, and an SM before and
+ * after a restart.
  */
 #include "policy/partition/partition.h"
 
@@ -16,12 +17,12 @@
 #include <string.h>
 
 #define PROBLEMS_MAX 200
-#define NAMED_MAX 4 /* ports, of those without room */
-#define CLASSES_MAX 512 /* with a table of who may talk to whom: 512 KiB */
+#define NAMED_MAX 4 /* ports without room, named in a text */
+#define CLASSES_MAX 512 /* for which there is a table of pairs that may talk: 512 KiB */
 
 /* ---- P_Keys ---- */
 
-/* The order in which a class holds its keys, and paths take them: the default one comes last. */
+/* The order in which a class keeps its keys, and paths use them: the default one is last. */
 static uint32_t rank(uint16_t p_key)
 {
 	return (uint32_t)P_KEY_BASE(p_key) << 1 | !(p_key & P_KEY_FULL);
@@ -46,7 +47,7 @@ static const uint16_t *keys_of(const struct partitions *partitions, uint32_t cla
 	return partitions->p_keys + partitions->first[class];
 }
 
-/* The first key of that base or a higher one. */
+/* The first key with that base or a higher one. */
 static uint32_t find_base(const uint16_t *keys, uint32_t n, uint16_t base)
 {
 	uint32_t low = 0;
@@ -70,7 +71,7 @@ static uint16_t member_of_class(const struct partitions *partitions, uint32_t cl
 	return i < n && P_KEY_BASE(keys[i]) == P_KEY_BASE(p_key) ? keys[i] : 0;
 }
 
-/* Of both the strongest membership counts, which stands before the other. */
+/* For both ports the stronger membership counts, which is first. */
 static uint16_t shared_by(const struct partitions *partitions, uint32_t a, uint32_t b)
 {
 	const uint16_t *x = keys_of(partitions, a), *y = keys_of(partitions, b);
@@ -197,7 +198,7 @@ struct partitions *partitions_of_keys(uint32_t n_ports, GArray *keys)
 
 /* ---- rules ---- */
 
-/* Members of a partition that have no room for a P_Key of it, and the first of them. */
+/* Members of a partition that have no room for its P_Key, and the first of them. */
 struct crowd {
 	uint32_t n, first[NAMED_MAX], last;
 };
@@ -211,17 +212,17 @@ struct making {
 	const struct partition_rules *rules;
 	const struct options *options;
 	const struct fabric *fabric;
-	uint32_t *by_guid; /* endports by GUID; NULL until a range is met */
+	uint32_t *by_guid; /* endports by GUID; NULL until a range needs it */
 	uint32_t n_by_guid;
-	uint8_t *membership; /* [n_ports] in the rule at hand: enum partition_membership */
-	GArray *touched;     /* uint32_t: ports that have one */
+	uint8_t *membership; /* [n_ports] in the current rule: enum partition_membership */
+	GArray *touched;     /* uint32_t: ports with a membership in it */
 	GArray *keys;	     /* struct partition_key */
 	GArray *all;	     /* struct partition */
-	struct crowd *crowds; /* [P_KEY_BASES]; NULL: all have room */
+	struct crowd *crowds; /* [P_KEY_BASES]; NULL: all ports have room */
 	struct texts problems, crowded;
 };
 
-/* file and line 0: it is about none. */
+/* file and line 0: not about a line. */
 G_GNUC_PRINTF(5, 6)
 static void add_text(const struct making *making, struct texts *texts, uint32_t file, uint32_t line,
 		     const char *format, ...)
@@ -268,7 +269,7 @@ static void sort_ports(struct making *making)
 			  fabric->ports);
 }
 
-/* The first of the sorted ones with that GUID or a greater one. */
+/* Index of the first of the sorted ports with that GUID or a greater one. */
 static uint32_t lower_bound(const struct making *making, uint64_t guid)
 {
 	uint32_t low = 0, high = making->n_by_guid;
@@ -388,7 +389,7 @@ static void add_keys(struct making *making, const struct partition_rule *rule,
 		bool both = membership == PARTITION_BOTH && making->options->allow_both_pkeys;
 
 		making->membership[port] = PARTITION_NO_MEMBER;
-		if (membership == PARTITION_NO_MEMBER) /* taken out, or met before */
+		if (membership == PARTITION_NO_MEMBER) /* removed, or added before */
 			continue;
 		if (membership != PARTITION_LIMITED)
 			add_key(making, port, rule->p_key | P_KEY_FULL);
@@ -417,8 +418,8 @@ static void copy_groups(const struct making *making, const struct partition_rule
 }
 
 /*
- * Who is not in the default partition cannot talk to the SA: who is taken out stays a limited
- * member. Only a full one can talk to these, so the SM is one.
+ * A port outside the default partition cannot talk to the SA, so a removed port stays a limited
+ * member. Only a full member can talk to limited ones, so the SM is one.
  */
 static void keep_in_default(struct making *making, const struct partition_rule *rule)
 {
@@ -504,7 +505,7 @@ static void leave_out(struct making *making, struct partitions *whole, uint32_t 
 	crowd->last = port;
 }
 
-/* Everybody has the default one. */
+/* Every port has the default P_Key. */
 static void keep_keys(struct making *making, struct partitions *whole, uint32_t port)
 {
 	uint32_t n, room = room_of(making->fabric, port), others;
@@ -575,7 +576,7 @@ static void move_partitions(struct partitions *from, struct partitions *to)
 	from->n = 0;
 }
 
-/* Consumes whole. */
+/* Takes ownership of whole. */
 static struct partitions *fit(struct making *making, struct partitions *whole)
 {
 	struct partitions *partitions;
@@ -594,9 +595,9 @@ static struct partitions *fit(struct making *making, struct partitions *whole)
 	return partitions;
 }
 
-/* ---- what the fabric cannot have ---- */
+/* ---- rules that the fabric cannot meet ---- */
 
-/* Of switches with hosts. */
+/* Checks switches with hosts. */
 static void check_switches(struct making *making, const struct partitions *partitions)
 {
 	const struct fabric *fabric = making->fabric;
@@ -620,7 +621,7 @@ static void check_switches(struct making *making, const struct partitions *parti
 	}
 }
 
-/* Ports that have a P_Key at index 0: of each base, all and the limited members among them. */
+/* Number of ports by base of the P_Key at index 0: all, and the limited members among them. */
 struct index0 {
 	uint32_t all[P_KEY_BASES], limited[P_KEY_BASES];
 };
@@ -642,7 +643,7 @@ static void count_index0(const struct partitions *partitions, uint32_t self, str
 	}
 }
 
-/* Programs send by index 0 what they ask the SA: a limited member does not reach another. */
+/* Programs ask the SA with the P_Key at index 0: a limited member cannot reach another. */
 static void check_index0(struct making *making, const struct partitions *partitions)
 {
 	g_autofree struct index0 *count = NULL;
@@ -668,7 +669,7 @@ static void check_index0(struct making *making, const struct partitions *partiti
 	}
 }
 
-/* If not, everybody is in one partition, and in no other, as a full member. */
+/* False: every port is in one partition, as a full member, and in no other. */
 static bool keeps_apart(const struct partitions *partitions)
 {
 	return partitions->n > 1 || partitions->all[0].n_limited;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Partitions: the rules of partitions.conf on a given fabric, turned into plain values: the P_Keys
- * of each endport, no more than its table has room for, who may talk to whom, the groups that
- * exist. Immutable and counted.
+ * Partitions: the rules of partitions.conf on a given fabric, as plain values: the P_Keys of each
+ * endport, as many as its table has room for, which ports may talk to each other, and the groups
+ * that exist. Immutable and reference counted.
  */
 #ifndef POLICY_PARTITION_PARTITION_H
 #define POLICY_PARTITION_PARTITION_H
@@ -20,7 +20,7 @@ struct partition {
 	uint16_t p_key; /* base, without the membership bit */
 	char *name;
 	bool ipoib; /* has a broadcast group */
-	/* Not 0: its P_Key goes to index 0 of tables, if that is free; of several the highest. */
+	/* Not 0: its P_Key goes to index 0 of tables, if that is free; the highest value wins. */
 	unsigned int indx0;
 	uint8_t sl; /* of paths in it: 0 without QoS */
 	uint32_t n_groups;
@@ -28,23 +28,23 @@ struct partition {
 	uint32_t n_full, n_limited; /* members that have room for it */
 };
 
-/* Endports with equal P_Keys are of one class; class 0 has none. */
+/* Endports with equal P_Keys form a class; ports of class 0 have none. */
 struct partitions {
 	struct ref ref;
 	uint32_t n;
-	struct partition *all; /* by P_Key; those without a member in this fabric are left out */
+	struct partition *all; /* by P_Key; only those with a member in this fabric */
 	uint32_t n_ports, n_classes;
 	uint32_t *class_of; /* [n_ports] */
 	uint32_t *first;  /* [n_classes + 1]: keys of class i are p_keys[first[i] .. first[i+1]) */
 	uint16_t *p_keys; /* with membership bit, by P_Key, the full one before the limited */
 	uint16_t *shared; /* [n_classes * n_classes], see partitions_shared(); NULL: too many */
 	GPtrArray
-		*problems; /* texts: what of the rules this fabric cannot have, or does not know */
-	GPtrArray *crowded; /* texts: who lacks P_Keys, or enforces none, for want of room */
+		*problems; /* texts: rules that this fabric cannot meet, unknown names */
+	GPtrArray *crowded; /* texts: ports without room for P_Keys, or for enforcing them */
 	struct partition_rules *rules;
 };
 
-/* What the rules mean on this fabric. */
+/* Applies the rules to this fabric. */
 struct partitions *partitions_make(struct partition_rules *rules, const struct options *options,
 				   const struct fabric *fabric);
 /* The built-in policy: partition 0x7FFF with every endport as full member. */
@@ -55,7 +55,7 @@ struct partition_key {
 	uint32_t port;
 	uint16_t p_key;
 };
-/* Partitions that know nothing but the keys of endports, struct partition_key in any order. */
+/* Partitions made only from the keys of endports, struct partition_key in any order. */
 struct partitions *partitions_of_keys(uint32_t n_ports, GArray *keys);
 
 /* Whether the same ports of the same fabric have the same P_Keys in both. */
@@ -66,21 +66,21 @@ void partitions_unref(struct partitions *partitions);
 /* P_Keys of an endport, NULL with *n = 0 if it has none. */
 const uint16_t *partitions_of(const struct partitions *partitions, uint32_t port, uint32_t *n);
 const struct partition *partitions_find(const struct partitions *partitions, uint16_t p_key);
-/* That whose P_Key goes to index 0 of the port's table; 0: it has neither that nor the default. */
+/* The P_Key at index 0 of the port's table; 0: it has neither that one nor the default. */
 uint16_t partitions_index0(const struct partitions *partitions, uint32_t port);
 
 /* The membership of a port in a partition: the P_Key it holds, or 0. */
 uint16_t partitions_member(const struct partitions *partitions, uint32_t port, uint16_t p_key);
 
 /*
- * The lowest P_Key, as a holds it, over which the two may talk, the default one last: same base,
- * not both limited; 0: there is none.
+ * The lowest P_Key, as a holds it, with which the two may talk, the default one last: same base,
+ * not both limited; 0: none.
  */
 uint16_t partitions_shared(const struct partitions *partitions, uint32_t a, uint32_t b);
 
 /*
- * The same without ports, for who reckons with thousands of them: the class of a port, below
- * n_classes, and whether ports of two classes may talk. Class 0 has no P_Key.
+ * As partitions_shared() but by class, for callers that compute with thousands of ports: the class
+ * of a port, below n_classes, and whether ports of two classes may talk. Class 0 has no P_Key.
  */
 uint32_t partitions_class(const struct partitions *partitions, uint32_t port);
 bool partitions_classes_talk(const struct partitions *partitions, uint32_t a, uint32_t b);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A request is read as the text that it is, behind the text that is kept, and the result is written
- * anew: P_Keys and GUIDs ascending, each once, with what was said last. So two requests that mean
- * the same leave the same text, and one that changes nothing is known by that.
+ * A request is parsed as text after the text that is kept, and the result is written again: P_Keys
+ * and GUIDs ascending, each once, with its last value. So two requests with the same meaning
+ * produce the same text, and a request that changes nothing can be recognized.
  */
 #include "policy/partition/partition_changes.h"
 
@@ -36,7 +36,7 @@ bool partition_changes_is(const char *text)
 	return g_str_has_prefix(text, FIRST_WORDS);
 }
 
-/* The definitions behind the first line. */
+/* The definitions after the first line. */
 static const char *body_of(const struct partition_changes *changes)
 {
 	const char *end = strchr(changes->text, '\n');
@@ -125,13 +125,13 @@ bool partition_changes_save(const struct partition_changes *changes, GError **er
 /* ---- changes ---- */
 
 struct edit {
-	const struct partition_rules *base; /* NULL: who was taken out stays so */
-	uint16_t forget;		    /* P_Key; 0: none */
+	const struct partition_rules *base; /* NULL: removed members stay removed */
+	uint16_t forget;		    /* P_Key; 0: all */
 	GString *out;
 	unsigned int n_members;
 };
 
-/* Whether partitions.conf can have that GUID in the partition. */
+/* Whether partitions.conf may have that GUID in the partition. */
 static bool base_names(const struct edit *edit, uint16_t p_key, uint64_t guid)
 {
 	const struct partition_rule *rule = partition_rules_find(edit->base, p_key);
@@ -157,7 +157,7 @@ static gint compare_members(gconstpointer a, gconstpointer b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Only the last word about each GUID; line becomes the order in which they were said. */
+/* The last entry for each GUID; its line becomes its position among them. */
 static GArray *last_words(const struct edit *edit, const struct partition_rule *rule)
 {
 	GArray *members = g_array_copy(rule->members);
@@ -178,7 +178,7 @@ static GArray *last_words(const struct edit *edit, const struct partition_rule *
 	return members;
 }
 
-/* A partition of which all were taken out is forgotten. */
+/* A partition without entries is forgotten. */
 static void write_rule(struct edit *edit, const struct partition_rule *rule)
 {
 	static const char *const words[] = {"none", "limited", "full", "both"};
@@ -253,13 +253,13 @@ struct partition_changes *partition_changes_edit(struct partition_changes *chang
 	struct edit edit = {.base = rules};
 	struct partition_rules *alone;
 
-	if (strchr(request, '#')) { /* what is behind it would be left out without a word */
+	if (strchr(request, '#')) { /* the rest would be silently ignored */
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_SYNTAX,
 			    "request: found '#', expected no comment");
 		return NULL;
 	}
 	alone = partition_rules_parse_requests("request", request, strlen(request), error);
-	if (!alone) /* with the place in the request */
+	if (!alone) /* with the position in the request */
 		return NULL;
 	partition_rules_unref(alone);
 	return change(changes, &edit, text, serial, error);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Partition members that were added and removed at run time: definitions in the language of
- * partitions.conf that are read after it, so that they have the last word. Immutable and counted.
+ * partitions.conf that are read after it, so that they take precedence. Immutable and reference
+ * counted.
  *
- * They are kept in a file of the cache directory, whose first line tells a serial and the checksum
- * of what follows: one that somebody has altered or cut off is refused and never read in part.
+ * They are kept in a file of the cache directory, whose first line has a serial and the checksum of
+ * what follows: an edited or truncated file is refused and never read in part.
  *
  *	# opensm partition requests, serial 17, sha256 9f86d0...
  *	Jobs=0x10,ipoib:
@@ -22,34 +23,38 @@
 struct partition_changes {
 	struct ref ref;
 	uint64_t serial; /* of the policy in which its last change took effect; 0: none yet */
-	char *file;	 /* where it is kept; NULL: nowhere */
+	char *file;	 /* its path; NULL: it is not kept */
 	char *text;	 /* the whole file; "" with serial 0 */
 };
 
 /*
- * What is kept in that directory; nothing, if there is no such file or cache_dir is NULL. NULL and
- * error: the file cannot be read, or is not what was written.
+ * Loads the changes kept in that directory; empty if there is no such file or cache_dir is NULL.
+ * NULL and an error: the file cannot be read, or is not what was written.
  */
 struct partition_changes *partition_changes_load(const char *cache_dir, GError **error);
-/* Of length octets of text, the contents of that file. */
+/* Parses length octets of text, the contents of that file. */
 struct partition_changes *partition_changes_parse(const char *file, const char *text, size_t length,
 						  GError **error);
-/* Whether text begins as such a file does. */
+/* Whether text begins like such a file. */
 bool partition_changes_is(const char *text);
-/* On the disk when it returns; false and error if not. */
+/* When it returns true the file is on the disk; otherwise false and an error. */
 bool partition_changes_save(const struct partition_changes *changes, GError **error);
 
 /*
- * What is changed after a request, all of it or nothing: definitions as in partitions.conf, each
- * with its P_Key, whose members are GUIDs: full, limited, both, or none to take them out. Whoever
- * the files of these rules cannot name is forgotten when he is taken out. The new object has that
- * serial; one that the request does not change is returned itself. NULL and error.
+ * The changes after a request, which is applied as a whole or not at all: definitions as in
+ * partitions.conf, each with its P_Key, whose members are GUIDs: full, limited, both, or none to
+ * remove them. A removed GUID that the files of these rules cannot name is forgotten. The new
+ * object has that serial; if the request changes nothing, the old object is returned. NULL and an
+ * error on failure.
  */
 struct partition_changes *partition_changes_edit(struct partition_changes *changes,
 						 const struct partition_rules *rules,
 						 const char *request, uint64_t serial,
 						 GError **error);
-/* The same with nothing about one P_Key, or, with 0, about any: all is as partitions.conf says. */
+/*
+ * The changes without those to one P_Key, or with 0 to all P_Keys, which are then as in
+ * partitions.conf.
+ */
 struct partition_changes *partition_changes_forget(struct partition_changes *changes,
 						   uint16_t p_key, uint64_t serial, GError **error);
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reads partitions.conf line by line, as the classic daemon does: a definition begins with all up
- * to its ':' on one line, its members may go on over several, and ';' ends it.
+ * Reads partitions.conf line by line, as the classic daemon does: a definition begins on one line,
+ * up to its ':', its members may continue over several lines, and ';' ends it.
  *
  *	FILE   = { DEFINITION | '@' NAME ':' MEMBERS ';' | "include" FILE newline }
  *	DEFINITION = [NAME] ['=' P_KEY] { ',' FLAG ['=' VALUE] } ':' MEMBERS ';'
  *	MEMBERS = { MEMBER ['=' MEMBERSHIP] (',' | newline) |
  *		   "mgid" '=' GID { ',' FLAG '=' VALUE } newline }
  *
- * A wrong member is told and passed over, a wrong beginning of a definition with all up to its ';',
- * and reading goes on; nothing of such a file is taken.
+ * A wrong member is reported and skipped; after a wrong beginning of a definition everything is
+ * skipped up to its ';'. Reading then continues, but nothing of such a file is used.
  *
- * Keywords may be cut short anywhere, and an empty one counts as nothing. What was added and
- * removed at run time (partition_changes.h) is read behind it all; there members are GUIDs, and may
- * be "none".
+ * Keywords may be abbreviated at any point, and an empty one is ignored. Members that were added
+ * and removed at run time (partition_changes.h) are read after everything else; there members are
+ * GUIDs, and may be "none".
  */
 #include "policy/partition/partition_file.h"
 
@@ -28,15 +28,15 @@
 #include "policy/partition/partition_changes.h"
 #include "policy/partition/partition_sources.h"
 
-#define SHOWN 64 /* characters of a wrong word in a message */
+#define SHOWN 64 /* characters of a wrong word shown in a message */
 #define WARNINGS_MAX 100
 #define DEPTH_MAX 8
-#define OWN_KEPT 64 /* octets of partitions.state that tell what it is */
+#define OWN_KEPT 64 /* octets of partitions.state that identify it */
 #define FILES_MAX 256
 #define MEMBERS_MAX (4u << 20)
 #define RULES_MAX 0x7FFF
 #define SETS_MAX 65536
-#define GROUPS_MAX 16384 /* there are no more MLIDs */
+#define GROUPS_MAX 16384 /* the number of MLIDs */
 
 GQuark partition_error_quark(void)
 {
@@ -45,14 +45,14 @@ GQuark partition_error_quark(void)
 
 enum flag { FLAG_MTU, FLAG_RATE, FLAG_SCOPE, FLAG_Q_KEY, FLAG_T_CLASS, FLAG_SL, FLAG_FLOW, FLAGS };
 
-/* Flags of a definition, or of a group of it. */
+/* Flags of a definition, or of a group in it. */
 struct flags {
 	uint32_t value[FLAGS];
 	bool given[FLAGS];
-	uint16_t scopes; /* a bit each */
+	uint16_t scopes; /* one bit each */
 };
 
-/* A group to be, whose P_Key may not be known yet. */
+/* A group to be created, whose P_Key may not be known yet. */
 struct wish {
 	struct partition_rule *rule;
 	struct flags flags;
@@ -65,28 +65,28 @@ struct parser {
 	struct partition_rules *rules;
 	GHashTable *by_key; /* P_Key -> struct partition_rule */
 	GHashTable *sets;   /* name -> GArray of struct partition_member */
-	GArray *wishes;	    /* struct wish, in the order of the file */
+	GArray *wishes;	    /* struct wish, in file order */
 	GChecksum *checksum;
 	uint64_t octets;
 	uint32_t n_members, n_warnings, n_definitions, n_groups, n_indx0;
-	unsigned int n_said;	     /* pieces of lines that were no remarks */
+	unsigned int n_said;	     /* pieces of lines other than comments */
 	unsigned int depth;
-	uint32_t file, line;	     /* place of what is read */
-	char *text;		     /* the line, cut to pieces */
-	struct partition_rule *rule; /* whose members are read, */
+	uint32_t file, line;	     /* current position */
+	char *text;		     /* the line, cut into pieces */
+	struct partition_rule *rule; /* whose members are being read, */
 	GArray *set;		     /* or the set; both NULL between definitions */
-	uint32_t rule_line;	     /* where that definition begins */
-	bool skipping;		     /* up to the ';' of one whose beginning is wrong */
-	bool has_skipped;	     /* so that there may be sets that are not known */
+	uint32_t rule_line;	     /* line where its definition begins */
+	bool skipping;		     /* up to the ';' of a definition with a wrong beginning */
+	bool has_skipped;	     /* so some sets may be missing */
 	struct mistakes mistakes;
-	struct flags flags;		      /* of the definition that is read, or the last one */
-	uint8_t membership;		      /* of members without one */
-	struct partition_changes *changes;    /* read behind all files; NULL: none */
-	const struct partition_sources *kept; /* read in place of the disk; NULL: the disk is */
-	bool requests;			      /* what is read is of changes, or to be so */
+	struct flags flags;		      /* of the current or the last definition */
+	uint8_t membership;		      /* default for members */
+	struct partition_changes *changes;    /* read after all files; NULL: none */
+	const struct partition_sources *kept; /* read instead of the disk; NULL: the disk */
+	bool requests;			      /* what is read belongs to changes, or will */
 };
 
-/* ---- telling ---- */
+/* ---- messages ---- */
 
 static char *shown(const char *word)
 {
@@ -112,7 +112,7 @@ static bool refuse(const struct parser *parser, const char *found, const char *e
 	return false;
 }
 
-/* Takes what is wrong. False: more of it is not to be read, as it is too much. */
+/* Takes ownership of wrong. False: stop reading, as there are too many errors. */
 static bool go_on_behind(struct parser *parser, GError *wrong)
 {
 	bool small = !g_error_matches(wrong, PARTITION_ERROR, PARTITION_ERROR_LIMIT);
@@ -139,7 +139,7 @@ static void warn(struct parser *parser, const char *format, ...)
 
 /* ---- words ---- */
 
-/* Whether text is the keyword or its beginning. */
+/* Whether text is the keyword or an abbreviation of it. */
 static bool is_keyword(struct parser *parser, const char *text, const char *keyword)
 {
 	if (!*text || strncmp(text, keyword, strlen(text)) != 0)
@@ -149,13 +149,13 @@ static bool is_keyword(struct parser *parser, const char *text, const char *keyw
 	return true;
 }
 
-/* Without the blanks around it; it stays where it is, for its column. */
+/* Strips blanks around it; the text is not moved, so that its column can be found. */
 static char *strip(char *text)
 {
 	return g_strchomp(text + strspn(text, " \t\r\f\v"));
 }
 
-/* The end of what reaches up to one of the characters, outside of quotes. */
+/* The end of the text up to one of the characters, outside quotes. */
 static char *find_end(char *at, const char *stops)
 {
 	bool quoted = false;
@@ -169,7 +169,7 @@ static char *find_end(char *at, const char *stops)
 	return at;
 }
 
-/* Cuts out what reaches up to a comma; *at gets what follows, NULL if nothing does. */
+/* Cuts off the piece up to a comma; *at is set after it, or to NULL at the end. */
 static char *next_piece(char **at)
 {
 	char *piece = *at, *end = find_end(piece, ",");
@@ -179,7 +179,7 @@ static char *next_piece(char **at)
 	return strip(piece);
 }
 
-/* Cuts NAME=VALUE into two; NULL if there is no '='. */
+/* Splits NAME=VALUE; NULL if there is no '='. */
 static char *split_value(char *piece)
 {
 	char *end = find_end(piece, "=");
@@ -208,9 +208,9 @@ static bool to_number(const char *word, uint64_t max, uint64_t *value)
 static const struct {
 	const char *name;
 	uint32_t min, max;
-	const char *meaning; /* of these, where they are codes; NULL: they are numbers */
+	const char *meaning; /* of the codes; NULL: plain numbers */
 } flags_known[FLAGS] = {
-	/* in the order in which the classic daemon tries them on a keyword that is cut short */
+	/* the order in which the classic daemon tries them for an abbreviated keyword */
 	[FLAG_MTU] = {"mtu", 1, 5, ", a code: 1 is 256 octets, 4 is 2048, 5 is 4096"},
 	[FLAG_RATE] = {"rate", 2, 24, ", a code: 3 is 10 Gb/s, 7 is 40, 16 is 100"},
 	[FLAG_SCOPE] = {"scope", 0, 15},
@@ -220,7 +220,7 @@ static const struct {
 	[FLAG_FLOW] = {"FlowLabel", 0, 0xFFFFF},
 };
 
-/* True if it is a flag of groups, though its value may be left out. */
+/* True if it is a flag of groups, even if its value is ignored. */
 static bool take_flag(struct parser *parser, const char *name, const char *text,
 		      struct flags *flags)
 {
@@ -246,7 +246,7 @@ static bool take_flag(struct parser *parser, const char *name, const char *text,
 	return false;
 }
 
-/* 0 if it is none. */
+/* 0: not a membership. */
 static uint8_t to_membership(struct parser *parser, const char *text)
 {
 	if (is_keyword(parser, text, "full"))
@@ -299,7 +299,7 @@ static void rule_free(gpointer data)
 	g_free(rule);
 }
 
-/* The one of that P_Key; 0: a new one, which gets its P_Key at the end. */
+/* The rule with that P_Key; 0: a new one, which gets its P_Key at the end. */
 static struct partition_rule *rule_of(struct parser *parser, uint16_t p_key, const char *name)
 {
 	struct partition_rule *rule = NULL;
@@ -373,7 +373,9 @@ static bool begin_set(struct parser *parser, char *name, GError **error)
 	return true;
 }
 
-/* Of requests more than a P_Key is kept, to be written again: flags until others are given. */
+/*
+ * For requests more than the P_Key is kept, to be written again: flags, until new ones are given.
+ */
 static void keep_head(struct parser *parser, const char *head)
 {
 	const char *before = parser->rule->head, *flags = before ? strchr(before, ',') : NULL;
@@ -385,7 +387,7 @@ static void keep_head(struct parser *parser, const char *head)
 	parser->rule->head = g_string_chunk_insert(parser->rules->texts, text);
 }
 
-/* All before the ':' of a definition; *at goes behind it. */
+/* Reads everything before the ':' of a definition; *at is set after it. */
 static bool begin_definition(struct parser *parser, char **at, GError **error)
 {
 	char *head = *at, *colon = find_end(head, ":;"), *rest;
@@ -437,7 +439,7 @@ static bool add_set(struct parser *parser, const char *name, uint8_t membership,
 	const GArray *set = g_hash_table_lookup(parser->sets, name);
 
 	if (!set && parser->has_skipped)
-		return true; /* it may be told already why there is none */
+		return true; /* the reason it is missing may have been reported */
 	if (!set || set == parser->set)
 		return refuse(parser, name, "the name of a set that is defined before", error);
 	for (guint i = 0; i < set->len; i++) {
@@ -518,7 +520,7 @@ static uint8_t membership_of(struct parser *parser, const char *text)
 	return membership ? membership : PARTITION_LIMITED;
 }
 
-/* GUID[=MEMBERSHIP], with none as a membership. */
+/* GUID[=MEMBERSHIP]; the membership may be none. */
 static bool read_request(struct parser *parser, char *piece, const char *value, GError **error)
 {
 	struct partition_member member = {.pattern = NULL};
@@ -531,7 +533,7 @@ static bool read_request(struct parser *parser, char *piece, const char *value, 
 	return add_member(parser, &member, piece, error);
 }
 
-/* What looks like the beginning of a definition stands among members. */
+/* What looks like the beginning of a definition is among members. */
 static bool refuse_end(const struct parser *parser, const char *piece, GError **error)
 {
 	g_autofree char *expected = g_strdup_printf(
@@ -575,7 +577,7 @@ static bool read_member(struct parser *parser, char *piece, GError **error)
 
 /* ---- groups ---- */
 
-/* 0 if the text is none. */
+/* 0 if the text is not a GID. */
 static struct iba_gid to_gid(const char *text)
 {
 	g_autoptr(GInetAddress) address = text ? g_inet_address_new_from_string(text) : NULL;
@@ -593,8 +595,8 @@ static struct iba_gid to_gid(const char *text)
 }
 
 /*
- * What speaks against it, or NULL: the SA (mcmember.c) would not let anybody make it, either. It
- * is that SA which makes MGIDs with its signature.
+ * Why the group cannot exist, or NULL: the SA (mcmember.c) would not let a client create it either.
+ * MGIDs with that SA's signature are made by the SA itself.
  */
 static const char *mgid_fault(struct iba_gid mgid)
 {
@@ -608,18 +610,18 @@ static const char *mgid_fault(struct iba_gid mgid)
 	return NULL;
 }
 
-/* What a group has of the flags of its definition. */
+/* The flags that a group inherits from its definition. */
 static struct flags inherited_flags(const struct parser *parser)
 {
 	struct flags flags = parser->flags;
 
-	flags.scopes = 0; /* its GID has one */
+	flags.scopes = 0; /* given by its GID */
 	flags.value[FLAG_T_CLASS] = 0;
 	flags.given[FLAG_SL] = false; /* not its own */
 	return flags;
 }
 
-/* One whose GID cannot be is left out, as nobody is let in by that. */
+/* A group with an impossible GID is skipped, as that admits no port. */
 static bool read_group(struct parser *parser, const char *text, char *rest, GError **error)
 {
 	struct flags flags = inherited_flags(parser);
@@ -652,7 +654,7 @@ static bool is_group(const char *piece)
 
 /* ---- lines ---- */
 
-/* A member, or a group and all that goes with it, which leaves nothing of the line. */
+/* Reads a member, or a group with all its flags, which takes the rest of the line. */
 static bool read_piece(struct parser *parser, char **rest, GError **error)
 {
 	char *piece, *flags;
@@ -665,7 +667,7 @@ static bool read_piece(struct parser *parser, char **rest, GError **error)
 	return read_group(parser, split_value(piece), flags, error);
 }
 
-/* Members up to the end of the line, or to ';', which ends the definition. */
+/* Members up to the end of the line, or to the ';' that ends the definition. */
 static bool read_members(struct parser *parser, char **at)
 {
 	char *rest = *at, *end = find_end(rest, ";");
@@ -689,7 +691,7 @@ static bool read_members(struct parser *parser, char **at)
 
 static bool read_file(struct parser *parser, const char *file);
 
-/* A name that does not begin with '/' goes from where the including file is. */
+/* A name that does not begin with '/' is relative to the directory of the including file. */
 static char *included_file(const struct parser *parser, char *at, GError **error)
 {
 	g_autofree char *dir = g_path_get_dirname(file_name(parser));
@@ -738,7 +740,7 @@ static char *skip_definition(struct parser *parser, char *at)
 	return *end ? end + 1 : end;
 }
 
-/* False: no more is to be read. */
+/* False: stop reading. */
 static bool begin_or_skip(struct parser *parser, char **at)
 {
 	GError *wrong = NULL;
@@ -750,7 +752,7 @@ static bool begin_or_skip(struct parser *parser, char **at)
 	return go_on_behind(parser, wrong);
 }
 
-/* text is cut to pieces. */
+/* text is cut into pieces. */
 static bool read_line(struct parser *parser, char *text)
 {
 	char *at = text;
@@ -777,7 +779,7 @@ static bool read_line(struct parser *parser, char *text)
 	}
 }
 
-/* The rest of a binary file would only bury this. */
+/* In a binary file, more messages would hide this one. */
 static bool refuse_nul(struct parser *parser, const char *line)
 {
 	GError *wrong = NULL;
@@ -821,7 +823,7 @@ static bool read_text(struct parser *parser, const char *text, size_t length)
 	return true;
 }
 
-/* The file of changes at run time may be included; it is read behind all others. */
+/* The file of changes at run time may be included; it is read after all others. */
 static bool is_own_file(const struct parser *parser, const char *file, GError **error)
 {
 	const char *own = parser->changes ? parser->changes->file : NULL;
@@ -835,7 +837,9 @@ static bool is_own_file(const struct parser *parser, const char *file, GError **
 	return false;
 }
 
-/* As the file that includes it: what it is to say it has to say, unless it was taken so before. */
+/*
+ * An included file must have contents, as the file that includes it, unless it was accepted before.
+ */
 static bool is_something_said(const struct parser *parser, const char *file, unsigned int before,
 			      GError **error)
 {
@@ -876,7 +880,7 @@ static bool read_file(struct parser *parser, const char *file)
 	       (is_something_said(parser, file, said, &wrong) || go_on_behind(parser, wrong));
 }
 
-/* ---- the end: P_Keys that were left out, groups ---- */
+/* ---- the end: missing P_Keys, groups ---- */
 
 static bool choose_keys(struct parser *parser, GError **error)
 {
@@ -945,7 +949,7 @@ static const struct partition_group *broadcast_of(const struct partition_rule *r
 	return NULL;
 }
 
-/* An IP group goes with the broadcast group of its partition; what is wrong, or NULL. */
+/* What is wrong with an IP group, or NULL: it needs the broadcast group of its partition. */
 static const char *ip_fault(const struct wish *wish, const struct partition_group *group)
 {
 	const struct partition_group *broadcast = broadcast_of(wish->rule);
@@ -998,7 +1002,7 @@ static void add_groups(struct parser *parser, const struct wish *wish)
 
 	parser->file = wish->file;
 	parser->line = wish->line;
-	if (wish->broadcast) /* where drivers look for it, whatever else is said */
+	if (wish->broadcast) /* where drivers look for it, regardless of other settings */
 		scopes |= 1u << IBA_SCOPE_LINK_LOCAL;
 	else if (!scopes)
 		scopes = (uint16_t)(1u << (wish->mgid.prefix >> 48 & 0xF ?: IBA_SCOPE_LINK_LOCAL));
@@ -1007,7 +1011,7 @@ static void add_groups(struct parser *parser, const struct wish *wish)
 			add_group(parser, wish, scope);
 }
 
-/* Everybody is in the default partition, the SM as a full member; the file may go on from there. */
+/* All ports are in the default partition, the SM as a full member; the file may change that. */
 static void begin_default(struct parser *parser, uint8_t membership)
 {
 	struct partition_member all = {.who = PARTITION_ALL, .membership = membership};
@@ -1032,7 +1036,7 @@ static void be_built_in(struct parser *parser)
 	parser->rule = NULL;
 }
 
-/* Behind the choice of P_Keys, so that no request moves one. */
+/* After the choice of P_Keys, so that a request cannot change one. */
 static bool read_changes(struct parser *parser)
 {
 	const struct partition_changes *changes = parser->changes;
@@ -1045,7 +1049,7 @@ static bool read_changes(struct parser *parser)
 	return read_text(parser, changes->text, strlen(changes->text));
 }
 
-/* What a file without mistakes says as a whole. */
+/* Completes the rules of a file without errors. */
 static void finish(struct parser *parser)
 {
 	GError *wrong = NULL;
@@ -1099,7 +1103,7 @@ static void parser_begin(struct parser *parser, const char *file)
 	g_ptr_array_add(parser->rules->files, g_strdup(file));
 }
 
-/* What was read; NULL and error: there are mistakes. */
+/* Returns the rules; NULL and an error: there were errors. */
 static struct partition_rules *parser_end(struct parser *parser, GError **error)
 {
 	bool good = mistakes_end(&parser->mistakes, parser->rules->files->pdata[0], PARTITION_ERROR,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The file partitions.conf, as rules: immutable and counted. What they mean on a given subnet is
- * worked out in policy/partition/partition.c.
+ * The file partitions.conf, as rules: immutable and reference counted. policy/partition/partition.c
+ * computes what they mean on a given subnet.
  *
- * The grammar is that of the classic daemon, and beyond it: ranges of GUIDs (0xA-0xB), patterns of
- * NodeDescriptions ("node-*"), sets of members with a name (@NAME: MEMBERS; used as @NAME=full)
- * and include FILE on a line of its own. What the classic daemon reads by accident is taken with a
- * warning; what it cannot read is an error, after which it lets everybody talk to everybody. Here
- * it never does: there are no rules then, and the caller keeps those it has, or does not start.
+ * The grammar is that of the classic daemon, with these extensions: ranges of GUIDs (0xA-0xB),
+ * patterns of NodeDescriptions ("node-*"), named sets of members (@NAME: MEMBERS; used as
+ * @NAME=full) and include FILE on a line of its own. What the classic daemon accepts by accident is
+ * accepted with a warning; what it cannot read is an error, after which the classic daemon lets
+ * every port talk to every other. This one never does: it then has no new rules, and the caller
+ * keeps the present ones, or does not start.
  */
 #ifndef POLICY_PARTITION_PARTITION_FILE_H
 #define POLICY_PARTITION_PARTITION_FILE_H
@@ -21,13 +22,13 @@
 #define PARTITION_ERROR partition_error_quark()
 enum partition_error {
 	PARTITION_ERROR_SYNTAX, /* file, line, column, what was found and what was expected */
-	PARTITION_ERROR_FILE,	/* it cannot be read */
-	PARTITION_ERROR_LIMIT,	/* it is too long, or includes too many files */
+	PARTITION_ERROR_FILE,	/* the file cannot be read */
+	PARTITION_ERROR_LIMIT,	/* too long, or too many included files */
 };
 GQuark partition_error_quark(void);
 
 enum partition_membership {
-	PARTITION_NO_MEMBER, /* taken out at run time, whatever the file says */
+	PARTITION_NO_MEMBER, /* removed at run time, whatever the file says */
 	PARTITION_LIMITED,
 	PARTITION_FULL,
 	PARTITION_BOTH,
@@ -35,7 +36,7 @@ enum partition_membership {
 
 enum partition_who {
 	PARTITION_GUIDS, /* first to last */
-	PARTITION_NAMES, /* whose NodeDescription the pattern matches */
+	PARTITION_NAMES, /* the pattern matches the NodeDescription */
 	PARTITION_ALL,
 	PARTITION_CAS,
 	PARTITION_SWITCHES,
@@ -45,7 +46,7 @@ enum partition_who {
 
 struct partition_member {
 	uint64_t first, last;
-	const char *pattern; /* shell style; NULL but for PARTITION_NAMES */
+	const char *pattern; /* shell style; NULL except for PARTITION_NAMES */
 	uint32_t file, line; /* place: index in rules->files, line from 1 */
 	uint8_t who, membership;
 };
@@ -55,78 +56,81 @@ struct partition_group {
 	struct iba_gid mgid;
 	uint32_t q_key, flow_label;
 	uint8_t mtu, rate, sl, scope, t_class;
-	bool own_sl; /* which counts without QoS, too; not that of a definition */
+	bool own_sl; /* used even without QoS; not inherited from a definition */
 };
 
 struct partition_rule {
-	uint16_t p_key; /* base; of a definition without one chosen from 1 upward */
+	uint16_t p_key; /* base; if the definition has none, chosen from 1 upward */
 	const char *name;
-	const char *head; /* of requests: all before ':', the last with more than the P_Key */
+	const char *head; /* of requests: last text before ':' with more than the P_Key */
 	bool ipoib;
 	unsigned int indx0; /* see struct partition */
 	uint8_t sl;
 	uint32_t file, line; /* of its first definition */
-	GArray *members;     /* struct partition_member: of two for a port the later counts */
-	GArray *groups;	     /* struct partition_group, no MGID twice */
+	GArray *members;     /* struct partition_member: for each port the last one counts */
+	GArray *groups;	     /* struct partition_group, each MGID once */
 };
 
 struct partition_rules {
 	struct ref ref;
-	bool built_in;	     /* no file, or one that says nothing */
+	bool built_in;	     /* no file, or one without definitions */
 	bool has_patterns;   /* members depend on NodeDescriptions */
 	GPtrArray *rules;    /* struct partition_rule, in the order of the file */
 	GPtrArray *files;    /* names */
-	uint32_t n_own_files; /* of partitions.conf and what it includes; changes come behind */
+	uint32_t n_own_files; /* partitions.conf and files it includes; those of changes follow */
 	GPtrArray *warnings; /* texts with file and line */
 	GStringChunk *texts;
-	struct partition_sources *sources; /* all that was read of n_own_files */
-	char *digest; /* of all that was read */
-	uint64_t serial;	     /* of who publishes them: counts up with each policy */
-	struct partition_changes *changes; /* at run time; NULL: not known */
+	struct partition_sources *sources; /* everything that was read from n_own_files */
+	char *digest; /* of everything that was read */
+	uint64_t serial;	     /* set by the publisher: increases with each policy */
+	struct partition_changes *changes; /* made at run time; NULL: unknown */
 };
 
 struct partition_changes;
 struct partition_sources;
 
-/* Of a file; NULL, or one that does not exist: the built-in rules. NULL and error if it is bad. */
+/*
+ * Loads a file; NULL, or a file that does not exist: the built-in rules. NULL and an error if it is
+ * bad.
+ */
 struct partition_rules *partition_rules_load(const char *file, GError **error);
-/* The same of length octets of text, called file in messages. */
+/* Parses length octets of text, which messages call file. */
 struct partition_rules *partition_rules_parse(const char *file, const char *text, size_t length,
 					      GError **error);
 /*
- * Of a file and changes, which may be NULL: its definitions come after those of the file, which
- * may include the file that changes are kept in.
+ * Loads a file and changes, which may be NULL: their definitions come after those of the file,
+ * which may include the file that changes are kept in.
  */
 struct partition_rules *partition_rules_load_with(const char *file,
 						  struct partition_changes *changes,
 						  GError **error);
 /*
- * The same of what was read before (partition_sources.h), without a look at the disk; file is the
- * name of the first, if there was none.
+ * Makes rules from what was read before (partition_sources.h), without access to the disk; file is
+ * the name of the first file, if there was none.
  */
 struct partition_rules *partition_rules_remake(const char *file,
 					       const struct partition_sources *sources,
 					       struct partition_changes *changes, GError **error);
-/* Whether the name of the file says that there are no partitions: none, or /dev/null. */
+/* Whether the file name says that there are no partitions: none, or /dev/null. */
 bool partition_rules_says_none(const struct partition_rules *rules);
 /*
- * The same of a file that is read again. One without definitions, or that is gone, is bad if the
- * old rules had some: who loses it or empties it by accident does not open the subnet.
+ * Loads a file again. A file without definitions, or that is gone, is bad if the old rules had
+ * some: losing or emptying it by accident must not open the subnet.
  */
 struct partition_rules *partition_rules_reload(const struct partition_rules *old, const char *file,
 					       struct partition_changes *changes, GError **error);
 /*
- * Nothing but definitions of a request or of changes (partition_changes.h): each with its P_Key,
- * and members that are GUIDs. What would be a warning in a file is an error.
+ * Parses definitions of a request or of changes (partition_changes.h), and nothing else: each with
+ * its P_Key, and members that are GUIDs. What would be a warning in a file is an error.
  */
 struct partition_rules *partition_rules_parse_requests(const char *file, const char *text,
 						       size_t length, GError **error);
-/* NULL: there is none of that P_Key. */
+/* NULL: no rule has that P_Key. */
 const struct partition_rule *partition_rules_find(const struct partition_rules *rules,
 						  uint16_t p_key);
 struct partition_rules *partition_rules_ref(struct partition_rules *rules);
 void partition_rules_unref(struct partition_rules *rules); /* NULL is fine */
-/* Whether both were made of the same text. */
+/* Whether both were made from the same text. */
 bool partition_rules_same(const struct partition_rules *a, const struct partition_rules *b);
 
 /* MGID of the IPoIB broadcast group of a partition (RFC 4391, 4). */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The first line of the file has the checksum of what follows, which is as partition_sources.h
- * says: what somebody has altered or cut off is never read in part.
+ * The first line of the file has the checksum of the rest, which is in the form described in
+ * partition_sources.h: an edited or truncated file is never read in part.
  */
 #include "policy/partition/partition_memory.h"
 
@@ -12,7 +12,7 @@
 #include "policy/partition/partition_sources.h"
 
 #define FIRST_WORDS "# opensm partition policy that was taken last, sha256 "
-#define SIZE_MAX_KEPT (2 * FILE_MAX_CONFIG) /* with the names of many files that say nothing */
+#define SIZE_MAX_KEPT (2 * FILE_MAX_CONFIG) /* with the names of many empty files */
 
 char *partition_memory_file(const char *cache_dir)
 {
@@ -33,11 +33,11 @@ char *partition_memory_text(const struct partition_rules *rules)
 	return with_first_line(body);
 }
 
-/* ---- what is remembered ---- */
+/* ---- the remembered rules ---- */
 
 struct memory {
 	struct partition_rules *rules; /* NULL: none, or unusable */
-	GError *unusable;	       /* NULL: usable, or there are none */
+	GError *unusable;	       /* NULL: usable, or there are no rules */
 };
 
 static struct partition_sources *parse(const char *file, const char *text, gsize length,
@@ -81,7 +81,7 @@ static void recall(struct memory *memory, const char *name, const char *cache_di
 
 /* ---- the start ---- */
 
-/* Why what the file says, or does not say, is not to be gone by; NULL: it is. */
+/* Why the contents, or lack of contents, of the file cannot be trusted; NULL: it is valid. */
 static char *doubt(const struct partition_rules *rules, bool named, const struct memory *memory)
 {
 	const char *file = rules->files->pdata[0];
@@ -106,7 +106,7 @@ static char *doubt(const struct partition_rules *rules, bool named, const struct
 		   : NULL;
 }
 
-/* Takes why: the file does not count. */
+/* Takes ownership of why: the file is not used. */
 static struct partition_rules *fall_back(struct memory *memory, const char *file, char *why,
 					 char **instead, GError **error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What was read of partitions.conf (partition_file.c), as an object. */
+/* The contents of partitions.conf (partition_file.c), as an object. */
 #include <string.h>
 
 #include "policy/partition/partition_changes.h"
@@ -13,7 +13,7 @@ bool partition_rules_says_none(const struct partition_rules *rules)
 	return !*file || !strcmp(file, "/dev/null");
 }
 
-/* The definitions that were there are gone, and nobody says that there are none. */
+/* The file has no definitions, and does not say that there are none. */
 static bool are_gone(const struct partition_rules *new)
 {
 	return new->built_in && !partition_rules_says_none(new);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * See partition_sources.h. As one text:
+ * See partition_sources.h. All texts as one, for each:
  *
  *	file LENGTH NAME
  *	LENGTH octets
  *
- * for each, the name escaped as in C. Nothing of it is taken unless all of it fits.
+ * with the name escaped as in C. Unless all of it is valid, nothing is used.
  */
 #include "policy/partition/partition_sources.h"
 
@@ -18,8 +18,8 @@
 
 struct source {
 	char *name;
-	GBytes *text; /* with a NUL behind it */
-	gsize length; /* without that */
+	GBytes *text; /* terminated by NUL */
+	gsize length; /* without the NUL */
 };
 
 struct partition_sources {
@@ -36,7 +36,7 @@ static void source_free(gpointer data)
 	g_free(source);
 }
 
-/* Takes text, which has a NUL behind it. */
+/* Takes ownership of text, which is terminated by NUL. */
 static struct source *add(struct partition_sources *sources, const char *name, char *text,
 			  gsize length)
 {
@@ -166,7 +166,7 @@ char *partition_sources_format(const struct partition_sources *sources)
 	return g_string_free(out, FALSE);
 }
 
-/* Moves *at behind a source; false: there is none. */
+/* Moves *at past a source; false: there is none. */
 static bool parse_one(struct partition_sources *sources, const char **at, const char *end)
 {
 	const char *line_end = memchr(*at, '\n', (size_t)(end - *at));

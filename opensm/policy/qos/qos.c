@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* From the qos options to tables, and from these to those of a port with its lanes and entries. */
+/*
+ * Converts the qos options to tables, and these to the tables of a port with its lanes and entries.
+ */
 #include "policy/qos/qos.h"
 
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 
 #define VLS_MAX 15
 
-/* The five options of one prefix. */
+/* The five options with one prefix. */
 struct settings {
 	uint32_t max_vls;
 	int32_t high_limit;
@@ -45,7 +47,7 @@ static void fall_back(struct settings *settings, const struct settings *to)
 		settings->sl2vl = to->sl2vl;
 }
 
-/* The next number of a list that the options have checked. */
+/* The next number of a list that the options code has checked. */
 static uint8_t next_number(const char **text)
 {
 	char *end;
@@ -113,7 +115,7 @@ bool qos_has_sl_to_vl(const struct iba_port_info *port, const struct iba_port_in
 
 unsigned int qos_vls(const struct qos_tables *tables, uint8_t operational_vls)
 {
-	static const uint8_t vls[] = {1, 1, 2, 4, 8, VLS_MAX}; /* of the code 0: not said yet */
+	static const uint8_t vls[] = {1, 1, 2, 4, 8, VLS_MAX}; /* code 0: unknown */
 
 	return MIN(vls[MIN(operational_vls, G_N_ELEMENTS(vls) - 1)], tables->vls);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * qos-policy.conf, line by line. A line is the beginning or end of a section, "keyword: value", or,
- * among qos-ulps, "who, what: SL". Sections are rows of a table: where one may stand; keywords are
- * those of another (qos_keywords.c).
+ * Reads qos-policy.conf, line by line. A line is the beginning or end of a section, "keyword:
+ * value", or, in qos-ulps, "ulp, ports: SL". One table has the sections and where they may occur;
+ * another the keywords (qos_keywords.c).
  *
- * Behind a mistake reading goes on, so that all are told; what follows from one is not told again,
- * and nothing of such a file is taken.
+ * After an error reading continues, so that all errors are reported; consequences of an error are
+ * not, and nothing of such a file is used.
  *
- * Rules of qos-ulps are made into rules and levels of the long form, which stand behind the others.
+ * Rules of qos-ulps are converted to rules and levels of the long form, which come after the
+ * others.
  */
 #include <complib/file.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 #define WARNINGS_MAX 100
 
 static const struct {
-	const char *name; /* its end is "end-NAME" */
+	const char *name; /* ended by "end-NAME" */
 	enum qos_section in;
 } sections[N_SECTIONS] = {
 	[GROUPS] = {"port-groups", TOP},    [GROUP] = {"port-group", GROUPS},
@@ -40,14 +41,14 @@ GQuark qos_file_error_quark(void)
 	return g_quark_from_static_string("qos-file-error-quark");
 }
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 static bool is_apart(const char *line, const char *at, size_t length)
 {
 	return (at == line || !g_ascii_isalnum(at[-1])) && !g_ascii_isalnum(at[length]);
 }
 
-/* Where a line has what was found, from 1; 0: nowhere. */
+/* The column, from 1, at which found is in a line; 0: it is not. */
 static unsigned int column_in(const char *line, const char *found)
 {
 	size_t length = strlen(found), line_length = strcspn(line, "\n");
@@ -58,7 +59,7 @@ static unsigned int column_in(const char *line, const char *found)
 	return at ? (unsigned int)(at - line) + 1 : 0;
 }
 
-/* The first of the lines being read that has it; without any, where these begin. */
+/* The first of the current lines that contains found; without found, where these lines begin. */
 static void find_place(const struct qos_parser *p, const char *found, unsigned int *line,
 		       unsigned int *column)
 {
@@ -188,7 +189,7 @@ static bool end_scope(struct qos_parser *p)
 	return true;
 }
 
-/* Whether the section at hand has what it must have. */
+/* Whether the current section has what it must have. */
 static bool is_whole(struct qos_parser *p)
 {
 	const char *name = sections[p->section].name;
@@ -205,7 +206,7 @@ static bool is_whole(struct qos_parser *p)
 	       qos_wrong(p, "the end", "qos-level-name: in this %s", name);
 }
 
-/* A line that was wrong may have said what lacks now. */
+/* A line that was wrong may contain what is missing now. */
 static void end(struct qos_parser *p)
 {
 	if (!p->object_is_wrong)
@@ -213,7 +214,7 @@ static void end(struct qos_parser *p)
 	p->section = sections[p->section].in;
 }
 
-/* The section in another one that has this name, or N_SECTIONS. */
+/* The section with this name that may occur inside in, or N_SECTIONS. */
 static enum qos_section section_in(enum qos_section in, const char *name)
 {
 	enum qos_section section = GROUPS;
@@ -233,7 +234,7 @@ static bool has_sections(enum qos_section in)
 	return section < N_SECTIONS;
 }
 
-/* Of the section at hand and those around it the one that has this name; TOP: none. */
+/* The section with this name among the current one and those around it; TOP: none. */
 static enum qos_section open_section(const struct qos_parser *p, const char *name)
 {
 	enum qos_section section = p->section;
@@ -251,9 +252,9 @@ static bool is_section(const char *name)
 	return false;
 }
 
-/* ---- going on behind what is wrong ---- */
+/* ---- recovery from errors ---- */
 
-/* What is in it, names of groups and levels among that, is not read. */
+/* Nothing in it is read, not even names of groups and levels. */
 static void skip_section(struct qos_parser *p, const char *name)
 {
 	p->skipped = g_strdup(name);
@@ -262,8 +263,8 @@ static void skip_section(struct qos_parser *p, const char *name)
 }
 
 /*
- * Whether the line belongs to a section that there is not: up to its end, however that is spelled,
- * or to what the section around it goes on with.
+ * Whether the line belongs to an unknown section: up to its end, however spelled, or to a line that
+ * belongs to the surrounding section.
  */
 static bool is_skipped(struct qos_parser *p, const char *text)
 {
@@ -278,7 +279,7 @@ static bool is_skipped(struct qos_parser *p, const char *text)
 	return !resumes;
 }
 
-/* The end of a section around this one closes both; one that is spelled wrong closes this one. */
+/* The end of a surrounding section closes both; a misspelled end closes the current one. */
 static void read_end(struct qos_parser *p, const char *text)
 {
 	enum qos_section section = open_section(p, text + 4);
@@ -294,7 +295,7 @@ static void read_end(struct qos_parser *p, const char *text)
 		p->section = sections[p->section].in;
 }
 
-/* A word alone that begins nothing here; if it does further out, an end is missing. */
+/* A single word that begins no section here; if it does further out, an end is missing. */
 static void read_wrong_word(struct qos_parser *p, const char *word)
 {
 	enum qos_section in = p->section;
@@ -329,7 +330,7 @@ static void read_line(struct qos_parser *p, char *text)
 
 /* ---- the file ---- */
 
-/* A group that there is not: one without ports, as it is not that none were named. */
+/* Replaces an unknown group by one without ports, as an empty list would mean any port. */
 static bool resolve_to_nobody(struct qos_parser *p, const struct qos_mention *mention)
 {
 	int index = (int)p->policy->groups->len;
@@ -369,7 +370,7 @@ static void take_default(struct qos_parser *p)
 	if (index)
 		p->policy->fallback = index - 1;
 	else if (!p->last_line)
-		qos_level_new(p->policy, DEFAULT_LEVEL); /* nothing but comments: as no file */
+		qos_level_new(p->policy, DEFAULT_LEVEL); /* only comments: like no file */
 	else if (!p->has_fallback)
 		qos_wrong(p, "the end of the file",
 			  "a qos-level named DEFAULT, or default among qos-ulps");
@@ -400,7 +401,7 @@ static void clear_mention(void *data)
 	g_free(((struct qos_mention *)data)->name);
 }
 
-/* A list may go on in the next line, behind a comma or with one; "use" is for people. */
+/* A list may continue on the next line, after or before a comma; "use" is free text. */
 static bool goes_on(const GString *text, const char *next)
 {
 	return text->len && !g_str_has_prefix(text->str, "use") &&

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The file qos-policy.conf: which paths get which service level, and the limits that go with it;
- * which ports get other tables than the keys of opensm.conf say. Immutable and counted.
+ * which ports get other tables than those of the keys in opensm.conf. Immutable and reference
+ * counted.
  */
 #ifndef POLICY_QOS_QOS_FILE_H
 #define POLICY_QOS_QOS_FILE_H
@@ -17,19 +18,19 @@ struct qos_range {
 	uint64_t first, last;
 };
 
-/* Ports by what they are; any of it makes a port a member. */
+/* A group of ports; a port that any of these describes is a member. */
 struct qos_group {
 	char *name;
 	GArray *guids;	       /* struct qos_range of port GUIDs */
 	GArray *p_keys;	       /* struct qos_range, without the membership bit */
 	GPtrArray *partitions; /* names */
 	GPtrArray *ports;      /* "NodeDescription/Pnum", */
-	GArray *port_lines;    /* and for each the line of the file, unsigned int */
+	GArray *port_lines;    /* the line of the file for each, unsigned int */
 	unsigned int types;    /* 1 << IBA_NODE_CA .. */
 	bool self;	       /* the SM's port */
 };
 
-/* What a path is held to. */
+/* The limits of a path. */
 struct qos_level {
 	char *name;
 	bool has_sl, has_mtu, has_rate, has_life, has_p_key;
@@ -38,26 +39,25 @@ struct qos_level {
 	GArray *path_bits; /* struct qos_range; empty: any */
 };
 
-/* All of it must hold; what is empty holds always. A query that does not say what is asked fails.
- */
+/* All conditions must hold; an empty one always does. A query without the value asked for fails. */
 struct qos_rule {
 	unsigned int line;
 	GArray *classes, *services, *p_keys; /* struct qos_range */
-	GArray *sources, *destinations; /* int: indexes of groups, one of which it must be in */
-	bool either;			/* one of sources at any end */
+	GArray *sources, *destinations; /* int: indexes of groups; it must be in one */
+	bool either;			/* sources apply to either end */
 	unsigned int level;
 };
 
-/* Ports that a line of a scope names. */
+/* Ports named by a line of a scope. */
 struct qos_ends {
 	bool all;	/* "*" */
-	GArray *groups; /* int: indexes of groups, one of which they are in */
+	GArray *groups; /* int: indexes of groups; the port is in one of them */
 };
 
-/* Of a file. */
+/* Per file. */
 #define QOS_SCOPES_MAX 256
-#define QOS_GROUPS_MAX 4096 /* those of the short form included; a bit for each port in each */
-#define QOS_RULES_MAX 4096  /* of each form */
+#define QOS_GROUPS_MAX 4096 /* with those of the short form; a bit for each port in each */
+#define QOS_RULES_MAX 4096  /* per form */
 
 enum qos_setting {
 	QOS_SETS_HIGH = 1 << 0,
@@ -69,10 +69,10 @@ enum qos_setting {
 /* A vlarb-scope or sl2vl-scope of qos-setup: tables, and the ports that get them. */
 struct qos_scope {
 	unsigned int line;
-	unsigned int sets; /* bits of enum qos_setting; SL2VL stands alone */
+	unsigned int sets; /* bits of enum qos_setting; SL2VL is never combined */
 	struct qos_ends group, across, across_from, across_to;
 	bool has_from, has_to;
-	bool from[256], to[256]; /* by the number of the port; all if nothing was said */
+	bool from[256], to[256]; /* by port number; all if not given */
 	struct iba_vl_arbitration_entry high[QOS_ARB_ENTRIES], low[QOS_ARB_ENTRIES];
 	unsigned int n_high, n_low;
 	uint8_t limit;
@@ -82,34 +82,37 @@ struct qos_scope {
 struct qos_policy {
 	struct ref ref;
 	char *file;
-	GPtrArray *groups, *levels, *rules; /* in the order in which they are tried */
-	GPtrArray *scopes;		    /* of those about one port the last one counts */
-	unsigned int fallback;		    /* level of what no rule is about */
+	GPtrArray *groups, *levels, *rules; /* in order of precedence */
+	GPtrArray *scopes;		    /* if several apply to a port, the last one counts */
+	unsigned int fallback;		    /* level of paths without a rule */
 	GPtrArray *warnings;		    /* "FILE:LINE: text" */
-	char *text; /* that it was made of; NULL: there was no file, or it has but comments */
+	char *text; /* source text; NULL: no file, or only comments */
 	bool is_there; /* there was a file */
 };
 
 #define QOS_FILE_ERROR qos_file_error_quark()
 GQuark qos_file_error_quark(void);
 enum qos_file_error {
-	QOS_FILE_ERROR_READ,  /* it is there, and cannot be read */
+	QOS_FILE_ERROR_READ,  /* the file exists but cannot be read */
 	QOS_FILE_ERROR_SYNTAX /* "FILE:LINE:COLUMN: found ..., expected ..." */
 };
 
-/* The text of a file of that name, which is for errors; NULL and error if anything is wrong. */
+/*
+ * Parses the text of a file of that name, which is for errors; NULL and an error if anything is
+ * wrong.
+ */
 struct qos_policy *qos_policy_parse(const char *file, const char *text, GError **error);
 /*
- * The same of a file; no file, or one that has but comments, is a policy without rules, whose level
- * says nothing.
+ * Loads a file. No file, or one that has only comments, is a policy without rules, whose level sets
+ * nothing.
  */
 struct qos_policy *qos_policy_load(const char *file, GError **error);
 struct qos_policy *qos_policy_ref(struct qos_policy *policy);
 void qos_policy_unref(struct qos_policy *policy); /* NULL is fine */
-/* Both were made of the same text, or of no file. */
+/* Whether both were made from the same text, or without a file. */
 bool qos_policy_same(const struct qos_policy *a, const struct qos_policy *b);
 
-/* What a path query asks, as far as rules look at it. */
+/* The parts of a path query that rules examine. */
 struct qos_query {
 	bool has_class, has_service, has_p_key;
 	uint16_t qos_class;
@@ -117,14 +120,14 @@ struct qos_query {
 	uint16_t p_key;
 	bool (*is_in)(void *arg, unsigned int group, bool destination);
 	void *arg;
-	const struct qos_rule *rule; /* out: that holds; NULL: none does */
+	const struct qos_rule *rule; /* out: the rule that applies; NULL: none */
 };
 
-/* The level of the first rule that holds. */
+/* The level of the first rule that applies. */
 const struct qos_level *qos_policy_level(const struct qos_policy *policy, struct qos_query *query);
 
 bool qos_ranges_have(const GArray *ranges, uint64_t value);
-/* Whether one of them does below that. */
+/* Whether a range begins below the limit. */
 bool qos_ranges_begin_below(const GArray *ranges, uint64_t limit);
 
 #endif

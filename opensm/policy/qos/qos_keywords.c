@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The keywords of qos-policy.conf, a row each: in which section, how the value is read, and which
- * member of the object of the section it goes to.
+ * The keywords of qos-policy.conf, one row each: the section, how the value is read, and the member
+ * of the section's object that it sets.
  */
 #include <stddef.h>
 #include <string.h>
@@ -13,9 +13,9 @@ struct keyword {
 	enum qos_section section;
 	const char *word;
 	bool (*read)(struct qos_parser *p, const char *value, const struct keyword *k);
-	size_t field;	   /* of the object of the section */
-	size_t also;	   /* a second one: that it was said, or how many were */
-	uint64_t min, max; /* of a number */
+	size_t field;	   /* in the object of the section */
+	size_t also;	   /* a second field: whether it was given, or how many */
+	uint64_t min, max; /* for numbers */
 };
 
 #define MEMBER(p, offset) ((void *)((char *)(p)->object + (offset)))
@@ -30,7 +30,7 @@ bool qos_read_number(const char *text, uint64_t max, uint64_t *value)
 					  NULL);
 }
 
-/* The classic daemon takes ranges in either direction. */
+/* Swaps the ends if needed: the classic daemon accepts ranges in either direction. */
 static void turn(const struct qos_parser *p, const char *text, struct qos_range *range)
 {
 	*range = (struct qos_range){range->last, range->first};
@@ -68,7 +68,7 @@ bool qos_read_ranges(struct qos_parser *p, const char *text, uint64_t max, GArra
 	return items[0] || qos_wrong(p, "nothing", "a list of numbers");
 }
 
-/* Without the membership bit: what crosses it goes on at 0. */
+/* Without the membership bit: a range that crosses it continues at 0. */
 bool qos_read_p_keys(struct qos_parser *p, const char *text, GArray *ranges)
 {
 	guint first = ranges->len, end;
@@ -103,7 +103,7 @@ static bool read_names(struct qos_parser *p, const char *text, GPtrArray *names)
 	return items[0] || qos_wrong(p, "nothing", "a list of names");
 }
 
-/* ---- what keywords share ---- */
+/* ---- common to several keywords ---- */
 
 static bool nothing(struct qos_parser *p, const char *value, const struct keyword *k)
 {
@@ -128,7 +128,7 @@ static bool names(struct qos_parser *p, const char *value, const struct keyword 
 	return read_names(p, value, *(GPtrArray **)MEMBER(p, k->field));
 }
 
-/* May stand once, and sets what says so. */
+/* May occur once; sets the field that says so. */
 static bool once(struct qos_parser *p, const char *value, const struct keyword *k)
 {
 	bool *said = MEMBER(p, k->also);
@@ -150,7 +150,7 @@ static bool number(struct qos_parser *p, const char *value, const struct keyword
 	return once(p, value, k);
 }
 
-/* Of a group or level: of those with the same one the first counts. */
+/* Of a group or level: if several have the same name, the first counts. */
 static bool name(struct qos_parser *p, const char *value, const struct keyword *k)
 {
 	GPtrArray *list = p->section == GROUP ? p->policy->groups : p->policy->levels;
@@ -250,7 +250,7 @@ static bool rate(struct qos_parser *p, const char *value, const struct keyword *
 	       qos_wrong(p, value, "the code of a rate");
 }
 
-/* The classic daemon reads lists here, and goes by the first. */
+/* The classic daemon accepts lists here, and uses the first entry. */
 static bool level_p_key(struct qos_parser *p, const char *value, const struct keyword *k)
 {
 	g_autoptr(GArray) ranges = g_array_new(FALSE, FALSE, sizeof(struct qos_range));
@@ -298,7 +298,7 @@ static bool ends(struct qos_parser *p, const char *value, const struct keyword *
 	return true;
 }
 
-/* Numbers of ports, or "*"; more than one such line add up. */
+/* Numbers of ports, or "*"; several such lines add up. */
 static bool port_numbers(struct qos_parser *p, const char *value, const struct keyword *k)
 {
 	g_autoptr(GArray) ranges = g_array_new(FALSE, FALSE, sizeof(struct qos_range));
@@ -317,7 +317,7 @@ static bool port_numbers(struct qos_parser *p, const char *value, const struct k
 	return true;
 }
 
-/* "VL:WEIGHT, ..."; more than one such line add up. */
+/* "VL:WEIGHT, ..."; several such lines add up. */
 static bool entries(struct qos_parser *p, const char *value, const struct keyword *k)
 {
 	struct iba_vl_arbitration_entry *entries = MEMBER(p, k->field);
@@ -377,7 +377,7 @@ static bool sl_to_vl(struct qos_parser *p, const char *value, const struct keywo
 	return true;
 }
 
-/* ---- all of them ---- */
+/* ---- all keywords ---- */
 
 #define IN(type, member) offsetof(struct qos_##type, member)
 
@@ -394,7 +394,7 @@ static const struct keyword keywords[] = {
 	{VLARB, "vlarb-high", entries, IN(scope, high), IN(scope, n_high), 0, QOS_SETS_HIGH},
 	{VLARB, "vlarb-low", entries, IN(scope, low), IN(scope, n_low), 0, QOS_SETS_LOW},
 	{VLARB, "vl-high-limit", limit, 0, 0, 0, 0},
-	{VLARB, "vlarb-high-limit", limit, 0, 0, 0, 0}, /* the same in older files of ours */
+	{VLARB, "vlarb-high-limit", limit, 0, 0, 0, 0}, /* name in older files of this daemon */
 	{SL2VL, "group", ends, IN(scope, group), 0, 0, 0},
 	{SL2VL, "across", ends, IN(scope, across), 0, 0, 0},
 	{SL2VL, "across-from", ends, IN(scope, across_from), 0, 0, 0},

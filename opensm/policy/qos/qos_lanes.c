@@ -14,7 +14,7 @@ uint16_t qos_lanes(const struct fabric *fabric, const struct routing *routing, u
 	return routing_turn_vls(routing, fabric, from, to, vl);
 }
 
-/* Who is not obeyed, for which SLs and at how many ports. */
+/* A setting that is not followed: for which SLs, and at how many ports. */
 struct party {
 	uint16_t sls;
 	uint32_t ports;
@@ -25,7 +25,7 @@ struct conflicts {
 	const struct routing *routing;
 	const struct qos_paths *paths;
 	struct party *scopes; /* [scopes->len] */
-	struct party row[QOS_ROLES], max_vls[QOS_ROLES]; /* by the keys */
+	struct party row[QOS_ROLES], max_vls[QOS_ROLES]; /* by keys of opensm.conf */
 };
 
 static void note(struct party *party, uint16_t sls)
@@ -42,7 +42,7 @@ static struct party *party_of(const struct conflicts *c, const struct qos_scope 
 	return &c->scopes[index];
 }
 
-/* Of these SLs, which were given other lanes in so many words, and not by folding. */
+/* The SLs among these that were explicitly given other lanes, not by folding. */
 static uint16_t meant(uint16_t sls, const uint8_t *said, const uint8_t *vl)
 {
 	uint16_t others = 0;
@@ -109,7 +109,7 @@ static void tell(const struct conflicts *c, const struct party *party, char *who
 	g_free(who);
 }
 
-/* The one of two keys that is set, the nearer one first; NULL: what is built in counts. */
+/* The one of two keys that is set, the more specific first; NULL: the built-in value counts. */
 static char *key_of(const struct options *options, enum option_id near, enum option_id far)
 {
 	bool is_near = options_source(options, near) != OPTION_FROM_DEFAULT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Groups of qos-policy.conf as sets of ports, so that a path query only looks at bits. */
+/* Groups of qos-policy.conf as sets of ports, so that a path query only tests bits. */
 #include "policy/qos/qos_paths.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool has(const uint8_t *members, uint32_t port)
 	return members[port / 8] >> port % 8 & 1;
 }
 
-/* By GUID, a look-up each, unless there are more of them than ports. */
+/* Looks up each GUID, unless there are more of them than ports. */
 static void add_guids(uint8_t *members, const struct fabric *fabric, const GArray *guids)
 {
 	for (guint i = 0; i < guids->len; i++) {
@@ -37,7 +37,7 @@ static void add_guids(uint8_t *members, const struct fabric *fabric, const GArra
 	}
 }
 
-/* "NodeDescription/Pnum" of any port. In ports: by name, whether there is one. */
+/* Adds "NodeDescription/Pnum" of any port. ports: for each name, whether it exists. */
 static void add_ports(uint8_t *members, const struct fabric *fabric, GHashTable *ports)
 {
 	for (uint32_t port = 0; port < fabric->n_ports; port++) {
@@ -99,7 +99,7 @@ static bool is_named(const struct partitions *partitions, uint16_t p_key, const 
 	return false;
 }
 
-/* Of each class of ports whether its P_Keys make it one of the group. */
+/* For each class of ports, whether its P_Keys make it a member of the group. */
 static bool *member_classes(const struct qos_group *group, const struct partitions *partitions)
 {
 	bool *classes = g_new0(bool, partitions->n_classes);
@@ -166,7 +166,7 @@ static uint16_t dropped_by(const uint8_t *vl)
 	return dropped;
 }
 
-/* Only paths of these SLs are followed from hop to hop. */
+/* Bits of SLs that are dropped somewhere; only their paths are followed hop by hop. */
 static uint16_t dropped_sls(const struct qos_paths *paths)
 {
 	uint16_t dropped = 0;
@@ -190,7 +190,7 @@ static bool has_rows(const struct qos_policy *policy)
 	return false;
 }
 
-/* FNV-1a; names come late, and count only where a group goes by them. */
+/* FNV-1a; names arrive late, and count only if a group uses them. */
 static uint64_t digest_of_names(const struct qos_policy *policy, const struct fabric *fabric)
 {
 	uint64_t digest = UINT64_C(0xCBF29CE484222325);
@@ -247,7 +247,7 @@ struct qos_paths *qos_paths_built_in(const struct options *options, const struct
 	return paths;
 }
 
-/* Cables do not change who is in a group; what is told of scopes may wait until the next time. */
+/* Cables do not change members of groups; messages about scopes may wait until the next time. */
 bool qos_paths_are_of(const struct qos_paths *paths, const struct qos_policy *policy,
 		      const struct options *options, const struct fabric *fabric,
 		      const struct partitions *partitions)
@@ -257,7 +257,7 @@ bool qos_paths_are_of(const struct qos_paths *paths, const struct qos_policy *po
 	       paths->names == digest_of_names(policy, fabric);
 }
 
-/* They have the same groups then. */
+/* Both must have the same groups. */
 static bool same_members(const struct qos_paths *a, const struct qos_paths *b, uint32_t n_ports)
 {
 	for (guint i = 0; i < a->policy->groups->len; i++)

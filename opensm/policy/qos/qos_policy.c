@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What qos-policy.conf says, as an object: its parts, and which level a query gets. */
+/* The contents of qos-policy.conf, as an object: its parts, and the level for a query. */
 #include <string.h>
 
 #include "policy/qos/qos_file_private.h"

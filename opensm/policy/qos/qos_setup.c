@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Which scopes of qos-setup are about which ports, and where they contradict each other. */
+/* Which scopes of qos-setup apply to which ports, and where they contradict each other. */
 #include "policy/qos/qos_setup.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ static bool is_said(const struct qos_ends *ends)
 	return ends->all || ends->groups->len;
 }
 
-/* FABRIC_NONE, nobody, is in no group. */
+/* FABRIC_NONE, no port, is in no group. */
 static bool are_in(const struct qos_place *place, const struct qos_ends *ends, uint32_t port)
 {
 	if (port == FABRIC_NONE || ends->all)
@@ -72,7 +72,7 @@ static bool fits_to(const struct qos_place *place, const struct qos_scope *scope
 	       (!is_said(&scope->across_to) || are_in(place, &scope->across_to, port->peer));
 }
 
-/* Packets of a CA come from itself. */
+/* Packets of a CA come from the CA itself. */
 static uint32_t sender_of(const struct qos_place *place, uint32_t from, uint32_t to)
 {
 	return from == to && !fabric_is_switch(place->fabric, place->fabric->ports[to].node)
@@ -163,7 +163,7 @@ bool qos_setup_is_even(const struct qos_place *place, uint32_t to)
 
 /* ---- contradictions ---- */
 
-/* Both set something, and not to the same. */
+/* Whether both set something, to different values. */
 static bool differ(const struct qos_scope *a, const struct qos_scope *b)
 {
 	unsigned int both = a->sets & b->sets;
@@ -174,7 +174,7 @@ static bool differ(const struct qos_scope *a, const struct qos_scope *b)
 	       (both & QOS_SETS_SL2VL && memcmp(a->vl, b->vl, sizeof(a->vl)) != 0);
 }
 
-/* What it sets, it sets for this port as output. */
+/* Whether the scope applies to this port as output. */
 static bool is_at(const struct qos_place *place, const struct qos_scope *scope, uint32_t to)
 {
 	return scope->sets & QOS_SETS_SL2VL
@@ -182,7 +182,7 @@ static bool is_at(const struct qos_place *place, const struct qos_scope *scope, 
 		       : is_about(place, scope, to);
 }
 
-/* Of two scopes that are at this port: some row of it is set by both. */
+/* For two scopes that apply to this port: whether both set a common row. */
 static bool share_row(const struct qos_place *place, const struct qos_scope *a,
 		      const struct qos_scope *b, uint32_t to)
 {
@@ -199,7 +199,7 @@ static bool share_row(const struct qos_place *place, const struct qos_scope *a,
 	return false;
 }
 
-/* Ports at which two scopes, the earlier one first, contradict each other. */
+/* Ports at which two scopes contradict each other. */
 struct clash {
 	uint32_t ports, first;
 };

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The scopes of qos-setup in qos-policy.conf: tables of ports that are others than those of their
- * role. Pure.
+ * The scopes of qos-setup in qos-policy.conf: tables of ports that differ from those of their role.
+ * Pure.
  *
- * A vlarb-scope is about the ports in its groups ("group") and about the ports at the other ends of
- * their cables ("across"). An sl2vl-scope is about the packets that a node in its groups takes from
- * an input to an output port: "from" and "to" name these by number, "across-from" and "across-to"
- * by who is at the other end; "across" is either of these two. What is not said is left open. A
- * switch in a group stands for all its ports. Where several scopes set the same the last one
- * counts.
+ * A vlarb-scope applies to the ports in its groups ("group") and to the ports at the other ends of
+ * their cables ("across"). An sl2vl-scope applies to the packets that a node in its groups takes
+ * from an input to an output port: "from" and "to" give these by number, "across-from" and
+ * "across-to" by the port at the other end; "across" is either of these two. What is not given is
+ * not restricted. A switch in a group stands for all its ports. If several scopes set the same
+ * table the last one counts.
  */
 #ifndef POLICY_QOS_QOS_SETUP_H
 #define POLICY_QOS_QOS_SETUP_H
 
 #include "policy/qos/qos_paths.h"
 
-/* The fabric has its ports where that of paths has them; cables are as it says. */
+/* fabric has the ports and cables; paths was made from a fabric with the same ports. */
 struct qos_place {
 	const struct qos_paths *paths;
 	const struct fabric *fabric;
@@ -27,24 +27,24 @@ enum qos_role qos_setup_role(const struct fabric *fabric, uint32_t port);
 void qos_setup_port(const struct qos_place *place, uint32_t port, struct qos_tables *tables);
 
 /*
- * The row of packets from one port of a switch to another; from is to itself on other nodes. tables
- * are those of to, which has so many lanes. Returns the scope that says so; NULL: none does.
+ * The row of packets from one port of a switch to another; on other nodes from equals to. tables
+ * are those of port to, which has vls lanes. Returns the scope that sets the row; NULL: none.
  */
 const struct qos_scope *qos_setup_row(const struct qos_place *place,
 				      const struct qos_tables *tables, unsigned int vls,
 				      uint32_t from, uint32_t to, struct iba_sl_to_vl_table *row);
 
 /*
- * Whether packets of that SL that come by one port and are to leave by the other are dropped there;
- * from is to itself where they begin. Ports without SL2VL tables drop nothing.
+ * Whether packets of that SL that enter by one port and would leave by the other are dropped there;
+ * from equals to where they begin. Ports without SL2VL tables drop nothing.
  */
 bool qos_setup_drops(const struct qos_place *place, uint8_t sl, uint32_t from, uint32_t to);
 
 /* Whether all inputs have the same row. */
 bool qos_setup_is_even(const struct qos_place *place, uint32_t to);
 
-#define QOS_PROBLEMS_MAX 100 /* texts in a list of struct qos_paths */
-/* For paths->problems: two scopes give one port different values, each with its line. */
+#define QOS_PROBLEMS_MAX 100 /* texts per list of struct qos_paths */
+/* For paths->problems: two scopes give a port different values; each with its line. */
 GPtrArray *qos_setup_problems(const struct qos_paths *paths, const struct fabric *fabric);
 
 #endif

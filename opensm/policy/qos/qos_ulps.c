@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The short form of rules in qos-policy.conf: "who, what: SL", made into the long form. */
+/* The short form of rules in qos-policy.conf: "ULP, ports: SL", converted to the long form. */
 #include <string.h>
 
 #include "policy/qos/qos_file_private.h"
@@ -11,7 +11,7 @@
 #define ISER_PORT 0x0CBC
 #define PORT_MAX 0xFFFF
 
-/* A group of just those port GUIDs, without a name. */
+/* Adds an unnamed group of just those port GUIDs. */
 static bool add_guids(struct qos_parser *p, const char *value, struct qos_rule *rule, bool source)
 {
 	int index = (int)p->policy->groups->len;
@@ -23,7 +23,7 @@ static bool add_guids(struct qos_parser *p, const char *value, struct qos_rule *
 	return qos_read_ranges(p, value, UINT64_MAX, group->guids);
 }
 
-/* TCP ports, as the last 16 bits of service IDs. */
+/* Adds TCP ports, as the last 16 bits of service IDs. */
 static bool add_ports(struct qos_parser *p, const char *value, uint64_t first,
 		      struct qos_rule *rule)
 {
@@ -47,7 +47,7 @@ static void add_range(GArray *ranges, uint64_t first, uint64_t last)
 	g_array_append_val(ranges, range);
 }
 
-/* Who, without more. */
+/* A ULP without parameters. */
 static bool ulp_alone(struct qos_parser *p, const char *who, struct qos_rule *rule)
 {
 	if (!strcmp(who, "sdp"))
@@ -63,7 +63,7 @@ static bool ulp_alone(struct qos_parser *p, const char *who, struct qos_rule *ru
 	return true;
 }
 
-/* Who, and the "WORD value" behind the comma. */
+/* A ULP with "WORD value" after the comma. */
 static bool ulp_with(struct qos_parser *p, const char *who, const char *word, const char *value,
 		     struct qos_rule *rule)
 {
@@ -88,7 +88,7 @@ static bool ulp_with(struct qos_parser *p, const char *who, const char *word, co
 	return qos_wrong(p, word, "what may stand behind '%s'", who);
 }
 
-/* Its name is for people only. */
+/* The level's name is only for people. */
 static unsigned int level_of_sl(struct qos_parser *p, uint8_t sl)
 {
 	g_autofree char *name = g_strdup_printf("SL %u", sl);
@@ -103,7 +103,7 @@ static unsigned int level_of_sl(struct qos_parser *p, uint8_t sl)
 	return p->ulp_level[sl] - 1;
 }
 
-/* "who[, word value]" */
+/* "ulp[, word value]" */
 static bool read_rule(struct qos_parser *p, char *text, uint8_t sl)
 {
 	char *more = strchr(text, ','), *value;
@@ -133,7 +133,7 @@ static bool read_rule(struct qos_parser *p, char *text, uint8_t sl)
 	return ulp_with(p, text, more, g_strstrip(value), rule);
 }
 
-/* The SL is behind the last colon. */
+/* The SL follows the last colon. */
 bool qos_read_ulp(struct qos_parser *p, char *text)
 {
 	char *colon = strrchr(text, ':');
