@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Whether SMs agree: what this one states, and what came of comparing it with what another stated.
+ * Whether SMs agree: this SM's statement of its settings, and the result of comparing it with that
+ * of another SM.
  *
- * The master sends its statement, a piece at a time (AGREE), and gets that of the standby in the
- * answers, so that both can compare. It does so once a standby has everything, and again when
- * either statement is another one: the standby's digest comes with its answers to signs of life.
+ * The master sends its statement, a piece at a time (AGREE), and gets the standby's in the answers,
+ * so that both can compare. It does so once a standby has everything, and again when either
+ * statement changes: the standby's digest comes with its answers to heartbeats.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 #define DIGEST_BYTES 8
 
-/* ---- what this one states ---- */
+/* ---- this SM's statement ---- */
 
 void ha_statement_clear(struct replicator *r)
 {
@@ -58,7 +59,7 @@ uint64_t accord_get_digest(const struct frame *answer)
 	return GUINT64_FROM_BE(digest);
 }
 
-/* ---- what comes of it ---- */
+/* ---- the result ---- */
 
 const char *agreement_state_text(enum agreement agreement)
 {
@@ -85,7 +86,7 @@ void accord_clear(struct accord *accord)
 	g_clear_pointer(&accord->told, g_free);
 }
 
-/* Each time that it is something else, and when it is mended. */
+/* Logs each change of the result, and when both agree again. */
 static void tell(struct accord *accord, struct replicator *r, uint64_t guid, unsigned int compared)
 {
 	const char *role = r->role == HA_LEADS ? "standby" : "master";

@@ -5,9 +5,9 @@
 
 #define DIGEST_BYTES 8
 #define DIGEST_TEXT (2 * DIGEST_BYTES)
-#define TOLD_MAX 12 /* differences that are told by name */
+#define TOLD_MAX 12 /* differences listed by name */
 
-/* The first octets of an HMAC of both, each with its end. */
+/* The first octets of an HMAC of both, each with its final NUL. */
 static uint64_t make_digest(const char *key, const char *what, const char *value, size_t length)
 {
 	GHmac *hmac = g_hmac_new(G_CHECKSUM_SHA256, (const guchar *)key, strlen(key));
@@ -37,7 +37,7 @@ uint64_t agreement_digest(const char *text, size_t length, const char *key)
 	return digest ? digest : 1;
 }
 
-/* As it may stand in a line: printable ASCII, and not too long. */
+/* The value as it may be sent: printable ASCII, and not too long. */
 static char *shown(const char *value)
 {
 	char *text = g_strndup(value, AGREEMENT_VALUE_MAX);
@@ -65,11 +65,11 @@ char *agreement_text(const struct agreed *agreed, const char *key)
 	return g_string_free(text, FALSE);
 }
 
-/* ---- what another one sends ---- */
+/* ---- the other SM's statement ---- */
 
 struct line {
 	char *name;	   /* owns the octets of the line */
-	const char *value; /* in these; NULL: none */
+	const char *value; /* points into name; NULL: none */
 	uint64_t digest;
 };
 
@@ -90,7 +90,7 @@ static bool is_value(const char *text)
 	return !*c && c - text <= AGREEMENT_VALUE_MAX;
 }
 
-/* NULL: it is no line of such a text. Takes the octets over. */
+/* NULL: malformed. Takes ownership of octets. */
 static struct line *parse_line(char *octets)
 {
 	size_t name = strspn(octets, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -110,7 +110,7 @@ static struct line *parse_line(char *octets)
 	return line;
 }
 
-/* Name -> struct line; NULL: it is no such text. */
+/* Name -> struct line; NULL: malformed. */
 static GHashTable *parse(const char *text, size_t length)
 {
 	GHashTable *lines = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, line_free);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The end of a standby. It believes what bears a nonce of its own, so nothing that was recorded
- * earlier is believed again:
+ * The standby's end. It accepts only frames with its own nonce, so recorded frames are useless
+ * later:
  *
- *	HELLO of an unknown epoch	is told the candidate nonce, and changes nothing
- *	UPDATE with the candidate	its sender lives: the candidate becomes the session's nonce,
- *					for that epoch, and there is a new candidate
- *	UPDATE with the session's	goes on, with a higher transfer number or the next piece
+ *	HELLO of an unknown epoch	is sent the candidate nonce, and changes nothing
+ *	UPDATE with the candidate	its sender is live: the candidate becomes the nonce of
+ *					the session, for that epoch, and there is a new candidate
+ *	UPDATE with the session's	continues, with a higher transfer number or the next piece
  *
- * A transfer is put together beside the replica, and taken when it is whole.
+ * A transfer is assembled beside the replica, and applied when it is complete.
  *
- * What the master has in effect comes in the same way (AGREE), a piece at a time; each answer is a
- * piece of what this SM has.
+ * The master's settings arrive in the same way (AGREE), a piece at a time; each answer is a piece
+ * of this SM's settings.
  */
 #include <string.h>
 
@@ -21,27 +21,27 @@ struct follower {
 	struct replicator *replicator;
 	uint64_t followed; /* GUID of the master; 0: none */
 	uint64_t session, candidate;
-	uint64_t epoch;	    /* that the session is of */
-	bool bound;	    /* there is one */
+	uint64_t epoch;	    /* of the session */
+	bool bound;	    /* there is a session */
 	uint64_t transfer;  /* the last one that began */
-	uint32_t pieces;    /* of it that came */
-	GByteArray *stream; /* of it; NULL: it is over */
+	uint32_t pieces;    /* received pieces of it */
+	GByteArray *stream; /* of the transfer; NULL: it is finished */
 	uint32_t total;
-	bool whole; /* it is of everything */
+	bool whole; /* it is a transfer of everything */
 	uint64_t to;
-	struct replica *replica; /* the last whole one; NULL: none */
+	struct replica *replica; /* the last complete one; NULL: none */
 	uint64_t of;		 /* GUID of the SM that sent it */
-	uint64_t serial;	 /* of it */
-	bool complete;		 /* it is of this session */
-	bool behind;		 /* the master has told of more than came */
+	uint64_t serial;	 /* of the replica */
+	bool complete;		 /* it belongs to this session */
+	bool behind;		 /* the master has announced more than has arrived */
 	uint64_t heard_ns;
-	uint64_t lids_told, partitions_told; /* digests of what was told last, of the session */
+	uint64_t lids_told, partitions_told; /* digests last reported in this session */
 	struct {
-		uint64_t transfer; /* of the last AGREE that began, of the session; 0: none */
-		uint32_t pieces;   /* of it that came */
-		GString *theirs;   /* what came of it; NULL: it is compared */
-		char *mine;	   /* what is told in return */
-		size_t length;	   /* of that */
+		uint64_t transfer; /* the last AGREE of this session; 0: none */
+		uint32_t pieces;   /* received pieces of it */
+		GString *theirs;   /* received so far; NULL: compared */
+		char *mine;	   /* statement sent in return */
+		size_t length;	   /* of mine */
 	} agree;
 	struct accord accord; /* with the master */
 };
@@ -126,7 +126,7 @@ static bool apply(struct follower *f, const char **wrong)
 	return true;
 }
 
-/* Whether there is a section that is not what was told of it last. */
+/* Whether a section differs from what was last reported of it. */
 static bool is_news(const struct follower *f, enum replica_section section, uint64_t *told)
 {
 	uint64_t digest = replica_digest(f->replica, section);
@@ -137,7 +137,7 @@ static bool is_news(const struct follower *f, enum replica_section section, uint
 	return true;
 }
 
-/* On the disk here, too: should all power fail, whichever SM is there first has them. */
+/* Saves them on this SM's disk too: after a power failure, whichever SM starts first has them. */
 static void tell_lids(struct follower *f)
 {
 	struct context *context = f->replicator->context;
@@ -148,7 +148,7 @@ static void tell_lids(struct follower *f)
 	event_emit(&context->bus, EVENT_LIDS_FOLLOWED, 0);
 }
 
-/* Promised to who asked for them: on the disk here, too, should both SMs end at once. */
+/* Promised to a client, so saved on this SM's disk too, in case both SMs end at once. */
 static void tell_partitions(struct follower *f)
 {
 	struct replicator *r = f->replicator;
@@ -199,7 +199,7 @@ static uint8_t take_piece(struct follower *f, const struct frame *frame)
 	uint8_t status = FRAME_OK;
 
 	if (frame->transfer < f->transfer)
-		return FRAME_SEND_ALL; /* said again, by whomever */
+		return FRAME_SEND_ALL; /* a repeated frame, whoever sent it */
 	if (frame->transfer > f->transfer)
 		status = begin_transfer(f, frame);
 	if (status != FRAME_OK || frame->piece < f->pieces)
@@ -227,7 +227,7 @@ static bool is_of_session(struct follower *f, const struct frame *frame)
 	return true;
 }
 
-/* ---- what both have in effect ---- */
+/* ---- settings of both ---- */
 
 static void begin_agree(struct follower *f, const struct frame *frame)
 {
@@ -240,7 +240,7 @@ static void begin_agree(struct follower *f, const struct frame *frame)
 	f->agree.length = own->length;
 }
 
-/* A piece that comes once more is answered once more. */
+/* A piece that arrives twice is answered twice. */
 static uint8_t take_agree(struct follower *f, const struct frame *frame)
 {
 	if (frame->transfer > f->agree.transfer && frame->piece == 0)

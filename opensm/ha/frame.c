@@ -62,7 +62,7 @@ void frame_encode(const struct frame *frame, const char *key, uint8_t *data)
 	make_mac(key, data + FRAME_AT, data + FRAME_AT);
 }
 
-/* Takes the same time whatever differs. */
+/* Takes the same time for any difference. */
 static bool is_authentic(const char *key, const uint8_t *frame)
 {
 	uint8_t mac[FRAME_MAC_BYTES], different = 0;

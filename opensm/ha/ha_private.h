@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the files of ha/ share. All of it belongs to the actor "ha". */
+/* Shared by the files of ha/. All of it belongs to the actor "ha". */
 #ifndef HA_HA_PRIVATE_H
 #define HA_HA_PRIVATE_H
 
@@ -9,14 +9,14 @@
 #include "ha/replicator.h"
 #include "mad/ask.h"
 
-#define HA_BEAT_NS (1 * NS_PER_S) /* a standby in step is told so, that often */
+#define HA_BEAT_NS (1 * NS_PER_S) /* interval of heartbeats to a standby in step */
 
 enum ha_role { HA_RESTS, HA_FOLLOWS, HA_LEADS };
 
 struct leader;
 struct follower;
 
-/* What this SM has of core/agreed.def, as others are told it. */
+/* This SM's values of core/agreed.def, as sent to others. */
 struct statement {
 	struct agreed *agreed;
 	char *text;
@@ -24,10 +24,10 @@ struct statement {
 	uint64_t digest;
 };
 
-/* What is known of that of another SM. */
+/* The result of comparing with another SM's statement. */
 struct accord {
 	struct replication_agreement is;
-	char *told; /* differences that the log told of last; NULL: none */
+	char *told; /* differences logged last; NULL: none */
 };
 
 struct replicator {
@@ -37,37 +37,40 @@ struct replicator {
 	struct actor *actor;
 	uint64_t port_guid;
 	char *key;	 /* NULL: none */
-	uint64_t random; /* of virtual time */
+	uint64_t random; /* in virtual time */
 	enum ha_role role;
 	struct leader *leader;
 	struct follower *follower;
 	struct statement statement;
 	struct log_limit forged_log;
-	bool deposed;	      /* it led until it followed whom it follows now */
-	uint64_t held_serial; /* of the text that this one held when it led last; 0: none */
+	bool deposed;	      /* it was master until it followed its present master */
+	uint64_t held_serial; /* of the text that it held when last master; 0: none */
 	char *held;
 };
 
 uint64_t ha_random(struct replicator *replicator);
-/* A frame of this SM. */
+/* A frame from this SM. */
 struct frame ha_frame(const struct replicator *replicator, uint8_t op);
 size_t ha_octets_max(const struct replicator *replicator);
 void ha_tell_status(struct replicator *replicator);
 void ha_count(struct replicator *replicator, const struct replica *replica); /* or NULL */
 
 /* ---- accord.c ---- */
-/* As it is now; its digest is 0 if there is none. Valid until the next call. */
+/* The current statement; its digest is 0 if there is none. Valid until the next call. */
 const struct statement *ha_statement(struct replicator *replicator);
 void ha_statement_clear(struct replicator *replicator);
-/* The SM with that GUID, the standby or master, has sent its own: log and status tell of it. */
+/*
+ * The SM with that GUID, the standby or master, has sent its statement: compares, logs, sets
+ * status.
+ */
 void accord_compare(struct accord *accord, struct replicator *replicator, uint64_t guid,
 		    const char *text, size_t length);
-/* Without a comparison. */
+/* Sets the state without a comparison. */
 void accord_set(struct accord *accord, enum agreement state);
 void accord_clear(struct accord *accord);
-/* For a status, which owns it. */
+/* For a status, which owns the result. */
 struct replication_agreement accord_tell(const struct accord *accord);
-/* This SM's digest, as content of an answer. */
+/* Puts this SM's digest into an answer. */
 void accord_put_digest(struct replicator *replicator, struct frame *answer);
 /* The digest in an answer of another SM; 0: there is none. */
 uint64_t accord_get_digest(const struct frame *answer);
@@ -76,11 +79,11 @@ uint64_t accord_get_digest(const struct frame *answer);
 struct leader *leader_new(struct replicator *replicator);
 void leader_free(struct leader *leader);
 void leader_begin(struct leader *leader);
-void leader_end(struct leader *leader); /* it is not master any more */
+void leader_end(struct leader *leader); /* it is no longer master */
 void leader_set_peers(struct leader *leader, const GArray *peers);
-/* A HELLO came, which may be an old one: it is asked whether it is MASTER. */
+/* A HELLO arrived, possibly an old one: asks its sender whether it is MASTER. */
 void leader_met_master(struct leader *leader, uint64_t guid);
-void leader_stays(struct leader *leader); /* who deposed it is no MASTER */
+void leader_stays(struct leader *leader); /* the SM that deposed it is not MASTER */
 void leader_cut_off(struct leader *leader);
 void leader_ask_again(struct leader *leader, uint64_t guid);
 void leader_put(struct leader *leader, struct replica_entry *entry);
@@ -93,7 +96,7 @@ void leader_tell(const struct leader *leader, struct replication_status *status)
 struct follower *follower_new(struct replicator *replicator);
 void follower_free(struct follower *follower);
 void follower_follow(struct follower *follower, uint64_t guid);
-/* Gives its replica away. */
+/* Moves its replica to lead. */
 void follower_end(struct follower *follower, struct replicator_lead *lead);
 void follower_receive(struct follower *follower, const struct frame *frame, struct frame *answer);
 void follower_tell(const struct follower *follower, struct replication_status *status);

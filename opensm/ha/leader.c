@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The end of the master. Of each other SM it knows how far that is; one piece at a time is on its
- * way to it, so that nothing overtakes and nobody is flooded.
+ * The master's end. For each other SM it keeps how much that SM has; one piece at a time is in
+ * flight to it, so that pieces cannot overtake each other and no SM is flooded.
  *
  *	        no answer, not followed: again later
  *	       +--------+
- *	       v        |        everything             what changed since, or a sign of life
+ *	       v        |        everything             changes since then, or a heartbeat
  *	    HELLO ------+---> UPDATE ... UPDATE ---> IN STEP ---> UPDATE ... ---+
  *	       ^                 |                      ^-----------------------+
  *	       +-----------------+ no answer, "send all"
  *
- * What was changed by a standby while it was master too is fetched between HELLO and UPDATE. One
- * that had everything and is MASTER by now deposes this one.
+ * What a standby changed while it was master too is fetched between HELLO and UPDATE. A standby
+ * that had everything and is MASTER by now deposes this SM.
  *
- * What changes while a transfer is on its way goes with the next one, by its state then: however
- * much changes, a standby is sent no more than there is.
+ * Changes made during a transfer are sent with the next one, with their state at that time: however
+ * much changes, a standby is sent no more than the table has.
  *
- * A standby that has everything is told what this SM has in effect, and tells the same of itself
- * (AGREE, accord.c), between transfers: these come first.
+ * A standby that has everything is sent this SM's settings, and sends its own (AGREE, accord.c),
+ * between transfers, which have priority.
  *
- * Waits are answered when all in step have what was put before them, or after a time without those
- * that do not have it; they are then behind until their transfer is over.
+ * Waits are answered when all standbys in step have what was put before them, or after a time
+ * without those that do not have it; these are then behind until their transfer has finished.
  */
 #include <string.h>
 
@@ -28,48 +28,48 @@
 
 #define HELLO_TIMEOUT_MS 100
 #define HELLO_RETRIES 1
-#define UPDATE_TIMEOUT_MS 10 /* the second try is within REPLICATOR_PATIENCE_NS */
+#define UPDATE_TIMEOUT_MS 10 /* a second try still fits into REPLICATOR_PATIENCE_NS */
 #define UPDATE_RETRIES 3
 #define AGAIN_FIRST_NS (100 * NS_PER_MS)
 #define AGAIN_MAX_NS (16 * NS_PER_S)
 #define AGAIN_VERSION_NS (60 * NS_PER_S)
-#define AGAIN_SOON_NS (2 * NS_PER_S) /* at most, who has the key but is no standby yet */
-#define PEERS_MAX 256 /* what one costs before it has shown that it has the key is little */
+#define AGAIN_SOON_NS (2 * NS_PER_S) /* at most, if it has the key but is not a standby yet */
+#define PEERS_MAX 256 /* one costs little before it has proved that it has the key */
 
 struct peer {
-	struct timer timer; /* first: the next HELLO, or sign of life */
+	struct timer timer; /* first: the next HELLO, or heartbeat */
 	struct leader *leader;
 	struct replicator_peer who;
 	enum replication_state state;
-	uint64_t asked; /* number of the request that is out; 0: none */
-	bool greeted;	/* nonce is known */
+	uint64_t asked; /* number of the request in flight; 0: none */
+	bool greeted;	/* nonce is valid */
 	uint64_t nonce;
-	bool whole;	      /* it is to be sent everything */
-	bool beat;	      /* a sign of life is due */
-	GHashTable *dirty;    /* keys that changed since the last transfer began */
+	bool whole;	      /* it must be sent everything */
+	bool beat;	      /* a heartbeat is due */
+	GHashTable *dirty;    /* keys changed since the last transfer began */
 	GByteArray *stream;   /* of the transfer; NULL: none */
-	struct frame frame;   /* of its piece that is out */
-	size_t sent;	      /* octets of it, that piece included */
-	uint64_t serial;      /* that it has */
-	bool was_in_step; /* since this one is MASTER: serial counts */
+	struct frame frame;   /* of the piece in flight */
+	size_t sent;	      /* octets sent, with that piece */
+	uint64_t serial;      /* up to which it has everything */
+	bool was_in_step; /* since this SM is MASTER: serial is valid */
 	bool had_all;	 /* when this SM was cut off */
-	uint64_t met_ns; /* when it was asked as a HELLO of it came; 0: never */
-	uint64_t held_serial; /* of the text that it held as master, and that is newer */
-	GString *held;	      /* as far as it was fetched; NULL: there is none */
+	uint64_t met_ns; /* when it was last asked because of its HELLO; 0: never */
+	uint64_t held_serial; /* of the text that it held as master and that is newer */
+	GString *held;	      /* the part fetched so far; NULL: none */
 	unsigned int failures;
 	uint8_t minor;	 /* of its version */
-	uint64_t states; /* the digest of what it has in effect, as it told last; 0: none */
-	bool may_agree;	 /* once a sign of life, so that nobody is kept busy */
+	uint64_t states; /* the digest of its settings, as it last sent it; 0: none */
+	bool may_agree;	 /* once per heartbeat, to limit the load */
 	struct {
-		char *mine; /* what it is told; NULL: it is told nothing just now */
+		char *mine; /* statement sent to it; NULL: none now */
 		size_t length;
 		GString *theirs;
 		uint64_t transfer;
 		uint32_t piece;
-		bool all_theirs;	       /* have come */
-		uint64_t digest, their_digest; /* when it began */
+		bool all_theirs;	       /* all of theirs has arrived */
+		uint64_t digest, their_digest; /* at the start of the exchange */
 	} agree;
-	uint64_t agreed, they_agreed; /* the digests that were compared last; 0: none */
+	uint64_t agreed, they_agreed; /* the digests last compared; 0: none */
 	struct accord accord;
 };
 
@@ -80,10 +80,10 @@ struct leader {
 	GPtrArray *peers; /* struct peer */
 	GQueue waits;	  /* struct replicator_wait, by serial */
 	struct timer patience;
-	uint64_t deposed_by; /* one that was in step is master by now; 0: none */
+	uint64_t deposed_by; /* an SM that was in step is master now; 0: none */
 	bool ended;
-	bool full;	  /* the table had no room: it has not everything */
-	uint64_t fetched; /* serial of the last text that was fetched */
+	bool full;	  /* the table had no room: it is incomplete */
+	uint64_t fetched; /* serial of the last fetched text */
 };
 
 struct request {
@@ -110,7 +110,7 @@ static void end_wait(struct replicator_wait *wait, bool kept)
 	actor_post(wait->owner, &wait->message);
 }
 
-/* What all that are in step have. */
+/* The serial up to which all peers in step have everything. */
 static uint64_t serial_of_all(const struct leader *leader)
 {
 	uint64_t serial = leader->serial;
@@ -152,7 +152,7 @@ void leader_wait(struct leader *leader, struct replicator_wait *wait)
 	end_waits(leader);
 }
 
-/* ---- what a peer is ---- */
+/* ---- state of a peer ---- */
 
 static void set_state(struct peer *peer, enum replication_state state)
 {
@@ -204,7 +204,7 @@ static void drop_agree(struct peer *peer)
 	memset(&peer->agree, 0, sizeof(peer->agree));
 }
 
-/* It begins again with HELLO, later. */
+/* Starts again with HELLO, later. */
 static void fail(struct peer *peer, enum replication_state state)
 {
 	uint64_t delay = AGAIN_FIRST_NS << MIN(peer->failures, 10u);
@@ -227,7 +227,7 @@ static void fail(struct peer *peer, enum replication_state state)
 	end_waits(peer->leader);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static struct peer *find(const struct leader *leader, uint64_t guid)
 {
@@ -251,14 +251,14 @@ static struct peer *peer_of(const struct request *request)
 	return NULL;
 }
 
-/* As far as clients were told. */
+/* It has everything that clients were told. */
 static bool has_all(const struct peer *peer)
 {
 	return peer->state == REPLICATION_IN_STEP ||
 	       (peer->was_in_step && peer->serial == peer->leader->serial);
 }
 
-/* It is MASTER: if it has all that this SM knows, it has more by now. */
+/* The peer is MASTER: if it has everything this SM has, it has more by now. */
 static void depose(const struct peer *peer)
 {
 	struct leader *leader = peer->leader;
@@ -292,7 +292,7 @@ static void greeted(struct peer *peer, const struct frame *answer)
 	set_state(peer, REPLICATION_BEHIND);
 }
 
-/* It is nobody's but who understands it: what is wrong with it is found there. */
+/* The owner of the text checks it and reports errors. */
 static void fetched(struct peer *peer, const struct frame *answer)
 {
 	struct replicator *r = peer->leader->replicator;
@@ -515,7 +515,7 @@ static void fetch(struct peer *peer)
 	ask(peer);
 }
 
-/* Whether one of the two has something else in effect than what was compared. */
+/* Whether one of the two has settings other than those compared. */
 static bool is_agreement_old(const struct peer *peer)
 {
 	uint64_t digest = ha_statement(peer->leader->replicator)->digest;
@@ -536,7 +536,7 @@ static void begin_agree(struct peer *peer)
 	peer->agree.transfer = ++peer->leader->transfers;
 }
 
-/* The next piece, which may have nothing of what this one has, but bring something in return. */
+/* Sends the next piece, which may be empty but brings a piece of the peer's in return. */
 static void send_agree(struct peer *peer)
 {
 	size_t at = MIN((size_t)peer->agree.piece * FRAME_CONTENT, peer->agree.length);
@@ -554,7 +554,7 @@ static void send_agree(struct peer *peer)
 	ask(peer);
 }
 
-/* There is nothing to replicate. */
+/* Compares settings while there is nothing to replicate. */
 static void agree(struct peer *peer)
 {
 	if (!peer->agree.mine && peer->may_agree && is_agreement_old(peer))
@@ -587,7 +587,7 @@ static void on_timer(struct timer *timer)
 	struct peer *peer = (struct peer *)timer;
 
 	if (peer->asked)
-		return; /* what comes of it starts the timer again */
+		return; /* its result starts the timer again */
 	if (!peer->greeted) {
 		hello(peer);
 		return;
@@ -604,7 +604,7 @@ void leader_met_master(struct leader *leader, uint64_t guid)
 	if (!peer || peer->asked || leader->deposed_by || !has_all(peer) ||
 	    (peer->met_ns && now - peer->met_ns < AGAIN_SOON_NS))
 		return;
-	peer->met_ns = now; /* it may have been asked by such a question itself */
+	peer->met_ns = now; /* its HELLO may be the result of such a question */
 	leader_ask_again(leader, guid);
 	peer->beat = peer->greeted;
 	pump(peer);
@@ -720,7 +720,7 @@ void leader_tell(const struct leader *leader, struct replication_status *status)
 
 /* ---- the table ---- */
 
-/* More than it may hold: a part of it is worth nothing. */
+/* The limit is reached: an incomplete table is useless. */
 static void overflow(struct leader *leader)
 {
 	if (leader->full)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The table, and the streams that carry it. The digest of a section is the sum of the digests of
- * its entries, so that it follows each change at once; that of the table is the sum of these.
+ * its entries, so that each change updates it at once; that of the table is the sum of these.
  */
 #include "ha/replica.h"
 
@@ -9,9 +9,9 @@
 
 #include "complib/handoff.h"
 
-#define ENTRY_COST 64 /* octets of memory besides its own */
+#define ENTRY_COST 64 /* octets of memory besides its contents */
 #define DIGEST_BYTES sizeof(uint64_t)
-#define HEAD_BYTES 4 /* of an entry in a stream */
+#define HEAD_BYTES 4 /* before an entry in a stream */
 
 struct replica {
 	struct ref ref;
@@ -250,7 +250,7 @@ GByteArray *replica_write(const struct replica *replica, GHashTable *keys)
 	return out;
 }
 
-/* The next entry of a stream; NULL: there is none that is whole. */
+/* The next entry of a stream; NULL: none, or incomplete. */
 static struct replica_entry *read_entry(const uint8_t **at, const uint8_t *end)
 {
 	const uint8_t *head = *at;
@@ -269,7 +269,7 @@ static struct replica_entry *read_entry(const uint8_t **at, const uint8_t *end)
 		value_length == REPLICA_REMOVED ? NULL : head + HEAD_BYTES + head[1], value);
 }
 
-/* What the replica has for that key now, as an entry that puts it back. */
+/* The replica's present value for that key, as an entry that restores it. */
 static struct replica_entry *copy_of(const struct replica *replica, const struct replica_entry *key)
 {
 	const struct replica_entry *old = replica_find(replica, key);
@@ -278,7 +278,7 @@ static struct replica_entry *copy_of(const struct replica *replica, const struct
 				 old ? replica_value(old) : NULL, old ? old->value_length : 0);
 }
 
-/* Entries of a stream; undo gets what was there before. */
+/* Puts the entries of a stream; undo gets the previous values. */
 static const char *put_entries(struct replica *replica, const uint8_t *at, const uint8_t *end,
 			       GPtrArray *undo)
 {
@@ -315,7 +315,7 @@ bool replica_apply(struct replica *replica, const uint8_t *stream, size_t length
 	return !*wrong;
 }
 
-/* ---- a section alone ---- */
+/* ---- one section ---- */
 
 static void add_copy(void *arg, const struct replica_entry *entry)
 {

@@ -2,21 +2,21 @@
 /*
  * Replication between SMs.
  *
- * What goes where: MADs of a vendor class, GMPs from the master's port to the standbys'. They need
- * no second network and no addresses to be configured, and where they do not get through the
- * subnet is in two parts, with a master each. The master finds standbys by their SMInfo.
+ * Transport: MADs of a vendor class, GMPs from the master's port to the standbys'. They need no
+ * second network and no configured addresses; where they do not get through, the subnet is split
+ * and each part has its own master. The master finds standbys by their SMInfo.
  *
- *	sm, sa --- put, replace, wait ---> leader.c: the table, and how far each standby is
+ *	sm, sa --- put, replace, wait ---> leader.c: the table, and the state of each standby
  *	                                      |  mad_ask(), a piece (frame.c) at a time
  *	                                      v
- *	                                   follower.c: the last whole replica
+ *	                                   follower.c: the last complete replica
  *	sm <---- replicator_lead() ------------+	at the takeover
  *
- * Exact at a crash: a client is answered when the standbys in step have what the answer promises.
- * What they cannot vouch for, since they were not in step, is asked of the clients again: sm/.
+ * Exact after a crash: a client is answered when the standbys in step have what the answer
+ * promises. If they were not in step, clients are asked to register again: sm/.
  *
- * Strangers: nothing happens without the key that the SMs share (frame.c), and what was recorded
- * is worth nothing later (follower.c). All sizes have a bound, replication_max_memory.
+ * Security: nothing happens without the key that the SMs share (frame.c), and recorded messages are
+ * useless later (follower.c). All sizes are bounded by replication_max_memory.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The inventory as its readers see it: which tables a port can have at all (IBA 14.2.5), and how
- * one is found. Blocks of zeros at the end of a table take no room: most ports with 128 GUIDs use
+ * The inventory as its readers see it: which tables a port can have (IBA 14.2.5), and how a table
+ * is found. Blocks of zeros at the end of a table take no memory: most ports with 128 GUIDs use
  * one.
  */
 #include "subnet/inventory.h"
@@ -24,7 +24,7 @@ static bool is_switch_port(const struct fabric *fabric, uint32_t port)
 	return fabric_is_switch(fabric, fabric->ports[port].node);
 }
 
-/* Port 0 of a switch forwards nothing, and has no VLs unless it is an enhanced one (IBA 18.2). */
+/* Port 0 of a switch does not forward, and has no VLs unless it is an enhanced one (IBA 18.2). */
 static bool has_vls(const struct fabric *fabric, uint32_t port)
 {
 	const struct fabric_port *p = &fabric->ports[port];
@@ -55,7 +55,7 @@ bool inventory_block_exists(const struct fabric *fabric, uint32_t port, enum inv
 	       block % IBA_MFT_POSITIONS <= fabric->nodes[fabric->ports[port].node].num_ports / 16u;
 }
 
-/* A port that no cable leads to, or that is not told of: no data passes. */
+/* A port without a cable, or that is not reported, carries no data. */
 static bool carries_data(const struct fabric *fabric, uint32_t port)
 {
 	return fabric->ports[port].known && has_vls(fabric, port) &&
@@ -120,7 +120,9 @@ static uint32_t sm_info_blocks(const struct fabric *fabric, uint32_t port)
 	       (fabric->ports[port].info.capability_mask & IBA_PORT_CAP_SM) != 0;
 }
 
-/* Ports of a switch have tables of their own if it enforces partitions (IBA 14.2.5.7). */
+/*
+ * External switch ports have tables of their own if the switch enforces partitions (IBA 14.2.5.7).
+ */
 static uint32_t p_key_blocks(const struct fabric *fabric, uint32_t port)
 {
 	const struct fabric_node *node = &fabric->nodes[fabric->ports[port].node];
@@ -166,7 +168,7 @@ const struct wire_type *inventory_type(enum inventory_kind kind)
 	return rows[kind].type;
 }
 
-/* Of a port that was read and whose endport has a LID: others cannot be told of. */
+/* For ports that were read and whose endport has a LID: others cannot be reported. */
 uint32_t inventory_blocks(const struct fabric *fabric, uint32_t port, enum inventory_kind kind)
 {
 	uint32_t endport = fabric_endport_of(fabric, port);
@@ -246,7 +248,7 @@ const void *inventory_list_block(const struct inventory_list *list, uint32_t blo
 	return list->data + (size_t)block * list->block_bytes;
 }
 
-/* ---- all of them ---- */
+/* ---- all tables ---- */
 
 void inventory_node_unref(struct inventory_node *node)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Making an inventory: the nodes as they are now, each changed in place until it was published, a
- * copy of it from then on. Tables of equal content are one object, found by a hash set that holds
- * a reference of its own; those that nobody else holds are dropped when one is published.
+ * Builds inventories. A node is changed in place until it is published; after that, changes go to a
+ * copy. Tables with equal contents are one object, found by a hash set that has a reference of its
+ * own; tables that only the set references are dropped when an inventory is published.
  */
 #include <glib.h>
 #include <string.h>
@@ -13,9 +13,9 @@ struct inventory_maker {
 	GPtrArray *nodes;  /* struct inventory_node by GUID */
 	GHashTable *lists; /* set of struct inventory_list */
 	uint32_t epoch[INVENTORY_KINDS];
-	bool any[INVENTORY_KINDS]; /* something was put in since the epoch began */
+	bool any[INVENTORY_KINDS]; /* something was added since the epoch began */
 	uint64_t serial;
-	guint swept_at; /* size of the set when it was last cleaned, twice */
+	guint swept_at; /* twice the size of the set when it was last cleaned */
 };
 
 static size_t list_bytes(const struct inventory_list *list)
@@ -70,7 +70,7 @@ void inventory_maker_free(struct inventory_maker *maker)
 	g_free(maker);
 }
 
-/* The one list of that content; takes over the caller's reference and gives one. */
+/* The one list with that content; takes the caller's reference and returns one. */
 static struct inventory_list *intern(struct inventory_maker *maker, struct inventory_list *list)
 {
 	struct inventory_list *same = g_hash_table_lookup(maker->lists, list);
@@ -111,13 +111,13 @@ static struct inventory_node *node_copy(const struct inventory_node *old)
 	return node;
 }
 
-/* Nobody but the maker can take another reference of what it alone holds. */
+/* If only the maker has a reference, no other thread can take one. */
 static bool is_published(const struct ref *ref)
 {
 	return atomic_load_explicit(&ref->count, memory_order_acquire) > 1;
 }
 
-/* The node to be written, new if it is not there or has another number of ports. */
+/* The node, ready to be changed; new if it does not exist or has another number of ports. */
 static struct inventory_node *writable(struct inventory_maker *maker, uint64_t guid,
 				       uint32_t n_ports, uint64_t sweep)
 {
@@ -210,7 +210,7 @@ static gboolean is_unused(gpointer key, gpointer value, gpointer arg)
 	return !is_published(&list->ref);
 }
 
-/* Now and then, so that what changes all the time does not pile up. */
+/* Called now and then, so that tables that change all the time do not pile up. */
 static void drop_unused(struct inventory_maker *maker)
 {
 	if (g_hash_table_size(maker->lists) < 2 * maker->swept_at + 64)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The order of precedence is the classic daemon's: the P_Key asked for, that of the QoS level, the
- * first that both ports hold; the SL of the level, the one asked for, that of the partition, sm_sl;
- * of MTU and rate the least, of links and level; the life time of the level, subnet_timeout. What
- * is asked for and cannot be had is no path; neither is one whose packets SL2VL tables drop.
+ * The order of precedence is the classic daemon's. P_Key: the requested one, that of the QoS level,
+ * the first that both ports hold. SL: that of the level, the requested one, that of the partition,
+ * sm_sl. MTU and rate: the minimum of links and level. Life time: that of the level,
+ * subnet_timeout. If a requested value is not available there is no path, nor is there one if SL2VL
+ * tables drop its packets.
  */
 #include "subnet/path.h"
 
@@ -13,7 +14,7 @@
 #include "route/value/lanes.h"
 
 #define HOP_LIMIT_MAX 255
-#define LAST_PLAIN_RATE IBA_RATE_120 /* the last without extended speeds */
+#define LAST_PLAIN_RATE IBA_RATE_120 /* the last one without extended speeds */
 #define LAST_OLD_RATE IBA_RATE_300   /* the last of the first extension of the codes */
 
 static void find_level(const struct subnet *subnet, const struct policy_wanted *wanted,
@@ -32,7 +33,7 @@ static void find_level(const struct subnet *subnet, const struct policy_wanted *
 	path->rule = query.rule;
 }
 
-/* That P_Key, as the source holds it if the query leaves it open; 0: the two may not use it. */
+/* The P_Key to use, as the source holds it if the query gives none; 0: the two may not use it. */
 static uint16_t usable_p_key(const struct subnet *subnet, const struct policy_wanted *wanted,
 			     uint16_t p_key, uint32_t from, uint32_t to)
 {
@@ -124,7 +125,7 @@ static bool may_drop(const struct subnet *subnet, uint8_t sl)
 	return subnet->qos && subnet->qos->dropped >> sl & 1;
 }
 
-/* The lanes that routes need are in force, whatever QoS says. */
+/* The lanes that routes need are in effect, whatever QoS says. */
 static bool hop_drops(const struct subnet *subnet, uint8_t sl, uint32_t in, uint32_t out)
 {
 	const struct qos_place place = {subnet->qos, subnet->fabric};
@@ -135,7 +136,7 @@ static bool hop_drops(const struct subnet *subnet, uint8_t sl, uint32_t in, uint
 	return qos_setup_drops(&place, sl, in, out);
 }
 
-/* The port by which a packet that came in by that one goes on; FABRIC_NONE: it does not. */
+/* The egress port of a packet that entered by that port; FABRIC_NONE: it is not forwarded. */
 static uint32_t next_out(const struct subnet *subnet, uint32_t in, uint16_t dlid, bool first)
 {
 	const struct fabric *fabric = subnet->fabric;
@@ -197,7 +198,7 @@ uint8_t policy_known_rate(const struct options *options, uint8_t rate)
 	return rate > max ? iba_rate_limit(rate, max) : rate;
 }
 
-/* Links on a way may be of a kind that the device at its end is older than. */
+/* Links on the path may be of a newer kind than the device at its end. */
 static uint8_t rate_for_end(const struct iba_port_info *end, uint8_t rate)
 {
 	bool has_mask2 = end->capability_mask & IBA_PORT_CAP_CAPABILITY_MASK2;
@@ -252,7 +253,7 @@ bool policy_path_on(const struct subnet *subnet, const struct policy_way *way,
 	return !path->refused;
 }
 
-/* Where a port has none of the LIDs that are named, any will do: else it could not be reached. */
+/* If a port has none of the named LIDs, any LID will do: otherwise it would be unreachable. */
 bool policy_path_ends_at(const struct policy_path *path, unsigned int n, unsigned int lids)
 {
 	const GArray *bits = path->level ? path->level->path_bits : NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The joins of multicast groups that the SA refused lately, for people who look why a host has no
- * IPoIB: immutable and counted, in context->refused_joins; a new list with each.
+ * Joins of multicast groups that the SA refused recently, for finding out why a host has no IPoIB:
+ * immutable and reference counted, in context->refused_joins; each refusal makes a new list.
  */
 #ifndef SUBNET_REFUSED_JOINS_H
 #define SUBNET_REFUSED_JOINS_H
@@ -11,10 +11,10 @@
 
 #define REFUSED_JOINS_KEPT 64
 #define REFUSED_JOIN_WHY 200
-#define REFUSED_JOIN_NS (10 * 60 * NS_PER_S) /* it is told for so long after the last time */
+#define REFUSED_JOIN_NS (10 * 60 * NS_PER_S) /* kept this long after the last refusal */
 
 struct refused_join {
-	uint64_t port_guid; /* that asked */
+	uint64_t port_guid; /* of the requester */
 	struct iba_gid mgid;
 	uint16_t lid, status;
 	uint32_t times;
@@ -25,17 +25,20 @@ struct refused_join {
 struct refused_joins {
 	struct ref ref;
 	uint32_t n;
-	/* By last_ns. When there are too many, the port that has most of them loses its oldest. */
+	/* By last_ns. If there are too many, the port that has most of them loses its oldest. */
 	struct refused_join all[REFUSED_JOINS_KEPT];
 };
 
 /*
- * With one more, or one more time where that port has asked for that group before; times need not
- * be set. before may be NULL.
+ * Adds a join, or counts it again if that port has asked for that group before; the caller need not
+ * set times. before may be NULL.
  */
 struct refused_joins *refused_joins_with(const struct refused_joins *before,
 					 const struct refused_join *join);
-/* Without it, as the port has joined that group; NULL: it is not among them. before may be NULL. */
+/*
+ * Removes a join, as the port has joined that group; NULL: it is not in the list. before may be
+ * NULL.
+ */
 struct refused_joins *refused_joins_without(const struct refused_joins *before, uint64_t port_guid,
 					    struct iba_gid mgid);
 struct refused_joins *refused_joins_ref(struct refused_joins *joins);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Names each switch with a LinearFDBCap below the highest LID, or room for too few MLIDs. */
+/* Reports each switch with a LinearFDBCap below the highest LID, or room for too few MLIDs. */
 #include "subnet/small_tables.h"
 
 #include <inttypes.h>
 
 #define LINES_MAX 16
 
-/* Of switches that harm hosts, or that all goes around; of many the first. */
+/* Lines about switches that harm hosts, or that traffic avoids; at most the first few. */
 struct lines {
 	GPtrArray *texts;
-	uint32_t more; /* that are left out */
+	uint32_t more; /* number of lines omitted */
 };
 
 static void add(struct lines *lines, char *text)
@@ -29,7 +29,7 @@ static void end(struct lines *lines)
 				g_strdup_printf("%u more switches with such tables", lines->more));
 }
 
-/* Takes the array; NULL if it is empty. */
+/* Takes ownership of the array; NULL if it is empty. */
 static char **to_strv(GPtrArray *texts)
 {
 	bool any = texts->len;
@@ -43,7 +43,7 @@ static uint16_t last_lid(const struct fabric_port *port)
 	return (uint16_t)(port->lid ? port->lid + (1u << port->lmc) - 1 : 0);
 }
 
-/* The highest LID that somebody sends to: of hosts and of the SM. */
+/* The highest LID that is a destination: of hosts and of the SM. */
 static uint16_t last_host_lid(const struct fabric *fabric)
 {
 	uint32_t sm = fabric->sm_port;
@@ -56,7 +56,7 @@ static uint16_t last_host_lid(const struct fabric *fabric)
 	return last;
 }
 
-/* Whether the SM sends by that switch first, from its port 0 or through it. */
+/* Whether this is the SM's first switch: the SM is on its port 0 or sends through it. */
 static bool has_sm(const struct fabric *fabric, uint32_t sw)
 {
 	uint32_t sm = fabric->sm_port, node;
@@ -69,7 +69,7 @@ static bool has_sm(const struct fabric *fabric, uint32_t sw)
 	return node == fabric->switches[sw].node;
 }
 
-/* LIDs of hosts on the switch that it cannot hold; *hosts: how many it has in all. */
+/* LIDs of hosts on the switch that it cannot hold; *hosts: the number of all LIDs of its hosts. */
 static uint32_t count_hosts(const struct fabric *fabric, uint32_t sw, uint32_t *hosts)
 {
 	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
@@ -122,7 +122,7 @@ static char *tell(const struct fabric *fabric, uint32_t sw, uint16_t last, bool 
 	return g_string_free(text, FALSE);
 }
 
-/* Why a switch forwards no more MLIDs. */
+/* Why a switch does not support more MLIDs. */
 static char *why_no_more(const struct fabric *fabric, uint32_t sw)
 {
 	const struct fabric_switch *at = &fabric->switches[sw];
@@ -133,7 +133,7 @@ static char *why_no_more(const struct fabric *fabric, uint32_t sw)
 	return g_strdup_printf("MulticastFDBCap %u", at->info.multicast_fdb_cap);
 }
 
-/* Groups are given MLIDs above what it holds, as they can do without it. */
+/* Groups get MLIDs above its capacity if they can do without this switch. */
 static char *tell_multicast(const struct fabric *fabric, uint32_t sw, bool *harms)
 {
 	uint32_t hosts, mlids = fabric_mlids(fabric, sw);
@@ -149,7 +149,7 @@ static char *tell_multicast(const struct fabric *fabric, uint32_t sw, bool *harm
 			       why, IBA_LID_MCAST_FIRST + mlids);
 }
 
-/* "block 2 (LIDs 0x0080 to 0x00bf)" of one that a switch does not take, and what is lost by it. */
+/* "block 2 (LIDs 0x0080 to 0x00bf)" that a switch refuses, and what does not work because of it. */
 static char *tell_refusal(const struct fabric *fabric, const struct fabric_refusal *refusal,
 			  bool *harms)
 {
@@ -218,7 +218,7 @@ static void tell_all_multicast(const struct fabric *fabric, struct lines lines[2
 		}
 }
 
-/* At the end of the harmful ones. */
+/* Added at the end of the harmful ones. */
 static void tell_cut(const struct fabric *fabric, const struct routing *routing, GPtrArray *texts)
 {
 	uint32_t parts = fabric_multicast_parts(fabric);
@@ -254,7 +254,7 @@ char **small_tables_tell(const struct fabric *fabric, const struct routing *rout
 	return to_strv(texts);
 }
 
-/* 0: there are no groups. */
+/* 0: no groups. */
 static uint16_t last_mlid(const struct mc_groups *groups)
 {
 	for (uint32_t i = IBA_MFT_BLOCKS; i-- > 0;) {

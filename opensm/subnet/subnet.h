@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The published subnet: one immutable, counted object with all that a sweep decided. Readers take
- * it from context->subnet and keep it as long as they like.
+ * The published subnet: one immutable, reference-counted object with all results of a sweep.
+ * Readers take it from context->subnet and keep it as long as they like.
  */
 #ifndef SUBNET_SUBNET_H
 #define SUBNET_SUBNET_H
@@ -20,42 +20,42 @@ struct subnet {
 	struct fabric *fabric;
 	struct routing *routing;
 	struct partitions *partitions;
-	struct options *options; /* as they were for this sweep */
-	struct route_files *route_files; /* what routing was made by; NULL: by none */
-	struct qos_paths *qos;		 /* NULL: there is no QoS */
-	struct prefix_routes *prefix_routes; /* NULL: there are none */
-	bool roots_found; /* but by other roots than these name */
+	struct options *options; /* that this sweep used */
+	struct route_files *route_files; /* used by routing; NULL: none */
+	struct qos_paths *qos;		 /* NULL: no QoS */
+	struct prefix_routes *prefix_routes; /* NULL: none */
+	bool roots_found; /* with other roots than these files name */
 	uint64_t sm_guid;	 /* port GUID of the SM */
 	uint16_t sm_lid;
-	GArray *lid_guids; /* uint64_t by value: ports that have LIDs, or for which they are kept;
-			      NULL: not known */
-	GArray *sm_p_keys; /* uint16_t: the P_KeyTable of that port; NULL: it is not known */
+	GArray *lid_guids; /* uint64_t by value: ports that have LIDs, or for which LIDs are
+			      reserved; NULL: unknown */
+	GArray *sm_p_keys; /* uint16_t: the P_KeyTable of that port; NULL: unknown */
 	bool errors;	   /* the sweep ended with errors */
 	char *credit_loop; /* the channels on which its routes can deadlock, as the engine in use
-			      makes no promise; NULL: on none */
-	bool only_switches; /* packets from hosts to hosts cannot */
-	char *exposed;	    /* what of the last change of SLs or SL2VL may deadlock as long as hosts
-			       have not asked for their paths again; NULL: nothing */
-	char *fallback;	   /* why engines before it in the list are not in use; NULL: it is first */
-	char **sick;	   /* nodes that cause errors, a line each: what the last one was */
-	bool silent_errors; /* what is silent causes errors, too; the fabric names it */
-	bool lone_errors;  /* the sweep had others, of no node */
-	char **unknown_keys; /* ports left out because of their M_Key, a line each */
-	char **without_p_keys; /* ports that lack P_Keys for want of an index, a line each */
-	char **p_key_reuse; /* ports with indexes that had another P_Key before, a line each */
-	char **small_tables; /* as of small_tables_tell() */
-	uint32_t n_harmful;  /* of these lines, the first ones, as it says */
-	char *held;	   /* why the files of the routing options as they are now are not in use,
-			      but what they said before; NULL: they are */
+			      gives no guarantee; NULL: none */
+	bool only_switches; /* packets between hosts cannot deadlock */
+	char *exposed;	    /* what may deadlock after the last change of SLs or SL2VL until hosts
+			       have queried their paths again; NULL: nothing */
+	char *fallback;	   /* why earlier engines in the list are not in use; NULL: first one */
+	char **sick;	   /* nodes that cause errors, a line each: the last error */
+	bool silent_errors; /* silent nodes cause errors too; the fabric names them */
+	bool lone_errors;  /* the sweep had other errors, not of a node */
+	char **unknown_keys; /* ports excluded because of their M_Key, a line each */
+	char **without_p_keys; /* ports that lack P_Keys for want of an index */
+	char **p_key_reuse; /* ports with indexes that had another P_Key before */
+	char **small_tables; /* result of small_tables_tell() */
+	uint32_t n_harmful;  /* its n_harmful: number of harmful lines */
+	char *held;	   /* why the files of the routing options are not used as they are now,
+			      but as they were before; NULL: they are current */
 };
 
-/* Takes references of its own. */
+/* Takes its own references. */
 struct subnet *subnet_new(struct fabric *fabric, struct routing *routing,
 			  struct partitions *partitions, struct options *options);
 struct subnet *subnet_ref(struct subnet *subnet);
 void subnet_unref(struct subnet *subnet);
 
-/* What its routing engine read; it points into the subnet. */
+/* What its routing engine reads; it points into the subnet. */
 void subnet_route_input(const struct subnet *subnet, struct route_input *input);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Subscriptions to notices as the SA shows them, by port GUID: immutable and counted. */
+/* Subscriptions to notices as the SA shows them, by port GUID: immutable and reference counted. */
 #ifndef SUBNET_SUBSCRIPTIONS_H
 #define SUBNET_SUBSCRIPTIONS_H
 
@@ -11,7 +11,7 @@ struct subscription_shown {
 	uint16_t lid;
 	uint32_t qpn;
 	struct iba_inform_info info;
-	uint64_t missed;	 /* notices that it was not told of, since it subscribed */
+	uint64_t missed;	 /* notices not reported to it, since it subscribed */
 	unsigned int unanswered; /* Reports in a row */
 };
 

@@ -66,11 +66,11 @@ int port_type_find(const char *word, size_t length);
 GQuark ports_policy_error_quark(void);
 
 /*
- * As the file that the options name has it; without one, all is reported. NULL and error, with the
- * option, file, line and column, what was found there and what was expected.
+ * Loads the file that the options name; without one, all conditions are reported. NULL and an error
+ * with the option, file, line and column, what was found there and what was expected.
  */
 struct ports_policy *ports_policy_load(const struct options *options, GError **error);
-/* The same of length octets of text, called file in messages. */
+/* Parses length octets of text, which messages call file. */
 struct ports_policy *ports_policy_parse(const char *file, const char *text, size_t length,
 					GError **error);
 struct ports_policy *ports_policy_ref(struct ports_policy *policy);
