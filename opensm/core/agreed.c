@@ -18,7 +18,7 @@ static const enum option_id may_differ[] = {
 #include "core/agreed.def"
 };
 
-/* Of options that concern this process alone. */
+/* Sections of options that concern only this process. */
 static const enum option_section local_sections[] = {
 	OPTION_SECTION_RUN,   OPTION_SECTION_TIMING, OPTION_SECTION_PERFMGR,
 	OPTION_SECTION_EVENT, OPTION_SECTION_LOG,    OPTION_SECTION_SIM,

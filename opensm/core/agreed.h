@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What this SM has in effect of what all SMs of a subnet must have alike (agreed.def). Immutable
- * and counted; ha/ compares it with what other SMs have.
+ * This SM's values of the settings that must be the same on all SMs of a subnet (agreed.def).
+ * Immutable and reference counted; ha/ compares them with those of other SMs.
  */
 #ifndef CORE_AGREED_H
 #define CORE_AGREED_H
@@ -9,9 +9,9 @@
 #include "core/options.h"
 
 enum agreed_how {
-	AGREED_SHOWN,  /* the value is told */
-	AGREED_SECRET, /* nothing is told but whether it differs */
-	AGREED_FILE,   /* the value is a digest of what a file says */
+	AGREED_SHOWN,  /* the value is shown */
+	AGREED_SECRET, /* only whether it differs is shown */
+	AGREED_FILE,   /* the value is a digest of a file's contents */
 };
 
 struct agreed_row {
@@ -26,7 +26,7 @@ struct agreed {
 	struct agreed_row rows[];
 };
 
-/* What the file says that this option names, newly allocated; the same for the same meaning. */
+/* A newly allocated digest of the file that this option names; the same for the same meaning. */
 typedef char *agreed_file_fn(const void *arg, enum option_id id);
 
 struct agreed *agreed_new(const struct options *options, agreed_file_fn *file, const void *arg);
@@ -34,7 +34,7 @@ struct agreed *agreed_ref(struct agreed *agreed);
 void agreed_unref(struct agreed *agreed); /* NULL is fine */
 void agreed_slot_init(struct slot *slot); /* a slot for these, empty */
 
-/* Whether agreed.def has decided about an option. */
+/* Whether agreed.def lists an option. */
 bool agreed_knows(enum option_id id);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Counters of the daemon: written by any thread, read for status and metrics. */
+/* Counters of the daemon: any thread may write them; status and metrics read them. */
 #ifndef CORE_COUNTERS_H
 #define CORE_COUNTERS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The event bus: fixed before the actors start, then only read. */
+/* The event bus: set up before the actors start, then only read. */
 #include "core/events.h"
 
 struct handler {

@@ -16,7 +16,7 @@ static bool parse_gid(const char *text, struct iba_gid *gid)
 	return true;
 }
 
-/* A base with bits that its mask leaves out is a mistake, as is one that no multicast GID has. */
+/* A base with bits outside its mask is an error, and so is one that no multicast GID has. */
 static bool is_base(const struct mlid_rule *rule)
 {
 	return iba_gid_is_multicast(rule->mgid) && iba_gid_is_multicast(rule->mask) &&

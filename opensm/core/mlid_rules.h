@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Rules by which multicast groups share MLIDs, as the option mlid_sharing lists them:
- * "MGID/MASK=N, ...". Groups whose MGIDs agree with MGID in the bits of MASK share N MLIDs; MGID
- * and MASK stand as IPv6 addresses do.
+ * Rules by which multicast groups share MLIDs, as listed in the option mlid_sharing: "MGID/MASK=N,
+ * ...". Groups whose MGIDs equal MGID in the bits of MASK share N MLIDs; MGID and MASK are written
+ * like IPv6 addresses.
  */
 #ifndef CORE_MLID_RULES_H
 #define CORE_MLID_RULES_H
@@ -17,7 +17,7 @@ struct mlid_rule {
 	uint32_t n; /* MLIDs */
 };
 
-/* How many rules are in the text; -1: it is none of rules. NULL has none. */
+/* Returns the number of rules in the text; -1: malformed. NULL has none. */
 int mlid_rules_parse(const char *text, struct mlid_rule rules[MLID_RULES_MAX]);
 
 #endif

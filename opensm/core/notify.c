@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Readiness and status for the service manager: one datagram a message to the socket it names in
+ * Readiness and status for the service manager: one datagram per message to the socket named in
  * NOTIFY_SOCKET, a path or (with @) an abstract name. Small enough not to need libsystemd.
  */
 #include "core/notify.h"
@@ -28,7 +28,7 @@ static bool send_datagram(const char *name, const char *message)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
-	/* A service manager that does not read must not hold the subnet up. */
+	/* A service manager that does not read must not block the SM. */
 	sent = sendto(fd, message, strlen(message), MSG_NOSIGNAL | MSG_DONTWAIT,
 		      (struct sockaddr *)&address,
 		      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
@@ -64,7 +64,7 @@ bool notify_status(const char *status)
 
 bool notify_reloading(void)
 {
-	/* systemd takes the time for that of the signal by which it asked. */
+	/* systemd takes this as the time of the signal by which it requested the reload. */
 	g_autofree char *message = g_strdup_printf("RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT,
 						   g_get_monotonic_time());
 

@@ -4,13 +4,13 @@
  *
  * options.def lists them; option_table is that list as data, and everything else loops over it:
  * options_kind.c reads and writes one value, options_file.c parses opensm.conf, options_args.c the
- * command line, options_write.c makes the template and --help. Nothing here logs: mistakes come
- * back as one GError with a line each, doubts as warnings, because there is no log yet when the
- * options are read.
+ * command line, options_write.c makes the template and --help. Nothing here logs: errors are
+ * returned as one GError with one line each, questionable values as warnings, because there is no
+ * log yet when the options are read.
  *
- * Main thread only, but the result is immutable and may be read by any thread. The file is looked
- * at again on SIGHUP and, if it changed, for a heavy sweep (site_files.c); that makes new options,
- * the old ones stay as they are until their last user drops them.
+ * Main thread only, but the result is immutable and may be read by any thread. The file is checked
+ * again on SIGHUP and, if it changed, for a heavy sweep (site_files.c); that makes new options, and
+ * the old ones are unchanged until their last user drops them.
  */
 #include "core/options_private.h"
 
@@ -85,7 +85,9 @@ void options_warn(GPtrArray *warnings, const char *format, ...)
 
 /* ---- the nearest name, for "did you mean" ---- */
 
-/* Edit distance (Levenshtein) by rows, or something above limit if it is above; names are short. */
+/*
+ * Edit distance (Levenshtein) by rows, or any number above limit if it exceeds it; names are short.
+ */
 static unsigned int distance(const char *a, const char *b, unsigned int limit)
 {
 	size_t length = strlen(b);
@@ -105,7 +107,7 @@ static unsigned int distance(const char *a, const char *b, unsigned int limit)
 			least = MIN(least, row[j + 1]);
 		}
 		if (least > limit)
-			return least; /* no row has a smaller least than the one before */
+			return least; /* the minimum of a row never decreases */
 	}
 	return row[length];
 }
@@ -130,7 +132,7 @@ const char *option_nearest(const char *name, bool flags)
 		other = strlen(candidate);
 		room = 1 + (unsigned int)other / 4;
 		if (length > other + room || other > length + room)
-			continue; /* so many letters more or less are a change each */
+			continue; /* each letter of difference in length is a change */
 		d = distance(name, candidate, room);
 		if (d < best && d <= room) {
 			best = d;
@@ -193,7 +195,7 @@ void options_slot_init(struct slot *slot)
 	slot_init(slot, slot_get_options, slot_put_options);
 }
 
-/* ---- looking at them ---- */
+/* ---- queries ---- */
 
 enum option_source options_source(const struct options *options, enum option_id id)
 {
@@ -314,9 +316,9 @@ char *options_tell_unfinished(const struct options *options, const struct option
 	return g_strconcat("options accepted but without effect yet: ", list, NULL);
 }
 
-/* ---- building them ---- */
+/* ---- construction ---- */
 
-/* Replaces a default; the text is taken over. */
+/* Replaces a default; takes ownership of text. */
 static void set_default(struct options *options, enum option_id id, char **field, char *text)
 {
 	if (options->source[id] != OPTION_FROM_DEFAULT) {
@@ -327,7 +329,9 @@ static void set_default(struct options *options, enum option_id id, char **field
 	*field = text;
 }
 
-/* In opensm.conf of the site, whatever name it is called by: what it says is not of this run. */
+/*
+ * Whether it was set in the site's opensm.conf, by whatever path: that does not apply to this run.
+ */
 static bool is_from_site(const struct options *options, enum option_id id)
 {
 	return options->source[id] == OPTION_FROM_FILE &&
@@ -335,9 +339,9 @@ static bool is_from_site(const struct options *options, enum option_id id)
 }
 
 /*
- * What a daemon on a simulated fabric writes concerns nobody but its user. Neither the defaults nor
- * opensm.conf of the site say where: the command line, the environment and files of the user do.
- * Without a log it tells errors on the standard error.
+ * Files that a daemon on a simulated fabric writes concern only its user. Their paths come from the
+ * command line, the environment and the user's files, not from the defaults or the site's
+ * opensm.conf. Without a log, errors go to standard error.
  */
 static void keep_from_site(struct options *options)
 {
@@ -354,7 +358,7 @@ static void keep_from_site(struct options *options)
 		options->log_flags = options_logs_apart(options) ? LOG_ERROR : LOG_ERROR | LOG_INFO;
 }
 
-/* Where files go, if nobody says so by an option. */
+/* Chooses paths for files that no option sets. */
 static void choose_places(struct options *options)
 {
 	const char *dumps = getenv("OSM_TMP_DIR"), *sockets = getenv("OSM_RUN_DIR");
@@ -370,8 +374,8 @@ static void choose_places(struct options *options)
 }
 
 /*
- * Deprecated options speak through those that replace them: files of the classic daemon have both,
- * and the old one counts there. Only the command line counts more.
+ * Deprecated options set those that replace them: files of the classic daemon have both, and there
+ * the old one counts. Only the command line overrides it.
  */
 static void apply_deprecated(struct options *options, GPtrArray *warnings)
 {
@@ -381,21 +385,21 @@ static void apply_deprecated(struct options *options, GPtrArray *warnings)
 		return;
 	if (source[OPTION_part_enforce] > source[OPTION_no_partition_enforcement]) {
 		options_warn(warnings, "no_partition_enforcement: --part_enforce overrides it");
-		options->no_partition_enforcement = false; /* nor is it written so */
+		options->no_partition_enforcement = false; /* not written to the file either */
 		return;
 	}
 	options_warn(warnings, "no_partition_enforcement is deprecated: use part_enforce off");
 	options->part_enforce = PART_ENFORCE_OFF;
 }
 
-/* 0xff asks for all there is: nothing is said of it. */
+/* 0xff means all: not worth a warning. */
 static void warn_of_funcs(const struct options *options, GPtrArray *warnings)
 {
 	if (options->log_flags & LOG_FUNCS && options->log_flags != 0xFF)
 		options_warn(warnings, "log_flags: 0x10 has no effect");
 }
 
-/* Its first line; free the octets with erase(). */
+/* Reads the first line; free the octets with erase(). */
 static char *read_seed(const char *file, GError **error)
 {
 	int fd = file_open_secret(file, error);
@@ -426,7 +430,7 @@ static void erase(gpointer text)
 	g_free(text);
 }
 
-/* What was wrong before is told first; takes more, NULL: nothing. */
+/* Earlier errors come first; takes ownership of more, NULL: nothing. */
 void options_add_error(GError **all, GError *more)
 {
 	if (!more)
@@ -464,7 +468,7 @@ static bool take_seed(struct options *options, GError **error)
 	return true;
 }
 
-/* What single values cannot show. */
+/* Checks combinations of values. */
 static bool check_together(const struct options *options, GError **error)
 {
 	if (options->daemon && !options->guid &&
@@ -486,7 +490,7 @@ static bool check_together(const struct options *options, GError **error)
 	return true;
 }
 
-/* "FILE:LINE: " if the value stands in the file. */
+/* "FILE:LINE: " if the value was set in the file. */
 static char *place_of(const struct options *options, enum option_id id)
 {
 	if (options->source[id] != OPTION_FROM_FILE)
@@ -512,7 +516,7 @@ static bool check_prefix(const struct options *options, GPtrArray *warnings, GEr
 	return true;
 }
 
-/* Engines of other subnet managers that route adaptively, as those that they are made of. */
+/* Adaptive engines of other subnet managers are replaced by the engines they are based on. */
 static void take_plain_engines(struct options *options, GPtrArray *warnings)
 {
 	g_auto(GStrv) names =
@@ -535,7 +539,7 @@ static void take_plain_engines(struct options *options, GPtrArray *warnings)
 	options->routing_engine = g_strjoinv(",", names);
 }
 
-/* As the classic daemon takes "-" and (null). */
+/* "-" and (null) are read as in the classic daemon. */
 static void take_dash(struct options *options)
 {
 	if (options->log_file && strcmp(options->log_file, "-") != 0)
@@ -578,8 +582,8 @@ bool options_file_changed(const struct options *options)
 }
 
 /*
- * The default file may be absent; one that is there must be readable. Its stamp is taken before it
- * is read: what is written meanwhile counts as another change.
+ * The default file may be absent; if it exists it must be readable. Its stamp is taken before it is
+ * read: a write during reading counts as another change.
  */
 static bool read_file(struct options *options, GPtrArray *warnings, GError **error)
 {
@@ -628,7 +632,7 @@ static enum options_request requested(const GArray *given)
 	return OPTIONS_RUN;
 }
 
-/* All that is wrong is told at once; options has what is right. */
+/* Reports all errors at once; options has the valid values. */
 static bool build(struct options *options, const GArray *given, GPtrArray *warnings, GError **error)
 {
 	GError *all = NULL, *why = NULL;
@@ -660,7 +664,7 @@ static struct options *new_for(const char *default_file, int argc, char *const *
 
 	options->argv = copy_argv(argc, argv);
 	options->file_required = file != NULL;
-	/* Absolute: a daemon leaves the directory in which it was started. */
+	/* Absolute, because a daemon leaves the directory in which it was started. */
 	options->site_file = g_canonicalize_filename(default_file, NULL);
 	options->file = file ? g_canonicalize_filename(file, NULL) : g_strdup(options->site_file);
 	return options;
@@ -707,7 +711,7 @@ bool options_load(struct options **out, enum options_request *request, int argc,
 				 error);
 }
 
-/* ---- another look at the file ---- */
+/* ---- re-reading the file ---- */
 
 static void keep_value(struct options *options, const struct options *old, enum option_id id)
 {
@@ -741,7 +745,7 @@ static void keep_restart_only(struct options *options, const struct options *old
 	}
 }
 
-/* NULL and error where nothing was read before either: options_new(). */
+/* NULL and an error if nothing was read before, as with options_new(). */
 static GArray *split_again(const struct options *options, GError **error)
 {
 	if (options->argv && options->file)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The options of the daemon: defaults < opensm.conf < command line. All come from the one list in
- * options.def; a field of struct options has the name of its key. Once built the options are
- * immutable and counted: any thread may read them.
+ * options.def; a field of struct options has the name of its key. Once built, the options are
+ * immutable and reference counted: any thread may read them.
  */
 #ifndef CORE_OPTIONS_H
 #define CORE_OPTIONS_H
@@ -60,7 +60,7 @@ enum option_id {
 
 enum option_source { OPTION_FROM_DEFAULT, OPTION_FROM_FILE, OPTION_FROM_COMMAND };
 
-/* How a KIND of options.def is held. Text is NULL if unset. */
+/* How a KIND of options.def is stored. Text is NULL if unset. */
 #define OPTION_FIELD_BOOL(name) bool name
 #define OPTION_FIELD_U8(name) uint8_t name
 #define OPTION_FIELD_X8(name) uint8_t name
@@ -87,7 +87,7 @@ enum option_source { OPTION_FROM_DEFAULT, OPTION_FROM_FILE, OPTION_FROM_COMMAND 
 #define OPTION_FIELD_CCT_ENTRY(name) struct option_cct_entry name
 #define OPTION_FIELD_PER_SL(name) uint16_t name[16]
 
-/* Which state of the file was read: another one has other numbers. All 0: there was no file. */
+/* Identifies the state of the file that was read. All 0: there was no file. */
 struct options_stamp {
 	uint64_t device, inode, size, changed_ns;
 };
@@ -97,17 +97,17 @@ struct options {
 	OPTION_FIELD_##kind(name);
 #include "core/options.def"
 
-	GBytes *m_key_seed; /* what m_key_seed_file holds; not NULL with m_key_per_port */
+	GBytes *m_key_seed; /* contents of m_key_seed_file; not NULL with m_key_per_port */
 
 	/* Private to the module. */
 	struct ref ref;
 	uint8_t source[OPTION_COUNT]; /* enum option_source */
-	uint32_t line[OPTION_COUNT];  /* of the file, if that is the source */
+	uint32_t line[OPTION_COUNT];  /* in the file, if that is the source */
 	char **argv;		      /* as given, for options_reread() */
-	char *site_file;	      /* the one that is read if none is named, absolute */
+	char *site_file;	      /* absolute path of the file read if none is named */
 	char *file;		      /* the file to read, absolute */
-	bool file_required;	      /* named by -F, or it has been there */
-	bool file_is_cut;	      /* its last line has no end */
+	bool file_required;	      /* named by -F, or it existed before */
+	bool file_is_cut;	      /* its last line has no newline */
 	struct options_stamp stamp;   /* of the file when it was read */
 };
 
@@ -115,69 +115,70 @@ struct options {
 GQuark options_error_quark(void);
 enum options_error {
 	OPTIONS_ERROR_USAGE, /* the command line: exit code 1 */
-	OPTIONS_ERROR_FILE,  /* opensm.conf: all its mistakes, a line each */
+	OPTIONS_ERROR_FILE,  /* opensm.conf: all its errors, a line each */
 };
 
-/* What the command line asks for, besides its options. */
+/* What the command line asks for besides setting options. */
 enum options_request { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_VERSION };
 
-/* Whether a list of GUIDs names that one. */
+/* Whether a list of GUIDs contains that one. */
 bool option_guids_have(const char *list, uint64_t guid);
 
-/* All options at their defaults; options_unref() it. */
+/* All options at their defaults; free with options_unref(). */
 struct options *options_new(void);
 
 /*
- * Reads the command line and the file it names, else OSM_CONF_DIR/opensm.conf if that exists. With
- * help and version asked for, *out is NULL. The strings of warnings (NULL: not wanted) are newly
- * allocated. False and error if anything was wrong: nothing is half applied.
+ * Reads the command line and the file it names, or OSM_CONF_DIR/opensm.conf if that exists. If help
+ * or version is requested, *out is NULL. The strings of warnings (NULL: not wanted) are newly
+ * allocated. False and an error if anything was wrong; then nothing is applied.
  */
 bool options_load(struct options **out, enum options_request *request, int argc, char *const *argv,
 		  GPtrArray *warnings, GError **error);
 
 /*
- * After that has failed, for who wants to tell more: the options as far as they are right, not fit
- * to run with. NULL: the command line cannot even be split.
+ * After options_load() has failed, for callers that want to say more: the options as far as they
+ * are valid; do not run with them. NULL: the command line cannot even be split.
  */
 struct options *options_load_right(int argc, char *const *argv);
 
-/* sa_key is the default: whoever sends it may be anybody. */
+/* sa_key has its default, so any client may send it. */
 static inline bool options_sa_key_is_known(const struct options *options)
 {
 	return options->sa_key <= 1;
 }
 
-/* There is a console by TCP that asks for no key. */
+/* There is a TCP console that requires no key. */
 static inline bool options_console_is_open(const struct options *options)
 {
 	return (options->console == CONSOLE_LOOPBACK || options->console == CONSOLE_SOCKET) &&
 	       !options->console_key_file;
 }
 
-/* Whether they have the same value. */
+/* Whether both have the same value for the option. */
 bool options_same(const struct options *a, const struct options *b, enum option_id id);
 
 /*
- * The options after another look at the file, or at another one, which must be there: live ones
- * follow it, the others keep their value with a warning if the file differs, the command line still
- * wins. NULL and error: stay with old. check (NULL: none) may refuse what the next start reads.
+ * The options after reading the file again, or another one, which must exist: live ones follow it,
+ * the others keep their value, with a warning if the file differs; the command line still takes
+ * precedence. NULL and an error: stay with old. check (NULL: none) may refuse what the next start
+ * would read.
  */
 typedef bool options_check_fn(const struct options *options, const struct options *old,
 			      GError **error);
 struct options *options_reread(const struct options *old, const char *file,
 			       options_check_fn *check, GPtrArray *warnings, GError **error);
 
-/* Whether the last line of the file that they were read from has no end. */
+/* Whether the last line of the file that they were read from has no newline. */
 bool options_file_is_cut(const struct options *options);
-/* The stamp of the file as it is now; whether two are of the same state. */
+/* The present stamp of the file. options_stamp_same(): whether both are of the same state. */
 struct options_stamp options_file_stamp(const struct options *options);
 bool options_stamp_same(const struct options_stamp *a, const struct options_stamp *b);
-/* Whether the file is another than the one that the options were read from. */
+/* Whether the file is not the one that the options were read from. */
 bool options_file_changed(const struct options *options);
 
 /*
- * A copy with one value changed, text as it would stand in the file: until the file is read again.
- * NULL and error saying what was expected.
+ * A copy with one value changed, with text as in the file; it lasts until the file is read again.
+ * NULL and an error that says what was expected.
  */
 struct options *options_copy_with(const struct options *old, enum option_id id,
 				  const char *text, GError **error);
@@ -187,51 +188,53 @@ void options_unref(struct options *options); /* NULL is fine */
 
 void options_slot_init(struct slot *slot); /* a slot for options, empty */
 
-/* Where the value comes from: tells -g 0 from no -g at all. */
+/* Where the value comes from: distinguishes -g 0 from no -g at all. */
 enum option_source options_source(const struct options *options, enum option_id id);
 /*
- * Nobody asked for a log of a simulated fabric: errors are told on the standard error, what a
- * milestone is on the standard output alone.
+ * No log of a simulated fabric was requested: errors go to standard error, and milestones to
+ * standard output only.
  */
 bool options_logs_apart(const struct options *options);
-/* The same for people: "FILE:LINE", "command line" or "built in". Free it with g_free(). */
+/* The source as text: "FILE:LINE", "command line" or "built in". Free it with g_free(). */
 char *options_origin(const struct options *options, enum option_id id);
 
 /*
- * Whether the operator asked for that value: on the command line, or in the file in place of the
- * built-in one. A file of --create-config has all keys, and asks for nothing by those that have
- * their default.
+ * Whether the operator chose that value: on the command line, or in the file and different from the
+ * built-in one. A file of --create-config has all keys, and chooses nothing by those at their
+ * default.
  */
 bool options_is_named(const struct options *options, enum option_id id);
 
-/* The value as it stands in the file; "(null)" if unset. Free it with g_free(). */
+/* The value as written in the file; "(null)" if unset. Free it with g_free(). */
 char *options_text(const struct options *options, enum option_id id);
 
-/* The same as boolean, number or text, or nothing (of type "ms") if unset; a floating reference. */
+/*
+ * The value as boolean, number or text, or nothing (of type "ms") if unset; a floating reference.
+ */
 GVariant *options_value(const struct options *options, enum option_id id);
 
-/* Key of the file, or flag if it is not in the file. */
+/* Key in the file, or flag if it is not in the file. */
 const char *options_name(enum option_id id);
 
-/* Whether it may stand in the file; others are of the command line only. */
+/* Whether it may be in the file; others are for the command line only. */
 bool options_in_file(enum option_id id);
 
 /*
- * Adds the names (static strings) of options set away from their default without effect yet, with
- * before (NULL: none) those that are set to something else than there.
+ * Adds the names (static strings) of options that are not at their default and have no effect yet;
+ * with before (NULL: none) only those with a value other than there.
  */
 void options_unfinished(const struct options *options, const struct options *before,
 			GPtrArray *names);
-/* The same as a sentence for the user, NULL if there are none; free it with g_free(). */
+/* The same options as a sentence for the user, NULL if there are none; free it with g_free(). */
 char *options_tell_unfinished(const struct options *options, const struct options *before);
 
 /*
- * Writes a commented opensm.conf with the values of options, keys among them: readable by its owner
- * only. False and error if it cannot be written, or stands for anything but a regular file.
+ * Writes a commented opensm.conf with the values of options, including keys: readable only by its
+ * owner. False and an error if it cannot be written, or the path is not a regular file.
  */
 bool options_write(const struct options *options, const char *file, GError **error);
 
-/* What the command line gave, in the lines of the classic daemon that scripts look for. */
+/* The options given on the command line, as lines of the classic daemon that scripts look for. */
 char *options_tell_given(const struct options *options);
 
 /* Text of --help, and of all values ("key value" lines); free with g_free(). */

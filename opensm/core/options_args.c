@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The command line, read like getopt_long_only() does: --name, -name, unambiguous abbreviations of
+ * The command line, read as getopt_long_only() does: --name, -name, unambiguous abbreviations of
  * both, --name=value, -x value, -xvalue and clusters of letters. Our own loop, because getopt keeps
  * its state in globals and writes to stderr.
  */
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What may stand on the command line, from the three lists of options.def. */
+/* A flag of the command line, from the three lists of options.def. */
 struct flag {
 	const char *name;
 	char letter;
@@ -51,7 +51,7 @@ static bool find_letter(char letter, struct flag *flag)
 
 enum match { MATCH_NONE, MATCH_ONE, MATCH_MANY };
 
-/* Looks a name up, whole or abbreviated; candidates gets all that it may stand for. */
+/* Looks a name up, complete or abbreviated; candidates is set to all that it may mean. */
 static enum match find_name(const char *name, size_t length, struct flag *found,
 			    GString *candidates)
 {
@@ -75,7 +75,7 @@ static enum match find_name(const char *name, size_t length, struct flag *found,
 struct splitter {
 	char *const *argv;
 	int argc;
-	int next; /* index of the argument to look at */
+	int next; /* index of the next argument */
 	GArray *given;
 	GError **error;
 };
@@ -141,7 +141,7 @@ static bool split_option(struct splitter *splitter, const char *text)
 	g_autoptr(GString) candidates = g_string_new(NULL);
 	struct flag flag;
 
-	/* A letter alone is a letter, even if it begins just one name. */
+	/* A single letter is a letter, even if only one name begins with it. */
 	if (!dashes && !name[1] && find_letter(name[0], &flag))
 		return split_letters(splitter, text);
 	switch (length ? find_name(name, length, &flag, candidates) : MATCH_NONE) {
@@ -184,7 +184,7 @@ GArray *options_args_split(int argc, char *const *argv, GError **error)
 	return NULL;
 }
 
-/* ---- what they set ---- */
+/* ---- applying them ---- */
 
 static void set_bool(struct options *options, enum option_id id, bool value)
 {
@@ -232,7 +232,7 @@ static bool apply_action(struct options *options, unsigned int action, const cha
 	case OPTION_ACTION_debug:
 		return apply_debug(options, value, warnings, error);
 	default:
-		/* help and version have been seen to before */
+		/* help and version were handled before */
 		return true;
 	}
 }
@@ -258,7 +258,7 @@ static bool apply_option(struct options *options, enum option_id id, const char 
 	return true;
 }
 
-/* All that is wrong is told at once. */
+/* Reports all errors at once. */
 bool options_args_apply(struct options *options, const GArray *given, GPtrArray *warnings,
 			GError **error)
 {
@@ -279,12 +279,12 @@ bool options_args_apply(struct options *options, const GArray *given, GPtrArray 
 	return !all;
 }
 
-/* ---- what was given, in the classic daemon's words ---- */
+/* ---- the given options, in the classic daemon's words ---- */
 
-/* How an option with this flag is told; others are told by their flag. */
+/* The text for an option with this flag; others are shown by their flag. */
 static const struct words {
 	enum option_id id;
-	const char *text; /* before the value; of a bare flag all */
+	const char *text; /* before the value; without a value, all of it */
 	const char *end;
 } classic_words[] = {
 	{OPTION_config, "Config file is `", "':"},
@@ -322,7 +322,7 @@ static const struct words {
 	{OPTION_sm_inactive, "SM started in inactive state", NULL},
 };
 
-/* Keys are told to nobody. */
+/* Keys are never shown. */
 static char *text_of(const struct options *options, enum option_id id)
 {
 	const struct option *option = &option_table[id];

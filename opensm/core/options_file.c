@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * opensm.conf: lines of "key value". A # outside quotes starts a comment, a value may stand in
- * single or double quotes, (null) unsets. The file comes from outside: it may be binary.
- * All mistakes of a file are told at once; one is enough to refuse it.
+ * opensm.conf: lines of "key value". A # outside quotes starts a comment; a value may be in single
+ * or double quotes; (null) unsets it. The file is not trusted: it may be binary. All errors of a
+ * file are reported at once; one is enough to refuse the file.
  */
 #include "core/options_private.h"
 
@@ -15,12 +15,12 @@ struct reader {
 	struct options *options;
 	const char *file;
 	unsigned int line;
-	unsigned int seen[OPTION_COUNT]; /* line of each key; 0: none */
+	unsigned int seen[OPTION_COUNT]; /* line of each key; 0: absent */
 	GString *mistakes;
 	unsigned int mistake_count;
 	GPtrArray *warnings;
 	unsigned int warning_count;
-	unsigned int unknown_count; /* keys: others are told of beside them */
+	unsigned int unknown_count; /* unknown keys, limited apart from other errors */
 };
 
 static void G_GNUC_PRINTF(2, 3) add_mistake(struct reader *reader, const char *format, ...)
@@ -58,7 +58,7 @@ static bool blank_or_comment(const char *text)
 	return !*text || *text == '#';
 }
 
-/* The quote that ends the value: the first behind which there is nothing more to read. */
+/* The quote that ends the value: the first one followed by nothing but blanks or a comment. */
 static const char *closing_quote(const char *text, char quote)
 {
 	const char *p = text;
@@ -103,7 +103,7 @@ static bool is_key(const char *key)
 	return true;
 }
 
-/* The flag of an option that does not belong into a file; NULL: it is not one. */
+/* The flag of an option that may not be in a file; NULL: it may. */
 static const char *command_flag(const char *key)
 {
 	for (unsigned int id = 0; id < OPTION_COUNT; id++)
@@ -118,7 +118,7 @@ static void unknown_key(struct reader *reader, const char *key)
 	g_autofree char *shown = option_printable(key), *small = g_ascii_strdown(key, -1);
 	const char *nearest = NULL;
 
-	/* A search for each line of a big file of another kind would take minutes. */
+	/* Comparing each line of a big file of another kind would take minutes. */
 	if (reader->unknown_count < OPTIONS_REPORT_LIMIT)
 		nearest = option_nearest(small, false);
 	if (command_flag(key))
@@ -145,7 +145,7 @@ static void note_duplicate(struct reader *reader, unsigned int id)
 	reader->seen[id] = reader->options->line[id] = reader->line;
 }
 
-/* What the classic daemon takes otherwise, or warns of. */
+/* Warns of values that the classic daemon reads differently, or warns about. */
 static void note_value(struct reader *reader, const struct option *option, const char *value)
 {
 	const void *field = option_field(reader->options, option - option_table);
@@ -160,7 +160,7 @@ static void note_value(struct reader *reader, const struct option *option, const
 			    "%s: fewer than 16 VLs, the other SLs are on VL 0", option->name);
 }
 
-/* What has no effect stops no start. */
+/* An error in an option without effect does not prevent the start. */
 static void refuse_value(struct reader *reader, const struct option *option, const char *why)
 {
 	if (option->state == OPTION_STATE_WORKS)
@@ -225,7 +225,7 @@ static void parse_text(struct reader *reader, char *text, size_t length)
 
 		reader->line++;
 		if (memchr(text, '\0', (size_t)(next - text))) {
-			/* The rest of a binary file would only bury this. */
+			/* In a binary file, more messages would hide this one. */
 			add_mistake(reader, "holds a zero byte: this is not a text file");
 			return;
 		}

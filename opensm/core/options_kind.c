@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The types of options: how a value is read from text, written as text, and what is expected of
- * it. Pure functions. All of them parse the whole text or refuse it: what the classic daemon would
- * cut off or silently replace is a mistake of the user that he wants to hear of.
+ * The types of options: how a value is read from text and written as text, and which values are
+ * accepted. Pure functions. Each parses the whole text or refuses it: what the classic daemon would
+ * truncate or silently replace is an error that the user wants to know about.
  */
 #include "core/options_private.h"
 
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#define VLARB_ENTRIES 64 /* IBA 14.2.5.9: two blocks of 32 a priority */
+#define VLARB_ENTRIES 64 /* IBA 14.2.5.9: two blocks of 32 per priority */
 #define CCT_ENTRIES 128	 /* two MADs of 64 entries (IBA A10.4.3.9) */
 #define CCT_SHIFT_MAX 3
 #define CCT_MULTIPLIER_MAX 0x3FFF
@@ -66,7 +66,7 @@ static bool has_hex_prefix(const char *text)
 	return text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 }
 
-/* Decimal to C's eyes octal: the classic daemon would read 010 as 8. */
+/* It looks decimal but is octal in C: the classic daemon would read 010 as 8. */
 static bool has_leading_zero(const char *text)
 {
 	return text[0] == '0' && g_ascii_isdigit(text[1]);
@@ -337,7 +337,7 @@ static char *names_expected(const struct option *option, bool command)
 	return g_strdup("a list of names, comma separated");
 }
 
-/* The next GUID of a list, after which *text stands; false: what is there is none. */
+/* The next GUID of a list, setting *text after it; false: not a GUID. */
 static bool next_guid(const char **text, uint64_t *guid)
 {
 	*text += strspn(*text, ", \t");
@@ -456,7 +456,7 @@ static char *vlarb_expected(const struct option *option, bool command)
 
 #define SLS 16
 
-/* SLs behind the last one that is listed are on VL 0, as with the classic daemon. */
+/* SLs after the last one listed are on VL 0, as in the classic daemon. */
 static bool sl2vl_parse(const struct option *option, void *field, const char *text, bool command)
 {
 	g_autofree char *list = g_strchomp(g_strdup(text));
@@ -579,7 +579,7 @@ static char *mask256_expected(const struct option *option, bool command)
 	return g_strdup("a mask of 256 bits: 0x and at most 64 hexadecimal digits");
 }
 
-/* "SL value" once on a line of the file; several, comma separated, among ourselves. */
+/* One "SL value" per line of the file; internally several, separated by commas. */
 static bool per_sl_parse(const struct option *option, void *field, const char *text, bool command)
 {
 	uint16_t values[16];
@@ -693,7 +693,7 @@ char *option_format(const struct option *option, const void *field)
 	return kinds[option->kind].format(option, field);
 }
 
-/* The letter of the option that was meant where a file is given to this one: -P for -p. */
+/* The letter of the option probably meant if this one is given a file: -P for -p. */
 static char letter_for_file(const struct option *option, const char *text)
 {
 	char other = (char)(option->letter ^ ('a' ^ 'A'));
@@ -704,7 +704,7 @@ static char letter_for_file(const struct option *option, const char *text)
 	return '\0';
 }
 
-/* How it is to be written, where that can be seen. */
+/* How to write the value correctly, if that can be guessed. */
 static const char *advice(const struct option *option, const char *text)
 {
 	bool is_hex = option->kind == OPTION_KIND_HEX64 || option->kind == OPTION_KIND_X64;
@@ -733,7 +733,7 @@ static char *refusal(const struct option *option, const char *text, bool command
 				       "one for each, by opensm@GUID or PORTS", shown);
 	if (other)
 		return g_strdup_printf("'%s' is not %s; did you mean -%c?", shown, expected, other);
-	if (option_is_secret(option)) /* what is wrong may be one letter of it */
+	if (option_is_secret(option)) /* the error may be a single letter of it */
 		return g_strdup_printf("its value is not %s%s", expected, advice(option, text));
 	return g_strdup_printf("'%s' is not %s%s", shown, expected, advice(option, text));
 }
@@ -742,7 +742,7 @@ char *option_parse(const struct option *option, void *field, const char *text, b
 {
 	if (strcmp(text, "(null)") == 0 || (option_is_text(option) && !*text)) {
 		option_clear(option, field);
-		/* Unset is the default, and defaults of the table are tested to be good. */
+		/* Unset means the default; a test checks that all defaults are valid. */
 		if (option->def && !option_is_text(option))
 			g_assert(kinds[option->kind].parse(option, field, option->def, false));
 		return NULL;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The table of options and what the files of the module share. */
+/* The table of options, and functions shared by the files of this module. */
 #ifndef CORE_OPTIONS_PRIVATE_H
 #define CORE_OPTIONS_PRIVATE_H
 
 #include "core/options.h"
 
-#define OPTIONS_REPORT_LIMIT 20 /* mistakes, and warnings, told of one file */
+#define OPTIONS_REPORT_LIMIT 20 /* mistakes, and warnings, reported per file */
 
 enum option_kind {
 	OPTION_KIND_BOOL,
@@ -86,28 +86,28 @@ extern const char *const option_section_titles[OPTION_SECTION_COUNT];
 
 /*
  * Sets the field from text as in the file, or with command as on the command line. NULL if it was
- * good, else a new "'text' is not ..."; the field is then unchanged.
+ * valid, otherwise a new "'text' is not ..."; the field is then unchanged.
  */
 char *option_parse(const struct option *option, void *field, const char *text, bool command);
 void option_clear(const struct option *option, void *field); /* zero, or unset */
 char *option_format(const struct option *option, const void *field);
-/* What is accepted: "a number from 0 to 7". */
+/* A description of accepted values: "a number from 0 to 7". */
 char *option_expected(const struct option *option, bool command);
-bool option_is_text(const struct option *option);	  /* held as a string that may be unset */
+bool option_is_text(const struct option *option);	  /* stored as a string that may be unset */
 const char *option_argument(const struct option *option); /* its name in --help: "FILE" */
-/* Text of unknown origin in a form fit for a message. */
+/* Text of unknown origin, in a form suitable for a message. */
 char *option_printable(const char *text);
-bool option_is_secret(const struct option *option); /* a key, which is shown to nobody */
+bool option_is_secret(const struct option *option); /* a key, which is never shown */
 
 /* ---- options_file.c: opensm.conf ---- */
 
-/* Applies the file to options, which is of no use after a false. */
+/* Applies the file to options, which must not be used after a false. */
 bool options_file_read(struct options *options, const char *file, GPtrArray *warnings,
 		       GError **error);
-/* The same of what a file held: length octets before a zero, which are written to. */
+/* Applies the contents of a file: length octets followed by a NUL, which are modified. */
 bool options_file_parse(struct options *options, const char *file, char *text, size_t length,
 			GPtrArray *warnings, GError **error);
-/* The part of a line behind its key without space, comment and quotes; NULL: no closing quote. */
+/* The part of a line after its key, without blanks, comment and quotes; NULL: no closing quote. */
 char *options_file_value(const char *text);
 
 /* ---- options_write.c ---- */
@@ -123,7 +123,7 @@ struct option_given {
 	const char *value; /* into argv; NULL: the bare flag */
 };
 
-/* Splits argv into struct option_given; NULL and error if something there is no option. */
+/* Splits argv into struct option_given; NULL and an error if an argument is not an option. */
 GArray *options_args_split(int argc, char *const *argv, GError **error);
 bool options_args_apply(struct options *options, const GArray *given, GPtrArray *warnings,
 			GError **error);
@@ -134,10 +134,10 @@ static inline void *option_field(const struct options *options, enum option_id i
 	return (char *)options + option_table[id].offset;
 }
 
-/* Adds more, which it takes, to what *all says; NULL: nothing. */
+/* Adds more, which it takes ownership of, to *all; NULL: nothing. */
 void options_add_error(GError **all, GError *more);
 
-/* The key that resembles name best, or NULL if none does; flags: compare with flags instead. */
+/* The key most similar to name, or NULL if none is; flags: compare with flags instead. */
 const char *option_nearest(const char *name, bool flags);
 
 void options_warn(GPtrArray *warnings, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Options as text: the commented opensm.conf of --create-config, --help, and the plain dump. What
- * they say of an option is taken from its row.
+ * Options as text: the commented opensm.conf of --create-config, --help, and the plain dump.
+ * Descriptions of an option come from its row.
  */
 #include "core/options_private.h"
 
@@ -11,7 +11,7 @@
 #define COMMENT_WIDTH 78
 #define HELP_WIDTH 79
 
-/* Keys that the classic daemon (3.3.23) does not know; commented out while at their default. */
+/* Keys unknown to the classic daemon (3.3.23); commented out while at their default. */
 static const enum option_id newer_keys[] = {
 	OPTION_max_rate_enum,
 	OPTION_master_sm_priority,
@@ -60,7 +60,7 @@ static const enum option_id newer_keys[] = {
 	OPTION_sa_rate_threshold,
 };
 
-/* Breaks text between words; every line begins with prefix. */
+/* Wraps text between words; every line begins with prefix. */
 static void append_wrapped(GString *out, const char *prefix, const char *text, size_t width)
 {
 	g_auto(GStrv) words = g_strsplit(text, " ", -1);
@@ -87,7 +87,7 @@ static const char *default_text(const struct option *option)
 	return option->def ? option->def : "unset";
 }
 
-/* The unit of a number; the words of CHOICE and SET8 are no unit. */
+/* The unit of a number; for CHOICE and SET8 the field has words, not a unit. */
 static const char *unit_text(const struct option *option)
 {
 	bool words = option->kind == OPTION_KIND_CHOICE || option->kind == OPTION_KIND_SET8;
@@ -105,7 +105,7 @@ bool option_is_newer(enum option_id id)
 	return false;
 }
 
-/* The value as it may stand in the file, in quotes where it needs them; NULL if nothing helps. */
+/* The value as written in the file, with quotes if needed; NULL if no quotes can help. */
 static char *quoted(const char *value)
 {
 	static const char *const quotes[] = {"", "\"", "'"};
@@ -197,7 +197,7 @@ bool options_write(const struct options *options, const char *file, GError **err
 	for (unsigned int section = 0; section < OPTION_SECTION_COUNT; section++)
 		if (!append_section(out, options, section, error))
 			return false;
-	return file_write(file, out->str, 0600, error); /* keys are among them */
+	return file_write(file, out->str, 0600, error); /* contains keys */
 }
 
 /* ---- --help and the dump ---- */

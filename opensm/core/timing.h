@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* How long something takes that is done again and again: written by any thread, read for status. */
+/* Durations of a repeated operation: any thread may write them; status reads them. */
 #ifndef CORE_TIMING_H
 #define CORE_TIMING_H
 

@@ -12,7 +12,7 @@ static unsigned int count_from(const struct traps *traps, uint16_t from)
 	return n;
 }
 
-/* The oldest of the LID that sent most of them. */
+/* The oldest trap of the LID that sent most of them. */
 static uint32_t find_to_drop(const struct traps *traps)
 {
 	unsigned int most = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The traps that the SM received lately and listened to, for the SA to forward: immutable and
- * counted, in context->traps; a new list for each trap, told by EVENT_TRAP_RECEIVED.
+ * Traps that the SM has received recently and accepted, for the SA to forward: immutable and
+ * reference counted, in context->traps; each trap makes a new list, announced by
+ * EVENT_TRAP_RECEIVED.
  */
 #ifndef CORE_TRAPS_H
 #define CORE_TRAPS_H
@@ -14,14 +15,14 @@
 struct trap {
 	struct iba_notice notice;
 	uint16_t from;	 /* LID it came from */
-	uint64_t serial; /* the first ever has 0 */
+	uint64_t serial; /* starts at 0 */
 };
 
 struct traps {
 	struct ref ref;
 	uint64_t end; /* serial after that of the last one */
 	uint32_t n;
-	/* By serial. When there are too many, the LID that sent most of them loses its oldest. */
+	/* By serial. If there are too many, the LID that sent most of them loses its oldest. */
 	struct trap all[TRAPS_KEPT];
 };
 

@@ -2,21 +2,20 @@
 /*
  * What a standby gets of the registries:
  *
- *	group	MGID (16) -> MCMemberRecord of nobody, GUID of the creator (8), flags (1)
+ *	group	MGID (16) -> MCMemberRecord without a port, GUID of the creator (8), flags (1)
  *	member	MGID (16), port GUID (8) -> JoinState (1), flags (1), GUID of the port that made it
- *		a member (8), 0: not known
+ *		a member (8), 0: unknown
  *	service	ServiceID (8), GID (16), P_Key (2) -> ServiceRecord, GUID of the owner (8), end of
  *		the lease (8), all ones: none, flags (1)
- *	clock	nothing (1) -> the time (8) by which leases end, now and then
+ *	clock	empty -> the time (8) by which leases end, sent at intervals
  *	subscription	sa_subscription_key -> InformInfo with its QPN, LID (2), SL (1), flags (1),
  *		Q_Key (4), GID (16), hop limit (1), traffic class (1), flow label (4)
+ *	alias GUID	port GUID (8), index (1) -> GUID (8); 0: removed, the port is still to
+ *		be told
  *
- *	alias GUID	port GUID (8), index (1) -> GUID (8); 0: the port is yet to be told
- *		that it has none there
+ * The P_Key index of a subscriber's address is one of this SM's port: the standby uses 0.
  *
- * The P_Key index of a subscriber's address is one of this SM's port: the other takes 0.
- *
- * A value may be longer than that: what later versions add stands behind.
+ * A value may be longer than that: fields of later versions are appended.
  */
 #include "sa/report/replicate.h"
 
