@@ -46,7 +46,7 @@ struct replicator_lead {
 	/* Results: */
 	struct replica *replica; /* the last complete one, to be unreferenced; NULL: none */
 	uint64_t of;		 /* GUID of the SM that sent it */
-	bool vouched; /* as far as known it has everything promised to clients */
+	bool vouched;		 /* as far as known it has everything promised to clients */
 };
 void replicator_lead(struct replicator *replicator, struct replicator_lead *lead);
 
