@@ -56,7 +56,7 @@ struct context {
 	struct replicator *replicator; /* NULL: none */
 	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
 	atomic_uint sweep;    /* bits of enum sweep_flag, set by the sm actor */
-	_Atomic uint64_t sweep_since; /* sweeps, each cancelled for the next; 0: none runs */
+	_Atomic uint64_t sweep_since; /* start of sweeps, each cancelled for the next; 0: none */
 	_Atomic uint64_t ability; /* of this SM: ability_pack(); 0: not known yet */
 	_Atomic uint64_t contested_until; /* another SM sets ports here; by the sm actor */
 	/*

@@ -604,7 +604,7 @@ void leader_met_master(struct leader *leader, uint64_t guid)
 	if (!peer || peer->asked || leader->deposed_by || !has_all(peer) ||
 	    (peer->met_ns && now - peer->met_ns < AGAIN_SOON_NS))
 		return;
-	peer->met_ns = now; /* its HELLO may be the result of such a question */
+	peer->met_ns = now; /* its HELLO may itself be such a question */
 	leader_ask_again(leader, guid);
 	peer->beat = peer->greeted;
 	pump(peer);

@@ -40,7 +40,7 @@ void replicator_follow(struct replicator *replicator, uint64_t guid);
 struct replicator_lead {
 	struct message message; /* private */
 	struct replicator *replicator;
-	uint64_t fresh_ns; /* an SM silent for longer may have acknowledged requests since */
+	uint64_t fresh_ns; /* a master silent for longer may have made promises since */
 	struct actor *owner;
 	void (*done)(struct replicator_lead *lead); /* runs on owner, which owns it again */
 	/* Results: */
@@ -86,7 +86,7 @@ struct replicator_wait {
 	struct replicator *replicator;
 	uint64_t serial, deadline_ns;
 	struct actor *owner;
-	/* kept false: another SM is master now, and need not have it. */
+	/* kept false: another SM is master now, and need not have the data. */
 	void (*done)(struct replicator_wait *wait, bool kept);
 	bool kept;
 };

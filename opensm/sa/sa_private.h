@@ -78,7 +78,7 @@ struct sa_requester {
 	bool trusted;	 /* came with the SA key */
 	bool vouched;	 /* with a non-default SA key, or came from the SM's node */
 	bool privileged; /* with a non-default SA key: may see and change everything */
-	bool reduced;	 /* not, with sa_enhanced_trust_model on: may see only itself */
+	bool reduced;	 /* not trusted, with sa_enhanced_trust_model on: sees only itself */
 };
 
 /* The answer while it is built; the first IBA_SA_DATA_OFFSET octets are for the headers. */

@@ -46,7 +46,7 @@ struct sa {
 	struct mad *mad;
 	struct actor *actor;
 	struct sa_registries registries;
-	struct sa_view *view; /* NULL unless we are master and a sweep has published one */
+	struct sa_view *view; /* NULL unless this SM is master and a sweep has published one */
 	struct timer publish;
 	uint64_t clock_ns;     /* when standbys were last told the time; 0: never */
 	uint64_t published_ns; /* when groups were last published; 0: never */
@@ -61,7 +61,7 @@ struct sa {
 	uint64_t traps_end; /* serial of the next trap to be forwarded */
 	bool is_loaded;	    /* sa_db_file was loaded, or there is newer data */
 	bool is_changed;    /* since the last dump */
-	uint64_t promised; /* serial of the answers that must be kept by standbys */
+	uint64_t promised; /* serial of the last promise that standbys were asked about */
 	uint32_t unmet;	   /* sa_store_unmet() when last logged */
 	struct log_limit limit;
 	struct log_limit repair_limit; /* for log lines about repaired groups */

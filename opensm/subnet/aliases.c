@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Two sorted arrays of the same entries. */
+/* See aliases.h. The same entries in two arrays, sorted by port and by GUID. */
 #include "subnet/aliases.h"
 
 #include <string.h>

@@ -15,7 +15,7 @@ struct inventory_maker {
 	uint32_t epoch[INVENTORY_KINDS];
 	bool any[INVENTORY_KINDS]; /* something was added since the epoch began */
 	uint64_t serial;
-	guint swept_at; /* twice the size of the set when it was last cleaned */
+	guint swept_at; /* size of the set when it was last cleaned */
 };
 
 static size_t list_bytes(const struct inventory_list *list)

@@ -69,7 +69,7 @@ static bool has_sm(const struct fabric *fabric, uint32_t sw)
 	return node == fabric->switches[sw].node;
 }
 
-/* LIDs of hosts on the switch that it cannot hold; *hosts: the number of all LIDs of its hosts. */
+/* Hosts on the switch with LIDs that it cannot hold; *hosts: the number of all its hosts. */
 static uint32_t count_hosts(const struct fabric *fabric, uint32_t sw, uint32_t *hosts)
 {
 	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The published subnet: a bundle of references. */
+/* The published subnet: a set of references. */
 #include "subnet/subnet.h"
 
 struct subnet *subnet_new(struct fabric *fabric, struct routing *routing,

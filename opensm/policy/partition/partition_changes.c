@@ -157,7 +157,7 @@ static gint compare_members(gconstpointer a, gconstpointer b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* The last entry for each GUID; its line becomes its position among them. */
+/* The last entry for each GUID; its line is set to its position in the rule. */
 static GArray *last_words(const struct edit *edit, const struct partition_rule *rule)
 {
 	GArray *members = g_array_copy(rule->members);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How many entries of a registry there are, and how many each port has made, both bounded.
+ * Counts the entries of a registry, in all and per port; both numbers are limited.
  *
  *			of all ports		of one port
  *	groups		SA_MAX_GROUPS		sa_max_groups, 0: a sixteenth of the MLIDs
@@ -9,10 +9,10 @@
  *	subscriptions	SA_MAX_SUBSCRIPTIONS	sa_max_subscriptions
  *	alias GUIDs	SA_ALIASES_MAX		its GUIDCap
  *
- * The bounds of one port are options. Half of the bound of all is shared out: each endport of the
- * subnet may always have its part of it. The other half is for those that want more; of it a port
- * has at most an eighth of what is left, so that many ports that take what they can do not take it
- * all.
+ * The limits of one port are options. Half of the limit for all ports is divided evenly: each
+ * endport of the subnet may always use its part of it. The other half is for ports that want more;
+ * a port may have at most an eighth of what is left of it, so that many ports that take as much as
+ * they can do not take all of it.
  */
 #ifndef SA_CLIENTS_QUOTA_H
 #define SA_CLIENTS_QUOTA_H

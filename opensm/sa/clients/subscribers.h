@@ -30,7 +30,7 @@ struct sa_subscription {
 	uint64_t seen[SA_NOTICE_KINDS]; /* serial of the last notice of each kind looked at */
 	unsigned int kind;		/* the kind it looks at next */
 	struct sa_notice *told;	     /* by its last Report; NULL: that was answered, or given up */
-	uint64_t missed;	     /* notices that it was not told of */
+	uint64_t missed;	     /* notices that were not reported to it */
 	bool is_stale;		     /* some of the missed notices mattered to its client */
 	uint64_t asked_until;	     /* its client is not asked to register again before then */
 	unsigned int unanswered;     /* Reports in a row */

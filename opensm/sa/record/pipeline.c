@@ -246,7 +246,8 @@ static uint16_t check_key(struct sa_query *query)
 
 /*
  * A port that came up after the last sweep is asked to try again: the next sweep will know it. A
- * GRH may say less about the port than the LID, but must not name another port that it may see.
+ * GRH may say less about the port than the LID does, but must not name another port that the
+ * requester may see.
  */
 static uint16_t find_requester(struct sa_query *query)
 {

@@ -125,7 +125,7 @@ static uint32_t expected(const struct table_query *q, uint32_t port, uint32_t bl
 	return n;
 }
 
-/* Whether everything needed is known; if not, the status, and the query waits or fails. */
+/* Checks what is known: sets query->waits if a table must be read; otherwise an error, or OK. */
 static uint16_t check(const struct table_query *q)
 {
 	struct sa_query *query = q->query;

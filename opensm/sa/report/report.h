@@ -35,7 +35,7 @@ void sa_report_group(struct sa_reporter *reporter, bool created, struct iba_gid 
  */
 void sa_report_trap(struct sa_reporter *reporter, const struct iba_notice *notice, uint16_t from);
 
-/* Whether only trusted subscribers are told, whatever they subscribed to: key violations. */
+/* Whether the notice is for trusted subscribers only, as are those of key violations. */
 bool sa_is_secret(bool is_generic, uint16_t type, uint16_t trap_number);
 
 #endif
