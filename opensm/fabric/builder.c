@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The builder: what the sweep knows of the subnet while it finds it out.
+ * The builder: what the sweep knows of the subnet while it discovers it.
  *
- * Objects: nodes by GUID, each with its ports; a cable joins two ports both ways. The sm actor
- * owns all of it and nobody else sees it: others read the frozen copy (freeze.c).
+ * Objects: nodes by GUID, each with its ports; a cable joins two ports both ways. The sm actor owns
+ * all of it and no other actor sees it: others read the frozen copy (freeze.c).
  *
- * Only switches forward (IBA 18.2.4.3), so a walk leaves a channel adapter or router through no
- * port but the one the SM sits on. Walks take ports in ascending order: equal subnets seen from
- * the same port are numbered equally, whatever the order in which answers came in.
+ * Only switches forward (IBA 18.2.4.3), so a walk leaves a channel adapter or router only through
+ * the port that the SM uses. Walks take ports in ascending order: equal subnets seen from the same
+ * port are numbered equally, in whatever order answers came in.
  */
 #include "fabric/builder.h"
 
@@ -21,7 +21,7 @@ static void node_free(gpointer data)
 
 	node->builder = NULL;
 	if (node->requests)
-		return; /* the last one frees it */
+		return; /* the last release frees it */
 	for (unsigned int i = 0; i <= node->info.num_ports; i++) {
 		trust_free(&node->ports[i].p_keys);
 		trust_free(&node->ports[i].guids);
@@ -46,7 +46,7 @@ void builder_release(struct builder_node *node)
 		node_free(node);
 }
 
-/* No request will come back. */
+/* No more requests will come back. */
 static void let_go(gpointer guid, gpointer node, gpointer none)
 {
 	(void)guid;
@@ -89,7 +89,7 @@ struct builder_node *builder_find(const struct builder *builder, uint64_t node_g
 	return g_hash_table_lookup(builder->nodes, &node_guid);
 }
 
-/* ---- what was touched ---- */
+/* ---- touched nodes ---- */
 
 static void forget_order(struct builder *builder)
 {
@@ -126,7 +126,7 @@ void builder_touch_all(struct builder *builder)
 void builder_settled(struct builder *builder)
 {
 	if (builder->frozen_is_old)
-		return; /* the next fabric is to show it */
+		return; /* the next fabric must show it */
 	builder->all_touched = false;
 	builder->round++;
 	g_ptr_array_set_size(builder->touched, 0);
@@ -148,7 +148,7 @@ void builder_unmark(struct builder_node *node)
 
 /* ---- nodes, ports and links ---- */
 
-/* The port whose GUID NodeInfo tells: port 0 of a switch, else the one it was read through. */
+/* The port whose GUID NodeInfo carries: port 0 of a switch, else the port it was read through. */
 static unsigned int port_of_guid(const struct builder_node *node)
 {
 	if (builder_is_switch(node))
@@ -184,7 +184,7 @@ struct builder_node *builder_add(struct builder *builder, const struct iba_node_
 	return node;
 }
 
-/* A cable came or went. */
+/* A cable was added or removed. */
 static void touch_end(struct builder_port *port)
 {
 	builder_touch(port->node);
@@ -202,7 +202,7 @@ void builder_unlink(struct builder_port *port)
 	if (port->node->builder)
 		port->node->builder->cut = true;
 	port->link_seen = port->peer->link_seen = 0;
-	port->probed = port->peer->probed = 0; /* whoever is there now was not asked yet */
+	port->probed = port->peer->probed = 0; /* the device there now has not been probed yet */
 	port->avoided = port->peer->avoided = false;
 	port->peer->peer = NULL;
 	port->peer = NULL;
@@ -223,7 +223,7 @@ void builder_only_seen(struct builder *builder, bool on)
 	forget_order(builder);
 }
 
-/* Nobody knows what the client of a port that is gone has heard meanwhile, or missed. */
+/* It is unknown what the client of a removed port has heard or missed in the meantime. */
 static void forget_end(struct builder_port *port)
 {
 	port->reregistered = false;
@@ -254,7 +254,7 @@ void builder_link(struct builder_port *a, struct builder_port *b)
 	b->peer = a;
 }
 
-/* Out of everything but the table of nodes, which owns it. */
+/* Removes it from everything but the table of nodes, which owns it. */
 static void take_out(struct builder *builder, struct builder_node *node)
 {
 	for (unsigned int i = 0; i <= node->info.num_ports; i++)
@@ -271,7 +271,7 @@ static void take_out(struct builder *builder, struct builder_node *node)
 	forget_order(builder);
 }
 
-/* Nobody has told of that node any more; NULL: of those that the SM does not reach. */
+/* No answer has reported that node again; NULL: checks the nodes that the SM cannot reach. */
 static void forget_told(struct builder *builder, const struct builder_node *which)
 {
 	GHashTableIter iter;
@@ -335,13 +335,15 @@ void builder_set_silent(struct builder_node *node, uint64_t since_ns)
 
 /* ---- walks ---- */
 
-/* Takes in the node across the port's cable, unless the walk met it before. */
+/* Adds the node across the port's cable to the walk, unless the walk has reached it before. */
 static void walk_cross(GPtrArray *order, struct builder_port *port)
 {
 	const struct builder *builder = port->node->builder;
 	struct builder_port *peer = port->peer;
 
-	/* Most cables lead to nodes that were met: ask that first, of memory that is at hand. */
+	/*
+	 * Most cables lead to nodes already reached: check that first, in memory that is in cache.
+	 */
 	if (!peer || peer->node->index != FABRIC_NONE || builder_is_down(port) ||
 	    builder_is_down(peer))
 		return;
@@ -368,7 +370,7 @@ static void walk_forget(struct builder *builder)
 	}
 }
 
-/* Through the cables of a switch; of one that is silent, first those by which others answer. */
+/* Through the cables of a switch; if it is silent, first those by which other nodes answer. */
 static void walk_through(GPtrArray *order, struct builder_node *node, bool all)
 {
 	for (unsigned int num = 1; builder_is_switch(node) && num <= node->info.num_ports; num++) {
@@ -380,9 +382,9 @@ static void walk_through(GPtrArray *order, struct builder_node *node, bool all)
 }
 
 /*
- * On from all that were met. Directed routes may end at a switch that does not answer: it is gone
- * through when there is no other way; and last of all to another one like it, or by a cable through
- * which nothing came back, as nobody tells whether it is still there.
+ * Continues from all nodes reached. Directed routes may end at a switch that does not answer: it is
+ * passed through only if there is no other way. The last resort is to reach another silent switch
+ * through it, or to use a cable through which no answer came, as that may no longer exist.
  */
 static void walk_on(GPtrArray *order)
 {

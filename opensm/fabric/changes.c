@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* See changes.h. What one fabric has and the other lacks is looked for in both directions. */
+/* See changes.h. Both fabrics are searched for what the other one lacks. */
 #include "fabric/changes.h"
 
-/* One direction. */
+/* One direction of the comparison. */
 struct side {
 	const struct fabric *has, *lacks;
-	bool *lacking; /* per node of has: the other has none of its GUID */
+	bool *lacking; /* per node of has: the other fabric has no node with its GUID */
 	GArray *changes;
 };
 
@@ -25,7 +25,7 @@ static bool is_linked(const struct fabric *fabric, uint32_t port)
 	return port != FABRIC_NONE && fabric->ports[port].peer != FABRIC_NONE;
 }
 
-/* Switches come before what hangs on them, those nearer to the SM first. */
+/* Switches come before the hosts connected to them, those nearer to the SM first. */
 static uint32_t distance(const struct fabric *fabric, uint32_t node)
 {
 	uint32_t sw = fabric->nodes[node].sw;
@@ -35,7 +35,7 @@ static uint32_t distance(const struct fabric *fabric, uint32_t node)
 
 /* ---- nodes ---- */
 
-/* The nodes behind the cables of one that came or went are counted in, or its cables are. */
+/* Nodes behind the cables of an added or removed node are counted with it, else its cables are. */
 static void visit(const struct side *side, uint32_t node, struct fabric_change *change,
 		  bool *visited, GArray *queue)
 {
@@ -81,7 +81,7 @@ static void find_nodes(const struct side *side, enum fabric_change_kind kind)
 		for (guint i = 0; i < queue->len; i++)
 			visit(side, g_array_index(queue, uint32_t, i), &change, visited, queue);
 		if (fabric_is_switch(side->has, change.node) !=
-		    fabric_is_switch(side->has, node)) { /* a switch of them was counted, not it */
+		    fabric_is_switch(side->has, node)) { /* counted with a switch, so not itself */
 			change.more_switches--;
 			change.more_hosts++;
 		}
@@ -145,7 +145,7 @@ static void find_ports(const struct side *side, enum fabric_change_kind kind)
 	}
 }
 
-/* Ports that are in service in both. */
+/* Ports that are in service in both fabrics. */
 static void find_lids(const struct side *side)
 {
 	for (uint32_t i = 0; i < side->has->n_ports; i++) {

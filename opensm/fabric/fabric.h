@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The frozen fabric: an immutable, reference-counted picture of the subnet as one sweep left it.
+ * The frozen fabric: an immutable, reference-counted picture of the subnet at the end of a sweep.
  *
- * Everything is an index into flat arrays; nothing points into the builder. Nodes stand in
- * breadth-first order from the SM's port (ports in ascending order), so equal subnets seen from
- * the same port freeze to equal fabrics. Any thread may read a fabric it holds a reference of.
+ * All references are indices into flat arrays; nothing points into the builder. Nodes are in
+ * breadth-first order from the SM's port (ports in ascending order), so equal subnets seen from the
+ * same port freeze to equal fabrics. Any thread may read a fabric to which it holds a reference.
  */
 #ifndef FABRIC_FABRIC_H
 #define FABRIC_FABRIC_H
@@ -22,14 +22,14 @@ struct fabric_port {
 	uint64_t guid; /* of an endport (CA and router ports, switch port 0), else 0 */
 	uint32_t node;
 	uint32_t peer;	/* port at the other end of the cable, FABRIC_NONE if there is none */
-	uint32_t held_up; /* the same in place of peer, if the link does not become ACTIVE; or 0 */
+	uint32_t held_up; /* as peer, but the link does not become ACTIVE; else 0 */
 	uint8_t num;
-	bool known;	/* PortInfo was read: false for the other ports of a CA seen through one */
-	bool loopback;	/* its cable leads back into it */
+	bool known;	/* PortInfo was read; false for a CA's other ports if only one is cabled */
+	bool loopback;	/* its cable leads back to itself */
 	uint16_t lid;	/* base LID of an endport, else 0 */
 	uint8_t lmc;
-	uint8_t rate;	/* SA rate code of the link as it runs; 0: it is down */
-	uint8_t mtu;	/* MTU code that both ends can do (NeighborMTU); of port 0: MTUCap */
+	uint8_t rate;	/* SA rate code at which the link runs; 0: it is down */
+	uint8_t mtu;	/* MTU code that both ends support (NeighborMTU); port 0: MTUCap */
 	struct iba_port_info info; /* as configured at the end of the sweep */
 };
 
@@ -39,7 +39,7 @@ struct fabric_node {
 	uint32_t sw;	     /* index in switches, or FABRIC_NONE */
 	uint8_t type;	     /* IBA_NODE_CA .. */
 	uint8_t num_ports;
-	bool silent; /* it does not answer; the rest is as it was when it did */
+	bool silent; /* it does not answer; the other members date from when it did */
 	struct iba_node_info info; /* port_guid, local_port_num: of the port seen first */
 	char description[65];	   /* as the node gave it, NUL-terminated, not escaped */
 };
@@ -48,11 +48,11 @@ struct fabric_switch {
 	uint32_t node;
 	uint32_t hops; /* from the SM's port */
 	struct iba_switch_info info;
-	uint16_t lids_taken;  /* it refuses a LinearFDBTop of this or above; 0: of none in use */
-	uint16_t mft_refused; /* the first MFT block that it does not take, + 1; 0: none */
+	uint16_t lids_taken;  /* it refuses LinearFDBTop from this on; 0: none in use is refused */
+	uint16_t mft_refused; /* the first MFT block that it does not accept, + 1; 0: none */
 };
 
-/* A block of its LFT that a switch does not take: nobody knows where it sends these LIDs. */
+/* An LFT block that a switch does not accept: where it sends these LIDs is unknown. */
 struct fabric_refusal {
 	uint32_t sw;
 	uint32_t block;
@@ -62,15 +62,15 @@ struct fabric_refusal {
 
 struct fabric {
 	struct ref ref;
-	uint64_t generation; /* counts up with each freeze */
-	uint64_t shape; /* equal in fabrics of a builder: nodes, ports, LIDs have equal places */
+	uint64_t generation; /* incremented with each freeze */
+	uint64_t shape; /* equal in fabrics of one builder: same indices of nodes, ports and LIDs */
 	uint32_t n_nodes, n_switches, n_ports, n_links;
-	uint32_t sm_port; /* the port the SM sits on */
+	uint32_t sm_port; /* the port the SM uses */
 	uint16_t max_lid; /* highest LID in use, 2^LMC ranges included */
 	struct fabric_node *nodes;
 	struct fabric_switch *switches; /* in the order of nodes */
 	struct fabric_port *ports;
-	struct fabric_refusal *refusals; /* in the order of switches, and of blocks */
+	struct fabric_refusal *refusals; /* ordered by switch, then by block */
 	uint32_t n_refusals;
 	uint32_t *lid_port;	 /* [FABRIC_LIDS] endport of a LID, or FABRIC_NONE */
 	struct fabric_guid_index *by_guid; /* private to lookup.c */
@@ -78,12 +78,12 @@ struct fabric {
 
 struct fabric *fabric_ref(struct fabric *fabric);
 void fabric_unref(struct fabric *fabric);
-/* One that nobody else holds yet, and may be changed but for its GUIDs. */
+/* A fabric to which no one else holds a reference; it may be changed except for its GUIDs. */
 struct fabric *fabric_copy(const struct fabric *old);
 
 /* Endport with this port GUID, or FABRIC_NONE. */
 uint32_t fabric_port_by_guid(const struct fabric *fabric, uint64_t port_guid);
-/* Where fabric_port_by_guid will look first: for who wants that fetched from memory in time. */
+/* Where fabric_port_by_guid() will look first: for prefetching. */
 uint32_t fabric_port_guess(const struct fabric *fabric, uint64_t port_guid);
 uint32_t fabric_node_by_guid(const struct fabric *fabric, uint64_t node_guid);
 
@@ -108,8 +108,8 @@ static inline uint32_t fabric_switch_port(const struct fabric *fabric, uint32_t 
 }
 
 /*
- * A switch forwards LIDs below this, but for blocks that it does not take: its LinearFDBCap, or
- * less; FABRIC_LIDS if all in use are below.
+ * A switch forwards LIDs below this, except in blocks that it does not accept: its LinearFDBCap or
+ * less; FABRIC_LIDS if all LIDs in use are below.
  */
 static inline uint32_t fabric_fdb_cap(const struct fabric *fabric, uint32_t sw)
 {
@@ -121,7 +121,7 @@ static inline uint32_t fabric_fdb_cap(const struct fabric *fabric, uint32_t sw)
 	return cap && cap <= fabric->max_lid ? cap : FABRIC_LIDS;
 }
 
-/* Whether it forwards a LID, by what it has room for and takes. */
+/* Whether it forwards a LID, given its table size and the blocks that it accepts. */
 static inline bool fabric_holds(const struct fabric *fabric, uint32_t sw, uint32_t lid)
 {
 	for (uint32_t i = 0; i < fabric->n_refusals; i++)
@@ -131,7 +131,7 @@ static inline bool fabric_holds(const struct fabric *fabric, uint32_t sw, uint32
 	return lid < fabric_fdb_cap(fabric, sw);
 }
 
-/* How many MLIDs it forwards, from IBA_LID_MCAST_FIRST on. */
+/* Number of MLIDs that it forwards, from IBA_LID_MCAST_FIRST on. */
 static inline uint32_t fabric_mlids(const struct fabric *fabric, uint32_t sw)
 {
 	const struct fabric_switch *at = &fabric->switches[sw];
@@ -142,12 +142,12 @@ static inline uint32_t fabric_mlids(const struct fabric *fabric, uint32_t sw)
 }
 
 /*
- * The highest MLID up to which all switches with endports, those that forward no multicast apart,
- * have room and are joined by such that have: what is left of the others is gone around.
+ * The highest MLID up to which all switches with endports (except those without multicast) have
+ * room, and are joined by switches that have room too; trees avoid the other switches.
  */
 uint16_t fabric_mlid_top(const struct fabric *fabric);
 
-/* Into how many parts, which no multicast joins, these switches fall: 1 if all is well. */
+/* Number of parts of these switches that multicast cannot join: 1 if all is well. */
 uint32_t fabric_multicast_parts(const struct fabric *fabric);
 
 /* True for a port that owns LIDs: switch port 0, and every port of a CA or router. */
@@ -156,14 +156,14 @@ static inline bool fabric_is_endport(const struct fabric *fabric, uint32_t port)
 	return fabric->ports[port].guid != 0;
 }
 
-/* Whether an endport is on the subnet: that of a CA or router may have lost its cable. */
+/* Whether an endport is on the subnet: one of a CA or router may have lost its cable. */
 static inline bool fabric_is_connected(const struct fabric *fabric, uint32_t endport)
 {
 	return fabric->ports[endport].peer != FABRIC_NONE ||
 	       fabric_is_switch(fabric, fabric->ports[endport].node);
 }
 
-/* A link that is up, and nobody is known at its other end. */
+/* A link that is up, with no known port at its other end. */
 static inline bool fabric_is_silent_link(const struct fabric *fabric, uint32_t port)
 {
 	const struct fabric_port *p = &fabric->ports[port];
@@ -172,7 +172,7 @@ static inline bool fabric_is_silent_link(const struct fabric *fabric, uint32_t p
 	       p->info.port_state != IBA_PORT_DOWN;
 }
 
-/* Nodes that do not answer and were kept, and links as above. */
+/* Nodes that do not answer and were kept, and links whose other end is unknown. */
 void fabric_count_silent(const struct fabric *fabric, uint32_t *nodes, uint32_t *links);
 
 /* The endport that owns LIDs: the port itself, or port 0 of its switch. */
@@ -183,11 +183,14 @@ static inline uint32_t fabric_endport_of(const struct fabric *fabric, uint32_t p
 	return fabric_is_switch(fabric, node) ? fabric_port_of(fabric, node, 0) : port;
 }
 
-/* The switch an endport hangs on (itself for port 0), or FABRIC_NONE; *exit gets its port there. */
+/*
+ * The switch to which an endport is connected (itself for port 0), or FABRIC_NONE; *exit is set to
+ * its port there.
+ */
 uint32_t fabric_leaf(const struct fabric *fabric, uint32_t endport, uint8_t *exit);
 
-/* "NAME (0xGUID) port N": the one way an object is named in the log. Returns buffer. */
-#define FABRIC_NAME_SIZE 320 /* room for any: each octet of a name may become four */
+/* "NAME (0xGUID) port N": the format of every object in the log. Returns buffer. */
+#define FABRIC_NAME_SIZE 320 /* enough for any name: each octet may become four */
 const char *fabric_port_name(const struct fabric *fabric, uint32_t port, char *buffer, size_t size);
 /* "NAME (0xGUID)" */
 const char *fabric_node_name(const struct fabric *fabric, uint32_t node, char *buffer, size_t size);

@@ -5,7 +5,9 @@
 
 #include "fabric/fabric.h"
 
-/* Builds fabric->by_guid from the finished nodes and ports; of equal GUIDs the first counts. */
+/*
+ * Builds fabric->by_guid from the finished nodes and ports; of duplicate GUIDs the first is used.
+ */
 void fabric_index_guids(struct fabric *fabric);
 
 struct fabric_guid_index *fabric_guid_index_ref(struct fabric_guid_index *index);

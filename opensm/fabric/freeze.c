@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * From the builder to the immutable fabric: one pass over the nodes. A cable is in the fabric if
- * both of its ends were met and neither is down. The sm actor freezes; after that any thread reads,
- * and the last reference frees.
+ * the walk reached both of its ends and neither is down. The sm actor freezes; after that any
+ * thread may read the fabric, and the last reference frees it.
  *
- * Nodes stand in the order of their LIDs, which outlive the SM and do not depend on its place: so
- * another SM makes the same routes of the same subnet.
+ * Nodes are ordered by their LIDs, which outlive the SM and do not depend on where it is: so
+ * another SM computes the same routes for the same subnet.
  *
- * A sweep that met a small change copies the fabric of the one before, and freezes only the nodes
- * that were touched, and the ports at the other ends of their cables. That holds as long as every
- * node has its place, and no endport another GUID or LID: the indexes are the same ones then.
+ * A sweep that found a small change copies the previous fabric, and freezes only the nodes that
+ * were touched, and the ports at the other ends of their cables. That works as long as every node
+ * keeps its index and no endport changes its GUID or LID: then the indexes are unchanged.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 
 /* ---- order ---- */
 
-/* The lowest of a node; those without any come last. */
+/* The lowest LID of a node; nodes without a LID come last. */
 static uint32_t first_lid(const struct builder_node *node)
 {
 	unsigned int last = builder_is_switch(node) ? 0 : node->info.num_ports;
@@ -41,7 +41,7 @@ static int compare_places(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The nodes of a walk as they stand in a fabric; sets the place of each. */
+/* The nodes of a walk in the order of a fabric; sets the place of each. */
 static GPtrArray *by_lid(const GPtrArray *walk)
 {
 	GPtrArray *order = g_ptr_array_sized_new(walk->len);
@@ -87,12 +87,12 @@ static void freeze_node(struct fabric_node *to, const struct builder_node *from)
 	to->num_ports = from->info.num_ports;
 	to->info = from->info;
 	to->silent = builder_is_silent(from);
-	/* While it is read again: what it said last. */
+	/* While it is being read again: its previous value. */
 	memcpy(to->description, from->description.node_string,
 	       sizeof(from->description.node_string));
 }
 
-/* What switches are, and what they do not take. */
+/* The switches, and what each does not accept. */
 static void freeze_switches(struct fabric *fabric, const GPtrArray *order)
 {
 	GArray *refusals = g_array_new(FALSE, FALSE, sizeof(struct fabric_refusal));
@@ -118,7 +118,7 @@ static void freeze_switches(struct fabric *fabric, const GPtrArray *order)
 	fabric->refusals = (struct fabric_refusal *)g_array_free(refusals, !refusals->len);
 }
 
-/* Nodes, switches and the first port of each: after this an index can be told for every port. */
+/* Nodes, switches and the first port of each: after this every port has an index. */
 static void freeze_nodes(struct fabric *fabric, const GPtrArray *order)
 {
 	uint32_t first_port = 0, sw = 0;
@@ -139,7 +139,7 @@ static void freeze_nodes(struct fabric *fabric, const GPtrArray *order)
 	freeze_switches(fabric, order);
 }
 
-/* The port at the other end of its cable, be the link in use or not. */
+/* The port at the other end of its cable, whether the link is in use or not. */
 static uint32_t freeze_end(const struct fabric *fabric, const struct builder_port *port)
 {
 	const struct builder_port *peer = port->peer;
@@ -150,7 +150,9 @@ static uint32_t freeze_end(const struct fabric *fabric, const struct builder_por
 	return fabric->nodes[peer->node->place].first_port + peer->num;
 }
 
-/* A link that is up carries packets, be its kind of a later day: at least those of SDR, 4X. */
+/*
+ * A link that is up carries packets, even if its speed is not known here: assume at least 4X SDR.
+ */
 static uint8_t freeze_rate(const struct builder_port *port)
 {
 	const struct iba_port_info *info = &port->info;
@@ -186,7 +188,7 @@ static void freeze_lids(struct fabric *fabric, uint32_t port)
 	fabric->max_lid = MAX(fabric->max_lid, last);
 }
 
-/* A cable counts at one of its ends. */
+/* A cable is counted at one of its ends only. */
 static bool counts(const struct fabric_port *port, uint32_t index)
 {
 	uint32_t end = port->held_up ? port->held_up : port->peer;
@@ -194,7 +196,7 @@ static bool counts(const struct fabric_port *port, uint32_t index)
 	return end != FABRIC_NONE && end >= index;
 }
 
-/* All of a port but its LIDs in the tables of LIDs; the port is zeros before. */
+/* All of a port except its LIDs in the LID tables; the port must be zeroed before. */
 static void fill_port(struct fabric *fabric, uint32_t index, const struct builder_port *from)
 {
 	struct fabric_port *to = &fabric->ports[index];
@@ -259,7 +261,7 @@ struct fabric *builder_freeze(struct builder *builder)
 	return freeze_order(builder, order);
 }
 
-/* ---- from the fabric before ---- */
+/* ---- from the previous fabric ---- */
 
 static bool same_walk(const struct builder *builder, const GPtrArray *walk)
 {
@@ -278,7 +280,7 @@ struct fabric *fabric_copy(const struct fabric *old)
 {
 	struct fabric *fabric = g_new(struct fabric, 1);
 
-	ref_init(&fabric->ref); /* other threads may be counting that of the old one */
+	ref_init(&fabric->ref); /* other threads may be counting references to the old one */
 	memcpy(&fabric->generation, &old->generation,
 	       sizeof(*fabric) - offsetof(struct fabric, generation));
 	fabric->nodes = g_memdup2(old->nodes, old->n_nodes * sizeof(*old->nodes));
@@ -290,7 +292,7 @@ struct fabric *fabric_copy(const struct fabric *old)
 	return fabric;
 }
 
-/* False if the indexes do not hold any more. */
+/* False if the indexes are no longer valid. */
 static bool renew_port(struct fabric *fabric, const struct builder_port *from)
 {
 	uint32_t index = fabric_port_of(fabric, from->node->place, from->num);
@@ -318,7 +320,7 @@ static bool renew_node(struct fabric *fabric, const struct builder_node *from)
 	return same;
 }
 
-/* NULL if it is not the fabric before with some nodes changed. */
+/* NULL if it is not the previous fabric with some nodes changed. */
 static struct fabric *renew(struct builder *builder, const GPtrArray *walk)
 {
 	const GPtrArray *order = builder->frozen_order;
@@ -355,7 +357,7 @@ static void remember(struct builder *builder, struct fabric *fabric, GPtrArray *
 	builder->frozen_is_old = false;
 }
 
-/* The whole picture, made anew, must be the same. */
+/* The complete fabric, frozen again, must be the same. */
 static void check(struct builder *builder, const struct fabric *fabric, const GPtrArray *order)
 {
 	uint64_t generation = builder->generation;
@@ -378,7 +380,7 @@ static void check(struct builder *builder, const struct fabric *fabric, const GP
 	builder->generation = generation;
 }
 
-/* Whether indexes mean the same in both. */
+/* Whether indexes mean the same in both fabrics. */
 static bool same_places(const struct fabric *a, const struct fabric *b)
 {
 	if (!a || a->n_nodes != b->n_nodes || a->n_ports != b->n_ports || a->sm_port != b->sm_port)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From nodes and cables to a builder, with what a sweep would have read of them as far as routing
- * and names need it: types, GUIDs, descriptions, port states.
+ * From nodes and cables to a builder, with the attributes that a sweep would have read, as far as
+ * routing and names need them: types, GUIDs, descriptions, port states.
  */
 #include "fabric/from_topology.h"
 
@@ -40,7 +40,7 @@ static struct builder_node *add_node(struct builder *builder, const struct topol
 		.num_ports = from->num_ports,
 		.node_guid = from->node_guid,
 		.port_guid = topology_port(topology, index, is_switch ? 0 : 1)->guid,
-		.partition_cap = UINT16_MAX, /* a topology tells of no limit */
+		.partition_cap = UINT16_MAX, /* a topology gives no limit */
 		.local_port_num = 1,
 	};
 	struct builder_node *node = builder_add(builder, &info);
@@ -74,7 +74,7 @@ static void add_cables(const struct topology *topology, struct builder_node **no
 	}
 }
 
-/* The port of the node for an SM; NULL if cabled is asked for and no end port has one. */
+/* The port of the node for an SM; NULL if cabled is requested and no end port has a cable. */
 static struct builder_port *sm_port_of(struct builder_node *node, bool cabled)
 {
 	unsigned int first = builder_is_switch(node) ? 0 : 1;
@@ -113,7 +113,7 @@ struct builder *builder_from_topology(const struct topology *topology)
 	return builder;
 }
 
-/* The LIDs of one port, aligned; *lid is the first free one and moves on. */
+/* The LIDs of one port, aligned; *lid is the first free one and is advanced. */
 static bool give_lids(struct builder_port *port, uint8_t lmc, uint32_t *lid)
 {
 	uint32_t n = 1u << lmc, base = (*lid + n - 1) & ~(n - 1);

@@ -33,7 +33,7 @@ static uint32_t enabled_speeds(const struct iba_port_info *info)
 		      info->link_speed_ext_enabled2);
 }
 
-/* An extended speed counts before a plain one. */
+/* An extended speed takes precedence over a plain one. */
 static uint32_t active_speed(const struct iba_port_info *info)
 {
 	if (info->link_speed_ext_active2)
@@ -63,7 +63,7 @@ static unsigned int lanes(unsigned int width)
 	return iba_width_lanes((uint8_t)width);
 }
 
-/* The widest of a mask of widths; lanes do not grow with the bits (2X is the last). */
+/* The widest in a mask of widths; bits are not in the order of lanes (2X is the last). */
 static unsigned int widest(unsigned int mask)
 {
 	unsigned int best = 0;
@@ -126,7 +126,7 @@ unsigned int link_issues(const struct fabric *fabric, uint32_t port)
 	return issues;
 }
 
-/* Mb/s of a lane, of the one speed in the mask. */
+/* Mb/s per lane of the one speed in the mask. */
 static unsigned int lane_rate(uint32_t speed)
 {
 	static const struct {
@@ -149,7 +149,7 @@ static unsigned int lane_rate(uint32_t speed)
 	return 0;
 }
 
-/* What a port may run at; a mask that enables nothing that it supports is no mask. */
+/* What a port may run at; a mask that enables nothing supported is ignored. */
 static uint32_t usable_speeds(const struct iba_port_info *info)
 {
 	uint32_t usable = supported_speeds(info) & enabled_speeds(info);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* How a link runs, and what its two ends could do together. Pure. */
+/* How a link runs, and the best that its two ends have in common. Pure. */
 #ifndef FABRIC_LINK_QUALITY_H
 #define FABRIC_LINK_QUALITY_H
 
@@ -19,12 +19,12 @@ enum link_issue {
 unsigned int link_issues(const struct fabric *fabric, uint32_t port);
 
 /*
- * The rate of a link that is up in percent of the best that both ends support and have enabled;
- * 100, too, if it is not known.
+ * The rate of a link that is up, in percent of the best that both ends support and have enabled;
+ * 100 also if it is not known.
  */
 unsigned int link_percent(const struct fabric *fabric, uint32_t port);
 
-/* "4X" and "25.78125 Gbps" a lane; NULL for a code that the IBA does not define. */
+/* "4X" and "25.78125 Gbps" per lane; NULL for a code that the IBA does not define. */
 const char *link_width_name(const struct iba_port_info *info);
 const char *link_speed_name(const struct iba_port_info *info);
 

@@ -125,7 +125,10 @@ uint32_t fabric_leaf(const struct fabric *fabric, uint32_t endport, uint8_t *exi
 	return fabric->nodes[fabric->ports[port->peer].node].sw;
 }
 
-/* Escapes what is not printable ASCII as \xNN; cuts at a whole character. Returns the length. */
+/*
+ * Escapes characters other than printable ASCII as \xNN; does not cut an escape. Returns the
+ * length.
+ */
 static size_t escape(const char *text, char *buffer, size_t size)
 {
 	size_t n = 0;
@@ -179,7 +182,10 @@ static bool has_endports(const struct fabric *fabric, uint32_t sw)
 	return false;
 }
 
-/* Spreads from a switch over those with that much room; how many of the wanted ones it meets. */
+/*
+ * Searches from a switch through those with that much room; returns how many wanted ones it
+ * reaches.
+ */
 static uint32_t spread(const struct fabric *fabric, uint32_t from, uint32_t room,
 		       const bool *wanted, bool *met, uint32_t *queue)
 {
@@ -205,7 +211,9 @@ static uint32_t spread(const struct fabric *fabric, uint32_t from, uint32_t room
 	return n_wanted;
 }
 
-/* Whether switches with that much room join as many of the wanted ones as those with any do. */
+/*
+ * Whether switches with that much room join as many of the wanted ones as those with any room do.
+ */
 static bool room_joins(const struct fabric *fabric, uint32_t room, const bool *wanted)
 {
 	g_autofree bool *met = g_new0(bool, fabric->n_switches);
@@ -231,7 +239,7 @@ static uint32_t next_room(const struct fabric *fabric, uint32_t below)
 	return next;
 }
 
-/* Switches with endports, those that forward no multicast apart. */
+/* Switches with endports, except those that do not forward multicast. */
 static bool *wanted_switches(const struct fabric *fabric)
 {
 	bool *wanted = g_new0(bool, fabric->n_switches);

@@ -13,7 +13,7 @@ static struct trust_blocks *held_by(struct trust_table *table)
 	return table->held;
 }
 
-/* It is to change, or what it was seen to equal is to go. */
+/* A block is about to change, or the object that the table equals is about to be freed. */
 static void unshare(struct trust_blocks *held)
 {
 	if (held->equals && !held->bytes)
@@ -128,9 +128,9 @@ bool trust_is_equal(const struct builder_node *node, const struct trust_table *t
 	return trust_is_whole(table, node->epoch) && table->held->equals == object;
 }
 
-/* ---- what is not taken ---- */
+/* ---- blocks that are not accepted ---- */
 
-/* The place of the first that is not below a block. */
+/* The index of the first refused block that is not below this one. */
 static uint32_t place_of(const struct trust_blocks *held, uint32_t block)
 {
 	uint32_t i = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * GMP transactions. A request waits in the queue of its LID; LIDs with something to send and less
- * than ASKS_A_LID in flight stand in a ring and are served in turn while ASKS_IN_FLIGHT allows.
+ * GMP transactions. A request waits in the queue of its LID; LIDs with something to send and fewer
+ * than ASKS_A_LID in flight are in a ring and are served in turn while ASKS_IN_FLIGHT allows.
  *
  *	queue --> out --- answer -------------------> done
- *	           ^ \--- no answer in time --> out again, with twice the patience, or done
+ *	           ^ \--- no answer in time --> out again, with twice the timeout, or done
  *	           |  \-- BUSY, refused -----> paused
  *	           +------------------------------+
  */
@@ -30,10 +30,10 @@ struct peer {
 /* A request in flight. */
 struct asking {
 	struct tid_slot slot; /* first */
-	struct mad_ask *ask;  /* NULL: none */
+	struct mad_ask *ask;  /* NULL: unused */
 	struct peer *peer;
 	unsigned int tries, refusals;
-	bool paused; /* no try is out */
+	bool paused; /* no try is in flight */
 	bool cancelled;
 };
 
@@ -76,7 +76,7 @@ static struct peer *next_peer(struct asks *asks)
 		peer->in_ring = false;
 		if (!g_queue_is_empty(&peer->waiting))
 			return peer;
-		free_if_empty(asks, peer); /* they were cancelled */
+		free_if_empty(asks, peer); /* its requests were cancelled */
 	}
 	return NULL;
 }
@@ -95,7 +95,7 @@ static void enqueue(struct asks *asks, struct mad_ask *ask)
 	ring_add(asks, peer);
 }
 
-/* ---- the end ---- */
+/* ---- completion ---- */
 
 static void run_done(struct message *message)
 {
@@ -164,7 +164,7 @@ static void transmit(struct asking *asking)
 	uint8_t wire[IBA_MAD_BYTES];
 
 	encode(ask, tid_next(&asking->slot.mad->tids, &asking->slot), wire);
-	/* The device takes a late answer while the next try is out. */
+	/* The device still accepts a late answer while the next try is in flight. */
 	if (!vendor_send(asking->slot.mad->vendor, &ask->to, wire, sizeof(wire), 2 * wait)) {
 		pause_for(asking, DEVICE_BUSY_PAUSE_MS);
 		return;
@@ -175,7 +175,7 @@ static void transmit(struct asking *asking)
 	timer_start(&asking->slot.timer, wait * NS_PER_MS);
 }
 
-/* A try was made in vain. False: it was the last. */
+/* A try failed. False: it was the last. */
 static bool may_try_again(struct asking *asking)
 {
 	return ++asking->tries <= asking->ask->retries && !asking->cancelled;
@@ -232,7 +232,7 @@ static void on_due(struct timer *timer)
 	pump(mad);
 }
 
-/* ---- what comes back ---- */
+/* ---- results from the vendor layer ---- */
 
 /* 13.4.5: the response to a Set is a GetResp. */
 static uint8_t response_of(uint8_t method)
@@ -263,7 +263,7 @@ static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor
 		return true;
 	}
 	if (header.status & IBA_STATUS_BUSY && asking->paused)
-		return true; /* of an earlier try: that pause goes on */
+		return true; /* it belongs to an earlier try: the pause continues */
 	ask->status = header.status;
 	ask->length = received->length - iba_mad_header_bytes;
 	memset(ask->data, 0, sizeof(ask->data));
@@ -352,7 +352,7 @@ static void run_cancel(struct message *message)
 		if (asking->paused)
 			finish(asking, MAD_CANCELLED);
 	}
-	pump(cancel->mad); /* takes LIDs without requests out of the ring */
+	pump(cancel->mad); /* removes LIDs without requests from the ring */
 	g_free(cancel);
 }
 

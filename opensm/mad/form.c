@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forms of routing. A target with a LID is tried LID-routed first, one behind a switch with a LID
- * by a mixed route (directed from there, IBA 14.2.2), and every second try goes by the full
- * directed route; where that may end on the way, by turns with a mixed one. Both shorter forms are
- * used once a probe has come back: simulators and some devices drop them, or do until links are
- * ACTIVE, and nobody should wait for a timeout to learn that.
+ * Forms of routing. A target with a LID is tried LID-routed first. A target without a LID behind a
+ * switch with one is tried by a mixed route (directed from that switch, IBA 14.2.2). Every second
+ * try uses the full directed route; if that may end on the way, it alternates with a mixed one.
+ * Both shorter forms are used only after a probe has been answered: simulators and some devices
+ * drop them, or do until links are ACTIVE, and no request should have to time out to find out.
  */
 #include "mad/mad_private.h"
 
@@ -25,7 +25,7 @@ static enum smp_form shortest_form(const struct mad *mad, const struct mad_route
 	return may_be_mixed(route) ? SMP_MIXED : SMP_DIRECTED;
 }
 
-/* Of a try that is not by the shortest one. */
+/* The form of a try that does not use the shortest one. */
 static enum smp_form other_form(const struct mad *mad, const struct mad_route *route,
 				unsigned int before)
 {

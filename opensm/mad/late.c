@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Answers that come when nobody waits for them any more: of an SMA that takes longer than all tries
- * of a request. They tell that it lives, and how long it takes; and what is asked of it again by
- * then needs no answer of its own, if it is a Get. That of a Set tells of a table in which a later
- * Set may have written since.
+ * Answers that arrive when their request has already failed, from an SMA that takes longer than all
+ * tries of a request. They show that it lives, and how long it takes. If the same Get has been
+ * queued again by then, the late answer completes it. That of a Set does not, as a later Set may
+ * have written to the table since.
  *
- * Tries are held in the order in which they were given up, for LATE_MS since they were sent.
+ * Tries are kept in the order in which they were given up, for LATE_MS after they were sent.
  */
 #include <string.h>
 
@@ -17,12 +17,12 @@ struct late_try {
 	uint32_t tid; /* first: the key */
 	uint64_t sent_ns;
 	struct target_key key;
-	struct mad_request asked; /* what a request is compared by, and nothing else */
+	struct mad_request asked; /* only for comparing requests */
 };
 
 struct late {
 	GHashTable *tries; /* uint32_t -> struct late_try, owned */
-	GQueue order;	   /* of these, the oldest first */
+	GQueue order;	   /* of late_try, the oldest first */
 };
 
 static void drop_first(struct late *late)

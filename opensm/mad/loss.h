@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How many round trips get lost, by those requests that were answered in the end: an answer to try
- * n says that n - 1 were lost and one was not. What is never answered says nothing: its target may
- * be dead.
+ * How many round trips get lost, estimated from requests that were answered in the end: an answer
+ * to try n shows that n - 1 were lost and one was not. Requests that are never answered show
+ * nothing: the target may be dead.
  *
- * The loss of first tries and that of further ones are kept apart. They are equal where all links
- * lose alike; where few nodes lose much, hardly any first try is lost in the mean, but one whose
- * first try was lost is likely one of them.
+ * The loss of first tries and that of later ones are kept apart. They are equal where all links
+ * lose alike; where few nodes lose much, hardly any first try is lost on average, but a request
+ * whose first try was lost probably goes to one of these nodes.
  */
 #ifndef MAD_LOSS_H
 #define MAD_LOSS_H
 
 #include <stdbool.h>
 
-#define LOSS_SILENCE 1e-5 /* such a chance that a live target is silent is taken */
-#define LOSS_MEMORY 256	  /* first tries, about, that count */
+#define LOSS_SILENCE 1e-5 /* accepted probability that a live target stays silent */
+#define LOSS_MEMORY 256	  /* number of first tries, roughly, that count */
 #define LOSS_AGAIN_MEMORY 64
-#define LOSS_AGAIN_PRIOR 0.25 /* before anything is known, as if two tries had told it */
+#define LOSS_AGAIN_PRIOR 0.25 /* initial value, with the weight of two tries */
 
 struct loss {
 	double first, again; /* share of lost tries */
@@ -42,7 +42,7 @@ static inline void loss_answer(struct loss *loss, unsigned int n)
 		loss_note(&loss->again, &loss->n_again, LOSS_AGAIN_MEMORY, i < n);
 }
 
-/* After so many tries, at most limit, silence is no chance. */
+/* Number of tries, at most limit, after which silence is unlikely to be loss. */
 static inline unsigned int loss_tries(const struct loss *loss, unsigned int limit)
 {
 	double again = loss->again > loss->first ? loss->again : loss->first;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The actor "mad": what reaches it from other actors and from the vendor layer. Other actors reach
- * it by messages only.
+ * The actor "mad": what it receives from other actors and from the vendor layer. Other actors
+ * communicate with it by messages only.
  *
- *	mad_send()                      mad_ask()        what arrives: answers, SMPs of strangers
+ *	mad_send()                      mad_ask()        received: answers, unsolicited SMPs
  *	    |                               |                |
- *	target.c: a queue an SMA,       ask.c: GMPs      mad.c: by TID (tid.c) to what it answers,
- *	served in turn                      |            by class to whom mad_serve() named
+ *	target.c: one queue per SMA,    ask.c: GMPs      mad.c: by TID (tid.c) to the request,
+ *	served in turn                      |            by class to the client of mad_serve()
  *	    |                               |
  *	transaction.c: tries, window        |
  *	    |      form.c: by which route   |
- *	vendor layer <----------------------+---- post.c: responses and what nobody asked for
+ *	vendor layer <----------------------+---- post.c: responses and unsolicited MADs
  *
- * late.c: answers to what was given up. rtt.h, loss.h, window.h: what answers tell of the fabric.
- * smp.c: the wire. GMPs of strangers go from the vendor layer to their server at once.
+ * late.c: answers to requests that have failed. rtt.h, loss.h, window.h: what answers show of the
+ * fabric. smp.c: the wire format. Unsolicited GMPs go from the vendor layer directly to their
+ * server.
  */
 #include "mad/mad_private.h"
 
@@ -21,7 +22,7 @@
 
 #include "core/options.h"
 
-/* Answers to requests that are refused: who is flooded shall not flood others. */
+/* Limits answers to refused requests: an SM flooded with requests must not flood others. */
 #define BUSY_PER_SECOND 1000
 #define BUSY_BURST 1000
 
@@ -72,7 +73,7 @@ void mad_drop(struct mad_request *request)
 		g_free(request);
 }
 
-/* ---- what the vendor hands up ---- */
+/* ---- calls from the vendor layer ---- */
 
 static bool receive_answer(struct mad *mad, const struct vendor_mad *received)
 {
@@ -82,7 +83,7 @@ static bool receive_answer(struct mad *mad, const struct vendor_mad *received)
 	return slot ? slot->user->answer(slot, n, received) : late_answer(mad, received);
 }
 
-/* A request that the device gave up or would not send. One of an earlier try tells nothing new. */
+/* A request that the device gave up or would not send. That of an earlier try is ignored. */
 static void receive_returned(struct mad *mad, const struct vendor_mad *returned)
 {
 	unsigned int n;
@@ -92,7 +93,7 @@ static void receive_returned(struct mad *mad, const struct vendor_mad *returned)
 		slot->user->returned(slot, returned);
 }
 
-/* On the receiver's thread. One that wants an answer is told that we are busy, now and then. */
+/* On the receiver's thread. Requests that expect an answer get BUSY, at a limited rate. */
 static void refused(void *arg, const struct vendor_mad *request)
 {
 	struct mad *mad = arg;
@@ -104,7 +105,7 @@ static void refused(void *arg, const struct vendor_mad *request)
 	if (!atomic_load(&mad->busy_response) || request->data[1] != IBA_CLASS_SUBN_ADM ||
 	    request->length < IBA_MAD_BYTES || method == IBA_METHOD_TRAP ||
 	    method == IBA_METHOD_REPORT ||
-	    vendor_is_message(request->data, request->length) || /* the rest comes again */
+	    vendor_is_message(request->data, request->length) || /* the rest will be sent again */
 	    !bucket_take(&mad->busy_answers, actor_now(mad->actor)))
 		return;
 	wire_decode(&iba_mad_header_type, request->data, &header);
@@ -128,7 +129,7 @@ static void dropped(void *arg, enum vendor_dropped what)
 		counter_inc(&mad->context->counters, rmpp_repeated);
 }
 
-/* Whether the device takes what is to be sent, by what became of a request. */
+/* Whether the device accepts what is sent, judged by the result of a request. */
 static void note_send(struct mad *mad, bool taken)
 {
 	struct context *context = mad->context;
@@ -157,7 +158,7 @@ static void hand_to_server(struct mad *mad, struct vendor_mad *received)
 		server->client.receive(server->client.arg, received);
 }
 
-/* Takes received over. */
+/* Takes ownership of received. */
 static void dispatch(struct mad *mad, struct vendor_mad *received)
 {
 	struct counters *counters = &mad->context->counters;
@@ -205,7 +206,7 @@ bool mad_bind(struct mad *mad, uint8_t mgmt_class, bool manager, GError **error)
 
 /* ---- messages from other actors ---- */
 
-/* The last gate before the wire: a dry run changes nothing, whatever its SM thinks. */
+/* The last check before the wire: a dry run changes nothing, whatever its SM does. */
 static bool is_forbidden(const struct mad *mad, const struct mad_request *request)
 {
 	if ((!request->gets_only && !mad->context->gets_only) || request->method == IBA_METHOD_GET)
@@ -281,9 +282,9 @@ void mad_set_own_lid(struct mad *mad, uint16_t lid, uint8_t sm_sl)
 
 /* ---- life ---- */
 
-/* SMPs: traps, and other SMs that look whether this one lives. */
+/* SMPs: traps, and requests of other SMs that check whether this one is alive. */
 static const struct vendor_shares smp_shares = {.source = 64, .total = 4096};
-/* A host may ask for many processes, which all connect at once. */
+/* A host may send requests for many processes, which all connect at once. */
 static const struct vendor_shares gmp_shares = {.source = 1024, .total = 8192};
 
 void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *server)
@@ -304,7 +305,7 @@ void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *
 		mad_serve(mad, IBA_CLASS_SUBN_DIRECTED, server);
 }
 
-/* The most SMPs in flight that the options and the device allow. */
+/* The maximum number of SMPs in flight that the options and the device allow. */
 static unsigned int window_max(const struct mad *mad, const struct options *options)
 {
 	unsigned int max = vendor_max_outstanding(mad->vendor);
@@ -325,7 +326,7 @@ static void on_options_changed(void *arg, uint64_t value)
 	options_unref(options);
 }
 
-/* A dry run serves nobody, and may run beside an SM on the same port. */
+/* A dry run serves no requests, and may run beside an SM on the same port. */
 static bool bind_all(struct mad *mad, bool manager, GError **error)
 {
 	return mad_bind(mad, IBA_CLASS_SUBN_LID, manager, error) &&

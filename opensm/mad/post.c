@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What is sent once and expects no answer: responses, and MADs that nobody asked for. */
+/* MADs that are sent once without expecting an answer: responses and unsolicited MADs. */
 #include <string.h>
 
 #include "mad/mad_private.h"
@@ -41,13 +41,13 @@ static void transfer_ended(struct vendor_message *message, enum vendor_end end)
 	outgoing_free(outgoing, end);
 }
 
-/* A device that takes no more drops it: the requester's own retry comes to the rescue. */
+/* A device that accepts no more drops it: the requester's own retry repairs that. */
 static bool send_mad(struct mad *mad, const struct vendor_address *to, const uint8_t *data,
 		     size_t length)
 {
 	bool sent;
 
-	if (mad->context->gets_only) /* a dry run answers nobody, and tells nobody anything */
+	if (mad->context->gets_only) /* a dry run sends no responses and no notices */
 		return false;
 	trim_count(mad);
 	sent = vendor_send(mad->vendor, to, data, length, 0);

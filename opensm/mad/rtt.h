@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Round trip time of SMPs, smoothed, and from it how long to wait before the first tries of a
- * request are repeated: the estimator of Jacobson and Karels (1988), as in RFC 6298. Each try has a
- * TID of its own, so that each answer tells how long it took. There is an estimate for all SMAs,
- * and one for each that was found to be slower (target.c). The full transaction timeout remains for
- * the last tries of those that are not known to be slow.
+ * Smoothed round trip time of SMPs, and the time to wait before each of the first tries of a
+ * request is repeated: the estimator of Jacobson and Karels (1988), as in RFC 6298. Each try has a
+ * TID of its own, so that each answer shows how long it took. There is an estimate for all SMAs,
+ * and one for each that was found to be slower (target.c). The last tries wait for the full
+ * transaction timeout, except to targets known to be slow.
  */
 #ifndef MAD_RTT_H
 #define MAD_RTT_H
@@ -39,8 +39,8 @@ static inline uint64_t rtt_expected_ms(const struct rtt *rtt)
 }
 
 /*
- * The same of one among many: what took very long counts as RTT_OUTLIER times what is waited for,
- * so that a slow one makes little difference to what is expected of all, and a few do.
+ * As rtt_add(), for an estimate of many targets: a very long time counts as at most RTT_OUTLIER
+ * times the current wait, so that one slow target makes little difference, and several do.
  */
 static inline void rtt_sample_of_many(struct rtt *rtt, uint64_t took_ns)
 {

@@ -18,7 +18,7 @@ void smp_encode(const struct mad_request *request, enum smp_form form, uint32_t 
 		struct vendor_address *to);
 
 /*
- * Reads a response to request into it: data, status, result. False if the MAD is no response to
+ * Reads a response to request into it: data, status, result. False if the MAD is not a response to
  * that request (other attribute, modifier or method): it is forged or corrupt.
  */
 bool smp_decode(struct mad_request *request, const uint8_t wire[IBA_MAD_BYTES]);

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Targets: each has a queue. Those with something to send and less than TARGET_WINDOW in flight
- * stand in a ring and are served in turn.
+ * Targets: each has a queue. Those with something to send and fewer than TARGET_WINDOW requests in
+ * flight are in a ring and are served in turn.
  *
- * A target that answers nothing is sent one request again and again and nothing new; what else was
- * in flight waits. Its queue ends with the request that was tried in vain, so it costs what one
- * request costs. A Set waits for an older one of the same
- * block: a late try of that one could undo it.
+ * A target that does not answer is sent one request repeatedly and no new ones; other requests that
+ * were in flight wait. If that request fails, its queue fails with it, so a dead target costs as
+ * much as one request. A Set waits for an older one of the same block: a late try of that one could
+ * undo it.
  *
- * One that needs longer than all others is asked one thing at a time, as its SMA does one thing
- * after the other, and waited for as long as it needs: each try more would be one more request that
- * it has to serve. That it is so is remembered while nothing is sent to it.
+ * A target slower than all others is sent one request at a time, as its SMA handles them one after
+ * the other, with waits as long as it needs: each further try would be another request that it has
+ * to serve. The target is remembered as slow while nothing is sent to it.
  */
 #include <string.h>
 
 #include "complib/hash.h"
 #include "mad/mad_private.h"
 
-#define SLOW_NS (50 * NS_PER_MS) /* what takes less may be asked several things at a time */
+#define SLOW_NS (50 * NS_PER_MS) /* faster targets may be sent several requests at a time */
 #define SLOW_WAIT_MAX_MS 2000
-#define PAIRS 4 /* each time after so many answers two are sent, which tells if it is far */
-#define REMEMBERED_NS (60 * NS_PER_S) /* an SMA may be another by then */
-#define REMEMBERED_MAX 4096	      /* above so many targets, those are looked for that may go */
+#define PAIRS 4 /* each time after this many answers two are sent, to find out if it is far */
+#define REMEMBERED_NS (60 * NS_PER_S) /* its SMA may have been replaced by then */
+#define REMEMBERED_MAX 4096	      /* above this, targets not worth remembering are freed */
 
-/* ---- slow ones ---- */
+/* ---- slow targets ---- */
 
 static bool is_slow_at(const struct mad *mad, const struct rtt *rtt)
 {
@@ -78,7 +78,7 @@ void target_took(struct mad *mad, struct target *target, uint8_t method, uint64_
 
 /* ---- the ring ---- */
 
-/* older: in flight, or NULL if that has just come back. */
+/* older: was in flight, or NULL if that has just come back. */
 static bool is_older_set(const struct mad_request *older, const struct mad_request *set)
 {
 	return older && older->method == IBA_METHOD_SET && older->attribute == set->attribute &&
@@ -137,7 +137,7 @@ static bool is_idle(const struct target *target)
 	return !target->in_ring && !target->in_flight && !target->first;
 }
 
-/* Whether it need not be remembered: it is not slow, or was not heard for long. */
+/* Whether it can be forgotten: it is not slow, or has not answered for long. */
 static gboolean is_forgotten(gpointer key, gpointer value, gpointer arg)
 {
 	const struct mad *mad = arg;
@@ -148,7 +148,7 @@ static gboolean is_forgotten(gpointer key, gpointer value, gpointer arg)
 				   actor_now(mad->actor) - target->heard_ns > REMEMBERED_NS);
 }
 
-/* One in the ring is freed when it is taken out of it. */
+/* A target in the ring is freed when it leaves the ring. */
 void target_let_go(struct mad *mad, struct target *target)
 {
 	if (!is_idle(target))
@@ -166,7 +166,7 @@ struct target *target_next(struct mad *mad)
 	while ((target = ring_take(mad))) {
 		if (can_send(mad, target))
 			return target;
-		target_let_go(mad, target); /* it changed while it stood in the ring */
+		target_let_go(mad, target); /* its state changed while it was in the ring */
 	}
 	return NULL;
 }
@@ -211,7 +211,7 @@ void target_requeue(struct mad *mad, struct target *target, struct mad_request *
 {
 	struct mad_request **at = &target->first;
 
-	while (*at && (*at)->sent) /* they came back before */
+	while (*at && (*at)->sent) /* requests put back earlier */
 		at = &(*at)->next;
 	request->next = *at;
 	*at = request;
@@ -298,7 +298,7 @@ void target_cancel(struct mad *mad)
 		target_flush(mad, target, MAD_CANCELLED, false, is_cancelled, NULL);
 }
 
-/* ---- what its transactions tell ---- */
+/* ---- what its transactions report ---- */
 
 void target_answered(struct mad *mad, struct target *target)
 {

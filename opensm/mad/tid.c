@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/random.h>
 
-/* A TID that is taken. */
+/* A TID in use. */
 struct tid_try {
 	uint32_t tid; /* first: the key */
 	unsigned int n;
@@ -26,7 +26,7 @@ void tid_clear(struct tid_table *table)
 	g_clear_pointer(&table->tries, g_hash_table_unref);
 }
 
-/* ---- the draw ---- */
+/* ---- random TIDs ---- */
 
 /* splitmix64 */
 static uint32_t next_of_seed(uint64_t *seed)
@@ -100,7 +100,7 @@ uint32_t tid_next(struct tid_table *table, struct tid_slot *slot)
 	struct tid_try *try = slot->tries;
 
 	if (try && try->n > slot->n_tries)
-		return try->tid; /* the device would not take it yet */
+		return try->tid; /* the device did not accept it yet */
 	try = g_new(struct tid_try, 1);
 	try->n = slot->n_tries + 1;
 	try->slot = slot;

@@ -6,25 +6,25 @@
  *	                           |              |
  *	                           +--- answer ---+
  *
- * The first tries wait as long as answers take to come, the last ones the full transaction timeout;
- * where packets get lost there are as many more quick ones as it takes to tell loss from death.
- * One whose first try got no answer in time is presumed lost and gives back its place in the
- * window; of those of one target only the first goes on, to tell whether it lives, the others go
- * back to its queue. So those that are dead do not hold up those that live. The window shrinks when
- * a request was answered at a later try only: that is loss, of a target that lives.
+ * The first tries wait as long as answers usually take, the last ones the full transaction timeout;
+ * where packets get lost there are as many more quick tries as it takes to tell loss from a dead
+ * node. A request whose first try got no answer in time is presumed lost and gives up its place in
+ * the window; of the requests of one target only the first continues, to test whether it lives, and
+ * the others go back to its queue. So dead targets do not hold up live ones. The window shrinks
+ * only if a request was answered at a later try: that is loss, by a live target.
  *
  * A slow target (target.c) gets few tries, each with the time that its answers take to come. A try
- * that was given up may be answered yet, which late.c hears.
+ * that was given up may still be answered; late.c receives that.
  */
 #include "mad/mad_private.h"
 
 #define DEVICE_BUSY_PAUSE NS_PER_MS
-#define REFUSALS_MAX 8	/* of a request, by the device: each costs a transaction timeout */
-#define EARLY_TRIES 4	/* about: 20, 40, 80 and 160 ms */
-#define LOSSY_ROUNDS 12 /* so many times the usual tries at most */
-#define SLOW_TRIES 2	/* of one that is known to be slow, at least */
+#define REFUSALS_MAX 8	/* refusals of a request by the device; each costs a transaction timeout */
+#define EARLY_TRIES 4	/* approximately: 20, 40, 80 and 160 ms */
+#define LOSSY_ROUNDS 12 /* at most this many times the usual tries */
+#define SLOW_TRIES 2	/* minimum for a target known to be slow */
 
-/* ---- the end of one ---- */
+/* ---- the end of a transaction ---- */
 
 static void leave_window(struct transaction *transaction)
 {
@@ -35,8 +35,8 @@ static void leave_window(struct transaction *transaction)
 }
 
 /*
- * The slot is free; the target still knows the transaction. Try n was answered, from 1, or none: 0;
- * those after it may be yet.
+ * The slot is free; the target still knows the transaction. n is the answered try, from 1, or 0 for
+ * none; the tries after it may still be answered.
  */
 static struct mad_request *leave_slot(struct transaction *transaction, unsigned int n)
 {
@@ -51,13 +51,13 @@ static struct mad_request *leave_slot(struct transaction *transaction, unsigned 
 	return request;
 }
 
-/* Whether silence tells of the target: not where only a route was tried. */
+/* Whether silence is evidence about the target: not if only a route was tested. */
 static bool is_evidence(const struct mad_request *request)
 {
 	return !request->probe && !request->lid_only;
 }
 
-/* So many tries (0: as many as the options say) were in vain: is that enough for this one? */
+/* This many tries (0: the configured number) failed: is that enough for this request? */
 static bool is_judged(const struct mad *mad, const struct mad_request *request, const void *tries)
 {
 	unsigned int limit = *(const uint8_t *)tries;
@@ -101,7 +101,7 @@ static void give_up(struct transaction *transaction)
 
 /* ---- tries ---- */
 
-/* How many it takes until silence is no chance. */
+/* Number of tries after which silence is not just loss. */
 static unsigned int tries_needed(const struct transaction *transaction)
 {
 	const struct mad *mad = transaction->slot.mad;
@@ -119,7 +119,7 @@ static bool tries_used_up(const struct transaction *transaction)
 
 	if (transaction->last)
 		return true;
-	if (limit) /* in half of these a slow one has had far more time than others */
+	if (limit) /* half of these already give a slow target far more time than others */
 		return made >= (slow ? (limit + 1) / 2 : limit);
 	if (slow)
 		return made >= MAX(tries_needed(transaction), SLOW_TRIES);
@@ -127,7 +127,7 @@ static bool tries_used_up(const struct transaction *transaction)
 	       made >= tries_needed(transaction);
 }
 
-/* The first waits are short; those that loss adds are as short as the first. */
+/* The first waits are short; tries added because of loss wait as briefly as the first. */
 static unsigned int wait_for_try(const struct transaction *transaction)
 {
 	const struct mad *mad = transaction->slot.mad;
@@ -171,7 +171,7 @@ static void note_sent(struct transaction *transaction)
 		request->sent++;
 }
 
-/* Sends it, or has the timer try again soon if the device takes no more now. */
+/* Sends it, or has the timer try again soon if the device accepts no more now. */
 static void transmit(struct transaction *transaction)
 {
 	struct mad *mad = transaction->slot.mad;
@@ -192,10 +192,10 @@ static void transmit(struct transaction *transaction)
 	note_sent(transaction);
 	timer_start(&transaction->slot.timer, transaction->wait_ms * NS_PER_MS);
 	if (target_is_slow(mad, transaction->target))
-		leave_window(transaction); /* nobody else waits for it */
+		leave_window(transaction); /* only its own request waits for it */
 }
 
-/* A request with all its tries, which tells whether the target lives. */
+/* A request with all its tries, which shows whether the target lives. */
 static bool is_test(const struct transaction *transaction)
 {
 	const struct mad_request *request = transaction->request;
@@ -225,7 +225,7 @@ static void requeue(struct transaction *transaction)
 	target_release(mad, transaction->target, transaction);
 }
 
-/* Another try by the other route, or the end. */
+/* Makes another try by the other route, or ends the transaction. */
 static void try_lost(struct transaction *transaction)
 {
 	struct mad *mad = transaction->slot.mad;
@@ -248,7 +248,7 @@ static void try_lost(struct transaction *transaction)
 		transmit(transaction);
 }
 
-/* The device would not send it: no try was made, and another at once would fare no better. */
+/* The device would not send it: no try was made, and another at once would also be refused. */
 static void try_refused(struct transaction *transaction)
 {
 	struct mad *mad = transaction->slot.mad;
@@ -288,7 +288,7 @@ void transaction_pump(struct mad *mad)
 		transaction = transaction_begin(mad, target);
 		transmit(transaction);
 		if (transaction->waiting)
-			return; /* its timer goes on */
+			return; /* its timer continues */
 		form_probe(mad, transaction->request);
 	}
 }
@@ -331,14 +331,14 @@ void transaction_cancel(struct mad *mad)
 
 		if (transaction->request && transaction->waiting &&
 		    mad_is_cancelled(mad, transaction->request))
-			give_up(transaction); /* no try is out */
+			give_up(transaction); /* no try is in flight */
 	}
 	transaction_pump(mad);
 }
 
 /* ---- answers ---- */
 
-/* What an answer to try n tells of the fabric. */
+/* What an answer to try n shows about the fabric. */
 static void learn(struct mad *mad, const struct transaction *transaction, unsigned int n)
 {
 	uint64_t now = actor_now(mad->actor);
@@ -357,7 +357,7 @@ static void learn(struct mad *mad, const struct transaction *transaction, unsign
 		window_response(&mad->window);
 }
 
-/* The answer to a LID-routed SMP comes from the LID that was asked. */
+/* The answer to a LID-routed SMP comes from the LID that it was sent to. */
 static bool is_from_target(const struct mad_request *request, const struct vendor_mad *received)
 {
 	return received->data[1] != IBA_CLASS_SUBN_LID ||

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the heap grew by is given back to the system. The allocator keeps what is free in the middle
- * of its heaps, of which each thread has its own, until it is told to give it back.
+ * Returns memory by which the heap grew to the system. The allocator keeps what is free in the
+ * middle of its heaps (each thread has its own) until it is told to trim them.
  *
  * After a flood it is told soon: TRIM_DELAY after requests were refused, and again as long as some
- * are. What the last ones left is given back as the transfers of their answers end, so it is told a
- * few times more, after delays that double up to TRIM_DELAY_MAX.
+ * are. What the last ones used is freed as the transfers of their answers end, so it is told a few
+ * times more, after delays that double up to TRIM_DELAY_MAX.
  *
- * What sweeps and answers leave is little each time, and scattered. Where many MADs come the
- * allocator is told each LOOK_DELAY, and once more after the last of these.
+ * Sweeps and answers free little memory each time, and scattered. While many MADs come the
+ * allocator is told every LOOK_DELAY, and once more after the last of these.
  */
 #include "complib/memory.h"
 #include "mad/mad_private.h"
@@ -16,9 +16,9 @@
 #define TRIM_DELAY (4 * NS_PER_S)
 #define TRIM_DELAY_MAX (64 * NS_PER_S)
 #define LOOK_DELAY (32 * NS_PER_S)
-#define MANY_MADS 4096 /* what fewer leave is not worth it */
+#define MANY_MADS 4096 /* fewer do not free enough to be worth it */
 
-/* In the pool that may take long. */
+/* In the pool, as it may take long. */
 static void run_trim(struct message *message)
 {
 	g_free(message);
@@ -63,7 +63,7 @@ static void trim_due(struct timer *timer)
 		look(mad);
 		return;
 	}
-	if (trim->delay == TRIM_DELAY) /* else the message may be on its way */
+	if (trim->delay == TRIM_DELAY) /* otherwise the message may be in flight */
 		atomic_store(&trim->wanted, false);
 	start_trim(mad);
 	trim->delay *= 2;
@@ -97,7 +97,7 @@ static void run_start(struct message *message)
 
 static void drop_start(struct message *message)
 {
-	(void)message; /* it is a part of mad */
+	(void)message; /* it is a member of struct mad */
 }
 
 void trim_init(struct mad *mad)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The adaptive window of SMPs in flight: it grows by one for each response until the first loss,
- * then by one for each window of responses, and is halved by a loss, at most once a timeout, down
- * to WINDOW_MIN: the limit a target is what protects an SMA.
+ * then by one for each window of responses. A loss halves it, at most once per timeout, down to
+ * WINDOW_MIN: the limit per target is what protects an SMA.
  */
 #ifndef MAD_WINDOW_H
 #define MAD_WINDOW_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WINDOW_MIN 16 /* most losses are of cables and SMAs, not of congestion */
+#define WINDOW_MIN 16 /* most losses are due to cables and SMAs, not to congestion */
 
 struct window {
 	double size;
