@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The policy of a sweep: the rules in context->partition_rules and context->qos_policy on the
- * fabric at hand. It is made anew when one of them is another; problems are told once.
+ * The policy of a sweep: the rules in context->partition_rules and context->qos_policy applied to
+ * the current fabric. It is computed again when one of them changes; problems are logged once.
  */
 #include "policy/files/route_files.h"
 #include "policy/qos/qos_lanes.h"
@@ -11,7 +11,7 @@
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
-/* What patterns are matched with: names were read after the picture of the sweep was taken. */
+/* The fabric that patterns match: names were read after the sweep froze its fabric. */
 static struct fabric *named_fabric(struct sm *sm, bool by_names)
 {
 	struct fabric *now = by_names ? builder_freeze_changes(sm->builder) : NULL;
@@ -28,11 +28,11 @@ static bool is_made(const struct sm *sm, const struct partition_rules *rules)
 	       sm->sweep.kind == SWEEP_KIND_PARTIAL && sm->partitions_shape == sm->fabric->shape;
 }
 
-/* The same problem, of a line that has another number since lines before it came or went. */
+/* The same problem, in a line whose number changed as lines before it were added or removed. */
 static gboolean same_problem(gconstpointer a, gconstpointer b)
 {
 	const char *x = a, *y = b;
-	bool position = false; /* behind a colon */
+	bool position = false; /* after a colon */
 
 	while (*x && *y) {
 		while (position && g_ascii_isdigit(*x))
@@ -48,7 +48,7 @@ static gboolean same_problem(gconstpointer a, gconstpointer b)
 	return !*x && !*y;
 }
 
-/* Those that were not told before. */
+/* The problems that were not logged before. */
 static void tell_problems(struct sm *sm, const char *what, unsigned int level,
 			  const GPtrArray *problems, const GPtrArray *old)
 {
@@ -65,7 +65,7 @@ static bool routes_mind(const struct sm *sm, const struct route_files *files)
 	return sm->options->partition_aware_routing || (ties && ties->len);
 }
 
-/* Routes were computed before the rules, or the names that these go by, were what they are now. */
+/* Routes were computed before the current rules, or the names that these use, were known. */
 static bool are_routes_late(const struct sm *sm, const struct partitions *now)
 {
 	const struct partitions *minded = routes_minded(sm);
@@ -76,7 +76,7 @@ static bool are_routes_late(const struct sm *sm, const struct partitions *now)
 	return mind && !(minded && partitions_same_members(minded, now));
 }
 
-/* Other rules may concern every port, and not only those that a sweep met changed. */
+/* Other rules may affect every port, not only those that a sweep found changed. */
 static void take(struct sm *sm, struct partitions *partitions)
 {
 	struct partitions *old = sm->partitions;
@@ -119,7 +119,7 @@ static struct partitions *partitions_by(struct sm *sm, struct partition_rules *r
 	return partitions;
 }
 
-/* What is told of ports without room has names. */
+/* Messages about ports without room contain names. */
 static void make_partitions(struct sm *sm)
 {
 	struct partition_rules *rules = slot_take(&sm->context->partition_rules);
@@ -137,7 +137,7 @@ static void make_partitions(struct sm *sm)
 	partition_rules_unref(rules);
 }
 
-/* Other scopes may concern every port, and what PortInfo has of them is for a partial sweep. */
+/* Other scopes may affect every port; a partial sweep has to set their part of PortInfo. */
 static void take_qos(struct sm *sm, struct qos_paths *qos)
 {
 	struct qos_paths *old = sm->qos;
@@ -173,7 +173,7 @@ static void make_qos(struct sm *sm)
 	qos_policy_unref(policy);
 }
 
-/* Routes count more: their lanes keep packets from blocking each other for ever. */
+/* Routes take precedence: their lanes keep packets from deadlocking. */
 static void tell_lane_conflicts(struct sm *sm)
 {
 	const struct qos_place place = {sm->qos, sm->fabric};

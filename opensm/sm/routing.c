@@ -2,9 +2,9 @@
 /*
  * From the builder to values: the frozen fabric, its routing, and what is published of them.
  *
- * Routes are computed and verified in the pool, on values that nobody changes: the sm actor goes on
- * answering traps and SMInfo meanwhile. The job bears the number of its sweep; if that was
- * cancelled when it comes back, it is thrown away.
+ * Routes are computed and verified in the pool, on values that do not change: meanwhile the sm
+ * actor continues to answer traps and SMInfo. The job carries the number of its sweep; if that has
+ * been cancelled by the time it comes back, its result is discarded.
  */
 #include <string.h>
 
@@ -30,35 +30,35 @@
 #include "sm/write/write.h"
 #include "subnet/small_tables.h"
 
-#define THREADS_PAY 256 /* switches from which on routes are computed by several threads */
+#define THREADS_PAY 256 /* from this many switches on several threads compute routes */
 #define THREADS_MAX 8
 
-/* What the routes in use were made by, and what was told of them. */
+/* The inputs of the routes in use, and what has been logged about them. */
 struct choice {
 	struct route_files *files; /* NULL: none */
 	struct options *options;
-	bool roots_found; /* by other roots than those files name */
+	bool roots_found; /* the roots were not those that the files name */
 };
 
 struct routes {
 	struct choice used;
-	struct partitions *minded; /* by the routes in use; NULL: none */
-	bool anew; /* the operator wants routes computed anew, and they were not yet */
-	struct route_job *job; /* that came back, to be taken */
+	struct partitions *minded; /* partitions that the routes in use respect; NULL: none */
+	bool anew; /* the operator requested a new computation, which is pending */
+	struct route_job *job; /* finished, waiting to be taken */
 	char *credit_loop, *fallback, *held; /* as in struct subnet */
 	char *exposed;			     /* as in struct subnet */
-	bool exposed_lasts;		     /* longer than the sweep that made the change */
-	bool cyclic; /* what switches hold may be of routes that had a credit loop */
+	bool exposed_lasts;		     /* for longer than the sweep that made the change */
+	bool cyclic; /* switches may hold parts of routes that had a credit loop */
 	bool only_switches;
-	char *told_note, *told_unknown;	     /* what the log said last of the routes and files */
-	char **small_tables;		     /* as of small_tables_tell(), as the log said last */
+	char *told_note, *told_unknown;	     /* what was last logged of routes and files */
+	char **small_tables;		     /* as of small_tables_tell(), as last logged */
 	uint32_t n_small, n_harmful;
 };
 
-/* An engine as it is tried. */
+/* An engine as it is to be tried. */
 struct attempt {
 	const struct route_engine *engine;
-	bool find_roots; /* whatever root_guid_file names */
+	bool find_roots; /* ignoring root_guid_file */
 };
 
 /* A computation in the pool. */
@@ -68,26 +68,26 @@ struct route_job {
 	uint64_t serial;
 	struct log *log;
 	struct fabric *fabric;
-	struct choice now; /* roots_found: of the attempt at hand */
+	struct choice now; /* roots_found: of the current attempt */
 	struct choice used;
-	struct partitions *partitions; /* that routes are to mind; NULL: none */
-	struct route_demand *demand;   /* of these, if routes are to mind it */
-	struct route_ties *ties;       /* the same; of the files at hand */
+	struct partitions *partitions; /* that routes must respect; NULL: none */
+	struct route_demand *demand;   /* of these, if routes must respect it */
+	struct route_ties *ties;       /* the ties of the files in use */
 	struct routing *old;
-	bool held; /* old is what switches hold, by whomever */
-	struct held *tables; /* what they hold, whatever old is; NULL: nothing is known of it */
+	bool held; /* old is what switches hold, whichever SM wrote it */
+	struct held *tables; /* what switches hold, even if old differs; NULL: unknown */
 	bool cyclic;	     /* as in struct routes */
 	bool anew;
 	GArray *attempts;
 
-	struct routing *routing; /* result; NULL: none of them can */
-	struct route_stages *stages; /* how switches get there; NULL: at once */
-	char *exposed;	    /* what of the change may deadlock, for people; NULL: nothing */
-	bool exposed_lasts; /* until hosts ask again, longer than tables are written */
+	struct routing *routing; /* result; NULL: no engine succeeded */
+	struct route_stages *stages; /* the stages of the change in switches; NULL: done at once */
+	char *exposed;	    /* for people: which part of the change may deadlock; NULL: none */
+	bool exposed_lasts; /* until hosts query again, longer than tables are written */
 	enum route_way way;
 	struct route_verdict verdict;
-	GString *failures; /* of engines before it */
-	char *held_for;	   /* why it was made by the files as they were before; NULL: it was not */
+	GString *failures; /* of engines tried before */
+	char *held_for;	   /* why the previous files were used; NULL: they were not */
 };
 
 static void choice_clear(struct choice *choice)
@@ -184,8 +184,8 @@ static bool leads_to_silence(const struct builder_node *node)
 }
 
 /*
- * Behind a link that is up somebody may have LIDs of whom nothing is known, as the SM was started
- * since: tables are looked at and written as far as they are in force.
+ * Behind a link that is up there may be unknown nodes that have LIDs, as the SM was started after
+ * they got them: tables are read and written only as far as they are in use.
  */
 static void mind_hidden_lids(struct sm *sm)
 {
@@ -237,10 +237,10 @@ static void add_attempt(GArray *attempts, const char *name, bool find_roots)
 }
 
 /*
- * The engines to try in order: those of the list that exist (others were named to the user at
- * start). If the list does not forbid it, then updn, which keeps any fabric free of deadlock, even
- * if the roots that the operator named do not do; and as a last resort minhop, which is also what
- * an empty list means.
+ * The engines to try, in order: those of the list that exist (the user was told of the others at
+ * start). Unless the list forbids it, then updn, which keeps any fabric free of deadlock, if
+ * necessary without the roots that the operator named; and as a last resort minhop, which is also
+ * the meaning of an empty list.
  */
 static GArray *engines_to_try(const struct options *options)
 {
@@ -265,7 +265,7 @@ static GArray *engines_to_try(const struct options *options)
 	return attempts;
 }
 
-/* The result is the same on any number; on small subnets more than one would not pay. */
+/* The result does not depend on their number; on small subnets more than one is not worth it. */
 static unsigned int threads_for(const struct route_job *job)
 {
 	if (job->now.options->single_thread || job->fabric->n_switches < THREADS_PAY)
@@ -296,7 +296,7 @@ static void take_input(struct route_job *job, struct route_input *input)
 		input->n_roots = 0;
 }
 
-/* Whether options and files said the same when these routes were made. */
+/* Whether options and files were the same when these routes were made. */
 static bool is_made_of(const struct routing *old, const struct route_input *input)
 {
 	g_autofree char *word = fingerprint_of_input(input);
@@ -304,7 +304,10 @@ static bool is_made_of(const struct routing *old, const struct route_input *inpu
 	return old && !g_strcmp0(fingerprint_of_routing(old), word);
 }
 
-/* The tables that the engine makes out of these; NULL and why if it cannot, or they are wrong. */
+/*
+ * The tables that the engine computes from these; NULL and the reason if it fails or they are
+ * wrong.
+ */
 static struct routing *renew(struct route_job *job, const struct route_engine *engine,
 			     const struct routing *old, char **why)
 {
@@ -334,8 +337,8 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 }
 
 /*
- * The engine's tables if they may be programmed, or NULL and why. The operator's reroute starts
- * afresh.
+ * The engine's tables if they may be programmed, or NULL and the reason. The operator's reroute
+ * ignores the previous routes.
  */
 static struct routing *compute(struct route_job *job, const struct route_engine *engine,
 			       char **why)
@@ -362,7 +365,7 @@ static void use_files(struct route_job *job, struct route_files *files)
 	route_files_unref(before);
 }
 
-/* Whether that engine made the routes in use, with files that say something else now. */
+/* Whether that engine made the routes in use, from files that have changed since. */
 static bool can_hold(const struct route_job *job, const struct route_engine *engine)
 {
 	return job->old && job->used.files && job->used.files != job->now.files &&
@@ -371,9 +374,9 @@ static bool can_hold(const struct route_job *job, const struct route_engine *eng
 }
 
 /*
- * If the engine in use can do nothing with what the files say since they were read again, then it
- * goes on with what they said before: another engine would change all routes for a mistake in a
- * file. Never a mixture of both.
+ * If the engine in use fails with the files as they were last read, it continues with their
+ * previous contents: another engine would change all routes because of a mistake in a file. The two
+ * are never mixed.
  */
 static struct routing *compute_or_hold(struct route_job *job, const struct route_engine *engine)
 {
@@ -399,8 +402,8 @@ static struct routing *compute_or_hold(struct route_job *job, const struct route
 }
 
 /*
- * Switches that do not answer hold what they hold: the others go by that. What is not known of them
- * counts as if it discarded.
+ * Switches that do not answer keep their tables: the routes of the others take that into account.
+ * Unknown entries count as if they discarded packets.
  */
 static void go_by_silent(struct route_job *job)
 {
@@ -446,7 +449,7 @@ static void plan_stages(struct route_job *job)
 	g_clear_pointer(&job->tables, held_free);
 }
 
-/* What no stages help against. */
+/* Deadlocks that no stages avoid. */
 static void find_exposed(struct route_job *job)
 {
 	struct lane_changes changes;
@@ -458,7 +461,7 @@ static void find_exposed(struct route_job *job)
 	job->exposed_lasts = changes.pairs != 0;
 }
 
-/* Back on the sm actor. */
+/* Runs on the sm actor again. */
 static void on_computed(struct message *message)
 {
 	struct route_job *job = (struct route_job *)message;
@@ -500,7 +503,7 @@ static void drop_job(struct message *message)
 
 /* ---- on the sm actor ---- */
 
-/* Files that say the same as those that the routes were made by count as these. */
+/* Files with the same contents as those of the routes in use are replaced by these. */
 static struct route_files *files_now(struct sm *sm)
 {
 	struct route_files *files = slot_take(&sm->context->route_files);
@@ -512,7 +515,7 @@ static struct route_files *files_now(struct sm *sm)
 	return route_files_ref(used);
 }
 
-/* What is known of the tables that switches hold; NULL if there is nothing. */
+/* What is known of the tables that switches hold; NULL if nothing is. */
 static struct routing *held_tables(struct sm *sm)
 {
 	const size_t block_bytes = sizeof(struct iba_linear_forwarding_table);
@@ -565,7 +568,7 @@ enum step_result step_route(struct sm *sm)
 	return STEP_NEXT;
 }
 
-/* Into the log when it is new; heavy sweeps find the same again and again. */
+/* Logged when new; heavy sweeps find the same again and again. */
 static void say_once(struct sm *sm, char **told, char *text)
 {
 	if (text && g_strcmp0(*told, text))
@@ -637,8 +640,8 @@ static void tell_stages(struct sm *sm, const struct route_stages *stages)
 }
 
 /*
- * Before it is done. Hosts that have not asked for their paths since go on with what they were told
- * before, so it stays true of them until routes need no lanes.
+ * Before it is done. Hosts that have not queried their paths since continue to use the old ones, so
+ * this stays true for them until routes need no lanes.
  */
 static void tell_exposed(struct sm *sm, struct route_job *job)
 {
@@ -675,7 +678,7 @@ static void tell_held(struct sm *sm, char *held)
 	routes->held = held;
 }
 
-/* Each line once, as long as it is true; status shows them always. */
+/* Each line is logged once while it is true; status always shows them. */
 static void tell_small_tables(struct sm *sm, const struct routing *routing)
 {
 	struct routes *routes = sm->routes;
@@ -691,7 +694,7 @@ static void tell_small_tables(struct sm *sm, const struct routing *routing)
 	routes->n_small = n;
 }
 
-/* Said when they or the engine in use change; status shows them always. */
+/* Logged when they or the engine in use change; status always shows them. */
 static void tell_failures(struct sm *sm, const struct route_job *job)
 {
 	struct routes *routes = sm->routes;
@@ -714,7 +717,7 @@ static void tell_failures(struct sm *sm, const struct route_job *job)
 	routes->fallback = fallback;
 }
 
-/* Its choice becomes the one in use. */
+/* The attempt's choice becomes the one in use. */
 static void take_routing(struct sm *sm, struct route_job *job)
 {
 	routing_unref(sm->routing);
@@ -755,15 +758,16 @@ enum step_result step_take_routes(struct sm *sm)
 }
 
 /*
- * The ports as they are now, ACTIVE; if one was lost since the routes were computed, what stands
- * behind it is missing or elsewhere in a picture taken now, and the old one goes with the routes.
+ * The ports as they are now, ACTIVE; if one was lost since the routes were computed, the nodes
+ * behind it are missing or elsewhere in a fabric frozen now, and the old one is kept together with
+ * the routes.
  */
 static void freeze_again(struct sm *sm)
 {
 	struct fabric *now;
 
 	if (builder_is_frozen(sm->builder, sm->fabric) && sm->sweep.kind != SWEEP_KIND_REROUTE)
-		return; /* the picture of this sweep is not old yet */
+		return; /* the fabric of this sweep is still current */
 	now = builder_freeze_changes(sm->builder);
 	if (now && sm->fabric && sm->fabric->shape == now->shape) {
 		fabric_unref(sm->fabric);
@@ -774,7 +778,7 @@ static void freeze_again(struct sm *sm)
 	sm_problem(sm, "the subnet changed while it was configured");
 }
 
-/* Before hosts are told of them, as the next process is to tell them the same. True: wait. */
+/* Before hosts are given them, as the next process must give them the same SLs. True: wait. */
 static bool keep_path_sls(struct sm *sm)
 {
 	uint64_t before = path_sls_changes(sm->path_sls);
@@ -821,7 +825,7 @@ enum step_result step_publish(struct sm *sm)
 	replicate_lids(sm);
 	replicate_path_sls(sm);
 	p_key_indexes_replicate(sm);
-	other_sms_tell_replicator(sm); /* who came in this sweep has LIDs by now */
+	other_sms_tell_replicator(sm); /* SMs that appeared in this sweep have LIDs by now */
 	guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
 	return STEP_NEXT;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The subnet manager's life: what it owns, whom it listens to.
+ * The subnet manager's life cycle: what it owns, and what it listens to.
  *
  * It is a reconciler (sweep.c): read what is, compute what should be as values, send the
  * difference. The builder keeps what the hardware holds from sweep to sweep; fabric, routing and
  * partitions are the values of the last one. All of it belongs to the actor "sm"; others see what
- * step_publish hands out, and reach it by events and by what mad/ delivers.
+ * step_publish publishes, and reach it by events and through mad/.
  */
 #include "policy/files/route_files.h"
 #include "sm/discover/discover.h"
@@ -25,7 +25,7 @@ static void on_sweep_wanted(void *arg, uint64_t reasons)
 	sweep_want(arg, reasons);
 }
 
-/* Or alias GUIDs: what the SA keeps, and ports and switches are to hold. */
+/* Or alias GUIDs: what the SA keeps, and ports and switches should hold. */
 static void on_groups_changed(void *arg, uint64_t serial)
 {
 	(void)serial;
@@ -173,7 +173,7 @@ struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendo
 	return sm;
 }
 
-/* The master's own first sweep is long past: what that alone does is not done again. */
+/* This is not the first sweep of the running master: actions for that must not be repeated. */
 static void go_on_from(struct sm *sm, const struct subnet *running)
 {
 	sm->schedule.succeeded = true;
@@ -187,7 +187,7 @@ struct sm *sm_new_dry(struct context *context, struct mad *mad, struct vendor *v
 {
 	struct sm *sm = make(context, mad, vendor);
 
-	/* The mad may be that of a master, who cancels by the numbers of its sweeps. */
+	/* The mad may belong to a master, which cancels by the numbers of its own sweeps. */
 	sm->sweep.serial = UINT64_C(1) << 63;
 	sm->dry = dry_new(running != NULL);
 	atomic_store(&context->sm_state, running ? IBA_SM_MASTER : IBA_SM_DISCOVERING);
@@ -203,7 +203,7 @@ void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg)
 	sm->show_arg = arg;
 }
 
-/* Before the actor starts: what waits in its mailbox must not begin a sweep of its own. */
+/* Before the actor starts: messages in its mailbox must not begin a sweep of their own. */
 static void begin(struct sm *sm)
 {
 	if (!sm->dry)
@@ -235,7 +235,7 @@ void sm_stop(struct sm *sm)
 
 void sm_free(struct sm *sm)
 {
-	sm->sweep.serial++; /* what is out now is late */
+	sm->sweep.serial++; /* requests in flight now are outdated */
 	keys_forget(sm, true);
 	silence_forget(sm);
 	walks_drop(sm);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the files of sm/ share. Everything here belongs to the actor "sm". */
+/* Declarations shared by the files of sm/. Everything here belongs to the actor "sm". */
 #ifndef SM_SM_PRIVATE_H
 #define SM_SM_PRIVATE_H
 
@@ -23,23 +23,23 @@
 #include "sm/store/path_sls.h"
 #include "subnet/subnet.h"
 
-/* What this SM settles with another one at the moment: mastership.c. */
+/* What this SM is currently negotiating with another one: mastership.c. */
 enum dealing {
 	ALONE,	      /* nothing */
-	HANDING_OVER, /* to one that has not accepted yet */
-	AWAITING,     /* a HANDOVER of that one */
-	RETIRING,     /* the daemon ends when that one, if there is one, took over */
-	ABSTAINING,   /* this SM cannot lead, and no other is there to: it looks again later */
+	HANDING_OVER, /* to an SM that has not accepted yet */
+	AWAITING,     /* waits for a HANDOVER from that SM */
+	RETIRING,     /* the daemon ends when that SM, if there is one, has taken over */
+	ABSTAINING,   /* neither this SM nor any other can lead: it checks again later */
 };
 
-/* How LIDs were assigned last: lid.c. */
+/* The last assignment of LIDs: lid.c. */
 struct lid_state {
-	uint64_t arrivals; /* of the builder then */
-	uint16_t last;	   /* what the switches could forward */
+	uint64_t arrivals; /* builder->arrivals at that time */
+	uint16_t last;	   /* highest LID that the switches could forward */
 	bool short_of;	   /* not every endport got LIDs of its own */
-	bool assigned;	   /* they were assigned since the start: reassign_lids is done */
-	bool duplicate_guids; /* two endports with one GUID were met then */
-	bool changing;	      /* some endport carries a LID that is not its own any more */
+	bool assigned;	   /* done since the start: reassign_lids is no longer needed */
+	bool duplicate_guids; /* two endports with the same GUID were found */
+	bool changing;	      /* some endport still has a LID that is no longer its own */
 };
 
 struct sm_request;   /* smp/smp.h */
@@ -60,15 +60,15 @@ struct port_health;  /* port_health.c */
 struct p_key_indexes; /* pkey_indexes.c */
 struct reregister;   /* reregister.c */
 
-/* What the SM before left: replicate.c. */
+/* What the previous SM left: replicate.c. */
 struct takeover {
-	bool due;	      /* this SM became MASTER and has not asked for it */
+	bool due;	      /* this SM became MASTER and has not fetched it yet */
 	bool reconcile;	      /* multicast tables may hold members that the replica lacks */
 	uint64_t of;	      /* GUID of the SM whose replica was taken over; 0: none */
-	uint16_t vouched_lid; /* of the SM before, whose clients need not register again; 0: none */
-	uint64_t lids_told;   /* guid2lid_changes() when the replicator was told; 0: never */
-	uint64_t sls_told;    /* path_sls_changes() then; 0: never */
-	uint64_t partitions_told;   /* serial of the partition changes told; 0: none */
+	uint16_t vouched_lid; /* of the previous SM; its clients need not register; 0: none */
+	uint64_t lids_told;   /* guid2lid_changes() last told to the replicator; 0: never */
+	uint64_t sls_told;    /* path_sls_changes() last told; 0: never */
+	uint64_t partitions_told;   /* serial of the last partition changes reported; 0: none */
 };
 
 struct sm {
@@ -77,38 +77,38 @@ struct sm {
 	struct mad *mad;
 	struct vendor *vendor;
 	struct actor *actor;
-	struct options *options; /* of this sweep */
+	struct options *options; /* of the current sweep */
 
-	/* what is: the subnet as far as it is known */
+	/* what is: the subnet as far as known */
 	struct builder *builder;
 	struct builder_node *local; /* stands for the SM's own node until that is known: no hops */
 	struct guid2lid *guid2lid;
 	struct path_sls *path_sls;
 	struct keys *keys; /* M_Keys of ports: keys.c */
 
-	/* what should be: values of this sweep, kept for the next */
+	/* what should be: values of the last sweep, kept for the next */
 	struct fabric *fabric;
 	struct routing *routing;
 	struct partitions *partitions;
-	uint64_t partitions_shape; /* of the fabric that they were made for */
-	bool p_keys_settled;	   /* all tables were set by the rules of these */
-	bool p_keys_looked, p_keys_held; /* pkey_guard.c: at the tables of another SM; which stay */
-	unsigned int index0_kept;  /* ports in use with another key at index 0 than indx0 asks */
-	struct qos_paths *qos;	   /* NULL: QoS is off, and no table is to be set */
-	bool vl_tables_known;	   /* an SM has written those of qos.c in some node */
-	uint16_t told_sls; /* qos.c: bits of the SLs that hosts are told while QoS is off */
-	unsigned int vl_resets;	   /* nodes of which they are reset since that was told */
+	uint64_t partitions_shape; /* shape of the fabric that they were made for */
+	bool p_keys_settled;	   /* all tables were set by these rules */
+	bool p_keys_looked, p_keys_held; /* pkey_guard.c: another SM's tables checked; kept */
+	unsigned int index0_kept;  /* ports in use whose key at index 0 is not that of indx0 */
+	struct qos_paths *qos;	   /* NULL: QoS is off, and its tables must not be set */
+	bool vl_tables_known;	   /* some node has QoS tables (qos.c) that an SM wrote */
+	uint16_t told_sls; /* qos.c: bitmask of the SLs given to hosts while QoS is off */
+	unsigned int vl_resets;	   /* nodes whose tables were reset since that was logged */
 	bool had_lanes;		   /* SL2VL tables were set for lanes of routes */
-	bool lanes_left;	   /* those that can be reached may have lanes of other routes */
-	GPtrArray *lane_conflicts; /* texts: where it meets lanes of routes, as told; NULL */
-	struct p_key_changes *p_key_changes; /* pkey.c: of the sweep that runs */
+	bool lanes_left;	   /* reachable switches may still have lanes of other routes */
+	GPtrArray *lane_conflicts; /* texts, as logged: QoS against lanes of routes; or NULL */
+	struct p_key_changes *p_key_changes; /* pkey.c: of the running sweep */
 	struct p_key_indexes *p_key_indexes;
-	struct mc_groups *groups;  /* whose trees are programmed */
-	bool mft_used[IBA_MFT_BLOCKS]; /* blocks that may hold something in some switch */
-	uint16_t mlid_top;	       /* highest MLID in them; 0: there are none */
+	struct mc_groups *groups;  /* groups whose trees are programmed */
+	bool mft_used[IBA_MFT_BLOCKS]; /* blocks that may be in use in some switch */
+	uint16_t mlid_top;	       /* highest MLID in them; 0: none */
 
 	struct sweep sweep;
-	GQueue walks; /* walk.c: of the step that runs */
+	GQueue walks; /* walk.c: of the running step */
 	struct schedule schedule;
 	struct lid_state lids;
 	struct routes *routes;
@@ -120,31 +120,31 @@ struct sm {
 	struct mastership *mastership;
 	enum dealing dealing;
 	struct other_sms *others;
-	uint64_t outlook_since; /* outlook.c: the heavy sweep, of the builder, that looked last */
+	uint64_t outlook_since; /* outlook.c: builder's number of the last heavy sweep checked */
 	struct state_writer *writer;
 	struct disk *disk;
 	GArray *held_up; /* of struct held_up: held_up.c */
-	struct dry *dry;   /* of a dry run: no Set leaves; NULL: it is none */
+	struct dry *dry;   /* dry run: no Set is sent; NULL: not a dry run */
 	struct port_health *port_health;
 	struct takeover takeover;
 	struct reregister *reregister;
-	bool names_wanted; /* again, since a sweep looked which are missing */
+	bool names_wanted; /* wanted again, since a sweep checked which are missing */
 
 	/* health.c, silence.c */
-	GPtrArray *sick;      /* nodes */
-	struct timer retry;   /* of the first of them */
+	GPtrArray *sick;      /* nodes with errors */
+	struct timer retry;   /* for the first of them */
 	struct timer watch;   /* own_port.c */
-	uint32_t first_act;   /* of ActCount: another one in each life of the daemon */
+	uint32_t first_act;   /* of ActCount: different each time the daemon starts */
 	bool port_lost;	      /* own_port.c: the device of the SM's port is gone */
-	struct timer lease;   /* lease.c: looks at M_Keys before their leases end */
-	unsigned int fatal_sweeps; /* in a row that met what fatal.c tells of */
+	struct timer lease;   /* lease.c: checks M_Keys before their leases end */
+	unsigned int fatal_sweeps; /* in a row that found a fatal condition (fatal.c) */
 	GPtrArray *suspects;  /* struct suspect */
-	GPtrArray *cables_asked; /* struct sm_request that waits for what its near end says */
+	GPtrArray *cables_asked; /* struct sm_request that waits for the answer of its near end */
 	struct log_limit error_log;
-	struct log_limit groups_log; /* sweep.c: lines of sweeps that clients' joins provoke */
+	struct log_limit groups_log; /* sweep.c: lines of sweeps that clients' joins cause */
 
 	GPtrArray *askers; /* struct asker: sm_asker.c */
-	_Atomic bool asked; /* by somebody of whom the actor "sm" has yet to look who that is */
+	_Atomic bool asked; /* an SM requester has not been identified yet by the actor "sm" */
 
 	/* trap.c */
 	struct log_limit trap_log;
@@ -164,7 +164,7 @@ static inline bool sm_is_master(const struct sm *sm)
 	return sm_state(sm) == IBA_SM_MASTER;
 }
 
-/* This SM does not sweep: it is standby, not active, without a port, or settles a handover. */
+/* This SM does not sweep: it is standby, not active, without a port, or negotiating a handover. */
 static inline bool sm_rests(const struct sm *sm)
 {
 	unsigned int state = sm_state(sm);
@@ -186,15 +186,17 @@ static inline bool sweep_runs(const struct sm *sm)
 
 /* ---- sweep.c ---- */
 void sweep_init(struct sm *sm);
-void sweep_allow(struct sm *sm, bool allowed); /* false: what is wanted waits for a true */
-void sweep_break(struct sm *sm); /* the SM's link fell: the one that runs begins anew */
-void sweep_look(struct sm *sm);	 /* a standby reads what there is: a heavy sweep as far as ELECT */
+void sweep_allow(struct sm *sm, bool allowed); /* false: wanted sweeps wait until true */
+void sweep_break(struct sm *sm); /* the SM's link went down: the running sweep begins again */
+void sweep_look(struct sm *sm);	 /* a standby reads the subnet: a heavy sweep up to ELECT */
 void sweep_rest(struct sm *sm); /* this SM is not master: no sweeps, and nothing is known */
-/* "main" has read the files again, for bits of enum sweep_reason. */
+/* "main" has read the files again, for these bits of enum sweep_reason. */
 void sweep_files_read(struct sm *sm, unsigned int reasons);
-void sweep_take_options(struct sm *sm);	       /* those of now, if no sweep runs on the old ones */
-void sweep_advance(struct sm *sm); /* an SMP or a job of it came back */
-/* Others have waited since that time for as long as they may; then a message goes on later. */
+void sweep_take_options(struct sm *sm);	       /* takes the current ones, unless a sweep runs */
+void sweep_advance(struct sm *sm); /* an SMP or a job of the sweep came back */
+/*
+ * Other messages have waited as long as they may since that time: posts a message to go on later.
+ */
 bool sweep_gives_way(struct sm *sm, uint64_t since);
 
 /* ---- steps ---- */
@@ -203,20 +205,20 @@ bool sweep_gives_way(struct sm *sm, uint64_t since);
 
 /* ---- policy.c ---- */
 /*
- * Partitions on the fabric of the sweep, before names of nodes are read: those that a
- * sweep before read count. NULL if routes are not to mind them, or rules go by names and none was
- * read yet.
+ * Partitions on the fabric of the sweep, before names of nodes are read: names read by an earlier
+ * sweep are used. NULL if routes need not respect partitions, or the rules use names and none has
+ * been read yet.
  */
 struct partitions *policy_partitions_for_routes(struct sm *sm, const struct route_files *files);
 
 /* ---- routing.c ---- */
-/* Those that the routes in use were made by; NULL: they mind none. */
+/* The partitions that the routes in use were computed with; NULL: routes ignore partitions. */
 const struct partitions *routes_minded(const struct sm *sm);
 struct routes *routes_new(void);
 void routes_free(struct routes *routes);
-void routes_compute_anew(struct sm *sm); /* the operator wants it */
-void routes_written(struct sm *sm);	 /* to all switches that take them */
+void routes_compute_anew(struct sm *sm); /* requested by the operator */
+void routes_written(struct sm *sm);	 /* to all switches that accept them */
 struct subnet;
-void routes_go_on_from(struct sm *sm, const struct subnet *subnet); /* as another SM made them */
+void routes_go_on_from(struct sm *sm, const struct subnet *subnet); /* as made by another SM */
 
 #endif

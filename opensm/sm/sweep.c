@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The sweep: a list of steps (steps.def) and the loop that runs them. A step sends SMPs or says how
- * they are to be made (walk.c), or sends a job to the pool, and returns; the loop goes on when all
- * of them came back. Reasons for the next sweep gather in sm->schedule; plan.c turns them into the
- * kind of sweep, which picks the steps.
+ * The sweep: a list of steps (steps.def) and the loop that runs them. A step sends SMPs or
+ * describes how to make them (walk.c), or sends a job to the pool, and returns; the loop continues
+ * when all of them have come back. Reasons for the next sweep gather in sm->schedule; plan.c turns
+ * them into the kind of sweep, which selects the steps.
  *
- *	         reasons, their patience over,
+ *	         reasons, after their delay;
  *	         for a heavy one files read again      last step, or STEP_ABORT
  *	  IDLE ------------------------------> RUNNING -----------------------> IDLE
  *	   ^                                     |  a cable was lost, a trap:
- *	   |                                     |   while it discovers: looked at by this sweep
+ *	   |                                     |   while discovering: handled by this sweep
  *	   +--------- sweep_cancel() ------------+   after that: cancelled, and a partial one begins
  *
- * A trap that is repeated cancels none: what it tells of was read (trap.c).
+ * A repeated trap does not cancel a sweep: what it reports has been read (trap.c).
  *
- * A sweep has a number. Its SMPs and jobs bear it; what comes back with an older number moves
- * nothing, so a sweep can be cancelled at any moment.
+ * A sweep has a number. Its SMPs and jobs carry it; results with an older number have no effect, so
+ * a sweep can be cancelled at any moment.
  */
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
@@ -43,14 +43,16 @@ struct go_on {
 	struct sm *sm;
 };
 
-/* A storm of traps makes no more sweeps than this. */
+/* Limits the sweeps that a storm of traps can cause. */
 #define TRAP_SWEEPS_PER_SECOND 2
 #define TRAP_SWEEPS_BURST 4
-/* Steps and walks that need not wait for SMPs give way to others after this time. */
+/* Steps and walks that need not wait for SMPs yield to other messages after this time. */
 #define GIVE_WAY_NS NS_PER_MS
-/* Who waits for a very large fabric sees in the log of every day that the sweep goes on. */
+/* With a very large fabric, the log shows every day that the sweep is still running. */
 #define LONG_STEP_NS (5 * NS_PER_S)
-/* A heavy sweep begins without files that take longer to read; what they say comes in another. */
+/*
+ * A heavy sweep does not wait longer for files to be read; their contents apply in another sweep.
+ */
 #define FILES_NS NS_PER_S
 
 static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
@@ -116,7 +118,7 @@ static void all_is_well(struct sm *sm)
 	schedule->settled_lid = sm->builder->sm_port->lid;
 }
 
-/* The same again as before: the SM's port is still without a cable. */
+/* Same result as before: the SM's port still has no cable. */
 static bool is_old_news(const struct sm *sm)
 {
 	return sm->sweep.port_was_down && sm->schedule.port_down;
@@ -145,7 +147,7 @@ static void end_well(struct sm *sm)
 		announce_up(sm);
 }
 
-/* A client may join and leave as often as it likes: good sweeps of groups are told now and then. */
+/* A client may join and leave very often: successful sweeps of groups are logged only at times. */
 static void log_end(struct sm *sm)
 {
 	const struct sweep *sweep = &sm->sweep;
@@ -166,14 +168,14 @@ static void end_full(struct sm *sm)
 
 	log_end(sm);
 	sweep_flag(sm, SWEEP_FLAG_UNTOLD, sweep->errors && !sweep->published);
-	if (sweep->published) /* what clients tell that SM from now on is not in the replica */
+	if (sweep->published) /* what clients report to that SM from now on is not in the replica */
 		sm->takeover.vouched_lid = 0;
 	if (sweep->errors)
 		end_with_errors(sm);
 	else
 		end_well(sm);
 	if (sweep->kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL) && sm->builder->dirty->len)
-		sm->schedule.reasons |= SWEEP_CHANGE; /* marked since they were read */
+		sm->schedule.reasons |= SWEEP_CHANGE; /* nodes marked since they were read */
 }
 
 static void announce_done(struct sm *sm)
@@ -192,7 +194,7 @@ static void announce_done(struct sm *sm)
 	event_emit(&sm->context->bus, EVENT_SWEEP_DONE, sweep_done_pack(&done));
 }
 
-/* What is still out of it moves nothing any more. */
+/* Its requests still in flight no longer have any effect. */
 static void leave_sweep(struct sm *sm)
 {
 	if (sm->sweep.pending && !sm->dry)
@@ -237,7 +239,7 @@ static void end_sweep(struct sm *sm)
 	if (rests)
 		return;
 	schedule_interval(sm);
-	if (!light) /* which does not read the port, and may come often */
+	if (!light) /* which does not read the port, and may run often */
 		own_port_watch(sm);
 	if (schedule->reasons & ~SWEEP_ERRORS)
 		timer_start(&schedule->settle, schedule_patience(sm));
@@ -258,7 +260,7 @@ static void end_step(struct sm *sm)
 	sweep->again = false;
 }
 
-/* What it found and wrote stays known; what it was begun for is wanted again. */
+/* What it found and wrote stays known; the reasons for which it began are pending again. */
 static void cancel(struct sm *sm)
 {
 	struct schedule *schedule = &sm->schedule;
@@ -369,7 +371,7 @@ void sweep_advance(struct sm *sm)
 	run_steps(sm);
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 static void take_options(struct sm *sm)
 {
@@ -398,8 +400,8 @@ static void tell_begin(const struct sm *sm, enum sweep_kind kind)
 }
 
 /*
- * A heavy sweep goes by the files as they are when it begins, above all that of a standby which
- * takes over: its master may have been told of changes, and it was not. "main" reads them.
+ * A heavy sweep uses the files as they are when it begins. This matters most for a standby that
+ * takes over: its master may have been notified of changes, and it was not. "main" reads them.
  */
 static bool waits_for_files(struct sm *sm, enum sweep_kind kind)
 {
@@ -442,13 +444,13 @@ static void begin_sweep(struct sm *sm)
 		.step_started_ns = now,
 	};
 	schedule->reasons &= ~plan_answers(kind);
-	schedule->inhibited |= sm->dry != NULL; /* it is the only one, and nothing cancels it */
+	schedule->inhibited |= sm->dry != NULL; /* it is the only sweep, and nothing cancels it */
 	if (sm->sweep.reasons & SWEEP_REROUTE)
 		routes_compute_anew(sm);
 	if (kind == SWEEP_KIND_PARTIAL)
 		health_mark_due(sm);
 	if (kind == SWEEP_KIND_LIGHT || kind == SWEEP_KIND_HEAVY)
-		schedule->traps_lost = false; /* all switches are asked */
+		schedule->traps_lost = false; /* all switches are read */
 	sweep_flag(sm, SWEEP_FLAG_RUNNING, true);
 	if (!atomic_load(&sm->context->sweep_since))
 		atomic_store(&sm->context->sweep_since, now);
@@ -456,7 +458,7 @@ static void begin_sweep(struct sm *sm)
 	run_steps(sm);
 }
 
-/* ---- what comes while a sweep runs ---- */
+/* ---- events during a sweep ---- */
 
 void sweep_break(struct sm *sm)
 {
@@ -519,7 +521,7 @@ static void on_settle(struct timer *timer)
 	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, schedule.settle));
 
 	if (sweep_runs(sm) && sweep_is_discovering(sm)) {
-		sweep_advance(sm); /* it looks at what was marked */
+		sweep_advance(sm); /* it handles the marked nodes */
 		return;
 	}
 	if (sweep_runs(sm)) {
@@ -530,7 +532,7 @@ static void on_settle(struct timer *timer)
 	begin_sweep(sm);
 }
 
-/* The sweep that waited for them, if it is wanted yet; it answers whatever came meanwhile. */
+/* Starts the sweep that waited for them, if still wanted; it covers all reasons added meanwhile. */
 static void begin_with_files(struct sm *sm)
 {
 	struct schedule *schedule = &sm->schedule;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What there is: nodes, ports and cables, found, followed and kept; traps. */
+/* Discovery of nodes, ports and cables, tracking of changes and silent nodes; traps. */
 #ifndef SM_DISCOVER_DISCOVER_H
 #define SM_DISCOVER_DISCOVER_H
 
@@ -7,47 +7,47 @@
 
 /* ---- description.c ---- */
 void description_get(struct sm *sm, struct builder_node *node);
-void descriptions_forget(struct sm *sm); /* has a sweep read those of all nodes again */
+void descriptions_forget(struct sm *sm); /* makes a sweep read those of all nodes again */
 
 /* ---- cables.c ---- */
 /*
- * The port at the other end of one has answered. True if it counts as that from now on,
- * and false if it does not, or not yet.
+ * The port at the other end of a cable has answered. True if it is accepted as that from now on,
+ * false if it is not, or not yet.
  */
 bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *far);
-/* All have answered. True if some are asked again. */
+/* All have answered. True if some are queried again. */
 bool cables_settle(struct sm *sm);
-/* Cables of a switch are lost of which only its own end has told in this sweep. */
+/* Drops cables of a switch that only its own end has reported in this sweep. */
 void cables_lose_hearsay(struct sm *sm, struct builder_node *node);
 
 /* ---- kept.c ---- */
 /*
- * A request that was in vain, of a sweep that looks whether its node is there: true if that
- * is all that is wrong, and it is dealt with.
+ * A failed request of a sweep that checks whether its node is there: true if that is all that is
+ * wrong, and it has been handled.
  */
 bool kept_failed(const struct sm_request *request);
-/* A node of which enough is known to keep it: of a switch what it forwards, too. */
+/* Enough is known of the node to keep it: for a switch, also its forwarding tables. */
 bool kept_was_read(const struct builder_node *node);
-/* It is not to be sent: its node does not answer, and it is not time to ask whether it does. */
+/* Do not send it: its node does not answer, and it is not time to check it again. */
 bool kept_skips(const struct sm_request *request);
 void kept_answered(struct sm *sm, struct builder_node *node);
-/* Nobody answers behind a port: true if who is known to be there stays. */
+/* No device answers behind a port: true if the node known to be there stays. */
 bool kept_behind(struct sm *sm, struct builder_port *port);
-/* The SM's own port did not answer to a heavy sweep: true if it goes on all the same. */
+/* The SM's own port did not answer in a heavy sweep: true if the sweep continues anyway. */
 bool kept_own(struct sm *sm);
 
 /* ---- discover.c ---- */
-/* A node is met through its port entry, at the other end of a cable of parent; and read. */
+/* A node is found through its port entry, at the other end of a cable of parent, and read. */
 void node_place(struct sm *sm, struct builder_node *node, struct builder_port *entry,
 		const struct builder_node *parent);
 void read_node(struct sm *sm, struct builder_node *node, struct builder_port *entry,
 	       const struct builder_node *parent);
-/* Asks for the NodeInfo of whatever is at the other end of a port. */
+/* Queries the NodeInfo of the device at the other end of a port. */
 void port_probe(struct sm *sm, struct builder_port *port);
-/* Nobody is known to be there, and nobody is asked. */
+/* No device is known to be there, and none is being queried. */
 void port_leave_out(struct builder_port *port);
 void node_lose_trust(struct sm *sm, struct builder_node *node, const char *why);
-/* Whether a SwitchInfo just read says that the switch holds the tables it was given. */
+/* Whether a SwitchInfo just read shows that the switch holds the tables it was given. */
 bool switch_kept_tables(const struct builder_node *node, const struct iba_switch_info *now);
 void port_info_seen(struct sm_request *request); /* a Get(PortInfo) was answered */
 
@@ -60,15 +60,15 @@ void switch_is_calm(struct builder_node *node);
 bool fatal_is_met(struct sm *sm);
 
 /* ---- own_port.c ---- */
-/* Asks the SM's own port now and then what became of it. */
+/* Queries the SM's own port at intervals. */
 void own_port_init(struct sm *sm);
-void own_port_event(void *arg, unsigned int events); /* vendor_watch()'s */
-void own_port_watch(struct sm *sm); /* from now on */
-void own_port_moved(struct sm *sm); /* it leads to another device than before */
+void own_port_event(void *arg, unsigned int events); /* callback of vendor_watch() */
+void own_port_watch(struct sm *sm); /* starts that */
+void own_port_moved(struct sm *sm); /* its cable leads to another device than before */
 void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request)); /* its PortInfo */
 
 /* ---- trap.c ---- */
-/* Of at least IBA_MAD_BYTES. */
+/* buffer has at least IBA_MAD_BYTES. */
 void trap_receive(void *arg, struct vendor_mad *mad);
 
 #endif

@@ -11,12 +11,13 @@
  *	  MASTER -+-------------------------------------------------+
  *	   ^---------------------- HANDOVER -----------------------'
  *
- * A master that meets a master of lower rank waits for its HANDOVER; one that meets an SM of
- * higher rank, master or standby, hands over to it. Who is only discovering is left to find out.
+ * A master that finds a master of lower rank waits for its HANDOVER; a master that finds an SM of
+ * higher rank, master or standby, hands over to it. An SM in DISCOVERING decides for itself.
  *
- * Ability is before rank. An SM that is unable to set the subnet hands over to whoever is not, and
- * claims nothing: where there is nobody else it abstains. Nobody hands over to one that falls short
- * of it, but to a master of which it falls short itself, whatever the rank of that.
+ * Ability takes precedence over rank. An SM that is unable to set the subnet hands over to any that
+ * is able, and does not become master: if there is no other SM it abstains. No SM hands over to one
+ * that falls short of it; but it does to a master of which it falls short itself, whatever their
+ * ranks.
  */
 #include "sm/election/election.h"
 
@@ -46,7 +47,7 @@ const struct election_sm *election_highest(const struct election_sm *others, uns
 #define STANDBYS (1u << IBA_SM_STANDBY)
 #define DISCOVERERS (1u << IBA_SM_DISCOVERING)
 
-/* Whether the other one may lead in place of own. */
+/* Whether the other SM may lead instead of own. */
 static bool may_lead(const struct election_sm *own, const struct election_sm *other)
 {
 	if (other->ability.unable)
@@ -59,7 +60,7 @@ bool election_is_heir(const struct election_sm *other, const struct election_sm 
 	return may_lead(master, other) && election_outranks(other, master);
 }
 
-/* The highest in rank of those in one of the states that may lead in place of own; or NULL. */
+/* The highest in rank of the SMs in one of these states that may lead instead of own; or NULL. */
 static const struct election_sm *best_leader(const struct election_sm *own,
 					     const struct election_sm *others, unsigned int n,
 					     unsigned int states)
@@ -120,7 +121,7 @@ enum election_verdict election_decide(const struct election_sm *own,
 					   : decide_as_discoverer(own, others, n, whom);
 }
 
-/* C14-59 ff.: only a master controls others; only who was standby acknowledges. */
+/* C14-59 ff.: only a master controls others; only a former standby acknowledges. */
 static bool may_send(unsigned int control, uint8_t state)
 {
 	if (control == IBA_SM_INFO_ACKNOWLEDGE)
@@ -138,7 +139,7 @@ static struct election_answer as_standby(unsigned int control)
 		return (struct election_answer){.state = IBA_SM_NOT_ACTIVE};
 	case IBA_SM_INFO_DISCOVER:
 		return (struct election_answer){.state = IBA_SM_DISCOVERING, .sweep = true};
-	default: /* STANDBY; an ACKNOWLEDGE that comes again */
+	default: /* STANDBY; a repeated ACKNOWLEDGE */
 		return (struct election_answer){.state = IBA_SM_STANDBY};
 	}
 }
@@ -182,7 +183,7 @@ struct election_answer election_control(const struct election_sm *own, unsigned 
 		if (control == IBA_SM_INFO_DISABLE)
 			return (struct election_answer){.state = IBA_SM_NOT_ACTIVE};
 		return refused;
-	default: /* DISCOVERING: it will find out by itself */
+	default: /* DISCOVERING: it decides for itself */
 		return refused;
 	}
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What this SM is among the others (other_sm.c). What follows from what is known of them is in
- * election.c; here it is done.
+ * The role of this SM among the others (other_sm.c). election.c decides, from what is known of
+ * them; this file carries it out.
  *
  *	decides		step_elect()
- *	as STANDBY	polls the SM that it follows, and tells it by trap 144 of a higher rank;
- *			nothing else is sent, and there are no sweeps
+ *	as STANDBY	polls the SM that it follows, and reports a higher rank to it by trap 144;
+ *			sends nothing else, and does not sweep
  *	as MASTER	hands over to a higher rank; waits a while for the HANDOVER of a master of
- *			lower rank, and goes on if none comes: that one notices when its port is
- *			configured. Polls who is there. No sweeps while it waits.
+ *			lower rank, and continues if none comes: that one notices when its port is
+ *			configured. Polls the other SMs. Does not sweep while it waits.
  *	is told		mastership_receive(): Set(SMInfo) of others
  *
- * A poll goes by LID and by the path known from discovery in turn: one of them leads there as long
- * as the master lives.
+ * Polls alternate between the LID and the path known from discovery: one of them reaches the master
+ * as long as it lives.
  */
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
@@ -26,52 +26,56 @@
 #include "sm/write/write.h"
 
 #define SOON_NS (10 * NS_PER_MS)
-#define PATIENCE_MAX (1 * NS_PER_S) /* for the other's part of a handover */
-/* Who is to take over gets what this one knows first; so long at most, looked at so often. */
+#define PATIENCE_MAX (1 * NS_PER_S) /* for the other SM's part of a handover */
+/* The successor first gets what this SM knows: for at most this long, checked this often. */
 #define IN_STEP_MAX (30 * NS_PER_S)
 #define IN_STEP_NS (500 * NS_PER_MS)
-/* Two masters that do not come to terms set each other's port again, but ever more seldom. */
-#define CONTESTS_AT_ONCE 4
-#define CONTESTS_IN_VAIN 6 /* doublings with one that is ignored, and so will not come to terms */
-#define CONTESTS_MAX 10	   /* doublings of a second */
-/* One that has just met the same part of the subnet as this one has soon discovered it. */
-#define IN_SIGHT_NS (50 * NS_PER_MS)
-/* A MASTER that refused so many HANDOVERs will go on: the SM of lower rank is its standby. */
-#define REFUSALS_MAX 2
-/* One that cannot lead looks again what there is: at first after a second, later ever less often.
+/*
+ * Two masters that do not resolve their conflict keep setting each other's port, at growing
+ * intervals.
  */
+#define CONTESTS_AT_ONCE 4
+#define CONTESTS_IN_VAIN 6 /* doublings with an ignored SM, which cannot resolve the conflict */
+#define CONTESTS_MAX 10	   /* doublings of a second */
+/*
+ * An SM that has just found the same part of the subnet as this one will soon have discovered it.
+ */
+#define IN_SIGHT_NS (50 * NS_PER_MS)
+/* A MASTER that refused this many HANDOVERs will continue: the SM of lower rank is its standby. */
+#define REFUSALS_MAX 2
+/* An SM that cannot lead discovers again: first after a second, then at growing intervals. */
 #define ABSTAIN_DOUBLINGS_ALONE 3 /* where that costs two SMPs */
 #define ABSTAIN_DOUBLINGS 6
-/* The same of a standby which sees other counts than its master tells. */
+/* As above, for a standby that counts more nodes than its master reports. */
 #define LOOK_FIRST_NS (10 * NS_PER_S)
 #define LOOK_DOUBLINGS 6
-/* Who asks from behind a cable that is left out does so again and again. */
+/* An SM behind an excluded cable sends its requests repeatedly. */
 #define BEYOND_NS (60 * NS_PER_S)
 
 struct mastership {
 	struct sm *sm;
-	struct other_sm partner; /* whom STANDBY polls, or MASTER deals with */
+	struct other_sm partner; /* SM that STANDBY polls, or MASTER deals with */
 	unsigned int polls;
 	uint16_t master_lid;   /* MasterSMLID of the own port at the last poll */
 	unsigned int misses;   /* polls in a row without a master that answers */
-	unsigned int in_vain;  /* dealings in a row with that partner */
-	unsigned int asked;    /* who are asked whether they are standby, to retire */
-	bool was_missed;       /* the master before did not answer polls */
-	uint64_t beyond_ns;    /* when one was looked for beyond what is known; 0: never */
+	unsigned int in_vain;  /* failed dealings in a row with that partner */
+	unsigned int asked;    /* SMs queried for being standby, in order to retire */
+	bool was_missed;       /* the previous master did not answer polls */
+	uint64_t beyond_ns;    /* when it last searched beyond the known subnet; 0: never */
 	uint64_t learns_ns;    /* since when it follows its successor; 0: it does not */
-	bool was_cut_off;      /* as MASTER: it has not looked for another one since */
-	unsigned int refusals; /* of HANDOVERs to that partner in a row, by it as MASTER */
+	bool was_cut_off;      /* as MASTER: it has not searched for another one since */
+	unsigned int refusals; /* HANDOVERs in a row that the partner refused as MASTER */
 	unsigned int abstentions; /* in a row */
-	unsigned int looks;	  /* in a row at what its master may not see, or this one not set */
-	uint64_t looked_ns;	  /* when it discovered last, as STANDBY */
-	bool told_more;		  /* that this STANDBY sees more than its master serves */
-	unsigned int more;	  /* polls in a row that said so */
-	struct timer timer;    /* the next poll, or the end of patience */
-	unsigned int contests; /* heavy sweeps in a row as another SM configured the own port */
-	uint64_t contested_ns; /* when the last one began */
+	unsigned int looks;	  /* discoveries in a row as the master may see or set less */
+	uint64_t looked_ns;	  /* when it last discovered, as STANDBY */
+	bool told_more;		  /* logged that this STANDBY sees more than its master serves */
+	unsigned int more;	  /* polls in a row that showed that */
+	struct timer timer;    /* the next poll, or the end of a wait */
+	unsigned int contests; /* heavy sweeps in a row since another SM configured the own port */
+	uint64_t contested_ns; /* when the last of these began */
 };
 
-/* ---- what this one is ---- */
+/* ---- the state of this SM ---- */
 
 static void tell_state(struct sm *sm, unsigned int state)
 {
@@ -101,7 +105,7 @@ void mastership_begin(struct sm *sm)
 	tell_state(sm, state);
 }
 
-/* What a master knows is not what is, once another one may write. */
+/* What a master knows is no longer reliable once another one may write. */
 static void forget_tables(struct sm *sm)
 {
 	trust_forget_all(sm->builder);
@@ -109,14 +113,14 @@ static void forget_tables(struct sm *sm)
 }
 
 /*
- * All that is forgotten when this SM stops being master is forgotten here; the SA forgets when it
- * hears of the new state.
+ * This function drops all state of a master when this SM stops being one; the SA drops its own when
+ * it is notified of the new state.
  */
 static void forget_mastery(struct sm *sm)
 {
 	sweep_rest(sm);
 	forget_tables(sm);
-	g_clear_pointer(&sm->routing, routing_unref); /* others make theirs now */
+	g_clear_pointer(&sm->routing, routing_unref); /* another SM computes the routes now */
 	guid2lid_doubt(sm->guid2lid);
 	reregister_forget(sm);
 	sm->takeover = (struct takeover){0};
@@ -135,7 +139,7 @@ static uint64_t poll_ns(const struct sm *sm)
 	return sm->options->sminfo_polling_timeout * NS_PER_MS;
 }
 
-/* ---- what it can do ---- */
+/* ---- ability ---- */
 
 static struct ability own_ability(const struct sm *sm)
 {
@@ -204,12 +208,15 @@ static void follow(struct sm *sm, const struct other_sm *other)
 	other_sms_show(sm, &ms->partner);
 	replicate_follow(sm, ms->partner.sm.guid);
 	set_state(sm, IBA_SM_STANDBY);
-	/* Who is no master yet may have died since it was met, and is missed from now on. */
+	/*
+	 * An SM that is not master may have died since it was found; its missed polls count from
+	 * now on.
+	 */
 	wait_for(sm, ms->partner.sm.state == IBA_SM_MASTER ? poll_ns(sm) : SOON_NS);
 	tell_rank(sm);
 }
 
-/* Each may do its part now. */
+/* Resets the patience with the partner: each SM may do its part now. */
 static void begin_anew(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
@@ -219,13 +226,13 @@ static void begin_anew(struct sm *sm)
 		g_array_index(sm->others->known, struct other_sm, i).stubborn = false;
 }
 
-/* The subnet is to be discovered by this SM, as state. */
+/* This SM must discover the subnet, in the given state. */
 static void set_out(struct sm *sm, unsigned int state)
 {
 	struct mastership *ms = sm->mastership;
 
 	if (sm_state(sm) == IBA_SM_STANDBY)
-		sweep_rest(sm); /* it may just be looking */
+		sweep_rest(sm); /* a standby's discovery may be running */
 	timer_stop(&ms->timer);
 	sm->dealing = ALONE;
 	begin_anew(sm);
@@ -256,10 +263,10 @@ static void missed(struct sm *sm, const char *why)
 	set_out(sm, IBA_SM_DISCOVERING);
 	other = other_sm_find(sm, ms->partner.sm.guid);
 	if (other && ms->partner.sm.state != IBA_SM_MASTER)
-		give_up(sm, other); /* it never became that, whatever its rank */
+		give_up(sm, other); /* it never became MASTER, whatever its rank */
 }
 
-/* Where one of the two cannot do what the other can, what this one knows may be old. */
+/* If one of the two cannot do what the other can, what this one knows may be outdated. */
 static void look_again(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
@@ -278,7 +285,7 @@ static void look_again(struct sm *sm)
 	sweep_look(sm);
 }
 
-/* It has looked, and sees more than its master serves. */
+/* It has discovered, and sees more than its master serves. */
 static bool sees_more(const struct sm *sm)
 {
 	const struct mastership *ms = sm->mastership;
@@ -305,7 +312,7 @@ static void tell_more(struct sm *sm)
 			      : "sm_take_over_useless_master would have it take over");
 }
 
-/* True if this standby takes over from a master that answers, but serves far less than there is. */
+/* True if this standby takes over from a master that answers, but serves far too few ports. */
 static bool deposes(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
@@ -343,7 +350,7 @@ static void on_poll_answer(struct sm_request *request)
 	}
 	told = sm_info_decode(request->mad.data);
 	if (info->sm_state != IBA_SM_MASTER) {
-		if (told.ability.unable) /* it will not be one either */
+		if (told.ability.unable) /* it will not become master either */
 			ms->misses = sm->options->polling_retry_number;
 		missed(sm, "is no master any more");
 		return;
@@ -358,7 +365,7 @@ static void on_poll_answer(struct sm_request *request)
 	atomic_store(&sm->context->master_heard, ms->partner.heard);
 	other_sms_show(sm, &ms->partner);
 	tell_rank(sm);
-	if (told.ability.unable && !own_ability(sm).unable) { /* it is to hand over */
+	if (told.ability.unable && !own_ability(sm).unable) { /* it should hand over */
 		missed(sm, "cannot set the subnet");
 		return;
 	}
@@ -368,7 +375,7 @@ static void on_poll_answer(struct sm_request *request)
 		look_again(sm);
 }
 
-/* MasterSMLID of the own port: where the master is by now. */
+/* MasterSMLID of the own port: the current location of the master. */
 static void on_own_port(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -412,8 +419,8 @@ static void finish_retiring(struct sm *sm)
 	event_emit(&sm->context->bus, EVENT_FINISHED, 0);
 }
 
-/* It is awaited though its rank is higher, as it falls short of this one: what it told may be old.
- */
+/* Whether a HANDOVER is awaited from an SM of higher rank, as it falls short of this one: its last
+ * report may be outdated. */
 static bool may_see_more_soon(const struct sm *sm, const struct other_sm *other)
 {
 	struct election_sm own = own_sm(sm);
@@ -431,8 +438,8 @@ static uint64_t patience(const struct sm *sm, enum dealing dealing, const struct
 }
 
 /*
- * Of two masters the one of lower rank is to be standby (14.4.1), also where the other ignores all
- * SMs, and so its HANDOVER.
+ * Of two masters the one of lower rank should become standby (14.4.1), even if the other ignores
+ * all SMs, and so its HANDOVER.
  */
 static void yield_to(struct sm *sm, const struct other_sm *other)
 {
@@ -445,7 +452,7 @@ static void yield_to(struct sm *sm, const struct other_sm *other)
 	follow(sm, other);
 }
 
-/* The other did not do its part in time: look again what there is, and in the end do without it. */
+/* The other SM did not do its part in time: discover again, and finally continue without it. */
 static void lose_patience(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
@@ -464,8 +471,8 @@ static void lose_patience(struct sm *sm)
 	}
 	forget_tables(sm);
 	/*
-	 * Who should have handed over learns of this one when its port is configured; the classic
-	 * daemon only if a trap makes it look.
+	 * An SM that should have handed over notices this one when its port is configured; the
+	 * classic daemon only if a trap makes it sweep.
 	 */
 	if (other && was == AWAITING) {
 		other_sm_tell_rank(sm, other);
@@ -500,8 +507,8 @@ static void taken_over(struct sm *sm, const struct other_sm *by)
 }
 
 /*
- * Who accepted is master from then on. It sends ACKNOWLEDGE, too, but for the classic daemon; that
- * looks at once whether this one is no master any more, and if it is hands back.
+ * An SM that accepted is master from then on. It also sends ACKNOWLEDGE, except the classic daemon;
+ * that checks at once whether this SM is still master, and if so hands back.
  */
 static void on_handed_over(struct sm_request *request)
 {
@@ -561,7 +568,7 @@ static void on_other(struct sm_request *request)
 	}
 	if (sm->options->ignore_other_sm)
 		return;
-	if (other) { /* what it told in a sweep stays until the next one asks */
+	if (other) { /* what it reported in a sweep stays until the next one queries it */
 		struct other_sm told_now = *other;
 
 		told_now.sm = now;
@@ -569,17 +576,17 @@ static void on_other(struct sm_request *request)
 	}
 	if (!was_known || now.state == IBA_SM_MASTER ||
 	    (now.state == IBA_SM_STANDBY && election_is_heir(&now, &own)))
-		sweep_want(sm, SWEEP_LIGHT); /* which asks them, and decides */
+		sweep_want(sm, SWEEP_LIGHT); /* which queries them, and decides */
 }
 
-/* Who was discovering when it was met decides by what it found, which may be less than there is. */
+/* An SM found in DISCOVERING decides by what it found, which may be incomplete: poll the others. */
 static void watch_others(struct sm *sm)
 {
 	other_sms_ask(sm, on_other);
 	wait_for(sm, poll_ns(sm));
 }
 
-/* It could not lead: what is there now? */
+/* It could not lead: discover again. */
 static void look_around(struct sm *sm)
 {
 	sm->dealing = ALONE;
@@ -620,7 +627,7 @@ static enum election_verdict decide(struct sm *sm, struct other_sm **whom)
 	return verdict;
 }
 
-/* What the replicator tells of it. */
+/* Information about it for the replicator. */
 static enum replication_state replication_of(const struct sm *sm, uint64_t guid)
 {
 	struct replication_status *status = slot_take(&sm->context->replication);
@@ -634,8 +641,8 @@ static enum replication_state replication_of(const struct sm *sm, uint64_t guid)
 }
 
 /*
- * Whether another MASTER knows more than this one: a standby that had everything, and took over
- * while this one was stopped, or its port down. What clients told it since, it alone knows.
+ * Whether another MASTER knows more than this one: a standby with a complete replica, which took
+ * over while this SM was stopped, or its port down. Only it has what clients have told it since.
  */
 static bool knows_more(const struct sm *sm, uint64_t guid)
 {
@@ -649,7 +656,7 @@ static bool knows_more(const struct sm *sm, uint64_t guid)
 	return more && sm_is_master(sm);
 }
 
-/* The MASTER that does so; NULL: none. */
+/* The MASTER that knows more; NULL: none. */
 static const struct other_sm *successor_of(const struct sm *sm)
 {
 	for (guint i = 0; i < sm->others->known->len; i++) {
@@ -668,7 +675,7 @@ static void follow_successor(struct sm *sm, const struct other_sm *successor)
 	sm->mastership->learns_ns = actor_now(sm->actor);
 }
 
-/* Whether this STANDBY has not everything yet of the successor that it follows. */
+/* Whether this STANDBY does not have everything yet of the successor that it follows. */
 static bool still_learns(const struct sm *sm, uint64_t guid)
 {
 	const struct mastership *ms = sm->mastership;
@@ -680,7 +687,7 @@ static bool still_learns(const struct sm *sm, uint64_t guid)
 	       actor_now(sm->actor) - ms->learns_ns < IN_STEP_MAX && !whole;
 }
 
-/* A standby was asked whether it replicates, or is about to have everything. */
+/* A standby was asked whether it replicates, or will soon have everything. */
 static bool catches_up(const struct sm *sm, const struct other_sm *other)
 {
 	enum replication_state state;
@@ -693,8 +700,8 @@ static bool catches_up(const struct sm *sm, const struct other_sm *other)
 }
 
 /*
- * Whether it is handed over to later, when it knows what this one does. The one from which this one
- * took over was silent then, and if it is MASTER it may not have learnt of its successor yet.
+ * Whether the handover to it is postponed until it knows what this SM does. The SM from which this
+ * one took over was silent then, and if it is MASTER it may not have noticed its successor yet.
  */
 static bool is_waited_for(const struct sm *sm, struct other_sm *other)
 {
@@ -711,7 +718,7 @@ static bool is_waited_for(const struct sm *sm, struct other_sm *other)
 	return now - other->behind_ns < most;
 }
 
-/* No successor is MASTER, when all were asked. */
+/* No successor is MASTER, after all were queried. */
 static void stay(struct sm *sm)
 {
 	struct replication_status *status = slot_take(&sm->context->replication);
@@ -721,7 +728,7 @@ static void stay(struct sm *sm)
 	replication_status_unref(status);
 }
 
-/* Two masters undo what each other does, and nothing else than a human may end that. */
+/* Two masters undo each other's changes, and only an operator may be able to end that. */
 static void tell_other_masters(struct sm *sm)
 {
 	char name[SM_NAME_SIZE];
@@ -744,7 +751,10 @@ static void tell_other_masters(struct sm *sm)
 static enum step_result be_master(struct sm *sm)
 {
 	if (!sm_is_master(sm)) {
-		/* One that was polled has been dead for a while, another maybe since just now. */
+		/*
+		 * A polled SM has been dead for a while; another one perhaps only since a moment
+		 * ago.
+		 */
 		if (!sm->mastership->was_missed && orphans_are_there(sm))
 			other_sm_is_gone(sm);
 		sm->mastership->was_missed = false;
@@ -760,7 +770,9 @@ static enum step_result be_master(struct sm *sm)
 	return STEP_NEXT;
 }
 
-/* Two that began apart have both given their first LIDs to themselves: MasterSMLID may be equal. */
+/*
+ * Two SMs that began separately both gave their first LIDs to themselves: MasterSMLID may be equal.
+ */
 static bool is_configured_by_another(const struct sm *sm, const struct iba_port_info *info)
 {
 	const struct builder_port *own = sm->builder->sm_port;
@@ -770,7 +782,7 @@ static bool is_configured_by_another(const struct sm *sm, const struct iba_port_
 		(info->master_sm_lid && info->master_sm_lid != own->lid));
 }
 
-/* How long the next contest has to wait for the last one. */
+/* How long after the last contest the next one has to wait. */
 static uint64_t contest_wait(const struct sm *sm)
 {
 	bool in_vain = other_sms_have_foreign_master(sm);
@@ -780,13 +792,13 @@ static uint64_t contest_wait(const struct sm *sm)
 	return contests < at_once ? 0 : NS_PER_S << MIN(late, CONTESTS_MAX);
 }
 
-/* Whether it looks for the one that configured the own port now. */
+/* Whether it now searches for the SM that configured the own port. */
 static bool contests(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
 	uint64_t now = actor_now(sm->actor), wait = contest_wait(sm);
 
-	/* Halves that are joined settle it in one; afterwards somebody has to do something. */
+	/* When halves of a subnet are joined, one contest settles it; more need an operator. */
 	if (ms->contests > 2)
 		other_sm_contests(sm);
 	if (ms->contests && now - ms->contested_ns < wait)
@@ -798,7 +810,7 @@ static bool contests(struct sm *sm)
 	return true;
 }
 
-/* A dry run goes on beside them: what this SM would change is the question. */
+/* A dry run continues beside other SMs: it shows what this SM would change. */
 static void tell_masters(struct sm *sm)
 {
 	const GArray *others = sm->others->known;
@@ -815,8 +827,8 @@ static void tell_masters(struct sm *sm)
 }
 
 /*
- * Nobody is to lead. One that is MASTER stays it: it may yet serve what it knows, and looks again
- * as after any error. Another one claims nothing, and does not set so much as its own port.
+ * No SM should lead. A MASTER stays MASTER: it may still serve what it knows, and discovers again
+ * as after any error. Any other SM does not take over, and does not even set its own port.
  */
 static enum step_result abstain(struct sm *sm)
 {
@@ -850,7 +862,7 @@ static void look_out(struct sm *sm)
 	set_ability(sm, &ability);
 }
 
-/* What follows from who is there, once all have answered. */
+/* Acts on the SMs found, once all have answered. */
 static enum step_result go_by_verdict(struct sm *sm)
 {
 	struct other_sm *whom;
@@ -878,7 +890,9 @@ static enum step_result go_by_verdict(struct sm *sm)
 	}
 }
 
-/* True if the sweep is to begin anew, as the own port is not what it was taken for. */
+/*
+ * True if the sweep must begin again, as the own port was configured differently in the meantime.
+ */
 static bool is_to_begin_anew(struct sm *sm)
 {
 	if (sm->options->ignore_other_sm)
@@ -897,9 +911,9 @@ enum step_result step_elect(struct sm *sm)
 	const struct other_sm *successor;
 
 	if (sm->sweep.round && sm->sweep.pending)
-		return STEP_LATER; /* who answers late is there all the same */
+		return STEP_LATER; /* SMs that answer late must be counted too */
 	look_out(sm);
-	if (sm_state(sm) == IBA_SM_STANDBY) { /* it looked, and is told more by its master */
+	if (sm_state(sm) == IBA_SM_STANDBY) { /* it has discovered; the master will supply more */
 		sm->schedule.discovered = false;
 		return STEP_END;
 	}
@@ -923,9 +937,9 @@ enum step_result step_elect(struct sm *sm)
 	return go_by_verdict(sm);
 }
 
-/* ---- what others send ---- */
+/* ---- requests of other SMs ---- */
 
-/* It has handed over in any case, and may be gone by now: that is no fault of its node. */
+/* It has handed over in any case, and may have gone by now: not a fault of its node. */
 static void on_acknowledged(struct sm_request *request)
 {
 	(void)request;
@@ -949,7 +963,7 @@ static void obey(struct sm *sm, const struct election_answer *answer, const stru
 	}
 }
 
-/* Who sent a control: as known, or by the LID that it came from. */
+/* The sender of a control: as known, or by the LID that it came from. */
 static struct other_sm sender_of(struct sm *sm, const struct vendor_mad *mad,
 				 const struct sm_told *told)
 {
@@ -996,12 +1010,12 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 		answer = election_control(&own, what, &sender.sm,
 					  hands_over(sm) && ms->partner.sm.guid == info->guid);
 	if (sm->dealing == RETIRING && what == IBA_SM_INFO_HANDOVER)
-		answer.refused = true; /* there is a master, and it is to stay it */
+		answer.refused = true; /* there is a master, and it should stay */
 	if (what == IBA_SM_INFO_HANDOVER && !answer.refused)
 		follows = knows_more(sm, info->guid);
 	answer.refused |= follows || (what == IBA_SM_INFO_HANDOVER && still_learns(sm, info->guid));
 	counter_inc(&sm->context->counters, sm_controls);
-	/* The answer leaves before what it leads to. */
+	/* The answer is sent before its effects. */
 	sm_info_answer(sm, mad, &smp, answer.refused ? IBA_STATUS_INVALID_FIELD : 0,
 		       may_control(sm, &smp, info));
 	if (log_limit_pass(&sm->trap_log, actor_now(sm->actor), 20, NS_PER_S, &held_back))
@@ -1034,10 +1048,10 @@ bool mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
 {
 	if (!is_configured_by_another(sm, info))
 		return false;
-	if (sm->options->ignore_other_sm) /* but without its LID it is deaf */
+	if (sm->options->ignore_other_sm) /* but without its LID it cannot be reached */
 		return info->lid == sm->builder->sm_port->lid;
 	if (!contests(sm)) {
-		timer_start(&sm->watch, NS_PER_S); /* which reads it again */
+		timer_start(&sm->watch, NS_PER_S); /* which reads the port again */
 		return true;
 	}
 	forget_tables(sm);
@@ -1066,7 +1080,7 @@ void mastership_port_changed(struct sm *sm)
 
 	if (sm->dealing == ABSTAINING)
 		wait_for(sm, SOON_NS);
-	/* Once a poll was in vain, time is what counts. */
+	/* Once a poll has failed, only time counts. */
 	if (sm_state(sm) == IBA_SM_STANDBY && !ms->misses &&
 	    ms->timer.when > actor_now(sm->actor) + SOON_NS)
 		wait_for(sm, SOON_NS);
@@ -1086,12 +1100,12 @@ void mastership_port_lost(struct sm *sm)
 	mastership_cut_off(sm);
 	sweep_rest(sm);
 	if (sm->dealing == RETIRING)
-		return; /* its time runs on */
+		return; /* its wait continues */
 	sm->dealing = ALONE;
 	timer_stop(&ms->timer);
 }
 
-/* Who was master meanwhile, if anyone, is met as when two subnets are joined. */
+/* An SM that became master meanwhile, if any, is found as when two subnets are joined. */
 void mastership_port_back(struct sm *sm)
 {
 	forget_tables(sm);
@@ -1151,7 +1165,7 @@ void mastership_retire(struct sm *sm)
 	sm->dealing = RETIRING;
 	ms->partner = (struct other_sm){0};
 	wait_for(sm, PATIENCE_MAX);
-	/* Who was discovering when it was met may be standby by now. */
+	/* An SM found in DISCOVERING may be standby by now. */
 	ms->asked = other_sms_ask(sm, on_last_answer);
 	if (!ms->asked)
 		finish_retiring(sm);

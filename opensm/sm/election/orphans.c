@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ports that an SM left behind: by MasterSMLID they obey one that is not there. It may have died a
- * moment ago, and then what it wrote last may have come after that was read.
+ * Ports left behind by an SM: their MasterSMLID is that of an SM that is not there. It may have
+ * died a moment ago, and may have written its last values after these were read.
  */
 #include "sm/election/mastership.h"
 #include "sm/sm_private.h"
@@ -20,7 +20,7 @@ static bool is_orphan(const struct sm *sm, const struct builder_port *port)
 bool orphans_are_there(const struct sm *sm)
 {
 	g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
-	uint16_t present = 0; /* LID of an SM that is there: nearly all ports obey the same */
+	uint16_t present = 0; /* LID of a present SM: nearly all ports have the same one */
 
 	for (guint i = 0; i < nodes->len; i++) {
 		const struct builder_node *node = nodes->pdata[i];
@@ -29,7 +29,7 @@ bool orphans_are_there(const struct sm *sm)
 			const struct builder_port *port = &node->ports[num];
 
 			if (!port->guid || port->info.master_sm_lid == present)
-				continue; /* the field is of endports */
+				continue; /* only endports have the field */
 			if (is_orphan(sm, port))
 				return true;
 			present = port->info.master_sm_lid;

@@ -12,7 +12,7 @@
 #define POLL_TRIES 3 /* within a second */
 #define CONTROL_TRIES 3
 #define CONTESTED_NS (60 * NS_PER_S)
-#define ACTS_PER_S 1000000 /* no SM sends more SMPs */
+#define ACTS_PER_S 1000000 /* no SM sends more SMPs per second */
 
 struct election_sm other_sm_told(const struct sm_told *told)
 {
@@ -141,8 +141,8 @@ struct other_sm *other_sm_answered(struct sm *sm, const struct sm_told *told)
 }
 
 /*
- * An SM that was there a moment ago is no more. It may have written what this one had read before,
- * and nothing else would tell.
+ * An SM that was there a moment ago has gone. It may have written what this one had already read,
+ * and nothing else would show that.
  */
 void other_sm_is_gone(struct sm *sm)
 {
@@ -169,8 +169,8 @@ void other_sms_show(struct sm *sm, const struct other_sm *only)
 }
 
 /*
- * ActCount goes up by what one SM can do: where it does not, another daemon has the port, and one
- * is gone that may have been master between two questions.
+ * ActCount increases at most as fast as one SM can act: if not, another daemon has the port, and
+ * one has gone that may have been master between two requests.
  */
 void other_sm_heard(struct sm *sm, struct other_sm *other, const struct sm_told *told)
 {
@@ -307,7 +307,7 @@ void other_sm_tell_rank(struct sm *sm, const struct other_sm *master)
 	mad_post(sm->mad, &to, wire, IBA_MAD_BYTES);
 }
 
-/* ---- who is there: the step ELECT asks ---- */
+/* ---- the SMs present: requests of the step ELECT ---- */
 
 static void on_sm_info(struct sm_request *request)
 {
@@ -375,7 +375,7 @@ static bool is_unable(const struct sm *sm)
 	return ability_unpack(atomic_load(&sm->context->ability)).unable;
 }
 
-/* Those that are out of sight: packets may reach what directed SMPs do not. */
+/* The SMs out of sight: packets may reach them where directed SMPs do not. */
 static void ask_by_lid(struct sm *sm)
 {
 	const GArray *known = sm->others->known;
@@ -393,8 +393,8 @@ static void ask_by_lid(struct sm *sm)
 }
 
 /*
- * The SM that configured the own port, should its IsSM not have been seen. A port that was read
- * and has none is rather that of an SM which died.
+ * The SM that configured the own port, in case its IsSM was not seen. If the port was read and does
+ * not have IsSM, it more likely belonged to an SM that died.
  */
 static void ask_master_of_own_port(struct sm *sm)
 {
@@ -444,7 +444,7 @@ void other_sms_meet(struct sm *sm)
 	ask_master_of_own_port(sm);
 }
 
-/* That one of those ignored is gone: whoever it is may claim so again and again. */
+/* An ignored SM has gone: any node may cause this again and again. */
 static bool may_matter(struct sm *sm)
 {
 	uint64_t now = actor_now(sm->actor), last = sm->others->ignored_gone_ns;
@@ -455,7 +455,7 @@ static bool may_matter(struct sm *sm)
 	return true;
 }
 
-/* Those that said the same of themselves in this sweep, or were not asked, stay. */
+/* Those that reported the same in this sweep, or were not queried, stay. */
 static void drop_silent(struct sm *sm, GArray *others)
 {
 	for (guint i = others->len; i-- > 0;) {
@@ -495,7 +495,7 @@ struct election_sm *other_sms_list(struct sm *sm, const struct election_sm *own,
 	return list;
 }
 
-/* All with IsSM: one that was asked for its SMInfo before it could answer may be standby by now. */
+/* All with IsSM: an SM that got a request before it could answer may be standby by now. */
 void other_sms_tell_replicator(struct sm *sm)
 {
 	GArray *peers = g_array_new(FALSE, FALSE, sizeof(struct replicator_peer));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The outlook of an SM, found out by Gets alone, so that it knows before it claims anything. What
- * it sees are the endports that answered. A port that hides its M_Key (protection level 1) answers
- * Gets, but takes no Set; from level 2 on, what is behind a cable that is up is silent. What is
- * beyond a switch that takes no Set counts as seen, but cannot be set: no route leads there.
+ * The outlook of an SM, found out by Gets alone, so that it knows before it becomes master. It sees
+ * the endports that answered. A port that hides its M_Key (protection level 1) answers Gets, but
+ * accepts no Set; from level 2 on, everything behind a cable that is up is silent. Ports beyond a
+ * switch that accepts no Set count as seen but not settable: no route leads there.
  *
- * A port without an M_Key may look as if it hid one. Whether it does is told by a Set alone, which
- * asks it to stay as it is; that is sent where nobody else is to lead (key_unknown.c).
+ * A port without an M_Key may look as if it hid one. Only a Set can tell, one that changes nothing;
+ * it is sent only if no other SM should lead (key_unknown.c).
  */
 #include "sm/election/outlook.h"
 
@@ -18,8 +18,8 @@
 
 struct walk {
 	const struct sm *sm;
-	GPtrArray *switches; /* to be looked at, and those that were */
-	bool *met;	     /* of nodes, by index */
+	GPtrArray *switches; /* to be visited, and visited ones */
+	bool *met;	     /* visited nodes, by index */
 	unsigned int settable;
 };
 
@@ -28,7 +28,9 @@ static unsigned int saturated(unsigned int n)
 	return MIN(n, UINT16_MAX);
 }
 
-/* Whether it has answered since the last heavy sweep began: all that is known, but what is kept. */
+/*
+ * Whether it has answered since the last heavy sweep began: all that is known, except kept nodes.
+ */
 static bool is_there(const struct sm *sm, const struct builder_node *node)
 {
 	return node->index != FABRIC_NONE && node->seen >= sm->outlook_since;
@@ -55,7 +57,7 @@ static void go_beyond(struct walk *walk, const struct builder_port *port)
 		g_ptr_array_add(walk->switches, peer->node);
 }
 
-/* Endports beyond the SM's own one that it can set, as all switches that lead there take Sets. */
+/* Endports beyond the SM's own that it can set, as all switches on the way accept Sets. */
 static unsigned int settable_beyond(const struct sm *sm, const GPtrArray *nodes)
 {
 	const struct builder_port *own = sm->builder->sm_port;
@@ -121,7 +123,7 @@ struct ability outlook_of(struct sm *sm)
 	};
 }
 
-/* One that stands for the others: the SM's own, or that at the other end of its cable. */
+/* The port that stands for the others: the SM's own, or the one at the other end of its cable. */
 static struct builder_port *barring_port(const struct sm *sm)
 {
 	struct builder_port *own = sm->builder->sm_port, *peer = own->peer;
@@ -142,7 +144,7 @@ bool outlook_inquires(struct sm *sm)
 	return port && keys_judge(sm, port);
 }
 
-/* Who was there in an earlier run is known, or not. */
+/* Whether the ports of an earlier run are known. */
 static char *why_silent(const struct sm *sm)
 {
 	uint64_t before = keys_neighbour(sm, sm->builder->sm_port);

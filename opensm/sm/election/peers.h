@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the other SMs of the subnet told of themselves last, for others to read: immutable and
- * counted. A MASTER knows all SMs that it polls, a STANDBY its master.
+ * What the other SMs of the subnet last reported of themselves, for readers: immutable and
+ * reference-counted. A MASTER knows all SMs that it polls, a STANDBY its master.
  */
 #ifndef SM_ELECTION_PEERS_H
 #define SM_ELECTION_PEERS_H
@@ -11,7 +11,7 @@
 
 struct peer {
 	struct election_sm sm;
-	uint64_t heard_ns; /* when it told that; 0: it was met, and has not answered since */
+	uint64_t heard_ns; /* time of that report; 0: it was found, and has not answered since */
 };
 
 struct peers {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * This SM's part in replication: whom it follows, what a takeover finds, and the LIDs and SLs that
- * it has given out. The groups are the SA's.
+ * This SM's part in replication: the SM that it follows, the takeover, and the LIDs and SLs that it
+ * has assigned. The groups belong to the SA.
  *
- * Whoever takes over a replica that is vouched for asks no client to register again; but if a
- * multicast table holds a member that the replica lacks (multicast.c), that port is asked. Of one
- * that is not vouched for, LIDs and groups are used all the same, and all clients are asked.
+ * After taking over a complete replica an SM does not ask clients to register again; but if a
+ * multicast table has a member that the replica lacks (multicast.c), that port is asked. LIDs and
+ * groups of an incomplete replica are used all the same, and all clients are asked.
  */
 #include <string.h>
 
@@ -17,12 +17,12 @@
 #include "sm/smp/smp.h"
 #include "sm/write/write.h"
 
-#define BEATS_MISSED 3 /* a master may miss before what it said counts as old */
+#define BEATS_MISSED 3 /* a master may miss before its information counts as outdated */
 
 struct lead {
 	struct replicator_lead lead; /* first */
 	struct sm *sm;
-	uint64_t serial; /* of the sweep that waits */
+	uint64_t serial; /* of the waiting sweep */
 };
 
 void replicate_follow(struct sm *sm, uint64_t guid)
@@ -55,7 +55,7 @@ void replicate_lids(struct sm *sm)
 	replicator_replace(sm->context->replicator, REPLICA_LIDS, entries);
 }
 
-/* As a line of the file guid2lid, whose reader trusts nothing. */
+/* As a line of the file guid2lid, whose reader checks everything. */
 static void add_line(void *arg, const struct replica_entry *entry)
 {
 	const uint8_t *value = replica_value(entry);
@@ -115,7 +115,7 @@ static void adopt_path_sls(struct sm *sm, const struct replica *replica)
 
 /* ---- a takeover ---- */
 
-/* Those that the other SM served know that they are registered. */
+/* Clients that the other SM served know that they are registered. */
 static void vouch(struct sm *sm, uint64_t of)
 {
 	g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
@@ -181,7 +181,7 @@ static void on_lead(struct replicator_lead *done)
 	sweep_advance(sm);
 }
 
-/* Until a dead master is missed it may be as long as its polls take. */
+/* Until a dead master is detected, it may take as long as its polls. */
 static uint64_t fresh_ns(const struct options *options)
 {
 	return options->sminfo_polling_timeout * NS_PER_MS * (options->polling_retry_number + 2) +

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Partition members that were changed at run time (partition_changes.h), as standbys get
- * them: the text of the file that they are kept in. Its checksum tells whether it is whole; "" if
- * the master before never had a request.
+ * Partition members that were changed at run time (partition_changes.h), as sent to standbys: the
+ * text of the file that stores them. Its checksum shows whether it is complete; "" if the previous
+ * master never had a request.
  *
- * What the master before had is what its subnet is set to: whoever takes over goes by that,
- * whatever he remembers, before he looks at a table.
+ * The subnet is set up as the previous master had it: an SM that takes over uses that, in place of
+ * its own memory, before it reads any table.
  */
 #include "sm/election/run_time_partitions.h"
 
@@ -16,7 +16,7 @@
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
-/* ---- telling ---- */
+/* ---- sending ---- */
 
 void run_time_partitions_replicate(struct sm *sm, const struct partition_changes *changes)
 {

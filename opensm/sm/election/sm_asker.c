@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Who asked for SMInfo, where no M_Key tells: see sm_info.c. The port is found by the directed path
- * of the request, or its LID, in what was discovered. A port that had no IsSM when it was read last
- * is read again: an SM that begins asks others within milliseconds.
+ * Identifies the sender of a request for SMInfo that shows no M_Key: see sm_info.c. The port is
+ * looked up in what was discovered, by the directed path of the request or its LID. A port that had
+ * no IsSM when it was last read is read again: a starting SM queries others within milliseconds.
  *
- * A path that leads out of what was discovered is how a MASTER learns that there is more of the
- * subnet, with another SM: the traps of the switches in between may go to that one.
+ * A path that leads out of what was discovered shows a MASTER that there is more of the subnet,
+ * with another SM: the traps of the switches in between may go to that one.
  */
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
@@ -14,7 +14,7 @@
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
-#define ASKERS_MAX 16 /* that are looked at; others are not told the SM_Key */
+#define ASKERS_MAX 16 /* requesters to identify at a time; others do not get the SM_Key */
 
 struct asker {
 	struct vendor_mad *mad;
@@ -25,7 +25,7 @@ struct asked {
 	struct message message; /* first */
 	struct sm *sm;
 	struct iba_dr_smp smp;
-	uint16_t lid; /* that it came from, by LID */
+	uint16_t lid; /* source LID, if LID-routed */
 	uint64_t m_key;
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SMInfo: what other SMs ask for to see that this one lives (IBA 14.4.1). It is answered on the
- * actor "mad", out of what is published anyway: an SM that computes shall not look like one that
- * died. Whatever else arrives unasked goes on to the actor "sm".
+ * SMInfo: other SMs read it to see that this one lives (IBA 14.4.1). The actor "mad" answers, from
+ * published data: an SM that is busy computing must not look like one that died. Other unsolicited
+ * SMPs go on to the actor "sm".
  *
- * The SM_Key is for other SMs of the subnet. With an M_Key those are who show it (14.4). Without
- * one there is no proof; but all other SMs, the classic daemon among them, ignore an SM whose key
- * they do not see, so hiding it would make two masters. Then the default key, which is no secret,
- * is told to all, and another one to ports with IsSM: the actor "sm" looks whether the request came
- * from one.
+ * The SM_Key is for other SMs of the subnet. With an M_Key, these are the ones that show it (14.4).
+ * Without one there is no proof; but all other SMs, the classic daemon among them, ignore an SM
+ * whose key they do not see, so hiding it would make two masters. So the default key, which is not
+ * a secret, is sent to all, and any other to ports with IsSM: the actor "sm" checks whether the
+ * request came from one.
  */
 #include <string.h>
 
@@ -24,11 +24,13 @@ static uint8_t priority(const struct options *options, unsigned int state)
 				      : options->sm_priority;
 }
 
-/* One that cannot lead has the lowest priority, so that no SM of another kind hands over to it. */
+/*
+ * An SM that cannot lead reports the lowest priority, so that no other kind of SM hands over to it.
+ */
 static struct sm_told sm_info(const struct sm *sm, const struct options *options)
 {
 	struct counters *counters = &sm->context->counters;
-	/* It goes up with whatever the SM does: SMPs sent, and questions answered. */
+	/* It increases with all that the SM does: SMPs sent, and requests answered. */
 	unsigned int state = atomic_load(&sm->context->sm_state);
 	struct ability ability = ability_unpack(atomic_load(&sm->context->ability));
 	uint64_t acts = sm->first_act + counter_get(counters, smp_sent) +

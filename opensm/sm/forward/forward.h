@@ -8,12 +8,12 @@
 /* ---- program.c ---- */
 struct program *program_new(void);
 void program_free(struct program *program);
-/* Rows made of what was read: tables that are known are read there, if they are the first ones. */
+/* Rows as read: known tables are read, if they are the first ones. */
 void program_see(struct sm *sm, struct routing *held);
-struct held *program_held(struct sm *sm); /* what switches hold, as far as it is known; or NULL */
-/* By what stages the routing is to be written; takes both, which may be NULL. */
+struct held *program_held(struct sm *sm); /* what switches hold, as far as known; or NULL */
+/* The stages in which the routing is written; takes ownership of both, which may be NULL. */
 void program_take_stages(struct sm *sm, struct route_stages *stages, struct held *held);
-/* Set(SwitchInfo); the answer is kept. */
+/* Set(SwitchInfo); the answer is stored. */
 void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want);
 
 /* ---- multicast.c ---- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What switches hold in their forwarding tables, as a value that the pool may read. */
+/* What switches hold in their forwarding tables, as a value that the pool can read. */
 #ifndef SM_FORWARD_HELD_H
 #define SM_FORWARD_HELD_H
 
@@ -9,13 +9,13 @@
 struct held;
 
 /*
- * fabric is a picture of the builder; seen is the routing whose rows tables were seen to equal
- * (trust_equal), or NULL. NULL if nothing is known of any switch.
+ * fabric is frozen from the builder; seen is the routing whose rows tables were found to equal
+ * (trust_equal), or NULL. Returns NULL if nothing is known of any switch.
  */
 struct held *held_new(struct builder *builder, const struct fabric *fabric, struct routing *seen);
 void held_free(struct held *held); /* NULL is fine */
 
-/* By switch of the fabric, so many blocks of 64 entries each; NULL: nothing is known of it. */
+/* By switch of the fabric, n_blocks blocks of 64 entries each; NULL: unknown. */
 const uint8_t *const *held_rows(struct held *held, uint32_t n_blocks);
 
 #endif

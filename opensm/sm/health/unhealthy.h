@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which ports misbehave: events with their time go in, verdicts come out. No SMPs, no clock, no
- * policy: each event comes with the rule for it.
+ * Which ports misbehave: input are events with their time, output are verdicts. No SMPs, no clock,
+ * no policy: each event comes with its rule.
  *
  *	         count events within the window             no event for release seconds, or
  *	  counted -----------------------------> unhealthy --------------------------------> counted
  *	                                           ^    |           the operator releases it
  *	                                           +----+
- *	                    any event counted: it stays so from then on
+ *	                    any event counted: its time begins again
  *
- * One that is unhealthy again soon after it was released stays so twice as long, up to 16 times.
- * One that was disabled is to be enabled before it is forgotten: unhealthy_drop().
+ * A port that is unhealthy again soon after its release stays so twice as long, up to 16 times. A
+ * port that was disabled must be enabled before it is dropped: unhealthy_drop().
  *
- * A port is named by the switch before the device that is blamed, and the switch's port that leads
- * to it; port 0 stands for the switch itself. What is counted is bounded, whatever happens.
+ * A port is identified by the switch before the blamed device, and the switch's port that leads to
+ * it; port 0 stands for the switch itself. The number of counted ports is always bounded.
  */
 #ifndef SM_HEALTH_UNHEALTHY_H
 #define SM_HEALTH_UNHEALTHY_H
@@ -21,21 +21,21 @@
 #include "complib/log.h"
 #include "policy/files/ports_policy.h"
 
-#define UNHEALTHY_PORTS_MAX 4096 /* that are counted, the unhealthy ones included */
+#define UNHEALTHY_PORTS_MAX 4096 /* that are counted, including unhealthy ones */
 
 /* An unhealthy port. */
 struct unhealthy_port {
 	uint64_t guid;	   /* of the switch */
 	uint8_t num;	   /* of its port; 0: the switch */
-	uint8_t type;	   /* of the node that is blamed: IBA_NODE_CA .. */
+	uint8_t type;	   /* of the blamed node: IBA_NODE_CA .. */
 	uint8_t condition; /* enum port_condition */
-	uint8_t action;	   /* enum port_action; PORT_IGNORE: it is not unhealthy */
+	uint8_t action;	   /* enum port_action; PORT_IGNORE: it is healthy */
 	bool cut_off;	   /* as in the rule */
-	uint8_t again;	   /* how often its time was doubled */
+	uint8_t again;	   /* how often its time has been doubled */
 	uint32_t release;  /* as in the rule */
-	uint64_t blamed;   /* GUID of the node that is blamed; 0: not known */
-	char name[65];	   /* NodeDescription of that, when it became unhealthy; "": not known */
-	uint32_t id;	   /* from 1, of no other since the start */
+	uint64_t blamed;   /* GUID of the blamed node; 0: unknown */
+	char name[65];	   /* its NodeDescription when it became unhealthy; "": unknown */
+	uint32_t id;	   /* from 1, unique since the start */
 	uint64_t until_ns; /* UINT64_MAX: until the operator releases it */
 };
 
@@ -44,7 +44,7 @@ struct unhealthy;
 struct unhealthy *unhealthy_new(void);
 void unhealthy_free(struct unhealthy *unhealthy);
 
-/* Those of a moment, for others to read: immutable and counted. */
+/* A snapshot for readers: immutable and reference-counted. */
 struct unhealthy_ports {
 	struct ref ref;
 	unsigned int n;
@@ -52,40 +52,40 @@ struct unhealthy_ports {
 };
 
 /*
- * Something happened to that port: guid, num, type and blamed of `who` tell to which; where blamed
- * is 0, type and blamed stay as they were. Returns it if it has become unhealthy by this, or
- * unhealthy in a graver way; else NULL. It is the caller's to make the action of it milder.
+ * An event at a port, which guid, num, type and blamed of `who` identify; if blamed is 0, type and
+ * blamed stay as they were. Returns the port if this made it unhealthy, or increased its action;
+ * else NULL. The caller may reduce its action.
  */
 struct unhealthy_port *unhealthy_event(struct unhealthy *unhealthy,
 				       const struct unhealthy_port *who, unsigned int condition,
 				       const struct port_rule *rule, uint64_t now_ns);
-/* The type of the node that was blamed there last; that of a CA if none was. */
+/* The type of the node last blamed there; that of a CA if none was. */
 uint8_t unhealthy_last_type(const struct unhealthy *unhealthy, uint64_t guid, uint8_t num);
-/* The unhealthy port of that name, or NULL. */
+/* The unhealthy port with that guid and num, or NULL. */
 struct unhealthy_port *unhealthy_find(const struct unhealthy *unhealthy, uint64_t guid,
 				      uint8_t num);
 /*
- * The same is done about another port too, which leads to the switch `from`, until that is
- * released; NULL if there is no room or as much is done about it already.
+ * Applies the same action to another port too, one that leads to the switch `from`, until that is
+ * released; NULL if there is no room or it already has an action as strong.
  */
 struct unhealthy_port *unhealthy_copy(struct unhealthy *unhealthy,
 				      const struct unhealthy_port *from, uint64_t guid,
 				      uint8_t num);
-/* It was unhealthy in another life; NULL as above. */
+/* It was unhealthy before a restart; NULL as above. */
 struct unhealthy_port *unhealthy_restore(struct unhealthy *unhealthy,
 					 const struct unhealthy_port *port);
 /*
- * Its time is over, or the operator says so: its action becomes PORT_ENABLE if it was disabled, and
- * PORT_IGNORE else. By the operator, it gets the usual time if it is unhealthy again.
+ * Its time is over, or the operator releases it: its action becomes PORT_ENABLE if it was disabled,
+ * and PORT_IGNORE otherwise. After the operator, it gets the usual time if it is unhealthy again.
  */
 void unhealthy_release(struct unhealthy *unhealthy, struct unhealthy_port *port, bool by_operator,
 		       uint64_t now_ns);
 void unhealthy_drop(struct unhealthy *unhealthy, struct unhealthy_port *port);
 
-/* Those that are unhealthy, by GUID and port; to be unreferenced. */
+/* The unhealthy ports, ordered by GUID and port; to be unreferenced. */
 GPtrArray *unhealthy_list(const struct unhealthy *unhealthy);
 unsigned int unhealthy_count(const struct unhealthy *unhealthy);
-/* When the time of the first of them is over; UINT64_MAX: never. */
+/* When the time of the first of them ends; UINT64_MAX: never. */
 uint64_t unhealthy_next(const struct unhealthy *unhealthy);
 unsigned int unhealthy_counted(const struct unhealthy *unhealthy); /* at most _PORTS_MAX */
 
@@ -99,12 +99,12 @@ void unhealthy_ports_unref(struct unhealthy_ports *ports); /* NULL is fine */
  */
 char *unhealthy_format(const struct unhealthy *unhealthy, uint64_t now_ns);
 /*
- * Takes in such a text, called file in messages; a line that makes no sense is logged and left out.
- * Returns how many were.
+ * Reads such a text, called file in messages; an invalid line is logged and skipped. Returns the
+ * number of these.
  */
 unsigned int unhealthy_parse(struct unhealthy *unhealthy, const char *file, const char *text,
 			     struct log *log, uint64_t now_ns);
-/* The same of a file, if there is one; it is set aside if not all of it makes sense. */
+/* As above, for a file, if it exists; it is set aside if some lines are invalid. */
 void unhealthy_load(struct unhealthy *unhealthy, const char *file, struct log *log,
 		    uint64_t now_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* M_Keys: which one a request carries, and which one a port is to have. */
+/* M_Keys: which one a request carries, and which one a port should have. */
 #ifndef SM_KEYS_KEYS_H
 #define SM_KEYS_KEYS_H
 
@@ -9,56 +9,59 @@
 /* M_Keys of requests. */
 void keys_init(struct sm *sm);
 void keys_free(struct sm *sm);
-/* A dry run: ports have the keys that these options gave them. */
+/* A dry run: ports have the keys according to these options. */
 void keys_go_on_from(struct sm *sm, const struct options *running);
 void keys_use(struct sm_request *request);	   /* before it is sent */
-/* Whether it is kept here; then it is handed over once more with what keys_settle() returns. */
+/* Whether it is held here; then it is sent again with what keys_settle() returns. */
 bool keys_wait(struct sm_request *request);
 bool keys_silence(const struct sm *sm); /* all but those with the key of each port */
-GPtrArray *keys_settle(const struct sm_request *request); /* it is over; NULL: nothing waits */
-/* The sweep is over, or cancelled: drops what it kept, and all keys may be tried again. */
+GPtrArray *keys_settle(const struct sm_request *request); /* request is over; NULL: nothing waits */
+/* The sweep is over, or cancelled: drops requests held, and all keys may be tried again. */
 void keys_forget(struct sm *sm, bool asides);
 bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
-void keys_try_likeliest(struct sm_request *request); /* none is left: that one in earnest */
-/* None came to that one either: its Set may have given the port the key that it has now. */
+void keys_try_likeliest(struct sm_request *request); /* no key is left: try the likeliest with all
+							tries */
+/* No answer to that one either: its Set may have given the port the key that it has now. */
 bool keys_try_given(struct sm_request *request);
-bool keys_read_again(struct sm_request *request);  /* its answer hides the key: the same */
+bool keys_read_again(struct sm_request *request);  /* its answer hides the key: as above */
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);
 uint64_t keys_wanted(const struct sm *sm, const struct builder_port *port);
 void keys_answered(const struct sm_request *request);
-/* A cable was met between these two. */
+/* A cable between these two was found. */
 void keys_joined(struct sm *sm, const struct builder_port *port, const struct builder_port *far);
-/* This SM is the holder of a key that the requester has shown, or its port has none; any thread. */
+/* The requester has shown a key that this SM holds, or its port has none; any thread. */
 bool keys_shown(struct sm *sm, uint64_t m_key);
 bool keys_protect(const struct sm *sm); /* its port has a key; any thread */
 bool keys_are_used(const struct options *options);
 
 /* ---- key_memory.c ---- */
-void keys_remember(struct sm *sm);		   /* what changed since goes to the files */
-void keys_tell_unkept(struct sm *sm);		   /* whether that, LIDs or P_Key indexes failed */
+void keys_remember(struct sm *sm);		   /* queues changes for the files */
+void keys_tell_unkept(struct sm *sm);		   /* logs failures to store that, LIDs or P_Key
+						      indexes */
 
 /* ---- key_trails.c ---- */
-/* It goes out by its route now, and may give its port another key. */
+/* It is sent by its route now, and may give its port another key. */
 void key_trails_note(const struct sm_request *request);
 
 /* ---- key_unknown.c ---- */
 /*
- * A Set was refused by a port that hides its key: it is left out from now on. And
- * whether the one behind this port is to be, or the one that this PortInfo is of.
+ * A Set was refused by a port that hides its key: it is excluded from now on. And whether the
+ * device behind this port, or the one with this PortInfo, should be.
  */
 bool keys_refused(const struct sm_request *request);
 bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid);
 bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info);
 bool keys_were_unknown(const struct sm *sm, uint64_t guid); /* no Set, until it is read */
-char **keys_tell_unknown(const struct sm *sm); /* a line each; to be freed with g_strfreev */
-/* The endport hides its M_Key, and is not known to take a Set of this SM all the same. */
+char **keys_tell_unknown(const struct sm *sm); /* one line each; g_strfreev() it */
+/* The endport hides its M_Key, and is not known to accept Sets of this SM anyway. */
 bool keys_bar(const struct sm *sm, const struct builder_port *port);
-/* Asks that endport by a Set that changes nothing; false: it was asked not long ago. */
+/* Probes that endport by a Set that changes nothing; false: probed recently. */
 bool keys_judge(struct sm *sm, struct builder_port *port);
-unsigned int keys_count_left_out(const struct sm *sm); /* endports for want of their M_Keys */
+unsigned int keys_count_left_out(const struct sm *sm); /* endports excluded because of M_Keys */
 
 /* ---- lease.c ---- */
 void lease_init(struct sm *sm);
-void lease_violated(struct sm *sm, struct builder_port *port); /* by a trap; NULL is fine */
+void lease_violated(struct sm *sm, struct builder_port *port); /* reported by a trap; NULL is
+								  fine */
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Lets a sweep wait until what the SM has put into files is on the disk, where the next process has
- * to know it before the subnet does: which keys ports get, and which SLs hosts are told.
+ * Makes a sweep wait until what the SM has written to files is on the disk, where the next process
+ * must find it before the subnet depends on it: the keys of ports, and the SLs given to hosts.
  */
 #ifndef SM_STORE_DISK_H
 #define SM_STORE_DISK_H
@@ -11,10 +11,10 @@
 struct disk;
 struct sm;
 
-struct disk *disk_new(struct sm *sm); /* of sm->writer */
+struct disk *disk_new(struct sm *sm); /* uses sm->writer */
 void disk_free(struct disk *disk);
 
-/* In the first round of a step. True: that is to return STEP_LATER, and comes again. */
+/* Call in the first round of a step. True: return STEP_LATER, to be called again. */
 bool disk_wait(struct sm *sm);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Writes files of what is remembered (state_file.h) beside the sweep: a disk that hangs holds up
- * nothing but them. What nobody may rely on before it is on the disk waits for done() or idle().
+ * Writes state files (state_file.h) asynchronously to the sweep: a disk that hangs delays only
+ * them. What must be on the disk before it is relied on waits for done() or idle().
  */
 #ifndef SM_STORE_STATE_WRITER_H
 #define SM_STORE_STATE_WRITER_H
@@ -17,18 +17,18 @@ struct state_writer *state_writer_new(struct context *context, struct actor *own
 void state_writer_free(struct state_writer *writer); /* after the pool for files has ended */
 
 /*
- * Has a file written as soon as what was put before is; of several texts that wait the last one.
- * what: a literal, for messages; text: taken over, NULL removes the file. Errors are logged.
- * done(arg, good), if it is not NULL, is called when it was tried, but not for a text in place of
- * which a later one waits.
+ * Queues a file to be written after those before; of several texts waiting, only the last is
+ * written. what: a literal, for messages; text: ownership is taken, NULL removes the file. Errors
+ * are logged. done(arg, good), if not NULL, is called after the attempt, but not for a text that a
+ * later one replaced while it waited.
  */
 void state_writer_put(struct state_writer *writer, const char *file, const char *what, char *text,
 		      bool fsync_it, void (*done)(void *arg, bool good), void *arg);
-/* Something that was put is not in the file yet. */
+/* Something is queued that is not in the file yet. */
 bool state_writer_is_busy(const struct state_writer *writer, const char *file);
-/* The same of no file: all that was put was tried. */
+/* As above, for all files: everything queued was attempted. */
 bool state_writer_is_idle(const struct state_writer *writer);
-/* Calls idle(arg) each time that this becomes so. */
+/* Calls idle(arg) each time that this becomes true. */
 void state_writer_on_idle(struct state_writer *writer, void (*idle)(void *arg), void *arg);
 
 #endif
