@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Who is at which cable. Nodes are told apart by their GUIDs alone, so a cable that was moved and a
- * second device with the same GUID look alike at first.
+ * Which device is at which cable. Nodes are identified by GUID only, so a cable that was moved and
+ * a second device with the same GUID look alike at first.
  *
- * Two switches with one GUID look like one that has the cables of both, and nothing that either of
- * them says need contradict that. So a new cable between switches counts when both ends tell of it;
- * the first by which a switch is met, and one that was there before, count at once. What is asked
- * by way of the cables that count is answered by one of the two, whose ports lead to its own
- * neighbours: those of the other do not count, and are left out.
+ * Two switches with one GUID look like one that has the cables of both, and nothing that either
+ * reports has to contradict that. So a new cable between switches counts when both ends report it;
+ * the first one through which a switch is found, and one that was there before, count at once.
+ * Queries over the cables that count are answered by one of the two, whose ports lead to its own
+ * neighbours: those of the other do not count, and are excluded.
  *
- * A channel adapter cannot be asked who is at the other end of its cable. If it is met at another
- * cable than the one it is known to have, whoever is at that one now is asked first: if it still is
- * there, there are two, and the newcomer is left out. If it is not, it was moved.
+ * A channel adapter cannot be asked which port is at the other end of its cable. If it is found at
+ * another cable than its known one, the device at that one is queried first: if it still is the
+ * adapter, there are two, and the new one is excluded. If it is not, the adapter was moved.
  */
 #include "sm/discover/discover.h"
 #include "sm/health/health.h"
@@ -35,8 +35,8 @@ static bool tells(const struct sm *sm, const struct builder_port *port,
 /* ---- cables that moved ---- */
 
 /*
- * A switch is not where this sweep has met it: on the way to it, and to all that is behind it,
- * another one may have answered. So its cables are looked at again as if all had bounced.
+ * A switch is not where this sweep found it: on the way to it, and to all nodes behind it, another
+ * one may have answered. So its cables are probed again as if all links had bounced.
  */
 static void doubt_cables(const struct sm *sm, struct builder_node *node)
 {
@@ -47,8 +47,8 @@ static void doubt_cables(const struct sm *sm, struct builder_node *node)
 }
 
 /*
- * The node of that end is not where it was known to be: it may be another device, and what was
- * written by way of a switch that moved may have reached others than it was meant for.
+ * The node of that end is not where it was known to be: it may be another device, and writes
+ * through a switch that moved may have reached other nodes than intended.
  */
 static void uproot(struct sm *sm, struct builder_port *end)
 {
@@ -60,7 +60,7 @@ static void uproot(struct sm *sm, struct builder_port *end)
 	doubt_cables(sm, end->node);
 }
 
-/* A node that was met already is at another cable: what its ports said may be of another one. */
+/* A known node is at another cable: what its ports reported may belong to another node. */
 static void node_moved(struct sm *sm, const struct builder_port *port, struct builder_port *far)
 {
 	if (far->peer) {
@@ -73,10 +73,7 @@ static void node_moved(struct sm *sm, const struct builder_port *port, struct bu
 		far->read = 0;
 }
 
-/*
- * far is where another node was: what was meant for that one may have reached it, and any of its
- * ports.
- */
+/* far is where another node was: writes to that node may have reached far, and any of its ports. */
 static void displace(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
 	if (!port->peer)
@@ -105,7 +102,7 @@ void cables_lose_hearsay(struct sm *sm, struct builder_node *node)
 
 /* ---- the SM's own cable ---- */
 
-/* What was read so far in this sweep, if anything was, is of other devices than it seemed. */
+/* What was read so far in this sweep, if anything, belongs to other devices. */
 static bool own_cable_moved(struct sm *sm, struct builder_port *own, struct builder_port *far)
 {
 	bool seen = own->link_seen == sm->builder->sweep;
@@ -142,7 +139,7 @@ static void leave_out(struct sm *sm, struct builder_port *port)
 			 why ? why : "but does not lead back there");
 }
 
-/* Whether its switch is yet to be read in this sweep, and then who is at the other end is asked. */
+/* Whether its switch will still be read in this sweep, which then probes the other end. */
 static bool will_be_followed(const struct sm *sm, const struct builder_port *port)
 {
 	bool met = port->node->looked_at == sm->sweep.serial;
@@ -151,8 +148,8 @@ static bool will_be_followed(const struct sm *sm, const struct builder_port *por
 }
 
 /*
- * Who is at the cable that far is known to have? The SM's own port, from which all paths lead, is
- * asked itself: who is at its other end.
+ * Probes the cable that far is known to have. For the SM's own port, where all paths begin, the
+ * probe goes to the port itself, for its other end.
  */
 static void ask_known_cable(struct sm *sm, struct builder_port *far)
 {
@@ -168,7 +165,7 @@ static void ask_known_cable(struct sm *sm, struct builder_port *far)
 		builder_mark(known->node);
 }
 
-/* Who answered behind port is known to be at another cable: cables_settle() judges. */
+/* The device that answered behind port is known at another cable: cables_settle() decides. */
 static bool is_elsewhere(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
 	if (!has_cable_of_its_own(far) || far->peer == port || port == sm->builder->sm_port)
@@ -192,7 +189,10 @@ static bool is_placed(const struct sm *sm, const struct builder_node *node)
 	return placed;
 }
 
-/* Unless that is done already; whatever its port said before, and by whichever cable it was met. */
+/*
+ * Unless done already; it does not matter what its port reported before, or through which cable it
+ * was found.
+ */
 static void ask_other_end(const struct sm *sm, struct builder_port *far)
 {
 	uint64_t sweep = sm->builder->sweep;
@@ -204,7 +204,7 @@ static void ask_other_end(const struct sm *sm, struct builder_port *far)
 	builder_mark(far->node);
 }
 
-/* False as long as only this end tells of a new cable between two switches. */
+/* False as long as only this end reports a new cable between two switches. */
 static bool counts(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
 	if (!are_switches(port, far) || !is_placed(sm, far->node) || tells(sm, far, port))
@@ -216,7 +216,7 @@ static bool counts(struct sm *sm, struct builder_port *port, struct builder_port
 	return false;
 }
 
-/* A packet has come by it: that it is down was so before the cable was there. */
+/* A packet has come through it: it was reported down before the cable was there. */
 static void doubt_down(struct builder_port *port)
 {
 	if (builder_link_is_up(port) || !port->known)
@@ -226,7 +226,7 @@ static void doubt_down(struct builder_port *port)
 }
 
 /*
- * A loopback plug: light sweeps ask whether it still is. What was written to who was there before
+ * A loopback plug: light sweeps check that it still is. Writes to the device that was there before
  * may have come back to the switch.
  */
 static void plug_met(struct sm *sm, struct builder_port *port)
@@ -263,7 +263,7 @@ bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *fa
 	return true;
 }
 
-/* The other end has been asked, too, and is at another cable, or has none. */
+/* The other end has been probed too, and is at another cable, or has none. */
 static bool is_contradicted(const struct sm *sm, const struct builder_port *far)
 {
 	uint64_t sweep = sm->builder->sweep;
@@ -281,14 +281,14 @@ static bool is_at_its_place(const struct sm *sm, const struct builder_port *far)
 	return met && is_placed(sm, far->node);
 }
 
-/* Of two host ports with one GUID, the one met first is yet to be used, and the other is in use. */
+/* Of two host ports with one GUID, the one found first is not in use yet, and the other is. */
 static bool is_in_use_instead(const struct builder_port *port, const struct builder_port *far)
 {
 	return has_cable_of_its_own(far) && far->peer->info.port_state == IBA_PORT_INIT &&
 	       port->info.port_state > IBA_PORT_INIT;
 }
 
-/* Where that device was it is no more: this end is asked once more, and then it counts. */
+/* The device has left its previous cable: this end is probed once more, and then it counts. */
 static bool find_a_place(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->told;
@@ -304,7 +304,7 @@ static bool find_a_place(struct sm *sm, struct builder_port *port)
 	return true;
 }
 
-/* That the other end is down may be newer than what this one told: it is asked again in a while. */
+/* That the other end is down may be newer than the report of this one: it is probed again later. */
 static bool may_be_down_since(struct sm *sm, struct builder_port *port)
 {
 	if (!builder_is_down(port->told) || port->doubted)
@@ -322,14 +322,14 @@ static bool judge(struct sm *sm, struct builder_port *port)
 		return false;
 	if (is_contradicted(sm, far)) {
 		leave_out(sm, port);
-	} else { /* it could not be asked */
+	} else { /* it could not be probed */
 		connect_ends(sm, port, far);
 		builder_link_seen(port);
 	}
 	return false;
 }
 
-/* What one end only has told of. */
+/* Cables that only one end has reported. */
 static bool for_each_half(struct sm *sm, bool (*fn)(struct sm *sm, struct builder_port *port))
 {
 	const GPtrArray *switches = sm->builder->switches;

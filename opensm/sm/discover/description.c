@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * NodeDescriptions. A sweep needs them for nothing but names, so those of channel adapters are read
- * when the switches forward by LID: thousands of them do not pass hop by hop through the SMA of the
+ * NodeDescriptions. A sweep needs them only for names, so those of channel adapters are read when
+ * the switches forward by LID: thousands of them then do not pass hop by hop through the SMA of the
  * SM's own switch.
  */
 #include "sm/discover/discover.h"
@@ -38,7 +38,7 @@ void descriptions_forget(struct sm *sm)
 		node->has_description = false;
 	}
 	builder_touch_all(sm->builder);
-	sm->names_wanted = true; /* a sweep that runs may be past that step */
+	sm->names_wanted = true; /* a running sweep may be past that step */
 	sweep_want(sm, SWEEP_CHANGE);
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Discovery. A node is read when it is met for the first time in a sweep; each port of a switch
- * whose link is up and whose cable was not met yet is asked who is at its other end. A heavy sweep
- * begins at the SM's own port, a partial one at the nodes marked dirty; both go on as long as nodes
- * are marked, which traps and lost cables do meanwhile.
+ * Discovery. A node is read when a sweep finds it for the first time; through each port of a switch
+ * whose link is up and whose cable was not found yet, the other end is probed. A heavy sweep begins
+ * at the SM's own port, a partial one at the nodes marked dirty; both continue as long as nodes are
+ * marked, which traps and lost cables do meanwhile.
  *
- * What a peer says is not trusted: port numbers are checked, and cables.c judges who is where.
+ * Reports of nodes are not trusted: port numbers are checked, and cables.c decides which device is
+ * where.
  *
- * PortStateChange of a switch is cleared before its ports are read: what happens after that sets it
- * again. It tells that some link went down or came up by itself; so when it is set, all ports that
- * this SM took up since it was clear are looked at as if they had bounced, whatever they say now,
- * and so is the switch itself: our own Sets may have covered up that it was reset.
+ * PortStateChange of a switch is cleared before its ports are read: later changes set it again. It
+ * shows that some link went down or came up by itself; so when it is set, all ports that this SM
+ * brought up since it was clear are treated as if they had bounced, whatever they report now, and
+ * so is the switch itself: our own Sets may have hidden that it was reset.
  */
 #include <string.h>
 
@@ -41,7 +42,7 @@ void node_lose_trust(struct sm *sm, struct builder_node *node, const char *why)
 	trust_lose(node);
 }
 
-/* ---- nodes, ports, cables: they find each other, so this is one cycle ---- */
+/* ---- nodes, ports, cables: they lead to each other, so this is one cycle ---- */
 
 static void on_node_info(struct sm_request *request);
 
@@ -56,13 +57,15 @@ void port_probe(struct sm *sm, struct builder_port *port)
 	port->probed = sm->builder->sweep;
 	port->told = NULL;
 	request = sm_request_beyond(sm, port);
-	if (mastership_was_missed(sm, port->peer)) /* a host that is likely to hang */
+	if (mastership_was_missed(sm, port->peer)) /* a host that probably hangs */
 		request->mad.tries = MISSED_TRIES;
 	request->done = on_node_info;
 	sm_request_send(request);
 }
 
-/* A cable was down, or is: traps of others that came by it were lost, so all are asked. */
+/*
+ * A cable was or is down: traps of other nodes through it were lost, so all switches are queried.
+ */
 static void note_traps(struct sm *sm, const struct builder_port *port)
 {
 	const struct builder_port *peer = port->peer;
@@ -72,8 +75,8 @@ static void note_traps(struct sm *sm, const struct builder_port *port)
 }
 
 /*
- * The link of a port went down and up: what this sweep saw of its cable is old, and so is the other
- * end if that is a channel adapter's, which tells nothing by itself and may be another one.
+ * The link of a port went down and up: what this sweep saw of its cable is outdated. So is the
+ * other end if it is a channel adapter's, which does not report by itself and may be another one.
  */
 static void link_bounced(struct sm *sm, struct builder_port *port)
 {
@@ -84,7 +87,7 @@ static void link_bounced(struct sm *sm, struct builder_port *port)
 	port->node->check = true;
 	if (!peer)
 		return;
-	if (builder_is_switch(peer->node)) { /* which may have been reset since it was read */
+	if (builder_is_switch(peer->node)) { /* it may have been reset since it was read */
 		peer->node->check = true;
 		return;
 	}
@@ -103,10 +106,7 @@ static bool may_have_bounced(const struct builder_port *port, const struct iba_p
 	return port->activated >= node->doubt_from;
 }
 
-/*
- * An SM that was there is no more, or the port obeys another one: what was written meanwhile is
- * anybody's guess.
- */
+/* The SM that was there has gone, or the port obeys another one: writes since then are unknown. */
 static bool tells_of_other_sm(const struct builder_port *port, const struct iba_port_info *now)
 {
 	const struct iba_port_info *before = &port->info;
@@ -117,14 +117,14 @@ static bool tells_of_other_sm(const struct builder_port *port, const struct iba_
 		 now->master_sm_lid != before->master_sm_lid));
 }
 
-/* The link of a switch port certainly went down since the port was known last. */
+/* The link of a switch port certainly went down since the port was last known. */
 static bool has_fallen(const struct builder_port *port, const struct iba_port_info *now)
 {
 	return builder_is_switch(port->node) && port->num && port->known &&
 	       now->port_state <= IBA_PORT_INIT && now->port_state < port->info.port_state;
 }
 
-/* An endport has lost the LID that it was given, and no error explains that. */
+/* An endport has lost its assigned LID, and no error explains that. */
 static bool was_reset(const struct sm *sm, const struct builder_port *port,
 		      const struct iba_port_info *now)
 {
@@ -142,7 +142,7 @@ static void ca_bounced(struct sm *sm, struct builder_port *port)
 		port->peer->node->check = true;
 }
 
-/* True if the link may have been down since the port was known last. */
+/* True if the link may have been down since the port was last known. */
 static bool port_info_store(struct sm *sm, struct builder_port *port,
 			    const struct iba_port_info *info)
 {
@@ -159,7 +159,7 @@ static bool port_info_store(struct sm *sm, struct builder_port *port,
 		ca_bounced(sm, port);
 	if (port->num == 0 && info->lid == 0 && port->known && port->info.lid)
 		node_lose_trust(sm, port->node, "it was reset");
-	/* A switch that was reset comes up so, however often its ports were set since. */
+	/* A switch that was reset comes up like that, however often its ports were set since. */
 	if (builder_is_switch(port->node) && info->port_state == IBA_PORT_INIT)
 		port->node->check = true;
 	if (tells_of_other_sm(port, info))
@@ -186,7 +186,7 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	peer->info.port_state = IBA_PORT_DOWN;
 	builder_lose_link(port);
 	if (!builder_is_switch(peer->node))
-		health_nodes_gone(sm); /* or one port of it, with a GUID that another may claim */
+		health_nodes_gone(sm); /* or one of its ports, with a GUID that another may claim */
 	if (builder_is_switch(peer->node) && !(sweep_is_discovering(sm) && is_fresh(sm, peer)))
 		builder_mark(peer->node);
 	sweep_want(sm, SWEEP_CHANGE);
@@ -198,7 +198,7 @@ void port_leave_out(struct builder_port *port)
 	port->silent = true;
 }
 
-/* A switch port whose state was read: does it lead somewhere new? */
+/* The state of a switch port was read: does it lead somewhere new? */
 static void follow_port(struct sm *sm, struct builder_port *port, bool bounced)
 {
 	uint64_t sweep = sm->builder->sweep;
@@ -248,12 +248,12 @@ static void on_port_info(struct sm_request *request)
 		return;
 	}
 	if (request->reading != port->node->reading)
-		return; /* it was asked again since, and this is older */
+		return; /* it was queried again since, and this answer is older */
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
 	if ((!builder_is_switch(port->node) || port->num == 0) &&
 	    keys_still_unknown(sm, port, &info))
 		return;
-	/* Read again in one sweep: in INIT it may be again, with something else behind it. */
+	/* Read again in one sweep: it may be in INIT again, with another device behind it. */
 	if (is_fresh(sm, port) && !asked_twice && info.port_state == IBA_PORT_INIT &&
 	    builder_is_switch(port->node))
 		link_bounced(sm, port);
@@ -300,7 +300,7 @@ static void read_each_port(struct sm *sm, void *item)
 		get_port_info(sm, node, num, false);
 }
 
-/* Switches that answer one by one have more ports together than is to be asked for at once. */
+/* Switches that answer one by one have more ports in total than should be queried at once. */
 static void read_ports(struct sm *sm, struct builder_node *node)
 {
 	GPtrArray *nodes = g_ptr_array_new();
@@ -309,7 +309,7 @@ static void read_ports(struct sm *sm, struct builder_node *node)
 	sweep_walk(sm, nodes, 1, read_each_port);
 }
 
-/* Its M_Key may be that of another SM, which PortInfo of port 0 tells, or hides. */
+/* It may have the M_Key of another SM, which PortInfo of port 0 shows, or hides. */
 static void on_change_cleared(struct sm_request *request)
 {
 	if (!sm_request_ok(request)) {
@@ -322,7 +322,7 @@ static void on_change_cleared(struct sm_request *request)
 	read_ports(request->sm, request->node);
 }
 
-/* What happens after this sets PortStateChange again. */
+/* Later changes set PortStateChange again. */
 static void clear_change(struct sm *sm, struct builder_node *node)
 {
 	struct sm_request *request =
@@ -366,7 +366,7 @@ static void on_switch_info(struct sm_request *request)
 	switch_info_store(request->sm, node, &info);
 	if (info.port_state_change)
 		node->doubt_from = MIN(node->doubt_from, node->calm);
-	/* Before there is a master it stays, so that it tells whoever becomes that. */
+	/* Before there is a master it stays set, to notify the SM that becomes master. */
 	node->read_uncleared =
 		info.port_state_change && (!sm_is_master(request->sm) ||
 					   keys_were_unknown(request->sm, node->ports[0].guid));
@@ -400,7 +400,7 @@ static void read_local_change(struct sm *sm, struct builder_node *node)
 			get_port_info(sm, node, num, false);
 }
 
-/* Where all paths begin; what a partial sweep meets there is the way back to itself. */
+/* Where all paths begin; what a partial sweep finds there is the way back to itself. */
 static bool is_own(const struct sm *sm, const struct builder_node *node)
 {
 	const struct builder_port *own = sm->builder->sm_port;
@@ -417,10 +417,10 @@ void node_place(struct sm *sm, struct builder_node *node, struct builder_port *e
 	} else if (sm->sweep.kind == SWEEP_KIND_HEAVY || !node->entry || !node->entry->peer) {
 		node->entry = entry;
 		node->hops = parent->hops + 1;
-	} /* else it keeps its path: it may be nearer to the SM than the one that met it */
+	} /* otherwise it keeps its path: it may be nearer to the SM than the node that found it */
 }
 
-/* First meeting of a node in this sweep, through its port `entry`. */
+/* The node is found for the first time in this sweep, through its port `entry`. */
 void read_node(struct sm *sm, struct builder_node *node, struct builder_port *entry,
 	       const struct builder_node *parent)
 {
@@ -440,7 +440,7 @@ void read_node(struct sm *sm, struct builder_node *node, struct builder_port *en
 static bool node_info_sane(struct sm *sm, const struct sm_request *request,
 			   const struct iba_node_info *info)
 {
-	/* No cable ends at port 0: a switch is asked through it only if we sit there. */
+	/* No cable ends at port 0: a switch is queried through it only if the SM is there. */
 	bool port_0 = info->node_type == IBA_NODE_SWITCH && !request->port;
 
 	if (info->node_guid && info->node_type >= IBA_NODE_CA &&
@@ -464,7 +464,7 @@ static bool is_met(const struct sm *sm, const struct builder_node *node)
 	return node->seen == sm->builder->sweep || is_own(sm, node);
 }
 
-/* The node of that NodeInfo, made if it is new; NULL if another node has its GUID. */
+/* The node with that NodeInfo, created if new; NULL if another node has its GUID. */
 static struct builder_node *meet_node(struct sm *sm, struct builder_node *by,
 				      const struct iba_node_info *info)
 {
@@ -472,7 +472,7 @@ static struct builder_node *meet_node(struct sm *sm, struct builder_node *by,
 
 	if (!node) {
 		node = builder_add(sm->builder, info);
-		node->seen = 0; /* met, but not read yet */
+		node->seen = 0; /* found, but not read yet */
 		return node;
 	}
 	if (node->info.node_type == info->node_type && node->info.num_ports == info->num_ports) {
@@ -489,7 +489,7 @@ static struct builder_node *meet_node(struct sm *sm, struct builder_node *by,
 	return NULL;
 }
 
-/* The node that answered a Get(NodeInfo), NULL if its answer is not to be believed. */
+/* The node that answered a Get(NodeInfo), NULL if its answer is not credible. */
 static struct builder_node *node_answered(const struct sm_request *request,
 					  struct iba_node_info *info)
 {
@@ -500,16 +500,16 @@ static struct builder_node *node_answered(const struct sm_request *request,
 }
 
 /*
- * A cable was met from its other end meanwhile. That counts, unless it is the way to the switch
- * there, or that would have answered to its key: what it seemed to tell of its cables, whoever
- * stands in its place would have told.
+ * A cable was found from its other end meanwhile. That counts, unless it is the way to the switch
+ * there, or that switch would have answered to its key: another device in its place may have sent
+ * what seemed to be its reports.
  */
 static bool is_met_from_there(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->peer;
 
 	if (!far || port->link_seen != sm->builder->sweep || builder_is_silent(far->node))
-		return false; /* of one that is silent nobody has told anything in this sweep */
+		return false; /* a silent switch has not reported anything in this sweep */
 	if (!builder_is_switch(far->node) || (far != far->node->entry && !keys_silence(sm)))
 		return true;
 	cables_lose_hearsay(sm, far->node);
@@ -517,8 +517,8 @@ static bool is_met_from_there(struct sm *sm, struct builder_port *port)
 }
 
 /*
- * A port that is up but answers nothing, unless it went down meanwhile: light sweeps ask again. A
- * device that stays silent shall not keep the subnet from coming up.
+ * A port that is up but gets no answer, unless it went down meanwhile: light sweeps probe again. A
+ * device that stays silent must not keep the subnet from coming up.
  */
 static void nobody_there(const struct sm_request *request)
 {
@@ -526,7 +526,7 @@ static void nobody_there(const struct sm_request *request)
 
 	if (builder_is_down(port) || is_met_from_there(request->sm, port))
 		return;
-	if (request->unreachable) { /* nobody was asked: it may be the only cable that is left */
+	if (request->unreachable) { /* nothing was sent: it may be the only cable that is left */
 		port->probed = 0;
 		builder_mark(port->node);
 		return;
@@ -559,7 +559,7 @@ static void on_node_info(struct sm_request *request)
 	request->port->silent = request->port->loopback = false;
 	node = node_answered(request, &info);
 	if (!node) {
-		builder_lose_link(request->port); /* it is not who was there */
+		builder_lose_link(request->port); /* the device has changed */
 		return;
 	}
 	far = &node->ports[info.local_port_num];
@@ -649,7 +649,9 @@ static bool discover_dirty(struct sm *sm)
 	return nodes->len != 0;
 }
 
-/* What came in meanwhile marked nodes dirty, and those have been read: no other sweep for it. */
+/*
+ * Events during the sweep marked nodes dirty, and these have been read: no other sweep is needed.
+ */
 static enum step_result end_discovery(struct sm *sm)
 {
 	unsigned int answered =
@@ -661,8 +663,8 @@ static enum step_result end_discovery(struct sm *sm)
 }
 
 /*
- * Goes from the SM outwards, one distance a time: what a near switch says of its cables decides by
- * which path the farther ones are asked. Nobody waits for those that are silent.
+ * Goes from the SM outwards, one distance at a time: what a near switch reports of its cables
+ * decides over which path farther ones are queried. Silent nodes are not waited for.
  */
 enum step_result step_discover(struct sm *sm)
 {
@@ -672,11 +674,11 @@ enum step_result step_discover(struct sm *sm)
 		if (!sm->builder->sm_port)
 			return STEP_ABORT;
 		if (builder_is_silent(sm->builder->sm_port->node))
-			return STEP_LATER; /* what is behind it is asked */
+			return STEP_LATER; /* devices behind it are being probed */
 		read_node(sm, sm->builder->sm_port->node, sm->builder->sm_port, NULL);
 		return STEP_LATER;
 	}
-	/* Directed routes by way of that switch lead elsewhere, and who is there answers. */
+	/* Directed routes through that switch lead elsewhere, and the device there answers. */
 	if (sweep->start_over || (sweep->kind == SWEEP_KIND_PARTIAL && sweep->switch_moved))
 		return STEP_HEAVY;
 	if (sweep->kind == SWEEP_KIND_HEAVY && sweep->pending > sweep->slow)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What ends the daemon at its start, with exit_on_fatal: GUIDs that are there twice, of nodes or of
- * endports. No sweep can mend that, and one of the two is not reached.
+ * What ends the daemon at its start, with exit_on_fatal: duplicate GUIDs, of nodes or of endports.
+ * No sweep can repair that, and one of the two is unreachable.
  *
- * A cable that moves while a sweep looks, or a host that is exchanged, shows the same for a moment;
- * only what several sweeps in a row have met counts. And once the subnet was up nothing ends its
- * manager: then it is an error like others.
+ * A cable that moves during a sweep, or a host that is replaced, looks the same for a moment; so it
+ * counts only if several sweeps in a row found it. And once the subnet has been up, the SM does not
+ * end for this: then it is an error like others.
  */
 #include "sm/discover/discover.h"
 #include "sm/sm_private.h"

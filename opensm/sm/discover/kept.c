@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Nodes that do not answer, and are kept. That an agent hangs says nothing of the packets that pass
- * by its node: a switch forwards by the tables that it holds, and a host works on.
+ * Nodes that do not answer, and are kept. A hanging SMA does not show that the node stopped passing
+ * packets: a switch forwards by its tables, and a host continues to work.
  *
- *	        asked in earnest, and silent              it answers: read again, and
+ *	        all tries failed, and it is               it answers: read again, and
  *	        behind a cable that is up                 its tables compared
  *	 well -------------------------------> silent -------------------------------> well
  *	                                         |
@@ -11,13 +11,14 @@
  *	                                         v
  *	                                       gone
  *
- * A cable is gone when one of its ends says that it is down, or that it was (INIT), or when another
- * device answers at its end. Silence is no such sign, in no kind of sweep: what was known of the
- * node stays, with its LIDs, its routes and its records, and so does what is behind it. Directed
- * routes may end at a switch that hangs; those behind it are asked by their LIDs (reach.c).
+ * A cable is gone when one of its ends reports that it is down, or that it was (INIT), or when
+ * another device answers at its end. Silence does not remove a cable, in any kind of sweep: what
+ * was known of the node stays, with its LIDs, its routes and its records, and so do the nodes
+ * behind it. Directed routes may end at a switch that hangs; nodes behind it are queried by their
+ * LIDs (reach.c).
  *
- * Nothing is written to it, and nothing but whether it is there again is asked of it: in discovery,
- * by light sweeps, and when it is its turn (health.c). Routes go by what it holds (fixed.c).
+ * Nothing is written to a silent node, and it is only queried for whether it answers again: in
+ * discovery, by light sweeps, and when it is its turn (health.c). Routes use its tables (fixed.c).
  */
 #include "sm/discover/discover.h"
 #include "sm/health/health.h"
@@ -31,7 +32,7 @@ static bool is_own(const struct sm *sm, const struct builder_node *node)
 	return sm->builder->sm_port && sm->builder->sm_port->node == node;
 }
 
-/* What a switch forwards, or that it forwards nothing. */
+/* The forwarding tables of a switch, or that it forwards nothing. */
 static bool is_table_known(const struct builder_node *node)
 {
 	bool known = node->has_switch_info && !node->switch_info.linear_fdb_top;
@@ -75,7 +76,7 @@ bool kept_failed(const struct sm_request *request)
 
 	if (request->mad.result != MAD_TIMEOUT || request->beyond || !looks || !node->builder ||
 	    !kept_was_read(node) ||
-	    !sm->schedule.discovered) /* what was met may be cut off since */
+	    !sm->schedule.discovered) /* what was found may have been cut off since */
 		return false;
 	fall_silent(sm, node);
 	return true;
@@ -91,7 +92,10 @@ bool kept_skips(const struct sm_request *request)
 	return !sweep_is_discovering(sm) && sm->sweep.kind != SWEEP_KIND_LIGHT;
 }
 
-/* The cable by which it was lost may be gone without a word, as the other end is silent, too. */
+/*
+ * The cable through which it was lost may be gone without a report, as the other end is silent,
+ * too.
+ */
 static void avoid_cable(struct builder_node *node)
 {
 	struct builder_port *port = node->lost_by;
@@ -111,18 +115,18 @@ void kept_answered(struct sm *sm, struct builder_node *node)
 	avoid_cable(node);
 	builder_set_silent(node, 0);
 	if (builder_is_switch(node))
-		node->check = true; /* whoever is behind it may be reached by its tables alone */
+		node->check = true; /* nodes behind it may be reachable through its tables only */
 	else
 		node_lose_trust(sm, node, "it did not answer for a while");
 	if (!sweep_is_discovering(sm) || node->looked_at != sm->sweep.serial)
 		sweep_look_at(sm, node);
 }
 
-/* ---- in discovery: those behind it are asked, and may be silent, too ---- */
+/* ---- in discovery: nodes behind it are queried, and may be silent, too ---- */
 
 static void keep(struct sm *sm, struct builder_node *node);
 
-/* By a directed route it is who is at that cable; by its LID it may be anybody. */
+/* A directed route reaches the device at that cable; a LID may lead to any device. */
 static bool is_another(const struct sm_request *request)
 {
 	struct iba_node_info info;
@@ -138,7 +142,7 @@ static void on_followed(struct sm_request *request)
 	struct builder_port *entry = node->entry;
 
 	if (node->looked_at == sm->sweep.serial || !node->builder || !entry || !entry->peer)
-		return; /* it was met elsewhere, or is gone */
+		return; /* it was found elsewhere, or is gone */
 	if (!sm_request_ok(request))
 		keep(sm, node);
 	else if (is_another(request))
@@ -167,7 +171,7 @@ static void follow(struct sm *sm, struct builder_port *port)
 	sm_request_send(request);
 }
 
-/* It is as it was, and so are its cables, unless who is at the other end knows better. */
+/* It stays as it was, and so do its cables, unless the other end reports otherwise. */
 static void keep(struct sm *sm, struct builder_node *node)
 {
 	node->seen = sm->builder->sweep;
@@ -179,8 +183,8 @@ static void keep(struct sm *sm, struct builder_node *node)
 }
 
 /*
- * The link was up all the time since it was known who is there: it does not say otherwise, and it
- * was seen to be up without a change since this SM took it up.
+ * The link was up all the time since the other end was identified: it does not report otherwise,
+ * and was seen to be up without a change since this SM brought it up.
  */
 static bool was_always_up(const struct sm *sm, const struct builder_port *port)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The light sweep: one Get(SwitchInfo) a switch. A switch that reports a port state change, or
+ * The light sweep: one Get(SwitchInfo) per switch. A switch that reports a port state change, or
  * whose tables are no longer ours, or have another size, is marked for a partial sweep; one that
- * does not answer is found out about by silence.c. Where nobody is known to be behind a port that
- * is up it is asked who is: he did not answer, or was forgotten, as nobody answered by whom he was
- * reached.
+ * does not answer is examined by silence.c. Ports that are up without a known device behind them
+ * are probed: the device did not answer, or was dropped because no node on the way to it answered.
  */
 #include "sm/discover/discover.h"
 #include "sm/health/health.h"
@@ -14,7 +13,7 @@
 
 #define LOOSE_MAX 6 /* once in 64 light sweeps */
 
-/* Firmware that was still starting up when it was read may have told less than it has. */
+/* Firmware that was still starting up when it was read may have reported less than it has. */
 static bool has_other_tables(const struct builder_node *node, const struct iba_switch_info *now)
 {
 	const struct iba_switch_info *before = &node->switch_info;
@@ -33,7 +32,7 @@ static void on_switch_info(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_switch_info_type, request->mad.data, &info);
-	/* A Set of before may come late and set MulticastFDBTop back. */
+	/* An earlier Set may arrive late and set MulticastFDBTop back. */
 	if (info.port_state_change || !switch_kept_tables(request->node, &info) ||
 	    info.multicast_fdb_top != request->node->switch_info.multicast_fdb_top ||
 	    has_other_tables(request->node, &info))
@@ -42,7 +41,7 @@ static void on_switch_info(struct sm_request *request)
 		switch_is_calm(request->node);
 }
 
-/* Whoever answered behind such a port. */
+/* A device answered behind such a port. */
 static bool is_left_out(const struct sm_request *request, const struct iba_node_info *info)
 {
 	struct builder *builder = request->sm->builder;
@@ -64,16 +63,16 @@ static void on_loose_port(struct sm_request *request)
 	}
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
 	if (builder_port_is(request->port, &info) || is_left_out(request, &info))
-		return; /* a loopback plug, or what is to stay out */
+		return; /* a loopback plug, or an excluded device */
 	if (keys_leave_out(request->sm, request->port, info.port_guid))
 		return;
 	request->port->silent = false;
-	if (!keys_were_unknown(request->sm, info.port_guid)) /* those rest by themselves */
+	if (!keys_were_unknown(request->sm, info.port_guid)) /* those are retried separately */
 		request->port->loose += request->port->loose < LOOSE_MAX;
 	sweep_look_at(request->sm, request->node);
 }
 
-/* Whoever answers, and is not taken in when he is looked at, is asked ever more seldom. */
+/* A device that answers but is not accepted is probed at growing intervals. */
 static bool is_loose(struct sm *sm, const struct builder_port *port)
 {
 	return builder_link_is_up(port) && !port->peer &&

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The SM's own port: all directed routes begin there. If its link goes down, or the switch at the
- * other end is reset, no trap gets here to tell; if its cable is moved, every route leads to
- * another device than it says, and that device answers. Without its LID, which is lost with a reset
- * or written by another SM, nobody's answer arrives: of a switch, where it is port 0, not even the
- * state tells. So the port is asked between sweeps how it is, and sweeps ask who is at its other
- * end: light and partial ones when they begin, a heavy one when it has read all.
+ * The SM's own port, where all directed routes begin. If its link goes down, or the switch at the
+ * other end is reset, no trap gets here to report it; if its cable is moved, every route leads to
+ * another device, and that device answers. Without its LID, which is lost with a reset or
+ * overwritten by another SM, no answers arrive; for a switch, where it is port 0, not even the
+ * state shows this. So the port is queried between sweeps, and sweeps probe its other end: light
+ * and partial ones when they begin, a heavy one when it has read all.
  *
- * Where the local HCA tells of events, this is asked at once. If its link goes down amid a sweep,
- * that is over: what it wrote from now on might reach others than it is meant for. An HCA that is
- * lost and comes back, because its driver was loaded again or it was reset, has the SM wait, and
- * then begin anew.
+ * Where the local HCA reports events, the port is queried at once. If its link goes down during a
+ * sweep, that is over: further writes might reach other nodes than intended. If an HCA is lost and
+ * comes back, because its driver was loaded again or it was reset, the SM waits, and then begins
+ * again.
  */
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
@@ -21,9 +21,9 @@
 #include "sm/smp/smp.h"
 
 #define WATCH_NS NS_PER_S
-#define EVENT_NS NS_PER_MS /* events come together: when the port is asked after the first */
+#define EVENT_NS NS_PER_MS /* events arrive together: delay of the query after the first */
 
-/* Nobody knows what was written where, and which device it was that answered. */
+/* It is unknown what was written where, and which device answered. */
 void own_port_moved(struct sm *sm)
 {
 	log_info(sm->log, "the SM's port is at another place of the subnet");
@@ -31,7 +31,7 @@ void own_port_moved(struct sm *sm)
 	audit_all_soon(sm);
 }
 
-/* By the key of who is known to be there; or by all, as another device may be there. */
+/* With the key of the device known to be there; or with all, as it may be another one. */
 static void ask_neighbour(struct sm *sm, bool by_any_key, void (*done)(struct sm_request *request))
 {
 	struct sm_request *request = sm_request_beyond(sm, sm->builder->sm_port);
@@ -43,7 +43,7 @@ static void ask_neighbour(struct sm *sm, bool by_any_key, void (*done)(struct sm
 	sm_request_send(request);
 }
 
-/* Of who is at the other end. */
+/* NodeInfo of the device at the other end. */
 static void on_neighbour(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -73,7 +73,7 @@ static void mark_both_ends(const struct builder_port *own)
 		builder_mark(own->peer->node);
 }
 
-/* Its link is up, and the last sweep lost who is at the other end. */
+/* Its link is up, and the last sweep lost the device at the other end. */
 static bool leads_nowhere(const struct builder_port *own)
 {
 	return own->num && builder_link_is_up(own) && !own->peer;
@@ -85,7 +85,7 @@ static bool is_as_set(const struct iba_port_info *known, const struct iba_port_i
 	       now->gid_prefix == known->gid_prefix && now->master_sm_lid == known->master_sm_lid;
 }
 
-/* Once before a sweep has looked: one that does not keep what it is given has to wait. */
+/* Once before a sweep has checked: a port that does not keep its settings has to wait. */
 static void set_again(struct sm *sm, struct builder_port *own, const struct iba_port_info *now)
 {
 	if (own->node->differed_sweep == sm->sweep.serial)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What is done with the picture before and after it is read: nothing of the last sweep counts as
- * seen, and in the end what was not seen again is gone.
+ * Bookkeeping at the start and end of discovery: nothing of the last sweep counts as seen, and in
+ * the end what was not seen again is removed.
  */
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
@@ -10,7 +10,7 @@
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
-/* Whoever is behind its cables has to be asked again. */
+/* The devices behind its cables have to be probed again. */
 static void mark_neighbours(const struct builder_node *node)
 {
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
@@ -21,7 +21,7 @@ static void mark_neighbours(const struct builder_node *node)
 	}
 }
 
-/* Between steps only: discovery is not in the midst of them then. */
+/* Between steps only: discovery does not run then. */
 static void drop_gone(struct sm *sm)
 {
 	g_autoptr(GPtrArray) gone = g_ptr_array_new();
@@ -47,14 +47,14 @@ static void unmark_all(struct builder *builder)
 		builder_unmark(builder->dirty->pdata[0]);
 }
 
-/* A heavy sweep takes no cable for granted: it goes by those that it has seen. */
+/* A heavy sweep uses only cables that it has seen itself. */
 enum step_result step_forget(struct sm *sm)
 {
 	struct builder *builder = sm->builder;
 
 	builder->sweep++;
 	builder_only_seen(builder, sm->sweep.kind == SWEEP_KIND_HEAVY);
-	drop_gone(sm); /* of a sweep that was cut short */
+	drop_gone(sm); /* of a cancelled sweep */
 	if (sm->sweep.kind != SWEEP_KIND_HEAVY)
 		return STEP_NEXT;
 	sm->schedule.discovered = false;
@@ -63,7 +63,7 @@ enum step_result step_forget(struct sm *sm)
 	return STEP_NEXT;
 }
 
-/* After a heavy discovery a cable not met again is gone. */
+/* After a heavy discovery a cable not found again is gone. */
 static void drop_unseen(struct sm *sm)
 {
 	uint64_t sweep = sm->builder->sweep;
@@ -85,7 +85,7 @@ void switch_is_calm(struct builder_node *node)
 	node->calm = node->builder->sweep + 1;
 }
 
-/* All ports that may have bounced have been looked at. */
+/* All ports that may have bounced have been read. */
 static void calm_down(struct sm *sm)
 {
 	const struct builder *builder = sm->builder;
@@ -104,8 +104,8 @@ static void calm_down(struct sm *sm)
 }
 
 /*
- * A link that is up leads to somebody. Who was there may have been taken for another since, or be
- * gone: then the port is looked at again. What nothing can be done about is not waited for.
+ * A link that is up leads to a device. It may have been taken for another since, or be gone: then
+ * the port is probed again. Devices that cannot be helped are not waited for.
  */
 static void mark_loose_ends(struct sm *sm)
 {
@@ -146,8 +146,8 @@ static bool is_cut_off(struct sm *sm)
 }
 
 /*
- * If not, nobody looked behind it: what was there before may well be there. If it does not answer
- * itself, somebody at the other end has to.
+ * If not, the device behind it was not probed: what was there before may well be there. If it does
+ * not answer itself, the other end has to.
  */
 static bool own_port_was_read(const struct sm *sm)
 {
@@ -186,12 +186,12 @@ enum step_result step_settle(struct sm *sm)
 	return STEP_NEXT;
 }
 
-/* Now there is a master, who will look at the cables once more: confirm_cables() in port.c. */
+/* Now there is a master, which will check the cables once more: confirm_cables() in port.c. */
 static void clear_change(struct sm *sm, void *item)
 {
 	struct builder_node *node = item;
 
-	if (node->read_uncleared) /* the bit that is set clears it */
+	if (node->read_uncleared) /* the Set carries the bit, which clears it */
 		switch_info_send(sm, node, &node->switch_info);
 }
 

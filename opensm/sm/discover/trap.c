@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Traps: they are repressed and turned into reasons for a sweep. What a trap claims is only a hint
- * where to look; a source that sends too many is still repressed, but not listened to.
+ * Traps: they are repressed and turned into reasons for a sweep. The claim of a trap is only a hint
+ * where to look; a source that sends too many is still repressed, but ignored.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -18,12 +18,12 @@
 #define TRAPS_PER_SECOND 10
 #define TRAP_BURST 50
 
-/* Who sends traps, and the last of each kind that leads to a look. */
+/* A sender of traps, and the last of each kind that caused a query. */
 struct source {
 	struct bucket bucket;
 	struct told {
 		uint64_t tid;
-		uint64_t since; /* sweep that can have read at the earliest what it told; 0: none */
+		uint64_t since; /* first sweep that can have read the change it reported; 0: none */
 	} links, local;
 };
 
@@ -40,7 +40,7 @@ static struct source *source_of(struct sm *sm, uint16_t lid)
 	return source;
 }
 
-/* A trap that is repeated, as no TrapRepress arrives, was told when it came first. */
+/* A trap that is repeated, as no TrapRepress arrives, was handled the first time. */
 static void note_told(const struct sm *sm, struct told *told, uint64_t tid)
 {
 	if (told->since && told->tid == tid)
@@ -58,14 +58,14 @@ static struct builder_node *node_of_lid(const struct sm *sm, uint16_t lid)
 	return builder_find(sm->builder, sm->fabric->nodes[sm->fabric->ports[port].node].guid);
 }
 
-/* What is known of the endport that has this LID, or NULL. */
+/* The known endport with this LID, or NULL. */
 static struct builder_port *port_of_lid(const struct sm *sm, uint16_t lid)
 {
 	return port_published(sm, sm->fabric ? fabric_port_by_lid(sm->fabric, lid) : FABRIC_NONE);
 }
 
 /*
- * TrapRepress is checked like a Set (IBA 14.2.4): the port takes only its own M_Key, which while
+ * TrapRepress is checked like a Set (IBA 14.2.4): the port accepts only its own M_Key, which while
  * the option changes is not that of the option.
  */
 static uint64_t key_of_source(const struct sm *sm, uint16_t lid)
@@ -76,8 +76,8 @@ static uint64_t key_of_source(const struct sm *sm, uint16_t lid)
 }
 
 /*
- * Of a node that was read since it told, that is no reason to cancel a sweep: routes to it may be
- * what the sweep repairs. But it may have changed again, so it is looked at after that.
+ * If the node was read since, this does not cancel a sweep, which may just be repairing the routes
+ * to it. But the node may have changed again, so it is read after that.
  */
 static void want_look(struct sm *sm, uint16_t lid, unsigned int reason, const struct told *told)
 {
@@ -85,11 +85,11 @@ static void want_look(struct sm *sm, uint16_t lid, unsigned int reason, const st
 
 	if (!node) {
 		if (sm->options->sweep_on_trap)
-			sweep_want(sm, SWEEP_LIGHT); /* of an unknown port: ask those we know */
+			sweep_want(sm, SWEEP_LIGHT); /* unknown port: query known switches */
 		return;
 	}
 	if (reason == SWEEP_LOCAL_TRAP)
-		node->has_description = false; /* a switch tells so, too, that it was renamed */
+		node->has_description = false; /* a switch also reports a new name this way */
 	builder_mark(node);
 	if (node->looked_at >= told->since)
 		sweep_want_next(sm, reason);
@@ -98,8 +98,8 @@ static void want_look(struct sm *sm, uint16_t lid, unsigned int reason, const st
 }
 
 /*
- * Whether a trap 144 tells of no change but capabilities, and those are as they were last read: the
- * echo of a Set. CapabilityMask2 is newer than the trap: 0 from who does not tell it.
+ * Whether a trap 144 reports only capabilities, and these are as last read: the echo of a Set.
+ * CapabilityMask2 is newer than the trap: 0 from nodes that do not report it.
  */
 static bool is_known(const struct sm *sm, uint16_t lid, const struct iba_trap_local_change *change)
 {
@@ -112,7 +112,7 @@ static bool is_known(const struct sm *sm, uint16_t lid, const struct iba_trap_lo
 		known->info.capability_mask2 == change->capability_mask2);
 }
 
-/* "LID 7, NAME (0xGUID) port 1", or the LID alone of none that is known. Returns buffer. */
+/* "LID 7, NAME (0xGUID) port 1", or the LID alone if the port is unknown. Returns buffer. */
 static const char *lid_name(const struct sm *sm, uint16_t lid, char *buffer, size_t size)
 {
 	uint32_t port = sm->fabric ? fabric_port_by_lid(sm->fabric, lid) : FABRIC_NONE;
@@ -127,7 +127,7 @@ static const char *lid_name(const struct sm *sm, uint16_t lid, char *buffer, siz
 
 #define LID_NAME_SIZE (FABRIC_NAME_SIZE + 16)
 
-/* Who violated a key, and what it was for; port of a switch; "" of other traps. */
+/* The violator of a key, and its use; port of a switch; "" for other traps. */
 static char *details_text(const struct sm *sm, const struct iba_notice *notice)
 {
 	char from[LID_NAME_SIZE], to[LID_NAME_SIZE];
@@ -172,7 +172,7 @@ static char *details_text(const struct sm *sm, const struct iba_notice *notice)
 	}
 }
 
-/* Begins as the classic daemon's line does, which scripts look for; then come the names. */
+/* Begins as the classic daemon's line does, which scripts search for; then come the names. */
 static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice *notice,
 		     uint64_t tid, uint16_t from)
 {
@@ -253,7 +253,7 @@ static void handle_notice(struct sm *sm, struct source *source, const struct iba
 	}
 }
 
-/* Both take mad over. */
+/* Both take ownership of mad. */
 static void receive_trap(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp)
 {
 	uint16_t lid = mad->remote.lid;
@@ -270,7 +270,7 @@ static void receive_trap(struct sm *sm, struct vendor_mad *mad, struct iba_smp *
 	if (sm->fabric || !keys_are_used(sm->options))
 		mad_reply_smp(sm->mad, mad, smp);
 	else
-		vendor_mad_free(mad); /* whose it is is not known yet: it comes again */
+		vendor_mad_free(mad); /* the sender is unknown yet: it will send it again */
 	port = port_of_lid(sm, lid);
 	if (port)
 		port_health_trap(sm, port, &notice);

@@ -8,7 +8,7 @@
 /* ---- program.c ---- */
 struct program *program_new(void);
 void program_free(struct program *program);
-/* Rows as read: known tables are read, if they are the first ones. */
+/* Shares the rows of held with the tables that were read, unless tables share rows already. */
 void program_see(struct sm *sm, struct routing *held);
 struct held *program_held(struct sm *sm); /* what switches hold, as far as known; or NULL */
 /* The stages in which the routing is written; takes ownership of both, which may be NULL. */

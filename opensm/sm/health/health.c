@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Errors belong to the node that caused them: how often in a row, what it was, when to try again.
- * A sick node costs its own retries: when its time has come it is marked, and a partial sweep looks
- * at it and at nothing else. It is well again when a sweep that looked at it met no error. One that
- * takes what it is given, and then holds something else again and again, is put right ever later.
+ * Errors belong to the node that caused them: number in a row, text, time of the next retry. A sick
+ * node costs only its own retries: when its time has come it is marked, and a partial sweep reads
+ * only that node. It is well again when a sweep that read it found no error. A node that accepts
+ * values, and then repeatedly holds other ones, is corrected at growing intervals.
  *
- * A device that nothing can be done about (nobody answers behind a port, a NodeInfo without sense)
- * keeps the subnet from being up for a few sweeps only; after that it is told of and left out.
+ * A device that cannot be helped (no answer behind a port, a NodeInfo that makes no sense) keeps
+ * the subnet from being up for a few sweeps only; after that it is logged and excluded.
  */
 #include <stdarg.h>
 
@@ -18,18 +18,18 @@
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
 #define RETRY_MAX_NS (10 * NS_PER_S)
 #define LEFT_OUT_MAX_NS (60 * NS_PER_S)
-#define RELAPSES_MAX 3 /* that are put right at once */
-#define RELAPSE_NS (60 * NS_PER_S) /* after that it is none */
-#define STRIKES_MAX 3 /* of a device that can be left out */
+#define RELAPSES_MAX 3 /* differences that are corrected at once */
+#define RELAPSE_NS (60 * NS_PER_S) /* a later difference is not a relapse */
+#define STRIKES_MAX 3 /* of a device that can be excluded */
 #define SICK_TOLD 10
 
 struct health {
-	uint64_t sweep; /* that met the last error */
+	uint64_t sweep; /* that found the last error */
 	uint64_t retry_ns;
 	unsigned int strikes; /* sweeps in a row with errors */
-	bool left_out;	      /* nothing can be done about it: no error any more */
-	uint8_t behind;	      /* its port that nobody answers behind, if that was last; or 0 */
-	char *line;	      /* the last error; NULL: none was told */
+	bool left_out;	      /* cannot be helped: no longer an error */
+	uint8_t behind;	      /* its port behind which no device answered, if that was last; or 0 */
+	char *line;	      /* the last error; NULL: none was logged */
 };
 
 static void log_fault(struct sm *sm, const char *text)
@@ -135,14 +135,14 @@ void health_refused(struct sm *sm, const struct builder_port *port, const char *
 	health_fault(sm, port->node, "%s", text);
 }
 
-/* ---- what it does not take ---- */
+/* ---- values that a node does not accept ---- */
 
 bool health_is_due(const struct sm *sm, const struct builder_node *node)
 {
 	return node->health && node->health->retry_ns <= actor_now(sm->actor);
 }
 
-/* Routes are to know of it, at once. */
+/* Routes must take account of it at once. */
 static void reroute(struct sm *sm, struct builder_node *node)
 {
 	builder_touch(node);
@@ -150,8 +150,8 @@ static void reroute(struct sm *sm, struct builder_node *node)
 }
 
 /*
- * A first time may be chance, and is an error that is tried again soon. From the second time on it
- * is how the switch is: true if that is new.
+ * The first time may be chance: it is an error that is tried again soon. From the second time on it
+ * is a property of the switch: true if that is new.
  */
 static bool is_settled(struct sm *sm, struct builder_node *node, const char *line, bool known)
 {
@@ -240,7 +240,7 @@ bool health_leave_out(struct sm *sm, struct builder_node *node, const char *form
 
 	health->left_out = health->strikes > STRIKES_MAX;
 	if (health->strikes > STRIKES_MAX + 1)
-		return true; /* it was told */
+		return true; /* it was logged */
 	va_start(args, format);
 	line = line_of(node, format, args);
 	va_end(args);
@@ -290,7 +290,7 @@ void health_too_far(struct sm *sm, const struct builder_port *port)
 	log_fault(sm, text);
 }
 
-/* It is no patient any more: well, or gone. */
+/* It is no longer sick: well, or gone. */
 static void discharge(struct sm *sm, guint i)
 {
 	struct builder_node *node = g_ptr_array_remove_index_fast(sm->sick, i);
@@ -300,14 +300,14 @@ static void discharge(struct sm *sm, guint i)
 	builder_release(node);
 }
 
-/* When errors that no node caused are tried again. */
+/* When errors not caused by a node are tried again. */
 static uint64_t back_off(const struct sm *sm)
 {
 	return actor_now(sm->actor) +
 	       MIN(RETRY_FIRST_NS << MIN(sm->schedule.failures, 16u), RETRY_MAX_NS);
 }
 
-/* While there is no subnet to look at sweep.c tells when to look for one. */
+/* While there is no subnet to read, sweep.c decides when to look for one. */
 static void start_retry(struct sm *sm, uint64_t when)
 {
 	uint64_t now = actor_now(sm->actor);
@@ -320,7 +320,7 @@ static void start_retry(struct sm *sm, uint64_t when)
 		timer_stop(&sm->retry);
 }
 
-/* It was put right in vain, and waits for the next time; that it does so is no error. */
+/* Its correction failed, and it waits for the next one; waiting is not an error. */
 static void put_off(struct sm *sm, struct builder_node *node, unsigned int times)
 {
 	uint64_t pause = MIN(RETRY_FIRST_NS << times, RETRY_MAX_NS);
@@ -354,7 +354,7 @@ void health_differs(struct sm *sm, struct builder_node *node)
 		put_off(sm, node, node->relapses - RELAPSES_MAX);
 }
 
-/* Or gone; of a sweep that has looked at all that it looks at. */
+/* Or gone; by a sweep that has read all that it covers. */
 static bool is_well(const struct sm *sm, const struct builder_node *node)
 {
 	return !node->builder || (node->looked_at == sm->sweep.serial &&
@@ -372,7 +372,7 @@ void health_sweep_ended(struct sm *sm)
 			discharge(sm, i);
 			continue;
 		}
-		/* there was no need to try it: routes would be no others if it took all */
+		/* it was not tried: routes would be the same if it accepted all */
 		if (health_is_due(sm, node) && refuses_any(node) &&
 		    node->looked_at == sm->sweep.serial)
 			node->health->retry_ns = actor_now(sm->actor) + LEFT_OUT_MAX_NS;
@@ -397,7 +397,7 @@ unsigned int health_errors(const struct sm *sm)
 	return n;
 }
 
-/* It, or who is behind one of its ports: the picture of the fabric tells so. */
+/* It, or the device behind one of its ports: the frozen fabric shows that. */
 static bool is_silent(const struct builder_node *node)
 {
 	const struct builder_port *behind =
@@ -437,7 +437,7 @@ char **health_tell(const struct sm *sm, bool *silent)
 	return (char **)g_ptr_array_free(lines, !lines->len);
 }
 
-/* Those whose time has come are looked at again. */
+/* Nodes whose time has come are read again. */
 static void on_retry(struct timer *timer)
 {
 	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, retry));

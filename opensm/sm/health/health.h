@@ -66,8 +66,7 @@ void port_health_free(struct sm *sm);
 void port_health_event(struct sm *sm, const struct builder_port *port, unsigned int condition);
 /* For a CA or router: recorded at the port through which it is reached. */
 void port_health_node(struct sm *sm, const struct builder_node *node, unsigned int condition);
-void port_health_fell(struct sm *sm, struct builder_port *port); /* the link of a switch port went
-								    down */
+void port_health_fell(struct sm *sm, struct builder_port *port); /* a switch port's link fell */
 void port_health_trap(struct sm *sm, const struct builder_port *from,
 		      const struct iba_notice *notice);
 /* Whether discovery must not go from the port to the one at its other end (NULL: unknown). */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Links between switches that do not become ACTIVE, as one of the two refuses what its port is to
- * be set to. They carry no data, so routes do without them from the second time in a row on, as
- * long as all nodes can be reached by the others; they are tried again like every error (health.c),
- * and used when they are ACTIVE.
+ * Links between switches that do not become ACTIVE, as one of the two refuses the configuration of
+ * its port. They carry no data, so from the second time in a row on routes avoid them, as long as
+ * all nodes can be reached over the others; they are tried again like every error (health.c), and
+ * used when they are ACTIVE.
  *
- *	 a sweep left it in INIT or ARMED          the same once more: next picture
- *	 (none) ------------------------> counted ---------------------------> left out of it
+ *	 a sweep left it in INIT or ARMED          again: at the next freeze
+ *	 (none) ------------------------> counted ---------------------------> excluded from fabrics
  *	    ^                                |                                      |
- *	    +-- it is ACTIVE, DOWN or gone --+------ and a sweep takes it up again -+
+ *	    +-- it is ACTIVE, DOWN or gone --+------- and a sweep brings it up -----+
  */
 #include "sm/discover/discover.h"
 #include "sm/health/health.h"
@@ -16,12 +16,12 @@
 #include "sm/smp/smp.h"
 
 #define TIMES_MAX 2
-#define LINKS_MAX 32 /* that are left out at once: for each the fabric is walked */
+#define LINKS_MAX 32 /* excluded at once: the fabric is walked for each */
 
 struct held_up {
 	struct builder_node *node; /* held */
 	uint8_t num;
-	unsigned int times; /* sweeps in a row that tried in vain */
+	unsigned int times; /* failed sweeps in a row */
 	uint64_t sweep;	    /* the last one of these */
 };
 
@@ -60,7 +60,7 @@ static struct builder_port *port_of(const struct held_up *link)
 	return &link->node->ports[link->num];
 }
 
-/* How many nodes there are a way to by links that are not left out. */
+/* Number of nodes that can be reached over links that are not excluded. */
 static guint count_reached(const struct sm *sm)
 {
 	g_autoptr(GHashTable) met = g_hash_table_new(NULL, NULL);
@@ -131,7 +131,7 @@ void held_up_decide(struct sm *sm)
 
 		port->held_up = link->times >= TIMES_MAX;
 		if (port->held_up && count_reached(sm) < all)
-			port->held_up = false; /* what is behind it is told of at least */
+			port->held_up = false; /* nodes behind it must at least be reported */
 		if (port->held_up != was[i])
 			builder_touch(port->node);
 	}

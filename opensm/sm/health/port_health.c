@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ports that misbehave: who sees something odd of a port tells it here, unhealthy.c judges by the
- * policy, and what is to be done about a port is done here.
+ * Ports that misbehave: conditions of ports are reported here, unhealthy.c judges them by the
+ * policy, and this file carries out the actions.
  *
  *	report		a line of the log, status, the command unhealthy
- *	no_discover	discovery does not look behind the port
- *	isolate		the same, and in the step ARM a link that is up is taken down: it comes up
+ *	no_discover	discovery does not continue behind the port
+ *	isolate		also, in the step ARM a link that is up is taken down: it comes up
  *			again in INIT and stays there
- *	disable		the same, and in ARM the port is switched off, and after its time on
+ *	disable		also, in ARM the port is switched off, and after its time on again
  *
- * The switch port before the device is what is acted on, and what is counted; so a device that is
- * replaced waits as well. Of a link between switches it is the end nearer to the SM.
+ * Counts and actions apply to the switch port before the device; so a replaced device has to wait
+ * as well. For a link between switches it is the end nearer to the SM.
  *
- * The SM's own cable is left alone. Cables to switches and whole switches are, too, if something
- * could be reached by them only, unless the rule says cut_off; and when a switch is gone the cables
- * between switches are taken back, as any of them may be the last one now.
+ * The SM's own cable is exempt. So are cables to switches and whole switches, if some node could be
+ * reached only through them, unless the rule says cut_off; and when a switch disappears, actions on
+ * cables between switches are revoked, as any of these may now be the last one.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -29,15 +29,15 @@
 #include "sm/write/write.h"
 
 #define SAVE_NS NS_PER_S	      /* after a change */
-#define SAVE_LATER_NS (10 * NS_PER_S) /* where only the time that is left changed */
+#define SAVE_LATER_NS (10 * NS_PER_S) /* if only the remaining time changed */
 
 struct port_health {
 	struct sm *sm;
 	struct unhealthy *unhealthy;
-	char *file;	    /* NULL: nothing is kept */
-	struct timer timer; /* the next release, or changes are kept and published */
+	char *file;	    /* NULL: nothing is stored */
+	struct timer timer; /* for the next release, or to store and publish changes */
 	bool changed;
-	struct log_limit verdicts; /* lines that devices provoke */
+	struct log_limit verdicts; /* lines that devices cause */
 };
 
 static struct unhealthy_port *find(const struct sm *sm, const struct builder_port *port)
@@ -65,7 +65,7 @@ static char *name_of(const struct sm *sm, const struct unhealthy_port *port)
 	return g_strdup(text->str);
 }
 
-/* ---- what is kept and told ---- */
+/* ---- storing and publishing ---- */
 
 static void soon(struct sm *sm, uint64_t delay)
 {
@@ -107,8 +107,8 @@ static void changed(struct sm *sm)
 }
 
 /*
- * Whether a cable to a switch can be spared was found out in another fabric than this may be: it is
- * told of only, until it is found out again.
+ * Whether a cable to a switch can be spared was decided in a fabric that may have changed: it is
+ * only reported until that is decided again.
  */
 static void soften(struct sm *sm)
 {
@@ -128,7 +128,7 @@ static void soften(struct sm *sm)
 
 /* ---- verdicts ---- */
 
-/* It may be looked behind again, or no more. */
+/* Discovery may continue behind it again, or no longer. */
 static void look_at(struct sm *sm, const struct unhealthy_port *port)
 {
 	struct builder_node *node = builder_find(sm->builder, port->guid);
@@ -141,7 +141,7 @@ static void look_at(struct sm *sm, const struct unhealthy_port *port)
 			sweep_look_at(sm, node->ports[num].peer->node);
 }
 
-/* The SM's own cable, either end of it, or a switch that it is plugged into. */
+/* The SM's own cable, either end of it, or a switch to which it is connected. */
 static bool is_own(const struct sm *sm, const struct unhealthy_port *port)
 {
 	const struct builder_port *own = sm->builder->sm_port;
@@ -159,7 +159,7 @@ static bool is_part_of(const struct builder_port *port, const struct unhealthy_p
 	return port->node->guid == what->guid && (!what->num || what->num == port->num);
 }
 
-/* Whether nodes other than a switch that is left out itself could not be reached without it. */
+/* Whether nodes other than an excluded switch would be unreachable without it. */
 static bool cuts_off(const struct sm *sm, const struct unhealthy_port *without)
 {
 	g_autoptr(GHashTable) met = g_hash_table_new(NULL, NULL);
@@ -185,7 +185,7 @@ static bool cuts_off(const struct sm *sm, const struct unhealthy_port *without)
 	return queue->len + !without->num < g_hash_table_size(sm->builder->nodes);
 }
 
-/* Why nothing but a report is to come of it; NULL: more may. */
+/* Why only a report is allowed; NULL: other actions are too. */
 static const char *objection(const struct sm *sm, const struct unhealthy_port *port)
 {
 	if (is_own(sm, port))
@@ -229,7 +229,7 @@ static void release_one(struct sm *sm, struct unhealthy_port *port, bool by_oper
 	changed(sm);
 }
 
-/* With a switch the ports that lead to it, which it was copied to. */
+/* With a switch, also the ports that lead to it, to which its action was copied. */
 static void release(struct sm *sm, struct unhealthy_port *port, bool by_operator, const char *why)
 {
 	g_autoptr(GPtrArray) list = unhealthy_list(sm->port_health->unhealthy);
@@ -262,9 +262,9 @@ static void on_timer(struct timer *timer)
 	soon(sm, SAVE_NS);
 }
 
-/* ---- what others tell ---- */
+/* ---- reported conditions ---- */
 
-/* The port that stands for what is blamed, see above; NULL: there is none. */
+/* The port that stands for the blamed node, see above; NULL: there is none. */
 static const struct builder_port *gate_of(const struct builder_port *port)
 {
 	const struct builder_port *peer = port->peer;
@@ -313,7 +313,7 @@ void port_health_event(struct sm *sm, const struct builder_port *port, unsigned 
 	if (verdict) {
 		judged(sm, verdict);
 	} else if (find(sm, gate)) {
-		sm->port_health->changed = true; /* its time began anew */
+		sm->port_health->changed = true; /* its time began again */
 		soon(sm, SAVE_LATER_NS);
 	}
 }
@@ -331,12 +331,14 @@ void port_health_fell(struct sm *sm, struct builder_port *port)
 	struct builder_port *gate = gate_of(port) == port ? port : port->peer;
 
 	if (gate->fell == sm->builder->sweep)
-		return; /* the other end told it */
+		return; /* the other end has reported it */
 	gate->fell = sm->builder->sweep;
 	port_health_event(sm, gate, PORT_FLAPPING);
 }
 
-/* Changes of links are counted as such, and who sends a trap about a wrong key is not to blame. */
+/*
+ * Link changes are counted separately, and the sender of a trap about a wrong key is not to blame.
+ */
 static bool is_harmless(const struct iba_notice *notice)
 {
 	switch (notice->is_generic ? notice->trap_number : 0) {
@@ -370,9 +372,11 @@ void port_health_trap(struct sm *sm, const struct builder_port *from,
 		port_health_event(sm, from, PORT_BABBLING);
 }
 
-/* ---- what is done ---- */
+/* ---- actions ---- */
 
-/* What an SM elsewhere has found of the cable that is the own one now is no reason to cut it. */
+/*
+ * Findings of an SM elsewhere about a cable that is now this SM's own are not a reason to cut it.
+ */
 static bool is_left_out(const struct sm *sm, const struct unhealthy_port *port)
 {
 	return port && port->action >= PORT_NO_DISCOVER && port->action <= PORT_DISABLE &&
@@ -398,7 +402,7 @@ bool port_health_leaves_out(struct sm *sm, const struct builder_port *port,
 	return true;
 }
 
-/* It is on again: nothing is left to do about it. */
+/* It is on again: nothing is left to do. */
 void port_health_set(struct sm *sm, const struct builder_port *port)
 {
 	struct unhealthy_port *found = find(sm, port);

@@ -4,10 +4,10 @@
 
 #include "complib/actor.h"
 
-#define SWEEP_NS (10 * NS_PER_S) /* where sweeps are counted: the usual interval */
+#define SWEEP_NS (10 * NS_PER_S) /* the usual interval, if sweeps are counted */
 #define AGAIN_MAX 4
 
-/* The last events of one condition. */
+/* The most recent events of one condition. */
 struct ring {
 	uint64_t *times; /* [size], in ns, or in sweeps */
 	uint16_t size, n, at;
@@ -22,8 +22,8 @@ struct entry {
 
 struct unhealthy {
 	GHashTable *entries; /* struct entry, owned */
-	GQueue by_age;	     /* of entries, the one whose last event is oldest first */
-	unsigned int count;  /* of unhealthy ones */
+	GQueue by_age;	     /* of entries, ordered by their last event, the oldest first */
+	unsigned int count;  /* number of unhealthy ones */
 	uint32_t last_id;
 };
 
@@ -72,7 +72,7 @@ static void forget(struct unhealthy *unhealthy, struct entry *entry)
 	g_hash_table_remove(unhealthy->entries, &entry->port);
 }
 
-/* Who was quiet for the longest time makes room, unless something is done about it. */
+/* Frees the entry without events for the longest time, unless it has an action. */
 static bool make_room(struct unhealthy *unhealthy)
 {
 	if (unhealthy->by_age.length < UNHEALTHY_PORTS_MAX)
@@ -95,7 +95,7 @@ static struct entry *find(const struct unhealthy *unhealthy, uint64_t guid, uint
 	return g_hash_table_lookup(unhealthy->entries, &key);
 }
 
-/* That entry, made if it is new; NULL: there is no room. */
+/* The entry, created if it is new; NULL: there is no room. */
 static struct entry *meet(struct unhealthy *unhealthy, uint64_t guid, uint8_t num)
 {
 	struct entry *entry = find(unhealthy, guid, num);
@@ -116,25 +116,25 @@ static struct entry *meet(struct unhealthy *unhealthy, uint64_t guid, uint8_t nu
 	return entry;
 }
 
-/* True if the last events, this one included, are as many in so short a time as the rule says. */
+/* True if the last events, including this one, reach the rule's count within its time. */
 static bool ring_add(struct ring *ring, const struct port_rule *rule, uint64_t now_ns)
 {
 	uint64_t now = rule->sweeps ? now_ns / SWEEP_NS : now_ns;
 	uint64_t window = rule->sweeps ? rule->window - 1 : rule->window * NS_PER_S;
 
-	if (ring->size != rule->count) { /* the first, or the rule has changed */
+	if (ring->size != rule->count) { /* the first event, or the rule has changed */
 		g_free(ring->times);
 		*ring = (struct ring){g_new(uint64_t, rule->count), rule->count, 0, 0};
 	}
 	if (rule->sweeps && ring->n && ring->times[(ring->at + ring->size - 1) % ring->size] == now)
-		return false; /* counted in this sweep */
+		return false; /* already counted in this sweep */
 	ring->times[ring->at] = now;
 	ring->at = (ring->at + 1) % ring->size;
 	ring->n = MIN(ring->n + 1, ring->size);
 	return ring->n == ring->size && now - ring->times[ring->at] <= window;
 }
 
-/* From now on, if nothing happens. */
+/* From now on, without further events. */
 static void start_time(struct unhealthy_port *port, uint64_t now_ns)
 {
 	port->until_ns = UINT64_MAX;
@@ -142,7 +142,7 @@ static void start_time(struct unhealthy_port *port, uint64_t now_ns)
 		port->until_ns = now_ns + ((uint64_t)port->release << port->again) * NS_PER_S;
 }
 
-/* Whether it was unhealthy just before this. */
+/* Whether it was released only recently. */
 static bool is_relapse(const struct entry *entry, const struct port_rule *rule, uint64_t now_ns)
 {
 	return entry->released_ns &&

@@ -94,8 +94,8 @@ struct unhealthy_ports *unhealthy_ports_ref(struct unhealthy_ports *ports);
 void unhealthy_ports_unref(struct unhealthy_ports *ports); /* NULL is fine */
 
 /*
- * ---- unhealthy_file.c: what is kept over a restart, a port a line. Seconds that are left are
- * kept, not times: what the clocks did meanwhile is no matter. ----
+ * ---- unhealthy_file.c: state kept over a restart, one line per port. It stores remaining seconds,
+ * not times, so it does not depend on the clocks. ----
  */
 char *unhealthy_format(const struct unhealthy *unhealthy, uint64_t now_ns);
 /*

@@ -51,7 +51,7 @@ static bool number(const char *word, guint base, uint64_t max, uint64_t *value)
 	return g_ascii_string_to_unsigned(word, base, 0, max, value, NULL);
 }
 
-/* Its place in a list of words, at least 0. */
+/* Its index in a list of words, at least 0. */
 static bool known(int (*find)(const char *word, size_t length), const char *word, uint8_t *value)
 {
 	int found = find(word, strlen(word));

@@ -19,8 +19,7 @@ GPtrArray *keys_settle(const struct sm_request *request); /* request is over; NU
 /* The sweep is over, or cancelled: drops requests held, and all keys may be tried again. */
 void keys_forget(struct sm *sm, bool asides);
 bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
-void keys_try_likeliest(struct sm_request *request); /* no key is left: try the likeliest with all
-							tries */
+void keys_try_likeliest(struct sm_request *request); /* none is left: the likeliest, all tries */
 /* No answer to that one either: its Set may have given the port the key that it has now. */
 bool keys_try_given(struct sm_request *request);
 bool keys_read_again(struct sm_request *request);  /* its answer hides the key: as above */
@@ -36,8 +35,7 @@ bool keys_are_used(const struct options *options);
 
 /* ---- key_memory.c ---- */
 void keys_remember(struct sm *sm);		   /* queues changes for the files */
-void keys_tell_unkept(struct sm *sm);		   /* logs failures to store that, LIDs or P_Key
-						      indexes */
+void keys_tell_unkept(struct sm *sm);		   /* logs failed writes, also of LIDs */
 
 /* ---- key_trails.c ---- */
 /* It is sent by its route now, and may give its port another key. */
@@ -61,7 +59,6 @@ unsigned int keys_count_left_out(const struct sm *sm); /* endports excluded beca
 
 /* ---- lease.c ---- */
 void lease_init(struct sm *sm);
-void lease_violated(struct sm *sm, struct builder_port *port); /* reported by a trap; NULL is
-								  fine */
+void lease_violated(struct sm *sm, struct builder_port *port); /* from a trap; NULL is fine */
 
 #endif

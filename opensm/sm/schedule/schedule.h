@@ -46,8 +46,7 @@ struct sweep {
 	uint64_t unread; /* a switch that fell silent before anything of its LFT was read */
 	bool switch_moved;   /* a switch was found elsewhere than known */
 	bool qos_set;	     /* tables of qos.c were written */
-	bool start_over;     /* the SM's own cable was moved: what was read belongs to other
-				devices */
+	bool start_over;     /* the SM's own cable was moved: other devices were read */
 	bool port_was_down;  /* schedule.port_down at its begin */
 	bool published;
 	uint64_t started_ns, step_started_ns;
@@ -79,8 +78,7 @@ struct schedule {
 
 /* ---- schedule.c ---- */
 void sweep_want(struct sm *sm, unsigned int reasons);
-void sweep_want_next(struct sm *sm, unsigned int reasons); /* does not cancel a sweep that has
-							      discovered */
+void sweep_want_next(struct sm *sm, unsigned int reasons); /* cancels none after discovery */
 void sweep_look_at(struct sm *sm, struct builder_node *node); /* it may have changed */
 void sweep_flag(struct sm *sm, unsigned int flag, bool on);
 void schedule_interval(struct sm *sm); /* starts the wait until the subnet is checked again */

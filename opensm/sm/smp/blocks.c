@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Tables that are read and written in blocks: where in struct builder_node each is, the
- * AttributeModifier of a block, and what becomes of a block that a node does not take.
+ * Tables that are read and written in blocks: where each is in struct builder_node, the
+ * AttributeModifier of a block, and the handling of a block that a node does not accept.
  */
 #include <string.h>
 
@@ -80,7 +80,7 @@ bool sm_block_read(struct sm_request *request)
 	return true;
 }
 
-/* A block of a table by which routes lead; nothing else is the worse for it. */
+/* A block of a table that routes use; only those have to avoid it. */
 static bool is_of_routes(const struct sm_request *request)
 {
 	return builder_is_switch(request->node) &&
@@ -88,7 +88,7 @@ static bool is_of_routes(const struct sm_request *request)
 		request->mad.attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE);
 }
 
-/* What it held when it was read after a Set that it took. */
+/* What it held when it was read after a Set that it accepted. */
 static void on_block_reread(struct sm_request *request)
 {
 	const void *asked = request->owned;
@@ -103,7 +103,7 @@ static void on_block_reread(struct sm_request *request)
 				     request->block, "what it took is not there");
 }
 
-/* It took a block that it did not take before, and may only say so. */
+/* It accepted a block that it did not accept before; it may only claim so. */
 static void read_again(const struct sm_request *written)
 {
 	struct sm_request *request =

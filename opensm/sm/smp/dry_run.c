@@ -90,7 +90,7 @@ bool dry_has_blocks(uint16_t attribute)
 	       attribute == IBA_ATTR_P_KEY_TABLE || attribute == IBA_ATTR_GUID_INFO;
 }
 
-/* What entries of a table hold that nobody has written. */
+/* What unwritten entries of a table hold. */
 static uint8_t cleared_octet(uint16_t attribute)
 {
 	return attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ? IBA_PORT_NONE : 0;
@@ -114,7 +114,7 @@ static uint32_t count_entries(const struct dry_set *set)
 	return n;
 }
 
-/* ---- gathering ---- */
+/* ---- recording ---- */
 
 static struct dry_node *node_of(struct dry_run *dry, const struct dry_set *set)
 {
@@ -156,7 +156,7 @@ static void add_modifier(struct dry_change *change, uint32_t modifier)
 	g_array_append_val(change->modifiers, modifier);
 }
 
-/* ClientReregister is an order and not a state: a later Set without it does not take it back. */
+/* ClientReregister is a command, not a state: a later Set without it does not revoke it. */
 static void keep_order(struct dry_change *change, const uint8_t *next)
 {
 	struct iba_port_info before, after;
@@ -180,7 +180,7 @@ void dry_run_add(struct dry_run *dry, const struct dry_set *set)
 	else
 		memcpy(change->after, set->after, sizeof(change->after));
 	change->entries += count_entries(set);
-	/* 14.2.5.7: the upper half is the port of a switch, which is told already. */
+	/* 14.2.5.7: the upper half is the port of a switch, which is listed already. */
 	add_modifier(change, set->attribute == IBA_ATTR_P_KEY_TABLE ? set->modifier & 0xFFFF
 								     : set->modifier);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The dry run of a sweep: Gets leave, Sets do not. A Set is noted and comes back at once as if the
- * device had taken it, so the sweep goes on and finds all that follows from it. Nothing of what it
- * believes then is so: Gets go by directed routes, by the M_Keys of before.
+ * The dry run of a sweep: Gets are sent, Sets are not. A Set is recorded and comes back at once as
+ * if the device had accepted it, so the sweep continues and finds all that follows from it. What it
+ * then believes is not real: so Gets use directed routes, and the previous M_Keys.
  *
  * It is one heavy sweep, which nothing cancels and which ends with EVENT_FINISHED when the last
- * request is back. Beside a master that works it leaves most of the way to that one's SMPs.
+ * request is back. Beside a running master it leaves most of the bandwidth to that one's SMPs.
  */
 #include <string.h>
 
@@ -14,12 +14,12 @@
 #include "sm/smp/dry_run.h"
 #include "sm/smp/smp.h"
 
-#define BESIDE_MASTER 32 /* Gets that are out at a time */
+#define BESIDE_MASTER 32 /* Gets in flight at a time */
 
 struct dry {
 	struct dry_run *report;
 	unsigned int out, window; /* Gets */
-	GQueue waiting;		  /* of struct sm_request: for their turn */
+	GQueue waiting;		  /* of struct sm_request: waiting for their turn */
 	bool ended;
 };
 
@@ -50,7 +50,7 @@ struct dry_run *sm_dry_run(const struct sm *sm)
 	return sm->dry->report;
 }
 
-/* A timer may still fire; whoever waits for the end frees the SM. */
+/* A timer may still fire; the actor that waits for the end frees the SM. */
 bool dry_has_ended(const struct sm *sm)
 {
 	return sm->dry && sm->dry->ended;
@@ -64,7 +64,7 @@ void dry_problem(struct sm *sm, const char *text)
 
 /* ---- Sets ---- */
 
-/* Where 0 says "no change", what is stays. */
+/* Where 0 means "no change", the value stays. */
 #define STAYS(field)                                                                               \
 	do {                                                                                       \
 		if (!want.field)                                                                   \
@@ -97,7 +97,7 @@ static void switch_takes(struct sm_request *request)
 	wire_encode(&iba_switch_info_type, &want, request->mad.data);
 }
 
-/* NULL: it is about no table, or about several at once. */
+/* NULL: it is not about a table, or about several at once. */
 static const struct trust_table *table_of(const struct sm_request *request)
 {
 	uint16_t attribute = request->mad.attribute;
@@ -117,7 +117,7 @@ static const struct trust_table *table_of(const struct sm_request *request)
 	}
 }
 
-/* What the device holds, as far as that was read; false: it was not. */
+/* What the device holds, as far as it was read; false: it was not. */
 static bool held_before(const struct sm_request *request, uint8_t wire[IBA_SMP_DATA_BYTES])
 {
 	const struct builder_node *node = request->node;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Is it still that device? Answers to SMPs do not tell who gives them, and behind a cable that was
- * moved there is another one. So a node is asked for its NodeInfo when an answer of it makes no
- * sense: an error status, or a PortGUID that another endport has as well; and when it says that the
- * link is up behind which nobody answers.
+ * Is it still the same device? Answers to SMPs do not identify their sender, and behind a cable
+ * that was moved there is another device. So a node is queried for its NodeInfo when its answer
+ * makes no sense: an error status, or a PortGUID that another endport also has; and when it reports
+ * that a link is up behind which no device answers.
  */
 #include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
 #define TRIES 2
-#define ONCE_NS (300 * NS_PER_MS) /* so long a node is not asked again */
+#define ONCE_NS (300 * NS_PER_MS) /* minimum time between two such queries of a node */
 
 struct builder_port *identity_entry(const struct sm_request *request)
 {

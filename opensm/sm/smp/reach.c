@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How an SMP gets to a node. That follows from what is known, and from nothing else:
+ * How an SMP gets to a node. This depends only on what is known:
  *
- *	LID-routed	the blocks that are known lead from the SM to the node's LID and from the
+ *	LID-routed	the known blocks lead from the SM to the node's LID and from the
  *			node to the SM's LID
  *	mixed		they do so for a switch on the way, from there it is directed
  *	directed	otherwise: hop by hop along the cables
  *
- * A block that is not known, a cable that is gone, a LID that was not acknowledged end the walk.
- * What a walk found is kept until builder_reach_changed().
+ * An unknown block, a lost cable, or a LID that was not acknowledged ends the search. Its result is
+ * cached until builder_reach_changed().
  *
- * A route by LID that the tables have may still not be one: a switch on it forwards otherwise than
- * it says, or takes for its own what is meant for another. A Get does no harm there and is answered
- * by the wrong LID, or not at all; a Set would be applied. So Sets go by a route of which a Get to
- * the same node came back from its LID (proven), and mixed routes begin with such a one. Where
- * SMPs get through by the directed route only (failed), something that is known is wrong: the
- * switches on the way are marked to be compared with the hardware; a node that was reached by LID
- * before is looked at; and the route is tried again after a while that grows, or when the tables
- * or cables on it change.
+ * A route by LID according to the tables may still not work: a switch on it forwards otherwise than
+ * it reports, or accepts packets meant for another LID. A Get does no harm there and is answered by
+ * the wrong LID, or not at all; a Set would be applied. So Sets use a route only after a Get to the
+ * same node came back from its LID (proven), and mixed routes begin with such a route. Where only
+ * the directed route works (failed), something that is known is wrong: the switches on the way are
+ * marked to be compared with the hardware; a node that was reached by LID before is read again; and
+ * the route is tried again after a growing interval, or when the tables or cables on it change.
  */
 #include "sm/discover/discover.h"
 #include "sm/sm_private.h"
@@ -27,7 +26,7 @@
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
 #define FAILURES_MAX 3 /* in a row: one or two may be loss */
 #define RETRY_FIRST_NS NS_PER_S
-#define RETRIES_MAX 6 /* later and later */
+#define RETRIES_MAX 6 /* at growing intervals */
 
 bool reach_is_blind(const struct builder_node *node)
 {
@@ -40,7 +39,7 @@ bool reach_is_blind(const struct builder_node *node)
 	return false;
 }
 
-/* Where directed routes end, a table in doubt is tried as it was known last. */
+/* Where directed routes end, a table in doubt is used as it was last known. */
 static const uint8_t *block_of(const struct builder_node *node, uint32_t block)
 {
 	const void *known = trust_get(node, &node->lft, block, BLOCK_BYTES);
@@ -50,7 +49,7 @@ static const uint8_t *block_of(const struct builder_node *node, uint32_t block)
 	return trust_last(&node->lft, block, BLOCK_BYTES);
 }
 
-/* The port by which a switch is known to forward a LID; NULL if that is not known. */
+/* The port through which a switch is known to forward a LID; NULL if unknown. */
 static struct builder_port *forwards_to(const struct builder_node *node, uint16_t lid)
 {
 	const uint8_t *block = block_of(node, lid / LIDS_PER_BLOCK);
@@ -61,12 +60,12 @@ static struct builder_port *forwards_to(const struct builder_node *node, uint16_
 	return &node->ports[block[lid % LIDS_PER_BLOCK]];
 }
 
-/* What the walk from the SM to a node and back has met. */
+/* What the walk from the SM to a node and back has found. */
 struct way {
 	const struct builder_node *to;
 	uint64_t digest;
-	bool failed; /* a switch on it is not reached by its LID, so who is beyond is not either */
-	bool check;  /* the switches on it are to be compared with the hardware */
+	bool failed; /* a switch on it is not reached by its LID, so nodes beyond are not either */
+	bool check;  /* the switches on it must be compared with the hardware */
 };
 
 static void meet(struct way *way, struct builder_node *node, const struct builder_port *out)
@@ -80,7 +79,7 @@ static void meet(struct way *way, struct builder_node *node, const struct builde
 	node->check |= way->check;
 }
 
-/* Walks the tables from a switch to an endport; false if they are not known to lead there. */
+/* Follows the tables from a switch to an endport; false if they are not known to lead there. */
 static bool walk(struct builder_node *from, const struct builder_port *to, struct way *way)
 {
 	for (unsigned int hops = 0; hops <= IBA_MAX_HOPS; hops++) {
@@ -103,7 +102,7 @@ static bool has_its_lid(const struct builder_port *port)
 	return port->lid && port->known && port->info.lid == port->lid;
 }
 
-/* The switch by which an endport sends: its own, or that at the other end of its cable. */
+/* The switch through which an endport sends: its own, or that at the other end of its cable. */
 static struct builder_node *first_switch(const struct builder_port *endport)
 {
 	if (builder_is_switch(endport->node))
@@ -132,7 +131,7 @@ static uint64_t route_by_lid(const struct sm *sm, const struct builder_port *end
 	return way.digest | 1;
 }
 
-/* The endport by which a node is asked: NULL for one that is not reached at all. */
+/* The endport through which a node is queried: NULL if it is not reachable. */
 static struct builder_port *asked_by(struct builder_node *node)
 {
 	return builder_is_switch(node) ? &node->ports[0] : node->entry;
@@ -143,7 +142,7 @@ uint64_t reach_route(const struct sm *sm, struct builder_node *node)
 	struct node_reach *reach = &node->reach;
 	const struct builder_port *endport = asked_by(node);
 
-	/* A heavy discovery believes in no cable that it has not seen, if it can see any. */
+	/* A heavy discovery uses only cables that it has seen, if it can see any. */
 	if (!endport || (sm->builder->only_seen && !reach_is_blind(node)))
 		return 0;
 	if (reach->epoch != sm->builder->reach_epoch) {
@@ -181,7 +180,7 @@ uint16_t reach_likely_lid(const struct sm *sm, const struct builder_node *node)
 
 /* ---- routes ---- */
 
-/* The route goes LID-routed to the last switch on the way that is reached so, or to itself. */
+/* LID-routed to the last switch on the way that is reached that way, or to the node itself. */
 static void find_via(const struct sm *sm, struct builder_node *last, struct mad_route *route)
 {
 	route->via = 0;
@@ -194,7 +193,7 @@ static void find_via(const struct sm *sm, struct builder_node *last, struct mad_
 		route->via = last->ports[0].lid;
 }
 
-/* Goes on from the end of a route through a port; false if it is too long. */
+/* Continues from the end of a route through a port; false if it is too long. */
 static bool add_hop(const struct sm *sm, struct mad_route *route, struct builder_node *last,
 		    uint8_t port)
 {
@@ -250,7 +249,7 @@ bool reach_node(const struct sm *sm, struct builder_node *node, bool set, struct
 	return true;
 }
 
-/* True for a port of a CA or router that is not the one its node is reached by. */
+/* True for a port of a CA or router other than the one through which its node is reached. */
 static bool is_second_port(const struct sm *sm, const struct builder_port *port)
 {
 	return !builder_is_switch(port->node) && port->num != 0 && port->peer &&
@@ -281,9 +280,9 @@ bool reach_beyond(const struct sm *sm, struct builder_port *port, struct mad_rou
 	return directed_to(port->node, route) && add_hop(sm, route, port->node, port->num);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
-/* Those beyond a switch are reached by LID as long as it is. */
+/* Nodes beyond a switch are reached by LID only as long as the switch is. */
 static void note_change(struct builder_node *node)
 {
 	if (builder_is_switch(node) && node->builder)
@@ -309,7 +308,7 @@ void reach_failed(struct sm *sm, struct builder_node *node, uint64_t route)
 	bool was_proven = reach->proven != 0;
 
 	if (!route && reach->failures && reach->failed)
-		return; /* that tells less */
+		return; /* that is weaker evidence */
 	if (reach->failed != route)
 		reach->failures = 0;
 	if (reach->failures >= FAILURES_MAX && now < reach->retry_ns)
@@ -327,7 +326,7 @@ void reach_failed(struct sm *sm, struct builder_node *node, uint64_t route)
 	walk(first_switch(own), endport, &way);
 	walk(first_switch(endport), own, &way);
 	if (was_proven)
-		sweep_look_at(sm, node); /* another SM may have given it another LID */
+		sweep_look_at(sm, node); /* another SM may have assigned it another LID */
 }
 
 struct builder_port *sm_port_of_path(const struct sm *sm, const struct iba_dr_smp *smp,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * SMPs of a sweep. Each belongs to the sweep that sent it, by its number, and to the step: the step
- * is over when the last of its SMPs came back. Of a sweep that was cancelled, answers to Sets and
- * reads of tables still tell what the hardware holds; nothing else of them counts.
+ * is over when the last of its SMPs has come back. From a cancelled sweep, answers to Sets and
+ * reads of tables still show what the hardware holds; nothing else of it is used.
  *
- * A request holds its node: one that is removed meanwhile lives on without a builder until the
+ * A request holds a reference to its node: a removed node lives on without a builder until the
  * request is back.
  */
 #include <string.h>
@@ -15,8 +15,8 @@
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
-#define FIRST_TRIES 2 /* by LID and directed, before silence.c asks what lies between */
-#define GIVEN_TRIES 6 /* with a key that the device may have taken while all answers were lost */
+#define FIRST_TRIES 2 /* by LID and directed, before silence.c examines the path */
+#define GIVEN_TRIES 6 /* with a key that it may have accepted though all answers were lost */
 
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size)
 {
@@ -52,7 +52,7 @@ char *sm_request_failure(const struct sm_request *request)
 	return g_strdup_printf("%s(%s) 0x%x: %s", method, attribute, mad->modifier, outcome);
 }
 
-/* Why the SM's own port may be silent, of which nothing was heard yet. */
+/* Why the SM's own port may be silent, if it has never answered. */
 static const char *hint(const struct sm_request *request)
 {
 	const struct sm *sm = request->sm;
@@ -64,7 +64,7 @@ static const char *hint(const struct sm_request *request)
 		       : "; its M_Key may be another one than m_key";
 }
 
-/* The port that it was about; a switch that is silent is so as a whole, and has the tables. */
+/* The port that it was about; a silent switch is silent as a whole, and has the tables. */
 void sm_request_blame(const struct sm_request *request, unsigned int condition)
 {
 	bool whole = builder_is_switch(request->node) &&
@@ -77,7 +77,7 @@ void sm_request_blame(const struct sm_request *request, unsigned int condition)
 		port_health_node(request->sm, request->node, condition);
 }
 
-/* As some switches do with a VL or a port that they have: what they hold is not known then. */
+/* As some switches do for a VL or a port that they have: what they hold is then unknown. */
 static bool may_refuse(const struct sm_request *request)
 {
 	return request->sm->options->suppress_sl2vl_mad_status_errors &&
@@ -92,7 +92,7 @@ void sm_request_failed(const struct sm_request *request)
 	if (request->skipped)
 		return;
 	if (request->unreachable) {
-		builder_mark(request->node); /* if there is a way again, it is asked again */
+		builder_mark(request->node); /* if there is a route again, it is read again */
 		return;
 	}
 	if (keys_refused(request))
@@ -159,7 +159,7 @@ static bool find_route(struct sm_request *request)
 
 static void on_done(struct mad_request *mad);
 
-/* At the end of the daemon. */
+/* At shutdown. */
 static void drop(struct message *message)
 {
 	struct sm_request *request = (struct sm_request *)message;
@@ -183,7 +183,7 @@ static void run_unreachable(struct message *message)
 	on_done(mad);
 }
 
-/* The other end of the cable of the CA that is asked; NULL for others. */
+/* The other end of the cable of the queried CA; NULL for other nodes. */
 static const struct builder_port *cable_of(const struct sm_request *request)
 {
 	const struct builder_node *node = request->node;
@@ -193,20 +193,20 @@ static const struct builder_port *cable_of(const struct sm_request *request)
 	return request->port ? request->port->peer : node->entry->peer;
 }
 
-/* It was removed since. */
+/* The node has been removed. */
 static bool is_gone(const struct sm_request *request)
 {
 	return !request->node->builder && request->node != request->sm->local;
 }
 
-/* Back without being sent, which run is told of. */
+/* Comes back unsent; run is notified of it. */
 static void return_unsent(struct sm_request *request, void (*run)(struct message *message))
 {
 	request->mad.message.run = run;
 	actor_post(request->sm->actor, &request->mad.message);
 }
 
-/* To mad/, unless it has to wait; or back at once if there is no way. */
+/* To mad/, unless it has to wait; or back at once if there is no route. */
 static void hand_over(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -238,7 +238,7 @@ static void free_request(struct sm_request *request)
 		hand_over(waiting->pdata[i]);
 }
 
-/* It counts for its sweep no more. */
+/* It no longer counts for its sweep. */
 static void end_request(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -254,8 +254,8 @@ static void end_request(struct sm_request *request)
 }
 
 /*
- * What a cancelled sweep sent may have arrived. What it asked is asked again: one that was cut
- * short while it read nodes is followed by a heavy one.
+ * What a cancelled sweep sent may have arrived. What it queried is queried again: one that was
+ * cancelled while it read nodes is followed by a heavy one.
  */
 static void late(struct sm_request *request)
 {
@@ -291,7 +291,7 @@ static bool goes_on_with(struct sm_request *request, bool other_key, uint8_t tri
 	return true;
 }
 
-/* Beside the sweep nobody looks into a silence, but it may be about the key. */
+/* Outside sweeps silence is not examined, but it may be caused by the key. */
 static bool goes_on_aside(struct sm_request *request)
 {
 	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->unreachable ||
@@ -300,15 +300,15 @@ static bool goes_on_aside(struct sm_request *request)
 	return goes_on_with(request, keys_try_another(request), request->tries_max);
 }
 
-/* Of a dry run, and never sent: no device took the M_Key in it. */
+/* Dry run: it was never sent, so no device accepted its M_Key. */
 static bool is_kept(const struct sm_request *request)
 {
 	return request->sm->dry && request->mad.method != IBA_METHOD_GET;
 }
 
 /*
- * All tries of another SMP of this sweep were in vain there, so that the first ones of this show
- * that it still is silent: it costs a sweep all tries once, not in each step.
+ * All tries of another SMP of this sweep to it failed, so the first tries of this one are enough to
+ * show that it is still silent: a sweep makes all tries once, not in each step.
  */
 static bool was_given_up(const struct sm_request *request)
 {
@@ -319,7 +319,7 @@ static bool was_given_up(const struct sm_request *request)
 	return node && node->given_up == request->sm->sweep.serial;
 }
 
-/* A first silence: true if the request goes on. */
+/* First tries without an answer: true if the request continues. */
 static bool goes_on(struct sm_request *request)
 {
 	if (request->aside)
@@ -346,7 +346,7 @@ static void note_route(const struct sm_request *request)
 		reach_answered(request->node, request->lid_route);
 }
 
-/* Whether it answers: to this SMP, or to none of its tries. */
+/* Whether the node answers: it did to this SMP, or to none of its tries. */
 static void note_answer(const struct sm_request *request)
 {
 	struct builder_node *node = request->node;
@@ -368,7 +368,7 @@ static void take_back(struct sm_request *request)
 
 	request->tries += mad->sent;
 	if (!gone && !request->aside && request->by != cable_of(request)) {
-		builder_mark(request->node); /* at another cable now: who was it that answered? */
+		builder_mark(request->node); /* at another cable now: which node has answered? */
 		end_request(request);
 		return;
 	}
@@ -427,7 +427,9 @@ void sm_request_drop(struct sm_request *request)
 	free_request(request);
 }
 
-/* The port of a CA by which it is asked of itself: each has an SMA of its own. A switch has one. */
+/*
+ * The port of a CA that a query must go through: each has an SMA of its own. A switch has one SMA.
+ */
 static uint8_t port_with_sma(const struct sm *sm, const struct builder_node *node)
 {
 	const struct builder_port *sm_port = sm->builder ? sm->builder->sm_port : NULL;

@@ -1,52 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Who does not answer, and why. An SMP gets two short tries first. If both are silent its node is a
- * suspect, and before anything waits for it in earnest the SM finds out what lies between:
+ * Nodes that stop answering, and why. An SMP gets two short tries first. If both get no answer its
+ * node becomes a suspect, and before a request waits for it with all tries the SM examines the
+ * path:
  *
- *	            asks the switch before it for the port that leads there
+ *	            queries the switch before it for the port that leads there
  *	suspect ----------------------------------------------------------+
  *	   ^                       |                  |                   |
  *	   | that switch is        | the port is up   | the port is DOWN  |
  *	   | silent too: it is     v                  v                   |
- *	   | looked into first    mute or loss       all others next to it are asked for theirs
+ *	   | examined first       mute or loss       all its other neighbours are queried for theirs
  *	   +------------------     |                  |
  *	                           v                  v
  *	       its SMPs go out again with all tries   its SMPs go another way, or there is none
  *
- * So whatever the number of dead switches, they cost a few short tries in parallel; nearest first,
- * since who stands behind a suspect waits for what is found out of it. A switch that was silent
- * because one before it is dead may have another way then, and is asked again by that.
+ * So any number of dead switches costs only a few short tries in parallel. Suspects nearest to the
+ * SM are examined first, since those behind them wait for the result. A switch that was silent
+ * because one before it is dead may then have another route, and is queried again over that.
  *
- * An SMP to whoever is at the other end of a cable may be silent though the node lives that it goes
- * by. So that node is asked for its port: if it is silent it is a suspect, and holds that SMP; if
- * the port is up the SMP goes out again with all tries; if it is DOWN nobody is there, and the SMP
- * ends.
+ * An SMP to the device at the other end of a cable may get no answer though the node before it
+ * lives. So that node is queried for its port: if it is silent it is a suspect, and holds that SMP;
+ * if the port is up the SMP is sent again with all tries; if it is DOWN there is no device, and the
+ * SMP ends.
  *
- * SMPs that wait here, or are tried in earnest, are the slow ones of the sweep: a step whose next
- * round does not need them goes on (sweep.c).
+ * SMPs that are held here, or sent with all tries, are the slow ones of the sweep: a step whose
+ * next round does not need them continues (sweep.c).
  */
 #include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
 #define INQUIRY_TRIES 2
-#define BELIEVED_NS (300 * NS_PER_MS) /* so long a mute node is not looked into again */
-#define WAYS_MAX 8		      /* that a request is sent */
-#define ASKED_MAX 4		      /* by as many ways the node before a suspect is asked */
+#define BELIEVED_NS (300 * NS_PER_MS) /* minimum time between two probes of a mute node */
+#define WAYS_MAX 8		      /* maximum number of routes for a request */
+#define ASKED_MAX 4		      /* maximum number of routes to the node before it */
 
 struct suspect {
 	struct builder_node *node;
-	const struct builder_port *entry; /* port of a CA that is silent; NULL: as paths lead */
+	const struct builder_port *entry; /* port of a silent CA; NULL: depends on the path */
 	GPtrArray *held;		  /* requests to it that wait */
-	struct builder_port *by;	  /* port of the node before it, by which it was reached */
-	unsigned int asked;		  /* how often that node was asked */
+	struct builder_port *by;	  /* port of the node before it, on the path to it */
+	unsigned int asked;		  /* how often that node was queried */
 	bool heard;			  /* it answered */
-	bool rerouted;			  /* it has another way than when the requests went by it */
-	unsigned int out;		  /* inquiries */
+	bool rerouted;			  /* its route has changed since the requests used it */
+	unsigned int out;		  /* fault probes in flight */
 	bool cut;			  /* a link to it was found DOWN */
-	bool seen_up;			  /* another one was found to be up */
-	bool seen_down;			  /* an answer said so since it is silent */
-	bool asked_all;			  /* its neighbours, too */
+	bool seen_up;			  /* another link was found to be up */
+	bool seen_down;			  /* an answer since it became silent said so */
+	bool asked_all;			  /* all its neighbours were queried */
 };
 
 static void suspect_free(struct suspect *suspect)
@@ -76,24 +77,24 @@ bool silence_is_mute(const struct sm *sm, const struct builder_node *node)
 	return node->mute_ns && actor_now(sm->actor) - node->mute_ns < BELIEVED_NS;
 }
 
-/* Other ways than before, if a cable was cut. */
+/* The routes change if a cable was cut. */
 static void find_ways(struct sm *sm)
 {
 	if (sm->builder->cut && sm->builder->sm_port)
 		g_ptr_array_unref(builder_walk(sm->builder));
 }
 
-/* Whether it waits for answers, or for what is found out of the node before it. */
+/* Whether it waits for answers, or for the result about the node before it. */
 static bool waits(const struct suspect *suspect)
 {
 	return suspect->out || (suspect->by && !suspect->asked_all && suspect->by->node->suspect);
 }
 
-/* ---- inquiries: these functions call each other as answers come ---- */
+/* ---- fault probes: these functions call each other as answers come ---- */
 
 static void wake(struct sm *sm);
 
-/* All that waits goes on: another way if there is one, else with all tries. */
+/* All held requests continue: by another route if there is one, else with all tries. */
 static void resolve(struct sm *sm, struct suspect *suspect, bool other_way)
 {
 	g_autoptr(GPtrArray) held = g_ptr_array_ref(suspect->held);
@@ -101,7 +102,7 @@ static void resolve(struct sm *sm, struct suspect *suspect, bool other_way)
 	if (!other_way)
 		suspect->node->mute_ns = actor_now(sm->actor);
 	if (!other_way && !held->len && suspect->node->builder)
-		sweep_look_at(sm, suspect->node); /* nothing else was asked of it */
+		sweep_look_at(sm, suspect->node); /* no other query was sent to it */
 	g_ptr_array_remove(sm->suspects, suspect);
 	suspect_free(suspect);
 	for (guint i = 0; i < held->len; i++)
@@ -176,8 +177,8 @@ static bool has_lost_link(const struct builder_node *node)
 }
 
 /*
- * All who answered say that their links to it are down, and it is silent: it is dead. What led to
- * it by others that are silent as well is not tried: if they come back, they tell of it.
+ * All nodes that answered report that their links to it are down, and it is silent: it is dead.
+ * Links to it from other silent nodes are not tried: if these come back, they report them.
  */
 static void give_up_links(struct builder_node *node)
 {
@@ -191,7 +192,7 @@ static void give_up_links(struct builder_node *node)
 	}
 }
 
-/* Nobody is before it, as its last cable was lost: that is no sign that it is mute. */
+/* There is no node before it, as its last cable was lost: that does not mean that it is mute. */
 static bool is_cut_off(const struct sm *sm, const struct suspect *suspect,
 		       const struct builder_port *by)
 {
@@ -200,7 +201,10 @@ static bool is_cut_off(const struct sm *sm, const struct suspect *suspect,
 	return !by && suspect->node->builder && own && own->node != suspect->node;
 }
 
-/* The node before it, again if that was silent and has another way since; or all next to it. */
+/*
+ * Queries the node before it, again if that was silent and has another route since; or all next to
+ * it.
+ */
 static void ask_next(struct sm *sm, struct suspect *suspect, struct builder_port *by)
 {
 	if (!suspect->by) {
@@ -210,7 +214,7 @@ static void ask_next(struct sm *sm, struct suspect *suspect, struct builder_port
 	if (suspect->asked_all)
 		return;
 	if (suspect->cut || (suspect->by == by && silence_is_mute(sm, by->node))) {
-		ask_all(sm, suspect); /* they are likely to know it too, or all that can tell */
+		ask_all(sm, suspect); /* they are likely to have the answer too, or the only one */
 	} else if (suspect->by == by && by->node->suspect) {
 		suspect->rerouted = true;
 	} else if (suspect->by == by && !suspect->heard && suspect->asked < ASKED_MAX) {
@@ -219,7 +223,7 @@ static void ask_next(struct sm *sm, struct suspect *suspect, struct builder_port
 	}
 }
 
-/* What is next to find out of a suspect that waits for nobody; true if it is none any more. */
+/* Next query about a suspect that does not wait; true if it is no longer a suspect. */
 static bool look_into(struct sm *sm, struct suspect *suspect)
 {
 	struct builder_port *by;
@@ -240,7 +244,7 @@ static bool look_into(struct sm *sm, struct suspect *suspect)
 	return true;
 }
 
-/* Looks into all suspects that wait for nobody; true if one of them is none any more. */
+/* Examines all suspects that do not wait; true if one is no longer a suspect. */
 static bool look_into_all(struct sm *sm)
 {
 	bool any = false;
@@ -256,8 +260,8 @@ static bool look_into_all(struct sm *sm)
 }
 
 /*
- * Paths change while cables are cut, so suspects may come to wait for each other in a ring. True if
- * one was found and the first of them waits no more.
+ * Paths change while cables are cut, so suspects may end up waiting for each other in a ring. True
+ * if one was found and its first suspect no longer waits.
  */
 static bool break_ring(struct sm *sm)
 {
@@ -280,9 +284,9 @@ static void wake(struct sm *sm)
 		;
 }
 
-/* ---- what others call ---- */
+/* ---- interface ---- */
 
-/* What lies between does not answer either, and was found out about. */
+/* The node before it does not answer either, and has been examined. */
 static bool is_behind_silence(const struct sm_request *request)
 {
 	const struct builder_port *parent =
@@ -304,7 +308,7 @@ static void hold(struct sm_request *request)
 		wake(sm);
 }
 
-/* The near end of the cable by which a request went that is held. */
+/* The near end of the cable through which a held request went. */
 static void on_near_end(struct sm_request *inquiry)
 {
 	struct sm *sm = inquiry->sm;

@@ -11,8 +11,7 @@ struct sm_request {
 	struct sm *sm;
 	struct builder_node *node; /* held */
 	struct builder_port *port; /* the port that it is about; NULL: the node */
-	const struct builder_port *by; /* switch port before the CA that is queried; NULL: not
-					  a CA */
+	const struct builder_port *by; /* switch port before the queried CA; NULL: not a CA */
 	uint64_t lid_route; /* reach_route() used to the node's LID; 0: not LID-routed */
 	uint32_t block;
 	uint32_t epoch;	 /* of the node's tables when the request was made */
@@ -86,7 +85,7 @@ struct trust_table *sm_table(struct builder_node *node, unsigned int port, uint1
 bool sm_block_read(struct sm_request *request);
 /* Sends a Set of a block, which is unknown until the answer arrives. */
 void sm_block_send(struct sm_request *request);
-/* AttributeModifier of a block of its tables; VLHighLimit as it should be */
+/* AttributeModifier of a block of its QoS tables; its VLHighLimit as it should be */
 uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block);
 /* AttributeModifier of a block of the P_KeyTable of a port. */
 uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block);

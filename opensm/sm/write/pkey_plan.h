@@ -19,8 +19,7 @@ struct p_key_plan {
 	const uint16_t *keys; /* all different, none 0 */
 	uint32_t n; /* at most room: a policy gives no port more */
 	uint16_t index0; /* one of keys, for index 0; 0: none */
-	bool moves;	 /* it goes to index 0 even if it has another index, or another key is
-			    there */
+	bool moves;	 /* it goes to index 0 even from another index or in place of a key */
 	const struct p_key_left *left; /* [room]; NULL: nothing is known */
 	bool closes; /* an index that a key leaves now is closed */
 };
