@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Most switches hold a row of the routing before, which is shared; other tables are copied. */
+/* Most switches hold a row of the previous routing, which is shared; other tables are copied. */
 #include "sm/forward/held.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ struct held {
 	struct routing *seen; /* owns the rows that are not in owned; or NULL */
 	uint32_t n;
 	const uint8_t **rows;
-	uint32_t *n_blocks; /* [switch]: of its row */
+	uint32_t *n_blocks; /* [switch]: number of blocks of its row */
 	GPtrArray *owned;
 };
 
@@ -25,14 +25,14 @@ static uint8_t *add_row(struct held *held, uint32_t sw, uint32_t n_blocks)
 	return row;
 }
 
-/* A Set to one that does not answer is likely not to have arrived. */
+/* A Set to a switch that does not answer has probably not arrived. */
 static const void *block_of(const struct builder_node *node, uint32_t block)
 {
 	return builder_is_silent(node) ? trust_last(&node->lft, block, PER_BLOCK)
 				       : trust_get(node, &node->lft, block, PER_BLOCK);
 }
 
-/* Blocks of which nothing is known read as if they discarded. */
+/* Unknown blocks read as if they discarded. */
 static void copy_table(struct held *held, uint32_t sw, const struct builder_node *node)
 {
 	uint8_t *row = NULL;

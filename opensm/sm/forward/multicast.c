@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast tables: the difference between what the trees (trees.c) want and what the switches
- * hold. A table is a grid: blocks of 32 MLIDs across, positions of 16 ports down (IBA 14.2.5.12).
- * Only blocks with groups are read and written, and those that had some until no switch holds
- * anything there any more. When groups changed only the blocks of these are looked at.
+ * Multicast tables: the difference between the tables according to the trees (trees.c) and those of
+ * the switches. A table is a grid: blocks of 32 MLIDs across, positions of 16 ports down (IBA
+ * 14.2.5.12). Only blocks with groups are read and written, and blocks that had some until no
+ * switch holds anything there any more. When groups changed only their blocks are read and written.
  *
- * Tables change in two passes, so that nobody who is in a tree before and after misses a packet,
- * and no mixture of old and new entries sends packets round in a loop:
+ * Tables change in two passes, so that no member of a tree before and after misses a packet, and no
+ * mixture of old and new entries sends packets around a loop:
  *
  *	old and new links of an MLID make no ring	the new ones at once: paths stay
  *	they make one					first what both have, then the new ones
@@ -36,18 +36,19 @@ struct multicast {
 	struct trees *trees;
 	enum stage stage;
 	uint32_t blocks[IBA_MFT_BLOCKS]; /* the parts of a walk */
-	bool dirty[IBA_MFT_BLOCKS]; /* some switch may hold something else than is wanted */
-	bool *look;		    /* [switch]: at all blocks, not only at these */
-	uint32_t *epochs;  /* [switch]: in which all its other blocks are as wanted; 0: in none */
-	unsigned int pass; /* from 1; 3: it is only seen what became of the others */
-	bool written;	   /* something, in this pass */
-	bool differs;	   /* some position, in the block of the switch at hand */
-	bool still;	   /* the same of the switches before, in the block at hand */
-	uint32_t rings;	   /* columns of the block that are begun by what both have */
-	bool changed;	   /* some tree, since they were published */
-	uint64_t told;	   /* serial of the groups that the SA was told of */
-	char **small;	   /* as of small_tables_tell_groups(), as the log said last */
-	uint32_t positions;	     /* that the largest switch has */
+	bool dirty[IBA_MFT_BLOCKS]; /* some switch may hold other entries than wanted */
+	bool *look;		    /* [switch]: check all blocks, not only these */
+	uint32_t *epochs;  /* [switch]: epoch in which all its other blocks are as wanted; 0:
+			      none */
+	unsigned int pass; /* from 1; 3: only checks the result of the others */
+	bool written;	   /* something was written in this pass */
+	bool differs;	   /* some position differs, in the block of the current switch */
+	bool still;	   /* no earlier switch differs, in the current block */
+	uint32_t rings;	   /* columns of the block that begin with the links of both trees */
+	bool changed;	   /* some tree has changed since they were published */
+	uint64_t told;	   /* serial of the groups last reported to the SA */
+	char **small;	   /* as of small_tables_tell_groups(), as last logged */
+	uint32_t positions;	     /* of the switch that has the most */
 	uint16_t (*want)[PER_BLOCK]; /* a block: [switch * positions + position][MLID] */
 };
 
@@ -79,7 +80,7 @@ static uint32_t blocks_of(const struct builder_node *node)
 	return (node->switch_info.multicast_fdb_cap + PER_BLOCK - 1) / PER_BLOCK;
 }
 
-/* Of one that does not answer as it was known last: a Set to it is likely not to have arrived. */
+/* A switch that does not answer as last known: a Set to it has probably not arrived. */
 static const uint16_t *known_block(const struct builder_node *node, uint32_t block,
 				   uint32_t position)
 {
@@ -89,7 +90,7 @@ static const uint16_t *known_block(const struct builder_node *node, uint32_t blo
 				       : trust_get(node, &node->mft, index, BLOCK_BYTES);
 }
 
-/* Most subnets have groups for few blocks, and many switches: the room doubles when need be. */
+/* Most subnets have groups in few blocks, and many switches: the array doubles when needed. */
 static void reserve(struct builder_node *node, uint32_t block)
 {
 	uint32_t n = 1;
@@ -99,7 +100,7 @@ static void reserve(struct builder_node *node, uint32_t block)
 	trust_reserve(&node->mft, n * IBA_MFT_POSITIONS, BLOCK_BYTES);
 }
 
-/* ---- what is wanted of a block ---- */
+/* ---- the wanted contents of a block ---- */
 
 static uint16_t *row_of(const struct multicast *multicast, uint32_t sw, uint32_t position)
 {
@@ -118,7 +119,7 @@ static void add_tree(const struct multicast *multicast, uint32_t column,
 		}
 }
 
-/* One that does not answer holds what it holds. */
+/* A switch that does not answer keeps its tables. */
 static void keep_silent(const struct sm *sm, uint32_t block)
 {
 	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++) {
@@ -150,7 +151,7 @@ static void make_block(const struct sm *sm, uint32_t block)
 
 /* ---- old and new links together ---- */
 
-/* Columns in which something is to be added, and something to be removed. */
+/* Columns in which something must be added, and something removed. */
 static uint32_t find_mixed(const struct sm *sm, uint32_t block)
 {
 	uint32_t more = 0, less = 0;
@@ -180,7 +181,7 @@ static uint32_t find_top(uint32_t *up, uint32_t sw)
 	return sw;
 }
 
-/* A port in the old tree or the new one; false if its cable joins what was joined before. */
+/* A port in the old tree or the new one; false if its cable joins parts that are joined already. */
 static bool join_port(const struct sm *sm, uint32_t sw, unsigned int num, uint8_t *seen,
 		      uint32_t *up)
 {
@@ -201,7 +202,7 @@ static bool join_port(const struct sm *sm, uint32_t sw, unsigned int num, uint8_
 	return true;
 }
 
-/* Whether links of the old tree and of the new one make a ring. */
+/* Whether links of the old tree and of the new one form a ring. */
 static bool makes_ring(const struct sm *sm, uint32_t block, uint32_t column)
 {
 	g_autofree uint32_t *up = g_new(uint32_t, sm->fabric->n_switches);
@@ -223,7 +224,7 @@ static bool makes_ring(const struct sm *sm, uint32_t block, uint32_t column)
 	return false;
 }
 
-/* Columns that are begun by what both have. */
+/* Columns that begin with the links that both trees have. */
 static uint32_t find_rings(const struct sm *sm, uint32_t block)
 {
 	uint32_t mixed = find_mixed(sm, block), rings = 0;
@@ -236,7 +237,7 @@ static uint32_t find_rings(const struct sm *sm, uint32_t block)
 
 /* ---- writing ---- */
 
-/* Members that a table just read back has and the replica that was taken over has not. */
+/* Members that are in a table just read, but not in the replica that was taken over. */
 static void ask_unknown(struct sm *sm, struct builder_node *node, uint32_t position,
 			const uint16_t *is, const uint16_t *want)
 {
@@ -271,12 +272,13 @@ static void send_block(struct sm *sm, struct builder_node *node, uint32_t index,
 }
 
 /*
- * What is not known is written in the first pass; if it is not known in the second, that Set got
- * no answer, and the node is tried again by another sweep. So is one that holds something else.
+ * Unknown blocks are written in the first pass; if one is unknown in the second, that Set got no
+ * answer, and another sweep tries the node again. The same goes for a block that differs.
  */
 /*
- * A block that the switch does not take: trees go around it there. Whether it takes it by now shows
- * if what is written is not what it holds: one bit is, of an MLID that leads nowhere.
+ * A block that the switch does not accept: trees avoid the switch there. To find out whether it
+ * accepts the block by now, something else than it holds is written: one bit, of an MLID that leads
+ * nowhere.
  */
 static void try_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
 		      const uint16_t *want)
@@ -322,7 +324,7 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t block
 		send_block(sm, node, block * IBA_MFT_POSITIONS + position, masks);
 }
 
-/* Of what it has room for: trees of higher MLIDs go around it, and it refuses a higher top. */
+/* Limited to its table: trees of higher MLIDs avoid it, and it refuses a higher top. */
 static void write_top(struct sm *sm, struct builder_node *node)
 {
 	struct iba_switch_info want = node->switch_info;
@@ -346,7 +348,7 @@ static void write_switch(struct sm *sm, uint32_t sw, uint32_t block)
 	if (block >= blocks_of(node))
 		return;
 	if (builder_is_silent(node)) {
-		trust_equal(node, &node->mft, NULL); /* so all is looked at when it answers */
+		trust_equal(node, &node->mft, NULL); /* so all is checked when it answers */
 		return;
 	}
 	multicast->differs = false;
@@ -366,7 +368,7 @@ static bool looks_at_any(const struct sm *sm)
 	return false;
 }
 
-/* Over all blocks with something to do; after the last switch it comes to the end of the block. */
+/* Over all blocks with something to do; after the last switch it finishes the block. */
 static void walk(struct sm *sm, sweep_visit *visit)
 {
 	struct multicast *multicast = sm->multicast;
@@ -391,7 +393,7 @@ static void begin_block(struct sm *sm, uint32_t block)
 	multicast->rings = multicast->pass == 1 ? find_rings(sm, block) : 0;
 }
 
-/* A block that was not passed to its end, as the sweep was cancelled, is as dirty as it was. */
+/* A block that was not finished, as the sweep was cancelled, stays as dirty as it was. */
 static void pass_switch(struct sm *sm, void *item)
 {
 	struct multicast *multicast = sm->multicast;
@@ -416,7 +418,7 @@ static void begin_pass(struct sm *sm)
 
 /* ---- the end ---- */
 
-/* A block without groups that every switch was found to hold empty is looked at no more. */
+/* A block without groups that was found empty in every switch is not checked any more. */
 static void drop_unused(struct sm *sm)
 {
 	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++)
@@ -433,7 +435,7 @@ static void tell_programmed(struct sm *sm)
 	event_emit(&sm->context->bus, EVENT_GROUPS_PROGRAMMED, multicast->told);
 }
 
-/* Switches that were found as wanted are not looked at again until something tells otherwise. */
+/* Switches that were found as wanted are not checked again until there is evidence of a change. */
 static void note_switches(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
@@ -451,7 +453,7 @@ static void note_switches(struct sm *sm)
 		tell_programmed(sm);
 }
 
-/* Whether a switch holds another MulticastFDBTop than was published. */
+/* Whether a switch holds another MulticastFDBTop than the published one. */
 static bool differs_in_top(const struct sm *sm, const struct mc_trees *published)
 {
 	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++) {
@@ -481,7 +483,7 @@ static void publish(struct sm *sm)
 	multicast->changed = false;
 }
 
-/* Each line once, as long as it is true; health shows them always. */
+/* Each line is logged once while it is true; health always shows them. */
 static void tell_small(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
@@ -513,7 +515,7 @@ static void finish(struct sm *sm)
 
 static void on_read(struct sm_request *request)
 {
-	/* A block that was not read stays unknown: it will be written. */
+	/* A block that could not be read stays unknown: it will be written. */
 	sm_block_read(request);
 }
 
@@ -532,7 +534,7 @@ static void read_block(struct sm *sm, struct builder_node *node, uint32_t block,
 	sm_request_send(request);
 }
 
-/* Of switches that are as they should be only what is new. */
+/* Of switches that are as they should be, only new blocks. */
 static void read_switch(struct sm *sm, void *item)
 {
 	const struct multicast *multicast = sm->multicast;
@@ -580,7 +582,10 @@ static void use_blocks(struct sm *sm, const struct mc_groups *groups)
 	}
 }
 
-/* MLIDs are given out from the lowest: a group that the replica lacks is there, or in the next. */
+/*
+ * MLIDs are assigned from the lowest: a group that the replica lacks is there, or in the next
+ * block.
+ */
 static void use_next_block(struct sm *sm)
 {
 	uint32_t next = sm->mlid_top ? mc_block_of(sm->mlid_top) + 1 : 0;
@@ -591,7 +596,7 @@ static void use_next_block(struct sm *sm)
 
 /* ---- the step ---- */
 
-/* "; NAME does not answer and keeps its tables", of the first such switch; or "" */
+/* "; NAME does not answer and keeps its tables", for the first such switch; or "" */
 static char *blame(const struct sm *sm)
 {
 	const struct fabric *fabric = sm->fabric;
@@ -619,7 +624,7 @@ static void tell_tree(void *arg, uint16_t mlid, uint32_t left_out, const char *w
 			   left_out, why);
 }
 
-/* What is above MulticastFDBTop is not in force; 0 is none (IBA 14.2.5.4). */
+/* Entries above MulticastFDBTop are not in use; 0 means no limit (IBA 14.2.5.4). */
 static bool is_in_force(const struct builder_node *node, uint16_t mlid)
 {
 	uint16_t top = node->switch_info.multicast_fdb_top;
@@ -628,7 +633,7 @@ static bool is_in_force(const struct builder_node *node, uint16_t mlid)
 	       mlid <= top;
 }
 
-/* What is not known counts as if it held nothing. */
+/* Unknown blocks count as empty. */
 static void find_held(void *arg, uint32_t sw, uint16_t mlid, struct route_port_set *ports)
 {
 	const struct builder_node *node = sm_switch(arg, sw);
@@ -661,7 +666,7 @@ static void begin(struct sm *sm)
 	walk(sm, read_switch);
 }
 
-/* A dry run goes on from those of the daemon that runs. */
+/* A dry run starts from the trees of the running daemon. */
 static void seed_trees(struct sm *sm)
 {
 	struct mc_trees *running = sm->dry ? slot_take(&sm->context->trees) : NULL;
@@ -706,7 +711,7 @@ static void end_trees(struct sm *sm)
 			write_top(sm, sm_switch(sm, sw));
 }
 
-/* Slow switches may be written when all others are: what became of it counts. */
+/* Slow switches may be written after all others: the result is what counts. */
 static enum step_result next_stage(struct sm *sm)
 {
 	struct multicast *multicast = sm->multicast;
@@ -738,8 +743,8 @@ enum step_result step_multicast(struct sm *sm)
 		sm->groups = slot_take(&sm->context->groups);
 	}
 	if (sm->groups && sm->options->disable_multicast)
-		tell_programmed(sm); /* there are no tables that could hold anything else */
-	/* Before the SA was heard from there is nothing to write. */
+		tell_programmed(sm); /* no tables could differ */
+	/* Until the SA has reported its groups there is nothing to write. */
 	if (!sm->groups || !sm->fabric || !sm->routing || sm->options->disable_multicast)
 		return STEP_NEXT;
 	if (sm->sweep.round)

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding tables: what the routing wants against what the switches hold, block by block.
+ * Forwarding tables: the routing against what the switches hold, block by block.
  *
- * A switch is written when all switches are done by which the new routes lead from the SM to it,
- * and from it back. What is missing then for LID-routed SMPs are its own LID and its way back: so
- * the blocks with these two entries go first, by mixed or directed routes. What is to be read of it
- * anyway is then asked LID-routed, which proves that route (reach.c): the rest follows by it, and
- * to switches behind it mixed routes lead. Where routes wait for each other in a ring, or lead
- * nowhere, the nearest go first.
+ * A switch is written when all switches are done through which the new routes lead from the SM to
+ * it, and back. LID-routed SMPs then still need its own LID and its way back: so the blocks with
+ * these two entries go first, by mixed or directed routes. A Get that is needed anyway is then sent
+ * LID-routed, which proves that route (reach.c): the rest uses it, and mixed routes lead to
+ * switches behind it. Where routes wait for each other in a ring, or lead nowhere, the nearest
+ * switches go first.
  *
- * Where it matters in which order entries change, the routing comes with stages
- * (transition.h): all of one is done before the next begins. A switch that does not take its
- * part is left out until the last stage: a dead switch must not keep others from new routes, and
- * what would be the same there meets no harm.
+ * If the order in which entries change matters, the routing comes with stages (transition.h): each
+ * one is finished before the next begins. A switch that does not accept its part is skipped until
+ * the last stage: a dead switch must not keep others from new routes, and entries that stay the
+ * same there do no harm.
  *
  * A routing that follows an older one shares with it the rows that did not change. A switch that
- * was seen to hold a row is not compared with it again, until something is known of its table that
+ * was found to hold a row is not compared with it again, until something is known of its table that
  * was not known then.
  */
 #include <string.h>
@@ -41,12 +41,12 @@ enum progress {
 };
 
 struct program {
-	struct routing *seen; /* whose rows tables were seen to equal */
+	struct routing *seen; /* routing whose rows tables were found to equal */
 	struct route_stages *stages; /* NULL: the routing is written at once */
-	struct held *held;	     /* what these begin with */
-	uint32_t stage;		     /* that is written */
-	bool *failed; /* [switch]: it did not take its part of an earlier stage; or NULL */
-	uint8_t *progress;    /* enum progress a switch */
+	struct held *held;	     /* the tables at the start of the stages */
+	uint32_t stage;		     /* that is being written */
+	bool *failed; /* [switch]: it did not accept its part of an earlier stage; or NULL */
+	uint8_t *progress;    /* enum progress of each switch */
 	uint32_t to_do;
 };
 
@@ -82,9 +82,9 @@ void program_free(struct program *program)
 	g_free(program);
 }
 
-/* ---- what differs ---- */
+/* ---- differences ---- */
 
-/* What a switch is to hold now. */
+/* What a switch should hold now. */
 static const uint8_t *row_of(const struct sm *sm, uint32_t sw)
 {
 	const struct program *program = sm->program;
@@ -93,8 +93,8 @@ static const uint8_t *row_of(const struct sm *sm, uint32_t sw)
 }
 
 /*
- * What a block is to hold. One that the switch does not take is not in the routes: what it would
- * hold if it did take it shows, when it is tried, whether it does.
+ * What a block should hold. Routes do not use a block that the switch does not accept: when it is
+ * tried, the entries that it would otherwise hold show whether the switch accepts it now.
  */
 static const uint8_t *block_of(const struct sm *sm, const struct builder_node *node, uint32_t sw,
 			       uint32_t block)
@@ -108,13 +108,13 @@ static const uint8_t *block_of(const struct sm *sm, const struct builder_node *n
 	return routing->lft[sw] + block * PER_BLOCK;
 }
 
-/* In this stage entries are set to discard, and nothing else. */
+/* This stage only sets entries to discard. */
 static bool is_discarding(const struct program *program)
 {
 	return program->stages && program->stages->n_discarded && !program->stage;
 }
 
-/* Blocks that it has, of those in use. */
+/* Number of its blocks, among those in use. */
 static uint32_t blocks_of(const struct sm *sm, const struct builder_node *node)
 {
 	return MIN(sm->routing->n_blocks, (builder_fdb_cap(node) + PER_BLOCK - 1) / PER_BLOCK);
@@ -142,14 +142,14 @@ static bool table_differs(const struct sm *sm, const struct builder_node *node, 
 	return false;
 }
 
-/* False: it is as it should be, or what to keep of it is not known. */
+/* False: it is as it should be, or the values to keep are unknown. */
 static bool switch_info_wanted(const struct sm *sm, const struct builder_node *node,
 			       struct iba_switch_info *want)
 {
 	*want = node->switch_info;
 	if (!node->has_switch_info)
 		return false;
-	want->port_state_change = 0; /* 1 would clear a change that nobody has looked at yet */
+	want->port_state_change = 0; /* 1 would clear a change that has not been read yet */
 	want->linear_fdb_top = MIN(sm->routing->top, builder_fdb_cap(node) - 1);
 	if (node->top_refused && want->linear_fdb_top > node->switch_info.linear_fdb_top &&
 	    !health_is_due(sm, node))
@@ -223,15 +223,15 @@ static bool is_first_block(const struct sm *sm, const struct builder_node *node,
 	       block == node->ports[0].lid / PER_BLOCK;
 }
 
-/* Directed routes to it may end before it, and by LID no Set goes that a Get has not tried. */
+/* Directed routes to it may end before it, and no Set goes by LID before a Get has tested it. */
 static bool is_to_be_proven(const struct sm *sm, struct builder_node *node)
 {
 	return reach_is_blind(node) && reach_is_unproven(sm, node);
 }
 
 /*
- * Port 0, LinearFDBTop, and the blocks with the SM's LID and its own. Where directed routes end
- * before it the proof comes first.
+ * Port 0, LinearFDBTop, and the blocks with the SM's LID and its own. If directed routes end before
+ * it, the proof comes first.
  */
 static void write_first(struct sm *sm, void *item)
 {
@@ -307,7 +307,7 @@ static uint32_t next_switch(const struct sm *sm, uint32_t sw, uint16_t lid)
 	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
 }
 
-/* Whether all switches on the new route from one to a LID are done, sw apart. */
+/* Whether all switches on the new route from one to a LID are done, except sw. */
 static bool way_is_done(const struct sm *sm, uint32_t from, uint16_t lid, uint32_t sw)
 {
 	unsigned int hops = 0;
@@ -326,7 +326,7 @@ static bool is_ready(const struct sm *sm, uint32_t start, uint32_t sw)
 	       way_is_done(sm, sw, sm->builder->sm_port->lid, sw);
 }
 
-/* Those that come next; if no route leads to any, then the nearest. */
+/* The switches that come next; if no route leads to any, the nearest. */
 static void choose(struct sm *sm)
 {
 	const struct fabric *fabric = sm->fabric;
@@ -350,7 +350,7 @@ static void choose(struct sm *sm)
 
 /* ---- the step ---- */
 
-/* A switch that failed in an earlier stage gets no more before the last one. */
+/* A switch that failed in an earlier stage is not written before the last one. */
 static bool is_left_out(const struct program *program, uint32_t sw)
 {
 	return program->failed && program->failed[sw] && program->stage + 1 < program->stages->n;
@@ -361,7 +361,7 @@ static void begin(struct sm *sm)
 {
 	struct program *program = sm->program;
 
-	if (!program->seen) /* nothing is shared yet, and its rows may be from now on */
+	if (!program->seen) /* nothing is shared yet, and rows may be from now on */
 		program->seen = routing_ref(sm->routing);
 	g_free(program->progress);
 	program->progress = g_malloc0(sm->fabric->n_switches);
@@ -377,8 +377,8 @@ static void begin(struct sm *sm)
 }
 
 /*
- * A switch that holds its row of the routing at hand, which is kept, needs no memory for it. What
- * it holds in a block that it does not take is something else.
+ * A switch that holds its row of the current routing, which is kept, needs no memory for it. A
+ * block that it does not accept differs from the row.
  */
 static void share_row(struct sm *sm, uint32_t sw)
 {
@@ -413,7 +413,7 @@ void program_see(struct sm *sm, struct routing *held)
 	}
 }
 
-/* Those of the last two rounds are done. */
+/* The switches of the last two rounds are done. */
 static void tick_off(struct sm *sm)
 {
 	struct program *program = sm->program;
@@ -429,7 +429,7 @@ static void tick_off(struct sm *sm)
 	}
 }
 
-/* From here on it is rows of this routing that tables are seen to equal. True if all do. */
+/* From here on tables are found to equal rows of this routing. True if all do. */
 static bool note_rows(struct sm *sm)
 {
 	const GPtrArray *switches = sm->builder->switches;
@@ -445,7 +445,7 @@ static bool note_rows(struct sm *sm)
 			share_row(sm, i);
 		all_equal &= !differs;
 	}
-	for (guint i = 0; i < switches->len; i++) { /* switches that the fabric lacks */
+	for (guint i = 0; i < switches->len; i++) { /* switches that are not in the fabric */
 		struct builder_node *node = switches->pdata[i];
 
 		if (node->index == FABRIC_NONE)
@@ -456,7 +456,7 @@ static bool note_rows(struct sm *sm)
 	return all_equal;
 }
 
-/* False if the stage at hand was the last. */
+/* False if the current stage was the last. */
 static bool next_stage(struct sm *sm)
 {
 	struct program *program = sm->program;
@@ -473,10 +473,10 @@ static bool next_stage(struct sm *sm)
 	return false;
 }
 
-/* Rounds for those that are ready. */
+/* Rounds for the switches that are ready. */
 enum round {
 	FIRST, /* what makes them answer by LID */
-	PROOF, /* that they do */
+	PROOF, /* a Get that proves it */
 	REST,
 	ROUNDS,
 };
@@ -493,7 +493,7 @@ static void run_round(struct sm *sm, enum round round)
 	sweep_walk(sm, switches, n_parts, visits[round]);
 }
 
-/* A block that holds what it should is none that the switch does not take, whatever it answered. */
+/* A block that holds what it should counts as accepted, whatever the switch answered. */
 static void take_what_is_held(struct sm *sm)
 {
 	for (uint32_t sw = 0; sw < sm->fabric->n_switches; sw++) {
@@ -523,7 +523,7 @@ enum step_result step_program(struct sm *sm)
 		tick_off(sm);
 	}
 	if (round == FIRST && !program->to_do && program->stages && sm->sweep.pending) {
-		sm->sweep.round--; /* a Set of this stage that goes out again would undo the next */
+		sm->sweep.round--; /* a retry of a Set of this stage would undo the next */
 		return STEP_LATER;
 	}
 	while (round == FIRST && !program->to_do && next_stage(sm))

@@ -5,7 +5,7 @@
 #include <glib.h>
 #include <string.h>
 
-/* Where the tree of an MLID has to lead. */
+/* The switches and ports that the tree of an MLID has to reach. */
 struct planted {
 	uint64_t *ends; /* switch << 16 | exit << 1 | only sends, of each member in turn */
 	uint32_t n;
@@ -13,33 +13,34 @@ struct planted {
 	uint32_t left_out;
 };
 
-/* What was begun and has not ended. */
+/* An update that was begun and has not ended. */
 struct follow {
 	struct fabric *fabric;
 	struct mc_groups *groups;
 	struct routing *routing;
-	bool same;   /* cables, order and trunk are as they were */
-	bool places; /* order and switches are, and what these have room for */
-	bool hosts;  /* so are cables of hosts */
-	bool all;    /* are to be told of */
-	bool silent; /* some switch is */
+	bool same;   /* cables, order and trunk have not changed */
+	bool places; /* order, switches and their table sizes have not changed */
+	bool hosts;  /* cables of hosts have not changed either */
+	bool all;    /* report all trees */
+	bool silent; /* some switch is silent */
 	uint32_t *moved;
-	uint32_t *load;	     /* [switch]: trees whose root it is; NULL: roots are not spread */
-	GHashTable *grounds; /* as of struct trees; those if the same */
+	uint32_t *load;	     /* [switch]: number of trees with this root; NULL: roots are not
+				spread */
+	GHashTable *grounds; /* as in struct trees; the same ones if same */
 	GHashTable *stale;   /* uint32_t room -> bool [switch] of route_ground_compare() */
-	bool replaced[MC_N_MLIDS]; /* by what stands here: */
+	bool replaced[MC_N_MLIDS]; /* replaced by the following: */
 	struct planted *planted[MC_N_MLIDS];
 	struct route_tree *trees[MC_N_MLIDS];
 };
 
 struct trees {
-	struct fabric *fabric;	  /* that they were grown in; NULL: there are none yet */
-	struct mc_groups *groups; /* whose they are */
-	struct routing *routing;  /* whose order they keep to; NULL: they keep to none */
-	GHashTable *grounds;	  /* uint32_t room -> struct route_ground, of its cables */
-	struct planted *planted[MC_N_MLIDS]; /* NULL: nobody has the MLID */
+	struct fabric *fabric;	  /* in which they were grown; NULL: there are none yet */
+	struct mc_groups *groups; /* that they belong to */
+	struct routing *routing;  /* whose order they follow; NULL: none */
+	GHashTable *grounds;	  /* uint32_t room -> struct route_ground, for its cables */
+	struct planted *planted[MC_N_MLIDS]; /* NULL: the MLID is unused */
 	struct route_tree *trees[MC_N_MLIDS];
-	struct follow *follow; /* NULL: nothing was begun */
+	struct follow *follow; /* NULL: no update was begun */
 };
 
 static void free_ground(gpointer ground)
@@ -122,7 +123,7 @@ void trees_seed(struct trees *trees, const struct mc_trees *before)
 	}
 }
 
-/* ---- what changed ---- */
+/* ---- changes ---- */
 
 static const struct mc_block *block_of(const struct mc_groups *groups, uint32_t block)
 {
@@ -155,7 +156,7 @@ static bool any_silent(const struct fabric *fabric)
 	return false;
 }
 
-/* As long as it is silent a switch holds the same. */
+/* A silent switch keeps its tables. */
 static bool same_silent(const struct fabric *a, const struct fabric *b)
 {
 	for (uint32_t sw = 0; sw < b->n_switches; sw++)
@@ -172,7 +173,7 @@ static bool same_room(const struct fabric *a, const struct fabric *b)
 	return true;
 }
 
-/* Every cable has its place in the one where it has it in the other; of hosts or of all. */
+/* Every cable is in both fabrics, with the same indices; of hosts or of all. */
 static bool same_cables(const struct fabric *a, const struct fabric *b, bool hosts)
 {
 	for (uint32_t i = 0; a != b && i < b->n_ports; i++)
@@ -200,7 +201,7 @@ static bool same_trunk(const struct routing *a, const struct routing *b)
 	return a->n_switches == b->n_switches && !memcmp(one, other, a->n_switches);
 }
 
-/* Where switches went; NULL: they are where they were. */
+/* The new indices of switches; NULL: they are unchanged. */
 static uint32_t *find_moved(const struct fabric *from, const struct fabric *to)
 {
 	uint32_t *moved;
@@ -218,7 +219,7 @@ static uint32_t *find_moved(const struct fabric *from, const struct fabric *to)
 
 /* ---- growing ---- */
 
-/* The least room that leaves out the same switches. */
+/* The smallest room that excludes the same switches. */
 static uint32_t room_of(const struct fabric *fabric, uint16_t mlid)
 {
 	uint32_t room = mlid - IBA_LID_MCAST_FIRST + 1u, least = 0;
@@ -267,7 +268,7 @@ static void add_members(const struct follow *follow, const struct mc_group *grou
 
 /* ---- kept ---- */
 
-/* Of which switches it is another way to get there than it was; NULL: there was no such ground. */
+/* Switches whose paths have changed; NULL: there was no such ground. */
 static const bool *stale_of(const struct trees *trees, uint32_t room)
 {
 	const struct follow *follow = trees->follow;
@@ -283,8 +284,8 @@ static const bool *stale_of(const struct trees *trees, uint32_t room)
 }
 
 /*
- * Whether the tree would be grown as it is: it leaves out nobody, its cables are there, no way
- * from its root or to a switch with members is longer or shorter than it was.
+ * Whether growing would give the same tree: it excludes no member, its cables are there, and no
+ * path from its root or to a switch with members has become longer or shorter.
  */
 static bool would_stay(const struct trees *trees, uint32_t i, uint32_t room)
 {
@@ -327,7 +328,7 @@ struct calls {
 	void *arg;
 };
 
-/* [switch]: what those hold that do not answer; NULL: all answer. */
+/* [switch]: what silent ones hold; NULL: all answer. */
 static struct route_port_set **find_held(const struct follow *follow, uint16_t mlid,
 					 const struct calls *calls)
 {
@@ -352,7 +353,7 @@ static void free_held(struct route_port_set **held, uint32_t n)
 	g_free(held);
 }
 
-/* Where the root of a tree from before is by now; FABRIC_NONE: nowhere. */
+/* The current index of the root of an old tree; FABRIC_NONE: it is gone. */
 static uint32_t find_root(const struct follow *follow, const struct route_tree *tree)
 {
 	if (!tree || !tree->n)
@@ -394,7 +395,7 @@ static struct planted *planted_new(const struct members *members, uint32_t room)
 	return planted;
 }
 
-/* Grown unless it is kept, where the members are those that it was grown for. */
+/* Grown, unless the old tree with the same members can be kept. */
 static void plant(struct trees *trees, uint32_t i, struct members *members,
 		  const struct calls *calls)
 {
@@ -427,7 +428,7 @@ struct slice {
 	uint32_t n;
 };
 
-/* From *next on; *next gets where the others begin. */
+/* From *next on; *next is set to the beginning of the others. */
 static struct slice slice_of(const struct mc_block *block, uint16_t mlid, uint32_t *next)
 {
 	struct slice slice = {block ? block->groups + *next : NULL, 0};

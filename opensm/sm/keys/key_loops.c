@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cables between switches that nobody knows yet. Where each switch has a key of its own it is
- * silent from protection level 2 on to who does not know which one that is, and keys of switches
- * are not sent to where a host might be plugged in (key_strays.c). Packets are forwarded whatever
- * key they have. So after a sweep a Get(SMInfo) goes out by each port that is silent, on from each
- * switch that has another such port, and back to this SM, which answers it:
+ * Loop probes: they identify the other end of unknown cables between switches. If each switch has a
+ * key of its own, it does not answer from protection level 2 on to an SM that does not know which,
+ * and keys of switches are not sent to where a host might be plugged in (key_strays.c). Packets are
+ * forwarded whatever key they have. So after a sweep a Get(SMInfo) goes out through each port that
+ * is silent, on from each switch that has another such port, and back to this SM, which answers it:
  *
  *	SM --> switch --(silent port)--> ? --(way back of another switch)--> SM
  *
- * By which ports it came in at each switch on its way back shows that it passed that one, and by
- * which of its ports. Then it is known who is behind the cable, and a sweep asks it by its key.
- * In place of an M_Key it has a number by which it is known again; that opens nothing.
+ * The ports through which it entered each switch on its way back show that it passed that switch,
+ * and through which of its ports. So the device behind the cable is known, and a sweep queries it
+ * with its key. In place of an M_Key the probe has a number to identify it, which does not open any
+ * port.
  */
 #include <string.h>
 
@@ -20,21 +21,23 @@
 #include "sm/smp/smp.h"
 
 #define LOOPS_MAX UINT64_C(256)	/* after a sweep; a power of two */
-#define PAIRS_MAX 100000	/* that are looked at then */
+#define PAIRS_MAX 100000	/* maximum number checked then */
 #define ROUNDS UINT64_MAX	/* a generation that keys of ports never have */
 
 struct key_loops {
 	struct sm *sm;
-	uint64_t round, from; /* where the next round goes on */
-	unsigned int out;     /* on their way */
-	_Atomic uint64_t number; /* of the first of this round, 0: none yet */
-	struct iba_dr_smp seen[LOOPS_MAX]; /* as they came in; of the actor "mad" until answered */
+	uint64_t round, from; /* where the next round continues */
+	unsigned int out;     /* in flight */
+	_Atomic uint64_t number; /* of the first probe of this round, 0: none yet */
+	struct iba_dr_smp seen[LOOPS_MAX]; /* as received; belongs to the actor "mad" until
+					      answered */
 };
 
 struct loop {
 	struct mad_request mad;
 	struct key_loops *loops;
-	uint64_t node, by;  /* NodeGUIDs: of the switch with the port, and of who may be there */
+	uint64_t node, by;  /* NodeGUIDs: of the switch with the port, and of the possible
+			       neighbour */
 	uint8_t port, hops; /* of the first, and to it */
 };
 
@@ -54,7 +57,7 @@ bool key_loops_came_in(struct keys *keys, const struct vendor_mad *mad)
 	return true;
 }
 
-/* ---- what came back ---- */
+/* ---- received probes ---- */
 
 static void learn(struct sm *sm, struct builder_port *here, struct builder_port *there)
 {
@@ -113,7 +116,7 @@ static bool add_hop(struct mad_route *route, uint8_t port)
 	return true;
 }
 
-/* Out by the silent port, and from there as if from the other switch; false if that is too far. */
+/* Out through the silent port, and back as if from the other switch; false if that is too far. */
 static bool find_way(const struct builder_port *port, const struct builder_node *by, uint8_t hops,
 		     struct mad_route *route)
 {
@@ -166,7 +169,7 @@ static bool is_end(const struct sm *sm, const struct builder_port *port, GHashTa
 	return !g_hash_table_contains(switches, &before);
 }
 
-/* Silent ports of switches, but those behind which another switch was: that one's key is tried. */
+/* Silent ports of switches, except those behind which another switch was: its key is tried. */
 static GPtrArray *list_ends(const struct sm *sm)
 {
 	g_autoptr(GHashTable) switches = neighbors_switches(sm->keys->neighbors);

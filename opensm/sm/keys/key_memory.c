@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What is remembered of M_Keys over restarts, with m_key_lookup: guid2mkey and neighbors in the
- * format of the classic daemon, m_key_generation with the number that keys of ports are made of.
- * A generation is on the disk before the first port gets a key of it, so that it is among those
- * that are tried after a crash at any moment (key_update.c waits for it). Where no port has a key
- * nothing is written.
+ * The M_Keys remembered over restarts, with m_key_lookup: guid2mkey and neighbors in the format of
+ * the classic daemon, m_key_generation with the number from which keys of ports are derived. A
+ * generation is on the disk before the first port gets a key of it, so that it is among those that
+ * are tried after a crash at any moment (key_update.c waits for it). If no port has a key nothing
+ * is written.
  */
 #include "complib/hash.h"
 #include "sm/discover/discover.h"
@@ -16,7 +16,7 @@
 #include "sm/write/write.h"
 
 #define WHAT "M_Keys"
-#define KEPT_MAX (1u << 19) /* lines of a file; those of ports that are away go first */
+#define KEPT_MAX (1u << 19) /* lines of a file; those of absent ports are dropped first */
 
 static char *path(const struct keys *keys, const char *name)
 {
@@ -53,7 +53,7 @@ void key_memory_load(struct sm *sm)
 	keys->neighbors_put = neighbors_edition(keys->neighbors);
 }
 
-/* ---- writing: beside the sweep, which waits for it before ports get keys (disk.c) ---- */
+/* ---- writing: asynchronous; the sweep waits for it before ports get keys (disk.c) ---- */
 
 static void on_ring_written(void *arg, bool good)
 {
@@ -116,7 +116,7 @@ static void limit(struct sm *sm)
 	neighbors_keep(sm->keys->neighbors, is_there, there);
 }
 
-/* What failed is tried again with each sweep. */
+/* A failed write is retried with each sweep. */
 static void put_all(struct sm *sm)
 {
 	struct keys *keys = sm->keys;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * When the rule changes, the ports still have the old keys: each is opened with the key that it is
- * known to have until a Set gives it the new one. Where nothing is known, or what is known does
- * not work, the keys by the rules are tried, newest first. A wrong key looks like a dead node: no
- * answer. So no key is tried twice in a round, and as long as the rule never changed there is
- * nothing to try and a dead node costs no more than it does without keys.
+ * When the rule changes, the ports still have the old keys: each is opened with its known key until
+ * a Set gives it the new one. If nothing is known, or the known key fails, the keys according to
+ * the rules are tried, newest first. A wrong key looks like a dead node: no answer. So no key is
+ * tried twice in a round, and as long as the rule never changed there is nothing to try and a dead
+ * node costs no more than it does without keys.
  *
- * M_Key 0 is no candidate of its own: a port that has it takes any key.
+ * M_Key 0 is not a candidate of its own: a port that has it accepts any key.
  */
 #include "sm/keys/key_ring.h"
 
@@ -14,7 +14,10 @@
 #include "sm/store/state_file.h"
 
 #define ASTRAY 2
-/* The one known, the one before, the rule's, those of previous rules, generations ahead, astray. */
+/*
+ * The known key, the one before, the rule's, those of previous rules, generations ahead,
+ * misdelivered.
+ */
 #define CANDIDATES_MAX (3 + KEY_RING_PREVIOUS + KEY_RING_AHEAD + ASTRAY)
 #define SHA256_OCTETS 32
 
@@ -27,17 +30,17 @@ struct entry {
 	uint64_t astray[ASTRAY];  /* as of key_ring_astray(); 0: none */
 	uint64_t changes;	  /* of known */
 	bool is_known, is_proven;
-	uint64_t proven; /* number of changes of the rule before */
-	uint64_t round;	 /* that failed is of */
+	uint64_t proven; /* number of the rule changes before it */
+	uint64_t round;	 /* in which the failed ones failed */
 	uint64_t failed[CANDIDATES_MAX];
 	unsigned int n_failed;
-	uint64_t wanted, wanted_at; /* by the rule after so many changes */
+	uint64_t wanted, wanted_at; /* the rule's key after that many changes */
 };
 
 struct key_ring {
 	struct value {
 		struct key_rule rule;
-		uint64_t until; /* number of the change that ended it; unused of the first */
+		uint64_t until; /* number of the change that ended it; unused in the first */
 	} values[1 + KEY_RING_PREVIOUS]; /* newest first, all different */
 	unsigned int n_values;
 	uint64_t changes; /* of the rule */
@@ -142,7 +145,7 @@ static struct entry *make(struct key_ring *ring, struct key_port port)
 	return entry;
 }
 
-/* ---- what is tried ---- */
+/* ---- candidates ---- */
 
 struct candidates {
 	uint64_t keys[CANDIDATES_MAX]; /* all different */
@@ -171,7 +174,7 @@ static void add_rules(const struct key_ring *ring, const struct entry_id *id, bo
 	for (unsigned int i = 0; i < ring->n_values; i++) {
 		const struct value *value = &ring->values[i];
 
-		/* A Set may have given it a newer one, never one that was over before. */
+		/* A Set may have given it a newer one, never one that had ended before. */
 		if (!is_proven || !i || value->until > proven)
 			add(c, rule_key(&value->rule, id));
 	}
@@ -253,7 +256,7 @@ void key_ring_set(struct key_ring *ring, const struct key_rule *rule)
 		return;
 	value.rule = rule_copy(rule);
 	ring->values[0].until = ++ring->changes;
-	/* Those newer than an older mention of the same rule move up; the oldest falls off. */
+	/* Those newer than an older occurrence of the same rule move up; the oldest is dropped. */
 	while (i < ring->n_values && !rule_same(&ring->values[i].rule, rule))
 		i++;
 	if (i < ring->n_values || ring->n_values == G_N_ELEMENTS(ring->values)) {
@@ -320,7 +323,7 @@ bool key_ring_failed(struct key_ring *ring, struct key_port port, uint64_t key)
 
 	list_candidates(ring, port, entry, &c);
 	if (c.n == 1 && c.keys[0] == key)
-		return false; /* the usual case: there is only one, and nothing to keep in mind */
+		return false; /* the usual case: there is only one, and nothing to remember */
 	entry = make(ring, port);
 	if (contains(c.keys, c.n, key) && !contains(entry->failed, entry->n_failed, key) &&
 	    entry->n_failed < CANDIDATES_MAX)
@@ -333,7 +336,7 @@ static void note(struct key_ring *ring, struct key_port port, uint64_t key, bool
 	struct entry *entry = make(ring, port);
 
 	if (!entry->is_known || entry->known != key) {
-		entry->previous = entry->known; /* 0, which is none, if it is the first */
+		entry->previous = entry->known; /* 0, i.e. none, if it is the first */
 		entry->changes++;
 		ring->edition += !port.behind && (key || entry->previous);
 		entry->known = key;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Keys of those that are missed. Where ports have different keys, a device that was moved is silent
- * behind its new cable from protection level 2 on, as nobody knows whose key to send there. So who
- * does not answer any key that is known of the cable is tried with those of endports that should be
- * somewhere and have no cable, or one of which the other end is not known.
+ * Orphan keys: M_Keys of missing ports. If ports have different keys, a device that was moved does
+ * not answer behind its new cable from protection level 2 on, as the SM does not know whose key to
+ * send there. So a device that does not answer to any key known for the cable is tried with those
+ * of endports that should exist and have no cable, or one whose other end is unknown.
  *
- * Whoever is there learns these keys. So keys of switches are tried only behind a cable by which a
- * switch was reached, and behind the SM's own: who can plug in a host learns none.
+ * The device learns these keys. So keys of switches are tried only behind a cable through which a
+ * switch was reached, and behind the SM's own: a user who can plug in a host learns none.
  */
 #include "sm/discover/discover.h"
 #include "sm/keys/keys_private.h"
@@ -20,10 +20,10 @@
 
 struct listing {
 	struct keys *keys;
-	GHashTable *there; /* GUIDs of endports that are not missed */
+	GHashTable *there; /* GUIDs of endports that are not missing */
 };
 
-/* Whether nobody knows who is at the other end of a cable of it, or it has none. */
+/* Whether the other end of one of its cables is unknown, or it has none. */
 static bool is_loose(const struct builder_node *node, unsigned int first, unsigned int last)
 {
 	bool has_cable = false;
@@ -108,7 +108,7 @@ static enum stray_kind kind_of(const struct sm_request *request, GHashTable *swi
 	return before && g_hash_table_contains(switches, &before) ? STRAY_ALL : STRAY_HOSTS;
 }
 
-/* They stay for a moment: many may be silent at once. */
+/* They are kept for a moment: many nodes may be silent at once. */
 static const GArray *strays_for(const struct sm_request *request)
 {
 	struct keys *keys = request->sm->keys;
@@ -129,7 +129,7 @@ bool key_strays_next(struct sm_request *request)
 	const GArray *strays;
 
 	if (!sm->schedule.succeeded)
-		return false; /* at first all are missed */
+		return false; /* at first all are missing */
 	strays = strays_for(request);
 	if (!request->strays)
 		request->strays_from = keys->strays_from;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Keys that went astray. A Set that gives a port another key is led to it by its route; if a cable
- * on that was moved since it was read, the Set reaches another port, which takes the key and is
- * then closed to who does not know that. So the routes are kept for a while, and who is silent is
- * tried with the keys that were sent along a route that leads to it by now. Nobody learns a key
- * by that which was not sent to him before.
+ * Misdelivered keys. A Set that gives a port another key follows its route; if a cable on that was
+ * moved since it was read, the Set reaches another port, which accepts the key and then rejects
+ * requests without it. So the routes are kept for a while, and a silent node is tried with the keys
+ * that were sent along a route that now leads to it. No node learns a key this way that was not
+ * sent to it before.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@
 #define TRAILS_MAX 131072
 
 struct trail {
-	uint64_t guid; /* of the endport that it was meant for */
+	uint64_t guid; /* of the intended endport */
 	uint8_t hops, path[64];
 	uint64_t sent_ns; /* last */
 };
@@ -41,7 +41,7 @@ static gboolean trail_equal(gconstpointer a, gconstpointer b)
 	       !memcmp(x->path + 1, y->path + 1, x->hops);
 }
 
-/* A key that the port is not known to have, and no other has. */
+/* A key that the port is not known to have, and no other port has. */
 static bool gives_key(const struct sm_request *request)
 {
 	const struct builder_port *port = request->port;
@@ -71,7 +71,7 @@ void key_trails_note(const struct sm_request *request)
 	g_hash_table_replace(keys->trails, trail, trail);
 }
 
-/* Or who one end of a cable says is there, which does not count before the other says the same. */
+/* Or the device there as reported by one end of a cable, before the other end confirms it. */
 static const struct builder_port *other_end(const struct builder_port *port)
 {
 	bool has_asked = port->probed == port->node->builder->sweep;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ports whose M_Key nobody here knows, as those of another administrator. At protection level 1
- * they tell of themselves, but hide the key and take no Set; routes through them would lead
- * nowhere. They are as good as not there: their cables are left out, their names are in the log and
- * in "status". One that has no key at all looks the same, but takes a Set:
+ * Ports whose M_Key this SM does not know, such as those of another administrator. At protection
+ * level 1 they answer Gets, but hide the key and accept no Set; routes through them would lead
+ * nowhere. They are treated as absent: their cables are excluded, their names are in the log and in
+ * "status". A port without a key looks the same, but accepts a Set:
  *
- *	hidden key --+-- this SM is master: left out, JUDGING by a Set beside the sweep
- *	             +-- not yet: taken in, until a Set of the sweep is not answered, and it is
+ *	hidden key --+-- this SM is master: excluded, JUDGING by a Set beside the sweep
+ *	             +-- not yet: accepted, until a Set of the sweep is not answered, and it is
  *	                 that device that is there: CLOSED; an SM that does not know whether it can
  *	                 lead has its neighbour JUDGING first (outlook.c)
- *	JUDGING -- answered --> OPEN: taken in            -- not answered --> CLOSED: left out
+ *	JUDGING -- answered --> OPEN: accepted            -- not answered --> CLOSED: excluded
  *	CLOSED -- read again, later each time, judged again after JUDGED_NS; each time if the key
- *	          has a lease, which only that Set begins: it ends if its owner is no more (14.2.4)
+ *	          has a lease, which only that Set begins: it ends if its owner has gone (14.2.4)
  *	any -- the key is told, or there is no protection --> forgotten
  *
- * From level 2 on they are silent: nobody answers behind their cable (discover.c).
+ * From level 2 on they are silent: no device answers behind their cable (discover.c).
  */
 #include <string.h>
 
@@ -25,12 +25,12 @@
 #include "sm/smp/smp.h"
 #include "sm/write/write.h"
 
-/* It may have been loss: first so long, twice as long each time, and then no longer. */
+/* It may have been loss: the first interval, which doubles each time, and the longest. */
 #define LEFT_OUT_FIRST_NS (10 * NS_PER_S)
 #define LEFT_OUT_NS (60 * NS_PER_S)
 #define JUDGED_NS (600 * NS_PER_S)
 #define JUDGED_TRIES 3
-#define NAMED_NS (300 * NS_PER_MS) /* so long it is not asked again who it is */
+#define NAMED_NS (300 * NS_PER_MS) /* minimum time between two queries of its NodeInfo */
 #define UNKNOWN_MAX 65536 /* a subnet has no more endports */
 
 enum state { OPEN, JUDGING, CLOSED };
@@ -41,7 +41,7 @@ struct unknown {
 	enum state state;
 	uint64_t left_out_ns, judged_ns, named_ns;
 	uint64_t judged_sweep; /* serial of the sweep that waited for it */
-	unsigned int times; /* left out */
+	unsigned int times; /* how often it was excluded */
 };
 
 static void unknown_free(void *arg)
@@ -171,7 +171,7 @@ static struct unknown *take_judgement(struct sm_request *request)
 	return unknown;
 }
 
-/* The sweep that asked waits for it. */
+/* The sweep that sent the probe waits for it. */
 static void on_inquired(struct sm_request *request)
 {
 	take_judgement(request);
@@ -184,13 +184,13 @@ static void on_judged(struct sm_request *request)
 
 	if (!unknown)
 		return;
-	/* Either who is there is asked again, or it is published that it is left out. */
+	/* Either the device is queried again, or its exclusion is published. */
 	sweep_want(sm, unknown->state == OPEN ? SWEEP_LIGHT : SWEEP_CHANGE);
 }
 
 /*
- * It is asked to stay as it is; an error status is an answer, too. What is enabled of its link is
- * not written, even as it is: that might train the link again.
+ * The Set keeps all as it is; an error status is an answer, too. Enabled widths and speeds are not
+ * written, even as they are: that might train the link again.
  */
 static struct sm_request *judgement(struct sm *sm, struct builder_port *port,
 				    const struct iba_port_info *info, struct unknown *unknown)
@@ -215,7 +215,7 @@ static void judge(struct sm *sm, struct builder_port *port, const struct iba_por
 	sm_request_send(request);
 }
 
-/* The key of one with a lease may go any time: only a Set begins that. */
+/* The key of a port with a lease may expire any time: only a Set starts that. */
 static bool may_be_judged(const struct sm *sm, const struct unknown *unknown,
 			  const struct iba_port_info *info)
 {
@@ -232,7 +232,7 @@ bool keys_bar(const struct sm *sm, const struct builder_port *port)
 	return unknown && unknown->judged_ns ? unknown->state != OPEN : !sm->keys->some_take;
 }
 
-/* Once a sweep: that of the sweep which asks has no answer otherwise. */
+/* Once a sweep: otherwise the sweep that sent it has no answer. */
 bool keys_judge(struct sm *sm, struct builder_port *port)
 {
 	struct unknown *unknown = get(sm, port);
@@ -259,7 +259,7 @@ unsigned int keys_count_left_out(const struct sm *sm)
 	g_hash_table_iter_init(&iter, sm->keys->unknown);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&unknown))
 		n += unknown->state != OPEN && unknown->times;
-	return sm_is_master(sm) ? n : 0; /* others leave nothing out */
+	return sm_is_master(sm) ? n : 0; /* other SMs exclude nothing */
 }
 
 bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info)
@@ -287,7 +287,9 @@ bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct i
 	return true;
 }
 
-/* The answer was that of the device meant, so the key that it hides is its own, or astray. */
+/*
+ * The answer came from the intended device, so the key that it hides is its own, or misdelivered.
+ */
 static void on_named(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -311,7 +313,7 @@ static void on_named(struct sm_request *request)
 	leave_out(sm, port);
 }
 
-/* Behind a cable that was moved there is another device, with a key of its own. */
+/* Behind a moved cable there is another device, with a key of its own. */
 static void ask_name(struct sm *sm, struct builder_port *port, struct unknown *unknown)
 {
 	struct sm_request *request;

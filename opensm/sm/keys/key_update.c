@@ -2,12 +2,12 @@
 /*
  * New keys for ports that have keys of their own (m_key_update_interval):
  *
- *	the master's time is over -> the new generation is on the disk -> a few ports at a time get
- *	Set(PortInfo), with the key that they have -> who answers has the new one
+ *	the master's interval ends -> the new generation is on the disk -> a few ports at a time get
+ *	Set(PortInfo), with their current key -> a port that answers has the new one
  *
- * Who does not answer may have either: a sweep looks at it, and key_ring.c has it tried with both.
- * A crash at any moment, or another SM that takes over, leaves ports of two generations, which the
- * first sweep of whoever is master makes one again.
+ * A port that does not answer may have either: a sweep reads it, and key_ring.c tries both. A crash
+ * at any moment, or a takeover by another SM, leaves ports of two generations, which the first
+ * sweep of the next master makes one again.
  */
 #include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
@@ -85,7 +85,7 @@ static void list_owners(const struct builder_node *node, GArray *waiting)
 	}
 }
 
-/* It is on the disk, or nothing is kept at all. */
+/* It is on the disk, or nothing is stored at all. */
 static void begin_generation(struct keys *keys)
 {
 	struct sm *sm = keys->sm;
@@ -103,7 +103,7 @@ static void begin_generation(struct keys *keys)
 	timer_start(&keys->pace, 0);
 }
 
-/* Meanwhile it may have become standby, or have met ports of that generation or a later one. */
+/* Meanwhile it may have become standby, or have found ports of that generation or a later one. */
 static void on_generation_written(void *arg, bool good)
 {
 	struct keys *keys = arg;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The M_Keys that requests carry: what key_ring.c says of the port asked, and what answers say
- * back to it. A wrong key gets no answer, so a request that is out of retries is sent again with
- * the next key, if there is one; or it gets a PortInfo without the key, at protection level 1, then
- * it is sent again at once.
+ * The M_Keys that requests carry: selected by key_ring.c for the port, which in turn learns from
+ * the answers. A wrong key gets no answer, so a request that is out of retries is sent again with
+ * the next key, if there is one. If it gets a PortInfo without the key, at protection level 1, it
+ * is sent again at once.
  *
- * Who is behind a cable is not known before he answers: it is taken to be who was there before, in
- * this run or, by the file neighbors, in an earlier one.
+ * The device behind a cable is not known before it answers: it is assumed to be the one that was
+ * there before, in this run or, by the file neighbors, in an earlier one.
  */
 #include <string.h>
 
@@ -49,7 +49,7 @@ void keys_go_on_from(struct sm *sm, const struct options *running)
 	sm->keys->goal = key_ring_new(&goal);
 }
 
-/* ---- whose key ---- */
+/* ---- the owner of a key ---- */
 
 const struct builder_port *keys_sma_of(const struct builder_port *port)
 {
@@ -84,7 +84,7 @@ static struct key_port key_port_beyond(const struct sm *sm, const struct builder
 	return (struct key_port){before.guid, (uint16_t)(port->num + 1)};
 }
 
-/* Of another SM that is asked by its LID. */
+/* The port of another SM that is queried by its LID. */
 static struct key_port key_port_by_lid(const struct sm *sm, uint16_t lid)
 {
 	const struct builder_port *port = builder_port_by_lid(sm->builder, lid);
@@ -135,7 +135,7 @@ uint64_t keys_wanted(const struct sm *sm, const struct builder_port *port)
 
 /* ---- requests ---- */
 
-/* Another SM of the subnet may have gone on to other keys while this one was not master. */
+/* Another SM of the subnet may have moved on to other keys while this one was not master. */
 static void follow_generation(struct sm *sm)
 {
 	struct keys *keys = sm->keys;
@@ -175,7 +175,7 @@ void keys_use(struct sm_request *request)
 	struct sm *sm = request->sm;
 	struct keys *keys = sm->keys;
 
-	if (!sm->dry) /* there, ports have the keys of before */
+	if (!sm->dry) /* in a dry run, ports have the previous keys */
 		follow_options(sm);
 	if (request->aside && actor_now(sm->actor) - keys->again_ns >= AGAIN_NS) {
 		keys->again_ns = actor_now(sm->actor);
@@ -186,7 +186,7 @@ void keys_use(struct sm_request *request)
 	choose_key(request);
 }
 
-/* ---- another key on its way ---- */
+/* ---- another key in flight ---- */
 
 uint64_t keys_given(const struct sm_request *request)
 {
@@ -210,7 +210,7 @@ bool keys_wait(struct sm_request *request)
 	struct builder_port *sma = keys_sma(request);
 	GPtrArray *waiting = sma ? g_hash_table_lookup(changing, sma) : NULL;
 
-	if (request->gives_key || request->inquiry) /* again; or others wait for what it tells */
+	if (request->gives_key || request->inquiry) /* again; or others wait for its result */
 		return false;
 	if (waiting) {
 		g_ptr_array_add(waiting, request);
@@ -251,7 +251,7 @@ static void forget(GPtrArray *waiting, bool asides)
 		if (request->aside && !asides)
 			continue;
 		g_ptr_array_remove_index(waiting, i);
-		request->mad.result = MAD_TIMEOUT; /* of the last try, or it had none */
+		request->mad.result = MAD_TIMEOUT; /* result of the last try, or it had none */
 		sm_request_drop(request);
 	}
 }
@@ -266,11 +266,11 @@ void keys_forget(struct sm *sm, bool asides)
 		forget(g_hash_table_lookup(changing, at->data), asides);
 }
 
-/* ---- what comes back ---- */
+/* ---- results ---- */
 
 /*
- * Below protection level 2 a Get needs no key: what is not answered is lost. But another SM may
- * have given one, and a level, to a port that had none.
+ * Below protection level 2 a Get needs no key: without an answer it was lost. But another SM may
+ * have given a key, and a level, to a port that had none.
  */
 static bool takes_any(const struct sm_request *request, const struct builder_port *sma)
 {
@@ -278,7 +278,7 @@ static bool takes_any(const struct sm_request *request, const struct builder_por
 	       sma->info.m_key_protect_bits <= KEY_HIDES;
 }
 
-/* Another key has been found since it was sent: it tells nothing of its own. */
+/* Another key has been found since it was sent: it is no evidence of its own. */
 static bool is_superseded(const struct sm_request *request, struct key_port port)
 {
 	const struct key_ring *ring = request->sm->keys->ring;
@@ -287,7 +287,7 @@ static bool is_superseded(const struct sm_request *request, struct key_port port
 	       request->mad.m_key != key_ring_first(ring, port);
 }
 
-/* Whether another is left in the ring, after one was found that it may have got by mistake. */
+/* Whether another key is left in the ring, after one that was found to be misdelivered to it. */
 static bool ring_has_another(const struct sm_request *request, struct key_port port)
 {
 	struct key_ring *ring = request->sm->keys->ring;
@@ -297,7 +297,7 @@ static bool ring_has_another(const struct sm_request *request, struct key_port p
 		key_ring_failed(ring, port, request->mad.m_key));
 }
 
-/* The next key of that port, and then, where nobody knows who it is, of those that are missed. */
+/* The next key of that port, and then, if its device is unknown, those of missing ports. */
 static bool try_another(struct sm_request *request)
 {
 	struct key_port port = asked(request);
@@ -337,7 +337,7 @@ bool keys_try_given(struct sm_request *request)
 	return true;
 }
 
-/* PortInfo of an endport has the M_Key, of other ports of a switch it does not. */
+/* PortInfo of an endport shows the M_Key, that of other ports of a switch does not. */
 static bool has_key(const struct sm_request *request)
 {
 	return request->mad.attribute == IBA_ATTR_PORT_INFO && request->mad.result == MAD_OK &&
@@ -361,7 +361,7 @@ bool keys_read_again(struct sm_request *request)
 	return true;
 }
 
-/* It was asked before the port got another key, and is answered after that. */
+/* It was sent before the port got another key, and answered after that. */
 static bool is_outdated(const struct sm_request *request, struct key_port port)
 {
 	bool gave_key = request->mad.method == IBA_METHOD_SET && has_key(request);
@@ -369,7 +369,7 @@ static bool is_outdated(const struct sm_request *request, struct key_port port)
 	return !gave_key && request->key_changes != key_ring_changes(request->sm->keys->ring, port);
 }
 
-/* By now the device has told who it is; sma is what is known of it, or NULL. */
+/* By now the device has identified itself; sma is what is known of it, or NULL. */
 static struct key_port answered(const struct sm_request *request, const struct builder_port **sma)
 {
 	const struct builder_node *node;
@@ -387,7 +387,7 @@ static struct key_port answered(const struct sm_request *request, const struct b
 	return (struct key_port){info.port_guid, 0};
 }
 
-/* By an SMA, which checks the key: SMInfo is answered by an SM, whatever key it is asked with. */
+/* From an SMA, which checks the key: an SM answers SMInfo with any key. */
 static bool has_answered(const struct mad_request *mad)
 {
 	return (mad->result == MAD_OK || mad->result == MAD_STATUS) &&
@@ -395,9 +395,9 @@ static bool has_answered(const struct mad_request *mad)
 }
 
 /*
- * Another SM took the key out of the own port, as is right, and nothing is to be hidden any more.
- * At the level that hides keys the port may have one that nobody here knows. Of other ports nobody
- * needs to know: those without a key take any.
+ * Another SM correctly removed the key from the own port, and nothing needs to be hidden any more.
+ * At the level that hides keys the port may have a key that this SM does not know. For other ports
+ * this does not matter: those without a key accept any.
  */
 static bool own_lost_key(const struct sm *sm, struct key_port port,
 			 const struct iba_port_info *info)
@@ -467,13 +467,13 @@ static void on_sweep_done(void *arg, uint64_t value)
 	key_update_schedule(sm);
 	key_loops_send(sm);
 	key_trails_forget(sm->keys);
-	if (guid2lid_has_failed(sm->guid2lid)) /* also of light sweeps: nothing new is needed */
+	if (guid2lid_has_failed(sm->guid2lid)) /* also in light sweeps: nothing new is needed */
 		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
 	p_key_indexes_write_again(sm);
 	keys_remember(sm);
 }
 
-/* Ports may have a key of a generation before, or that of the time before they had their own. */
+/* Ports may have a key of the previous generation, or the shared one from before. */
 static void begin_with_older_rules(struct sm *sm)
 {
 	struct keys *keys = sm->keys;
@@ -509,7 +509,7 @@ void keys_init(struct sm *sm)
 	key_trails_init(keys);
 	key_unknown_init(keys);
 	key_update_init(sm);
-	if (!sm->context->gets_only) /* a dry run keeps nothing */
+	if (!sm->context->gets_only) /* a dry run stores nothing */
 		event_subscribe(&sm->context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
 }
 

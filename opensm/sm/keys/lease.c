@@ -4,10 +4,9 @@
  * with the right one stops it; if it ends, the port gives up its protection for good, since the SM
  * might have been lost together with the key.
  *
- * Trap 256 tells of most violations: the port gets a Get(PortInfo) then. For those that it does not
- * tell of (a source of too many traps is not listened to), and for switches where light sweeps are
- * rare, each endport gets one twice in a lease. What is not as it should be any more is left to a
- * sweep.
+ * Trap 256 reports most violations: the port then gets a Get(PortInfo). For those that are not
+ * reported (a source of too many traps is ignored), and for switches where light sweeps are rare,
+ * each endport gets one twice per lease. Deviations are left to a sweep.
  */
 #include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
@@ -79,7 +78,7 @@ static void start(struct sm *sm)
 		timer_start(&sm->lease, period);
 }
 
-/* A heavy sweep looks at all ports itself. */
+/* A heavy sweep reads all ports itself. */
 static void on_lease(struct timer *timer)
 {
 	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, lease));

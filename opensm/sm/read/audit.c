@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Belief against hardware. Between sweeps, what is known of tables and ports is read back and
- * compared. What differs is told, counted, and put right by a sweep.
+ * compared. Differences are logged, counted, and corrected by a sweep.
  *
- * Read back are, a while after it, whatever a Set was about of which not every try was answered:
- * one may still have been on its way, and have arrived after something newer; and all that is
- * known of one node after the other, when the operator wants it (console command audit, option
- * audit_nodes), or after a cable between switches was found to be moved; and of all nodes when one
- * of these differed, for then another SM may have written.
+ * Read back are: after a while, the target of each Set of which some tries got no answer, as one
+ * may have been in flight, and have arrived after something newer; all that is known of one node
+ * after the other, when the operator requests it (console command audit, option audit_nodes), or
+ * after a cable between switches was found to be moved; and all nodes when one of these differed,
+ * for then another SM may have written.
  */
 #include <string.h>
 
@@ -19,9 +19,9 @@
 
 #define OUTSTANDING_MAX 8
 #define QUEUE_MAX 65536		/* Sets in doubt: more are not read back */
-#define LATE_NS (1500 * NS_PER_MS) /* none arrives so late: LifeTimeValue is 1 s */
+#define LATE_NS (1500 * NS_PER_MS) /* no try arrives later: LifeTimeValue is 1 s */
 
-/* One SMP's worth. */
+/* The contents of one SMP. */
 struct item {
 	uint64_t guid;
 	uint64_t due_ns;
@@ -32,14 +32,15 @@ struct item {
 
 struct audit {
 	struct sm *sm;
-	GQueue doubted; /* struct item by due_ns: Sets with tries that got no answer */
-	GQueue wanted;	/* struct item: of the operator's audit */
+	GQueue doubted; /* struct item by due_ns: Sets with unanswered tries */
+	GQueue wanted;	/* struct item: for the operator's audit */
 	unsigned int out;
-	GPtrArray *nodes; /* held: that the operator's audit has yet to look at, the last first */
-	bool all_soon;	  /* all nodes are to be audited when no sweep runs */
-	uint32_t left;	  /* nodes of the operator's audit that runs */
-	uint32_t next;	  /* node in the order of the walk that the next one begins with */
-	uint64_t compared, differed; /* counters when it began */
+	GPtrArray *nodes; /* held: nodes that the operator's audit has yet to read, the last
+			     first */
+	bool all_soon;	  /* all nodes must be audited when no sweep runs */
+	uint32_t left;	  /* nodes left in the running operator's audit */
+	uint32_t next;	  /* index in the walk of the node where the next one begins */
+	uint64_t compared, differed; /* counters at its start */
 	struct timer timer;
 };
 
@@ -94,7 +95,7 @@ static void add_node(struct audit *audit, struct builder_node *node)
 		if (!node->ports[num].known)
 			continue;
 		add(&audit->wanted, node, (uint8_t)num, IBA_ATTR_PORT_INFO, 0, 0);
-		if (node->ports[num].guid) /* nothing else tells who has it */
+		if (node->ports[num].guid) /* nothing else shows which port has it */
 			add(&audit->wanted, node, (uint8_t)num, IBA_ATTR_NODE_INFO, 0, 0);
 	}
 }
@@ -111,11 +112,11 @@ static void differs(struct sm *sm, struct builder_node *node, const struct item 
 		  iba_name(IBA_SET_ATTR, item->attribute));
 	builder_touch(node);
 	health_differs(sm, node);
-	if (!sm->audit->left) /* where one was written by somebody else, there may be more */
+	if (!sm->audit->left) /* if another SM has written one node, there may be more */
 		audit_all_soon(sm);
 }
 
-/* No SM wrote that: it is no error, and says nothing of other ports. */
+/* No SM wrote that: it is not an error, and no evidence about other ports. */
 static void link_differs(struct sm *sm, struct builder_node *node, const struct item *item)
 {
 	char name[SM_NAME_SIZE];
@@ -127,7 +128,7 @@ static void link_differs(struct sm *sm, struct builder_node *node, const struct 
 	sweep_look_at(sm, node);
 }
 
-/* On the wire, without what changes by itself. */
+/* On the wire, without values that change by themselves. */
 static void settled_part(const struct iba_port_info *info, uint8_t wire[IBA_SMP_DATA_BYTES])
 {
 	struct iba_port_info part = *info;
@@ -136,12 +137,12 @@ static void settled_part(const struct iba_port_info *info, uint8_t wire[IBA_SMP_
 	part.client_reregister = 0;
 	part.diag_code = 0;
 	part.link_round_trip_latency = 0;
-	part.local_port_num = 0; /* by which it was asked */
+	part.local_port_num = 0; /* the port it was queried through */
 	memset(wire, 0, IBA_SMP_DATA_BYTES);
 	wire_encode(&iba_port_info_type, &part, wire);
 }
 
-/* Whether the port differs in nothing but what a link does by itself, and traps tell of. */
+/* Whether the port differs only in what a link changes by itself, and traps report. */
 static bool is_other_link(const struct iba_port_info *now, const struct iba_port_info *known)
 {
 	struct iba_port_info before = *known;
@@ -170,7 +171,7 @@ static void compare_port(struct sm_request *request, const struct item *item)
 	if (!port->known || !memcmp(is, known, sizeof(is)))
 		return;
 	port->read = 0;
-	builder_mark(request->node); /* whatever it is: it is read again */
+	builder_mark(request->node); /* in any case: it is read again */
 	if (is_other_link(&now, &port->info))
 		link_differs(request->sm, request->node, item);
 	else
@@ -227,7 +228,7 @@ static void on_read(struct sm_request *request)
 
 	sm->audit->out--;
 	if (!request->node->builder || !sm_request_ok(request)) {
-		; /* who is silent, or gone, is the business of sweeps */
+		; /* sweeps handle nodes that are silent, or gone */
 	} else if (sweep_runs(sm) || request->serial != sm->sweep.serial) {
 		g_queue_push_tail(&sm->audit->wanted, item); /* it may have been written since */
 		request->owned = NULL;
@@ -263,14 +264,14 @@ static uint32_t modifier_of(const struct builder_node *node, const struct item *
 	}
 }
 
-/* Of a channel adapter a port without a link cannot be asked: another one would answer. */
+/* A port of a channel adapter without a link cannot be queried: another port would answer. */
 static bool can_be_asked(const struct builder_node *node, uint8_t port)
 {
 	return port <= node->info.num_ports &&
 	       (builder_is_switch(node) || node->ports[port].known);
 }
 
-/* Takes the item over. */
+/* Takes ownership of the item. */
 static void read_back(struct sm *sm, struct item *item)
 {
 	struct builder_node *node = builder_find(sm->builder, item->guid);
@@ -292,7 +293,7 @@ static void read_back(struct sm *sm, struct item *item)
 
 /* ---- when ---- */
 
-/* The operator's audit goes on to the next node; false if there is none. */
+/* The operator's audit advances to the next node; false if there is none. */
 static bool next_node(struct audit *audit)
 {
 	struct builder_node *node;
@@ -319,7 +320,7 @@ static void tell_end(struct audit *audit)
 		 counter_get(counters, audit_differed) - audit->differed);
 }
 
-/* What is next to be read; NULL if nothing is now. */
+/* The next item to be read; NULL if there is none now. */
 static struct item *take_item(struct audit *audit, uint64_t now)
 {
 	const struct item *doubted = g_queue_peek_head(&audit->doubted);

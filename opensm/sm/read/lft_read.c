@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding tables read from the hardware: where nothing is known of a switch that holds something
- * (a restart, another SM before this one), and where what is known is in doubt.
+ * Forwarding tables read from the hardware: if nothing is known of a switch that holds something (a
+ * restart, an earlier SM), or if what is known is in doubt.
  *
- * As long as nothing is known of the tables, nobody knows who is reached by LID. A subnet that
- * was set up before is likely to be so still, and reading does no harm: so here LIDs are tried, and
- * who does not answer to his first block is asked for the rest by directed routes.
+ * As long as the tables are unknown, it is unknown which nodes can be reached by LID. A subnet that
+ * was set up before probably still is, and reading does no harm: so LIDs are tried here, and a
+ * switch that does not answer for its first block is queried for the rest by directed routes.
  */
 #include <string.h>
 
@@ -16,12 +16,12 @@
 
 #define PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
-#define ANEW_MAX 3   /* sweeps in a row that begin anew as switches fell silent */
-#define PER_VISIT 4 /* blocks: as many as an SMA is asked for at a time */
+#define ANEW_MAX 3   /* sweeps in a row that begin again as switches fell silent */
+#define PER_VISIT 4 /* blocks: as many as an SMA is queried for at a time */
 
 /* ---- comparing ---- */
 
-/* What all of a table is after a reset. */
+/* The contents of all of a table after a reset. */
 static uint8_t cleared_octet(uint16_t attribute)
 {
 	return attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ? IBA_PORT_NONE : 0;
@@ -51,7 +51,7 @@ static void on_compared(struct sm_request *request)
 	trust_lose(node);
 }
 
-/* Whether the block is known, and is not as after power-on. */
+/* Whether the block is known, and differs from power-on. */
 static bool says_something(struct builder_node *node, unsigned int num, uint16_t attribute,
 			   uint32_t block)
 {
@@ -65,8 +65,8 @@ static bool says_something(struct builder_node *node, unsigned int num, uint16_t
 }
 
 /*
- * Of the blocks that say something the one that is known longest: what was written since may have
- * been written after the reset. The number of blocks if there is none.
+ * Of the blocks that are evidence, the one that has been known longest: a newer one may have been
+ * written after the reset. The number of blocks if there is none.
  */
 static uint32_t block_to_compare(struct builder_node *node, unsigned int num, uint16_t attribute)
 {
@@ -80,7 +80,7 @@ static uint32_t block_to_compare(struct builder_node *node, unsigned int num, ui
 	return oldest;
 }
 
-/* False if nothing of the table is known that could be compared. */
+/* False if no known part of the table could be compared. */
 static bool compare(struct sm *sm, struct builder_node *node, unsigned int num, uint16_t attribute)
 {
 	struct builder_port *port = &node->ports[num];
@@ -102,7 +102,9 @@ static bool compare(struct sm *sm, struct builder_node *node, unsigned int num, 
 	return true;
 }
 
-/* The LFT may be one block, which the SM has written after the reset: the table of a port, too. */
+/*
+ * The LFT may be one block, which the SM has written after the reset: so may the table of a port.
+ */
 static void compare_p_keys(struct sm *sm, struct builder_node *node)
 {
 	unsigned int num = node->info.num_ports;
@@ -138,7 +140,7 @@ enum step_result step_compare(struct sm *sm)
 
 /* ---- reading ---- */
 
-/* A block that was not read stays unknown: it will be written. */
+/* A block that could not be read stays unknown: it will be written. */
 static void on_block_read(struct sm_request *request)
 {
 	if (!sm_block_read(request) && request->mad.result == MAD_TIMEOUT &&
@@ -163,8 +165,8 @@ bool lfts_are_unread(struct sm *sm)
 }
 
 /*
- * What is beyond LinearFDBTop is not in force; of a switch where that is 0, nothing is. One that
- * is above LinearFDBCap is not to be believed.
+ * Entries beyond LinearFDBTop are not in use; if that is 0, none are. A value above LinearFDBCap is
+ * not credible.
  */
 static bool is_in_force(const struct builder_node *node, uint32_t block)
 {
@@ -187,7 +189,7 @@ static void read_block(struct sm *sm, struct builder_node *node, uint32_t block)
 	sm_request_send(request);
 }
 
-/* The blocks with the SM's LID and its own: they tell whether it is reached by its LID. */
+/* The blocks with the SM's LID and its own: they show whether it is reached by its LID. */
 static void read_first(struct sm *sm, void *item)
 {
 	struct builder_node *node = item;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reading tables for the SA: GUIDInfo and SMInfo, which no sweep reads, and SLtoVL and
- * VLArbitration, which sweeps read with QoS only; what the builder knows of them, and of P_Key and
- * multicast tables, is not asked for. Only what somebody asks for is read, and
- * only once: the result, an inventory (subnet/inventory.h), is kept until a sweep sees a reason to
- * doubt it.
+ * Reads tables for the SA: GUIDInfo and SMInfo, which no sweep reads, and SLtoVL and VLArbitration,
+ * which sweeps read with QoS only. What the builder knows of these, and of P_Key and multicast
+ * tables, is not queried. Tables are read only on demand, and only once: the result, an inventory
+ * (subnet/inventory.h), is kept until a sweep finds a reason to doubt it.
  *
- * Each wish of the SA is a scan over ports of the frozen fabric. A port whose table is not known
- * yet is a reading, of one SMP a block. SMPs are sent only while no sweep runs, and so few at a
- * time that a sweep which begins finds the window almost empty; what a sweep may have changed
- * under a reading is read again after it. The first block of a reading goes alone: a node that
- * does not answer costs one SMP with its retries, and is then left alone for a while.
+ * Each request of the SA is a scan over ports of the frozen fabric. A port whose table is not known
+ * yet is a reading, with one SMP per block. SMPs are sent only while no sweep runs, and few enough
+ * at a time that a sweep which begins finds the window almost empty; readings that a sweep may have
+ * made outdated are repeated after it. The first block of a reading is sent alone: a node that does
+ * not answer costs one SMP with its retries, and is then left alone for a while.
  *
  * All of it belongs to the actor "sm".
  */
@@ -26,17 +25,17 @@
 
 #define READINGS_MAX 8 /* at once */
 #define OUTSTANDING_MAX 8
-#define SCANS_MAX 512		      /* the SA has fewer queries waiting */
-#define PUBLISH_DELAY (2 * NS_PER_MS) /* many small wishes cost one publication */
+#define SCANS_MAX 512		      /* more than the queries that wait in the SA */
+#define PUBLISH_DELAY (2 * NS_PER_MS) /* many small requests cost one publication */
 #define MLIDS_PER_BLOCK 32
 
 struct scan {
 	enum inventory_kind kind;
 	uint16_t lid;	       /* 0: every endport */
-	uint8_t port;	       /* of a node; INVENTORY_ALL_PORTS */
-	struct fabric *fabric; /* whose ports are counted; NULL: begin (again) */
+	uint8_t port;	       /* of a node; or INVENTORY_ALL_PORTS */
+	struct fabric *fabric; /* that has the ports; NULL: begin (again) */
 	uint32_t next, end;
-	unsigned int open; /* readings of it */
+	unsigned int open; /* its readings in progress */
 };
 
 enum block_state {
@@ -44,7 +43,7 @@ enum block_state {
 	BLOCK_SETTLED,
 };
 
-/* One table of one port on its way. */
+/* One table of one port being read. */
 struct reading {
 	struct sm *sm;
 	struct scan *scan;
@@ -52,23 +51,23 @@ struct reading {
 	uint64_t guid;
 	uint32_t n_ports;
 	uint8_t port;
-	uint64_t epoch; /* of the node's tables when it began */
-	uint32_t n, next; /* blocks; the next one to look at */
+	uint64_t epoch; /* of the node's tables at its start */
+	uint32_t n, next; /* blocks; the next one to check */
 	unsigned int out;
 	bool answered, silent;
-	bool stale;	/* a sweep ran since it began */
-	uint8_t *state; /* enum block_state a block */
+	bool stale;	/* a sweep ran since its start */
+	uint8_t *state; /* enum block_state of each block */
 	uint8_t *has;
 	uint8_t *blocks;
 };
 
 struct table_reader {
 	struct inventory_maker *maker;
-	GPtrArray *scans;    /* those for one LID before those for all */
-	GPtrArray *readings; /* open */
+	GPtrArray *scans;    /* scans for one LID before those for all */
+	GPtrArray *readings; /* in progress */
 	unsigned int out;
-	unsigned int all_read; /* bits of the kinds read of all ports since the last publication */
-	uint64_t carrying; /* inventory_ports_with_data() when the last sweep ended */
+	unsigned int all_read; /* bits of the kinds read for all ports since the last publication */
+	uint64_t carrying; /* inventory_ports_with_data() at the end of the last sweep */
 	struct timer publish;
 	struct sm *sm;
 };
@@ -87,7 +86,7 @@ static void scan_free(struct scan *scan)
 	g_free(scan);
 }
 
-/* ---- what is known without asking ---- */
+/* ---- what is known without a query ---- */
 
 static void settle_block(struct reading *reading, uint32_t block, const void *bytes)
 {
@@ -113,7 +112,7 @@ static void settle_known(struct reading *reading, const struct builder_node *nod
 	}
 }
 
-/* Without what may be between its fields: lists of blocks are compared octet by octet. */
+/* Without padding between its fields: lists of blocks are compared octet by octet. */
 static void settle_own_sm_info(struct reading *reading)
 {
 	_Alignas(uint64_t) uint8_t host[IBA_SMP_DATA_BYTES] = {0};
@@ -152,7 +151,7 @@ static void settle_from_builder(struct reading *reading, const struct builder_no
 	}
 }
 
-/* Blocks of multicast tables beyond the highest MLID in use hold nothing. */
+/* Blocks of multicast tables beyond the highest MLID in use are empty. */
 static uint32_t blocks_in_use(const struct sm *sm, enum inventory_kind kind, uint32_t n)
 {
 	uint32_t used = 0;
@@ -273,7 +272,7 @@ static void on_answer(struct sm_request *request)
 	table_reader_advance(sm);
 }
 
-/* False: the node is not there any more. */
+/* False: the node has gone. */
 static bool send_next(struct reading *reading)
 {
 	struct sm *sm = reading->sm;
@@ -354,7 +353,7 @@ static bool scan_wants(const struct sm *sm, const struct scan *scan, uint32_t po
 				    scan->kind, actor_now(sm->actor)) == INVENTORY_UNKNOWN;
 }
 
-/* Goes on to the next port; false if there is none, or it has to wait. */
+/* Advances to the next port; false if there is none, or it has to wait. */
 static bool scan_step(struct sm *sm, struct scan *scan)
 {
 	struct reading *reading;
@@ -401,7 +400,7 @@ static void publish_due(struct timer *timer)
 	publish(reader, reader->all_read);
 }
 
-/* Removes the scans that are through; true if there were any. */
+/* Removes finished scans; true if there were any. */
 static bool end_scans(struct table_reader *reader)
 {
 	bool ended = false;
@@ -421,7 +420,9 @@ static bool end_scans(struct table_reader *reader)
 	return ended;
 }
 
-/* Ends readings that cannot go on: their node is gone, or a sweep ran. True if there were any. */
+/*
+ * Ends readings that cannot continue: their node is gone, or a sweep ran. True if there were any.
+ */
 static bool end_stale(struct table_reader *reader)
 {
 	bool ended = false;
@@ -469,7 +470,7 @@ void table_reader_want(struct sm *sm, uint64_t want)
 	struct scan *scan;
 
 	if (reader->scans->len >= SCANS_MAX)
-		return; /* who asked will ask again */
+		return; /* the requester will ask again */
 	for (guint i = 0; i < reader->scans->len; i++) {
 		scan = reader->scans->pdata[i];
 		if (inventory_want(scan->kind, scan->lid, scan->port) == want)
@@ -485,7 +486,7 @@ void table_reader_want(struct sm *sm, uint64_t want)
 
 /* ---- sweeps ---- */
 
-/* What was read in another epoch of the node may be of another device, or of before a reset. */
+/* What was read in another epoch of the node may belong to another device, or predate a reset. */
 static bool is_still_true(void *arg, uint64_t guid, uint64_t epoch)
 {
 	struct sm *sm = arg;
@@ -510,7 +511,7 @@ void table_reader_written(struct sm *sm, GHashTable *nodes)
 		publish(reader, reader->all_read);
 }
 
-/* The tables of a port that carries none are told as zeros, and are not when it does again. */
+/* The tables of a port without data are reported as zeros, and no longer when it has data again. */
 static bool other_ports_carry_data(struct table_reader *reader)
 {
 	const struct fabric *fabric = reader->sm->fabric;

@@ -4,7 +4,7 @@
 
 #define TRAPS (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP)
 
-/* Without sweep_on_trap what traps told is left to the next periodic sweep. */
+/* Without sweep_on_trap, changes reported by traps wait for the next periodic sweep. */
 enum sweep_kind plan_sweep(const struct plan_state *state, unsigned int reasons)
 {
 	if (!reasons || (!state->sweep_on_trap && !(reasons & ~TRAPS)))

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * When the next sweep begins, and what the one that runs looks at. Reasons gather in sm->schedule
- * until their patience is over; sweep.c then begins the sweep that answers them.
+ * When the next sweep begins, and which nodes the running one covers. Reasons gather in
+ * sm->schedule until their delay is over; sweep.c then begins the sweep that covers them.
  */
 #include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
 /*
- * Traps come in bunches: a sweep starts this long after the first. When all was quiet before, it
- * starts almost at once: what comes in while it discovers is looked at by the same sweep.
+ * Traps come in bunches: a sweep starts this long after the first. If the subnet was quiet before,
+ * it starts almost at once: changes reported while it discovers are covered by the same sweep.
  */
 #define SETTLE_NS (10 * NS_PER_MS)
 #define SETTLE_QUIET_NS NS_PER_MS
-/* When switches are asked whether a trap of theirs was lost with a cable. */
+/* When switches are queried in case a trap of theirs was lost with a cable. */
 #define FOLLOW_NS NS_PER_S
 /* After a sweep with errors the next one waits, twice as long each time. */
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
@@ -27,17 +27,17 @@ void sweep_flag(struct sm *sm, unsigned int flag, bool on)
 		atomic_fetch_and(&sm->context->sweep, ~flag);
 }
 
-/* When to look again: soon if there is no subnet to look at, else after sweep_interval. */
+/* When to check again: soon if there is no subnet to read, else after sweep_interval. */
 void schedule_interval(struct sm *sm)
 {
 	uint64_t delay = sm->options->sweep_interval * NS_PER_S;
 	uint64_t retry = RETRY_FIRST_NS << MIN(sm->schedule.failures, 10u);
-	/* Nobody tells that a cable came: the port only goes to INIT. */
+	/* No trap reports a new cable: the port only goes to INIT. */
 	uint64_t most = sm->schedule.port_down ? NS_PER_S : RETRY_MAX_NS;
 
 	if (!sm->schedule.discovered || sm->schedule.reasons & SWEEP_HEAVY)
 		delay = MIN(retry, most);
-	else if (sm->schedule.traps_lost) /* of others, which have not been heard of */
+	else if (sm->schedule.traps_lost) /* of other nodes, whose traps have not arrived */
 		delay = FOLLOW_NS;
 	if (delay)
 		timer_start(&sm->schedule.interval, delay);
@@ -58,7 +58,7 @@ GPtrArray *sweep_nodes(const struct sm *sm)
 				  : builder_order(sm->builder);
 }
 
-/* What a port should be depends on its node, and on the port at the other end of its cable. */
+/* The settings of a port depend on its node, and on the port at the other end of its cable. */
 GPtrArray *sweep_ports(const struct sm *sm, bool local)
 {
 	g_autoptr(GPtrArray) nodes =
@@ -108,9 +108,9 @@ bool sweep_is_discovering(const struct sm *sm)
 }
 
 /*
- * Time until the sweep that runs is cancelled for what came meanwhile: longer each time, so that
- * links which go on flapping do not keep a sweep from its end. A light sweep may find the same
- * again each time that it begins anew, so it is cancelled no more often than such sweeps may begin.
+ * Time until the running sweep is cancelled for later changes: longer each time, so that flapping
+ * links do not keep a sweep from finishing. A light sweep may find the same again each time that it
+ * begins, so it is cancelled no more often than such sweeps may begin.
  */
 static uint64_t cancel_delay(const struct sm *sm)
 {
@@ -127,7 +127,7 @@ void sweep_want(struct sm *sm, unsigned int reasons)
 	uint64_t delay;
 
 	if (sm_rests(sm))
-		return; /* a heavy one ends the rest */
+		return; /* a heavy one ends their wait */
 	sm->schedule.reasons |= reasons;
 	if (sweep_runs(sm) && !(reasons & changes))
 		return;

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Walks: how a step makes SMPs for many nodes. A large fabric has more than a million blocks of
- * forwarding tables. Made at once, their SMPs would take hundreds of megabytes, and traps, SMInfo
- * and the end of the daemon would wait for seconds until the last is made. So a step says for what
- * it makes SMPs and how, and they are made as those before come back:
+ * forwarding tables. If made at once, their SMPs would take hundreds of megabytes, and traps,
+ * SMInfo and the shutdown of the daemon would wait for seconds until the last is made. So a step
+ * specifies which SMPs it needs, and they are made as earlier ones come back:
  *
  *	step --> walks: items x parts --> visit() makes some --> mad/ --> answer
  *	                        ^                                            |
  *	                        +------------- there is room ----------------+
  *
- * A step is over, or called again, when its walks are at their end: until then nothing of the sweep
- * goes on. SMPs of silent nodes take no room: they would keep those of all others waiting.
+ * A step is over, or called again, when its walks have finished: until then the sweep does not
+ * advance. SMPs to silent nodes take no room: they would keep those to all other nodes waiting.
  *
- * Part 0 of all items comes before part 1 of any: all nodes have something to do, and none of them
- * has more waiting than it takes meanwhile.
+ * Part 0 of all items comes before part 1 of any: so all nodes have something to do, and none of
+ * them has a queue longer than it can handle meanwhile.
  */
 #include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
 /*
- * SMPs that are out and not slow. As many as mad/ may ever have in flight; with the usual window
- * of 64 what waits there lasts while this actor is busy with something else.
+ * SMPs in flight that are not slow. As many as mad/ may ever have in flight; with the usual window
+ * of 64 its queue lasts while this actor is busy with something else.
  */
 #define ROOM 4096
 
 struct walk {
 	sweep_visit *visit;
 	GPtrArray *items;
-	guint next; /* item */
+	guint next; /* index of the next item */
 	uint32_t part, n_parts;
 };
 

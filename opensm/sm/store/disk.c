@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The subnet is not given up for a disk. After two seconds the sweep goes on, and from then on none
- * waits until the disk has taken all once more:
+ * The SM does not stop because of a disk. After two seconds the sweep continues, and from then on
+ * no sweep waits until the disk has stored everything once:
  *
- *	          disk_wait(): something is out           patience is over
+ *	          disk_wait(): a write is pending         patience is over
  *	 trusted ------------------------------> waits -------------------> hangs
  *	    ^                                      |                          |
  *	    +---------- all was tried -------------+--------------------------+
@@ -30,7 +30,7 @@ static void go_on(struct disk *disk)
 
 	timer_stop(&disk->patience);
 	if (disk->serial != sm->sweep.serial || !sweep_runs(sm))
-		return; /* it was cancelled */
+		return; /* the sweep was cancelled */
 	sm->sweep.pending--;
 	sweep_advance(sm);
 }

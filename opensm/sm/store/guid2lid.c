@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The file guid2lid: see state_file.h. Of ranges that overlap the first counts. LIDs that somebody
- * wrote without 0x are decimal, as the classic daemon has it; all that is written here has it.
+ * The file guid2lid: see state_file.h. Of overlapping ranges the first counts. LIDs written by a
+ * user without 0x are decimal, as in the classic daemon; all that is written here has 0x.
  */
 #include "sm/store/guid2lid.h"
 
@@ -14,19 +14,19 @@
 struct entry {
 	uint64_t guid;
 	uint16_t lid, count;
-	bool assigned; /* by us, since it was read or doubted */
+	bool assigned; /* by this SM, since it was read or doubted */
 };
 
 struct guid2lid {
-	char *file; /* NULL: nothing is kept */
+	char *file; /* NULL: nothing is stored */
 	struct log *log;
 	GHashTable *entries; /* uint64_t GUID -> struct entry, owned */
-	bool dirty;  /* the file lacks something, and is not being written */
+	bool dirty;  /* the file is outdated, and is not being written */
 	bool failed; /* as of guid2lid_has_failed() */
 	uint64_t changes;
-	GArray *guids; /* of all, as they were after that many changes; NULL: not made yet */
+	GArray *guids; /* of all ports, after this many changes; NULL: not made yet */
 	uint64_t guids_changes;
-	void (*on_failed)(void *arg); /* of a writer */
+	void (*on_failed)(void *arg); /* for an asynchronous writer */
 	void *on_failed_arg;
 };
 

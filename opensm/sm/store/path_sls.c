@@ -8,11 +8,11 @@
 #include "sm/store/state_file.h"
 #include "sm/store/state_writer.h"
 
-#define ROWS_MAX 8192 /* switches: files are read up to a limit anyway */
+#define ROWS_MAX 8192 /* switches: larger files are not read anyway */
 #define NO_PATH '-'
 
 struct row {
-	uint64_t guid; /* 0: its record made no sense */
+	uint64_t guid; /* 0: its record was invalid */
 	char *digits;
 };
 
@@ -20,10 +20,10 @@ struct path_sls {
 	struct log *log;
 	char *file;
 	const struct route_engine *engine; /* of the last run; NULL: it had no SLs */
-	char *word;			   /* of what it made them */
+	char *word;			   /* digest of its input */
 	GArray *rows;			   /* struct row */
 	bool any;			   /* some SL is not 0 */
-	bool is_old;			   /* all this is of before text */
+	bool is_old;			   /* all this is older than text */
 	struct routing *saved;
 	char *text;	  /* what is in the file */
 	uint64_t changes; /* of it */
@@ -71,7 +71,7 @@ static const char *take_row(struct path_sls *sls, const char *line)
 	return good ? NULL : "expected 0xGUID and a digit for each record of a GUID before";
 }
 
-/* One that makes no sense keeps its place, for the digits of those that follow. */
+/* An invalid record keeps its place, for the digits of the later ones. */
 static const char *take_line(void *arg, const char *line)
 {
 	struct path_sls *sls = arg;
@@ -147,7 +147,7 @@ void path_sls_hold(struct path_sls *sls, const struct fabric *fabric, struct rou
 {
 	g_autofree guint *row = NULL;
 
-	if (sls->is_old) /* it was master before */
+	if (sls->is_old) /* this SM was master before */
 		path_sls_parse(sls, "SLs of paths", sls->text);
 	if (!sls->engine || !sls->rows->len)
 		return;
@@ -155,7 +155,7 @@ void path_sls_hold(struct path_sls *sls, const struct fabric *fabric, struct rou
 	held->maker = sls->engine->name;
 	held->input_word = g_strdup(sls->word);
 	if (!sls->any)
-		return; /* one lane for all */
+		return; /* a single lane */
 	held->lanes = route_lanes_new(held->n_switches, 0);
 	for (uint32_t a = 0; a < held->n_switches; a++)
 		for (uint32_t b = a + 1; row[a] && b < held->n_switches; b++)
@@ -179,7 +179,7 @@ static gint by_guid(gconstpointer a, gconstpointer b, gpointer fabric)
 	return x < y ? -1 : x > y;
 }
 
-/* Switches by GUID, so that it is the same text from wherever the subnet is looked at. */
+/* Switches by GUID, so that the text is the same wherever the SM is in the subnet. */
 static uint32_t *sorted(const struct routing *routing)
 {
 	uint32_t *order = g_new(uint32_t, routing->n_switches + 1);
@@ -206,7 +206,7 @@ static void append_row(GString *text, const struct routing *routing, const uint3
 	g_string_append_c(text, '\n');
 }
 
-/* "" if the engine has none. */
+/* "" if the engine has no SLs. */
 static char *format(const struct routing *routing)
 {
 	GString *text = g_string_new(NULL);
@@ -240,7 +240,7 @@ void path_sls_save(struct path_sls *sls, struct routing *routing, struct state_w
 	sls->text = text;
 	sls->changes++;
 	sls->is_old = true;
-	if (sls->file) /* where there are none, there is no file */
+	if (sls->file) /* if there are none, there is no file */
 		state_writer_put(writer, sls->file, "SLs of paths",
 				 *text ? g_strdup(text) : NULL, fsync_it, NULL, NULL);
 }

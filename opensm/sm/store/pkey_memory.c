@@ -5,7 +5,7 @@
 #include "policy/partition/partition.h"
 #include "sm/store/state_file.h"
 
-#define KEPT_MAX (1u << 18) /* entries; those of ports that are away go first */
+#define KEPT_MAX (1u << 18) /* entries; those of absent ports are dropped first */
 #define AWAY_MS (UINT64_C(30) * 24 * 3600 * 1000)
 
 struct entry {
@@ -19,7 +19,7 @@ struct p_key_memory {
 	struct log *log;
 	char *file;
 	GHashTable *entries; /* a set of struct entry, owned */
-	uint64_t base_ms;    /* the time when the clock of the runtime began */
+	uint64_t base_ms;    /* the time when the clock of the runtime started */
 	uint64_t changes;
 };
 
@@ -94,7 +94,7 @@ struct p_key_memory *p_key_memory_new(const char *directory, struct log *log,
 
 	memory->log = log;
 	memory->entries = g_hash_table_new_full(entry_hash, entry_equal, g_free, NULL);
-	if (mode != RUNTIME_VIRTUAL) /* whose clock goes on when the daemon starts again */
+	if (mode != RUNTIME_VIRTUAL) /* the virtual clock continues when the daemon starts again */
 		memory->base_ms = (uint64_t)(g_get_real_time() / 1000) - now_ns / NS_PER_MS;
 	if (directory) {
 		memory->file = g_build_filename(directory, P_KEY_MEMORY_FILE, NULL);

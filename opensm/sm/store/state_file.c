@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Reading and writing files of what is remembered: see state_file.h. */
+/* Reading and writing state files: see state_file.h. */
 #include "sm/store/state_file.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 
 #include "complib/file.h"
 
-#define MODE 0600 /* they tell who talks to whom, or hold keys */
-#define BAD_LINES_TOLD 10 /* of a file */
+#define MODE 0600 /* they show which hosts communicate, or contain keys */
+#define BAD_LINES_TOLD 10 /* logged per file */
 #define SHOWN_MAX 80
 
 static bool read_number(const char **line, unsigned int base, uint64_t *number)
@@ -45,7 +45,7 @@ bool state_end(const char *line)
 	return *line == '\0';
 }
 
-/* How much of a line the log may show: of a secret one what is before the key. */
+/* How much of a line the log may show: for a secret one the part before the key. */
 static int shown(const char *line, bool secret)
 {
 	return secret ? (int)MIN(strcspn(line, " \t"), SHOWN_MAX) : SHOWN_MAX;
@@ -77,8 +77,8 @@ unsigned int state_parse(struct log *log, const char *file, const char *text, st
 }
 
 /*
- * What is good in it has to be there at the next start, too, and the file may not be written
- * before: that gets a second name only.
+ * The valid lines have to be there at the next start, too, and the file may not be written before:
+ * so it only gets a second name.
  */
 static void set_aside(struct log *log, const char *file, bool has_good_lines)
 {
@@ -105,7 +105,7 @@ static void load(struct log *log, const char *file, const char *what, bool secre
 		set_aside(log, file, false);
 		return;
 	}
-	for (gsize i = 0; i < length; i++) /* as a crash may leave them: lines with some are bad */
+	for (gsize i = 0; i < length; i++) /* a crash may leave NULs: lines with some are invalid */
 		text[i] = text[i] ? text[i] : '?';
 	bad_lines = parse(log, file, text, secret, take, arg);
 	if (bad_lines)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A job of the pool for files owns copies of all that it needs and comes back as the message it
- * was. Each file has one job at a time, so that an old text never replaces a new one.
+ * A job of the pool for files owns copies of all that it needs and comes back as the same message.
+ * Each file has one job at a time, so that an old text never replaces a new one.
  */
 #include "sm/store/state_writer.h"
 
@@ -25,7 +25,7 @@ struct state_writer {
 	struct actor *owner;
 	GHashTable *running; /* names of files that are being written */
 	GHashTable *waiting; /* struct job by its file */
-	void (*idle)(void *arg); /* NULL: nobody asks */
+	void (*idle)(void *arg); /* NULL: not wanted */
 	void *idle_arg;
 };
 
@@ -132,7 +132,10 @@ struct state_writer *state_writer_new(struct context *context, struct actor *own
 	return writer;
 }
 
-/* What still waits is all that the file lacks; the pool is gone, as when it was put perhaps. */
+/*
+ * The texts still waiting are all that the files lack; the pool is gone, maybe since they were
+ * queued.
+ */
 static void write_now(gpointer key, gpointer value, gpointer arg)
 {
 	(void)key;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Alias GUIDs: GUIDInfo of ports that have some in the SA's list, or had. Their blocks are read
- * where they are not known, as after a reset or a takeover, and those that differ are set. Nothing
- * is asked of other ports.
+ * Alias GUIDs: GUIDInfo of ports that have entries in the SA's list, or had. Their blocks are read
+ * if they are unknown, as after a reset or a takeover, and those that differ are set. Other ports
+ * are not queried.
  *
  *	unknown --Get--> differs --Set--> as wanted; when all are, the SA is told
  *
- * Who waits for a port that does not take its block for the second sweep in a row waits in vain:
- * the SA is told all the same, so that this is no matter of others.
+ * If a port does not accept its block for the second sweep in a row, clients no longer wait for it:
+ * the SA is notified anyway, so that other ports are not held up.
  */
 #include <string.h>
 
@@ -22,11 +22,11 @@
 #define BLOCK_BYTES sizeof(struct iba_guid_info)
 
 struct aliases {
-	struct alias_guids *list; /* of the sweep that runs, or of the last one */
+	struct alias_guids *list; /* of the running or last sweep */
 	GHashTable *failed;	  /* GUIDs of ports that are not as wanted: uint64_t, owned */
-	GHashTable *written;	  /* GUIDs of nodes, in this sweep: the same */
-	uint64_t told;		  /* serial of the list that the SA was told of */
-	bool complete;		  /* what came of this sweep */
+	GHashTable *written;	  /* GUIDs of nodes, in this sweep: uint64_t, owned */
+	uint64_t told;		  /* serial of the list last reported to the SA */
+	bool complete;		  /* all blocks were as wanted in this sweep */
 };
 
 struct aliases *aliases_new(void)
@@ -81,8 +81,7 @@ static const void *known_block(const struct builder_port *port, uint8_t block)
 	return trust_get(port->node, &port->guids, block, BLOCK_BYTES);
 }
 
-/* What a block should be; true if it is known to be so. Entry 0 of block 0 is what the port says.
- */
+/* The wanted block; true if it is known to be set. Entry 0 of block 0 is the port's own. */
 static bool is_as_wanted(const struct sm *sm, const struct builder_port *port, uint8_t block,
 			 uint64_t want[ALIAS_PER_BLOCK])
 {
@@ -94,7 +93,7 @@ static bool is_as_wanted(const struct sm *sm, const struct builder_port *port, u
 	return is && memcmp(is, want, BLOCK_BYTES) == 0;
 }
 
-/* Of a block that is known. */
+/* Of a known block. */
 static void set_block(struct sm *sm, struct builder_port *port, uint8_t block)
 {
 	struct sm_request *request;
@@ -156,7 +155,7 @@ static bool begin(struct sm *sm)
 	g_hash_table_remove_all(aliases->written);
 	if (!aliases->list || !sm->fabric)
 		return false;
-	/* Joins come often, and change nothing here. */
+	/* Joins are frequent, and change nothing here. */
 	return sm->sweep.kind != SWEEP_KIND_GROUPS || aliases->list->serial != aliases->told;
 }
 

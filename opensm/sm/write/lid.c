@@ -10,7 +10,7 @@
 #include "sm/write/lid_plan.h"
 #include "sm/write/write.h"
 
-#define SWITCHES_TOLD 3 /* of those that forward too few LIDs */
+#define SWITCHES_TOLD 3 /* switches to name among those that forward too few LIDs */
 
 static uint8_t wanted_lmc(const struct sm *sm, const struct builder_port *port)
 {
@@ -35,7 +35,7 @@ static GPtrArray *endports(const GPtrArray *nodes)
 	return ports;
 }
 
-/* One of them may have another GUID by now: a node that had that of another was replaced. */
+/* One of them may have another GUID by now: a node that had the GUID of another was replaced. */
 static void ask_who_they_are(struct sm *sm, const GPtrArray *ports, uint64_t guid)
 {
 	for (guint i = 0; i < ports->len; i++) {
@@ -47,7 +47,7 @@ static void ask_who_they_are(struct sm *sm, const GPtrArray *ports, uint64_t gui
 	}
 }
 
-/* What the plan says of a port becomes what is wanted of it. */
+/* Takes the result for a port over from the plan. */
 static void apply(struct sm *sm, struct builder_port *port, const struct lid_plan_port *planned)
 {
 	char name[SM_NAME_SIZE];
@@ -68,7 +68,7 @@ static void apply(struct sm *sm, struct builder_port *port, const struct lid_pla
 			   port->num, sm_node_name(port->node, name, sizeof(name)), port->guid);
 }
 
-/* ---- how far the switches forward ---- */
+/* ---- how many LIDs the switches forward ---- */
 
 /* The highest LID that a switch forwards. */
 static uint16_t last_of(const struct builder_node *node)
@@ -76,7 +76,7 @@ static uint16_t last_of(const struct builder_node *node)
 	return MIN(builder_fdb_cap(node) - 1, IBA_LID_UCAST_LAST);
 }
 
-/* The highest LID in use if none is left out: all but the smallest ranges need to be aligned. */
+/* The highest LID in use if no port is skipped: all but the smallest ranges need to be aligned. */
 static uint32_t lids_needed(const struct lid_plan *plan)
 {
 	uint32_t sum = 0, most = 1;
@@ -89,9 +89,9 @@ static uint32_t lids_needed(const struct lid_plan *plan)
 }
 
 /*
- * As far as all switches forward that forward far enough for everybody; if none does, as far as
- * the best do. The others are left out: routes go around them (fdb_cap.c), and nobody else
- * goes without a LID for it.
+ * The highest LID that all switches forward whose tables are large enough for all ports; if none
+ * is, the highest that the best do. The others are excluded: routes avoid them (fdb_cap.c), and
+ * ports elsewhere still get LIDs.
  */
 static uint16_t last_lid(const GPtrArray *nodes, uint32_t needed)
 {
@@ -110,7 +110,7 @@ static uint16_t last_lid(const GPtrArray *nodes, uint32_t needed)
 	return enough ? enough : best ? best : IBA_LID_UCAST_LAST;
 }
 
-/* LIDs that go by a switch that was left out are below this; 0: it was not. */
+/* LIDs used through an excluded switch are below this; 0: it is not excluded. */
 static uint16_t cap_of(const struct builder_node *node, uint16_t last)
 {
 	return last_of(node) < last ? last_of(node) + 1 : 0;
@@ -129,8 +129,8 @@ static uint16_t least_cap(const GPtrArray *nodes, uint16_t last)
 }
 
 /*
- * Who stands on a small switch, or is one, needs a LID that it forwards. So does the SM for
- * switches to answer it; but if it has a LID, many have that by now.
+ * A port behind a small switch, or its port 0, needs a LID that it forwards. So does the SM, for
+ * switches to answer it; but if it has a LID, many ports have that by now.
  */
 static void set_cap(const struct builder_port *port, bool is_sm, uint16_t least, uint16_t last,
 		    struct lid_plan_port *planned)
@@ -147,7 +147,9 @@ static void set_cap(const struct builder_port *port, bool is_sm, uint16_t least,
 	}
 }
 
-/* Those that keep ports from having LIDs, all of the best; and, last, what can be done about it. */
+/*
+ * The best of the switches that keep ports from having LIDs; and, last, what can be done about it.
+ */
 static void tell_without(struct sm *sm, const GPtrArray *nodes, const struct lid_plan *plan)
 {
 	unsigned int n = 0;
@@ -172,7 +174,7 @@ static bool is_overruled(const struct lid_plan_port *port)
 	return port->remembered && port->lid != port->remembered && port->lid == port->carried;
 }
 
-/* Who edited guid2lid, or has an old one, is told that it does not count, and how it would. */
+/* Warns users who edited guid2lid, or have an old one, that it does not count, and how it would. */
 static void tell_overruled(const struct sm *sm, const struct lid_plan *plan)
 {
 	const struct lid_plan_port *first = NULL;
@@ -256,7 +258,7 @@ static bool is_settled(const struct sm *sm, const struct builder_node *node)
 	return true;
 }
 
-/* Nobody came or forgot his LIDs since all had some; those of who went are kept for him. */
+/* No node was added or lost its LIDs since all had some; those of absent nodes stay reserved. */
 static bool all_are_settled(const struct sm *sm)
 {
 	const GPtrArray *touched = sm->builder->touched;
@@ -284,7 +286,7 @@ static void configure_own_port(struct sm *sm)
 enum step_result step_lids(struct sm *sm)
 {
 	if (!sm->dry && !sm->sweep.round) {
-		keys_remember(sm); /* before ports are given any: it takes them to find these */
+		keys_remember(sm); /* before ports are given any: their keys are found by these */
 		if (disk_wait(sm))
 			return STEP_LATER;
 	}

@@ -4,8 +4,8 @@
  * ever own the same LID. Of ports with the same GUID the first is the one remembered; the others
  * get LIDs too, so that they can be told apart, but no place in the memory.
  *
- * What this SM assigned since it is master is known; what the file says may be older than what
- * another SM did since, which the ports carry. Hence the order of the passes.
+ * What this SM has assigned since it is master is known; the file may be older than assignments of
+ * another SM since, which the ports carry. Hence the order of the passes.
  */
 #include "sm/write/lid_plan.h"
 
@@ -17,10 +17,10 @@ struct assignment {
 	struct lid_plan *plan;
 	struct guid2lid *memory;
 	struct range_set free;	/* LIDs that no port present has */
-	struct range_set open;	/* of them, those that no port was assigned */
-	struct range_set fresh; /* of them, those that no port is remembered with */
+	struct range_set open;	/* of these, LIDs that no port was assigned */
+	struct range_set fresh; /* of these, LIDs that no port is remembered with */
 	GHashTable *present;	/* uint64_t GUIDs */
-	bool any;		/* from here on LIDs above caps will do, too */
+	bool any;		/* from here on LIDs above caps are also used */
 };
 
 static bool contains_all(const struct range_set *set, uint32_t lid, uint32_t count)
@@ -70,28 +70,28 @@ static uint16_t remembered(const struct assignment *a, const struct lid_plan_por
 	return port->duplicate ? 0 : guid2lid_get(a->memory, port->guid, &count);
 }
 
-/* Pass 1: what it was assigned, whatever it carries. */
+/* Pass 1: LIDs assigned to it, whatever it carries. */
 static void pass_assigned(struct assignment *a, struct lid_plan_port *port)
 {
 	if (!port->lid && is_assigned(a, port->guid))
 		take_if_in(a, &a->free, port, remembered(a, port));
 }
 
-/* Pass 2: what it carries and is remembered with. */
+/* Pass 2: LIDs that it carries and is remembered with. */
 static void pass_confirmed(struct assignment *a, struct lid_plan_port *port)
 {
 	if (!port->lid && port->carried == remembered(a, port))
 		take_if_in(a, &a->open, port, port->carried);
 }
 
-/* Pass 3: what it carries. */
+/* Pass 3: LIDs that it carries. */
 static void pass_carried(struct assignment *a, struct lid_plan_port *port)
 {
 	if (!port->lid)
 		take_if_in(a, &a->open, port, port->carried);
 }
 
-/* Pass 4: what it is remembered with. */
+/* Pass 4: LIDs that it is remembered with. */
 static void pass_remembered(struct assignment *a, struct lid_plan_port *port)
 {
 	if (!port->lid)

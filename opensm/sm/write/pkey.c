@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * P_Key tables: read where they are not known, policy against what they hold, the difference sent.
- * What a table should hold is decided in pkey_plan.c.
+ * P_Key tables: read where they are unknown, compared with the policy, the difference sent.
+ * pkey_plan.c decides what a table should hold.
  *
- * A port of a switch with a host behind it holds the keys of that host and passes nothing else,
- * as far as the switch has room for them. From one policy to another everything goes in stages,
- * each of which is answered before the next.
+ * A port of a switch with a host behind it holds the keys of that host and passes no others, as far
+ * as the switch has room for them. A change of policy goes in stages, each of which is answered
+ * before the next.
  *
  *	keep		    indexes that P_Keys are to leave: pkey_indexes.c
- *	switches let go	    the bits where a switch is to enforce nothing any more
+ *	switches let go	    the bits where a switch should not enforce any more
  *	switches add	    hosts may use a key only when their switches pass it
  *	hosts change	    in the stages of pkey_plan.h
  *	switches remove	    and stop passing it when no host uses it
  *	switches enforce    the bits, when the tables are complete
  *	check		    that they are set
  *
- * Of ports that are not up yet the bits are set with all else, when they are taken up (port.c).
+ * For ports that are not up yet the bits are set with all else, when they are brought up (port.c).
  */
 #include <string.h>
 
@@ -43,19 +43,19 @@ enum stage {
 };
 
 struct p_key_changes {
-	GPtrArray *ports;   /* struct change */
+	GPtrArray *ports;   /* of struct change */
 	bool compared;	    /* ports is complete */
-	unsigned int stage; /* that runs */
-	unsigned int again; /* how often ports were left out before */
+	unsigned int stage; /* the running stage */
+	unsigned int again; /* how often ports were skipped before */
 	bool loud[P_KEY_BASES];
-	unsigned int index0_kept; /* ports in use with another key there than indx0 asks for */
+	unsigned int index0_kept; /* ports in use with another key there than indx0 requests */
 };
 
 /* A port that is not as it should be. */
 struct change {
 	struct builder_port *port;
 	bool tables; /* the table differs */
-	bool missed; /* it was left out of a stage, as an answer was late */
+	bool missed; /* skipped in a stage, as an answer was late */
 	uint16_t *is, *want;
 	struct p_key_left *left; /* [size], of hosts */
 	uint32_t size; /* entries: whole blocks */
@@ -72,7 +72,7 @@ static struct builder_port *host_behind(const struct builder_port *port)
 	return port->peer;
 }
 
-/* P_Keys of an endport, as the policy says; false if the policy does not know it. */
+/* P_Keys of an endport according to the policy; false if the policy does not know it. */
 static bool keys_of(const struct sm *sm, const struct builder_port *endport, const uint16_t **keys,
 		    uint32_t *n)
 {
@@ -86,7 +86,7 @@ static bool keys_of(const struct sm *sm, const struct builder_port *endport, con
 	return true;
 }
 
-/* Whether the port is one of a switch that is to pass only what belongs to the host behind it. */
+/* Whether the port is one of a switch that should pass only the keys of the host behind it. */
 static bool is_to_enforce(const struct sm *sm, const struct builder_port *port)
 {
 	const struct builder_port *host = host_behind(port);
@@ -185,7 +185,7 @@ GArray *p_keys_own(const struct sm *sm)
 	return keys;
 }
 
-/* Nobody remembers indexes of a port that is not up yet, or of one that only switches have. */
+/* No client remembers indexes of a port that is not up yet, or of one used only by switches. */
 static bool may_move(const struct sm *sm, const struct builder_port *port)
 {
 	return !sm->options->keep_pkey_indexes || port->info.port_state < IBA_PORT_ARMED ||
@@ -253,7 +253,7 @@ void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
 			struct iba_port_info *want)
 {
 	if (sm->p_keys_held || (builder_link_is_up(port) && !port->peer))
-		return; /* who is there may work on, and stays as it is */
+		return; /* a host may be in use behind it: its table stays as it is */
 	if (sm->partitions && sm->fabric && port->num && builder_is_switch(port->node) &&
 	    (!is_to_enforce(sm, port) || passes_all(sm, port)))
 		want_bits(sm, port, want);
@@ -288,8 +288,8 @@ static void change_free(gpointer data)
 }
 
 /*
- * Notes the port if it is not as it should be. One of a switch with nobody behind it stays as it is
- * until somebody comes.
+ * Adds the port if it is not as it should be. A switch port without a host behind it stays as it is
+ * until there is one.
  */
 static void note_port(struct sm *sm, void *item)
 {
@@ -307,7 +307,7 @@ static void note_port(struct sm *sm, void *item)
 	if (read_table(port, change->is)) {
 		if (owner && (port->guid || enforce) && keys_of(sm, owner, &keys, &n))
 			plan_table(sm, change, owner, keys, n);
-		else if (!port->guid) /* nothing looks at the table of a port that passes all */
+		else if (!port->guid) /* the table of a port that passes all keys is not used */
 			change->tables = memcmp(change->is, change->want, change->size * 2) != 0;
 	}
 	if (!port->guid)
@@ -331,7 +331,7 @@ static void send_block(struct sm *sm, struct builder_port *port, uint32_t block,
 	sm_block_send(request);
 }
 
-/* Once, until it is another number. */
+/* Logged once, until the number changes. */
 static void tell_index0(struct sm *sm, unsigned int n)
 {
 	if (!looks_at_all(sm))
@@ -344,7 +344,7 @@ static void tell_index0(struct sm *sm, unsigned int n)
 	sm->index0_kept = n;
 }
 
-/* An index that a client may remember means another partition now. */
+/* An index that a client may remember is now in another partition. */
 static void tell_reuse(struct sm *sm, const struct change *change)
 {
 	for (uint32_t i = 0; change->port->guid && i < change->size; i++) {
@@ -368,7 +368,7 @@ static void next_table(const struct sm *sm, const struct change *change, const u
 				 sm->p_key_changes->loud, next);
 }
 
-/* The blocks that are to be others after the stage. */
+/* The blocks that the stage changes. */
 static void send_table(struct sm *sm, struct change *change, enum stage stage)
 {
 	struct builder_port *port = change->port;
@@ -389,7 +389,7 @@ static void send_table(struct sm *sm, struct change *change, enum stage stage)
 			send_block(sm, port, block, next + block * PER_BLOCK);
 }
 
-/* Of a port that is taken up in this sweep they are set then. */
+/* For a port that this sweep brings up they are set then. */
 static void send_bits(struct sm *sm, struct builder_port *port, bool enforce)
 {
 	struct iba_port_info want = port->info;
@@ -403,7 +403,7 @@ static void send_bits(struct sm *sm, struct builder_port *port, bool enforce)
 	port_send(sm, port, &want, IBA_PORT_NO_CHANGE);
 }
 
-/* A Set that was answered well but changed nothing. What was not answered is a fault already. */
+/* A successful Set that changed nothing. One without an answer is an error already. */
 static void check_bits(struct sm *sm, const struct builder_port *port)
 {
 	struct iba_port_info want = port->info;
@@ -475,8 +475,8 @@ static GPtrArray *missed_ports(const struct p_key_changes *changes)
 }
 
 /*
- * After the last stage. Whose answer was late may have a key yet that it is to lose: when all are
- * there, these are compared once more.
+ * After the last stage. A port whose answer was late may still have a key that it should lose: when
+ * all answers are there, these ports are compared again.
  */
 static enum step_result end(struct sm *sm)
 {
@@ -499,7 +499,7 @@ static enum step_result end(struct sm *sm)
 	return STEP_NEXT;
 }
 
-/* A round to compare, and one a stage. */
+/* One round to compare, and one per stage. */
 enum step_result step_p_keys(struct sm *sm)
 {
 	struct p_key_changes *changes = sm->p_key_changes;

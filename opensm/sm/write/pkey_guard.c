@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * An SM without definitions of partitions, as a standby that nobody gave a partitions.conf, does
- * not open a subnet in which another one has kept ports apart:
+ * An SM without definitions of partitions, such as a standby without a partitions.conf, does not
+ * open a subnet in which another SM has isolated ports:
  *
  *	it becomes MASTER, all tables are read
- *	    no port is kept apart ----------------> open: tables are written as the rules say
+ *	    no port is isolated ------------------> open: tables are written as the rules say
  *	    some ports are, as their tables have
  *	    P_Keys and the full default one not --> held: no P_Key table or enforcement is written
  *	held, and there are definitions ----------> open
  *
- * /dev/null as the name of the file says that there are no partitions, and holds nothing.
+ * /dev/null as the name of the file means that there are no partitions, and nothing is held.
  */
 #include "iba/codes.h"
 #include "sm/discover/discover.h"
@@ -21,7 +21,7 @@
 #define BLOCK_BYTES sizeof(struct iba_p_key_table)
 #define P_KEY_OPEN (P_KEY_FULL | 0x7FFF)
 
-/* What the rules would open. As far as its table is known. */
+/* A port that the rules would open, as far as its table is known. */
 static bool is_kept_apart(const struct builder_port *port)
 {
 	bool any = false;
@@ -38,7 +38,7 @@ static bool is_kept_apart(const struct builder_port *port)
 	return any;
 }
 
-/* How many endports are, and one of them. */
+/* Number of such endports, and one of them. */
 static unsigned int count(const struct sm *sm, const struct builder_port **first)
 {
 	g_autoptr(GPtrArray) ports = sweep_ports(sm, false);

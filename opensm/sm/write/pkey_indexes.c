@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What becomes of indexes of P_Key tables that a P_Key has left (pkey_memory.h). Before the first
- * Set of a change they are on the disk and with the standbys, so that who goes on after a crash at
- * any moment knows of them; a disk or a standby that hangs is waited for a little while only. What
- * could not be done by the rules is told by health.
+ * Indexes of P_Key tables that a P_Key has left (pkey_memory.h). Before the first Set of a change
+ * they are written to the disk and sent to the standbys, so that the next SM after a crash at any
+ * moment knows them; the wait for a hanging disk or standby is short. Deviations from the rules are
+ * reported by health.
  *
- * Of tables of switches nothing is kept: nobody names an index of theirs.
+ * Indexes of switch tables are not recorded: no client uses them.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -20,14 +20,14 @@
 #include "sm/write/pkey_plan.h"
 #include "sm/write/write.h"
 
-#define PATIENCE_NS (2 * NS_PER_S) /* with the disk */
+#define PATIENCE_NS (2 * NS_PER_S) /* for the disk */
 #define WHAT "P_Key indexes that were left"
 
-/* What health tells of a port. */
+/* What health reports of a port. */
 struct note {
 	uint64_t guid;
 	char *without; /* a P_Key has no index yet; NULL: all have */
-	char *reused;  /* an index changed hands in its quarantine; NULL: none did */
+	char *reused;  /* an index changed owner in its quarantine; NULL: none did */
 	uint64_t reused_until_ns;
 };
 
@@ -35,12 +35,12 @@ struct p_key_indexes {
 	struct sm *sm;
 	struct p_key_memory *memory;
 	GHashTable *notes;     /* port GUID -> struct note, owned */
-	uint64_t put, told;    /* changes of the memory when they were last put, and replicated */
-	uint64_t waits_serial; /* of the sweep that waits */
-	unsigned int waits;    /* for so many: the disk, the standbys */
-	bool failed;	       /* what was put last could not be written */
+	uint64_t put, told;    /* changes of the memory when last written, and replicated */
+	uint64_t waits_serial; /* of the waiting sweep */
+	unsigned int waits;    /* number of pending answers: the disk, the standbys */
+	bool failed;	       /* the last write failed */
 	struct timer patience;
-	struct timer quarantine; /* when the first index is free that a P_Key waits for */
+	struct timer quarantine; /* ends when the first index is free that a P_Key waits for */
 };
 
 struct wait {
@@ -84,7 +84,7 @@ void p_key_indexes_leave(struct sm *sm, const struct builder_port *port, const u
 					   is[i], actor_now(sm->actor));
 }
 
-/* ---- on the disk, and with the standbys ---- */
+/* ---- to the disk and the standbys ---- */
 
 static bool is_there(void *arg, uint64_t guid)
 {
@@ -228,7 +228,7 @@ bool p_key_indexes_have_failed(const struct sm *sm)
 
 /* ---- a takeover ---- */
 
-/* As a line of the file, whose reader trusts nothing. */
+/* As a line of the file, whose reader checks everything. */
 static void add_line(void *arg, const struct replica_entry *entry)
 {
 	uint64_t place[2], value[2];
@@ -242,7 +242,9 @@ static void add_line(void *arg, const struct replica_entry *entry)
 			       GUINT64_FROM_BE(value[0]), GUINT64_FROM_BE(value[1]));
 }
 
-/* The SM's own port says which SM set it up last. Without partitions no P_Key leaves an index. */
+/*
+ * The SM's own port shows which SM configured it last. Without partitions no P_Key leaves an index.
+ */
 static bool may_have_left(const struct sm *sm)
 {
 	const struct builder_port *own = sm->builder->sm_port;
@@ -270,7 +272,7 @@ void p_key_indexes_adopt(struct sm *sm, const struct replica *replica)
 			   actor_now(sm->actor));
 }
 
-/* ---- what health tells ---- */
+/* ---- what health reports ---- */
 
 static void note_free(gpointer data)
 {

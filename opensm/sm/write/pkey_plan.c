@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Keys take the index they have; then the same key with another membership does; then the one for
- * index 0 (o10-5.1.1 expects the default key there) goes there if it can; what is left is new. If
+ * Keys keep their index; next come those of which the table has another membership; then the one
+ * for index 0 (o10-5.1.1 expects the default key there) goes there if it can; the rest are new. If
  * that one has an index already and index 0 would be empty, it has both from then on, unless the
  * room is needed: most programs use index 0, others the one that they found.
  *
- * A client that opened a queue pair by an index keeps that index, and not the P_Key: what comes to
- * an index that another partition had is spoken by whoever is still there. So such an index is the
- * last to be taken.
+ * A client that opened a queue pair by an index keeps that index, and not the P_Key: if another key
+ * takes the index of a former partition, clients that are still there use that key. So such an
+ * index is taken last.
  */
 #include "sm/write/pkey_plan.h"
 
@@ -35,13 +35,13 @@ static void keep_index(const struct p_key_plan *plan, uint16_t key, uint16_t sam
 		}
 }
 
-/* What a key can have an index for, the best first. A client may remember the last three. */
+/* Why a key can have an index, the best first. A client may remember the last three. */
 enum rank {
-	RANK_OWN,    /* its partition had it */
-	RANK_NEW,    /* nobody had it */
+	RANK_OWN,    /* its partition had the index */
+	RANK_NEW,    /* no partition had it */
 	RANK_LEFT,   /* another partition had it */
-	RANK_LEAVES, /* a key that is not wanted any more has it */
-	RANK_SECOND, /* the key at index 0 has it, too */
+	RANK_LEAVES, /* a key that is no longer wanted has it */
+	RANK_SECOND, /* the key at index 0 has it as a second one */
 	RANK_NONE,
 };
 
@@ -62,7 +62,7 @@ static enum rank rank_of(const struct p_key_plan *plan, const uint16_t *want, ui
 	return left->closed ? RANK_NONE : RANK_LEFT;
 }
 
-/* False: no index is to be had by that rank or a better one. */
+/* False: no index is available at that rank or a better one. */
 static bool place_new(const struct p_key_plan *plan, uint16_t key, enum rank worst, uint16_t *want)
 {
 	enum rank best = worst + 1;
@@ -82,7 +82,7 @@ static bool place_new(const struct p_key_plan *plan, uint16_t key, enum rank wor
 	return best <= worst;
 }
 
-/* The key at index 0 lets go of its second index, which is free when it is not closed any more. */
+/* The key at index 0 gives up its second index, which is free when it is no longer closed. */
 static void drop_second(const struct p_key_plan *plan, uint16_t *want)
 {
 	for (uint32_t i = 1; i < plan->room; i++)
@@ -90,7 +90,7 @@ static void drop_second(const struct p_key_plan *plan, uint16_t *want)
 			want[i] = 0;
 }
 
-/* Of a port that is in use. */
+/* For a port that is in use. */
 static bool is_first_closed(const struct p_key_plan *plan)
 {
 	uint16_t had = plan->is[0];
@@ -108,7 +108,7 @@ static void place_first(const struct p_key_plan *plan, uint16_t *want)
 		want[0] = plan->index0;
 }
 
-/* A key that is at index 0 keeps another index that it has, too. */
+/* A key at index 0 keeps another index that it also has. */
 static void keep_second(const struct p_key_plan *plan, uint16_t *want)
 {
 	for (uint32_t i = 1; i < plan->room; i++)
@@ -162,7 +162,7 @@ void p_key_plan_loud(const uint16_t *is, const uint16_t *want, uint32_t room, bo
 			loud[P_KEY_BASE(is[i])] = true;
 }
 
-/* The stage in which entry i gets what it is to hold, or, where that differs, is emptied. */
+/* The stage in which entry i gets its new value, or, if that differs, is emptied. */
 static enum p_key_stage stage_of(const uint16_t *is, const uint16_t *want, uint32_t room,
 				 uint32_t i, const bool *loud)
 {

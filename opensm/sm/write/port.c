@@ -41,12 +41,13 @@ static uint8_t enabled(uint8_t is, uint8_t supported, uint8_t option, uint8_t al
 {
 	uint8_t wanted = option == all ? supported : option & supported;
 
-	return wanted ? wanted : is; /* who can do none of it would refuse the whole PortInfo */
+	return wanted ? wanted : is; /* a port that supports none of it would refuse the whole
+					PortInfo */
 }
 
 /*
- * One option for LinkSpeedExtEnabled and its second part, which is about XDR and has no known value
- * for none: where XDR is not wanted that part stays as it is.
+ * One option for LinkSpeedExtEnabled and its second part, which is for XDR and has no known value
+ * for none: if XDR is not wanted that part stays as it is.
  */
 static void want_extended_speeds(uint8_t option, struct iba_port_info *want)
 {
@@ -123,7 +124,7 @@ static void want_link(const struct sm *sm, const struct builder_port *port,
 	want->hoq_life = leaf ? o->leaf_head_of_queue_lifetime : o->head_of_queue_lifetime;
 }
 
-/* By which the port asks the SM; sm_sl, unless routes need another one. */
+/* SL with which the port queries the SM; sm_sl, unless routes need another one. */
 static uint8_t sm_sl_of(const struct sm *sm, const struct builder_port *port)
 {
 	uint32_t node;
@@ -159,7 +160,7 @@ bool port_may_reregister(const struct sm *sm, const struct builder_port *port)
 	       port->info.capability_mask & IBA_PORT_CAP_CLIENT_REREGISTRATION;
 }
 
-/* Clients lost what the SA knew of them if this SM is new to them, or they to it. */
+/* Clients' registrations are lost if this SM is new to them, or they to it. */
 static bool wants_reregister(const struct sm *sm, const struct builder_port *port,
 			     const struct iba_port_info *want)
 {
@@ -170,7 +171,7 @@ static bool wants_reregister(const struct sm *sm, const struct builder_port *por
 	if (want->master_sm_lid != port->info.master_sm_lid)
 		return !sm->takeover.vouched_lid ||
 		       port->info.master_sm_lid != sm->takeover.vouched_lid;
-	/* A dry run beside a master that is up does not know whom that one has asked. */
+	/* A dry run beside a running master does not know which clients that has asked. */
 	return !port->reregistered && !(sm->dry && sm->schedule.succeeded);
 }
 
@@ -191,7 +192,7 @@ bool port_wanted(const struct sm *sm, const struct builder_port *port, struct ib
 	return true;
 }
 
-/* The link went down since the port was read: what was found out then is old. */
+/* The link went down since the port was read: what was learned then is outdated. */
 static void tell_bounce(struct sm *sm, struct builder_port *port)
 {
 	if (builder_is_switch(port->node))
@@ -228,8 +229,8 @@ static void on_read_again(struct sm_request *request)
 }
 
 /*
- * A state is refused by a port that already has it: the answer to the first Set was lost and this
- * is the answer to the second. What counts is what the port says of itself.
+ * A port refuses a state that it already has: the answer to the first Set was lost and this is the
+ * answer to the second. The state that the port reports is what counts.
  */
 static void read_again(const struct sm_request *refused)
 {
@@ -241,7 +242,7 @@ static void read_again(const struct sm_request *refused)
 	sm_request_send(request);
 }
 
-/* Of a sweep that was cancelled, without an answer: the next one reads the port. */
+/* In a cancelled sweep, without an answer: the next one reads the port. */
 static void doubt_port(struct sm_request *request)
 {
 	if (request->mad.result == MAD_STATUS || !request->tries)
@@ -251,8 +252,8 @@ static void doubt_port(struct sm_request *request)
 }
 
 /*
- * One that lets nobody change them is told of once, and set without them. A second try may be
- * refused for its state, which the first has set: see read_again().
+ * A port that does not allow changes of speeds is logged once, and set without them. A second try
+ * may be refused for its state, which the first has set: see read_again().
  */
 static bool refuses_speeds(const struct sm_request *request)
 {
@@ -275,7 +276,7 @@ static void on_set(struct sm_request *request)
 
 	audit_set(request);
 	if (!sm_request_ok(request))
-		request->port->reregistered = false; /* if the Set was to ask */
+		request->port->reregistered = false; /* if the Set was to request it */
 	if (sm_request_ok(request)) {
 		port_answered(request);
 		port_health_set(request->sm, request->port);
@@ -290,7 +291,7 @@ static void on_set(struct sm_request *request)
 	}
 }
 
-/* Of what is as it should be. */
+/* Results for ports that are as they should be. */
 static void keep_speeds(struct iba_port_info *info, const struct iba_port_info *is)
 {
 	if (info->link_width_enabled == is->link_width_enabled)
@@ -322,7 +323,7 @@ static struct sm_request *states_set(struct sm *sm, struct builder_port *port,
 	request->state = state;
 	request->belief = true;
 	request->done = on_set;
-	port->reregistered |= want->client_reregister; /* the answer need not say so */
+	port->reregistered |= want->client_reregister; /* the answer need not report it */
 	return request;
 }
 
@@ -345,7 +346,7 @@ void port_send_states(struct sm *sm, struct builder_port *port, uint8_t state, u
 	sm_request_send(states_set(sm, port, &port->info, state, physical));
 }
 
-/* Who does not answer is looked at by a sweep, and asked again as long as he is there. */
+/* If it does not answer, a sweep reads it, and asks it again as long as it is there. */
 static void on_reregistered(struct sm_request *request)
 {
 	audit_set(request);
@@ -380,14 +381,14 @@ static void each_port(struct sm *sm, sweep_visit *visit)
 	sweep_walk(sm, sweep_ports(sm, sweep_is_local(sm)), 1, visit);
 }
 
-/* There was no LID left for it: it would refuse to come up, and 0 as its LID. */
+/* No LID was left for it: it would refuse to come up, and LID 0. */
 static bool is_host_without_lid(const struct builder_port *port)
 {
 	return port->num != 0 && is_endport(port) && !port->lid;
 }
 
 /*
- * Whether its state is ours to raise. Port 0 of a switch has a state of its own only if it is
+ * Whether this SM may raise its state. Port 0 of a switch has a state of its own only if it is
  * enhanced.
  */
 static bool has_state(const struct builder_port *port)
@@ -423,7 +424,7 @@ enum step_result step_arm(struct sm *sm)
 	return STEP_NEXT;
 }
 
-/* Of a link that does not come up: its other end came further, so it is the switch here. */
+/* For a link that does not come up: its other end got further, so the switch here is to blame. */
 static const struct builder_port *held_up_by(const struct builder_port *port)
 {
 	const struct builder_port *peer = port->peer;
@@ -443,7 +444,7 @@ static void activate(struct sm *sm, void *item)
 	}
 	if (!has_state(port) || port->info.port_state != IBA_PORT_ARMED)
 		return;
-	port_wanted(sm, port, &want); /* not what the port said, which may hide its M_Key */
+	port_wanted(sm, port, &want); /* not what the port reported, which may hide its M_Key */
 	port_send(sm, port, &want, IBA_PORT_ACTIVE);
 }
 
@@ -453,7 +454,9 @@ enum step_result step_activate(struct sm *sm)
 	return STEP_NEXT;
 }
 
-/* What was set did not do it: the next sweep looks, unless it is tried at intervals anyway. */
+/*
+ * The settings did not bring it up: the next sweep checks, unless it is tried at intervals anyway.
+ */
 static void not_confirmed(struct sm *sm, struct builder_node *node)
 {
 	if (!node->health)
@@ -474,8 +477,8 @@ static void on_other_end(struct sm_request *request)
 }
 
 /*
- * A link may bounce between the look at its far end and the Set of its near one: then the near end
- * becomes ACTIVE, the far one waits in INIT, and no switch has anything more to tell.
+ * A link may bounce between the check of its far end and the Set of its near one: then the near end
+ * becomes ACTIVE, the far one waits in INIT, and no switch has a change to report.
  */
 static void confirm(struct sm *sm, void *item)
 {
@@ -507,7 +510,7 @@ static void on_still_calm(struct sm_request *request)
 	not_confirmed(request->sm, request->node);
 }
 
-/* No link of it went down while its ports were taken up, if it reports no change now. */
+/* No link of it went down while its ports were brought up, if it reports no change now. */
 static void confirm_switch(struct sm *sm, void *item)
 {
 	struct builder_node *node = item;
@@ -516,7 +519,7 @@ static void confirm_switch(struct sm *sm, void *item)
 		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_still_calm);
 }
 
-/* Whoever was there when the port was read is no more, or nobody can tell. */
+/* The device that was there when the port was read has gone, or may have. */
 static void look_again(struct sm *sm, struct builder_node *node)
 {
 	node->doubt_from = 0;
@@ -529,7 +532,7 @@ static void on_neighbour(struct sm_request *request)
 	struct iba_node_info info;
 
 	if (!sm_request_ok(request)) {
-		/* Nobody has confirmed who is there: as if it was taken up after all that was. */
+		/* The device is not confirmed: treated as brought up after all that was. */
 		request->port->activated = request->sm->builder->sweep + 1;
 		look_again(request->sm, request->node);
 		return;
@@ -567,8 +570,8 @@ static void confirm_cable(struct sm *sm, struct builder_port *port)
 }
 
 /*
- * What happened between the look at a port and the end of PortStateChange (step_calm) told nobody.
- * That a link fell since was seen when it was taken up; here, whether the same is at its other end.
+ * Changes between the read of a port and the end of PortStateChange (step_calm) were not reported.
+ * If a link fell since, this was noticed when it was brought up; here the other end is checked.
  */
 static void confirm_cables(struct sm *sm, void *item)
 {
@@ -588,7 +591,7 @@ enum step_result step_confirm(struct sm *sm)
 	return STEP_NEXT;
 }
 
-/* A Set that was answered well but did not set what it should is an error too. */
+/* A successful Set that did not set what it should is an error too. */
 static void check_set(struct sm *sm, const struct builder_port *port)
 {
 	if (is_endport(port) && port->lid != port->info.lid)
@@ -601,7 +604,7 @@ static void check_set(struct sm *sm, const struct builder_port *port)
 		health_refused(sm, port, "port %u did not take the GID prefix", port->num);
 }
 
-/* That a port may be in (IBA 14.2.5.6). */
+/* A state that a port may be in (IBA 14.2.5.6). */
 static bool is_a_state(unsigned int state)
 {
 	return state >= IBA_PORT_DOWN && state <= IBA_PORT_ACTIVE;
@@ -611,7 +614,7 @@ static void check(struct sm *sm, void *item)
 {
 	struct builder_port *port = item;
 
-	if (!port->known || builder_is_silent(port->node)) /* since a moment ago */
+	if (!port->known || builder_is_silent(port->node)) /* silent since a moment ago */
 		return;
 	check_set(sm, port);
 	if (!has_state(port))
@@ -627,7 +630,7 @@ static void check(struct sm *sm, void *item)
 	}
 }
 
-/* Not before: a sweep that is cancelled in step_confirm leaves them to the next one. */
+/* Not earlier: a sweep cancelled in step_confirm leaves them to the next one. */
 static void cables_are_confirmed(gpointer item, gpointer unused)
 {
 	struct builder_node *node = item;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SLtoVLMappingTables and VLArbitrationTables: as qos.c of policy makes them of the options and
- * qos_setup.c of the scopes in qos-policy.conf, against what the ports hold. Without the option qos
- * they are left alone, unless routes need lanes: then they are as without any of these. What routes
- * need counts most.
+ * SLtoVLMappingTables and VLArbitrationTables: as qos.c of policy derives them from the options and
+ * qos_setup.c from the scopes in qos-policy.conf, compared with what the ports hold. Without the
+ * option qos they are left alone, unless routes need lanes: then they are as without any of these.
+ * The needs of routes take precedence.
  *
- * Tables outlive who wrote them. With QoS off those of a node that an SM is known to have written
- * are read: if one leads an SL to a lane that its link does not have any more, or drops one that
- * hosts are told, the node's are set to what is built in. It is known of those that this SM wrote,
- * and of those of a port that was in use with more lanes than it is to have now. What nobody has
- * written is not read: a fabric that comes up costs no SMP for it.
+ * Tables outlive the SM that wrote them. With QoS off those of a node that an SM is known to have
+ * written are read: if one leads an SL to a lane that its link no longer has, or drops one that
+ * hosts use, all of the node's tables are set to the built-in ones. Known are the tables that this
+ * SM wrote, and those of a port that was in use with more lanes than it should have now. Tables
+ * that no SM has written are not read: a fabric that comes up costs no SMP for it.
  *
- *	FRESH    QoS is on, routes need lanes, or a link is to have fewer --> WRITTEN
+ *	FRESH    QoS is on, routes need lanes, or a link should have fewer --> WRITTEN
  *	WRITTEN  QoS is off: all rows are right --> CHECKED; one is wrong --> RESET
  *	CHECKED  the same as FRESH; one is wrong --> RESET
  *	RESET    QoS is on, or routes need lanes --> WRITTEN
  *	any      the node was reset --> FRESH
  *
- * The tables of a port are read when nothing is known of them, but only one block of each if that
- * one is not as it should be: then all is written. A switch has an SLtoVLMappingTable for each pair
- * of an input and an output port; those of ports without a cable are left alone. What is
- * the same for all inputs, or all ports, goes to those that can be told so in one SMP, with
- * use_optimized_slvl.
+ * The tables of a port are read when they are unknown, but only one block of each if that one is
+ * not as it should be: then all is written. A switch has an SLtoVLMappingTable for each pair of an
+ * input and an output port; those of ports without a cable are left alone. With use_optimized_slvl,
+ * values that are the same for all inputs, or all ports, are sent in one SMP to switches that
+ * support it.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@
 
 #define SL_TO_VL_BYTES sizeof(struct iba_sl_to_vl_table)
 #define VL_ARB_BYTES sizeof(struct iba_vl_arbitration_table)
-#define SMPS_PER_VISIT 64 /* about: the room is then for as many switches as the window */
+#define SMPS_PER_VISIT 64 /* approximately: then there is room for as many switches as the window */
 
 /* What a port should hold. */
 struct want {
@@ -42,22 +42,22 @@ struct want {
 	struct qos_tables tables;
 	unsigned int vls;
 	struct qos_place place;
-	uint32_t to; /* the port in the fabric; FABRIC_NONE: it is not there */
+	uint32_t to; /* the port in the fabric; FABRIC_NONE: not in it */
 	bool even;   /* rows of all inputs are the same */
 	const struct routing *routing;	    /* it may need lanes */
-	struct iba_sl_to_vl_table sl_to_vl; /* these, then */
+	struct iba_sl_to_vl_table sl_to_vl; /* then these */
 };
 
-/* Of the step: the first blocks are read, then the others, then what differs is written. */
+/* Rounds of the step: the first blocks are read, then the others, then differences are written. */
 enum round {
 	READ_FIRST,
 	READ_REST,
 	WRITE,
 };
 
-/* ---- which tables there are ---- */
+/* ---- the tables of a port ---- */
 
-/* Data passes through it. */
+/* Data passes through the port. */
 static bool carries_data(const struct builder_port *port)
 {
 	if (builder_is_switch(port->node) && !port->num)
@@ -94,7 +94,7 @@ static bool is_input(const struct builder_port *port, unsigned int in)
 	return !builder_is_switch(port->node) || !in || carries_data(&port->node->ports[in]);
 }
 
-/* ---- tables that are left from before ---- */
+/* ---- tables left from an earlier SM ---- */
 
 static bool has_lanes(const struct sm *sm)
 {
@@ -103,7 +103,7 @@ static bool has_lanes(const struct sm *sm)
 	return routing_sl_to_vl(sm->routing, demand) != 0;
 }
 
-/* Those of all nodes. */
+/* Resets the tables of all nodes. */
 static bool sets_tables(const struct sm *sm)
 {
 	return sm->options->qos || sm->had_lanes || has_lanes(sm);
@@ -114,7 +114,7 @@ static bool is_set_up(const struct sm *sm, const struct builder_node *node)
 	return sets_tables(sm) || node->vl_tables == VL_TABLES_RESET;
 }
 
-/* It was reset, or is new: no master has given it a LID. */
+/* The node was reset, or is new: no master has assigned it a LID. */
 static bool is_cold(const struct builder_node *node)
 {
 	for (unsigned int num = 0; num <= node->info.num_ports; num++)
@@ -123,7 +123,7 @@ static bool is_cold(const struct builder_node *node)
 	return true;
 }
 
-/* Its link may have gone down since: a node that this SM met with a LID had a master. */
+/* Its link may have gone down since: a node that had a LID when found had a master. */
 static bool was_in_use(const struct builder_port *port)
 {
 	const struct builder_port *endport =
@@ -263,8 +263,8 @@ static void reserve_tables(struct builder_port *port)
 }
 
 /*
- * The first block of each of its tables; the others if that is as it should be. What one SMP can
- * set is not read before.
+ * Reads the first block of each of its tables; the others if that is as it should be. Tables that
+ * one SMP can set are not read before.
  */
 static void read_port(struct sm *sm, const struct want *want, bool rest)
 {
@@ -334,7 +334,7 @@ static void want_tables(const struct sm *sm, struct want *want)
 	make_row(want, 0, &want->sl_to_vl);
 }
 
-/* What a port should hold; false if it carries no data, or the node lacks it. */
+/* What a port should hold; false if it carries no data, or the node does not have it. */
 static bool want_of(const struct sm *sm, struct builder_node *node, unsigned int num,
 		    struct want *want)
 {
@@ -351,7 +351,7 @@ static bool want_of(const struct sm *sm, struct builder_node *node, unsigned int
 	return true;
 }
 
-/* The same of all its ports; g_array_unref it. */
+/* What all its ports should hold; g_array_unref it. */
 static GArray *wants_of(const struct sm *sm, struct builder_node *node)
 {
 	GArray *wants = g_array_new(FALSE, FALSE, sizeof(struct want));
@@ -366,8 +366,8 @@ static GArray *wants_of(const struct sm *sm, struct builder_node *node)
 /* ---- all inputs, or all ports, of a switch in one SMP ---- */
 
 /*
- * It is not asked so again; what it was asked for is set singly by this sweep. Of the other ports
- * that has begun.
+ * It does not get such a Set again; this sweep sets its values singly. For the other ports that has
+ * begun.
  */
 static void go_on_singly(const struct sm_request *request)
 {
@@ -400,7 +400,7 @@ static bool is_refused(const struct sm_request *request)
 	return request->mad.result == MAD_STATUS && !(request->mad.status & IBA_STATUS_BUSY);
 }
 
-/* Of the switch ports that an SMP was for, every row is this now. */
+/* In the switch ports that an SMP was for, every row is this now. */
 static void on_rows_written(struct sm_request *request)
 {
 	struct builder_node *node = request->node;
@@ -444,7 +444,7 @@ static void write_all_rows(struct sm *sm, const struct want *want, uint32_t modi
 
 /* ---- a node ---- */
 
-/* Whether one SMP can tell all external ports. */
+/* Whether one SMP can set all external ports. */
 static bool is_the_same(const GArray *wants)
 {
 	const struct want *first = NULL;
@@ -493,10 +493,10 @@ static bool is_row_known(const struct builder_port *port, unsigned int in)
 	return trust_get(port->node, &port->sl_to_vl, in, SL_TO_VL_BYTES) != NULL;
 }
 
-/* Bits of the SLs that the SA tells without being asked for one, while QoS is off. */
+/* Bits of the SLs that the SA returns to queries that do not specify one, while QoS is off. */
 static uint16_t told_sls(const struct sm *sm)
 {
-	uint16_t sls = 1u | 1u << sm->options->sm_sl; /* SL 0: of all partitions then */
+	uint16_t sls = 1u | 1u << sm->options->sm_sl; /* SL 0: then used by all partitions */
 	struct mc_cursor cursor = {0};
 	const struct mc_group *group;
 
@@ -505,9 +505,9 @@ static uint16_t told_sls(const struct sm *sm)
 	return sls;
 }
 
-/* What a row must not be. */
+/* Wrong values of a row. */
 struct fault {
-	uint16_t told; /* SLs: dropped */
+	uint16_t told; /* SLs used by hosts: dropped */
 	bool late;     /* not read yet */
 };
 
@@ -538,9 +538,9 @@ static bool is_any_wrong(const GArray *wants, const struct fault *fault)
 }
 
 /*
- * QoS is off, and an SM has written the node's tables: rows are read until one is wrong. One that
- * is late by the time when tables are written counts as that. Once all were right they are not read
- * again, whatever else is doubted of the node.
+ * QoS is off, and an SM has written the node's tables: rows are read until one is wrong. A row that
+ * is still missing when tables are written counts as wrong. Once all were right they are not read
+ * again, even if other knowledge of the node is in doubt.
  */
 static void check_node(struct sm *sm, struct builder_node *node)
 {
@@ -613,9 +613,9 @@ static void tell_resets(struct sm *sm, void *item)
 }
 
 /*
- * Among how many visits its ports are shared out: each has a row for each input. Links that go down
- * meanwhile change nothing of it, or ports would be left out. Just one where few SMPs do, before it
- * is known whether go_on_singly() has to do it.
+ * Number of visits over which its ports are distributed: each has a row for each input. Links that
+ * go down meanwhile do not change it, or ports would be skipped. Just one if few SMPs are enough,
+ * before it is known whether go_on_singly() has to send more.
  */
 static uint32_t visits_to(const struct sm *sm, const struct builder_node *node)
 {
@@ -665,7 +665,7 @@ enum step_result step_qos(struct sm *sm)
 		return STEP_NEXT;
 	sm->told_sls = told_sls(sm);
 	sm->vl_tables_known |= sets_tables(sm);
-	/* lanes may be wanted of switches that are as they were, or no more */
+	/* unchanged switches may need lanes now, or no longer */
 	sm->lanes_left |= has_lanes(sm);
 	sm->had_lanes |= sm->lanes_left;
 	nodes = sm->lanes_left ? builder_order(sm->builder) : sweep_nodes(sm);

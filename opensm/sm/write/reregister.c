@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ClientReregister at a bounded rate (client_rereg_rate): each port that is asked comes back with
- * a request for every group, service and subscription that it has. As many as the bucket holds are
- * asked by the Set(PortInfo) that a sweep sends anyway, the others in their turn by one more. So
- * are those that the SA wants asked: they lost what they had registered, and may not know it.
+ * ClientReregister at a bounded rate (client_rereg_rate): each port that is asked comes back with a
+ * request for every group, service and subscription that it has. As many as the bucket holds are
+ * asked by the Set(PortInfo) that a sweep sends anyway, the others in turn by an extra one. So are
+ * those that the SA requests: their registrations were lost, and they may not know it.
  */
 #include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 #include "sm/write/write.h"
 
-#define OWN_PORT_NS (10 * NS_PER_MS) /* until a sweep may know the SM's own port again */
+#define OWN_PORT_NS (10 * NS_PER_MS) /* before a sweep may know the SM's own port again */
 
 struct due {
 	uint64_t node_guid;
@@ -20,7 +20,7 @@ struct due {
 struct reregister {
 	struct sm *sm;
 	struct bucket bucket;
-	uint32_t rate; /* that the bucket was made for */
+	uint32_t rate; /* with which the bucket was made */
 	GQueue due;    /* struct due */
 	struct timer timer;
 };
@@ -81,7 +81,7 @@ void reregister_wanted(struct sm *sm, uint64_t port_guid)
 		reregister_later(sm, port);
 }
 
-/* Who came back from INIT meanwhile was asked then. */
+/* A port that came back from INIT meanwhile was asked then. */
 static void ask(struct sm *sm, const struct due *due)
 {
 	struct builder_node *node = builder_find(sm->builder, due->node_guid);
@@ -102,7 +102,7 @@ static void on_turn(struct timer *timer)
 	struct reregister *r =
 		(struct reregister *)((char *)timer - offsetof(struct reregister, timer));
 
-	if (!r->sm->builder->sm_port) { /* a sweep asks for it */
+	if (!r->sm->builder->sm_port) { /* a sweep will ask it */
 		timer_start(timer, OWN_PORT_NS);
 		return;
 	}
