@@ -41,7 +41,7 @@ static void transfer_ended(struct vendor_message *message, enum vendor_end end)
 	outgoing_free(outgoing, end);
 }
 
-/* A device that accepts no more drops it: the requester's own retry repairs that. */
+/* A full device drops it: the requester's own retry repairs that. */
 static bool send_mad(struct mad *mad, const struct vendor_address *to, const uint8_t *data,
 		     size_t length)
 {

@@ -59,7 +59,7 @@ void target_took(struct mad *mad, struct target *target, uint8_t method, uint64_
 	uint64_t now = actor_now(mad->actor);
 
 	target->shortest_ns = slow ? MIN(target->shortest_ns, took_ns) : took_ns;
-	if (now - took_ns < target->answered_ns) { /* it had both at that time */
+	if (now - took_ns < target->answered_ns) { /* both requests were pending then */
 		uint64_t since_ns = now - target->answered_ns;
 
 		target->far = since_ns < target->shortest_ns / 2;

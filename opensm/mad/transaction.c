@@ -171,7 +171,7 @@ static void note_sent(struct transaction *transaction)
 		request->sent++;
 }
 
-/* Sends it, or has the timer try again soon if the device accepts no more now. */
+/* Sends it, or has the timer try again soon if the device is full. */
 static void transmit(struct transaction *transaction)
 {
 	struct mad *mad = transaction->slot.mad;

@@ -195,7 +195,7 @@ void sweep_files_read(struct sm *sm, unsigned int reasons);
 void sweep_take_options(struct sm *sm);	       /* takes the current ones, unless a sweep runs */
 void sweep_advance(struct sm *sm); /* an SMP or a job of the sweep came back */
 /*
- * Other messages have waited as long as they may since that time: posts a message to go on later.
+ * True if other messages have waited since then for as long as they may; posts one to go on.
  */
 bool sweep_gives_way(struct sm *sm, uint64_t since);
 

@@ -9,7 +9,7 @@
  *	as MASTER	hands over to a higher rank; waits a while for the HANDOVER of a master of
  *			lower rank, and continues if none comes: that one notices when its port is
  *			configured. Polls the other SMs. Does not sweep while it waits.
- *	is told		mastership_receive(): Set(SMInfo) of others
+ *	receives	mastership_receive(): Set(SMInfo) of others
  *
  * Polls alternate between the LID and the path known from discovery: one of them reaches the master
  * as long as it lives.
@@ -46,7 +46,7 @@
 /* An SM that cannot lead discovers again: first after a second, then at growing intervals. */
 #define ABSTAIN_DOUBLINGS_ALONE 3 /* where that costs two SMPs */
 #define ABSTAIN_DOUBLINGS 6
-/* As above, for a standby that counts more nodes than its master reports. */
+/* A standby that counts more nodes than its master reports also discovers again, at intervals. */
 #define LOOK_FIRST_NS (10 * NS_PER_S)
 #define LOOK_DOUBLINGS 6
 /* An SM behind an excluded cable sends its requests repeatedly. */

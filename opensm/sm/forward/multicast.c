@@ -11,7 +11,7 @@
  *	old and new links of an MLID make no ring	the new ones at once: paths stay
  *	they make one					first what both have, then the new ones
  *
- *	READ --> TREES --> PASS 1 --> PASS 2 --> PASS 3: all as wanted? the SA is told
+ *	READ --> TREES --> PASS 1 --> PASS 2 --> PASS 3: all as wanted? the SA is notified
  *
  * Each of these walks (walk.c) over the blocks, and over the switches for each.
  */
@@ -38,8 +38,7 @@ struct multicast {
 	uint32_t blocks[IBA_MFT_BLOCKS]; /* the parts of a walk */
 	bool dirty[IBA_MFT_BLOCKS]; /* some switch may hold other entries than wanted */
 	bool *look;		    /* [switch]: check all blocks, not only these */
-	uint32_t *epochs;  /* [switch]: epoch in which all its other blocks are as wanted; 0:
-			      none */
+	uint32_t *epochs;  /* [switch]: epoch with all its other blocks as wanted; 0: none */
 	unsigned int pass; /* from 1; 3: only checks the result of the others */
 	bool written;	   /* something was written in this pass */
 	bool differs;	   /* some position differs, in the block of the current switch */
@@ -277,8 +276,8 @@ static void send_block(struct sm *sm, struct builder_node *node, uint32_t index,
  */
 /*
  * A block that the switch does not accept: trees avoid the switch there. To find out whether it
- * accepts the block by now, something else than it holds is written: one bit, of an MLID that leads
- * nowhere.
+ * accepts the block by now, one bit is written that differs from what it holds, in the column of an
+ * MLID that leads nowhere.
  */
 static void try_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
 		      const uint16_t *want)

@@ -24,10 +24,9 @@ struct follow {
 	bool all;    /* report all trees */
 	bool silent; /* some switch is silent */
 	uint32_t *moved;
-	uint32_t *load;	     /* [switch]: number of trees with this root; NULL: roots are not
-				spread */
-	GHashTable *grounds; /* as in struct trees; the same ones if same */
-	GHashTable *stale;   /* uint32_t room -> bool [switch] of route_ground_compare() */
+	uint32_t *load;		   /* [switch]: trees with this root; NULL: roots are not spread */
+	GHashTable *grounds;	   /* as in struct trees; the same ones if same */
+	GHashTable *stale;	   /* uint32_t room -> bool [switch] of route_ground_compare() */
 	bool replaced[MC_N_MLIDS]; /* replaced by the following: */
 	struct planted *planted[MC_N_MLIDS];
 	struct route_tree *trees[MC_N_MLIDS];

@@ -15,7 +15,7 @@ void health_free(struct sm *sm);
 /* An error of the sweep that this node caused: it is tried again later. */
 void health_fault(struct sm *sm, struct builder_node *node, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
-/* As above, for a port that does not accept what is set. */
+/* health_fault() for a port that does not accept what is set. */
 void health_refused(struct sm *sm, const struct builder_port *port, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
 /*
@@ -27,7 +27,7 @@ void health_block_refused(struct sm *sm, struct builder_node *node, uint16_t att
 /* The switch has accepted the block, and holds it. */
 void health_block_taken(struct sm *sm, struct builder_node *node, uint16_t attribute,
 			uint32_t block);
-/* As above for LinearFDBTop, when a Set of it was answered. */
+/* Checks whether the node accepted LinearFDBTop, when a Set of it was answered. */
 void health_top(struct sm *sm, struct builder_node *node);
 /* Whether values that the node did not accept are to be tried again now. */
 bool health_is_due(const struct sm *sm, const struct builder_node *node);

@@ -104,7 +104,7 @@ char *unhealthy_format(const struct unhealthy *unhealthy, uint64_t now_ns);
  */
 unsigned int unhealthy_parse(struct unhealthy *unhealthy, const char *file, const char *text,
 			     struct log *log, uint64_t now_ns);
-/* As above, for a file, if it exists; it is set aside if some lines are invalid. */
+/* unhealthy_parse() of a file, if it exists; it is set aside if some lines are invalid. */
 void unhealthy_load(struct unhealthy *unhealthy, const char *file, struct log *log,
 		    uint64_t now_ns);
 

@@ -29,15 +29,13 @@ struct key_loops {
 	uint64_t round, from; /* where the next round continues */
 	unsigned int out;     /* in flight */
 	_Atomic uint64_t number; /* of the first probe of this round, 0: none yet */
-	struct iba_dr_smp seen[LOOPS_MAX]; /* as received; belongs to the actor "mad" until
-					      answered */
+	struct iba_dr_smp seen[LOOPS_MAX]; /* as received; owned by "mad" until answered */
 };
 
 struct loop {
 	struct mad_request mad;
 	struct key_loops *loops;
-	uint64_t node, by;  /* NodeGUIDs: of the switch with the port, and of the possible
-			       neighbour */
+	uint64_t node, by;  /* NodeGUIDs: the switch with the port, and the possible neighbour */
 	uint8_t port, hops; /* of the first, and to it */
 };
 

@@ -59,8 +59,8 @@ void key_ring_again(struct key_ring *ring);
 uint64_t key_ring_for(const struct key_ring *ring, struct key_port port);
 
 /*
- * As above, for a request that was not sent yet: proven keys are not skipped, since with two failed
- * tries both may have been lost.
+ * key_ring_for() for a request that was not sent yet: proven keys are not skipped, since both of
+ * two failed tries may have been lost.
  */
 uint64_t key_ring_first(const struct key_ring *ring, struct key_port port);
 
@@ -78,8 +78,8 @@ bool key_ring_failed(struct key_ring *ring, struct key_port port, uint64_t key);
 void key_ring_worked(struct key_ring *ring, struct key_port port, uint64_t key);
 
 /*
- * As above, and the port has this key, as PortInfo shows; if its generation is ahead, another SM of
- * the subnet, with the same seed, has moved on to it.
+ * The port has this key, as PortInfo shows; if its generation is ahead, another SM of the subnet,
+ * with the same seed, has moved on to it.
  */
 void key_ring_told(struct key_ring *ring, struct key_port port, uint64_t key);
 

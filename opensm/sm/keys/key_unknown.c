@@ -12,7 +12,7 @@
  *	JUDGING -- answered --> OPEN: accepted            -- not answered --> CLOSED: excluded
  *	CLOSED -- read again, later each time, judged again after JUDGED_NS; each time if the key
  *	          has a lease, which only that Set begins: it ends if its owner has gone (14.2.4)
- *	any -- the key is told, or there is no protection --> forgotten
+ *	any -- PortInfo shows the key, or there is no protection --> forgotten
  *
  * From level 2 on they are silent: no device answers behind their cable (discover.c).
  */
@@ -31,7 +31,7 @@
 #define JUDGED_NS (600 * NS_PER_S)
 #define JUDGED_TRIES 3
 #define NAMED_NS (300 * NS_PER_MS) /* minimum time between two queries of its NodeInfo */
-#define UNKNOWN_MAX 65536 /* a subnet has no more endports */
+#define UNKNOWN_MAX 65536 /* the most endports that a subnet can have */
 
 enum state { OPEN, JUDGING, CLOSED };
 

@@ -14,7 +14,7 @@ void keys_go_on_from(struct sm *sm, const struct options *running);
 void keys_use(struct sm_request *request);	   /* before it is sent */
 /* Whether it is held here; then it is sent again with what keys_settle() returns. */
 bool keys_wait(struct sm_request *request);
-bool keys_silence(const struct sm *sm); /* all but those with the key of each port */
+bool keys_silence(const struct sm *sm); /* ports answer only their own keys */
 GPtrArray *keys_settle(const struct sm_request *request); /* request is over; NULL: nothing waits */
 /* The sweep is over, or cancelled: drops requests held, and all keys may be tried again. */
 void keys_forget(struct sm *sm, bool asides);

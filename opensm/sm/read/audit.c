@@ -35,8 +35,7 @@ struct audit {
 	GQueue doubted; /* struct item by due_ns: Sets with unanswered tries */
 	GQueue wanted;	/* struct item: for the operator's audit */
 	unsigned int out;
-	GPtrArray *nodes; /* held: nodes that the operator's audit has yet to read, the last
-			     first */
+	GPtrArray *nodes; /* held: nodes left for the operator's audit, in reverse order */
 	bool all_soon;	  /* all nodes must be audited when no sweep runs */
 	uint32_t left;	  /* nodes left in the running operator's audit */
 	uint32_t next;	  /* index in the walk of the node where the next one begins */

@@ -42,7 +42,7 @@ struct sm_request {
 };
 struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint8_t method,
 				  uint16_t attribute, uint32_t modifier);
-/* As above, for one port; sent through that port if it is one of a CA. */
+/* A request about one port; sent through that port if it is one of a CA. */
 struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uint8_t method,
 				   uint16_t attribute, uint32_t modifier);
 /* Get(NodeInfo) to the node at the other end of the port's cable. */
@@ -53,7 +53,7 @@ void sm_get(struct sm *sm, struct builder_node *node, uint16_t attribute, uint32
 	    void (*done)(struct sm_request *request));
 /* Records "NAME (0xGUID): Set(PortInfo) 3: no answer to 9 tries" as an error of the node. */
 void sm_request_failed(const struct sm_request *request);
-/* As above, text to be freed; also records a condition of port_health.c against the port. */
+/* The text of that error, to be freed; and records a condition (port_health.c) of the port. */
 char *sm_request_failure(const struct sm_request *request);
 void sm_request_blame(const struct sm_request *request, unsigned int condition);
 static inline bool sm_request_ok(const struct sm_request *request)

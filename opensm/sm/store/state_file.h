@@ -20,10 +20,10 @@ typedef const char *state_line_fn(void *arg, const char *line);
 /* Reads the text of such a file, named in messages; returns the number of invalid lines. */
 unsigned int state_parse(struct log *log, const char *file, const char *text, state_line_fn *take,
 			 void *arg);
-/* As above, for the file itself; what: its contents, for messages ("LIDs"). It need not exist. */
+/* Reads the file itself, if it exists; what: its contents, for messages ("LIDs"). */
 void state_load(struct log *log, const char *file, const char *what, state_line_fn *take,
 		void *arg);
-/* As above, for a file with a key behind a blank in its lines: the log does not show it. */
+/* Reads a file with a key behind a blank in its lines: the log does not show the key. */
 void state_load_keys(struct log *log, const char *file, const char *what, state_line_fn *take,
 		     void *arg);
 /* Writes a new file of mode 0600, syncs it if wanted, and renames it. Errors are logged. */
@@ -32,7 +32,7 @@ bool state_save(struct log *log, const char *file, const char *what, const char 
 
 /* A hexadecimal number between blanks at *line, which is moved past it. */
 bool state_hex(const char **line, uint64_t *number);
-/* As above, but hexadecimal only after 0x, octal after 0, decimal otherwise. */
+/* A number as in state_hex(), hexadecimal only after 0x, octal after 0, decimal otherwise. */
 bool state_number(const char **line, uint64_t *number);
 /* Only blanks are left. */
 bool state_end(const char *line);

@@ -26,7 +26,7 @@ void state_writer_put(struct state_writer *writer, const char *file, const char 
 		      bool fsync_it, void (*done)(void *arg, bool good), void *arg);
 /* Something is queued that is not in the file yet. */
 bool state_writer_is_busy(const struct state_writer *writer, const char *file);
-/* As above, for all files: everything queued was attempted. */
+/* No file is queued: everything was attempted. */
 bool state_writer_is_idle(const struct state_writer *writer);
 /* Calls idle(arg) each time that this becomes true. */
 void state_writer_on_idle(struct state_writer *writer, void (*idle)(void *arg), void *arg);

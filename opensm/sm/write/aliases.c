@@ -4,7 +4,7 @@
  * if they are unknown, as after a reset or a takeover, and those that differ are set. Other ports
  * are not queried.
  *
- *	unknown --Get--> differs --Set--> as wanted; when all are, the SA is told
+ *	unknown --Get--> differs --Set--> as wanted; when all are, the SA is notified
  *
  * If a port does not accept its block for the second sweep in a row, clients no longer wait for it:
  * the SA is notified anyway, so that other ports are not held up.

@@ -41,8 +41,7 @@ static uint8_t enabled(uint8_t is, uint8_t supported, uint8_t option, uint8_t al
 {
 	uint8_t wanted = option == all ? supported : option & supported;
 
-	return wanted ? wanted : is; /* a port that supports none of it would refuse the whole
-					PortInfo */
+	return wanted ? wanted : is; /* a port that supports none would refuse the whole PortInfo */
 }
 
 /*
@@ -291,7 +290,7 @@ static void on_set(struct sm_request *request)
 	}
 }
 
-/* Results for ports that are as they should be. */
+/* Values that are as they should be are not set. */
 static void keep_speeds(struct iba_port_info *info, const struct iba_port_info *is)
 {
 	if (info->link_width_enabled == is->link_width_enabled)

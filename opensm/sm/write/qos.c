@@ -507,7 +507,7 @@ static uint16_t told_sls(const struct sm *sm)
 
 /* Wrong values of a row. */
 struct fault {
-	uint16_t told; /* SLs used by hosts: dropped */
+	uint16_t told; /* SLs that hosts use: wrong if dropped */
 	bool late;     /* not read yet */
 };
 
