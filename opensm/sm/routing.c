@@ -184,8 +184,8 @@ static bool leads_to_silence(const struct builder_node *node)
 }
 
 /*
- * Behind a link that is up there may be unknown nodes that have LIDs, as the SM was started after
- * they got them: tables are read and written only as far as they are in use.
+ * Behind a link that is up there may be unknown nodes that got LIDs before the SM was started:
+ * tables are read and written up to the highest LinearFDBTop.
  */
 static void mind_hidden_lids(struct sm *sm)
 {

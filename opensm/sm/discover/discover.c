@@ -400,7 +400,7 @@ static void read_local_change(struct sm *sm, struct builder_node *node)
 			get_port_info(sm, node, num, false);
 }
 
-/* Where all paths begin; what a partial sweep finds there is the way back to itself. */
+/* The SM's node, where all paths begin; what a partial sweep finds there is its own way back. */
 static bool is_own(const struct sm *sm, const struct builder_node *node)
 {
 	const struct builder_port *own = sm->builder->sm_port;

@@ -146,8 +146,8 @@ static bool is_cut_off(struct sm *sm)
 }
 
 /*
- * If not, the device behind it was not probed: what was there before may well be there. If it does
- * not answer itself, the other end has to.
+ * Whether the SM's own port was read. If not, its other end was not probed: what was there before
+ * may well be there. If the port's SMA is silent, the node at the other end must answer.
  */
 static bool own_port_was_read(const struct sm *sm)
 {

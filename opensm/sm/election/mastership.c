@@ -687,7 +687,7 @@ static bool still_learns(const struct sm *sm, uint64_t guid)
 	       actor_now(sm->actor) - ms->learns_ns < IN_STEP_MAX && !whole;
 }
 
-/* A standby was asked whether it replicates, or will soon have everything. */
+/* Whether the standby was asked if it replicates, or will soon have everything. */
 static bool catches_up(const struct sm *sm, const struct other_sm *other)
 {
 	enum replication_state state;

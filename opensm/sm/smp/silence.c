@@ -214,7 +214,7 @@ static void ask_next(struct sm *sm, struct suspect *suspect, struct builder_port
 	if (suspect->asked_all)
 		return;
 	if (suspect->cut || (suspect->by == by && silence_is_mute(sm, by->node))) {
-		ask_all(sm, suspect); /* they are likely to have the answer too, or the only one */
+		ask_all(sm, suspect); /* they may know it too, or be the only ones that do */
 	} else if (suspect->by == by && by->node->suspect) {
 		suspect->rerouted = true;
 	} else if (suspect->by == by && !suspect->heard && suspect->asked < ASKED_MAX) {

@@ -90,7 +90,7 @@ static void drop_second(const struct p_key_plan *plan, uint16_t *want)
 			want[i] = 0;
 }
 
-/* For a port that is in use. */
+/* Whether index 0 is closed to the wanted key: only in a port that is in use. */
 static bool is_first_closed(const struct p_key_plan *plan)
 {
 	uint16_t had = plan->is[0];
