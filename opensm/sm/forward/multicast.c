@@ -43,7 +43,7 @@ struct multicast {
 	bool written;	   /* something was written in this pass */
 	bool differs;	   /* some position differs, in the block of the current switch */
 	bool still;	   /* no earlier switch differs, in the current block */
-	uint32_t rings;	   /* columns of the block that begin with the links of both trees */
+	uint32_t rings;	   /* columns where pass 1 writes only links that both trees have */
 	bool changed;	   /* some tree has changed since they were published */
 	uint64_t told;	   /* serial of the groups last reported to the SA */
 	char **small;	   /* as of small_tables_tell_groups(), as last logged */
@@ -223,7 +223,7 @@ static bool makes_ring(const struct sm *sm, uint32_t block, uint32_t column)
 	return false;
 }
 
-/* Columns that begin with the links that both trees have. */
+/* Columns in which pass 1 writes only the links that both trees have. */
 static uint32_t find_rings(const struct sm *sm, uint32_t block)
 {
 	uint32_t mixed = find_mixed(sm, block), rings = 0;

@@ -32,7 +32,7 @@ void health_top(struct sm *sm, struct builder_node *node);
 /* Whether values that the node did not accept are to be tried again now. */
 bool health_is_due(const struct sm *sm, const struct builder_node *node);
 /*
- * As health_node(), for values that the subnet can do without: true if it no longer counts as
+ * health_fault() for a fault that the subnet can do without: true if it no longer counts as an
  * error.
  */
 bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)

@@ -313,7 +313,7 @@ static void on_named(struct sm_request *request)
 	leave_out(sm, port);
 }
 
-/* Behind a moved cable there is another device, with a key of its own. */
+/* Checks its NodeInfo: behind a moved cable there is another device, with its own key. */
 static void ask_name(struct sm *sm, struct builder_port *port, struct unknown *unknown)
 {
 	struct sm_request *request;

@@ -103,7 +103,8 @@ static bool compare(struct sm *sm, struct builder_node *node, unsigned int num, 
 }
 
 /*
- * The LFT may be one block, which the SM has written after the reset: so may the table of a port.
+ * The LFT may be one block, which the SM has written after the reset: so the P_Key table of a port
+ * is compared too.
  */
 static void compare_p_keys(struct sm *sm, struct builder_node *node)
 {

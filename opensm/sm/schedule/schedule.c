@@ -127,7 +127,7 @@ void sweep_want(struct sm *sm, unsigned int reasons)
 	uint64_t delay;
 
 	if (sm_rests(sm))
-		return; /* a heavy one ends their wait */
+		return; /* a heavy sweep follows when it no longer rests */
 	sm->schedule.reasons |= reasons;
 	if (sweep_runs(sm) && !(reasons & changes))
 		return;
