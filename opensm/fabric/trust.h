@@ -11,7 +11,7 @@
  *	unknown --trust_set--> known --trust_doubt (a Set is sent)--> unknown
  *	known --trust_lose (reset seen, other cable, other GUID, ...)--> all blocks unknown
  *
- * An answer counts only in the epoch in which its request was sent: the sender keeps trust_epoch()
+ * An answer counts only in the epoch in which its request was sent: the sender keeps that epoch
  * and passes it to trust_set().
  */
 #ifndef FABRIC_TRUST_H

@@ -108,10 +108,10 @@ struct mad_held {
  */
 void mad_reply(struct mad *mad, struct vendor_mad *to, uint8_t *data, size_t length,
 	       const struct mad_held *held);
-/* As mad_respond(), on a thread that may outlive the port. */
+/* As mad_reply(), on a thread that may outlive the port. */
 void mad_reply_from_pool(struct mad *mad, struct vendor_mad *to, uint8_t *data, size_t length,
 			 const struct mad_held *held);
-/* As mad_respond(), for an SMP; a directed route is reversed. */
+/* As mad_reply(), for an SMP; a directed route is reversed. */
 void mad_reply_smp(struct mad *mad, struct vendor_mad *to, const struct iba_smp *smp);
 /* Sends a MAD without waiting for an answer; takes ownership of data. */
 void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length);

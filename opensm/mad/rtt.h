@@ -39,7 +39,7 @@ static inline uint64_t rtt_expected_ms(const struct rtt *rtt)
 }
 
 /*
- * As rtt_add(), for an estimate of many targets: a very long time counts as at most RTT_OUTLIER
+ * As rtt_sample(), for an estimate of many targets: a very long time counts as at most RTT_OUTLIER
  * times the current wait, so that one slow target makes little difference, and several do.
  */
 static inline void rtt_sample_of_many(struct rtt *rtt, uint64_t took_ns)

@@ -419,8 +419,10 @@ static void finish_retiring(struct sm *sm)
 	event_emit(&sm->context->bus, EVENT_FINISHED, 0);
 }
 
-/* Whether a HANDOVER is awaited from an SM of higher rank, as it falls short of this one: its last
- * report may be outdated. */
+/*
+ * Whether a HANDOVER is awaited from an SM of higher rank, as it falls short of this one: its last
+ * report may be outdated.
+ */
 static bool may_see_more_soon(const struct sm *sm, const struct other_sm *other)
 {
 	struct election_sm own = own_sm(sm);
@@ -627,7 +629,7 @@ static enum election_verdict decide(struct sm *sm, struct other_sm **whom)
 	return verdict;
 }
 
-/* Information about it for the replicator. */
+/* What the replicator reports of the SM with that GUID. */
 static enum replication_state replication_of(const struct sm *sm, uint64_t guid)
 {
 	struct replication_status *status = slot_take(&sm->context->replication);

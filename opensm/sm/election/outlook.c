@@ -144,7 +144,7 @@ bool outlook_inquires(struct sm *sm)
 	return port && keys_judge(sm, port);
 }
 
-/* Whether the ports of an earlier run are known. */
+/* Why the neighbour is silent; it may be known from an earlier run. */
 static char *why_silent(const struct sm *sm)
 {
 	uint64_t before = keys_neighbour(sm, sm->builder->sm_port);

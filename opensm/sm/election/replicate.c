@@ -181,7 +181,7 @@ static void on_lead(struct replicator_lead *done)
 	sweep_advance(sm);
 }
 
-/* Until a dead master is detected, it may take as long as its polls. */
+/* Maximum age of a replica: a dead master is detected only after its polls have failed. */
 static uint64_t fresh_ns(const struct options *options)
 {
 	return options->sminfo_polling_timeout * NS_PER_MS * (options->polling_retry_number + 2) +

@@ -22,7 +22,7 @@ bool keys_try_another(struct sm_request *request); /* no answer came: it has ano
 void keys_try_likeliest(struct sm_request *request); /* none is left: the likeliest, all tries */
 /* No answer to that one either: its Set may have given the port the key that it has now. */
 bool keys_try_given(struct sm_request *request);
-bool keys_read_again(struct sm_request *request);  /* its answer hides the key: as above */
+bool keys_read_again(struct sm_request *request);  /* its answer hides the key: try another */
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);
 uint64_t keys_wanted(const struct sm *sm, const struct builder_port *port);
 void keys_answered(const struct sm_request *request);

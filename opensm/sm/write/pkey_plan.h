@@ -48,8 +48,10 @@ enum p_key_stage {
 	P_KEY_ADD, /* all the rest, including moves to another index */
 };
 
-/* Marks in loud[P_KEY_BASES] the partitions that this table leaves, or where it stops being
- * full. */
+/*
+ * Marks in loud[P_KEY_BASES] the partitions that this table leaves, or where it stops being
+ * full.
+ */
 void p_key_plan_loud(const uint16_t *is, const uint16_t *want, uint32_t room, bool *loud);
 /* What the table holds after that stage; loud has the marks of all tables. */
 void p_key_plan_stage(const uint16_t *is, const uint16_t *want, uint32_t room,
