@@ -3,7 +3,7 @@
  * The light sweep: one Get(SwitchInfo) per switch. A switch that reports a port state change, or
  * whose tables are no longer ours, or have another size, is marked for a partial sweep; one that
  * does not answer is examined by silence.c. Ports that are up without a known device behind them
- * are probed: the device did not answer, or was dropped because no node on the way to it answered.
+ * are probed: the device did not answer, or was dropped, as the node before it did not answer.
  */
 #include "sm/discover/discover.h"
 #include "sm/health/health.h"

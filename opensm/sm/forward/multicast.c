@@ -42,7 +42,7 @@ struct multicast {
 	unsigned int pass; /* from 1; 3: only checks the result of the others */
 	bool written;	   /* something was written in this pass */
 	bool differs;	   /* some position differs, in the block of the current switch */
-	bool still;	   /* no earlier switch differs, in the current block */
+	bool still;	   /* some switch before the current one differs, in this block */
 	uint32_t rings;	   /* columns where pass 1 writes only links that both trees have */
 	bool changed;	   /* some tree has changed since they were published */
 	uint64_t told;	   /* serial of the groups last reported to the SA */

@@ -259,7 +259,7 @@ unsigned int keys_count_left_out(const struct sm *sm)
 	g_hash_table_iter_init(&iter, sm->keys->unknown);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&unknown))
 		n += unknown->state != OPEN && unknown->times;
-	return sm_is_master(sm) ? n : 0; /* other SMs exclude nothing */
+	return sm_is_master(sm) ? n : 0; /* only a master excludes ports */
 }
 
 bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info)
