@@ -12,14 +12,14 @@
 
 /* Sections; a number is never used for anything else. */
 enum replica_section {
-	REPLICA_LIDS = 1,     /* port GUID -> base LID, number of LIDs: sm/election/replicate.c */
+	REPLICA_LIDS = 1,     /* port GUID -> base LID, number of LIDs: sm/takeover/replicate.c */
 	REPLICA_GROUPS = 2,   /* MGID -> MCMemberRecord (no port), creator, flags: sa/report/ */
 	REPLICA_MEMBERS = 3,  /* MGID, port GUID -> JoinState, flags: sa/report/ */
 	REPLICA_SERVICES = 4, /* ServiceID, GID, P_Key -> ServiceRecord, owner: sa/report/ */
 	REPLICA_SUBSCRIPTIONS = 5, /* sa_subscription_key -> InformInfo, address: sa/report/ */
 	REPLICA_ALIASES = 6,	   /* port GUID, index -> alias GUID: sa/report/ */
 	REPLICA_CLOCK = 7, /* empty -> the master's time, by which leases end: sa/report/ */
-	REPLICA_PARTITIONS = 16, /* as in partition_changes.h: sm/election/run_time_partitions.c */
+	REPLICA_PARTITIONS = 16, /* as in partition_changes.h: sm/takeover/run_time_partitions.c */
 	REPLICA_PATH_SLS = 17,	 /* contents of the file: sm/store/path_sls.h */
 	REPLICA_P_KEY_INDEXES = 18, /* port GUID, index -> P_Key, time: sm/write/pkey_indexes.c */
 };

@@ -17,16 +17,18 @@ libsm_a_SOURCES = \
 	opensm/sm/discover/settle.c \
 	opensm/sm/discover/trap.c \
 	opensm/sm/election/ability.c opensm/sm/election/ability.h \
+	opensm/sm/election/dealing.c \
+	opensm/sm/election/elect.c \
 	opensm/sm/election/election.c opensm/sm/election/election.h \
 	opensm/sm/election/mastership.c opensm/sm/election/mastership.h \
+	opensm/sm/election/mastership_private.h \
 	opensm/sm/election/orphans.c \
 	opensm/sm/election/other_sm.c opensm/sm/election/other_sm.h \
 	opensm/sm/election/outlook.c opensm/sm/election/outlook.h \
 	opensm/sm/election/peers.c opensm/sm/election/peers.h \
-	opensm/sm/election/replicate.c \
-	opensm/sm/election/run_time_partitions.c opensm/sm/election/run_time_partitions.h \
 	opensm/sm/election/sm_asker.c \
 	opensm/sm/election/sm_info.c \
+	opensm/sm/election/standby.c \
 	opensm/sm/forward/forward.h \
 	opensm/sm/forward/held.c opensm/sm/forward/held.h \
 	opensm/sm/forward/multicast.c \
@@ -69,6 +71,8 @@ libsm_a_SOURCES = \
 	opensm/sm/store/pkey_memory.c opensm/sm/store/pkey_memory.h \
 	opensm/sm/store/state_file.c opensm/sm/store/state_file.h \
 	opensm/sm/store/state_writer.c opensm/sm/store/state_writer.h \
+	opensm/sm/takeover/replicate.c opensm/sm/takeover/replicate.h \
+	opensm/sm/takeover/run_time_partitions.c opensm/sm/takeover/run_time_partitions.h \
 	opensm/sm/write/aliases.c \
 	opensm/sm/write/lid.c \
 	opensm/sm/write/lid_plan.c opensm/sm/write/lid_plan.h \

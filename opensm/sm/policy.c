@@ -7,9 +7,9 @@
 #include "policy/qos/qos_lanes.h"
 #include "route/value/lanes.h"
 #include "sm/discover/discover.h"
-#include "sm/election/run_time_partitions.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
+#include "sm/takeover/run_time_partitions.h"
 
 /* The fabric that patterns match: names were read after the sweep froze its fabric. */
 static struct fabric *named_fabric(struct sm *sm, bool by_names)

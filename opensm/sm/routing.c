@@ -27,6 +27,7 @@
 #include "sm/read/read.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
+#include "sm/takeover/replicate.h"
 #include "sm/write/write.h"
 #include "subnet/small_tables.h"
 

@@ -18,6 +18,7 @@
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 #include "sm/store/state_writer.h"
+#include "sm/takeover/replicate.h"
 #include "sm/write/write.h"
 
 static void on_sweep_wanted(void *arg, uint64_t reasons)

@@ -7,7 +7,7 @@
  * The subnet is set up as the previous master had it: an SM that takes over uses that, in place of
  * its own memory, before it reads any table.
  */
-#include "sm/election/run_time_partitions.h"
+#include "sm/takeover/run_time_partitions.h"
 
 #include <string.h>
 

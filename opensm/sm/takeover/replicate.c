@@ -12,9 +12,10 @@
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
 #include "sm/election/other_sm.h"
-#include "sm/election/run_time_partitions.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
+#include "sm/takeover/replicate.h"
+#include "sm/takeover/run_time_partitions.h"
 #include "sm/write/write.h"
 
 #define BEATS_MISSED 3 /* a master may miss before its information counts as outdated */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Partition members that were changed at run time, passed from one SM to the next. */
-#ifndef SM_ELECTION_RUN_TIME_PARTITIONS_H
-#define SM_ELECTION_RUN_TIME_PARTITIONS_H
+#ifndef SM_TAKEOVER_RUN_TIME_PARTITIONS_H
+#define SM_TAKEOVER_RUN_TIME_PARTITIONS_H
 
 #include "core/context.h"
 
