@@ -8,22 +8,22 @@
 #include <stdint.h>
 
 struct arguments {
-	char *socket;	       /* NULL: to be found */
-	uint64_t port_guid;    /* 0: of any port */
-	char *connect;	       /* "HOST:PORT", by TLS; NULL: on this host */
-	char *ca;	       /* of the server; NULL: those that the system trusts */
-	char *cert, *cert_key; /* of ours; NULL: none */
-	char *key_file;	       /* NULL: the terminal is asked */
+	char *socket;	       /* NULL: searched for */
+	uint64_t port_guid;    /* 0: any port */
+	char *connect;	       /* "HOST:PORT", over TLS; NULL: the daemon is on this host */
+	char *ca;	       /* for the server; NULL: those that the system trusts */
+	char *cert, *cert_key; /* of this client; NULL: none */
+	char *key_file;	       /* NULL: ask at the terminal */
 	bool json;
-	bool quiet; /* what went well is not shown */
+	bool quiet; /* success is not shown */
 	bool version;
-	char *line; /* the command; NULL: lines are read */
+	char *line; /* the command; NULL: read lines */
 };
 
 bool arguments_parse(struct arguments *arguments, int argc, char **argv, GError **error);
 void arguments_clear(struct arguments *arguments);
 
-/* Words as one line of the console. NULL and error if a word cannot stand in one. */
+/* Joins words into one line of the console. NULL and error if a word cannot be part of one. */
 char *arguments_line(char *const *words, GError **error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What may follow in a line of the console, by the list that "help json" prints. */
+/* Completion of console lines from the list that "help json" prints. */
 #ifndef OPENSMCTL_COMPLETE_H
 #define OPENSMCTL_COMPLETE_H
 
@@ -8,13 +8,16 @@
 struct completer;
 
 struct completer *
-completer_new(const char *help_json); /* of anything else: one that knows nothing */
+completer_new(const char *help_json); /* other text: it completes nothing */
 void completer_free(struct completer *completer);
 
-/* The words that the last one of this line may become, newly allocated; *begin: where it begins. */
+/*
+ * The words that the last word of this line can be completed to, newly allocated; *begin: where
+ * that word begins.
+ */
 GPtrArray *complete(const struct completer *completer, const char *line, size_t *begin);
 
-/* What all of them begin with; newly allocated. */
+/* Their longest common prefix; newly allocated. */
 char *complete_common(const GPtrArray *words);
 
 #endif

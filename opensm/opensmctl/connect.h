@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Finding the daemon, and getting in. */
+/* Finds the daemon and connects to it. */
 #ifndef OPENSMCTL_CONNECT_H
 #define OPENSMCTL_CONNECT_H
 
 #include "opensmctl/arguments.h"
 #include "opensmctl/peer.h"
 
-/* As the arguments say; it has said welcome. NULL and error, of PEER_ERROR. */
+/* Connects as the arguments say and reads the welcome. NULL and error, of PEER_ERROR. */
 struct peer *connect_daemon(const struct arguments *arguments, GError **error);
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Lines that the user types: edited, completed and remembered on a terminal, read elsewhere. */
+/*
+ * Reads lines that the user types: edited, completed and remembered on a terminal, plain elsewhere.
+ */
 #ifndef OPENSMCTL_EDITOR_H
 #define OPENSMCTL_EDITOR_H
 
@@ -16,10 +18,12 @@ void editor_free(struct editor *editor);
 
 /* The next line without its end, newly allocated; NULL after the last. */
 char *editor_line(struct editor *editor);
-/* The same from the standard input, for scripts. */
+/* The next line of the standard input without editing, for scripts. */
 char *editor_plain_line(void);
-/* A line that is not shown, for a key; NULL if there is no terminal. Not to be kept longer than
- * needed: clear it with explicit_bzero(). */
+/*
+ * Reads a line without echo, for a key; NULL if there is no terminal. Do not keep it longer than
+ * needed: clear it with explicit_bzero().
+ */
 char *editor_secret(const char *prompt);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /*
- * Lines of text in which only line ends and tabs control the terminal, wherever they come from;
+ * Lines of text in which only line ends and tabs can control the terminal, whatever their source;
  * newly allocated.
  */
 char *show_harmless(const char *text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Answers of the console: dictionaries (a{sv}) that a printer puts into words and json-glib into
- * JSON. Numbers are uint64 ('t'), GUIDs and keys text. Text that comes from the fabric is made
- * harmless here: what is no printable UTF-8 becomes \xNN.
+ * Answers of the console: dictionaries (a{sv}) that a printer turns into text and json-glib into
+ * JSON. Numbers are uint64 ('t'), GUIDs and keys are text. Text from the fabric is made harmless
+ * here: octets that are not printable UTF-8 become \xNN.
  */
 #ifndef CTL_BASE_ANSWER_H
 #define CTL_BASE_ANSWER_H
@@ -19,7 +19,7 @@ void answer_begin_list(GVariantBuilder *builder); /* of dictionaries */
 void answer_text(GVariantBuilder *builder, const char *key, const char *text);
 void answer_number(GVariantBuilder *builder, const char *key, uint64_t number);
 void answer_flag(GVariantBuilder *builder, const char *key, bool flag);
-/* A text is made harmless; a floating value is taken over. */
+/* Makes a text harmless; takes over a floating value. */
 void answer_value(GVariantBuilder *builder, const char *key, GVariant *value);
 void answer_guid(GVariantBuilder *builder, const char *key, uint64_t guid);
 /* "0xffff" */
@@ -30,17 +30,17 @@ void answer_member(GVariantBuilder *builder, const char *key, GVariantBuilder *i
 void answer_append(GVariantBuilder *list, GVariantBuilder *dictionary);
 /* "node" and "guid" of a node of the fabric. */
 void answer_node(GVariantBuilder *builder, const struct fabric *fabric, uint32_t node);
-/* A dictionary with nothing but "text". */
+/* A dictionary with the only member "text". */
 GVariant *answer_of_text(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/* As JSON, a line; newly allocated. */
+/* As JSON on one line; newly allocated. */
 char *answer_json(GVariant *answer);
 
-/* ---- reading one; what is missing is "", 0, false ---- */
+/* ---- reading one; a missing member is "", 0 or false ---- */
 const char *answer_get_text(GVariant *answer, const char *key);
 uint64_t answer_get_number(GVariant *answer, const char *key);
 bool answer_get_flag(GVariant *answer, const char *key);
-GVariant *answer_get(GVariant *answer, const char *key); /* g_variant_unref() it; NULL: not there */
+GVariant *answer_get(GVariant *answer, const char *key); /* unref it; NULL: no such member */
 /* Calls print for each dictionary of a list. */
 void answer_each(GVariant *answer, const char *key, void (*print)(GVariant *item, GString *out),
 		 GString *out);

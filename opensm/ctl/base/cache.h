@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The directory of what a subnet manager remembers over a restart. */
+/* The directory of what a subnet manager keeps across a restart. */
 #ifndef CTL_BASE_CACHE_H
 #define CTL_BASE_CACHE_H
 
@@ -7,12 +7,12 @@
 #include <stdbool.h>
 
 /*
- * OSM_CACHE_DIR of the environment, else that of the build, made if it is missing; to be freed
- * with g_free. NULL and error if nothing can be written there. NULL without error for a simulated
- * fabric, whose LIDs must not mix with those of the real one, unless the environment names one.
+ * OSM_CACHE_DIR from the environment, else the default of the build; created if missing; free it
+ * with g_free(). NULL and error if it cannot be written. NULL without error for a simulated fabric,
+ * whose LIDs must not mix with those of a real one, unless the environment names one.
  */
 char *cache_dir_open(bool simulated, GError **error);
-/* Its name only: it may be missing. */
+/* Only the name of the directory: it may be missing. */
 char *cache_dir_name(bool simulated);
 
 #endif

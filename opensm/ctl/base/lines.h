@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Lines out of the bytes that a terminal, a telnet client or anybody else sends. Commands of the
- * telnet protocol (RFC 854) are skipped, whatever is too long or no text is told as such.
+ * Splits the bytes from a terminal, a telnet client or any other sender into lines. Commands of the
+ * telnet protocol (RFC 854) are skipped; lines that are too long or not text are reported as such.
  */
 #ifndef CTL_BASE_LINES_H
 #define CTL_BASE_LINES_H
@@ -10,11 +10,11 @@
 #include <stdbool.h>
 
 struct lines {
-	GString *text; /* of the line so far */
-	gsize max;     /* octets of a line */
-	bool complete; /* it was handed out: the next byte begins a new one */
+	GString *text; /* of the present line so far */
+	gsize max;     /* octets per line */
+	bool complete; /* the line was returned: the next byte begins a new one */
 	bool too_long, garbage;
-	unsigned int telnet; /* enum in lines.c: where in a telnet command it is */
+	unsigned int telnet; /* parser state within a telnet command: enum in lines.c */
 	bool after_return;   /* the last byte was a carriage return */
 };
 
@@ -24,12 +24,12 @@ void lines_init(struct lines *lines, gsize max);
 void lines_clear(struct lines *lines);
 
 /*
- * Takes one byte. What it completes: nothing, a line (in lines->text until the next byte), a line
- * that was longer than lines->max octets, or one that was not printable text.
+ * Takes one byte. Returns what it completes: nothing, a line (in lines->text until the next byte),
+ * a line longer than lines->max octets, or one that is not printable text.
  */
 enum line_kind lines_byte(struct lines *lines, unsigned char byte);
 
-/* What is left without a line end when the input has ended. */
+/* Returns the unfinished line when the input has ended. */
 enum line_kind lines_end(struct lines *lines);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Commands of the console: a line in, text or JSON out. They read what is published (context) and
- * ask for changes by events. All on the daemon's actor "main".
+ * Commands of the console: a line in, text or JSON out. They read published objects (context) and
+ * request changes by events. All on the daemon's actor "main".
  */
 #ifndef CTL_COMMAND_COMMAND_H
 #define CTL_COMMAND_COMMAND_H
@@ -11,12 +11,12 @@
 struct journal;
 struct sim;
 
-/* Octets without the line end: room for a change of as many partition members as there may be. */
+/* Octets without the line end: enough for a change of the greatest number of partition members. */
 #define COMMAND_MAX_LINE 4194304
 #define COMMAND_TOO_LONG                                                                           \
 	"The line is too long: expected at most " G_STRINGIFY(COMMAND_MAX_LINE) " octets\n"
 
-/* What commands are about. */
+/* The objects that commands work on. */
 struct command_env {
 	struct daemon *daemon;
 	struct journal *journal;
@@ -29,24 +29,24 @@ struct command_answer {
 	unsigned int status; /* enum control_status */
 	bool quit; /* the session is to be closed */
 	bool loop; /* to be run again every second */
-	bool later; /* not answered: daemon_plan_listen(), then command_answer_plan() */
-	bool json;  /* as which it is wanted */
-	bool again; /* run soon once more, the answer has more then */
-	uint64_t policy; /* with later: when command_policy_is_there(), command_answer_policy() */
+	bool later; /* no answer yet: daemon_plan_listen(), then command_answer_plan() */
+	bool json;  /* the answer is wanted as JSON */
+	bool again; /* run it again soon: the answer will have more then */
+	uint64_t policy; /* with later: command_answer_policy() once command_policy_is_there() */
 };
 
-/* Whether the line would change something in the daemon or the subnet, or read a file for it. */
+/* Whether the line would change the daemon or the subnet, or read a file in order to. */
 bool command_changes(const char *line);
 
 /* Runs one line. trusted: the caller may see keys. */
 void command_run(const struct command_env *env, const char *line, bool trusted,
 		 struct command_answer *answer);
 
-/* What a command gave as later is there: fills text and status, json as it is. */
+/* Completes a command that returned later: fills in text and status, as JSON if answer->json. */
 void command_answer_plan(GVariant *plan, struct command_answer *answer);
 /* As daemon_partitions_settled() says. */
 bool command_policy_is_there(const struct command_env *env, uint64_t serial);
-/* The same for a policy, there or not. */
+/* Completes a command that waited for a policy, whether it is in effect or not. */
 void command_answer_policy(const struct command_env *env, uint64_t serial,
 			   struct command_answer *answer);
 

@@ -14,12 +14,12 @@ struct command_call {
 	char **words; /* after the name of the command */
 	unsigned int n;
 	bool trusted;
-	const struct subnet *subnet; /* held for the call; NULL: none was published yet */
-	const struct fabric *fabric; /* of it */
+	const struct subnet *subnet; /* held for the call; NULL: none published yet */
+	const struct fabric *fabric; /* of subnet */
 	bool quit, loop;	     /* set by commands */
-	bool later;		     /* set by a command without answer: the daemon's plan has it */
-	bool again;	 /* set by a command: its answer lacks what will be there soon */
-	uint64_t policy; /* set with later: when the policy of that serial is in effect */
+	bool later;		     /* set by a command that leaves the answer to a plan */
+	bool again;	 /* set by a command: its answer is incomplete, but will not be for long */
+	uint64_t policy; /* set with later: serial of the policy to wait for */
 	unsigned int status;	     /* enum control_status, set by a command that has answered */
 };
 
@@ -27,9 +27,9 @@ enum command_need {
 	COMMAND_NEEDS_0,
 	COMMAND_NEEDS_SUBNET = 1 << 0,
 	COMMAND_NEEDS_SIM = 1 << 1,
-	COMMAND_NEEDS_RIGHTS = 1 << 2,	       /* it changes something */
-	COMMAND_NEEDS_RIGHTS_TO_SET = 1 << 3,  /* it does so with an argument */
-	COMMAND_NEEDS_RIGHTS_BY_WORD = 1 << 4, /* or with one of change_words[] in command.c */
+	COMMAND_NEEDS_RIGHTS = 1 << 2,	       /* it changes the daemon or the subnet */
+	COMMAND_NEEDS_RIGHTS_TO_SET = 1 << 3,  /* it does so if it has an argument */
+	COMMAND_NEEDS_RIGHTS_BY_WORD = 1 << 4, /* or if it is in change_words[] of command.c */
 	COMMAND_NEEDS_SIM_RIGHTS = COMMAND_NEEDS_SIM | COMMAND_NEEDS_RIGHTS,
 	COMMAND_NEEDS_SUBNET_RIGHTS_BY_WORD = COMMAND_NEEDS_SUBNET | COMMAND_NEEDS_RIGHTS_BY_WORD,
 };
@@ -43,7 +43,7 @@ struct command {
 
 extern const struct command commands[];
 extern const unsigned int n_commands;
-/* By name, or by a beginning of it that fits one only. NULL and error. */
+/* Finds it by name, or by an unambiguous prefix. NULL and error. */
 const struct command *command_find(const char *name, GError **error);
 
 #define COMMAND(name, arguments, needs, printer, help)                                             \
@@ -55,7 +55,7 @@ const struct command *command_find(const char *name, GError **error);
 #define COMMAND_ERROR command_error_quark()
 GQuark command_error_quark(void);
 enum command_error {
-	COMMAND_ERROR_USAGE, /* how the command is written is told as well */
+	COMMAND_ERROR_USAGE, /* the error also says how the command is written */
 	COMMAND_ERROR_UNKNOWN,
 	COMMAND_ERROR_FAILED,
 };
@@ -66,21 +66,21 @@ GVariant *command_failed(GError **error, const char *format, ...) G_GNUC_PRINTF(
 bool command_on_off(const struct command_call *call, bool *on, GError **error);
 bool command_no_arguments(const struct command_call *call, GError **error);
 
-/* ---- command_partitions.c: a change that was asked for, as far as it is now ---- */
+/* ---- command_partitions.c: a requested change, as far as it has been made ---- */
 GVariant *command_policy_answer(const struct command_env *env, uint64_t serial);
 
 /* ---- command_plan.c ---- */
 unsigned int command_plan_status(GVariant *answer); /* enum control_status */
 
 /*
- * ---- command_status.c: settings that anybody in the subnet can abuse; from *number on, which gets
- * the number of the one found. False: there are no more. ----
+ * ---- command_status.c: settings that any host in the subnet can abuse. Starts at *number, which
+ * gets the number of the one found. False: there are no more. ----
  */
 bool insecure_setting(const struct options *options, const struct subnet *subnet,
 		      unsigned int *number, const char **key, const char **why,
 		      const char **advice);
 
-/* ---- command_figures.c: all counters, and how long things take, as members of status ---- */
+/* ---- command_figures.c: all counters and durations, as members of status ---- */
 void command_add_figures(struct command_call *call, GVariantBuilder *builder);
 void command_print_figures(GVariant *answer, GString *out);
 
@@ -90,11 +90,11 @@ bool find_number(const char *word, uint64_t max, uint64_t *number);
 /* "0x..." with at least 5 digits, or a decimal number above the LIDs. */
 bool find_is_guid(const char *word, uint64_t *guid);
 /*
- * The endport that has this LID, GUID (of the port, or of a node: its first port that is up) or
+ * The endport with this LID, GUID (of the port, or of a node: its first port that is up) or
  * NodeDescription; *lid gets the LID. FABRIC_NONE and error.
  */
 uint32_t find_endport(const struct fabric *fabric, const char *word, uint16_t *lid, GError **error);
-/* Index of the switch of that name; FABRIC_NONE and error. */
+/* Index of the switch with that name, LID or GUID; FABRIC_NONE and error. */
 uint32_t find_switch(const struct fabric *fabric, const char *word, GError **error);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The console: commands (command.h) by terminal, TCP or Unix socket, as the options say. All on
+ * The console: commands (command.h) by terminal, TCP or Unix socket, as the options say. Runs on
  * the thread of the daemon's loop, the default main context.
  */
 #ifndef CTL_CONSOLE_CONSOLE_H
@@ -13,15 +13,15 @@ struct journal;
 struct sim;
 
 /*
- * Opens it, between daemon_new and daemon_start; sim: the fabric, if it is a simulated one. NULL
- * without error if the options want none; NULL and error if the key is not fit. A TCP port or a
- * Unix socket that is not to be had is an error in the log only.
+ * Opens the console, between daemon_new and daemon_start; sim: the simulated fabric, or NULL. NULL
+ * without error if the options ask for no console; NULL and error if the key is unsuitable. A TCP
+ * port or Unix socket that cannot be opened is only logged as an error.
  */
 struct console *console_new(struct daemon *daemon, struct journal *journal, struct sim *sim,
 			    GError **error);
-/* The file of the key that clients must have; NULL: they need none, or there are none. */
+/* The file of the key that clients must send; NULL: they need none, or none can connect. */
 const char *console_key_file(const struct options *options);
-/* Tries once more what was not to be had, and reads the certificate again; NULL is fine. */
+/* Tries again to open what could not be opened, and reads the certificate again; NULL is fine. */
 void console_listen_again(struct console *console);
 /* Between daemon_stop and daemon_free; NULL is fine. */
 void console_free(struct console *console);

@@ -8,12 +8,12 @@
 
 #include "complib/log.h"
 
-/* On all addresses, or those of this host; not started yet. NULL and error. */
+/* On all addresses, or only those of this host; not started yet. NULL and error. */
 GSocketService *console_listen_tcp(uint16_t port, bool everywhere, struct log *log, GError **error);
 /* On a socket that listens already. */
 GSocketService *console_listen_at(GSocket *socket, GError **error);
 
-/* Nobody comes any more; console: who handled its signals. NULL is fine. */
+/* Accepts no more connections; console: the object that handled its signals. NULL is fine. */
 void console_listen_end(GSocketService *service, void *console);
 
 #endif

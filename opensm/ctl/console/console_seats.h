@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 enum seat_kind {
-	SEAT_STRANGER, /* has not shown the key that is asked for */
-	SEAT_NETWORK,  /* TCP, and has shown the key or needs none */
+	SEAT_STRANGER, /* has not sent the required key */
+	SEAT_NETWORK,  /* TCP, and has sent the key or needs none */
 	SEAT_GROUP,    /* Unix socket: a member of console_group */
 	SEAT_OPERATOR, /* Unix socket: root, or the user that the daemon runs as */
 	SEAT_TERMINAL, /* the terminal of the daemon */
@@ -20,17 +20,17 @@ enum seat_kind {
 
 struct seat {
 	enum seat_kind kind;
-	const char *peer;  /* who it is, as far as that can be told: shares go by it */
-	uint64_t since_ns; /* when the user last said something, or came */
+	const char *peer;  /* the user, as far as known: each has a share of seats */
+	uint64_t since_ns; /* when the user last typed something, or connected */
 };
 
 #define SEATS_FREE (-1) /* there is room */
-#define SEATS_FULL (-2) /* nobody may be sent away */
+#define SEATS_FULL (-2) /* no session may be closed for it */
 
 /*
  * Which of the n taken seats gives way to a newcomer, whose since_ns is now: its index, SEATS_FREE
- * or SEATS_FULL. It is of the same kind; a peer that has its share gives one of its own. Else it
- * is one of the peer with most seats, and of its seats the one that was silent for longest.
+ * or SEATS_FULL. The seat is of the newcomer's kind. A peer that has its full share gives up one of
+ * its own seats; otherwise the peer with the most seats loses the one that was idle for longest.
  */
 int seats_take(const struct seat *taken, unsigned int n, const struct seat *newcomer);
 

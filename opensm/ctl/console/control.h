@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What opensmctl and the daemon say to each other. A session of the console becomes one of a
- * program when its first line, even before a key, is CONTROL_HELLO. From then on each line, the
- * first too, is answered by a record: the octet CONTROL_RECORD, a JSON object on one line, a line
- * end (as in RFC 7464). What comes before the first record is text for people.
+ * The protocol between opensmctl and the daemon. A console session switches to it if its first
+ * line, even before a key, is CONTROL_HELLO. From then on each line, including the first, is
+ * answered by a record: the octet CONTROL_RECORD, a JSON object on one line, and a line end (as in
+ * RFC 7464). Anything before the first record is text for people.
  *
  *	"status"	enum control_status
  *	"output"	what people are shown, or the answer as JSON
  *	"more"		true: the command goes on, until an empty line ends it
  *	"key"		in the answer to CONTROL_HELLO: true if the next line has to be the key
- *	"version"	in the same: of the daemon
+ *	"version"	in that answer too: version of the daemon
  */
 #ifndef CTL_CONSOLE_CONTROL_H
 #define CTL_CONSOLE_CONTROL_H
@@ -28,12 +28,14 @@ enum control_status {
 	CONTROL_USAGE = 2,	 /* there is no such command, or it takes other arguments */
 	CONTROL_UNREACHABLE = 3, /* no daemon, or it does not answer */
 	CONTROL_REFUSED = 4,	 /* not for this user, not with this key or certificate */
-	/* of health: the worst of what is wrong */
+	/* of health: the worst problem found */
 	CONTROL_NO_SM = 10, /* neither MASTER nor STANDBY */
-	/* No subnet yet, the last sweep had errors, or hosts lose paths by small tables. */
+	/*
+	 * No subnet yet, errors in the last sweep, or hosts without paths as tables are too small.
+	 */
 	CONTROL_SUBNET_BAD = 11,
 	CONTROL_DEVICES_BAD = 12, /* devices do not answer */
-	/* What is in effect is not what the files ask for, or not what is kept in them. */
+	/* The settings in effect differ from those in the files, or were not saved there. */
 	CONTROL_FILES_BAD = 13,
 	CONTROL_SMS_DIFFER = 14,  /* another SM has other options or files in effect */
 	CONTROL_NODES_LOST = 15,  /* there are fewer switches or hosts than a while ago */

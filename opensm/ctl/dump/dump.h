@@ -12,15 +12,15 @@ struct mc_trees;
 struct subnet;
 
 /*
- * Writes the files after each sweep that publishes a subnet. NULL if the options want none: of a
- * simulated subnet only a directory named by the operator gets files. Between daemon_new and
- * daemon_start.
+ * Writes the files after each sweep that publishes a subnet. NULL if the options ask for none:
+ * files of a simulated subnet go only to a directory that the operator names. Between daemon_new
+ * and daemon_start.
  */
 struct dumps *dumps_new(struct daemon *daemon);
 void dumps_free(struct dumps *dumps); /* after daemon_stop; NULL is fine */
 
 /*
- * The text of the file with this name, as of the subnet, its input of engines and the trees (NULL:
+ * The text of the file with this name, from the subnet, its engine input and the trees (NULL:
  * none); false if there is no such file for this subnet. Any thread.
  */
 struct route_input;

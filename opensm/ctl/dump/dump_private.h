@@ -12,21 +12,23 @@
 
 /* What is dumped. */
 struct dump_view {
-	const struct context *context; /* files_until; NULL: all is written */
+	const struct context *context; /* for files_until; NULL: all is written */
 	const struct subnet *subnet;
 	const struct fabric *fabric; /* of the subnet */
 	const struct mc_trees *trees;
 	const struct route_input *input;
 	uint32_t *switches; /* indexes, by ascending node GUID */
-	uint32_t *nodes;    /* the same of all nodes */
+	uint32_t *nodes;    /* indexes, by ascending node GUID, of all nodes */
 	struct route_graph *graph; /* as the engine orients it; NULL until dump_view_route */
-	uint8_t *hops;		   /* route_hops_all() of it */
+	uint8_t *hops;		   /* route_hops_all() of graph */
 };
 
-/* Makes graph and hops if they are not there; false if the engine finds no hops. */
+/* Makes graph and hops if they are missing; false if the engine finds no hops. */
 bool dump_view_route(struct dump_view *view);
 
-/* For each switch, of which there may be many: what is written is still wanted, and gets there. */
+/*
+ * Called for each of perhaps many switches: whether the output is still wanted and can be written.
+ */
 bool dump_goes_on(const struct dump_view *view, FILE *out);
 
 typedef void dump_fn(struct dump_view *view, FILE *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Going to the background, and the file with the process number. */
+/* Going to the background, and the PID file. */
 #ifndef CTL_PROCESS_BACKGROUND_H
 #define CTL_PROCESS_BACKGROUND_H
 
@@ -7,21 +7,21 @@
 #include <stdbool.h>
 
 /*
- * Goes on in a process of its own session; before any thread is made. The process it was called in
- * waits and exits: 0 when background_ready is called, 1 if this one ends before. Returns what
- * background_ready wants, -1 and error if there is no process to be had.
+ * Continues in a new process with a session of its own; call before any thread is made. The calling
+ * process waits and exits: with 0 when background_ready is called, with 1 if the new process ends
+ * before. Returns the handle for background_ready; -1 and error if no process can be made.
  */
 int background_begin(GError **error);
 
-/* From now on without a terminal: standard files become /dev/null and the waiting process exits. */
+/* Leaves the terminal: standard files become /dev/null and the waiting process exits. */
 void background_ready(int handle);
 
 /*
- * A new file with the number of this process, locked as long as what is returned is open; -1 and
- * error if it cannot be written, or if another process holds that of this name.
+ * Makes a new file with this process's PID, locked as long as the returned handle is open; -1 and
+ * error if it cannot be written, or if another process holds the file of this name.
  */
 int pidfile_open(const char *path, GError **error);
-/* Removes it unless it has the number of another process by now. */
+/* Removes the file unless it has the PID of another process by now. */
 void pidfile_close(const char *path, int handle);
 
 #endif

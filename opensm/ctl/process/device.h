@@ -8,20 +8,20 @@
 #include "vendor/vendor.h"
 
 struct device {
-	struct vendor *vendor; /* whoever takes it over closes it */
-	struct sim *sim;       /* NULL on hardware; freed after the port was closed */
+	struct vendor *vendor; /* closed by whatever takes it over */
+	struct sim *sim;       /* NULL on hardware; freed after the port is closed */
 };
 
 /*
- * Lists the local ports and asks for one (-g 0). False and error if there is none, the standard
- * input ends, or it is no terminal's user who answers.
+ * Lists the local ports and asks for one (-g 0); a single port is taken without asking. False and
+ * error if there is no port or the user chooses none.
  */
 bool device_ask(uint64_t *port_guid, GError **error);
 
-/* Opens the port port_guid, 0: the first that suits. */
+/* Opens the port port_guid; 0: the first suitable port. */
 bool device_open(struct device *device, struct runtime *rt, struct log *log,
 		 const struct options *options, uint64_t port_guid, GError **error);
-/* After the daemon that took the port was freed. */
+/* Call after the daemon that took the port was freed. */
 void device_close(struct device *device);
 
 #endif

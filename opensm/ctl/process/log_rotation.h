@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SIGUSR1: the file of the log is closed and opened again by its name, beside the thread of the
- * daemon's loop, on which all calls are. Until it is there lines go to the one before.
+ * SIGUSR1: closes the log file and opens it again by its name, on a thread beside that of the
+ * daemon's loop, on which all calls are. Until the new file is open, lines go to the old one.
  */
 #ifndef CTL_PROCESS_LOG_ROTATION_H
 #define CTL_PROCESS_LOG_ROTATION_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The log as the options want it. */
+/* Sets up the log as the options say. */
 #ifndef CTL_PROCESS_LOGGING_H
 #define CTL_PROCESS_LOGGING_H
 
@@ -7,28 +7,29 @@
 #include "core/options.h"
 
 /*
- * Opens the log and applies the options; NULL and error naming the file if it cannot be written, or
- * if per_module_logging_file is there and cannot be read.
+ * Opens the log and applies the options. NULL and error, which names the file, if the log cannot be
+ * written, or if per_module_logging_file exists but cannot be read.
  */
 struct log *logging_open(const struct options *options, GError **error);
 
 /*
- * Flags, limit, flush and the flags of single source files; mistakes of per_module_logging_file
- * are logged by file and line, and that line is left out. One that cannot be read is
- * logged too; one that is not there is no mistake.
+ * Applies flags, limit, flush and the flags of single source files. Mistakes in
+ * per_module_logging_file are logged with file and line, and that line is skipped. A file that
+ * cannot be read is logged too; a missing file is not a mistake.
  */
 void logging_apply(struct log *log, const struct options *options);
 
 /*
- * The same in two parts: what per_module_logging_file has, to be freed with g_free(), by any
- * thread, NULL if there is none to go by, and error if it cannot be read; and what goes by it.
+ * logging_apply() in two parts. Any thread: reads per_module_logging_file; free the text with
+ * g_free(); NULL if there is no such file, and error if it cannot be read. Then: applies the
+ * options and that text.
  */
 char *logging_read(const struct options *options, GError **error);
 void logging_apply_text(struct log *log, const struct options *options, const char *text);
 
 /*
- * False and error if per_module_logging_file is there and cannot be read; mistakes (char *) are
- * those of its lines.
+ * False and error if per_module_logging_file exists but cannot be read; mistakes (char *) gets the
+ * mistakes in its lines.
  */
 bool logging_check(const struct options *options, GPtrArray *mistakes, GError **error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the service manager is told while the daemon runs; nothing where there is none. */
+/* Tells the service manager, if there is one, about the state of the daemon. */
 #ifndef CTL_PROCESS_SERVICE_H
 #define CTL_PROCESS_SERVICE_H
 
@@ -9,7 +9,7 @@ struct service;
 
 /* Between daemon_new and daemon_start. */
 struct service *service_new(struct daemon *daemon);
-/* Around reading the files again. */
+/* Call before and after reading the files again. */
 void service_reloading(struct service *service);
 void service_reloaded(struct service *service);
 /* Between daemon_stop and daemon_free; NULL is fine. */

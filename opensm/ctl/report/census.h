@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How many switches, hosts and cables there have been: the most of each within some time, so that
- * it can be told what is missing now. Bounded, whatever the subnet does.
+ * The largest numbers of switches, hosts and cables within a time window, to tell what is missing
+ * now. Bounded in size, whatever the subnet does.
  */
 #ifndef CTL_REPORT_CENSUS_H
 #define CTL_REPORT_CENSUS_H
@@ -11,27 +11,27 @@
 #include "fabric/fabric.h"
 
 struct census_counts {
-	uint32_t switches, hosts; /* routers are hosts here */
-	uint32_t cables;	  /* beside one of each host, which is lost with it */
+	uint32_t switches, hosts; /* routers count as hosts */
+	uint32_t cables;	  /* excluding one per host, which is lost with the host */
 };
 
 struct census_counts census_of(const struct fabric *fabric);
 
-#define CENSUS_SLOTS 61 /* of a 60th of the time each: one is not over yet */
+#define CENSUS_SLOTS 61 /* each covers 1/60 of the window; the newest is incomplete */
 
 struct census {
-	uint64_t window_ns;			 /* that slots were made for; 0: there are none */
-	uint64_t slot;				 /* number of the last one, since time 0 */
-	struct census_counts most[CENSUS_SLOTS]; /* of a slot, by its number */
+	uint64_t window_ns;			 /* that the slots were made for; 0: no slots */
+	uint64_t slot;				 /* number of the newest, from time 0 */
+	struct census_counts most[CENSUS_SLOTS]; /* per slot, at number % CENSUS_SLOTS */
 	struct census_counts now;
 };
 
-/* So many are there from now on. window_ns, not 0: what is remembered. */
+/* Counts from now on. window_ns, not 0: how long they are remembered. */
 void census_note(struct census *census, uint64_t now_ns, uint64_t window_ns,
 		 struct census_counts counts);
-/* The most that there were within that time. */
+/* The largest counts within that time. */
 struct census_counts census_most(struct census *census, uint64_t now_ns, uint64_t window_ns);
-/* What there is now is as it should be: nothing of before is missing. */
+/* Accepts the present counts: nothing seen before counts as missing. */
 void census_accept(struct census *census);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What changed in the subnet, in words: nodes, links, GIDs and LIDs, each with names, for the log
- * and the journal. What flaps is told a few times, then once a minute, and when it is calm again
- * how often it changed. All on one actor.
+ * and the journal. A flapping object is reported a few times, then once a minute, and once it is
+ * stable again with the number of its changes. All on one actor.
  */
 #ifndef CTL_REPORT_CHANGES_H
 #define CTL_REPORT_CHANGES_H
@@ -10,21 +10,21 @@
 #include "complib/actor.h"
 #include "fabric/changes.h"
 
-#define CHANGES_TOLD 1000 /* of one publication; of more the number is told */
-#define CHANGES_BURST 6	  /* of one node, cable or port, then one each interval */
+#define CHANGES_TOLD 1000 /* lines per publication; further changes are only counted */
+#define CHANGES_BURST 6	  /* lines about one node, cable or port; then one per interval */
 #define CHANGES_INTERVAL_NS (60 * NS_PER_S)
 #define CHANGES_CALM_NS (10 * NS_PER_S)
 
 struct changes;
 
-/* One line. GUIDs are those of nodes, port 0 is none; peer_guid 0: there is no other end. */
+/* One line. GUIDs are node GUIDs; port 0 is no port; peer_guid 0: there is no other end. */
 struct changes_line {
 	enum fabric_change_kind kind;
-	bool with_node; /* a GID of a node that another line tells of */
+	bool with_node; /* GID of a node that another line reports */
 	uint64_t guid, peer_guid;
 	uint8_t port, peer_port;
 	char *text;
-	char *notice; /* how the classic daemon tells of a GID beside that; NULL: not at all */
+	char *notice; /* additional text about a GID, as the classic daemon has it; NULL: none */
 };
 
 /* "nodes_gone", "link_down" and so on: names for programs. */
@@ -35,7 +35,7 @@ typedef void changes_fn(void *arg, const struct changes_line *line);
 struct changes *changes_new(struct actor *actor, changes_fn *tell, void *arg);
 void changes_free(struct changes *changes); /* NULL is fine */
 
-/* Tells what differs; the number of changes that were too many to be told. */
+/* Reports the differences; returns the number of changes that were too many to report. */
 unsigned int changes_compare(struct changes *changes, const struct fabric *old,
 			     const struct fabric *now, uint64_t subnet_prefix);
 

@@ -11,10 +11,10 @@ struct journal;
 struct progress;
 
 /*
- * Shows the steps of the first sweep, commands to go on with, a line for each later sweep, and once
- * a second how the daemon is, why the last sweep began and what happened last. On a terminal that
- * is its alone these last lines are rewritten in place; elsewhere a line is written when something
- * has changed. Between daemon_new and daemon_start; the journal outlives it.
+ * Shows the steps of the first sweep, commands to try next, a line for each later sweep, and once a
+ * second the state of the daemon, the reason of the last sweep and the latest event. On a terminal
+ * that the daemon has to itself these last lines are rewritten in place; elsewhere a line is
+ * written when something changed. Between daemon_new and daemon_start; the journal outlives it.
  */
 struct progress *progress_new(struct daemon *daemon, const struct journal *journal, FILE *out,
 			      bool alone);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What this SM and the others see of the subnet, beside each other, and what is amiss with that. */
+/* What this SM and the others see of the subnet, side by side, and what is wrong with that. */
 #ifndef CTL_REPORT_SMS_H
 #define CTL_REPORT_SMS_H
 
@@ -7,15 +7,15 @@
 #include "ctl/base/answer.h"
 
 /*
- * Member "sms": this one and the others, with the counts that each has found, where it told them;
- * nothing where no other SM is known.
+ * Member "sms": this SM and the others, with the counts that each has found, where it reported
+ * them; empty if no other SM is known.
  */
 void sms_answer(struct context *context, GVariantBuilder *builder);
-/* One of them in words: a line. */
+/* One SM in words, on one line. */
 void sms_print_row(GVariant *row, GString *out);
 /*
- * Calls tell with each thing that is amiss: grave where the SM that leads cannot do what it must,
- * or another one could do more; else a standby could not stand in for it.
+ * Calls tell for each problem: grave if the leading SM cannot do its work, or another SM could do
+ * more; otherwise a standby could not replace it.
  */
 void sms_judge(struct context *context, void (*tell)(void *arg, bool grave, const char *text),
 	       void *arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* How a daemon is, in words. Any thread. */
+/* The state of a daemon in words. Any thread. */
 #ifndef CTL_REPORT_STATUS_H
 #define CTL_REPORT_STATUS_H
 
@@ -13,10 +13,13 @@ char *status_line(struct context *context);
 
 /* "DISCOVERING" and so on. */
 const char *status_sm_state(const struct context *context);
-/* "DISCOVERING, its port is down", or gone; to be freed with g_free. NULL: it is there and up. */
+/*
+ * State of an unusable own port: "DISCOVERING, its port is down", or gone; free it with g_free().
+ * NULL: the port is there and up.
+ */
 char *status_own_port(const struct context *context);
 
-/* That line and all counters, to the log whatever its flags. */
+/* Writes that line and all counters to the log, whatever its flags. */
 void status_log(struct context *context);
 
 #endif

@@ -6,30 +6,30 @@
 #include "core/options.h"
 
 /*
- * Reads every file that the options name, as a start does, without a port. A newly allocated text
- * for people, "FILE:LINE: error: TEXT" a line, or JSON: errors, each of which stops a start, and
- * warnings, as of ctl/base/problem.h. error says what is wrong with the options themselves (NULL:
- * nothing), warnings are those of the options, which are NULL where no file can be known. *good:
- * there was no error.
+ * Reads every file that the options name, as a start does, without a port. Returns a newly
+ * allocated text for people, one "FILE:LINE: error: TEXT" per line, or JSON: errors, each of which
+ * stops a start, and warnings, in the form of ctl/base/problem.h. error says what is wrong with the
+ * options themselves (NULL: nothing); warnings are those of the options. options is NULL if the
+ * files cannot be known. *good: there was no error.
  */
 char *check_config(const struct options *options, const GError *error, const GPtrArray *warnings,
 		   bool json, bool *good);
 
-/* After a start that error stopped: a line for each other error that would. */
+/* After a start that error stopped: one line for each other error that would stop it. */
 char *check_config_others(const struct options *options, const GError *error);
 
-/* Whether there are the engines that routing_engine names, and one that may be used. */
+/* Whether all engines that routing_engine names exist, and at least one of them may be used. */
 bool check_config_engines(const struct options *options, GError **error);
 
 /*
- * While the daemon runs with options before: false and error if a start would refuse what the
- * file says now of keys that need one.
+ * While the daemon runs with the options before: false and error if a start would refuse the values
+ * that the file now has for keys that take effect only at a start.
  */
 bool check_config_restart(const struct options *options, const struct options *before,
 			  GError **error);
 /*
- * The same of a file that is read again: nor may it have lost all keys that it had, or one that
- * guards the subnet (guarded_options.h), or its end.
+ * As check_config_restart() for a file that is read again; also refuses a file that has lost all
+ * its keys, or a key that guards the subnet (guarded_options.h), or its end.
  */
 bool check_config_again(const struct options *options, const struct options *before,
 			GError **error);

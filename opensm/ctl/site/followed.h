@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files that are read again when nobody says that they changed: whether they did, and whether that
- * is over. What has just been written may be half of what it is to be: it counts once it is two
- * seconds old, or looks as it did a second ago, if clocks do not agree.
+ * Files that are read again without a request: detects that they changed and that the writing is
+ * over. A file just written may be incomplete: it is accepted once it is two seconds old or, where
+ * clocks do not agree, unchanged for a second.
  */
 #ifndef CTL_SITE_FOLLOWED_H
 #define CTL_SITE_FOLLOWED_H
@@ -13,20 +13,20 @@
 
 #define FOLLOWED_AGAIN_NS UINT64_C(1000000000)
 
-/* Some that are read together. All 0: never. */
+/* Files that are read together. All 0: never read. */
 struct followed {
-	char *read; /* how they looked when they were read last */
-	char *seen; /* and when they were last found to be too young; NULL: never */
-	uint64_t seen_ns; /* since when */
+	char *read; /* how they looked when they were last read */
+	char *seen; /* how they looked when they were last found too young; NULL: never */
+	uint64_t seen_ns; /* since when they look like that */
 };
 
 enum followed_state {
 	FOLLOWED_SAME,	/* they look as they did when they were read last */
-	FOLLOWED_YOUNG, /* otherwise, but may change yet: to be looked at after FOLLOWED_AGAIN_NS */
+	FOLLOWED_YOUNG, /* they differ, but may still change: look again after FOLLOWED_AGAIN_NS */
 	FOLLOWED_OTHER,
 };
 
-/* To be called before they are read: their names (char *), NULL where none is given. */
+/* Call before the files are read, with their names (char *), NULL where none is given. */
 void followed_read(struct followed *followed, const GPtrArray *names);
 enum followed_state followed_look(struct followed *followed, const GPtrArray *names,
 				  uint64_t now_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Keeps partition members that were changed at run time (partition_changes.h) in their file:
- * written beside the actor "main", on which all calls are, one text after the other.
+ * Keeps the partition members changed at run time (partition_changes.h) in their file. All calls
+ * are on the actor "main"; other threads write the file, one text after the other.
  */
 #ifndef CTL_SITE_MEMBERS_FILE_H
 #define CTL_SITE_MEMBERS_FILE_H
@@ -16,17 +16,17 @@ struct members_file *members_file_new(struct context *context);
 void members_file_free(struct members_file *file); /* after aside */
 
 /*
- * Has changes written, and written(arg, changes, error) called when they are on the disk, or error
- * says why not; written may be NULL, and then the log has it. Waits so long for it. Where others
- * are being written already these come after them, in place of those that wait: only without
- * written.
+ * Writes changes, and calls written(arg, changes, error) when they are on the disk; error says why
+ * they are not. written may be NULL: an error then goes to the log. Waits at most patience_ns.
+ * While others are being written, these changes are queued, in place of those already queued;
+ * allowed only without written.
  */
 void members_file_put(struct members_file *file, struct aside *aside,
 		      struct partition_changes *changes, uint64_t patience_ns,
 		      void (*written)(void *arg, struct partition_changes *changes,
 				      const GError *error),
 		      void *arg);
-/* Some are being written. */
+/* Whether changes are being written. */
 bool members_file_is_busy(const struct members_file *file);
 
 #endif
