@@ -2,17 +2,16 @@
 /*
  * Actors: see actor.h for the model.
  *
- * A mailbox is a mutex and a list. A sender appends, and wakes the receiver only if that one said
- * that it sleeps (`sleeping`); the receiver takes the whole list at once (`batch`) and runs it
- * without the lock. So under load there is neither a system call nor a lock per message at the
- * receiver. The wake happens under the lock: afterwards the message itself may have led to the
- * actor's being freed.
+ * A mailbox is a mutex and a list. A sender appends, and wakes the receiver only if it is marked as
+ * `sleeping`; the receiver takes the whole list at once (`batch`) and runs it without the lock. So
+ * under load the receiver needs neither a system call nor a lock per message. The wake happens
+ * under the lock: afterwards the message may already have caused the actor to be freed.
  *
  * Which thread: actor_post any; actor_thread, the source functions and everything about timers the
  * actor's own; start, attach, stop and free the thread that owns the actor (for an attached actor:
  * the one that iterates the context). Once the thread is joined its queues belong to the owner.
  *
- * In virtual time the mailbox and the timers are the runtime's, and only the flag `closed` counts.
+ * In virtual time the runtime has the mailbox and the timers, and only the flag `closed` is used.
  */
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -116,8 +115,8 @@ static void mailbox_wake(struct actor *actor)
 }
 
 /*
- * A message to an actor that is closed waits for who stops or frees it: what drops it may touch
- * what the actor's thread is still at, and must not run on the sender's.
+ * A message to a closed actor waits until the actor is stopped or freed: its drop function may
+ * touch data that the actor's thread still uses, so it must not run on the sender's thread.
  */
 void actor_post(struct actor *actor, struct message *msg)
 {
@@ -157,8 +156,8 @@ static struct message *batch_pop(struct actor *actor)
 }
 
 /*
- * Fires what is due at one instant: as time goes on, a timer that restarts itself with no delay is
- * left for the next turn and cannot shut out the mailbox.
+ * Fires the timers due at one instant. A timer that restarts itself without delay is thus left for
+ * the next turn and cannot starve the mailbox.
  */
 static void actor_fire_due(struct actor *actor)
 {
@@ -230,7 +229,7 @@ void actor_start(struct actor *actor)
 	thread_start(&actor->thread, actor->name, actor_thread, actor);
 }
 
-/* Tells GLib when the earliest timer is due; it rounds to microseconds, and so upwards. */
+/* Tells GLib when the earliest timer is due, rounded up to its microseconds. */
 static void source_set_time(struct actor *actor)
 {
 	const struct timer *timer = timer_queue_top(actor->timers);
@@ -302,7 +301,7 @@ void actor_attach(struct actor *actor, GMainContext *context)
 	if (actor->event_fd < 0)
 		g_error("cannot make an eventfd for %s: %s", actor->name, g_strerror(errno));
 	actor->state = ACTOR_ATTACHED;
-	/* GLib does not write to the functions, but its prototype says that it might. */
+	/* GLib does not modify the functions, but its prototype lacks the const. */
 	actor->source = g_source_new((GSourceFuncs *)&source_funcs, sizeof(struct actor_source));
 	((struct actor_source *)actor->source)->actor = actor;
 	g_source_set_name(actor->source, actor->name);
@@ -386,7 +385,7 @@ void actor_stop(struct actor *actor)
 void actor_free(struct actor *actor)
 {
 	actor_stop(actor);
-	g_assert(!actor->in_turn); /* not from a message or timer of its own */
+	g_assert(!actor->in_turn); /* not from one of its own messages or timers */
 	actor_drop_queued(actor);
 	heap_clear(&actor->own_timers.heap);
 	pthread_cond_destroy(&actor->wake);

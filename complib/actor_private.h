@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What runtime.c, actor.c and pool.c share. Nobody else includes this. */
+/* Shared by runtime.c, actor.c and pool.c only. */
 #ifndef COMPLIB_ACTOR_PRIVATE_H
 #define COMPLIB_ACTOR_PRIVATE_H
 
@@ -9,7 +9,7 @@
 #include <complib/actor.h>
 #include <complib/heap.h>
 
-/* Running timers: one queue an actor in real time, one for all actors in virtual time. */
+/* Running timers: one queue per actor in real time, one for all actors in virtual time. */
 struct timer_queue {
 	struct heap heap; /* struct timer */
 	uint64_t order;	  /* of the next timer started */
@@ -19,7 +19,7 @@ struct runtime {
 	enum runtime_mode mode;
 	atomic_uint users; /* actors and pools not yet freed */
 
-	/* The rest is used in virtual mode only, by the one thread that there is. */
+	/* The rest is used in virtual mode only, by its single thread. */
 	uint64_t now;
 	struct timer_queue timers;
 	GArray *fifo; /* struct delivery; those before fifo_head are done */
@@ -33,7 +33,7 @@ void message_drop(struct message *msg);
 
 void timer_queue_init(struct timer_queue *queue);
 struct timer *timer_queue_top(const struct timer_queue *queue);
-/* Makes it idle; then calls it. */
+/* Makes the timer idle, then calls its function. */
 void timer_queue_fire(struct timer_queue *queue, struct timer *timer);
 
 /* The FIFO of a virtual runtime; owner is the actor or pool that msg is for. */
@@ -42,8 +42,8 @@ void runtime_drop_queued(struct runtime *rt, const void *owner);
 void runtime_run_queued(struct runtime *rt, const void *owner);
 
 /*
- * Starts a thread with all signals blocked, as they are the main thread's business; aborts if the
- * system has no thread to give.
+ * Starts a thread with all signals blocked, as the main thread handles them; aborts if the system
+ * cannot create a thread.
  */
 void thread_start(pthread_t *thread, const char *name, void *(*run)(void *arg), void *arg);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* See aside.h. The last of owner and threads to leave frees what they share. */
+/* See aside.h. The owner or thread that ends last frees the shared object. */
 #include "complib/aside.h"
 
 #include <errno.h>
@@ -109,7 +109,7 @@ static struct timespec deadline(uint64_t patience_ns)
 	return at;
 }
 
-/* True: it is over. Otherwise nobody waits for it any more. */
+/* True: the job is done. Otherwise the owner does not wait for it any more. */
 static bool wait_for(struct aside *aside, struct aside_job *job, uint64_t patience_ns)
 {
 	struct timespec until = deadline(patience_ns);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Token bucket: see bucket.h. It counts time instead of tokens: the state is the instant at which
- * the bucket is full again, so nothing is added up or rounded as time goes by. A clock that goes
- * back makes it wait; it never hands out more than the burst.
+ * the bucket is full again, so no sums or rounding errors accumulate. If the clock goes back, the
+ * bucket waits; it never grants more than the burst.
  */
 #include <glib.h>
 

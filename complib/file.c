@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files by name: see file.h. A name is opened once, and what was opened is judged, so that nothing
- * can be put in its place in between. What is written is a new file, opened with O_EXCL: a link
- * that appears after its name was judged is replaced by the rename, and never followed.
+ * Files by name: see file.h. A name is opened once, and the checks apply to the open descriptor, so
+ * that nothing can be put in its place in between. Files are written under a new name opened with
+ * O_EXCL: a link that appears after the target name was checked is replaced by the rename, and
+ * never followed.
  */
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include <complib/file.h>
 
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
-#define FIRST_OCTETS 4096 /* of what does not tell its size */
+#define FIRST_OCTETS 4096 /* read at first if the size is unknown */
 
 static void set_errno(GError **error, const char *file, int err)
 {
@@ -47,7 +48,7 @@ static void set_size(GError **error, const char *file, uint64_t size, uint64_t m
 
 /* ---- reading ---- */
 
-/* errno if there is no memory. One octet more than room, for the NUL. */
+/* Makes room for room octets plus a NUL; false and errno if there is no memory. */
 static bool grow(char **text, size_t room)
 {
 	char *larger = g_try_realloc(*text, room + 1);
@@ -69,7 +70,10 @@ static ssize_t read_some(int fd, char *into, size_t room)
 	return n;
 }
 
-/* To the end; size octets are expected. Room for one more than max tells what is too long. */
+/*
+ * Reads to the end; size octets are expected. Reading one octet more than max shows that the file
+ * is too long.
+ */
 static char *read_all(int fd, const char *file, uint64_t size, uint64_t max, gsize *length,
 		      GError **error)
 {
@@ -127,7 +131,7 @@ char *file_next_line(const char **at, const char *end, bool *has_nul)
 	return g_strndup(line, length);
 }
 
-/* Some editors begin a text in UTF-8 with it. The NUL at the end moves, too. */
+/* Some editors put a byte order mark at the start of UTF-8 text. The final NUL moves, too. */
 static void drop_byte_order_mark(char *text, gsize *length)
 {
 	const size_t mark = strlen(BYTE_ORDER_MARK);
@@ -138,7 +142,7 @@ static void drop_byte_order_mark(char *text, gsize *length)
 	memmove(text, text + mark, *length + 1);
 }
 
-/* A failure leaves the mode: who may not change it finds nothing of his own there. */
+/* On failure the mode stays: a user who may not change it does not own the file. */
 static void tighten(int fd)
 {
 	struct stat st;
@@ -150,7 +154,7 @@ static void tighten(int fd)
 
 static char *read_named(const char *file, bool own, uint64_t max, gsize *length, GError **error)
 {
-	/* O_NONBLOCK: to open a FIFO that nobody writes must not wait. */
+	/* O_NONBLOCK: opening a FIFO without a writer must not block. */
 	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	gsize used = 0;
 	char *text;
@@ -260,7 +264,10 @@ static void check_stdout(void)
 	_exit(EXIT_FAILURE);
 }
 
-/* Reading what was closed fails, and so does writing: as it did. */
+/*
+ * The replacements are opened the wrong way round, so reading and writing fail as on a closed
+ * descriptor.
+ */
 void file_guard_standard(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Publication of immutable objects: see handoff.h. The lock covers two loads and a count, so that
- * readers that take a reference a query do not meet each other for long. A reference is dropped
+ * readers, which take one reference per query, rarely wait for each other. A reference is dropped
  * outside the lock, since freeing a whole fabric takes a while.
  */
 #include <glib.h>

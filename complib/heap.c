@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Indexed binary heap: see heap.h. Each move of an element writes its new place into the element,
- * which is what makes heap_remove and heap_moved logarithmic. Not locked: its owner thread only.
+ * which makes heap_remove and heap_moved logarithmic. Not locked: for its owner thread only.
  */
 #include <glib.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The system's journal, which takes a line with its severity and fields that can be searched for:
- * journalctl -p err, MESSAGE_ID=..., OPENSM_PORT_GUID=... Built with libsystemd the lines go there
- * by its own protocol. Else, or when it does not take one, the lines of a log on standard output or
- * error begin with the severity as sd-daemon(3) has it.
+ * The system's journal, which stores a line with its severity and searchable fields: journalctl -p
+ * err, MESSAGE_ID=..., OPENSM_PORT_GUID=... If built with libsystemd, lines go there by its own
+ * protocol. Otherwise, or if the journal does not take a line, the lines of a log on standard
+ * output or error begin with the severity as in sd-daemon(3).
  *
- * It is the journal if the service manager says so: JOURNAL_STREAM is device and inode of what it
- * has connected, which may have been replaced since by a shell or a wrapper.
+ * A descriptor is the journal's if it matches JOURNAL_STREAM, the device and inode that the service
+ * manager connected; a shell or a wrapper may have replaced it since.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #ifdef HAVE_LIBSYSTEMD
-#define SD_JOURNAL_SUPPRESS_LOCATION /* the macro that logs knows it, its caller here does not */
+#define SD_JOURNAL_SUPPRESS_LOCATION /* only the log macro knows the location */
 #include <systemd/sd-journal.h>
 #endif
 
@@ -39,7 +39,7 @@ bool log_journal_is(int fd)
 	return !*end && fstat(fd, &st) == 0 && st.st_dev == device && st.st_ino == inode;
 }
 
-/* As syslog(3) numbers them, whose header would claim the names of our levels. */
+/* Numbers as in syslog(3), whose header would clash with the names of our levels. */
 unsigned int log_journal_priority(enum syslog_severity severity)
 {
 	static const unsigned int priorities[] = {
@@ -59,7 +59,7 @@ G_GNUC_PRINTF(2, 3) static void add(GPtrArray *fields, const char *format, ...)
 	va_end(args);
 }
 
-/* What the journal knows by itself, such as process and unit, is not among them. */
+/* Excludes what the journal knows by itself, such as process and unit. */
 static GPtrArray *fields_of(const struct journal_line *line)
 {
 	GPtrArray *fields = g_ptr_array_new_with_free_func(g_free);

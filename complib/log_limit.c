@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Rate limit of log lines: see log.h. The state counts the time that was used up rather than the
- * tokens left, so that all zero means a full allowance and needs no initialisation.
+ * Rate limit of log lines: see log.h. The state counts the time used up rather than the tokens
+ * left, so that all zero means a full allowance and no initialization is needed.
  */
 #include <complib/log.h>
 

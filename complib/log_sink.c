@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Writing lines to a descriptor without ever stopping the daemon: a disk that is full, a pipe
- * whose reader is gone or sleeps, and a terminal that is held are all no more than an errno.
+ * Writes lines to a descriptor without ever stopping the daemon: a full disk, a pipe whose reader
+ * is gone or sleeps, and a stopped terminal only cause an errno.
  *
- * A regular file does not block. Anything else is asked for room first, and waited for a moment;
- * once that was in vain the next lines do not wait until there is room again. So a reader that is
- * merely slow loses nothing, and one that stopped costs a moment once.
+ * A regular file does not block. Any other file is polled for room first, for a short time; after a
+ * failure the next lines do not wait until there is room again. So a slow reader loses nothing, and
+ * a stopped one causes a single short delay.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static void sink_inspect(struct sink *sink)
 
 int sink_open(struct sink *sink, const char *path, bool truncate)
 {
-	/* O_NONBLOCK: opening a FIFO that nobody reads must fail, not wait. */
+	/* O_NONBLOCK: opening a FIFO without a reader must fail, not block. */
 	int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	int fd = open(path, truncate ? flags | O_TRUNC : flags, 0644);
 
@@ -73,7 +73,7 @@ static int write_all(struct sink *sink, const char *data, size_t length)
 	return 0;
 }
 
-/* As write_all, but a SIGPIPE that this write raises on this thread is taken back. */
+/* As write_all, but a SIGPIPE raised by this write on this thread is discarded. */
 static int write_without_signal(struct sink *sink, const char *data, size_t length)
 {
 	static const struct timespec at_once = {0, 0};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The system's log: see log_private.h. Who filters there knows the classic daemon: its name, its
- * facility and "PREFIX: text". The state that openlog() has is the process's, and always this.
+ * The system's log: see log_private.h. Filters there expect the classic daemon: its name, its
+ * facility and "PREFIX: text". The state of openlog() belongs to the process, and is always the
+ * same.
  */
 #include <syslog.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Workers for pure work: one queue, several threads that each take one message at a time, since
- * the messages are large pieces of work. In virtual time there are no threads: the messages wait
- * their turn among those of the actors.
+ * Workers for pure work: one queue, and several threads that each take one message at a time, since
+ * messages are large pieces of work. In virtual time there are no threads: messages are queued
+ * among those of the actors.
  */
 #define _GNU_SOURCE /* gettid */
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 
 #include "actor_private.h"
 
-#define BACKGROUND_NICE 5 /* a third of the processor where others want it, too */
+#define BACKGROUND_NICE 5 /* about a third of the CPU under contention */
 
 struct pool {
 	struct runtime *rt;
@@ -24,7 +24,7 @@ struct pool {
 	struct message *head, **tail; /* these and the rest under lock */
 	unsigned int idle;
 	bool closing;
-	_Atomic uint64_t began; /* when a message was taken last; 0: all are done with */
+	_Atomic uint64_t began; /* when the last message was taken; 0: all are done */
 };
 
 /* NULL when the pool closes and nothing is queued any more. */

@@ -3,7 +3,7 @@
  * Sets of integers as ranges: LIDs, MLIDs, P_Keys, ports. See range.h.
  *
  * The ranges are sorted and neither touch nor overlap, so a set has one representation, and a
- * change replaces one stretch of neighbouring ranges by at most two. Nothing computes last + 1
+ * change replaces one stretch of neighbouring ranges by at most two. last + 1 is never computed
  * before it is known that last is not the greatest number.
  */
 #include <errno.h>

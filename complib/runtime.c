@@ -2,10 +2,10 @@
 /*
  * The clock that actors run on, and the event loop of virtual time.
  *
- * In real time a runtime is no more than the clock. In virtual time it is the whole world: one
- * FIFO of deliveries, one heap of timers, one thread. Time stands still while a message waits, and
- * else jumps to the earliest timer; so the order of events depends on nothing but the program, and
- * an hour without events costs nothing.
+ * In real time a runtime is only the clock. In virtual time it has everything: one FIFO of
+ * deliveries, one heap of timers, one thread. Time stands still while a message waits, and
+ * otherwise jumps to the earliest timer; so the order of events depends only on the program, and an
+ * hour without events costs nothing.
  *
  * A delivery whose receiver has gone stays in the FIFO as a tombstone (msg NULL), so that nothing
  * behind it moves.
@@ -16,7 +16,7 @@
 
 #include "actor_private.h"
 
-#define FIFO_COMPACT_MIN 1024 /* deliveries done before it is worth moving the rest */
+#define FIFO_COMPACT_MIN 1024 /* deliveries done before moving the rest is worthwhile */
 #define SLICE_NS (10 * NS_PER_MS)
 
 struct delivery {
@@ -65,7 +65,7 @@ void timer_queue_fire(struct timer_queue *queue, struct timer *timer)
 
 void thread_start(pthread_t *thread, const char *name, void *(*run)(void *arg), void *arg)
 {
-	char short_name[16]; /* the limit of the kernel, with the NUL */
+	char short_name[16]; /* the limit of the kernel, including the NUL */
 	sigset_t all, saved;
 	int err;
 
@@ -152,7 +152,7 @@ static struct message *fifo_claim(struct runtime *rt, size_t i, const void *owne
 	return msg;
 }
 
-/* The loops see what run and drop append: the length is read again each time. */
+/* The length is read again each time, as run and drop may append messages. */
 void runtime_drop_queued(struct runtime *rt, const void *owner)
 {
 	struct message *msg;
@@ -229,8 +229,8 @@ struct runtime_source {
 };
 
 /*
- * While nothing waits the time is that of the clock, for what other sources start; but no later
- * than the next event, which may be late.
+ * While no message waits, the time follows the clock, for timers that other sources start; but it
+ * does not pass the next event, which may be late.
  */
 static bool is_ready(struct runtime *rt)
 {
@@ -252,7 +252,7 @@ static gboolean source_prepare(GSource *base, gint *timeout)
 	*timeout = -1;
 	if (is_ready(rt))
 		return TRUE;
-	if (timer) /* GLib rounds to microseconds, and so upwards */
+	if (timer) /* rounded up to GLib's microseconds */
 		due = (int64_t)((timer->when + rt->epoch) / NS_PER_US) + 1;
 	if (due != g_source_get_ready_time(base))
 		g_source_set_ready_time(base, due);
@@ -264,7 +264,7 @@ static gboolean source_check(GSource *base)
 	return is_ready(((struct runtime_source *)base)->rt);
 }
 
-/* The other sources shall not wait for long. */
+/* Other sources must not wait for long. */
 static bool is_slice_over(void *arg)
 {
 	const uint64_t *end = arg;
@@ -293,7 +293,7 @@ void runtime_attach(struct runtime *rt, GMainContext *context)
 {
 	g_assert(rt->mode == RUNTIME_VIRTUAL && !rt->source);
 	rt->epoch = monotonic() - rt->now;
-	/* GLib does not write to the functions, but its prototype says that it might. */
+	/* GLib does not modify the functions, but its prototype lacks the const. */
 	rt->source = g_source_new((GSourceFuncs *)&source_funcs, sizeof(struct runtime_source));
 	((struct runtime_source *)rt->source)->rt = rt;
 	g_source_set_name(rt->source, "virtual time");

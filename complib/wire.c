@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The codec: walks the rows of a wire type once for encoding, decoding, matching, printing and
- * for checking the rows themselves. It knows big-endian bit fields and nothing of InfiniBand.
+ * The codec: walks the rows of a wire type for encoding, decoding and matching. It knows big-endian
+ * bit fields and nothing of InfiniBand.
  *
  * All functions are pure in their arguments; tables are constant, so any thread may call them.
- * Tables come from the program, not from outside: they are checked by wire_check in the tests and
- * trusted here. The buffers are as long as the type says, so no content of a packet can lead
- * outside them.
+ * Tables are part of the program: wire_check checks them in the tests, and they are trusted here.
+ * Buffers are as long as the type says, so no packet content can cause accesses outside them.
  */
 #include <complib/scalar.h>
 #include <complib/wire.h>
@@ -19,7 +18,7 @@ static inline bool is_octets(const struct wire_field *field)
 	return field->width == 8 && field->size == 1 && field->bit % 8 == 0;
 }
 
-/* Bits that start and end anywhere: octet by octet, touching none outside the field. */
+/* Loads bits at any position, octet by octet, touching no octet outside the field. */
 static uint64_t load_bits(const uint8_t *wire, unsigned int bit, unsigned int width)
 {
 	const uint8_t *p = wire + bit / 8;
@@ -33,7 +32,7 @@ static uint64_t load_bits(const uint8_t *wire, unsigned int bit, unsigned int wi
 	return width > 0 ? value << width | p[1] >> (8 - width) : value;
 }
 
-/* The bits were 0 before. */
+/* Stores bits that were 0 before. */
 static void store_bits(uint8_t *wire, unsigned int bit, unsigned int width, uint64_t value)
 {
 	uint8_t *p = wire + bit / 8;
@@ -212,7 +211,7 @@ bool wire_equal(const struct wire_type *type, const void *a, const void *b)
 	return !memcmp(one, other, wire_bytes(type));
 }
 
-/* A type whose fields have no components of their own is one component of what embeds it. */
+/* A type whose fields have no components of their own is one component of the embedding type. */
 static bool is_atom(const struct wire_type *type)
 {
 	for (unsigned int i = 0; i < type->n_fields; i++)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Proof-reading of wire tables: what the codec trusts is checked here, once, in the tests. A table
- * typed by hand goes wrong by one bit, not by much, so every bit and octet is accounted for.
+ * Checks wire tables, which the codec trusts, once in the tests. Errors in hand-written tables are
+ * often off by one bit, so every bit and octet is accounted for.
  */
 #include <complib/wire.h>
 
-/* Who has which bit on the wire and which octet in the host struct: index of a field, plus 1. */
+/* Owner of each bit on the wire and each octet in the host struct: field index plus 1. */
 struct claims {
 	uint16_t *bits, *bytes;
 	uint64_t components;

@@ -6,12 +6,11 @@
  * An actor is such an owner. Code never waits for another actor: it posts a message and goes on.
  *
  * RUNTIME_REAL: each actor runs on a thread of its own (actor_start) or from a GMainContext
- * (actor_attach); time is CLOCK_MONOTONIC. Attaching all actors to one context gives a daemon
- * with a single thread.
- * RUNTIME_VIRTUAL: runtime_run() runs all actors on the caller's thread: messages in the order in
- * which they were posted, then the earliest timer (ties in order of starting), whose time becomes
- * the time. The same program and seed give the same order of events. runtime_attach() lets a
- * GMainContext do the same, no faster than time goes.
+ * (actor_attach); time is CLOCK_MONOTONIC. Attaching all actors to one context gives a daemon with
+ * a single thread. RUNTIME_VIRTUAL: runtime_run() runs all actors on the caller's thread: messages
+ * in the order in which they were posted, then the earliest timer (ties in order of starting), to
+ * whose time the clock is set. The same program and seed give the same order of events.
+ * runtime_attach() lets a GMainContext do the same, no faster than real time.
  */
 #ifndef COMPLIB_ACTOR_H
 #define COMPLIB_ACTOR_H
@@ -33,7 +32,7 @@ enum runtime_mode {
 	RUNTIME_VIRTUAL,
 };
 
-/* Embedded as first member of each message; whoever receives it owns it. */
+/* Embedded as first member of each message; the receiver owns it. */
 struct message {
 	struct message *next;
 	void (*run)(struct message *msg);  /* on the receiver's thread */
@@ -50,7 +49,7 @@ uint64_t runtime_now(const struct runtime *rt);
 /*
  * Virtual only. Runs until done(arg) is true (checked between events), nothing is left to do, or
  * virtual time would pass deadline_ns; in the last case time becomes deadline_ns, in the others it
- * stays. Returns done(arg); a NULL done never holds.
+ * stays. Returns done(arg); a NULL done is never true.
  */
 bool runtime_run(struct runtime *rt, bool (*done)(void *arg), void *arg, uint64_t deadline_ns);
 
@@ -62,7 +61,7 @@ bool runtime_run(struct runtime *rt, bool (*done)(void *arg), void *arg, uint64_
  */
 void runtime_attach(struct runtime *rt, GMainContext *context);
 
-/* Of what is drawn at random in virtual time; 1 unless set. */
+/* Seed of random numbers in virtual time; 1 unless set. */
 void runtime_set_seed(struct runtime *rt, uint64_t seed);
 uint64_t runtime_seed(const struct runtime *rt);
 
@@ -76,12 +75,12 @@ void actor_attach(struct actor *actor, GMainContext *context); /* no-op if virtu
  */
 uint64_t actor_poll(struct actor *actor);
 /*
- * Joins its thread, or detaches it (on the context's thread), then drops what is still queued; its
- * timers become idle, and timer_start does nothing any more. What is posted later is dropped by
- * actor_free() (virtual: at once): never on the thread of who posts it, beside the actor's turn.
+ * Joins its thread, or detaches it (on the context's thread), then drops the messages still queued.
+ * Its timers become idle, and timer_start has no effect any more. Messages posted later are dropped
+ * by actor_free() (virtual: at once), never on the sender's thread while the actor runs.
  */
 void actor_stop(struct actor *actor);
-/* Stops it if it runs, and drops what came since; its timers must be stopped. */
+/* Stops it if it runs, and drops messages posted since; its timers must be stopped. */
 void actor_free(struct actor *actor);
 const char *actor_name(const struct actor *actor);
 uint64_t actor_now(const struct actor *actor); /* runtime_now of its runtime */
@@ -113,12 +112,12 @@ static inline bool timer_running(const struct timer *timer)
  */
 struct pool *pool_new(struct runtime *rt, const char *name, unsigned int threads);
 /*
- * The same for work that takes long and that nobody waits for at once: its threads, and those that
- * they start, run at a lower priority.
+ * As pool_new(), for long work whose result is not urgent: its threads, and those that they start,
+ * run at a lower priority.
  */
 struct pool *pool_new_background(struct runtime *rt, const char *name, unsigned int threads);
 void pool_post(struct pool *pool, struct message *msg);
-/* For how long one of one thread has been at the same message. */
+/* For how long a pool of one thread has been running the same message; 0 if it is idle. */
 uint64_t pool_busy_ns(struct pool *pool);
 void pool_free(struct pool *pool); /* runs what is queued, then joins */
 

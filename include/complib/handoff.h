@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The few primitives through which threads meet, on pthread and C11 atomics: GLib's own are not
- * instrumented and would hide from, or alarm, ThreadSanitizer.
+ * The few primitives through which threads synchronize, based on pthread and C11 atomics: GLib's
+ * own are not instrumented, so ThreadSanitizer would miss races or report false ones.
  */
 #ifndef COMPLIB_HANDOFF_H
 #define COMPLIB_HANDOFF_H

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Of the uint64_t at key, a GUID mostly, for a GHashTable. The order in which a table is walked,
- * and so that of packets, follows from it: g_int64_hash() is another one in newer versions of GLib.
+ * Hash of the uint64_t at key, mostly a GUID, for a GHashTable. It determines the order in which a
+ * table is walked, and so the order of packets: g_int64_hash() differs between GLib versions.
  */
 static inline unsigned int hash_uint64(const void *key)
 {

@@ -6,14 +6,13 @@
  *	Nov 21 09:15:02 123456 [7F2A] 0x01 -> ERR text
  *
  * The bracket holds the thread's number, the hex number the level bit. A log may be written from
- * any thread. Every line is written at once (one write() a line) so that milestones are visible;
- * with log_start_writer() as soon as the disk takes it.
- * LOG_SYS lines bear 0x80 and go to syslog as well, unless the log is stdout or stderr; with
- * milestones their text is on stdout too, for who started the daemon there. Where stdout or stderr
- * is the system's journal, what would go to it or to syslog goes there with severity and fields
- * instead, and without a header; see log_journal.c. Control
- * characters in the text are escaped, except tabs and one final newline, which goes. Lines that
- * cannot be written (full disk, closed pipe) are counted, and the count is written when it works
+ * any thread. Every line is written at once, with one write(), so that milestones are visible; with
+ * log_start_writer() as soon as the disk takes it. LOG_SYS lines carry 0x80 and go to syslog as
+ * well, unless the log is stdout or stderr; with milestones their text also goes to stdout, for the
+ * user who started the daemon. If stdout or stderr is the system's journal, lines for it and for
+ * syslog go to the journal with severity and fields, without a header; see log_journal.c. Control
+ * characters in the text are escaped, except tabs; one final newline is removed. Lines that cannot
+ * be written (full disk, closed pipe) are counted, and the count is written when writing works
  * again; nothing blocks or raises a signal.
  */
 #ifndef COMPLIB_LOG_H
@@ -28,13 +27,15 @@ enum log_level {
 	LOG_INFO = 0x02,
 	LOG_VERBOSE = 0x04,
 	LOG_DEBUG = 0x08,
-	LOG_FUNCS = 0x10,  /* of the classic daemon; no line bears it */
+	LOG_FUNCS = 0x10,  /* of the classic daemon; never set in a line */
 	LOG_FRAMES = 0x20, /* MADs */
 	LOG_ROUTING = 0x40,
 	LOG_SYS = 0x80, /* also to syslog */
 };
 
-/* Beside a level: which of log_config's message_ids the line bears in the system's journal. */
+/*
+ * Combined with a level: which of log_config's message_ids the line gets in the system's journal.
+ */
 #define LOG_MESSAGE(number) ((unsigned int)(number) << 8)
 
 struct log;
@@ -45,7 +46,7 @@ struct log_config {
 	unsigned int flags; /* level bits that are written; LOG_SYS always is */
 	bool append;	    /* false: truncate at start */
 	uint64_t max_bytes; /* truncate when reached; 0: never */
-	bool flush;	    /* fdatasync each line; with a writer those of a tenth of a second */
+	bool flush;	    /* fdatasync each line; with a writer thread every 0.1 s */
 	const char *const *message_ids; /* by the number of LOG_MESSAGE(); NULL: none */
 	bool milestones;    /* LOG_SYS lines also to stdout, unless the log is stdout or stderr */
 	bool apart;	    /* LOG_SYS lines to stdout if milestones, and not to the log */
@@ -57,43 +58,43 @@ struct log *log_new(const struct log_config *config, GError **error);
 struct log *log_new_null(void);			 /* writes nothing */
 struct log *log_new_capture(GString *into);	 /* for tests */
 /*
- * A regular file is written by a thread of its own from now on: a disk that hangs holds up nobody.
- * Before other threads know the log. What is more than the thread can write is lost, and counted,
- * errors last; where any level beyond LOG_INFO is on, who writes waits for it, up to two seconds
- * while nothing goes on.
+ * From now on a thread of its own writes a regular file, so that a disk that hangs delays no other
+ * thread. Call before other threads use the log. Lines beyond what that thread can write are lost
+ * and counted, errors last; with any level beyond LOG_INFO the callers wait instead, at most two
+ * seconds while nothing is written.
  */
 void log_start_writer(struct log *log);
-void log_free(struct log *log); /* writes what waits, if the disk takes it in two seconds */
+void log_free(struct log *log); /* writes queued lines, for at most two seconds */
 
 void log_set_flags(struct log *log, unsigned int flags);
 unsigned int log_flags(const struct log *log);
 /* Instead of the general flags, for the source file of that name (its last component counts). */
 void log_set_module_flags(struct log *log, const char *file_c, unsigned int flags);
 void log_clear_module_flags(struct log *log); /* all modules follow the general flags again */
-/* Calls tell for each that has flags of its own. */
+/* Calls tell for each source file with flags of its own. */
 void log_each_module(const struct log *log,
 		     void (*tell)(void *arg, const char *file_c, unsigned int flags), void *arg);
 void log_set_flush(struct log *log, bool flush);
 void log_set_max_bytes(struct log *log, uint64_t max_bytes);
 void log_set_prefix(struct log *log, const char *prefix);
-/* A field that all lines bear from now on in the system's journal, such as a port's GUID. */
+/* Adds a field to all later lines in the system's journal, such as a port's GUID. */
 void log_add_field(struct log *log, const char *name, const char *value);
 
 /*
- * The file of the log's name opened again, as that of before may have been moved away. Opening it
- * may hang: any thread may do it, even after the end of the log.
+ * The log file opened again by its name, as the old file may have been moved away. Opening may
+ * hang, so any thread may do it, even after the log was freed.
  */
 struct log_file;
 struct log_file *log_file_new(const struct log *log); /* NULL: the log is in no file */
 void log_file_open(struct log_file *file);
 void log_file_free(struct log_file *file);
-/* Goes on in the file, which it takes over. False, as with log_stay(): it could not be opened. */
+/* Continues in the new file and takes it over. False: it could not be opened, as in log_stay(). */
 bool log_go_on(struct log *log, struct log_file *file);
-/* It stays in the file before: why is told there, in syslog and on stderr. */
+/* Continues in the old file; writes why there, to syslog and to stderr. */
 void log_stay(struct log *log, const char *why);
-/* Whether it stays there: who looks for the log by its name finds no new lines. */
+/* Whether the log still uses the old file: under its name no new lines appear. */
 bool log_is_astray(const struct log *log);
-/* Whether lines were lost, as the disk is full or too slow, and nothing was written since. */
+/* Whether lines were lost (full or slow disk), and none has been written since. */
 bool log_is_losing(const struct log *log);
 
 /* Timestamps from this clock (CLOCK_REALTIME nanoseconds); NULL: the system's. */
@@ -103,8 +104,8 @@ bool log_wants(const struct log *log, unsigned int level, const char *file_c);
 void log_write(struct log *log, unsigned int level, const char *file_c, const char *format, ...)
 	G_GNUC_PRINTF(4, 5);
 /*
- * A text with fields of its own in the system's journal, "NAME=value" each, the last one NULL,
- * beside those that all lines bear.
+ * Writes a text with fields of its own in the system's journal ("NAME=value" each, the last one
+ * NULL), in addition to the fields of all lines.
  */
 void log_write_about(struct log *log, unsigned int level, const char *file_c,
 		     const char *const *fields, const char *text);
@@ -122,8 +123,8 @@ void log_write_about(struct log *log, unsigned int level, const char *file_c,
 #define log_sys_error(log, ...) log_at(log, LOG_SYS | LOG_ERROR, __VA_ARGS__)
 
 /*
- * For lines that a peer can provoke: at most burst lines, then one every interval; the next line
- * written says how many were held back. Owned by one thread.
+ * For lines that a peer can provoke: at most burst lines, then one per interval; the next line
+ * written says how many were suppressed. Owned by one thread.
  */
 struct log_limit {
 	uint64_t tokens_ns, last_ns; /* state; zero to start */

@@ -2,7 +2,7 @@
 #ifndef COMPLIB_MEMORY_H
 #define COMPLIB_MEMORY_H
 
-/* Gives free memory of the heap back to the system, where the C library can be told to. */
+/* Gives free heap memory back to the system, if the C library supports it. */
 void memory_trim(void);
 
 #endif

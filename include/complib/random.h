@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Numbers that follow from a seed, for chance that can be repeated; not for secrets. */
+/* Pseudo-random numbers from a seed, for repeatable runs; not for secrets. */
 #ifndef COMPLIB_RANDOM_H
 #define COMPLIB_RANDOM_H
 

@@ -23,8 +23,8 @@ bool range_set_contains(const struct range_set *set, uint64_t value);
 uint64_t range_set_count(const struct range_set *set);
 
 /*
- * The lowest run of count values in the set whose first is a multiple of align (a power of two);
- * false if there is none. The run is not removed.
+ * The lowest run of count values in the set whose first value is a multiple of align (a power of
+ * two); false if there is none. The run is not removed.
  */
 bool range_set_find(const struct range_set *set, uint64_t count, uint64_t align, uint64_t *first);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Unsigned integers in memory whose size, 1, 2, 4 or 8 octets, a table row tells at run time. */
+/* Unsigned integers in memory of 1, 2, 4 or 8 octets; table rows give the size at run time. */
 #ifndef COMPLIB_SCALAR_H
 #define COMPLIB_SCALAR_H
 
@@ -21,7 +21,7 @@ static inline uint64_t scalar_load(const void *host, size_t size)
 	}
 }
 
-/* Write value, cut to size octets, to the unsigned integer at host. */
+/* Writes value, cut to size octets, to the unsigned integer at host. */
 static inline void scalar_store(void *host, size_t size, uint64_t value)
 {
 	switch (size) {

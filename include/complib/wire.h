@@ -16,7 +16,7 @@
 
 enum wire_kind {
 	WIRE_UINT,  /* 1..64 bits in a uint8_t, uint16_t, uint32_t or uint64_t */
-	WIRE_BYTES, /* octets copied as they are; width is 8, count the number of octets */
+	WIRE_BYTES, /* octets copied unchanged; width is 8, count the number of octets */
 	WIRE_NEST,  /* an embedded wire type */
 };
 
@@ -51,8 +51,9 @@ struct wire_field {
 	uint16_t offset; /* of the first element in the host struct */
 	uint16_t size;	 /* bytes of one element in the host struct */
 	/*
-	 * ComponentMask bit; of an array of integers, that of element 0, the others following; of a
-	 * nested type, what is added to its components, or the bit of the whole if it has none.
+	 * ComponentMask bit. Array of integers: the bit of element 0, followed by the others.
+	 * Nested type: offset added to its components, or the bit of the whole if it has no
+	 * components.
 	 */
 	int16_t component;
 	uint8_t kind, print, match;
@@ -65,8 +66,8 @@ struct wire_type {
 	uint16_t bits; /* size on the wire, a multiple of 8 */
 	uint16_t size; /* sizeof the host struct */
 	/*
-	 * The same as code, where speed counts; NULL: the rows are walked. encode finds the octets
-	 * zeroed.
+	 * Generated code for types where speed matters; NULL: the rows are walked. encode gets
+	 * zeroed octets.
 	 */
 	void (*encode)(const void *host, uint8_t *wire);
 	void (*decode)(const uint8_t *wire, void *host);
@@ -83,7 +84,7 @@ void wire_encode(const struct wire_type *type, const void *host, uint8_t *wire);
 /* Reads wire_bytes(type) octets; every field of host is set, padding is left alone. */
 void wire_decode(const struct wire_type *type, const uint8_t *wire, void *host);
 
-/* Whether both are encoded alike, whatever their padding; of types of 256 octets at most. */
+/* Whether both have the same encoding, ignoring padding; for types of at most 256 octets. */
 bool wire_equal(const struct wire_type *type, const void *a, const void *b);
 
 /*
@@ -94,8 +95,8 @@ bool wire_match(const struct wire_type *type, const void *query, const void *can
 		uint64_t mask);
 
 /*
- * The same, but components whose bit is set in bits are compared as WIRE_MATCH_BITS whatever their
- * row says (WIRE_MATCH_NEVER excepted): how a query may ask for capability masks.
+ * As wire_match(), but components whose bit is set in bits are compared as WIRE_MATCH_BITS whatever
+ * their row says (except WIRE_MATCH_NEVER): for queries about capability masks.
  */
 bool wire_match_bits(const struct wire_type *type, const void *query, const void *candidate,
 		     uint64_t mask, uint64_t bits);
@@ -106,16 +107,19 @@ uint64_t wire_components(const struct wire_type *type);
 /* The field of that name, not looking into nested types; NULL if there is none. */
 const struct wire_field *wire_find_field(const struct wire_type *type, const char *name);
 
-/* Element index of a WIRE_UINT or WIRE_BYTES field; setting cuts the value to the host size. */
+/*
+ * Reads or sets element index of a WIRE_UINT or WIRE_BYTES field; setting cuts the value to the
+ * host size.
+ */
 uint64_t wire_value(const struct wire_field *field, const void *host, unsigned int index);
 void wire_set_value(const struct wire_field *field, void *host, unsigned int index, uint64_t value);
 
 /*
- * Appends one "name:............value" line a field, as infiniband-diags does; the fields of nested
- * types under their own names, those of element i of an array behind "array[i].".
+ * Appends one "name:............value" line per field, as infiniband-diags does. Fields of nested
+ * types keep their own names; those of element i of an array get the prefix "array[i].".
  */
 void wire_print(const struct wire_type *type, const void *host, GString *out);
-/* The same on one line: " name=value" for each field that is not 0. */
+/* Appends all fields on one line: " name=value" for each field that is not 0. */
 void wire_print_words(const struct wire_type *type, const void *host, GString *out);
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Which attribute of which class has which type, for printers, captures and tests. */
+/* The wire type of each attribute of each class, for printers, captures and tests. */
 #ifndef IBA_ATTRIBUTES_H
 #define IBA_ATTRIBUTES_H
 
@@ -12,16 +12,16 @@ struct iba_attribute {
 	const struct wire_type *type;
 };
 
-/* All of attributes.def in its order; the last one has no type. */
+/* All rows of attributes.def in their order, then one without a type. */
 extern const struct iba_attribute iba_attributes[];
 
-/* The row of an attribute of a class; NULL if the class is not known or has no such attribute. */
+/* The row of an attribute of a class; NULL if the class is unknown or has no such attribute. */
 const struct iba_attribute *iba_attribute_find(uint8_t mgmt_class, uint16_t attribute);
 
-/* The attribute's name as the IBA writes it; NULL as above. */
+/* The attribute's name as the IBA writes it; NULL if there is no such row. */
 const char *iba_attribute_name(uint8_t mgmt_class, uint16_t attribute);
 
-/* Where its data begin in a MAD, in octets; 0 for an unknown class. */
+/* Offset of its data in a MAD, in octets; 0 for an unknown class. */
 unsigned int iba_attribute_offset(uint8_t mgmt_class, uint16_t attribute);
 
 /* The data_details of a generic Notice of subnet management or administration; NULL: unknown. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Codes of the IBA to and from quantities: MTU, rate, time. */
+/* Conversion between codes of the IBA and quantities: MTU, rate, time. */
 #ifndef IBA_CODES_H
 #define IBA_CODES_H
 
@@ -14,15 +14,15 @@ uint8_t iba_mtu_code(unsigned int bytes);
 /* Rate in tenths of Gb/s (25 is 2.5 Gb/s); 0 for a code the IBA does not define. */
 unsigned int iba_rate_tenths(uint8_t code);
 
-/* Negative, 0 or positive as rate a is slower than, equal to or faster than rate b. */
+/* Negative, 0 or positive if rate a is slower than, equal to or faster than rate b. */
 int iba_rate_compare(uint8_t a, uint8_t b);
 
-/* The fastest rate of at most tenths of a Gb/s; 0 if that is below the slowest. */
+/* Code of the fastest rate of at most tenths (of Gb/s); 0 if that is below the slowest rate. */
 uint8_t iba_rate_code(unsigned int tenths);
 
 /*
- * The fastest rate not above the one given whose code is at most max_code, for clients that do
- * not know the later codes; 0 if there is none.
+ * Code, at most max_code, of the fastest rate that is not above code's, for clients that do not
+ * know the later codes; 0 if there is none.
  */
 uint8_t iba_rate_limit(uint8_t code, uint8_t max_code);
 
@@ -35,16 +35,18 @@ unsigned int iba_width_lanes(uint8_t width);
 
 /*
  * SA rate of a link from PortInfo LinkWidthActive, LinkSpeedActive, LinkSpeedExtActive and
- * LinkSpeedExtActive2: a second extended speed counts before a first, that before the plain speed
- * (FDR10, a vendor's kind of QDR, has the rate of QDR). 0 if width or speed is not a single known
- * bit; where no code has the exact rate (8X and 12X XDR), the next slower one.
+ * LinkSpeedExtActive2: LinkSpeedExtActive2 has precedence over LinkSpeedExtActive, and that over
+ * LinkSpeedActive (FDR10, a vendor's kind of QDR, has the rate of QDR). 0 if width or speed is not
+ * a single known bit; if no code has the exact rate (8X and 12X XDR), the next slower one.
  */
 uint8_t iba_link_rate(uint8_t width, uint8_t speed, uint8_t speed_ext, uint8_t speed_ext2);
 
-/* 4.096 us * 2^code in nanoseconds, UINT64_MAX where that overflows: RespTimeValue and its like. */
+/*
+ * 4.096 us * 2^code in nanoseconds, UINT64_MAX on overflow: for RespTimeValue and similar fields.
+ */
 uint64_t iba_timeout_ns(uint8_t code);
 
-/* The least code (at most 31) whose time is at least ns. */
+/* The lowest code (at most 31) whose time is at least ns. */
 uint8_t iba_timeout_code(uint64_t ns);
 
 /* Number of data VLs of a VLCap or OperationalVLs code: 1, 2, 4, 8, 15; 0 for an unknown code. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Values the IBA gives names to, expanded from the rows of iba/constants.def, and their texts. */
+/* Values that the IBA names, expanded from the rows of iba/constants.def, and their texts. */
 #ifndef IBA_CONSTANTS_H
 #define IBA_CONSTANTS_H
 
@@ -58,8 +58,8 @@ const char *iba_name(enum iba_set set, uint32_t value);
 #define IBA_DEFAULT_GID_PREFIX UINT64_C(0xFE80000000000000)
 #define IBA_SA_WELL_KNOWN_GUID UINT64_C(0x0200000000000002)
 
-#define IBA_LINK_WIDTH_ALL_SUPPORTED 0xFF /* in LinkWidthEnabled: whatever is supported */
-#define IBA_LINK_SPEED_ALL_SUPPORTED 0xF  /* in LinkSpeedEnabled */
+#define IBA_LINK_WIDTH_ALL_SUPPORTED 0xFF /* in LinkWidthEnabled: all supported widths */
+#define IBA_LINK_SPEED_ALL_SUPPORTED 0xF  /* in LinkSpeedEnabled: all supported speeds */
 #define IBA_LINK_SPEED_EXT_DISABLED 30	  /* in LinkSpeedExtEnabled: extended speeds off */
 #define IBA_PORT_NONE 0xFF		  /* in a linear forwarding table: drop */
 #define IBA_SWITCH_MAX_PORT 254

@@ -52,8 +52,8 @@
 #define IBA_COMPONENT(type, name) (UINT64_C(1) << iba_##type##_c_##name)
 
 /*
- * The same for a field of an attribute that the record embeds under the attribute's own name:
- * IBA_COMPONENT_NESTED(node_record, node_info, node_type).
+ * ComponentMask bit of a field of an attribute that the record embeds under the attribute's own
+ * name: IBA_COMPONENT_NESTED(node_record, node_info, node_type).
  */
 #define IBA_COMPONENT_NESTED(type, nested, name)                                                   \
 	(UINT64_C(1) << (iba_##type##_c_##nested + iba_##nested##_c_##name))
@@ -71,7 +71,7 @@ static inline bool iba_gid_is_multicast(struct iba_gid gid)
 	return gid.prefix >> 56 == 0xFF;
 }
 
-/* Who made up an MGID: one of IBA_MGID_SIGNATURE_IPV4 ..., or anything. */
+/* The protocol signature in an MGID: one of IBA_MGID_SIGNATURE_IPV4 ..., or any other value. */
 static inline uint16_t iba_mgid_signature(struct iba_gid mgid)
 {
 	return (uint16_t)(mgid.prefix >> 32);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A simulated fabric inside the process. It forwards hop by hop through the tables that were
- * really programmed, so wrong tables lose packets.
+ * A simulated fabric inside the process. It forwards hop by hop by the tables that were actually
+ * programmed, so wrong tables lose packets.
  *
  * The fabric is owned by one actor of the runtime. Functions marked [owner] are called on that
  * actor (sim_call), before it starts, or anywhere in a virtual runtime. Same topology, seed, calls
@@ -16,8 +16,8 @@ struct sim;
 struct topology; /* nodes and cables as parsed or generated, before it is simulated */
 
 /*
- * A generator spec, the name of a file of ibnetdiscover or ibsim form, or "-" for the standard
- * input. Specs:
+ * Loads a generator spec, a file in ibnetdiscover or ibsim formatat, or "-" for the standard input.
+ * Specs:
  *   fattree:K               full 3-level tree of K-port switches, K^3/4 hosts
  *   xgft:M1,..,MH:W1,..,WH[:P1,..,PH]   tree of H levels; switches of level i have Mi children,
  *                           and these Wi parents, with Pi cables to each
@@ -32,8 +32,8 @@ bool topology_write(const struct topology *topology, const char *file,
 unsigned int topology_hosts(const struct topology *topology);
 unsigned int topology_switches(const struct topology *topology);
 /*
- * What no cables join to the port of that GUID, or 0: to the port that sim_open() takes then. To be
- * freed; NULL: all is joined, or there is no such port.
+ * Describes the nodes that no cables connect to the port with that GUID (0: to the port that
+ * sim_open() then takes). To be freed; NULL: all are connected, or there is no such port.
  */
 char *topology_tell_unjoined(const struct topology *topology, uint64_t port_guid);
 
@@ -41,11 +41,11 @@ struct sim_config {
 	uint64_t seed;
 	uint64_t hop_ns;    /* latency of a link and forwarding step */
 	uint64_t sma_ns;    /* time an SMA needs for one MAD; each node serves them one by one */
-	double loss;	    /* probability that a packet is lost, drawn once a packet */
+	double loss;	    /* probability that a packet is lost, drawn once per packet */
 	double duplicate;   /* probability that it arrives twice */
 	uint64_t jitter_ns; /* uniform extra latency: reorders */
-	double corrupt;	    /* probability that one bit flips, but of a directed path; drawn once */
-	uint64_t timeout_delay_ns; /* timeouts are reported up to so much late */
+	double corrupt;	    /* probability that one bit flips, not in a directed path */
+	uint64_t timeout_delay_ns; /* timeouts are reported late by at most this */
 	bool mixed_routing; /* switches forward SMPs LID-routed first, then directed */
 };
 
@@ -57,8 +57,7 @@ void sim_start(struct sim *sim); /* starts its thread in a real runtime */
 void sim_free(struct sim *sim);	 /* after its vendor ports were closed */
 
 /*
- * The port with that GUID, or if 0 the first of a host that has a cable, as a vendor port. Any
- * thread.
+ * Opens the port with that GUID as a vendor port; 0: the first host port with a cable. Any thread.
  */
 struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error);
 
@@ -67,24 +66,27 @@ void sim_call(struct sim *sim, void (*call)(struct sim *sim, void *arg), void *a
 
 /* ---- control [owner]; node is an index below sim_nodes() ---- */
 unsigned int sim_nodes(const struct sim *sim);
-/* By the node or port GUID that the topology gave it, or -1. */
+/* Finds a node by the node or port GUID from the topology; -1: none. */
 int sim_find_guid(const struct sim *sim, uint64_t guid);
 int sim_find_name(const struct sim *sim, const char *description);
 bool sim_link_set(struct sim *sim, unsigned int node, unsigned int port,
 		  bool up);					   /* false: no cable */
 void sim_node_set(struct sim *sim, unsigned int node, bool up);	   /* down: links, tables lost */
 /*
- * The adapter of a host is gone, or its driver: its links are down, and its vendor ports are lost;
- * true: it is back, as after power on, and so are they.
+ * there false: the adapter of a host or its driver is gone, its links are down, and its vendor
+ * ports are lost; true: they are back, as after power on.
  */
 void sim_device_set(struct sim *sim, unsigned int node, bool there);
 void sim_node_mute(struct sim *sim, unsigned int node, bool mute); /* its SMA answers nothing */
-/* Nor does that of a switch hand on directed routes; what is LID-routed still passes. */
+/*
+ * The SMA of a switch answers nothing and forwards no directed routes; LID-routed packets still
+ * pass.
+ */
 void sim_node_hang(struct sim *sim, unsigned int node, bool hung);
-/* Its driver refuses whatever programs on it want to send; it receives as ever. */
+/* The driver of the node refuses to send anything for programs; it still receives. */
 void sim_device_refuse(struct sim *sim, unsigned int node, bool refuses);
 void sim_set_loss(struct sim *sim, double loss);
-/* Probability that a packet from or for this node itself is lost, beside that of all packets. */
+/* Probability that a packet from or to this node is lost, in addition to that of all packets. */
 void sim_node_set_loss(struct sim *sim, unsigned int node, double loss);
 void sim_set_duplicate(struct sim *sim, double duplicate);
 void sim_set_corrupt(struct sim *sim, double corrupt); /* one random bit of its MAD flips,
@@ -96,89 +98,90 @@ void sim_set_delay(struct sim *sim, uint64_t hop_ns, uint64_t jitter_ns);
  */
 void sim_set_timeout_delay(struct sim *sim, uint64_t max_ns);
 /*
- * What the cable can do at most from now on: lanes 1, 2, 4, 8 or 12 and Mb/s a lane, as signalled
- * or as data rate (2500, 5000, 10000, 10312, 14062, 25781 or 25000, 53125 or 50000, 106250 or
- * 100000, 212500 or 200000). The link trains again with what both ends enable of it; 12 lanes of
+ * Limits what the cable can do from now on: lanes 1, 2, 4, 8 or 12 and Mb/s per lane, as signalling
+ * or data rate (2500, 5000, 10000, 10312, 14062, 25781 or 25000, 53125 or 50000, 106250 or 100000,
+ * 212500 or 200000). The link trains again with what both ends enable within the limit; 12 lanes of
  * 212500 lift the limit. False: no cable, or no such value.
  */
 bool sim_link_degrade(struct sim *sim, unsigned int node, unsigned int port, unsigned int lanes,
 		      unsigned int lane_mbps);
 /*
- * Pulled for down_ns and plugged for up_ns, times times; ends plugged. 0 times ends a flapping, as
- * does whatever else is done to the cable. False: no cable.
+ * Pulls the cable for down_ns and plugs it for up_ns, as often as times says; it ends plugged.
+ * times 0 ends the flapping, as does any other change of the cable. False: no cable.
  */
 bool sim_link_flap(struct sim *sim, unsigned int node, unsigned int port, uint64_t down_ns,
 		   uint64_t up_ns, unsigned int times);
-/* What leaves by this port vanishes (dropped), though the link is up. False: no such port. */
+/* Packets leaving by this port are dropped, though the link is up. False: no such port. */
 bool sim_link_black_hole(struct sim *sim, unsigned int node, unsigned int port, bool on);
 /*
- * An SMP that has gone so many hops by LID, or by the LID-routed part of its route, is taken by the
- * switch where it is then, as if it were meant for that; 0: none is. Debian's ibsim does so at 16.
+ * The switch that an SMP reaches after this number of LID-routed hops (also within a mixed route)
+ * handles it as if addressed to itself; 0: no limit. Debian's ibsim does so at 16.
  */
 void sim_set_lid_hops_max(struct sim *sim, unsigned int hops);
 /*
- * Moves the cable end in a port to one without a cable; to the port at the cable's other end: that
- * one then has a loopback plug. False: no cable here, or no room there.
+ * Moves the cable end in a port to a port without a cable. If that is the port at the cable's other
+ * end, it gets a loopback plug. False: no cable here, or no room there.
  */
 bool sim_cable_move(struct sim *sim, unsigned int node, unsigned int port, unsigned int to_node,
 		    unsigned int to_port);
 /*
- * Exchanges the cable ends in two ports, at once: each port then has the cable of the other. One
- * of them may be empty. False: neither has a cable, or they are the ends of one.
+ * Exchanges the cable ends in two ports at the same time: each port then has the cable of the
+ * other. One of them may be empty. False: neither has a cable, or they are the two ends of one
+ * cable.
  */
 bool sim_cable_swap(struct sim *sim, unsigned int node_a, unsigned int port_a, unsigned int node_b,
 		    unsigned int port_b);
-/* The node answers with this NodeGUID, which may be that of another or 0; its port GUIDs stay. */
+/* The node answers with this NodeGUID, which may be another node's or 0; its port GUIDs stay. */
 void sim_set_node_guid(struct sim *sim, unsigned int node, uint64_t guid);
-/* NodeInfo of this end port tells this PortGUID; 0: its own. */
+/* NodeInfo of this end port reports this PortGUID; 0: its own. */
 void sim_set_port_guid(struct sim *sim, unsigned int node, unsigned int port, uint64_t guid);
 /*
- * LinearFDBCap of a switch, until it is reset: it forwards lower LIDs only, and its SMA refuses a
- * LinearFDBTop and blocks that are not below it.
+ * LinearFDBCap of a switch, until it is reset: it forwards only LIDs below the cap, and its SMA
+ * refuses a LinearFDBTop and blocks that are not below it.
  */
 void sim_set_linear_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap);
-/* The same of multicast LIDs. */
+/* MulticastFDBCap of a switch, until it is reset: as above, for multicast LIDs. */
 void sim_set_multicast_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap);
 /*
- * PartitionCap, at least 1: the P_Key tables of end ports have so many entries. All of the node are
- * as after power on then.
+ * PartitionCap, at least 1: number of entries in the P_Key tables of end ports. All P_Key tables of
+ * the node are then as after power on.
  */
 void sim_set_partition_cap(struct sim *sim, unsigned int node, uint16_t cap);
-/* The node's SMA answers Set with status 0, but changes nothing: it returns what it has. */
+/* The node's SMA answers Set with status 0, but changes nothing: it returns its present values. */
 void sim_node_stubborn(struct sim *sim, unsigned int node, bool stubborn);
-/* It refuses Sets of this attribute with status 0x1C (invalid field); 0: of none. */
+/* The node refuses Sets of this attribute with status 0x1C (invalid field); 0: it refuses none. */
 void sim_node_refuse(struct sim *sim, unsigned int node, uint16_t attribute);
 /*
- * It does not take Sets of this attribute and modifier: it answers with that status, or with what
- * it has, or as if it had taken it. SIM_REFUSE_NOT: it takes them again. False: it does so with too
- * many others.
+ * The node does not apply Sets of this attribute and modifier: it answers with that status, or with
+ * its present values, or as if it had applied the Set. SIM_REFUSE_NOT: it applies them again.
+ * False: SIM_REFUSALS_MAX others are refused already.
  */
 #define SIM_REFUSALS_MAX 16
 enum sim_refusal_kind { SIM_REFUSE_NOT, SIM_REFUSE_BY_STATUS, SIM_REFUSE_IGNORE, SIM_REFUSE_LIE };
 bool sim_node_refuse_block(struct sim *sim, unsigned int node, uint16_t attribute,
 			   uint32_t modifier, enum sim_refusal_kind kind);
-/* So long its SMA takes to answer a Get or a Set, one after the other; both 0: as all others. */
+/* Time that its SMA takes to answer a Get or a Set, one after the other; both 0: as other nodes. */
 void sim_node_set_service(struct sim *sim, unsigned int node, uint64_t get_ns, uint64_t set_ns);
-/* It refuses in the same way each Set(PortInfo) that is to change a width or speed. */
+/* The node refuses, with status 0x1C, each Set(PortInfo) that would change a width or speed. */
 void sim_node_fix_speeds(struct sim *sim, unsigned int node, bool fixed);
 /*
- * It claims OptimizedSLtoVLMappingProgramming, and refuses each such Set: with the same status, or
- * by an answer that tells of other rows.
+ * The node claims OptimizedSLtoVLMappingProgramming, but refuses each such Set: with status 0x1C,
+ * or silently by an answer with other rows.
  */
 void sim_node_refuse_wildcards(struct sim *sim, unsigned int node, bool silently);
-/* What another SM gave the node's end port: its M_Key, M_KeyProtectBits and lease period in s. */
+/* As if another SM had set the end port's M_Key, M_KeyProtectBits and lease period in s. */
 void sim_set_m_key(struct sim *sim, unsigned int node, unsigned int port, uint64_t m_key,
 		   uint8_t protect_bits, uint16_t lease);
-/* From now on the port's PortInfo is this, and nobody is told. */
+/* Replaces the port's PortInfo without a trap or event. */
 void sim_set_port_info(struct sim *sim, unsigned int node, unsigned int port,
 		       const struct iba_port_info *info);
 /*
  * Sends a trap from the node's end port (port: of a CA or router) to its SM, until it is repressed;
- * the notice goes as it is. False: no such port, or it is not ACTIVE or knows no SM.
+ * the notice is sent unchanged. False: no such port, or it is not ACTIVE or knows no SM.
  */
 bool sim_trap(struct sim *sim, unsigned int node, unsigned int port,
 	      const struct iba_notice *notice);
-/* Traps sent from now on vanish, repeated ones included; false: they arrive again. */
+/* Traps sent from now on are lost, repeated ones included; false: they arrive again. */
 void sim_set_traps_lost(struct sim *sim, bool lost);
 /* At most 64 octets; its end ports send trap 144. */
 bool sim_set_description(struct sim *sim, unsigned int node, const char *description);
@@ -188,7 +191,7 @@ struct sim_node_view {
 	uint8_t type; /* IBA_NODE_CA .. */
 	uint8_t num_ports;
 	bool up;
-	uint64_t node_guid; /* as it answers */
+	uint64_t node_guid; /* as its SMA reports it */
 	const char *description;
 	const struct iba_switch_info *switch_info; /* NULL unless a switch */
 	const uint8_t *lft;			   /* [49152] of a switch, 0xFF: none */
@@ -197,12 +200,12 @@ void sim_node_view(const struct sim *sim, unsigned int node, struct sim_node_vie
 const struct iba_port_info *sim_port_info(const struct sim *sim, unsigned int node,
 					  unsigned int port);
 uint64_t sim_port_guid(const struct sim *sim, unsigned int node, unsigned int port);
-/* An entry of its GUIDInfo, beyond the first: an alias GUID, or 0. */
+/* An entry of the port's GUIDInfo after the first: an alias GUID, or 0. */
 uint64_t sim_alias_guid(const struct sim *sim, unsigned int node, unsigned int port,
 			unsigned int index);
-/* The one that its NodeInfo tells: sim_set_port_guid(). */
+/* The PortGUID that its NodeInfo reports, see sim_set_port_guid(). */
 uint64_t sim_claimed_port_guid(const struct sim *sim, unsigned int node, unsigned int port);
-/* The other end of the cable: false if there is none. */
+/* The other end of the cable; false if there is no cable. */
 bool sim_peer(const struct sim *sim, unsigned int node, unsigned int port, unsigned int *peer_node,
 	      unsigned int *peer_port);
 bool sim_link_up(const struct sim *sim, unsigned int node, unsigned int port);
@@ -211,7 +214,7 @@ void sim_mft(const struct sim *sim, unsigned int node, uint16_t mlid, uint16_t m
 const uint16_t *sim_p_keys(const struct sim *sim, unsigned int node, unsigned int port,
 			   unsigned int *n);
 
-/* What a port counts and its PMA tells of; in PortCounters they stop at the greatest value. */
+/* Counters of a port that its PMA reports; in PortCounters they stop at their maximum. */
 enum sim_port_counter {
 #define SIM_COUNTER(name, text) SIM_COUNT_##name,
 #include <vendor/sim_counter.def>
@@ -239,7 +242,10 @@ struct sim_counters {
 };
 void sim_counters(const struct sim *sim, struct sim_counters *counters);
 
-/* As on the wire: 8 octets for an input port, or NULL as after power on; 64 for block 1 to 4. */
+/*
+ * Tables as on the wire: SL to VL, 8 octets for an input port, or NULL as after power on; VL
+ * arbitration, 64 octets for block 1 to 4.
+ */
 const uint8_t *sim_sl_to_vl(const struct sim *sim, unsigned int node, unsigned int port,
 			    unsigned int input);
 const uint8_t *sim_vl_arbitration(const struct sim *sim, unsigned int node, unsigned int port,

@@ -9,14 +9,14 @@
  * - MADs travel as wire bytes. SMPs and GMPs of classes without RMPP are 256 octets. A class with
  *   RMPP (class 0x03) sends and receives whole messages of any length: they are segmented and
  *   reassembled below. Such a buffer is the MAD header, RMPP header, class header and all the data;
- *   a sender marks a message to be segmented by the RMPP Active flag. A manager of the class sends
- *   them with vendor_send_message(), which tells when the transfer ended.
- * - A request is sent with a timeout; if no response came by then, the back end hands the request
- *   back with status VENDOR_TIMED_OUT. It never retries by itself. Some simulators never report
- *   timeouts: callers keep a deadline of their own, somewhat later.
- * - The back end may refuse a request (VENDOR_FAILED) whose TransactionID and class are those of
- *   one that it still holds, and it may hold one, and report its timeout, long after its time.
- * - What is sent in segments is repeated where an acknowledgement is missing.
+ *   the RMPP Active flag marks a message to be segmented. A manager of the class sends such
+ *   messages with vendor_send_message(), which reports the end of the transfer.
+ * - A request is sent with a timeout; if no response arrives in time, the back end returns the
+ *   request with status VENDOR_TIMED_OUT. It never retries by itself. Some simulators never report
+ *   timeouts: callers need a deadline of their own, somewhat later.
+ * - The back end may refuse a request (VENDOR_FAILED) with the TransactionID and class of one that
+ *   it still holds, and it may hold a request, and report its timeout, long after it is due.
+ * - Segments are sent again if an acknowledgement is missing.
  * - The back end may use the high 32 bits of a request's TransactionID for itself; callers match
  *   responses by the low 32 bits.
  * - Everything received is posted to the actor named at bind time, or to that of vendor_serve().
@@ -35,7 +35,7 @@
 
 struct vendor;
 
-/* Of replication between SMs: a vendor class with OUI, that of OpenIB (IBA 16.5). */
+/* Replication between SMs: a vendor class with OUI, that of OpenIB (IBA 16.5). */
 #define VENDOR_REPLICATION_CLASS 0x4E
 #define VENDOR_REPLICATION_OUI 0x001405
 #define VENDOR_REPLICATION_ATTRIBUTE 0x0010
@@ -70,16 +70,16 @@ struct vendor_client {
 	void (*receive)(void *arg, struct vendor_mad *mad); /* on actor; owns mad */
 };
 
-/* A MAD handed to the client, who frees it with vendor_mad_free. */
+/* A MAD handed to the client, which frees it with vendor_mad_free. */
 struct vendor_mad {
 	struct message message;
-	struct vendor_client client; /* whom it is for: a copy, it may outlive vendor_close */
+	struct vendor_client client; /* receiver: a copy, as it may outlive vendor_close */
 	struct vendor *vendor;
-	struct admission *admission; /* in which its source has a share taken by it; or NULL */
-	uint64_t admitted_ns;	     /* when that was, by runtime_now() */
+	struct admission *admission; /* it uses part of its source's share there; or NULL */
+	uint64_t admitted_ns;	     /* since this runtime_now() */
 	enum vendor_status status;
 	struct vendor_address remote;
-	uint32_t length; /* octets in data: of a request that came back, at least its MAD header */
+	uint32_t length; /* octets in data: of a returned request, at least its MAD header */
 	uint8_t data[];
 };
 
@@ -122,31 +122,31 @@ bool vendor_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 		 const struct vendor_client *client, GError **error);
 
 enum vendor_dropped {
-	VENDOR_DROPPED_STRAY,  /* a packet of RMPP that belongs to no transfer */
+	VENDOR_DROPPED_STRAY,  /* an RMPP packet that belongs to no transfer */
 	VENDOR_DROPPED_REPEAT, /* a request whose answer is on its way in segments */
 };
 
-/* What a server takes of strangers at a time, waiting or being served: requests. */
+/* Limits of a server: requests from other nodes at a time, waiting or being served. */
 struct vendor_shares {
-	unsigned int source; /* of one LID, but no more than is left for others */
+	unsigned int source; /* from one LID, but no more than is left for others */
 	unsigned int total;
-	/* One more was refused; it is freed afterwards. On the thread that receives. */
+	/* A request was refused; it is freed afterwards. On the receiving thread. */
 	void (*refused)(void *arg, const struct vendor_mad *mad);
-	/* Something was dropped. On the thread that receives; may be NULL. */
+	/* A MAD was dropped. On the receiving thread; may be NULL. */
 	void (*dropped)(void *arg, enum vendor_dropped what);
 	void *arg;
 };
 
 /*
- * What arrives unasked of a class that was bound, requests and traps, goes to this client from now
- * on: sources in turn, each with no more than its share. Only responses, and requests that came
- * back, still go to the client that bound it; client NULL: all does again. Not while MADs arrive
- * but for the first time.
+ * Unsolicited MADs of a bound class, requests and traps, go to this client from now on: sources
+ * take turns, each with no more than its share. Only responses and returned requests still go to
+ * the client that bound the class; client NULL: all MADs go there again. Only the first call may be
+ * made while MADs arrive.
  */
 void vendor_serve(struct vendor *vendor, uint8_t mgmt_class, const struct vendor_client *client,
 		  const struct vendor_shares *shares);
 
-/* Does it go in segments: a message, or one of its segments? Of at least a MAD header. */
+/* Whether data, of at least a MAD header, is a message sent in segments, or one of its segments. */
 #define VENDOR_RMPP_FLAGS_AT 26
 static inline bool vendor_is_message(const uint8_t *data, size_t length)
 {
@@ -164,61 +164,61 @@ bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const u
 enum vendor_end {
 	VENDOR_DELIVERED, /* all of it was acknowledged; or, if nobody can know, is not kept any
 			     more */
-	VENDOR_STOPPED,	  /* the receiver ended it */
+	VENDOR_STOPPED,	  /* the receiver ended the transfer */
 	VENDOR_SILENT,	  /* the receiver acknowledged nothing, or not all of it in its time */
-	VENDOR_REPEATED,  /* not sent: one with this TransactionID is on its way to the same LID */
-	VENDOR_DROPPED,	  /* not sent to its end: the device took no more, or the port was closed */
+	VENDOR_REPEATED,  /* not sent: that TransactionID and LID are in use by a transfer */
+	VENDOR_DROPPED,	  /* not sent completely: the device took no more, or the port was closed */
 };
 
-/* A message to be sent in segments; first member of a struct of the sender's, if he likes. */
+/* A message to be sent in segments; may be the first member of a struct of the sender's. */
 struct vendor_message {
 	struct vendor_address to;
 	/* Both are taken over, and freed before done is called. */
 	uint8_t *data;
-	struct vendor_mad *request; /* that it answers: its place in admission is kept; or NULL */
+	struct vendor_mad *request; /* that it answers; keeps its place in admission; or NULL */
 	size_t length;
-	/* Once, on the actor that bound or from vendor_close(); owns the message again. */
+	/* Called once, on the actor that bound or from vendor_close(); owns the message again. */
 	void (*done)(struct vendor_message *message, enum vendor_end end);
 };
 
 /*
- * Sends a message marked RMPP Active of class 0x03, which was bound as manager. Thread: the actor
- * that bound. done may come from within.
+ * Sends a message of class 0x03 with the RMPP Active flag; the class must be bound as manager.
+ * Thread: the actor that bound. done may be called before this function returns.
  */
 void vendor_send_message(struct vendor *vendor, struct vendor_message *message);
 
 /*
- * What the port sends and receives goes to that log, while it wants LOG_FRAMES. Before the first
+ * Logs all MADs that the port sends and receives, while log wants LOG_FRAMES. Call before the first
  * bind; the log must outlive the port.
  */
 void vendor_log_frames(struct vendor *vendor, struct log *log);
 
 /*
- * Leaves segments to the kernel, which keeps a copy of each message and does not tell when its
- * transfer ended: it counts as on its way as long as it may be. Before anything is bound; no effect
- * on a port whose messages nobody segments.
+ * Leaves segmentation to the kernel, which keeps a copy of each message and does not report the end
+ * of its transfer: it counts as in progress for the longest possible time. Call before anything is
+ * bound; no effect on a port without segmentation.
  */
 void vendor_use_kernel_rmpp(struct vendor *vendor);
 
-/* What happens to the local port: bits. */
+/* Events at the local port: bits. */
 enum vendor_event {
 	VENDOR_PORT_UP = 1 << 0, /* it became ACTIVE */
 	VENDOR_PORT_DOWN = 1 << 1,
 	VENDOR_LID_CHANGED = 1 << 2,
 	VENDOR_SM_CHANGED = 1 << 3, /* MasterSMLID or SM SL */
-	VENDOR_REREGISTER = 1 << 4, /* an SM asks for that */
+	VENDOR_REREGISTER = 1 << 4, /* an SM asks for reregistration */
 	VENDOR_P_KEYS_CHANGED = 1 << 5,
 	VENDOR_LOST = 1 << 6, /* the device is gone */
-	VENDOR_BACK = 1 << 7, /* it is there again, maybe by another name */
+	VENDOR_BACK = 1 << 7, /* the device is back, maybe under another name */
 };
 
 /*
- * What happened since the last call, in no order. From VENDOR_LOST to VENDOR_BACK requests come
- * back with VENDOR_FAILED and answers vanish; requests in flight are lost. What was bound, and
- * IsSM, is so again at VENDOR_BACK. When both are told, vendor_is_lost() says which came last.
+ * The events since the last call, in no order. From VENDOR_LOST to VENDOR_BACK requests are
+ * returned with VENDOR_FAILED and answers are dropped; requests in flight are lost. At VENDOR_BACK
+ * all bindings and IsSM have been restored. If both are set, vendor_is_lost() says which came last.
  */
 typedef void vendor_event_fn(void *arg, unsigned int events);
-/* From now on events go to this actor. Once; not every port has any. */
+/* Events go to this actor from now on. Call at most once; not every port has events. */
 void vendor_watch(struct vendor *vendor, struct actor *actor, vendor_event_fn *on_event, void *arg);
 bool vendor_is_lost(const struct vendor *vendor); /* any thread */
 
@@ -226,16 +226,16 @@ bool vendor_is_lost(const struct vendor *vendor); /* any thread */
 bool vendor_set_is_sm(struct vendor *vendor, bool on, GError **error);
 
 uint64_t vendor_port_guid(const struct vendor *vendor);
-/* "mlx5_0 port 1", "sim node desc": may be another after VENDOR_BACK; never freed. Any thread. */
+/* "mlx5_0 port 1", "sim node desc": may change at VENDOR_BACK; never freed. Any thread. */
 const char *vendor_name(const struct vendor *vendor);
 unsigned int vendor_max_outstanding(const struct vendor *vendor); /* SMPs it can have in flight */
 /*
- * Nothing is posted to the client afterwards. A port with messages on their way is closed by the
- * actor that bound, or when that has stopped.
+ * Nothing is posted to the client afterwards. A port with transfers in progress must be closed by
+ * the actor that bound, or after that actor has stopped.
  */
 void vendor_close(struct vendor *vendor);
 void vendor_mad_free(struct vendor_mad *mad);
-/* Hands mad on to another client, on that client's actor. */
+/* Passes mad on to another client, on that client's actor. */
 void vendor_mad_post(struct vendor_mad *mad, const struct vendor_client *client);
 
 #endif

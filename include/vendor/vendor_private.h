@@ -10,11 +10,11 @@
 struct transfers;
 struct vendor_watch;
 
-/* Who sends in segments what a manager of class 0x03 says, and puts together what it is asked. */
+/* Which layer segments and reassembles the messages of a manager of class 0x03. */
 enum vendor_rmpp {
-	VENDOR_RMPP_NONE,   /* nobody: a message goes out as far as the back end takes it */
+	VENDOR_RMPP_NONE,   /* none: a message is sent as far as the back end takes it */
 	VENDOR_RMPP_OWN,    /* libvendor: the back end carries single MADs both ways */
-	VENDOR_RMPP_KERNEL, /* the back end, which does not tell when a transfer ended */
+	VENDOR_RMPP_KERNEL, /* the back end, which does not report the end of a transfer */
 };
 
 struct vendor_ops {
@@ -26,45 +26,46 @@ struct vendor_ops {
 	void (*close)(struct vendor *vendor);
 };
 
-/* First member of each back end's port; zeroed by it, but for what it sets. */
+/* First member of each back end's port; the back end zeroes it except for what it sets. */
 struct vendor {
 	const struct vendor_ops *ops;
 	struct tap *tap; /* vendor_capture's, or NULL */
 	struct log *log; /* vendor_log_frames()'s, or NULL */
 	struct admission *_Atomic admissions[256]; /* by class: vendor_serve's, or NULL */
 	enum vendor_rmpp rmpp;		     /* set by the back end before anything is bound */
-	struct transfers *_Atomic transfers; /* while class 0x03 is bound as manager; or NULL */
+	struct transfers *_Atomic transfers; /* if class 0x03 is bound as manager; or NULL */
 	atomic_bool pressed; /* set by the back end: more arrives than it can read */
 	uint64_t port_guid;
 	unsigned int max_outstanding;
 	const char *_Atomic name;	    /* by vendor_set_name() */
 	atomic_bool lost;		    /* by vendor_tell_lost() */
-	struct vendor_watch *_Atomic watch; /* who hears of events; or NULL */
+	struct vendor_watch *_Atomic watch; /* receiver of events; or NULL */
 };
 
 /*
- * Retries, each after two seconds without an ACK, that a message in segments gets of the kernel: it
- * makes none by itself, and one lost packet would end the message.
+ * Retries, each after two seconds without an ACK, that the kernel makes for a segmented message. By
+ * default it makes none, and one lost packet would end the message.
  */
 #define VENDOR_RMPP_RETRIES 5
 
-/* Are RMPP transfers of this binding libvendor's affair? */
+/* Whether libvendor handles the RMPP transfers of this binding. */
 static inline bool vendor_does_rmpp(const struct vendor *vendor, uint8_t mgmt_class, bool manager)
 {
 	return manager && mgmt_class == IBA_CLASS_SUBN_ADM && vendor->rmpp == VENDOR_RMPP_OWN;
 }
 
-/* "mlx5_0 port 1". The string is kept for ever, for those who still read the one before. */
+/* "mlx5_0 port 1". Strings are never freed, as other threads may still read the previous one. */
 void vendor_set_name(struct vendor *vendor, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* ---- watch.c: from the back end, on any thread ---- */
 void vendor_tell(struct vendor *vendor, unsigned int events); /* enum vendor_event */
 void vendor_tell_lost(struct vendor *vendor, bool lost);
-void vendor_unwatch(struct vendor_watch *watch); /* of vendor_close(); may be NULL */
+void vendor_unwatch(struct vendor_watch *watch); /* called by vendor_close(); may be NULL */
 
 /* A MAD with a copy of data (left unset if data is NULL); status VENDOR_RECEIVED, remote zero. */
 struct vendor_mad *vendor_mad_new(struct vendor *vendor, const uint8_t *data, size_t length);
-/* For one that has arrived before, in pieces: to its server if it was admitted, else to the client.
+/*
+ * Delivers a MAD reassembled from segments: to its server if it was admitted, else to the client.
  */
 void vendor_mad_hand_on(struct vendor_mad *mad, const struct vendor_client *client);
 
