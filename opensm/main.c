@@ -3,7 +3,7 @@
  * opensm: parse, build, run, tear down in reverse.
  *
  * Everything before program_start() may fail, with a message on the standard error and exit code 1.
- * In the background (--daemon) the process that was started waits for that and passes it on.
+ * With --daemon the first process waits for this result and passes it on.
  */
 #include "config.h"
 
@@ -38,8 +38,8 @@
 #include "ctl/site/check_config.h"
 #include "route/engine.h"
 
-#define PLAN_NODES 20	    /* of which a plan tells details, if no more is asked for */
-#define RETIRE_MS 3000	    /* for a handover, before the daemon ends without */
+#define PLAN_NODES 20	    /* nodes with details in a plan, unless more are requested */
+#define RETIRE_MS 3000	    /* for a handover, before the daemon ends without one */
 #define DESCRIPTORS_MIN 128 /* files, threads' events, sessions of console and control socket */
 
 struct program {
@@ -60,8 +60,8 @@ struct program {
 	GMainLoop *loop;
 	int ready_handle; /* of the background; -1 in the foreground */
 	int pidfile;	  /* its lock; -1: none */
-	bool quitting;	  /* a signal asked for it */
-	guint impatience; /* the timer of on_impatience(); 0: none */
+	bool quitting;	  /* a signal asked to quit */
+	guint impatience; /* timer of on_impatience(); 0: none */
 	int exit_code;
 };
 
@@ -71,7 +71,7 @@ static int complain(const GError *error)
 	return 1;
 }
 
-/* Of what else would stop the start that error has stopped. */
+/* Reports other errors that would stop the start that error has stopped. */
 static int complain_of_others(const struct options *options, const GError *error)
 {
 	g_autofree char *others = check_config_others(options, error);
@@ -83,7 +83,7 @@ static int complain_of_others(const struct options *options, const GError *error
 	return 1;
 }
 
-/* To the log, and to the user who is there to read it. */
+/* To the log, and to the user at the terminal. */
 static void warn(struct program *program, const char *text)
 {
 	log_error(program->log, "%s", text);
@@ -106,7 +106,7 @@ static bool only_told(enum options_request request)
 	return request != OPTIONS_RUN;
 }
 
-/* As the classic daemon begins, unless the standard output is for something else. */
+/* First line as in the classic daemon, unless the standard output is used otherwise. */
 static void tell_beginning(const struct options *options)
 {
 	static const char rule[] = "-------------------------------------------------";
@@ -126,7 +126,7 @@ static void warn_unfinished(struct program *program)
 		warn(program, text);
 }
 
-/* -g 0 on the command line asks which port; the options allow it in the foreground only. */
+/* -g 0 on the command line asks for the port; allowed in the foreground only. */
 static bool choose_port(struct program *program, GError **error)
 {
 	const struct options *options = program->options;
@@ -136,7 +136,7 @@ static bool choose_port(struct program *program, GError **error)
 	if (options->guid || options->sim ||
 	    options_source(options, OPTION_guid) != OPTION_FROM_COMMAND)
 		return true;
-	signals_release(); /* nothing is to be torn down yet */
+	signals_release(); /* nothing needs to be torn down yet */
 	good = device_ask(&program->port_guid, error);
 	signals_hold();
 	return good;
@@ -155,8 +155,8 @@ static gboolean on_impatience(gpointer arg)
 }
 
 /*
- * A master hands over to a standby first; on_finished() ends the loop. A second signal does not
- * wait for that, a third one for nothing.
+ * A master first hands over to a standby; on_finished() ends the loop. A second signal does not
+ * wait for the handover, a third one ends at once.
  */
 static gboolean on_quit(gpointer arg)
 {
@@ -241,7 +241,7 @@ static void open_cache(struct program *program)
 	warn(program, text);
 }
 
-/* What the journal tells several daemons of one host apart by. */
+/* Lets the journal distinguish several daemons on one host. */
 static void name_port(struct log *log, const struct vendor *vendor)
 {
 	g_autofree char *guid = g_strdup_printf("0x%016" PRIx64, vendor_port_guid(vendor));
@@ -270,7 +270,7 @@ static bool make_daemon(struct program *program, GError **error)
 	return program->daemon != NULL;
 }
 
-/* The terminal is for one of them: the console, which was asked for by name. */
+/* The terminal is for one of them: the console, which was requested explicitly. */
 static void show_progress(struct program *program)
 {
 	const struct options *options = program->options;
@@ -299,7 +299,7 @@ static bool open_console(struct program *program, GError **error)
 	return false;
 }
 
-/* A simulated fabric and one thread: the order of events then depends on nothing but the seed. */
+/* A simulated fabric and one thread: the order of events then depends only on the seed. */
 static bool is_repeatable(const struct options *options)
 {
 	return options->sim && options->single_thread;
@@ -309,7 +309,7 @@ static bool program_build(struct program *program, GError **error)
 {
 	const struct options *options = program->options;
 
-	/* Before the log: a daemon that is refused must not empty that of the one that runs. */
+	/* Before the log: a refused daemon must not empty the log of the running one. */
 	if (options->pidfile && (program->pidfile = pidfile_open(options->pidfile, error)) < 0)
 		return false;
 	program->rt = runtime_new(is_repeatable(options) ? RUNTIME_VIRTUAL : RUNTIME_REAL);
@@ -406,7 +406,7 @@ static struct plan *make_plan(struct program *program, GError **error)
 	return plan_new(&config, error);
 }
 
-/* No log file, no pid file, no console: nothing is left behind. */
+/* Leaves nothing behind: no log file, no PID file, no console. */
 static int tell_plan(struct program *program)
 {
 	g_autoptr(GError) error = NULL;
@@ -429,7 +429,7 @@ static int tell_plan(struct program *program)
 	return program->exit_code;
 }
 
-/* Less would be a console that cannot accept, which asks for that again and again. */
+/* With fewer, the console could not accept connections and would try again and again. */
 static bool has_descriptors(GError **error)
 {
 	struct rlimit limit;
@@ -461,7 +461,7 @@ static int serve(struct program *program)
 		return tell_plan(program);
 	file_ignore_closed_output();
 	tell_beginning(program->options);
-	/* A service manager believes the process that it started, and ends the others with it. */
+	/* A service manager tracks the process that it started, and ends the others with it. */
 	if (program->options->daemon && !notify_is_on() &&
 	    (program->ready_handle = background_begin(&error)) < 0)
 		return complain(error);
@@ -488,13 +488,13 @@ static int check_files(struct options *options, const GPtrArray *warnings, bool 
 	return !good;
 }
 
-/* Asked for in full, so that what is wrong with other options can be told in the same form. */
+/* Only in full, so that mistakes in other options can be reported in the same form. */
 static bool has_word(char **argv, const char *word)
 {
 	return g_strv_contains((const char *const *)argv, word);
 }
 
-/* All that is wrong is told at once, also what the files say that no start came to. */
+/* Reports all that is wrong at once, including files that the start did not reach. */
 static int complain_of_options(int argc, char **argv, const GPtrArray *warnings,
 			       const GError *error)
 {

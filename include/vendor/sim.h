@@ -89,8 +89,8 @@ void sim_set_loss(struct sim *sim, double loss);
 /* Probability that a packet from or to this node is lost, in addition to that of all packets. */
 void sim_node_set_loss(struct sim *sim, unsigned int node, double loss);
 void sim_set_duplicate(struct sim *sim, double duplicate);
-void sim_set_corrupt(struct sim *sim, double corrupt); /* one random bit of its MAD flips,
-							  but not of a directed path */
+void sim_set_corrupt(struct sim *sim, double corrupt); /* flips one random bit of a MAD,
+							  but not in a directed path */
 void sim_set_delay(struct sim *sim, uint64_t hop_ns, uint64_t jitter_ns);
 /*
  * From now on ports report timeouts late, by up to max_ns, as a busy kernel does: until then they

@@ -162,8 +162,7 @@ bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const u
 		 size_t length, unsigned int timeout_ms);
 
 enum vendor_end {
-	VENDOR_DELIVERED, /* all of it was acknowledged; or, if nobody can know, is not kept any
-			     more */
+	VENDOR_DELIVERED, /* all acknowledged or, if that cannot be known, no longer kept */
 	VENDOR_STOPPED,	  /* the receiver ended the transfer */
 	VENDOR_SILENT,	  /* the receiver acknowledged nothing, or not all of it in its time */
 	VENDOR_REPEATED,  /* not sent: that TransactionID and LID are in use by a transfer */

@@ -10,9 +10,9 @@
  * happen there. With single_thread all of them run from that loop, and in virtual time from
  * runtime_run(); the code is the same.
  *
- * Stopping goes against the direction of work: sm and sa first, so that nothing new is asked; then
- * IsSM, while the port still works; then mad, so that nobody sends through the port any more; then
- * the port itself. The pool is emptied last of all that run: its answers find a closed mailbox.
+ * Stopping goes against the direction of work: sm and sa first, so that they make no new requests;
+ * then IsSM is cleared, while the port still works; then mad, so that nothing is sent through the
+ * port any more; then the port itself. The pool is emptied last: its answers find a closed mailbox.
  */
 #include "ctl/daemon.h"
 
@@ -47,17 +47,17 @@
 #include "subnet/trees.h"
 
 #define POOL_THREADS 2
-#define PLAN_PATIENCE_NS (250 * NS_PER_MS) /* for files that a plan goes by */
-#define MEMBERS_PATIENCE_NS (500 * NS_PER_MS) /* for members of partitions to be written */
-#define FILES_PATIENCE_S 2 /* for a dump that is being written when the daemon is to end */
+#define PLAN_PATIENCE_NS (250 * NS_PER_MS) /* to wait for the files of a plan */
+#define MEMBERS_PATIENCE_NS (500 * NS_PER_MS) /* to wait for partition members to be written */
+#define FILES_PATIENCE_S 2 /* at the end: for a dump still being written */
 
-/* A change of partition members that was asked for. */
+/* A requested change of partition members. */
 struct changing {
-	bool runs, late; /* it is being written; and who asked for it waits no more */
-	uint64_t serial; /* of the policy that has it */
-	uint64_t base;	 /* of what was changed when it began */
-	uint64_t failed; /* of the policy of one that was late, and does not count; 0: none */
-	GError *error;	 /* why it does not count, in time; NULL: it does */
+	bool runs, late; /* it is being written; the requester has stopped waiting for it */
+	uint64_t serial; /* of the policy that contains it */
+	uint64_t base;	 /* of the changes in effect when it began */
+	uint64_t failed; /* of the policy of a late change that failed; 0: none */
+	GError *error;	 /* why it is not in effect, if it failed in time; NULL: no failure */
 };
 
 struct daemon {
@@ -76,14 +76,15 @@ struct daemon {
 	bool running;
 	daemon_finished_fn *finished;
 	void *finished_arg;
-	/* Serials of policies: standbys were asked whether they have it, did answer, or could not.
+	/*
+	 * Serials of the policies that standbys were last asked about, answered, and did not get.
 	 */
 	uint64_t keep_asked, kept, not_kept;
-	struct plan *plan; /* that is being made; NULL: none */
-	bool plan_is_read;   /* what it goes by is */
-	GError *plan_error;  /* of that, until it is told */
+	struct plan *plan; /* being made; NULL: none */
+	bool plan_is_read;   /* its input files were read */
+	GError *plan_error;  /* from reading them, until it is reported */
 	unsigned int plan_nodes;
-	daemon_plan_fn *plan_done; /* who waits for it, or NULL */
+	daemon_plan_fn *plan_done; /* called with the finished plan, or NULL */
 	void *plan_arg;
 };
 
@@ -269,7 +270,7 @@ static bool is_for_master(struct daemon *daemon, GError **error)
 	return false;
 }
 
-/* What counts already: that of a master before, or what was there before a change that failed. */
+/* Saves the changes in effect: those of a previous master, or those from before a failed change. */
 static void keep_members(struct daemon *daemon)
 {
 	struct partition_rules *rules = slot_take(&daemon->context.partition_rules);
@@ -280,7 +281,7 @@ static void keep_members(struct daemon *daemon)
 	partition_rules_unref(rules);
 }
 
-/* A change that was asked for. It may be late: then nobody waits for changing any more. */
+/* A requested change was written, or failed. If it is late, no caller waits for the result. */
 static void on_members_written(void *arg, struct partition_changes *changes, const GError *wrong)
 {
 	struct daemon *daemon = arg;
@@ -301,7 +302,7 @@ static void on_members_written(void *arg, struct partition_changes *changes, con
 		slot_publish(&context->partition_rules, new);
 		event_emit(&context->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 	} else if (!wrong) {
-		keep_members(daemon); /* the file has what does not count */
+		keep_members(daemon); /* the file contains a change that is not in effect */
 	}
 	if (changing->late && !new) {
 		log_error(context->log, "partition members: policy %" PRIu64 " does not count: %s",
@@ -315,14 +316,14 @@ static void on_members_written(void *arg, struct partition_changes *changes, con
 }
 
 /*
- * On the disk before it counts: what was promised is there after a restart. Where the disk takes
- * long it counts later, and whoever asked is told that it does not yet.
+ * A change is on the disk before it takes effect, so that it survives a restart. If the disk is
+ * slow it takes effect later, and the requester is told that it is not in effect yet.
  */
 static bool take_changes(struct daemon *daemon, const struct partition_rules *old,
 			 struct partition_changes *changes, uint64_t serial, GError **error)
 {
 	struct changing *changing = &daemon->changing;
-	struct partition_rules *new = /* fits, as far as is known now */
+	struct partition_rules *new = /* the changes fit, as far as is known now */
 		partition_rules_remake(old->files->pdata[0], old->sources, changes, error);
 
 	if (!new)
@@ -395,11 +396,11 @@ static void on_kept(struct replicator_wait *wait, bool kept)
 	daemon->kept = MAX(daemon->kept, keeping->serial);
 	daemon->not_kept = kept ? 0 : keeping->serial;
 	if (!kept)
-		daemon->keep_asked = 0; /* if it is asked once more */
+		daemon->keep_asked = 0; /* in case it is asked again */
 	g_free(keeping);
 }
 
-/* The SM told the replicator of it before it was in effect. */
+/* The SM gives the policy to the replicator before it is in effect. */
 static void ask_if_kept(struct daemon *daemon, uint64_t serial)
 {
 	struct keeping *keeping = g_new0(struct keeping, 1);
@@ -446,8 +447,8 @@ bool daemon_partitions_kept(struct daemon *daemon, uint64_t serial, unsigned int
 }
 
 /*
- * The sm actor has taken over what the master before had, before it set anything by the rules; if
- * they were read again at that moment, that is done once more.
+ * The sm actor has adopted the previous master's state before it set anything by the rules; if the
+ * rules were read again at that moment, adopts it again.
  */
 static void on_replica_adopted(void *arg, uint64_t value)
 {
@@ -465,7 +466,7 @@ static void on_replica_adopted(void *arg, uint64_t value)
 	replica_unref(replica);
 }
 
-/* What another SM had, to be freed; NULL, unless this one is MASTER or not, as wanted. */
+/* The changes of another SM, to be freed; NULL unless whether this SM is MASTER is as_master. */
 static char *take_later_partitions(struct daemon *daemon, bool as_master)
 {
 	g_autoptr(GBytes) bytes = slot_take(&daemon->context.later_partitions);
@@ -485,7 +486,7 @@ static uint64_t changes_serial(struct daemon *daemon)
 	return serial;
 }
 
-/* Two halves of the subnet had a master each, or one slept: the later change counts. */
+/* Two parts of the subnet had a master each, or one SM was suspended: the later change wins. */
 static void on_partitions_fetched(void *arg, uint64_t guid)
 {
 	struct daemon *daemon = arg;
@@ -504,8 +505,8 @@ static void on_partitions_fetched(void *arg, uint64_t guid)
 }
 
 /*
- * What the master has is here, too, should both end. If this one was MASTER until now, its own
- * changes are lost by that, unless the master has just fetched them or is about to.
+ * Takes the master's changes, so that they survive if both SMs end. If this SM was MASTER until
+ * now, this discards its own changes, unless the master has just fetched them or is about to.
  */
 static void on_partitions_followed(void *arg, uint64_t deposed)
 {
@@ -528,7 +529,7 @@ static void on_partitions_followed(void *arg, uint64_t deposed)
 
 /* ---- life ---- */
 
-/* False: the key that is asked for is not fit to be one. */
+/* False: the configured key is not suitable. */
 static bool add_replicator(struct daemon *daemon, const char *key_file, GError **error)
 {
 	char *key = NULL;
@@ -588,7 +589,7 @@ void daemon_retire(struct daemon *daemon)
 	event_emit(&daemon->context.bus, EVENT_RETIRE, 0);
 }
 
-/* Others find SMs by it (IBA 14.4.1); without it this one still does its work. */
+/* Others find SMs by IsSM (IBA 14.4.1); if it cannot be set, this SM still does its work. */
 static void set_is_sm(struct daemon *daemon, bool on)
 {
 	g_autoptr(GError) error = NULL;
@@ -598,7 +599,7 @@ static void set_is_sm(struct daemon *daemon, bool on)
 			  error->message);
 }
 
-/* The port is bound already; what arrives before an actor starts waits in its mailbox. */
+/* The port is already bound; MADs that arrive before an actor starts wait in its mailbox. */
 void daemon_start(struct daemon *daemon)
 {
 	struct options *options = slot_take(&daemon->context.options);
@@ -638,13 +639,13 @@ void daemon_stop(struct daemon *daemon)
 	actor_stop(daemon->main);
 }
 
-/* In the order in which they may still know of each other: requests come back from mad. */
+/* In an order in which they may still refer to each other: requests come back from mad. */
 void daemon_free(struct daemon *daemon)
 {
 	if (!daemon)
 		return;
 	daemon_stop(daemon);
-	/* Of one that never ran. */
+	/* For a daemon that never ran. */
 	g_clear_pointer(&daemon->vendor, vendor_close);
 	daemon_context_join(&daemon->context);
 	if (daemon->mad)
@@ -715,7 +716,7 @@ static struct plan *make_plan(struct daemon *daemon, struct options *options,
 	return plan;
 }
 
-/* What a plan goes by, read aside. */
+/* The input of a plan, read on another thread. */
 struct plan_reading {
 	struct aside_job job; /* first */
 	struct daemon *daemon; /* for done only */
@@ -765,7 +766,7 @@ static void plan_by(struct daemon *daemon, struct plan_reading *reading)
 	plan_start(daemon->plan);
 }
 
-/* What comes late nobody waits for any more. */
+/* The requester no longer waits for a late result. */
 static void done_for_plan(struct aside_job *job)
 {
 	struct plan_reading *reading = (struct plan_reading *)job;

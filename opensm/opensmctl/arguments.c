@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What follows the command is the command's, whatever it looks like. */
+/* All words after the command belong to it, whatever they look like. */
 #include "opensmctl/arguments.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool wrong(GError **error, const char *format, ...)
 	return false;
 }
 
-/* The word as the console reads it back, or NULL. */
+/* The word quoted for the console, or NULL if that is impossible. */
 static char *quoted(const char *word)
 {
 	for (const char *c = word; *c; c++)

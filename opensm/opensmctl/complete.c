@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * In "verbose|[GUID]" a word in small letters is to be typed as it is, one in capitals stands for
- * something; COMMAND alone stands for what is known here.
+ * In "verbose|[GUID]" a lower-case word is to be typed as it is, an upper-case one stands for a
+ * value; COMMAND alone stands for the known commands.
  */
 #include "opensmctl/complete.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct completer {
-	GHashTable *arguments; /* by command: the words that may follow it, of GStrv */
+	GHashTable *arguments; /* by command: the words that may follow it, as GStrv */
 	GPtrArray *commands;   /* in the order of help */
 };
 
@@ -86,7 +86,7 @@ static void offer_commands(const struct completer *completer, GPtrArray *words,
 		offer(words, completer->commands->pdata[i], beginning);
 }
 
-/* The command that a line begins with, which may be cut short; NULL if it is none, or several. */
+/* The command that a line begins with, which may be abbreviated; NULL if none or several match. */
 static const char *command_of(const struct completer *completer, const char *line)
 {
 	g_autofree char *name = g_strndup(line, strcspn(line, " \t"));

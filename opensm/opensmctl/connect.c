@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * On this host daemons have their sockets in one directory, named by port GUID. Without a choice
- * the only one that answers is meant; where there are several the user has to say which. Elsewhere
- * it is TLS or nothing: no key leaves this host before the other one has shown who it is.
+ * On this host daemons have their sockets in one directory, named by port GUID. By default the only
+ * daemon that answers is used; if there are several the user must choose. For other hosts TLS is
+ * required: no key leaves this host before the server has proved its identity.
  */
 #include "opensmctl/connect.h"
 
@@ -13,8 +13,8 @@
 #include "ctl/console/console_key.h"
 #include "opensmctl/editor.h"
 
-#define ANSWER_S 30	   /* so long a daemon may take */
-#define CONSOLE_PORT 10000 /* if none is named */
+#define ANSWER_S 30	   /* time limit for a daemon's answer */
+#define CONSOLE_PORT 10000 /* default port */
 
 G_GNUC_PRINTF(3, 4)
 static void fail(GError **error, enum control_status status, const char *format, ...)
@@ -26,7 +26,7 @@ static void fail(GError **error, enum control_status status, const char *format,
 	va_end(args);
 }
 
-/* No proxy: GIO would ask the desktop's settings for it, which leaves files behind. */
+/* No proxy: GIO would read the desktop's settings for it, which creates files. */
 static GSocketClient *new_client(void)
 {
 	GSocketClient *client = g_socket_client_new();
@@ -53,7 +53,7 @@ static GIOStream *open_socket(const char *path, GError **error)
 	return NULL;
 }
 
-/* ---- which of them ---- */
+/* ---- choosing the daemon ---- */
 
 static const char *run_directory(void)
 {
@@ -67,7 +67,7 @@ static int compare_names(gconstpointer a, gconstpointer b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Paths of the sockets, in order. Fails if the user may not look; then there are none. */
+/* Paths of the sockets, sorted; error and no paths if the user may not read the directory. */
 static GPtrArray *all_sockets(GError **error)
 {
 	GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
@@ -131,9 +131,9 @@ static GIOStream *open_local(const struct arguments *arguments, GError **error)
 	return open_socket(path, error);
 }
 
-/* ---- elsewhere ---- */
+/* ---- on another host ---- */
 
-/* Fails as refused if it is for a certificate. */
+/* Sets the error code for a refusal if a certificate is the cause. */
 static void fail_tls(GError **error, const char *where, const GError *trouble)
 {
 	bool certificate = g_error_matches(trouble, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE) ||
@@ -143,7 +143,7 @@ static void fail_tls(GError **error, const char *where, const GError *trouble)
 	     trouble->message);
 }
 
-/* What the arguments say of certificates. */
+/* Applies the arguments about certificates. */
 static bool set_certificates(GIOStream *tls, const struct arguments *arguments, GError **error)
 {
 	g_autoptr(GTlsDatabase) database = NULL;
@@ -202,7 +202,7 @@ static GIOStream *open_remote(const struct arguments *arguments, GError **error)
 	return NULL;
 }
 
-/* ---- getting in ---- */
+/* ---- connecting ---- */
 
 static char *find_key(const struct arguments *arguments, GError **error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* libedit knows about terminals; here is only what it is told. */
+/* libedit handles the terminal; this file only configures it. */
 #include "config.h"
 
 #include "opensmctl/editor.h"
@@ -40,7 +40,7 @@ static void list_words(const GPtrArray *words)
 	fflush(stdout);
 }
 
-/* Inserts what is certain; shows the choice where nothing is. */
+/* Inserts the unambiguous part; lists the choices if there is none. */
 static unsigned char on_tab(EditLine *line, int key)
 {
 	const LineInfo *info = el_line(line);
@@ -82,7 +82,7 @@ struct editor *editor_new(const struct completer *completer)
 	el_set(editor->line, EL_EDITOR, "emacs");
 	el_set(editor->line, EL_SIGNAL, 1);
 	el_set(editor->line, EL_HIST, history, editor->history);
-	/* el_set() makes copies of the two texts that nobody frees. */
+	/* el_set() makes copies of the two texts that are never freed. */
 	el_wset(editor->line, EL_ADDFN, L"complete", L"complete the word", on_tab);
 	el_set(editor->line, EL_BIND, "^I", "complete", NULL);
 	el_source(editor->line, NULL); /* ~/.editrc: the user's own keys */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * opensmctl: commands to an opensm that runs, one by the command line or many by lines. Its exit
- * code is that of ctl/console/control.h; of many commands, that of the last one that was not 0.
+ * opensmctl: commands to a running opensm, one on the command line or many as lines of input. Exit
+ * codes as in ctl/console/control.h; for many commands, the last one that was not 0.
  */
 #include "config.h"
 
@@ -17,13 +17,13 @@
 #include "opensmctl/editor.h"
 #include "opensmctl/show.h"
 
-#define LOOK_MS 100 /* how often a loop looks at both sides */
+#define LOOK_MS 100 /* interval at which a loop checks both sides */
 
 struct program {
 	struct arguments arguments;
 	struct peer *peer;
 	bool lines; /* commands come from the standard input */
-	bool lost;  /* the daemon is gone */
+	bool lost;  /* the connection is lost */
 	int exit_code;
 };
 
@@ -41,7 +41,9 @@ static void lose(struct program *program, const GError *error)
 	program->exit_code = complain(error, error->code);
 }
 
-/* Answers go to the standard output; why there is none does not, but as JSON it is an answer. */
+/*
+ * Answers go to the standard output, errors to the standard error; in JSON an error is an answer.
+ */
 static void show_reply(struct program *program, const struct reply *reply)
 {
 	bool good = reply->status == CONTROL_DONE || reply->status >= CONTROL_NO_SM;
@@ -53,7 +55,7 @@ static void show_reply(struct program *program, const struct reply *reply)
 	show(good || program->arguments.json ? stdout : stderr, reply->output);
 }
 
-/* Until something comes from the daemon; false: from the user. */
+/* Waits for the daemon; false: the user typed something first. */
 static bool wait_for_more(struct program *program)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -64,7 +66,7 @@ static bool wait_for_more(struct program *program)
 	return true;
 }
 
-/* A line of the user ends what goes on by itself. */
+/* A line of the user ends a repeating command. */
 static void end_loop(struct program *program)
 {
 	g_autofree char *line = editor_plain_line();
@@ -100,7 +102,7 @@ static bool is_blank(const char *line)
 	return !line[strspn(line, " \t")];
 }
 
-/* Whether the line says that no other is to come. */
+/* Whether no other line is to follow. */
 static bool is_last(const char *line)
 {
 	g_autofree char *words = g_strstrip(g_strdup(line));
@@ -108,7 +110,7 @@ static bool is_last(const char *line)
 	return !strcmp(words, "quit") || !strcmp(words, "exit");
 }
 
-/* Of the daemon that answers: another one may have other commands. */
+/* From the connected daemon: other daemons may have other commands. */
 static struct completer *learn_commands(struct program *program)
 {
 	struct reply reply = {0};
@@ -159,7 +161,7 @@ static void run(struct program *program)
 		return;
 	}
 	program->lines = true;
-	setvbuf(stdin, NULL, _IONBF, 0); /* poll() is to see what was not used */
+	setvbuf(stdin, NULL, _IONBF, 0); /* poll() must see all unread input */
 	if (editor_is_wanted())
 		run_terminal(program);
 	else
@@ -179,7 +181,7 @@ int main(int argc, char **argv)
 	} else if (!(program.peer = connect_daemon(&program.arguments, &error))) {
 		program.exit_code = complain(error, error->code);
 	} else {
-		/* GIO ignores it: a loop has to end when nobody reads what it prints. */
+		/* GIO ignores SIGPIPE: a loop must end when its output is no longer read. */
 		signal(SIGPIPE, SIG_DFL);
 		run(&program);
 		peer_free(program.peer);

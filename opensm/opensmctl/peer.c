@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Text before a record is for people: it counts only where no record comes, as the reason why. What
- * a daemon sends is not trusted to be short, or to be what it should be.
+ * Text before a record is for people: it is used only if no record follows, as the reason. A
+ * daemon's output is not trusted to be short or well-formed.
  */
 #include "opensmctl/peer.h"
 
@@ -13,10 +13,10 @@
 
 struct peer {
 	GIOStream *stream;
-	GString *input; /* not yet used */
-	size_t record;	/* of input: no record begins before */
-	size_t end;	/* of input: nor does it end before */
-	bool heard;	/* something came */
+	GString *input; /* not processed yet */
+	size_t record;	/* of input: a record begins at or after this */
+	size_t end;	/* of input: it ends at or after this */
+	bool heard;	/* something was received */
 };
 
 GQuark peer_error_quark(void)
@@ -53,7 +53,7 @@ static bool unreachable(GError **error, const char *format, ...)
 	return false;
 }
 
-/* It has closed: what it said last is why. */
+/* The daemon closed the connection: its last text is the reason. */
 static bool closed(struct peer *peer, GError **error)
 {
 	g_autofree char *words = g_strndup(peer->input->str, MIN(peer->input->len, 1000));
@@ -65,8 +65,8 @@ static bool closed(struct peer *peer, GError **error)
 }
 
 /*
- * With TLS 1.3 a daemon that does not take our certificate is gone after the handshake, often
- * without an alert; one that goes for another reason says it, or ends what it says in good order.
+ * With TLS 1.3 a daemon that refuses our certificate closes the connection after the handshake,
+ * often without an alert; for other reasons it sends a text or closes TLS properly.
  */
 static bool is_certificate_refused(const struct peer *peer, const GError *trouble)
 {
@@ -81,7 +81,7 @@ static bool refused(GError **error)
 	return false;
 }
 
-/* More input: false at its end, and if it does not come in time. */
+/* Reads more input; false at its end, or if it does not arrive in time. */
 static bool read_more(struct peer *peer, GError **error)
 {
 	GInputStream *in = g_io_stream_get_input_stream(peer->stream);
@@ -112,7 +112,7 @@ static JsonObject *parse(JsonParser *parser, const char *json)
 	return root && JSON_NODE_HOLDS_OBJECT(root) ? json_node_get_object(root) : NULL;
 }
 
-/* A member of this type or nothing. */
+/* The member if it has this type, else NULL. */
 static JsonNode *member(JsonObject *object, const char *name, GType type)
 {
 	JsonNode *node = json_object_get_member(object, name);
@@ -145,7 +145,7 @@ static bool take_record(const char *json, struct reply *reply, GError **error)
 	return true;
 }
 
-/* Takes a whole record out of the input, NULL if there is none yet. */
+/* Removes a whole record from the input; NULL if there is none yet. */
 static char *cut_record(struct peer *peer)
 {
 	GString *input = peer->input;
@@ -187,7 +187,7 @@ bool peer_send(struct peer *peer, const char *line)
 	return good;
 }
 
-/* One that has closed meanwhile has said why: that is read in any case. */
+/* A daemon that has closed the connection has said why, so its text is read in any case. */
 bool peer_ask(struct peer *peer, const char *line, struct reply *reply, GError **error)
 {
 	peer_send(peer, line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The daemon has made its texts harmless already; but who answers may be another program. */
+/* The daemon makes its texts harmless, but the server may be another program. */
 #include "opensmctl/show.h"
 
 #include "ctl/base/answer.h"

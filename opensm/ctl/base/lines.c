@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A small state machine, a byte at a time, that holds at most one line. Pure. */
+/* A small state machine that takes one byte at a time and holds at most one line. Pure. */
 #include "ctl/base/lines.h"
 
-#define KEPT 4096 /* octets of memory, from one line to the next */
+#define KEPT 4096 /* octets of memory kept from one line to the next */
 
 /* RFC 854 */
 #define IAC 255
@@ -16,7 +16,7 @@ enum telnet_state {
 	TELNET_COMMAND,	       /* after IAC */
 	TELNET_OPTION,	       /* after IAC WILL, WONT, DO or DONT */
 	TELNET_PARAMETERS,     /* after IAC SB */
-	TELNET_PARAMETERS_IAC, /* after an IAC in these */
+	TELNET_PARAMETERS_IAC, /* after an IAC within these */
 };
 
 void lines_init(struct lines *lines, gsize max)
@@ -81,7 +81,7 @@ static bool skip_telnet(struct lines *lines, unsigned char byte)
 	case TELNET_COMMAND:
 		lines->telnet = TELNET_TEXT;
 		if (byte == IAC)
-			return false; /* a byte 255 of text */
+			return false; /* an escaped byte 255 of text */
 		if (byte >= WILL && byte <= DONT)
 			lines->telnet = TELNET_OPTION;
 		else if (byte == SUBNEGOTIATION)

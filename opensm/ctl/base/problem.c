@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The place that a line begins with, if it does. */
+/* The place at the start of a line, if there is one. */
 static GMatchInfo *find_place(const char *line)
 {
 	static const char pattern[] = "^(\\w+: )?([^:]+):([0-9]{1,9}):(?:([0-9]{1,9}):)? ";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From a line to an answer. The list of commands is commands.def; each is a function that answers
- * with a dictionary, so that what people read and what programs read (JSON) cannot differ. A word
- * may be quoted; a name may be cut short as long as it fits one command only.
+ * Turns a line into an answer. commands.def lists the commands; each is a function that answers
+ * with a dictionary, so that the text for people and the JSON for programs cannot differ. A word
+ * may be quoted; a name may be abbreviated as long as it is unambiguous.
  */
 #include "ctl/command/command_private.h"
 
@@ -128,7 +128,7 @@ static bool has_what_it_needs(const struct command_call *call, const struct comm
 
 /* ---- running it ---- */
 
-/* Words between white space; one that begins with a quote goes to the next like it. No escapes. */
+/* Splits at white space; a word that begins with a quote ends at the next one. No escapes. */
 static char **split(const char *line)
 {
 	GPtrArray *words = g_ptr_array_new();
@@ -154,7 +154,7 @@ static char **split(const char *line)
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* Takes "json" from the end of the words. */
+/* Removes a final word "json"; true if there was one. */
 static bool wants_json(char **words)
 {
 	unsigned int n = g_strv_length(words);
@@ -286,7 +286,7 @@ void command_answer_policy(const struct command_env *env, uint64_t serial,
 				    : as_text(command_find("partitions", NULL), result);
 }
 
-/* What is wrong with a line as such, or NULL. */
+/* What is wrong with the form of a line, or NULL. */
 static const char *line_mistake(const char *line)
 {
 	if (strlen(line) > COMMAND_MAX_LINE)

@@ -2,7 +2,7 @@
 /*
  * Whether routes use links evenly: for each switch the LIDs of hosts behind each of its links to
  * other switches (switchbalance); for each host with several LIDs, how a switch spreads them
- * (lidbalance). A difference of one is as even as it gets.
+ * (lidbalance). A difference of one counts as even.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "ctl/command/command_private.h"
 
 #define PORTS 256
-#define MAX_ROWS 1000 /* of lidbalance: one for each host and switch could be millions */
+#define MAX_ROWS 1000 /* of lidbalance: one per host and switch could be millions */
 
 struct balance {
 	const struct fabric *fabric;
 	const struct routing *routing;
-	uint32_t paths[PORTS]; /* LIDs that go out by a port */
+	uint32_t paths[PORTS]; /* LIDs routed to each port */
 	bool used[PORTS];      /* the ports to compare */
 };
 
@@ -41,7 +41,7 @@ static unsigned int num_ports(const struct fabric *fabric, uint32_t sw)
 	return fabric->nodes[fabric->switches[sw].node].num_ports;
 }
 
-/* By how much the LIDs of the ports in use differ. */
+/* By how much the numbers of LIDs of the used ports differ. */
 static uint32_t spread(const struct balance *balance, uint32_t sw)
 {
 	uint32_t least = UINT32_MAX, most = 0;
@@ -55,7 +55,7 @@ static uint32_t spread(const struct balance *balance, uint32_t sw)
 	return most > least ? most - least : 0;
 }
 
-/* [{"port": 3, "paths": 7}] of the ports in use. */
+/* [{"port": 3, "paths": 7}] for the used ports. */
 static void add_paths(const struct balance *balance, uint32_t sw, GVariantBuilder *list)
 {
 	answer_begin_list(list);
@@ -112,7 +112,7 @@ static void balance_switch(struct balance *balance, uint32_t sw, bool verbose,
 	answer_append(switches, &row);
 }
 
-/* The switch with that GUID only; true if it was a GUID, with FABRIC_NONE if it is of no switch. */
+/* True if word is a GUID; *sw gets the switch with it, or FABRIC_NONE if no switch has it. */
 static bool one_switch(const struct fabric *fabric, const char *word, uint32_t *sw)
 {
 	uint64_t guid;
@@ -162,7 +162,7 @@ void print_switchbalance(GVariant *answer, GString *out)
 
 /* ---- lidbalance ---- */
 
-/* Hops from each switch to that one, UINT16_MAX where there is no way; free it with g_free(). */
+/* Hops from each switch to that one, UINT16_MAX if there is no path; free it with g_free(). */
 static uint16_t *distances(const struct fabric *fabric, uint32_t to)
 {
 	uint16_t *hops = g_new(uint16_t, fabric->n_switches);
@@ -192,7 +192,7 @@ static uint16_t *distances(const struct fabric *fabric, uint32_t to)
 
 struct lid_walk {
 	struct balance balance;
-	uint32_t only; /* switch, or FABRIC_NONE */
+	uint32_t only; /* this switch only, or FABRIC_NONE */
 	uint32_t n_rows;
 	GVariantBuilder rows;
 };
@@ -225,7 +225,7 @@ static void balance_host(struct lid_walk *walk, uint32_t sw, const struct fabric
 		add_host(walk, sw, port);
 }
 
-/* Ports of CAs and routers on that switch that have several LIDs. */
+/* Ports of CAs and routers on that switch with several LIDs. */
 static GArray *hosts_of(const struct fabric *fabric, uint32_t leaf)
 {
 	GArray *hosts = g_array_new(FALSE, FALSE, sizeof(uint32_t));

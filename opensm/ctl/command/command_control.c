@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Commands that tell of the console itself or change how the daemon works. Options are changed by
- * a new object in their slot, until opensm.conf is read again; sweeps are asked for by events.
+ * Commands about the console itself, and commands that change how the daemon works. An option is
+ * changed by publishing a new object in its slot, until opensm.conf is read again; sweeps are
+ * requested by events.
  */
 #include "config.h"
 
@@ -11,7 +12,7 @@
 #include "ctl/command/command_private.h"
 #include "ctl/process/logging.h"
 
-/* Of answers that are one text, which may be empty. */
+/* Prints an answer that is only a text, which may be empty. */
 void print_text(GVariant *answer, GString *out)
 {
 	const char *text = answer_get_text(answer, "text");
@@ -20,7 +21,7 @@ void print_text(GVariant *answer, GString *out)
 		g_string_append_printf(out, "%s\n", text);
 }
 
-/* What the classic daemon says nothing about: only JSON names it. */
+/* An answer without text, as in the classic daemon; only JSON shows the key. */
 static GVariant *done(const char *key, const char *value)
 {
 	GVariantBuilder builder;
@@ -118,7 +119,7 @@ static GVariant *ask_for_sweep(struct command_call *call, unsigned int reason, c
 	return done("asked_for", what);
 }
 
-/* Who asks for routes has perhaps changed the files that they are made by. */
+/* A user who asks for routes may have changed the routing files, so they are read again. */
 GVariant *command_resweep(struct command_call *call, GError **error)
 {
 	if (call->n == 1 && !strcmp(call->words[0], "heavy")) {
@@ -214,7 +215,7 @@ static bool set_option(struct command_call *call, enum option_id id, const char 
 	return true;
 }
 
-/* A number that the command showed or has set. */
+/* A number that the command showed or set. */
 static GVariant *answer_setting(struct command_call *call, const char *key, uint64_t number)
 {
 	GVariantBuilder builder;
@@ -276,7 +277,7 @@ static void print_module(GVariant *row, GString *out)
 			       (unsigned int)answer_get_number(row, "log_flags"));
 }
 
-/* As the lines of the file. */
+/* In the format of the file. */
 void print_permodlog(GVariant *answer, GString *out)
 {
 	answer_each(answer, "modules", print_module, out);
@@ -324,7 +325,7 @@ void print_priority(GVariant *answer, GString *out)
 			       answer_get_number(answer, "priority"));
 }
 
-/* Whoever reads them can change every port, or counts as trusted. */
+/* With such a value a user could change every port, or be treated as trusted. */
 static bool is_secret(enum option_id id)
 {
 	return id == OPTION_m_key || id == OPTION_sm_key || id == OPTION_sa_key ||
@@ -350,7 +351,7 @@ GVariant *command_dump_conf(struct command_call *call, GError **error)
 	return g_variant_builder_end(&builder);
 }
 
-/* As opensm.conf has it; newly allocated. */
+/* As written in opensm.conf; newly allocated. */
 static char *conf_text(GVariant *value)
 {
 	char text[G_ASCII_DTOSTR_BUF_SIZE];
@@ -368,13 +369,13 @@ static char *conf_text(GVariant *value)
 	return g_strdup("(null)");
 }
 
-/* As a file that can be read; what no file may hold is a remark. */
+/* As a file that can be read; values that a file may not contain become comments. */
 void print_dump_conf(GVariant *answer, GString *out)
 {
 	GVariantIter iter;
 	const char *key;
 	GVariant *value;
-	unsigned int id = 0; /* it has all of them, in this order */
+	unsigned int id = 0; /* it has all options, in this order */
 
 	g_variant_iter_init(&iter, answer);
 	while (g_variant_iter_next(&iter, "{&sv}", &key, &value)) {

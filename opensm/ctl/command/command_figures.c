@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Figures of the status command: every counter, how long the steps of sweeps and the answers of the
- * SA take, and how long ago the subnet changed.
+ * Figures of the status command: every counter, the durations of sweep steps and SA answers, and
+ * the time since the subnet changed.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static const struct counter_row {
 
 /* ---- as an answer ---- */
 
-/* Of what never happened there is no row. */
+/* No row if it never happened. */
 static void add_timing(GVariantBuilder *list, const char *key, const char *name,
 		       const struct timing *timing)
 {
@@ -117,7 +117,7 @@ static void print_list(GVariant *answer, const char *key, const char *title, GSt
 	answer_each(answer, key, print_timing, out);
 }
 
-/* Those that are 0 are in the JSON. */
+/* Zero counters are only in the JSON. */
 static void print_counters(GVariant *answer, GString *out)
 {
 	g_autoptr(GVariant) all = answer_get(answer, "counters");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The command about multicast groups: what the SA has published to the sweep, and refused. */
+/*
+ * The command about multicast groups: those that the SA has published to the sweep, and refusals.
+ */
 #include <arpa/inet.h>
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The health command: one verdict of what status, ports and the journal tell, for scripts that
- * watch a daemon. A problem is what somebody has to do something about, and has a status of its
- * own; a warning is what the options ask for, and leaves the daemon healthy.
+ * The health command: one verdict from status, ports and the journal, for scripts that watch a
+ * daemon. A problem needs action by an operator and has a status of its own; a warning is due to
+ * the options, and leaves the daemon healthy.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@
 #define NAME_SIZE 160
 
 struct verdict {
-	struct command_call *call; /* whose status is that of the worst problem */
+	struct command_call *call; /* its status is that of the worst problem */
 	GVariantBuilder problems, warnings;
 };
 
@@ -47,7 +47,7 @@ static void add(GVariantBuilder *list, const char *subject, const char *text)
 	answer_append(list, &row);
 }
 
-/* The graver a problem, the lower its status. */
+/* The graver the problem, the lower its status. */
 static void add_problem(struct verdict *verdict, enum control_status status, const char *subject,
 			const char *text)
 {
@@ -58,7 +58,7 @@ static void add_problem(struct verdict *verdict, enum control_status status, con
 	add(&verdict->problems, subject, text);
 }
 
-/* The device takes nothing that is to be sent: whatever is known of the subnet is old. */
+/* The device refuses to send anything: all that is known of the subnet is old. */
 static void judge_sends(struct verdict *verdict)
 {
 	struct context *context = verdict->call->context;
@@ -113,7 +113,7 @@ static void judge_lids(struct verdict *verdict)
 	add_problem(verdict, CONTROL_SUBNET_BAD, "subnet", text);
 }
 
-/* Who causes them is told by name, as far as the last sweep has said. */
+/* Names the devices that cause them, as far as the last sweep found out. */
 static void judge_errors(struct verdict *verdict, const struct subnet *subnet, bool untold)
 {
 	for (char **line = subnet->sick; line && *line; line++)
@@ -160,7 +160,10 @@ static void judge_subnet(struct verdict *verdict)
 	}
 }
 
-/* Switches that hosts lose something by are a problem, those that all goes around a warning. */
+/*
+ * Small tables are a problem if hosts lose paths by them, and a warning if routes avoid the
+ * switches.
+ */
 static void judge_tables(struct verdict *verdict)
 {
 	const struct subnet *subnet = verdict->call->subnet;
@@ -172,7 +175,7 @@ static void judge_tables(struct verdict *verdict)
 			add(&verdict->warnings, "tables", subnet->small_tables[i]);
 }
 
-/* Switches with room for fewer MLIDs than groups have that were there before. */
+/* Switches with room for fewer MLIDs than existing groups need. */
 static void judge_groups(struct verdict *verdict)
 {
 	const struct subnet *subnet = verdict->call->subnet;
@@ -200,7 +203,7 @@ static void warn_of_join(struct verdict *verdict, const struct refused_join *joi
 	add(&verdict->warnings, "multicast", text);
 }
 
-/* Any host may ask for what it may not have, so that this is never more than a warning. */
+/* Any host may request what it may not have, so this is never more than a warning. */
 static void judge_joins(struct verdict *verdict)
 {
 	struct refused_joins *joins = slot_take(&verdict->call->context->refused_joins);
@@ -280,7 +283,7 @@ static void judge_keys(struct verdict *verdict)
 		add_problem(verdict, CONTROL_DEVICES_BAD, "m_key", *line);
 }
 
-/* Of a cable between switches the other end is silent, too. */
+/* Whether the SM excluded this port, or its node at the other end of the cable. */
 static bool is_left_out(const struct unhealthy_ports *ports, uint64_t guid, unsigned int num)
 {
 	for (unsigned int i = 0; ports && i < ports->n; i++) {
@@ -293,7 +296,9 @@ static bool is_left_out(const struct unhealthy_ports *ports, uint64_t guid, unsi
 	return false;
 }
 
-/* Of those that somebody has to see to, the count; the others are warnings. */
+/*
+ * The count of excluded ports, which an operator must look at; other unhealthy ports are warnings.
+ */
 static void judge_unhealthy(struct verdict *verdict, const struct unhealthy_ports *ports)
 {
 	unsigned int acted = 0;
@@ -319,7 +324,7 @@ static const char *as_it_was(const struct fabric *fabric, uint32_t node)
 		       : "its link is up; it is kept, with its LIDs and routes";
 }
 
-/* Who is silent makes sweeps fail at first; after a while that is how it is. */
+/* A node that becomes silent first makes sweeps fail; after a while it only counts as bad. */
 static enum control_status silence_status(const struct verdict *verdict)
 {
 	const struct subnet *subnet = verdict->call->subnet;
@@ -405,7 +410,7 @@ static void judge_others(struct verdict *verdict)
 			    "or ignore_other_sm is TRUE in one of both");
 }
 
-/* role: what the other SM is to this one. */
+/* role: that of the other SM relative to this one. */
 static void judge_agreement(struct verdict *verdict, const char *role, uint64_t guid,
 			    const struct replication_agreement *agreement)
 {
@@ -427,7 +432,7 @@ static void judge_agreement(struct verdict *verdict, const char *role, uint64_t 
 	add_problem(verdict, CONTROL_SMS_DIFFER, "sms", text);
 }
 
-/* Of who takes part in replication: without a key nothing is known of any. */
+/* For all SMs in replication: without a key nothing is known about any SM. */
 static void judge_agreements(struct verdict *verdict)
 {
 	struct replication_status *status = slot_take(&verdict->call->context->replication);
@@ -444,7 +449,7 @@ static void judge_agreements(struct verdict *verdict)
 	replication_status_unref(status);
 }
 
-/* As a STANDBY has no subnet of its own, all that it knows is whether its master lives. */
+/* A STANDBY has no subnet of its own; it only knows whether its master is alive. */
 static void judge_master(struct verdict *verdict)
 {
 	struct context *context = verdict->call->context;
@@ -465,13 +470,13 @@ static void judge_master(struct verdict *verdict)
 		add(&verdict->warnings, "sm", text);
 }
 
-/* ---- beside a while ago ---- */
+/* ---- compared with a while ago ---- */
 
 struct loss {
 	const char *one, *many; /* "switch", "switches" */
 	enum control_status status;
 	uint32_t now, most;
-	bool grave; /* not only a warning */
+	bool grave; /* a problem, not only a warning */
 };
 
 static void judge_loss(struct verdict *verdict, const struct loss *loss, uint64_t window_s)
@@ -493,7 +498,7 @@ static void judge_loss(struct verdict *verdict, const struct loss *loss, uint64_
 		add(&verdict->warnings, "subnet", text);
 }
 
-/* Some hosts are always being started again; switches are not. */
+/* Some hosts are always being restarted; switches are not. */
 static void judge_losses(struct verdict *verdict)
 {
 	const struct command_call *call = verdict->call;
@@ -541,7 +546,7 @@ static void add_slow(struct verdict *verdict, const struct fabric *fabric, uint3
 	add_problem(verdict, CONTROL_LINKS_SLOW, "link", text);
 }
 
-/* Each cable is judged by the end that comes first. */
+/* Each cable is judged once, from its first end. */
 static void judge_links(struct verdict *verdict)
 {
 	const struct fabric *fabric = verdict->call->fabric;
@@ -574,7 +579,7 @@ static void judge_links(struct verdict *verdict)
 static void judge_written(struct verdict *verdict)
 {
 	struct context *context = verdict->call->context;
-	bool master = atomic_load(&context->sm_state) == IBA_SM_MASTER; /* others dump nothing */
+	bool master = atomic_load(&context->sm_state) == IBA_SM_MASTER; /* others write no dumps */
 
 	if (atomic_load(&context->unkept))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
@@ -623,7 +628,7 @@ static void judge_files(struct verdict *verdict)
 		add_problem(verdict, CONTROL_FILES_BAD, "routing", subnet->fallback);
 }
 
-/* What leaves a subnet open works all the same: it is a problem only for who asks for it. */
+/* An open subnet works all the same: it is a problem only if security was asked for. */
 static void judge_security(struct verdict *verdict, bool asked)
 {
 	struct options *options = slot_take(&verdict->call->context->options);
@@ -664,7 +669,7 @@ static void add_last_sweep(const struct command_call *call, GVariantBuilder *bui
 	answer_member(builder, "last_sweep", &sweep);
 }
 
-/* Of a STANDBY: when the master was heard of last. */
+/* For a STANDBY: when the master was last heard from. */
 static void add_master(const struct command_call *call, GVariantBuilder *builder)
 {
 	struct replication_status *status = slot_take(&call->context->replication);
@@ -697,7 +702,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	if (accept && call->env->journal)
 		census_accept(journal_census(call->env->journal));
 	if (atomic_load(&call->context->sm_state) != IBA_SM_MASTER) {
-		call->subnet = NULL; /* of when it was MASTER: nothing is known of what is */
+		call->subnet = NULL; /* an old one, from when it was MASTER */
 		call->fabric = NULL;
 	}
 	line = status_line(call->context);

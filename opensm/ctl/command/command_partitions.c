@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The command about partitions: as the subnet has them, and what it cannot have. */
+/* The command about partitions: those in effect in the subnet, and those it cannot have. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "policy/partition/partition.h"
 #include "subnet/inventory.h"
 
-#define ASKED_MAX 256 /* tables, at a time */
+#define ASKED_MAX 256 /* tables requested at a time */
 
-/* A word is a P_Key, with or without the membership bit, or a name. NULL: there is none. */
+/* Finds a partition by P_Key, with or without the membership bit, or by name. NULL: none. */
 static const struct partition_rule *find(const struct partition_rules *rules, const char *word)
 {
 	char *end;
@@ -42,7 +42,7 @@ static const char *membership(const struct partitions *partitions, uint32_t port
 	return full ? "full" : limited ? "limited" : NULL;
 }
 
-/* Where the table of the port has a key of that partition: as far as that was read back. */
+/* Where the port's table has a key of that partition, as far as the table was read back. */
 static void add_indexes(GVariantBuilder *row, const struct inventory_list *table, uint16_t base)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -60,8 +60,7 @@ static void add_indexes(GVariantBuilder *row, const struct inventory_list *table
 }
 
 /*
- * What the sweep knows of the tables costs no MAD, but the SM has to be asked for it: true if it
- * was.
+ * What the sweep knows of the tables needs no MAD, but the SM must be asked for it: true if it was.
  */
 static bool look_at_table(GVariantBuilder *row, struct command_call *call,
 			  const struct inventory *inventory, uint32_t port, uint16_t base)
@@ -127,7 +126,7 @@ static void add_partition(GVariantBuilder *list, struct command_call *call,
 	answer_append(list, &row);
 }
 
-/* One without members in the subnet. */
+/* A partition without members in the subnet. */
 static void add_empty(GVariantBuilder *list, struct command_call *call,
 		      const struct partition_rule *rule, bool members)
 {
@@ -209,7 +208,7 @@ static bool wants_change(const char *word)
 	return !strcmp(word, "change") || !strcmp(word, "forget");
 }
 
-/* The answer comes when the policy is in effect. */
+/* The answer comes once the policy is in effect. */
 static GVariant *change(struct command_call *call, GError **error)
 {
 	bool forget = !strcmp(call->words[0], "forget");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Commands about routes: the way of a packet through the published forwarding tables, and these
+ * Commands about routes: the path of a packet through the published forwarding tables, and the
  * tables themselves.
  */
 #include <inttypes.h>
@@ -19,15 +19,15 @@ struct walk {
 	const struct fabric *fabric;
 	const struct routing *routing;
 	uint16_t lid;	   /* of the destination */
-	uint32_t target;   /* the endport that has it */
-	uint32_t port;	   /* through which the packet came to the node it is at */
-	uint8_t mtu, rate; /* least of ends and links so far, 0: none yet */
-	uint32_t mtu_port, rate_port; /* where that is */
+	uint32_t target;   /* the endport with that LID */
+	uint32_t port;	   /* through which the packet entered its present node */
+	uint8_t mtu, rate; /* lowest of ends and links so far, 0: none yet */
+	uint32_t mtu_port, rate_port; /* the ports with these limits */
 	GVariantBuilder hops;
-	const char *trouble; /* why it does not arrive; NULL */
+	const char *trouble; /* why it does not arrive; NULL: it does */
 };
 
-/* As the SA has it; what a port does not tell limits nothing. */
+/* As the SA does; a port that reports nothing limits nothing. */
 static void limit_by(struct walk *walk, uint32_t port)
 {
 	const struct fabric_port *p = &walk->fabric->ports[port];
@@ -60,7 +60,7 @@ static uint16_t node_lid(const struct fabric *fabric, uint32_t port)
 	return p->lid ? p->lid : fabric->ports[fabric->nodes[p->node].first_port].lid;
 }
 
-/* out FABRIC_NONE: the last node. */
+/* out FABRIC_NONE: this is the last node. */
 static void note_hop(struct walk *walk, uint32_t out, bool first)
 {
 	const struct fabric_port *in = &walk->fabric->ports[walk->port];
@@ -76,7 +76,7 @@ static void note_hop(struct walk *walk, uint32_t out, bool first)
 	answer_append(&walk->hops, &row);
 }
 
-/* The port by which the packet leaves the node it is at; FABRIC_NONE if it stays. */
+/* The port by which the packet leaves its present node; FABRIC_NONE if it stays. */
 static uint32_t next_port(struct walk *walk, bool first)
 {
 	const struct fabric *fabric = walk->fabric;
@@ -128,7 +128,7 @@ static void add_end(GVariantBuilder *builder, const char *key, const struct fabr
 	answer_member(builder, key, &end);
 }
 
-/* Pairs of words behind the ends; false and error if any is wrong. */
+/* Parses the pairs of words after the ends; false and error if one is wrong. */
 static bool parse_wanted(struct command_call *call, struct policy_wanted *wanted, GError **error)
 {
 	for (unsigned int i = 2; i < call->n; i += 2) {
@@ -161,7 +161,7 @@ static bool parse_wanted(struct command_call *call, struct policy_wanted *wanted
 	return true;
 }
 
-/* limit: the port whose link is the least on the way; option: the one that may have a say. */
+/* limit: the port whose link limits the path, or 0; option: the option that may decide. */
 static void add_reason(GVariantBuilder *builder, const char *key, const struct subnet *subnet,
 		       const struct policy_path *path, enum policy_reason reason,
 		       const char *option, uint32_t limit)
@@ -213,7 +213,7 @@ static void add_policy(GVariantBuilder *builder, const struct walk *walk,
 		   0);
 }
 
-/* Also of a path that is refused: what the links can do. */
+/* Also says what the links can do if the path is refused. */
 static void judge(const struct walk *walk, const struct subnet *subnet,
 		  const struct policy_wanted *wanted, uint32_t source, struct policy_path *path)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The plan of a changed opensm.conf, made beside the daemon that goes on by the old one. */
+/* The plan for a changed opensm.conf, made while the daemon goes on with the old one. */
 #include <string.h>
 
 #include "ctl/command/command_private.h"
@@ -7,9 +7,9 @@
 #include "ctl/plan/plan.h"
 
 #define NODES_FEW 20
-#define NODES_ALL 2000 /* an answer has a bound */
+#define NODES_ALL 2000 /* the answer is limited */
 
-/* What is wrong with a file may be said in its own words, so not everybody may name one. */
+/* Error texts may quote the file, so not every user may name one. */
 static bool check_file(const struct command_call *call, const char *file, GError **error)
 {
 	if (!call->trusted)

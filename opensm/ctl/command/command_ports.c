@@ -315,7 +315,7 @@ static bool add_down(GVariantBuilder *row, const struct fabric *fabric, uint32_t
 	return true;
 }
 
-/* Each link once, from the end that comes first. */
+/* Each link once, from its first end. */
 static bool add_slow(GVariantBuilder *row, const struct fabric *fabric, uint32_t port)
 {
 	const struct fabric_port *p = &fabric->ports[port];
@@ -381,7 +381,7 @@ void print_ports(GVariant *answer, GString *out)
 
 /* ---- dump_portguid ---- */
 
-/* Whoever types the expression must not make the daemon search for long. */
+/* Limits the time that an expression typed by a user can make the daemon search. */
 #define MATCH_LIMIT "(*LIMIT_MATCH=10000)"
 
 static GPtrArray *compile(struct command_call *call, unsigned int first, GError **error)
@@ -404,7 +404,7 @@ static GPtrArray *compile(struct command_call *call, unsigned int first, GError 
 	return all;
 }
 
-/* Whether one of them fits; sets error if that took too long to find out. */
+/* Whether one of them matches; sets error if the search took too long. */
 static bool fits(const GPtrArray *all, const char *description, GError **error)
 {
 	for (guint i = 0; i < all->len && !*error; i++)
@@ -434,7 +434,7 @@ static GArray *matching(const struct fabric *fabric, const GPtrArray *all, GErro
 	return guids;
 }
 
-/* The name of a file in dump_files_dir, nowhere else: a console must not write over any file. */
+/* A file name within dump_files_dir only: a console user must not overwrite other files. */
 static char *dump_path(struct command_call *call, const char *name, GError **error)
 {
 	struct options *options = slot_take(&call->context->options);
@@ -451,7 +451,7 @@ static char *dump_path(struct command_call *call, const char *name, GError **err
 	return path;
 }
 
-/* Written by the pool for files: a disk that hangs does not hold the console up. */
+/* Written by the pool for files, so that a disk that hangs does not delay the console. */
 struct guid_file {
 	struct message message; /* first */
 	struct context *context;
@@ -478,7 +478,7 @@ static void guid_file_write(struct message *message)
 	guid_file_free(message);
 }
 
-/* The same lines into a file; ends builder. */
+/* Writes the same lines into a file; ends builder. */
 static GVariant *write_guids(struct command_call *call, const GArray *guids,
 			     GVariantBuilder *builder, GError **error)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The command about QoS: what qos-policy.conf means in this subnet, and of a node its tables as
+ * The command about QoS: what qos-policy.conf means in this subnet, and for a node its tables as
  * they should be and as they are.
  */
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "policy/qos/qos_lanes.h"
 #include "subnet/inventory.h"
 
-/* A row of an output port, and a block of the arbitration table, as text. */
+/* An SL-to-VL row of an output port, and a block of the arbitration table, as text. */
 static char *row_text(const struct iba_sl_to_vl_table *row)
 {
 	GString *text = g_string_new(NULL);
@@ -42,7 +42,7 @@ struct port_view {
 	unsigned int vls;
 };
 
-/* What was read of it; NULL: nothing yet, and so it is asked for. */
+/* The table as read back; NULL: not read yet, and now requested. */
 static const struct inventory_list *held(const struct port_view *view, enum inventory_kind kind)
 {
 	const struct fabric *fabric = view->call->fabric;
@@ -74,7 +74,7 @@ static void add_pair(GVariantBuilder *list, const char *what, char *wanted, char
 	g_free(is);
 }
 
-/* Packets that come in at this port, or of a host. */
+/* For packets that enter at this port, or of a host. */
 static void add_row(const struct port_view *view, const struct inventory_list *list,
 		    unsigned int in, GVariantBuilder *rows)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The status command: what the context holds, in the order and words of the classic daemon. Lines
- * about what this daemon does not have (event plug-ins, performance manager) are left out.
+ * The status command: the contents of the context, in the order and words of the classic daemon.
+ * Lines about features that this daemon lacks (event plug-ins, performance manager) are omitted.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 #include "sm/health/unhealthy.h"
 #include "subnet/inventory.h"
 
-/* As the classic console writes it, which is not how it is logged. */
+/* In the words of the classic console, which differ from those in the log. */
 static const char *sm_state_text(unsigned int state)
 {
 	static const char *const texts[] = {
@@ -93,7 +93,7 @@ static void add_flags(struct command_call *call, GVariantBuilder *builder,
 	answer_member(builder, "subnet_flags", &flags);
 }
 
-/* priority -1: it is not known, and left out. */
+/* priority -1: unknown, and omitted. */
 static void add_sm(GVariantBuilder *list, uint64_t guid, const char *state, int priority, bool self)
 {
 	GVariantBuilder row;
@@ -107,8 +107,7 @@ static void add_sm(GVariantBuilder *list, uint64_t guid, const char *state, int 
 	answer_append(list, &row);
 }
 
-/* What another SM last said of itself; it is asked if that is old, so that the next status knows.
- */
+/* What another SM last reported; if that is old the SM is asked, for the next status. */
 static bool look_up(struct command_call *call, uint32_t port, struct iba_sm_info *info)
 {
 	const struct fabric_port *p = &call->fabric->ports[port];
@@ -139,7 +138,7 @@ static void add_other_sm(struct command_call *call, GVariantBuilder *list, uint3
 		add_sm(list, guid, "Unknown", -1, false);
 }
 
-/* This one, and the ports that say they have an SM. */
+/* This SM, and the ports that report an SM. */
 static void add_sms(struct command_call *call, GVariantBuilder *builder,
 		    const struct options *options)
 {
@@ -236,7 +235,7 @@ static void add_lines(GVariantBuilder *builder, const char *key, char **lines)
 	answer_member(builder, key, &list);
 }
 
-/* ---- what anybody in the subnet can abuse ---- */
+/* ---- what any host in the subnet can abuse ---- */
 
 static bool has_key(const struct options *options)
 {
@@ -261,7 +260,7 @@ static bool has_one_m_key(const struct options *options, const struct subnet *su
 	return options->m_key && !options->m_key_per_port;
 }
 
-/* Each endport is a full member of the default partition, and there is more than one. */
+/* Each endport is a full member of the default partition, and there are several endports. */
 static bool is_undivided(const struct options *options, const struct subnet *subnet)
 {
 	const struct fabric *fabric = subnet ? subnet->fabric : NULL;
@@ -399,7 +398,7 @@ static void add_agreement(GVariantBuilder *row, const struct replication_agreeme
 	answer_member(row, "differences", &list);
 }
 
-/* Whom this SM replicates to, or of whom it has a replica. */
+/* The SMs that this SM replicates to, or whose replica it has. */
 static void add_replication(struct command_call *call, GVariantBuilder *builder)
 {
 	struct replication_status *status = slot_take(&call->context->replication);
@@ -526,7 +525,7 @@ static void print_difference(GVariant *row, GString *out)
 	g_string_append_c(out, '\n');
 }
 
-/* Of the other SM in row: in what it differs, or that nobody knows. */
+/* How the SM in row differs from this one, or that this is not known. */
 static void print_agreement(GVariant *row, GString *out)
 {
 	const char *agreement = answer_get_text(row, "agreement");
@@ -544,7 +543,7 @@ static void print_standby(GVariant *row, GString *out)
 	print_agreement(row, out);
 }
 
-/* Nothing of it where there is no other SM. */
+/* Prints nothing if there is no other SM. */
 static void print_replication(GVariant *answer, GString *out)
 {
 	g_autoptr(GVariant) replication = answer_get(answer, "replication");
@@ -572,7 +571,7 @@ static void print_sight(GVariant *row, GString *out)
 	sms_print_row(row, out);
 }
 
-/* Nothing of it where there is no other SM. */
+/* Prints nothing if there is no other SM. */
 static void print_sights(GVariant *answer, GString *out)
 {
 	g_autoptr(GVariant) list = answer_get(answer, "sms");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The command about subscriptions: who is told of notices, and of how many it was not. */
+/* The command about subscriptions: which ports get notices, and how many each of them missed. */
 #include <inttypes.h>
 #include <string.h>
 

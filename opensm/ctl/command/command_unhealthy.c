@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The command about ports that misbehave: what the SM has published of them, and their release. */
+/* The command about misbehaving ports: those that the SM has published, and their release. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "ctl/command/command_private.h"
 #include "sm/health/unhealthy.h"
 
-/* The name is missing of one that was never in the subnet. */
+/* Without a name if the node was never in the subnet. */
 static void answer_known_node(GVariantBuilder *builder, const struct fabric *fabric,
 			      const char *key, const char *guid_key, uint64_t guid,
 			      const char *name)
@@ -62,7 +62,7 @@ static unsigned int release(struct command_call *call, const struct unhealthy_po
 	return n;
 }
 
-/* What the arguments ask to release; 0 and error if that is nothing. */
+/* Which ports the arguments ask to release; 0 and error if none. */
 static unsigned int release_named(struct command_call *call, const struct unhealthy_ports *ports,
 				  GError **error)
 {

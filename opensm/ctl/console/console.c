@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The console: who may speak to it, and how many at once.
+ * The console: which users may connect to it, and how many at once.
  *
  *	local		the terminal of a daemon in the foreground
- *	loopback	TCP of this host only; without a key root and the user of the daemon do
- *			what they like, and others on this host only look
- *	socket		TCP of all interfaces, to those who know the key; without one it is loopback
+ *	loopback	TCP on this host only; without a key root and the user of the daemon may do
+ *			everything, and other users of this host may only look
+ *	socket		TCP on all interfaces, for users who know the key; without a key as loopback
  *
- * Whatever it is, and if it is off: the Unix socket of control_socket.c is for the operator of this
- * host. With console_tls_cert the socket speaks TLS only; else the key crosses the network in
- * clear, and status says so.
+ * In every mode, also if off: the Unix socket of control_socket.c is for the operator of this host.
+ * With console_tls_cert the TCP socket speaks only TLS; otherwise the key crosses the network in
+ * clear text, and status says so.
  */
 #include "ctl/console/console.h"
 
@@ -32,7 +32,7 @@
 #include "ctl/process/tcp_owner.h"
 #include "ctl/report/journal.h"
 
-/* How long the loop waits for the files of a certificate, and when the daemon starts. */
+/* How long the loop waits for the certificate files, also when the daemon starts. */
 #define PATIENCE_NS (250 * NS_PER_MS)
 #define START_PATIENCE_NS (2 * NS_PER_S)
 
@@ -41,20 +41,20 @@ struct console {
 	struct log *log;
 	struct log_limit limit;
 	struct actor *actor;
-	char *key; /* NULL: none is asked for */
+	char *key; /* NULL: none is required */
 	enum console_mode mode;
 	uint16_t port;
-	GSocketService *tcp;	 /* NULL: the port was not to be had */
-	struct certificate *certificate; /* of the TCP port; NULL: that speaks clear text */
-	struct console_tls *tls;	 /* what was read last; NULL: nothing yet */
-	char *control_path;	 /* NULL: there is to be no Unix socket */
+	GSocketService *tcp;	 /* NULL: the port could not be opened */
+	struct certificate *certificate; /* for the TCP port; NULL: no TLS */
+	struct console_tls *tls;	 /* as last read; NULL: not yet */
+	char *control_path;	 /* NULL: no Unix socket is wanted */
 	char *control_group;
-	struct control_socket *control; /* NULL: it was not to be had */
-	GSocketService *local;		/* of it */
+	struct control_socket *control; /* NULL: it could not be opened */
+	GSocketService *local;		/* for the control socket */
 	GPtrArray *sessions;
 };
 
-/* Lines that whoever connects can provoke. */
+/* For log lines that anyone who connects can provoke. */
 G_GNUC_PRINTF(2, 3)
 static void tell(struct console *console, const char *format, ...)
 {
@@ -72,7 +72,7 @@ static void tell(struct console *console, const char *format, ...)
 
 /* ---- sessions ---- */
 
-/* Makes room for a newcomer; false: there is none. */
+/* Makes room for a newcomer; false if no session can be closed for it. */
 static bool take_seat(struct console *console, const struct seat *newcomer)
 {
 	g_autofree struct seat *taken = g_new(struct seat, console->sessions->len);
@@ -91,8 +91,8 @@ static bool take_seat(struct console *console, const struct seat *newcomer)
 }
 
 /*
- * By the Unix socket programs come again and again to look; a command that changes something is
- * logged in any case.
+ * Programs connect to the Unix socket again and again only to look, so these sessions are logged as
+ * verbose; a command that makes changes is always logged.
  */
 static void tell_session(struct console *console, enum seat_kind kind, const char *what,
 			 const struct session *session)
@@ -153,7 +153,7 @@ static char *peer_name(GSocketConnection *connection)
 		       : g_strdup("somebody who has gone");
 }
 
-/* A host: of IPv6 addresses the half that it cannot choose. */
+/* The host of a connection: for IPv6 the half of the address that the host cannot choose. */
 static char *peer_host(GSocketConnection *connection)
 {
 	g_autoptr(GSocketAddress) from = g_socket_connection_get_remote_address(connection, NULL);
@@ -167,7 +167,7 @@ static char *peer_host(GSocketConnection *connection)
 	return g_inet_address_to_string(address);
 }
 
-/* By TCP without a key: whom the kernel does not name may not change anything, either. */
+/* TCP without a key: a user that the kernel cannot identify may not make changes, either. */
 static bool only_reads(GSocketConnection *connection, char **name)
 {
 	uid_t uid = 0;
@@ -183,7 +183,7 @@ static bool only_reads(GSocketConnection *connection, char **name)
 	return true;
 }
 
-/* A session of TCP, on the streams of the connection or of TLS over it. */
+/* A TCP session, on the streams of the connection or of TLS over it. */
 static void begin_tcp(struct console *console, GSocketConnection *connection, GIOStream *stream)
 {
 	g_autofree char *name = peer_name(connection);
@@ -242,7 +242,7 @@ static void refuse(GSocketConnection *connection, const char *who)
 	g_io_stream_close(G_IO_STREAM(connection), NULL, NULL);
 }
 
-/* By the Unix socket. */
+/* A connection to the Unix socket. */
 static gboolean on_local(GSocketService *service, GSocketConnection *connection, GObject *source,
 			 gpointer arg)
 {
@@ -271,7 +271,7 @@ static gboolean on_local(GSocketService *service, GSocketConnection *connection,
 
 /* ---- opening ---- */
 
-/* Another instance may have the port; the subnet needs a manager all the same. */
+/* Another instance may have the port; the subnet manager must run all the same. */
 static void open_tcp(struct console *console)
 {
 	bool everywhere = console->mode == CONSOLE_SOCKET && console->key;
@@ -295,7 +295,7 @@ static void open_tcp(struct console *console)
 				       "user of the daemon change something");
 }
 
-/* Without a certificate there is no port, as one that is to have TLS never speaks clear text. */
+/* Without a certificate the port stays closed: if TLS is configured, it never uses clear text. */
 static void on_certificate(void *arg, struct console_tls *tls, const char *why)
 {
 	struct console *console = arg;
@@ -317,7 +317,7 @@ static bool has_port(const struct console *console)
 	return console->mode == CONSOLE_LOOPBACK || console->mode == CONSOLE_SOCKET;
 }
 
-/* The files of a certificate are read again, whether or not there is a port already. */
+/* Reads the certificate files again, whether or not the port is open already. */
 static void listen_tcp(struct console *console, uint64_t patience_ns)
 {
 	if (console->certificate)
@@ -386,7 +386,7 @@ static bool open_key(struct console *console, const struct options *options, GEr
 	return console->key != NULL;
 }
 
-/* In the background of a terminal, reading fails instead of stopping the daemon. */
+/* In the background of a terminal, reads fail instead of stopping the daemon. */
 static void open_terminal(struct console *console)
 {
 	g_autoptr(GInputStream) in = g_unix_input_stream_new(STDIN_FILENO, FALSE);

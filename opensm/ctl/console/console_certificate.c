@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One reading at a time, of which the trial handshake is a part:
+ * One reading at a time, including the trial handshake:
  *
  *	read -> [thread: files, handshake] -> taken
  *	         ^                       |
@@ -16,7 +16,7 @@
 
 struct reading {
 	struct aside_job job;		 /* first */
-	struct certificate *certificate; /* for done only: it may be gone while the work goes on */
+	struct certificate *certificate; /* for done only: it may be freed while the work goes on */
 	struct options *options;
 	struct console_tls *tls;
 	GError *error;
@@ -27,7 +27,7 @@ struct certificate {
 	struct aside *aside;
 	void (*taken)(void *arg, struct console_tls *tls, const char *why);
 	void *arg;
-	bool reads, again; /* one is out; it is to be read once more */
+	bool reads, again; /* a reading is in progress; read again afterwards */
 	struct timer overdue;
 };
 

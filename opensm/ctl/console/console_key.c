@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Reading the key file, with its owner and mode as they are when it is open; comparing. */
+/* Reads the key file, checking owner and mode of the open file, and compares keys. */
 #include "ctl/console/console_key.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "complib/file.h"
 
-/* The first line, or NULL if it is not fit to be a key. */
+/* The first line, or NULL if it is not a suitable key. */
 static char *first_line(char *text)
 {
 	size_t length = strcspn(text, "\r\n");
@@ -48,7 +48,7 @@ void console_key_free(char *key)
 	g_free(key);
 }
 
-/* Of digests, so that not even the length of the key can be told from the time. */
+/* Compares digests, so that the time does not reveal even the length of the key. */
 bool console_key_fits(const char *key, const char *line)
 {
 	g_autofree char *want = g_compute_checksum_for_string(G_CHECKSUM_SHA256, key, -1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* TCP of this host means both families of addresses, where there are both. */
+/* TCP on this host uses both address families, if both exist. */
 #include "ctl/console/console_listen.h"
 
 static bool listen_loopback_of(GSocketService *service, GSocketFamily family, uint16_t port,
@@ -36,7 +36,7 @@ static void close_service(GSocketService *service)
 	g_object_unref(service);
 }
 
-/* One that listens already would drop who connects while the next address is added. */
+/* A service that already listens would drop connections while the next address is added. */
 static GSocketService *new_service(void)
 {
 	GSocketService *service = g_socket_service_new();
@@ -74,7 +74,7 @@ void console_listen_end(GSocketService *service, void *console)
 		return;
 	g_signal_handlers_disconnect_by_data(service, console);
 	close_service(service);
-	/* The accept that was cancelled still reports to the loop. */
+	/* The cancelled accept still reports to the loop. */
 	while (g_main_context_iteration(NULL, FALSE))
 		continue;
 }

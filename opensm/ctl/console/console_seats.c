@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A table of rooms. Strangers give way at any age, those who may be here only after a minute of
- * silence: nobody is interrupted, and nobody keeps others out by doing nothing.
+ * A table of limits. Sessions without the key give way at any time, others only after a minute
+ * without input: no session is interrupted, and no user keeps others out by doing nothing.
  */
 #include "ctl/console/console_seats.h"
 
@@ -11,8 +11,8 @@
 #include "complib/actor.h"
 
 static const struct room {
-	unsigned int seats, share; /* share: of one peer */
-	uint64_t idle_ns;	   /* silent for so long, a session gives way */
+	unsigned int seats, share; /* share: seats per peer */
+	uint64_t idle_ns;	   /* after this time without input a session gives way */
 } rooms[SEAT_KINDS] = {
 	[SEAT_STRANGER] = {8, 4, 0},	      [SEAT_NETWORK] = {8, 8, 60 * NS_PER_S},
 	[SEAT_GROUP] = {8, 4, 60 * NS_PER_S}, [SEAT_OPERATOR] = {16, 16, 60 * NS_PER_S},
@@ -33,7 +33,7 @@ static unsigned int count_peer(const struct seat *taken, unsigned int n, const s
 	return count;
 }
 
-/* The seat to be freed; own: of the newcomer's peer only. */
+/* The seat to be freed; own: only among those of the newcomer's peer. */
 static int choose(const struct seat *taken, unsigned int n, const struct seat *newcomer, bool own)
 {
 	uint64_t idle_ns = rooms[newcomer->kind].idle_ns;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A session reads lines, runs them and writes what they answer. It takes the next byte of input
- * only when all output has left, so that a client that does not read holds up itself alone and
- * needs no more memory than one answer. Who is silent for long, does not take its output, or does
- * not know the key is sent away; as is, where seats are scarce, who idles. Streams are used without
- * waiting, from sources of the loop; the actor's timers say when something has taken too long.
+ * A session reads lines, runs them and writes their answers. It takes the next byte of input only
+ * when all output has been sent, so that a client that does not read delays only itself and needs
+ * no more memory than one answer. A session is closed if its user is silent for long, does not take
+ * the output, or does not know the key, and, when seats are scarce, if it is idle. Streams are used
+ * without blocking, from sources of the loop; the actor's timers detect what takes too long.
  */
 #include "ctl/console/console_session.h"
 
@@ -16,13 +16,13 @@
 
 #define PROMPT "OpenSM $ "
 #define CHUNK 4096
-#define STRANGER_MAX_LINE 4096 /* octets, before the key is shown */
-#define MAX_ANSWER (32u << 20) /* octets; no more of an answer is kept */
-#define KEY_NS (15 * NS_PER_S) /* to show the key */
+#define STRANGER_MAX_LINE 4096 /* octets, before the key is sent */
+#define MAX_ANSWER (32u << 20) /* octets; the rest of an answer is discarded */
+#define KEY_NS (15 * NS_PER_S) /* to send the key */
 #define KEY_TRIES 3
 #define PENALTY_NS NS_PER_S /* after a wrong key */
 #define IDLE_NS (1800 * NS_PER_S)
-#define STUCK_NS (60 * NS_PER_S) /* without a byte of output taken */
+#define STUCK_NS (60 * NS_PER_S) /* without any output taken */
 #define LOOP_NS NS_PER_S
 #define LOOK_NS (10 * NS_PER_MS)
 #define POLICY_PATIENCE_NS (20 * NS_PER_S)
@@ -32,27 +32,27 @@ struct session {
 	struct session_config config;
 	struct lines lines;
 	uint8_t input[CHUNK];
-	gsize n_input, used; /* of input: received, and worked off */
+	gsize n_input, used; /* octets of input received, and processed */
 	bool input_ended;
 	GString *out;
-	gsize written; /* of out */
+	gsize written; /* octets of out */
 	GSource *reader, *writer;
-	struct timer limit; /* when the patience with the user ends */
-	struct timer tick;  /* the end of a penalty, the next round of a loop, or a look */
-	uint64_t spoke_ns;  /* when the user last said something, or came */
+	struct timer limit; /* for the user's next action */
+	struct timer tick;  /* end of a penalty, next round of a loop, or next check */
+	uint64_t spoke_ns;  /* when the user last typed something, or connected */
 	bool open, closing;
-	bool spoken;  /* the first line has come */
-	bool program; /* it answers a program: by records (control.h) */
+	bool spoken;  /* the first line has arrived */
+	bool program; /* the client is a program: answers are records (control.h) */
 	bool penalty;
 	unsigned int tries;
-	char *trouble;			       /* of writing */
-	void (*work)(struct session *session); /* goes on after a wait */
-	char *loop;			       /* the line that is run again and again, or NULL */
-	bool waits;			       /* for an answer: no input is taken meanwhile */
-	bool json;			       /* as which it is wanted */
-	uint64_t policy;	  /* serial of the policy that is waited for; 0: a plan is */
-	uint64_t until_ns;	  /* so long */
-	char *again;		  /* the line that is soon run once more, or NULL */
+	char *trouble;			       /* write error */
+	void (*work)(struct session *session); /* continues after a wait */
+	char *loop;			       /* the line that is run repeatedly, or NULL */
+	bool waits;			       /* for an answer: meanwhile no input is taken */
+	bool json;			       /* the answer is wanted as JSON */
+	uint64_t policy;	  /* serial of the policy that is waited for; 0: waits for a plan */
+	uint64_t until_ns;	  /* end of that wait */
+	char *again;		  /* the line that is run again soon, or NULL */
 };
 
 static uint64_t now(const struct session *session)
@@ -71,7 +71,7 @@ static void say(struct session *session, const char *text)
 	}
 }
 
-/* An answer, and the prompt after it. */
+/* Sends an answer, and the prompt after it. */
 static void reply(struct session *session, unsigned int status, const char *text, bool more)
 {
 	g_autofree char *record = NULL;
@@ -99,7 +99,7 @@ static void drop_source(GSource **source)
 	*source = NULL;
 }
 
-/* How long the user may leave things as they are. */
+/* Starts the time limit for the user's next action. */
 static void start_limit(struct session *session)
 {
 	if (session->config.kind == SEAT_TERMINAL || !session->open)
@@ -159,7 +159,7 @@ static void wait_for_plan(struct session *session, bool json)
 	daemon_plan_listen(session->config.env->daemon, on_plan, session);
 }
 
-/* A change of partitions is answered when it is in effect. */
+/* A change of partitions is answered once it is in effect. */
 static void wait_for_policy(struct session *session, const struct command_answer *answer)
 {
 	session->waits = true;
@@ -186,7 +186,7 @@ static void look_at_policy(struct session *session)
 	g_free(answer.text);
 }
 
-/* What the command lacks is being read: true as long as that may take. */
+/* What the command lacks is being read: true while that may still take time. */
 static bool waits_for_more(struct session *session, const char *line)
 {
 	if (!session->until_ns)
@@ -271,8 +271,8 @@ static void take_key(struct session *session, enum line_kind kind)
 }
 
 /*
- * A browser can be made to send a request to a port of its own host, with commands in it: whoever
- * begins to speak HTTP is no user of the console.
+ * A browser can be made to send a request with commands in it to a port of its own host, so a
+ * client that speaks HTTP is refused.
  */
 static bool is_http(const char *line)
 {
@@ -372,7 +372,7 @@ static gboolean on_file_writable(gpointer arg)
 	return on_writable(NULL, arg);
 }
 
-/* A plain file cannot be polled, nor need it be. */
+/* A regular file cannot be polled, and need not be. */
 static void watch_input(struct session *session)
 {
 	GPollableInputStream *in = G_POLLABLE_INPUT_STREAM(session->config.in);
@@ -404,8 +404,8 @@ static void watch_output(struct session *session)
 }
 
 /*
- * A connection that breaks may leave "priority 1" of "priority 15". At a terminal, and in a file or
- * a pipe in its place, the end of the input is that of the last line as well.
+ * A broken connection may leave "priority 1" of "priority 15", so an unfinished line is ignored. At
+ * a terminal, and for a file or a pipe in its place, the end of input also ends the last line.
  */
 static void take_last_line(struct session *session)
 {
@@ -433,7 +433,7 @@ static void use_input(struct session *session)
 		take_last_line(session);
 }
 
-/* Goes on as far as it can without waiting. The session may be gone afterwards. */
+/* Continues as far as possible without waiting. The session may be freed afterwards. */
 static void work(struct session *session)
 {
 	for (;;) {
@@ -465,7 +465,7 @@ static void work(struct session *session)
 #define session_of(timer, member)                                                                  \
 	((struct session *)((char *)(timer)-offsetof(struct session, member)))
 
-/* What the user does not take at once is lost: nobody waits for it. */
+/* Output that the user does not take at once is lost: the session does not wait for it. */
 static void end_with(struct session *session, const char *last_words)
 {
 	session->closing = true;
@@ -551,7 +551,7 @@ void session_free(struct session *session)
 	drop_source(&session->writer);
 	timer_stop(&session->limit);
 	timer_stop(&session->tick);
-	/* Not that of TLS, which would wait until a last word has left. */
+	/* Not the stream of TLS, which would wait until the last output is sent. */
 	if (session->config.connection)
 		g_io_stream_close(G_IO_STREAM(session->config.connection), NULL, NULL);
 	g_object_unref(session->config.in);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * GIO speaks TLS by a module (glib-networking), which need not be installed. Handshakes happen as
- * the session reads and writes. Errors here are for who set the options: a console that cannot be
- * had with TLS is not to be had without.
+ * GIO needs a module (glib-networking) for TLS, which may not be installed. Handshakes happen as
+ * the session reads and writes. Errors here are for the person who set the options: if TLS is
+ * configured but not possible, the console is not opened without it.
  */
 #include "ctl/console/console_tls.h"
 
@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #define FILE_MAX (1u << 20)
-#define TRIAL_S 2 /* of a handshake with ourselves */
+#define TRIAL_S 2 /* for a handshake with ourselves */
 
 struct console_tls {
 	GTlsCertificate *certificate;
-	GTlsDatabase *clients; /* who vouches for clients; NULL: they need no certificate */
+	GTlsDatabase *clients; /* CAs of client certificates; NULL: clients need no certificate */
 };
 
 bool console_tls_is_wanted(const struct options *options)
@@ -35,7 +35,7 @@ static bool fail(GError **error, const char *format, ...)
 	return false;
 }
 
-/* Of an option that may be unset: a regular file, and one that others may not read if secret. */
+/* The file of an option that may be unset: it must be regular, and if secret, private. */
 static bool check_file(const char *option, const char *file, bool secret, GError **error)
 {
 	struct stat about;
@@ -69,14 +69,14 @@ static bool check_options(const struct options *options, GError **error)
 	       fail(error, "console_tls_cert: GIO's module for TLS (glib-networking) is not there");
 }
 
-/* ---- do they belong together? ---- */
+/* ---- do certificate and key belong together? ---- */
 
 /* Both ends of a handshake with ourselves. */
 struct trial {
 	GIOStream *server, *client;
 	GCancellable *stop;
-	unsigned int running; /* ends */
-	GError *trouble;      /* the first; NULL: none */
+	unsigned int running; /* ends still in the handshake */
+	GError *trouble;      /* the first error; NULL: none */
 };
 
 static GSocketConnection *connection_of(int fd, GError **error)
@@ -116,7 +116,7 @@ static bool open_trial(struct trial *trial, GTlsCertificate *certificate, GError
 	return true;
 }
 
-/* If one end fails, the other one need not go on. */
+/* If one end fails, the other one need not continue. */
 static void on_handshake(GObject *end, GAsyncResult *result, gpointer arg)
 {
 	struct trial *trial = arg;
@@ -159,8 +159,8 @@ static void run_trial(struct trial *trial)
 }
 
 /*
- * GIO takes any certificate with any key, and has no call that compares them; a handshake does. One
- * that does not end in time, on a busy machine, tells nothing.
+ * GIO accepts any certificate with any key, and has no call that compares them; a handshake does. A
+ * handshake that does not end in time, on a busy machine, proves nothing.
  */
 static bool check_pair(GTlsCertificate *certificate, GError **error)
 {
@@ -200,7 +200,7 @@ static bool load_files(struct console_tls *tls, const struct options *options, G
 	       fail(error, "console_tls_ca: %s: %s", options->console_tls_ca, trouble->message);
 }
 
-/* What the GIO module reads when it is loaded; who has set it himself knows better. */
+/* Read by the GIO module when it is loaded; a value set by the user is kept. */
 void console_tls_init(void)
 {
 	g_setenv("G_TLS_GNUTLS_PRIORITY", "NORMAL:%COMPAT:-VERS-TLS1.0:-VERS-TLS1.1", FALSE);
@@ -225,7 +225,7 @@ void console_tls_free(struct console_tls *tls)
 	g_free(tls);
 }
 
-/* GIO leaves every certificate of a client to this; errors: what the database has against it. */
+/* GIO leaves the decision about client certificates to this; errors: the database's objections. */
 static gboolean on_certificate(GTlsConnection *connection, GTlsCertificate *certificate,
 			       GTlsCertificateFlags errors, gpointer arg)
 {

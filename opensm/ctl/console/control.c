@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Records by json-glib, as the answers of commands are. */
+/* Builds records with json-glib, like the answers of commands. */
 #include "config.h"
 
 #include "ctl/console/control.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The name in the file system lets nobody in whom the mode does not; whoever has come in all the
- * same is asked for credentials, which the kernel vouches for. The directory must be one in which
- * nobody else can exchange the name, for it is by name that the socket gets its group.
+ * The mode of the name in the file system keeps other users out; the credentials of users who
+ * connect are checked as well, with the kernel. Other users must not be able to replace names in
+ * the directory, because the socket gets its group by name.
  */
 #include "config.h"
 
@@ -21,13 +21,13 @@
 
 #define BACKLOG 16
 #define NO_GROUP ((gid_t)-1)
-#define MAX_GROUPS 65536 /* of a process, by the kernel */
+#define MAX_GROUPS 65536 /* of a process, the kernel's limit */
 
 struct control_socket {
 	char *path;
 	GSocket *socket;
 	gid_t group;  /* NO_GROUP: none */
-	dev_t device; /* of the name, to know it again */
+	dev_t device; /* identifies the name later */
 	ino_t inode;
 };
 
@@ -52,7 +52,7 @@ static bool fail(GError **error, const char *path, const char *format, ...)
 	return false;
 }
 
-/* ---- the place ---- */
+/* ---- the name ---- */
 
 static bool check_directory(const char *path, GError **error)
 {
@@ -72,7 +72,7 @@ static bool check_directory(const char *path, GError **error)
 	return true;
 }
 
-/* Whether a socket is what nobody listens at any more; else why not, in errno. */
+/* Whether no process listens at a socket any more; if false, errno says why. */
 static bool is_left_behind(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -89,7 +89,7 @@ static bool is_left_behind(const char *path)
 	return err == ECONNREFUSED;
 }
 
-/* Frees the name if a daemon left it. */
+/* Removes the name if a daemon left it behind. */
 static bool check_name(const char *path, GError **error)
 {
 	struct stat about;
@@ -108,7 +108,7 @@ static bool check_name(const char *path, GError **error)
 	return unlink(path) == 0 || fail(error, path, "%s", g_strerror(errno));
 }
 
-/* Of a directory that gives its group to what is made in it, unless that is root's. */
+/* The group that a setgid directory gives to new files, unless that is root's. */
 static gid_t group_of_directory(const char *path)
 {
 	g_autofree char *directory = g_path_get_dirname(path);
@@ -132,8 +132,8 @@ static bool find_group(struct control_socket *control, const char *group, GError
 /* ---- life ---- */
 
 /*
- * Nobody connects before it listens, when all is as it should be. Where the directory has given it
- * the group, no capability is needed for that.
+ * No client can connect before all is set and the socket listens. If the directory has set the
+ * group, no capability is needed.
  */
 static bool set_owner(struct control_socket *control, GError **error)
 {
@@ -162,7 +162,7 @@ static bool bind_name(struct control_socket *control, GError **error)
 				       G_SOCKET_PROTOCOL_DEFAULT, &trouble);
 	if (!control->socket)
 		return fail(error, control->path, "%s", trouble->message);
-	/* bind() makes the name with the mode of the socket. */
+	/* bind() gives the name the mode of the socket. */
 	if (fchmod(g_socket_get_fd(control->socket), 0600) < 0)
 		return fail(error, control->path, "%s", g_strerror(errno));
 	if (!g_socket_bind(control->socket, address, FALSE, &trouble))
@@ -205,9 +205,9 @@ GSocket *control_socket_listener(const struct control_socket *control)
 	return control->socket;
 }
 
-/* ---- who comes ---- */
+/* ---- connections ---- */
 
-/* Whether the process at the other end is in the group, by its own or one more of its groups. */
+/* Whether the process at the other end is in the group, by its own or a supplementary group. */
 static bool is_in_group(GSocket *connection, gid_t own, gid_t group)
 {
 	g_autofree gid_t *groups = g_new(gid_t, MAX_GROUPS);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Dumps: files that show what the last sweep decided, for operators and scripts.
+ * Dumps: files that show the results of the last sweep, for operators and scripts.
  *
- * A publication makes a job of the pool for files, which holds the published subnet and writes the
- * files of the table below, or, if only multicast trees were published, those about them. Nothing
- * waits for it, and when the daemon is to end, what takes too long is left. There is one job at a
- * time; what is published while it runs makes the next. A job owns what it changes and comes back
- * as the message it was.
+ * Each publication starts a job of the pool for files, which holds the published subnet and writes
+ * the files of the table below, or, if only multicast trees were published, those about them.
+ * Nothing waits for it, and when the daemon ends, a job that takes too long is abandoned. There is
+ * one job at a time; publications while it runs cause one more. A job owns what it changes and
+ * returns as the same message.
  *
- * Files appear whole, by renaming. That one cannot be written is logged once, until it works again.
- * The routing flag of the log asks for those about routes, as it always has: they are large.
+ * Files appear whole, by renaming. A file that cannot be written is logged once, until writing
+ * works again. Files about routes are large: as in the classic daemon, they need the routing flag
+ * of the log.
  */
 #include "ctl/dump/dump.h"
 
@@ -26,8 +27,8 @@ static const struct dump_file {
 	const char *name;
 	dump_fn *write;
 	enum dump_when when;
-	const char *engine; /* only of routes by this one */
-	bool of_trees;	    /* of multicast */
+	const char *engine; /* only for routes by this engine */
+	bool of_trees;	    /* it shows multicast trees */
 } dump_files[] = {
 	{ "opensm-subnet.lst", dump_subnet_lst, WHEN_GOOD, NULL, false },
 	{ "opensm-lid-matrix.dump", dump_lid_matrix, WHEN_ROUTING, NULL, false },
@@ -42,19 +43,19 @@ struct dumps {
 	struct daemon *daemon;
 	struct context *context;
 	char *directory;
-	bool running;				/* a job is out */
+	bool running;				/* a job is in progress */
 	bool up;				/* a subnet was published */
 	bool subnet, trees;			/* published since the last job began */
-	bool failed[G_N_ELEMENTS(dump_files)]; /* the job's while it runs */
+	bool failed[G_N_ELEMENTS(dump_files)]; /* owned by the job while it runs */
 };
 
 struct job {
-	struct message message; /* of the pool, then of main */
+	struct message message; /* to the pool, then to main */
 	struct dumps *dumps;
 	struct subnet *subnet;
 	struct mc_trees *trees;		   /* may be NULL */
-	bool only_trees;		   /* the subnet is the one of the job before */
-	void (*work)(struct message *msg); /* its part in the pool */
+	bool only_trees;		   /* the subnet is that of the previous job */
+	void (*work)(struct message *msg); /* its work in the pool */
 };
 
 /* ---- what is dumped ---- */
@@ -141,7 +142,7 @@ bool dump_write(const char *name, const struct subnet *subnet, const struct mc_t
 
 /* ---- files, in the pool ---- */
 
-/* 0, or errno. The name it has meanwhile is new, so that no link of others is followed. */
+/* 0, or errno. The temporary name is new, so that no link made by others is followed. */
 static int write_file(const char *path, struct dump_view *view, dump_fn *write_to)
 {
 	g_autofree char *temporary = g_strdup_printf("%s.XXXXXX", path);
@@ -208,7 +209,7 @@ static void job_drop(struct message *msg)
 	g_free(job);
 }
 
-/* Of what was published meanwhile. */
+/* Starts a job for what was published meanwhile. */
 static void start(struct dumps *dumps, void (*work)(struct message *msg))
 {
 	struct job *job = g_new(struct job, 1);

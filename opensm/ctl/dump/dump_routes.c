@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Routes as text: forwarding tables, how good they are, hop counts, roots.
+ * Routes as text: forwarding tables, their quality, hop counts, roots.
  *
- * Hops are those by which the engine routes: of up/down routing the shortest legal ones. Where a
- * switch is left by a port that begins no best path, fdbs says what other port would.
+ * Hop counts are those of the engine: for up/down routing, of the shortest legal paths. Where an
+ * entry does not use a port on a shortest path, opensm.fdbs names a port that is on one.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 #include "ctl/dump/dump_private.h"
 #include "route/fill/shortest.h"
 
-/* One switch while its lines are written. */
+/* A switch whose lines are being written. */
 struct row {
 	uint32_t sw;
 	uint8_t num_ports;
-	uint32_t edge_of[256]; /* of each port; FABRIC_NONE: leads to no switch */
+	uint32_t edge_of[256]; /* per port; FABRIC_NONE: no switch at the other end */
 };
 
 static void open_row(const struct dump_view *view, uint32_t sw, struct row *row)
@@ -35,7 +35,7 @@ static unsigned int least_hops(const struct dump_view *view, uint32_t sw, uint32
 	return route_distance(view->graph, view->hops[(size_t)sw * view->graph->n + to]);
 }
 
-/* Hops to a switch that begin at this port; ROUTE_FAR if there is no legal way. */
+/* Hops to a switch through this port; ROUTE_FAR if there is no legal path. */
 static unsigned int hops_by(const struct dump_view *view, const struct row *row, unsigned int num,
 			    uint32_t to)
 {
@@ -76,7 +76,7 @@ static const char *node_kind(const struct fabric_node *node)
 	}
 }
 
-/* A description from outside, on one line. */
+/* Writes a description from the fabric on one line. */
 static void put_name(const char *description, FILE *out)
 {
 	for (; *description; description++)
@@ -128,7 +128,7 @@ void dump_lfts(struct dump_view *view, FILE *out)
 
 /* ---- opensm.fdbs ---- */
 
-/* The lowest port that begins a best path. */
+/* The lowest port on a shortest path. */
 static unsigned int best_port(const struct dump_view *view, const struct row *row, uint32_t to)
 {
 	for (unsigned int num = 1; num <= row->num_ports; num++)
@@ -137,7 +137,7 @@ static unsigned int best_port(const struct dump_view *view, const struct row *ro
 	return 0;
 }
 
-/* What is known of an entry: port and hops, which of a host count the cable to it too. */
+/* What is known of an entry: port and hops, which for a host include its cable. */
 static void put_fdb(const struct dump_view *view, const struct row *row, uint32_t lid, FILE *out)
 {
 	const struct fabric *fabric = view->fabric;
@@ -216,7 +216,7 @@ void dump_lid_matrix(struct dump_view *view, FILE *out)
 
 /* ---- opensm-updn-roots.dump ---- */
 
-/* Those given, or those found: the switches from which nothing leads up. */
+/* Roots are the given ones or, if none are given, the switches without an up link. */
 static bool is_named_root(const struct dump_view *view, uint32_t sw)
 {
 	const struct route_input *input = view->input;
@@ -240,8 +240,8 @@ static bool is_found_root(const struct route_graph *graph, uint32_t sw)
 }
 
 /*
- * Roots that were named, or those that were found. In most trees one leaf is put above all
- * others (single_top.c); who reads the file again wants to know the top of the tree.
+ * Writes the given roots, or those found. In most trees one leaf is placed above all others
+ * (single_top.c); a reader of the file wants the top of the tree instead.
  */
 void dump_updn_roots(struct dump_view *view, FILE *out)
 {
@@ -264,15 +264,15 @@ void dump_updn_roots(struct dump_view *view, FILE *out)
 /* ---- opensm-ftree-ca-order.dump ---- */
 
 /*
- * Compute nodes in the order in which ftree numbers them. Leaves that have fewer than others are
- * filled up, so that the same place of each stands at the same distance; those before the first and
- * behind the last compute node are not there, nor those without any host.
+ * Compute nodes in the order in which ftree numbers them. Leaves with fewer nodes than others are
+ * padded, so that equal places of the leaves stand at equal distances. Leaves before the first and
+ * after the last compute node are skipped, as are those without any host.
  */
 struct places {
 	const struct route_graph *graph;
 	uint32_t *order;	     /* switches, leaves first */
-	uint32_t first, last, leaves; /* in order; [first, last) have all that are on leaves */
-	uint32_t most;		     /* compute nodes of any leaf */
+	uint32_t first, last, leaves; /* in order; compute nodes are on [first, last) */
+	uint32_t most;		     /* compute nodes of the fullest leaf */
 };
 
 static bool is_compute(const struct route_target *target)

@@ -6,7 +6,7 @@
 
 /* ---- opensm.mcfdbs ---- */
 
-/* The ports in the tree of a switch; NULL: it is not in it. */
+/* The ports of a switch in the tree; NULL: the switch is not in it. */
 static const struct route_port_set *ports_in(const struct route_tree *tree, uint32_t sw)
 {
 	for (uint32_t i = 0; i < tree->n; i++)
@@ -24,7 +24,7 @@ static void put_ports(uint32_t mlid, const struct route_port_set *set, FILE *out
 	fputc('\n', out);
 }
 
-/* The switch by its GUID: trees may have been made in another fabric. */
+/* Finds the switch by its GUID, as trees may have been made in another fabric. */
 static void put_mfdb(const struct mc_trees *trees, uint64_t guid, FILE *out)
 {
 	uint32_t node = fabric_node_by_guid(trees->fabric, guid);
@@ -79,7 +79,7 @@ static const char *state_name(uint8_t state)
 	return state < G_N_ELEMENTS(names) ? names[state] : "???";
 }
 
-/* In Gb/s a lane; extended speeds count where there are any. */
+/* In Gb/s per lane; extended speeds have precedence. */
 static const char *speed_name(const struct iba_port_info *info)
 {
 	switch (info->link_speed_ext_active) {
@@ -111,7 +111,7 @@ static const char *kind_of(const struct fabric_node *node)
 	return node->type == IBA_NODE_CA ? "CA" : node->type == IBA_NODE_SWITCH ? "SW" : "Rt";
 }
 
-/* The name as it is but for what would end it or the line. */
+/* Writes the name without characters that would end it or the line. */
 static void put_name(const char *description, FILE *out)
 {
 	for (; *description; description++)
@@ -123,8 +123,8 @@ static void put_name(const char *description, FILE *out)
 }
 
 /*
- * The far end has more digits of the vendor, and the device in the upper half of 32 bits: so has
- * the classic daemon written it, and so do scripts and ibdm expect it.
+ * At the far end the vendor has more digits, and the device is in the upper half of 32 bits: the
+ * classic daemon wrote it so, and scripts and ibdm expect it.
  */
 static void put_end(const struct fabric *fabric, uint32_t port, bool is_far, FILE *out)
 {

@@ -9,11 +9,11 @@
 
 struct plan {
 	struct context context;
-	struct log *log; /* of nobody: the report tells what there is to tell */
+	struct log *log; /* discards lines: the report has all that matters */
 	struct options *options;
 	struct vendor *vendor; /* its own, or NULL */
 	struct mad *mad, *own_mad;
-	struct actor *own_main; /* NULL: that of a daemon */
+	struct actor *own_main; /* NULL: uses that of a daemon */
 	struct sm *sm;
 	GMainContext *loop;
 	char *cache_dir;
@@ -32,7 +32,7 @@ const struct dry_run *plan_result(const struct plan *plan)
 	return sm_dry_run(plan->sm);
 }
 
-/* What the log of a daemon would say of its routes. */
+/* Notes what the log of a daemon would say about its routes. */
 static void note_routes(struct plan *plan)
 {
 	struct subnet *subnet = slot_take(&plan->context.subnet);
@@ -81,7 +81,7 @@ static bool make_mad(struct plan *plan, const struct plan_config *config, GError
 	return plan->mad != NULL;
 }
 
-/* As those of a daemon that starts with these options. */
+/* As in a daemon that starts with these options. */
 static bool load_files(struct plan *plan, struct site_policy *loaded, GError **error)
 {
 	struct site_policy *own = loaded ? NULL : site_policy_load(plan->options, plan->cache_dir,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A plan as a dictionary, which is its JSON, and that as text. */
+/* A plan as a dictionary, which becomes JSON, and the dictionary as text. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,18 +7,18 @@
 #include "ctl/plan/plan.h"
 #include "sm/smp/dry_run.h"
 
-#define LIDS_MAX 100 /* told one by one */
+#define LIDS_MAX 100 /* listed one by one */
 
 /* ---- sums ---- */
 
 struct sum {
 	uint16_t attribute;
 	uint64_t sets, nodes, entries;
-	const struct dry_node *last; /* counted in nodes */
+	const struct dry_node *last; /* last one counted in nodes */
 };
 
 struct sums {
-	GArray *attributes; /* of struct sum, in the order of the first of each */
+	GArray *attributes; /* of struct sum, in the order of first occurrence */
 	uint64_t sets, reregister, taken_up, lids_new, lids_changed;
 };
 
@@ -100,7 +100,7 @@ static void append_field(void *arg, const char *name, const char *before, const 
 	answer_append(arg, &row);
 }
 
-/* Ports of a node that follow each other, and of which the same fields change alike. */
+/* Consecutive ports of a node whose same fields change in the same way. */
 struct group {
 	const struct dry_change *first; /* NULL: none yet */
 	GString *fields;
@@ -220,7 +220,7 @@ struct lids {
 	unsigned int n;
 };
 
-/* Those that had one: these are what clients and caches know. */
+/* Only ports that had a LID, as clients and caches know those. */
 static void append_lid(void *arg, const struct dry_node *node, const struct dry_change *change)
 {
 	struct lids *lids = arg;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A daemon in the background is a child of a child, so that it leads no session and can get no
- * terminal. The first process stays until the daemon serves, or has failed, because who started it
- * wants to know which: a pipe tells. Errors until then go to the terminal that is still open.
+ * A daemon in the background is a grandchild, so that it does not lead a session and cannot get a
+ * terminal. The first process stays until the daemon serves or has failed, because its caller wants
+ * to know which; a pipe reports it. Errors until then go to the terminal, which is still open.
  *
- * The working directory stays: names of files on the command line may be relative to it.
+ * The working directory stays: file names on the command line may be relative to it.
  */
 #define _GNU_SOURCE /* pipe2, F_OFD_SETLK */
 #include "ctl/process/background.h"
@@ -29,7 +29,7 @@ static void set_error(GError **error, const char *what)
 		    g_strerror(err));
 }
 
-/* The process that was started: its exit code is whether the daemon has come up. */
+/* The first process: its exit code says whether the daemon has started. */
 static void wait_and_exit(int fd, pid_t child)
 {
 	char ready = 0;
@@ -105,9 +105,9 @@ static long read_number(const char *path)
 }
 
 /*
- * False if another lock is in the way. Those for writing, of a daemon or of one that starts,
- * are only for who may write the file: who may read it keeps nobody from starting. A file system
- * without locks lets everybody in.
+ * False if another lock conflicts. Write locks, held by a daemon or one that starts, are possible
+ * only for users who may write the file: a user who may only read it cannot keep a daemon from
+ * starting. On a file system without locks this always succeeds.
  */
 static bool lock(int fd, short type)
 {
@@ -126,8 +126,8 @@ static int open_old(const char *path)
 }
 
 /*
- * The file that was left behind, locked, so that nobody else replaces it too; -1 if there is none,
- * or, with an error, if who wrote it runs.
+ * Opens and locks a file that was left behind, so that no other process replaces it too; -1 if
+ * there is none, or, with an error, if its writer still runs.
  */
 static int lock_old(const char *path, GError **error)
 {
@@ -149,7 +149,7 @@ static int lock_old(const char *path, GError **error)
 	return -1;
 }
 
-/* A link fails if another process was faster; then it is its file that is in the way. */
+/* The link fails if another process was faster, whose file then has the name. */
 static bool take_name(const char *temporary, const char *path, GError **error)
 {
 	GError *held = NULL;
@@ -185,7 +185,7 @@ int pidfile_open(const char *path, GError **error)
 	if (!good)
 		set_error(error, path);
 	good = good && take_name(temporary, path, error);
-	unlink(temporary); /* a link has left it */
+	unlink(temporary); /* after the link, the file keeps its final name */
 	if (!good)
 		close(fd);
 	return good ? fd : -1;

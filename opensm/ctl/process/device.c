@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* From options to an open port. Start-up only: nothing here is called while a daemon runs. */
+/* Opens a port according to the options. Start-up only: not called while a daemon runs. */
 #include "ctl/process/device.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * See guarded_options.h. The file has a checksum in its first line and a line each for what is to
- * be found again: the name of a guarded option, or a word and the name of an opensm.conf. What is
- * damaged counts as if m_key had been in use.
+ * See guarded_options.h. The file has a checksum in its first line, and one line for each thing
+ * that must be present again: the name of a guarded option, or a word and the name of an
+ * opensm.conf. A damaged file counts as if m_key had been in use.
  */
 #include "ctl/process/guarded_options.h"
 
@@ -10,14 +10,14 @@
 #include <string.h>
 
 #define FIRST_WORDS "# opensm options that guard the subnet, in use at the last start, sha256 "
-#define HAS_KEYS "keys " /* there are options in that file */
-#define HAS_END "end "	 /* its last line has one */
+#define HAS_KEYS "keys " /* that file has options */
+#define HAS_END "end "	 /* its last line has a line end */
 #define SIZE_MAX_KEPT 65536
 
 /*
- * Options without which the daemon runs, and lets in or believes more than with them. Not here are
- * bounds that have another value when they are not mentioned, as sa_max_groups, and options whose
- * default is the stricter one, as part_enforce.
+ * Options without which the daemon runs but admits or trusts more than with them. Not included are
+ * limits whose default differs from their set value, such as sa_max_groups, and options whose
+ * default is the stricter one, such as part_enforce.
  */
 static const struct guard {
 	enum option_id id;
@@ -43,7 +43,7 @@ static const struct guard {
 	{OPTION_console_tls_ca, "clients of the console need no certificate"},
 };
 
-/* Whether there is nothing to guard. Ports have one key or one of their own each. */
+/* Whether the other options make this one unnecessary: ports have one common M_Key, or one each. */
 static bool is_replaced(const struct options *now, enum option_id id)
 {
 	switch (id) {
@@ -96,7 +96,7 @@ static bool refuse(const struct options *now, const struct guard *guard, const c
 	return false;
 }
 
-/* Of a file that had keys, or a last line with an end: what shows at once that it is cut off. */
+/* For a file that had keys, or a last line with an end: detects that it is cut off. */
 static bool check_whole(const struct options *now, bool had_keys, bool had_end, GError **error)
 {
 	const char *wrong = NULL;
@@ -160,7 +160,7 @@ char *guarded_options_text(const struct options *options)
 	return with_first_line(body->str);
 }
 
-/* The lines behind the first, NULL if it is not what was written. */
+/* The lines after the first; NULL if the text is damaged. */
 static char **lines_of(const char *text, gsize length)
 {
 	const char *body = strchr(text, '\n');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One opening at a time:
+ * One file is opened at a time:
  *
  *	ask -> [thread: open] -> the log goes on in it
  *	        ^           |
@@ -17,14 +17,14 @@
 
 struct opening {
 	struct aside_job job;		/* first */
-	struct log_rotation *rotation; /* for done only: it may be gone while the work goes on */
+	struct log_rotation *rotation; /* for done only: it may be freed while the work goes on */
 	struct log_file *file;
 };
 
 struct log_rotation {
 	struct log *log;
 	struct aside *aside;
-	bool opens, again; /* one is out; it is to be opened once more */
+	bool opens, again; /* a file is being opened; open it again afterwards */
 	struct timer overdue;
 };
 

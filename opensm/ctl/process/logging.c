@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From options to the log: at start, and live when they are read again. Lines of
- * per_module_logging_file are "file.c flags", flags in any base, with blanks, '=', ':' or ','
- * between; '#' begins a comment.
+ * Applies options to the log: at a start, and whenever they are read again. Lines of
+ * per_module_logging_file are "file.c flags", with flags in any base, separated by blanks, '=', ':'
+ * or ','; '#' begins a comment.
  */
 #include "ctl/process/logging.h"
 
@@ -16,7 +16,7 @@
 #define MEGABYTE UINT64_C(1048576)
 #define SEPARATORS " \t\r=:,"
 
-/* Returns what is wrong with the line, or NULL. log NULL: only that is the question. */
+/* Returns what is wrong with the line, or NULL. log NULL: only checks the line. */
 static const char *module_line(struct log *log, char *line)
 {
 	char *words, *name, *flags, *end;
@@ -54,7 +54,7 @@ char *logging_read(const struct options *options, GError **error)
 	return text;
 }
 
-/* Adds what is wrong with single lines to mistakes. */
+/* Applies the text, and adds what is wrong with single lines to mistakes. */
 static void take_modules(struct log *log, const char *file, const char *text, GPtrArray *mistakes)
 {
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
@@ -113,7 +113,7 @@ void logging_apply(struct log *log, const struct options *options)
 		log_error(log, "%s", error->message);
 }
 
-/* The standard output is for one of them: these, --progress, or who types there. */
+/* Standard output is used by only one of: milestones, --progress, and a console user. */
 static bool wants_milestones(const struct options *options)
 {
 	return !options->progress && options->console != CONSOLE_LOCAL;

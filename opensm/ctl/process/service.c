@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * When the service manager is told what (core/notify.h), all from the daemon's actor "main":
+ * What the service manager is told, and when (core/notify.h), all from the daemon's actor "main":
  *
  *	READY=1		the first sweep is over, whatever its end: from then on this is a master
  *			that serves, a standby, or an SM that waits for its port
@@ -14,18 +14,18 @@
 #include "core/notify.h"
 #include "ctl/report/status.h"
 
-/* What an actor runs to show that it does. */
+/* A message that shows that an actor runs. */
 struct pulse {
 	struct message message; /* first */
 	struct actor *actor;
-	atomic_bool waits; /* in its mailbox */
+	atomic_bool waits; /* it is in the actor's mailbox */
 };
 
 struct service {
 	struct context *context;
 	bool ready;
 	struct timer watchdog;
-	uint64_t interval_ns; /* 0: nobody watches */
+	uint64_t interval_ns; /* 0: no watchdog */
 	struct pulse pulses[DAEMON_WATCHED];
 };
 
@@ -48,7 +48,7 @@ static void on_sweep_done(void *arg, uint64_t value)
 	service->ready = true;
 }
 
-/* Also if it is dropped: an actor that ended is missed by nobody. */
+/* Also when dropped: an actor that ended is not watched any more. */
 static void beat(struct message *message)
 {
 	atomic_store(&((struct pulse *)message)->waits, false);
@@ -109,7 +109,7 @@ struct service *service_new(struct daemon *daemon)
 	return service;
 }
 
-/* One that starts yet has not been ready, and is not again by having read a file. */
+/* During a start READY=1 has not been sent, and reading files must not cause it. */
 void service_reloading(struct service *service)
 {
 	if (service->ready)

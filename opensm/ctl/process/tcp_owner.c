@@ -14,7 +14,7 @@ union address {
 	struct sockaddr_in6 v6;
 };
 
-/* "0100007F:2710": words as they lie in memory, the port as people write it. */
+/* As "0100007F:2710": address words in memory order, port as a plain hex number. */
 static void write_address(const union address *address, char text[ADDRESS_SIZE])
 {
 	bool v6 = address->any.sa_family == AF_INET6;
@@ -63,7 +63,7 @@ bool tcp_owner(GSocket *connection, uid_t *uid)
 	table = own.any.sa_family == AF_INET6 ? "/proc/net/tcp6" : "/proc/net/tcp";
 	write_address(&peer, local);
 	write_address(&own, remote);
-	/* The kernel reads user and inode one after the other: it may be closed in between. */
+	/* The kernel reads user and inode separately: the socket may be closed in between. */
 	return tcp_owner_in(table, local, remote, uid) &&
 	       tcp_owner_in(table, local, remote, &again) && again == *uid;
 }

@@ -19,7 +19,7 @@ struct census_counts census_of(const struct fabric *fabric)
 				      .cables = fabric->n_links - MIN(hosts, fabric->n_links)};
 }
 
-/* What is there goes on until something else is noted: in each slot that began since, too. */
+/* The present counts hold until new ones are noted: they are entered in each slot since. */
 static void advance(struct census *census, uint64_t now_ns, uint64_t window_ns)
 {
 	uint64_t slot = now_ns / MAX(window_ns / (CENSUS_SLOTS - 1), 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * See changes.h. Of GIDs that come and go the words are those of the classic daemon, whose log
+ * See changes.h. The words about GIDs that come and go are those of the classic daemon, whose log
  * scripts watch.
  */
 #include "ctl/report/changes.h"
@@ -13,14 +13,14 @@
 #include "ctl/base/answer.h"
 #include "iba/constants.h"
 
-#define FLAPS_KEPT 1000 /* of things that were calm for a while no more are remembered */
+#define FLAPS_KEPT 1000 /* from this number on, objects stable for a while are forgotten */
 
-/* How often a node, cable or port has changed lately. */
+/* How often a node, cable or port has changed recently. */
 struct flap {
 	uint64_t key;
 	struct log_limit limit;
-	uint64_t last_ns;	   /* when it changed last */
-	unsigned int held_back;	   /* changes that were not told, the last of them in line */
+	uint64_t last_ns;	   /* time of the last change */
+	unsigned int held_back;	   /* changes not reported, the last of them in line */
 	struct changes_line *line; /* NULL: none */
 };
 
@@ -67,7 +67,7 @@ static const char *type_name(const struct fabric *fabric, uint32_t node)
 	}
 }
 
-/* " and its 8 hosts", "; 2 more switches and their 8 hosts". */
+/* " and its 8 hosts", " and 2 more switches", ", 2 more switches and their 8 hosts". */
 static void append_others(GString *text, const struct fabric_change *change)
 {
 	uint32_t switches = change->more_switches, hosts = change->more_hosts;
@@ -111,7 +111,7 @@ static void append_nodes(GString *text, const struct fabric *fabric,
 		g_string_append_printf(text, ", and %u more", change->links - 1);
 }
 
-/* The classic daemon's words, down to the blanks that it has in one of them only. */
+/* In the classic daemon's words, down to the blanks that only one of them has. */
 static void append_port(GString *text, const struct fabric *fabric,
 			const struct fabric_change *change)
 {
@@ -212,7 +212,7 @@ static uint64_t end_key(uint64_t guid, uint8_t port)
 	return (guid + port) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-/* What comes and goes as one: a node, a cable, the LIDs of an endport. */
+/* Key of what comes and goes as a whole: a node, a cable, the LIDs of an endport. */
 static uint64_t key_of(const struct changes_line *line)
 {
 	static const unsigned int subjects[] = {
@@ -223,7 +223,7 @@ static uint64_t key_of(const struct changes_line *line)
 	bool is_link = line->kind == FABRIC_LINK_DOWN || line->kind == FABRIC_LINK_UP;
 	uint64_t key = end_key(line->guid, subjects[line->kind] == 1 ? 0 : line->port);
 
-	if (is_link) /* whichever end comes first */
+	if (is_link) /* the same for both orders of the ends */
 		key += end_key(line->peer_guid, line->peer_port);
 	return key * 8 + subjects[line->kind];
 }
@@ -268,7 +268,7 @@ static struct flap *flap_of(struct changes *changes, const struct changes_line *
 	return flap;
 }
 
-/* Takes the line over. */
+/* Takes over the line. */
 static void tell_or_hold(struct changes *changes, struct changes_line *line)
 {
 	struct flap *flap = flap_of(changes, line);
@@ -288,7 +288,9 @@ static void tell_or_hold(struct changes *changes, struct changes_line *line)
 		timer_start(&changes->calm, CHANGES_CALM_NS);
 }
 
-/* The last change of what is calm again is told, so that the last line is how it is. */
+/*
+ * Reports the last change of what is stable again, so that the last line shows the present state.
+ */
 static void on_calm(struct timer *timer)
 {
 	struct changes *changes =

@@ -7,7 +7,7 @@
 #include "ctl/console/control_socket.h"
 #include "subnet/subnet.h"
 
-/* Whether it is a word of the shell, and of the console, as it stands. */
+/* Whether it can be typed in the shell and the console without quoting. */
 static bool is_plain(const char *text)
 {
 	const char *p = text;
@@ -22,7 +22,7 @@ static char *shell_word(const char *text)
 	return is_plain(text) ? g_strdup(text) : g_shell_quote(text);
 }
 
-/* Of a build tree, beside this program; else by PATH. */
+/* That beside this program in a build tree, else by PATH. */
 static char *command_name(void)
 {
 	g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
@@ -34,7 +34,7 @@ static char *command_name(void)
 	return g_strdup("opensmctl");
 }
 
-/* As the command sim takes it. */
+/* As the command sim accepts it. */
 static char *node_word(const struct fabric_node *node)
 {
 	if (is_plain(node->description))
@@ -42,7 +42,7 @@ static char *node_word(const struct fabric_node *node)
 	return g_strdup_printf("0x%016" PRIx64, node->guid);
 }
 
-/* A cable between switches, which a fabric with others can lose; FABRIC_NONE: there is none. */
+/* A cable between switches, as a redundant fabric can lose one; FABRIC_NONE: there is none. */
 static uint32_t some_cable(const struct fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {
@@ -55,7 +55,7 @@ static uint32_t some_cable(const struct fabric *fabric)
 	return FABRIC_NONE;
 }
 
-/* What is asked after the first two: what the simulation can show, or how the daemon is. */
+/* The third command: what the simulation can show, or the state of the daemon. */
 static char *third_words(struct context *context, bool simulated)
 {
 	struct subnet *subnet = simulated ? slot_take(&context->subnet) : NULL;

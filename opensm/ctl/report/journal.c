@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What goes into the journal. A published subnet is compared with the one before it; what differs
- * is told, in the log too, up to a limit, so that the loss of half a fabric does not push
- * everything else out. Equal entries in a row (a port that sends the same trap) are one.
+ * Fills the journal. A published subnet is compared with the one before it; the differences are
+ * reported, also in the log, up to a limit, so that the loss of half a fabric does not push
+ * everything else out. Equal entries in a row (a port that repeats a trap) are merged.
  */
 #include "ctl/report/journal.h"
 
@@ -20,12 +20,12 @@
 
 struct journal {
 	struct context *context;
-	GQueue entries;	       /* of struct journal_entry, the newest last */
+	GQueue entries;	       /* of struct journal_entry, newest last */
 	struct subnet *subnet; /* published last, or NULL */
 	struct changes *told;
-	unsigned int changes;  /* entries wanted of this publication so far */
-	uint64_t lft_blocks;   /* written until the end of the last sweep */
-	uint64_t changed_ns; /* when the subnet did; 0: not since the start */
+	unsigned int changes;  /* entries wanted for this publication so far */
+	uint64_t lft_blocks;   /* written up to the end of the last sweep */
+	uint64_t changed_ns; /* when the subnet last changed; 0: not since the start */
 	struct census census;
 	struct journal_sweep last_sweep; /* ended_ns 0: none */
 };
@@ -38,7 +38,7 @@ static void entry_free(void *data)
 	g_free(entry);
 }
 
-/* The entry, which may be that of before once more. */
+/* Adds an entry, or counts the previous one once more. */
 G_GNUC_PRINTF(3, 4)
 static struct journal_entry *note(struct journal *journal, const char *kind, const char *format,
 				  ...)
@@ -97,7 +97,7 @@ static void log_change(struct journal *journal, const struct changes_line *line)
 			line->text);
 }
 
-/* The log has a line of each GID, for scripts; who reads the journal has heard of its node. */
+/* The log has one line per GID, for scripts; in the journal the line about the node is enough. */
 static void on_change(void *arg, const struct changes_line *line)
 {
 	struct journal *journal = arg;

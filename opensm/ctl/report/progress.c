@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Progress on a terminal. The sm actor reports the end of each step; the report crosses to the
- * daemon's actor "main" as a message, and everything is shown there: two timers there draw the
- * lines that live, the fast one while the first sweep runs, the slow one once a second after it.
- * Below what has been written for good stand, then, the status and the end of the journal; the
- * cursor waits at the end of the last of them.
+ * daemon's actor "main" as a message, and everything is displayed there. Two timers redraw the live
+ * lines: the fast one during the first sweep, the slow one once a second after it. Below the
+ * permanent lines stand the status and the end of the journal; the cursor waits at the end of the
+ * last line.
  */
 #include "ctl/report/progress.h"
 
@@ -28,9 +28,9 @@
 #define DEFAULT_COLUMNS 80
 #define DEFAULT_ROWS 24
 #define EVENTS_SHOWN 5
-#define MIN_COLUMNS 20 /* less is a terminal that does not know its width */
+#define MIN_COLUMNS 20 /* less means that the terminal does not know its width */
 
-/* The steps, for how far a sweep has come: those of a heavy one, the kind that takes long. */
+/* The steps of a heavy sweep, which takes long, to show how far it has come. */
 struct step {
 	const char *name, *text;
 	bool heavy;
@@ -41,7 +41,7 @@ static const struct step steps[] = {
 #include "sm/steps.def"
 };
 
-/* What is counted, at one time. */
+/* Counters at one moment. */
 struct sample {
 	uint64_t when, smps, queries;
 };
@@ -54,18 +54,18 @@ struct progress {
 	FILE *out;
 	bool terminal, utf8;
 	struct timer draw;
-	uint64_t started_ns, sweep_ns;	/* of the daemon, of this sweep */
+	uint64_t started_ns, sweep_ns;	/* start of the daemon, of this sweep */
 	uint64_t step_smps, sweep_smps; /* sent before this step, before this sweep */
-	const struct step *step;	/* of this sweep, done last; NULL: none yet */
+	const struct step *step;	/* last one done in this sweep; NULL: none yet */
 	bool light;
-	bool up;	    /* the first sweep that had no errors is over */
-	unsigned int below; /* lines that live, but the first */
+	bool up;	    /* the first sweep without errors has ended */
+	unsigned int below; /* live lines after the first */
 	struct sm_progress last;
 	struct sample sample;
-	char *shown; /* the last status line, where no line is rewritten */
+	char *shown; /* the last status line, if lines are not rewritten */
 };
 
-/* One report on its way. step is the name of a step, which lives as long as the program. */
+/* A report in transit. step is the name of a step, which is never freed. */
 struct report {
 	struct message message;
 	struct progress *progress;
@@ -93,13 +93,13 @@ static struct winsize terminal_size(const struct progress *progress)
 	return size;
 }
 
-/* Columns that a line may take; the last one stays free, since some terminals wrap after it. */
+/* Usable columns of a line; the last one stays free, since some terminals wrap after it. */
 static size_t width(const struct progress *progress)
 {
 	return progress->terminal ? terminal_size(progress).ws_col - 1u : SIZE_MAX;
 }
 
-/* Adds a part of a line, or leaves it out where there is no room for it. */
+/* Adds a part to a line, or skips it if there is no room. */
 G_GNUC_PRINTF(4, 5)
 static void add_part(GString *line, const char *separator, size_t room, const char *format, ...)
 {
@@ -113,7 +113,7 @@ static void add_part(GString *line, const char *separator, size_t room, const ch
 		g_string_append_printf(line, "%s%s", line->len ? separator : "", part);
 }
 
-/* What is written next replaces the lines that live. */
+/* The next output replaces the live lines. */
 static void erase(struct progress *progress)
 {
 	if (progress->terminal && progress->below)
@@ -132,7 +132,7 @@ static const struct step *step_find(const char *name)
 	return NULL;
 }
 
-/* Steps of a heavy sweep up to that one, or all of them; *next is the one after it. */
+/* The number of steps of a heavy sweep up to last, or of all; *next is the one after it. */
 static unsigned int steps_until(const struct step *last, const struct step **next)
 {
 	unsigned int n = 0;
@@ -150,7 +150,7 @@ static unsigned int steps_until(const struct step *last, const struct step **nex
 	return n;
 }
 
-/* "[######..............]  30 %" of n in all. */
+/* "[######..............]  30 %" for n of all. */
 static void add_bar(GString *line, unsigned int n, unsigned int all)
 {
 	unsigned int full = n * BAR_CELLS / all;
@@ -168,7 +168,7 @@ static void show_step(struct progress *progress, const struct sm_progress *what)
 	g_autofree char *line = g_strdup_printf(" %-12s %10.1f ms %9" G_GUINT64_FORMAT " SMPs  %s",
 						what->step, ms(what->step_ns),
 						now - progress->step_smps, step ? step->text : "");
-	size_t room = MIN(width(progress), INT_MAX) - 2; /* of the mark */
+	size_t room = MIN(width(progress), INT_MAX) - 2; /* for the text after the mark */
 
 	erase(progress);
 	fprintf(progress->out, "%s%.*s\n", progress->utf8 ? "\342\234\223" : "ok", (int)room, line);
@@ -194,7 +194,7 @@ static void show_end(struct progress *progress, const struct sm_progress *what)
 	fprintf(progress->out, "%.*s\n", (int)MIN(room, line->len), line->str);
 }
 
-/* ---- the line that lives ---- */
+/* ---- the live line ---- */
 
 static double rate(uint64_t now, uint64_t before, uint64_t ns)
 {
@@ -231,7 +231,7 @@ static char *status_text(struct progress *progress)
 	return g_string_free(line, FALSE);
 }
 
-/* What a log keeps of that line: nothing that changes by itself. */
+/* The part of the live line for a log: without numbers that change by themselves. */
 static char *steady_text(const struct progress *progress)
 {
 	char *cut_off = status_own_port(progress->context);
@@ -261,7 +261,7 @@ static void draw_sweep(struct progress *progress)
 	fprintf(progress->out, "%.*s", (int)MIN(room, line->len), line->str);
 }
 
-/* One more of the lines that live, as far as there is room; never half a character. */
+/* Adds a live line, as far as there is room; never cuts a character. */
 static void add_below(struct progress *progress, const char *line)
 {
 	size_t room = width(progress), length = strlen(line);
@@ -289,7 +289,7 @@ static char *event_text(const struct journal_entry *entry)
 	return g_string_free(text, FALSE);
 }
 
-/* Newest last. The entries of sweeps say why these began. */
+/* Newest last. Sweep entries give the reasons of sweeps. */
 static void draw_events(struct progress *progress)
 {
 	unsigned int length = journal_length(progress->journal);
@@ -303,7 +303,7 @@ static void draw_events(struct progress *progress)
 	}
 }
 
-/* The last sweep that is told of and why it began, which may be long before the last events. */
+/* The last recorded sweep and its reason; it may be long before the last events. */
 static void draw_last_sweep(struct progress *progress)
 {
 	for (unsigned int i = journal_length(progress->journal); i-- > 0;) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Counts of another SM may be a little old: a MASTER polls its standbys and a STANDBY its master
- * each sminfo_polling_timeout, but a standby looks at the subnet again only when it falls short of
- * its master, or the other way round (mastership.c). So small differences are shown, not judged.
+ * every sminfo_polling_timeout, but a standby reads the subnet again only if it sees less than its
+ * master, or the other way round (mastership.c). So small differences are shown, not judged.
  */
 #include "ctl/report/sms.h"
 
@@ -12,7 +12,7 @@
 #include "sm/election/ability.h"
 #include "sm/election/peers.h"
 
-/* This SM, as it is shown to itself. */
+/* This SM, in the form of other SMs. */
 static struct election_sm own_sm(struct context *context, const struct peers *peers)
 {
 	return (struct election_sm){

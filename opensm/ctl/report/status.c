@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Status from what any thread may read: the published subnet and the counters. */
+/* Status from data that any thread may read: the published subnet and the counters. */
 #include "ctl/report/status.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ char *status_own_port(const struct context *context)
 			       sweep & SWEEP_FLAG_PORT_LOST ? "gone" : "down");
 }
 
-/* A standby knows no subnet, but whose it is: what it had as master before is old. */
+/* A standby has no subnet, but knows its master: a subnet from its own time as master is old. */
 static char *without_subnet(struct context *context)
 {
 	struct replication_status *replication = slot_take(&context->replication);
@@ -37,7 +37,7 @@ static char *without_subnet(struct context *context)
 		      : g_strdup_printf("%s, no subnet yet", state);
 }
 
-/* What is not as good as the numbers look: "", or text that follows them. To be freed. */
+/* Appendix to the numbers about what they hide, such as silent nodes, or "". To be freed. */
 static char *silent_text(const struct fabric *fabric)
 {
 	g_autoptr(GString) text = g_string_new(NULL);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The files of a start, read one by one, so that a wrong one does not hide what the next says. */
+/*
+ * The files of a start, read one by one, so that a wrong file does not hide mistakes in the next.
+ */
 #include "ctl/site/check_config.h"
 
 #include <errno.h>
@@ -17,15 +19,15 @@
 #include "policy/files/route_files.h"
 #include "policy/partition/partition_file.h"
 
-/* What was found so far: texts as of ctl/base/problem.h. */
+/* Problems found so far: texts in the form of ctl/base/problem.h. */
 struct check {
 	const struct options *options;
 	GPtrArray *errors, *warnings;
 };
 
-/* ---- where it stands ---- */
+/* ---- the place of a problem ---- */
 
-/* The option that a text begins with, "OPTION: "; OPTION_COUNT: none. */
+/* The option that a text names first, "OPTION: "; OPTION_COUNT: none. */
 static unsigned int option_of(const char *text)
 {
 	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
@@ -38,14 +40,14 @@ static unsigned int option_of(const char *text)
 	return OPTION_COUNT;
 }
 
-/* Whether a place in a file is told already. */
+/* Whether the text already names a place in a file. */
 static bool has_place(const char *text)
 {
 	return g_regex_match_simple("^(\\w+: )?[^:]+:[0-9]+:", text, G_REGEX_RAW,
 				    (GRegexMatchFlags)0);
 }
 
-/* With the line of the file of options that asks for it, where none is told. */
+/* Adds the line of opensm.conf with the option, if the text names no place. */
 static void note_line(const struct check *check, GPtrArray *list, const char *text)
 {
 	unsigned int id = has_place(text) ? OPTION_COUNT : option_of(text);
@@ -69,7 +71,7 @@ static void note_lines(const struct check *check, GPtrArray *list, const char *t
 			note_line(check, list, lines[i]);
 }
 
-/* Takes the error, NULL: there is none. */
+/* Takes over error; NULL: there is none. */
 static void note_error(struct check *check, GError *error)
 {
 	if (!error)
@@ -78,7 +80,7 @@ static void note_error(struct check *check, GError *error)
 	g_error_free(error);
 }
 
-/* The same of a file that an option names. */
+/* As note_error(), for a file that an option names. */
 static void note_file_error(struct check *check, enum option_id id, GError *error)
 {
 	if (error && !has_place(error->message) && option_of(error->message) == OPTION_COUNT)
@@ -116,7 +118,7 @@ static bool is_default(const struct options *options, enum option_id id)
 
 /* ---- engines ---- */
 
-/* Why, with the line of the file that names them, if it does. */
+/* Sets the error, with the line of the file that names the engines, if there is one. */
 static bool refuse_engines(const struct options *options, const char *why, GError **error)
 {
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNKNOWN_ENGINE, "routing_engine: %s", why);
@@ -182,7 +184,7 @@ static void note_site_error(struct check *check, enum daemon_files files, GError
 		note_error(check, error);
 }
 
-/* A policy that is not there leaves QoS on without one. */
+/* QoS stays on without a policy if the file is missing. */
 static void check_qos(struct check *check)
 {
 	const char *file = daemon_qos_file(check->options);
@@ -192,7 +194,7 @@ static void check_qos(struct check *check)
 			g_strerror(errno));
 }
 
-/* One that does not count, though the start goes on without, is an error all the same. */
+/* A file that is not used is an error, even if the start goes on without it. */
 static void check_site(struct check *check)
 {
 	g_autofree char *cache_dir = cache_dir_name(check->options->sim != NULL);
@@ -221,7 +223,7 @@ static void check_site(struct check *check)
 	}
 }
 
-/* file NULL: none is asked for. */
+/* file NULL: no key is required. */
 static void check_key(struct check *check, const char *option, const char *file)
 {
 	GError *error = NULL;
@@ -231,7 +233,7 @@ static void check_key(struct check *check, const char *option, const char *file)
 	note_error(check, error);
 }
 
-/* The daemon starts without, and has no console by TCP then. */
+/* The daemon starts without TLS files, but then has no TCP console. */
 static void check_tls(struct check *check)
 {
 	g_autoptr(GError) error = NULL;
@@ -274,7 +276,7 @@ static void check_logging(struct check *check)
 	note_file_error(check, OPTION_per_module_logging_file, error);
 }
 
-/* 0, or why a file of this name could not be opened for writing; it is not made. */
+/* 0, or why a file of this name could not be opened for writing; does not create it. */
 static int writing_fails(const char *file)
 {
 	g_autofree char *parent = g_path_get_dirname(file);
@@ -287,7 +289,7 @@ static int writing_fails(const char *file)
 	return errno != ENOENT || access(directory, W_OK | X_OK) ? errno : 0;
 }
 
-/* Whoever checks may be another user than the one that the daemon will be. */
+/* The user who checks may not be the one that the daemon will run as. */
 static void check_log_file(struct check *check)
 {
 	static const char *const streams[] = {"stdout", "stderr", "syslog", NULL};
@@ -363,10 +365,10 @@ static bool has_no_control(const struct options *options)
 	return !options->control_socket;
 }
 
-/* Options that only matter beside another one, or to some engines. */
+/* Options that matter only with another option, or only for some engines. */
 static const struct dependence {
 	enum option_id id;
-	const char *engines; /* NULL: is_off says it */
+	const char *engines; /* NULL: only is_off decides */
 	bool (*is_off)(const struct options *options);
 	const char *why;
 } dependences[] = {
@@ -482,7 +484,7 @@ static char *as_json(const struct check *check)
 	answer_member(&answer, "errors", &errors);
 	answer_member(&answer, "warnings", &warnings);
 	told = g_variant_ref_sink(g_variant_builder_end(&answer));
-	return g_strchomp(answer_json(told)); /* without the end of the line */
+	return g_strchomp(answer_json(told)); /* without the final newline */
 }
 
 static char *as_text(const struct check *check)
@@ -510,7 +512,7 @@ char *check_config(const struct options *options, const GError *error, const GPt
 	return json ? as_json(&check) : as_text(&check);
 }
 
-/* Whether a line of what has been told is this one, but for its place. */
+/* Whether a reported line is this one, apart from its place. */
 static bool is_among(const char *text, char **lines)
 {
 	for (; *lines; lines++)
@@ -536,7 +538,7 @@ char *check_config_others(const struct options *options, const GError *error)
 
 /* ---- while it runs ---- */
 
-/* Files of the routing options that are named otherwise, or for other engines. */
+/* Checks files of routing options that have new names, or are for other engines. */
 static bool check_other_routes(const struct options *options, const struct options *before,
 			       GError **error)
 {
@@ -555,11 +557,11 @@ static bool check_other_routes(const struct options *options, const struct optio
 	return files;
 }
 
-/* They are read at a start only, which must not be the first to find them gone. */
+/* Key files are read only at a start, but a running daemon reports now that they are gone. */
 static bool check_keys(const struct options *options, GError **error)
 {
 	const struct {
-		const char *option, *file; /* NULL: none is asked for */
+		const char *option, *file; /* NULL: none is required */
 	} keys[] = {
 		{"replication_key_file", options->replication_key_file},
 		{"console_key_file", console_key_file(options)},

@@ -13,7 +13,7 @@ static bool is_young(const struct stat *st)
 	return llabs(g_get_real_time() - changed) < YOUNG_US;
 }
 
-/* A line a file; numbers are others when it is another one, or has been written. */
+/* One line per file; its numbers change if the file is replaced or written. */
 static char *look(const GPtrArray *names, bool *young)
 {
 	GString *text = g_string_new(NULL);

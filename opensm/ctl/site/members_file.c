@@ -5,7 +5,7 @@
 
 struct writing {
 	struct aside_job job;	   /* first */
-	struct members_file *file; /* for done only: it may be gone while the work goes on */
+	struct members_file *file; /* for done only: it may be freed while the work goes on */
 	struct aside *aside;
 	struct partition_changes *changes;
 	GError *error;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Each kind of file is read by one piece of work at a time (complib/aside.h), which looks whether
- * it is to be read at all, as that may hang too:
+ * Each kind of file is read by one job at a time (complib/aside.h), which also checks whether
+ * reading is needed, as that may hang too:
  *
- *	begin -> [thread: look, read] -> take: refuse, or publish and tell
+ *	begin -> [thread: look, read] -> take: refuse, or publish and report
  *
- * A piece that is late is told after OVERDUE_NS, and what it brings at last is taken as if it had
- * been in time, with a sweep of its own.
+ * A late job is reported after OVERDUE_NS, and its result is finally used as if it had been in
+ * time, with a sweep of its own.
  */
 #include "ctl/site/site_files.h"
 
@@ -27,7 +27,7 @@
 #include "sm/store/state_file.h"
 #include "sm/store/state_writer.h"
 
-/* How long main waits for files that are late for the first time, and when others are late. */
+/* How long main waits for files that are late for the first time, and if others are late. */
 #define PATIENCE_NS (250 * NS_PER_MS)
 #define PATIENCE_MORE_NS (20 * NS_PER_MS)
 #define GUARDED "what opensm.conf must not lose"
@@ -35,30 +35,30 @@
 
 enum when {
 	ALWAYS,
-	IF_OTHER, /* than when they were read last, and not being written; or refused then */
-	IF_STAMPED_OTHER, /* opensm.conf: than the one that the options are of, or was refused */
+	IF_OTHER, /* than when last read, and not being written; or refused then */
+	IF_STAMPED_OTHER, /* opensm.conf: than that of the options, or was refused */
 };
 
 struct reading {
 	struct aside_job job; /* first */
-	struct site_files *site; /* for done only: it may be gone while the work goes on */
+	struct site_files *site; /* for done only: it may be freed while the work goes on */
 	enum daemon_files files;
 	enum when when;
 	bool asked, late, was_refused;
 	uint64_t began_ns;
-	struct options *options; /* to go by */
-	void *old;		 /* what was said before */
+	struct options *options; /* that name the files */
+	void *old;		 /* the present object */
 	GPtrArray *names;
 	struct followed followed;
-	struct options_stamp refused; /* of the opensm.conf that was complained of last */
-	/* What came of it. */
+	struct options_stamp refused; /* of the opensm.conf last refused */
+	/* Results: */
 	enum followed_state state;
 	bool read;
 	void *new; /* struct options, or an object of the slot */
 	GError *wrong;
 	GPtrArray *warnings;	     /* of opensm.conf */
 	struct options_stamp stamp;  /* of opensm.conf before it was read */
-	char *modules;		     /* what per_module_logging_file says */
+	char *modules;		     /* contents of per_module_logging_file */
 	GError *no_modules;
 };
 
@@ -67,16 +67,16 @@ struct site_files {
 	struct actor *main;
 	struct aside *aside;
 	struct state_writer *writer;
-	char *guards, *guarded; /* file of the names of guarded options, NULL: none; what it has */
-	char *memory; /* file of the partitions that were taken last; NULL: none */
+	char *guards, *guarded; /* file for names of guarded options, NULL: none; its contents */
+	char *memory; /* file for the partitions last in effect; NULL: none */
 	struct options_stamp refused; /* as in struct reading */
 	struct refusal refusals[DAEMON_FILES], overdue[DAEMON_FILES];
 	struct followed followed[DAEMON_FILES];
 	struct reading *running[DAEMON_FILES];
-	bool changed;	       /* what was read last, in time */
-	char *why;	       /* opensm.conf that was read last, in time, was refused */
-	struct timer again;    /* looks at those that are being written */
-	struct timer is_overdue; /* looks whether any is */
+	bool changed;	       /* the last reading, in time, brought changes */
+	char *why;	       /* why the opensm.conf last read, in time, was refused */
+	struct timer again;    /* looks again at files that are being written */
+	struct timer is_overdue; /* checks whether a job is overdue */
 };
 
 struct aside *site_files_aside(struct site_files *site)
@@ -86,7 +86,7 @@ struct aside *site_files_aside(struct site_files *site)
 
 /* ---- refusals ---- */
 
-/* As long as it is the same, since when stays. */
+/* While the reason is the same, the time stays. */
 static void refuse(struct refusal *refusal, const char *why)
 {
 	g_autoptr(GDateTime) now = g_date_time_new_now_local();
@@ -110,8 +110,8 @@ const struct refusal *site_files_refusal(const struct site_files *site, enum dae
 }
 
 /*
- * Files were read again, and taken if there is no error. Whoever asked for it hears of a refusal
- * each time; a sweep that only looks again says what is new.
+ * Files were read again, and are used if there is no error. A requested reading reports a refusal
+ * each time; a sweep that only looks again reports new ones.
  */
 static void note_reading(const struct reading *reading)
 {
@@ -179,7 +179,7 @@ static void read_files(struct reading *reading)
 	g_free(source.note);
 }
 
-/* Before it is read: what is written meanwhile counts as another change. */
+/* Looks before the file is read: what is written meanwhile counts as another change. */
 static bool is_to_be_read(struct reading *reading)
 {
 	const struct options *options = reading->options;
@@ -242,9 +242,9 @@ static void drop(struct aside_job *job)
 	reading_free((struct reading *)job);
 }
 
-/* ---- what was read is taken ---- */
+/* ---- applying what was read ---- */
 
-/* Says what is odd that an older reading did not have; false: nothing. */
+/* Logs warnings that the old object did not have; false: there are none. */
 static bool tell_warnings(struct log *log, const GPtrArray *now, const GPtrArray *before)
 {
 	bool any = false;
@@ -259,13 +259,13 @@ static bool tell_warnings(struct log *log, const GPtrArray *now, const GPtrArray
 	return any;
 }
 
-/* Of files whose text is the same: names in it may mean something else now. */
+/* For files whose text is unchanged: names in it may now mean something else. */
 static bool warns_otherwise(const struct site_kind *kind, const void *new, const void *old)
 {
 	return kind->warnings && kind->warnings(new)->len != kind->warnings(old)->len;
 }
 
-/* Members may have been changed at run time since it was asked for. */
+/* Members may have been changed at run time since the reading began. */
 static bool go_with_changes(struct reading *reading)
 {
 	struct partition_rules *now = slot_take(&reading->site->context->partition_rules);
@@ -307,7 +307,7 @@ void site_files_publish_agreed(struct context *context)
 		slot_publish(&context->agreed, agreed_in_effect(context));
 }
 
-/* True: it says something else than before, or may do so. */
+/* True: the contents differ from before, or may differ. */
 static bool take(struct reading *reading)
 {
 	const struct site_kind *kind = site_kind(reading->files);
@@ -340,7 +340,7 @@ static bool take(struct reading *reading)
 	return changed;
 }
 
-/* The next start asks for them. */
+/* Saves the guarded options, which the next start checks. */
 static void remember_options(struct site_files *site, const struct options *options)
 {
 	char *text = site->guards ? guarded_options_text(options) : NULL;
@@ -386,8 +386,8 @@ static bool begin(struct site_files *site, enum daemon_files files, struct optio
 		  enum when when, bool asked);
 
 /*
- * Files of others first: a sweep must not go by these options and by files of others. If the
- * options are wrong, those that are in force name the files.
+ * Other files first: a sweep must not use these options with the files of others. If the options
+ * are wrong, those in effect name the files.
  */
 static bool take_options(struct reading *reading)
 {
@@ -402,7 +402,7 @@ static bool take_options(struct reading *reading)
 	site->why = good ? NULL : g_strdup(reading->wrong->message);
 	site->refused = good ? (struct options_stamp){0} : reading->stamp;
 	site_files_refuse(site, DAEMON_OPENSM_CONF, site->why);
-	if (good || reading->asked) { /* else follow() does it, which tells the sweep */
+	if (good || reading->asked) { /* else follow() does it, which informs the sweep */
 		begin(site, DAEMON_ROUTE_FILES, options, when, reading->asked);
 		begin(site, DAEMON_PORTS_POLICY, options, when, reading->asked);
 	}
@@ -492,13 +492,13 @@ static struct reading *reading_new(struct site_files *site, enum daemon_files fi
 	return reading;
 }
 
-/* True if they were read and say something else, or may do so. False also if they are late. */
+/* True if files were read and their contents differ, or may differ. Also false if they are late. */
 static bool begin(struct site_files *site, enum daemon_files files, struct options *options,
 		  enum when when, bool asked)
 {
 	struct reading *reading = site->running[files];
 
-	if (reading) { /* what it brings is as new as can be had */
+	if (reading) { /* its result will be as new as possible */
 		reading->asked |= asked;
 		tell_overdue(site, reading);
 		return false;
@@ -561,7 +561,7 @@ void site_files_follow_options(struct site_files *site)
 
 /* ---- following them ---- */
 
-/* Bits of enum sweep_reason: what is to be done for those that say something else now. */
+/* Returns bits of enum sweep_reason: what the changed files require. */
 static unsigned int follow(struct site_files *site)
 {
 	unsigned int reasons = reread_options(site, IF_OTHER, false) ? SWEEP_HEAVY : 0;
@@ -572,7 +572,7 @@ static unsigned int follow(struct site_files *site)
 	return reasons;
 }
 
-/* The sweep that waits for it goes by them. */
+/* The waiting sweep uses the files. */
 static void on_files_wanted(void *arg, uint64_t value)
 {
 	struct site_files *site = arg;
@@ -593,7 +593,7 @@ static void on_again(struct timer *timer)
 
 /* ---- life ---- */
 
-/* Before they are read; opensm.conf was read earlier, and has a stamp of that. */
+/* Before they are read; opensm.conf was read earlier, and has a stamp from then. */
 static void note_start(struct site_files *site, const struct options *options)
 {
 	for (unsigned int i = 0; i < DAEMON_FILES; i++) {
@@ -628,7 +628,7 @@ static void tell_start(struct site_files *site, const struct site_policy *policy
 	}
 }
 
-/* On the disk before any of them is used: a start that crashes has used them all the same. */
+/* On the disk before any option is used: even a start that crashes has used them. */
 static void remember_guards(struct site_files *site, const struct options *options)
 {
 	site->guards = guarded_options_file(site->context->cache_dir);

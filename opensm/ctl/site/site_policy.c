@@ -14,7 +14,7 @@
 
 /* ---- names ---- */
 
-/* A simulated fabric has nothing to do with the files of this host that nobody named. */
+/* A simulated fabric ignores the default files of this host that no option names. */
 static bool is_left_alone(const struct options *options, enum option_id file)
 {
 	return options->sim && options_source(options, file) == OPTION_FROM_DEFAULT;
@@ -84,7 +84,7 @@ static const GPtrArray *warnings_of_routes(const void *files)
 
 /* ---- partitions.conf ---- */
 
-/* The rules in force name what it includes. */
+/* The rules in effect name the files that it includes. */
 static void name_partitions(const struct options *options, const void *now, GPtrArray *names)
 {
 	const struct partition_rules *rules = now;
@@ -241,7 +241,7 @@ static const struct site_kind kinds[DAEMON_FILES] = {
 		.is_missing = is_qos_missing,
 		.says_nothing = is_no_qos,
 	},
-	[DAEMON_PREFIX_ROUTES] = { /* queries go by them as soon as they are there */
+	[DAEMON_PREFIX_ROUTES] = { /* used by queries at once */
 		SLOT(prefix_routes),
 		.stays = "the prefix routes stay as they were",
 		.names = name_prefix_routes,
@@ -279,8 +279,8 @@ static bool is_nothing_meant(const char *file)
 }
 
 /*
- * Whether what was read may count: a file that is named has to be there and to say something, and
- * so has one that did before. Another one is a site without, which is told if the file is there.
+ * Whether contents may be used: a named file must exist and not be empty, and so must one that was
+ * used before. Any other file may be missing; if it exists but is empty, that is reported.
  */
 static bool check(const struct site_kind *kind, struct site_source *source, const void *new,
 		  GError **error)
