@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The log: see log.h. Any thread writes; the lock covers time stamp, size and write, so that lines
- * are whole and in order of time. With log_start_writer() they wait in a queue, under that lock,
- * for a thread to which the file belongs: only that one ever waits for the disk.
+ * are whole and in order of time. With log_start_writer() lines are queued, under that lock, for a
+ * thread that owns the file: only that thread ever waits for the disk.
  *
  * Whether a line is wanted is decided without the lock: flags are atomic, and the modules with
  * flags of their own form a list that only grows.
  *
- * The text is often a peer's (node descriptions, service names), so it may not end its line and
- * forge another one, nor send the operator's terminal escape sequences: see append_escaped.
+ * The text often comes from a peer (node descriptions, service names), so it must not end its line
+ * and forge another one, nor send escape sequences to the operator's terminal: see append_escaped.
  *
- * A line that cannot be written is counted, not waited for; the count is written as soon as the
- * file takes lines again. Only at the levels of details do writers wait for room, see await_room.
- * Nothing here ends the daemon.
+ * A line that cannot be written is counted, and the thread does not wait; the count is written as
+ * soon as the file takes lines again. Only with the detailed levels threads wait for room, see
+ * await_room. No failure here ends the daemon.
  */
 #define _GNU_SOURCE /* pthread_timedjoin_np */
 #include <errno.h>
@@ -29,15 +29,15 @@
 #include "log_private.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
-#define MODULE_UNSET (1U << 31)			/* no flags of its own any more */
-#define COMPLAINT_INTERVAL (60 * NS_PER_SECOND) /* about the log itself */
-#define QUEUE_MAX (4u << 20)			/* octets that wait for the disk */
-#define QUEUE_RESERVE (1u << 20)		/* beyond these, for errors */
-#define QUEUE_LOW (QUEUE_MAX / 4 * 3)		/* there is room again */
-#define LINE_ROOM (64u << 10)			/* the same, for a line that waited */
-#define ROOM_S 2		     /* that a line waits for room, where all are wanted */
+#define MODULE_UNSET (1U << 31)			/* has no flags of its own any more */
+#define COMPLAINT_INTERVAL (60 * NS_PER_SECOND) /* between reports about the log itself */
+#define QUEUE_MAX (4u << 20)			/* octets queued for the disk */
+#define QUEUE_RESERVE (1u << 20)		/* in addition, for errors */
+#define QUEUE_LOW (QUEUE_MAX / 4 * 3)		/* below this there is room again */
+#define LINE_ROOM (64u << 10)			/* in addition, for a line that waited */
+#define ROOM_S 2		     /* to wait for room at the detailed levels */
 #define SYNC_NS (NS_PER_SECOND / 10) /* lines that come faster are synced together */
-#define END_S 2			     /* for these, at the end */
+#define END_S 2			     /* to write the queue at the end */
 
 enum log_kind {
 	LOG_KIND_NULL,
@@ -52,11 +52,11 @@ struct module {
 	atomic_uint flags;
 };
 
-/* What the writer is to do: write a line, or go on in another file. */
+/* A task of the writer: write a line, or continue in another file. */
 struct entry {
 	char *line; /* NULL: fresh */
 	size_t length;
-	bool last; /* before the next sync of the file, if each line is to be on the disk */
+	bool last; /* sync the file after this line, if lines are to be synced */
 	struct sink fresh;
 };
 
@@ -65,9 +65,9 @@ struct writer {
 	pthread_cond_t wake, room;
 	GQueue entries; /* these and the rest under the log's lock */
 	size_t octets;
-	uint64_t synced_ns; /* after the last line that was synced */
-	bool stalled;	  /* somebody has waited for room in vain, and there has been none since */
-	uint64_t dropped; /* lines since the last entry, for want of room */
+	uint64_t synced_ns; /* time of the last sync */
+	bool stalled;	  /* a thread waited for room in vain, and there is none yet */
+	uint64_t dropped; /* lines lost since the last entry, as there was no room */
 	bool ending;
 };
 
@@ -81,13 +81,13 @@ struct log {
 	char *prefix;
 	GString *capture;
 	bool journal;	   /* stdout or stderr is the system's journal */
-	bool into_journal; /* and the log is there */
+	bool into_journal; /* and the log is written there */
 	bool is_stderr;
-	bool apart;	/* milestones are not in it */
-	bool no_syslog; /* nor there */
+	bool apart;	/* milestones are not in the log */
+	bool no_syslog; /* and not in syslog either */
 	const char *const *message_ids;
 	GPtrArray *fields;	  /* "NAME=value", for the journal */
-	const char *const *about; /* more of them, of the line that is written; or NULL */
+	const char *const *about; /* further fields, of the present line; or NULL */
 	struct writer *writer; /* NULL: lines are written at once */
 	struct sink milestones;
 	atomic_ullong max_bytes;
@@ -96,19 +96,19 @@ struct log {
 	void *now_arg;
 	struct log_limit complaints;
 
-	/* The writer's, if there is one; else under lock. */
+	/* Owned by the writer, if there is one; else under lock. */
 	struct sink sink;
-	uint64_t lost; /* lines since the file last took one */
+	uint64_t lost; /* lines lost since the file last took one */
 
 	atomic_bool astray; /* see log_is_astray() */
 	atomic_bool losing; /* see log_is_losing() */
 };
 
-/* Not the log's yet, which may even be gone. */
+/* Not part of the log yet; the log may even have been freed. */
 struct log_file {
 	char *path;
 	struct sink sink;
-	int err; /* of opening it; 0: it is open */
+	int err; /* from opening it; 0: it is open */
 };
 
 static struct log *log_alloc(enum log_kind kind, unsigned int flags)
@@ -152,7 +152,7 @@ struct log *log_new(const struct log_config *config, GError **error)
 	log->no_syslog = config->no_syslog && !is_syslog;
 	log->message_ids = config->message_ids;
 	log->journal = log_journal_is(STDOUT_FILENO) || log_journal_is(STDERR_FILENO);
-	/* The journal gets them anyway. */
+	/* The journal gets milestones anyway. */
 	if (config->milestones && !log_journal_is(STDOUT_FILENO))
 		sink_use(&log->milestones, STDOUT_FILENO);
 	if (is_syslog)
@@ -299,7 +299,7 @@ static size_t control_length(const unsigned char *p, bool utf8)
 	return *p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0 ? 2 : 0;
 }
 
-/* Control characters, and what is not UTF-8, become visible; one final newline goes. */
+/* Makes control characters and non-UTF-8 octets visible; removes one final newline. */
 static void append_escaped(GString *line, const char *text)
 {
 	bool utf8 = g_utf8_validate(text, -1, NULL);
@@ -321,12 +321,12 @@ static void append_escaped(GString *line, const char *text)
 	}
 }
 
-/* Under lock. Month names of our own: those of the C library follow the locale. */
+/* Under lock. Has its own month names: those of the C library depend on the locale. */
 static void append_header(struct log *log, GString *line, unsigned int level)
 {
 	static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 					   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-	bool is_error = level & LOG_ERROR && !(level & LOG_SYS); /* scripts look for the word */
+	bool is_error = level & LOG_ERROR && !(level & LOG_SYS); /* scripts search for the word */
 	struct timespec ts;
 	struct tm tm;
 
@@ -346,7 +346,7 @@ static void append_header(struct log *log, GString *line, unsigned int level)
 			       is_error ? "ERR " : "");
 }
 
-/* Tells the operator by other ways than the log. */
+/* Tells the operator other than by the log. */
 static void tell_elsewhere(const struct log *log, const char *text)
 {
 	struct sink other;
@@ -376,7 +376,7 @@ static void complain(struct log *log, int err)
 	tell_elsewhere(log, text);
 }
 
-/* Who writes to the file. A line of the log about itself; 0 or an errno. */
+/* By the thread that writes to the file. Writes a line about the log itself; 0 or an errno. */
 static int write_note(struct log *log, const char *format, uint64_t number)
 {
 	g_autoptr(GString) note = g_string_sized_new(128);
@@ -386,7 +386,7 @@ static int write_note(struct log *log, const char *format, uint64_t number)
 	return sink_write(&log->sink, note->str, note->len, atomic_load(&log->flush));
 }
 
-/* Who writes to the file; 0 or an errno. */
+/* By the thread that writes to the file. Reports lost lines; 0 or an errno. */
 static int write_lost(struct log *log)
 {
 	int err = 0;
@@ -400,7 +400,7 @@ static int write_lost(struct log *log)
 	return err;
 }
 
-/* Who writes to the file; 0 or an errno. last: of those that are synced together. */
+/* By the thread that writes to the file; 0 or an errno. last: sync after this line. */
 static int write_sink(struct log *log, const char *line, size_t length, bool last)
 {
 	uint64_t max_bytes = atomic_load(&log->max_bytes);
@@ -437,9 +437,9 @@ static void enqueue(struct writer *writer, struct entry entry)
 }
 
 /*
- * Under lock, which it gives up meanwhile. Whoever asks for details wants all of them: their
- * writers go at the pace of the disk. One that does not go on holds up each thread once, and not
- * for long.
+ * Under lock, which it releases while waiting. With the detailed levels on no line should be lost,
+ * so threads wait for the disk. A disk that hangs delays each thread at most once, and not for
+ * long.
  */
 static void await_room(struct log *log)
 {
@@ -456,7 +456,7 @@ static void await_room(struct log *log)
 			writer->stalled = true;
 }
 
-/* Under lock. The line is taken over. */
+/* Under lock. Takes over the line. */
 static void enqueue_line(struct log *log, unsigned int level, char *line, size_t length)
 {
 	struct writer *writer = log->writer;
@@ -471,7 +471,7 @@ static void enqueue_line(struct log *log, unsigned int level, char *line, size_t
 	enqueue(writer, (struct entry){.line = line, .length = length});
 }
 
-/* Under lock. NULL: there is nothing left, and there will be nothing. */
+/* Under lock. NULL: the queue is empty and the log ends. */
 static struct entry *dequeue(struct log *log)
 {
 	struct writer *writer = log->writer;
@@ -492,7 +492,7 @@ static struct entry *dequeue(struct log *log)
 	return entry;
 }
 
-/* Who writes to the file. */
+/* By the thread that writes to the file. */
 static void go_on_in(struct log *log, struct sink fresh)
 {
 	sink_close(&log->sink);
@@ -554,7 +554,7 @@ void log_start_writer(struct log *log)
 	thread_start(&log->writer->thread, "log", writer_main, log);
 }
 
-/* False: it does not end, as the disk hangs. */
+/* False: the thread does not end, as the disk hangs. */
 static bool end_writer(struct log *log)
 {
 	struct writer *writer = log->writer;
@@ -577,7 +577,7 @@ static bool end_writer(struct log *log)
 	return true;
 }
 
-/* Under lock. Who does not read there misses nothing that the log lacks. */
+/* Under lock. Errors are ignored: the log has the milestones too, unless log->apart. */
 static void write_milestone(struct log *log, const char *text)
 {
 	g_autofree char *line = NULL;
@@ -596,7 +596,7 @@ static enum syslog_severity severity_of(unsigned int level)
 	return level & (LOG_INFO | LOG_SYS) ? SYSLOG_NOTE : SYSLOG_DETAIL;
 }
 
-/* Under lock. False if it did not take the line. */
+/* Under lock. False if the journal did not take the line. */
 static bool write_journal(struct log *log, unsigned int level, const char *file_c, const char *text)
 {
 	unsigned int message = level / LOG_MESSAGE(1);
@@ -615,7 +615,7 @@ static bool write_journal(struct log *log, unsigned int level, const char *file_
 	return log->journal && log_journal_send(&line);
 }
 
-/* Under lock. What is in syslog has its time from there, and so begins at the text. */
+/* Under lock. syslog has its own time stamps, so its line begins at the text. */
 static void write_elsewhere(struct log *log, unsigned int level, const char *file_c,
 			    const char *text)
 {
@@ -641,7 +641,7 @@ void log_free(struct log *log)
 		module = next;
 	}
 	if (!end_writer(log))
-		return; /* it may still be at it */
+		return; /* the writer may still use the log */
 	sink_close(&log->sink);
 	pthread_mutex_destroy(&log->lock);
 	g_free(log->path);
@@ -650,7 +650,7 @@ void log_free(struct log *log)
 	g_free(log);
 }
 
-/* Under lock. A line with its header, whose text begins at that offset. */
+/* Under lock. Writes a line with its header; the text begins at offset header. */
 static void write_line(struct log *log, unsigned int level, const char *file_c, GString *line,
 		       size_t header)
 {
@@ -674,7 +674,7 @@ static void write_line(struct log *log, unsigned int level, const char *file_c, 
 		complain(log, err);
 }
 
-/* The old file, which nobody may find any more, has the line, too. */
+/* The old file also gets the line, though it may not be found under its name any more. */
 void log_stay(struct log *log, const char *why)
 {
 	g_autofree char *text =

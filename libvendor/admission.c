@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Queues of sources that take turns: see admission.h. For each MAD that is admitted a token goes to
- * the client's actor; which MAD the token stands for is decided when its turn comes.
+ * Queues of sources that take turns: see admission.h. For each admitted MAD a token goes to the
+ * client's actor; which MAD it stands for is decided when the token's turn comes.
  *
- * Everything is under the lock. The object lives as long as anything that was admitted.
+ * All fields are under the lock. The object lives as long as any admitted MAD.
  */
 #include "admission.h"
 
@@ -12,28 +12,28 @@
 #include "vendor/vendor_private.h"
 
 #define WINDOW (100 * NS_PER_MS)
-#define QUOTA_MAX 12800 /* requests of a source in a window: as good as no quota */
+#define QUOTA_MAX 12800 /* requests of a source in a window: practically no quota */
 #define QUOTA_MIN 50
-#define ALONE_NS (60 * NS_PER_S) /* since another source asked: there is nobody to make room for */
+#define ALONE_NS (60 * NS_PER_S) /* since another source asked: then this one is alone */
 
 struct source {
 	GQueue waiting;	    /* struct vendor_mad */
-	unsigned int taken; /* of its share: waiting, or being served */
+	unsigned int taken; /* of its share: waiting or being served */
 };
 
 struct admission {
 	struct vendor_client client;
 	struct vendor_shares shares;
 	pthread_mutex_t lock;
-	GHashTable *sources; /* by LID: those with something taken */
-	GQueue turns;	     /* those with something waiting, the next one first */
+	GHashTable *sources; /* by LID: sources with requests taken */
+	GQueue turns;	     /* sources with waiting requests, next one first */
 	unsigned int taken;
 	bool closed;
 	unsigned int quota;	/* of a source in this window */
-	uint64_t window_end_ns; /* at a time of the client's actor */
-	GHashTable *counts;	/* by LID: requests in this window, while there is a quota */
-	uint16_t last_lid;	/* that a request came from; 0: none came yet */
-	uint64_t shared_until;	/* from when on that one is alone */
+	uint64_t window_end_ns; /* on the clock of the client's actor */
+	GHashTable *counts;	/* by LID: requests in this window, if there is a quota */
+	uint16_t last_lid;	/* of the last request; 0: none yet */
+	uint64_t shared_until;	/* after this time the source is alone */
 };
 
 struct token {
@@ -64,7 +64,7 @@ static void admission_free(struct admission *admission)
 	g_free(admission);
 }
 
-/* Unlocks, and frees what nobody needs any more. */
+/* Unlocks, and frees the object if it is not used any more. */
 static void unlock(struct admission *admission)
 {
 	bool last = admission->closed && !admission->taken;
@@ -110,7 +110,7 @@ static void token_run(struct message *message)
 	client.receive(client.arg, mad);
 }
 
-/* At the end of the actor. */
+/* The actor has ended. */
 static void token_drop(struct message *message)
 {
 	struct admission *admission = ((struct token *)message)->admission;
@@ -138,10 +138,10 @@ static void note_source(struct admission *admission, uint16_t lid)
 }
 
 /*
- * Under the lock. While the receiver does not keep up, what all wait for is the receiver: each
- * window halves what a source is served, so that time is left for reading; then it doubles again.
- * One that is alone is served what it asks: it may be as modest as it likes, and on a busy machine
- * there is always something to read of it.
+ * Under the lock. While the receiver cannot keep up, it limits all sources: each window halves the
+ * quota of a source, so that time is left for reading; afterwards the quota doubles again. A source
+ * that is alone gets all it asks for: it may send little, and on a busy machine the receiver always
+ * has something to read.
  */
 static bool is_over_quota(struct admission *admission, const struct vendor_mad *mad)
 {
@@ -163,8 +163,8 @@ static bool is_over_quota(struct admission *admission, const struct vendor_mad *
 }
 
 /*
- * Under the lock; NULL: it has all that it may have: its share, or as much as is left for others.
- * So however many take much, something is left for who asks for little.
+ * Under the lock; NULL: the source has its full share, or as much as is left for others. So even if
+ * many sources take much, something is left for a source that asks for little.
  */
 static struct source *source_with_room(struct admission *admission, uint16_t lid)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A capture file. Whoever sends or receives a MAD only puts a copy of it on a list, under a lock
- * that nobody holds for longer than that takes. One thread of the capture takes the list every
- * second, or as soon as it has grown long, makes packets of it (capture_frame.c) and writes them.
+ * A capture file. A thread that sends or receives a MAD only puts a copy on a list, under a lock
+ * that is never held for longer. One thread of the capture takes the list every second, or as soon
+ * as it is long, makes packets of it (capture_frame.c) and writes them.
  *
- * A disk that is full or slow must not hurt the subnet: after the first error nothing is captured
- * any more, and what would make the list longer than PENDING_MAX octets is dropped and counted.
+ * A full or slow disk must not hurt the subnet: after the first error nothing is captured any more,
+ * and records that would make the list longer than PENDING_MAX octets are dropped and counted.
  */
 #include <complib/file.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define PENDING_WAKE (256U << 10)
 #define PENDING_MAX (64U << 20)
 
-/* Where RMPP keeps what changes from segment to segment (IBA 13.6.2). */
+/* Offsets of the RMPP fields that change from segment to segment (IBA 13.6.2). */
 #define AT_CLASS 1
 #define AT_RMPP_TYPE 25
 #define AT_RMPP_FLAGS 26
@@ -42,11 +42,11 @@ struct record {
 struct capture {
 	struct log *log;
 	char *file;
-	int fd; /* the thread's */
+	int fd; /* of the thread */
 	pthread_t thread;
-	pthread_mutex_t lock; /* what follows */
+	pthread_mutex_t lock; /* for the fields below */
 	pthread_cond_t wake;
-	GPtrArray *pending; /* struct record, in the order of their numbers */
+	GPtrArray *pending; /* struct record, ordered by number */
 	size_t pending_bytes;
 	uint64_t next, dropped;
 	bool over, failed;
@@ -64,7 +64,7 @@ static size_t segment_headers(const uint8_t *data)
 	return 0; /* a class without RMPP */
 }
 
-/* Not a segment: that is a MAD of its own already, and so is a message that just fills one. */
+/* False for a segment, which is a MAD of its own, and for a message that fits one segment. */
 static bool is_message(const struct record *record)
 {
 	size_t headers = segment_headers(record->data);
@@ -147,7 +147,7 @@ static bool is_due(const struct capture *capture)
 	return capture->over || capture->pending_bytes >= PENDING_WAKE;
 }
 
-/* Waits until there is something to do; what is pending now is the caller's. */
+/* Waits until there is work; the caller gets the pending records. */
 static GPtrArray *take_pending(struct capture *capture, bool *over, uint64_t *dropped)
 {
 	GPtrArray *taken = NULL;
@@ -191,7 +191,7 @@ static void *writer(void *arg)
 	return NULL;
 }
 
-/* ---- for the others ---- */
+/* ---- for other threads ---- */
 
 static struct record *record_new(uint64_t time_ns, const struct capture_address *address,
 				 const uint8_t *data, size_t length)
@@ -248,7 +248,7 @@ static int create_file(const char *file, GError **error)
 {
 	g_autoptr(GByteArray) header = g_byte_array_new();
 	g_autofree char *temporary = NULL;
-	/* MADs bear M_Keys and SM_Keys: not for others to read. */
+	/* MADs contain M_Keys and SM_Keys: other users must not read the file. */
 	int fd = file_create(file, 0600, &temporary, error);
 
 	if (fd < 0) {
@@ -265,7 +265,7 @@ static int create_file(const char *file, GError **error)
 	return -1;
 }
 
-/* Signals are for the threads that expect them. */
+/* Only threads that expect signals get them. */
 static int start_thread(struct capture *capture)
 {
 	sigset_t all, was;

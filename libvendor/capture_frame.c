@@ -56,7 +56,7 @@ static void put64(struct cursor *cursor, uint64_t value)
 	put32(cursor, (uint32_t)value);
 }
 
-/* Remainders of 4 bits, least significant first: of Ethernet's polynomial, */
+/* 4-bit remainders, least significant bit first, of Ethernet's polynomial, */
 static const uint32_t crc32_of[16] = {
 	0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4,
 	0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
@@ -83,7 +83,7 @@ static inline uint16_t crc16_octet(uint16_t crc, uint8_t octet)
 	return (uint16_t)(crc >> 4 ^ crc16_of[crc & 15]);
 }
 
-/* What routers and switches may change on the way counts as ones. */
+/* Fields that routers and switches may change on the way count as ones. */
 static uint8_t invariant(const uint8_t *packet, size_t at)
 {
 	bool global = (packet[1] & 3) == LNH_GLOBAL;
@@ -92,7 +92,7 @@ static uint8_t invariant(const uint8_t *packet, size_t at)
 	if (at == 0)
 		return packet[0] | 0xF0; /* VL */
 	if (at == bth + 4)
-		return 0xFF; /* reserved of the BTH */
+		return 0xFF; /* reserved field of the BTH */
 	if (!global)
 		return packet[at];
 	if (at < LRH_BYTES)
@@ -113,7 +113,7 @@ uint32_t capture_icrc(const uint8_t *packet, size_t length)
 		crc = crc32_octet(crc, invariant(packet, i));
 	for (; i < length; i++)
 		crc = crc32_octet(crc, packet[i]);
-	return GUINT32_SWAP_LE_BE(~crc); /* its least significant octet goes first */
+	return GUINT32_SWAP_LE_BE(~crc); /* the least significant octet is sent first */
 }
 
 uint16_t capture_vcrc(const uint8_t *packet, size_t length)
@@ -155,7 +155,7 @@ static void put_headers(struct cursor *cursor, const struct capture_address *add
 	put8(cursor, 0);
 	put16(cursor, address->p_key);
 	put32(cursor, address->dest_qp & 0xFFFFFF);
-	put32(cursor, 0); /* the PSN, which only the HCA knows */
+	put32(cursor, 0); /* the PSN, known only to the HCA */
 	put32(cursor, address->q_key);
 	put32(cursor, address->src_qp & 0xFFFFFF);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * MADs in the log, a line each:
+ * MADs in the log, one line each:
  *
  *	sent SubnDirected Get(NodeInfo) 0x0 path 0,1,4 TID 0x00000000c0ffee11
  *	received SubnAdm GetTable(PathRecord) 0x0 LID 7 QP 1 TID 0x... components 0x...: sgid=...
  *
- * Behind the colon stands what the attribute holds and is not 0. What arrives is not trusted to be
- * as long as it should be. Of a class without rows in iba/attributes.def only the header is shown,
- * and of a Notice only details that are known, as they may hold keys.
+ * After the colon follow the attribute's fields that are not 0. Received MADs are not trusted to be
+ * long enough. For a class without rows in iba/attributes.def only the header is shown, and for a
+ * Notice only known details, as unknown ones may hold keys.
  */
 #include "frames.h"
 
@@ -48,10 +48,10 @@ static void add_gid(GString *line, const struct iba_gid *gid)
 	g_string_append_printf(line, " GID %s", inet_ntop(AF_INET6, wire, text, sizeof(text)));
 }
 
-/* Of the requester's directed route, whose answer travels it back. */
+/* Shows the requester's directed route, along which the answer returns. */
 static void add_path(GString *line, const struct iba_dr_smp *smp)
 {
-	unsigned int last = sizeof(smp->initial_path) - 1; /* a hop more does not fit */
+	unsigned int last = sizeof(smp->initial_path) - 1; /* another hop does not fit */
 
 	g_string_append(line, " path 0");
 	for (unsigned int hop = 1; hop <= MIN(smp->hop_count, last); hop++)
@@ -79,7 +79,7 @@ static void add_header(GString *line, const struct iba_mad_header *header)
 		g_string_append_printf(line, " status 0x%04x", status);
 }
 
-/* ---- what it holds ---- */
+/* ---- the attribute ---- */
 
 static const struct wire_type *content_type(const struct iba_mad_header *header)
 {
@@ -133,7 +133,7 @@ static void add_content(GString *line, const struct iba_mad_header *header, cons
 	if (notice)
 		add_details(line, data + offset);
 	if (line->len == end + 1)
-		g_string_truncate(line, end); /* it is all 0 */
+		g_string_truncate(line, end); /* all fields are 0 */
 }
 
 /* ---- by class ---- */
@@ -144,7 +144,7 @@ static void add_smp(GString *line, const struct iba_mad_header *header,
 	struct iba_dr_smp smp;
 
 	add_address(line, remote, true);
-	if (length < IBA_MAD_BYTES) { /* the header of a request that came back */
+	if (length < IBA_MAD_BYTES) { /* the header of a returned request */
 		add_header(line, header);
 		return;
 	}
@@ -157,7 +157,7 @@ static void add_smp(GString *line, const struct iba_mad_header *header,
 	add_content(line, header, data, length);
 }
 
-/* True if it begins with a record. */
+/* True if the data begin with a record. */
 static bool add_rmpp(GString *line, const struct iba_rmpp_header *rmpp, size_t length)
 {
 	const char *type = iba_name(IBA_SET_RMPP_TYPE, rmpp->rmpp_type);

@@ -6,8 +6,8 @@
 #include "vendor/vendor.h"
 
 /*
- * A line of what a port sends or receives, if the log wants LOG_FRAMES; log NULL: none. event says
- * what happened to it: "sent", "received". Keys are shown as set, never their values.
+ * Logs a line about a MAD that a port sends or receives, if the log wants LOG_FRAMES; log NULL: no
+ * line. event says what happened to it: "sent", "received". Keys are only shown as set or not.
  */
 void frames_log(struct log *log, const char *event, const struct vendor_address *remote,
 		const uint8_t *data, size_t length);

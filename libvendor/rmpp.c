@@ -3,9 +3,9 @@
  * The reliable multi-packet protocol (IBA 13.6).
  *
  * The sender may send up to the NewWindowLast that the receiver announced with its last ACK; at the
- * start that is segment 1. Without an ACK for a while it goes back to the first segment that was
- * not acknowledged. The receiver keeps segments of its window in any order, and acknowledges when
- * the window is full, at the end, and when the sender repeats what is there already.
+ * start that is segment 1. If no ACK arrives in time it goes back to the first unacknowledged
+ * segment. The receiver keeps segments of its window in any order, and acknowledges when the window
+ * is full, at the end, and when the sender repeats a segment that it has.
  *
  *	sender:    sending --- window full, all sent ---> waiting for an ACK
  *	              ^                                     |   |
@@ -13,9 +13,9 @@
  *	                                                        +--- STOP, ABORT: stopped
  *	                                                        +--- no try left, or no time: silent
  *
- * Both are plain state machines: packets go out through transmit, which may lead straight back into
- * the other end and from there into this one. So state is settled before a packet is sent, and the
- * sender's loop is entered once only.
+ * Both are plain state machines: packets go out through transmit, which may directly call the other
+ * end and from there this one again. So the state is updated before a packet is sent, and the
+ * sender's loop is not entered twice.
  */
 #include <string.h>
 
@@ -57,17 +57,17 @@ struct rmpp_send {
 	const uint8_t *message;
 	size_t length;
 	uint32_t segments, next, acked, window_last;
-	uint32_t sent;	      /* the highest, in any try */
-	unsigned int headers; /* octets, of this class */
+	uint32_t sent;	      /* highest segment, in any try */
+	unsigned int headers; /* octets, for this class */
 	unsigned int retries; /* left */
-	uint64_t wait_ns;     /* of this try */
-	uint64_t end_ns;      /* when it is over at the latest; UINT64_MAX: never */
+	uint64_t wait_ns;     /* for this try */
+	uint64_t end_ns;      /* deadline of the transfer; UINT64_MAX: none */
 	bool in_loop, over;
-	bool ready; /* it was said that segments may be sent */
+	bool ready; /* the caller was told that segments may be sent */
 	enum rmpp_end end;
 };
 
-/* PayloadLength counts the class header of a segment too. */
+/* PayloadLength includes the class header of a segment. */
 static bool send_segment(struct rmpp_send *send, uint32_t number)
 {
 	unsigned int room = IBA_MAD_BYTES - send->headers;
@@ -103,7 +103,7 @@ static void send_end(struct rmpp_send *send, enum rmpp_end end)
 	send->end = end;
 }
 
-/* Waits for the receiver; or says that it is over, and may be gone then. */
+/* Waits for the receiver; or reports the end, after which the transfer may be freed. */
 static void send_settle(struct rmpp_send *send)
 {
 	uint64_t now;
@@ -131,7 +131,7 @@ enum rmpp_sent rmpp_send_some(struct rmpp_send *send, unsigned int n)
 			sent = RMPP_SENT_MORE;
 			break;
 		}
-		send->next++; /* first: an ACK of it may come from within */
+		send->next++; /* first, as its ACK may arrive during transmit */
 		send->sent = MAX(send->sent, number);
 		if (!send_segment(send, number)) {
 			send->next = number;
@@ -146,7 +146,7 @@ enum rmpp_sent rmpp_send_some(struct rmpp_send *send, unsigned int n)
 	return sent;
 }
 
-/* Something changed: sends, or says that it could. */
+/* Something changed: sends, or reports that it could. */
 static void send_on(struct rmpp_send *send)
 {
 	if (!send->config.ready) {
@@ -220,7 +220,7 @@ void rmpp_send_start(struct rmpp_send *send)
 	send_on(send);
 }
 
-/* 13.6.3.3: an old ACK says nothing new; an impossible one ends the transfer. */
+/* 13.6.3.3: an old ACK has no effect; an impossible one ends the transfer. */
 static void send_acked(struct rmpp_send *send, uint32_t segment, uint32_t window_last)
 {
 	if (segment < send->acked)
@@ -277,14 +277,14 @@ struct rmpp_receive {
 	rmpp_transmit_fn *transmit;
 	void (*expired)(void *arg);
 	void *arg;
-	uint64_t end_ns; /* when it is over at the latest; UINT64_MAX: never */
+	uint64_t end_ns; /* deadline of the transfer; UINT64_MAX: none */
 	GByteArray *message;
-	GByteArray *have;  /* one octet a segment */
-	uint32_t expected; /* first segment that is missing */
+	GByteArray *have;  /* one octet per segment */
+	uint32_t expected; /* first missing segment */
 	uint32_t window_last;
-	uint32_t last;		    /* number of the last segment; 0: not known yet */
-	uint32_t last_data;	    /* octets of data in it */
-	unsigned int headers, room; /* octets of a segment: headers and data, by its class */
+	uint32_t last;		    /* number of the last segment; 0: unknown */
+	uint32_t last_data;	    /* octets of data in that */
+	unsigned int headers, room; /* octets of headers and data per segment of its class */
 	bool complete, ended;
 };
 
@@ -316,7 +316,7 @@ struct rmpp_receive *rmpp_receive_new(const struct rmpp_config *config, rmpp_tra
 	return receive;
 }
 
-/* Back to the sender: the R bit of the method is turned, 13.6.2.2. */
+/* A packet back to the sender: inverts the R bit of the method (13.6.2.2). */
 static void make_reply(uint8_t out[IBA_MAD_BYTES], const uint8_t *mad, unsigned int headers,
 		       uint8_t type, uint8_t status)
 {
@@ -327,7 +327,7 @@ static void make_reply(uint8_t out[IBA_MAD_BYTES], const uint8_t *mad, unsigned 
 	out[RMPP_AT_STATUS] = status;
 }
 
-/* That resources are exhausted is said by STOP, all else by ABORT (13.6.2.1). */
+/* Exhausted resources cause a STOP, all other refusals an ABORT (13.6.2.1). */
 static void make_refusal(uint8_t out[IBA_MAD_BYTES], const uint8_t *mad, unsigned int headers,
 			 uint8_t status)
 {
@@ -416,7 +416,7 @@ static enum rmpp_progress receive_data(struct rmpp_receive *receive, const uint8
 	if (status)
 		return refuse(receive, mad, status);
 	if (number > receive->window_last)
-		return RMPP_MORE; /* the sender will come back to it */
+		return RMPP_MORE; /* the sender will repeat it */
 	if (number > receive->config.message_max / receive->room)
 		return refuse(receive, mad, IBA_RMPP_RESOURCES_EXHAUSTED);
 	if (!receive->complete && number > got) {
@@ -426,7 +426,7 @@ static enum rmpp_progress receive_data(struct rmpp_receive *receive, const uint8
 		receive->complete = completed;
 		full = completed || got == receive->window_last || got == 1;
 	} else {
-		full = number == got; /* it did not see our ACK */
+		full = number == got; /* the sender missed our ACK */
 	}
 	if (full) {
 		receive->window_last = MAX(receive->window_last, got + receive->config.window);
@@ -444,7 +444,7 @@ enum rmpp_progress rmpp_receive_handle(struct rmpp_receive *receive,
 		return RMPP_MORE;
 	timer_start(&receive->timer,
 		    MIN(receive->config.expire_ns, receive->end_ns - MIN(now, receive->end_ns)));
-	if (!receive->have->len && rmpp_class(mad[1])) { /* all packets are of one class */
+	if (!receive->have->len && rmpp_class(mad[1])) { /* all packets have the same class */
 		receive->headers = rmpp_headers(mad[1]);
 		receive->room = IBA_MAD_BYTES - receive->headers;
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The reliable multi-packet protocol (IBA 13.6), both ends, for all classes that have it.
+ * The reliable multi-packet protocol (IBA 13.6), both ends, for all classes that use it.
  *
- * A message is the MAD, RMPP and class headers and all the data; a DATA packet repeats the headers
- * before its part of the data. All calls on one actor.
+ * A message is the MAD, RMPP and class headers and all the data; each DATA packet repeats the
+ * headers before its part of the data. All calls on one actor.
  */
 #ifndef LIBVENDOR_RMPP_H
 #define LIBVENDOR_RMPP_H
@@ -26,24 +26,24 @@ enum rmpp_offset {
 
 struct rmpp_config {
 	struct actor *actor;
-	/* Of a sender for an ACK, before each new try twice as long up to wait_max_ns. */
+	/* Time a sender waits for an ACK; doubles with each new try, up to wait_max_ns. */
 	uint64_t wait_ns, wait_max_ns;
-	uint64_t expire_ns;   /* of a receiver, for anything new */
-	uint64_t total_ns;    /* of a whole transfer; 0: it may take any time */
-	unsigned int retries; /* of a sender without progress, before it gives up */
-	unsigned int window;  /* segments that a receiver allows beyond those it has */
-	size_t message_max; /* octets that a receiver takes; longer ones are refused with a STOP */
+	uint64_t expire_ns;   /* of a receiver, without any new packet */
+	uint64_t total_ns;    /* of a whole transfer; 0: no limit */
+	unsigned int retries; /* of a sender without progress, before it fails */
+	unsigned int window;  /* segments that a receiver allows beyond those received */
+	size_t message_max;   /* octets that a receiver accepts; longer messages get a STOP */
 	/*
-	 * A sender that may send segments says so and waits for rmpp_send_some(); NULL: it sends
-	 * them at once.
+	 * Called when a sender may send segments: it then waits for rmpp_send_some(). NULL: it
+	 * sends them at once.
 	 */
 	void (*ready)(void *arg);
 };
 
-/* False: the device takes no more now. What is no DATA packet is lost then. */
+/* False: the device takes no more now. Packets other than DATA are then lost. */
 typedef bool rmpp_transmit_fn(void *arg, const uint8_t mad[IBA_MAD_BYTES]);
 
-/* Octets before the data of each segment of a class; 0: it has no RMPP. */
+/* Octets before the data of each segment of a class; 0: the class has no RMPP. */
 static inline unsigned int rmpp_headers(uint8_t mgmt_class)
 {
 	if (mgmt_class == IBA_CLASS_SUBN_ADM)
@@ -70,28 +70,31 @@ struct rmpp_send;
 
 enum rmpp_end {
 	RMPP_DELIVERED,
-	RMPP_STOPPED, /* by the receiver, or for its nonsense */
-	RMPP_SILENT,  /* no ACK, or not all of them in its time */
+	RMPP_STOPPED, /* by the receiver, or because of its invalid packets */
+	RMPP_SILENT,  /* no ACK, or not all of them in time */
 };
 
 enum rmpp_sent {
-	RMPP_SENT_MORE,	 /* there is more that may be sent */
-	RMPP_SENT_ALL,	 /* that may be sent now; or the transfer is over and may be gone */
+	RMPP_SENT_MORE,	 /* more may be sent */
+	RMPP_SENT_ALL,	 /* all that may be sent now; or the transfer is over and perhaps freed */
 	RMPP_SENT_STUCK, /* the device takes no more now */
 };
 
 /*
- * The message is the caller's and stays until the transfer is freed; length at least rmpp_headers()
- * of its class, which has RMPP.
+ * The message stays the caller's, who keeps it until the transfer is freed; length is at least
+ * rmpp_headers() of its class, which has RMPP.
  */
 struct rmpp_send *rmpp_send_new(const struct rmpp_config *config, const uint8_t *message,
 				size_t length, rmpp_transmit_fn *transmit,
 				void (*done)(void *arg, enum rmpp_end end), void *arg);
-/* Begins. done comes once, as the last thing of any call or timer; it may free the transfer. */
+/*
+ * Starts the transfer. done is called once, at the very end of some call or timer; it may free the
+ * transfer.
+ */
 void rmpp_send_start(struct rmpp_send *send);
 /* Sends up to n segments. */
 enum rmpp_sent rmpp_send_some(struct rmpp_send *send, unsigned int n);
-/* An ACK, STOP or ABORT of the receiver. May be called from transmit. */
+/* Handles an ACK, STOP or ABORT from the receiver. May be called from transmit. */
 void rmpp_send_handle(struct rmpp_send *send, const uint8_t mad[IBA_MAD_BYTES]);
 void rmpp_send_free(struct rmpp_send *send);
 
@@ -99,25 +102,27 @@ void rmpp_send_free(struct rmpp_send *send);
 struct rmpp_receive;
 
 enum rmpp_progress {
-	RMPP_MORE,     /* to come */
-	RMPP_COMPLETE, /* with this packet; said once */
-	RMPP_ENDED,    /* aborted, by either side */
+	RMPP_MORE,     /* more to come */
+	RMPP_COMPLETE, /* with this packet; returned once */
+	RMPP_ENDED,    /* aborted by either side */
 };
 
 /*
- * expired is called when nothing new came for so long that the sender must have given up, or has
- * seen the last ACK: until then a complete transfer answers packets that come again.
+ * expired is called when nothing new has arrived for so long that the sender has given up or has
+ * seen the last ACK: until then a complete transfer answers repeated packets.
  */
 struct rmpp_receive *rmpp_receive_new(const struct rmpp_config *config, rmpp_transmit_fn *transmit,
 				      void (*expired)(void *arg), void *arg);
-/* A DATA, STOP or ABORT packet of the sender. May be called from transmit. */
+/* Handles a DATA, STOP or ABORT packet from the sender. May be called from transmit. */
 enum rmpp_progress rmpp_receive_handle(struct rmpp_receive *receive,
 				       const uint8_t mad[IBA_MAD_BYTES]);
-/* What tells the sender of a DATA packet that there are no resources for a transfer (STOP). */
+/*
+ * Makes the STOP that tells the sender of a DATA packet that there are no resources for a transfer.
+ */
 void rmpp_refuse(uint8_t out[IBA_MAD_BYTES], const uint8_t mad[IBA_MAD_BYTES]);
 /* The message of a complete transfer. */
 const uint8_t *rmpp_receive_message(const struct rmpp_receive *receive, size_t *length);
-/* Gives its memory back: the transfer still answers packets that come again. */
+/* Frees its memory; the transfer still answers repeated packets. */
 void rmpp_receive_forget(struct rmpp_receive *receive);
 void rmpp_receive_free(struct rmpp_receive *receive);
 

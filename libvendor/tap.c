@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The tap of a vendor port: what goes through it, with both ends of each packet, into a capture.
+ * The tap of a vendor port: copies its MADs, with both ends of each packet, into a capture.
  *
- * The vendor layer names the remote end of a MAD only. The near end is learnt on the way: answers
- * that this port's own SMA gave (directed route of no hops, or LID-routed from the port's LID) to
- * Get or Set of PortInfo and P_KeyTable show its LID, GID prefix and P_Keys.
+ * The vendor layer knows only the remote end of a MAD. The near end is learnt from traffic: answers
+ * of this port's own SMA (directed route of no hops, or LID-routed from the port's LID) to Get or
+ * Set of PortInfo and P_KeyTable show its LID, GID prefix and P_Keys.
  *
- * Senders and the back end's receiver meet here, under a lock.
+ * Used by senders and by the back end's receiver, under a lock.
  */
 #include <pthread.h>
 #include <string.h>
@@ -15,14 +15,14 @@
 #include "capture_private.h"
 #include "vendor/vendor_private.h"
 
-#define P_KEYS 128 /* the indices that are remembered */
+#define P_KEYS 128 /* indices that are remembered */
 #define P_KEYS_A_BLOCK 32
 #define NS_PER_S UINT64_C(1000000000)
 
 struct tap {
 	struct capture *capture;
 	uint64_t port_guid;
-	pthread_mutex_t lock; /* what follows */
+	pthread_mutex_t lock; /* for the fields below */
 	uint16_t lid;
 	uint8_t lmc;
 	uint64_t gid_prefix;
@@ -37,7 +37,7 @@ static uint64_t realtime_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* ---- what the port is told about itself ---- */
+/* ---- what the tap learns about its port ---- */
 
 static bool is_own_answer(const struct tap *tap, const struct vendor_mad *mad,
 			  const struct iba_dr_smp *smp)
@@ -90,7 +90,7 @@ static void learn(struct tap *tap, const struct vendor_mad *mad)
 
 /* ---- packets ---- */
 
-/* The packet if it is sent; swap_ends makes it the one that is received. */
+/* Addresses of a sent packet; swap_ends makes them those of a received one. */
 static struct capture_address near_end(const struct tap *tap, const struct vendor_address *remote,
 				       const uint8_t *data)
 {
@@ -149,7 +149,7 @@ void tap_received(struct tap *tap, const struct vendor_mad *mad)
 	struct capture_address address;
 
 	if (mad->length < iba_mad_header_bytes)
-		return; /* nothing that a wire carries */
+		return; /* not sent on the wire */
 	pthread_mutex_lock(&tap->lock);
 	learn(tap, mad);
 	address = near_end(tap, &mad->remote, mad->data);

@@ -9,29 +9,29 @@
 #include "libvendor/rmpp.h"
 
 /*
- * A segment is answered within microseconds, so a lost packet shows soon; a receiver that comes
- * back within WAIT_NS + ... + WAIT_MAX_NS * n, 13 s in all, still gets its message.
+ * A segment is answered within microseconds, so a lost packet is noticed soon; a receiver that
+ * returns within WAIT_NS + ... + WAIT_MAX_NS * n, 13 s in all, still gets its message.
  */
 #define WAIT_NS (200 * NS_PER_MS)
 #define WAIT_MAX_NS (2 * NS_PER_S)
 #define RETRIES 8
-/* A receiver that acknowledges, but slowly: its message may take so long. */
+/* Time limit for a receiver that acknowledges, but slowly. */
 #define TOTAL_NS (60 * NS_PER_S)
 #define OCTETS_PER_S (1 << 20)
 
 #define WINDOW 64
-#define EXPIRE_NS (10 * NS_PER_S)	 /* a request of which nothing more comes */
-#define REQUEST_TOTAL_NS (30 * NS_PER_S) /* or comes but slowly */
+#define EXPIRE_NS (10 * NS_PER_S)	 /* for a request without new packets */
+#define REQUEST_TOTAL_NS (30 * NS_PER_S) /* for a request that arrives slowly */
 #define REQUEST_MAX (64 << 10)		 /* octets: a GetMulti with 255 SGIDs and DGIDs has 8 K */
-#define REQUESTS_A_LID 4		 /* put together at a time */
-#define REQUESTS_MAX 256		 /* of all */
-#define FINISHED_MAX 256		 /* that still answer packets that come again */
-#define STOPS_PER_SECOND 1000		 /* for those that there is no room for, */
-#define STOPS_BURST 1000		 /* as a flood shall not become one of ours */
-#define QUEUED_MAX 80			 /* packets of a transfer: a window and some */
-#define TURN_SEGMENTS 16		 /* of a transfer */
-#define PUMP_SEGMENTS 64		 /* until other messages of the actor */
-#define PAUSE_NS NS_PER_MS		 /* of a device that takes no more */
+#define REQUESTS_A_LID 4		 /* reassembled at a time */
+#define REQUESTS_MAX 256		 /* reassembled at a time in all */
+#define FINISHED_MAX 256		 /* that still answer repeated packets */
+#define STOPS_PER_SECOND 1000		 /* for requests without room, */
+#define STOPS_BURST 1000		 /* so that a flood does not cause a flood of ours */
+#define QUEUED_MAX 80			 /* packets per transfer: a little more than a window */
+#define TURN_SEGMENTS 16		 /* of one transfer */
+#define PUMP_SEGMENTS 64		 /* before other messages of the actor */
+#define PAUSE_NS NS_PER_MS		 /* if the device takes no more */
 #define KERNEL_WAIT_NS (2 * NS_PER_S)	 /* for an ACK */
 #define KERNEL_KEEPS_NS (KERNEL_WAIT_NS * (VENDOR_RMPP_RETRIES + 1))
 
@@ -47,20 +47,20 @@ struct transfer_key {
 struct transfer {
 	struct transfer_key key; /* first */
 	struct transfers *transfers;
-	unsigned int queued; /* packets that wait for the actor; under the lock */
+	unsigned int queued; /* packets waiting for the actor; under the lock */
 	struct vendor_address remote;
-	/* What is sent. */
+	/* For sending: */
 	struct rmpp_send *send;
 	struct vendor_message *message;
 	bool in_turns;
-	/* What is received. */
+	/* For receiving: */
 	struct rmpp_receive *receive; /* NULL until the actor sees the first packet */
-	struct admission *place;      /* until the request is whole */
+	struct admission *place;      /* until the request is complete */
 	bool finished;
-	GList link; /* in turns or finished */
+	GList link; /* in turns or in finished */
 };
 
-/* A message that the kernel sends. */
+/* A message sent by the kernel. */
 struct kept {
 	struct vendor_message *message;
 	uint64_t until_ns;
@@ -69,16 +69,16 @@ struct kept {
 struct transfers {
 	struct vendor *vendor;
 	struct vendor_client client;
-	struct timer timer; /* of a pause, or for kept */
+	struct timer timer; /* for a pause, or for kept */
 	struct message pump;
-	bool pumping;	 /* the message is posted */
+	bool pumping;	 /* its message has been posted */
 	GQueue turns;	 /* struct transfer: those that may send */
-	GQueue finished; /* struct transfer: requests, the oldest first */
-	GQueue kept;	 /* struct kept: in the order of their times */
+	GQueue finished; /* struct transfer: requests, oldest first */
+	GQueue kept;	 /* struct kept, in the order of their times */
 
-	pthread_mutex_t lock; /* of what follows, shared with the receiver's thread */
-	GHashTable *table;    /* struct transfer by its key */
-	GHashTable *sources;  /* by LID: requests being put together */
+	pthread_mutex_t lock; /* for the fields below, shared with the receiver thread */
+	GHashTable *table;    /* struct transfer by key */
+	GHashTable *sources;  /* by LID: requests being reassembled */
 	unsigned int n_receiving;
 	struct bucket stops;
 	unsigned int users; /* the port, and messages to the actor */
@@ -118,7 +118,7 @@ static struct transfer_key key_of(uint16_t lid, const uint8_t *mad, bool sends)
 
 /* ---- the object ---- */
 
-/* Under the lock, which is given up. */
+/* Under the lock, which it releases. */
 static void leave(struct transfers *transfers)
 {
 	bool last = --transfers->users == 0;
@@ -162,7 +162,7 @@ static void count_receiving(struct transfers *transfers, uint16_t lid, int more)
 		g_hash_table_remove(transfers->sources, key);
 }
 
-/* It is in the table no more. */
+/* It is not in the table any more. */
 static void transfer_free(struct transfer *transfer)
 {
 	struct transfers *transfers = transfer->transfers;
@@ -237,7 +237,7 @@ static void send_ready(void *arg)
 	pump_post(transfer->transfers);
 }
 
-/* False: the device takes no more. */
+/* False: the device takes no more now. */
 static bool take_turn(struct transfers *transfers)
 {
 	struct transfer *transfer = g_queue_pop_head_link(&transfers->turns)->data;
@@ -251,7 +251,7 @@ static bool take_turn(struct transfers *transfers)
 		turns_add(transfer, true);
 		return false;
 	default:
-		return true; /* it may be gone */
+		return true; /* the transfer may be freed */
 	}
 }
 
@@ -300,7 +300,7 @@ static void send_done(void *arg, enum rmpp_end end)
 	message_end(message, ends[end]);
 }
 
-/* False: one like it is under way. */
+/* False: an equal transfer is in progress. */
 static bool table_add(struct transfer *transfer)
 {
 	struct transfers *transfers = transfer->transfers;
@@ -369,7 +369,9 @@ static void send_by_kernel(struct transfers *transfers, struct vendor_message *m
 		message_end(message, VENDOR_DROPPED);
 		return;
 	}
-	/* The kernel has a copy. Places are too few for all that it may have acknowledged long ago.
+	/*
+	 * The kernel has a copy. Places are too few to keep for messages perhaps acknowledged long
+	 * ago.
 	 */
 	g_clear_pointer(&message->data, g_free);
 	g_clear_pointer(&message->request, vendor_mad_free);
@@ -419,7 +421,7 @@ static struct rmpp_receive *receive_new(struct transfer *transfer)
 	return rmpp_receive_new(&config, transmit, receive_expired, transfer);
 }
 
-/* The request is whole; the transfer stays, for its sender may have missed the last ACK. */
+/* The request is complete; the transfer stays, as its sender may have missed the last ACK. */
 static void received(struct transfer *transfer)
 {
 	struct transfers *transfers = transfer->transfers;
@@ -483,19 +485,19 @@ static void packet_run(struct message *message)
 	if (transfer && transfer->queued)
 		transfer->queued--;
 	pthread_mutex_unlock(&transfers->lock);
-	if (transfer) /* else it ended meanwhile */
+	if (transfer) /* else it has ended meanwhile */
 		handle(transfer, packet->mad);
 	packet_drop(message);
 }
 
-/* ---- receiving, on the thread that receives ---- */
+/* ---- receiving, on the receiver thread ---- */
 
 static bool is_response(const struct vendor_mad *mad)
 {
 	return mad->data[METHOD_AT] & IBA_METHOD_RESPONSE;
 }
 
-/* Posts it to the actor. True: there is such a transfer, and mad was taken over. */
+/* Posts mad to the actor. True: there is such a transfer, and mad was taken over. */
 static bool offer(struct transfers *transfers, struct vendor_mad *mad, bool sends)
 {
 	const struct transfer_key key = key_of(mad->remote.lid, mad->data, sends);
@@ -536,7 +538,7 @@ static bool has_room(struct transfers *transfers, uint16_t lid)
 	return room;
 }
 
-/* One STOP for the first packet of each request, which is sent again until it is answered. */
+/* Sends one STOP for the first packet of each request, which is repeated until it is answered. */
 static void refuse(struct transfers *transfers, const struct vendor_mad *mad)
 {
 	uint8_t stop[IBA_MAD_BYTES];
@@ -554,7 +556,7 @@ static void refuse(struct transfers *transfers, const struct vendor_mad *mad)
 	vendor_send(transfers->vendor, &mad->remote, stop, sizeof(stop), 0);
 }
 
-/* The first packet of a request that is seen. False: there is no room for it. */
+/* Handles the first packet of a request. False: there is no room for it. */
 static bool receive_begin(struct transfers *transfers, struct vendor_mad *mad)
 {
 	struct admission *admission = atomic_load(&transfers->vendor->admissions[mad->data[1]]);
@@ -585,7 +587,7 @@ static bool take(struct transfers *transfers, struct vendor_mad *mad)
 	case IBA_RMPP_ACK:
 		return offer(transfers, mad, true);
 	case IBA_RMPP_STOP:
-	case IBA_RMPP_ABORT: /* may be for either */
+	case IBA_RMPP_ABORT: /* may be meant for either end */
 		return offer(transfers, mad, true) || offer(transfers, mad, false);
 	case IBA_RMPP_DATA:
 		return offer(transfers, mad, false) ||
@@ -595,7 +597,7 @@ static bool take(struct transfers *transfers, struct vendor_mad *mad)
 	}
 }
 
-/* A client asks again while the answer is on its way. */
+/* Whether a client repeats a request whose answer is in progress. */
 static bool is_repeat(struct transfers *transfers, const struct vendor_mad *mad)
 {
 	const struct transfer_key key = key_of(mad->remote.lid, mad->data, true);
@@ -622,7 +624,7 @@ bool transfers_take(struct transfers *transfers, struct vendor_mad *mad)
 	    mad->length != IBA_MAD_BYTES || mad->data[1] != IBA_CLASS_SUBN_ADM)
 		return false;
 	if (rmpp_is_active(mad->data)) {
-		/* All that belongs to a server's transfers has no R bit (IBA 13.6.2.2). */
+		/* Packets of a server's transfers never have the R bit (IBA 13.6.2.2). */
 		if (is_response(mad) || !take(transfers, mad))
 			drop(transfers, mad, VENDOR_DROPPED_STRAY);
 		return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the back ends of the vendor layer share: dispatch to the back end that opened the port, and
- * the MADs that are handed to clients. This library lies below the back ends: it knows them only
- * through struct vendor_ops.
+ * Shared by the back ends of the vendor layer: dispatch to the back end that opened the port, and
+ * the MADs handed to clients. This library lies below the back ends, and knows them only through
+ * struct vendor_ops.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -132,7 +132,7 @@ void vendor_close(struct vendor *vendor)
 	transfers = vendor->transfers;
 	for (unsigned int i = 0; i < G_N_ELEMENTS(admissions); i++)
 		admissions[i] = atomic_load(&vendor->admissions[i]);
-	transfers_close(transfers); /* what it still says, it says while there is a port */
+	transfers_close(transfers); /* sends its last packets while the port is open */
 	vendor->ops->close(vendor);
 	vendor_unwatch(watch);
 	transfers_free(transfers); /* the back end posts nothing any more */
@@ -172,7 +172,7 @@ static void mad_drop(struct message *message)
 	vendor_mad_free((struct vendor_mad *)message);
 }
 
-/* The door for what arrives unasked; NULL: it goes to who bound the class. */
+/* Admission for an unsolicited MAD; NULL: it goes to the client that bound the class. */
 static struct admission *admission_for(const struct vendor_mad *mad)
 {
 	if (mad->status != VENDOR_RECEIVED || mad->length < iba_mad_header_bytes ||
@@ -192,7 +192,7 @@ static void log_arrival(const struct vendor_mad *mad)
 	frames_log(mad->vendor->log, events[mad->status], &mad->remote, mad->data, mad->length);
 }
 
-/* What comes from the back end; true: it needs no posting. */
+/* Handles a MAD from the back end; true: it need not be posted. */
 static bool arrive(struct vendor_mad *mad)
 {
 	struct transfers *transfers = mad->vendor->transfers;
@@ -225,7 +225,7 @@ void vendor_mad_hand_on(struct vendor_mad *mad, const struct vendor_client *clie
 
 void vendor_mad_post(struct vendor_mad *mad, const struct vendor_client *client)
 {
-	bool fresh = !mad->message.run; /* from the back end, not handed on by a client */
+	bool fresh = !mad->message.run; /* from the back end, not passed on by a client */
 
 	mad->client = *client;
 	mad->message.run = mad_run;

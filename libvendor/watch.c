@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Events of the local port on their way to the one actor that watches it. They are bits; while one
- * message is on its way, further ones are added to it: a storm of them costs no memory.
+ * Events of the local port on their way to the one actor that watches it. They are bits: while a
+ * message is in transit, further events are added to it, so a storm of events costs no memory.
  */
 #include "vendor/vendor_private.h"
 
 struct vendor_watch {
-	atomic_uint events; /* not told yet; 0: no message is on its way */
+	atomic_uint events; /* not delivered yet; 0: no message in transit */
 	atomic_int users;   /* the port, and the message */
 	struct actor *actor;
 	vendor_event_fn *on_event;
@@ -84,6 +84,6 @@ void vendor_unwatch(struct vendor_watch *watch)
 {
 	if (!watch)
 		return;
-	atomic_store(&watch->events, 0); /* a message on its way finds nothing to tell */
+	atomic_store(&watch->events, 0); /* a message in transit then has no events */
 	release(watch);
 }

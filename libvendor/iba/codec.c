@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The rows of iba/all.def once more, expanded into code: offsets and widths are constants that the
- * compiler folds, which makes a query of the SA a third cheaper than walking the tables does. The
- * tables stay the definition; a test holds the two to each other.
+ * The rows of iba/all.def again, expanded into code: offsets and widths are constants that the
+ * compiler folds, which makes an SA query a third cheaper than walking the tables. The tables
+ * remain the definition; a test checks that both agree.
  */
 #include "libvendor/iba/codec.h"
 

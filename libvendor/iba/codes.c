@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Codes to quantities, the one table of rates among them. Pure functions; any thread. */
+/* Codes to quantities, including the only table of rates. Pure functions; any thread. */
 #include <glib.h>
 #include <iba/codes.h>
 #include <iba/constants.h>
 #include <stddef.h>
 
-/* Tenths of Gb/s of one lane as the rate codes count them: nominal, not what coding leaves. */
+/* Tenths of Gb/s per lane as the rate codes count them: nominal, not net of coding. */
 enum {
 	LANE_SDR = 25,
 	LANE_DDR = 50,

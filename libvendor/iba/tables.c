@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The codec tables of the IBA attributes: nothing but the rows of iba/all.def, expanded. Constant
- * data; any thread may read it.
+ * The codec tables of the IBA attributes: only the expanded rows of iba/all.def. Constant data; any
+ * thread may read it.
  */
 #include <iba/iba.h>
 

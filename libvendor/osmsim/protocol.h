@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Between osmsim, which simulates a fabric, and its clients: programs that use libibumad with
- * libosmsim-preload.so in front of it, and osmsim itself when it hands commands to a running one.
+ * The protocol between osmsim, which simulates a fabric, and its clients: programs that use
+ * libibumad with libosmsim-preload.so in front of it, and osmsim itself when it sends commands to a
+ * running instance.
  *
  * A SOCK_STREAM Unix socket carries frames: this header, then length octets. Client and server
  * share a machine, so numbers and struct ib_user_mad are in host layout (fields that are big-endian
- * in struct ib_mad_addr stay so). There are two kinds of connection, told apart by the first frame:
+ * in struct ib_mad_addr stay so). The first frame says which of two kinds a connection is:
  *
  * - control: OSMSIM_HELLO first; each request is answered by one frame of the same type, in order.
- *   A process keeps one, and makes another after fork() and whenever it lost one: the server holds
- *   nothing for it, and takes a handle from any of them.
+ *   A process keeps one, and makes another after fork() and whenever the connection was lost: the
+ *   server keeps no state for it, and accepts a handle from any of them.
  * - port: OSMSIM_OPEN first, answered by one frame; afterwards it carries OSMSIM_MAD frames and
  *   nothing else, so that the program may poll its descriptor as it would that of
  *   /dev/infiniband/umadN. Agents are registered through the control connection, by the handle
@@ -17,8 +18,8 @@
  *   which is when the last process that inherited it closes it. The server closes it when the CA
  *   is removed from the node.
  *
- * A server closes a connection whose frames make no sense, after a line in its log. It never
- * trusts a length, a handle or an agent number.
+ * The server closes a connection with invalid frames, after a line in its log. It never trusts a
+ * length, a handle or an agent number.
  */
 #ifndef OSMSIM_PROTOCOL_H
 #define OSMSIM_PROTOCOL_H
@@ -31,8 +32,7 @@
 #define OSMSIM_ENV_NODE "OSMSIM_NODE"	      /* name or GUID; unset: the first host */
 #define OSMSIM_SOCKET_DEFAULT "osmsim.socket" /* in $XDG_RUNTIME_DIR, else in /tmp/osmsim-UID */
 #define OSMSIM_DEVICE                                                                              \
-	"osmsim0" /* the only CA that a process sees; another number after returns                 \
-		   */
+	"osmsim0" /* the only CA that a process sees; its number grows with each return \ */
 #define OSMSIM_DEVICE_STEM "osmsim"
 
 #define OSMSIM_MAX_CONTROL 65536	     /* octets of a control frame after its header */
@@ -63,7 +63,7 @@ struct osmsim_hello {
 	char node[128]; /* description or GUID (0x...); empty: the first host */
 };
 
-/* The node a process sits on, as its CA. */
+/* The node that a process runs on, as its CA. */
 struct osmsim_node {
 	int32_t error;	   /* 0, or negative errno: -ENOENT no such node, -EPROTO other version */
 	uint8_t type;	   /* IBA_NODE_CA, IBA_NODE_SWITCH .. */
@@ -90,7 +90,7 @@ struct osmsim_port {
 	uint64_t gid_prefix, port_guid;
 	uint32_t n_p_keys;
 	uint16_t p_keys[OSMSIM_MAX_P_KEYS];
-	uint32_t device; /* number in the name of its CA: how often that came back */
+	uint32_t device; /* number in the name of its CA: times it came back */
 };
 
 struct osmsim_open {
@@ -104,7 +104,7 @@ struct osmsim_register {
 	uint32_t mgmt_class, class_version;
 	uint32_t rmpp_version;	 /* 1: the server segments and reassembles; 0: single MADs */
 	uint32_t oui;		 /* of vendor classes 0x30..0x4F */
-	uint64_t method_mask[2]; /* bit n: unsolicited MADs of method n; 0: responses only */
+	uint64_t method_mask[2]; /* bit n: unsolicited MADs of method n; 0: only responses */
 };
 
 struct osmsim_unregister {
@@ -113,13 +113,13 @@ struct osmsim_unregister {
 };
 
 struct osmsim_result {
-	int32_t value; /* 0 or a number asked for, or negative errno */
+	int32_t value; /* 0 or the requested number, or negative errno */
 	uint32_t reserved;
 };
 
 /*
- * A named pipe that stands for the issm device: the port has IsSM while any process has it open
- * for reading (O_NONBLOCK, or the open waits).
+ * A named pipe in place of the issm device: the port has IsSM while any process has it open for
+ * reading (with O_NONBLOCK, otherwise open blocks).
  */
 struct osmsim_path {
 	int32_t error;
@@ -127,29 +127,29 @@ struct osmsim_path {
 };
 
 /*
- * Semantics of OSMSIM_MAD, which are those of the kernel's user MAD interface.
+ * Semantics of OSMSIM_MAD, as in the kernel's user MAD interface.
  *
- * To the server: agent_id, timeout_ms (0: no response expected), retries and addr count; the MAD is
- * what the frame holds behind struct ib_user_mad, at least its header of 24 octets. The server
- * replaces the high half of the TransactionID by a number of the agent unless the MAD is a response
- * or TrapRepress, times out, sends again retries times, and hands the request back with status
- * ETIMEDOUT; what cannot be sent comes back at once with status EINVAL (unknown agent, SMP of an
- * agent of QP 1 or GMP of one of QP 0, a TransactionID already waiting, too long without RMPP).
- * What comes back is struct ib_user_mad and the MAD header.
+ * To the server: agent_id, timeout_ms (0: no response expected), retries and addr count; the MAD
+ * follows struct ib_user_mad in the frame, and has at least its header of 24 octets. The server
+ * replaces the high half of the TransactionID by the agent's number unless the MAD is a response or
+ * TrapRepress. If no response arrives it sends the MAD again retries times, and then returns the
+ * request with status ETIMEDOUT. A MAD that cannot be sent is returned at once with status EINVAL
+ * (unknown agent, SMP from an agent of QP 1 or GMP from one of QP 0, a TransactionID already in
+ * use, too long without RMPP). A returned request is struct ib_user_mad and the MAD header.
  *
- * To the client: status 0 and a MAD, or a request that came back; length is theirs, as the kernel
- * sets it, and the frame is padded to 256 octets of MAD: a client reads it at once. An agent with
+ * To the client: status 0 and a MAD, or a returned request; length is set as by the kernel, and the
+ * frame is padded to 256 octets of MAD, so that a client reads it at once. An agent with
  * rmpp_version 1 gets and sends whole messages: all headers, then the data of all segments. The
- * server goes on reading while a client does not, and writes the first 256 octets of a MAD at once
- * with what precedes them; a client whose program has no room for a whole MAD leaves it in the
- * socket.
+ * server goes on reading even if a client does not, and writes the first 256 octets of a MAD
+ * together with what precedes them; a client whose program has no room for a whole MAD leaves it in
+ * the socket.
  *
- * OSMSIM_REGISTER fails with -EINVAL as the kernel does, for a method that another agent of the
- * port has as for impossible values; with -ENOMEM above OSMSIM_MAX_AGENTS; with -EBADF if there is
- * no such handle. OSMSIM_UNREGISTER of another's agent fails with -EPERM: only the connection that
- * registered it may end it, or, when that is gone, one that knows the handle, as the child of a
- * program does. Closing a port connection ends all its agents. MADs beyond some 64 MB that a
- * client did not read are dropped, as the kernel drops those beyond 200,000.
+ * OSMSIM_REGISTER fails like the kernel with -EINVAL for a method that another agent of the port
+ * has and for impossible values; with -ENOMEM above OSMSIM_MAX_AGENTS; with -EBADF if there is no
+ * such handle. OSMSIM_UNREGISTER of another's agent fails with -EPERM: only the connection that
+ * registered it may end it or, when that is closed, one that knows the handle, such as that of a
+ * child process. Closing a port connection ends all its agents. If a client leaves more than about
+ * 64 MB of MADs unread, further ones are dropped, as the kernel does beyond 200,000 MADs.
  */
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* osmsim as a client of a running one. */
+/* osmsim as a client of a running osmsim. */
 #ifndef OSMSIM_REQUEST_H
 #define OSMSIM_REQUEST_H
 
@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * Has the server at that socket run console commands; *out gets what they print (g_free). *failed:
- * one failed. False and error if there is no server.
+ * Has the server at that socket run console commands; *out gets their output (g_free). *failed: a
+ * command failed. False and error if there is no server.
  */
 bool request_commands(const char *socket, const char *text, char **out, bool *failed,
 		      GError **error);

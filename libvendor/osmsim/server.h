@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the parts of osmsim share. One thread runs all of it. */
+/* Shared by the parts of osmsim, which all run on one thread. */
 #ifndef OSMSIM_SERVER_H
 #define OSMSIM_SERVER_H
 
@@ -9,7 +9,7 @@
 #include "libvendor/sim/agent.h"
 #include "vendor/sim.h"
 
-/* Something that epoll watches; first member of what owns it. */
+/* A descriptor that epoll watches; first member of the object that owns it. */
 struct watch {
 	int fd;
 	void (*ready)(struct watch *watch, uint32_t events);
@@ -24,7 +24,7 @@ enum connection_kind {
 	CONNECTION_PORT,
 };
 
-/* Octets that wait: those from head to tail. */
+/* Queued octets: those from head to tail. */
 struct buffer {
 	uint8_t *data;
 	size_t head, tail, room;
@@ -33,7 +33,7 @@ struct buffer {
 /* An agent of a port connection. */
 struct port_agent {
 	struct connection *connection;
-	struct agent *agent; /* NULL: a free place */
+	struct agent *agent; /* NULL: unused entry */
 	uint32_t id;
 	uint32_t control; /* number of the connection that registered it */
 	uint8_t qpn;
@@ -44,17 +44,17 @@ struct connection {
 	struct server *server;
 	uint32_t number; /* in log lines */
 	enum connection_kind kind;
-	uint32_t pid; /* as the client says */
+	uint32_t pid; /* as reported by the client */
 	struct buffer in, out;
 	bool dirty;	       /* in server->dirty: has output to send */
 	bool closing;	       /* in server->closing */
 	uint32_t events;       /* that epoll waits for */
-	struct sim_node *node; /* it sits on */
-	/* of a port */
+	struct sim_node *node; /* that it runs on */
+	/* of a port connection */
 	struct sim_port *port;
 	uint32_t handle;
 	struct port_agent *agents;	  /* OSMSIM_MAX_AGENTS */
-	uint64_t received, sent, dropped; /* MADs; from the client's view */
+	uint64_t received, sent, dropped; /* MADs, as seen by the client */
 };
 
 struct server {
@@ -63,32 +63,32 @@ struct server {
 	struct sim *sim;
 	int epoll_fd;
 	struct watch listener;
-	char *path;		 /* of the socket; NULL: not there (yet) */
+	char *path;		 /* of the socket; NULL: none (yet) */
 	GHashTable *connections; /* set of struct connection */
 	GHashTable *handles;	 /* struct connection by handle */
 	GPtrArray *dirty, *closing;
 	struct issm *issm;
 	uint32_t last_number, last_handle;
-	bool counts_handles; /* from 1, for tests that are to find them */
-	uint64_t refused;    /* connections closed for nonsense */
+	bool counts_handles; /* handles count from 1, so that tests know them */
+	uint64_t refused;    /* connections closed for invalid frames */
 	struct log_limit accept_limit;
 	bool quit;
 };
 
 /* ---- server.c ---- */
-/* Listens on path; with an error if a server answers there or it cannot be made. */
+/* Listens on path; error if a server answers there or the socket cannot be made. */
 struct server *server_new(struct runtime *rt, struct log *log, struct sim *sim, const char *path,
 			  GError **error);
 void server_free(struct server *server);
-/* One round: waits at most timeout_ns (UINT64_MAX: for ever), serves what is ready. */
+/* One round: waits at most timeout_ns (UINT64_MAX: for ever) and serves the ready descriptors. */
 void server_turn(struct server *server, uint64_t timeout_ns);
 /* False and errno: the descriptor cannot be watched. */
 bool server_watch(struct server *server, struct watch *watch, uint32_t events);
 void server_unwatch(struct server *server, struct watch *watch);
-/* The node with that description or GUID; empty: the first host. NULL: none, or not one only. */
+/* The node with that description or GUID; empty: the first host. NULL: none, or several. */
 struct sim_node *server_find_node(const struct server *server, const char *name);
 
-/* Ends the ports that are open on a node, whose CA is gone. */
+/* Closes the ports that are open on a node whose CA is gone. */
 void server_lose_ports(struct server *server, const struct sim_node *node);
 
 /* ---- connection.c ---- */
@@ -96,12 +96,12 @@ struct connection *connection_new(struct server *server, int fd);
 void connection_free(struct connection *connection);
 /* Ends it after this round. */
 void connection_close(struct connection *connection);
-/* Writes what the socket takes. */
+/* Writes as much as the socket takes. */
 void connection_flush(struct connection *connection);
 /* Queues a frame made of two pieces. */
 void connection_put(struct connection *connection, enum osmsim_type type, const void *first,
 		    size_t first_length, const void *second, size_t second_length);
-/* A line in the log and the end: the client sent what makes no sense. */
+/* Logs a line and closes the connection: the client sent an invalid frame. */
 void connection_refuse(struct connection *connection, const char *why);
 
 /* ---- control.c, mad.c: one frame; data need not be aligned ---- */
@@ -113,7 +113,7 @@ void mad_frame(struct connection *connection, uint8_t *data, size_t length);
 /* The agent's number, or negative errno. */
 int mad_register(struct connection *port, const struct connection *control,
 		 const struct osmsim_register *request);
-/* Only by the connection that registered it, as long as that is there: -EPERM. */
+/* Only by the connection that registered it, as long as that exists; else -EPERM. */
 int mad_unregister(struct connection *port, const struct connection *control, uint32_t agent);
 void mad_close(struct connection *port); /* ends its agents */
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * libibumad's functions on buffers whose layout it learns from the kernel when a port is opened:
- * since Linux 2.6.24 the header has a P_Key index. Its ports are never opened here, so it would go
- * by the older layout. Those functions that do not depend on it remain libibumad's.
+ * since Linux 2.6.24 the header has a P_Key index. With this library libibumad never opens a port,
+ * so it would use the older layout. Functions that do not depend on the layout remain libibumad's.
  */
 #include "preload_private.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The connection on which a process asks osmsim for things: one a process, made when first needed,
- * and made again after fork(), after the server was restarted, and after a program closed
- * descriptors that it did not know. It holds nothing on the server's side, so that costs nothing.
+ * The connection for a process's requests to osmsim: one per process, made when first needed, and
+ * made again after fork(), after a restart of the server, and after a program closed unknown
+ * descriptors. The server keeps no state for it, so that costs nothing.
  *
- * Any thread may ask; a lock makes the questions follow each other. This library has one static
- * object, because what it stands for, the host's devices, has no handle in libibumad's interface.
+ * Any thread may send requests; a lock serializes them. This library has one static object, because
+ * the host's devices, which it stands for, have no handle in libibumad's interface.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,9 +26,9 @@
 static struct {
 	pthread_mutex_t lock;
 	int fd;		 /* -1: none */
-	struct stat was; /* of fd, for the program may have closed it and opened something else */
-	bool at_fork;	 /* what fork() needs is registered */
-	bool told;	 /* on stderr that there is no server */
+	struct stat was; /* of fd, as the program may have closed it and opened another file */
+	bool at_fork;	 /* the fork() handlers are registered */
+	bool told;	 /* reported on stderr that there is no server */
 	struct osmsim_node node;
 } client = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
@@ -75,7 +75,7 @@ int preload_connect(void)
 	return rc;
 }
 
-/* A wait that met its limit is reported as what it is, not as a descriptor that would block. */
+/* Reports a wait that hit its limit as a timeout, not as a descriptor that would block. */
 static int io_error(void)
 {
 	return errno == EAGAIN || errno == EWOULDBLOCK ? -ETIMEDOUT : -errno;
@@ -145,7 +145,7 @@ static void fill_hello(struct osmsim_hello *hello)
 	const char *node = getenv(OSMSIM_ENV_NODE);
 
 	*hello = (struct osmsim_hello){.version = OSMSIM_VERSION, .pid = getpid()};
-	/* A process stays on its node, whatever becomes of its environment. */
+	/* A process stays on its node, even if its environment changes. */
 	if (client.node.node_guid)
 		snprintf(hello->node, sizeof(hello->node), "0x%016" PRIx64, client.node.node_guid);
 	else if (node)
@@ -178,7 +178,7 @@ static void drop(void)
 	client.fd = -1;
 }
 
-/* The child leaves the connection to its parent: they would mix up each other's answers. */
+/* The child leaves the connection to its parent: otherwise they would mix up their answers. */
 static void unlock_child(void)
 {
 	pthread_mutex_init(&client.lock, NULL);
@@ -272,7 +272,7 @@ static int ask_locked(enum osmsim_type type, const void *request, size_t length,
 {
 	int rc = 0;
 
-	/* Twice, for the server may have been restarted since the last question. */
+	/* Twice, as the server may have been restarted since the last request. */
 	for (int attempt = 0; attempt < 2; attempt++) {
 		bool fresh = !is_ours();
 
@@ -289,7 +289,7 @@ static int ask_locked(enum osmsim_type type, const void *request, size_t length,
 	return rc;
 }
 
-/* Asking ends on its own and must not end half way: no thread is cancelled in it. */
+/* A request always ends by itself and must not be interrupted: no thread is cancelled during it. */
 static int enter(void)
 {
 	int state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * libibumad's functions that look at the host's devices: here they tell of the one CA that stands
- * for the node on which the process was put. All results are those of libibumad over the kernel,
- * down to which negative errno says what.
+ * libibumad's functions about the host's devices: here they report the one CA of the node on which
+ * the process runs. All results are those of libibumad over the kernel, down to the negative errno
+ * values.
  */
 #include <endian.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define PHYS_DISABLED 3
 #define PHYS_LINK_UP 5
 
-/* The number of a libibumad's array of ports: it knows ten, of which 0 is a switch's. */
+/* The last index in libibumad's array of ports: it has ten, of which 0 is a switch's. */
 static int last_port(const struct osmsim_node *node)
 {
 	if (node->type == NODE_SWITCH)
@@ -43,7 +43,7 @@ static int ask_port(int port_num, struct osmsim_port *port)
 	return rc;
 }
 
-/* The name of the CA as it is now; negative errno if there is none. */
+/* The present name of the CA; negative errno if there is none. */
 static int device_name(char *name, size_t size)
 {
 	struct osmsim_node node;
@@ -68,7 +68,7 @@ bool preload_is_device(const char *name)
 	return device_name(own, sizeof(own)) != 0 || strcmp(name, own) == 0;
 }
 
-/* Of several ports the first that is ACTIVE, else LinkUp, else not disabled, as libibumad. */
+/* Of several ports the first that is ACTIVE, else LinkUp, else not disabled, as in libibumad. */
 static int best_port(const struct osmsim_node *node)
 {
 	int best = -ENODEV, best_rank = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * osmsim-run runs a program on a node of a fabric that osmsim simulates: it preloads
- * libosmsim-preload.so, says where the socket is and which node is meant, and becomes the program.
- * With -t it first starts an osmsim of its own, stays its parent, and ends it with the program.
+ * libosmsim-preload.so, passes on the socket and the node, and executes the program. With -t it
+ * first starts an osmsim of its own, stays its parent, and ends it with the program.
  *
- * It is found installed and in a build tree: what lies beside it goes before what was installed.
+ * It works both installed and in a build tree: files beside it have precedence over installed ones.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +28,7 @@
 #include "libvendor/osmsim/protocol.h"
 
 #define LIBRARY "libosmsim-preload.so"
-#define EXIT_TROUBLE 125 /* as env(1) and timeout(1): ours, not the program's */
+#define EXIT_TROUBLE 125 /* as env(1) and timeout(1): our failure, not the program's */
 #define EXIT_NOT_RUN 126
 #define EXIT_NOT_FOUND 127
 #define EXIT_SIGNAL 128
@@ -128,7 +128,9 @@ static bool find(char path[PATH_MAX], const char *dir, const char *name)
 	return snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX && access(path, F_OK) == 0;
 }
 
-/* Where this program lies in a directory like that it was made for, below some root (DESTDIR). */
+/*
+ * The place of this program in a directory like its install directory, below some root (DESTDIR).
+ */
 static bool find_below_root(char path[PATH_MAX], const char *here)
 {
 	const size_t length = strlen(here), bindir = strlen(BINDIR);
@@ -174,7 +176,7 @@ static void become_server(const struct run *run, const sigset_t *mask)
 	char *const argv[] = {"osmsim", "-s", (char *)run->path, (char *)run->topology, NULL};
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	setpgid(0, 0); /* a terminal's ^C is for the program */
+	setpgid(0, 0); /* a terminal's ^C is meant for the program */
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	dup2(null, 0);
 	dup2(null, 1);
@@ -206,7 +208,7 @@ static void pause_ms(int ms)
 	nanosleep(&pause, NULL);
 }
 
-/* Whether a child ends within a time. */
+/* Whether a child ends within that time. */
 static bool ends(pid_t pid, int ms)
 {
 	for (; ms > 0; ms -= POLL_MS) {
@@ -248,7 +250,7 @@ static void start_server(struct run *run, const sigset_t *mask)
 		become_server(run, mask);
 	while (run->server > 0 && !listens(run->path)) {
 		if (waitpid(run->server, NULL, WNOHANG) == run->server)
-			run->server = -1; /* it said why */
+			run->server = -1; /* it has reported the reason */
 		else if ((waited += POLL_MS) > START_MS)
 			break;
 		else
@@ -260,7 +262,7 @@ static void start_server(struct run *run, const sigset_t *mask)
 	fail("osmsim did not start on \"%s\"", run->topology);
 }
 
-/* Waits for the program, handing it what signals come; its exit code as a shell would say. */
+/* Waits for the program and forwards signals to it; returns its exit code as a shell would. */
 static int wait_for(pid_t program, const sigset_t *signals)
 {
 	for (;;) {
@@ -271,7 +273,7 @@ static int wait_for(pid_t program, const sigset_t *signals)
 						 : EXIT_SIGNAL + WTERMSIG(status);
 		if (signal == SIGTERM || signal == SIGHUP)
 			kill(program, signal);
-		/* ^C and ^\ reach the program by themselves. */
+		/* ^C and ^\ reach the program anyway. */
 	}
 }
 

@@ -4,10 +4,10 @@
  * user_mad.c describes them in code). A port's number is its descriptor, as in libibumad: here a
  * socket to osmsim, which the program may poll.
  *
- * A MAD is read at once. One that is longer stays in the socket, all but its beginning, until the
- * program gives room for all of it: so the descriptor stays readable, as the kernel's would.
- * Whatever the program does not see is bounded by
- * PRELOAD_STALL_MS: a server that stops in the middle of a frame makes the port a dead one.
+ * A MAD is read at once. Of a longer message all but the beginning stays in the socket until the
+ * program provides room for all of it, so that the descriptor stays readable, like the kernel's.
+ * Waits that the program does not see are limited by PRELOAD_STALL_MS: a server that stops in the
+ * middle of a frame makes the port dead.
  *
  * Any number of threads may send, receive and close; each direction of a port has its lock, held
  * for one frame and never while waiting for the next. No thread is cancelled while it holds one.
@@ -27,16 +27,16 @@
 
 #include "preload_private.h"
 
-#define RMPP_HEADER_BYTES 36 /* the least that the kernel takes */
+#define RMPP_HEADER_BYTES 36 /* minimum that the kernel accepts */
 #define OPENIB_OUI 0x001405
 #define VENDOR_FIRST 0x30
 #define VENDOR_LAST 0x4f
 #define CLASS_LID_ROUTED 0x01
 #define CLASS_DIRECTED 0x81
-#define DEAD_PAUSE_NS 20000000 /* programs log each error and try again at once */
+#define DEAD_PAUSE_NS 20000000 /* programs log each error and retry at once */
 
 static struct {
-	pthread_mutex_t lock; /* of opening and closing */
+	pthread_mutex_t lock; /* for opening and closing */
 	struct preload_port *_Atomic first;
 } ports = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -197,7 +197,7 @@ static int die(struct preload_port *port)
 	return -EIO;
 }
 
-/* Whether octets can be moved within the limit. */
+/* Whether octets can be moved before the deadline. */
 static bool wait_for(int fd, short events, int64_t deadline)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = events};
@@ -219,7 +219,7 @@ static bool would_block(void)
 	return errno == EAGAIN || errno == EWOULDBLOCK;
 }
 
-/* Takes octets out of the socket that follow others of their frame. */
+/* Reads the following octets of a frame from the socket. */
 static int take(struct preload_port *port, int fd, void *data, size_t length)
 {
 	int64_t deadline = now_ms() + PRELOAD_STALL_MS;
@@ -247,7 +247,7 @@ static bool sensible(const struct prefix *prefix)
 	       prefix->umad.length <= prefix->header.length;
 }
 
-/* Whether there is a frame; one that has begun is for take_first() to wait for. */
+/* Whether a frame is available; take_first() waits for the rest of one that has begun. */
 static int look(struct preload_port *port, int fd)
 {
 	uint8_t octet;
@@ -260,7 +260,9 @@ static int look(struct preload_port *port, int fd)
 	return n < 0 && errno == EBADF ? -EBADF : die(port);
 }
 
-/* The beginning of the next frame, into port->first: all of a MAD. -EAGAIN if there is none. */
+/*
+ * Reads the beginning of the next frame, a whole MAD, into port->first. -EAGAIN if there is none.
+ */
 static int take_first(struct preload_port *port, int fd)
 {
 	const size_t size = sizeof(port->first);
@@ -284,7 +286,7 @@ static int take_first(struct preload_port *port, int fd)
 	return rc;
 }
 
-/* Hands out the frame that begins with port->first, if there is room for it. */
+/* Returns the frame that begins with port->first, if there is room for it. */
 static ssize_t hand_out(struct preload_port *port, int fd, struct ib_user_mad *umad, size_t size)
 {
 	const struct prefix *prefix = &port->first.prefix;
@@ -294,14 +296,14 @@ static ssize_t hand_out(struct preload_port *port, int fd, struct ib_user_mad *u
 	*umad = prefix->umad;
 	memcpy(umad->data, port->first.data, MAD_BYTES);
 	if (rest && !fits)
-		return -ENOSPC; /* the first segment, which tells the length */
+		return -ENOSPC; /* the first segment, which contains the length */
 	port->has_first = false;
 	if (rest && take(port, fd, (char *)umad->data + MAD_BYTES, rest))
 		return -EIO;
 	return umad->length;
 }
 
-/* ib_umad_read() of what is there: octets, or negative errno. */
+/* ib_umad_read() of available data: octets, or negative errno. */
 static ssize_t read_one(struct preload_port *port, int fd, struct ib_user_mad *umad, size_t size)
 {
 	const struct timespec pause = {.tv_nsec = DEAD_PAUSE_NS};
@@ -322,7 +324,7 @@ static ssize_t read_one(struct preload_port *port, int fd, struct ib_user_mad *u
 	return rc ? rc : hand_out(port, fd, umad, size);
 }
 
-/* As read() of the kernel's device, which waits unless the descriptor has O_NONBLOCK. */
+/* As read() on the kernel's device, which blocks unless the descriptor has O_NONBLOCK. */
 static ssize_t port_read(int fd, struct ib_user_mad *umad, size_t size)
 {
 	for (;;) {
@@ -471,7 +473,7 @@ static int register_or_eperm(int fd, struct osmsim_register *request, const long
 	if (agent >= 0)
 		return agent;
 	errno = -agent;
-	return -EPERM; /* libibumad tells no more */
+	return -EPERM; /* libibumad reports no other reason */
 }
 
 int umad_register(int portid, int mgmt_class, int mgmt_version, uint8_t rmpp_version,
@@ -512,7 +514,7 @@ int umad_register2(int port_fd, struct umad_reg_attr *attr, uint32_t *agent_id)
 	if (!attr || !agent_id)
 		return EINVAL;
 	if (attr->flags & ~(uint32_t)UMAD_USER_RMPP) {
-		attr->flags = UMAD_USER_RMPP; /* what there is */
+		attr->flags = UMAD_USER_RMPP; /* the supported flags */
 		errno = EINVAL;
 		return EINVAL;
 	}

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * What the files of libosmsim-preload.so share.
- */
+/* Shared by the files of libosmsim-preload.so. */
 #ifndef PRELOAD_PRIVATE_H
 #define PRELOAD_PRIVATE_H
 
@@ -11,32 +9,32 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-/* libibumad's functions are all that this library exports. */
+/* This library exports only libibumad's functions. */
 #pragma GCC visibility push(default)
 #include <infiniband/umad.h>
 #pragma GCC visibility pop
 
 #include "libvendor/osmsim/protocol.h"
 
-#define PRELOAD_STALL_MS 60000 /* a server that moves no octet for so long is taken for dead */
+#define PRELOAD_STALL_MS 60000 /* a server that moves no octet for this time is considered dead */
 
 #define MAD_BYTES 256 /* of a MAD, and of the first segment of a longer message */
 
-/* What precedes the octets of a MAD in the socket. */
+/* Precedes the octets of a MAD in the socket. */
 struct prefix {
 	struct osmsim_header header;
 	struct ib_user_mad umad;
 };
 
-/* An open port: a descriptor of the program. They are never freed, only used again; port.c. */
+/* An open port: a descriptor of the program. Ports are never freed, only reused; see port.c. */
 struct preload_port {
 	struct preload_port *next;
 	_Atomic int fd; /* -1: not in use */
 	uint32_t handle;
 	_Atomic uint32_t agents; /* bit n: agent n is registered */
-	atomic_bool dead;	 /* the server went away, or makes no sense */
+	atomic_bool dead;	 /* the server went away, or sent invalid frames */
 	pthread_mutex_t read_lock, write_lock;
-	/* The beginning of a longer message, which found no room: its rest is in the socket. */
+	/* The beginning of a longer message that did not fit; its rest is still in the socket. */
 	bool has_first;
 	struct {
 		struct prefix prefix;
@@ -45,32 +43,32 @@ struct preload_port {
 };
 
 /*
- * Asks the server, connecting first where need be; the answer must have exactly size octets.
- * 0, or negative errno.
+ * Sends a request to the server, connecting first if necessary; the answer must have exactly size
+ * octets. 0, or negative errno.
  */
 int preload_ask(enum osmsim_type type, const void *request, size_t length, void *answer,
 		size_t size);
 
-/* The node that this process is on; 0, or negative errno after a line on stderr. */
+/* The node that this process runs on; 0, or negative errno after a line on stderr. */
 int preload_node(struct osmsim_node *node);
 
-/* A new connection to the server, all of whose waits are limited; negative errno. */
+/* A new connection to the server with a time limit for all waits; negative errno. */
 int preload_connect(void);
 
 /* Moves all octets of one frame over a blocking connection; 0, or negative errno. */
 int preload_write(int fd, struct iovec *parts, size_t n_parts);
 int preload_read(int fd, void *data, size_t length);
 
-/* Takes n octets that were sent off the head of a message. */
+/* Removes n sent octets from the head of a message. */
 void preload_advance(struct msghdr *message, size_t n);
 
-/* After fork(), in the child: no lock is held, no port half written. */
+/* After fork(), in the child: no lock is held, no frame is half written. */
 void preload_ports_forked(void);
 
-/* Whether a name of a CA, NULL for any, is the simulated one's. */
+/* Whether the name of a CA (NULL: any) is that of the simulated CA. */
 bool preload_is_device(const char *name);
 
-/* Number of the port meant by one that may be UMAD_ANY_PORT; negative errno. */
+/* Resolves a port number that may be UMAD_ANY_PORT; negative errno. */
 int preload_resolve_port(int port_num);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Objects of a simulated fabric. All belong to the sim's actor, except where said. */
+/* Objects of a simulated fabric. All belong to the sim's actor, except where noted. */
 #ifndef SIM_PRIVATE_H
 #define SIM_PRIVATE_H
 
@@ -10,7 +10,7 @@
 
 #define SIM_LFT_ENTRIES 49152
 #define SIM_MFT_CAP 4096 /* multicast LIDs of a switch */
-#define SIM_MFT_BLOCK 32 /* of them in a block */
+#define SIM_MFT_BLOCK 32 /* multicast LIDs per block */
 #define SIM_CA_P_KEYS 128
 #define SIM_SWITCH_P_KEYS 32
 #define SIM_GUID_CAP 32
@@ -20,12 +20,15 @@
 #define SIM_FEC_SPEEDS 4   /* FDR, EDR, HDR, NDR */
 #define SIM_CABLE_LANES 12 /* no cable has more */
 
-/* Offsets in a MAD that forwarding and demultiplexing read in place: once a hop, so no codec. */
+/*
+ * Offsets in a MAD that forwarding and demultiplexing read in place: done per hop, so without a
+ * codec.
+ */
 enum sim_mad_offset {
 	SIM_MAD_CLASS = 1,
 	SIM_MAD_CLASS_VERSION = 2,
 	SIM_MAD_METHOD = 3,
-	SIM_MAD_STATUS = 4, /* of a directed SMP its top bit is D */
+	SIM_MAD_STATUS = 4, /* top bit in a directed SMP: D */
 	SIM_MAD_HOP_POINTER = 6,
 	SIM_MAD_HOP_COUNT = 7,
 	SIM_MAD_TID = 8,
@@ -44,19 +47,19 @@ struct agent;
 
 struct sim_counts {
 	uint64_t now[SIM_PORT_COUNTERS];
-	uint64_t base[SIM_PORT_COUNTERS]; /* now when PortCounters was cleared */
+	uint64_t base[SIM_PORT_COUNTERS]; /* values when PortCounters was cleared */
 };
 
 struct sim_port {
 	struct iba_port_info info;
 	struct sim_node *node, *peer; /* peer: NULL without a cable */
 	uint64_t guid;
-	uint64_t claimed_guid; /* PortGUID of its NodeInfo; 0: guid */
+	uint64_t claimed_guid; /* PortGUID in its NodeInfo; 0: guid */
 	uint8_t number, peer_number;
 	uint8_t lanes, speed;		  /* what port and cable can do */
 	uint8_t cable_lanes, cable_speed; /* what the cable can do, if less */
 	bool cable;			  /* plugged in */
-	bool black_hole;		  /* what leaves here vanishes */
+	bool black_hole;		  /* packets leaving here are dropped */
 	bool led;
 	bool fdr10_enabled, fdr10_active;
 	uint16_t *p_keys;	   /* NULL: as after power on */
@@ -64,8 +67,8 @@ struct sim_port {
 	uint8_t *sl_to_vl;	   /* of each input port; NULL: as after power on */
 	uint8_t *vl_arb;	   /* SIM_VL_ARB_BLOCKS blocks; NULL: as after power on */
 	uint16_t *fec;		   /* enabled codes of each speed; NULL: as after power on */
-	struct sim_counts *counts; /* NULL: counted nothing yet */
-	struct timer *lease;	   /* of the M_Key; NULL: never ran */
+	struct sim_counts *counts; /* NULL: nothing counted yet */
+	struct timer *lease;	   /* of the M_Key; NULL: never started */
 	GSList *agents;		   /* struct agent registered here */
 };
 
@@ -76,13 +79,13 @@ struct sim_switch {
 	unsigned int mft_blocks; /* allocated in mft */
 };
 
-/* A trap that its sender repeats until it is repressed. */
+/* A trap that is repeated until it is repressed. */
 struct sim_trap {
 	struct timer timer;
 	struct sim *sim;
 	struct sim_port *port;
 	struct sim_trap *next; /* of this node */
-	unsigned int left;     /* how often it is sent yet */
+	unsigned int left;     /* times it will still be sent */
 	uint64_t tid;
 	struct iba_notice notice;
 };
@@ -91,34 +94,34 @@ struct sim_node {
 	unsigned int index;
 	uint8_t type, num_ports;
 	bool up, mute, stubborn;
-	bool refuses_sends;   /* of the programs on it */
-	bool hung; /* its SMA hands on no directed routes */
+	bool refuses_sends;   /* of programs on this node */
+	bool hung; /* its SMA forwards no directed routes */
 	uint16_t refused;     /* attribute whose Sets fail; 0: none */
-	struct sim_refusal {  /* of Sets of one modifier */
-		uint16_t attribute; /* 0: of none */
+	struct sim_refusal {  /* of Sets with one modifier */
+		uint16_t attribute; /* 0: unused */
 		uint32_t modifier;
 		enum sim_refusal_kind kind;
 	} refusals[SIM_REFUSALS_MAX];
-	bool fixed_speeds;	 /* and widths */
+	bool fixed_speeds;	 /* refuses new speeds and widths */
 	bool refuses_wildcards;	 /* of ports in Set(SLtoVLMappingTable) */
-	bool says_nothing_of_it; /* but answers with zeros */
+	bool says_nothing_of_it; /* but answers them with zeros */
 	bool removed;	      /* by sim_device_set() */
-	unsigned int returns; /* how often it came back */
-	double loss; /* of packets from and for it */
-	bool fdr10; /* of a make that has the ExtendedPortInfo */
+	unsigned int returns; /* times it came back */
+	double loss; /* of packets from and to it */
+	bool fdr10; /* of a vendor with the ExtendedPortInfo */
 	uint16_t partition_cap;
 	uint32_t vendor_id, device_id;
 	uint64_t node_guid, system_image_guid;
-	uint64_t claimed_guid; /* NodeGUID that it answers with */
+	uint64_t claimed_guid; /* NodeGUID in its NodeInfo */
 	char *description;
 	struct sim_port *ports; /* 0 .. num_ports */
 	struct sim_switch *sw;	/* NULL unless a switch */
 	uint64_t busy_until;	/* its SMA */
-	uint64_t get_ns, set_ns; /* that it takes for a request of its own; both 0: as all do */
-	uint64_t serves_until;	 /* then */
+	uint64_t get_ns, set_ns; /* time for a request of its own; both 0: the common time */
+	uint64_t serves_until;	 /* in that case */
 	struct sim_trap *traps;
-	struct sim_samples *samples; /* of its PMA; NULL: never sampled */
-	struct sim_cc *cc;	     /* of its CCA; NULL: never asked */
+	struct sim_samples *samples; /* of its PMA; NULL: none yet */
+	struct sim_cc *cc;	     /* of its CCA; NULL: never used */
 };
 
 enum sim_stage {
@@ -129,9 +132,9 @@ enum sim_stage {
 struct sim_packet {
 	struct timer timer;
 	struct sim *sim;
-	struct sim_packet *next, **prev; /* of those that wait, or are free */
-	struct sim_node *node;		 /* where it is */
-	uint8_t port;			 /* by which it came in; 0 of a switch: made here */
+	struct sim_packet *next, **prev; /* in the queue or free list */
+	struct sim_node *node;		 /* its present node */
+	uint8_t port;			 /* through which it entered; 0 of a switch: made here */
 	bool from_here;			 /* not yet on any link */
 	uint8_t hops, stage;
 	uint8_t sl;
@@ -139,8 +142,8 @@ struct sim_packet {
 	uint16_t p_key;
 	uint32_t src_qp, dest_qp, q_key;
 	uint64_t delay;		   /* on links since the last event */
-	const char *why;	   /* it was not sent on */
-	struct vendor_address grh; /* only the fields of the GRH, as seen by the receiver */
+	const char *why;	   /* it was not forwarded */
+	struct vendor_address grh; /* only the GRH fields, as seen by the receiver */
 	uint8_t data[IBA_MAD_BYTES];
 };
 
@@ -155,14 +158,14 @@ struct sim {
 	unsigned int n_nodes, n_ports;
 	GHashTable *by_guid; /* node and port GUIDs -> struct sim_port, port 0 for a node's */
 	GHashTable *agents;  /* struct agent by its number */
-	uint32_t last_agent; /* number given last */
+	uint32_t last_agent; /* the last number given */
 	GPtrArray *vendors;  /* open ports: struct sim_vendor; owns the shells of closed ones too */
 	struct sim_packet *waiting, *free_packets;
 	struct sim_pending *free_pending;
 	uint64_t pending_serial;
 	struct sim_flap *flaps;
-	bool traps_lost; /* on their way to the SM */
-	unsigned int lid_hops_max; /* of SMPs; 0: any number */
+	bool traps_lost; /* traps to the SM get lost */
+	unsigned int lid_hops_max; /* of SMPs; 0: no limit */
 	struct sim_counters counters;
 	uint64_t random, digest, next_tid;
 	sim_trace_fn *trace;
@@ -238,7 +241,7 @@ static inline unsigned int sim_words(const struct sim_packet *packet)
 	return (8 + 12 + 8 + IBA_MAD_BYTES + 4 + (packet->grh.has_grh ? 40 : 0)) / 4;
 }
 
-/* A GMP that left by a port, and one that came in. */
+/* Count a GMP that left by a port, and one that arrived. */
 static inline void sim_count_sent(const struct sim_packet *packet, struct sim_port *port)
 {
 	uint64_t *now = sim_counts(port)->now;
@@ -257,7 +260,7 @@ static inline void sim_count_received(const struct sim_packet *packet, struct si
 	now[SIM_COUNT_PORT_UNICAST_RCV_PKTS]++;
 }
 
-/* The port that has LID, M_Key and clients for packets that come in by this one. */
+/* The port that has the LID, M_Key and clients for packets that enter through this port. */
 static inline struct sim_port *sim_end_port(struct sim_node *node, uint8_t port)
 {
 	return &node->ports[node->sw ? 0 : port];
@@ -277,34 +280,37 @@ static inline bool sim_chance(struct sim *sim, double probability)
 }
 
 /* ---- fault.c ---- */
-void sim_faults_clear(struct sim *sim); /* stops what still goes on */
+void sim_faults_clear(struct sim *sim); /* stops those in progress */
 
 /* ---- link.c ---- */
-/* A port and its node as after power on, with the link down. */
+/* Sets a port and its node to the state after power on, with the link down. */
 void sim_node_reset(struct sim_node *node);
-/* Trains or drops the link of a port, as cable, power and administrative state of both ends say. */
+/*
+ * Trains or drops the link of a port, depending on cable, power and administrative state of both
+ * ends.
+ */
 void sim_link_update(struct sim *sim, struct sim_port *port);
-void sim_link_bounce(struct sim *sim, struct sim_port *port); /* down, then as above */
+void sim_link_bounce(struct sim *sim, struct sim_port *port); /* drops the link, then as above */
 
 /* ---- forward.c ---- */
 struct sim_packet *sim_packet_new(struct sim *sim);
 void sim_packet_free(struct sim_packet *packet);
-/* Frees it, counts it as dropped, says why. */
+/* Frees the packet, counts it as dropped, and logs why. */
 void sim_packet_drop(struct sim_packet *packet, const char *why);
-/* Draws whether it gets lost; then frees and counts it. */
+/* Draws whether the packet is lost; then frees and counts it. */
 bool sim_packet_lost(struct sim_packet *packet, double probability);
 /* Takes over a packet whose node, port, addresses and data are set, and sends it from there. */
 void sim_inject(struct sim_packet *packet);
-void sim_forward_clear(struct sim *sim); /* drops what is under way */
+void sim_forward_clear(struct sim *sim); /* drops packets in transit */
 
-/* ---- local.c: a packet that reached its end ---- */
+/* ---- local.c: a packet that reached its destination ---- */
 /* Takes over the packet. */
 void sim_local(struct sim_packet *packet);
 
 /* ---- sma.c ---- */
-/* Makes the packet the response; false if there is none. */
+/* Turns the packet into the response; false if there is none. */
 bool sim_sma(struct sim_packet *packet);
-/* 14.2.4: false if the request must not be served. Counts violations, runs the lease. */
+/* 14.2.4: false if the request must not be served. Counts violations, runs the lease period. */
 bool sim_m_key_passes(struct sim *sim, struct sim_port *port, uint64_t m_key, uint8_t method);
 void sim_sma_port_clear(struct sim_port *port); /* frees tables, stops the lease */
 
@@ -312,14 +318,14 @@ void sim_sma_port_clear(struct sim_port *port); /* frees tables, stops the lease
 struct sma_request {
 	struct sim *sim;
 	struct sim_node *node;
-	struct sim_port *end; /* whose M_Key guards the node */
+	struct sim_port *end; /* its M_Key guards the node */
 	uint8_t in_port;
 	bool set;
 	uint32_t modifier;
 	uint64_t m_key;
 	uint8_t *data; /* IBA_SMP_DATA_BYTES; in: of a Set; out: the attribute */
 };
-/* Each returns the status; on error data is left as it came. */
+/* Each returns the status; on error data stays unchanged. */
 uint16_t sma_port_info(struct sma_request *request);
 uint16_t sma_guid_info(struct sma_request *request);
 uint16_t sma_p_key_table(struct sma_request *request);
@@ -334,14 +340,14 @@ uint16_t sma_ext_port_info(struct sma_request *request);
 bool sma_has_fdr10(const struct sim_port *port);
 /* P_Keys of a port and their number. */
 const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n);
-/* 10.9.3: index of the one that a packet with this P_Key is for, or -1. */
+/* 10.9.3: index of the P_Key that matches this P_Key of a packet, or -1. */
 int sma_find_p_key(const struct sim_port *port, uint16_t p_key);
 
 /* ---- gsa.c: the agents behind QP1 ---- */
-#define SIM_GSA_SILENT 0xFFFF /* instead of a status: no response */
-/* A request for one of them. */
+#define SIM_GSA_SILENT 0xFFFF /* instead of a status: send no response */
+/* Whether the packet is a request for one of them. */
 bool sim_gsa_serves(const struct sim_packet *packet);
-/* Makes the packet the response; false if there is none. */
+/* Turns the packet into the response; false if there is none. */
 bool sim_gsa(struct sim_packet *packet);
 
 /* ---- pma.c ---- */
@@ -357,29 +363,29 @@ void sim_cc_clear(struct sim_node *node);
 /* ---- trap.c ---- */
 void sim_trap_port_change(struct sim *sim, struct sim_node *node);			   /* 128 */
 void sim_trap_local_change(struct sim *sim, struct sim_port *port, uint16_t change_flags); /* 144 */
-/* An SMP, or a GMP, came with a wrong key: 256, and 257 or 258. */
+/* An SMP, or a GMP, arrived with a wrong key: traps 256, and 257 or 258. */
 void sim_trap_m_key(const struct sim_packet *packet, struct sim_port *port);
 void sim_trap_key(const struct sim_packet *packet, struct sim_port *port, uint16_t number);
-/* A port of a switch refused a GMP for its P_Key: 259. */
+/* A switch port refused a GMP because of its P_Key: trap 259. */
 void sim_trap_switch_p_key(const struct sim_packet *packet, const struct sim_port *port);
-/* A TrapRepress for this port. False if no trap of the node is meant. */
+/* Handles a TrapRepress for this port. False if it matches no trap of the node. */
 bool sim_trap_repress(struct sim_port *port, const struct sim_packet *packet);
 void sim_trap_clear(struct sim_node *node);
 
 /* ---- agent.c: clients ---- */
-/* Response: to the agent that asked. False if nobody did. */
+/* Delivers a response to the agent that sent the request. False if there is none. */
 bool sim_client_response(struct sim_port *port, struct sim_packet *packet);
-/* To the agent that registered for such MADs. False if there is none. */
+/* Delivers the MAD to the agent registered for it. False if there is none. */
 bool sim_client_unsolicited(struct sim_port *port, struct sim_packet *packet);
-/* Would sim_client_unsolicited() find an agent? */
+/* Whether sim_client_unsolicited() would find an agent. */
 bool sim_client_takes(const struct sim_port *port, const struct sim_packet *packet);
 void sim_agents_init(struct sim *sim);
-void sim_agents_clear(struct sim *sim); /* all were freed */
+void sim_agents_clear(struct sim *sim); /* all agents have been freed */
 
 /* ---- port.c ---- */
 void sim_vendors_init(struct sim *sim);
-void sim_vendors_clear(struct sim *sim); /* closes what is open */
-/* Something that the vendor ports there hear of: enum vendor_event. */
+void sim_vendors_clear(struct sim *sim); /* closes open ports */
+/* Reports an event, of enum vendor_event, to the vendor ports there. */
 void sim_vendors_tell(struct sim *sim, const struct sim_port *port, unsigned int events);
 void sim_vendors_lose(struct sim *sim, const struct sim_node *node, bool lost);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Nodes and cables before they are simulated: what files and generators make. */
+/* Nodes and cables before they are simulated: the result of files and generators. */
 #ifndef SIM_TOPOLOGY_H
 #define SIM_TOPOLOGY_H
 
@@ -11,8 +11,8 @@
 
 enum topology_error {
 	TOPOLOGY_ERROR_FILE,	/* cannot be read or written */
-	TOPOLOGY_ERROR_SYNTAX,	/* a line or spec that is not understood */
-	TOPOLOGY_ERROR_CONTENT, /* understood, but contradicts itself */
+	TOPOLOGY_ERROR_SYNTAX,	/* a line or spec that cannot be parsed */
+	TOPOLOGY_ERROR_CONTENT, /* parsed, but contradicts itself */
 };
 
 /* Link speeds in order of rate. */
@@ -43,7 +43,7 @@ struct topology_node {
 	uint32_t vendor_id, device_id;
 	uint64_t node_guid, system_image_guid;
 	size_t first;	   /* index of its port 0 in ports */
-	char *id;	   /* as cables name it */
+	char *id;	   /* name in cable descriptions */
 	char *description; /* at most 64 octets */
 };
 
@@ -59,7 +59,7 @@ struct topology *topology_new(void);
 /* Adds a node without cables and port GUIDs; 1 <= num_ports <= 254. Returns its index. */
 unsigned int topology_add(struct topology *topology, uint8_t type, unsigned int num_ports,
 			  const char *id, const char *description, uint64_t node_guid);
-/* Gives each end port that has no GUID one that follows from the node GUID. */
+/* Gives each end port without a GUID one derived from the node GUID. */
 void topology_default_port_guids(struct topology *topology, unsigned int node);
 /* Plugs a cable between two free ports; its width and speed are those of port a. */
 void topology_connect(struct topology *topology, unsigned int node_a, unsigned int port_a,
@@ -78,7 +78,7 @@ static inline struct topology_port *topology_port(const struct topology *topolog
 			      topology_node(topology, node)->first + port);
 }
 
-/* NULL without error if spec is of no generator's form. */
+/* NULL without error if spec does not have the form of any generator. */
 struct topology *topology_generate(const char *spec, GError **error);
 struct topology *topology_read(const char *file, GError **error);
 

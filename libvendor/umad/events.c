@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Events of the bound port, as the verbs device of the same HCA tells them: a thread that waits for
- * them and hands them on as enum vendor_event. It sends nothing and creates no verbs object.
+ * Events of the bound port, as reported by the verbs device of the same HCA: a thread waits for
+ * them and passes them on as enum vendor_event. It sends nothing and creates no verbs object.
  *
- * A simulator under libibumad has no verbs device, and a sandbox may deny it: then there are no
- * events, and what happens is noticed as without them, by asking the port now and then.
+ * A simulator under libibumad has no verbs device, and a sandbox may deny access: then there are no
+ * events, and changes are noticed by polling the port.
  *
- * An HCA that is removed says IBV_EVENT_DEVICE_FATAL, or its descriptor fails: the receiver, who
- * owns the opening of which this is a part, is told, and closes all of it. Kernels whose drivers
- * cannot take a device from its users wait for just that.
+ * When an HCA is removed, it reports IBV_EVENT_DEVICE_FATAL, or its descriptor fails: the receiver
+ * thread, which owns the link that this is part of, is notified and closes all of it. Kernels whose
+ * drivers cannot take a device from its users wait for that.
  */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include <errno.h>
@@ -55,7 +55,7 @@ static void port_event(struct umad_events *events, const struct ibv_async_event 
 	}
 }
 
-/* Takes what there is; false: there will be no more. */
+/* Takes the pending events; false: there will be no more. */
 static bool take_events(struct umad_events *events)
 {
 	struct ibv_async_event event;
@@ -113,7 +113,7 @@ static bool start_thread(struct umad_events *events)
 
 	if (events->stop_fd < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) < 0)
 		return false;
-	sigfillset(&all); /* signals are for the daemon's main thread */
+	sigfillset(&all); /* signals are for the main thread of the daemon */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	started = pthread_create(&events->thread, NULL, events_main, events) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

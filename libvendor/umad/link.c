@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The opening of a port: its descriptor with what the kernel keeps behind it, which ends when the
- * device goes (a driver is unloaded, an HCA is reset). Then another one has to be made, of the port
- * with the same GUID, which may be behind another name and another umad number.
+ * The link to an open port: its descriptor and the kernel state behind it, which end when the
+ * device goes away (a driver is unloaded, an HCA is reset). Then another link must be opened to the
+ * port with the same GUID, which may have another name and another umad number.
  *
  *	           umad_open_link()                       the descriptor fails, a send does,
  *	(closed) -------------------> device->link set    or IBV_EVENT_DEVICE_FATAL
@@ -11,8 +11,8 @@
  *	 all classes registered again,     |      v
  *	 IsSM set if it was                +--- NULL: requests fail
  *
- * Only the receiver thread goes along these arrows once there is one. Senders take the link without
- * a lock and are counted while they hold it: it is closed when there was a moment without any.
+ * Once the receiver thread exists, only it makes these transitions. Senders take the link without a
+ * lock and are counted while they hold it: it is closed after a moment without any sender.
  */
 #include <errno.h>
 #include <string.h>
@@ -96,7 +96,7 @@ void umad_lose(struct umad_device *device, int reason)
 	vendor_tell_lost(&device->vendor, true);
 }
 
-/* All or nothing: another SM may have come in between. */
+/* All or nothing: another SM may have bound a class in the meantime. */
 static bool restore(struct umad_device *device, struct umad_link *link, GError **error)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(device->agents); i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The local ports: what there is, and which of them to use. Only reads /sys through libibumad, so
- * it needs no privilege and opens no device.
+ * The local ports: lists them and chooses one. Only reads /sys through libibumad, so it needs no
+ * privilege and opens no device.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void add_ports(GArray *ports, const char *name)
 {
 	struct umad_ca ca;
 
-	if (umad_get_ca(name, &ca) < 0) /* unplugged meanwhile */
+	if (umad_get_ca(name, &ca) < 0) /* unplugged in the meantime */
 		return;
 	for (int i = 0; i < UMAD_CA_MAX_PORTS; i++) {
 		const struct umad_port *umad = ca.ports[i];
@@ -146,7 +146,7 @@ char *umad_device_file(const char *device, int port_num)
 	g_autofree char *issm = umad_issm_file(device, port_num);
 	char *name = issm ? strstr(issm, "issm") : NULL;
 
-	/* libibumad tells only the issm path; both devices of a port have the same number. */
+	/* libibumad reports only the issm path; both devices of a port have the same number. */
 	if (!name)
 		return NULL;
 	memcpy(name, "umad", 4);

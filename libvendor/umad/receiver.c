@@ -2,11 +2,11 @@
 /*
  * The receiver thread: reads MADs from the one descriptor of a port and posts them to clients.
  *
- * It polls that descriptor and nothing else, through libibumad: simulators that preload a library
- * under libibumad intercept exactly that. So the thread cannot be woken by a second descriptor; it
- * looks at the stop flag after each poll, which ends after POLL_MS at the latest.
+ * It polls only that descriptor, through libibumad: simulators that preload a library under
+ * libibumad intercept exactly that. So the thread cannot be woken by a second descriptor; it checks
+ * the stop flag after each poll, which takes at most POLL_MS.
  *
- * When the device is gone it closes the port, and opens it again when it is back (link.c).
+ * When the device is gone it closes the port, and opens it again when the device is back (link.c).
  */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include <errno.h>
@@ -17,10 +17,10 @@
 #include "umad_private.h"
 
 #define POLL_MS 100
-#define LOOK_TURNS 10 /* of POLL_MS: between looks for a device that is gone */
-#define HASTE_MS 1000 /* one that fails so soon again is looked for less and less often, */
-#define HASTE_MAX 6   /* in the end each LOOK_TURNS << HASTE_MAX turns */
-#define PART 512      /* MADs read before the stop flag is looked at again */
+#define LOOK_TURNS 10 /* of POLL_MS: between checks whether the device is back */
+#define HASTE_MS 1000 /* a device that fails again this soon is checked less often, */
+#define HASTE_MAX 6   /* in the end every LOOK_TURNS << HASTE_MAX turns */
+#define PART 512      /* MADs read before the stop flag is checked again */
 #define AHEAD 16      /* MADs read before they are posted */
 #define LINGER_MS 20
 #define LINGER_TURNS 50
@@ -33,7 +33,7 @@ static void address_from_umad(struct vendor_address *to, const struct ib_mad_add
 	to->sl = from->sl;
 	to->path_bits = from->path_bits;
 	to->qpn = be32toh(from->qpn);
-	/* The kernel reports no Q_Key: SMPs have none, other MADs are exchanged with QP1's. */
+	/* The kernel reports no Q_Key: SMPs have none, other MADs use that of QP1. */
 	to->qkey = iba_class_is_smp(mgmt_class) ? 0 : IBA_QP1_Q_KEY;
 	to->p_key_index = from->pkey_index;
 	to->has_grh = from->grh_present;
@@ -58,7 +58,7 @@ static struct vendor_mad *make_mad(struct umad_device *device, const struct ib_u
 	struct vendor_mad *mad;
 
 	if (!agent_of(device, umad->data, length))
-		return NULL; /* a simulator's mistake: the kernel delivers by registered class */
+		return NULL; /* a simulator's bug: the kernel delivers by registered class */
 	mad = vendor_mad_new(&device->vendor, umad->data, length);
 	mad->status = status;
 	address_from_umad(&mad->remote, &umad->addr, umad->data[1]);
@@ -85,8 +85,8 @@ static bool is_response(const struct ib_user_mad *umad, int length)
 }
 
 /*
- * What was read and not posted yet. Who is posted to goes to sleep after each MAD if it is faster
- * than reading, and to wake it costs more than the MAD does.
+ * MADs read and not posted yet. A receiving actor that is faster than reading would go to sleep
+ * after each MAD, and waking it costs more than the MAD.
  */
 struct batch {
 	struct vendor_mad *mads[AHEAD];
@@ -105,7 +105,7 @@ static void receive_one(struct umad_device *device, const struct ib_user_mad *um
 {
 	enum vendor_status status = VENDOR_RECEIVED;
 
-	/* A request came back or its response came: not a response of ours that got no ACK. */
+	/* A returned request or a response: not a response of ours without an ACK. */
 	if (!umad->status == is_response(umad, length))
 		atomic_fetch_sub(&device->in_flight, 1);
 	if (atomic_load(&device->stop))
@@ -120,13 +120,13 @@ static void receive_one(struct umad_device *device, const struct ib_user_mad *um
 		post_batch(device, batch);
 }
 
-/* Whether there is no end to what can be read: admission takes less of each source then. */
+/* Sets whether there is always more to read: admission then takes less from each source. */
 static void tell_pressed(struct umad_device *device, bool pressed)
 {
 	atomic_store_explicit(&device->vendor.pressed, pressed, memory_order_relaxed);
 }
 
-/* Reads what there is, or a good part of it. False if the device fails. */
+/* Reads the available MADs, or a large part of them. False if the device fails. */
 static bool read_mads(struct umad_device *device, struct ib_user_mad **umad, size_t *room,
 		      struct batch *batch)
 {
@@ -137,14 +137,16 @@ static bool read_mads(struct umad_device *device, struct ib_user_mad **umad, siz
 		int id;
 
 		errno = 0;
-		(*umad)->addr.pkey_index = 0; /* ibsim leaves it as it is */
+		(*umad)->addr.pkey_index = 0; /* ibsim does not set it */
 		id = umad_recv(link->port_id, *umad, &length, 0);
 		if (id >= 0) {
 			receive_one(device, *umad, length, batch);
 			continue;
 		}
 		if (errno == ENOSPC && length > (int)*room) {
-			/* A reassembled message: the kernel keeps it and told its length. */
+			/*
+			 * A reassembled message: the kernel keeps it and has reported its length.
+			 */
 			*room = length;
 			*umad = g_realloc(*umad, umad_size() + *room);
 			continue;
@@ -182,7 +184,7 @@ static enum readiness wait_readable(struct umad_device *device, int timeout_ms)
 	rc = umad_poll(link->port_id, timeout_ms);
 	if (rc == 0)
 		return READABLE;
-	/* -EIO without errno: a preloaded poll() that woke for nothing. */
+	/* -EIO without errno: a preloaded poll() that woke up for nothing. */
 	return rc == -ETIMEDOUT || errno == 0 || errno == EINTR ? IDLE : BROKEN;
 }
 
@@ -193,7 +195,7 @@ static void pause_turn(void)
 	nanosleep(&pause, NULL);
 }
 
-/* A failure that goes on: log it once, and do not spin. */
+/* A failure that persists: log it once, and do not spin. */
 static void note_failure(struct umad_device *device, bool known)
 {
 	if (!known)
@@ -211,9 +213,9 @@ uint64_t umad_now_ms(void)
 }
 
 /*
- * Reads and drops the answers to requests in flight before the agents go, but waits for a
- * second at most: ibsim's preloaded library crashes on a response to an agent that is no more.
- * It never tells of a request that was lost; one whose time is up is.
+ * Before the agents are removed, reads and drops the answers to requests in flight, for at most a
+ * second: ibsim's preloaded library crashes on a response to an agent that no longer exists. It
+ * never reports a lost request, so one that is overdue counts as lost.
  */
 static void linger(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
 {
@@ -223,10 +225,10 @@ static void linger(struct umad_device *device, struct ib_user_mad **umad, size_t
 			umad_now_ms() < atomic_load(&device->due_ms);
 	     i++)
 		if (wait_readable(device, LINGER_MS) == READABLE)
-			drain(device, umad, room); /* whatever it says: what counts is in flight */
+			drain(device, umad, room); /* ignore the result: only in_flight matters */
 }
 
-/* Until the device is back, or the thread is to stop. */
+/* Waits until the device is back, or the thread must stop. */
 static void wait_for_device(struct umad_device *device, unsigned int turns)
 {
 	for (unsigned int turn = 1; !atomic_load(&device->stop); turn++) {
@@ -236,7 +238,7 @@ static void wait_for_device(struct umad_device *device, unsigned int turns)
 	}
 }
 
-/* Reads as long as there is the device. Returns why it is gone, an errno; 0: the thread stops. */
+/* Reads while the device exists. Returns the errno with which it failed; 0: the thread stops. */
 static int receive(struct umad_device *device, struct ib_user_mad **umad, size_t *room)
 {
 	bool failed = false;
@@ -286,7 +288,7 @@ bool umad_receiver_start(struct umad_device *device, GError **error)
 
 	if (device->receiving)
 		return true;
-	sigfillset(&all); /* signals are for the daemon's main thread */
+	sigfillset(&all); /* signals are for the main thread of the daemon */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(&device->receiver, NULL, receiver_main, device);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -7,17 +7,17 @@
  *  - the actors that bind and send: sending is one write(), without a lock;
  *  - a receiver thread (receiver.c), started by the first bind, which does nothing but read and
  *    post to the actor of the MAD's class, and opens the port again when its HCA went and came.
- * Agents are published by one atomic pointer a class and live until close, which first joins the
- * receiver. A thread of its own hears of local events (events.c).
+ * Agents are published by one atomic pointer per class and live until close, which first joins the
+ * receiver. Another thread waits for local events (events.c).
  *
  * The kernel matches responses to requests by TransactionID and agent, and times requests out. It
  * drops a response whose request was sent without a timeout; it rejects a request equal to one
  * still outstanding.
  *
- * RMPP of class 0x03 (IBA 13.6) is libvendor's for a manager, transfers.c: the kernel keeps a copy
- * of each message and reports transfers that failed, but not those that were acknowledged. Its
- * agent is registered with RMPP version 0, for which the kernel (drivers/infiniband/core:
- * user_mad.c, mad.c, mad_rmpp.c) does this:
+ * For a manager, libvendor handles RMPP of class 0x03 (IBA 13.6) in transfers.c, because the kernel
+ * keeps a copy of each message and reports failed transfers, but not acknowledged ones. Its agent
+ * is registered with RMPP version 0, for which the kernel (drivers/infiniband/core: user_mad.c,
+ * mad.c, mad_rmpp.c) does this:
  *  - what is written goes out as one MAD; more than 256 octets are refused with EINVAL;
  *  - a MAD with the R bit keeps its TransactionID as it is written, and needs no request: so do the
  *    DATA packets of an answer, sent without a timeout. One equal to another that has not left yet
@@ -27,8 +27,8 @@
  *    without the R bit: GetTable; GetMulti for both GetMulti and GetTraceTable;
  *  - a MAD with the R bit goes to the agent that the high half of its TransactionID names, if that
  *    has such a request outstanding, or if it is RMPP Active.
- * So it is since 2014 (Linux 3.17 or 3.18); an older kernel refuses RMPP Active MADs of such an
- * agent with EINVAL. There was no HCA to try that on. vendor_use_kernel_rmpp() goes back to the
+ * Kernels do this since 2014 (Linux 3.17 or 3.18); older ones refuse RMPP Active MADs of such an
+ * agent with EINVAL. This was not tested on a real HCA. vendor_use_kernel_rmpp() returns to the
  * kernel's RMPP: version 1, whole messages both ways.
  */
 #include <errno.h>
@@ -42,10 +42,10 @@
 #define MAD_HEADER_BYTES 24
 
 /*
- * SMPs in flight. The kernel posts 512 receive buffers to QP0 (ib_mad's recv_queue_size): at most
- * half of them for responses leaves room for traps and for the responses that we send ourselves.
- * ibsim and its clients write to each other over blocking datagram sockets, and hang for good
- * when both are full, which was seen from about 128 requests on.
+ * SMPs in flight. The kernel posts 512 receive buffers to QP0 (ib_mad's recv_queue_size): using at
+ * most half of them for responses leaves room for traps and for the responses that we send
+ * ourselves. ibsim and its clients write to each other over blocking datagram sockets, and hang for
+ * ever when both are full, which was observed from about 128 requests on.
  */
 #define OUTSTANDING_HARDWARE 256
 #define OUTSTANDING_IBSIM 100
@@ -88,7 +88,7 @@ static const struct class_row *find_class(uint8_t mgmt_class)
 	return NULL;
 }
 
-/* libibumad wants the mask as longs, method 0 in the lowest bit of the first. */
+/* libibumad takes the mask as longs, method 0 in the lowest bit of the first. */
 static int register_row(const struct umad_device *device, const struct umad_link *link,
 			const struct class_row *row, bool manager)
 {
@@ -113,7 +113,7 @@ bool umad_register_agent(struct umad_device *device, struct umad_link *link,
 	const struct class_row *row = find_class(agent->mgmt_class);
 	int id = -1;
 
-	g_assert(row); /* which classes the daemon speaks is not input */
+	g_assert(row); /* the classes come from the daemon, not from input */
 	errno = ENODEV;
 	if (link && atomic_load(&link->ids[agent->mgmt_class]) < 0)
 		id = register_row(device, link, row, agent->manager);
@@ -121,7 +121,7 @@ bool umad_register_agent(struct umad_device *device, struct umad_link *link,
 		atomic_store(&link->ids[agent->mgmt_class], id);
 		return true;
 	}
-	/* libibumad hides why; the kernel refuses when another agent has a method. */
+	/* libibumad hides the reason; the kernel refuses if another agent has a method. */
 	g_set_error(error, VENDOR_ERROR, VENDOR_ERROR_BUSY,
 		    "%s: management class 0x%02x is taken: does another subnet manager "
 		    "run on this port? (%s)",
@@ -176,7 +176,7 @@ static void address_to_umad(struct ib_mad_addr *to, const struct vendor_address 
 	to->ib_gid.global.interface_id = htobe64(from->gid.guid);
 }
 
-/* Does libvendor send it as a part of a message? */
+/* Whether libvendor sends it as a part of a message. */
 static bool is_segment(const struct umad_device *device, const uint8_t *data, size_t length)
 {
 	return device->vendor.rmpp == VENDOR_RMPP_OWN && vendor_is_message(data, length);
@@ -186,7 +186,7 @@ static bool is_segment(const struct umad_device *device, const uint8_t *data, si
 static void refused(struct umad_device *device, struct ib_user_mad *umad, size_t length,
 		    unsigned int timeout_ms, int reason)
 {
-	if (umad_is_gone(reason)) /* a kernel may tell the receiver nothing */
+	if (umad_is_gone(reason)) /* the kernel may not report this to the receiver */
 		atomic_store(&device->broken, reason);
 	log_verbose(device->log, "%s: a MAD of class 0x%02x for LID %u was refused: %s",
 		    vendor_name(&device->vendor), umad->data[1], be16toh(umad->addr.lid),
@@ -203,7 +203,7 @@ static void refused(struct umad_device *device, struct ib_user_mad *umad, size_t
 		umad_deliver(device, umad, length, VENDOR_FAILED);
 }
 
-/* A simulator on a busy machine may answer when the time is up. */
+/* A simulator on a busy machine may answer just when the time is up. */
 static void note_request(struct umad_device *device, unsigned int timeout_ms)
 {
 	uint64_t due_ms = umad_now_ms() + 2 * timeout_ms, last_ms = atomic_load(&device->due_ms);
@@ -235,7 +235,9 @@ static bool write_mad(struct umad_device *device, const struct umad_link *link,
 	return true;
 }
 
-/* On the port as it is open now. While it is not, a request fails, and the rest is gone with it. */
+/*
+ * Sends on the present link. If the port is closed, a request fails, and any other MAD is dropped.
+ */
 static bool send_now(struct umad_device *device, struct ib_user_mad *umad, size_t length,
 		     unsigned int timeout_ms)
 {
@@ -264,7 +266,7 @@ static bool device_send(struct vendor *vendor, const struct vendor_address *to, 
 	g_autofree struct ib_user_mad *big = NULL;
 
 	g_assert(length >= MAD_HEADER_BYTES);
-	g_assert(atomic_load(&device->agents[data[1]])); /* sends only in classes that it bound */
+	g_assert(atomic_load(&device->agents[data[1]])); /* only classes that were bound are used */
 	if (length > MAD_BYTES)
 		umad = big = g_malloc(sizeof(*umad) + length);
 	memset(umad, 0, sizeof(*umad));
@@ -373,7 +375,7 @@ static struct umad_device *device_new(struct log *log, const struct vendor_port 
 	device->vendor.ops = &umad_ops;
 	device->vendor.port_guid = port->guid;
 	device->vendor.max_outstanding = ibsim ? OUTSTANDING_IBSIM : OUTSTANDING_HARDWARE;
-	/* ibsim carries the first MAD of a message, and none of its clients sends an ACK. */
+	/* ibsim carries only the first MAD of a message, and none of its clients sends an ACK. */
 	device->vendor.rmpp = ibsim ? VENDOR_RMPP_NONE : VENDOR_RMPP_OWN;
 	device->log = log;
 	device->issm_fd = -1;
@@ -389,7 +391,7 @@ struct vendor *vendor_umad_open(struct runtime *rt, struct log *log, uint64_t po
 	struct vendor_port port;
 	struct umad_link *link;
 
-	g_assert(runtime_mode(rt) == RUNTIME_REAL); /* hardware knows no virtual time */
+	g_assert(runtime_mode(rt) == RUNTIME_REAL); /* hardware has no virtual time */
 	if (!ports || !umad_choose_port(ports, port_guid, &port, error))
 		return NULL;
 	device = device_new(log, &port);
