@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A client's socket: frames in, as far as they came, and frames out, as far as it takes them. */
+/* A client's socket: reads frames as far as they have arrived, and writes as much as it takes. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 #include "libvendor/osmsim/server.h"
 
 #define BUFFER_MIN 65536
-#define READS_A_ROUND 4 /* then others have their turn */
+#define READS_A_ROUND 4 /* then other connections have their turn */
 #define CONTROL_OUT_MAX (UINT32_C(4) << 20)
 
 /* ---- buffers ---- */
@@ -18,7 +18,7 @@ static size_t buffer_length(const struct buffer *buffer)
 	return buffer->tail - buffer->head;
 }
 
-/* Makes room for more octets behind the tail. */
+/* Makes room for more octets after the tail. */
 static void buffer_reserve(struct buffer *buffer, size_t more)
 {
 	size_t length = buffer_length(buffer);
@@ -51,7 +51,7 @@ static void buffer_take(struct buffer *buffer, size_t length)
 	if (buffer->head < buffer->tail)
 		return;
 	buffer->head = buffer->tail = 0;
-	if (buffer->room > 16 * BUFFER_MIN) { /* it was a long message: that was rare */
+	if (buffer->room > 16 * BUFFER_MIN) { /* after a long message, which is rare */
 		buffer->room = 0;
 		g_clear_pointer(&buffer->data, g_free);
 	}
@@ -59,7 +59,7 @@ static void buffer_take(struct buffer *buffer, size_t length)
 
 /* ---- output ---- */
 
-/* One that asks without reading the answers is not heard until it has read them. */
+/* Requests of a client that does not read the answers wait until it has read them. */
 static bool is_heard(const struct connection *connection)
 {
 	return connection->kind == CONNECTION_PORT ||
@@ -155,7 +155,7 @@ static void frame(struct connection *connection, const struct osmsim_header *hea
 		connection_refuse(connection, "a frame on a port connection that is no MAD");
 }
 
-/* Serves the frames that are complete. Returns how many octets the next one needs at least. */
+/* Serves complete frames. Returns the least number of octets of the next one. */
 static size_t parse(struct connection *connection)
 {
 	struct buffer *in = &connection->in;
@@ -175,7 +175,7 @@ static size_t parse(struct connection *connection)
 	return sizeof(header);
 }
 
-/* Memory follows what really came, whatever the frame's header promises. */
+/* Memory grows with the octets received, not with the length in the frame's header. */
 static size_t room_for(const struct connection *connection, size_t needed)
 {
 	size_t length = buffer_length(&connection->in);
@@ -225,7 +225,7 @@ static void connection_ready(struct watch *watch, uint32_t events)
 		connection_read(connection);
 }
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 struct connection *connection_new(struct server *server, int fd)
 {

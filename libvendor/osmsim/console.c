@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The console: text is cut into commands and these into words, as a shell does it with quotes;
- * commands.def says what there is. NODE is a description, the unambiguous beginning of one, or a
+ * The console: text is split into commands and these into words, with quotes as in a shell;
+ * commands.def lists the commands. NODE is a description, the unambiguous beginning of one, or a
  * GUID; ibsim's "NODE"[PORT] is understood as two words.
  */
 #include <errno.h>
@@ -140,7 +140,7 @@ bool command_quit(struct command *command)
 	return true;
 }
 
-/* NODE[PORT] becomes two words, unless a node is called that. */
+/* NODE[PORT] becomes two words, unless a node has that name. */
 static void split_brackets(const struct server *server, GPtrArray *words, const char *word)
 {
 	const char *open = strrchr(word, '[');
@@ -187,7 +187,7 @@ static bool run_one(struct server *server, const char *text, GString *out)
 	return run_words(server, words, n, out);
 }
 
-/* Length of the command that text begins with: up to a separator outside quotes. */
+/* Length of the first command in text: up to a separator outside quotes. */
 static size_t command_length(const char *text)
 {
 	char quote = 0;
@@ -260,7 +260,7 @@ static bool read_more(struct console *console)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return true;
 	if (n <= 0) {
-		/* The last line need not end. */
+		/* The last line may lack its newline. */
 		g_string_append_c(console->line, '\n');
 		run_lines(console);
 		return false;
@@ -288,7 +288,7 @@ struct console *console_new(struct server *server, int fd, bool with_prompt)
 	console->line = g_string_new(NULL);
 	console->prompt = with_prompt;
 	prompt(console);
-	/* A file is always ready, says epoll, by refusing it: it is read at once. */
+	/* epoll refuses regular files, as they are always ready: read them at once. */
 	if (!server_watch(server, &console->watch, EPOLLIN) && errno == EPERM)
 		while (read_more(console) && !server->quit)
 			;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Commands that change the fabric, mostly to the worse. */
+/* Commands that change the fabric, mostly for the worse. */
 #include "libvendor/osmsim/console.h"
 #include "libvendor/osmsim/issm.h"
 
@@ -32,7 +32,7 @@ static bool move(struct command *command, const struct sim_port *from, const str
 			    to->node->description);
 }
 
-/* The cable of one port to another: it may be there already, or its far end has to be moved. */
+/* Connects one port to another: the cable may be there already, or its far end must be moved. */
 static bool link_two(struct command *command, const struct sim_port *port)
 {
 	const struct sim_port *to = command_end(command, 2, true);
@@ -227,7 +227,7 @@ bool command_count(struct command *command)
 
 /* ---- traps ---- */
 
-/* DataDetails as far as a port has something to say in them. */
+/* Fills in those DataDetails that a port has values for. */
 static void fill_details(struct iba_notice *notice, const struct sim_port *port)
 {
 	const struct sim_port *end = &port->node->ports[port->node->sw ? 0 : port->number];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Commands that look at the fabric and the clients. */
+/* Commands that show the fabric and the clients. */
 #include <inttypes.h>
 
 #include "iba/codes.h"
@@ -19,7 +19,7 @@ bool command_nodes(struct command *command)
 
 	for (unsigned int i = 0; i < sim->n_nodes; i++) {
 		const struct sim_node *node = &sim->nodes[i];
-		/* Of a topology file; GLib's patterns take nothing but UTF-8. */
+		/* It comes from a topology file; GLib's patterns accept only UTF-8. */
 		g_autofree char *description = g_utf8_make_valid(node->description, -1);
 
 		if (!g_pattern_match_simple(pattern, description))

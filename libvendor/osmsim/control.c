@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Requests of processes: which node they sit on, what its ports are, opening them and registering
- * agents. One row of the table a request.
+ * Requests of processes: the node they run on, its ports, opening them and registering agents. One
+ * table row per request.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void answer(struct connection *connection, enum osmsim_type type, int val
 	connection_put(connection, type, &result, sizeof(result), NULL, 0);
 }
 
-/* The text of a hello, which need not end. */
+/* The text of a hello, which may lack its NUL. */
 static struct sim_node *hello_node(const struct connection *connection,
 				   const struct osmsim_hello *hello)
 {
@@ -57,7 +57,7 @@ static void do_hello(struct connection *connection, const uint8_t *data, size_t 
 	connection_put(connection, OSMSIM_HELLO, &out, sizeof(out), NULL, 0);
 }
 
-/* A switch is managed through port 0 only. One that is removed has none. */
+/* A switch is managed through port 0 only. A removed node has no port. */
 static struct sim_port *end_port(struct sim_node *node, uint32_t number)
 {
 	bool valid = node->sw ? number == 0 : number >= 1 && number <= node->num_ports;
@@ -112,8 +112,8 @@ static void do_port(struct connection *connection, const uint8_t *data, size_t l
 }
 
 /*
- * Handles are never 0, nor one in use. They cannot be guessed: it is by its handle that a process
- * says that a port is its own.
+ * A handle is never 0, nor one in use. Handles cannot be guessed: a process proves by its handle
+ * that a port is its own.
  */
 static uint32_t new_handle(struct server *server)
 {
@@ -215,7 +215,7 @@ static void do_command(struct connection *connection, const uint8_t *data, size_
 
 static const struct request {
 	enum osmsim_type type;
-	enum connection_kind kind; /* of the connection it may come by */
+	enum connection_kind kind; /* of connection that may send it */
 	size_t min, max;	   /* octets */
 	void (*serve)(struct connection *connection, const uint8_t *data, size_t length);
 } requests[] = {

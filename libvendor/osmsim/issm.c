@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * IsSM of a port by opening and closing, as with the issm devices of the kernel: a named pipe
- * stands for the device, and inotify tells who opens and closes it. So IsSM goes when the process
- * does, however it ends.
+ * stands for the device, and inotify reports when it is opened and closed. So IsSM ends with the
+ * process, however it ends.
  *
- * The pipes are in a directory of this user alone beside the socket, one for each port that was
- * ever asked for. Nobody writes to them.
+ * The pipes are in a directory private to this user beside the socket, one for each port ever
+ * requested. No data is written to them.
  */
 #include <errno.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static void remove_directory(const char *path)
 	rmdir(path);
 }
 
-/* Only what was left behind by a server that died is in the way, as the socket was ours to take. */
+/* Only leftovers of a dead server can be in the way, as the socket could be taken. */
 static int make_directory(struct issm *issm)
 {
 	remove_directory(issm->directory);

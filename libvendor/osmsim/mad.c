@@ -2,8 +2,8 @@
 /*
  * MADs of a port connection: struct ib_user_mad on the client's side, agents of the sim on ours.
  *
- * What the kernel answers to write() with an error comes back here as a MAD with a status, since
- * nobody waits for an answer to a frame.
+ * Errors that the kernel returns from write() are returned here as a MAD with a status, since a
+ * client does not wait for an answer to a frame.
  */
 #include <errno.h>
 #include <string.h>

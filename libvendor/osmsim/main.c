@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * osmsim: parse, build the fabric and the server, run, tear down in reverse. Without a topology it
- * hands commands to a server that runs already.
+ * sends commands to a running server.
  */
 #include "config.h"
 
@@ -111,7 +111,7 @@ static bool parse(struct program *program, int *argc, char ***argv, GError **err
 	return parsed && check(program, error);
 }
 
-/* The directory of the default socket is this user's alone. */
+/* The directory of the default socket is private to this user. */
 static char *default_socket(GError **error)
 {
 	const char *runtime = g_getenv("XDG_RUNTIME_DIR"), *given = g_getenv(OSMSIM_ENV_SOCKET);
@@ -240,10 +240,10 @@ static bool run_commands(struct program *program)
 	return done;
 }
 
-/* Not in the background: what is typed there is for others, and who reads it is stopped. */
+/* Not in the background: input there is for other programs, and reading it would stop osmsim. */
 static bool has_terminal(void)
 {
-	/* -1: of no terminal, or of another session's. */
+	/* -1: not a terminal, or that of another session. */
 	pid_t foreground = tcgetpgrp(STDIN_FILENO);
 
 	return isatty(STDIN_FILENO) && (foreground < 0 || foreground == getpgrp());
@@ -255,7 +255,7 @@ static int run(struct program *program)
 	bool terminal = has_terminal();
 
 	catch_signals(program);
-	signal(SIGTTIN, SIG_IGN); /* in the background later, it reads an end of the commands */
+	signal(SIGTTIN, SIG_IGN); /* if moved to the background later, it reads an end of input */
 	if (!run_commands(program))
 		return 1;
 	if (unjoined)

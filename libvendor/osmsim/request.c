@@ -49,7 +49,7 @@ static bool get_all(int fd, void *data, size_t length, GError **error)
 	return true;
 }
 
-/* The answer's octets and a NUL. */
+/* The octets of the answer and a NUL. */
 static uint8_t *get(int fd, enum osmsim_type type, size_t least, size_t *length, GError **error)
 {
 	struct osmsim_header header;

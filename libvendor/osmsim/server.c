@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * osmsim: a simulated fabric as a server, on whose nodes other processes sit.
+ * osmsim: a simulated fabric as a server, on whose nodes other processes run.
  *
  * One thread waits in epoll for clients and drives the sim's actor (actor_poll). Each round reads
- * what every ready client sent, runs it through the fabric, which without latencies brings the
- * answers at once, and then writes to each client all that came for it in one go.
+ * input from every ready client, runs it through the fabric, which without latencies gives the
+ * answers at once, and then writes all output for each client in one call.
  *
  *	server.c      the socket, the round        connection.c  frames in and out
  *	control.c     requests of processes        mad.c         MADs in and out
  *	issm.c        IsSM of ports                console*.c    commands
  *
- * Nothing here waits for a client: output that its socket does not take stays queued, and is
- * dropped beyond a limit as in the kernel. Connections that end are freed at the end of the round,
- * since others of the same round may have news for them.
+ * The server never waits for a client: output that its socket does not take stays queued, and is
+ * dropped beyond a limit as in the kernel. Closed connections are freed at the end of the round,
+ * since other connections may still have output for them in the same round.
  */
 #define _GNU_SOURCE /* accept4, ppoll */
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 #include "libvendor/osmsim/issm.h"
 
-#define EVENTS 64 /* of one round */
+#define EVENTS 64 /* per round */
 #define BACKLOG 128
 
 /* ---- the socket ---- */
@@ -47,12 +47,12 @@ static bool is_alive(const struct sockaddr_un *address)
 	if (fd < 0)
 		return false;
 	alive = !connect(fd, (const struct sockaddr *)address, sizeof(*address)) ||
-		errno == EAGAIN; /* too busy to accept, but there */
+		errno == EAGAIN; /* it exists, but is too busy to accept */
 	close(fd);
 	return alive;
 }
 
-/* Makes way for our socket: one whose server died goes, anything else stays. */
+/* Removes the socket of a dead server; anything else at this path stays. */
 static bool clear_stale(const struct sockaddr_un *address, GError **error)
 {
 	struct stat status;
@@ -81,7 +81,7 @@ static bool listen_at(struct server *server, const char *path, GError **error)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return fail(error, errno, "cannot make a socket for", path);
-	mask = umask(0177); /* only this user may connect, from the first moment on */
+	mask = umask(0177); /* only this user may connect, from the first moment */
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
 	    listen(fd, BACKLOG) != 0)
 		err = errno;
@@ -128,7 +128,7 @@ static struct sim_node *by_prefix(const struct sim *sim, const char *name)
 		if (!g_str_has_prefix(sim->nodes[i].description, name))
 			continue;
 		if (found)
-			return NULL; /* which? */
+			return NULL; /* ambiguous */
 		found = &sim->nodes[i];
 	}
 	return found;
@@ -188,7 +188,7 @@ static int wait_events(const struct server *server, struct epoll_event *events, 
 
 	if (ns == UINT64_MAX)
 		return epoll_wait(server->epoll_fd, events, EVENTS, -1);
-	/* Latencies of the fabric are shorter than the milliseconds that epoll_wait knows. */
+	/* Latencies of the fabric are shorter than the milliseconds of epoll_wait. */
 	if (ns && ppoll(&poll_fd, 1, &time, NULL) <= 0)
 		return 0;
 	return epoll_wait(server->epoll_fd, events, EVENTS, 0);
@@ -229,7 +229,7 @@ void server_turn(struct server *server, uint64_t timeout_ns)
 	reap(server);
 }
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 static void free_connection(void *data)
 {

@@ -3,12 +3,11 @@
  * Agents: the rules of the kernel's MAD layer, which clients of a port rely on.
  *
  * - A response goes to the agent whose number is in the high half of its TransactionID, if that
- *   waits for it; an agent without RMPP of its own that exchanges multi-packet messages by itself
- *   gets every packet of them.
+ *   agent waits for it; an agent registered without RMPP that exchanges multi-packet messages by
+ *   itself gets all their packets.
  * - Anything else goes to the one agent of the port that registered its class, class version and
  *   method, and for vendor classes 0x30 to 0x4F the OUI.
- * - A request is sent again each time its timeout passes, so often as retries says, and then handed
- *   back.
+ * - A request is sent again each time its timeout passes, at most retries times, and then returned.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,8 +16,8 @@
 #include "libvendor/sim/agent.h"
 
 #define VERSIONS_MAX 0x83 /* class versions that can be registered: below this */
-#define CLASSES_MAX 80	  /* and classes, but for 0x81 */
-#define OUI_AT 37	  /* three octets behind the RMPP header */
+#define CLASSES_MAX 80	  /* and classes, except 0x81 */
+#define OUI_AT 37	  /* three octets after the RMPP header */
 
 static bool is_oui_class(uint8_t mgmt_class)
 {
@@ -53,7 +52,7 @@ static bool filter_is_valid(const struct agent_filter *filter)
 	return iba_class_is_smp(mgmt_class) == (filter->qpn == IBA_QP0);
 }
 
-/* Would both get the same MAD? */
+/* Whether both would get the same MAD. */
 static bool filters_overlap(const struct agent_filter *a, const struct agent_filter *b)
 {
 	return a->mgmt_class == b->mgmt_class &&
@@ -110,7 +109,7 @@ static bool filter_takes(const struct agent_filter *filter, const uint8_t *mad)
 		filter->oui == sim_read32(mad + OUI_AT - 1) % (1U << 24));
 }
 
-/* Who takes an unsolicited MAD. */
+/* The agent that takes an unsolicited MAD. */
 static struct agent *taker(const struct sim_port *port, const uint8_t *mad)
 {
 	for (GSList *item = port->agents; item; item = item->next) {
@@ -137,7 +136,7 @@ struct vendor_address agent_remote(const struct sim_packet *packet)
 	struct vendor_address remote = packet->grh;
 
 	remote.lid = packet->slid;
-	/* By which of the port's LIDs it came: an answer goes from there. */
+	/* The port's LID by which it arrived: an answer is sent from that. */
 	if (packet->dlid != IBA_LID_PERMISSIVE)
 		remote.path_bits = packet->dlid & ((1U << port->info.lmc) - 1);
 	remote.sl = packet->sl;
@@ -160,7 +159,7 @@ static void hand_over(struct agent *agent, const struct sim_packet *packet)
 	agent_hand_over(agent, &remote, packet->data, IBA_MAD_BYTES);
 }
 
-/* ---- requests that wait ---- */
+/* ---- waiting requests ---- */
 
 static uint64_t pending_key(const uint8_t *data)
 {
@@ -200,7 +199,7 @@ void agent_pending_wait(struct sim_pending *pending)
 	timer_start(&pending->timer, pending->timeout_ms * NS_PER_MS + late);
 }
 
-/* Is it this request that still waits, after sending led to who knows what? */
+/* Whether this request still waits: while it was sent, anything may have happened. */
 static bool pending_lasts(const struct agent *agent, uint64_t key, uint64_t serial)
 {
 	const struct sim_pending *pending = g_hash_table_lookup(agent->pending, &key);
@@ -208,7 +207,7 @@ static bool pending_lasts(const struct agent *agent, uint64_t key, uint64_t seri
 	return pending && pending->serial == serial;
 }
 
-/* In the first sending as in later ones: one packet, or the segments of a message. */
+/* Used for the first sending and for retries: one packet, or the segments of a message. */
 static void pending_send(struct sim_pending *pending)
 {
 	struct agent *agent = pending->agent;
@@ -223,13 +222,16 @@ static void pending_send(struct sim_pending *pending)
 			.length = pending->length,
 		};
 
-		/* Time starts when the message is delivered, or now if one like it is under way. */
+		/*
+		 * The timeout starts when the message is delivered, or now if an equal one is in
+		 * progress.
+		 */
 		if (agent_rmpp_send(agent, &send) != 0)
 			agent_pending_wait(pending);
 		return;
 	}
 	agent_send_packet(agent, &pending->to, pending->data, IBA_MAD_BYTES);
-	/* Mostly the response is there by now, and no timer is needed. */
+	/* Usually the response is already there, and no timer is needed. */
 	if (pending_lasts(agent, key, serial))
 		agent_pending_wait(pending);
 }
@@ -276,7 +278,7 @@ static struct sim_pending *pending_new(struct agent *agent, const struct agent_s
 
 /* ---- from the fabric ---- */
 
-/* The agent that the TransactionID of a response names. */
+/* The agent given by the TransactionID of a response. */
 static struct agent *requester(const struct sim_port *port, const struct sim *sim,
 			       const uint8_t *mad)
 {
@@ -286,7 +288,7 @@ static struct agent *requester(const struct sim_port *port, const struct sim *si
 	return agent && agent->port == port ? agent : NULL;
 }
 
-/* Does the agent leave this class's segments to us? */
+/* Whether the agent leaves segmentation of this class to the port. */
 static bool does_rmpp(const struct agent *agent, uint8_t mgmt_class)
 {
 	const struct agent_filter *filter = agent_filter(agent, mgmt_class);
@@ -367,13 +369,13 @@ void agent_send_packet(struct agent *agent, const struct vendor_address *to, con
 	set_addresses(packet, agent->port, to);
 	memcpy(packet->data, data, length);
 	memset(packet->data + length, 0, IBA_MAD_BYTES - length);
-	/* A client answers with the pointer as it came or already set for the way back. */
+	/* A client may answer with the pointer as received, or already set for the way back. */
 	if (sim_is_returning(packet))
 		packet->data[SIM_MAD_HOP_POINTER] = packet->data[SIM_MAD_HOP_COUNT] + 1;
 	sim_inject(packet);
 }
 
-/* A message that we segment; an ACK, STOP or ABORT is a single packet. */
+/* A message to be segmented; an ACK, STOP or ABORT is a single packet. */
 static bool is_message(const struct agent *agent, const struct agent_send *send)
 {
 	return is_segment(send->data) && send->length >= rmpp_headers(send->data[SIM_MAD_CLASS]) &&
@@ -432,7 +434,7 @@ struct agent *agent_new(struct sim *sim, struct sim_port *port, agent_receive_fn
 {
 	struct agent *agent = g_new0(struct agent, 1);
 
-	do /* after 2^32 agents numbers come again */
+	do /* after 2^32 agents numbers are reused */
 		agent->number = ++sim->last_agent;
 	while (!agent->number ||
 	       g_hash_table_contains(sim->agents, GUINT_TO_POINTER(agent->number)));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The congestion control agent of every node (IBA annex A10): it keeps what a manager sets and
- * tells it again. No congestion happens here, so logs are empty. A node gets its state with the
- * first MAD of the class, and loses it with the power.
+ * The congestion control agent of every node (IBA annex A10): it stores what a manager sets and
+ * reports it again. There is no congestion here, so logs are empty. A node gets its state with the
+ * first MAD of the class, and loses it at power off.
  *
- * All but Get(CongestionKeyInfo) need the right CC_Key, once there is one (A10.4.1).
+ * All methods except Get(CongestionKeyInfo) need the right CC_Key, once one is set (A10.4.1).
  */
 #include <string.h>
 
@@ -104,9 +104,9 @@ static uint16_t answer(const struct request *request, const struct wire_type *ty
 	return IBA_STATUS_OK;
 }
 
-/* ---- of all nodes ---- */
+/* ---- for all nodes ---- */
 
-/* Only what says where traps go can be written. */
+/* Only the destination of traps can be written. */
 static uint16_t class_port_info(struct request *request)
 {
 	struct iba_class_port_info *info = &request->cc->class_port_info, wanted;
@@ -190,7 +190,7 @@ static uint16_t congestion_log(struct request *request)
 	return IBA_STATUS_OK;
 }
 
-/* ---- of switches ---- */
+/* ---- for switches ---- */
 
 /* Bits of ControlMap. */
 enum {
@@ -226,7 +226,7 @@ static uint16_t switch_setting(struct request *request)
 	return answer(request, &iba_switch_congestion_setting_type, now);
 }
 
-/* Elements that are not valid leave theirs alone. */
+/* Elements that are not valid leave their ports unchanged. */
 static uint16_t switch_port_setting(struct request *request)
 {
 	struct iba_switch_port_congestion_element *ports;
@@ -244,7 +244,7 @@ static uint16_t switch_port_setting(struct request *request)
 	return answer(request, &iba_switch_port_congestion_setting_type, &wanted);
 }
 
-/* ---- of channel adapters ---- */
+/* ---- for channel adapters ---- */
 
 static uint16_t ca_setting(struct request *request)
 {

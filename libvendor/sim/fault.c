@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What tests and the console break: links, cables, nodes, agents and packets.
+ * Faults caused by tests and the console: of links, cables, nodes, agents and packets.
  *
- * Every function runs on the sim's actor and acts at once; what takes time (a link that flaps) is
- * a timer of that actor, so that in a virtual runtime the same calls give the same events. A fault
- * of the cable moves with the cable, one of a port stays with the port, and one of a node's agent
- * outlives a power cycle: it is no state of the node, but a property of its firmware.
+ * Every function runs on the sim's actor and acts at once; faults that take time (a flapping link)
+ * use a timer of that actor, so that in a virtual runtime the same calls give the same events. A
+ * fault of a cable moves with the cable, a fault of a port stays with the port, and a fault of a
+ * node's agent outlives a power cycle: it is not a state of the node, but a property of its
+ * firmware.
  */
 #include <string.h>
 
 #include "libvendor/sim/sim_private.h"
 
-#define SYMBOL_ERRORS 16 /* of a link whose signal gets bad */
+#define SYMBOL_ERRORS 16 /* on a link whose signal gets bad */
 
 /* ---- links that flap ---- */
 
@@ -21,7 +22,7 @@ struct sim_flap {
 	struct sim_port *port;
 	struct sim_flap *next;
 	uint64_t down_ns, up_ns;
-	unsigned int left; /* how often it comes up yet */
+	unsigned int left; /* times it will still come up */
 };
 
 static struct sim_port *far_end(const struct sim_port *port)
@@ -29,7 +30,7 @@ static struct sim_port *far_end(const struct sim_port *port)
 	return &port->peer->ports[port->peer_number];
 }
 
-/* Of a link that is about to fail or was trained again: some errors at both ends. */
+/* For a link that is about to fail or was trained again: counts some errors at both ends. */
 static void count_bad_signal(struct sim_port *port)
 {
 	struct sim_port *ends[] = {port, far_end(port)};
@@ -77,7 +78,7 @@ static void flap_fire(struct timer *timer)
 		flap_free(flap);
 }
 
-/* Whatever is done to the cable by hand ends its flapping; whether it did. */
+/* Any other change of the cable ends its flapping; returns whether it did. */
 static bool flap_end(struct sim *sim, const struct sim_port *port)
 {
 	bool ended = false;
@@ -136,7 +137,7 @@ bool sim_link_set(struct sim *sim, unsigned int node, unsigned int number, bool 
 	return true;
 }
 
-/* Rate of a lane in Mb/s: with and without what the encoding adds. */
+/* Rate of a lane in Mb/s: with and without the encoding overhead. */
 static const struct {
 	unsigned int from, to;
 } speeds[TOPOLOGY_SPEEDS] = {
@@ -219,9 +220,9 @@ bool sim_cable_move(struct sim *sim, unsigned int node, unsigned int number, uns
 	return true;
 }
 
-/* The cable end in a port, taken out of it. */
+/* The cable end that was in a port, after unplugging it. */
 struct cable_end {
-	struct sim_port *far; /* NULL: there was none */
+	struct sim_port *far; /* NULL: there was no cable */
 	bool plugged;
 	uint8_t lanes, speed;
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Forwarding: hop by hop, through the tables that were really programmed.
+ * Forwarding: hop by hop, by the tables that were actually programmed.
  *
- * A packet is always at one node, having come in by one of its ports. It is LID-routed while the
- * LRH has a DLID, and on a directed hop while that is the permissive LID; a mixed route changes
- * between the two at a switch (IBA 14.2.2). LID-routed hops need no decision of software and are
- * made in one go, adding up their latency; a directed hop is made by the SMA of the switch and
- * waits its turn there. So a packet costs an event (a timer of the sim's actor) for each SMA that
- * handles it, and none at all in a fabric without latencies.
+ * A packet is always at one node, which it entered through one of its ports. It is LID-routed while
+ * the LRH has a DLID, and on a directed hop while that is the permissive LID; a mixed route changes
+ * between the two at a switch (IBA 14.2.2). LID-routed hops need no software and are made at once,
+ * adding up their latency; a directed hop is made by the SMA of the switch and is queued there. So
+ * a packet costs one event (a timer of the sim's actor) for each SMA that handles it, and none in a
+ * fabric without latencies.
  *
  * SMPs travel on VL15 as soon as the link is up, GMPs only where both ports are ACTIVE.
  */
@@ -61,7 +61,7 @@ void sim_packet_free(struct sim_packet *packet)
 	packet->sim->free_packets = packet;
 }
 
-/* Says why a packet goes no further. */
+/* Notes why a packet is not forwarded. */
 static bool refuse(struct sim_packet *packet, const char *why)
 {
 	packet->why = why;
@@ -109,9 +109,9 @@ static bool is_enforced(const struct sim_packet *packet, const struct sim_port *
 }
 
 /*
- * 10.9.6: a port of a switch that enforces partitions. SMs give it the keys of the host behind it:
- * what that sends bears one of these, of a limited member too, which two of 10.9.3 would not let
- * meet; what it is sent has to match one of them.
+ * 10.9.6: a switch port that enforces partitions. SMs give it the P_Keys of the host behind it.
+ * Packets from that host carry one of these, possibly as limited member, where two limited members
+ * would not match by 10.9.3; packets to the host must match one of them.
  */
 static bool table_passes(const struct sim_port *port, uint16_t p_key, bool inbound)
 {
@@ -132,7 +132,7 @@ static bool partition_passes(const struct sim_packet *packet, struct sim_port *p
 	return false;
 }
 
-/* What travels on a data VL is checked for its partition, and counted; SMPs on VL15 are not. */
+/* Packets on data VLs are checked for their partition, and counted; SMPs on VL15 are not. */
 static bool gmp_passes(struct sim_packet *packet, struct sim_port *port, struct sim_port *peer)
 {
 	if (!partition_passes(packet, port, false))
@@ -145,7 +145,7 @@ static bool gmp_passes(struct sim_packet *packet, struct sim_port *port, struct 
 	       refuse(packet, "its P_Key may not come in by the next port");
 }
 
-/* Out of a port and over its cable. False: nothing leaves there. */
+/* Sends the packet out of a port and over its cable. False: it does not leave. */
 static bool transmit(struct sim_packet *packet, unsigned int out)
 {
 	struct sim_node *node = packet->node;
@@ -170,7 +170,7 @@ static bool transmit(struct sim_packet *packet, unsigned int out)
 	return true;
 }
 
-/* Where a switch sends a LID; IBA_PORT_NONE: nowhere. */
+/* The port to which a switch forwards a LID; IBA_PORT_NONE: none. */
 static uint8_t lookup(const struct sim_switch *sw, uint16_t lid)
 {
 	return sw->lft && lid <= sw->info.linear_fdb_top && lid < sw->info.linear_fdb_cap
@@ -190,7 +190,7 @@ static bool relay_error(struct sim_packet *packet, enum sim_port_counter which)
 								     : "no route to its LID");
 }
 
-/* By a switch that is on its way: sim_set_lid_hops_max(). */
+/* Whether a switch on the way handles the packet itself: sim_set_lid_hops_max(). */
 static bool is_taken(const struct sim_packet *packet)
 {
 	unsigned int max = packet->sim->lid_hops_max;
@@ -198,7 +198,7 @@ static bool is_taken(const struct sim_packet *packet)
 	return max && packet->hops >= max && sim_is_smp(packet);
 }
 
-/* Through all switches to the end port that owns the DLID. False: the packet got lost. */
+/* Forwards through all switches to the end port with the DLID. False: the packet was lost. */
 static bool route_by_lid(struct sim_packet *packet)
 {
 	for (;;) {
@@ -226,7 +226,7 @@ static bool route_by_lid(struct sim_packet *packet)
 		}
 		if (out == IBA_PORT_NONE)
 			return relay_error(packet, SIM_COUNT_PORT_DLID_MAPPING_ERRORS);
-		/* A packet does not go back where it came from (IBA 18.2.4.3). */
+		/* A packet is not sent back to where it came from (IBA 18.2.4.3). */
 		if (out == packet->port && !packet->from_here)
 			return relay_error(packet, SIM_COUNT_PORT_LOOPING_ERRORS);
 		if (!transmit(packet, out))
@@ -238,12 +238,12 @@ static bool route_by_lid(struct sim_packet *packet)
 
 enum smi_verdict {
 	SMI_DROP,
-	SMI_HOP,   /* out of *out */
+	SMI_HOP,   /* by port *out */
 	SMI_LID,   /* LID-routed to *lid */
 	SMI_LOCAL, /* it is for this node */
 };
 
-/* The directed part of a request ends here; what if a LID-routed part follows? */
+/* The directed part of a request ends here; a LID-routed part may follow. */
 static enum smi_verdict smi_tail(const struct sim_packet *packet, unsigned int at, uint16_t *lid)
 {
 	*lid = sim_read16(packet->data + at);
@@ -274,7 +274,7 @@ static enum smi_verdict smi_request(struct sim_packet *packet, uint8_t *out, uin
 	}
 	if (!is_switch && !packet->from_here)
 		return SMI_DROP;
-	/* The end of a LID-routed part. */
+	/* The LID-routed part ends here. */
 	if (!*pointer && !packet->from_here && !packet->sim->config.mixed_routing)
 		return SMI_DROP;
 	*out = data[SIM_MAD_INITIAL_PATH + ++*pointer];
@@ -306,9 +306,9 @@ static enum smi_verdict smi_response(struct sim_packet *packet, uint8_t *out, ui
 	return SMI_HOP;
 }
 
-/* ---- the life of a packet ---- */
+/* ---- a packet's path ---- */
 
-/* Software of a node has work with it; a client's answer at an end port is none of the SMA's. */
+/* Whether software of the node handles it; a client's answer at an end port bypasses the SMA. */
 static bool needs_sma(const struct sim_packet *packet)
 {
 	if (!sim_is_smp(packet) ||
@@ -319,7 +319,7 @@ static bool needs_sma(const struct sim_packet *packet)
 	return packet->node->sw || packet->data[SIM_MAD_METHOD] <= IBA_METHOD_SET;
 }
 
-/* Waits until the time is now + delay. */
+/* Waits for delay. */
 static void packet_wait(struct sim_packet *packet, uint64_t delay)
 {
 	packet->delay = 0;
@@ -327,7 +327,7 @@ static void packet_wait(struct sim_packet *packet, uint64_t delay)
 	timer_start(&packet->timer, delay);
 }
 
-/* A request that the node answers itself, not one that it sends on. */
+/* Whether the node answers the request itself, rather than forwarding it. */
 static bool is_served_here(const struct sim_packet *packet)
 {
 	const uint8_t *data = packet->data;
@@ -339,7 +339,7 @@ static bool is_served_here(const struct sim_packet *packet)
 		sim_read16(data + SIM_MAD_DR_DLID) == IBA_LID_PERMISSIVE);
 }
 
-/* True if the packet now waits for its turn at an SMA. */
+/* True if the packet now waits in the queue of an SMA. */
 static bool queue_at_sma(struct sim_packet *packet)
 {
 	struct sim_node *node = packet->node;
@@ -363,7 +363,7 @@ static bool queue_at_sma(struct sim_packet *packet)
 	return true;
 }
 
-/* Sends it on from a node that handled it. False: it stays, and is for this node. */
+/* Forwards it from a node that handled it. False: it is for this node. */
 static bool hand_on(struct sim_packet *packet, bool *lost)
 {
 	uint8_t out = 0;
@@ -391,7 +391,7 @@ static bool hand_on(struct sim_packet *packet, bool *lost)
 	case SMI_LID:
 		packet->slid = sim_end_port(packet->node, packet->port)->info.lid;
 		packet->dlid = lid;
-		packet->from_here = true; /* its way by LID begins here */
+		packet->from_here = true; /* its LID-routed part begins here */
 		packet->hops = 0;
 		*lost = !route_by_lid(packet);
 		return true;
@@ -438,7 +438,7 @@ static void packet_fire(struct timer *timer)
 	packet_run(packet);
 }
 
-/* First step of a packet: one with a DLID travels by that before anything else. */
+/* First step of a packet: if it has a DLID, it is first forwarded by that. */
 static void packet_start(struct sim_packet *packet)
 {
 	if (packet->dlid == IBA_LID_PERMISSIVE &&
@@ -519,7 +519,10 @@ static void duplicate(const struct sim_packet *packet)
 	packet_start(twin);
 }
 
-/* By another path a Set would reach another device: no defect of memory or cables does that. */
+/*
+ * Whether the octet is part of the path. Changing it could send a Set to another device, which no
+ * defect of memory or cables does.
+ */
 static bool is_of_path(const struct sim_packet *packet, unsigned int octet)
 {
 	return packet->data[SIM_MAD_CLASS] == IBA_CLASS_SUBN_DIRECTED &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The general services agents of every node (IBA 13.5): who answers which management class on QP1.
- * A client that bound a class as manager on the port comes first (local.c asks it).
+ * The general services agents of every node (IBA 13.5): dispatch of management classes on QP1. A
+ * client that bound a class as manager on the port has precedence (local.c asks it).
  */
 #include "libvendor/sim/sim_private.h"
 

@@ -36,7 +36,7 @@ static uint8_t widths_up_to(unsigned int lanes)
 	       (lanes >= 8 ? IBA_WIDTH_8X : 0) | (lanes >= 12 ? IBA_WIDTH_12X : 0);
 }
 
-/* What the end port speaks for: itself, or all ports of its switch. */
+/* The port's fastest speed; for port 0, the fastest of all ports of its switch. */
 static unsigned int fastest(const struct sim_port *end)
 {
 	const struct sim_node *node = end->node;
@@ -82,7 +82,7 @@ static uint16_t capabilities2(const struct sim_port *port)
 	return mask;
 }
 
-/* Two lanes of a wider port came with HDR. */
+/* Ports wider than two lanes support 2X since HDR. */
 static uint8_t widths(const struct sim_port *port)
 {
 	return IBA_WIDTH_1X | width_bit(port->lanes) |
@@ -164,7 +164,7 @@ void sim_node_reset(struct sim_node *node)
 	node->busy_until = node->serves_until = 0;
 }
 
-/* The highest bit of what both ends enable; 0 if they have nothing in common. */
+/* The highest bit enabled at both ends; 0 if there is none. */
 static uint8_t best(unsigned int a, unsigned int b)
 {
 	unsigned int both = a & b;
@@ -172,7 +172,7 @@ static uint8_t best(unsigned int a, unsigned int b)
 	return both ? 1U << (31 - __builtin_clz(both)) : 0;
 }
 
-/* 2X is wider than 1X only, though its bit is the highest. */
+/* 2X is wider only than 1X, though its bit is the highest. */
 static uint8_t best_width(uint8_t a, uint8_t b)
 {
 	uint8_t plain = best(a & ~(unsigned int)IBA_WIDTH_2X, b & ~(unsigned int)IBA_WIDTH_2X);
@@ -236,7 +236,7 @@ static void count_down(struct sim_port *port)
 		sim_count(port, SIM_COUNT_LINK_DOWNED, 1);
 }
 
-/* The port that an SM has just disabled is no more in LinkUp, and counts nothing. */
+/* The port that an SM has just disabled is not in LinkUp any more, and counts nothing. */
 static void link_drop(struct sim *sim, struct sim_port *port, struct sim_port *peer)
 {
 	count_down(port);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A packet at its end: the SMA of the node answers it, or a client of the port gets it.
+ * A packet at its destination: the SMA of the node answers it, or a client of the port gets it.
  *
  * SMInfo belongs to the SM that bound the class on a port with IsSM; without one the SMA answers
  * that it does not know the attribute.
  */
 #include "libvendor/sim/sim_private.h"
 
-/* Turns the addresses round and sends the packet from here. */
+/* Swaps the addresses and sends the packet from here. */
 static void respond(struct sim_packet *packet)
 {
 	const struct sim_port *port = sim_end_port(packet->node, packet->port);
@@ -86,7 +86,7 @@ static bool deliver_gmp(struct sim_port *port, struct sim_packet *packet)
 	return sim_client_unsolicited(port, packet);
 }
 
-/* By the agent of its class. */
+/* Served by the agent of its class. */
 static void serve_gmp(struct sim_packet *packet)
 {
 	if (sim_gsa(packet))

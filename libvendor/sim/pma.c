@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The performance management agent of every node (IBA 16.1), and the counters it tells of.
+ * The performance management agent of every node (IBA 16.1), and the counters that it reports.
  *
- * A port gets counters with the first thing it counts. They have 64 bits and never stop; each
- * attribute shows as many bits as it has and stops at the greatest value. PortCounters is cleared
- * apart from PortCountersExtended: what it shows is the difference to where it was cleared.
- * Lanes and VLs are not told apart: counters of single lanes stay 0.
+ * A port gets its counters when it first counts. They have 64 bits and never stop; each attribute
+ * shows as many bits as it has and stops at its maximum. PortCounters is cleared independently of
+ * PortCountersExtended: it shows the difference to the values when it was cleared. Lanes and VLs
+ * are not distinguished: counters of single lanes stay 0.
  *
  * Sampling (PortSamplesControl) runs on a timer of the sim's actor, with ticks of a microsecond.
  */
@@ -72,10 +72,10 @@ uint64_t sim_port_counter(const struct sim *sim, unsigned int node, unsigned int
 
 /* ---- attributes that are sets of counters ---- */
 
-/* A component: where it lies in the host struct, and what in CounterSelect means it. */
+/* A component: its place in the host struct, and its bit in CounterSelect. */
 struct row {
 	uint16_t offset, counter;
-	uint8_t select, bit; /* which of the masks of the attribute, and its bit */
+	uint8_t select, bit; /* number of the attribute's mask, and the bit in it */
 };
 
 struct table {
@@ -262,7 +262,7 @@ static void set_value(const struct table *table, struct sim_port *port, unsigned
 	counts = sim_counts(port);
 	difference = counts->now[counter] - counts->base[counter];
 	if (!table->based)
-		counts->now[counter] = value; /* what PortCounters shows stays */
+		counts->now[counter] = value; /* the value shown by PortCounters stays */
 	else
 		difference = value;
 	counts->base[counter] = counts->now[counter] - difference;
@@ -282,7 +282,7 @@ static void set_port(const struct table *table, struct sim_port *port, const voi
 	}
 }
 
-/* Of the ports first to last together. */
+/* The sums over the ports first to last. */
 static void fill(const struct table *table, const struct sim_node *node, unsigned int first,
 		 unsigned int last, void *host)
 {
@@ -337,7 +337,7 @@ enum sample_status {
 
 #define TICK_NS 1000
 
-/* CounterSelect of a sample: what every agent can sample. */
+/* CounterSelect codes that can be sampled: those of every agent. */
 static const uint8_t sampled[] = {
 	[1] = SIM_COUNT_PORT_XMIT_DATA, [2] = SIM_COUNT_PORT_RCV_DATA,
 	[3] = SIM_COUNT_PORT_XMIT_PKTS, [4] = SIM_COUNT_PORT_RCV_PKTS,
@@ -389,7 +389,7 @@ void sim_samples_clear(struct sim_node *node)
 	g_clear_pointer(&node->samples, g_free);
 }
 
-/* A Set while it samples is ignored. */
+/* A Set during sampling is ignored. */
 static uint16_t samples_set(struct sim_samples *samples, struct sim_node *node,
 			    const struct iba_port_samples_control *wanted)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Vendor ports of the simulated fabric: each is an agent with a filter for every class bound.
+ * Vendor ports of the simulated fabric: each is an agent with a filter for every bound class.
  *
- * vendor_send only queues: the packet is made on the sim's actor, to which the agent belongs.
+ * vendor_send only queues: the packet is made on the sim's actor, which owns the agent.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct sim_vendor {
 	bool is_sm;
 };
 
-/* A MAD on its way from the client's thread. */
+/* A MAD in transit from the client's thread. */
 struct send {
 	struct message message;
 	struct sim_vendor *vendor;
@@ -47,7 +47,7 @@ static const struct binding *find_binding(const struct sim_vendor *vendor, uint8
 	return NULL;
 }
 
-/* To the client that bound the class of the MAD. */
+/* Delivers a MAD to the client that bound its class. */
 static void port_receive(void *arg, enum vendor_status status, const struct vendor_address *remote,
 			 const uint8_t *data, size_t length)
 {
@@ -65,7 +65,7 @@ static void port_receive(void *arg, enum vendor_status status, const struct vend
 
 /* ---- sending ---- */
 
-/* Of what is not a request nothing comes back from a device that is gone. */
+/* If the device is gone, only requests are returned. */
 static int try_send(struct sim_vendor *vendor, const struct agent_send *what)
 {
 	if (vendor->agent)
@@ -85,7 +85,7 @@ static void send_run(struct message *message)
 		.length = send->length,
 	};
 
-	/* Without a binding nobody could be given the response. */
+	/* Without a binding no client could get the response. */
 	if (vendor->bindings &&
 	    (!send->timeout_ms || find_binding(vendor, send->data[SIM_MAD_CLASS])) &&
 	    try_send(vendor, &what) != 0)
@@ -112,14 +112,14 @@ static bool port_send(struct vendor *base, const struct vendor_address *to, cons
 	return true;
 }
 
-/* ---- binding, IsSM, open, close: short visits to the sim's actor ---- */
+/* ---- binding, IsSM, open, close: short calls on the sim's actor ---- */
 
 struct visit {
 	struct sim_vendor *vendor;
 	struct sim_port *port;
 	struct binding binding;
 	bool on, done;
-	const char *why; /* if not done */
+	const char *why; /* why it failed, or NULL */
 };
 
 /* A manager takes all unsolicited MADs of its class. */
@@ -189,7 +189,7 @@ static void is_sm_call(struct sim *sim, void *arg)
 
 		if (other != visit->vendor && other->port == visit->vendor->port && other->is_sm) {
 			visit->done = !visit->on;
-			return; /* the bit is that client's */
+			return; /* the bit belongs to that client */
 		}
 	}
 	visit->vendor->is_sm = visit->on;
@@ -210,7 +210,7 @@ static bool port_set_is_sm(struct vendor *base, bool on, GError **error)
 	return visit.done;
 }
 
-/* The shell stays until the end: another thread may just be sending, in vain. */
+/* The struct stays until the end: another thread may be sending at this moment, in vain. */
 static void vendor_shut(struct sim_vendor *vendor)
 {
 	if (!vendor->bindings)
@@ -235,7 +235,7 @@ static void port_close(struct vendor *base)
 	struct sim_vendor *vendor = (struct sim_vendor *)base;
 	struct visit visit = {.vendor = vendor};
 
-	/* What this thread queued before is sent before. */
+	/* MADs that this thread queued before are sent first. */
 	sim_call(vendor->sim, close_call, &visit);
 }
 
@@ -258,7 +258,7 @@ static void open_call(struct sim *sim, void *arg)
 		vendor->agent = agent_new(sim, vendor->port, port_receive, vendor);
 }
 
-/* The first port of a host that has a cable; if none has, the first of all. */
+/* The first port of a host with a cable; if none has a cable, the first host port. */
 static void first_port_call(struct sim *sim, void *arg)
 {
 	struct visit *visit = arg;
@@ -276,14 +276,14 @@ static void first_port_call(struct sim *sim, void *arg)
 	}
 }
 
-/* The port to open. GUIDs do not change, so any thread may look; cables do. */
+/* The port to open. GUIDs do not change, so any thread may read them; cables do change. */
 static struct sim_port *find_port(struct sim *sim, uint64_t guid)
 {
 	struct visit visit = {0};
 
 	if (guid) {
 		visit.port = g_hash_table_lookup(sim->by_guid, &guid);
-		/* A node GUID that is no port's. */
+		/* A node GUID that is not a port GUID does not count. */
 		return visit.port && visit.port->guid == guid ? visit.port : NULL;
 	}
 	sim_call(sim, first_port_call, &visit);
@@ -319,7 +319,7 @@ struct vendor *sim_open(struct sim *sim, uint64_t port_guid, GError **error)
 	return &vendor->base;
 }
 
-/* ---- what happens to the port ---- */
+/* ---- events of the port ---- */
 
 void sim_vendors_tell(struct sim *sim, const struct sim_port *port, unsigned int events)
 {
@@ -331,7 +331,7 @@ void sim_vendors_tell(struct sim *sim, const struct sim_port *port, unsigned int
 	}
 }
 
-/* All that it had bound, IsSM too: nobody else can have bound it meanwhile. */
+/* Restores all bindings and IsSM: no other client can have bound them in the meantime. */
 static void vendor_return(struct sim_vendor *vendor)
 {
 	struct sim *sim = vendor->sim;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * RMPP transfers of agents, which send and receive whole messages, each segment of which is a
- * packet of the fabric that can get lost.
+ * RMPP transfers of agents, which send and receive whole messages; each segment is a packet of the
+ * fabric that can be lost.
  *
- * A transfer of an agent is found by TransactionID, class, remote LID and direction. One that
- * receives a response needs a request of the agent that waits for it. A request sent in segments
- * begins to wait for its response when the last segment was acknowledged.
+ * A transfer of an agent is found by TransactionID, class, remote LID and direction. To receive a
+ * response in segments the agent must have a waiting request. For a request sent in segments the
+ * timeout starts when the last segment was acknowledged.
  *
- * Times are the kernel's: a sender waits for an ACK as long as for a response, but two seconds at
- * most, and makes as many retries without progress as its client asked for; none, if for none.
+ * Times are the kernel's: a sender waits for an ACK as long as for a response, but at most two
+ * seconds, and makes as many retries without progress as its client requested.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "libvendor/sim/agent.h"
 
 #define ACK_MS_MAX 2000
-#define FORGET_NS (10 * NS_PER_S) /* a receiver, after the last packet */
+#define FORGET_NS (10 * NS_PER_S) /* for a receiver, after the last packet */
 #define WINDOW 64
 #define MESSAGE_MAX (128U << 20)
 
@@ -25,11 +25,11 @@ struct transfer {
 	struct vendor_address remote;
 	uint64_t tid;
 	uint8_t mgmt_class;
-	bool asks;		/* a response is waited for */
-	struct rmpp_send *send; /* or */
+	bool asks;		/* a response is expected */
+	struct rmpp_send *send; /* sending, or else: */
 	struct rmpp_receive *receive;
-	uint8_t *message;	       /* that is sent */
-	uint8_t header[IBA_MAD_BYTES]; /* of what is sent, to be handed back on failure */
+	uint8_t *message;	       /* to be sent */
+	uint8_t header[IBA_MAD_BYTES]; /* of message, to be returned on failure */
 };
 
 static unsigned int transfer_hash(const void *key)
@@ -80,7 +80,7 @@ static void send_failed(struct transfer *transfer, struct sim_pending *pending)
 	if (pending)
 		agent_pending_end(pending);
 	else if (transfer->asks)
-		return; /* the response was faster than the last ACK */
+		return; /* the response arrived before the last ACK */
 	agent->receive(agent->arg, VENDOR_TIMED_OUT, &transfer->remote, transfer->header,
 		       IBA_MAD_BYTES);
 }
@@ -147,7 +147,7 @@ static struct transfer *find_transfer(const struct agent *agent, const struct si
 		.remote = {.lid = packet->slid},
 		.tid = sim_read64(packet->data + SIM_MAD_TID),
 		.mgmt_class = packet->data[SIM_MAD_CLASS],
-		/* Only whether it is NULL counts. */
+		/* Only whether it is NULL matters. */
 		.send = sending ? (struct rmpp_send *)packet : NULL,
 	};
 
@@ -183,7 +183,7 @@ static void received(struct transfer *transfer)
 		struct sim_pending *pending = agent_pending(agent, message);
 
 		if (!pending)
-			return; /* it came too late */
+			return; /* it arrived too late */
 		agent_pending_end(pending);
 	}
 	agent_hand_over(agent, &transfer->remote, message, length);
@@ -229,7 +229,7 @@ bool agent_rmpp_packet(struct agent *agent, const struct sim_packet *packet)
 		return receive_packet(agent, packet);
 	case IBA_RMPP_ACK:
 		return send_packet(agent, packet);
-	default: /* STOP and ABORT may be for either */
+	default: /* STOP and ABORT may be meant for either end */
 		return send_packet(agent, packet) || receive_packet(agent, packet);
 	}
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The simulated fabric: its making and inspection.
+ * The simulated fabric: construction and inspection.
  *
  * One actor owns every object. Clients reach it through the vendor layer (port.c), whose sends are
- * messages to the actor; tests and the console reach it through sim_call. All chance comes from
- * one generator seeded by the configuration, all time from the runtime: in a virtual runtime the
- * same calls make the same packets at the same times.
+ * messages to the actor; tests and the console reach it through sim_call. All random numbers come
+ * from one generator seeded by the configuration, all time from the runtime: in a virtual runtime
+ * the same calls make the same packets at the same times.
  *
  * topology*.c   what there is            forward.c  how packets get about
  * link.c        ports and cables         local.c    where they end
@@ -18,7 +18,7 @@
 #include "complib/hash.h"
 #include "libvendor/sim/sim_private.h"
 
-/* ---- chance ---- */
+/* ---- random numbers ---- */
 
 uint64_t sim_draw(struct sim *sim)
 {
@@ -29,7 +29,7 @@ uint64_t sim_draw(struct sim *sim)
 	return z ^ z >> 31;
 }
 
-/* ---- making ---- */
+/* ---- construction ---- */
 
 void sim_config_default(struct sim_config *config)
 {
@@ -180,7 +180,7 @@ void sim_call(struct sim *sim, void (*function)(struct sim *sim, void *arg), voi
 		.arg = arg,
 	};
 
-	/* No thread of its own: the caller's is as good. */
+	/* The sim has no thread: call on the caller's. */
 	if (!atomic_load(&sim->started)) {
 		function(sim, arg);
 		return;

@@ -3,9 +3,9 @@
  * The subnet management agent of every simulated node (IBA 14.2, 14.3).
  *
  * sim_sma() turns a request in place into its response. First comes the M_Key check (14.2.4): a
- * request that fails it gets no answer at all. Then a table says who serves the attribute; a
- * handler validates a Set as a whole before it changes anything, and returns the attribute as it
- * is afterwards.
+ * request that fails it gets no answer at all. Then a table gives the handler of the attribute; it
+ * validates a Set as a whole before it changes anything, and returns the attribute as it is
+ * afterwards.
  */
 #include <string.h>
 
@@ -53,7 +53,7 @@ void sim_sma_port_clear(struct sim_port *port)
 	port->led = false;
 }
 
-/* A right key stops the lease; a wrong one may be good enough to read. */
+/* A right key stops the lease period; a wrong one may be sufficient for reading. */
 bool sim_m_key_passes(struct sim *sim, struct sim_port *port, uint64_t m_key, uint8_t method)
 {
 	struct iba_port_info *info = &port->info;
@@ -197,7 +197,7 @@ static uint16_t serve(struct sma_request *request, uint16_t id)
 		if (refusal == SIM_REFUSE_LIE)
 			return 0;
 		if (request->node->stubborn || refusal == SIM_REFUSE_IGNORE)
-			request->set = false; /* answered as if it were a Get */
+			request->set = false; /* answered like a Get */
 		return attribute->serve(request);
 	}
 	return IBA_STATUS_UNSUP_METHOD_ATTR;

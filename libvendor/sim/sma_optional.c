@@ -9,7 +9,7 @@
 
 /* ---- VendorDiag: 14.2.5.14 ---- */
 
-/* There is one block, which says that the node is well. */
+/* The only block says that the node is well. */
 uint16_t sma_vendor_diag(struct sma_request *request)
 {
 	const struct iba_vendor_diag diag = {.next_index = 0};
@@ -42,7 +42,7 @@ uint16_t sma_led_info(struct sma_request *request)
 	return IBA_STATUS_OK;
 }
 
-/* The port a modifier means, as in PortInfo; NULL: there is none. */
+/* The port that a modifier selects, as in PortInfo; NULL: none. */
 static struct sim_port *find_port(const struct sma_request *request)
 {
 	struct sim_node *node = request->node;
@@ -53,9 +53,9 @@ static struct sim_port *find_port(const struct sma_request *request)
 	return number <= node->num_ports ? &node->ports[number] : NULL;
 }
 
-/* ---- ExtendedPortInfo: of a vendor ---- */
+/* ---- ExtendedPortInfo: vendor specific ---- */
 
-/* Hardware of those generations, and no other, has the attribute. */
+/* Only hardware of those generations has the attribute. */
 bool sma_has_fdr10(const struct sim_port *port)
 {
 	return port->speed == TOPOLOGY_FDR10 || port->speed == TOPOLOGY_FDR;
@@ -105,7 +105,7 @@ static const uint16_t fec_supported[SIM_FEC_SPEEDS] = {
 	FEC_RS | FEC_RS_LOW_LATENCY,
 };
 
-/* Which of the four rows the link runs at; SIM_FEC_SPEEDS: at a speed without correction. */
+/* The FEC row of the link's speed; SIM_FEC_SPEEDS: a speed without correction. */
 static unsigned int fec_row(const struct iba_port_info *info)
 {
 	uint8_t active = info->link_speed_ext_active;
@@ -113,7 +113,7 @@ static unsigned int fec_row(const struct iba_port_info *info)
 	return active ? MIN(__builtin_ctz(active), SIM_FEC_SPEEDS - 1) : SIM_FEC_SPEEDS;
 }
 
-/* The number of the strongest code that is enabled. */
+/* The number of the strongest enabled code. */
 static uint16_t fec_active(const struct sim_port *port, const uint16_t *enabled)
 {
 	unsigned int row = fec_row(&port->info);

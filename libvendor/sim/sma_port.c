@@ -23,7 +23,7 @@ static bool enabled_is_valid(unsigned int wanted, unsigned int supported, unsign
 	return wanted == all || !(wanted & ~supported);
 }
 
-/* Zero is no change. */
+/* Zero means no change. */
 static bool sets_speeds(const struct port_set *set)
 {
 	const struct iba_port_info *wanted = &set->wanted;
@@ -50,7 +50,10 @@ static bool link_is_valid(const struct port_set *set)
 	       wanted->port_physical_state <= IBA_PHYS_DISABLED;
 }
 
-/* Down always; Armed from Initialize, Active from Armed; Initialize is for the link to enter. */
+/*
+ * Down is always allowed; Armed only from Initialize, Active only from Armed; only the link itself
+ * enters Initialize.
+ */
 static bool state_is_valid(const struct port_set *set)
 {
 	uint8_t now = set->port->info.port_state;
@@ -111,7 +114,7 @@ static void apply_common(struct iba_port_info *info, const struct iba_port_info 
 	info->vl_high_limit = wanted->vl_high_limit;
 	info->local_phy_errors = wanted->local_phy_errors;
 	info->overrun_errors = wanted->overrun_errors;
-	/* Counters of violations are cleared by writing 0. */
+	/* Writing 0 clears a counter of violations. */
 	if (!wanted->m_key_violations)
 		info->m_key_violations = 0;
 	if (!wanted->p_key_violations)
@@ -166,7 +169,7 @@ static void apply_state(const struct port_set *set)
 	}
 }
 
-/* What a Set did to an end port, as its driver would tell. */
+/* Reports the changes that a Set made to an end port, as its driver would. */
 static void tell(const struct port_set *set, const struct iba_port_info *before)
 {
 	const struct iba_port_info *now = &set->port->info;
@@ -213,10 +216,13 @@ static void encode(const struct sma_request *request, const struct sim_port *por
 	struct iba_port_info info = port->info;
 
 	info.local_port_num = request->in_port;
-	/* Level 1 hides the key from whoever does not know it. */
+	/* Level 1 hides the key from requesters that do not know it. */
 	if (!request->set && info.m_key != request->m_key && info.m_key_protect_bits == 1)
 		info.m_key = 0;
-	/* Such hardware tells its extended speeds only to an SM that says that it knows them. */
+	/*
+	 * Such hardware shows its extended speeds only to an SM that sets the modifier bit for
+	 * them.
+	 */
 	if (!extended && port->speed >= TOPOLOGY_NDR) {
 		info.link_speed_ext_active = info.link_speed_ext_supported = 0;
 		info.link_speed_ext_enabled = 0;
@@ -238,7 +244,7 @@ uint16_t sma_port_info(struct sma_request *request)
 	uint16_t status;
 
 	if (!node->sw && !number)
-		number = request->in_port; /* the port that the SMP came in by */
+		number = request->in_port; /* the port through which the SMP arrived */
 	if (number > node->num_ports)
 		return IBA_STATUS_INVALID_FIELD;
 	set.port = &node->ports[number];

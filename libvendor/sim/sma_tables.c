@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The tables of a node: GUIDs, P_Keys, SL to VL, VL arbitration, unicast and multicast forwarding.
- * A table takes memory only once something was written to it, and is stored as it is read most:
- * forwarding tables in host order, what only the SM looks at as wire bytes.
+ * A table uses memory only once it was written, and is stored for its most frequent reader:
+ * forwarding tables in host order, tables that only the SM reads as wire bytes.
  */
 #include <string.h>
 
@@ -54,7 +54,7 @@ const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n)
 	return port->p_keys ? port->p_keys : power_on;
 }
 
-/* Base equal, and one of the two a full member. */
+/* Equal base, and at least one of the two is a full member. */
 static bool p_key_matches(uint16_t a, uint16_t b)
 {
 	return a & IBA_P_KEY_BASE_MASK && !((a ^ b) & IBA_P_KEY_BASE_MASK) &&
@@ -109,7 +109,7 @@ uint16_t sma_p_key_table(struct sma_request *request)
 
 /* ---- SLtoVLMappingTable: 14.2.5.8 ---- */
 
-/* After power on SL n uses VL n modulo the eight that there are. */
+/* After power on SL n uses VL n modulo the eight VLs. */
 static uint8_t *sl_to_vl_new(unsigned int inputs)
 {
 	static const uint8_t power_on[SIM_SL_TO_VL_BYTES] = {0x01, 0x23, 0x45, 0x67,
@@ -156,7 +156,7 @@ static uint16_t sl_to_vl_set_all(struct sma_request *request, unsigned int in, u
 	return IBA_STATUS_OK;
 }
 
-/* Of a switch the modifier names input and output port; of others the port is that of the SMP. */
+/* In a switch the modifier gives input and output port; otherwise the port is that of the SMP. */
 uint16_t sma_sl_to_vl_table(struct sma_request *request)
 {
 	unsigned int in = request->modifier >> 8 & 0xFF, out = request->modifier & 0xFF;
@@ -257,7 +257,7 @@ uint16_t sma_linear_forwarding_table(struct sma_request *request)
 
 /* ---- MulticastForwardingTable: 14.2.5.12 ---- */
 
-/* The 32 masks of a block and position; NULL: nothing was written there. */
+/* The 32 masks of a block and position; NULL: not written yet. */
 static uint16_t *mft_masks(struct sim_node *node, unsigned int block, unsigned int position,
 			   bool make)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The model of a topology, and its way out to a file.
+ * The model of a topology, and writing it to a file.
  *
  * A topology is plain data without a thread of its own: topology_file.c parses it,
  * topology_generate.c computes it, sim_new() copies what it needs. Every cable is recorded at both
@@ -134,7 +134,7 @@ static void write_id(GString *out, const struct topology_node *node)
 			       node->node_guid);
 }
 
-/* Descriptions come from files: keep the quotes and lines of the output in order. */
+/* Descriptions come from files: keep quotes and lines of the output intact. */
 static void write_description(GString *out, const char *description)
 {
 	g_string_append_c(out, '"');

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Parser of topology files: output of ibnetdiscover, and the hand-written form of ibsim.
+ * Parser of topology files: output of ibnetdiscover, and the hand-written format of ibsim.
  *
  *	vendid=0x2c9				keys of the next record, optional
  *	switchguid=0x200000(200000)
  *	Switch 8 "S-0000000000200000" # "leaf 1"	a record: type, ports, id, description
  *	[1](guid) "H-1"[1](guid) # "host 1" lid 4 4xEDR	a cable of the record
  *
- * Cables are kept until the end of the file, when all ids are known, and then plugged. A cable may
- * be listed at one of its ends or at both, but the ends must agree. `include "FILE"`,
- * `module "PREFIX"` (ids of the records that follow become PREFIX#ID) and `do Unlink "ID"[PORT]`
- * (a cable that is not plugged in) are the extensions of ibsim.
+ * Cables are collected until the end of the file, when all ids are known, and then plugged. A cable
+ * may be listed at one of its ends or at both, but both ends must agree. `include "FILE"`, `module
+ * "PREFIX"` (ids of the records that follow become PREFIX#ID) and `do Unlink "ID"[PORT]` (a cable
+ * that is not plugged in) are the extensions of ibsim.
  *
- * The text is hostile: every error names file, line, what was found and what was expected.
+ * The text is not trusted: every error names file, line, what was found and what was expected.
  */
 #include <complib/file.h>
 #include <inttypes.h>
@@ -48,13 +48,13 @@ struct record_keys {
 struct parser {
 	struct topology *topology;
 	GHashTable *ids;     /* id -> node index + 1 */
-	GHashTable *guids;   /* node GUIDs that are taken */
+	GHashTable *guids;   /* node GUIDs in use */
 	GArray *cables;	     /* struct cable */
 	GArray *unlinks;     /* struct unlink */
 	GStringChunk *names; /* of files, for messages */
 	char *prefix;	     /* of module, or NULL */
 	struct record_keys keys;
-	int node; /* whose cables follow, or -1 */
+	int node; /* owner of the following cables, or -1 */
 	const char *file;
 	unsigned int line, depth;
 	GError **error;
@@ -90,7 +90,7 @@ static bool fail_at(struct parser *parser, const char *file, unsigned int line, 
 	return false;
 }
 
-/* At most a short piece of the hostile text goes into a message. */
+/* At most a short piece of the untrusted text goes into a message. */
 static bool expected(struct parser *parser, const char *found, const char *what)
 {
 	if (!*found)
@@ -124,7 +124,7 @@ static bool take_number(const char **at, int base, uint64_t *value)
 	return true;
 }
 
-/* A quoted string without its quotes; NULL if there is none. */
+/* A quoted string without its quotes; NULL if it is missing. */
 static char *take_quoted(const char **at)
 {
 	const char *end;
@@ -140,7 +140,7 @@ static char *take_quoted(const char **at)
 	return text;
 }
 
-/* An id as the tables know it: with the prefix of its module; "#id" is outside all modules. */
+/* An id as in the tables: with the prefix of its module; "#id" is outside all modules. */
 static char *take_id(struct parser *parser, const char **at)
 {
 	char *id = take_quoted(at);
@@ -153,7 +153,7 @@ static char *take_id(struct parser *parser, const char **at)
 	return full;
 }
 
-/* "[3]", as a port number that may exist. */
+/* "[3]", a port number that can exist. */
 static bool take_port(struct parser *parser, const char **at, unsigned int *port)
 {
 	const char *start = *at;
@@ -230,7 +230,7 @@ static int node_type(const char *word, size_t length)
 	return -1;
 }
 
-/* The GUID of a node: a key's, or that in an id such as S-0002c90200001234, or a fresh one. */
+/* The GUID of a node: that of a key, or in an id such as S-0002c90200001234, or a new one. */
 static uint64_t node_guid(struct parser *parser, int type, const char *id)
 {
 	uint64_t guid = parser->keys.node_guid;
@@ -349,7 +349,7 @@ static bool take_assignment(struct parser *parser, const char *word, struct cabl
 	return expected(parser, word, "w=1, 4, 8 or 12, or s=1 to 7");
 }
 
-/* What follows the remote port: assignments, and a comment that ends in the rate. */
+/* The text after the remote port: assignments, and a comment that ends in the rate. */
 static bool parse_cable_tail(struct parser *parser, const char *at, struct cable *cable)
 {
 	const char *hash = strchr(at, '#');
@@ -446,7 +446,7 @@ static bool parse_do(struct parser *parser, const char *at)
 	return true;
 }
 
-/* The file that an include names, relative to the file that includes it. */
+/* The file named by an include, relative to the including file. */
 static char *include_path(struct parser *parser, const char *at)
 {
 	g_autofree char *name = NULL;
@@ -471,7 +471,7 @@ static bool is_word(const char *line, const char *word)
 	return strncmp(line, word, length) == 0 && (line[length] == ' ' || line[length] == '\t');
 }
 
-/* Any line but an include, which would recurse. */
+/* Any line except an include, which would recurse. */
 static bool parse_line(struct parser *parser, const char *line)
 {
 	const char *at = line;
@@ -485,7 +485,7 @@ static bool parse_line(struct parser *parser, const char *line)
 		return parse_module(parser, at + 6);
 	if (is_word(at, "do"))
 		return parse_do(parser, at + 2);
-	/* Headings of ibnetdiscover --grouping; they say nothing about cables. */
+	/* Headings of ibnetdiscover --grouping; they contain no cables. */
 	if (is_word(at, "Chassis") || g_str_has_prefix(at, "Non-Chassis"))
 		return true;
 	if (at[strcspn(at, " \t\"=")] == '=')

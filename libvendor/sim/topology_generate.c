@@ -19,7 +19,7 @@ bool generator_refuse(const struct spec *spec, GError **error, const char *what)
 	return false;
 }
 
-/* Locally administered GUIDs; 256 apart, so that ports have room. */
+/* Locally administered GUIDs, 256 apart to leave room for ports. */
 unsigned int generator_switch(struct generator *gen, unsigned int ports, const char *name)
 {
 	uint64_t guid = 0x0200000080000000 + (uint64_t)(gen->switches++ + 1) * 256;
@@ -89,14 +89,14 @@ static bool fattree(struct generator *gen, const struct spec *spec, GError **err
 /* ---- trees of any shape ---- */
 
 /*
- * Parallel ports generalized fat tree PGFT(h; m; w; p) (E. Zahavi, 2010), XGFT (S. Oehring et al.,
- * 1995) if cables are single: a switch of level l, which the hosts are 0 of, has m[l] children with
+ * Parallel ports generalized fat tree PGFT(h; m; w; p) (E. Zahavi, 2010), or XGFT (S. Oehring et
+ * al., 1995) if cables are single: a switch of level l (hosts are level 0) has m[l] children with
  * p[l] cables to each, and w[l + 1] parents with p[l + 1] cables to each.
  */
 struct xgft {
 	unsigned int h;
 	const unsigned int *m, *w, *p; /* [level - 1] */
-	unsigned int first[RANKS_MAX + 2]; /* switch of each level; nodes are numbered so far */
+	unsigned int first[RANKS_MAX + 2]; /* first switch of each level */
 };
 
 /* Switches of a level, or FAR_TOO_MANY. */
@@ -134,7 +134,7 @@ static bool xgft_fits(const struct spec *spec, const struct xgft *tree, GError *
 	return !generator_is_too_large(spec, nodes, error);
 }
 
-/* Cables between a switch of level l and its children, whose parents it is among by its number. */
+/* Cables between a switch of level l and its children, of which it is a parent by its number. */
 static void xgft_cables(struct generator *gen, const struct xgft *tree, unsigned int level,
 			unsigned int index, unsigned int switch_node)
 {
@@ -219,7 +219,7 @@ static void grid_links(struct generator *gen, const struct grid *grid, unsigned 
 		unsigned int size = grid->dimensions[d];
 		unsigned int at = index / stride % size;
 		unsigned int port = grid->hosts + 2 * d + 1;
-		/* In a ring of two the cable back would join the same two switches again. */
+		/* In a ring of two the cable back would connect the same two switches again. */
 		bool wraps = grid->wrap && size > 2;
 
 		if (at + 1 < size)
@@ -314,10 +314,10 @@ static bool hypercube(struct generator *gen, const struct spec *spec, GError **e
 /* ---- dragonfly ---- */
 
 struct dragonfly {
-	unsigned int a, h, p, groups; /* switches a group, globals, hosts a switch */
+	unsigned int a, h, p, groups; /* switches per group, global links, hosts per switch */
 };
 
-/* Switches of a group are joined with each other: port P + 1 + (index among the others). */
+/* Switches of a group are fully connected: port P + 1 + (index among the others). */
 static void dragonfly_local(struct generator *gen, const struct dragonfly *fly, unsigned int group)
 {
 	for (unsigned int i = 0; i < fly->a; i++)
@@ -390,7 +390,7 @@ static void random_link(struct generator *gen, struct random_net *net, unsigned 
 			 net->hosts + ++net->used[b]);
 }
 
-/* A tree over all switches, so that the rest can be left to chance. */
+/* A tree over all switches, so that all other cables can be random. */
 static void random_tree(struct generator *gen, struct random_net *net)
 {
 	net->open[net->n_open++] = 0;
@@ -414,7 +414,7 @@ static void random_rest(struct generator *gen, struct random_net *net)
 		unsigned int other = net->open[pick];
 
 		random_link(gen, net, last, other);
-		/* Drop from the end first: it may move into the other's place. */
+		/* Drop the one at the end first, which may move into the other's place. */
 		if (net->used[last] == net->degree)
 			net->n_open--;
 		if (net->used[other] == net->degree)
@@ -515,7 +515,7 @@ struct topology *topology_generate(const char *text, GError **error)
 		const char *name;
 		bool (*build)(struct generator *gen, const struct spec *spec, GError **error);
 		bool grid;  /* its first number may be AxBxC */
-		bool lists; /* it takes lists in place of numbers */
+		bool lists; /* it takes lists instead of numbers */
 	} generators[] = {
 		{"fattree:", fattree},
 		{"torus:", torus, true},

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What cables join to a port: switches pass packets on, adapters of several ports do not. */
+/*
+ * The nodes that cables connect to a port: switches pass packets on, adapters with several ports do
+ * not.
+ */
 #include "libvendor/sim/topology.h"
 
 #define NAMES_TOLD 16
@@ -8,7 +11,7 @@ struct place {
 	unsigned int node, port;
 };
 
-/* As sim_open() chooses: that GUID, or 0: the first of a host that has a cable. */
+/* As in sim_open(): the port with that GUID; 0: the first of a host with a cable. */
 static bool find_place(const struct topology *topology, uint64_t guid, struct place *place)
 {
 	for (unsigned int i = 0; i < topology->nodes->len; i++) {
@@ -73,7 +76,7 @@ static void add_count(GString *text, unsigned int n, const char *one, const char
 				       n == 1 ? one : many);
 }
 
-/* The switches, or hosts if there are none, by name. */
+/* Adds the names of the switches, or of the hosts if there are none. */
 static void add_names(GString *text, const struct topology *topology, const bool *joined,
 		      bool switches)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Networks that reach far in few hops: slim fly, hyperX, megafly; and rails, which do not reach
- * each other at all. Hosts have the first ports of a switch.
+ * Networks of small diameter: slim fly, hyperX, megafly; and rails, which are not connected to each
+ * other. Hosts have the first ports of a switch.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void add_hosts(struct generator *gen, unsigned int n_switches, unsigned i
 struct field {
 	unsigned int q, p, k;
 	unsigned int power[FIELD_MAX]; /* [exponent] */
-	unsigned int log[FIELD_MAX];   /* [element], of 0 none */
+	unsigned int log[FIELD_MAX];   /* [element], none for 0 */
 };
 
 static unsigned int plus(const struct field *field, unsigned int a, unsigned int b)
@@ -39,7 +39,7 @@ static unsigned int times(const struct field *field, unsigned int a, unsigned in
 	return a && b ? field->power[(field->log[a] + field->log[b]) % (field->q - 1)] : 0;
 }
 
-/* a times x, where x^k is an element; so polynomials are multiplied modulo one of degree k. */
+/* a times x, with the given value of x^k: multiplies polynomials modulo one of degree k. */
 static unsigned int times_x(const struct field *field, unsigned int a, unsigned int x_to_k)
 {
 	unsigned int top = a / (field->q / field->p), rest = a % (field->q / field->p) * field->p;
@@ -49,7 +49,7 @@ static unsigned int times_x(const struct field *field, unsigned int a, unsigned 
 	return rest;
 }
 
-/* Whether the powers of x are all elements but 0. */
+/* Whether the powers of x are all elements except 0. */
 static bool is_primitive(struct field *field, unsigned int x_to_k)
 {
 	unsigned int at = 1;
@@ -64,7 +64,7 @@ static bool is_primitive(struct field *field, unsigned int x_to_k)
 	return at == 1;
 }
 
-/* False if there is none of q elements; q is odd. */
+/* False if there is no field of q elements; q is odd. */
 static bool field_init(struct field *field, unsigned int q)
 {
 	unsigned int rest = q;
@@ -81,10 +81,10 @@ static bool field_init(struct field *field, unsigned int q)
 }
 
 /*
- * Whether two switches of a row whose numbers differ by a power of the primitive element have a
- * cable (McKay, Miller, Siran 1998; Hafner 2004). In the one half of the rows: by even powers, of
- * which the upper half is turned into odd ones if q = 4w - 1, since then the negative of an even
- * power is odd. In the other half: by these times the element.
+ * Whether two switches of a row, whose numbers differ by a power of the primitive element, have a
+ * cable (McKay, Miller, Siran 1998; Hafner 2004). In the first half of the rows they have one for
+ * even powers; if q = 4w - 1 the upper half of these is replaced by odd ones, since then the
+ * negative of an even power is odd. In the other half: for these powers times the element.
  */
 static bool is_in_row(const struct field *field, bool half, unsigned int exponent)
 {
@@ -94,7 +94,7 @@ static bool is_in_row(const struct field *field, bool half, unsigned int exponen
 	return (e + turned) % 2 == 0;
 }
 
-/* Of two switches the first numbers of free ports. */
+/* Plugs a cable between the first free ports of two switches. */
 static void plug(struct generator *gen, unsigned int *used, unsigned int a, unsigned int b)
 {
 	topology_connect(gen->topology, a, ++used[a], b, ++used[b]);
@@ -114,7 +114,7 @@ static void slimfly_rows(struct generator *gen, const struct field *field, unsig
 			}
 }
 
-/* (x, y) of the one half and (m, c) of the other where y = mx + c. */
+/* Cables between (x, y) of one half and (m, c) of the other where y = mx + c. */
 static void slimfly_halves(struct generator *gen, const struct field *field, unsigned int *used)
 {
 	unsigned int q = field->q;
@@ -158,7 +158,7 @@ bool generate_slimfly(struct generator *gen, const struct spec *spec, GError **e
 
 /* ---- hyperX ---- */
 
-/* All that differ in one coordinate have a cable; ports by dimension, then coordinate there. */
+/* Switches that differ in one coordinate have a cable; ports by dimension, then by coordinate. */
 static void hyperx_links(struct generator *gen, const struct spec *spec, unsigned int index,
 			 unsigned int first)
 {
@@ -268,7 +268,7 @@ bool generate_megafly(struct generator *gen, const struct spec *spec, GError **e
 
 /* ---- rails ---- */
 
-/* Leaves below all spines of a rail; no cable leads from one rail to another. */
+/* Each leaf of a rail is connected to all its spines; no cable leads from one rail to another. */
 static void add_rail(struct generator *gen, const unsigned int *numbers, unsigned int rail)
 {
 	unsigned int leaves = numbers[1], spines = numbers[2], hosts = numbers[3];

@@ -2,10 +2,10 @@
 /*
  * Traps that the SMA of a node sends to its SM (IBA 13.4.8, 14.2.5.1).
  *
- * A trap is repeated until the SM represses it, or the sender loses patience. While one is being
- * repeated, a further change of the same kind starts it afresh under a new TransactionID rather
- * than making a second: the SM looks at the node anyway. An end port sends traps only once an SM
- * gave it a LID and its own, and, unless it is port 0 of a switch, once it is ACTIVE.
+ * A trap is repeated until the SM represses it, or the sender gives up. While it is being repeated,
+ * a further change of the same kind restarts it with a new TransactionID instead of adding another
+ * one: the SM looks at the node anyway. An end port sends traps only once an SM gave it a LID and
+ * the SM's LID, and, unless it is port 0 of a switch, once it is ACTIVE.
  */
 #include <string.h>
 
@@ -75,11 +75,11 @@ static void trap_fire(struct timer *timer)
 	}
 	trap->left--;
 	timer_start(&trap->timer, TRAP_INTERVAL);
-	/* Last: without latencies a TrapRepress may end this trap meanwhile. */
+	/* Last: without latencies a TrapRepress may end this trap during the call. */
 	send_once(trap->sim, trap);
 }
 
-/* The one of the same kind that is being repeated. */
+/* The trap of the same kind that is being repeated. */
 static struct sim_trap *find(const struct sim_port *port, const struct iba_notice *notice)
 {
 	struct sim_trap *trap = port->node->traps;
@@ -90,7 +90,7 @@ static struct sim_trap *find(const struct sim_port *port, const struct iba_notic
 	return trap;
 }
 
-/* The first copy leaves in an event of its own: its cause is still being dealt with. */
+/* The first copy is sent by a separate event, as its cause is still being handled. */
 static bool notice_start(struct sim *sim, struct sim_port *port, const struct iba_notice *notice)
 {
 	struct sim_node *node = port->node;
@@ -144,7 +144,7 @@ bool sim_trap(struct sim *sim, unsigned int node, unsigned int port,
 
 /* ---- violations of keys: 14.3.8 to 14.3.11 ---- */
 
-/* One at a time of a kind: a storm of violations is no storm of traps. */
+/* One trap of a kind at a time: many violations do not cause a storm of traps. */
 static void violation_start(struct sim *sim, struct sim_port *port, uint16_t number,
 			    const struct wire_type *type, const void *details)
 {
@@ -250,7 +250,7 @@ bool sim_trap_repress(struct sim_port *port, const struct sim_packet *packet)
 		trap = trap->next;
 	if (!trap)
 		return false;
-	/* Whoever does not know the M_Key does not silence the node. */
+	/* A sender that does not know the M_Key cannot repress the trap. */
 	if (sim_m_key_passes(packet->sim, port, sim_read64(data + SIM_MAD_M_KEY),
 			     IBA_METHOD_TRAP_REPRESS))
 		trap_free(trap);
