@@ -264,10 +264,7 @@ static void check_stdout(void)
 	_exit(EXIT_FAILURE);
 }
 
-/*
- * The replacements are opened the wrong way round, so reading and writing fail as on a closed
- * descriptor.
- */
+/* Each descriptor is opened for the wrong direction: its use fails as that of a closed one. */
 void file_guard_standard(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

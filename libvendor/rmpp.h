@@ -81,7 +81,7 @@ enum rmpp_sent {
 };
 
 /*
- * The message stays the caller's, who keeps it until the transfer is freed; length is at least
+ * The caller owns the message and keeps it until the transfer is freed; length is at least
  * rmpp_headers() of its class, which has RMPP.
  */
 struct rmpp_send *rmpp_send_new(const struct rmpp_config *config, const uint8_t *message,

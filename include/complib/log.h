@@ -88,7 +88,10 @@ struct log_file;
 struct log_file *log_file_new(const struct log *log); /* NULL: the log is in no file */
 void log_file_open(struct log_file *file);
 void log_file_free(struct log_file *file);
-/* Continues in the new file and takes it over. False: it could not be opened, as in log_stay(). */
+/*
+ * Continues in the new file and takes it over. False: it could not be opened; then acts as
+ * log_stay().
+ */
 bool log_go_on(struct log *log, struct log_file *file);
 /* Continues in the old file; writes why there, to syslog and to stderr. */
 void log_stay(struct log *log, const char *why);

@@ -273,7 +273,7 @@ static uint16_t control_table(struct request *request)
 		return IBA_STATUS_INVALID_FIELD;
 	if (request->set) {
 		*now = wanted;
-		for (unsigned int i = 0; i < CONTROL_TABLE_BLOCKS; i++) /* there is only one */
+		for (unsigned int i = 0; i < CONTROL_TABLE_BLOCKS; i++) /* one common limit */
 			request->cc->table[i].ccti_limit = wanted.ccti_limit;
 	}
 	return answer(request, &iba_congestion_control_table_type, now);
