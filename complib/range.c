@@ -127,7 +127,7 @@ static const char *skip_blanks(const char *p)
 	return p + strspn(p, " \t");
 }
 
-/* A number without sign; what follows it and the blanks behind, or NULL if there is none. */
+/* Parses an unsigned number; returns the text after it and any blanks, or NULL if there is none. */
 static const char *parse_number(const char *p, uint64_t *value)
 {
 	bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');

@@ -54,10 +54,10 @@ uint64_t runtime_now(const struct runtime *rt);
 bool runtime_run(struct runtime *rt, bool (*done)(void *arg), void *arg, uint64_t deadline_ns);
 
 /*
- * Virtual only, instead of runtime_run(): the context runs the actors, on its thread, and no timer
- * before its time by CLOCK_MONOTONIC since now. Events have the same order and virtual times as
- * with runtime_run(), however late they run; what the context's other sources do comes in between.
- * Ends with runtime_free().
+ * Virtual only, instead of runtime_run(): the context runs the actors on its thread, and no timer
+ * before its time on CLOCK_MONOTONIC, counted from this call. Events have the same order and
+ * virtual times as with runtime_run(), however late they run; the context's other sources run in
+ * between. Ends with runtime_free().
  */
 void runtime_attach(struct runtime *rt, GMainContext *context);
 
@@ -66,12 +66,13 @@ void runtime_set_seed(struct runtime *rt, uint64_t seed);
 uint64_t runtime_seed(const struct runtime *rt);
 
 struct actor *actor_new(struct runtime *rt, const char *name);
-/* A thread of its own; no-op if virtual. */
+/* Runs it on a thread of its own; no-op if virtual. */
 void actor_start(struct actor *actor);
 void actor_attach(struct actor *actor, GMainContext *context); /* no-op if virtual */
 /*
- * Instead of either, for a caller with a loop of its own: runs what is queued and due. Returns
- * nanoseconds until the next timer is due, UINT64_MAX if none runs. Not if virtual.
+ * Instead of actor_start() or actor_attach(), for a caller with its own loop: runs all that is
+ * queued and due. Returns nanoseconds until the next timer is due, UINT64_MAX if none runs. Not if
+ * virtual.
  */
 uint64_t actor_poll(struct actor *actor);
 /*

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define FILE_MAX_CONFIG (UINT64_C(64) << 20) /* octets: what people write */
+#define FILE_MAX_CONFIG (UINT64_C(64) << 20) /* octets: files that people write */
 #define FILE_MAX_DUMP (UINT64_C(1) << 30)    /* octets: what programs write of a large fabric */
 
 /*

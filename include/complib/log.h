@@ -68,7 +68,7 @@ void log_free(struct log *log); /* writes queued lines, for at most two seconds 
 
 void log_set_flags(struct log *log, unsigned int flags);
 unsigned int log_flags(const struct log *log);
-/* Instead of the general flags, for the source file of that name (its last component counts). */
+/* Flags in place of the general ones for the source file of that name (last path component). */
 void log_set_module_flags(struct log *log, const char *file_c, unsigned int flags);
 void log_clear_module_flags(struct log *log); /* all modules follow the general flags again */
 /* Calls tell for each source file with flags of its own. */

@@ -123,7 +123,7 @@ bool vendor_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
 
 enum vendor_dropped {
 	VENDOR_DROPPED_STRAY,  /* an RMPP packet that belongs to no transfer */
-	VENDOR_DROPPED_REPEAT, /* a request whose answer is on its way in segments */
+	VENDOR_DROPPED_REPEAT, /* a request whose answer is being sent in segments */
 };
 
 /* Limits of a server: requests from other nodes at a time, waiting or being served. */
@@ -172,7 +172,7 @@ enum vendor_end {
 /* A message to be sent in segments; may be the first member of a struct of the sender's. */
 struct vendor_message {
 	struct vendor_address to;
-	/* Both are taken over, and freed before done is called. */
+	/* data and request are taken over, and freed before done is called. */
 	uint8_t *data;
 	struct vendor_mad *request; /* that it answers; keeps its place in admission; or NULL */
 	size_t length;

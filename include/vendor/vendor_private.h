@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a back end of the vendor layer implements. */
+/* The interface that each back end of the vendor layer implements. */
 #ifndef VENDOR_VENDOR_PRIVATE_H
 #define VENDOR_VENDOR_PRIVATE_H
 

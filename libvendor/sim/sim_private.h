@@ -159,7 +159,7 @@ struct sim {
 	GHashTable *by_guid; /* node and port GUIDs -> struct sim_port, port 0 for a node's */
 	GHashTable *agents;  /* struct agent by its number */
 	uint32_t last_agent; /* the last number given */
-	GPtrArray *vendors;  /* open ports: struct sim_vendor; owns the shells of closed ones too */
+	GPtrArray *vendors;  /* open ports: struct sim_vendor; also owns closed ones */
 	struct sim_packet *waiting, *free_packets;
 	struct sim_pending *free_pending;
 	uint64_t pending_serial;

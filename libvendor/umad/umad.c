@@ -6,7 +6,7 @@
  * A device is a port, opened (link.c), whose file descriptor is shared by
  *  - the actors that bind and send: sending is one write(), without a lock;
  *  - a receiver thread (receiver.c), started by the first bind, which does nothing but read and
- *    post to the actor of the MAD's class, and opens the port again when its HCA went and came.
+ *    post to the actor of the MAD's class, and opens the port again when its HCA is back.
  * Agents are published by one atomic pointer per class and live until close, which first joins the
  * receiver. Another thread waits for local events (events.c).
  *

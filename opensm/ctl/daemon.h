@@ -19,8 +19,8 @@ struct daemon_config {
 	struct options *options; /* as at start; the daemon takes a reference */
 	struct log *log;	 /* outlives the daemon */
 	struct vendor *vendor;	 /* an open port; the daemon takes it over, also on failure */
-	const char *cache_dir;	 /* copied; NULL: nothing is kept over a restart */
-	bool cache_refused;	 /* it is NULL, as it cannot be written */
+	const char *cache_dir;	 /* copied; NULL: nothing is kept across a restart */
+	bool cache_refused;	 /* cache_dir is NULL because it cannot be written */
 	bool self_check;	 /* for tests: check shortcuts against full computations */
 	GMainContext *loop;	 /* of the owner; NULL: the default one. Unused in virtual time */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the user is shown. */
+/* Makes text safe to show to the user. */
 #ifndef OPENSMCTL_SHOW_H
 #define OPENSMCTL_SHOW_H
 

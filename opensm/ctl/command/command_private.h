@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the files of the commands share. */
+/* Shared by the files of the commands. */
 #ifndef CTL_COMMAND_COMMAND_PRIVATE_H
 #define CTL_COMMAND_COMMAND_PRIVATE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the writers of dumps share. */
+/* Shared by the writers of dumps. */
 #ifndef CTL_DUMP_DUMP_PRIVATE_H
 #define CTL_DUMP_DUMP_PRIVATE_H
 

@@ -35,7 +35,7 @@ void plan_note(struct plan *plan, const char *text); /* before its start, or whe
 const struct dry_run *plan_result(const struct plan *plan); /* when it is done */
 /* If the plan is not done: call before the daemon's mad is freed. */
 void plan_stop(struct plan *plan);
-void plan_free(struct plan *plan); /* when it is done, or the daemon's mad is gone; NULL is fine */
+void plan_free(struct plan *plan); /* once done, or the daemon's mad is freed; NULL is fine */
 
 /* ---- plan_report.c ---- */
 

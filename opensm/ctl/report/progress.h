@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What an operator at a terminal sees of a daemon (--progress). */
+/* Shows an operator at a terminal what a daemon does (--progress). */
 #ifndef CTL_REPORT_PROGRESS_H
 #define CTL_REPORT_PROGRESS_H
 

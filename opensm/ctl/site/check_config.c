@@ -167,7 +167,7 @@ bool check_config_engines(const struct options *options, GError **error)
 
 /* ---- files ---- */
 
-/* With the option that names the file. */
+/* Takes over error; notes it with the option that names the file. */
 static void note_site_error(struct check *check, enum daemon_files files, GError *error)
 {
 	static const enum option_id options[DAEMON_FILES] = {
