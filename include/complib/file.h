@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #define FILE_MAX_CONFIG (UINT64_C(64) << 20) /* octets: files that people write */
-#define FILE_MAX_DUMP (UINT64_C(1) << 30)    /* octets: what programs write of a large fabric */
+#define FILE_MAX_DUMP (UINT64_C(1) << 30)    /* octets: files about a large fabric */
 
 /*
  * Reads a regular file, also through symbolic links. Skips the byte order mark that a UTF-8 text

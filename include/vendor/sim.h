@@ -16,7 +16,7 @@ struct sim;
 struct topology; /* nodes and cables as parsed or generated, before it is simulated */
 
 /*
- * Loads a generator spec, a file in ibnetdiscover or ibsim formatat, or "-" for the standard input.
+ * Loads a generator spec, a file in ibnetdiscover or ibsim format, or "-" for the standard input.
  * Specs:
  *   fattree:K               full 3-level tree of K-port switches, K^3/4 hosts
  *   xgft:M1,..,MH:W1,..,WH[:P1,..,PH]   tree of H levels; switches of level i have Mi children,
@@ -28,7 +28,7 @@ struct topology; /* nodes and cables as parsed or generated, before it is simula
 struct topology *topology_load(const char *spec_or_file, GError **error);
 void topology_free(struct topology *topology);
 bool topology_write(const struct topology *topology, const char *file,
-		    GError **error); /* ibsim form */
+		    GError **error); /* ibsim format */
 unsigned int topology_hosts(const struct topology *topology);
 unsigned int topology_switches(const struct topology *topology);
 /*

@@ -18,15 +18,15 @@
  * keeps a copy of each message and reports failed transfers, but not acknowledged ones. Its agent
  * is registered with RMPP version 0, for which the kernel (drivers/infiniband/core: user_mad.c,
  * mad.c, mad_rmpp.c) does this:
- *  - what is written goes out as one MAD; more than 256 octets are refused with EINVAL;
- *  - a MAD with the R bit keeps its TransactionID as it is written, and needs no request: so do the
- *    DATA packets of an answer, sent without a timeout. One equal to another that has not left yet
- *    is refused with EINVAL, but not if it is RMPP Active;
+ *  - written data are sent as one MAD; more than 256 octets are refused with EINVAL;
+ *  - a MAD with the R bit keeps its TransactionID, and needs no request: this is how the DATA
+ *    packets of an answer are sent, without a timeout. A MAD equal to one that is still queued for
+ *    sending is refused with EINVAL, unless it is RMPP Active;
  *  - a MAD without the R bit goes to the agent that registered its class, version and method, RMPP
- *    Active or not. ACK, STOP and ABORT of a requester come so, with the method of the DATA packets
- *    without the R bit: GetTable; GetMulti for both GetMulti and GetTraceTable;
- *  - a MAD with the R bit goes to the agent that the high half of its TransactionID names, if that
- *    has such a request outstanding, or if it is RMPP Active.
+ *    Active or not. ACK, STOP and ABORT of a requester arrive this way, with the method of the DATA
+ *    packets without the R bit: GetTable; GetMulti for both GetMulti and GetTraceTable;
+ *  - a MAD with the R bit goes to the agent given by the high half of its TransactionID, if that
+ *    agent has such a request outstanding, or if the MAD is RMPP Active.
  * Kernels do this since 2014 (Linux 3.17 or 3.18); older ones refuse RMPP Active MADs of such an
  * agent with EINVAL. This was not tested on a real HCA. vendor_use_kernel_rmpp() returns to the
  * kernel's RMPP: version 1, whole messages both ways.
