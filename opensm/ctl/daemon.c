@@ -77,7 +77,7 @@ struct daemon {
 	daemon_finished_fn *finished;
 	void *finished_arg;
 	/*
-	 * Serials of the policies that standbys were last asked about, answered, and did not get.
+	 * Policy serials: last asked about; last settled; settled when another SM was master, or 0.
 	 */
 	uint64_t keep_asked, kept, not_kept;
 	struct plan *plan; /* being made; NULL: none */

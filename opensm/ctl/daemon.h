@@ -69,7 +69,10 @@ uint64_t daemon_partitions_serial(struct daemon *daemon);
  * false, ask again later.
  */
 bool daemon_partitions_settled(struct daemon *daemon, uint64_t serial);
-/* Counts the other SMs that hold it now and those that may not; false: there is another master. */
+/*
+ * Counts the other SMs that hold it now and those that may not. False: the change failed, or
+ * another SM has become master and may not know of it.
+ */
 bool daemon_partitions_kept(struct daemon *daemon, uint64_t serial, unsigned int *with,
 			    unsigned int *without);
 /* Reads only qos-policy.conf again; true if its contents are new. */

@@ -14,7 +14,7 @@
 /* False: the user is not known. */
 bool tcp_owner(GSocket *connection, uid_t *uid);
 
-/* The same from a table of that format, for the end with those two addresses as written there. */
+/* As tcp_owner(), from a table of that format, for the end with these two addresses in it. */
 bool tcp_owner_in(const char *table, const char *local, const char *remote, uid_t *uid);
 
 #endif
