@@ -152,6 +152,8 @@ static void give_guids(struct scenario *s, const char *flag, uint8_t type, bool 
 					       ports ? sim_port_guid(s->sim, node, 1)
 						     : view.node_guid);
 	}
+	if (!text->len)
+		g_string_append(text, "0xdead\n"); /* a file that says nothing is refused */
 	g_assert(g_file_set_contents(file, text->str, -1, NULL));
 	scenario_option(s, flag, file);
 }

@@ -198,6 +198,7 @@ OSM_CACHE_DIR="$dir/file/cache" run --sim fattree:4 --once -f "$dir/log"
 check "a cache directory that cannot be made" says 0 "file/cache.*LIDs will not survive"
 
 # A policy that says nothing certain is not taken for none.
+OSM_CACHE_DIR="$dir/policies" # the site of plain.conf never had one
 cp "$dir/plain.conf" "$dir/plain.old"
 echo "hm_ports_health_policy_file $dir/policy" >>"$dir/plain.conf"
 run --sim fattree:4 --once -f stdout
@@ -210,6 +211,7 @@ sed -i 's/ of / in /' "$dir/policy"
 run --sim fattree:4 --once -f stdout
 check "a good one" says 0 "SUBNET UP"
 mv "$dir/plain.old" "$dir/plain.conf"
+OSM_CACHE_DIR="$dir/cache"
 
 # pid: none of the first three descriptors is a file or socket of its own
 has_safe_standard() {

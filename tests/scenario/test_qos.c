@@ -523,10 +523,10 @@ START_TEST(policy_that_is_gone)
 	ck_assert_int_eq(g_remove(file), 0);
 	expect_refusal_told(0, true);
 	expect_refusal_told(SWEEP_HEAVY, true);
-	scenario_check_log(s, "qos-policy.conf: the file is gone, expected one, or a restart",
+	scenario_check_log(s, "qos-policy.conf: there is no such file, expected what it is to say",
 			   true);
 	expect_answer("qos", "1 level(s), 0 rule(s), 2 scope(s)\n", true);
-	expect_answer("health", "qos-policy.conf: the file is gone", true);
+	expect_answer("health", "qos-policy.conf: there is no such file", true);
 	ck_assert(g_file_set_contents(file, "qos-ulps\ndefault: 0\nend-qos-ulps\n", -1, NULL));
 	expect_answer("qos reload", "was read", true);
 	scenario_run_ms(s, 1000);

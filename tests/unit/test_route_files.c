@@ -50,8 +50,8 @@ static const struct {
 	unsigned int form;
 	const char *text, *told;
 } bad[] = {
-	{ 0, "0x0\n", "f:1: '0x0': '0x0' is no GUID, expected a GUID" },
-	{ 0, "0x1\nspine-1\n", "f:2: 'spine-1': 'spine-1' is no GUID, expected a GUID" },
+	{ 0, "0x0\n", "f:1: '0x0' is no GUID, expected a GUID" },
+	{ 0, "0x1\nspine-1\n", "f:2: 'spine-1' is no GUID, expected a GUID" },
 	{ 0, "0x10000000000000000\n", "is no GUID" },
 	{ 0, "-1\n", "is no GUID" },
 	{ 1, "0x1 2\n", "1 numbers behind the GUID, expected a GUID, a port and a weight" },

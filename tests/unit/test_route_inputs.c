@@ -280,7 +280,7 @@ START_TEST(test_empty)
 		if (ROUTES & OF(files[file].kind))
 			refused(file, name, "ends without any switch, expected");
 		else
-			taken(file, name);
+			refused(file, name, "it says nothing, expected");
 	}
 }
 END_TEST
