@@ -298,7 +298,7 @@ check "SIGTERM in the foreground" test "$code" -eq 0
 rm -f "$dir/log"
 (exec "$opensm" -F "$dir/plain.conf" --sim fattree:16 -f "$dir/log" >"$dir/out" 2>&1) &
 pid=$!
-until [ -s "$dir/log" ]; do :; done
+until_good test -s "$dir/log"
 kill -TERM "$pid"
 wait "$pid"
 code=$?
