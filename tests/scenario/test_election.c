@@ -939,6 +939,7 @@ static void add_by_chance(TCase *tcase)
 		g_error("ELECTION_SEEDS is %s, not FIRST-LAST", text);
 	tcase_add_loop_test(tcase, with_loss, text ? first : 1,
 			    text ? last + 1 : 1 + some_seeds(10));
+	tcase_add_loop_test(tcase, with_loss, 190051, 190052); /* given up by mistake */
 	tcase_add_loop_test(tcase, chaos, first, last + 1);
 	tcase_add_loop_test(tcase, chaos, 50225, 50226);
 	tcase_add_loop_test(tcase, chaos, 72458, 72459);

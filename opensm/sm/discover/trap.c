@@ -9,6 +9,7 @@
 #include "complib/bucket.h"
 #include "core/traps.h"
 #include "sm/discover/discover.h"
+#include "sm/election/other_sm.h"
 #include "sm/health/health.h"
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
@@ -234,6 +235,8 @@ static void handle_notice(struct sm *sm, struct source *source, const struct iba
 		wire_decode(&iba_trap_local_change_type, notice->data_details, &local);
 		log_trap(sm, LOG_INFO, notice, tid, from);
 		note_told(sm, &source->local, tid);
+		if (local.change_flags & IBA_TRAP_144_SM_PRIORITY && port_of_lid(sm, issuer))
+			other_sm_reported_rank(sm, port_of_lid(sm, issuer));
 		if (!is_known(sm, issuer, &local))
 			want_look(sm, issuer, SWEEP_LOCAL_TRAP, &source->local);
 		break;

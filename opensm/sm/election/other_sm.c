@@ -11,6 +11,8 @@
 #define ASK_TRIES 6  /* a lost SMP must not make a second master */
 #define POLL_TRIES 3 /* within a second */
 #define CONTROL_TRIES 3
+/* An SM that was given up, and reports its rank, gets another try no sooner than this. */
+#define AGAIN_NS (10 * NS_PER_S)
 #define CONTESTED_NS (60 * NS_PER_S)
 #define ACTS_PER_S 1000000 /* no SM sends more SMPs per second */
 
@@ -64,6 +66,18 @@ struct election_sm other_sm_judged(struct sm *sm, const struct other_sm *other)
 
 	judged.ability.unable |= other->useless || lacks_key;
 	return judged;
+}
+
+/*
+ * An SM that was given up while it dealt with a third one reports its rank from then on. One that
+ * does nothing but report gets another try only after a while.
+ */
+void other_sm_reported_rank(struct sm *sm, const struct builder_port *port)
+{
+	struct other_sm *other = find(sm->others->known, port->guid);
+
+	if (other && actor_now(sm->actor) - other->stubborn_ns >= AGAIN_NS)
+		other->stubborn = false;
 }
 
 void other_sm_showed(struct sm *sm, const struct builder_port *port, uint64_t m_key)

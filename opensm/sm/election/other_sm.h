@@ -31,7 +31,8 @@ struct other_sm {
 	 * without it.
 	 */
 	bool stubborn;
-	uint8_t stubborn_to; /* this SM's priority at that time */
+	uint8_t stubborn_to;  /* this SM's priority at that time */
+	uint64_t stubborn_ns; /* when that was found */
 	uint64_t shown;	  /* M_Key of its last Get(SMInfo) to this MASTER; 0: none */
 	bool useless;	  /* this SM, its standby, found that it serves far too few ports */
 	bool told_master; /* logged that it is also MASTER */
@@ -57,6 +58,8 @@ const char *other_sm_name(const struct other_sm *other, char *buffer, size_t siz
  * SM that does not report its ability, and requested SMInfo without the M_Key, cannot set them.
  */
 struct election_sm other_sm_judged(struct sm *sm, const struct other_sm *other);
+/* The SM at that port reported its priority by trap 144: it waits for a handover. */
+void other_sm_reported_rank(struct sm *sm, const struct builder_port *port);
 /* The SM at that port asked for SMInfo with this M_Key. */
 void other_sm_showed(struct sm *sm, const struct builder_port *port, uint64_t m_key);
 /* Among those known; valid until another one is found. */

@@ -88,6 +88,7 @@ void standby_give_up(const struct sm *sm, struct other_sm *other)
 {
 	other->stubborn = true;
 	other->stubborn_to = mastership_own_sm(sm).priority;
+	other->stubborn_ns = actor_now(sm->actor);
 }
 
 static void missed(struct sm *sm, const char *why)
