@@ -127,6 +127,8 @@ static void write_conf(struct scenario *s)
 		append_key(s, conf);
 	if (!scenario_random(s, 4))
 		append_keys_of_ports(s, conf);
+	if (!conf->len)
+		g_string_append(conf, "sweep_on_trap TRUE\n"); /* a file without keys is refused */
 	scenario_conf(s, conf->str);
 }
 
