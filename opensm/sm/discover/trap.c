@@ -217,6 +217,7 @@ static void handle_notice(struct sm *sm, struct source *source, const struct iba
 			  uint64_t tid, uint16_t from)
 {
 	uint16_t issuer = notice->issuer_lid ? notice->issuer_lid : from;
+	const struct builder_port *port;
 	struct iba_trap_local_change local;
 	struct iba_trap_switch change;
 
@@ -235,8 +236,9 @@ static void handle_notice(struct sm *sm, struct source *source, const struct iba
 		wire_decode(&iba_trap_local_change_type, notice->data_details, &local);
 		log_trap(sm, LOG_INFO, notice, tid, from);
 		note_told(sm, &source->local, tid);
-		if (local.change_flags & IBA_TRAP_144_SM_PRIORITY && port_of_lid(sm, issuer))
-			other_sm_reported_rank(sm, port_of_lid(sm, issuer));
+		port = port_of_lid(sm, issuer);
+		if (port && local.change_flags & IBA_TRAP_144_SM_PRIORITY)
+			other_sm_reported_rank(sm, port);
 		if (!is_known(sm, issuer, &local))
 			want_look(sm, issuer, SWEEP_LOCAL_TRAP, &source->local);
 		break;

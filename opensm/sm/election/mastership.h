@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* This SM among others: election, handover, SMInfo, replication to standbys. */
+/* This SM among others: election, handover, SMInfo. */
 #ifndef SM_ELECTION_MASTERSHIP_H
 #define SM_ELECTION_MASTERSHIP_H
 

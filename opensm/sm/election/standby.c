@@ -11,8 +11,8 @@
 #include "sm/election/mastership.h"
 #include "sm/election/mastership_private.h"
 #include "sm/sm_private.h"
-#include "sm/takeover/replicate.h"
 #include "sm/smp/smp.h"
+#include "sm/takeover/replicate.h"
 
 /* A standby that counts more nodes than its master reports also discovers again, at intervals. */
 #define LOOK_FIRST_NS (10 * NS_PER_S)
