@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Directories that tests make and leave nothing of. */
+/* Directories that tests create and remove again. */
 #ifndef TESTS_DIRECTORY_H
 #define TESTS_DIRECTORY_H
 
 #include <glib.h>
 #include <glib/gstdio.h>
 
-/* With all that is in it; a file, too. */
+/* Removes the file or directory with everything in it. */
 static inline void directory_remove(const char *path)
 {
 	GDir *dir = g_dir_open(path, 0, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Octets that are allocated, of the heap and beyond it. Of a C library without this figure (glibc
- * before 2.33, musl) it is always 0: there, tests find no growth.
+ * Octets that are allocated, on the heap and beyond it. With a C library without this figure (glibc
+ * before 2.33, musl) it is always 0: tests find no growth there.
  */
 #ifndef TESTS_MEMORY_USED_H
 #define TESTS_MEMORY_USED_H
@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /*
- * glibc's figure has in it what free() put into caches of small pieces, tens of KiB that differ
- * from one moment to the next. Called first in main(), this begins the program again without them:
- * then memory_used() is exact.
+ * glibc's figure includes what free() put into its caches of small pieces, tens of KiB that differ
+ * from one moment to the next. Called first in main(), this restarts the program without these
+ * caches: then memory_used() is exact.
  */
 static inline void memory_used_exactly(char **argv)
 {

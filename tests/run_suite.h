@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a program of tests does once it has made its suite. */
+/* What a test program does once it has made its suite. */
 #ifndef TESTS_RUN_SUITE_H
 #define TESTS_RUN_SUITE_H
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Run the suite, as loud as CK_VERBOSITY says, and free it; returns what main returns. With a
- * process for each test, all in one, or as CK_FORK says.
+ * Runs the suite, as verbose as CK_VERBOSITY says, and frees it; returns what main returns. Each
+ * test runs in its own process, or all in one, or as CK_FORK says.
  */
 static inline int run_suite_as(Suite *suite, enum fork_status fork_status)
 {

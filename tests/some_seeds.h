@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* How many of the seeds that make check tries by default. */
+/* How many of the seeds make check tries by default. */
 #ifndef TESTS_SOME_SEEDS_H
 #define TESTS_SOME_SEEDS_H
 
@@ -15,8 +15,8 @@
 #endif
 
 /*
- * All of n, at least one; with AddressSanitizer or ThreadSanitizer, which run the same code some
- * times slower, a third. Those asked for by a variable or an argument are all tried.
+ * All of n, at least one; a third with AddressSanitizer or ThreadSanitizer, which run the same code
+ * several times slower. Seeds asked for by a variable or an argument are all tried.
  */
 static inline int some_seeds(int n)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Linked into every program of the build with mutants. MUTANT is the number of the one that is on.
+ * Linked into every program of the build with mutants. MUTANT is the number of the active one.
  * MUTANT_REACHED names a file: its octet n becomes 1 when the place of mutant n is reached.
  * MUTANT_TEST names the one test function that runs; if empty, none does and all are listed.
  */
@@ -48,7 +48,7 @@ __attribute__((constructor)) static void read_environment(void)
 		map_reached(path);
 }
 
-/* The linker lets calls of _tcase_add_test() come here; weak for programs without libcheck. */
+/* The linker sends calls of _tcase_add_test() here; weak for programs without libcheck. */
 __attribute__((weak)) void __real__tcase_add_test(TCase *tcase, const TTest *test, int signal,
 						  int exit_value, int start, int end);
 

@@ -2,11 +2,11 @@
 #ifndef TESTS_MUTATE_SWITCH_H
 #define TESTS_MUTATE_SWITCH_H
 /*
- * All mutants of a run are in one build; the environment says which of them is on. Every source
- * file begins with this header there.
+ * All mutants of a run are in one build; the environment says which of them is active. Every source
+ * file of it begins with this header.
  */
 
-/* Number of the mutant that is on; 0: none; negative: none, and each that is reached is noted. */
+/* Number of the active mutant; 0: none; negative: none, and each one that is reached is noted. */
 extern int mutant_active;
 
 /* Notes that the place was reached; returns 0. */
