@@ -17,13 +17,13 @@ struct theme {
 	unsigned int n_happenings;
 	const char *const *confs;
 	unsigned int n_confs;
-	void (*passes)(void); /* the time between two of them */
+	void (*passes)(void); /* lets time pass between two events */
 };
 
 static struct scenario *s;
 static const struct theme *theme;
 static struct client *clients[CLIENTS];
-static uint64_t guids[NODES]; /* of nodes, when it begins */
+static uint64_t guids[NODES]; /* of nodes, at the start */
 
 unsigned int chance_below(unsigned int n)
 {
@@ -63,7 +63,7 @@ static void some_cable(unsigned int *node, unsigned int *port)
 	} while (!sim_peer(s->sim, *node, *port, &peer, &peer_port));
 }
 
-/* Often so little that a sweep is not at its end. */
+/* Often so short that a sweep has not ended. */
 void chance_time(void)
 {
 	static const unsigned int ms[] = {0, 0, 3, 40, 300, 2000, 2000, 12000, 70000};
@@ -73,7 +73,7 @@ void chance_time(void)
 	story_after_ms(ms[chance_below(G_N_ELEMENTS(ms))]);
 }
 
-/* Nearly always amid a sweep. */
+/* Nearly always in the middle of a sweep. */
 static void a_moment(void)
 {
 	uint64_t us = chance_below(4) ? chance_below(2500) : 0;
@@ -180,7 +180,7 @@ static void own_cable(void)
 	sim_link_set(s->sim, node, port, true);
 }
 
-/* ---- nodes that do not do as they should ---- */
+/* ---- nodes that misbehave ---- */
 
 static void mute(void)
 {
@@ -409,7 +409,7 @@ static void spoil(const uint8_t *octets, unsigned int n)
 		((uint8_t *)(uintptr_t)octets)[i] = (uint8_t)chance_below(4);
 }
 
-/* Tables have other entries, and nobody says so. */
+/* Tables have other entries, and no trap reports it. */
 static void spoiled(void)
 {
 	unsigned int node = some_node(), port = some_port(node), n;
@@ -557,7 +557,7 @@ static void restarts(void)
 {
 	configured(some_conf());
 	scenario_stop(s);
-	/* a wrong one stops the start */
+	/* an invalid one would prevent the start */
 	story_write("policy", "flapping all isolate 3 in 60 release 20\n");
 	story_watch(NULL, s->sm_guid);
 	scenario_start(s);
@@ -595,7 +595,7 @@ static void policy(void)
 	daemon_reread_logged(s->daemon);
 }
 
-/* It has counted errors of a port of it. */
+/* The node has counted errors on one of its ports. */
 static void errors(void)
 {
 	unsigned int other = some_node(), port = chance_below(7);
@@ -792,7 +792,7 @@ const struct theme chance_sick = THEME("sick_", to_the_sick, confs_of_the_sick, 
 const struct theme chance_moments = THEME("moments_", in_moments, confs_of_moments, a_moment);
 const struct theme chance_others = THEME("others_", to_others, confs_of_moments, chance_time);
 
-/* The SM is on that node. */
+/* The SM runs on this node. */
 static void begin(const char *name, const char *spec, uint64_t seed, const char *sm)
 {
 	struct sim_node_view view;
@@ -813,7 +813,7 @@ static void begin(const char *name, const char *spec, uint64_t seed, const char 
 	story_up(some_conf());
 }
 
-/* On the first hosts that the SM is not on. */
+/* On the first hosts other than the SM's. */
 static void meet_clients(const char *sm)
 {
 	unsigned int n = 0;

@@ -10,7 +10,7 @@ static struct scenario *s;
 static struct transcript *t;
 static const char *story; /* its name */
 static bool briefly;
-static char *first_run; /* of a brief story, when it was told before */
+static char *first_run; /* of a brief story: the transcript of its first run */
 
 /* ---- telling ---- */
 
@@ -152,7 +152,7 @@ void story_sweeps(const char *what, enum sweep_reason reason)
 	story_after_ms(1000);
 }
 
-/* A line for each event: a digest of all that is told of it, and what it was. */
+/* A line for each event: a digest of everything recorded for it, and its name. */
 static char *shortened(const char *text)
 {
 	g_auto(GStrv) events = g_strsplit(text, "== ", -1);
@@ -177,7 +177,7 @@ static void tell_whole(const char *stem, const char *text)
 		scenario_expect(s, g_file_set_contents(path, text, -1, NULL));
 }
 
-/* By chance: the second run of a seed is the same as the first. */
+/* For random stories: the second run of a seed is the same as the first. */
 static void compare_runs(const char *stem)
 {
 	g_autofree char *text = shortened(transcript_text(t));
@@ -284,7 +284,7 @@ void story_mute(const char *where, bool mute)
 	story_after_ms(20 * 1000);
 }
 
-/* The port's SMA says what the notice has. */
+/* The port's SMA now holds the values that the notice carries. */
 void story_trap(const char *from, uint16_t number, const struct wire_type *type,
 		const void *details)
 {

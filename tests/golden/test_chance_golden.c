@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Stories by chance (chance.h), and such of several SMs. */
+/* Random stories (chance.h), also with several SMs. */
 #include <check.h>
 
 #include "chance.h"
@@ -16,7 +16,7 @@ static unsigned int some_manager(void)
 	return chance_below(m->n);
 }
 
-/* What follows is told of that one. */
+/* What follows is recorded of this SM. */
 static void manager_event(const char *what, unsigned int of, unsigned int told)
 {
 	g_autofree char *text = g_strdup_printf("%s: sm%u; of sm%u", what, of + 1, told + 1);
@@ -223,7 +223,7 @@ START_TEST(managers_by_chance)
 }
 END_TEST
 
-#define SEEDS 4 /* of a test */
+#define SEEDS 4 /* per test */
 
 START_TEST(one_day)
 {

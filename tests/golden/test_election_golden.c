@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The arrows of IBA 14.4.1 as stories: what several SMs say to each other, in virtual time. Review
- * a change of tests/golden/election_*.txt as a diff; make golden-update writes them anew.
+ * a change of tests/golden/election_*.txt as a diff; make golden-update writes them again.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static void priority_raised(void)
 	managers_settle(m, 1, 10);
 }
 
-/* DISABLE, STANDBY and DISCOVER are obeyed by a standby, and refused by a master. */
+/* A standby obeys DISABLE, STANDBY and DISCOVER; a master refuses them. */
 static void controls(void)
 {
 	two(MANAGERS_POLLS, MANAGERS_POLLS);
@@ -96,7 +96,7 @@ static void controls(void)
 	managers_settle(m, 0, 10);
 }
 
-/* An ACKNOWLEDGE is for who handed over and waits for it. */
+/* An ACKNOWLEDGE is for an SM that handed over and waits for it. */
 static void acknowledge_unasked(void)
 {
 	two(MANAGERS_POLLS, MANAGERS_POLLS);

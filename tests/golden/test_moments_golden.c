@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Stories by chance (chance.h) of what happens amid sweeps, and of what is asked for. */
+/* Random stories (chance.h) of events during sweeps, and of requests. */
 #include <check.h>
 
 #include "chance.h"

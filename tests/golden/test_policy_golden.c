@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The same as in test_sweep_golden.c of what an operator asks for, what clients want of the SA, and
- * of two SMs.
+ * Stories like those of test_sweep_golden.c, of what an operator asks for, what clients want of the
+ * SA, and of two SMs.
  */
 #include <check.h>
 
@@ -60,7 +60,7 @@ START_TEST(m_key_changes)
 }
 END_TEST
 
-/* Leases are renewed amid light sweeps, one of a port that does not answer. */
+/* Leases are renewed during light sweeps, one of them of a port that does not answer. */
 START_TEST(m_key_lease)
 {
 	s = story_begin("m_key_lease", "triangle.topo");
@@ -108,7 +108,7 @@ END_TEST
 	"Default=0x7fff,ipoib:ALL=limited,SELF=full;\n"                                            \
 	"A=0x10:0x0200000000000501=full,0x0200000000000601=limited;\n"
 
-/* Of 70 partitions with a host: three blocks. */
+/* Of 70 partitions with one host each: three blocks. */
 static char *many_partitions(void)
 {
 	GString *text = g_string_new(SOME);
@@ -179,7 +179,7 @@ START_TEST(qos)
 }
 END_TEST
 
-/* Files of before, with lines that nobody has written. */
+/* Files of an earlier run, with lines that no run has written. */
 START_TEST(key_files)
 {
 	static const char *const generations[] = {"0x3 4\n", "0xffffffffffffffff\n", "7\n"};
@@ -235,7 +235,7 @@ static struct iba_port_info *port_of(const char *name, unsigned int num)
 	return (struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, story_node(name), num);
 }
 
-/* Ports that can do less than others, or more; until they are reset. */
+/* Ports with fewer or more abilities than others, until they are reset. */
 static void vary_hardware(void)
 {
 	struct sim_node_view view;
@@ -257,7 +257,7 @@ static void vary_hardware(void)
 	port_of("dual", 2)->vl_arbitration_low_cap = 40;
 	port_of("dual", 2)->link_speed_ext_supported = 0;
 	port_of("dual", 2)->link_speed_ext_supported2 = 1;
-	port_of("sw-b", 5)->capability_mask |= IBA_PORT_CAP_SM; /* it is no endport */
+	port_of("sw-b", 5)->capability_mask |= IBA_PORT_CAP_SM; /* it is not an endport */
 }
 
 #define WIDE_QOS                                                                                   \
@@ -355,7 +355,7 @@ static void room_for_trees(const char *what, unsigned int a, unsigned int b, uns
 	story_sweeps(what, SWEEP_HEAVY);
 }
 
-/* Tables become smaller than what is in them. */
+/* Tables become smaller than their contents. */
 START_TEST(multicast_without_room)
 {
 	struct iba_gid mgid = {UINT64_C(0xFF12A01BFE800000), 7};
@@ -387,7 +387,7 @@ START_TEST(multicast_without_room)
 }
 END_TEST
 
-/* There is more than one tree that a group can have. */
+/* A group can have more than one tree. */
 START_TEST(multicast_in_a_tree)
 {
 	s = story_begin("multicast_in_a_tree", "fattree:4");
@@ -410,7 +410,7 @@ START_TEST(multicast_in_a_tree)
 }
 END_TEST
 
-/* The file of the routing engine names that switch; NULL: it makes no sense. */
+/* The file of the routing engine names this switch; NULL: the file is malformed. */
 static void roots(const char *name)
 {
 	g_autofree char *text = NULL;
@@ -425,7 +425,7 @@ static void roots(const char *name)
 
 #define ROOTS QUIET "routing_engine updn\nroot_guid_file DIRECTORY/roots\n"
 
-/* Paths up and down change, and trees that follow them, though no cable does. */
+/* Paths up and down change, and trees that follow them, though no cable changes. */
 START_TEST(roots_change)
 {
 	static const char *const names[] = {"core-1-1", "core-1-1", "leaf-0-0", NULL, "core-0-1"};
@@ -469,7 +469,7 @@ START_TEST(wide)
 }
 END_TEST
 
-/* A switch that forgot its tables does not take one, or does not say so. */
+/* A switch that lost its tables does not accept one, or its answer is lost. */
 START_TEST(lost_tables)
 {
 	static const char *const packets[] = {"Set(P_KeyTable)",
@@ -598,7 +598,7 @@ static void say_records(const struct wire_type *type, const GByteArray *records,
 	story_say(text);
 }
 
-/* Tables that the SA is asked for are read; a second time they are known. */
+/* The SA is asked for tables, which are read; the second time they are known. */
 static void asks_for(uint16_t attribute, const struct wire_type *type, uint16_t lid)
 {
 	union {
@@ -658,7 +658,7 @@ START_TEST(tables)
 }
 END_TEST
 
-/* A port is given another key, which is not heard of; what is wanted of it meanwhile waits. */
+/* A port is given another key without any report; requests to it wait meanwhile. */
 START_TEST(m_key_waits)
 {
 	static const char *const where[] = {"sw-b", "host-5"};
@@ -791,8 +791,8 @@ START_TEST(two_managers)
 	managers_begin("two_managers", TWO);
 	managers_event("sm1 gets a request for partitions", 0);
 	change("0x10: 0x0200000000000801=full", 0);
-	/* It missed who was master: that its SM is replaced by one that knows all does not help it.
-	 */
+	/* It did not learn which SM was master: that its SM is replaced by one that knows
+	 * everything does not help it. */
 	((struct iba_port_info *)(uintptr_t)sim_port_info(s->sim, story_node("host-5"), 1))
 		->master_sm_lid = 7;
 	managers_say(1, TWO "sm_priority 3\n");
@@ -815,7 +815,7 @@ START_TEST(two_managers)
 }
 END_TEST
 
-/* Somebody who says that he is MASTER, and has the higher priority. */
+/* Another SM that says it is MASTER, and has the higher priority. */
 START_TEST(controls)
 {
 	managers_begin("controls", "");
@@ -836,7 +836,7 @@ START_TEST(controls)
 }
 END_TEST
 
-/* Somebody without IsSM asks for the SMInfo of an SM whose key is a secret. */
+/* A port without IsSM asks for the SMInfo of an SM whose key is a secret. */
 START_TEST(secret_key)
 {
 	managers_begin("secret_key", TWO "sm_key 7\n");
@@ -866,7 +866,7 @@ START_TEST(secret_key)
 }
 END_TEST
 
-/* Each has the port of the other, and neither cares. */
+/* Each has the other's port in its file, and both ignore it. */
 START_TEST(both_ignore)
 {
 	managers_begin("both_ignore", TWO "ignore_other_sm TRUE\nsweep_interval 1\n");
@@ -910,7 +910,7 @@ START_TEST(paced_takeover)
 }
 END_TEST
 
-/* Of what two SMs say to each other one thing is lost. */
+/* One message between two SMs is lost. */
 START_TEST(lost_handover)
 {
 	static const char *const packets[] = {"Set(SMInfo)", "GetResp(SMInfo)", "Get(SMInfo)"};
@@ -951,7 +951,7 @@ static void managers_split(const char *what)
 	story_after_ms(8000);
 }
 
-/* Of two that have to come to terms the other one does not do its part, each time another one. */
+/* Two SMs negotiate and the other one does not do its part, a different part each time. */
 START_TEST(patience)
 {
 	managers_begin("patience", QUIET MANAGERS_POLLS);
@@ -982,7 +982,7 @@ START_TEST(patience)
 }
 END_TEST
 
-/* A standby whose own port does not answer it any more, then one that meets another master. */
+/* A standby whose own port no longer answers it, then one that finds another master. */
 START_TEST(standby)
 {
 	g_autofree char *text = NULL;
@@ -1054,14 +1054,14 @@ static void members_are_unknown(const char *name, bool known)
 	managers_end();
 }
 
-/* The standby is not told any more who joins, and meets members in tables that it does not know. */
+/* The standby is no longer told of joins, and finds members in tables that it does not know. */
 START_TEST(unknown_members)
 {
 	members_are_unknown("unknown_members", true);
 }
 END_TEST
 
-/* The same where it knows of no member at all. */
+/* As unknown_members, but it does not know of any member. */
 START_TEST(unknown_group)
 {
 	members_are_unknown("unknown_group", false);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Golden tests of routing: a topology in, the LFTs and what the verifier finds out, as text that
- * is kept beside the topology and reviewed as a diff.
+ * Golden tests of routing: a topology in, the LFTs and what the verifier finds, as text that is
+ * kept beside the topology and reviewed as a diff.
  *
- * `make golden-update` writes the kept texts anew.
+ * `make golden-update` writes the kept texts again.
  */
 #include <check.h>
 #include <stdlib.h>

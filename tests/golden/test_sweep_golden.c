@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What sweeps ask, set and log on small fabrics to which things happen: see story.h. Review a
- * change of tests/golden/sweep_*.txt as a diff; make golden-update writes them anew.
+ * What sweeps read, set and log on small fabrics while events happen: see story.h. Review a change
+ * of tests/golden/sweep_*.txt as a diff; make golden-update writes them again.
  */
 #include <check.h>
 
@@ -116,7 +116,7 @@ START_TEST(nodes)
 }
 END_TEST
 
-/* What it goes on from was read, and it has written nothing. */
+/* It continues from tables that were read, and has written nothing. */
 START_TEST(after_a_restart)
 {
 	s = story_begin("after_a_restart", "triangle.topo");
@@ -190,7 +190,7 @@ START_TEST(mute_from_the_start)
 }
 END_TEST
 
-/* Before it is known what port the SM has, and when it is. */
+/* Before and after the SM's port is known. */
 START_TEST(own_port_lost)
 {
 	static const char *const packets[] = {"Get(PortInfo)", "Get(NodeInfo)", "Set(PortInfo)"};
@@ -263,7 +263,7 @@ START_TEST(lost_gets)
 }
 END_TEST
 
-/* What was asked for is done, but nobody tells. */
+/* What was requested is done, but the answer is lost. */
 START_TEST(lost_answers)
 {
 	static const char *const packets[] = {
@@ -293,7 +293,7 @@ START_TEST(lost_sets)
 }
 END_TEST
 
-/* Sets of one attribute after another have the answer that a field is invalid. */
+/* Sets of one attribute after another are answered with status "invalid field". */
 START_TEST(refused)
 {
 	static const uint16_t attributes[] = {IBA_ATTR_SWITCH_INFO, IBA_ATTR_PORT_INFO,
@@ -369,7 +369,7 @@ START_TEST(engines)
 }
 END_TEST
 
-/* While the SM's adapter is gone a switch forgets its tables, and nobody is told. */
+/* While the SM's adapter is gone a switch loses its tables, and no trap reports it. */
 START_TEST(adapter)
 {
 	s = story_begin("adapter", "triangle.topo");
@@ -386,7 +386,7 @@ START_TEST(adapter)
 }
 END_TEST
 
-/* There is one lane only for a ring. */
+/* There is only one lane for a ring. */
 START_TEST(one_lane)
 {
 	static const char *const names[] = {"dfsssp", "lash", "nue", "updn", "minhop"};
@@ -468,7 +468,7 @@ START_TEST(fatal)
 	sim_set_node_guid(s->sim, story_node("host-4"), 0x77);
 	story_restarts(QUIET);
 	sim_set_node_guid(s->sim, story_node("host-4"), view.node_guid);
-	for (unsigned int i = 0; i < 4; i++) /* ends nobody any more */
+	for (unsigned int i = 0; i < 4; i++) /* ends no port any more */
 		story_sweeps("host-4 has the GUID of host-3 again", SWEEP_HEAVY);
 	say_exit_code();
 	story_end();
@@ -491,7 +491,7 @@ START_TEST(small_tables)
 }
 END_TEST
 
-/* A switch forwards as many LIDs as are needed, then one less; and a host has a higher one. */
+/* A switch forwards just as many LIDs as are needed, then one less; and a host has a higher one. */
 START_TEST(tables_that_just_do)
 {
 	struct iba_port_info *port;
@@ -539,7 +539,7 @@ static void say_traps(void)
 	story_after_ms(1000);
 }
 
-/* So many at once that some are not listened to: what they told of is looked for. */
+/* So many traps at once that some are dropped: a sweep finds the changes that they reported. */
 START_TEST(flood_of_traps)
 {
 	static const char *const hosts[] = {"host-2", "host-3", "host-4", "host-5", "host-6"};
@@ -661,7 +661,7 @@ static void keep_unhealthy(const char *text)
 	ck_assert(g_file_set_contents(file, text, -1, NULL));
 }
 
-/* What was found when the SM was elsewhere: its own cable and switch are spared, others are not. */
+/* Found when the SM was elsewhere: its own cable and switch are exempt, others are not. */
 START_TEST(unhealthy_before)
 {
 	s = story_begin("unhealthy_before", "triangle.topo");
@@ -693,7 +693,7 @@ START_TEST(unhealthy_before)
 }
 END_TEST
 
-/* The own port has LIDs that another gave it; devices have other GUIDs, and nobody says so. */
+/* The SM's port has LIDs of another SM; devices have other GUIDs, and no trap reports it. */
 START_TEST(identities)
 {
 	struct iba_trap_local_change change = {.other_local_changes = 1};
@@ -718,7 +718,7 @@ START_TEST(identities)
 }
 END_TEST
 
-/* Others answer where these were, which refuse what they are told, and no trap told of them. */
+/* Other devices answer in their place and refuse what is set, and no trap reported them. */
 START_TEST(others_answer)
 {
 	static const char *const names[] = {"host-5", "sw-b", "dual"};
@@ -748,7 +748,7 @@ START_TEST(others_answer)
 }
 END_TEST
 
-/* The same where nobody looks at who is there, as it is only about partitions. */
+/* As others_answer, but only partitions are set: no request asks which device is there. */
 START_TEST(others_refuse)
 {
 	static const char *const names[] = {"host-5", "sw-b", "dual", "host-6"};
@@ -779,7 +779,7 @@ START_TEST(others_refuse)
 }
 END_TEST
 
-/* Lines that make no sense are left out of it; then the switches have room for few LIDs. */
+/* Malformed lines are skipped; then the switches have room for few LIDs. */
 START_TEST(guid2lid)
 {
 	s = story_begin("guid2lid", "triangle.topo");
@@ -812,7 +812,7 @@ START_TEST(guid2lid)
 }
 END_TEST
 
-/* Links that are up, but whose ends are not, or stop to be while they are taken up. */
+/* Links that are up, but whose ends are not, or go down while they are brought up. */
 START_TEST(stuck)
 {
 	s = story_begin("stuck", "triangle.topo");
@@ -896,7 +896,7 @@ START_TEST(conditions)
 }
 END_TEST
 
-/* The daemon knows a switch port that an administrator has disabled, and an entry that is lost. */
+/* The daemon notices a switch port that an administrator disabled, and a lost entry. */
 START_TEST(changes_by_others)
 {
 	struct iba_port_info *port;
@@ -933,7 +933,7 @@ START_TEST(changes_by_others)
 }
 END_TEST
 
-/* Something happens so many microseconds after a sweep began. */
+/* Something happens this many microseconds after a sweep began. */
 static void interrupt(unsigned int us)
 {
 	bool up = us % 800 == 0;
