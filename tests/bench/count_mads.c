@@ -2,9 +2,9 @@
 /*
  * A library to preload between a subnet manager and libibumad: counts what the process sends and
  * when, the same way for every daemon, into the file named by COUNT_MADS_FILE (struct counts, host
- * order, nanoseconds of the clock of the day). The reader of the file may set counts back. With
+ * order, nanoseconds of the wall clock). The reader of the file may set counts back. With
  * COUNT_MADS_CPU in the environment silences are measured in processor time of the process too,
- * which others on the machine do not lengthen; that costs a system call a MAD.
+ * which other programs do not lengthen; that costs a system call a MAD.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ struct counts {
 	_Atomic uint64_t lft_ns;   /* the last response to an LFT block came in */
 	_Atomic uint64_t trap_ns;  /* the first trap came in */
 	_Atomic uint64_t pause_ns; /* longest silence that a request ended, up to an LFT block */
-	_Atomic uint64_t last_cpu_ns, pause_cpu_ns; /* the same in processor time */
+	_Atomic uint64_t last_cpu_ns, pause_cpu_ns; /* pause in processor time */
 	_Atomic uint64_t sl2vl[2], vlarb[2];	    /* Gets and Sets of these tables */
 };
 

@@ -2,8 +2,9 @@
 /*
  * Two SMs on a simulated fabric, on threads and in real time. The master ends without
  * a word while it computes routes; the other polls it every second, and takes over after the second
- *poll in vain. Told are the times until that is master of a subnet that is up, what it sent, and
- *how long it takes meanwhile to answer a Get(SMInfo), asked every two milliseconds.
+ * poll without an answer. Printed are the times until the other is master of a subnet that is up,
+ * what it sent, and how long it takes meanwhile to answer a Get(SMInfo), sent every two
+ * milliseconds.
  *
  *	failover [SPEC]
  */
@@ -79,7 +80,7 @@ static double wait_for(struct scenario *s, const struct manager *sm, unsigned in
 	return (double)(runtime_now(s->rt) - since) / (double)NS_PER_S;
 }
 
-/* ---- who asks ---- */
+/* ---- the client ---- */
 
 struct asker {
 	struct message message;
@@ -161,7 +162,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of those since the last time. */
+/* Of the requests since the last call. */
 static void tell_latency(struct asker *asker, const char *when)
 {
 	GArray *took;
@@ -219,7 +220,7 @@ int main(int argc, char **argv)
 	double seconds;
 
 	scenario_config_default(&config, 1);
-	config.sma_ns = 0; /* the fabric takes time enough of this machine */
+	config.sma_ns = 0; /* the fabric takes enough of this machine's time */
 	s = scenario_new_with(argc > 1 ? argv[1] : "fattree:32", &config, RUNTIME_REAL);
 	start(s, &master, "host-1");
 	printf("first SUBNET UP after %.2f s\n", wait_for(s, &master, IBA_SM_MASTER, true));

@@ -6,14 +6,15 @@
  *	fault_client sm|leaf|path SECONDS
  *	fault_client flood RATE SECONDS
  *
- * nodes: asks the SA for all NodeRecords 20 times a second, whatever became of earlier questions,
- * and prints a line for each answer: seconds since the epoch, and how many. Needs RMPP.
+ * nodes: asks the SA for all NodeRecords 20 times a second, regardless of the answers to earlier
+ * questions, and prints a line for each answer: seconds since the epoch, and the number of records.
+ * Needs RMPP.
  * sm: Get(SMInfo) of the SM by its LID, again and again, a millisecond after each answer; leaf:
- * Get(NodeInfo) of the switch that this port hangs on, which no SM has a hand in; path: the SA for
- * the path from here to the SM. Ends after so many seconds with one line of JSON: answers, lost (no
- * answer within 2 s), and microseconds of latency.
- * flood: asks the SA for that path RATE times a second, and listens to no answer. Ends with one
- * line of JSON: how many it sent, and could not send.
+ * Get(NodeInfo) of the switch that this port is cabled to, which involves no SM; path: the SA for
+ * the path from here to the SM. Ends after SECONDS with one line of JSON: answers, lost (no answer
+ * within 2 s), and microseconds of latency.
+ * flood: asks the SA for that path RATE times a second, and reads no answer. Ends with one line of
+ * JSON: the numbers sent and not sent.
  */
 #include <infiniband/umad.h>
 #include <inttypes.h>
@@ -30,7 +31,7 @@
 #define LOST_MS 2000
 #define POLL_MS 50
 #define PAUSE_US 1000
-#define DIRECTION 0x8000 /* of the status of a directed SMP: on its way back */
+#define DIRECTION 0x8000 /* in the status of a directed SMP: on its way back */
 
 enum kind {
 	KIND_SM,
@@ -252,7 +253,7 @@ static int measure(struct client *client, enum kind kind, double seconds)
 	return 0;
 }
 
-/* As many as are due by now; what cannot be sent is not made up for. */
+/* Sends what is due by now; what cannot be sent is not sent later. */
 static int flood(struct client *client, double rate, double seconds)
 {
 	uint64_t begin = now_ns(CLOCK_MONOTONIC), due = 0, sent = 0, refused = 0, now;
@@ -295,7 +296,7 @@ int main(int argc, char *argv[])
 	struct client client = {.tid = (uint64_t)now_ns(CLOCK_MONOTONIC) & 0xffffff};
 	int rc;
 
-	/* umad_size() is told by the port, which is not open yet: not more than this. */
+	/* only the port knows umad_size(), and it is not open yet: at most this many octets */
 	client.request = g_malloc0(sizeof(struct ib_user_mad) + IBA_MAD_BYTES);
 	client.reply = g_malloc(sizeof(struct ib_user_mad) + REPLY_BYTES);
 	rc = run(&client, argv + 1, argc - 1);

@@ -22,7 +22,7 @@ struct bench {
 	struct subnet *subnet;
 	struct sa_store *store;
 	struct trees *trees;
-	struct mc_groups *groups; /* that they were grown for */
+	struct mc_groups *groups; /* that they were made for */
 	uint64_t *guids; /* of hosts */
 	uint32_t n_hosts;
 	uint64_t state;
@@ -149,7 +149,7 @@ static void publish(struct bench *bench, const char *what)
 	bench->since = seconds();
 }
 
-/* The same switches and hosts with a cable less, and routes that follow from those of before. */
+/* The same switches and hosts with one cable less, and routes repaired from the earlier ones. */
 static void lose_cable(struct bench *bench, const char *spec)
 {
 	struct subnet *before = bench->subnet, *now = make_subnet(spec, 0, 0);

@@ -21,7 +21,7 @@
 #include "tests/scenario/client.h"
 
 #define SA_KEY 1
-#define PER_MAKER 1000 /* groups: what one port may make is bounded */
+#define PER_MAKER 1000 /* groups: an endport may create only so many */
 #define MEMBERS_MAX 1024
 
 struct bench {
@@ -30,11 +30,11 @@ struct bench {
 	unsigned int n_hosts;
 	uint64_t *guids; /* of hosts */
 	uint64_t state;
-	struct iba_gid mgid; /* of the group that is looked at: the last one */
+	struct iba_gid mgid; /* of the group that is measured: the last one */
 	uint16_t mlid;
 	uint64_t members[MEMBERS_MAX];
 	unsigned int n;
-	/* while somebody joins or leaves: */
+	/* while a host joins or leaves: */
 	bool probes;
 	uint64_t newcomer, received_ns;
 	unsigned int mads;
@@ -84,7 +84,7 @@ static void lap(struct bench *bench, const char *what)
 	begin_lap(bench);
 }
 
-/* What is checked otherwise of large fabrics takes longer than all that is measured. */
+/* The other checks of a scenario take longer on large fabrics than all that is measured. */
 static void wait_until_up(const struct bench *bench)
 {
 	const struct context *context = daemon_context(bench->s->daemon);
@@ -268,7 +268,7 @@ static void join_and_leave(struct bench *bench)
 
 /* ---- a cable ---- */
 
-/* One that the last group's tree has, from a switch to the one above. */
+/* One in the last group's tree, from a switch to the one above it. */
 static void find_cable(const struct bench *bench, unsigned int *node, unsigned int *port)
 {
 	struct mc_trees *trees = slot_take(&daemon_context(bench->s->daemon)->trees);
@@ -298,7 +298,7 @@ static void change_cable(struct bench *bench)
 	}
 }
 
-/* As many MLIDs as the wire knows. */
+/* As many MLIDs as the standard has. */
 static void make_room(struct scenario *s)
 {
 	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What partitions and a QoS policy cost: processor time and memory to make both, and a PathRecord
- * with them, octets of a request in and octets of the answer out. A partition of hosts that follow
- * each other, all of which are limited members of one more; a group, a match rule and a level of
- *the QoS policy for each partition, and scopes for all cables.
+ * with them, octets of a request in and octets of the answer out. Each partition has consecutive
+ * hosts, all of which are limited members of one more; a group, a match rule and a level of the QoS
+ * policy for each partition, and scopes for all cables.
  *
  *	policy_cost [TOPOLOGY [PARTITIONS [COUNT]]]
  */
@@ -117,7 +117,7 @@ static struct qos_paths *make_qos(const struct bench *bench, const struct option
 	return paths;
 }
 
-/* Pairs of one partition: those of others get nothing but over the default one. */
+/* Pairs within one partition: other pairs get only paths in the default one. */
 static void ask_one(const struct bench *bench, const struct subnet *subnet, uint64_t *state,
 		    uint8_t *octets)
 {

@@ -5,9 +5,9 @@
  *	report_client listen DELAY_MS
  *	report_client flap GROUPS
  *
- * listen: subscribes to traps 64 and 65, prints a line for each Report that it had not seen before
- * (trap, GUID), and answers it after that time. Reports are told apart by their TransactionID.
- * flap: makes so many multicast groups and leaves them, again and again, for ever.
+ * listen: subscribes to traps 64 and 65, prints a line for each new Report (trap, GUID), and
+ * answers it after DELAY_MS. Reports are told apart by their TransactionID.
+ * flap: creates GROUPS multicast groups and leaves them, again and again, for ever.
  */
 #include <infiniband/umad.h>
 #include <inttypes.h>
@@ -84,7 +84,7 @@ static void send_request(struct client *client, uint8_t method, uint16_t attribu
 	umad_send(client->port, client->agent, client->umad, IBA_MAD_BYTES, TIMEOUT_MS, 0);
 }
 
-/* What comes next, in umad; false: nothing in that time (negative: for ever). */
+/* The next MAD, in umad; false: none in that time (negative: wait for ever). */
 static bool receive(const struct client *client, int timeout_ms, struct iba_mad_header *header)
 {
 	int length = IBA_MAD_BYTES;

@@ -7,10 +7,10 @@
  * paths, paths-lid: Get(PathRecord) between two random endports, by GIDs or by LIDs; nodes:
  * GetTable(NodeRecord) of all; node: of the own LID; all-paths: GetTable(PathRecord) from this port
  * to every other; members: each outstanding request joins a group of its own, which that makes, and
- * leaves it again. Ends after so many seconds, or at SIGTERM, and prints one line of JSON: answers,
- * errors (a status other than 0), the last of these, lost (no answer within 5 s), seconds, records,
- *and microseconds of latency. The endports are asked for first, LID by LID, as the simulator
- *without RMPP can answer that. The tables need RMPP.
+ * leaves it again. Ends after SECONDS, or at SIGTERM, and prints one line of JSON: answers, errors
+ * (a status other than 0), the last of these, lost (no answer within 5 s), seconds, records, and
+ * microseconds of latency. The endports are asked for first, LID by LID, as the simulator without
+ * RMPP can answer that. The tables need RMPP.
  */
 #include <infiniband/umad.h>
 #include <inttypes.h>
@@ -28,7 +28,7 @@
 #define REPLY_BYTES (64 << 20)
 #define LOST_MS 5000
 #define LOST_NS (LOST_MS * (uint64_t)1000000)
-#define LIDS_UNUSED 64 /* so many in a row: the last one was before */
+#define LIDS_UNUSED 64 /* this many in a row end the search for endports */
 #define OUTSTANDING_MAX 1024
 
 struct client;
@@ -123,7 +123,7 @@ static bool send_request(struct client *client, uint8_t method, uint16_t attribu
 			 0) == 0;
 }
 
-/* Octets of the next answer, 0 if there is none in so many milliseconds. */
+/* Octets of the next answer, 0 if there is none within the time. */
 static int receive(struct client *client, int timeout_ms, struct iba_mad_header *header)
 {
 	int length = REPLY_BYTES;
@@ -243,7 +243,7 @@ static bool ask_own_node(struct client *client, uint32_t tid)
 	(MC(mgid) | MC(port_gid) | MC(q_key) | MC(p_key) | MC(t_class) | MC(sl) | MC(flow_label) | \
 	 MC(join_state))
 
-/* By turns, as the serial of the slot is odd or even. */
+/* Joins if the serial of the slot is odd, leaves if it is even. */
 static bool join_or_leave(struct client *client, uint32_t tid)
 {
 	const struct iba_mc_member_record member = {
@@ -374,7 +374,7 @@ static const struct kind *find_kind(const char *name)
 	return NULL;
 }
 
-/* The caller waits for the line "ready" before it begins what is to be measured. */
+/* The caller waits for the line "ready" before it begins to measure. */
 static int run_client(struct client *client, double seconds)
 {
 	sigset_t ending;
@@ -405,7 +405,7 @@ int main(int argc, char *argv[])
 	client.outstanding = (unsigned int)atoi(argv[3]);
 	client.endports = g_array_new(FALSE, FALSE, sizeof(struct endport));
 	client.latencies = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	/* umad_size() is told by the port, which is not open yet: not more than this. */
+	/* only the port knows umad_size(), and it is not open yet: at most this many octets */
 	client.request = g_malloc0(sizeof(struct ib_user_mad) + IBA_MAD_BYTES);
 	client.reply = g_malloc(sizeof(struct ib_user_mad) + REPLY_BYTES);
 	rc = run_client(&client, g_ascii_strtod(argv[2], NULL));

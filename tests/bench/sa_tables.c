@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * GetTable of everything without transport: seconds, octets, and what memory it takes at most.
+ * GetTable of everything without transport: seconds, octets, and the peak of memory.
  *
  *	sa_tables [TOPOLOGY]
  */
@@ -28,7 +28,7 @@ static double peak_mb(void)
 	return (double)usage.ru_maxrss / 1024;
 }
 
-/* All ports alike, but for their GUIDs. */
+/* All ports alike, except for their GUIDs. */
 static void equip(struct fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->n_ports; i++) {

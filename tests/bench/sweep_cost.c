@@ -53,7 +53,7 @@ static void wait_published(struct scenario *s, uint64_t after)
 	runtime_run(s->rt, is_published, &waiting, runtime_now(s->rt) + 600 * NS_PER_S);
 }
 
-/* From the change to the publication of what was made of it. */
+/* From the change to the publication of its result. */
 static void change(struct scenario *s, const char *name, unsigned int node, unsigned int port,
 		   bool up)
 {
