@@ -27,7 +27,7 @@ struct fuzz {
 	GPtrArray *seeds; /* GBytes */
 	void *state;
 	uint64_t series, runs;
-	_Atomic uint64_t *number; /* of the input in work: seeds first, then altered ones */
+	_Atomic uint64_t *number; /* of the input being run: seeds first, then altered ones */
 };
 
 static void add_file(GPtrArray *seeds, const char *name)
@@ -81,7 +81,7 @@ static GByteArray *input(const struct fuzz *fuzz, uint64_t number)
 static void run_one(struct fuzz *fuzz, uint64_t number)
 {
 	g_autoptr(GByteArray) made = input(fuzz, number);
-	/* A copy of just this size, so that a sanitizer sees the first octet too many. */
+	/* A copy of exactly this size, so that a sanitizer sees a read of one octet beyond it. */
 	g_autofree uint8_t *data = g_malloc(MAX(made->len, 1));
 
 	if (made->len)
@@ -99,7 +99,7 @@ static _Noreturn void run_child(struct fuzz *fuzz)
 	exit(0);
 }
 
-/* Status of the child; one without progress for a minute is killed. */
+/* Status of the child, which is killed if it makes no progress for a minute. */
 static int watch(const struct fuzz *fuzz, pid_t child)
 {
 	uint64_t last = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A fuzz target is one decoder, one file parser or one state machine that outsiders drive. It is
- * linked with fuzz.c, which runs it on its corpus and altered inputs, the same each time, or with
- * libfuzzer.c, in which libFuzzer or AFL++ look for inputs that reach new code (make fuzz).
+ * A fuzz target is one decoder, one file parser or one state machine that input from outside
+ * drives. It is linked with fuzz.c, which runs it on its corpus and altered inputs, the same each
+ * time, or with libfuzzer.c, in which libFuzzer or AFL++ look for inputs that reach new code (make
+ * fuzz).
  *
- * A run depends on its input alone: what one leaves behind must not change what another does.
+ * A run depends on its input alone: state that one leaves behind must not change another.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -34,16 +35,16 @@ extern const struct fuzz_target fuzz_target;
 			g_error("%s:%d: expected %s", __FILE__, __LINE__, #condition);             \
 	} while (0)
 
-/* A seed from a string, its end not included. */
+/* Adds a seed from a string, without its terminating zero. */
 void fuzz_add_text(GPtrArray *seeds, const char *text);
 
-/* The input as it is used up; past its end there are zeros. */
+/* The input as it is consumed; past its end it reads as zeros. */
 struct fuzz_bytes {
 	const uint8_t *at;
 	size_t left;
 };
 
-/* The next size octets to `into`. */
+/* Copies the next size octets to `into`. */
 static inline void fuzz_take(struct fuzz_bytes *bytes, void *into, size_t size)
 {
 	size_t n = MIN(size, bytes->left);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a user, or whoever reaches the console, types: bytes become lines, lines become commands of
- * a daemon that has brought a small fabric up. Answers are printable text, or JSON that parses.
+ * What a user, or any client that reaches the console, types: bytes become lines, lines become
+ * commands of a daemon that has brought a small fabric up. Answers are printable text, or JSON that
+ * parses.
  *
- * The input: one octet (bit 0: trusted), then the bytes. Afterwards what commands have changed is
- * put back.
+ * The input: one octet (bit 0: trusted), then the bytes. Afterwards the changes made by commands
+ * are undone.
  */
 #include <json-glib/json-glib.h>
 
@@ -86,7 +87,7 @@ static void run_line(struct console *console, const char *line, bool trusted)
 	bed_run_ms(console->bed, 1);
 }
 
-/* As it was before, so that each run begins alike. */
+/* Restores the start, so that each run begins alike. */
 static void put_back(struct console *console)
 {
 	struct bed *bed = console->bed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The file guid2lid: whatever it holds, the ranges taken from it are aligned, unicast and apart,
- * and come back from what is written.
+ * The file guid2lid: whatever the file holds, the ranges accepted from it are aligned, unicast and
+ * disjoint, and are read back from the text that is written.
  */
 #include <stdlib.h>
 

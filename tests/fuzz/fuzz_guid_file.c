@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Files of GUIDs that the routing options name: refused with a message fit for a terminal, or rows
- * of the form that was asked for. The first octet picks the form.
+ * of the requested form. The first octet selects the form.
  */
 #include "complib/hash.h"
 #include "policy/files/guid_file.h"
@@ -58,7 +58,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	if (table)
 		check_rows(table, form);
 	for (const char *c = error ? error->message : ""; *c; c++)
-		fuzz_expect(g_ascii_isprint(*c) || *c == '\n'); /* a mistake a line */
+		fuzz_expect(g_ascii_isprint(*c) || *c == '\n'); /* one mistake a line */
 	fuzz_expect(warnings->len <= 4);
 	for (guint i = 0; i < warnings->len; i++)
 		for (const char *c = warnings->pdata[i]; *c; c++)

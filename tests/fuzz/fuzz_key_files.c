@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The files guid2mkey and neighbors: whatever they hold, what is taken from them comes back. */
+/* The files guid2mkey and neighbors: entries accepted from any text read back as written. */
 #include "sm/keys/key_ring.h"
 #include "sm/store/neighbors.h"
 #include "sm/store/state_file.h"

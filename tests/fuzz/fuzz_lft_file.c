@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files of forwarding tables and of hop counts: taken with every value in its bounds, or refused
+ * Files of forwarding tables and of hop counts: accepted with every value in its bounds, or refused
  * with a message.
  */
 #include "policy/files/lft_file.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Any MADs of any length handed up to the MAD layer while requests are outstanding: answers,
- * timeouts, strangers. Each request is done exactly once, whatever comes.
+ * Any MADs of any length delivered to the MAD layer while requests are outstanding: answers,
+ * timeouts, unknown transactions. Each request completes exactly once, whatever arrives.
  *
  * The input: how many requests, then an octet for each step and what it needs.
  */
@@ -22,7 +22,7 @@ struct port {
 	struct log *log;
 	struct actor *owner;
 	struct mad *mad;
-	bool busy; /* takes nothing */
+	bool busy; /* accepts no MAD */
 	unsigned int waiting; /* requests not done */
 	unsigned int n_sent;
 	uint8_t sent[SENT_MAX][IBA_MAD_BYTES]; /* the last ones */
@@ -106,7 +106,7 @@ static void hand_up(struct port *port, const uint8_t *data, size_t length,
 	struct vendor_mad *mad = vendor_mad_new(&port->base, data, length);
 
 	mad->status = status;
-	/* Every class is handed to who bound SMPs: the back end knows which are meant. */
+	/* Every class goes to the client bound to SMPs: the back end knows which are meant. */
 	vendor_mad_post(mad, &port->clients[IBA_CLASS_SUBN_LID]);
 	pass_time(port, 0);
 }

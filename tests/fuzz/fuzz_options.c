@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * opensm.conf: accepted or refused with a message; the values of a file that was accepted read back
- * alike after they were written.
+ * opensm.conf: accepted or refused with a message; the values of an accepted file read back alike
+ * after they were written.
  */
 #include "core/options_private.h"
 #include "tests/fuzz/fuzz.h"
 
-/* All options at their defaults: to make them anew costs more than to parse a small file. */
+/* All options at their defaults: making them again costs more than parsing a small file. */
 static void reset(struct options *options, const struct options *defaults)
 {
 	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
@@ -45,7 +45,7 @@ static void *setup(GPtrArray *seeds)
 	return values;
 }
 
-/* As the file's text, but the error is that of the parser alone. */
+/* As parsing the file's text, but the error is that of the parser alone. */
 static bool parse(struct options *options, const void *data, size_t size)
 {
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);

@@ -24,7 +24,7 @@ static void check_given(const struct options *defaults, const GArray *given)
 	struct options options = *defaults;
 	bool good;
 
-	/* Only what this command line sets is owned by the copy. */
+	/* The copy owns only what this command line sets. */
 	for (unsigned int id = 0; id < OPTION_COUNT; id++)
 		if (option_is_text(&option_table[id]))
 			*(char **)option_field(&options, id) = NULL;

@@ -49,7 +49,7 @@ static void connect_client(struct bed *bed, unsigned int client)
 	bed->fds[client] = fds[1];
 }
 
-/* Reads what came back; true if it is anything. */
+/* Reads what came back; true if there was anything. */
 static bool drain(struct bed *bed, unsigned int client)
 {
 	uint8_t octets[4096];
@@ -65,7 +65,7 @@ static void send_octets(struct bed *bed, unsigned int client, const void *data, 
 {
 	connect_client(bed, client);
 	if (size && send(bed->fds[client], data, size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-		hang_up(bed, client); /* we were closed */
+		hang_up(bed, client); /* the server closed the connection */
 		return;
 	}
 	turn(bed);
@@ -147,7 +147,7 @@ static void send_mad(struct bed *bed, unsigned int client, struct fuzz_bytes *by
 	send_frame(bed, client, OSMSIM_MAD, umad, sizeof(*umad) + length);
 }
 
-/* A frame of any type whose length need not be right. */
+/* A frame of any type whose length may be wrong. */
 static void send_any(struct bed *bed, unsigned int client, struct fuzz_bytes *bytes)
 {
 	uint8_t data[256];
@@ -225,7 +225,7 @@ static void step(struct bed *bed, struct fuzz_bytes *bytes)
 
 /* ---- a run ---- */
 
-/* A process that behaves is answered. */
+/* A client that follows the protocol gets answers. */
 static void check_alive(struct bed *bed)
 {
 	const struct osmsim_header header = {.length = sizeof(struct osmsim_hello),
@@ -279,7 +279,7 @@ static void make_fabric(struct bed *bed)
 	bed->server->counts_handles = true;
 	bed->server->last_handle = bed->server->last_number = 0;
 	bed->server->quit = false;
-	issm_free(bed->server->issm); /* it knows the ports */
+	issm_free(bed->server->issm); /* it uses the ports */
 	bed->server->issm = issm_new(bed->server);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Commands of osmsim's console to a small fabric, in virtual time: they are done or refused with a
- * line, and whatever they break, time goes on and the fabric can be freed.
+ * Commands of osmsim's console to a small fabric, in virtual time: they are executed or refused
+ * with a line, and whatever they break, time goes on and the fabric can be freed.
  *
  * The input: pieces of text that zeros separate, a second of time between them.
  */
@@ -12,7 +12,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #define PIECES_MAX 8
-#define EVENTS_MAX 20000 /* of the simulation after a piece: a flap may be as fast as it likes */
+#define EVENTS_MAX 20000 /* of the simulation after a piece: a flap may be arbitrarily fast */
 
 struct bed {
 	struct runtime *rt, *virtual;
@@ -78,7 +78,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	sim_config_default(&config);
 	bed->server->sim = sim_new(bed->virtual, bed->log, bed->topology, &config);
 	bed->server->quit = false;
-	issm_free(bed->server->issm); /* it knows the ports */
+	issm_free(bed->server->issm); /* it uses the ports */
 	bed->server->issm = issm_new(bed->server);
 	for (unsigned int i = 0; i < PIECES_MAX && bytes.left; i++) {
 		g_autofree char *text = g_strndup((const char *)bytes.at, bytes.left);

@@ -51,7 +51,7 @@ static void check_rules(const struct partition_rules *rules)
 	fuzz_expect(seen[0x7FFF]);
 }
 
-/* What was taken is kept in a text that says the same, and asked for again changes nothing. */
+/* Accepted rules are kept as a text with the same meaning; requesting it again changes nothing. */
 static void check_changes(const struct partition_rules *rules, struct partition_changes *changes,
 			  const char *request)
 {

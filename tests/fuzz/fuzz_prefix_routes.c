@@ -20,7 +20,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	(void)state;
 	fuzz_expect(!routes == !!error);
 	for (const char *c = error ? error->message : ""; *c; c++)
-		fuzz_expect(g_ascii_isprint(*c) || *c == '\n'); /* a mistake a line */
+		fuzz_expect(g_ascii_isprint(*c) || *c == '\n'); /* one mistake a line */
 	fuzz_expect(!routes || routes->routes->len <= size / 3 + 1);
 	prefix_routes_unref(routes);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Replication, from whoever has the key or has not: streams, frames, and what the SA makes of
- * entries.
+ * Replication, from senders with and without the key: streams, frames, and entries adopted by the
+ * SA.
  *
  * The first octet of the input chooses: entries of a replica that the SA adopts; a stream on top of
- * a replica, which is taken as a whole or changes nothing; frames to a standby, of which only
- * those made with the key and a nonce of now reach its replica; or what another SM says of its
- * options.
+ * a replica, which is accepted as a whole or changes nothing; frames to a standby, of which only
+ * those made with the key and a current nonce reach its replica; or the options that another SM
+ * reports.
  */
 #include "ha/ha_private.h"
 #include "sa/report/replicate.h"
@@ -56,7 +56,7 @@ static void put_text(struct replica *replica, uint8_t section, const char *key, 
 		    replica_entry_new(section, key, strlen(key), value, value ? strlen(value) : 0));
 }
 
-/* A group with a member, as the SA puts them. */
+/* A group with a member, in the form that the SA writes. */
 static void put_group(struct replica *replica)
 {
 	const uint8_t key[24] = {
@@ -118,7 +118,7 @@ static void adopt(struct fuzz_bytes *bytes)
 
 		fuzz_take(bytes, head, sizeof(head));
 		head[1] = MIN(head[1], 64);
-		/* so much that each section may have an entry that is right */
+		/* enough octets that each section may have a valid entry */
 		fuzz_take(bytes, octets, head[1] + head[2]);
 		replica_put(replica, replica_entry_new(REPLICA_GROUPS + head[0] % 5, octets,
 						       head[1], octets + head[1], head[2]));
@@ -170,7 +170,7 @@ static void send(struct replicator *r, const struct frame *frame, struct frame *
 	}
 }
 
-/* Mostly one that could be sent next, so that something comes of it. */
+/* Mostly a frame that could be sent next, so that it has an effect. */
 static void next_frame(struct fuzz_bytes *bytes, struct frame *frame)
 {
 	uint8_t what = fuzz_octet(bytes);
@@ -199,7 +199,7 @@ static char *no_file(const void *arg, enum option_id id)
 	return g_strdup("");
 }
 
-/* What another SM says of its options, and of this it has the key. */
+/* The options that another SM reports; these frames are made with the key. */
 static void compare(struct bed *bed, struct fuzz_bytes *bytes)
 {
 	struct options *options = slot_take(&bed->context.options);

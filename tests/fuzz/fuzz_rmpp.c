@@ -2,7 +2,7 @@
 /*
  * Both ends of an RMPP transfer and a wire between them that the input controls: it delivers,
  * loses, repeats, reorders, alters and invents packets and lets time pass. A transfer ends; what
- * the sender takes for delivered was received, and, if no packet was altered or invented,
+ * the sender regards as delivered was received, and, if no packet was altered or invented,
  * unchanged.
  *
  * The input: two octets of the message's length, then one for each step and what it needs.
@@ -26,7 +26,7 @@ struct wire {
 	struct rmpp_config config;
 	GQueue packets; /* struct packet */
 	struct rmpp_send *send;
-	struct rmpp_receive *receive; /* NULL: none yet, or not any more */
+	struct rmpp_receive *receive; /* NULL: not yet, or no longer */
 	bool forged, done, delivered, complete;
 	size_t headers; /* of the class */
 	size_t length;
@@ -118,7 +118,7 @@ static void pass_time(struct wire *wire, uint64_t ns)
 	runtime_run(wire->rt, NULL, NULL, runtime_now(wire->rt) + ns);
 }
 
-/* Changes one octet of the packet in front, mostly in its headers. */
+/* Changes one octet of the first packet, mostly in its headers. */
 static void alter(struct wire *wire, struct fuzz_bytes *bytes)
 {
 	struct packet *packet = g_queue_peek_head(&wire->packets);

@@ -4,7 +4,7 @@
  * other. An answer is a response to the same TID, whole records long.
  *
  * The first octet says whether there are broadcast groups to begin with. A request is two octets of
- * its length less the SA header, one that says who asks, and itself.
+ * its length less the SA header, one that selects the requester, and the request itself.
  */
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/test_sa_make.h"
@@ -119,7 +119,7 @@ static void add_life_of_group(GPtrArray *seeds, const struct subnet *subnet)
 	g_ptr_array_add(seeds, g_byte_array_free_to_bytes(input));
 }
 
-/* Two alias GUIDs, one of them given back. */
+/* Two alias GUIDs, one of them released. */
 static void add_aliases(GPtrArray *seeds, const struct subnet *subnet)
 {
 	const struct iba_guid_info_record record = {
@@ -222,7 +222,7 @@ static void ask_octets(const struct server *server, const struct sa_registries *
 	struct sa_query query;
 	size_t length;
 
-	if (who < 0xF0) /* else a stranger */
+	if (who < 0xF0) /* else an unknown LID */
 		from.lid = subnet->fabric->ports[endport(subnet, who % 4, who & 4)].lid;
 	view = sa_view_with(server->view, (void *)sa_aliases_now(registries->aliases));
 	if (sa_query_begin(&query, view, &from, data, size)) {
@@ -233,7 +233,7 @@ static void ask_octets(const struct server *server, const struct sa_registries *
 	sa_view_unref(view);
 }
 
-/* Each is found by its GUID, where it is. */
+/* Each alias is found by its GUID, at its endport. */
 static void check_aliases(const struct alias_guids *aliases)
 {
 	guint n = 0;
@@ -262,7 +262,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 		size_t high = fuzz_octet(&bytes), low = fuzz_octet(&bytes);
 		size_t length = MIN(IBA_SA_DATA_OFFSET + (high << 8 | low), INPUT_MAX);
 		uint8_t who = fuzz_octet(&bytes);
-		/* Short ones are as short as they are, and end where a sanitizer sees it. */
+		/* Short requests stay short, and end where a sanitizer sees it. */
 		size_t there = MIN(length, bytes.left);
 		g_autofree uint8_t *request = g_malloc(there);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Requests to an SA across a simulated fabric, as messages of many segments or as single packets of
- * RMPP that nobody would send: reassembly in the port, transactions, the server, the segments of
- * the answer. Afterwards an honest query of a table is answered.
+ * Requests to an SA across a simulated fabric, as messages of many segments or as single RMPP
+ * packets that no client would send: reassembly in the port, transactions, the server, the segments
+ * of the answer. Afterwards an honest query of a table is answered.
  *
  * The input: an octet for each step and what it needs.
  */
@@ -12,7 +12,7 @@
 
 #define STEPS_MAX 24
 #define MESSAGE_MAX 2048
-#define EXPIRY (16 * NS_PER_S) /* of transfers that nobody goes on with: 6 tries of 2 s */
+#define EXPIRY (16 * NS_PER_S) /* of abandoned transfers: 6 tries of 2 s */
 
 struct server {
 	struct net net;
@@ -35,7 +35,7 @@ static void pass_time(struct net *net, uint64_t ns)
 	runtime_run(net->rt, NULL, NULL, runtime_now(net->rt) + ns);
 }
 
-/* The MAD and RMPP headers of the input's choice, its class fixed. */
+/* The MAD and RMPP headers as the input has them, the class fixed. */
 static void fill_headers(struct fuzz_bytes *bytes, uint8_t *mad)
 {
 	mad[0] = 1;
@@ -62,7 +62,7 @@ static void send_message(struct server *server, struct fuzz_bytes *bytes)
 	fill_headers(bytes, message);
 	message[RMPP_AT_FLAGS] = IBA_RMPP_ACTIVE;
 	fuzz_take(bytes, message + 36, fuzz_octet(bytes) % 128);
-	agent_send(server->agent, &send); /* refuses what is under way already */
+	agent_send(server->agent, &send); /* refuses a transaction that is already under way */
 	pass_time(&server->net, 0);
 }
 
@@ -121,7 +121,7 @@ static void open_agent(struct server *server)
 	fuzz_expect(agent_register(server->agent, &filter) == 0);
 }
 
-/* Forgets what was joined, as when the SM hands over and becomes master again. */
+/* Forgets the members that joined, as when the SM hands over and becomes master again. */
 static void reset(struct server *server)
 {
 	struct net *net = &server->net;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A whole daemon comes up on a small simulated fabric while what SMAs answer is altered, replaced,
- * cut short or lost. It neither crashes nor hangs, and once answers are honest again heavy sweeps
- * find the fabric as it is.
+ * A whole daemon comes up on a small simulated fabric while the answers of SMAs are altered,
+ * replaced, cut short or lost. It neither crashes nor hangs, and once answers are honest again
+ * heavy sweeps find the true fabric.
  *
- * The input: an octet for each MAD that comes back, and what it needs. At its end all are honest.
+ * The input: an octet for each MAD that comes back, and what it needs. At its end all answers are
+ * honest.
  */
 #include "fabric/fabric.h"
 #include "tests/fuzz/fuzz.h"
@@ -18,7 +19,7 @@ struct input {
 	struct fuzz_bytes bytes;
 };
 
-/* Values that a field is seldom tested with. */
+/* Values that are seldom tested in a field. */
 static void alter_field(struct fuzz_bytes *bytes, struct vendor_mad *mad)
 {
 	static const uint8_t edges[] = {0, 1, 0x7F, 0x80, 0xFE, 0xFF, 64, 0xBF};
@@ -106,7 +107,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	bed_start(bed);
 	bed_run_ms(bed, DISHONEST_MS);
 	bed->falsify = NULL;
-	/* A lie that agrees with itself is believed until everything is asked again. */
+	/* A consistent lie is believed until everything is read again. */
 	for (unsigned int ms = 0; ms < HONEST_MS && !is_right(bed); ms += STEP_MS) {
 		daemon_sweep(bed->daemon, SWEEP_HEAVY);
 		bed_run_ms(bed, STEP_MS);

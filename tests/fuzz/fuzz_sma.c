@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Any SMPs, from an end port into a small simulated fabric: forwarding, the directed route's hop
- * pointers, and the SMA of each node. Whatever was set, ports stay in states that there are.
+ * pointers, and the SMA of each node. Whatever was set, ports stay in defined states.
  *
  * The input: an octet for each step, then what it needs. Steps that send an SMP along a good route
  * fill its header, so that the rest is the attribute's.
@@ -91,7 +91,7 @@ static void send_raw(struct fabric *fabric, struct fuzz_bytes *bytes, uint8_t wa
 	fuzz_take(bytes, head, 3);
 	memset(smp, 0, sizeof(smp));
 	fuzz_take(bytes, smp, head[2]);
-	/* Between a path and its hop pointer are too many octets for luck. */
+	/* The path and its hop pointer are too many octets apart to be hit by chance. */
 	fuzz_take(bytes, smp + 128, 4);
 	fuzz_take(bytes, smp + 192, 4);
 	send_smp(fabric, smp, head[0] << 8 | head[1], wait);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Topology files: understood or refused with a message; what was understood reads back alike after
- * it was written.
+ * Topology files: accepted or refused with a message; an accepted one reads back alike after it was
+ * written.
  */
 #include <unistd.h>
 
@@ -50,7 +50,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	fuzz_expect(!topology == !!error);
 	if (!topology)
 		return;
-	if (size % 8) { /* writing costs a hundred times what reading does */
+	if (size % 8) { /* writing costs a hundred times as much as reading */
 		topology_free(topology);
 		return;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Specs of generated topologies: refused with a message, or a topology that counts its nodes
- * right. Those that would build thousands of nodes are left out for the time they take; those of
- * absurd size must be refused.
+ * Specs of generated topologies: refused with a message, or a topology that counts its nodes right.
+ * Specs of thousands of nodes are skipped for the time they take; those of absurd size must be
+ * refused.
  */
 #include <math.h>
 
@@ -22,10 +22,10 @@ static void *setup(GPtrArray *seeds)
 	return NULL;
 }
 
-/* About how many nodes the numbers of a spec ask for, without overflow. */
+/* About how many nodes a spec's numbers call for, without overflow. */
 static double weight(const char *text)
 {
-	/* What the first number stands for; how many there are before a seed. */
+	/* What the first number means; how many numbers come before a seed. */
 	bool hypercube = g_str_has_prefix(text, "hypercube:");
 	bool cubic = g_str_has_prefix(text, "fattree:") || g_str_has_prefix(text, "dragonfly:");
 	unsigned int left = g_str_has_prefix(text, "random:") ? 3 : G_MAXUINT;

@@ -23,7 +23,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	(void)state;
 	fuzz_expect(!file == !!error);
 	for (const char *c = error ? error->message : ""; *c; c++)
-		fuzz_expect(g_ascii_isprint(*c) || *c == '\n'); /* a mistake a line */
+		fuzz_expect(g_ascii_isprint(*c) || *c == '\n'); /* one mistake a line */
 	fuzz_expect(!file || (torus.n_seeds && torus.n_seeds <= TORUS_SEEDS_MAX));
 	fuzz_expect(torus.radix[0] * torus.radix[1] * torus.radix[2] <= TORUS_PLACES_MAX);
 	fuzz_expect(torus.n_port_order <= 254);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Any unsolicited SMPs to a daemon that has brought its fabric up: traps with any notice, SMInfo
- * with any method, and what nobody expects. It answers what it must, sweeps where it is told to
- * look, and afterwards still takes the fabric for what it is.
+ * with any method, and SMPs that no manager expects. It answers what it must, sweeps what traps
+ * report, and afterwards still sees the fabric as it is.
  *
  * The input: sender, class, method and attribute of each SMP, then its data. The daemon is that of
- * the run before; between runs it has time to settle.
+ * the previous run; between runs it has time to settle.
  */
 #include "fabric/fabric.h"
 #include "tests/fuzz/fuzz.h"

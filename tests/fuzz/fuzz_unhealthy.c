@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The file unhealthy-ports: whatever it holds, what is taken from it comes back as written. */
+/* The file unhealthy-ports: entries accepted from any text are read back as they were written. */
 #include <string.h>
 
 #include "sm/health/unhealthy.h"

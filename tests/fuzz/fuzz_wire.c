@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Any octets as any attribute: what was decoded comes back unchanged through another encoding, can
- * be printed, and agrees with itself. The first octet picks the type, missing ones are zero.
+ * be printed, and agrees with itself. The first octet selects the type, missing ones are zero.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A fuzz target as libFuzzer wants it, instead of the driver in fuzz.c. AFL++ takes the same:
+ * A fuzz target as libFuzzer wants it, instead of the driver in fuzz.c. AFL++ uses this file too:
  * its compiler brings a driver for LLVMFuzzerTestOneInput when linking with -fsanitize=fuzzer.
  *
  *	FUZZ_SEEDS=DIRECTORY	write the seeds that the target makes itself there, and end
@@ -14,7 +14,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* libFuzzer calls functions without an argument of ours. */
+/* libFuzzer calls functions without an argument of the caller's choice. */
 static void *state;
 
 static void write_seeds(const char *directory, GPtrArray *seeds)

@@ -23,7 +23,7 @@ static size_t below(uint64_t *state, size_t limit)
 	return limit ? next(state) % limit : 0;
 }
 
-/* From 0 up to a, but not above b. */
+/* A number from 0 to a, but at most b. */
 static size_t up_to(uint64_t *state, size_t a, size_t b)
 {
 	return below(state, MIN(a, b) + 1);
@@ -31,7 +31,7 @@ static size_t up_to(uint64_t *state, size_t a, size_t b)
 
 static void insert(GByteArray *input, size_t at, const uint8_t *data, size_t size)
 {
-	g_autofree uint8_t *copy = g_memdup2(data, size); /* data may be of the input itself */
+	g_autofree uint8_t *copy = g_memdup2(data, size); /* data may point into the input itself */
 	size_t old = input->len;
 
 	g_byte_array_set_size(input, old + size);
@@ -63,7 +63,7 @@ static void alter_octet(GByteArray *input, uint64_t *state)
 	}
 }
 
-/* A run of up to 8 octets becomes all ones, zero, or the next number. */
+/* A run of up to 8 octets becomes all ones, zero, or its number plus one. */
 static void alter_field(GByteArray *input, uint64_t *state)
 {
 	size_t wanted = (size_t)1 << below(state, 4);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fixtures of the unit tests use ck_assert, which wants a runner of libcheck around it. In a
- * fuzz target a failed one ends the run, and a good one means nothing.
+ * The fixtures of the unit tests use ck_assert, which needs libcheck's runner. In a fuzz target a
+ * failed assertion ends the run, and one that holds does nothing.
  */
 #include <check.h>
 #include <glib.h>
