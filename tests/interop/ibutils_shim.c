@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A library to preload into ibutils' programs, so that two faults that have nothing to do with the
- * subnet do not end them with SIGSEGV. It changes nothing of what they judge.
+ * subnet do not end them with SIGSEGV. It does not change their verdicts.
  *
  * ibis, which runs ibdiagnet, sends directed routed SMPs (class 0x81) through the agent that it
- * registered for class 0x01, and never registers 0x81. The kernel is content with that, for it
- * gives a response to the agent that its transaction ID names. ibsim's libumad2sim finds the agent
- * so too, but the open file to queue the response for by the management class alone. That is -1
- * for a class that nobody registered; its receiver thread takes it for an index, and locks a mutex
- * in what a null pointer points to. So whoever registers 0x01 gets an agent for 0x81 on the same
- * file as well.
+ * registered for class 0x01, and never registers 0x81. The kernel accepts that, since it gives a
+ * response to the agent that its transaction ID names. ibsim's libumad2sim finds the agent so too,
+ * but the open file to queue the response for by the management class alone. That is -1 for a class
+ * that no agent registered; its receiver thread uses it as an index, and locks a mutex in what a
+ * null pointer points to. So a program that registers 0x01 gets an agent for 0x81 on the same file
+ * as well.
  *
  * libibdm's CrdLoopCleanup() frees what the search for credit loops built, after the verdict. It
  * lacks the return statement that it promises, and all that is left of it in Debian's build is a

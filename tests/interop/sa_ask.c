@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Asks the SA of any subnet manager whatever it is told to, over libibumad.
+ * Sends any given request to the SA of any subnet manager, over libibumad.
  *
  * A line of the standard input is a question: method, attribute and component mask in hex, then the
  * data in hex; "+" before the method sends it by RMPP. The answer is a line of JSON: method,
@@ -63,7 +63,7 @@ static GByteArray *from_hex(const char *hex)
 	return octets;
 }
 
-/* False: the line is no question. */
+/* False: the line is not a question. */
 static bool parse(struct client *client, char *line, struct question *question)
 {
 	bool by_rmpp = *line == '+';
@@ -133,7 +133,7 @@ static void print_answer(const uint8_t *mad, int length)
 	printf("]}\n");
 }
 
-/* False: nothing came in time. */
+/* False: no answer came in time. */
 static bool receive(const struct client *client)
 {
 	uint8_t *mad;

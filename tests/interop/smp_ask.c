@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reads many attributes of SMAs in one process, over libibumad: smpquery is started for each.
+ * Reads many attributes of SMAs in one process, over libibumad: smpquery would have to be started
+ * for each.
  *
  * A line of the standard input is a question: LID, attribute and attribute modifier. The answer is
  * a line: its 64 octets of data in hex, or "none" if none came or its status is not 0.
@@ -50,7 +51,7 @@ static bool ask(struct client *client, int lid, unsigned int attribute, unsigned
 	       0;
 }
 
-/* The answer to what was asked last; NULL: there is none. */
+/* The answer to the last question; NULL: there is none. */
 static const struct umad_smp *answer(const struct client *client)
 {
 	const struct umad_smp *smp = umad_get_mad(client->umad);

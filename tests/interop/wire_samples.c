@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * wire_samples FILE SEED ROUNDS: a capture with MADs of every attribute, filled at random, and on
- * stdout what we mean by them, for another decoder to confirm. After a line for every field that
+ * stdout their intended meaning, for another decoder to confirm. After a line for every field that
  * there is, some lines for each packet:
  *
  *	known <tab> type.field
  *	frame <tab> class <tab> what it is
  *	type.field <tab> record <tab> bit <tab> width <tab> value in hex
  *
- * record counts the records of a table from 0; it is empty of what comes before them. bit counts
- * from the start of the packet (its LRH), width is that of one element. Arrays give a line an
- * element; octets, text and GIDs are one value. What holds other types is not printed as a whole.
+ * record counts the records of a table from 0; it is empty for fields before them. bit counts from
+ * the start of the packet (its LRH), width is that of one element. Arrays give one line per
+ * element; octets, text and GIDs are one value. A structure of other types is not printed as a
+ * whole.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ struct samples {
 	struct capture_address address;
 };
 
-/* What is in a MAD besides its attribute. */
+/* Contents of a MAD besides its attribute. */
 struct kind {
 	uint8_t mgmt_class, method;
 	uint16_t attribute;
@@ -70,7 +71,7 @@ static void fill(const struct wire_type *type, GRand *rand, uint8_t *host)
 	}
 }
 
-/* ---- what we mean ---- */
+/* ---- the intended meaning ---- */
 
 /* Up to the value. */
 static void print_place(int record, const struct wire_type *type, const struct wire_field *field,
@@ -140,7 +141,7 @@ static void print_known(void)
 				       iba_types[i]->fields[j].name);
 }
 
-/* skip, if any, is printed as something else. */
+/* skip, if not NULL, is printed as something else. */
 static void print_meaning(int record, const struct wire_type *type, const uint8_t *host,
 			  unsigned int bit, const struct wire_field *skip)
 {
@@ -218,7 +219,7 @@ static void address_packet(struct samples *samples, bool smp)
 	samples->mad_bit = HEADERS_BITS + (address->has_grh ? GRH_BITS : 0);
 }
 
-/* Header of a MAD around what lies at its data already. */
+/* The header of a MAD around its data, which is already there. */
 static void add_header(struct samples *samples, const struct kind *kind, uint8_t *mad)
 {
 	struct iba_mad_header header;
@@ -296,7 +297,7 @@ static void add_headers(struct samples *samples, const struct kind *kind, uint8_
 		add_key(samples, &iba_cc_mad_type, "cc_key", mad);
 }
 
-/* Notices of a trap hold its details in place of random ones. */
+/* Notices of a trap contain its details instead of random ones. */
 static void add_details(struct samples *samples, const struct kind *kind, uint8_t *host,
 			unsigned int bit)
 {
