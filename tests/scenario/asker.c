@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What changes a registry is asked again, with the same TransactionID, until there is an answer:
- * then the SA may not do it twice. Other requests are asked once.
+ * A request that changes a registry is repeated with the same TransactionID until it is answered:
+ * the SA must not do it twice meanwhile. Other requests are sent once.
  */
 #include "asker.h"
 
@@ -18,7 +18,7 @@ struct iba_gid asker_gid(const struct asker *asker)
 				sim_port_guid(asker->s->sim, asker->node, 1)};
 }
 
-/* Groups are shared by all askers. */
+/* All askers share the groups. */
 struct iba_gid asker_mgid(const struct thing *thing)
 {
 	return (struct iba_gid){UINT64_C(0xFF125A5A00000000), thing->number};
@@ -46,7 +46,7 @@ static void send(struct asker *asker, struct asker_request *request)
 		vendor_send(asker->vendor, &to, request->wire, sizeof(request->wire), TIMEOUT_MS);
 }
 
-/* After BUSY, or no answer. The SA remembers for so long that it did it. */
+/* After BUSY, or no answer. The SA remembers a finished request for this time. */
 static void send_again(struct asker *asker, struct asker_request *request)
 {
 	if (runtime_now(asker->s->rt) >= request->first_ns + SA_HOLD_NS)
@@ -119,7 +119,7 @@ static void ask_member(struct asker *asker, struct asker_request *request)
 	};
 	uint64_t mask = M(mgid) | M(port_gid) | M(join_state);
 
-	if (request->adds) /* whoever comes first makes the group */
+	if (request->adds) /* the first to join makes the group */
 		mask |= M(q_key) | M(p_key) | M(t_class) | M(sl) | M(flow_label);
 	ask(asker, request, request->adds ? IBA_METHOD_SET : IBA_METHOD_DELETE,
 	    IBA_ATTR_MC_MEMBER_RECORD, mask, &iba_mc_member_record_type, &member);
@@ -197,7 +197,7 @@ bool asker_knows_all(const struct asker *asker)
 
 /* ---- answers ---- */
 
-/* To end what is there is never refused, but by who knows of no such thing. */
+/* Ending a registration is never refused, except by an SA that does not know of it. */
 static void take_change(struct asker *asker, struct asker_request *request, uint16_t status)
 {
 	struct thing *thing = request->thing;
@@ -309,8 +309,8 @@ struct asker *asker_new(struct scenario *s, unsigned int node, unsigned int numb
 }
 
 /*
- * It will ask again what it did not hear the end of; to the SA that is another request, so that
- * none of before may still be on its way then.
+ * It will repeat a request whose answer it did not hear; to the SA that is a different request, so
+ * no earlier one may still be on its way then.
  */
 void asker_die(struct asker *asker)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Belief against hardware, block by block. Wrong belief is what an SM cannot repair: it sends only
- * what differs from what it takes for known, so a block that it knows wrongly stays wrong, or is
- * changed back one day by somebody else's Set.
+ * Belief against hardware, block by block. A wrong belief is what an SM cannot repair: it sends
+ * only what differs from what it regards as known, so a wrongly known block stays wrong, or is
+ * changed back one day by the Set of another program.
  *
- * The fields of infos that are compared are those that the SM decides on, or decides by.
+ * The fields of infos that are compared are those that the SM sets, or bases decisions on.
  */
 #include "belief.h"
 
@@ -27,7 +27,7 @@ struct pair {
 	struct sim_node_view view;
 };
 
-/* The one place that knows how belief tells a block that is known: NULL if it is not. */
+/* The only place that tells whether a block is known: NULL if it is not. */
 static const void *known_block(const struct pair *pair, const struct trust_table *table,
 			       uint32_t block)
 {
@@ -41,7 +41,7 @@ static char *differs(const struct pair *pair, const char *what, unsigned int num
 			       pair->view.description, what, number, is, believed);
 }
 
-/* A link that is up leads from the port to a node that the SM reaches. */
+/* A link that is up leads from the port to a node that the SM can reach. */
 static bool is_reached(const struct scenario *s, const bool *reached, unsigned int node,
 		       unsigned int port)
 {
@@ -168,7 +168,7 @@ static char *check_port(const struct pair *pair, const struct builder_port *port
 		wrong = check_endport(pair, port, is);
 	if (!wrong && port->known && port->num)
 		wrong = check_link(pair, port, is);
-	/* Those of an endport are behind its own link, and read when that is back. */
+	/* PortInfo of an endport is behind its own link, and is read when that link is back. */
 	if (!is_switch && !is_reached(pair->s, pair->reached, pair->index, port->num))
 		return wrong;
 	for (uint32_t i = 0; !wrong && i < trust_n_blocks(&port->p_keys); i++)
@@ -266,7 +266,7 @@ char *scenario_published_violation(const struct scenario *s)
 	return wrong;
 }
 
-/* ---- what the options say ---- */
+/* ---- what the options prescribe ---- */
 
 static char *check_options(const struct scenario *s, const struct options *options,
 			   const bool *reached, unsigned int node)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the daemon believes of the hardware, and what it has published, against the simulated
- * hardware itself. A scenario in virtual time whose daemon runs.
+ * Compares what the daemon believes of the hardware, and what it has published, with the simulated
+ * hardware. For a scenario in virtual time whose daemon runs.
  */
 #ifndef TESTS_SCENARIO_BELIEF_H
 #define TESTS_SCENARIO_BELIEF_H
@@ -9,19 +9,19 @@
 #include "scenario.h"
 
 /*
- * Every block of a table and every info that the daemon takes for known must be what the node
- * holds; nodes that cannot be reached are left out. Returns the first difference, newly allocated,
- * or NULL. Not while a sweep runs: then Sets are under way.
+ * Every block of a table and every info that the daemon regards as known must be what the node
+ * holds; nodes that cannot be reached are excluded. Returns the first difference, newly allocated,
+ * or NULL. Not for use during a sweep: Sets are under way then.
  */
 char *scenario_belief_violation(const struct scenario *s);
 
 /*
- * The published subnet must have the nodes that can be reached, no others, and the LIDs that their
- * ports carry. Returns the first difference, newly allocated, or NULL.
+ * The published subnet must have exactly the nodes that can be reached, and the LIDs of their
+ * ports. Returns the first difference, newly allocated, or NULL.
  */
 char *scenario_published_violation(const struct scenario *s);
 
-/* What the options say of keys and time-outs is in the hardware, too. The same form. */
+/* The hardware must also have the keys and time-outs of the options. Returns as above. */
 char *scenario_options_violation(const struct scenario *s);
 
 #endif

@@ -16,11 +16,11 @@ struct client {
 	uint32_t tid;
 	uint64_t sm_key;
 	uint16_t p_key_index;
-	bool deaf;	 /* answers no Report */
-	GArray *reports; /* struct iba_sa_notice: those that came and were not fetched */
+	bool deaf;	 /* does not answer Reports */
+	GArray *reports; /* struct iba_sa_notice: received and not yet fetched */
 };
 
-/* Reports are answered, those that come again too. */
+/* Answers each Report, also one that is repeated. */
 static void take_report(struct client *client, struct vendor_mad *mad)
 {
 	struct iba_sa_mad report;
@@ -183,7 +183,7 @@ static void decode_answer(const struct vendor_mad *mad, struct iba_sa_mad *answe
 	wire_decode(&iba_sa_mad_type, wire, answer);
 }
 
-/* Until there is an answer that is not BUSY; false: there was none. */
+/* Until there is an answer other than BUSY; false: there was none. */
 static bool ask_patiently(struct client *client, struct iba_sa_mad *request,
 			  struct iba_sa_mad *answer)
 {
@@ -212,7 +212,7 @@ int client_ask(struct client *client, uint8_t method, uint16_t attribute, uint64
 	return answer.header.status;
 }
 
-/* Records of the answer that came last. */
+/* Records of the last answer. */
 static GByteArray *decode_table(const struct client *client, const struct iba_sa_mad *answer,
 				const struct wire_type *type, unsigned int *n)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What must hold of a fabric that an SM has set up, read from the simulated hardware: ports, LIDs,
- * forwarding tables, P_Keys, multicast trees. Only what can be reached from the SM's port counts:
- * the rest is nobody's business (IBA 14.4).
+ * What must hold in a fabric that an SM has set up, read from the simulated hardware: ports, LIDs,
+ * forwarding tables, P_Keys, multicast trees. Only what can be reached from the SM's port counts
+ * (IBA 14.4).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,12 +14,12 @@ struct view {
 	unsigned int n_nodes;
 	bool *reached;		     /* node */
 	struct sim_node_view *nodes; /* of all */
-	GArray *owner;	     /* [LID] unsigned int: 1 + number in endports, 0: nobody's */
+	GArray *owner;	     /* [LID] unsigned int: 1 + number in endports; 0: not assigned */
 	GArray *endports;	     /* struct endport */
-	unsigned int *arrived;	     /* [node] the last LID whose packets arrive from there */
+	unsigned int *arrived;	     /* [node] the last LID to which packets from there arrive */
 	uint8_t lmc;
 	uint16_t sm_lid;
-	struct subnet *subnet; /* as it is published; or NULL */
+	struct subnet *subnet; /* the published one; or NULL */
 };
 
 struct endport {
@@ -27,14 +27,14 @@ struct endport {
 	const struct iba_port_info *info;
 };
 
-/* ---- what is there ---- */
+/* ---- the fabric ---- */
 
 static bool is_switch(const struct view *view, unsigned int node)
 {
 	return view->nodes[node].type == IBA_NODE_SWITCH;
 }
 
-/* The other end of a link that carries packets. */
+/* The port at the other end of a link that carries packets. */
 static bool link_peer(const struct view *view, unsigned int node, unsigned int port,
 		      unsigned int *peer, unsigned int *peer_port)
 {
@@ -229,8 +229,8 @@ static bool has_hosts(const struct view *view, unsigned int node)
 }
 
 /*
- * Whether the routing that is published ends here on purpose: one that promises freedom from
- * deadlock may leave out paths to a switch, and from one without hosts (route/engine.h).
+ * Whether the published routing ends here on purpose: an engine that promises freedom from deadlock
+ * may omit paths to a switch, and paths from a switch without hosts (route/engine.h).
  */
 static bool is_left_out(const struct view *view, unsigned int from, unsigned int node, uint16_t lid,
 			const struct endport *to)
@@ -248,8 +248,8 @@ static bool is_left_out(const struct view *view, unsigned int from, unsigned int
 }
 
 /*
- * Whether no path is possible as the first or the last switch has no room for the LID; that others
- * have none is no excuse.
+ * Whether no path is possible since the first or the last switch has no room for the LID; a lack of
+ * room in other switches is no excuse.
  */
 static bool is_above_cap(const struct view *view, unsigned int from, uint16_t lid,
 			 const struct endport *to)
@@ -262,7 +262,7 @@ static bool is_above_cap(const struct view *view, unsigned int from, uint16_t li
 	       (is_switch(view, leaf) && lid >= view->nodes[leaf].switch_info->linear_fdb_cap);
 }
 
-/* Packets get to a LID from this switch, hence from all on the way. */
+/* Packets from this switch reach the LID, hence those of all switches on the way. */
 static void note_arrival(const struct view *view, unsigned int node, uint16_t lid)
 {
 	unsigned int peer = node, peer_port;
@@ -343,12 +343,12 @@ static char *check_routes(const struct view *view)
 struct flood {
 	const struct view *view;
 	uint16_t mlid;
-	bool lax;	      /* others may get packets too */
-	unsigned int *visits; /* of a switch */
-	unsigned int *copies; /* that reached a node's port 0 or a CA */
+	bool lax;	      /* other ports may get packets too */
+	unsigned int *visits; /* of each switch */
+	unsigned int *copies; /* that reached each node's port 0, or the CA */
 };
 
-/* Whether a switch uses its entry of the MLID: 0 as MulticastFDBTop is no limit (14.2.5.4). */
+/* Whether a switch uses its entry for the MLID: MulticastFDBTop 0 sets no limit (14.2.5.4). */
 static bool uses_entry(const struct flood *flood, unsigned int node)
 {
 	const struct iba_switch_info *info = flood->view->nodes[node].switch_info;
@@ -370,7 +370,7 @@ static bool mft_has(const struct flood *flood, unsigned int node, unsigned int p
 	return mask[port / 16] & 1u << port % 16;
 }
 
-/* The packet has come into a switch by port in. */
+/* The packet has entered a switch through port in. */
 static void flood_from(struct flood *flood, unsigned int node, unsigned int in)
 {
 	unsigned int peer, peer_port;
@@ -391,7 +391,7 @@ static void flood_from(struct flood *flood, unsigned int node, unsigned int in)
 	}
 }
 
-/* Where the packets of a member come into the fabric; false if it is not connected. */
+/* Where the packets of a member enter the fabric; false if it is not connected. */
 static bool flood_begin(struct flood *flood, uint64_t guid)
 {
 	const struct sim *sim = flood->view->s->sim;
@@ -494,7 +494,7 @@ char *scenario_tree_loss(const struct scenario *s, uint16_t mlid, const uint64_t
 	return tree_violation(s, mlid, guids, n, true);
 }
 
-/* Those that are there, and get packets; each once. */
+/* Members that are present and get packets; each once. */
 static void add_members(GArray *guids, const struct mc_group *group, const struct fabric *fabric)
 {
 	for (uint32_t i = 0; i < group->n_ports; i++) {

@@ -10,7 +10,7 @@ struct lanes {
 	const struct scenario *s;
 	struct subnet *subnet;
 	GHashTable *steps; /* first * (n_ports * VLS) + second channel and lane */
-	char *wrong;	   /* the first that went wrong */
+	char *wrong;	   /* the first violation */
 };
 
 struct lanes *lanes_new(const struct scenario *s)
@@ -47,8 +47,8 @@ static unsigned int sim_node_of(const struct lanes *lanes, uint32_t sw)
 }
 
 /*
- * The lane on which a packet leaves a switch by a port, as the hardware says, if it has that. Where
- * nobody has said anything yet it is one that it has.
+ * The lane on which a packet leaves a switch through a port, as the hardware has it set, provided
+ * the port has that lane. Until it is set, a lane that the port has.
  */
 static unsigned int lane_of(const struct lanes *lanes, unsigned int node, unsigned int in,
 			    uint8_t out, uint8_t sl)
@@ -83,7 +83,7 @@ static void note_step(struct lanes *lanes, gsize first, gsize second)
 		g_hash_table_add(lanes->steps, GSIZE_TO_POINTER(first * n + second));
 }
 
-/* The port by which a switch sends on, if that leads to a switch; or FABRIC_NONE. */
+/* The port through which a switch forwards, if it leads to a switch; or FABRIC_NONE. */
 static uint32_t way_on(const struct lanes *lanes, uint32_t sw, unsigned int node, uint16_t lid)
 {
 	const struct fabric *fabric = lanes->subnet->fabric;
@@ -133,7 +133,7 @@ void lanes_send(struct lanes *lanes, uint32_t from, uint32_t to, uint8_t sl)
 
 /* ---- loops ---- */
 
-/* Takes steps away that nothing leads to; what is left has a cycle. */
+/* Removes steps that no step leads to; what remains has a cycle. */
 static bool is_acyclic(GHashTable *steps, gsize n)
 {
 	unsigned int before;

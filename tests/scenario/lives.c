@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A packet of each host to the LID of each other one is followed through the tables. */
+/* Follows a packet from each host to the LID of each other host through the tables. */
 #include "lives.h"
 
 #define HOPS_MAX 64
@@ -8,7 +8,7 @@ struct lives {
 	unsigned int n;	     /* nodes */
 	uint16_t *lids;	     /* [node]: of hosts, port 1 */
 	bool *talk;	     /* [from * n + to] */
-	bool *fixed; /* [node]: a switch that nobody can write */
+	bool *fixed; /* [node]: a switch that cannot be written */
 	unsigned int pairs;
 };
 
@@ -27,7 +27,7 @@ static uint16_t lid_of(const struct scenario *s, unsigned int node)
 	return info->port_state == IBA_PORT_ACTIVE ? info->lid : 0;
 }
 
-/* Over the cable of a port, whose both ends are ACTIVE; false: nothing gets there. */
+/* Crosses the cable of a port, whose ends must both be ACTIVE; false: nothing gets through. */
 static bool cross(const struct scenario *s, unsigned int *node, unsigned int port)
 {
 	unsigned int peer, peer_port;
@@ -62,7 +62,7 @@ static bool arrives(const struct scenario *s, unsigned int from, uint16_t lid, u
 	return false;
 }
 
-/* Whether a packet to a LID may leave a node by a port, if other switches are written well. */
+/* Whether a packet to a LID may leave a node through a port, if other switches are written well. */
 static bool may_leave(const struct lives *lives, const struct sim_node_view *view,
 		      unsigned int node, unsigned int port, uint16_t lid)
 {
@@ -70,7 +70,7 @@ static bool may_leave(const struct lives *lives, const struct sim_node_view *vie
 	       (lid <= view->switch_info->linear_fdb_top && view->lft[lid] == port);
 }
 
-/* Nodes to which packets to a LID may get from that one, if tables are written well. */
+/* Nodes that packets to a LID can reach from this node, if tables are written well. */
 static bool *joined_to(const struct lives *lives, const struct scenario *s, unsigned int from,
 		       uint16_t lid)
 {
@@ -192,7 +192,7 @@ void lives_run(const struct lives *lives, struct scenario *s, unsigned int ms, u
 	}
 }
 
-/* Switches that cables join to the SM, without going through that one. */
+/* Number of switches that cables connect to the SM without passing through this one. */
 static unsigned int reached_without(struct scenario *s, unsigned int without)
 {
 	g_autofree bool *met = g_new0(bool, sim_nodes(s->sim));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Who can talk to whom, by what the simulated hardware holds: LIDs, forwarding tables, links that
- * are ACTIVE. Nothing that a daemon says counts.
+ * Which hosts can talk to which, by the state of the simulated hardware: LIDs, forwarding tables,
+ * links that are ACTIVE. What a daemon reports does not count.
  */
 #ifndef TESTS_SCENARIO_LIVES_H
 #define TESTS_SCENARIO_LIVES_H
@@ -10,27 +10,27 @@
 
 struct lives;
 
-/* Pairs of hosts, by their ports 1, as they can talk now. */
+/* Pairs of hosts, by their ports 1, that can talk now. */
 struct lives *lives_new(const struct scenario *s);
 void lives_free(struct lives *lives);
 unsigned int lives_pairs(const struct lives *lives);
 
-/* The table of a switch is as it is, as nobody can write it. */
+/* Says that the table of a switch stays as it is, since the switch cannot be written. */
 void lives_fix(struct lives *lives, unsigned int node, bool fixed);
 
 /*
- * Of these pairs those that can talk no more, although cables that are up would still join them;
- * example, if it is not NULL, gets one of them, newly allocated, or NULL.
+ * How many of these pairs can no longer talk, although cables that are up would still connect them;
+ * example, if not NULL, gets one of them, newly allocated, or NULL.
  */
 unsigned int lives_lost(const struct lives *lives, const struct scenario *s, char **example);
-/* None is; tells of the first that is. */
+/* Fails with the first lost pair, if there is any. */
 void lives_check(const struct lives *lives, struct scenario *s);
-/* Runs for so many ms, and checks at each step of so many. */
+/* Runs for the given number of ms, and checks after each step. */
 void lives_run(const struct lives *lives, struct scenario *s, unsigned int ms, unsigned int step);
 
 /*
- * A cable is lost that leaves another way to each switch than through the silent one: who is behind
- * that alone, and has lost the way back by LID, cannot be written. False: there is none.
+ * Pulls a cable such that each switch but the silent one keeps another way: devices behind the
+ * silent one alone, which has lost its route back by LID, cannot be written. False: there is none.
  */
 bool lives_lose_cable(struct scenario *s, unsigned int silent);
 

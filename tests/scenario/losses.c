@@ -104,8 +104,9 @@ static bool run_case(struct losses *losses, const char *name)
 /* ---- moments ---- */
 
 /*
- * From moment to moment, so that a sweep of that kind has some hundred or, in make check, a few: of
- * several seeds then, where a fabric is made for each moment anyway or losses differ most.
+ * Step from one moment to the next, so that a sweep of that kind has some hundred moments or, in
+ * make check, a few: with several seeds where a fabric is made for each moment anyway, or where
+ * losses differ most.
  */
 static const unsigned int steps_us[LOSS_KINDS][2] = {
 	[LOSS_FIRST] = {50000, 1000},	[LOSS_PARTIAL] = {2000, 100},

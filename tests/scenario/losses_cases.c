@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Things that are lost, for good, while a sweep runs or all at once: each case by name. */
+/* Losses that last, during a sweep or all at once: each case has a name. */
 #include "losses.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static unsigned int leaf_of_sm(const struct scenario *s)
 	return leaf;
 }
 
-/* The n-th port of a switch that leads to another one. */
+/* The n-th port of a switch that leads to another switch. */
 static unsigned int uplink(const struct scenario *s, unsigned int node, unsigned int n)
 {
 	struct sim_node_view view;
@@ -35,7 +35,7 @@ static unsigned int uplink(const struct scenario *s, unsigned int node, unsigned
 	g_error("no such uplink");
 }
 
-/* Two cables of a leaf, the second while the loss of the first is dealt with. */
+/* Two cables of a leaf, the second while the daemon deals with the loss of the first. */
 static void second_cable(struct losses *losses)
 {
 	struct scenario *s = losses_up(losses, "second-cable", "fattree:16", SMA_NS);
@@ -51,7 +51,7 @@ static void second_cable(struct losses *losses)
 	scenario_free(s);
 }
 
-/* An uplink of the SM's leaf goes while the first sweep runs. */
+/* An uplink of the SM's leaf is lost during the first sweep. */
 static void first_sweep(struct losses *losses)
 {
 	unsigned int step_ms = losses->all ? 1 : 20;
@@ -84,7 +84,7 @@ static void first_sweep(struct losses *losses)
 	samples_clear(&samples);
 }
 
-/* A light sweep is asked for, and a cable pulled at once or while it runs. */
+/* A light sweep is requested, and a cable is pulled at once or during the sweep. */
 static void light_and_cable(struct losses *losses)
 {
 	static const unsigned int ports[] = {5, 6, 7, 8};
@@ -113,7 +113,7 @@ static void light_and_cable(struct losses *losses)
 	samples_clear(&samples);
 }
 
-/* Twelve of 80 switches lose power together; no trap of theirs tells. */
+/* Twelve of 80 switches lose power together; none of their traps reports it. */
 static void twelve_switches(struct losses *losses)
 {
 	static const char *const dead[] = {
@@ -133,7 +133,7 @@ static void twelve_switches(struct losses *losses)
 	scenario_free(s);
 }
 
-/* Milliseconds until the log says something new; REPAIR_NEVER if it takes too long. */
+/* Milliseconds until the log gets a new line with the text; REPAIR_NEVER if it takes too long. */
 static uint64_t wait_log(struct scenario *s, const char *text, uint64_t limit_ms)
 {
 	uint64_t start = runtime_now(s->rt), passed = 0;
@@ -162,7 +162,7 @@ static void own_link_of(struct losses *losses, const char *spec, const char *nam
 	scenario_free(s);
 }
 
-/* The SM's own cable: until the log says so. */
+/* The SM's own cable: until the log reports it. */
 static void own_link_80(struct losses *losses)
 {
 	own_link_of(losses, "fattree:8", "own-link-80");
@@ -173,7 +173,7 @@ static void own_link_320(struct losses *losses)
 	own_link_of(losses, "fattree:16", "own-link-320");
 }
 
-/* A switch goes port by port, from the first or the last: its own traps tell of it meanwhile. */
+/* A switch dies port by port, from the first or the last: its own traps report it meanwhile. */
 static void die_slowly(struct scenario *s, unsigned int node, uint64_t gap_us, bool backwards)
 {
 	struct sim_node_view view;
@@ -216,7 +216,7 @@ static void dying_switch(struct losses *losses)
 	samples_clear(&samples);
 }
 
-/* No trap arrives, so the next light sweep has to see it: after sweep_interval, 10 s. */
+/* No trap arrives, so the next light sweep has to find it: after sweep_interval, 10 s. */
 static void lost_traps(struct losses *losses)
 {
 	struct scenario *s = losses_up(losses, "lost-traps", "random:6:3:1:1", SMA_NS);
@@ -239,9 +239,9 @@ static void lost_traps(struct losses *losses)
 }
 
 /*
- * Twelve of 80 switches go while the first sweep discovers, at moments at which all tries were made
- * where a port that was DOWN could tell: behind a switch that lives; of one that was cut off; of
- * those behind a switch with another way.
+ * Twelve of 80 switches are lost during the first discovery, at moments where all tries used to be
+ * made although a port that was DOWN could show the loss: behind a switch that lives; of a switch
+ * that was cut off; of those behind a switch with another route.
  */
 static void twelve_in_first_sweep(struct losses *losses)
 {

@@ -32,7 +32,7 @@ static void keys_changed(struct losses *losses)
 		g_strdelimit(g_strchomp(name), "\n", ' ');
 		if (report_repair(&losses->report, name, s, LOSS_BOUND_MS))
 			continue;
-		g_clear_pointer(&s, scenario_free); /* the next change needs one that is right */
+		g_clear_pointer(&s, scenario_free); /* the next change needs a good fabric */
 		s = losses_up(losses, "keys-changed", "fattree:4", SMA_NS);
 		if (s)
 			losses_hangup(s, confs[i]);

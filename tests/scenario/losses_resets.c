@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Nothing is lost for good: switches reset, hosts change places, packets get lost, a GUID is 0. */
+/* No loss lasts: switches reset, hosts swap places, packets get lost, a GUID is 0. */
 #include "losses.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ struct reset {
 	uint64_t sma_ns, at_ns;
 };
 
-/* How long a heavy sweep with changed options is; the daemon is quiet again. */
+/* Duration of a heavy sweep with changed options; the daemon is idle again. */
 static uint64_t hangup_ns(struct scenario *s, const char *const conf[2])
 {
 	uint64_t ms;
@@ -46,7 +46,7 @@ static void run_ns(struct scenario *s, uint64_t ns)
 	runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + ns);
 }
 
-/* Returns false if the fabric is to be made anew. */
+/* Returns false if the fabric has to be made again. */
 static bool reset_at(struct scenario *s, const struct reset *reset, struct samples *samples)
 {
 	unsigned int node = scenario_node(s, reset->node);
@@ -108,7 +108,7 @@ static void reset_in_sweep(struct losses *losses)
 	samples_clear(&samples);
 }
 
-/* ---- two hosts change places ---- */
+/* ---- two hosts swap places ---- */
 
 static bool has_lids(const struct scenario *s, const unsigned int hosts[2], const uint16_t lids[2])
 {
@@ -146,7 +146,7 @@ static bool swap_at(struct scenario *s, uint64_t at_ns, struct samples *samples)
 	return ms != REPAIR_NEVER;
 }
 
-/* Up, and from now on links lose 2 %: other ones each time. */
+/* Up; from now on links lose 2 % of packets, different ones for each seed. */
 static struct scenario *lossy_net(struct losses *losses, uint64_t seed)
 {
 	struct losses of_seed = {.seed = seed};
@@ -190,7 +190,7 @@ static void hosts_swapped(struct losses *losses)
 /* ---- a host whose NodeGUID is 0 ---- */
 
 #define NO_GUID_S 600
-#define NO_GUID_SWEEPS 60 /* light ones in that time: sweep_interval is 10 s */
+#define NO_GUID_SWEEPS 60 /* light sweeps in that time: sweep_interval is 10 s */
 #define NO_GUID_LOOKS 6  /* 1, 2, 4 ... light sweeps apart */
 #define NO_GUID_JOINS 20
 
@@ -236,8 +236,8 @@ static void no_guid(struct losses *losses)
 	report_at_most(&losses->report, "no-guid-sweeps", heavy_sweeps(s) - heavy, "heavy sweeps",
 		       0, NULL);
 	/*
-	 * A light sweep asks each switch once, the SM's own port is asked each second, and ever
-	 * more seldom the switch before the host is read, as it answers.
+	 * A light sweep asks each switch once, the SM's own port is asked each second, and the
+	 * switch in front of the host is read at growing intervals, as it answers.
 	 */
 	report_at_most(&losses->report, "no-guid-smps", smps, "SMPs",
 		       NO_GUID_SWEEPS * (scenario_switches(s) + 4) + NO_GUID_S +

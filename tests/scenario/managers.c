@@ -20,7 +20,7 @@ static const char *name_of_guid(const struct managers *m, uint64_t guid)
 	return "?";
 }
 
-/* ---- whom a packet is for ---- */
+/* ---- the addressee of a packet ---- */
 
 static const char *name_of_lid(const struct managers *m, uint16_t lid)
 {
@@ -84,7 +84,7 @@ static bool is_to_be_lost(struct managers *m, const char *line)
 	return true;
 }
 
-/* At the end of a line. A packet is drawn for after it was told of. */
+/* Ends a line. The simulator decides on the packet's loss after it was recorded here. */
 static void end_line(struct managers *m, size_t start)
 {
 	if (is_to_be_lost(m, m->story->str + start)) {
@@ -129,7 +129,7 @@ static void tell_trap(struct managers *m, uint64_t from, const char *to, const s
 			       name_of_guid(m, from), to);
 }
 
-/* Of a dead one nothing gets through. */
+/* No packet of a dead SM gets through. */
 static void count(struct managers *m, uint64_t from)
 {
 	for (unsigned int i = 0; i < m->n; i++) {
@@ -158,7 +158,7 @@ static void count_set(struct managers *m, uint64_t now_ns, const struct iba_smp 
 	g_hash_table_add(m->sets.reregistered, GUINT_TO_POINTER(info.lid));
 }
 
-/* A packet is drawn for after it was told of. */
+/* The simulator decides on the packet's loss after it was recorded here. */
 static void tell_replication(struct managers *m)
 {
 	m->replicated++;
@@ -309,7 +309,7 @@ static void add_stranger(struct managers *m, const char *host)
 
 	client.actor = m->stranger_actor = actor_new(m->s->rt, "stranger");
 	m->stranger = sim_open(m->s->sim, guid, NULL);
-	/* Where an SM runs already it is that one which gets requests. */
+	/* Where an SM already runs, it is the SM that gets requests. */
 	g_assert(vendor_bind(m->stranger, IBA_CLASS_SUBN_LID, true, &client, NULL) ||
 		 vendor_bind(m->stranger, IBA_CLASS_SUBN_LID, false, &client, NULL));
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Any things, lost for good, at any moment of any sweep.
+ * Lasting losses of any kind, at any moment of any sweep.
  *
- * A sweep is made to begin; so many microseconds later cables or switches go, all at once, and
- * stay away. The figure is the time until the subnet is right without them. Then they come back,
- * which is a figure of its own, and the next moment is tried on the same fabric. After a failure it
- * is made anew, as it is for every moment of a first sweep. How long a sweep is shows the wire: it
- * ends with its last SMP.
+ * A sweep is started; a given number of microseconds later cables or switches are lost, all at
+ * once, and stay lost. The figure is the time until the subnet is right without them. Then they
+ * come back, which gives a second figure, and the next moment is tried on the same fabric. After a
+ * failure the fabric is made again, as it is for every moment of a first sweep. The length of a
+ * sweep is seen on the wire: it ends with its last SMP.
  */
 #include "losses.h"
 
@@ -15,8 +15,8 @@
 #include "client.h"
 
 #define SMA_NS (100 * NS_PER_US)
-#define QUIET_MS 300   /* no sweep pauses that long */
-#define SETTLE_MS 3000 /* from one moment to the next: nothing is remembered of the last */
+#define QUIET_MS 300   /* no pause within a sweep is longer */
+#define SETTLE_MS 3000 /* from one moment to the next: nothing is remembered of the last one */
 
 const char *const loss_kind_names[LOSS_KINDS] = {
 	[LOSS_FIRST] = "first",	    [LOSS_PARTIAL] = "partial",	    [LOSS_LIGHT] = "light",
@@ -30,8 +30,8 @@ struct loss {
 struct run {
 	struct losses *losses;
 	const struct moments *moments;
-	struct losses of_seed; /* of which the fabric is made now */
-	struct scenario *s; /* NULL: to be made */
+	struct losses of_seed; /* the seed that the fabric is made of now */
+	struct scenario *s; /* NULL: yet to be made */
 	struct client *client; /* NULL: none is needed */
 	GArray *lost;	       /* struct loss */
 	unsigned int round;
@@ -119,7 +119,7 @@ static void lose(struct run *run, unsigned int node, unsigned int port)
 	g_array_append_val(run->lost, loss);
 }
 
-/* Any cable at a switch but that of the SM. */
+/* Any cable of a switch except that of the SM. */
 static void lose_cable(struct run *run)
 {
 	struct scenario *s = run->s;
@@ -137,7 +137,7 @@ static void lose_cable(struct run *run)
 	lose(run, node, port);
 }
 
-/* Any switch but that of the SM. */
+/* Any switch except that of the SM. */
 static void lose_switch(struct run *run)
 {
 	struct scenario *s = run->s;
@@ -197,7 +197,7 @@ static void begin_sweep(struct run *run)
 	}
 }
 
-/* Microseconds that the sweep takes if it is left in peace. */
+/* Microseconds that an undisturbed sweep takes. */
 static unsigned int sweep_us(struct run *run)
 {
 	uint64_t ms;
@@ -241,7 +241,7 @@ static bool measure(struct run *run, struct samples *samples, unsigned int at_us
 	return ms != REPAIR_NEVER;
 }
 
-/* What is lost depends on the seed and the moment alone, so that one can be tried again. */
+/* What is lost depends only on the seed and the moment, so that one can be tried again. */
 static void one_moment(struct run *run, unsigned int at_us)
 {
 	if (!run->s && !make(run))
@@ -281,7 +281,7 @@ static void report(struct run *run)
 	report_samples(&run->losses->report, back, &run->back, moments->bound_ms);
 }
 
-/* Each seed begins its part of a step later, so that together they have moments between those. */
+/* Each seed begins its part of a step later: together they have the moments in between as well. */
 static void moments_of_seed(struct run *run, unsigned int i, unsigned int length_us)
 {
 	const struct moments *moments = run->moments;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a daemon shows to its other parts, as octets to be compared: nothing, if there is none. */
+/* What a daemon publishes to its other parts, as octets to compare; empty if there is nothing. */
 #ifndef TESTS_SCENARIO_PUBLISHED_H
 #define TESTS_SCENARIO_PUBLISHED_H
 
@@ -11,7 +11,7 @@
 GByteArray *published_subnet(struct context *context);
 GByteArray *published_trees(struct context *context);
 GByteArray *published_unhealthy(struct context *context);
-/* Flags of the sweep, and whether all is kept that is to be. */
+/* Flags of the sweep, and whether all files to be saved have been saved. */
 GByteArray *published_state(struct context *context);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The subnet is looked at often at first and ever more seldom: looking is what costs real time. It
- * was right since the last millisecond before that look in which the daemon did anything: only
- * where it went on working after the repair the figure is that of the look.
+ * The subnet is checked often at first, then at growing intervals: checks cost real time. It became
+ * right in the last millisecond before the check in which the daemon did anything; only if the
+ * daemon worked on after the repair is the figure that of the check.
  */
 #include "repair.h"
 
@@ -15,7 +15,7 @@
 #define STEADY_MS 1000
 #define STEADY_POLL_MS 100
 #define FIRST_POLL_MS 1
-#define FRACTION 16 /* of the time passed, between two looks */
+#define FRACTION 16 /* of the time passed, between two checks */
 
 static char *violation(const struct scenario *s)
 {
@@ -26,7 +26,7 @@ static char *violation(const struct scenario *s)
 	return wrong ? wrong : scenario_options_violation(s);
 }
 
-/* Belief is looked at where no Set is under way: once nothing else is wrong, for a while. */
+/* Belief is checked while no Set is under way: once nothing else is wrong, for a while. */
 static bool is_steady(struct scenario *s, char **wrong)
 {
 	for (unsigned int i = 0; i < STEADY_MS / STEADY_POLL_MS && !*wrong; i++) {
@@ -43,7 +43,7 @@ static bool is_sweeping(const struct scenario *s)
 	return s->daemon && atomic_load(&daemon_context(s->daemon)->sweep) & SWEEP_FLAG_RUNNING;
 }
 
-/* Runs so many milliseconds; returns after how many it did the last of its work, at least 1. */
+/* Runs for n milliseconds; returns after how many the daemon was last at work, at least 1. */
 static uint64_t run_at_work(struct scenario *s, uint64_t n)
 {
 	uint64_t smps = scenario_counters(s).smps, worked = 1;
@@ -129,7 +129,7 @@ int report_close(const struct report *report)
 	return report->failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* ---- many of them ---- */
+/* ---- many repairs ---- */
 
 void samples_init(struct samples *samples)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Making, driving and ending a scenario. One thread, one runtime, one simulated fabric; the daemon
- * may be stopped and started again on it any number of times. All chance comes from the seed: that
- * of the fabric (loss) and that of the scenario (what is broken when).
+ * may be stopped and started again on it any number of times. All randomness comes from the seed:
+ * that of the fabric (loss) and that of the scenario (what is broken when).
  */
 #include "belief.h"
 
@@ -17,7 +17,7 @@
 #include "tests/directory.h"
 
 #define LOG_TAIL 6000
-#define LOG_VARIABLE "SCENARIO_LOG" /* log flags, 0xff for all; a failure then tells all of it */
+#define LOG_VARIABLE "SCENARIO_LOG" /* log flags, 0xff for all; a failure prints the whole log */
 #define POLL_MS 20
 #define LINKS_TRIED 1000
 #define STEADY_MS 1000
@@ -47,7 +47,7 @@ void scenario_config_default(struct sim_config *config, uint64_t seed)
 	config->sma_ns = 10 * NS_PER_US;
 }
 
-/* A file that is not there is one of the tests. */
+/* A topology file that does not exist is one of tests/scenario. */
 static char *find_spec(const char *spec)
 {
 	const char *top = g_getenv("top_srcdir");
@@ -245,7 +245,7 @@ void scenario_run_ms(struct scenario *s, uint64_t ms)
 	runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + ms * NS_PER_MS);
 }
 
-/* What the daemon believes that is not true, newly allocated; while a sweep runs it may change. */
+/* The daemon's wrong belief, newly allocated; while a sweep runs belief may change. */
 static char *wrong_belief(void *arg)
 {
 	struct scenario *s = arg;
@@ -269,7 +269,7 @@ uint64_t scenario_until_steady(struct scenario *s, unsigned int seconds,
 		now = MAX(runtime_now(s->rt), now + POLL_MS * NS_PER_MS);
 		steady = good && now - good_since >= STEADY_MS * NS_PER_MS;
 		if (good && !steady && packets == sim_trace_digest(s->sim))
-			continue; /* nobody has said anything */
+			continue; /* nothing was logged */
 		packets = sim_trace_digest(s->sim);
 		g_free(*wrong);
 		*wrong = state->wrong(state->arg);

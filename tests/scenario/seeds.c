@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Many seeds: each makes a scenario of its own, with packets that are lost, doubled and late and
- * things that break, and runs it twice. The fabric must come right each time, and both runs must
- * put the same bytes on the wire at the same times.
+ * Many seeds: each makes a scenario of its own, with packets that are lost, duplicated and delayed
+ * and with faults, and runs it twice. The fabric must be repaired each time, and both runs must put
+ * the same bytes on the wire at the same times.
  *
  *	seeds [[--lasting] [--lanes] [--options] FIRST COUNT SPEC LOSS...]
  *
- * Without series: a few dozen seeds. What breaks here mends itself, most of it within three
- * seconds; with --lasting it stays until the subnet was found right without it (seeds_lasting.c).
- * With --lanes routing engines are those that use virtual lanes, with --options there are options
- * by chance. make check runs a few dozen of all kinds.
+ * Without series: a few dozen seeds. Faults end by themselves here, most of them within three
+ * seconds; with --lasting they stay until the subnet was found right without what is lost
+ * (seeds_lasting.c). With --lanes routing engines are those that use virtual lanes, with --options
+ * there are random options. make check runs a few dozen of all kinds.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -138,7 +138,7 @@ static void restart(struct scenario *s)
 	scenario_start(s);
 }
 
-/* Its link was degraded: what members of the broadcast group send may be too much for it. */
+/* Its link was degraded: packets of the broadcast group may be too fast for it. */
 static bool is_too_slow(const struct scenario *s, unsigned int node)
 {
 	const struct iba_port_info *info = sim_port_info(s->sim, node, 1);
@@ -163,7 +163,7 @@ void seed_sa_traffic(struct scenario *s, unsigned int node, unsigned int to)
 	client_free(client);
 }
 
-/* A part of the fabric falls off and comes back: some links in a row. */
+/* Part of the fabric is cut off and comes back: several links in a row. */
 static void split(struct scenario *s)
 {
 	unsigned int node = scenario_random_switch(s);
@@ -191,7 +191,7 @@ static void silence(struct scenario *s)
 	sim_node_mute(s->sim, node, false);
 }
 
-/* Packets pass, directed routes do not, and all is looked at anew. */
+/* Packets pass, directed routes do not, and everything is read again. */
 static void hang(struct scenario *s)
 {
 	unsigned int node = scenario_random_switch(s);
@@ -272,7 +272,7 @@ static void claim_guid(struct scenario *s, unsigned int node, uint64_t guid)
 	sim_node_set(s->sim, node, true);
 }
 
-/* Comes up with the NodeGUID of another or none, and is replaced by the right one. */
+/* Comes up with the NodeGUID of another node or none, and is replaced by the right one. */
 static void duplicate_guid(struct scenario *s)
 {
 	unsigned int node =
@@ -290,7 +290,7 @@ static void duplicate_guid(struct scenario *s)
 
 /* ---- cables ---- */
 
-/* A host's cable is bent back into the switch, for a while. */
+/* Both ends of a host's cable are plugged into the switch, for a while. */
 static void loopback(struct scenario *s)
 {
 	unsigned int host = scenario_random_host(s), peer, peer_port;
@@ -319,8 +319,8 @@ static void late(struct scenario *s)
 }
 
 /*
- * Few at a time: a Set that arrives with another value than was sent may do lasting harm. With an
- * M_Key that nobody knows it certainly does.
+ * Few at a time: a Set that arrives with a corrupted value may do lasting harm, and certainly does
+ * if it sets an unknown M_Key.
  */
 static void corruption(struct scenario *s)
 {
@@ -335,7 +335,7 @@ static void corruption(struct scenario *s)
 	sim_set_corrupt(s->sim, 0);
 }
 
-/* Traps that nothing is behind, with whatever in them. */
+/* Traps without a cause, with random contents. */
 static void forged_traps(struct scenario *s)
 {
 	static const uint16_t numbers[] = {64,	65,  66,  67,  128, 129, 130,
@@ -374,7 +374,7 @@ static void some_faults(struct scenario *s)
 	}
 }
 
-/* Tables that the SM reads between sweeps, if it comes to that. */
+/* Tables that the SM reads between sweeps, if it has time. */
 static void want_tables(struct scenario *s)
 {
 	unsigned int n = scenario_random(s, 4);
@@ -389,7 +389,7 @@ static void want_tables(struct scenario *s)
 	}
 }
 
-/* All of a switch, and those of a host that lead to one. */
+/* All ports of a switch, and those of a host that lead to one. */
 static unsigned int ports_with_tables(const struct scenario *s, const bool *reached,
 				      unsigned int node)
 {
@@ -405,8 +405,8 @@ static unsigned int ports_with_tables(const struct scenario *s, const bool *reac
 }
 
 /*
- * When all is over and forgotten, every port's table is there, whatever was read meanwhile; but for
- * blocks that a port refused, as the question was corrupted.
+ * After all faults are over and forgotten, every port's table must be known, whatever was read
+ * meanwhile; except blocks that a port refused because the request was corrupted.
  */
 static void check_tables(struct scenario *s)
 {
@@ -430,7 +430,7 @@ static void check_tables(struct scenario *s)
 	client_free(client);
 }
 
-/* With which to route; where one cannot, the SM falls back. */
+/* The engine to route with; the SM falls back where it cannot. */
 static const char *const engines[2][5] = {
 	[false] = {"minhop", "updn", "ftree", "dnup", "dor"},
 	[true] = {"dfsssp", "lash", "nue", "hoplanes", "nue"},
@@ -453,7 +453,7 @@ static struct scenario *start(const struct series *series, uint64_t seed, const 
 	else
 		scenario_option(s, "-R",
 				engines[series->lanes][seed % G_N_ELEMENTS(engines[0])]);
-	scenario_option(s, "-y", NULL); /* GUIDs that are there twice are replaced in time */
+	scenario_option(s, "-y", NULL); /* duplicate GUIDs are replaced in time */
 	scenario_option(s, "-l", seed % 4 == 3 ? "2" : "0");
 	scenario_start(s);
 	return s;
@@ -467,7 +467,7 @@ void seed_check_lanes(struct scenario *s)
 
 	if (!subnet) /* it was restarted, and the fabric stayed right meanwhile */
 		return;
-	/* While tables change hosts go on with the SLs of before. */
+	/* While tables change hosts still use the previous SLs. */
 	if (!running && subnet->routing->promises & ROUTE_DEADLOCK_FREE)
 		wrong = scenario_lanes_violation(s);
 	subnet_unref(subnet);
@@ -485,7 +485,7 @@ static void brief_run(struct scenario *s)
 {
 	unsigned int node;
 
-	if (s->seed % 5 == 0) { /* the first sweep is not left in peace either */
+	if (s->seed % 5 == 0) { /* the first sweep is disturbed as well */
 		scenario_run_ms(s, scenario_random(s, 300));
 		some_faults(s);
 	}

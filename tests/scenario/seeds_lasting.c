@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Faults that stay: cables, switches, leaves and hosts that are gone until the subnet was found
- * right without them, and only then come back; hosts, cables and leaves that change places for
- * good; switches and hosts that reset; options and keys that change. All of them at any moment of
- * a sweep of any kind, and several at a time.
+ * Lasting faults: cables, switches, leaves and hosts that are gone until the subnet was found right
+ * without them, and only then come back; hosts, cables and leaves that swap places for good;
+ * switches and hosts that reset; options and keys that change. All of them at any moment of a sweep
+ * of any kind, and several at a time.
  */
 #include <math.h>
 
@@ -24,23 +24,22 @@ struct lasting {
 	bool any_options;
 };
 
-/* ---- how long it may take ---- */
+/* ---- how long a repair may take ---- */
 
-#define BOUND_MS 3000		/* without loss: as tests/scenario/losses.h explains it */
-#define SWEEP_INTERVAL_MS 10000 /* the light sweep that sees what no trap told */
-#define LEVELS 20		/* steps of a sweep, discovery by hops: one waits for the other */
+#define BOUND_MS 3000		/* without loss: tests/scenario/losses.h explains it */
+#define SWEEP_INTERVAL_MS 10000 /* the light sweep that sees what no trap reported */
+#define LEVELS 20		/* steps of a sweep, discovery by hops: one after the other */
 #define REQUESTS 5000		/* of a sweep of the largest fabric here */
 #define TRIES 7			/* after 20, 40 and 80 ms, then transaction_timeout each */
 #define ALL_TRIES_MS (20 + 40 + 80 + 4 * 200)
 
-#define SILENT_SWEEPS 4 /* that wait for who does not answer to the keys he is sent */
+#define SILENT_SWEEPS 4 /* that wait for a device that does not answer to the keys sent to it */
 
 /*
- * With a loss of p a request or its answer is lost with q = 1 - (1 - p)^2. So many tries that of
- * all requests of a sweep one in a thousand sweeps fails need k = log(REQUESTS * 1000) / -log q of
- * them, that is k / TRIES rounds of all tries; at each level somebody may need them. The trap may
- * be lost as well: then the next light sweep is the first to know. With options ports may have keys
- * of their own.
+ * With a loss of p a request or its answer is lost with q = 1 - (1 - p)^2. For at most one failed
+ * request in a thousand sweeps, a request needs k = log(REQUESTS * 1000) / -log q tries, that is k
+ * / TRIES rounds of all tries; at each level some node may need them. The trap may be lost as well:
+ * then the next light sweep is the first to notice. With options ports may have keys of their own.
  */
 static uint64_t bound_ms(double loss, bool any_options)
 {
@@ -64,7 +63,7 @@ static void converge(struct lasting *l)
 	seed_check_lanes(l->s);
 }
 
-/* ---- what is where ---- */
+/* ---- places in the fabric ---- */
 
 static bool is_switch(const struct scenario *s, unsigned int node)
 {
@@ -99,7 +98,7 @@ static bool is_leaf(const struct scenario *s, unsigned int node)
 	return false;
 }
 
-/* A switch of the SM's subnet that is not its own; false if chance finds none. */
+/* A switch of the SM's subnet other than its own; false if random tries find none. */
 static bool find_switch(struct scenario *s, bool leaf, unsigned int *node)
 {
 	g_autofree bool *reached = scenario_reached(s);
@@ -112,7 +111,7 @@ static bool find_switch(struct scenario *s, bool leaf, unsigned int *node)
 	return false;
 }
 
-/* A port of the SM's subnet with a link, but not that of the SM. */
+/* A port of the SM's subnet with a link, except that of the SM. */
 static bool find_link(struct scenario *s, unsigned int *node, unsigned int *port)
 {
 	g_autofree bool *reached = scenario_reached(s);
@@ -158,7 +157,7 @@ static void take(struct lasting *l, unsigned int node, unsigned int port)
 	g_array_append_val(l->gone, gone);
 }
 
-/* Swaps move cables: whatever is not plugged in now was unplugged by take. */
+/* Swaps move cables: any cable that is not plugged in now was unplugged by take. */
 static void give_back(struct lasting *l)
 {
 	struct scenario *s = l->s;
@@ -209,7 +208,7 @@ static void lose_hosts(struct lasting *l)
 	}
 }
 
-/* Port by port: its own last traps tell of it. */
+/* Port by port: its own last traps report it. */
 static void lose_switch_slowly(struct lasting *l)
 {
 	unsigned int node, peer, peer_port;
@@ -240,7 +239,7 @@ static void reset(struct lasting *l)
 	sim_node_set(l->s->sim, node, true);
 }
 
-/* No interval is longer than the bound counts with. */
+/* No interval may be longer than the bound allows for. */
 static void some_options(struct scenario *s)
 {
 	static const char *const keys[] = {"0", "0x1122334455667788", "0x42"};
@@ -279,7 +278,7 @@ static void change_and_reset(struct lasting *l)
 	reset(l);
 }
 
-/* ---- changed places ---- */
+/* ---- swapped places ---- */
 
 /* Unless a switch would then be connected to itself. */
 static void swap_ends(struct scenario *s, unsigned int a, unsigned int port_a, unsigned int b,
@@ -294,7 +293,7 @@ static void swap_ends(struct scenario *s, unsigned int a, unsigned int port_a, u
 	sim_cable_swap(s->sim, a, port_a, b, port_b);
 }
 
-/* Sometimes the SM's own is one of them. */
+/* Sometimes one of them is the SM's own host. */
 static void swap_hosts(struct lasting *l)
 {
 	struct scenario *s = l->s;
@@ -317,7 +316,7 @@ static void swap_cables(struct lasting *l)
 		swap_ends(l->s, a, port_a, b, port_b);
 }
 
-/* Their cables to other switches: all their hosts move with them. */
+/* Swaps their cables to other switches: all their hosts move with them. */
 static void swap_leaves(struct lasting *l)
 {
 	struct scenario *s = l->s;
@@ -338,8 +337,8 @@ static void swap_leaves(struct lasting *l)
 #define LATE_MAX_MS 2000
 
 /*
- * Until all is given back: until the kernel tells of a time-out, it holds the request and takes no
- * other with its TransactionID.
+ * Until everything is given back: until the kernel reports a time-out, it holds the request and
+ * accepts no other with its TransactionID.
  */
 static void time_out_late(struct lasting *l)
 {
@@ -378,7 +377,7 @@ static void begin_some_sweep(struct scenario *s)
 	log_sys(s->log, "seeds: sweep for 0x%x", reason);
 }
 
-/* After a time of any order of magnitude up to 100 ms. */
+/* For a time of any order of magnitude up to 100 ms. */
 static void wait_some_time(struct scenario *s)
 {
 	static const unsigned int longest_us[] = {1, 100, 1000, 10000, 100000};
@@ -407,7 +406,7 @@ void lasting_run(struct scenario *s, double loss, bool any_options)
 	unsigned int node, to;
 
 	l.gone = g_array_new(FALSE, FALSE, sizeof(struct gone));
-	if (s->seed % 5 == 0) { /* the first sweep is not left in peace either */
+	if (s->seed % 5 == 0) { /* the first sweep is disturbed as well */
 		scenario_run_ms(s, scenario_random(s, 300));
 		some_faults(&l);
 	}

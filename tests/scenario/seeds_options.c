@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Options by chance: engines, QoS, keys, partitions and what else changes what is in the hardware.
- * Each alone has its tests; here they meet each other, and what breaks.
+ * Random options: engines, QoS, keys, partitions and others that change what is in the hardware.
+ * Each has its own tests; here they are combined with each other, and with faults.
  */
 #include <inttypes.h>
 
@@ -10,7 +10,7 @@
 #define LINES_MAX 12
 #define PARTITIONS 3
 
-/* opensm.conf; values that do not make a repair take longer than it may. */
+/* opensm.conf; only values with which a repair does not exceed its bound. */
 static const struct key {
 	const char *name;
 	const char *values[6];
@@ -98,7 +98,7 @@ static void append_hosts(struct scenario *s, GString *text)
 	}
 }
 
-/* Hosts by chance; all are in the default one, or else the SA answers some of them nothing. */
+/* Random hosts; all are in the default partition, else the SA would not answer some of them. */
 static void make_partitions(struct scenario *s, const char *file)
 {
 	g_autoptr(GString) text = g_string_new("Default=0x7fff,ipoib:ALL=full;\n");
@@ -114,7 +114,7 @@ static void make_partitions(struct scenario *s, const char *file)
 
 static void append_keys_of_ports(struct scenario *s, GString *conf)
 {
-	g_autofree char *own = scenario_keys_of_ports(s, 1); /* unless it says another */
+	g_autofree char *own = scenario_keys_of_ports(s, 1); /* unless the file names another one */
 
 	g_string_prepend(conf, own);
 }
@@ -155,7 +155,7 @@ static void give_guids(struct scenario *s, const char *flag, uint8_t type, bool 
 						     : view.node_guid);
 	}
 	if (!text->len)
-		g_string_append(text, "0xdead\n"); /* a file that says nothing is refused */
+		g_string_append(text, "0xdead\n"); /* an empty file is refused */
 	g_assert(g_file_set_contents(file, text->str, -1, NULL));
 	scenario_option(s, flag, file);
 }
@@ -171,7 +171,7 @@ void seed_options(struct scenario *s)
 	give_guids(s, "-a", IBA_NODE_SWITCH, false); /* roots */
 	give_guids(s, "-u", IBA_NODE_CA, true);	     /* compute nodes */
 	give_guids(s, "-G", IBA_NODE_CA, true);	     /* I/O nodes */
-	give_guids(s, "-X", IBA_NODE_CA, true);	     /* in which order they are routed */
+	give_guids(s, "-X", IBA_NODE_CA, true);	     /* their order in routing */
 }
 
 void seed_other_options(struct scenario *s)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a daemon costs that runs for years: memory that does not grow however much changes, and no
- * wake-ups while nothing does.
+ * The cost of a daemon that runs for years: memory does not grow however much changes, and there
+ * are no wake-ups while nothing changes.
  *
- *	steady [SWEEPS]		1,000 without argument, as make check runs it
+ *	steady [SWEEPS]		1,000 by default, as in make check
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #define LOOKS 12
 #define PARTITIONS 20
 #define IDLE_S 1000
-#define BURST_NS NS_PER_MS /* events nearer than that are one wake-up */
-/* For buffers that grow to their largest need late; a leak of 100 octets a sweep is found. */
+#define BURST_NS NS_PER_MS /* events closer together than this are one wake-up */
+/* For buffers that reach their largest size late; a leak of 100 octets a sweep is found. */
 #define GROWTH_BYTES 65536
 
 /* ---- memory ---- */
@@ -45,7 +45,7 @@ static void change_partitions(struct scenario *s)
 	scenario_run_ms(s, 100);
 }
 
-/* A group that nobody made before comes and goes. */
+/* Makes a new group and leaves it again. */
 static void make_group(struct scenario *s, struct client *client, unsigned int round)
 {
 	struct iba_gid mgid = {.prefix = 0xff12601bffff0000, .guid = 1 + round};
@@ -79,7 +79,7 @@ static void churn_once(struct scenario *s, struct client *client, unsigned int r
 	g_string_truncate(s->text, 0);
 }
 
-/* What is allocated in the end: the least of some looks, as some of it is kept for a while only. */
+/* What is allocated in the end: the least of several readings, as some of it is temporary. */
 static uint64_t churn(struct scenario *s, struct client *client, uint64_t until)
 {
 	uint64_t least = UINT64_MAX;
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 	struct report report = {0};
 
 	idle(&report, "idle", "0", 0);
-	/* A light sweep each 10 s, what may follow it; the SM's own port each second. */
+	/* A light sweep each 10 s and what may follow it; the SM's own port each second. */
 	idle(&report, "idle-sweeps", "10", 2 * IDLE_S / 10 + IDLE_S);
 	memory(&report, n);
 	return report_close(&report);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which SM leads: one that can set the subnet, before rank; how soon another one leads when it does
- * not answer any more; and what is told where two are MASTER.
+ * Which SM leads: one that can set the subnet, before rank; how soon another one leads when the
+ * master no longer answers; and what is reported where two are MASTER.
  */
 #include <check.h>
 #include <stdio.h>
@@ -42,9 +42,9 @@ static bool was_master(unsigned int i)
 
 /* ---- keys ---- */
 
-/* What the SM that has the subnet goes by; and another one, which cannot set it. */
+/* The keys of the SM that has the subnet; and those of one that cannot set it. */
 static const struct {
-	const char *keys; /* NULL: each port has its own, at this level */
+	const char *keys; /* NULL: each port has its own key, at this level */
 	unsigned int level;
 	const char *other;
 } strangers[] = {
@@ -73,7 +73,7 @@ static void add_able_and_other(unsigned int row, const char *able, const char *o
 	managers_add(m, "host-9", second);
 }
 
-/* An SM of higher or lower rank comes that cannot set the subnet: the one that can goes on. */
+/* An SM of higher or lower rank joins that cannot set the subnet: the one that can goes on. */
 START_TEST(unable_one_comes)
 {
 	uint64_t swept;
@@ -94,7 +94,7 @@ START_TEST(unable_one_comes)
 }
 END_TEST
 
-/* The able one ends and comes again later: the other one takes nothing over meanwhile. */
+/* The able SM ends and comes back later: the other one takes over nothing meanwhile. */
 START_TEST(unable_one_is_left_alone)
 {
 	add_able_and_other((unsigned int)_i % STRANGERS, RANK(5), RANK(9));
@@ -129,11 +129,11 @@ START_TEST(both_begin)
 }
 END_TEST
 
-/* It is given the key, and leads by its rank; once the key is taken from it, the other one does. */
+/* It is given the key, and leads by its rank; once its key is removed, the other one leads. */
 START_TEST(key_comes_and_goes)
 {
 	g_autofree char *with = g_strconcat(POLLS, strangers[_i].keys, RANK(9), NULL);
-	/* said, or the start is refused: it had some before */
+	/* the lines are given, or the start is refused: it had keys before */
 	g_autofree char *without = g_strconcat("m_key 0x0\nm_key_per_port FALSE\n" LEVEL(0) POLLS,
 					       strangers[_i].other, RANK(9), NULL);
 
@@ -157,7 +157,7 @@ START_TEST(key_comes_and_goes)
 }
 END_TEST
 
-/* The key changes at the master alone: its standby of before is none that could take over. */
+/* The key changes at the master alone: its former standby can no longer take over. */
 START_TEST(key_changes_at_the_master)
 {
 	static const char before[] = POLLS KEY LEVEL(1) RANK(5);
@@ -184,7 +184,7 @@ START_TEST(key_changes_at_the_master)
 }
 END_TEST
 
-/* The preferred one is started again without what it knew of ports with keys of their own. */
+/* The preferred one is restarted without its files on ports with keys of their own. */
 START_TEST(preferred_one_forgot)
 {
 	g_autofree char *keys = scenario_keys_of_ports(m->s, 2);
@@ -245,7 +245,7 @@ static uint64_t until_master(unsigned int i, unsigned int seconds)
 
 /*
  * The SMA of its leaf hangs, packets still pass: it leads on, by LID. A new process in its place
- * sees nothing but its own port, and leads only when the leaf is back.
+ * sees only its own port, and leads only when the leaf is back.
  */
 START_TEST(leaf_of_the_master_hangs)
 {
@@ -272,8 +272,7 @@ START_TEST(leaf_of_the_master_hangs)
 }
 END_TEST
 
-/* What a standby saw when it began is old: it looks again before it counts as one that sees less.
- */
+/* What a standby saw when it began is old: it reads again before it counts as seeing less. */
 START_TEST(subnet_has_grown)
 {
 	managers_add(m, "host-1", POLLS RANK(5));
@@ -311,7 +310,7 @@ END_TEST
 
 /* ---- two masters ---- */
 
-/* The preferred one ignores others, dies, and is started again: the other one is its standby. */
+/* The preferred one ignores others, dies, and is restarted: the other one is its standby. */
 START_TEST(preferred_one_ignores_others)
 {
 	managers_add(m, "host-1", POLLS RANK(15) "ignore_other_sm TRUE\n");
@@ -338,7 +337,7 @@ static bool tells_of_two_masters(unsigned int i)
 	       runtime_now(m->s->rt);
 }
 
-/* The one of lower rank ignores others, or both do: both say that there are two. */
+/* The one of lower rank ignores others, or both do: both report that there are two masters. */
 START_TEST(nobody_yields)
 {
 	managers_add(m, "host-1", _i ? POLLS RANK(15) "ignore_other_sm TRUE\n" : POLLS RANK(15));
@@ -368,7 +367,7 @@ enum ending { KILLED, RETIRED, POWERED_OFF, HUNG, ENDINGS };
 
 static const char *const endings[] = {"kill -9", "SIGTERM", "power off", "hung host"};
 
-/* With the time since the last poll in steps; the host may have an adapter that answers SMPs. */
+/* With varying time since the last poll; the host may have an adapter that answers SMPs. */
 START_TEST(master_ends)
 {
 	enum ending ending = (unsigned int)_i % ENDINGS;
@@ -399,7 +398,7 @@ END_TEST
 
 /* ---- a useless master, as its standby sees it ---- */
 
-/* The master tells that it can set three ports only: its standby looks again, and says so. */
+/* The master reports that it can set only three ports: its standby reads again, and reports it. */
 START_TEST(master_serves_less)
 {
 	const struct ability less = {.known = true, .switches = 1, .endports = 3, .settable = 3};
@@ -414,11 +413,11 @@ START_TEST(master_serves_less)
 	}
 	scenario_check_log(m->s, "can set 3 ports, and this standby could set 36", true);
 	ck_assert_uint_eq(was_master(1), _i);
-	managers_settle(m, 0, 30); /* it looks again, too, sees as much, and leads by its rank */
+	managers_settle(m, 0, 30); /* it reads again, too, sees as much, and leads by its rank */
 }
 END_TEST
 
-/* ---- what each sees, beside the other ---- */
+/* ---- what each SM sees, compared with the other ---- */
 
 static void expect(unsigned int i, const char *line, const char *text, bool there)
 {
@@ -447,7 +446,7 @@ static void expect_sights(unsigned int i, const char *first, const char *second)
 	}
 }
 
-/* SM i tells this of itself from now on, and the other one hears it within two polls. */
+/* From now on SM i reports this of itself, and the other one hears it within two polls. */
 static void let_tell(unsigned int i, const struct ability *ability)
 {
 	atomic_store(&daemon_context(m->sm[i].daemon)->ability, ability_pack(ability));
@@ -490,7 +489,7 @@ START_TEST(sights)
 }
 END_TEST
 
-/* One that is alone, or whose other one has gone, compares itself with nobody. */
+/* An SM that is alone, or whose peer is gone, compares itself with no other. */
 START_TEST(sights_of_one)
 {
 	managers_up_with_standby(m, POLLS RANK(9), POLLS RANK(5));
@@ -504,10 +503,10 @@ START_TEST(sights_of_one)
 }
 END_TEST
 
-/* ---- chance ---- */
+/* ---- random cases ---- */
 
 static const char *const places[] = {"host-1", "host-9", "host-5", "host-14"};
-#define ABLE 2 /* the first so many of them have the keys */
+#define ABLE 2 /* the first of them, this many, have the keys */
 
 static bool is_able_there(void)
 {
@@ -542,8 +541,9 @@ static void happen(void)
 }
 
 /*
- * Two SMs have the keys of the subnet, of two others one has none and one has others; ranks are by
- * chance. They come and go, and leaves hang: none leads that cannot, and one that can does at last.
+ * Two SMs have the keys of the subnet, of two others one has none and one has other keys; ranks are
+ * random. They come and go, and leaves hang: no SM leads that cannot set the subnet, and one that
+ * can leads in the end.
  */
 START_TEST(chance)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SMs of a subnet that have different options or files: both say so, by the names of these, in the
- * log, health and status; and that it is mended.
+ * SMs of a subnet that have different options or files: both report it, with the names of these, in
+ * the log, health and status; and report when it is repaired.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static void expect_status(unsigned int i, unsigned int wanted)
 	ck_assert_msg(status == wanted, "status %u of sm%u:\n%s", status, i + 1, answer);
 }
 
-/* A file of that text, as the value of an option: a line of opensm.conf. To be freed. */
+/* A line of opensm.conf that names a file of that text as the value of an option. To be freed. */
 static char *file_line(const char *option, const char *text)
 {
 	static unsigned int number;
@@ -61,9 +61,9 @@ static char *file_line(const char *option, const char *text)
 
 struct kind {
 	const char *option;
-	const char *here, *there; /* values, or what the file says */
+	const char *here, *there; /* values, or contents of the file */
 	bool is_file;
-	const char *told; /* by the master; NULL: no value is */
+	const char *told; /* as reported by the master; NULL: it reports no value */
 };
 
 static const struct kind kinds[] = {
@@ -90,7 +90,7 @@ static char *line_of(const struct kind *kind, const char *value)
 			     : g_strdup_printf("%s %s\n", kind->option, value);
 }
 
-/* Before a takeover moves anything. */
+/* Before a takeover changes anything. */
 START_TEST(both_tell_what_differs)
 {
 	const struct kind *kind = &kinds[_i];
@@ -120,7 +120,7 @@ START_TEST(both_tell_what_differs)
 }
 END_TEST
 
-/* Comments, layout, where a file is, and what concerns one SM alone make no difference. */
+/* Comments, layout, the place of a file, and options of one SM alone make no difference. */
 START_TEST(the_same_is_no_difference)
 {
 	g_autofree char *file1 = NULL, *file2 = NULL, *here = NULL, *there = NULL;
@@ -142,7 +142,7 @@ START_TEST(the_same_is_no_difference)
 }
 END_TEST
 
-/* Whichever of the two is changed while it runs. */
+/* Either of the two may be changed while it runs. */
 START_TEST(told_when_it_changes_and_is_mended)
 {
 	unsigned int changed = (unsigned int)_i;
@@ -171,7 +171,7 @@ START_TEST(told_when_it_changes_and_is_mended)
 }
 END_TEST
 
-/* The file of one of them says something else from now on, and is read again. */
+/* The file of one of them has other contents from now on, and is reread. */
 START_TEST(told_when_a_file_changes)
 {
 	static const char more[] = "Default=0x7fff,ipoib:ALL=full;\nB=0x13:0x1=full;\n";
@@ -193,7 +193,7 @@ START_TEST(told_when_a_file_changes)
 }
 END_TEST
 
-/* A member at run time is replicated, and no difference. */
+/* A member added at run time is replicated, and is not a difference. */
 START_TEST(changes_at_run_time_are_shared)
 {
 	g_autoptr(GError) error = NULL;
@@ -209,7 +209,7 @@ START_TEST(changes_at_run_time_are_shared)
 }
 END_TEST
 
-/* Who does not know does not say that all is well with it. */
+/* An SM that does not know the peer's options does not report that all is well. */
 START_TEST(unknown_without_a_key)
 {
 	static const char unknown[] = "warning sms: whether the ";
@@ -231,7 +231,7 @@ START_TEST(unknown_without_a_key)
 }
 END_TEST
 
-/* What was told is of the SM that is followed: the next one is asked anew. */
+/* A report is about the SM that is followed: the next one is asked again. */
 START_TEST(roles_change)
 {
 	begin("fattree:4", 1);
@@ -248,7 +248,7 @@ START_TEST(roles_change)
 }
 END_TEST
 
-/* All that a standby knows is whether its master answers, and it says what it does not know. */
+/* A standby knows only whether its master answers, and reports what it does not know. */
 START_TEST(standby_tells_of_its_master)
 {
 	g_autofree char *heard = NULL;
@@ -270,7 +270,7 @@ START_TEST(standby_tells_of_its_master)
 }
 END_TEST
 
-/* What it saw as master is not what is: nothing of that is told any more. */
+/* What it saw as master is outdated: it no longer reports any of it. */
 START_TEST(standby_that_was_master)
 {
 	g_autofree char *of = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Alias GUIDs: a host that was answered has them in its GUIDInfo, others find it by them, and they
- * outlive its reboot and its SM.
+ * Alias GUIDs: a host that got its answer has them in its GUIDInfo, others find it by them, and
+ * they outlive its reboot and its SM.
  */
 #include <check.h>
 #include <glib/gstdio.h>
@@ -45,7 +45,7 @@ static void end(void)
 	scenario_free(s);
 }
 
-/* Entry index of host i. */
+/* Asks for entry index of host i. */
 static int ask(unsigned int i, uint8_t method, unsigned int index, uint64_t *guid)
 {
 	struct iba_guid_info_record record = {
@@ -68,7 +68,7 @@ static uint64_t set(unsigned int i, unsigned int index, uint64_t guid)
 	return guid;
 }
 
-/* As the SA tells it, which is what the port holds. */
+/* As the SA answers, which is what the port has. */
 static uint64_t get(unsigned int i, unsigned int index)
 {
 	uint64_t guid = 0;
@@ -112,7 +112,7 @@ static int join(unsigned int i, uint64_t guid, uint8_t method, uint16_t *mlid)
 	return status;
 }
 
-/* Answered is programmed; found by it; gone again. */
+/* Answered means programmed; found by it; removed again. */
 START_TEST(life)
 {
 	uint64_t made, none = 0;
@@ -131,7 +131,7 @@ START_TEST(life)
 	ck_assert_uint_eq(COUNT(s, sa_unconfirmed), 0);
 	blocks = COUNT(s, alias_blocks_set);
 	ck_assert_uint_eq(blocks, 2);
-	ck_assert(set(0, 1, ALIAS) == ALIAS); /* nothing new */
+	ck_assert(set(0, 1, ALIAS) == ALIAS); /* no change */
 	scenario_heavy_sweep(s, 20);
 	ck_assert_uint_eq(COUNT(s, alias_blocks_set), blocks);
 	ck_assert_int_eq(ask(0, IBA_METHOD_DELETE, 1, &none), 0);
@@ -161,7 +161,7 @@ START_TEST(two_hosts_want_one)
 }
 END_TEST
 
-/* The switches take packets of its groups to the port; what is a member cannot go. */
+/* Switches forward packets of its groups to the port; an alias that is a member must stay. */
 START_TEST(members)
 {
 	uint64_t guids[2], none = 0;
@@ -185,7 +185,7 @@ START_TEST(members)
 }
 END_TEST
 
-/* While a sweep runs, at a different moment of it each time. */
+/* During a sweep, at a different moment of it each time. */
 START_TEST(during_a_sweep)
 {
 	begin("");
@@ -214,7 +214,7 @@ START_TEST(reboot)
 }
 END_TEST
 
-/* A host that stays away loses what it registered: another may have its alias GUID. */
+/* A host that stays away loses its registrations: another may have its alias GUID. */
 START_TEST(absent)
 {
 	struct iba_inform_info info = {.lid_range_begin = 0xFFFF, .subscribe = 1};
@@ -234,7 +234,7 @@ START_TEST(absent)
 			 0);
 	sim_node_set(s->sim, nodes[0], false);
 	scenario_run_ms(s, 10000);
-	ck_assert(set(1, 1, ALIAS) == 0); /* it may be back in a moment */
+	ck_assert(set(1, 1, ALIAS) == 0); /* it may come back soon */
 	scenario_run_ms(s, 600000);
 	scenario_heavy_sweep(s, 20);
 	ck_assert(set(1, 1, ALIAS) == ALIAS);
@@ -266,8 +266,8 @@ static int register_service(unsigned int i, uint64_t id)
 }
 
 /*
- * Its GUID is nobody's meanwhile, nor what it registered: with the SM of before, with one that was
- * started again, and after a heavy sweep.
+ * Meanwhile no other port may have its GUID, nor its registrations: with the same SM, with a
+ * restarted one, and after a heavy sweep.
  */
 START_TEST(nobody_is_a_host_that_reboots)
 {
@@ -295,7 +295,7 @@ START_TEST(nobody_is_a_host_that_reboots)
 	sim_node_set(s->sim, nodes[1], true);
 	scenario_converge(s, 60);
 	ck_assert_int_eq(path_to(1, victim), 0);
-	if (_i != 1) { /* it is a member still */
+	if (_i != 1) { /* it is still a member */
 		uint64_t guids[2] = {client_guid(hosts[0]), victim};
 
 		scenario_check_tree(s, mlid, guids, 2);
@@ -304,7 +304,7 @@ START_TEST(nobody_is_a_host_that_reboots)
 }
 END_TEST
 
-/* Sets are lost, all tries of the first even: the answer comes when it is time, the port later. */
+/* Sets are lost, even all tries of the first: the answer comes in time, the port is set later. */
 START_TEST(lost_sets)
 {
 	begin("alias_answer_timeout 300\n");
@@ -326,7 +326,7 @@ START_TEST(lost_sets)
 }
 END_TEST
 
-/* One that never takes it has nobody else wait, once that is known. */
+/* A port that never accepts it makes no other port wait, once that is known. */
 START_TEST(refused_by_the_port)
 {
 	uint64_t unconfirmed;
@@ -388,7 +388,7 @@ START_TEST(takeover)
 	ck_assert_int_eq(path_to(1, made), 0);
 	ck_assert(set(1, 2, ALIAS) == 0);
 	sim_node_set(s->sim, nodes[0],
-		     false); /* as the master before knew its GUID, so does this */
+		     false); /* this SM knows its GUID as the master before did */
 	scenario_run_ms(s, 10000);
 	ck_assert(set(1, 2, client_guid(hosts[0])) == 0);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(hosts); i++)
@@ -397,7 +397,7 @@ START_TEST(takeover)
 }
 END_TEST
 
-/* The same from the file: a restarted SM finds the ports as it left them. */
+/* As takeover, but from the file: a restarted SM finds the ports as it left them. */
 START_TEST(restart)
 {
 	g_autofree char *file = NULL, *text = NULL;

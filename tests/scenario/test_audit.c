@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What is known is compared with the hardware: an entry that changed by itself is found, once. */
+/* Known tables are compared with the hardware: an entry that changed by itself is found, once. */
 #include <check.h>
 #include <inttypes.h>
 
@@ -24,7 +24,7 @@ static struct counters *counted(struct scenario *s)
 	return &daemon_context(s->daemon)->counters;
 }
 
-/* The switch forgets one entry, and tells nobody. */
+/* The switch loses one entry without any trap. */
 static void lose_entry(struct scenario *s, const char *name, uint16_t lid)
 {
 	struct sim_node_view view;
@@ -47,7 +47,7 @@ START_TEST(audit_of_all)
 	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
 	scenario_run_ms(s, 2000);
 	scenario_check_log(s, ", 0 differed", true);
-	/* Of 20 switches SwitchInfo, a block and 5 ports, of 16 hosts a port; 36 P_Key tables. */
+	/* 20 switches: SwitchInfo, a block and 5 ports; 16 hosts: a port; 36 P_Key tables. */
 	scenario_expect(s, counter_get(counted(s), audit_compared) >= 20 * 7 + 16 + 36);
 	lose_entry_of_host(s);
 	scenario_run_ms(s, 60000);
@@ -63,7 +63,7 @@ START_TEST(audit_of_all)
 }
 END_TEST
 
-/* A host is asked by its other port, whose tables are others. */
+/* A host is asked through its other port, whose tables differ. */
 START_TEST(port_without_a_link)
 {
 	struct scenario *s = scenario_new("dual_port.topo", 1);
@@ -86,7 +86,7 @@ START_TEST(port_without_a_link)
 }
 END_TEST
 
-/* 14.2.5.6: what devices count and measure themselves is no change that anybody wrote. */
+/* 14.2.5.6: what devices count and measure themselves is not a change by another SM. */
 START_TEST(what_changes_by_itself)
 {
 	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
@@ -94,7 +94,7 @@ START_TEST(what_changes_by_itself)
 	struct iba_port_info *info = (void *)(uintptr_t)sim_port_info(s->sim, host, 1);
 
 	scenario_run_ms(s, 5000);
-	scenario_expect(s, counter_get(counted(s), audit_compared) == 0); /* none is doubted */
+	scenario_expect(s, counter_get(counted(s), audit_compared) == 0); /* nothing is doubted */
 	info->m_key_violations = info->p_key_violations = info->q_key_violations = 3;
 	info->diag_code = 2;
 	info->link_round_trip_latency = 77;
@@ -117,7 +117,7 @@ static void audit(struct scenario *s)
 	scenario_run_ms(s, 2000);
 }
 
-/* Changes one thing that a switch holds. */
+/* Changes one thing in a switch. */
 static void spoil(struct scenario *s, unsigned int thing)
 {
 	unsigned int sw = scenario_node(s, "spine-1-0");
@@ -154,7 +154,7 @@ static void expect_published(struct scenario *s)
 	subnet_unref(subnet);
 }
 
-/* One thing is found, as one, and put right; nothing else is found then. */
+/* One thing is found, as one, and repaired; nothing else is found then. */
 START_TEST(each_thing)
 {
 	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
@@ -165,7 +165,7 @@ START_TEST(each_thing)
 	ck_assert_uint_eq(counter_get(counted(s), audit_differed), 1);
 	scenario_check(s);
 	expect_published(s);
-	scenario_run_ms(s, 10000); /* then all was looked at */
+	scenario_run_ms(s, 10000); /* by then everything was read */
 	compared = counter_get(counted(s), audit_compared);
 	audit(s);
 	ck_assert_uint_eq(counter_get(counted(s), audit_differed), 1);
@@ -174,7 +174,7 @@ START_TEST(each_thing)
 }
 END_TEST
 
-/* Groups in more than one block of the multicast tables: each block is compared with itself. */
+/* Groups in more than one block of the multicast tables: each block is compared with its own. */
 START_TEST(blocks_of_groups)
 {
 	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
@@ -199,8 +199,8 @@ START_TEST(blocks_of_groups)
 END_TEST
 
 /*
- * Somebody else gave a port his M_Key. Where that keeps nobody from reading it is hidden, and
- * nothing else tells of it.
+ * Another SM gave a port its M_Key. At levels that let every requester read, the key itself is
+ * hidden, and nothing else shows it.
  */
 START_TEST(key_of_another)
 {
@@ -219,7 +219,7 @@ START_TEST(key_of_another)
 }
 END_TEST
 
-/* A port went down and came back, and no trap told: that is looked at, and is nobody's fault. */
+/* A port went down and came back without a trap: that is checked, and is not an error. */
 START_TEST(port_state_change)
 {
 	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
@@ -235,8 +235,8 @@ START_TEST(port_state_change)
 END_TEST
 
 /*
- * A switch forgets its whole table, and tells nobody. Those behind it answer by directed routes
- * only: after the third time a sweep looks at them, and compares the switches on the way.
+ * A switch loses its whole table without a trap. Nodes behind it answer only by directed routes:
+ * after the third time a sweep reads them, and compares the switches on the way.
  */
 static struct scenario *up_with_lost_table(void)
 {
@@ -298,7 +298,7 @@ START_TEST(audit_in_idle_time)
 }
 END_TEST
 
-/* Something changes in the midst of it: what is left is compared after the sweep for that. */
+/* A change in the middle of it: the rest is compared after the sweep for that change. */
 START_TEST(goes_on_after_a_sweep)
 {
 	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
@@ -312,7 +312,7 @@ START_TEST(goes_on_after_a_sweep)
 }
 END_TEST
 
-/* Links that lose packets make for Sets by more than one try: each is looked at again, no more. */
+/* Links that lose packets make Sets take more than one try: each is read back, nothing else is. */
 START_TEST(what_was_set_twice_is_read)
 {
 	struct scenario *s = up("fattree:4", "sweep_interval 0\n");
@@ -334,7 +334,7 @@ START_TEST(what_was_set_twice_is_read)
 }
 END_TEST
 
-/* The same of Sets that no sweep sends: ports are told to register again one by one. */
+/* As above with Sets that no sweep sends: ports are told to reregister one by one. */
 START_TEST(what_was_set_between_sweeps)
 {
 	struct scenario *s = up("fattree:4", "sweep_interval 0\nclient_rereg_rate 1\n");
@@ -362,7 +362,7 @@ static void lose_when_read(void *arg, uint64_t now_ns, const struct vendor_addre
 		lose_entry(s, "spine-1-0", 1);
 }
 
-/* Each time it was put right the entry is lost again: that is tried less and less often. */
+/* Each time it is repaired the entry is lost again: it is retried at growing intervals. */
 START_TEST(put_right_in_vain)
 {
 	struct scenario *s = up("fattree:4", "sweep_interval 0\n");

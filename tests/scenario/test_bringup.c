@@ -97,7 +97,7 @@ START_TEST(idle_fabric)
 	scenario_expect(s, counter_get(counters, sweeps_heavy) == heavy);
 	scenario_expect(s, counter_get(counters, sweeps_partial) == partial);
 	scenario_expect_at_most(s, after.sets - before.sets, 0);
-	/* The SM's own port is asked how it is once a second, who is there in each sweep. */
+	/* The SM's own port is read once a second, the nodes in each sweep. */
 	scenario_expect_at_most(s, after.gets - before.gets,
 				light * (scenario_switches(s) + 1) + 60);
 	scenario_expect_at_most(s, after.traps - before.traps, 0);
@@ -112,7 +112,7 @@ static void expect_lids(struct scenario *s, const uint16_t *lids)
 		scenario_expect(s, scenario_lid(s, i) == lids[i]);
 }
 
-/* The next daemon finds everything in place; it only asks each host to register again. */
+/* The next daemon finds everything in place; it only tells each host to reregister. */
 START_TEST(restart_changes_nothing)
 {
 	struct scenario *s = up("fattree:8");
@@ -154,8 +154,8 @@ static void note_way(void *arg, uint64_t now_ns, const struct vendor_address *to
 }
 
 /*
- * Directed SMPs keep the processors of switches busy: once a first probe came back by LID, the
- * tables of a subnet that is set up are read so.
+ * Directed SMPs keep the processors of switches busy: once a first probe is answered by LID, the
+ * tables of a subnet that is set up are read by LID.
  */
 START_TEST(restart_reads_tables_by_lid)
 {
@@ -177,7 +177,7 @@ END_TEST
 
 struct vain {
 	struct sim *sim;
-	int asked[LIDS_MAX]; /* by LID: questions less answers */
+	int asked[LIDS_MAX]; /* by LID: requests minus answers */
 };
 
 static void note_vain(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
@@ -196,7 +196,7 @@ static void note_vain(void *arg, uint64_t now_ns, const struct vendor_address *t
 					  0)->lid]--;
 }
 
-/* A switch has lost its table: nobody behind it is asked by LID for all of his blocks, in vain. */
+/* A switch has lost its table: no node behind it is asked in vain by LID for all of its blocks. */
 START_TEST(restart_beside_a_lost_table)
 {
 	struct scenario *s = up("fattree:8");
@@ -218,7 +218,7 @@ START_TEST(restart_beside_a_lost_table)
 }
 END_TEST
 
-/* Of cables that went unheard of, tables know nothing: a heavy sweep asks hop by hop. */
+/* Cables that changed without a trap are missing from the tables: a heavy sweep asks hop by hop. */
 START_TEST(heavy_sweep_trusts_no_table)
 {
 	struct scenario *s = up("torus:4x4");
@@ -237,7 +237,7 @@ START_TEST(heavy_sweep_trusts_no_table)
 }
 END_TEST
 
-/* The same, when the fabric has lost everything but the daemon has its files. */
+/* The fabric has lost everything, but the daemon has its files. */
 START_TEST(lids_survive_a_power_cut)
 {
 	struct scenario *s = up("fattree:4");
@@ -249,7 +249,7 @@ START_TEST(lids_survive_a_power_cut)
 		sim_node_set(s->sim, i, false);
 	for (unsigned int i = 0; i < n; i++)
 		sim_node_set(s->sim, i, true);
-	/* From another port, LIDs would come out in another order if nobody remembered them. */
+	/* From another port, LIDs would be assigned in another order if not remembered. */
 	s->sm_guid = sim_port_guid(s->sim, scenario_random_host(s), 1);
 	scenario_start(s);
 	scenario_converge(s, 10);
@@ -269,7 +269,7 @@ static const char *const garbage[] = {
 	"\377\376\001\n",
 };
 
-/* What the disk did not take is tried again, though no port gets a LID any more. */
+/* A failed write to disk is retried, though no other port gets a LID meanwhile. */
 START_TEST(guid2lid_is_written_later)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -334,7 +334,7 @@ START_TEST(without_cache)
 }
 END_TEST
 
-/* A second daemon on the same port is refused, and the first does not notice. */
+/* A second daemon on the same port is refused, and the first is not disturbed. */
 START_TEST(port_is_taken)
 {
 	struct scenario *s = up("fattree:4");
@@ -381,7 +381,7 @@ START_TEST(options_read_again)
 }
 END_TEST
 
-/* packet_life_time: switches have it, and what is published of them says so. */
+/* packet_life_time: switches get it, and it is published of them. */
 START_TEST(life_time_read_again)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -409,7 +409,7 @@ START_TEST(life_time_read_again)
 }
 END_TEST
 
-/* sweep_on_trap FALSE: nor is a sweep that runs cut short for a change. */
+/* sweep_on_trap FALSE: a running sweep is not cut short for a change either. */
 START_TEST(runs_to_its_end)
 {
 	for (unsigned int i = 0; i < 10; i++) {
@@ -431,7 +431,7 @@ END_TEST
 
 struct cut_short {
 	struct scenario *s;
-	unsigned int before, after; /* Sets of tables; after: until the next sweep reads */
+	unsigned int before, after; /* Sets of tables; after: those until the next sweep reads */
 	bool reads;
 };
 
@@ -455,7 +455,7 @@ static bool has_written(void *arg)
 	return ((struct cut_short *)arg)->before > 8;
 }
 
-/* What waits in the window when a sweep is cancelled is not written any more. */
+/* Requests that wait in the window when a sweep is cancelled are not sent any more. */
 START_TEST(cut_short)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -474,7 +474,7 @@ START_TEST(cut_short)
 }
 END_TEST
 
-/* sweep_interval 0: no light sweeps, so that nobody is asked anything. */
+/* sweep_interval 0: no light sweeps, so that no node is asked anything. */
 START_TEST(idle_without_sweeps)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);

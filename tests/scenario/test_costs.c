@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What sweeps ask and set on a healthy fat tree, by attribute: each thing once, nothing twice, and
- * of a change only what it concerns.
+ * What sweeps read and set on a healthy fat tree, by attribute: each thing once, nothing twice, and
+ * for a change only what it concerns.
  */
 #include <check.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 /* fattree:4 */
 #define HOSTS 16
 #define SWITCHES 20
-#define PORTS 4 /* of a switch, port 0 apart; all have a cable */
+#define PORTS 4 /* of a switch, without port 0; all have a cable */
 #define CABLES (SWITCHES * PORTS / 2 + HOSTS / 2)
-/* Between switches, but those by which one was met first: both ends have to tell of a new one. */
+/* Between switches, except those by which a switch was found: both ends must report a new one. */
 #define BOTH_ENDS (CABLES - HOSTS - (SWITCHES - 1))
 
 struct costs {
@@ -47,7 +47,7 @@ struct cost {
 	unsigned int gets, sets;
 };
 
-/* That much of what is named, and nothing else; ended by attribute 0. */
+/* This many of the named attributes, and nothing else; ended by attribute 0. */
 static void expect(struct scenario *s, struct costs *costs, const char *what,
 		   const struct cost *expected)
 {
@@ -87,7 +87,7 @@ static struct scenario *up(struct costs *costs)
 }
 
 /*
- * Nothing is known: each cable is followed; each port is asked; hosts and switches then get what
+ * Nothing is known: each cable is followed; each port is read; hosts and switches then get what
  * they need: LIDs, and each end of a cable ARMED and ACTIVE.
  */
 START_TEST(bring_up)
@@ -96,9 +96,9 @@ START_TEST(bring_up)
 	struct scenario *s = start(&costs);
 
 	ck_assert_uint_eq(costs.gets[IBA_ATTR_NODE_DESCRIPTION], SWITCHES + HOSTS);
-	/* Once as one that may not be master yet, and again where it may write. */
+	/* Once before it may be master, and again where it may write. */
 	ck_assert_uint_le(costs.gets[IBA_ATTR_NODE_INFO], 2 * (CABLES + 2) + BOTH_ENDS);
-	ck_assert_uint_eq(costs.gets[IBA_ATTR_SWITCH_INFO], 2 * SWITCHES); /* and: still calm? */
+	ck_assert_uint_eq(costs.gets[IBA_ATTR_SWITCH_INFO], 2 * SWITCHES); /* and: unchanged? */
 	ck_assert_uint_le(costs.gets[IBA_ATTR_PORT_INFO], SWITCHES * (PORTS + 1) + HOSTS + 8);
 	ck_assert_uint_le(costs.sets[IBA_ATTR_PORT_INFO], 4 * CABLES + SWITCHES + 2);
 	ck_assert_uint_eq(costs.gets[IBA_ATTR_LINEAR_FORWARDING_TABLE], 0); /* they were reset */
@@ -113,7 +113,7 @@ START_TEST(bring_up)
 }
 END_TEST
 
-/* Each Set(PortInfo) leaves alone what is as it should be: writing it might retrain the link. */
+/* Each Set(PortInfo) keeps values that are right: writing them might retrain the link. */
 static void check_kept(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
 		       const uint8_t *data, size_t length)
 {
@@ -147,7 +147,7 @@ START_TEST(links_are_not_trained_again)
 }
 END_TEST
 
-/* "sweep off" of the console: whatever asks for one. What was asked for is done when it may be. */
+/* "sweep off" of the console, whatever requests a sweep. Requests are done once allowed again. */
 START_TEST(sweeps_are_not_allowed)
 {
 	struct costs costs;
@@ -167,7 +167,7 @@ START_TEST(sweeps_are_not_allowed)
 }
 END_TEST
 
-/* A look at what has not changed: each switch once; a heavy sweep reads all, and sets nothing. */
+/* Sweeps without a change: light, each switch once; heavy, all is read, and nothing is set. */
 START_TEST(nothing_changed)
 {
 	struct costs costs;
@@ -222,7 +222,7 @@ START_TEST(link_comes_and_goes)
 	scenario_run_ms(s, 900);
 	ck_assert_uint_le(costs.sets[IBA_ATTR_LINEAR_FORWARDING_TABLE], written);
 	costs.sets[IBA_ATTR_LINEAR_FORWARDING_TABLE] = 0;
-	/* Each end tells of the new cable; both were read because of their traps. */
+	/* Each end reports the new cable; both were read because of their traps. */
 	expect(s, &costs, "link back",
 	       (const struct cost[]){{IBA_ATTR_NODE_INFO, 3, 0},
 				     {IBA_ATTR_SWITCH_INFO, 4, 2},
@@ -234,7 +234,7 @@ START_TEST(link_comes_and_goes)
 }
 END_TEST
 
-/* A host goes and comes: only its leaf and itself are asked, and no routes change. */
+/* A host goes and comes: only its leaf and itself are read, and no routes change. */
 START_TEST(host_comes_and_goes)
 {
 	struct costs costs;
@@ -250,7 +250,7 @@ START_TEST(host_comes_and_goes)
 				     {0}});
 	sim_node_set(s->sim, node, true);
 	scenario_run_ms(s, 900);
-	/* Its four blocks, and one of the leaf: was that reset, and the link down with it? */
+	/* Its four blocks, and one of the leaf: was that reset, and its link down with it? */
 	ck_assert_uint_le(costs.gets[IBA_ATTR_P_KEY_TABLE], 4 + 1);
 	costs.gets[IBA_ATTR_P_KEY_TABLE] = 0;
 	expect(s, &costs, "host back",
@@ -276,7 +276,7 @@ static void expect_rename(struct scenario *s, struct costs *costs)
 				     {0}});
 }
 
-/* Only a name changed. */
+/* Only a name has changed. */
 START_TEST(renamed)
 {
 	struct costs costs;
@@ -287,7 +287,7 @@ START_TEST(renamed)
 }
 END_TEST
 
-/* Nobody answers behind a port whose link is up: light sweeps ask there, until somebody does. */
+/* No node answers behind a port whose link is up: light sweeps probe there, until one does. */
 START_TEST(silent_host)
 {
 	struct costs costs;
@@ -300,7 +300,7 @@ START_TEST(silent_host)
 	scenario_start(s);
 	scenario_run_ms(s, 60 * 1000);
 	scenario_check_log(s, "nobody answers behind port", true);
-	scenario_check_log(s, "SUBNET UP", true); /* in the end, all the same */
+	scenario_check_log(s, "SUBNET UP", true); /* in the end, despite the silent host */
 	sim_set_trace(s->sim, count, &costs);
 	daemon_sweep(s->daemon, SWEEP_LIGHT);
 	scenario_run_ms(s, 900);
@@ -338,7 +338,7 @@ static uint64_t ms_until_swept(struct scenario *s, uint64_t partial)
 	return (runtime_now(s->rt) - begin) / NS_PER_MS;
 }
 
-/* The first change after a quiet time is looked at at once, the next ones are gathered a while. */
+/* The first change after a quiet time is handled at once, later ones are collected for a while. */
 START_TEST(first_change)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -358,7 +358,7 @@ START_TEST(first_change)
 }
 END_TEST
 
-/* Who answers, but is not taken in, is looked at ever more seldom. */
+/* A device that answers but is not accepted is probed at growing intervals. */
 START_TEST(odd_host)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -402,7 +402,7 @@ static void look_at_queue(void *arg, uint64_t now_ns, const struct vendor_addres
 	queue->longest = MAX(queue->longest, (int64_t)counter_get(counters, smp_waiting));
 }
 
-/* Here are 40,000 blocks of LFTs and 28,000 rows of SL2VL tables to be set, or to be read back. */
+/* 40,000 blocks of LFTs and 28,000 rows of SL2VL tables are to be set here, or to be read back. */
 START_TEST(few_wait)
 {
 	struct scenario *s = scenario_new("fattree:12", 1);
@@ -418,7 +418,7 @@ START_TEST(few_wait)
 	sim_set_trace(s->sim, look_at_queue, &queue);
 	scenario_converge(s, 60);
 	ck_assert_int_gt(queue.longest, 1000);
-	ck_assert_int_le(queue.longest, 4096 + 256); /* a visit may pass the limit */
+	ck_assert_int_le(queue.longest, 4096 + 256); /* one visit may exceed the limit */
 	scenario_free(s);
 }
 END_TEST

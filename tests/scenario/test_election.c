@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Several SMs: who is master, and what they do not do to each other's fabric. */
+/* Several SMs: which is master, and what they do not do to each other's fabric. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void teardown(void)
 	managers_free(m);
 }
 
-/* Two at once, on a fabric that nobody has configured: one is master, the other changed nothing. */
+/* Two at once, on an unconfigured fabric: one is master, the other changed nothing. */
 START_TEST(started_together)
 {
 	unsigned int first, second;
@@ -33,7 +33,7 @@ START_TEST(started_together)
 	second = managers_add(m, "host-9", _i == 2 ? POLLS "sm_priority 5\n" : POLLS);
 	managers_start(m, first);
 	if (_i == 1)
-		scenario_run_ms(m->s, 3); /* it is in the midst of its discovery */
+		scenario_run_ms(m->s, 3); /* it is in the middle of its discovery */
 	managers_start(m, second);
 	ms = managers_settle(m, _i == 2 ? second : first, 10);
 	ck_assert_uint_lt(ms, 3000);
@@ -51,7 +51,7 @@ static void up_with_standby_for(uint64_t ms)
 	scenario_run_ms(m->s, ms);
 }
 
-/* The one that comes later with the same priority changes nothing, and goes on so. */
+/* One that joins later with the same priority changes nothing, and continues so. */
 START_TEST(standby_changes_nothing)
 {
 	const struct counters *counters;
@@ -74,8 +74,8 @@ START_TEST(standby_changes_nothing)
 }
 END_TEST
 
-/* kill -9 of the master: its standby takes over as the classic does, and changes next to nothing.
- */
+/* kill -9 of the master: its standby takes over as the classic does, and changes next to
+ * nothing. */
 START_TEST(master_dies)
 {
 	struct sim_counters before, after;
@@ -88,13 +88,13 @@ START_TEST(master_dies)
 	ms = managers_settle(m, 1, 10);
 	after = scenario_counters(m->s);
 	ck_assert_uint_le(ms, 4000);
-	/* MasterSMLID of each endport, and blocks of two switches, which it meets in other order.
-	 */
+	/* MasterSMLID of each endport, and blocks of two switches, which it finds in another
+	 * order. */
 	ck_assert_uint_le(after.sets - before.sets, scenario_switches(m->s) + HOSTS + 3);
 }
 END_TEST
 
-/* SIGTERM: the standby is master at once; in the midst of the first sweep, too. */
+/* SIGTERM: the standby is master at once; also in the middle of the first sweep. */
 START_TEST(master_retires)
 {
 	uint64_t ms;
@@ -111,7 +111,7 @@ START_TEST(master_retires)
 }
 END_TEST
 
-/* Who is not master hands nothing over, neither to the master nor to another standby. */
+/* An SM that is not master hands over nothing, neither to the master nor to another standby. */
 START_TEST(standby_retires)
 {
 	managers_add(m, "host-1", POLLS);
@@ -143,7 +143,7 @@ START_TEST(higher_priority_takes_over)
 }
 END_TEST
 
-/* Who was handed over to has answered: that is enough, whatever becomes of its ACKNOWLEDGE. */
+/* The SM that was handed over to has answered: that is enough, even if its ACKNOWLEDGE is lost. */
 START_TEST(acknowledge_is_lost)
 {
 	static const char acknowledge[] = "Set(SMInfo) ACKNOWLEDGE";
@@ -161,7 +161,7 @@ START_TEST(acknowledge_is_lost)
 }
 END_TEST
 
-/* With master_sm_priority who is master stays it: no flapping when the preferred one is back. */
+/* With master_sm_priority the master stays master: no flapping when the preferred one is back. */
 START_TEST(master_priority_stays)
 {
 	managers_up_with_standby(m, POLLS "master_sm_priority 14\n", POLLS "sm_priority 9\n");
@@ -171,7 +171,7 @@ START_TEST(master_priority_stays)
 }
 END_TEST
 
-/* The priority of a standby is raised: it says so, and is handed over to. */
+/* The priority of a standby is raised: it reports it, and gets a HANDOVER. */
 START_TEST(priority_raised)
 {
 	const struct iba_port_info *port;
@@ -190,7 +190,7 @@ START_TEST(priority_raised)
 }
 END_TEST
 
-/* Two halves with a master each; the cables that join them heal it. */
+/* Two halves with a master each; the cables that connect them heal it. */
 static void cut(bool up)
 {
 	struct sim *sim = m->s->sim;
@@ -241,7 +241,7 @@ START_TEST(polls_lost_now_and_then)
 }
 END_TEST
 
-/* An SM that nobody can see writes to the master's port: that is noticed, told and put right. */
+/* An SM that cannot be seen writes to the master's port: that is noticed, logged and repaired. */
 START_TEST(port_configured_by_another)
 {
 	const char *place = _i ? "leaf-0-0" : "host-1";
@@ -257,15 +257,15 @@ START_TEST(port_configured_by_another)
 	info.master_sm_lid = scenario_lid(m->s, scenario_node(m->s, "host-4"));
 	info.port_state = info.port_physical_state = 0;
 	managers_set(m, 0, "host-4", IBA_ATTR_PORT_INFO, port, &iba_port_info_type, &info);
-	/* Its HCA tells at once. */
+	/* Its HCA reports it at once. */
 	scenario_check_log(m->s, "another SM configured the port of this one", true);
 	ck_assert_uint_le(managers_settle(m, 0, 10), 100);
 }
 END_TEST
 
 static const struct {
-	int lid, master_lid; /* -1: as it is */
-	uint8_t state;	     /* 0: as it is */
+	int lid, master_lid; /* -1: unchanged */
+	uint8_t state;	     /* 0: unchanged */
 	bool is_told;
 } writings[] = {
 	{-1, -1, 0, false}, {99, -1, 0, true}, {-1, 99, 0, true},
@@ -273,8 +273,8 @@ static const struct {
 };
 
 /*
- * What the port of a master says that is no other SM's doing: a link that came up again keeps the
- * MasterSMLID of before until this SM sets it.
+ * Values of a master's port that another SM did not write: a link that came up again keeps its
+ * former MasterSMLID until this SM sets it.
  */
 START_TEST(port_written_otherwise)
 {
@@ -304,7 +304,7 @@ START_TEST(port_written_otherwise)
 }
 END_TEST
 
-/* The same while its port is not ACTIVE yet: ARMED is as another left it. */
+/* While its port is not ACTIVE yet: ARMED was left by another SM. */
 START_TEST(port_armed_by_another)
 {
 	struct iba_port_info *info;
@@ -320,7 +320,7 @@ START_TEST(port_armed_by_another)
 }
 END_TEST
 
-/* A sweep that finds it so believes in no table that the other may have written: it reads them. */
+/* A sweep that finds this trusts no table that the other SM may have written: it reads them. */
 START_TEST(table_written_by_another)
 {
 	const struct counters *counters;
@@ -338,11 +338,11 @@ START_TEST(table_written_by_another)
 	managers_settle(m, 0, 10);
 	counters = &daemon_context(m->sm[0].daemon)->counters;
 	ck_assert_uint_gt(counter_get(counters, audit_compared), 0);
-	ck_assert_uint_eq(counter_get(counters, audit_differed), 0); /* it was put right before */
+	ck_assert_uint_eq(counter_get(counters, audit_differed), 0); /* it was repaired before */
 }
 END_TEST
 
-/* 14.4.1: an ACKNOWLEDGE that nobody awaits changes nothing; the subnet keeps its master. */
+/* 14.4.1: an ACKNOWLEDGE that no SM waits for changes nothing; the subnet keeps its master. */
 START_TEST(acknowledged_unasked)
 {
 	managers_up_with_standby(m, POLLS, POLLS);
@@ -371,7 +371,7 @@ START_TEST(controlled)
 }
 END_TEST
 
-/* One that is to hand over and does not look around, as the classic daemon, is told to. */
+/* A lower-ranked master that does not look for others, as the classic, is told to hand over. */
 START_TEST(lower_master_is_told)
 {
 	managers_add(m, "host-1", POLLS "sm_priority 9\n");
@@ -396,7 +396,7 @@ START_TEST(lower_master_is_told)
 }
 END_TEST
 
-/* Who hands over and refuses the ACKNOWLEDGE has handed over all the same, and nothing is amiss. */
+/* An SM that hands over and refuses the ACKNOWLEDGE has handed over all the same: no error. */
 START_TEST(acknowledge_is_refused)
 {
 	managers_up_with_standby(m, POLLS, POLLS);
@@ -409,7 +409,7 @@ START_TEST(acknowledge_is_refused)
 }
 END_TEST
 
-/* It is sent by the path to who handed over, to whose LID no table may lead any more. */
+/* It is sent by directed route to the SM that handed over: tables may lack its LID by now. */
 START_TEST(acknowledged_by_path)
 {
 	struct sim_node_view view;
@@ -426,7 +426,7 @@ START_TEST(acknowledged_by_path)
 }
 END_TEST
 
-/* Not by who says that he is this SM itself. */
+/* A sender with the GUID of this SM does not control it. */
 START_TEST(not_controlled_by_its_name)
 {
 	struct iba_sm_info info = {.sm_key = 1, .priority = 15, .sm_state = IBA_SM_MASTER};
@@ -441,7 +441,7 @@ START_TEST(not_controlled_by_its_name)
 }
 END_TEST
 
-/* Nor by nobody: what has no GUID has no rank, and is no successor of anybody. */
+/* A sender with GUID 0 does not either: it has no rank, and cannot be a successor. */
 START_TEST(not_controlled_by_nobody)
 {
 	struct iba_sm_info info = {.sm_key = 1, .sm_state = IBA_SM_MASTER};
@@ -456,7 +456,7 @@ START_TEST(not_controlled_by_nobody)
 }
 END_TEST
 
-/* Not by who does not know the SM_Key, or the M_Key. */
+/* A sender that does not know the SM_Key, or the M_Key, does not control it. */
 START_TEST(not_controlled)
 {
 	const char *conf = _i ? POLLS "m_key 0x77\n" : POLLS "sm_key 0x77\n";
@@ -472,7 +472,7 @@ START_TEST(not_controlled)
 }
 END_TEST
 
-/* Who retires takes no mastery over: that there is another master is enough to end. */
+/* An SM that retires does not take over: another master is reason enough to end. */
 START_TEST(handed_over_while_it_retires)
 {
 	managers_up_with_standby(m, POLLS, POLLS);
@@ -487,7 +487,7 @@ START_TEST(handed_over_while_it_retires)
 }
 END_TEST
 
-/* A port that names a master which died does not keep another from mastery: three tries. */
+/* A port that names a dead master does not keep another SM from mastery: three tries. */
 START_TEST(dead_master_is_asked_in_vain)
 {
 	static const char asks[] = "sm2 > sm1 Get(SMInfo)";
@@ -512,7 +512,7 @@ START_TEST(dead_master_is_asked_in_vain)
 }
 END_TEST
 
-/* Who follows a master asks it after the time of a poll, not before. */
+/* An SM that follows a master polls it after the poll interval, not before. */
 START_TEST(polls_in_time)
 {
 	size_t said;
@@ -529,8 +529,8 @@ START_TEST(polls_in_time)
 END_TEST
 
 /*
- * A master without sweeps of its own asks the SMs that it knows all the same: one whose rank rose
- * gets its HANDOVER though no trap of it came through; one of lower rank causes nothing.
+ * A master without sweeps of its own still asks the SMs that it knows: one whose rank rose gets its
+ * HANDOVER though none of its traps arrived; one of lower rank causes nothing.
  */
 START_TEST(rank_seen_by_poll)
 {
@@ -555,7 +555,7 @@ START_TEST(rank_seen_by_poll)
 }
 END_TEST
 
-/* -I: it takes no part until a master sends STANDBY. */
+/* -I: it does not take part until a master sends STANDBY. */
 START_TEST(not_active)
 {
 	managers_add(m, "host-0", POLLS "sm_inactive TRUE\n");
@@ -570,7 +570,7 @@ START_TEST(not_active)
 }
 END_TEST
 
-/* Without an M_Key other SMs still see each other's secret SM_Key, by path and by LID. */
+/* Without an M_Key other SMs still see each other's secret SM_Key, by directed route and by LID. */
 START_TEST(secret_sm_key)
 {
 	managers_add(m, "host-1", POLLS "sm_key 0x77\n");
@@ -587,7 +587,7 @@ START_TEST(secret_sm_key)
 }
 END_TEST
 
-/* So many of those that run tell in their health that another one is MASTER, too. */
+/* This many of the running SMs report in their health that another one is MASTER, too. */
 static void check_contested(unsigned int expected)
 {
 	unsigned int telling = 0;
@@ -599,7 +599,7 @@ static void check_contested(unsigned int expected)
 	ck_assert_uint_eq(telling, expected);
 }
 
-/* An SM of somebody else, by its SM_Key, is not followed and not obeyed. */
+/* An SM with another SM_Key is not followed and not obeyed. */
 START_TEST(other_sm_key)
 {
 	managers_add(m, "host-1", POLLS);
@@ -626,7 +626,7 @@ START_TEST(other_sm_key)
 }
 END_TEST
 
-/* While a new key is told to one after the other they ignore each other, but not for good. */
+/* While SMs get a new key one after the other they ignore each other, but not for good. */
 START_TEST(keys_in_turn)
 {
 	managers_up_with_standby(m, POLLS "sm_key 0x1234\n", POLLS "sm_key 0x1234\n");
@@ -642,7 +642,7 @@ START_TEST(keys_in_turn)
 }
 END_TEST
 
-/* The same by its GUID; named, it counts. */
+/* As above, by its GUID; once named, it counts. */
 START_TEST(allowed_sms)
 {
 	gsize said;
@@ -676,8 +676,8 @@ END_TEST
 
 /* NOTACTIVE by another's DISABLE, or by -I: the administrator has a way out of it. */
 /*
- * One of higher rank that knows the M_Key of its own port only, as it was never told who has which,
- * is no MASTER of that port: the one who has the subnet would hand it over.
+ * One of higher rank that knows only the M_Key of its own port, as it was never told which port has
+ * which, does not become MASTER of that port: the SM that has the subnet would hand it over.
  */
 START_TEST(nobody_answers_for_want_of_keys)
 {
@@ -709,7 +709,7 @@ START_TEST(activated)
 	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_NOT_ACTIVE);
 	event_emit(&daemon_context(m->sm[1].daemon)->bus, EVENT_ACTIVATE, 0);
 	managers_settle(m, 1, 5);
-	event_emit(&daemon_context(m->sm[1].daemon)->bus, EVENT_ACTIVATE, 0); /* it is */
+	event_emit(&daemon_context(m->sm[1].daemon)->bus, EVENT_ACTIVATE, 0); /* it is MASTER */
 	scenario_run_ms(m->s, 100);
 	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_MASTER);
 }
@@ -740,9 +740,9 @@ START_TEST(with_loss)
 }
 END_TEST
 
-/* ---- chance ---- */
+/* ---- random cases ---- */
 
-/* Each third seed replicates: who has not everything yet is not handed over to. */
+/* Each third seed replicates: an SM that is not in step yet is not handed over to. */
 static char *polls_of_seed(int seed)
 {
 	g_autofree char *line = managers_replication(m, "a key that all share\n");
@@ -814,7 +814,7 @@ static void swap_cables(bool of_hosts)
 		scenario_random_link(m->s, &a, &port_a);
 		scenario_random_link(m->s, &b, &port_b);
 	}
-	/* No switch is connected with itself. */
+	/* A switch is not connected to itself. */
 	if (a == b || (sim_peer(sim, a, port_a, &peer, &peer_port) && peer == b) ||
 	    (sim_peer(sim, b, port_b, &peer, &peer_port) && peer == a))
 		return;
@@ -868,7 +868,7 @@ static void mend_all(void)
 	}
 }
 
-/* The same, and cables, switches and hosts break, reset and change places meanwhile. */
+/* As be_chaotic(), while cables, switches and hosts break, reset and swap places. */
 static void be_chaotic_with_faults(const char *lines)
 {
 	static const char *const hosts[] = {"host-0", "host-5", "host-10"};
@@ -906,7 +906,7 @@ START_TEST(chaos_with_faults)
 }
 END_TEST
 
-/* A switch gets the key that was meant for another; the cable by which it did is not known yet. */
+/* A switch gets the key meant for another; the cable through which it did is not known yet. */
 START_TEST(chaos_with_own_keys)
 {
 	g_autofree char *keys = NULL, *lines = NULL;
@@ -921,14 +921,13 @@ START_TEST(chaos_with_own_keys)
 END_TEST
 
 /*
- * Seeds of the tests by chance; ELECTION_SEEDS=FIRST-LAST for other and longer runs by hand. Of
- * those of chaos 133, 182 and 187 find a master that goes by tables which another one wrote; in
- * 50225 two masters that know of none are to hand over to a third; in 72458 one knows of half of
- * the subnet, and another that died got the traps of the rest; in 81169 a master that waited in
- * vain for another's HANDOVER is of lower rank then; in 81659 and 102040 one writes, and dies, when
- * another has read that already. Of chaos_with_faults in 62690 a master has
- * given a switch another LID, and died before the one that is left met it; in 92759 one has given
- * a port a key since the other read it.
+ * Seeds of the random tests; ELECTION_SEEDS=FIRST-LAST for other and longer runs by hand. Of those
+ * of chaos 133, 182 and 187 find a master that trusts tables that another one wrote; in 50225 two
+ * masters that know of none are to hand over to a third; in 72458 one knows half of the subnet, and
+ * another that died got the traps of the rest; in 81169 a master that waited in vain for another's
+ * HANDOVER has the lower rank by then; in 81659 and 102040 one writes, and dies, after another has
+ * read that part. Of chaos_with_faults in 62690 a master has given a switch another LID, and died
+ * before the remaining one found it; in 92759 one has given a port a key since the other read it.
  */
 static void add_by_chance(TCase *tcase)
 {

@@ -23,7 +23,7 @@ START_TEST(link_pulled_and_restored)
 
 	scenario_random_link(s, &node, &port);
 	sim_link_set(s->sim, node, port, false);
-	/* The trap tells: nobody waits for the next light sweep. */
+	/* The trap reports it: nothing waits for the next light sweep. */
 	scenario_expect_at_most(s, scenario_converge(s, 9), 1000);
 	sim_link_set(s->sim, node, port, true);
 	scenario_expect_at_most(s, scenario_converge(s, 9), 1000);
@@ -31,7 +31,7 @@ START_TEST(link_pulled_and_restored)
 }
 END_TEST
 
-/* Where each sweep is a heavy one, there is none more for that. */
+/* If each sweep is a heavy one, there is no extra one for the link. */
 START_TEST(heavy_sweeps_after_a_link)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -91,7 +91,7 @@ static void note_first(void *arg, uint64_t now_ns, const struct vendor_address *
 	*written |= scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_LINEAR_FORWARDING_TABLE);
 }
 
-/* Of what is published, the routes are for the fabric that they stand beside. */
+/* The published routes are for the fabric that they are published with. */
 static void expect_routes_fit(struct scenario *s)
 {
 	struct subnet *subnet = slot_take(&daemon_context(s->daemon)->subnet);
@@ -101,7 +101,7 @@ static void expect_routes_fit(struct scenario *s)
 	subnet_unref(subnet);
 }
 
-/* A leaf dies while tables are written, and no trap tells of it. */
+/* A leaf dies while tables are written, and no trap reports it. */
 START_TEST(switch_dies_in_the_bring_up)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -154,7 +154,7 @@ START_TEST(own_link_flaps)
 }
 END_TEST
 
-/* It bounces: the leaf's trap is the first to tell, and nothing has to be found anew. */
+/* It bounces: the leaf's trap is the first to report it, and nothing has to be discovered again. */
 START_TEST(own_link_bounces)
 {
 	struct scenario *s = up("fattree:4", 1);
@@ -171,8 +171,8 @@ START_TEST(own_link_bounces)
 END_TEST
 
 /*
- * A host that keeps its LID tells the PortGUID of another one, and later its own again: even if
- * nothing tells of that, it is asked.
+ * A host that keeps its LID reports the PortGUID of another one, and later its own again: it is
+ * asked even if no trap reports that.
  */
 START_TEST(stolen_port_guid)
 {
@@ -216,8 +216,8 @@ END_TEST
 /* ---- hosts with the GUIDs of others ---- */
 
 /*
- * Whose GUIDs another host takes: on one switch or not, nearer to the SM or farther from it; and
- * with two ports.
+ * The hosts whose GUIDs another host takes: on one switch or not, nearer to the SM or farther from
+ * it; and with two ports.
  */
 static const struct {
 	const char *spec, *thief, *victim;
@@ -233,7 +233,7 @@ struct theft {
 	unsigned int thief, victim;
 	uint64_t own_guid;   /* of the thief */
 	unsigned int ports;  /* of each of them */
-	uint16_t lid;	     /* of port 1 of the one that is in */
+	uint16_t lid;	     /* of port 1 of the accepted host */
 	unsigned int tables; /* Sets of LFTs so far */
 };
 
@@ -329,7 +329,7 @@ static void expect_places_named(const struct theft *theft, unsigned int in, unsi
 	}
 }
 
-/* The one stays as it is, the other one out, with no more sweeps than any port that is left out. */
+/* One stays accepted, the other rejected, with no more sweeps than any rejected port causes. */
 static void expect_kept_out(struct theft *theft, unsigned int in, unsigned int out)
 {
 	const struct counters *sweeps = &daemon_context(theft->s->daemon)->counters;
@@ -354,7 +354,7 @@ static void expect_kept_out(struct theft *theft, unsigned int in, unsigned int o
 	expect_places_named(theft, in, out);
 }
 
-/* It has its own GUIDs again, and comes in. */
+/* It has its own GUIDs again, and is accepted. */
 static void expect_well_at_last(struct theft *theft)
 {
 	struct scenario *s = theft->s;
@@ -383,7 +383,7 @@ static struct theft steal_later(unsigned int i)
 	return theft;
 }
 
-/* A host comes with the GUIDs of one that is there. */
+/* A host comes with the GUIDs of one that is present. */
 START_TEST(stolen_host)
 {
 	struct theft theft = steal_later((unsigned int)_i);
@@ -392,7 +392,7 @@ START_TEST(stolen_host)
 }
 END_TEST
 
-/* And each heavy sweep, which may meet it first, finds the other one where it was. */
+/* Each heavy sweep, which may find it first, still finds the other one where it was. */
 START_TEST(stolen_host_in_heavy_sweeps)
 {
 	struct theft theft = steal_later((unsigned int)_i);
@@ -407,7 +407,7 @@ START_TEST(stolen_host_in_heavy_sweeps)
 }
 END_TEST
 
-/* The right one goes, so the other one comes in, and stays when the right one is back. */
+/* The right one goes, so the other one is accepted, and stays when the right one is back. */
 START_TEST(stolen_host_leaves)
 {
 	struct theft theft = steal_later((unsigned int)_i);
@@ -421,7 +421,7 @@ START_TEST(stolen_host_leaves)
 }
 END_TEST
 
-/* A subnet manager that knows of no cable yet finds both: the one that is in use stays in. */
+/* A subnet manager that does not know any cable yet finds both: the one in use stays accepted. */
 START_TEST(stolen_host_at_a_restart)
 {
 	struct theft theft = steal_later((unsigned int)_i);
@@ -436,7 +436,7 @@ START_TEST(stolen_host_at_a_restart)
 }
 END_TEST
 
-/* Both are there from the start: one is in, and stays so. */
+/* Both are there from the start: one is accepted, and stays so. */
 START_TEST(stolen_host_from_the_start)
 {
 	struct theft theft = theft_new((unsigned int)_i);
@@ -455,7 +455,7 @@ START_TEST(stolen_host_from_the_start)
 }
 END_TEST
 
-/* Two of its links come back in the sweep that saw them go, and then it dies: there is no other. */
+/* Two of its links come back in the sweep that saw them go, and then it dies: it has no others. */
 START_TEST(dies_after_its_links_came_back)
 {
 	for (unsigned int i = 0; i < 225; i++) {
@@ -479,7 +479,7 @@ START_TEST(dies_after_its_links_came_back)
 }
 END_TEST
 
-/* Sweeps do not go on for ever, and who is to blame has a name. */
+/* Sweeps do not go on for ever, and the culprit is named. */
 static void expect_duplicate_named(struct scenario *s)
 {
 	const struct counters *sweeps = &daemon_context(s->daemon)->counters;
@@ -519,8 +519,8 @@ START_TEST(two_switches_in_a_row)
 END_TEST
 
 /*
- * A switch has the GUID of another one from now on, and its cable is back before anybody looks: the
- * sweep that looks names it, without one more.
+ * A switch has the GUID of another one from now on, and its cable is back before any sweep: the
+ * sweep that finds it names it, without one more.
  */
 START_TEST(two_switches_at_once)
 {
@@ -538,7 +538,7 @@ START_TEST(two_switches_at_once)
 }
 END_TEST
 
-/* The same from the beginning; the SM is at each distance from them. */
+/* As two_switches_at_once, from the beginning; the SM is at each distance from them. */
 START_TEST(two_switches_from_the_start)
 {
 	struct scenario *s = scenario_new("torus:9", (uint64_t)_i);
@@ -556,7 +556,7 @@ START_TEST(two_switches_from_the_start)
 }
 END_TEST
 
-/* The one that comes up with the other's GUID may have had its place. */
+/* The one that comes up with the other's GUID may be in its place. */
 static void come_up_with_guid_of(struct scenario *s, unsigned int thief, unsigned int other)
 {
 	struct sim_node_view view, victim;
@@ -602,7 +602,7 @@ START_TEST(two_switches_of_a_chain)
 }
 END_TEST
 
-/* A heavy sweep that finds no error has found everybody. */
+/* A heavy sweep that finds no error has found every node. */
 START_TEST(mute_while_a_link_is_lost)
 {
 	for (unsigned int i = 0; i < 50; i++) {
@@ -627,7 +627,7 @@ START_TEST(mute_while_a_link_is_lost)
 }
 END_TEST
 
-/* A silent switch, one of whose cables is cut and the others are not: the sweep comes to an end. */
+/* A silent switch with one cable cut and the others not: the sweep comes to an end. */
 START_TEST(mute_with_a_cable_cut)
 {
 	struct scenario *s = up("fattree:4", 1);
@@ -657,7 +657,7 @@ static void stubborn_when_active(void *arg, uint64_t now_ns, const struct vendor
 		sim_node_stubborn(s->sim, scenario_node(s, "host-9"), true);
 }
 
-/* A port that says well and does not come up is an error, until it does. */
+/* A port that answers with success and does not come up is an error, until it does. */
 START_TEST(stays_in_armed)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -675,7 +675,7 @@ START_TEST(stays_in_armed)
 }
 END_TEST
 
-/* Trap 144 is the only sign of it, from switches as from hosts. */
+/* Trap 144 is the only sign of it, from switches as well as hosts. */
 START_TEST(switch_renamed)
 {
 	struct scenario *s = up("fattree:4", 1);
@@ -707,7 +707,7 @@ static void count_names(void *arg, uint64_t now_ns, const struct vendor_address 
 	*n += scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_NODE_DESCRIPTION);
 }
 
-/* The operator wants the names read again, at any instant of a sweep. */
+/* The operator has the names read again, at any instant of a sweep. */
 START_TEST(names_wanted_in_a_sweep)
 {
 	struct scenario *s = up("fattree:4", 1);
@@ -744,7 +744,7 @@ START_TEST(half_the_fabric_reboots)
 }
 END_TEST
 
-/* A switch with a cable to itself goes, at any time of a sweep, and is back. */
+/* A switch with a cable to itself goes, at any time of a sweep, and comes back. */
 START_TEST(switch_cabled_to_itself)
 {
 	struct scenario *s = up("own_loop.topo", 1);
@@ -778,8 +778,8 @@ static void expect_all_as_known(struct scenario *s)
 }
 
 /*
- * SMPs that go further by LID than to the fifth switch are taken by that. Nothing is set there that
- * is meant for another, and what is beyond is not asked in vain over and over.
+ * A switch at hop five consumes SMPs that go farther by LID. Nothing that is meant for another is
+ * set there, and nodes beyond it are not asked in vain over and over.
  */
 START_TEST(lid_routes_that_end_early)
 {
@@ -807,7 +807,7 @@ START_TEST(lid_routes_that_end_early)
 }
 END_TEST
 
-/* An SMA that answers nothing must not keep the others from being served. */
+/* An SMA that does not answer must not keep others from being served. */
 /* The last six are beyond the hops that a directed route has: the others are up without them. */
 START_TEST(too_far)
 {
@@ -904,7 +904,7 @@ START_TEST(tree_follows_the_fabric)
 	}
 	scenario_run_ms(s, 1000);
 	scenario_check_tree(s, mlid, guids, n);
-	/* The busiest switch of the top: one whose loss cuts nobody off. */
+	/* The busiest switch of the top: one whose loss cuts off no host. */
 	for (unsigned int i = 0; i < sim_nodes(s->sim); i++) {
 		uint16_t mask[16];
 		struct sim_node_view view;
@@ -951,7 +951,7 @@ static void noise(struct scenario *s, uint8_t wire[IBA_MAD_BYTES])
 	}
 }
 
-/* Whatever a host sends, the daemon and the subnet stay. */
+/* Whatever a host sends, the daemon and the subnet survive. */
 START_TEST(garbage_mads)
 {
 	struct scenario *s = up("fattree:4", (uint64_t)_i);

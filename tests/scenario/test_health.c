@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Sick devices: how often they are tried again, what that costs, and when they count no more. */
+/* Unhealthy devices: how often they are retried, what that costs, and when they no longer count. */
 #include <check.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static struct scenario *scenario_alone(void)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
 
-	scenario_conf(s, "sweep_interval 100000\n"); /* what is swept, the sick have asked for */
+	scenario_conf(s, "sweep_interval 100000\n"); /* sweeps are only for unhealthy devices */
 	return s;
 }
 
@@ -30,7 +30,7 @@ static uint64_t partial_sweeps(struct scenario *s)
 	return counter_get(&daemon_context(s->daemon)->counters, sweeps_partial);
 }
 
-/* Of the first two seconds in which the SM is alone: it looks again ever more seldom. */
+/* Failed sweeps in the first 2 s in which the SM is alone: it retries at growing intervals. */
 static uint64_t sweeps_failed_alone(struct scenario *s)
 {
 	const struct counters *counters = &daemon_context(s->daemon)->counters;
@@ -47,7 +47,7 @@ static uint64_t sweeps_failed_alone(struct scenario *s)
 	return failed;
 }
 
-/* What was wrong before does not count once all was well. */
+/* An earlier fault does not count once everything was well. */
 START_TEST(each_time_it_begins_anew)
 {
 	struct scenario *s = scenario_alone();
@@ -60,7 +60,7 @@ START_TEST(each_time_it_begins_anew)
 }
 END_TEST
 
-/* Takes Sets, changes nothing: an error for as long as it lasts, tried again every ten seconds. */
+/* Accepts Sets, changes nothing: an error for as long as it lasts, retried every ten seconds. */
 START_TEST(stubborn_host)
 {
 	struct scenario *s = scenario_alone();
@@ -77,7 +77,7 @@ START_TEST(stubborn_host)
 	scenario_run_ms(s, 60 * 1000);
 	ck_assert_uint_ge(partial_sweeps(s) - before, 5);
 	ck_assert_uint_le(partial_sweeps(s) - before, 7);
-	daemon_sweep(s->daemon, SWEEP_REROUTE); /* looks at no node, and has no error */
+	daemon_sweep(s->daemon, SWEEP_REROUTE); /* reads no node, and has no error */
 	scenario_run_ms(s, 1000);
 	scenario_check_log(s, "SUBNET UP", false);
 	sim_node_stubborn(s->sim, host, false);
@@ -85,12 +85,12 @@ START_TEST(stubborn_host)
 	scenario_check_log(s, "SUBNET UP", true);
 	before = partial_sweeps(s);
 	scenario_run_ms(s, 60 * 1000);
-	ck_assert_uint_eq(partial_sweeps(s), before); /* it is well */
+	ck_assert_uint_eq(partial_sweeps(s), before); /* it is healthy */
 	scenario_free(s);
 }
 END_TEST
 
-/* A switch that does so reports changes for ever: that it does is no reason to try more often. */
+/* A switch that does so reports changes for ever: that is not a reason to retry more often. */
 START_TEST(stubborn_switch)
 {
 	struct scenario *s = scenario_alone();
@@ -113,7 +113,7 @@ START_TEST(stubborn_switch)
 }
 END_TEST
 
-/* The first times soon, then later and later: at 0.1, 0.2, 0.4 .. seconds after the error. */
+/* Soon at first, then later and later: at 0.1, 0.2, 0.4 .. seconds after the error. */
 START_TEST(tried_again_soon_at_first)
 {
 	struct scenario *s = scenario_alone();
@@ -147,7 +147,7 @@ static void count_asked(void *arg, uint64_t now_ns, const struct vendor_address 
 		    scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_NODE_INFO);
 }
 
-/* Who refuses a Set may be another device by now: each time it is asked who it is. */
+/* A device that refuses a Set may be another one by now: each time its identity is read. */
 START_TEST(refusal_is_a_question_of_identity)
 {
 	struct scenario *s = scenario_alone();
@@ -172,7 +172,7 @@ START_TEST(refusal_is_a_question_of_identity)
 }
 END_TEST
 
-/* Nobody can do anything about a silent one: told of four times, then left out, but asked for. */
+/* A silent device cannot be helped: logged four times, then excluded, but still probed. */
 START_TEST(silent_host)
 {
 	struct scenario *s = scenario_alone();
@@ -227,7 +227,7 @@ START_TEST(silent_after_a_bounce)
 }
 END_TEST
 
-/* One sick host costs a partial sweep of its own: no heavy one, and nothing of the others. */
+/* One unhealthy host costs a partial sweep of its own: no heavy one, and nothing of the others. */
 START_TEST(sick_later)
 {
 	struct scenario *s = scenario_alone();
@@ -254,8 +254,8 @@ START_TEST(sick_later)
 END_TEST
 
 /*
- * A switch that does not take back its PortStateChange is a change for each light sweep, which
- * waits for a host that is silent. The change cuts it short no more often than once a second.
+ * A switch that does not clear its PortStateChange is a change for each light sweep, which waits
+ * for a silent host. The change cuts it short at most once a second.
  */
 START_TEST(light_sweep_finds_what_stays)
 {
@@ -283,7 +283,7 @@ START_TEST(light_sweep_finds_what_stays)
 }
 END_TEST
 
-/* One that never answered: health has one line of it, by the port before it. */
+/* One that never answered: health has one line about it, named by the port in front of it. */
 START_TEST(named_once)
 {
 	struct scenario *s = scenario_alone();
@@ -292,7 +292,7 @@ START_TEST(named_once)
 	sim_node_mute(s->sim, scenario_node(s, "host-9"), true);
 	scenario_start(s);
 	env.daemon = s->daemon;
-	for (unsigned int i = 0; i < 2; i++) { /* as an error of sweeps, and left out */
+	for (unsigned int i = 0; i < 2; i++) { /* as an error of sweeps, and excluded */
 		struct command_answer answer;
 
 		scenario_run_ms(s, i ? 120 * 1000 : 5000);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Files of the site on a server that does not answer: open() and stat() of them hang, here by
- * functions of the same names in place of those of the C library. The loop of the daemon goes on,
- * whoever asks for files is told, and what they say at last is taken when they answer. The same of
- * the directory of what is remembered: sweeps go on, and what was promised to be kept waits.
+ * Files of the site on a server that does not answer: open() and stat() of them hang, here through
+ * functions of the same names that replace those of the C library. The loop of the daemon goes on,
+ * a client that asks for the files gets an error, and their contents are used once they can be
+ * read. The same holds for the directory of saved files: sweeps go on, and what was promised to be
+ * saved waits.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -22,12 +23,12 @@
 #include "subnet/subnet.h"
 #include "tests/run_suite.h"
 
-#define SITE ".site" /* names that end so are on that server */
-#define STALL_MS 1000 /* more than the daemon takes at once on a busy machine */
+#define SITE ".site" /* names with this end are on that server */
+#define STALL_MS 1000 /* more than the daemon blocks on a busy machine */
 #define HANG_MS 3000
 
 static atomic_bool hangs;
-static const char *_Atomic hung_directory; /* with all that is in it; NULL: none */
+static const char *_Atomic hung_directory; /* with everything in it; NULL: none */
 
 static bool is_hung(const char *file)
 {
@@ -100,7 +101,7 @@ struct bed {
 	struct scenario *s;
 	char *files[G_N_ELEMENTS(kinds)];
 	GString *conf;
-	char *conf_file, *more; /* more: of it; NULL: nothing */
+	char *conf_file, *more; /* more: text added to it; NULL: none */
 	struct console *console;
 };
 
@@ -191,7 +192,7 @@ static unsigned int subnet_timeout(const struct bed *bed)
 	return value;
 }
 
-/* SIGHUP, as main() takes it; ms that it took. */
+/* SIGHUP, as main() handles it; returns its ms. */
 static int64_t hangup(struct bed *bed)
 {
 	int64_t began = g_get_monotonic_time();
@@ -216,14 +217,14 @@ START_TEST(goes_on)
 	put(&bed, true);
 	atomic_store(&hangs, true);
 	ck_assert_int_lt(hangup(&bed), STALL_MS);
-	ck_assert_int_lt(hangup(&bed), STALL_MS / 4); /* it has lost patience */
+	ck_assert_int_lt(hangup(&bed), STALL_MS / 4); /* it no longer waits */
 	ck_assert_int_lt(run_loop(HANG_MS), STALL_MS);
 	began = g_get_monotonic_time();
 	ck_assert(!daemon_reread_partitions(bed.s->daemon));
 	ck_assert(!daemon_plan(bed.s->daemon, NULL, 3, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "cannot be read"));
 	ck_assert_int_lt((g_get_monotonic_time() - began) / 1000, STALL_MS);
-	/* All are told, by name, and nothing has changed. */
+	/* All are named, and nothing has changed. */
 	env.daemon = bed.s->daemon;
 	command_run(&env, "health", true, &answer);
 	ck_assert_msg(strstr(answer.text, "opensm" SITE " cannot be read: waited"), "%s",
@@ -232,7 +233,7 @@ START_TEST(goes_on)
 		const struct refusal *refusal = daemon_refusal(bed.s->daemon, kinds[i].files);
 
 		if (kinds[i].files == DAEMON_ROUTE_FILES || kinds[i].files == DAEMON_PORTS_POLICY)
-			continue; /* wait for opensm.conf, which names them */
+			continue; /* these wait for opensm.conf, which names them */
 		ck_assert_msg(refusal->why && strstr(refusal->why, "cannot be read: waited") &&
 				      strstr(refusal->why, kinds[i].name),
 			      "%s: %s", kinds[i].name, refusal->why);
@@ -240,7 +241,7 @@ START_TEST(goes_on)
 	}
 	g_free(answer.text);
 	ck_assert_uint_eq(subnet_timeout(&bed), 17);
-	/* What comes late counts. */
+	/* A late answer counts. */
 	atomic_store(&hangs, false);
 	for (unsigned int i = 0; i < 300 && subnet_timeout(&bed) != 16; i++)
 		run_loop(100);
@@ -256,7 +257,7 @@ START_TEST(goes_on)
 }
 END_TEST
 
-/* Of one file that hangs the others hear nothing. */
+/* One file that hangs does not affect the others. */
 START_TEST(one_of_them)
 {
 	struct bed bed;
@@ -266,7 +267,7 @@ START_TEST(one_of_them)
 	put(&bed, true);
 	atomic_store(&hangs, true);
 	ck_assert(!daemon_reread_partitions(bed.s->daemon));
-	/* Files that are not on the server are read as ever. */
+	/* Files that are not on the server are read as usual. */
 	ck_assert_int_lt(run_loop(HANG_MS), STALL_MS);
 	ck_assert_ptr_nonnull(daemon_refusal(bed.s->daemon, DAEMON_PARTITIONS)->why);
 	ck_assert_ptr_null(daemon_refusal(bed.s->daemon, DAEMON_QOS)->why);
@@ -274,7 +275,7 @@ START_TEST(one_of_them)
 }
 END_TEST
 
-/* A sweep that looks at files by itself is not held up, and the daemon ends while they hang. */
+/* A sweep that checks files by itself is not held up, and the daemon ends while they hang. */
 START_TEST(ends_meanwhile)
 {
 	struct bed bed;
@@ -289,7 +290,7 @@ START_TEST(ends_meanwhile)
 	scenario_stop(bed.s);
 	ck_assert_int_lt((g_get_monotonic_time() - began) / 1000, HANG_MS);
 	atomic_store(&hangs, false);
-	usleep(100 * 1000); /* the work that was left ends on its own */
+	usleep(100 * 1000); /* the abandoned work ends on its own */
 	bed_clear(&bed);
 }
 END_TEST
@@ -305,7 +306,7 @@ static void open_console(struct scenario *s, void *arg)
 	ck_assert(bed->console != NULL);
 }
 
-/* Files of no certificate, which are refused when they are read: what matters is when. */
+/* Files without a certificate, which are refused when they are read: what matters is when. */
 static void with_certificate(struct bed *bed)
 {
 	g_autofree char *cert = g_build_filename(bed->s->directory, "cert" SITE, NULL);
@@ -338,7 +339,7 @@ START_TEST(certificate)
 	until_master(&bed);
 	ck_assert(console_is_refused(&bed, "console_tls_cert: "));
 	atomic_store(&hangs, true);
-	for (unsigned int i = 0; i < 2; i++) { /* the second time one is out */
+	for (unsigned int i = 0; i < 2; i++) { /* the second time one is outstanding */
 		began = g_get_monotonic_time();
 		console_listen_again(bed.console);
 		ck_assert_int_lt((g_get_monotonic_time() - began) / 1000, STALL_MS);
@@ -361,7 +362,7 @@ START_TEST(certificate)
 	scenario_stop(bed.s);
 	ck_assert_int_lt((g_get_monotonic_time() - began) / 1000, HANG_MS);
 	atomic_store(&hangs, false);
-	usleep(100 * 1000); /* the work that was left ends on its own */
+	usleep(100 * 1000); /* the abandoned work ends on its own */
 	bed_clear(&bed);
 }
 END_TEST
@@ -376,7 +377,7 @@ static bool has_text(const char *file, const char *what)
 	       strstr(text, what);
 }
 
-/* The log by its name, moved away; lines go there until there is another one of the name. */
+/* The log's name, after the file was moved; lines go to the moved file until there is a new one. */
 START_TEST(log_is_moved)
 {
 	struct bed bed;
@@ -395,7 +396,7 @@ START_TEST(log_is_moved)
 	rotation = log_rotation_new(log, daemon_actor(bed.s->daemon));
 	ck_assert_int_eq(rename(file, moved), 0);
 	atomic_store(&hangs, true);
-	for (unsigned int i = 0; i < 2; i++) { /* the second time one is out */
+	for (unsigned int i = 0; i < 2; i++) { /* the second time one is outstanding */
 		began = g_get_monotonic_time();
 		log_rotation_ask(rotation);
 		ck_assert_int_lt((g_get_monotonic_time() - began) / 1000, STALL_MS);
@@ -423,12 +424,12 @@ START_TEST(log_is_moved)
 	scenario_stop(bed.s);
 	ck_assert_int_lt((g_get_monotonic_time() - began) / 1000, HANG_MS);
 	atomic_store(&hangs, false);
-	usleep(100 * 1000); /* the work that was left ends on its own */
+	usleep(100 * 1000); /* the abandoned work ends on its own */
 	bed_clear(&bed);
 }
 END_TEST
 
-/* ---- the directory of what is remembered ---- */
+/* ---- the directory of saved files ---- */
 
 static uint32_t nodes_up(const struct bed *bed)
 {
@@ -446,7 +447,7 @@ static void power_on(struct sim *sim, void *arg)
 	sim_node_set(sim, *(unsigned int *)arg, true);
 }
 
-/* ms until so many nodes are up. */
+/* ms until n nodes are up. */
 static int64_t until_up(const struct bed *bed, uint32_t n)
 {
 	int64_t began = g_get_monotonic_time();
@@ -475,8 +476,8 @@ static bool keeps(const struct bed *bed, const char *name, const char *what)
 }
 
 /*
- * New ports get keys when the files that help to find them are written, or after two seconds. What
- * an operator was promised to be kept does not count before it is.
+ * New ports get keys once the files that help to find them are written, or after two seconds. What
+ * an operator was promised to be saved does not take effect before it is.
  */
 START_TEST(remembered)
 {
@@ -500,7 +501,7 @@ START_TEST(remembered)
 	ck_assert_int_ge(until_up(&bed, 35), 1500);
 	scenario_check_log(bed.s, "are not on the disk yet: sweeps go on all the same", true);
 	sim_call(bed.s->sim, power_on, &hosts[1]);
-	ck_assert_int_lt(until_up(&bed, 36), 1500); /* it hangs: nobody waits once more */
+	ck_assert_int_lt(until_up(&bed, 36), 1500); /* it hangs: nothing waits a second time */
 	serial = daemon_partitions_serial(bed.s->daemon) + 1;
 	first = ask(&bed, "partitions change 0x33: 0x7=full;", true);
 	ck_assert_int_lt(run_loop(500), STALL_MS);
@@ -539,7 +540,7 @@ static void look_for_p_key(struct sim *sim, void *arg)
 		look->has |= p_keys[i] == look->p_key;
 }
 
-/* ms until that host has the P_Key or has it no more. */
+/* ms until that host has the P_Key or no longer has it. */
 static int64_t until_p_key(const struct bed *bed, uint16_t p_key, bool there)
 {
 	struct p_key_look look = {scenario_node(bed->s, "host-7"), p_key, !there};
@@ -553,8 +554,8 @@ static int64_t until_p_key(const struct bed *bed, uint16_t p_key, bool there)
 	return (g_get_monotonic_time() - began) / 1000;
 }
 
-/* That an index was left is to be on the disk before it is; after two seconds it is told instead.
- */
+/* That an index was vacated is written to disk before it takes effect; after two seconds it is
+ * logged instead. */
 START_TEST(vacated)
 {
 	struct bed bed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* M_Keys over restarts, of ports' own, and of others: what opens which port, at each level. */
+/* M_Keys over restarts, of single ports, and foreign ones: what opens which port, at each level. */
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static unsigned int with_key(const struct scenario *s, uint64_t m_key)
 	return n;
 }
 
-/* How many have their key of that generation. */
+/* Number of ports that have their key of that generation. */
 static unsigned int of_generation(const struct scenario *s, uint64_t generation)
 {
 	g_autoptr(GBytes) seed = g_bytes_new_static(SCENARIO_SEED, strlen(SCENARIO_SEED));
@@ -88,7 +88,7 @@ static unsigned int of_generation(const struct scenario *s, uint64_t generation)
 	return n;
 }
 
-static uint64_t since; /* the daemon runs, ns */
+static uint64_t since; /* since when the daemon runs, ns */
 
 static void start(struct scenario *s, unsigned int seconds)
 {
@@ -109,7 +109,7 @@ static struct scenario *start_with_own_keys(uint64_t seed, unsigned int level)
 
 /* ---- over restarts ---- */
 
-/* The option changed while the daemon was away: the files tell what ports have. */
+/* The option changed while the daemon was away: the files say which keys ports have. */
 START_TEST(key_changed_between_runs)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -129,8 +129,8 @@ START_TEST(key_changed_between_runs)
 END_TEST
 
 /*
- * What is lost while keys change is no reason to take another key for the right one, which any Get
- * seems to prove at protection level 1. Where much is lost a switch may be left out for a while.
+ * Losses while keys change are not a reason to regard another key as the right one, which any Get
+ * seems to prove at protection level 1. With many losses a switch may be excluded for a while.
  */
 START_TEST(losses_while_keys_change)
 {
@@ -159,7 +159,7 @@ START_TEST(losses_while_keys_change)
 }
 END_TEST
 
-/* Beside another key all else is new, too: no port meets the wrong one of them. */
+/* Everything else changes along with the key: no port gets requests with the wrong one. */
 START_TEST(key_changes_with_all_else)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -190,7 +190,7 @@ START_TEST(key_changes_with_all_else)
 }
 END_TEST
 
-/* A crash while ports get another m_key: they have either, and the file may say the older. */
+/* A crash while ports get another m_key: they have either, and the file may have the older one. */
 START_TEST(crash_while_the_key_changes)
 {
 	for (unsigned int us = 0; us <= 12000; us += 500) {
@@ -212,7 +212,7 @@ START_TEST(crash_while_the_key_changes)
 }
 END_TEST
 
-/* Only its own user may read the keys, whatever the mode was. */
+/* Only the daemon's user may read the keys, whatever the mode was. */
 START_TEST(files_of_keys)
 {
 	static const char *const names[] = {"guid2mkey", "neighbors"};
@@ -242,7 +242,7 @@ START_TEST(files_of_keys)
 }
 END_TEST
 
-/* What makes no sense is named, costs itself only, and is kept beside. */
+/* A malformed line is named, costs only itself, and is kept in a copy. */
 START_TEST(torn_files)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -263,7 +263,7 @@ START_TEST(torn_files)
 }
 END_TEST
 
-/* Ports that were there once do not fill the disk: those that are away go if they are too many. */
+/* Former ports do not fill the disk: those that are away are removed if there are too many. */
 START_TEST(too_many_are_forgotten)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -323,7 +323,7 @@ START_TEST(each_port_has_its_own)
 }
 END_TEST
 
-/* What is lost in the first sweep is no key of a generation that another SM has gone on to. */
+/* Losses in the first sweep are not mistaken for keys of a later generation of another SM. */
 START_TEST(losses_with_keys_of_ports)
 {
 	struct sim_config config;
@@ -353,7 +353,7 @@ static void swap(struct scenario *s, const char *a, unsigned int port_a, const c
 	sim_cable_swap(s->sim, scenario_node(s, a), port_a, scenario_node(s, b), port_b);
 }
 
-/* Who was moved has his key still, and nobody knows who he is before he has answered to it. */
+/* A moved port still has its key, and is unknown until it has answered to that key. */
 START_TEST(moved_with_own_keys)
 {
 	struct scenario *s = start_with_own_keys(1, 1 + _i % 3);
@@ -372,7 +372,7 @@ START_TEST(moved_with_own_keys)
 }
 END_TEST
 
-/* Each switch is known, but nobody knows whose key to send through a cable that is new. */
+/* Each switch is known, but not yet which of their keys to send through a new cable. */
 START_TEST(new_cable_between_switches)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -392,7 +392,7 @@ START_TEST(new_cable_between_switches)
 }
 END_TEST
 
-/* The SM's own switch does not answer: that is seen, and goes by, whatever key it might have. */
+/* The SM's own switch does not answer: that is noticed, and passes, whatever key it may have. */
 START_TEST(own_switch_is_silent)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -414,7 +414,7 @@ START_TEST(own_switch_is_silent)
 }
 END_TEST
 
-/* A crash while ports get their first key: it takes the files to know who is behind which cable. */
+/* A crash while ports get their first key: the files are needed to know which port is where. */
 START_TEST(crash_in_the_first_sweep)
 {
 	for (unsigned int us = 500; us <= 12000; us += 500) {
@@ -432,7 +432,7 @@ START_TEST(crash_in_the_first_sweep)
 }
 END_TEST
 
-/* A file that others may read, or without a secret, is refused as a whole. */
+/* A file that others may read, or one without a secret, is refused as a whole. */
 START_TEST(seed_files)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -456,7 +456,7 @@ START_TEST(seed_files)
 }
 END_TEST
 
-/* Until the first port has its key of that generation. */
+/* Runs until the first port has its key of that generation. */
 static void run_to_renewal(struct scenario *s, uint64_t generation)
 {
 	uint64_t until = since + generation * 10 * MINUTE_MS * NS_PER_MS;
@@ -467,7 +467,7 @@ static void run_to_renewal(struct scenario *s, uint64_t generation)
 		scenario_run_ms(s, 1);
 }
 
-/* A port that got its new key meanwhile is as it is known, whatever key it was asked with. */
+/* A port that got its new key meanwhile is as it is known, whichever key a request had. */
 START_TEST(audited_while_keys_are_renewed)
 {
 	struct scenario *s = start_with_own_keys(1, _i);
@@ -513,7 +513,7 @@ START_TEST(keys_are_renewed)
 }
 END_TEST
 
-/* A crash so many milliseconds after the first port got its new key; no file but one is saved. */
+/* A crash this many milliseconds after the first port got its new key; only one file is saved. */
 START_TEST(crash_while_keys_are_renewed)
 {
 	for (unsigned int ms = 0; ms <= 45; ms += 5) {
@@ -534,7 +534,7 @@ START_TEST(crash_while_keys_are_renewed)
 }
 END_TEST
 
-/* The same without what was kept of single ports: the generation before is tried, too. */
+/* Without the saved keys of single ports: the previous generation is tried, too. */
 START_TEST(generation_before)
 {
 	struct scenario *s = start_with_own_keys(1, 2);
@@ -549,7 +549,7 @@ START_TEST(generation_before)
 }
 END_TEST
 
-/* One that does not answer is looked at at once, with either key. */
+/* One that does not answer is probed at once, with either key. */
 START_TEST(silent_while_keys_are_renewed)
 {
 	struct scenario *s = start_with_own_keys(1, 2);
@@ -585,7 +585,7 @@ START_TEST(answers_lost_while_keys_are_renewed)
 }
 END_TEST
 
-/* Cables are pulled and hosts come back while it goes on. */
+/* Cables are pulled and hosts come back during the renewal. */
 START_TEST(keys_are_renewed_under_load)
 {
 	struct scenario *s = start_with_own_keys(7, 1);
@@ -619,8 +619,8 @@ static void copy(const char *from, const char *to, const char *name)
 }
 
 /*
- * The standby has the same secret, and follows by what its own port has. From level 2 on it cannot
- * even discover a subnet without being told who is where.
+ * The standby has the same secret, and follows by the key of its own port. From level 2 on it
+ * cannot even discover a subnet without being told which port is where.
  */
 START_TEST(standby_follows)
 {
@@ -660,8 +660,8 @@ static void reread(struct managers *m, unsigned int i, const char *conf)
 }
 
 /*
- * The key changes, or is taken out, and the standby is told first, with a higher priority: it finds
- * the key of before by the former rule. The SM that hands over answers to any key, its port does
+ * The key changes, or is removed, and the standby is told first, with a higher priority: it finds
+ * the previous key by the former rule. The SM that hands over answers to any key, its port does
  * not.
  */
 START_TEST(handover_with_another_key)
@@ -685,7 +685,7 @@ START_TEST(handover_with_another_key)
 }
 END_TEST
 
-/* ---- who is told the SM_Key ---- */
+/* ---- which SMs are told the SM_Key ---- */
 
 #define WITH_KEY MANAGERS_POLLS "m_key 0x1111\nm_key_protection_level %d\n"
 
@@ -700,7 +700,7 @@ static struct managers *with_standby(int level)
 	return m;
 }
 
-/* A stranger who shows no M_Key is not obeyed, as he is not told the SM_Key. */
+/* A sender that shows no M_Key is not obeyed, and is not told the SM_Key. */
 static void check_standby_hides(struct managers *m)
 {
 	scenario_run_ms(m->s, 5000);
@@ -708,7 +708,7 @@ static void check_standby_hides(struct managers *m)
 	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_STANDBY);
 }
 
-/* The key is taken out of both: neither hides from the other any more, whoever is told first. */
+/* The key is removed from both: neither hides from the other any more, whichever is told first. */
 START_TEST(key_taken_out_of_both)
 {
 	struct managers *m = with_standby(_i / 2);
@@ -727,7 +727,7 @@ START_TEST(key_taken_out_of_both)
 }
 END_TEST
 
-/* The key is taken out of the master alone: the standby would protect the subnet with it. */
+/* The key is removed from the master alone: the standby would protect the subnet with it. */
 START_TEST(standby_wants_a_key)
 {
 	struct managers *m = with_standby(_i);
@@ -740,7 +740,7 @@ START_TEST(standby_wants_a_key)
 }
 END_TEST
 
-/* It wants none any more, but its port has got one that it may not know. */
+/* It no longer wants a key, but its port has one that it may not know. */
 START_TEST(standby_has_a_foreign_key)
 {
 	struct managers *m = with_standby(1);
@@ -754,8 +754,8 @@ END_TEST
 
 /* ---- leases ---- */
 
-/* Somebody sends Set(SwitchInfo) or Set(PortInfo) with a wrong key to every node; no trap arrives.
- */
+/* A client sends Set(SwitchInfo) or Set(PortInfo) with a wrong key to each node; no trap
+ * arrives. */
 static void violate_all(struct scenario *s, struct vendor *vendor)
 {
 	struct iba_smp smp = {
@@ -786,7 +786,7 @@ static unsigned int unprotected(const struct scenario *s)
 	return n;
 }
 
-/* However often light sweeps come, and none at all: no lease ends. */
+/* However often light sweeps come, and without any: no lease ends. */
 START_TEST(one_host_violates_all)
 {
 	static const unsigned int intervals[] = {5, 10, 19, 0};
@@ -813,7 +813,7 @@ START_TEST(one_host_violates_all)
 }
 END_TEST
 
-/* Trap 256 tells of a lease that runs, and of nothing else: a Get with the right key stops it. */
+/* Trap 256 reports a running lease, and nothing else does: a Get with the right key stops it. */
 START_TEST(violations_need_no_sweep)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -843,7 +843,7 @@ START_TEST(violations_need_no_sweep)
 }
 END_TEST
 
-/* The lease of all had ended before the SM came: protected again by the next look. */
+/* All leases had ended before the SM came: the ports are protected again by the next check. */
 START_TEST(leases_had_ended)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -862,7 +862,7 @@ START_TEST(leases_had_ended)
 }
 END_TEST
 
-/* Where nobody violates anything, each endport is asked twice in a lease, and that is all. */
+/* Without violations, each endport is asked twice in a lease, and that is all. */
 START_TEST(leases_cost_little)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -880,9 +880,9 @@ START_TEST(leases_cost_little)
 }
 END_TEST
 
-/* ---- keys of others ---- */
+/* ---- foreign keys ---- */
 
-/* Two hosts, a spine, and a leaf with its hosts, which nobody else leads to. */
+/* Two hosts, a spine, and a leaf with its hosts, which can only be reached through it. */
 static const char *const foreign[] = {"host-5", "host-9", "core-0-1", "leaf-3-1"};
 static const char *const behind[] = {"host-14", "host-15"};
 
@@ -906,7 +906,7 @@ static bool is_in(const char *name, const char *const *names, unsigned int n)
 	return false;
 }
 
-/* No switch of ours sends anything for such a host to a spine that is not. */
+/* No switch of this subnet forwards packets for such a host to a spine outside it. */
 static void check_no_way_by_the_spine(struct scenario *s, unsigned int host)
 {
 	unsigned int spine = scenario_node(s, "core-0-1"), peer, port;
@@ -942,7 +942,7 @@ static void check_the_others(struct scenario *s)
 	}
 }
 
-/* They cost a bounded time, then no more than a look now and then; and are taken in when open. */
+/* They cost a bounded time, then only a probe now and then; and are accepted once they are open. */
 START_TEST(foreign_region)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -974,8 +974,7 @@ START_TEST(foreign_region)
 }
 END_TEST
 
-/* One that is plugged in is judged before a route leads to it; who has no key at all is taken in.
- */
+/* A foreign newcomer is judged before a route leads to it; one without a key is accepted. */
 START_TEST(foreign_newcomer)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -1005,7 +1004,7 @@ START_TEST(foreign_newcomer)
 }
 END_TEST
 
-/* A lease that its owner renews no more ends by what this SM asks; with none, the key stays. */
+/* A lease that its owner no longer renews ends once this SM sends requests; else the key stays. */
 START_TEST(foreign_lease)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -1028,8 +1027,8 @@ START_TEST(foreign_lease)
 END_TEST
 
 /*
- * So is a switch, of which PortStateChange, that does not let itself be cleared, is known before
- * its M_Key. At level 0 it tells the key; at level 1 it is left out.
+ * A foreign switch whose PortStateChange, which cannot be cleared, is known before its M_Key. At
+ * level 0 it shows the key; at level 1 it is excluded.
  */
 START_TEST(foreign_switch)
 {
@@ -1056,7 +1055,7 @@ START_TEST(foreign_switch)
 }
 END_TEST
 
-/* The administrator is told where the cable of a foreign host is; all others are taken in. */
+/* The administrator is told where the cable of a foreign host is; all others are accepted. */
 START_TEST(foreign_host)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -1081,7 +1080,7 @@ START_TEST(foreign_host)
 }
 END_TEST
 
-/* The SM's own port is closed to it: what may be wrong is said with the silence. */
+/* The SM's own port is closed to it: the log names the possible cause of the silence. */
 START_TEST(foreign_own_port)
 {
 	static const char *const hints[] = {
@@ -1123,7 +1122,7 @@ static void fall_silent(void *arg, uint64_t now_ns, const struct vendor_address 
 		sim_node_mute(silent->s->sim, silent->node, true);
 }
 
-/* A host that hides no key, and says nothing any more from the first Set on: no matter of keys. */
+/* A host that hides no key, and stops answering at the first Set: keys are not the reason. */
 START_TEST(no_matter_of_keys)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);

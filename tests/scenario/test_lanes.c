@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Layered engines end to end: hosts ask for their paths, and what they send by the SL of the
- * answers, through the tables that the simulated switches hold, closes no credit loop on any
- * virtual lane.
+ * Layered engines end to end: hosts ask for their paths, and the packets that they send on the SL
+ * of the answers, through the tables of the simulated switches, close no credit loop on any virtual
+ * lane.
  */
 #include <check.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void list_hosts(struct net *net)
 	ck_assert_uint_gt(net->n_hosts, 10);
 }
 
-/* Of two subnets that were compared. */
+/* And two subnets that were compared. */
 static void net_free(struct net *net, struct subnet *before, struct subnet *after)
 {
 	for (unsigned int i = 0; i < net->n_hosts; i++)
@@ -67,7 +67,7 @@ static void net_free(struct net *net, struct subnet *before, struct subnet *afte
 	scenario_free(net->s);
 }
 
-/* Every host asks for the way to every other, and sends both ways as the answer says. */
+/* Every host asks for the path to every other, and packets go both ways as the answer says. */
 static unsigned int send_all(struct net *net)
 {
 	unsigned int sls = 0;
@@ -88,7 +88,7 @@ static unsigned int send_all(struct net *net)
 	return sls;
 }
 
-/* What all send to the SM, and it to them, on its SL, which is 0, or that of the path. */
+/* Packets from all hosts to the SM, and back, on its SL, which is 0, or that of the path. */
 static void talk_to_sm(struct net *net)
 {
 	for (unsigned int i = 0; i < net->n_hosts; i++) {
@@ -181,7 +181,7 @@ static bool goes_as_before(const struct subnet *a, const struct subnet *b, uint3
 	return true;
 }
 
-/* How many pairs of hosts have another SL than before; none does that goes the same ways. */
+/* Number of pairs of hosts whose SL has changed; none whose route is the same has another SL. */
 static unsigned int count_moved(struct net *net, const struct subnet *before)
 {
 	unsigned int moved = 0;
@@ -206,7 +206,7 @@ static unsigned int count_moved(struct net *net, const struct subnet *before)
 	return moved;
 }
 
-/* A host asks for its path once, and sends on that SL whatever becomes of cables elsewhere. */
+/* A host asks for its path once, and uses that SL whatever happens to cables elsewhere. */
 START_TEST(hosts_keep_the_sl_of_their_path)
 {
 	struct scenario *s = scenario_new("torus:5x4:1", 2);
@@ -229,7 +229,7 @@ START_TEST(hosts_keep_the_sl_of_their_path)
 }
 END_TEST
 
-/* Whether there is another SM from then on, on the same host or not. */
+/* Whether another SM takes over then, on the same host or not. */
 START_TEST(hosts_keep_the_sl_of_their_path_over_a_restart)
 {
 	struct scenario *s = scenario_new("torus:5x4:1", 2);
@@ -258,8 +258,8 @@ END_TEST
 
 /* ---- changes that no order of tables covers ---- */
 
-/* Whether any two switches have another SL, or any switch other maps, by the routings themselves.
- */
+/* Whether any two switches have another SL, or any switch other maps, by the routings
+ * themselves. */
 static bool lanes_differ(const struct routing *a, const struct routing *b)
 {
 	const struct route_lanes *x = a->lanes, *y = b->lanes;
@@ -268,7 +268,7 @@ static bool lanes_differ(const struct routing *a, const struct routing *b)
 	if (!y)
 		return false; /* one lane does for any SL */
 	ck_assert_ptr_nonnull(x);
-	ck_assert_uint_eq(n, b->n_switches); /* the same, in the same order: cables alone are cut */
+	ck_assert_uint_eq(n, b->n_switches); /* the same nodes, in the same order */
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
 			if (i != j && route_lanes_sl(x, i, j) != route_lanes_sl(y, i, j))
@@ -293,7 +293,7 @@ static unsigned int lines_with(const struct scenario *s, const char *text)
 #define EXPOSED "may deadlock"
 #define CUTS 6
 
-/* Each change of SLs or maps is told, and no other; nor is a start, when nobody sends yet. */
+/* Each change of SLs or maps is logged, and no other; nor is a start, before any host sends. */
 START_TEST(changes_that_may_deadlock_are_told)
 {
 	struct scenario *s = scenario_new("torus:5x4:1", 3);
@@ -328,7 +328,7 @@ START_TEST(changes_that_may_deadlock_are_told)
 }
 END_TEST
 
-/* Routes without lanes, or on one: the promise covers whatever becomes of them. */
+/* Routes without lanes, or on one: the promise covers every change of them. */
 START_TEST(one_lane_is_covered)
 {
 	static const char *const covered[] = {"minhop", "updn", "sssp", "nue", "ftree"};
@@ -379,7 +379,7 @@ static const struct {
 	{"qos TRUE\nqos_ca_max_vls 1\n", "\0\0\0\0\0\0\0"},
 };
 
-/* Between a host and its switch, both ways and from every port, the level of QoS says the lane. */
+/* Between a host and its switch, both ways and from every port, the QoS level selects the lane. */
 START_TEST(hosts_have_a_lane_a_level)
 {
 	struct scenario *s = scenario_new("torus:5x4:1", 1);
@@ -426,7 +426,7 @@ static bool leads_to_switch(const struct scenario *s, unsigned int node, unsigne
 	return view.type == IBA_NODE_SWITCH;
 }
 
-/* How many different tables map SLs from cable to cable. */
+/* Number of different tables that map SLs from cable to cable. */
 static guint count_maps(const struct scenario *s)
 {
 	g_autoptr(GHashTable) maps =
@@ -450,7 +450,7 @@ static guint count_maps(const struct scenario *s)
 	return g_hash_table_size(maps);
 }
 
-/* Where the lanes of an engine are not those of the next one, no switch keeps any of them. */
+/* Where the next engine uses other lanes, no switch keeps the former ones. */
 START_TEST(lanes_are_given_up)
 {
 	struct scenario *s = scenario_new("torus:5x4:1", 1);
@@ -476,7 +476,7 @@ START_TEST(lanes_are_given_up)
 }
 END_TEST
 
-/* A switch that was cut off then, and kept its tables, follows when it is back. */
+/* A switch that was cut off then, and kept its tables, is updated when it is back. */
 START_TEST(lanes_of_a_switch_that_was_away)
 {
 	struct scenario *s = scenario_new("torus:5x4:1", 1);
@@ -501,7 +501,7 @@ START_TEST(lanes_of_a_switch_that_was_away)
 }
 END_TEST
 
-/* A path on another SL than that of its lane is none. */
+/* A path on an SL other than that of its lane does not exist. */
 START_TEST(other_sls_are_refused)
 {
 	struct scenario *s = scenario_new("torus:5:1", 1);
@@ -541,7 +541,7 @@ START_TEST(other_sls_are_refused)
 }
 END_TEST
 
-/* One lane is not enough: what it would take is told, and an engine that may be used takes over. */
+/* One lane is not enough: the number needed is logged, and an allowed engine takes over. */
 START_TEST(too_few_lanes)
 {
 	struct scenario *s = scenario_new("torus:5x4:1", 1);
@@ -561,7 +561,7 @@ START_TEST(too_few_lanes)
 }
 END_TEST
 
-/* The operator gives SLs other lanes than the routes need: told, and the routes' lanes stay. */
+/* The operator gives SLs other lanes than the routes need: logged, and the routes' lanes stay. */
 START_TEST(conflict_with_qos)
 {
 	struct scenario *s = scenario_new("torus:5x4:1", 1);
@@ -580,8 +580,8 @@ END_TEST
 #define SCOPE(lines, table) "sl2vl-scope\n" lines "\nsl2vl-table: " table "\nend-sl2vl-scope\n"
 
 /*
- * The same by scopes: the one that is in force at some port between switches is told with its line,
- * and those that are not, or only say what the routes need, are not.
+ * As above by scopes: the one that applies to some port between switches is logged with its line;
+ * those that do not apply, or only ask for what the routes need, are not.
  */
 START_TEST(conflict_with_scopes)
 {
@@ -631,7 +631,7 @@ static unsigned int entries_of(const struct subnet *subnet, uint32_t sw, uint8_t
 	return n;
 }
 
-/* How many LIDs both ends of a cable between switches send over it. */
+/* Number of LIDs that both ends of a cable between switches send over it. */
 static unsigned int entries_over(struct scenario *s, uint64_t guid, unsigned int port)
 {
 	struct subnet *subnet = slot_take(&daemon_context(s->daemon)->subnet);
@@ -650,7 +650,7 @@ static unsigned int entries_over(struct scenario *s, uint64_t guid, unsigned int
 
 static const char *const avoiding[] = {"sssp", "dfsssp", "nue", "lash", "hoplanes"};
 
-/* A cable that trains again at 1X is used no more, until it runs as it should. */
+/* A cable that trains at 1X is not used any more, until it runs as it should. */
 START_TEST(throttled_links_are_avoided)
 {
 	struct scenario *s = scenario_new("torus:5x4:1", 1);

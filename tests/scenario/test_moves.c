@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cables that are exchanged while the daemon reads and writes: SMPs by directed routes then reach
+ * Cables that are swapped while the daemon reads and writes: SMPs on directed routes then reach
  * another device than they were meant for. What is believed afterwards must be what each holds.
  */
 #include <check.h>
@@ -12,15 +12,17 @@
 #define MOMENTS 30
 #define SWITCHES 20
 
-/* Two ports of switches whose cables are exchanged. */
+/* Two ports of switches whose cables are swapped. */
 static const struct swap {
 	const char *what;
 	const char *node_a, *node_b;
 	unsigned int port_a, port_b;
-	unsigned int read_again; /* tables of switches, for multicast, that are read after it */
+	unsigned int read_again; /* multicast tables of switches that are read after it */
 } swaps[] = {
 	{"two hosts", "leaf-1-0", "leaf-2-1", 1, 2, 0},
-	/* Nobody knows who was written what; and then all is compared, as after any such move. */
+	/*
+	 * It is unknown which of them got which Set; all is compared then, as after any such move.
+	 */
 	{"the SM's host and another", "leaf-0-0", "leaf-2-1", 1, 2, 2 * SWITCHES},
 	{"two leaves", "spine-1-0", "spine-2-0", 1, 1, SWITCHES + 2},
 	{"a leaf and a core", "spine-1-0", "spine-1-0", 1, 3, SWITCHES + 2},
@@ -38,7 +40,7 @@ static void run_us(struct scenario *s, uint64_t us)
 	runtime_run(s->rt, NULL, NULL, runtime_now(s->rt) + us * NS_PER_US);
 }
 
-/* The fabric is as it should be, and the daemon believes of it what is true. */
+/* The fabric is as it should be, and the daemon's belief is true. */
 static void expect_truth(struct scenario *s, const char *what, unsigned int moment)
 {
 	g_autofree char *wrong = NULL;
@@ -95,7 +97,7 @@ static void note_write(void *arg, uint64_t now_ns, const struct vendor_address *
 
 struct muting {
 	struct scenario *s;
-	bool active; /* links are being activated: from now on they are asked who is there */
+	bool active; /* links are being activated: from now on their nodes are identified first */
 	bool done;
 };
 
@@ -118,8 +120,8 @@ static void mute_who_is_asked(void *arg, uint64_t now_ns, const struct vendor_ad
 }
 
 /*
- * Two hosts change places in the bring-up, before switches tell of changes, and do not answer when
- * they are asked whether they are still there: nobody knows, so that is looked at again.
+ * Two hosts swap places during bring-up, before switches report changes, and do not answer the
+ * probe whether they are still there: that leaves it unknown, so they are probed again.
  */
 START_TEST(no_answer_from_behind_a_cable)
 {
@@ -128,7 +130,7 @@ START_TEST(no_answer_from_behind_a_cable)
 
 	scenario_conf(s, "sweep_interval 0\n");
 	scenario_start(s);
-	while (!scenario_counters(s).sets) /* the first ones clear PortStateChange */
+	while (!scenario_counters(s).sets) /* the first Sets clear PortStateChange */
 		run_us(s, 1);
 	exchange(s, &swaps[0]);
 	sim_set_trace(s->sim, mute_who_is_asked, &muting);
@@ -142,7 +144,7 @@ START_TEST(no_answer_from_behind_a_cable)
 }
 END_TEST
 
-/* While forwarding tables are written for the first time: who got which? */
+/* While forwarding tables are written for the first time: which switch got which? */
 START_TEST(while_tables_are_written)
 {
 	struct scenario *s = scenario_on_first_host();
@@ -180,7 +182,7 @@ static struct scenario *begin_to_give_keys(unsigned int level)
 	return s;
 }
 
-/* A key that was meant for one may reach another, who answers to no key that is known of it. */
+/* A key meant for one port may reach another, which then answers to none of its known keys. */
 START_TEST(while_keys_are_given)
 {
 	const struct swap *swap = &swaps[_i / 2];
@@ -203,7 +205,7 @@ START_TEST(while_keys_are_given)
 }
 END_TEST
 
-/* While a lost link is routed around, which writes tables; in each case anew, and back. */
+/* While a lost link is routed around, which writes tables; each case from the start, and back. */
 START_TEST(in_a_sweep)
 {
 	struct scenario *s = scenario_on_first_host();
@@ -233,7 +235,7 @@ static void note_read(void *arg, uint64_t now_ns, const struct vendor_address *t
 		scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_MULTICAST_FORWARDING_TABLE);
 }
 
-/* Whose place another one has, and who is at another place, has its tables read again. */
+/* A node that moved while another took its place has its tables read again. */
 START_TEST(tables_are_read_again)
 {
 	struct scenario *s = scenario_on_first_host();
@@ -251,7 +253,7 @@ START_TEST(tables_are_read_again)
 }
 END_TEST
 
-/* While nothing else happens; the switches tell, so nobody waits for the next light sweep. */
+/* While nothing else happens; the switches report it, so it does not wait for a light sweep. */
 START_TEST(in_peace)
 {
 	struct scenario *s = scenario_on_first_host();
@@ -269,7 +271,7 @@ START_TEST(in_peace)
 }
 END_TEST
 
-/* Somebody else takes the place of a host without any link going down: it has other tables. */
+/* Another takes the place of a host without any link going down: it has other tables. */
 START_TEST(exchanged_unseen)
 {
 	struct scenario *s = scenario_on_first_host();
@@ -302,7 +304,7 @@ static struct scenario *scenario_with_a_partition(void)
 	return s;
 }
 
-/* The cable of a host is bent back into its port: what was for the host comes to the switch. */
+/* Both ends of a host's cable are in its switch: SMPs for the host reach the switch. */
 START_TEST(bent_back)
 {
 	for (unsigned int i = 0; i < 4 * MOMENTS; i++) {
@@ -331,8 +333,8 @@ static unsigned int port_to(const struct scenario *s, unsigned int node, const c
 }
 
 /*
- * A host gets the cable of a switch to another that is as far from the SM, and that one has none
- * any more. Both switches are read at once, and what the second says is not of the new cable.
+ * A host gets the cable from a switch to another one that is as far from the SM, and which has lost
+ * it. Both switches are read at once, and the second one's answers are not about the new cable.
  */
 START_TEST(instead_of_a_switch)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast groups of hosts that come and go: who stays a member, and who gets the packets
- * meanwhile, by the tables that the simulated switches hold at each moment.
+ * Multicast groups of hosts that come and go: which of them stay members, and which get the packets
+ * meanwhile, by the tables of the simulated switches at each moment.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -23,12 +23,12 @@ static const char *const hosts[N_CLIENTS] = {"host-2", "host-3",  "host-5",
 					     "host-9", "host-12", "host-14"};
 static uint16_t mlid;
 
-/* The ports that were told to register again. */
+/* The ports that were told to reregister. */
 static struct {
 	unsigned int reregistered, mft_sets;
 	uint64_t guids[N_CLIENTS];
 	unsigned int n; /* members that must not miss a packet */
-	bool apart;	/* they may, but no packet may go round in a ring */
+	bool apart;	/* they may, but no packet may go round in a loop */
 	uint64_t newcomer, received_ns;
 	char *lost;
 } seen;
@@ -110,8 +110,8 @@ static unsigned int members(void)
 }
 
 /*
- * Hosts of a leaf whose uplinks were out keep their links, and do not know that they were away:
- * they are members still, and are asked to register again all the same.
+ * Hosts of a leaf whose uplinks were down keep their links, and do not know that they were away:
+ * they are still members, and are told to reregister all the same.
  */
 START_TEST(hosts_that_were_cut_off)
 {
@@ -146,7 +146,7 @@ START_TEST(hosts_that_stay_away)
 }
 END_TEST
 
-/* After a restart one host a second is asked. One that goes before its turn is, when it is back. */
+/* After a restart one host a second is told. One that goes before its turn is told when back. */
 START_TEST(a_host_goes_before_its_turn)
 {
 	unsigned int host, n_hosts;
@@ -176,7 +176,7 @@ static void expect_no_loss(const char *what)
 	ck_assert_msg(!seen.lost, "%s: %s", what, seen.lost);
 }
 
-/* Those that are members before and after miss nothing, whoever else comes and goes. */
+/* Those that are members before and after miss nothing, whichever others come and go. */
 START_TEST(nobody_else_notices)
 {
 	begin("");
@@ -206,7 +206,7 @@ START_TEST(nobody_else_notices)
 }
 END_TEST
 
-/* One comes and one goes at once: switches that both concern are written once. */
+/* One joins and one leaves at the same time: switches that both concern are written once. */
 START_TEST(written_once)
 {
 	begin("");
@@ -214,7 +214,7 @@ START_TEST(written_once)
 	join(2);
 	join(3);
 	scenario_converge(s, 20);
-	client_send_member(clients[5], true); /* the SA tells the SM at once; and next, in 10 ms */
+	client_send_member(clients[5], true); /* at once; the next one in 10 ms */
 	scenario_run_ms(s, 5);
 	sim_set_trace(s->sim, on_mad, NULL);
 	client_send_member(clients[3], false);
@@ -225,7 +225,7 @@ START_TEST(written_once)
 }
 END_TEST
 
-/* A cable that comes changes nothing about trees that do without it. */
+/* A cable that comes does not change trees that do not use it. */
 START_TEST(a_cable_that_comes)
 {
 	unsigned int core;
@@ -251,8 +251,8 @@ START_TEST(a_cable_that_comes)
 END_TEST
 
 /*
- * A cable closes a ring of six switches, and the tree goes the other way round: all links of the
- * old one and the new one would make a ring, too.
+ * A cable closes a loop of six switches, and the tree goes the other way round: all links of the
+ * old tree and the new one together would make a loop, too.
  */
 START_TEST(a_ring_is_closed)
 {
@@ -281,7 +281,7 @@ START_TEST(a_ring_is_closed)
 }
 END_TEST
 
-/* Who has the answer gets packets from then on, but for switches that cannot be told in time. */
+/* A member gets packets once it has its answer, except if switches cannot be set in time. */
 START_TEST(answered_when_programmed)
 {
 	const struct counters *counters;
@@ -330,7 +330,7 @@ static void on_answer(void *arg, uint64_t now_ns, const struct vendor_address *t
 	answered.lost = scenario_tree_loss(s, mlid, answered.guids, 2);
 }
 
-/* Who joins while the tables of another's join are written is not answered when those are done. */
+/* A join while the tables of another's join are written is not answered when those are done. */
 START_TEST(answered_in_turn)
 {
 	unsigned int leaf;
@@ -373,7 +373,7 @@ END_TEST
 /* ---- one join among many groups ---- */
 
 #define SA_KEY 1
-#define PER_MAKER 200 /* groups: what one port may make is bounded */
+#define PER_MAKER 200 /* groups: an endport may create only so many */
 #define PER_GROUP 4   /* members */
 
 static void ask_member(struct client *client, uint8_t method, unsigned int group, uint64_t guid)
@@ -390,7 +390,7 @@ static uint64_t guid_of_host(unsigned int host, unsigned int n_hosts)
 	return sim_port_guid(s->sim, scenario_node(s, name), 1);
 }
 
-/* Another maker for each so many groups; the last group's are those who must not miss packets. */
+/* Each creator makes PER_MAKER groups; members of the last group must not miss packets. */
 static void fill(unsigned int n_groups, unsigned int n_hosts)
 {
 	struct client *maker = NULL;
@@ -421,7 +421,7 @@ static double cpu_ms(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* Joins or leaves; what it took, with probes at each MAD if some must not miss a packet. */
+/* Joins or leaves; prints the cost, with probes at each MAD if some must not miss a packet. */
 static void change(struct client *client, uint8_t method, unsigned int group, uint64_t guid,
 		   const char *what)
 {
@@ -443,8 +443,8 @@ static void change(struct client *client, uint8_t method, unsigned int group, ui
 }
 
 /*
- * What a join costs does not grow with the groups that there are, and nobody in its group notices.
- * MULTICAST_SCALE="TOPOLOGY HOSTS GROUPS" takes other sizes than these.
+ * The cost of a join does not grow with the number of groups, and the others in its group are not
+ * disturbed. MULTICAST_SCALE="TOPOLOGY HOSTS GROUPS" sets other sizes than these.
  */
 START_TEST(one_join_among_many)
 {
@@ -476,7 +476,7 @@ START_TEST(one_join_among_many)
 }
 END_TEST
 
-/* Spines with no room for the MLID are gone around, and named. */
+/* Spines with no room for the MLID are bypassed, and named. */
 START_TEST(small_tables_are_gone_around)
 {
 	memset(&seen, 0, sizeof(seen));
@@ -495,7 +495,7 @@ START_TEST(small_tables_are_gone_around)
 	}
 	scenario_converge(s, 20);
 	scenario_check_log(s, "MulticastFDBCap 0", true);
-	/* Nor is anything of a table written that they do not have. */
+	/* Nor are blocks written that their tables do not have. */
 	ck_assert_uint_eq(counter_get(&daemon_context(s->daemon)->counters, smp_bad_status), 0);
 	end();
 }
@@ -511,7 +511,7 @@ static void make_dumps(struct scenario *scenario, void *arg)
 	*dumps = dumps_new(scenario->daemon);
 }
 
-/* How many ports of switches the dump has, MLID by MLID; -1: there is none. */
+/* Number of ports of switches in the dump, over all MLIDs; -1: there is no dump. */
 static int dumped_ports(void)
 {
 	g_autofree char *path = g_build_filename(s->directory, "opensm.mcfdbs", NULL);
@@ -559,7 +559,7 @@ END_TEST
 
 /* ---- MLIDs ---- */
 
-/* Every switch forwards so many MLIDs; clients[] may ask for others. */
+/* Every switch forwards this many MLIDs; clients[] may ask for others. */
 static void begin_with_few(uint16_t mlids)
 {
 	memset(&seen, 0, sizeof(seen));
@@ -585,7 +585,7 @@ static struct mc_groups *published_groups(void)
 	return slot_take(&daemon_context(s->daemon)->groups);
 }
 
-/* More groups than MLIDs: they share, each packet gets to all members, and all ends empty. */
+/* More groups than MLIDs: they share, each packet gets to all members, and all end empty. */
 START_TEST(mlids_run_out)
 {
 	bool used[8] = {false};
@@ -600,7 +600,7 @@ START_TEST(mlids_run_out)
 	}
 	for (unsigned int i = 1; i < 8; i++)
 		ck_assert_msg(used[i], "nobody has MLID %u", i);
-	scenario_converge(s, 20); /* looks at the trees of all MLIDs */
+	scenario_converge(s, 20); /* checks the trees of all MLIDs */
 	for (unsigned int i = 0; i < 40; i++)
 		ask_member(clients[i % N_CLIENTS], IBA_METHOD_DELETE, i / 2,
 			   client_guid(clients[i % N_CLIENTS]));
@@ -612,7 +612,7 @@ START_TEST(mlids_run_out)
 }
 END_TEST
 
-/* As long as a switch may hold the tree of a group that is gone, nobody gets its MLID. */
+/* As long as a switch may hold the tree of a deleted group, its MLID is not assigned. */
 START_TEST(an_mlid_is_erased_first)
 {
 	const unsigned int leaf = 1; /* clients[leaf] is in the group alone */
@@ -642,7 +642,7 @@ START_TEST(an_mlid_is_erased_first)
 }
 END_TEST
 
-/* Trees of which none changed are published no more than once. */
+/* Trees are not published again if none changed. */
 START_TEST(published_when_changed)
 {
 	struct mc_trees *before, *same, *after;
@@ -702,7 +702,7 @@ static void begin_with_partitions(const char *text)
 	sim_set_trace(s->sim, on_mad, NULL);
 }
 
-/* How many ports are asked to register again for that. */
+/* Number of ports that are told to reregister for it. */
 static unsigned int change_partitions(const char *text)
 {
 	unsigned int before = seen.reregistered;
@@ -744,7 +744,7 @@ static void expect_tree(uint16_t to, unsigned int first)
 	ck_assert_msg(!loss, "%s", loss);
 }
 
-/* Hosts see no change of their P_Keys: they would not join again. Others are kept out. */
+/* Hosts see no change of their P_Keys, so they would not join again. Others are kept out. */
 START_TEST(a_partition_is_without_ipoib_for_a_while)
 {
 	uint16_t to;
@@ -755,7 +755,7 @@ START_TEST(a_partition_is_without_ipoib_for_a_while)
 	change_partitions("Default=0x7fff:ALL=full;\n");
 	expect_tree(mlid, 1);
 	ck_assert_int_eq(client_join_broadcast(clients[0], &to), IBA_SA_REQ_INVALID);
-	ck_assert_int_eq(client_join_broadcast(clients[1], &to), 0); /* it is one */
+	ck_assert_int_eq(client_join_broadcast(clients[1], &to), 0); /* it is a member */
 	change_partitions(DEFAULT);
 	expect_tree(mlid, 1);
 	join(0);
@@ -765,7 +765,7 @@ START_TEST(a_partition_is_without_ipoib_for_a_while)
 }
 END_TEST
 
-/* A host that lost its P_Key is in no group of that partition, and is asked when it is back. */
+/* A host that lost its P_Key is in no group of that partition, and is told when it is back. */
 START_TEST(a_p_key_comes_back)
 {
 	g_autoptr(GString) without = g_string_new(DEFAULT "Blue=0x11,ipoib:SELF=full");

@@ -27,7 +27,7 @@ static unsigned int moved(struct scenario *s, const uint16_t *lids)
 	return n;
 }
 
-/* The file of a subnet as it never was: each GUID has the LIDs of the one seven lines on. */
+/* The file of a subnet that never existed: each GUID has the LIDs of one seven lines below. */
 static void permute_guid2lid(struct scenario *s)
 {
 	g_autofree char *file = g_build_filename(s->cache_dir, "guid2lid", NULL);
@@ -45,7 +45,7 @@ static void permute_guid2lid(struct scenario *s)
 	g_assert(g_file_set_contents(file, text->str, -1, NULL));
 }
 
-/* What the log says of a file that does not count: of all 36, and how it would count. */
+/* The log about a file that is not used: it affects all 36, and says how the file would be used. */
 static void check_told(struct scenario *s, bool told)
 {
 	scenario_check_log(s, "guid2lid does not count for 36 GUIDs, which keep other LIDs", told);
@@ -53,8 +53,8 @@ static void check_told(struct scenario *s, bool told)
 }
 
 /*
- * The next daemon has an old file: the LIDs that the healthy subnet uses stay all the same, which
- * is told, and not again when the file has them.
+ * The next daemon has an old file: the LIDs of the healthy subnet stay all the same, which is
+ * logged, and not again once the file has them.
  */
 START_TEST(takeover_with_a_stale_guid2lid)
 {
@@ -82,7 +82,7 @@ START_TEST(takeover_with_a_stale_guid2lid)
 }
 END_TEST
 
-/* A host that lost its LID gets it back by the file; a LID that another one gave it is replaced. */
+/* A host that lost its LID gets it back from the file; a LID from another SM is replaced. */
 START_TEST(reboots_with_a_stale_guid2lid)
 {
 	struct scenario *s = up("fattree:4");
@@ -99,7 +99,7 @@ START_TEST(reboots_with_a_stale_guid2lid)
 }
 END_TEST
 
-/* sa_rate_threshold: what a port asks beyond is dropped, what others ask is not; it may change. */
+/* sa_rate_threshold: excess requests of a port are dropped, those of others not; it may change. */
 START_TEST(asks_too_often)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -139,7 +139,7 @@ START_TEST(reassigns_once)
 	scenario_run_ms(s, 3000);
 	scenario_check_log(s, "ERRORS DURING INITIALIZATION", true);
 	lids = scenario_lids(s);
-	/* Assigned anew from here all LIDs would be others: the order of the walk differs. */
+	/* Reassigned from here all LIDs would change: the order of discovery differs. */
 	sim_link_set(s->sim, scenario_node(s, "leaf-0-0"), 3, false);
 	scenario_run_ms(s, 30 * 1000);
 	sim_node_stubborn(s->sim, mute, false);
@@ -149,7 +149,7 @@ START_TEST(reassigns_once)
 }
 END_TEST
 
-/* A switch that can forward to nobody costs itself, not the LIDs of all. */
+/* A switch without room for any LID affects itself, not the LIDs of all. */
 START_TEST(switch_with_a_tiny_forwarding_table)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -227,7 +227,7 @@ START_TEST(key_changes)
 }
 END_TEST
 
-/* Those who were away when it changed have an old one; hosts and switches, and more than one. */
+/* Nodes that were away when it changed have an old key; hosts and switches, and more than one. */
 START_TEST(key_changed_while_away)
 {
 	struct scenario *s = up("fattree:4");
@@ -250,7 +250,7 @@ START_TEST(key_changed_while_away)
 }
 END_TEST
 
-/* A trap is repressed with the key of its port: at once, and nobody violates anything. */
+/* A trap is repressed with the key of its port: at once, and without any violation. */
 START_TEST(traps_are_repressed_with_the_key)
 {
 	struct scenario *s = up_with(KEYS);
@@ -268,7 +268,7 @@ START_TEST(traps_are_repressed_with_the_key)
 }
 END_TEST
 
-/* Another host sets PortInfo of a host as it likes, with this key. */
+/* Another host sets PortInfo of a host arbitrarily, with this key. */
 static void foreign_set(struct scenario *s, unsigned int victim, uint64_t m_key)
 {
 	uint64_t from = sim_port_guid(s->sim, scenario_node(s, "host-5"), 1);
@@ -297,7 +297,7 @@ static void foreign_set(struct scenario *s, unsigned int victim, uint64_t m_key)
 	vendor_close(vendor);
 }
 
-/* A violation starts the lease; trap 256 brings the SM, which stops it. */
+/* A violation starts the lease; trap 256 informs the SM, which stops it. */
 START_TEST(violated_port_stays_protected)
 {
 	struct scenario *s = up_with(KEYS "m_key_lease_period 12\n");
@@ -316,7 +316,7 @@ START_TEST(violated_port_stays_protected)
 }
 END_TEST
 
-/* Its lease ran out while nobody looked, or somebody took it off: no trap tells of that. */
+/* Its lease ran out unnoticed, or another SM removed its key: no trap reports that. */
 START_TEST(unprotected_port_is_found)
 {
 	struct scenario *s = up_with(KEYS "m_key_lease_period 12\n");
@@ -352,7 +352,7 @@ static bool all_links_have(struct scenario *s, uint8_t width, uint8_t speed)
 	return true;
 }
 
-/* Wishes of before are replaced by others. */
+/* Earlier settings are replaced by others. */
 START_TEST(width_and_speed_are_forced)
 {
 	struct scenario *s = up_with("force_link_width 1\nforce_link_speed 1\n");
@@ -396,7 +396,7 @@ static void check_enabled(uint8_t is, uint8_t supported, unsigned int option)
 	ck_assert_uint_eq(is, option & supported ? option & supported : supported);
 }
 
-/* What a port cannot do is not asked of it, and costs it neither LID nor link. */
+/* Values that a port does not support are not set, and cost it neither LID nor link. */
 START_TEST(beyond_what_ports_can)
 {
 	struct scenario *s = with_speeds(false, forced[_i].options);
@@ -416,7 +416,7 @@ START_TEST(beyond_what_ports_can)
 }
 END_TEST
 
-/* Ports that let nobody change them are told of once, and come up as they are. */
+/* Ports that refuse any change are logged once, and come up as they are. */
 START_TEST(widths_and_speeds_refused)
 {
 	struct scenario *s =
@@ -436,7 +436,7 @@ END_TEST
 
 /* ---- what ends the daemon ---- */
 
-/* Returns what the thief's own was. */
+/* Returns the thief's own GUID. */
 static uint64_t steal_node_guid(struct scenario *s, const char *thief, const char *victim)
 {
 	struct sim_node_view own, view;
@@ -447,7 +447,7 @@ static uint64_t steal_node_guid(struct scenario *s, const char *thief, const cha
 	return own.node_guid;
 }
 
-/* GUIDs that are there twice when the SM comes end it, with exit_on_fatal. */
+/* Duplicate GUIDs at the SM's start end it, with exit_on_fatal. */
 START_TEST(duplicate_guid_at_start)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -463,13 +463,13 @@ START_TEST(duplicate_guid_at_start)
 	scenario_run_ms(s, 5000);
 	ck_assert_int_eq(s->exit_code, _i & 1 ? -1 : 1);
 	scenario_check_log(s, "fatal: ", !(_i & 1));
-	if (!(_i & 1)) /* said once, however long the end takes */
+	if (!(_i & 1)) /* logged once, however long the end takes */
 		ck_assert_ptr_null(strstr(strstr(s->text->str, "fatal: ") + 1, "fatal: "));
 	scenario_free(s);
 }
 END_TEST
 
-/* A cable that moves while the first sweep looks is no such thing. */
+/* A cable that moves during the first sweep is not a duplicate. */
 START_TEST(duplicate_guid_for_a_moment)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -485,7 +485,7 @@ START_TEST(duplicate_guid_for_a_moment)
 }
 END_TEST
 
-/* Once the subnet was up nothing of the kind ends its manager. */
+/* Once the subnet was up duplicates do not end its manager. */
 START_TEST(duplicate_guid_later)
 {
 	struct scenario *s = up("fattree:4");
@@ -508,7 +508,7 @@ static uint8_t subnet_timeout(struct scenario *s)
 	return sim_port_info(s->sim, scenario_node(s, "host-9"), 1)->subnet_timeout;
 }
 
-/* A file that changed counts from the next heavy sweep on, whoever wants that one. */
+/* A changed file is used from the next heavy sweep on, whatever the reason for that sweep. */
 START_TEST(file_is_read_before_heavy_sweeps)
 {
 	struct scenario *s = up_with("subnet_timeout 17\n");
@@ -518,7 +518,7 @@ START_TEST(file_is_read_before_heavy_sweeps)
 	scenario_run_ms(s, 30 * 1000); /* light sweeps */
 	ck_assert_uint_eq(subnet_timeout(s), 17);
 	if (_i)
-		daemon_sweep(s->daemon, SWEEP_HEAVY); /* the operator's */
+		daemon_sweep(s->daemon, SWEEP_HEAVY); /* for the operator */
 	else
 		event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_STARTUP);
 	scenario_run_ms(s, 1000);
@@ -528,14 +528,14 @@ START_TEST(file_is_read_before_heavy_sweeps)
 }
 END_TEST
 
-/* Without a word of the operator. */
+/* Without a request by the operator. */
 static void heavy_sweep_of_nobody(struct scenario *s, unsigned int ms)
 {
 	event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_STARTUP);
 	scenario_run_ms(s, ms);
 }
 
-/* What was written just now counts in a while. */
+/* A file that was written just now is used a little later. */
 START_TEST(young_file_counts_later)
 {
 	struct scenario *s = up_with("subnet_timeout 17\n");
@@ -552,7 +552,7 @@ END_TEST
 #define ALL_KEYS "subnet_timeout 17\nm_key 0x1234\n"
 #define ALL_PARTITIONS "Default=0x7fff,ipoib:ALL=full;\nA=0x11:ALL=full;\n"
 
-/* A heavy sweep that comes while it is written in place does not go by the half of it. */
+/* A heavy sweep while the file is written in place does not use the half of it. */
 START_TEST(half_of_a_file)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -578,7 +578,7 @@ START_TEST(half_of_a_file)
 }
 END_TEST
 
-/* Defaults are what somebody has to ask for, and not what is left of a lost file. */
+/* Defaults apply only on request, not because a file was lost. */
 START_TEST(keys_are_gone)
 {
 	struct scenario *s = up_with("subnet_timeout 17\n");
@@ -591,7 +591,7 @@ START_TEST(keys_are_gone)
 		scenario_check_log(s, "the keys that it had are gone", i == 0);
 		ck_assert_ptr_nonnull(daemon_refusal(s->daemon, DAEMON_OPENSM_CONF)->why);
 	}
-	ck_assert(!daemon_reread_logged(s->daemon)); /* by SIGHUP neither */
+	ck_assert(!daemon_reread_logged(s->daemon)); /* nor on SIGHUP */
 	ck_assert_uint_eq(subnet_timeout(s), 17);
 	scenario_conf(s, "subnet_timeout 18\n");
 	ck_assert(daemon_reread_logged(s->daemon));
@@ -602,7 +602,7 @@ START_TEST(keys_are_gone)
 }
 END_TEST
 
-/* A bad one changes nothing and is complained of once; without a change nothing is read. */
+/* A bad file changes nothing and is logged once; without a change nothing is read. */
 START_TEST(bad_file_changes_nothing)
 {
 	struct scenario *s = up_with("subnet_timeout 17\n");
@@ -631,7 +631,7 @@ START_TEST(bad_file_changes_nothing)
 }
 END_TEST
 
-/* A bad opensm.conf keeps nobody from reading the others that were asked for with it. */
+/* A bad opensm.conf does not keep the other files requested with it from being read. */
 START_TEST(bad_file_hides_no_other)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -666,7 +666,7 @@ static uint64_t sweeps(struct scenario *s)
 	       counter_get(counters, sweeps_heavy) + counter_get(counters, sweeps_multicast);
 }
 
-/* No trap starts a sweep, of whatever it tells and whoever sent it; the next periodic one looks. */
+/* No trap starts a sweep, whatever it reports and whatever sent it; the next periodic one does. */
 START_TEST(no_sweep_on_traps)
 {
 	struct scenario *s = up_with("sweep_on_trap FALSE\nsweep_interval 20\n");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What happens to the SM's own port: its cable goes and comes, its HCA is taken away and comes
- * back, while it is master, standby, or in the middle of a sweep.
+ * Events at the SM's own port: its cable goes and comes, its HCA is taken away and comes back,
+ * while it is master, standby, or in the middle of a sweep.
  */
 #include <check.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static uint64_t mads_sent(unsigned int i)
 	return m->sm[i].sent;
 }
 
-/* Between two looks at the port, which are a second apart. */
+/* Between two checks of the port, which are a second apart. */
 START_TEST(own_cable)
 {
 	up_alone("fattree:4", 1);
@@ -77,7 +77,7 @@ START_TEST(own_cable)
 }
 END_TEST
 
-/* A reset of the HCA: nobody else is there, so it was master all the time. */
+/* A reset of the HCA: no other SM is there, so it was master all the time. */
 START_TEST(device_of_master)
 {
 	uint64_t sent;
@@ -122,8 +122,8 @@ START_TEST(cable_in_a_sweep)
 END_TEST
 
 /*
- * Its own node says nothing when a heavy sweep begins, so that nobody can be asked. What is known
- * of the others is not lost by that: none of them is set anew.
+ * Its own node does not answer when a heavy sweep begins, so that no other can be asked. What is
+ * known of the others is kept: none of them is set again.
  */
 START_TEST(own_node_is_silent)
 {
@@ -141,7 +141,7 @@ START_TEST(own_node_is_silent)
 }
 END_TEST
 
-/* What was reset has no M_Key any more, where the others do. */
+/* After its reset the port has no M_Key any more, while the others do. */
 START_TEST(with_m_key)
 {
 	m = managers_new("fattree:4", 1);
@@ -156,7 +156,7 @@ START_TEST(with_m_key)
 }
 END_TEST
 
-/* So short that both are told at once; or several times. */
+/* So short that both events arrive at once; or several times. */
 START_TEST(blinks)
 {
 	up_alone("fattree:4", 1);
@@ -171,9 +171,9 @@ START_TEST(blinks)
 }
 END_TEST
 
-/* ---- what the SM gave it is lost, or written by another one, and no event tells ---- */
+/* ---- what the SM set is lost, or written by another SM, without any event ---- */
 
-#define OTHER 77 /* a LID that nobody has */
+#define OTHER 77 /* an unassigned LID */
 
 static const char *const places[] = {"host-1", "leaf-0-0"};
 
@@ -231,7 +231,7 @@ START_TEST(loses_what_it_was_given)
 }
 END_TEST
 
-/* Who ignores other SMs does not quarrel with one over whose clients are whose. */
+/* An SM that ignores others does not fight with one over which of them owns the clients. */
 START_TEST(lets_another_have_it)
 {
 	struct iba_port_info is;
@@ -248,7 +248,7 @@ START_TEST(lets_another_have_it)
 }
 END_TEST
 
-/* Over and over: it is told, and set ever more seldom. */
+/* Over and over: it is logged, and set at growing intervals. */
 START_TEST(never_keeps_its_lid)
 {
 	struct iba_port_info is;
@@ -270,7 +270,7 @@ START_TEST(never_keeps_its_lid)
 }
 END_TEST
 
-/* It says that it took it, and did not. */
+/* It answers with success, and does not change. */
 START_TEST(takes_no_lid)
 {
 	struct iba_port_info is;
@@ -314,7 +314,7 @@ START_TEST(loses_its_lid_beside_a_standby)
 }
 END_TEST
 
-/* What became of the port of a standby is the business of its master. */
+/* The port of a standby is its master's business. */
 START_TEST(standby_loses_its_lid)
 {
 	struct iba_port_info is;
@@ -335,7 +335,7 @@ START_TEST(standby_loses_its_lid)
 }
 END_TEST
 
-/* At every stride-th MAD of the first bring-up; the device is gone for ever longer. */
+/* At every stride-th MAD of the first bring-up; the device is gone for longer each time. */
 START_TEST(in_a_sweep)
 {
 	m = managers_new("fattree:4", 1);
@@ -351,7 +351,7 @@ START_TEST(in_a_sweep)
 }
 END_TEST
 
-/* The standby takes over; which of the two is master afterwards is for the election to say. */
+/* The standby takes over; the election decides which of the two is master afterwards. */
 START_TEST(other_took_over)
 {
 	m = managers_new("fattree:4", (uint64_t)_i);
@@ -386,7 +386,7 @@ START_TEST(nobody_noticed)
 }
 END_TEST
 
-/* A standby without a port takes nothing over; with it, it follows as before, and can. */
+/* A standby without a port does not take over; with it, it follows as before, and can. */
 START_TEST(device_of_standby)
 {
 	m = managers_new("fattree:4", 1);
@@ -406,7 +406,7 @@ START_TEST(device_of_standby)
 }
 END_TEST
 
-/* The new master's first Set to the standby's port is a reason to look, before the next poll. */
+/* The new master's first Set to the standby's port makes it poll before the next one is due. */
 START_TEST(standby_hears)
 {
 	const char *slow = "sminfo_polling_timeout 20000\npolling_retry_number 2\n";
@@ -427,7 +427,7 @@ START_TEST(standby_hears)
 }
 END_TEST
 
-/* SIGTERM while there is no port: the daemon ends in its time. */
+/* SIGTERM while there is no port: the daemon ends in time. */
 START_TEST(retires_without_port)
 {
 	m = managers_new("fattree:4", 1);
@@ -440,7 +440,7 @@ START_TEST(retires_without_port)
 }
 END_TEST
 
-/* Both, at any moments, over and over; in the end one is master of all that there is. */
+/* Both, at any moments, over and over; in the end one is master of all nodes. */
 START_TEST(chaos)
 {
 	m = managers_new(_i % 2 ? "fattree:4" : "torus:4x4", (uint64_t)_i);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Random policies, and changes from one to the next, on a fabric whose switches and hosts keep to
- * their P_Key tables: a packet passes if and only if the policy lets the two talk, and at every
- * moment of a change for pairs that the old and the new policy treat alike; but where the key by
- * which the two talk is another, and others leave its partition in the same change, that they do
- * comes first.
+ * Random policies, and changes from one to the next, on a fabric whose switches and hosts enforce
+ * their P_Key tables: a packet passes if and only if the policy lets the two talk, and does so at
+ * every moment of a change for pairs that the old and the new policy treat alike. One exception:
+ * where the two talk by another key, and others leave its partition in the same change, these leave
+ * first.
  *
- * What is expected comes from the policy itself, as a matrix; the daemon gets it as text.
+ * The expected result comes from the policy itself, as a matrix; the daemon gets it as text.
  */
 #include <check.h>
 #include <glib/gstdio.h>
@@ -37,10 +37,10 @@ struct policy {
 struct world {
 	struct scenario *s;
 	char *file;
-	unsigned int n_hosts, sm; /* sm: which of the hosts */
+	unsigned int n_hosts, sm; /* sm: which of the hosts it runs on */
 	unsigned int hosts[HOSTS_MAX];
 	struct policy old, now;
-	uint64_t smps, checked; /* counter when it was checked last; moments that were */
+	uint64_t smps, checked; /* counter at the last check; number of moments checked */
 	uint64_t dies_at;	/* counter at which the SM dies */
 };
 
@@ -110,7 +110,7 @@ static enum membership member_of(const struct policy *policy, uint16_t p_key, un
 	return NONE;
 }
 
-/* Nobody leaves the partition, or ceases to be a full member. */
+/* No host leaves the partition, or ceases to be a full member. */
 static bool is_quiet(const struct world *w, uint16_t p_key)
 {
 	for (unsigned int i = 0; i < w->n_hosts; i++)
@@ -120,8 +120,8 @@ static bool is_quiet(const struct world *w, uint16_t p_key)
 }
 
 /*
- * Whether two have to reach each other all the time: by a key that they keep, or a new one that
- * can be there before the old one goes.
+ * Whether two hosts must reach each other all the time: by a key that they keep, or a new one that
+ * can be added before the old one is removed.
  */
 static bool always_talk(const struct world *w, unsigned int a, unsigned int b)
 {
@@ -153,7 +153,7 @@ static bool matches(const uint16_t *keys, unsigned int n, uint16_t p_key, uint16
 	return false;
 }
 
-/* Whether a packet with this P_Key gets through the port of the switch before that host. */
+/* Whether a packet with this P_Key gets through the switch port in front of that host. */
 static bool leaf_passes(const struct world *w, unsigned int host, uint16_t p_key, bool inbound)
 {
 	unsigned int node, port, n;
@@ -209,7 +209,7 @@ static bool is_done(const struct world *w)
 	       !(atomic_load(&context->sweep) & SWEEP_FLAG_RUNNING);
 }
 
-/* Between all events. */
+/* Called between events. */
 static bool look(void *arg)
 {
 	struct world *w = arg;
@@ -242,7 +242,7 @@ static void run_to_end(struct world *w)
 	scenario_run_ms(w->s, 50);
 }
 
-/* Switches keep to what their hosts may do, and nobody else's ports do. */
+/* Switch ports enforce the policy of their hosts, and other ports do not. */
 static void check_enforced(const struct world *w, bool inbound, bool outbound)
 {
 	for (unsigned int i = 0; i < w->n_hosts; i++) {
@@ -266,7 +266,7 @@ static void check_settled(struct world *w)
 
 /* ---- worlds ---- */
 
-/* At the start everybody is a full member of the default partition. */
+/* At the start every host is a full member of the default partition. */
 static void find_hosts(struct world *w)
 {
 	w->n_hosts = HOSTS_MAX;
@@ -330,7 +330,7 @@ static char *request_of(const struct world *w)
 	return g_string_free(text, FALSE);
 }
 
-/* Has the daemon take w->now by a request at run time. Returns its serial. */
+/* Makes the daemon adopt w->now by a request at run time. Returns its serial. */
 static uint64_t ask_for_policy(struct world *w)
 {
 	g_autofree char *request = request_of(w);
@@ -342,7 +342,7 @@ static uint64_t ask_for_policy(struct world *w)
 	return serial;
 }
 
-/* Has the daemon take the policy that is in w->now. */
+/* Makes the daemon adopt the policy w->now. */
 static void take_policy(struct world *w)
 {
 	write_policy(w, &w->now);
@@ -378,7 +378,7 @@ START_TEST(random_changes)
 }
 END_TEST
 
-/* The daemon ends in the midst of a change: another one goes on from there, to the same end. */
+/* The daemon ends in the middle of a change: another one continues, to the same end. */
 START_TEST(ends_in_a_change)
 {
 	struct world *w = world_new((uint64_t)_i + 101);
@@ -401,9 +401,9 @@ START_TEST(ends_in_a_change)
 END_TEST
 
 /*
- * The SM dies when so many SMPs of a change were served, each time some more, until the change has
- * fewer; another goes on from there, and at no moment are pairs that both policies treat alike
- * wronged. As many seeds as the long stride take every SMP once.
+ * The SM dies after a number of SMPs of a change, a larger number each time, until the change has
+ * fewer; another SM continues, and at no moment do pairs that both policies treat alike suffer. As
+ * many seeds as the long stride cover every SMP once.
  */
 #define STRIDE 37
 #define STRIDE_LONG 11
@@ -440,7 +440,7 @@ START_TEST(dies_in_a_change)
 }
 END_TEST
 
-/* The same by requests at run time, with some restarts that remember. */
+/* As above by requests at run time, with some restarts that remember. */
 START_TEST(random_requests)
 {
 	struct world *w = world_new((uint64_t)_i + 301);
@@ -472,7 +472,7 @@ START_TEST(random_requests)
 }
 END_TEST
 
-/* Whoever asks twice gets the same answer, and what cannot be changes nothing at all. */
+/* A repeated request gets the same answer, and an impossible one changes nothing at all. */
 START_TEST(requests_whole_or_not)
 {
 	struct world *w = world_new(21);
@@ -501,7 +501,7 @@ START_TEST(requests_whole_or_not)
 	ck_assert(!daemon_change_partitions(w->s->daemon, "0x9: 0x1=full; 0x8: x", 0, &again,
 					    &error));
 	g_clear_error(&error);
-	/* nor what cannot be kept: a directory is in the place of the file */
+	/* nor what cannot be saved: a directory is in the place of the file */
 	write_policy(w, &of_file);
 	file = g_build_filename(w->s->cache_dir, "partitions.state", NULL);
 	ck_assert_int_eq(g_unlink(file), 0);
@@ -516,7 +516,7 @@ START_TEST(requests_whole_or_not)
 }
 END_TEST
 
-/* All that was changed is undone, and the file counts again. */
+/* All changes are undone, and the file applies again. */
 START_TEST(requests_forgotten)
 {
 	struct world *w = world_new(23);
@@ -587,7 +587,7 @@ static uint16_t key_at(struct world *w, unsigned int host, unsigned int index)
 
 struct late {
 	struct world *w;
-	unsigned int node; /* loses all from the first Set of a P_Key table on */
+	unsigned int node; /* loses everything from the first Set of a P_Key table on */
 	bool begun;
 };
 
@@ -606,7 +606,7 @@ static void lose_from_set(void *arg, uint64_t now_ns, const struct vendor_addres
 	sim_node_set_loss(late->w->s->sim, late->node, 1.0);
 }
 
-/* A host whose answer is late is left out of stages meanwhile, but has its keys in the end. */
+/* A host whose answer is late is skipped in stages meanwhile, but has its keys in the end. */
 START_TEST(late_answer)
 {
 	struct world *w = world_new(7);
@@ -645,7 +645,7 @@ START_TEST(late_answer)
 }
 END_TEST
 
-/* A file that cannot be read changes nothing, and says so. */
+/* A file that cannot be read changes nothing, and the log says so. */
 START_TEST(bad_file)
 {
 	struct world *w = world_new(9);
@@ -668,7 +668,7 @@ START_TEST(bad_file)
 }
 END_TEST
 
-/* Neither does one that is gone, or has nothing in it any more; requests go by what is in force. */
+/* Nor does one that is gone, or is empty now; requests are answered by the policy in force. */
 START_TEST(lost_file)
 {
 	static const char *const requests[] = {"0x1009: 0x1=full", "0x1009: 0x1=limited"};
@@ -711,12 +711,12 @@ static void write_many(struct world *w, unsigned int n)
 	g_string_free(text, TRUE);
 }
 
-/* More P_Keys than a switch can enforce, then than the host has room for: warnings of health. */
+/* More P_Keys than a switch can enforce, then than the host has room for: warnings in health. */
 START_TEST(too_many)
 {
 	static const struct {
 		unsigned int n;
-		bool switches, hosts; /* stand in the first lines */
+		bool switches, hosts; /* limits are in the first lines */
 	} steps[] = {{30, false, false}, {50, true, false}, {150, false, true}};
 	static const char host[] = ": host-1 (0x0200000000000200) port 1 with 151 and room for 128";
 	struct world *w = world_new(9);
@@ -749,7 +749,7 @@ START_TEST(too_many)
 }
 END_TEST
 
-/* Ports in use keep their indexes, which is said once; and index 0 is never left empty. */
+/* Ports in use keep their indexes, which is logged once; and index 0 is never left empty. */
 START_TEST(index_0)
 {
 	static const char told[] = "with indx0 are not at index 0 of 16 ports in use";
@@ -779,7 +779,7 @@ START_TEST(index_0)
 }
 END_TEST
 
-/* A limited member asks the SA through switches that enforce. */
+/* A limited member asks the SA through switches that enforce partitions. */
 START_TEST(limited_member_asks)
 {
 	struct world *w = world_new(11);
@@ -795,7 +795,7 @@ START_TEST(limited_member_asks)
 	run_to_end(w);
 	scenario_run_ms(w->s, 500);
 	check_settled(w);
-	subnet = slot_take(&daemon_context(w->s->daemon)->subnet); /* what the SA goes by */
+	subnet = slot_take(&daemon_context(w->s->daemon)->subnet); /* which the SA answers from */
 	ck_assert_uint_ge(subnet->sm_p_keys->len, 1);
 	ck_assert_uint_eq(g_array_index(subnet->sm_p_keys, uint16_t, 0), 0xFFFF);
 	subnet_unref(subnet);
@@ -819,7 +819,7 @@ static uint16_t index_of(const struct world *w, unsigned int node, uint16_t p_ke
 	ck_abort_msg("no P_Key 0x%x", p_key);
 }
 
-/* Who asks by another P_Key than the default one is known by it. */
+/* A requester with a P_Key other than the default one is known by it. */
 START_TEST(asks_by_its_partition)
 {
 	struct world *w = world_new(11);
@@ -846,7 +846,7 @@ START_TEST(asks_by_its_partition)
 }
 END_TEST
 
-/* That of the path from the client to a host; asked: 0 leaves it open. 0: there is none. */
+/* The P_Key of the path from the client to a host; asked: 0 leaves it open. 0: there is no path. */
 static uint16_t path_key(const struct world *w, struct client *client, unsigned int to,
 			 uint16_t asked)
 {
@@ -886,7 +886,7 @@ static int join_ipoib(const struct world *w, unsigned int host, uint16_t p_key)
 	return status;
 }
 
-/* By P_Keys 0x8001 to 0x8003 no more is told of a host, and had by it, than its table holds. */
+/* Of P_Keys 0x8001 to 0x8003 only those that fit the host's table are reported, and usable. */
 static void check_told(struct world *w, unsigned int host, uint16_t open)
 {
 	struct client *client = client_new(w->s, w->hosts[0]);
@@ -905,7 +905,7 @@ static void check_told(struct world *w, unsigned int host, uint16_t open)
 	client_free(client);
 }
 
-/* P_Keys that a table has no room for are nobody's, until others go, and again when they come. */
+/* P_Keys without room in a table are not granted until others go, nor once those return. */
 START_TEST(no_room)
 {
 	static const char *const texts[] = {
@@ -968,7 +968,7 @@ START_TEST(less_enforcement)
 }
 END_TEST
 
-/* A switch that answers well but takes nothing is told of, and the others do what they should. */
+/* A switch that answers with success but accepts nothing is logged, and the others are set. */
 START_TEST(stubborn_switch)
 {
 	struct world *w = world_new(17);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What clients are told of paths: by requests of several MADs, after changes, beyond the subnet. */
+/* The paths that clients get: by requests of several MADs, after changes, beyond the subnet. */
 #include <check.h>
 #include <string.h>
 
@@ -115,7 +115,7 @@ static uint64_t node_guid(unsigned int node)
 	return view.node_guid;
 }
 
-/* The cable of the path is pulled: it is another one afterwards. */
+/* The cable of the path is pulled: the path changes. */
 START_TEST(trace_follows_the_tables)
 {
 	struct client *client;
@@ -155,7 +155,7 @@ static unsigned int routes_in_use(void)
 	return n;
 }
 
-/* A wrong file does not take away what was there. */
+/* A wrong file does not remove the previous routes. */
 START_TEST(wrong_prefix_routes)
 {
 	g_autofree char *file = g_build_filename(s->directory, "routes", NULL);

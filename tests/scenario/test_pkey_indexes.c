@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A queue pair keeps the index of a P_Key table that it was opened with: what comes to an index
- * that another partition had is spoken by who is still there. So such an index is given away last,
- * by whatever SM, in however many changes; and what left an index is known before it leaves.
+ * A queue pair keeps the index of a P_Key table that it was opened with: a process that still uses
+ * an index speaks in whichever partition gets that index next. So a vacated index is assigned last,
+ * by any SM, in any number of changes; and that it was vacated is saved before its P_Key leaves.
  *
- * What is looked at is the P_Key table of one host in the simulated hardware, between all events.
+ * Checked is the P_Key table of one host in the simulated hardware, between all events.
  */
 #include <check.h>
 #include <glib/gstdio.h>
@@ -24,15 +24,15 @@ struct world {
 	struct managers *m; /* NULL: there is one SM, that of s */
 	unsigned int host;
 	uint64_t guid;		 /* of its port */
-	uint64_t smps, dies_at;	 /* counter when it was looked at last, and at which the SM dies */
-	uint16_t last[ROOM_MAX]; /* P_Key that an index had last */
-	unsigned int reused;	 /* indexes that had another one before */
-	bool unkept;		 /* the file is not looked at */
+	uint64_t smps, dies_at;	 /* counters: at the last check, and when the SM is to die */
+	uint16_t last[ROOM_MAX]; /* last P_Key of each index */
+	unsigned int reused;	 /* indexes that had another P_Key before */
+	bool unkept;		 /* the file is not checked */
 };
 
 /* ---- the table ---- */
 
-/* Before a P_Key has left an index, that is in the file. */
+/* Before a P_Key leaves an index, the file has to say so. */
 static void check_kept(const struct world *w, unsigned int index, uint16_t p_key)
 {
 	g_autofree char *file = g_build_filename(w->s->cache_dir, "pkey_indexes", NULL);
@@ -159,7 +159,7 @@ static void check_health(const struct world *w, const char *text, bool there)
 
 /* ---- one SM ---- */
 
-/* Removed by one change, another added by the next: it gets another index; the first its own. */
+/* One change removes a P_Key, the next adds another: it gets another index; the first its own. */
 START_TEST(two_changes)
 {
 	struct world *w = world_new("", 0);
@@ -218,7 +218,7 @@ START_TEST(host_away)
 }
 END_TEST
 
-/* The SM dies after each SMP of the removal, or of the addition: the next one goes on. */
+/* The SM dies after each SMP of the removal, or of the addition: the next one continues. */
 START_TEST(crashes)
 {
 	struct world *w = world_new("", 0);
@@ -245,7 +245,7 @@ START_TEST(crashes)
 }
 END_TEST
 
-/* Where all others are taken that is reused which was left longest ago; log and health tell. */
+/* If all others are taken, the index vacated longest ago is reused; log and health report it. */
 START_TEST(oldest_first)
 {
 	struct world *w = world_new("pkey_index_quarantine 600\n", 8);
@@ -270,7 +270,7 @@ START_TEST(oldest_first)
 	run_ms(w, 601000);
 	scenario_heavy_sweep(w->s, 20);
 	check_health(w, "was given to", false);
-	change(w, 0x14, "full"); /* after its quarantine it is no more than logged */
+	change(w, 0x14, "full"); /* after its quarantine its reuse is only logged */
 	ck_assert_uint_eq(index_of(w, 0x14), 6);
 	check_health(w, "was given to", false);
 	scenario_check_log(w->s, "port 1 was 0x8006, is 0x8014 now", true);
@@ -278,7 +278,7 @@ START_TEST(oldest_first)
 }
 END_TEST
 
-/* As the operator wants it the port waits for its P_Key until an index is free; health tells. */
+/* If the operator wants it, the port waits for its P_Key until an index is free; health tells. */
 START_TEST(waits)
 {
 	struct world *w = world_new("pkey_index_quarantine 600\nreuse_pkey_indexes FALSE\n", 4);
@@ -300,13 +300,13 @@ START_TEST(waits)
 	run_ms(w, 60000); /* by itself */
 	ck_assert_uint_eq(index_of(w, 9), 2);
 	check_health(w, "goes without", false);
-	change(w, 3, "full"); /* its own it has at any time */
+	change(w, 3, "full"); /* it can have its own at any time */
 	ck_assert_uint_eq(index_of(w, 3), 3);
 	world_free(w);
 }
 END_TEST
 
-/* What cannot be written does not keep a P_Key, which is told, and is written when it can be. */
+/* A failed write does not hold up a P_Key; it is reported, and repeated until it succeeds. */
 START_TEST(not_written)
 {
 	struct world *w = world_new("", 0);
@@ -327,7 +327,7 @@ START_TEST(not_written)
 }
 END_TEST
 
-/* Lines that make no sense cost themselves only; a time to come counts as now. */
+/* Malformed lines affect only themselves; a time in the future counts as now. */
 START_TEST(hostile_file)
 {
 	struct world *w = world_new("pkey_index_quarantine 600\nreuse_pkey_indexes FALSE\n", 3);
@@ -357,7 +357,7 @@ START_TEST(hostile_file)
 }
 END_TEST
 
-/* A member that is not there is told once, on whatever line of the file it is after a change. */
+/* A missing member is logged once, on whichever line of the file it is after a change. */
 START_TEST(absent_member)
 {
 	static const char text[] = "GUID 0x0000000009990007 is not in the subnet";
@@ -385,7 +385,7 @@ END_TEST
 
 #define POLLS "sweep_interval 0\n" MANAGERS_POLLS
 
-/* The master dies after each of its packets of the removal: its standby knows what was left. */
+/* The master dies after each of its packets of the removal: its standby knows the vacated index. */
 static void die_in_removal(uint64_t packets, bool with_key)
 {
 	struct world w = {.unkept = true};

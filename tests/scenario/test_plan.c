@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Plans: they set nothing, and what they say is what a daemon then sets. */
+/* Plans: they set nothing, and a daemon then sets exactly what they say. */
 #include <check.h>
 #include <inttypes.h>
 #include <string.h>
@@ -9,15 +9,15 @@
 #include "scenario.h"
 #include "tests/run_suite.h"
 
-#define BESIDE_MASTER 32 /* Gets that a plan has out: most of the way is the master's */
+#define BESIDE_MASTER 32 /* Gets that a plan has outstanding: most of the window is the master's */
 
 /* ---- Sets on the wire ---- */
 
-/* "GUID ATTRIBUTE NUMBER" of each: number of a port of PortInfo, AttributeModifier of others. */
+/* "GUID ATTRIBUTE NUMBER" of each: the port number for PortInfo, else the AttributeModifier. */
 struct wire {
 	struct scenario *s;
 	uint64_t from;
-	GHashTable *sets; /* NULL: none may be seen */
+	GHashTable *sets; /* NULL: no Set may be seen */
 	unsigned int n;
 	unsigned int out, most; /* Gets that are not answered yet */
 };
@@ -58,7 +58,7 @@ static char *key_of(uint64_t guid, const char *attribute, uint64_t number)
 	return g_strdup_printf("0x%016" PRIx64 " %s %" PRIu64, guid, attribute, number);
 }
 
-/* What the plan tells of several ports at once. */
+/* Attributes that the plan reports for several ports at once. */
 static bool is_counted_by_node(const char *attribute)
 {
 	return !strcmp(attribute, iba_name(IBA_SET_ATTR, IBA_ATTR_SL_TO_VL_TABLE)) ||
@@ -99,7 +99,7 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	if (smp.header.attribute_id == IBA_ATTR_PORT_INFO)
 		number &= 0xFF;
 	if (smp.header.attribute_id == IBA_ATTR_P_KEY_TABLE)
-		number &= 0xFFFF; /* the block, of whatever port */
+		number &= 0xFFFF; /* the block, of any port */
 	if (is_counted_by_node(iba_name(IBA_SET_ATTR, smp.header.attribute_id)))
 		number = 0;
 	sim_node_view(wire->s->sim, target_of(wire, to, data), &view);
@@ -123,7 +123,7 @@ static void end_watch(struct wire *wire)
 		g_hash_table_unref(wire->sets);
 }
 
-/* ---- what a plan says ---- */
+/* ---- contents of a plan ---- */
 
 static void add_blocks(GHashTable *sets, uint64_t guid, const char *attribute, const char *blocks)
 {
@@ -140,7 +140,7 @@ static void add_blocks(GHashTable *sets, uint64_t guid, const char *attribute, c
 	}
 }
 
-/* Without ports: of the node as such. */
+/* Without ports: of the node as a whole. */
 static void add_ports(GHashTable *sets, uint64_t guid, GVariant *change)
 {
 	g_autoptr(GVariant) ports = answer_get(change, "ports");
@@ -237,7 +237,7 @@ static bool is_there(void *arg)
 	return *(GVariant **)arg != NULL;
 }
 
-/* As "opensm --plan" makes it, on that port; nothing but Gets leaves it. */
+/* As "opensm --plan" makes it, on that port; only Gets leave it. */
 static GVariant *plan_on(struct scenario *s, uint64_t port_guid)
 {
 	GVariant *answer = NULL;
@@ -270,7 +270,7 @@ static void take_answer(void *arg, GVariant *answer)
 	*(GVariant **)arg = g_variant_ref(answer);
 }
 
-static unsigned int most_beside; /* Gets that the last plan of a daemon had out at a time */
+static unsigned int most_beside; /* Gets that the last plan of a daemon had outstanding at a time */
 
 /* As the command of the console makes it. */
 static GVariant *plan_beside(struct scenario *s, const char *file)
@@ -282,7 +282,7 @@ static GVariant *plan_beside(struct scenario *s, const char *file)
 	watch(&wire, s, s->sm_guid, false);
 	if (!daemon_plan(s->daemon, file, UINT_MAX, &error))
 		scenario_fail(s, "no plan: %s", error->message);
-	ck_assert(!daemon_plan(s->daemon, file, UINT_MAX, NULL)); /* one at a time */
+	ck_assert(!daemon_plan(s->daemon, file, UINT_MAX, NULL)); /* one plan at a time */
 	daemon_plan_listen(s->daemon, take_answer, &answer);
 	if (!runtime_run(s->rt, is_there, &answer, runtime_now(s->rt) + 60 * NS_PER_S))
 		scenario_fail(s, "no plan within 60 s");
@@ -309,7 +309,7 @@ static const struct {
 	{"fattree:4", 3, "qos TRUE\n"},
 };
 
-/* No file is left, and nothing is asked that only Sets give a reason to ask. */
+/* No file is left, and nothing is read that only a Set would make it read. */
 static void expect_untouched(struct scenario *s, GVariant *plan)
 {
 	g_autofree char *file = g_build_filename(s->cache_dir, "guid2lid", NULL);
@@ -319,7 +319,7 @@ static void expect_untouched(struct scenario *s, GVariant *plan)
 				   answer_get_number(plan, "gets") == 335);
 }
 
-/* Nothing is set by the plan; the daemon sets what it said, and then another plan is empty. */
+/* The plan sets nothing; the daemon sets what the plan says, and then another plan is empty. */
 START_TEST(cold_plan_is_what_is_set)
 {
 	struct scenario *s = scenario_new(colds[_i].spec, colds[_i].seed);
@@ -332,7 +332,7 @@ START_TEST(cold_plan_is_what_is_set)
 	ck_assert_int_eq(plan_exit_code(plan), PLAN_CHANGES);
 	scenario_expect_at_most(s, scenario_counters(s).sets, 0);
 	expect_untouched(s, plan);
-	/* Nothing was sent in vain by LIDs that nobody has got. */
+	/* No SMP was sent in vain to an unassigned LID. */
 	scenario_expect_at_most(s, runtime_now(s->rt), 100 * NS_PER_MS);
 	planned = sets_of(plan);
 	watch(&wire, s, s->sm_guid, true);
@@ -352,7 +352,7 @@ START_TEST(cold_plan_is_what_is_set)
 }
 END_TEST
 
-/* Losses make it slower and not different. */
+/* Losses make it slower, but do not change it. */
 START_TEST(plan_in_spite_of_losses)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -367,7 +367,7 @@ START_TEST(plan_in_spite_of_losses)
 }
 END_TEST
 
-/* A host that is silent is named: nobody knows what would change there. */
+/* A silent host is named: it is unknown what would change there. */
 START_TEST(plan_names_who_is_silent)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -398,7 +398,7 @@ START_TEST(plan_without_a_cable)
 }
 END_TEST
 
-/* On another host than the master's: it is named, and goes on without having noticed. */
+/* On a host other than the master's: the master is named, and continues without noticing. */
 START_TEST(plan_of_who_is_not_master)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -438,7 +438,7 @@ static struct scenario *up(const char *spec)
 	return up_with(spec, "");
 }
 
-/* Not even clients are to register again, after failures that routes were repaired around. */
+/* Clients are not told to reregister either, after failures that routes were repaired around. */
 START_TEST(master_would_change_nothing)
 {
 	struct scenario *s = up("fattree:8");
@@ -511,7 +511,7 @@ static uint64_t entries_of(GVariant *answer, const char *attribute)
 	return entries;
 }
 
-/* The plan of a changed file, and then the file itself, as SIGHUP takes it. */
+/* The plan of a changed file, and then the file itself, as on SIGHUP. */
 START_TEST(changed_file_does_what_its_plan_says)
 {
 	struct scenario *s = up_with(changes[_i].spec, changes[_i].before ?: "");
@@ -540,7 +540,7 @@ START_TEST(changed_file_does_what_its_plan_says)
 }
 END_TEST
 
-/* What a master does once, in its first sweep, is no part of its plans. */
+/* What a master does once, in its first sweep, is not part of its plans. */
 START_TEST(master_reassigns_no_lids)
 {
 	struct scenario *s = up("fattree:4");
@@ -548,14 +548,14 @@ START_TEST(master_reassigns_no_lids)
 
 	sim_link_set(s->sim, scenario_node(s, "leaf-0-0"), 3, false);
 	scenario_converge(s, 10);
-	scenario_conf(s, "reassign_lids TRUE\n"); /* in the order of the walk, which is another */
+	scenario_conf(s, "reassign_lids TRUE\n"); /* in the order of discovery, which differs */
 	plan = plan_beside(s, NULL);
 	expect_text(s, plan, "Nothing would change\n");
 	scenario_free(s);
 }
 END_TEST
 
-/* Has the master cancel a sweep: its ports are slow, and a cable goes while it sets them. */
+/* Makes the master cancel a sweep: its ports are slow, and a cable goes while it sets them. */
 static void have_one_cancelled(struct scenario *s)
 {
 	struct counters *counters = &daemon_context(s->daemon)->counters;
@@ -574,7 +574,7 @@ static void have_one_cancelled(struct scenario *s)
 	ck_assert_uint_gt(counter_get(counters, sweeps_cancelled), 0);
 }
 
-/* Requests of sweeps that the master has cancelled are not those of the plan. */
+/* Requests of sweeps that the master has cancelled are not the plan's. */
 START_TEST(plan_of_who_has_cancelled)
 {
 	struct sim_config config;
@@ -628,7 +628,7 @@ static void note_sl(void *arg, uint64_t now_ns, const struct vendor_address *to,
 		by_sl[to->sl]++;
 }
 
-/* The SL of another file is not that of the master's SMPs. */
+/* The SL of another file is not used for the master's SMPs. */
 START_TEST(plan_of_another_sl)
 {
 	struct scenario *s = up("fattree:4");
@@ -646,8 +646,7 @@ START_TEST(plan_of_another_sl)
 }
 END_TEST
 
-/* From one lane to several hosts would go on with SLs of before; the other way that does no harm.
- */
+/* From one lane to several, hosts would still use their old SLs; the other way is harmless. */
 START_TEST(plan_tells_what_may_deadlock)
 {
 	static const char told[] =
@@ -670,7 +669,7 @@ START_TEST(plan_tells_what_may_deadlock)
 }
 END_TEST
 
-/* What has no effect yet is said, as at a start. */
+/* Options without effect so far are reported, as at a start. */
 START_TEST(plan_tells_what_is_unfinished)
 {
 	struct scenario *s = up("fattree:4");
@@ -683,7 +682,7 @@ START_TEST(plan_tells_what_is_unfinished)
 }
 END_TEST
 
-/* What happens meanwhile the master does as ever, and ends in the midst of a plan if it must. */
+/* The master handles events as usual during a plan, and ends in the middle of it if it must. */
 START_TEST(master_works_beside_its_plan)
 {
 	struct scenario *s = up("fattree:8");

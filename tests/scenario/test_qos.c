@@ -122,7 +122,7 @@ START_TEST(programmed)
 }
 END_TEST
 
-/* Without the option the hardware keeps what it came up with. */
+/* Without the option the hardware keeps its initial tables. */
 START_TEST(left_alone)
 {
 	scenario_conf(s, "qos_sl2vl 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\n");
@@ -164,7 +164,7 @@ START_TEST(followed)
 }
 END_TEST
 
-/* A port without a link, or behind which nobody answers, keeps what it came up with. */
+/* A port without a link, or with a silent node behind it, keeps its initial tables. */
 START_TEST(no_neighbour)
 {
 	unsigned int host = scenario_node(s, "host-9");
@@ -209,8 +209,8 @@ START_TEST(optimized)
 END_TEST
 
 /*
- * Switches that claim to take all rows at once and refuse it: theirs are set one by one, in the
- * same sweep and in later ones, and that is said once.
+ * Switches that claim to accept all rows at once and refuse it: theirs are set one by one, in the
+ * same sweep and in later ones, and that is logged once.
  */
 START_TEST(optimized_refused)
 {
@@ -228,7 +228,7 @@ START_TEST(optimized_refused)
 	before = scenario_counters(s);
 	scenario_heavy_sweep(s, 10);
 	ck_assert_uint_eq(scenario_counters(s).sets, before.sets);
-	/* other rows for all of it: no further try */
+	/* other rows: setting all at once is not tried again */
 	g_string_truncate(s->text, 0);
 	scenario_conf(s, CONF
 		      "use_optimized_slvl TRUE\nqos_swe_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1\n");
@@ -254,7 +254,7 @@ START_TEST(with_loss)
 }
 END_TEST
 
-/* A switch takes no SL2VL tables: an error of it, unless the operator does not want to know. */
+/* A switch refuses SL2VL tables: an error, unless the operator does not want to know. */
 START_TEST(refused)
 {
 	unsigned int node = scenario_node(s, "leaf-0-0");
@@ -311,7 +311,7 @@ static void start_with_policy(const char *text, const char *conf)
 	scenario_converge(s, 10);
 }
 
-/* The leaf's port of a host in the group, and rows there. */
+/* The switch port of a host in the group, and the rows there. */
 static void check_scopes(uint8_t limit, uint8_t vl)
 {
 	static const char *const hosts[] = {"host-0", "host-5"};
@@ -431,7 +431,7 @@ START_TEST(either_way)
 }
 END_TEST
 
-/* ---- what the console tells ---- */
+/* ---- the console's report ---- */
 
 static void expect_answer(const char *line, const char *text, bool there)
 {
@@ -510,7 +510,7 @@ START_TEST(refusal_is_told_who_asks)
 }
 END_TEST
 
-/* No file is not the same as one without rules. */
+/* A missing file is not the same as one without rules. */
 START_TEST(policy_that_is_gone)
 {
 	g_autofree char *file = NULL;
@@ -534,7 +534,7 @@ START_TEST(policy_that_is_gone)
 }
 END_TEST
 
-/* An SL that a scope drops on the way to one host stays good for all others. */
+/* An SL that a scope drops on the way to one host stays usable to all others. */
 START_TEST(dropped_on_one_way)
 {
 	start_with_policy("qos-setup\nsl2vl-tables\nsl2vl-scope\nacross-to: some\n"
@@ -592,7 +592,7 @@ START_TEST(planned)
 }
 END_TEST
 
-/* The file changes: by a heavy sweep that nobody asked for, and by a policy sweep. */
+/* The file changes: used by a heavy sweep without a request, and by a policy sweep. */
 START_TEST(scopes_followed)
 {
 	struct subnet *subnet;
@@ -611,7 +611,7 @@ START_TEST(scopes_followed)
 	event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 	scenario_run_ms(s, 3000);
 	check_scopes(7, 2);
-	/* A wrong one is told, and changes nothing. */
+	/* A wrong one is logged, and changes nothing. */
 	write_policy("nonsense\n", 5);
 	scenario_heavy_sweep(s, 10);
 	ck_assert_ptr_nonnull(strstr(daemon_refusal(s->daemon, DAEMON_QOS)->why, ":7:1: found"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SL2VL tables that are in the hardware though QoS is off: they stay as they are, unless they lead
- * SLs to lanes that their links do not have any more.
+ * SL2VL tables that are in the hardware though QoS is off: they stay as they are, unless they map
+ * SLs to lanes that their links no longer have.
  */
 #include <check.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "sm/schedule/plan.h"
 #include "tests/run_suite.h"
 
-/* Other ones than ports come up with. */
+/* Other tables than the initial ones of ports. */
 #define ON_ALL_LANES "qos TRUE\nqos_sl2vl 0,1,2,3,4,5,6,7,7,6,5,4,3,2,1,0\n"
 #define ON_ONE_LANE "qos TRUE\nqos_sl2vl 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n"
 #define ONE_DROPPED "qos TRUE\nqos_sl2vl 0,15,2,3,4,5,6,7\n"
@@ -98,7 +98,7 @@ static void check_row(unsigned int node, unsigned int port, unsigned int in)
 	}
 }
 
-/* No packet is put on a lane that there is not, by a port with a link. */
+/* No port with a link maps an SL to a lane that the link does not have. */
 static void check_rows(void)
 {
 	for (unsigned int node = 0; node < sim_nodes(s->sim); node++) {
@@ -115,7 +115,7 @@ static void check_rows(void)
 	}
 }
 
-/* All is as it should be, which was said once, and stays so. */
+/* Everything is as it should be, which was logged once, and stays so. */
 static void check_reset(void)
 {
 	g_autofree char *wrong = scenario_lanes_violation(s);
@@ -149,7 +149,7 @@ START_TEST(turned_off_with_fewer_lanes)
 }
 END_TEST
 
-/* Nothing but what ports say is known of the SM before. */
+/* Of the previous SM only the state of the ports is known. */
 START_TEST(restarted_with_fewer_lanes)
 {
 	start(ON_ALL_LANES);
@@ -181,7 +181,7 @@ START_TEST(lanes_of_an_engine)
 }
 END_TEST
 
-/* QoS had packets of an SL dropped, of which the SA knows nothing any more, but tells it now. */
+/* QoS dropped packets of an SL: the SA no longer knows of that, and offers the SL again. */
 START_TEST(turned_off_with_a_dropped_sl)
 {
 	start(ONE_DROPPED);
@@ -193,7 +193,7 @@ START_TEST(turned_off_with_a_dropped_sl)
 }
 END_TEST
 
-/* The same by a group that a host makes. */
+/* As above through a group that a host makes. */
 START_TEST(group_on_a_dropped_sl)
 {
 	struct client *client;
@@ -219,7 +219,7 @@ START_TEST(group_on_a_dropped_sl)
 }
 END_TEST
 
-/* What leads nobody astray stays. */
+/* Tables that mislead no packet stay. */
 START_TEST(lanes_that_are_left)
 {
 	start(ON_ONE_LANE);
@@ -232,7 +232,7 @@ START_TEST(lanes_that_are_left)
 }
 END_TEST
 
-/* Who comes up from nothing costs nothing. */
+/* A switch that comes up from power-off needs no Set. */
 START_TEST(cold)
 {
 	unsigned int node, port;
@@ -250,7 +250,7 @@ START_TEST(cold)
 }
 END_TEST
 
-/* So does who is reset after QoS was turned off. */
+/* Neither does one that is reset after QoS was turned off. */
 START_TEST(reset_since)
 {
 	unsigned int node = scenario_node(s, "core-0-0");
@@ -300,7 +300,7 @@ START_TEST(bounced_without_an_sm)
 }
 END_TEST
 
-/* SMPs are lost; what was begun is ended, whatever ports say of lanes by then. */
+/* SMPs are lost; what was begun is finished, whatever lanes ports report by then. */
 START_TEST(with_loss)
 {
 	start(ON_ALL_LANES);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Switches that do not take some of what they are given: a block of a table, a LinearFDBTop. By the
- * tables that the simulated switches hold, all hosts reach each other all the same; it is told
- * which switch it is, and it is used again when it takes what it is given. The same of switches and
- * hosts that refuse what there is no way around: all others are served as ever.
+ * Switches that refuse some of what is set: a block of a table, a LinearFDBTop. By the tables of
+ * the simulated switches, all hosts reach each other all the same; the switch is named, and it is
+ * used again once it accepts the Set. Also switches and hosts that refuse something that cannot be
+ * bypassed: all others are served as ever.
  */
 #include <check.h>
 #include <limits.h>
@@ -56,7 +56,7 @@ static bool is_host(struct scenario *s, unsigned int node)
 	return view.type != IBA_NODE_SWITCH;
 }
 
-/* Pairs of hosts, but one, between which no packet gets through by the tables as they are. */
+/* Pairs of hosts, all but one host, that no packet gets between by the present tables. */
 static unsigned int lost_pairs_but(struct scenario *s, unsigned int but)
 {
 	unsigned int lost = 0;
@@ -73,7 +73,7 @@ static unsigned int lost_pairs(struct scenario *s)
 	return lost_pairs_but(s, UINT_MAX);
 }
 
-/* Entries of a block of a switch that lead somewhere, of LIDs of hosts. */
+/* Entries for LIDs of hosts in a block of a switch that lead somewhere. */
 static unsigned int transit(struct scenario *s, const char *name, uint32_t block)
 {
 	unsigned int leaf = scenario_node(s, "leaf-3"), n = 0, port, peer, peer_port;
@@ -88,7 +88,7 @@ static unsigned int transit(struct scenario *s, const char *name, uint32_t block
 	return n;
 }
 
-/* What health says, and what it counts as. */
+/* The text in health, and its severity. */
 static void check_health(struct scenario *s, const char *text, bool there)
 {
 	struct command_env env = {.daemon = s->daemon, .sim = s->sim};
@@ -105,7 +105,7 @@ static void refuse(struct scenario *s, const char *name, uint16_t attribute, uin
 	ck_assert(sim_node_refuse_block(s->sim, scenario_node(s, name), attribute, modifier, kind));
 }
 
-/* From the start, one block of a spine: the others are used. Then it takes the block. */
+/* From the start, one block of a spine: the others are used. Then it accepts the block. */
 START_TEST(one_block_of_a_spine)
 {
 	struct scenario *s = scenario_new(TREE, 1);
@@ -162,7 +162,7 @@ START_TEST(begins_later)
 }
 END_TEST
 
-/* Two spines refuse one block each; two do the same one. */
+/* Two spines refuse one block each; or both the same one. */
 START_TEST(two_spines)
 {
 	struct scenario *s = scenario_new(TREE, 1);
@@ -178,7 +178,7 @@ START_TEST(two_spines)
 }
 END_TEST
 
-/* No way around: hosts on that leaf cannot send there, all others can, and it is told. */
+/* No bypass: hosts on that leaf cannot send there, all others can, and it is logged. */
 START_TEST(one_block_of_a_leaf)
 {
 	struct scenario *s = scenario_new(TREE, 1);
@@ -196,7 +196,7 @@ START_TEST(one_block_of_a_leaf)
 }
 END_TEST
 
-/* It answers as if it had taken the block, and does not hold it: that is found by an audit. */
+/* It answers with success, and does not keep the block: an audit finds that. */
 START_TEST(takes_and_loses)
 {
 	struct scenario *s = scenario_new(TREE, 1);
@@ -221,7 +221,7 @@ START_TEST(takes_and_loses)
 }
 END_TEST
 
-/* LinearFDBTop is part of SwitchInfo: of one that takes none, LIDs above what it has go around. */
+/* LinearFDBTop is part of SwitchInfo: LIDs above that of a refusing switch are routed around it. */
 START_TEST(top)
 {
 	struct scenario *s = scenario_new(TREE, 1);
@@ -241,7 +241,7 @@ START_TEST(top)
 }
 END_TEST
 
-/* A block of the MFT: trees go by other spines, for all groups, and by this one again later. */
+/* A block of the MFT: trees use other spines, for all groups, and this one again later. */
 START_TEST(multicast)
 {
 	struct scenario *s = scenario_new(TREE, 1);
@@ -282,7 +282,7 @@ START_TEST(multicast)
 }
 END_TEST
 
-/* A refusal that is over at once changes no routes. */
+/* A refusal that ends at once does not change routes. */
 START_TEST(once)
 {
 	struct scenario *s = scenario_new(TREE, 1);
@@ -299,7 +299,7 @@ START_TEST(once)
 }
 END_TEST
 
-/* What routes go around is no reason to switch anything off, whatever the policy of ports. */
+/* What routes bypass is not a reason to disable anything, whatever the policy of ports. */
 START_TEST(stays_on)
 {
 	struct scenario *s = scenario_new(TREE, 1);
@@ -311,7 +311,7 @@ START_TEST(stays_on)
 	scenario_conf(s, conf);
 	refuse(s, "spine-2-1", LFT, 2, kinds[_i]);
 	scenario_start(s);
-	for (unsigned int i = 0; i < 15; i++) { /* when it is tried once more */
+	for (unsigned int i = 0; i < 15; i++) { /* when it is retried */
 		scenario_run_ms(s, 65 * 1000);
 		daemon_sweep(s->daemon, SWEEP_HEAVY);
 	}
@@ -324,7 +324,7 @@ START_TEST(stays_on)
 }
 END_TEST
 
-/* ---- what there is no way around ---- */
+/* ---- what cannot be bypassed ---- */
 
 
 #define EXTENDED (UINT32_C(1) << 31) /* SMSupportExtendedSpeeds */
@@ -373,7 +373,7 @@ static bool has_p_key(struct scenario *s, unsigned int node, uint16_t p_key)
 	return false;
 }
 
-/* Hosts but one that lack the P_Key. */
+/* Hosts, all but one, that lack the P_Key. */
 static unsigned int lack(struct scenario *s, uint16_t p_key, unsigned int but)
 {
 	unsigned int n = 0;
@@ -383,7 +383,7 @@ static unsigned int lack(struct scenario *s, uint16_t p_key, unsigned int but)
 	return n;
 }
 
-/* From the start, and with what comes later; it is told, tried seldom, and mended in the end. */
+/* From the start, and with later events; it is logged, retried seldom, and repaired in the end. */
 START_TEST(no_way_around)
 {
 	struct scenario *s = scenario_new(TREE, 1);
@@ -414,7 +414,7 @@ START_TEST(no_way_around)
 }
 END_TEST
 
-/* The only link of a leaf, or the last one that was left: there is no use in leaving it out. */
+/* The only link of a leaf, or the last one left: excluding it would be of no use. */
 START_TEST(only_link)
 {
 	struct scenario *s = scenario_new(_i ? "xgft:4,3:1,2" : "xgft:4,3:1,1", 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the SA knows survives its SM: with replication no client is asked to register again, without
- * it all are, at a rate.
+ * The SA's registry survives its SM: with replication no client is told to reregister, without it
+ * all are, at a limited rate.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -79,7 +79,7 @@ START_TEST(nobody_registers_again)
 }
 END_TEST
 
-/* Of a small fabric: not even for a moment is a member out of the tables of the switches. */
+/* A small fabric: not even for a moment is a member missing from the tables of the switches. */
 START_TEST(tables_stay)
 {
 	begin("fattree:4", 1);
@@ -114,8 +114,8 @@ static unsigned int count_changed(const char *a, const char *b)
 }
 
 /*
- * Routes that a layered engine had kept do not change, nor SLs that hosts go on with but for those
- * of paths to the SM, which all have one, and of what these push from its lane.
+ * Routes kept by a layered engine do not change, nor do SLs that hosts still use, except those of
+ * paths to the SM, which all have one SL, and of paths that these push from their lane.
  */
 START_TEST(paths_stay)
 {
@@ -193,7 +193,7 @@ static bool has_lost(void *arg)
 	return !holds(GPOINTER_TO_UINT(arg), 0x8012);
 }
 
-/* That the host is a full member of the partition; to be freed. */
+/* A request that the host be a full member of the partition; to be freed. */
 static char *member_request(const char *p_key, unsigned int host)
 {
 	return g_strdup_printf("%s: 0x%" G_GINT64_MODIFIER "x=full", p_key,
@@ -213,8 +213,9 @@ static uint64_t ask(unsigned int i, const char *request)
 }
 
 /*
- * Partition members that were changed at run time are there at no moment less when the standby
- * takes over, and when the first comes back, whatever these remember; unless there is no key.
+ * Partition members that were changed at run time are never lost, not even for a moment, when the
+ * standby takes over and when the first comes back, whatever these remember; unless there is no
+ * key.
  */
 START_TEST(partitions_follow)
 {
@@ -231,7 +232,7 @@ START_TEST(partitions_follow)
 	ask(0, "0x13: 0x7=full");
 	serial = ask(0, request);
 	ck_assert(holds(host, 0x8012));
-	if (_i == 1) /* the standby knows it from the disk, but that is old */
+	if (_i == 1) /* the standby knows it from disk, but that is old */
 		ask(0, "0x13: 0x7=none");
 	managers_kill(m, 0);
 	ck_assert_int_eq(runtime_run(m->s->rt, has_lost, GUINT_TO_POINTER(host),
@@ -255,7 +256,7 @@ START_TEST(partitions_follow)
 }
 END_TEST
 
-/* The cables that join sm2 and its part of a fat tree 4 (and a part without an SM) to the rest. */
+/* The cables that connect sm2 and its part of a fat tree 4 (and a part without SM) to the rest. */
 static void join_halves(bool joined)
 {
 	struct sim *sim = m->s->sim;
@@ -268,7 +269,7 @@ static void join_halves(bool joined)
 	}
 }
 
-/* A change that was answered is on the standby's disk: it is there though both SMs die at once. */
+/* A change that was answered is on the standby's disk: it survives though both SMs die at once. */
 START_TEST(both_die)
 {
 	g_autofree char *request = NULL;
@@ -291,8 +292,8 @@ START_TEST(both_die)
 END_TEST
 
 /*
- * All power fails and the standby is back first: whoever is master then, each port has its LID
- * again, as the standby kept them too.
+ * All power fails and the standby is back first: whichever is master then, each port has its LID
+ * again, as the standby saved them too.
  */
 START_TEST(power_fails)
 {
@@ -313,7 +314,7 @@ START_TEST(power_fails)
 }
 END_TEST
 
-/* Both halves change partitions, the one that stays master as often or more: the log says it. */
+/* Both halves change partitions, the one that stays master as often or more: that is logged. */
 START_TEST(changes_are_lost)
 {
 	g_autofree char *request = NULL;
@@ -340,7 +341,7 @@ START_TEST(changes_are_lost)
 }
 END_TEST
 
-/* What the console answers to a change, and after how many ms. */
+/* The console's answer to a change, and after how many ms. */
 static char *ask_console(const char *line, unsigned int *ms)
 {
 	const struct command_env env = {.daemon = m->sm[0].daemon};
@@ -358,7 +359,7 @@ static char *ask_console(const char *line, unsigned int *ms)
 	return answer.text;
 }
 
-/* A standby says whose it is, with a key of replication or without. */
+/* A standby names its master, with a replication key or without. */
 START_TEST(standby_tells_its_master)
 {
 	char *line, *wanted;
@@ -376,8 +377,8 @@ START_TEST(standby_tells_its_master)
 END_TEST
 
 /*
- * A change is answered when each standby has it: it is there at no moment less if the master dies
- * with the answer. Of a standby that is silent the answer says so, after a bounded time.
+ * A change is answered once each standby has it: it is never lost, not even for a moment, if the
+ * master dies with the answer. If a standby is silent the answer says so, after a bounded time.
  */
 START_TEST(answered_when_kept)
 {
@@ -413,7 +414,7 @@ START_TEST(answered_when_kept)
 }
 END_TEST
 
-/* Without another SM nothing of the database leaves: hosts are not told of it. */
+/* Without another SM the database is not sent: hosts do not get it. */
 START_TEST(nobody_to_tell)
 {
 	begin("fattree:4", 1);
@@ -486,7 +487,7 @@ static int service(struct client *client, uint8_t method, uint64_t id, uint32_t 
 	return status;
 }
 
-/* Services and subscriptions are there after a takeover, those that ended are not. */
+/* Services and subscriptions survive a takeover, those that ended do not. */
 START_TEST(registrations_survive)
 {
 	struct iba_inform_info info = {
@@ -537,8 +538,8 @@ START_TEST(registrations_survive)
 }
 END_TEST
 
-/* What is left of a lease is left of it after a takeover, and after another, and for one that came
- * late. */
+/* A lease keeps its remaining time through a takeover, through another, and at a standby that
+ * came late. */
 START_TEST(leases_go_on)
 {
 	uint32_t lease = 100, left = 0;
@@ -555,7 +556,7 @@ START_TEST(leases_go_on)
 	scenario_run_ms(m->s, 20000);
 	take_over(false);
 	ck_assert_int_eq(service(clients[0], IBA_METHOD_GET, 1, &left), 0);
-	ck_assert_uint_le(left, 48); /* it may be some seconds that the other was not heard of */
+	ck_assert_uint_le(left, 48); /* the other may have been out of contact for some seconds */
 	ck_assert_uint_ge(left, 25);
 	scenario_run_ms(m->s, 50000);
 	ck_assert_int_eq(service(clients[0], IBA_METHOD_GET, 1, &left), IBA_SA_NO_RECORDS);
@@ -563,7 +564,7 @@ START_TEST(leases_go_on)
 }
 END_TEST
 
-/* From one to the other, and back to the first, started again; members leave in between. */
+/* From one to the other, and back to the first, restarted; members leave in between. */
 START_TEST(there_and_back)
 {
 	uint16_t mlid;
@@ -592,8 +593,8 @@ START_TEST(there_and_back)
 END_TEST
 
 /*
- * Each half has its master, and partition members are changed in that of lower rank, or in both but
- * later there: when the halves are joined, the last change counts, whoever stays master.
+ * Each half has its master, and partition members are changed in the one of lower rank, or in both
+ * but later there: when the halves are joined, the last change wins, whichever stays master.
  */
 START_TEST(halves_are_joined)
 {
@@ -630,8 +631,8 @@ START_TEST(halves_are_joined)
 END_TEST
 
 /*
- * The second has all of the first when it takes over by rank; not what the clients of the first
- * told that later, when each half had its master: those are asked to register again.
+ * The second has everything of the first when it takes over by rank; except what the first one's
+ * clients told it later, when each half had its master: those are told to reregister.
  */
 START_TEST(half_of_the_one_before)
 {
@@ -682,8 +683,8 @@ START_TEST(third_is_master)
 END_TEST
 
 /*
- * One that was master, hands over, and is again when the other dies: groups keep the MLIDs that
- * members were told, with replication and without.
+ * An SM that was master, hands over, and is master again when the other dies: groups keep the MLIDs
+ * that members know, with replication and without.
  */
 START_TEST(master_for_the_second_time)
 {
@@ -719,8 +720,8 @@ START_TEST(master_for_the_second_time)
 END_TEST
 
 /*
- * Nothing gets through any more, one joins (group 0: the broadcast group) and is answered all the
- * same. Returns where that one is; none of the others is at its switch.
+ * No replication gets through any more, a host joins (group 0: the broadcast group) and is answered
+ * all the same. Returns its node; no other client is at its switch.
  */
 static unsigned int join_unknown(unsigned int number)
 {
@@ -742,13 +743,13 @@ static unsigned int join_unknown(unsigned int number)
 	return (unsigned int)sim_find_guid(m->s->sim, client_guid(client));
 }
 
-/* The master dies: the member that nobody knows is in tables of switches, so it alone is asked. */
+/* The master dies: the unknown member is in tables of switches, so only its host is told. */
 START_TEST(the_unknown_member_is_asked)
 {
 	uint16_t lid;
 
 	begin("fattree:4", 1);
-	lid = scenario_lid(m->s, join_unknown(_i)); /* 1: a group that is known, 2: a new one */
+	lid = scenario_lid(m->s, join_unknown(_i)); /* 1: a known group, 2: a new one */
 	zero_sets();
 	managers_kill(m, 0);
 	managers_settle(m, 1, 10);
@@ -758,7 +759,7 @@ START_TEST(the_unknown_member_is_asked)
 }
 END_TEST
 
-/* It is gone as well: its switch still has it in a table, and there is nobody to ask. */
+/* It is gone as well: its switch still has it in a table, and there is no host to tell. */
 START_TEST(the_unknown_member_is_gone)
 {
 	begin("fattree:4", 1);
@@ -771,7 +772,7 @@ START_TEST(the_unknown_member_is_gone)
 }
 END_TEST
 
-/* Nothing gets through for long: what the standby has is old, it is used, and all are asked. */
+/* Nothing gets through for long: the standby's replica is old, is used, and all hosts are told. */
 START_TEST(old_replica)
 {
 	struct mc_groups *after;
@@ -794,7 +795,7 @@ START_TEST(old_replica)
 }
 END_TEST
 
-/* A key file that others can read, or that is not there, stops the start. */
+/* A key file that others can read, or that is missing, stops the start. */
 START_TEST(key_file_refused)
 {
 	g_autofree char *file = NULL;
@@ -821,14 +822,14 @@ START_TEST(key_file_refused)
 }
 END_TEST
 
-/* ---- by chance ---- */
+/* ---- random cases ---- */
 
 #define CHANCE_CLIENTS 12
 #define REQUESTS 60
 
-/* What a client was told last, and whether it has asked for something else since. */
+/* The last answer to a client, and whether it has sent another request since. */
 struct told {
-	bool asked, joins; /* the request that is out */
+	bool asked, joins; /* the outstanding request */
 	bool known, member;
 };
 
@@ -839,7 +840,7 @@ static void listen_to(struct told *told, unsigned int i)
 	if (status < 0)
 		return;
 	told->asked = false;
-	told->known = status == 0 || !told->joins; /* to leave again is refused */
+	told->known = status == 0 || !told->joins; /* leaving again is refused */
 	told->member = told->joins;
 	if (status == IBA_STATUS_BUSY)
 		told->known = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Subscriptions: who is told of what by Reports, once, and who no more. */
+/* Subscriptions: which clients get which Reports, once, and which no longer do. */
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "sa/report/report.h"
 #include "tests/run_suite.h"
 
-#define QUIET "sweep_interval 1000\n" /* what is swept, traps have asked for */
+#define QUIET "sweep_interval 1000\n" /* sweeps happen only because of traps */
 #define COUNT(s, name) counter_get(&daemon_context((s)->daemon)->counters, name)
 
 static struct scenario *s;
@@ -32,7 +32,7 @@ static void down(void)
 	scenario_free(s);
 }
 
-/* Of any port. */
+/* Traps from any port. */
 static struct iba_inform_info to(uint16_t trap_number)
 {
 	return (struct iba_inform_info){
@@ -84,7 +84,7 @@ static struct iba_gid gid_of(unsigned int node)
 	return (struct iba_gid){IBA_DEFAULT_GID_PREFIX, sim_port_guid(s->sim, node, 1)};
 }
 
-/* A host goes and comes back: each is told once. Then nobody listens. */
+/* A host goes and comes back: each is reported once. Then the client unsubscribes. */
 START_TEST(ports)
 {
 	struct iba_inform_info back = to(IBA_TRAP_GID_IN_SERVICE);
@@ -92,7 +92,7 @@ START_TEST(ports)
 
 	up(QUIET);
 	host = scenario_node(s, "host-9");
-	back.gid = gid_of(host); /* who is told of */
+	back.gid = gid_of(host); /* the subject of the Report */
 	ck_assert_int_eq(client_inform(client, back), 0);
 	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_GID_OUT_OF_SERVICE)), 0);
 	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_GID_OUT_OF_SERVICE)), 0); /* again */
@@ -114,7 +114,7 @@ START_TEST(ports)
 }
 END_TEST
 
-/* What gets lost is repeated: all is told, though perhaps more than once. */
+/* Lost Reports are repeated: all arrive, though perhaps more than once. */
 START_TEST(ports_with_loss)
 {
 	struct iba_sa_notice notice;
@@ -160,7 +160,7 @@ START_TEST(groups)
 
 	up(QUIET);
 	record.port_gid = client_gid(client);
-	created.gid = gid_of(scenario_sm_node(s, &port)); /* who tells */
+	created.gid = gid_of(scenario_sm_node(s, &port)); /* the issuer */
 	ck_assert_int_eq(client_inform(client, created), 0);
 	ck_assert_int_eq(client_inform(client, to(IBA_TRAP_MCAST_GROUP_DELETED)), 0);
 	for (unsigned int round = 0; round < 2; round++) {
@@ -204,7 +204,7 @@ static void send_trap(uint16_t number, const char *issuer)
 	send_trap_about(number, issuer, 0);
 }
 
-/* By trap, producer, LID range and GID; none that claims another issuer. */
+/* Filters by trap, producer, LID range and GID; traps that claim another issuer are dropped. */
 START_TEST(traps)
 {
 	struct iba_inform_info info = to(IBA_TRAP_LINK_INTEGRITY);
@@ -244,7 +244,7 @@ START_TEST(traps)
 }
 END_TEST
 
-/* Entry 1 of the GUIDInfo of a host; guid 0: it has none there any more. */
+/* Sets entry 1 of the GUIDInfo of a host; guid 0: removes it. */
 static void set_alias(unsigned int node, uint64_t guid)
 {
 	struct iba_guid_info_record record = {.lid = scenario_lid(s, node)};
@@ -261,7 +261,7 @@ static void set_alias(unsigned int node, uint64_t guid)
 	client_free(owner);
 }
 
-/* An alias GID means its port, as long as it has that. */
+/* An alias GID means its port, as long as the port has it. */
 START_TEST(alias)
 {
 	struct iba_inform_info info = to(IBA_TRAP_LINK_INTEGRITY);
@@ -283,7 +283,7 @@ START_TEST(alias)
 	set_alias(scenario_node(s, "host-8"), info.gid.guid); /* it moves */
 	send_trap(IBA_TRAP_LINK_INTEGRITY, "host-9");
 	expect_silence();
-	info = to(IBA_TRAP_GID_OUT_OF_SERVICE); /* it is told of a port that is gone */
+	info = to(IBA_TRAP_GID_OUT_OF_SERVICE); /* it is subscribed to a port that is gone */
 	info.gid = (struct iba_gid){IBA_DEFAULT_GID_PREFIX, UINT64_C(0x0002C903000A0001)};
 	ck_assert_int_eq(client_inform(client, info), 0);
 	sim_node_set(s->sim, host, false);
@@ -295,7 +295,7 @@ START_TEST(alias)
 }
 END_TEST
 
-/* Violations of keys are for the trusted, and all traps are all but those. */
+/* Violations of keys are for trusted clients, and "all traps" excludes those. */
 START_TEST(secrets)
 {
 	struct iba_sa_notice notice;
@@ -347,7 +347,7 @@ START_TEST(partitions)
 }
 END_TEST
 
-/* A host makes 64 groups and deletes them again, so many times. */
+/* A host makes 64 groups and deletes them again, several times. */
 static void flap_groups(struct client *noisy, unsigned int rounds)
 {
 	uint16_t mlid;
@@ -360,7 +360,7 @@ static void flap_groups(struct client *noisy, unsigned int rounds)
 			0);
 }
 
-/* Who is told of ports that come and go is told of all, whatever groups others flap meanwhile. */
+/* A client that is told of ports gets all their Reports, though others flap groups meanwhile. */
 START_TEST(flapping_groups)
 {
 	struct iba_trap_gid details;
@@ -386,7 +386,7 @@ START_TEST(flapping_groups)
 	}
 	client_set_deaf(client, false);
 	scenario_run_ms(s, 120000);
-	while (client_report(client, &notice)) { /* what was not answered is repeated */
+	while (client_report(client, &notice)) { /* unanswered Reports are repeated */
 		wire_decode(&iba_trap_gid_type, notice.notice.data_details, &details);
 		told += details.gid.guid != last;
 		last = details.gid.guid;
@@ -398,7 +398,7 @@ START_TEST(flapping_groups)
 }
 END_TEST
 
-/* As host-6 is told. */
+/* The number of subscriptions that host-6 sees. */
 static unsigned int subscriptions(void)
 {
 	struct client *who = client_new(s, scenario_node(s, "host-6"));
@@ -413,7 +413,7 @@ static unsigned int subscriptions(void)
 	return n;
 }
 
-/* Who answers no Report is told less and less, then forgotten, and costs nothing after that. */
+/* A client that answers no Report gets fewer and fewer, is forgotten, and costs nothing more. */
 START_TEST(dead)
 {
 	struct iba_sa_notice notice;
@@ -451,15 +451,15 @@ static void expect_shown(const char *line, const char *text, bool there)
 	const struct command_env env = {.daemon = s->daemon};
 	struct command_answer answer;
 
-	scenario_run_ms(s, 600); /* what is shown is half a second old */
+	scenario_run_ms(s, 600); /* what is shown may be half a second old */
 	command_run(&env, line, true, &answer);
 	ck_assert_msg(!answer.failed && (strstr(answer.text, text) != NULL) == there,
 		      "%s %s '%s':\n%s", line, there ? "lacks" : "has", text, answer.text);
 	g_free(answer.text);
 }
 
-/* Operators see of each subscriber how much it missed since it subscribed; the other one nothing.
- */
+/* Operators see how many Reports each subscriber missed since it subscribed; the other one
+ * missed none. */
 START_TEST(missed_is_shown)
 {
 	struct iba_sa_notice notice;
@@ -497,7 +497,7 @@ START_TEST(missed_is_shown)
 }
 END_TEST
 
-/* The registry is bounded, and its records are told. */
+/* The registry is bounded, and its records can be queried. */
 START_TEST(many)
 {
 	struct iba_inform_info_record record;

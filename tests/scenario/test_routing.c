@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What routing costs and says, end to end: things are lost and come back under a running daemon,
- * and what counts is the tables that the simulated switches hold, and the blocks it took.
+ * What routing costs and logs, end to end: things are lost and come back under a running daemon.
+ * Checks look at the tables of the simulated switches, and at the number of blocks written.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -82,14 +82,14 @@ static char *ask(struct net *net, const char *line)
 	return answer.text;
 }
 
-/* ---- the tables that switches hold ---- */
+/* ---- the tables of the switches ---- */
 
 static uint64_t blocks_sent(const struct net *net)
 {
 	return counter_get(&daemon_context(net->s->daemon)->counters, lft_blocks_set);
 }
 
-/* Of all nodes one after the other, as far as LIDs go; zero for those that are no switches. */
+/* Of all nodes one after the other, as far as LIDs go; zero for those that are not switches. */
 static uint8_t *tables(const struct net *net)
 {
 	size_t row = (size_t)net->n_blocks * BLOCK;
@@ -105,7 +105,7 @@ static uint8_t *tables(const struct net *net)
 	return all;
 }
 
-/* Blocks that differ; those of one node are left out. */
+/* Number of blocks that differ, without those of one node. */
 static unsigned int differ(const struct net *net, const uint8_t *a, const uint8_t *b,
 			   unsigned int but)
 {
@@ -171,7 +171,7 @@ static bool has_hosts(const struct net *net, unsigned int node)
 	return false;
 }
 
-/* A switch with or without hosts, not that of the SM. */
+/* A switch with or without hosts, other than that of the SM. */
 static unsigned int some_switch(struct net *net, bool leaf)
 {
 	unsigned int sm_port, sm = scenario_sm_node(net->s, &sm_port), at = sm, node;
@@ -209,7 +209,7 @@ struct requests {
 	uint64_t gets, sets; /* the latter without LFT blocks */
 };
 
-/* What SMAs are asked in the half second after a cable was pulled or plugged. */
+/* Requests to SMAs in the half second after a cable was pulled or plugged. */
 static struct requests requests_for(struct net *net, unsigned int node, unsigned int port, bool up)
 {
 	struct sim_counters before = scenario_counters(net->s), after;
@@ -227,13 +227,13 @@ static struct requests requests_for(struct net *net, unsigned int node, unsigned
 	};
 }
 
-/* Both switches tell of their ports, once, and no table is read. */
+/* Both switches report their ports, once, and no table is read. */
 START_TEST(link_lost_in_few_mads)
 {
 	const unsigned int infos = 2 * (1 + 9); /* SwitchInfo, PortInfo of all ports */
 	const unsigned int neighbour = 1, states = 2 * 2, trees = 6;
 	const unsigned int reset = 2, calm = 1; /* LFT and MFT block, and SwitchInfo at the end */
-	const unsigned int own = 2; /* who is at the other end of the SM's port, and its state */
+	const unsigned int own = 2; /* the node behind the SM's port, and the port's state */
 	unsigned int node, port;
 	struct requests asked;
 	struct net net;
@@ -268,7 +268,7 @@ START_TEST(spine_lost_and_back)
 END_TEST
 
 /*
- * Nobody else's hosts are reached by way of a leaf. But spines of a pod reach each other by it:
+ * A leaf is not a transit for other leaves' hosts. But spines of a pod reach each other through it:
  * they take another. When it is back it gets its own table.
  */
 START_TEST(leaf_reboots)
@@ -297,7 +297,7 @@ START_TEST(host_reboots)
 }
 END_TEST
 
-/* One that was never there costs a block of each switch: that of its LID. */
+/* A new host costs a block of each switch: that of its LID. */
 START_TEST(host_added)
 {
 	static const char *const specs[] = {
@@ -321,7 +321,7 @@ START_TEST(host_added)
 }
 END_TEST
 
-/* Many things in any order; when all are back the tables are as at first. */
+/* Many losses in any order; when all are back the tables are as at first. */
 START_TEST(storm_is_forgotten)
 {
 	unsigned int nodes[12], ports[12];
@@ -353,7 +353,7 @@ END_TEST
 
 /* ---- reroute ---- */
 
-/* Blocks that a daemon started now would write: none if the routes are as computed afresh. */
+/* Blocks that a daemon started now would write: none if routes are as in a full recomputation. */
 static unsigned int drift(struct net *net)
 {
 	net_stop(net);
@@ -363,8 +363,8 @@ static unsigned int drift(struct net *net)
 }
 
 /*
- * The operator's reroute computes all anew, as a restart does, even if there is more for the sweep
- * to do; before it routes were repaired.
+ * The operator's reroute recomputes everything, as a restart does, even if the sweep has more to
+ * do; before it routes were repaired.
  */
 START_TEST(reroute_starts_afresh)
 {
@@ -404,7 +404,7 @@ static const struct {
 	{"torus:4x4", "nue", "nue_max_num_vls 3\n"},
 };
 
-/* Options that routes are made by are changed: the tables are then as after a restart with them. */
+/* Options of routing are changed: the tables are then as after a restart with them. */
 START_TEST(other_options_are_followed)
 {
 	g_autofree uint8_t *before = NULL, *after = NULL;
@@ -434,7 +434,7 @@ static void expect_status(struct net *net, const char *text, bool there)
 			      status);
 }
 
-/* Where the log goes on after the first mention; as an offset, for the log moves as it grows. */
+/* Where the log continues after the first mention; an offset, since the log moves as it grows. */
 static size_t after_first(const struct net *net, const char *text)
 {
 	const char *log = net->s->text->str, *at = strstr(log, text);
@@ -455,7 +455,7 @@ static void expect_error(struct net *net, const char *text)
 		scenario_fail(net->s, "\"%s\" is no error", text);
 }
 
-/* What an engine has to say of its routes is said, once. */
+/* An engine's note on its routes is logged, once. */
 START_TEST(note_is_told)
 {
 	struct net net;
@@ -501,7 +501,7 @@ START_TEST(fall_back_is_announced)
 }
 END_TEST
 
-/* Then no switch gets a table, and health does not take that for a disk that is full. */
+/* Then no switch gets a table, and health does not mistake that for a full disk. */
 START_TEST(no_fallback_is_obeyed)
 {
 	struct net net;
@@ -524,7 +524,7 @@ START_TEST(no_fallback_is_obeyed)
 }
 END_TEST
 
-/* One on which only packets to or from switches can deadlock, is none of hosts: a warning. */
+/* A loop that only deadlocks packets to or from switches does not concern hosts: a warning. */
 START_TEST(loop_of_switches_is_told)
 {
 	struct net net;
@@ -543,7 +543,7 @@ START_TEST(loop_of_switches_is_told)
 }
 END_TEST
 
-/* A ring on which hosts send both ways round: said once at ERROR, and as long as it is so. */
+/* A ring on which hosts send both ways round: logged at ERROR once, and as long as it lasts. */
 START_TEST(credit_loop_is_told)
 {
 	const char *text = "routes of minhop have a credit loop, the fabric can deadlock";
@@ -563,7 +563,7 @@ START_TEST(credit_loop_is_told)
 	scenario_run_ms(net.s, 3000);
 	scenario_expect(net.s, !strstr(net.s->text->str + after, text)); /* not again and again */
 	scenario_random_link(net.s, &node, &port);
-	sim_link_set(net.s->sim, node, port, false); /* a line */
+	sim_link_set(net.s->sim, node, port, false); /* a line, no longer a ring */
 	scenario_converge(net.s, 20);
 	expect_status(&net, "can deadlock", false);
 	sim_link_set(net.s->sim, node, port, true);
@@ -577,7 +577,7 @@ START_TEST(credit_loop_is_told)
 }
 END_TEST
 
-/* Tables of two switches that send each other what is for a host. */
+/* Tables in which two switches send each other the packets for a host. */
 static char *looping_tables(struct net *net)
 {
 	char *path = g_build_filename(net->s->directory, "lfts", NULL);
@@ -606,7 +606,7 @@ static char *looping_tables(struct net *net)
 	return path;
 }
 
-/* What an operator's file says is judged before any switch sees it. */
+/* The contents of an operator's file are checked before any switch gets them. */
 START_TEST(wrong_tables_are_not_used)
 {
 	const char *text = "file: its routes are wrong and not used: LID ";
@@ -633,7 +633,7 @@ START_TEST(wrong_tables_are_not_used)
 }
 END_TEST
 
-/* The forwarding tables that switches hold, as a file; port 99 in the first entry if wrong. */
+/* The forwarding tables of the switches, as a file; port 99 in the first entry if wrong. */
 static void write_tables(struct net *net, const char *path, bool wrong)
 {
 	GString *text = g_string_new(NULL);
@@ -689,7 +689,7 @@ static void reread(struct net *net)
 	scenario_run_ms(net->s, 1000);
 }
 
-/* Roots that are not there: still no deadlock, and what the operator named counts when it does. */
+/* Roots that do not exist: still no deadlock, and the operator's roots are used once they do. */
 START_TEST(roots_that_do_not_do_leave_updn)
 {
 	g_autofree char *path = NULL;
@@ -723,7 +723,7 @@ START_TEST(roots_that_do_not_do_leave_updn)
 }
 END_TEST
 
-/* What the file said before was of no use then, so it is nothing to go on with now that it does. */
+/* Earlier contents of the file could not be used, so they are not kept once the new ones can. */
 START_TEST(roots_that_did_not_do_do_not_stay)
 {
 	g_autofree char *path = NULL;
@@ -806,7 +806,7 @@ static bool same_tables(const struct routing *a, const struct routing *b)
 	return a->top == b->top;
 }
 
-/* Two halves of the hosts that do not talk, in a file; g_free what it returns. */
+/* Two halves of the hosts that do not talk to each other, as a file; g_free the result. */
 static char *write_halves(const struct net *net)
 {
 	g_autoptr(GString) text = g_string_new("Default=0x7fff : ALL=limited;\n");
@@ -828,7 +828,7 @@ static char *write_halves(const struct net *net)
 	return path;
 }
 
-/* Whether the tables in use are those of minhop for who may send to whom by the partitions. */
+/* Whether the tables in use are those of minhop for the pairs that partitions let talk. */
 static bool follows_partitions(const struct net *net)
 {
 	struct subnet *subnet = slot_take(&daemon_context(net->s->daemon)->subnet);
@@ -863,7 +863,7 @@ START_TEST(routes_mind_partitions)
 }
 END_TEST
 
-/* Some hosts get other names while it runs, as each does that boots, or come later. */
+/* Some hosts get other names while it runs, as each does that boots, or join later. */
 START_TEST(routes_follow_names)
 {
 	struct net net;
@@ -895,7 +895,7 @@ START_TEST(routes_follow_names)
 }
 END_TEST
 
-/* The first two spines are tied to the halves; g_free what it returns. */
+/* The first two spines are tied to the halves; g_free the result. */
 static char *write_ties(const struct net *net, uint64_t other)
 {
 	g_autoptr(GString) text = g_string_new("0xdead 1\n");
@@ -916,7 +916,7 @@ static char *write_ties(const struct net *net, uint64_t other)
 	return path;
 }
 
-/* Whether the tables in use are those that partitions and the file of ties make. */
+/* Whether the tables in use are those that follow from partitions and the file of ties. */
 static bool follows_ties(const struct net *net, const char *path)
 {
 	struct subnet *subnet = slot_take(&daemon_context(net->s->daemon)->subnet);
@@ -935,7 +935,7 @@ static bool follows_ties(const struct net *net, const char *path)
 	return same;
 }
 
-/* Partitions keep to the cables that they are tied to, as partitions and files are read again. */
+/* Partitions use the cables that they are tied to, also when partitions and files are reread. */
 START_TEST(partitions_keep_to_their_cables)
 {
 	struct net net;
@@ -985,7 +985,7 @@ static bool all_have_sls(const struct net *net)
 	return all;
 }
 
-/* Hosts that may talk since partitions.conf was read again have lanes as soon as that is in use. */
+/* Hosts that may talk since partitions.conf was reread have lanes as soon as that is in use. */
 START_TEST(routes_follow_partitions)
 {
 	struct net net;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Clients that ask, join, register and subscribe as fast as they are answered, while packets are
- * lost, doubled, late and broken, cables and switches go and come back, traps rain, and clients die
- * in the midst of tables. Each request that reached the SA is answered, or counted as dropped; and
- * when that ends, what a client was promised is there, and what it gave up is not.
+ * lost, duplicated, delayed and corrupted, cables and switches go and come back, traps flood in,
+ * and clients die in the middle of tables. Each request that reached the SA is answered, or counted
+ * as dropped; and at the end, what clients were promised exists, and what they gave up does not.
  *
  * SA_SEEDS=FIRST-LAST for other and longer runs by hand ("make sa-storms").
  */
@@ -17,11 +17,11 @@
 #include "tests/some_seeds.h"
 
 #define ASKERS 5
-#define SUBSCRIBERS 2 /* of these */
+#define SUBSCRIBERS 2 /* of the clients */
 #define STEPS 60
 #define CONVERGE_S 120
 #define SETTLE_MS 30000
-#define FORGOTTEN_MS 70000 /* a transfer that nobody acknowledges is over */
+#define FORGOTTEN_MS 70000 /* an unacknowledged transfer has ended */
 #define SA_KEY 1
 #define COUNT(name) counter_get(&daemon_context(s->daemon)->counters, name)
 
@@ -32,7 +32,7 @@ static const char *const fabrics[] = {
 static struct scenario *s;
 static struct asker *askers[ASKERS];
 static struct client *attacker, *bystander; /* NULL: there are none */
-static bool corrupt; /* bits were flipped, which no CRC of this wire tells: promises mean nothing */
+static bool corrupt; /* bits were flipped, without a CRC: promises mean nothing */
 
 static unsigned int chance(unsigned int n)
 {
@@ -96,7 +96,7 @@ static void shuffle_packets(void)
 		sim_set_delay(s->sim, 1000, longest_ms * NS_PER_MS);
 		break;
 	case 3:
-		if (s->seed % 4) /* most seeds keep their promises */
+		if (s->seed % 4) /* most seeds must keep their promises */
 			break;
 		sim_set_corrupt(s->sim, 0.001 * chance(10));
 		corrupt = true;
@@ -197,7 +197,7 @@ static void mend(void)
 	}
 }
 
-/* ---- what a host does to others ---- */
+/* ---- one host disturbs others ---- */
 
 #define M(name) IBA_COMPONENT(mc_member_record, name)
 #define MAX_MEMBERSHIPS 16 /* sa_max_memberships */
@@ -252,7 +252,7 @@ static struct iba_gid solicited_node(unsigned int number)
 	return (struct iba_gid){UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FF000000) + number};
 }
 
-/* Another port joins a group of the attacker's: what is asked of it is counted for the attacker. */
+/* Joins another port to a group of the attacker's: such memberships count for the attacker. */
 static void join_others(void)
 {
 	unsigned int group = chance(N_GROUPS), victim = chance(ASKERS);
@@ -297,7 +297,7 @@ static void attack(void)
 	}
 }
 
-/* A host is served as if nobody had done anything. */
+/* A host is served as if there were no attack. */
 static void check_bystander(void)
 {
 	uint64_t alias = sim_alias_guid(s->sim, attacker_node, 1, ALIAS_INDEX);
@@ -333,7 +333,7 @@ static void all_idle(bool settle)
 		}
 		scenario_run_ms(s, 100);
 	}
-	if (!idle && !corrupt) /* of a broken answer nobody is told */
+	if (!idle && !corrupt) /* a corrupted answer tells no client anything */
 		scenario_fail(s, "requests without an end on a healthy fabric");
 }
 
@@ -359,7 +359,7 @@ static bool has_subscription(const struct iba_inform_info_record *record, const 
 	       record->inform_info.trap_number == asker_trap(thing);
 }
 
-/* What the SA tells of all that is registered of a kind. */
+/* All registrations of a kind as the SA reports them. */
 struct told {
 	unsigned int n;
 	GByteArray *records;
@@ -429,7 +429,7 @@ static void check_promises(void)
 	client_free(client);
 }
 
-/* What reached the SA: answered, or counted as not to be. */
+/* Requests that reached the SA: answered, or counted as dropped. */
 static void check_account(void)
 {
 	uint64_t ended = COUNT(sa_answered) + COUNT(sa_stale) + COUNT(sa_malformed) +
@@ -448,7 +448,7 @@ static void check_account(void)
 		scenario_fail(s, "nothing was answered");
 }
 
-/* A Set that was broken may have done lasting harm, which the CRC of real links prevents. */
+/* A corrupted Set may have done lasting harm, which the CRC of real links prevents. */
 static void converge(void)
 {
 	if (corrupt)
@@ -468,7 +468,7 @@ static void run(const char *spec, uint64_t seed, bool has_attacker)
 		scenario_run_ms(s, chance(1u << chance(9)));
 		if (attacker && i >= STEPS / 6 && !chance(3))
 			attack();
-		if (i < STEPS / 6 || chance(2)) /* what they begin with is a subnet that is well */
+		if (i < STEPS / 6 || chance(2)) /* they begin with a healthy subnet */
 			continue;
 		break_something();
 	}
@@ -491,14 +491,14 @@ START_TEST(storm)
 }
 END_TEST
 
-/* One client wants what is others'. */
+/* One client wants what belongs to others. */
 START_TEST(storm_with_an_attacker)
 {
 	run(fabrics[(size_t)_i % G_N_ELEMENTS(fabrics)], (uint64_t)_i, true);
 }
 END_TEST
 
-/* An answer that came late told of a link as it was before another that was read since. */
+/* A late answer showed a link as it was before another one that had been read since. */
 START_TEST(storm_with_own_loops)
 {
 	run("own_loops.topo", (uint64_t)_i, false);
@@ -506,8 +506,8 @@ START_TEST(storm_with_own_loops)
 END_TEST
 
 /*
- * A Set(SwitchInfo) that came late set MulticastFDBTop back, and no light sweep saw it; a Delete
- * was refused, and a copy of it done after the Set that followed.
+ * A late Set(SwitchInfo) set MulticastFDBTop back, unnoticed by light sweeps; a Delete was refused,
+ * and a copy of it executed after the Set that followed.
  */
 static const int failed_once[] = {230, 336, 515, 643, 2859, 3896};
 

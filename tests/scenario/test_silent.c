@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Agents that answer nothing while packets pass. Whatever the daemon does meanwhile, pairs of hosts
- * that could talk still can, at every moment, as long as cables join them.
+ * SMAs that do not answer while packets pass. Whatever the daemon does meanwhile, pairs of hosts
+ * that could talk still can, at every moment, as long as cables connect them.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
 
-/* How an agent is silent: it answers nothing; or directed routes end there, too. */
+/* How an SMA is silent: it does not answer; or directed routes end there, too. */
 static void (*const silences[])(struct sim *sim, unsigned int node, bool on) = {
 	sim_node_mute,
 	sim_node_hang,
@@ -56,7 +56,7 @@ static unsigned int own_leaf(const struct scenario *s)
 	return node;
 }
 
-/* What the daemon shows of the subnet. */
+/* Number of nodes that the daemon shows. */
 static unsigned int shown_nodes(struct scenario *s)
 {
 	struct subnet *subnet = slot_take(&daemon_context(s->daemon)->subnet);
@@ -109,7 +109,7 @@ static void expect_path(struct scenario *s, const char *from, const char *to, bo
 	scenario_expect(s, found == there);
 }
 
-/* A heavy sweep looks for everybody, and the first whom it asks does not answer. */
+/* A heavy sweep looks for all nodes, and the first one that it asks does not answer. */
 START_TEST(own_leaf_is_silent)
 {
 	struct lives *lives;
@@ -124,7 +124,7 @@ START_TEST(own_leaf_is_silent)
 	expect_status(s, "20 switches, 16 hosts, 48 links; 1 of these nodes silent", true);
 	expect_health(s, "does not answer: its links are up", true);
 	silences[_i](s->sim, leaf, false);
-	scenario_run_ms(s, 40000); /* it is asked ever more seldom */
+	scenario_run_ms(s, 40000); /* it is probed at growing intervals */
 	scenario_converge(s, 30);
 	expect_status(s, "silent", false);
 	expect_health(s, "does not answer", false);
@@ -152,8 +152,8 @@ START_TEST(switch_is_silent)
 END_TEST
 
 /*
- * Cables are lost while a switch cannot be written: routes of the others mind what it holds, as far
- * as cables allow, whether the sweep is a partial one or a heavy one.
+ * Cables are lost while a switch cannot be written: routes of the others allow for its present
+ * table, as far as cables allow, in a partial sweep as well as in a heavy one.
  */
 START_TEST(cables_lost_meanwhile)
 {
@@ -174,13 +174,13 @@ START_TEST(cables_lost_meanwhile)
 	}
 	silences[_i / 3 % 2](s->sim, silent, false);
 	lives_fix(lives, silent, false);
-	scenario_run_ms(s, 65000); /* it is asked ever more seldom */
+	scenario_run_ms(s, 65000); /* it is probed at growing intervals */
 	scenario_converge(s, 30);
 	end(s, lives);
 }
 END_TEST
 
-/* The SM's own port: what others tell is followed all the same, and a heavy sweep does its work. */
+/* The SM's own port: reports by others are still followed, and a heavy sweep does its work. */
 START_TEST(own_port_is_silent)
 {
 	struct lives *lives;
@@ -228,7 +228,7 @@ START_TEST(hosts_are_silent)
 }
 END_TEST
 
-/* Two in a row on the way to others: what is behind both is asked by LID, or kept unasked. */
+/* Two in a row on the way to others: nodes behind both are asked by LID, or kept unasked. */
 START_TEST(two_in_a_row)
 {
 	struct lives *lives;
@@ -269,7 +269,7 @@ START_TEST(falls_silent_in_a_sweep)
 }
 END_TEST
 
-/* A new process knows nothing of who is behind a switch that hangs: tables that lead there stay. */
+/* A new process does not know the nodes behind a switch that hangs: tables that lead there stay. */
 START_TEST(restart_beside_a_silent_switch)
 {
 	static const char *const specs[] = {"fattree:4", "mesh:5:2", "torus:3x3x2:1"};
@@ -304,7 +304,7 @@ static void restart(struct scenario *s)
 }
 
 /*
- * A change of tables that discards entries first says so; until they are there again an SMP may
+ * A change of tables that discards entries first logs it; until they are there again an SMP may
  * have to be sent once more.
  */
 static void run_storm(struct lives *lives, struct scenario *s, unsigned int ms)
@@ -318,9 +318,9 @@ static void run_storm(struct lives *lives, struct scenario *s, unsigned int ms)
 }
 
 /*
- * Agents of any nodes hang and answer again, while MADs are lost and sweeps of all kinds and
- * restarts come: no pair is cut off at any moment. But for the SM's own leaf: who starts behind one
- * that hangs sees nothing.
+ * SMAs of any nodes hang and answer again, while MADs are lost and sweeps of all kinds and restarts
+ * occur: no pair is cut off at any moment. Except at the SM's own leaf: an SM that starts behind a
+ * leaf that hangs sees nothing.
  */
 START_TEST(storm)
 {
@@ -358,9 +358,8 @@ START_TEST(storm)
 END_TEST
 
 /*
- * A process that starts behind a leaf that hangs sees nothing and may change nothing. It says what
- * is the matter, in the log, in the status and in health, and goes on by itself when the leaf
- * answers.
+ * A process that starts behind a leaf that hangs sees nothing and may change nothing. It names the
+ * problem in the log, in the status and in health, and continues by itself when the leaf answers.
  */
 START_TEST(starts_behind_a_silent_leaf)
 {
@@ -379,7 +378,7 @@ START_TEST(starts_behind_a_silent_leaf)
 	expect_status(s, "no subnet yet", true);
 	expect_health(s, "its neighbour does not answer", true);
 	scenario_check_log(s, "as its management agent hangs", true);
-	scenario_check_log(s, name, _i / 2); /* of who is where there is a file if keys are used */
+	scenario_check_log(s, name, _i / 2); /* with keys there is a file of which port is where */
 	silences[_i % 2](s->sim, leaf, false);
 	scenario_converge(s, 30);
 	lives_check(lives, s);
@@ -409,7 +408,7 @@ START_TEST(silent_then_replaced)
 	sim_set_port_guid(s->sim, leaf, 0, 0x02000000DEAD0000);
 	sim_node_hang(s->sim, leaf, false);
 	if (_i == 2)
-		scenario_run_ms(s, 1500); /* else nobody has seen it down */
+		scenario_run_ms(s, 1500); /* else it was never seen down */
 	sim_node_set(s->sim, leaf, true);
 	if (_i == 1)
 		scenario_start(s);
@@ -424,7 +423,7 @@ START_TEST(silent_then_replaced)
 }
 END_TEST
 
-/* A router, and hosts with two ports, of which the whole or one port is silent. */
+/* A router, and hosts with two ports, of which all ports or one port are silent. */
 START_TEST(router_is_silent)
 {
 	struct lives *lives;
@@ -460,7 +459,7 @@ static void expect_path_to_guid(struct scenario *s, const char *from, uint64_t g
 	scenario_expect(s, found);
 }
 
-/* What an adapter sends by one port is lost: that port keeps its LID, routes and records. */
+/* SMPs that an adapter sends by one port are lost: that port keeps its LID, routes and records. */
 START_TEST(one_port_is_silent)
 {
 	struct lives *lives;
@@ -488,8 +487,8 @@ START_TEST(one_port_is_silent)
 END_TEST
 
 /*
- * The master dies while a switch is silent, one that the standby knows or one that has fallen
- * silent since it stands by, or its own leaf.
+ * The master dies while a switch is silent, one that the standby knows, or one that has become
+ * silent since, or its own leaf.
  */
 START_TEST(silent_at_takeover)
 {
@@ -549,7 +548,7 @@ START_TEST(silent_then_gone)
 }
 END_TEST
 
-/* An hour later it answers, and holds what it was given, or nothing of it. */
+/* An hour later it answers, and has kept its settings, or lost them. */
 START_TEST(back_after_an_hour)
 {
 	struct lives *lives;

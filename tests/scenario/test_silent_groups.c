@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Switches whose agents answer nothing, while hosts join and leave groups, cables are lost, and
- * another SM takes over: routes and trees go by what such a switch holds, and what nobody knows is
- * not built on.
+ * Switches whose SMAs do not answer, while hosts join and leave groups, cables are lost, and
+ * another SM takes over: routes and trees follow the tables that such a switch holds, and do not
+ * rely on unknown ones.
  */
 #include <check.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void join(struct party *party, unsigned int host)
 	party->n++;
 }
 
-/* One that is no member, and does not stand on that switch. */
+/* One that is not a member, and not on that switch. */
 static unsigned int newcomer(struct party *party)
 {
 	for (unsigned int tries = 0; tries < 1000; tries++) {
@@ -58,7 +58,7 @@ static unsigned int newcomer(struct party *party)
 	scenario_fail(party->s, "all hosts are members");
 }
 
-/* Each gets the packets of each other, and none goes round. */
+/* Each gets the packets of each other, and none goes in a loop. */
 static void expect_delivery(struct party *party)
 {
 	g_autofree char *lost = NULL;
@@ -101,7 +101,7 @@ static bool has_member(const struct party *party, unsigned int leaf)
 	return false;
 }
 
-/* One that leaves another way to each other switch. */
+/* Silences a switch without members; each other switch can be reached without it. */
 static void silence(struct party *party, void (*fall)(struct sim *, unsigned int, bool))
 {
 	do
@@ -113,7 +113,7 @@ static void silence(struct party *party, void (*fall)(struct sim *, unsigned int
 	scenario_run_ms(party->s, 3000);
 }
 
-/* Hosts join while some switch is silent, and cables are lost: the tree is led around it. */
+/* Hosts join while some switch is silent, and cables are lost: the tree goes around it. */
 START_TEST(joins_beside_a_silent_switch)
 {
 	static const char *const specs[] = {"fattree:4", "torus:3x3x2:1", "mesh:3x3:2"};
@@ -131,12 +131,12 @@ START_TEST(joins_beside_a_silent_switch)
 		}
 	}
 	silences[_i / 3 % 2](party.s->sim, party.silent, false);
-	scenario_run_ms(party.s, 65000); /* it is asked ever more seldom */
+	scenario_run_ms(party.s, 65000); /* it is probed at growing intervals */
 	end(&party);
 }
 END_TEST
 
-/* On a leaf that is silent nobody new gets anything: that is said. */
+/* On a silent leaf no new member gets anything: that is logged. */
 START_TEST(joins_on_a_silent_leaf)
 {
 	struct party party;
@@ -183,7 +183,7 @@ static void lose_cables(struct managers *m, struct lives *lives, unsigned int si
 	}
 }
 
-/* The leaf of an SM is the business of others (test_silent.c). */
+/* The SM's own leaf is the subject of test_silent.c. */
 static unsigned int fall_silent(struct managers *m, struct lives *lives, int seed)
 {
 	unsigned int silent, node, port;
@@ -209,8 +209,7 @@ static void end_managers(struct managers *m, struct lives *lives, unsigned int s
 	managers_free(m);
 }
 
-/* The one that takes over never read the table of the switch, and goes by nothing it does not know.
- */
+/* The new master never read the table of the switch, and does not rely on what it does not know. */
 START_TEST(cables_lost_after_a_takeover)
 {
 	struct managers *m = two_managers(_i % 3 ? "fattree:4" : "torus:3x3x2:1", (uint64_t)_i);
@@ -232,9 +231,9 @@ START_TEST(cables_lost_after_a_takeover)
 END_TEST
 
 /*
- * It has read the table when it was master before; but another has written it since, as a cable was
- * lost. That is back, and the other one is lost by which the switch sends now: by what the table
- * was that would be no loss, and the way around would lead through that switch.
+ * It has read the table when it was master before; but another SM has written it since, as a cable
+ * was lost. That cable is back, and the one that the switch uses now is lost: by the old table that
+ * would be no loss, and the way around would lead through that switch.
  */
 START_TEST(masters_take_turns)
 {

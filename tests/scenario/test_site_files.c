@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Files of a site and of the cache directory: what is remembered of them, and who may read it. */
+/*
+ * Files of a site and of the cache directory: what is saved of them, and which users may read it.
+ */
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -16,11 +18,11 @@
 #define M_KEY 0x1234
 #define PROTECTED "subnet_timeout 17\nm_key 0x1234\nm_key_protection_level 2\nlmc 0\n"
 #define CRASHED 9 /* exit code */
-#define EARLY 40  /* writes in which all is remembered of which there is one file at the start */
+#define EARLY 40  /* writes after which everything is saved that has one file at the start */
 
 /* ---- the cache directory ---- */
 
-/* Files there that others than the owner may read, newly allocated; "": none. */
+/* Files there that users other than the owner may read, newly allocated; "": none. */
 static char *readable_by_others(const char *directory)
 {
 	g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
@@ -37,7 +39,7 @@ static char *readable_by_others(const char *directory)
 	return g_string_free(names, FALSE);
 }
 
-/* Also those that an older version left behind for all to read. */
+/* Also those that an older version left readable for all. */
 START_TEST(cache_is_private)
 {
 	static const char *const kept[] = {"guid2lid", "guid2mkey", "neighbors", "path_sls",
@@ -84,7 +86,7 @@ START_TEST(generation_that_cannot_be_kept)
 	scenario_conf(s, conf);
 	scenario_start(s);
 	scenario_converge(s, 20);
-	ck_assert_int_eq(g_mkdir(file, 0700), 0); /* in its place */
+	ck_assert_int_eq(g_mkdir(file, 0700), 0); /* a directory in its place */
 	first = host->m_key;
 	ck_assert_uint_ne(first, 0);
 	scenario_run_ms(s, 25 * 60 * 1000);
@@ -133,8 +135,8 @@ static void spoil(const char *file, unsigned int how)
 }
 
 /*
- * A restart without partitions.conf, or with one of no use, is not a moment without partitions; it
- * is told, and over when the file is back.
+ * A restart without partitions.conf, or with a useless one, is not a moment without partitions; it
+ * is logged, and ends when the file is back.
  */
 START_TEST(lost_before_the_start)
 {
@@ -175,8 +177,8 @@ START_TEST(lost_before_the_start)
 END_TEST
 
 /*
- * A file that is included has to say something, as the file itself: while the daemon runs, and at a
- * start. /dev/null says that nothing is meant.
+ * An included file must not be empty, like the file itself: while the daemon runs, and at a start.
+ * /dev/null says that nothing is intended.
  */
 START_TEST(emptied_include)
 {
@@ -240,8 +242,8 @@ START_TEST(lost_beside_changes)
 END_TEST
 
 /*
- * A standby lost its file while it stood by: what it has read stays as it takes over. What it
- * remembers counts, too, when it was started again without the file.
+ * A standby lost its file while it stood by: what it has read stays in use as it takes over. So
+ * does what it has saved, if it was restarted without the file.
  */
 START_TEST(standby_without_its_file)
 {
@@ -337,7 +339,7 @@ START_TEST(standby_that_never_had_a_file)
 		expect_health(&m->sm[1], "kept apart", true);
 	}
 	scenario_old_file(file2, "Default=0x7fff:ALL=full;\n");
-	managers_configure(m, 1, has); /* the name of the file counts from the next start on */
+	managers_configure(m, 1, has); /* the name of the file is used from the next start on */
 	managers_kill(m, 1);
 	managers_start(m, 1);
 	scenario_run_ms(s, 10 * 1000);
@@ -347,7 +349,7 @@ START_TEST(standby_that_never_had_a_file)
 }
 END_TEST
 
-/* NULL: there is no daemon with these files, as *error says. */
+/* NULL: a daemon does not start with these files, as *error says. */
 static struct daemon *new_daemon(struct scenario *s, GError **error)
 {
 	struct daemon_config config = {.rt = s->rt, .log = s->log, .cache_dir = s->cache_dir};
@@ -367,8 +369,8 @@ static struct daemon *new_daemon(struct scenario *s, GError **error)
 /* ---- a crash at every write ---- */
 
 /*
- * In place of those of the C library: the process ends before, or halfway through, the nth time
- * that something is written to the cache directory. 0: never.
+ * Replaces functions of the C library: the process ends before, or halfway through, the nth write
+ * to the cache directory. 0: never.
  */
 static unsigned int crash_at;
 
@@ -412,7 +414,7 @@ int rename(const char *from, const char *to)
 	return result;
 }
 
-/* A daemon that starts, takes other partitions and members, and another opensm.conf. */
+/* A daemon that starts, adopts other partitions and members, and another opensm.conf. */
 static void live(struct scenario *s, const char *file, unsigned int at)
 {
 	static const char other[] = "Default=0x7fff:ALL=limited,SELF=full;\nB=0x12:0x1=full;\n";
@@ -435,7 +437,7 @@ static void live(struct scenario *s, const char *file, unsigned int at)
 	_exit(0);
 }
 
-/* Of the process before and the files that it left; partitions.conf, and opensm.conf, are lost. */
+/* With the files of a crashed process; partitions.conf and opensm.conf are lost. */
 static int after_a_crash(unsigned int at)
 {
 	struct scenario *s = scenario_new("fattree:2", 1);
@@ -457,7 +459,7 @@ static int after_a_crash(unsigned int at)
 		scenario_run_ms(s, 3000);
 		ck_assert_msg(first_key(s, "host-1") == 0x7FFF, "crash %u", at);
 		scenario_stop(s);
-	} else { /* it had not got as far as to remember anything */
+	} else { /* it had not yet saved anything */
 		ck_assert_msg(strstr(error->message, "it was named"), "%u: %s", at, error->message);
 		ck_assert_uint_lt(at, EARLY);
 	}
@@ -481,8 +483,8 @@ END_TEST
 
 static const struct {
 	const char *text; /* NULL: the file is gone */
-	const char *why; /* NULL: it is taken */
-	bool stops; /* a start, too */
+	const char *why; /* NULL: it is accepted */
+	bool stops; /* a start fails, too */
 } spoilt[] = {
 	{"", "the keys that it had are gone", true},
 	{"# m_key 0x1234\n\n", "the keys that it had are gone", true},
@@ -496,7 +498,7 @@ static const struct {
 	 "its last line has no end", true},
 	{"subnet_timeout 17\nm_key 0x1234\nm_key_protection_level 2\nlmc 0",
 	 "its last line has no end", true},
-	/* What is said counts. */
+	/* Explicit values apply. */
 	{"subnet_timeout 17\nm_key 0\n", NULL, false},
 	{"m_key 0x1234\nm_key_protection_level 0\n", NULL, false},
 };
@@ -509,7 +511,7 @@ static void spoil_conf(struct scenario *s, int i)
 		g_assert(g_unlink(s->conf) == 0);
 }
 
-/* By SIGHUP as by a sweep that looks at it. */
+/* On SIGHUP and in a sweep that checks the file. */
 START_TEST(protection_is_not_lost)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -551,7 +553,7 @@ START_TEST(protection_outlives_the_process)
 	daemon_free(daemon);
 	if (spoilt[_i].stops && spoilt[_i].text) {
 		ck_assert_ptr_nonnull(strstr(error->message, s->conf));
-		/* Not even if somebody damaged what was remembered. */
+		/* Not even with damaged saved files. */
 		ck_assert(g_file_set_contents(state, "x\n", -1, NULL));
 		g_clear_error(&error);
 		daemon = new_daemon(s, &error);
@@ -567,7 +569,7 @@ START_TEST(protection_outlives_the_process)
 }
 END_TEST
 
-/* Each option that keeps something out of the subnet; what has to be said to do without it. */
+/* Each option that keeps something out of the subnet; and the explicit value that turns it off. */
 static const struct {
 	const char *beside, *option, *value, *without;
 } guards[] = {
@@ -605,7 +607,7 @@ static char *guarded_conf(struct scenario *s, int i, const char *value)
 	return g_strjoinv(secret, parts);
 }
 
-/* The manual has the option with the words of the refusal. */
+/* The manual describes the option with the words of the refusal. */
 static void check_manual(const char *option, const char *why)
 {
 	static const char before[] = "and without it ";
@@ -656,8 +658,8 @@ START_TEST(guarded_option)
 END_TEST
 
 /*
- * Of options that guard nothing an emptied file, and one without its last newline, is refused all
- * the same; not another one, nor one that never had either.
+ * With options that guard nothing an emptied file, and one without its last newline, is refused all
+ * the same; not another one, nor one that was always so.
  */
 START_TEST(cut_at_a_start)
 {
@@ -718,7 +720,7 @@ static const struct {
 	 "Switch: guid 0x1\n0x0001: 1\n"},
 };
 
-/* Whether a start with these files is one; partitions may be those that were taken last. */
+/* Whether a start with these files works; partitions may be the last accepted ones. */
 static void check_start(struct scenario *s, int i, const char *file, const char *text)
 {
 	const enum daemon_files files = kinds[i].files;
@@ -777,7 +779,7 @@ START_TEST(each_file)
 	scenario_stop(s);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(spoils); i++)
 		check_start(s, _i, file, spoils[i]);
-	/* Who says that there is nothing is believed, but for the engine that needs it. */
+	/* An explicit "nothing" is accepted, except by the engine that needs the file. */
 	g_free(conf);
 	conf = g_strdup_printf("%s%s /dev/null\n", kinds[_i].conf, kinds[_i].option);
 	scenario_conf(s, conf);
@@ -798,7 +800,7 @@ static void make_journal(struct scenario *s, void *arg)
 	env->journal = journal_new(s->daemon);
 }
 
-/* By a clock that nobody sets: the wall clock does not move at all here. */
+/* By a clock that cannot be set: the wall clock does not move at all here. */
 START_TEST(age_of_the_last_sweep)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * SMAs that need up to a second for a request, one after the other. That costs what they need, of
- * those whose work it is, and nobody else.
+ * SMAs that need up to a second for a request, one after the other. That delays only the work on
+ * these nodes, and no other.
  */
 #include <check.h>
 
@@ -36,7 +36,7 @@ static void slow_down(struct scenario *s, const char *name, uint64_t get_ms, uin
 	sim_node_set_service(s->sim, scenario_node(s, name), get_ms * MS, set_ms * MS);
 }
 
-/* Until the subnet is right, at most so long. */
+/* Runs until the subnet is right, at most this long. */
 static void expect_right(struct scenario *s, uint64_t limit_ms)
 {
 	g_autofree char *wrong = NULL;
@@ -94,7 +94,7 @@ START_TEST(cables_lost)
 }
 END_TEST
 
-/* Beside it all else is repaired at once: no route of these leads by the slow host. */
+/* Everything beside it is repaired at once: none of those routes leads through the slow host. */
 START_TEST(nobody_waits_for_a_host)
 {
 	struct scenario *s = up();
@@ -108,7 +108,7 @@ START_TEST(nobody_waits_for_a_host)
 }
 END_TEST
 
-/* One that answers Gets at once and needs long for Sets, and the other way round. */
+/* One that answers Gets at once and needs long for Sets, and the reverse. */
 START_TEST(gets_and_sets_differ)
 {
 	struct scenario *s = fabric();
@@ -117,7 +117,7 @@ START_TEST(gets_and_sets_differ)
 	scenario_start(s);
 	expect_right(s, 75 * 500);
 	sim_link_set(s->sim, scenario_node(s, "leaf-3-1"), 3, false);
-	expect_right(s, 12 * 500); /* after what it is asked again, as it was in part silent */
+	expect_right(s, 12 * 500); /* after which it is asked again, as it was partly silent */
 	scenario_expect_at_most(s, retries(s), 50);
 	scenario_free(s);
 }
@@ -142,7 +142,7 @@ START_TEST(slow_for_a_minute)
 }
 END_TEST
 
-/* A slow one that dies is found dead while its neighbours tell of it, and routed around. */
+/* A slow one that dies is found dead while its neighbours report it, and is routed around. */
 START_TEST(slow_and_dead)
 {
 	struct scenario *s = up();
@@ -155,7 +155,7 @@ START_TEST(slow_and_dead)
 }
 END_TEST
 
-/* Packets are lost besides. */
+/* Packets are lost as well. */
 START_TEST(slow_and_lossy)
 {
 	struct scenario *s = up();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Switches with room for fewer LIDs than are in use. All that cables allow reaches each other by
- * the tables that the simulated switches hold, which forward nothing above their LinearFDBCap; and
- * it is told which switch it is, once.
+ * Switches with room for fewer LIDs than are in use. All hosts that cables allow reach each other
+ * by the tables of the simulated switches, which forward nothing above their LinearFDBCap; and the
+ * switch is named, once.
  */
 #include <check.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static uint64_t counted(const struct scenario *s)
 	return counter_get(&daemon_context(s->daemon)->counters, switches_small_lft);
 }
 
-/* Pairs of hosts between which no packet gets through, both ways, by the tables as they are. */
+/* Whether packets get through between a pair of hosts, both ways, by the present tables. */
 static bool get_through(struct scenario *s, unsigned int from, uint16_t lid, unsigned int to)
 {
 	unsigned int node, port;
@@ -97,7 +97,7 @@ static void count_pairs(struct scenario *s, uint16_t limit, unsigned int *lost, 
 		}
 }
 
-/* All hosts to all hosts, and nobody without a LID. */
+/* All hosts to all hosts, and none without a LID. */
 static void check_all(struct scenario *s, unsigned int hosts)
 {
 	unsigned int lost, good;
@@ -117,7 +117,7 @@ static char *ask(struct scenario *s, const char *line)
 	return answer.text;
 }
 
-/* What health says, and what it counts as. */
+/* The text in health, and its severity. */
 static void check_health(struct scenario *s, unsigned int status, const char *text)
 {
 	struct command_env env = {.daemon = s->daemon, .sim = s->sim};
@@ -130,7 +130,7 @@ static void check_health(struct scenario *s, unsigned int status, const char *te
 
 static const char *const engines[] = {NULL, "minhop", "updn", "dnup", "ftree"};
 
-/* One of four spines: all else goes by the other three, and the network stays without a loop. */
+/* One of four spines: everything uses the other three, and the network stays free of loops. */
 START_TEST(small_spine)
 {
 	struct scenario *s = small(TREE, "spine-2-1", CAP);
@@ -154,7 +154,7 @@ START_TEST(small_spine)
 }
 END_TEST
 
-/* A loss elsewhere, and the return of it, with the small one there all the time. */
+/* A loss elsewhere, and its end, with the small switch there all the time. */
 START_TEST(small_spine_and_losses)
 {
 	struct scenario *s = small(TREE, "spine-2-1", CAP);
@@ -173,7 +173,7 @@ START_TEST(small_spine_and_losses)
 }
 END_TEST
 
-/* Other nodes than this with another LID than before. */
+/* Number of nodes, other than this one, whose LID has changed. */
 static unsigned int moved(struct scenario *s, const uint16_t *lids, unsigned int but)
 {
 	unsigned int n = 0;
@@ -183,7 +183,7 @@ static unsigned int moved(struct scenario *s, const uint16_t *lids, unsigned int
 	return n;
 }
 
-/* A spine is replaced by a small one, and that by one as before; nobody else's LID changes. */
+/* A spine is replaced by a small one, and that by one as before; no other LID changes. */
 START_TEST(replaced)
 {
 	struct scenario *s = scenario_new(TREE, 1);
@@ -211,8 +211,8 @@ START_TEST(replaced)
 END_TEST
 
 /*
- * A cap that falls below the LID of the switch itself, as by new firmware: the LIDs below all have
- * owners, of whom a switch can do with another one. No host moves.
+ * A cap that falls below the LID of the switch itself, as by new firmware: the LIDs below are all
+ * in use, among others by switches that can take another one. No host moves.
  */
 START_TEST(cap_falls)
 {
@@ -239,7 +239,7 @@ START_TEST(cap_falls)
 }
 END_TEST
 
-/* Hosts on a small leaf get low LIDs and so reach those with low LIDs; who is cut off is told. */
+/* Hosts on a small leaf get low LIDs and so reach those with low LIDs; those cut off are named. */
 START_TEST(small_leaf)
 {
 	struct scenario *s = small(TREE, "leaf-7", CAP);
@@ -264,7 +264,7 @@ START_TEST(small_leaf)
 }
 END_TEST
 
-/* No way around: who has a low LID is reached, and the rest is told. */
+/* No bypass: hosts with a low LID are reached, and the rest is named. */
 START_TEST(all_spines_small)
 {
 	struct scenario *s = scenario_new(TREE, 1);
@@ -301,7 +301,7 @@ static unsigned int count_errors(const char *log)
 	return n;
 }
 
-/* All switches are small, and so hosts go without: what to do is said once, behind the rest. */
+/* All switches are small, and so hosts go without LIDs: the remedy is logged once, at the end. */
 START_TEST(without_lids)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -370,7 +370,7 @@ static const struct {
 	{"core-0-0", 0, true, CONTROL_DONE, "warning tables: core-0-0 (0x"},
 };
 
-/* Hosts that lose something by it are a problem, a way around a switch is a warning. */
+/* Hosts that lose connections by it are a problem, a bypassed switch is a warning. */
 START_TEST(health_tells)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -418,7 +418,7 @@ START_TEST(health_tells_of_groups)
 }
 END_TEST
 
-/* Nothing but switches without multicast tables joins the leaves. */
+/* The leaves are connected only through switches without multicast tables. */
 START_TEST(health_tells_of_parts)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -492,7 +492,7 @@ static void make_groups(struct scenario *s)
 		scenario_expect(s, join(s, "host-3", i) && join(s, "host-12", i));
 }
 
-/* A leaf is replaced by one with less room than groups need that are there: it is named, once. */
+/* A leaf is replaced by one with less room than the existing groups need: it is named, once. */
 START_TEST(groups_beyond_a_new_leaf)
 {
 	static const char line[] = "leaf-2-0 (0x0200000080000f00): MulticastFDBCap 4: its 2 hosts "
@@ -510,7 +510,8 @@ START_TEST(groups_beyond_a_new_leaf)
 	sim_set_multicast_fdb_cap(s->sim, leaf, 4);
 	scenario_converge(s, 20);
 	check_health(s, CONTROL_SUBNET_BAD, health);
-	scenario_expect(s, join(s, "host-12", N_GROUPS) == 0xC001); /* it shares what all forward */
+	scenario_expect(s, join(s, "host-12", N_GROUPS) == 0xC001); /* a shared one, which fits
+								     * everywhere */
 	scenario_heavy_sweep(s, 20);
 	check_health(s, CONTROL_SUBNET_BAD, health);
 	ck_assert_uint_eq(times(s, line), 1);
@@ -523,8 +524,8 @@ START_TEST(groups_beyond_a_new_leaf)
 END_TEST
 
 /*
- * A restart with the groups of before, and switches with less room: as clients register again the
- * groups get MLIDs that fit; if they are not asked to they keep those that they know.
+ * A restart with the previous groups, and switches with less room: as clients reregister, the
+ * groups get MLIDs that fit; if they are not told to they keep those that they know.
  */
 START_TEST(groups_of_before)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One to four SMs on all kinds of fabrics, by chance: they come, die and retire, change priorities
- * and are asked to sweep, while cables and switches go and come back, SMAs are mute, and packets
- * are lost, doubled, late and broken. When that ends, one is master within three polls, and the
- * fabric is as it should be.
+ * One to four SMs on random fabrics of all kinds: they come, die and retire, change priorities and
+ * are told to sweep, while cables and switches go and come back, SMAs are mute, and packets are
+ * lost, duplicated, delayed and corrupted. When that ends, one is master within three polls, and
+ * the fabric is as it should be.
  *
  * STORM_SEEDS=FIRST-LAST for other and longer runs by hand ("make storms").
  */
@@ -16,8 +16,8 @@
 
 #define POLLS MANAGERS_POLLS
 #define ROUNDS 15
-#define MASTER_MS 4000 /* three polls of who is dead, and to ask around before and after */
-#define SETTLE_S 12    /* what was lost is tried again after up to 10 s */
+#define MASTER_MS 4000 /* three polls of a dead SM, and discovery before and after */
+#define SETTLE_S 12    /* what was lost is retried after up to 10 s */
 
 static const char *const fabrics[] = {
 	"fattree:4",	  "torus:3x3:2",     "random:10:4:2:3",
@@ -27,7 +27,7 @@ static const char *const fabrics[] = {
 };
 
 static struct managers *m;
-static bool corrupt; /* bits were flipped, which no CRC of this wire tells */
+static bool corrupt; /* bits were flipped undetected, as this wire has no CRC */
 
 static void teardown(void)
 {
@@ -86,7 +86,7 @@ static void shuffle_sm(unsigned int i)
 	}
 }
 
-/* ---- what breaks, and comes right again at the end ---- */
+/* ---- faults, which are repaired at the end ---- */
 
 static void shuffle_packets(void)
 {
@@ -200,8 +200,8 @@ START_TEST(storm)
 END_TEST
 
 /*
- * An SM that died had written what another had read before; a watch was put off for ever; a sweep
- * was cancelled while it looked at the cables once more.
+ * An SM that died had written what another had read before; a watch was postponed for ever; a sweep
+ * was cancelled during its final check of the cables.
  */
 static const int failed_once[] = {2614, 2650, 2752,  4210,  4652, 5796,
 				  6036, 6619, 13863, 13946, 20016};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A master that does not know that its standby took over, stopped or with its cable out: what
- * clients told its successor meanwhile counts, whichever of them is MASTER in the end.
+ * A master that does not know that its standby took over, as it was stopped or its cable was out:
+ * what clients told its successor meanwhile is kept, whichever of them is MASTER in the end.
  */
 #include <check.h>
 #include <string.h>
@@ -9,7 +9,9 @@
 #include "replicated.h"
 #include "tests/run_suite.h"
 
-/* The first is MASTER again, with these groups, and at most so many clients were asked. */
+/*
+ * The first is MASTER again, with these groups, and told at most this many clients to reregister.
+ */
 static void check_taken_back(struct mc_groups *before, unsigned int asked)
 {
 	struct mc_groups *after;
@@ -33,7 +35,7 @@ static void up_with_higher_rank(void)
 	scenario_run_ms(m->s, 1000);
 }
 
-/* What sm2 knows as MASTER, when one more has joined and so many ms are over. */
+/* The groups of sm2 as MASTER, after one more has joined and this many ms have passed. */
 static struct mc_groups *join_the_other(unsigned int ms)
 {
 	join(clients[1], 7);
@@ -42,7 +44,7 @@ static struct mc_groups *join_the_other(unsigned int ms)
 	return groups_of(1);
 }
 
-/* The first outranks the other: when it is back it takes over, and has to know all by then. */
+/* The first outranks the other: when it is back it takes over, with all that the other knows. */
 START_TEST(back_with_higher_rank)
 {
 	struct mc_groups *before;
@@ -67,7 +69,7 @@ static void depose_unawares(void)
 	ck_assert_uint_eq(managers_masters(m), 2);
 }
 
-/* What clients told the other meanwhile counts, though it is MASTER again in the end, by rank. */
+/* What clients told the other meanwhile is kept, though it is MASTER again in the end, by rank. */
 START_TEST(deposed_unawares)
 {
 	struct mc_groups *before;
@@ -82,13 +84,13 @@ START_TEST(deposed_unawares)
 }
 END_TEST
 
-/* The cable of sm1. */
+/* Plugs or pulls the cable of sm1. */
 static void plug(bool in)
 {
 	sim_link_set(m->s->sim, scenario_node(m->s, "host-1"), 1, in);
 }
 
-/* Until the other has taken over, and has had so many ms more. */
+/* Runs until the other has taken over, and this many ms more. */
 static struct mc_groups *be_succeeded(unsigned int ms)
 {
 	while (managers_state(m, 1) != IBA_SM_MASTER)
@@ -110,7 +112,7 @@ static void lose_answer_to_handover(void)
 	m->lose_nth = 1;
 }
 
-/* The same of a master that is cut off; and if the answer to a HANDOVER is lost: it comes twice. */
+/* As above with a master that is cut off; and if the answer to a HANDOVER is lost: sent twice. */
 #define CUTS 12
 START_TEST(cut_off)
 {
@@ -124,7 +126,7 @@ START_TEST(cut_off)
 }
 END_TEST
 
-/* The same if its adapter was gone for a while, and replication begins late. */
+/* As above if its adapter was gone for a while, and replication begins late. */
 START_TEST(adapter_is_gone)
 {
 	unsigned int host;
@@ -143,7 +145,7 @@ START_TEST(adapter_is_gone)
 }
 END_TEST
 
-/* Who took over without having had everything, or was never told anything, is no successor. */
+/* An SM that took over with a part only, or was never told anything, is not a successor. */
 START_TEST(cut_off_with_more)
 {
 	struct mc_groups *before;
@@ -169,7 +171,7 @@ START_TEST(cut_off_with_more)
 }
 END_TEST
 
-/* Nor is a standby that did not take over, nor who had everything at a cut that is long over. */
+/* Nor is a standby that did not take over, nor one that had everything at an early cut. */
 START_TEST(cut_off_shortly)
 {
 	struct mc_groups *before;
@@ -195,8 +197,8 @@ START_TEST(cut_off_shortly)
 END_TEST
 
 /*
- * While nothing comes through of what the other knows, a HANDOVER does not make it MASTER, nor does
- * the next one. When the first comes it is STANDBY, or, if it was cut off for longer, MASTER still.
+ * While replication from the other is blocked, a HANDOVER does not make it MASTER, nor does the
+ * next one. When the first arrives it is STANDBY, or, if it was cut off for longer, still MASTER.
  */
 START_TEST(handed_over_too_early)
 {
@@ -217,7 +219,7 @@ START_TEST(handed_over_too_early)
 }
 END_TEST
 
-/* The other dies before it was followed: clients are answered again. */
+/* The other dies before it was followed: clients get answers again. */
 START_TEST(successor_dies)
 {
 	depose_unawares();
@@ -230,7 +232,7 @@ START_TEST(successor_dies)
 }
 END_TEST
 
-/* It is told to end, and ends: that the other hands over to it is no reason to go on as STANDBY. */
+/* It is told to end, and ends, rather than continue as STANDBY of the one that hands over. */
 START_TEST(deposed_while_it_retires)
 {
 	depose_unawares();
@@ -244,8 +246,8 @@ START_TEST(deposed_while_it_retires)
 END_TEST
 
 /*
- * Who says that he is the other but has not the SM_Key does not make it STANDBY; nor does anybody
- * if other SMs are to be ignored.
+ * A sender that claims to be the other but does not have the SM_Key does not make it STANDBY; nor
+ * does any sender if other SMs are to be ignored.
  */
 START_TEST(deposed_by_a_stranger)
 {

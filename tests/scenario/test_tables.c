@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Records of tables that the SM reads only when somebody asks: what a client gets is what the
- * hardware holds, whatever else goes on.
+ * Records of tables that the SM reads only on request: what a client gets is what the hardware
+ * holds, whatever else goes on.
  */
 #include <check.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void expect_n(struct scenario *s, struct client *client, uint16_t attribu
 	g_byte_array_unref(records);
 }
 
-/* Each kind, of all and of one; asked a second time it costs no SMP. */
+/* Each kind, of all and of one; a second request costs no SMP. */
 START_TEST(all_kinds)
 {
 	struct scenario *s = up("fattree:4", (uint64_t)_i);
@@ -102,7 +102,7 @@ END_TEST
 
 #define ALL_TO_VL_3 "qos TRUE\nqos_sl2vl 3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3\n"
 
-/* How many SL2VL tables lead nowhere; in all others each SL has VL 3. */
+/* Number of SL2VL tables that lead nowhere; in all others each SL has VL 3. */
 static unsigned int zero_tables(struct scenario *s, struct client *client)
 {
 	const struct iba_sl_to_vl_table_record *rows;
@@ -122,7 +122,7 @@ static unsigned int zero_tables(struct scenario *s, struct client *client)
 	return zeros;
 }
 
-/* What the SM set, it knows: nobody is asked. */
+/* What the SM set, it knows: no port is read. */
 START_TEST(with_qos)
 {
 	struct scenario *s = scenario_new("fattree:4", (uint64_t)_i);
@@ -141,7 +141,7 @@ START_TEST(with_qos)
 }
 END_TEST
 
-/* A port without a cable has no tables that say something; when it has it again it has them. */
+/* A port without a cable has no meaningful tables; with a cable it has them again. */
 START_TEST(cable_comes_back)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -163,7 +163,7 @@ START_TEST(cable_comes_back)
 }
 END_TEST
 
-/* VLArbitration alone is set anew: it is told of as it is then. */
+/* Only VLArbitration is set again: records show it as it is then. */
 START_TEST(arbitration_follows)
 {
 	static const char *const confs[] = {"qos TRUE\nqos_vlarb_low 0:10\n",
@@ -198,7 +198,7 @@ START_TEST(arbitration_follows)
 }
 END_TEST
 
-/* The tables of multicast as the switches hold them, before and after a join. */
+/* The multicast tables of the switches, before and after a join. */
 START_TEST(multicast_follows)
 {
 	struct scenario *s = up("fattree:4", (uint64_t)_i);
@@ -239,7 +239,7 @@ START_TEST(multicast_follows)
 }
 END_TEST
 
-/* P_Key tables are for the trusted, and as the ports hold them. */
+/* P_Key tables are for trusted clients, and as the ports hold them. */
 START_TEST(p_key_tables)
 {
 	struct scenario *s = up("fattree:4", 1);
@@ -265,7 +265,7 @@ START_TEST(p_key_tables)
 }
 END_TEST
 
-/* The manager itself; its key is for nobody who has the key that everybody knows. */
+/* The manager itself; its key is not shown to clients that have only the well-known key. */
 START_TEST(sm_infos)
 {
 	struct scenario *s = up("fattree:4", 1);
@@ -305,7 +305,7 @@ static struct daemon *second_manager(struct scenario *s, unsigned int node)
 	return daemon;
 }
 
-/* Another manager stands by: both are told of, each in the state it is in. */
+/* Another manager stands by: both have records, each with its state. */
 START_TEST(two_managers)
 {
 	struct scenario *s = up("fattree:4", 1);
@@ -357,7 +357,7 @@ START_TEST(with_loss)
 }
 END_TEST
 
-/* Asked in the midst of heavy sweeps, with cables pulled: the tables come when they are over. */
+/* Requested in the middle of heavy sweeps, with cables pulled: tables come when sweeps are over. */
 START_TEST(during_sweeps)
 {
 	struct scenario *s = up("fattree:4", (uint64_t)_i);
@@ -408,7 +408,7 @@ static unsigned int guid_blocks(const struct scenario *s, unsigned int node)
 	return sim_port_info(s->sim, node, view.type != IBA_NODE_SWITCH)->guid_cap / 8u;
 }
 
-/* A node that answers nothing is left out of the whole, and BUSY by itself. */
+/* A node that does not answer is missing from the whole, and BUSY on its own. */
 START_TEST(mute_nodes)
 {
 	struct scenario *s = up("fattree:8", (uint64_t)_i);
@@ -448,7 +448,7 @@ static uint64_t time_of_heavy_sweep(struct scenario *s)
 	return runtime_now(s->rt) - start;
 }
 
-/* Thousands of tables wanted do not make a sweep slower; they are read after it. */
+/* Requests for thousands of tables do not slow down a sweep; the tables are read after it. */
 START_TEST(sweeps_come_first)
 {
 	struct scenario *s = up("fattree:8", (uint64_t)_i);
@@ -487,7 +487,7 @@ static void watch(void *arg, uint64_t now_ns, const struct vendor_address *to, u
 	busiest->on_wire = MAX(busiest->on_wire, COUNT(busiest->s, smp_on_wire));
 }
 
-/* They take no more than half of the window, and of a wide one eight. */
+/* They use at most half of the window, and at most eight of a wide one. */
 START_TEST(few_at_a_time)
 {
 	static const struct {
@@ -516,7 +516,7 @@ START_TEST(few_at_a_time)
 }
 END_TEST
 
-/* What was reset is read again, whether it was missed meanwhile or not. */
+/* Tables of a switch that was reset are read again, whether it was missed meanwhile or not. */
 START_TEST(reset_is_noticed)
 {
 	struct scenario *s = up("fattree:4", 1);
@@ -627,7 +627,7 @@ START_TEST(high_mlid)
 	ck_assert_uint_eq(view.switch_info->multicast_fdb_top, high);
 	ck_assert_int_eq(high_group(client, IBA_METHOD_DELETE, &mlid), 0);
 	scenario_run_ms(s, 500);
-	for (unsigned int i = 0; i < 2; i++) { /* the block is let go, then MulticastFDBTop falls */
+	for (unsigned int i = 0; i < 2; i++) { /* the block goes, then MulticastFDBTop falls */
 		daemon_sweep(s->daemon, SWEEP_GROUPS);
 		scenario_run_ms(s, 500);
 	}

@@ -22,7 +22,7 @@ static unsigned int lft_blocks_set(unsigned int i)
 	return counter_get(&daemon_context(m->sm[i].daemon)->counters, lft_blocks_set);
 }
 
-/* Cables go, and some come back: the routes are repaired, and not as if they were made anew. */
+/* Cables go, and some come back: the routes are repaired, and differ from a full recomputation. */
 static void wear(unsigned int cables)
 {
 	for (unsigned int i = 0; i < cables; i++) {
@@ -38,9 +38,9 @@ static void wear(unsigned int cables)
 }
 
 /*
- * Routes have a history; who takes over goes on from there, and writes not one entry. In a worn
- * tree the order of its switches may come out otherwise than when it was whole: what that forbids
- * is written.
+ * Routes have a history; a standby that takes over continues with them, and writes no entry. In a
+ * worn tree the order of its switches may differ from that of the whole tree: entries that this
+ * forbids are written.
  */
 START_TEST(tables_stay)
 {
@@ -80,7 +80,7 @@ START_TEST(other_engine)
 }
 END_TEST
 
-/* ---- files that changed while this one was standby ---- */
+/* ---- files that changed while this SM was standby ---- */
 
 #define WEIGHT(sw, weight) "0x020000008000" sw "00 3 " weight "\n"
 #define WEIGHTS(weight) WEIGHT("01", weight) WEIGHT("05", weight) WEIGHT("06", weight)
@@ -93,7 +93,7 @@ static const struct {
 	{"hop_weights_file", WEIGHTS("1"), WEIGHTS("9")},
 };
 
-/* Of an SM that goes by that file, of that rank. */
+/* Of an SM that uses that file, with that rank. */
 static char *conf_with(const char *option, const char *file, unsigned int rank)
 {
 	return g_strdup_printf(MANAGERS_POLLS "sm_priority %u\nrouting_engine minhop\n%s %s\n",
@@ -102,8 +102,8 @@ static char *conf_with(const char *option, const char *file, unsigned int rank)
 
 /*
  * Only the master was told that its opensm.conf and another file changed; both are the same on the
- * host of the standby. Who takes over goes by them from the first Set on: there is nothing to set
- * but where the master is.
+ * standby's host. A standby that takes over uses them from the first Set on: it only has to set the
+ * new master's LID.
  */
 START_TEST(goes_by_the_files_of_now)
 {
@@ -139,13 +139,13 @@ START_TEST(goes_by_the_files_of_now)
 }
 END_TEST
 
-/* ---- the master dies at a MAD: at every one by CRASHES=1, else at every CRASHES-th ---- */
+/* ---- the master dies at a MAD: at every one with CRASHES=1, else at every CRASHES-th ---- */
 
 #define CRASH_SPEC "fattree:8"
 #define CRASH_BRING_UP 6000 /* MADs that it takes, and more */
 #define CRASH_REPAIR 500
 
-/* Of the first bring-up; then it is started again, or a standby takes over. */
+/* During the first bring-up; then it is restarted, or a standby takes over. */
 START_TEST(dies_in_bring_up)
 {
 	m = managers_new(CRASH_SPEC, 1);
@@ -161,7 +161,7 @@ START_TEST(dies_in_bring_up)
 }
 END_TEST
 
-/* Of what it does when a leaf switch comes back, or a cable goes, with a standby. */
+/* While a leaf switch comes back, or a cable goes, with a standby. */
 START_TEST(dies_in_repair)
 {
 	unsigned int node;

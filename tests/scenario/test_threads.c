@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The daemon on its threads, and on one loop: links flap while clients ask the SA, for two
- * seconds or as many more as a busy machine takes for some answers; then the fabric must come
- * right, though the disk hangs. And a trap that comes while the threads start. Made for
- * ThreadSanitizer.
+ * The daemon on its threads, and on one loop: links flap while clients ask the SA, for two seconds
+ * or as many more as a busy machine takes for some answers; then the fabric must be right, though
+ * the disk hangs. And a trap that arrives while the threads start. Made for ThreadSanitizer.
  */
 #include <check.h>
 #include <pthread.h>
@@ -146,7 +145,7 @@ static void look_flap(struct sim *sim, void *arg)
 		scenario_random_link(look->s, &look->node, &look->port);
 }
 
-/* Real time passes; the loop runs for those who live there. */
+/* Real time passes; the loop runs for the actors on it. */
 static void pass_ms(unsigned int ms)
 {
 	gint64 end = g_get_monotonic_time() + ms * 1000;
@@ -198,7 +197,7 @@ static void wait_for_answers(const struct asker *askers, unsigned int n, unsigne
 
 /* ---- a disk that hangs ---- */
 
-/* Holds the pool for files as a write does that does not come back; until it is let go. */
+/* Occupies the pool for files like a write that does not return, until released. */
 struct hang {
 	struct message message;
 	pthread_mutex_t held;
@@ -250,7 +249,7 @@ static void run(bool single_thread)
 	daemon_sweep(s->daemon, SWEEP_HEAVY);
 	pass_ms(100);
 	pthread_mutex_unlock(&hang.held);
-	/* The daemon ends while they still ask, then they do. */
+	/* The daemon ends first, the clients after it. */
 	scenario_stop(s);
 	for (unsigned int i = 0; i < CLIENTS; i++)
 		asker_stop(&askers[i]);
@@ -281,7 +280,7 @@ struct slow_start {
 	bool told;
 };
 
-/* Asks for a sweep with the starter's first line of the log, which takes it a while. */
+/* Requests a sweep at the starter's first line of the log, which delays the starter. */
 static uint64_t slow_clock(void *arg)
 {
 	struct slow_start *start = arg;

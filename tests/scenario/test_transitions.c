@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What packets of hosts meet while the daemon writes other forwarding tables. At every MAD the
- * tables that the switches hold then are judged by the checker of tests/unit/proof.h; and whenever
- * they change packets set out from all hosts to all LIDs, which go one hop at each MAD, so that
- * they meet old and new entries on their way.
+ * What hosts' packets encounter while the daemon writes other forwarding tables. At every MAD the
+ * tables of the switches are judged by the checker of tests/unit/proof.h; and whenever they change
+ * packets set out from all hosts to all LIDs, which go one hop at each MAD, so that they find old
+ * and new entries on their way.
  *
  * TRANSITIONS=17 runs only that seed, TRANSITIONS=1-1000 many.
  */
@@ -20,7 +20,7 @@
 #define SEEDS 12
 #define EVENTS 5
 #define HOPS_MAX 64
-#define DEAF_NS UINT64_C(15000000000) /* longer than any request is repeated */
+#define DEAF_NS UINT64_C(15000000000) /* longer than all tries of a request */
 
 struct probe {
 	uint32_t from, at, lid, hops;
@@ -30,23 +30,23 @@ struct watch {
 	struct scenario *s;
 	struct proof_net net;
 	uint32_t *node;	 /* [switch]: node of the simulator */
-	uint32_t *sw;	 /* [node]: PROOF_NONE: it is none */
+	uint32_t *sw;	 /* [node]: PROOF_NONE: not a switch */
 	bool *up;	 /* [switch] */
 	uint8_t **now;	 /* [switch]: entries in force */
-	uint8_t **first; /* these when it began */
-	bool *lost;	 /* [switch * n_lids + LID]: a packet from there was */
+	uint8_t **first; /* at the start */
+	bool *lost;	 /* [switch * n_lids + LID]: a packet from there was lost */
 	GArray *probes;
-	unsigned int sets_to_go; /* of forwarding tables, until one is not taken; 0: all are */
-	uint32_t deaf;		 /* the switch that does not, or PROOF_NONE */
+	unsigned int sets_to_go; /* of forwarding tables, until one is ignored; 0: none is */
+	uint32_t deaf;		 /* the switch that ignores it, or PROOF_NONE */
 	uint64_t deaf_until_ns;
-	bool *meant;	/* [LID]: another entry was sent to that switch than it had */
-	bool *looped;	/* [LID]: a packet to it went round */
-	bool free;   /* no credit loop when it began */
-	bool closed; /* one since */
+	bool *meant;	/* [LID]: that switch was sent another entry than it had */
+	bool *looped;	/* [LID]: a packet to it went in a loop */
+	bool free;   /* no credit loop at the start */
+	bool closed; /* one since then */
 	unsigned int changes, loops;
 };
 
-/* ---- the fabric as it is ---- */
+/* ---- the present fabric ---- */
 
 static bool copy_tables(struct watch *watch)
 {
@@ -283,8 +283,8 @@ static void note_meant(struct watch *watch, const uint8_t *data)
 }
 
 /*
- * The switch that one of the first Sets of forwarding tables goes to does not take it, nor anything
- * else, as long as it takes to give it up.
+ * The switch that receives one of the first Sets of forwarding tables ignores it, and everything
+ * else until the daemon has given up on it.
  */
 static void make_deaf(struct watch *watch, uint64_t now_ns, const struct vendor_address *to,
 		      const uint8_t *data, size_t length)
@@ -352,7 +352,7 @@ static unsigned int count_looped(const struct watch *watch)
 	return n;
 }
 
-/* True if the daemon said that it discards LIDs first: these packets are lost. */
+/* True if the daemon logged that it discards LIDs first: these packets are lost. */
 static bool expect_no_harm(struct watch *watch, gsize log_from, const char *what)
 {
 	bool discards = strstr(watch->s->text->str + log_from, "discarded first");
@@ -375,7 +375,7 @@ static const struct {
 	{"xgft:2,3,4:1,2,3", "updn"}, {"random:18:3:1:", "minhop"},
 };
 
-/* Another than that of the SM; false: this one is out, or it is that. */
+/* A switch other than the SM's; false: it is already out, or it is the SM's. */
 static bool lose_switch(struct scenario *s, GArray *out)
 {
 	unsigned int thing[2] = {scenario_random_switch(s), 0}, port, peer, peer_port;
@@ -390,7 +390,7 @@ static bool lose_switch(struct scenario *s, GArray *out)
 	return true;
 }
 
-/* A cable or a switch goes, or what is out comes back; two at once now and then. */
+/* A cable or a switch goes, or what is out comes back; sometimes two at once. */
 static void break_something(struct scenario *s, GArray *out)
 {
 	for (unsigned int n = 1 + !scenario_random(s, 3); n; n--) {
@@ -416,7 +416,7 @@ static void break_something(struct scenario *s, GArray *out)
 	}
 }
 
-/* Entries that the deaf switch was to keep do not loop because others were not taken. */
+/* Entries that the deaf switch was to keep do not loop because others ignored theirs. */
 static void expect_no_more_loops(const struct watch *watch, const char *what)
 {
 	unsigned int n = count_looped(watch);
@@ -473,7 +473,7 @@ START_TEST(no_mixture_does_harm)
 }
 END_TEST
 
-/* A switch that takes no part in a stage does not make the others leave out the next ones. */
+/* A switch that ignores a stage does not make the others skip the next ones. */
 START_TEST(a_switch_is_deaf)
 {
 	const char *text = g_getenv("TRANSITIONS");

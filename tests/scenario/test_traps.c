@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Traps: what they make the SM do, and how little one that sends too many can do. */
+/* Traps: what the SM does about them, and how little harm a sender of too many can do. */
 #include <check.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "sm/schedule/plan.h"
 #include "tests/run_suite.h"
 
-#define QUIET "sweep_interval 1000\n" /* what is swept, traps have asked for */
+#define QUIET "sweep_interval 1000\n" /* sweeps happen only because of traps */
 
 static struct scenario *up(const char *conf)
 {
@@ -60,7 +60,7 @@ static struct iba_notice link_change(struct scenario *s, unsigned int issuer, ui
 	return trap;
 }
 
-/* Sends it from host-9 and returns how many sweeps come of it within a second. */
+/* Sends it from host-9 and returns the number of sweeps that follow within a second. */
 static uint64_t sweeps_for(struct scenario *s, const struct iba_notice *trap)
 {
 	uint64_t before = sweeps(s);
@@ -82,7 +82,7 @@ static void expect_named(struct scenario *s, unsigned int node, const char *name
 	subnet_unref(subnet);
 }
 
-/* Of one source, 50 at once and 10 a second; each is repressed, and others are listened to. */
+/* Of one source, 50 at once and 10 a second; each is repressed, and others are still handled. */
 START_TEST(limit_of_a_source)
 {
 	struct scenario *s = up(QUIET);
@@ -109,7 +109,7 @@ START_TEST(limit_of_a_source)
 }
 END_TEST
 
-/* Each is answered by one TrapRepress, listened to or not: nothing is sent again. */
+/* Each is answered by one TrapRepress, handled or not: none is sent again. */
 START_TEST(repressed_once)
 {
 	struct scenario *s = up(QUIET);
@@ -126,7 +126,7 @@ START_TEST(repressed_once)
 }
 END_TEST
 
-/* A switch that says that a link changed is looked at, and so is a host with a local change. */
+/* A switch that reports a link change is read, and so is a host with a local change. */
 START_TEST(what_leads_to_a_look)
 {
 	struct scenario *s = up(QUIET);
@@ -138,11 +138,11 @@ START_TEST(what_leads_to_a_look)
 	ck_assert_uint_gt(COUNT(s, sweeps_partial), partial);
 	trap = local_change(s, host);
 	scenario_expect(s, sweeps_for(s, &trap) > 0);
-	trap.issuer_lid = 0; /* then it is of who sent it */
+	trap.issuer_lid = 0; /* then it is the sender's */
 	partial = COUNT(s, sweeps_partial);
 	scenario_expect(s, sweeps_for(s, &trap) > 0);
 	ck_assert_uint_gt(COUNT(s, sweeps_partial), partial);
-	trap = link_change(s, leaf, 0x777); /* unknown: those that are known are asked */
+	trap = link_change(s, leaf, 0x777); /* unknown: all known ones are asked */
 	partial = COUNT(s, sweeps_light);
 	scenario_expect(s, sweeps_for(s, &trap) > 0);
 	ck_assert_uint_gt(COUNT(s, sweeps_light), partial);
@@ -150,7 +150,7 @@ START_TEST(what_leads_to_a_look)
 }
 END_TEST
 
-/* The echo of a Set, other notices, and those of vendors ask for nothing. */
+/* The echo of a Set, other notices, and those of vendors have no effect. */
 START_TEST(what_does_not)
 {
 	struct scenario *s = up(QUIET);
@@ -166,7 +166,7 @@ START_TEST(what_does_not)
 
 	wire_encode(&iba_trap_local_change_type, &echo, trap.data_details);
 	scenario_expect_at_most(s, sweeps_for(s, &trap), 0);
-	echo.capability_mask2 = 0; /* from one that does not tell it */
+	echo.capability_mask2 = 0; /* from one that does not report it */
 	wire_encode(&iba_trap_local_change_type, &echo, trap.data_details);
 	scenario_expect_at_most(s, sweeps_for(s, &trap), 0);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(others); i++) {
@@ -184,7 +184,7 @@ START_TEST(what_does_not)
 }
 END_TEST
 
-/* Other capabilities than were read are a change. */
+/* Capabilities other than those read are a change. */
 START_TEST(capabilities_changed)
 {
 	struct scenario *s = up(QUIET);
@@ -220,7 +220,7 @@ static void on_trap(void *arg, uint64_t value)
 	heard->value = value;
 }
 
-/* The others in the daemon hear of it: of which port, and what. */
+/* The other parts of the daemon get an event: of which port, and what. */
 START_TEST(is_told)
 {
 	struct scenario *s = up(QUIET);
@@ -245,7 +245,7 @@ START_TEST(is_told)
 }
 END_TEST
 
-/* ---- SMPs that are no traps ---- */
+/* ---- SMPs that are not traps ---- */
 
 struct answer {
 	uint16_t to;
@@ -300,7 +300,7 @@ static struct answer answer_to(struct scenario *s, uint8_t method, uint16_t attr
 	return answer;
 }
 
-/* Whoever asks is told who is master; nobody may tell this SM what to be. */
+/* Every requester is told which SM is master; none may tell this SM what to be. */
 START_TEST(sm_info)
 {
 	struct scenario *s = up(QUIET "sm_priority 9\nsm_key 0x77\n");
@@ -325,7 +325,7 @@ START_TEST(sm_info)
 }
 END_TEST
 
-/* As long as there is no M_Key, for ports with IsSM; the default key is no secret. */
+/* Without an M_Key, for ports with IsSM; the default key is not secret. */
 START_TEST(sm_key_without_m_key)
 {
 	struct scenario *s = up(QUIET "sm_key 0x77\n");
@@ -333,7 +333,7 @@ START_TEST(sm_key_without_m_key)
 	struct vendor *vendor = sim_open(s->sim, guid, NULL);
 
 	ck_assert_uint_eq(answer_to(s, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0).info.sm_key, 0);
-	sim_set_traps_lost(s->sim, true); /* nobody told this SM of the new capability */
+	sim_set_traps_lost(s->sim, true); /* this SM was not told of the new capability */
 	ck_assert(vendor_set_is_sm(vendor, true, NULL));
 	ck_assert_uint_eq(answer_to(s, IBA_METHOD_GET, IBA_ATTR_SM_INFO, 0).info.sm_key, 0x77);
 	vendor_close(vendor);
@@ -346,7 +346,7 @@ START_TEST(sm_key_without_m_key)
 }
 END_TEST
 
-/* The SM_Key is for those who know the M_Key. */
+/* The SM_Key is for requesters that know the M_Key. */
 START_TEST(sm_key)
 {
 	struct scenario *s = up(QUIET "sm_key 0x77\nm_key 0x1234\n");
@@ -371,7 +371,7 @@ START_TEST(bad_m_key)
 }
 END_TEST
 
-/* Anything else that comes as a trap is counted, and not answered. */
+/* Anything else that arrives as a trap is counted, and not answered. */
 START_TEST(no_notice)
 {
 	struct scenario *s = up(QUIET);
@@ -403,7 +403,7 @@ static void on_sweep_done(void *arg, uint64_t value)
 		done.heavy_reasons |= now.reasons;
 }
 
-/* Of what comes while a sweep reads the subnet it is told that this sweep was about it, too. */
+/* The reasons of a finished sweep include traps that arrived while it read the subnet. */
 START_TEST(answered_by_the_same_sweep)
 {
 	struct scenario *s = up(QUIET);
@@ -422,7 +422,7 @@ START_TEST(answered_by_the_same_sweep)
 }
 END_TEST
 
-/* A fabric of long ways, that has lost one spine of each pod a moment ago. */
+/* A fabric of long routes, which has just lost one spine of each pod. */
 static struct scenario *without_spines(void)
 {
 	struct scenario *s = up(QUIET "transaction_timeout 5000\n");
@@ -437,8 +437,8 @@ static struct scenario *without_spines(void)
 }
 
 /*
- * Switches to which the routes are broken repeat their traps, as no TrapRepress gets there: that is
- * no reason to begin the repair anew, but one to look at them again after it.
+ * Switches with broken routes repeat their traps, as no TrapRepress reaches them: that is not a
+ * reason to begin the repair again, but to read them again after it.
  */
 START_TEST(repeated_while_repaired)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Ports that misbehave: each condition, what the policy has done about it, and how it ends. */
+/* Ports that misbehave: each condition, what the policy does about it, and how it ends. */
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static struct scenario *up(const char *spec, const char *conf, const char *polic
 	return s;
 }
 
-/* A device, and the switch port before it. */
+/* A device, and the switch port in front of it. */
 struct place {
 	unsigned int node, sw, port;
 	uint64_t guid, sw_guid;
@@ -113,7 +113,7 @@ static void flap(struct scenario *s, const struct place *place, unsigned int tim
 	scenario_run_ms(s, times * 2000 + 1000);
 }
 
-#define VENDOR 0x1000 /* or'ed to the number of a trap that is none of the standard */
+#define VENDOR 0x1000 /* or'ed to a trap number to make it a vendor's */
 
 static void send_traps(struct scenario *s, const struct place *place, uint16_t number,
 		       unsigned int n, unsigned int every_ms)
@@ -177,7 +177,7 @@ START_TEST(flapping_host)
 }
 END_TEST
 
-/* As long as it goes on, its time does not begin; and one that is ACTIVE is taken down. */
+/* While it goes on, isolation does not begin; and a port that is ACTIVE is taken down. */
 START_TEST(isolated_while_up)
 {
 	struct scenario *s = up("fattree:4", "", ISOLATE_FLAPPING);
@@ -197,7 +197,7 @@ START_TEST(isolated_while_up)
 }
 END_TEST
 
-/* Without a policy nothing comes of it but a report. */
+/* Without a policy it is only reported. */
 START_TEST(only_reported)
 {
 	struct scenario *s = up("fattree:4", "", NULL);
@@ -238,7 +238,7 @@ START_TEST(own_cable_is_left_alone)
 }
 END_TEST
 
-/* Between switches: the only cable stays, unless the rule says so; one of several does not. */
+/* Between switches: the only cable stays, unless the rule says otherwise; one of several goes. */
 START_TEST(cable_between_switches)
 {
 	struct scenario *s = up("xgft:2,2:1,1", "", "flapping switch isolate release 30\n");
@@ -291,7 +291,7 @@ START_TEST(one_of_several_cables)
 }
 END_TEST
 
-/* The other cable of the leaf is lost: the one that was left out is the last, and is taken back. */
+/* The other cable of the leaf is lost: the isolated one is the last, and is taken back. */
 START_TEST(last_cable_is_taken_back)
 {
 	struct scenario *s = up("fattree:4", "", "flapping switch isolate release never\n");
@@ -357,7 +357,7 @@ START_TEST(babbling_is_reported)
 }
 END_TEST
 
-/* Others are to blame for these. */
+/* Traps for which the port is not to blame. */
 START_TEST(harmless_traps)
 {
 	struct scenario *s = up("fattree:4", "", "noisy_traps ca disable 10 in 90\n");
@@ -373,7 +373,7 @@ START_TEST(harmless_traps)
 }
 END_TEST
 
-/* Its switch has ten traps about the port. */
+/* Its switch sends ten traps about the port. */
 static void tell_of_port(struct scenario *s, const struct place *place)
 {
 	struct iba_trap_port details = {.lid = scenario_lid(s, place->sw), .port_num = place->port};
@@ -387,7 +387,7 @@ static void tell_of_port(struct scenario *s, const struct place *place)
 	}
 }
 
-/* A switch tells of errors at one of its ports: the trouble is what is plugged in there. */
+/* A switch reports errors at one of its ports: the cause is the device plugged in there. */
 START_TEST(traps_about_a_port)
 {
 	struct scenario *s = up("fattree:4", "", "noisy_traps ca disable 10 in 90\n");
@@ -401,7 +401,7 @@ START_TEST(traps_about_a_port)
 }
 END_TEST
 
-/* Two hosts and no switch: there is no port before the noisy one, so nobody is counted. */
+/* Two hosts and no switch: there is no port in front of the noisy one, so none is counted. */
 START_TEST(no_switch_before_it)
 {
 	struct scenario *s = up("two_hosts.topo", "", "noisy_traps ca disable 10 in 90\n");
@@ -481,7 +481,7 @@ START_TEST(mute_host)
 }
 END_TEST
 
-/* Its link stays up: it is asked, as it had something to tell, and answers no more. */
+/* Its link stays up: it is probed, since it had reported a change, and no longer answers. */
 START_TEST(deaf_host)
 {
 	struct scenario *s = up("fattree:4", "", "unresponsive ca isolate release 60\n");
@@ -528,7 +528,7 @@ START_TEST(failing_sets)
 }
 END_TEST
 
-/* It kept its LID, but its link does not come up again: it is to blame, not the end before it. */
+/* It kept its LID, but its link stays in INIT: it is to blame, not the port in front of it. */
 START_TEST(stays_in_init)
 {
 	struct scenario *s = up("fattree:4", "", "set_errors ca isolate release never\n");
@@ -545,7 +545,7 @@ START_TEST(stays_in_init)
 }
 END_TEST
 
-/* Neither end of a link takes a Set: it is that link, not all of the switch. */
+/* Neither end of a link accepts a Set: the link is to blame, not the whole switch. */
 START_TEST(stays_in_init_at_both_ends)
 {
 	struct scenario *s = up("fattree:4", "", "set_errors all isolate release never\n");
@@ -562,7 +562,7 @@ START_TEST(stays_in_init_at_both_ends)
 }
 END_TEST
 
-/* A switch that takes no Sets: its hosts, which do, are not to blame. */
+/* A switch that accepts no Sets: its hosts, which do, are not to blame. */
 START_TEST(failing_switch)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -624,7 +624,7 @@ START_TEST(reboots)
 }
 END_TEST
 
-/* How many of the ports that lead to the switch are not disabled. */
+/* Number of ports that lead to the switch and are not disabled. */
 static unsigned int ports_on(struct scenario *s, struct place *sw)
 {
 	struct sim_node_view view;
@@ -664,7 +664,7 @@ START_TEST(whole_switch)
 }
 END_TEST
 
-/* No trap tells that anything is wrong with it: it takes no Sets, or does not answer any more. */
+/* No trap reports anything wrong with it: it accepts no Sets, or no longer answers. */
 START_TEST(whole_switch_goes_wrong)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -693,7 +693,7 @@ START_TEST(whole_switch_goes_wrong)
 }
 END_TEST
 
-/* With the switch what leads to it is released, and nothing else. */
+/* With the switch the ports that lead to it are released, and nothing else. */
 START_TEST(switch_beside_a_host)
 {
 	struct scenario *s = up("fattree:4", "",
@@ -734,7 +734,7 @@ START_TEST(restart)
 	send_traps(s, &other, IBA_TRAP_WATCHDOG, 260, 20);
 	flap(s, &host, 8);
 	scenario_stop(s);
-	append(file, "0x5 1 flapping ca isol"); /* torn */
+	append(file, "0x5 1 flapping ca isol"); /* cut off */
 	scenario_start(s);
 	scenario_run_ms(s, 30 * 1000);
 	scenario_check_log(s, "unhealthy-ports:4: '0x5 1 flapping ca isol': expected 10 words",
@@ -753,7 +753,7 @@ START_TEST(restart)
 }
 END_TEST
 
-/* The file is left alone while nothing changes, as by an administrator who has moved it away. */
+/* The file is left alone while nothing changes, as if an administrator had moved it away. */
 START_TEST(written_when_it_changes)
 {
 	struct scenario *s = up("fattree:4", "", "flapping ca isolate release never\n");
@@ -773,7 +773,7 @@ START_TEST(written_when_it_changes)
 }
 END_TEST
 
-/* What it says cannot be known, but it is not overwritten, and all else works. */
+/* Its contents are not understood, but it is not overwritten, and everything else works. */
 START_TEST(garbage)
 {
 	struct scenario *s = scenario_new("fattree:4", 1);
@@ -790,7 +790,7 @@ START_TEST(garbage)
 }
 END_TEST
 
-/* A cable between switches may be needed by now: it is told of, and on again if it was off. */
+/* A cable between switches may be needed by now: it is logged, and on again if it was off. */
 START_TEST(restart_with_cables)
 {
 	struct scenario *s = up("fattree:4", "", "flapping switch disable release never\n");

@@ -8,15 +8,15 @@
 #include "published.h"
 
 #define COLUMNS 100
-#define TAB 6	      /* columns that it has more than characters, and a line break */
-#define OCTETS_MAX 24 /* of a table, that are told one by one */
+#define TAB 6	      /* columns that it has beyond its characters, and a line break */
+#define OCTETS_MAX 24 /* of a table that are shown one by one */
 #define FNV_OFFSET UINT32_C(2166136261)
 #define FNV_PRIME UINT32_C(16777619)
-/* In a MAD; what lies between them is a status and a TransactionID. */
+/* In a MAD; between them are a status and a TransactionID. */
 #define METHOD_OFFSET 3
 #define ATTRIBUTE_OFFSET 16
 
-/* What the daemon shows to its other parts. */
+/* What the daemon publishes to its other parts. */
 static const struct {
 	const char *name;
 	GByteArray *(*octets)(struct context *context);
@@ -33,16 +33,16 @@ struct transcript {
 	uint64_t begin_ns, last_ns;
 	unsigned int n_packets;
 	uint32_t digest;
-	size_t logged;		   /* octets of the log that were told */
+	size_t logged;		   /* octets of the log shown so far */
 	GPtrArray *packets, *sets; /* struct line */
 	struct counters counters;
-	uint32_t published[G_N_ELEMENTS(published)]; /* digests, as told last */
+	uint32_t published[G_N_ELEMENTS(published)]; /* digests, as shown last */
 	const char *lose; /* such packets for lose_node; NULL: none */
 	int lose_node;
 	bool losing;
 };
 
-/* Something that happened, how often, and where. */
+/* An event, its count, and its places. */
 struct line {
 	char *what;
 	unsigned int n;
@@ -63,7 +63,7 @@ static GPtrArray *lines_new(void)
 	return g_ptr_array_new_with_free_func(line_free);
 }
 
-/* It happened once more. */
+/* Counts one more. */
 static struct line *add(GPtrArray *lines, const char *what)
 {
 	struct line *line = NULL;
@@ -80,7 +80,7 @@ static struct line *add(GPtrArray *lines, const char *what)
 	return line;
 }
 
-/* A word more, on another line if this one is full. */
+/* One more word, on another line if this one is full. */
 static void add_word(GString *text, const char *word)
 {
 	const char *begin = strrchr(text->str, '\n');
@@ -110,7 +110,7 @@ static uint32_t digest(uint32_t sum, const void *data, size_t length)
 	return sum;
 }
 
-/* ---- whom a packet is for ---- */
+/* ---- the addressee of a packet ---- */
 
 static bool is_switch(const struct transcript *t, unsigned int node, struct sim_node_view *view)
 {
@@ -118,7 +118,7 @@ static bool is_switch(const struct transcript *t, unsigned int node, struct sim_
 	return view->type == IBA_NODE_SWITCH;
 }
 
-/* Where the tables that the switches hold lead from a node; -1: nowhere. */
+/* Where the tables of the switches lead from a node; -1: nowhere. */
 static int node_by_lid(const struct transcript *t, unsigned int node, uint16_t lid)
 {
 	unsigned int port = 1, peer;
@@ -137,7 +137,7 @@ static int node_by_lid(const struct transcript *t, unsigned int node, uint16_t l
 	return -1;
 }
 
-/* At the end of a directed route, which begins where LIDs lead to; -1: nobody. */
+/* The end of a directed route, which begins where LIDs lead to; -1: none. */
 static int target_of(const struct transcript *t, const struct vendor_address *to, uint64_t from,
 		     const struct iba_dr_smp *smp)
 {
@@ -169,7 +169,7 @@ static bool is_one_of(const char *name, const char *const names[])
 	return *names;
 }
 
-/* The fields that differ from what is there; where 0 stands for no change, those that are not 0. */
+/* The fields that differ from the present ones; where 0 means no change, those that are not 0. */
 static void add_fields(GString *out, const struct wire_type *type, const void *set, const void *is)
 {
 	static const char *const orders[] = {"link_width_enabled",
@@ -278,7 +278,7 @@ static void tell_set(struct transcript *t, int node, const struct iba_dr_smp *sm
 	add(line->where, target->str);
 }
 
-/* What others send is of interest if the SM has to do something about it. */
+/* Packets of others matter if the SM has to react to them. */
 static void tell_other(struct transcript *t, uint64_t from, const struct iba_dr_smp *mad,
 		       const char *name)
 {
@@ -299,7 +299,7 @@ static bool is_own_answer(const struct iba_dr_smp *mad)
 	       mad->attribute_id != IBA_ATTR_SM_INFO;
 }
 
-/* It is drawn for after it was told of. */
+/* The simulator decides on its loss after it was recorded. */
 static void lose(struct transcript *t, int node, const char *name)
 {
 	t->losing = t->lose && node == t->lose_node && strcmp(name, t->lose) == 0;
@@ -374,7 +374,7 @@ static void tell_sets(struct transcript *t)
 	}
 }
 
-/* Not the sizes of structs. */
+/* Except sizes of structs. */
 static void tell_counters(struct transcript *t)
 {
 	g_autoptr(GString) words = g_string_new("counters:");
@@ -399,7 +399,7 @@ static void tell_counters(struct transcript *t)
 		g_string_append_printf(t->text, "%s\n", words->str);
 }
 
-/* Digests of what has changed since it was told last. */
+/* Digests of what has changed since the last report. */
 static void tell_published(struct transcript *t)
 {
 	g_autoptr(GString) words = g_string_new("published:");
@@ -418,7 +418,7 @@ static void tell_published(struct transcript *t)
 		g_string_append_printf(t->text, "%s\n", words->str);
 }
 
-/* Without the time, and the names of files that are other ones each time. */
+/* Without the time, and without names of files that differ in each run. */
 static char *plain_line(const struct transcript *t, const char *line)
 {
 	const char *text = strstr(line, "] ");
@@ -536,7 +536,7 @@ void transcript_tell_files(struct transcript *t)
 	GList *names = NULL;
 	const char *name;
 
-	/* What the files of the site said names a directory of this run. */
+	/* The saved contents of the site's files name a directory of this run. */
 	while ((name = g_dir_read_name(directory)))
 		if (strcmp(name, "partitions.last") != 0 && strcmp(name, "options.state") != 0)
 			names = g_list_insert_sorted(names, g_strdup(name),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a scenario's daemon does, as a text for people:
+ * The actions of a scenario's daemon, as a text for people:
  *
  *	== host-5 is pulled
  *	1.204 ms, 9 packets, digest 5c1f06aa
@@ -10,11 +10,11 @@
  *	published: subnet 0c5e11d7 state 6e1f8a25
  *	log: 0x02 -> partial sweep: 0.4 ms, 0 errors
  *
- * The time is that of the last packet since the event, in virtual time. Sets of the same in several
- * places are one line. Of PortInfo and SwitchInfo it has the fields that differ from what is there
- * at that moment, of tables what is in them. The digest is of all packets of the SM in their order,
- * with their times, routes, keys and contents: of what the lines leave out, too. Of what the daemon
- * shows to its other parts (published.h) digests are told where it has changed.
+ * The time is that of the last packet since the event, in virtual time. Equal Sets at several
+ * places are one line. For PortInfo and SwitchInfo the text has the fields that differ from the
+ * present ones at that moment, for tables their contents. The digest is of all packets of the SM in
+ * their order, with their times, routes, keys and contents, also of what the lines omit. What the
+ * daemon publishes to its other parts (published.h) is shown as digests where it has changed.
  */
 #ifndef TESTS_TRANSCRIPT_H
 #define TESTS_TRANSCRIPT_H
@@ -23,21 +23,21 @@
 
 struct transcript;
 
-/* It listens to all that is on the wire: sim_set_trace(). */
+/* It sees everything on the wire: sim_set_trace(). */
 struct transcript *transcript_new(struct scenario *s);
 void transcript_free(struct transcript *t);
 
-/* The daemon of the scenario, and its counters, begin anew. */
+/* The daemon of the scenario starts, with new counters. */
 void transcript_starts(struct transcript *t);
-/* What follows is because of this; until transcript_tell(), which ends it. */
+/* What follows is caused by this; until transcript_tell(), which ends it. */
 void transcript_event(struct transcript *t, const char *what);
 void transcript_tell(struct transcript *t);
-/* No more than digests, and the counters. */
+/* Only digests, and the counters. */
 void transcript_tell_digest(struct transcript *t);
 void transcript_say(struct transcript *t, const char *text);
-/* What the daemon keeps on the disk. */
+/* What the daemon has written to disk. */
 void transcript_tell_files(struct transcript *t);
-/* All such packets of the SM for that node, or from it, are lost: "Get(NodeInfo)"; NULL: none. */
+/* All such packets between the SM and that node are lost: "Get(NodeInfo)"; NULL: none. */
 void transcript_lose(struct transcript *t, const char *packet, unsigned int node);
 const char *transcript_text(const struct transcript *t);
 
