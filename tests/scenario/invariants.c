@@ -249,7 +249,7 @@ static bool is_left_out(const struct view *view, unsigned int from, unsigned int
 
 /*
  * Whether no path is possible since the first or the last switch has no room for the LID; a lack of
- * room in other switches is no excuse.
+ * room in other switches does not count.
  */
 static bool is_above_cap(const struct view *view, unsigned int from, uint16_t lid,
 			 const struct endport *to)

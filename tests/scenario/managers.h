@@ -69,8 +69,7 @@ void managers_up_with_standby(struct managers *m, const char *conf1, const char 
 char *managers_replication(struct managers *m, const char *key);
 #define MANAGERS_POLLS "sminfo_polling_timeout 1000\npolling_retry_number 2\n"
 void managers_kill(struct managers *m, unsigned int i);	  /* it sends nothing more */
-/* Runs until it has sent this many more packets, and kills it; false: it did not in so many
- * seconds. */
+/* Runs until it has sent this many more packets, and kills it; false: not within these seconds. */
 bool managers_kill_at(struct managers *m, unsigned int i, uint64_t packets, unsigned int seconds);
 /* A program on that host, always the same, sends a Set of an attribute to the SM's port. */
 void managers_set(struct managers *m, unsigned int i, const char *host, uint16_t attribute,

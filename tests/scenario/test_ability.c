@@ -148,7 +148,7 @@ START_TEST(key_comes_and_goes)
 	ck_assert_uint_le(managers_settle(m, 1, 20), 5000);
 	managers_kill(m, 1);
 	managers_settle(m, 0, 20);
-	managers_configure(m, 1 - 1, with); /* the same keys, and now the higher rank */
+	managers_configure(m, 1 - 1, with); /* equal keys, and now the higher rank */
 	managers_settle(m, 0, 20);
 	g_assert(g_file_set_contents(m->sm[1].conf, without, -1, NULL));
 	managers_start(m, 1);

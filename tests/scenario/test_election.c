@@ -674,7 +674,6 @@ START_TEST(allowed_sms)
 }
 END_TEST
 
-/* NOTACTIVE by another's DISABLE, or by -I: the administrator has a way out of it. */
 /*
  * One of higher rank that knows only the M_Key of its own port, as it was never told which port has
  * which, does not become MASTER of that port: the SM that has the subnet would hand it over.
@@ -699,6 +698,7 @@ START_TEST(nobody_answers_for_want_of_keys)
 }
 END_TEST
 
+/* NOTACTIVE by another's DISABLE, or by -I: the administrator has a way out of it. */
 START_TEST(activated)
 {
 	managers_up_with_standby(m, POLLS, POLLS "sm_inactive TRUE\n");

@@ -807,7 +807,6 @@ START_TEST(lid_routes_that_end_early)
 }
 END_TEST
 
-/* An SMA that does not answer must not keep others from being served. */
 /* The last six are beyond the hops that a directed route has: the others are up without them. */
 START_TEST(too_far)
 {
@@ -825,6 +824,7 @@ START_TEST(too_far)
 }
 END_TEST
 
+/* An SMA that does not answer must not keep others from being served. */
 START_TEST(mute_switch)
 {
 	struct scenario *s = up("torus:3x3x3:1", (uint64_t)_i);

@@ -3,7 +3,7 @@
  * Files of the site on a server that does not answer: open() and stat() of them hang, here through
  * functions of the same names that replace those of the C library. The loop of the daemon goes on,
  * a client that asks for the files gets an error, and their contents are used once they can be
- * read. The same holds for the directory of saved files: sweeps go on, and what was promised to be
+ * read. This also holds for the directory of saved files: sweeps go on, and what was promised to be
  * saved waits.
  */
 #include <check.h>

@@ -268,7 +268,7 @@ static bool lanes_differ(const struct routing *a, const struct routing *b)
 	if (!y)
 		return false; /* one lane does for any SL */
 	ck_assert_ptr_nonnull(x);
-	ck_assert_uint_eq(n, b->n_switches); /* the same nodes, in the same order */
+	ck_assert_uint_eq(n, b->n_switches); /* nodes are in the same order */
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
 			if (i != j && route_lanes_sl(x, i, j) != route_lanes_sl(y, i, j))

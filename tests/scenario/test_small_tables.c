@@ -510,8 +510,7 @@ START_TEST(groups_beyond_a_new_leaf)
 	sim_set_multicast_fdb_cap(s->sim, leaf, 4);
 	scenario_converge(s, 20);
 	check_health(s, CONTROL_SUBNET_BAD, health);
-	scenario_expect(s, join(s, "host-12", N_GROUPS) == 0xC001); /* a shared one, which fits
-								     * everywhere */
+	scenario_expect(s, join(s, "host-12", N_GROUPS) == 0xC001); /* it shares one that fits */
 	scenario_heavy_sweep(s, 20);
 	check_health(s, CONTROL_SUBNET_BAD, health);
 	ck_assert_uint_eq(times(s, line), 1);
