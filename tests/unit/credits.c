@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* See credits.h. A buffer is that of a port of a switch, for what comes in there, on a VL. */
+/* See credits.h. A buffer holds packets that came in through a port of a switch, on a VL. */
 #include "tests/unit/credits.h"
 
 #include "route/value/lanes.h"
@@ -15,13 +15,13 @@ struct packet {
 
 struct buffer {
 	uint32_t first, n;	      /* packets */
-	struct route_port_set leaves; /* by these ports the first one has still to leave */
+	struct route_port_set leaves; /* ports through which the first packet has yet to leave */
 	bool is_leaving, is_listed;
 };
 
-/* An endport with what it has still to send. */
+/* An endport with what it has yet to send. */
 struct source {
-	uint32_t endport, entrance; /* the latter is the port of its switch, its own or another */
+	uint32_t endport, entrance; /* the latter is its own switch port or another */
 	uint32_t floods;
 	GArray *lids;
 };
@@ -34,10 +34,10 @@ struct net {
 	uint64_t state;
 	unsigned int n_vls;
 	struct buffer *buffers; /* [port * n_vls + VL] */
-	struct packet *packets; /* [buffer * credits] */
+	struct packet *packets; /* [port]: step in which a packet left through it */
 	uint64_t *busy;		/* [port]: step in which a packet left by it */
 	uint32_t *place;	/* [switch] in the tree, or FABRIC_NONE */
-	GArray *listed;		/* buffers that are not empty, and maybe others */
+	GArray *listed;		/* buffers that are not empty, and possibly others */
 	GArray *sources;
 };
 
@@ -63,7 +63,7 @@ static uint32_t next_port(const struct net *net, uint32_t sw, uint16_t lid)
 	return fabric_port_of(net->fabric, node, num);
 }
 
-/* Where a packet waits that goes from the one port of a switch to the other; or NO_BUFFER. */
+/* Where a packet waits that goes from one port of a switch to the other; or NO_BUFFER. */
 static uint32_t next_buffer(const struct net *net, uint32_t in, uint32_t out, uint8_t sl)
 {
 	uint32_t peer = net->fabric->ports[out].peer;
@@ -89,7 +89,7 @@ static void set_put(struct route_port_set *set, unsigned int num, bool value)
 	set->bits[num / 64] |= (uint64_t)value << num % 64;
 }
 
-/* Any level of QoS that paths may have; what concerns the SM may have the SL of the SM. */
+/* Any QoS level that paths may have; paths of the SM may have the SM's SL. */
 static bool choose_sl(struct net *net, uint32_t from, uint16_t lid, uint8_t *sl)
 {
 	uint32_t to = fabric_port_by_lid(net->fabric, lid), sm = net->fabric->sm_port;
@@ -168,7 +168,7 @@ static void hand_over(struct net *net, uint32_t out, struct packet packet)
 		net->outcome->lost++;
 }
 
-/* Each cable carries a packet a step. */
+/* Each cable carries one packet a step. */
 static bool leave(struct net *net, uint32_t b, uint32_t out)
 {
 	struct packet packet = *packet_at(net, b, 0);
@@ -184,7 +184,7 @@ static bool leave(struct net *net, uint32_t b, uint32_t out)
 	return true;
 }
 
-/* What the first packet of a buffer can do; true if it is something. */
+/* What the first packet of a buffer can do; true if it moved. */
 static bool advance(struct net *net, uint32_t b)
 {
 	uint32_t node = net->fabric->ports[b / net->n_vls].node;
@@ -245,7 +245,7 @@ static bool inject(struct net *net, const struct source *source, struct packet p
 	return push(net, source->entrance * net->n_vls + vl, packet);
 }
 
-/* One packet more of a host, if there is room; false if it has none. */
+/* One more packet of a host, if there is room; false if the host has none. */
 static bool send_one(struct net *net, struct source *source)
 {
 	uint32_t n = source->lids->len, i = make_number(&net->state, n + source->floods);
@@ -278,7 +278,7 @@ static bool send_all(struct net *net)
 
 /* ---- deadlocks ---- */
 
-/* A buffer for whose room the first packet of one that is stuck waits. */
+/* A buffer with too little room that the first packet of a stuck buffer waits for. */
 static uint32_t awaited(const struct net *net, uint32_t b)
 {
 	uint32_t node = net->fabric->ports[b / net->n_vls].node;
@@ -296,7 +296,7 @@ static char *describe(const struct net *net)
 	GString *text = g_string_new(NULL);
 
 	for (uint32_t i = 0; i < net->fabric->n_ports * net->n_vls; i++)
-		b = awaited(net, b); /* after so many it is in the ring */
+		b = awaited(net, b); /* after this many it is in the ring */
 	start = b;
 	do {
 		char name[FABRIC_NAME_SIZE];
@@ -443,7 +443,7 @@ GArray *credits_all_to_all(const struct fabric *fabric, bool switches)
 
 /* ---- rings ---- */
 
-/* Who waits for whom: of all flows. */
+/* Which buffer waits for which: of all flows. */
 struct rings {
 	struct net net;
 	GArray **edges; /* [buffer] of struct edge; or NULL */
@@ -466,7 +466,7 @@ static void add_edge(struct rings *rings, uint32_t from, struct edge edge)
 	g_array_append_val(*edges, edge);
 }
 
-/* Tables may lead round and round: no packet is followed over more switches than there are. */
+/* Tables may have loops: a packet is followed over at most as many switches as there are. */
 static void follow(struct rings *rings, uint32_t i)
 {
 	const struct credits_flow *flow = &rings->net.load->flows[i];
@@ -492,7 +492,7 @@ struct visit {
 	uint32_t buffer, edge; /* the latter: where to go on */
 };
 
-/* The flows of the edges on the path from a buffer that was met again. */
+/* The flows of the edges on the path from a buffer that was reached again. */
 static GArray *ring_of(const struct rings *rings, const GArray *path, uint32_t again)
 {
 	GArray *flows = g_array_new(FALSE, FALSE, sizeof(struct credits_flow));

@@ -2,7 +2,7 @@
 /*
  * A simulator of packets in a lossless net: at each port of a switch, and on each of its VLs, there
  * is a buffer for a few packets, first in, first out; a packet leaves it when there is room at the
- * next switch. It reads tables, SLs and VLs, and nothing of what the verifier makes of them.
+ * next switch. It reads tables, SLs and VLs, and no result of the verifier.
  */
 #ifndef TESTS_UNIT_CREDITS_H
 #define TESTS_UNIT_CREDITS_H
@@ -25,13 +25,13 @@ struct credits_load {
 	uint32_t n_flows;
 	unsigned int rounds;	       /* packets of each flow */
 	const struct route_tree *tree; /* on SL 0; NULL: there are no floods */
-	unsigned int floods;	       /* that each member of the tree which is a host sends */
-	uint64_t state;		       /* for all chance */
+	unsigned int floods;	       /* number sent by each member of the tree that is a host */
+	uint64_t state;		       /* for all random choices */
 };
 
 struct credits_outcome {
 	uint64_t sent, delivered, lost; /* packets of flows */
-	uint64_t copies;		/* of floods that hosts got */
+	uint64_t copies;		/* copies of floods that hosts got */
 	uint64_t steps;
 	char *deadlock; /* buffers that wait for each other; NULL: everything arrived, or was lost
 			   by an entry that discards it */
@@ -40,10 +40,10 @@ struct credits_outcome {
 void credits_run(const struct credits_load *load, struct credits_outcome *outcome);
 void credits_outcome_clear(struct credits_outcome *outcome);
 
-/* Each host to all others; with switches also to these, and back. Of struct credits_flow. */
+/* Each host to all others; with switches also to these, and back. Array of struct credits_flow. */
 GArray *credits_all_to_all(const struct fabric *fabric, bool switches);
 
-/* Those of the flows by which buffers can come to wait for each other in a ring; or NULL. */
+/* Flows that can make buffers wait for each other in a ring; or NULL. */
 GArray *credits_ring(const struct credits_load *load);
 
 #endif

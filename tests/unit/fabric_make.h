@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Fabrics for tests, made straight from a topology as if a sweep had just finished. */
+/* Fabrics for tests, made directly from a topology as if a sweep had just finished. */
 #ifndef TESTS_UNIT_FABRIC_MAKE_H
 #define TESTS_UNIT_FABRIC_MAKE_H
 
 #include "fabric/from_topology.h"
 
-/* builder_give_lids() of a fabric that has enough. */
+/* builder_give_lids() for a fabric that has enough LIDs. */
 void make_lids(struct builder *builder, uint8_t lmc);
 
 /* Of a generator spec or a topology file; stops the test on an error. */

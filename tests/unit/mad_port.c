@@ -15,7 +15,7 @@ struct mad *mad;
 struct actor *owner;
 static struct timer tick;
 unsigned int done_ok, done_status, done_timeout, done_cancelled;
-unsigned int never_sent; /* of those that were not answered */
+unsigned int never_sent; /* of requests that were not answered */
 unsigned int done_dead, done_fell_back;
 
 static bool port_bind(struct vendor *vendor, uint8_t mgmt_class, bool manager,
@@ -149,7 +149,7 @@ struct tracked *make(uint64_t target, uint8_t hops)
 	return tracked;
 }
 
-/* Time stands still in a runtime with nothing to do, hence the timer. */
+/* Time stands still in an idle runtime, hence the timer. */
 void run_ms(uint64_t ms)
 {
 	if (ms)

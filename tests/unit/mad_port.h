@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * mad/ over a port made of a list: what was sent is looked at, what comes back is made up by the
- * test, in virtual time.
+ * mad/ over a port that is a list: tests look at what was sent, and make up what comes back, in
+ * virtual time.
  */
 #ifndef TESTS_MAD_PORT_H
 #define TESTS_MAD_PORT_H
@@ -29,7 +29,7 @@ struct port {
 struct tracked {
 	struct mad_request mad;
 	unsigned int number;
-	GArray *order; /* numbers, as they are done */
+	GArray *order; /* numbers, in the order in which they were done */
 };
 
 extern struct runtime *rt;
@@ -39,31 +39,31 @@ extern struct options *options;
 extern struct mad *mad;
 extern struct actor *owner;
 extern unsigned int done_ok, done_status, done_timeout, done_cancelled;
-extern unsigned int never_sent; /* of those that were not answered */
-extern unsigned int done_dead;	/* found dead by another one */
+extern unsigned int never_sent; /* of requests that were not answered */
+extern unsigned int done_dead;	/* found dead through another request */
 extern unsigned int done_fell_back;
 
 #define count(name) counter_get(&context.counters, name)
 
-/* All but mad, which start() makes: options may be changed before. */
+/* Sets up everything except mad, which start() makes: options may be changed before. */
 void setup(void);
 void start(void);
 void teardown(void);
 
-/* A Get to the SMA of a target by a directed route; it ends in one of the numbers above. */
+/* A Get to the SMA of a target by directed route; its end is counted in one of the above. */
 struct tracked *make(uint64_t target, uint8_t hops);
 void send_one(uint64_t target, uint8_t hops);
 
 /* Lets time pass. */
 void run_ms(uint64_t ms);
 
-/* Nothing is on its way or waits, and nothing is kept of what was. */
+/* Nothing may be on its way, waiting or left over from earlier. */
 void expect_nothing_left(void);
 
 const struct sent *sent_at(unsigned int i);
 uint32_t tid_of(const struct sent *sent); /* its low half */
 
-/* The answer to what was sent; with an octet changed. */
+/* The answer to what was sent; with one octet changed. */
 void answer(const struct sent *sent);
 void answer_from(const struct sent *sent, uint16_t lid, unsigned int at, uint8_t value);
 void answer_changed(const struct sent *sent, unsigned int at, uint8_t value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Stands for osmsim: speaks its protocol from a thread of the test, and does to MADs what their
- * LID asks for, among it what a server should never do.
+ * Stands in for osmsim: speaks its protocol from a thread of the test, and handles MADs as their
+ * LID asks, including ways that a server must never act.
  */
 #ifndef TESTS_UNIT_OSMSIM_DOUBLE_H
 #define TESTS_UNIT_OSMSIM_DOUBLE_H
@@ -23,9 +23,9 @@ enum double_lid {
 	DOUBLE_LONG_LID,     /* answers with DOUBLE_LONG octets */
 	DOUBLE_TRICKLE_LID,  /* answers octet by octet */
 	DOUBLE_BURST_LID,    /* answers many times */
-	DOUBLE_NONSENSE_LID, /* answers with a frame that is none */
+	DOUBLE_NONSENSE_LID, /* answers with a malformed frame */
 	DOUBLE_HALF_LID,     /* closes the connection in the middle of the answer */
-	DOUBLE_DEAF_LID,     /* reads nothing any more for a second */
+	DOUBLE_DEAF_LID,     /* reads nothing for a second */
 };
 
 struct osmsim_double {
@@ -35,15 +35,15 @@ struct osmsim_double {
 	_Atomic uint32_t agents[256]; /* by handle: bit n, agent n is registered */
 	_Atomic int connections;
 	_Atomic int fds[256];
-	/* What was registered last. */
+	/* Values of the last registration. */
 	_Atomic uint32_t qpn, oui, rmpp_version;
 	_Atomic uint64_t method_mask[2];
 };
 
-/* Listens, and points the environment of this process to it. */
+/* Listens, and makes the environment of this process point to it. */
 void osmsim_double_start(struct osmsim_double *server);
 
-/* Closes all connections, and listens no more. */
+/* Closes all connections, and stops listening. */
 void osmsim_double_die(struct osmsim_double *server);
 
 /* Listens again, as a server that was restarted. */

@@ -10,7 +10,7 @@
 
 #include "libvendor/sim/topology.h"
 
-#define WAIT_NS (60 * NS_PER_S) /* a failure */
+#define WAIT_NS (60 * NS_PER_S) /* more is a failure */
 
 static struct topology *make_topology(void)
 {
@@ -81,7 +81,7 @@ void osmsim_net_free(struct osmsim_net *net)
 	log_free(net->log);
 	runtime_free(net->rt);
 	g_string_free(net->log_text, TRUE);
-	/* Nothing is left behind. */
+	/* No file is left behind. */
 	ck_assert_msg(rmdir(net->directory) == 0, "%s", g_strerror(errno));
 	g_free(net->directory);
 	g_free(net->path);
@@ -92,7 +92,7 @@ void osmsim_net_run_ms(struct osmsim_net *net, unsigned int ms)
 {
 	uint64_t end = runtime_now(net->rt) + ms * NS_PER_MS;
 
-	/* On a busy machine the time may pass without us. */
+	/* On a busy machine the time may pass without a turn of this loop. */
 	for (unsigned int turns = 0; turns < ms || runtime_now(net->rt) < end; turns++)
 		server_turn(net->server, NS_PER_MS);
 }
@@ -137,7 +137,7 @@ void net_put(struct osmsim_net *net, int fd, uint32_t type, const void *data, si
 	net_send(net, fd, both, sizeof(header) + length);
 }
 
-/* False: the end. */
+/* False: end of the connection. */
 static bool get_octets(struct osmsim_net *net, int fd, void *data, size_t length)
 {
 	uint64_t end = runtime_now(net->rt) + WAIT_NS;

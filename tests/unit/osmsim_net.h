@@ -28,7 +28,7 @@ struct program {
 	uint32_t handle;
 };
 
-/* A frame that came, or for length < 0 the end of the connection; data to be freed. */
+/* A received frame, or for length < 0 the end of the connection; data to be freed. */
 struct frame {
 	uint32_t type;
 	ssize_t length;
@@ -45,7 +45,7 @@ void net_put(struct osmsim_net *net, int fd, uint32_t type, const void *data, si
 /* Waits for a frame; fails the test after a minute. */
 struct frame net_get(struct osmsim_net *net, int fd);
 bool net_is_closed(struct osmsim_net *net, int fd); /* the server ended it, within a second */
-/* Asks and copies the answer, which must have that size. */
+/* Sends a request and copies the answer, which must have that size. */
 void net_ask(struct osmsim_net *net, int fd, uint32_t type, const void *data, size_t length,
 	     void *answer, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* See proof.h. Nothing of opensm/route may be included here. */
+/* See proof.h. Headers of opensm/route must not be included here. */
 #include "tests/unit/proof.h"
 
 #include <glib.h>
@@ -110,7 +110,7 @@ struct waits {
 	const struct proof_net *net;
 	uint32_t n, n_words;
 	uint32_t *number; /* [switch * 256 + port]: of its VL 0, or PROOF_NONE */
-	uint64_t *matrix; /* [first * n_words]: bits of those that it waits for */
+	uint64_t *matrix; /* [first * n_words]: bits of the channels that it waits for */
 	uint16_t used;	  /* VLs */
 };
 
@@ -136,7 +136,7 @@ static void wait_for(struct waits *waits, uint32_t first, uint32_t second)
 	waits->matrix[(size_t)first * waits->n_words + second / 64] |= UINT64_C(1) << second % 64;
 }
 
-/* Takes away what waits for nothing that is left; true if nothing is. */
+/* Removes channels that wait for no remaining one; true if none is left. */
 static bool is_acyclic(const struct waits *waits)
 {
 	g_autofree uint64_t *left = g_new0(uint64_t, waits->n_words);
@@ -181,7 +181,7 @@ static uint16_t sls_of(const struct proof_case *what, uint32_t from, uint32_t to
 	return what->lanes ? what->lanes->sls(what->lanes, what->net, from, to) : 1;
 }
 
-/* Notes what a packet that enters at a switch holds and asks for. */
+/* Notes the channels that a packet entering at a switch holds and waits for. */
 static void follow(const struct proof_case *what, struct waits *waits, uint32_t sw, uint32_t lid,
 		   unsigned int sl)
 {
@@ -228,7 +228,7 @@ bool proof_arrives(const struct proof_case *what, uint32_t sw, uint32_t lid)
 	return fate_of(what, sw, lid) == ARRIVED;
 }
 
-/* [switch]: cables lead from there to the owner, by switches that can hold the LID. */
+/* [switch]: cables lead from there to the owner, through switches that can hold the LID. */
 static void find_joined(const struct proof_net *net, uint32_t lid, bool *joined)
 {
 	bool more = true;
@@ -293,7 +293,7 @@ static bool have_lanes(const struct proof_net *net, uint16_t used)
 	return true;
 }
 
-/* A packet that came by a cable of the tree leaves by all others. */
+/* A packet that came through a cable of the tree leaves through all others. */
 static void add_tree(struct waits *waits, const struct proof_tree *tree)
 {
 	const struct proof_net *net = waits->net;
@@ -348,7 +348,7 @@ static uint32_t next(const struct mix *mix, unsigned int side, uint32_t sw)
 	return mix->net->across[sw * 256 + port_of(&mix->side[side], sw, mix->lid)];
 }
 
-/* Depth first: 1 on the way, 2 done. True if a packet may come round to a switch. */
+/* Depth first: 1 on the way, 2 done. True if a packet may return to a switch. */
 static bool comes_round(const struct mix *mix, uint32_t sw)
 {
 	bool round = false;
@@ -374,7 +374,7 @@ static bool may_loop(const struct mix *mix)
 	return loops;
 }
 
-/* Whether a packet may end elsewhere than at its owner; state: 1 met. */
+/* Whether a packet may end elsewhere than at its owner; state: 1 visited. */
 static bool may_fail(const struct mix *mix, uint32_t sw)
 {
 	const struct proof_net *net = mix->net;
@@ -402,7 +402,7 @@ static bool loops_alone(const struct proof_case *what, uint32_t lid)
 	return loops;
 }
 
-/* Packets on an SL that enter at a switch, by either entry of each. state: ports came by. */
+/* Packets on an SL that enter at a switch, by either entry of each. state: their entry ports. */
 static void mix_from(const struct mix *mix, struct waits *waits, bool *met, uint32_t sw, uint8_t in,
 		     uint32_t last, unsigned int sl)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * An opinion on forwarding tables that shares nothing with opensm/route, not even types: switches,
- * cables and LIDs are read from the fabric into arrays, every packet is followed by itself on each
- * of its SLs, and what channels (port, VL) wait for is a matrix of bits.
+ * cables and LIDs are copied from the fabric into arrays, every packet is followed separately on
+ * each of its SLs, and a matrix of bits says which channels (port, VL) wait for which.
  */
 #ifndef TESTS_UNIT_PROOF_H
 #define TESTS_UNIT_PROOF_H
@@ -20,10 +20,10 @@ struct proof_net {
 	uint8_t *vls;		    /* [switch * 256 + port]: data VLs of the port */
 	uint32_t *cap;		    /* [switch]: it holds lower LIDs only */
 	uint32_t n_lids;	    /* one more than the highest */
-	uint32_t *home;		    /* [LID]: switch that hands it over, or PROOF_NONE */
-	uint8_t *exit;		    /* [LID]: by this port */
+	uint32_t *home;		    /* [LID]: switch that delivers it, or PROOF_NONE */
+	uint8_t *exit;		    /* [LID]: through this port */
 	bool *of_host;		    /* [LID] */
-	bool *hosts;		    /* [switch]: hosts stand there */
+	bool *hosts;		    /* [switch]: it has hosts */
 	uint32_t sm;		    /* switch of the subnet manager, or PROOF_NONE */
 };
 
@@ -31,19 +31,19 @@ struct proof_net {
 struct proof_lanes {
 	const void *arg;
 	uint16_t (*sls)(const struct proof_lanes *lanes, const struct proof_net *net, uint32_t from,
-			uint32_t to); /* bits, as packets bear them from switch to switch */
+			uint32_t to); /* bits, as packets carry them from switch to switch */
 	uint8_t (*vl)(const struct proof_lanes *lanes, uint32_t sw, uint8_t in, uint8_t out,
 		      unsigned int sl);
 	bool (*has_path)(const struct proof_lanes *lanes, uint32_t from, uint32_t to);
 };
 
-/* What is to be judged. */
+/* The tables to be judged. */
 struct proof_case {
 	const struct proof_net *net;
 	const uint8_t *const *lft; /* [switch][LID], as many LIDs as the net has */
 	const struct proof_lanes *lanes;
-	const bool *idle; /* [from * n + to]: hosts there send each other nothing; NULL: nowhere */
-	bool excused; /* what goes to or from switches, but the SM's, may be discarded */
+	const bool *idle; /* [from * n + to]: hosts there do not send to each other; NULL: all do */
+	bool excused; /* packets to or from switches, except the SM's, may be discarded */
 };
 
 /* A multicast tree: exits[switch * 256 + port]. */
@@ -55,7 +55,7 @@ struct proof_tree {
 struct proof_verdict {
 	bool complete, loop_free;
 	bool acyclic;	    /* no channels wait for each other in a ring */
-	bool hosts_acyclic; /* those of packets from hosts to hosts */
+	bool hosts_acyclic; /* channels of packets from hosts to hosts */
 	bool trees_acyclic; /* all of them, and those of multicast */
 };
 
@@ -65,16 +65,16 @@ void proof_net_free(struct proof_net *net);
 struct proof_verdict proof_judge(const struct proof_case *what, const struct proof_tree *trees,
 				 uint32_t n_trees);
 
-/* Whether a packet that enters at a switch gets to the owner of its LID. */
+/* Whether a packet that enters at a switch reaches the owner of its LID. */
 bool proof_arrives(const struct proof_case *what, uint32_t sw, uint32_t lid);
 
-/* What mixtures of two tables can do. */
+/* Faults that mixtures of two tables can have. */
 struct proof_mixture {
-	uint32_t loops; /* LIDs that loop in some, though neither table loops */
-	uint32_t drops; /* LIDs of packets that some loses, though first and last deliver them */
+	uint32_t loops; /* LIDs that loop in some mixture, though neither table loops */
+	uint32_t drops; /* LIDs of packets lost by some, though first and last deliver them */
 	bool acyclic;
 };
-/* excepted[LID]: may be dropped. first and last are what a change begins and ends with. */
+/* excepted[LID]: may be dropped. first and last are the tables before and after a change. */
 struct proof_mixture proof_mix(const struct proof_case *before, const uint8_t *const *after,
 			       const uint8_t *const *first, const uint8_t *const *last,
 			       const bool *excepted);

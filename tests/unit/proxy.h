@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A vendor port between a daemon and the simulated fabric, through which a test falsifies what
- * comes back: for what the simulated SMAs, which are honest, never say.
+ * comes back: for answers that the simulated SMAs, which are honest, never give.
  */
 #ifndef TESTS_UNIT_PROXY_H
 #define TESTS_UNIT_PROXY_H
@@ -23,10 +23,10 @@ struct bed {
 	struct daemon *daemon;
 	uint64_t sm_guid; /* port to start on; 0: the first host's */
 
-	/* What comes from the fabric, before the daemon sees it; may change it. False: lost. */
+	/* Gets each MAD from the fabric before the daemon; may change it. False: lost. */
 	bool (*falsify)(struct bed *bed, struct vendor_mad *mad);
 	struct vendor_mad *held; /* by falsify, for bed_release */
-	uint64_t n;		 /* of the test's own use */
+	uint64_t n;		 /* for the test's own use */
 };
 
 struct bed *bed_new(const char *spec);
@@ -37,10 +37,10 @@ uint64_t bed_counted(const struct bed *bed); /* heavy sweeps finished */
 bool bed_logged(const struct bed *bed, const char *text);
 struct subnet *bed_subnet(struct bed *bed); /* to be put back with subnet_unref; may be NULL */
 
-/* Sends what is held up to the daemon now. */
+/* Delivers the held MAD to the daemon now. */
 void bed_release(struct bed *bed);
 
-/* Hands a MAD of class 1 or 0x81 up to the daemon as if it had come from the fabric. */
+/* Delivers a MAD of class 1 or 0x81 to the daemon as if it had come from the fabric. */
 void bed_inject(struct bed *bed, struct vendor_mad *mad);
 
 /* Fields of a MAD in wire order. */

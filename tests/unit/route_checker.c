@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The slow checker of forwarding tables. One walk for each switch and LID; each pair of channels
- * that a packet holds one after the other goes into a set; Kahn's algorithm takes channels away on
- * which none of those left depends, until nothing is left or only cycles are.
+ * that a packet holds one after the other goes into a set; Kahn's algorithm removes channels on
+ * which none of the remaining ones depends, until nothing is left or only cycles.
  *
- * In the inner loops there is no ck_assert_*(): each of these is a system call.
+ * Inner loops do not use ck_assert_*(): each of these is a system call.
  */
 #include "tests/unit/route_checker.h"
 
@@ -19,7 +19,7 @@ struct dependencies {
 	uint32_t n_ports;
 	GHashTable *seen; /* first * n_ports + second */
 	GArray *pairs;	  /* uint64_t, as in seen */
-	bool used;	  /* packets take a channel at least */
+	bool used;	  /* at least one packet takes the channel */
 };
 
 /* ---- the fabric ---- */
@@ -90,7 +90,7 @@ static void find_distances(struct checker *checker)
 	g_free(queue);
 }
 
-/* [switch]: cables lead from there to the leaf by switches that can hold the LID. */
+/* [switch]: cables lead from there to the leaf through switches that can hold the LID. */
 static bool *find_joined(const struct fabric *fabric, uint32_t leaf, uint16_t lid)
 {
 	bool *joined = g_new0(bool, fabric->n_switches + 1), more = true;
@@ -183,7 +183,7 @@ static uint32_t sm_switch(const struct fabric *fabric)
 
 /* ---- virtual lanes ---- */
 
-/* Whether packets from one switch to what hangs on another may be on that lane. */
+/* Whether packets from one switch to the nodes of another may be on that lane. */
 static bool is_on_lane(const struct checker *checker, uint32_t from, uint32_t to, unsigned int vl)
 {
 	const struct route_lanes *lanes = checker->routing->lanes;
@@ -201,7 +201,7 @@ static bool is_on_lane(const struct checker *checker, uint32_t from, uint32_t to
 	return lanes->vl[lanes->sm_sl] == vl && (from == sm || to == sm);
 }
 
-/* Whether packets from one switch to what hangs on another may have that SL. */
+/* Whether packets from one switch to the nodes of another may have that SL. */
 static bool may_have_sl(const struct checker *checker, uint32_t from, uint32_t to, unsigned int sl)
 {
 	const struct route_lanes *lanes = checker->routing->lanes;
@@ -215,7 +215,7 @@ static bool may_have_sl(const struct checker *checker, uint32_t from, uint32_t t
 	       (sl & ~(unsigned int)lanes->levels) == back;
 }
 
-/* One packet that comes into a switch by a port, where lanes change by turns. */
+/* One packet that enters a switch through a port, where lanes change by turns. */
 static void follow_turns(const struct checker *checker, uint32_t sw, uint16_t lid, uint8_t in,
 			 unsigned int sl, struct dependencies *dependencies)
 {
@@ -418,7 +418,7 @@ void checker_clear(struct checker *checker)
 	g_free(checker->hosts);
 }
 
-/* A packet that comes by a channel of the tree goes on by all others of the next switch. */
+/* A packet that came through a channel of the tree leaves through all others of the switch. */
 static void add_tree(const struct fabric *fabric, const struct route_tree *tree,
 		     struct dependencies *dependencies)
 {
@@ -502,7 +502,7 @@ bool checker_agrees(const struct checker *checker, unsigned int threads, const c
 }
 
 /*
- * Every path as long as cables make it, those of hosts if there is an order; none where cables do
+ * Every path is as short as cables allow, those of hosts if there is an order; none where cables do
  * not lead.
  */
 static void check_shortest(const struct checker *checker, const char *what)
@@ -536,7 +536,7 @@ static void check_shortest(const struct checker *checker, const char *what)
 	}
 }
 
-/* LIDs of nobody, and those that no cable leads to, are discarded. */
+/* Unassigned LIDs, and those that no cable leads to, are discarded. */
 static void check_unowned(const struct checker *checker, const char *what)
 {
 	const struct routing *routing = checker->routing;

@@ -9,14 +9,14 @@
 
 #include "route/engine.h"
 
-#define CHECKER_FAR UINT32_MAX /* distance: no cables lead there */
+#define CHECKER_FAR UINT32_MAX /* distance: cables do not lead there */
 
 enum checker_fate { CHECKER_REACHED, CHECKER_DISCARDED, CHECKER_HOLE, CHECKER_LOOP };
 
 struct checker {
 	const struct fabric *fabric;
 	const struct routing *routing;
-	struct route_verdict verdict; /* as the verifier should give it; witness stays NULL */
+	struct route_verdict verdict; /* as the verifier should report it; witness stays NULL */
 	uint32_t *distance;	      /* [from switch * n_switches + to switch], over all cables */
 	bool caps;		      /* some switch cannot hold all LIDs */
 	bool *hosts;		      /* [switch]: it has channel adapters or routers with LIDs */
@@ -36,7 +36,7 @@ static inline uint32_t checker_distance(const struct checker *checker, uint32_t 
 	return checker->distance[(size_t)from * checker->fabric->n_switches + to];
 }
 
-/* What becomes of a packet to an owned LID that enters at a switch; hops to other switches. */
+/* The fate of a packet to an owned LID that enters at a switch; hops to other switches. */
 enum checker_fate checker_walk(const struct fabric *fabric, const struct routing *routing,
 			       uint32_t sw, uint16_t lid, unsigned int *hops);
 
@@ -47,19 +47,18 @@ enum checker_fate checker_walk(const struct fabric *fabric, const struct routing
 bool checker_agrees(const struct checker *checker, unsigned int threads, const char *what);
 
 /*
- * Fails unless the routing is what its promises say: nothing lost, no loop, no credit loop or
- * shortest paths where promised, no entry for a LID that nobody owns; and unless the verifier
- * accepts it.
+ * Fails unless the routing keeps its promises: nothing lost, no loop, no credit loop or shortest
+ * paths where promised, no entry for an unassigned LID; and unless the verifier accepts it.
  */
 void checker_accept(const struct fabric *fabric, const struct routing *routing, const char *what);
-/* The same of a repaired routing, which may know LIDs of who is away. */
+/* As checker_accept() for a repaired routing, which may know LIDs of absent ports. */
 void checker_accept_owned(const struct fabric *fabric, const struct routing *routing,
 			  const char *what);
 
 /* Fails unless both have the same tables. */
 void checker_same_tables(const struct routing *a, const struct routing *b, const char *what);
 
-/* Whether channels of the tables, and of a multicast tree, depend on each other without a cycle. */
+/* Whether dependencies of channels, of the tables and of a multicast tree, have no cycle. */
 bool checker_is_free_with(const struct fabric *fabric, const struct routing *routing,
 			  const struct route_tree *tree);
 

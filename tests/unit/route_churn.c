@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A cable is plugged in as long as nothing keeps it out: neither itself nor a node at its ends. So
- * things can come back in any other order than they went.
+ * things can come back in another order than they went.
  */
 #include "tests/unit/route_churn.h"
 
@@ -22,7 +22,7 @@ static struct churn_thing *thing_at(const struct churn *churn, uint32_t i)
 	return &g_array_index(churn->things, struct churn_thing, i);
 }
 
-/* Cables of the node that were not met from their other end. */
+/* Cables of the node that were not found from their other end. */
 static void add_cables(struct churn *churn, struct builder_node *node)
 {
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {

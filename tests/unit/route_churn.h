@@ -25,16 +25,16 @@ struct churn {
 	uint32_t n_out;
 };
 
-/* All that the walk meets, but the SM's node and the switch that it hangs on. */
+/* Everything that the walk reaches, except the SM's node and the switch that it is cabled to. */
 struct churn *churn_new(struct builder *builder);
 void churn_free(struct churn *churn);
 
-/* Takes something out that is in, or puts it back. */
+/* Takes out a thing that is in, or puts it back. */
 void churn_toggle(struct churn *churn, uint32_t thing);
-/* Plugs the first cable of one host where that of another is, and the other way round. */
+/* Swaps the first cables of two hosts. */
 void churn_exchange(struct churn *churn, uint32_t thing, uint32_t other);
 void churn_return_exchanged(struct churn *churn);
-/* Something of a kind, chosen at random, that is out or in as asked for; FABRIC_NONE: no such. */
+/* A random thing of a kind, which is out or in as requested; FABRIC_NONE: there is none. */
 uint32_t churn_choose(const struct churn *churn, uint64_t *state, enum churn_kind kind, bool out);
 const char *churn_name(const struct churn *churn, uint32_t thing, char *buffer, size_t size);
 

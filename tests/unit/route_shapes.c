@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Random fabrics for tests of routing. A kind is a function that makes a topology; what is done to
- * all kinds alike (damage, hosts, LIDs) works on the builder. All chance comes from one state.
+ * Random fabrics for tests of routing. A kind is a function that makes a topology; what all kinds
+ * share (damage, hosts, LIDs) works on the builder. All random numbers come from one state.
  */
 #include "tests/unit/route_shapes.h"
 
@@ -288,7 +288,7 @@ static struct topology *large(struct shape *shape)
 	return generate(shape, g_strdup(specs[make_number(&shape->state, G_N_ELEMENTS(specs))]));
 }
 
-/* ---- what is done to all ---- */
+/* ---- common to all ---- */
 
 /* Swaps the cables of each switch over its ports: nothing may depend on tidy cabling. */
 static void shuffle_ports(struct shape *shape, const GPtrArray *order)
@@ -337,7 +337,7 @@ static void lose_switch(struct shape *shape, const GPtrArray *order)
 	g_string_append(shape->what, ", a switch out");
 }
 
-/* A host with one or two ports on a switch that has some free, inner ones too. */
+/* A host with one or two ports on a switch that has free ones, inner switches included. */
 static void new_host(struct shape *shape, const GPtrArray *order, unsigned int i)
 {
 	uint8_t type = one_in(shape, 8) ? IBA_NODE_ROUTER : IBA_NODE_CA;
@@ -402,7 +402,7 @@ static void give_lid(struct shape *shape, struct builder_port *port, uint8_t lmc
 	*lid += n;
 }
 
-/* In any order, with holes, and some have none. */
+/* In any order, with holes, and some ports have none. */
 static void scatter_lids(struct shape *shape, GPtrArray *order, uint8_t lmc)
 {
 	uint32_t lid = 1;

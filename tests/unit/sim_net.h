@@ -41,12 +41,12 @@ void net_direct(struct net *net, uint8_t smp[256], unsigned int node);
 
 /* Sends and waits for what comes back: a response, or the request if it timed out. */
 struct vendor_mad *net_ask(struct net *net, uint16_t lid, const uint8_t mad[256]);
-/* A GMP made by net_smp; its answer replaces it. Status, or -1: no answer. */
+/* Sends a GMP made by net_smp; its answer replaces it. Returns its status, or -1: no answer. */
 int net_gmp_ask(struct net *net, uint16_t lid, uint8_t mad[256]);
 /* Status of a directed request to a node; -1: no answer. data: 64 octets in and out, or NULL. */
 int net_direct_ask(struct net *net, unsigned int node, uint8_t method, uint16_t attribute,
 		   uint32_t modifier, uint8_t *data);
-/* The same, LID-routed. */
+/* As net_direct_ask(), LID-routed. */
 int net_lid_ask(struct net *net, uint16_t lid, uint8_t method, uint16_t attribute,
 		uint32_t modifier, uint8_t *data);
 

@@ -55,7 +55,7 @@ static bool gate_wait(struct gate *gate, unsigned int count)
 	return !err;
 }
 
-/* A message that writes its letter; optionally it posts another one first. */
+/* A message that writes its letter; it may post another one first. */
 struct letter {
 	struct message msg;
 	GString *into;
@@ -103,15 +103,15 @@ static void post_letter(struct actor *to, GString *into, char c)
 	actor_post(to, &letter_new(into, c, NULL)->msg);
 }
 
-/* A timer that writes its letter and then does what the test says. */
+/* A timer that writes its letter and then does what the test asks. */
 struct tick {
 	struct timer timer;
 	GString *into;
 	char letter;
-	unsigned int restarts; /* restart itself that often */
+	unsigned int restarts; /* number of times to restart itself */
 	uint64_t delay;	       /* with this delay */
-	struct tick *stop;     /* stop that one */
-	struct tick *start;    /* start that one, with its delay */
+	struct tick *stop;     /* timer to stop */
+	struct tick *start;    /* timer to start, with its delay */
 	struct gate *gate;
 };
 
@@ -283,7 +283,7 @@ START_TEST(test_virtual_stop)
 }
 END_TEST
 
-/* A message that comes back at random; the trace is to depend on the seed alone. */
+/* A message that comes back at random; the trace must depend on the seed alone. */
 struct roamer {
 	struct message msg;
 	struct storm *storm;
@@ -324,8 +324,7 @@ static void storm_tick(struct timer *timer)
 	}
 }
 
-/* From a context, until as much is written as before; the context is busy with other things, too.
- */
+/* From a context, until the trace is as long as before; the context has other work, too. */
 static void storm_attached(struct storm *s, gsize length)
 {
 	GMainContext *context = g_main_context_new();
@@ -339,7 +338,7 @@ static void storm_attached(struct storm *s, gsize length)
 	g_main_context_unref(context);
 }
 
-/* as_before: a trace that it is to be as long as, from a context; NULL: for 300 ns. */
+/* as_before: a trace whose length is to be reached, from a context; NULL: runs for 300 ns. */
 static GString *storm_run(uint32_t seed, const GString *as_before)
 {
 	struct storm s = {.rt = runtime_new(RUNTIME_VIRTUAL)};
@@ -612,7 +611,7 @@ static bool is_being_stopped(struct lingerer *lingerer)
 	return !running;
 }
 
-/* What is posted meanwhile is dropped, but not beside what the actor is still at. */
+/* What is posted meanwhile is dropped, but not while the actor is still at its message. */
 static void lingerer_run(struct message *msg)
 {
 	struct lingerer *lingerer = (struct lingerer *)msg;
@@ -685,7 +684,7 @@ static void long_work_run(struct message *msg)
 	ck_assert(gate_wait(&work->may_end, 1));
 }
 
-/* Of what takes long it tells how long that has been so; and that it is over. */
+/* A long job is reported with its time so far; and when it is over. */
 START_TEST(test_pool_busy)
 {
 	struct runtime *rt = runtime_new(RUNTIME_REAL);
@@ -710,8 +709,8 @@ START_TEST(test_pool_busy)
 }
 END_TEST
 
-/* Three times 'f', and the other one, which is due later; a machine may be too busy to run any of
- * them before all are due, and a timer that restarts comes after what was due then. */
+/* Three times 'f', and the other one, which is due later; a busy machine may run none of them
+ * before all are due, and a timer that restarts comes after what was due then. */
 static void assert_ticks(const GString *out, char other)
 {
 	unsigned int fast = 0;
@@ -785,7 +784,7 @@ START_TEST(test_attached_timers)
 }
 END_TEST
 
-/* A message that stops its own attached actor: what is behind it is dropped. */
+/* A message that stops its own attached actor: messages behind it are dropped. */
 struct stopper {
 	struct message msg;
 	struct actor *actor;
@@ -854,7 +853,7 @@ START_TEST(test_thread_name_and_signals)
 }
 END_TEST
 
-/* No timer before its time, and what comes from outside finds the time of the clock. */
+/* No timer fires early, and messages from outside find the time of the clock. */
 START_TEST(test_virtual_attached)
 {
 	GMainContext *context = g_main_context_new();

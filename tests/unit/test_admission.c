@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Who is admitted, who is refused, and in which order they are served. */
+/* Which requests are admitted or refused, and in which order they are served. */
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,8 +14,8 @@
 static struct runtime *rt;
 static struct actor *actor;
 static struct vendor vendor;
-static GQueue kept = G_QUEUE_INIT; /* MADs that are being served */
-static GArray *order;		   /* LIDs of those that were served */
+static GQueue kept = G_QUEUE_INIT; /* MADs being served */
+static GArray *order;		   /* LIDs of served requests */
 static unsigned int refused, to_binder;
 static bool keep;
 
@@ -104,7 +104,7 @@ static void run(void)
 	runtime_run(rt, NULL, NULL, runtime_now(rt));
 }
 
-/* A flood takes from its own source alone; those that wait are served in turn. */
+/* A flood reduces only its own source's share; waiting sources are served in turn. */
 START_TEST(test_share_and_turns)
 {
 	static const uint16_t expected[] = {7, 9, 8, 7, 8, 7};
@@ -123,7 +123,7 @@ START_TEST(test_share_and_turns)
 }
 END_TEST
 
-/* What is being served counts until it is freed. */
+/* A request counts from being served until it is freed. */
 START_TEST(test_share_while_served)
 {
 	keep = true;
@@ -149,7 +149,7 @@ START_TEST(test_total)
 }
 END_TEST
 
-/* However many take all they can get, something is left for who asks for little. */
+/* However many sources take all they can get, something is left for one that asks for little. */
 START_TEST(test_something_is_left)
 {
 	keep = true;
@@ -166,7 +166,7 @@ START_TEST(test_something_is_left)
 	run();
 	while (kept.length)
 		vendor_mad_free(g_queue_pop_head(&kept));
-	arrive(2, 32); /* as what the first took is free again */
+	arrive(2, 32); /* once the first one's share is free again */
 	ck_assert_uint_eq(refused, 0);
 }
 END_TEST
@@ -186,7 +186,7 @@ static void wait_ms(uint64_t ms)
 	timer_stop(&timer);
 }
 
-/* What is served of a source that sends n requests, one after the other, in a tenth of a second. */
+/* Number served for a source that sends n requests, one after the other, in a tenth of a second. */
 static unsigned int served_of(unsigned int n)
 {
 	unsigned int before = order->len;
@@ -235,7 +235,7 @@ static unsigned int served_alone(unsigned int n)
 	return order->len - before;
 }
 
-/* Nobody waits for others where there are none, as by a benchmark on a busy machine. */
+/* No source waits for others when there are none, as with a benchmark on a busy machine. */
 START_TEST(test_nobody_to_make_room_for)
 {
 	atomic_store(&vendor.pressed, true);
@@ -253,7 +253,7 @@ START_TEST(test_nobody_to_make_room_for)
 }
 END_TEST
 
-/* Responses, requests that came back and other classes are no requests of strangers. */
+/* Responses, returned requests and other classes are not requests to be admitted. */
 START_TEST(test_what_is_no_request)
 {
 	struct vendor_mad *mad;
@@ -276,7 +276,7 @@ START_TEST(test_what_is_no_request)
 }
 END_TEST
 
-/* Handed on to another client it is not judged again. */
+/* Forwarded to another client it is not judged again. */
 START_TEST(test_handed_on)
 {
 	const struct vendor_client other = {.actor = actor, .receive = bound};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What SMs must have alike: the list, the text of it, and texts that are none. */
+/* What SMs must have in common: the list, its text, and malformed texts. */
 #include <check.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define KEY "0123456789abcdef"
 
-/* The file that an option names says its name. */
+/* Reports an option's name as the contents of its file. */
 static char *say_name(const void *arg, enum option_id id)
 {
 	return g_strconcat(arg ? arg : "", options_name(id), NULL);
@@ -35,7 +35,7 @@ static struct agreed *agreed_of_defaults(const char *files)
 	return agreed;
 }
 
-/* A new option is either the same for all SMs or the business of one: somebody has to say so. */
+/* A new option is either equal for all SMs or concerns only one: the table has to say which. */
 START_TEST(each_option_is_decided_about)
 {
 	for (unsigned int id = 0; id < OPTION_COUNT; id++)
@@ -86,7 +86,7 @@ static unsigned int count_differences(const struct agreed *own, const char *text
 	return found ? found->len : UINT_MAX;
 }
 
-/* All files differ: the first few are told by name. */
+/* All files differ: the first few are named. */
 START_TEST(many_differences_are_counted)
 {
 	struct agreed *own = agreed_of_defaults(NULL), *other = agreed_of_defaults("other ");
@@ -106,7 +106,7 @@ START_TEST(many_differences_are_counted)
 }
 END_TEST
 
-/* Keys and what files say are nowhere in the text; nor is the same value in two of them. */
+/* Keys and contents of files never appear in the text; nor do equal values of two of them. */
 START_TEST(secrets_are_not_told)
 {
 	struct agreed *other = agreed_with(OPTION_m_key, "0x7766554433221100");
@@ -132,7 +132,7 @@ START_TEST(versions_differ)
 	g_autofree char *more = g_strconcat(text, "new_option 0123456789abcdef 7\n", NULL);
 
 	ck_assert_uint_eq(count_differences(own, more), 0);
-	*strstr(text, "\nlmc ") = '\0'; /* and all behind it */
+	*strstr(text, "\nlmc ") = '\0'; /* and all lines after it */
 	more[strlen(text) + 1] = '\0';
 	ck_assert_uint_eq(count_differences(own, more), 0);
 	ck_assert_uint_eq(count_differences(own, "new_option 0123456789abcdef 7\n"), UINT_MAX);

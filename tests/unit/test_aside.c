@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Work aside that is in time, late, or goes on after the end of its owner. */
+/* Work aside that ends in time, late, or goes on after the end of its owner. */
 #include <check.h>
 #include <complib/aside.h>
 #include <pthread.h>
@@ -97,7 +97,7 @@ START_TEST(test_late)
 }
 END_TEST
 
-/* The owner does not wait for it to end; nor is what it posted already taken any more. */
+/* The owner does not wait for it to end; and messages it had posted are dropped. */
 START_TEST(test_owner_ends)
 {
 	struct runtime *rt = runtime_new(RUNTIME_REAL);

@@ -33,7 +33,7 @@ START_TEST(test_burst_then_rate)
 }
 END_TEST
 
-/* Asked at random instants it passes rate * time + burst, up to the last token. */
+/* At random instants it passes rate * time + burst, up to the last token. */
 START_TEST(test_long_run_rate)
 {
 	GRand *rand = g_rand_new_with_seed(5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Capture files octet by octet, and what the tap of a vendor port makes of MADs. */
+/* Capture files octet by octet, and the tap of a vendor port. */
 #include <check.h>
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -206,7 +206,7 @@ START_TEST(test_file_that_cannot_be)
 }
 END_TEST
 
-/* The disk is full, as it were: said once, and no more is taken. */
+/* The disk appears full: logged once, and no more is recorded. */
 START_TEST(test_disk_fails)
 {
 	struct capture_address address = {0};
@@ -239,7 +239,7 @@ START_TEST(test_disk_fails)
 }
 END_TEST
 
-/* ---- a port whose device takes every other MAD ---- */
+/* ---- a port whose device accepts every other MAD ---- */
 
 struct fake {
 	struct vendor base;
@@ -266,7 +266,7 @@ static void take(void *arg, struct vendor_mad *mad)
 	vendor_mad_free(mad);
 }
 
-/* The back end posts a MAD, and the client hands it on. */
+/* The back end posts a MAD, and the client forwards it. */
 static void receive(struct vendor *vendor, struct actor *actor, const struct vendor_address *from,
 		    const uint8_t *data, enum vendor_status status)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* How many switches and hosts there were within some time. */
+/* The number of switches and hosts that there were within some time. */
 #include <check.h>
 #include <glib.h>
 
@@ -29,7 +29,7 @@ static void expect(uint64_t at, uint32_t switches, uint32_t hosts)
 	ck_assert_uint_eq(most.hosts, hosts);
 }
 
-/* The most that was there at any moment of the time, which ends a minute later at most. */
+/* The maximum at any moment of the time, which ends at most a minute late. */
 START_TEST(the_most_is_remembered)
 {
 	note(100 * S, 20, 1024);
@@ -42,7 +42,7 @@ START_TEST(the_most_is_remembered)
 }
 END_TEST
 
-/* What nobody noted since is still there, for however long. */
+/* What was noted last is still valid, however long ago. */
 START_TEST(what_is_there_stays)
 {
 	note(5 * S, 20, 1024);
@@ -72,7 +72,7 @@ START_TEST(accepted)
 }
 END_TEST
 
-/* Another time begins with what is there. */
+/* Another time begins with the present number. */
 START_TEST(other_window)
 {
 	note(5 * S, 20, 16);
@@ -82,7 +82,7 @@ START_TEST(other_window)
 }
 END_TEST
 
-/* Against all that was noted, in any order of times. */
+/* Against all that was noted, in random order of times. */
 START_TEST(by_chance)
 {
 	enum { N = 2000 };

@@ -20,7 +20,7 @@ struct fixture {
 	struct command_env env;
 };
 
-static struct fixture f; /* of the test that runs */
+static struct fixture f; /* of the running test */
 
 static void make_journal(struct scenario *s, void *arg)
 {
@@ -68,7 +68,7 @@ static bool is_answered(void *arg)
 	return !((struct command_answer *)arg)->later;
 }
 
-/* What the line answers: valid until the next one. */
+/* The answer to the line: valid until the next one. */
 static const char *ask_as(const char *line, bool trusted, bool good)
 {
 	static char *text;
@@ -364,7 +364,7 @@ START_TEST(json_has_what_the_text_has)
 }
 END_TEST
 
-/* As the SA tells it: of one that does not leave its port, and with port 0 of a switch as end. */
+/* As the SA reports it: for one that stays at its port, and with port 0 of a switch as end. */
 START_TEST(ends_limit_a_path)
 {
 	static const struct {
@@ -399,7 +399,7 @@ START_TEST(before_the_first_subnet)
 	expect_error("path host-0 host-1", "no subnet yet");
 	expect("status", "   SM State             : Discovering\n");
 	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_NOT_ACTIVE);
-	expect("status", "   SM State             : Not Active\n"); /* as the classic one says it */
+	expect("status", "   SM State             : Not Active\n"); /* as the classic prints it */
 	expect("status", "   SA State             : Not ready\n");
 	expect("status", "   Routing Engine       : <none>\n");
 }
@@ -486,7 +486,7 @@ START_TEST(options_changed)
 	ck_assert(options->force_log_flush);
 	ck_assert_uint_eq(options->sm_priority, 9);
 	options_unref(options);
-	/* A re-read of the file undoes it. */
+	/* Rereading the file undoes it. */
 	ck_assert(daemon_reread(f.s->daemon, NULL));
 	expect("priority", "Current sm-priority is 0\n");
 }
@@ -510,7 +510,7 @@ START_TEST(json_has_types)
 }
 END_TEST
 
-/* What anybody can abuse is named with what to set, as long as it is so. */
+/* What anyone can abuse is named with the option to set, as long as it is so. */
 START_TEST(insecure_settings)
 {
 	expect("status", "\n   Insecure Settings\n");
@@ -535,7 +535,7 @@ START_TEST(insecure_settings)
 }
 END_TEST
 
-/* Whatever is new in commands.def is in one of these. */
+/* Each new command of commands.def is in one of these. */
 START_TEST(which_change_something)
 {
 	static const char *const changing[] = {
@@ -681,7 +681,7 @@ START_TEST(health_of_devices)
 	expect_health(CONTROL_SUBNET_BAD, "ERROR device: host-7 (0x");
 	expect_health(CONTROL_SUBNET_BAD, ") does not answer: its link is up; it is kept");
 	ck_assert_uint_eq(times(ask("health"), "ERROR "), 1);
-	reset_stubborn("host-6"); /* an error of another one is told beside it */
+	reset_stubborn("host-6"); /* an error of another one is shown beside it */
 	scenario_run_ms(f.s, 5000);
 	expect_health(CONTROL_SUBNET_BAD, "ERROR device: 'host-6' (0x");
 	expect_health(CONTROL_SUBNET_BAD, "ERROR device: host-7 (0x");
@@ -704,7 +704,7 @@ static void set_node(const char *description, bool up)
 	scenario_run_ms(f.s, 3000);
 }
 
-/* What is missing beside a while ago, until it is back, given up, or long gone. */
+/* Nodes missing in comparison with a while ago, until they are back, given up, or long gone. */
 START_TEST(health_of_losses)
 {
 	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
@@ -736,8 +736,7 @@ static void set_options(const char *lines)
 	scenario_run_ms(f.s, 1000);
 }
 
-/* Of some hosts it is only told; by options. */
-/* A cable between switches takes nobody out, and yet is missing. */
+/* Losing a cable between switches cuts off no node, and yet it is missing. */
 START_TEST(health_of_a_cable)
 {
 	ask("sim unlink leaf-0-0 3");
@@ -750,7 +749,7 @@ START_TEST(health_of_a_cable)
 }
 END_TEST
 
-/* The cable of the SM's own port is pulled out. */
+/* The cable of the SM's own port is pulled. */
 START_TEST(health_of_the_own_cable)
 {
 	g_autofree char *line = NULL;
@@ -768,6 +767,7 @@ START_TEST(health_of_the_own_cable)
 }
 END_TEST
 
+/* Options say how many lost hosts are only a warning, and for how long they count. */
 START_TEST(health_of_few_losses)
 {
 	set_options("health_lost_hosts 10\n");
@@ -786,7 +786,7 @@ START_TEST(health_of_few_losses)
 }
 END_TEST
 
-/* A cable with one lane of four is no cable to be called healthy; what is meant so, is. */
+/* A cable with one lane of four is not healthy; if it is meant so, it is. */
 START_TEST(health_of_links)
 {
 	unsigned int node = scenario_node(f.s, "host-7");
@@ -814,7 +814,7 @@ START_TEST(health_of_links)
 }
 END_TEST
 
-/* 45 seconds in which the device takes nothing: whatever was known, nobody is reached. */
+/* 45 seconds in which the device accepts nothing: whatever was known, no node is reached. */
 START_TEST(health_of_sends)
 {
 	unsigned int port, node = scenario_sm_node(f.s, &port);
@@ -830,7 +830,7 @@ START_TEST(health_of_sends)
 }
 END_TEST
 
-/* Those that cause errors are named, of many the first ones, until they do so no more. */
+/* Devices that cause errors are named, of many the first ones, until they no longer do. */
 START_TEST(health_of_the_sick)
 {
 	char name[] = "host-1";
@@ -854,7 +854,7 @@ START_TEST(health_of_the_sick)
 }
 END_TEST
 
-/* A cable that leads back into its port is no device that does not answer. */
+/* A cable that leads back into its port is not a device that does not answer. */
 START_TEST(health_of_a_loopback_plug)
 {
 	unsigned int node = scenario_node(f.s, "host-7"), leaf, port;
@@ -862,7 +862,7 @@ START_TEST(health_of_a_loopback_plug)
 	ck_assert(sim_peer(f.s->sim, node, 1, &leaf, &port));
 	ck_assert(sim_cable_move(f.s->sim, node, 1, leaf, port));
 	scenario_run_ms(f.s, 30000);
-	ask("health accept"); /* that the host is gone */
+	ask("health accept"); /* accepts that the host is gone */
 	expect_health(CONTROL_DONE, "healthy: MASTER, subnet up");
 	expect_health(CONTROL_DONE, "warning device: a loopback plug is in leaf-1-1 ");
 	ck_assert(sim_cable_move(f.s->sim, leaf, port, node, 1));
@@ -872,13 +872,13 @@ START_TEST(health_of_a_loopback_plug)
 }
 END_TEST
 
-/* A host of somebody else is named, with the port before it. */
+/* A host of another subnet manager is named, with the port in front of it. */
 START_TEST(health_of_unknown_keys)
 {
 	unsigned int node = scenario_node(f.s, "host-7");
 
 	sim_set_m_key(f.s->sim, node, 1, 0x77, 1, 0);
-	sim_set_port_guid(f.s->sim, node, 1, 0x77); /* as good as another host */
+	sim_set_port_guid(f.s->sim, node, 1, 0x77); /* equivalent to another host */
 	sim_link_set(f.s->sim, node, 1, false);
 	scenario_run_ms(f.s, 2000);
 	sim_link_set(f.s->sim, node, 1, true);
@@ -904,7 +904,7 @@ START_TEST(health_of_the_port)
 }
 END_TEST
 
-/* No net of this size takes a sweep so long: the moment when it began is put back. */
+/* A net of this size does not take a sweep so long: the time when it began is moved back. */
 START_TEST(health_of_a_long_sweep)
 {
 	struct context *context = daemon_context(f.s->daemon);
@@ -928,7 +928,7 @@ START_TEST(health_of_files)
 	ck_assert(!daemon_reread_logged(f.s->daemon));
 	expect_health(CONTROL_FILES_BAD, "ERROR files: refused at 20");
 	expect_health(CONTROL_FILES_BAD, "opensm.conf:2: sm_sl: '99'");
-	/* What is worse counts, and hides nothing. */
+	/* The worse problem counts, and hides nothing. */
 	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_NOT_ACTIVE);
 	expect_health(CONTROL_NO_SM, "opensm.conf:2: sm_sl: '99'");
 	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_MASTER);
@@ -940,7 +940,7 @@ START_TEST(health_of_files)
 }
 END_TEST
 
-/* Where the LIDs are kept stands a directory, and somebody else's card is plugged in. */
+/* A directory is in the place of the LIDs' file, and a foreign card is plugged in. */
 START_TEST(health_of_what_is_kept)
 {
 	const char *cache_dir = daemon_context(f.s->daemon)->cache_dir;
@@ -988,7 +988,9 @@ START_TEST(sessions)
 }
 END_TEST
 
-/* A second one on the same fabric stands aside; it is asked when its port says that it is there. */
+/*
+ * A second one on the same fabric stays standby; it is asked once its port says that it is there.
+ */
 START_TEST(another_sm)
 {
 	struct daemon_config config = {.rt = f.s->rt, .log = f.s->log};
@@ -1090,9 +1092,9 @@ END_TEST
 
 START_TEST(expressions_that_take_long)
 {
-	/* Nested repeats that fit nothing: the limit on matching ends them. */
+	/* Nested repeats that match nothing: the limit on matching ends them. */
 	struct command_answer answer;
-	clock_t begin = clock(); /* of the processor: the machine may be busy with others */
+	clock_t begin = clock(); /* processor time: the machine may be busy with others */
 
 	command_run(&f.env, "dump_portguid ^(([a-z0-9-]+)*)*[!?]$", true, &answer);
 	ck_assert(answer.failed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Commands of the console that tell figures, flags and GUIDs: status, permodlog, dump_portguid. */
+/* Commands of the console that print figures, flags and GUIDs: status, permodlog, dump_portguid. */
 #include <check.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the console tells of multicast groups: members, and ports that may not be such. */
+/* What the console prints about multicast groups: members, and ports that may not join. */
 #include "ctl/command/command.h"
 #include "ctl/report/journal.h"
 #include "iba/constants.h"
@@ -15,7 +15,7 @@ struct fixture {
 	struct command_env env;
 };
 
-static struct fixture f; /* of the test that runs */
+static struct fixture f; /* of the running test */
 
 static void make_journal(struct scenario *s, void *arg)
 {
@@ -42,7 +42,7 @@ static void stop(void)
 	scenario_free(f.s);
 }
 
-/* What the line answers: valid until the next one. */
+/* The answer to the line: valid until the next one. */
 static const char *ask(const char *line)
 {
 	static char *text;
@@ -87,7 +87,7 @@ static void join_as(struct client *client, uint8_t state)
 	scenario_run_ms(f.s, 1000);
 }
 
-/* Who only sends gets nothing, which is not to be looked for elsewhere. */
+/* A member that only sends gets no packets, and the console says so. */
 START_TEST(members_that_only_send)
 {
 	struct client *client = client_new(f.s, scenario_node(f.s, "host-7"));
@@ -120,8 +120,8 @@ static int join_group(struct client *client, uint32_t number, uint64_t mask)
 }
 
 /*
- * Who may not join is told with the reason, until he may, or has not asked for ten minutes. One
- * port that asks for much does not hide the others.
+ * A port that may not join is listed with the reason, until it may, or has not asked for ten
+ * minutes. One port that asks for much does not hide the others.
  */
 START_TEST(joins_that_are_refused)
 {

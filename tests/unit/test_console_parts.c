@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The parts of the console that need no daemon: lines, key, links, and the manual page. */
+/* The parts of the console that do not need a daemon: lines, key, links, and the manual page. */
 #include "ctl/base/answer.h"
 #include "ctl/base/lines.h"
 #include "ctl/command/command.h"
@@ -17,7 +17,7 @@
 
 /* ---- lines ---- */
 
-/* The lines of some bytes, each in brackets; what is no line as "[long]" or "[garbage]". */
+/* The lines of some bytes, each in brackets; malformed ones as "[long]" or "[garbage]". */
 static char *lines_of(const char *bytes, size_t n)
 {
 	GString *out = g_string_new(NULL);
@@ -54,7 +54,7 @@ static const struct {
 	STREAM("a\r\0\nb", "[a][b]"),
 	STREAM("a b\tc\n", "[a b\tc]"),
 	STREAM("\xff\xfb\x18status\n", "[status]"), /* IAC WILL TERMINAL-TYPE */
-	STREAM("sta\xff\xfd\x01tus\n", "[status]"), /* IAC DO ECHO in the midst */
+	STREAM("sta\xff\xfd\x01tus\n", "[status]"), /* IAC DO ECHO in the middle */
 	STREAM("\xff\xf1st\xff\xf9"
 	       "atus\n",
 	       "[status]"), /* IAC NOP, IAC GA */
@@ -64,7 +64,7 @@ static const struct {
 	STREAM("\xff\xfa\x18\xff\xff\xf0z\xff\xf0"
 	       "a\n",
 	       "[a]"),
-	STREAM("\xff\xff\n", "[garbage]"), /* an escaped 255 is no text */
+	STREAM("\xff\xff\n", "[garbage]"), /* an escaped 255 is not text */
 	STREAM("\xff", ""),
 	STREAM("\0\n", "[garbage]"),
 	STREAM("\x1b[A\nok\n", "[garbage][ok]"),
@@ -117,7 +117,7 @@ END_TEST
 
 /* ---- users of TCP ---- */
 
-/* One that nobody has any more is listed as root's, with inode 0: its user is not known. */
+/* A socket without a process is listed as root's, with inode 0: its user is not known. */
 START_TEST(owners_of_tcp)
 {
 	static const char table[] =
@@ -273,7 +273,7 @@ START_TEST(issues_of_links)
 	ck_assert_uint_eq(link_issues(fabric, port), LINK_REDUCED_SPEED);
 	info->link_speed_ext_active = 0;
 	ck_assert_uint_eq(link_issues(fabric, port), LINK_REDUCED_SPEED);
-	peer->link_speed_ext_supported = 0; /* no fault of the link any more */
+	peer->link_speed_ext_supported = 0; /* no longer a fault of the link */
 	ck_assert_uint_eq(link_issues(fabric, port), 0);
 	info->link_width_active = IBA_WIDTH_1X;
 	ck_assert_uint_eq(link_issues(fabric, port), LINK_REDUCED_WIDTH);
@@ -296,7 +296,7 @@ START_TEST(issues_of_links)
 }
 END_TEST
 
-/* 2X is the last of the widths by its bit, but not the widest. */
+/* 2X has the highest bit of the widths, but is not the widest. */
 START_TEST(widest_is_by_lanes)
 {
 	struct fabric *fabric = make_fabric("fattree:4", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Sessions of the console in virtual time, on a pair of sockets; and who gives way to whom. */
+/* Sessions of the console in virtual time, on a pair of sockets; and which gives way to which. */
 #include "ctl/console/console_session.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"
@@ -17,27 +17,27 @@
 #define MAX_SEATS 17
 
 static const struct {
-	const char *taken; /* a letter a seat: its peer; with a number of seconds it was silent */
+	const char *taken; /* a letter a seat: its peer; with the number of seconds it was silent */
 	enum seat_kind kind;
 	char peer;
 	int leaves;
 } crowds[] = {
 	{"", SEAT_STRANGER, 'a', SEATS_FREE},
 	{"a1 a2 a3", SEAT_STRANGER, 'a', SEATS_FREE},
-	/* A peer that has its share of strangers gives one of its own, the oldest. */
+	/* A peer that has its share of seats for strangers gives up one of its own, the oldest. */
 	{"a1 a3 a2 a0", SEAT_STRANGER, 'a', 1},
 	{"b9 a1 a3 a2 a0", SEAT_STRANGER, 'a', 2},
-	/* Another takes the place of the oldest of who has most. */
+	/* Another takes the oldest seat of the peer that has most. */
 	{"b9 c8 a1 a3 a2 a0 d1 e1", SEAT_STRANGER, 'f', 3},
 	{"b9 c8 d1 e1 f1 g1 h1 i1", SEAT_STRANGER, 'a', 0},
 	{"b9 c8 d1 e1 f1 g1 h1", SEAT_STRANGER, 'a', SEATS_FREE},
-	/* Who may be here is sent away after a minute of silence only, the longest idle first. */
+	/* A permitted user is disconnected only after a minute of silence, longest idle first. */
 	{"a1 a2 a3 a4 a5 a6 a7", SEAT_NETWORK, 'a', SEATS_FREE},
 	{"a1 a2 a3 a4 a5 a6 a7 a59", SEAT_NETWORK, 'a', SEATS_FULL},
 	{"a1 a2 a3 a4 a5 a60 a7 a8", SEAT_NETWORK, 'a', 5},
 	{"a1 a61 a3 a4 a5 a60 a7 a8", SEAT_NETWORK, 'b', 1},
 	{"a1 a2 a3 a4 a5 a6 a7 b90", SEAT_NETWORK, 'a', 7},
-	/* A member of the group has a share, so that others of it get in. */
+	/* A member of the group has a share, so that other members get in. */
 	{"a1 a2 a3 a60 b1", SEAT_GROUP, 'a', 3},
 	{"a1 a2 a3 a4 b99", SEAT_GROUP, 'a', SEATS_FULL},
 	{"a1 a2 a3 a4 b1", SEAT_GROUP, 'b', SEATS_FREE},
@@ -173,7 +173,7 @@ static void type(const char *line)
 	pass_s(0);
 }
 
-/* What has come from the session, valid until the next one. */
+/* What the session has printed, valid until the next call. */
 static const char *heard(void)
 {
 	static char text[1 << 16];
@@ -202,7 +202,7 @@ static unsigned int priority(void)
 	return priority;
 }
 
-/* A connection may end within "priority 15"; at a terminal, or of a pipe, it is the user's end. */
+/* A connection may end within "priority 15"; at a terminal, or of a pipe, the user ended it. */
 START_TEST(the_last_line)
 {
 	bool runs = _i == SEAT_TERMINAL;
@@ -217,7 +217,7 @@ START_TEST(the_last_line)
 }
 END_TEST
 
-/* A whole line before it is run, and an end after a whole line is no trouble. */
+/* A whole line before it is run, and an end after a whole line is not an error. */
 START_TEST(the_last_whole_line)
 {
 	begin(NULL);
@@ -300,7 +300,7 @@ START_TEST(giving_way)
 }
 END_TEST
 
-/* One that takes no output holds up nobody who wants its seat. */
+/* One that reads no output does not hold up another that wants its seat. */
 START_TEST(giving_way_without_reading)
 {
 	begin(NULL);

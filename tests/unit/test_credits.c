@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The verifier against packets (credits.h): over random fabrics and all engines, what it calls free
- * of credit loops never stops, however hosts send and flood; what it calls cyclic can be stopped.
+ * The verifier against packets (credits.h): over random fabrics and all engines, nets that it calls
+ * free of credit loops never stop, however hosts send and flood; nets that it calls cyclic can be
+ * stopped.
  *
  * ROUTE_SEEDS=17 runs only that seed, ROUTE_SEEDS=1-1000 many.
  */
@@ -18,9 +19,9 @@
 
 #define SEEDS 20
 #define CHUNK 20	   /* seeds for one process */
-#define PACKETS_MAX 100000 /* of a run; then hosts send to some of the others only */
+#define PACKETS_MAX 100000 /* in a run; beyond that hosts send only to some of the others */
 #define TRIES 4		   /* to stop what is cyclic, in each way */
-#define FEW 8		   /* tables of which none may be stopped, by chance */
+#define FEW 8		   /* with fewer tables, chance may stop none */
 
 static const char *const engines[] = {"minhop", "updn",	  "dnup", "ftree", "dor",
 				      "sssp",	"dfsssp", "lash", "nue",   "hoplanes"};
@@ -29,8 +30,8 @@ static const char *const with_trunk[] = {"dfsssp", "lash", "nue", "hoplanes", NU
 
 struct tally {
 	uint64_t tables, tori, free, with_floods, packets, copies;
-	uint64_t cyclic, stopped, by_ring;    /* tables; saturated, or by a ring of flows */
-	uint64_t flood_cyclic, flood_stopped; /* free but with floods */
+	uint64_t cyclic, stopped, by_ring;    /* tables; by saturation, or by a ring of flows */
+	uint64_t flood_cyclic, flood_stopped; /* free, except with floods */
 };
 
 struct trial {
@@ -88,7 +89,7 @@ static struct credits_load load_of(struct trial *trial, const GArray *flows, boo
 	};
 }
 
-/* ---- what is free ---- */
+/* ---- free of loops ---- */
 
 static void expect_free(struct trial *trial)
 {
@@ -111,7 +112,7 @@ static void expect_free(struct trial *trial)
 	g_array_unref(flows);
 }
 
-/* ---- what is not ---- */
+/* ---- cyclic ---- */
 
 static bool stops(struct credits_load load, struct trial *trial)
 {
@@ -129,7 +130,7 @@ static bool stops(struct credits_load load, struct trial *trial)
 	return stopped;
 }
 
-/* Saturated as it is when it is free; if that does not do it, by the flows of a ring. */
+/* Saturated as in a free net; if that does not stop it, by the flows of a ring. */
 static bool can_be_stopped(struct trial *trial, bool switches)
 {
 	GArray *flows = flows_of(trial, switches);
@@ -169,7 +170,7 @@ static void try_floods(struct trial *trial)
 
 /* ---- tables ---- */
 
-/* Trees of lanes that change by turns are judged with the table, if there are any. */
+/* Trees are judged with the table if lanes change by turns, if there are any. */
 static bool is_tree_free(const struct trial *trial)
 {
 	if (routing_has_turns(trial->routing))
@@ -224,7 +225,7 @@ static void try_seed(uint64_t seed, struct tally *tally)
 	shape_clear(&shape);
 }
 
-/* ---- torus-2QoS, which has to be told of its torus ---- */
+/* ---- torus-2QoS, which needs the torus file ---- */
 
 static uint64_t guid_at(struct builder *builder, unsigned int dimension, unsigned int place)
 {
@@ -269,7 +270,7 @@ static void try_torus(uint64_t seed, struct tally *tally)
 	builder_free(builder);
 }
 
-/* ---- nets that have names ---- */
+/* ---- named nets ---- */
 
 static const struct {
 	const char *spec;
@@ -319,7 +320,7 @@ END_TEST
 
 /* ---- the tree of all multicast ---- */
 
-/* Ports to parents in a tree that spans the network, by switches that join it at random. */
+/* Ports to parents in a tree that spans the network; switches join it in random order. */
 static uint8_t *random_trunk(const struct fabric *fabric, uint64_t *state)
 {
 	uint8_t *trunk = g_malloc0(fabric->n_switches + 1);
@@ -341,7 +342,7 @@ static uint8_t *random_trunk(const struct fabric *fabric, uint64_t *state)
 	return trunk;
 }
 
-/* On a mesh by dimension order, which is free, with any tree: it may close a loop with that. */
+/* On a mesh by dimension order, which is free, with any tree: together they may close a loop. */
 START_TEST(test_trunk_is_judged)
 {
 	struct trial trial = {
@@ -371,7 +372,7 @@ START_TEST(test_trunk_is_judged)
 }
 END_TEST
 
-/* 0: there is no cable. */
+/* 0: no cable connects them. */
 static uint8_t port_between(const struct fabric *fabric, uint32_t from, uint32_t to)
 {
 	for (unsigned int num = 1; num <= fabric->nodes[fabric->switches[from].node].num_ports;
@@ -384,7 +385,7 @@ static uint8_t port_between(const struct fabric *fabric, uint32_t from, uint32_t
 	return 0;
 }
 
-/* To switch 0, or to one of the two that have a cable to that. */
+/* To switch 0, or to one of the two that have a cable to switch 0. */
 static uint8_t port_to_root(const struct fabric *fabric, uint32_t sw, bool last)
 {
 	uint8_t num = port_between(fabric, sw, 0);
@@ -396,8 +397,8 @@ static uint8_t port_to_root(const struct fabric *fabric, uint32_t sw, bool last)
 }
 
 /*
- * A ring of four: which of its neighbours the switch across the root hangs on is a matter of the
- * trunk. A tree of hosts does not stay when that changes, far or near as everything is as before.
+ * A ring of four: the trunk decides which neighbour the switch across from the root is cabled to in
+ * it. A tree of hosts does not stay when that changes, though everything near is as before.
  */
 START_TEST(test_tree_leaves_an_old_trunk)
 {
@@ -453,7 +454,7 @@ START_TEST(test_free_never_stops)
 		try_torus(seed, &tally);
 	}
 	tell(&tally);
-	if (seeds.last - seeds.first >= CHUNK - 1) { /* the trials met what they are for */
+	if (seeds.last - seeds.first >= CHUNK - 1) { /* the trials covered their cases */
 		ck_assert_uint_gt(tally.tori, 0);
 		ck_assert_uint_gt(tally.with_floods, 0);
 		ck_assert_uint_ge(10 * tally.stopped, 9 * tally.cyclic);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What surrounds a daemon: log, cache directory, process file, status. */
+/* The surroundings of a daemon: log, cache directory, process file, status. */
 #include <check.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -41,7 +41,7 @@ static struct options *options_with(char **argv, int argc)
 	return options;
 }
 
-/* Reads a per-module file holding text; returns what was logged about it. */
+/* Reads a per-module file that has text; returns what was logged about it. */
 static char *module_file(struct log *log, GString *said, const char *text)
 {
 	g_autofree char *file = g_build_filename(directory, "modules", NULL);
@@ -71,7 +71,7 @@ START_TEST(flags_of_modules)
 	ck_assert(log_wants(log, LOG_DEBUG, "opensm/sm/sweep.c"));
 	ck_assert(!log_wants(log, LOG_INFO, "opensm/mad/mad.c"));
 	ck_assert(log_wants(log, LOG_INFO, "opensm/sa/server.c"));
-	/* Read again: what is not in the file any more follows the general flags. */
+	/* Reread: modules that are no longer in the file follow the general flags. */
 	ck_assert_str_eq(module_file(log, said, ""), "");
 	ck_assert(!log_wants(log, LOG_DEBUG, "opensm/sm/sweep.c"));
 	log_free(log);
@@ -117,7 +117,7 @@ START_TEST(cache_directory)
 	ck_assert_ptr_null(cache_dir_open(false, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, below_file));
 	g_clear_error(&error);
-	/* A simulated fabric leaves the LIDs of the real one alone. */
+	/* A simulated fabric does not touch the LIDs of the real one. */
 	g_unsetenv("OSM_CACHE_DIR");
 	ck_assert_ptr_null(cache_dir_open(true, &error));
 	ck_assert_ptr_null(error);
@@ -139,13 +139,13 @@ START_TEST(process_file)
 	ck_assert_int_ge(handle, 0);
 	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
 	ck_assert_int_eq(atol(g_strchomp(text)), getpid());
-	/* Who has it open keeps others away, until it ends. */
+	/* A process that has it open keeps others away, until it ends. */
 	ck_assert_int_lt(pidfile_open(file, &error), 0);
 	ck_assert(g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_AGAIN));
 	ck_assert_ptr_nonnull(strstr(error->message, text));
 	g_clear_error(&error);
 	close(handle);
-	/* Who may only read what was left behind does not. */
+	/* A process that may only read a file left behind does not. */
 	reader = open(file, O_RDONLY);
 	ck_assert_int_eq(flock(reader, LOCK_EX | LOCK_NB), 0);
 	handle = pidfile_open(file, &error);
@@ -153,7 +153,7 @@ START_TEST(process_file)
 	close(reader);
 	pidfile_close(file, handle);
 	ck_assert(!g_file_test(file, G_FILE_TEST_EXISTS));
-	/* Another's file stays. */
+	/* Another process's file stays. */
 	handle = pidfile_open(file, &error);
 	ck_assert(g_file_set_contents(file, "1\n", -1, NULL));
 	pidfile_close(file, handle);
@@ -161,7 +161,7 @@ START_TEST(process_file)
 	g_unlink(file);
 	ck_assert_int_lt(pidfile_open(nowhere, &error), 0);
 	ck_assert_ptr_nonnull(strstr(error->message, "none"));
-	/* Who put something else there while we run cannot keep us from ending. */
+	/* Another file put there while we run does not keep us from ending. */
 	handle = pidfile_open(file, NULL);
 	g_unlink(file);
 	ck_assert_int_eq(mkfifo(file, 0600), 0);

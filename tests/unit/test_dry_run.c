@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The report of a dry run: what it gathers, and what is told of it. */
+/* The report of a dry run: its data, and its text. */
 #include <check.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static char *text_of(struct dry_run *dry, enum plan_exit expected)
 
 /* ---- fields ---- */
 
-/* Two Sets of one port are one change, from what was to what will be. */
+/* Two Sets of one port are one change, from the present to the future values. */
 START_TEST(sets_of_a_port_are_joined)
 {
 	struct iba_port_info is = {.port_state = IBA_PORT_INIT, .mtu_cap = 5}, armed = is, active;
@@ -141,7 +141,7 @@ START_TEST(what_was_not_read_is_not_told)
 }
 END_TEST
 
-/* ---- clients that register again ---- */
+/* ---- clients that reregister ---- */
 
 START_TEST(to_register_again_is_no_change)
 {
@@ -154,7 +154,7 @@ START_TEST(to_register_again_is_no_change)
 	text = text_of(dry, PLAN_NOTHING);
 	ck_assert_ptr_nonnull(strstr(text, "Nothing would change; clients"));
 	ck_assert_ptr_nonnull(strstr(text, "clients to register again: 1\n"));
-	/* It stays an order when a later Set has something else. */
+	/* The request to reregister stays when a later Set does not have it. */
 	want.client_reregister = 0;
 	want.subnet_timeout = 17;
 	add_port(dry, &is, &want);
@@ -186,7 +186,7 @@ START_TEST(entries_of_tables_are_counted)
 	fields = fields_of(change_at(dry, 0, 0));
 	ck_assert_str_eq(blocks, "3-4,9");
 	ck_assert_str_eq(fields, "");
-	/* Of one that was not read: those that are not as after a reset. */
+	/* Of one that was not read: entries that differ from those after a reset. */
 	memset(&want, IBA_PORT_NONE, sizeof(want));
 	((uint8_t *)&want)[1] = 0;
 	add(dry, GUID + 1, DRY_NODE, IBA_ATTR_LINEAR_FORWARDING_TABLE, 0, NULL, &want);
@@ -198,7 +198,7 @@ START_TEST(entries_of_tables_are_counted)
 }
 END_TEST
 
-/* Entries of half an octet, and of several; of ports that change alike one line is enough. */
+/* Entries of half an octet, and of several; one line is enough for ports that change alike. */
 START_TEST(entries_of_qos_tables_are_counted)
 {
 	struct iba_sl_to_vl_table is = {{0}}, want = {{1, 0, 2}};
@@ -233,7 +233,7 @@ START_TEST(ranges_have_a_bound)
 }
 END_TEST
 
-/* ---- what is told ---- */
+/* ---- the text ---- */
 
 START_TEST(details_have_a_bound_and_sums_have_not)
 {
@@ -270,7 +270,7 @@ START_TEST(ports_with_the_same_change_share_a_line)
 }
 END_TEST
 
-/* A LID that clients know is told by itself; a first one is counted. */
+/* A LID that clients know is listed separately; a first one is counted. */
 START_TEST(lids_that_change_are_told)
 {
 	struct iba_port_info is = {.lid = 3}, want = {.lid = 4}, none = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Dumps of routes, and the engine file that reads them: what is written reads back to the same
- * tables, on regular and random fabrics, by every engine.
+ * Dumps of routes, and the engine file that reads them: written dumps read back to the same tables,
+ * on regular and random fabrics, by every engine.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static struct routing *route_by_file(const struct fabric *fabric, const struct l
 	return route(fabric, "file", &input);
 }
 
-/* Every entry that there is; those that are open may be filled. */
+/* Every entry that exists; open ones may be filled. */
 static void same_tables(const struct fabric *fabric, const struct routing *a,
 			const struct routing *b, uint64_t seed)
 {
@@ -293,7 +293,7 @@ START_TEST(test_hops)
 }
 END_TEST
 
-/* Those of updn keep a ring free of credit loops, which shortest paths do not. */
+/* Hops of updn keep a ring free of credit loops, which shortest paths do not. */
 START_TEST(test_hops_restrict)
 {
 	struct fabric *fabric = make_fabric("torus:5", 0);
@@ -339,7 +339,7 @@ START_TEST(test_fdbs)
 }
 END_TEST
 
-/* Around a ring the long way: the dump says by which port there is a shorter one. */
+/* Around a ring the long way: the dump names a port with a shorter path. */
 START_TEST(test_fdbs_detour)
 {
 	struct fabric *fabric = make_fabric("torus:5", 0);
@@ -388,7 +388,7 @@ START_TEST(test_mcfdbs)
 }
 END_TEST
 
-/* Names come from devices: none ends a line or its braces. */
+/* Names come from devices: none may end a line or its braces. */
 START_TEST(test_names)
 {
 	struct fabric *fabric = make_fabric("torus:3", 0);

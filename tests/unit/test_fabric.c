@@ -54,7 +54,7 @@ START_TEST(test_walk_and_path)
 	ck_assert_ptr_eq(order->pdata[2], c.s2);
 	ck_assert_ptr_eq(order->pdata[3], c.h2);
 	ck_assert_uint_eq(c.h2->hops, 3);
-	ck_assert_ptr_eq(c.s2->entry, &c.s2->ports[1]); /* by the lower port of s1 */
+	ck_assert_ptr_eq(c.s2->entry, &c.s2->ports[1]); /* through the lower port of s1 */
 	ck_assert_int_eq(builder_path(c.h1, out), 0);
 	ck_assert_int_eq(builder_path(c.h2, out), 3);
 	ck_assert_uint_eq(out[1], 1);
@@ -86,7 +86,7 @@ START_TEST(test_walk_avoids_down_ports)
 }
 END_TEST
 
-/* A channel adapter does not forward: what hangs on its other port is not reached through it. */
+/* A channel adapter does not forward: nodes at its other port are not reached through it. */
 START_TEST(test_ca_does_not_forward)
 {
 	struct chain c = chain_new();
@@ -184,7 +184,7 @@ START_TEST(test_freeze)
 	ck_assert_uint_eq(fabric->n_ports, 3 + 5 + 5 + 2);
 	ck_assert_uint_eq(fabric->n_links, 4);
 	ck_assert_uint_eq(fabric->max_lid, 7);
-	/* By LID: s1, h2; then, without any, as they were met: h1 of the SM, s2. */
+	/* By LID: s1, h2; then, without LIDs, in the order found: h1 of the SM, s2. */
 	ck_assert_uint_eq(fabric->sm_port, 5 + 2 + 1);
 	port = fabric_port_by_lid(fabric, 7);
 	ck_assert_uint_eq(fabric->ports[port].guid, 0x401);
@@ -218,7 +218,7 @@ static const struct {
 	{0, 0, 0, 0, IBA_RATE_10},
 };
 
-/* Over a link without rate the SA would tell no paths: only one that is down has none. */
+/* Over a link without a rate the SA would report no paths: only one that is down has none. */
 START_TEST(test_links_of_later_kinds)
 {
 	struct chain c = chain_new();
@@ -293,7 +293,7 @@ static void check_same(const struct fabric *a, const struct fabric *b)
 	ck_assert_mem_eq(a->lid_port, b->lid_port, FABRIC_LIDS * sizeof(*a->lid_port));
 }
 
-/* What has changed is as in a fabric made whole; returns whether it has the same shape. */
+/* A changed fabric is as one made from scratch; returns whether it has the same shape. */
 static bool changes_are_right(struct builder *builder)
 {
 	uint64_t before = builder->frozen ? builder->frozen->shape : 0;
@@ -326,7 +326,7 @@ START_TEST(test_freeze_changes)
 	ck_assert(changes_are_right(c.builder));
 	builder_set_info(&c.s1->ports[2], &up);
 	ck_assert(changes_are_right(c.builder));
-	builder_unlink(&c.s1->ports[1]); /* s2 is met by another port */
+	builder_unlink(&c.s1->ports[1]); /* s2 is found through another port */
 	ck_assert(changes_are_right(c.builder));
 	ck_assert_ptr_eq(c.s2->entry, &c.s2->ports[3]);
 	c.s2->switch_info.linear_fdb_top = 77;
@@ -339,7 +339,7 @@ START_TEST(test_freeze_changes)
 	builder_remove(c.builder, c.h2);
 	ck_assert(!changes_are_right(c.builder)); /* fewer nodes */
 	builder_touch_all(c.builder);
-	ck_assert(changes_are_right(c.builder)); /* all of it anew, and each in its old place */
+	ck_assert(changes_are_right(c.builder)); /* all of it again, and each in its old place */
 	builder_free(c.builder);
 }
 END_TEST
@@ -395,7 +395,7 @@ START_TEST(test_changes)
 }
 END_TEST
 
-/* A switch and the host behind it are one change, with the cables that held them. */
+/* A switch and the host behind it are one change, with the cables that connected them. */
 START_TEST(test_changes_together)
 {
 	struct chain c = chain_new();
@@ -462,10 +462,10 @@ START_TEST(test_epochs)
 	ck_assert_ptr_null(trust_get(&node, &table, 1, 64));
 	trust_lose(&node);
 	ck_assert_ptr_null(trust_get(&node, &table, 0, 64));
-	trust_set(&node, 1, &table, 0, 64, block); /* an answer of before */
+	trust_set(&node, 1, &table, 0, 64, block); /* an earlier answer */
 	ck_assert_ptr_null(trust_get(&node, &table, 0, 64));
 	trust_set(&node, node.epoch, &table, 0, 64, block);
-	trust_set(&node, 1, &table, 0, 64, row); /* nor does it undo what is known since */
+	trust_set(&node, 1, &table, 0, 64, row); /* nor does it undo what became known since */
 	ck_assert_mem_eq(trust_get(&node, &table, 0, 64), block, 64);
 	trust_equal(&node, &table, row);
 	ck_assert(trust_is_equal(&node, &table, row));
@@ -479,7 +479,7 @@ START_TEST(test_epochs)
 }
 END_TEST
 
-/* A table that is read in a row of a routing has its own memory again as soon as it differs. */
+/* A table that is shared with a row of a routing gets its own memory again once it differs. */
 START_TEST(test_shared_table)
 {
 	struct builder_node node = {.epoch = 1};
@@ -487,7 +487,7 @@ START_TEST(test_shared_table)
 	uint8_t block[64] = {9}, row[2 * 64] = {9}, other[2 * 64] = {9};
 
 	trust_set(&node, 1, &table, 0, 64, block);
-	trust_share(&node, &table, row, 2); /* not all that the row has is known */
+	trust_share(&node, &table, row, 2); /* not every entry of the row is known */
 	ck_assert(trust_is_equal(&node, &table, row));
 	ck_assert_ptr_ne(trust_get(&node, &table, 0, 64), row);
 	trust_set(&node, 1, &table, 1, 64, row + 64);
@@ -503,14 +503,14 @@ START_TEST(test_shared_table)
 	ck_assert_mem_eq(trust_get(&node, &table, 1, 64), other + 64, 64);
 	trust_set(&node, 1, &table, 0, 64, block);
 	trust_share(&node, &table, row, 2);
-	trust_equal(&node, &table, NULL); /* the row goes */
+	trust_equal(&node, &table, NULL); /* the row is freed */
 	memset(row, 0, sizeof(row));
 	ck_assert_mem_eq(trust_get(&node, &table, 0, 64), block, 64);
 	trust_share(&node, &table, other, 2);
 	trust_reserve(&table, 3, 64);
 	ck_assert_mem_eq(trust_get(&node, &table, 0, 64), block, 64);
 	ck_assert_ptr_null(trust_get(&node, &table, 2, 64));
-	trust_share(&node, &table, other, 2); /* the table has a block more */
+	trust_share(&node, &table, other, 2); /* the table has one more block */
 	ck_assert_ptr_ne(trust_get(&node, &table, 0, 64), other);
 	trust_free(&table);
 }

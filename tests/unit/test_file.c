@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Files by name, with everything under that name that is none. */
+/* Files by name, and everything else that may have that name. */
 #include <check.h>
 #include <complib/file.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static void make_directory(void)
 	other = g_build_filename(directory, "other", NULL);
 }
 
-/* Nothing else may be left: no temporary either. */
+/* No other file may be left, not even a temporary one. */
 static void remove_directory(void)
 {
 	g_remove(file);
@@ -50,7 +50,7 @@ static unsigned int mode_of(const char *name)
 	return st.st_mode & ~(mode_t)S_IFMT;
 }
 
-/* ---- what may stand under a name ---- */
+/* ---- what may have a name ---- */
 
 static void make_fifo(void)
 {
@@ -90,7 +90,7 @@ static void make_dangling_link(void)
 
 static const struct {
 	void (*make)(void);
-	const char *read, *write; /* what reading and writing says of it; NULL: it reads "mine" */
+	const char *read, *write; /* what reading and writing report; NULL: it reads "mine" */
 } things[] = {
 	{make_fifo, "is a FIFO", "is a FIFO"},
 	{make_subdirectory, "is a directory", "is a directory"},
@@ -160,7 +160,7 @@ START_TEST(test_read)
 }
 END_TEST
 
-/* A text may begin with a byte order mark, which is no part of it; half of one is. */
+/* A text may begin with a byte order mark, which does not belong to it; half of one does. */
 START_TEST(test_byte_order_mark)
 {
 	static const struct {
@@ -237,7 +237,7 @@ START_TEST(test_lengths)
 }
 END_TEST
 
-/* Terabytes that are none are not even asked of the memory. */
+/* The size of a sparse file of terabytes is refused before memory is allocated. */
 START_TEST(test_sparse)
 {
 	g_autoptr(GError) error = NULL;
@@ -249,7 +249,7 @@ START_TEST(test_sparse)
 }
 END_TEST
 
-/* Files of /proc have no size; the bound holds by what they give. */
+/* Files of /proc have no size; the bound applies to what they return. */
 START_TEST(test_grows)
 {
 	g_autoptr(GError) error = NULL;
@@ -283,7 +283,7 @@ END_TEST
 
 /* ---- writing ---- */
 
-/* Whoever has the old file open does not see the new one. */
+/* A process that has the old file open does not see the new one. */
 START_TEST(test_write)
 {
 	g_autofree char *text = NULL;
@@ -330,7 +330,7 @@ START_TEST(test_no_directory)
 }
 END_TEST
 
-/* The disk is full, as it were: what was there stays, and nothing is left of the rest. */
+/* The disk appears full: the old file stays, and no part of the new one is left. */
 START_TEST(test_disk_full)
 {
 	const struct rlimit small = {.rlim_cur = 3, .rlim_max = RLIM_INFINITY};
@@ -350,7 +350,7 @@ START_TEST(test_disk_full)
 }
 END_TEST
 
-/* A link that comes before the new file has its name is replaced, not followed. */
+/* A symbolic link that appears before the new file has its name is replaced, not followed. */
 START_TEST(test_link_that_comes_late)
 {
 	g_autofree char *temporary = NULL, *text = NULL;
@@ -367,7 +367,7 @@ START_TEST(test_link_that_comes_late)
 }
 END_TEST
 
-/* Others lose what they may do with a file of our own, and with no other one. */
+/* Other users lose their rights to a file of our own, and to no other file. */
 START_TEST(test_own)
 {
 	g_autofree char *text = NULL, *again = NULL;

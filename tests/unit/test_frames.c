@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* MADs in the log: what a line says of each kind, and what it never shows. */
+/* MADs in the log: what a line shows of each kind, and what it never shows. */
 #include <check.h>
 #include <string.h>
 
@@ -101,7 +101,7 @@ START_TEST(test_smp)
 }
 END_TEST
 
-/* One that cannot be is shown as far as there is room for it in a MAD. */
+/* An impossible path is shown as far as there is room for it in a MAD. */
 START_TEST(test_long_path)
 {
 	unsigned int hops = 0;
@@ -190,7 +190,7 @@ END_TEST
 
 /* ---- keys ---- */
 
-/* A MAD with the secret wherever there is room: in the header, and all over what it holds. */
+/* A MAD with the secret wherever there is room: in the header, and all over its data. */
 static void fill(const struct iba_attribute *row, uint8_t method)
 {
 	unsigned int offset = iba_attribute_offset(row->mgmt_class, row->attribute);
@@ -216,7 +216,7 @@ static bool is_key(const struct wire_field *field)
 	return g_strv_contains(keys, field->name);
 }
 
-/* Its keys; those of types that it embeds lie behind the nested one's offset. */
+/* Its keys; those of embedded types are behind the nested type's offset. */
 static void set_keys(const struct wire_type *type, uint8_t *out)
 {
 	for (unsigned int i = 0; i < type->n_fields; i++) {
@@ -259,7 +259,7 @@ START_TEST(test_keys)
 }
 END_TEST
 
-/* Whatever the trap: of Notices that nobody knows no details are shown. */
+/* Whatever the trap: no details are shown of unknown Notices. */
 START_TEST(test_keys_of_notices)
 {
 	const struct iba_attribute *row = iba_attribute_find(IBA_CLASS_SUBN_LID, IBA_ATTR_NOTICE);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine ftree on trees of all shapes. What a tree can carry follows from its numbers alone: below
- * a switch of level l stand N hosts at most, and C cables lead up from all that have the same hosts
- * below them; then some cable carries N / C flows of a shift permutation, rounded up, if each host
- * sends beyond. The engine must not need more.
+ * Engine ftree on trees of all shapes. What a tree can carry follows from its numbers alone: a
+ * switch of level l has at most N hosts below it, and C cables lead up from all switches that have
+ * the same hosts below them; then some cable carries N / C flows of a shift permutation, rounded
+ * up, if each host sends beyond. The engine must not need more.
  */
 #include <check.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static const char *const shapes[] = {
 	"xgft:5,3,4:1,2,3:1,3,2", "xgft:6,4,3:1,3,2:1,1,3",
 };
 
-/* A tree of a shape, and what is made of it. */
+/* A tree of a shape, and its routes. */
 struct net {
 	const char *shape;
 	unsigned int h, m[LEVELS_MAX], w[LEVELS_MAX], p[LEVELS_MAX];
@@ -146,7 +146,7 @@ static uint32_t cables_above(const struct net *net, unsigned int level)
 	return n;
 }
 
-/* Of the LIDs in the list, how many are below the one that has most of them on this level. */
+/* Of the LIDs in the list, the number below the switch that has most of them on this level. */
 static uint32_t most_below(const struct net *net, unsigned int level)
 {
 	uint32_t size = hosts_below(net, level), *n = g_new0(uint32_t, hosts_below(net, net->h));
@@ -177,8 +177,8 @@ static uint32_t bound_of_shift(const struct net *net)
 }
 
 /*
- * Whether the numbers of hosts go on from the last to the first as they do everywhere else. If not,
- * those who send beyond the last may meet those who do not.
+ * Whether the numbers of hosts continue from the last to the first as they do everywhere else. If
+ * not, hosts that send beyond the last may share cables with hosts that do not.
  */
 static bool comes_round(const struct net *net)
 {
@@ -188,7 +188,7 @@ static bool comes_round(const struct net *net)
 	return true;
 }
 
-/* All hosts sending to all, of a full tree: the busiest cable up, or down. */
+/* All hosts sending to all, in a full tree: the busiest cable up, or down. */
 static uint64_t bound_of_all(const struct net *net)
 {
 	uint64_t all = hosts_below(net, net->h), bound = 0;
@@ -204,7 +204,7 @@ static uint64_t bound_of_all(const struct net *net)
 
 /* ---- what it carries ---- */
 
-/* Adds a flow to the load of each cable on its way; how many these are. */
+/* Adds a flow to the load of each cable on its way; returns the number of cables. */
 static unsigned int add_flow(const struct net *net, uint16_t from, uint16_t to, uint32_t *load)
 {
 	const struct fabric *fabric = net->fabric;
@@ -232,7 +232,7 @@ static uint32_t most_load(const struct net *net, const uint32_t *load)
 	return most;
 }
 
-/* The worst of all shifts to LIDs that are so many above the base LIDs; round, or to the end. */
+/* The worst of all shifts to LIDs at this offset above the base LIDs; round, or to the end. */
 static uint32_t worst_shift(const struct net *net, unsigned int offset, bool round)
 {
 	g_autofree uint32_t *load = g_new(uint32_t, net->fabric->n_ports);
@@ -259,7 +259,7 @@ static uint32_t all_to_all(const struct net *net)
 	return most_load(net, load);
 }
 
-/* That no pair was left without a path, not even of switches. */
+/* No pair may be left without a path, not even of switches. */
 static void check_paths(const struct net *net)
 {
 	struct route_verdict verdict;
@@ -298,7 +298,7 @@ static void rearrange(struct builder *builder, uint64_t seed)
 	g_ptr_array_unref(nodes);
 }
 
-/* Hops of the longest path from a host to another; each pair must have one. */
+/* Hops of the longest path between hosts; each pair must have a path. */
 static unsigned int longest(const struct net *net)
 {
 	g_autofree uint32_t *load = g_new0(uint32_t, net->fabric->n_ports);
@@ -323,7 +323,7 @@ static void check_full(const char *shape, uint64_t seed)
 	ck_assert_uint_eq(net.hosts->len, hosts_below(&net, net.h));
 	check_paths(&net);
 	ck_assert_uint_eq(longest(&net), 2 * (net.h - 1));
-	/* from switch to switch perhaps over the leaf on top of a crown */
+	/* from switch to switch possibly over the leaf on top of an inverted root */
 	ck_assert_uint_le(net.routing->max_hops, 2 * (net.h - 1) + 2 * (net.h - 2));
 	check_shifts(&net, 0, 0);
 	ck_assert_msg(all_to_all(&net) <= bound_of_all(&net), "%s seed %u: %u, not %u", shape,
@@ -373,7 +373,7 @@ END_TEST
 
 /* ---- fewer hosts ---- */
 
-/* Takes hosts away, each with this probability. */
+/* Removes hosts, each with this probability. */
 static void lose_hosts(struct builder *builder, uint64_t *state, unsigned int percent)
 {
 	GPtrArray *nodes = builder_walk(builder);
@@ -420,7 +420,7 @@ static bool is_between_switches(const struct builder_port *port)
 	return port->peer && builder_is_switch(port->node) && builder_is_switch(port->peer->node);
 }
 
-/* Takes cables between switches away, each with this probability, and now and then a switch. */
+/* Removes cables between switches, each with this probability, and sometimes a switch. */
 static void damage(struct builder *builder, uint64_t *state, unsigned int percent)
 {
 	GPtrArray *nodes = builder_walk(builder);
@@ -440,8 +440,8 @@ static void damage(struct builder *builder, uint64_t *state, unsigned int percen
 }
 
 /*
- * Whether it was routed: hosts may have lost each other by up and down paths. What is routed is
- * right, and the same by several threads.
+ * Whether it was routed: hosts may have lost each other by up and down paths. A result is right,
+ * and the same with several threads.
  */
 static bool check_damaged(const char *shape, uint64_t seed)
 {
@@ -502,7 +502,7 @@ static void list_io(struct net *net, GArray *io)
 	}
 }
 
-/* Those of the list do not disturb the others, and are spread well among themselves. */
+/* Listed hosts do not disturb the others, and are spread well among themselves. */
 static void check_io_on_leaves(const char *shape, bool named_compute)
 {
 	g_autoptr(GArray) io = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -556,7 +556,7 @@ static unsigned int level_of(const struct fabric *fabric, uint32_t sw)
 	return level;
 }
 
-/* Hops down that are followed by hops up on the way between hosts; UINT_MAX if there is none. */
+/* Hops down that are followed by hops up on the way between hosts; UINT_MAX if there is no path. */
 static unsigned int wrong_hops(const struct net *net, uint16_t from, uint16_t to)
 {
 	const struct fabric *fabric = net->fabric;
@@ -633,7 +633,7 @@ START_TEST(test_io_nodes_on_roots)
 }
 END_TEST
 
-/* Plugs some hosts, which are among the I/O nodes then, into any port of any switch. */
+/* Plugs some hosts, which are then I/O nodes, into any port of any switch. */
 static void scatter_hosts(struct builder *builder, uint64_t *state, GArray *io, GArray *compute)
 {
 	GPtrArray *nodes = builder_walk(builder);

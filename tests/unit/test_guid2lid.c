@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The file guid2lid: what was written is read again, what makes no sense costs only itself. */
+/* The file guid2lid: what was written is read again, malformed lines affect only themselves. */
 #include <check.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "sm/store/guid2lid.h"
 #include "tests/run_suite.h"
 
-#define SOMEBODY 65534 /* the user nobody */
+#define SOMEBODY 65534 /* uid of the user "nobody" */
 
 static uid_t user;
 static char *directory, *file, *bad;
@@ -21,7 +21,7 @@ static struct guid2lid *map;
 static void setup(void)
 {
 	user = geteuid();
-	if (user == 0) /* some tests go on as somebody else: TMPDIR may be root's own */
+	if (user == 0) /* some tests continue as another user: TMPDIR may be root's own */
 		g_setenv("TMPDIR", P_tmpdir, TRUE);
 	directory = g_dir_make_tmp("opensm-guid2lid-XXXXXX", NULL);
 	ck_assert_ptr_nonnull(directory);
@@ -92,7 +92,7 @@ START_TEST(test_good_file)
 }
 END_TEST
 
-/* LIDs without 0x are decimal, or octal behind a 0, as the classic daemon has it; GUIDs are not. */
+/* LIDs without 0x are decimal, or octal after a 0, as in the classic daemon; GUIDs are not. */
 START_TEST(test_bases)
 {
 	load("0x100 20 20\n200 24 0x1f\n0300 014 15\n", -1);
@@ -127,11 +127,11 @@ static const char *const garbage[] = {
 	"0x10000000000000009 0x9 0x9",
 	"0x9 0x8 0xA",	   /* three LIDs */
 	"0x9 0xA 0xD",	   /* not aligned */
-	"0x9 0x100 0x1FF", /* more than LMC 7 gives */
+	"0x9 0x100 0x1FF", /* more LIDs than LMC 7 gives */
 	"0x9 0xA 0x9",
 	"0x1 0x9 0x9", /* listed before */
-	"0x9 0x5 0x5", /* another's */
-	"0x9 0x4 0x7", /* contains another's */
+	"0x9 0x5 0x5", /* of another GUID */
+	"0x9 0x4 0x7", /* contains one of another GUID */
 };
 
 /* Between two good lines: both stay, the log names file and line, the file is set aside. */
@@ -152,7 +152,7 @@ START_TEST(test_garbage_line)
 }
 END_TEST
 
-/* As the end of a file may be after a loss of power: lines with zeros are lost, the others not. */
+/* As the end of a file may be after a loss of power: lines with zeros are lost, the others kept. */
 START_TEST(test_zeros)
 {
 	load("0x1 0x5 0x5\n0x2 0x6 0x6\0\n0x3 0x7 0x7\n\0\0\0", 40);
@@ -160,7 +160,7 @@ START_TEST(test_zeros)
 	check(3, 7, 1);
 	ck_assert_uint_eq(entries(), 2);
 	ck_assert_ptr_nonnull(strstr(text->str, ":2: '0x2 0x6 0x6?': "));
-	ck_assert_ptr_nonnull(strstr(text->str, ":4: '\?\?\?': ")); /* no trigraph */
+	ck_assert_ptr_nonnull(strstr(text->str, ":4: '\?\?\?': ")); /* not a trigraph */
 	ck_assert(g_file_test(bad, G_FILE_TEST_EXISTS));
 }
 END_TEST
@@ -190,7 +190,7 @@ START_TEST(test_bad_line_twice)
 		check(1, 1, 1);
 		ck_assert_uint_eq(entries(), 1);
 		ck_assert(g_file_test(bad, G_FILE_TEST_IS_REGULAR));
-		ck_assert(guid2lid_save(map, NULL, true)); /* there is nothing new */
+		ck_assert(guid2lid_save(map, NULL, true)); /* nothing has changed */
 		if (i == 0)
 			g_clear_pointer(&map, guid2lid_free);
 	}
@@ -241,7 +241,7 @@ START_TEST(test_missing_directory)
 }
 END_TEST
 
-/* Root may read and write everything: go on as somebody else who owns the directory. */
+/* Root may read and write everything: continue as another user, which owns the directory. */
 static void leave_root(void)
 {
 	if (geteuid() != 0)
@@ -250,7 +250,7 @@ static void leave_root(void)
 	ck_assert_int_eq(seteuid(SOMEBODY), 0);
 }
 
-/* What cannot be read is not overwritten: it may be readable to the next. */
+/* An unreadable file is not overwritten: the next daemon may be able to read it. */
 START_TEST(test_unreadable)
 {
 	leave_root();
@@ -336,7 +336,7 @@ static unsigned int mode(void)
 	return is.st_mode & 07777;
 }
 
-/* Also one that an older version left for all to read. */
+/* Also one that an older version left readable for all. */
 START_TEST(test_private)
 {
 	ck_assert(g_file_set_contents(file, "0x1 0x1 0x1\n", -1, NULL));

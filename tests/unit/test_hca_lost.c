@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The umad back end when its HCA goes and comes, and what verbs tells it. libibumad's and
+ * The umad back end when its HCA goes and comes, and what verbs reports. libibumad's and
  * libibverbs' functions are this program's own: a kernel with one HCA of one port, mlx5_N with
  * umadN, that can be taken away.
  */
@@ -25,10 +25,10 @@ static struct kernel {
 	bool there, verbs, poll_tells;
 	bool fragile;	       /* reading fails */
 	int number;	       /* of the device */
-	int opened;	       /* the last descriptor given; those before are dead */
-	int open_now, misused; /* use of one that was closed */
+	int opened;	       /* the last descriptor given; earlier ones are dead */
+	int open_now, misused; /* misused: uses of a closed one */
 	bool closed[100];      /* by descriptor */
-	uint8_t taken;	       /* a class that somebody else has */
+	uint8_t taken;	       /* a class that another program has */
 	bool has[256];	       /* classes registered with the descriptor */
 	int ids[256];
 	int last_id;
@@ -200,7 +200,7 @@ int umad_recv(int fd, void *umad, int *length, int timeout_ms)
 	return id;
 }
 
-/* A request is answered at once; the id must be the one that this descriptor gave. */
+/* A request is answered at once; the id must be one that this descriptor gave. */
 int umad_send(int fd, int id, void *umad, int length, int timeout_ms, int retries)
 {
 	struct ib_user_mad *mad = umad, *answer;
@@ -225,7 +225,7 @@ int umad_send(int fd, int id, void *umad, int length, int timeout_ms, int retrie
 	return ok ? 0 : -EIO;
 }
 
-/* ---- and its verbs ---- */
+/* ---- verbs ---- */
 
 struct ibv_device **ibv_get_device_list(int *n)
 {
@@ -461,7 +461,7 @@ START_TEST(test_events)
 }
 END_TEST
 
-/* Nobody listens for a while: one message says all of it. */
+/* No thread listens for a while: one message reports everything. */
 START_TEST(test_storm)
 {
 	for (int i = 0; i < 1000; i++)
@@ -500,7 +500,7 @@ START_TEST(test_lost_and_back)
 	ck_assert(!is_sm(0));
 	ck_assert(send_mad(IBA_CLASS_SUBN_DIRECTED, 1000)); /* comes back at once */
 	wait_for(&failed, 1);
-	ck_assert(send_mad(IBA_CLASS_SUBN_ADM, 0)); /* nobody waits for it */
+	ck_assert(send_mad(IBA_CLASS_SUBN_ADM, 0)); /* no one waits for the answer */
 	give_back(3);
 	wait_until(&seen, VENDOR_BACK);
 	check_works(3, true);
@@ -508,7 +508,7 @@ START_TEST(test_lost_and_back)
 }
 END_TEST
 
-/* IsSM that was cleared meanwhile stays so; one that was set meanwhile is set. */
+/* IsSM that was cleared meanwhile stays cleared; if it was set meanwhile it is set. */
 START_TEST(test_is_sm_meanwhile)
 {
 	ck_assert(vendor_set_is_sm(vendor, !_i, NULL));
@@ -521,7 +521,7 @@ START_TEST(test_is_sm_meanwhile)
 }
 END_TEST
 
-/* A kernel before 5.12 leaves poll() asleep: a send finds out, or verbs tells. */
+/* A kernel before 5.12 leaves poll() asleep: a send finds out, or verbs reports it. */
 START_TEST(test_silent_poll)
 {
 	pthread_mutex_lock(&k.lock);
@@ -542,7 +542,7 @@ START_TEST(test_silent_poll)
 }
 END_TEST
 
-/* Somebody else was faster: it is not back before that one has gone. */
+/* Another program was faster: the HCA is not back before that one has gone. */
 START_TEST(test_class_taken)
 {
 	take_away();
@@ -568,7 +568,7 @@ static void set_fragile(bool fragile)
 	pthread_mutex_unlock(&k.lock);
 }
 
-/* It can be opened, and fails when it is read: looked for after 2 and 6 s, not each second. */
+/* It can be opened, and fails when it is read: tried again after 2 and 6 s, not each second. */
 START_TEST(test_fails_again)
 {
 	set_fragile(true);
@@ -607,12 +607,12 @@ static void *hammer(void *arg)
 		send_mad(mgmt_class, mgmt_class == IBA_CLASS_SUBN_ADM ? 0 : 1000);
 		if (!*vendor_name(vendor))
 			break;
-		g_usleep(20); /* others of the machine have work, too */
+		g_usleep(20); /* other programs of the machine have work, too */
 	}
 	return NULL;
 }
 
-/* Sending goes on on other threads: none of them meets a descriptor that was closed. */
+/* Sending continues on other threads: none of them uses a descriptor that was closed. */
 START_TEST(test_senders)
 {
 	pthread_t threads[2];
@@ -634,7 +634,7 @@ START_TEST(test_senders)
 }
 END_TEST
 
-/* Requests that were in flight are not waited for. */
+/* Requests in flight are not waited for. */
 START_TEST(test_close_while_lost)
 {
 	gint64 start;

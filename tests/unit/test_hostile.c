@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A whole daemon among devices that lie, change in the middle of a sweep, or shout. */
+/* A whole daemon among devices that lie, change in the middle of a sweep, or flood it. */
 #include <check.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static bool is_up(void)
 
 #define LOST 10
 
-/* Whether far was reached through the port that near is about (directed routes both). */
+/* Whether far was reached through the port that near is about (both directed routes). */
 static bool is_behind(const struct vendor_mad *far, const struct vendor_mad *near)
 {
 	const uint8_t *far_path = far->data + 128, *near_path = near->data + 128;
@@ -87,11 +87,11 @@ START_TEST(test_link_lost_while_behind_it_is_read)
 }
 END_TEST
 
-/* ---- a cable plugged in before its switch began to tell of changes ---- */
+/* ---- a cable plugged in before its switch began to report changes ---- */
 
 static bool refuses;
 
-/* What says nothing of the port: no answer, or a status that says that there is nothing in it. */
+/* Hides the port's state: no answer, or a status that says there is nothing in it. */
 static bool spoil(struct vendor_mad *mad)
 {
 	struct iba_port_info info;
@@ -103,7 +103,7 @@ static bool spoil(struct vendor_mad *mad)
 	return refuses;
 }
 
-/* The cable of that host comes when its port was read; that sweep learns no more of it. */
+/* The cable of that host comes after its port was read; that sweep learns no more of it. */
 static bool plug_after_reading(struct bed *b, struct vendor_mad *mad)
 {
 	unsigned int host = (unsigned int)sim_find_name(b->sim, "host-1"), sw, port;
@@ -138,7 +138,7 @@ END_TEST
 
 /* ---- identities ---- */
 
-/* Host number _i of the mesh says that it is the SM's node, but with more ports. */
+/* Host number _i of the mesh claims to be the SM's node, but with more ports. */
 static bool steal_identity(struct bed *b, struct vendor_mad *mad)
 {
 	struct iba_node_info info;
@@ -186,7 +186,7 @@ START_TEST(test_identity_of_the_sm_is_stolen)
 }
 END_TEST
 
-/* One field of one NodeInfo in all is nonsense. */
+/* One field of a single NodeInfo is nonsense. */
 static bool talk_nonsense(struct bed *b, struct vendor_mad *mad)
 {
 	struct iba_node_info info;
@@ -244,7 +244,7 @@ START_TEST(test_node_info_is_nonsense)
 }
 END_TEST
 
-/* ---- a PortState that is none ---- */
+/* ---- an undefined PortState ---- */
 
 /* An uplink of the SM's switch, or the host next to the SM's at that switch. */
 #define UPLINK 3
@@ -253,15 +253,15 @@ END_TEST
 static const struct nonsense {
 	uint8_t state;
 	bool of_host;
-	uint8_t instead_of; /* what it has; 0: anything */
+	uint8_t instead_of; /* the state it replaces; 0: any */
 } nonsense[] = {
 	{0, false, 0}, {5, false, 0}, {7, false, 0},
 	{0, true, 0},  {6, true, 0},  {5, false, IBA_PORT_ARMED},
 };
 
 /*
- * By a directed route from the SM's port: path is what follows the SM's switch; else by LID as far
- * as that switch, or all the way.
+ * By directed route from the SM's port: path is what follows the SM's switch; else by LID as far as
+ * that switch, or all the way.
  */
 static bool came_from(struct bed *b, const struct vendor_mad *mad, const char *name, uint8_t port)
 {
@@ -295,7 +295,7 @@ static bool has_no_state(struct bed *b, struct vendor_mad *mad)
 	return true;
 }
 
-/* It is told, and taken up when it makes sense. */
+/* It is logged, and the port is used once its state makes sense. */
 START_TEST(test_port_state_is_nonsense)
 {
 	const struct nonsense *how = &nonsense[_i];
@@ -329,9 +329,9 @@ START_TEST(test_port_state_is_nonsense)
 }
 END_TEST
 
-/* ---- the picture that is published ---- */
+/* ---- the published subnet ---- */
 
-/* While ports are armed one to a switch goes down: in the answer and in the next reading. */
+/* While ports are being armed one to a switch goes down: in the answer and in the next reading. */
 static bool lose_while_arming(struct bed *b, struct vendor_mad *mad)
 {
 	struct iba_port_info info;
@@ -360,7 +360,7 @@ static void check_rows(const struct subnet *subnet)
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 		uint16_t lid = fabric->ports[fabric_switch_port(fabric, sw, 0)].lid;
 
-		/* one that is silent is kept as it was; one that refuses the block is believed */
+		/* a silent one is kept as it was; one that refuses the block is believed */
 		if (!fabric->nodes[fabric->switches[sw].node].silent &&
 		    fabric_holds(fabric, sw, lid))
 			ck_assert_uint_eq(routing_port(subnet->routing, sw, lid), 0);
@@ -459,7 +459,7 @@ START_TEST(test_flap_inside_a_sweep)
 }
 END_TEST
 
-/* ---- the SM's own place ---- */
+/* ---- the SM's own port ---- */
 
 START_TEST(test_own_port_down_at_start)
 {
@@ -477,7 +477,7 @@ START_TEST(test_own_port_down_at_start)
 	ck_assert(!is_up());
 	said = bed->text->len;
 	bed_run_ms(bed, 60000);
-	ck_assert_str_eq(bed->text->str + said, ""); /* it was said */
+	ck_assert_str_eq(bed->text->str + said, ""); /* it was logged */
 	sim_link_set(bed->sim, host, 1, true);
 	bed_run_ms(bed, 15000);
 	ck_assert(is_up());
@@ -583,7 +583,7 @@ START_TEST(test_linear_fdb_cap_changes)
 }
 END_TEST
 
-/* IBA 14.2.5.4: MulticastFDBTop is a field of switches that say so only. */
+/* IBA 14.2.5.4: only switches that say so have the field MulticastFDBTop. */
 static bool without_mft_top(struct bed *b, struct vendor_mad *mad)
 {
 	struct iba_port_info info;
@@ -615,7 +615,7 @@ START_TEST(test_no_multicast_fdb_top)
 }
 END_TEST
 
-/* ---- answers with octets of chance ---- */
+/* ---- answers with random octets ---- */
 
 static uint32_t chance(struct bed *b, uint32_t n)
 {
@@ -635,7 +635,7 @@ static bool garble(struct bed *b, struct vendor_mad *mad)
 	return true;
 }
 
-/* One answer of fifty is garbage for a while; then the fabric comes up as if nothing had been. */
+/* One answer of fifty is garbage for a while; then the fabric comes up without any trace of it. */
 START_TEST(test_garbled_answers)
 {
 	struct subnet *subnet;
@@ -664,7 +664,7 @@ START_TEST(test_garbled_answers)
 }
 END_TEST
 
-/* Ports that were armed say of their M_Key and LID something else than they have. */
+/* Ports that were armed report another M_Key and LID than they have. */
 static bool hide_m_key(struct bed *b, struct vendor_mad *mad)
 {
 	struct iba_port_info info;
@@ -751,9 +751,9 @@ START_TEST(test_m_key)
 }
 END_TEST
 
-/* ---- a path back that nobody has gone ---- */
+/* ---- a return path that no packet took ---- */
 
-/* Asks for SMInfo by a directed route that says it came in at these ports of the switches. */
+/* Sends Get(SMInfo) with a return path that claims it came in at these ports of the switches. */
 static void ask_by_path(uint8_t hops, uint8_t last, uint8_t before)
 {
 	struct vendor_mad *mad = vendor_mad_new(NULL, NULL, IBA_MAD_BYTES);
@@ -776,7 +776,7 @@ static void ask_by_path(uint8_t hops, uint8_t last, uint8_t before)
 	bed_run_ms(bed, 200);
 }
 
-/* Whatever it is, one answer each, and no look beyond the ports of a switch. */
+/* Whatever the path, one answer each, and no read beyond the ports of a switch. */
 START_TEST(test_path_back_is_nonsense)
 {
 	static const uint8_t ports[] = {0, 1, 2, 3, 4, 5, 64, 127, 128, 254, 255};
@@ -803,7 +803,7 @@ START_TEST(test_path_back_is_nonsense)
 }
 END_TEST
 
-/* ---- requests that are none of the SM's ---- */
+/* ---- requests that are not for the SM ---- */
 
 static void hear_refusal(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
 			 const uint8_t *data, size_t length)
@@ -816,7 +816,7 @@ static void hear_refusal(void *arg, uint64_t now_ns, const struct vendor_address
 		wire_decode(&iba_smp_type, data, answer);
 }
 
-/* A device that does not answer them itself hands them up: who asks is told, and need not wait. */
+/* A device delivers requests that it does not answer itself: they are refused, not left waiting. */
 START_TEST(test_request_is_refused)
 {
 	struct vendor_mad *mad = vendor_mad_new(NULL, NULL, IBA_MAD_BYTES);

@@ -38,7 +38,7 @@ static void known_bits(const struct wire_type *type, unsigned int start, uint8_t
 	}
 }
 
-/* Puts a value that fits into each field; what lies between the fields stays. */
+/* Puts a fitting value into each field; bits between the fields stay. */
 static void fill_host(const struct wire_type *type, GRand *rand, uint8_t *host)
 {
 	for (unsigned int i = 0; i < type->n_fields; i++) {
@@ -108,7 +108,6 @@ START_TEST(test_host_round_trip)
 }
 END_TEST
 
-/* A record equals itself under every mask; no bit that is nobody's component excludes another. */
 /* Straight-line code against the walk over the rows, also of values wider than their fields. */
 START_TEST(test_code_agrees_with_rows)
 {
@@ -139,6 +138,7 @@ START_TEST(test_code_agrees_with_rows)
 }
 END_TEST
 
+/* A record equals itself under every mask; bits of no component exclude no record. */
 START_TEST(test_match_agrees_with_components)
 {
 	const struct wire_type *type = iba_types[_i];
@@ -175,7 +175,7 @@ START_TEST(test_prints_every_field)
 }
 END_TEST
 
-/* What of the IBA the system's headers know too. */
+/* Numbers of the IBA that the system's headers have as well. */
 START_TEST(test_numbers_of_umad)
 {
 	ck_assert_uint_eq(IBA_COMPONENT(mc_member_record, mgid), UMAD_SA_MCM_COMP_MASK_MGID);
@@ -215,7 +215,7 @@ START_TEST(test_numbers_of_umad)
 }
 END_TEST
 
-/* The last component of each record, by hand: a number missed on the way shifts it. */
+/* The last component of each record, by hand: a missing number on the way would shift it. */
 START_TEST(test_last_components)
 {
 	ck_assert_int_eq(iba_path_record_c_preference, 22);

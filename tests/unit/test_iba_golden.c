@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Attributes as octets typed by hand from the IBA's figures, against the values they stand for. */
+/* Attributes as octets typed by hand from the IBA's figures, against the values that they mean. */
 #include <check.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const struct iba_gid gid2 = {LINK_LOCAL, UINT64_C(0x0002c90300000002)};
 #define GID1 "fe80000000000000 0002c90300000001"
 #define GID2 "fe80000000000000 0002c90300000002"
 
-/* Blanks are for the eye; what the text lacks at the end is 0. */
+/* Blanks are for legibility; octets missing at the end are 0. */
 static void from_hex(const char *hex, uint8_t *wire, size_t n)
 {
 	size_t digits = 0;

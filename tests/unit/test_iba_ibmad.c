@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Our reading of the attributes against libibmad's, a decoder that others wrote: for every field
- * both know, the same random octets give the same value. Without libibmad the test is skipped.
+ * The attributes as decoded here and by libibmad, an independent decoder: for every field that both
+ * know, the same random octets give the same value. Without libibmad the test is skipped.
  */
 #include <stdio.h>
 #ifndef HAVE_IBMAD
@@ -42,8 +42,8 @@ struct row {
 	}
 
 /*
- * Of PortInfoExtended the HDR and NDR rows are left out: libibmad 44 has them at 96, 144 and 128,
- * 176, the first on top of EDRFECModeEnabled: halves of 32-bit words not swapped. So has it
+ * Of PortInfoExtended the HDR and NDR rows are excluded: libibmad 44 has them at 96, 144 and 128,
+ * 176, the first on top of EDRFECModeEnabled: halves of 32-bit words not swapped. It also has
  * QP1Dropped of PortCounters at 176, on top of VL15Dropped.
  */
 static const struct row rows[] = {
@@ -411,7 +411,7 @@ static const struct row rows[] = {
 	OF(time_stamp, time_stamp, IB_CC_TIMESTAMP_F),
 };
 
-/* Arrays of which libibmad knows the elements, one after the other from this on. */
+/* Arrays whose elements libibmad knows, one after the other from this one on. */
 static const struct row arrays[] = {
 	OF(port_samples_control, counter_select, IB_PSC_COUNTER_SEL0_F),
 	OF(port_samples_result, counter, IB_PSR_COUNTER0_F),

@@ -23,7 +23,7 @@ static void teardown(void)
 	inventory_maker_free(maker);
 }
 
-/* n blocks, all present, whose first GUID is value. */
+/* Puts n blocks, all present, whose first GUID is value. */
 static void put(uint64_t guid, uint8_t port, uint64_t value, uint32_t n)
 {
 	g_autofree struct iba_guid_info *blocks = g_new0(struct iba_guid_info, n);
@@ -34,7 +34,7 @@ static void put(uint64_t guid, uint8_t port, uint64_t value, uint32_t n)
 	inventory_put(maker, guid, PORTS, port, KIND, blocks, has, n, SECOND, 1);
 }
 
-/* The value that was put, 0 if it is not known. */
+/* The value that was put; 0 if unknown. */
 static uint64_t get(const struct inventory *inventory, uint64_t guid, uint8_t port)
 {
 	const struct inventory_list *list;
@@ -86,7 +86,7 @@ START_TEST(test_equal_tables_are_one)
 }
 END_TEST
 
-/* What nobody holds any more does not pile up. */
+/* Entries that are no longer referenced do not pile up. */
 START_TEST(test_changes_do_not_pile_up)
 {
 	for (uint64_t value = 1; value <= 10000; value++) {
@@ -137,7 +137,7 @@ START_TEST(test_silence)
 	ck_assert_int_eq(state(7, KIND, 10 * SECOND), INVENTORY_SILENT);
 	ck_assert_int_eq(state(7, KIND, 10 * SECOND + INVENTORY_SILENT_NS), INVENTORY_UNKNOWN);
 	ck_assert_int_eq(state(8, KIND, 10 * SECOND), INVENTORY_UNKNOWN);
-	put(7, 1, 5, 1); /* it has found its tongue again */
+	put(7, 1, 5, 1); /* it answers again */
 	ck_assert_int_eq(state(7, KIND, 10 * SECOND), INVENTORY_KNOWN);
 	ck_assert_int_eq(state(7, INVENTORY_P_KEYS, 10 * SECOND), INVENTORY_UNKNOWN);
 	inventory_put_silent(maker, 7, PORTS, 20 * SECOND, 1);
@@ -162,7 +162,7 @@ START_TEST(test_out_of_date)
 	ck_assert(!inventory_forget(maker, INVENTORY_P_KEYS));
 	ck_assert_int_eq(state(7, KIND, 9 * SECOND), INVENTORY_UNKNOWN);
 	ck_assert_int_eq(state(7, INVENTORY_SM_INFO, 9 * SECOND), INVENTORY_KNOWN);
-	put(7, 2, 6, 1); /* of another port: that of port 1 does not come back with it */
+	put(7, 2, 6, 1); /* of another port: this does not restore port 1's */
 	ck_assert_int_eq(state(7, KIND, 9 * SECOND), INVENTORY_UNKNOWN);
 }
 END_TEST
@@ -272,7 +272,7 @@ START_TEST(test_host_tables)
 	ck_assert_uint_eq(blocks(port, INVENTORY_P_KEYS), 4);
 	ck_assert_uint_eq(blocks(port, INVENTORY_MULTICAST), 0);
 	ck_assert_uint_eq(blocks(port, INVENTORY_SM_INFO), 1);
-	p->lid = 0; /* nobody could ask for it */
+	p->lid = 0; /* without a LID it cannot be queried */
 	ck_assert_uint_eq(blocks(port, INVENTORY_SM_INFO), 0);
 }
 END_TEST

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The journal, and the log: what they tell of changes of the subnet. */
+/* The journal, and the log: what they report of changes of the subnet. */
 #include "core/events.h"
 #include "ctl/command/command.h"
 #include "ctl/report/journal.h"
@@ -14,7 +14,7 @@ struct fixture {
 	struct command_env env;
 };
 
-static struct fixture f; /* of the test that runs */
+static struct fixture f; /* of the running test */
 
 static void make_journal(struct scenario *s, void *arg)
 {
@@ -41,7 +41,7 @@ static void stop(void)
 	scenario_free(f.s);
 }
 
-/* What the line answers: valid until the next one. */
+/* The answer to the line: valid until the next one. */
 static const char *ask(const char *line)
 {
 	static char *text;
@@ -142,7 +142,7 @@ START_TEST(journal_of_a_leaf)
 }
 END_TEST
 
-/* What flaps is told a few times; when it is calm the last line says how it is. */
+/* A flapping device is reported a few times; when it is stable the last line gives its state. */
 START_TEST(journal_of_a_flap)
 {
 	const char *down = "0x02 -> link down: ", *up = "0x02 -> link up: ";

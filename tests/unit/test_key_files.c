@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The files guid2mkey and neighbors, as the classic daemon writes them and as nobody should. */
+/* The files guid2mkey and neighbors, as the classic daemon writes them, and malformed. */
 #include <check.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ static bool is_guid(void *arg, uint64_t guid)
 	return guid == *(const uint64_t *)arg;
 }
 
-/* A cable is kept as long as one of its ends is there: who is off now may come back at it. */
+/* A cable is kept as long as one of its ends is there: the absent one may come back at it. */
 START_TEST(neighbors_that_stay)
 {
 	uint64_t edition;
@@ -84,7 +84,7 @@ START_TEST(neighbors_that_stay)
 	neighbors_set(neighbors, 1, 1, 2, 3);
 	edition = neighbors_edition(neighbors);
 	neighbors_set(neighbors, 1, 1, 2, 3);
-	ck_assert_uint_eq(neighbors_edition(neighbors), edition); /* nothing is to be written */
+	ck_assert_uint_eq(neighbors_edition(neighbors), edition); /* there is nothing to write */
 	neighbors_set(neighbors, 1, 1, 2, 4);
 	ck_assert_uint_gt(neighbors_edition(neighbors), edition);
 	ck_assert_uint_eq(neighbors_get(neighbors, 2, 4), 1);
@@ -114,7 +114,7 @@ static const char *const bad_keys[] = {
 	"\xff\xfe 1", "0x5 0x1\x01",
 };
 
-/* Each is named by its line, and costs no other. */
+/* Each is named by its line, and does not affect others. */
 START_TEST(bad_lines_of_keys)
 {
 	g_autofree char *lines = g_strdup_printf("0x1 0x11\n\n%s\n\n0x2 0x22\n", bad_keys[_i]);
@@ -165,7 +165,7 @@ START_TEST(bad_lines_of_neighbors)
 }
 END_TEST
 
-/* A torn last line is a bad one, and no more than ten of a file are told. */
+/* A torn last line is a bad one, and at most ten of a file are named. */
 START_TEST(torn_and_many)
 {
 	GString *lines = g_string_new("0x1 0x11\n");
@@ -183,7 +183,7 @@ START_TEST(torn_and_many)
 }
 END_TEST
 
-/* Keys that were tried in vain, and those of whoever is behind a port, are not kept. */
+/* Keys that were tried in vain, and those of unknown devices behind a port, are not kept. */
 START_TEST(unknown_keys)
 {
 	g_autofree char *lines = NULL;
@@ -199,7 +199,7 @@ START_TEST(unknown_keys)
 }
 END_TEST
 
-/* What was remembered is a guess: the key by the rule comes next. */
+/* A saved key is a guess: the key by the rule is tried next. */
 START_TEST(remembered_keys_are_guesses)
 {
 	key_ring_set(ring, &(struct key_rule){.m_key = 0x77});
@@ -221,7 +221,7 @@ START_TEST(derived_keys)
 }
 END_TEST
 
-/* A newer generation of another SM is found, reported, and only looked for when that is wanted. */
+/* A newer generation of another SM is found, reported, and looked for only on request. */
 START_TEST(generations_ahead)
 {
 	g_autoptr(GBytes) seed = g_bytes_new_static("0123456789 and no more", 22);
@@ -239,7 +239,7 @@ START_TEST(generations_ahead)
 		ck_assert(key_ring_failed(ring, port, key_ring_for(ring, port)));
 		ck_assert_uint_lt(tries++, 4);
 	}
-	/* What answers may have no key at all. */
+	/* A port that answers may have no key at all. */
 	key_ring_likely(ring, port, key_derive(seed, 5, 9));
 	key_ring_worked(ring, port, key_derive(seed, 5, 9));
 	ck_assert_uint_eq(key_ring_generation(ring), 7);
@@ -248,7 +248,7 @@ START_TEST(generations_ahead)
 }
 END_TEST
 
-/* Who has several cables is a switch; that is so still when they are forgotten. */
+/* A node with several cables is a switch; it remains one after they are forgotten. */
 START_TEST(switches)
 {
 	g_autoptr(GHashTable) found = NULL;
@@ -257,7 +257,7 @@ START_TEST(switches)
 	neighbors_set(neighbors, leaf, 1, host, 1);
 	neighbors_set(neighbors, leaf, 2, spine, 1);
 	neighbors_set(neighbors, spine, 2, other, 1);
-	neighbors_set(neighbors, leaf, 1, other, 1); /* it was moved: one cable still */
+	neighbors_set(neighbors, leaf, 1, other, 1); /* it was moved: still one cable */
 	found = neighbors_switches(neighbors);
 	neighbors_set(neighbors, leaf, 1, host, 1);
 	ck_assert(g_hash_table_contains(found, &leaf) && g_hash_table_contains(found, &spine));
@@ -265,7 +265,7 @@ START_TEST(switches)
 }
 END_TEST
 
-/* Whoever is not identified has no key of its own, and does not stand for others. */
+/* An unidentified device has no key of its own, and does not stand for others. */
 START_TEST(unidentified)
 {
 	g_autoptr(GBytes) seed = g_bytes_new_static("0123456789 and no more", 22);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Which M_Key is tried where, and that it comes to an end. */
+/* Which M_Key is tried where, and that trying ends. */
 #include <check.h>
 
 #include "sm/keys/key_ring.h"
@@ -39,7 +39,7 @@ static void expect_key(uint64_t key)
 	ck_assert_uint_eq(key_ring_for(ring, at(GUID, 0)), key);
 }
 
-/* What a port is sent until it answers, or nothing is left to try; its number of tries. */
+/* The number of tries until a port answers, or no key is left to try. */
 static unsigned int tries(uint64_t guid, uint8_t port, uint64_t has)
 {
 	for (unsigned int n = 1;; n++) {
@@ -55,7 +55,7 @@ static unsigned int tries(uint64_t guid, uint8_t port, uint64_t has)
 	}
 }
 
-/* A key that was proven, but is hidden, was another's: the one before is tried again. */
+/* A proven key that is hidden was another port's: the previous one is tried again. */
 START_TEST(test_doubt)
 {
 	key_ring_worked(ring, at(GUID, 0), KEY(0));
@@ -65,11 +65,11 @@ START_TEST(test_doubt)
 	key_ring_again(ring);
 	key_ring_doubt(ring, at(GUID, 0));
 	ck_assert_uint_eq(tries(GUID, 0, KEY(0)), 2);
-	key_ring_doubt(ring, at(GUID + 1, 0)); /* of which nothing is known */
+	key_ring_doubt(ring, at(GUID + 1, 0)); /* a port of which nothing is known */
 }
 END_TEST
 
-/* A port that stands where another one was may have got that one's key; it is the last guess. */
+/* A port in the place of another one may have got that one's key; it is the last guess. */
 START_TEST(test_astray)
 {
 	key_ring_worked(ring, at(GUID + 1, 0), KEY(7));
@@ -81,7 +81,7 @@ START_TEST(test_astray)
 	key_ring_again(ring);
 	ck_assert_uint_eq(tries(GUID, 0, KEY(9)), 0);
 	ck_assert_uint_eq(tries(GUID + 1, 0, KEY(7)), 0);
-	/* Of one that is not known to have a key it is the one that it should have. */
+	/* For a port whose key is unknown it is the key that the other should have. */
 	key_ring_astray(ring, at(GUID + 2, 0), at(GUID + 3, 0));
 	set(KEY(3));
 	key_ring_again(ring);
@@ -89,7 +89,7 @@ START_TEST(test_astray)
 }
 END_TEST
 
-/* Lines of guid2mkey stand by GUID, however the ports came to be known. */
+/* Lines of guid2mkey are sorted by GUID, in whatever order the ports became known. */
 START_TEST(test_file_is_sorted)
 {
 	static const uint64_t guids[] = {0x300, 0x100, 0x500, 0x200, 0x400};
@@ -122,19 +122,19 @@ START_TEST(test_one_key)
 }
 END_TEST
 
-/* A change of the option: known ports are opened with what they have, at the first try. */
+/* A change of the option: known ports are opened with their present key, at the first try. */
 START_TEST(test_known_ports_after_a_change)
 {
 	key_ring_worked(ring, at(GUID, 0), KEY(0));
 	set(KEY(1));
 	expect_key(KEY(0));
-	/* Set(PortInfo) went out with the old key and was answered: it has the new one. */
+	/* Set(PortInfo) was sent with the old key and was answered: the port has the new one. */
 	key_ring_worked(ring, at(GUID, 0), KEY(1));
 	expect_key(KEY(1));
 }
 END_TEST
 
-/* Who asked before it got another key, and is answered after that, is told so. */
+/* A request sent before its port got another key, and answered after that, learns so. */
 START_TEST(test_changes)
 {
 	uint64_t before = key_ring_changes(ring, at(GUID, 0));
@@ -163,8 +163,8 @@ START_TEST(test_answer_lost)
 END_TEST
 
 /*
- * What has a proven key can have that or a newer one, so silence of a port with the newest is not
- * about keys: a dead node costs the retries of one.
+ * A port with a proven key can have that or a newer one, so silence of a port with the newest is
+ * not about keys: a dead node costs the retries of one.
  */
 START_TEST(test_proven_key)
 {
@@ -177,7 +177,7 @@ START_TEST(test_proven_key)
 	ck_assert(key_ring_failed(ring, at(GUID, 0), KEY(2)));
 	expect_key(KEY(3));
 	ck_assert(!key_ring_failed(ring, at(GUID, 0), KEY(3)));
-	/* Only an answer to a Get spoke for it: it may be wrong. */
+	/* It was proven only by the answer to a Get: it may be wrong. */
 	key_ring_again(ring);
 	key_ring_likely(ring, at(GUID, 0), KEY(3));
 	expect_key(KEY(3));
@@ -187,7 +187,7 @@ START_TEST(test_proven_key)
 }
 END_TEST
 
-/* Two tries with it may have been lost: what is proven comes first with each new request. */
+/* Two tries with it may have been lost: the proven key comes first in each new request. */
 START_TEST(test_first)
 {
 	key_ring_worked(ring, at(GUID, 0), KEY(0));
@@ -201,7 +201,7 @@ START_TEST(test_first)
 }
 END_TEST
 
-/* The option goes to another key and back, and a Set of the first is never answered. */
+/* The option changes to another key and back, and a Set of the first is never answered. */
 START_TEST(test_proven_before_other_keys)
 {
 	key_ring_worked(ring, at(GUID, 0), KEY(0));
@@ -222,18 +222,18 @@ START_TEST(test_unknown_port)
 		expect_key(KEY(n));
 		ck_assert_int_eq(key_ring_failed(ring, at(GUID, 0), KEY(n)), n > 2);
 	}
-	expect_key(KEY(6)); /* nothing is left: the likeliest */
+	expect_key(KEY(6)); /* none is left: the likeliest */
 	ck_assert(!key_ring_failed(ring, at(GUID, 0), KEY(6)));
 	key_ring_again(ring);
 	ck_assert_uint_eq(tries(GUID, 0, KEY(2)), 5);
 	key_ring_again(ring);
 	ck_assert_uint_eq(tries(GUID, 0, KEY(2)), 1);
 	key_ring_again(ring);
-	ck_assert_uint_eq(tries(GUID, 0, KEY(1)), 0); /* older than what is kept */
+	ck_assert_uint_eq(tries(GUID, 0, KEY(1)), 0); /* older than those kept */
 }
 END_TEST
 
-/* What a port told or took counts first, though the option never had that value. */
+/* A key that a port reported or accepted counts first, though the option never had that value. */
 START_TEST(test_foreign_key)
 {
 	key_ring_worked(ring, at(GUID, 0), 0xF00D);
@@ -286,7 +286,7 @@ static bool is_other(void *arg, uint64_t guid)
 	return (guid & UINT32_MAX) != *(uint64_t *)arg;
 }
 
-/* Each port of a CA has a key of its own; nodes do not mix; what is gone is forgotten. */
+/* Each port of a CA has a key of its own; nodes are kept apart; absent ones are forgotten. */
 START_TEST(test_ports_are_apart)
 {
 	uint64_t edition;
@@ -312,7 +312,7 @@ START_TEST(test_ports_are_apart)
 }
 END_TEST
 
-/* Requests of long ago fail with keys that are nobody's any more: they take the place of none. */
+/* Old requests fail with keys that are no longer used: these do not displace others. */
 START_TEST(test_failed_of_long_ago)
 {
 	key_ring_worked(ring, at(GUID, 0), KEY(0));
@@ -327,8 +327,8 @@ START_TEST(test_failed_of_long_ago)
 END_TEST
 
 /*
- * Ports with any of the keys that are kept, over any changes of the option and any number of
- * rounds: each is opened, and the second time at the first try.
+ * Ports with any of the kept keys, over any changes of the option and any number of rounds: each is
+ * opened, and the second time at the first try.
  */
 START_TEST(test_always_opened)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What answers say of the M_Keys of ports, in whatever order they come. */
+/* What answers say about the M_Keys of ports, in any order of arrival. */
 #include <check.h>
 
 #include "sm/keys/keys_private.h"
@@ -60,7 +60,7 @@ static struct sm_request ask(struct builder_port *port, uint8_t method, uint16_t
 	return request;
 }
 
-/* It is answered well, with a PortInfo that has that key. */
+/* It is answered with success, with a PortInfo that has that key. */
 static void answered(struct sm_request *request, uint64_t m_key)
 {
 	struct iba_port_info info = {.m_key = m_key};
@@ -71,7 +71,7 @@ static void answered(struct sm_request *request, uint64_t m_key)
 	keys_answered(request);
 }
 
-/* What was read before the port got its new key tells of the old one, and comes later. */
+/* A PortInfo read before the port got its new key has the old one, and arrives later. */
 START_TEST(test_older_answer_does_not_count)
 {
 	struct sm_request get = ask(&sw_ports[0], IBA_METHOD_GET, IBA_ATTR_PORT_INFO);
@@ -84,12 +84,12 @@ START_TEST(test_older_answer_does_not_count)
 	ck_assert_uint_eq(keys_of_port(&sm, &sw_ports[0]), NEW);
 	get = ask(&sw_ports[0], IBA_METHOD_GET, IBA_ATTR_PORT_INFO);
 	ck_assert_uint_eq(get.mad.m_key, NEW);
-	answered(&get, NEWER); /* read afterwards: somebody else gave it that */
+	answered(&get, NEWER); /* read afterwards: another SM set this one */
 	ck_assert_uint_eq(keys_of_port(&sm, &sw_ports[0]), NEWER);
 }
 END_TEST
 
-/* Of Sets of the key itself that cross each other, each answer tells what the port has. */
+/* Of crossing Sets of the key itself, each answer says what the port has. */
 START_TEST(test_sets_that_cross)
 {
 	struct sm_request first = ask(&sw_ports[0], IBA_METHOD_SET, IBA_ATTR_PORT_INFO);
@@ -100,12 +100,12 @@ START_TEST(test_sets_that_cross)
 	answered(&first, NEW);
 	answered(&second, NEWER);
 	ck_assert_uint_eq(keys_of_port(&sm, &sw_ports[0]), NEWER);
-	answered(&other, 0); /* it went through with the old one, before them */
+	answered(&other, 0); /* it was executed with the old one, before them */
 	ck_assert_uint_eq(keys_of_port(&sm, &sw_ports[0]), NEWER);
 }
 END_TEST
 
-/* A port without a key says 0, or hides its key by 0: that is no key. */
+/* A port without a key reports 0, or hides its key as 0: that is not a key. */
 START_TEST(test_zero_is_no_key)
 {
 	struct sm_request get = ask(&sw_ports[0], IBA_METHOD_GET, IBA_ATTR_PORT_INFO);
@@ -134,7 +134,7 @@ START_TEST(test_whose_key)
 }
 END_TEST
 
-/* What got no answer says nothing; what was refused by a status had the right key. */
+/* A request without an answer proves nothing; one refused with a status had the right key. */
 START_TEST(test_which_answers_count)
 {
 	struct sm_request set = ask(&sw_ports[0], IBA_METHOD_SET, IBA_ATTR_LINEAR_FORWARDING_TABLE);
@@ -149,13 +149,13 @@ START_TEST(test_which_answers_count)
 	keys_answered(&set);
 	options->m_key = NEW;
 	ask(&sw_ports[0], IBA_METHOD_GET, IBA_ATTR_NODE_INFO);
-	ck_assert_uint_eq(keys_of_port(&sm, &sw_ports[0]), OLD); /* known to have that */
+	ck_assert_uint_eq(keys_of_port(&sm, &sw_ports[0]), OLD); /* known to have that one */
 	ck_assert_uint_eq(keys_of_port(&sm, &host_ports[1]), NEW);
 }
 END_TEST
 
-/* Once the option changed, silence may mean the other key; what it opens is likely the right one.
- */
+/* Once the option changed, silence may mean the other key; a key that opens is likely the right
+ * one. */
 START_TEST(test_other_key_after_silence)
 {
 	struct sm_request request;
@@ -167,7 +167,7 @@ START_TEST(test_other_key_after_silence)
 	ck_assert(!keys_try_another(&request));
 	request.unreachable = false;
 	request.mad.lid_only = true;
-	request.mad.route.lid = 77; /* nobody knows whose that is */
+	request.mad.route.lid = 77; /* an unassigned LID */
 	ck_assert(!keys_try_another(&request));
 	request.mad.lid_only = false;
 	ck_assert(keys_try_another(&request));
@@ -178,12 +178,12 @@ START_TEST(test_other_key_after_silence)
 	ck_assert(keys_try_another(&request));
 	ck_assert(!keys_try_another(&request)); /* both were wrong: it is dead */
 	request = ask(&sw_ports[1], IBA_METHOD_GET, IBA_ATTR_NODE_INFO);
-	answered(&request, 0); /* any key opens a Get where none protects: that is no news */
+	answered(&request, 0); /* any key opens a Get at level 0: that is not news */
 	ck_assert_uint_eq(keys_of_port(&sm, &sw_ports[1]), NEW);
 }
 END_TEST
 
-/* To the SM's own port the key is shown that it has, or will have. */
+/* Requests to the SM's own port carry the key that it has, or will have. */
 START_TEST(test_shown)
 {
 	ck_assert(keys_shown(&sm, 0));
@@ -202,7 +202,7 @@ START_TEST(test_shown)
 }
 END_TEST
 
-/* Whoever is behind a cable is asked with the key of who was there before. */
+/* The device behind a cable is asked with the key of the previous one. */
 START_TEST(test_key_of_the_neighbour)
 {
 	struct sm_request set = ask(&host_ports[1], IBA_METHOD_SET, IBA_ATTR_PORT_INFO), beyond;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Files of forwarding tables and hop counts: what is read, and what is refused with which words. */
+/* Files of forwarding tables and hop counts: what is accepted, and the words of each refusal. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static const struct {
 
 static const struct {
 	const char *text;
-	unsigned int rows, hops; /* rows with those that begin a switch */
+	unsigned int rows, hops; /* rows, including those that begin a switch */
 } good_hops[] = {
 	{ SWITCH, 1, 0 },
 	{ SWITCH "0x0002: 00 ff ff 02 02 # portguid 0x0000000000200000\n"

@@ -50,8 +50,8 @@ static uint16_t remembered(uint64_t guid)
 }
 
 /*
- * For what is looked at a million times: libcheck writes each check that it passes to a file, and
- * reads that at the end.
+ * For conditions that are checked a million times: libcheck writes each check that passes to a
+ * file, and reads the file at the end.
  */
 #define SAME(a, b)                                                                                 \
 	do {                                                                                       \
@@ -59,7 +59,7 @@ static uint16_t remembered(uint64_t guid)
 			ck_abort_msg("%s", #a);                                                    \
 	} while (0)
 
-/* What stands behind the ports is none of them. */
+/* The entries behind the ports belong to none of them. */
 static void make_plan(void)
 {
 	const struct lid_plan_port behind = {.guid = MAX_PORTS + 7, .lid = 5, .is_switch = true};
@@ -71,7 +71,7 @@ static void make_plan(void)
 	ports[plan.n] = kept;
 }
 
-/* No two ports share a LID; each is aligned and can be forwarded; all is remembered. */
+/* No two ports share a LID; each is aligned and can be forwarded; all are remembered. */
 static void check_sane(void)
 {
 	static uint8_t used[0x10000];
@@ -133,7 +133,7 @@ static void random_caps(void)
 	}
 }
 
-/* Ranges that do not overlap, of GUIDs that may be there and others. */
+/* Ranges that do not overlap, of GUIDs that may be present and others. */
 static void random_memory(void)
 {
 	uint32_t lid = 1;
@@ -148,7 +148,7 @@ static void random_memory(void)
 	}
 }
 
-/* The memory becomes what a file said: nothing in it was assigned since. */
+/* The memory becomes as if read from a file: nothing in it was assigned since. */
 static void as_from_file(void)
 {
 	guid2lid_doubt(memory);
@@ -203,7 +203,7 @@ START_TEST(test_stable)
 }
 END_TEST
 
-/* With one LMC for all, whoever is remembered keeps its LIDs if the switches can forward them. */
+/* With one LMC for all, a remembered port keeps its LIDs if the switches can forward them. */
 START_TEST(test_remembered_are_kept)
 {
 	for (uint64_t seed = 1; seed <= 5000; seed++) {
@@ -228,7 +228,7 @@ START_TEST(test_remembered_are_kept)
 }
 END_TEST
 
-/* Taken over from another SM, with nothing remembered: who carries a good LID keeps it. */
+/* Taken over from another SM, with nothing remembered: a port that carries a good LID keeps it. */
 START_TEST(test_carried_are_kept)
 {
 	for (uint32_t i = 0; i < 20; i++)
@@ -274,7 +274,7 @@ START_TEST(test_carried_win_over_the_file)
 }
 END_TEST
 
-/* Of two that carry the same LID the one that the file confirms keeps it, else the first. */
+/* Of two ports that carry one LID the one confirmed by the file keeps it, else the first. */
 START_TEST(test_the_file_settles_a_conflict)
 {
 	static const uint16_t carried[] = {50, 50, 60, 60, 0, 80};
@@ -285,7 +285,7 @@ START_TEST(test_the_file_settles_a_conflict)
 	guid2lid_set(memory, 101, 50, 1);
 	guid2lid_set(memory, 103, 61, 1);
 	guid2lid_set(memory, 104, 70, 1); /* it was rebooted */
-	guid2lid_set(memory, 99, 80, 1);  /* it is gone, and its LID at another one */
+	guid2lid_set(memory, 99, 80, 1);  /* it is gone, and another port carries its LID */
 	as_from_file();
 	make_plan();
 	ck_assert_uint_eq(ports[0].lid, 1);
@@ -299,7 +299,7 @@ START_TEST(test_the_file_settles_a_conflict)
 }
 END_TEST
 
-/* What this SM assigned stays, whatever others gave the port while it was away. */
+/* LIDs assigned by this SM stay, whatever others gave the port while it was away. */
 START_TEST(test_assigned_win_over_carried)
 {
 	plan.n = 2;
@@ -313,7 +313,7 @@ START_TEST(test_assigned_win_over_carried)
 	ck_assert_uint_eq(ports[0].lid, 1);
 	ck_assert_uint_eq(ports[1].lid, 3);
 	ck_assert_uint_eq(remembered(101), 2);
-	/* Another SM was master since: what the ports carry is what it gave them. */
+	/* Another SM was master since: ports carry what it gave them. */
 	guid2lid_doubt(memory);
 	make_plan();
 	ck_assert_uint_eq(ports[0].lid, 40);
@@ -330,7 +330,7 @@ START_TEST(test_absent_ones_last)
 		ports[i] = (struct lid_plan_port){.guid = 100 + i};
 	for (uint16_t i = 1; i <= 3; i++)
 		guid2lid_set(memory, i, i, 1);
-	guid2lid_set(memory, 4, 5000, 1); /* more than a switch of today forwards */
+	guid2lid_set(memory, 4, 5000, 1); /* more than the present switches forward */
 	make_plan();
 	for (uint32_t i = 0; i < 7; i++)
 		ck_assert_uint_eq(ports[i].lid, 4 + i);
@@ -415,7 +415,7 @@ static void carry_all(uint32_t n)
 		ports[i] = (struct lid_plan_port){.guid = 100 + i, .carried = 1 + i};
 }
 
-/* Who has no LID yet leaves the low ones to those who need them, the smallest table first. */
+/* A port without a LID leaves the low ones to those that need them, the smallest table first. */
 START_TEST(test_low_lids_for_small_tables)
 {
 	carry_all(6);
@@ -434,7 +434,7 @@ START_TEST(test_low_lids_for_small_tables)
 }
 END_TEST
 
-/* A switch yields to one with a small table; a host yields to nobody, and the SM stays. */
+/* A switch yields to one with a small table; a host never yields, and the SM stays. */
 START_TEST(test_a_switch_yields)
 {
 	carry_all(10);
@@ -456,7 +456,7 @@ START_TEST(test_a_switch_yields)
 }
 END_TEST
 
-/* Without a LID that does, the one that it has is kept. */
+/* Without a suitable LID, the present one is kept. */
 START_TEST(test_no_low_lid_left)
 {
 	carry_all(10);

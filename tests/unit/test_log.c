@@ -20,7 +20,7 @@
 #define LINES 2000
 #define MS UINT64_C(1000000)
 
-/* What the log would have sent to syslog. Replaces that of the library in this program. */
+/* What the log would send to syslog. Replaces the library's function in this program. */
 struct syslog_copy {
 	int count;
 	char last[200];
@@ -102,7 +102,7 @@ START_TEST(test_format)
 }
 END_TEST
 
-/* What the text of one line becomes. */
+/* Checks the text of one line as it is escaped. */
 static void check_escape(const char *text, const char *expected)
 {
 	struct fixture f;
@@ -205,7 +205,7 @@ START_TEST(test_syslog)
 	ck_assert_str_eq(syslog_copy.last, "1|sm2|SUBNET UP");
 	log_free(log);
 
-	config.file = "stderr"; /* somebody else's: the journal, which has it already */
+	config.file = "stderr"; /* another process's: the journal, which has it already */
 	log = log_new(&config, NULL);
 	log_sys(log, "SUBNET UP");
 	ck_assert_int_eq(syslog_copy.count, 2);
@@ -215,7 +215,7 @@ START_TEST(test_syslog)
 }
 END_TEST
 
-/* What a log to that file leaves on the standard output. */
+/* The output on stdout of a log to that file. */
 static char *stdout_of_log(const struct log_config config)
 {
 	g_autofree char *out = NULL;
@@ -256,7 +256,7 @@ START_TEST(test_milestones)
 	ck_assert_str_eq(none, "");
 	ck_assert_str_eq(prefixed,
 			 "sm1: Entering MASTER state\nsm1: ERRORS DURING\\nINITIALIZATION\n");
-	ck_assert_uint_eq(g_strv_length(lines), 4); /* each once, as the log has it */
+	ck_assert_uint_eq(g_strv_length(lines), 4); /* each once, as in the log */
 	ck_assert_str_eq(syslog_copy.last, "0|sm1|ERRORS DURING\\nINITIALIZATION");
 	g_unlink(path);
 	g_rmdir(dir);
@@ -343,7 +343,7 @@ START_TEST(test_append_truncate_reopen)
 }
 END_TEST
 
-/* What was logged before log_go_on() is in the file before, though it is written later. */
+/* Lines logged before log_go_on() are in the earlier file, though they are written later. */
 START_TEST(test_writer_moves_on)
 {
 	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
@@ -415,7 +415,7 @@ START_TEST(test_max_bytes)
 }
 END_TEST
 
-/* Lines to a full device are lost; the log moves to a file by rename and reopen, and says so. */
+/* Lines to a full device are lost; the log moves to a file by rename and reopen, and reports it. */
 START_TEST(test_full_device)
 {
 	g_autofree char *dir = g_dir_make_tmp("log-XXXXXX", NULL);
@@ -430,11 +430,11 @@ START_TEST(test_full_device)
 	for (int i = 0; i < 5; i++)
 		log_info(log, "lost %d", i);
 	ck_assert(log_is_losing(log));
-	ck_assert_int_eq(syslog_copy.count, 1); /* told once, not five times */
+	ck_assert_int_eq(syslog_copy.count, 1); /* reported once, not five times */
 	ck_assert_ptr_nonnull(strstr(syslog_copy.last, "No space left on device"));
 	g_unlink(path);
 	ck_assert(reopen(log));
-	ck_assert(!log_is_losing(log)); /* it is told there at once */
+	ck_assert(!log_is_losing(log)); /* it is reported there at once */
 	log_info(log, "back");
 	log_info(log, "again");
 	log_free(log);
@@ -447,7 +447,7 @@ START_TEST(test_full_device)
 }
 END_TEST
 
-/* A pipe that nobody empties, then one that nobody has open: neither blocks nor kills. */
+/* A pipe that is not read, then one without a reader: neither blocks nor kills. */
 START_TEST(test_pipe)
 {
 	struct log_config config = {.file = "stdout", .flags = LOG_INFO};
@@ -564,7 +564,7 @@ static void *flood_thread(void *arg)
 }
 
 /*
- * More than the disk takes at once. Where details are wanted all lines are there, else at least the
+ * More than the disk takes at once. With details requested all lines are there, else at least the
  * errors.
  */
 START_TEST(test_flood)
@@ -618,7 +618,7 @@ START_TEST(test_limit)
 	ck_assert(log_limit_pass(&limit, now + 10 * MS, 3, 10 * MS, &held));
 	ck_assert_uint_eq(held, 5);
 	ck_assert(!log_limit_pass(&limit, now + 10 * MS, 3, 10 * MS, &held));
-	now += 1000 * MS; /* full again, and no fuller than the burst */
+	now += 1000 * MS; /* full again, and at most the burst */
 	for (int i = 0; i < 3; i++)
 		ck_assert(log_limit_pass(&limit, now, 3, 10 * MS, &held));
 	ck_assert(!log_limit_pass(&limit, now, 3, 10 * MS, &held));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The system's journal: when it is taken to be there, what it gets, and what happens if it does not
- * take it. libsystemd and syslog are replaced in this program. Each test is a process of its own,
- * whose standard error is a file that JOURNAL_STREAM says is the journal.
+ * The system's journal: when the log detects it, what it gets, and what happens if it refuses.
+ * libsystemd and syslog are replaced in this program. Each test is a process of its own, whose
+ * standard error is a file that JOURNAL_STREAM names as the journal.
  */
 #include "config.h"
 
@@ -51,7 +51,7 @@ void log_to_syslog(enum syslog_severity severity, const char *prefix, const char
 	seen.syslog_lines++;
 }
 
-/* Standard error into a file of its own, which is the journal if it is to be. */
+/* Redirects standard error to a file of its own, which may be named as the journal. */
 static char *make_stderr(bool journal)
 {
 	char *dir = g_dir_make_tmp("opensm-journal.XXXXXX", NULL);
@@ -68,7 +68,7 @@ static char *make_stderr(bool journal)
 	return dir;
 }
 
-/* What is in a file of the directory, which goes with "err". */
+/* The contents of a file in the directory, which is removed with "err". */
 static char *contents(const char *dir, const char *name)
 {
 	g_autofree char *path = g_strconcat(dir, name, NULL);
@@ -128,7 +128,7 @@ START_TEST(test_nonsense)
 }
 END_TEST
 
-/* Without libsystemd, or if that fails: severities as sd-daemon(3) has them. */
+/* Without libsystemd, or if it fails: severities as in sd-daemon(3). */
 START_TEST(test_marks)
 {
 	g_autofree char *dir = make_stderr(true), *text = NULL;
@@ -183,7 +183,7 @@ START_TEST(test_log_is_the_journal)
 }
 END_TEST
 
-/* A log file has its lines as ever; what syslog would get goes to the journal with its fields. */
+/* A log file gets its lines as usual; lines for syslog go to the journal with their fields. */
 START_TEST(test_log_is_a_file)
 {
 	g_autofree char *dir = make_stderr(true), *text = NULL, *err = NULL;

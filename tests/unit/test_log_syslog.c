@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Syslog gets what it got from the classic daemon: name, process, facility, severity, prefix. */
+/* Syslog gets the same as from the classic daemon: name, process, facility, severity, prefix. */
 #include <check.h>
 #include <glib.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include "complib/log_private.h"
 #include "tests/run_suite.h"
 
-/* Those of the C library, replaced in this program. */
+/* Functions of the C library, replaced in this program. */
 static struct {
 	const char *ident;
 	int option, facility, priority;
@@ -38,7 +38,7 @@ void syslog(int priority, const char *format, ...)
 	va_end(args);
 }
 
-/* What syslog() is with _FORTIFY_SOURCE. */
+/* syslog() with _FORTIFY_SOURCE. */
 void __syslog_chk(int priority, int flag, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void __syslog_chk(int priority, int flag, const char *format, ...)
 {

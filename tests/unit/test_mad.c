@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Transactions over a port made of a list: what was sent is looked at, what comes back is made up
- * by the test, in virtual time.
+ * Transactions over a port that is a list: tests look at what was sent, and make up what comes
+ * back, in virtual time.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ START_TEST(test_answer)
 	ck_assert_uint_eq(sent_at(0)->data[129], 11);
 	ck_assert_uint_eq(sent_at(0)->data[130], 12);
 	ck_assert_uint_eq(sent_at(0)->to.lid, IBA_LID_PERMISSIVE);
-	ck_assert_uint_eq(sent_at(0)->timeout_ms, LATE_MS); /* the device takes late answers */
+	ck_assert_uint_eq(sent_at(0)->timeout_ms, LATE_MS); /* the device accepts late answers */
 	answer(sent_at(0));
 	ck_assert_uint_eq(done_ok, 1);
 	run_ms(10000);
@@ -50,7 +50,7 @@ START_TEST(test_status)
 }
 END_TEST
 
-/* _i 0: the device never reports a timeout; 1: it does, sooner than it was asked to. */
+/* _i 0: the device never reports a timeout; 1: it does, sooner than requested. */
 START_TEST(test_retries)
 {
 	start();
@@ -71,7 +71,7 @@ START_TEST(test_retries)
 
 		ck_assert_uint_eq(gap, TIMEOUT_MS * NS_PER_MS);
 	}
-	report(sent_at(3), VENDOR_TIMED_OUT); /* late: nobody waits any more */
+	report(sent_at(3), VENDOR_TIMED_OUT); /* late: no request waits any more */
 	answer(sent_at(0));
 	answer(sent_at(0));
 	ck_assert_uint_eq(done_timeout + done_ok, 1);
@@ -80,7 +80,7 @@ START_TEST(test_retries)
 }
 END_TEST
 
-/* A try that the device refuses was not made: it is made again later, under another TID. */
+/* A try that the device refuses was not made: it is repeated later, under another TID. */
 START_TEST(test_refused)
 {
 	start();
@@ -99,7 +99,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* One that refuses for ever ends the request all the same, but tells nothing of its target. */
+/* Endless refusals end the request all the same, but prove nothing about its target. */
 START_TEST(test_always_refused)
 {
 	start();
@@ -134,7 +134,7 @@ START_TEST(test_timeouts_reported_late)
 }
 END_TEST
 
-/* Whoever knows the TIDs so far does not know the next one: neither near them nor by halves. */
+/* Knowing the TIDs so far does not help to guess the next one: not near them nor by halves. */
 START_TEST(test_tids_are_no_sequence)
 {
 	uint32_t last = 0, near = 0, same_low = 0;
@@ -192,7 +192,7 @@ static void send_as(uint8_t method, bool gets_only)
 	run_ms(1);
 }
 
-/* Of a dry run, and of a daemon that is nothing else. */
+/* In a dry run, and in a daemon that does nothing else. */
 START_TEST(test_nothing_but_gets)
 {
 	const struct vendor_address to = {.lid = 1};
@@ -231,7 +231,7 @@ START_TEST(test_late_and_duplicate_answers)
 	ck_assert_uint_eq(done_ok, 1);
 	ck_assert_uint_eq(count(smp_late), 1);
 	ck_assert_uint_eq(count(mad_unknown), 1);
-	send_one(1, 1); /* perhaps in the same slot */
+	send_one(1, 1); /* possibly in the same slot */
 	ck_assert_uint_ne(tid_of(sent_at(2)), tid_of(sent_at(0)));
 	answer(sent_at(0));
 	ck_assert_uint_eq(done_ok, 1);
@@ -271,7 +271,7 @@ START_TEST(test_forged_answers)
 }
 END_TEST
 
-/* A response of the SA with the TID of an SMP is none to that. */
+/* A response of the SA with the TID of an SMP does not answer that SMP. */
 START_TEST(test_answer_of_another_class)
 {
 	start();
@@ -337,7 +337,7 @@ START_TEST(test_window_never_exceeded)
 }
 END_TEST
 
-/* How many slots of transactions made the sends from `first` on: so many were in flight at most. */
+/* Number of slots used by the sends from `first` on: at most as many were in flight. */
 static unsigned int slots_since(unsigned int first)
 {
 	g_autoptr(GHashTable) slots = g_hash_table_new(NULL, NULL);
@@ -347,7 +347,7 @@ static unsigned int slots_since(unsigned int first)
 	return g_hash_table_size(slots);
 }
 
-/* So many of `n` requests to live targets go out before one is answered. */
+/* How many of `n` requests to live targets go out before one is answered. */
 static unsigned int room_now(unsigned int n)
 {
 	static unsigned int target = 100000;
@@ -383,7 +383,7 @@ START_TEST(test_window_shrinks_and_grows)
 }
 END_TEST
 
-/* That targets are dead says nothing of what the fabric can carry. */
+/* Dead targets say nothing about what the fabric can carry. */
 START_TEST(test_window_not_shrunk_by_the_dead)
 {
 	start();
@@ -396,7 +396,7 @@ START_TEST(test_window_not_shrunk_by_the_dead)
 }
 END_TEST
 
-/* Nor do they take the window from those that live, but while their first try is out. */
+/* Nor do they take the window from live ones, except while their first try is out. */
 START_TEST(test_window_not_held_by_the_dead)
 {
 	unsigned int answered = 0;
@@ -439,7 +439,7 @@ START_TEST(test_four_to_a_target_and_fair)
 }
 END_TEST
 
-/* With room for few in all, two targets get the same share and each its own order. */
+/* With room for few in all, two targets get equal shares and each keeps its own order. */
 START_TEST(test_turns)
 {
 	unsigned int of_first = 0;
@@ -520,7 +520,7 @@ START_TEST(test_lid_first_then_directed)
 }
 END_TEST
 
-/* Whether it took the directed route because the shorter one failed, the caller is told. */
+/* The caller learns whether it took the directed route because the shorter one failed. */
 START_TEST(test_falls_back)
 {
 	unsigned int before;
@@ -598,7 +598,7 @@ START_TEST(test_mixed_after_the_probe)
 }
 END_TEST
 
-/* Nothing that was asked waits for the probe; and it is not tried again at once. */
+/* No request waits for the probe; and it is not tried again at once. */
 START_TEST(test_probe_lost)
 {
 	unsigned int probes = 0;
@@ -663,7 +663,7 @@ START_TEST(test_device_busy_at_a_retry)
 }
 END_TEST
 
-/* More may be out from now on, and less later: as many as answers allow within the new limit. */
+/* More may be out from now on, and fewer later: as many as answers allow within the new limit. */
 START_TEST(test_window_is_widened)
 {
 	options->max_wire_smps = 1;
@@ -722,7 +722,7 @@ START_TEST(test_free_drops_requests)
 }
 END_TEST
 
-/* ---- what arrives unasked ---- */
+/* ---- unsolicited MADs ---- */
 
 struct server {
 	struct actor *actor;
@@ -808,7 +808,7 @@ static void serve_and_keep(GQueue *kept)
 
 #define SA_SHARE 1024 /* of one LID: mad.c */
 
-/* Who has its share already is told BUSY if it waits for an answer, in its own words. */
+/* A requester that has its share already gets BUSY if it waits for an answer, in its own class. */
 START_TEST(test_refused_are_told)
 {
 	static const uint8_t methods[][2] = {
@@ -842,7 +842,7 @@ START_TEST(test_refused_are_told)
 }
 END_TEST
 
-/* But a flood makes no flood of answers, and SMPs have no such answer. */
+/* But a flood does not make a flood of answers, and SMPs have no such answer. */
 START_TEST(test_refused_are_many)
 {
 	GQueue kept = G_QUEUE_INIT;
@@ -881,7 +881,7 @@ static void answer_held(const struct mad_held *held)
 	mad_reply(mad, request, g_memdup2(request->data, IBA_MAD_BYTES), IBA_MAD_BYTES, held);
 }
 
-/* What an answer weighs is given back when it is gone, sent or not. */
+/* The memory of an answer is returned when it is gone, sent or not. */
 START_TEST(test_held_answers)
 {
 	atomic_size_t weight = 100;

@@ -13,7 +13,7 @@
 static struct net *net;
 static struct context context;
 static struct options *options;
-static struct vendor *vendor; /* of mad: the net's own client is another one */
+static struct vendor *vendor; /* of mad: the net's own client has another one */
 static struct mad *mad;
 static unsigned int done[MAD_CANCELLED + 1], never_sent, tries;
 static uint64_t done_ns;
@@ -111,7 +111,7 @@ START_TEST(test_answer)
 }
 END_TEST
 
-/* What the agent refuses is no reason to ask again. */
+/* A refusal by the agent is not a reason to ask again. */
 START_TEST(test_status)
 {
 	struct mad_ask *ask = make(lid_of("host-9"), 3);
@@ -125,7 +125,7 @@ START_TEST(test_status)
 }
 END_TEST
 
-/* Nobody there, or nobody who serves the class: each wait is twice the one before. */
+/* No device there, or none that serves the class: each wait is twice the one before. */
 START_TEST(test_silence)
 {
 	uint64_t start = runtime_now(net->rt);
@@ -188,12 +188,12 @@ START_TEST(test_smps)
 }
 END_TEST
 
-/* ---- a peer of our own ---- */
+/* ---- a simulated peer ---- */
 
 struct peer {
 	struct vendor *vendor;
 	GPtrArray *requests;   /* struct vendor_mad */
-	unsigned int busy;     /* so often it says */
+	unsigned int busy;     /* number of BUSY answers */
 	unsigned int answered; /* or else it answers */
 	unsigned int waiting, waiting_most;
 };
@@ -262,7 +262,7 @@ START_TEST(test_busy)
 }
 END_TEST
 
-/* An answer to an earlier try counts; a second one, or one that says something else, does not. */
+/* An answer to an earlier try counts; a second one, or a different one, does not. */
 START_TEST(test_late_and_forged)
 {
 	struct peer peer;
@@ -291,7 +291,7 @@ START_TEST(test_late_and_forged)
 }
 END_TEST
 
-/* Who was not asked cannot answer, even if it knows all of the request. */
+/* A port that was not asked cannot answer, even if it knows the whole request. */
 START_TEST(test_other_lid)
 {
 	struct peer peer, liar;
@@ -350,7 +350,7 @@ START_TEST(test_cancel)
 	run_ms(1);
 	ck_assert_uint_eq(done[MAD_CANCELLED], 8); /* those that waited */
 	ck_assert_uint_eq(never_sent, 8);
-	respond(&peer, peer.requests->pdata[0], 0); /* those in flight take an answer */
+	respond(&peer, peer.requests->pdata[0], 0); /* those in flight still accept an answer */
 	run_ms(1);
 	ck_assert_uint_eq(done[MAD_OK], 1);
 	ck_assert_uint_eq(peer.requests->len, 3); /* the other client's */

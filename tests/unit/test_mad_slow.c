@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* SMAs that need long to answer: what is learned of them, and not held against others. */
+/* SMAs that need long to answer: what is learned of them, and that others do not suffer. */
 #include <check.h>
 
 #include "mad/mad_private.h"
 #include "tests/run_suite.h"
 #include "tests/unit/mad_port.h"
 
-#define SLOW 77 /* the GUID of one */
+#define SLOW 77 /* the GUID of a slow one */
 #define SLOW_MS 900
-#define GIVEN_UP_MS (8 * TIMEOUT_MS) /* all tries of a request were in vain by then */
+#define GIVEN_UP_MS (8 * TIMEOUT_MS) /* all tries of a request have failed by then */
 
 static void send_block(uint64_t target, uint8_t method, uint32_t modifier)
 {
@@ -30,7 +30,7 @@ static void know_others(void)
 	done_ok = 0;
 }
 
-/* So many ms until what was sent last is sent again. */
+/* Milliseconds until the last request is sent again. */
 static unsigned int retried_after(void)
 {
 	unsigned int before = port.sent->len, ms = 0;
@@ -40,7 +40,7 @@ static unsigned int retried_after(void)
 	return ms;
 }
 
-/* One that answers when its request was given up. */
+/* One that answers after its request was given up. */
 static void meet_slow(void)
 {
 	unsigned int first = port.sent->len;
@@ -74,7 +74,7 @@ START_TEST(waited_for)
 }
 END_TEST
 
-/* Others are waited for as ever, but for a moment. */
+/* Others are waited for as usual, except for a moment. */
 START_TEST(others_are_not)
 {
 	start();
@@ -87,7 +87,7 @@ START_TEST(others_are_not)
 	send_one(5, 1);
 	ck_assert_uint_le(retried_after(), 21);
 	answer(sent_at(port.sent->len - 1));
-	for (unsigned int i = 0; i < 40; i++) { /* whatever else it is asked */
+	for (unsigned int i = 0; i < 40; i++) { /* whatever other requests it gets */
 		send_one(SLOW, 1);
 		run_ms(SLOW_MS);
 		answer(sent_at(port.sent->len - 1));
@@ -97,7 +97,7 @@ START_TEST(others_are_not)
 }
 END_TEST
 
-/* What is asked again needs no answer of its own; what is asked for the first time does. */
+/* A repeated request needs no answer of its own; a first one does. */
 START_TEST(late_answer_counts)
 {
 	unsigned int first;
@@ -120,7 +120,7 @@ START_TEST(late_answer_counts)
 }
 END_TEST
 
-/* A later Set may have written since; a forged one has no part in it at all. */
+/* A later Set may have written since; a forged answer never counts. */
 START_TEST(late_answer_to_a_set)
 {
 	unsigned int first;
@@ -147,7 +147,7 @@ static void send_many(unsigned int n)
 		send_block(SLOW, IBA_METHOD_GET, 100 + i);
 }
 
-/* One thing at a time: its SMA does one after the other. Two now and then, to see if that is so. */
+/* One request at a time: its SMA serves them one by one. Sometimes two, to see if that is so. */
 START_TEST(one_at_a_time)
 {
 	unsigned int seen;
@@ -167,7 +167,7 @@ START_TEST(one_at_a_time)
 }
 END_TEST
 
-/* Where answers come together it is the way that takes long: as many as ever, then. */
+/* Where answers arrive together the path is slow: as many as usual, then. */
 START_TEST(far_away)
 {
 	unsigned int seen, at_once = 0;
@@ -190,7 +190,7 @@ START_TEST(far_away)
 }
 END_TEST
 
-/* One that is slow for a while is asked as all others are after it. */
+/* One that is slow for a while is then treated like all others. */
 START_TEST(recovers)
 {
 	unsigned int at_once = 0;
@@ -216,7 +216,7 @@ START_TEST(recovers)
 }
 END_TEST
 
-/* That it was slow is not held against one that was not heard for long. */
+/* Past slowness does not count for one that was not heard for long. */
 START_TEST(forgotten)
 {
 	start();
@@ -245,7 +245,7 @@ START_TEST(dies)
 }
 END_TEST
 
-/* Gets that are quick say nothing of Sets that are not. */
+/* Quick Gets say nothing about Sets that are slow. */
 START_TEST(slow_sets)
 {
 	unsigned int first;
@@ -267,7 +267,7 @@ START_TEST(slow_sets)
 }
 END_TEST
 
-/* By the cable, before its GUID is known, it is the same SMA. */
+/* Identified by the cable, before its GUID is known, it is the same SMA. */
 START_TEST(known_before_its_name)
 {
 	struct iba_node_info info = {

@@ -12,7 +12,7 @@
 
 /* ---- dead targets ---- */
 
-/* What waits for a target is not tried once it is known to be dead. */
+/* Requests that wait for a target are not tried once it is known to be dead. */
 START_TEST(test_dead_target_ends_its_queue)
 {
 	start();
@@ -22,9 +22,9 @@ START_TEST(test_dead_target_ends_its_queue)
 	ck_assert_uint_eq(done_timeout, 50);
 	ck_assert_uint_eq(never_sent, 46);
 	ck_assert_uint_eq(done_dead, 49);
-	ck_assert_uint_eq(port.sent->len, 4 + 3); /* one is tried again to the end */
+	ck_assert_uint_eq(port.sent->len, 4 + 3); /* one is retried to the end */
 	ck_assert_uint_eq(count(smp_waiting) + count(smp_on_wire), 0);
-	send_one(1, 1); /* it is asked again if somebody wants to */
+	send_one(1, 1); /* a new request is tried again */
 	answer(sent_at(7));
 	ck_assert_uint_eq(done_ok, 1);
 }
@@ -83,7 +83,7 @@ START_TEST(test_dead_port)
 }
 END_TEST
 
-/* A target that answers others lives: the request alone fails. */
+/* A target that answers others lives: only this request fails. */
 START_TEST(test_one_request_unanswered)
 {
 	unsigned int seen = 0;
@@ -125,7 +125,7 @@ static unsigned int times_sent(uint8_t modifier)
 	return n;
 }
 
-/* Nor does one of them wait for what another finds: neither begins its tries anew. */
+/* Nor does one of them wait for what another finds: neither begins its tries again. */
 START_TEST(test_two_requests_unanswered)
 {
 	start();
@@ -143,7 +143,7 @@ START_TEST(test_two_requests_unanswered)
 }
 END_TEST
 
-/* What comes for a target while others wait for it goes behind them. */
+/* A new request to a target with waiting ones goes behind them. */
 START_TEST(test_more_for_a_busy_target)
 {
 	start();
@@ -180,7 +180,7 @@ START_TEST(test_found_dead_by_the_younger)
 }
 END_TEST
 
-/* A target that is behind with answers gets nothing new until it answers something. */
+/* A target that is behind with answers gets no new request until it answers one. */
 START_TEST(test_silent_target_gets_nothing_new)
 {
 	start();
@@ -192,11 +192,11 @@ START_TEST(test_silent_target_gets_nothing_new)
 	ck_assert_uint_eq(port.sent->len, 2);
 	answer(sent_at(0));
 	ck_assert_uint_eq(done_ok, 1);
-	ck_assert_uint_eq(port.sent->len, 2 + 1); /* and, as it is slow, one thing at a time */
+	ck_assert_uint_eq(port.sent->len, 2 + 1); /* and, as it is slow, one request at a time */
 }
 END_TEST
 
-/* Few tries say little: they end only what would have made no more. */
+/* Few tries prove little: they end only requests that would have made no more. */
 START_TEST(test_few_tries_judge_few)
 {
 	start();
@@ -220,7 +220,7 @@ END_TEST
 
 /*
  * One with tries of its own is in flight while another finds out that the target is dead: it makes
- * no more, and says that it was not it who found out.
+ * no more, and reports that it was found dead through another.
  */
 START_TEST(test_found_dead_in_flight)
 {
@@ -241,7 +241,7 @@ START_TEST(test_found_dead_in_flight)
 }
 END_TEST
 
-/* Whose tries are few finds out nothing for others, in flight or not. */
+/* A request with few tries proves nothing for others, in flight or not. */
 START_TEST(test_few_tries_in_flight)
 {
 	struct tracked *hasty = make(1, 1);
@@ -262,7 +262,7 @@ END_TEST
 
 /* ---- loss ---- */
 
-/* Requests answered at the try named; each a target. */
+/* Requests answered at the given try; one per target. */
 static void answered_at_try(unsigned int n, unsigned int requests)
 {
 	for (unsigned int i = 0; i < requests; i++) {
@@ -275,7 +275,7 @@ static void answered_at_try(unsigned int n, unsigned int requests)
 	}
 }
 
-/* Tries that a dead target gets, and in *ms what they take. */
+/* Number of tries that a dead target gets, and in *ms their duration. */
 static unsigned int tries_of_the_dead(uint64_t *ms)
 {
 	unsigned int before = port.sent->len, timeouts = done_timeout;
@@ -308,7 +308,7 @@ START_TEST(test_loss_asks_for_more_tries)
 }
 END_TEST
 
-/* Where first tries are lost by chance and further ones too, as with few bad nodes among many. */
+/* First tries are lost at random and later ones too, as with few bad nodes among many. */
 START_TEST(test_loss_of_few)
 {
 	uint64_t ms;
@@ -322,7 +322,7 @@ START_TEST(test_loss_of_few)
 }
 END_TEST
 
-/* What the device would not send was not lost in the fabric. */
+/* A request that the device refused was not lost in the fabric. */
 START_TEST(test_refused_is_no_loss)
 {
 	uint64_t ms;
@@ -353,7 +353,7 @@ START_TEST(test_dead_are_no_loss)
 }
 END_TEST
 
-/* Where nothing is lost each wait is twice the one before, up to the timeout: load may pass. */
+/* Without loss each wait is twice the one before, up to the timeout: load may pass. */
 START_TEST(test_waits_grow)
 {
 	uint64_t gaps[7], ms;
@@ -372,7 +372,7 @@ START_TEST(test_waits_grow)
 }
 END_TEST
 
-/* An answer in time lets the window grow; one that came when it was given up for now does not. */
+/* An answer in time lets the window grow; one after its try was given up does not. */
 START_TEST(test_late_answers_widen_no_window)
 {
 	double before;
@@ -428,7 +428,7 @@ START_TEST(test_late_is_not_lost)
 }
 END_TEST
 
-/* How long the first try of a request to a dead target waits, in ms. */
+/* Wait of the first try of a request to a dead target, in ms. */
 static uint64_t first_wait(void)
 {
 	unsigned int before = port.sent->len;
@@ -441,7 +441,7 @@ static uint64_t first_wait(void)
 	return (sent_at(before + 1)->when - sent_at(before)->when) / NS_PER_MS;
 }
 
-/* Patience follows how long answers take: those to the latest try, and late ones to the first. */
+/* Patience follows the time of answers: those to the latest try, and late ones to the first. */
 START_TEST(test_patience_follows_answers)
 {
 	const unsigned int try = (unsigned int)_i, ms = try == 1 ? 60 : 30;
@@ -531,7 +531,7 @@ START_TEST(test_cancel)
 	ck_assert_uint_eq(done_cancelled, 6);
 	ck_assert_uint_eq(never_sent, 6);
 	ck_assert_uint_eq(count(smp_waiting), 2);
-	answer(sent_at(0)); /* those in flight take an answer */
+	answer(sent_at(0)); /* those in flight still accept an answer */
 	ck_assert_uint_eq(done_ok, 1);
 	answer(sent_at(4));
 	ck_assert_uint_eq(done_ok, 2);
@@ -560,7 +560,7 @@ START_TEST(test_cancelled_before_it_came)
 }
 END_TEST
 
-/* A dead target's cancelled requests hold back new ones for as long as their try is out. */
+/* A dead target's cancelled requests delay new ones only as long as their try is out. */
 START_TEST(test_cancelled_hold_nobody_back)
 {
 	start();
@@ -580,7 +580,7 @@ START_TEST(test_cancelled_hold_nobody_back)
 }
 END_TEST
 
-/* What a busy device did not take yet was not sent. */
+/* Requests that a busy device has not accepted yet were not sent. */
 START_TEST(test_cancel_at_a_busy_device)
 {
 	start();
@@ -596,7 +596,7 @@ START_TEST(test_cancel_at_a_busy_device)
 }
 END_TEST
 
-/* One that the device gives back unsent after that is not kept for another try. */
+/* One that the device then returns unsent is not kept for another try. */
 START_TEST(test_cancelled_then_refused)
 {
 	start();
@@ -610,7 +610,7 @@ START_TEST(test_cancelled_then_refused)
 }
 END_TEST
 
-/* Each refusal costs a timeout: the ninth of one request is its end. */
+/* Each refusal costs a timeout: the ninth of one request ends it. */
 START_TEST(test_refused_too_often)
 {
 	start();
@@ -672,7 +672,7 @@ static void ask_one(void)
 	run_ms(0);
 }
 
-/* What it would not send is no try: it waits as long as one would, and is sent again. */
+/* A refused send does not count as a try: it waits as long as a try, and is sent again. */
 START_TEST(test_ask_refused)
 {
 	start();
@@ -719,7 +719,7 @@ START_TEST(test_ask_always_refused)
 }
 END_TEST
 
-/* A busy device is offered it again and again, which costs no try either. */
+/* It is offered to a busy device again and again, which costs no try either. */
 START_TEST(test_ask_at_a_busy_device)
 {
 	start();
@@ -739,7 +739,7 @@ START_TEST(test_ask_at_a_busy_device)
 }
 END_TEST
 
-/* Who is busy says so of each try (13.4.7); of a try that is over it changes nothing. */
+/* A busy peer answers BUSY to each try (13.4.7); for a past try that changes nothing. */
 START_TEST(test_ask_busy)
 {
 	start();
@@ -759,7 +759,7 @@ END_TEST
 
 #define SHORT 4
 
-/* A subscriber may leave out the rest of its answer to a Report: that counts as zeros. */
+/* A subscriber may omit the rest of its answer to a Report: that counts as zeros. */
 START_TEST(test_ask_answered_in_short)
 {
 	struct mad_ask *ask = make_ask();
@@ -783,7 +783,7 @@ START_TEST(test_ask_answered_in_short)
 }
 END_TEST
 
-/* What waits for its turn at a LID leaves when one before it is given up. */
+/* A request waiting for its turn at a LID is sent when one before it is given up. */
 START_TEST(test_ask_turns)
 {
 	unsigned int out;
@@ -802,7 +802,7 @@ START_TEST(test_ask_turns)
 }
 END_TEST
 
-/* The daemon ends: who asked gets back what is out, and what waits. */
+/* The daemon ends: requesters get back requests in flight, and waiting ones. */
 static unsigned int asks_dropped;
 
 static void drop_ask(struct message *message)
@@ -866,7 +866,7 @@ static void tell_sender(uint8_t type)
 	deliver(told);
 }
 
-/* The counters tell why answers in segments did not get through. */
+/* The counters show why answers in segments did not get through. */
 START_TEST(test_how_messages_end)
 {
 	const struct vendor_client client = {.actor = owner, .receive = receive};
@@ -899,7 +899,7 @@ START_TEST(test_how_messages_end)
 }
 END_TEST
 
-/* 14.2.1.2: the answer to a directed SMP has the status and the M_Key of who answers. */
+/* 14.2.1.2: the answer to a directed SMP has the status and the M_Key of the responder. */
 START_TEST(test_directed_answer)
 {
 	struct iba_smp smp = {
@@ -925,7 +925,7 @@ START_TEST(test_directed_answer)
 }
 END_TEST
 
-/* Only virtual time has numbers that can be foretold: a stranger could answer in another's name. */
+/* Only virtual time may have predictable numbers: otherwise a stranger could forge answers. */
 START_TEST(test_tids_of_real_time)
 {
 	struct runtime *real = runtime_new(RUNTIME_REAL);

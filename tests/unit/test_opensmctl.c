@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The parts of opensmctl that need no daemon. */
+/* The parts of opensmctl that do not need a daemon. */
 #include "opensmctl/arguments.h"
 #include "opensmctl/complete.h"
 #include "opensmctl/peer.h"
@@ -132,7 +132,7 @@ START_TEST(common_beginning)
 }
 END_TEST
 
-/* What is no help leads to no words, and to nothing worse. */
+/* Malformed help text gives no words, and does no harm. */
 START_TEST(completion_of_nonsense)
 {
 	static const char *const texts[] = {"",
@@ -154,7 +154,7 @@ START_TEST(completion_of_nonsense)
 }
 END_TEST
 
-/* ---- what comes ---- */
+/* ---- answers ---- */
 
 START_TEST(harmless)
 {

@@ -17,7 +17,7 @@ static void assert_value(const char *words, enum option_id id, const char *value
 
 /* ---- the table ---- */
 
-/* options_new() asserts that defaults parse; here they must also be what the table says. */
+/* options_new() asserts that defaults parse; here they must also match the table. */
 START_TEST(defaults_are_good)
 {
 	struct options *options = options_new();
@@ -91,7 +91,7 @@ static bool accepts(const struct option *option, const char *text)
 	return !mistake;
 }
 
-/* Each number takes its bounds and nothing beyond, and says so. */
+/* Each number accepts its bounds and nothing beyond, and reports that. */
 START_TEST(bounds_of_numbers)
 {
 	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
@@ -112,7 +112,7 @@ START_TEST(bounds_of_numbers)
 }
 END_TEST
 
-/* The field must hold what the bounds admit. */
+/* The field must hold every value within the bounds. */
 START_TEST(bounds_survive_the_field)
 {
 	for (unsigned int id = 0; id < OPTION_COUNT; id++) {
@@ -362,7 +362,7 @@ static unsigned int warnings_of(const char *words, const char *text)
 	return n;
 }
 
-/* All of it is asked for by 0xff: what one bit of that does is of no interest. */
+/* 0xff sets all of them: the missing effect of one bit does not matter. */
 START_TEST(log_flag_without_effect)
 {
 	ck_assert_uint_eq(warnings_of("-D 0x13", "log_flags: 0x10 has no effect"), 1);
@@ -457,7 +457,7 @@ START_TEST(random_command_lines)
 			g_string_append_printf(words, "%s-%.*s%c%s", words->len ? " " : "", length,
 					       flag ? flag : "", between, value);
 		}
-		/* Not one that names a file to read. */
+		/* None that names a file to read. */
 		if (strstr(words->str, "-F") || strstr(words->str, "-conf"))
 			continue;
 		loaded = load_words(NO_FILE, words->str);
@@ -572,7 +572,7 @@ START_TEST(a_simulation_writes_nothing_of_the_site)
 	assert_places(loaded.options, "/site/log", "/site/dumps", "/site/sock");
 	ck_assert_uint_eq(loaded.options->log_flags, 7);
 	loaded_free(&loaded);
-	/* By the name of the site's, it is that. */
+	/* With the site's own name, it is that file. */
 	loaded = load_words(own, words);
 	assert_places(loaded.options, "stderr", "", "");
 	loaded_free(&loaded);

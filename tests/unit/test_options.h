@@ -19,7 +19,7 @@ struct loaded {
 	GError *error;
 };
 
-/* No such file: the defaults alone. */
+/* There is no such file: only defaults. */
 #define NO_FILE "/nonexistent/opensm.conf"
 
 static inline struct loaded load_words(const char *default_file, const char *words)
@@ -80,7 +80,7 @@ static inline void assert_contains(const char *text, const char *part)
 	ck_assert_msg(strstr(text, part) != NULL, "'%s' lacks '%s'", text, part);
 }
 
-/* What came of source is good and has this value; it is freed. */
+/* The result of source is good and has this value; it is freed. */
 static inline void assert_loaded(struct loaded loaded, const char *source, enum option_id id,
 				 const char *value)
 {
@@ -93,7 +93,7 @@ static inline void assert_loaded(struct loaded loaded, const char *source, enum 
 	loaded_free(&loaded);
 }
 
-/* What came of source is an error of this code that says this; it is freed. */
+/* The result of source is an error with this code and text; it is freed. */
 static inline void assert_not_loaded(struct loaded loaded, const char *source, int code,
 				     const char *message)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Files of options exchanged with the classic daemon, both ways. Needs OpenSM 3.3 as the program
- * that CLASSIC_OPENSM names, else /usr/sbin/opensm; skipped, saying so, where that is not it.
+ * that CLASSIC_OPENSM names, else /usr/sbin/opensm; if that is something else, says so and skips.
  */
 #include "test_options.h"
 #include "tests/run_suite.h"
@@ -28,7 +28,7 @@ static bool classic_is_there(void)
 	       strstr(out, "OpenSM 3.");
 }
 
-/* What the classic daemon makes of the file, written by itself to a new file. */
+/* The file as read by the classic daemon and written by it to a new file. */
 static char *through_classic(const char *file)
 {
 	static const char *const complaints[] = {"Unrecognized", "Invalid", "-E-", "rror"};
@@ -65,7 +65,7 @@ static void assert_survives(const char *text)
 		g_autofree char *one = options_text(before.options, id);
 		g_autofree char *other = options_text(after.options, id);
 
-		/* Not known to it, or not a key of the file. */
+		/* Unknown to it, or not a key of the file. */
 		if (option_is_newer(id) || option_table[id].scope == OPTION_SCOPE_COMMAND)
 			continue;
 		ck_assert_msg(strcmp(one, other) == 0, "%s: %s became %s", options_name(id), one,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* opensm.conf: good, odd and hostile files; precedence; template; another look at the file. */
+/* opensm.conf: good, odd and hostile files; precedence; template; rereading. */
 #include "test_options.h"
 #include "tests/run_suite.h"
 
@@ -54,7 +54,7 @@ static bool is_named(const char *text, enum option_id id)
 	return named;
 }
 
-/* The classic daemon's template has a line for each file, also for one that is not there. */
+/* The classic daemon's template has a line for each file, also for one that does not exist. */
 START_TEST(files_of_the_classic_template_are_not_named)
 {
 	ck_assert(!is_named("", OPTION_partition_config_file));
@@ -192,7 +192,7 @@ START_TEST(binary_files)
 }
 END_TEST
 
-/* No bytes, cut anywhere or random, may do more than be refused or accepted. */
+/* No bytes, truncated or random, may do more than be refused or accepted. */
 START_TEST(random_and_truncated_files)
 {
 	struct options *defaults = options_new();
@@ -257,7 +257,7 @@ START_TEST(huge_file)
 }
 END_TEST
 
-/* Root may read everything: be somebody else, where that one may write. TMPDIR may be root's. */
+/* Root may read everything: continue as a user that can write there. TMPDIR may be root's. */
 static void leave_root(void)
 {
 	if (geteuid() != 0)
@@ -284,7 +284,7 @@ START_TEST(unreadable_file)
 }
 END_TEST
 
-/* Whether there is a file behind a closed directory nobody knows: that is not its absence. */
+/* A file behind a closed directory may or may not exist: it does not count as absent. */
 START_TEST(unreadable_directory)
 {
 	uid_t user = geteuid();
@@ -463,7 +463,7 @@ START_TEST(template_of_other_values)
 		g_autofree char *after = options_text(options, id);
 
 		if (id == OPTION_m_key_per_port || id == OPTION_m_key_seed_file) {
-			options->m_key_per_port = false; /* it needs a file that is there */
+			options->m_key_per_port = false; /* it needs a file that exists */
 			g_clear_pointer(&options->m_key_seed_file, g_free);
 			continue;
 		}
@@ -521,7 +521,7 @@ START_TEST(template_has_every_key_once)
 }
 END_TEST
 
-/* ---- another look ---- */
+/* ---- rereading ---- */
 
 static void rewrite(const char *file, const char *text)
 {
@@ -562,7 +562,7 @@ START_TEST(reread_of_a_bad_file_changes_nothing)
 	assert_contains(error->message, ":2: sm_sl: '99'");
 	g_clear_error(&error);
 	g_unlink(file);
-	/* It was there at the start: that it is gone is a mistake, not the wish for defaults. */
+	/* It existed at the start: its absence is a mistake, not a request for defaults. */
 	ck_assert_ptr_null(options_reread(loaded.options, NULL, NULL, loaded.warnings, &error));
 	assert_contains(error->message, "No such file");
 	g_clear_error(&error);

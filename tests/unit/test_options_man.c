@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The manual pages and samples against the table of options: neither may say more or less. */
+/* The manual pages and samples against the table of options: they must agree exactly. */
 #include "core/options_private.h"
 #include "tests/run_suite.h"
 
@@ -55,7 +55,7 @@ static GPtrArray *read_entries(const char *page, const char *section)
 	return entries;
 }
 
-/* "Default: VALUE" as a line of the entry, with or without a unit behind. */
+/* "Default: VALUE" as a line of the entry, with or without a unit after it. */
 static bool tells_default(const struct entry *entry, const char *def)
 {
 	g_autofree char *bare = g_strdup_printf("Default: %s.\n", def ? def : "unset");
@@ -64,7 +64,7 @@ static bool tells_default(const struct entry *entry, const char *def)
 	return strstr(entry->text->str, bare) || strstr(entry->text->str, with_unit);
 }
 
-/* What does not work as its text says is marked, and nothing else. */
+/* An option that does not work as described is marked, and no other. */
 static bool tells_state(const struct entry *entry, const struct option *option)
 {
 	bool later = strstr(entry->text->str, "No effect yet.\n");
@@ -222,7 +222,7 @@ START_TEST(pages_name_directories)
 }
 END_TEST
 
-/* What man(1) has to say against the pages; where there is no man, that is told and no more. */
+/* Complaints of man(1) about the pages; without man, that is printed and the test passes. */
 START_TEST(pages_are_well_formed)
 {
 	static const char *const pages[] = {MAN_DIR "/opensm.8", MAN_DIR "/opensm.conf.5"};

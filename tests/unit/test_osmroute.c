@@ -64,11 +64,11 @@ static uint32_t host(const struct slow *slow, uint32_t i)
 	return g_array_index(slow->hosts, uint32_t, i % slow->hosts->len);
 }
 
-/* The switch ports between switches that a packet leaves by; -1: it does not arrive. */
+/* The switch ports between switches that a packet leaves through; -1: it does not arrive. */
 static int walk(const struct slow *slow, uint32_t from, uint32_t to, uint32_t path[PATH_MAX_PORTS])
 {
 	const struct fabric *fabric = slow->fabric;
-	uint32_t here = fabric->ports[from].peer; /* port by which it enters a switch */
+	uint32_t here = fabric->ports[from].peer; /* port through which it enters a switch */
 	int n = 0;
 
 	while (n < PATH_MAX_PORTS) {
@@ -173,7 +173,7 @@ static double slow_share(const struct slow *slow, uint32_t from, uint32_t to)
 	return n < 0 ? 0 : 1.0 / most;
 }
 
-/* Draws as quality.c does, which makes the matchings the same. */
+/* Draws random numbers as quality.c does, which gives the same matchings. */
 static double slow_bisection(struct slow *slow, uint32_t rounds, uint64_t seed)
 {
 	uint32_t *order = (uint32_t *)slow->hosts->data, flows = slow->hosts->len & ~1u;
@@ -239,7 +239,7 @@ START_TEST(test_figures)
 }
 END_TEST
 
-/* What can be told without a computer. */
+/* Figures that can be known without a computer. */
 START_TEST(test_known_figures)
 {
 	const struct quality_effort effort = QUALITY_EFFORT_DEFAULT;
@@ -268,7 +268,7 @@ START_TEST(test_known_figures)
 }
 END_TEST
 
-/* On one lane no path is much longer than it must be, and no channel carries far too much. */
+/* On one lane no path is much longer than necessary, and no channel is far too busy. */
 START_TEST(test_nue_on_one_lane)
 {
 	static const struct {
@@ -576,7 +576,7 @@ START_TEST(test_outages)
 }
 END_TEST
 
-/* What cuts the fabric in two: the far host is gone, and its switch is not rebooted. */
+/* A cable whose loss cuts the fabric in two: the far host is gone, its switch is not rebooted. */
 START_TEST(test_outage_of_a_bridge)
 {
 	struct judge_report *report = judge("mesh:2", "minhop", 0, 1 << OUTAGE_LINK);
@@ -642,7 +642,7 @@ START_TEST(test_names_are_quoted)
 }
 END_TEST
 
-/* Of "#rrggbb", as a share of what sRGB has. */
+/* Of "#rrggbb", as a share of the sRGB maximum. */
 static double octet(const char *colour, unsigned int i)
 {
 	char text[3] = {colour[1 + 2 * i], colour[2 + 2 * i], 0};
@@ -651,8 +651,8 @@ static double octet(const char *colour, unsigned int i)
 }
 
 /*
- * Busier is darker; and whoever lacks the cones for red (0) or for green (1) sees idle, mean and
- * busy apart by hue, too (the simulation of Vienot, Brettel and Mollon): blue is left over yellow.
+ * Busier is darker; and people without the cones for red (0) or for green (1) also see idle, mean
+ * and busy apart by hue (the simulation of Vienot, Brettel and Mollon): blue is left over yellow.
  */
 START_TEST(test_shades)
 {

@@ -87,7 +87,7 @@ START_TEST(test_port)
 }
 END_TEST
 
-/* Whoever does not know a handle does not find it by counting. */
+/* A handle that a client does not know cannot be found by counting. */
 START_TEST(test_handles_not_guessed)
 {
 	struct program program[8];
@@ -119,7 +119,7 @@ START_TEST(test_handles)
 	for (int i = 0; i < OSMSIM_MAX_AGENTS; i++)
 		ck_assert_int_eq(program_agent(&program, 4, 0, 0), i);
 	ck_assert_int_eq(program_agent(&program, 4, 0, 0), -ENOMEM);
-	/* A handle is good on every control connection, but for agents of another that is there. */
+	/* A handle is good on every control connection, except for agents of another open one. */
 	other = net_hello(net, "b");
 	unregister.handle = program.handle;
 	unregister.agent = 7;
@@ -143,7 +143,7 @@ START_TEST(test_handles)
 }
 END_TEST
 
-/* ---- frames that make no sense ---- */
+/* ---- malformed frames ---- */
 
 static const struct osmsim_header bad_headers[] = {
 	{.type = OSMSIM_HELLO, .length = 3},
@@ -190,7 +190,7 @@ START_TEST(test_bad_port_headers)
 }
 END_TEST
 
-/* Whatever comes, in pieces, of whatever kind: the server lives and others are served. */
+/* Whatever arrives, in pieces, of any kind: the server lives and others are served. */
 START_TEST(test_random_frames)
 {
 	GRand *random = g_rand_new_with_seed(_i);
@@ -217,7 +217,7 @@ START_TEST(test_random_frames)
 }
 END_TEST
 
-/* A long frame that is only promised takes no memory. */
+/* A long frame that is only announced takes no memory. */
 START_TEST(test_promise)
 {
 	const struct osmsim_header header = {
@@ -281,7 +281,7 @@ START_TEST(test_death)
 	ck_assert_int_eq(program_agent(&other, IBA_CLASS_PERF, 0, IBA_METHOD_SET), -EINVAL);
 	for (unsigned int i = 0; i < 10; i++) {
 		mad_make(mad, IBA_CLASS_PERF, IBA_METHOD_SEND, i);
-		program_send(&program, 0, 7, mad, 256, 100000, 0); /* to nobody: they wait */
+		program_send(&program, 0, 7, mad, 256, 100000, 0); /* to an unused LID: they wait */
 	}
 	osmsim_net_run_ms(net, 5);
 	program_end(&program);
@@ -292,7 +292,7 @@ START_TEST(test_death)
 }
 END_TEST
 
-/* What it does not read is kept up to a limit, and hurts nobody else. */
+/* Data that it does not read is kept up to a limit, and other clients do not suffer. */
 START_TEST(test_sleeper)
 {
 	const unsigned int n = 230000;
@@ -322,7 +322,7 @@ START_TEST(test_sleeper)
 }
 END_TEST
 
-/* One that asks and asks without reading waits; what it asked is answered once it reads. */
+/* One that sends requests without reading waits; they are answered once it reads. */
 START_TEST(test_deaf_asker)
 {
 	static const char text[] = "help;help;help;help;help;help;help;help";
@@ -375,7 +375,7 @@ START_TEST(test_socket)
 	ck_assert_ptr_null(server_new(net->rt, net->log, net->sim, net->path, &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "another server answers"));
 	g_clear_error(&error);
-	/* One that nobody listens at is. */
+	/* A socket without a listener is. */
 	server = server_new(net->rt, net->log, net->sim, stale, NULL);
 	ck_assert_ptr_nonnull(server);
 	close(server->listener.fd);
@@ -386,7 +386,7 @@ START_TEST(test_socket)
 	ck_assert_ptr_nonnull(server);
 	server_free(server);
 	ck_assert_int_ne(access(stale, F_OK), 0);
-	/* What is no socket stays. */
+	/* A file that is not a socket stays. */
 	ck_assert(g_file_set_contents(file, "x", 1, NULL));
 	ck_assert_ptr_null(server_new(net->rt, net->log, net->sim, file, &error));
 	ck_assert_ptr_nonnull(error);

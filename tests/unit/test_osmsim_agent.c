@@ -51,7 +51,7 @@ static const struct {
 	{{.qpn = 1, .mgmt_class = 0x30, .class_version = 1}, -EINVAL}, /* no OUI */
 	{{.qpn = 1, .mgmt_class = 0x30, .class_version = 1, .oui = 0x1000000}, -EINVAL},
 	{{.qpn = 1, .mgmt_class = 0x30, .class_version = 1, .oui = 1, .rmpp_version = 1}, 0},
-	{{.qpn = 1, .mgmt_class = 0}, 0}, /* sends what it likes, gets responses only */
+	{{.qpn = 1, .mgmt_class = 0}, 0}, /* may send anything, gets responses only */
 };
 
 START_TEST(test_registration)
@@ -139,7 +139,7 @@ START_TEST(test_exchange)
 	ck_assert_uint_eq(umad.status, 0);
 	ck_assert_uint_eq(response[100], 43);
 	ck_assert_mem_eq(response + 8, request + 8, 8);
-	/* A second response is nobody's, another method neither. */
+	/* A second response goes to no agent, nor does another method. */
 	program_send(&b, 1, 1, request, 256, 0, 0);
 	mad_make(mad, VENDOR_CLASS, IBA_METHOD_SET, 1);
 	program_send(&a, 0, 2, mad, 256, 0, 0);
@@ -148,7 +148,7 @@ START_TEST(test_exchange)
 }
 END_TEST
 
-/* Sent retries + 1 times, then handed back: the header only. */
+/* Sent retries + 1 times, then returned: the header only. */
 START_TEST(test_retries)
 {
 	struct ib_user_mad umad;
@@ -257,7 +257,7 @@ START_TEST(test_rmpp)
 }
 END_TEST
 
-/* An agent that asked for no RMPP gets the segments as they are, and its own go as they are. */
+/* An agent without RMPP gets the segments as they are, and its own are sent as they are. */
 START_TEST(test_rmpp_by_user)
 {
 	g_autofree uint8_t *segment = NULL, *ack = NULL;
@@ -287,7 +287,7 @@ START_TEST(test_rmpp_by_user)
 }
 END_TEST
 
-/* The receiver says STOP: the request comes back. */
+/* The receiver sends STOP: the request comes back. */
 START_TEST(test_rmpp_abort)
 {
 	uint8_t message[40 + 1000] = {0}, header[256];
@@ -310,7 +310,7 @@ START_TEST(test_rmpp_abort)
 }
 END_TEST
 
-/* With latencies everything goes by timers. */
+/* With latencies everything is driven by timers. */
 START_TEST(test_latency)
 {
 	uint64_t start = runtime_now(net->rt);

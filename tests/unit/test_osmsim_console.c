@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Every command of osmsim's console: what it answers, and what it does to the fabric. */
+/* Every command of osmsim's console: its answer, and its effect on the fabric. */
 #include <check.h>
 #include <errno.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void teardown(void)
 static const struct {
 	const char *text;
 	bool done;
-	const char *says; /* part of what is printed; NULL: nothing is */
+	const char *says; /* part of the output; NULL: no output */
 } commands[] = {
 	{"help", true, "unlink NODE PORT"},
 	{"help flap", true, "flap NODE PORT DOWN_MS UP_MS TIMES"},
@@ -127,7 +127,7 @@ START_TEST(test_commands)
 }
 END_TEST
 
-/* None was forgotten above. */
+/* All commands were tried above. */
 START_TEST(test_all_tried)
 {
 	static const char *const names[] = {

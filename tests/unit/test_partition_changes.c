@@ -58,7 +58,7 @@ static struct partition_changes *kept(void)
 	return changes;
 }
 
-/* The changes after one request more, which is saved. */
+/* The changes after one more request, saved. */
 static struct partition_changes *edit(struct partition_changes *changes, const char *request)
 {
 	struct partition_rules *rules = load(changes);
@@ -96,19 +96,19 @@ static const struct {
 	 "Jobs=0x12,ipoib:\n\t0x0000000000000007=full;\n"},
 	{{"Jobs=0x12,ipoib: 0x7=full;", "New=0x12: 0x7=full;", "0x12,sl=3: 0x7=full"},
 	 "0x12,sl=3:\n\t0x0000000000000007=full;\n"},
-	/* who is in no file is forgotten, and his partition with the last of them */
+	/* a member in no file is forgotten, and its partition with the last such member */
 	{{"0x12: 0x7=full", "0x12: 0x7=none"}, ""},
 	{{"0x12: 0x7=none, 0x7=full, 0x7=none"}, ""},
 	{{"0x12: 0x7=full, 0x8=full", "0x12: 0x7=none, 0x9=none"},
 	 "0x0012:\n\t0x0000000000000008=full;\n"},
-	/* but not who is in one: as itself, in a range, by ALL, or as everybody is */
+	/* but not a member in a file: by itself, in a range, by ALL, or as all members are */
 	{{"0x10: 0x1=none, 0x2f=none, 0x30=none"},
 	 "0x0010:\n\t0x0000000000000001=none,\n\t0x000000000000002f=none;\n"},
 	{{"0x10: 0x1=none", "0x10: 0x1=none"}, "0x0010:\n\t0x0000000000000001=none;\n"},
 	{{"0x11: 0x7=none"}, "0x0011:\n\t0x0000000000000007=none;\n"},
 	{{"0x7fff: 0x7=none"}, "0x7fff:\n\t0x0000000000000007=none;\n"},
 	{{"0x1: 0x5=none, 0x6=none"}, "0x0001:\n\t0x0000000000000005=none;\n"},
-	/* changes do not keep their own words alive */
+	/* the words of changes do not keep them alive */
 	{{"0x10: 0x40=full", "0x10: 0x40=none"}, ""},
 	{{"New=0x12,ipoib:"}, "New=0x12,ipoib:;\n"},
 };
@@ -130,7 +130,7 @@ START_TEST(test_edits)
 		ck_assert_uint_eq(again->serial, changes->serial);
 		partition_changes_unref(again);
 	}
-	/* asked for once more, nothing changes, nor does the serial */
+	/* requested once more, nothing changes, nor does the serial */
 	serial = changes->serial;
 	if (!edits[_i].requests[1])
 		changes = edit(changes, edits[_i].requests[0]);
@@ -240,7 +240,7 @@ static void expect_bad(const char *text, gssize length, const char *why)
 		      error->message);
 }
 
-/* Cut off anywhere, or altered: it is named, and nothing of it counts. */
+/* Cut off anywhere, or altered: it is named, and no part of it is used. */
 START_TEST(test_torn)
 {
 	struct partition_changes *changes = edit(kept(), "0x12: 0x7=full, 0x8=none; 0x13: 0x9");
@@ -320,7 +320,7 @@ static const struct partition_member *last_member(const struct partition_rules *
 	return &g_array_index(rule->members, struct partition_member, rule->members->len - 1);
 }
 
-/* It has the last word, moves no P_Key, and its lines are told as they are in its file. */
+/* The changes override it, move no P_Key, and keep the line numbers of their file. */
 START_TEST(test_last_word)
 {
 	struct partition_changes *changes;
@@ -340,7 +340,7 @@ START_TEST(test_last_word)
 }
 END_TEST
 
-/* Without partitions.conf everybody stays a full member of the default partition. */
+/* Without partitions.conf all ports stay full members of the default partition. */
 START_TEST(test_no_file)
 {
 	struct partition_changes *changes = edit(kept(), "0x12: 0x9=full");
@@ -372,7 +372,7 @@ START_TEST(test_included)
 	ck_assert_uint_eq(partition_rules_find(rules, 0x12)->members->len, 2);
 	ck_assert_uint_eq(last_member(rules, 0x12)->membership, PARTITION_FULL);
 	partition_rules_unref(rules);
-	changes = edit(changes, "0x12: 0x9=none"); /* and again nobody's file is read as rules */
+	changes = edit(changes, "0x12: 0x9=none"); /* and again, the file is not read as rules */
 	rules = load(changes);
 	ck_assert_uint_eq(last_member(rules, 0x12)->membership, PARTITION_NO_MEMBER);
 	partition_rules_unref(rules);
@@ -387,7 +387,7 @@ START_TEST(test_included)
 }
 END_TEST
 
-/* What it means: a member taken out of ALL has no key, and an empty partition is none. */
+/* The meaning: a member taken out of ALL has no key, and an empty partition does not exist. */
 START_TEST(test_meaning)
 {
 	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
@@ -416,7 +416,7 @@ START_TEST(test_meaning)
 	ck_assert_uint_eq(partitions_member(partitions, port, 0x10), 0);
 	ck_assert_uint_eq(partitions_member(partitions, port, 0x12), 0x8012);
 	ck_assert_uint_ne(partitions_member(partitions, fabric->sm_port, 0x10), 0);
-	/* nobody can be shut out of where the SA is, nor the SM itself made a limited member */
+	/* no port can be shut out of the SA's partition, nor the SM itself made a limited member */
 	ck_assert_uint_eq(partitions_member(partitions, port, 0x7FFF), 0x7FFF);
 	ck_assert_uint_eq(partitions_member(partitions, fabric->sm_port, 0x7FFF), 0xFFFF);
 	ck_assert_ptr_null(partitions_find(partitions, 0x11));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* partitions.conf: what is read from it, what is refused, and what it means on a fabric. */
+/* partitions.conf: what is accepted, what is refused, and what it means on a fabric. */
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static const struct partition_group *group(const struct partition_rule *rule, gu
 	return &g_array_index(rule->groups, struct partition_group, i);
 }
 
-/* ---- what is read ---- */
+/* ---- accepted ---- */
 
 static const char *const nothing[] = {"", "\n\n", "# Default=0x7fff:ALL;\n", "  \t\n\t# x\n",
 				      "@a: 1;"};
@@ -68,7 +68,7 @@ END_TEST
 static const struct {
 	const char *text;
 	uint16_t p_key;
-	guint n_members;	 /* those that stand there */
+	guint n_members;	 /* of those listed */
 	uint8_t who, membership; /* of the last */
 	uint64_t first, last;
 	unsigned int warnings;
@@ -124,7 +124,7 @@ START_TEST(test_members)
 }
 END_TEST
 
-/* Everybody is a limited member of the default partition unless the file says more. */
+/* All ports are limited members of the default partition unless the file says more. */
 START_TEST(test_default_rule)
 {
 	struct partition_rules *rules = parse("Mine=0x7fff: 0x5=full;\nA=0x10: ALL;\nB=0x10:1;");
@@ -197,7 +197,7 @@ START_TEST(test_groups)
 }
 END_TEST
 
-/* Groups have the parameters of the definition that they stand in, but for TClass and scope. */
+/* Groups have the parameters of their definition, except TClass and scope. */
 START_TEST(test_inherited_flags)
 {
 	struct partition_rules *rules =
@@ -234,7 +234,7 @@ START_TEST(test_inherited_flags)
 }
 END_TEST
 
-/* Scopes of a definition are beside the link-local one, where IPoIB looks for its group. */
+/* Scopes of a definition are added to the link-local one, where IPoIB looks for its group. */
 START_TEST(test_broadcast_scopes)
 {
 	struct partition_rules *rules =
@@ -252,7 +252,7 @@ START_TEST(test_broadcast_scopes)
 }
 END_TEST
 
-/* ---- what is refused ---- */
+/* ---- refused ---- */
 
 static const struct {
 	const char *text, *place, *found;
@@ -299,24 +299,24 @@ END_TEST
 static const struct {
 	const char *text, *places;
 } all_mistakes[] = {
-	/* members, some of them on a line */
+	/* members, several on a line */
 	{"A=1: 0x0, ALL=full, 5x,\n zzz;\nB=2: 0x1=full, 9-8;", "1:6 1:21 2:2 3:16"},
-	/* beginnings, with all up to the ';' */
+	/* beginnings, with everything up to the ';' */
 	{"A=x: ALL, yyy\n zzz=full;\nB=70000: 0x0;\nC=3: 0x0;", "1:3 3:3 4:6"},
 	{"A ALL=full;\nB=2: 0x0;", "1:1 2:6"},
 	{"garbage\nA=1: 0x0;\nB=2: 0x0;", "1:1 3:6"},
 	{"A=x: \"a;b\", 0x0; B=2: 0x0;", "1:3 1:23"},
-	/* an end that is missing: members go on behind what looks like a definition */
+	/* a missing end: members continue after what looks like a definition */
 	{"A=1: ALL=full\nB=2: ALL, 0x0;\nC=3: 0x0;", "2:1 2:11 3:6"},
-	/* sets: wrong members, twice the same, not there; not there as its line was skipped */
+	/* sets: wrong members, duplicate, missing; missing since its line was skipped */
 	{"@a: 0x0, 0x1;\n@a: 0x2;\nA=1: @a, @b;", "1:5 2:1"},
 	{"A=1: @b, @c;", "1:6 1:10"},
 	{"@b 0x1;\nA=1: @b, 0x0;", "1:1 2:10"},
-	/* what goes by the file as a whole waits until its lines are right */
+	/* checks of the file as a whole wait until its lines are right */
 	{"A=1: 0x0;\nB: ALL", "1:6"},
 };
 
-/* One start tells them all, and nothing that only follows from them. */
+/* One start reports them all, and none that only follows from them. */
 START_TEST(test_all_mistakes)
 {
 	const char *text = all_mistakes[_i].text;
@@ -362,7 +362,7 @@ static struct partition_rules *load(const char *name, GError **error)
 	return partition_rules_load(file, error);
 }
 
-/* In all files, of which those that are not there are told as well. */
+/* In all files; missing files are reported as well. */
 START_TEST(test_mistakes_in_files)
 {
 	g_autoptr(GError) error = NULL;
@@ -411,7 +411,7 @@ START_TEST(test_absent_and_unreadable)
 }
 END_TEST
 
-/* What is lost by accident opens nothing: a file that is gone, emptied, or of comments. */
+/* An accidental loss opens nothing: a file that is gone, emptied, or only comments. */
 START_TEST(test_definitions_gone)
 {
 	static const char *const texts[] = {NULL, "", "# Default=0x7fff:ALL;\n"};
@@ -478,11 +478,11 @@ START_TEST(test_include_loops)
 	write_file("loop", "include loop\ninclude loop\n");
 	ck_assert_ptr_null(load("loop", &error));
 	ck_assert_ptr_nonnull(strstr(error->message, "loop:1: include: more than 256 files"));
-	ck_assert_ptr_null(strchr(error->message, '\n')); /* that ends it */
+	ck_assert_ptr_null(strchr(error->message, '\n')); /* only one line */
 }
 END_TEST
 
-/* The file "main" includes "bad" in its second line: it is refused, with that line and why. */
+/* The file "main" includes "bad" in its second line: it is refused, with that line and a reason. */
 static void expect_refused(const char *why)
 {
 	g_autoptr(GError) error = NULL;
@@ -539,7 +539,7 @@ static void main_refused(const char *why)
 	ck_assert_int_eq(g_remove(file), 0);
 }
 
-/* The same of the file itself. */
+/* As above for the main file. */
 START_TEST(test_bad_files)
 {
 	g_autofree char *file = g_build_filename(dir, "main", NULL);
@@ -578,7 +578,7 @@ START_TEST(test_include_garbage)
 	expect_refused("/bad:2:");
 	ck_assert(g_file_set_contents(file, "\xff\xfe=3: 0x3;\n", -1, NULL));
 	expect_refused("/bad:1:1:");
-	/* half written: in a head, in a word, behind a member */
+	/* half written: in a head, in a word, after a member */
 	write_file("bad", "C=3: 0x3;\nD=4,ipo");
 	expect_refused("/bad:2:1: found 'D=4,ipo'");
 	write_file("bad", "C=3: 0x3;\nD=4: AL");
@@ -597,7 +597,7 @@ START_TEST(test_include_garbage)
 }
 END_TEST
 
-/* ---- what it means ---- */
+/* ---- meaning ---- */
 
 /* In mesh:2x1:2 hosts and switches alternate; GUIDs are looked up in the fabric. */
 static char *with_guids(const struct fabric *fabric, const char *text)
@@ -673,7 +673,7 @@ static const struct {
 	{"A=1: SELF; B=2: ALL_ROUTERS;", 0, "0001 ffff", 0xFFFF, false, false, 1},
 };
 
-/* What a port has no room for is told by partition, with the line of that, not by port. */
+/* Partitions without room in a port are reported each with its line, not port by port. */
 START_TEST(test_no_room)
 {
 	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
@@ -806,7 +806,7 @@ START_TEST(test_meaning)
 	uint32_t port;
 
 	port = meanings[_i].port ? nth_endport(fabric, meanings[_i].port) : fabric->sm_port;
-	options->part_enforce = PART_ENFORCE_OFF; /* the switches of this fabric cannot */
+	options->part_enforce = PART_ENFORCE_OFF; /* this fabric's switches cannot enforce it */
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
 		fabric->nodes[i].info.partition_cap = 4;
 	options->allow_both_pkeys = meanings[_i].both;
@@ -823,7 +823,7 @@ START_TEST(test_meaning)
 }
 END_TEST
 
-/* Who has a P_Key at index 0 by which it cannot ask the SA is counted by partition. */
+/* Ports whose P_Key at index 0 does not let them ask the SA are counted by partition. */
 START_TEST(test_cut_off)
 {
 	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
@@ -843,7 +843,7 @@ START_TEST(test_cut_off)
 }
 END_TEST
 
-/* Of groups that the file makes the SL counts in any case, as the classic daemon has it. */
+/* For groups that the file makes the SL always counts, as in the classic daemon. */
 START_TEST(test_sl)
 {
 	struct fabric *fabric = make_fabric("mesh:2x1:2", 0);
@@ -873,7 +873,7 @@ static uint32_t class_of_nth(const struct partitions *partitions, const struct f
 	return partitions_class(partitions, nth_endport(fabric, n));
 }
 
-/* Of two ports it is their classes that say whether they may talk; class 0 may not. */
+/* The classes of two ports say whether they may talk; class 0 may not. */
 static void check_classes(const struct partitions *partitions)
 {
 	for (uint32_t a = 0; a < partitions->n_ports; a++)
@@ -886,7 +886,7 @@ static void check_classes(const struct partitions *partitions)
 		ck_assert(!partitions_classes_talk(partitions, a, 0));
 }
 
-/* Classes: as many as there are sets of keys; and the table says what the keys say. */
+/* There are as many classes as sets of keys; and the table agrees with the keys. */
 START_TEST(test_classes)
 {
 	struct fabric *fabric = make_fabric("fattree:8", 0);
@@ -896,7 +896,7 @@ START_TEST(test_classes)
 	struct options *options = options_new();
 	struct partitions *partitions = partitions_make(rules, options, fabric);
 
-	ck_assert_uint_eq(partitions->n_classes, 8); /* none, SM, nobody named, 5 to 9 */
+	ck_assert_uint_eq(partitions->n_classes, 8); /* none, SM, unnamed ports, 5 to 9 */
 	ck_assert_ptr_nonnull(partitions->shared);
 	ck_assert_uint_eq(partitions->n, 4);
 	ck_assert_uint_eq(partitions_find(partitions, 2)->n_full, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a start goes by: partitions.conf, or what is remembered of it. */
+/* What a start uses: partitions.conf, or its saved copy. */
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void teardown(void)
 	g_free(state);
 }
 
-/* text NULL: there is none. */
+/* text NULL: removes it. */
 static void put(const char *name, const char *text)
 {
 	if (text)
@@ -42,7 +42,7 @@ static void put(const char *name, const char *text)
 		g_remove(name);
 }
 
-/* Remembers what a text says, as a daemon does that goes by it. */
+/* Saves a text, as a daemon does that uses it. */
 static void remember(const char *text)
 {
 	g_autoptr(GError) error = NULL;
@@ -57,7 +57,7 @@ static void remember(const char *text)
 	partition_rules_unref(rules);
 }
 
-/* What the start goes by. */
+/* What the start uses. */
 enum by { NOTHING, THE_FILE, MEMORY, EVERYBODY };
 
 static enum by start(const char *name, bool named, char **why)
@@ -86,7 +86,7 @@ static void remember_as(enum kept kept)
 
 	if (kept == FRESH)
 		return;
-	if (kept == OLD_STATE) { /* of a version that remembered nothing else */
+	if (kept == OLD_STATE) { /* of a version that saved nothing else */
 		struct partition_changes *none = partition_changes_load(dir, NULL);
 		struct partition_rules *rules = partition_rules_load_with(NULL, none, NULL);
 		struct partition_changes *changes =
@@ -122,7 +122,7 @@ static const struct {
 	enum by by;
 	const char *why;
 } starts[] = {
-	/* A fresh site is as that of the classic daemon. */
+	/* A fresh site is as with the classic daemon. */
 	{NULL, false, FRESH, EVERYBODY, NULL},
 	{"", false, FRESH, EVERYBODY, NULL},
 	{"# none yet\n", false, FRESH, EVERYBODY, NULL},
@@ -131,25 +131,25 @@ static const struct {
 	/* So is one that says so. */
 	{OPEN, true, FRESH, THE_FILE, NULL},
 	{OPEN, true, HAD_SOME, THE_FILE, NULL},
-	/* A good file counts, whatever was there. */
+	/* A good file counts, whatever was saved. */
 	{GOOD, false, FRESH, THE_FILE, NULL},
 	{GOOD, true, HAD_NONE, THE_FILE, NULL},
 	{GOOD, true, DAMAGED, THE_FILE, NULL},
 	{GOOD, false, DIRECTORY, THE_FILE, NULL},
-	/* What was named has to be there, and to say something. */
+	/* A named file has to exist, and not be empty. */
 	{NULL, true, FRESH, NOTHING, "there is no such file, but it was named"},
 	{"", true, FRESH, NOTHING, "it says nothing, but it was named"},
 	{"# A=0x11:0x1=full;\n", true, HAD_NONE, NOTHING, "it says nothing, but it was named"},
 	{"A=", false, FRESH, NOTHING, ":1:1: found"},
 	{"A=", false, HAD_NONE, NOTHING, ":1:1: found"},
-	/* What was there before is there. */
+	/* Saved definitions are used. */
 	{NULL, false, HAD_SOME, MEMORY, "there is no such file, but there were partitions before"},
 	{NULL, true, HAD_SOME, MEMORY, "there is no such file"},
 	{"", false, HAD_SOME, MEMORY, "it says nothing, but there were partitions before"},
 	{"\n#\n", true, HAD_SOME, MEMORY, "it says nothing"},
 	{"A=", true, HAD_SOME, MEMORY, ":1:1: found"},
 	{"include nowhere\n", false, HAD_SOME, MEMORY, ":1: include: "},
-	/* And where it cannot be told what there was, nobody opens anything. */
+	/* If saved definitions are unreadable, nothing is opened. */
 	{NULL, false, DAMAGED, NOTHING, "the checksum is not that"},
 	{"", false, CUT, NOTHING, "right and start again, which replaces what was kept"},
 	{NULL, false, ZEROS, NOTHING, "the checksum is not that"},
@@ -182,7 +182,7 @@ START_TEST(test_none)
 }
 END_TEST
 
-/* Files that are included are remembered with it, each with its name; the requests are not. */
+/* Included files are saved with it, each with its name; the requests are not. */
 START_TEST(test_included)
 {
 	g_autofree char *other = g_build_filename(dir, "other", NULL), *why = NULL;
@@ -216,7 +216,7 @@ START_TEST(test_included)
 }
 END_TEST
 
-/* Names are what an administrator makes them. */
+/* An administrator may choose any name. */
 START_TEST(test_names)
 {
 	g_autofree char *odd = g_build_filename(dir, "a \n\"b\\", NULL), *text = NULL;
@@ -238,7 +238,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* Whatever is cut off or altered anywhere, it is not taken, and never in part. */
+/* Whatever is cut off or altered anywhere, it is refused, and never used in part. */
 START_TEST(test_every_octet)
 {
 	g_autofree char *text = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The file path_sls, as it is written and as nobody should. */
+/* The file path_sls, as it is written and malformed. */
 #include <check.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ START_TEST(pairs)
 }
 END_TEST
 
-/* Each costs that record only. */
+/* Each affects only that record. */
 START_TEST(bad_records)
 {
 	static const char *const bad[] = {
@@ -78,7 +78,7 @@ START_TEST(bad_records)
 
 	path_sls_parse(sls, "file", more);
 	ck_assert_ptr_nonnull(strstr(text->str, "file:9: "));
-	if (!keeps_place) { /* it is no engine, whose name it is taken for */
+	if (!keeps_place) { /* it is read as the name of an unknown engine */
 		path_sls_hold(sls, fabric, held);
 		ck_assert_ptr_null(held->lanes);
 		return;
@@ -92,7 +92,7 @@ START_TEST(bad_records)
 }
 END_TEST
 
-/* Without the name of an engine, or with none that is known, nobody could go on from it. */
+/* Without the name of an engine, or with an unknown one, no SM could continue from it. */
 START_TEST(no_engine)
 {
 	g_autofree char *file = three(_i ? "no-such-engine" : "");
@@ -104,7 +104,7 @@ START_TEST(no_engine)
 }
 END_TEST
 
-/* What is written is what is read; nothing is said twice. */
+/* What is written is what is read; nothing is logged twice. */
 START_TEST(round_trip)
 {
 	struct route_input input = {0};
@@ -131,7 +131,7 @@ START_TEST(round_trip)
 }
 END_TEST
 
-/* What switches hold since dfsssp made it of that input; NULL: it makes nothing of that. */
+/* Routing by dfsssp from what the switches hold since it routed that input; NULL: it refuses. */
 static struct routing *renew_held(const struct route_input *was, const struct route_input *is)
 {
 	const struct route_engine *engine = route_find("dfsssp");
@@ -139,7 +139,7 @@ static struct routing *renew_held(const struct route_input *was, const struct ro
 	enum route_way way;
 
 	first = routing_renew(engine, fabric, was, NULL, &way, NULL);
-	/* Not as it is computed, but as good: two lanes have changed their names. */
+	/* Not as it is computed, but as good: two lanes have swapped their names. */
 	for (uint32_t i = 0; i < fabric->n_switches * fabric->n_switches; i++)
 		if (first->lanes->sl[i] == 1 || first->lanes->sl[i] == 2)
 			first->lanes->sl[i] = 3 - first->lanes->sl[i];
@@ -152,7 +152,7 @@ static struct routing *renew_held(const struct route_input *was, const struct ro
 	return second;
 }
 
-/* With the same options it is kept, with others it is made as if nothing had been there. */
+/* With the same options it is kept, with others it is computed as if nothing were held. */
 START_TEST(options)
 {
 	struct route_input input = {0}, other = {.sm_sl = 2, .vls = 4};
@@ -170,7 +170,7 @@ START_TEST(options)
 }
 END_TEST
 
-/* More than a subnet has switches are not read. */
+/* Records of more switches than a subnet has are not read. */
 START_TEST(too_many)
 {
 	g_autoptr(GString) file = g_string_new("lash 1f\n");

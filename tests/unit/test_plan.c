@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Every set of reasons in every state: the sweep is the cheapest that will do, none is forgotten.
- */
+/* Every set of reasons in every state: the sweep is the cheapest that suffices, none is
+ * forgotten. */
 #include <check.h>
 
 #include "sm/schedule/plan.h"
@@ -34,7 +34,7 @@ static void check_expected(const struct plan_state *state, unsigned int reasons)
 		expected = SWEEP_KIND_HEAVY;
 	else if (state->force_heavy &&
 		 reasons & ~(SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_POLICY | SWEEP_ERRORS))
-		expected = SWEEP_KIND_HEAVY; /* not for a join, nor for what is tried again */
+		expected = SWEEP_KIND_HEAVY; /* not for a join, nor for a retry */
 	else if (reasons & (SWEEP_CHANGE | SWEEP_ERRORS) ||
 		 (reasons & TRAPS && (state->sweep_on_trap || reasons & SWEEP_TIMER)))
 		expected = SWEEP_KIND_PARTIAL;
@@ -80,7 +80,7 @@ START_TEST(test_reasons_end)
 END_TEST
 
 static const struct work {
-	unsigned int reasons; /* each of them alone asks for ... */
+	unsigned int reasons; /* each of them alone requires ... */
 	unsigned int kinds;   /* ... work that only these do */
 } works[] = {
 	{SWEEP_STARTUP | SWEEP_HEAVY, SWEEP_KIND_HEAVY},
@@ -93,7 +93,7 @@ static const struct work {
 	{TRAPS, SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL},
 };
 
-/* No kind of sweep does away with a reason whose work it does not do. */
+/* No kind of sweep answers a reason whose work it does not do. */
 START_TEST(test_answers_only_what_it_does)
 {
 	static const enum sweep_kind kinds[] = {SWEEP_KIND_LIGHT,   SWEEP_KIND_GROUPS,
@@ -115,8 +115,8 @@ START_TEST(test_answers_only_what_it_does)
 END_TEST
 
 /*
- * A trap is looked at by a sweep that reads what it is about: at once, or, where the option says
- * that traps start none, by the next periodic one; and no sweep before forgets it.
+ * A trap is handled by a sweep that reads its subject: at once, or, if the option says that traps
+ * start none, by the next periodic one; and no earlier sweep forgets it.
  */
 static void check_traps(const struct plan_state *state, unsigned int reasons)
 {

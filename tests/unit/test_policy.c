@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Partitions: who may talk to whom, and what that makes of a P_Key table. */
+/* Partitions: which ports may talk to each other, and what P_Key table follows. */
 #include <check.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ START_TEST(test_member)
 }
 END_TEST
 
-/* Whether two may talk, straight from the rule (IBA 10.9.3). */
+/* Whether two may talk, directly by the rule (IBA 10.9.3). */
 static bool may_talk(uint32_t a, uint32_t b)
 {
 	for (unsigned int i = 0; i < 4; i++)
@@ -130,7 +130,7 @@ static const struct {
 	{{0x8001}, {0x8001, 0xFFFF}, 0xFFFF, false, {0x8001, 0xFFFF}},
 	{{0x8001}, {0x8002, 0xFFFF}, 0xFFFF, false, {0xFFFF, 0x8002}},
 	{{0, 0x8001}, {0x8001, 0xFFFF}, 0xFFFF, false, {0xFFFF, 0x8001}},
-	/* Index 0 is not left empty, and who knows the other index may go on using that. */
+	/* Index 0 is not left empty, and a process that uses the other index may keep using it. */
 	{{0, 0, 0xFFFF}, {0x8001, 0xFFFF}, 0xFFFF, false, {0xFFFF, 0x8001, 0xFFFF}},
 	{{0x8041, 0xFFFF}, {0xFFFF}, 0xFFFF, false, {0xFFFF, 0xFFFF}},
 	{{0x8041, 0x7FFF}, {0xFFFF}, 0xFFFF, false, {0xFFFF, 0xFFFF}},
@@ -176,7 +176,7 @@ static void make_plan(const uint16_t *is, uint32_t room, const uint16_t *keys, u
 	p_key_plan_make(&plan, want);
 }
 
-/* Index i was left by left[i] at that time; a time of CLOSED and above: not long ago. */
+/* Index i was vacated by left[i] at that time; a time of CLOSED and above: recently. */
 #define CLOSED 50
 
 static const struct {
@@ -186,7 +186,7 @@ static const struct {
 	uint16_t want[4];
 	uint32_t without;
 } left_plans[] = {
-	/* One that nobody had comes before one that was left, ... */
+	/* One that was never used comes before a vacated one, ... */
 	{{0xFFFF}, {0, 0x8001}, {0, 9}, {0xFFFF, 0x8002}, false, {0xFFFF, 0, 0x8002}, 0},
 	{{0xFFFF}, {0, 0x8001}, {0, 9}, {0xFFFF, 0x8002}, true, {0xFFFF, 0, 0x8002}, 0},
 	/* ... but its own partition comes back there, whatever its membership, */
@@ -199,7 +199,7 @@ static const struct {
 	 false,
 	 {0xFFFF, 0, 0x8002, 0x8001},
 	 0},
-	/* Of those that were left that of long ago is first; then those that are left now. */
+	/* Of vacated ones the oldest is first; then those that are vacated now. */
 	{{0xFFFF},
 	 {0, 0x8007, 0x8008, 0x8009},
 	 {0, 7, 5, 6},
@@ -214,9 +214,9 @@ static const struct {
 	 false,
 	 {0xFFFF, 0x8002, 0x8008, 0x8001},
 	 0},
-	/* What is at an index counts, not what left it before. */
+	/* The present P_Key of an index counts, not the one that left it before. */
 	{{0xFFFF, 0x8002}, {0, 0x8001}, {0, 9}, {0xFFFF, 0x8002}, true, {0xFFFF, 0x8002}, 0},
-	/* Those that are closed are nobody's. */
+	/* Closed ones are not assigned. */
 	{{0xFFFF, 0x8003, 0x8004, 0x8005},
 	 {0},
 	 {0},
@@ -231,7 +231,7 @@ static const struct {
 	 true,
 	 {0xFFFF, 0x8003, 0, 0x8001},
 	 1},
-	/* A second index is let go of. */
+	/* A duplicate index is vacated. */
 	{{0xFFFF, 0xFFFF, 0x8003, 0x8004},
 	 {0},
 	 {0},
@@ -239,7 +239,7 @@ static const struct {
 	 true,
 	 {0xFFFF, 0, 0x8003, 0x8004},
 	 1},
-	/* Index 0, too, is closed where a port is in use; another is not in its place. */
+	/* Index 0, too, is closed where a port is in use; another is not put in its place. */
 	{{0}, {0x8001}, {99}, {0xFFFF}, true, {0, 0xFFFF}, 0},
 	{{0}, {0x8001}, {CLOSED - 1}, {0xFFFF}, true, {0xFFFF}, 0},
 	{{0}, {0x8001}, {99}, {0xFFFF}, false, {0xFFFF}, 0},
@@ -313,7 +313,7 @@ static bool passes(const uint16_t *table, uint16_t key)
 	return false;
 }
 
-/* A key is loud where it is taken away or lowered: packets of that partition stop somewhere. */
+/* A change is loud if a key is removed or lowered: packets of that partition stop somewhere. */
 START_TEST(test_loud_keys)
 {
 	const uint16_t is[] = {0xFFFF, 0x8001, 0x8002, 0x0003, 0x8004, 0, 0x0006, 0};
@@ -364,7 +364,7 @@ static void check_stages(const uint16_t *is, const uint16_t *want)
 	ck_assert(memcmp(now, want, sizeof(now)) == 0);
 }
 
-/* What both tables pass, what lies between them passes. */
+/* Packets that both tables pass are passed by the tables in between. */
 static void check_way(const uint16_t *is, const uint16_t *want)
 {
 	uint16_t both[ROOM];
@@ -376,7 +376,7 @@ static void check_way(const uint16_t *is, const uint16_t *want)
 				ck_assert(passes(both, key | full << 15));
 }
 
-/* Each key once, no other key, nothing moves that need not; a second time changes nothing. */
+/* Each key once, no other key, no needless move; a second time changes nothing. */
 static void check_table(const uint16_t *is, const uint16_t *keys, uint32_t n)
 {
 	uint16_t want[ROOM], again[ROOM];

@@ -154,7 +154,7 @@ static uint8_t rate_between(uint8_t rate, uint32_t caps, uint16_t caps2)
 	return there;
 }
 
-/* An old device on a way of links of a later kind. */
+/* An old device on a path of links of a later kind. */
 START_TEST(rates_that_ends_know)
 {
 	const uint32_t old = IBA_PORT_CAP_CAPABILITY_MASK2, ext = IBA_PORT_CAP_EXTENDED_SPEEDS;
@@ -174,7 +174,7 @@ START_TEST(rates_that_ends_know)
 }
 END_TEST
 
-/* Asked for, or of a level: what SL2VL drops is never handed out. */
+/* On request, or of a level: an SL that SL2VL drops is never handed out. */
 START_TEST(dropped)
 {
 	struct policy_wanted wanted = {.has_service = true, .service_id = 5};
@@ -200,7 +200,7 @@ static uint32_t leaf_port(uint32_t host)
 	return subnet->fabric->ports[host].peer;
 }
 
-/* A scope drops an SL: on the ways on which it does, and on no other. */
+/* A scope drops an SL: on the paths where it applies, and on no other. */
 START_TEST(dropped_on_some_ways)
 {
 	uint32_t other = endport(subnet, 9, true), first = a, second = b;
@@ -217,7 +217,7 @@ START_TEST(dropped_on_some_ways)
 	b = first;
 	ask(sl_2, true);
 	ck_assert(!policy_drops_multicast(subnet, 2, a));
-	/* out of host b: at itself, or at the switch it hangs on */
+	/* out of host b: at itself, or at its switch */
 	use_policy(SCOPED("port-name: host-1/P1", "group: some"));
 	path = ask(sl_2, false);
 	ck_assert_uint_eq(path.dropped_at, second);
@@ -237,7 +237,7 @@ START_TEST(dropped_on_some_ways)
 }
 END_TEST
 
-/* What routes need of lanes between switches is in force there, and nowhere else. */
+/* The routes' lanes between switches apply there, and nowhere else. */
 START_TEST(lanes_are_not_dropped)
 {
 	struct route_lanes *lanes = g_new0(struct route_lanes, 1);

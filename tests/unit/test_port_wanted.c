@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* PortInfo as options want it. */
+/* PortInfo as the options ask for it. */
 #include <check.h>
 
 #include "sm/keys/keys_private.h"
@@ -11,7 +11,7 @@ static struct keys keys;
 static struct builder_node near_switch, far_switch;
 static struct builder_port near_ports[2], far_ports[2];
 
-/* Two switches with a cable, and ports that can do everything but have only SDR enabled. */
+/* Two switches with a cable, and ports that support everything but have only SDR enabled. */
 static void setup(void)
 {
 	struct iba_port_info info = {
@@ -73,7 +73,7 @@ START_TEST(test_extended_speeds)
 }
 END_TEST
 
-/* What is not supported is not asked for. */
+/* Unsupported values are not requested. */
 START_TEST(test_no_extended_speeds)
 {
 	near_ports[1].info.link_speed_ext_supported = 0;
@@ -90,7 +90,7 @@ static struct builder builder;
 static struct builder_node host;
 static struct builder_port host_ports[2], own;
 
-/* A host at far_ports[1] that is just as the options want it, and asked by an SM that is up. */
+/* A host at far_ports[1] whose PortInfo is just as the options ask, with an SM that is up. */
 static struct sm make_host(void)
 {
 	struct sm sm = {
@@ -123,7 +123,7 @@ static bool reregisters(const struct sm *sm)
 	return port_wanted(sm, &host_ports[1], &want) && want.client_reregister;
 }
 
-/* What the two ends of a cable can both do, and what the options say of endports. */
+/* What both ends of a cable support, and what the options say about endports. */
 START_TEST(test_host)
 {
 	struct sm sm = make_host();
@@ -141,13 +141,13 @@ START_TEST(test_host)
 	ck_assert(port_wanted(&sm, &host_ports[1], &want));
 	ck_assert_uint_eq(want.operational_vls, 1);
 	ck_assert(!want.client_reregister);
-	far_ports[1].known = false; /* then it is not to be guessed */
+	far_ports[1].known = false; /* unknown, so it is not guessed */
 	ck_assert(!port_wanted(&sm, &host_ports[1], &want));
 	ck_assert_uint_eq(want.operational_vls, 2);
 }
 END_TEST
 
-/* Clients register again if their port is new, or has had another SM; else they are left alone. */
+/* Clients reregister if their port is new, or has had another SM; else they are left alone. */
 START_TEST(test_reregistration)
 {
 	struct sm sm = make_host();
@@ -161,16 +161,16 @@ START_TEST(test_reregistration)
 	options->no_clients_rereg = true;
 	ck_assert(!reregisters(&sm));
 	options->no_clients_rereg = false;
-	host_ports[1].info.capability_mask = 0; /* it does not know what that is */
+	host_ports[1].info.capability_mask = 0; /* it does not support that */
 	ck_assert(!reregisters(&sm));
 	host_ports[1].info.capability_mask = IBA_PORT_CAP_CLIENT_REREGISTRATION;
 	host_ports[1].info.port_state = IBA_PORT_ACTIVE;
-	host_ports[1].reregistered = false; /* it was gone, or nobody knows what was before */
+	host_ports[1].reregistered = false; /* it was gone, or its earlier state is unknown */
 	ck_assert(reregisters(&sm));
 }
 END_TEST
 
-/* Errors are counted at both ends of a cable, by switches as by hosts. */
+/* Errors are counted at both ends of a cable, by switches as well as hosts. */
 START_TEST(test_error_thresholds)
 {
 	struct sm sm = make_host();
@@ -208,7 +208,7 @@ START_TEST(test_leaf_limits)
 	ck_assert_uint_eq(want.vl_stall_count, 5);
 	ck_assert_uint_eq(want.hoq_life, 14);
 	port_wanted(&sm, &host_ports[1], &want);
-	ck_assert_uint_eq(want.hoq_life, 0); /* a host forwards nothing */
+	ck_assert_uint_eq(want.hoq_life, 0); /* a host does not forward */
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The policy of unhealthy ports: what a line means, and what is said of one that means nothing. */
+/* The policy of unhealthy ports: the meaning of a line, and the errors of malformed ones. */
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -144,7 +144,7 @@ START_TEST(binary)
 }
 END_TEST
 
-/* The rules that the sample offers, and the example of the manual. */
+/* The rules in the sample, and in the example of the manual. */
 static void check_rules(const char *file, const char *begin, const char *end, bool remarks)
 {
 	const char *top = g_getenv("top_srcdir");

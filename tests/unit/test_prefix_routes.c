@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Files of prefix routes: what is taken, what is refused, and which router a prefix leads to. */
+/* Files of prefix routes: what is accepted or refused, and which router a prefix leads to. */
 #include <check.h>
 #include <glib/gstdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 static const struct {
 	const char *text;
 	const char
-		*told; /* prefix, GUID in hex; "*" for any; or what the error has after the file */
+		*told; /* prefix, GUID in hex; "*" for any; or the error after the file's name */
 } files[] = {
 	{"", ""},
 	{"\n  \t\r\n# all of it\n   # and this\n", ""},
@@ -152,7 +152,7 @@ START_TEST(found)
 	ck_assert(lead(fabric, 1, "* *") == first);
 	ck_assert(lead(fabric, 1, "* " X, g[2]) == g[2]);
 	ck_assert(lead(fabric, 1, "2 *\n1 " X "\n* *", g[2]) == g[2]);
-	/* a router that is not there, a port of a CA: the next line for the prefix */
+	/* a missing router, a port of a CA: the next line for the prefix */
 	ck_assert(lead(fabric, 1, "1 77\n1 " X "\n1 " X, g[1], g[2]) == g[2]);
 	ck_assert(lead(fabric, 1, "1 77\n2 *") == 0);
 	ck_assert(lead(fabric, 1, "1 " X, g[1]) == 0);

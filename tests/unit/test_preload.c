@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * libosmsim-preload.so's functions, linked into this program in front of libibumad's, with a
- * double of the server: what the kernel and libibumad promise to programs holds here.
+ * libosmsim-preload.so's functions, linked into this program in front of libibumad's, with a double
+ * of the server: promises of the kernel and libibumad to programs are kept here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +25,7 @@
 #define CLASS_PERF 0x04
 #define MAD_BYTES 256
 #define MAD_HEADER_BYTES 24
-#define WAIT_MS 60000 /* a failure */
+#define WAIT_MS 60000 /* more is a failure */
 #define THREADS 8
 #define MADS_A_THREAD 200
 
@@ -225,7 +225,7 @@ START_TEST(waits_as_told)
 	ck_assert_int_eq(umad_poll(s.port, 100), -ETIMEDOUT);
 	ck_assert(seconds_since(&begin) > 0.19);
 	ck_assert_int_eq(umad_recv(s.port, NULL, &length, 0), -EINVAL);
-	/* A descriptor without O_NONBLOCK waits even when told not to, as read() of a device. */
+	/* A descriptor without O_NONBLOCK waits even when told not to, like read() on a device. */
 	ck_assert_int_eq(fcntl(umad_get_fd(s.port), F_SETFL, 0), 0);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	ck_assert_int_eq(send_to(&s, DOUBLE_SILENT_LID, 1, 100, 0), 0);
@@ -252,7 +252,7 @@ START_TEST(keeps_what_finds_no_room)
 		ck_assert(tid_of(s.data) == 44);
 		ck_assert_uint_eq(s.data[MAD_BYTES - 1], MAD_BYTES - 1);
 	}
-	length = MAD_BYTES - 1; /* the kernel wants room for a segment */
+	length = MAD_BYTES - 1; /* the kernel requires room for a segment */
 	ck_assert_int_eq(umad_recv(s.port, s.umad, &length, WAIT_MS), -EINVAL);
 	poll_fd = (struct pollfd){.fd = umad_get_fd(s.port), .events = POLLIN};
 	ck_assert_int_eq(poll(&poll_fd, 1, 0), 1);
@@ -356,7 +356,7 @@ START_TEST(keeps_several_ports_apart)
 	}
 	length = MAD_BYTES;
 	ck_assert_int_eq(umad_recv(ports[1], s.umad, &length, 0), -EBADF);
-	/* One that close() ended is as new when its number comes again. */
+	/* A number that close() ended can be used again. */
 	ports[0] = umad_open_port(OSMSIM_DEVICE, 1);
 	ck_assert_int_eq(umad_send(ports[0], 0, s.umad, MAD_BYTES, 100, 0), -EIO);
 	ck_assert_int_eq(umad_close_port(ports[0]), 0);
@@ -379,7 +379,7 @@ static void *exchange_many(void *arg)
 		do {
 			length = MAD_BYTES;
 			id = umad_recv(s->port, umad, &length, WAIT_MS);
-			ck_assert(id == s->agent || errno == EAGAIN); /* another was faster */
+			ck_assert(id == s->agent || errno == EAGAIN); /* another got it */
 		} while (id != s->agent);
 		ck_assert_int_eq(length, MAD_BYTES);
 		got += tid_of(umad_get_mad(umad));
@@ -417,7 +417,7 @@ struct receiver {
 	} buffer;
 };
 
-/* Nothing on its stack: AddressSanitizer does not see the end of what is cancelled. */
+/* Has nothing on its stack: AddressSanitizer does not see the end of a cancelled thread. */
 static void *receive_for_ever(void *arg)
 {
 	struct receiver *receiver = arg;
@@ -554,7 +554,7 @@ static int run_child(struct setup *s)
 	return 0;
 }
 
-/* A daemon opens its port and forks; both go on asking at once. */
+/* A daemon opens its port and forks; both continue to send requests at once. */
 START_TEST(lives_on_in_a_child)
 {
 	struct setup s;
@@ -630,6 +630,6 @@ static Suite *suite(void)
 
 int main(void)
 {
-	/* What is preloaded into a process stays there, with its simulator. */
+	/* A library that is preloaded into a process stays there, with its simulator. */
 	return run_suite_as(suite(), CK_FORK);
 }

@@ -35,7 +35,7 @@ struct trial {
 	struct fabric *fabric;
 	struct proof_net *net;
 	struct route_demand *demand; /* NULL: all send to all */
-	bool *idle;		     /* [from * n + to]: by this, as the checker has it */
+	bool *idle;		     /* [from * n + to]: from demand, as the checker reads it */
 	const char *what;
 	struct tally *tally;
 };
@@ -146,7 +146,7 @@ static void send_by_any(struct trial *trial, struct routing *routing, uint32_t t
 	}
 }
 
-/* Each switch sends to the owner along a tree that is grown at random. */
+/* Each switch sends to the owner along a random tree. */
 static void send_round(struct trial *trial, struct routing *routing, uint32_t lid)
 {
 	const struct proof_net *net = trial->net;
@@ -220,7 +220,7 @@ static void break_tables(struct trial *trial, struct routing *routing)
 
 /* ---- transitions ---- */
 
-/* What of the old tables stands in the switches of a new fabric. */
+/* Entries of the old tables in the switches of a new fabric. */
 static const uint8_t **held_rows(struct trial *trial, const struct fabric *before,
 				 const struct routing *old, uint32_t n_lids)
 {
@@ -257,7 +257,7 @@ static bool is_free(struct trial *trial, const struct routing *routing, const ui
 	return judge(trial, routing, rows).acyclic;
 }
 
-/* Each stage after the one before it, and all at once if there is but one. */
+/* Each stage after the one before it, and all at once if there is only one. */
 static void expect_stages(struct trial *trial, const struct routing *routing, const uint8_t **held,
 			  const struct route_stages *stages)
 {
@@ -296,7 +296,7 @@ static void expect_stages(struct trial *trial, const struct routing *routing, co
 	proof_rows_free(last, trial->net->n);
 }
 
-/* Mostly as much as it takes, else not enough for all, or for anything. */
+/* Mostly as much as is needed, else not enough for all, or for anything. */
 static uint64_t work_of(struct trial *trial)
 {
 	uint64_t all = (uint64_t)trial->net->n * trial->net->n_lids;
@@ -394,7 +394,7 @@ static void limit_tables(struct trial *trial)
 	}
 }
 
-/* Hosts of two to four classes, by their LIDs; each sends to itself only. */
+/* Hosts of two to four classes, by their LIDs; each sends only within its class. */
 static void divide_hosts(struct trial *trial)
 {
 	const struct fabric *fabric = trial->fabric;
@@ -490,7 +490,7 @@ START_TEST(test_no_difference)
 
 	for (uint64_t seed = first; seed < first + CHUNK && seed <= seeds.last; seed++)
 		try_seed(seed, &tally);
-	if (seeds.last - first + 1 >= CHUNK) { /* the trials met what they are for */
+	if (seeds.last - first + 1 >= CHUNK) { /* the trials covered their cases */
 		ck_assert_uint_gt(tally.cyclic, 20);
 		ck_assert_uint_gt(tally.switches_only, 1);
 		ck_assert_uint_gt(tally.looping, 5);

@@ -25,7 +25,7 @@ static void set(const char **field, const char *text)
 }
 #define SET(name, text) set((const char **)&options->name, text)
 
-/* What the classic daemon builds in. */
+/* The built-in values of the classic daemon. */
 START_TEST(built_in)
 {
 	const struct qos_tables *ca = &qos.of[QOS_CA];
@@ -47,7 +47,7 @@ START_TEST(built_in)
 }
 END_TEST
 
-/* The same, whatever keys say. */
+/* Built-in values, whatever keys say. */
 START_TEST(only_built_in)
 {
 	struct qos fresh;
@@ -61,7 +61,7 @@ START_TEST(only_built_in)
 }
 END_TEST
 
-/* A role's own value, else that of all ports, else the built-in one: each by itself. */
+/* A role's own value, else that of all ports, else the built-in one: each independently. */
 START_TEST(falls_back)
 {
 	SET(qos_sl2vl, "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1");
@@ -133,7 +133,7 @@ START_TEST(arbitration)
 }
 END_TEST
 
-/* An engine goes before QoS, and it is told where the two do not agree. */
+/* An engine has priority over QoS, and conflicts are reported. */
 START_TEST(merged)
 {
 	static const uint8_t vl[QOS_SLS] = {1, 1, 2, 3};

@@ -38,16 +38,16 @@ static void refused(const char *text, const char *why)
 
 	ck_assert_ptr_null(qos_policy_parse("qos.conf", text, &error));
 	ck_assert_msg(strstr(error->message, why), "'%s' for:\n%s", error->message, text);
-	more = strchr(error->message, '\n'); /* but that the text is cut off there */
+	more = strchr(error->message, '\n'); /* except that the text is cut off there */
 	ck_assert_msg(!more || strstr(more, ":1: found 'the end of the file', expected end-"),
 		      "'%s' for:\n%s", error->message, text);
 	g_error_free(error);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 struct ask {
-	int source, destination; /* group that the end is in, or -1 */
+	int source, destination; /* group of the end, or -1 */
 	struct qos_query query;
 };
 
@@ -99,7 +99,7 @@ START_TEST(groups_and_levels)
 }
 END_TEST
 
-/* Rules in their order; all of a rule must hold, and be asked. */
+/* Rules in their order; every condition of a rule must hold, and be part of the query. */
 START_TEST(rules)
 {
 	struct qos_policy *policy =
@@ -122,7 +122,7 @@ START_TEST(rules)
 		LEVEL(.source = -1, .destination = 0, .query = {.has_class = true, .qos_class = 10})
 			->sl,
 		3);
-	ck_assert_uint_eq(LEVEL(.source = -1, .destination = 0)->sl, 3); /* not asked */
+	ck_assert_uint_eq(LEVEL(.source = -1, .destination = 0)->sl, 3); /* not part of the query */
 	ck_assert_uint_eq(
 		LEVEL(.source = 0, .destination = -1, .query = {.has_class = true, .qos_class = 8})
 			->sl,
@@ -183,7 +183,7 @@ START_TEST(short_form)
 }
 END_TEST
 
-/* The long form goes before the short one, wherever they stand; so does its default. */
+/* The long form has priority over the short one, wherever they are; so has its default. */
 START_TEST(both_forms)
 {
 	struct qos_policy *policy =
@@ -259,7 +259,7 @@ START_TEST(wrong_scopes)
 }
 END_TEST
 
-/* A range over the membership bit goes on at 0; levels of the short form have no names. */
+/* A range across the membership bit continues at 0; levels of the short form have no names. */
 START_TEST(odd_ones)
 {
 	struct qos_policy *policy =
@@ -277,7 +277,7 @@ START_TEST(odd_ones)
 }
 END_TEST
 
-/* A list goes on behind or before a comma, in the next line; but what is for people ends there. */
+/* A list continues after or before a comma, in the next line; but texts for people end there. */
 START_TEST(lists_over_lines)
 {
 	struct qos_policy *policy =
@@ -299,7 +299,7 @@ START_TEST(lists_over_lines)
 }
 END_TEST
 
-/* ---- what the classic takes, too ---- */
+/* ---- accepted by the classic, too ---- */
 
 static struct qos_policy *parse_with_warning(const char *text, const char *warning)
 {
@@ -310,7 +310,7 @@ static struct qos_policy *parse_with_warning(const char *text, const char *warni
 	return policy;
 }
 
-/* Of two of a name the first counts. */
+/* Of two with one name the first counts. */
 START_TEST(names_used_twice)
 {
 	struct qos_policy *policy = parse_with_warning(
@@ -371,7 +371,7 @@ START_TEST(ranges_downwards)
 }
 END_TEST
 
-/* Scopes of a group that there is not: it has no ports. Rules must have theirs: see mistakes. */
+/* Scopes of a missing group: they have no ports. Rules must have their groups: see mistakes. */
 START_TEST(scopes_of_nobody)
 {
 	struct qos_policy *policy =
@@ -391,7 +391,7 @@ START_TEST(scopes_of_nobody)
 }
 END_TEST
 
-/* Of a file full of such there are not as many warnings. */
+/* A file full of these does not give as many warnings. */
 START_TEST(few_warnings)
 {
 	g_autoptr(GString) text = g_string_new("qos-ulps\ndefault: 0\nany, service-id 1");
@@ -428,7 +428,7 @@ static void page_has(const char *page, const char *format, const char *word)
 
 static const char *const whos[] = {"default", "sdp", "rds", "iser", "srp", "ipoib", "any"};
 
-/* Each section and keyword stands there; what it shows and the sample are good. */
+/* Each section and keyword is there; the manual's examples and the sample are good. */
 START_TEST(manual)
 {
 	g_autofree char *page = read_page("man/qos-policy.conf.5");
@@ -449,7 +449,7 @@ START_TEST(manual)
 		*end = '\0';
 		qos_policy_unref(parse(parts[i]));
 	}
-	/* remarks have a blank behind their sign, what may be used has none */
+	/* remarks have a blank after their sign, usable lines have none */
 	for (char *c = sample; *c; c++)
 		if (*c == '#' && (c == sample || c[-1] == '\n') && c[1] != ' ')
 			*c = ' ';
@@ -457,7 +457,7 @@ START_TEST(manual)
 }
 END_TEST
 
-/* What man(1) has to say against it. */
+/* Complaints of man(1) about it. */
 START_TEST(manual_is_well_formed)
 {
 	const char *top = g_getenv("top_srcdir");
@@ -474,7 +474,7 @@ START_TEST(manual_is_well_formed)
 }
 END_TEST
 
-/* What a hostile file makes is bounded. */
+/* The result of a hostile file is bounded. */
 START_TEST(bounds)
 {
 	g_autoptr(GString) entries = g_string_new("group: *\nvlarb-low: 0:1");
@@ -514,7 +514,7 @@ START_TEST(same)
 }
 END_TEST
 
-/* As if there were no file: the sample has but comments. */
+/* As if there were no file: the sample has only comments. */
 START_TEST(nothing_said)
 {
 	static const char *const texts[] = {"", "\n", "# nothing\n\n\t # more"};
@@ -628,7 +628,7 @@ static void write_octets(const char *file, const char *octets, gssize length)
 	ck_assert(g_file_set_contents(file, octets, length, NULL));
 }
 
-/* None of these is read to its end, waited for, or taken in part. */
+/* None of these is read to its end, waited for, or accepted in part. */
 START_TEST(bad_files)
 {
 	static const char whole[] = "qos-ulps\ndefault: 3\nsdp: 10\nend-qos-ulps";
@@ -692,19 +692,19 @@ static char *places_of(const char *text)
 static const struct {
 	const char *text, *places;
 } all_mistakes[] = {
-	/* values, in sections that lack nothing but what was wrong */
+	/* values, in sections that lack only what was wrong */
 	{LEVEL_WITH("sl: 16\nmtu-limit: 9\npkey: x\n"), "4:5 5:12 6:7"},
 	{"port-groups\nport-group\nport-guid: x\nend-port-group\nport-group\nend-port-group\n"
 	 "end-port-groups\nqos-ulps\nsdp: 16\nxyz: 1\nany, port-num 3: 1\nend-qos-ulps\n",
 	 "3:12 6:1 9:6 10:1 11:6"},
-	/* a section that is not known, whatever is in it, with a good end or a wrong one */
+	/* an unknown section, whatever is in it, with a good end or a wrong one */
 	{"port-groups\nport-grop\nname: a\nuse: b\nend-port-grop\nport-group\nend-port-group\n"
 	 "end-port-groups\n" LEVEL_WITH("sl: 17\n"),
 	 "2:1 7:1 12:5"},
 	{"qos-levls\nqos-level\nname: a\nsl: 99\nend-qos-level\nend-qos-levels\nqos-ulps\n"
 	 "default: x\nend-qos-ulps\n",
 	 "1:1 8:10"},
-	/* an end that is missing, or spelled wrong */
+	/* an end that is missing, or misspelled */
 	{"port-groups\nport-group\nname: a\nport-guid: 1\nport-group\nname: b\nport-guid: y\n"
 	 "end-port-group\nend-port-groups\n" LEVEL_WITH("sl: 0\n"),
 	 "5:1 7:12"},
@@ -714,10 +714,10 @@ static const struct {
 	{"port-groups\nport-group\nname: a\nport-guid: 1\nend-port-groups\n" LEVEL_WITH("sl: z\n"),
 	 "5:1 9:5"},
 	{"port-groups\nport-group\nname: a\nport-guid: 1\n", "5:1"},
-	/* a word too much */
+	/* a superfluous word */
 	{"nonsense\n" LEVEL_WITH("sl: 0\nsl 3\n"), "1:1 6:1"},
 	{"end-port-groups\n" LEVEL_WITH("sl: -1\n"), "1:1 5:5"},
-	/* names that are not there, but not those that a mistake hides */
+	/* missing names, except those that a mistake hides */
 	{LEVEL_WITH("sl: 0\n") "qos-match-rules\nqos-match-rule\nsource: a\nqos-level-name: b\n"
 	 "end-qos-match-rule\nqos-match-rule\nqos-level-name: c\nend-qos-match-rule\n"
 	 "end-qos-match-rules\n",
@@ -728,7 +728,7 @@ static const struct {
 	{"nonsense\n", "1:1"},
 };
 
-/* One start tells them all, and nothing that only follows from them. */
+/* One start reports them all, and none that only follows from them. */
 START_TEST(test_all_mistakes)
 {
 	g_autofree char *places = places_of(all_mistakes[_i].text);
@@ -738,7 +738,7 @@ START_TEST(test_all_mistakes)
 }
 END_TEST
 
-/* Of very many some are told, and soon. */
+/* Of very many some are reported, and quickly. */
 START_TEST(test_many_mistakes)
 {
 	g_autoptr(GString) text = g_string_new("qos-ulps\n");

@@ -81,7 +81,7 @@ static uint32_t port_of(const char *description, uint8_t num)
 	ck_abort_msg("no %s", description);
 }
 
-/* The switch port that a host hangs on. */
+/* The switch port that a host is cabled to. */
 static uint32_t before(const char *description)
 {
 	return fabric->ports[port_of(description, 1)].peer;
@@ -133,8 +133,8 @@ START_TEST(arbitration)
 	qos_setup_port(&place, leaf, &tables);
 	ck_assert_uint_eq(tables.low[0].vl, 1);
 	ck_assert_uint_eq(tables.low[0].weight, 7);
-	ck_assert_uint_eq(tables.low[1].weight, 0);  /* the rest is not that of the role */
-	ck_assert_uint_eq(tables.high[0].weight, 4); /* which it has where nothing is said */
+	ck_assert_uint_eq(tables.low[1].weight, 0);  /* the role's other entries are not used */
+	ck_assert_uint_eq(tables.high[0].weight, 4); /* the role's own in this case */
 	use(VLARB("group: *\nvlarb-high-limit: 1"));
 	ck_assert_uint_eq(limit(host), 1);
 	ck_assert_uint_eq(limit(leaf), 1);
@@ -191,7 +191,7 @@ START_TEST(rows)
 }
 END_TEST
 
-/* The last one counts, and it is told. */
+/* The last one counts, and this is reported. */
 START_TEST(clashes)
 {
 	uint32_t leaf = before("host-0");
@@ -222,7 +222,7 @@ START_TEST(clashes)
 }
 END_TEST
 
-/* Names of ports that there are not are told, each with its line; ports of a switch have one. */
+/* Missing names of ports are reported, each with its line; ports of a switch have one. */
 START_TEST(unknown_names)
 {
 	static const char *const told[] = {
@@ -252,7 +252,7 @@ START_TEST(unknown_names)
 }
 END_TEST
 
-/* And so many at most. */
+/* And at most this many. */
 START_TEST(many_unknown_names)
 {
 	GString *text = g_string_new("port-groups\nport-group\nname: G\nport-name: x/P1");
@@ -272,7 +272,7 @@ START_TEST(many_unknown_names)
 }
 END_TEST
 
-/* Made once of what it is made of. */
+/* Made once for equal inputs. */
 START_TEST(made_once)
 {
 	struct qos_paths *again;
@@ -287,7 +287,7 @@ START_TEST(made_once)
 	ck_assert(!qos_paths_same_tables(paths, again, fabric));
 	ck_assert(!qos_paths_same_tables(paths, NULL, fabric));
 	qos_paths_unref(again);
-	fabric->nodes[3].description[0]++; /* groups go by names here */
+	fabric->nodes[3].description[0]++; /* groups refer to names here */
 	ck_assert(!qos_paths_are_of(paths, paths->policy, options, fabric, partitions));
 	fabric->nodes[3].description[0]--;
 	fabric->shape++;

@@ -26,7 +26,7 @@ static bool bitmap_find(const bool *bits, unsigned int count, unsigned int align
 	return false;
 }
 
-/* Same members, and the ranges as few and as ordered as the header says. */
+/* Same members, and the ranges as few and as ordered as the header promises. */
 static bool is_equal(const struct range_set *set, const bool *bits)
 {
 	uint64_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What is replicated, the frames that carry it, and the end of a standby, driven frame by frame. */
+/* The replicated data, the frames that carry it, and the standby's side, driven frame by frame. */
 #include <check.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static const char *get(const struct replica *replica, unsigned int key)
 	return found ? (const char *)replica_value(found) : NULL;
 }
 
-/* A section that nobody knows is kept as it is. */
+/* An unknown section is kept as it is. */
 START_TEST(everything_and_changes)
 {
 	struct replica *a = replica_new(ROOM), *b = replica_new(ROOM);
@@ -67,7 +67,7 @@ START_TEST(everything_and_changes)
 }
 END_TEST
 
-/* Each stream that is cut, or has an octet changed, leaves all as it was. */
+/* A stream that is cut, or has an octet changed, leaves everything as it was. */
 START_TEST(all_or_nothing)
 {
 	struct replica *a = replica_new(ROOM), *b = replica_new(ROOM);
@@ -185,7 +185,7 @@ END_TEST
 static struct context context;
 static struct replicator *r;
 static struct replica *table; /* of the master */
-static struct frame next;     /* that the master sends */
+static struct frame next;     /* the next one that the master sends */
 static struct frame answer;
 static GArray *recorded; /* struct frame */
 
@@ -248,7 +248,7 @@ static void hello(void)
 	next.nonce = answer.nonce;
 }
 
-/* So many pieces of a transfer of everything, all if there are less; the status of the last. */
+/* Sends this many pieces of a full transfer, all if there are fewer; the status of the last. */
 static unsigned int send_all(unsigned int pieces)
 {
 	GByteArray *stream = replica_write_all(table);
@@ -334,7 +334,7 @@ START_TEST(nothing_at_all)
 }
 END_TEST
 
-/* A change that does not follow on what is there. */
+/* A change that does not follow the present state. */
 START_TEST(gap)
 {
 	up_to("one");
@@ -365,7 +365,7 @@ START_TEST(bad_digest)
 }
 END_TEST
 
-/* A piece that comes again changes nothing, one that is missing is asked for. */
+/* A repeated piece changes nothing, a missing one is requested. */
 START_TEST(pieces)
 {
 	GByteArray *stream;
@@ -397,7 +397,7 @@ static void say_all_again(void)
 		send(&g_array_index(recorded, struct frame, i));
 }
 
-/* What was recorded: in the same session, after another master, after the same one began anew. */
+/* Recorded frames: in the same session, after another master, after the same one restarted. */
 START_TEST(replays)
 {
 	struct frame old_hello;
@@ -423,7 +423,7 @@ START_TEST(replays)
 	g_array_set_size(recorded, old);
 	send(&old_hello);
 	say_all_again();
-	hello(); /* the session goes on */
+	hello(); /* the session continues */
 	fill("three");
 	ck_assert_uint_eq(send_all(1000), FRAME_OK);
 	expect_taken(true, "three");
@@ -433,17 +433,17 @@ END_TEST
 START_TEST(strangers)
 {
 	up_to("one");
-	next.sender = 0x3333; /* who has the key, but is not followed */
+	next.sender = 0x3333; /* has the key, but is not followed */
 	fill("two");
 	ck_assert_uint_eq(send_all(1000), FRAME_NOT_FOLLOWED);
 	next.op = FRAME_HELLO;
 	ck_assert_uint_eq(send(&next), FRAME_NOT_FOLLOWED);
 	expect_taken(true, "one");
-	ck_assert_uint_eq(send(&next), FRAME_NOT_FOLLOWED); /* it follows nobody */
+	ck_assert_uint_eq(send(&next), FRAME_NOT_FOLLOWED); /* it follows no SM */
 }
 END_TEST
 
-/* Another master before everything of it was here: what is there is of the one before. */
+/* Another master before everything had arrived: the data is that of the previous one. */
 START_TEST(another_master)
 {
 	struct replicator_lead lead;
@@ -482,7 +482,7 @@ START_TEST(old_or_behind)
 }
 END_TEST
 
-/* What this one held as master is told to who follows, and nobody else, piece by piece. */
+/* Data that this SM had as master is sent to the SM it follows, and to no other, piece by piece. */
 START_TEST(fetched_by_the_master)
 {
 	g_autofree char *text = g_strnfill(3 * FRAME_CONTENT, 'x');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The end of a master, with a standby made by hand on a simulated fabric. */
+/* The master's side, with a standby made by hand on a simulated fabric. */
 #include <check.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static struct mad *mad;
 static struct replicator *r;
 static GString *text; /* of the log */
 
-/* The standby: what it answers, and what it was sent. */
+/* The standby: its answers, and what it was sent. */
 static struct {
 	struct vendor *vendor;
 	uint64_t guid;
@@ -26,17 +26,17 @@ static struct {
 	enum { RIGHT, OTHER_SENDER, OTHER_EPOCH, NO_ANSWER } wrong; /* of answers */
 	uint8_t major, status; /* of answers to updates */
 	const char *key;
-	const char *text; /* that it held as master, of serial 2 */
-	enum { COMPLETE, OTHER_PIECE, WITHOUT_END } telling; /* of it */
-	bool is_old;					     /* of a version that knows no AGREE */
-	uint64_t states; /* digest of what it has in effect; 0: it tells none */
-	bool restless;	 /* which is another one each time */
-	const char *has; /* the text of that */
+	const char *text; /* that it had as master, of serial 2 */
+	enum { COMPLETE, OTHER_PIECE, WITHOUT_END } telling; /* its answer to the fetch */
+	bool is_old;					     /* of a version without AGREE */
+	uint64_t states; /* digest of its values in effect; 0: it reports none */
+	bool restless;	 /* which differs each time */
+	const char *has; /* the text of these values */
 	enum { ORDERLY, OTHER_TRANSFER, OTHER_AGREE_PIECE, ENDLESS, REFUSING } agreeing;
-	GString *heard; /* what the master has, as it told last */
+	GString *heard; /* the master's values, as last received */
 	unsigned int hellos, updates, wholes, fetches, agrees;
 	uint64_t epoch, to;
-	unsigned int said, answers; /* to what it said */
+	unsigned int said, answers; /* to its messages */
 	struct frame last_answer;
 } standby;
 
@@ -66,7 +66,7 @@ static void put_status(void *object)
 
 static void count(const struct frame *frame)
 {
-	/* One piece at a time: none goes after the last. */
+	/* One piece at a time: none is sent after the last. */
 	ck_assert(frame->op != FRAME_UPDATE || !frame->piece || frame->length);
 	standby.hellos += frame->op == FRAME_HELLO;
 	standby.updates += frame->op == FRAME_UPDATE;
@@ -94,7 +94,7 @@ static void say(const char *key, uint8_t major, uint8_t method)
 	vendor_send(standby.vendor, &to, wire, sizeof(wire), 100);
 }
 
-/* Sent by the standby, or by somebody who recorded it when that one was master. */
+/* Sent by the standby, or by an attacker who recorded it when that one was master. */
 static void say_hello(void)
 {
 	say(KEY, FRAME_MAJOR, IBA_METHOD_SET);
@@ -211,7 +211,7 @@ static void on_lead(struct replicator_lead *lead)
 	replica_unref(lead->replica);
 }
 
-/* n other SMs are there, the standby is the first. */
+/* There are n other SMs, the standby is the first. */
 static void set_peers(unsigned int n, uint16_t lid)
 {
 	struct replicator_peer peer = {standby.guid, lid};
@@ -367,7 +367,7 @@ static bool had_all(void)
 	return all;
 }
 
-/* Everything once, then changes; a wait ends when they are there. Then signs of life. */
+/* Everything once, then changes; a wait ends when they have arrived. Then keep-alives. */
 START_TEST(everything_then_changes)
 {
 	unsigned int updates;
@@ -381,7 +381,7 @@ START_TEST(everything_then_changes)
 	ck_assert_uint_eq(standby.to, 100);
 	updates = standby.updates;
 	put(100);
-	put(100); /* is nothing new */
+	put(100); /* no change */
 	wait_for_it();
 	net_run_ms(net, 2);
 	ck_assert_uint_eq(kept, 1);
@@ -394,7 +394,7 @@ START_TEST(everything_then_changes)
 }
 END_TEST
 
-/* What changes while a transfer is on its way goes with the next one, and is waited for so long. */
+/* Changes during a transfer go with the next one, and are waited for that long. */
 START_TEST(changes_during_transfers)
 {
 	net_run_ms(net, 500);
@@ -411,7 +411,7 @@ START_TEST(changes_during_transfers)
 }
 END_TEST
 
-/* Who answers nothing is waited for 50 ms, once; and gets everything when he is back. */
+/* A standby that does not answer is waited for 50 ms, once; and gets everything when it is back. */
 START_TEST(patience)
 {
 	uint64_t start;
@@ -441,7 +441,7 @@ START_TEST(patience)
 }
 END_TEST
 
-/* Nobody promises anything that the master of now does not know of. */
+/* Nothing is promised that the present master does not know of. */
 START_TEST(it_is_master_itself)
 {
 	net_run_ms(net, 500);
@@ -457,7 +457,7 @@ START_TEST(it_is_master_itself)
 }
 END_TEST
 
-/* Whether what was put until now counts as kept. */
+/* Whether everything put so far counts as kept. */
 static bool is_kept(void)
 {
 	unsigned int before = kept;
@@ -468,7 +468,7 @@ static bool is_kept(void)
 }
 
 /*
- * Who is MASTER by now deposes this one if it had everything, though it was silent for a while; not
+ * The present MASTER deposes this one if it had everything, though it was silent for a while; not
  * if it missed a change, nor if it never had anything. Then this one looks for it at once.
  */
 START_TEST(who_deposes)
@@ -491,12 +491,12 @@ START_TEST(who_deposes)
 	replicator_stay(r);
 	net_run_ms(net, 1);
 	ck_assert(!is_deposed());
-	net_run_ms(net, 3000); /* it is asked again, and is MASTER still */
+	net_run_ms(net, 3000); /* it is asked again, and is still MASTER */
 	ck_assert(is_deposed() == deposes);
 }
 END_TEST
 
-/* What counts of a standby is what it had when the port went down, each time that it does. */
+/* What counts is what a standby had when the port went down, each time that it does. */
 START_TEST(had_all_when_cut_off)
 {
 	net_run_ms(net, 500);
@@ -515,8 +515,8 @@ START_TEST(had_all_when_cut_off)
 END_TEST
 
 /*
- * Who was master once said HELLO then, and somebody recorded it and sends it again and again: the
- * standby that it is by now is asked, but seldom, and clients are answered as before.
+ * A standby that was master once sent HELLO then, and an attacker recorded it and sends it again
+ * and again: the standby is asked, but seldom, and clients are answered as before.
  */
 START_TEST(hello_of_before)
 {
@@ -538,8 +538,8 @@ START_TEST(hello_of_before)
 END_TEST
 
 /*
- * Two masters ignore each other, as by their SM_Keys, though one had everything: this one does not
- * answer each HELLO with one of its own, so that they do not ask each other without end.
+ * Two masters ignore each other, as with different SM_Keys, though one had everything: this one
+ * does not answer each HELLO with one of its own, so that they do not ask each other without end.
  */
 START_TEST(two_masters_meet)
 {
@@ -548,7 +548,7 @@ START_TEST(two_masters_meet)
 	for (unsigned int i = 0; i < 1000; i++) {
 		say_hello();
 		net_run_ms(net, 10);
-		replicator_stay(r); /* as each sweep says that finds no successor */
+		replicator_stay(r); /* as after each sweep that finds no successor */
 	}
 	ck_assert_uint_ge(standby.hellos, 5);
 	ck_assert_uint_le(standby.hellos, 50);
@@ -556,7 +556,7 @@ START_TEST(two_masters_meet)
 }
 END_TEST
 
-/* It follows another SM before the standby has what was put: nothing is promised any more. */
+/* It follows another SM before the standby has everything: nothing is promised any more. */
 START_TEST(follows_meanwhile)
 {
 	uint64_t epoch;
@@ -590,7 +590,7 @@ START_TEST(peers_change)
 	ck_assert_uint_eq(kept, 1);
 	set_peers(1, 0);
 	net_run_ms(net, 5);
-	ck_assert_uint_eq(n_peers(), 0); /* nobody can say where it is */
+	ck_assert_uint_eq(n_peers(), 0); /* its place is unknown */
 	standby.silent = false;
 	set_peers(1, standby.lid + 1);
 	net_run_ms(net, 500);
@@ -611,7 +611,7 @@ static void check_answered(unsigned int answers, enum frame_status status)
 	ck_assert_uint_eq(standby.last_answer.status, status);
 }
 
-/* Who has the key is told what this one is; who has not is told nothing, and the log says so. */
+/* A peer with the key is told this SM's role; one without is told nothing, which is logged. */
 START_TEST(answers)
 {
 	net_run_ms(net, 500);
@@ -631,7 +631,7 @@ START_TEST(answers)
 }
 END_TEST
 
-/* Not even with the key: answers that are none, of another SM, or to what this one was before. */
+/* Not even with the key: malformed answers, of another SM, or to a former role of this one. */
 START_TEST(wrong_answers)
 {
 	standby.wrong = OTHER_SENDER + (unsigned int)_i;
@@ -658,8 +658,8 @@ START_TEST(refused)
 END_TEST
 
 /*
- * A text that the standby held as master is fetched once, in pieces, if it is whole and this one
- * holds none that is as new; then the standby gets everything.
+ * A text that the standby had as master is fetched once, in pieces, if it is whole and this one has
+ * none as recent; then the standby gets everything.
  */
 START_TEST(text_is_fetched)
 {
@@ -720,7 +720,7 @@ START_TEST(forged_answers)
 }
 END_TEST
 
-/* "Send all" again and again is followed at growing intervals. */
+/* "Send all" again and again is obeyed at growing intervals. */
 START_TEST(never_content)
 {
 	standby.status = FRAME_SEND_ALL;
@@ -731,7 +731,7 @@ START_TEST(never_content)
 }
 END_TEST
 
-/* More than replication_max_memory: nothing, and it is said. */
+/* More than replication_max_memory: nothing is sent, and it is logged. */
 START_TEST(too_much)
 {
 	char *value = g_strnfill(4000, 'x');
@@ -750,12 +750,12 @@ START_TEST(too_much)
 	updates = standby.updates;
 	put(1);
 	net_run_ms(net, 30000);
-	ck_assert_uint_eq(standby.updates, updates); /* a part is worth nothing */
+	ck_assert_uint_eq(standby.updates, updates); /* a part would be useless */
 	g_free(value);
 }
 END_TEST
 
-/* ---- what both have in effect ---- */
+/* ---- values in effect of both ---- */
 
 static char *no_file(const void *arg, enum option_id id)
 {
@@ -794,7 +794,7 @@ static unsigned int lines_with(const char *what)
 	return n;
 }
 
-/* Both are told once, and again when there is something new. */
+/* Both are reported once, and again after a change. */
 START_TEST(what_is_in_effect_is_compared)
 {
 	struct agreed *other = agreed_with("2");
@@ -814,7 +814,7 @@ START_TEST(what_is_in_effect_is_compared)
 	agrees = standby.agrees;
 	net_run_ms(net, 30000);
 	ck_assert_uint_eq(standby.agrees, agrees);
-	slot_publish(&context.agreed, agreed_ref(other)); /* by SIGHUP */
+	slot_publish(&context.agreed, agreed_ref(other)); /* on SIGHUP */
 	net_run_ms(net, 3000);
 	ck_assert_int_eq(agreement(), AGREEMENT_SAME);
 	ck_assert_uint_eq(lines_with("does not differ any more"), 1);
@@ -845,7 +845,7 @@ START_TEST(an_older_version_does_not_tell)
 }
 END_TEST
 
-/* Whatever the other one makes of it, replication goes on, and nobody is kept busy. */
+/* Whatever the other one answers, replication continues, and neither is kept busy. */
 START_TEST(wrong_agreements)
 {
 	static const struct {
@@ -880,7 +880,7 @@ START_TEST(wrong_agreements)
 }
 END_TEST
 
-/* Clients wait for nothing of it: what they are told goes first. */
+/* Clients do not wait for it: their data goes first. */
 START_TEST(what_clients_say_goes_first)
 {
 	slot_publish(&context.agreed, agreed_with("0"));

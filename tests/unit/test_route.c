@@ -37,7 +37,7 @@ static struct routing *route(const struct fabric *fabric, const char *engine)
 	return routing;
 }
 
-/* The verifier and the slow checker must say the same. */
+/* The verifier and the slow checker must agree. */
 static void compare(const struct fabric *fabric, const struct routing *routing, uint64_t seed)
 {
 	g_autofree char *what = g_strdup_printf("seed %u", (unsigned int)seed);
@@ -48,7 +48,7 @@ static void compare(const struct fabric *fabric, const struct routing *routing, 
 	checker_clear(&checker);
 }
 
-/* And both that it is as its promises are. */
+/* And both must confirm its promises. */
 static void check_accepted(const struct fabric *fabric, const struct routing *routing,
 			   uint64_t seed)
 {
@@ -84,7 +84,7 @@ START_TEST(test_dor_promises_what_it_can)
 }
 END_TEST
 
-/* On a mesh whose y dimension comes first, a corner sends what is in its column by y alone. */
+/* On a mesh whose y dimension comes first, a corner reaches its column by y alone. */
 START_TEST(test_dor_keeps_the_order_given)
 {
 	struct fabric *fabric = make_fabric("mesh:3x3", 0);
@@ -166,7 +166,7 @@ START_TEST(test_no_switch)
 }
 END_TEST
 
-/* Paths longer than a distance can tell are refused, and the verifier walks instead. */
+/* Paths longer than a distance can express are refused, and the verifier walks instead. */
 START_TEST(test_very_long_chain)
 {
 	const struct route_input input = { .threads = 1 };
@@ -445,7 +445,7 @@ END_TEST
 
 /* ---- keeping ---- */
 
-/* Every entry is that of before where this still begins a shortest path, else the fresh one. */
+/* Every entry is the previous one where it still begins a shortest path, else the fresh one. */
 static void check_kept(const struct fabric *fabric, const struct routing *routing,
 		       const struct routing *fresh, const struct fabric *old_fabric,
 		       const struct routing *old)
@@ -586,7 +586,7 @@ static uint32_t find_root(uint32_t *up, uint32_t sw)
 	return sw;
 }
 
-/* Joins what the tree's links join; each link must join what was apart: no loop. */
+/* Joins the ends of the tree's links; each link must join separate parts: no loop. */
 static void check_links(const struct fabric *fabric, const struct route_tree *tree, uint32_t *up,
 			bool *served, uint64_t seed)
 {
@@ -638,7 +638,7 @@ static void check_tree(const struct fabric *fabric, const struct route_tree *tre
 		n_served += served[port];
 		n_members += served[port] && member;
 	}
-	ck_assert_uint_eq(n_served, n_members); /* nobody else */
+	ck_assert_uint_eq(n_served, n_members); /* no others */
 	g_free(up);
 	g_free(served);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The incremental cycle checker beside a slow one, which keeps all steps in a matrix and searches
- * it from the beginning each time: the same answers, on random networks, with sets of steps that
- * are added together or not at all.
+ * it from the beginning each time: equal answers, on random networks, with sets of steps that are
+ * added together or not at all.
  */
 #include <check.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Switches with a LinearFDBCap below the LIDs in use, or which do not take some blocks: no engine
- * sends through them what they cannot hold, on random fabrics of all kinds, as cables are lost, and
- * as caps change. The slow checker knows of caps and blocks, too.
+ * Switches with a LinearFDBCap below the LIDs in use, or which refuse some blocks: no engine routes
+ * LIDs through them that they cannot hold, on random fabrics of all kinds, as cables are lost, and
+ * as caps change. The slow checker knows caps and refused blocks, too.
  */
 #include <check.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define SEEDS 300
 #define CHUNK 20 /* seeds for one process */
 
-/* Each second time one or two switches take no block of some one, or two. */
+/* In half of the cases one or two switches refuse one or two blocks. */
 static void make_refusals(struct fabric *fabric, uint64_t *state)
 {
 	uint32_t n_blocks = fabric->max_lid / FABRIC_LFT_BLOCK + 1u, n = 0;
@@ -75,7 +75,7 @@ static bool is_deadlock_free(const struct route_engine *engine)
 	return engine->promises & ROUTE_DEADLOCK_FREE || g_strv_contains(layered, engine->name);
 }
 
-/* The routing of an engine after another, or NULL if it refuses, which minhop may not. */
+/* The routing of an engine after another one, or NULL if it refuses, which minhop must not. */
 static struct routing *renew(const struct route_engine *engine, const struct fabric *fabric,
 			     const struct routing *old, const char *what)
 {
@@ -100,7 +100,7 @@ static struct routing *renew(const struct route_engine *engine, const struct fab
 
 /* ---- random ---- */
 
-/* The same again is the very same; other caps make other tables, and none the ones of before. */
+/* Equal input gives an equal result; other caps give other tables, and none the previous ones. */
 static void follow(const struct route_engine *engine, struct shape *shape, struct fabric *fabric,
 		   struct routing *first)
 {
@@ -122,7 +122,7 @@ static void follow(const struct route_engine *engine, struct shape *shape, struc
 	routing_unref(routing);
 }
 
-/* Something is lost under it. */
+/* Something is lost below it. */
 static void lose(const struct route_engine *engine, struct shape *shape,
 		 const struct fabric *before, const struct routing *first)
 {
@@ -147,7 +147,7 @@ static void lose(const struct route_engine *engine, struct shape *shape,
 	fabric_unref(fabric);
 }
 
-#define LAST_TREE 5 /* of the engines; behind it are those that work alike here */
+#define LAST_TREE 5 /* of the engines; those after it are equal here */
 
 static void try_seed(uint64_t seed)
 {
@@ -227,7 +227,7 @@ static unsigned int sent_to_spine(const struct tree *tree, const struct routing 
 	return n;
 }
 
-/* What it holds goes by it, what it does not goes by the other three; in every engine for trees. */
+/* LIDs that it holds go through it, others through the other three; in every engine for trees. */
 START_TEST(test_small_spine)
 {
 	static const char *const names[] = {"minhop", "updn", "dnup", "ftree"};
@@ -246,7 +246,7 @@ START_TEST(test_small_spine)
 }
 END_TEST
 
-/* The verifier does not take tables that lead through it. */
+/* The verifier refuses tables that lead through it. */
 START_TEST(test_verifier_knows)
 {
 	const struct route_input input = {.threads = 1};
@@ -265,7 +265,7 @@ START_TEST(test_verifier_knows)
 }
 END_TEST
 
-/* However many different caps there are, not as many computations are made. */
+/* However many different caps there are, the number of computations is bounded. */
 START_TEST(test_many_caps)
 {
 	struct fabric *fabric = make_fabric("fattree:8", 0);

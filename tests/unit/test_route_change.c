@@ -31,7 +31,7 @@ struct bed {
 	uint32_t repaired, computed, swapped;
 };
 
-/* Whether the cable was met from its other end. */
+/* Whether the cable was found from its other end. */
 static bool is_met(const struct builder_port *a, const struct builder_port *b)
 {
 	if (a->node == b->node)
@@ -39,7 +39,7 @@ static bool is_met(const struct builder_port *a, const struct builder_port *b)
 	return builder_is_switch(b->node) && b->node->index < a->node->index;
 }
 
-/* All cables but that of the SM's port, which the rest is seen from. */
+/* All cables except that of the SM's port, which the rest is seen from. */
 static void list_cables(struct bed *bed)
 {
 	GPtrArray *order = builder_walk(bed->builder);
@@ -71,7 +71,7 @@ static void toggle(struct bed *bed)
 	cable->out = !cable->out;
 }
 
-/* Some go out all at once, or all that are out come back. */
+/* Several go out all at once, or all that are out come back. */
 static void toggle_many(struct bed *bed, bool out)
 {
 	for (uint32_t i = 0; i < bed->n_cables; i++) {
@@ -87,7 +87,7 @@ static void toggle_many(struct bed *bed, bool out)
 	}
 }
 
-/* Two end ports, or switches, that have as many LIDs change them. */
+/* Swaps the LIDs of two end ports, or switches, that have equal numbers of LIDs. */
 static void swap_lids(struct bed *bed)
 {
 	GPtrArray *order = builder_walk(bed->builder);
@@ -133,7 +133,7 @@ static void check_hops(const struct bed *bed, const struct fabric *fabric)
 	route_change_free(change);
 }
 
-/* The switch to which one sends a LID; FABRIC_NONE: none. */
+/* The switch to which another one sends a LID; FABRIC_NONE: none. */
 static uint32_t next_switch(const struct fabric *fabric, const struct routing *routing,
 			    uint32_t sw, uint16_t lid)
 {
@@ -146,7 +146,7 @@ static uint32_t next_switch(const struct fabric *fabric, const struct routing *r
 	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
 }
 
-/* The verifier does not look at LIDs that nobody has, or whose owner has no cable: none loops. */
+/* The verifier skips unassigned LIDs, and those whose owner has no cable: none may loop. */
 static void check_loops(const struct bed *bed, const struct fabric *fabric,
 			const struct routing *routing)
 {

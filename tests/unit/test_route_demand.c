@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Who sends to whom: hosts of one class send to each other and to nobody else. The load of channels
- * is counted pair by pair.
+ * Which hosts send to which: hosts of one class send only to each other. The load of channels is
+ * counted pair by pair.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct classes {
 	struct route_demand demand;
 };
 
-/* Host i, by LID, is of class i % n + 1; switches are of class 0, which sends to nobody. */
+/* Host i, by LID, is of class i % n + 1; switches are of class 0, which sends nothing. */
 static void classes_init(struct classes *classes, const struct fabric *fabric, uint32_t n)
 {
 	uint32_t hosts = 0;
@@ -66,7 +66,7 @@ static void add_path(const struct fabric *fabric, const struct routing *routing,
 	ck_abort_msg("no path to LID %u", lid);
 }
 
-/* Flows on the busiest channel, and how many flows there are. */
+/* Flows on the busiest channel, and the number of flows. */
 static uint64_t most_load(const struct classes *classes, const struct routing *routing,
 			  uint64_t *flows)
 {
@@ -142,7 +142,7 @@ START_TEST(test_less_load)
 }
 END_TEST
 
-/* Scattered paths, which are moved from where these hosts load cables. */
+/* Scattered paths, which are moved away from cables loaded by these hosts. */
 START_TEST(test_rebalanced)
 {
 	struct fabric *fabric = make_fabric("torus:4x4x4:2", 0);
@@ -167,8 +167,8 @@ START_TEST(test_rebalanced)
 END_TEST
 
 /*
- * So many lanes do for hosts that send each other anything, but not for all: the engine says so,
- * and the verifier takes such routes for those and for nobody else.
+ * This number of lanes suffices for hosts that talk to each other, but not for all: the engine says
+ * so, and the verifier accepts such routes for those hosts and for no others.
  */
 static const struct {
 	const char *spec, *engine;
@@ -182,7 +182,7 @@ static const struct {
 	{"torus:6x6:1", "hoplanes", 4, 3, false},
 };
 
-/* Who sends to whom, or is the SM, has an SL to do it with; how many pairs of hosts have none. */
+/* Pairs that talk, or include the SM, have an SL; returns how many pairs of hosts have none. */
 static uint64_t expect_sls(const struct classes *classes, const struct routing *routing)
 {
 	const struct fabric *fabric = classes->fabric;
@@ -202,7 +202,7 @@ static uint64_t expect_sls(const struct classes *classes, const struct routing *
 	return without;
 }
 
-/* One of a class to another one of it. */
+/* From one host of a class to another one of it. */
 static void lose_sl(const struct classes *classes, struct route_lanes *lanes)
 {
 	const struct fabric *fabric = classes->fabric;
@@ -282,7 +282,7 @@ START_TEST(test_never_more_lanes)
 }
 END_TEST
 
-/* Each host is alone in its class, and nobody asks the subnet manager: then no pair has a lane. */
+/* Each host is alone in its class, and none asks the subnet manager: then no pair has a lane. */
 START_TEST(test_nobody_sends)
 {
 	static const char *const engines[] = {"dfsssp", "lash", "nue", "hoplanes"};
@@ -299,7 +299,7 @@ START_TEST(test_nobody_sends)
 }
 END_TEST
 
-/* Other classes are a reason to compute; the same ones are none. */
+/* Other classes are a reason to recompute; the same ones are not. */
 START_TEST(test_renewed)
 {
 	struct fabric *fabric = make_fabric("torus:5x5:2", 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The engine file on a fabric that is no longer that of its files: cables gone, hosts elsewhere,
- * switches missing. What the file says is kept where it leads somewhere, and all is reached.
+ * switches missing. Entries of the file are kept where they lead somewhere, and everything is
+ * reached.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static void files_clear(struct files *files)
 	hops_file_free(files->hops);
 }
 
-/* By one of the files; complete and free of loops; of credit loops too if it is to be acyclic. */
+/* By one of the files; complete and free of loops; of credit loops too if it must be acyclic. */
 static struct routing *route_by(const struct fabric *fabric, const struct files *files, bool hops,
 				bool acyclic)
 {
@@ -111,7 +112,7 @@ static uint32_t old_switch(const struct fabric *old, const struct fabric *now, u
 	return old->nodes[fabric_node_by_guid(old, now->nodes[now->switches[sw].node].guid)].sw;
 }
 
-/* What becomes of a packet that goes by the older tables now. */
+/* The fate of a packet that follows the older tables now. */
 static bool arrives(const struct fabric *old, const struct routing *was, const struct fabric *now,
 		    uint32_t sw, uint16_t lid)
 {
@@ -133,8 +134,8 @@ static bool arrives(const struct fabric *old, const struct routing *was, const s
 }
 
 /*
- * Entries from which packets arrive are kept, but LIDs of switches may be left out for freedom of
- * credit loops; returns how many are not such any more.
+ * Entries from which packets arrive are kept, but LIDs of switches may be omitted for freedom of
+ * credit loops; returns how many no longer do.
  */
 static unsigned int check_kept(const struct fabric *old, const struct routing *was,
 			       const struct fabric *now, const struct routing *is)
@@ -171,7 +172,7 @@ static const struct {
 
 #define DAMAGES 40 /* of each case */
 
-/* Loop test: a case each; more and more cables go. One less does not harm a tree. */
+/* Loop test: one case each; more and more cables go. One less does not harm a tree. */
 START_TEST(test_damage)
 {
 	bool tree = g_str_has_prefix(cases[_i].spec, "fattree");
@@ -208,7 +209,7 @@ START_TEST(test_damage)
 }
 END_TEST
 
-/* A file that knows some switches only: all it says is kept, and the others go along with it. */
+/* A file that knows only some switches: all its entries are kept, and the others fit in with it. */
 START_TEST(test_partial)
 {
 	struct fabric *fabric = make_fabric(cases[_i].spec, cases[_i].lmc);
@@ -230,7 +231,7 @@ START_TEST(test_partial)
 				g_array_index(files.lfts->lfts, struct route_lft, i).guid;
 			uint32_t sw = fabric->nodes[fabric_node_by_guid(fabric, guid)].sw;
 
-			/* A failure only is a check: libcheck writes each to a file. */
+			/* Only failures are checks: libcheck writes each check to a file. */
 			for (uint32_t lid = 1; lid <= was->top; lid++)
 				if (was->lft[sw][lid] != ROUTE_NO_PORT &&
 				    was->lft[sw][lid] != is->lft[sw][lid])
@@ -246,7 +247,7 @@ START_TEST(test_partial)
 }
 END_TEST
 
-/* What is written of a damaged fabric with several LIDs a port reads back on it. */
+/* The dump of a damaged fabric with several LIDs a port reads back on it. */
 START_TEST(test_round_trip_damaged)
 {
 	uint64_t state = 4711 + _i;
@@ -278,7 +279,7 @@ START_TEST(test_round_trip_damaged)
 }
 END_TEST
 
-/* Two hosts that change their places: what does not lead to where they are now is led anew. */
+/* Two hosts swap places: entries that do not lead to their new places are routed again. */
 START_TEST(test_moved_hosts)
 {
 	struct builder *builder = make_builder_of(cases[_i].spec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Files of GUIDs: what is read, and what is refused with which words. */
+/* Files of GUIDs: what is accepted, and the words of each refusal. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static const struct {
 	{ 2, "0x10 1\n0x11 1 2 3\n0x10 2 3\n", 2, 6 },
 };
 
-/* Taken, as the classic daemon does, but told: the first of a kind, and how many more. */
+/* Accepted, as by the classic daemon, but reported: the first of a kind, and how many more. */
 static const struct {
 	unsigned int form;
 	const char *text;

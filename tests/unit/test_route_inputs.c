@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Everything that may stand in, or instead of, a file that a routing option names: each of these
- * files is read as a whole or refused with a message that names it, the line, what stands there and
- * what was expected.
+ * Everything that may be in, or in place of, a file that a routing option names: each of these
+ * files is accepted as a whole or refused with a message that names it, the line, its text and what
+ * was expected.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@
 enum kind {
 	GUIDS,	 /* a GUID a line */
 	IDS,	 /* and a number */
-	IGNORED, /* and perhaps a port */
+	IGNORED, /* and possibly a port */
 	ORDERS,	 /* and ports */
 	WEIGHTS, /* and a port and a weight */
 	LFTS,
@@ -56,7 +56,7 @@ static const struct {
 #undef X
 };
 
-/* A right line of each kind, and the one before it if there must be one. */
+/* A right line of each kind, and the one before it if one is required. */
 static const struct {
 	const char *before, *line;
 	const char *expected; /* in messages about a wrong one */
@@ -70,7 +70,7 @@ static const struct {
 	[HOPS] = {"Switch: guid 0x200000\n", "0x%x: 00 01", "expected 'Switch: guid GUID'"},
 };
 
-/* ---- what may stand there ---- */
+/* ---- possible contents ---- */
 
 #define ALL ((1u << KINDS) - 1)
 #define OF(kind) (1u << (kind))
@@ -78,7 +78,7 @@ static const struct {
 #define GUID_FILES (ALL & ~ROUTES)
 
 /*
- * After a right line; %L is a right line, %0 that without 0x. Kinds of files that take it; all
+ * After a right line; %L is a right line, %0 that without 0x. Kinds of files that accept it; all
  * others name the line, counted from 1 with that of the switch in front, and these words.
  */
 static const struct {
@@ -136,7 +136,7 @@ static void remove_directory(void)
 	g_free(directory);
 }
 
-/* Without the synchronization that g_file_set_contents() has. */
+/* Without the synchronization of g_file_set_contents(). */
 static void put(const char *name, const char *text, ssize_t length)
 {
 	FILE *file = fopen(name, "w");
@@ -157,7 +157,7 @@ static char *right_line(enum kind kind, unsigned int number, bool prefix)
 	return line;
 }
 
-/* The text with lines of this kind put in; free it. */
+/* The text with lines of this kind inserted; free it. */
 static char *expand(enum kind kind, const char *text)
 {
 	g_autofree char *line = right_line(kind, 0x10, true), *bare = right_line(kind, 0x11, false);
@@ -193,7 +193,7 @@ static void refused(size_t file, const char *name, const char *told)
 		      files[file].option, told, error->message);
 	for (const char *c = error->message; *c; c++)
 		harmless &= ((unsigned char)*c >= ' ' && *c != 0x7f) ||
-			    *c == '\n'; /* a mistake a line */
+			    *c == '\n'; /* one mistake a line */
 	ck_assert_msg(harmless, "%s", error->message);
 	ck_assert_uint_lt(strlen(error->message), 20 * 1000); /* the first mistakes, one a line */
 	g_error_free(error);
@@ -252,7 +252,7 @@ START_TEST(test_no_file)
 }
 END_TEST
 
-/* Root may read everything: as somebody else, which ends with this process. */
+/* Root may read everything: as another user, which ends with this process. */
 START_TEST(test_no_permission)
 {
 	g_autofree char *name = path();
@@ -270,7 +270,7 @@ START_TEST(test_no_permission)
 }
 END_TEST
 
-/* Nothing in it: a list may be empty, tables may not. */
+/* An empty file: a list may be empty, tables may not. */
 START_TEST(test_empty)
 {
 	g_autofree char *name = path();
@@ -285,7 +285,7 @@ START_TEST(test_empty)
 }
 END_TEST
 
-/* Octets that are no text: NUL among them, and all values. */
+/* Octets that are not text: NUL among them, and all values. */
 START_TEST(test_binary)
 {
 	g_autofree char *name = path();
@@ -302,7 +302,7 @@ START_TEST(test_binary)
 }
 END_TEST
 
-/* Cut anywhere: taken or refused, as the cut falls, but never anything else. */
+/* Cut anywhere: accepted or refused, depending on the cut, but never anything else. */
 START_TEST(test_truncated)
 {
 	g_autofree char *name = path();
@@ -328,7 +328,7 @@ START_TEST(test_truncated)
 }
 END_TEST
 
-/* Megabytes of right lines are read, and a wrong one behind them is found; so is one long line. */
+/* Megabytes of right lines are read, and a wrong one after them is found; so is one long line. */
 START_TEST(test_large)
 {
 	size_t file = _i;
@@ -359,7 +359,9 @@ START_TEST(test_large)
 }
 END_TEST
 
-/* Loaded as hop_weights_file: the warning, one that tells of more or NULL, and the n-th weight. */
+/*
+ * Loaded as hop_weights_file: the warning, one that counts further ones or NULL, the n-th weight.
+ */
 static void check_weights(const char *text, const char *warning, const char *more, uint32_t n,
 			  uint8_t weight)
 {
@@ -387,7 +389,7 @@ static void check_weights(const char *text, const char *warning, const char *mor
 	options_unref(options);
 }
 
-/* What the classic daemon takes: 0 as if it were not there, and of two weights the last. */
+/* As in the classic daemon: 0 as if it were missing, and of two weights the last. */
 START_TEST(test_odd_weights)
 {
 	check_weights("0x5 1 2\n0x5 2 3\n0x5 1 3\n0x5 1 3\n",
@@ -402,7 +404,7 @@ START_TEST(test_odd_weights)
 }
 END_TEST
 
-/* The same file says the same; another one does not. */
+/* Equal files compare as equal; different ones do not. */
 START_TEST(test_same)
 {
 	g_autofree char *name = path();
@@ -428,9 +430,9 @@ START_TEST(test_same)
 }
 END_TEST
 
-/* ---- what is right but not there ---- */
+/* ---- well formed but unknown ---- */
 
-/* Each file with strangers is named, with the first of them and what is wrong with it. */
+/* Each file with unknown GUIDs is named, with the first of them and the reason. */
 START_TEST(test_strangers)
 {
 	struct fabric *fabric = make_fabric("fattree:4", 0);
@@ -474,7 +476,7 @@ START_TEST(test_strangers)
 }
 END_TEST
 
-/* Unknown GUIDs and ports do no harm to any engine: the routes are those without the file. */
+/* Unknown GUIDs and ports do not harm any engine: the routes are those without the file. */
 START_TEST(test_unknown)
 {
 	static const char *const engines[] = {"minhop", "updn", "dnup", "ftree", "dor"};
@@ -502,7 +504,7 @@ START_TEST(test_unknown)
 			struct routing *b = route_compute(engine, fabric, &input, &error);
 
 			ck_assert(a && (b || error));
-			if (!b) /* an engine may not do without any of those that are named */
+			if (!b) /* an engine may require one of those that are named */
 				ck_assert_msg(strstr(error->message, "root") ||
 						      strstr(error->message, "compute node"),
 					      "%s", error->message);
@@ -520,7 +522,7 @@ START_TEST(test_unknown)
 }
 END_TEST
 
-/* Routes of another subnet are no routes: the engine says so and leaves it to the next one. */
+/* Routes of another subnet are useless: the engine says so and leaves it to the next one. */
 START_TEST(test_foreign)
 {
 	struct fabric *fabric = make_fabric("fattree:4", 0);
@@ -578,7 +580,7 @@ static const enum option_id given[] = {
 #include "route/inputs.def"
 };
 
-/* Each option gets into the input, and makes it another one. */
+/* Each option is part of the input, and changes it. */
 START_TEST(test_options_count)
 {
 	g_autofree char *value = other_value(given[_i]);
@@ -595,7 +597,7 @@ START_TEST(test_options_count)
 }
 END_TEST
 
-/* Each list of a file counts, by what is in it and by how many there are. */
+/* Each list of a file counts, by its contents and by its length. */
 START_TEST(test_lists_count)
 {
 	struct options *options = options_new();

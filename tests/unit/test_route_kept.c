@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A cable lost leaves the tables and SLs of a layered engine as they are, but for what went over
- * it: hosts use the SL for which they asked once. When it is back all is as it was. A daemon that
- * is started then, and has nothing to keep, has lanes enough too.
+ * A lost cable leaves the tables and SLs of a layered engine as they are, except for routes over
+ * it: hosts keep the SL that they asked for once. When it is back everything is as it was. A daemon
+ * that is started then, and has nothing to keep, also has enough lanes.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ struct bed {
 	uint64_t state;
 };
 
-/* A routing with the fabric that it is of. */
+/* A routing with its fabric. */
 struct made {
 	struct fabric *fabric;
 	struct routing *routing;
@@ -68,7 +68,7 @@ static bool leads_nearer(const struct checker *checker, uint32_t sw, uint16_t li
 					      checker_distance(checker, sw, leaf);
 }
 
-/* Entries that cannot stay are others, and a few for the sake of balance; how many these are. */
+/* Entries that cannot stay differ, and a few for the sake of balance; returns their number. */
 static uint32_t expect_kept(const struct made *old, const struct made *now, bool shortest)
 {
 	struct checker checker;
@@ -103,7 +103,7 @@ static bool same_path(const struct made *old, const struct made *now, uint32_t s
 	return true;
 }
 
-/* From each switch to each LID: whether all goes as it did. */
+/* From each switch to each LID: whether the whole path is as before. */
 static bool *find_same(const struct made *old, const struct made *now)
 {
 	uint32_t n = now->fabric->n_switches;
@@ -124,7 +124,7 @@ static uint8_t sl_of(const struct made *made, uint32_t a, uint32_t b)
 	return lanes ? route_lanes_sl(lanes, a, b) : 0;
 }
 
-/* Whether multicast keeps to the tree of before, which pairs give way to. */
+/* Whether multicast keeps the previous tree, which pairs give way to. */
 static bool same_trunk(const struct made *old, const struct made *now)
 {
 	return old->routing->trunk && now->routing->trunk &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The LIDs of a port go over different systems, switches and links as far as there are any. */
+/* The LIDs of a port use different systems, switches and links as far as there are any. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,9 @@
 #include "tests/unit/fabric_make.h"
 
 /*
- * Switches in the order of the walk, so many in one box after the other. In a tree so many planes
- * are in a box, as in a director: spine-POD-PLANE and core-PLANE-NUMBER, and leaves stand alone.
+ * Puts switches into boxes in the order of the walk, the given number in each. In a tree that
+ * number of planes is in a box, as in a director: spine-POD-PLANE and core-PLANE-NUMBER, and leaves
+ * are separate.
  */
 static void put_in_boxes(struct builder *builder, unsigned int each, bool tree)
 {
@@ -35,7 +36,7 @@ static void put_in_boxes(struct builder *builder, unsigned int each, bool tree)
 	g_ptr_array_unref(order);
 }
 
-/* How many different values. */
+/* Number of different values. */
 static unsigned int distinct(const uint64_t *values, unsigned int n)
 {
 	unsigned int seen = 0;
@@ -106,8 +107,8 @@ static const struct {
 };
 
 /*
- * In a tree from the leaves only: LIDs that left a leaf by different parents do not meet at a
- * switch above, so what stands there for the others is of no use.
+ * In a tree from the leaves only: LIDs that left a leaf by different parents do not share a switch
+ * above, so entries there for other LIDs do not help.
  */
 static void check_fabric(size_t i, uint8_t lmc)
 {
@@ -146,7 +147,7 @@ START_TEST(test_spread)
 }
 END_TEST
 
-/* All that lies between two leaves is different for all LIDs of a port, as long as that can be. */
+/* All nodes between two leaves are different for all LIDs of a port, as far as possible. */
 START_TEST(test_disjoint)
 {
 	struct fabric *fabric = make_fabric("fattree:8", 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A tree that lost a cable shares the load among what is left: each pair of hosts is followed hop
- * by hop, and no channel may carry much more than the mean. And few blocks of tables change.
+ * A tree that lost a cable shares the load among the remaining ones: each pair of hosts is followed
+ * hop by hop, and no channel may carry much more than the mean. And few blocks of tables change.
  */
 #include <check.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static GArray *list_cables(struct builder *builder)
 	return cables;
 }
 
-/* With any of the cables lost, each step-th tried, no channel has more than so much. */
+/* With any of the cables lost, each step-th tried, no channel has more than this. */
 static void lose_one(const char *engine, const char *spec, uint8_t lmc, uint32_t step, double most)
 {
 	const struct route_input input = { .threads = 1 };
@@ -131,7 +131,7 @@ static void lose_one(const char *engine, const char *spec, uint8_t lmc, uint32_t
 	builder_free(builder);
 }
 
-/* A switch that has w ways up, and loses one, has w / (w - 1) on each of the others at best. */
+/* A switch that has w cables up, and loses one, has w / (w - 1) on each of the others at best. */
 START_TEST(test_one_lost_cable_burdens_all)
 {
 	static const char *const engines[] = { "minhop", "updn", "ftree" };
@@ -152,7 +152,7 @@ START_TEST(test_one_lost_cable_with_more_lids)
 }
 END_TEST
 
-/* Of parallel cables too: what is left to the same parent shares, and so do other parents. */
+/* Parallel cables, too: the remaining ones to the same parent share, and so do other parents. */
 START_TEST(test_one_lost_parallel_cable)
 {
 	lose_one("minhop", "xgft:8,8:1,4:1,2", 0, 3, 1.30);
@@ -166,7 +166,7 @@ START_TEST(test_spare_cables_are_used)
 }
 END_TEST
 
-/* Whether hosts stand on the switch. */
+/* Whether the switch has hosts. */
 static bool is_leaf(const struct fabric *fabric, const struct builder_node *node)
 {
 	uint32_t sw = fabric->nodes[fabric_node_by_guid(fabric, node->info.node_guid)].sw;
@@ -194,7 +194,7 @@ static uint32_t count_changed_blocks(const struct routing *a, const struct routi
 	return n;
 }
 
-/* Blocks that the repair of one lost cable between upper switches changes, on the average. */
+/* Mean number of blocks that the repair of one lost cable between upper switches changes. */
 static double mean_repair(const char *engine, const char *spec, uint32_t step)
 {
 	const struct route_input input = { .threads = 1 };
@@ -234,7 +234,7 @@ static double mean_repair(const char *engine, const char *spec, uint32_t step)
 }
 
 /*
- * Each of the k/2 switches to which the cable leads by another switch changes a block for the
+ * Each of the k/2 switches that the cable leads to through another switch changes a block for the
  * hosts of one leaf, and the lower end those for a leaf of each pod.
  */
 START_TEST(test_few_blocks_change)
@@ -248,7 +248,7 @@ START_TEST(test_few_blocks_change)
 }
 END_TEST
 
-/* A fabric as it is now, renewed from an old routing. */
+/* The present fabric, renewed from an old routing. */
 static struct routing *renew(struct builder *builder, const struct routing *old,
 			     enum route_way *way)
 {
@@ -263,8 +263,8 @@ static struct routing *renew(struct builder *builder, const struct routing *old,
 }
 
 /*
- * In a large tree a switch that is new changes little, as what need not change is kept. With every
- * 30th cable lost little could be kept, and not evenly: the tables are those of the engine.
+ * In a large tree a new switch changes little, as other entries are kept. With every 30th cable
+ * lost little could be kept, and not evenly: the tables are those of the engine.
  */
 START_TEST(test_large_changes)
 {
@@ -301,7 +301,7 @@ START_TEST(test_large_changes)
 }
 END_TEST
 
-/* Ports up by which a switch sends LIDs of hosts on a leaf. */
+/* Ports up through which a switch sends LIDs of hosts on a leaf. */
 static unsigned int count_ports(const struct fabric *fabric, const struct routing *routing,
 				uint32_t sw, uint32_t leaf)
 {
@@ -399,7 +399,7 @@ START_TEST(test_threads_change_nothing)
 }
 END_TEST
 
-/* Discarded are so many pairs of switches. */
+/* Number of pairs of switches that are discarded. */
 static uint64_t count_cut_off(const struct fabric *fabric, const struct routing *routing)
 {
 	struct route_verdict verdict;
@@ -453,8 +453,8 @@ static void try_without(const struct route_engine *engine, struct builder *build
 }
 
 /*
- * Switches without hosts reach each other by the leaf that is on top. If it goes, and so whatever
- * switch goes, they do so by another one, as in tables computed anew.
+ * Switches without hosts reach each other by the leaf that is on top. If it goes, or any other
+ * switch, they use another one, as in tables computed from the start.
  */
 START_TEST(test_no_switch_is_cut_off)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the operator says about the choice among best paths: all stay best, and the choice shows. */
+/* The operator's choices among best paths: all stay best, and the choice shows. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static uint64_t squares(const struct fabric *fabric, const struct routing *routi
 	return sum;
 }
 
-/* The same of the packets that every host sends to each of these ports. */
+/* As squares(), for the packets that every host sends to each of these ports. */
 static uint64_t flow_squares(const struct fabric *fabric, const struct routing *routing,
 			     const uint64_t *hosts, uint32_t n, const uint64_t *to, uint32_t n_to)
 {
@@ -171,7 +171,7 @@ START_TEST(test_ignored)
 }
 END_TEST
 
-/* By node GUID and port number it is the same port; what is not there does no harm. */
+/* Node GUID and port number name the same port; names of missing ports do no harm. */
 START_TEST(test_ignored_names)
 {
 	struct fabric *fabric = make_fabric("fattree:4", 0);
@@ -217,7 +217,7 @@ START_TEST(test_ahead)
 	ck_assert_uint_gt(differences(natural, back), 0);
 	ck_assert_uint_eq(squares(fabric, natural, hosts, n), squares(fabric, back, hosts, n));
 	ftree = route(fabric, "ftree", &plain);
-	same = route(fabric, "ftree", &input); /* knows no such wish */
+	same = route(fabric, "ftree", &input); /* has no such option */
 	ck_assert_uint_eq(differences(ftree, same), 0);
 	routing_unref(natural);
 	routing_unref(back);
@@ -227,7 +227,7 @@ START_TEST(test_ahead)
 }
 END_TEST
 
-/* Elsewhere too, with several LIDs a port, and with names twice or unknown. */
+/* Elsewhere too, with several LIDs a port, and with duplicate or unknown names. */
 START_TEST(test_ahead_balance)
 {
 	struct fabric *fabric = make_fabric("torus:3x3", 2);
@@ -262,7 +262,7 @@ static void check_scatter(const char *spec)
 	e = route(fabric, "minhop", &not_them);
 	ck_assert_uint_eq(differences(a, b), 0);
 	ck_assert_uint_gt(differences(a, c), 0);
-	/* Then the seed moves the LIDs of switches only, and what gives way to them. */
+	/* Then the seed moves only the LIDs of switches, and entries that give way to them. */
 	ck_assert_msg(differences(d, e) && differences(d, e) * 10 < differences(a, c) * 9,
 		      "%s: %u, %u", spec, differences(d, e), differences(a, c));
 	routing_unref(a);
@@ -303,7 +303,7 @@ START_TEST(test_shift)
 }
 END_TEST
 
-/* LIDs of hosts that leave a switch by a port. */
+/* LIDs of hosts that leave a switch through a port. */
 static unsigned int leaving(const struct fabric *fabric, const struct routing *routing, uint32_t sw,
 			    uint8_t port)
 {
@@ -398,7 +398,7 @@ START_TEST(test_files)
 	ck_assert_int_eq(input.ignored[1].num, 2);
 	ck_assert_uint_eq(input.scatter, 7);
 	route_files_unref(files);
-	options->guid_routing_order_file = g_strdup(file); /* has no room for a number */
+	options->guid_routing_order_file = g_strdup(file); /* a number does not fit in */
 	files = route_files_load(options, &error);
 	ck_assert_msg(files != NULL, "%s", error ? error->message : "");
 	ck_assert_uint_eq(route_files_warnings(files)->len, 1);
@@ -412,7 +412,7 @@ START_TEST(test_files)
 }
 END_TEST
 
-/* Of a cable between switches: what one end tells is enough. False: the port has no such cable. */
+/* Of a cable between switches: one end's report is enough. False: the port has no such cable. */
 static bool throttle(struct fabric *fabric, uint32_t port)
 {
 	uint32_t peer = fabric->ports[port].peer;
@@ -440,7 +440,7 @@ static unsigned int entries_over(const struct fabric *fabric, const struct routi
 
 static const char *const avoiding[] = {"sssp", "dfsssp", "nue", "lash", "hoplanes"};
 
-/* Each cable by itself, of which some are in parallel: without it there is a way. */
+/* Each cable separately, some of them parallel: each can be avoided. */
 START_TEST(test_throttled)
 {
 	const struct route_input input = {.threads = 1, .avoid_throttled = true, .vls = 8};
@@ -469,7 +469,7 @@ START_TEST(test_throttled)
 }
 END_TEST
 
-/* A chain: nothing else connects its switches. Without the option nobody asks. */
+/* A chain: nothing else connects its switches. Without the option nothing is avoided. */
 START_TEST(test_throttled_bridges)
 {
 	struct route_input input = {.threads = 1, .avoid_throttled = true};
@@ -500,7 +500,7 @@ static const struct {
 	{"torus:5x5x5", 7}, {"torus:6x6", 3}, {"torus:8x8x8", 8},
 };
 
-/* Dimensions are found by cables, whatever the ports. */
+/* Dimensions are recognised by cables, whatever the ports. */
 START_TEST(test_mesh)
 {
 	const struct route_input input = {.threads = 1, .vls = 8, .find_mesh = true};

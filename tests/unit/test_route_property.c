@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * All engines on random fabrics of all kinds, with random wishes of the operator: what an engine
- * gives is what it promises, on any number of threads, and the file engine reads it back. Then the
- * tables are broken in ways that have a name, and the verifier must say the same of them as the
- * slow checker does.
+ * All engines on random fabrics of all kinds, with random options of the operator: an engine's
+ * result keeps its promises, on any number of threads, and the file engine reads it back. Then the
+ * tables are broken in defined ways, and the verifier must agree with the slow checker.
  *
- * Each seed stands for itself: ROUTE_SEEDS=17 runs only that one, ROUTE_SEEDS=1-100000 many.
+ * Each seed is independent: ROUTE_SEEDS=17 runs only that one, ROUTE_SEEDS=1-100000 many.
  */
 #include <check.h>
 #include <string.h>
@@ -21,7 +20,7 @@
 static const char *const engines[] = {"minhop", "updn", "dnup", "ftree",    "dor", "sssp",
 				      "dfsssp", "lash", "nue",	"hoplanes", "file"};
 #define ENGINES G_N_ELEMENTS(engines)
-#define FIRST_LAYERED 5 /* one of these and those behind it for a seed */
+#define FIRST_LAYERED 5 /* one of these and those after it for a seed */
 #define FILE_ENGINE (ENGINES - 1)
 
 enum harm {
@@ -32,9 +31,9 @@ enum harm {
 	HARM_NONE,   /* no port for a LID somewhere */
 	HARM_DEAD,   /* a port without a cable */
 	HARM_LOOP,   /* two neighbours that send a LID to each other */
-	HARM_DETOUR, /* every LID along a tree grown at random: good, but dependencies cross */
+	HARM_DETOUR, /* every LID along a random tree: good, but dependencies cross */
 	HARM_LANES,  /* some pairs use other SLs, or none */
-	HARM_ROUND,  /* what is two cables away on a ring goes round it */
+	HARM_ROUND,  /* packets to the second next switch of a ring go round it */
 	HARMS,
 };
 
@@ -43,7 +42,7 @@ static const char *const harm_names[HARMS] = {
 	"a dead port",	  "a loop",	   "detours",	   "other lanes",     "round a ring",
 };
 
-/* What happened, so that a test can tell that it met what it is for. */
+/* Counts events, so that a test can tell that it covered its cases. */
 struct tally {
 	unsigned int kinds[SHAPE_KINDS];
 	unsigned int routed[ENGINES], refused[ENGINES];
@@ -60,7 +59,7 @@ struct trial {
 	struct tally *tally;
 };
 
-/* What the operator may say; the arrays that an input points to. */
+/* What the operator may ask for; the arrays that an input points to. */
 struct wishes {
 	uint64_t roots[4], compute[8], io[24], ahead[8];
 	struct route_id ids[8];
@@ -78,7 +77,7 @@ static uint64_t some_guid(struct trial *trial, bool of_switch)
 	uint32_t node = make_number(&trial->state, fabric->n_nodes);
 
 	if (make_number(&trial->state, 20) == 0)
-		return 0x123456; /* of nobody */
+		return 0x123456; /* of no node */
 	if (of_switch && fabric->n_switches)
 		node = fabric->switches[make_number(&trial->state, fabric->n_switches)].node;
 	return of_switch ? fabric->nodes[node].guid : fabric->nodes[node].info.port_guid;
@@ -115,7 +114,7 @@ static uint32_t some_port_orders(struct trial *trial, struct route_port_order *o
 	return n;
 }
 
-/* Two thirds of the time the input says nothing. */
+/* In two thirds of the cases the input is empty. */
 static void make_wishes(struct trial *trial, struct wishes *wishes)
 {
 	struct route_input *input = &wishes->input;
@@ -163,7 +162,7 @@ static void make_wishes(struct trial *trial, struct wishes *wishes)
 
 /* ---- the file engine ---- */
 
-/* The tables of a routing as a file would have them, LIDs of nobody left out. */
+/* The tables of a routing as a file would have them, without unassigned LIDs. */
 static void lfts_of(const struct fabric *fabric, const struct routing *routing, GArray *lfts,
 		    GArray *entries)
 {
@@ -188,7 +187,7 @@ static void lfts_of(const struct fabric *fabric, const struct routing *routing, 
 	}
 }
 
-/* What the file engine makes of the tables of another; NULL and error if it refuses them. */
+/* The file engine's routing from the tables of another; NULL and error if it refuses them. */
 static struct routing *read_back(const struct fabric *fabric, const struct routing *routing,
 				 struct route_input input, GError **error)
 {
@@ -210,9 +209,9 @@ static struct routing *read_back(const struct fabric *fabric, const struct routi
 }
 
 enum column {
-	COLUMN_GOOD, /* every entry leads to a switch or to the owner, or there is none */
-	COLUMN_DEAD, /* some lead nowhere, or to somebody else's port */
-	COLUMN_LOOP, /* some packet never leaves */
+	COLUMN_GOOD, /* every entry leads to a switch or to the owner, or is empty */
+	COLUMN_DEAD, /* some lead nowhere, or to another's port */
+	COLUMN_LOOP, /* some packet loops for ever */
 };
 
 static enum column judge_column(const struct fabric *fabric, const struct routing *routing,
@@ -229,7 +228,7 @@ static enum column judge_column(const struct fabric *fabric, const struct routin
 		case CHECKER_HOLE:
 			column = COLUMN_DEAD;
 			break;
-		case CHECKER_DISCARDED: /* what is missing is filled */
+		case CHECKER_DISCARDED: /* missing ones are filled in */
 		case CHECKER_REACHED:
 			break;
 		}
@@ -237,7 +236,7 @@ static enum column judge_column(const struct fabric *fabric, const struct routin
 	return column;
 }
 
-/* Whether the engine found LIDs of switches better filled by updn, so that there is no deadlock. */
+/* Whether the engine filled LIDs of switches better by updn, to avoid deadlock. */
 static bool is_replaced(const struct fabric *fabric, const struct routing *again, uint16_t lid)
 {
 	return again->promises & ROUTE_DEADLOCK_FREE &&
@@ -291,7 +290,7 @@ static bool fits_ports(const struct fabric *fabric, const struct routing *routin
 	return true;
 }
 
-/* Tables, broken or not, go through the file engine as they are. */
+/* Tables, broken or not, pass through the file engine unchanged. */
 static void try_file(struct trial *trial, const struct routing *routing, const char *what)
 {
 	const struct route_input input = { .threads = 1 };
@@ -318,7 +317,7 @@ static void try_file(struct trial *trial, const struct routing *routing, const c
 
 /* ---- engines ---- */
 
-/* Whether an engine may say no to this input: to roots of nobody, or to a fabric. */
+/* Whether an engine may refuse this input: unknown roots, or a fabric. */
 static bool may_refuse(const char *engine, const struct route_input *input)
 {
 	if (!strcmp(engine, "updn"))
@@ -392,7 +391,7 @@ static uint8_t some_port(struct trial *trial, uint32_t sw)
 			   trial->fabric->nodes[trial->fabric->switches[sw].node].num_ports + 1u);
 }
 
-/* A LID that somebody owns, or 0. */
+/* An assigned LID, or 0. */
 static uint16_t some_lid(struct trial *trial)
 {
 	for (unsigned int tries = 0; trial->fabric->max_lid && tries < 100; tries++) {
@@ -477,7 +476,7 @@ static bool route_detours(struct trial *trial, struct routing *routing)
 	return n > 1;
 }
 
-/* A ring of at least three switches, by a walk that does not turn back; 0 if none was met. */
+/* A ring of at least three switches, by a walk that does not turn back; 0 if none was found. */
 static uint32_t find_ring(struct trial *trial, uint32_t *ring, uint8_t *ports)
 {
 	uint32_t n = 0, sw = some_switch(trial);
@@ -626,7 +625,7 @@ static struct route_lanes *copy_of_lanes(const struct fabric *fabric,
 	return copy;
 }
 
-/* Rows for writing; with the order that the engine claims, a senseless one, or none. */
+/* Rows that may be written; with the order that the engine claims, a senseless one, or none. */
 static struct routing *copy_of(struct trial *trial, const struct routing *routing)
 {
 	struct routing *copy = routing_new(trial->fabric, routing->engine, routing->promises);
@@ -734,7 +733,7 @@ START_TEST(test_engines_keep_their_promises)
 }
 END_TEST
 
-/* The trials above met what they are for. */
+/* The trials above covered their cases. */
 START_TEST(test_trials_meet_everything)
 {
 	struct tally tally = { 0 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What repairs cost and leave behind, by counts: one thing goes and comes back, many times over.
- * Networks that are no trees stay as even as if they were computed whole; in trees only what is
- * concerned is looked at.
+ * The cost and the result of repairs, by counts: one thing goes and comes back, many times over.
+ * Networks that are not trees stay as even as in a full recomputation; in trees only what is
+ * concerned is recomputed.
  */
 #include <check.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void bed_clear(struct bed *bed)
 	builder_free(bed->builder);
 }
 
-/* Entries that differ, of switches that both have. */
+/* Entries that differ, of switches in both. */
 static uint64_t count_changes(const struct bed *bed, const struct fabric *fabric,
 			      const struct routing *routing)
 {
@@ -117,7 +117,7 @@ static void come_back(struct bed *bed, uint32_t thing, struct fabric *fabric,
 	fabric_unref(fabric);
 }
 
-/* The busiest cable carries a tenth more than in tables computed whole at most. */
+/* The busiest cable carries at most a tenth more than in a full recomputation. */
 static void expect_even(struct bed *bed, const struct fabric *fabric,
 			const struct routing *routing)
 {
@@ -161,9 +161,9 @@ END_TEST
 
 /* ---- trees ---- */
 
-/* ---- damage upon damage ---- */
+/* ---- repeated damage ---- */
 
-/* Something goes, or comes back the more likely the more is out; a new routing follows. */
+/* Something goes, or comes back, more likely the more is out; a new routing follows. */
 static void churn(struct bed *bed, uint64_t *state)
 {
 	enum churn_kind kind = make_number(state, 6) ? CHURN_CABLE : CHURN_SWITCH;
@@ -186,7 +186,7 @@ static void churn(struct bed *bed, uint64_t *state)
 	bed->tried++;
 }
 
-/* Whether the busiest cable carries over a tenth more than in tables computed whole. */
+/* Whether the busiest cable carries over a tenth more than in a full recomputation. */
 static bool is_uneven(const struct bed *bed)
 {
 	struct routing *whole = route_compute(bed->engine, bed->fabric, &bed->input, NULL);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Repairs of routings, in long sequences of losses and returns. After every step the table is as
- * good as one computed whole (verifier, slow checker, balance), changed where it had to be and
+ * good as a full recomputation (verifier, slow checker, balance), changed where it had to be and
  * nowhere else, and the routing it came from is untouched.
  *
  * Which entries had to change is worked out here from the promise alone. Best paths of an engine
- * with an order of switches are: down alone if that is possible, but to leaves not by switches that
- * got a neighbour above; else up first; the shortest of these. The tables that were last computed
- * whole are home. An entry that begins a best path at home must be that of home; else one that did
- * before and still does must stay. A few may be moved for balance.
+ * with an order of switches are: only down if that is possible, but to leaves not through switches
+ * that got an extra parent; else up first; the shortest of these. The tables of the last full
+ * recomputation are called home. An entry that begins a best path at home must be that of home;
+ * else one that did before and still does must stay. A few may be moved for balance.
  *
  * Each seed is a sequence of its own: ROUTE_SEEDS=17 runs only that one, ROUTE_SEEDS=1-10000 many.
  */
@@ -33,7 +33,7 @@ struct tally {
 	unsigned int home_again; /* sequences that ended as they began */
 	unsigned int stray;	 /* steps with changes, for management only, without a reason */
 	unsigned int uneven;	 /* repairs after which a cable carried too much */
-	unsigned int evened;	 /* computed whole as a repair was no good */
+	unsigned int evened;	 /* recomputed since a repair was too uneven */
 	uint64_t changed, entries, moved;
 };
 
@@ -50,7 +50,7 @@ struct trial {
 	unsigned int number; /* of the engine */
 	struct route_input input;
 	struct tables home, old, now; /* old, now: no routing if the engine refused */
-	bool strict; /* nothing but one thing is out */
+	bool strict; /* only one thing is out */
 	bool lmc;    /* ports have several LIDs */
 	struct tally *tally;
 	GString *what; /* of this step */
@@ -73,12 +73,12 @@ static struct tables tables_ref(const struct tables *tables)
 /* To one destination. */
 struct best {
 	const struct fabric *fabric;
-	const uint32_t *order; /* NULL: every way is legal */
-	const bool *joined;    /* [switch]: got a neighbour above; or NULL */
+	const uint32_t *order; /* NULL: every path is legal */
+	const bool *joined;    /* [switch]: got an extra parent; or NULL */
 	const bool *leaf;      /* [switch], if joined */
 	bool to_leaf;	       /* so is the destination */
 	uint32_t *by_place;    /* switches by descending place */
-	uint32_t *down;	       /* [switch]: hops going down alone, or all hops without an order */
+	uint32_t *down;	       /* [switch]: hops down only, or all hops without an order */
 	uint32_t *least;       /* [switch]: hops of the best path */
 };
 
@@ -119,13 +119,13 @@ static bool is_up(const struct best *best, uint32_t from, uint32_t to)
 	return best->order[to] < best->order[from];
 }
 
-/* Whether a way down is not for this destination. */
+/* Whether a link down is closed to this destination. */
 static bool is_closed(const struct best *best, uint32_t sw, uint32_t to)
 {
 	return best->joined && best->joined[to] && best->to_leaf && !is_up(best, sw, to);
 }
 
-/* One more than the least that a neighbour has, among those above or below. */
+/* One more than the least of the neighbours above, or below. */
 static uint32_t step_from(const struct best *best, uint32_t sw, bool up, const uint32_t *hops)
 {
 	unsigned int num_ports =
@@ -180,7 +180,7 @@ static bool leads(const struct best *best, uint32_t sw, uint8_t num)
 
 /* ---- the tables before ---- */
 
-/* The entry that a switch had, ROUTE_NO_PORT if it was not there. */
+/* The entry of a switch; ROUTE_NO_PORT if the switch did not exist. */
 static uint8_t entry_of(const struct tables *tables, uint64_t guid, uint16_t lid)
 {
 	uint32_t node = fabric_node_by_guid(tables->fabric, guid);
@@ -210,7 +210,7 @@ static bool had_cable(const struct fabric *before, const struct fabric *now, uin
 	       before->nodes[other->node].guid == now->nodes[peer->node].guid;
 }
 
-/* Whether there is nothing now that was not there before. LIDs do not move here. */
+/* Whether everything present now was present before. LIDs do not move here. */
 static bool is_part_of(const struct fabric *now, const struct fabric *before)
 {
 	for (uint32_t i = 0; i < now->n_ports; i++)
@@ -219,7 +219,7 @@ static bool is_part_of(const struct fabric *now, const struct fabric *before)
 	return true;
 }
 
-/* By these numbers, which all differ; takes them over. */
+/* Orders switches by these numbers, which all differ; takes ownership of them. */
 static void orient_without_gaps(struct route_graph *graph, uint32_t *order)
 {
 	uint64_t *key = g_new(uint64_t, graph->n + 1);
@@ -235,8 +235,9 @@ static void orient_without_gaps(struct route_graph *graph, uint32_t *order)
 }
 
 /*
- * Whether switches have no legal path to what cables join them with, in the order of the tables at
- * home; or if shortest ones were promised, one to hosts that is longer than cables allow.
+ * Whether switches have no legal path to nodes that cables connect them to, in the order of the
+ * tables at home; or, if shortest ones were promised, a path to hosts that is longer than cables
+ * allow.
  */
 static bool some_are_apart(const struct trial *trial)
 {
@@ -273,7 +274,7 @@ static bool some_are_apart(const struct trial *trial)
 	return apart;
 }
 
-/* The switch port across, by GUID and number; 0 if there is none. */
+/* The switch port at the other end, by GUID and number; 0 if there is none. */
 static uint64_t end_of(const struct fabric *fabric, uint32_t node, unsigned int num)
 {
 	uint32_t peer = num <= fabric->nodes[node].num_ports
@@ -285,7 +286,7 @@ static uint64_t end_of(const struct fabric *fabric, uint32_t node, unsigned int 
 	return fabric->nodes[fabric->ports[peer].node].guid * 256 + fabric->ports[peer].num;
 }
 
-/* Whether so many switches have other cables than before that a repair need not be tried. */
+/* Whether too many switches have other cables than before for a repair to be tried. */
 static bool much_has_changed(const struct trial *trial)
 {
 	const struct fabric *now = trial->now.fabric, *old = trial->old.fabric;
@@ -321,7 +322,7 @@ static const char *judge_entry(const struct trial *trial, const struct best *bes
 	if (best->least[sw] == 0)
 		return is == exit ? NULL : "not handed over";
 	if (best->least[sw] == CHECKER_FAR)
-		return NULL; /* to or from a switch only: how it is connected is single_top.c's */
+		return NULL; /* only to or from a switch: tested with single_top.c */
 	if (!leads(best, sw, is))
 		return "not on a best path";
 	if (leads(best, sw, home))
@@ -331,7 +332,7 @@ static const char *judge_entry(const struct trial *trial, const struct best *bes
 	return NULL;
 }
 
-/* For balance, if something is out, entries may be others that are as good. */
+/* For balance, if something is out, entries may be replaced by others as good. */
 static bool may_move(const struct trial *trial, const char *wrong)
 {
 	const struct routing *now = trial->now.routing;
@@ -340,7 +341,7 @@ static bool may_move(const struct trial *trial, const char *wrong)
 	       (wrong == not_as_at_home || wrong == changed_for_nothing);
 }
 
-/* Entries that differ from before, of switches and LIDs that were there. */
+/* Entries that differ from before, of switches and LIDs that existed then. */
 struct changes {
 	uint64_t legal; /* where there is a path by the rules of the engine */
 	uint64_t other;
@@ -441,9 +442,9 @@ static uint64_t n_hosts(const struct fabric *fabric)
 }
 
 /*
- * Against tables computed whole. A tenth more is fine, and so is one LID more on one cable, as in a
- * small fabric a few make a tenth; if just one thing is out and ports have one LID, an eighth.
- * After many losses there can be some more, now and then.
+ * Against a full recomputation. A tenth more is fine, and so is one more LID on one cable, as in a
+ * small fabric a few make a tenth; if only one thing is out and ports have one LID, an eighth.
+ * After many losses there can sometimes be some more.
  */
 static void judge_balance(const struct trial *trial)
 {
@@ -452,7 +453,7 @@ static void judge_balance(const struct trial *trial)
 	uint64_t is, should, lid = n_hosts(fabric);
 
 	if (!whole)
-		return; /* the engine would refuse what it can repair */
+		return; /* the engine would refuse a fabric that it can repair */
 	is = most_load(fabric, trial->now.routing);
 	should = most_load(fabric, whole);
 	trial->tally->uneven += is > should + should / 10 + lid;
@@ -531,7 +532,7 @@ static bool same_leaves(const struct trial *trial, const bool *hosts)
 	return same;
 }
 
-/* Whether the last host of a switch that is no leaf may have decided who gets a neighbour above. */
+/* Whether the last host of a switch other than a leaf may have decided on extra parents. */
 static bool are_joined(const struct trial *trial)
 {
 	return trial->now.routing->trace->graph->joined || trial->old.routing->trace->graph->joined;
@@ -561,7 +562,7 @@ static void judge_repaired(struct trial *trial, bool hosts_only)
 		try_threads(trial);
 }
 
-/* A repair that may be uneven is compared with tables computed whole, which may replace it. */
+/* A repair that may be uneven is compared with a full recomputation, which may replace it. */
 static void even_out(struct trial *trial)
 {
 	enum route_way way;
@@ -603,7 +604,7 @@ static void repair(struct trial *trial, bool hosts_only)
 	}
 }
 
-/* Not by repair; what comes of it is home from now on. */
+/* A full recomputation, whose result is home from now on. */
 static bool compute(struct trial *trial)
 {
 	enum route_way way;
@@ -623,7 +624,7 @@ static bool compute(struct trial *trial)
 	return true;
 }
 
-/* The routing of the fabric as it now is. */
+/* Routes the present fabric. */
 static void step(struct trial *trial, bool hosts_only)
 {
 	trial->tally->steps++;
@@ -672,7 +673,7 @@ static void toggle(struct trial *trial, uint32_t thing)
 			       churn_name(trial->churn, thing, name, sizeof(name)));
 }
 
-/* Two hosts change places. Returns whether there were two. */
+/* Two hosts swap places. Returns whether there were two. */
 static bool exchange(struct trial *trial)
 {
 	uint32_t a = churn_choose(trial->churn, &trial->shape.state, CHURN_HOST, false);
@@ -690,7 +691,7 @@ static bool exchange(struct trial *trial)
 	return true;
 }
 
-/* One or two things go or come back. Returns whether they were hosts alone. */
+/* One or two things go or come back. Returns whether they were only hosts. */
 static bool random_change(struct trial *trial)
 {
 	unsigned int n = make_number(&trial->shape.state, 5) ? 1 : 2;
@@ -795,7 +796,7 @@ START_TEST(test_sequences)
 }
 END_TEST
 
-/* The sequences met what they are for, and what may be now and then is not often. */
+/* The sequences covered their cases, and rare exceptions are rare. */
 START_TEST(test_sequences_meet_everything)
 {
 	struct tally tally = { 0 };
@@ -823,7 +824,7 @@ END_TEST
 
 /* ---- one thing ---- */
 
-/* It goes and comes back: within the tenth, and the tables are the very same in the end. */
+/* It goes and comes back: within the tenth, and the final tables are identical. */
 static void lose_and_return(struct trial *trial, uint32_t thing)
 {
 	bool host = g_array_index(trial->churn->things, struct churn_thing, thing).kind ==
@@ -843,7 +844,7 @@ static bool is_of_host(const struct fabric *fabric, uint16_t lid)
 	       !fabric_is_switch(fabric, fabric->ports[fabric_port_by_lid(fabric, lid)].node);
 }
 
-/* A leaf that reboots costs the hosts of other leaves nothing. */
+/* A leaf that reboots does not change routes to hosts of other leaves. */
 static void reboot_leaf(struct trial *trial, uint32_t thing)
 {
 	const struct builder_node *leaf =

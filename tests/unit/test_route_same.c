@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A sweep that finds what the one before found gets the routing that there is, whatever engine made
- * it and by whatever files; and any difference that routing could see gets another.
+ * A sweep that finds no change gets the existing routing, whatever engine and files made it; and
+ * any difference that routing could see gives another routing.
  */
 #include <check.h>
 #include <string.h>
@@ -14,12 +14,12 @@ struct bed {
 	struct builder *builder;
 	struct fabric *fabric;
 	struct route_input input;
-	struct routing *tables; /* of minhop, as a file would have them */
+	struct routing *tables; /* of minhop, in the form of a file */
 	struct route_lft *lfts;
 	struct route_lft_entry *entries;
 };
 
-/* Tables as if a file had them. */
+/* Tables in the form of a file. */
 static void make_lfts(struct bed *bed)
 {
 	uint32_t n = bed->fabric->n_switches, top = bed->fabric->max_lid, i = 0;
@@ -70,7 +70,7 @@ static struct routing *renew(const struct bed *bed, const struct route_engine *e
 	return routing;
 }
 
-/* The same again, by any number of threads, is the very same. */
+/* Equal input, with any number of threads, gives the identical routing. */
 static void expect_same(const struct bed *bed, const struct route_engine *engine,
 			const struct route_input *input, const struct routing *routing)
 {
@@ -137,7 +137,7 @@ START_TEST(test_engines)
 	struct bed bed;
 
 	if (!strcmp(engine->name, "torus-2QoS"))
-		return; /* it needs a torus, and a file that says so: test_route_torus.c */
+		return; /* it needs a torus, and a file that describes it: test_route_torus.c */
 	bed_init(&bed, strcmp(engine->name, "dor") != 0 ? "fattree:4" : "mesh:3x3:2");
 	if (is_file)
 		make_lfts(&bed);
@@ -156,7 +156,7 @@ START_TEST(test_engines)
 }
 END_TEST
 
-/* Each thing that the operator can say, one after the other. */
+/* Each input of the operator, one after the other. */
 START_TEST(test_inputs)
 {
 	static const char *const engines[] = { "minhop", "updn", "ftree" };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Cables that partitions are tied to: no best path to an endport passes fewer cables of others, as
- * a search of its own over the fabric tells, and on trees as many hosts share a cable as without.
+ * Cables that partitions are tied to: no best path to an endport passes fewer cables of others, by
+ * an independent search over the fabric, and on trees as many hosts share a cable as without.
  */
 #include <glib/gstdio.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 #include "route/renew/trace.h"
 #include "tests/unit/fabric_make.h"
 
-#define OTHERS 1000 /* a cable of others counts as so many of nobody */
+#define OTHERS 1000 /* a cable of others counts as this many untied ones */
 
-/* Host i, by LID, is in partition i % n, of which bit i % n stands. */
+/* Host i, by LID, is in partition i % n, which has bit i % n. */
 struct net {
 	struct fabric *fabric;
 	uint64_t *partitions; /* [port] */
@@ -120,7 +120,7 @@ static uint32_t behind(const struct fabric *fabric, uint32_t port)
 	return peer == FABRIC_NONE ? FABRIC_NONE : fabric->nodes[fabric->ports[peer].node].sw;
 }
 
-/* [switch]: hops, and of the shortest paths the least toll. */
+/* [switch]: hops, and of the shortest paths the least penalty. */
 static void search(const struct net *net, uint32_t leaf, uint64_t partitions, uint32_t *hops,
 		   uint32_t *toll)
 {
@@ -209,7 +209,7 @@ static bool *find_leaves(const struct fabric *fabric)
 	return leaves;
 }
 
-/* Paths of hosts that pass cables of others; all are as short as can be and none passes more. */
+/* Paths of hosts that pass cables of others; all are as short as possible and none passes more. */
 static uint64_t check_paths(const struct net *net, const struct routing *routing)
 {
 	const struct fabric *fabric = net->fabric;
@@ -244,7 +244,7 @@ static uint64_t check_paths(const struct net *net, const struct routing *routing
 static const char *const tree_engines[] = {"ftree", "updn", "dnup", "minhop",
 					   "dfsssp", "sssp", "lash"};
 
-/* Two partitions, whose hosts stand side by side, on spines of their own. */
+/* Two partitions, whose hosts are side by side, on spines of their own. */
 START_TEST(test_own_spines)
 {
 	static const char *const specs[] = {"fattree:8", "fattree:4"};
@@ -257,7 +257,7 @@ START_TEST(test_own_spines)
 	without = compute(&net, tree_engines[_i / 2], 1, false);
 	ck_assert_uint_eq(check_paths(&net, with), 0);
 	ck_assert_ptr_null(with->note);
-	/* sssp and its like take what is least at the time, which is nearly even without ties */
+	/* sssp and similar engines take the least at the time, which is nearly even without ties */
 	ck_assert_uint_le(busiest(&net, with),
 			  busiest(&net, without) * (without->trace ? 1 : 2));
 	routing_unref(with);
@@ -281,7 +281,7 @@ static const struct {
 	{"torus:2x4:2", "minhop", 0},	   {"torus:2x4:2", "lash", 0}, /* cables in parallel */
 };
 
-/* Cables tied at random, some to two partitions: the paths of least toll among the shortest. */
+/* Cables tied at random, some to two partitions: the paths of least penalty among the shortest. */
 START_TEST(test_least_toll)
 {
 	struct net net;
@@ -303,7 +303,7 @@ START_TEST(test_least_toll)
 }
 END_TEST
 
-/* What is as it was is as it was; who is in a partition now goes by its cables. */
+/* What is unchanged stays; hosts that are in a partition now use its cables. */
 START_TEST(test_renewed)
 {
 	struct net net;
@@ -334,7 +334,7 @@ START_TEST(test_renewed)
 }
 END_TEST
 
-/* An engine that chooses otherwise says so, and so does one whose paths have no others. */
+/* An engine that must choose otherwise says so, and so does one whose paths have no alternative. */
 START_TEST(test_told)
 {
 	struct net net;

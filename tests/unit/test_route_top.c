@@ -26,7 +26,7 @@ static struct routing *compute(const struct fabric *fabric, const char *engine)
 	return routing;
 }
 
-/* Complete and free of loops of any kind, shown by the order alone; nothing is discarded. */
+/* Complete and free of loops of any kind, proven by the order alone; nothing is discarded. */
 static void expect_good(const struct fabric *fabric, const struct routing *routing,
 			const char *what)
 {
@@ -62,7 +62,7 @@ static uint8_t *any_way(struct route_graph *graph, const struct fabric *fabric,
 	return route_hops_or_error(graph, next, error);
 }
 
-/* What minhop is without an order. */
+/* minhop without an order. */
 static struct routing *compute_any_way(const struct fabric *fabric)
 {
 	struct route_engine engine = route_engine_minhop;
@@ -115,7 +115,7 @@ END_TEST
 
 /* ---- hosts on upper switches ---- */
 
-/* Four leaves with two hosts each below two spines, which have so many. */
+/* Four leaves with two hosts each below two spines, which have these numbers of hosts. */
 static struct fabric *with_high_hosts(unsigned int one, unsigned int other)
 {
 	GString *text = g_string_new("Switch 16 \"s0\"\n");
@@ -148,7 +148,7 @@ static struct fabric *with_high_hosts(unsigned int one, unsigned int other)
 	return fabric;
 }
 
-/* What hosts of two spines send each other would all go over one leaf. */
+/* All traffic between hosts of two spines would go over one leaf. */
 START_TEST(test_hosts_on_spines)
 {
 	static const unsigned int high[][3] = { { 1, 0, true }, { 1, 1, false } };
@@ -167,7 +167,7 @@ END_TEST
 static const char *const lossy[] = { "fattree:4", "fattree:6", "fattree:8", "xgft:6,8:1,4",
 				     "xgft:3,3,3,3:1,3,3,3", "xgft:8,8:1,4:1,2" };
 
-/* One to three cables that leave a leaf with all tops above it, as they mostly do. */
+/* One to three lost cables that, as they mostly do, leave a leaf with all tops above it. */
 START_TEST(test_losses_leave_it_legal)
 {
 	const char *spec = lossy[_i];
@@ -249,7 +249,7 @@ static struct builder_port *port_to(struct builder *builder, const char *from, c
 	return NULL;
 }
 
-/* A cable elsewhere than at the inverted root: everything is as it was when it is back. */
+/* A lost cable elsewhere than at the inverted root: everything is as before when it is back. */
 START_TEST(test_a_cable_lost_and_back)
 {
 	static const char *const cables[][2] = { { "leaf-1-0", "spine-1-2" },
@@ -282,7 +282,7 @@ START_TEST(test_a_cable_lost_and_back)
 }
 END_TEST
 
-/* Two leaves of a pod keep one parent each, not the same: hosts get to the other over a third. */
+/* Two leaves of a pod keep one parent each, not the same: hosts reach the other over a third. */
 START_TEST(test_damage_that_needs_turns)
 {
 	struct builder_port *ports[6], *peers[6];
@@ -316,7 +316,7 @@ START_TEST(test_damage_that_needs_turns)
 }
 END_TEST
 
-/* In a large tree too the leaf is found if only those of the last pod have all tops above them. */
+/* In a large tree, too, the leaf is found if only those of the last pod have all tops above. */
 START_TEST(test_the_last_pod_will_do)
 {
 	struct builder *builder = make_builder_of("fattree:40");
@@ -375,7 +375,7 @@ static uint32_t *list_hosts(const struct fabric *fabric, uint32_t *n)
 	return members;
 }
 
-/* Whether a tree keeps to the order of a routing: no switch of it has two neighbours above. */
+/* Whether a tree follows the order of a routing: no switch of it has two neighbours above. */
 static bool tree_follows(const struct routing *routing, const struct fabric *fabric,
 			 const struct route_tree *tree)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Engine torus-2QoS: tori and meshes, whole and damaged, with cables in any ports. What it routes
- * is right by the slow checker, on the SLs of the whole torus, and multicast trees keep to its
- * trunk; what it does not route it refuses with a reason.
+ * Engine torus-2QoS: tori and meshes, whole and damaged, with cables in any ports. Its routes are
+ * right by the slow checker, on the SLs of the whole torus, and multicast trees keep to its trunk;
+ * fabrics that it does not route it refuses with a reason.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static struct builder_node *switch_at(const struct net *net, unsigned int place)
 	return make_found(net->builder, name);
 }
 
-/* Links of a seed in all directions that there are; the origin is place 0. */
+/* Links of a seed in all directions that exist; the origin is place 0. */
 static void add_seed(const struct net *net, GString *text, unsigned int place)
 {
 	unsigned int stride = 1;
@@ -179,7 +179,7 @@ START_TEST(test_whole)
 }
 END_TEST
 
-/* SLs by the GUIDs of leaf switches stay what they were. */
+/* SLs by the GUIDs of leaf switches stay as they were. */
 static void same_sls(const struct fabric *fabric, const struct routing *routing,
 		     const struct fabric *before, const struct routing *old, const char *what)
 {
@@ -200,7 +200,7 @@ static void same_sls(const struct fabric *fabric, const struct routing *routing,
 	}
 }
 
-/* Some cables between switches, so many at most. */
+/* Cuts some cables between switches, at most this many. */
 static unsigned int cut_cables(const struct net *net, uint64_t *state, unsigned int most)
 {
 	unsigned int n = 0;
@@ -297,7 +297,7 @@ START_TEST(test_each_switch)
 }
 END_TEST
 
-/* The coordinate of a switch, which its description has. */
+/* The coordinate of a switch, which is in its description. */
 static unsigned int coordinate(const struct fabric *fabric, uint32_t sw, unsigned int dimension)
 {
 	const char *text = fabric->nodes[fabric->switches[sw].node].description;
@@ -429,7 +429,7 @@ START_TEST(test_wrong_file)
 }
 END_TEST
 
-/* The page tells of a torus in a file of which each line is taken. */
+/* The page describes a torus in a file of which each line is accepted. */
 START_TEST(test_manual)
 {
 	const char *top = g_getenv("top_srcdir");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Up and down beyond whole trees: roots as operators name them, networks that are no trees, trees
- * that lost cables, hosts on roots; and what dimension order tells of itself.
+ * Up and down beyond whole trees: roots as operators name them, networks that are not trees, trees
+ * that lost cables, hosts on roots; and the notes of dimension order.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static struct fabric *freeze(struct builder *builder)
 	return fabric;
 }
 
-/* ---- networks that are no trees ---- */
+/* ---- networks that are not trees ---- */
 
 static bool is_of_switch(const struct fabric *fabric, uint16_t lid)
 {
@@ -81,7 +81,7 @@ static unsigned int unevenness(const struct fabric *fabric, const struct routing
 	return most * links * 100 / sum;
 }
 
-/* The most that is accepted: some more than it is. By one fixed root it was two to five times. */
+/* The accepted maximum: a bit more than measured. With one fixed root it was two to five times. */
 static const struct {
 	const char *spec;
 	unsigned int most;
@@ -148,7 +148,7 @@ START_TEST(test_damaged_trees_leave_nobody_out)
 }
 END_TEST
 
-/* Gives the LID to any edge that begins a best path; none if no legal path is there. */
+/* Gives the LID to any edge that begins a best path; none if no legal path exists. */
 static void choose_any(struct routing *routing, const struct route_graph *graph,
 		       const uint8_t *hops, uint32_t sw, uint16_t lid, uint32_t leaf,
 		       uint64_t *state)
@@ -164,7 +164,7 @@ static void choose_any(struct routing *routing, const struct route_graph *graph,
 		routing_put(routing, sw, lid, graph->links[graph->edges[best].first_link]);
 }
 
-/* Tables that keep old entries are a mixture of best ones: turns must be no danger in any. */
+/* Tables that keep old entries are a mixture of best ones: turns must be safe in every mixture. */
 START_TEST(test_any_mixture_is_free)
 {
 	const struct route_input input = {.threads = 1};
@@ -197,9 +197,9 @@ static void move_host(struct builder *builder, const char *host, const char *roo
 }
 
 /*
- * Hosts, one of them that of the subnet manager, on spines from which no way leads up and down to
- * other spines: they reach all hosts, and all switches reach them, without a credit loop and
- * without connect_roots. The first cable of a spine makes room.
+ * Hosts, one of them the subnet manager's, on spines from which no path leads up and down to other
+ * spines: they reach all hosts, and all switches reach them, without a credit loop and without
+ * connect_roots. The first cable of a spine makes room.
  */
 static void check_hosts_on_roots(const char *engine, bool named)
 {
@@ -241,7 +241,7 @@ START_TEST(test_hosts_on_roots)
 }
 END_TEST
 
-/* From root to root, where no host is: packets of management get there. */
+/* From root to root, without hosts: packets of management get there. */
 START_TEST(test_roots_reach_roots)
 {
 	static const char *const engines[] = {"updn", "dnup", "ftree"};
@@ -269,7 +269,7 @@ END_TEST
 
 enum { LINES = 12, SPINES = 6, OUTSIDE = 4 };
 
-/* Hosts on a switch from that port on; hcas gets what they are. */
+/* Hosts on a switch from that port on; hcas gets their lines. */
 static void add_hosts(GString *text, GString *hcas, const char *kind, unsigned int sw,
 		      unsigned int port, unsigned int n)
 {
@@ -280,9 +280,9 @@ static void add_hosts(GString *text, GString *hcas, const char *kind, unsigned i
 }
 
 /*
- * Hosts on all line chips, and on leaves outside that three of these have below: above each leaf
- * are several ways to a spine, so that no leaf can stand on top. Where they are many, each spine
- * has an adapter, too. missing: each line chip lacks the cable to one spine.
+ * Hosts on all line chips, and on outside leaves that three of these have below: above each leaf
+ * are several paths to a spine, so that no leaf can be on top. Where there are many, each spine has
+ * an adapter, too. missing: each line chip lacks the cable to one spine.
  */
 static struct fabric *make_director(uint64_t roots[SPINES], bool missing, bool many)
 {
@@ -325,8 +325,8 @@ static struct fabric *make_director(uint64_t roots[SPINES], bool missing, bool m
 }
 
 /*
- * From the distance of the hosts there is no way up and down between spines: connect_roots makes
- * one, without a credit loop. With roots, whether or not line chips lack cables, there is one.
+ * By the distance of hosts there is no path up and down between spines: connect_roots makes one,
+ * without a credit loop. With roots, whether or not line chips lack cables, there is one.
  */
 START_TEST(test_connect_roots)
 {
@@ -351,7 +351,7 @@ START_TEST(test_connect_roots)
 END_TEST
 
 /*
- * Adapters on the spines of a director make no leaves of these: engines that go up and down load
+ * Adapters on the spines of a director do not make these leaves: engines that go up and down load
  * cables hardly more than the shortest paths do, whether the spines are named as roots or found.
  */
 START_TEST(test_storage_on_spines)
@@ -428,7 +428,7 @@ START_TEST(test_odd_roots_are_told)
 }
 END_TEST
 
-/* Without its leaves to the others a pod of a tree has no root; neither has a mesh cut in two. */
+/* Without cables from its leaves to the others a pod has no root; neither has a mesh cut in two. */
 static void check_cut(const char *spec, const char *root, const char *inside, unsigned int least)
 {
 	struct fabric *fabric = make_fabric(spec, 0);
@@ -502,7 +502,7 @@ START_TEST(test_dor_tells_of_rings)
 }
 END_TEST
 
-/* A mesh with cables missing: often still free, and where it is not the loop is told. */
+/* A mesh with cables missing: often still free, and where it is not the loop is reported. */
 START_TEST(test_dor_on_damaged_meshes)
 {
 	unsigned int free_of_loops = 0, told = 0;

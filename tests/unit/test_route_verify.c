@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The verifier comes to the same verdict whichever way it goes: by the order that the engine
- * claims, by one of its own, by one that is nonsense, or without any; and it is that of the slow
- * checker. On tables of engines, and on these with one entry changed.
+ * The verifier comes to the same verdict in each way: by the order that the engine claims, by one
+ * of its own, by a senseless one, or without any; and it is that of the slow checker. On tables of
+ * engines, and on these with one entry changed.
  *
- * Each seed stands for itself: ROUTE_SEEDS=17 runs only that one, ROUTE_SEEDS=1-100000 many.
+ * Each seed is independent: ROUTE_SEEDS=17 runs only that one, ROUTE_SEEDS=1-100000 many.
  */
 #include <check.h>
 #include <string.h>
@@ -23,14 +23,14 @@ enum way { WAY_CLAIMED, WAY_OWN, WAY_NONSENSE, WAY_WALKED, WAYS };
 static const char *const way_names[WAYS] = { "claimed order", "own order", "nonsense order",
 					     "walked" };
 
-/* What was met, so that the test can tell that it tests something. */
+/* Counts cases, so that the test can tell that it tests something. */
 struct tally {
-	unsigned int accepted[WAYS]; /* shown by order */
+	unsigned int accepted[WAYS]; /* proven by order */
 	unsigned int refused[WAYS];
 	unsigned int loops; /* credit loops found although there was an order */
 };
 
-/* Any numbers; equal ones and the highest among them. */
+/* Any numbers, including equal ones and the highest. */
 static uint32_t *nonsense(uint32_t n, uint64_t *state)
 {
 	uint32_t *order = g_new(uint32_t, n + 1);
@@ -82,7 +82,7 @@ static void verify_one_way(const struct checker *checker, struct routing *routin
 	route_verdict_clear(&verdict);
 }
 
-/* Whether all agree on who has hosts, even where all LIDs of these went to others. */
+/* Whether all agree on which switches have hosts, even where all LIDs of these went to others. */
 static bool hosts_are_known(const struct checker *checker)
 {
 	struct route_graph *graph = route_graph_new(checker->fabric);
@@ -112,7 +112,7 @@ static void verify_all_ways(const struct fabric *fabric, struct routing *routing
 	checker_clear(&checker);
 }
 
-/* To another port mostly; or to any octet. */
+/* Mostly to another port; or to any octet. */
 static void change_entry(const struct fabric *fabric, struct routing *routing, uint64_t *state)
 {
 	uint32_t sw = make_number(state, fabric->n_switches);
@@ -135,7 +135,7 @@ static void give_away_lids(struct fabric *fabric, uint64_t *state)
 	}
 }
 
-/* A LID goes anywhere. */
+/* Sends a LID anywhere. */
 static void shuffle_column(const struct fabric *fabric, struct routing *routing, uint64_t *state)
 {
 	uint16_t lid = 1 + make_number(state, fabric->max_lid);
@@ -148,7 +148,7 @@ static void shuffle_column(const struct fabric *fabric, struct routing *routing,
 	}
 }
 
-/* A LID takes some steps at random before it goes on as it did. */
+/* A LID takes some random steps before it continues as before. */
 static void make_detour(const struct fabric *fabric, struct routing *routing, uint64_t *state)
 {
 	uint32_t sw = make_number(state, fabric->n_switches);
@@ -170,7 +170,7 @@ static void make_detour(const struct fabric *fabric, struct routing *routing, ui
 	}
 }
 
-/* To a port that is cabled to another one of the same switch, if there is one. */
+/* To a port that is cabled to another one of its switch, if there is one. */
 static void use_plug(const struct fabric *fabric, struct routing *routing, uint64_t *state)
 {
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
@@ -259,7 +259,7 @@ static void check_quick(const char *spec, const char *engine)
 	fabric_unref(fabric);
 }
 
-/* What the verifier must be quick at. */
+/* Tables that the verifier must be quick at. */
 START_TEST(test_order_shows_the_usual)
 {
 	check_quick("fattree:8", "minhop");
@@ -271,7 +271,7 @@ START_TEST(test_order_shows_the_usual)
 }
 END_TEST
 
-/* The order of updn does not excuse the table of minhop on a ring, nor the other way round. */
+/* The order of updn does not excuse the table of minhop on a ring, nor the reverse. */
 START_TEST(test_order_of_another_table)
 {
 	struct fabric *fabric = make_fabric("torus:5", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Weights of hops: paths of least weight, found in another way; and what does not fit or exist. */
+/* Weights of hops: paths of least weight, computed in another way; malformed or unknown rows. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static uint64_t guid_of(const struct fabric *fabric, uint32_t sw)
 	return fabric->nodes[fabric->switches[sw].node].guid;
 }
 
-/* The switch at the end of the cable at this port, or FABRIC_NONE. */
+/* The switch at the other end of this port's cable, or FABRIC_NONE. */
 static uint32_t peer_of(const struct fabric *fabric, uint32_t sw, unsigned int num)
 {
 	uint32_t peer = fabric->ports[fabric_switch_port(fabric, sw, num)].peer;
@@ -59,7 +59,7 @@ static unsigned int weight_of(const struct fabric *fabric, const struct route_in
 	return weight;
 }
 
-/* Least weights between all switches: each cable is tried until none shortens anything. */
+/* Least weights between all switches: relaxes each cable until nothing gets shorter. */
 static unsigned int *slow_distances(const struct fabric *fabric, const struct route_input *input)
 {
 	uint32_t n = fabric->n_switches;
@@ -90,7 +90,7 @@ static unsigned int *slow_distances(const struct fabric *fabric, const struct ro
 	return far;
 }
 
-/* The weight of the way that packets go from a switch to a LID on this leaf. */
+/* The weight of the path that packets take from a switch to a LID on this leaf. */
 static unsigned int walk(const struct fabric *fabric, const struct routing *routing,
 			 const struct route_input *input, uint32_t sw, uint32_t leaf, uint16_t lid)
 {
@@ -133,7 +133,7 @@ static unsigned int check_paths(const struct fabric *fabric, const struct routin
 	return seen;
 }
 
-/* Every third port or so, with weights up to most. */
+/* About every third port, with weights up to most. */
 static struct route_weight *random_weights(const struct fabric *fabric, uint64_t *state,
 					   unsigned int most, uint32_t *n)
 {
@@ -151,7 +151,7 @@ static struct route_weight *random_weights(const struct fabric *fabric, uint64_t
 	return weights;
 }
 
-/* Routes that follow others when cables are gone, and back: of least weight again. */
+/* Routes are renewed when cables are gone, and when they are back: of least weight again. */
 static void check_changes(struct builder *builder, const struct route_input *input,
 			  struct routing *routing, uint64_t *state)
 {
@@ -295,9 +295,9 @@ static struct route_input input_of(const struct fabric *fabric, const char *line
 }
 
 /*
- * Exit ports of a switch to a host: that which is taken is among them. What Debian's OpenSM 3.3.24
- * does with the same weights in the same ring under ibsim, except where the note tells more than
- * that ports were weighed: there it discards.
+ * Exit ports of a switch to a host: the chosen one is among them. OpenSM 3.3.24 of Debian does the
+ * same with these weights in this ring under ibsim, except where the note reports more than that
+ * ports were weighed: there it discards.
  */
 static const struct {
 	const char *lines, *sw, *host, *ports, *note;

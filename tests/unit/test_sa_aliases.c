@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* GuidInfoRecord Set and Delete: who may have which alias GUID, and what it is good for then. */
+/* GuidInfoRecord Set and Delete: which port may have which alias GUID, and its effects. */
 #include <check.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ START_TEST(test_life)
 	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1) | G(2), &r), IBA_STATUS_OK);
 	ck_assert(r.guid_info.guid[1] == ALIAS); /* it has some there */
 	ck_assert(r.guid_info.guid[2] == UINT64_C(0x0014050000000007));
-	r = record_of(0, 0, ALIAS + 1); /* only entry 2 is meant */
+	r = record_of(0, 0, ALIAS + 1); /* only entry 2 is in the mask */
 	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(2), &r), IBA_STATUS_OK);
 	ck_assert(r.guid_info.guid[1] == ALIAS && r.guid_info.guid[2] == ALIAS + 1);
 	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, WHERE | G(1), &r), IBA_STATUS_OK);
@@ -98,7 +98,7 @@ START_TEST(test_life)
 }
 END_TEST
 
-/* Each rule refuses, and leaves all as it was. */
+/* Each rule refuses, and leaves everything as it was. */
 START_TEST(test_refusals)
 {
 	struct iba_guid_info_record r = record_of(0, ALIAS, 0);
@@ -121,14 +121,14 @@ START_TEST(test_refusals)
 	ck_assert_int_eq(change(0, IBA_METHOD_SET, ALL, &r), IBA_SA_REQ_INVALID);
 	ck_assert_uint_eq(sa_aliases_now(all.aliases)->by_port->len, 0);
 	ck_assert(!sa_aliases_changed(all.aliases));
-	r = record_of(0, ALIAS, 0); /* with the key anybody's */
+	r = record_of(0, ALIAS, 0); /* with the key any port's */
 	sm_key = TEST_SA_KEY;
 	ck_assert_int_eq(change(1, IBA_METHOD_SET, WHERE | G(1), &r), IBA_STATUS_OK);
 	ck_assert(sa_aliases_get(all.aliases, host(0)->guid, 1) == ALIAS);
 }
 END_TEST
 
-/* With the key that everybody knows only those of a port that it may know of. */
+/* With the well-known key only those of a port that the requester may know of. */
 START_TEST(test_known_key)
 {
 	static const uint16_t apart[][4] = {{0x8001}, {0x8002}};
@@ -150,7 +150,7 @@ START_TEST(test_known_key)
 }
 END_TEST
 
-/* Some entries are refused, others not: those are 0 in the answer. */
+/* Some entries are refused, others not: the refused ones are 0 in the answer. */
 START_TEST(test_entries_refused)
 {
 	struct iba_guid_info_record r = record_of(0, ALIAS, ALIAS + 1), s;
@@ -196,7 +196,7 @@ static int join(unsigned int who, uint64_t guid, uint8_t method)
 	return status;
 }
 
-/* What is a member cannot go; and it is the port's, for the switches. */
+/* A member cannot be removed; and for the switches it is the port. */
 START_TEST(test_member)
 {
 	struct iba_guid_info_record r = record_of(0, ALIAS, ALIAS + 1);
@@ -204,7 +204,7 @@ START_TEST(test_member)
 
 	ck_assert_int_eq(join(0, ALIAS, IBA_METHOD_SET), IBA_SA_INVALID_GID);
 	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1) | G(2), &r), IBA_STATUS_OK);
-	ck_assert_int_eq(join(1, ALIAS, IBA_METHOD_SET), IBA_STATUS_OK); /* for another */
+	ck_assert_int_eq(join(1, ALIAS, IBA_METHOD_SET), IBA_STATUS_OK); /* for another port */
 	ck_assert_int_eq(join(0, ALIAS, IBA_METHOD_SET), IBA_STATUS_OK);
 	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, ALL, &r), IBA_SA_DENIED);
 	r = record_of(0, ALIAS + 2, 0);
@@ -213,7 +213,7 @@ START_TEST(test_member)
 	sa_store_set_aliases(all.groups, sa_aliases_now(all.aliases));
 	sa_store_follow(all.groups, subnet, 1);
 	groups = sa_store_publish(all.groups);
-	ck_assert_uint_eq(groups->n, 2); /* the broadcast group is one */
+	ck_assert_uint_eq(groups->n, 2); /* one is the broadcast group */
 	ck_assert_uint_eq(
 		groups->blocks[0]->groups[0]->n_ports + groups->blocks[0]->groups[1]->n_ports, 1);
 	for (unsigned int i = 0; i < 2; i++)
@@ -225,7 +225,7 @@ START_TEST(test_member)
 }
 END_TEST
 
-/* A member's entry may be named again, and hinders nothing that leaves it. */
+/* A member's entry may be named again, without affecting others. */
 START_TEST(test_member_of_other_entries)
 {
 	struct iba_guid_info_record r = record_of(0, ALIAS, ALIAS + 1);
@@ -234,7 +234,7 @@ START_TEST(test_member_of_other_entries)
 	ck_assert_int_eq(join(0, ALIAS, IBA_METHOD_SET), IBA_STATUS_OK);
 	r = record_of(0, ALIAS, 0);
 	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1), &r), IBA_STATUS_OK);
-	r = record_of(0, 0, 0); /* which one it is */
+	r = record_of(0, 0, 0); /* to see which one it is */
 	ck_assert_int_eq(change(0, IBA_METHOD_SET, WHERE | G(1), &r), IBA_STATUS_OK);
 	ck_assert(r.guid_info.guid[1] == ALIAS);
 	ck_assert_int_eq(change(0, IBA_METHOD_DELETE, WHERE | G(2), &r), IBA_STATUS_OK);
@@ -304,7 +304,7 @@ START_TEST(test_resolves)
 }
 END_TEST
 
-/* What is published does not change; removed ones are in it until they are told to their port. */
+/* A publication does not change; removed ones stay in it until their port has been told. */
 START_TEST(test_publication)
 {
 	struct alias_guids *first, *second, *third;
@@ -362,7 +362,7 @@ START_TEST(test_ports_that_are_gone)
 }
 END_TEST
 
-/* One that had no alias GUID any more when it came back is not taken for gone since long before. */
+/* One without alias GUIDs when it came back does not count as absent since long before. */
 START_TEST(test_gone_without_any)
 {
 	struct subnet *other = make_subnet("random:1:0:1:5", 0, 0);
@@ -385,7 +385,7 @@ START_TEST(test_gone_without_any)
 }
 END_TEST
 
-/* What is forgotten when its port has been away for long: all of that port, nothing of others. */
+/* All of a port that was away for long is forgotten, and nothing of other ports. */
 START_TEST(test_gone_beside_others)
 {
 	struct subnet *other = make_subnet("random:1:0:1:5", 0, 0);
@@ -402,7 +402,7 @@ START_TEST(test_gone_beside_others)
 	ck_assert(sa_aliases_get(all.aliases, host(3)->guid, 1) == ALIAS);
 	ck_assert(sa_aliases_changed(all.aliases));
 	sa_aliases_follow(all.aliases, other, 1);
-	sa_aliases_clear(all.aliases); /* with it, since when ports are gone */
+	sa_aliases_clear(all.aliases); /* including since when ports are gone */
 	ck_assert(sa_aliases_set(all.aliases, host(3)->guid, 1, ALIAS));
 	sa_aliases_follow(all.aliases, other, 1 + SA_ABSENCE_NS);
 	ck_assert(sa_aliases_get(all.aliases, host(3)->guid, 1) == ALIAS);
@@ -417,7 +417,7 @@ static void count_lost(void *arg, const struct alias_guid *alias, const char *wh
 	++*(unsigned int *)arg;
 }
 
-/* An alias GUID that is a port's after all is taken away, as if it was given back. */
+/* An alias GUID that turns out to be a port's own is removed, as if released. */
 START_TEST(test_owner_is_back)
 {
 	const uint64_t guid = host(3)->guid;
@@ -447,10 +447,10 @@ START_TEST(test_which)
 }
 END_TEST
 
-/* One with the byte of sm_assigned_guid that nobody has; after many in vain, none. */
+/* One with an unused byte of sm_assigned_guid; after many failures, none. */
 START_TEST(test_made)
 {
-	const uint64_t first = UINT64_C(0x0014054200000007); /* setup: 6 was before */
+	const uint64_t first = UINT64_C(0x0014054200000007); /* setup: 6 was used before */
 
 	for (unsigned int i = 0; i < 999; i++)
 		ck_assert(sa_aliases_set(all.aliases, 1 + i / 255, (uint8_t)(1 + i % 255),
@@ -471,7 +471,7 @@ static void publish_and_program(void)
 	sa_aliases_programmed(all.aliases, sa_aliases_serial(all.aliases));
 }
 
-/* One that was removed before this SM was master is forgotten when its port was told, too. */
+/* One removed before this SM was master is forgotten after its port was told, too. */
 START_TEST(test_removed_before)
 {
 	ck_assert(sa_aliases_restore(all.aliases, 5, 1, 0));
@@ -496,14 +496,14 @@ static void on_change(void *arg, const struct alias_guid *alias, bool forgotten)
 			       alias->index, (unsigned int)alias->guid);
 }
 
-/* Who watches is told of each that comes, is removed and is forgotten. */
+/* Watchers are told of each that is added, removed and forgotten. */
 START_TEST(test_watch)
 {
 	g_autoptr(GString) told = g_string_new(NULL);
 
 	sa_aliases_watch(all.aliases, on_change, told);
 	ck_assert(sa_aliases_set(all.aliases, 5, 1, 11));
-	ck_assert(sa_aliases_set(all.aliases, 5, 1, 11)); /* nothing new */
+	ck_assert(sa_aliases_set(all.aliases, 5, 1, 11)); /* no change */
 	ck_assert(sa_aliases_set(all.aliases, 5, 1, 0));
 	ck_assert(sa_aliases_set(all.aliases, 6, 2, 12));
 	publish_and_program();
@@ -518,20 +518,20 @@ START_TEST(test_bounds)
 		ck_assert(sa_aliases_set(all.aliases, 1 + i / 255, (uint8_t)(1 + i % 255),
 					 ALIAS + i));
 	ck_assert(!sa_aliases_set(all.aliases, UINT64_MAX, 1, 1));
-	ck_assert(sa_aliases_set(all.aliases, 1, 1, 1)); /* instead of another */
+	ck_assert(sa_aliases_set(all.aliases, 1, 1, 1)); /* replaces another */
 	ck_assert(alias_guids_find(sa_aliases_now(all.aliases), 1)->port == 1);
 	ck_assert_ptr_null(alias_guids_find(sa_aliases_now(all.aliases), ALIAS));
 }
 END_TEST
 
-/* ---- what is another's ---- */
+/* ---- GUIDs of others ---- */
 
 static const struct fabric_node *node_of(unsigned int n)
 {
 	return &subnet->fabric->nodes[host(n)->node];
 }
 
-/* Entry 1 of host 0: what it is after a Set. */
+/* Entry 1 of host 0 after a Set. */
 static uint64_t set_one(uint64_t guid)
 {
 	struct iba_guid_info_record r = record_of(0, guid, 0);
@@ -561,7 +561,7 @@ START_TEST(test_guids_of_others)
 			  (node_of(0) >= &nodes[subnet->fabric->n_nodes - 2])) == 0);
 	ck_assert(set_one(away) == 0);
 	ck_assert(set_one(away + 1) == away + 1);
-	sm_key = TEST_SA_KEY; /* a host that is no more leaves its GUID to another */
+	sm_key = TEST_SA_KEY; /* a deleted host leaves its GUID to another */
 	ck_assert(set_one(away) == away);
 	ck_assert(set_one(UINT64_MAX) == 0);
 	ck_assert(set_one(host(1)->guid) == 0);
@@ -571,7 +571,7 @@ START_TEST(test_guids_of_others)
 }
 END_TEST
 
-/* What is loaded, and no port may have: it goes, and says why. */
+/* Loaded alias GUIDs that no port may have: they are dropped, with a reason. */
 static void note_lost(void *arg, const struct alias_guid *alias, const char *why)
 {
 	(void)why;
@@ -630,14 +630,14 @@ START_TEST(test_memberships_stay_with_their_maker)
 	ck_assert_int_eq(member(1, IBA_METHOD_DELETE, ALIAS), IBA_SA_DENIED);
 	ck_assert_uint_eq(members_with(ALIAS), 1);
 	sa_store_disown(all.groups, ALIAS, host(1)->guid);
-	ck_assert_uint_eq(members_with(ALIAS), 1); /* not its */
+	ck_assert_uint_eq(members_with(ALIAS), 1); /* not its own */
 	sa_store_disown(all.groups, ALIAS, host(0)->guid);
 	ck_assert_uint_eq(members_with(ALIAS), 0);
 	ck_assert_uint_eq(members_with(host(2)->guid), 1);
 }
 END_TEST
 
-/* Who gets a GUID gets no membership with it. */
+/* A port that gets a GUID gets no membership with it. */
 START_TEST(test_granted_without_memberships)
 {
 	ck_assert_int_eq(member(2, IBA_METHOD_SET, host(2)->guid), IBA_STATUS_OK);
@@ -663,7 +663,7 @@ static int service(unsigned int who, uint8_t method, uint64_t guid)
 		       &iba_service_record_type, &r);
 }
 
-/* A service of a GID that another port has by now is nobody's, until that registers its own. */
+/* A service of a GID that another port has by now has no owner until that port registers one. */
 START_TEST(test_service_of_a_guid_that_moved)
 {
 	ck_assert(set_one(ALIAS) == ALIAS);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What other hosts are owed, whatever one makes, joins or registers: groups as IPoIB needs them,
- * MLIDs, room in the registries, and what is theirs.
- */
+/* Rights of other hosts, whatever one host makes, joins or registers: groups as IPoIB needs
+ * them, MLIDs, room in the registries, and their own entries. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 static struct subnet *subnet;
 static struct sa_registries all;
 static struct sa_store *store; /* of these */
-static GArray *asked;	       /* GUIDs of ports that are to join again */
+static GArray *asked;	       /* GUIDs of ports that are told to rejoin */
 static GPtrArray *repaired;    /* names of parameters */
 
 static const uint16_t rows[][4] = {{0xFFFF, 0x8001, 0x8002}};
@@ -66,7 +65,7 @@ static void on_repaired(void *arg, const struct sa_group *group, const char *wha
 static const struct sa_store_watch watch = {
 	.group = on_group, .member = on_member, .ask_again = on_ask_again, .repaired = on_repaired};
 
-/* Switches that can do that many MLIDs; 0: all. */
+/* Switches that support this many MLIDs; 0: all. */
 static void follow(uint16_t mlids)
 {
 	for (uint32_t i = 0; mlids && i < subnet->fabric->n_switches; i++)
@@ -141,7 +140,7 @@ static struct iba_mc_member_record ask_record(uint32_t port)
 
 /* ---- IPoIB groups that are made ---- */
 
-/* Who makes a group first, and how: nobody that asks as Linux does is shut out by it. */
+/* However the first host makes a group, a host that joins as Linux does is not shut out. */
 static const struct poison {
 	const char *what;
 	struct iba_gid mgid;
@@ -193,7 +192,7 @@ START_TEST(test_poisoned_ipoib)
 }
 END_TEST
 
-/* The broadcast group of a scope that the partition does not name is like the one that it does. */
+/* The broadcast group of a scope that the partition does not name is like that of the named one. */
 START_TEST(test_broadcast_of_another_scope)
 {
 	uint32_t port = endport(subnet, 0, true);
@@ -347,9 +346,9 @@ START_TEST(test_broadcast_made_before)
 }
 END_TEST
 
-/* ---- what one port may make ---- */
+/* ---- limits of one port ---- */
 
-/* Of the default partition, none of IPoIB. */
+/* Of the default partition, not IPoIB. */
 static struct iba_mc_member_record own_record(unsigned int host, uint64_t number)
 {
 	struct iba_mc_member_record record = ask_record(endport(subnet, host, true));
@@ -358,7 +357,7 @@ static struct iba_mc_member_record own_record(unsigned int host, uint64_t number
 	return record;
 }
 
-/* Host joins another one to a group that is there. */
+/* Host joins another one to an existing group. */
 static uint16_t join_other(unsigned int host, unsigned int other, uint64_t number)
 {
 	struct iba_mc_member_record record = own_record(other, number);
@@ -382,7 +381,7 @@ static void make_groups(unsigned int host, unsigned int n)
 	}
 }
 
-/* Memberships by proxy are counted with those of the port that makes them, of nobody else. */
+/* Memberships by proxy are charged to the port that makes them, to no other. */
 START_TEST(test_memberships)
 {
 	const unsigned int bound = 20, hosts = 8;
@@ -401,14 +400,14 @@ START_TEST(test_memberships)
 		}
 	ck_assert_uint_eq(made, bound - 10);
 	ck_assert_uint_gt(refused, 0);
-	for (unsigned int i = 1; i <= 10; i++) /* the victims still may all that they want */
+	for (unsigned int i = 1; i <= 10; i++) /* the victims are still allowed everything */
 		ck_assert_uint_eq(join_other(1, 1, i), 0);
 	ck_assert_uint_eq(join_other(1, 2, 10), 0);
 	ck_assert_uint_eq(join_other(0, 0, 5), 0);
 }
 END_TEST
 
-/* What it gives back, what its members take over, and what they leave, it may make again. */
+/* Groups and memberships that it gives back or leaves, or members take over, free its share. */
 START_TEST(test_memberships_given_back)
 {
 	subnet->options->sa_max_memberships = 4;
@@ -431,7 +430,7 @@ START_TEST(test_memberships_given_back)
 }
 END_TEST
 
-/* The port that joined others is gone: they stay for the grace time only, as it would. */
+/* The port that joined others is gone: they stay only for the grace time, as it would. */
 START_TEST(test_proxy_is_gone)
 {
 	uint64_t grace = subnet->options->membership_grace * NS_PER_S;
@@ -454,7 +453,7 @@ START_TEST(test_proxy_is_gone)
 }
 END_TEST
 
-/* It lost the P_Key by which it might join others. */
+/* It lost the P_Key that let it join others. */
 START_TEST(test_proxy_lost_its_p_key)
 {
 	static const uint16_t one_less[][4] = {{0xFFFF, 0x8001, 0x8002}, {0x8001}};
@@ -479,7 +478,7 @@ START_TEST(test_proxy_lost_its_p_key)
 }
 END_TEST
 
-/* However many take what they can, each port of the subnet finds its part, and a few find more. */
+/* However many ports take all they can, each port gets its share, and a few get more. */
 START_TEST(test_shares)
 {
 	unsigned int n = n_endports(subnet), part = SA_MAX_SERVICES / 2 / n, least = 0;
@@ -512,7 +511,7 @@ END_TEST
 
 /* ---- MLIDs ---- */
 
-/* As many of n groups as the host may make; none like another, or all alike. */
+/* As many of n groups as the host may make; all different, or all alike. */
 static unsigned int make_all(unsigned int host, unsigned int n, bool alike)
 {
 	const uint64_t limits = C(mtu) | C(mtu_selector) | C(rate) | C(rate_selector);
@@ -538,7 +537,7 @@ static struct partition_group new_groups[] = {{
 	.scope = 2,
 }};
 
-/* The same, and one partition more, with IPoIB. */
+/* As above, with one more partition, with IPoIB. */
 static void add_partition(void)
 {
 	static const uint16_t more[][4] = {{0xFFFF, 0x8001, 0x8003}};
@@ -578,7 +577,7 @@ START_TEST(test_mlids_are_left)
 }
 END_TEST
 
-/* Groups that may share do so beyond the port's part, with those of the same port. */
+/* Groups that may share do so beyond the port's share, with those of the same port. */
 START_TEST(test_hog_shares_with_itself)
 {
 	struct iba_mc_member_record record;
@@ -602,7 +601,7 @@ START_TEST(test_hog_shares_with_itself)
 }
 END_TEST
 
-/* All MLIDs are taken, as before there were shares, by groups of a few kinds; 3 by each host. */
+/* All MLIDs are taken, as before shares existed, by groups of a few kinds; 3 by each host. */
 static void take_all(unsigned int n_hosts)
 {
 	for (unsigned int i = 0;; i++) {
@@ -634,8 +633,7 @@ static void program(void)
 	mc_groups_unref(groups);
 }
 
-/* For a partition's group that finds none, groups of the port that has most are brought together.
- */
+/* For a partition's group that finds none, groups of the port with most MLIDs are merged. */
 START_TEST(test_brought_together)
 {
 	const unsigned int n_hosts = 7;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The SA data base as text: what is written is read again, and what the classic daemon writes. */
+/* The SA database as text: what is written can be read again, also files of the classic daemon. */
 #include <check.h>
 #include <string.h>
 
@@ -14,10 +14,10 @@
 
 #define PREFIX IBA_DEFAULT_GID_PREFIX
 #define NOW NS_PER_S
-#define TIME 0x6b039b64 /* of the clock, then */
+#define TIME 0x6b039b64 /* the clock then */
 #define MOMENT ((struct sa_moment){NOW, TIME})
 
-static unsigned int out; /* groups that were left out of the file that was read last */
+static unsigned int out; /* groups skipped in the last file read */
 
 static void fill(const struct sa_registries *registries)
 {
@@ -101,7 +101,7 @@ static bool is_subscribed(struct sa_subscription *subscription, void *arg)
 	return true;
 }
 
-/* What a replica does not have, or has otherwise. */
+/* Entries that a replica does not have, or has otherwise. */
 static void fill_more(const struct sa_registries *registries)
 {
 	const struct iba_service_record service = {
@@ -149,15 +149,15 @@ START_TEST(test_round_trip)
 	ck_assert_uint_eq(n, 5);
 	ck_assert_uint_eq(sa_services_find(second.services, &keyed)->record.service_key[0], 1);
 	ck_assert_uint_eq(sa_services_find(second.services, &keyed)->owner, 12);
-	ck_assert_uint_eq(sa_services_find(second.services, &shared)->owner, 0); /* nobody's */
+	ck_assert_uint_eq(sa_services_find(second.services, &shared)->owner, 0); /* has no owner */
 	sa_registries_free(&first);
 	sa_registries_free(&second);
 }
 END_TEST
 
-/* ---- the same as a standby gets it ---- */
+/* ---- as replicated to a standby ---- */
 
-/* Instead of the replicator's: straight into the replica of the standby. */
+/* Replaces the replicator's: writes directly into the standby's replica. */
 void replicator_put(struct replicator *replicator, struct replica_entry *entry)
 {
 	ck_assert_int_eq(replica_put((struct replica *)replicator, entry), REPLICA_CHANGED);
@@ -201,8 +201,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Lines in one order, and each subscription numbered alike: in what order they came is no matter.
- */
+/* Sorted lines, with equal numbers for subscriptions: their order of arrival does not matter. */
 static char **lines_of(const struct sa_registries *registries)
 {
 	g_autofree char *text = text_of(registries);
@@ -215,7 +214,7 @@ static char **lines_of(const struct sa_registries *registries)
 	return lines;
 }
 
-/* All of an address but for the P_Key index, whether it was trusted, who owns a service. */
+/* All of an address except the P_Key index, whether it was trusted, and the owner of a service. */
 START_TEST(test_standby)
 {
 	struct sa_registries first = sa_registries_new(0), second = sa_registries_new(0);
@@ -300,7 +299,7 @@ static void copy_entry(void *arg, const struct replica_entry *entry)
 	*copy = g_memdup2(entry, sizeof(*entry) + entry->key_length + entry->value_length);
 }
 
-/* The entry of a section, in place of which the replica has one that is otherwise. */
+/* Replaces an entry of a section by a changed one. */
 static void replace(struct one *one, uint8_t section, size_t key_length, size_t value_length,
 		    unsigned int octet, uint8_t value)
 {
@@ -320,7 +319,7 @@ static void replace(struct one *one, uint8_t section, size_t key_length, size_t 
 	g_free(entry);
 }
 
-/* Of how many entries the adopted text tells. */
+/* Number of entries in the adopted text. */
 static unsigned int adopt(const struct one *one, unsigned int bad)
 {
 	struct sa_registries second = sa_registries_new(0);
@@ -335,12 +334,15 @@ static unsigned int adopt(const struct one *one, unsigned int bad)
 static const uint8_t sections[] = {REPLICA_GROUPS, REPLICA_MEMBERS, REPLICA_SERVICES,
 				   REPLICA_SUBSCRIPTIONS, REPLICA_ALIASES};
 
-/* A key is of one length, a value may be longer: later versions know more. */
+/* A key has one length, a value may be longer: later versions know more. */
 START_TEST(test_lengths)
 {
 	uint8_t section = sections[_i];
 	unsigned int lost = section == REPLICA_GROUPS ? 2 : 1; /* with its member */
-	/* Octets of the end of a lease, or of the port that made a member: older versions. */
+	/*
+	 * Octets of the end of a lease, or of the port that made a member: older versions lack
+	 * them.
+	 */
 	unsigned int may_lack = section == REPLICA_SERVICES  ? 9
 				: section == REPLICA_MEMBERS ? 8
 							     : 0;
@@ -365,10 +367,10 @@ START_TEST(test_lengths)
 }
 END_TEST
 
-/* Octets of keys and values that make no sense, or make it still. */
+/* Octets of keys and values that are invalid, or still valid. */
 static const struct {
 	uint8_t section;
-	unsigned int octet; /* of the value behind the key */
+	unsigned int octet; /* of the value after the key */
 	uint8_t value;
 	unsigned int bad;
 } octets_cases[] = {
@@ -414,7 +416,7 @@ START_TEST(test_mlid_taken)
 }
 END_TEST
 
-/* What ended at the master is none of the standby's. */
+/* Entries that ended at the master are not adopted by the standby. */
 START_TEST(test_ended)
 {
 	const struct iba_service_record service = {11, {PREFIX, 12}, .service_p_key = 0x8001};
@@ -440,7 +442,7 @@ START_TEST(test_ended)
 }
 END_TEST
 
-/* Who made a group; of an address what it has not. */
+/* The maker of a group; missing parts of an address. */
 START_TEST(test_details)
 {
 	const struct iba_inform_info info = {.trap_number = 64};
@@ -458,7 +460,7 @@ START_TEST(test_details)
 }
 END_TEST
 
-/* Services that differ in the last octet of the GID or the first of the P_Key are two. */
+/* Services that differ in the last octet of the GID or the first of the P_Key are separate. */
 START_TEST(test_service_keys)
 {
 	struct iba_service_record service = {
@@ -477,9 +479,9 @@ START_TEST(test_service_keys)
 }
 END_TEST
 
-/* When the other SM was heard of last, and what is left of a lease of 100 s from NOW on then. */
+/* When the other SM was last heard of, and the rest of a lease of 100 s then, counted from NOW. */
 static const struct {
-	uint64_t clock; /* s after NOW; UINT64_MAX: it said nothing */
+	uint64_t clock; /* s after NOW; UINT64_MAX: not reported */
 	uint32_t lease, left;
 } spent_cases[] = {
 	{UINT64_MAX, 100, 100}, {0, 100, 100}, {40, 100, 60},
@@ -511,7 +513,7 @@ START_TEST(test_spent)
 }
 END_TEST
 
-/* A clock that went back, one that is too short, and a lease whose end is not told: it is whole. */
+/* A clock that went back, one that is too short, and a lease without an end: it is whole. */
 START_TEST(test_lease_of_other_versions)
 {
 	struct iba_service_record service = {.service_id = 11,
@@ -536,9 +538,9 @@ START_TEST(test_lease_of_other_versions)
 }
 END_TEST
 
-/* ---- texts that are not whole ---- */
+/* ---- truncated texts ---- */
 
-/* Cut anywhere: what is read is the beginning of it, and nothing that was not there. */
+/* Cut anywhere: what is read is the beginning of it, and nothing else. */
 START_TEST(test_torn)
 {
 	struct sa_registries first = sa_registries_new(0);
@@ -619,7 +621,7 @@ START_TEST(test_classic)
 }
 END_TEST
 
-/* What is left of a lease of 100 s that was read so many seconds after it was written. */
+/* The rest of a lease of 100 s that was read this many seconds after it was written. */
 static const struct {
 	int64_t written, read;
 	unsigned int left; /* 0: it is over */
@@ -637,7 +639,7 @@ START_TEST(test_ages)
 	const struct iba_service_record endless = {12, {PREFIX, 12}, .service_p_key = 0x8001};
 	struct sa_registries first = sa_registries_new(0), second = sa_registries_new(0);
 	const struct sa_moment written = {NOW, ages[_i].written};
-	const struct sa_moment later = {5, ages[_i].read}; /* another start, another count */
+	const struct sa_moment later = {5, ages[_i].read}; /* another start, another time base */
 	g_autofree char *text = NULL;
 	g_autoptr(GError) error = NULL;
 	const struct sa_service *service;
@@ -765,7 +767,7 @@ END_TEST
 	"mcm_port: port_gid=0xfe80000000000000:" guid " scope_state=" join_state " proxy_join="    \
 										 "0x0\n"
 
-/* Members are of the group before them, if that was new, and are some port that joined. */
+/* Members belong to the group before them, if that was new, and must be a port that joined. */
 START_TEST(test_members)
 {
 	static const char text[] = MEMBER_LINE("0x1", "0x21")
@@ -828,7 +830,7 @@ static void expect_loaded(struct context *context, const char *file, const char 
 	sa_registries_free(&all);
 }
 
-/* Groups with MLIDs that switches cannot do get others; who finds none is left out, and told. */
+/* Groups with MLIDs that switches do not support get others; with none free they are skipped. */
 START_TEST(test_no_mlid)
 {
 	static const char text[] = GROUP_LINE("0xff12a01c00000000:0x1", "0xc004")
@@ -863,7 +865,7 @@ START_TEST(test_no_mlid)
 }
 END_TEST
 
-/* What goes wrong with the files is told, and nothing else is. */
+/* Faults of the files are logged, and nothing else is. */
 START_TEST(test_file_faults)
 {
 	g_autoptr(GString) log = g_string_new(NULL);
@@ -871,7 +873,7 @@ START_TEST(test_file_faults)
 	g_autofree char *directory = g_dir_make_tmp("opensm-sa-XXXXXX", NULL);
 	g_autofree char *missing = g_build_filename(directory, "missing", NULL);
 	g_autofree char *file = g_build_filename(directory, "opensm-sa.dump", NULL);
-	bool before = g_file_test("opensm-sa.dump", G_FILE_TEST_EXISTS); /* nobody asked for it */
+	bool before = g_file_test("opensm-sa.dump", G_FILE_TEST_EXISTS); /* not requested */
 	struct sa_registries none = sa_registries_new(0);
 
 	options_slot_init(&context.options);
@@ -909,7 +911,7 @@ START_TEST(test_file_faults)
 }
 END_TEST
 
-/* Written to where the option says, read by its owner alone, and loaded again; or neither. */
+/* Written to where the option says, readable only by its owner, and loaded again; or neither. */
 START_TEST(test_file)
 {
 	struct context context = {.log = log_new_null(), .rt = runtime_new(RUNTIME_VIRTUAL)};

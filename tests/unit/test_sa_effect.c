@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Sets that come again with their octets when what they made is gone: what a request took away
- * stays away, what was lost otherwise is made again.
+ * Repeated Sets, octet by octet, after what they made is gone: what a request removed stays
+ * removed, what was lost otherwise is made again.
  */
 #include <check.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static bool answered(void *arg)
 	return net.answer != NULL;
 }
 
-/* The status of request number n of the client; of a good answer record gets what it tells. */
+/* The status of request number n of the client; after success record gets the answer. */
 static uint16_t ask(unsigned int n, uint8_t method, uint16_t attribute, uint64_t mask,
 		    const struct wire_type *type, void *record)
 {
@@ -86,7 +86,7 @@ static uint16_t service(unsigned int n, uint8_t method)
 		   &iba_service_record_type, &record);
 }
 
-/* A group of that MGID, which is made or left; zeros: of one that gets its MGID. */
+/* A group of that MGID, which is made or left; zeros: one whose MGID the SA assigns. */
 static uint16_t member(unsigned int n, uint8_t method, struct iba_gid *mgid)
 {
 	struct iba_mc_member_record record = {
@@ -129,7 +129,7 @@ START_TEST(test_lease_is_over)
 }
 END_TEST
 
-/* Publishes the subnet anew: all ports but the SM's have that P_Key. */
+/* Publishes the subnet again: all ports except the SM's have that P_Key. */
 static void set_p_key(uint16_t p_key)
 {
 	struct subnet *before = slot_take(&net.context.subnet), *after;
@@ -153,7 +153,7 @@ static void set_p_key(uint16_t p_key)
 	run_ms(100);
 }
 
-/* Groups end with the P_Key of their members, those of an MGID that the SA made, too. */
+/* Groups end with the P_Key of their members, also those of an MGID assigned by the SA. */
 START_TEST(test_p_key_is_gone)
 {
 	struct iba_gid named = {UINT64_C(0xFF1200000000ABCD), 1}, made = {0}, other = {0};
@@ -174,7 +174,7 @@ START_TEST(test_p_key_is_gone)
 }
 END_TEST
 
-/* A copy that is late does not bring back what its sender took away. */
+/* A late copy does not bring back what its sender removed. */
 START_TEST(test_taken_away_by_request)
 {
 	struct iba_gid named = {UINT64_C(0xFF1200000000ABCD), 1}, made = {0}, none = {0};
@@ -204,7 +204,7 @@ static void set_port(uint64_t guid, bool up)
 	run_ms(3000);
 }
 
-/* Who was away joins and subscribes anew, and says so with the same numbers after a restart. */
+/* A port that was away joins and subscribes again, with the same numbers after a restart. */
 START_TEST(test_port_was_away)
 {
 	struct iba_gid named = {UINT64_C(0xFF1200000000ABCD), 1};
@@ -250,8 +250,8 @@ static uint64_t set_alias(unsigned int n, uint64_t guid)
 }
 
 /*
- * The GUID of a port that is away is kept for it. One that was never there may be had, until its
- * port comes.
+ * The GUID of an absent port is kept for it. One that never existed may be used, until its port
+ * comes.
  */
 START_TEST(test_owner_of_alias_is_back)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a requester may not know of is to it as if it were not there: for each attribute and method
+ * What a requester may not know of must look as if it did not exist: for each attribute and method,
  * a port, group or service of a partition that the requester is not in is asked for, then one that
- * nobody has, and the answers are compared octet by octet but for what was asked.
+ * does not exist, and the answers are compared octet by octet, except for the values asked for.
  */
 #include <check.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static struct inventory *inventory; /* nothing was read yet */
 static uint64_t sm_key;
 static uint32_t asker, visible, hidden, hidden_switch; /* endports */
 
-/* Endports by turns in the one or the other partition. */
+/* Endports alternate between the two partitions. */
 static const uint16_t rows[][4] = {{OWN_P_KEY, 0}, {HIDDEN_P_KEY, 0}};
 static const struct partition partitions[] = {
 	{.name = (char *)"own", .p_key = OWN_P_KEY & 0x7FFF},
@@ -45,7 +45,7 @@ static struct iba_gid gid_of(uint64_t guid)
 	return (struct iba_gid){subnet->options->subnet_prefix, guid};
 }
 
-/* What an answer says, and what was asked. */
+/* An answer, and the request. */
 struct heard {
 	struct told told;
 	uint8_t asked[IBA_MAD_BYTES];
@@ -155,7 +155,7 @@ static void teardown(void)
 
 /* ---- one question twice ---- */
 
-/* What is asked for: once what is hidden, once what is not there. */
+/* The subject of the request: once a hidden one, once one that does not exist. */
 struct target {
 	uint16_t lid, switch_lid, p_key, mlid;
 	uint64_t guid, number; /* of a port; of a group or service */
@@ -273,7 +273,7 @@ static void fill_join(union sa_any *record)
 	record->member = group_record(asker, target->p_key, target->number);
 }
 
-/* A group of that P_Key, which nobody has. */
+/* A group of that P_Key, which does not exist. */
 static void fill_create(union sa_any *record)
 {
 	record->member = group_record(asker, target->p_key, 99);
@@ -440,7 +440,7 @@ static struct heard ask_for_target(const struct question *question, const struct
 		   &record);
 }
 
-/* Octets that differ where the two requests are the same. */
+/* Octets that differ where the two requests are equal. */
 static unsigned int differences(const struct heard *a, const struct heard *b)
 {
 	unsigned int n = 0;
@@ -493,7 +493,7 @@ START_TEST(test_hidden)
 }
 END_TEST
 
-/* Nor does the key that everybody knows tell of it. */
+/* Nor is it shown with the well-known key. */
 START_TEST(test_hidden_by_known_key)
 {
 	sm_key = ((struct options *)subnet->options)->sa_key = KNOWN_SA_KEY;
@@ -501,7 +501,7 @@ START_TEST(test_hidden_by_known_key)
 }
 END_TEST
 
-/* The request has its GIDs behind the fixed part. */
+/* The request has its GIDs after the fixed part. */
 static struct heard ask_multi(uint64_t guid, bool is_source)
 {
 	const struct iba_multi_path_record record = {
@@ -535,8 +535,8 @@ START_TEST(test_multi_path)
 END_TEST
 
 /*
- * A GRH that names another port than the LID is refused, as whoever sent it may be told only if
- * it may know of that port.
+ * A GRH that names another port than the LID is refused, as the sender may be answered only if it
+ * may know of that port.
  */
 static struct heard ask_with_grh(uint64_t guid)
 {
@@ -569,7 +569,7 @@ START_TEST(test_grh)
 }
 END_TEST
 
-/* A range of LIDs names nothing: it is taken, whatever is there. */
+/* A range of LIDs names nothing: it is accepted, whatever exists. */
 START_TEST(test_lid_range)
 {
 	const struct question question = DO(SET, INFORM_INFO, inform_info, 0, fill_inform_range);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Answers that are held or remembered, with requests that were made up: see hold.h. */
+/* Answers that are held or remembered, with made-up requests: see hold.h. */
 #include <check.h>
 
 #include "tests/run_suite.h"
@@ -20,7 +20,7 @@ static bool never(void *arg)
 	return false;
 }
 
-/* As the client would send it, number says which. */
+/* As the client would send it; number tells them apart. */
 static struct vendor_mad *request_of(const struct net *net, uint8_t number)
 {
 	struct vendor_mad *mad = g_malloc0(sizeof(*mad) + IBA_MAD_BYTES);
@@ -56,7 +56,7 @@ static void check_known(struct sa_hold *holds, const struct net *net, uint8_t nu
 		vendor_mad_free(again);
 }
 
-/* An answer leaves when all that it waits for is so, or at its deadline; then it is remembered. */
+/* An answer is sent when all it waits for is done, or at its deadline; then it is remembered. */
 START_TEST(test_held_answers)
 {
 	struct sa_hold *holds;
@@ -78,7 +78,7 @@ START_TEST(test_held_answers)
 	ck_assert_uint_eq(sa_hold_waiting(holds), 2);
 	sa_hold_reached(holds, SA_HOLD_ALIASES, 9);
 	ck_assert_uint_eq(sa_hold_waiting(holds), 1);
-	hold(holds, &net, 4, 6, 0, 0); /* that is so already */
+	hold(holds, &net, 4, 6, 0, 0); /* that is done already */
 	ck_assert_uint_eq(sa_hold_waiting(holds), 1);
 	ck_assert_uint_eq(counter_get(&net.context.counters, sa_unconfirmed), 0);
 	runtime_run(net.rt, never, NULL, start + SECOND);
@@ -148,7 +148,7 @@ START_TEST(test_held_of_a_header)
 }
 END_TEST
 
-/* An answer without a deadline waits on while one behind it leaves at its own. */
+/* An answer without a deadline waits while one behind it is sent at its own. */
 START_TEST(test_held_without_deadline)
 {
 	struct sa_hold *holds;
@@ -170,7 +170,7 @@ START_TEST(test_held_without_deadline)
 	ck_assert_uint_eq(sa_hold_waiting(holds), 0);
 	check_known(holds, &net, 1, true);
 	runtime_run(net.rt, never, NULL, start + 30 * SECOND + SA_HOLD_NS);
-	check_known(holds, &net, 1, false); /* nothing came meanwhile that would forget it */
+	check_known(holds, &net, 1, false); /* nothing arrived meanwhile that would displace it */
 	hold(holds, &net, 4, 0, 0, 0);	    /* it waits for nothing */
 	ck_assert_uint_eq(sa_hold_waiting(holds), 0);
 	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SA_HOLD_NS);
@@ -180,7 +180,7 @@ START_TEST(test_held_without_deadline)
 }
 END_TEST
 
-/* What the standbys are to know, and what leaves at once when it is known already. */
+/* Answers that standbys have to know first; known ones are sent at once. */
 START_TEST(test_held_for_the_replica)
 {
 	const uint64_t until[SA_HOLD_TOPICS] = {[SA_HOLD_REPLICA] = 3};
@@ -208,7 +208,7 @@ START_TEST(test_held_for_the_replica)
 }
 END_TEST
 
-/* So many are remembered: those that left first are forgotten for those that leave. */
+/* A bounded number is remembered: the oldest are forgotten for new ones. */
 START_TEST(test_remembered_are_bounded)
 {
 	const uint64_t until[SA_HOLD_TOPICS] = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* InformInfo and InformInfoRecord: what may be subscribed to, who ends it, who is told of it. */
+/* InformInfo and InformInfoRecord: what may be subscribed to, who ends it, who may see it. */
 #include <check.h>
 
 #include "complib/actor.h"
@@ -7,7 +7,7 @@
 #include "tests/unit/test_sa_make.h"
 
 #define C(name) IBA_COMPONENT(inform_info_record, name)
-#define OWN_QP 1 /* of who asks: test_sa_make.c */
+#define OWN_QP 1 /* of the requester: test_sa_make.c */
 
 static struct subnet *subnet;
 static struct sa_registries all;
@@ -121,7 +121,7 @@ END_TEST
 
 static const uint16_t two_worlds[][4] = {{0x8001}, {0x8002}};
 
-/* A GID is that of a port which the subscriber may know of; the range of LIDs is no matter then. */
+/* A GID must be that of a port which the subscriber may know of; the LID range is ignored then. */
 START_TEST(test_gids)
 {
 	struct iba_inform_info info = traps(64);
@@ -135,7 +135,7 @@ START_TEST(test_gids)
 	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK);
 	info.gid.prefix++;
 	ck_assert_int_eq(set_as(0, info), IBA_SA_REQ_INVALID);
-	info.lid_range_end = 6; /* no matter */
+	info.lid_range_end = 6; /* ignored */
 	info.gid.prefix = 0;
 	ck_assert_int_eq(set_as(0, info), IBA_SA_REQ_INVALID);
 	info.gid = (struct iba_gid){IBA_DEFAULT_GID_PREFIX, 0};
@@ -153,7 +153,7 @@ START_TEST(test_gids)
 }
 END_TEST
 
-/* Violations of keys, traps 256 to 259, and what is of type Security are for the trusted alone. */
+/* Violations of keys, traps 256 to 259, and type Security are for trusted clients only. */
 START_TEST(test_secrets)
 {
 	for (uint16_t trap = 254; trap <= 262; trap++) {
@@ -178,7 +178,7 @@ END_TEST
 
 /* ---- the end ---- */
 
-/* The QP that is named ends if it subscribed, else the one that asks; nobody else's. */
+/* The named QP is unsubscribed if it subscribed, else the requester's; no other port's. */
 START_TEST(test_end)
 {
 	const struct vendor_address other = {.lid = 1, .qpn = 5};
@@ -199,7 +199,7 @@ START_TEST(test_end)
 }
 END_TEST
 
-/* RespTimeValue makes no other subscription; the answer repeats what was asked. */
+/* RespTimeValue does not make another subscription; the answer repeats the request. */
 START_TEST(test_again)
 {
 	struct iba_inform_info info = traps(64), got;
@@ -227,7 +227,7 @@ START_TEST(test_again)
 }
 END_TEST
 
-/* A port that is gone, or of no common partition any more, is subscribed to until that ends. */
+/* Subscriptions to a port that is gone, or out of reach by now, last until unsubscribed. */
 START_TEST(test_end_of_unknown)
 {
 	const struct vendor_address own = {.lid = 1, .qpn = OWN_QP};
@@ -277,7 +277,7 @@ static void on_removed(void *arg, struct sa_subscription *subscription)
 	g_string_append_printf(arg, "-%u ", subscription->info.trap_number);
 }
 
-/* Both who watch are told of each that comes, comes again, ends, and is forgotten. */
+/* Both watchers are told of each subscription that is added, renewed, ended, and forgotten. */
 START_TEST(test_watch)
 {
 	static const struct sa_subscribers_watch watch = {.added = on_added, .removed = on_removed};
@@ -312,7 +312,7 @@ START_TEST(test_again_while_absent)
 }
 END_TEST
 
-/* What a port registered outlives it for a while, or with the option not at all. */
+/* Registrations outlive their port for a while, or with the option not at all. */
 START_TEST(test_absence)
 {
 	struct subnet *empty = make_subnet("mesh:2x2", 0, 0); /* which has no hosts' GUIDs */
@@ -337,7 +337,7 @@ START_TEST(test_absence)
 }
 END_TEST
 
-/* ---- who is told ---- */
+/* ---- visibility ---- */
 
 static unsigned int table(uint64_t mask, struct iba_inform_info_record wanted,
 			  struct iba_inform_info_record *first)
@@ -353,7 +353,7 @@ static unsigned int table(uint64_t mask, struct iba_inform_info_record wanted,
 	return n;
 }
 
-/* By subscriber and its number, whatever else is asked; QPs are told to the trusted alone. */
+/* By subscriber and its number, whatever else is asked; QPs are shown only to trusted clients. */
 START_TEST(test_records)
 {
 	struct iba_inform_info_record wanted = {.subscriber_gid = gid_of(1)}, got;
@@ -381,7 +381,7 @@ START_TEST(test_records)
 }
 END_TEST
 
-/* Of a port that is gone the trusted alone are told. */
+/* Only trusted clients see those of a port that is gone. */
 START_TEST(test_records_of_who_is_gone)
 {
 	const struct vendor_address to = {.lid = 1, .qpn = 5};
@@ -390,7 +390,7 @@ START_TEST(test_records_of_who_is_gone)
 
 	ck_assert_ptr_nonnull(sa_subscribers_add(all.subscribers, 0xDEAD, &to, &info, false));
 	ck_assert_uint_eq(table(0, (struct iba_inform_info_record){0}, &got), 0);
-	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK); /* behind the other */
+	ck_assert_int_eq(set_as(0, info), IBA_STATUS_OK); /* after the other */
 	ck_assert_uint_eq(table(0, (struct iba_inform_info_record){0}, &got), 1);
 	sm_key = TEST_SA_KEY;
 	ck_assert_uint_eq(table(0, (struct iba_inform_info_record){0}, &got), 2);

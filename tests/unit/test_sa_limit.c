@@ -10,7 +10,7 @@
 typedef bool fit_fn(uint8_t *value, const struct sa_limit *limit);
 #define NONE (-1)
 
-/* With this there, what is asked for by selector and value gives that. */
+/* With this value present, a request by selector and value gives that result. */
 static const struct {
 	fit_fn *fit;
 	uint8_t there, selector, value;
@@ -66,7 +66,7 @@ START_TEST(test_selectors)
 }
 END_TEST
 
-/* The values of a group stay: each that is below, at or above what is asked for. */
+/* The values of a group are fixed: each that is below, at or above the requested one. */
 START_TEST(test_selectors_of_groups)
 {
 	static const bool fit[][3] = {

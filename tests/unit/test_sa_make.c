@@ -41,7 +41,7 @@ static struct routing *route(const struct fabric *fabric)
 	GError *error = NULL;
 	struct routing *routing = route_compute(engine, fabric, &input, &error);
 
-	if (!routing) /* not by check: benchmarks come here too */
+	if (!routing) /* not by check: benchmarks use this too */
 		g_error("%s", error->message);
 	return routing;
 }

@@ -11,15 +11,14 @@
 #define KNOWN_SA_KEY 1 /* the default */
 
 /*
- * A routed subnet of a topology. With variety, links differ in rate and MTU; seed 0: none. All
+ * A routed subnet of a topology. With variety, links differ in rate and MTU; 0: they do not. All
  * endports are full members of the default partition.
  */
 struct subnet *make_subnet(const char *spec, uint8_t lmc, uint64_t variety);
 
 /*
- * The same subnet with other partitions: P_Keys of endport n of the fabric are row n % n_rows of
- * rows, each ended by 0. partitions lists those with parameters; it is copied, names and groups
- * too.
+ * The subnet with other partitions: P_Keys of endport n of the fabric are row n % n_rows of rows,
+ * each ended by 0. partitions lists those with parameters; it is copied, with names and groups.
  */
 struct subnet *with_partitions(struct subnet *subnet, const uint16_t (*rows)[4],
 			       unsigned int n_rows, const struct partition *partitions,
@@ -29,7 +28,7 @@ struct subnet *with_partitions(struct subnet *subnet, const uint16_t (*rows)[4],
 uint32_t endport(const struct subnet *subnet, unsigned int n, bool ca_only);
 unsigned int n_endports(const struct subnet *subnet);
 
-/* A request, its header fields ready to be spoilt. */
+/* A request, with header fields that tests may spoil. */
 struct ask {
 	const struct subnet *subnet;
 	struct sa_store *store;
@@ -63,7 +62,7 @@ struct told {
 /* 256 octets of the request. */
 void ask_encode(const struct ask *ask, uint8_t octets[IBA_MAD_BYTES]);
 struct told tell(const struct ask *ask);
-/* The same of octets that need not be a request. */
+/* As tell(), for octets that may not be a request. */
 struct told tell_octets(const struct ask *ask, const uint8_t *data, size_t length);
 void told_record(const struct told *told, const struct wire_type *type, unsigned int index,
 		 void *record);

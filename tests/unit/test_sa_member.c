@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* MCMemberRecord: create, join, leave, ask; and how the registry follows the subnet. */
+/* MCMemberRecord: create, join, leave, query; and how the registry follows the subnet. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,13 +214,13 @@ START_TEST(test_create)
 	ck_assert_uint_eq(got.rate_selector, 2);
 	ck_assert_uint_eq(got.packet_life_time_selector, 2);
 	ck_assert_uint_eq(got.scope, record.mgid.prefix >> 48 & 0xF);
-	ck_assert_uint_eq(got.mtu, IBA_MTU_4096); /* as much as the port can do */
+	ck_assert_uint_eq(got.mtu, IBA_MTU_4096); /* as much as the port supports */
 	ck_assert_uint_eq(got.rate, IBA_RATE_40);
 	ck_assert_uint_eq(got.packet_life_time, subnet->options->subnet_timeout);
 }
 END_TEST
 
-/* Groups of IPoIB are there only where the partition has it; others are. */
+/* Groups of IPoIB exist only where the partition has it; others exist anywhere. */
 START_TEST(test_without_ipoib)
 {
 	struct partition without[] = {partitions[0], partitions[1]};
@@ -265,7 +265,7 @@ START_TEST(test_made_mgid)
 }
 END_TEST
 
-/* selector, value, what the group gets or 0 if it cannot be; the ports do MTU 5 and rate 7. */
+/* selector, value, result for the group or 0 if impossible; the ports support MTU 5 and rate 7. */
 static const struct {
 	uint8_t selector, mtu, got_mtu, rate, got_rate;
 } limits[] = {
@@ -334,7 +334,7 @@ START_TEST(test_mlids_run_out)
 }
 END_TEST
 
-/* One port leaves MLIDs to others; what it gives back it may make again. */
+/* One port leaves MLIDs to others; those that it gives back it may use again. */
 START_TEST(test_quota)
 {
 	uint32_t port = port_in(0, 0), other = port_in(0, 1);
@@ -372,7 +372,7 @@ static struct iba_mc_member_record ipoib_record(uint32_t port)
 	return record;
 }
 
-/* RFC 4391, 5: a group of IPoIB has what its broadcast group has. */
+/* RFC 4391, 5: an IPoIB group has the parameters of its broadcast group. */
 START_TEST(test_create_ipoib)
 {
 	uint32_t port = port_in(0, 0);
@@ -411,7 +411,7 @@ START_TEST(test_create_ipoib)
 }
 END_TEST
 
-/* A scope without a broadcast group has no others, until somebody makes that. */
+/* A scope without a broadcast group has no others, until that is made. */
 START_TEST(test_scope_of_ipoib)
 {
 	uint32_t port = port_in(0, 0);
@@ -431,7 +431,7 @@ START_TEST(test_scope_of_ipoib)
 }
 END_TEST
 
-/* Not more than the first port can do; one that tells no rate is taken for 10 Gb/s. */
+/* At most what the first port supports; one that reports no rate counts as 10 Gb/s. */
 START_TEST(test_create_at_slow_port)
 {
 	uint32_t port = port_in(0, 0);
@@ -439,7 +439,7 @@ START_TEST(test_create_at_slow_port)
 
 	subnet->fabric->ports[port].mtu = IBA_MTU_1024;
 	subnet->fabric->ports[port].rate = IBA_RATE_5;
-	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_REQ_INVALID); /* IPoIB is not less */
+	ck_assert_uint_eq(join(port, CREATE, &record), IBA_SA_REQ_INVALID); /* less is not IPoIB */
 	record = create_record(port);
 	record.mgid.guid++;
 	ck_assert_uint_eq(ask_one(port, IBA_METHOD_SET, CREATE, &record, &got), 0);
@@ -452,8 +452,7 @@ START_TEST(test_create_at_slow_port)
 }
 END_TEST
 
-/* What is no component of the request means nothing, whatever its field holds. */
-/* Of new groups, too, clients are told only codes that they know. */
+/* For new groups, too, clients get only codes that they know. */
 START_TEST(test_create_with_rates_told)
 {
 	uint32_t port = port_in(0, 0);
@@ -466,6 +465,7 @@ START_TEST(test_create_with_rates_told)
 }
 END_TEST
 
+/* A field that is not a component of the request has no meaning, whatever it holds. */
 START_TEST(test_create_with_other_fields)
 {
 	uint32_t port = port_in(0, 0);
@@ -489,7 +489,7 @@ END_TEST
 
 /* ---- joining ---- */
 
-/* Who asks for just what the first one asked for gets in: osmtest -f m -M 2 does, run twice. */
+/* A request equal to the first one gets in, as osmtest -f m -M 2 does when run twice. */
 START_TEST(test_join_as_created)
 {
 	uint32_t port = port_in(0, 0), other = port_in(1, 0);
@@ -506,7 +506,7 @@ START_TEST(test_join_as_created)
 }
 END_TEST
 
-/* A HopLimit that nobody asked for keeps nobody out. */
+/* A HopLimit that was not requested keeps no port out. */
 START_TEST(test_join_with_hop_limit)
 {
 	uint32_t port = port_in(0, 0), other = port_in(1, 0);
@@ -622,7 +622,7 @@ START_TEST(test_who_may_join)
 	struct ask ask;
 
 	ck_assert_uint_eq(join(own, CREATE, &record), 0);
-	record.port_gid = gid_of(outside); /* lacks the P_Key: to it there is no such group */
+	record.port_gid = gid_of(outside); /* lacks the P_Key: for it there is no such group */
 	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_INSUFFICIENT_COMPONENTS);
 	ck_assert_uint_eq(join(outside, CREATE, &record), IBA_SA_REQ_INVALID);
 	record.port_gid = gid_of(other);
@@ -636,10 +636,10 @@ START_TEST(test_who_may_join)
 	record.port_gid = gid_of(other);
 	record.port_gid.guid ^= UINT64_C(1) << 50;
 	ck_assert_uint_eq(join(other, JOIN, &record), IBA_SA_INVALID_GID);
-	record.port_gid = gid_of(other); /* by itself by now */
+	record.port_gid = gid_of(other); /* joined by itself by now */
 	ck_assert_uint_eq(join(own, JOIN, &record), IBA_SA_REQ_INVALID);
 	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_INSUFFICIENT_COMPONENTS);
-	record.port_gid = gid_of(port_in(1, 1)); /* nor a new one, from outside of the partition */
+	record.port_gid = gid_of(port_in(1, 1)); /* nor a new one, from outside the partition */
 	ck_assert_uint_eq(join(outside, JOIN, &record), IBA_SA_INSUFFICIENT_COMPONENTS);
 	ck_assert_uint_eq(join(outside, CREATE, &record), IBA_SA_REQ_INVALID);
 	record.mgid.guid ^= 1; /* nor makes its group */
@@ -662,7 +662,7 @@ static uint32_t port_with(uint16_t p_key)
 			return endport(subnet, i, true);
 }
 
-/* A port that who asks may not know of is to it as one that is not there, member or not. */
+/* A port that the requester may not know of looks as if it did not exist, member or not. */
 START_TEST(test_hidden_port)
 {
 	static const uint16_t apart[][4] = {{0x8001}, {0x8002}};
@@ -704,7 +704,7 @@ static uint16_t ask_with_key(uint32_t from, uint8_t method,
 	return status;
 }
 
-/* Nor may it with the key that everybody knows; by one of the operator's it may. */
+/* Nor may it with the well-known key; with one of the operator's it may. */
 START_TEST(test_hidden_port_and_key)
 {
 	static const uint16_t apart[][4] = {{0x8001}, {0x8002}};
@@ -743,7 +743,7 @@ START_TEST(test_port_too_slow)
 }
 END_TEST
 
-/* Neither joins nor leaves who names no way to do so. */
+/* A request without a JoinState neither joins nor leaves. */
 START_TEST(test_join_without_state)
 {
 	uint32_t own = port_in(0, 0);
@@ -756,7 +756,7 @@ START_TEST(test_join_without_state)
 }
 END_TEST
 
-/* A partition that is no more for IPoIB: its group keeps its members, and nobody makes it anew. */
+/* A partition without IPoIB any more: its group keeps its members, and cannot be made again. */
 START_TEST(test_join_without_ipoib)
 {
 	uint32_t own = port_in(0, 0), other = port_in(0, 1);
@@ -783,7 +783,7 @@ START_TEST(test_join_without_ipoib)
 }
 END_TEST
 
-/* The PortGID as it was asked for, and whether another port asked (ProxyJoin). */
+/* The PortGID as requested, and whether another port sent the request (ProxyJoin). */
 START_TEST(test_answer_tells_of_member)
 {
 	uint32_t own = port_in(0, 0), other = port_in(0, 1);
@@ -822,7 +822,7 @@ START_TEST(test_leave)
 	record.join_state = 0x6;
 	ck_assert_uint_eq(ask_one(other, IBA_METHOD_DELETE, JOIN, &record, NULL), IBA_SA_DENIED);
 	ck_assert_uint_eq(ask_one(own, IBA_METHOD_DELETE, JOIN, &record, &got), 0);
-	ck_assert_uint_eq(got.join_state, 0x9); /* only those asked go */
+	ck_assert_uint_eq(got.join_state, 0x9); /* only the requested ones go */
 	ck_assert(iba_gid_equal(got.port_gid, gid_of(own)));
 	ck_assert_uint_eq(
 		ask_one(own, IBA_METHOD_DELETE, JOIN & ~C(join_state), &record, NULL),
@@ -836,7 +836,7 @@ START_TEST(test_leave)
 }
 END_TEST
 
-/* Who was joined by another may be taken out by any port of the partition, nobody else. */
+/* A port that was joined by another may be removed by any port of the partition, by no other. */
 START_TEST(test_who_may_leave_for_another)
 {
 	uint32_t own = port_in(0, 0), other = port_in(0, 1), outside = port_in(2, 0);
@@ -851,7 +851,7 @@ START_TEST(test_who_may_leave_for_another)
 	ck_assert_uint_eq(ask_one(port_in(1, 0), IBA_METHOD_DELETE, JOIN, &record, NULL),
 			  IBA_SA_DENIED);
 	subnet->options->sa_enhanced_trust_model = false;
-	record.port_gid = gid_of(own); /* by itself: nor by a key that everybody knows */
+	record.port_gid = gid_of(own); /* by itself: nor with a well-known key */
 	subnet->options->sa_key = KNOWN_SA_KEY;
 	ck_assert_uint_eq(ask_with_key(other, IBA_METHOD_DELETE, &record), IBA_SA_DENIED);
 	subnet->options->sa_key = TEST_SA_KEY;
@@ -894,7 +894,7 @@ START_TEST(test_well_known_group_lives)
 }
 END_TEST
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static unsigned int table(uint32_t from, bool trusted, uint64_t mask,
 			  const struct iba_mc_member_record *wanted,
@@ -925,7 +925,7 @@ START_TEST(test_table)
 	ck_assert_uint_eq(table(own, false, 0, &wanted, &got), 3);
 	ck_assert_uint_eq(got.join_state, 0);
 	ck_assert(got.port_gid.guid == 0 && got.port_gid.prefix == 0);
-	/* who is trusted is told of members: two of the third, none of two empty groups */
+	/* trusted clients see members: two of the third, none of two empty groups */
 	ck_assert_uint_eq(table(own, true, 0, &wanted, &got), 2);
 	ck_assert(got.port_gid.guid != 0);
 	wanted.mgid = default_groups[0].mgid;
@@ -944,7 +944,7 @@ START_TEST(test_table)
 	ck_assert_uint_eq(table(own, false, C(p_key), &wanted, NULL), 2);
 	wanted.port_gid = gid_of(other);
 	ck_assert_uint_eq(table(own, true, C(port_gid), &wanted, &got), 1);
-	ck_assert_uint_eq(table(own, false, C(port_gid), &wanted, &got), 0); /* not told */
+	ck_assert_uint_eq(table(own, false, C(port_gid), &wanted, &got), 0); /* not shown */
 	wanted.port_gid = gid_of(own);
 	wanted.port_gid.prefix = IBA_DEFAULT_GID_PREFIX;
 	ck_assert_uint_eq(table(own, false, C(port_gid), &wanted, &got), 1); /* its own is */
@@ -954,7 +954,7 @@ START_TEST(test_table)
 }
 END_TEST
 
-/* A group that may not be seen does not hide those behind it. */
+/* A group that may not be seen does not hide those after it. */
 START_TEST(test_table_of_partitions)
 {
 	uint32_t own = port_in(0, 0);
@@ -971,7 +971,7 @@ START_TEST(test_table_of_partitions)
 }
 END_TEST
 
-/* Own memberships, or with the key all, of each group; of a GID of another subnet none. */
+/* Own memberships, or with the key all, of each group; none for a GID of another subnet. */
 START_TEST(test_table_of_members)
 {
 	uint32_t own = port_in(0, 0), other = port_in(0, 1);
@@ -1029,7 +1029,7 @@ START_TEST(test_follow)
 }
 END_TEST
 
-/* For a while they may be back in a moment. */
+/* For a while they may come back soon. */
 START_TEST(test_ports_that_vanish)
 {
 	uint32_t own = port_in(0, 3);
@@ -1084,7 +1084,7 @@ static void publish_some(uint64_t *state)
 	mc_groups_unref(groups);
 }
 
-/* Everybody leaves in the end; the MLIDs that were erased are free. */
+/* All leave in the end; the MLIDs that were erased are free. */
 static void churn(unsigned int steps, uint64_t *state)
 {
 	unsigned int n = n_endports(subnet);
@@ -1126,8 +1126,8 @@ static bool count_group(const struct sa_group *group, void *arg)
 }
 
 /*
- * By requests: no group, MLID or octet is left. CHURN_STEPS=1000000 is the campaign: the second
- * half of it may not need more memory than the first.
+ * By requests: no group, MLID or octet is left. CHURN_STEPS=1000000 is the campaign: its second
+ * half must not need more memory than the first.
  */
 START_TEST(test_churn)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* MLIDs by themselves: which one a group gets, with whom it shares it, when it is free again. */
+/* MLIDs by themselves: which one a group gets, which groups share it, when it is free again. */
 #include <check.h>
 
 #include "sa/clients/quota.h"
@@ -31,7 +31,7 @@ static struct iba_mc_member_record record_of(uint64_t number)
 		.mgid = {PREFIX, number}, .p_key = 0x8001, .mtu = 4, .rate = 3, .sl = 2};
 }
 
-/* As the store does it: a group is entered where its MLID is. */
+/* As in the store: a group is entered where its MLID is. */
 static struct sa_mlid *enter(const struct iba_mc_member_record *record, bool exact)
 {
 	struct sa_mlid *mlid = sa_mlids_take(mlids, record, 0, exact);
@@ -54,7 +54,7 @@ static void share_one(void)
 	sa_mlids_share(mlids, &one_rule, 1, 0);
 }
 
-/* ---- which there are ---- */
+/* ---- which MLIDs exist ---- */
 
 START_TEST(test_all)
 {
@@ -72,7 +72,7 @@ START_TEST(test_all)
 }
 END_TEST
 
-/* One that is to be erased is not free because the switches can do more, only when it is erased. */
+/* One waiting to be erased is not free because switches support more, only when it is erased. */
 START_TEST(test_erased_beyond_the_top)
 {
 	sa_mlids_give(mlids, enter_at(FIRST + 4), 5);
@@ -89,7 +89,7 @@ START_TEST(test_erased_beyond_the_top)
 }
 END_TEST
 
-/* ---- who shares ---- */
+/* ---- which groups share ---- */
 
 static const struct other {
 	const char *what;
@@ -105,7 +105,7 @@ static const struct other {
 	{"P_Key and MTU", {.p_key = 0x8003, .mtu = 5, .rate = 3, .sl = 2}, false},
 };
 
-/* By a rule, by the MLID it had, and where none is left: only with groups of equal parameters. */
+/* By a rule, by the MLID it had, and if none is left: only with groups of equal parameters. */
 START_TEST(test_equal_parameters)
 {
 	const struct other *other = &others[_i];
@@ -138,7 +138,7 @@ START_TEST(test_none_left)
 }
 END_TEST
 
-/* Of those that the switches can do, the one with the fewest groups. */
+/* Of those that the switches support, the one with the fewest groups. */
 START_TEST(test_fewest_groups)
 {
 	struct iba_mc_member_record record = record_of(7);
@@ -155,7 +155,7 @@ START_TEST(test_fewest_groups)
 }
 END_TEST
 
-/* The MLID that a group had counts before the one that a rule has for it. */
+/* A group's former MLID has priority over the one that a rule has for it. */
 START_TEST(test_own_before_rule)
 {
 	struct iba_mc_member_record first = record_of(1), second = record_of(2);
@@ -181,7 +181,7 @@ static void change(struct mlid_rule rules[2], int what)
 	rules[1].mask.prefix <<= what == 5;
 }
 
-/* The same rules again change nothing; those that differ in anything begin anew. */
+/* Equal rules change nothing; those that differ in anything start from scratch. */
 START_TEST(test_rules_again)
 {
 	struct mlid_rule rules[2] = {{.mgid = {1, 1}, .mask = {UINT64_MAX, UINT64_MAX}, .n = 1},
@@ -197,7 +197,7 @@ START_TEST(test_rules_again)
 }
 END_TEST
 
-/* One of a rule that does not count any more takes nothing with it when it goes. */
+/* A slot of a rule that is no longer in use takes nothing with it when it goes. */
 START_TEST(test_forgotten_slot)
 {
 	struct mlid_rule other = one_rule;
@@ -215,7 +215,7 @@ START_TEST(test_forgotten_slot)
 }
 END_TEST
 
-/* One that goes is not the rule's any more: the next group gets another, which all then share. */
+/* A freed slot is no longer the rule's: the next group gets another, which all then share. */
 START_TEST(test_slot_that_goes)
 {
 	struct iba_mc_member_record record = record_of(1);
@@ -230,7 +230,7 @@ START_TEST(test_slot_that_goes)
 }
 END_TEST
 
-/* consolidate_ipv6_snm_req is for solicited-node groups of IPv6 alone. */
+/* consolidate_ipv6_snm_req is only for solicited-node groups of IPv6. */
 START_TEST(test_solicited_node_groups)
 {
 	struct iba_mc_member_record snm = record_of(0), other = record_of(0);
@@ -246,7 +246,7 @@ END_TEST
 
 /* ---- quotas ---- */
 
-/* So many of each port, and of all; what is given back may be taken again. */
+/* A limit for each port, and for all; what is given back may be taken again. */
 START_TEST(test_quota)
 {
 	struct sa_quota quota;
@@ -263,7 +263,7 @@ START_TEST(test_quota)
 	ck_assert(sa_quota_take(&quota, 3));
 	ck_assert(!sa_quota_take(&quota, 1));
 	sa_quota_give(&quota, 1);
-	ck_assert_uint_eq(g_hash_table_size(quota.by_port), 2); /* who has none costs nothing */
+	ck_assert_uint_eq(g_hash_table_size(quota.by_port), 2); /* no group, no cost */
 	sa_quota_clear(&quota);
 }
 END_TEST

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* MultiPathRecord beside GetTable(PathRecord), and TraceRecord beside a walk of its own. */
+/* MultiPathRecord compared with GetTable(PathRecord), and TraceRecord with a separate walk. */
 #include <check.h>
 #include <string.h>
 
@@ -146,7 +146,7 @@ static bool same(const struct iba_path_record *a, const struct iba_path_record *
 	return memcmp(x, y, sizeof(x)) == 0;
 }
 
-/* The answer is these, in their order. */
+/* The answer has these, in their order. */
 static void check_paths(const struct request *r, const GArray *paths)
 {
 	struct told told = ask_multi(r);
@@ -161,7 +161,7 @@ static void check_paths(const struct request *r, const GArray *paths)
 	told_clear(&told);
 }
 
-/* The ports by which a packet leaves its nodes, the source's first. */
+/* The ports through which a packet leaves its nodes, the source's first. */
 static unsigned int walk(uint32_t from, uint16_t dlid, uint32_t outs[NODES_MAX])
 {
 	const struct fabric *f = subnet->fabric;
@@ -187,7 +187,7 @@ static unsigned int walk(uint32_t from, uint16_t dlid, uint32_t outs[NODES_MAX])
 	return n;
 }
 
-/* What a path is made of: its cables, by one of their ports, and its switches, by their port 0. */
+/* The elements of a path: its cables, by one of their ports, and its switches, by their port 0. */
 static unsigned int elements_of(const struct iba_path_record *path,
 				uint32_t elements[2 * NODES_MAX])
 {
@@ -205,7 +205,7 @@ static unsigned int elements_of(const struct iba_path_record *path,
 	return n;
 }
 
-/* What two paths have in common, and, where that is equal, how long they are. */
+/* What two paths have in common, and, where that is equal, their lengths. */
 static uint64_t cost_of(const struct iba_path_record *x, const struct iba_path_record *y)
 {
 	uint32_t a[2 * NODES_MAX], b[2 * NODES_MAX];
@@ -254,7 +254,7 @@ START_TEST(all)
 }
 END_TEST
 
-/* The other components that both records have, each so that it matters. */
+/* The other components that both records have, each with an effect. */
 START_TEST(components)
 {
 	const struct iba_multi_path_record multi = {
@@ -319,7 +319,7 @@ START_TEST(named_twice)
 	paths = all_paths(&once, &like, 0);
 	check_paths(&r, paths);
 	r.mask = M(numb_path);
-	r.record.numb_path = 4; /* that many there are: nothing is to be chosen */
+	r.record.numb_path = 4; /* exactly as many exist: there is no choice */
 	check_paths(&r, paths);
 	r.record.numb_path = 1;
 	g_array_set_size(paths, 1);
@@ -327,7 +327,7 @@ START_TEST(named_twice)
 }
 END_TEST
 
-/* Destinations beyond a router, by whatever GUID, are told as they were asked for. */
+/* Destinations beyond a router, with any GUID, are answered as they were requested. */
 START_TEST(beyond)
 {
 	static const char routes[] = "fec0000000000077 *\nfec0000000000078 *\n";
@@ -360,7 +360,7 @@ START_TEST(beyond)
 }
 END_TEST
 
-/* However many paths the first pair has, the others have their part in the choice. */
+/* However many paths the first pair has, the others have their share of the choice. */
 START_TEST(many_lids)
 {
 	struct request r;
@@ -424,7 +424,7 @@ START_TEST(apart)
 }
 END_TEST
 
-/* One alone is the first one, though another is shorter. */
+/* A single path is the first one, though another is shorter. */
 START_TEST(one)
 {
 	struct request r = {.mask = M(numb_path), .record = {.numb_path = 1}};
@@ -445,7 +445,7 @@ START_TEST(one)
 }
 END_TEST
 
-/* As many as asked for, none twice, the same ones again. */
+/* As many as requested, none twice, the same ones again. */
 START_TEST(numbers)
 {
 	static const unsigned int wanted[] = {0, 1, 3, 20, 127};
@@ -474,7 +474,7 @@ START_TEST(numbers)
 }
 END_TEST
 
-/* All that the counts can say: GIDs named again and again are the same ports. */
+/* The highest counts: GIDs named again and again are the same ports. */
 START_TEST(most)
 {
 	struct request r = {.record = {.sgid_count = 255, .dgid_count = 255}};
@@ -544,7 +544,7 @@ START_TEST(without_lid)
 }
 END_TEST
 
-/* With sa_enhanced_trust_model who asks is told of paths from itself alone, to whom it reaches. */
+/* With sa_enhanced_trust_model a requester sees only paths from itself to ports that it reaches. */
 START_TEST(from_itself)
 {
 	struct request r;
@@ -637,8 +637,7 @@ START_TEST(traced)
 }
 END_TEST
 
-/* Whether a trace of each pair arrives where the walk that PathRecord takes does, or at least
- * there. */
+/* Whether a trace of each pair follows the path of PathRecord, or at least arrives there. */
 static void compare_traces(bool exactly)
 {
 	struct sa_view *view = sa_view_new(subnet_ref(subnet));
@@ -698,7 +697,7 @@ static void hide_switches(void)
 	subnet = with_partitions(subnet, rows, n, NULL, 0);
 }
 
-/* Of a node that who asks may not know of a trace tells that it is there, and its type. */
+/* Of a node that the requester may not know of a trace shows only that it exists, and its type. */
 START_TEST(traced_through_others)
 {
 	unsigned int hidden = 0, seen = 0;

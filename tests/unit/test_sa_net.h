@@ -30,7 +30,7 @@ struct net {
 	struct vendor_mad *answer; /* the last one */
 	unsigned int n_answers, n_asked;
 	uint16_t sm_lid; /* set by net_wait_up */
-	unsigned int timeout_ms; /* of the client; 0: what does for a machine that is busy */
+	unsigned int timeout_ms; /* of the client; 0: enough for a busy machine */
 	GMainContext *sa_loop;	 /* that runs the SA, in real time; NULL: it has a thread */
 };
 
@@ -46,8 +46,8 @@ void net_ask(struct net *net, uint8_t method, uint16_t attribute, uint64_t mask,
 	     const struct wire_type *type, const void *record);
 
 /*
- * Real time only: has the client ask count questions with at most some outstanding. False if not
- * all were over, answered or lost, after a minute.
+ * Real time only: makes the client send count questions with at most some outstanding. False if not
+ * all have been answered or lost after a minute.
  */
 bool net_pump(struct net *net, unsigned int count, unsigned int outstanding,
 	      void (*question)(struct net *net, unsigned int number));

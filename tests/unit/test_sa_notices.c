@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Notices that wait: what is kept when there is too much, of one port and of all. */
+/* Notices that wait: which are kept when there are too many, of one port and of all. */
 #include <check.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static unsigned int add(uint16_t trap_number, uint32_t what, uint64_t origin)
 	return sa_notices_add(notices, &told, (struct iba_gid){0, what}, origin, NULL, 0);
 }
 
-/* The GUIDs of what is told after a serial, as text; a gap is a number in brackets. */
+/* The GUIDs of notices after a serial, as text; a gap is a number in brackets. */
 static char *tell(enum sa_notice_kind kind, uint64_t serial)
 {
 	const struct sa_notice *notice = sa_notices_after(notices, kind, serial);
@@ -49,7 +49,7 @@ static void expect(enum sa_notice_kind kind, uint64_t serial, const char *told)
 	ck_assert_str_eq(text, told);
 }
 
-/* Both reach into the log: what is joined stands where the later one came. */
+/* A joined notice is at the place of the later one. */
 START_TEST(test_joined)
 {
 	add(IBA_TRAP_LINK_INTEGRITY, 1, 7);
@@ -69,7 +69,7 @@ START_TEST(test_joined)
 }
 END_TEST
 
-/* One that is held tells whether it is still to be told. */
+/* A held notice says whether it is yet to be reported. */
 START_TEST(test_held)
 {
 	struct sa_notice *notice;
@@ -113,7 +113,7 @@ static unsigned int count_of(uint64_t origin)
 	return n;
 }
 
-/* All together: those that have most lose it, those that have little lose nothing. */
+/* All together: origins with most notices lose some, those with few lose none. */
 START_TEST(test_too_much_of_all)
 {
 	const unsigned int n_noisy = 20, quiet = 1000;
@@ -134,7 +134,7 @@ START_TEST(test_too_much_of_all)
 }
 END_TEST
 
-/* Between SM and SA: a LID that sends many traps does not push out what others sent. */
+/* Between SM and SA: a LID that sends many traps does not displace those of others. */
 START_TEST(test_traps)
 {
 	struct iba_notice notice = {.is_generic = 1, .trap_number = IBA_TRAP_LINK_INTEGRITY};

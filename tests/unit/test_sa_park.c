@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Requests that wait for tables or for a subnet: until when, and by what they are woken. */
+/* Requests that wait for tables or for a subnet: until when, and what wakes them. */
 #include <check.h>
 
 #include "sa/admit/park.h"
@@ -80,7 +80,7 @@ static bool add(enum inventory_kind kind, uint16_t lid, uint64_t deadline_ns)
 	return add_want(inventory_want(kind, lid, INVENTORY_ALL_PORTS), deadline_ns);
 }
 
-/* The SM is asked at once and again, until what was waited for is there or the time is up. */
+/* The SM is asked at once and again, until the tables are there or the time is up. */
 START_TEST(test_parked_until_the_deadline)
 {
 	start_park();
@@ -89,7 +89,7 @@ START_TEST(test_parked_until_the_deadline)
 	ck_assert_uint_eq(asked, 1);
 	run_park(1100);
 	ck_assert_uint_eq(asked, 5);
-	sa_park_wake(park, 0); /* one that wants tables of one LID looks whenever some came */
+	sa_park_wake(park, 0); /* a request for tables of one LID looks whenever any arrived */
 	ck_assert_uint_eq(again, 1);
 	ck_assert_uint_eq(deadline, SA_PARK_NS);
 	ck_assert(add(INVENTORY_SL_TO_VL, 7, deadline));
@@ -107,7 +107,7 @@ START_TEST(test_parked_until_the_deadline)
 }
 END_TEST
 
-/* Those who want all tables of a kind wait until all of that kind are there. */
+/* Requests for all tables of a kind wait until all of that kind are there. */
 START_TEST(test_parked_by_kind)
 {
 	start_park();
@@ -125,7 +125,7 @@ START_TEST(test_parked_by_kind)
 }
 END_TEST
 
-/* Who waits for a subnet asks the SM for no tables, and is woken by a subnet alone. */
+/* A request that waits for a subnet asks the SM for no tables, and is woken only by a subnet. */
 START_TEST(test_parked_for_a_subnet)
 {
 	start_park();
@@ -147,7 +147,7 @@ START_TEST(test_parked_for_a_subnet)
 }
 END_TEST
 
-/* Those that come without pause do not put off the end of who came first. */
+/* A stream of later requests does not postpone the end of the first one. */
 START_TEST(test_parked_among_others)
 {
 	start_park();

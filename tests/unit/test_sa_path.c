@@ -139,7 +139,7 @@ static bool can_talk(const struct partitions *p, uint32_t a, uint32_t b, uint16_
 	return held(p, a, base, &full_a) && held(p, b, base, &full_b) && (full_a || full_b);
 }
 
-/* The first entry of a's table that, as it stands, reaches b. */
+/* The first entry of a's table that, as it is, reaches b. */
 static uint16_t first_shared(const struct partitions *p, uint32_t a, uint32_t b)
 {
 	bool full;
@@ -168,7 +168,7 @@ static bool end_may_be(const struct subnet *s, uint32_t port, bool has_gid, stru
 	return !has_lid || (lid >= p->lid && lid < p->lid + (1u << p->lmc));
 }
 
-/* Fills in all but the LIDs; false if the two have no path at all. */
+/* Fills in everything except the LIDs; false if the two have no path at all. */
 static bool ref_pair(const struct world *world, const struct iba_path_record *w, uint64_t mask,
 		     uint32_t src, uint32_t dst, struct iba_path_record *r)
 {
@@ -620,7 +620,7 @@ START_TEST(test_off_subnet)
 	told = ask_path(&world, &w, mask | C(dlid), IBA_METHOD_GET);
 	ck_assert_uint_eq(told.header.status, IBA_SA_NO_RECORDS);
 	told_clear(&told);
-	/* another prefix; and nobody sends from beyond */
+	/* another prefix; and no path begins beyond the subnet */
 	w.dgid.prefix++;
 	told = ask_path(&world, &w, mask, IBA_METHOD_GET);
 	ck_assert_uint_eq(told.header.status, IBA_SA_NO_RECORDS);
@@ -681,7 +681,7 @@ static void ask_group(struct world *world, uint32_t from, const struct iba_path_
 	told_clear(&told);
 }
 
-/* By the SL2VL tables of all ports. */
+/* Drops the SL in the SL2VL tables of all ports. */
 static void drop_sl(struct subnet *subnet, uint8_t sl)
 {
 	struct qos_policy *policy = qos_policy_load(NULL, NULL);
@@ -744,7 +744,7 @@ START_TEST(test_multicast)
 }
 END_TEST
 
-/* From a port of the group's partition, which shares another with who asks; trusted or not. */
+/* From a port of the group's partition, which shares another with the requester; trusted or not. */
 START_TEST(test_multicast_of_others)
 {
 	static const uint16_t keys[][4] = {{0xFFFF, 0x8002}, {0xFFFF}};
@@ -775,7 +775,7 @@ START_TEST(test_multicast_of_others)
 }
 END_TEST
 
-/* From another port, by any of its LIDs and prefixes: as it was asked for. */
+/* From another port, by any of its LIDs and prefixes: answered as requested. */
 START_TEST(test_multicast_source)
 {
 	struct world world = world_new("fattree:4", 2, 0, false);
@@ -804,7 +804,7 @@ START_TEST(test_multicast_source)
 	ck_assert_uint_eq(got.rate_selector, IBA_SELECTOR_EXACTLY);
 	ck_assert_uint_eq(got.packet_life_time_selector, IBA_SELECTOR_EXACTLY);
 	told_clear(&told);
-	w.slid = 0xBFFE; /* nobody's */
+	w.slid = 0xBFFE; /* unassigned */
 	told = ask_path(&world, &w, C(dgid) | C(slid), IBA_METHOD_GET);
 	ck_assert_uint_eq(told.header.status, IBA_SA_NO_RECORDS);
 	told_clear(&told);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What every SA request meets: status rules, headers, malformed octets; and fabric records. */
+/* Common to all SA requests: status rules, headers, malformed octets; and fabric records. */
 #include <check.h>
 #include <string.h>
 
@@ -115,7 +115,7 @@ START_TEST(test_no_subnet_is_busy)
 	ask.attribute = IBA_ATTR_CLASS_PORT_INFO;
 	ask.method = IBA_METHOD_GET;
 	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_BUSY);
-	ask.attribute = 0x7777; /* what will never work is said at once */
+	ask.attribute = 0x7777; /* a hopeless request is answered at once */
 	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_UNSUP_METHOD_ATTR);
 }
 END_TEST
@@ -132,7 +132,7 @@ START_TEST(test_keys)
 	ck_assert_uint_eq(status_of(&ask), IBA_SA_DENIED);
 	ask.attribute = IBA_ATTR_NODE_RECORD;
 	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_OK);
-	ask.sm_key = TEST_SA_KEY + 1; /* who guesses hears nothing */
+	ask.sm_key = TEST_SA_KEY + 1; /* a guessed key gets no answer */
 	ask_encode(&ask, octets);
 	told = tell_octets(&ask, octets, sizeof(octets));
 	ck_assert(!told.answered);
@@ -152,7 +152,7 @@ START_TEST(test_unknown_requester)
 	ask.attribute = IBA_ATTR_CLASS_PORT_INFO;
 	ask.method = IBA_METHOD_GET;
 	ck_assert_uint_eq(status_of(&ask), IBA_STATUS_OK);
-	/* known by its GID alone */
+	/* known only by its GID */
 	ask.attribute = IBA_ATTR_NODE_RECORD;
 	ask_encode(&ask, octets);
 	from.gid.prefix = subnet->options->subnet_prefix;
@@ -194,7 +194,7 @@ END_TEST
 #define P(name) IBA_COMPONENT(path_record, name)
 static const struct iba_gid group_gid = {UINT64_C(0xFF12A01C00000000), 1}, port_gid = {1, 1};
 
-/* What takes long does not keep others waiting: neither who asks, nor the pool for small tables. */
+/* Long queries do not keep others waiting: not their requester, nor the pool for small tables. */
 static const struct {
 	uint16_t attribute;
 	uint8_t method;
@@ -260,7 +260,7 @@ START_TEST(test_every_length)
 		for (unsigned int length = 0; length <= IBA_MAD_BYTES; length++) {
 			struct ask ask = ask_for(all[i].attribute, all[i].method);
 			uint8_t octets[IBA_MAD_BYTES];
-			uint8_t *exact; /* so that a sanitizer sees every octet read too many */
+			uint8_t *exact; /* so that a sanitizer sees every read beyond the end */
 			struct told told;
 			bool whole = length >= IBA_SA_DATA_OFFSET + wire_bytes(all[i].asks);
 
@@ -279,7 +279,7 @@ START_TEST(test_every_length)
 }
 END_TEST
 
-/* Anything at all behind a good common header: an answer of a legal length, and no crash. */
+/* Random octets after a good common header: an answer of a legal length, and no crash. */
 START_TEST(test_garbage)
 {
 	uint64_t state = 1 + _i;
@@ -361,7 +361,7 @@ START_TEST(test_table_headers)
 	ck_assert_uint_eq(told.rmpp.segment_number, 1);
 	ck_assert_uint_eq(told.rmpp.data2, data + 20 * segments);
 	told_clear(&told);
-	/* an empty table is one segment of no data */
+	/* an empty table is one segment without data */
 	ask.mask = IBA_COMPONENT(node_record, lid);
 	ask.type = &iba_node_record_type;
 	ask.record = &wanted;
@@ -375,7 +375,7 @@ START_TEST(test_table_headers)
 }
 END_TEST
 
-/* A table of nodes, as what stands before it leaves room for; in memory that was something else. */
+/* A table of nodes in the room that earlier data leaves; the memory was used before. */
 static uint16_t run_behind(size_t length, size_t room, struct sa_query *query)
 {
 	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
@@ -407,7 +407,7 @@ START_TEST(test_padding)
 }
 END_TEST
 
-/* An answer may be that long, and no octet longer. */
+/* An answer may be this long, and no octet longer. */
 START_TEST(test_longest_answer)
 {
 	const size_t bytes = n_endports(subnet) * ((iba_node_record_bytes + 7) / 8 * 8);
@@ -419,7 +419,7 @@ START_TEST(test_longest_answer)
 }
 END_TEST
 
-/* ---- partitions: by which P_Key of the SM's port it came ---- */
+/* ---- partitions: the P_Key of the SM's port that a request used ---- */
 
 /* Row n % 3 is host n's. */
 static const uint16_t p_key_rows[][4] = {{0x7FFF, 0x8011}, {0x7FFF, 0x0012}, {0xFFFF}};
@@ -440,8 +440,8 @@ static const struct by_partition {
 	{1, 1, 0, IBA_SA_DENIED},
 	{1, 3, 0, IBA_STATUS_OK}, /* a limited member */
 	{2, 1, 0, IBA_SA_DENIED},
-	{2, 4, 0, IBA_STATUS_OK}, /* the default partition, elsewhere than at 0 */
-	{2, 2, 0, IBA_STATUS_OK}, /* nothing is there */
+	{2, 4, 0, IBA_STATUS_OK}, /* the default partition, at another index than 0 */
+	{2, 2, 0, IBA_STATUS_OK}, /* the entry is empty */
 	{2, 5, 0, IBA_STATUS_OK}, /* nor beyond the table */
 	{2, 0xFFFF, 0, IBA_STATUS_OK},
 };
@@ -461,7 +461,7 @@ START_TEST(test_partitions)
 	if (row->sm_key)
 		subnet->options->sa_key = row->sm_key;
 	ck_assert_uint_eq(status_of(&ask), row->status);
-	g_clear_pointer(&subnet->sm_p_keys, g_array_unref); /* it is not known */
+	g_clear_pointer(&subnet->sm_p_keys, g_array_unref); /* it is unknown */
 	if (row->index && !row->sm_key)
 		ck_assert_uint_eq(status_of(&ask), IBA_STATUS_OK);
 }
@@ -501,15 +501,14 @@ START_TEST(test_class_port_info)
 }
 END_TEST
 
-/* How long an answer may take: as an SMP, or as it is held for what it promises. */
+/* How long an answer may take: as an SMP, or held until its promises are fulfilled. */
 static const struct {
 	uint32_t transaction_ms, join_ms, alias_ms;
 	uint8_t code; /* 4.096 us * 2^code */
 } times[] = {
-	{200, 0, 0, 16}, /* 0.2 s: up to 0.268; so does the classic daemon */
+	{200, 0, 0, 16}, /* 0.2 s: up to 0.268; also in the classic daemon */
 	{200, 0, 500, 17},   {200, 300, 0, 17}, {1000, 0, 500, 18},    {200, 60000, 0, 24},
-	{200, 0, 60000, 24}, {1, 0, 0, 8},	{INT32_MAX, 0, 0, 31}, /* 24 days; 5 bits tell 2.4
-									  hours */
+	{200, 0, 60000, 24}, {1, 0, 0, 8},	{INT32_MAX, 0, 0, 31}, /* 24 days; 5 bits: 2.4 h */
 };
 
 START_TEST(test_response_time)
@@ -528,7 +527,7 @@ START_TEST(test_response_time)
 }
 END_TEST
 
-/* Each single component of NodeRecord picks exactly the endports that have that value. */
+/* Each single component of NodeRecord selects exactly the endports with that value. */
 START_TEST(test_node_components)
 {
 	const struct fabric *f = subnet->fabric;
@@ -625,14 +624,13 @@ START_TEST(test_port_info)
 	ask.modifier = 0xC0000000; /* of no component */
 	ck_assert_uint_gt(count_of(&ask), 1);
 	ask.mask = IBA_COMPONENT(port_info_record, endport_lid);
-	f->ports[host].known = false; /* it did not tell yet */
+	f->ports[host].known = false; /* not reported yet */
 	wanted.endport_lid = f->ports[host].lid;
 	ck_assert_uint_eq(count_of(&ask), 0);
 }
 END_TEST
 
-/* Where the first node is a switch: a LID means the ports of its owner, none all ports there are.
- */
+/* If the first node is a switch: a LID means the ports of its owner, no LID all ports. */
 START_TEST(test_first_is_switch)
 {
 	struct iba_port_info_record wanted = {.endport_lid = 0xBFFE};
@@ -652,7 +650,7 @@ START_TEST(test_first_is_switch)
 		ports += f->ports[i].known && f->ports[fabric_endport_of(f, i)].lid;
 	ck_assert_uint_eq(count_of(&ask), ports);
 	ask.mask = IBA_COMPONENT(port_info_record, endport_lid);
-	ck_assert_uint_eq(count_of(&ask), 0); /* nobody's */
+	ck_assert_uint_eq(count_of(&ask), 0); /* unassigned */
 	wanted.endport_lid = f->ports[f->nodes[f->switches[0].node].first_port].lid;
 	ck_assert_uint_eq(count_of(&ask), f->nodes[f->switches[0].node].num_ports + 1u);
 }
@@ -700,10 +698,10 @@ START_TEST(test_links)
 	ck_assert_uint_eq(got.to_port, f->ports[leaf_port].num);
 	told_clear(&told);
 	wanted.to_lid =
-		f->ports[host].lid + 1; /* all that lead to it, whatever stands before them */
+		f->ports[host].lid + 1; /* all that lead to it, whatever comes before them */
 	ask.mask = IBA_COMPONENT(link_record, to_lid);
 	ck_assert_uint_eq(count_of(&ask), 1);
-	wanted.to_lid = 0xBFFE; /* nobody's */
+	wanted.to_lid = 0xBFFE; /* unassigned */
 	ck_assert_uint_eq(count_of(&ask), 0);
 	wanted = (struct iba_link_record){
 		.from_lid = got.to_lid, .from_port = got.to_port, .to_lid = got.from_lid + 1};
@@ -713,7 +711,7 @@ START_TEST(test_links)
 	ck_assert_uint_eq(count_of(&ask), 0);
 	ask.mask = 0;
 	ck_assert_uint_eq(count_of(&ask), 2 * f->n_links - 2);
-	host = endport(subnet, 5, true); /* one without a LID has no link that could be told */
+	host = endport(subnet, 5, true); /* one without a LID has no link that could be reported */
 	f->ports[host].lid = 0;
 	ck_assert_uint_eq(count_of(&ask), 2 * f->n_links - 4);
 }
@@ -741,7 +739,7 @@ START_TEST(test_forwarding_table)
 }
 END_TEST
 
-/* A host has none, whatever stands next to it. */
+/* A host has none, whatever is next to it. */
 START_TEST(test_forwarding_table_of_hosts)
 {
 	struct iba_linear_forwarding_table_record wanted = {0};
@@ -757,7 +755,7 @@ START_TEST(test_forwarding_table_of_hosts)
 }
 END_TEST
 
-/* One block of each switch; one that is none of theirs is of nobody. */
+/* One block of each switch; a block that no switch has gives no record. */
 START_TEST(test_one_block)
 {
 	struct ask ask = ask_for(IBA_ATTR_LINEAR_FORWARDING_TABLE_RECORD, IBA_METHOD_GET_TABLE);
@@ -781,7 +779,7 @@ START_TEST(test_one_block)
 }
 END_TEST
 
-/* Each endport is told of by its own number, which is 0 of a switch. */
+/* Each endport is listed by its own number, which is 0 for a switch. */
 START_TEST(test_all_nodes)
 {
 	struct ask ask = ask_for(IBA_ATTR_NODE_RECORD, IBA_METHOD_GET_TABLE);
@@ -789,7 +787,7 @@ START_TEST(test_all_nodes)
 	struct iba_node_record got;
 	struct told told;
 
-	for (uint32_t i = 0; i < f->n_nodes; i++) /* of the port that a sweep met it by */
+	for (uint32_t i = 0; i < f->n_nodes; i++) /* of the port that a sweep found it by */
 		((struct fabric_node *)&f->nodes[i])->info.local_port_num = 3;
 	told = tell(&ask);
 	ck_assert_uint_eq(told.n, n_endports(subnet));
@@ -809,7 +807,7 @@ END_TEST
 
 static const uint16_t two_worlds[][4] = {{0x8001}, {0x8002}, {0x8001, 0x8002}};
 
-/* Who shares no partition with a port does not learn of it, unless by a key of the operator's. */
+/* A requester without a common partition does not see a port, unless by an operator's key. */
 START_TEST(test_partitions_hide)
 {
 	struct ask ask;

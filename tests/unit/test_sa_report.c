@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The reporter by itself, with a registry of its own, on a simulated fabric that a subnet manager
- * set up: which Reports leave, how many at a time, and what becomes of those that nobody answers.
+ * set up: which Reports are sent, how many at a time, and what happens to unanswered ones.
  */
 #include <check.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "tests/run_suite.h"
 #include "tests/unit/test_sa_net.h"
 
-#define TRIES 4	     /* of a Report that is not answered */
+#define TRIES 4	     /* of an unanswered Report */
 #define TRY_MS 200   /* how long the first of them waits */
 #define LAST_MS 3000 /* how long all of them wait */
 #define COUNT(name) counter_get(&net.context.counters, name)
@@ -20,7 +20,7 @@ static struct sa_registries all;
 static struct sa_reporter *reporter;
 static struct subnet *subnet;
 
-/* Who subscribes. */
+/* The subscriber. */
 static struct {
 	struct vendor *port;
 	uint64_t guid;
@@ -28,7 +28,7 @@ static struct {
 	bool deaf;
 	unsigned int delay_ms; /* before it answers */
 	struct timer timer;    /* for that */
-	GQueue late;	       /* struct vendor_mad: to be answered when that is over */
+	GQueue late;	       /* struct vendor_mad: to be answered after that time */
 	unsigned int packets;
 	struct iba_mad_header header; /* of the last one */
 	uint16_t status;	      /* of its responses */
@@ -79,7 +79,7 @@ static void receive(void *arg, struct vendor_mad *mad)
 	}
 }
 
-/* How often the client of the listener was asked to register again. */
+/* Number of times that the listener was told to reregister. */
 static unsigned int asked;
 
 static void count_asked(void *arg, uint64_t guid)
@@ -138,7 +138,7 @@ static void run_ms(uint64_t ms)
 
 static void teardown(void)
 {
-	run_ms(60000); /* none is out any more */
+	run_ms(60000); /* none is outstanding any more */
 	sa_reporter_free(reporter);
 	sa_registries_free(&all);
 	vendor_close(listener.port);
@@ -165,7 +165,7 @@ static struct sa_subscription *subscribe_from(uint64_t guid, uint32_t qpn, uint1
 		sa_subscribers_add(all.subscribers, guid, &to, &info, false);
 
 	ck_assert_ptr_nonnull(subscription);
-	subscription->to.qpn = IBA_QP1; /* where the listener is, whatever its key says */
+	subscription->to.qpn = IBA_QP1; /* the listener's, whatever its key says */
 	return subscription;
 }
 
@@ -174,7 +174,7 @@ static struct sa_subscription *subscribe(uint32_t qpn, uint16_t trap_number)
 	return subscribe_from(listener.guid, qpn, trap_number);
 }
 
-/* From the port of that LID; what it is about differs by what. */
+/* From the port of that LID; what makes the subject differ. */
 static void trap_from(uint16_t lid, uint16_t number, uint32_t what)
 {
 	struct iba_notice notice = {
@@ -184,7 +184,7 @@ static void trap_from(uint16_t lid, uint16_t number, uint32_t what)
 	sa_report_trap(reporter, &notice, lid);
 }
 
-/* Never about what another was about. */
+/* Always about a new subject. */
 static void trap(uint16_t number)
 {
 	trap_from(listener.lid, number, ++listener.last_what);
@@ -197,12 +197,12 @@ static void check_traps(unsigned int n, const uint16_t *traps)
 		ck_assert_uint_eq(g_array_index(listener.traps, uint16_t, i), traps[i]);
 }
 
-/* One after the other, each once; who comes later hears of what is later. */
+/* One after the other, each once; a later subscriber gets the later ones. */
 START_TEST(test_in_order)
 {
 	static const uint16_t expected[] = {129, 130, 131, 132};
 
-	trap(128); /* nobody listens */
+	trap(128); /* no subscriber yet */
 	subscribe(1, IBA_TRAP_ALL);
 	run_ms(1000);
 	for (uint16_t number = 129; number <= 132; number++)
@@ -253,7 +253,7 @@ START_TEST(test_unanswered)
 }
 END_TEST
 
-/* That it is busy is no answer yet, but one that is repeated often enough. */
+/* BUSY is not an answer, until it is repeated often enough. */
 START_TEST(test_busy)
 {
 	struct sa_subscription *subscription = subscribe(1, IBA_TRAP_ALL);
@@ -268,7 +268,7 @@ START_TEST(test_busy)
 }
 END_TEST
 
-/* A host that stands still for minutes hears afterwards of what was meanwhile. */
+/* A host that stands still for minutes gets the Reports of that time afterwards. */
 START_TEST(test_stood_still)
 {
 	static const uint16_t expected[] = {133, 134, 135, 136};
@@ -288,7 +288,7 @@ START_TEST(test_stood_still)
 }
 END_TEST
 
-/* Who subscribes again need not rest any more. */
+/* A client that subscribes again need not rest any more. */
 START_TEST(test_subscribed_again)
 {
 	subscribe(1, IBA_TRAP_ALL);
@@ -307,7 +307,7 @@ START_TEST(test_subscribed_again)
 }
 END_TEST
 
-/* The SM's port has these P_Keys from now on, as far as the reporter knows. */
+/* From now on the SM's port has these P_Keys, as far as the reporter knows. */
 static void follow_p_keys(const uint16_t *p_keys, guint n)
 {
 	struct subnet *next =
@@ -319,7 +319,7 @@ static void follow_p_keys(const uint16_t *p_keys, guint n)
 	subnet_unref(next);
 }
 
-/* The P_Key by which it subscribed has another place in the table of the SM's port. */
+/* The P_Key used to subscribe is at another index of the SM's port. */
 START_TEST(test_p_keys_moved)
 {
 	static const uint16_t before[] = {0x8001, 0xFFFF}, after[] = {0xFFFF};
@@ -336,7 +336,7 @@ START_TEST(test_p_keys_moved)
 }
 END_TEST
 
-/* That a GID is in service, or a group gone, is not for hosts to say. */
+/* Hosts cannot report that a GID is in service, or a group deleted. */
 START_TEST(test_not_of_hosts)
 {
 	static const uint16_t expected[] = {63, 68};
@@ -367,7 +367,7 @@ START_TEST(test_many_subscriptions)
 }
 END_TEST
 
-/* As many as a port may have, to all traps, of so many hosts where nobody answers. */
+/* As many as a port may have, to all traps, of this number of silent hosts. */
 static void subscribe_silent(unsigned int n_hosts)
 {
 	for (unsigned int i = 0; i < n_hosts * SA_SUBSCRIPTIONS_OF_PORT; i++) {
@@ -378,7 +378,7 @@ static void subscribe_silent(unsigned int n_hosts)
 	}
 }
 
-/* Whoever answers is told soon, however many there are who do not. */
+/* A port that answers is told soon, however many do not. */
 START_TEST(test_silent_ports)
 {
 	static const struct {
@@ -397,7 +397,7 @@ START_TEST(test_silent_ports)
 }
 END_TEST
 
-/* Also who takes a second for it; in the order of what happened. */
+/* Also one that takes a second to answer; in the order of events. */
 START_TEST(test_silent_ports_and_slow)
 {
 	const unsigned int delay_ms = 1000;
@@ -419,7 +419,7 @@ START_TEST(test_silent_ports_and_slow)
 }
 END_TEST
 
-/* Beside a subscription of its port that nobody answers, too. */
+/* Even beside a subscription of the same port that is not answered. */
 START_TEST(test_silent_neighbour)
 {
 	for (unsigned int i = 1; i < SA_SUBSCRIPTIONS_OF_PORT; i++)
@@ -441,7 +441,7 @@ static uint16_t lid_of_host(const char *host)
 	return lid_of(sim_port_guid(net.sim, sim_find_name(net.sim, host), 1));
 }
 
-/* What one port has too much of is not kept; what others told before and after is. */
+/* Excess traps of one port are dropped; those of others before and after are kept. */
 START_TEST(test_flood_of_one)
 {
 	const unsigned int more = SA_NOTICES_OF_ORIGIN + 100;
@@ -464,7 +464,7 @@ START_TEST(test_flood_of_one)
 	ck_assert_uint_eq(COUNT(sa_notices_dropped), 100);
 	ck_assert_uint_eq(COUNT(sa_notices_missed), 100);
 	ck_assert_uint_eq(subscription->missed, 100);
-	ck_assert_uint_eq(asked, 0); /* a port may not have others register again */
+	ck_assert_uint_eq(asked, 0); /* a port may not make others reregister */
 }
 END_TEST
 
@@ -477,7 +477,7 @@ static void flap_groups(unsigned int rounds, uint64_t creator)
 					0xFFFF, creator);
 }
 
-/* Groups that a host makes and deletes take nothing from those that wait for something else. */
+/* Groups that a host makes and deletes do not cost those that wait for other Reports. */
 START_TEST(test_flapping_groups)
 {
 	uint64_t noisy = sim_port_guid(net.sim, sim_find_name(net.sim, "host-9"), 1);
@@ -500,7 +500,7 @@ START_TEST(test_flapping_groups)
 }
 END_TEST
 
-/* Of each kind in turn: a long list of one does not keep the others waiting. */
+/* Each kind in turn: a long list of one does not keep the others waiting. */
 START_TEST(test_kinds_in_turn)
 {
 	static const uint16_t soon = IBA_TRAP_LINK_INTEGRITY;
@@ -520,11 +520,11 @@ START_TEST(test_kinds_in_turn)
 }
 END_TEST
 
-/* The same MGID, in order: the last state is told, and nothing that is over. */
+/* The same MGID, in order: the last state is reported, and no outdated one. */
 START_TEST(test_joined)
 {
 	static const struct {
-		bool knows;	  /* of the group, before it does not answer */
+		bool knows;	  /* about the group, before it stops answering */
 		const char *what; /* c: created, d: deleted */
 		const char *told;
 	} cases[] = {
@@ -540,7 +540,7 @@ START_TEST(test_joined)
 	run_ms(1000);
 	listener.deaf = true;
 	sa_report_group(reporter, true, (struct iba_gid){mgid.prefix, 2}, 0xFFFF, 1);
-	run_ms(10); /* that Report is out */
+	run_ms(10); /* that Report is outstanding */
 	g_array_set_size(listener.traps, 0);
 	for (const char *c = cases[_i].what; *c; c++)
 		sa_report_group(reporter, *c == 'c', mgid, 0xFFFF, 1);
@@ -554,7 +554,7 @@ START_TEST(test_joined)
 }
 END_TEST
 
-/* A subscriber that did not answer is asked to register again when it does, and not each time. */
+/* A subscriber that did not answer is told to reregister when it does, and not each time. */
 START_TEST(test_told_that_it_missed)
 {
 	struct sa_subscription *subscription = subscribe(1, IBA_TRAP_ALL);
@@ -577,7 +577,7 @@ START_TEST(test_told_that_it_missed)
 }
 END_TEST
 
-/* Many subscribers, much to tell: all of it to each, in order; one that leaves costs nothing. */
+/* Many subscribers, many events: all to each, in order; one that leaves costs nothing. */
 START_TEST(test_many_events)
 {
 	const unsigned int n_subscribers = 64, n_events = 300;
@@ -597,7 +597,7 @@ START_TEST(test_many_events)
 }
 END_TEST
 
-/* A port of those that subscribe beside the listener. */
+/* A subscribing port besides the listener. */
 struct other {
 	struct vendor *port;
 	bool deaf;
@@ -616,7 +616,7 @@ static void receive_other(void *arg, struct vendor_mad *mad)
 	vendor_mad_free(mad);
 }
 
-/* Eight subscriptions of each of 100 ports; the last so many of these never answer. */
+/* Eight subscriptions of each of 100 ports; this many of the last ones never answer. */
 static void subscribe_others(struct other *others, unsigned int n, unsigned int n_deaf)
 {
 	for (unsigned int i = 0; i < n; i++) {
@@ -633,9 +633,7 @@ static void subscribe_others(struct other *others, unsigned int n, unsigned int 
 	}
 }
 
-/*
- * Each of 800 subscriptions of 100 ports is told of all, though ten of the ports never answer.
- */
+/* Each of 800 subscriptions of 100 ports gets everything, though ten of the ports never answer. */
 START_TEST(test_many_subscribers)
 {
 	const unsigned int n = 100, n_deaf = 10, n_events = 30;
@@ -655,7 +653,7 @@ START_TEST(test_many_subscribers)
 }
 END_TEST
 
-/* What concerns one of many among much else is found, bit by bit. */
+/* Notices that concern one of many are found among many others, step by step. */
 START_TEST(test_much_to_look_at)
 {
 	for (unsigned int i = 0; i < 20; i++)
@@ -670,7 +668,7 @@ START_TEST(test_much_to_look_at)
 }
 END_TEST
 
-/* The LID from which it subscribed may be another's by now. */
+/* The LID from which it subscribed may be another port's by now. */
 START_TEST(test_lid_changed)
 {
 	struct sa_subscription *subscription = subscribe(1, IBA_TRAP_ALL);
@@ -683,7 +681,7 @@ START_TEST(test_lid_changed)
 }
 END_TEST
 
-/* One that ended while a Report was out, and one that began again, are not taken for the same. */
+/* A subscription that ended while a Report was outstanding is not mistaken for a new one. */
 START_TEST(test_ended_while_out)
 {
 	listener.deaf = true;
@@ -698,7 +696,7 @@ START_TEST(test_ended_while_out)
 	trap(129);
 	run_ms(1000);
 	ck_assert_uint_eq(listener.traps->len, _i);
-	for (unsigned int i = 0; i < 100; i++) { /* none counts as out for ever */
+	for (unsigned int i = 0; i < 100; i++) { /* none counts as outstanding for ever */
 		trap(129);
 		run_ms(10);
 	}
@@ -706,7 +704,7 @@ START_TEST(test_ended_while_out)
 }
 END_TEST
 
-/* One that waits for its turn ends: nobody looks at it again. */
+/* One that waits for its turn ends: it is not accessed again. */
 START_TEST(test_ended_while_waiting)
 {
 	struct sa_subscription *last = NULL;
@@ -723,7 +721,7 @@ START_TEST(test_ended_while_waiting)
 }
 END_TEST
 
-/* What happened while there was no subnet, or while its port was not in it, is never told. */
+/* Events without a subnet, or while its port was not in it, are never reported. */
 START_TEST(test_not_told_later)
 {
 	subscribe(1, IBA_TRAP_ALL);
@@ -741,7 +739,7 @@ START_TEST(test_not_told_later)
 }
 END_TEST
 
-/* A port that is not in the subnet any more misses what comes, and that is no fault. */
+/* A port that left the subnet misses what comes, and that does not count against it. */
 START_TEST(test_port_gone)
 {
 	const struct iba_inform_info info = {
@@ -763,7 +761,7 @@ START_TEST(test_port_gone)
 }
 END_TEST
 
-/* One that came with the key hears of other partitions, unless it is that which everybody knows. */
+/* One that used the key gets Reports of other partitions, unless it was the well-known key. */
 START_TEST(test_trusted)
 {
 	g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(struct partition_key));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The SA behind a real MAD layer, on a simulated fabric that a subnet manager set up: requests
- * travel as packets, and groups get to where the sweep finds them.
+ * travel as packets, and groups reach the sweep.
  */
 #include <check.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 #define SHARE 1024 /* of one source: mad.c */
 #define SECOND NS_PER_S
 
-/* ---- asking over the wire ---- */
+/* ---- requests over the wire ---- */
 
 static bool answered(void *arg)
 {
 	return ((struct net *)arg)->answer != NULL;
 }
 
-/* Waits for the answer to the last question; its status. */
+/* Waits for the answer to the last request; returns its status. */
 static uint16_t status_of_answer(struct net *net)
 {
 	struct iba_mad_header header;
@@ -75,7 +75,7 @@ START_TEST(test_path_over_the_wire)
 }
 END_TEST
 
-/* More than one MAD, answered by the pool: whole, or its first segment where nobody reassembles. */
+/* More than one MAD, answered by the pool: whole, or the first segment if nothing reassembles. */
 START_TEST(test_table_over_the_wire)
 {
 	struct iba_rmpp_header rmpp;
@@ -99,7 +99,7 @@ START_TEST(test_table_over_the_wire)
 }
 END_TEST
 
-/* A join reaches the published groups and raises the event; leaving takes it back. */
+/* A join reaches the published groups and raises the event; leaving undoes it. */
 START_TEST(test_groups_are_published)
 {
 	struct iba_mc_member_record record;
@@ -142,7 +142,7 @@ static bool never(void *arg)
 	return false;
 }
 
-/* A group of an MGID that the SA makes up. */
+/* A group whose MGID the SA assigns. */
 static struct iba_gid make_a_group(struct net *net)
 {
 	const uint64_t mask =
@@ -165,7 +165,7 @@ static struct iba_gid make_a_group(struct net *net)
 	return record.mgid;
 }
 
-/* A Set that comes again with its TransactionID makes nothing new, until it is forgotten. */
+/* A repeated Set with its TransactionID makes nothing new, until it is forgotten. */
 START_TEST(test_repeated_sets)
 {
 	struct iba_gid first, again;
@@ -190,7 +190,7 @@ START_TEST(test_repeated_sets)
 }
 END_TEST
 
-/* What SwitchInfoRecords tell of MulticastFDBTop is what switches hold, which is that. */
+/* SwitchInfoRecords show the MulticastFDBTop that switches hold, which is this one. */
 static void check_mfdb_tops(struct net *net, uint16_t top)
 {
 	for (unsigned int i = 0; i < sim_nodes(net->sim); i++) {
@@ -213,7 +213,7 @@ static void check_mfdb_tops(struct net *net, uint16_t top)
 	}
 }
 
-/* Groups set MulticastFDBTop after the subnet was published, and with no sweep of all. */
+/* Groups set MulticastFDBTop after the subnet was published, and without a full sweep. */
 START_TEST(test_mfdb_tops)
 {
 	struct net net;
@@ -261,7 +261,7 @@ static uint32_t count_members(struct net *net)
 	return n;
 }
 
-/* A client that begins its TransactionIDs anew means what it says. */
+/* A client that restarts its TransactionIDs is taken at its word. */
 START_TEST(test_same_request_after_another)
 {
 	struct net net;
@@ -280,13 +280,13 @@ START_TEST(test_same_request_after_another)
 	ck_assert_uint_eq(be_member(&net, 102, true), IBA_STATUS_OK);
 	ck_assert_uint_eq(be_member(&net, 103, false), IBA_STATUS_OK);
 	ck_assert_uint_eq(be_member(&net, 104, true), IBA_STATUS_OK);
-	ck_assert_uint_eq(be_member(&net, 103, false), IBA_STATUS_OK); /* one that was late */
+	ck_assert_uint_eq(be_member(&net, 103, false), IBA_STATUS_OK); /* a late copy */
 	ck_assert_uint_eq(count_members(&net), 1);
 	net_stop(&net);
 }
 END_TEST
 
-/* A client that has one TransactionID for all means what it says, however soon. */
+/* A client that uses one TransactionID for all is taken at its word, however soon. */
 START_TEST(test_one_tid_for_all)
 {
 	struct net net;
@@ -305,7 +305,7 @@ START_TEST(test_one_tid_for_all)
 }
 END_TEST
 
-/* The same of subscriptions, which need not name a GID. */
+/* As above with subscriptions, which need not name a GID. */
 START_TEST(test_same_subscription_after_another)
 {
 	struct iba_inform_info info = {.lid_range_begin = IBA_LID_PERMISSIVE};
@@ -336,7 +336,7 @@ static unsigned int count(const char *text, const char *word)
 	return n;
 }
 
-/* A Set that names nothing. */
+/* A Set without components. */
 static void ask_badly(struct net *net, unsigned int times)
 {
 	const struct iba_mc_member_record record = {0};
@@ -359,8 +359,8 @@ static void ask_no_service(struct net *net)
 }
 
 /*
- * Refused joins are told with the reason, other refusals are for who wants to know (log_flags
- * 0x04), ten at a time, and then one a second.
+ * Refused joins are logged with the reason, other refusals only with log_flags 0x04, ten at a time,
+ * and then one a second.
  */
 START_TEST(test_refusals_are_told)
 {
@@ -460,7 +460,7 @@ START_TEST(test_rate)
 }
 END_TEST
 
-/* What was answered is counted by how: by quotas, too little room, other errors. */
+/* Answers are counted by kind: quotas, too little room, other errors. */
 START_TEST(test_counters)
 {
 	struct options *options;
@@ -492,7 +492,7 @@ START_TEST(test_counters)
 }
 END_TEST
 
-/* A NodeRecord query, as it were; nobody waits for the answer. */
+/* A NodeRecord query; its answer is not awaited. */
 static void send_header(struct net *net, uint8_t method, uint64_t sm_key)
 {
 	const struct vendor_address to = {.lid = net->sm_lid, .qpn = 1, .qkey = IBA_QP1_Q_KEY};
@@ -512,7 +512,7 @@ static void send_header(struct net *net, uint8_t method, uint64_t sm_key)
 	runtime_run(net->rt, never, NULL, runtime_now(net->rt) + SECOND / 50);
 }
 
-/* Who guesses a key is told nothing, and counted by itself, as what is no request is. */
+/* A guessed key gets no answer, and is counted separately, as are MADs that are not requests. */
 START_TEST(test_not_answered)
 {
 	struct net net;
@@ -531,7 +531,7 @@ START_TEST(test_not_answered)
 }
 END_TEST
 
-/* Clients are told by their ports where the SA is, not by who is only standby. */
+/* Ports tell clients where the SA is; one that is only standby does not answer. */
 START_TEST(test_standby_is_silent)
 {
 	struct net net;
@@ -547,7 +547,7 @@ START_TEST(test_standby_is_silent)
 }
 END_TEST
 
-/* More tables at once than a source may ask for: what is refused is counted. */
+/* More tables at once than a source may request: refused ones are counted. */
 START_TEST(test_overload)
 {
 	const unsigned int n = 4000;
@@ -565,8 +565,8 @@ START_TEST(test_overload)
 END_TEST
 
 /*
- * Tables that have to be read, asked for while a sweep runs: so many wait, the others are BUSY at
- * once, and those that waited are answered after it.
+ * Tables that have to be read, requested during a sweep: a bounded number waits, the others are
+ * BUSY at once, and those that waited are answered after it.
  */
 START_TEST(test_waiting_is_bounded)
 {
@@ -587,7 +587,7 @@ START_TEST(test_waiting_is_bounded)
 }
 END_TEST
 
-/* No sweep ends: who waits is told BUSY when its time is up. */
+/* No sweep ends: a waiting request gets BUSY when its time is up. */
 START_TEST(test_waiting_ends)
 {
 	struct net net;
@@ -611,7 +611,7 @@ static void publish_subnet(struct net *net, struct subnet *subnet)
 	runtime_run(net->rt, never, NULL, runtime_now(net->rt) + NS_PER_MS);
 }
 
-/* Who asks before the SM has published what it found out is not sent away. */
+/* A request before the SM's first publication is not refused. */
 START_TEST(test_early)
 {
 	struct subnet *subnet;
@@ -637,7 +637,7 @@ START_TEST(test_early)
 }
 END_TEST
 
-/* The same in silence: both where the source has its share, and where the time is up. */
+/* As above without answers: where the source has its share, and where the time is up. */
 START_TEST(test_silent_when_busy)
 {
 	const unsigned int n = SHARE + 100;
@@ -663,7 +663,7 @@ END_TEST
 
 static atomic_uint n_trims;
 
-/* In the place of complib's. */
+/* Replaces complib's. */
 void memory_trim(void)
 {
 	atomic_fetch_add(&n_trims, 1);
@@ -674,7 +674,7 @@ static bool was_busy(void *arg)
 	return counter_get(&((struct net *)arg)->context.counters, sa_busy) != 0;
 }
 
-/* After one that was BUSY the heap is made to shrink, a few times. */
+/* After a BUSY answer the heap is trimmed, a few times. */
 START_TEST(test_trim)
 {
 	static const unsigned int at_s[] = {4, 8, 16, 32, 64};
@@ -705,7 +705,7 @@ static void ask_paths(struct net *net, unsigned int n)
 	}
 }
 
-/* Without a flood it is made to shrink where many MADs come, and once more after the last. */
+/* Without a flood it is trimmed when many MADs arrive, and once more after the last. */
 START_TEST(test_trim_after_many)
 {
 	struct net net;
@@ -724,7 +724,7 @@ START_TEST(test_trim_after_many)
 }
 END_TEST
 
-/* Whether the end of a sweep writes the data base; then the file is removed. */
+/* Whether the end of a sweep writes the database; then the file is removed. */
 static bool dumps(struct net *net, const char *file)
 {
 	bool there;
@@ -747,7 +747,7 @@ static void set_dump(struct net *net, const char *directory, bool dump)
 	event_emit(&net->context.bus, EVENT_OPTIONS_CHANGED, 0);
 }
 
-/* The data base is a file after each sweep that changes met, if that is asked for. */
+/* On request, the database is a file after each sweep that follows a change. */
 START_TEST(test_dump)
 {
 	g_autofree char *directory = g_dir_make_tmp("opensm-sa-XXXXXX", NULL);
@@ -802,7 +802,7 @@ static void set_alias(struct net *net, uint8_t method)
 	       &iba_guid_info_record_type, &alias);
 }
 
-/* A change of any registry is one: services, subscriptions, alias GUIDs, members alone. */
+/* A change of any registry counts: services, subscriptions, alias GUIDs, members alone. */
 START_TEST(test_dump_of_each)
 {
 	g_autofree char *directory = g_dir_make_tmp("opensm-sa-XXXXXX", NULL);
@@ -884,7 +884,7 @@ static void on_progress(void *arg, const struct sm_progress *progress)
 	ck_assert(!progress->active || progress->finished);
 }
 
-/* Where a sweep stands is told, and what the subnet is at its end. */
+/* The progress of a sweep is published, and the state of the subnet at its end. */
 START_TEST(test_progress)
 {
 	struct seen seen = {0};
@@ -903,7 +903,7 @@ START_TEST(test_progress)
 	ck_assert_uint_eq(seen.last.switches, 20);
 	ck_assert_uint_eq(seen.last.hosts, 16);
 	ck_assert_uint_eq(seen.last.links, 48);
-	ck_assert_uint_eq(seen.last.active, 2 * 48 + 20); /* a switch's port 0, too */
+	ck_assert_uint_eq(seen.last.active, 2 * 48 + 20); /* including a switch's port 0 */
 	ck_assert(!seen.last.errors);
 	ck_assert_uint_lt(seen.ns, SECOND);
 	net_stop(&net);
@@ -934,7 +934,7 @@ START_TEST(test_progress_from_the_start)
 }
 END_TEST
 
-/* Queries on their way when everything stops: nothing leaks, nothing is touched too late. */
+/* Queries in progress when everything stops: nothing leaks, nothing is accessed too late. */
 START_TEST(test_stop_in_the_middle)
 {
 	struct net net;
@@ -953,7 +953,7 @@ static bool answers(void *arg)
 	return counter_get(&((struct net *)arg)->context.counters, sa_answered) != 0;
 }
 
-/* The same of those that wait for their turn: they were parked and come all at once. */
+/* As above with queries that wait for their turn: they were parked and come all at once. */
 START_TEST(test_stop_with_waiting)
 {
 	struct subnet *subnet;
@@ -1076,7 +1076,7 @@ static void ask_nodes(struct net *net, unsigned int number)
 	net_ask(net, IBA_METHOD_GET_TABLE, IBA_ATTR_NODE_RECORD, 0, NULL, NULL);
 }
 
-/* Of a busy SA: what has waited too long is not answered, the next one is. */
+/* In a busy SA: a request that has waited too long is not answered, the next one is. */
 START_TEST(test_stale_request)
 {
 	bool drops = _i == 0;
@@ -1099,7 +1099,7 @@ static void sleep_run(struct message *message)
 	g_free(message);
 }
 
-/* The same in the pool, both threads of which are busy. */
+/* As above in the pool, both threads of which are busy. */
 START_TEST(test_stale_in_the_pool)
 {
 	struct net net;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* ServiceRecord: who may register what, who is told of it, and when it ends. */
+/* ServiceRecord: who may register what, who may see it, and when it ends. */
 #include <check.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static struct iba_service_record service_of(unsigned int who, uint64_t id)
 
 static uint64_t sm_key;
 
-/* Host number who asks; the status, and if that is 0 the number of records and the last one. */
+/* Host who asks; returns the status, and if that is 0 the number of records and the last one. */
 static uint16_t ask_as(unsigned int who, uint8_t method, uint64_t mask,
 		       struct iba_service_record *record, unsigned int *n)
 {
@@ -115,7 +115,7 @@ START_TEST(test_life)
 }
 END_TEST
 
-/* Data of each width are components of their own. */
+/* Data of each width are separate components. */
 START_TEST(test_data)
 {
 	struct iba_service_record record = service_of(0, 7);
@@ -142,7 +142,7 @@ START_TEST(test_defaults)
 }
 END_TEST
 
-/* Not for another port, unless trusted. */
+/* Not for another port, except by trusted clients. */
 START_TEST(test_whose)
 {
 	struct iba_service_record record = service_of(0, 7);
@@ -159,7 +159,7 @@ START_TEST(test_whose)
 }
 END_TEST
 
-/* Who knows the key may remove it; it is not told to the untrusted. */
+/* A client that knows the key may remove it; the key is not shown to untrusted clients. */
 START_TEST(test_keys)
 {
 	struct iba_service_record record = service_of(0, 7), got;
@@ -179,15 +179,16 @@ START_TEST(test_keys)
 	record.service_key[5] = 42;
 	ck_assert_uint_eq(delete_as(1, 0, record), IBA_SA_DENIED); /* not named as a component */
 	ck_assert_uint_eq(delete_as(1, C(service_key), record), IBA_STATUS_OK);
-	/* no key is no key */
+	/* a zero key does not count */
 	ck_assert_uint_eq(set_as(0, 0, service_of(0, 7)), IBA_STATUS_OK);
 	ck_assert_uint_eq(delete_as(1, C(service_key), service_of(0, 7)), IBA_SA_DENIED);
 }
 END_TEST
 
 /*
- * Who knows the key of another port's service changes it, but cannot make one, nor one of another
- * partition, nor is it his then: its own port still changes it, and pays for it.
+ * A port that knows the key of another port's service may change it, but not make one, nor one of
+ * another partition. It does not become the owner: the service's port still changes it, and is
+ * charged for it.
  */
 START_TEST(test_changed_by_key)
 {
@@ -221,7 +222,7 @@ START_TEST(test_changed_by_key)
 }
 END_TEST
 
-/* Neither takes who is trusted a service from its port. */
+/* Nor does a trusted client take a service from its port. */
 START_TEST(test_changed_by_trusted)
 {
 	struct iba_service_record record = service_of(0, 7);
@@ -235,7 +236,7 @@ START_TEST(test_changed_by_trusted)
 }
 END_TEST
 
-/* By its key a service is found only by who knows it, and is told without; 0 is the key of none. */
+/* A service is found by its key only with that key, and is shown without; 0 matches none. */
 START_TEST(test_found_by_key)
 {
 	struct iba_service_record record = service_of(0, 7), other = service_of(0, 8), got;
@@ -265,7 +266,7 @@ START_TEST(test_found_by_key)
 }
 END_TEST
 
-/* What is left is told in whole seconds, and 0 only when nothing is. */
+/* The remaining time is shown in whole seconds, and as 0 only when none is left. */
 START_TEST(test_lease_ends)
 {
 	struct iba_service_record record = service_of(0, 1);
@@ -282,7 +283,7 @@ START_TEST(test_lease_ends)
 }
 END_TEST
 
-/* The subnet's own prefix and the default one are one; any other makes another service. */
+/* The subnet's own prefix and the default one are equal; any other makes another service. */
 START_TEST(test_prefixes)
 {
 	struct iba_service_record record = service_of(0, 1), got;
@@ -298,18 +299,18 @@ START_TEST(test_prefixes)
 	ck_assert_uint_eq(count_as(0, C(service_gid), record), 1);
 	got = service_of(0, 1);
 	ck_assert_uint_eq(ask_as(0, IBA_METHOD_SET, ALL, &got, NULL), IBA_STATUS_OK);
-	ck_assert(got.service_gid.prefix == IBA_DEFAULT_GID_PREFIX); /* as it was asked */
+	ck_assert(got.service_gid.prefix == IBA_DEFAULT_GID_PREFIX); /* as requested */
 	got = service_of(0, 1);
 	memset(got.service_name, 0, sizeof(got.service_name));
 	ck_assert_uint_eq(ask_as(0, IBA_METHOD_DELETE, ALL & ~C(service_name), &got, NULL),
 			  IBA_STATUS_OK);
 	ck_assert(got.service_gid.prefix == IBA_DEFAULT_GID_PREFIX);
-	ck_assert_str_eq((const char *)got.service_name, "a service"); /* what is gone is told */
+	ck_assert_str_eq((const char *)got.service_name, "a service"); /* of the removed one */
 	ck_assert_uint_eq(count_as(0, 0, record), 1);
 }
 END_TEST
 
-/* One of a multicast GID is of who came first, until another shows its key: then that one pays. */
+/* One of a multicast GID belongs to the first port, until another shows its key: then to that. */
 START_TEST(test_owner_changes)
 {
 	struct iba_service_record record = service_of(0, 1);
@@ -327,7 +328,7 @@ START_TEST(test_owner_changes)
 }
 END_TEST
 
-/* Service 0 is one, too; a field that is no component means nothing. */
+/* ServiceID 0 is one, too; a field that is not a component has no meaning. */
 START_TEST(test_all_ids)
 {
 	ck_assert_uint_eq(set_as(0, 0, service_of(0, 0)), IBA_STATUS_OK);
@@ -361,7 +362,7 @@ START_TEST(test_partitions)
 }
 END_TEST
 
-/* Services that differ by their P_Key alone; full and limited members mean the same one. */
+/* Services that differ only by their P_Key; full and limited members mean the same one. */
 START_TEST(test_p_keys)
 {
 	struct iba_service_record one = service_of(0, 7), two = one, got = one;
@@ -383,11 +384,11 @@ START_TEST(test_p_keys)
 	two.service_p_key = 0; /* which none has */
 	ck_assert_uint_eq(count_as(0, C(service_p_key), two), 0);
 	two.service_p_key = 0x0002;
-	got.service_p_key = 0x8002; /* no component: the default one is meant */
+	got.service_p_key = 0x8002; /* not a component: the default one is meant */
 	ck_assert_uint_eq(ask_as(0, IBA_METHOD_SET, open, &got, NULL), IBA_STATUS_OK);
 	ck_assert_uint_eq(got.service_p_key, 0xFFFF);
 	ck_assert_uint_eq(count_as(0, 0, one), 3);
-	got.service_p_key = 0x8002; /* of a Delete the record counts */
+	got.service_p_key = 0x8002; /* for a Delete the record counts */
 	ck_assert_uint_eq(ask_as(0, IBA_METHOD_DELETE, open, &got, NULL), IBA_STATUS_OK);
 	ck_assert_uint_eq(count_as(0, C(service_p_key), two), 0);
 	got.service_p_key = 0;
@@ -397,7 +398,7 @@ START_TEST(test_p_keys)
 }
 END_TEST
 
-/* One that may not be seen does not hide those behind it. */
+/* One that may not be seen does not hide those after it. */
 START_TEST(test_hidden)
 {
 	struct iba_service_record record = service_of(0, 1);
@@ -418,7 +419,7 @@ START_TEST(test_hidden)
 }
 END_TEST
 
-/* With the key that everybody knows only what is of its own partitions may be seen or changed. */
+/* With the well-known key only services of its own partitions may be seen or changed. */
 START_TEST(test_known_key)
 {
 	static const uint16_t worlds[][4] = {{0x8001}, {0x8002}};
@@ -490,7 +491,7 @@ START_TEST(test_quota)
 }
 END_TEST
 
-/* What a port registered outlives it for a while, or with the option not at all. */
+/* Registrations outlive their port for a while, or with the option not at all. */
 START_TEST(test_absence)
 {
 	struct subnet *empty = make_subnet("mesh:2x2", 0, 0); /* which has no hosts' GUIDs */
@@ -540,7 +541,7 @@ static void on_change(void *arg, const struct sa_service *service, bool gone)
 			       (unsigned int)service->record.service_id);
 }
 
-/* Who watches is told of each that comes, changes, is removed, ends or is forgotten. */
+/* Watchers are told of each that is added, changed, removed, ends or is forgotten. */
 START_TEST(test_watch)
 {
 	g_autoptr(GString) told = g_string_new(NULL);

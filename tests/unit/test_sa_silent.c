@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Requesters of tables that acknowledge nothing, or end what they asked for, beside honest ones:
- * the SA behind a real MAD layer on a simulated fabric, in virtual time.
+ * Requesters of tables that acknowledge nothing, or end their requests, beside honest ones: the SA
+ * behind a real MAD layer on a simulated fabric, in virtual time.
  */
 #include <check.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 static struct net net;
 
-/* A port that gets each packet of a transfer, and says what it likes. */
+/* A port that gets each packet of a transfer, and answers as it likes. */
 struct silent {
 	struct agent *agent;
 	struct timer timer;
@@ -130,7 +130,7 @@ static uint16_t honest_table(uint64_t *took_ns)
 	return header.status;
 }
 
-/* One asks 400 times a second and acknowledges nothing. */
+/* One sends 400 requests a second and acknowledges nothing. */
 START_TEST(test_silent_requester)
 {
 	uint64_t most = 0, took_ns, one;
@@ -154,7 +154,7 @@ START_TEST(test_silent_requester)
 	silent.period_ns = 0;
 	pass(GIVEN_UP + SECOND);
 	ck_assert_uint_eq(held(), 0);
-	/* In doubt no more, when a minute has passed. */
+	/* Trusted again after a minute. */
 	pass(SA_DOUBT_NS);
 	silent.period_ns = SECOND / 400;
 	timer_start(&silent.timer, 0);
@@ -164,7 +164,7 @@ START_TEST(test_silent_requester)
 }
 END_TEST
 
-/* It is over at once, and leaves no doubt. */
+/* It is over at once, and trust is not lost. */
 START_TEST(test_ended_by_requester)
 {
 	start();
@@ -212,7 +212,7 @@ START_TEST(test_honest_loop)
 }
 END_TEST
 
-/* Every tenth packet gets lost, requests and ACKs too: what comes is whole. */
+/* Every tenth packet gets lost, requests and ACKs too: what arrives is whole. */
 START_TEST(test_loss)
 {
 	g_autoptr(GBytes) whole = NULL;
@@ -243,7 +243,7 @@ START_TEST(test_loss)
 }
 END_TEST
 
-/* ---- who may take how much ---- */
+/* ---- shares ---- */
 
 START_TEST(test_shares)
 {
@@ -262,7 +262,7 @@ START_TEST(test_shares)
 	ck_assert(sa_held_take(shares, 4, 0, SA_MAX_HELD_BY_ONE / 2));
 	ck_assert(sa_held_take(shares, 5, 0, 1000));
 	ck_assert(sa_held_take(shares, 5, 0, 1000)); /* a second answer */
-	/* Without an ACK little beside one; with one there is no doubt any more. */
+	/* Without an ACK only little beside one; with an ACK trust returns. */
 	sa_held_note(shares, 5, VENDOR_SILENT);
 	ck_assert(sa_held_take(shares, 5, 0, 1000)); /* beside those of a process that died */
 	ck_assert(sa_held_take(shares, 5, 1000, SA_MAX_HELD_IN_DOUBT));
@@ -296,7 +296,7 @@ START_TEST(test_beside_the_largest)
 	ck_assert(sa_held_take(shares, 1, 0, 1000));
 	if (_i)
 		sa_held_note(shares, 1, VENDOR_SILENT);
-	/* A large one as it grows, and one that was there before. */
+	/* A large one as it grows, and one that existed before. */
 	ck_assert(sa_held_take(shares, 1, 0, 256));
 	ck_assert(sa_held_take(shares, 1, 256, LARGE - 256));
 	ck_assert(sa_held_take(shares, 1, 0, most - 2000));
@@ -307,7 +307,7 @@ START_TEST(test_beside_the_largest)
 	sa_held_give(shares, 1, 0, 1000);
 	ck_assert(sa_held_take(shares, 1, 0, 1000));
 	ck_assert(!sa_held_take(shares, 1, 0, 1));
-	/* Trimmed, and then gone: the others stay, beside which there may be another one. */
+	/* Trimmed, and then gone: the others stay, and there may be another one beside them. */
 	sa_held_give(shares, 1, 2 * most, LARGE - 2 * most);
 	ck_assert(!sa_held_take(shares, 1, 0, 1));
 	sa_held_give(shares, 1, 0, 2 * most);
@@ -319,7 +319,7 @@ START_TEST(test_beside_the_largest)
 }
 END_TEST
 
-/* As much as one may have beside another; what ends otherwise neither makes nor ends a doubt. */
+/* As much as one may have beside another; other ends neither cost nor restore trust. */
 START_TEST(test_bounds)
 {
 	struct context context = {.rt = runtime_new(RUNTIME_VIRTUAL)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The registry of groups by itself: MLIDs that switches can do, and what is published when. */
+/* The registry of groups by itself: MLIDs that switches support, and what is published when. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +63,8 @@ static bool has_hosts(const struct fabric *fabric, uint32_t sw)
 }
 
 /*
- * Switches with hosts have room for that many MLIDs, but for the first, which can do none; others
- * have more, one of them less: it can be gone around.
+ * Switches with hosts have room for that many MLIDs, except the first, which has none; others have
+ * more, one of them less: it can be bypassed.
  */
 static void follow_with_room(uint16_t cap)
 {
@@ -125,7 +125,7 @@ static int published(void)
 	return ports;
 }
 
-/* The least of the switches decides; each MLID up to it is given once, and none above. */
+/* The smallest switch decides; each MLID up to its limit is assigned once, and none above. */
 START_TEST(test_as_many_as_switches_can_do)
 {
 	follow_with_room(8);
@@ -140,7 +140,7 @@ START_TEST(test_as_many_as_switches_can_do)
 }
 END_TEST
 
-/* A group of a partition that finds no MLID is made when there is one. */
+/* A group of a partition that finds no MLID is made when one is free. */
 START_TEST(test_wish_waits)
 {
 	struct partition_group wish = one_groups[0];
@@ -166,7 +166,7 @@ START_TEST(test_wish_waits)
 }
 END_TEST
 
-/* Groups above a new, lower top stay, but their MLIDs do not come back until the top is higher. */
+/* Groups above a new, lower top stay, but their MLIDs are not reused until the top is higher. */
 START_TEST(test_top_falls_and_rises)
 {
 	struct sa_group *high, *last;
@@ -191,7 +191,7 @@ START_TEST(test_top_falls_and_rises)
 }
 END_TEST
 
-/* A group of a partition above the top gets an MLID that fits once nobody is in it. */
+/* A group of a partition above the top gets an MLID that fits once it has no members. */
 START_TEST(test_top_falls_below_a_wish)
 {
 	const struct iba_mc_member_record record = {
@@ -221,7 +221,7 @@ START_TEST(test_top_falls_below_a_wish)
 }
 END_TEST
 
-/* While a group lives above the top, a top that rises over it does not give its MLID away. */
+/* While a group lives above the top, a top that rises over it does not reassign its MLID. */
 START_TEST(test_top_rises_over_a_group)
 {
 	follow_with_room(16);
@@ -234,7 +234,7 @@ START_TEST(test_top_rises_over_a_group)
 }
 END_TEST
 
-/* Who comes and goes is published, what does not change who is there is not. */
+/* Changes of the members' ports are published, others are not. */
 START_TEST(test_what_is_published)
 {
 	uint64_t guid = subnet->fabric->ports[endport(subnet, 1, true)].guid;
@@ -262,7 +262,7 @@ START_TEST(test_what_is_published)
 	ck_assert_int_eq(published(), 2);
 	sa_store_leave(store, group, guid, IBA_JOIN_SEND_ONLY_NON_MEMBER);
 	ck_assert_int_eq(published(), 1);
-	sa_store_leave(store, group, guid, IBA_JOIN_NON_MEMBER); /* who is not there */
+	sa_store_leave(store, group, guid, IBA_JOIN_NON_MEMBER); /* not a member */
 	ck_assert_int_eq(published(), -1);
 	leave(group);
 	ck_assert_int_eq(published(), 0);
@@ -277,7 +277,7 @@ static bool stop_at_second(const struct sa_group *group, void *arg)
 	return ++*n < 2;
 }
 
-/* In the order of their MLIDs, for as long as somebody wants more. */
+/* In the order of their MLIDs, for as long as the caller wants more. */
 START_TEST(test_each)
 {
 	unsigned int n = 0;
@@ -289,7 +289,7 @@ START_TEST(test_each)
 }
 END_TEST
 
-/* What is of a member is not of the group, whoever made it. */
+/* Fields of a member are not fields of the group, whoever made it. */
 START_TEST(test_group_is_no_member)
 {
 	struct iba_mc_member_record record = {
@@ -350,8 +350,8 @@ START_TEST(test_broadcast_groups)
 END_TEST
 
 /*
- * Members of the group of a partition that is not for IPoIB any more stay, by what it was: nobody
- * would tell them to join again. When the last one has left it is gone.
+ * Members of the group of a partition that has lost its IPoIB stay, with the former parameters:
+ * nothing would tell them to join again. After the last one has left it is gone.
  */
 START_TEST(test_lost_group)
 {
@@ -380,7 +380,7 @@ START_TEST(test_lost_group)
 }
 END_TEST
 
-/* What a partition says counts for its group once nobody relies on what it said before. */
+/* A partition's new parameters apply to its group once no member relies on the former ones. */
 START_TEST(test_partition_changes)
 {
 	struct partition changed[G_N_ELEMENTS(partitions)];
@@ -409,7 +409,7 @@ START_TEST(test_partition_changes)
 }
 END_TEST
 
-/* As the watch is told: a group that is there the first time, again or no more, and members. */
+/* Events of the watch: a group that exists for the first time, again or no more, and members. */
 static void on_group(void *arg, const struct sa_group *group, bool gone)
 {
 	g_string_append_printf(arg, "%s%u ",
@@ -465,7 +465,7 @@ START_TEST(test_watch)
 }
 END_TEST
 
-/* The quota of a port is of what ports made: what is the SM's own does not count. */
+/* The quota of a port counts groups made by ports: the SM's own do not count. */
 START_TEST(test_groups_of_nobody)
 {
 	struct iba_mc_member_record record = {.mgid = {UINT64_C(0xFF12A01C00000000), 7}};
@@ -478,7 +478,7 @@ START_TEST(test_groups_of_nobody)
 }
 END_TEST
 
-/* Numbers of MGIDs go on from the first one; those of an SA's last two years are taken for its. */
+/* Numbers of MGIDs continue from the first one; those of its last two years are an SA's own. */
 START_TEST(test_made_mgids)
 {
 	const uint64_t prefix = UINT64_C(0xFEC0000000000123);
@@ -538,7 +538,7 @@ START_TEST(test_order)
 }
 END_TEST
 
-/* What the sweep is told of a group, in the block of its MLID and no other. */
+/* What the sweep gets of a group, in the block of its MLID and no other. */
 START_TEST(test_published_group)
 {
 	struct iba_mc_member_record record = {
@@ -576,7 +576,7 @@ START_TEST(test_published_group)
 	ck_assert_uint_eq(groups->blocks[1]->n, 1);
 	mc_groups_unref(groups);
 	sa_store_clear(store);
-	groups = sa_store_publish(store); /* though nobody was a member */
+	groups = sa_store_publish(store); /* though it had no members */
 	ck_assert_uint_eq(groups->n, 0);
 	ck_assert_ptr_null(groups->blocks[0]);
 	ck_assert_ptr_null(groups->blocks[1]);
@@ -644,7 +644,7 @@ static void make_reregister(unsigned int host)
 	info->capability_mask = IBA_PORT_CAP_CLIENT_REREGISTRATION;
 }
 
-/* Who was reset is asked to register again; what he does not join by then he has left. */
+/* A host that was reset is told to reregister; groups that it does not join by then it has left. */
 START_TEST(test_back_after_a_reset)
 {
 	uint64_t grace = subnet->options->membership_grace * NS_PER_S;
@@ -655,7 +655,7 @@ START_TEST(test_back_after_a_reset)
 	left = make(2, 0);
 	sa_store_join(store, kept, guid_of(1), IBA_JOIN_FULL_MEMBER, false);
 	sa_store_join(store, left, guid_of(1), IBA_JOIN_FULL_MEMBER, false);
-	sa_store_join(store, left, guid_of(2), IBA_JOIN_NON_MEMBER, false); /* cannot be asked */
+	sa_store_join(store, left, guid_of(2), IBA_JOIN_NON_MEMBER, false); /* cannot be told */
 	leave(left);
 	sa_store_join(store, kept, guid_of(3), IBA_JOIN_NON_MEMBER, true); /* by another */
 	make_reregister(1);
@@ -668,19 +668,19 @@ START_TEST(test_back_after_a_reset)
 	sa_store_follow(store, subnet, 5);
 	ck_assert_uint_eq(sa_store_expire(store, 5), 5 + grace);
 	sa_store_join(store, kept, guid_of(1), IBA_JOIN_FULL_MEMBER, false);
-	sa_store_follow(store, subnet, grace); /* nothing new */
+	sa_store_follow(store, subnet, grace); /* no change */
 	ck_assert_uint_eq(sa_store_expire(store, grace + 4), 5 + grace);
 	ck_assert_uint_eq(left->members->len, 2);
 	ck_assert_uint_eq(sa_store_expire(store, grace + 5), 0);
 	ck_assert_uint_eq(kept->members->len, 3);
-	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST + 1)); /* nobody keeps it */
+	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST + 1)); /* no member keeps it */
 	ck_assert_uint_eq(sa_store_groups_of(store, guid_of(2)), 0);
 }
 END_TEST
 
 static const uint16_t without_one[][4] = {{0xFFFF}};
 
-/* Whether it may still be a member is seen when it is back. */
+/* Whether it may still be a member is decided when it is back. */
 START_TEST(test_p_key_lost_while_gone)
 {
 	struct sa_group *group;
@@ -707,7 +707,7 @@ static void follow_rows(const uint16_t (*p_keys)[4])
 }
 
 /*
- * A port that left groups for lack of a P_Key is asked to join again when it has that one; not if
+ * A port that left groups for lack of a P_Key is told to rejoin when it has that one; not if
  * another joined it, nor if it was gone meanwhile.
  */
 START_TEST(test_p_key_comes_back)
@@ -773,7 +773,7 @@ static struct iba_mc_member_record like_broadcast(uint8_t mtu)
 	};
 }
 
-/* A group that shares its MLID leaves that to those who still agree. */
+/* A group that shares its MLID leaves it to those that still agree. */
 START_TEST(test_shared_partition_group)
 {
 	struct iba_mc_member_record record = like_broadcast(IBA_MTU_4096);
@@ -802,7 +802,7 @@ START_TEST(test_shared_partition_group)
 }
 END_TEST
 
-/* Until there is another MLID it stays what it was. */
+/* Until there is another MLID it stays as it was. */
 START_TEST(test_shared_partition_group_stays)
 {
 	struct iba_mc_member_record record = like_broadcast(IBA_MTU_4096);
@@ -822,7 +822,7 @@ START_TEST(test_shared_partition_group_stays)
 }
 END_TEST
 
-/* With what it is now, not what it was, others share its MLID. */
+/* Others share its MLID by its present parameters, not the former ones. */
 START_TEST(test_terms_of_partition_group)
 {
 	struct iba_mc_member_record before = like_broadcast(IBA_MTU_4096),
@@ -840,7 +840,7 @@ START_TEST(test_terms_of_partition_group)
 }
 END_TEST
 
-/* More groups of partitions than MLIDs: some are not there. */
+/* More groups of partitions than MLIDs: some do not exist. */
 START_TEST(test_no_room_for_partitions)
 {
 	follow_with_room(1);
@@ -881,7 +881,7 @@ static struct sa_group *make_snm(uint32_t host, uint8_t sl)
 	return group;
 }
 
-/* Those of hosts whose addresses follow each other spread over as many MLIDs as there may be. */
+/* Groups of hosts with consecutive addresses spread over as many MLIDs as allowed. */
 START_TEST(test_solicited_node_groups)
 {
 	unsigned int groups[SA_N_MLIDS] = {0}, used = 0, most = 0;
@@ -946,7 +946,7 @@ START_TEST(test_sharing_rules)
 }
 END_TEST
 
-/* Other rules: groups stay where they are, those that come go by these. */
+/* Other rules: existing groups stay where they are, new ones follow them. */
 START_TEST(test_sharing_rules_change)
 {
 	const uint64_t ours = UINT64_C(0xFF15A01C00000000);
@@ -958,7 +958,7 @@ START_TEST(test_sharing_rules_change)
 	two = mlid_of(ours, 2, IBA_RATE_40);
 	ck_assert_uint_ne(one, two);
 	ck_assert_uint_eq(mlid_of(ours, 3, IBA_RATE_40), two);
-	share("ff15:a01c::/ffff:ffff::=1"); /* one rule alone */
+	share("ff15:a01c::/ffff:ffff::=1"); /* only one rule */
 	ck_assert_uint_eq(mlid_of(ours, 5, IBA_RATE_40), mlid_of(ours, 6, IBA_RATE_40));
 	share(NULL);
 	ck_assert_uint_eq(sa_store_find(store, (struct iba_gid){ours, 3})->record.mlid, two);
@@ -976,7 +976,9 @@ START_TEST(test_solicited_node_groups_apart)
 }
 END_TEST
 
-/* Who only sends is no receiver; who was joined by another and joins by itself is its own. */
+/*
+ * A member that only sends is not a receiver; one joined by proxy that joins by itself is its own.
+ */
 START_TEST(test_kinds_of_members)
 {
 	uint64_t guid = subnet->fabric->ports[endport(subnet, 1, true)].guid;
@@ -1086,8 +1088,8 @@ static void churn(unsigned int steps, uint64_t *state)
 }
 
 /*
- * No group, MLID or octet is left. CHURN_STEPS=1000000 is the campaign: the second half of it may
- * not need more memory than the first.
+ * No group, MLID or octet is left. CHURN_STEPS=1000000 is the campaign: its second half must not
+ * need more memory than the first.
  */
 START_TEST(test_churn)
 {
@@ -1105,7 +1107,7 @@ START_TEST(test_churn)
 	churn(steps / 2, &state);
 	ck_assert_uint_le(memory_used(), before + SLACK);
 	ck_assert_ptr_null(sa_store_find_mlid(store, FIRST));
-	for (unsigned int i = 0; i < 16; i++) /* all MLIDs are there again */
+	for (unsigned int i = 0; i < 16; i++) /* all MLIDs are free again */
 		ck_assert_uint_eq(make(i, 0)->record.mlid, FIRST + i);
 }
 END_TEST

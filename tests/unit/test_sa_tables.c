@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Records of tables out of an inventory: all that is asked for, nothing that is not known. */
+/* Records of tables from an inventory: everything requested, and nothing unknown. */
 #include <check.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static void equip(struct fabric *fabric)
 	}
 }
 
-/* Octets that tell of what they are. */
+/* Octets that identify their table. */
 static void fill(uint32_t port, enum inventory_kind kind, uint32_t n, uint8_t *blocks, uint8_t *has)
 {
 	size_t size = inventory_type(kind)->size;
@@ -174,12 +174,12 @@ START_TEST(test_counts)
 	ck_assert_uint_eq(count_at(kind, endport(subnet, 7, true)), kind->host);
 	ck_assert_uint_eq(count_at(kind, some_switch()), kind->sw);
 	ask.mask = 1;
-	ask.record = &wanted; /* a LID that nobody has */
+	ask.record = &wanted; /* an unassigned LID */
 	ck_assert_uint_eq(count(&ask), 0);
 }
 END_TEST
 
-/* What was read is told, though the port has less by now. */
+/* Tables that were read are returned, though the port has fewer by now. */
 START_TEST(test_less_by_now)
 {
 	uint32_t port = endport(subnet, 7, true);
@@ -245,7 +245,7 @@ START_TEST(test_contents)
 }
 END_TEST
 
-/* The components that name a port and a block pick the record with these values. */
+/* The components that name a port and a block select the record with these values. */
 START_TEST(test_components)
 {
 	const struct kind *kind = &kinds[_i];
@@ -272,7 +272,7 @@ START_TEST(test_components)
 }
 END_TEST
 
-/* Nothing known: the query says what is to be read, as narrowly as it was asked. */
+/* Nothing known: the query says what has to be read, as narrowly as the request. */
 START_TEST(test_waits)
 {
 	const struct kind *kind = &kinds[_i];
@@ -292,7 +292,7 @@ START_TEST(test_waits)
 	ck_assert(told.waits);
 	ck_assert_uint_eq(told.want, inventory_want(kind->kind, wanted.lid, INVENTORY_ALL_PORTS));
 	told_clear(&told);
-	/* one table is enough for one port, whatever else is not known */
+	/* one table is enough for one port, whatever else is unknown */
 	ck_assert(inventory_forget(maker, kind->kind));
 	put(fabric_port_by_lid(subnet->fabric, wanted.lid), kind->kind);
 	publish();
@@ -306,7 +306,7 @@ START_TEST(test_waits)
 }
 END_TEST
 
-/* Of a switch one port is read, if that is all that was asked for; of a host all it has. */
+/* Of a switch one port is read, if only that was requested; of a host all it has. */
 START_TEST(test_waits_of_port)
 {
 	struct ask ask = ask_for(&kinds[4]);
@@ -329,7 +329,7 @@ START_TEST(test_waits_of_port)
 }
 END_TEST
 
-/* Who cannot be asked is not told of, and nobody waits for it. */
+/* A node that does not answer has no records, and no query waits for it. */
 START_TEST(test_silent)
 {
 	const struct kind *kind = &kinds[_i];
@@ -362,7 +362,7 @@ END_TEST
 
 static const uint16_t two_worlds[][4] = {{0x8001}, {0x8002}};
 
-/* What may not be seen is neither told nor waited for. */
+/* Records that may not be seen are neither returned nor waited for. */
 START_TEST(test_partitions_hide)
 {
 	const struct kind *kind = &kinds[_i];
@@ -394,7 +394,7 @@ START_TEST(test_partitions_hide)
 }
 END_TEST
 
-/* Without QoS no SM made the tables of VLs: nobody waits for those of all ports. */
+/* Without QoS no SM made the tables of VLs: queries for all ports do not wait for them. */
 START_TEST(test_no_qos)
 {
 	const struct kind *kind = &kinds[_i];
@@ -431,7 +431,7 @@ START_TEST(test_no_qos)
 }
 END_TEST
 
-/* The port behind a LID of a host is that port, whatever number is asked for. */
+/* The port behind a LID of a host is that port, whatever number is requested. */
 START_TEST(test_host_port)
 {
 	const struct kind *kind = &kinds[_i];
@@ -476,13 +476,13 @@ START_TEST(test_sm_key_is_hidden)
 	{
 		struct told told = tell(&ask);
 
-		ck_assert(told.waits); /* a state is told as it is, not as it was */
+		ck_assert(told.waits); /* a present state is reported, not a former one */
 		told_clear(&told);
 	}
 }
 END_TEST
 
-/* ---- how much ---- */
+/* ---- limits ---- */
 
 static struct context context;
 
@@ -512,7 +512,7 @@ static uint16_t run_with(uint16_t attribute, struct sa_held *held, size_t *lengt
 									    : query.status;
 }
 
-/* What long answers take is counted, and given back by who sends them; too much is BUSY. */
+/* Memory of long answers is counted, and returned by their sender; too much is BUSY. */
 START_TEST(test_answers_are_counted)
 {
 	struct sa_held *held;
@@ -574,7 +574,7 @@ static void check_fits(const struct ask *ask, bool fits)
 	told_clear(&told);
 }
 
-/* What is too much for an answer is not read: with what is known, without who is silent. */
+/* What is too much for an answer is not read: with known tables, without silent nodes. */
 START_TEST(test_too_much_to_read)
 {
 	struct fabric *fabric;
@@ -620,7 +620,7 @@ START_TEST(test_world_of_paths)
 }
 END_TEST
 
-/* Of all these Get tells the first one. */
+/* Of all these Get returns the first one. */
 START_TEST(test_any_path)
 {
 	struct ask ask = {.attribute = IBA_ATTR_PATH_RECORD, .method = IBA_METHOD_GET};
@@ -633,7 +633,7 @@ START_TEST(test_any_path)
 }
 END_TEST
 
-/* What this SA does not have is said to be not there, by each method. */
+/* What this SA does not have is reported as unsupported, by each method. */
 START_TEST(test_unsupported)
 {
 	static const uint16_t attributes[] = {IBA_ATTR_RANDOM_FORWARDING_TABLE_RECORD,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* sa_enhanced_trust_model: who has no key is told of itself, and has quotas. */
+/* sa_enhanced_trust_model: a client without the key sees only itself, and has quotas. */
 #include <check.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static struct iba_gid gid_of(unsigned int n)
 	return (struct iba_gid){IBA_DEFAULT_GID_PREFIX, host(n)->guid};
 }
 
-/* Host 0 asks; the status, and the number of records. */
+/* Host 0 sends a request; returns the status, and the number of records. */
 static int ask(uint8_t method, uint16_t attribute, uint64_t mask, const struct wire_type *type,
 	       const void *record, unsigned int *n)
 {
@@ -76,7 +76,7 @@ static unsigned int count(uint16_t attribute, uint64_t mask, const struct wire_t
 	return n;
 }
 
-/* Of records of ports its own, with the key and without the model all. */
+/* Of records of ports only its own, with the key or without the model all. */
 START_TEST(test_records)
 {
 	static const struct {
@@ -106,7 +106,7 @@ START_TEST(test_records)
 }
 END_TEST
 
-/* From itself to whom it shares a partition with; not from others, not all, no trace. */
+/* From itself to ports in a common partition; not from others, not all, no trace. */
 START_TEST(test_paths)
 {
 	struct iba_path_record path = {.sgid = gid_of(0), .dgid = gid_of(5), .numb_path = 1};
@@ -177,7 +177,7 @@ static int subscribe(uint16_t trap)
 	return ask(IBA_METHOD_SET, IBA_ATTR_INFORM_INFO, 0, &iba_inform_info_type, &info, &n);
 }
 
-/* What is asked again is no more; the key, 0 and another model lift the bounds. */
+/* A repeated request does not count; the key, 0 and another model lift the limits. */
 START_TEST(test_quotas)
 {
 	options->sa_etm_max_num_mcgs = options->sa_etm_max_num_srvcs = 3;
@@ -227,8 +227,8 @@ START_TEST(test_what_is_allowed)
 END_TEST
 
 /*
- * The key that everybody knows subscribes to no secret trap but on the SM's node; where trust is
- * enhanced it opens nothing else, either.
+ * The well-known key gives access to secret traps only on the SM's node; where trust is enhanced it
+ * gives no other access either.
  */
 START_TEST(test_known_key)
 {
@@ -258,7 +258,7 @@ START_TEST(test_known_key)
 }
 END_TEST
 
-/* So many at once, and in a second ten times as many; others have their own. */
+/* A burst, and ten times as many a second; others have their own. */
 START_TEST(test_rate)
 {
 	struct sa_rate *rate = sa_rate_new();
@@ -274,7 +274,7 @@ START_TEST(test_rate)
 		passed += sa_rate_pass(rate, 7, 20, NS_PER_S + i * NS_PER_MS / 10);
 	ck_assert_uint_ge(passed, 20 + 199);
 	ck_assert_uint_le(passed, 20 + 201);
-	for (unsigned int i = 0; i < 30; i++) /* another bound begins anew */
+	for (unsigned int i = 0; i < 30; i++) /* another limit starts from scratch */
 		ck_assert(sa_rate_pass(rate, 7, 30, 2 * NS_PER_S));
 	ck_assert(!sa_rate_pass(rate, 7, 30, 2 * NS_PER_S));
 	sa_rate_free(rate);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Turns at a pool, which is played here: sources get equal time, whatever their queries cost. */
+/* Turns at a pool, simulated by the test: sources get equal time, whatever their queries cost. */
 #include <check.h>
 #include <glib.h>
 
@@ -76,7 +76,7 @@ static void begin_some(void)
 	}
 }
 
-/* Goes on to the end of the first query that runs; false: none does. */
+/* Runs to the end of the first running query; false: there is none. */
 static bool step(unsigned int *source)
 {
 	unsigned int first = THREADS;
@@ -98,7 +98,7 @@ static bool step(unsigned int *source)
 	return true;
 }
 
-/* One asks for what is dear without pause, one for what is cheap: both get half of the time. */
+/* One sends expensive queries without pause, one cheap ones: both get half of the time. */
 START_TEST(equal_time)
 {
 	unsigned int source, added[2] = {0};
@@ -118,7 +118,7 @@ START_TEST(equal_time)
 }
 END_TEST
 
-/* Many flood; one that asks now and then waits for what runs, not for them. */
+/* Many flood; one with rare queries waits for what runs, not for them. */
 START_TEST(victim)
 {
 	unsigned int source, added[64] = {0};
@@ -128,7 +128,7 @@ START_TEST(victim)
 		while (added[i] < 50)
 			add(i, added[i]++, 2 * MS);
 	while (now < 1200 * MS) {
-		if (now < 200 * MS) /* nothing is known of anybody */
+		if (now < 200 * MS) /* nothing is known of any source */
 			longest_wait[0] = 0;
 		if (now >= ask) {
 			add(0, added[0]++, MS / 100);
@@ -144,7 +144,7 @@ START_TEST(victim)
 }
 END_TEST
 
-/* Who comes back has no claim to the time in which it asked nothing. */
+/* A source that comes back has no claim to the time without queries. */
 START_TEST(no_credit)
 {
 	unsigned int source, added[2] = {0};
@@ -168,8 +168,8 @@ START_TEST(no_credit)
 }
 END_TEST
 
-/* Any queries of any sources: each runs once, in its order; sources that always have some waiting
- * get the same time but for the dearest query and what runs. */
+/* Any queries of any sources: each runs once, in its order; sources that always have some
+ * waiting get equal time, except for the most expensive query and what runs. */
 START_TEST(by_chance)
 {
 	uint64_t seed = 1 + (uint64_t)_i;
@@ -194,7 +194,7 @@ START_TEST(by_chance)
 }
 END_TEST
 
-/* Refused is the last one of who has most; the others stay in their order. */
+/* The last query of the source with most is refused; the others stay in their order. */
 START_TEST(refused)
 {
 	unsigned int source, added[3] = {0}, left;
@@ -225,7 +225,7 @@ START_TEST(refused)
 }
 END_TEST
 
-/* Who was refused some of what waited, or all of it, asks again and is served. */
+/* A source whose waiting queries were refused, some or all, tries again and is served. */
 START_TEST(refused_and_again)
 {
 	unsigned int source, out, keeps = (unsigned int)_i;
@@ -249,7 +249,7 @@ START_TEST(refused_and_again)
 }
 END_TEST
 
-/* What a source took beyond its part it owes, all of it, though others came meanwhile. */
+/* A source owes all the time that it took beyond its share, though others came meanwhile. */
 START_TEST(debts)
 {
 	unsigned int source, added[2] = {0};
@@ -270,7 +270,7 @@ START_TEST(debts)
 }
 END_TEST
 
-/* Of what is cheap there is always enough at the pool, of what is dear little. */
+/* There are always enough cheap queries at the pool, but few expensive ones. */
 START_TEST(ahead)
 {
 	unsigned int source, number = 0;
@@ -290,7 +290,7 @@ START_TEST(ahead)
 }
 END_TEST
 
-#define SOURCES 9000 /* more than are remembered of those that only owe */
+#define SOURCES 9000 /* more than the limit on remembered sources that only owe */
 
 /* However many sources wait, none is lost. */
 START_TEST(many_sources)
@@ -311,7 +311,7 @@ START_TEST(many_sources)
 }
 END_TEST
 
-/* What waits when it ends is given back. */
+/* Queries that wait at the end are returned. */
 START_TEST(given_back)
 {
 	unsigned int source, waiting;

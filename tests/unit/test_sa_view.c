@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a path can do, as the links say that it takes. */
+/* The MTU and rate of a path, from those of its links. */
 #include <check.h>
 
 #include "iba/codes.h"
@@ -16,7 +16,7 @@ static void teardown(void)
 	view = NULL;
 }
 
-/* All links alike; what is to differ is changed before look(). */
+/* All links alike; differences are set before look(). */
 static void make(const char *spec)
 {
 	subnet = make_subnet(spec, 0, 0);
@@ -80,7 +80,7 @@ START_TEST(test_ranks)
 }
 END_TEST
 
-/* Host 0 and 1 of a leaf, another one far away: the least on the way, in both directions. */
+/* Host 0 and 1 of a leaf, another one far away: the least on the path, in both directions. */
 START_TEST(test_least_on_the_way)
 {
 	uint32_t near, far, leaf;
@@ -100,7 +100,7 @@ START_TEST(test_least_on_the_way)
 }
 END_TEST
 
-/* One side of a cable may tell less than the other: both count. */
+/* One side of a cable may report less than the other: both count. */
 START_TEST(test_ends_disagree)
 {
 	uint32_t near, far;
@@ -115,7 +115,7 @@ START_TEST(test_ends_disagree)
 }
 END_TEST
 
-/* Port 0 of a switch often tells nothing: that is no limit; what it tells is one. */
+/* Port 0 of a switch often reports nothing: that is not a limit; what it reports is one. */
 START_TEST(test_to_a_switch)
 {
 	uint32_t host, sw = FABRIC_NONE;
@@ -167,7 +167,7 @@ START_TEST(test_two_hosts)
 }
 END_TEST
 
-/* A LID that nobody has leads to nobody, and so does a link that is down. */
+/* An unassigned LID leads nowhere, and so does a link that is down. */
 START_TEST(test_no_way)
 {
 	struct sa_way way;
@@ -188,7 +188,7 @@ START_TEST(test_no_way)
 }
 END_TEST
 
-/* What is fetched ahead may be anything. */
+/* What is prefetched may be anything. */
 START_TEST(test_prefetch)
 {
 	make("fattree:4");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A seed means the same fabric with every compiler, optimisation and byte order: others can look at
- * one that fails here. A change that makes other fabrics of the seeds puts the new digests here.
+ * A seed means the same fabric with every compiler, optimisation and byte order: other people can
+ * examine one that fails here. A change that makes other fabrics of the seeds puts the new digests
+ * here.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static void add_number(GString *text, uint64_t number)
 	g_string_append_printf(text, " %" PRIu64, number);
 }
 
-/* All that chance decides of a node: what it is, its cables, LIDs and the states of its ports. */
+/* All random properties of a node: its type, its cables, LIDs and the states of its ports. */
 static void add_node(GString *text, const struct builder *builder, const struct builder_node *node)
 {
 	g_string_append_printf(text, "%.*s", (int)sizeof(node->description.node_string),

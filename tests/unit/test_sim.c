@@ -47,7 +47,7 @@ START_TEST(test_discover)
 }
 END_TEST
 
-/* As the devices of a host are: without a GUID, the first port that has a cable. */
+/* As with the devices of a host: without a GUID, the first port that has a cable. */
 START_TEST(test_first_port)
 {
 	struct net *net = net_new_text("Switch 4 \"S\"\n[1] \"A\"[2]\n[2] \"B\"[1]\n"
@@ -73,9 +73,9 @@ START_TEST(test_return_path)
 	ck_assert_int_eq(mad->status, VENDOR_RECEIVED);
 	ck_assert_uint_eq(mad->data[4] & 0x80, 0x80);
 	ck_assert_uint_eq(mad->data[6], 0);	  /* hop pointer back at the start */
-	ck_assert_uint_eq(mad->data[192 + 1], 1); /* into switch-0 by its host port */
+	ck_assert_uint_eq(mad->data[192 + 1], 1); /* into switch-0 through its host port */
 	for (unsigned int i = 2; i <= 5; i++)
-		ck_assert_uint_eq(mad->data[192 + i], 3); /* by its minus port */
+		ck_assert_uint_eq(mad->data[192 + i], 3); /* through its minus port */
 	ck_assert_uint_eq(mad->remote.lid, IBA_LID_PERMISSIVE);
 	vendor_mad_free(mad);
 	net_free(net);
@@ -253,7 +253,7 @@ START_TEST(test_mixed)
 	sim_counters(net->sim, &before);
 	ck_assert_int_eq(ask_mixed(net, by, 2), -1);
 	sim_counters(net->sim, &after);
-	ck_assert_uint_eq(after.gets, before.gets); /* not even the request got there */
+	ck_assert_uint_eq(after.gets, before.gets); /* not even the request arrived */
 	net_free(net);
 }
 END_TEST
@@ -357,7 +357,7 @@ START_TEST(test_latency)
 	uint64_t start = runtime_now(net->rt);
 
 	ck_assert_int_eq(ask_node(net, far), 0);
-	/* By LID only the last one's SMA has work with it. */
+	/* By LID only the last one's SMA has to handle it. */
 	ck_assert_uint_eq(runtime_now(net->rt) - start, 8 * 1000 + 20000);
 	net_free(net);
 }
@@ -467,7 +467,7 @@ static void flood_start(struct message *message)
 	flood_send((struct flood *)((char *)message - offsetof(struct flood, start)));
 }
 
-/* It is part of the flood. */
+/* Part of the flood. */
 static void flood_drop(struct message *message)
 {
 	(void)message;
@@ -540,7 +540,7 @@ START_TEST(test_real)
 }
 END_TEST
 
-/* From another thread, in the middle of it: the flood dries up, nothing breaks. */
+/* From another thread, in the middle of it: the flood ends, nothing breaks. */
 START_TEST(test_real_close)
 {
 	for (unsigned int round = 0; round < 20; round++) {

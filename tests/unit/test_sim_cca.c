@@ -192,7 +192,7 @@ START_TEST(test_log_and_time)
 	struct iba_congestion_log_ca ca_log = {0};
 	struct iba_time_stamp stamp = {0};
 
-	/* Something has to happen for time to go on. */
+	/* An event is needed for time to go on. */
 	sim_link_flap(net->sim, sim_find_name(net->sim, "host-9"), 1, 1024 * NS_PER_MS, 0, 1);
 	net_run_ms(net, 1024);
 	ck_assert_int_eq(ASK(host, GET, TIME_STAMP, 0, time_stamp, &stamp), 0);
@@ -206,7 +206,7 @@ START_TEST(test_log_and_time)
 }
 END_TEST
 
-/* Without power all of it is lost. */
+/* Without power everything is lost. */
 START_TEST(test_power)
 {
 	struct iba_congestion_key_info key = {.cc_key = 0x55};

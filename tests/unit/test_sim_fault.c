@@ -66,7 +66,7 @@ static unsigned int answered(unsigned int n)
 	return received;
 }
 
-/* Of a node alone: those behind it and beside it are reached as before. */
+/* Of one node only: those behind it and beside it are reached as before. */
 START_TEST(test_node_loss)
 {
 	unsigned int of_node = 0, nodes = sim_nodes(net->sim);
@@ -161,7 +161,7 @@ static const struct {
 } cables[] = {
 	{4, 25781, IBA_WIDTH_4X, IBA_SPEED_QDR, IBA_SPEED_EXT_EDR},
 	{1, 25781, IBA_WIDTH_1X, IBA_SPEED_QDR, IBA_SPEED_EXT_EDR},
-	{2, 25000, IBA_WIDTH_1X, IBA_SPEED_QDR, IBA_SPEED_EXT_EDR}, /* no port here knows 2X */
+	{2, 25000, IBA_WIDTH_1X, IBA_SPEED_QDR, IBA_SPEED_EXT_EDR}, /* 2X is unsupported */
 	{4, 14062, IBA_WIDTH_4X, IBA_SPEED_QDR, IBA_SPEED_EXT_FDR},
 	{4, 10000, IBA_WIDTH_4X, IBA_SPEED_QDR, 0},
 	{1, 5000, IBA_WIDTH_1X, IBA_SPEED_DDR, 0},
@@ -228,7 +228,7 @@ START_TEST(test_flap)
 }
 END_TEST
 
-/* A cable pulled by hand stays so; one that flaps when all ends is no leak. */
+/* A cable pulled by hand stays pulled; one that flaps at the end does not leak. */
 START_TEST(test_flap_ends)
 {
 	ck_assert(sim_link_flap(net->sim, sw, 2, NS_PER_MS, NS_PER_MS, 1000));
@@ -282,7 +282,7 @@ START_TEST(test_cable_move)
 	unsigned int peer, peer_port;
 
 	teardown_setup("Switch 4 \"sw\"\n[1] \"a\"[1]\n[2] \"b\"[1]\nCa 1 \"a\"\nCa 1 \"b\"\n");
-	ck_assert(!sim_cable_move(net->sim, sw, 2, sw, 1)); /* taken */
+	ck_assert(!sim_cable_move(net->sim, sw, 2, sw, 1)); /* in use */
 	ck_assert(!sim_cable_move(net->sim, sw, 2, sw, 2));
 	ck_assert(!sim_cable_move(net->sim, sw, 2, sw, 0));
 	ck_assert(!sim_cable_move(net->sim, sw, 2, sw, 5));
@@ -347,7 +347,7 @@ START_TEST(test_cable_swap)
 	ck_assert_uint_eq(sim_port_info(net->sim, a, 1)->port_state, IBA_PORT_INIT);
 	ck_assert_uint_eq(sim_port_info(net->sim, sw, 1)->link_width_active, IBA_WIDTH_1X);
 	ck_assert_uint_eq(sim_port_info(net->sim, sw, 2)->link_width_active, IBA_WIDTH_4X);
-	/* With a port that is empty, and with a cable that is not plugged in. */
+	/* With an empty port, and with a cable that is not plugged in. */
 	sim_link_set(net->sim, a, 1, false);
 	ck_assert(sim_cable_swap(net->sim, sw, 2, sw, 4));
 	ck_assert(!sim_peer(net->sim, sw, 2, &peer, &peer_port));
@@ -474,7 +474,7 @@ START_TEST(test_trap)
 }
 END_TEST
 
-/* Those that are repeated get through once traps do again. */
+/* Repeated traps arrive once traps are no longer lost. */
 START_TEST(test_traps_lost)
 {
 	struct iba_notice got;

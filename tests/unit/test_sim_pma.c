@@ -117,7 +117,7 @@ START_TEST(test_status)
 }
 END_TEST
 
-/* A request in by port 1, its answer out: and no SMP counts. */
+/* A request in through port 1, its answer out: and no SMP counts. */
 START_TEST(test_traffic)
 {
 	struct iba_port_counters counters;
@@ -144,7 +144,7 @@ START_TEST(test_traffic)
 }
 END_TEST
 
-/* Both attributes are cleared apart, and only what is selected. */
+/* Both attributes are cleared separately, and only the selected fields. */
 START_TEST(test_clear)
 {
 	struct iba_port_counters counters = {.port_select = 2, .counter_select = 1 << 12 | 1};
@@ -273,7 +273,7 @@ static void ask_in_vain(void)
 		ask(other, GET, IBA_ATTR_PORT_COUNTERS, &iba_port_counters_type, &counters), -1);
 }
 
-/* What goes wrong counts where it does. */
+/* Errors count where they occur. */
 START_TEST(test_errors)
 {
 	sim_link_set(net->sim, sw, 2, false);
@@ -301,7 +301,7 @@ START_TEST(test_errors)
 	net_run_ms(net, 1);
 	ck_assert_uint_eq(count(4, SIM_COUNT_LINK_DOWNED), 5);
 	ck_assert_uint_eq(count(4, SIM_COUNT_LINK_ERROR_RECOVERY), 5);
-	sim_node_set(net->sim, sw, false); /* and all is forgotten */
+	sim_node_set(net->sim, sw, false); /* and all counts are lost */
 	ck_assert_uint_eq(count(4, SIM_COUNT_LINK_DOWNED), 0);
 }
 END_TEST

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Clients of the simulated fabric: who gets what, traps, GMPs, P_Keys. */
+/* Clients of the simulated fabric: which of them gets what, traps, GMPs, P_Keys. */
 #include <check.h>
 #include <string.h>
 
@@ -233,7 +233,7 @@ START_TEST(test_sm_info)
 	ck_assert(vendor_set_is_sm(sm.vendor, true, NULL));
 	ck_assert_uint_eq(sim_port_info(net->sim, other, 1)->capability_mask & IBA_PORT_CAP_SM,
 			  IBA_PORT_CAP_SM);
-	net_run_ms(net, 100000); /* trap 144 about that: nobody represses it, it ends */
+	net_run_ms(net, 100000); /* trap 144 about that: it is not repressed, and ends */
 	while (!g_queue_is_empty(&net->mads))
 		vendor_mad_free(g_queue_pop_head(&net->mads));
 	for (unsigned int i = 0; i < 2; i++) {
@@ -306,7 +306,7 @@ START_TEST(test_trap_128)
 	struct vendor_mad *trap;
 	struct sim_counters counters;
 
-	/* Its host: only the leaf has something to tell. */
+	/* Its host: only the leaf has something to report. */
 	ck_assert(sim_peer(net->sim, far, 1, &peer, &peer_port));
 	ck_assert(sim_link_set(net->sim, far, 1, false));
 	trap = take_trap(128, net_lid(far), 1000);
@@ -319,7 +319,7 @@ START_TEST(test_trap_128)
 	sim_counters(net->sim, &counters);
 	ck_assert_uint_eq(counters.traps, 2);
 
-	/* Nobody represses: it gives up. */
+	/* Never repressed, it gives up. */
 	ck_assert(sim_link_set(net->sim, far, 1, true));
 	net_run_ms(net, 1000000);
 	ck_assert_uint_ge(g_queue_get_length(&net->mads), 5);
@@ -332,7 +332,7 @@ START_TEST(test_trap_conditions)
 	struct net *fresh = net_new("fattree:4", NULL);
 	struct sim_counters counters;
 
-	/* No SM has spoken to these yet. */
+	/* No SM has contacted these yet. */
 	ck_assert(sim_link_set(fresh->sim, sw, 3, false));
 	ck_assert(sim_set_description(fresh->sim, other, "new"));
 	net_run_ms(fresh, 10000);
@@ -382,7 +382,7 @@ START_TEST(test_trap_144)
 }
 END_TEST
 
-/* A TrapRepress without the M_Key silences nobody. */
+/* A TrapRepress without the M_Key does not stop the trap. */
 START_TEST(test_repress_needs_m_key)
 {
 	struct iba_port_info info;
@@ -559,7 +559,7 @@ START_TEST(test_p_keys)
 {
 	static const struct {
 		uint16_t here, there[2];
-		int index; /* where it is found there, or -1 */
+		int index; /* where it should be found there, or -1 */
 	} cases[] = {
 		{0xFFFF, {0xFFFF, 0}, 0},	{0x7FFF, {0xFFFF, 0}, 0},
 		{0x7FFF, {0x7FFF, 0}, -1},	{0x8001, {0xFFFF, 0x8001}, 1},

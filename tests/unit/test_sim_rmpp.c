@@ -10,7 +10,7 @@
 
 #define SERVER_TIMEOUT_MS 60000
 
-/* A server that answers each GetTable with a message of so many octets of data. */
+/* A server that answers each GetTable with a message of the given size. */
 struct server {
 	struct net *net;
 	struct vendor *vendor;
@@ -136,7 +136,7 @@ static void check_message(struct vendor_mad *mad, size_t octets)
 	ck_assert_uint_eq(mad->length, RMPP_HEADERS + octets);
 	ck_assert_uint_eq(mad->data[3], IBA_METHOD_GET_TABLE_RESP);
 	ck_assert_uint_eq(mad->data[44], 0x12);
-	/* One check: libcheck writes each of them to a file, and reads that at the end. */
+	/* One check: libcheck writes each check to a file, and reads the file at the end. */
 	while (same < octets && mad->data[RMPP_HEADERS + same] == octet_at(same))
 		same++;
 	ck_assert_uint_eq(same, octets);
@@ -215,13 +215,13 @@ END_TEST
 #define BIG 1800000 /* octets: 9000 segments */
 
 /*
- * The table of a big subnet at 2 % loss: by our own transfers, which ask again after 0.2 s, and by
- * the kernel's, which wait 2 s and give up after VENDOR_RMPP_RETRIES without progress.
+ * The table of a big subnet at 2 % loss: by our own transfers, which retry after 0.2 s, and by the
+ * kernel's, which wait 2 s and give up after VENDOR_RMPP_RETRIES without progress.
  */
 static const struct {
 	bool kernel_rmpp;
 	uint64_t seed;
-	unsigned int max_s; /* until it is there */
+	unsigned int max_s; /* until it has arrived */
 } big[] = {
 	{false, 1, 30}, {false, 2, 30}, {false, 3, 30},
 	{true, 1, 300}, {true, 2, 300}, {true, 3, 300},
@@ -320,7 +320,7 @@ static void note_request(void *arg, enum vendor_status status, const struct vend
 	answering->message[RMPP_AT_FLAGS] = IBA_RMPP_ACTIVE;
 }
 
-/* An answer whose segments all get lost for lost_ms; true if it arrives all the same. */
+/* An answer whose segments are all lost for lost_ms; true if it arrives all the same. */
 static bool answer_gets_through(unsigned int timeout_ms, unsigned int retries, uint64_t lost_ms)
 {
 	struct answering answering = {.requests = 0};
@@ -380,7 +380,7 @@ START_TEST(test_retries)
 }
 END_TEST
 
-/* A port asks for retries of its messages: one lost packet does not end a table. */
+/* A port requests retries of its messages: one lost packet does not end a table. */
 START_TEST(test_port_retries)
 {
 	unsigned int node;

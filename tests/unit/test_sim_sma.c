@@ -161,7 +161,7 @@ START_TEST(test_tables)
 }
 END_TEST
 
-/* What a node has after power on, and the views of tests. */
+/* The state of a node after power on, and the views of tests. */
 START_TEST(test_power_on)
 {
 	struct sim_node_view view;
@@ -277,7 +277,7 @@ START_TEST(test_disable)
 }
 END_TEST
 
-/* Read-only components stay; each kind of port takes its own writable ones. */
+/* Read-only components stay; each kind of port has its own writable ones. */
 START_TEST(test_port_writable)
 {
 	struct iba_port_info info, got;
@@ -343,7 +343,7 @@ START_TEST(test_port_invalid)
 	INVALID(link_down_default_state, 3);
 #undef INVALID
 	net_port_get(net, other, 1, &got);
-	ck_assert_uint_eq(got.lid, 0); /* nothing of those was taken */
+	ck_assert_uint_eq(got.lid, 0); /* nothing of those was accepted */
 	ck_assert_int_eq(net_port_set(net, other, 1, &good), 0);
 }
 END_TEST
@@ -360,7 +360,7 @@ START_TEST(test_link)
 	ck_assert_int_eq(net_port_state(net, sw, 4, IBA_PORT_ARMED), 0);
 	net_direct_ask(net, sw, GET, IBA_ATTR_SWITCH_INFO, 0, data);
 	wire_decode(&iba_switch_info_type, data, &info);
-	ck_assert_uint_eq(info.port_state_change, 0); /* a Set is no change of the link */
+	ck_assert_uint_eq(info.port_state_change, 0); /* a Set is not a change of the link */
 
 	ck_assert(sim_link_set(net->sim, sw, 4, false));
 	ck_assert_uint_eq(sim_port_info(net->sim, sw, 4)->port_state, IBA_PORT_DOWN);
@@ -378,7 +378,7 @@ START_TEST(test_link)
 }
 END_TEST
 
-/* What is enabled takes effect when the link trains again. */
+/* Enabled speeds take effect when the link trains again. */
 START_TEST(test_speed)
 {
 	struct iba_port_info info;
@@ -403,7 +403,7 @@ START_TEST(test_speed)
 }
 END_TEST
 
-/* Fast hardware tells its extended speeds only if asked with bit 31 of the modifier. */
+/* Fast hardware reports its extended speeds only if asked with bit 31 of the modifier. */
 START_TEST(test_extended_speeds)
 {
 	struct iba_port_info info;
@@ -450,7 +450,7 @@ START_TEST(test_m_key_levels)
 {
 	protect(0x1234, 0, 0);
 	net->m_key = 99;
-	ck_assert_uint_eq(read_key(), 0x1234); /* level 0 shows it to everybody */
+	ck_assert_uint_eq(read_key(), 0x1234); /* level 0 shows it to all */
 	ck_assert_int_eq(ask(other, SET, IBA_ATTR_LED_INFO, 0), -1);
 	net->m_key = 0x1234;
 	ck_assert_int_eq(ask(other, SET, IBA_ATTR_LED_INFO, 0), 0);

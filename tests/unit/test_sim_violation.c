@@ -180,7 +180,7 @@ START_TEST(test_port_info_extended)
 }
 END_TEST
 
-/* A node says only what it can. */
+/* A node reports only what it supports. */
 START_TEST(test_capabilities)
 {
 	struct net *qdr = cable_net("4xQDR"), *hdr = cable_net("4xHDR");
@@ -274,7 +274,7 @@ START_TEST(test_bad_m_key_by_lid)
 }
 END_TEST
 
-/* A GMP of a class that nobody serves. */
+/* A GMP of a class that no client serves. */
 static void send_gmp(unsigned int node, uint32_t q_key)
 {
 	const struct vendor_address to = {.lid = net_lid(node), .qpn = IBA_QP1, .qkey = q_key};
@@ -321,7 +321,7 @@ START_TEST(test_bad_q_key)
 }
 END_TEST
 
-/* Of a leaf's port: whatever is not in its table does not pass, and no SMP is stopped. */
+/* At a leaf's port: P_Keys outside its table do not pass, and no SMP is stopped. */
 START_TEST(test_enforcement)
 {
 	struct iba_trap_switch_p_key details;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What SMs tell each other of their ability, and which falls short of which. */
+/* What SMs report to each other about their ability, and which falls short of which. */
 #include <check.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ START_TEST(falls_short)
 		{{true, false, 9, 100, 100}, {true, false, 9, 49, 49}, false},
 		{{true, false, 9, 100, 98},
 		 {true, false, 9, 100, 100},
-		 true}, /* for want of keys */
+		 true}, /* for lack of keys */
 		{{true, false, 9, 100, 98}, {true, false, 9, 101, 99}, false}, /* both of them */
 		{{true, false, 9, 200, 98}, {true, false, 9, 98, 98}, false},
 		{{true, true, 9, 100, 0}, {true, false, 9, 1, 1}, true},
@@ -88,7 +88,7 @@ START_TEST(told)
 }
 END_TEST
 
-/* Another kind of SM tells nothing there, or anything: then nothing is known. */
+/* Another kind of SM reports nothing there, or anything: then nothing is known. */
 START_TEST(not_told)
 {
 	static const struct {

@@ -27,7 +27,7 @@ START_TEST(rank)
 }
 END_TEST
 
-/* What one does that has priority 5, of whom it meets in that state with that priority. */
+/* The action of an SM with priority 5 that finds another with that state and priority. */
 static char decide(uint8_t state, uint8_t other_state, uint8_t priority)
 {
 	const struct election_sm own = {.guid = 1, .priority = 5, .state = state};
@@ -60,8 +60,7 @@ START_TEST(decisions)
 }
 END_TEST
 
-/* What its ability is: Unknown, sees much, sees Less, meets ports for want of Keys, is unable (0)
- */
+/* Ability: Unknown, sees much, sees Less, finds ports for lack of Keys, is unable (0) */
 static struct ability ability(char kind)
 {
 	switch (kind) {
@@ -97,11 +96,11 @@ START_TEST(abilities)
 		uint8_t other;
 		char kind, lower, higher;
 	} rows[] = {
-		/* One that is not told of is judged by rank. */
+		/* An SM of unknown ability is judged by rank. */
 		{IBA_SM_MASTER, 'm', IBA_SM_STANDBY, 'u', 'M', 'H'},
 		{IBA_SM_MASTER, 'u', IBA_SM_STANDBY, 'm', 'M', 'H'},
 		{IBA_SM_MASTER, 'm', IBA_SM_STANDBY, 'm', 'M', 'H'},
-		/* Nobody hands over to one that falls short, */
+		/* No SM hands over to one that falls short, */
 		{IBA_SM_MASTER, 'm', IBA_SM_STANDBY, 'l', 'M', 'M'},
 		{IBA_SM_MASTER, 'm', IBA_SM_STANDBY, 'k', 'M', 'M'},
 		{IBA_SM_MASTER, 'm', IBA_SM_STANDBY, '0', 'M', 'M'},
@@ -112,7 +111,7 @@ START_TEST(abilities)
 		{IBA_SM_MASTER, 'l', IBA_SM_STANDBY, 'm', 'M', 'H'},
 		{IBA_SM_MASTER, 'l', IBA_SM_MASTER, 'm', 'H', 'H'},
 		{IBA_SM_MASTER, 'k', IBA_SM_MASTER, 'm', 'H', 'H'},
-		/* One that is unable gives it to whoever is not, or leads nobody. */
+		/* An unable one hands over to any that is able, or leads nothing. */
 		{IBA_SM_MASTER, '0', IBA_SM_STANDBY, 'l', 'H', 'H'},
 		{IBA_SM_MASTER, '0', IBA_SM_STANDBY, 'u', 'H', 'H'},
 		{IBA_SM_MASTER, '0', IBA_SM_MASTER, 'm', 'H', 'H'},
@@ -123,7 +122,7 @@ START_TEST(abilities)
 		{IBA_SM_DISCOVERING, '0', IBA_SM_DISCOVERING, 'm', 'F', 'F'},
 		{IBA_SM_DISCOVERING, '0', IBA_SM_STANDBY, 'u', 'F', 'F'},
 		{IBA_SM_DISCOVERING, '0', IBA_SM_MASTER, '0', 'F', 'F'},
-		/* A master that is unable is none. */
+		/* A master that is unable does not count as one. */
 		{IBA_SM_DISCOVERING, 'm', IBA_SM_MASTER, '0', 'M', 'M'},
 		{IBA_SM_DISCOVERING, 'm', IBA_SM_MASTER, 'l', 'F', 'F'},
 		{IBA_SM_DISCOVERING, 'm', IBA_SM_STANDBY, 'l', 'M', 'M'},
@@ -143,7 +142,7 @@ START_TEST(abilities)
 }
 END_TEST
 
-/* Of two that know of each other never both hand over, and not both go on as if alone. */
+/* Two that know of each other never both hand over, and never both go on as if alone. */
 START_TEST(masters_agree)
 {
 	static const char kinds[] = "umlk0";
@@ -164,7 +163,7 @@ START_TEST(masters_agree)
 }
 END_TEST
 
-/* As it ends a master hands over to the best that could lead, and falls short if there is none. */
+/* At its end a master hands over to the best that could lead, and falls short if there is none. */
 START_TEST(successors)
 {
 	const struct election_sm own = {1, 5, IBA_SM_MASTER, ability('m')};
@@ -182,7 +181,7 @@ START_TEST(successors)
 }
 END_TEST
 
-/* Who is unable takes no HANDOVER, and is told what else there is all the same. */
+/* An unable SM refuses HANDOVER, and obeys the other controls all the same. */
 START_TEST(unable_is_controlled)
 {
 	const struct election_sm own = {1, 0, IBA_SM_STANDBY, ability('0')};
@@ -195,8 +194,8 @@ START_TEST(unable_is_controlled)
 END_TEST
 
 /*
- * '.' is refused; else the state from then on: Not active, Discovering, Standby, Master, which in a
- * small letter has it discover the subnet, and acknowledge if it is m.
+ * '.' is refused; else the state from then on: Not active, Discovering, Standby, Master. A small
+ * letter means that it discovers the subnet, and m that it sends an ACKNOWLEDGE.
  */
 static char control(uint8_t state, uint8_t sender_state, unsigned int control, bool awaited)
 {

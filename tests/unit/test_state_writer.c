@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Files that are written beside what goes on: the last text of each wins, and nothing is lost. */
+/* Files that are written in the background: the last text of each wins, and nothing is lost. */
 #include <check.h>
 #include <glib/gstdio.h>
 
@@ -93,7 +93,7 @@ END_TEST
 
 START_TEST(cannot_be_written)
 {
-	ck_assert_int_eq(g_mkdir(file, 0700), 0); /* in its place */
+	ck_assert_int_eq(g_mkdir(file, 0700), 0); /* a directory in its place */
 	put("one");
 	run();
 	ck_assert_uint_eq(failures, 1);
@@ -114,7 +114,7 @@ static void on_idle(void *arg)
 	(*(unsigned int *)arg)++;
 }
 
-/* No text is no file; that all was tried is told once. */
+/* No text means no file; that all was tried is reported once. */
 START_TEST(removed)
 {
 	unsigned int idle = 0;
@@ -137,7 +137,7 @@ START_TEST(removed)
 }
 END_TEST
 
-/* What waits when the daemon ends, or is put then. */
+/* Files that wait when the daemon ends, or are put then. */
 START_TEST(at_the_end)
 {
 	put("one");

@@ -138,7 +138,7 @@ START_TEST(test_generated)
 }
 END_TEST
 
-/* Links of every switch to others are as many, and no two are farther apart. */
+/* All switches have as many links to others, and no two are farther apart. */
 static const struct {
 	const char *spec;
 	unsigned int degree, diameter;
@@ -149,7 +149,7 @@ static const struct {
 	{"dragonfly:4:2:1", 5, 3}, {"megafly:4:4:4:1", 0, 5},
 };
 
-/* Hops over switches to the farthest of them; n_reached: how many there are. */
+/* Hops over switches to the farthest of them; n_reached: their number. */
 static unsigned int farthest(const struct topology *topology, unsigned int from,
 			     unsigned int *n_reached)
 {
@@ -203,7 +203,7 @@ START_TEST(test_regular)
 }
 END_TEST
 
-/* Each rail is whole, and alone. */
+/* Each rail is whole, and separate. */
 START_TEST(test_rails)
 {
 	struct topology *topology = topology_load("rails:4:3:2:5", NULL);
@@ -471,7 +471,7 @@ START_TEST(test_write)
 }
 END_TEST
 
-/* Two planes of two switches and a switch alone: hosts with a port in each join none of them. */
+/* Two planes of two switches and a single switch: hosts with a port in each join none of them. */
 START_TEST(test_unjoined)
 {
 	static const char planes[] =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Messages in segments over a port made of a list, in virtual time: pace, what a receiver says,
- * requests in segments and how many of them, the kernel's RMPP.
+ * Messages in segments over a port that is a list, in virtual time: pace, replies of a receiver,
+ * requests in segments and their number, the kernel's RMPP.
  */
 #include <check.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static struct actor *actor;
 static struct timer tick;
 static struct vendor vendor;
 static GPtrArray *sent;	   /* uint8_t[IBA_MAD_BYTES], or a whole message's first */
-static unsigned int room;  /* MADs that the device takes before it is full */
+static unsigned int room;  /* MADs that the device accepts before it is full */
 static unsigned int ended; /* messages */
 static enum vendor_end end;
 static GPtrArray *served; /* struct vendor_mad */
@@ -122,7 +122,7 @@ static void stop(void)
 	runtime_free(rt);
 }
 
-/* Time stands still in a runtime with nothing to do, hence the timer. */
+/* Time stands still in an idle runtime, hence the timer. */
 static void run_ms(uint64_t ms)
 {
 	if (ms)
@@ -219,14 +219,14 @@ START_TEST(test_window)
 	tell(5, IBA_RMPP_ACK, SEGMENTS, 90);
 	ck_assert_uint_eq(ended, 1);
 	ck_assert_int_eq(end, VENDOR_DELIVERED);
-	tell(5, IBA_RMPP_ACK, SEGMENTS, 90); /* nobody's any more */
+	tell(5, IBA_RMPP_ACK, SEGMENTS, 90); /* no longer in use */
 	ck_assert_uint_eq(strays, 1);
 	ck_assert_uint_eq(served->len, 0);
 	stop();
 }
 END_TEST
 
-/* A device that takes no more: the transfer goes on where it was. */
+/* A device that accepts no more: the transfer continues where it was. */
 START_TEST(test_full_device)
 {
 	start(VENDOR_RMPP_OWN);
@@ -245,8 +245,8 @@ START_TEST(test_full_device)
 }
 END_TEST
 
-/* Without an ACK the first segment comes 9 times in 13 s, then an ABORT; the request goes with it.
- */
+/* Without an ACK the first segment is sent 9 times in 13 s, then an ABORT; the request goes with
+ * it. */
 START_TEST(test_silence)
 {
 	start(VENDOR_RMPP_OWN);
@@ -267,7 +267,7 @@ START_TEST(test_silence)
 }
 END_TEST
 
-/* One who acknowledges a segment now and then does not hold a message for ever. */
+/* A receiver that rarely acknowledges a segment does not hold a message for ever. */
 START_TEST(test_slowness)
 {
 	start(VENDOR_RMPP_OWN);
@@ -298,7 +298,7 @@ START_TEST(test_receiver_ends_it)
 }
 END_TEST
 
-/* The window goes back for a lost segment; then an ACK comes for one beyond it, sent before. */
+/* The window goes back for a lost segment; then an earlier ACK arrives for one beyond it. */
 START_TEST(test_late_ack)
 {
 	start(VENDOR_RMPP_OWN);
@@ -317,7 +317,7 @@ START_TEST(test_late_ack)
 }
 END_TEST
 
-/* The same request again while its answer is on its way. */
+/* The request again while its answer is on its way. */
 START_TEST(test_repeats)
 {
 	uint8_t mad[IBA_MAD_BYTES] = {0};
@@ -330,7 +330,7 @@ START_TEST(test_repeats)
 	arrive(LID, mad);
 	ck_assert_uint_eq(served->len, 1);
 	ck_assert_uint_eq(repeats, 1);
-	arrive(LID + 1, mad); /* another's */
+	arrive(LID + 1, mad); /* another client's */
 	ck_assert_uint_eq(served->len, 2);
 	send_message(5, NULL);
 	ck_assert_int_eq(end, VENDOR_REPEATED);
@@ -382,7 +382,7 @@ START_TEST(test_request)
 }
 END_TEST
 
-/* ACKs, and STOPs that say that there is no room; both go back to who asked. */
+/* ACKs, and STOPs that report a lack of room; both go back to the requester. */
 static void check_sent(unsigned int n_acks, unsigned int n_stops)
 {
 	unsigned int acks = 0, stops = 0;
@@ -402,7 +402,7 @@ static void check_sent(unsigned int n_acks, unsigned int n_stops)
 	ck_assert_uint_eq(stops, n_stops);
 }
 
-/* Half a request from a stranger takes a place, a few of them at most, for a time. */
+/* Half a request from an unknown LID takes a place, a few of them at most, for a time. */
 START_TEST(test_half_requests)
 {
 	start(VENDOR_RMPP_OWN);
@@ -416,7 +416,7 @@ START_TEST(test_half_requests)
 	check_sent(256, 600 - LID - 1 - 252 + 96);
 	for (uint32_t tid = 0; tid < 2000; tid++)
 		data(LID, tid + 200, 1, IBA_RMPP_FIRST, 0);
-	ck_assert_uint_le(sent->len, 256 + 1000 + 100); /* nor does a flood make one of ours */
+	ck_assert_uint_le(sent->len, 256 + 1000 + 100); /* nor does a flood cause one of ours */
 	run_ms(9000);
 	g_ptr_array_set_size(sent, 0);
 	data(LID, 1000, 1, IBA_RMPP_FIRST, 0);
@@ -435,7 +435,7 @@ START_TEST(test_half_requests)
 }
 END_TEST
 
-/* Neither its length nor a trickle of packets makes it bigger or older than it may be. */
+/* Neither its length nor a trickle of packets makes it bigger or older than allowed. */
 START_TEST(test_endless_request)
 {
 	uint32_t segment = 1;
@@ -460,7 +460,7 @@ START_TEST(test_endless_request)
 }
 END_TEST
 
-/* Answers of others to nobody, and what no RMPP has. */
+/* Answers to no known request, and packets that do not exist in RMPP. */
 START_TEST(test_strays)
 {
 	uint8_t mad[IBA_MAD_BYTES] = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast trees as cables, switches and hosts come and go: those that are kept are what growing
- * all of them anew would make of them, and none crosses a switch that has no room for its MLID.
+ * Multicast trees as cables, switches and hosts come and go: trees that are kept equal those that a
+ * full recomputation would give, and none crosses a switch without room for its MLID.
  */
 #include <check.h>
 #include <string.h>
@@ -104,7 +104,7 @@ static void check_room(const struct fabric *fabric, const struct route_tree *tre
 			      "%s: MLID 0x%04x crosses a switch without room", what, mlid);
 }
 
-/* What is kept against what is grown anew after those of before. */
+/* Compares kept trees with those grown again after the previous ones. */
 static void compare(const struct trees *trees, const struct mc_trees *before, struct fabric *fabric,
 		    struct routing *routing, struct mc_groups *groups, char *what)
 {
@@ -130,7 +130,7 @@ static void compare(const struct trees *trees, const struct mc_trees *before, st
 
 /* ---- fabrics ---- */
 
-/* Each switch has the room that its GUID says, which differs now and then. */
+/* Each switch has the room that its GUID implies, which sometimes differs. */
 static void make_room(struct fabric *fabric, uint64_t salt)
 {
 	static const uint16_t rooms[] = {0, 8, 40};
@@ -237,7 +237,7 @@ static void try_seed(uint64_t seed)
 	shape_clear(&trial.shape);
 }
 
-/* How many trees are kept in each chunk of the usual seeds: as many as can be. */
+/* Number of trees kept in each chunk of the usual seeds: as many as possible. */
 static const uint64_t kept[SEEDS / CHUNK] = {5111, 4151, 4921, 6032, 5316,
 					     5110, 5974, 4709, 5965, 5152};
 
@@ -274,7 +274,7 @@ END_TEST
 #define SPINES 4
 #define SPREAD_TREE "xgft:4,4:1,4"
 
-/* n groups of all hosts; one host is missing in those that are said to have fewer. */
+/* n groups of all hosts; one host is missing in those with fewer members. */
 static struct mc_groups *groups_of_all(const struct fabric *fabric, uint32_t n, const bool *fewer)
 {
 	struct mc_groups *groups = mc_groups_new(1);
@@ -323,7 +323,7 @@ static void expect_even(const struct trees *trees, uint32_t n)
 }
 
 /*
- * Groups come while others, those of the spines with fewest trees, are grown anew. No engine leads
+ * Groups come while others, those of the spines with fewest trees, are grown again. No engine leads
  * the trees to a trunk.
  */
 START_TEST(test_roots_are_spread)
@@ -348,7 +348,7 @@ START_TEST(test_roots_are_spread)
 }
 END_TEST
 
-/* Trees of the master before whose groups are gone, and then one whose members are. */
+/* Trees of the previous master whose groups are gone, and then one whose members are. */
 START_TEST(test_seeded)
 {
 	struct fabric *fabric = make_fabric(SPREAD_TREE, 0);

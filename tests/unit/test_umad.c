@@ -36,7 +36,7 @@ static const char net[] = "Switch 8 \"Switch1\"\n"
 			  "Hca 2 \"Hca2\"\n"
 			  "[1] \"Switch1\"[2]\n";
 
-/* What arrived, filled on the actor's thread and read by the test. */
+/* MADs that arrived, added on the actor's thread and read by the test. */
 struct inbox {
 	pthread_mutex_t lock;
 	pthread_cond_t arrived;
@@ -103,7 +103,7 @@ static void bind_class(struct setup *s, uint8_t mgmt_class)
 		      error ? error->message : "no error");
 }
 
-/* Waits until count MADs are there; how many are. */
+/* Waits until count MADs are there; returns how many there are. */
 static unsigned int wait_for(struct inbox *inbox, unsigned int count)
 {
 	struct timespec until;
@@ -120,7 +120,7 @@ static unsigned int wait_for(struct inbox *inbox, unsigned int count)
 	return have;
 }
 
-/* A directed-route Get whose path is 1, 1, ... as far as hops say (14.2.1.2). */
+/* A directed-route Get whose path is 1, 1, ... with the given hops (14.2.1.2). */
 static void directed_get(uint8_t smp[256], uint16_t attribute, uint8_t hops, uint32_t tid)
 {
 	memset(smp, 0, 256);
@@ -273,7 +273,7 @@ START_TEST(test_class_taken)
 }
 END_TEST
 
-/* Closing with requests in flight: what was queued may still arrive, and owns all it needs. */
+/* Closing with requests in flight: queued MADs may still arrive, and own all they need. */
 START_TEST(test_close_in_flight)
 {
 	for (int i = 0; i < 5; i++) {
@@ -376,8 +376,8 @@ static void add_sanitizer_options(const char *dir, const char *variable, const c
 
 /*
  * AddressSanitizer wants to be the first library, but works as the second. ibsim's own library
- * reads beyond what it received, whenever a MAD is read from it, and meets what others freed there:
- * that is not ours to find.
+ * reads beyond what it received, whenever a MAD is read from it, and finds freed memory of others
+ * there: these are not our errors.
  */
 static void setenv_sanitizers(const char *dir)
 {

@@ -70,7 +70,7 @@ END_TEST
 
 START_TEST(in_sweeps)
 {
-	for (unsigned int i = 0; i < 100; i++) /* one sweep, however often it tries */
+	for (unsigned int i = 0; i < 100; i++) /* one sweep, however many tries it makes */
 		ck_assert_ptr_null(event(&of_sweeps, 10 * S + i));
 	ck_assert_ptr_null(event(&of_sweeps, 30 * S));
 	ck_assert_ptr_null(event(&of_sweeps, 60 * S));	  /* the first was six sweeps ago */
@@ -84,14 +84,14 @@ START_TEST(any_event_prolongs)
 
 	port = event(&reported, 0);
 	ck_assert_uint_eq(port->until_ns, 60 * S);
-	ck_assert_ptr_null(event(&three_in_ten, 50 * S)); /* counted only, but it is no good sign */
+	ck_assert_ptr_null(event(&three_in_ten, 50 * S)); /* only counted, but not a good sign */
 	ck_assert_uint_eq(port->until_ns, 110 * S);
 	ck_assert_ptr_null(event(&ignored, 55 * S));
 	ck_assert_uint_eq(port->until_ns, 110 * S);
 }
 END_TEST
 
-/* Unhealthy again within its time, twice as long; after it, as at first. */
+/* Unhealthy again within its time: twice as long; after it: as the first time. */
 START_TEST(again_in_time)
 {
 	struct unhealthy_port *port = event(&reported, S);
@@ -138,7 +138,7 @@ START_TEST(enabled_before_it_is_forgotten)
 	ck_assert_ptr_eq(unhealthy_find(all, 5, 1), port);
 	ck_assert_ptr_null(event(&disabled, 2 * S));
 	ck_assert_int_eq(port->action, PORT_ENABLE);
-	event_of(5, 1, &three_in_ten, 3 * S); /* does not have it given up */
+	event_of(5, 1, &three_in_ten, 3 * S); /* does not make it give up */
 	ck_assert_uint_eq(port->until_ns, UINT64_MAX);
 	unhealthy_release(all, port, true, 4 * S); /* nor does the operator */
 	ck_assert_ptr_eq(unhealthy_find(all, 5, 1), port);
@@ -171,9 +171,9 @@ START_TEST(longer_each_time)
 		now += 59 * S;
 	}
 	now += 1000 * S;
-	misbehave(now, 60); /* it was well meanwhile */
+	misbehave(now, 60); /* it was healthy meanwhile */
 	unhealthy_release(all, unhealthy_find(all, 5, 1), true, now);
-	misbehave(now, 60); /* the operator has done something about it */
+	misbehave(now, 60); /* the operator has intervened */
 }
 END_TEST
 
@@ -191,7 +191,7 @@ START_TEST(whole_switch)
 	ck_assert_uint_eq(copy->until_ns, UINT64_MAX);
 	unhealthy_release(all, copy, false, S);
 	ck_assert_int_eq(copy->action, PORT_ENABLE);
-	unhealthy_release(all, whole, false, S); /* it is not what was switched off */
+	unhealthy_release(all, whole, false, S); /* not what was switched off */
 	ck_assert_ptr_null(unhealthy_find(all, 9, 0));
 }
 END_TEST
@@ -231,7 +231,7 @@ START_TEST(listed)
 }
 END_TEST
 
-/* Whoever can make up names and events makes it no larger. */
+/* Invented names and events cannot make it larger. */
 START_TEST(strangers)
 {
 	const uint64_t n = 100000;
@@ -247,7 +247,7 @@ START_TEST(strangers)
 	ck_assert_uint_eq(unhealthy_count(all), list->len);
 	ck_assert_uint_eq(list->len, UNHEALTHY_PORTS_MAX / 2);
 	ck_assert_uint_le(grown, 3 << 20);
-	ck_assert_ptr_eq(unhealthy_find(all, 5, 1), held); /* it is not made to be forgotten */
+	ck_assert_ptr_eq(unhealthy_find(all, 5, 1), held); /* it is not displaced */
 	ck_assert_ptr_nonnull(unhealthy_find(all, 1000 + n - 2, (uint8_t)((n - 2) % 255)));
 	for (uint64_t i = 0; i < n; i++)
 		event_of(7, 7, &three_in_ten, i);

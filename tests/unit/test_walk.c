@@ -53,7 +53,7 @@ static bool go_on(void)
 	return through;
 }
 
-/* A part of all before the next of any, and a walk before the next one. */
+/* A part of all before the next part of any, and a walk before the next one. */
 START_TEST(order)
 {
 	sweep_walk(&sm, items("a", "b"), 2, tell);
@@ -115,7 +115,7 @@ START_TEST(dropped)
 }
 END_TEST
 
-/* A switch in doubt stays so if the sweep is cancelled before it was asked. */
+/* A doubtful switch stays doubtful if the sweep is cancelled before it was asked. */
 START_TEST(doubts_of_a_cancelled_sweep)
 {
 	struct iba_node_info info = {.node_type = IBA_NODE_SWITCH, .num_ports = 2, .node_guid = 1};
@@ -129,7 +129,7 @@ START_TEST(doubts_of_a_cancelled_sweep)
 	ck_assert(node->check);
 	sm.sweep.pending = 0;
 	ck_assert_int_eq(step_compare(&sm), STEP_NEXT);
-	ck_assert(go_on()); /* nothing is known of it that could be compared */
+	ck_assert(go_on()); /* nothing that could be compared is known of it */
 	ck_assert(!node->check);
 }
 END_TEST

@@ -134,7 +134,7 @@ START_TEST(test_decode)
 }
 END_TEST
 
-/* What stands between the fields does not count, and each of them does. */
+/* Bits between the fields do not count, and each field does. */
 START_TEST(test_equal)
 {
 	struct outer a, b;
