@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""One table of answers in segments: tables a second that one client and eight clients on hosts of
-their own get of the SA, and what they cost the daemon, on osmsim and in real time."""
+"""One table of answers in segments: tables a second that one client and eight clients on separate
+hosts get from the SA, and their cost for the daemon, on osmsim and in real time."""
 
 import argparse
 import json

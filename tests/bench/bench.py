@@ -3,7 +3,7 @@
 """One table of what a subnet manager costs: ours beside Debian's opensm, on ibsim and on osmsim.
 
 Every contestant goes through the same phases on a fabric of its own, one after another within a
-run, and then all again in the next run: what disturbs the machine disturbs all. A contestant that
+run, and then all again in the next run: a disturbance of the machine affects all. A contestant that
 fails a phase, or takes longer than the deadline, has no figure there, and none after it."""
 
 import argparse
@@ -118,8 +118,8 @@ def add_programs(parser):
 
 
 def introduce(programs, flags):
-    """Prints on what machine which of these (name, program) are measured; (name, program, flags)
-    of those that are there."""
+    """Prints which of these (name, program) are measured, and on what machine; returns (name,
+    program, flags) of those that exist."""
     contestants = [(name, program, flags) for name, program in programs
                    if program and os.path.exists(program)]
     for name, value in machine(contestants).items():
@@ -178,7 +178,7 @@ def arguments():
 
 
 def choose(args):
-    """The contestants, ours first, as what is better is said of it."""
+    """The contestants, ours first, since "better" refers to the first."""
     contestants = [('ours', args.opensm, ()), ('opensm', args.classic, ()),
                    ('opensm -n 64', args.classic, ('-n', '64'))]
     for contestant in contestants:

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""One table of faults: how long a subnet manager takes to mend what breaks, ours beside Debian's.
+"""One table of faults: how long a subnet manager takes to repair them, ours beside Debian's.
 
-Each contestant meets each fault on a fabric of its own, on osmsim and in real time, one after
-another within a run. It has mended a fault at the first SUBNET UP of its log after which the tables
-of the simulated switches lead from everywhere to every LID that is left."""
+Each contestant gets each fault on a fabric of its own, on osmsim and in real time, one after
+another within a run. A fault is repaired at the first SUBNET UP of the log after which the tables
+of the simulated switches lead from everywhere to every remaining LID."""
 
 import argparse
 import json
@@ -32,7 +32,7 @@ PORT_DOWN = re.compile(r'^(\w{3} \d\d \d\d:\d\d:\d\d) (\d{6}) .*(?i:port is down
 
 
 class Fabric(lab.Osmsim):
-    """osmsim with its own names, whose console is at hand at once."""
+    """osmsim with its own names, whose console answers at once."""
 
     def __init__(self, spec, sma_ns=0):
         ibsim.Fabric.__init__(self, '')
@@ -54,7 +54,7 @@ class Fabric(lab.Osmsim):
         self.net.descriptions[host] = host
 
     def order(self, command):
-        """Has it done at once; when that was."""
+        """Executes it at once; returns the time."""
         self.server.stdin.write(f'{command}\n'.encode())
         self.server.stdin.flush()
         return time.time()
@@ -67,7 +67,7 @@ class Fabric(lab.Osmsim):
         return run.stdout
 
     def nodes(self):
-        """What there is behind links that are up, with the tables of the switches."""
+        """Nodes behind links that are up, with the tables of the switches."""
         nodes = osmsim.parse_nodes(self.ask('\n'.join(
             f'nodes "{name}"\nports "{name}"' + (f'\ndump lft "{name}"' if kind == 'switch' else '')
             for kind, name in self.names)))
@@ -82,7 +82,7 @@ class Fabric(lab.Osmsim):
         return truth.reachable(self.nodes(), SM_HOST)
 
     def forwards(self):
-        """Whether every LID is reached from every switch, of those that the SM can reach."""
+        """Whether every LID is reached from every switch, among those that the SM can reach."""
         nodes = self.nodes()
         left = truth.reachable(nodes, SM_HOST)
         return all(port.lid for _, port in truth.end_ports(nodes, left)) and \
@@ -91,19 +91,19 @@ class Fabric(lab.Osmsim):
 
 class Daemon(lab.Daemon):
     def bring_up(self):
-        """And gives it time for the traps of links that came up while there was no SM."""
+        """Also waits for the traps of links that came up while there was no SM."""
         self.start()
         self.wait(self.is_up, 'SUBNET UP')
         time.sleep(self.quiet)
 
     def fault(self, command):
-        """Breaks something; when that was."""
+        """Causes a fault; returns the time."""
         self.begin()
         self.began = self.lab.order(command)
         return self.began
 
     def mended(self, since):
-        """Seconds from a moment to the SUBNET UP after which all is well."""
+        """Seconds from a moment to the SUBNET UP after which everything is right."""
         judged = None
         while True:
             def is_new():
@@ -185,7 +185,7 @@ def first_sweep(daemon, args):
 
 
 def own_link(daemon, _):
-    """Nobody can trap: a light sweep has to find it, which is not waited for."""
+    """No trap is sent: a light sweep has to find it, which is not waited for."""
     daemon.bring_up()
     since = daemon.fault(f'unlink {SM_HOST} 1')
     daemon.command('resweep light')
@@ -193,7 +193,7 @@ def own_link(daemon, _):
 
 
 def latency(daemon, args):
-    """While routes are computed again and again, each time once those before are in place."""
+    """While routes are computed again and again, each time once the previous ones are in place."""
     daemon.bring_up()
     clients = [client(daemon, kind, str(args.seconds)) for kind in ('sm', 'leaf', 'path')]
     daemon.begin()

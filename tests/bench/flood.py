@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""One table of floods: what others notice while one host asks the SA for a path as often as it can,
-ours beside Debian's opensm, on osmsim and in real time. Meanwhile a cable is lost elsewhere."""
+"""One table of floods: what other hosts notice while one host asks the SA for a path as often as it
+can, ours beside Debian's opensm, on osmsim and in real time. Meanwhile a cable is lost
+elsewhere."""
 
 import argparse
 import json

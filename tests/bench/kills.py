@@ -23,7 +23,7 @@ from test_managers import Manager  # noqa: E402
 
 SECONDS = 60
 HANGS = 'hangs'
-STAY = 'master_sm_priority 14\n'  # who comes back does not take over
+STAY = 'master_sm_priority 14\n'  # an SM that comes back does not take over
 
 
 def tables(fabric):
@@ -35,22 +35,22 @@ def tables(fabric):
 
 
 def fabric_can_hang(fabric):
-    """ibsim's hosts answer SMPs as long as they are there."""
+    """ibsim's hosts answer SMPs as long as they exist."""
     return (HANGS,) if isinstance(fabric, osmsim.Fabric) else ()
 
 
 def one(chance, fabric, master, other):
-    """Seconds until the other is master, and whether all was kept."""
+    """Seconds until the other is master, and whether everything was kept."""
     before = tables(fabric)
     how = chance.choice((signal.SIGKILL, signal.SIGTERM) + fabric_can_hang(fabric))
     if how != HANGS and chance.random() < 0.5:
-        master.child.send_signal(signal.SIGHUP)  # in the midst of a heavy sweep
+        master.child.send_signal(signal.SIGHUP)  # in the middle of a heavy sweep
         time.sleep(chance.random() * 0.1)
     mark, since = other.mark(), time.monotonic()
     if how == HANGS:
         fabric.console(f'mute "{master.host}"')
     master.child.send_signal(signal.SIGKILL if how == HANGS else how)
-    if how == HANGS:  # which is an error of the first sweeps, but clients are served
+    if how == HANGS:  # an error of the first sweeps, but clients are served
         other.wait('MASTER')
     else:
         other.wait_up(mark)
@@ -60,7 +60,7 @@ def one(chance, fabric, master, other):
     master.child.wait(SECONDS)
     master.start()
     master.wait('STANDBY')
-    if how == HANGS:  # its host is back; routes to it are made anew, with the LID of before
+    if how == HANGS:  # its host is back; routes to it are made again, with its former LID
         other.wait_up(mark)
         fabric.wait(lambda: tables(fabric)[0] == before[0], SECONDS, 'the LIDs of before')
         return how, took, True

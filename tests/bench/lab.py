@@ -31,7 +31,7 @@ LOG_LINE = re.compile(r'^(\w{3} \d\d \d\d:\d\d:\d\d) (\d{6}) .*SUBNET UP')
 
 
 class TooLong(Failure):
-    """What was waited for did not come before the deadline."""
+    """The deadline has passed."""
 
 
 def built(name):
@@ -45,7 +45,7 @@ CLIENT = built('tests/bench/sa_client')
 
 
 class Net:
-    """A topology as text that both simulators read, and what of it a measurement touches."""
+    """A topology as text that both simulators read, and the parts of it that measurements use."""
 
     def __init__(self, spec):
         self.spec = spec
@@ -90,7 +90,7 @@ class Net:
 
 
 class Lab(ibsim.Fabric):
-    """A simulator that runs; what is common to both."""
+    """A running simulator; what both have in common."""
 
     def __init__(self, net):
         super().__init__(net.text if isinstance(net, Net) else net)
@@ -133,7 +133,7 @@ class Osmsim(Lab):
         return f'{", ".join(lacking)} not built' if lacking else None
 
     def start_ibsim(self):
-        """Of the base class: starts the simulator, here another."""
+        """Called by the base class: starts the simulator."""
         self.env = dict(os.environ, PATH=ibsim.tool_path())
         with open(self.path('net'), 'w') as file:
             file.write(self.net_text)
@@ -167,7 +167,7 @@ SIMULATORS = {lab.name: lab for lab in (Ibsim, Osmsim)}
 
 
 class Counts:
-    """The file that count_mads.so counts in."""
+    """The file in which count_mads.so counts."""
 
     def __init__(self, path):
         with open(path, 'wb') as file:
@@ -183,14 +183,14 @@ class Counts:
 
 
 def log_time(match):
-    """Of a line of the log, which names no year: seconds since the epoch."""
+    """Time of a line of the log, which names no year: seconds since the epoch."""
     year = time.localtime().tm_year
     return time.mktime(time.strptime(f'{year} {match[1]}', '%Y %b %d %H:%M:%S')) + \
         int(match[2]) / 1e6
 
 
 class Daemon:
-    """A subnet manager on the first host, with what is measured of it."""
+    """A subnet manager on the first host, with its measurements."""
 
     def __init__(self, lab, program, flags, deadline, quiet):
         self.lab, self.program, self.flags = lab, program, flags
@@ -199,7 +199,7 @@ class Daemon:
         self.host = lab.net.hosts[0]
 
     def start(self):
-        """A cold start, or with the files that the daemon left when it ran before."""
+        """A cold start, or with the files that an earlier run of the daemon left."""
         self.starts += 1
         cache = self.lab.path('cache')
         os.makedirs(cache, exist_ok=True)
@@ -216,7 +216,7 @@ class Daemon:
                                     env=env, stdin=subprocess.PIPE)
 
     def begin(self):
-        """Of a phase: counts from 0, forgets what came up before."""
+        """Begins a phase: counts from 0, forgets earlier output."""
         self.read_log()
         self.ups = []
         self.counts.clear()
@@ -253,7 +253,7 @@ class Daemon:
         return time.time() - last >= self.quiet
 
     def settle(self, up=True):
-        """Waits until the subnet is up and nobody talks; the counts of the phase."""
+        """Waits until the subnet is up and no packets are sent; the counts of the phase."""
         if up:
             self.wait(self.is_up, 'SUBNET UP')
         self.wait(self.is_quiet, 'silence')
@@ -262,8 +262,8 @@ class Daemon:
 
     def calm_down(self, pause):
         """After a cold start: waits for the traps of links that came up while there was no SM, as
-        switches repeat them, and for what they cause. From here on a silence that may be but the
-        computation of routes, which took pause seconds, is no quiet."""
+        switches repeat them, and for their effects. From here on a silence may be just the
+        computation of routes, which took pause seconds, and does not count as quiet."""
         quiet = max(self.quiet, 2 * pause)
         self.quiet = max(quiet, self.lab.trap_seconds)
         self.wait(self.is_quiet, 'silence')
@@ -288,7 +288,7 @@ class Daemon:
         raise Failure('no VmHWM: the daemon ended')
 
     def cpu_seconds(self):
-        """Of the processor, by all threads that there are."""
+        """Processor time of all present threads."""
         total = 0
         for task in os.listdir(f'/proc/{self.child.pid}/task'):
             with open(f'/proc/{self.child.pid}/task/{task}/schedstat') as file:
@@ -297,7 +297,8 @@ class Daemon:
 
 
 class Client:
-    """A client of the SA on a host, else the last; it has learnt the endports when this returns."""
+    """A client of the SA on a host, by default the last; it knows the endports when this
+    returns."""
 
     def __init__(self, daemon, kind, seconds, outstanding, host=-1):
         self.daemon, lab = daemon, daemon.lab
@@ -316,7 +317,7 @@ class Client:
         return lines[-1] if lines else ''
 
     def result(self):
-        """The figures, when they are there: ibsim's library does not always let a program end."""
+        """The figures, once they are there: ibsim's library does not always let a program end."""
         deadline = time.monotonic() + self.daemon.deadline
         while not self.last_line().startswith('{') or not self.last_line().endswith('}'):
             ended = self.child.poll()

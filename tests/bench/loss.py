@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""How long a cold start takes where MADs get lost, ours beside Debian's opensm, on ibsim: it drops
-MADs at the nodes themselves, requests as well as those that are forwarded."""
+"""How long a cold start takes if MADs get lost, ours beside Debian's opensm, on ibsim: it drops
+MADs at the nodes themselves, requests as well as forwarded ones."""
 
 import argparse
 import statistics
@@ -75,7 +75,7 @@ def main():
             times = {contestant[0]: [] for contestant in contestants}
             for _ in range(args.runs):
                 for contestant in contestants:
-                    if times[contestant[0]] != [None]:  # once is enough to see that it never is
+                    if times[contestant[0]] != [None]:  # once is enough to see that it is never up
                         times[contestant[0]].append(start(net, where, percent, contestant, args))
             print(f'{percent + " % at " + where:<36}' +
                   ''.join(f'{cell(values):>20}' for values in times.values()), flush=True)

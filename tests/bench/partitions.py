@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What a change of partitions costs, ours beside Debian's opensm, on osmsim: a partition of 200
-hosts is added to two that are there, and one host moves from one of those to the other. The file
-is changed and SIGHUP sent; to ours the same is also asked for at run time, which sweeps nothing."""
+hosts is added to two others, and one host moves from one of these to the other. The file is changed
+and SIGHUP sent; ours also gets the change as a request at run time, which causes no sweep."""
 
 import argparse
 import statistics
@@ -21,7 +21,7 @@ ROWS = [(f'{what}_{unit}', f'{title}, {unit}')
 
 
 def hosts_of(fabric):
-    """Port GUIDs of the hosts, but that of the SM."""
+    """Port GUIDs of the hosts, except that of the SM."""
     _, text = fabric.run_tool('ibnetdiscover', '-p')
     rows = [line.split() for line in text.splitlines()]
     guids = sorted({row[3] for row in rows if len(row) > 3 and row[0] == 'CA'})
@@ -31,7 +31,7 @@ def hosts_of(fabric):
 
 
 class Policy:
-    """Three partitions; as a file, and as a request for what changed."""
+    """Three partitions; as a file, and as a request with the changes."""
 
     def __init__(self, guids):
         self.guids = guids

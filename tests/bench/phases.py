@@ -63,7 +63,7 @@ def all_paths(daemon, args):
 
 
 def sweeping(daemon, _):
-    """Paths while all is discovered and routed again."""
+    """Paths while everything is discovered and routed again."""
     client = Client(daemon, 'paths', 2 * daemon.deadline, OUTSTANDING_SWEEPING)
     daemon.begin()
     daemon.hang_up()

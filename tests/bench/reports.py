@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""A host flaps multicast groups of its own while others come and go: of how many of these is a
-subscriber to traps 64 and 65 told that takes its time for each Report? By our daemon, by the
+"""A host flaps multicast groups of its own while others come and go: how many of these are reported
+to a subscriber to traps 64 and 65 that takes its time for each Report? By our daemon, by the
 classic one, and by another build of ours.
 
 usage: reports.py [--delay MS] [--groups N] [--rounds N] [--apart SECONDS]
@@ -37,7 +37,7 @@ def flap_links(fabric, hosts, rounds, apart):
 
 
 def wait_for_quiet(fabric, seconds):
-    """What the subscriber was told, once it was told nothing for ten answers' time."""
+    """Reports that the subscriber got, once none has come for ten answers' time."""
     lines, before = [], None
     while lines != before:
         time.sleep(3 + 10 * seconds)
@@ -46,7 +46,7 @@ def wait_for_quiet(fabric, seconds):
 
 
 def count(lines):
-    """Traps 64 and 65 that were told; the same of a port again is a Report that was repeated."""
+    """Reported traps 64 and 65; a second one of a port is a repeated Report."""
     last, counts = {}, {'64': 0, '65': 0}
     for trap, guid in map(str.split, lines):
         counts[trap] += last.get(guid) != trap
@@ -55,7 +55,7 @@ def count(lines):
 
 
 def told(daemon, options):
-    """Of how many ports that came, and that went, the subscriber was told."""
+    """Number of ports whose arrival, and departure, was reported to the subscriber."""
     with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
         hosts = fabric.hosts()
         child = fabric.start_opensm(daemon, hosts[0])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Fabrics to route: as a specification names them, or with a part of their cables lost."""
+"""Fabrics to route: as a specification names them, or with some of their cables lost."""
 
 import random
 import re
@@ -25,7 +25,7 @@ def cable_ends(text):
 
 
 def degrade(text, percent):
-    """The text without a part of its cables between switches, the same ones each time."""
+    """The text without some of its cables between switches, the same ones each time."""
     ends = [end[:5] for end in cable_ends(text) if end[5]]
     cables = sorted({tuple(sorted((end[1:3], end[3:5]))) for end in ends})
     lost = set(random.Random(SEED).sample(cables, max(1, round(len(cables) * percent / 100))))

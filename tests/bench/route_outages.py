@@ -33,7 +33,7 @@ EXPLANATION = (
 
 
 def middle(values, decimals, worst=max):
-    """The median, and the worst if it is another."""
+    """The median, and the worst if it differs."""
     median, extreme = (f'{value:.{decimals}f}'
                        for value in (statistics.median(values), worst(values)))
     return median if median == extreme else f'{median} ({extreme})'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The classic daemon's routing of a fabric on osmsim: how long, how much memory, which tables."""
+"""The classic daemon's routing of a fabric on osmsim: time, memory and tables."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ QUIET_SECONDS = 0.5
 
 
 class Tables:
-    """What the switches of a simulator hold, as a file that the engine file reads."""
+    """Tables of a simulator's switches, as a file that the engine file reads."""
 
     def __init__(self, fabric):
         self.fabric = fabric
@@ -27,7 +27,7 @@ class Tables:
         return run.stdout.decode()
 
     def read_lids(self):
-        """GUIDs of ports by LID, as the daemon wrote them down."""
+        """GUIDs of ports by LID, as the daemon saved them."""
         lids = {}
         for line in self.fabric.read('cache/guid2lid').splitlines():
             if line.strip():

@@ -53,7 +53,7 @@ def median(values):
 
 
 def short(value, digits=3):
-    """A figure of about so many digits."""
+    """A figure of about this many digits."""
     if value is None:
         return '-'
     if value == 0 or value >= 100:
@@ -95,7 +95,7 @@ class Row:
         goal = goal_quality(self.net, self.engine, key)
         ours, peer = self.ours[key], self.peer.get(key)
         wrong = goal is not None and (ours < goal if more_is_better else ours > goal)
-        # What is rounded must not look as if it were short of the goal, or the other way round.
+        # A rounded figure must not look as if it missed the goal, or the reverse.
         text = bold(f'{ours:.3f}' if isinstance(ours, float) else str(ours), wrong)
         text += f' / {short(peer)}' if peer is not None else ''
         return text + (f' ({goal:g})' if goal is not None else '')

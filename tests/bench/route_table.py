@@ -4,7 +4,7 @@
 
 Every engine is run by osmroute, on one thread and on two; the classic daemon routes the same fabric
 on osmsim in the same round, and its tables are judged by osmroute too. With --json a table can be
-made in pieces: what the file has stays unless it is measured again."""
+made in pieces: figures in the file stay unless they are measured again."""
 
 import argparse
 import json
@@ -106,7 +106,7 @@ def engines_for(args, name):
 
 
 def measure_net(args, name, done):
-    """Adds {engine: {'ours', 'peer'}} of a net to what is done; all engines take turns."""
+    """Adds {engine: {'ours', 'peer'}} of a net to the results; all engines take turns."""
     net = route_nets.Net(name)
     engines = engines_for(args, name)
     for engine in engines:

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """One table of what the SA answers: rates, latencies and what an answer costs the daemon, ours
-beside Debian's opensm, on ibsim and on osmsim. The clients of all contestants follow each other, so
-that what disturbs the machine disturbs all; each figure is the median of the runs."""
+beside Debian's opensm, on ibsim and on osmsim. The clients of all contestants run one after
+another, so that a disturbance of the machine affects all; each figure is the median of the runs."""
 
 import argparse
 import statistics
@@ -28,7 +28,8 @@ FIGURES = (('rate', 'answers a second'), ('cpu', '  CPU, us an answer'), ('p50',
 
 
 def measure(daemon, kind, outstanding, args):
-    """Of one client; of more on hosts of their own if one may not have so many requests out."""
+    """Of one client; of several on separate hosts if one may not have that many requests
+    outstanding."""
     n = -(-outstanding // HOST_MOST)
     clients = [lab.Client(daemon, kind, args.seconds, outstanding // n, -1 - i) for i in range(n)]
     cpu = daemon.cpu_seconds()

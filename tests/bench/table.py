@@ -94,7 +94,7 @@ class Results:
         return self.failures[contestant].get(PHASE_OF[key], ('-',))[0]
 
     def ratio(self, contestant, key, better):
-        """How many times better ours is, the first contestant; empty if it cannot be said."""
+        """How many times better ours, the first contestant, is; empty if it cannot be said."""
         ours, peer = self.median(self.contestants[0], key), self.median(contestant, key)
         if better == NOTE or ours is None or peer is None:
             return ''

@@ -118,7 +118,7 @@ def expected_blocks(net, engine, directory):
 
 
 def check_daemon(directory):
-    """osmroute foretells how many LFT blocks the daemon sets when a cable goes and comes back."""
+    """osmroute predicts how many LFT blocks the daemon sets when a cable goes and comes back."""
     net, engine = route_nets.Net('fattree:8'), 'minhop'
     expected = expected_blocks(net, engine, directory)
     cables = {}
@@ -128,7 +128,7 @@ def check_daemon(directory):
             cables[expected[key][0]] = (node, port), expected[key]
     check('cables of both ranks', set(cables) == {'link 0-1', 'link 1-2'}, cables)
     with lab.Osmsim(net) as fabric:
-        # A MAD that is sent again, as a busy machine answers late, counts again.
+        # A MAD that is sent again, since a busy machine answers late, counts again.
         daemon = lab.Daemon(fabric, lab.built('opensm/opensm'), ('-R', engine, '-t', '5000'),
                             lab.ibsim.PATIENCE, 0.5)
         daemon.start()
