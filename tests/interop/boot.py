@@ -36,7 +36,7 @@ def boot(checks, root, top):
     shutil.copy(os.path.join(top, 'tests/interop/boot.sh'), root.at('opt/boot.sh'))
     root.write('etc/systemd/system/boot.service', UNIT)
     root.run('systemctl', 'enable', 'boot.service')
-    # Register with nobody: this host need not run systemd itself.
+    # Not registered with any service: this host need not run systemd itself.
     _, said = package.run('timeout', str(SECONDS), 'systemd-nspawn', '--quiet', '--directory',
                           root.path, '--boot', '--private-network', '--register=no',
                           '--keep-unit', '--link-journal=no')

@@ -32,7 +32,7 @@ MIRROR = os.environ.get('MIRROR', 'http://deb.debian.org/debian')
 TOOLS = 'automake autoconf make gcc pkg-config lld clang libclang-rt-dev python3'.split()
 LIBRARIES = ('libc6-dev libglib2.0-dev libibumad-dev libibverbs-dev libjson-glib-dev libedit-dev '
              'libsystemd-dev check libibmad-dev').split()
-# What depends on time or on the machine's other programs is left to "make check".
+# Tests that depend on time or on the machine's other programs are left to "make check".
 TESTS = r'^tests/(unit|golden|scenario)/test_[^.]*$'
 WIRE_TESTS = r'^tests/(golden/test_[^.]*|unit/test_(wire|iba.*|seeds|capture|topology))$'
 EMULATED_SECONDS = 3600  # of a program: some stories are long
@@ -77,7 +77,7 @@ MUSL_HEADERS = 'linux asm-generic infiniband rdma histedit.h systemd'.split()
 
 
 class Bench:
-    """The directory of all roots, and what is done in one."""
+    """The directory of all roots, and commands in one."""
 
     def __init__(self, directory, pattern):
         self.directory, self.pattern = directory, pattern
@@ -86,7 +86,7 @@ class Bench:
         return os.path.join(self.directory, *names)
 
     def run(self, row, what, argv, **more):
-        """Whether a program ends well, and what it says, which goes to the row's log."""
+        """Whether a program succeeds, and its output, which goes to the row's log."""
         code, said = package.run(*argv, env={**ENVIRONMENT, **more})
         with open(self.at(row.name + '.log'), 'a') as log:
             log.write(f'== {what}\n{said}\n')
@@ -106,8 +106,7 @@ class Bench:
         return good
 
     def shell(self, row, what, script, **more):
-        """run() of a script in the copy of the tree; of a native architecture, inside of the
-        root."""
+        """run() of a script in the copy of the tree; for a native architecture, inside the root."""
         directory = self.source(row)
         argv = ['nice', 'sh', '-c', f'cd {shlex.quote(directory)} && {script}']
         if row.in_root:
@@ -125,14 +124,14 @@ class Bench:
         return os.path.join(path, 'build')
 
     def libraries(self, row):
-        """Where pkg-config finds those of a root of a foreign architecture."""
+        """Where pkg-config finds the libraries of a root of a foreign architecture."""
         root = self.at(row.root)
         return {'PKG_CONFIG_SYSROOT_DIR': root, 'PKG_CONFIG_LIBDIR':
                 f'{root}/usr/lib/{row.prefix}/pkgconfig:{root}/usr/share/pkgconfig'
                 } if row.prefix else {}
 
     def versions(self, row):
-        """Of the compiler and of GLib."""
+        """Versions of the compiler and of GLib."""
         compiler = f'{row.prefix}-gcc' if row.prefix else row.compiler
         ask_glib = 'echo "headers only"' if row == MUSL else 'pkg-config --modversion glib-2.0'
         good, said = self.shell(row, 'versions', f'{compiler} -dumpfullversion -dumpversion && '
@@ -165,8 +164,8 @@ class Bench:
                           )[0]
 
     def check(self, row):
-        """The programs that the pattern names are built and run, whatever else fails; whether all
-        is well, and how many were named."""
+        """Builds and runs the programs that the pattern names, whatever else fails; returns whether
+        all are well, and how many were named."""
         said = self.shell(row, 'tests', 'make -s --no-print-directory -C build print-tests')[1]
         names = [name for name in said.split() if re.search(self.pattern or row.tests, name)]
         tests, runner = ' '.join(names), ''
@@ -180,7 +179,7 @@ class Bench:
 
 
 def tally(build, n_programs):
-    """What the programs of tests in a build directory have come to; one not built has failed."""
+    """Results of the test programs in a build directory; one that was not built has failed."""
     results, cases = {}, [0, 0]
     for path in glob.glob(os.path.join(build, 'tests/**/*.trs'), recursive=True):
         with open(path) as file:

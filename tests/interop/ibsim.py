@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """A private ibsim with a daemon and tools on it, in a temporary directory of its own.
 
-Everything started here dies with the context manager, and a run disturbs no other: the name of
+Everything started here ends with the context manager, and a run disturbs no other: the name of
 ibsim's sockets, the working directory and all files are private."""
 
 import ctypes
@@ -25,10 +25,10 @@ CLASSIC = '/usr/sbin/opensm'
 PRELOAD = (glob.glob('/usr/lib*/*/umad2sim/libumad2sim.so') +
            glob.glob('/usr/lib*/umad2sim/libumad2sim.so'))
 SAMPLES = '/usr/share/doc/ibsim-utils/net-examples'
-# For what takes a second or two on an idle machine: only a failure waits so long.
+# For what takes a second or two on an idle machine: only a failure waits this long.
 PATIENCE = 120
 PR_SET_PDEATHSIG = 1
-LIBC = ctypes.CDLL(None)  # here, as a child of a process with threads may not wait for locks
+LIBC = ctypes.CDLL(None)  # here, since a child of a process with threads may not wait for locks
 
 
 def die_with_parent():
@@ -41,7 +41,7 @@ def end_cleanly():
 
 
 class Failure(Exception):
-    """The run cannot go on: what was expected did not happen in time."""
+    """The run cannot continue: an expected event did not happen in time."""
 
 
 def missing(tools):
@@ -150,7 +150,7 @@ class Fabric:
                 try:
                     child.stdin.close()
                 except OSError:
-                    pass  # it died with commands unread
+                    pass  # it ended with commands unread
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def path(self, name):
@@ -195,8 +195,8 @@ class Fabric:
             time.sleep(0.02)
 
     def console(self, command):
-        """Gives ibsim's console a command and returns what it has printed when that is done: it
-        repeats a comment."""
+        """Gives ibsim's console a command and returns its output up to the end of the command:
+        ibsim echoes a comment."""
         self.commands += 1
         end = f'#end of command {self.commands}.'
         before = os.path.getsize(self.path('ibsim.out'))
@@ -216,7 +216,7 @@ class Fabric:
         self.console(f'ReLink "{node}"[{port}]')
 
     def hosts(self):
-        """Names of the CAs that a program can sit on: ibsim attaches it to their port 1."""
+        """Names of the CAs that a program can run on: ibsim attaches it to their port 1."""
         return [node.name for node in self.dump().values()
                 if not node.is_switch and node.ports.get(1) and node.ports[1].peer]
 
@@ -225,8 +225,8 @@ class Fabric:
                     ASAN_OPTIONS=self.sanitizer_options(), **more)
 
     def sanitizer_options(self):
-        """AddressSanitizer works as the second library too, and need not find the faults of
-        ibsim's own, which reads beyond what it received."""
+        """AddressSanitizer also works as the second library, and need not find the errors of
+        ibsim's own library, which reads beyond what it received."""
         with open(self.path('asan'), 'w') as file:
             file.write('interceptor_via_lib:libumad2sim.so\n')
         given = os.environ.get('ASAN_OPTIONS', '')
@@ -260,7 +260,7 @@ class Fabric:
                   f'SUBNET UP of {child.args[0]}', alive=child)
 
     def stop(self, child, seconds=PATIENCE):
-        """Ends it as systemd would; its exit code, negative for a signal."""
+        """Ends it as systemd would; returns its exit code, negative for a signal."""
         child.send_signal(signal.SIGTERM)
         try:
             return child.wait(seconds)
@@ -270,7 +270,7 @@ class Fabric:
 
 
 class Checks(checks.Checks):
-    """And tells how two things differ."""
+    """Also prints how two things differ."""
 
     def __init__(self):
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""ibutils as a judge of the subnet: ibdiagnet looks at it itself, ibdmchk at files of it in
+"""ibutils as a judge of the subnet: ibdiagnet reads it itself, ibdmchk reads files about it in
 OpenSM's formats, which are written here from ibsim's own nodes."""
 
 import os
@@ -10,7 +10,7 @@ import subprocess
 import ibsim
 import truth
 
-# What ibdiagnet -r runs through; it ends with the count of errors and warnings of each.
+# The stages of ibdiagnet -r; it ends with the count of errors and warnings of each.
 STAGES = ('Bad GUIDs/LIDs Check', 'Link State Active Check', 'General Devices Info Report',
           'Performance Counters Report', 'Partitions Check', 'IPoIB Subnets Check',
           'Subnet Manager Check', 'Fabric Qualities Report', 'Credit Loops Check',
@@ -45,7 +45,7 @@ def end_of_link(node, port, nodes, sm, vendor_digits):
 
 
 def subnet_lines(nodes, names, sm):
-    """The links, as OpenSM's opensm-subnet.lst has them: each once from each end."""
+    """The links, in the form of OpenSM's opensm-subnet.lst: each once from each end."""
     for node, port in truth.cabled(nodes, sorted(names)):
         peer = nodes[port.peer[0]]
         yield (f'{end_of_link(node, port, nodes, sm, 6)} '
@@ -54,7 +54,7 @@ def subnet_lines(nodes, names, sm):
 
 
 def route_lines(nodes, names):
-    """The forwarding tables, as OpenSM's opensm.fdbs has them but for the count of hops, which
+    """The forwarding tables, in the form of OpenSM's opensm.fdbs except for the hop counts, which
     ibdmchk does not read."""
     for name in sorted(names):
         if not nodes[name].is_switch:
@@ -83,7 +83,7 @@ def ibdmchk(directory, subnet, routes):
 
 
 def ibdmchk_of_truth(directory, nodes, names, sm):
-    """Of what ibsim says of its nodes; sm is the name of the SM's node."""
+    """From ibsim's dump of its nodes; sm is the name of the SM's node."""
     write_lines(os.path.join(directory, 'subnet.lst'), subnet_lines(nodes, names, sm))
     write_lines(os.path.join(directory, 'fdbs'), route_lines(nodes, names))
     return ibdmchk(directory, 'subnet.lst', 'fdbs')
@@ -94,8 +94,9 @@ def ca_ports(nodes, names):
 
 
 def complaints(code, out, cas):
-    """What is wrong by the output of ibdmchk or ibdiagnet -r on a subnet with so many CA ports:
-    every pair of them must have been traced, and the dependencies of the channels searched."""
+    """What is wrong according to the output of ibdmchk or ibdiagnet -r on a subnet with this number
+    of CA ports: every pair of them must have been traced, and the dependencies of the channels
+    searched."""
     wrong = [line for line in out.splitlines()
              if line.lstrip().startswith(('-E-', '-W-')) and line != NO_TOPOLOGY]
     if code != 0:
@@ -108,15 +109,15 @@ def complaints(code, out, cas):
 
 
 # On a busy machine ibdiagnet sometimes takes the answer of one node for that of another, or does
-# not wait for an answer; without that of the SM it says nothing of a master.
+# not wait for an answer; without that of the SM it reports no master.
 TOO_LATE = ('Devices with identical', 'failed 3 times during', 'Could not get PM info')
 MASTER = 'SM - master'
 TRIES = 4
 
 
 class Ibdiagnet:
-    """Its report, taken apart. What it finds because answers are late it is asked for again: what
-    is wrong is so each time."""
+    """Its report, parsed. Findings caused by late answers are asked for again: real errors are
+    found each time."""
 
     def __init__(self, fabric, host, seconds):
         for _ in range(TRIES):

@@ -28,13 +28,13 @@ import test_classic_console  # noqa: E402
 NEEDED = ('mmdebstrap', 'chroot', 'dpkg-buildpackage', 'dh')
 PACKAGES = 'opensm,opensm-doc,ibsim-utils,infiniband-diags,systemd-sysv,man-db'
 MIRROR = os.environ.get('MIRROR', 'http://deb.debian.org/debian')
-# What a site keeps: these files and links, whoever manages the subnet.
+# Files and links that a site keeps, whatever manages the subnet.
 KEPT = ('etc/opensm', 'etc/default/opensm', 'etc/logrotate.d/opensm', 'etc/init.d/opensm')
 ENABLED = ('etc/systemd/system', 'etc/rc2.d', 'etc/rc6.d')
 FIRST_LID = 0x64  # in the file of LIDs that the site begins with: no daemon would choose it
-NEW_HOST = 'New'  # comes while ours runs
+NEW_HOST = 'New'  # added while ours runs
 PROMPT = 'OpenSM $ '
-# All but what depends on routes, which are better now.
+# Everything except what depends on routes, which are better now.
 SCRIPT = [line for line in test_classic_console.SAME if line != 'lidbalance']
 EXPOSURE = 20
 
@@ -61,7 +61,8 @@ class Root:
             file.write(text)
 
     def command(self, argv, **env):
-        """What runs argv in there, in its root directory and with no more than this environment."""
+        """Arguments that run argv in there, in its root directory and with only this
+        environment."""
         return ['chroot', self.path, 'env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL=C',
                 *[f'{name}={value}' for name, value in env.items()], *argv]
 
@@ -76,7 +77,7 @@ class Root:
         return self.run('dpkg-query', '-W', '-f', '${db:Status-Status} ${Version}', 'opensm')[1]
 
     def files(self, names):
-        """{path: hash, or where a link leads} of all that is there."""
+        """{path: hash, or target of a link} of everything there."""
         found = {}
         for name in names:
             for directory, _, leaves in os.walk(self.at(name)):
@@ -92,12 +93,12 @@ class Root:
         return {os.path.relpath(path, self.path): value for path, value in found.items()}
 
     def unit(self, name, key):
-        """The value of a key in a unit that is installed."""
+        """The value of a key in an installed unit."""
         return re.search(f'^{key}=(.*)$', self.read(f'lib/systemd/system/{name}'), re.M)[1]
 
 
 def net(with_new_host=True):
-    """A full tree, so that no port is down; the new host has a port of its leaf for itself."""
+    """A full tree, so that no port is down; the new host has a leaf port of its own."""
     text = ibsim.fat_tree(4)
     if not with_new_host:
         return text
@@ -106,7 +107,7 @@ def net(with_new_host=True):
 
 
 class Site:
-    """The host of the subnet manager, and the fabric that it is on for the moment."""
+    """The host of the subnet manager, and its present fabric."""
 
     def __init__(self, root, checks):
         self.root, self.checks = root, checks
@@ -135,7 +136,7 @@ storage=0x0010, ipoib, mtu=5 : ALL_CAS=limited,
             f'0x{port:016x} 0x{lid:04x} 0x{lid + 1:04x}\n\n' for port, lid in lids.items()))
 
     def start(self, fabric, host):
-        """What the unit of the port starts; until the subnet is up."""
+        """Runs what the unit of the port starts, until the subnet is up."""
         command = self.root.unit('opensm@.service', 'ExecStart').replace('%I', self.guid)
         env = {name: value for name, value in fabric.on(host).items()
                if name.startswith(('LD_PRELOAD', 'SIM', 'IBSIM'))}
@@ -143,7 +144,7 @@ storage=0x0010, ipoib, mtu=5 : ALL_CAS=limited,
                                    re.M))
         log = f'var/log/opensm.{self.guid}.log'
         before = len(self.root.read(log) or '')
-        # The preloaded library is of the fabric's programs, not of those that start them.
+        # The preloaded library is for the fabric's programs, not for those that start them.
         child = fabric.spawn(self.root.command(
             ['sh', '-c', f'cd /tmp && exec env "$@" {command}', 'start',
              *[f'{name}={value}' for name, value in env.items()]], **defaults), 'daemon.out')
@@ -192,13 +193,13 @@ def step(text):
 
 
 def site_lids(fabric, hosts):
-    """A file of LIDs for the hosts, two each, in an order of its own."""
+    """A file of LIDs for the hosts, two each, in an unusual order."""
     nodes = fabric.dump()
     return {nodes[host].ports[1].guid: FIRST_LID + 2 * i for i, host in enumerate(reversed(hosts))}
 
 
 def manage(site, fabric, hosts, then):
-    """Starts the daemon on the first host; what then() makes of LIDs and telnet script."""
+    """Starts the daemon on the first host; returns what then() makes of LIDs and telnet script."""
     child = site.start(fabric, hosts[0])
     lids = site.lids(fabric, hosts)
     then(lids, dict(site.telnet(), p_keys=site.p_keys(fabric, hosts)))
@@ -330,7 +331,7 @@ def migrate(site, deb):
 
 
 def bare_debian(directory, more=None):
-    """Makes it; the messages if that fails, else None."""
+    """Builds it; the messages if that fails, else None."""
     path = os.path.join(directory, 'root')
     code, said = package.run('mmdebstrap', '--variant=apt', '--skip=cleanup/apt',
                              f'--include={",".join(filter(None, (PACKAGES, more)))}', 'bookworm',
@@ -351,7 +352,7 @@ def remove(directory):
 
 
 def packages(directory, given):
-    """Where our package is, built if need be; None and the messages."""
+    """The place of our package, built if necessary; None and the messages."""
     if given:
         return package.file_of(given, 'opensm'), f'no opensm_*.deb in {given}'
     step('building the packages')

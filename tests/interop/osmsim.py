@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""A private osmsim with daemons and tools on it: as ibsim.Fabric, and beyond it with real RMPP and
-with programs on several nodes that do not block each other."""
+"""A private osmsim with daemons and tools on it: like ibsim.Fabric, and in addition with real RMPP
+and with programs on several nodes that do not block each other."""
 
 import os
 import re
@@ -31,8 +31,8 @@ def missing(tools):
 
 
 def parse_nodes(text):
-    """Of what the console prints by 'nodes', 'ports' and 'dump lft' of one node after another. It
-    prints no port GUIDs: those of a CA follow that of the node."""
+    """From the output of the console's 'nodes', 'ports' and 'dump lft' of one node after another.
+    It prints no port GUIDs: those of a CA follow that of the node."""
     nodes, node = {}, None
     for line in text.splitlines():
         if match := NODE_LINE.match(line):
@@ -92,8 +92,7 @@ class Fabric(ibsim.Fabric):
                     **more)
 
     def smps(self, host, questions):
-        """The data of each attribute, asked for by (LID, attribute, modifier); None: there is no
-        good answer."""
+        """The data of each attribute, read by (LID, attribute, modifier); None: no good answer."""
         run = subprocess.run([built('tests', 'interop', 'smp_ask')], env=self.on(host), text=True,
                              input=''.join(f'{lid} {attribute} {modifier}\n'
                                            for lid, attribute, modifier in questions),
@@ -104,7 +103,7 @@ class Fabric(ibsim.Fabric):
         return [None if answer == 'none' else bytes.fromhex(answer) for answer in answers]
 
     def paths(self, host, nodes, pairs, questions):
-        """What saquery tells of each path by each question, or that there is none."""
+        """saquery's output for each path by each question, or that there is no path."""
         found = {}
         for source, destination in pairs:
             for question in questions:

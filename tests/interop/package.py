@@ -16,7 +16,7 @@ NAMES = ('opensm', 'opensm-tools', 'opensm-doc')
 
 
 def missing(tools):
-    """What is not installed of the tools, or None."""
+    """The tools that are not installed, or None."""
     lacking = [tool for tool in tools if not shutil.which(tool)]
     return f'{", ".join(lacking)} not installed' if lacking else None
 
@@ -32,13 +32,13 @@ def copy_tree(into):
     in_git = os.path.exists(os.path.join(TOP, '.git'))
     for path in tree.listed(TOP) if in_git else tree.walk(TOP):
         source = os.path.join(TOP, path)
-        if os.path.exists(source):  # not one removed from the tree and not yet from git
+        if os.path.exists(source):  # not one removed from the tree but still in git
             os.makedirs(os.path.dirname(os.path.join(into, path)), exist_ok=True)
             shutil.copy(source, os.path.join(into, path))
 
 
 def keep_in_git(source):
-    """So that git tells what a build leaves there."""
+    """Makes git show what a build leaves there."""
     run('git', 'init', '-q', cwd=source)
     run('git', 'add', '-A', cwd=source)
     run('git', '-c', 'user.name=test', '-c', 'user.email=test@localhost', 'commit', '-qm', 'tree',

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""A daemon brings up a net on ibsim, and everybody else looks at the result.
+"""A daemon brings up a net on ibsim, and all tools check the result.
 
-The daemon is $OPENSM, or the one of the build; any of the same interface will do, so the classic
+The daemon is $OPENSM, or the one of the build; any with the same interface will do, so the classic
 one shows whether a failure is the harness's."""
 
 import os
@@ -67,13 +67,13 @@ class Run:
         t.path_records()
         t.other_records()
         t.errors()
-        if thorough:  # on a thousand hosts it takes minutes, and ibdmchk seconds for its verdict
+        if thorough:  # takes minutes on a thousand hosts, the verdict of ibdmchk seconds
             t.ibdiagnet()
         t.ibdmchk()
 
     def is_sm(self):
         _, out = self.fabric.tool(self.client, 'smpquery', '-G', 'portinfo', f'0x{self.guid:x}')
-        if 'CapMask' not in out:  # without an SA the GUID cannot be asked for: the LID still works
+        if 'CapMask' not in out:  # without an SA the GUID cannot be looked up: the LID still works
             lid = self.nodes[self.host].lid(1)
             _, out = self.fabric.tool(self.client, 'smpquery', 'portinfo', str(lid), '1')
         return bool(re.search(r'\bIsSM\b', out))
@@ -84,7 +84,7 @@ class Run:
         self.checks.check('IsSM is cleared when it ended', not self.is_sm())
 
     def lose_link(self):
-        """Takes away and restores a cable between switches that has an alternative."""
+        """Removes and restores a cable between switches that has an alternative."""
         found = redundant_link(self.nodes, self.names, self.host)
         if not found:
             return

@@ -15,8 +15,8 @@ import subnet  # noqa: E402
 
 NET = ibsim.fat_tree(4)
 PROMPT = 'OpenSM $ '
-# Answered in the same words, but for the time that a scan took and for the rates, since ibsim
-# makes links as fast as the daemon enables.
+# Answered in the same words, except for the time of a scan and for the rates, since ibsim makes
+# links as fast as the daemon enables.
 SAME = ['querylid 3', 'querylid 0x10', 'querylid 999', 'portstatus', 'portstatus ca',
         'portstatus switch', 'portstatus router', 'priority', 'priority 3', 'priority 77',
         'loglevel 0x43', 'loglevel', 'sweep off', 'sweep on', 'resweep light', 'reroute',
@@ -48,7 +48,7 @@ class Console:
         self.read_so_far = len(self.new())
 
     def ask(self, line):
-        """What is printed until the next prompt; the classic takes one line at a time."""
+        """The output up to the next prompt; the classic takes one line at a time."""
         self.child.stdin.write(f'{line}\n'.encode())
         self.child.stdin.flush()
         self.fabric.wait(lambda: PROMPT in self.new(), ibsim.PATIENCE,
@@ -61,7 +61,7 @@ class Console:
         return self.fabric.read(self.name)[self.read_so_far:]
 
     def answers(self):
-        """{command: answer}, with what may differ taken out."""
+        """{command: answer}, without what may differ."""
         found = {line: re.sub(r' in \d+ us|(?<= at ).*', '', self.ask(line)) for line in SAME}
         for line in SAME_LINES:
             found[line] = sorted(self.ask(line).split())
@@ -73,7 +73,7 @@ class Console:
         return found
 
     def form(self, line):
-        """Kinds of lines, with the numbers and names taken out."""
+        """Kinds of lines, without numbers and names."""
         text = re.sub(r'0x[0-9a-f]{16} \([^)]*\)', 'NODE', self.ask(line))
         return {re.sub(r'\d+', 'N', part) for part in text.splitlines()
                 if not part.startswith('Unbalanced')}

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Scripts that watch the log of the classic daemon go on working: one story of cables, hosts, a
-leaf switch, the SM's port and a standby, told by both daemons, is searched as such scripts do."""
+leaf switch, the SM's port and a standby, logged by both daemons, is searched as such scripts do."""
 
 import os
 import subprocess
@@ -26,9 +26,9 @@ NET = '\n\n'.join([
     *(f'Hca 1 "host-{leaf}-{h}"\n[1] "leaf-{leaf}"[{SPINES + 1 + h}]'
       for leaf in range(LEAVES) for h in range(HOSTS))]) + '\n'
 
-# What such scripts look for; each prints the same of both daemons. The names of functions that the
-# classic daemon puts before its text are not among it. The first ones are of ours: all that the
-# story has, in the words of the classic daemon.
+# Searches of such scripts; each prints the same for both daemons. Names of functions that the
+# classic daemon puts before its text are not matched. The first searches are our own: the whole
+# story, in the words of the classic daemon.
 LINES = {
     # Nodes that were lost, as "GUID name", for a list of nodes to look at.
     'removed ports': "sed -n 's/.*Removed port with GUID:\\(0x[0-9a-f]*\\) LID range "
@@ -39,32 +39,32 @@ LINES = {
     # A mail for each GID that is out of service.
     'GIDs out of service': "grep -F 'GID out of service' | sed 's/.*GID://' | sort",
     'GIDs in service': "grep -F 'GID in service' | sed 's/.*GID://' | sort",
-    # Switches that tell of links, by number and kind of the trap.
+    # Switches that report links, by number and kind of the trap.
     'notices': "grep -oE 'Received Generic Notice type:1 num:[0-9]+ \\([^)]*\\) Producer:[0-9] "
                "\\([^)]*\\) from LID:' | sort -u",
 }
 SOME = " | sed 's/[1-9][0-9]*/some/'"
-# And what public ones do, as far as their patterns go: who looks, and for what.
+# And those of public scripts, as far as their patterns go: which script, and its purpose.
 PUBLIC = {
     # RunSimTest of ibutils follows the log by three expressions.
     'events of RunSimTest': "grep -oE 'SUBNET UP|STANDBY' | sort -u",
     # A procedure for restarting the SM of UFM.
     'mastership after a restart': "grep -E 'Entering MASTER state' | tail -5 | sed 's/.*-> //'"
-                                 " | sort -u",  # once, as ours stays it without its cable
+                                 " | sort -u",  # once, as ours keeps that state without its cable
     # An inventory of UFM hosts, which takes the version from the first line that has it.
     'version': "grep OpenSM | head -1 | sed 's/.*\\(OpenSM [^ ]*\\).*/\\1/' | tr -d '0-9.'",
     # Counts of UFM's events: how often the subnet was set up.
     'sweeps that were counted': "grep -c 'SUBNET UP'" + SOME,
-    # Notes on DOCA look whether the engine that was asked for routes.
+    # Notes on DOCA check whether the requested engine routes.
     'engine': "grep updn | grep -oE 'updn tables configured on all switches' | sort -u",
-    # "Whether the SM is at work", by the milestones of the manual.
+    # "Whether the SM is working", by the milestones of the manual.
     'milestones': "grep -oE 'Entering (MASTER|STANDBY|DISCOVERING) state|"
                   "SM port is (down|up)|SUBNET UP'"
                   " | sort -u",
 }
-# Errors bear the word: RunSimTest looks for the first, that procedure for the second.
+# Errors have that word: RunSimTest searches for the first, that procedure for the second.
 ERRORS = ["grep -c ' ERR '", "grep -cE 'ERR|FATAL'"]
-# A lab of two SMs on ibsim looks at what the standby prints.
+# A lab of two SMs on ibsim checks the standby's output.
 OF_STANDBY = {
     'states on the terminal': "grep 'state'",
     'states in the log': "grep -oE 'Entering [A-Z]* state'",
@@ -85,7 +85,7 @@ class Story:
         return self.fabric.read(self.log)
 
     def after(self, act, node, ports, text, times):
-        """Pulls or plugs cables, and waits until the log has so many more of those lines."""
+        """Pulls or plugs cables, and waits until the log has this many more of those lines."""
         before = self.text().count(text)
         for port in ports:
             act(node, port)
@@ -93,7 +93,7 @@ class Story:
                          f'{times} of {text!r} in {self.log}', alive=self.child)
 
     def cable(self, act, node, port, text):
-        """When the last sweep is over; waits until the log has the text."""
+        """The end of the last sweep; waits until the log has the text."""
         self.fabric.wait(self.is_quiet, ibsim.PATIENCE, f'{self.log} to be quiet')
         start = len(self.text())
         act(node, port)
@@ -129,7 +129,7 @@ def found_in(text, script):
 
 
 def standby(program):
-    """Another SM stands by, and is master when the first is lost. On osmsim, as by ibsim SMs do not
+    """Another SM stands by, and is master when the first is lost. On osmsim, as SMs on ibsim do not
     see each other."""
     with osmsim.Fabric(NET) as fabric:
         first = fabric.start_opensm(program, 'host-0-0', log='first.log', cache='first')
@@ -155,7 +155,8 @@ def compare(checks, found, classic):
 
 
 def errors(checks, daemon):
-    """A line of partitions that ends without ';' is an error of the log, and one that is found."""
+    """A line of partitions that ends without ';' is an error in the log, and the search finds
+    it."""
     with tempfile.TemporaryDirectory() as directory:
         rules, log = os.path.join(directory, 'rules'), os.path.join(directory, 'log')
         with open(rules, 'w') as file:
@@ -183,7 +184,8 @@ def run(checks, daemon):
                      '(0x0000000000200001) port 5 to host-1-2 (0x000000000010000a) port 1\n',
                      'link down: spine-0 (0x0000000000200002) port 2 to leaf-1 '
                      '(0x0000000000200001) port 1\n',
-                     # Two cables are pulled one after the other: the first may be told alone.
+                     # Two cables are pulled one after the other: the first may be reported
+                     # separately.
                      'switch leaf-1 (0x0000000000200001) and its 3 hosts are gone: link down: ',
                      'switch leaf-1 (0x0000000000200001) and its 3 hosts have appeared: link up: ']:
             checks.check(f'the log says {line!r}', f'0x02 -> {line}' in text, text)

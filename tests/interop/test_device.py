@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The HCA under a running daemon goes and comes back by another name: through libibumad, on osmsim.
-The daemon waits for it, begins anew, and agrees with another SM who is master."""
+The daemon waits for it, starts again, and agrees with another SM on which is master."""
 
 import re
 import sys
@@ -18,7 +18,7 @@ NEEDED = ('sminfo', 'saquery', 'smpquery')
 SECONDS = 60
 GONE = "the device of the SM's port, osmsim{} port 1, is gone"
 BACK = "the SM's port is back: osmsim{} port 1"
-BOUND = 5  # seconds: a look each second, a sweep of a small tree, and a busy machine
+BOUND = 5  # seconds: a check each second, a sweep of a small tree, and a busy machine
 
 
 def says(fabric, child, log, text, since=0):
@@ -26,7 +26,7 @@ def says(fabric, child, log, text, since=0):
 
 
 def alone(checks):
-    """Over and over; in between it is asked by a tool on another node."""
+    """Over and over; in between a tool on another node sends it requests."""
     with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
         run = subnet.Run(checks, fabric, SECONDS)
         child = run.start()
@@ -68,7 +68,7 @@ def ends_without(checks):
 
 
 def fabric_restarted(checks):
-    """All of the simulator ends, and another one comes, of the same fabric with nothing known."""
+    """The whole simulator ends, and another one starts, with the same fabric and nothing known."""
     with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
         run = subnet.Run(checks, fabric, SECONDS)
         child = run.start()
@@ -98,7 +98,7 @@ def with_standby(checks, other):
         says(fabric, first.child, first.log, BACK.format(1))
         second.wait('STANDBY')
         settled(checks, f'{what}, back', first, second, kept)
-        # And the other way round: the standby's device.
+        # The reverse: the standby's device.
         if other == ibsim.CLASSIC:
             return
         fabric.console(f'remove "{hosts[-1]}"')

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Dumps of routes are those of the classic daemon to the byte, and the engine file reads back what
-both daemons and the tools of infiniband-diags write."""
+"""Dumps of routes equal those of the classic daemon to the byte, and the engine file reads back the
+files of both daemons and the output of infiniband-diags."""
 
 import os
 import re
@@ -20,7 +20,7 @@ SECTION = re.compile(r'^Switch: guid (\w+)\n((?:0x.*\n)*)', re.M)
 
 
 class Bench:
-    """One net on which daemons take turns; LIDs stay as the first one gave them."""
+    """One net on which daemons take turns; LIDs stay as assigned by the first one."""
 
     def __init__(self, fabric):
         self.fabric, self.host, self.runs = fabric, fabric.hosts()[0], 0
@@ -66,14 +66,14 @@ def same_routes(checks, bench, classic, ours):
 
 
 def same_links(checks, bench, classic, ours):
-    """Of runs on links that an earlier one has brought up: ibsim changes their width then."""
+    """For runs on links that an earlier one has brought up: ibsim changes their width then."""
     lines = [sorted(bench.read(run, 'opensm-subnet.lst').splitlines()) for run in (ours, classic)]
     checks.check('opensm-subnet.lst is not empty', len(lines[0]) > 10, lines[0])
     checks.equal('opensm-subnet.lst has the lines of the classic daemon', *lines)
 
 
 def tool_output(bench, written):
-    """What the tools of infiniband-diags print of the tables as they are now."""
+    """The output of infiniband-diags for the present tables."""
     def output(*argv):
         return bench.fabric.tool(bench.host, *tools.patient(argv))[1]
 
@@ -95,7 +95,7 @@ def reads_back(checks, bench, daemon, classic, written, wanted):
 
 
 def least(row):
-    """The ports by which a row of hops has the fewest."""
+    """The ports through which a row of hops has the fewest."""
     hops = [int(word, 16) for word in row.split()]
     return {num for num, value in enumerate(hops[1:], 1) if value == min(hops[1:]) != 0xFF}
 
@@ -169,8 +169,8 @@ def refuses(checks, bench, daemon):
 
 
 def survives_damage(checks, daemon):
-    """Several LIDs a port, cables out: what is written then reads back, and still does, but for
-    what it takes, when one more cable is out."""
+    """Several LIDs a port, cables out: the dump reads back, and still does, except for what it
+    concerns, when one more cable is out."""
     lmc = ('-l', '2')
     with ibsim.Fabric(NET) as fabric:
         bench, written = Bench(fabric), {}

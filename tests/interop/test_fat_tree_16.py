@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""A full fat tree of 16-port switches: what takes a tool minutes there is tried on smaller ones."""
+"""A full fat tree of 16-port switches: tests that take a tool minutes here run on smaller trees."""
 
 import sys
 

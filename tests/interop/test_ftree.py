@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""I/O nodes on the roots of a tree: engine ftree connects them all; the
-classic daemon as many of them as it is allowed reverse hops for."""
+"""I/O nodes on the roots of a tree: engine ftree connects them all; the classic daemon as many as
+its limit on reverse hops allows."""
 
 import sys
 
@@ -15,7 +15,7 @@ WIDTH = 2
 
 
 def tree():
-    """The full tree of 4-port switches, but with an I/O node on each of the four roots."""
+    """The full tree of 4-port switches, with an additional I/O node on each of the four roots."""
     lines, roots = ibsim.fat_tree(2 * WIDTH).splitlines(), []
     for i, line in enumerate(lines):
         if line.startswith(f'Switch {2 * WIDTH} "C'):
@@ -28,7 +28,7 @@ def tree():
 
 
 def connected(nodes, roots):
-    """Pairs of roots such that the tables lead from the one to the I/O node of the other."""
+    """Pairs of roots whose tables lead from one to the I/O node of the other."""
     pairs = set()
     for start in roots:
         for end in roots:

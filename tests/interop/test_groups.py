@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What some hosts leave of multicast to others, ours beside the classic on osmsim: 15 hosts make as
-many groups as they may, then a new IPoIB partition wants its broadcast group; and a host makes a
-solicited-node group first, with an MTU that is not that of IPoIB."""
+many groups as they may, then a new IPoIB partition needs its broadcast group; and a host makes a
+solicited-node group first, with an MTU other than that of IPoIB."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def question(mask, mgid, guid, p_key=0xffff, q_key=0, mtu=4, rate=3, sl=0):
 
 
 def ask(fabric, host, *questions):
-    """The statuses of the answers; None: there was none."""
+    """The statuses of the answers; None: no answer."""
     run = subprocess.run([osmsim.built('tests', 'interop', 'sa_ask')], env=fabric.on(host),
                          text=True, input=''.join(questions), stdout=subprocess.PIPE,
                          timeout=SECONDS)
@@ -49,7 +49,7 @@ def ask(fabric, host, *questions):
 
 
 def take_all(fabric, guids):
-    """Each host makes groups, until it may not; how many they have made."""
+    """Each host makes groups, until it may not; returns their number."""
     made = 0
     for number, (host, guid) in enumerate(guids.items()):
         statuses = ask(fabric, host, *(
@@ -61,7 +61,7 @@ def take_all(fabric, guids):
 
 
 def poison(fabric, guids):
-    """The statuses of the host that makes the group first, and of one that asks as Linux does."""
+    """The statuses of the host that makes the group first, and of one that joins as Linux does."""
     (bad, bad_guid), (good, good_guid) = list(guids.items())[:2]
     mgid = 'ff12601bffff000000000001ff00abcd'
     first = ask(fabric, bad, question(CREATE | LIMITS, mgid, bad_guid, q_key=0xb1b, mtu=1))
@@ -70,7 +70,7 @@ def poison(fabric, guids):
 
 
 def serve(fabric, program):
-    """What became of both: the statuses of poison(), groups made, the new partition's status."""
+    """Results of both: the statuses of poison(), groups made, the new partition's status."""
     rules = fabric.path('partitions.conf')
     with open(rules, 'w') as file:
         file.write(DEFAULT)

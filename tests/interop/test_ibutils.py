@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The judges from ibutils themselves: they accept what is right and see each kind of wrong, and the
-files that ibdmchk is given are those that the classic daemon writes."""
+"""The judges from ibutils themselves: they accept what is right and see each kind of error, and the
+files given to ibdmchk are those that the classic daemon writes."""
 
 import os
 import re
@@ -16,7 +16,7 @@ import subnet  # noqa: E402
 import test_truth  # noqa: E402
 import truth  # noqa: E402
 
-# Of the wrong subnets of test_truth those that can be told from links and routes.
+# Those of the wrong subnets of test_truth that show in links and routes.
 WRONG_ROUTES = ('a loop', 'no entry', 'a port without cable', 'a wrong host',
                 'an entry that ends at the wrong switch')
 
@@ -58,7 +58,7 @@ def sees_what_is_wrong(checks):
 
 
 def same_as_classic(checks):
-    """Its own dump of a subnet, next to what is written here of the same."""
+    """Its own dump of a subnet, beside the file written here of the same subnet."""
     with ibsim.Fabric(ibsim.fat_tree(4)) as fabric:
         host = fabric.hosts()[0]
         child = fabric.start_opensm(ibsim.CLASSIC, host, '-D', '0x43')
@@ -81,7 +81,8 @@ def same_as_classic(checks):
 
 
 def ibdiagnet_sees_what_is_wrong(checks):
-    """A subnet that lost a cable after its SM: routes lead nowhere, and nobody is master."""
+    """A subnet that lost a cable after its SM had ended: routes lead nowhere, and there is no
+    master."""
     with ibsim.Fabric(ibsim.fat_tree(4)) as fabric:
         host, client = fabric.hosts()[0], fabric.hosts()[-1]
         child = fabric.start_opensm(subnet.daemon(), host)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Hosts that cannot join multicast groups, on osmsim: with too few components, a rate that the port
-lacks, a partition without ipoib. The log says so by name, mgroups and health show it, and saquery
-shows no group that nobody may join, like the classic daemon."""
+lacks, a partition without ipoib. The log names them, mgroups and health show them, and saquery
+shows no group that no host may join, like the classic daemon."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The files guid2mkey and neighbors, there and back: the classic daemon and ours take turns on a
-subnet that is protected at level 2, each with another m_key, so that only the files open it."""
+"""The files guid2mkey and neighbors, in both directions: the classic daemon and ours take turns on
+a subnet that is protected at level 2, each with another m_key, so that only the files open it."""
 
 import os
 import re
@@ -23,7 +23,7 @@ LINES = {
 
 
 def records(fabric, name):
-    """What the file holds; a line that is neither empty nor a record makes it None."""
+    """The contents of the file; a line that is neither empty nor a record makes it None."""
     text = fabric.read(os.path.join(CACHE, name))
     found = LINES[name].findall(text)
     return dict(found) if len(found) == len([line for line in text.split('\n') if line]) else None

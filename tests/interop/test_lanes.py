@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Layered engines judged by ibdmchk: SLs by saquery, tables as the switches hold them. With the
-same tables but one SL for all it must find a credit loop, else it shows nothing."""
+"""Layered engines judged by ibdmchk: SLs by saquery, tables as the switches hold them. With these
+tables and one SL for all it must find a credit loop, else the test would show nothing."""
 
 import itertools
 import os
@@ -58,8 +58,8 @@ def torus(*sizes):
 
 
 def dragonfly(switches, cables):
-    """Groups of as many switches, each of these with so many cables to other groups: one cable for
-    each two groups."""
+    """Groups with the given number of switches, each of these with the given number of cables to
+    other groups: one cable for each two groups."""
     net, groups = Net(), switches * cables + 1
     for group in range(groups):
         for switch in range(switches):

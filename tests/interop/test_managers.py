@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Two subnet managers on one fabric, ours and the classic one in every order: who is master, who
-takes over, and how long that takes."""
+"""Two subnet managers on one fabric, ours and the classic one in every order: which is master,
+which takes over, and how long that takes."""
 
 import os
 import re
@@ -22,7 +22,7 @@ STATE = re.compile(r'Entering (\S+) state')
 
 
 class Manager:
-    """An SM on a host; its state is what it last said in its log."""
+    """An SM on a host; its state is the last one in its log."""
 
     def __init__(self, fabric, program, host, number, priority=0, options=''):
         self.fabric, self.program, self.host = fabric, program, host
@@ -44,7 +44,7 @@ class Manager:
                          f'{self.log} to be {state}, it is {self.state()}', alive=self.child)
 
     def wait_up(self, since):
-        """Until there was a SUBNET UP after that many octets of the log."""
+        """Waits for a SUBNET UP after that many octets of the log."""
         self.fabric.wait(lambda: 'SUBNET UP' in self.fabric.read(self.log, since), SECONDS,
                          f'SUBNET UP of {self.log}', alive=self.child)
 
@@ -60,7 +60,7 @@ def lids(fabric):
 def settled(checks, what, master, standby, kept):
     master.wait('MASTER')
     standby.wait('STANDBY')
-    time.sleep(2.5)  # two polls: it stays so
+    time.sleep(2.5)  # two polls: it must stay so
     checks.equal(f'{what}: one master, and it stays so', (master.state(), standby.state()),
                  ('MASTER', 'STANDBY'))
     if kept is not None:
@@ -115,7 +115,7 @@ def one_after_the_other(checks, Fabric, first, second):
 
 
 def replicates(checks, Fabric, first, second):
-    """The standby gets what the master knows, by GMPs; when that is killed it uses it."""
+    """The standby gets what the master knows, by GMPs; when the master is killed it uses that."""
     with Fabric(ibsim.fat_tree(4)) as fabric:
         hosts = fabric.hosts()
         key = fabric.path('key')
@@ -140,7 +140,7 @@ KEY = 'm_key 0x1111\nm_key_protection_level 1\n'
 
 
 def unable(checks, Fabric, first, second):
-    """The second has the higher priority, and not the M_Key: it is not to have the subnet."""
+    """The second has the higher priority, and not the M_Key: it must not get the subnet."""
     what = names(first, second) + ', which has no M_Key'
     with Fabric(ibsim.fat_tree(4)) as fabric:
         hosts = fabric.hosts()
@@ -159,7 +159,7 @@ def unable(checks, Fabric, first, second):
 
 
 def has_the_key(checks, Fabric, first, second):
-    """The second has the higher priority and the M_Key: it is handed over to."""
+    """The second has the higher priority and the M_Key: it gets a HANDOVER."""
     with Fabric(ibsim.fat_tree(4)) as fabric:
         hosts = fabric.hosts()
         low = Manager(fabric, first, hosts[0], 1, priority=5, options=KEY)
@@ -169,7 +169,7 @@ def has_the_key(checks, Fabric, first, second):
 
 
 def ignores_others(checks, Fabric, first, second):
-    """The first, preferred one ignores other SMs; it is killed, and started again."""
+    """The first, preferred one ignores other SMs; it is killed, and restarted."""
     what = names(first, second) + ', which the first ignores'
     with Fabric(ibsim.fat_tree(4)) as fabric:
         hosts = fabric.hosts()

@@ -51,7 +51,7 @@ def whole_tables(run):
 
 
 def small_tools(run):
-    """Those that Tools does not run: they see the node they were put on."""
+    """Those that Tools does not run: they see the node that they run on."""
     code, out = run.fabric.tool(run.client, 'ibstat')
     guid = run.nodes[run.client].ports[1].guid
     run.checks.check('ibstat tells of the port',
@@ -89,8 +89,8 @@ def slow_down(fabric):
 
 
 def unanswered(run):
-    """A request to a LID that nobody has ends when its time is up. libibmad waits as long for it
-    as the simulator, and tries again if that one was first."""
+    """A request to an unassigned LID ends when its time is up. libibmad waits as long for it as the
+    simulator, and tries again if libibmad's time ended first."""
     begin = time.monotonic()
     code, out = run.fabric.tool(run.client, 'smpquery', '-t', '300', 'nodeinfo', '40000')
     took = time.monotonic() - begin
@@ -99,7 +99,7 @@ def unanswered(run):
 
 
 def runs_programs(checks):
-    """osmsim-run with an osmsim of its own: whatever becomes of the program is passed on."""
+    """osmsim-run with an osmsim of its own: the program's exit status is passed on."""
     def run(*argv):
         done = subprocess.run([osmsim.built('libvendor', 'preload', 'osmsim-run'), *argv],
                               capture_output=True, text=True, timeout=60, cwd='/', env=env)
@@ -144,7 +144,7 @@ def brings_up(checks, daemon, thorough):
 
 
 def osmtest(fabric, host, flow):
-    """Whether the flow passes, what it said last, and seconds."""
+    """Whether the flow passes, its last output, and seconds."""
     begin = time.monotonic()
     code, out = fabric.tool(host, 'osmtest', '-t', '500', '-w', '1', '-i',
                             fabric.path('inventory'), '-f', *flow.split(), seconds=2 * SECONDS)
@@ -152,10 +152,10 @@ def osmtest(fabric, host, flow):
 
 
 def flows(daemon):
-    """{flow: (whether it passes, what it said last, seconds)} of the daemon.
+    """{flow: (whether it passes, its last output, seconds)} of the daemon.
 
     It must not sweep meanwhile: LocalPortNum of a switch in the inventory is the port by which the
-    daemon came to it, and of several ways with as many hops the next sweep may take another."""
+    daemon reached it, and of several paths with equal hops the next sweep may take another."""
     with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
         hosts = fabric.hosts()
         child = fabric.start_opensm(daemon, hosts[0],
@@ -180,7 +180,7 @@ def passes_flows(checks, classic, ours):
 
 
 def master(fabric, client):
-    """LID of the SM that the client's port knows, if that one says it is the master."""
+    """LID of the SM that the client's port knows, if that SM says it is the master."""
     _, out = fabric.tool(client, 'sminfo')
     match = re.search(r'sm lid (\d+) .* state 3 ', out)
     return int(match[1]) if match else None
@@ -218,7 +218,7 @@ def other_ports(checks, daemon):
 
 
 def two_managers(checks, daemon):
-    """One is master; the other stands aside, and takes over when the first is killed."""
+    """One is master; the other stays standby, and takes over when the first is killed."""
     options = 'sminfo_polling_timeout 500\npolling_retry_number 6\n'
     with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
         hosts = fabric.hosts()
@@ -232,7 +232,7 @@ def two_managers(checks, daemon):
                     'the second to stand aside', alive=pair[1])
         client = hosts[1]
         checks.equal('the first is master', master(fabric, client), fabric.dump()[hosts[0]].lid(1))
-        # The second tells of itself by a trap, once it has IsSM.
+        # The second reports itself by a trap, once it has IsSM.
         fabric.wait(lambda: fabric.tool(client, 'saquery', '--smkey', '1', 'SMIR')[1].count(
             'SMInfoRecord dump') == 2, SECONDS, 'both SMs to be known', alive=pair[0])
         pair[0].send_signal(signal.SIGKILL)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The Debian packages: they build from the tree, lintian finds nothing, what is in them is where
-it belongs, and the service manager takes their units."""
+"""The Debian packages: they build from the tree, lintian finds nothing, their files are in the
+right places, and the service manager accepts their units."""
 
 import glob
 import os
@@ -17,7 +17,7 @@ import package  # noqa: E402
 NEEDED = ('git', 'dpkg-buildpackage', 'dh', 'lintian', 'systemd-analyze', 'man')
 SKIPPED = 77
 EXPOSURE = 20  # tenths
-CONFFILES = ['/etc/logrotate.d/opensm']  # PORTS are not to raise a question: debian/opensm.postinst
+CONFFILES = ['/etc/logrotate.d/opensm']  # PORTS must not raise a question: debian/opensm.postinst
 CONTENTS = {
     'opensm': '''/etc/logrotate.d/opensm /etc/opensm/ /usr/bin/opensmctl
         /usr/share/bash-completion/completions/opensmctl /usr/share/man/man8/opensmctl.8.gz
@@ -117,7 +117,7 @@ def programs(checks, root):
 
 
 def purge(checks):
-    """Every file that a daemon without instances dumps is known to the one that purges."""
+    """Every file that a daemon without instances dumps is known to the script that purges."""
     with open(os.path.join(package.TOP, 'debian/opensm.postrm')) as file:
         removed = re.findall(r'/var/log/(\S+)', file.read())
     names = []
@@ -129,7 +129,7 @@ def purge(checks):
 
 
 def clean_source(checks, source):
-    """What the build leaves in the tree git ignores, and the tree is not configured."""
+    """Git ignores what the build leaves in the tree, and the tree is not configured."""
     code, said = package.run('git', 'status', '--porcelain', cwd=source)
     checks.equal('git sees nothing', (code, said), (0, ''))
     left = [name for name in ('config.status', 'Makefile', 'config.h')

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The same partitions.conf read by our daemon and by the classic one on the same net: P_Key tables
-of all endports and switch ports with their indexes, enforcement, groups and the P_Keys of paths are
-equal, or differ as is said and meant here.
+"""One partitions.conf read by our daemon and by the classic one on one net: P_Key tables of all
+endports and switch ports with their indexes, enforcement, groups and the P_Keys of paths are equal,
+or differ on purpose as listed here.
 
-The net is simulated by osmsim, whose switches have tables and enforcement as the IBA wants them."""
+The net is simulated by osmsim, whose switches have tables and enforcement as in the IBA."""
 
 import os
 import re
@@ -54,7 +54,7 @@ PORT_INFO, P_KEY_TABLE, BLOCKS = 0x15, 0x16, 4
 
 
 class Snapshot:
-    """What a daemon made of a file."""
+    """A daemon's results for a file."""
 
     def __init__(self):
         self.keys, self.bits, self.groups, self.paths = {}, {}, set(), {}
@@ -100,7 +100,7 @@ def by_smpquery(fabric, ports):
 
 
 def at_once(fabric, ports):
-    """The same by one program for all."""
+    """As tables(), by one program for all."""
     answers = iter(fabric.smps(SM[0], [
         question for lid, num in ports for question in
         ((lid, PORT_INFO, num), *((lid, P_KEY_TABLE, num << 16 | i) for i in range(BLOCKS)))]))
@@ -143,7 +143,7 @@ def look(fabric, nodes, read):
 
 
 def run(daemon, text, flags, read=at_once):
-    """What it makes of the text; or how it ended, and with which words."""
+    """Its results for the text; or how it ended, and with which words."""
     with osmsim.Fabric(NET) as fabric:
         nodes = fabric.dump()
         with open(fabric.path('partitions.conf'), 'w') as file:
@@ -158,7 +158,7 @@ def run(daemon, text, flags, read=at_once):
         return look(fabric, fabric.dump(), read)
 
 
-# ---- what differs and is meant to: from what the classic made to what ours is to make ----
+# ---- intended differences: from the classic's result to the one that ours must have ----
 
 def same(seen):
     return seen
@@ -173,7 +173,7 @@ def sm_is_full(seen):
 
 
 def scopes(*more):
-    """Of several scopes the classic makes the link-local broadcast group only."""
+    """Of several scopes the classic makes only the link-local broadcast group."""
     def change(seen):
         first = next(group for group in seen.groups if group[0].startswith('ff12'))
         for scope, mgid in more:
@@ -183,7 +183,7 @@ def scopes(*more):
 
 
 def keys_avoid_others(old_to_new):
-    """A P_Key that is left out is not that of another definition that follows."""
+    """An omitted P_Key is not that of another definition that follows."""
     def change(seen):
         for port, keys in old_to_new.items():
             for at in [port] + [leaf for leaf, host in BEHIND.items() if host == port]:
@@ -204,14 +204,14 @@ def index_0_in_use(seen):
 
 
 def as_of(text):
-    """The classic cannot read it and opens everything; ours takes it for that, which it can."""
+    """The classic cannot read it and opens everything; ours understands what it means."""
     return text
 
 
 REFUSED = 'refused'  # the classic lets all talk to all
 
 FILES = [
-    # -- nothing said --
+    # -- nothing given --
     ('', REFUSED), ('# nothing\n\n', REFUSED),
     # -- the default partition --
     ('Default=0x7fff,ipoib:ALL=full;', same),
@@ -254,7 +254,7 @@ FILES = [
     ('A=0x10,indx0: ALL=full;', same), ('A=0x10,indx0: $H2, SELF=full;', same),
     ('A=0x10,defmember=full: ALL, $H2=limited;', same), ('A=0x10,defmember=both: ALL;', same),
     ('A=0x10,defmember=limited: $H2;', same),
-    # -- what is read by accident --
+    # -- accidental syntax --
     ('A=0x10,d=f: A;', same), ('A=0x10: A=f;', same), ('A=0x10: S=l, ALL_S=fu;', same),
     ('A=0x10,bogus,mtu=x: ALL=bogus;', same), ('A=0x10,defmember: ALL;', same),
     ('A=0x10,defmember=x,: $H2;', same), ('A=0x10,i: $H2=full, SELF;', same),
@@ -284,9 +284,9 @@ FILES = [
     ('A=0x10,ipoib,scope=5: ALL=full;', scopes((5, 'ff15:401b:8010::ffff:ffff'))),
     ('A=0x10,ipoib,scope=5,scope=0xe,sl=1: ALL=full;',
      scopes((5, 'ff15:401b:8010::ffff:ffff'), (0xe, 'ff1e:401b:8010::ffff:ffff'))),
-    # -- what the classic does to itself --
+    # -- errors of the classic itself --
     ('Default=0x7fff: ALL;', sm_is_full),
-    # -- what cannot be read --
+    # -- unreadable --
     ('A=0x10: zzz=full;', REFUSED), ('A=0x10 ALL=full;', REFUSED), ('A=xyz: ALL=full;', REFUSED),
     ('A=0x10: 0x0=full;', REFUSED), ('A=0x10: $H2=full;\n;', REFUSED), ('garbage', REFUSED),
     ('A\n=0x10: ALL=full;', REFUSED), ('A=0x10: $H2=full, 0x12x;', REFUSED),
@@ -326,7 +326,7 @@ def judge(checks, text, flags, change):
 
 
 def same_as_smpquery(checks):
-    """What smpquery reads, all else reads."""
+    """What smpquery reads, everything reads."""
     text = 'A=0x10: $H2=full, $H3; B=0x11: ALL=full;'
     all_at_once, one_by_one = (run(ibsim.CLASSIC, text, (), read)
                                for read in (at_once, by_smpquery))

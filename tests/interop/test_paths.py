@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Answers about paths that no tool of infiniband-diags asks for, beside those of the classic
 daemon: MultiPathRecord, Get with open ends, half a ServiceID, destinations outside the subnet. And
-TraceRecord, which that one lacks, beside the forwarding tables."""
+TraceRecord, which the classic lacks, beside the forwarding tables."""
 
 import json
 import struct
@@ -49,7 +49,7 @@ def multi(sgids, dgids, mask=M_SGIDS | M_DGIDS, numb_path=None, prefix='+'):
 
 
 class Lab:
-    """A daemon on NET, and a host that asks it."""
+    """A daemon on NET, and a host that sends it requests."""
 
     def __init__(self, fabric, program, *flags):
         self.fabric = fabric
@@ -72,7 +72,7 @@ class Lab:
         return self.base.get(lid & ~1, '?'), lid & 1
 
     def read(self, record):
-        """What of a PathRecord both daemons should tell, LIDs by their owners."""
+        """The fields of a PathRecord that both daemons should agree on, LIDs by their owners."""
         data = bytes.fromhex(record)
         dlid, slid = struct.unpack('>HH', data[40:44])
         return (data[8:24].hex(), data[24:40].hex(), self.lid(dlid), self.lid(slid), data[47],
@@ -115,7 +115,7 @@ def questions(lab):
 
 
 def open_ends(lab):
-    """The order of ports is each daemon's own: of these the number of records is compared."""
+    """The order of ports is each daemon's own: for these the number of records is compared."""
     g = gid(lab.guid('H0-0-0'))
     return {
         'no ends': path(),
@@ -142,7 +142,7 @@ def run(program):
 
 
 def hops(lab, source, target):
-    """Nodes and ports on the way of a packet, by the tables of the switches."""
+    """Nodes and ports that a packet passes, by the tables of the switches."""
     at, entry, found = lab.nodes[source], 0, []
     lid = lab.nodes[target].lid(1)
     while at.name != target:
@@ -175,7 +175,7 @@ def main():
     ibsim.end_cleanly()
     checks = ibsim.Checks()
     (ours, our_counts), (classic, counts) = run(subnet.daemon()), run(ibsim.CLASSIC)
-    # The peer goes by hops, and its routes are its own; of the GIDs it reads eleven.
+    # The peer decides by hops, and its routes are its own; of the GIDs it reads eleven.
     for name in ('for migration', 'beyond one MAD'):
         told, answer = ours.pop(name)[2], classic.pop(name)[2]
         for number, paths in enumerate((told, answer) if name == 'for migration' else ()):

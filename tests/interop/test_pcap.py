@@ -44,7 +44,7 @@ def is_answered(capture):
 
 
 def judge(checks, what, capture, began):
-    """What holds of every capture that began then; its packets."""
+    """Properties of every capture that began then; returns its packets."""
     found = packets(capture)
     checks.check(f'{what}: packets were captured', len(found) > 100, len(found))
     checks.equal(f'{what}: none is malformed', tshark(capture, '-Y', '_ws.malformed'), [])
@@ -62,7 +62,7 @@ def judge(checks, what, capture, began):
 
 def on_osmsim(checks):
     """The SM on one host, a client that asks for all nodes on another. Not on ibsim, which leaves
-    the index of the P_Key of what it delivers to chance."""
+    the P_Key index of delivered MADs to chance."""
     began = time.time()
     with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
         hosts = fabric.hosts()
@@ -101,7 +101,7 @@ def in_the_background(checks, directory):
                           env=env, cwd=directory, timeout=SECONDS).returncode
     checks.equal('the daemon goes to the background', code, 0)
     deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline and os.path.exists(pid):  # it closes the capture before
+    while time.monotonic() < deadline and os.path.exists(pid):  # it closes the capture before that
         time.sleep(0.05)
     checks.check('it ended', not os.path.exists(pid) and os.path.exists(log))
     judge(checks, 'in the background', capture, began)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""opensm --plan on the wire: nothing but Gets leaves it, and what it says is what the daemon does,
-on a new subnet, beside a master, and on one that the classic daemon brought up."""
+"""opensm --plan on the wire: it sends only Gets, and the daemon does what it says, on a new subnet,
+beside a master, and on one that the classic daemon brought up."""
 
 import json
 import os
@@ -16,9 +16,9 @@ import subnet  # noqa: E402
 
 NEEDED = ('sminfo',)
 SECONDS = 60
-MAD_AT = 44  # behind the ERF header, LRH, BTH and DETH
+MAD_AT = 44  # after the ERF header, LRH, BTH and DETH
 GET, GET_RESP = 0x01, 0x81
-# What ports of ibsim do not keep, or have as they like.
+# Fields that ports of ibsim do not keep, or set by themselves.
 FORGOTTEN = {'m_key_lease_period', 'subnet_timeout', 'local_phy_errors', 'overrun_errors',
              'link_width_enabled', 'link_speed_enabled'}
 ORDERS = {'client_reregister'}
@@ -38,7 +38,7 @@ def methods(path):
 
 
 class Planner:
-    """Plans of a host; each is checked for what it sends."""
+    """Plans of a host; each is checked for the packets that it sends."""
 
     def __init__(self, checks, fabric, host):
         self.checks, self.fabric, self.host, self.n = checks, fabric, host, 0
@@ -78,7 +78,7 @@ def planned_lids(answer):
 
 
 def nothing_changes(checks, planner, what, **more):
-    """But what ibsim forgets: there the daemon's own sweeps set it again and again."""
+    """Except what ibsim forgets: the daemon's own sweeps set that again and again."""
     code, answer = planner.json(what, **more)
     fields = {field['field'] for node in answer['nodes'] for change in node['changes']
               for field in change.get('fields', ())}
@@ -117,7 +117,7 @@ def new_subnet(checks, Fabric):
 
 
 def migration(checks, Fabric):
-    """From the classic daemon: LIDs stay, and where the routes do not the plan says so."""
+    """After the classic daemon: LIDs stay, and if routes change the plan says so."""
     what = f'{Fabric.__module__}, of the classic'
     with Fabric(ibsim.fat_tree(4)) as fabric:
         first, last = fabric.hosts()[0], fabric.hosts()[-1]

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""An order of ports means what it means to the classic daemon: where paths are alike, minhop and
-updn give the hosts behind them the same ports in turn."""
+"""An order of ports means the same as to the classic daemon: among equal paths, minhop and updn
+give the hosts behind them the same ports in turn."""
 
 import sys
 
@@ -22,7 +22,7 @@ TREE = '\n\n'.join([
 
 
 def ports_of(fabric, program, engine, order, number):
-    """By which ports of L0 the hosts of L1 are reached, in the order of their LIDs."""
+    """The ports of L0 through which the hosts of L1 are reached, in the order of their LIDs."""
     nodes = fabric.dump()
     with open(fabric.path('order'), 'w') as file:
         file.write(f'0x{nodes["L0"].guid:x} {" ".join(map(str, order))}\n')

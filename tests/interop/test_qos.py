@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""SL2VL and VL arbitration tables that the qos keys lead to, beside those of the classic daemon."""
+"""SL2VL and VL arbitration tables that follow from the qos keys, beside the classic daemon's."""
 
 import re
 import signal
@@ -107,7 +107,8 @@ def query(fabric, host, what, lid, port):
 
 
 def tables(fabric, host, node):
-    """Of the ports with a cable, rows of inputs without one left out: nothing arrives there."""
+    """Of the ports with a cable; rows of unconnected inputs are skipped, as nothing arrives
+    there."""
     cabled = [num for num, port in sorted(node.ports.items()) if num and port.peer]
     found = {}
     for num in cabled:
@@ -135,7 +136,7 @@ def run(program, conf):
         host = fabric.hosts()[0]
         child = fabric.start_opensm(program, host, options='qos TRUE\n' + conf)
         fabric.wait_subnet_up(child, SECONDS)
-        if program == ibsim.CLASSIC:  # its first sweep goes by OperationalVLs of before it
+        if program == ibsim.CLASSIC:  # its first sweep uses OperationalVLs from before it
             mark = len(fabric.read('osm.log'))
             child.send_signal(signal.SIGHUP)
             fabric.wait(lambda: 'SUBNET UP' in fabric.read('osm.log', mark), SECONDS,
@@ -158,7 +159,7 @@ def main():
     for name, text in POLICIES.items():
         ours, classic = ask(subnet.daemon(), text), ask(ibsim.CLASSIC, text)
         for question, answer in classic.items():
-            # It tells the P_Key of a level as the file has it, without membership: ours as the
+            # It shows the P_Key of a level as the file has it, without membership: ours as the
             # source holds it.
             answer = [(key, '0xFFFF' if value == '0x7FFF' else value) for key, value in answer]
             checks.equal(f'{name}: {" ".join(question)}', ours[question], answer)

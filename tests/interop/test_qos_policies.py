@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Files qos-policy.conf, one after the other, beside the classic daemon: whether each is taken, and
-the paths that clients are told then. Of a file that both take the paths must be equal."""
+"""Files qos-policy.conf, one after the other, beside the classic daemon: whether each is accepted,
+and the paths that clients get then. For a file that both accept the paths must be equal."""
 
 import re
 import signal
@@ -14,7 +14,7 @@ import osmsim  # noqa: E402
 import subnet  # noqa: E402
 
 SECONDS = 60
-# No sweep but those asked for, whose SUBNET UP would be taken for theirs.
+# Only requested sweeps, since the SUBNET UP of another would be taken for theirs.
 QUIET = 'sweep_interval 0\ntransaction_timeout 5000\n'
 REFUSED = re.compile(r'ERR AC|the QoS policy stays as it was')
 PAIRS = (('H0-0-1', 'H1-0-0'), ('H1-0-0', 'H0-0-1'))
@@ -51,7 +51,7 @@ def sl2vl(*lines):
 
 FAST = levels(('name: Fast', 'sl: 5'))
 TARGET = group('name: T', 'port-name: H1-0-0/P1')
-# Name, text (@T: the port GUID of H1-0-0), questions asked besides the one without any condition.
+# Name, text (@T: the port GUID of H1-0-0), questions besides the one without any condition.
 FILES = [
     ('shortest', levels(), []),
     ('shortest of the short form', DEFAULT, []),
@@ -142,7 +142,7 @@ FILES = [
     ('setup: two SL2VLs', TARGET + sl2vl('group: T', f'sl2vl-table: {VLS}',
                                          f'sl2vl-table: {VLS}') + DEFAULT, []),
     ('setup: ports downwards', sl2vl('group: *', 'to: 3-1', f'sl2vl-table: {VLS}') + DEFAULT, []),
-    # -- twice, or the other way round --
+    # -- duplicates, or the reverse --
     ('two levels of a name', levels(('name: A', 'sl: 2'), ('name: A', 'sl: 3')) +
      rules(('qos-class: 3', 'qos-level-name: A')), [(CLASS, '3')]),
     ('two DEFAULTs', levels(('name: DEFAULT', 'sl: 2')), []),
@@ -162,7 +162,7 @@ FILES = [
     ('path bits downwards', levels(default='name: DEFAULT\nsl: 2\npath-bits: 3-0'), []),
     ('setup: nonsense', section('qos-setup', 'nonsense: 1') + DEFAULT, []),
 ]
-# What only one of the two takes, and why ours does as it does.
+# What only one of the two accepts, and the reason for ours.
 DIFFERENT = {
     'SL 16': 'there is no such SL',
     'setup: vlarb-high-limit': 'the classic has another word, vl-high-limit',
@@ -171,7 +171,7 @@ DIFFERENT = {
 
 
 def run(program, files):
-    """Of each file whether it was taken, and what paths were then."""
+    """For each file whether it was accepted, and the paths with it."""
     results = {}
     with osmsim.Fabric(ibsim.fat_tree(4)) as fabric:
         host, policy = fabric.hosts()[0], fabric.path('policy')

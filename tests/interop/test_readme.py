@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The commands of the README's section on simulated fabrics, as they stand there and in their
-order, beside a build directory and with an empty HOME, as root and as a user; what it says that
-they print; and that nothing of the site's was written."""
+"""The commands of the README's section on simulated fabrics, as written there and in their order,
+beside a build directory and with an empty HOME, as root and as a user; the output that it shows for
+them; and that no file of the site was written."""
 
 import glob
 import os
@@ -19,10 +19,10 @@ import subnet  # noqa: E402
 
 SECTION = 'On a simulated fabric'
 COMMAND = re.compile(r'(?:[A-Z_]+=\S+ )*(?:opensm|osmsim|osmsim-run|osmroute|mkdir|export) |PATH=')
-USER_PATH = '/usr/local/bin:/usr/bin:/bin'  # as Debian's login gives it
-SETTING = re.compile(r'(?:PATH=|export )')  # what the shell keeps for the commands after it
+USER_PATH = '/usr/local/bin:/usr/bin:/bin'  # as Debian's login sets it
+SETTING = re.compile(r'(?:PATH=|export )')  # settings that the shell keeps for later commands
 NOBODY = 65534
-PORT = 31977  # of a console; below those that the kernel gives to anybody
+PORT = 31977  # of a console; below those that the kernel assigns to any program
 NEEDED = ('ibnetdiscover', 'saquery', 'ibdiagnet')
 
 
@@ -35,13 +35,13 @@ def section(text):
 
 
 def examples(lines):
-    """Commands, without what is said about them to their right."""
+    """Commands, without the remarks to their right."""
     indented = [line[4:] for line in lines if line.startswith('    ')]
     return [re.split(r'   +', line)[0] for line in indented if COMMAND.match(line)]
 
 
 def milestones(lines):
-    """The block of what is printed, which ends with SUBNET UP."""
+    """The block of output, which ends with SUBNET UP."""
     block = []
     for line in lines:
         block = block + [line[4:]] if line.startswith('    ') else []
@@ -61,7 +61,7 @@ class Place(ibsim.Fabric):
         """Nothing runs but the examples."""
         os.symlink(osmsim.built(), self.path('build'))
         os.mkdir(self.path('home'))
-        # What makes runs of this test independent of each other and of who runs them.
+        # Settings that make runs of this test independent of each other and of the user.
         self.env = {name: value for name, value in os.environ.items()
                     if not name.startswith(('OSM', 'XDG_', 'LD_', 'NOTIFY_'))}
         self.env.update(PATH=USER_PATH if self.user else ibsim.tool_path(), TMPDIR=self.dir,
@@ -69,7 +69,7 @@ class Place(ibsim.Fabric):
         self.identity = {}
         if self.user != os.getuid():
             self.identity = {'user': self.user, 'group': self.user, 'extra_groups': [],
-                             'umask': 0o002}  # also as Debian's login gives it
+                             'umask': 0o002}  # also as Debian's login sets it
             for path in (self.dir, self.path('home')):
                 os.chown(path, self.user, self.user)
 
@@ -86,7 +86,7 @@ class Examples:
         return ['bash', '-c', '\n'.join(self.settings + [own])]
 
     def lasting(self, command, ready):
-        """Starts one that goes on; waits until it is ready and returns it."""
+        """Starts one that keeps running; waits until it is ready and returns it."""
         self.runs += 1
         out = f'out.{self.runs}'
         child = self.place.spawn(self.argv(command), out, env=self.place.env,
@@ -130,7 +130,7 @@ def site_files():
 
 
 def pulled_link(place, checks, shell, text):
-    """What the README says of the console: so many blocks change when that link is pulled."""
+    """The README's example of the console: this many blocks change when that link is pulled."""
     said = re.search(r'watch ([\d,]+) of ([\d,]+) LFT blocks change\s+\("(.*?)" on (\S+?),', text)
     if not checks.check('the README has an example of the console', said):
         return

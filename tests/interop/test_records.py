@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""saquery with every type of records and its filters, of one fabric: what ours tells, field by
-field, is what Debian's opensm tells, but for what is listed with the reason."""
+"""saquery with every type of records and its filters, on one fabric: our answers equal those of
+Debian's opensm field by field, except for the listed differences with their reasons."""
 
 import json
 import re
@@ -28,28 +28,28 @@ FILTERS = ('NR {host}', 'NR {switch}', 'PIR {host}', 'PIR {host}/1', 'PIR {switc
            '-m 0xC000', 'MCMR --mgid {mgid}', 'MCMR --mlid 0xC001', 'IIR {gid}')
 # Fields that may differ, by the type of the record.
 DIFFERS = {
-    # Each says what it serves; the classic names QP and Q_Key where nothing is redirected.
+    # Each reports what it serves; the classic names QP and Q_Key where nothing is redirected.
     'SA ClassPortInfo': ('Capability mask', 'Redirect QP', 'Redirect QKey', 'Trap QKey',
                          'Response time value'),
-    # The port of a switch by which the SM came to it.
+    # The port of a switch by which the SM reached it.
     'NodeRecord': ('port_num',),
-    # The port by which the SM asked; and the classic enforces the default partition on all switch
-    # ports to hosts, ours on those that need it.
+    # The port that the SM's requests came through; and the classic enforces the default partition
+    # on all switch ports to hosts, ours on those that need it.
     'PortInfoRecord': ('LocalPort', 'PartEnforceInb', 'PartEnforceOutb'),
-    # The classic leaves PortStateChange set that it saw. A sweep after the joins of this test,
+    # The classic leaves a PortStateChange set that it saw. A sweep after the joins of this test,
     # which either may make or not, raises the top.
     'SwitchInfoRecord': ('LifeTimeValue/PortStateChange/OpSL2VL', 'MulticastFDBTop'),
-    # The classic tells the block number in the wrong byte order.
+    # The classic has the block number in the wrong byte order.
     'PKeyTableRecord': ('Block',),
-    # The key is told to who is trusted; each counts its own acts.
+    # The key is shown to trusted clients; each counts its own actions.
     'SMInfoRecord': ('SM_Key', 'ActCount'),
-    # The classic numbers no subscriptions, though that is half of what tells one from another.
+    # The classic does not number subscriptions, though that is half of what tells one from another.
     'InformInfoRecord': ('SubscriberEnum',),
 }
-# Only how many there are: routes are another engine's; the classic has read no SL2VL tables without
-# QoS, ours reads those of a LID that is asked for.
+# Only their number: routes are another engine's; the classic has read no SL2VL tables without QoS,
+# ours reads those of a requested LID.
 COUNTED = ('LFTR', 'SL2VL')
-# Who is not trusted and asks for P_Keys hears ERR_REQ_DENIED, and ERR_REQ_INVALID of the classic.
+# An untrusted request for P_Keys gets ERR_REQ_DENIED, and ERR_REQ_INVALID from the classic.
 NOT_COMPARED = ('PKTR',)
 SET, SERVICE, INFORM, MEMBER = 2, 0x31, 3, 0x38
 MGID = 'ff12:601b:ffff::1:ff00:7'
@@ -87,15 +87,15 @@ def inform(trap):
 
 
 def member(guid, mgid):
-    """Says of the group what each daemon would choose by itself: MTU, rate, life time, scope."""
+    """Sets for the group what each daemon would choose by itself: MTU, rate, life time, scope."""
     data = struct.pack('>16sQQIHBBHBBIBxxx', socket.inet_pton(socket.AF_INET6, mgid), PREFIX, guid,
                        0xb1b, 0, 0x84, 0, 0xffff, 0x83, 0x92, 0, 0x21)
     return f'{SET:x} {MEMBER:x} {0x1fff7:x} {data.hex()}'
 
 
 def register(fabric, host, guid):
-    """What saquery is to find: a service, two subscriptions, members of two groups. Of a group
-    without members the classic tells those nothing that it trusts, ours that it is there."""
+    """What saquery must find: a service, two subscriptions, members of two groups. A group without
+    members is shown by the classic only to trusted clients, by ours to all."""
     asked = [service(guid), inform(64), inform(66), member(guid, MGID), member(guid, BROADCAST)]
     run = subprocess.run([osmsim.built('tests', 'interop', 'sa_ask')], timeout=ibsim.PATIENCE,
                          input=''.join(f'{line}\n' for line in asked), text=True,
@@ -116,7 +116,7 @@ def questions(nodes, client):
 
 def answers(fabric, daemon, hosts):
     """{question: (exit code, records)}, from a subnet that this daemon has just taken over: the
-    LIDs are those of the one before."""
+    LIDs are those of its predecessor."""
     log = daemon.replace('/', '_') + '.log'
     child = fabric.start_opensm(daemon, hosts[0], log=log,
                                 options='sweep_interval 0\nsweep_on_trap FALSE\n')

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The data base of the SA as a file: both daemons load the same one and tell saquery the same
-services, subscriptions and groups; the classic one does so too of what ours writes."""
+"""The database of the SA as a file: both daemons load the same one and give saquery the same
+services, subscriptions and groups; the classic one also does so with a file of ours."""
 
 import os
 import re
@@ -16,7 +16,7 @@ import subnet  # noqa: E402
 import tools  # noqa: E402
 
 PREFIX = 'fe80000000000000'
-LEASES_END = 2  # seconds, in which the classic daemon finds leases that are over
+LEASES_END = 2  # seconds, within which the classic daemon finds expired leases
 QUERIES = ('SR', 'IIR', 'MCMR', 'GIR')
 ALIASES = ('GUIDInfo Record: base_guid=0x{guid:016x} lid=0x0001 block_num=0x{block:x} '
            'guid0=0x{base:016x} guid1=0x0000000000000000 guid2=0x{alias:016x} '
@@ -44,7 +44,7 @@ SERVICE = ('Service Record: id=0x{number:016x} gid=0x{prefix}:0x{guid:016x} pkey
 
 def database(guids):
     """Alias GUIDs, two groups with two members each, two subscriptions, two services, one of them
-    with a lease that is not over yet."""
+    with a lease that has not expired."""
     text = ''
     for i, guid in enumerate(guids):
         for block, base in ((0, guid), (2, 0x14050000000010 + i)):
@@ -62,15 +62,15 @@ def database(guids):
 
 
 def records(text):
-    """Of an answer of saquery, in no order. Enum is a number of the daemon's own; ours tells what
-    is left of a lease."""
+    """Parses an answer of saquery, in no order. Enum is a number of the daemon's own; ours reports
+    the rest of a lease."""
     lines = [line for line in text.splitlines()
              if 'SubscriberEnum' not in line and 'ServiceLease' not in line]
     return sorted(re.split(r'^\w[\w ]* dump:\n', '\n'.join(lines) + '\n', flags=re.M))
 
 
 def load(fabric, daemon, file, dump=None):
-    """What a daemon tells that loaded a file; dump is the one that it then writes, if any."""
+    """Answers of a daemon that loaded a file; dump is the file that it then writes, if any."""
     name = os.path.basename(file) + os.path.basename(os.path.dirname(daemon))
     child = fabric.start_opensm(
         daemon, fabric.hosts()[0], log=f'{name}.log', cache=f'{name}.cache',

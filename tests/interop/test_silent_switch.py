@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The agent of the leaf of the SM hangs, and of another switch, while packets pass; then SIGHUP.
+"""The SMA of the SM's leaf hangs, and of another switch, while packets pass; then SIGHUP.
 Pairs of hosts that are cut off, with our daemon and with the classic one, on osmsim."""
 
 import os
@@ -15,11 +15,12 @@ import osmsim  # noqa: E402
 import subnet  # noqa: E402
 
 SECONDS = 60
-AFTER = 12  # seconds for a heavy sweep with what is silent
+AFTER = 12  # seconds for a heavy sweep with silent switches
 
 
 def arrives(nodes, source, target):
-    """Whether a packet of a host gets to the LID that the other one has, by what switches hold."""
+    """Whether a packet of a host reaches the LID of the other one, by the tables of the
+    switches."""
     node, num = source.name, 1
     lid = target.ports[1].lid
     for _ in range(64):

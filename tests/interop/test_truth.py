@@ -33,7 +33,7 @@ Ca 1 "H2"\tnodeguid 2002\tsysimgguid 2002
 #  dumped 4 nodes
 '''
 
-# What is wrong: what to replace in the dump, by what.
+# The error: what to replace in the dump, by what.
 WRONG = {
     'a loop': ('[4]1', '[4]3'),
     'no entry': ('[4]1', '[4]FF'),

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""tshark, a decoder that others wrote, reads our captures as we meant them: every field of every
-attribute, with random values. What it does not know or has wrong is listed in tshark_fields.py, and
-that list is held to what it does."""
+"""tshark, an independent decoder, reads our captures as intended: every field of every attribute,
+with random values. Unknown and wrong fields of tshark are listed in tshark_fields.py, and the test
+fails if that list is outdated."""
 
 import collections
 import os
@@ -35,7 +35,7 @@ def full(prefix, name):
 
 
 def table():
-    """Our key -> names at tshark."""
+    """Our key -> names in tshark."""
     names = {}
     for kind, (prefix, words) in fields.TABLE.items():
         for word in words.split():
@@ -50,7 +50,7 @@ def named(entries):
 
 
 class Judge:
-    """Compares every field of every packet, and counts by key what came out."""
+    """Compares every field of every packet, and counts the results by key."""
 
     def __init__(self, known):
         self.table, self.partial, self.wrong = table(), named(fields.PARTIAL), named(fields.WRONG)
@@ -58,7 +58,7 @@ class Judge:
         self.values = self.unseen_records = 0
         self.agreed, self.seen_unknown, self.differ = (collections.Counter() for _ in range(3))
         self.lacking = collections.Counter()
-        self.sensitive = {}  # key -> whether another value is seen to differ
+        self.sensitive = {}  # key -> whether a changed value shows
         self.failures = {}
 
     def fail(self, meaning, frame, why):

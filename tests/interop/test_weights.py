@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Weights of hops mean what they mean to the classic daemon: the same hop counts from the same
-file, and entries that keep to them. Of parallel cables with different weights only the lightest
-are looked at: the others have no hop counts in our dump."""
+"""Weights of hops mean the same as to the classic daemon: equal hop counts from the same file, and
+entries that follow them. Of parallel cables with different weights only the lightest are compared:
+the others have no hop counts in our dump."""
 
 import os
 import re

@@ -17,7 +17,7 @@ PATIENT = ('sminfo', 'ibnetdiscover', 'iblinkinfo', 'ibroute', 'dump_fts', 'ibtr
 
 
 def patient(argv):
-    """The same with more time for each answer."""
+    """As above with more time for each answer."""
     tool, *arguments = argv
     return [tool, *(('--timeout', '20000') if tool in PATIENT else ()), *arguments]
 
@@ -32,7 +32,7 @@ class Tools:
         self.switches = [nodes[name] for name in sorted(names) if nodes[name].is_switch]
 
     def run(self, *argv, seconds=ibsim.PATIENCE):
-        """Output of a tool, which must end well; None if it does not."""
+        """Output of a tool, which must succeed; None if it does not."""
         code, out = self.fabric.tool(self.host, *patient(argv), seconds=seconds)
         ok = self.checks.equal(f'{" ".join(argv)} ends well', (code, '' if code == 0 else out),
                                (0, ''))
@@ -110,7 +110,7 @@ class Tools:
         return {lid: port for lid, port in switch.lft.items() if port != truth.DROP}
 
     def shown_table(self, switch):
-        """ibroute and dump_lfts leave out the last LID if a block of 64 begins with it."""
+        """ibroute and dump_lfts omit the last LID if a block of 64 begins with it."""
         top = max(switch.lft, default=0)
         return {lid: port for lid, port in self.expected_table(switch).items()
                 if lid != top or top % 64}
@@ -210,7 +210,8 @@ class Tools:
             self.answered(argv)
 
     def table_records(self, sm_lid):
-        """What the SM reads when asked; of one port or block, as ibsim carries 200 octets."""
+        """Tables that the SM reads on request; of one port or block, as ibsim carries 200
+        octets."""
         port, switch = self.sm_port(), self.switches[0]
         self.expect('SMInfoRecord', self.fields('saquery', 'SMIR'), LID=sm_lid, GUID=port.guid,
                     SMState=3)
@@ -224,13 +225,13 @@ class Tools:
             'saquery', 'VLAR', f'{switch.lid()}/1/1'), LID=switch.lid(), Port=1, Block=1)
 
     def answered(self, argv):
-        """A record the SA may lack: it gives it, or says so (IBA 15.4.2: status 0x000c)."""
+        """A record the SA may lack: it returns it, or says so (IBA 15.4.2: status 0x000c)."""
         code, out = self.fabric.tool(self.host, *patient(('saquery', *argv)))
         self.checks.check(f'saquery {" ".join(argv)} is answered',
                           code == 0 or 'returned 0x000c' in out, (code, out))
 
     def errors(self):
-        """A LID that nobody has: an SA error or nothing, but an answer."""
+        """An unassigned LID: an SA error or no record, but an answer."""
         code, out = self.fabric.tool(self.host, *patient(('saquery', 'NR', '48000')))
         self.checks.check('NodeRecord of an unused LID is answered',
                           code != 'timeout' and 'lid....' not in out and 'TIMEOUT' not in out and

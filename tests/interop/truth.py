@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What must hold of a configured subnet, judged by what ibsim itself says of its nodes."""
+"""What must hold of a configured subnet, judged by ibsim's own dump of its nodes."""
 
 DROP = 0xFF
 
@@ -63,8 +63,8 @@ def broken_routes(nodes, names):
 
 
 def walk(nodes, name, source, lid):
-    """Names of the nodes from the source LID of name to the owner of lid by the programmed
-    tables; it ends where they end."""
+    """Names of the nodes from the source LID of name to the owner of lid by the programmed tables;
+    the list ends where these end."""
     path, at = [name], nodes[name]
     out = next(port.num for port in at.ports.values() if port.lid == source)
     if at.is_switch:

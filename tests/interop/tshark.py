@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What tshark sees in a capture, bit by bit, and how that compares with what we meant."""
+"""What tshark decodes in a capture, bit by bit, compared with the intended meaning."""
 
 import collections
 import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
-# A part of a packet: bits from the start of its LRH, as tshark or we understand them.
+# A part of a packet: bits from the start of its LRH, as decoded by tshark or intended by us.
 Leaf = collections.namedtuple('Leaf', 'name bit width value')
-# The same of ours; record is None before the attribute.
+# One of our own parts; record is None before the attribute.
 Meaning = collections.namedtuple('Meaning', 'key record bit width value')
 Frame = collections.namedtuple('Frame', 'mgmt_class label meanings')
 

@@ -133,7 +133,7 @@ PARTIAL = {
         'the first three flags'),
 }
 
-# What tshark decodes otherwise than the IBA has it.
+# Fields that tshark decodes differently from the IBA.
 WRONG = {
     'rmpp_header.resp_time': (
         'rmpp.rresptime', 'RRespTime has 5 bits (IBA 13.6.2.1), tshark gives it 4'),
@@ -197,6 +197,6 @@ UNKNOWN = {
 # Classes of which it knows no attribute.
 UNKNOWN_CLASSES = {0x21}
 
-# No MAD here has them: GIDs are taken as a whole; nothing of these classes is spoken; what SMs of
-# ours tell each other is in the reserved octets of SMInfo.
+# Not in any MAD here: GIDs are taken as a whole; these classes are not used; SMs of ours exchange
+# data in the reserved octets of SMInfo.
 NOT_SAMPLED = 'gid.* vendor_header.* trap_b_key.* sm_ability.*'
