@@ -40,15 +40,15 @@ import operators
 
 DIRECTORIES = ('opensm/sm', 'opensm/sa', 'opensm/mad')
 TESTS = re.compile(r'tests/(unit|scenario|fuzz|golden)/[a-z0-9_]+$')
-# What comes by chance kills by chance: faults from seeds, and threads in real time. The routes
-# make long tests, which are for what computes them.
+# Random tests kill at random: faults from seeds, and threads in real time. The routes make long
+# tests, which are for the code that computes them.
 LEFT_OUT = re.compile(r'tests/scenario/(seeds|test_threads)$|'
                       r'tests/unit/test_(route_property|route_repair|preload)$')
 CFLAGS = '-O1 -w'
 MEMORY = 2 << 30
-# A test hangs if it takes so much longer, in seconds of its own and of the clock.
+# A test hangs if it takes this much longer, in seconds of its own and of the clock.
 GRACE_S, SLOWER, GRACE_WALL_S, SLOWER_WALL = 2, 5, 20, 20
-WIDE = 20  # files in a commit that tells of none in particular
+WIDE = 20  # files in a commit that says nothing about one in particular
 KILLED, SURVIVED, SAME, REFUSED = 'killed', 'survived', 'same', 'refused'
 
 
@@ -67,7 +67,7 @@ def git(top, *arguments):
 
 def changed_together(top):
     """By (file, test program): of the commits that changed the test, the share that changed the
-    file as well. So it is known which tests are about a file, whatever they are called."""
+    file as well. So it is known which tests are about a file, whatever their names."""
     done = run(['git', '-C', top, 'log', '--format=%x00', '--name-only'], top)
     both, alone = Counter(), Counter()
     for commit in done.stdout.split('\0') if not done.returncode else ():
@@ -92,7 +92,7 @@ class Copy:
         self.build = os.path.join(self.source, 'build')
 
     def take_over(self, texts, kept=()):
-        """Copies the tree, with these texts by path, and leaves what is kept as it is. Only what
+        """Copies the tree, with these texts by path, and leaves kept files as they are. Only what
         differs is written, so that make does not build the rest again."""
         for name in git(self.top, 'ls-files', '-co', '--exclude-standard'):
             path = os.path.join(self.top, name)
@@ -246,7 +246,7 @@ class Campaign:
     def count_kill(kills, path, test):
         for place in (path, os.path.dirname(path)):
             kills[place][test] += 1
-            kills[place][test[0]] += 1  # of the program as a whole
+            kills[place][test[0]] += 1  # for the program as a whole
 
     def in_parallel(self, function, things):
         with ThreadPoolExecutor(self.options.jobs) as pool:
@@ -254,7 +254,7 @@ class Campaign:
 
     def build(self, mutants):
         """Builds the tests with the mutants in it, by number; those that the compiler refuses are
-        taken out."""
+        removed."""
         numbered = {number: mutant for number, mutant in enumerate(mutants, 1)
                     if self.verdict(mutant) != REFUSED}
         self.octets = len(mutants) + 1
@@ -263,7 +263,7 @@ class Campaign:
                                                        numbered.items() if mutant.path == path])
                      for path, file in self.files.items()}
             self.copy.take_over(texts)
-            # "all" would make the same files in a make of its own beside that of the tests.
+            # "all" would make the same files in a separate make beside that of the tests.
             done = self.copy.make('-k', 'all-am', *self.tests, jobs=self.options.jobs)
             bad = self.refused(numbered, texts, done.stdout if done.returncode else '')
             if not bad and done.returncode:
@@ -275,7 +275,7 @@ class Campaign:
 
     @staticmethod
     def refused(numbered, texts, said):
-        """What the compiler has named the line of, and what is within another by half."""
+        """Mutants on lines named by the compiler, and half of those within another one."""
         wrong = {(path, int(line)) for path, line in
                  re.findall(r'^\.\./(\S+?):(\d+):\d+: error', said, re.M)}
         return [number for number, mutant in numbered.items()
@@ -292,7 +292,7 @@ class Campaign:
         return [name for name in self.tests if own & symbols(self.copy, name)]
 
     def try_without(self, test, numbered):
-        """Sees what the test function reaches."""
+        """Records what the test function reaches."""
         with tempfile.NamedTemporaryFile() as reached:
             reached.truncate(self.octets)
             good, *seconds = self.copy.test(*test, MUTANT_REACHED=reached.name)
@@ -308,7 +308,7 @@ class Campaign:
                     self.reaching[mutant].append(test)
 
     def tests_of(self, mutant):
-        """The tests that reach it, what kills most in a second first."""
+        """The tests that reach it; first those that kill most in a second."""
         def worth(test):
             kills = 3 * self.kills[mutant.path][test] + self.kills[mutant.directory][test] + 0.1
             kills += self.kills[mutant.directory][test[0]] / self.n_functions[test[0]]
@@ -341,14 +341,14 @@ class Campaign:
                   f'{spent:.1f} s of tests' if tests else 'not reached')
 
     def known_seconds(self):
-        """Of CPU, by test, as an earlier run has found it."""
+        """Processor time, by test, as measured by an earlier run."""
         if not os.path.exists(self.seconds_path):
             return {}
         with open(self.seconds_path, encoding='utf-8') as file:
             return json.load(file)
 
     def try_all_without(self, numbered):
-        """Those that take longest begin, and those that take too long are left out."""
+        """The longest begin, and those that take too long are skipped."""
         before = self.known_seconds()
 
         def short(name, function=''):
@@ -366,7 +366,7 @@ class Campaign:
         return tests
 
     def run(self, mutants, todo):
-        """Tries those that are to do; the build has all, so that it need not change with them."""
+        """Tries the remaining ones; the build has all, so that it need not change with them."""
         numbered = self.build(mutants)
         numbered = {number: mutant for number, mutant in numbered.items() if mutant in todo}
         tests = self.try_all_without(numbered)
@@ -407,7 +407,7 @@ def chosen(options, top):
 
 
 def sample(mutants, options):
-    """As many of each directory."""
+    """The same number from each directory."""
     if not options.sample:
         return mutants
     groups = defaultdict(list)

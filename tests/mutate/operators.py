@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The mutants of a C file: small wrong changes inside its functions, found in clang's syntax tree.
 
-What is written by a macro is left alone, and so are logging, assertions and what only frees
-memory: the first two are not behaviour, leaks are for the build with AddressSanitizer."""
+Code of macros is left alone, and so are logging, assertions and code that only frees memory: the
+first two are not behaviour, leaks are for the build with AddressSanitizer."""
 
 import re
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Mutant:
 
     @property
     def name(self):
-        """What stays the same when other lines of the file change."""
+        """A key that stays the same when other lines of the file change."""
         return self.path, self.function, self.before, self.after
 
 
@@ -102,7 +102,7 @@ class Finder:
         self.add(*self.span(cursor), new, kind)
 
     def in_macro(self, cursor):
-        """Whether a macro wrote it: then its text is none of its own."""
+        """Whether a macro wrote it: then it has no text of its own."""
         start, end = self.span(cursor)
         return any(first <= start and end <= last for first, last in self.macros)
 
@@ -125,7 +125,7 @@ class Finder:
         self.replace(cursor, f'!({text})', TRUTH)
 
     def statement(self, cursor):
-        """Calls and assignments whose value nobody uses."""
+        """Calls and assignments whose value is not used."""
         text = self.source(cursor)
         call = re.match(r'(?:\(void\)\s*)?(\w+)\s*\(', text)
         if call and SKIPPED_CALL.match(call.group(1)):
@@ -204,7 +204,7 @@ def apply(text, mutant):
 
 
 def switch(code, numbered, old):
-    """What stands for old, a place where each of the mutants can be on: see switch.h."""
+    """Replaces old, a place where each of the mutants can be active: see switch.h."""
     mutants = [mutant for _, mutant in numbered]
     if any(mutant.kind == STATEMENT for mutant in mutants):
         # Not "if", to which the "else" of another would belong.

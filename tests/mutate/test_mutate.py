@@ -63,7 +63,7 @@ first:while (false)
 first:while (limit > (100 + 1))
 first:while (limit >= 100)
 '''
-# All of the mutants in one text; each is on by its number.
+# All of the mutants in one text; each is switched on by its number.
 CHOICES = '''
 	for (int mutant_off = !mutant_on(N); mutant_off; mutant_off = 0) limit = to;
 	if ((mutant_on(N) ? !!(true) : mutant_on(N) ? !!(value) : !!(!value)))
@@ -72,8 +72,8 @@ CHOICES = '''
 (*value < top)) && top > 7));
 	return *value < top && top > (mutant_on(N) ? ((7 + 1)) : (7));
 '''
-# A tree that the tool can build: one module, and a test that looks at a part of it. No mutant of
-# the static number can be switched on.
+# A tree that the tool can build: one module, and a test that covers a part of it. No mutant of the
+# static number can be switched on.
 MODULE = '''#include <stdbool.h>
 int twice(int n)
 {
@@ -144,7 +144,7 @@ def check_operators(c, operators, directory):
 
 
 def check_choices(c, operators, directory):
-    """What is chosen by number, at one place, around others, and inside them."""
+    """Mutants chosen by number, at one place, around others, and inside them."""
     found = operators.mutants_of(write(directory, 'code.c', CODE), ['-std=gnu11'])
     lines = [(';',), ('if (true)', 'if (value)'), ('return *value <= top && top > 7;',),
              ('return *value < top || top > 7;', 'return *value <= top && top > 7;'),
@@ -196,7 +196,7 @@ def run_tool(top, *arguments):
 
 
 def check_tool(c, top):
-    """A whole run: what the test sees is killed, what it does not survives, as the file says."""
+    """A whole run: mutants in tested code are killed, others survive, as the file says."""
     write(top, 'opensm/sm/module.c', MODULE)
     for name in ('switch.c', 'switch.h'):
         with open(os.path.join(HERE, name), encoding='utf-8') as file:
