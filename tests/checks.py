@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What a test that is a script has checked: counted, and told where it is wrong."""
+"""The checks of a test that is a script: counted, with a message for each failure."""
 
 
 class Checks:
