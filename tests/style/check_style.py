@@ -22,7 +22,7 @@ MAX_TOLD = 30
 
 
 class Results:
-    """Counts rules and tells what breaks them."""
+    """Counts rules and prints what breaks them."""
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0

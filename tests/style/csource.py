@@ -26,7 +26,7 @@ def code_only(text):
 
 
 def comments_only(text):
-    """Everything but comments blanked; lines stay."""
+    """Everything except comments blanked; lines stay."""
     kept, last = [], 0
     for match in TOKEN.finditer(text):
         kept.append(blank(text[last:match.start()]))

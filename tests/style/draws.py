@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Draws of random numbers whose order C leaves to the compiler: two in one list of arguments, in
-one list of initial values, or on both sides of an operator that is no sequence point. Such a seed
-means another fabric with another compiler."""
+one list of initial values, or on both sides of an operator that is not a sequence point. Such a
+seed means another fabric with another compiler."""
 
 import re
 
-# What steps a generator of this tree, and functions of libraries that do.
+# Functions that step a generator of this tree, or of libraries.
 GENERATOR = re.compile(r'\+= UINT64_C\(0x9E3779B97F4A7C15\)|\* (UINT64_C\()?6364136223846793005')
 LIBRARY = re.compile(r'g_rand(om)?_(int|double|boolean)(_range)?|rand|random|[dlm]rand48')
 CALL = re.compile(r'(\w+)\s*\(')
@@ -27,12 +27,12 @@ class Token(str):
 
 
 class Group(list):
-    """What is between two brackets: tokens and groups."""
+    """The contents of two brackets: tokens and groups."""
 
     def __init__(self, bracket, line):
         super().__init__()
         self.bracket, self.line = bracket, line
-        self.after_name = False  # a name stands before it
+        self.after_name = False  # a name is in front of it
         self.call = None  # that name, if the group is a list of arguments
         self.head = False  # of a statement such as if
         self.initial = False  # a list of initial values
@@ -96,7 +96,7 @@ class Reader:
         return min(sum(counts), 1)
 
     def group(self, group):
-        """Whether a group draws (1 or 0), after a look at what is in it."""
+        """Whether a group draws (1 or 0), after its contents were checked."""
         if group.bracket == '{' and not group.initial:  # a block: its statements are no value
             self.statements(group)
             return 0
@@ -157,7 +157,7 @@ def bodies_of(file):
 
 
 def begins_anew(function):
-    """Whether a function is given a seed by its value: it moves no state of its caller's."""
+    """Whether a function gets a seed by value: it changes no state of its caller."""
     parameters = function.signature.partition('(')[2]
     return re.search(r'\bseed\b', parameters) and '*' not in parameters
 

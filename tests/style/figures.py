@@ -53,7 +53,7 @@ def unformatted_lines(path, text):
 
 
 def conformity(files):
-    """A line on how far the tree is from clang-format; it is told, not judged."""
+    """A line on how far the tree is from clang-format; for information only."""
     if not shutil.which('clang-format'):
         return 'clang-format is not installed: conformity not measured'
     checked = [file for file in files if file.is_c and not file.is_table]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Words and phrases that no native reader would write about ports, switches and programs.
 
-They are counted in comments, manual pages and texts. The counts that are known stand in
-prose_known; a count may only fall, and then the number there falls with it."""
+They are counted in comments, manual pages and texts. The known counts are in prose_known; a count
+may only fall, and then the number there falls with it."""
 
 import os
 import re
 
-# Name -> what is looked for. What to write instead stands beside it.
+# Name -> pattern. What to write instead is beside it.
 PHRASES = {
     'who': r'\b(?:who|whom|whoever)\b',  # a switch that, the port that
     'he': r'\b(?:he|him|his)\b',  # it, its
@@ -29,7 +29,7 @@ def is_prose(file):
 
 
 def counts(files):
-    """How often each of the phrases stands there."""
+    """How often each of the phrases occurs."""
     texts = [file.comments if file.is_c else file.text for file in files if is_prose(file)]
     return {name: sum(len(re.findall(phrase, text, re.IGNORECASE | re.MULTILINE))
                       for text in texts)

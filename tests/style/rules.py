@@ -15,12 +15,12 @@ MAX_FUNCTION = 100
 MAX_FILE = 1200
 # Written in halves so that this file does not break its own rule.
 UNFINISHED = re.compile(r'\b(TO' r'DO|FIX' r'ME|XX' r'X|TB' r'D|HA' r'CK)\b')
-# Threads go through complib/handoff.h: ThreadSanitizer does not see into GLib.
+# Threads use complib/handoff.h: ThreadSanitizer does not see into GLib.
 GLIB_THREADS = re.compile(
     r'\b(g_(thread|mutex|rec_mutex|rw_lock|cond|atomic|async_queue|once|private|static_mutex|bit)_'
     r'\w+|G(Thread|Mutex|RecMutex|RWLock|Cond|AsyncQueue|Once|Private|ThreadPool)\b|G_LOCK\w*|'
     r'G_DEFINE_(TYPE|QUARK|BOXED_TYPE)\w*|g_object_new)')
-# What needs no sentence of its own.
+# Functions that need no sentence of their own.
 OBVIOUS = re.compile(r'_(new|free|ref|unref|init|clear)\s*\(')
 OWN_MACHINE = re.compile(r'(^|[\s"\'=:(])/(work|home|root)/\w')
 
@@ -132,8 +132,8 @@ def typedefs(files):
 
 
 def calls(files):
-    """For each function of the tree, the names of functions that it mentions. Static functions
-    of one name in two files are taken for one."""
+    """For each function of the tree, the names of functions that it mentions. Static functions of
+    one name in two files count as one."""
     names = {function.name for file in files for function in file.functions}
     graph = {}
     for file in files:
@@ -146,7 +146,7 @@ def calls(files):
 
 
 def reaches(graph, start, goal):
-    """Whether some way of at least one step leads from start to goal."""
+    """Whether a path of at least one step leads from start to goal."""
     seen, edge = set(), {start}
     while edge:
         edge = set().union(*(graph.get(name, set()) for name in edge)) - seen
@@ -201,7 +201,7 @@ def documented_headers(files):
         yield from missing
 
 
-# What is read of an option that has no effect as yet.
+# Where an option without effect so far is read.
 READ_IN_CORE = {'no_partition_enforcement'}  # stands for another
 READ_ALL_THE_SAME = {
     'sm_inactive': 'refused at the start',
@@ -211,7 +211,7 @@ OPTION_ROW = re.compile(r'^OPTION\((\w+),(.*?)\n(?=[^ \t])', re.S | re.M)
 
 
 def states_of_options(text):
-    """(line, name, state) of each row of options.def but those that a macro makes."""
+    """(line, name, state) of each row of options.def except those that a macro makes."""
     for row in OPTION_ROW.finditer(text):
         state = re.search(r'\b(WORKS|LATER|ALWAYS)\b', row.group(2))
         if not re.search(r'\bCOMMAND\b', row.group(2)):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Tests of ./bootstrap where no package is installed, and of the sums that it closes with."""
+"""Tests of ./bootstrap without any package installed, and of the sums that it prints at the end."""
 
 import errno
 import os
@@ -40,7 +40,7 @@ class Arguments(unittest.TestCase):
             self.assertIn('usage: ', result.stderr)
 
     def stubs(self, **scripts):
-        """A PATH with a few tools and these scripts alone."""
+        """A PATH with only a few tools and these scripts."""
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         for tool in TOOLS:
@@ -103,11 +103,11 @@ print-tests: ; @echo tests/style/a
 print-check-programs: ; @echo tests/style/a
 END
 """
-PATIENCE = 300  # seconds until what has not come counts as never; nothing good waits for it
+PATIENCE = 300  # seconds until an event counts as missing; no successful test waits for it
 
 
 class Tree(unittest.TestCase):
-    """bootstrap in a tree of its own, where all packages are there."""
+    """bootstrap in a tree of its own, with all packages installed."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -118,7 +118,7 @@ class Tree(unittest.TestCase):
         shutil.copy(os.path.join(TOP, 'tests/tally.awk'), self.path('tests'))
         os.mkdir(self.path('bin'))
         self.program('bin/dpkg-query', '#!/bin/sh\necho "installed "\n')
-        # Who reads it waits until it is killed, or until the test ends.
+        # A reader of it waits until it is killed, or until the test ends.
         os.mkfifo(self.path('hold'))
         self.addCleanup(self.release)
         self.env = dict(os.environ, PATH=self.path('bin') + ':' + os.environ['PATH'],
@@ -149,7 +149,7 @@ class Tree(unittest.TestCase):
         try:
             os.close(os.open(self.path('hold'), os.O_WRONLY | os.O_NONBLOCK))
         except OSError as error:
-            self.assertEqual(error.errno, errno.ENXIO)  # nobody waits
+            self.assertEqual(error.errno, errno.ENXIO)  # no process waits
 
     def end(self, child):
         if child.poll() is None:
@@ -159,7 +159,7 @@ class Tree(unittest.TestCase):
             child.stdout.close()
 
     def wait_for(self, child, name):
-        """The process that a program puts into a file once it is as far as that."""
+        """The process that a program writes into a file once it has come that far."""
         deadline = time.monotonic() + PATIENCE
         while True:
             ended = child.poll() is not None
@@ -183,14 +183,15 @@ class Tree(unittest.TestCase):
             pass
 
     def interrupt(self, child):
-        """As the terminal does it: all of the foreground get the signal."""
+        """As the terminal does it: the whole foreground gets the signal."""
         os.killpg(child.pid, signal.SIGINT)
         code = child.wait(PATIENCE)
-        os.set_blocking(child.stdout.fileno(), False)  # what it left behind may hold the other end
+        os.set_blocking(child.stdout.fileno(), False)  # a leftover process may hold the other end
         return code, (child.stdout.read() or b'').decode()
 
     def test_interrupted_while_it_installs(self):
-        """What refuses the start of services goes with it, and there is no next step."""
+        """The policy that refuses to start services is removed as well, and there is no next
+        step."""
         self.program('bin/dpkg-query', '#!/bin/sh\n')
         self.program('bin/id', '#!/bin/sh\necho 0\n')
         self.program('bin/apt-get', f'#!/bin/sh\n[ "$1" != install ] || {{ '
@@ -207,7 +208,7 @@ class Tree(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path('built')))
 
     def test_policy_of_others_stays(self):
-        """And one that an earlier bootstrap left does not."""
+        """One that an earlier bootstrap left does not stay either."""
         self.makefile('all: ; exit 1')
         with open(os.path.join(TOP, 'bootstrap'), encoding='utf-8') as stream:
             mark = re.search("^POLICY_MARK='(.*)'$", stream.read(), re.M)[1]
@@ -217,7 +218,7 @@ class Tree(unittest.TestCase):
             self.assertEqual(os.path.exists(self.path('policy-rc.d')), stays, text)
 
     def test_interrupted_while_it_tests(self):
-        """All of it ends at once: the test, and the stages that would come."""
+        """All of it ends at once: the test, and the remaining stages."""
         self.makefile("""all: ; @:
 check: ; @trap '' INT; echo $$$$ >../begun; cat ../hold; touch ../went-on""")
         child = self.start('check')
@@ -230,7 +231,7 @@ check: ; @trap '' INT; echo $$$$ >../begun; cat ../hold; touch ../went-on""")
         self.assertNotRegex(output, '[0-9]+ passed')
 
     def test_no_run_without_a_build(self):
-        """Whatever the reason that it failed, what an earlier one left is not run."""
+        """Whatever the reason for its failure, an earlier result is not run."""
         def no_log():
             os.makedirs(self.path('build/bootstrap.log'))
 
@@ -276,7 +277,7 @@ clean: ; @:""")
 
 class Tally(unittest.TestCase):
     def tally(self, **tests):
-        """What tally.awk makes of tests given as name=(verdict or None, log)."""
+        """tally.awk's result for tests given as name=(verdict or None, log)."""
         with tempfile.TemporaryDirectory() as directory:
             for name, (verdict, log) in tests.items():
                 base = os.path.join(directory, name)

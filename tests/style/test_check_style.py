@@ -24,7 +24,7 @@ HEAD = '// ' + rules.LICENCE + '\n'
 
 
 def broken(rule, path, text, *others):
-    """What a rule says to a tree of this file and other (path, text)."""
+    """Messages of a rule about a tree of this file and other (path, text)."""
     files = [tree.SourceFile(path, text)] + [tree.SourceFile(*other) for other in others]
     return list(rule(files))
 

@@ -6,8 +6,8 @@ import subprocess
 
 import csource
 
-# What each layer may include and call besides itself, lowest first. sm, sa, perf and cc never
-# meet but in core/events.h and struct fabric; route and mad do not know of each other.
+# What each layer may include and call besides itself, lowest first. sm, sa, perf and cc have
+# nothing in common except core/events.h and struct fabric; route and mad do not know of each other.
 BASE = ['complib', 'iba', 'vendor', 'core']
 MANAGERS = BASE + ['fabric', 'mad', 'route', 'policy', 'subnet']
 MAY_USE = {
@@ -46,7 +46,7 @@ GENERATED_DIRS = ('config/aux', 'autom4te.cache', '.git', '.library')
 
 
 def layer_of(path):
-    """The layer of a source file, or None for what is in none (tests)."""
+    """The layer of a source file, or None for a file outside all layers (tests)."""
     for prefix, layer in LAYER_OF_PATH:
         if path.startswith(prefix):
             return layer
@@ -54,7 +54,7 @@ def layer_of(path):
 
 
 def layer_of_library(name):
-    """The layer of a convenience library's file name, None for one that is not of ours."""
+    """The layer of a convenience library's file name; None if it is not one of ours."""
     layer = LAYER_OF_LIBRARY.get(name, name[len('lib'):-len('.a')])
     return layer if layer in MAY_USE else None
 
@@ -75,7 +75,7 @@ class SourceFile:
 
 
 def walk(top):
-    """All files below top that are not made by a build."""
+    """All files below top except those that a build makes."""
     for directory, subdirectories, names in os.walk(top):
         relative = os.path.relpath(directory, top)
         prefix = '' if relative == '.' else relative + '/'
