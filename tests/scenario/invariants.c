@@ -14,9 +14,9 @@ struct view {
 	unsigned int n_nodes;
 	bool *reached;		     /* node */
 	struct sim_node_view *nodes; /* of all */
-	GArray *owner;	     /* [LID] unsigned int: 1 + number in endports; 0: not assigned */
-	GArray *endports;	     /* struct endport */
-	unsigned int *arrived;	     /* [node] the last LID to which packets from there arrive */
+	GArray *owner;	       /* [LID] unsigned int: 1 + number in endports; 0: not assigned */
+	GArray *endports;      /* struct endport */
+	unsigned int *arrived; /* [node] the last LID to which packets from there arrive */
 	uint8_t lmc;
 	uint16_t sm_lid;
 	struct subnet *subnet; /* the published one; or NULL */

@@ -44,7 +44,7 @@ scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_wrong_configurations.py
 TESTS += $(scenario_tests) $(scenario_scripts)
 dist_check_SCRIPTS += $(scenario_scripts)
-# TRANSITIONS=1-1000 takes other seeds than the few of "make check".
+# TRANSITIONS=1-1000 runs other seeds than the few of "make check".
 tests_scenario_test_transitions_SOURCES = tests/scenario/test_transitions.c \
 	tests/unit/proof.c tests/unit/proof.h
 tests_scenario_test_transitions_CFLAGS = $(TEST_CFLAGS)
@@ -170,12 +170,12 @@ EXTRA_DIST += tests/scenario/dual_port.topo tests/scenario/dual_plane.topo \
 	tests/scenario/ring.topo tests/scenario/router.topo tests/scenario/two_hosts.topo \
 	tests/scenario/two_ways.topo
 
-# "tests/scenario/steady 10000" is the long way.
+# "tests/scenario/steady 10000" is the long run.
 check_PROGRAMS += tests/scenario/steady
 TESTS += tests/scenario/steady
 tests_scenario_steady_LDADD = libscenario.a $(LIBS_OPENSM)
 
-# What is lost in a sweep. Long, hours: every moment of every sweep, with many seeds.
+# Losses in a sweep. Long, hours: every moment of every sweep, with many seeds.
 LOSS_SEEDS = 20
 check_PROGRAMS += tests/scenario/losses
 TESTS += tests/scenario/losses
@@ -207,7 +207,7 @@ partitions: tests/scenario/test_partitions$(EXEEXT)
 	top_srcdir='$(abs_top_srcdir)' PARTITION_SEEDS=$(PARTITIONS) tests/scenario/test_partitions
 .PHONY: partitions
 
-# Long: seeds over all kinds of fabrics, both cores busy; SOAK='FIRST COUNT' takes it up again.
+# Long: seeds over all kinds of fabrics, both cores busy; SOAK='FIRST COUNT' resumes.
 SOAK = 1 20000
 EXTRA_DIST += tests/scenario/soak.py
 soak: tests/scenario/seeds$(EXEEXT)

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Runs many seeds of faults over all kinds of fabrics, some at a time.
+"""Runs many seeds of faults over all kinds of fabrics, several at a time.
 
 usage: soak.py [-j JOBS] [FIRST [COUNT]]
 
-Seed N decides everything: fabric, loss, whether faults stay. A seed that fails is told with the
-command that repeats it and the end of its log; the others go on. A run that was broken off is taken
-up again with the FIRST that it told last. Closes with 'N passed, N failed'."""
+Seed N decides everything: fabric, loss, whether faults stay. A seed that fails is printed with the
+command that repeats it and the end of its log; the others continue. An interrupted run is resumed
+with the FIRST that it printed last. Ends with 'N passed, N failed'."""
 
 import argparse
 import os
@@ -19,9 +19,9 @@ FABRICS = ('fattree:4', 'fattree:8', 'torus:3x3x3:1', 'random:10:4:2:3',
            '{top}/tests/scenario/dual_plane.topo', '{top}/tests/scenario/one_switch.topo',
            '{top}/tests/scenario/own_loop_2.topo', '{top}/tests/scenario/own_loops.topo')
 LOSSES = (0, 0.01, 0, 0.05, 0, 0.02, 0.1)
-BRIEF_EVERY = 5  # of that many seeds one runs the faults that mend themselves
-LANES_EVERY = 3  # of that many seeds one is routed by an engine that uses virtual lanes
-OPTIONS_EVERY = 2  # of that many seeds one has options by chance
+BRIEF_EVERY = 5  # one of this many seeds runs the faults that end by themselves
+LANES_EVERY = 3  # one of this many seeds is routed by an engine that uses virtual lanes
+OPTIONS_EVERY = 2  # one of this many seeds has random options
 TIMEOUT_S = 600
 CHUNK = 100
 TAIL_LINES = 4

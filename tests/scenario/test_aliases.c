@@ -387,8 +387,7 @@ START_TEST(takeover)
 	ck_assert_int_eq(path_to(0, ALIAS), 0);
 	ck_assert_int_eq(path_to(1, made), 0);
 	ck_assert(set(1, 2, ALIAS) == 0);
-	sim_node_set(s->sim, nodes[0],
-		     false); /* this SM knows its GUID as the master before did */
+	sim_node_set(s->sim, nodes[0], false); /* this SM knows its GUID as the master before did */
 	scenario_run_ms(s, 10000);
 	ck_assert(set(1, 2, client_guid(hosts[0])) == 0);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(hosts); i++)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The console of the program as a user meets it: by TCP and on the standard input. On a simulated
-fabric; run in the build directory. Prints a line a failure."""
+"""The console of the program as a user sees it: by TCP and on the standard input. On a simulated
+fabric; run in the build directory. Prints one line per failure."""
 
 import ctypes
 import fcntl
@@ -34,8 +34,8 @@ check = checks.check
 
 
 def free_port():
-    """None of those that the kernel gives to whoever asks for any: nobody else takes it before
-    the daemon does, but by the same chance."""
+    """Not one of those that the kernel assigns to programs that ask for any: no other takes it
+    before the daemon does, except by the same chance."""
     while True:
         port = random.randrange(10240, 32768)
         with socket.socket() as probe:
@@ -66,7 +66,7 @@ class Daemon:
         return path
 
     def __enter__(self):
-        # What GLib's own allocator passes from thread to thread is invisible to ThreadSanitizer.
+        # GLib's own allocator passes memory from thread to thread unseen by ThreadSanitizer.
         env = {**os.environ, 'OSM_CACHE_DIR': self.dir.name, 'G_SLICE': 'always-malloc',
                **self.more_env}
         env.pop('NOTIFY_SOCKET', None)
@@ -78,7 +78,7 @@ class Daemon:
         return self
 
     def __exit__(self, *_):
-        self.wait_log('Entering ')  # before that a signal is not caught yet
+        self.wait_log('Entering ')  # before this line a signal is not caught yet
         if self.child.poll() is None:
             self.child.terminate()
         try:
@@ -104,7 +104,8 @@ class Daemon:
         return False
 
     def client(self, host='127.0.0.1', key=None):
-        """One that is served; there may be too many until the daemon sees that others left."""
+        """A client that is served; there may be too many until the daemon notices that others
+        left."""
         deadline = time.monotonic() + SECONDS
         while True:
             late = time.monotonic() > deadline or self.child.poll() is not None
@@ -152,7 +153,7 @@ class Client:
         self.sock.sendall(data.encode() if isinstance(data, str) else data)
 
     def read_to(self, end):
-        """What came before end; all there is if the connection closes."""
+        """The text before end; all there is if the connection closes."""
         while end not in self.ahead:
             try:
                 data = self.sock.recv(65536)
@@ -250,7 +251,7 @@ def hostile(daemon):
     with daemon.client() as client:
         check('and has done nothing', client.json('status')['subnet_flags']['sweeping_enabled'])
         check('keys are hidden', 'm_key (hidden)' in client.ask('dump_conf'))
-    for _ in range(50):  # gone without a word, or in the midst of one
+    for _ in range(50):  # gone without a word, or in the middle of one
         client = daemon.client()
         client.send(b'dump_conf\n' * 20)
         client.sock.close()
@@ -258,7 +259,7 @@ def hostile(daemon):
 
 
 def slow_reader(daemon):
-    """Asks for more than fits anywhere and reads nothing: holds up only itself."""
+    """Asks for more than fits anywhere and reads nothing: it holds up only itself."""
     with daemon.client() as slow:
         slow.sock.settimeout(0.5)
         sent = 0
@@ -321,7 +322,7 @@ def with_key():
 
 
 def key_in_the_file():
-    """As the options beside it; SIGHUP refuses what the next start would."""
+    """Like the options beside it; SIGHUP refuses what the next start would refuse."""
     daemon = Daemon('--console', 'loopback')
     path = daemon.path('key', KEY + '\n')
     os.chmod(path, 0o600)
@@ -340,7 +341,7 @@ def key_in_the_file():
 
 
 def strangers():
-    """Many that never show the key do not keep out who has it."""
+    """Many clients that never show the key do not keep out one that has it."""
     daemon = Daemon('--console', 'loopback', spec='fattree:4')
     path = daemon.path('key', KEY + '\n')
     os.chmod(path, 0o600)
@@ -363,8 +364,8 @@ def strangers():
 
 
 class Idlers:
-    """Eight sessions that do nothing. That takes a minute to be held against them, in which other
-    tests run."""
+    """Eight idle sessions. It takes a minute until that counts against them, in which other tests
+    run."""
 
     def __init__(self):
         self.daemon = Daemon('--console', 'loopback', spec='fattree:4').__enter__()
@@ -424,7 +425,7 @@ def on_pipe():
         while len(text) < len(PROMPT) and (more := os.read(daemon.child.stdout.fileno(), 1)):
             text += more
         check('the prompt', text == PROMPT, text)
-        daemon.child.stdin.write(b'status')  # as of echo -n
+        daemon.child.stdin.write(b'status')  # as from echo -n
         daemon.child.stdin.close()
         check('the end of input', daemon.wait_log('end of the session of the terminal'))
         time.sleep(0.2)
@@ -451,7 +452,7 @@ def on_terminal():
 
 
 def progress_fits(columns):
-    """No line of --progress is wider than the terminal, nor is one that is written again."""
+    """No line of --progress is wider than the terminal, nor is a redrawn one."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
     with Daemon('--progress', spec='fattree:8', stdin=slave, stdout=slave,
@@ -469,7 +470,7 @@ def progress_fits(columns):
 
 
 def screen_of(text):
-    """The lines that a terminal shows after that, which never scrolls."""
+    """The resulting lines of a terminal, which never scrolls."""
     lines, at = [''], 0
     for move, n, what, plain in re.findall('(\x1b\\[([0-9]*)([AJK])|[\r\n])|([^\r\n\x1b]+)', text):
         if move == '\n':
@@ -487,7 +488,7 @@ def screen_of(text):
 
 
 def progress_goes_on():
-    """What stands there once it is up works when it is typed, and shows what comes of it."""
+    """A command printed once it is up works when it is typed, and has its effect."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 30, 120, 0, 0))
     with tempfile.TemporaryDirectory() as directory, \

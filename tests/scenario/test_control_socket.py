@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The Unix socket of the daemon: where it listens, whom it lets in, what is said on it. On a
-simulated fabric; run in the build directory. Some of it only root can try."""
+"""The Unix socket of the daemon: where it listens, which users it lets in, what it answers. On a
+simulated fabric; run in the build directory. Some of it needs root."""
 
 import grp
 import json
@@ -41,7 +41,7 @@ class Control:
         try:
             self.sock.sendall(line.encode() + b'\n')
         except BrokenPipeError:
-            pass  # whoever closes has said why
+            pass  # a daemon that closes has said why
 
     def receive(self):
         while b'\n' not in self.ahead.partition(RECORD)[2]:
@@ -76,7 +76,7 @@ class SocketDaemon(Daemon):
         return self.wait_log(f'console: Unix socket {self.socket}')
 
     def says(self, text):
-        """That it does not listen, and why; and that the subnet is up all the same."""
+        """Checks that it does not listen, and why; and that the subnet is up all the same."""
         check(f'the log has: {text}', self.wait_log(f'control_socket: {self.socket}: {text}'),
               self.read('log'))
         check('the daemon works without', self.wait_log('SUBNET UP'))
@@ -134,7 +134,7 @@ def conversation():
 
 
 def taken():
-    """What has the name already stays, but what a dead daemon left behind."""
+    """A file that has the name stays, except one that a dead daemon left behind."""
     with SocketDaemon() as first:
         first.listens()
         with SocketDaemon(socket_path=first.socket) as second:
@@ -192,7 +192,8 @@ def no_place():
 
 
 def who_may(daemon, uid, gid, groups):
-    """What the user gets: 'no' by the mode, else the status of a command; keys seen or hidden."""
+    """What the user gets: 'no' because of the mode, else the status of a command; keys visible or
+    hidden."""
     def look():
         try:
             with Control(daemon.socket) as control:
@@ -231,7 +232,7 @@ def others():
 
 
 def asks_by_tcp(daemon, host, lines):
-    """Bits of the lines that are refused to nobody by TCP; 64: one that only looks is."""
+    """Bits of the lines that no TCP user is refused; 64: a user that may only look is."""
     def ask():
         with daemon.client(host) as client:
             looked = client.ask('version').startswith('OpenSM ')
@@ -241,7 +242,7 @@ def asks_by_tcp(daemon, host, lines):
 
 
 def leaves_at_once(daemon):
-    """A client that closes before its user is looked up, and whom the kernel lists as root's."""
+    """A client that closes before its user is looked up, and that the kernel lists as root's."""
     def leave():
         for _ in range(200):
             with socket.create_connection(('127.0.0.1', daemon.port), SECONDS) as sock:
@@ -251,7 +252,7 @@ def leaves_at_once(daemon):
 
 
 def by_tcp():
-    """Without a key others than root and the daemon's user look, and change nothing."""
+    """Without a key users other than root and the daemon's may look, and change nothing."""
     changes = ('resweep heavy', 'sweep off', 'priority 9', 'partitions change 0x12: 0x1',
                'loglevel 0xff', 'plan /etc/shadow')
     looks = ('status', 'health', 'partitions', 'priority', 'loglevel', 'partitions 0x7fff')
@@ -282,7 +283,7 @@ def by_tcp():
 
 
 def group_of_directory():
-    """As an installation has it: the directory says whose the sockets are."""
+    """As installed: the directory decides on the owner of the sockets."""
     if not IS_ROOT:
         checks.skip('the group of a directory', 'only root can give it one')
         return
@@ -303,7 +304,7 @@ def group_of_directory():
 
 
 def reserved():
-    """Whoever fills the TCP port, the operator has another way in."""
+    """When the TCP port is full, the operator has another way in."""
     daemon = SocketDaemon('--console', 'loopback')
     path = daemon.path('key', KEY + '\n')
     os.chmod(path, 0o600)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Every option that names a file, with a FIFO, a device and a directory under that name: opensm
-says so and ends, and does not wait. The files that bear keys: for their owner only, never through
-a link. Loops over options.def, so that a new option is tested too. On a simulated fabric."""
+reports it and ends, and does not wait. The files with keys: for their owner only, never through a
+link. Loops over options.def, so that a new option is tested too. On a simulated fabric."""
 
 import contextlib
 import os
@@ -25,20 +25,20 @@ OSMROUTE = os.environ.get('OSMROUTE') or os.path.abspath(
     os.path.join(BUILD, 'opensm', 'osmroute', 'osmroute'))
 FABRIC = 'mesh:2'
 SECONDS = 20  # for what takes a fraction of one on an idle machine
-# KiB of address space: who reads a device to its end fails before the machine does.
+# KiB of address space: a program that reads a device to its end fails before the machine does.
 MEMORY = 4 << 20
-SANITIZER = rb'__[at]san_init'  # wants terabytes of it
+SANITIZER = rb'__[at]san_init'  # a sanitizer needs terabytes of it
 ENGINES = 'minhop,ftree,dor,file'  # with the readers of all files
-# Written anew; and appended to, which may be a device.
+# Rewritten; and appended to, which may be a device.
 WRITTEN = ('create_config', 'pidfile', 'pcap')
 APPENDED = ('log_file',)
-# What is wrong with its files is logged, and stops nothing.
+# If something is wrong with these files, it is logged, and stops nothing.
 DIRECTORIES = ('dump_files_dir',)
-# Of ways to the daemon: it logs why there is none, and works without.
+# Ways to the daemon: it logs why there is none, and works without.
 TOLD = ('control_socket', 'console_tls_cert', 'console_tls_key', 'console_tls_ca')
-# State of former lives of the daemon.
+# State of earlier runs of the daemon.
 STATE = ('sa_db_file',)
-# Of which the first line is read.
+# Files of which the first line is read.
 SECRETS = ('console_key_file', 'm_key_seed_file', 'replication_key_file')
 
 
@@ -67,7 +67,7 @@ class Bench(Checks):
         return self.path(name)
 
     def run(self, *argv, stdin=subprocess.DEVNULL):
-        """Exit code and output; None and why if it does not end."""
+        """Exit code and output; None and the reason if it does not end."""
         try:
             run = subprocess.run(['sh', '-c', 'ulimit -v $0; exec "$@"', self.memory, *argv],
                                  env=dict(os.environ, OSM_CACHE_DIR=self.path('cache')),
@@ -94,14 +94,14 @@ class Bench(Checks):
             text += f'{option} {file}\n'
         if option != 'config':
             argv += ['-F', self.write('opensm.conf', text)]
-        # Each is a site of its own: what the one before had is not missing here.
+        # Each is a separate site: files of the one before are not missing here.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path('cache/options.state'))
         engines = 'torus-2QoS' if option == 'torus_config' else ENGINES
         return self.run(OPENSM, '--once', '-R', engines, *argv)
 
     def refused(self, what, option, scope, file):
-        """At start; state of former lives of the daemon is left out instead, and that is told."""
+        """At start; state of earlier runs of the daemon is skipped instead, which is logged."""
         code, out = self.opensm(option, scope, file)
         for _ in range(20):  # by the SA, beside the sweep after which the daemon ends
             if option not in STATE or file in out:
@@ -141,7 +141,8 @@ def not_regular(bench):
         else:
             bench.refused('a FIFO', option, scope, fifo)
             bench.refused('a directory', option, scope, bench.dir)
-            # Never written to: whoever gets that wrong as root replaces the device of this machine.
+            # Never written to: a program that gets that wrong as root replaces the device of this
+            # machine.
             if option not in WRITTEN + APPENDED:
                 bench.refused('a device', option, scope, '/dev/zero')
         bench.check(f'{option}: the FIFO stays', is_fifo(fifo))
@@ -184,7 +185,7 @@ def too_large(bench):
 
 
 def topologies(bench):
-    """A topology comes from a pipe where that is asked for by name, and from nowhere else."""
+    """A topology comes from a pipe only where that is requested by name."""
     text = 'Switch 2 "S-1"\n[1] "H-2"[1]\nHca 1 "H-2"\n[1] "S-1"[1]\n'
     link, file = bench.path('net-link'), bench.write('net', text)
     os.symlink(file, link)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# The program as a user meets it: exit codes, messages, background, signals. On a simulated
-# fabric; run in the build directory. Prints one line a check.
+# The program as a user sees it: exit codes, messages, background, signals. On a simulated
+# fabric; run in the build directory. Prints one line per check.
 opensm=${OPENSM:-./opensm/opensm}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -54,7 +54,7 @@ logged() { # text: waits for it
 	return 1
 }
 
-# pid: it has ended. Whoever inherited it from the shell need not have noticed yet, or ever.
+# pid: it has ended. Its new parent may not have noticed yet, or ever.
 has_ended() {
 	! kill -0 "$1" 2>/dev/null || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null
 }
@@ -197,7 +197,7 @@ check "guid2lid" test -s "$dir/cache/guid2lid"
 OSM_CACHE_DIR="$dir/file/cache" run --sim fattree:4 --once -f "$dir/log"
 check "a cache directory that cannot be made" says 0 "file/cache.*LIDs will not survive"
 
-# A policy that says nothing certain is not taken for none.
+# A missing or malformed policy does not count as no policy.
 OSM_CACHE_DIR="$dir/policies" # the site of plain.conf never had one
 cp "$dir/plain.conf" "$dir/plain.old"
 echo "hm_ports_health_policy_file $dir/policy" >>"$dir/plain.conf"
@@ -286,7 +286,7 @@ run --sim fattree:4 --once -J "$dir/pid" -f "$dir/log"
 check "a link is no process file" says 1 "$dir/pid: is a symbolic link"
 rm "$dir/pid"
 
-# In the foreground; exec, so that the signal meets the program itself.
+# In the foreground; exec, so that the signal reaches the program itself.
 rm -f "$dir/log"
 (exec "$opensm" -F "$dir/plain.conf" --sim fattree:4 -f "$dir/log" >"$dir/out" 2>&1) &
 pid=$!

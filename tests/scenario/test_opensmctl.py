@@ -115,14 +115,14 @@ def health(daemon):
 
 
 def plan(daemon):
-    """Of a file before it is taken; the session waits, and another one does not."""
+    """A preview of a file before it is used; the session waits, and another one does not."""
     def ctl(*words, **more):
         return run('-s', daemon.socket, *words, **more)
 
     ends('nothing to plan', ctl('plan'), 0, out='Nothing would change')
     log = None
     while log != (log := daemon.read('log')):
-        time.sleep(1)  # a sweep that is still wanted since SIGHUP would read the file
+        time.sleep(1)  # a sweep that is still due since SIGHUP would read the file
     daemon.path('conf', 'subnet_timeout 17\nlmc 1\n')
     ends('a plan', ctl('plan'), 20, out='subnet_timeout 18 -> 17')
     answer = json.loads(ctl('-j', 'plan', 'all').stdout)
@@ -157,7 +157,7 @@ def partitions_change(ctl):
 
 
 def partitions():
-    """Members at run time: answered when it is in effect, and there again after a restart."""
+    """Members at run time: answered when in effect, and back after a restart."""
     kept = None
     for start in range(2):
         daemon = SocketDaemon()
@@ -237,7 +237,8 @@ def not_allowed():
 
 
 def hostile():
-    """What is no daemon can neither write to the terminal as it likes, nor go on for ever."""
+    """A process that is not a daemon can neither write to the terminal as it likes, nor go on for
+    ever."""
     for answer, code, out, err in (
             (b'\x1e{"status":0}\n\x1e{"status":0,"output":"a\\u001b[2Jb\\n"}\n', 0,
              'a\\x1b[2Jb', ''),
@@ -277,13 +278,13 @@ class Terminal:
         self.text = self.all = ''
 
     def type(self, keys, edited=True):
-        """Keys for the editor wait for it: the terminal itself takes some of them otherwise."""
+        """Keys for the editor wait for it: otherwise the terminal itself takes some of them."""
         if edited:
             wait_for(lambda: not termios.tcgetattr(self.fd)[3] & termios.ICANON)
         os.write(self.fd, keys.encode())
 
     def sees(self, what, text, times=1):
-        """That this comes now, after what was seen before."""
+        """This must come now, after what was seen before."""
         deadline = time.monotonic() + SECONDS
         while self.text.count(text) < times and time.monotonic() < deadline:
             if select.select([self.fd], [], [], 1)[0]:
@@ -310,7 +311,7 @@ class Terminal:
 def terminal(daemon):
     user = Terminal('-s', daemon.socket)
     user.sees('a prompt', 'opensmctl> ')
-    # Of a line only what changes is drawn: what comes of it is what counts.
+    # Only changes of a line are drawn: the final line is what counts.
     user.type('vers\t\n')
     user.sees('completion of a command', 'OpenSM 4')
     user.type('switchbalance v\t\n')
@@ -318,7 +319,7 @@ def terminal(daemon):
     user.sees('a prompt', 'opensmctl> ')
     user.type('sw\t')
     user.sees('the choice', 'sweep  switchbalance')
-    user.type('\x15')  # the line is given up
+    user.type('\x15')  # the line is discarded
     user.type('\x1b[A\x1b[A\n')
     user.sees('history', 'OpenSM 4')
     user.type('status loop\n')

@@ -9,7 +9,7 @@
 #include "scenario.h"
 #include "tests/run_suite.h"
 
-#define BESIDE_MASTER 32 /* Gets that a plan has outstanding: most of the window is the master's */
+#define BESIDE_MASTER 32 /* Gets that a plan has outstanding: the others is the master's */
 
 /* ---- Sets on the wire ---- */
 

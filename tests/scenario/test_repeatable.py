@@ -20,13 +20,13 @@ from checks import Checks  # noqa: E402 (found through the path above)
 BUILD = os.environ.get('top_builddir', '.')
 OPENSM = os.environ.get('OPENSM') or os.path.abspath(os.path.join(BUILD, 'opensm', 'opensm'))
 SECONDS = 60   # for a sweep of a small fabric, on a busy machine
-AFTER_S = 1.5  # goes on after SUBNET UP, with light sweeps
+AFTER_S = 1.5  # continues after SUBNET UP, with light sweeps
 CONF = 'single_thread TRUE\nsweep_interval 1\n'
 GLOBAL_HEADER, RECORD_HEADER, TIME = 24, 16, 8
 
 
 def packets(path):
-    """Of a capture, without the times, which are those of the clock."""
+    """Packets of a capture, without the times, which are those of the clock."""
     with open(path, 'rb') as file:
         data = file.read()
     found, at = [], GLOBAL_HEADER
@@ -47,8 +47,8 @@ class Bench(Checks):
         self.runs = 0
 
     def run(self, spec, seed, loss='0.05', busy=0):
-        """The packets of a daemon from its start to a while after SUBNET UP, and how many were
-        there by then."""
+        """The packets of a daemon from its start to a while after SUBNET UP, and their number by
+        then."""
         self.runs += 1
         home = os.path.join(self.dir, str(self.runs))
         os.mkdir(home)

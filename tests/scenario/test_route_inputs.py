@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The daemon and the files that its routing options name: a wrong one stops the start; while it
-runs, SIGHUP with a wrong one changes neither routes nor what the other files said, and the log
-tells file and line; a right one is taken. On a simulated fabric."""
+runs, SIGHUP with a wrong one changes neither routes nor the contents of the other files, and the
+log names file and line; a right one is used. On a simulated fabric."""
 
 import ctypes
 import os
@@ -28,7 +28,7 @@ TABLES = 'opensm-lfts.dump'
 HOPS = 'opensm-lid-matrix.dump'
 ROOTS = 'opensm-updn-roots.dump'
 LAST_DUMP = 'opensm.mcfdbs'
-# What makes each file wrong, and what the message says of it: line and text.
+# What makes each file wrong, and the message about it: line and text.
 WRONG = {
     'root_guid_file': ('spine-1\n', "1: 'spine-1' is no GUID"),
     'cn_guid_file': ('0x0\n', "1: '0x0' is no GUID"),
@@ -98,7 +98,7 @@ class Daemon:
         return True
 
     def hang_up(self):
-        """SIGHUP, and the sweep after it with its dumps; what the log says meanwhile."""
+        """SIGHUP, and the sweep after it with its dumps; returns the log of that time."""
         before = len(self.read('log'))
         dumped = self.dumped()
         self.child.send_signal(signal.SIGHUP)
@@ -107,7 +107,7 @@ class Daemon:
         return self.read('log')[before:] if done else 'no sweep'
 
     def dumped(self):
-        """Tells dumps of one sweep from those of another. The last of the files, which appear
+        """Tells dumps of one sweep from those of another: the last of the files, which appear
         whole, one after the other."""
         try:
             status = os.stat(self.path(LAST_DUMP))
@@ -127,7 +127,7 @@ def switches(tables):
 
 
 def right_texts(daemon):
-    """A right file for each option, of dumps that a run without any left."""
+    """A right file for each option, from dumps of a run without any."""
     tables, hops = daemon.read(TABLES), daemon.read(HOPS)
     guids = switches(tables)
     hosts = re.findall(r'Channel Adapter portguid (0x\w+)', tables)
@@ -156,7 +156,7 @@ def stops_the_start(checks, daemon, texts):
 
 
 def changes_nothing(checks, daemon, texts):
-    """While it runs, one file after the other is wrong, then gone."""
+    """While it runs, one file after the other is wrong, then missing."""
     before = daemon.read(TABLES), daemon.read(HOPS)
     for option, (wrong, told) in WRONG.items():
         daemon.write(option, wrong)
@@ -191,7 +191,7 @@ def takes_another(checks, daemon, texts):
 
 
 def takes_odd_ones(checks, daemon, texts):
-    """What the classic daemon takes without a word is taken with a warning, told once."""
+    """Odd files that the classic daemon accepts silently are accepted with a warning, once."""
     before = daemon.read(TABLES)
     guid = switches(before)[0]
     daemon.write('hop_weights_file', texts['hop_weights_file'] + f'{guid} 2 0\n')
@@ -212,7 +212,7 @@ def takes_odd_ones(checks, daemon, texts):
 
 def run(checks, directory):
     daemon = Daemon(directory, '-R', 'minhop,ftree,dor,file')  # with the readers of all files
-    for option in WRONG:  # of devices that are not there
+    for option in WRONG:  # of devices that do not exist
         daemon.write(option, '0xdead\n')
     daemon.write('ids_guid_file', '0xdead 1\n')
     daemon.write('port_search_ordering_file', '0xdead 1\n')
@@ -246,7 +246,7 @@ def run(checks, directory):
 
 
 def forgives_unread_ones(checks, daemon):
-    """A wrong file that no engine of the list reads is told, and no more."""
+    """A wrong file that no engine of the list reads is reported, and no more."""
     for option, (wrong, told) in WRONG.items():
         unread = option in UNREAD
         saved = daemon.read(option)
@@ -260,7 +260,7 @@ def forgives_unread_ones(checks, daemon):
 
 
 def dumps_what_is_used(checks, directory, texts):
-    """Roots that are not there: the dumps tell of those that the routes in use go by."""
+    """Missing roots: the dumps name those that the present routes use."""
     daemon = Daemon(directory, '-R', 'updn')
     for option, text in texts.items():
         daemon.write(option, text)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What the program tells a service manager, which this plays: sd_notify(3)."""
+"""Messages of the program to a service manager, played by this test: sd_notify(3)."""
 
 import ctypes
 import os
@@ -24,7 +24,7 @@ check = checks.check
 
 
 class Manager:
-    """Starts opensm and hears what it says."""
+    """Starts opensm and receives its messages."""
 
     def __init__(self, directory, *options, **env):
         self.dir, self.options, self.env = directory, options, env
@@ -54,7 +54,7 @@ class Manager:
             return file.read()
 
     def logs(self, text, times=1, seconds=SECONDS):
-        """Whether the log has a text that often; it is written by a thread of its own."""
+        """Whether the log has a text that many times; it is written by a separate thread."""
         for _ in range(seconds * 10):
             if self.log().count(text) >= times:
                 return True
@@ -62,7 +62,7 @@ class Manager:
         return False
 
     def says(self, seconds):
-        """What is said next, or None."""
+        """The next message, or None."""
         self.socket.settimeout(seconds)
         try:
             return self.socket.recv(4096).decode()
@@ -70,7 +70,7 @@ class Manager:
             return None
 
     def until(self, start):
-        """All that is said until something begins so."""
+        """All messages until one begins like this."""
         said = []
         while not said or not said[-1].startswith(start):
             text = self.says(SECONDS)
@@ -107,7 +107,7 @@ def control(manager, *words):
 
 
 def shows(manager, text, times):
-    """Whether --progress has had a line so often, which it writes when it changes."""
+    """Whether --progress has had a line that many times; it writes one on each change."""
     lines = []
     for _ in range(30 * 10):
         with open(os.path.join(manager.dir, 'out')) as file:
@@ -119,7 +119,8 @@ def shows(manager, text, times):
 
 
 def cut_off(manager):
-    """Its port is down, and up again: said by STATUS= and --progress, which know no subnet then."""
+    """Its port is down, and up again: shown by STATUS= and --progress, which know no subnet
+    then."""
     down, up = 'MASTER, its port is down', 'MASTER  20 switches  16 hosts  116 active ports'
     manager.until('READY=1')
     shows(manager, up, 1)
@@ -132,7 +133,7 @@ def cut_off(manager):
 
 
 def stays(manager):
-    """daemon TRUE of a file that was made for the classic daemon."""
+    """daemon TRUE in a file that was made for the classic daemon."""
     manager.until('READY=1')
     check('daemon is ignored', manager.child.poll() is None)
     check('the log says so', manager.logs('daemon is ignored'), manager.log())
@@ -181,7 +182,8 @@ class Stopped:
 
 
 def missed(manager, name):
-    """Whether the log tells of it; a thread stopped with a lock held stops who would tell, too."""
+    """Whether the log reports it; a thread stopped with a lock held also stops those that would log
+    it."""
     text = f'the actor {name} does not run'
     before = manager.log().count(text)  # on a busy machine; one may be on its way, too
     return manager.logs(text, before + 2, seconds=5)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The console by TLS, with opensmctl as its client: what is on the wire, who trusts whom, and files
-that are not as they should be. On a simulated fabric; run in the build directory."""
+"""The console by TLS, with opensmctl as its client: what is on the wire, which side trusts which,
+and bad files. On a simulated fabric; run in the build directory."""
 
 import os
 import shutil
@@ -84,7 +84,7 @@ class TlsDaemon(Daemon):
 
 
 class Recorder:
-    """A relay before the daemon that keeps what crosses it."""
+    """A relay in front of the daemon that records the traffic."""
 
     def __init__(self, port):
         self.target, self.bytes = port, b''
@@ -145,7 +145,7 @@ def conversation(made):
 
 
 def by_hand(made):
-    """The key typed, and not seen."""
+    """The key is typed, and not seen."""
     with TlsDaemon(made) as daemon:
         daemon.listens()
         user = Terminal('--connect', f'127.0.0.1:{daemon.port}', '--ca', made.path('ca.pem'))

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Wrong configurations, and what is said of each: by --check-config, for people and as JSON, and by
-a start, which must be stopped by the errors and by nothing else. Run in the build directory."""
+"""Wrong configurations, and the messages about each: by --check-config, for people and as JSON, and
+by a start, which must be stopped by the errors and by nothing else. Run in the build directory."""
 
 import json
 import os
@@ -20,8 +20,8 @@ OPENSM = os.path.abspath(os.environ.get('OPENSM', './opensm/opensm'))
 SECONDS = 120
 checks = Checks()
 
-# Name, opensm.conf, other files, words of the command line, what is said; @ is the directory. A
-# line that begins with E stops the start, one with W does not; no other errors may be told.
+# Name, opensm.conf, other files, words of the command line, messages; @ is the directory. A line
+# that begins with E stops the start, one with W does not; no other errors may be reported.
 CASES = [
     ('a number out of bounds', 'lmc 9\n', {}, '',
      ["E @/conf:1: error: lmc: '9' is not a number from 0 to 7"]),
@@ -119,7 +119,7 @@ CASES = [
      ["E opensm: error: priority: '/etc/opensm/partitions.conf' is not .*; did you mean -P?"]),
     ('an option that there is not', '', {}, '--nonsense',
      ["E opensm: error: unknown option '--nonsense'"]),
-    # What a stranger to the code writes, who knows other programs and other subnet managers.
+    # What a newcomer may write who knows other programs and other subnet managers.
     ('keys and values with an equals sign', 'sm_priority = 15\nlmc=2\nsweep_interval: 5\n', {}, '',
      ["E @/conf:1: error: sm_priority: '= 15' is not .*; a value stands behind its key without",
       "E @/conf:2: error: 'lmc=2' is not a key followed by a value; these stand without '=' or",
@@ -197,7 +197,7 @@ def check_json(name, words, expected):
 
 
 def check_start(name, words, expected, directory):
-    """The same errors, by one start."""
+    """A start reports the same errors."""
     done = run('--sim', 'fattree:4', '--once', *words)
     errors = errors_of(expected)
     checks.check(f'{name}: a start', done.returncode == (1 if errors else 0), done)
@@ -226,7 +226,7 @@ def check_case(name, conf, files, words, expected):
 
 
 def check_beginning():
-    """What scripts look for in the output of the classic daemon."""
+    """What scripts search for in the output of the classic daemon."""
     with tempfile.TemporaryDirectory() as directory:
         done = run('--sim', 'fattree:4', '--once', '-p', '14', '-f', '-', '-l', '2', '-k', '0x5ec')
         lines = done.stdout.splitlines()
