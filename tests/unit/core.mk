@@ -14,7 +14,7 @@ tests_unit_test_notify_SOURCES = tests/unit/test_notify.c
 tests_unit_test_notify_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_notify_LDADD = $(LIBS_CORE) $(CHECK_LIBS)
 
-# What the units run.
+# Programs that the units run.
 TESTS += tests/unit/test_units.sh
 dist_check_SCRIPTS += tests/unit/test_units.sh
 
@@ -34,7 +34,7 @@ tests_unit_test_options_classic_SOURCES = tests/unit/test_options_classic.c \
 tests_unit_test_options_classic_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_options_classic_LDADD = $(LIBS_CORE) $(CHECK_LIBS)
 
-# What bash completes, against --help.
+# Completions of bash, against --help.
 dist_check_SCRIPTS += tests/unit/test_completion.py
 TESTS += tests/unit/test_completion.py
 

@@ -13,7 +13,7 @@ TESTS += tests/unit/test_route_property
 tests_unit_test_route_property_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_property_LDADD = $(LIBS_ROUTECHECK)
 
-# That a seed means the same fabric with another compiler.
+# A seed must mean the same fabric with another compiler.
 check_PROGRAMS += tests/unit/test_seeds
 TESTS += tests/unit/test_seeds
 tests_unit_test_seeds_CFLAGS = $(TEST_CFLAGS)
@@ -29,7 +29,7 @@ TESTS += tests/unit/test_route_repair
 tests_unit_test_route_repair_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_repair_LDADD = $(LIBS_ROUTECHECK)
 
-# An independent checker beside the verifier; "make proof" takes a million cases.
+# An independent checker beside the verifier; "make proof" runs a million cases.
 check_PROGRAMS += tests/unit/test_proof
 TESTS += tests/unit/test_proof
 tests_unit_test_proof_SOURCES = tests/unit/test_proof.c \
@@ -50,7 +50,7 @@ soak-route: tests/unit/test_route_property tests/unit/test_route_repair
 	ROUTE_SEEDS=$(SOAK_REPAIR) tests/unit/test_route_repair
 .PHONY: soak-route
 
-# Packets in buffers: what the verifier calls free never stops; "make credits" takes 1,000 seeds.
+# Packets in buffers: nets that the verifier calls free never stop; "make credits" runs 1,000 seeds.
 check_PROGRAMS += tests/unit/test_credits
 TESTS += tests/unit/test_credits
 tests_unit_test_credits_SOURCES = \

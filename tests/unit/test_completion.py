@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What bash completes, asked of bash itself: every flag that --help knows is offered, and after one
-with an argument the files or the words that it takes."""
+"""Completions, as made by bash itself: every flag that --help knows is offered, and after one with
+an argument the files or the words that it takes."""
 
 import os
 import re
@@ -52,18 +52,18 @@ check = checks.check
 
 
 class Bash:
-    """Questions are gathered and put to one bash."""
+    """Collects questions and gives them to one bash."""
 
     def __init__(self, directory):
         self.directory, self.questions = directory, []
 
     def ask(self, what, words, judge):
-        """judge(list of what is offered) says whether that is right."""
+        """judge(list of offers) says whether that is right."""
         self.questions.append((what, words, judge))
 
     def close(self):
         lines = [' '.join(shlex.quote(word) for word in words) for _, words, _ in self.questions]
-        # compopt has a meaning only while bash itself completes.
+        # compopt works only while bash itself completes.
         script = 'compopt() { :; }\n' + SCRIPT.format(library=LIBRARY,
                                                       build=os.path.abspath(BUILD))
         run = subprocess.run(['bash', '--norc', '-c', script], input='\n'.join(lines) + '\n',
@@ -123,7 +123,7 @@ def ask_opensm(bash):
 
 
 def ask_engines(bash):
-    """Those that are offered are all that there are."""
+    """The offers must be exactly these."""
     program = os.path.join(BUILD, TOOLS['osmroute'])
     said = subprocess.run([program, '-R', '?', 'fattree:4'], capture_output=True, text=True).stderr
     known = set(re.findall(r'[\w-]+', said.rsplit('there are', 1)[-1]))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""osmroute as a user meets it: reports, files, exit codes, and its manual page against --help."""
+"""osmroute as a user sees it: reports, files, exit codes, and its manual page against --help."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def report(*arguments):
 
 
 def without_cost(value):
-    """The same without what differs from run to run."""
+    """Without what differs from run to run."""
     if isinstance(value, dict):
         return {key: without_cost(inner) for key, inner in value.items()
                 if not key.endswith('_cost')}
@@ -85,7 +85,7 @@ def test_table():
 
 def test_outages():
     result = run('-R', 'updn,ftree', '--outage', 'link,leaf', '--trials', '2', 'torus:4x4')
-    # On a torus a table that is computed whole may be more even than one that is repaired.
+    # On a torus a full recomputation may be more even than a repaired table.
     rows = re.findall(r'^  (link|leaf) +(lost|back) +\d+/\d+ .* (\d of \d) +'
                       r'right(?:, \d not repaired)?$', result.stdout, re.M)
     check('rows of outages', rows == [(what, when, '0 of 2') for what in ('link', 'leaf')
@@ -290,7 +290,7 @@ ALL = ('-R', 'minhop,updn,dor', '--lose', '1', '--outage', 'all', '--trials', '2
 
 
 def test_odd_fabrics(directory):
-    """Too little to route is no fault; what cannot be routed is told with its name."""
+    """Too little to route is not an error; what cannot be routed is named."""
     odd = {
         'a switch alone': 'Switch 4 "s"\n',
         'no hosts': 'Switch 4 "s"\n[1] "t"[1]\n\nSwitch 4 "t"\n[1] "s"[1]\n',

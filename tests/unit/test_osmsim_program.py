@@ -21,7 +21,7 @@ check = checks.check
 
 
 def command(line):
-    """What the running server answers, or None."""
+    """The running server's answer, or None."""
     try:
         return subprocess.run([PROGRAM, '-c', line], capture_output=True, text=True,
                               timeout=SECONDS).stdout
@@ -34,7 +34,7 @@ def read_until(master, words):
     while words not in said:
         try:
             more = os.read(master, 4096)
-        except OSError:  # nobody has the terminal open any more
+        except OSError:  # no process has the terminal open any more
             more = b''
         if not more:
             break
@@ -43,7 +43,7 @@ def read_until(master, words):
 
 
 def test_background():
-    """"osmsim SPEC &" goes on serving whatever is typed at that terminal."""
+    """"osmsim SPEC &" continues to serve whatever is typed at that terminal."""
     pid, master = pty.fork()
     if pid == 0:
         server = subprocess.Popen([PROGRAM, 'fattree:4'], preexec_fn=os.setpgrp)

@@ -10,8 +10,7 @@
 
 static const struct {
 	const char *text;
-	const char
-		*told; /* prefix, GUID in hex; "*" for any; or the error after the file's name */
+	const char *told; /* prefix, GUID in hex; "*" for any; or the error after the file's name */
 } files[] = {
 	{"", ""},
 	{"\n  \t\r\n# all of it\n   # and this\n", ""},

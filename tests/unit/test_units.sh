@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # What the systemd units run, on a host of two InfiniBand ports and an Ethernet port that is made
-# up here, and whether systemd takes the units, where it is installed.
+# up here, and whether systemd accepts the units, where it is installed.
 ports=$PWD/config/opensm-ports
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -150,7 +150,7 @@ check "no ports" 0 "opensm: no InfiniBand ports"
 
 units="opensm opensm@ opensm-hotplug@"
 if command -v systemd-analyze >/dev/null; then
-	# Programs where a build has them not yet.
+	# Programs where the build does not have them yet.
 	for unit in $units; do
 		sed 's|^\(Exec[A-Za-z]*=\)[^ ]*opensm-ports|\1/bin/true|' "config/$unit.service" \
 			>"$dir/$unit.service"
