@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Adds up what tests did. Input: names of tests, one a line; -v dir=DIR: the build directory with
+# Adds up test results. Input: names of tests, one a line; -v dir=DIR: the build directory with
 # their .trs and .log files. The figures go to standard output, why a test failed or was skipped
 # before them to standard error.
 #
 # A program of libcheck counts by its checks, a script by the 'N passed, N failed, N skipped' it
-# closes with, any other test as one. Automake's verdict stands above what a test says of itself:
+# closes with, any other test as one. Automake's verdict overrides a test's own:
 # a failure without a failed check, or a test without a verdict, is one more failure.
 
 function tell(line)
@@ -12,7 +12,7 @@ function tell(line)
 	print line > "/dev/stderr"
 }
 
-# What matters of a log: from a sanitizer's report on, else its end.
+# The relevant part of a log: from a sanitizer's report on, else its end.
 function tell_log(test, log_file,    line, n, lines, i, first)
 {
 	first = -1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # make bench BENCH_FLAGS='--sizes 16 --runs 5' measures; make check only tries it. So does
 # make bench-route BENCH_FLAGS='--nets fattree:16 --json FILE' with the routing
-# engines, make bench-outages with what they do if something is lost, and make bench-faults with
-# what the daemon does about it: BENCH_FLAGS='--runs 1 --before OTHER/opensm'.
+# engines, make bench-outages with their repair of losses, and make bench-faults with the
+# daemon's repair: BENCH_FLAGS='--runs 1 --before OTHER/opensm'.
 EXTRA_DIST += tests/bench/bench.py tests/bench/lab.py tests/bench/phases.py tests/bench/table.py \
 	tests/bench/count_mads.c tests/bench/route_table.py tests/bench/route_nets.py \
 	tests/bench/route_peer.py tests/bench/route_print.py tests/bench/route_outages.py \
@@ -69,7 +69,7 @@ bench-reports: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/reports.py $(BENCH_FLAGS)
 .PHONY: bench-reports
 
-# Cold starts where MADs get lost, on ibsim: BENCH_FLAGS='--net fattree:16 --percent 5'.
+# Cold starts with lost MADs, on ibsim: BENCH_FLAGS='--net fattree:16 --percent 5'.
 EXTRA_DIST += tests/bench/loss.py
 bench-loss: opensm/opensm$(EXEEXT) tests/bench/count_mads.so
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/loss.py $(BENCH_FLAGS)

@@ -7,14 +7,14 @@
 #
 #	FUZZ_TARGETS	names of targets; by default all
 #	FUZZ_RUNS	inputs a target, 1000000 by default
-#	FUZZ_SECONDS	at most so long a target; 0, the default: no limit
+#	FUZZ_SECONDS	seconds a target at most; 0, the default: no limit
 #	FUZZ_FLAGS	more flags of libFuzzer
-#	FUZZ_SANITIZERS	address,undefined by default; undefined alone looks ten times as often
+#	FUZZ_SANITIZERS	address,undefined by default; undefined alone runs ten times as many inputs
 #
-# It builds in BUILD-DIR/fuzz-clang, or in fuzz-clang-SANITIZERS if they are given. What reaches
-# new code is kept below it in corpus/NAME, for the next time. An input that breaks a target is
-# written to BUILD-DIR/tests/fuzz/findings, and the end status is 1. Once it is mended, keep it as
-# tests/fuzz/corpus/NAME/finding-WHAT.
+# It builds in BUILD-DIR/fuzz-clang, or in fuzz-clang-SANITIZERS if these are given. Below
+# it, corpus/NAME keeps inputs that reach new code for the next time. An input that breaks a target
+# is written to BUILD-DIR/tests/fuzz/findings, and the end status is 1. Once the error is repaired,
+# keep it as tests/fuzz/corpus/NAME/finding-WHAT.
 #
 # AFL++ takes the same targets: ../configure CC=afl-clang-fast --enable-libfuzzer
 # --enable-sanitizer=address, make fuzz-programs, then
@@ -26,7 +26,7 @@ build=$top/fuzz-clang${FUZZ_SANITIZERS:+-$FUZZ_SANITIZERS}
 findings=$top/tests/fuzz/findings
 runs=${FUZZ_RUNS:-1000000}
 sanitizers=${FUZZ_SANITIZERS:-address,undefined}
-# What fuzzer-no-link stands for without the tracing of comparisons, which would halve the speed.
+# The options of fuzzer-no-link, without the tracing of comparisons, which would halve the speed.
 # strcmp and memcmp are traced all the same.
 coverage=-fsanitize-coverage=inline-8bit-counters,pc-table
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# A program a decoder or parser. In make check each runs on its corpus and some thousand altered
-# inputs. make fuzz builds the same with clang's libFuzzer in a directory of its own and runs each
+# One program per decoder or parser. In make check each runs on its corpus and some thousand altered
+# inputs. make fuzz builds them with clang's libFuzzer in a directory of its own and runs each
 # FUZZ_RUNS times: see fuzz.sh.
 fuzz_programs = \
 	tests/fuzz/fuzz_console \

@@ -23,7 +23,7 @@ is() { # expected, command...
 	[ "$said" = "$expected" ] || { echo "$said"; false; }
 }
 
-# What a host with ibsim for its HCA has otherwise than one with a real one.
+# Differences of a host with ibsim for its HCA from one with a real HCA.
 for name in opensm opensm@; do
 	mkdir -p /etc/systemd/system/$name.service.d
 	printf '[Unit]\nConditionPathExists=\n' >/etc/systemd/system/$name.service.d/ibsim.conf

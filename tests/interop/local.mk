@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # The built daemon on Debian's ibsim, with infiniband-diags and the classic daemon as its peers.
-# OPENSM=/usr/sbin/opensm make check runs the same on the classic daemon.
+# OPENSM=/usr/sbin/opensm make check runs the tests on the classic daemon.
 interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_fat_tree_8.py tests/interop/test_fat_tree_16.py \
 	tests/interop/test_classic_console.py tests/interop/test_classic_log.py \
@@ -32,7 +32,7 @@ tests_interop_wire_samples_LDADD = libvendor.a $(LIBS_IBA)
 # Questions to the SA, for test_paths.py.
 check_PROGRAMS += tests/interop/sa_ask
 tests_interop_sa_ask_LDADD = $(LIBS_IBA) $(UMAD_LIBS)
-# And to SMAs, for test_partitions.py and test_qos.py.
+# Questions to SMAs, for test_partitions.py and test_qos.py.
 check_PROGRAMS += tests/interop/smp_ask
 tests_interop_smp_ask_LDADD = $(UMAD_LIBS)
 
@@ -48,7 +48,7 @@ EXTRA_DIST += tests/interop/migration.py tests/interop/boot.py tests/interop/boo
 migration:
 	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
 		unshare --mount $(srcdir)/tests/interop/migration.py $(MIGRATION_FLAGS)
-# And what the real service manager makes of the units, in a container.
+# The units under the real service manager, in a container.
 boot:
 	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
 		unshare --mount $(srcdir)/tests/interop/boot.py $(MIGRATION_FLAGS)

@@ -6,7 +6,7 @@ usage: mutate.py [--sample N] [--seed S] [--jobs N] [--again] [--base REVISION] 
 
 A place is FILE, FILE:FUNCTION, DIRECTORY or DIRECTORY:FUNCTION, from the top of the tree; without
 any, it is the files of opensm/{sm,sa,mad} that differ from REVISION. All mutants of a run are in
-one build of a copy of the tree in ./mutate, where the environment tells which of them is on
+one build of a copy of the tree in ./mutate, where the environment says which of them is active
 (switch.h). Each test function of the programs of "make check" that link the files runs once by
 itself to see how long it takes and which places it reaches; then each mutant meets those that reach
 it, those first that have killed most in the least time, themselves or the functions of their
@@ -14,7 +14,7 @@ program on average, now and in earlier runs, or were changed together with the f
 or --budget is used up: then it has survived. Test functions that an earlier run found longer than
 --longest do not count. So the score is a lower bound. Results
 stay in ./mutate and are not computed again as long as the file does not change (--again: survivors
-meet the tests anew). A mutant that gives the same object is none. Survivors that
+meet the tests again). A mutant that gives the same object does not count. Survivors that
 tests/mutate/survivors accepts as equivalent do not count, others there do. Fails if a directory has
 a lower share of killed mutants than --least."""
 
@@ -275,7 +275,7 @@ class Campaign:
 
     @staticmethod
     def refused(numbered, texts, said):
-        """Mutants on lines named by the compiler, and half of those within another one."""
+        """Mutants on lines that the compiler named, and those that partly overlap another one."""
         wrong = {(path, int(line)) for path, line in
                  re.findall(r'^\.\./(\S+?):(\d+):\d+: error', said, re.M)}
         return [number for number, mutant in numbered.items()
