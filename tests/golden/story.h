@@ -37,7 +37,7 @@ void story_tell_files(void); /* what the daemon has written to disk */
 void story_write(const char *name, const char *text);
 char *story_conf(const char *conf); /* as it is written to the file; newly allocated */
 void story_starts(const char *conf);
-void story_up(const char *conf);       /* begins, without recording: other stories show it */
+void story_up(const char *conf);       /* recorded as a digest only */
 void story_restarts(const char *conf); /* ends the daemon first */
 void story_rereads(const char *conf);
 void story_sweeps(const char *what, enum sweep_reason reason);

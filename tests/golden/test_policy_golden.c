@@ -658,7 +658,7 @@ START_TEST(tables)
 }
 END_TEST
 
-/* A port is given another key without any report; requests to it wait meanwhile. */
+/* A port is to get another key, but the Set is lost; requests for its tables wait meanwhile. */
 START_TEST(m_key_waits)
 {
 	static const char *const where[] = {"sw-b", "host-5"};
@@ -866,7 +866,7 @@ START_TEST(secret_key)
 }
 END_TEST
 
-/* Each has the other's port in its file, and both ignore it. */
+/* Each finds the other's port, and ignores it. */
 START_TEST(both_ignore)
 {
 	managers_begin("both_ignore", TWO "ignore_other_sm TRUE\nsweep_interval 1\n");
