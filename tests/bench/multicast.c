@@ -149,7 +149,7 @@ static void publish(struct bench *bench, const char *what)
 	bench->since = seconds();
 }
 
-/* The same switches and hosts with one cable less, and routes repaired from the earlier ones. */
+/* Switches and hosts as before with one cable less, and routes repaired from the earlier ones. */
 static void lose_cable(struct bench *bench, const char *spec)
 {
 	struct subnet *before = bench->subnet, *now = make_subnet(spec, 0, 0);

@@ -10,7 +10,7 @@
 #include "sm/store/guid2lid.h"
 #include "tests/run_suite.h"
 
-#define SOMEBODY 65534 /* uid of the user "nobody" */
+#define SOMEBODY 65534 /* uid of an unprivileged user */
 
 static uid_t user;
 static char *directory, *file, *bad;

@@ -96,7 +96,7 @@ START_TEST(test_host_round_trip)
 	for (int round = 0; round < ROUNDS; round++) {
 		uint8_t wire[ROOM];
 
-		/* the same filling in both, so that a byte that decode wrongly touches shows */
+		/* equal filling in both, so that a byte that decode wrongly touches shows */
 		memset(host, round, sizeof(host));
 		memset(again, round, sizeof(again));
 		fill_host(type, rand, host);

@@ -181,7 +181,7 @@ START_TEST(test_sane)
 }
 END_TEST
 
-/* The same ports once more, whatever they carry: the same LIDs. */
+/* Equal ports once more, whatever they carry: the same LIDs. */
 START_TEST(test_stable)
 {
 	uint16_t first[MAX_PORTS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* InformInfo and InformInfoRecord: what may be subscribed to, who ends it, who may see it. */
+/* InformInfo and InformInfoRecord: what may be subscribed to, ended and seen, by which port. */
 #include <check.h>
 
 #include "complib/actor.h"

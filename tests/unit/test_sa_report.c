@@ -520,7 +520,7 @@ START_TEST(test_kinds_in_turn)
 }
 END_TEST
 
-/* The same MGID, in order: the last state is reported, and no outdated one. */
+/* One MGID, in order: the last state is reported, and no outdated one. */
 START_TEST(test_joined)
 {
 	static const struct {

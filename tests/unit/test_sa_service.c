@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* ServiceRecord: who may register what, who may see it, and when it ends. */
+/* ServiceRecord: which port may register what, which may see it, and when it ends. */
 #include <check.h>
 #include <string.h>
 

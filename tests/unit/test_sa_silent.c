@@ -154,7 +154,7 @@ START_TEST(test_silent_requester)
 	silent.period_ns = 0;
 	pass(GIVEN_UP + SECOND);
 	ck_assert_uint_eq(held(), 0);
-	/* Trusted again after a minute. */
+	/* In doubt no longer, after a minute. */
 	pass(SA_DOUBT_NS);
 	silent.period_ns = SECOND / 400;
 	timer_start(&silent.timer, 0);
@@ -164,7 +164,7 @@ START_TEST(test_silent_requester)
 }
 END_TEST
 
-/* It is over at once, and trust is not lost. */
+/* It is over at once, and leaves no doubt. */
 START_TEST(test_ended_by_requester)
 {
 	start();
@@ -262,7 +262,7 @@ START_TEST(test_shares)
 	ck_assert(sa_held_take(shares, 4, 0, SA_MAX_HELD_BY_ONE / 2));
 	ck_assert(sa_held_take(shares, 5, 0, 1000));
 	ck_assert(sa_held_take(shares, 5, 0, 1000)); /* a second answer */
-	/* Without an ACK only little beside one; with an ACK trust returns. */
+	/* Without an ACK, in doubt, only little beside one; an ACK ends the doubt. */
 	sa_held_note(shares, 5, VENDOR_SILENT);
 	ck_assert(sa_held_take(shares, 5, 0, 1000)); /* beside those of a process that died */
 	ck_assert(sa_held_take(shares, 5, 1000, SA_MAX_HELD_IN_DOUBT));
@@ -319,7 +319,7 @@ START_TEST(test_beside_the_largest)
 }
 END_TEST
 
-/* As much as one may have beside another; other ends neither cost nor restore trust. */
+/* As much as one may have beside another; other ends neither begin nor end a doubt. */
 START_TEST(test_bounds)
 {
 	struct context context = {.rt = runtime_new(RUNTIME_VIRTUAL)};

@@ -289,7 +289,7 @@ START_TEST(test_each)
 }
 END_TEST
 
-/* Fields of a member are not fields of the group, whoever made it. */
+/* Fields of a member are not fields of the group, whichever port made it. */
 START_TEST(test_group_is_no_member)
 {
 	struct iba_mc_member_record record = {

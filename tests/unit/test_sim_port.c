@@ -107,7 +107,7 @@ START_TEST(test_two_clients)
 	ck_assert(!peer_bind(&second, IBA_CLASS_SUBN_DIRECTED, false));
 	net_smp(net, smp, IBA_CLASS_SUBN_DIRECTED, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
 	net_direct(net, smp, sw);
-	/* The same TransactionID from both. */
+	/* One TransactionID from both. */
 	ck_assert(vendor_send(second.vendor, &to, smp, 256, 50));
 	ck_assert(vendor_send(net->vendor, &to, smp, 256, 50));
 	mad = peer_take(&second);
