@@ -146,7 +146,7 @@ START_TEST(hosts_that_stay_away)
 }
 END_TEST
 
-/* After a restart one host a second is told. One that goes before its turn is told when back. */
+/* After a restart one host a second must reregister; one that goes before its turn, once back. */
 START_TEST(a_host_goes_before_its_turn)
 {
 	unsigned int host, n_hosts;
