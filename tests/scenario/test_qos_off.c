@@ -232,7 +232,7 @@ START_TEST(lanes_that_are_left)
 }
 END_TEST
 
-/* A switch that comes up from power-off needs no Set. */
+/* A fabric with its initial tables costs no SMPs for them, nor does a cable or a restart. */
 START_TEST(cold)
 {
 	unsigned int node, port;
@@ -250,7 +250,7 @@ START_TEST(cold)
 }
 END_TEST
 
-/* Neither does one that is reset after QoS was turned off. */
+/* Nor does a switch that is reset after QoS was turned off. */
 START_TEST(reset_since)
 {
 	unsigned int node = scenario_node(s, "core-0-0");

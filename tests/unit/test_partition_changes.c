@@ -108,7 +108,7 @@ static const struct {
 	{{"0x11: 0x7=none"}, "0x0011:\n\t0x0000000000000007=none;\n"},
 	{{"0x7fff: 0x7=none"}, "0x7fff:\n\t0x0000000000000007=none;\n"},
 	{{"0x1: 0x5=none, 0x6=none"}, "0x0001:\n\t0x0000000000000005=none;\n"},
-	/* the words of changes do not keep them alive */
+	/* a change that is undone leaves nothing behind */
 	{{"0x10: 0x40=full", "0x10: 0x40=none"}, ""},
 	{{"New=0x12,ipoib:"}, "New=0x12,ipoib:;\n"},
 };
