@@ -258,7 +258,7 @@ enum route_error {
 };
 GQuark route_error_quark(void);
 
-struct route_graph;
+struct route_plan;
 struct layered;
 /* An engine has one of: compute(), hops() by which it routes, route() on a layered graph. */
 struct route_engine {
@@ -271,11 +271,11 @@ struct route_engine {
 	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
 				   GError **error);
 	/*
-	 * The hops by which it routes, as from route_hops_all(), in a graph that it may orient;
-	 * every entry that leads nearer by these hops (route_leads) is as legal as the engine's
-	 * own, in any mixture. NULL if the engine has no such hops. next may be NULL.
+	 * The hops by which it routes, as from route_hops_all(), by the order that it gives the
+	 * plan; every entry that leads nearer by these hops (route_leads) is as legal as the
+	 * engine's own, in any mixture. NULL if the engine has no such hops. next may be NULL.
 	 */
-	uint8_t *(*hops)(struct route_graph *graph, const struct fabric *fabric,
+	uint8_t *(*hops)(struct route_plan *plan, const struct fabric *fabric,
 			 const struct route_input *input, uint8_t *next, GError **error);
 	/* Makes tables and lanes of a layered engine (layered.h); false and error if it cannot. */
 	bool (*route)(struct layered *layered, GError **error);

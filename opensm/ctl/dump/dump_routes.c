@@ -20,7 +20,7 @@ struct row {
 
 static void open_row(const struct dump_view *view, uint32_t sw, struct row *row)
 {
-	const struct route_graph *graph = view->graph;
+	const struct route_graph *graph = view->plan.graph;
 
 	row->sw = sw;
 	row->num_ports = view->fabric->nodes[view->fabric->switches[sw].node].num_ports;
@@ -32,14 +32,15 @@ static void open_row(const struct dump_view *view, uint32_t sw, struct row *row)
 
 static unsigned int least_hops(const struct dump_view *view, uint32_t sw, uint32_t to)
 {
-	return route_distance(view->graph, view->hops[(size_t)sw * view->graph->n + to]);
+	return route_distance(&view->plan.order, view->hops[(size_t)sw * view->plan.graph->n + to]);
 }
 
 /* Hops to a switch through this port; ROUTE_FAR if there is no legal path. */
 static unsigned int hops_by(const struct dump_view *view, const struct row *row, unsigned int num,
 			    uint32_t to)
 {
-	const struct route_graph *graph = view->graph;
+	const struct route_order *order = &view->plan.order;
+	const struct route_graph *graph = order->graph;
 	uint32_t edge = row->edge_of[num];
 	unsigned int hops;
 	uint8_t there;
@@ -49,9 +50,9 @@ static unsigned int hops_by(const struct dump_view *view, const struct row *row,
 	if (edge == FABRIC_NONE)
 		return ROUTE_FAR;
 	there = view->hops[(size_t)graph->edges[edge].to * graph->n + to];
-	if (there == ROUTE_FAR || (graph->up && !graph->up[edge] && there & ROUTE_UP))
+	if (there == ROUTE_FAR || (order->up && !order->up[edge] && there & ROUTE_UP))
 		return ROUTE_FAR;
-	hops = route_distance(graph, there) + (graph->weight ? graph->weight[edge] : 1u);
+	hops = route_distance(order, there) + (order->weight ? order->weight[edge] : 1u);
 	return MIN(hops, ROUTE_FAR);
 }
 
@@ -229,12 +230,14 @@ static bool is_named_root(const struct dump_view *view, uint32_t sw)
 	return false;
 }
 
-static bool is_found_root(const struct route_graph *graph, uint32_t sw)
+static bool is_found_root(const struct route_order *order, uint32_t sw)
 {
-	if (!graph->up)
+	const struct route_graph *graph = order->graph;
+
+	if (!order->up)
 		return false;
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (graph->up[e])
+		if (order->up[e])
 			return false;
 	return true;
 }
@@ -250,13 +253,13 @@ void dump_updn_roots(struct dump_view *view, FILE *out)
 
 	if (!dump_view_route(view))
 		return;
-	tree = !named && (view->graph->inverted || view->graph->joined) &&
-	       route_tree_rank(view->graph, rank);
+	tree = !named && (view->plan.order.inverted || view->plan.order.joined) &&
+	       route_tree_rank(view->plan.graph, rank);
 	for (uint32_t i = 0; i < view->fabric->n_switches; i++) {
 		uint32_t sw = view->switches[i];
 
 		if (named ? is_named_root(view, sw)
-			  : tree ? !rank[sw] : is_found_root(view->graph, sw))
+			  : tree ? !rank[sw] : is_found_root(&view->plan.order, sw))
 			fprintf(out, "0x%" PRIx64 "\n", switch_node(view, sw)->guid);
 	}
 }

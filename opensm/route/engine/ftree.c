@@ -61,20 +61,22 @@ uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabri
  * Ranks of a tree: by the distance from the roots that the operator named, else from the hosts, or
  * from their middle if these are on several ranks. NULL and error if it is not a tree.
  */
-static uint32_t *find_ranks(struct route_graph *graph, const struct fabric *fabric,
+static uint32_t *find_ranks(struct route_plan *plan, const struct fabric *fabric,
 			    const struct route_input *input, const uint64_t *keys, GError **error)
 {
+	const struct route_graph *graph = plan->graph;
 	g_autofree uint32_t *rank = g_new0(uint32_t, graph->n + 1);
 	bool tree = route_tree_rank(graph, rank) || graph->n <= 1;
 
 	if (input->n_roots) {
 		g_free(rank);
-		rank = route_rank_from_roots(graph, fabric, input, keys, error);
+		rank = route_rank_from_roots(&plan->order, fabric, input, keys, error);
 		if (!rank)
 			return NULL;
 		tree |= route_is_layered(graph, rank);
 	} else if (!tree) {
-		tree = route_orient_middle(graph, keys, rank) && route_is_layered(graph, rank);
+		tree = route_orient_middle(&plan->order, keys, rank) &&
+		       route_is_layered(graph, rank);
 	}
 	if (!tree)
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
@@ -85,20 +87,20 @@ static uint32_t *find_ranks(struct route_graph *graph, const struct fabric *fabr
 	return tree ? g_steal_pointer(&rank) : NULL;
 }
 
-static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabric,
+static uint8_t *ftree_hops(struct route_plan *plan, const struct fabric *fabric,
 			   const struct route_input *input, uint8_t *next, GError **error)
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
 	g_autofree uint32_t *rank = NULL;
 
-	graph->from_roots = input->from_roots;
-	if ((input->n_compute || input->n_io) && !put_off_others(graph, fabric, input)) {
+	plan->graph->from_roots = input->from_roots;
+	if ((input->n_compute || input->n_io) && !put_off_others(plan->graph, fabric, input)) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
 			    "by the files of compute and I/O nodes no node is a compute node");
 		return NULL;
 	}
-	rank = find_ranks(graph, fabric, input, keys, error);
-	return rank ? route_ranked_hops(graph, fabric, rank, keys, next, error) : NULL;
+	rank = find_ranks(plan, fabric, input, keys, error);
+	return rank ? route_ranked_hops(&plan->order, fabric, rank, keys, next, error) : NULL;
 }
 
 const struct route_engine route_engine_ftree = {

@@ -20,8 +20,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "route/fill/batches.h"
 #include "route/fill/shortest.h"
-#include "route/graph/batches.h"
 #include "route/graph/columns.h"
 #include "route/graph/flows.h"
 #include "route/renew/trace.h"
@@ -33,7 +33,8 @@
 
 /* State of one thread. */
 struct balance {
-	const struct route_graph *graph;
+	const struct route_plan *plan;
+	const struct route_graph *graph; /* of the plan */
 	const struct route_columns *columns;
 	struct route_flows flows;
 	struct route_loads *loads; /* [ignored * n_links + link]: ignored LIDs are balanced apart */
@@ -342,7 +343,7 @@ static struct balance *balance_new(const struct balance *like,
 	balance->used_by = g_new0(uint32_t, n_links);
 	balance->uses = g_new0(uint32_t, n_links);
 	balance->ahead = g_new0(uint64_t, n);
-	route_flows_init(&balance->flows, like->graph, channels, hops);
+	route_flows_init(&balance->flows, like->plan, channels, hops);
 	return balance;
 }
 
@@ -356,16 +357,18 @@ static void balance_free(struct balance *balance)
 	g_free(balance);
 }
 
-void route_balance_fill(const struct route_graph *graph, const struct fabric *fabric,
+void route_balance_fill(const struct route_plan *plan, const struct fabric *fabric,
 			const uint8_t *hops, const struct route_input *input,
 			struct routing *routing)
 {
+	const struct route_graph *graph = plan->graph;
 	struct route_channels *channels = route_channels_new(graph, NULL);
 	struct route_columns columns;
 	g_autofree uint64_t *load = g_new0(uint64_t, 2 * (size_t)graph->n_links + 1);
 	g_autofree uint64_t *own = find_own_flows(graph);
 	g_autofree const struct route_port_order **tried = route_port_orders(fabric, input);
 	struct balance balance = {
+		.plan = plan,
 		.graph = graph,
 		.columns = &columns,
 		.own = own,

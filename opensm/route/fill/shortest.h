@@ -5,13 +5,13 @@
 
 #include "route/engine.h"
 #include "route/graph/demand.h"
-#include "route/graph/graph.h"
+#include "route/graph/plan.h"
 
 /*
  * For layered networks (trees of any shape): false, with nothing done, if the graph is not such a
- * network, or has weights. hops and next are those of route_hops_all().
+ * network, or there are weights. hops and next are those of route_hops_all().
  */
-bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
+bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
 		     struct routing *routing);
 
 /*
@@ -38,7 +38,7 @@ uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabri
  * Among equally good links the input's orders of ports decide. hops is that of route_hops_all().
  * Rows of the routing need not be set before.
  */
-void route_balance_fill(const struct route_graph *graph, const struct fabric *fabric,
+void route_balance_fill(const struct route_plan *plan, const struct fabric *fabric,
 			const uint8_t *hops, const struct route_input *input,
 			struct routing *routing);
 
@@ -60,19 +60,16 @@ uint32_t route_port_place(const struct route_port_order *order, uint8_t port);
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, GError **error);
 
-/* route_hops_all() with an error if switches are too far apart. */
-uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GError **error);
-
 /*
- * route_hops_all() by the weights of the input: sets graph->weight unless all are 1, removes
- * heavier cables beside lighter ones from the graph, and sets graph->note for the operator. NULL
- * and error if switches are too far apart even if all weights are 1.
+ * route_hops_all() by the weights of the input: gives them to the order unless all are 1, removes
+ * heavier cables beside lighter ones from the graph, and sets the note for the operator. NULL and
+ * error if switches are too far apart even if all weights are 1.
  */
-uint8_t *route_hops_by_weight(struct route_graph *graph, const struct fabric *fabric,
+uint8_t *route_hops_by_weight(struct route_plan *plan, const struct fabric *fabric,
 			      const struct route_input *input, uint8_t *next, GError **error);
 
 /* The greatest distance in a table of route_hops_all(). */
-uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops);
+uint16_t route_most_hops(const struct route_order *order, const uint8_t *hops);
 
 extern const struct route_engine route_engine_minhop, route_engine_updn, route_engine_dnup,
 	route_engine_dor, route_engine_ftree, route_engine_file;

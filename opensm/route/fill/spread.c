@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "complib/hash.h"
+#include "route/fill/batches.h"
 #include "route/fill/shortest.h"
-#include "route/graph/batches.h"
 #include "route/graph/flows.h"
 #include "route/graph/parallel.h"
 
@@ -503,7 +503,7 @@ static void fill(struct spread *spread)
 		spreaders[i].spread = spread;
 		spreaders[i].cost = g_new0(uint64_t, layered->graph->n + 1);
 		spreaders[i].chosen = g_new0(uint32_t, layered->graph->n + 1);
-		route_flows_init(&spreaders[i].flows, layered->graph, layered->channels,
+		route_flows_init(&spreaders[i].flows, &layered->plan, layered->channels,
 				 layered->hops);
 	}
 	if (layered->kept)

@@ -141,15 +141,15 @@ static void mend_leaf(struct mending *mending, uint32_t leaf)
 	}
 }
 
-void route_mend_tolls(struct routing *routing, const struct route_graph *graph,
-		      const uint8_t *hops)
+void route_mend_tolls(struct routing *routing, const struct route_plan *plan, const uint8_t *hops)
 {
+	const struct route_graph *graph = plan->graph;
 	struct mending mending = {.graph = graph, .routing = routing};
 
 	if (!graph->tied)
 		return;
 	mending.moved = g_new0(uint32_t, graph->n_links + 1);
-	route_flows_init(&mending.flows, graph, NULL, hops);
+	route_flows_init(&mending.flows, plan, NULL, hops);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		if (route_has_hosts(graph, sw))
 			mend_leaf(&mending, sw);
@@ -179,9 +179,9 @@ static void count_paths(const struct route_flows *flows, const struct routing *r
 	}
 }
 
-void route_note_ties(struct routing *routing, const struct route_graph *graph,
-		     const uint8_t *hops)
+void route_note_ties(struct routing *routing, const struct route_plan *plan, const uint8_t *hops)
 {
+	const struct route_graph *graph = plan->graph;
 	g_autofree bool *passes = NULL;
 	uint64_t n = 0, n_others = 0;
 	struct route_flows flows;
@@ -189,7 +189,7 @@ void route_note_ties(struct routing *routing, const struct route_graph *graph,
 	if (!graph->tied)
 		return;
 	passes = g_new0(bool, graph->n + 1);
-	route_flows_init(&flows, graph, NULL, hops);
+	route_flows_init(&flows, plan, NULL, hops);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		if (route_has_hosts(graph, sw))
 			route_flows_turn_to(&flows, sw);

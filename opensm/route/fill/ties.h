@@ -8,7 +8,7 @@
 #define ROUTE_FILL_TIES_H
 
 #include "route/engine.h"
-#include "route/graph/graph.h"
+#include "route/graph/plan.h"
 
 #define ROUTE_TOLL_OTHERS 256 /* more than the penalty of the longest path without */
 
@@ -38,11 +38,9 @@ uint32_t *route_tolls_up(const struct route_graph *graph, const uint8_t *rank,
  * that lead there from elsewhere: this replaces entries that begin a path with more than the least
  * penalty.
  */
-void route_mend_tolls(struct routing *routing, const struct route_graph *graph,
-		      const uint8_t *hops);
+void route_mend_tolls(struct routing *routing, const struct route_plan *plan, const uint8_t *hops);
 
 /* Notes how many shortest paths between hosts pass cables of other partitions, if any do. */
-void route_note_ties(struct routing *routing, const struct route_graph *graph,
-		     const uint8_t *hops);
+void route_note_ties(struct routing *routing, const struct route_plan *plan, const uint8_t *hops);
 
 #endif

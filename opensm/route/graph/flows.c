@@ -8,10 +8,13 @@
 #include "route/graph/parallel.h"
 #include "route/renew/trace.h"
 
-void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
+void route_flows_init(struct route_flows *flows, const struct route_plan *plan,
 		      const struct route_channels *channels, const uint8_t *hops)
 {
-	*flows = (struct route_flows){.graph = graph, .hops = hops, .dest = FABRIC_NONE};
+	const struct route_graph *graph = plan->graph;
+
+	*flows = (struct route_flows){
+		.plan = plan, .graph = graph, .hops = hops, .dest = FABRIC_NONE};
 	flows->own = channels ? NULL : route_channels_new(graph, NULL);
 	flows->channels = channels ? channels : flows->own;
 	flows->far = g_malloc(graph->n + 1);
@@ -35,11 +38,11 @@ void route_flows_clear(struct route_flows *flows)
 	g_free(flows->toll);
 }
 
-uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t *hops,
-				 uint32_t *order)
+uint32_t route_order_by_distance(const struct route_order *order, const uint8_t *hops,
+				 uint32_t *switches)
 {
-	uint32_t n = graph->n, start[256 + 1] = {0};
-	uint8_t mask = graph->up ? (uint8_t)~ROUTE_UP : 0xFF;
+	uint32_t n = order->graph->n, start[256 + 1] = {0};
+	uint8_t mask = order->up ? (uint8_t)~ROUTE_UP : 0xFF;
 
 	for (uint32_t sw = 0; sw < n; sw++)
 		start[256 - (hops[sw] == ROUTE_FAR ? ROUTE_FAR : hops[sw] & mask)]++;
@@ -48,27 +51,26 @@ uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t 
 		start[i] += start[i - 1];
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (hops[sw] && hops[sw] != ROUTE_FAR)
-			order[start[255 - (hops[sw] & mask)]++] = sw;
+			switches[start[255 - (hops[sw] & mask)]++] = sw;
 	return start[255];
 }
 
 /* Whether hops are the same in both directions. */
-static bool is_plain(const struct route_graph *graph)
+static bool is_plain(const struct route_order *order)
 {
-	return !graph->up && !graph->weight;
+	return !order->up && !order->weight;
 }
 
 void route_flows_turn_to(struct route_flows *flows, uint32_t dest)
 {
-	const struct route_graph *graph = flows->graph;
-	uint32_t n = graph->n;
+	uint32_t n = flows->graph->n;
 
-	if (is_plain(graph))
+	if (is_plain(&flows->plan->order))
 		memcpy(flows->far, flows->hops + (size_t)dest * n, n);
 	else
 		for (uint32_t sw = 0; sw < n; sw++)
 			flows->far[sw] = flows->hops[(size_t)sw * n + dest];
-	flows->n_order = route_order_by_distance(graph, flows->far, flows->order);
+	flows->n_order = route_order_by_distance(&flows->plan->order, flows->far, flows->order);
 	flows->dest = dest;
 	flows->listed = false;
 	if (flows->toll)
@@ -76,8 +78,8 @@ void route_flows_turn_to(struct route_flows *flows, uint32_t dest)
 }
 
 /*
- * For a plain graph, where any channel leads nearer that ends nearer. Which ones do is hard to
- * predict, so there is no branch.
+ * Without directions and weights, where any channel leads nearer that ends nearer. Which ones do is
+ * hard to predict, so there is no branch.
  */
 static struct route_step *list_plain(const struct route_flows *flows, uint32_t sw,
 				     struct route_step *restrict step)
@@ -100,7 +102,7 @@ static struct route_step *list_legal(const struct route_flows *flows, uint32_t s
 	const uint8_t *far = flows->far;
 
 	route_each_edge(graph, sw, edge) {
-		if (!route_leads(graph, edge - graph->edges, far[sw], far[edge->to]))
+		if (!route_leads(&flows->plan->order, edge - graph->edges, far[sw], far[edge->to]))
 			continue;
 		for (uint32_t k = 0; k < edge->n_links; k++)
 			*step++ = (struct route_step){edge->first_link + k, edge->to};
@@ -131,7 +133,7 @@ static void keep_least_toll(struct route_flows *flows, uint32_t sw)
 
 bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 {
-	bool plain = is_plain(flows->graph);
+	bool plain = is_plain(&flows->plan->order);
 	struct route_step *step = flows->steps;
 	uint64_t partitions = EVERY_STEP;
 
@@ -207,11 +209,12 @@ struct sum {
 static void add_leaves(void *arg, uint32_t first, uint32_t last)
 {
 	struct sum *sum = arg;
-	const struct route_graph *graph = sum->routing->trace->graph;
+	const struct route_plan *plan = &sum->routing->trace->plan;
+	const struct route_graph *graph = plan->graph;
 	g_autofree uint64_t *load = g_new0(uint64_t, graph->n_links + 1);
 	struct route_flows flows;
 
-	route_flows_init(&flows, graph, NULL, sum->routing->trace->hops);
+	route_flows_init(&flows, plan, NULL, sum->routing->trace->hops);
 	for (uint32_t t = graph->first_target[first]; t < graph->first_target[last]; t++) {
 		if (graph->targets[t].ignored)
 			continue;
@@ -227,7 +230,7 @@ static void add_leaves(void *arg, uint32_t first, uint32_t last)
 
 uint64_t *routing_loads(const struct routing *routing, unsigned int threads)
 {
-	const struct route_graph *graph = routing->trace->graph;
+	const struct route_graph *graph = routing->trace->plan.graph;
 	struct sum sum = {.routing = routing, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 	sum.load = g_new0(uint64_t, graph->n_links + 1);
@@ -248,5 +251,5 @@ uint64_t routing_peak(const struct routing *routing, unsigned int threads)
 {
 	g_autofree uint64_t *load = routing_loads(routing, threads);
 
-	return route_greatest(routing->trace->graph, load);
+	return route_greatest(routing->trace->plan.graph, load);
 }

@@ -183,14 +183,5 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->system);
 	g_free(graph->own_lid);
 	g_free(graph->own_lmc);
-	g_free(graph->weight);
-	g_free(graph->note);
-	g_free(graph->roots_note);
-	g_free(graph->up);
-	g_free(graph->order);
-	g_free(graph->inverted);
-	g_free(graph->base);
-	g_free(graph->joined);
-	g_free(graph->leaf);
 	g_free(graph);
 }

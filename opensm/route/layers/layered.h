@@ -6,6 +6,7 @@
 #include "route/engine.h"
 #include "route/graph/columns.h"
 #include "route/graph/demand.h"
+#include "route/graph/plan.h"
 #include "route/layers/acyclic.h"
 #include "route/value/lanes.h"
 
@@ -66,7 +67,8 @@ struct layered {
 	const struct route_engine *engine;
 	const struct fabric *fabric;
 	const struct route_input *input;
-	struct route_graph *graph;
+	struct route_plan plan;	   /* without directions and weights */
+	struct route_graph *graph; /* of the plan */
 	struct route_channels *channels;
 	uint8_t *hops; /* from route_hops_all() */
 	uint32_t n_throttled, n_throttled_stay; /* cables: from route_throttled() */

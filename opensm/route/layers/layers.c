@@ -309,7 +309,7 @@ static void assign_pairs(struct layers *layers)
 		assign_with_sm(layers);
 		assign_all_kept(layers);
 	}
-	layers->hops = route_most_hops(layered->graph, layered->hops);
+	layers->hops = route_most_hops(&layered->plan.order, layered->hops);
 	for (; layers->hops && !layers->hopeless; layers->hops--)
 		assign_each(layers, PAIR_OF_HOSTS);
 	if (layers->n <= layers->have && !layers->hopeless)

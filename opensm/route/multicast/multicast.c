@@ -13,14 +13,15 @@
 
 #include "route/engine.h"
 #include "route/graph/bits.h"
-#include "route/graph/graph.h"
+#include "route/graph/plan.h"
 #include "route/multicast/multicast_held.h"
 #include "route/order/orient.h"
 
 #define NOT_IN_TREE 0xFF /* as the port to a parent; 0: it is the root */
 
 struct route_ground {
-	struct route_graph *graph; /* without cables to switches that have no room */
+	struct route_plan plan;		 /* without cables to switches that have no room */
+	const struct route_graph *graph; /* of the plan */
 	uint32_t room;
 	uint8_t *hops; /* [switch * n + switch]: from one to the other; with an order, down only */
 	bool keeps;    /* follows an order or a trunk */
@@ -38,6 +39,7 @@ struct spot {
 
 struct grow {
 	const struct route_graph *graph;
+	const struct route_order *order;
 	const struct fabric *fabric;
 	const struct route_group *group;
 	struct spot *spots; /* [switch] */
@@ -73,15 +75,16 @@ struct route_ground *route_ground_new(const struct fabric *fabric, const struct 
 	uint32_t n = fabric->n_switches;
 	bool fits = routing && routing->n_switches == n;
 	g_autofree bool *unused = find_unused(fabric, room, fits ? routing->trunk : NULL);
-	struct route_graph *graph = route_graph_new_without(fabric, unused);
 
-	ground->graph = graph;
+	route_plan_init_for(&ground->plan, route_graph_new_without(fabric, unused));
+	ground->graph = ground->plan.graph;
 	ground->room = room;
 	ground->keeps = routing && (routing->order || routing->trunk);
 	if (fits && routing->order)
-		route_orient_by(graph, g_memdup2(routing->order, n * sizeof(*routing->order)));
-	ground->hops = route_hops_all(graph, NULL);
-	for (size_t i = 0; ground->hops && graph->up && i < (size_t)n * n; i++)
+		route_orient_by(&ground->plan.order,
+				g_memdup2(routing->order, n * sizeof(*routing->order)));
+	ground->hops = route_hops_all(&ground->plan.order, NULL);
+	for (size_t i = 0; ground->hops && ground->plan.order.up && i < (size_t)n * n; i++)
 		if (ground->hops[i] & ROUTE_UP)
 			ground->hops[i] = ROUTE_FAR;
 	return ground;
@@ -92,7 +95,7 @@ void route_ground_free(struct route_ground *ground)
 	if (!ground)
 		return;
 	route_ground_free(ground->plain);
-	route_graph_free(ground->graph);
+	route_plan_clear(&ground->plan);
 	g_free(ground->hops);
 	g_free(ground);
 }
@@ -111,10 +114,11 @@ bool *route_ground_compare(const struct route_ground *a, const struct route_grou
 }
 
 /* Whether an edge of a switch leads to one that can be its parent. */
-static bool leads_up(const struct route_graph *graph, const uint8_t *hops, uint32_t sw,
+static bool leads_up(const struct route_order *order, const uint8_t *hops, uint32_t sw,
 		     const struct route_edge *edge)
 {
-	return hops[edge->to] + 1 == hops[sw] && (!graph->up || graph->up[edge - graph->edges]);
+	return hops[edge->to] + 1 == hops[sw] &&
+	       (!order->up || order->up[edge - order->graph->edges]);
 }
 
 /* Whether a switch of a tree is joined to its parent by a cable that a new tree could use so. */
@@ -125,7 +129,7 @@ static bool may_hang(const struct route_ground *ground, uint32_t root, uint32_t 
 
 	route_each_edge(graph, sw, edge)
 		if (up && memchr(graph->links + edge->first_link, up, edge->n_links))
-			return leads_up(graph, hops, sw, edge);
+			return leads_up(&ground->plan.order, hops, sw, edge);
 	return sw == root;
 }
 
@@ -251,7 +255,7 @@ static bool has_before(const struct grow *grow, const struct route_edge *edge, u
 static unsigned int parent_merit(const struct grow *grow, const struct route_edge *edge,
 				 uint32_t sw)
 {
-	if (!leads_up(grow->graph, grow->hops, sw, edge))
+	if (!leads_up(grow->order, grow->hops, sw, edge))
 		return 0;
 	if (has_before(grow, edge, sw))
 		return 4;
@@ -351,8 +355,12 @@ static struct route_tree *grow_on(const struct route_ground *ground, const struc
 {
 	struct route_tree *tree = g_new0(struct route_tree, 1);
 	g_autofree struct spot *spots = g_new0(struct spot, ground->graph->n + 1);
-	struct grow grow = {.graph = ground->graph, .fabric = fabric, .group = group,
-			    .spots = spots, .root_before = FABRIC_NONE};
+	struct grow grow = {.graph = ground->graph,
+			    .order = &ground->plan.order,
+			    .fabric = fabric,
+			    .group = group,
+			    .spots = spots,
+			    .root_before = FABRIC_NONE};
 
 	ref_init(&tree->ref);
 	take_over(&grow, before, moved);

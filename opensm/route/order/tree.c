@@ -162,31 +162,33 @@ uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order)
  */
 static bool is_along_ranks(const struct tree *tree)
 {
+	const struct route_order *order = tree->order;
 	const struct route_graph *graph = tree->graph;
 
-	if (!graph->up)
+	if (!order->up)
 		return true;
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		route_each_edge(graph, sw, edge) {
 			bool rises = tree->rank[edge->to] > tree->rank[sw];
 
-			if (graph->inverted && graph->inverted[sw] && graph->inverted[edge->to])
+			if (order->inverted && order->inverted[sw] && order->inverted[edge->to])
 				rises = !rises;
-			if (graph->up[edge - graph->edges] != rises)
+			if (order->up[edge - graph->edges] != rises)
 				return false;
 		}
 	}
 	return true;
 }
 
-bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
+bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
 		     struct routing *routing)
 {
-	struct tree tree = { .graph = graph, .hops = hops, .next = next };
+	struct tree tree = {
+		.graph = plan->graph, .order = &plan->order, .hops = hops, .next = next};
 	bool layered;
 
-	tree.rank = g_malloc(graph->n + 1);
-	layered = !graph->weight && recognise(&tree);
+	tree.rank = g_malloc(plan->graph->n + 1);
+	layered = !plan->order.weight && recognise(&tree);
 	if (layered) {
 		tree_find_ancestors(&tree);
 		tree.along_ranks = is_along_ranks(&tree);

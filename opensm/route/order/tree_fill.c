@@ -72,12 +72,12 @@ static void look(const struct tree *tree, struct row *row, uint32_t leaf)
 {
 	uint8_t far = row->hops[leaf];
 
-	row->down = !row->n_up || route_distance(tree->graph, far) + tree->rank[leaf] ==
-					  tree->rank[row->sw];
+	row->down = !row->n_up ||
+		    route_distance(tree->order, far) + tree->rank[leaf] == tree->rank[row->sw];
 	if (row->far == far)
 		return;
 	row->far = far;
-	row->levels = MIN(tree->max_rank, route_distance(tree->graph, far) - 1);
+	row->levels = MIN(tree->max_rank, route_distance(tree->order, far) - 1);
 	for (unsigned int level = 0; level < row->levels; level++)
 		row->nearer[level] = via(tree, row, far - level - 1);
 }
@@ -94,12 +94,12 @@ static bool is_legal(const struct row *row, uint8_t port, uint32_t dest)
 static void view(const struct tree *tree, struct row *row, uint8_t port, uint32_t edge)
 {
 	const struct route_graph *graph = tree->graph;
-	bool up = graph->up && graph->up[edge];
+	bool has_directions = tree->order->up, up = has_directions && tree->order->up[edge];
 
 	row->edge_of[port] = &graph->edges[edge];
 	row->there[port] = tree->hops + (size_t)graph->edges[edge].to * graph->n;
 	row->rises[port] = up ? ROUTE_UP : 0;
-	row->limit[port] = graph->up && !up ? ROUTE_UP : ROUTE_FAR;
+	row->limit[port] = has_directions && !up ? ROUTE_UP : ROUTE_FAR;
 }
 
 /* Port to the ancestor of that level, if it is on a path to the leaf; else ROUTE_NO_PORT. */
@@ -402,8 +402,9 @@ static void fill_targets(const struct tree *tree, struct row *row)
 static void gather(const struct tree *tree, struct row *row)
 {
 	const struct route_graph *graph = tree->graph;
+	const bool *rises = tree->order->up;
 	const uint8_t *there[BLOCK_TURNS] = {NULL};
-	uint8_t port[BLOCK_TURNS], up = graph->up ? ROUTE_UP : 0;
+	uint8_t port[BLOCK_TURNS], up = rises ? ROUTE_UP : 0;
 
 	if (tree->rank[row->sw] == 0 || !row->n_up)
 		return;
@@ -412,7 +413,7 @@ static void gather(const struct tree *tree, struct row *row)
 
 		port[i] = row->up[i % row->n_up];
 		edge = row->edge_of[port[i]];
-		if (graph->up && !graph->up[edge - graph->edges])
+		if (rises && !rises[edge - graph->edges])
 			return;
 		there[i] = tree->hops + (size_t)edge->to * graph->n;
 	}

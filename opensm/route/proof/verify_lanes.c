@@ -18,6 +18,7 @@
 
 #include "iba/codes.h"
 #include "route/graph/demand.h"
+#include "route/graph/order.h"
 #include "route/graph/parallel.h"
 #include "route/proof/verify.h"
 #include "route/value/lanes.h"
@@ -355,8 +356,9 @@ static GArray *take_cycle(struct dependency *found)
 GArray *verify_lanes(struct verify *verify)
 {
 	struct dependency *found = dependency_new(verify);
+	const struct route_order any = {.graph = verify->graph};
 
-	verify->hops = route_hops_all(verify->graph, NULL);
+	verify->hops = route_hops_all(&any, NULL);
 	follow_all(verify, found);
 	if (verify->routing->lanes) {
 		check_pairs(verify);

@@ -136,7 +136,7 @@ static uint64_t expected_peak(const struct rebalance *rebalance)
 void route_rebalance(struct routing *routing, uint64_t limit)
 {
 	struct route_trace *trace = routing->trace;
-	const struct route_graph *graph = trace->graph;
+	const struct route_graph *graph = trace->plan.graph;
 	g_autofree uint64_t *load = routing_loads(routing, graph->threads);
 	g_autofree uint64_t *ahead = g_new0(uint64_t, graph->n + 1);
 	struct rebalance rebalance = {
@@ -147,7 +147,7 @@ void route_rebalance(struct routing *routing, uint64_t limit)
 		return;
 	expected = expected_peak(&rebalance);
 	rebalance.limit = limit ? limit : expected + expected / 32;
-	route_flows_init(&rebalance.flows, graph, NULL, trace->hops);
+	route_flows_init(&rebalance.flows, &trace->plan, NULL, trace->hops);
 	for (unsigned int i = 0; i < ROUNDS && route_greatest(graph, load) > rebalance.limit; i++) {
 		trace->moved = true;
 		take_turn(&rebalance);

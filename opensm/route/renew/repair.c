@@ -107,7 +107,7 @@ static bool leads(const struct row *row, uint32_t x, uint8_t port)
 {
 	const struct route_change *change = row->repair->change;
 
-	return route_begins(change->graph, change->hops, row->sw, row->edges[port], x);
+	return route_begins(&change->plan.order, change->hops, row->sw, row->edges[port], x);
 }
 
 /* The number of other LIDs of the same port that leave by this one. */
@@ -261,7 +261,7 @@ static bool is_repaired(const struct routing *routing)
 static void keep_even(const struct route_change *change, struct routing *routing)
 {
 	const struct route_trace *old = change->old->trace;
-	uint64_t work = (uint64_t)change->n * route_n_targets(routing->trace->graph);
+	uint64_t work = (uint64_t)change->n * route_n_targets(routing->trace->plan.graph);
 
 	routing->trace->moved = old->moved && !change->whole;
 	routing->trace->excused = change->whole ? 0 : old->excused;
@@ -285,9 +285,8 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 	repair.salt = change->n_dests + graph->n_links;
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
 	g_free(repair.turn);
-	repair.routing->max_hops = route_most_hops(graph, change->hops);
-	routing_trace(repair.routing, g_steal_pointer(&change->graph),
-		      g_steal_pointer(&change->hops));
+	repair.routing->max_hops = route_most_hops(&change->plan.order, change->hops);
+	routing_trace(repair.routing, &change->plan, g_steal_pointer(&change->hops));
 	keep_even(change, repair.routing);
 	routing_share(repair.routing, change->row);
 	return repair.routing;
@@ -299,14 +298,13 @@ static struct routing *make(struct route_change *change, const struct route_inpu
  */
 static bool is_as_good(const struct route_change *change, const uint32_t *order)
 {
-	const struct route_graph *graph = change->graph;
+	const struct route_order *is = &change->plan.order;
 
-	return !graph->up ||
-	       ((!order || !memcmp(order, graph->order, graph->n * sizeof(*order))) &&
-		route_reaches(graph, change->fabric, change->hops, NULL) &&
-		(!(change->old->promises & ROUTE_SHORTEST) ||
-		 route_hosts_shortest(graph, change->hops)) &&
-		!change->loses_pairs);
+	return !is->up || ((!order || !memcmp(order, is->place, change->n * sizeof(*order))) &&
+			   route_reaches(change->graph, change->fabric, change->hops, NULL) &&
+			   (!(change->old->promises & ROUTE_SHORTEST) ||
+			    route_hosts_shortest(is, change->hops)) &&
+			   !change->loses_pairs);
 }
 
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
@@ -316,7 +314,7 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	struct route_change *change;
 
 	/* change.c does not support weights */
-	if (!old->trace || old->trace->graph->note || old->trace->graph->weight)
+	if (!old->trace || old->trace->plan.order.weighed)
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);
 	if (change && is_as_good(change, input->order))
