@@ -338,7 +338,7 @@ START_TEST(test_the_last_pod_will_do)
 	n = plan.graph->n;
 	keys = route_keys(fabric, &nothing);
 	rank = g_new0(uint32_t, n + 1);
-	ck_assert(route_tree_rank(plan.graph, rank) &&
+	ck_assert(route_tree_rank(&plan.wishes, rank) &&
 		  route_orient_inverted(&plan.order, rank, keys));
 	for (uint32_t sw = 0; sw < n; sw++)
 		tops += !rank[sw] && !plan.order.inverted[sw];

@@ -254,7 +254,7 @@ void dump_updn_roots(struct dump_view *view, FILE *out)
 	if (!dump_view_route(view))
 		return;
 	tree = !named && (view->plan.order.inverted || view->plan.order.joined) &&
-	       route_tree_rank(view->plan.graph, rank);
+	       route_tree_rank(&view->plan.wishes, rank);
 	for (uint32_t i = 0; i < view->fabric->n_switches; i++) {
 		uint32_t sw = view->switches[i];
 
@@ -273,22 +273,24 @@ void dump_updn_roots(struct dump_view *view, FILE *out)
  */
 struct places {
 	const struct route_graph *graph;
+	const struct route_wish *wishes; /* [target] */
 	uint32_t *order;	     /* switches, leaves first */
 	uint32_t first, last, leaves; /* in order; compute nodes are on [first, last) */
 	uint32_t most;		     /* compute nodes of the fullest leaf */
 };
 
-static bool is_compute(const struct route_target *target)
+static bool is_compute(const struct places *places, uint32_t target)
 {
-	return !target->offset && !target->later;
+	return !places->graph->targets[target].offset && !places->wishes[target].later;
 }
 
-static uint32_t count_compute(const struct route_graph *graph, uint32_t sw)
+static uint32_t count_compute(const struct places *places, uint32_t sw)
 {
+	const struct route_graph *graph = places->graph;
 	uint32_t n = 0;
 
 	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++)
-		n += is_compute(&graph->targets[t]);
+		n += is_compute(places, t);
 	return n;
 }
 
@@ -296,7 +298,7 @@ static void find_places(struct places *places)
 {
 	places->first = places->leaves;
 	for (uint32_t i = 0; i < places->leaves; i++) {
-		uint32_t n = count_compute(places->graph, places->order[i]);
+		uint32_t n = count_compute(places, places->order[i]);
 
 		if (!n)
 			continue;
@@ -316,7 +318,7 @@ static void put_compute(const struct dump_view *view, const struct places *place
 		const struct route_target *target = &graph->targets[t];
 		uint32_t port = fabric_port_by_lid(view->fabric, target->lid);
 
-		if (!is_compute(target))
+		if (!is_compute(places, t))
 			continue;
 		fprintf(out, "0x%04x\t", target->lid);
 		put_name(view->fabric->nodes[view->fabric->ports[port].node].description, out);
@@ -329,16 +331,20 @@ static void put_compute(const struct dump_view *view, const struct places *place
 
 void dump_ca_order(struct dump_view *view, FILE *out)
 {
-	struct route_graph *graph = route_graph_new(view->fabric);
-	struct places places = { .graph = graph, .order = g_new(uint32_t, graph->n + 1) };
+	uint32_t n = view->fabric->n_switches;
+	struct places places = {.order = g_new(uint32_t, n + 1)};
+	struct route_plan plan;
 
-	places.leaves = route_ftree_order(graph, view->fabric, view->input, places.order);
+	route_plan_init(&plan, view->fabric);
+	places.graph = plan.graph;
+	places.wishes = plan.wishes.of;
+	places.leaves = route_ftree_order(&plan.wishes, view->fabric, view->input, places.order);
 	find_places(&places);
 	for (uint32_t i = places.first; i < places.last; i++)
-		if (route_has_hosts(graph, places.order[i]))
+		if (route_has_hosts(plan.graph, places.order[i]))
 			put_compute(view, &places, places.order[i], places.most, out);
-	for (uint32_t i = places.leaves; places.leaves && i < graph->n; i++)
+	for (uint32_t i = places.leaves; places.leaves && i < n; i++)
 		put_compute(view, &places, places.order[i], 0, out);
 	g_free(places.order);
-	route_graph_free(graph);
+	route_plan_clear(&plan);
 }

@@ -26,7 +26,7 @@ static uint8_t *minhop_hops(struct route_plan *plan, const struct fabric *fabric
 	if (input->n_weights && (!hops || plan->order.weight))
 		return hops;
 	g_free(hops);
-	hops = route_tree_hops_shortest(&plan->order, fabric, keys, next);
+	hops = route_tree_hops_shortest(plan, fabric, keys, next);
 	return hops ? hops : route_hops_or_error(&plan->order, next, error);
 }
 

@@ -248,12 +248,13 @@ static void set_costs(struct nue *nue)
 }
 
 /* Traffic from hosts of a switch to those of another. */
-static uint64_t flow_to(const struct route_graph *graph, uint32_t sw, uint32_t dest)
+static uint64_t flow_to(const struct route_wishes *wishes, uint32_t sw, uint32_t dest)
 {
+	const struct route_graph *graph = wishes->graph;
 	uint64_t flow = 0;
 
 	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++)
-		flow += route_n_senders(graph, sw, &graph->targets[t]);
+		flow += route_n_senders(wishes, sw, t);
 	return flow;
 }
 
@@ -265,7 +266,8 @@ static void count_flows(struct nue *nue, uint32_t dest, bool add)
 	uint16_t lid = route_lid_of(graph, dest), *most = &layered->way->routing->max_hops;
 
 	for (uint32_t from = 0; lid && from < graph->n; from++) {
-		uint64_t flow = from == dest ? 0 : flow_to(graph, from, dest), hops = 0;
+		uint64_t flow = from == dest ? 0 : flow_to(&layered->plan.wishes, from, dest),
+			 hops = 0;
 
 		layered_each_hop(layered, from, dest, lid, sw, c) {
 			nue->load[c] += add ? flow : -flow;

@@ -26,7 +26,7 @@ static uint8_t *updn_hops(struct route_plan *plan, const struct fabric *fabric,
 		rank = route_rank_from_roots(order, fabric, input, keys, error);
 		return rank ? route_ranked_hops(order, fabric, rank, keys, next, error) : NULL;
 	}
-	hops = route_tree_hops(order, fabric, keys, next);
+	hops = route_tree_hops(plan, fabric, keys, next);
 	if (!hops && input->n_ids && route_orient_from_hosts(order, keys))
 		hops = route_legal_hops(order, fabric, next, NULL);
 	if (hops)
@@ -40,7 +40,7 @@ static uint8_t *dnup_hops(struct route_plan *plan, const struct fabric *fabric,
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
 	struct route_order *order = &plan->order;
-	uint8_t *hops = route_tree_hops(order, fabric, keys, next);
+	uint8_t *hops = route_tree_hops(plan, fabric, keys, next);
 
 	if (hops)
 		return hops;

@@ -67,8 +67,8 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 		routing->max_hops = route_most_hops(&plan.order, hops);
 		routing->note = g_strdup(plan.order.note);
 		if (engine->preferences)
-			route_mark_preferences(plan.graph, fabric, input);
-		route_mark_ties(plan.graph, fabric, input);
+			route_mark_preferences(&plan.wishes, fabric, input);
+		route_mark_ties(&plan.wishes, fabric, input);
 		if (by_load || !route_tree_fill(&plan, hops, next, routing))
 			route_balance_fill(&plan, fabric, hops,
 					   engine->preferences ? input : &nothing, routing);

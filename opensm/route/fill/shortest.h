@@ -4,7 +4,6 @@
 #define ROUTE_FILL_SHORTEST_H
 
 #include "route/engine.h"
-#include "route/graph/demand.h"
 #include "route/graph/plan.h"
 
 /*
@@ -18,19 +17,20 @@ bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const u
  * Ranks of switches that stand in layers, 0 at the top. False, with nothing done, if they do not.
  * It does not check that all paths lead over the top.
  */
-bool route_tree_rank(const struct route_graph *graph, uint32_t *rank);
+bool route_tree_rank(const struct route_wishes *wishes, uint32_t *rank);
 
 /*
- * Fills order[graph->n]: the leaves of such a network in the order in which their hosts are
- * numbered, then all other switches. Returns the number of leaves; 0 if it is not such a network.
+ * Fills order[], of all switches: the leaves of such a network in the order in which their hosts
+ * are numbered, then all other switches. Returns the number of leaves; 0 if it is not such a
+ * network.
  */
-uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order);
+uint32_t route_tree_order(const struct route_wishes *wishes, uint32_t *order);
 
 /*
  * route_tree_order() as engine ftree uses it for this input; marks hosts that are not compute nodes
  * as later.
  */
-uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabric,
+uint32_t route_ftree_order(struct route_wishes *wishes, const struct fabric *fabric,
 			   const struct route_input *input, uint32_t *order);
 
 /*
@@ -42,9 +42,9 @@ void route_balance_fill(const struct route_plan *plan, const struct fabric *fabr
 			const uint8_t *hops, const struct route_input *input,
 			struct routing *routing);
 
-/* Marks targets that the input lists as ignored or ahead, and copies shift. */
-void route_mark_preferences(struct route_graph *graph, const struct fabric *fabric,
-		       const struct route_input *input);
+/* Takes the demand, the targets that the input lists as ignored or ahead, and shift. */
+void route_mark_preferences(struct route_wishes *wishes, const struct fabric *fabric,
+			    const struct route_input *input);
 
 /*
  * [switch]: the order in which it tries its ports, as set by the operator, or NULL; the result is

@@ -12,25 +12,25 @@
 
 #define ROUTE_TOLL_OTHERS 256 /* more than the penalty of the longest path without */
 
-/* Marks links and targets of the graph, if the input has ties and any of them is in the fabric. */
-void route_mark_ties(struct route_graph *graph, const struct fabric *fabric,
+/* Marks links and targets, if the input has ties and any of them is in the fabric. */
+void route_mark_ties(struct route_wishes *wishes, const struct fabric *fabric,
 		     const struct route_input *input);
 
-/* Penalty of a link, in a graph with ties, for members of these partitions. */
-static inline uint32_t route_toll(const struct route_graph *graph, uint32_t link,
+/* Penalty of a link, if there are ties, for members of these partitions. */
+static inline uint32_t route_toll(const struct route_wishes *wishes, uint32_t link,
 				  uint64_t partitions)
 {
-	uint64_t tied = graph->tied[link];
+	uint64_t tied = wishes->tied[link];
 
 	return !tied ? 1 : tied & partitions ? 0 : ROUTE_TOLL_OTHERS;
 }
 
 /* Penalty of the edge to another switch: that of its dearest link; 1 if the edge is gone. */
-uint32_t route_toll_to(const struct route_graph *graph, uint32_t sw, uint32_t to,
+uint32_t route_toll_to(const struct route_wishes *wishes, uint32_t sw, uint32_t to,
 		       uint64_t partitions);
 
 /* [switch]: least penalty of the paths up to the top of a layered network; newly allocated. */
-uint32_t *route_tolls_up(const struct route_graph *graph, const uint8_t *rank,
+uint32_t *route_tolls_up(const struct route_wishes *wishes, const uint8_t *rank,
 			 unsigned int max_rank, uint64_t partitions);
 
 /*

@@ -23,7 +23,7 @@ void route_flows_init(struct route_flows *flows, const struct route_plan *plan,
 	flows->first = g_new(uint32_t, graph->n + 1);
 	flows->last = g_new(uint32_t, graph->n + 1);
 	flows->steps = g_new(struct route_step, graph->n_links + 1);
-	flows->toll = graph->tied ? g_new0(uint32_t, graph->n + 1) : NULL;
+	flows->toll = plan->wishes.tied ? g_new0(uint32_t, graph->n + 1) : NULL;
 }
 
 void route_flows_clear(struct route_flows *flows)
@@ -114,7 +114,8 @@ static struct route_step *list_legal(const struct route_flows *flows, uint32_t s
 
 static uint32_t toll_by(const struct route_flows *flows, const struct route_step *step)
 {
-	return flows->toll[step->to] + route_toll(flows->graph, step->channel, flows->listed_for);
+	return flows->toll[step->to] +
+	       route_toll(&flows->plan->wishes, step->channel, flows->listed_for);
 }
 
 /* Keeps only the steps of least penalty. Nearer switches must be done already. */
@@ -138,7 +139,7 @@ bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 	uint64_t partitions = EVERY_STEP;
 
 	if (flows->toll && target != FABRIC_NONE)
-		partitions = flows->graph->partitions[target];
+		partitions = flows->plan->wishes.partitions[target];
 	if (flows->listed && flows->listed_for == partitions)
 		return false;
 	flows->listed = true;
@@ -174,7 +175,7 @@ void route_flows_send(struct route_flows *flows, const struct routing *routing, 
 		route_flows_turn_to(flows, target->leaf);
 	for (uint32_t i = 0; i < flows->n_order; i++)
 		flows->sent[flows->order[i]] =
-			route_n_senders(flows->graph, flows->order[i], target);
+			route_n_senders(&flows->plan->wishes, flows->order[i], t);
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i];
 		uint32_t c = route_flows_channel(flows, routing, sw, target->lid);
@@ -216,7 +217,7 @@ static void add_leaves(void *arg, uint32_t first, uint32_t last)
 
 	route_flows_init(&flows, plan, NULL, sum->routing->trace->hops);
 	for (uint32_t t = graph->first_target[first]; t < graph->first_target[last]; t++) {
-		if (graph->targets[t].ignored)
+		if (plan->wishes.of[t].ignored)
 			continue;
 		route_flows_send(&flows, sum->routing, t);
 		route_flows_load(&flows, sum->routing, t, true, load);

@@ -176,10 +176,6 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->links);
 	g_free(graph->first_target);
 	g_free(graph->targets);
-	g_free(graph->senders);
-	g_free(graph->tied);
-	g_free(graph->partitions);
-	g_free(graph->ahead);
 	g_free(graph->system);
 	g_free(graph->own_lid);
 	g_free(graph->own_lmc);

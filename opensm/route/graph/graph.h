@@ -20,10 +20,6 @@ struct route_target {
 	uint16_t lid;
 	uint8_t exit;	/* port of the leaf */
 	uint8_t offset; /* from the base LID: the base's entry is this many before */
-	bool later : 1;	  /* others are spread first, as if this target did not exist */
-	bool ahead : 1;	  /* is in the ahead list of the graph */
-	bool ignored : 1; /* does not count as load */
-	uint16_t demand_class; /* of route_demand; 0 without one */
 };
 
 struct route_graph {
@@ -36,14 +32,6 @@ struct route_graph {
 	bool parallel;		   /* some edge has more than one link */
 	uint32_t *first_target;	   /* [n + 1] */
 	struct route_target *targets; /* by leaf, exit, LID */
-	uint32_t n_classes; /* of demand; 0: all hosts send to all */
-	uint32_t *senders; /* [class * n + switch]: LIDs there that send to the class; or NULL */
-	uint64_t *tied; /* [link]: partitions that it is tied to, see ties.h; NULL: no ties */
-	uint64_t *partitions; /* [target]: its partitions; set if there are ties */
-	uint32_t *ahead;	   /* targets that are spread before all others, in this order */
-	uint32_t n_ahead;
-	bool from_roots; /* leaves are in the order in which a search from the roots finds them */
-	bool shift; /* each switch starts at another place when it chooses among equals */
 	uint32_t *system;	   /* [switch]: lowest index with the same system image GUID */
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
 	uint8_t *own_lmc;
@@ -64,14 +52,6 @@ static inline uint32_t route_n_targets(const struct route_graph *graph)
 static inline uint32_t route_n_hosts(const struct route_graph *graph, uint32_t sw)
 {
 	return graph->first_target[sw + 1] - graph->first_target[sw];
-}
-
-/* How many of these send to a target. */
-static inline uint32_t route_n_senders(const struct route_graph *graph, uint32_t sw,
-				       const struct route_target *target)
-{
-	return graph->senders ? graph->senders[(size_t)target->demand_class * graph->n + sw]
-			      : route_n_hosts(graph, sw);
 }
 
 /* Whether a switch is a leaf: some channel adapter or router is attached to it. */

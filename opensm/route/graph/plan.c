@@ -19,6 +19,7 @@ void route_order_clear(struct route_order *order)
 void route_plan_init_for(struct route_plan *plan, struct route_graph *graph)
 {
 	*plan = (struct route_plan){.graph = graph, .order = {.graph = graph}};
+	route_wishes_init(&plan->wishes, graph);
 }
 
 void route_plan_init(struct route_plan *plan, const struct fabric *fabric)
@@ -29,6 +30,7 @@ void route_plan_init(struct route_plan *plan, const struct fabric *fabric)
 void route_plan_clear(struct route_plan *plan)
 {
 	route_order_clear(&plan->order);
+	route_wishes_clear(&plan->wishes);
 	route_graph_free(plan->graph);
 	*plan = (struct route_plan){0};
 }

@@ -14,7 +14,8 @@ static uint64_t count_idle(const struct layered *layered, const struct route_lan
 
 	for (uint32_t a = 0; a < graph->n; a++)
 		for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++)
-			idle += route_has_hosts(graph, b) && !route_sends(graph, a, b) &&
+			idle += route_has_hosts(graph, b) &&
+				!route_sends(&layered->plan.wishes, a, b) &&
 				route_lanes_sl(lanes, a, b) == ROUTE_NO_SL &&
 				layered->hops[(size_t)a * graph->n + b] != ROUTE_FAR;
 	return idle;
@@ -92,8 +93,8 @@ static bool init(struct layered *layered, GError **error)
 	route_plan_init_for(&layered->plan, route_graph_new_without(layered->fabric, unused));
 	layered->graph = layered->plan.graph;
 	layered->graph->threads = input->threads;
-	route_mark_demand(layered->graph, layered->fabric, input);
-	route_mark_ties(layered->graph, layered->fabric, input);
+	route_mark_demand(&layered->plan.wishes, layered->fabric, input);
+	route_mark_ties(&layered->plan.wishes, layered->fabric, input);
 	layered->hops = route_hops_or_error(&layered->plan.order, NULL, error);
 	if (!layered->hops)
 		return false;

@@ -5,7 +5,6 @@
 
 #include "route/engine.h"
 #include "route/graph/columns.h"
-#include "route/graph/demand.h"
 #include "route/graph/plan.h"
 #include "route/layers/acyclic.h"
 #include "route/value/lanes.h"
@@ -191,16 +190,18 @@ enum pair_kind {
 };
 
 /* Whether two switches, in this order, are of a kind other than PAIR_KEPT. */
-static inline bool layered_is_kind(const struct route_graph *graph, enum pair_kind kind,
-				   uint32_t a, uint32_t b)
+static inline bool layered_is_kind(const struct layered *layered, enum pair_kind kind, uint32_t a,
+				   uint32_t b)
 {
+	const struct route_graph *graph = layered->graph;
+
 	if (kind == PAIR_ANY)
 		return a < b && (route_is_source(graph, a) || route_is_source(graph, b));
 	if (kind == PAIR_WITH_SM)
 		return a == graph->sm_switch;
 	if (kind == PAIR_OF_HOSTS)
 		return a < b && route_has_hosts(graph, a) && route_has_hosts(graph, b) &&
-		       route_sends(graph, a, b);
+		       route_sends(&layered->plan.wishes, a, b);
 	return route_has_hosts(graph, a) && !route_has_hosts(graph, b);
 }
 

@@ -29,13 +29,13 @@ bool route_hosts_shortest(const struct route_order *order, const uint8_t *hops)
 	return same;
 }
 
-uint8_t *route_tree_hops(struct route_order *order, const struct fabric *fabric,
-			 const uint64_t *key, uint8_t *next)
+uint8_t *route_tree_hops(struct route_plan *plan, const struct fabric *fabric, const uint64_t *key,
+			 uint8_t *next)
 {
-	g_autofree uint32_t *rank = g_new(uint32_t, order->graph->n + 1);
+	g_autofree uint32_t *rank = g_new(uint32_t, plan->graph->n + 1);
 
-	return route_tree_rank(order->graph, rank)
-		       ? route_ranked_hops(order, fabric, rank, key, next, NULL)
+	return route_tree_rank(&plan->wishes, rank)
+		       ? route_ranked_hops(&plan->order, fabric, rank, key, next, NULL)
 		       : NULL;
 }
 
@@ -43,10 +43,11 @@ uint8_t *route_tree_hops(struct route_order *order, const struct fabric *fabric,
  * Whether so few hosts are above the leaves that all traffic between them can pass one leaf without
  * harm. False if the network is not layered.
  */
-static bool hosts_are_low(const struct route_graph *graph)
+static bool hosts_are_low(const struct route_wishes *wishes)
 {
+	const struct route_graph *graph = wishes->graph;
 	uint32_t *rank = g_new(uint32_t, graph->n + 1), bottom = 0, upper = 0;
-	bool layered = route_tree_rank(graph, rank);
+	bool layered = route_tree_rank(wishes, rank);
 	uint64_t high = 0;
 
 	for (uint32_t sw = 0; layered && sw < graph->n; sw++)
@@ -61,16 +62,16 @@ static bool hosts_are_low(const struct route_graph *graph)
 	return layered && (upper <= 1 || high * high * FLOWS_MAX <= route_n_targets(graph));
 }
 
-uint8_t *route_tree_hops_shortest(struct route_order *order, const struct fabric *fabric,
+uint8_t *route_tree_hops_shortest(struct route_plan *plan, const struct fabric *fabric,
 				  const uint64_t *key, uint8_t *next)
 {
 	uint8_t *hops = NULL;
 
-	if (hosts_are_low(order->graph))
-		hops = route_tree_hops(order, fabric, key, next);
-	if (hops && route_hosts_shortest(order, hops))
+	if (hosts_are_low(&plan->wishes))
+		hops = route_tree_hops(plan, fabric, key, next);
+	if (hops && route_hosts_shortest(&plan->order, hops))
 		return hops;
 	g_free(hops);
-	route_orient_by(order, NULL);
+	route_orient_by(&plan->order, NULL);
 	return NULL;
 }

@@ -46,7 +46,7 @@ static void rank_from(struct tree *tree, uint32_t least)
 
 	memset(tree->rank, TREE_NO_RANK, graph->n);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		if (route_hosts_that_count(graph, sw) < least)
+		if (route_hosts_that_count(tree->wishes, sw) < least)
 			continue;
 		tree->rank[sw] = 0;
 		queue[n++] = sw;
@@ -86,7 +86,7 @@ static bool most_hosts_on_leaves(const struct tree *tree)
 	uint64_t on_leaves = 0, all = 0;
 
 	for (uint32_t sw = 0; sw < tree->graph->n; sw++) {
-		uint32_t hosts = route_hosts_that_count(tree->graph, sw);
+		uint32_t hosts = route_hosts_that_count(tree->wishes, sw);
 
 		all += hosts;
 		if (tree->rank[sw] == 0)
@@ -96,12 +96,12 @@ static bool most_hosts_on_leaves(const struct tree *tree)
 }
 
 /* The smallest number of targets on any switch that is not below least; 0: none. */
-static uint32_t next_fill(const struct route_graph *graph, uint32_t least)
+static uint32_t next_fill(const struct route_wishes *wishes, uint32_t least)
 {
 	uint32_t next = 0;
 
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		uint32_t hosts = route_hosts_that_count(graph, sw);
+	for (uint32_t sw = 0; sw < wishes->graph->n; sw++) {
+		uint32_t hosts = route_hosts_that_count(wishes, sw);
 
 		if (hosts >= least && (!next || hosts < next))
 			next = hosts;
@@ -112,25 +112,26 @@ static uint32_t next_fill(const struct route_graph *graph, uint32_t least)
 /* A few hosts on upper switches must not hide the tree: try with ever fuller leaves. */
 static bool recognise(struct tree *tree)
 {
-	const struct route_graph *graph = tree->graph;
+	const struct route_wishes *wishes = tree->wishes;
 
-	if (graph->n >= TREE_SWITCHES_MAX)
+	if (tree->graph->n >= TREE_SWITCHES_MAX)
 		return false;
-	for (uint32_t least = next_fill(graph, 1); least; least = next_fill(graph, least + 1)) {
+	for (uint32_t least = next_fill(wishes, 1); least; least = next_fill(wishes, least + 1)) {
 		rank_from(tree, least);
 		if (!most_hosts_on_leaves(tree))
 			return false;
 		if (tree->max_rank < FARTHEST)
-			tree->max_rank = route_rank_idle(graph, tree->rank, tree->max_rank);
+			tree->max_rank = route_rank_idle(wishes, tree->rank, tree->max_rank);
 		if (is_layered(tree))
 			return true;
 	}
 	return false;
 }
 
-bool route_tree_rank(const struct route_graph *graph, uint32_t *rank)
+bool route_tree_rank(const struct route_wishes *wishes, uint32_t *rank)
 {
-	struct tree tree = { .graph = graph };
+	const struct route_graph *graph = wishes->graph;
+	struct tree tree = {.graph = graph, .wishes = wishes};
 	bool layered;
 
 	tree.rank = g_malloc(graph->n + 1);
@@ -141,14 +142,14 @@ bool route_tree_rank(const struct route_graph *graph, uint32_t *rank)
 	return layered;
 }
 
-uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order)
+uint32_t route_tree_order(const struct route_wishes *wishes, uint32_t *order)
 {
-	struct tree tree = { .graph = graph };
+	struct tree tree = {.graph = wishes->graph, .wishes = wishes};
 	uint32_t n = 0;
 
-	tree.rank = g_malloc(graph->n + 1);
+	tree.rank = g_malloc(wishes->graph->n + 1);
 	if (recognise(&tree))
-		n = route_order_leaves(graph, tree.rank, tree.max_rank, order);
+		n = route_order_leaves(wishes, tree.rank, tree.max_rank, order);
 	g_free(tree.rank);
 	return n;
 }
@@ -184,7 +185,12 @@ bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const u
 		     struct routing *routing)
 {
 	struct tree tree = {
-		.graph = plan->graph, .order = &plan->order, .hops = hops, .next = next};
+		.graph = plan->graph,
+		.order = &plan->order,
+		.wishes = &plan->wishes,
+		.hops = hops,
+		.next = next,
+	};
 	bool layered;
 
 	tree.rank = g_malloc(plan->graph->n + 1);

@@ -4,7 +4,7 @@
 #define ROUTE_ORDER_TREE_H
 
 #include "route/engine.h"
-#include "route/graph/order.h"
+#include "route/graph/plan.h"
 
 #define TREE_RANKS_MAX 16
 #define TREE_NO_RANK 0xFF
@@ -13,6 +13,7 @@
 struct tree {
 	const struct route_graph *graph;
 	const struct route_order *order;
+	const struct route_wishes *wishes;
 	const uint8_t *hops, *next;
 	uint8_t *rank; /* 0 is that of the leaves */
 	unsigned int max_rank; /* also the greatest number of ancestors of a target */

@@ -111,7 +111,7 @@ static void take_turn(struct rebalance *rebalance)
 	for (uint32_t t = 0; t < route_n_targets(rebalance->graph); t++) {
 		const struct route_target *target = &rebalance->graph->targets[t];
 
-		if (target->ignored)
+		if (flows->plan->wishes.of[t].ignored)
 			continue;
 		route_flows_send(flows, rebalance->routing, t);
 		if (!is_over(rebalance, target->lid))

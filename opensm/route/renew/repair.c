@@ -99,7 +99,8 @@ static void count_ports(struct row *row)
 	for (uint32_t t = 0; row->all && t < route_n_targets(graph); t++) {
 		uint16_t lid = graph->targets[t].lid;
 
-		row->count[lft[lid]] += graph->targets[t].ignored ? 0 : row->weight[lid];
+		row->count[lft[lid]] +=
+			repair->change->plan.wishes.of[t].ignored ? 0 : row->weight[lid];
 	}
 }
 
@@ -189,7 +190,8 @@ static void repair_destination(struct row *row, uint32_t x, bool all)
 		const struct route_target *target = &graph->targets[t];
 
 		if (all || route_change_is_back(change, target))
-			repair_lid(row, x, target->lid, target->exit, !target->ignored);
+			repair_lid(row, x, target->lid, target->exit,
+				   !change->plan.wishes.of[t].ignored);
 	}
 	for (unsigned int i = 0; all && i < route_n_own(graph, x); i++)
 		repair_lid(row, x, graph->own_lid[x] + i, 0, false);
@@ -280,7 +282,7 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 
 	repair.routing =
 		routing_from(change->fabric, change->old, change->row, change->before);
-	route_mark_preferences(graph, change->fabric, input);
+	route_mark_preferences(&change->plan.wishes, change->fabric, input);
 	number_by_kind(&repair);
 	repair.salt = change->n_dests + graph->n_links;
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
