@@ -113,7 +113,9 @@ static void offer_ways(struct nue *nue, uint32_t sw)
 	}
 }
 
-static bool is_free(struct nue *nue, uint32_t channel)
+/* Adds the step that a channel is taken by; false, with nothing added, if it would close a cycle.
+ */
+static bool add_step_of(struct nue *nue, uint32_t channel)
 {
 	struct acyclic_step step;
 
@@ -134,7 +136,7 @@ static void join_others(struct nue *nue)
 		while ((c = *bucket) != FABRIC_NONE) {
 			*bucket = nue->next[c];
 			nue->n_offers--;
-			if (is_in(nue, channels->from[c]) || !is_free(nue, c))
+			if (is_in(nue, channels->from[c]) || !add_step_of(nue, c))
 				continue;
 			join(nue, c, cost);
 			offer_ways(nue, channels->from[c]);

@@ -475,7 +475,8 @@ static void find_repeats(const struct route_graph *graph, const struct layered_w
 	}
 }
 
-static bool is_way(struct layered *layered, enum spread_by by)
+/* Looks for dimensions once, if that is asked; false if LIDs are not spread this way. */
+static bool prepare_way(struct layered *layered, enum spread_by by)
 {
 	if (by != SPREAD_DIMENSIONS)
 		return by == SPREAD_LIDS || !layered->kept;
@@ -539,8 +540,7 @@ static void spread_all(struct layered *layered, unsigned int ways)
 	uint32_t n = 0;
 
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++) {
-		if (!(ways >> by & 1) || layered->ways[by].is_spread ||
-		    !is_way(layered, by))
+		if (!(ways >> by & 1) || layered->ways[by].is_spread || !prepare_way(layered, by))
 			continue;
 		layered_turn_to(layered, by);
 		layered->way->is_spread = true;

@@ -40,25 +40,31 @@ static void join(uint32_t *class, uint32_t a, uint32_t b)
 	class[MAX(a, b)] = MIN(a, b);
 }
 
-/* Whether two edges of a switch are sides of a square; joins opposite sides, if wanted. */
-static bool is_square(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b, bool wanted)
+/* Whether two edges of a switch are sides of a square. */
+static bool is_square(const struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
 {
 	const struct route_graph *graph = mesh->graph;
-	uint32_t by_a = graph->edges[a].to, by_b = graph->edges[b].to;
-	bool found = false;
 
-	route_each_edge(graph, by_a, edge) {
-		uint32_t last = route_edge_to(graph, by_b, edge->to);
+	route_each_edge (graph, graph->edges[a].to, edge)
+		if (edge->to != sw &&
+		    route_edge_to(graph, graph->edges[b].to, edge->to) != FABRIC_NONE)
+			return true;
+	return false;
+}
+
+/* Joins opposite sides of each square with these two edges of a switch. */
+static void join_sides(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
+{
+	const struct route_graph *graph = mesh->graph;
+
+	route_each_edge (graph, graph->edges[a].to, edge) {
+		uint32_t last = route_edge_to(graph, graph->edges[b].to, edge->to);
 
 		if (edge->to == sw || last == FABRIC_NONE)
 			continue;
-		found = true;
-		if (wanted) {
-			join(mesh->class, a, last);
-			join(mesh->class, b, edge - graph->edges);
-		}
+		join(mesh->class, a, last);
+		join(mesh->class, b, edge - graph->edges);
 	}
-	return found;
 }
 
 typedef void corner_fn(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b);
@@ -74,18 +80,13 @@ static void each_corner(struct mesh *mesh, corner_fn *call)
 				call(mesh, sw, a, b);
 }
 
-static void join_sides(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
-{
-	is_square(mesh, sw, a, b, true);
-}
-
 static void vote(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
 {
 	uint32_t x = mesh->index[class_of(mesh->class, a)];
 	uint32_t y = mesh->index[class_of(mesh->class, b)];
 
 	mesh->straight[(size_t)MIN(x, y) * mesh->n + MAX(x, y)] +=
-		is_square(mesh, sw, a, b, false) ? -1 : 1;
+		is_square(mesh, sw, a, b) ? -1 : 1;
 }
 
 /* Joins both directions of a cable, and opposite sides of squares. */
