@@ -374,19 +374,20 @@ struct route_group {
  * with it or with each other. Members without the common switch above them that this requires are
  * joined as without an order.
  */
-struct route_ground;
-struct route_ground *route_ground_new(const struct fabric *fabric, const struct routing *routing,
-				      uint32_t room);
-void route_ground_free(struct route_ground *ground); /* NULL is fine */
+struct route_multicast_base;
+struct route_multicast_base *route_multicast_base_new(const struct fabric *fabric,
+						      const struct routing *routing, uint32_t room);
+void route_multicast_base_free(struct route_multicast_base *base); /* NULL is fine */
 /* [switch]: hops from some switch to it differ between a and b; newly allocated */
-bool *route_ground_compare(const struct route_ground *a, const struct route_ground *b);
+bool *route_multicast_base_compare(const struct route_multicast_base *a,
+				   const struct route_multicast_base *b);
 /*
  * Whether all cables of a tree, and the distances from its root, are the same in another base and
  * fabric with the same switches. Then it would be built as before, if its members have not moved
- * and route_ground_compare() marks none of their switches.
+ * and route_multicast_base_compare() marks none of their switches.
  */
-bool route_tree_stays(const struct route_tree *tree, const struct route_ground *before,
-		      const struct fabric *from, const struct route_ground *ground,
+bool route_tree_stays(const struct route_tree *tree, const struct route_multicast_base *before,
+		      const struct fabric *from, const struct route_multicast_base *base,
 		      const struct fabric *fabric);
 
 /*
@@ -399,8 +400,8 @@ bool route_tree_stays(const struct route_tree *tree, const struct route_ground *
  * Switches that cannot be written take part only with the ports that they have for the group; where
  * one of them would be in the tree otherwise, the tree leads around it, and follows no order.
  */
-struct route_tree *route_multicast_on(struct route_ground *ground, const struct fabric *fabric,
-				      const struct route_group *group,
+struct route_tree *route_multicast_on(struct route_multicast_base *base,
+				      const struct fabric *fabric, const struct route_group *group,
 				      const struct route_tree *before, const uint32_t *moved,
 				      uint32_t *left_out);
 struct route_tree *route_tree_ref(struct route_tree *tree);

@@ -400,12 +400,12 @@ static bool tree_follows(const struct routing *routing, const struct fabric *fab
 static void check_all_hosts(const struct fabric *fabric, const char *engine, const char *what)
 {
 	struct routing *routing = compute(fabric, engine);
-	struct route_ground *ground = route_ground_new(fabric, routing, 0);
+	struct route_multicast_base *base = route_multicast_base_new(fabric, routing, 0);
 	uint32_t n, left_out;
 	g_autofree uint32_t *members = list_hosts(fabric, &n);
 	g_autofree char *witness = NULL;
 	const struct route_group group = {.members = members, .n_members = n};
-	struct route_tree *tree = route_multicast_on(ground, fabric, &group, NULL, NULL, &left_out);
+	struct route_tree *tree = route_multicast_on(base, fabric, &group, NULL, NULL, &left_out);
 
 	ck_assert_msg(!left_out, "%s, %s: %u left out", what, engine, left_out);
 	ck_assert_msg(route_tree_verify(fabric, tree, &group, &witness), "%s, %s: %s", what, engine,
@@ -415,7 +415,7 @@ static void check_all_hosts(const struct fabric *fabric, const char *engine, con
 			      "%s, %s: a credit loop with multicast", what, engine);
 	ck_assert_int_eq(tree_follows(routing, fabric, tree), routing->order != NULL);
 	route_tree_unref(tree);
-	route_ground_free(ground);
+	route_multicast_base_free(base);
 	routing_unref(routing);
 }
 
