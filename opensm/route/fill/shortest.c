@@ -73,7 +73,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 			route_balance_fill(&plan, fabric, hops,
 					   engine->preferences ? input : &nothing, routing);
 		else
-			route_mend_tolls(routing, &plan, hops);
+			route_mend_penalties(routing, &plan, hops);
 	}
 	if (routing) {
 		route_note_ties(routing, &plan, hops);

@@ -53,39 +53,40 @@ void route_mark_ties(struct route_wishes *wishes, const struct fabric *fabric,
 			ties->partitions[fabric_port_by_lid(fabric, graph->targets[t].lid)];
 }
 
-uint32_t route_toll_to(const struct route_wishes *wishes, uint32_t sw, uint32_t to,
-		       uint64_t partitions)
+uint32_t route_penalty_to(const struct route_wishes *wishes, uint32_t sw, uint32_t to,
+			  uint64_t partitions)
 {
 	const struct route_graph *graph = wishes->graph;
 	uint32_t e = route_edge_to(graph, sw, to), most = 0;
 
 	for (uint32_t i = 0; e != FABRIC_NONE && i < graph->edges[e].n_links; i++)
-		most = MAX(most, route_toll(wishes, graph->edges[e].first_link + i, partitions));
+		most = MAX(most, route_penalty(wishes, graph->edges[e].first_link + i, partitions));
 	return e == FABRIC_NONE ? 1 : most;
 }
 
-uint32_t *route_tolls_up(const struct route_wishes *wishes, const uint8_t *rank,
-			 unsigned int max_rank, uint64_t partitions)
+uint32_t *route_penalties_up(const struct route_wishes *wishes, const uint8_t *rank,
+			     unsigned int max_rank, uint64_t partitions)
 {
 	const struct route_graph *graph = wishes->graph;
-	uint32_t *tolls = g_new0(uint32_t, graph->n + 1);
+	uint32_t *penalties = g_new0(uint32_t, graph->n + 1);
 
 	for (unsigned int level = max_rank; level-- > 0;) {
 		for (uint32_t sw = 0; sw < graph->n; sw++) {
 			uint32_t least = UINT32_MAX;
 
 			route_each_edge(graph, sw, edge) {
-				uint32_t toll = tolls[edge->to] +
-						route_toll_to(wishes, sw, edge->to, partitions);
+				uint32_t penalty =
+					penalties[edge->to] +
+					route_penalty_to(wishes, sw, edge->to, partitions);
 
 				if (rank[sw] == level && rank[edge->to] == level + 1)
-					least = MIN(least, toll);
+					least = MIN(least, penalty);
 			}
 			if (least != UINT32_MAX)
-				tolls[sw] = least;
+				penalties[sw] = least;
 		}
 	}
-	return tolls;
+	return penalties;
 }
 
 /* ---- entries ---- */
@@ -147,7 +148,8 @@ static void mend_leaf(struct mending *mending, uint32_t leaf)
 	}
 }
 
-void route_mend_tolls(struct routing *routing, const struct route_plan *plan, const uint8_t *hops)
+void route_mend_penalties(struct routing *routing, const struct route_plan *plan,
+			  const uint8_t *hops)
 {
 	const struct route_graph *graph = plan->graph;
 	struct mending mending = {.graph = graph, .routing = routing};
@@ -180,7 +182,8 @@ static void count_paths(const struct route_flows *flows, const struct routing *r
 
 		passes[sw] = link != FABRIC_NONE &&
 			     (passes[flows->channels->to[link]] ||
-			      route_toll(wishes, link, wishes->partitions[t]) == ROUTE_TOLL_OTHERS);
+			      route_penalty(wishes, link, wishes->partitions[t]) ==
+				      ROUTE_PENALTY_OTHERS);
 		*n += route_has_hosts(graph, sw);
 		*n_others += passes[sw] && route_has_hosts(graph, sw);
 	}

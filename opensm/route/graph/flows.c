@@ -23,7 +23,7 @@ void route_flows_init(struct route_flows *flows, const struct route_plan *plan,
 	flows->first = g_new(uint32_t, graph->n + 1);
 	flows->last = g_new(uint32_t, graph->n + 1);
 	flows->steps = g_new(struct route_step, graph->n_links + 1);
-	flows->toll = plan->wishes.tied ? g_new0(uint32_t, graph->n + 1) : NULL;
+	flows->penalty = plan->wishes.tied ? g_new0(uint32_t, graph->n + 1) : NULL;
 }
 
 void route_flows_clear(struct route_flows *flows)
@@ -35,7 +35,7 @@ void route_flows_clear(struct route_flows *flows)
 	g_free(flows->first);
 	g_free(flows->last);
 	g_free(flows->steps);
-	g_free(flows->toll);
+	g_free(flows->penalty);
 }
 
 uint32_t route_order_by_distance(const struct route_order *order, const uint8_t *hops,
@@ -73,8 +73,8 @@ void route_flows_turn_to(struct route_flows *flows, uint32_t dest)
 	flows->n_order = route_order_by_distance(&flows->plan->order, flows->far, flows->order);
 	flows->dest = dest;
 	flows->listed = false;
-	if (flows->toll)
-		flows->toll[dest] = 0;
+	if (flows->penalty)
+		flows->penalty[dest] = 0;
 }
 
 /*
@@ -112,22 +112,22 @@ static struct route_step *list_legal(const struct route_flows *flows, uint32_t s
 
 #define EVERY_STEP UINT64_MAX
 
-static uint32_t toll_by(const struct route_flows *flows, const struct route_step *step)
+static uint32_t penalty_by(const struct route_flows *flows, const struct route_step *step)
 {
-	return flows->toll[step->to] +
-	       route_toll(&flows->plan->wishes, step->channel, flows->listed_for);
+	return flows->penalty[step->to] +
+	       route_penalty(&flows->plan->wishes, step->channel, flows->listed_for);
 }
 
 /* Keeps only the steps of least penalty. Nearer switches must be done already. */
-static void keep_least_toll(struct route_flows *flows, uint32_t sw)
+static void keep_least_penalty(struct route_flows *flows, uint32_t sw)
 {
 	uint32_t n = flows->first[sw];
 
-	flows->toll[sw] = UINT32_MAX;
+	flows->penalty[sw] = UINT32_MAX;
 	for (uint32_t i = n; i < flows->last[sw]; i++)
-		flows->toll[sw] = MIN(flows->toll[sw], toll_by(flows, &flows->steps[i]));
+		flows->penalty[sw] = MIN(flows->penalty[sw], penalty_by(flows, &flows->steps[i]));
 	for (uint32_t i = n; i < flows->last[sw]; i++)
-		if (toll_by(flows, &flows->steps[i]) == flows->toll[sw])
+		if (penalty_by(flows, &flows->steps[i]) == flows->penalty[sw])
 			flows->steps[n++] = flows->steps[i];
 	flows->last[sw] = n;
 }
@@ -138,7 +138,7 @@ bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 	struct route_step *step = flows->steps;
 	uint64_t partitions = EVERY_STEP;
 
-	if (flows->toll && target != FABRIC_NONE)
+	if (flows->penalty && target != FABRIC_NONE)
 		partitions = flows->plan->wishes.partitions[target];
 	if (flows->listed && flows->listed_for == partitions)
 		return false;
@@ -153,7 +153,7 @@ bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 		flows->last[sw] = step - flows->steps;
 	}
 	for (uint32_t i = flows->n_order; partitions != EVERY_STEP && i-- > 0;)
-		keep_least_toll(flows, flows->order[i]);
+		keep_least_penalty(flows, flows->order[i]);
 	return true;
 }
 
@@ -161,8 +161,8 @@ bool route_flows_is_least(const struct route_flows *flows, uint32_t sw, uint32_t
 {
 	const struct route_step step = {channel, flows->channels->to[channel]};
 
-	return !flows->toll || flows->listed_for == EVERY_STEP ||
-	       toll_by(flows, &step) == flows->toll[sw];
+	return !flows->penalty || flows->listed_for == EVERY_STEP ||
+	       penalty_by(flows, &step) == flows->penalty[sw];
 }
 
 /* ---- flows by the tables ---- */

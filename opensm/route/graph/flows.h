@@ -31,7 +31,7 @@ struct route_flows {
 	struct route_step *steps;
 	bool listed;
 	uint64_t listed_for; /* partitions; EVERY_STEP: regardless of ties */
-	uint32_t *toll; /* [switch]: least penalty of its paths, if there are ties (ties.h) */
+	uint32_t *penalty;   /* [switch]: least penalty of its paths, if there are ties (ties.h) */
 };
 
 /* The plan and channels, of its graph, must outlive the flows; NULL: it makes its own channels. */

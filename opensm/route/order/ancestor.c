@@ -247,22 +247,22 @@ static uint64_t repeats(const struct tree *tree, unsigned int level, uint32_t ta
 }
 
 /* Penalty of going up this way, if cables are tied to partitions. */
-static uint32_t toll_of(const struct climb *climb, uint32_t sw, const struct way *way)
+static uint32_t penalty_of(const struct climb *climb, uint32_t sw, const struct way *way)
 {
 	if (!climb->above || is_lost(way))
 		return 0;
 	return climb->above[way->to] +
-	       route_toll_to(climb->tree->wishes, sw, way->to, climb->partitions);
+	       route_penalty_to(climb->tree->wishes, sw, way->to, climb->partitions);
 }
 
-static uint32_t least_toll(const struct climb *climb, uint32_t sw, bool lost_too)
+static uint32_t least_penalty(const struct climb *climb, uint32_t sw, bool lost_too)
 {
 	const struct way *ways = &climb->ways[climb->switches[sw].first_way];
 	uint32_t least = UINT32_MAX;
 
 	for (uint32_t i = 0; i < climb->switches[sw].n_ways; i++)
 		if (lost_too || !is_lost(&ways[i]))
-			least = MIN(least, toll_of(climb, sw, &ways[i]));
+			least = MIN(least, penalty_of(climb, sw, &ways[i]));
 	return least;
 }
 
@@ -275,7 +275,7 @@ static struct way *choose_way(const struct climb *climb, unsigned int level, uin
 	struct way *ways = &climb->ways[climb->switches[sw].first_way], *best = NULL;
 	uint32_t n = climb->switches[sw].n_ways, turn = n ? graph->targets[target].offset % n : 0;
 	uint32_t start = climb->targets[target].number + turn + (tree->wishes->shift ? sw : 0);
-	uint32_t least = least_toll(climb, sw, lost_too);
+	uint32_t least = least_penalty(climb, sw, lost_too);
 	uint64_t best_cost = UINT64_MAX;
 
 	start = n ? start % n : 0;
@@ -284,7 +284,7 @@ static struct way *choose_way(const struct climb *climb, unsigned int level, uin
 		uint64_t rounds = way->load / way->n_links;
 		uint64_t cost = rounds << 32 | (is_lost(way) ? 0 : climb->switches[way->to].load);
 
-		if ((is_lost(way) && !lost_too) || toll_of(climb, sw, way) > least)
+		if ((is_lost(way) && !lost_too) || penalty_of(climb, sw, way) > least)
 			continue;
 		if (turn && !is_lost(way))
 			cost += repeats(tree, level, target, way->to) << 48;
@@ -311,7 +311,7 @@ static void climb_one(struct climb *climb, uint32_t t, unsigned int rank)
 	struct way *way = NULL;
 
 	if (left < sw->n_left_out && (target->late || !tree->lacks[target->at]))
-		tree->spare[t] = ++tree->n_spares;
+		tree->orphan[t] = ++tree->n_orphans;
 	else
 		way = choose_way(climb, level, t, target->at, !target->late);
 	if (!way) {
@@ -487,7 +487,7 @@ static void climb_tied(struct climb *climb)
 			continue;
 		climb->partitions = wishes->partitions[t];
 		climb->above =
-			route_tolls_up(wishes, tree->rank, tree->max_rank, climb->partitions);
+			route_penalties_up(wishes, tree->rank, tree->max_rank, climb->partitions);
 		climb_ranks(climb);
 		g_free(climb->above);
 	}
@@ -500,7 +500,7 @@ static void init_ancestors(struct tree *tree)
 
 	tree->lids = g_new(uint16_t, n + 1);
 	tree->leaf = g_new(uint16_t, n + 1);
-	tree->spare = g_new0(uint16_t, n + 1);
+	tree->orphan = g_new0(uint16_t, n + 1);
 	tree->lacks = g_new0(bool, graph->n + 1);
 	tree->place = g_new0(uint16_t, graph->n + 1);
 	for (unsigned int level = 0; level < tree->max_rank; level++) {
@@ -550,7 +550,7 @@ void tree_clear_ancestors(struct tree *tree)
 	}
 	g_free(tree->lids);
 	g_free(tree->leaf);
-	g_free(tree->spare);
+	g_free(tree->orphan);
 	g_free(tree->lacks);
 	g_free(tree->place);
 }

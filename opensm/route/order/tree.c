@@ -10,9 +10,9 @@
  * So each destination LID is given one ancestor of each rank by turns among the parents
  * (ancestor.c): a parent link down to the same child, and a parent as a whole, get equally many.
  * Every switch then sends up towards the highest ancestor that is on a shortest path; if none is,
- * by the turns of the search. Where cables are lost, a LID may be spare: it has ancestors only up
- * to some rank, and each switch sends up to that rank by its own place among its kind. Each hop is
- * on a shortest path to the leaf, so there is no loop.
+ * by the turns of the search. Where cables are lost, a LID may be an orphan: it has ancestors only
+ * up to some rank, and each switch sends up to that rank by its own place among its kind. Each hop
+ * is on a shortest path to the leaf, so there is no loop.
  *
  * Most entries are of LIDs that are never sent through their switch: an upper switch is on the path
  * to the ancestors of one LID of a leaf, and the leaf's other LIDs pass elsewhere. Their entries

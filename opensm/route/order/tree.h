@@ -27,8 +27,8 @@ struct tree {
 	/* [level][target]: which of parallel links at that level; NULL: no parallel links. */
 	uint8_t *turn[TREE_RANKS_MAX];
 	/* [target]: not 0: a lost cable left it without an ancestor; numbered from 1. */
-	uint16_t *spare;
-	uint32_t n_spares;
+	uint16_t *orphan;
+	uint32_t n_orphans;
 	bool *lacks;	 /* [switch]: it probably lost links to parents */
 	uint16_t *place; /* [switch]: number of its kind before it */
 };

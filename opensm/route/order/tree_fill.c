@@ -233,7 +233,7 @@ static inline void look_up_all(const struct tree *tree, const struct row *row, u
 }
 
 /*
- * Gives all this port; lists targets that have an ancestor on the path, or are spare where there
+ * Gives all this port; lists targets that have an ancestor on the path, or are orphans where there
  * are ways up: they may get another one.
  */
 static inline uint32_t list_others(const struct tree *tree, const struct row *row,
@@ -250,7 +250,7 @@ static inline uint32_t list_others(const struct tree *tree, const struct row *ro
 			any &= port_at(tree, row, t, level);
 		lft[tree->lids[t]] = rest;
 		others[n] = t;
-		n += (any != ROUTE_NO_PORT) | (tree->spare[t] > most);
+		n += (any != ROUTE_NO_PORT) | (tree->orphan[t] > most);
 	}
 	return n;
 }
@@ -281,7 +281,7 @@ static uint32_t fill_top(const struct tree *tree, const struct row *row, uint32_
  */
 static uint8_t find_port(const struct tree *tree, const struct row *row, uint32_t target)
 {
-	uint32_t leaf = tree->leaf[target], dest = leaf, turn = tree->spare[target];
+	uint32_t leaf = tree->leaf[target], dest = leaf, turn = tree->orphan[target];
 	uint8_t port = row->next[leaf], in_turn;
 
 	for (unsigned int level = row->levels; level-- > 0;) {
@@ -318,7 +318,7 @@ static void fill_leaf(const struct tree *tree, struct row *row, uint32_t leaf)
 		rest = port_in_turn(tree, row, tree->place[leaf], leaf, leaf);
 	if (rest == ROUTE_NO_PORT)
 		rest = row->follows ? find_past(tree, row, leaf) : row->next[leaf];
-	if (row->follows && !tree->n_spares) {
+	if (row->follows && !tree->n_orphans) {
 		by_levels(row->levels, look_up_all(tree, row, levels, leaf, rest, row->lft));
 		return;
 	}
@@ -483,7 +483,7 @@ static void fill_switch(const struct fill *fill, uint32_t sw, const struct memor
 	}
 	row.there[ROUTE_NO_PORT] = row.hops; /* so it is never legal */
 	row.stride = row.n_up > 1 ? 1 + tree->place[sw] / row.n_up % (row.n_up - 1) : 0;
-	if (row.n_up && (tree->n_spares || tree->lacks[sw]))
+	if (row.n_up && (tree->n_orphans || tree->lacks[sw]))
 		find_ways(&row, graph->n, row.free);
 	row.follows = !graph->parallel && tree->along_ranks && !tree->lacks[sw];
 	row.below = !row.follows;
