@@ -8,6 +8,8 @@
 
 #include "fabric/fabric.h"
 
+#define ROUTE_NO_RANK UINT32_MAX
+
 struct route_edge {
 	uint32_t to;
 	uint32_t first_link; /* in links */
@@ -139,5 +141,17 @@ static inline uint32_t route_degree(const struct route_graph *graph, uint32_t sw
 {
 	return graph->first_edge[sw + 1] - graph->first_edge[sw];
 }
+
+/* Distance to the nearest of these switches, in edges: rank[switch], or ROUTE_NO_RANK. */
+void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank);
+
+/* Distance to the nearest switch that has hosts; returns the number of such switches. */
+uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank);
+
+/*
+ * The connected part of each switch, as the least index of its switches. g_free it. Switches in
+ * apart (NULL: none) are parts of their own, whatever their cables.
+ */
+uint32_t *route_parts(const struct route_graph *graph, const bool *apart);
 
 #endif

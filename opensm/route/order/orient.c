@@ -1,41 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Ranks of switches and directions of edges, for engines that restrict the turns of paths. */
+/* Directions of edges, for engines that restrict the turns of paths. */
 #include "route/order/orient.h"
 
 #include <glib.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "route/fill/shortest.h"
-
-/* All switches connected to the n in queue[] get the label of the one that finds them, + step. */
-static void spread(const struct route_graph *graph, uint32_t *queue, uint32_t n, uint32_t step,
-		   const bool *apart, uint32_t *label)
-{
-	for (uint32_t head = 0; head < n; head++)
-		route_each_edge(graph, queue[head], edge) {
-			if (label[edge->to] != ROUTE_NO_RANK || (apart && apart[edge->to]))
-				continue;
-			label[edge->to] = label[queue[head]] + step;
-			queue[n++] = edge->to;
-		}
-}
-
-void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank)
-{
-	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
-	uint32_t tail = 0;
-
-	memset(rank, 0xFF, graph->n * sizeof(*rank));
-	for (uint32_t i = 0; i < n; i++) {
-		if (rank[from[i]] != ROUTE_NO_RANK)
-			continue;
-		rank[from[i]] = 0;
-		queue[tail++] = from[i];
-	}
-	spread(graph, queue, tail, 1, NULL, rank);
-}
 
 bool route_is_layered(const struct route_graph *graph, const uint32_t *rank)
 {
@@ -44,21 +14,6 @@ bool route_is_layered(const struct route_graph *graph, const uint32_t *rank)
 			if (rank[edge->to] + 1 != rank[sw] && rank[sw] + 1 != rank[edge->to])
 				return false;
 	return true;
-}
-
-uint32_t *route_parts(const struct route_graph *graph, const bool *apart)
-{
-	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
-	uint32_t *part = g_new(uint32_t, graph->n + 1);
-
-	memset(part, 0xFF, graph->n * sizeof(*part));
-	for (uint32_t first = 0; first < graph->n; first++) {
-		if (part[first] != ROUTE_NO_RANK)
-			continue;
-		part[first] = queue[0] = first;
-		spread(graph, queue, !(apart && apart[first]), 0, apart, part);
-	}
-	return part;
 }
 
 void route_orient_edges(struct route_order *order)
@@ -144,18 +99,6 @@ uint64_t *route_keys(const struct fabric *fabric, const struct route_input *inpu
 	for (uint32_t i = 0; i < n; i++)
 		keys[standings[i].sw] = i;
 	return keys;
-}
-
-uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank)
-{
-	g_autofree uint32_t *leaves = g_new(uint32_t, graph->n + 1);
-	uint32_t n = 0;
-
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		if (route_has_hosts(graph, sw))
-			leaves[n++] = sw;
-	route_rank(graph, leaves, n, rank);
-	return n;
 }
 
 bool route_orient_from_hosts(struct route_order *order, const uint64_t *key)

@@ -10,20 +10,6 @@
 #include "route/engine.h"
 #include "route/graph/order.h"
 
-#define ROUTE_NO_RANK UINT32_MAX
-
-/* Distance to the nearest of these switches, in edges: rank[switch], or ROUTE_NO_RANK. */
-void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank);
-
-/* Distance to the nearest switch that has hosts; returns the number of such switches. */
-uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank);
-
-/*
- * The connected part of each switch, as the least index of its switches. g_free it. Switches in
- * apart (NULL: none) are parts of their own, whatever their cables.
- */
-uint32_t *route_parts(const struct route_graph *graph, const bool *apart);
-
 /*
  * The places of n switches, or other things, by rank, and among equals by key. Keys are unique;
  * NULL: by index. g_free it.

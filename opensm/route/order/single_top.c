@@ -38,7 +38,6 @@
 
 #include <string.h>
 
-#include "route/fill/shortest.h"
 #include "route/order/orient.h"
 
 #define WORK_MAX (1u << 22) /* edges examined to find the switch for the top */
