@@ -87,12 +87,27 @@ static void list_key(void *arg, uint64_t guid, uint64_t key)
 	}
 }
 
+/* As remembered, where one with a single cable looks like a host, and as found. */
+static GHashTable *list_switches(const struct keys *keys)
+{
+	GHashTable *switches = neighbors_switches(keys->neighbors);
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, keys->sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		if (builder_is_switch(node))
+			g_hash_table_add(switches,
+					 g_memdup2(&node->ports[0].guid, sizeof(uint64_t)));
+	return switches;
+}
+
 static void list_strays(struct keys *keys)
 {
 	struct listing listing = {keys, list_there(keys->sm->builder)};
 
 	g_clear_pointer(&keys->switches, g_hash_table_unref);
-	keys->switches = neighbors_switches(keys->neighbors);
+	keys->switches = list_switches(keys);
 	for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++)
 		g_array_set_size(keys->strays[kind], 0);
 	key_ring_each(keys->ring, list_key, &listing);
