@@ -39,11 +39,10 @@ libsm_a_SOURCES = \
 	opensm/sm/health/port_health.c \
 	opensm/sm/health/unhealthy.c opensm/sm/health/unhealthy.h \
 	opensm/sm/health/unhealthy_file.c \
-	opensm/sm/keys/key_loops.c \
+	opensm/sm/keys/advice.h \
 	opensm/sm/keys/key_memory.c \
 	opensm/sm/keys/key_ring.c opensm/sm/keys/key_ring.h \
 	opensm/sm/keys/key_strays.c \
-	opensm/sm/keys/key_trails.c \
 	opensm/sm/keys/key_unknown.c \
 	opensm/sm/keys/key_update.c \
 	opensm/sm/keys/keys.c opensm/sm/keys/keys.h \

@@ -287,9 +287,7 @@ bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct i
 	return true;
 }
 
-/*
- * The answer came from the intended device, so the key that it hides is its own, or misdelivered.
- */
+/* The answer came from the intended device, so the key that it hides is not known here. */
 static void on_named(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -300,11 +298,6 @@ static void on_named(struct sm_request *request)
 		return;
 	if (!sm_request_ok(request) || !request->node->builder || !identity_is_same(request)) {
 		forget(sm, unknown);
-		return;
-	}
-	if (key_trails_find(request, (struct key_port){port->guid, 0})) {
-		forget(sm, unknown);
-		sweep_look_at(sm, port->node);
 		return;
 	}
 	unknown->judged_ns = actor_now(sm->actor);

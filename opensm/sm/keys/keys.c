@@ -24,11 +24,6 @@ bool keys_are_used(const struct options *options)
 	return options->m_key || options->m_key_per_port;
 }
 
-bool keys_silence(const struct sm *sm)
-{
-	return sm->options->m_key_per_port && sm->options->m_key_protection_level > KEY_HIDES;
-}
-
 static struct key_rule rule_of(const struct options *options, uint64_t generation)
 {
 	if (!options->m_key_per_port)
@@ -287,27 +282,18 @@ static bool is_superseded(const struct sm_request *request, struct key_port port
 	       request->mad.m_key != key_ring_first(ring, port);
 }
 
-/* Whether another key is left in the ring, after one that was found to be misdelivered to it. */
-static bool ring_has_another(const struct sm_request *request, struct key_port port)
-{
-	struct key_ring *ring = request->sm->keys->ring;
-
-	return key_ring_failed(ring, port, request->mad.m_key) ||
-	       (key_trails_find(request, port) &&
-		key_ring_failed(ring, port, request->mad.m_key));
-}
-
 /* The next key of that port, and then, if its device is unknown, those of missing ports. */
 static bool try_another(struct sm_request *request)
 {
+	struct key_ring *ring = request->sm->keys->ring;
 	struct key_port port = asked(request);
 
 	if (request->mad.lid_only && !port.guid)
 		return false;
 	if (!request->strays && is_superseded(request, port))
 		choose_key(request); /* the one that was found meanwhile */
-	else if (!request->strays && ring_has_another(request, port))
-		give_key(request, port, key_ring_for(request->sm->keys->ring, port));
+	else if (!request->strays && key_ring_failed(ring, port, request->mad.m_key))
+		give_key(request, port, key_ring_for(ring, port));
 	else if (!request->beyond || !key_strays_next(request))
 		return false;
 	request->other_key = true;
@@ -465,8 +451,6 @@ static void on_sweep_done(void *arg, uint64_t value)
 
 	(void)value;
 	key_update_schedule(sm);
-	key_loops_send(sm);
-	key_trails_forget(sm->keys);
 	if (guid2lid_has_failed(sm->guid2lid)) /* also in light sweeps: nothing new is needed */
 		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
 	p_key_indexes_write_again(sm);
@@ -504,9 +488,7 @@ void keys_init(struct sm *sm)
 		log_info(sm->log, "M_Keys of ports: made of %s, generation %" G_GUINT64_FORMAT,
 			 sm->options->m_key_seed_file, keys->generation);
 	begin_with_older_rules(sm);
-	key_loops_init(keys);
 	key_strays_init(keys);
-	key_trails_init(keys);
 	key_unknown_init(keys);
 	key_update_init(sm);
 	if (!sm->context->gets_only) /* a dry run stores nothing */
@@ -518,10 +500,8 @@ void keys_free(struct sm *sm)
 	struct keys *keys = sm->keys;
 
 	key_update_free(keys);
-	g_free(keys->loops);
 	key_strays_free(keys);
 	g_hash_table_unref(keys->changing);
-	g_hash_table_unref(keys->trails);
 	g_hash_table_unref(keys->unknown);
 	key_ring_free(keys->ring);
 	key_ring_free(keys->goal);

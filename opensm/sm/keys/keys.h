@@ -14,7 +14,6 @@ void keys_go_on_from(struct sm *sm, const struct options *running);
 void keys_use(struct sm_request *request);	   /* before it is sent */
 /* Whether it is held here; then it is sent again with what keys_settle() returns. */
 bool keys_wait(struct sm_request *request);
-bool keys_silence(const struct sm *sm); /* ports answer only their own keys */
 GPtrArray *keys_settle(const struct sm_request *request); /* request is over; NULL: nothing waits */
 /* The sweep is over, or cancelled: drops requests held, and all keys may be tried again. */
 void keys_forget(struct sm *sm, bool asides);
@@ -36,10 +35,6 @@ bool keys_are_used(const struct options *options);
 /* ---- key_memory.c ---- */
 void keys_remember(struct sm *sm);		   /* queues changes for the files */
 void keys_tell_unkept(struct sm *sm);		   /* logs failed writes, also of LIDs */
-
-/* ---- key_trails.c ---- */
-/* It is sent by its route now, and may give its port another key. */
-void key_trails_note(const struct sm_request *request);
 
 /* ---- key_unknown.c ---- */
 /*

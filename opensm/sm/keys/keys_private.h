@@ -32,8 +32,6 @@ struct keys {
 	 */
 	GHashTable *changing;
 
-	struct key_loops *loops; /* key_loops.c */
-
 	/* key_memory.c */
 	char *directory;		      /* NULL: nothing is stored */
 	uint64_t ring_put, neighbors_put;     /* versions last given to the writer */
@@ -44,9 +42,6 @@ struct keys {
 	GHashTable *switches;	     /* GUIDs, at the time of listing */
 	uint64_t strays_ns;
 	uint32_t strays_from; /* the next request begins here */
-
-	/* key_trails.c */
-	GHashTable *trails; /* a set of struct trail, owned */
 
 	/* key_unknown.c */
 	GHashTable *unknown; /* GUID of an endport -> struct unknown, owned */
@@ -77,13 +72,6 @@ uint64_t keys_neighbour(const struct sm *sm, const struct builder_port *port);
 /* The rule according to the options. */
 struct key_rule keys_rule(const struct sm *sm);
 
-/* key_loops.c */
-/* A sweep has ended: identify unknown devices behind cables between switches. */
-void key_loops_send(struct sm *sm);
-/* Whether a received Get(SMInfo) is a loop probe; on the actor "mad". */
-bool key_loops_came_in(struct keys *keys, const struct vendor_mad *mad);
-void key_loops_init(struct keys *keys);
-
 /* key_memory.c */
 void key_memory_load(struct sm *sm);
 /*
@@ -98,12 +86,6 @@ bool key_memory_save_generation(struct sm *sm, uint64_t generation,
 bool key_strays_next(struct sm_request *request);
 void key_strays_init(struct keys *keys);
 void key_strays_free(struct keys *keys);
-
-/* key_trails.c */
-/* Whether the target may have received the key of another port that the ring did not know of. */
-bool key_trails_find(const struct sm_request *request, struct key_port port);
-void key_trails_forget(struct keys *keys); /* what was sent long ago */
-void key_trails_init(struct keys *keys);
 
 /* key_unknown.c */
 void key_unknown_init(struct keys *keys);

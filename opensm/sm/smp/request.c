@@ -224,7 +224,6 @@ static void hand_over(struct sm_request *request)
 	} else if (sm->dry) {
 		dry_send(request);
 	} else {
-		key_trails_note(request);
 		mad_send(sm->mad, &request->mad);
 	}
 }
