@@ -42,7 +42,7 @@ libsm_a_SOURCES = \
 	opensm/sm/keys/advice.h \
 	opensm/sm/keys/key_memory.c \
 	opensm/sm/keys/key_ring.c opensm/sm/keys/key_ring.h \
-	opensm/sm/keys/key_strays.c \
+	opensm/sm/keys/key_orphans.c \
 	opensm/sm/keys/key_unknown.c \
 	opensm/sm/keys/key_update.c \
 	opensm/sm/keys/keys.c opensm/sm/keys/keys.h \

@@ -528,7 +528,7 @@ static void nobody_there(const struct sm_request *request)
 
 	if (builder_is_down(port) || is_met_from_there(request->sm, port))
 		return;
-	if (request->unreachable) { /* nothing was sent: it may be the only cable that is left */
+	if (request->phase == REQUEST_NO_ROUTE) { /* it may be the only cable that is left */
 		port->probed = 0;
 		builder_mark(port->node);
 		return;

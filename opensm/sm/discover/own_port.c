@@ -36,7 +36,7 @@ static void ask_neighbour(struct sm *sm, bool by_any_key, void (*done)(struct sm
 {
 	struct sm_request *request = sm_request_beyond(sm, sm->builder->sm_port);
 
-	request->in_earnest = !by_any_key;
+	request->phase = by_any_key ? REQUEST_FIRST_TRIES : REQUEST_FULL_RETRIES;
 	request->mad.tries = by_any_key ? 0 : 1;
 	request->mad.arg = by_any_key ? request : NULL;
 	request->done = done;
@@ -124,7 +124,7 @@ void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request))
 	struct sm_request *request =
 		sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
 
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->serial = sm->sweep.serial;
 	request->done = done;
 	sm_request_send(request);

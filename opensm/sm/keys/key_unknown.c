@@ -172,7 +172,7 @@ static struct unknown *take_judgement(struct sm_request *request)
 }
 
 /* The sweep that sent the probe waits for it. */
-static void on_inquired(struct sm_request *request)
+static void on_probed(struct sm_request *request)
 {
 	take_judgement(request);
 }
@@ -211,7 +211,7 @@ static void judge(struct sm *sm, struct builder_port *port, const struct iba_por
 {
 	struct sm_request *request = judgement(sm, port, info, unknown);
 
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	sm_request_send(request);
 }
 
@@ -243,8 +243,8 @@ bool keys_judge(struct sm *sm, struct builder_port *port)
 		return false;
 	unknown->judged_sweep = sm->sweep.serial;
 	request = judgement(sm, port, &port->info, unknown);
-	request->inquiry = true;
-	request->done = on_inquired;
+	request->sender = REQUEST_FAULT_PROBE;
+	request->done = on_probed;
 	request->mad.tries = JUDGED_TRIES;
 	sm_request_send(request);
 	return true;
@@ -316,7 +316,7 @@ static void ask_name(struct sm *sm, struct builder_port *port, struct unknown *u
 		return;
 	unknown->named_ns = now;
 	request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
-	request->inquiry = true;
+	request->sender = REQUEST_FAULT_PROBE;
 	request->done = on_named;
 	sm_request_send(request);
 }
@@ -328,7 +328,7 @@ bool keys_refused(const struct sm_request *request)
 	struct unknown *unknown;
 
 	if (request->mad.method != IBA_METHOD_SET || request->mad.result != MAD_TIMEOUT ||
-	    request->unreachable || !port || !port->known || !hides(&port->info) ||
+	    request->phase == REQUEST_NO_ROUTE || !port || !port->known || !hides(&port->info) ||
 	    port == sm->builder->sm_port)
 		return false;
 	unknown = get(sm, port);

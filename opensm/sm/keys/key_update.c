@@ -44,7 +44,7 @@ static void give_key(struct sm *sm, struct builder_port *port)
 	if (!port->known || want.m_key == port->info.m_key)
 		return;
 	request = port_set(sm, port, &want, IBA_PORT_NO_CHANGE);
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->done = on_answer;
 	sm_request_send(request);
 }

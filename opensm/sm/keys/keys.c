@@ -145,7 +145,7 @@ static void follow_generation(struct sm *sm)
 static void give_key(struct sm_request *request, struct key_port port, uint64_t m_key)
 {
 	request->mad.m_key = m_key;
-	request->key_changes = key_ring_changes(request->sm->keys->ring, port);
+	request->key.changes = key_ring_changes(request->sm->keys->ring, port);
 }
 
 static void choose_key(struct sm_request *request)
@@ -172,7 +172,7 @@ void keys_use(struct sm_request *request)
 
 	if (!sm->dry) /* in a dry run, ports have the previous keys */
 		follow_options(sm);
-	if (request->aside && actor_now(sm->actor) - keys->again_ns >= AGAIN_NS) {
+	if (sm_request_is_outside(request) && actor_now(sm->actor) - keys->again_ns >= AGAIN_NS) {
 		keys->again_ns = actor_now(sm->actor);
 		key_ring_again(keys->ring);
 	}
@@ -205,14 +205,15 @@ bool keys_wait(struct sm_request *request)
 	struct builder_port *sma = keys_sma(request);
 	GPtrArray *waiting = sma ? g_hash_table_lookup(changing, sma) : NULL;
 
-	if (request->gives_key || request->inquiry) /* again; or others wait for its result */
+	/* It is sent again; or others wait for its result. */
+	if (request->key.gives_another || request->sender == REQUEST_FAULT_PROBE)
 		return false;
 	if (waiting) {
 		g_ptr_array_add(waiting, request);
 		return true;
 	}
-	request->gives_key = sma && gives_another(request, sma);
-	if (request->gives_key)
+	request->key.gives_another = sma && gives_another(request, sma);
+	if (request->key.gives_another)
 		g_hash_table_insert(changing, sma, g_ptr_array_new());
 	return false;
 }
@@ -221,7 +222,7 @@ GPtrArray *keys_settle(const struct sm_request *request)
 {
 	GPtrArray *waiting = NULL;
 
-	if (request->gives_key)
+	if (request->key.gives_another)
 		g_hash_table_steal_extended(request->sm->keys->changing, request->port, NULL,
 					    (gpointer *)&waiting);
 	for (guint i = 0; waiting && i < waiting->len; i++)
@@ -238,12 +239,12 @@ static gint by_place(gconstpointer a, gconstpointer b)
 	return (gint)x->num - (gint)y->num;
 }
 
-static void forget(GPtrArray *waiting, bool asides)
+static void forget(GPtrArray *waiting, bool outside_too)
 {
 	for (guint i = waiting->len; i-- > 0;) {
 		struct sm_request *request = waiting->pdata[i];
 
-		if (request->aside && !asides)
+		if (sm_request_is_outside(request) && !outside_too)
 			continue;
 		g_ptr_array_remove_index(waiting, i);
 		request->mad.result = MAD_TIMEOUT; /* result of the last try, or it had none */
@@ -251,14 +252,14 @@ static void forget(GPtrArray *waiting, bool asides)
 	}
 }
 
-void keys_forget(struct sm *sm, bool asides)
+void keys_forget(struct sm *sm, bool outside_too)
 {
 	GHashTable *changing = sm->keys->changing;
 	g_autoptr(GList) ports = g_list_sort(g_hash_table_get_keys(changing), by_place);
 
 	key_ring_again(sm->keys->ring);
 	for (const GList *at = ports; at; at = at->next)
-		forget(g_hash_table_lookup(changing, at->data), asides);
+		forget(g_hash_table_lookup(changing, at->data), outside_too);
 }
 
 /* ---- results ---- */
@@ -278,7 +279,7 @@ static bool is_superseded(const struct sm_request *request, struct key_port port
 {
 	const struct key_ring *ring = request->sm->keys->ring;
 
-	return request->key_changes != key_ring_changes(ring, port) &&
+	return request->key.changes != key_ring_changes(ring, port) &&
 	       request->mad.m_key != key_ring_first(ring, port);
 }
 
@@ -290,19 +291,19 @@ static bool try_another(struct sm_request *request)
 
 	if (request->mad.lid_only && !port.guid)
 		return false;
-	if (!request->strays && is_superseded(request, port))
+	if (!request->key.orphans_tried && is_superseded(request, port))
 		choose_key(request); /* the one that was found meanwhile */
-	else if (!request->strays && key_ring_failed(ring, port, request->mad.m_key))
+	else if (!request->key.orphans_tried && key_ring_failed(ring, port, request->mad.m_key))
 		give_key(request, port, key_ring_for(ring, port));
-	else if (!request->beyond || !key_strays_next(request))
+	else if (!request->beyond || !key_orphans_next(request))
 		return false;
-	request->other_key = true;
+	request->key.is_second = true;
 	return true;
 }
 
 bool keys_try_another(struct sm_request *request)
 {
-	if (request->unreachable ||
+	if (request->phase == REQUEST_NO_ROUTE ||
 	    (request->mad.result == MAD_TIMEOUT && takes_any(request, keys_sma(request))))
 		return false;
 	return try_another(request);
@@ -315,7 +316,7 @@ void keys_try_likeliest(struct sm_request *request)
 
 bool keys_try_given(struct sm_request *request)
 {
-	uint64_t key = request->gives_key ? keys_given(request) : 0;
+	uint64_t key = request->key.gives_another ? keys_given(request) : 0;
 
 	if (!key || key == request->mad.m_key)
 		return false;
@@ -352,7 +353,7 @@ static bool is_outdated(const struct sm_request *request, struct key_port port)
 {
 	bool gave_key = request->mad.method == IBA_METHOD_SET && has_key(request);
 
-	return !gave_key && request->key_changes != key_ring_changes(request->sm->keys->ring, port);
+	return !gave_key && request->key.changes != key_ring_changes(request->sm->keys->ring, port);
 }
 
 /* By now the device has identified itself; sma is what is known of it, or NULL. */
@@ -417,7 +418,7 @@ void keys_answered(const struct sm_request *request)
 		key_ring_worked(ring, port, tells ? 0 : mad->m_key);
 	else if (tells && own_lost_key(request->sm, port, &info))
 		key_ring_likely(ring, port, 0);
-	else if (request->other_key && !tells && !takes_any(request, sma))
+	else if (request->key.is_second && !tells && !takes_any(request, sma))
 		key_ring_likely(ring, port, mad->m_key);
 }
 
@@ -488,7 +489,7 @@ void keys_init(struct sm *sm)
 		log_info(sm->log, "M_Keys of ports: made of %s, generation %" G_GUINT64_FORMAT,
 			 sm->options->m_key_seed_file, keys->generation);
 	begin_with_older_rules(sm);
-	key_strays_init(keys);
+	key_orphans_init(keys);
 	key_unknown_init(keys);
 	key_update_init(sm);
 	if (!sm->context->gets_only) /* a dry run stores nothing */
@@ -500,7 +501,7 @@ void keys_free(struct sm *sm)
 	struct keys *keys = sm->keys;
 
 	key_update_free(keys);
-	key_strays_free(keys);
+	key_orphans_free(keys);
 	g_hash_table_unref(keys->changing);
 	g_hash_table_unref(keys->unknown);
 	key_ring_free(keys->ring);

@@ -6,6 +6,15 @@
 #include "sm/sm_private.h"
 
 /* ---- keys.c ---- */
+/* The M_Key of a request, and what is remembered of it until the request is over. */
+struct key_attempt {
+	uint64_t changes; /* key_ring_changes() of the queried port, when the key was chosen */
+	uint32_t orphans_tried; /* number of keys of missing ports that were tried, */
+	uint32_t orphans_first; /* beginning with this one */
+	bool is_second;		/* it was sent before, with another key */
+	bool gives_another;	/* it gives the port another key: other requests to it wait */
+};
+
 /* M_Keys of requests. */
 void keys_init(struct sm *sm);
 void keys_free(struct sm *sm);
@@ -16,7 +25,7 @@ void keys_use(struct sm_request *request);	   /* before it is sent */
 bool keys_wait(struct sm_request *request);
 GPtrArray *keys_settle(const struct sm_request *request); /* request is over; NULL: nothing waits */
 /* The sweep is over, or cancelled: drops requests held, and all keys may be tried again. */
-void keys_forget(struct sm *sm, bool asides);
+void keys_forget(struct sm *sm, bool outside_too);
 bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
 void keys_try_likeliest(struct sm_request *request); /* none is left: the likeliest, all tries */
 /* No answer to that one either: its Set may have given the port the key that it has now. */

@@ -8,12 +8,12 @@
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
-/* Which orphan keys are tried on unknown devices: see key_strays.c. */
-enum stray_kind {
-	STRAY_HOSTS, /* not of switches */
-	STRAY_ALL,
-	STRAY_OWN, /* of switches, behind the SM's own cable */
-	STRAY_KINDS,
+/* Which orphan keys are tried on unknown devices: see key_orphans.c. */
+enum orphan_kind {
+	ORPHANS_HOSTS, /* not of switches */
+	ORPHANS_ALL,
+	ORPHANS_OWN, /* of switches, behind the SM's own cable */
+	ORPHAN_KINDS,
 };
 
 struct keys {
@@ -37,11 +37,11 @@ struct keys {
 	uint64_t ring_put, neighbors_put;     /* versions last given to the writer */
 	bool ring_failed, neighbors_failed;   /* the last attempt to write failed */
 
-	/* key_strays.c */
-	GArray *strays[STRAY_KINDS]; /* of uint64_t */
+	/* key_orphans.c */
+	GArray *orphans[ORPHAN_KINDS]; /* of uint64_t */
 	GHashTable *switches;	     /* GUIDs, at the time of listing */
-	uint64_t strays_ns;
-	uint32_t strays_from; /* the next request begins here */
+	uint64_t orphans_ns;
+	uint32_t orphans_from; /* the next request begins here */
 
 	/* key_unknown.c */
 	GHashTable *unknown; /* GUID of an endport -> struct unknown, owned */
@@ -81,11 +81,11 @@ void key_memory_load(struct sm *sm);
 bool key_memory_save_generation(struct sm *sm, uint64_t generation,
 				void (*done)(void *arg, bool good));
 
-/* key_strays.c */
+/* key_orphans.c */
 /* No answer came from beyond a cable: gives the request the next key of a missing endport. */
-bool key_strays_next(struct sm_request *request);
-void key_strays_init(struct keys *keys);
-void key_strays_free(struct keys *keys);
+bool key_orphans_next(struct sm_request *request);
+void key_orphans_init(struct keys *keys);
+void key_orphans_free(struct keys *keys);
 
 /* key_unknown.c */
 void key_unknown_init(struct keys *keys);

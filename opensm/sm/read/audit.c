@@ -282,7 +282,7 @@ static void read_back(struct sm *sm, struct item *item)
 	}
 	request = sm_request_port(sm, &node->ports[item->port], IBA_METHOD_GET, item->attribute,
 				  modifier_of(node, item));
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->serial = sm->sweep.serial;
 	request->owned = item;
 	request->done = on_read;

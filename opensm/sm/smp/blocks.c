@@ -158,6 +158,6 @@ void sm_block_send(struct sm_request *request)
 	request->belief = true;
 	request->done = on_block_written;
 	sm_request_send(request);
-	if (!request->skipped)
+	if (request->phase != REQUEST_SKIPPED)
 		trust_doubt(table, block);
 }

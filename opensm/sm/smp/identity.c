@@ -77,7 +77,7 @@ void identity_ask(struct sm *sm, struct builder_node *node, struct builder_port 
 		request = sm_request_port(sm, entry, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
 	else
 		request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
-	request->inquiry = true;
+	request->sender = REQUEST_FAULT_PROBE;
 	request->mad.tries = TRIES;
 	request->done = on_identity;
 	sm_request_send(request);

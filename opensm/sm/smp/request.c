@@ -33,7 +33,7 @@ const char *sm_node_name(const struct builder_node *node, char *buffer, size_t s
 
 bool sm_request_is_late(const struct sm_request *request)
 {
-	return !request->aside && request->mad.serial != request->sm->sweep.serial;
+	return !sm_request_is_outside(request) && request->mad.serial != request->sm->sweep.serial;
 }
 
 char *sm_request_failure(const struct sm_request *request)
@@ -89,9 +89,9 @@ void sm_request_failed(const struct sm_request *request)
 {
 	g_autofree char *text = NULL;
 
-	if (request->skipped)
+	if (request->phase == REQUEST_SKIPPED)
 		return;
-	if (request->unreachable) {
+	if (request->phase == REQUEST_NO_ROUTE) {
 		builder_mark(request->node); /* if there is a route again, it is read again */
 		return;
 	}
@@ -206,6 +206,11 @@ static void return_unsent(struct sm_request *request, void (*run)(struct message
 	actor_post(request->sm->actor, &request->mad.message);
 }
 
+static bool is_unsent(const struct sm_request *request)
+{
+	return request->phase == REQUEST_SKIPPED || request->phase == REQUEST_NO_ROUTE;
+}
+
 /* To mad/, unless it has to wait; or back at once if there is no route. */
 static void hand_over(struct sm_request *request)
 {
@@ -214,10 +219,11 @@ static void hand_over(struct sm_request *request)
 	if (keys_wait(request))
 		return;
 	request->by = cable_of(request);
-	request->unreachable = dry_has_ended(sm) || is_gone(request) || !find_route(request);
-	request->skipped = kept_skips(request);
-	request->mad.dead |= request->skipped;
-	if (request->unreachable || request->skipped) {
+	if (kept_skips(request))
+		request->phase = REQUEST_SKIPPED;
+	else if (dry_has_ended(sm) || is_gone(request) || !find_route(request))
+		request->phase = REQUEST_NO_ROUTE;
+	if (is_unsent(request)) {
 		return_unsent(request, run_unreachable);
 	} else if (dry_keeps(request)) {
 		return_unsent(request, run_kept);
@@ -237,15 +243,21 @@ static void free_request(struct sm_request *request)
 		hand_over(waiting->pdata[i]);
 }
 
+/* A step whose next round does not need it goes on without it. */
+static bool is_slow(const struct sm_request *request)
+{
+	return request->sender == REQUEST_FAULT_PROBE || request->silences;
+}
+
 /* It no longer counts for its sweep. */
 static void end_request(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
-	bool counts = !request->aside && !sm_request_is_late(request);
+	bool counts = !sm_request_is_outside(request) && !sm_request_is_late(request);
 
 	if (counts) {
 		sm->sweep.pending--;
-		sm->sweep.slow -= request->slow;
+		sm->sweep.slow -= is_slow(request);
 	}
 	free_request(request);
 	if (counts)
@@ -260,12 +272,6 @@ static void late(struct sm_request *request)
 {
 	if (request->belief && request->node->builder)
 		request->done(request);
-}
-
-static void make_slow(struct sm_request *request)
-{
-	request->sm->sweep.slow += !request->slow;
-	request->slow = true;
 }
 
 static void log_silence(const struct sm_request *request)
@@ -291,9 +297,9 @@ static bool goes_on_with(struct sm_request *request, bool other_key, uint8_t tri
 }
 
 /* Outside sweeps silence is not examined, but it may be caused by the key. */
-static bool goes_on_aside(struct sm_request *request)
+static bool goes_on_outside(struct sm_request *request)
 {
-	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->unreachable ||
+	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || is_unsent(request) ||
 	    is_gone(request))
 		return false;
 	return goes_on_with(request, keys_try_another(request), request->tries_max);
@@ -321,17 +327,18 @@ static bool was_given_up(const struct sm_request *request)
 /* First tries without an answer: true if the request continues. */
 static bool goes_on(struct sm_request *request)
 {
-	if (request->aside)
-		return goes_on_aside(request);
-	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->inquiry ||
-	    request->mad.lid_only || request->unreachable)
+	if (sm_request_is_outside(request))
+		return goes_on_outside(request);
+	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->mad.lid_only ||
+	    request->sender == REQUEST_FAULT_PROBE || is_unsent(request))
 		return false;
-	if (request->in_earnest)
+	if (request->phase == REQUEST_FULL_RETRIES)
 		return goes_on_with(request, keys_try_given(request), GIVEN_TRIES);
 	log_silence(request);
 	if (was_given_up(request))
 		return false;
-	make_slow(request);
+	request->sm->sweep.slow += !is_slow(request);
+	request->silences++;
 	if (!silence_take(request))
 		sm_request_again(request, false);
 	return true;
@@ -355,7 +362,7 @@ static void note_answer(const struct sm_request *request)
 	if (request->mad.result != MAD_TIMEOUT) {
 		node->mute_ns = node->given_up = 0;
 		kept_answered(request->sm, node);
-	} else if (request->in_earnest && !request->aside && !request->unreachable) {
+	} else if (request->phase == REQUEST_FULL_RETRIES && !sm_request_is_outside(request)) {
 		node->given_up = request->sm->sweep.serial;
 	}
 }
@@ -363,15 +370,15 @@ static void note_answer(const struct sm_request *request)
 static void take_back(struct sm_request *request)
 {
 	struct mad_request *mad = &request->mad;
-	bool gone = is_gone(request);
+	bool outside = sm_request_is_outside(request), gone = is_gone(request);
 
 	request->tries += mad->sent;
-	if (!gone && !request->aside && request->by != cable_of(request)) {
+	if (!gone && !outside && request->by != cable_of(request)) {
 		builder_mark(request->node); /* at another cable now: which node has answered? */
 		end_request(request);
 		return;
 	}
-	if (sm_request_is_late(request) || (gone && !request->aside)) {
+	if (sm_request_is_late(request) || (gone && !outside)) {
 		late(request);
 		end_request(request);
 		return;
@@ -382,12 +389,12 @@ static void take_back(struct sm_request *request)
 		hand_over(request);
 		return;
 	}
-	if (mad->result == MAD_STATUS && !request->aside && !(mad->status & IBA_STATUS_BUSY))
+	if (mad->result == MAD_STATUS && !outside && !(mad->status & IBA_STATUS_BUSY))
 		identity_ask(request->sm, request->node, identity_entry(request));
 	if (!is_kept(request))
 		keys_answered(request);
 	note_answer(request);
-	if (mad->result != MAD_TIMEOUT && !request->aside)
+	if (mad->result != MAD_TIMEOUT && !outside)
 		note_route(request);
 	request->done(request);
 	end_request(request);
@@ -397,7 +404,7 @@ static void on_done(struct mad_request *mad)
 {
 	struct sm_request *request = (struct sm_request *)mad;
 	struct sm *sm = request->sm;
-	bool was_sent = sm->dry && !is_kept(request) && !request->unreachable;
+	bool was_sent = sm->dry && !is_kept(request) && !is_unsent(request);
 
 	take_back(request);
 	if (was_sent)
@@ -406,17 +413,20 @@ static void on_done(struct mad_request *mad)
 
 void sm_request_again(struct sm_request *request, bool other_way)
 {
-	request->ways++;
-	request->in_earnest = !other_way && !keys_try_another(request);
-	if (request->in_earnest)
+	if (other_way || keys_try_another(request)) {
+		request->phase = REQUEST_FIRST_TRIES;
+		request->mad.tries = FIRST_TRIES;
+	} else {
+		request->phase = REQUEST_FULL_RETRIES;
+		request->mad.tries = request->tries_max;
 		keys_try_likeliest(request);
-	request->mad.tries = request->in_earnest ? request->tries_max : FIRST_TRIES;
+	}
 	hand_over(request);
 }
 
 void sm_request_give_up(struct sm_request *request)
 {
-	request->unreachable = true;
+	request->phase = REQUEST_NO_ROUTE;
 	return_unsent(request, run_unreachable);
 }
 
@@ -489,13 +499,12 @@ void sm_request_send(struct sm_request *request)
 	request->sent = digest(request->mad.data);
 	request->tries_max = request->mad.tries;
 	keys_use(request);
-	if (!request->aside) {
+	if (!sm_request_is_outside(request)) {
 		sm->sweep.pending++;
 		request->mad.serial = sm->sweep.serial;
 		if (!request->mad.lid_only && !request->mad.tries)
 			request->mad.tries = FIRST_TRIES;
-		if (request->inquiry)
-			make_slow(request);
+		sm->sweep.slow += is_slow(request);
 	}
 	hand_over(request);
 }

@@ -3,9 +3,25 @@
 #ifndef SM_SMP_SMP_H
 #define SM_SMP_SMP_H
 
+#include "sm/keys/keys.h"
 #include "sm/sm_private.h"
 
 /* ---- request.c ---- */
+/* On whose behalf a request is sent. */
+enum request_sender {
+	REQUEST_OF_SWEEP, /* the running sweep waits for it; silence.c examines why it is silent */
+	REQUEST_FAULT_PROBE,   /* of the sweep, too: its silence is a result, and not examined */
+	REQUEST_OUTSIDE_SWEEP, /* no sweep waits for it, and its silence is not examined */
+};
+
+/* How far the attempts to get an answer are. */
+enum request_phase {
+	REQUEST_FIRST_TRIES,  /* a few, before silence.c examines the path; again by each route */
+	REQUEST_FULL_RETRIES, /* silence.c has ruled out a dead node */
+	REQUEST_SKIPPED,      /* it ended unsent, as its node is silent */
+	REQUEST_NO_ROUTE,     /* it ended unsent, as there was no route */
+};
+
 struct sm_request {
 	struct mad_request mad;
 	struct sm *sm;
@@ -19,24 +35,14 @@ struct sm_request {
 	uint64_t serial; /* of the last sweep when it was sent: for audit.c, own_port.c */
 	void *owned;	 /* freed with the request */
 	uint64_t sent;	 /* digest of a Set's data, which the answer overwrites */
-	uint8_t state;	 /* PortState that a Set requests */
-	bool speeds;	 /* it changes width or speeds */
+	enum request_sender sender;
+	enum request_phase phase;
 	bool by_likely_lid; /* use the LID unless known to be wrong, even if tables are unknown */
-	bool beyond;	 /* queries the node at the other end of the port's cable */
-	bool aside;	 /* outside any sweep */
-	bool inquiry;	 /* fault probe sent by silence.c */
+	bool beyond;	    /* queries the node at the other end of the port's cable */
 	bool belief;	 /* done records what the hardware holds: called however late it is */
-	bool slow;	 /* counted in sweep.slow */
-	bool in_earnest; /* silence.c has no objection: use all tries */
-	bool skipped;	 /* not sent, as its node is silent: kept.c */
-	bool unreachable; /* there was no route when it was to be sent */
-	uint64_t key_changes; /* of the queried port, when its M_Key was chosen */
-	bool other_key;	 /* it was sent again with another M_Key */
-	uint32_t strays; /* number of M_Keys of missing endports tried, */
-	uint32_t strays_from; /* starting with this one */
-	bool gives_key;	 /* it sets another M_Key: other requests to the port wait for it */
-	uint8_t tries_max;  /* as mad.tries, for the full tries */
-	uint8_t ways;	    /* how often it was handed to mad/ again */
+	struct key_attempt key;
+	uint8_t tries_max;  /* as mad.tries, for the full retries */
+	uint8_t silences;   /* how often the first tries by a route got no answer */
 	unsigned int tries; /* that were sent from this node */
 	void (*done)(struct sm_request *request); /* called with any result */
 };
@@ -48,6 +54,10 @@ struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uin
 /* Get(NodeInfo) to the node at the other end of the port's cable. */
 struct sm_request *sm_request_beyond(struct sm *sm, struct builder_port *port);
 void sm_request_send(struct sm_request *request);
+static inline bool sm_request_is_outside(const struct sm_request *request)
+{
+	return request->sender == REQUEST_OUTSIDE_SWEEP;
+}
 /* A Get whose answer goes to done. */
 void sm_get(struct sm *sm, struct builder_node *node, uint16_t attribute, uint32_t modifier,
 	    void (*done)(struct sm_request *request));
