@@ -121,6 +121,14 @@ static void on_lids_not_kept(void *arg)
 	keys_tell_unkept(arg);
 }
 
+static const struct smp_observer smp_observer = {
+	.skips = kept_skips,
+	.answered = kept_answered,
+	.failed = kept_failed,
+	.port_seen = port_info_seen,
+	.block_set = audit_set,
+};
+
 static struct sm *make(struct context *context, struct mad *mad, struct vendor *vendor)
 {
 	struct sm *sm = g_new0(struct sm, 1);
@@ -130,6 +138,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->mad = mad;
 	sm->vendor = vendor;
 	sm->actor = actor_new(context->rt, "sm");
+	sm->observer = &smp_observer;
 	sm->options = slot_take(&context->options);
 	sm->builder = builder_new();
 	sm->builder->self_check = context->self_check;

@@ -43,6 +43,7 @@ struct lid_state {
 };
 
 struct sm_request;   /* smp/smp.h */
+struct smp_observer; /* smp/smp.h */
 struct routes;	     /* routing.c */
 struct program;	     /* program.c */
 struct aliases;	     /* aliases.c */
@@ -77,6 +78,7 @@ struct sm {
 	struct mad *mad;
 	struct vendor *vendor;
 	struct actor *actor;
+	const struct smp_observer *observer;
 	struct options *options; /* of the current sweep */
 
 	/* what is: the subnet as far as known */

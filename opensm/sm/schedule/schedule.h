@@ -66,6 +66,7 @@ struct schedule {
 	uint64_t unread;	/* as in the previous sweep: it has answered since, but not that */
 	unsigned int anew;	/* sweeps in a row that began again for such a switch */
 	bool port_down;		/* the SM's own port, when last checked; logged once */
+	bool audit_all; /* all nodes are compared with the hardware when this sweep has ended */
 	bool traps_lost; /* a cable was found that had been down since the last light sweep */
 	struct timer interval;
 	struct timer settle;   /* gathers traps that arrive together */
@@ -80,6 +81,7 @@ struct schedule {
 void sweep_want(struct sm *sm, unsigned int reasons);
 void sweep_want_next(struct sm *sm, unsigned int reasons); /* cancels none after discovery */
 void sweep_look_at(struct sm *sm, struct builder_node *node); /* it may have changed */
+void audit_all_soon(struct sm *sm); /* when the sweep has ended, or the next one */
 void sweep_flag(struct sm *sm, unsigned int flag, bool on);
 void schedule_interval(struct sm *sm); /* starts the wait until the subnet is checked again */
 /* Remaining delay of the reasons for a sweep, in ns: gathers more of them and limits the rate. */

@@ -147,7 +147,7 @@ static void on_block_written(struct sm_request *request)
 	} else if (!late && trust_refuses(table_asked(request), request->block)) {
 		read_again(request);
 	}
-	audit_set(request);
+	request->sm->observer->block_set(request);
 }
 
 void sm_block_send(struct sm_request *request)

@@ -109,7 +109,7 @@ void sm_request_failed(const struct sm_request *request)
 		sm_request_blame(request, PORT_UNRESPONSIVE);
 	else if (request->mad.method == IBA_METHOD_SET)
 		sm_request_blame(request, PORT_SET_ERRORS);
-	if (kept_failed(request))
+	if (request->sm->observer->failed(request))
 		return;
 	health_fault(request->sm, request->node, "%s%s", text, hint(request));
 }
@@ -219,7 +219,7 @@ static void hand_over(struct sm_request *request)
 	if (keys_wait(request))
 		return;
 	request->by = cable_of(request);
-	if (kept_skips(request))
+	if (sm->observer->skips(request))
 		request->phase = REQUEST_SKIPPED;
 	else if (dry_has_ended(sm) || is_gone(request) || !find_route(request))
 		request->phase = REQUEST_NO_ROUTE;
@@ -361,7 +361,7 @@ static void note_answer(const struct sm_request *request)
 		return;
 	if (request->mad.result != MAD_TIMEOUT) {
 		node->mute_ns = node->given_up = 0;
-		kept_answered(request->sm, node);
+		request->sm->observer->answered(request->sm, node);
 	} else if (request->phase == REQUEST_FULL_RETRIES && !sm_request_is_outside(request)) {
 		node->given_up = request->sm->sweep.serial;
 	}

@@ -118,7 +118,7 @@ static void on_probe(struct sm_request *request)
 	if (suspect && request->port == suspect->by)
 		suspect->heard = request->mad.result != MAD_TIMEOUT;
 	if (sm_request_ok(request)) {
-		port_info_seen(request);
+		sm->observer->port_seen(request);
 		if (suspect && builder_link_is_up(request->port)) {
 			suspect->seen_up = true;
 			identity_ask(sm, request->node, NULL);
@@ -320,7 +320,7 @@ static void on_near_end(struct sm_request *probe)
 		return;
 	}
 	if (sm_request_ok(probe))
-		port_info_seen(probe);
+		sm->observer->port_seen(probe);
 	if (sm_request_ok(probe) && builder_is_down(request->port)) {
 		sm_request_give_up(request);
 		return;

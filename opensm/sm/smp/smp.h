@@ -6,6 +6,23 @@
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
 
+struct sm_request;
+
+/*
+ * What the requests of an SM do not know themselves, and report: sm.c has the one there is. The
+ * folders above smp/ are reached in no other way.
+ */
+struct smp_observer {
+	/* Whether it must not be sent, as its node is silent. */
+	bool (*skips)(const struct sm_request *request);
+	void (*answered)(struct sm *sm, struct builder_node *node); /* to any request */
+	/* True if the failure is handled: it is no error of its own. */
+	bool (*failed)(const struct sm_request *request);
+	/* silence.c has read the PortInfo of that port. */
+	void (*port_seen)(struct sm_request *request);
+	void (*block_set)(const struct sm_request *request); /* a Set of a block is over */
+};
+
 /* ---- request.c ---- */
 /* On whose behalf a request is sent. */
 enum request_sender {
