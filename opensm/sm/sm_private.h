@@ -56,6 +56,8 @@ struct mastership;   /* mastership.c */
 struct other_sms;    /* other_sm.h */
 struct state_writer; /* state_writer.h */
 struct keys;	     /* keys.h */
+struct unknown_keys; /* key_unknown.c */
+struct key_update;   /* key_update.c */
 struct dry;	     /* dry_send.c */
 struct port_health;  /* port_health.c */
 struct p_key_indexes; /* pkey_indexes.c */
@@ -87,6 +89,8 @@ struct sm {
 	struct guid2lid *guid2lid;
 	struct path_sls *path_sls;
 	struct keys *keys; /* M_Keys of ports: keys.c */
+	struct unknown_keys *unknown_keys; /* ports whose M_Key is not known: key_unknown.c */
+	struct key_update *key_update;
 
 	/* what should be: values of the last sweep, kept for the next */
 	struct fabric *fabric;

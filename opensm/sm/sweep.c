@@ -203,7 +203,7 @@ static void leave_sweep(struct sm *sm)
 	sm->sweep.kind = SWEEP_KIND_NONE;
 	sm->schedule.looks = false;
 	walks_drop(sm);
-	keys_forget(sm, false);
+	sm_requests_forget(sm, false);
 	silence_forget(sm);
 }
 

@@ -15,7 +15,6 @@
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
 #include "sm/keys/keys.h"
-#include "sm/keys/keys_private.h"
 #include "sm/smp/smp.h"
 
 static uint8_t priority(const struct options *options, unsigned int state)

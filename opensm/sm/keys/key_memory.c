@@ -80,7 +80,7 @@ static void put(struct sm *sm, const char *name, char *text, void (*done)(void *
 }
 
 bool key_memory_save_generation(struct sm *sm, uint64_t generation,
-				void (*done)(void *arg, bool good))
+				void (*done)(void *arg, bool good), void *arg)
 {
 	g_autofree char *file = NULL;
 
@@ -89,7 +89,7 @@ bool key_memory_save_generation(struct sm *sm, uint64_t generation,
 	file = path(sm->keys, "m_key_generation");
 	state_writer_put(sm->writer, file, "m_key_generation",
 			 g_strdup_printf("0x%" G_GINT64_MODIFIER "x\n", generation), true, done,
-			 sm->keys);
+			 arg);
 	return true;
 }
 

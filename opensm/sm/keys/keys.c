@@ -14,7 +14,6 @@
 #include "sm/keys/keys.h"
 #include "sm/keys/keys_private.h"
 #include "sm/smp/smp.h"
-#include "sm/write/write.h"
 
 #define AGAIN_NS (3 * NS_PER_S)
 #define UNNAMED 0x100 /* in key_port.behind: the port itself, of which only the node is known */
@@ -139,7 +138,7 @@ static void follow_generation(struct sm *sm)
 	if (key_ring_generation(keys->ring) <= keys->generation)
 		return;
 	keys->generation = key_ring_generation(keys->ring);
-	key_memory_save_generation(sm, keys->generation, NULL);
+	key_memory_save_generation(sm, keys->generation, NULL, NULL);
 }
 
 static void give_key(struct sm_request *request, struct key_port port, uint64_t m_key)
@@ -239,7 +238,7 @@ static gint by_place(gconstpointer a, gconstpointer b)
 	return (gint)x->num - (gint)y->num;
 }
 
-static void forget(GPtrArray *waiting, bool outside_too)
+static void forget(GPtrArray *waiting, bool outside_too, GPtrArray *forgotten)
 {
 	for (guint i = waiting->len; i-- > 0;) {
 		struct sm_request *request = waiting->pdata[i];
@@ -247,19 +246,20 @@ static void forget(GPtrArray *waiting, bool outside_too)
 		if (sm_request_is_outside(request) && !outside_too)
 			continue;
 		g_ptr_array_remove_index(waiting, i);
-		request->mad.result = MAD_TIMEOUT; /* result of the last try, or it had none */
-		sm_request_drop(request);
+		g_ptr_array_add(forgotten, request);
 	}
 }
 
-void keys_forget(struct sm *sm, bool outside_too)
+GPtrArray *keys_forget(struct sm *sm, bool outside_too)
 {
 	GHashTable *changing = sm->keys->changing;
 	g_autoptr(GList) ports = g_list_sort(g_hash_table_get_keys(changing), by_place);
+	GPtrArray *forgotten = g_ptr_array_new();
 
 	key_ring_again(sm->keys->ring);
 	for (const GList *at = ports; at; at = at->next)
-		forget(g_hash_table_lookup(changing, at->data), outside_too);
+		forget(g_hash_table_lookup(changing, at->data), outside_too, forgotten);
+	return forgotten;
 }
 
 /* ---- results ---- */
@@ -432,6 +432,21 @@ void keys_joined(struct sm *sm, const struct builder_port *port, const struct bu
 	neighbors_set(keys->neighbors, here.guid, port->num, there.guid, far->num);
 }
 
+uint64_t keys_generation(const struct sm *sm)
+{
+	return sm->keys->generation;
+}
+
+void keys_begin_generation(struct sm *sm, uint64_t generation)
+{
+	struct key_rule rule;
+
+	sm->keys->generation = generation;
+	log_info(sm->log, "M_Keys of ports: generation %" G_GUINT64_FORMAT, generation);
+	rule = keys_rule(sm);
+	key_ring_set(sm->keys->ring, &rule);
+}
+
 bool keys_protect(const struct sm *sm)
 {
 	return atomic_load(&sm->keys->own) || atomic_load(&sm->keys->own_wanted);
@@ -445,18 +460,6 @@ bool keys_shown(struct sm *sm, uint64_t m_key)
 }
 
 /* ---- life ---- */
-
-static void on_sweep_done(void *arg, uint64_t value)
-{
-	struct sm *sm = arg;
-
-	(void)value;
-	key_update_schedule(sm);
-	if (guid2lid_has_failed(sm->guid2lid)) /* also in light sweeps: nothing new is needed */
-		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
-	p_key_indexes_write_again(sm);
-	keys_remember(sm);
-}
 
 /* Ports may have a key of the previous generation, or the shared one from before. */
 static void begin_with_older_rules(struct sm *sm)
@@ -490,20 +493,14 @@ void keys_init(struct sm *sm)
 			 sm->options->m_key_seed_file, keys->generation);
 	begin_with_older_rules(sm);
 	key_orphans_init(keys);
-	key_unknown_init(keys);
-	key_update_init(sm);
-	if (!sm->context->gets_only) /* a dry run stores nothing */
-		event_subscribe(&sm->context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
 }
 
 void keys_free(struct sm *sm)
 {
 	struct keys *keys = sm->keys;
 
-	key_update_free(keys);
 	key_orphans_free(keys);
 	g_hash_table_unref(keys->changing);
-	g_hash_table_unref(keys->unknown);
 	key_ring_free(keys->ring);
 	key_ring_free(keys->goal);
 	neighbors_free(keys->neighbors);

@@ -42,23 +42,7 @@ struct keys {
 	GHashTable *switches;	     /* GUIDs, at the time of listing */
 	uint64_t orphans_ns;
 	uint32_t orphans_from; /* the next request begins here */
-
-	/* key_unknown.c */
-	GHashTable *unknown; /* GUID of an endport -> struct unknown, owned */
-	bool some_take;	     /* a port that seemed to hide an M_Key has none: it accepted a Set */
-
-	/* key_update.c */
-	struct timer update; /* the next generation */
-	uint64_t next;	     /* generation being written; it begins after that */
-	struct timer pace;   /* for the next ports that get it */
-	GArray *waiting;     /* of struct key_owner: ports that may not have it yet */
 };
-
-/* M_KeyProtectBits: all Gets are answered, but without the key. */
-#define KEY_HIDES 1
-
-/* The endport that the request goes to; NULL: unknown. */
-struct builder_port *keys_sma(const struct sm_request *request);
 
 /* The M_Key that a Set(PortInfo) sets. */
 uint64_t keys_given(const struct sm_request *request);
@@ -66,33 +50,15 @@ uint64_t keys_given(const struct sm_request *request);
 /* The endport whose SMA answers for a port. */
 const struct builder_port *keys_sma_of(const struct builder_port *port);
 
-/* GUID of the device last found at the other end of the port's cable; 0: none. */
-uint64_t keys_neighbour(const struct sm *sm, const struct builder_port *port);
-
 /* The rule according to the options. */
 struct key_rule keys_rule(const struct sm *sm);
 
 /* key_memory.c */
 void key_memory_load(struct sm *sm);
-/*
- * Call before a port gets a key of a newer generation. True: done(keys, good) will be called, if it
- * is not NULL and no later call replaces this one; false: nothing is stored.
- */
-bool key_memory_save_generation(struct sm *sm, uint64_t generation,
-				void (*done)(void *arg, bool good));
-
 /* key_orphans.c */
 /* No answer came from beyond a cable: gives the request the next key of a missing endport. */
 bool key_orphans_next(struct sm_request *request);
 void key_orphans_init(struct keys *keys);
 void key_orphans_free(struct keys *keys);
-
-/* key_unknown.c */
-void key_unknown_init(struct keys *keys);
-
-/* key_update.c */
-void key_update_init(struct sm *sm);
-void key_update_schedule(struct sm *sm); /* a sweep has ended, or the options changed */
-void key_update_free(struct keys *keys);
 
 #endif

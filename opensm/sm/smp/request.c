@@ -436,6 +436,18 @@ void sm_request_drop(struct sm_request *request)
 	free_request(request);
 }
 
+void sm_requests_forget(struct sm *sm, bool outside_too)
+{
+	g_autoptr(GPtrArray) waiting = keys_forget(sm, outside_too);
+
+	for (guint i = 0; i < waiting->len; i++) {
+		struct sm_request *request = waiting->pdata[i];
+
+		request->mad.result = MAD_TIMEOUT; /* result of the last try, or it had none */
+		sm_request_drop(request);
+	}
+}
+
 /*
  * The port of a CA that a query must go through: each has an SMA of its own. A switch has one SMA.
  */
@@ -478,6 +490,19 @@ struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uin
 	request->port = port;
 	if (!builder_is_switch(port->node)) /* each port has an SMA of its own */
 		request->mad.target_port = port->num;
+	return request;
+}
+
+struct sm_request *sm_request_port_set(struct sm *sm, struct builder_port *port,
+				       const struct iba_port_info *info)
+{
+	struct sm_request *request =
+		sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_PORT_INFO, port->num);
+
+	if (port->info.link_speed_ext_supported || port->info.link_speed_ext_supported2)
+		request->mad.modifier |= IBA_PORT_INFO_MOD_EXTENDED_SPEEDS;
+	wire_encode(&iba_port_info_type, info, request->mad.data);
+	request->belief = true;
 	return request;
 }
 

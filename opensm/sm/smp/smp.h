@@ -68,6 +68,12 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 /* A request about one port; sent through that port if it is one of a CA. */
 struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uint8_t method,
 				   uint16_t attribute, uint32_t modifier);
+/*
+ * Set(PortInfo) with these values; where 0 means no change, the port keeps its own. Its answer
+ * shows what the hardware holds.
+ */
+struct sm_request *sm_request_port_set(struct sm *sm, struct builder_port *port,
+				       const struct iba_port_info *info);
 /* Get(NodeInfo) to the node at the other end of the port's cable. */
 struct sm_request *sm_request_beyond(struct sm *sm, struct builder_port *port);
 void sm_request_send(struct sm_request *request);
@@ -98,6 +104,8 @@ const char *sm_node_name(const struct builder_node *node, char *buffer, size_t s
 void sm_request_again(struct sm_request *request, bool other_way);
 void sm_request_give_up(struct sm_request *request); /* it comes back as unreachable */
 void sm_request_drop(struct sm_request *request);
+/* The sweep is over, or cancelled: drops requests that wait for another M_Key to be set. */
+void sm_requests_forget(struct sm *sm, bool outside_too);
 
 /* ---- blocks.c ---- */
 /* AttributeModifier of an MFT block, by its index in builder_node.mft. */
@@ -123,6 +131,24 @@ bool silence_take(struct sm_request *request);
 /* The node was just probed, and is silent behind a link that is up. */
 bool silence_is_mute(const struct sm *sm, const struct builder_node *node);
 void silence_forget(struct sm *sm); /* the sweep is cancelled: drops the requests held */
+
+/* ---- key_unknown.c ---- */
+struct unknown_keys *unknown_keys_new(void);
+void unknown_keys_free(struct unknown_keys *unknown);
+/*
+ * A Set was refused by a port that hides its key: it is excluded from now on. And whether the
+ * device behind this port, or the one with this PortInfo, should be.
+ */
+bool keys_refused(const struct sm_request *request);
+bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid);
+bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info);
+bool keys_were_unknown(const struct sm *sm, uint64_t guid); /* no Set, until it is read */
+char **keys_tell_unknown(const struct sm *sm);		    /* one line each; g_strfreev() it */
+/* The endport hides its M_Key, and is not known to accept Sets of this SM anyway. */
+bool keys_bar(const struct sm *sm, const struct builder_port *port);
+/* Probes that endport by a Set that changes nothing; false: probed recently. */
+bool keys_judge(struct sm *sm, struct builder_port *port);
+unsigned int keys_count_left_out(const struct sm *sm); /* endports excluded because of M_Keys */
 
 /* ---- identity.c ---- */
 /* The port of a CA that was queried; NULL for switches, where paths decide */

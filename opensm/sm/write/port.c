@@ -319,22 +319,18 @@ static struct sm_request *states_set(struct sm *sm, struct builder_port *port,
 				     const struct iba_port_info *want, uint8_t state,
 				     uint8_t physical)
 {
-	struct sm_request *request =
-		sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_PORT_INFO, port->num);
+	struct sm_request *request;
 	struct change *change = g_new(struct change, 1);
 	struct iba_port_info info = *want;
 
 	info.port_state = state;
 	info.port_physical_state = physical;
 	info.link_down_default_state = KEEP;
-	if (port->info.link_speed_ext_supported || port->info.link_speed_ext_supported2)
-		request->mad.modifier |= IBA_PORT_INFO_MOD_EXTENDED_SPEEDS;
 	keep_speeds(&info, &port->info);
 	change->state = state;
 	change->speeds = !are_equal(speeds_of(&info), (struct builder_speeds){KEEP});
-	wire_encode(&iba_port_info_type, &info, request->mad.data);
+	request = sm_request_port_set(sm, port, &info);
 	request->owned = change;
-	request->belief = true;
 	request->done = on_set;
 	port->reregistered |= want->client_reregister; /* the answer need not report it */
 	return request;

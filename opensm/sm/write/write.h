@@ -25,6 +25,11 @@ bool port_may_reregister(const struct sm *sm, const struct builder_port *port);
 /* Set(PortInfo) with ClientReregister, outside the sweep. */
 void port_reregister(struct sm *sm, struct builder_port *port);
 
+/* ---- key_update.c ---- */
+struct key_update *key_update_new(struct sm *sm);
+void key_update_free(struct key_update *update);
+void key_update_schedule(struct sm *sm); /* a sweep has ended, or the options changed */
+
 /* ---- qos.c ---- */
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
 void qos_note_lanes(struct sm *sm); /* before ports are set: records the lanes that they had */
