@@ -118,7 +118,7 @@ static void run_in_actor(struct sm *sm)
 
 static void on_lids_not_kept(void *arg)
 {
-	keys_tell_unkept(arg);
+	disk_written(arg, DISK_LIDS, false);
 }
 
 /* What is to be remembered goes to the disk; what did not get there is tried again. */
@@ -130,6 +130,7 @@ static void on_sweep_done(void *arg, uint64_t value)
 	key_update_schedule(sm);
 	if (guid2lid_has_failed(sm->guid2lid)) /* also in light sweeps: nothing new is needed */
 		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
+	disk_written(sm, DISK_LIDS, !guid2lid_has_failed(sm->guid2lid));
 	p_key_indexes_write_again(sm);
 	keys_remember(sm);
 }

@@ -60,7 +60,7 @@ static void on_ring_written(void *arg, bool good)
 	struct keys *keys = arg;
 
 	keys->ring_failed = !good;
-	keys_tell_unkept(keys->sm);
+	disk_written(keys->sm, DISK_M_KEYS, good);
 }
 
 static void on_neighbors_written(void *arg, bool good)
@@ -68,7 +68,7 @@ static void on_neighbors_written(void *arg, bool good)
 	struct keys *keys = arg;
 
 	keys->neighbors_failed = !good;
-	keys_tell_unkept(keys->sm);
+	disk_written(keys->sm, DISK_NEIGHBORS, good);
 }
 
 static void put(struct sm *sm, const char *name, char *text, void (*done)(void *arg, bool good))
@@ -133,17 +133,8 @@ static void put_all(struct sm *sm)
 	keys->neighbors_put = neighbors;
 }
 
-void keys_tell_unkept(struct sm *sm)
-{
-	atomic_store(&sm->context->unkept,
-		     sm->keys->ring_failed || sm->keys->neighbors_failed ||
-			     guid2lid_has_failed(sm->guid2lid) || p_key_indexes_have_failed(sm) ||
-			     sm->context->cache_refused);
-}
-
 void keys_remember(struct sm *sm)
 {
 	limit(sm);
 	put_all(sm);
-	keys_tell_unkept(sm);
 }

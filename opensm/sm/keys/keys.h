@@ -59,7 +59,6 @@ bool keys_are_used(const struct options *options);
  */
 bool key_memory_save_generation(struct sm *sm, uint64_t generation,
 				void (*done)(void *arg, bool good), void *arg);
-void keys_remember(struct sm *sm);    /* queues changes for the files */
-void keys_tell_unkept(struct sm *sm); /* logs failed writes, also of LIDs */
+void keys_remember(struct sm *sm); /* queues changes for the files */
 
 #endif
