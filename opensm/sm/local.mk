@@ -7,6 +7,9 @@ libsm_a_SOURCES = \
 	opensm/sm/sm_private.h \
 	opensm/sm/steps.def \
 	opensm/sm/sweep.c \
+	opensm/sm/base/base.h \
+	opensm/sm/base/names.c \
+	opensm/sm/base/tables.c \
 	opensm/sm/discover/cables.c \
 	opensm/sm/discover/description.c \
 	opensm/sm/discover/discover.c opensm/sm/discover/discover.h \

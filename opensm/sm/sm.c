@@ -167,7 +167,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->routes = routes_new();
 	sm->path_sls = path_sls_new(context->cache_dir, context->log);
 	sm->p_key_indexes = p_key_indexes_new(sm);
-	sm->program = program_new();
+	sm->program = program_new(routes_written);
 	sm->multicast = multicast_new();
 	sm->aliases = aliases_new();
 	sm->suspects = g_ptr_array_new();

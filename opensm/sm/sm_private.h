@@ -198,12 +198,7 @@ void sweep_look(struct sm *sm);	 /* a standby reads the subnet: a heavy sweep up
 void sweep_rest(struct sm *sm); /* this SM is not master: no sweeps, and nothing is known */
 /* "main" has read the files again, for these bits of enum sweep_reason. */
 void sweep_files_read(struct sm *sm, unsigned int reasons);
-void sweep_take_options(struct sm *sm);	       /* takes the current ones, unless a sweep runs */
-void sweep_advance(struct sm *sm); /* an SMP or a job of the sweep came back */
-/*
- * True if other messages have waited since then for as long as they may; posts one to go on.
- */
-bool sweep_gives_way(struct sm *sm, uint64_t since);
+void sweep_take_options(struct sm *sm); /* takes the current ones, unless a sweep runs */
 
 /* ---- steps ---- */
 #define STEP(name, function, kinds, text) enum step_result function(struct sm *sm);

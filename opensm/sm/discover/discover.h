@@ -65,7 +65,6 @@ void own_port_init(struct sm *sm);
 void own_port_event(void *arg, unsigned int events); /* callback of vendor_watch() */
 void own_port_watch(struct sm *sm); /* starts that */
 void own_port_moved(struct sm *sm); /* its cable leads to another device than before */
-void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request)); /* its PortInfo */
 
 /* ---- lease.c ---- */
 void lease_init(struct sm *sm);

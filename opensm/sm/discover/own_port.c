@@ -118,18 +118,6 @@ static void on_port_info(struct sm_request *request)
 	}
 }
 
-void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request))
-{
-	struct builder_port *own = sm->builder->sm_port;
-	struct sm_request *request =
-		sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
-
-	request->sender = REQUEST_OUTSIDE_SWEEP;
-	request->serial = sm->sweep.serial;
-	request->done = done;
-	sm_request_send(request);
-}
-
 static void on_watch(struct timer *timer)
 {
 	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, watch));

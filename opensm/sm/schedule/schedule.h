@@ -54,6 +54,7 @@ struct sweep {
 
 /* Reasons for the next sweep: schedule.c collects them, sweep.c begins it. */
 struct schedule {
+	void (*advance)(struct sm *sm); /* sweep.c: sweep_advance() */
 	unsigned int reasons; /* enum sweep_reason */
 	unsigned int lights;  /* light sweeps so far */
 	bool inhibited;	      /* no sweep may begin */
@@ -78,6 +79,7 @@ struct schedule {
 };
 
 /* ---- schedule.c ---- */
+void sweep_advance(struct sm *sm); /* an SMP or a job of the sweep came back */
 void sweep_want(struct sm *sm, unsigned int reasons);
 void sweep_want_next(struct sm *sm, unsigned int reasons); /* cancels none after discovery */
 void sweep_look_at(struct sm *sm, struct builder_node *node); /* it may have changed */
@@ -108,6 +110,8 @@ typedef void sweep_visit(struct sm *sm, void *item);
 void sweep_walk(struct sm *sm, GPtrArray *items, uint32_t n_parts, sweep_visit *visit);
 /* False if they have to wait, for SMPs to come back or because they yielded to other messages. */
 bool walks_are_through(struct sm *sm, uint64_t since);
+/* True if other messages have waited since then for as long as they may; posts one to go on. */
+bool sweep_gives_way(struct sm *sm, uint64_t since);
 void walks_drop(struct sm *sm); /* the sweep is over */
 
 #endif

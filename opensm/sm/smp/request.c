@@ -18,19 +18,6 @@
 #define FIRST_TRIES 2 /* by LID and directed, before silence.c examines the path */
 #define GIVEN_TRIES 6 /* with a key that it may have accepted though all answers were lost */
 
-const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size)
-{
-	char text[sizeof(node->description.node_string) + 1] = "";
-
-	if (!node->guid) { /* sm->local */
-		g_strlcpy(buffer, "the SM's own port", size);
-		return buffer;
-	}
-	memcpy(text, node->description.node_string, sizeof(node->description.node_string));
-	g_snprintf(buffer, size, "'%s' (0x%016" G_GINT64_MODIFIER "x)", text, node->guid);
-	return buffer;
-}
-
 bool sm_request_is_late(const struct sm_request *request)
 {
 	return !sm_request_is_outside(request) && request->mad.serial != request->sm->sweep.serial;
@@ -539,6 +526,18 @@ void sm_get(struct sm *sm, struct builder_node *node, uint16_t attribute, uint32
 {
 	struct sm_request *request = sm_request_new(sm, node, IBA_METHOD_GET, attribute, modifier);
 
+	request->done = done;
+	sm_request_send(request);
+}
+
+void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request))
+{
+	struct builder_port *own = sm->builder->sm_port;
+	struct sm_request *request =
+		sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
+
+	request->sender = REQUEST_OUTSIDE_SWEEP;
+	request->serial = sm->sweep.serial;
 	request->done = done;
 	sm_request_send(request);
 }

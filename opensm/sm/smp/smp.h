@@ -3,20 +3,18 @@
 #ifndef SM_SMP_SMP_H
 #define SM_SMP_SMP_H
 
+#include "sm/base/base.h"
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
 
 struct sm_request;
 
-/*
- * What the requests of an SM do not know themselves, and report: sm.c has the one there is. The
- * folders above smp/ are reached in no other way.
- */
+/* What smp/ asks and tells the folders above it, which it does not call: sm.c fills it in. */
 struct smp_observer {
 	/* Whether it must not be sent, as its node is silent. */
 	bool (*skips)(const struct sm_request *request);
 	void (*answered)(struct sm *sm, struct builder_node *node); /* to any request */
-	/* True if the failure is handled: it is no error of its own. */
+	/* True if the failure is handled, and does not count as an error of the node. */
 	bool (*failed)(const struct sm_request *request);
 	/* silence.c has read the PortInfo of that port. */
 	void (*port_seen)(struct sm_request *request);
@@ -84,6 +82,8 @@ static inline bool sm_request_is_outside(const struct sm_request *request)
 /* A Get whose answer goes to done. */
 void sm_get(struct sm *sm, struct builder_node *node, uint16_t attribute, uint32_t modifier,
 	    void (*done)(struct sm_request *request));
+/* Get(PortInfo) of the SM's own port, outside sweeps. */
+void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request));
 /* Records "NAME (0xGUID): Set(PortInfo) 3: no answer to 9 tries" as an error of the node. */
 void sm_request_failed(const struct sm_request *request);
 /* The text of that error, to be freed; and records a condition (port_health.c) of the port. */
@@ -97,9 +97,6 @@ static inline bool sm_request_ok(const struct sm_request *request)
 bool sm_request_echoed(const struct sm_request *request);
 /* It belongs to a sweep that is over: its result does not affect the current one. */
 bool sm_request_is_late(const struct sm_request *request);
-/* "NAME (0xGUID)", or "the SM's own port" before that is identified; returns buffer. */
-const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size);
-#define SM_NAME_SIZE 128
 /* Sends a held request again: with all tries, or by another route with the first ones. */
 void sm_request_again(struct sm_request *request, bool other_way);
 void sm_request_give_up(struct sm_request *request); /* it comes back as unreachable */
@@ -108,22 +105,12 @@ void sm_request_drop(struct sm_request *request);
 void sm_requests_forget(struct sm *sm, bool outside_too);
 
 /* ---- blocks.c ---- */
-/* AttributeModifier of an MFT block, by its index in builder_node.mft. */
-static inline uint32_t sm_mft_modifier(uint32_t index)
-{
-	return index / IBA_MFT_POSITIONS | index % IBA_MFT_POSITIONS << IBA_MFT_MOD_POSITION_SHIFT;
-}
-/* Tables that are read and written in blocks, by attribute: LFT, MFT, or P_Keys of a port. */
-const struct wire_type *sm_table_type(uint16_t attribute);
-struct trust_table *sm_table(struct builder_node *node, unsigned int port, uint16_t attribute);
 /* Stores the block that answered a Get; false if there was no valid answer. */
 bool sm_block_read(struct sm_request *request);
 /* Sends a Set of a block, which is unknown until the answer arrives. */
 void sm_block_send(struct sm_request *request);
-/* AttributeModifier of a block of its QoS tables; its VLHighLimit as it should be */
-uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block);
-/* AttributeModifier of a block of the P_KeyTable of a port. */
-uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block);
+/* Set(SwitchInfo); the answer is stored. */
+void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want);
 
 /* ---- silence.c ---- */
 /* Takes a request that got no answer at first, to be sent again later; false: it does not */

@@ -34,19 +34,6 @@ static bool is_endport(const struct builder_port *port)
 	return port->num == 0 || !builder_is_switch(port->node);
 }
 
-struct builder_port *port_published(const struct sm *sm, uint32_t index)
-{
-	const struct fabric *fabric = sm->fabric;
-	struct builder_node *node;
-	uint8_t num;
-
-	if (index == FABRIC_NONE)
-		return NULL;
-	num = fabric->ports[index].num;
-	node = builder_find(sm->builder, fabric->nodes[fabric->ports[index].node].guid);
-	return node && num <= node->info.num_ports ? &node->ports[num] : NULL;
-}
-
 /* Options of the form "these bits, everything supported, or (0) leave alone". */
 static uint8_t enabled(uint8_t is, uint8_t supported, uint8_t option, uint8_t all)
 {
