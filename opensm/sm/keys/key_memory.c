@@ -7,13 +7,11 @@
  * is written.
  */
 #include "complib/hash.h"
-#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
 #include "sm/keys/keys_private.h"
 #include "sm/smp/smp.h"
 #include "sm/store/state_file.h"
 #include "sm/store/state_writer.h"
-#include "sm/write/write.h"
 
 #define WHAT "M_Keys"
 #define KEPT_MAX (1u << 19) /* lines of a file; those of absent ports are dropped first */

@@ -8,7 +8,6 @@
  * The device learns these keys. So keys of switches are tried only behind a cable through which a
  * switch was reached, and behind the SM's own: a user who can plug in a host learns none.
  */
-#include "sm/discover/discover.h"
 #include "sm/keys/keys_private.h"
 #include "sm/smp/smp.h"
 

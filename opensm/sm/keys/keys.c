@@ -10,7 +10,6 @@
  */
 #include <string.h>
 
-#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
 #include "sm/keys/keys_private.h"
 #include "sm/smp/smp.h"

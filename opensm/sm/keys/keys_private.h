@@ -3,7 +3,6 @@
 #ifndef SM_KEYS_KEYS_PRIVATE_H
 #define SM_KEYS_KEYS_PRIVATE_H
 
-#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "sm/discover/discover.h"
 #include "sm/health/health.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"

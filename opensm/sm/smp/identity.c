@@ -5,7 +5,6 @@
  * makes no sense: an error status, or a PortGUID that another endport also has; and when it reports
  * that a link is up behind which no device answers.
  */
-#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 

@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "sm/discover/discover.h"
 #include "sm/health/health.h"
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"

@@ -26,7 +26,6 @@
  * SMPs that are held here, or sent with all tries, are the slow ones of the sweep: a step whose
  * next round does not need them continues (sweep.c).
  */
-#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 

@@ -10,9 +10,7 @@
  */
 #include "sm/store/disk.h"
 
-#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
-#include "sm/smp/smp.h"
 #include "sm/store/state_writer.h"
 
 #define PATIENCE_NS (2 * NS_PER_S)
