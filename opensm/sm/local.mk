@@ -7,11 +7,15 @@ libsm_a_SOURCES = \
 	opensm/sm/sm_private.h \
 	opensm/sm/steps.def \
 	opensm/sm/sweep.c \
+	opensm/sm/base/base.h \
+	opensm/sm/base/names.c \
+	opensm/sm/base/tables.c \
 	opensm/sm/discover/cables.c \
 	opensm/sm/discover/description.c \
 	opensm/sm/discover/discover.c opensm/sm/discover/discover.h \
 	opensm/sm/discover/fatal.c \
 	opensm/sm/discover/kept.c \
+	opensm/sm/discover/lease.c \
 	opensm/sm/discover/light.c \
 	opensm/sm/discover/own_port.c \
 	opensm/sm/discover/settle.c \
@@ -39,16 +43,12 @@ libsm_a_SOURCES = \
 	opensm/sm/health/port_health.c \
 	opensm/sm/health/unhealthy.c opensm/sm/health/unhealthy.h \
 	opensm/sm/health/unhealthy_file.c \
-	opensm/sm/keys/key_loops.c \
+	opensm/sm/keys/advice.h \
 	opensm/sm/keys/key_memory.c \
 	opensm/sm/keys/key_ring.c opensm/sm/keys/key_ring.h \
-	opensm/sm/keys/key_strays.c \
-	opensm/sm/keys/key_trails.c \
-	opensm/sm/keys/key_unknown.c \
-	opensm/sm/keys/key_update.c \
+	opensm/sm/keys/key_orphans.c \
 	opensm/sm/keys/keys.c opensm/sm/keys/keys.h \
 	opensm/sm/keys/keys_private.h \
-	opensm/sm/keys/lease.c \
 	opensm/sm/read/audit.c \
 	opensm/sm/read/lft_read.c \
 	opensm/sm/read/read.h \
@@ -60,6 +60,7 @@ libsm_a_SOURCES = \
 	opensm/sm/smp/dry_run.c opensm/sm/smp/dry_run.h \
 	opensm/sm/smp/dry_send.c \
 	opensm/sm/smp/identity.c \
+	opensm/sm/smp/key_unknown.c \
 	opensm/sm/smp/reach.c \
 	opensm/sm/smp/request.c \
 	opensm/sm/smp/silence.c \
@@ -74,6 +75,7 @@ libsm_a_SOURCES = \
 	opensm/sm/takeover/replicate.c opensm/sm/takeover/replicate.h \
 	opensm/sm/takeover/run_time_partitions.c opensm/sm/takeover/run_time_partitions.h \
 	opensm/sm/write/aliases.c \
+	opensm/sm/write/key_update.c \
 	opensm/sm/write/lid.c \
 	opensm/sm/write/lid_plan.c opensm/sm/write/lid_plan.h \
 	opensm/sm/write/pkey.c \

@@ -118,8 +118,30 @@ static void run_in_actor(struct sm *sm)
 
 static void on_lids_not_kept(void *arg)
 {
-	keys_tell_unkept(arg);
+	disk_written(arg, DISK_LIDS, false);
 }
+
+/* What is to be remembered goes to the disk; what did not get there is tried again. */
+static void on_sweep_done(void *arg, uint64_t value)
+{
+	struct sm *sm = arg;
+
+	(void)value;
+	key_update_schedule(sm);
+	if (guid2lid_has_failed(sm->guid2lid)) /* also in light sweeps: nothing new is needed */
+		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
+	disk_written(sm, DISK_LIDS, !guid2lid_has_failed(sm->guid2lid));
+	p_key_indexes_write_again(sm);
+	keys_remember(sm);
+}
+
+static const struct smp_observer smp_observer = {
+	.skips = kept_skips,
+	.answered = kept_answered,
+	.failed = kept_failed,
+	.port_seen = port_info_seen,
+	.block_set = audit_set,
+};
 
 static struct sm *make(struct context *context, struct mad *mad, struct vendor *vendor)
 {
@@ -130,6 +152,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->mad = mad;
 	sm->vendor = vendor;
 	sm->actor = actor_new(context->rt, "sm");
+	sm->observer = &smp_observer;
 	sm->options = slot_take(&context->options);
 	sm->builder = builder_new();
 	sm->builder->self_check = context->self_check;
@@ -144,7 +167,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->routes = routes_new();
 	sm->path_sls = path_sls_new(context->cache_dir, context->log);
 	sm->p_key_indexes = p_key_indexes_new(sm);
-	sm->program = program_new();
+	sm->program = program_new(routes_written);
 	sm->multicast = multicast_new();
 	sm->aliases = aliases_new();
 	sm->suspects = g_ptr_array_new();
@@ -161,6 +184,10 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	held_up_init(sm);
 	port_health_init(sm);
 	keys_init(sm);
+	sm->unknown_keys = unknown_keys_new();
+	sm->key_update = key_update_new(sm);
+	if (!context->gets_only) /* a dry run stores nothing */
+		event_subscribe(&context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
 	lease_init(sm);
 	own_port_init(sm);
 	return sm;
@@ -237,7 +264,7 @@ void sm_stop(struct sm *sm)
 void sm_free(struct sm *sm)
 {
 	sm->sweep.serial++; /* requests in flight now are outdated */
-	keys_forget(sm, true);
+	sm_requests_forget(sm, true);
 	silence_forget(sm);
 	walks_drop(sm);
 	port_health_free(sm);
@@ -272,6 +299,8 @@ void sm_free(struct sm *sm)
 	guid2lid_free(sm->guid2lid);
 	path_sls_free(sm->path_sls);
 	p_key_indexes_free(sm->p_key_indexes);
+	key_update_free(sm->key_update);
+	unknown_keys_free(sm->unknown_keys);
 	keys_free(sm);
 	g_hash_table_unref(sm->trap_sources);
 	options_unref(sm->options);

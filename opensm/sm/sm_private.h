@@ -43,6 +43,7 @@ struct lid_state {
 };
 
 struct sm_request;   /* smp/smp.h */
+struct smp_observer; /* smp/smp.h */
 struct routes;	     /* routing.c */
 struct program;	     /* program.c */
 struct aliases;	     /* aliases.c */
@@ -55,6 +56,8 @@ struct mastership;   /* mastership.c */
 struct other_sms;    /* other_sm.h */
 struct state_writer; /* state_writer.h */
 struct keys;	     /* keys.h */
+struct unknown_keys; /* key_unknown.c */
+struct key_update;   /* key_update.c */
 struct dry;	     /* dry_send.c */
 struct port_health;  /* port_health.c */
 struct p_key_indexes; /* pkey_indexes.c */
@@ -77,6 +80,7 @@ struct sm {
 	struct mad *mad;
 	struct vendor *vendor;
 	struct actor *actor;
+	const struct smp_observer *observer;
 	struct options *options; /* of the current sweep */
 
 	/* what is: the subnet as far as known */
@@ -85,6 +89,8 @@ struct sm {
 	struct guid2lid *guid2lid;
 	struct path_sls *path_sls;
 	struct keys *keys; /* M_Keys of ports: keys.c */
+	struct unknown_keys *unknown_keys; /* ports whose M_Key is not known: key_unknown.c */
+	struct key_update *key_update;
 
 	/* what should be: values of the last sweep, kept for the next */
 	struct fabric *fabric;
@@ -192,12 +198,7 @@ void sweep_look(struct sm *sm);	 /* a standby reads the subnet: a heavy sweep up
 void sweep_rest(struct sm *sm); /* this SM is not master: no sweeps, and nothing is known */
 /* "main" has read the files again, for these bits of enum sweep_reason. */
 void sweep_files_read(struct sm *sm, unsigned int reasons);
-void sweep_take_options(struct sm *sm);	       /* takes the current ones, unless a sweep runs */
-void sweep_advance(struct sm *sm); /* an SMP or a job of the sweep came back */
-/*
- * True if other messages have waited since then for as long as they may; posts one to go on.
- */
-bool sweep_gives_way(struct sm *sm, uint64_t since);
+void sweep_take_options(struct sm *sm); /* takes the current ones, unless a sweep runs */
 
 /* ---- steps ---- */
 #define STEP(name, function, kinds, text) enum step_result function(struct sm *sm);

@@ -38,16 +38,9 @@ static const struct step steps[] = {
 };
 _Static_assert(G_N_ELEMENTS(steps) <= CONTEXT_STEPS, "each has its time");
 
-struct go_on {
-	struct message message;
-	struct sm *sm;
-};
-
 /* Limits the sweeps that a storm of traps can cause. */
 #define TRAP_SWEEPS_PER_SECOND 2
 #define TRAP_SWEEPS_BURST 4
-/* Steps and walks that need not wait for SMPs yield to other messages after this time. */
-#define GIVE_WAY_NS NS_PER_MS
 /* With a very large fabric, the log shows every day that the sweep is still running. */
 #define LONG_STEP_NS (5 * NS_PER_S)
 /*
@@ -203,7 +196,7 @@ static void leave_sweep(struct sm *sm)
 	sm->sweep.kind = SWEEP_KIND_NONE;
 	sm->schedule.looks = false;
 	walks_drop(sm);
-	keys_forget(sm, false);
+	sm_requests_forget(sm, false);
 	silence_forget(sm);
 }
 
@@ -296,29 +289,6 @@ static bool goes_on(const struct sweep *sweep)
 	}
 }
 
-static void run_go_on(struct message *message)
-{
-	struct go_on *go_on = (struct go_on *)message;
-
-	go_on->sm->sweep.gave_way = false;
-	sweep_advance(go_on->sm);
-	g_free(go_on);
-}
-
-bool sweep_gives_way(struct sm *sm, uint64_t since)
-{
-	struct go_on *go_on;
-
-	if (actor_now(sm->actor) - since < GIVE_WAY_NS)
-		return false;
-	go_on = g_new0(struct go_on, 1);
-	go_on->message.run = run_go_on;
-	go_on->sm = sm;
-	actor_post(sm->actor, &go_on->message);
-	sm->sweep.gave_way = true;
-	return true;
-}
-
 /* Runs steps until one has to wait. */
 static void run_steps(struct sm *sm)
 {
@@ -358,7 +328,7 @@ static void run_steps(struct sm *sm)
 	end_sweep(sm);
 }
 
-void sweep_advance(struct sm *sm)
+static void advance(struct sm *sm)
 {
 	struct sweep *sweep = &sm->sweep;
 
@@ -576,6 +546,7 @@ void sweep_init(struct sm *sm)
 	struct schedule *schedule = &sm->schedule;
 
 	sm->sweep.serial = 1;
+	schedule->advance = advance;
 	timer_init(&schedule->interval, sm->actor, on_interval);
 	timer_init(&schedule->settle, sm->actor, on_settle);
 	timer_init(&schedule->files, sm->actor, on_files_late);

@@ -12,7 +12,7 @@ libscenario_a_SOURCES = \
 
 scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario/test_agreement \
 	tests/scenario/test_aliases \
-	tests/scenario/test_audit tests/scenario/test_bringup \
+	tests/scenario/test_audit tests/scenario/test_bringup tests/scenario/test_cable_keys \
 	tests/scenario/test_paths \
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_hung_files tests/scenario/test_keys \
@@ -116,6 +116,10 @@ tests_scenario_test_health_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_health_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_moves_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_moves_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_cable_keys_SOURCES = tests/scenario/test_cable_keys.c \
+	tests/scenario/managers.c tests/scenario/managers.h
+tests_scenario_test_cable_keys_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_cable_keys_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_keys_SOURCES = tests/scenario/test_keys.c \
 	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_keys_CFLAGS = $(TEST_CFLAGS)

@@ -906,20 +906,6 @@ START_TEST(chaos_with_faults)
 }
 END_TEST
 
-/* A switch gets the key meant for another; the cable through which it did is not known yet. */
-START_TEST(chaos_with_own_keys)
-{
-	g_autofree char *keys = NULL, *lines = NULL;
-
-	managers_free(m);
-	m = managers_new("fattree:4", (uint64_t)_i);
-	keys = scenario_keys_of_ports(m->s, 1);
-	lines = g_strconcat(POLLS, keys, NULL);
-	sim_set_loss(m->s->sim, 0.01);
-	be_chaotic_with_faults(lines);
-}
-END_TEST
-
 /*
  * Seeds of the random tests; ELECTION_SEEDS=FIRST-LAST for other and longer runs by hand. Of those
  * of chaos 133, 182 and 187 find a master that trusts tables that another one wrote; in 50225 two
@@ -948,7 +934,6 @@ static void add_by_chance(TCase *tcase)
 	tcase_add_loop_test(tcase, chaos_with_faults, first, last + 1);
 	tcase_add_loop_test(tcase, chaos_with_faults, 62690, 62691);
 	tcase_add_loop_test(tcase, chaos_with_faults, 92759, 92760);
-	tcase_add_loop_test(tcase, chaos_with_own_keys, 17, 18);
 }
 
 int main(void)

@@ -372,26 +372,6 @@ START_TEST(moved_with_own_keys)
 }
 END_TEST
 
-/* Each switch is known, but not yet which of their keys to send through a new cable. */
-START_TEST(new_cable_between_switches)
-{
-	struct scenario *s = scenario_new("fattree:4", 1);
-	g_autofree char *conf = per_port_conf(s, 1 + _i % 3);
-	unsigned int spine = scenario_node(s, "spine-1-0");
-
-	scenario_conf(s, conf);
-	sim_link_set(s->sim, spine, 1, false);
-	sim_link_set(s->sim, spine, 4, false);
-	start(s, 10);
-	scenario_run_ms(s, 1000);
-	sim_link_set(s->sim, spine, 1, true);
-	sim_link_set(s->sim, spine, 4, true);
-	scenario_converge(s, 30);
-	ck_assert_uint_eq(of_generation(s, 0), sim_nodes(s->sim));
-	scenario_free(s);
-}
-END_TEST
-
 /* The SM's own switch does not answer: that is noticed, and passes, whatever key it may have. */
 START_TEST(own_switch_is_silent)
 {
@@ -1157,7 +1137,6 @@ int main(void)
 	tcase_add_loop_test(tcase, each_port_has_its_own, 0, 4);
 	tcase_add_loop_test(tcase, losses_with_keys_of_ports, 0, some_seeds(30));
 	tcase_add_loop_test(tcase, moved_with_own_keys, 0, 6);
-	tcase_add_loop_test(tcase, new_cable_between_switches, 0, 3);
 	tcase_add_loop_test(tcase, own_switch_is_silent, 0, 3);
 	tcase_add_loop_test(tcase, crash_in_the_first_sweep, 1, 4);
 	tcase_add_test(tcase, seed_files);

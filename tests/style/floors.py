@@ -10,8 +10,8 @@ MAX_FILES = 20
 
 # The folders of a room, lowest first; '' are the files of the room itself.
 FLOORS = {
-    'sm': ['schedule', 'store', 'keys', 'health', 'smp', 'election', 'discover', 'read', 'write',
-           'takeover', 'forward', ''],
+    'sm': ['base', 'schedule', 'store', 'keys', 'health', 'smp', 'election', 'discover', 'read',
+           'write', 'takeover', 'forward', ''],
     'route': ['graph', 'value', 'order', 'fill', 'layers', 'engine', 'multicast', '', 'renew',
               'transition', 'proof'],
     'policy': ['partition', 'qos', 'files'],

@@ -69,27 +69,7 @@ START_TEST(test_doubt)
 }
 END_TEST
 
-/* A port in the place of another one may have got that one's key; it is the last guess. */
-START_TEST(test_astray)
-{
-	key_ring_worked(ring, at(GUID + 1, 0), KEY(7));
-	key_ring_astray(ring, at(GUID, 0), at(GUID + 1, 0));
-	key_ring_worked(ring, at(GUID + 1, 0), KEY(8)); /* it got another one since */
-	expect_key(KEY(0));
-	ck_assert_uint_eq(tries(GUID, 0, KEY(7)), 2);
-	expect_key(KEY(7));
-	key_ring_again(ring);
-	ck_assert_uint_eq(tries(GUID, 0, KEY(9)), 0);
-	ck_assert_uint_eq(tries(GUID + 1, 0, KEY(7)), 0);
-	/* For a port whose key is unknown it is the key that the other should have. */
-	key_ring_astray(ring, at(GUID + 2, 0), at(GUID + 3, 0));
-	set(KEY(3));
-	key_ring_again(ring);
-	ck_assert_uint_ne(tries(GUID + 2, 0, KEY(0)), 0);
-}
-END_TEST
-
-/* Lines of guid2mkey are sorted by GUID, in whatever order the ports became known. */
+/* Lines of guid2mkey stand by GUID, however the ports came to be known. */
 START_TEST(test_file_is_sorted)
 {
 	static const uint64_t guids[] = {0x300, 0x100, 0x500, 0x200, 0x400};
@@ -368,7 +348,6 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, test_one_key);
 	tcase_add_test(tcase, test_file_is_sorted);
-	tcase_add_test(tcase, test_astray);
 	tcase_add_test(tcase, test_doubt);
 	tcase_add_test(tcase, test_known_ports_after_a_change);
 	tcase_add_test(tcase, test_changes);

@@ -163,9 +163,9 @@ START_TEST(test_other_key_after_silence)
 	options->m_key = NEW;
 	request = ask(&host_ports[1], IBA_METHOD_GET, IBA_ATTR_NODE_INFO);
 	ck_assert_uint_eq(request.mad.m_key, NEW);
-	request.unreachable = true;
+	request.phase = REQUEST_NO_ROUTE;
 	ck_assert(!keys_try_another(&request));
-	request.unreachable = false;
+	request.phase = REQUEST_FULL_RETRIES;
 	request.mad.lid_only = true;
 	request.mad.route.lid = 77; /* an unassigned LID */
 	ck_assert(!keys_try_another(&request));

@@ -18,6 +18,7 @@
 #include "ha/replicator.h"
 #include "iba/constants.h"
 #include "sm/health/unhealthy.h"
+#include "sm/keys/advice.h"
 #include "sm/schedule/plan.h"
 #include "subnet/refused_joins.h"
 #include "subnet/small_tables.h"
@@ -279,8 +280,11 @@ static void judge_keys(struct verdict *verdict)
 {
 	const struct subnet *subnet = verdict->call->subnet;
 
-	for (char **line = subnet ? subnet->unknown_keys : NULL; line && *line; line++)
-		add_problem(verdict, CONTROL_DEVICES_BAD, "m_key", *line);
+	for (char **line = subnet ? subnet->unknown_keys : NULL; line && *line; line++) {
+		g_autofree char *text = g_strconcat(*line, ": " KEYS_DEVICE_ADVICE, NULL);
+
+		add_problem(verdict, CONTROL_DEVICES_BAD, "m_key", text);
+	}
 }
 
 /* Whether the SM excluded this port, or its node at the other end of the cable. */
@@ -356,11 +360,22 @@ static void judge_silent(struct verdict *verdict, const struct fabric *fabric)
 	}
 }
 
+/* Why no device answers behind a port whose link is up, and what is to be done about it. */
+static const char *why_silent(const struct verdict *verdict)
+{
+	const struct subnet *subnet = verdict->call->subnet;
+
+	return subnet && keys_silence(subnet->options)
+		       ? "no SM agent, or an unknown M_Key: " KEYS_CABLE_ADVICE
+		       : "no SM agent, or an unknown M_Key; the log has why";
+}
+
 static void judge_devices(struct verdict *verdict)
 {
 	const struct fabric *fabric = verdict->call->fabric;
 	struct unhealthy_ports *ports = slot_take(&verdict->call->context->unhealthy_ports);
 	enum control_status status = silence_status(verdict);
+	const char *why = why_silent(verdict);
 	unsigned int n = 0;
 
 	judge_unhealthy(verdict, ports);
@@ -375,9 +390,8 @@ static void judge_devices(struct verdict *verdict)
 				fabric->ports[i].num) ||
 		    ++n > DEVICES_TOLD)
 			continue;
-		text = g_strdup_printf("nobody who can be taken in answers behind %s, whose link "
-				       "is up: no SM agent, or an unknown M_Key; the log has why",
-				       fabric_port_name(fabric, i, name, sizeof(name)));
+		text = g_strdup_printf("no usable device answers behind %s, whose link is up: %s",
+				       fabric_port_name(fabric, i, name, sizeof(name)), why);
 		add_problem(verdict, status, "device", text);
 	}
 	if (n > DEVICES_TOLD) {

@@ -18,6 +18,7 @@
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
 #include "sm/health/health.h"
+#include "sm/keys/advice.h"
 #include "sm/keys/keys.h"
 #include "sm/read/read.h"
 #include "sm/sm_private.h"
@@ -510,7 +511,8 @@ static bool is_met_from_there(struct sm *sm, struct builder_port *port)
 
 	if (!far || port->link_seen != sm->builder->sweep || builder_is_silent(far->node))
 		return false; /* a silent switch has not reported anything in this sweep */
-	if (!builder_is_switch(far->node) || (far != far->node->entry && !keys_silence(sm)))
+	if (!builder_is_switch(far->node) ||
+	    (far != far->node->entry && !keys_silence(sm->options)))
 		return true;
 	cables_lose_hearsay(sm, far->node);
 	return false;
@@ -526,7 +528,7 @@ static void nobody_there(const struct sm_request *request)
 
 	if (builder_is_down(port) || is_met_from_there(request->sm, port))
 		return;
-	if (request->unreachable) { /* nothing was sent: it may be the only cable that is left */
+	if (request->phase == REQUEST_NO_ROUTE) { /* it may be the only cable that is left */
 		port->probed = 0;
 		builder_mark(port->node);
 		return;
@@ -537,8 +539,9 @@ static void nobody_there(const struct sm_request *request)
 	builder_lose_link(port);
 	port->silent = true;
 	health_leave_out(request->sm, port->node,
-			 "nobody answers behind port %u: no SM agent, or an unknown M_Key",
-			 port->num);
+			 "nobody answers behind port %u: no SM agent, or an unknown M_Key%s",
+			 port->num,
+			 keys_silence(request->sm->options) ? ": " KEYS_CABLE_ADVICE : "");
 	health_nobody_behind(port);
 }
 

@@ -65,7 +65,10 @@ void own_port_init(struct sm *sm);
 void own_port_event(void *arg, unsigned int events); /* callback of vendor_watch() */
 void own_port_watch(struct sm *sm); /* starts that */
 void own_port_moved(struct sm *sm); /* its cable leads to another device than before */
-void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request)); /* its PortInfo */
+
+/* ---- lease.c ---- */
+void lease_init(struct sm *sm);
+void lease_violated(struct sm *sm, struct builder_port *port); /* from a trap; NULL is fine */
 
 /* ---- trap.c ---- */
 /* buffer has at least IBA_MAD_BYTES. */

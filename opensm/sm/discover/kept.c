@@ -86,8 +86,8 @@ bool kept_skips(const struct sm_request *request)
 {
 	const struct sm *sm = request->sm;
 
-	if (!builder_is_silent(request->node) || request->beyond || request->aside ||
-	    request->inquiry)
+	if (!builder_is_silent(request->node) || request->beyond ||
+	    request->sender != REQUEST_OF_SWEEP)
 		return false;
 	return !sweep_is_discovering(sm) && sm->sweep.kind != SWEEP_KIND_LIGHT;
 }

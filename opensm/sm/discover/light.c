@@ -57,7 +57,7 @@ static void on_loose_port(struct sm_request *request)
 	struct iba_node_info info;
 
 	if (!sm_request_ok(request)) {
-		if (!request->unreachable)
+		if (request->phase != REQUEST_NO_ROUTE)
 			port_health_event(request->sm, request->port, PORT_UNRESPONSIVE);
 		return;
 	}
@@ -91,7 +91,7 @@ static void ask_loose_ports(struct sm *sm, struct builder_node *node)
 		if (!is_loose(sm, port))
 			continue;
 		request = sm_request_beyond(sm, port);
-		request->inquiry = true;
+		request->sender = REQUEST_FAULT_PROBE;
 		request->done = on_loose_port;
 		sm_request_send(request);
 	}

@@ -36,7 +36,7 @@ static void ask_neighbour(struct sm *sm, bool by_any_key, void (*done)(struct sm
 {
 	struct sm_request *request = sm_request_beyond(sm, sm->builder->sm_port);
 
-	request->in_earnest = !by_any_key;
+	request->phase = by_any_key ? REQUEST_FIRST_TRIES : REQUEST_FULL_RETRIES;
 	request->mad.tries = by_any_key ? 0 : 1;
 	request->mad.arg = by_any_key ? request : NULL;
 	request->done = done;
@@ -116,18 +116,6 @@ static void on_port_info(struct sm_request *request)
 	} else if (!by_another && sm_is_master(sm) && !is_as_set(&own->info, &info)) {
 		set_again(sm, own, &info);
 	}
-}
-
-void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request))
-{
-	struct builder_port *own = sm->builder->sm_port;
-	struct sm_request *request =
-		sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
-
-	request->aside = true;
-	request->serial = sm->sweep.serial;
-	request->done = done;
-	sm_request_send(request);
 }
 
 static void on_watch(struct timer *timer)

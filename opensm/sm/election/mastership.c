@@ -13,7 +13,6 @@
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-#include "sm/takeover/replicate.h"
 #include "sm/write/write.h"
 
 #define PATIENCE_MAX (1 * NS_PER_S) /* for the other SM's part of a handover */
@@ -38,7 +37,7 @@ void mastership_set_state(struct sm *sm, unsigned int state)
 		sweep_flag(sm, SWEEP_FLAG_TAKING_OVER, state != IBA_SM_NOT_ACTIVE);
 	sm->takeover.due |= state == IBA_SM_MASTER;
 	if (state == IBA_SM_NOT_ACTIVE)
-		replicate_follow(sm, 0);
+		replicator_follow(sm->context->replicator, 0);
 	tell_state(sm, state);
 }
 

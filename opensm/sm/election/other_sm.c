@@ -243,7 +243,7 @@ bool other_sm_ask(struct sm *sm, const struct other_sm *other, bool by_lid,
 
 	if (!request)
 		return false;
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->mad.tries = POLL_TRIES;
 	request->done = done;
 	sm_request_send(request);
@@ -279,7 +279,7 @@ void other_sm_control(struct sm *sm, const struct other_sm *to, unsigned int con
 	if (!request)
 		return;
 	sm_info_encode(&told, request->mad.data);
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->mad.tries = CONTROL_TRIES;
 	request->done = done;
 	sm_request_send(request);

@@ -12,7 +12,6 @@
 
 #include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
-#include "sm/keys/keys_private.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 

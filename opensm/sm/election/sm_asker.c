@@ -130,7 +130,7 @@ void sm_info_receive(void *arg, struct vendor_mad *mad)
 	}
 	g_ptr_array_add(sm->askers, asker);
 	request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->mad.arg = asker;
 	request->done = on_port_info;
 	sm_request_send(request);

@@ -15,7 +15,6 @@
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
 #include "sm/keys/keys.h"
-#include "sm/keys/keys_private.h"
 #include "sm/smp/smp.h"
 
 static uint8_t priority(const struct options *options, unsigned int state)
@@ -106,8 +105,7 @@ static void receive(void *arg, struct vendor_mad *mad)
 	wire_decode(&iba_mad_header_type, mad->data, &header);
 	if (header.attribute_id == IBA_ATTR_SM_INFO && header.method == IBA_METHOD_GET) {
 		wire_decode(&iba_smp_type, mad->data, &smp);
-		if (!key_loops_came_in(sm->keys, mad))
-			sm_asked(sm, mad);
+		sm_asked(sm, mad);
 		if (keys_protect(sm) || has_public_key(sm)) {
 			sm_info_answer(sm, mad, &smp, 0, keys_shown(sm, smp.m_key));
 			return;

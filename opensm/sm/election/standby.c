@@ -12,7 +12,6 @@
 #include "sm/election/mastership_private.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-#include "sm/takeover/replicate.h"
 
 /* A standby that counts more nodes than its master reports also discovers again, at intervals. */
 #define LOOK_FIRST_NS (10 * NS_PER_S)
@@ -48,7 +47,7 @@ void standby_follow(struct sm *sm, const struct other_sm *other)
 	ms->looked_ns = actor_now(sm->actor);
 	mastership_forget_mastery(sm);
 	other_sms_show(sm, &ms->partner);
-	replicate_follow(sm, ms->partner.sm.guid);
+	replicator_follow(sm->context->replicator, ms->partner.sm.guid);
 	mastership_set_state(sm, IBA_SM_STANDBY);
 	/*
 	 * An SM that is not master may have died since it was found; its missed polls count from
@@ -200,7 +199,7 @@ static void on_poll_answer(struct sm_request *request)
 	}
 	if (info->guid != ms->partner.sm.guid) {
 		ms->partner = (struct other_sm){.lid = request->mad.route.lid};
-		replicate_follow(sm, info->guid);
+		replicator_follow(sm->context->replicator, info->guid);
 	}
 	ms->partner.sm = ms->partner.last = other_sm_told(&told);
 	ms->partner.heard = actor_now(sm->actor);

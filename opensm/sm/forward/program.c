@@ -41,6 +41,7 @@ enum progress {
 };
 
 struct program {
+	void (*written)(struct sm *sm); /* all switches that accept the routes have them */
 	struct routing *seen; /* routing whose rows tables were found to equal */
 	struct route_stages *stages; /* NULL: the routing is written at once */
 	struct held *held;	     /* the tables at the start of the stages */
@@ -50,9 +51,12 @@ struct program {
 	uint32_t to_do;
 };
 
-struct program *program_new(void)
+struct program *program_new(void (*written)(struct sm *sm))
 {
-	return g_new0(struct program, 1);
+	struct program *program = g_new0(struct program, 1);
+
+	program->written = written;
+	return program;
 }
 
 void program_take_stages(struct sm *sm, struct route_stages *stages, struct held *held)
@@ -182,39 +186,6 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t sw, u
 	request->block = block;
 	counter_inc(&sm->context->counters, lft_blocks_set);
 	sm_block_send(request);
-}
-
-static void on_switch_info_set(struct sm_request *request)
-{
-	struct builder_node *node = request->node;
-
-	audit_set(request);
-	if (sm_request_ok(request)) {
-		wire_decode(&iba_switch_info_type, request->mad.data, &node->switch_info);
-		builder_reach_changed(node->builder);
-		builder_switch_info_set(node);
-		health_top(request->sm, node);
-		return;
-	}
-	if (request->mad.result == MAD_STATUS && !sm_request_is_late(request) &&
-	    node->switch_info.linear_fdb_top < node->top_sent)
-		health_top(request->sm, node);
-	else if (!sm_request_is_late(request))
-		sm_request_failed(request);
-	else if (request->mad.result != MAD_STATUS && request->tries)
-		builder_mark(node); /* it may have been set, or not */
-}
-
-void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want)
-{
-	struct sm_request *request =
-		sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_SWITCH_INFO, 0);
-
-	wire_encode(&iba_switch_info_type, want, request->mad.data);
-	node->top_sent = want->linear_fdb_top;
-	request->belief = true;
-	request->done = on_switch_info_set;
-	sm_request_send(request);
 }
 
 static bool is_first_block(const struct sm *sm, const struct builder_node *node, uint32_t block)
@@ -529,7 +500,7 @@ enum step_result step_program(struct sm *sm)
 	while (round == FIRST && !program->to_do && next_stage(sm))
 		begin(sm);
 	if (round == FIRST && !program->to_do) {
-		routes_written(sm);
+		program->written(sm);
 		if (note_rows(sm)) /* sites wait for these words of the classic daemon */
 			log_info(sm->log, "%s tables configured on all switches",
 				 sm->routing->engine);

@@ -10,7 +10,6 @@
  */
 #include <stdarg.h>
 
-#include "sm/discover/discover.h"
 #include "sm/health/health.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"

@@ -10,7 +10,6 @@
  *	    ^                                |                                      |
  *	    +-- it is ACTIVE, DOWN or gone --+------- and a sweep brings it up -----+
  */
-#include "sm/discover/discover.h"
 #include "sm/health/health.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"

@@ -19,7 +19,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sm/discover/discover.h"
 #include "sm/health/health.h"
 #include "sm/health/unhealthy.h"
 #include "sm/sm_private.h"

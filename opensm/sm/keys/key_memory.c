@@ -7,13 +7,11 @@
  * is written.
  */
 #include "complib/hash.h"
-#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
 #include "sm/keys/keys_private.h"
 #include "sm/smp/smp.h"
 #include "sm/store/state_file.h"
 #include "sm/store/state_writer.h"
-#include "sm/write/write.h"
 
 #define WHAT "M_Keys"
 #define KEPT_MAX (1u << 19) /* lines of a file; those of absent ports are dropped first */
@@ -60,7 +58,7 @@ static void on_ring_written(void *arg, bool good)
 	struct keys *keys = arg;
 
 	keys->ring_failed = !good;
-	keys_tell_unkept(keys->sm);
+	disk_written(keys->sm, DISK_M_KEYS, good);
 }
 
 static void on_neighbors_written(void *arg, bool good)
@@ -68,7 +66,7 @@ static void on_neighbors_written(void *arg, bool good)
 	struct keys *keys = arg;
 
 	keys->neighbors_failed = !good;
-	keys_tell_unkept(keys->sm);
+	disk_written(keys->sm, DISK_NEIGHBORS, good);
 }
 
 static void put(struct sm *sm, const char *name, char *text, void (*done)(void *arg, bool good))
@@ -80,7 +78,7 @@ static void put(struct sm *sm, const char *name, char *text, void (*done)(void *
 }
 
 bool key_memory_save_generation(struct sm *sm, uint64_t generation,
-				void (*done)(void *arg, bool good))
+				void (*done)(void *arg, bool good), void *arg)
 {
 	g_autofree char *file = NULL;
 
@@ -89,7 +87,7 @@ bool key_memory_save_generation(struct sm *sm, uint64_t generation,
 	file = path(sm->keys, "m_key_generation");
 	state_writer_put(sm->writer, file, "m_key_generation",
 			 g_strdup_printf("0x%" G_GINT64_MODIFIER "x\n", generation), true, done,
-			 sm->keys);
+			 arg);
 	return true;
 }
 
@@ -133,17 +131,8 @@ static void put_all(struct sm *sm)
 	keys->neighbors_put = neighbors;
 }
 
-void keys_tell_unkept(struct sm *sm)
-{
-	atomic_store(&sm->context->unkept,
-		     sm->keys->ring_failed || sm->keys->neighbors_failed ||
-			     guid2lid_has_failed(sm->guid2lid) || p_key_indexes_have_failed(sm) ||
-			     sm->context->cache_refused);
-}
-
 void keys_remember(struct sm *sm)
 {
 	limit(sm);
 	put_all(sm);
-	keys_tell_unkept(sm);
 }

@@ -13,12 +13,8 @@
 #include "complib/hash.h"
 #include "sm/store/state_file.h"
 
-#define ASTRAY 2
-/*
- * The known key, the one before, the rule's, those of previous rules, generations ahead,
- * misdelivered.
- */
-#define CANDIDATES_MAX (3 + KEY_RING_PREVIOUS + KEY_RING_AHEAD + ASTRAY)
+/* The known key, the one before, the rule's, those of previous rules, generations ahead. */
+#define CANDIDATES_MAX (3 + KEY_RING_PREVIOUS + KEY_RING_AHEAD)
 #define SHA256_OCTETS 32
 
 struct entry {
@@ -27,7 +23,6 @@ struct entry {
 		uint64_t behind;
 	} id;
 	uint64_t known, previous; /* previous is 0 if there was none */
-	uint64_t astray[ASTRAY];  /* as of key_ring_astray(); 0: none */
 	uint64_t changes;	  /* of known */
 	bool is_known, is_proven;
 	uint64_t proven; /* number of the rule changes before it */
@@ -199,8 +194,6 @@ static void list_candidates(const struct key_ring *ring, struct key_port port,
 	if (entry && entry->previous && !is_proven)
 		add(c, entry->previous);
 	add_rules(ring, &id, is_proven, is_proven ? entry->proven : 0, c);
-	for (unsigned int i = 0; entry && i < ASTRAY && entry->astray[i]; i++)
-		add(c, entry->astray[i]);
 }
 
 /* The next to be tried; false if all have failed, then it is the first. */
@@ -378,19 +371,6 @@ void key_ring_doubt(struct key_ring *ring, struct key_port port)
 void key_ring_likely(struct key_ring *ring, struct key_port port, uint64_t key)
 {
 	note(ring, port, key, false);
-}
-
-bool key_ring_astray(struct key_ring *ring, struct key_port port, struct key_port other)
-{
-	const struct entry *before = find(ring, other);
-	uint64_t wanted = key_ring_wanted(ring, other);
-	uint64_t known = before && before->is_known && before->known ? before->known : wanted;
-	struct entry *entry = make(ring, port);
-	bool is_new = entry->astray[0] != known || entry->astray[1] != wanted;
-
-	entry->astray[0] = known;
-	entry->astray[1] = wanted;
-	return is_new;
 }
 
 uint64_t key_ring_changes(const struct key_ring *ring, struct key_port port)

@@ -92,12 +92,6 @@ void key_ring_doubt(struct key_ring *ring, struct key_port port);
  */
 void key_ring_likely(struct key_ring *ring, struct key_port port, uint64_t key);
 
-/*
- * The port may have received the key that was meant for the other one. It is tried last. False:
- * that was known.
- */
-bool key_ring_astray(struct key_ring *ring, struct key_port port, struct key_port other);
-
 /* How often the knowledge of its key has changed: answers to earlier requests are outdated. */
 uint64_t key_ring_changes(const struct key_ring *ring, struct key_port port);
 

@@ -10,11 +10,9 @@
  */
 #include <string.h>
 
-#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
 #include "sm/keys/keys_private.h"
 #include "sm/smp/smp.h"
-#include "sm/write/write.h"
 
 #define AGAIN_NS (3 * NS_PER_S)
 #define UNNAMED 0x100 /* in key_port.behind: the port itself, of which only the node is known */
@@ -22,11 +20,6 @@
 bool keys_are_used(const struct options *options)
 {
 	return options->m_key || options->m_key_per_port;
-}
-
-bool keys_silence(const struct sm *sm)
-{
-	return sm->options->m_key_per_port && sm->options->m_key_protection_level > KEY_HIDES;
 }
 
 static struct key_rule rule_of(const struct options *options, uint64_t generation)
@@ -144,13 +137,13 @@ static void follow_generation(struct sm *sm)
 	if (key_ring_generation(keys->ring) <= keys->generation)
 		return;
 	keys->generation = key_ring_generation(keys->ring);
-	key_memory_save_generation(sm, keys->generation, NULL);
+	key_memory_save_generation(sm, keys->generation, NULL, NULL);
 }
 
 static void give_key(struct sm_request *request, struct key_port port, uint64_t m_key)
 {
 	request->mad.m_key = m_key;
-	request->key_changes = key_ring_changes(request->sm->keys->ring, port);
+	request->key.changes = key_ring_changes(request->sm->keys->ring, port);
 }
 
 static void choose_key(struct sm_request *request)
@@ -177,7 +170,7 @@ void keys_use(struct sm_request *request)
 
 	if (!sm->dry) /* in a dry run, ports have the previous keys */
 		follow_options(sm);
-	if (request->aside && actor_now(sm->actor) - keys->again_ns >= AGAIN_NS) {
+	if (sm_request_is_outside(request) && actor_now(sm->actor) - keys->again_ns >= AGAIN_NS) {
 		keys->again_ns = actor_now(sm->actor);
 		key_ring_again(keys->ring);
 	}
@@ -210,14 +203,15 @@ bool keys_wait(struct sm_request *request)
 	struct builder_port *sma = keys_sma(request);
 	GPtrArray *waiting = sma ? g_hash_table_lookup(changing, sma) : NULL;
 
-	if (request->gives_key || request->inquiry) /* again; or others wait for its result */
+	/* It is sent again; or others wait for its result. */
+	if (request->key.gives_another || request->sender == REQUEST_FAULT_PROBE)
 		return false;
 	if (waiting) {
 		g_ptr_array_add(waiting, request);
 		return true;
 	}
-	request->gives_key = sma && gives_another(request, sma);
-	if (request->gives_key)
+	request->key.gives_another = sma && gives_another(request, sma);
+	if (request->key.gives_another)
 		g_hash_table_insert(changing, sma, g_ptr_array_new());
 	return false;
 }
@@ -226,7 +220,7 @@ GPtrArray *keys_settle(const struct sm_request *request)
 {
 	GPtrArray *waiting = NULL;
 
-	if (request->gives_key)
+	if (request->key.gives_another)
 		g_hash_table_steal_extended(request->sm->keys->changing, request->port, NULL,
 					    (gpointer *)&waiting);
 	for (guint i = 0; waiting && i < waiting->len; i++)
@@ -243,27 +237,28 @@ static gint by_place(gconstpointer a, gconstpointer b)
 	return (gint)x->num - (gint)y->num;
 }
 
-static void forget(GPtrArray *waiting, bool asides)
+static void forget(GPtrArray *waiting, bool outside_too, GPtrArray *forgotten)
 {
 	for (guint i = waiting->len; i-- > 0;) {
 		struct sm_request *request = waiting->pdata[i];
 
-		if (request->aside && !asides)
+		if (sm_request_is_outside(request) && !outside_too)
 			continue;
 		g_ptr_array_remove_index(waiting, i);
-		request->mad.result = MAD_TIMEOUT; /* result of the last try, or it had none */
-		sm_request_drop(request);
+		g_ptr_array_add(forgotten, request);
 	}
 }
 
-void keys_forget(struct sm *sm, bool asides)
+GPtrArray *keys_forget(struct sm *sm, bool outside_too)
 {
 	GHashTable *changing = sm->keys->changing;
 	g_autoptr(GList) ports = g_list_sort(g_hash_table_get_keys(changing), by_place);
+	GPtrArray *forgotten = g_ptr_array_new();
 
 	key_ring_again(sm->keys->ring);
 	for (const GList *at = ports; at; at = at->next)
-		forget(g_hash_table_lookup(changing, at->data), asides);
+		forget(g_hash_table_lookup(changing, at->data), outside_too, forgotten);
+	return forgotten;
 }
 
 /* ---- results ---- */
@@ -283,40 +278,31 @@ static bool is_superseded(const struct sm_request *request, struct key_port port
 {
 	const struct key_ring *ring = request->sm->keys->ring;
 
-	return request->key_changes != key_ring_changes(ring, port) &&
+	return request->key.changes != key_ring_changes(ring, port) &&
 	       request->mad.m_key != key_ring_first(ring, port);
-}
-
-/* Whether another key is left in the ring, after one that was found to be misdelivered to it. */
-static bool ring_has_another(const struct sm_request *request, struct key_port port)
-{
-	struct key_ring *ring = request->sm->keys->ring;
-
-	return key_ring_failed(ring, port, request->mad.m_key) ||
-	       (key_trails_find(request, port) &&
-		key_ring_failed(ring, port, request->mad.m_key));
 }
 
 /* The next key of that port, and then, if its device is unknown, those of missing ports. */
 static bool try_another(struct sm_request *request)
 {
+	struct key_ring *ring = request->sm->keys->ring;
 	struct key_port port = asked(request);
 
 	if (request->mad.lid_only && !port.guid)
 		return false;
-	if (!request->strays && is_superseded(request, port))
+	if (!request->key.orphans_tried && is_superseded(request, port))
 		choose_key(request); /* the one that was found meanwhile */
-	else if (!request->strays && ring_has_another(request, port))
-		give_key(request, port, key_ring_for(request->sm->keys->ring, port));
-	else if (!request->beyond || !key_strays_next(request))
+	else if (!request->key.orphans_tried && key_ring_failed(ring, port, request->mad.m_key))
+		give_key(request, port, key_ring_for(ring, port));
+	else if (!request->beyond || !key_orphans_next(request))
 		return false;
-	request->other_key = true;
+	request->key.is_second = true;
 	return true;
 }
 
 bool keys_try_another(struct sm_request *request)
 {
-	if (request->unreachable ||
+	if (request->phase == REQUEST_NO_ROUTE ||
 	    (request->mad.result == MAD_TIMEOUT && takes_any(request, keys_sma(request))))
 		return false;
 	return try_another(request);
@@ -329,7 +315,7 @@ void keys_try_likeliest(struct sm_request *request)
 
 bool keys_try_given(struct sm_request *request)
 {
-	uint64_t key = request->gives_key ? keys_given(request) : 0;
+	uint64_t key = request->key.gives_another ? keys_given(request) : 0;
 
 	if (!key || key == request->mad.m_key)
 		return false;
@@ -366,7 +352,7 @@ static bool is_outdated(const struct sm_request *request, struct key_port port)
 {
 	bool gave_key = request->mad.method == IBA_METHOD_SET && has_key(request);
 
-	return !gave_key && request->key_changes != key_ring_changes(request->sm->keys->ring, port);
+	return !gave_key && request->key.changes != key_ring_changes(request->sm->keys->ring, port);
 }
 
 /* By now the device has identified itself; sma is what is known of it, or NULL. */
@@ -431,7 +417,7 @@ void keys_answered(const struct sm_request *request)
 		key_ring_worked(ring, port, tells ? 0 : mad->m_key);
 	else if (tells && own_lost_key(request->sm, port, &info))
 		key_ring_likely(ring, port, 0);
-	else if (request->other_key && !tells && !takes_any(request, sma))
+	else if (request->key.is_second && !tells && !takes_any(request, sma))
 		key_ring_likely(ring, port, mad->m_key);
 }
 
@@ -443,6 +429,21 @@ void keys_joined(struct sm *sm, const struct builder_port *port, const struct bu
 	if (here.behind || there.behind)
 		return;
 	neighbors_set(keys->neighbors, here.guid, port->num, there.guid, far->num);
+}
+
+uint64_t keys_generation(const struct sm *sm)
+{
+	return sm->keys->generation;
+}
+
+void keys_begin_generation(struct sm *sm, uint64_t generation)
+{
+	struct key_rule rule;
+
+	sm->keys->generation = generation;
+	log_info(sm->log, "M_Keys of ports: generation %" G_GUINT64_FORMAT, generation);
+	rule = keys_rule(sm);
+	key_ring_set(sm->keys->ring, &rule);
 }
 
 bool keys_protect(const struct sm *sm)
@@ -458,20 +459,6 @@ bool keys_shown(struct sm *sm, uint64_t m_key)
 }
 
 /* ---- life ---- */
-
-static void on_sweep_done(void *arg, uint64_t value)
-{
-	struct sm *sm = arg;
-
-	(void)value;
-	key_update_schedule(sm);
-	key_loops_send(sm);
-	key_trails_forget(sm->keys);
-	if (guid2lid_has_failed(sm->guid2lid)) /* also in light sweeps: nothing new is needed */
-		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
-	p_key_indexes_write_again(sm);
-	keys_remember(sm);
-}
 
 /* Ports may have a key of the previous generation, or the shared one from before. */
 static void begin_with_older_rules(struct sm *sm)
@@ -504,25 +491,15 @@ void keys_init(struct sm *sm)
 		log_info(sm->log, "M_Keys of ports: made of %s, generation %" G_GUINT64_FORMAT,
 			 sm->options->m_key_seed_file, keys->generation);
 	begin_with_older_rules(sm);
-	key_loops_init(keys);
-	key_strays_init(keys);
-	key_trails_init(keys);
-	key_unknown_init(keys);
-	key_update_init(sm);
-	if (!sm->context->gets_only) /* a dry run stores nothing */
-		event_subscribe(&sm->context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
+	key_orphans_init(keys);
 }
 
 void keys_free(struct sm *sm)
 {
 	struct keys *keys = sm->keys;
 
-	key_update_free(keys);
-	g_free(keys->loops);
-	key_strays_free(keys);
+	key_orphans_free(keys);
 	g_hash_table_unref(keys->changing);
-	g_hash_table_unref(keys->trails);
-	g_hash_table_unref(keys->unknown);
 	key_ring_free(keys->ring);
 	key_ring_free(keys->goal);
 	neighbors_free(keys->neighbors);

@@ -6,6 +6,15 @@
 #include "sm/sm_private.h"
 
 /* ---- keys.c ---- */
+/* The M_Key of a request, and what is remembered of it until the request is over. */
+struct key_attempt {
+	uint64_t changes; /* key_ring_changes() of the queried port, when the key was chosen */
+	uint32_t orphans_tried; /* number of keys of missing ports that were tried, */
+	uint32_t orphans_first; /* beginning with this one */
+	bool is_second;		/* it was sent before, with another key */
+	bool gives_another;	/* it gives the port another key: other requests to it wait */
+};
+
 /* M_Keys of requests. */
 void keys_init(struct sm *sm);
 void keys_free(struct sm *sm);
@@ -14,15 +23,25 @@ void keys_go_on_from(struct sm *sm, const struct options *running);
 void keys_use(struct sm_request *request);	   /* before it is sent */
 /* Whether it is held here; then it is sent again with what keys_settle() returns. */
 bool keys_wait(struct sm_request *request);
-bool keys_silence(const struct sm *sm); /* ports answer only their own keys */
 GPtrArray *keys_settle(const struct sm_request *request); /* request is over; NULL: nothing waits */
-/* The sweep is over, or cancelled: drops requests held, and all keys may be tried again. */
-void keys_forget(struct sm *sm, bool asides);
+/*
+ * The sweep is over, or cancelled, and all keys may be tried again. Returns the requests that were
+ * held, for the caller to drop; outside_too: also those outside sweeps.
+ */
+GPtrArray *keys_forget(struct sm *sm, bool outside_too);
 bool keys_try_another(struct sm_request *request); /* no answer came: it has another key now */
 void keys_try_likeliest(struct sm_request *request); /* none is left: the likeliest, all tries */
 /* No answer to that one either: its Set may have given the port the key that it has now. */
 bool keys_try_given(struct sm_request *request);
 bool keys_read_again(struct sm_request *request);  /* its answer hides the key: try another */
+/* M_KeyProtectBits: all Gets are answered, but without the key. */
+#define KEY_HIDES 1
+/* The endport that the request goes to; NULL: unknown. */
+struct builder_port *keys_sma(const struct sm_request *request);
+/* GUID of the device last found at the other end of the port's cable; 0: none. */
+uint64_t keys_neighbour(const struct sm *sm, const struct builder_port *port);
+uint64_t keys_generation(const struct sm *sm);			/* of the keys of ports */
+void keys_begin_generation(struct sm *sm, uint64_t generation); /* they should have that */
 uint64_t keys_of_port(const struct sm *sm, const struct builder_port *port);
 uint64_t keys_wanted(const struct sm *sm, const struct builder_port *port);
 void keys_answered(const struct sm_request *request);
@@ -34,31 +53,12 @@ bool keys_protect(const struct sm *sm); /* its port has a key; any thread */
 bool keys_are_used(const struct options *options);
 
 /* ---- key_memory.c ---- */
-void keys_remember(struct sm *sm);		   /* queues changes for the files */
-void keys_tell_unkept(struct sm *sm);		   /* logs failed writes, also of LIDs */
-
-/* ---- key_trails.c ---- */
-/* It is sent by its route now, and may give its port another key. */
-void key_trails_note(const struct sm_request *request);
-
-/* ---- key_unknown.c ---- */
 /*
- * A Set was refused by a port that hides its key: it is excluded from now on. And whether the
- * device behind this port, or the one with this PortInfo, should be.
+ * Call before a port gets a key of a newer generation. True: done(arg, good) will be called, if it
+ * is not NULL and no later call replaces this one; false: nothing is stored.
  */
-bool keys_refused(const struct sm_request *request);
-bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid);
-bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info);
-bool keys_were_unknown(const struct sm *sm, uint64_t guid); /* no Set, until it is read */
-char **keys_tell_unknown(const struct sm *sm); /* one line each; g_strfreev() it */
-/* The endport hides its M_Key, and is not known to accept Sets of this SM anyway. */
-bool keys_bar(const struct sm *sm, const struct builder_port *port);
-/* Probes that endport by a Set that changes nothing; false: probed recently. */
-bool keys_judge(struct sm *sm, struct builder_port *port);
-unsigned int keys_count_left_out(const struct sm *sm); /* endports excluded because of M_Keys */
-
-/* ---- lease.c ---- */
-void lease_init(struct sm *sm);
-void lease_violated(struct sm *sm, struct builder_port *port); /* from a trap; NULL is fine */
+bool key_memory_save_generation(struct sm *sm, uint64_t generation,
+				void (*done)(void *arg, bool good), void *arg);
+void keys_remember(struct sm *sm); /* queues changes for the files */
 
 #endif

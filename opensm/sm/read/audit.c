@@ -36,7 +36,6 @@ struct audit {
 	GQueue wanted;	/* struct item: for the operator's audit */
 	unsigned int out;
 	GPtrArray *nodes; /* held: nodes left for the operator's audit, in reverse order */
-	bool all_soon;	  /* all nodes must be audited when no sweep runs */
 	uint32_t left;	  /* nodes left in the running operator's audit */
 	uint32_t next;	  /* index in the walk of the node where the next one begins */
 	uint64_t compared, differed; /* counters at its start */
@@ -282,7 +281,7 @@ static void read_back(struct sm *sm, struct item *item)
 	}
 	request = sm_request_port(sm, &node->ports[item->port], IBA_METHOD_GET, item->attribute,
 				  modifier_of(node, item));
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->serial = sm->sweep.serial;
 	request->owned = item;
 	request->done = on_read;
@@ -354,15 +353,10 @@ static void on_timer(struct timer *timer)
 	advance(((struct audit *)((char *)timer - offsetof(struct audit, timer)))->sm);
 }
 
-void audit_all_soon(struct sm *sm)
-{
-	sm->audit->all_soon = true;
-}
-
 void audit_sweep_ended(struct sm *sm)
 {
-	if (sm->audit->all_soon && !sm->audit->left) {
-		sm->audit->all_soon = false;
+	if (sm->schedule.audit_all && !sm->audit->left) {
+		sm->schedule.audit_all = false;
 		audit_want(sm, 0);
 	} else if (sm->sweep.kind == SWEEP_KIND_LIGHT && sm->options->audit_nodes &&
 		   !sm->audit->left)

@@ -30,6 +30,5 @@ void audit_free(struct audit *audit);
 void audit_set(const struct sm_request *request);
 void audit_sweep_ended(struct sm *sm); /* before it is left */
 void audit_want(struct sm *sm, uint32_t nodes); /* all that is known of this many; 0: of all */
-void audit_all_soon(struct sm *sm); /* after the sweep: any node may have been written */
 
 #endif

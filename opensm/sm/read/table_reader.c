@@ -286,7 +286,7 @@ static bool send_next(struct reading *reading)
 	request = sm_request_port(sm, &node->ports[reading->port], IBA_METHOD_GET,
 				  inventory_attribute(reading->kind),
 				  modifier_of(reading, is_switch));
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->block = reading->next++;
 	request->mad.arg = reading;
 	request->done = on_answer;

@@ -19,6 +19,16 @@
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
 #define RETRY_MAX_NS (10 * NS_PER_S)
 
+void sweep_advance(struct sm *sm)
+{
+	sm->schedule.advance(sm);
+}
+
+void audit_all_soon(struct sm *sm)
+{
+	sm->schedule.audit_all = true;
+}
+
 void sweep_flag(struct sm *sm, unsigned int flag, bool on)
 {
 	if (on)

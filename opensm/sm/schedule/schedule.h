@@ -54,6 +54,7 @@ struct sweep {
 
 /* Reasons for the next sweep: schedule.c collects them, sweep.c begins it. */
 struct schedule {
+	void (*advance)(struct sm *sm); /* sweep.c: sweep_advance() */
 	unsigned int reasons; /* enum sweep_reason */
 	unsigned int lights;  /* light sweeps so far */
 	bool inhibited;	      /* no sweep may begin */
@@ -66,6 +67,7 @@ struct schedule {
 	uint64_t unread;	/* as in the previous sweep: it has answered since, but not that */
 	unsigned int anew;	/* sweeps in a row that began again for such a switch */
 	bool port_down;		/* the SM's own port, when last checked; logged once */
+	bool audit_all; /* all nodes are compared with the hardware when this sweep has ended */
 	bool traps_lost; /* a cable was found that had been down since the last light sweep */
 	struct timer interval;
 	struct timer settle;   /* gathers traps that arrive together */
@@ -77,9 +79,11 @@ struct schedule {
 };
 
 /* ---- schedule.c ---- */
+void sweep_advance(struct sm *sm); /* an SMP or a job of the sweep came back */
 void sweep_want(struct sm *sm, unsigned int reasons);
 void sweep_want_next(struct sm *sm, unsigned int reasons); /* cancels none after discovery */
 void sweep_look_at(struct sm *sm, struct builder_node *node); /* it may have changed */
+void audit_all_soon(struct sm *sm); /* when the sweep has ended, or the next one */
 void sweep_flag(struct sm *sm, unsigned int flag, bool on);
 void schedule_interval(struct sm *sm); /* starts the wait until the subnet is checked again */
 /* Remaining delay of the reasons for a sweep, in ns: gathers more of them and limits the rate. */
@@ -106,6 +110,8 @@ typedef void sweep_visit(struct sm *sm, void *item);
 void sweep_walk(struct sm *sm, GPtrArray *items, uint32_t n_parts, sweep_visit *visit);
 /* False if they have to wait, for SMPs to come back or because they yielded to other messages. */
 bool walks_are_through(struct sm *sm, uint64_t since);
+/* True if other messages have waited since then for as long as they may; posts one to go on. */
+bool sweep_gives_way(struct sm *sm, uint64_t since);
 void walks_drop(struct sm *sm); /* the sweep is over */
 
 #endif

@@ -25,6 +25,14 @@
  */
 #define ROOM 4096
 
+/* Steps and walks that need not wait for SMPs yield to other messages after this time. */
+#define GIVE_WAY_NS NS_PER_MS
+
+struct go_on {
+	struct message message;
+	struct sm *sm;
+};
+
 struct walk {
 	sweep_visit *visit;
 	GPtrArray *items;
@@ -70,6 +78,29 @@ static void walk_on(struct sm *sm, struct walk *walk)
 		return;
 	walk->next = 0;
 	walk->part++;
+}
+
+static void run_go_on(struct message *message)
+{
+	struct go_on *go_on = (struct go_on *)message;
+
+	go_on->sm->sweep.gave_way = false;
+	sweep_advance(go_on->sm);
+	g_free(go_on);
+}
+
+bool sweep_gives_way(struct sm *sm, uint64_t since)
+{
+	struct go_on *go_on;
+
+	if (actor_now(sm->actor) - since < GIVE_WAY_NS)
+		return false;
+	go_on = g_new0(struct go_on, 1);
+	go_on->message.run = run_go_on;
+	go_on->sm = sm;
+	actor_post(sm->actor, &go_on->message);
+	sm->sweep.gave_way = true;
+	return true;
 }
 
 bool walks_are_through(struct sm *sm, uint64_t since)

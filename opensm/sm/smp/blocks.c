@@ -1,65 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Tables that are read and written in blocks: where each is in struct builder_node, the
- * AttributeModifier of a block, and the handling of a block that a node does not accept.
+ * Blocks of tables, and SwitchInfo: Gets whose answers are stored, Sets, and the handling of a
+ * block that a node does not accept.
  */
 #include <string.h>
 
-#include "sm/discover/discover.h"
 #include "sm/health/health.h"
-#include "sm/read/read.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-
-uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block)
-{
-	return builder_is_switch(port->node) ? (uint32_t)port->num << 16 | block : block;
-}
-
-uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block)
-{
-	bool is_switch = builder_is_switch(port->node);
-
-	if (attribute == IBA_ATTR_VL_ARBITRATION_TABLE)
-		return (block + 1) << 16 | (is_switch ? port->num : 0);
-	return is_switch ? block << IBA_SL_TO_VL_MOD_INPUT_SHIFT | port->num : 0;
-}
-
-const struct wire_type *sm_table_type(uint16_t attribute)
-{
-	switch (attribute) {
-	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
-		return &iba_linear_forwarding_table_type;
-	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
-		return &iba_multicast_forwarding_table_type;
-	case IBA_ATTR_GUID_INFO:
-		return &iba_guid_info_type;
-	case IBA_ATTR_SL_TO_VL_TABLE:
-		return &iba_sl_to_vl_table_type;
-	case IBA_ATTR_VL_ARBITRATION_TABLE:
-		return &iba_vl_arbitration_table_type;
-	default:
-		return &iba_p_key_table_type;
-	}
-}
-
-struct trust_table *sm_table(struct builder_node *node, unsigned int port, uint16_t attribute)
-{
-	switch (attribute) {
-	case IBA_ATTR_LINEAR_FORWARDING_TABLE:
-		return &node->lft;
-	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
-		return &node->mft;
-	case IBA_ATTR_GUID_INFO:
-		return &node->ports[port].guids;
-	case IBA_ATTR_SL_TO_VL_TABLE:
-		return &node->ports[port].sl_to_vl;
-	case IBA_ATTR_VL_ARBITRATION_TABLE:
-		return &node->ports[port].vl_arb;
-	default:
-		return &node->ports[port].p_keys;
-	}
-}
 
 static struct trust_table *table_asked(const struct sm_request *request)
 {
@@ -147,7 +95,7 @@ static void on_block_written(struct sm_request *request)
 	} else if (!late && trust_refuses(table_asked(request), request->block)) {
 		read_again(request);
 	}
-	audit_set(request);
+	request->sm->observer->block_set(request);
 }
 
 void sm_block_send(struct sm_request *request)
@@ -158,6 +106,41 @@ void sm_block_send(struct sm_request *request)
 	request->belief = true;
 	request->done = on_block_written;
 	sm_request_send(request);
-	if (!request->skipped)
+	if (request->phase != REQUEST_SKIPPED)
 		trust_doubt(table, block);
+}
+
+/* ---- SwitchInfo ---- */
+
+static void on_switch_info_set(struct sm_request *request)
+{
+	struct builder_node *node = request->node;
+
+	request->sm->observer->block_set(request);
+	if (sm_request_ok(request)) {
+		wire_decode(&iba_switch_info_type, request->mad.data, &node->switch_info);
+		builder_reach_changed(node->builder);
+		builder_switch_info_set(node);
+		health_top(request->sm, node);
+		return;
+	}
+	if (request->mad.result == MAD_STATUS && !sm_request_is_late(request) &&
+	    node->switch_info.linear_fdb_top < node->top_sent)
+		health_top(request->sm, node);
+	else if (!sm_request_is_late(request))
+		sm_request_failed(request);
+	else if (request->mad.result != MAD_STATUS && request->tries)
+		builder_mark(node); /* it may have been set, or not */
+}
+
+void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want)
+{
+	struct sm_request *request =
+		sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_SWITCH_INFO, 0);
+
+	wire_encode(&iba_switch_info_type, want, request->mad.data);
+	node->top_sent = want->linear_fdb_top;
+	request->belief = true;
+	request->done = on_switch_info_set;
+	sm_request_send(request);
 }

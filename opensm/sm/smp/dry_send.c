@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/dry_run.h"
 #include "sm/smp/smp.h"

@@ -5,7 +5,6 @@
  * makes no sense: an error status, or a PortGUID that another endport also has; and when it reports
  * that a link is up behind which no device answers.
  */
-#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
@@ -77,7 +76,7 @@ void identity_ask(struct sm *sm, struct builder_node *node, struct builder_port 
 		request = sm_request_port(sm, entry, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
 	else
 		request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
-	request->inquiry = true;
+	request->sender = REQUEST_FAULT_PROBE;
 	request->mad.tries = TRIES;
 	request->done = on_identity;
 	sm_request_send(request);

@@ -18,7 +18,6 @@
  * marked to be compared with the hardware; a node that was reached by LID before is read again; and
  * the route is tried again after a growing interval, or when the tables or cables on it change.
  */
-#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 

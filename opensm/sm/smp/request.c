@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "sm/discover/discover.h"
 #include "sm/health/health.h"
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
@@ -18,22 +17,9 @@
 #define FIRST_TRIES 2 /* by LID and directed, before silence.c examines the path */
 #define GIVEN_TRIES 6 /* with a key that it may have accepted though all answers were lost */
 
-const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size)
-{
-	char text[sizeof(node->description.node_string) + 1] = "";
-
-	if (!node->guid) { /* sm->local */
-		g_strlcpy(buffer, "the SM's own port", size);
-		return buffer;
-	}
-	memcpy(text, node->description.node_string, sizeof(node->description.node_string));
-	g_snprintf(buffer, size, "'%s' (0x%016" G_GINT64_MODIFIER "x)", text, node->guid);
-	return buffer;
-}
-
 bool sm_request_is_late(const struct sm_request *request)
 {
-	return !request->aside && request->mad.serial != request->sm->sweep.serial;
+	return !sm_request_is_outside(request) && request->mad.serial != request->sm->sweep.serial;
 }
 
 char *sm_request_failure(const struct sm_request *request)
@@ -89,9 +75,9 @@ void sm_request_failed(const struct sm_request *request)
 {
 	g_autofree char *text = NULL;
 
-	if (request->skipped)
+	if (request->phase == REQUEST_SKIPPED)
 		return;
-	if (request->unreachable) {
+	if (request->phase == REQUEST_NO_ROUTE) {
 		builder_mark(request->node); /* if there is a route again, it is read again */
 		return;
 	}
@@ -109,7 +95,7 @@ void sm_request_failed(const struct sm_request *request)
 		sm_request_blame(request, PORT_UNRESPONSIVE);
 	else if (request->mad.method == IBA_METHOD_SET)
 		sm_request_blame(request, PORT_SET_ERRORS);
-	if (kept_failed(request))
+	if (request->sm->observer->failed(request))
 		return;
 	health_fault(request->sm, request->node, "%s%s", text, hint(request));
 }
@@ -206,6 +192,11 @@ static void return_unsent(struct sm_request *request, void (*run)(struct message
 	actor_post(request->sm->actor, &request->mad.message);
 }
 
+static bool is_unsent(const struct sm_request *request)
+{
+	return request->phase == REQUEST_SKIPPED || request->phase == REQUEST_NO_ROUTE;
+}
+
 /* To mad/, unless it has to wait; or back at once if there is no route. */
 static void hand_over(struct sm_request *request)
 {
@@ -214,17 +205,17 @@ static void hand_over(struct sm_request *request)
 	if (keys_wait(request))
 		return;
 	request->by = cable_of(request);
-	request->unreachable = dry_has_ended(sm) || is_gone(request) || !find_route(request);
-	request->skipped = kept_skips(request);
-	request->mad.dead |= request->skipped;
-	if (request->unreachable || request->skipped) {
+	if (sm->observer->skips(request))
+		request->phase = REQUEST_SKIPPED;
+	else if (dry_has_ended(sm) || is_gone(request) || !find_route(request))
+		request->phase = REQUEST_NO_ROUTE;
+	if (is_unsent(request)) {
 		return_unsent(request, run_unreachable);
 	} else if (dry_keeps(request)) {
 		return_unsent(request, run_kept);
 	} else if (sm->dry) {
 		dry_send(request);
 	} else {
-		key_trails_note(request);
 		mad_send(sm->mad, &request->mad);
 	}
 }
@@ -238,15 +229,21 @@ static void free_request(struct sm_request *request)
 		hand_over(waiting->pdata[i]);
 }
 
+/* A step whose next round does not need it goes on without it. */
+static bool is_slow(const struct sm_request *request)
+{
+	return request->sender == REQUEST_FAULT_PROBE || request->silences;
+}
+
 /* It no longer counts for its sweep. */
 static void end_request(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
-	bool counts = !request->aside && !sm_request_is_late(request);
+	bool counts = !sm_request_is_outside(request) && !sm_request_is_late(request);
 
 	if (counts) {
 		sm->sweep.pending--;
-		sm->sweep.slow -= request->slow;
+		sm->sweep.slow -= is_slow(request);
 	}
 	free_request(request);
 	if (counts)
@@ -261,12 +258,6 @@ static void late(struct sm_request *request)
 {
 	if (request->belief && request->node->builder)
 		request->done(request);
-}
-
-static void make_slow(struct sm_request *request)
-{
-	request->sm->sweep.slow += !request->slow;
-	request->slow = true;
 }
 
 static void log_silence(const struct sm_request *request)
@@ -292,9 +283,9 @@ static bool goes_on_with(struct sm_request *request, bool other_key, uint8_t tri
 }
 
 /* Outside sweeps silence is not examined, but it may be caused by the key. */
-static bool goes_on_aside(struct sm_request *request)
+static bool goes_on_outside(struct sm_request *request)
 {
-	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->unreachable ||
+	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || is_unsent(request) ||
 	    is_gone(request))
 		return false;
 	return goes_on_with(request, keys_try_another(request), request->tries_max);
@@ -322,17 +313,18 @@ static bool was_given_up(const struct sm_request *request)
 /* First tries without an answer: true if the request continues. */
 static bool goes_on(struct sm_request *request)
 {
-	if (request->aside)
-		return goes_on_aside(request);
-	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->inquiry ||
-	    request->mad.lid_only || request->unreachable)
+	if (sm_request_is_outside(request))
+		return goes_on_outside(request);
+	if (request->mad.result != MAD_TIMEOUT || request->mad.dead || request->mad.lid_only ||
+	    request->sender == REQUEST_FAULT_PROBE || is_unsent(request))
 		return false;
-	if (request->in_earnest)
+	if (request->phase == REQUEST_FULL_RETRIES)
 		return goes_on_with(request, keys_try_given(request), GIVEN_TRIES);
 	log_silence(request);
 	if (was_given_up(request))
 		return false;
-	make_slow(request);
+	request->sm->sweep.slow += !is_slow(request);
+	request->silences++;
 	if (!silence_take(request))
 		sm_request_again(request, false);
 	return true;
@@ -355,8 +347,8 @@ static void note_answer(const struct sm_request *request)
 		return;
 	if (request->mad.result != MAD_TIMEOUT) {
 		node->mute_ns = node->given_up = 0;
-		kept_answered(request->sm, node);
-	} else if (request->in_earnest && !request->aside && !request->unreachable) {
+		request->sm->observer->answered(request->sm, node);
+	} else if (request->phase == REQUEST_FULL_RETRIES && !sm_request_is_outside(request)) {
 		node->given_up = request->sm->sweep.serial;
 	}
 }
@@ -364,15 +356,15 @@ static void note_answer(const struct sm_request *request)
 static void take_back(struct sm_request *request)
 {
 	struct mad_request *mad = &request->mad;
-	bool gone = is_gone(request);
+	bool outside = sm_request_is_outside(request), gone = is_gone(request);
 
 	request->tries += mad->sent;
-	if (!gone && !request->aside && request->by != cable_of(request)) {
+	if (!gone && !outside && request->by != cable_of(request)) {
 		builder_mark(request->node); /* at another cable now: which node has answered? */
 		end_request(request);
 		return;
 	}
-	if (sm_request_is_late(request) || (gone && !request->aside)) {
+	if (sm_request_is_late(request) || (gone && !outside)) {
 		late(request);
 		end_request(request);
 		return;
@@ -383,12 +375,12 @@ static void take_back(struct sm_request *request)
 		hand_over(request);
 		return;
 	}
-	if (mad->result == MAD_STATUS && !request->aside && !(mad->status & IBA_STATUS_BUSY))
+	if (mad->result == MAD_STATUS && !outside && !(mad->status & IBA_STATUS_BUSY))
 		identity_ask(request->sm, request->node, identity_entry(request));
 	if (!is_kept(request))
 		keys_answered(request);
 	note_answer(request);
-	if (mad->result != MAD_TIMEOUT && !request->aside)
+	if (mad->result != MAD_TIMEOUT && !outside)
 		note_route(request);
 	request->done(request);
 	end_request(request);
@@ -398,7 +390,7 @@ static void on_done(struct mad_request *mad)
 {
 	struct sm_request *request = (struct sm_request *)mad;
 	struct sm *sm = request->sm;
-	bool was_sent = sm->dry && !is_kept(request) && !request->unreachable;
+	bool was_sent = sm->dry && !is_kept(request) && !is_unsent(request);
 
 	take_back(request);
 	if (was_sent)
@@ -407,17 +399,20 @@ static void on_done(struct mad_request *mad)
 
 void sm_request_again(struct sm_request *request, bool other_way)
 {
-	request->ways++;
-	request->in_earnest = !other_way && !keys_try_another(request);
-	if (request->in_earnest)
+	if (other_way || keys_try_another(request)) {
+		request->phase = REQUEST_FIRST_TRIES;
+		request->mad.tries = FIRST_TRIES;
+	} else {
+		request->phase = REQUEST_FULL_RETRIES;
+		request->mad.tries = request->tries_max;
 		keys_try_likeliest(request);
-	request->mad.tries = request->in_earnest ? request->tries_max : FIRST_TRIES;
+	}
 	hand_over(request);
 }
 
 void sm_request_give_up(struct sm_request *request)
 {
-	request->unreachable = true;
+	request->phase = REQUEST_NO_ROUTE;
 	return_unsent(request, run_unreachable);
 }
 
@@ -425,6 +420,18 @@ void sm_request_drop(struct sm_request *request)
 {
 	late(request);
 	free_request(request);
+}
+
+void sm_requests_forget(struct sm *sm, bool outside_too)
+{
+	g_autoptr(GPtrArray) waiting = keys_forget(sm, outside_too);
+
+	for (guint i = 0; i < waiting->len; i++) {
+		struct sm_request *request = waiting->pdata[i];
+
+		request->mad.result = MAD_TIMEOUT; /* result of the last try, or it had none */
+		sm_request_drop(request);
+	}
 }
 
 /*
@@ -472,6 +479,19 @@ struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uin
 	return request;
 }
 
+struct sm_request *sm_request_port_set(struct sm *sm, struct builder_port *port,
+				       const struct iba_port_info *info)
+{
+	struct sm_request *request =
+		sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_PORT_INFO, port->num);
+
+	if (port->info.link_speed_ext_supported || port->info.link_speed_ext_supported2)
+		request->mad.modifier |= IBA_PORT_INFO_MOD_EXTENDED_SPEEDS;
+	wire_encode(&iba_port_info_type, info, request->mad.data);
+	request->belief = true;
+	return request;
+}
+
 struct sm_request *sm_request_beyond(struct sm *sm, struct builder_port *port)
 {
 	struct sm_request *request =
@@ -490,13 +510,12 @@ void sm_request_send(struct sm_request *request)
 	request->sent = digest(request->mad.data);
 	request->tries_max = request->mad.tries;
 	keys_use(request);
-	if (!request->aside) {
+	if (!sm_request_is_outside(request)) {
 		sm->sweep.pending++;
 		request->mad.serial = sm->sweep.serial;
 		if (!request->mad.lid_only && !request->mad.tries)
 			request->mad.tries = FIRST_TRIES;
-		if (request->inquiry)
-			make_slow(request);
+		sm->sweep.slow += is_slow(request);
 	}
 	hand_over(request);
 }
@@ -506,6 +525,18 @@ void sm_get(struct sm *sm, struct builder_node *node, uint16_t attribute, uint32
 {
 	struct sm_request *request = sm_request_new(sm, node, IBA_METHOD_GET, attribute, modifier);
 
+	request->done = done;
+	sm_request_send(request);
+}
+
+void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request))
+{
+	struct builder_port *own = sm->builder->sm_port;
+	struct sm_request *request =
+		sm_request_port(sm, own, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, own->num);
+
+	request->sender = REQUEST_OUTSIDE_SWEEP;
+	request->serial = sm->sweep.serial;
 	request->done = done;
 	sm_request_send(request);
 }

@@ -26,11 +26,10 @@
  * SMPs that are held here, or sent with all tries, are the slow ones of the sweep: a step whose
  * next round does not need them continues (sweep.c).
  */
-#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
-#define INQUIRY_TRIES 2
+#define PROBE_TRIES 2
 #define BELIEVED_NS (300 * NS_PER_MS) /* minimum time between two probes of a mute node */
 #define WAYS_MAX 8		      /* maximum number of routes for a request */
 #define ASKED_MAX 4		      /* maximum number of routes to the node before it */
@@ -109,7 +108,7 @@ static void resolve(struct sm *sm, struct suspect *suspect, bool other_way)
 		sm_request_again(held->pdata[i], other_way);
 }
 
-static void on_inquiry(struct sm_request *request)
+static void on_probe(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 	const struct builder_node *about = request->mad.arg;
@@ -118,7 +117,7 @@ static void on_inquiry(struct sm_request *request)
 	if (suspect && request->port == suspect->by)
 		suspect->heard = request->mad.result != MAD_TIMEOUT;
 	if (sm_request_ok(request)) {
-		port_info_seen(request);
+		sm->observer->port_seen(request);
 		if (suspect && builder_link_is_up(request->port)) {
 			suspect->seen_up = true;
 			identity_ask(sm, request->node, NULL);
@@ -140,17 +139,17 @@ static void ask_port(struct sm *sm, struct builder_port *port,
 	struct sm_request *request =
 		sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
 
-	request->inquiry = true;
-	request->mad.tries = INQUIRY_TRIES;
+	request->sender = REQUEST_FAULT_PROBE;
+	request->mad.tries = PROBE_TRIES;
 	request->mad.arg = arg;
 	request->done = done;
 	sm_request_send(request);
 }
 
-static void inquire(struct sm *sm, struct suspect *suspect, struct builder_port *port)
+static void probe(struct sm *sm, struct suspect *suspect, struct builder_port *port)
 {
 	suspect->out++;
-	ask_port(sm, port, on_inquiry, suspect->node);
+	ask_port(sm, port, on_probe, suspect->node);
 }
 
 /* The ports next to the suspect that still seem to be up. */
@@ -163,7 +162,7 @@ static void ask_all(struct sm *sm, struct suspect *suspect)
 		struct builder_port *peer = node->ports[num].peer;
 
 		if (peer && builder_is_switch(peer->node) && !peer->node->suspect)
-			inquire(sm, suspect, peer);
+			probe(sm, suspect, peer);
 	}
 }
 
@@ -219,7 +218,7 @@ static void ask_next(struct sm *sm, struct suspect *suspect, struct builder_port
 		suspect->rerouted = true;
 	} else if (suspect->by == by && !suspect->heard && suspect->asked < ASKED_MAX) {
 		suspect->rerouted |= suspect->asked++ > 0;
-		inquire(sm, suspect, by);
+		probe(sm, suspect, by);
 	}
 }
 
@@ -309,19 +308,19 @@ static void hold(struct sm_request *request)
 }
 
 /* The near end of the cable through which a held request went. */
-static void on_near_end(struct sm_request *inquiry)
+static void on_near_end(struct sm_request *probe)
 {
-	struct sm *sm = inquiry->sm;
-	struct sm_request *request = inquiry->mad.arg;
+	struct sm *sm = probe->sm;
+	struct sm_request *request = probe->mad.arg;
 
 	g_ptr_array_remove(sm->cables_asked, request);
-	if (inquiry->mad.result == MAD_TIMEOUT) {
+	if (probe->mad.result == MAD_TIMEOUT) {
 		hold(request);
 		return;
 	}
-	if (sm_request_ok(inquiry))
-		port_info_seen(inquiry);
-	if (sm_request_ok(inquiry) && builder_is_down(request->port)) {
+	if (sm_request_ok(probe))
+		sm->observer->port_seen(probe);
+	if (sm_request_ok(probe) && builder_is_down(request->port)) {
 		sm_request_give_up(request);
 		return;
 	}
@@ -334,7 +333,7 @@ bool silence_take(struct sm_request *request)
 	struct sm *sm = request->sm;
 	const struct builder_node *node = request->node;
 
-	if (is_behind_silence(request) || request->ways >= WAYS_MAX ||
+	if (is_behind_silence(request) || request->silences > WAYS_MAX ||
 	    (!node->suspect && silence_is_mute(sm, node)))
 		return false;
 	if (request->beyond && !node->suspect) {

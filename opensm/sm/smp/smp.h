@@ -3,9 +3,40 @@
 #ifndef SM_SMP_SMP_H
 #define SM_SMP_SMP_H
 
+#include "sm/base/base.h"
+#include "sm/keys/keys.h"
 #include "sm/sm_private.h"
 
+struct sm_request;
+
+/* What smp/ asks and tells the folders above it, which it does not call: sm.c fills it in. */
+struct smp_observer {
+	/* Whether it must not be sent, as its node is silent. */
+	bool (*skips)(const struct sm_request *request);
+	void (*answered)(struct sm *sm, struct builder_node *node); /* to any request */
+	/* True if the failure is handled, and does not count as an error of the node. */
+	bool (*failed)(const struct sm_request *request);
+	/* silence.c has read the PortInfo of that port. */
+	void (*port_seen)(struct sm_request *request);
+	void (*block_set)(const struct sm_request *request); /* a Set of a block is over */
+};
+
 /* ---- request.c ---- */
+/* On whose behalf a request is sent. */
+enum request_sender {
+	REQUEST_OF_SWEEP, /* the running sweep waits for it; silence.c examines why it is silent */
+	REQUEST_FAULT_PROBE,   /* of the sweep, too: its silence is a result, and not examined */
+	REQUEST_OUTSIDE_SWEEP, /* no sweep waits for it, and its silence is not examined */
+};
+
+/* How far the attempts to get an answer are. */
+enum request_phase {
+	REQUEST_FIRST_TRIES,  /* a few, before silence.c examines the path; again by each route */
+	REQUEST_FULL_RETRIES, /* silence.c has ruled out a dead node */
+	REQUEST_SKIPPED,      /* it ended unsent, as its node is silent */
+	REQUEST_NO_ROUTE,     /* it ended unsent, as there was no route */
+};
+
 struct sm_request {
 	struct mad_request mad;
 	struct sm *sm;
@@ -19,24 +50,14 @@ struct sm_request {
 	uint64_t serial; /* of the last sweep when it was sent: for audit.c, own_port.c */
 	void *owned;	 /* freed with the request */
 	uint64_t sent;	 /* digest of a Set's data, which the answer overwrites */
-	uint8_t state;	 /* PortState that a Set requests */
-	bool speeds;	 /* it changes width or speeds */
+	enum request_sender sender;
+	enum request_phase phase;
 	bool by_likely_lid; /* use the LID unless known to be wrong, even if tables are unknown */
-	bool beyond;	 /* queries the node at the other end of the port's cable */
-	bool aside;	 /* outside any sweep */
-	bool inquiry;	 /* fault probe sent by silence.c */
+	bool beyond;	    /* queries the node at the other end of the port's cable */
 	bool belief;	 /* done records what the hardware holds: called however late it is */
-	bool slow;	 /* counted in sweep.slow */
-	bool in_earnest; /* silence.c has no objection: use all tries */
-	bool skipped;	 /* not sent, as its node is silent: kept.c */
-	bool unreachable; /* there was no route when it was to be sent */
-	uint64_t key_changes; /* of the queried port, when its M_Key was chosen */
-	bool other_key;	 /* it was sent again with another M_Key */
-	uint32_t strays; /* number of M_Keys of missing endports tried, */
-	uint32_t strays_from; /* starting with this one */
-	bool gives_key;	 /* it sets another M_Key: other requests to the port wait for it */
-	uint8_t tries_max;  /* as mad.tries, for the full tries */
-	uint8_t ways;	    /* how often it was handed to mad/ again */
+	struct key_attempt key;
+	uint8_t tries_max;  /* as mad.tries, for the full retries */
+	uint8_t silences;   /* how often the first tries by a route got no answer */
 	unsigned int tries; /* that were sent from this node */
 	void (*done)(struct sm_request *request); /* called with any result */
 };
@@ -45,12 +66,24 @@ struct sm_request *sm_request_new(struct sm *sm, struct builder_node *node, uint
 /* A request about one port; sent through that port if it is one of a CA. */
 struct sm_request *sm_request_port(struct sm *sm, struct builder_port *port, uint8_t method,
 				   uint16_t attribute, uint32_t modifier);
+/*
+ * Set(PortInfo) with these values; where 0 means no change, the port keeps its own. Its answer
+ * shows what the hardware holds.
+ */
+struct sm_request *sm_request_port_set(struct sm *sm, struct builder_port *port,
+				       const struct iba_port_info *info);
 /* Get(NodeInfo) to the node at the other end of the port's cable. */
 struct sm_request *sm_request_beyond(struct sm *sm, struct builder_port *port);
 void sm_request_send(struct sm_request *request);
+static inline bool sm_request_is_outside(const struct sm_request *request)
+{
+	return request->sender == REQUEST_OUTSIDE_SWEEP;
+}
 /* A Get whose answer goes to done. */
 void sm_get(struct sm *sm, struct builder_node *node, uint16_t attribute, uint32_t modifier,
 	    void (*done)(struct sm_request *request));
+/* Get(PortInfo) of the SM's own port, outside sweeps. */
+void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request));
 /* Records "NAME (0xGUID): Set(PortInfo) 3: no answer to 9 tries" as an error of the node. */
 void sm_request_failed(const struct sm_request *request);
 /* The text of that error, to be freed; and records a condition (port_health.c) of the port. */
@@ -64,31 +97,20 @@ static inline bool sm_request_ok(const struct sm_request *request)
 bool sm_request_echoed(const struct sm_request *request);
 /* It belongs to a sweep that is over: its result does not affect the current one. */
 bool sm_request_is_late(const struct sm_request *request);
-/* "NAME (0xGUID)", or "the SM's own port" before that is identified; returns buffer. */
-const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size);
-#define SM_NAME_SIZE 128
 /* Sends a held request again: with all tries, or by another route with the first ones. */
 void sm_request_again(struct sm_request *request, bool other_way);
 void sm_request_give_up(struct sm_request *request); /* it comes back as unreachable */
 void sm_request_drop(struct sm_request *request);
+/* The sweep is over, or cancelled: drops requests that wait for another M_Key to be set. */
+void sm_requests_forget(struct sm *sm, bool outside_too);
 
 /* ---- blocks.c ---- */
-/* AttributeModifier of an MFT block, by its index in builder_node.mft. */
-static inline uint32_t sm_mft_modifier(uint32_t index)
-{
-	return index / IBA_MFT_POSITIONS | index % IBA_MFT_POSITIONS << IBA_MFT_MOD_POSITION_SHIFT;
-}
-/* Tables that are read and written in blocks, by attribute: LFT, MFT, or P_Keys of a port. */
-const struct wire_type *sm_table_type(uint16_t attribute);
-struct trust_table *sm_table(struct builder_node *node, unsigned int port, uint16_t attribute);
 /* Stores the block that answered a Get; false if there was no valid answer. */
 bool sm_block_read(struct sm_request *request);
 /* Sends a Set of a block, which is unknown until the answer arrives. */
 void sm_block_send(struct sm_request *request);
-/* AttributeModifier of a block of its QoS tables; its VLHighLimit as it should be */
-uint32_t qos_modifier(const struct builder_port *port, uint16_t attribute, uint32_t block);
-/* AttributeModifier of a block of the P_KeyTable of a port. */
-uint32_t p_keys_modifier(const struct builder_port *port, uint32_t block);
+/* Set(SwitchInfo); the answer is stored. */
+void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want);
 
 /* ---- silence.c ---- */
 /* Takes a request that got no answer at first, to be sent again later; false: it does not */
@@ -96,6 +118,24 @@ bool silence_take(struct sm_request *request);
 /* The node was just probed, and is silent behind a link that is up. */
 bool silence_is_mute(const struct sm *sm, const struct builder_node *node);
 void silence_forget(struct sm *sm); /* the sweep is cancelled: drops the requests held */
+
+/* ---- key_unknown.c ---- */
+struct unknown_keys *unknown_keys_new(void);
+void unknown_keys_free(struct unknown_keys *unknown);
+/*
+ * A Set was refused by a port that hides its key: it is excluded from now on. And whether the
+ * device behind this port, or the one with this PortInfo, should be.
+ */
+bool keys_refused(const struct sm_request *request);
+bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid);
+bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info);
+bool keys_were_unknown(const struct sm *sm, uint64_t guid); /* no Set, until it is read */
+char **keys_tell_unknown(const struct sm *sm);		    /* one line each; g_strfreev() it */
+/* The endport hides its M_Key, and is not known to accept Sets of this SM anyway. */
+bool keys_bar(const struct sm *sm, const struct builder_port *port);
+/* Probes that endport by a Set that changes nothing; false: probed recently. */
+bool keys_judge(struct sm *sm, struct builder_port *port);
+unsigned int keys_count_left_out(const struct sm *sm); /* endports excluded because of M_Keys */
 
 /* ---- identity.c ---- */
 /* The port of a CA that was queried; NULL for switches, where paths decide */

@@ -10,9 +10,7 @@
  */
 #include "sm/store/disk.h"
 
-#include "sm/discover/discover.h"
 #include "sm/sm_private.h"
-#include "sm/smp/smp.h"
 #include "sm/store/state_writer.h"
 
 #define PATIENCE_NS (2 * NS_PER_S)
@@ -22,6 +20,7 @@ struct disk {
 	struct timer patience; /* runs while a sweep waits */
 	uint64_t serial;       /* of that sweep */
 	bool hangs;
+	unsigned int failed; /* bit of enum disk_file: it could not be written */
 };
 
 static void go_on(struct disk *disk)
@@ -65,6 +64,15 @@ bool disk_wait(struct sm *sm)
 	sm->sweep.pending++;
 	timer_start(&disk->patience, PATIENCE_NS);
 	return true;
+}
+
+void disk_written(struct sm *sm, enum disk_file file, bool good)
+{
+	unsigned int bit = 1u << file;
+	struct disk *disk = sm->disk;
+
+	disk->failed = good ? disk->failed & ~bit : disk->failed | bit;
+	atomic_store(&sm->context->unkept, disk->failed || sm->context->cache_refused);
 }
 
 struct disk *disk_new(struct sm *sm)

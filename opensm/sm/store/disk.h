@@ -14,6 +14,11 @@ struct sm;
 struct disk *disk_new(struct sm *sm); /* uses sm->writer */
 void disk_free(struct disk *disk);
 
+/* Files that the next start needs. */
+enum disk_file { DISK_LIDS, DISK_M_KEYS, DISK_NEIGHBORS, DISK_P_KEY_INDEXES };
+
+/* The last attempt to write one; context->unkept tells whether any failed. */
+void disk_written(struct sm *sm, enum disk_file file, bool good);
 /* Call in the first round of a step. True: return STEP_LATER, to be called again. */
 bool disk_wait(struct sm *sm);
 

@@ -26,11 +26,6 @@ struct lead {
 	uint64_t serial; /* of the waiting sweep */
 };
 
-void replicate_follow(struct sm *sm, uint64_t guid)
-{
-	replicator_follow(sm->context->replicator, guid);
-}
-
 /* ---- LIDs ---- */
 
 static void add_lids(void *arg, uint64_t guid, uint16_t lid, uint16_t count)

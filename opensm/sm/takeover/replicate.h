@@ -5,7 +5,6 @@
 
 #include "sm/sm_private.h"
 
-void replicate_follow(struct sm *sm, uint64_t guid); /* 0: it is neither standby nor master */
 void replicate_lids(struct sm *sm);		     /* LIDs that it has assigned */
 void replicate_keep_lids(struct sm *sm); /* a standby: LIDs that its master has assigned */
 void replicate_path_sls(struct sm *sm);

@@ -127,7 +127,7 @@ static void on_written(void *arg, bool good)
 	struct p_key_indexes *indexes = sm->p_key_indexes;
 
 	indexes->failed = !good;
-	keys_tell_unkept(sm);
+	disk_written(sm, DISK_P_KEY_INDEXES, good);
 	if (!state_writer_is_busy(sm->writer, p_key_memory_file(indexes->memory)))
 		wait_less(sm, indexes->waits_serial);
 }
@@ -219,11 +219,6 @@ void p_key_indexes_write_again(struct sm *sm)
 {
 	if (sm->p_key_indexes->failed && !sm->dry && sm_is_master(sm))
 		write_file(sm);
-}
-
-bool p_key_indexes_have_failed(const struct sm *sm)
-{
-	return sm->p_key_indexes->failed;
 }
 
 /* ---- a takeover ---- */

@@ -18,22 +18,20 @@
 #define EXT_SPEEDS_ALL 31
 #define KEEP 0 /* in LinkSpeedEnabled, LinkWidthEnabled and states of Set(PortInfo): no change */
 
+/* What a Set of PortInfo requests; owned by it. */
+struct change {
+	uint8_t state; /* PortState */
+	bool speeds;   /* it changes width or speeds */
+};
+
+static const struct change *change_of(const struct sm_request *request)
+{
+	return request->owned;
+}
+
 static bool is_endport(const struct builder_port *port)
 {
 	return port->num == 0 || !builder_is_switch(port->node);
-}
-
-struct builder_port *port_published(const struct sm *sm, uint32_t index)
-{
-	const struct fabric *fabric = sm->fabric;
-	struct builder_node *node;
-	uint8_t num;
-
-	if (index == FABRIC_NONE)
-		return NULL;
-	num = fabric->ports[index].num;
-	node = builder_find(sm->builder, fabric->nodes[fabric->ports[index].node].guid);
-	return node && num <= node->info.num_ports ? &node->ports[num] : NULL;
 }
 
 /* Options of the form "these bits, everything supported, or (0) leave alone". */
@@ -222,9 +220,9 @@ static void on_read_again(struct sm_request *request)
 		return;
 	}
 	port_answered(request);
-	if (request->port->info.port_state < request->state)
+	if (request->port->info.port_state < change_of(request)->state)
 		health_refused(request->sm, request->port, "port %u refused state %u",
-			       request->port->num, request->state);
+			       request->port->num, change_of(request)->state);
 }
 
 /*
@@ -236,7 +234,7 @@ static void read_again(const struct sm_request *refused)
 	struct sm_request *request = sm_request_port(refused->sm, refused->port, IBA_METHOD_GET,
 						     IBA_ATTR_PORT_INFO, refused->mad.modifier);
 
-	request->state = refused->state;
+	request->owned = g_memdup2(refused->owned, sizeof(struct change));
 	request->done = on_read_again;
 	sm_request_send(request);
 }
@@ -259,13 +257,13 @@ static bool refuses_speeds(const struct sm_request *request)
 	struct builder_port *port = request->port;
 	struct iba_port_info want;
 
-	if (request->mad.result != MAD_STATUS || !request->speeds || request->tries > 1)
+	if (request->mad.result != MAD_STATUS || !change_of(request)->speeds || request->tries > 1)
 		return false;
 	port_wanted(request->sm, port, &want);
 	port->refused_speeds = speeds_of(&want);
 	health_refused(request->sm, port, "port %u does not take width and speeds", port->num);
 	port_wanted(request->sm, port, &want);
-	port_send(request->sm, port, &want, request->state);
+	port_send(request->sm, port, &want, change_of(request)->state);
 	return true;
 }
 
@@ -283,7 +281,8 @@ static void on_set(struct sm_request *request)
 		doubt_port(request);
 	} else if (refuses_speeds(request)) {
 		return;
-	} else if (request->mad.result == MAD_STATUS && request->state != IBA_PORT_NO_CHANGE) {
+	} else if (request->mad.result == MAD_STATUS &&
+		   change_of(request)->state != IBA_PORT_NO_CHANGE) {
 		read_again(request);
 	} else {
 		sm_request_failed(request);
@@ -307,20 +306,18 @@ static struct sm_request *states_set(struct sm *sm, struct builder_port *port,
 				     const struct iba_port_info *want, uint8_t state,
 				     uint8_t physical)
 {
-	struct sm_request *request =
-		sm_request_port(sm, port, IBA_METHOD_SET, IBA_ATTR_PORT_INFO, port->num);
+	struct sm_request *request;
+	struct change *change = g_new(struct change, 1);
 	struct iba_port_info info = *want;
 
 	info.port_state = state;
 	info.port_physical_state = physical;
 	info.link_down_default_state = KEEP;
-	if (port->info.link_speed_ext_supported || port->info.link_speed_ext_supported2)
-		request->mad.modifier |= IBA_PORT_INFO_MOD_EXTENDED_SPEEDS;
 	keep_speeds(&info, &port->info);
-	request->speeds = !are_equal(speeds_of(&info), (struct builder_speeds){KEEP});
-	wire_encode(&iba_port_info_type, &info, request->mad.data);
-	request->state = state;
-	request->belief = true;
+	change->state = state;
+	change->speeds = !are_equal(speeds_of(&info), (struct builder_speeds){KEEP});
+	request = sm_request_port_set(sm, port, &info);
+	request->owned = change;
 	request->done = on_set;
 	port->reregistered |= want->client_reregister; /* the answer need not report it */
 	return request;
@@ -368,7 +365,7 @@ void port_reregister(struct sm *sm, struct builder_port *port)
 	port_wanted(sm, port, &want);
 	want.client_reregister = 1;
 	request = port_set(sm, port, &want, IBA_PORT_NO_CHANGE);
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->done = on_reregistered;
 	sm_request_send(request);
 }

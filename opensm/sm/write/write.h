@@ -18,12 +18,15 @@ void port_answered(const struct sm_request *request);
 void port_send_states(struct sm *sm, struct builder_port *port, uint8_t state, uint8_t physical);
 /* OperationalVLs of that, a code; the port's own value if the other end is unknown. */
 uint8_t port_operational_vls(const struct sm *sm, const struct builder_port *port);
-/* The builder's port with that index in sm->fabric (FABRIC_NONE: none); or NULL. */
-struct builder_port *port_published(const struct sm *sm, uint32_t index);
 /* Its client supports reregistration, and the operator does not forbid it. */
 bool port_may_reregister(const struct sm *sm, const struct builder_port *port);
 /* Set(PortInfo) with ClientReregister, outside the sweep. */
 void port_reregister(struct sm *sm, struct builder_port *port);
+
+/* ---- key_update.c ---- */
+struct key_update *key_update_new(struct sm *sm);
+void key_update_free(struct key_update *update);
+void key_update_schedule(struct sm *sm); /* a sweep has ended, or the options changed */
 
 /* ---- qos.c ---- */
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
@@ -62,7 +65,6 @@ void p_key_indexes_leave(struct sm *sm, const struct builder_port *port, const u
 void p_key_indexes_keep(struct sm *sm);
 bool p_key_indexes_replicate(struct sm *sm); /* true: there was something to send */
 void p_key_indexes_write_again(struct sm *sm); /* retries a failed write */
-bool p_key_indexes_have_failed(const struct sm *sm);
 /* A takeover; NULL: the previous SM left nothing. */
 void p_key_indexes_adopt(struct sm *sm, const struct replica *replica);
 /* In the plan, n of its P_Keys have no index. */

@@ -39,7 +39,7 @@ static void ask(struct sm *sm, struct builder_port *port)
 	struct sm_request *request =
 		sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
 
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->done = on_port_info;
 	sm_request_send(request);
 }

@@ -19,11 +19,9 @@
 #include <string.h>
 
 #include "complib/hash.h"
-#include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
-#include "sm/keys/keys_private.h"
+#include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-#include "sm/write/write.h"
 
 /* It may have been loss: the first interval, which doubles each time, and the longest. */
 #define LEFT_OUT_FIRST_NS (10 * NS_PER_S)
@@ -31,7 +29,7 @@
 #define JUDGED_NS (600 * NS_PER_S)
 #define JUDGED_TRIES 3
 #define NAMED_NS (300 * NS_PER_MS) /* minimum time between two queries of its NodeInfo */
-#define UNKNOWN_MAX 65536 /* the most endports that a subnet can have */
+#define UNKNOWN_MAX 65536	   /* the most endports that a subnet can have */
 
 enum state { OPEN, JUDGING, CLOSED };
 
@@ -41,7 +39,12 @@ struct unknown {
 	enum state state;
 	uint64_t left_out_ns, judged_ns, named_ns;
 	uint64_t judged_sweep; /* serial of the sweep that waited for it */
-	unsigned int times; /* how often it was excluded */
+	unsigned int times;    /* how often it was excluded */
+};
+
+struct unknown_keys {
+	GHashTable *ports; /* GUID of an endport -> struct unknown, owned */
+	bool some_take;	   /* a port that seemed to hide an M_Key has none: it accepted a Set */
 };
 
 static void unknown_free(void *arg)
@@ -96,7 +99,7 @@ static void leave_out(struct sm *sm, struct builder_port *port)
 
 static struct unknown *find(const struct sm *sm, uint64_t guid)
 {
-	return g_hash_table_lookup(sm->keys->unknown, &guid);
+	return g_hash_table_lookup(sm->unknown_keys->ports, &guid);
 }
 
 static void set_state(struct sm *sm, struct unknown *unknown, enum state state)
@@ -114,19 +117,19 @@ static void set_state(struct sm *sm, struct unknown *unknown, enum state state)
 static void forget(struct sm *sm, struct unknown *unknown)
 {
 	set_state(sm, unknown, OPEN);
-	g_hash_table_remove(sm->keys->unknown, &unknown->guid);
+	g_hash_table_remove(sm->unknown_keys->ports, &unknown->guid);
 }
 
 static struct unknown *get(struct sm *sm, const struct builder_port *port)
 {
 	struct unknown *unknown = find(sm, port->guid);
 
-	if (unknown || !port->guid || g_hash_table_size(sm->keys->unknown) >= UNKNOWN_MAX)
+	if (unknown || !port->guid || g_hash_table_size(sm->unknown_keys->ports) >= UNKNOWN_MAX)
 		return unknown;
 	unknown = g_new0(struct unknown, 1);
 	unknown->guid = port->guid;
 	unknown->text = describe(port);
-	g_hash_table_insert(sm->keys->unknown, &unknown->guid, unknown);
+	g_hash_table_insert(sm->unknown_keys->ports, &unknown->guid, unknown);
 	return unknown;
 }
 
@@ -167,12 +170,12 @@ static struct unknown *take_judgement(struct sm_request *request)
 	if (!unknown)
 		return NULL;
 	set_state(sm, unknown, request->mad.result == MAD_TIMEOUT ? CLOSED : OPEN);
-	sm->keys->some_take |= unknown->state == OPEN;
+	sm->unknown_keys->some_take |= unknown->state == OPEN;
 	return unknown;
 }
 
 /* The sweep that sent the probe waits for it. */
-static void on_inquired(struct sm_request *request)
+static void on_probed(struct sm_request *request)
 {
 	take_judgement(request);
 }
@@ -200,7 +203,8 @@ static struct sm_request *judgement(struct sm *sm, struct builder_port *port,
 
 	stays.link_width_enabled = stays.link_speed_enabled = 0;
 	stays.link_speed_ext_enabled = stays.link_speed_ext_enabled2 = 0;
-	request = port_set(sm, port, &stays, IBA_PORT_NO_CHANGE);
+	stays.port_state = stays.port_physical_state = stays.link_down_default_state = 0;
+	request = sm_request_port_set(sm, port, &stays);
 	unknown->judged_ns = actor_now(sm->actor);
 	request->done = on_judged;
 	return request;
@@ -211,7 +215,7 @@ static void judge(struct sm *sm, struct builder_port *port, const struct iba_por
 {
 	struct sm_request *request = judgement(sm, port, info, unknown);
 
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	sm_request_send(request);
 }
 
@@ -229,7 +233,8 @@ bool keys_bar(const struct sm *sm, const struct builder_port *port)
 
 	if (!port->known || !hides(&port->info))
 		return false;
-	return unknown && unknown->judged_ns ? unknown->state != OPEN : !sm->keys->some_take;
+	return unknown && unknown->judged_ns ? unknown->state != OPEN
+					     : !sm->unknown_keys->some_take;
 }
 
 /* Once a sweep: otherwise the sweep that sent it has no answer. */
@@ -243,8 +248,8 @@ bool keys_judge(struct sm *sm, struct builder_port *port)
 		return false;
 	unknown->judged_sweep = sm->sweep.serial;
 	request = judgement(sm, port, &port->info, unknown);
-	request->inquiry = true;
-	request->done = on_inquired;
+	request->sender = REQUEST_FAULT_PROBE;
+	request->done = on_probed;
 	request->mad.tries = JUDGED_TRIES;
 	sm_request_send(request);
 	return true;
@@ -256,7 +261,7 @@ unsigned int keys_count_left_out(const struct sm *sm)
 	const struct unknown *unknown;
 	unsigned int n = 0;
 
-	g_hash_table_iter_init(&iter, sm->keys->unknown);
+	g_hash_table_iter_init(&iter, sm->unknown_keys->ports);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&unknown))
 		n += unknown->state != OPEN && unknown->times;
 	return sm_is_master(sm) ? n : 0; /* only a master excludes ports */
@@ -287,9 +292,7 @@ bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct i
 	return true;
 }
 
-/*
- * The answer came from the intended device, so the key that it hides is its own, or misdelivered.
- */
+/* The answer came from the intended device, so the key that it hides is not known here. */
 static void on_named(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -300,11 +303,6 @@ static void on_named(struct sm_request *request)
 		return;
 	if (!sm_request_ok(request) || !request->node->builder || !identity_is_same(request)) {
 		forget(sm, unknown);
-		return;
-	}
-	if (key_trails_find(request, (struct key_port){port->guid, 0})) {
-		forget(sm, unknown);
-		sweep_look_at(sm, port->node);
 		return;
 	}
 	unknown->judged_ns = actor_now(sm->actor);
@@ -323,7 +321,7 @@ static void ask_name(struct sm *sm, struct builder_port *port, struct unknown *u
 		return;
 	unknown->named_ns = now;
 	request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
-	request->inquiry = true;
+	request->sender = REQUEST_FAULT_PROBE;
 	request->done = on_named;
 	sm_request_send(request);
 }
@@ -335,7 +333,7 @@ bool keys_refused(const struct sm_request *request)
 	struct unknown *unknown;
 
 	if (request->mad.method != IBA_METHOD_SET || request->mad.result != MAD_TIMEOUT ||
-	    request->unreachable || !port || !port->known || !hides(&port->info) ||
+	    request->phase == REQUEST_NO_ROUTE || !port || !port->known || !hides(&port->info) ||
 	    port == sm->builder->sm_port)
 		return false;
 	unknown = get(sm, port);
@@ -356,7 +354,7 @@ char **keys_tell_unknown(const struct sm *sm)
 	GHashTableIter iter;
 	struct unknown *unknown;
 
-	g_hash_table_iter_init(&iter, sm->keys->unknown);
+	g_hash_table_iter_init(&iter, sm->unknown_keys->ports);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&unknown))
 		if (unknown->state == CLOSED)
 			g_ptr_array_add(lines, g_strdup(unknown->text));
@@ -365,7 +363,16 @@ char **keys_tell_unknown(const struct sm *sm)
 	return (char **)g_ptr_array_free(g_steal_pointer(&lines), FALSE);
 }
 
-void key_unknown_init(struct keys *keys)
+struct unknown_keys *unknown_keys_new(void)
 {
-	keys->unknown = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, unknown_free);
+	struct unknown_keys *unknown = g_new0(struct unknown_keys, 1);
+
+	unknown->ports = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, unknown_free);
+	return unknown;
+}
+
+void unknown_keys_free(struct unknown_keys *unknown)
+{
+	g_hash_table_unref(unknown->ports);
+	g_free(unknown);
 }

@@ -11,13 +11,20 @@
  */
 #include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
-#include "sm/keys/keys_private.h"
 #include "sm/read/read.h"
 #include "sm/smp/smp.h"
 #include "sm/write/write.h"
 
 #define PACE_NS (10 * NS_PER_MS)
 #define PACE_PORTS 10
+
+struct key_update {
+	struct sm *sm;
+	struct timer interval; /* the next generation */
+	uint64_t next;	       /* generation being written; it begins after that */
+	struct timer pace;     /* for the next ports that get it */
+	GArray *waiting;       /* of struct key_owner: ports that may not have it yet */
+};
 
 struct key_owner {
 	uint64_t node_guid;
@@ -44,16 +51,17 @@ static void give_key(struct sm *sm, struct builder_port *port)
 	if (!port->known || want.m_key == port->info.m_key)
 		return;
 	request = port_set(sm, port, &want, IBA_PORT_NO_CHANGE);
-	request->aside = true;
+	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->done = on_answer;
 	sm_request_send(request);
 }
 
 static void on_pace(struct timer *timer)
 {
-	struct keys *keys = (struct keys *)((char *)timer - offsetof(struct keys, pace));
-	struct sm *sm = keys->sm;
-	GArray *waiting = keys->waiting;
+	struct key_update *update =
+		(struct key_update *)((char *)timer - offsetof(struct key_update, pace));
+	struct sm *sm = update->sm;
+	GArray *waiting = update->waiting;
 
 	if (sm_rests(sm) || !sm->schedule.discovered)
 		g_array_set_size(waiting, 0); /* the next sweep does it */
@@ -86,70 +94,71 @@ static void list_owners(const struct builder_node *node, GArray *waiting)
 }
 
 /* It is on the disk, or nothing is stored at all. */
-static void begin_generation(struct keys *keys)
+static void begin_generation(struct key_update *update)
 {
-	struct sm *sm = keys->sm;
+	struct sm *sm = update->sm;
 	g_autoptr(GPtrArray) nodes = NULL;
-	struct key_rule rule;
 
-	keys->generation = keys->next;
-	log_info(sm->log, "M_Keys of ports: generation %" G_GUINT64_FORMAT, keys->generation);
-	rule = keys_rule(sm);
-	key_ring_set(keys->ring, &rule);
+	keys_begin_generation(sm, update->next);
 	nodes = builder_order(sm->builder);
-	g_array_set_size(keys->waiting, 0);
+	g_array_set_size(update->waiting, 0);
 	for (guint i = nodes->len; i-- > 0;)
-		list_owners(nodes->pdata[i], keys->waiting);
-	timer_start(&keys->pace, 0);
+		list_owners(nodes->pdata[i], update->waiting);
+	timer_start(&update->pace, 0);
 }
 
 /* Meanwhile it may have become standby, or have found ports of that generation or a later one. */
 static void on_generation_written(void *arg, bool good)
 {
-	struct keys *keys = arg;
+	struct key_update *update = arg;
+	const struct sm *sm = update->sm;
 
-	if (good && timer_running(&keys->update) && keys->sm->schedule.discovered &&
-	    keys->next == keys->generation + 1)
-		begin_generation(keys);
+	if (good && timer_running(&update->interval) && sm->schedule.discovered &&
+	    update->next == keys_generation(sm) + 1)
+		begin_generation(update);
 }
 
-static void on_update(struct timer *timer)
+static void on_interval(struct timer *timer)
 {
-	struct keys *keys = (struct keys *)((char *)timer - offsetof(struct keys, update));
-	struct sm *sm = keys->sm;
+	struct key_update *update =
+		(struct key_update *)((char *)timer - offsetof(struct key_update, interval));
+	struct sm *sm = update->sm;
 
 	key_update_schedule(sm);
 	if (!timer_running(timer) || !sm->schedule.discovered)
 		return;
-	keys->next = keys->generation + 1;
-	if (!key_memory_save_generation(sm, keys->next, on_generation_written))
-		begin_generation(keys);
+	update->next = keys_generation(sm) + 1;
+	if (!key_memory_save_generation(sm, update->next, on_generation_written, update))
+		begin_generation(update);
 }
 
 void key_update_schedule(struct sm *sm)
 {
 	const struct options *options = sm->options;
-	struct timer *update = &sm->keys->update;
+	struct timer *interval = &sm->key_update->interval;
 	uint64_t period = options->m_key_update_interval * 60 * NS_PER_S;
 
 	if (!period || !options->m_key_per_port || !sm_is_master(sm))
-		timer_stop(update);
-	else if (!timer_running(update) || update->when > actor_now(sm->actor) + period)
-		timer_start(update, period);
+		timer_stop(interval);
+	else if (!timer_running(interval) || interval->when > actor_now(sm->actor) + period)
+		timer_start(interval, period);
 }
 
-void key_update_init(struct sm *sm)
+struct key_update *key_update_new(struct sm *sm)
 {
-	struct keys *keys = sm->keys;
+	struct key_update *update = g_new0(struct key_update, 1);
 
-	keys->waiting = g_array_new(FALSE, FALSE, sizeof(struct key_owner));
-	timer_init(&keys->update, sm->actor, on_update);
-	timer_init(&keys->pace, sm->actor, on_pace);
+	update->sm = sm;
+	update->waiting = g_array_new(FALSE, FALSE, sizeof(struct key_owner));
+	timer_init(&update->interval, sm->actor, on_interval);
+	timer_init(&update->pace, sm->actor, on_pace);
+	return update;
 }
 
-void key_update_free(struct keys *keys)
+void key_update_free(struct key_update *update)
 {
-	timer_stop(&keys->update);
-	timer_stop(&keys->pace);
-	g_array_unref(keys->waiting);
+	timer_stop(&update->interval);
+	timer_stop(&update->pace);
+	g_array_unref(update->waiting);
+	g_free(update);
 }

@@ -8,14 +8,13 @@
  * The device learns these keys. So keys of switches are tried only behind a cable through which a
  * switch was reached, and behind the SM's own: a user who can plug in a host learns none.
  */
-#include "sm/discover/discover.h"
 #include "sm/keys/keys_private.h"
 #include "sm/smp/smp.h"
 
 #include "complib/hash.h"
 
-#define STRAYS_MAX 32	   /* for one request */
-#define OWN_STRAYS_MAX 128 /* without its own cable the SM has nothing else to do */
+#define TRIED_MAX 32	  /* for one request */
+#define OWN_TRIED_MAX 128 /* without its own cable the SM has nothing else to do */
 #define LISTED_NS (20 * NS_PER_MS)
 
 struct listing {
@@ -57,13 +56,13 @@ static GHashTable *list_there(const struct builder *builder)
 }
 
 /* A key that ports share is listed once, and not at all if it is tried anyway. */
-static void add_stray(const struct keys *keys, enum stray_kind kind, uint64_t key)
+static void add_orphan(const struct keys *keys, enum orphan_kind kind, uint64_t key)
 {
-	GArray *strays = keys->strays[kind];
+	GArray *orphans = keys->orphans[kind];
 
 	if (key && key != keys->sm->options->m_key &&
-	    !(strays->len && g_array_index(strays, uint64_t, strays->len - 1) == key))
-		g_array_append_val(strays, key);
+	    !(orphans->len && g_array_index(orphans, uint64_t, orphans->len - 1) == key))
+		g_array_append_val(orphans, key);
 }
 
 /* If the SM's own cable was moved, any switch may be at its other end. */
@@ -74,84 +73,100 @@ static void list_key(void *arg, uint64_t guid, uint64_t key)
 	bool is_switch = g_hash_table_contains(keys->switches, &guid);
 	bool is_there = g_hash_table_contains(listing->there, &guid);
 	const bool in[] = {
-		[STRAY_HOSTS] = !is_there && !is_switch,
-		[STRAY_ALL] = !is_there,
-		[STRAY_OWN] = is_switch,
+		[ORPHANS_HOSTS] = !is_there && !is_switch,
+		[ORPHANS_ALL] = !is_there,
+		[ORPHANS_OWN] = is_switch,
 	};
 
-	for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++) {
+	for (enum orphan_kind kind = 0; kind < ORPHAN_KINDS; kind++) {
 		if (!in[kind])
 			continue;
-		add_stray(keys, kind, key);
-		add_stray(keys, kind, key_ring_wanted(keys->ring, (struct key_port){guid, 0}));
+		add_orphan(keys, kind, key);
+		add_orphan(keys, kind, key_ring_wanted(keys->ring, (struct key_port){guid, 0}));
 	}
 }
 
-static void list_strays(struct keys *keys)
+/* As remembered, where one with a single cable looks like a host, and as found. */
+static GHashTable *list_switches(const struct keys *keys)
+{
+	GHashTable *switches = neighbors_switches(keys->neighbors);
+	GHashTableIter iter;
+	struct builder_node *node;
+
+	g_hash_table_iter_init(&iter, keys->sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		if (builder_is_switch(node))
+			g_hash_table_add(switches,
+					 g_memdup2(&node->ports[0].guid, sizeof(uint64_t)));
+	return switches;
+}
+
+static void list_orphans(struct keys *keys)
 {
 	struct listing listing = {keys, list_there(keys->sm->builder)};
 
 	g_clear_pointer(&keys->switches, g_hash_table_unref);
-	keys->switches = neighbors_switches(keys->neighbors);
-	for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++)
-		g_array_set_size(keys->strays[kind], 0);
+	keys->switches = list_switches(keys);
+	for (enum orphan_kind kind = 0; kind < ORPHAN_KINDS; kind++)
+		g_array_set_size(keys->orphans[kind], 0);
 	key_ring_each(keys->ring, list_key, &listing);
 	g_hash_table_unref(listing.there);
 }
 
-static enum stray_kind kind_of(const struct sm_request *request, GHashTable *switches)
+static enum orphan_kind kind_of(const struct sm_request *request, GHashTable *switches)
 {
 	uint64_t before = keys_neighbour(request->sm, request->port);
 
 	if (request->port == request->sm->builder->sm_port)
-		return STRAY_OWN;
-	return before && g_hash_table_contains(switches, &before) ? STRAY_ALL : STRAY_HOSTS;
+		return ORPHANS_OWN;
+	return before && g_hash_table_contains(switches, &before) ? ORPHANS_ALL : ORPHANS_HOSTS;
 }
 
 /* They are kept for a moment: many nodes may be silent at once. */
-static const GArray *strays_for(const struct sm_request *request)
+static const GArray *orphans_for(const struct sm_request *request)
 {
 	struct keys *keys = request->sm->keys;
 	uint64_t now = actor_now(request->sm->actor);
 
-	if (now - keys->strays_ns >= LISTED_NS || !keys->switches) {
-		list_strays(keys);
-		keys->strays_ns = now;
+	if (now - keys->orphans_ns >= LISTED_NS || !keys->switches) {
+		list_orphans(keys);
+		keys->orphans_ns = now;
 	}
-	return keys->strays[kind_of(request, keys->switches)];
+	return keys->orphans[kind_of(request, keys->switches)];
 }
 
-bool key_strays_next(struct sm_request *request)
+bool key_orphans_next(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 	struct keys *keys = sm->keys;
 	bool own = request->port == sm->builder->sm_port;
-	const GArray *strays;
+	struct key_attempt *attempt = &request->key;
+	const GArray *orphans;
+	uint32_t next;
 
 	if (!sm->schedule.succeeded)
 		return false; /* at first all are missing */
-	strays = strays_for(request);
-	if (!request->strays)
-		request->strays_from = keys->strays_from;
-	if (request->strays >= MIN(strays->len, own ? OWN_STRAYS_MAX : STRAYS_MAX)) {
-		keys->strays_from = request->strays_from + request->strays; /* others next */
-		return false;
+	orphans = orphans_for(request);
+	if (!attempt->orphans_tried)
+		attempt->orphans_first = keys->orphans_from;
+	if (attempt->orphans_tried >= MIN(orphans->len, own ? OWN_TRIED_MAX : TRIED_MAX)) {
+		keys->orphans_from = attempt->orphans_first + attempt->orphans_tried;
+		return false; /* others next */
 	}
-	request->mad.m_key = g_array_index(strays, uint64_t,
-					   (request->strays_from + request->strays++) %
-						   strays->len);
+	next = attempt->orphans_first + attempt->orphans_tried++;
+	request->mad.m_key = g_array_index(orphans, uint64_t, next % orphans->len);
 	return true;
 }
 
-void key_strays_init(struct keys *keys)
+void key_orphans_init(struct keys *keys)
 {
-	for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++)
-		keys->strays[kind] = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	for (enum orphan_kind kind = 0; kind < ORPHAN_KINDS; kind++)
+		keys->orphans[kind] = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 }
 
-void key_strays_free(struct keys *keys)
+void key_orphans_free(struct keys *keys)
 {
-	for (enum stray_kind kind = 0; kind < STRAY_KINDS; kind++)
-		g_array_unref(keys->strays[kind]);
+	for (enum orphan_kind kind = 0; kind < ORPHAN_KINDS; kind++)
+		g_array_unref(keys->orphans[kind]);
 	g_clear_pointer(&keys->switches, g_hash_table_unref);
 }
