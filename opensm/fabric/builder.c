@@ -201,8 +201,8 @@ void builder_unlink(struct builder_port *port)
 	touch_end(port->peer);
 	if (port->node->builder)
 		port->node->builder->cut = true;
-	port->link_seen = port->peer->link_seen = 0;
-	port->probed = port->peer->probed = 0; /* the device there now has not been probed yet */
+	builder_cable(port, CABLE_EVENT_UNLINKED);
+	builder_cable(port->peer, CABLE_EVENT_UNLINKED);
 	port->avoided = port->peer->avoided = false;
 	port->peer->peer = NULL;
 	port->peer = NULL;
@@ -212,7 +212,8 @@ void builder_link_seen(struct builder_port *port)
 {
 	struct builder *builder = port->node->builder;
 
-	port->link_seen = port->peer->link_seen = builder->sweep;
+	builder_cable(port, CABLE_EVENT_SEEN);
+	builder_cable(port->peer, CABLE_EVENT_SEEN);
 	if (builder->only_seen)
 		forget_order(builder);
 }
@@ -272,7 +273,7 @@ static void take_out(struct builder *builder, struct builder_node *node)
 }
 
 /* No answer has reported that node again; NULL: checks the nodes that the SM cannot reach. */
-static void forget_told(struct builder *builder, const struct builder_node *which)
+static void forget_far_ends(struct builder *builder, const struct builder_node *which)
 {
 	GHashTableIter iter;
 	struct builder_node *node;
@@ -280,17 +281,17 @@ static void forget_told(struct builder *builder, const struct builder_node *whic
 	g_hash_table_iter_init(&iter, builder->nodes);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
 		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
-			const struct builder_port *told = node->ports[num].told;
+			struct cable_end *end = &node->ports[num].cable;
+			const struct builder_node *far = end->far_end ? end->far_end->node : NULL;
 
-			if (told && (which ? told->node == which
-					   : told->node->index == FABRIC_NONE))
-				node->ports[num].told = NULL;
+			if (far && (which ? far == which : far->index == FABRIC_NONE))
+				end->far_end = NULL;
 		}
 }
 
 void builder_remove(struct builder *builder, struct builder_node *node)
 {
-	forget_told(builder, node);
+	forget_far_ends(builder, node);
 	take_out(builder, node);
 	g_hash_table_remove(builder->nodes, &node->guid);
 }
@@ -347,7 +348,7 @@ static void walk_cross(GPtrArray *order, struct builder_port *port)
 	if (!peer || peer->node->index != FABRIC_NONE || builder_is_down(port) ||
 	    builder_is_down(peer))
 		return;
-	if (builder->only_seen && port->link_seen != builder->sweep)
+	if (builder->only_seen && !builder_cable_is(port, CABLE_SEEN))
 		return;
 	peer->node->index = order->len;
 	peer->node->hops = port->node->hops + 1;
@@ -457,7 +458,7 @@ unsigned int builder_prune(struct builder *builder)
 	g_ptr_array_unref(order);
 	if (all_met)
 		return 0;
-	forget_told(builder, NULL);
+	forget_far_ends(builder, NULL);
 	g_hash_table_iter_init(&iter, builder->nodes);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct builder_node *node = value;

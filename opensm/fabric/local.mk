@@ -2,6 +2,8 @@
 noinst_LIBRARIES += libfabric.a
 libfabric_a_SOURCES = \
 	opensm/fabric/builder.c opensm/fabric/builder.h \
+	opensm/fabric/cable_end.c opensm/fabric/cable_end.h \
+	opensm/fabric/cable_end.def \
 	opensm/fabric/changes.c opensm/fabric/changes.h \
 	opensm/fabric/fabric.h opensm/fabric/fabric_private.h \
 	opensm/fabric/freeze.c \

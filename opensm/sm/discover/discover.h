@@ -18,7 +18,7 @@ bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *fa
 /* All have answered. True if some are queried again. */
 bool cables_settle(struct sm *sm);
 /* Drops cables of a switch that only its own end has reported in this sweep. */
-void cables_lose_hearsay(struct sm *sm, struct builder_node *node);
+void cables_lose_hearsay(struct builder_node *node);
 
 /* ---- kept.c ---- */
 /*

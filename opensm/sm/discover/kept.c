@@ -186,12 +186,12 @@ static void keep(struct sm *sm, struct builder_node *node)
  * The link was up all the time since the other end was identified: it does not report otherwise,
  * and was seen to be up without a change since this SM brought it up.
  */
-static bool was_always_up(const struct sm *sm, const struct builder_port *port)
+static bool was_always_up(const struct builder_port *port)
 {
 	const struct builder_node *node = port->node;
 
 	return port->known && port->info.port_state > IBA_PORT_INIT &&
-	       port->contested != sm->builder->sweep &&
+	       !builder_cable_is(port, CABLE_CONTESTED) &&
 	       port->activated < MAX(node->doubt_from, node->calm);
 }
 
@@ -199,7 +199,7 @@ bool kept_behind(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->peer;
 
-	if (!far || !was_always_up(sm, port) || !kept_was_read(far->node))
+	if (!far || !was_always_up(port) || !kept_was_read(far->node))
 		return false;
 	builder_link_seen(port);
 	if (far->node->looked_at == sm->sweep.serial)
@@ -216,7 +216,7 @@ bool kept_own(struct sm *sm)
 	if (!own || !kept_was_read(own->node))
 		return false;
 	keep(sm, own->node);
-	if (!builder_is_switch(own->node) && own->probed != sm->builder->sweep)
+	if (!builder_is_switch(own->node) && !builder_cable_is(own, CABLE_ASKED))
 		port_probe(sm, own);
 	return true;
 }

@@ -405,7 +405,7 @@ static bool is_silent(const struct builder_node *node)
 
 	return node->index != FABRIC_NONE &&
 	       (builder_is_silent(node) ||
-		(behind && behind->silent && builder_link_is_up(behind)));
+		(behind && cable_end_is_silent(&behind->cable) && builder_link_is_up(behind)));
 }
 
 char **health_tell(const struct sm *sm, bool *silent)

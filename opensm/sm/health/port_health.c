@@ -330,9 +330,9 @@ void port_health_fell(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *gate = gate_of(port) == port ? port : port->peer;
 
-	if (gate->fell == sm->builder->sweep)
+	if (builder_cable_is(gate, CABLE_FELL))
 		return; /* the other end has reported it */
-	gate->fell = sm->builder->sweep;
+	builder_cable(gate, CABLE_EVENT_FELL);
 	port_health_event(sm, gate, PORT_FLAPPING);
 }
 

@@ -72,7 +72,7 @@ static void learn(struct sm *sm, struct builder_port *here, struct builder_port 
 
 static bool is_silent(const struct builder_port *port)
 {
-	return builder_link_is_up(port) && !port->peer && port->silent;
+	return builder_link_is_up(port) && !port->peer && cable_end_is_silent(&port->cable);
 }
 
 static void check(const struct loop *loop)

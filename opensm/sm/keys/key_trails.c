@@ -74,9 +74,7 @@ void key_trails_note(const struct sm_request *request)
 /* Or the device there as reported by one end of a cable, before the other end confirms it. */
 static const struct builder_port *other_end(const struct builder_port *port)
 {
-	bool has_asked = port->probed == port->node->builder->sweep;
-
-	return port->peer || !has_asked ? port->peer : port->told;
+	return port->peer ? port->peer : builder_far_end(port);
 }
 
 /* Along the cables as they are known now. */

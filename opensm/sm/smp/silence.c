@@ -171,7 +171,7 @@ static void ask_all(struct sm *sm, struct suspect *suspect)
 static bool has_lost_link(const struct builder_node *node)
 {
 	for (unsigned int num = 1; num <= node->info.num_ports; num++)
-		if (node->ports[num].inferred)
+		if (node->ports[num].cable.state == CABLE_LOST)
 			return true;
 	return false;
 }
