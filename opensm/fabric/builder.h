@@ -15,6 +15,7 @@
 #include "fabric/trust.h"
 
 struct builder_node;
+struct builder_slots;
 
 struct builder_speeds {
 	uint8_t width, plain, ext, ext2; /* LinkWidthEnabled, LinkSpeedEnabled .. Ext2 */
@@ -80,6 +81,9 @@ enum builder_vl_tables {
 struct builder_node {
 	struct builder *builder; /* NULL: removed, but a request still points to it */
 	unsigned int requests;	 /* number of requests that point to it */
+	struct builder_slots *slots; /* of its builder; NULL: it was not made by one */
+	uint32_t slot; /* its number in side tables (node_table.h) as long as it exists */
+	uint64_t born; /* number of its addition, from 1: tells apart nodes with the same slot */
 	uint64_t touched;	 /* equal to builder->round: the node is in builder->touched */
 	uint64_t activated;	 /* sweep in which one of its ports was last brought up */
 	uint64_t guid;
@@ -115,22 +119,14 @@ struct builder_node {
 		uint64_t retry_ns; /* when the failed route is tried again */
 		uint8_t failures;  /* in a row */
 	} reach;
-	uint64_t differed_ns;	/* when its hardware was last found to differ from what is known */
-	uint64_t differed_sweep; /* serial of the sweep before that */
-	uint8_t relapses;	/* further differences since then, each soon after the last */
-	uint64_t mute_ns;	/* when it was last found silent behind a link that is up */
-	uint64_t given_up; /* sweep in which all tries of an SMP to it failed; 0: none */
-	uint64_t silent_ns;	/* since when it has not answered: kept.c; 0: it answers */
-	struct builder_port *lost_by; /* its port by which it fell silent; NULL: it never did */
-	uint64_t identified_ns; /* when NodeInfo was last read because its answers made no sense */
-	struct suspect *suspect;    /* NULL: it answers, as far as is known */
-	struct health *health;	    /* NULL: it has no recorded errors */
+	uint64_t silent_ns;	    /* since when it has not answered: kept.c; 0: it answers */
 	struct trust_table lft;	    /* entries of uint8_t, 64 a block */
 	struct trust_table mft;	    /* entries of uint16_t; block * 16 + position, 32 a block */
 };
 
 struct builder {
 	GHashTable *nodes;	      /* uint64_t node GUID -> struct builder_node, owned */
+	struct builder_slots *slots;
 	struct builder_port *sm_port; /* NULL before hop 0 is read */
 	GPtrArray *switches, *dirty;  /* of nodes, unordered */
 	uint64_t sweep;		      /* number of the current sweep, from 1 */

@@ -7,6 +7,7 @@
  * partitions are the values of the last one. All of it belongs to the actor "sm"; others see what
  * step_publish publishes, and reach it by events and through mad/.
  */
+#include "fabric/node_table.h"
 #include "policy/files/route_files.h"
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
@@ -147,8 +148,9 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->program = program_new();
 	sm->multicast = multicast_new();
 	sm->aliases = aliases_new();
-	sm->suspects = g_ptr_array_new();
-	sm->cables_asked = g_ptr_array_new();
+	sm->silence = silence_new();
+	sm->identified = node_table_new(sizeof(uint64_t));
+	sm->lost_by = node_table_new(sizeof(struct builder_port *));
 	sm->askers = g_ptr_array_new_with_free_func(sm_asker_free);
 	sm->table_reader = table_reader_new(sm);
 	sm->audit = audit_new(sm);
@@ -243,8 +245,9 @@ void sm_free(struct sm *sm)
 	port_health_free(sm);
 	actor_free(sm->actor);
 	dry_free(sm->dry);
-	g_ptr_array_unref(sm->suspects);
-	g_ptr_array_unref(sm->cables_asked);
+	silence_free(sm->silence);
+	node_table_free(sm->identified);
+	node_table_free(sm->lost_by);
 	g_ptr_array_unref(sm->askers);
 	table_reader_free(sm->table_reader);
 	audit_free(sm->audit);

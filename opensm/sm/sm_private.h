@@ -56,7 +56,9 @@ struct other_sms;    /* other_sm.h */
 struct state_writer; /* state_writer.h */
 struct keys;	     /* keys.h */
 struct dry;	     /* dry_send.c */
+struct health;	     /* health.c */
 struct port_health;  /* port_health.c */
+struct silence;	     /* silence.c */
 struct p_key_indexes; /* pkey_indexes.c */
 struct reregister;   /* reregister.c */
 
@@ -125,22 +127,21 @@ struct sm {
 	struct disk *disk;
 	GArray *held_up; /* of struct held_up: held_up.c */
 	struct dry *dry;   /* dry run: no Set is sent; NULL: not a dry run */
+	struct health *health;
 	struct port_health *port_health;
+	struct silence *silence;
+	/* Side tables of nodes (fabric/node_table.h): */
+	struct node_table *identified; /* uint64_t: when NodeInfo was last read: identity.c */
+	struct node_table *lost_by;    /* struct builder_port *: kept.c */
 	struct takeover takeover;
 	struct reregister *reregister;
 	bool names_wanted; /* wanted again, since a sweep checked which are missing */
 
-	/* health.c, silence.c */
-	GPtrArray *sick;      /* nodes with errors */
-	struct timer retry;   /* for the first of them */
 	struct timer watch;   /* own_port.c */
 	uint32_t first_act;   /* of ActCount: different each time the daemon starts */
 	bool port_lost;	      /* own_port.c: the device of the SM's port is gone */
 	struct timer lease;   /* lease.c: checks M_Keys before their leases end */
-	unsigned int fatal_sweeps; /* in a row that found a fatal condition (fatal.c) */
-	GPtrArray *suspects;  /* struct suspect */
-	GPtrArray *cables_asked; /* struct sm_request that waits for the answer of its near end */
-	struct log_limit error_log;
+	unsigned int fatal_sweeps;   /* in a row that found a fatal condition (fatal.c) */
 	struct log_limit groups_log; /* sweep.c: lines of sweeps that clients' joins cause */
 
 	GPtrArray *askers; /* struct asker: sm_asker.c */

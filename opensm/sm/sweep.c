@@ -493,7 +493,7 @@ void sweep_rest(struct sm *sm)
 	}
 	timer_stop(&schedule->interval);
 	timer_stop(&schedule->settle);
-	timer_stop(&sm->retry);
+	health_rest(sm);
 	timer_stop(&sm->watch);
 	timer_stop(&sm->lease);
 	atomic_store(&sm->context->sweep_since, 0);

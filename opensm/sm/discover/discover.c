@@ -129,8 +129,8 @@ static bool was_reset(const struct sm *sm, const struct builder_port *port,
 {
 	bool had = !port->known || port->info.lid;
 
-	return port->guid && !now->lid && had && sm->schedule.succeeded && !port->node->health &&
-	       guid2lid_is_assigned(sm->guid2lid, port->guid);
+	return port->guid && !now->lid && had && sm->schedule.succeeded &&
+	       !health_is_sick(sm, port->node) && guid2lid_is_assigned(sm->guid2lid, port->guid);
 }
 
 /* Or the switch to which it leads was reset. */
@@ -536,7 +536,7 @@ static void nobody_there(const struct sm_request *request)
 	health_leave_out(request->sm, port->node,
 			 "nobody answers behind port %u: no SM agent, or an unknown M_Key",
 			 port->num);
-	health_nobody_behind(port);
+	health_nobody_behind(request->sm, port);
 }
 
 static void on_node_info(struct sm_request *request)

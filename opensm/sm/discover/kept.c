@@ -20,6 +20,7 @@
  * Nothing is written to a silent node, and it is only queried for whether it answers again: in
  * discovery, by light sweeps, and when it is its turn (health.c). Routes use its tables (fixed.c).
  */
+#include "fabric/node_table.h"
 #include "sm/discover/discover.h"
 #include "sm/health/health.h"
 #include "sm/sm_private.h"
@@ -52,12 +53,18 @@ bool kept_was_read(const struct builder_node *node)
 	return known;
 }
 
+/* The port by which a node last fell silent; NULL: it never did. */
+static struct builder_port **lost_by(const struct sm *sm, const struct builder_node *node)
+{
+	return node_table_of(sm->lost_by, node);
+}
+
 static void fall_silent(struct sm *sm, struct builder_node *node)
 {
 	bool is_new = !builder_is_silent(node);
 
 	if (is_new) {
-		node->lost_by = node->entry;
+		*lost_by(sm, node) = node->entry;
 		builder_set_silent(node, MAX(actor_now(sm->actor), 1));
 	}
 	health_silent(sm, node,
@@ -96,9 +103,9 @@ bool kept_skips(const struct sm_request *request)
  * The cable through which it was lost may be gone without a report, as the other end is silent,
  * too.
  */
-static void avoid_cable(struct builder_node *node)
+static void avoid_cable(const struct sm *sm, const struct builder_node *node)
 {
-	struct builder_port *port = node->lost_by;
+	struct builder_port *port = *lost_by(sm, node);
 
 	if (port && port != node->entry && port->peer && builder_is_silent(port->peer->node))
 		port->avoided = true;
@@ -112,7 +119,7 @@ void kept_answered(struct sm *sm, struct builder_node *node)
 		return;
 	log_info(sm->log, "%s answers again, after %.1f s", sm_node_name(node, name, sizeof(name)),
 		 (actor_now(sm->actor) - node->silent_ns) / (double)NS_PER_S);
-	avoid_cable(node);
+	avoid_cable(sm, node);
 	builder_set_silent(node, 0);
 	if (builder_is_switch(node))
 		node->check = true; /* nodes behind it may be reachable through its tables only */

@@ -88,7 +88,7 @@ static bool is_as_set(const struct iba_port_info *known, const struct iba_port_i
 /* Once before a sweep has checked: a port that does not keep its settings has to wait. */
 static void set_again(struct sm *sm, struct builder_port *own, const struct iba_port_info *now)
 {
-	if (own->node->differed_sweep == sm->sweep.serial)
+	if (health_has_differed(sm, own->node))
 		return;
 	log_error(sm->log,
 		  "the SM's own port is not as it was set: LID 0x%04x, LMC %u, MasterSMLID 0x%04x, "

@@ -113,7 +113,7 @@ static void mark_loose_ends(struct sm *sm)
 	for (guint i = 0; i < builder->switches->len; i++) {
 		struct builder_node *node = builder->switches->pdata[i];
 
-		if (node->looked_at != sm->sweep.serial || node->health)
+		if (node->looked_at != sm->sweep.serial || health_is_sick(sm, node))
 			continue;
 		for (unsigned int num = 1; num <= node->info.num_ports; num++)
 			if (builder_link_is_up(&node->ports[num]) && !node->ports[num].peer &&

@@ -213,7 +213,7 @@ static void compare_block(struct sm_request *request, const struct item *item)
 	trust_set(node, node->epoch, table, item->block, type->size, now);
 	builder_reach_changed(node->builder);
 	differs(request->sm, node, item);
-	if (builder_is_switch(node) && health_relapses(node) &&
+	if (builder_is_switch(node) && health_relapses(request->sm, node) &&
 	    (item->attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ||
 	     item->attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE))
 		health_block_refused(request->sm, node, item->attribute, item->block,

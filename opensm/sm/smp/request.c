@@ -316,7 +316,7 @@ static bool was_given_up(const struct sm_request *request)
 
 	if (request->beyond)
 		node = request->port->peer ? request->port->peer->node : NULL;
-	return node && node->given_up == request->sm->sweep.serial;
+	return node && silence_was_given_up(request->sm, node);
 }
 
 /* First tries without an answer: true if the request continues. */
@@ -354,10 +354,10 @@ static void note_answer(const struct sm_request *request)
 	if (request->beyond)
 		return;
 	if (request->mad.result != MAD_TIMEOUT) {
-		node->mute_ns = node->given_up = 0;
+		silence_answered(request->sm, node);
 		kept_answered(request->sm, node);
 	} else if (request->in_earnest && !request->aside && !request->unreachable) {
-		node->given_up = request->sm->sweep.serial;
+		silence_given_up(request->sm, node);
 	}
 }
 
