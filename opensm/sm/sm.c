@@ -7,6 +7,7 @@
  * partitions are the values of the last one. All of it belongs to the actor "sm"; others see what
  * step_publish publishes, and reach it by events and through mad/.
  */
+#include "complib/hash.h"
 #include "fabric/node_table.h"
 #include "policy/files/route_files.h"
 #include "sm/discover/discover.h"
@@ -136,7 +137,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->builder->self_check = context->self_check;
 	sm->local = g_new0(struct builder_node, 1);
 	sm->local->ports = g_new0(struct builder_port, 1);
-	sm->first_act = (uint32_t)(runtime_now(context->rt) * UINT64_C(0x9E3779B97F4A7C15) >> 32);
+	sm->first_act = (uint32_t)(hash_spread(runtime_now(context->rt)) >> 32);
 	builder_hold(sm->local);
 	sm->writer = state_writer_new(context, sm->actor);
 	sm->disk = disk_new(sm);

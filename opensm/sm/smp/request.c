@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "complib/hash.h"
 #include "sm/discover/discover.h"
 #include "sm/health/health.h"
 #include "sm/keys/keys.h"
@@ -122,7 +123,7 @@ static uint64_t digest(const uint8_t data[IBA_SMP_DATA_BYTES])
 
 	for (unsigned int i = 0; i < IBA_SMP_DATA_BYTES; i += sizeof(word)) {
 		memcpy(&word, data + i, sizeof(word));
-		sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+		sum = hash_spread(sum ^ word);
 		sum ^= sum >> 32;
 	}
 	return sum;
