@@ -518,7 +518,7 @@ void sweep_take_options(struct sm *sm)
 
 static void on_settle(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, schedule.settle));
+	struct sm *sm = container_of(timer, struct sm, schedule.settle);
 
 	if (sweep_runs(sm) && sweep_is_discovering(sm)) {
 		sweep_advance(sm); /* it handles the marked nodes */
@@ -559,14 +559,14 @@ void sweep_files_read(struct sm *sm, unsigned int reasons)
 
 static void on_files_late(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, schedule.files));
+	struct sm *sm = container_of(timer, struct sm, schedule.files);
 
 	begin_with_files(sm);
 }
 
 static void on_interval(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, schedule.interval));
+	struct sm *sm = container_of(timer, struct sm, schedule.interval);
 
 	sweep_want(sm, SWEEP_TIMER);
 }

@@ -132,7 +132,7 @@ void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request))
 
 static void on_watch(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, watch));
+	struct sm *sm = container_of(timer, struct sm, watch);
 
 	own_port_watch(sm);
 	if (sm->builder->sm_port && !sweep_runs(sm) && sm->schedule.discovered &&

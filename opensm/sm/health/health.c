@@ -490,7 +490,7 @@ char **health_tell(const struct sm *sm, bool *silent)
 /* Nodes whose time has come are read again. */
 static void on_retry(struct timer *timer)
 {
-	struct health *health = (struct health *)((char *)timer - offsetof(struct health, retry));
+	struct health *health = container_of(timer, struct health, retry);
 
 	sweep_want(health->sm, SWEEP_ERRORS);
 }

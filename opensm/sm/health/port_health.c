@@ -245,8 +245,7 @@ static void release(struct sm *sm, struct unhealthy_port *port, bool by_operator
 
 static void on_timer(struct timer *timer)
 {
-	struct port_health *health =
-		(struct port_health *)((char *)timer - offsetof(struct port_health, timer));
+	struct port_health *health = container_of(timer, struct port_health, timer);
 	struct sm *sm = health->sm;
 	g_autoptr(GPtrArray) list = unhealthy_list(health->unhealthy);
 	uint64_t now = actor_now(sm->actor);

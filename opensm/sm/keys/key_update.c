@@ -51,7 +51,7 @@ static void give_key(struct sm *sm, struct builder_port *port)
 
 static void on_pace(struct timer *timer)
 {
-	struct keys *keys = (struct keys *)((char *)timer - offsetof(struct keys, pace));
+	struct keys *keys = container_of(timer, struct keys, pace);
 	struct sm *sm = keys->sm;
 	GArray *waiting = keys->waiting;
 
@@ -115,7 +115,7 @@ static void on_generation_written(void *arg, bool good)
 
 static void on_update(struct timer *timer)
 {
-	struct keys *keys = (struct keys *)((char *)timer - offsetof(struct keys, update));
+	struct keys *keys = container_of(timer, struct keys, update);
 	struct sm *sm = keys->sm;
 
 	key_update_schedule(sm);

@@ -81,7 +81,7 @@ static void start(struct sm *sm)
 /* A heavy sweep reads all ports itself. */
 static void on_lease(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, lease));
+	struct sm *sm = container_of(timer, struct sm, lease);
 
 	if (sm->schedule.discovered && sm->sweep.kind != SWEEP_KIND_HEAVY)
 		ask_endports(sm);

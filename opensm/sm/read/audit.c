@@ -351,7 +351,7 @@ static void advance(struct sm *sm)
 
 static void on_timer(struct timer *timer)
 {
-	advance(((struct audit *)((char *)timer - offsetof(struct audit, timer)))->sm);
+	advance(container_of(timer, struct audit, timer)->sm);
 }
 
 void audit_all_soon(struct sm *sm)

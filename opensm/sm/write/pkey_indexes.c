@@ -110,8 +110,7 @@ static void wait_less(struct sm *sm, uint64_t serial)
 
 static void on_patience(struct timer *timer)
 {
-	struct p_key_indexes *indexes =
-		(struct p_key_indexes *)((char *)timer - offsetof(struct p_key_indexes, patience));
+	struct p_key_indexes *indexes = container_of(timer, struct p_key_indexes, patience);
 	uint64_t serial = indexes->waits_serial;
 
 	log_error(indexes->sm->log,
