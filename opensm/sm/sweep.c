@@ -59,7 +59,7 @@ static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
 {
 	struct sm_progress progress = {.step = step, .step_ns = took, .finished = finished};
 
-	if (!sm->show)
+	if (!sm->show.fn)
 		return;
 	if (sm->fabric) {
 		progress.switches = sm->fabric->n_switches;
@@ -70,7 +70,7 @@ static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
 					   sm->fabric->ports[i].info.port_state == IBA_PORT_ACTIVE;
 	}
 	progress.errors = sm->sweep.errors != 0;
-	sm->show(sm->show_arg, &progress);
+	sm->show.fn(sm->show.arg, &progress);
 }
 
 static void announce_up(struct sm *sm)
@@ -111,7 +111,7 @@ static void all_is_well(struct sm *sm)
 {
 	struct schedule *schedule = &sm->schedule;
 
-	if (!sm->names_wanted)
+	if (!sm->schedule.names_wanted)
 		builder_settled(sm->builder);
 	options_unref(schedule->settled_for);
 	schedule->settled_for = options_ref(sm->options);
@@ -155,7 +155,7 @@ static void log_end(struct sm *sm)
 	unsigned int held_back = 0;
 
 	if (sweep->kind == SWEEP_KIND_GROUPS && !sweep->errors &&
-	    !log_limit_pass(&sm->groups_log, now, 20, 60 * NS_PER_S, &held_back))
+	    !log_limit_pass(&sm->schedule.groups_log, now, 20, 60 * NS_PER_S, &held_back))
 		return;
 	log_at(sm->log, is_old_news(sm) ? LOG_VERBOSE : LOG_INFO, "%s sweep: %.1f ms, %u errors%s",
 	       plan_kind_name(sweep->kind), (now - sweep->started_ns) / (double)NS_PER_MS,
@@ -494,8 +494,8 @@ void sweep_rest(struct sm *sm)
 	timer_stop(&schedule->interval);
 	timer_stop(&schedule->settle);
 	health_rest(sm);
-	timer_stop(&sm->watch);
-	timer_stop(&sm->lease);
+	timer_stop(&sm->own_port.watch);
+	lease_rest(sm);
 	atomic_store(&sm->context->sweep_since, 0);
 	schedule->reasons = 0;
 	schedule->discovered = schedule->up = false;

@@ -59,6 +59,7 @@ unsigned int keys_count_left_out(const struct sm *sm); /* endports excluded beca
 
 /* ---- lease.c ---- */
 void lease_init(struct sm *sm);
+void lease_rest(struct sm *sm);				       /* until a sweep has ended */
 void lease_violated(struct sm *sm, struct builder_port *port); /* from a trap; NULL is fine */
 
 #endif

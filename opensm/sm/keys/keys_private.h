@@ -52,6 +52,8 @@ struct keys {
 	GHashTable *unknown; /* GUID of an endport -> struct unknown, owned */
 	bool some_take;	     /* a port that seemed to hide an M_Key has none: it accepted a Set */
 
+	struct timer lease; /* lease.c: checks M_Keys before their leases end */
+
 	/* key_update.c */
 	struct timer update; /* the next generation */
 	uint64_t next;	     /* generation being written; it begins after that */

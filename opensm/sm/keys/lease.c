@@ -10,6 +10,7 @@
  */
 #include "sm/discover/discover.h"
 #include "sm/keys/keys.h"
+#include "sm/keys/keys_private.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
@@ -73,15 +74,16 @@ static void start(struct sm *sm)
 	uint64_t period = sm->options->m_key_lease_period * NS_PER_S / 2;
 
 	if (!is_used(sm->options))
-		timer_stop(&sm->lease);
-	else if (!timer_running(&sm->lease) || sm->lease.when > actor_now(sm->actor) + period)
-		timer_start(&sm->lease, period);
+		timer_stop(&sm->keys->lease);
+	else if (!timer_running(&sm->keys->lease) ||
+		 sm->keys->lease.when > actor_now(sm->actor) + period)
+		timer_start(&sm->keys->lease, period);
 }
 
 /* A heavy sweep reads all ports itself. */
 static void on_lease(struct timer *timer)
 {
-	struct sm *sm = container_of(timer, struct sm, lease);
+	struct sm *sm = container_of(timer, struct keys, lease)->sm;
 
 	if (sm->schedule.discovered && sm->sweep.kind != SWEEP_KIND_HEAVY)
 		ask_endports(sm);
@@ -94,8 +96,13 @@ static void on_sweep_done(void *arg, uint64_t value)
 	start(arg);
 }
 
+void lease_rest(struct sm *sm)
+{
+	timer_stop(&sm->keys->lease);
+}
+
 void lease_init(struct sm *sm)
 {
-	timer_init(&sm->lease, sm->actor, on_lease);
+	timer_init(&sm->keys->lease, sm->actor, on_lease);
 	event_subscribe(&sm->context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
 }
