@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "complib/bucket.h"
+#include "complib/hash.h"
 #include "libvendor/admission.h"
 #include "libvendor/rmpp.h"
 
@@ -95,7 +96,7 @@ struct packet {
 static guint key_hash(gconstpointer data)
 {
 	const struct transfer_key *key = data;
-	uint64_t mix = (key->tid ^ key->tid >> 32) * UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t mix = hash_spread(key->tid ^ key->tid >> 32);
 
 	return (guint)(mix >> 32) * 31 + key->lid * 2 + key->sends;
 }
@@ -267,8 +268,7 @@ static void pump(struct transfers *transfers)
 
 static void pump_drop(struct message *message)
 {
-	struct transfers *transfers =
-		(struct transfers *)((char *)message - offsetof(struct transfers, pump));
+	struct transfers *transfers = container_of(message, struct transfers, pump);
 
 	pthread_mutex_lock(&transfers->lock);
 	leave(transfers);
@@ -276,8 +276,7 @@ static void pump_drop(struct message *message)
 
 static void pump_run(struct message *message)
 {
-	struct transfers *transfers =
-		(struct transfers *)((char *)message - offsetof(struct transfers, pump));
+	struct transfers *transfers = container_of(message, struct transfers, pump);
 
 	transfers->pumping = false;
 	pump(transfers);
@@ -384,8 +383,7 @@ static void send_by_kernel(struct transfers *transfers, struct vendor_message *m
 
 static void timer_fired(struct timer *timer)
 {
-	struct transfers *transfers =
-		(struct transfers *)((char *)timer - offsetof(struct transfers, timer));
+	struct transfers *transfers = container_of(timer, struct transfers, timer);
 
 	if (transfers->vendor->rmpp == VENDOR_RMPP_KERNEL)
 		kept_expire(transfers);

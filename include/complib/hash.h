@@ -13,4 +13,10 @@ static inline unsigned int hash_uint64(const void *key)
 	return (unsigned int)*(const uint64_t *)key;
 }
 
+/* Spreads the bits of x upwards: the upper half of the result depends on all of them. */
+static inline uint64_t hash_spread(uint64_t x)
+{
+	return x * UINT64_C(0x9E3779B97F4A7C15); /* 2^64 divided by the golden ratio */
+}
+
 #endif

@@ -208,8 +208,7 @@ static bool build(struct program *program, GError **error)
 
 static void signal_ready(struct watch *watch, uint32_t events)
 {
-	struct program *program =
-		(struct program *)((char *)watch - offsetof(struct program, signals));
+	struct program *program = container_of(watch, struct program, signals);
 
 	(void)events;
 	program->server->quit = true;

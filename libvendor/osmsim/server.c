@@ -97,8 +97,7 @@ static bool listen_at(struct server *server, const char *path, GError **error)
 
 static void accept_ready(struct watch *watch, uint32_t events)
 {
-	struct server *server =
-		(struct server *)((char *)watch - offsetof(struct server, listener));
+	struct server *server = container_of(watch, struct server, listener);
 	unsigned int held_back;
 	int fd;
 

@@ -16,17 +16,14 @@
 #include <string.h>
 
 #include "complib/hash.h"
+#include "complib/random.h"
 #include "libvendor/sim/sim_private.h"
 
 /* ---- random numbers ---- */
 
 uint64_t sim_draw(struct sim *sim)
 {
-	uint64_t z = sim->random += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
-
-	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-	return z ^ z >> 31;
+	return random_next(&sim->random);
 }
 
 /* ---- construction ---- */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "complib/random.h"
 #include "libvendor/sim/topology_generator.h"
 
 bool generator_refuse(const struct spec *spec, GError **error, const char *what)
@@ -366,15 +367,6 @@ static bool dragonfly(struct generator *gen, const struct spec *spec, GError **e
 
 /* ---- random ---- */
 
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
-
-	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-	return z ^ z >> 31;
-}
-
 struct random_net {
 	unsigned int switches, degree, hosts;
 	uint64_t state;
@@ -395,7 +387,7 @@ static void random_tree(struct generator *gen, struct random_net *net)
 {
 	net->open[net->n_open++] = 0;
 	for (unsigned int i = 1; i < net->switches; i++) {
-		unsigned int pick = draw(&net->state) % net->n_open;
+		unsigned int pick = random_next(&net->state) % net->n_open;
 		unsigned int other = net->open[pick];
 
 		random_link(gen, net, i, other);
@@ -410,7 +402,7 @@ static void random_rest(struct generator *gen, struct random_net *net)
 {
 	while (net->n_open > 1) {
 		unsigned int last = net->open[net->n_open - 1];
-		unsigned int pick = draw(&net->state) % (net->n_open - 1);
+		unsigned int pick = random_next(&net->state) % (net->n_open - 1);
 		unsigned int other = net->open[pick];
 
 		random_link(gen, net, last, other);

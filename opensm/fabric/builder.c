@@ -15,6 +15,49 @@
 
 #define BUILDER_MAX_HOPS 63 /* IBA 14.2.2: InitialPath holds 63 hops */
 
+/* Numbers for side tables. Nodes to which requests point may outlive their builder. */
+struct builder_slots {
+	unsigned int users; /* nodes, and the builder */
+	uint32_t n;	    /* from 1: a node that no builder made has 0 */
+	uint64_t born;
+	GArray *idle; /* of uint32_t */
+};
+
+static struct builder_slots *slots_new(void)
+{
+	struct builder_slots *slots = g_new0(struct builder_slots, 1);
+
+	slots->users = slots->n = 1;
+	slots->idle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	return slots;
+}
+
+static void slots_unref(struct builder_slots *slots)
+{
+	if (!slots || --slots->users)
+		return;
+	g_array_unref(slots->idle);
+	g_free(slots);
+}
+
+static void slots_take(struct builder_slots *slots, struct builder_node *node)
+{
+	guint idle = slots->idle->len;
+
+	slots->users++;
+	node->slots = slots;
+	node->slot = idle ? g_array_index(slots->idle, uint32_t, idle - 1) : slots->n++;
+	node->born = ++slots->born;
+	g_array_set_size(slots->idle, idle ? idle - 1 : 0);
+}
+
+static void slots_give_back(struct builder_node *node)
+{
+	if (node->slots)
+		g_array_append_val(node->slots->idle, node->slot);
+	slots_unref(node->slots);
+}
+
 static void node_free(gpointer data)
 {
 	struct builder_node *node = data;
@@ -30,7 +73,7 @@ static void node_free(gpointer data)
 	}
 	trust_free(&node->lft);
 	trust_free(&node->mft);
-	g_free(node->health);
+	slots_give_back(node);
 	g_free(node->ports);
 	g_free(node);
 }
@@ -59,6 +102,7 @@ struct builder *builder_new(void)
 	struct builder *builder = g_new0(struct builder, 1);
 
 	builder->nodes = g_hash_table_new_full(hash_uint64, g_int64_equal, NULL, node_free);
+	builder->slots = slots_new();
 	builder->switches = g_ptr_array_new();
 	builder->dirty = g_ptr_array_new();
 	builder->touched = g_ptr_array_new();
@@ -74,6 +118,7 @@ void builder_free(struct builder *builder)
 		return;
 	g_hash_table_foreach(builder->nodes, let_go, NULL);
 	g_hash_table_destroy(builder->nodes);
+	slots_unref(builder->slots);
 	g_ptr_array_unref(builder->switches);
 	g_ptr_array_unref(builder->dirty);
 	g_ptr_array_unref(builder->touched);
@@ -162,6 +207,7 @@ struct builder_node *builder_add(struct builder *builder, const struct iba_node_
 
 	g_assert(!builder_find(builder, info->node_guid));
 	node->builder = builder;
+	slots_take(builder->slots, node);
 	node->guid = info->node_guid;
 	node->info = *info;
 	node->hops = builder->sm_port ? UINT32_MAX : 0;
@@ -201,8 +247,8 @@ void builder_unlink(struct builder_port *port)
 	touch_end(port->peer);
 	if (port->node->builder)
 		port->node->builder->cut = true;
-	port->link_seen = port->peer->link_seen = 0;
-	port->probed = port->peer->probed = 0; /* the device there now has not been probed yet */
+	builder_cable(port, CABLE_EVENT_UNLINKED);
+	builder_cable(port->peer, CABLE_EVENT_UNLINKED);
 	port->avoided = port->peer->avoided = false;
 	port->peer->peer = NULL;
 	port->peer = NULL;
@@ -212,7 +258,8 @@ void builder_link_seen(struct builder_port *port)
 {
 	struct builder *builder = port->node->builder;
 
-	port->link_seen = port->peer->link_seen = builder->sweep;
+	builder_cable(port, CABLE_EVENT_SEEN);
+	builder_cable(port->peer, CABLE_EVENT_SEEN);
 	if (builder->only_seen)
 		forget_order(builder);
 }
@@ -272,7 +319,7 @@ static void take_out(struct builder *builder, struct builder_node *node)
 }
 
 /* No answer has reported that node again; NULL: checks the nodes that the SM cannot reach. */
-static void forget_told(struct builder *builder, const struct builder_node *which)
+static void forget_far_ends(struct builder *builder, const struct builder_node *which)
 {
 	GHashTableIter iter;
 	struct builder_node *node;
@@ -280,17 +327,17 @@ static void forget_told(struct builder *builder, const struct builder_node *whic
 	g_hash_table_iter_init(&iter, builder->nodes);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
 		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
-			const struct builder_port *told = node->ports[num].told;
+			struct cable_end *end = &node->ports[num].cable;
+			const struct builder_node *far = end->far_end ? end->far_end->node : NULL;
 
-			if (told && (which ? told->node == which
-					   : told->node->index == FABRIC_NONE))
-				node->ports[num].told = NULL;
+			if (far && (which ? far == which : far->index == FABRIC_NONE))
+				end->far_end = NULL;
 		}
 }
 
 void builder_remove(struct builder *builder, struct builder_node *node)
 {
-	forget_told(builder, node);
+	forget_far_ends(builder, node);
 	take_out(builder, node);
 	g_hash_table_remove(builder->nodes, &node->guid);
 }
@@ -347,7 +394,7 @@ static void walk_cross(GPtrArray *order, struct builder_port *port)
 	if (!peer || peer->node->index != FABRIC_NONE || builder_is_down(port) ||
 	    builder_is_down(peer))
 		return;
-	if (builder->only_seen && port->link_seen != builder->sweep)
+	if (builder->only_seen && !builder_cable_is(port, CABLE_SEEN))
 		return;
 	peer->node->index = order->len;
 	peer->node->hops = port->node->hops + 1;
@@ -457,7 +504,7 @@ unsigned int builder_prune(struct builder *builder)
 	g_ptr_array_unref(order);
 	if (all_met)
 		return 0;
-	forget_told(builder, NULL);
+	forget_far_ends(builder, NULL);
 	g_hash_table_iter_init(&iter, builder->nodes);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
 		struct builder_node *node = value;

@@ -10,10 +10,12 @@
 
 #include <glib.h>
 
+#include "fabric/cable_end.h"
 #include "fabric/fabric.h"
 #include "fabric/trust.h"
 
 struct builder_node;
+struct builder_slots;
 
 struct builder_speeds {
 	uint8_t width, plain, ext, ext2; /* LinkWidthEnabled, LinkSpeedEnabled .. Ext2 */
@@ -38,23 +40,14 @@ struct builder_port {
 	uint8_t num;
 	bool known;		   /* info has been read */
 	uint64_t read;		   /* last sweep that read info; 0: must be read again */
-	bool inferred;		   /* only the other end has shown that it is down */
 	struct iba_port_info info; /* what the hardware holds */
 	struct trust_table p_keys; /* entries of uint16_t, 32 a block */
 	struct trust_table guids;  /* entries of uint64_t, 8 a block; for ports with alias GUIDs */
 	struct trust_table sl_to_vl; /* one block per input port of the switch, or one */
 	struct trust_table vl_arb;   /* blocks 1 to 4 of IBA 14.2.5.9 */
-	uint64_t link_seen;	   /* last sweep that saw the cable */
-	uint64_t contested;	   /* sweep in which it was found, or is checked, at two cables */
 	uint64_t activated;	   /* sweep in which a Set of this SM last brought it up */
-	uint64_t probed;	   /* last sweep that probed the other end */
-	struct builder_port *told; /* port that last answered at the other end; NULL: none */
-	bool doubted;		   /* the far port may have changed: its link was down since */
-	uint64_t fell;		   /* last sweep that saw that the link had gone down */
-	bool silent;		   /* the last probe of the cable, or the port, got no answer */
-	bool avoided;  /* its node was silent through it and has since answered another way */
-	uint8_t loose; /* answers in a row from a device that was not accepted */
-	bool loopback;		   /* connected to itself: it has a loopback plug */
+	struct cable_end cable;
+	bool avoided; /* its node was silent through it and has since answered another way */
 	bool held_up; /* its link does not become ACTIVE; not in any fabric: held_up.c */
 	bool reregistered;	   /* its client was told to register again */
 	bool reregister_due;	   /* its client waits to be told that */
@@ -88,6 +81,9 @@ enum builder_vl_tables {
 struct builder_node {
 	struct builder *builder; /* NULL: removed, but a request still points to it */
 	unsigned int requests;	 /* number of requests that point to it */
+	struct builder_slots *slots; /* of its builder; NULL: it was not made by one */
+	uint32_t slot; /* its number in side tables (node_table.h) as long as it exists */
+	uint64_t born; /* number of its addition, from 1: tells apart nodes with the same slot */
 	uint64_t touched;	 /* equal to builder->round: the node is in builder->touched */
 	uint64_t activated;	 /* sweep in which one of its ports was last brought up */
 	uint64_t guid;
@@ -123,22 +119,14 @@ struct builder_node {
 		uint64_t retry_ns; /* when the failed route is tried again */
 		uint8_t failures;  /* in a row */
 	} reach;
-	uint64_t differed_ns;	/* when its hardware was last found to differ from what is known */
-	uint64_t differed_sweep; /* serial of the sweep before that */
-	uint8_t relapses;	/* further differences since then, each soon after the last */
-	uint64_t mute_ns;	/* when it was last found silent behind a link that is up */
-	uint64_t given_up; /* sweep in which all tries of an SMP to it failed; 0: none */
-	uint64_t silent_ns;	/* since when it has not answered: kept.c; 0: it answers */
-	struct builder_port *lost_by; /* its port by which it fell silent; NULL: it never did */
-	uint64_t identified_ns; /* when NodeInfo was last read because its answers made no sense */
-	struct suspect *suspect;    /* NULL: it answers, as far as is known */
-	struct health *health;	    /* NULL: it has no recorded errors */
+	uint64_t silent_ns;	    /* since when it has not answered: kept.c; 0: it answers */
 	struct trust_table lft;	    /* entries of uint8_t, 64 a block */
 	struct trust_table mft;	    /* entries of uint16_t; block * 16 + position, 32 a block */
 };
 
 struct builder {
 	GHashTable *nodes;	      /* uint64_t node GUID -> struct builder_node, owned */
+	struct builder_slots *slots;
 	struct builder_port *sm_port; /* NULL before hop 0 is read */
 	GPtrArray *switches, *dirty;  /* of nodes, unordered */
 	uint64_t sweep;		      /* number of the current sweep, from 1 */
@@ -215,6 +203,29 @@ static inline bool builder_port_is(const struct builder_port *port,
 static inline bool builder_is_down(const struct builder_port *port)
 {
 	return port->known && port->info.port_state == IBA_PORT_DOWN;
+}
+
+static inline uint64_t builder_sweep(const struct builder_node *node)
+{
+	return node->builder ? node->builder->sweep : 0;
+}
+
+/* Something happened to the port's end of its cable. */
+static inline void builder_cable(struct builder_port *port, enum cable_event event)
+{
+	cable_end_event(&port->cable, event, builder_sweep(port->node));
+}
+
+/* Whether the running sweep has made that mark at the port's end of its cable. */
+static inline bool builder_cable_is(const struct builder_port *port, enum cable_mark mark)
+{
+	return cable_end_marks(&port->cable, builder_sweep(port->node)) & mark;
+}
+
+/* The port that answered the probe of this sweep; NULL: none has yet, or none was sent. */
+static inline struct builder_port *builder_far_end(const struct builder_port *port)
+{
+	return builder_cable_is(port, CABLE_ASKED) ? port->cable.far_end : NULL;
 }
 
 /* Joins two ports, after unlinking each from its previous peer. */

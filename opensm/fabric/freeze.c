@@ -210,7 +210,7 @@ static void fill_port(struct fabric *fabric, uint32_t index, const struct builde
 		to->peer = FABRIC_NONE;
 	}
 	to->known = from->known;
-	to->loopback = from->loopback;
+	to->loopback = from->cable.state == CABLE_LOOPBACK;
 	to->info = from->info;
 	if (from->known) {
 		to->rate = freeze_rate(from);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "complib/hash.h"
 #include "fabric/fabric_private.h"
 
 /* Open addressing, at most half full; a slot holds an index or FABRIC_NONE. */
@@ -19,7 +20,7 @@ struct fabric_guid_index {
 
 static uint32_t guid_hash(uint64_t guid)
 {
-	return (guid * UINT64_C(0x9E3779B97F4A7C15)) >> 32;
+	return (uint32_t)(hash_spread(guid) >> 32);
 }
 
 static void table_init(struct guid_table *table, uint32_t n)

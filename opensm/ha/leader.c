@@ -174,8 +174,7 @@ static void set_state(struct peer *peer, enum replication_state state)
 
 static void on_patience(struct timer *timer)
 {
-	struct leader *leader =
-		(struct leader *)((char *)timer - offsetof(struct leader, patience));
+	struct leader *leader = container_of(timer, struct leader, patience);
 	const struct replicator_wait *wait = g_queue_peek_head(&leader->waits);
 
 	for (guint i = 0; wait && i < leader->peers->len; i++) {

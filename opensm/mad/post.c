@@ -13,7 +13,7 @@ struct outgoing {
 
 static struct outgoing *outgoing_of(struct message *message)
 {
-	return (struct outgoing *)((char *)message - offsetof(struct outgoing, message));
+	return container_of(message, struct outgoing, message);
 }
 
 static void outgoing_free(struct outgoing *outgoing, enum vendor_end end)

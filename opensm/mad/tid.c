@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <sys/random.h>
 
+#include "complib/random.h"
+
 /* A TID in use. */
 struct tid_try {
 	uint32_t tid; /* first: the key */
@@ -28,20 +30,10 @@ void tid_clear(struct tid_table *table)
 
 /* ---- random TIDs ---- */
 
-/* splitmix64 */
-static uint32_t next_of_seed(uint64_t *seed)
-{
-	uint64_t z = *seed += UINT64_C(0x9E3779B97F4A7C15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-	return (uint32_t)(z >> 32);
-}
-
 static uint32_t draw(struct tid_table *table)
 {
 	if (table->seed)
-		return next_of_seed(&table->seed);
+		return (uint32_t)(random_upper(&table->seed) >> 32);
 	while (!table->n_drawn) {
 		ssize_t got = getrandom(table->drawn, sizeof(table->drawn), 0);
 

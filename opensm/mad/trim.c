@@ -56,7 +56,7 @@ static void look(struct mad *mad)
 
 static void trim_due(struct timer *timer)
 {
-	struct mad *mad = (struct mad *)((char *)timer - offsetof(struct mad, trim.timer));
+	struct mad *mad = container_of(timer, struct mad, trim.timer);
 	struct trim *trim = &mad->trim;
 
 	if (!trim->delay) {
@@ -75,7 +75,7 @@ static void trim_due(struct timer *timer)
 
 static void run_look(struct message *message)
 {
-	struct mad *mad = (struct mad *)((char *)message - offsetof(struct mad, trim.many));
+	struct mad *mad = container_of(message, struct mad, trim.many);
 
 	if (!timer_running(&mad->trim.timer))
 		timer_start(&mad->trim.timer, LOOK_DELAY);
@@ -89,7 +89,7 @@ void trim_count(struct mad *mad)
 
 static void run_start(struct message *message)
 {
-	struct mad *mad = (struct mad *)((char *)message - offsetof(struct mad, trim.message));
+	struct mad *mad = container_of(message, struct mad, trim.message);
 
 	mad->trim.delay = TRIM_DELAY;
 	timer_start(&mad->trim.timer, mad->trim.delay);

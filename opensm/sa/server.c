@@ -382,7 +382,7 @@ static void pool_run(struct message *message)
 
 static void run_turn(void *arg, struct sa_turn *turn)
 {
-	struct pool_job *job = (struct pool_job *)((char *)turn - offsetof(struct pool_job, turn));
+	struct pool_job *job = container_of(turn, struct pool_job, turn);
 
 	(void)arg;
 	pool_post(job->pool, &job->message);
@@ -390,14 +390,14 @@ static void run_turn(void *arg, struct sa_turn *turn)
 
 static void drop_turn(struct sa_turn *turn)
 {
-	drop_job(&((struct pool_job *)((char *)turn - offsetof(struct pool_job, turn)))->message);
+	drop_job(&container_of(turn, struct pool_job, turn)->message);
 }
 
 /* The source with the most waiting gives way to the new query. */
 static void refuse_one(struct sa *sa, struct sa_turns *turns)
 {
 	struct sa_turn *turn = sa_turns_refuse(turns);
-	struct pool_job *job = (struct pool_job *)((char *)turn - offsetof(struct pool_job, turn));
+	struct pool_job *job = container_of(turn, struct pool_job, turn);
 
 	job->query.status = IBA_STATUS_BUSY;
 	answer(sa, &job->query, job->mad, false);
@@ -455,7 +455,7 @@ static void end_leases(struct sa *sa)
 
 static void lease_due(struct timer *timer)
 {
-	end_leases((struct sa *)((char *)timer - offsetof(struct sa, leases)));
+	end_leases(container_of(timer, struct sa, leases));
 }
 
 /* What must follow a change of the registries. */
@@ -639,7 +639,7 @@ static void publish_now(struct sa *sa)
 
 static void publish_due(struct timer *timer)
 {
-	publish_now((struct sa *)((char *)timer - offsetof(struct sa, publish)));
+	publish_now(container_of(timer, struct sa, publish));
 }
 
 static void expire_members(struct sa *sa)
@@ -654,7 +654,7 @@ static void expire_members(struct sa *sa)
 
 static void expiry_due(struct timer *timer)
 {
-	expire_members((struct sa *)((char *)timer - offsetof(struct sa, expire)));
+	expire_members(container_of(timer, struct sa, expire));
 }
 
 static void groups_programmed(void *arg, uint64_t serial)

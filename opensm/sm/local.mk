@@ -82,6 +82,7 @@ libsm_a_SOURCES = \
 	opensm/sm/write/pkey_guard.c \
 	opensm/sm/write/pkey_indexes.c \
 	opensm/sm/write/pkey_plan.c opensm/sm/write/pkey_plan.h \
+	opensm/sm/write/pkey_private.h \
 	opensm/sm/write/port.c \
 	opensm/sm/write/qos.c \
 	opensm/sm/write/reregister.c \

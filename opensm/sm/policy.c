@@ -10,6 +10,23 @@
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 #include "sm/takeover/run_time_partitions.h"
+#include "sm/write/write.h"
+
+struct policy {
+	uint64_t shape;		   /* of the fabric that the partitions were made for */
+	GPtrArray *lane_conflicts; /* texts, as logged: QoS against lanes of routes; or NULL */
+};
+
+struct policy *policy_new(void)
+{
+	return g_new0(struct policy, 1);
+}
+
+void policy_free(struct policy *policy)
+{
+	g_clear_pointer(&policy->lane_conflicts, g_ptr_array_unref);
+	g_free(policy);
+}
 
 /* The fabric that patterns match: names were read after the sweep froze its fabric. */
 static struct fabric *named_fabric(struct sm *sm, bool by_names)
@@ -25,7 +42,7 @@ static struct fabric *named_fabric(struct sm *sm, bool by_names)
 static bool is_made(const struct sm *sm, const struct partition_rules *rules)
 {
 	return sm->partitions && sm->partitions->rules == rules && !rules->has_patterns &&
-	       sm->sweep.kind == SWEEP_KIND_PARTIAL && sm->partitions_shape == sm->fabric->shape;
+	       sm->sweep.kind == SWEEP_KIND_PARTIAL && sm->policy->shape == sm->fabric->shape;
 }
 
 /* The same problem, in a line whose number changed as lines before it were added or removed. */
@@ -82,11 +99,11 @@ static void take(struct sm *sm, struct partitions *partitions)
 	struct partitions *old = sm->partitions;
 
 	if (!old || old->rules != partitions->rules)
-		sm->p_keys_settled = false;
+		p_keys_changed(sm);
 	if (are_routes_late(sm, partitions))
 		sm->schedule.reasons |= SWEEP_CHANGE;
 	sm->partitions = partitions;
-	sm->partitions_shape = sm->fabric->shape;
+	sm->policy->shape = sm->fabric->shape;
 	tell_problems(sm, "partitions", LOG_INFO, partitions->problems, old ? old->problems : NULL);
 	tell_problems(sm, "partitions", LOG_ERROR, partitions->crowded, old ? old->crowded : NULL);
 	partitions_unref(old);
@@ -163,7 +180,7 @@ static void make_qos(struct sm *sm)
 
 	fabric = named_fabric(sm, sm->options->qos && policy->groups->len);
 	if (!sm->options->qos)
-		take_qos(sm, routing_sl_to_vl(sm->routing, demand) || sm->vl_tables_known
+		take_qos(sm, routing_sl_to_vl(sm->routing, demand) || vl_tables_are_known(sm)
 				     ? qos_paths_built_in(sm->options, fabric, sm->partitions)
 				     : NULL);
 	else if (!sm->qos ||
@@ -183,9 +200,9 @@ static void tell_lane_conflicts(struct sm *sm)
 				   : NULL;
 
 	if (texts)
-		tell_problems(sm, "QoS", LOG_ERROR, texts, sm->lane_conflicts);
-	g_clear_pointer(&sm->lane_conflicts, g_ptr_array_unref);
-	sm->lane_conflicts = texts;
+		tell_problems(sm, "QoS", LOG_ERROR, texts, sm->policy->lane_conflicts);
+	g_clear_pointer(&sm->policy->lane_conflicts, g_ptr_array_unref);
+	sm->policy->lane_conflicts = texts;
 }
 
 enum step_result step_policy(struct sm *sm)

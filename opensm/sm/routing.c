@@ -179,7 +179,7 @@ static bool leads_to_silence(const struct builder_node *node)
 {
 	for (unsigned int num = 1; num <= node->info.num_ports; num++)
 		if (builder_link_is_up(&node->ports[num]) && !node->ports[num].peer &&
-		    !node->ports[num].loopback)
+		    node->ports[num].cable.state != CABLE_LOOPBACK)
 			return true;
 	return false;
 }

@@ -7,6 +7,7 @@
  * partitions are the values of the last one. All of it belongs to the actor "sm"; others see what
  * step_publish publishes, and reach it by events and through mad/.
  */
+#include "fabric/node_table.h"
 #include "policy/files/route_files.h"
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
@@ -158,7 +159,6 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->builder->self_check = context->self_check;
 	sm->local = g_new0(struct builder_node, 1);
 	sm->local->ports = g_new0(struct builder_port, 1);
-	sm->first_act = (uint32_t)(runtime_now(context->rt) * UINT64_C(0x9E3779B97F4A7C15) >> 32);
 	builder_hold(sm->local);
 	sm->writer = state_writer_new(context, sm->actor);
 	sm->disk = disk_new(sm);
@@ -166,18 +166,21 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	guid2lid_watch(sm->guid2lid, on_lids_not_kept, sm);
 	sm->routes = routes_new();
 	sm->path_sls = path_sls_new(context->cache_dir, context->log);
-	sm->p_key_indexes = p_key_indexes_new(sm);
+	sm->p_keys = p_keys_new(sm);
 	sm->program = program_new(routes_written);
 	sm->multicast = multicast_new();
 	sm->aliases = aliases_new();
-	sm->suspects = g_ptr_array_new();
-	sm->cables_asked = g_ptr_array_new();
-	sm->askers = g_ptr_array_new_with_free_func(sm_asker_free);
+	sm->silence = silence_new();
+	sm->identified = node_table_new(sizeof(uint64_t));
+	sm->lost_by = node_table_new(sizeof(struct builder_port *));
+	sm->askers = askers_new();
 	sm->table_reader = table_reader_new(sm);
 	sm->audit = audit_new(sm);
 	sm->mastership = mastership_new(sm);
 	sm->others = other_sms_new();
 	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	sm->policy = policy_new();
+	sm->vl_tables = vl_tables_new();
 	sm->reregister = reregister_new(sm);
 	sweep_init(sm);
 	health_init(sm);
@@ -227,8 +230,8 @@ struct sm *sm_new_dry(struct context *context, struct mad *mad, struct vendor *v
 
 void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg)
 {
-	sm->show = show;
-	sm->show_arg = arg;
+	sm->show.fn = show;
+	sm->show.arg = arg;
 }
 
 /* Before the actor starts: messages in its mailbox must not begin a sweep of their own. */
@@ -270,9 +273,10 @@ void sm_free(struct sm *sm)
 	port_health_free(sm);
 	actor_free(sm->actor);
 	dry_free(sm->dry);
-	g_ptr_array_unref(sm->suspects);
-	g_ptr_array_unref(sm->cables_asked);
-	g_ptr_array_unref(sm->askers);
+	silence_free(sm->silence);
+	node_table_free(sm->identified);
+	node_table_free(sm->lost_by);
+	askers_free(sm->askers);
 	table_reader_free(sm->table_reader);
 	audit_free(sm->audit);
 	mastership_free(sm->mastership);
@@ -289,8 +293,8 @@ void sm_free(struct sm *sm)
 	options_unref(sm->schedule.settled_for);
 	partitions_unref(sm->partitions);
 	qos_paths_unref(sm->qos);
-	g_clear_pointer(&sm->lane_conflicts, g_ptr_array_unref);
-	p_keys_clear(sm);
+	policy_free(sm->policy);
+	vl_tables_free(sm->vl_tables);
 	mc_groups_unref(sm->groups);
 	builder_free(sm->builder);
 	builder_release(sm->local);
@@ -298,8 +302,9 @@ void sm_free(struct sm *sm)
 	state_writer_free(sm->writer);
 	guid2lid_free(sm->guid2lid);
 	path_sls_free(sm->path_sls);
-	p_key_indexes_free(sm->p_key_indexes);
+	p_keys_free(sm->p_keys);
 	key_update_free(sm->key_update);
+	lease_free(sm->lease);
 	unknown_keys_free(sm->unknown_keys);
 	keys_free(sm);
 	g_hash_table_unref(sm->trap_sources);

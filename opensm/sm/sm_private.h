@@ -59,9 +59,15 @@ struct keys;	     /* keys.h */
 struct unknown_keys; /* key_unknown.c */
 struct key_update;   /* key_update.c */
 struct dry;	     /* dry_send.c */
+struct health;	     /* health.c */
 struct port_health;  /* port_health.c */
-struct p_key_indexes; /* pkey_indexes.c */
+struct silence;	     /* silence.c */
+struct policy;	     /* policy.c */
+struct p_keys;	     /* pkey_private.h */
+struct vl_tables;    /* qos.c */
+struct askers;	     /* sm_asker.c */
 struct reregister;   /* reregister.c */
+struct lease;	     /* lease.c */
 
 /* What the previous SM left: replicate.c. */
 struct takeover {
@@ -96,25 +102,14 @@ struct sm {
 	struct fabric *fabric;
 	struct routing *routing;
 	struct partitions *partitions;
-	uint64_t partitions_shape; /* shape of the fabric that they were made for */
-	bool p_keys_settled;	   /* all tables were set by these rules */
-	bool p_keys_looked, p_keys_held; /* pkey_guard.c: another SM's tables checked; kept */
-	unsigned int index0_kept;  /* ports in use whose key at index 0 is not that of indx0 */
 	struct qos_paths *qos;	   /* NULL: QoS is off, and its tables must not be set */
-	bool vl_tables_known;	   /* some node has QoS tables (qos.c) that an SM wrote */
-	uint16_t told_sls; /* qos.c: bitmask of the SLs given to hosts while QoS is off */
-	unsigned int vl_resets;	   /* nodes whose tables were reset since that was logged */
-	bool had_lanes;		   /* SL2VL tables were set for lanes of routes */
-	bool lanes_left;	   /* reachable switches may still have lanes of other routes */
-	GPtrArray *lane_conflicts; /* texts, as logged: QoS against lanes of routes; or NULL */
-	struct p_key_changes *p_key_changes; /* pkey.c: of the running sweep */
-	struct p_key_indexes *p_key_indexes;
 	struct mc_groups *groups;  /* groups whose trees are programmed */
-	bool mft_used[IBA_MFT_BLOCKS]; /* blocks that may be in use in some switch */
-	uint16_t mlid_top;	       /* highest MLID in them; 0: none */
+	struct policy *policy;
+	struct p_keys *p_keys;
+	struct vl_tables *vl_tables;
+	uint16_t mlid_top; /* highest MLID that some switch may have rows for; 0: none */
 
 	struct sweep sweep;
-	GQueue walks; /* walk.c: of the running step */
 	struct schedule schedule;
 	struct lid_state lids;
 	struct routes *routes;
@@ -126,38 +121,29 @@ struct sm {
 	struct mastership *mastership;
 	enum dealing dealing;
 	struct other_sms *others;
-	uint64_t outlook_since; /* outlook.c: builder's number of the last heavy sweep checked */
 	struct state_writer *writer;
 	struct disk *disk;
 	GArray *held_up; /* of struct held_up: held_up.c */
 	struct dry *dry;   /* dry run: no Set is sent; NULL: not a dry run */
+	struct health *health;
 	struct port_health *port_health;
+	struct silence *silence;
+	/* Side tables of nodes (fabric/node_table.h): */
+	struct node_table *identified; /* uint64_t: when NodeInfo was last read: identity.c */
+	struct node_table *lost_by;    /* struct builder_port *: kept.c */
 	struct takeover takeover;
 	struct reregister *reregister;
-	bool names_wanted; /* wanted again, since a sweep checked which are missing */
-
-	/* health.c, silence.c */
-	GPtrArray *sick;      /* nodes with errors */
-	struct timer retry;   /* for the first of them */
-	struct timer watch;   /* own_port.c */
-	uint32_t first_act;   /* of ActCount: different each time the daemon starts */
-	bool port_lost;	      /* own_port.c: the device of the SM's port is gone */
-	struct timer lease;   /* lease.c: checks M_Keys before their leases end */
-	unsigned int fatal_sweeps; /* in a row that found a fatal condition (fatal.c) */
-	GPtrArray *suspects;  /* struct suspect */
-	GPtrArray *cables_asked; /* struct sm_request that waits for the answer of its near end */
-	struct log_limit error_log;
-	struct log_limit groups_log; /* sweep.c: lines of sweeps that clients' joins cause */
-
-	GPtrArray *askers; /* struct asker: sm_asker.c */
-	_Atomic bool asked; /* an SM requester has not been identified yet by the actor "sm" */
-
-	/* trap.c */
-	struct log_limit trap_log;
-	GHashTable *trap_sources; /* LID -> struct source */
-
-	sm_progress_fn *show;
-	void *show_arg;
+	struct lease *lease;
+	struct askers *askers;
+	GHashTable *trap_sources; /* LID -> struct source: trap.c */
+	struct {
+		struct timer watch;
+		bool lost; /* the device of the SM's port is gone */
+	} own_port;	   /* own_port.c */
+	struct {
+		sm_progress_fn *fn; /* NULL: not shown */
+		void *arg;
+	} show;
 };
 
 static inline unsigned int sm_state(const struct sm *sm) /* enum iba_sm_state */
@@ -175,7 +161,7 @@ static inline bool sm_rests(const struct sm *sm)
 {
 	unsigned int state = sm_state(sm);
 
-	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE || sm->port_lost ||
+	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE || sm->own_port.lost ||
 	       sm->dealing != ALONE;
 }
 
@@ -205,6 +191,8 @@ void sweep_take_options(struct sm *sm); /* takes the current ones, unless a swee
 #include "sm/steps.def"
 
 /* ---- policy.c ---- */
+struct policy *policy_new(void);
+void policy_free(struct policy *policy);
 /*
  * Partitions on the fabric of the sweep, before names of nodes are read: names read by an earlier
  * sweep are used. NULL if routes need not respect partitions, or the rules use names and none has

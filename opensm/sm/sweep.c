@@ -52,7 +52,7 @@ static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
 {
 	struct sm_progress progress = {.step = step, .step_ns = took, .finished = finished};
 
-	if (!sm->show)
+	if (!sm->show.fn)
 		return;
 	if (sm->fabric) {
 		progress.switches = sm->fabric->n_switches;
@@ -63,7 +63,7 @@ static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
 					   sm->fabric->ports[i].info.port_state == IBA_PORT_ACTIVE;
 	}
 	progress.errors = sm->sweep.errors != 0;
-	sm->show(sm->show_arg, &progress);
+	sm->show.fn(sm->show.arg, &progress);
 }
 
 static void announce_up(struct sm *sm)
@@ -104,7 +104,7 @@ static void all_is_well(struct sm *sm)
 {
 	struct schedule *schedule = &sm->schedule;
 
-	if (!sm->names_wanted)
+	if (!sm->schedule.names_wanted)
 		builder_settled(sm->builder);
 	options_unref(schedule->settled_for);
 	schedule->settled_for = options_ref(sm->options);
@@ -148,7 +148,7 @@ static void log_end(struct sm *sm)
 	unsigned int held_back = 0;
 
 	if (sweep->kind == SWEEP_KIND_GROUPS && !sweep->errors &&
-	    !log_limit_pass(&sm->groups_log, now, 20, 60 * NS_PER_S, &held_back))
+	    !log_limit_pass(&sm->schedule.groups_log, now, 20, 60 * NS_PER_S, &held_back))
 		return;
 	log_at(sm->log, is_old_news(sm) ? LOG_VERBOSE : LOG_INFO, "%s sweep: %.1f ms, %u errors%s",
 	       plan_kind_name(sweep->kind), (now - sweep->started_ns) / (double)NS_PER_MS,
@@ -463,9 +463,9 @@ void sweep_rest(struct sm *sm)
 	}
 	timer_stop(&schedule->interval);
 	timer_stop(&schedule->settle);
-	timer_stop(&sm->retry);
-	timer_stop(&sm->watch);
-	timer_stop(&sm->lease);
+	health_rest(sm);
+	timer_stop(&sm->own_port.watch);
+	lease_rest(sm);
 	atomic_store(&sm->context->sweep_since, 0);
 	schedule->reasons = 0;
 	schedule->discovered = schedule->up = false;
@@ -488,7 +488,7 @@ void sweep_take_options(struct sm *sm)
 
 static void on_settle(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, schedule.settle));
+	struct sm *sm = container_of(timer, struct sm, schedule.settle);
 
 	if (sweep_runs(sm) && sweep_is_discovering(sm)) {
 		sweep_advance(sm); /* it handles the marked nodes */
@@ -529,14 +529,14 @@ void sweep_files_read(struct sm *sm, unsigned int reasons)
 
 static void on_files_late(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, schedule.files));
+	struct sm *sm = container_of(timer, struct sm, schedule.files);
 
 	begin_with_files(sm);
 }
 
 static void on_interval(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, schedule.interval));
+	struct sm *sm = container_of(timer, struct sm, schedule.interval);
 
 	sweep_want(sm, SWEEP_TIMER);
 }

@@ -9,6 +9,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "complib/hash.h"
 #include "subnet/inventory_private.h"
 
 #define PER_P_KEY_BLOCK 32
@@ -65,15 +66,14 @@ static bool carries_data(const struct fabric *fabric, uint32_t port)
 
 uint64_t inventory_ports_with_data(const struct fabric *fabric)
 {
-	const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
 	uint64_t sum = 0;
 
 	for (uint32_t port = 0; port < fabric->n_ports; port++) {
 		uint64_t guid = fabric->nodes[fabric->ports[port].node].guid;
-		uint64_t mixed = (guid ^ (uint64_t)fabric->ports[port].num << 56) * odd;
+		uint64_t mixed = hash_spread(guid ^ (uint64_t)fabric->ports[port].num << 56);
 
 		if (carries_data(fabric, port))
-			sum += (mixed ^ mixed >> 32) * odd;
+			sum += hash_spread(mixed ^ mixed >> 32);
 	}
 	return sum;
 }

@@ -97,7 +97,7 @@ struct asker {
 
 static void ask(struct timer *timer)
 {
-	struct asker *asker = (struct asker *)((char *)timer - offsetof(struct asker, timer));
+	struct asker *asker = container_of(timer, struct asker, timer);
 	struct vendor_address to = {.lid = (uint16_t)atomic_load(&asker->lid)};
 	struct iba_smp smp = {
 		.header = {.base_version = IBA_BASE_VERSION,

@@ -6,21 +6,12 @@
  */
 #include <string.h>
 
+#include "complib/random.h"
 #include "tests/fuzz/fuzz.h"
-
-/* A generator of Steele, Lea and Flood (splitmix64). */
-static uint64_t next(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
 
 static size_t below(uint64_t *state, size_t limit)
 {
-	return limit ? next(state) % limit : 0;
+	return limit ? random_next(state) % limit : 0;
 }
 
 /* A number from 0 to a, but at most b. */
@@ -59,7 +50,7 @@ static void alter_octet(GByteArray *input, uint64_t *state)
 		*octet = edges[below(state, sizeof(edges))];
 		break;
 	default:
-		*octet = next(state);
+		*octet = random_next(state);
 	}
 }
 
@@ -151,7 +142,7 @@ static void alter(GByteArray *input, const GPtrArray *seeds, uint64_t *state)
 GByteArray *fuzz_mutate(const GPtrArray *seeds, uint64_t series, uint64_t number, size_t max_size)
 {
 	uint64_t state = series * UINT64_C(0xD1342543DE82EF95) + number;
-	GBytes *seed = g_ptr_array_index(seeds, next(&state) % seeds->len);
+	GBytes *seed = g_ptr_array_index(seeds, random_next(&state) % seeds->len);
 	GByteArray *input = g_byte_array_new();
 	size_t size;
 	const uint8_t *data = g_bytes_get_data(seed, &size);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <utime.h>
 
+#include "complib/random.h"
 #include "tests/directory.h"
 
 #define LOG_TAIL 6000
@@ -329,11 +330,7 @@ void scenario_heavy_sweep(struct scenario *s, unsigned int seconds)
 
 unsigned int scenario_random(struct scenario *s, unsigned int n)
 {
-	uint64_t z = s->random += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
-
-	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-	return (unsigned int)((z ^ z >> 31) % n);
+	return (unsigned int)(random_next(&s->random) % n);
 }
 
 static unsigned int random_node(struct scenario *s, uint8_t type)

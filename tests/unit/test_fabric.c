@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fabric/changes.h"
+#include "fabric/node_table.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
@@ -560,6 +561,58 @@ START_TEST(test_random_fabrics)
 }
 END_TEST
 
+/* A node that follows another one in its slot finds no note of that, however often that happens. */
+START_TEST(test_notes_about_nodes)
+{
+	struct builder *builder = builder_new();
+	struct node_table *table = node_table_new(3 * sizeof(uint64_t));
+	const struct builder_node stranger = {.guid = 1}; /* not made by a builder */
+	struct builder_node *kept = add(builder, IBA_NODE_SWITCH, 4, 0x100000);
+
+	*(uint64_t *)node_table_of(table, &stranger) = 5;
+	*(uint64_t *)node_table_of(table, kept) = 7;
+	for (uint64_t guid = 1; guid <= 1000; guid++) {
+		struct builder_node *node = add(builder, IBA_NODE_CA, 1, guid * 8);
+		uint64_t *note = node_table_of(table, node);
+
+		ck_assert_uint_eq(note[0] | note[1] | note[2], 0);
+		note[0] = note[2] = guid;
+		ck_assert_ptr_eq(node_table_of(table, node), note);
+		ck_assert_uint_le(node->slot, 2);
+		builder_remove(builder, node);
+	}
+	for (uint64_t guid = 1; guid <= 1000; guid++)
+		*(uint64_t *)node_table_of(table, add(builder, IBA_NODE_CA, 1, guid * 8)) = guid;
+	for (uint64_t guid = 1; guid <= 1000; guid++)
+		ck_assert_uint_eq(
+			*(uint64_t *)node_table_of(table, builder_find(builder, guid * 8)), guid);
+	ck_assert_uint_eq(*(uint64_t *)node_table_of(table, &stranger), 5);
+	ck_assert_uint_eq(*(uint64_t *)node_table_of(table, kept), 7);
+	node_table_free(table);
+	builder_free(builder);
+}
+END_TEST
+
+/* A removed node keeps its slot, and what is noted there, as long as a request points to it. */
+START_TEST(test_note_of_a_removed_node)
+{
+	struct builder *builder = builder_new();
+	struct node_table *table = node_table_new(sizeof(uint64_t));
+	struct builder_node *removed = add(builder, IBA_NODE_CA, 1, 0x100), *next;
+
+	*(uint64_t *)node_table_of(table, removed) = 7;
+	builder_hold(removed);
+	builder_remove(builder, removed);
+	next = add(builder, IBA_NODE_CA, 1, 0x100);
+	ck_assert_uint_ne(next->slot, removed->slot);
+	ck_assert_uint_eq(*(uint64_t *)node_table_of(table, next), 0);
+	ck_assert_uint_eq(*(uint64_t *)node_table_of(table, removed), 7);
+	builder_free(builder); /* the request still points to it */
+	builder_release(removed);
+	node_table_free(table);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fabric");
@@ -581,6 +634,8 @@ int main(void)
 	tcase_add_test(tcase, test_tables);
 	tcase_add_test(tcase, test_epochs);
 	tcase_add_test(tcase, test_shared_table);
+	tcase_add_test(tcase, test_notes_about_nodes);
+	tcase_add_test(tcase, test_note_of_a_removed_node);
 	tcase_add_test(tcase, test_random_fabrics);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

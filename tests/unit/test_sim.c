@@ -464,7 +464,7 @@ static void flood_receive(void *arg, struct vendor_mad *mad)
 
 static void flood_start(struct message *message)
 {
-	flood_send((struct flood *)((char *)message - offsetof(struct flood, start)));
+	flood_send(container_of(message, struct flood, start));
 }
 
 /* Part of the flood. */

@@ -92,8 +92,7 @@ void certificate_read(struct certificate *certificate, uint64_t patience_ns)
 
 static void on_overdue(struct timer *timer)
 {
-	struct certificate *certificate =
-		(struct certificate *)((char *)timer - offsetof(struct certificate, overdue));
+	struct certificate *certificate = container_of(timer, struct certificate, overdue);
 	struct context *context = daemon_context(certificate->daemon);
 	struct options *options = slot_take(&context->options);
 	g_autofree char *text =

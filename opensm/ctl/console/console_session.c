@@ -462,8 +462,7 @@ static void work(struct session *session)
 
 /* ---- timers ---- */
 
-#define session_of(timer, member)                                                                  \
-	((struct session *)((char *)(timer)-offsetof(struct session, member)))
+#define session_of(timer, member) container_of(timer, struct session, member)
 
 /* Output that the user does not take at once is lost: the session does not wait for it. */
 static void end_with(struct session *session, const char *last_words)

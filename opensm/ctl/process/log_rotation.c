@@ -83,8 +83,7 @@ void log_rotation_ask(struct log_rotation *rotation)
 
 static void on_overdue(struct timer *timer)
 {
-	struct log_rotation *rotation =
-		(struct log_rotation *)((char *)timer - offsetof(struct log_rotation, overdue));
+	struct log_rotation *rotation = container_of(timer, struct log_rotation, overdue);
 	g_autofree char *why =
 		g_strdup_printf("waited %" PRIu64 " s", (uint64_t)(OVERDUE_NS / NS_PER_S));
 

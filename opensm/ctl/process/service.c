@@ -68,8 +68,7 @@ static bool ask_pulse(struct service *service, struct pulse *pulse)
 
 static void on_watchdog(struct timer *timer)
 {
-	struct service *service =
-		(struct service *)((char *)timer - offsetof(struct service, watchdog));
+	struct service *service = container_of(timer, struct service, watchdog);
 	bool all = true;
 
 	for (unsigned int i = 0; i < DAEMON_WATCHED; i++)

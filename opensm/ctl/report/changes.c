@@ -209,7 +209,7 @@ static void flap_free(gpointer data)
 
 static uint64_t end_key(uint64_t guid, uint8_t port)
 {
-	return (guid + port) * UINT64_C(0x9E3779B97F4A7C15);
+	return hash_spread(guid + port);
 }
 
 /* Key of what comes and goes as a whole: a node, a cable, the LIDs of an endport. */
@@ -293,8 +293,7 @@ static void tell_or_hold(struct changes *changes, struct changes_line *line)
  */
 static void on_calm(struct timer *timer)
 {
-	struct changes *changes =
-		(struct changes *)((char *)timer - offsetof(struct changes, calm));
+	struct changes *changes = container_of(timer, struct changes, calm);
 	uint64_t now = actor_now(changes->actor);
 	GHashTableIter iter;
 	struct flap *flap;

@@ -336,8 +336,7 @@ static void draw_status(struct progress *progress)
 
 static void draw(struct timer *timer)
 {
-	struct progress *progress =
-		(struct progress *)((char *)timer - offsetof(struct progress, draw));
+	struct progress *progress = container_of(timer, struct progress, draw);
 	g_autofree char *cut_off = status_own_port(progress->context);
 
 	if (progress->up || cut_off)

@@ -146,8 +146,7 @@ static void tell_overdue(struct site_files *site, const struct reading *reading)
 
 static void on_overdue(struct timer *timer)
 {
-	struct site_files *site =
-		(struct site_files *)((char *)timer - offsetof(struct site_files, is_overdue));
+	struct site_files *site = container_of(timer, struct site_files, is_overdue);
 
 	for (unsigned int i = 0; i < DAEMON_FILES; i++)
 		if (site->running[i] && !site->overdue[i].why)
@@ -583,8 +582,7 @@ static void on_files_wanted(void *arg, uint64_t value)
 
 static void on_again(struct timer *timer)
 {
-	struct site_files *site =
-		(struct site_files *)((char *)timer - offsetof(struct site_files, again));
+	struct site_files *site = container_of(timer, struct site_files, again);
 	unsigned int reasons = follow(site);
 
 	if (reasons)

@@ -240,7 +240,7 @@ static void send_out(struct sa_hold *hold, struct entry *entry)
 
 static void on_deadline(struct timer *timer)
 {
-	struct sa_hold *hold = (struct sa_hold *)((char *)timer - offsetof(struct sa_hold, timer));
+	struct sa_hold *hold = container_of(timer, struct sa_hold, timer);
 	uint64_t now = actor_now(hold->actor);
 
 	for (GList *link = hold->waiting.head, *next; link; link = next) {

@@ -31,7 +31,7 @@ static void tell_sm(const struct sa_park *park, uint64_t want)
 
 static void on_tick(struct timer *timer)
 {
-	struct sa_park *park = (struct sa_park *)((char *)timer - offsetof(struct sa_park, tick));
+	struct sa_park *park = container_of(timer, struct sa_park, tick);
 	uint64_t now = actor_now(park->actor);
 
 	for (guint i = 0; i < park->waiting->len;) {

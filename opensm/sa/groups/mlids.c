@@ -174,8 +174,7 @@ void sa_mlids_share(struct sa_mlids *mlids, const struct mlid_rule *rules, unsig
 /* Neighbouring hosts differ in few bits; the hash must spread them anyway. */
 static uint32_t spread(uint64_t prefix, uint64_t guid, uint32_t n)
 {
-	uint64_t bits =
-		(prefix * UINT64_C(0xC2B2AE3D27D4EB4F) ^ guid) * UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t bits = hash_spread(prefix * UINT64_C(0xC2B2AE3D27D4EB4F) ^ guid);
 
 	return (uint32_t)((bits >> 32) % n);
 }

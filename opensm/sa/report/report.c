@@ -332,8 +332,7 @@ static bool add_shown(struct sa_subscription *subscription, void *arg)
 
 static void show(struct timer *timer)
 {
-	struct sa_reporter *reporter =
-		(struct sa_reporter *)((char *)timer - offsetof(struct sa_reporter, show));
+	struct sa_reporter *reporter = container_of(timer, struct sa_reporter, show);
 	const struct sa_subscribers *subscribers = reporter->registries->subscribers;
 	struct subscriptions *shown = subscriptions_new(sa_subscribers_count(subscribers));
 
@@ -595,8 +594,7 @@ static unsigned int serve(struct sa_reporter *reporter, struct lane *lane)
 
 static void take_turn(struct timer *timer)
 {
-	struct sa_reporter *reporter =
-		(struct sa_reporter *)((char *)timer - offsetof(struct sa_reporter, turn));
+	struct sa_reporter *reporter = container_of(timer, struct sa_reporter, turn);
 	struct lane *lanes = reporter->lanes;
 	unsigned int looks;
 
@@ -614,8 +612,7 @@ static void take_turn(struct timer *timer)
 
 static void rest_is_over(struct timer *timer)
 {
-	struct sa_reporter *reporter =
-		(struct sa_reporter *)((char *)timer - offsetof(struct sa_reporter, rest));
+	struct sa_reporter *reporter = container_of(timer, struct sa_reporter, rest);
 
 	reporter->wake = true;
 	take_turn(&reporter->turn);

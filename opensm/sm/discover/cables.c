@@ -26,10 +26,10 @@ static bool are_switches(const struct builder_port *a, const struct builder_port
 	return builder_is_switch(a->node) && builder_is_switch(b->node);
 }
 
-static bool tells(const struct sm *sm, const struct builder_port *port,
-		  const struct builder_port *who)
+/* The probe of this sweep has found that the cable of port leads to far. */
+static bool leads_to(const struct builder_port *port, const struct builder_port *far)
 {
-	return port->probed == sm->builder->sweep && port->told == who;
+	return builder_far_end(port) == far;
 }
 
 /* ---- cables that moved ---- */
@@ -69,7 +69,7 @@ static void node_moved(struct sm *sm, const struct builder_port *port, struct bu
 	} else if (trust_n_blocks(&far->p_keys) && !builder_is_switch(far->node)) {
 		node_lose_trust(sm, far->node, moved); /* its cable was lost already */
 	}
-	if (!tells(sm, far, port))
+	if (!leads_to(far, port))
 		far->read = 0;
 }
 
@@ -90,12 +90,12 @@ static void connect_ends(struct sm *sm, struct builder_port *port, struct builde
 	builder_link(port, far);
 }
 
-void cables_lose_hearsay(struct sm *sm, struct builder_node *node)
+void cables_lose_hearsay(struct builder_node *node)
 {
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
 		struct builder_port *port = &node->ports[num];
 
-		if (port->peer && !tells(sm, port->peer, port))
+		if (port->peer && !leads_to(port->peer, port))
 			builder_lose_link(port);
 	}
 }
@@ -105,7 +105,7 @@ void cables_lose_hearsay(struct sm *sm, struct builder_node *node)
 /* What was read so far in this sweep, if anything, belongs to other devices. */
 static bool own_cable_moved(struct sm *sm, struct builder_port *own, struct builder_port *far)
 {
-	bool seen = own->link_seen == sm->builder->sweep;
+	bool seen = builder_cable_is(own, CABLE_SEEN);
 
 	if (own != sm->builder->sm_port || !own->peer || own->peer == far)
 		return false;
@@ -125,7 +125,7 @@ static bool has_cable_of_its_own(const struct builder_port *far)
 
 static void leave_out(struct sm *sm, struct builder_port *port)
 {
-	const struct builder_port *far = port->told;
+	const struct builder_port *far = port->cable.far_end;
 	char name[SM_NAME_SIZE], other[SM_NAME_SIZE];
 	g_autofree char *why = NULL;
 
@@ -155,14 +155,25 @@ static void ask_known_cable(struct sm *sm, struct builder_port *far)
 {
 	struct builder_port *known = far->peer;
 
-	far->contested = known->contested = sm->builder->sweep;
+	builder_cable(far, CABLE_EVENT_CONTESTED);
+	builder_cable(known, CABLE_EVENT_CONTESTED);
 	if (far == sm->builder->sm_port) {
 		port_probe(sm, far);
 		return;
 	}
-	known->probed = known->link_seen = far->link_seen = 0;
+	builder_cable(far, CABLE_EVENT_STALE);
+	builder_cable(known, CABLE_EVENT_STALE);
 	if (!will_be_followed(sm, known))
 		builder_mark(known->node);
+}
+
+/* Only this end reports that cable so far. */
+static void join_half(struct sm *sm, struct builder_port *port, struct builder_port *far)
+{
+	displace(sm, port, far);
+	builder_lose_link(port);
+	builder_cable(port, CABLE_EVENT_ASKED);
+	port->cable.far_end = far;
 }
 
 /* The device that answered behind port is known at another cable: cables_settle() decides. */
@@ -170,12 +181,9 @@ static bool is_elsewhere(struct sm *sm, struct builder_port *port, struct builde
 {
 	if (!has_cable_of_its_own(far) || far->peer == port || port == sm->builder->sm_port)
 		return false;
-	if (far->contested != sm->builder->sweep)
+	if (!builder_cable_is(far, CABLE_CONTESTED))
 		ask_known_cable(sm, far);
-	displace(sm, port, far);
-	builder_lose_link(port);
-	port->probed = sm->builder->sweep;
-	port->told = far;
+	join_half(sm, port, far);
 	return true;
 }
 
@@ -195,23 +203,19 @@ static bool is_placed(const struct sm *sm, const struct builder_node *node)
  */
 static void ask_other_end(const struct sm *sm, struct builder_port *far)
 {
-	uint64_t sweep = sm->builder->sweep;
-
-	if (far->probed == sweep || far->contested == sweep || will_be_followed(sm, far))
+	if (builder_cable_is(far, CABLE_ASKED | CABLE_CONTESTED) || will_be_followed(sm, far))
 		return;
-	far->contested = sweep;
-	far->link_seen = 0;
+	builder_cable(far, CABLE_EVENT_CONTESTED);
+	builder_cable(far, CABLE_EVENT_STALE);
 	builder_mark(far->node);
 }
 
 /* False as long as only this end reports a new cable between two switches. */
 static bool counts(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
-	if (!are_switches(port, far) || !is_placed(sm, far->node) || tells(sm, far, port))
+	if (!are_switches(port, far) || !is_placed(sm, far->node) || leads_to(far, port))
 		return true;
-	displace(sm, port, far);
-	builder_lose_link(port);
-	port->probed = sm->builder->sweep;
+	join_half(sm, port, far);
 	ask_other_end(sm, far);
 	return false;
 }
@@ -231,11 +235,11 @@ static void doubt_down(struct builder_port *port)
  */
 static void plug_met(struct sm *sm, struct builder_port *port)
 {
-	if (!port->loopback)
+	if (port->cable.state != CABLE_LOOPBACK)
 		node_lose_trust(sm, port->node, "a loopback plug is in one of its ports");
 	builder_lose_link(port);
 	builder_touch(port->node);
-	port->silent = port->loopback = true;
+	builder_cable(port, CABLE_EVENT_LOOPBACK);
 }
 
 bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *far)
@@ -250,7 +254,7 @@ bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *fa
 	}
 	if (own_cable_moved(sm, port, far) || is_elsewhere(sm, port, far))
 		return false;
-	port->told = far;
+	port->cable.far_end = far;
 	if (port->peer != far) {
 		if (!counts(sm, port, far))
 			return false;
@@ -258,17 +262,15 @@ bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *fa
 	}
 	doubt_down(port);
 	doubt_down(far);
-	port->doubted = false;
+	builder_cable(port, CABLE_EVENT_ACCEPTED);
 	builder_link_seen(port);
 	return true;
 }
 
 /* The other end has been probed too, and is at another cable, or has none. */
-static bool is_contradicted(const struct sm *sm, const struct builder_port *far)
+static bool is_contradicted(const struct builder_port *far)
 {
-	uint64_t sweep = sm->builder->sweep;
-
-	return (far->probed == sweep && far->told) || (far->peer && far->link_seen == sweep) ||
+	return builder_far_end(far) || (far->peer && builder_cable_is(far, CABLE_SEEN)) ||
 	       builder_is_down(far);
 }
 
@@ -277,7 +279,7 @@ static bool is_at_its_place(const struct sm *sm, const struct builder_port *far)
 	bool met = sm->sweep.kind != SWEEP_KIND_HEAVY || far->node->seen == sm->builder->sweep;
 
 	if (!builder_is_switch(far->node))
-		return is_contradicted(sm, far);
+		return is_contradicted(far);
 	return met && is_placed(sm, far->node);
 }
 
@@ -291,7 +293,7 @@ static bool is_in_use_instead(const struct builder_port *port, const struct buil
 /* The device has left its previous cable: this end is probed once more, and then it counts. */
 static bool find_a_place(struct sm *sm, struct builder_port *port)
 {
-	struct builder_port *far = port->told;
+	struct builder_port *far = port->cable.far_end;
 
 	if (is_at_its_place(sm, far) && !is_in_use_instead(port, far))
 		return false;
@@ -307,20 +309,20 @@ static bool find_a_place(struct sm *sm, struct builder_port *port)
 /* That the other end is down may be newer than the report of this one: it is probed again later. */
 static bool may_be_down_since(struct sm *sm, struct builder_port *port)
 {
-	if (!builder_is_down(port->told) || port->doubted)
+	if (!builder_is_down(port->cable.far_end) || port->cable.state == CABLE_UNSURE)
 		return false;
-	port->doubted = true;
+	builder_cable(port, CABLE_EVENT_UNSURE);
 	sm->schedule.traps_lost = true;
 	return true;
 }
 
 static bool judge(struct sm *sm, struct builder_port *port)
 {
-	struct builder_port *far = port->told;
+	struct builder_port *far = port->cable.far_end;
 
 	if (may_be_down_since(sm, port))
 		return false;
-	if (is_contradicted(sm, far)) {
+	if (is_contradicted(far)) {
 		leave_out(sm, port);
 	} else { /* it could not be probed */
 		connect_ends(sm, port, far);
@@ -342,9 +344,9 @@ static bool for_each_half(struct sm *sm, bool (*fn)(struct sm *sm, struct builde
 			continue;
 		for (unsigned int num = 1; num <= node->info.num_ports; num++) {
 			struct builder_port *port = &node->ports[num];
+			const struct builder_port *far = builder_far_end(port);
 
-			if (port->probed == sm->builder->sweep && port->told &&
-			    port->peer != port->told)
+			if (far && port->peer != far)
 				any |= fn(sm, port);
 		}
 	}

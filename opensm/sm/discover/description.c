@@ -38,7 +38,7 @@ void descriptions_forget(struct sm *sm)
 		node->has_description = false;
 	}
 	builder_touch_all(sm->builder);
-	sm->names_wanted = true; /* a running sweep may be past that step */
+	sm->schedule.names_wanted = true; /* a running sweep may be past that step */
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
@@ -52,7 +52,7 @@ static void read_name(struct sm *sm, void *item)
 
 enum step_result step_names(struct sm *sm)
 {
-	sm->names_wanted = false;
+	sm->schedule.names_wanted = false;
 	sweep_walk(sm, sweep_nodes(sm), 1, read_name);
 	return STEP_NEXT;
 }

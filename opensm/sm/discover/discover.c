@@ -55,8 +55,7 @@ void port_probe(struct sm *sm, struct builder_port *port)
 		health_too_far(sm, port);
 		return;
 	}
-	port->probed = sm->builder->sweep;
-	port->told = NULL;
+	builder_cable(port, CABLE_EVENT_ASKED);
 	request = sm_request_beyond(sm, port);
 	if (mastership_was_missed(sm, port->peer)) /* a host that probably hangs */
 		request->mad.tries = MISSED_TRIES;
@@ -84,7 +83,7 @@ static void link_bounced(struct sm *sm, struct builder_port *port)
 	struct builder_port *peer = port->peer;
 
 	note_traps(sm, port);
-	port->probed = port->link_seen = 0;
+	builder_cable(port, CABLE_EVENT_STALE);
 	port->node->check = true;
 	if (!peer)
 		return;
@@ -131,8 +130,8 @@ static bool was_reset(const struct sm *sm, const struct builder_port *port,
 {
 	bool had = !port->known || port->info.lid;
 
-	return port->guid && !now->lid && had && sm->schedule.succeeded && !port->node->health &&
-	       guid2lid_is_assigned(sm->guid2lid, port->guid);
+	return port->guid && !now->lid && had && sm->schedule.succeeded &&
+	       !health_is_sick(sm, port->node) && guid2lid_is_assigned(sm->guid2lid, port->guid);
 }
 
 /* Or the switch to which it leads was reset. */
@@ -165,7 +164,7 @@ static bool port_info_store(struct sm *sm, struct builder_port *port,
 		port->node->check = true;
 	if (tells_of_other_sm(port, info))
 		audit_all_soon(sm);
-	port->inferred = false;
+	builder_cable(port, CABLE_EVENT_READ);
 	if (port->info.lid != info->lid)
 		builder_reach_changed(port->node->builder);
 	builder_set_info(port, info);
@@ -178,12 +177,12 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *peer = port->peer;
 
-	port->silent = port->loopback = port->doubted = false;
-	port->probed = port->link_seen = 0; /* it may come up again within this sweep */
+	builder_cable(port, CABLE_EVENT_DOWN); /* it may come up again within this sweep */
 	if (!peer)
 		return;
 	note_traps(sm, port);
-	peer->inferred |= peer->info.port_state != IBA_PORT_DOWN;
+	if (peer->info.port_state != IBA_PORT_DOWN)
+		builder_cable(peer, CABLE_EVENT_LOST);
 	peer->info.port_state = IBA_PORT_DOWN;
 	builder_lose_link(port);
 	if (!builder_is_switch(peer->node))
@@ -196,14 +195,12 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 void port_leave_out(struct builder_port *port)
 {
 	builder_lose_link(port);
-	port->silent = true;
+	builder_cable(port, CABLE_EVENT_EXCLUDED);
 }
 
 /* The state of a switch port was read: does it lead somewhere new? */
 static void follow_port(struct sm *sm, struct builder_port *port, bool bounced)
 {
-	uint64_t sweep = sm->builder->sweep;
-
 	if (port->num == 0)
 		return;
 	if (!builder_link_is_up(port)) {
@@ -214,10 +211,10 @@ static void follow_port(struct sm *sm, struct builder_port *port, bool bounced)
 		port_leave_out(port);
 		return;
 	}
-	if (port->link_seen == sweep || port->probed == sweep)
+	if (builder_cable_is(port, CABLE_SEEN | CABLE_ASKED))
 		return;
 	if (sm->sweep.kind == SWEEP_KIND_PARTIAL && port->peer && !bounced &&
-	    port->contested != sweep && port->info.port_state != IBA_PORT_INIT) {
+	    !builder_cable_is(port, CABLE_CONTESTED) && port->info.port_state != IBA_PORT_INIT) {
 		builder_link_seen(port); /* nothing happened here */
 		return;
 	}
@@ -264,7 +261,7 @@ static void on_port_info(struct sm_request *request)
 	if (builder_is_switch(port->node))
 		follow_port(sm, port, bounced);
 	else if (port == sm->builder->sm_port && builder_link_is_up(port) &&
-		 port->probed != sm->builder->sweep)
+		 !builder_cable_is(port, CABLE_ASKED))
 		port_probe(sm, port); /* the SM's CA sees the subnet through one port */
 }
 
@@ -509,12 +506,12 @@ static bool is_met_from_there(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->peer;
 
-	if (!far || port->link_seen != sm->builder->sweep || builder_is_silent(far->node))
+	if (!far || !builder_cable_is(port, CABLE_SEEN) || builder_is_silent(far->node))
 		return false; /* a silent switch has not reported anything in this sweep */
 	if (!builder_is_switch(far->node) ||
 	    (far != far->node->entry && !keys_silence(sm->options)))
 		return true;
-	cables_lose_hearsay(sm, far->node);
+	cables_lose_hearsay(far->node);
 	return false;
 }
 
@@ -529,7 +526,7 @@ static void nobody_there(const struct sm_request *request)
 	if (builder_is_down(port) || is_met_from_there(request->sm, port))
 		return;
 	if (request->phase == REQUEST_NO_ROUTE) { /* it may be the only cable that is left */
-		port->probed = 0;
+		builder_cable(port, CABLE_EVENT_UNSENT);
 		builder_mark(port->node);
 		return;
 	}
@@ -537,12 +534,12 @@ static void nobody_there(const struct sm_request *request)
 	if (kept_behind(request->sm, port))
 		return;
 	builder_lose_link(port);
-	port->silent = true;
+	builder_cable(port, CABLE_EVENT_NO_ANSWER);
 	health_leave_out(request->sm, port->node,
 			 "nobody answers behind port %u: no SM agent, or an unknown M_Key%s",
 			 port->num,
 			 keys_silence(request->sm->options) ? ": " KEYS_CABLE_ADVICE : "");
-	health_nobody_behind(port);
+	health_nobody_behind(request->sm, port);
 }
 
 static void on_node_info(struct sm_request *request)
@@ -559,7 +556,7 @@ static void on_node_info(struct sm_request *request)
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
 	if (keys_leave_out(sm, request->port, info.port_guid))
 		return;
-	request->port->silent = request->port->loopback = false;
+	builder_cable(request->port, CABLE_EVENT_ANSWERED);
 	node = node_answered(request, &info);
 	if (!node) {
 		builder_lose_link(request->port); /* the device has changed */

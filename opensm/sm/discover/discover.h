@@ -18,7 +18,7 @@ bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *fa
 /* All have answered. True if some are queried again. */
 bool cables_settle(struct sm *sm);
 /* Drops cables of a switch that only its own end has reported in this sweep. */
-void cables_lose_hearsay(struct sm *sm, struct builder_node *node);
+void cables_lose_hearsay(struct builder_node *node);
 
 /* ---- kept.c ---- */
 /*
@@ -68,6 +68,8 @@ void own_port_moved(struct sm *sm); /* its cable leads to another device than be
 
 /* ---- lease.c ---- */
 void lease_init(struct sm *sm);
+void lease_free(struct lease *lease);
+void lease_rest(struct sm *sm); /* until a sweep has ended */
 void lease_violated(struct sm *sm, struct builder_port *port); /* from a trap; NULL is fine */
 
 /* ---- trap.c ---- */

@@ -18,10 +18,10 @@ bool fatal_is_met(struct sm *sm)
 
 	if (sm->schedule.succeeded || !sm->options->exit_on_fatal)
 		return false;
-	sm->fatal_sweeps = met ? sm->fatal_sweeps + 1 : 0;
-	if (sm->fatal_sweeps < FATAL_SWEEPS)
+	sm->schedule.fatal_sweeps = met ? sm->schedule.fatal_sweeps + 1 : 0;
+	if (sm->schedule.fatal_sweeps < FATAL_SWEEPS)
 		return false;
-	if (sm->fatal_sweeps == FATAL_SWEEPS) {
+	if (sm->schedule.fatal_sweeps == FATAL_SWEEPS) {
 		log_milestone_error(sm->log, FATAL,
 				    "fatal: GUIDs are there twice, see the lines before; "
 				    "with exit_on_fatal FALSE (-y) the SM goes on");

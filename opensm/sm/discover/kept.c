@@ -20,6 +20,7 @@
  * Nothing is written to a silent node, and it is only queried for whether it answers again: in
  * discovery, by light sweeps, and when it is its turn (health.c). Routes use its tables (fixed.c).
  */
+#include "fabric/node_table.h"
 #include "sm/discover/discover.h"
 #include "sm/health/health.h"
 #include "sm/sm_private.h"
@@ -52,12 +53,18 @@ bool kept_was_read(const struct builder_node *node)
 	return known;
 }
 
+/* The port by which a node last fell silent; NULL: it never did. */
+static struct builder_port **lost_by(const struct sm *sm, const struct builder_node *node)
+{
+	return node_table_of(sm->lost_by, node);
+}
+
 static void fall_silent(struct sm *sm, struct builder_node *node)
 {
 	bool is_new = !builder_is_silent(node);
 
 	if (is_new) {
-		node->lost_by = node->entry;
+		*lost_by(sm, node) = node->entry;
 		builder_set_silent(node, MAX(actor_now(sm->actor), 1));
 	}
 	health_silent(sm, node,
@@ -96,9 +103,9 @@ bool kept_skips(const struct sm_request *request)
  * The cable through which it was lost may be gone without a report, as the other end is silent,
  * too.
  */
-static void avoid_cable(struct builder_node *node)
+static void avoid_cable(const struct sm *sm, const struct builder_node *node)
 {
-	struct builder_port *port = node->lost_by;
+	struct builder_port *port = *lost_by(sm, node);
 
 	if (port && port != node->entry && port->peer && builder_is_silent(port->peer->node))
 		port->avoided = true;
@@ -112,7 +119,7 @@ void kept_answered(struct sm *sm, struct builder_node *node)
 		return;
 	log_info(sm->log, "%s answers again, after %.1f s", sm_node_name(node, name, sizeof(name)),
 		 (actor_now(sm->actor) - node->silent_ns) / (double)NS_PER_S);
-	avoid_cable(node);
+	avoid_cable(sm, node);
 	builder_set_silent(node, 0);
 	if (builder_is_switch(node))
 		node->check = true; /* nodes behind it may be reachable through its tables only */
@@ -186,12 +193,12 @@ static void keep(struct sm *sm, struct builder_node *node)
  * The link was up all the time since the other end was identified: it does not report otherwise,
  * and was seen to be up without a change since this SM brought it up.
  */
-static bool was_always_up(const struct sm *sm, const struct builder_port *port)
+static bool was_always_up(const struct builder_port *port)
 {
 	const struct builder_node *node = port->node;
 
 	return port->known && port->info.port_state > IBA_PORT_INIT &&
-	       port->contested != sm->builder->sweep &&
+	       !builder_cable_is(port, CABLE_CONTESTED) &&
 	       port->activated < MAX(node->doubt_from, node->calm);
 }
 
@@ -199,7 +206,7 @@ bool kept_behind(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->peer;
 
-	if (!far || !was_always_up(sm, port) || !kept_was_read(far->node))
+	if (!far || !was_always_up(port) || !kept_was_read(far->node))
 		return false;
 	builder_link_seen(port);
 	if (far->node->looked_at == sm->sweep.serial)
@@ -216,7 +223,7 @@ bool kept_own(struct sm *sm)
 	if (!own || !kept_was_read(own->node))
 		return false;
 	keep(sm, own->node);
-	if (!builder_is_switch(own->node) && own->probed != sm->builder->sweep)
+	if (!builder_is_switch(own->node) && !builder_cable_is(own, CABLE_ASKED))
 		port_probe(sm, own);
 	return true;
 }

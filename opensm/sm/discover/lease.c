@@ -13,6 +13,11 @@
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
+struct lease {
+	struct sm *sm;
+	struct timer timer; /* half a lease */
+};
+
 static bool is_used(const struct options *options)
 {
 	return keys_are_used(options) && options->m_key_lease_period &&
@@ -73,15 +78,16 @@ static void start(struct sm *sm)
 	uint64_t period = sm->options->m_key_lease_period * NS_PER_S / 2;
 
 	if (!is_used(sm->options))
-		timer_stop(&sm->lease);
-	else if (!timer_running(&sm->lease) || sm->lease.when > actor_now(sm->actor) + period)
-		timer_start(&sm->lease, period);
+		timer_stop(&sm->lease->timer);
+	else if (!timer_running(&sm->lease->timer) ||
+		 sm->lease->timer.when > actor_now(sm->actor) + period)
+		timer_start(&sm->lease->timer, period);
 }
 
 /* A heavy sweep reads all ports itself. */
 static void on_lease(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, lease));
+	struct sm *sm = container_of(timer, struct lease, timer)->sm;
 
 	if (sm->schedule.discovered && sm->sweep.kind != SWEEP_KIND_HEAVY)
 		ask_endports(sm);
@@ -94,8 +100,21 @@ static void on_sweep_done(void *arg, uint64_t value)
 	start(arg);
 }
 
+void lease_rest(struct sm *sm)
+{
+	timer_stop(&sm->lease->timer);
+}
+
 void lease_init(struct sm *sm)
 {
-	timer_init(&sm->lease, sm->actor, on_lease);
+	sm->lease = g_new0(struct lease, 1);
+	sm->lease->sm = sm;
+	timer_init(&sm->lease->timer, sm->actor, on_lease);
 	event_subscribe(&sm->context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
+}
+
+void lease_free(struct lease *lease)
+{
+	timer_stop(&lease->timer);
+	g_free(lease);
 }

@@ -11,7 +11,7 @@
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
-#define LOOSE_MAX 6 /* once in 64 light sweeps */
+#define REJECTED_MAX 6 /* once in 64 light sweeps */
 
 /* Firmware that was still starting up when it was read may have reported less than it has. */
 static bool has_other_tables(const struct builder_node *node, const struct iba_switch_info *now)
@@ -66,9 +66,9 @@ static void on_loose_port(struct sm_request *request)
 		return; /* a loopback plug, or an excluded device */
 	if (keys_leave_out(request->sm, request->port, info.port_guid))
 		return;
-	request->port->silent = false;
+	builder_cable(request->port, CABLE_EVENT_ANSWERED);
 	if (!keys_were_unknown(request->sm, info.port_guid)) /* those are retried separately */
-		request->port->loose += request->port->loose < LOOSE_MAX;
+		request->port->cable.rejected += request->port->cable.rejected < REJECTED_MAX;
 	sweep_look_at(request->sm, request->node);
 }
 
@@ -76,7 +76,7 @@ static void on_loose_port(struct sm_request *request)
 static bool is_loose(struct sm *sm, const struct builder_port *port)
 {
 	return builder_link_is_up(port) && !port->peer &&
-	       sm->schedule.lights % (1u << port->loose) == 0 &&
+	       sm->schedule.lights % (1u << port->cable.rejected) == 0 &&
 	       !port_health_leaves_out(sm, port, NULL);
 }
 
@@ -87,7 +87,7 @@ static void ask_loose_ports(struct sm *sm, struct builder_node *node)
 		struct sm_request *request;
 
 		if (port->peer)
-			port->loose = 0;
+			port->cable.rejected = 0;
 		if (!is_loose(sm, port))
 			continue;
 		request = sm_request_beyond(sm, port);

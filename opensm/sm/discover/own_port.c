@@ -88,7 +88,7 @@ static bool is_as_set(const struct iba_port_info *known, const struct iba_port_i
 /* Once before a sweep has checked: a port that does not keep its settings has to wait. */
 static void set_again(struct sm *sm, struct builder_port *own, const struct iba_port_info *now)
 {
-	if (own->node->differed_sweep == sm->sweep.serial)
+	if (health_has_differed(sm, own->node))
 		return;
 	log_error(sm->log,
 		  "the SM's own port is not as it was set: LID 0x%04x, LMC %u, MasterSMLID 0x%04x, "
@@ -120,7 +120,7 @@ static void on_port_info(struct sm_request *request)
 
 static void on_watch(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, watch));
+	struct sm *sm = container_of(timer, struct sm, own_port.watch);
 
 	own_port_watch(sm);
 	if (sm->builder->sm_port && !sweep_runs(sm) && sm->schedule.discovered &&
@@ -131,12 +131,12 @@ static void on_watch(struct timer *timer)
 void own_port_watch(struct sm *sm)
 {
 	if (sm->options->sweep_interval)
-		timer_start(&sm->watch, WATCH_NS);
+		timer_start(&sm->own_port.watch, WATCH_NS);
 }
 
 static void on_lost(struct sm *sm)
 {
-	sm->port_lost = true;
+	sm->own_port.lost = true;
 	sweep_flag(sm, SWEEP_FLAG_PORT_LOST, true);
 	log_milestone_error(sm->log, PORT_DOWN,
 			    "the device of the SM's port, %s, is gone: waiting for it",
@@ -146,7 +146,7 @@ static void on_lost(struct sm *sm)
 
 static void on_back(struct sm *sm)
 {
-	sm->port_lost = false;
+	sm->own_port.lost = false;
 	sweep_flag(sm, SWEEP_FLAG_PORT_LOST, false);
 	log_sys(sm->log, "the SM's port is back: %s", vendor_name(sm->vendor));
 	mastership_port_back(sm);
@@ -164,24 +164,25 @@ void own_port_event(void *arg, unsigned int events)
 	struct sm *sm = arg;
 
 	log_verbose(sm->log, "local events 0x%02x of the SM's port", events);
-	if (events & VENDOR_LOST && !sm->port_lost)
+	if (events & VENDOR_LOST && !sm->own_port.lost)
 		on_lost(sm);
-	if (sm->port_lost && !vendor_is_lost(sm->vendor))
+	if (sm->own_port.lost && !vendor_is_lost(sm->vendor))
 		on_back(sm);
-	if (sm->port_lost)
+	if (sm->own_port.lost)
 		return;
 	mastership_port_changed(sm);
 	if (sm_rests(sm))
 		return;
 	if (events & VENDOR_PORT_DOWN)
 		on_down(sm);
-	if (!timer_running(&sm->watch) || sm->watch.when > actor_now(sm->actor) + EVENT_NS)
-		timer_start(&sm->watch, EVENT_NS);
+	if (!timer_running(&sm->own_port.watch) ||
+	    sm->own_port.watch.when > actor_now(sm->actor) + EVENT_NS)
+		timer_start(&sm->own_port.watch, EVENT_NS);
 }
 
 void own_port_init(struct sm *sm)
 {
-	timer_init(&sm->watch, sm->actor, on_watch);
+	timer_init(&sm->own_port.watch, sm->actor, on_watch);
 }
 
 enum step_result step_own_port(struct sm *sm)

@@ -66,7 +66,6 @@ enum step_result step_forget(struct sm *sm)
 /* After a heavy discovery a cable not found again is gone. */
 static void drop_unseen(struct sm *sm)
 {
-	uint64_t sweep = sm->builder->sweep;
 	GHashTableIter iter;
 	struct builder_node *node;
 
@@ -75,7 +74,7 @@ static void drop_unseen(struct sm *sm)
 		for (unsigned int num = 0; num <= node->info.num_ports; num++) {
 			struct builder_port *port = &node->ports[num];
 
-			if (port->peer && port->link_seen != sweep)
+			if (port->peer && !builder_cable_is(port, CABLE_SEEN))
 				builder_lose_link(port);
 		}
 }
@@ -114,11 +113,11 @@ static void mark_loose_ends(struct sm *sm)
 	for (guint i = 0; i < builder->switches->len; i++) {
 		struct builder_node *node = builder->switches->pdata[i];
 
-		if (node->looked_at != sm->sweep.serial || node->health)
+		if (node->looked_at != sm->sweep.serial || health_is_sick(sm, node))
 			continue;
 		for (unsigned int num = 1; num <= node->info.num_ports; num++)
 			if (builder_link_is_up(&node->ports[num]) && !node->ports[num].peer &&
-			    !node->ports[num].silent)
+			    !cable_end_is_silent(&node->ports[num].cable))
 				builder_mark(node);
 	}
 }

@@ -184,7 +184,7 @@ static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice 
 	char source[LID_NAME_SIZE];
 	unsigned int held_back;
 
-	if (!log_limit_pass(&sm->trap_log, actor_now(sm->actor), 20, NS_PER_S, &held_back))
+	if (!schedule_may_log(sm, &held_back))
 		return;
 	details = details_text(sm, notice);
 	lid_name(sm, issuer, source, sizeof(source));

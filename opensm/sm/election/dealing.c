@@ -214,8 +214,7 @@ static void look_around(struct sm *sm)
 
 void dealing_on_timer(struct timer *timer)
 {
-	struct mastership *ms =
-		(struct mastership *)((char *)timer - offsetof(struct mastership, timer));
+	struct mastership *ms = container_of(timer, struct mastership, timer);
 	struct sm *sm = ms->sm;
 
 	if (sm->dealing == ABSTAINING)

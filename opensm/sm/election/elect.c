@@ -117,7 +117,7 @@ static bool catches_up(const struct sm *sm, const struct other_sm *other)
  * Whether the handover to it is postponed until it knows what this SM does. The SM from which this
  * one took over was silent then, and if it is MASTER it may not have noticed its successor yet.
  */
-static bool is_waited_for(const struct sm *sm, struct other_sm *other)
+static bool is_waited_for(const struct sm *sm, const struct other_sm *other)
 {
 	uint64_t now = actor_now(sm->actor), most = 0;
 
@@ -125,11 +125,16 @@ static bool is_waited_for(const struct sm *sm, struct other_sm *other)
 		most = IN_STEP_MAX;
 	else if (other->sm.guid == sm->takeover.of)
 		most = IN_STEP_NS;
-	if (!other->behind_ns) {
-		other->behind_ns = now;
-		replicator_ask_again(sm->context->replicator, other->sm.guid);
-	}
-	return now - other->behind_ns < most;
+	return now - (other->behind_ns ? other->behind_ns : now) < most;
+}
+
+/* The wait begins, unless it has: how complete its replica is, is asked once more. */
+static void begin_waiting(struct sm *sm, struct other_sm *other)
+{
+	if (other->behind_ns)
+		return;
+	other->behind_ns = actor_now(sm->actor);
+	replicator_ask_again(sm->context->replicator, other->sm.guid);
 }
 
 /* No successor is MASTER, after all were queried. */
@@ -282,13 +287,16 @@ static enum step_result go_by_verdict(struct sm *sm)
 {
 	struct other_sm *whom;
 	enum election_verdict verdict = decide(sm, &whom);
+	bool waits;
 
 	switch (verdict) {
 	case ELECTION_FOLLOW:
 		standby_follow(sm, whom);
 		return STEP_END;
 	case ELECTION_HAND_OVER:
-		if (is_waited_for(sm, whom)) {
+		waits = is_waited_for(sm, whom);
+		begin_waiting(sm, whom);
+		if (waits) {
 			standby_wait(sm, IN_STEP_NS);
 			return be_master(sm);
 		}

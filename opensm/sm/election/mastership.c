@@ -7,6 +7,7 @@
  *	as MASTER	dealing.c
  *	receives	mastership_receive(): Set(SMInfo) of others
  */
+#include "complib/hash.h"
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
 #include "sm/election/mastership_private.h"
@@ -200,7 +201,7 @@ void mastership_receive(void *arg, struct vendor_mad *mad)
 	/* The answer is sent before its effects. */
 	sm_info_answer(sm, mad, &smp, answer.refused ? IBA_STATUS_INVALID_FIELD : 0,
 		       may_control(sm, &smp, info));
-	if (log_limit_pass(&sm->trap_log, actor_now(sm->actor), 20, NS_PER_S, &held_back))
+	if (schedule_may_log(sm, &held_back))
 		log_info(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x sent %s: %s", info->guid,
 			 iba_name(IBA_SET_SM_INFO_MOD, what) ?: "an unknown control",
 			 answer.refused ? "refused" : "obeyed");
@@ -233,7 +234,7 @@ bool mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
 	if (sm->options->ignore_other_sm) /* but without its LID it cannot be reached */
 		return info->lid == sm->builder->sm_port->lid;
 	if (!elect_contests(sm)) {
-		timer_start(&sm->watch, NS_PER_S); /* which reads the port again */
+		timer_start(&sm->own_port.watch, NS_PER_S); /* which reads the port again */
 		return true;
 	}
 	mastership_forget_tables(sm);
@@ -358,6 +359,7 @@ struct mastership *mastership_new(struct sm *sm)
 	struct mastership *ms = g_new0(struct mastership, 1);
 
 	ms->sm = sm;
+	ms->first_act = (uint32_t)(hash_spread(actor_now(sm->actor)) >> 32);
 	timer_init(&ms->timer, sm->actor, dealing_on_timer);
 	return ms;
 }

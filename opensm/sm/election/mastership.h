@@ -27,7 +27,8 @@ void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, 
 /* A Get(SMInfo) whose answer has the SM_Key if it came from a port with IsSM. */
 void sm_info_receive(void *arg, struct vendor_mad *mad);
 void sm_asked(struct sm *sm, const struct vendor_mad *mad); /* on the actor "mad" */
-void sm_asker_free(void *asker);
+struct askers *askers_new(void);
+void askers_free(struct askers *askers);
 
 /* ---- mastership.c ---- */
 struct mastership *mastership_new(struct sm *sm);

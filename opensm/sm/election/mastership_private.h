@@ -11,6 +11,7 @@
 
 struct mastership {
 	struct sm *sm;
+	uint32_t first_act; /* of ActCount: different each time the daemon starts; any thread */
 	struct other_sm partner; /* SM that STANDBY polls, or MASTER deals with */
 	unsigned int polls;
 	uint16_t master_lid;   /* MasterSMLID of the own port at the last poll */
@@ -27,6 +28,7 @@ struct mastership {
 	uint64_t looked_ns;	  /* when it last discovered, as STANDBY */
 	bool told_more;		  /* logged that this STANDBY sees more than its master serves */
 	unsigned int more;	  /* polls in a row that showed that */
+	uint64_t outlook_since;	  /* outlook.c: number of the last heavy sweep checked */
 	struct timer timer;    /* the next poll, or the end of a wait */
 	unsigned int contests; /* heavy sweeps in a row since another SM configured the own port */
 	uint64_t contested_ns; /* when the last of these began */

@@ -11,6 +11,7 @@
 #include "sm/election/outlook.h"
 
 #include "sm/discover/discover.h"
+#include "sm/election/mastership_private.h"
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
@@ -32,7 +33,7 @@ static unsigned int saturated(unsigned int n)
  */
 static bool is_there(const struct sm *sm, const struct builder_node *node)
 {
-	return node->index != FABRIC_NONE && node->seen >= sm->outlook_since;
+	return node->index != FABRIC_NONE && node->seen >= sm->mastership->outlook_since;
 }
 
 /* The port whose SMA answers for this one. */
@@ -107,7 +108,7 @@ struct ability outlook_of(struct sm *sm)
 	bool own_bars = keys_bar(sm, own);
 
 	if (sm->sweep.kind == SWEEP_KIND_HEAVY)
-		sm->outlook_since = sm->builder->sweep;
+		sm->mastership->outlook_since = sm->builder->sweep;
 	for (guint i = 0; i < nodes->len; i++) {
 		switches += builder_is_switch(nodes->pdata[i]) && is_there(sm, nodes->pdata[i]);
 		endports += count_endports(sm, nodes->pdata[i]);

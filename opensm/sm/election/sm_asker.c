@@ -29,13 +29,18 @@ struct asked {
 	uint64_t m_key;
 };
 
-void sm_asker_free(void *arg)
+static void asker_free(void *arg)
 {
 	struct asker *asker = arg;
 
 	vendor_mad_free(asker->mad);
 	g_free(asker);
 }
+
+struct askers {
+	GPtrArray *waiting; /* struct asker */
+	_Atomic bool asked; /* an SM requester has not been identified yet by the actor "sm" */
+};
 
 static bool is_by_path(const struct iba_dr_smp *smp)
 {
@@ -67,7 +72,7 @@ static void run_asked(struct message *message)
 	struct sm *sm = asked->sm;
 	const struct builder_port *port = asker_at(sm, &asked->smp, asked->lid);
 
-	atomic_store(&sm->asked, false);
+	atomic_store(&sm->askers->asked, false);
 	if (port)
 		other_sm_showed(sm, port, asked->m_key);
 	else if (sm->schedule.discovered && is_by_path(&asked->smp))
@@ -85,7 +90,7 @@ void sm_asked(struct sm *sm, const struct vendor_mad *mad)
 	wire_decode(&iba_smp_type, mad->data, &smp);
 	if ((!is_by_path(&dr) && !keys_protect(sm)) ||
 	    atomic_load(&sm->context->sm_state) != IBA_SM_MASTER ||
-	    atomic_exchange(&sm->asked, true))
+	    atomic_exchange(&sm->askers->asked, true))
 		return;
 	asked = g_new0(struct asked, 1);
 	asked->message.run = run_asked;
@@ -101,8 +106,8 @@ static void answer(struct sm *sm, struct asker *asker, const struct iba_port_inf
 	bool is_sm = info && info->capability_mask & IBA_PORT_CAP_SM;
 
 	sm_info_answer(sm, g_steal_pointer(&asker->mad), &asker->smp, 0, is_sm);
-	if (!g_ptr_array_remove_fast(sm->askers, asker))
-		sm_asker_free(asker);
+	if (!g_ptr_array_remove_fast(sm->askers->waiting, asker))
+		asker_free(asker);
 }
 
 static void on_port_info(struct sm_request *request)
@@ -124,14 +129,28 @@ void sm_info_receive(void *arg, struct vendor_mad *mad)
 	asker->mad = mad;
 	wire_decode(&iba_smp_type, mad->data, &asker->smp);
 	if (!port || (port->known && port->info.capability_mask & IBA_PORT_CAP_SM) ||
-	    sm->askers->len >= ASKERS_MAX) {
+	    sm->askers->waiting->len >= ASKERS_MAX) {
 		answer(sm, asker, port ? &port->info : NULL);
 		return;
 	}
-	g_ptr_array_add(sm->askers, asker);
+	g_ptr_array_add(sm->askers->waiting, asker);
 	request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
 	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->mad.arg = asker;
 	request->done = on_port_info;
 	sm_request_send(request);
+}
+
+struct askers *askers_new(void)
+{
+	struct askers *askers = g_new0(struct askers, 1);
+
+	askers->waiting = g_ptr_array_new_with_free_func(asker_free);
+	return askers;
+}
+
+void askers_free(struct askers *askers)
+{
+	g_ptr_array_unref(askers->waiting);
+	g_free(askers);
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "sm/discover/discover.h"
-#include "sm/election/mastership.h"
+#include "sm/election/mastership_private.h"
 #include "sm/keys/keys.h"
 #include "sm/smp/smp.h"
 
@@ -32,7 +32,7 @@ static struct sm_told sm_info(const struct sm *sm, const struct options *options
 	/* It increases with all that the SM does: SMPs sent, and requests answered. */
 	unsigned int state = atomic_load(&sm->context->sm_state);
 	struct ability ability = ability_unpack(atomic_load(&sm->context->ability));
-	uint64_t acts = sm->first_act + counter_get(counters, smp_sent) +
+	uint64_t acts = sm->mastership->first_act + counter_get(counters, smp_sent) +
 			counter_get(counters, sm_infos_answered);
 
 	return (struct sm_told){

@@ -36,6 +36,7 @@ struct multicast {
 	struct trees *trees;
 	enum stage stage;
 	uint32_t blocks[IBA_MFT_BLOCKS]; /* the parts of a walk */
+	bool used[IBA_MFT_BLOCKS];	 /* blocks that may be in use in some switch */
 	bool dirty[IBA_MFT_BLOCKS]; /* some switch may hold other entries than wanted */
 	bool *look;		    /* [switch]: check all blocks, not only these */
 	uint32_t *epochs;  /* [switch]: epoch with all its other blocks as wanted; 0: none */
@@ -376,7 +377,7 @@ static void walk(struct sm *sm, sweep_visit *visit)
 	uint32_t n = 0;
 
 	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++)
-		if (sm->mft_used[block] && (any || multicast->dirty[block]))
+		if (sm->multicast->used[block] && (any || multicast->dirty[block]))
 			multicast->blocks[n++] = block;
 	for (uint32_t sw = 0; sw <= sm->fabric->n_switches; sw++)
 		g_ptr_array_add(switches, GUINT_TO_POINTER(sw));
@@ -421,7 +422,8 @@ static void begin_pass(struct sm *sm)
 static void drop_unused(struct sm *sm)
 {
 	for (uint32_t block = 0; block < IBA_MFT_BLOCKS; block++)
-		sm->mft_used[block] &= sm->groups->blocks[block] || sm->multicast->dirty[block];
+		sm->multicast->used[block] &=
+			sm->groups->blocks[block] || sm->multicast->dirty[block];
 }
 
 static void tell_programmed(struct sm *sm)
@@ -575,9 +577,9 @@ static void use_blocks(struct sm *sm, const struct mc_groups *groups)
 
 		if (block)
 			sm->mlid_top = block->groups[block->n - 1]->mlid;
-		else if (sm->mft_used[i])
+		else if (sm->multicast->used[i])
 			sm->mlid_top = (uint16_t)(IBA_LID_MCAST_FIRST + (i + 1) * PER_BLOCK - 1);
-		sm->mft_used[i] |= block != NULL;
+		sm->multicast->used[i] |= block != NULL;
 	}
 }
 
@@ -590,7 +592,7 @@ static void use_next_block(struct sm *sm)
 	uint32_t next = sm->mlid_top ? mc_block_of(sm->mlid_top) + 1 : 0;
 
 	if (sm->takeover.reconcile && next < IBA_MFT_BLOCKS)
-		sm->mft_used[next] = sm->multicast->dirty[next] = true;
+		sm->multicast->used[next] = sm->multicast->dirty[next] = true;
 }
 
 /* ---- the step ---- */

@@ -10,6 +10,7 @@
  */
 #include <stdarg.h>
 
+#include "fabric/node_table.h"
 #include "sm/health/health.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
@@ -22,7 +23,8 @@
 #define STRIKES_MAX 3 /* of a device that can be excluded */
 #define SICK_TOLD 10
 
-struct health {
+/* Of a sick node. */
+struct errors {
 	uint64_t sweep; /* that found the last error */
 	uint64_t retry_ns;
 	unsigned int strikes; /* sweeps in a row with errors */
@@ -31,12 +33,39 @@ struct health {
 	char *line;	      /* the last error; NULL: none was logged */
 };
 
+/* About each node. */
+struct note {
+	struct errors *errors;	 /* NULL: it has no recorded ones */
+	uint64_t differed_ns;	 /* when its hardware was last found to differ from what is known */
+	uint64_t differed_sweep; /* serial of the sweep before that */
+	uint8_t relapses;	 /* further differences since then, each soon after the last */
+};
+
+struct health {
+	struct sm *sm;
+	struct node_table *notes;
+	GPtrArray *sick;    /* nodes with errors */
+	struct timer retry; /* for the first of them */
+	struct log_limit error_log;
+};
+
+static struct note *note_of(const struct sm *sm, const struct builder_node *node)
+{
+	return node_table_of(sm->health->notes, node);
+}
+
+/* NULL: it is not sick. */
+static struct errors *errors_of(const struct sm *sm, const struct builder_node *node)
+{
+	return note_of(sm, node)->errors;
+}
+
 static void log_fault(struct sm *sm, const char *text)
 {
 	unsigned int held_back;
 
 	dry_problem(sm, text);
-	if (!log_limit_pass(&sm->error_log, actor_now(sm->actor), 50, NS_PER_S, &held_back))
+	if (!log_limit_pass(&sm->health->error_log, actor_now(sm->actor), 50, NS_PER_S, &held_back))
 		return;
 	if (held_back)
 		log_error(sm->log, "%s (%u such lines held back)", text, held_back);
@@ -64,35 +93,37 @@ void sm_tell_new(const struct sm *sm, char **before, char **lines)
 			log_error(sm->log, "%s", lines[i]);
 }
 
-static struct health *patient(struct sm *sm, struct builder_node *node)
+static struct errors *patient(struct sm *sm, struct builder_node *node)
 {
-	if (!node->health) {
-		node->health = g_new0(struct health, 1);
-		g_ptr_array_add(sm->sick, node);
+	struct note *note = note_of(sm, node);
+
+	if (!note->errors) {
+		note->errors = g_new0(struct errors, 1);
+		g_ptr_array_add(sm->health->sick, node);
 		builder_hold(node);
 	}
-	return node->health;
+	return note->errors;
 }
 
-static struct health *strike(struct sm *sm, struct builder_node *node, uint64_t max_ns)
+static struct errors *strike(struct sm *sm, struct builder_node *node, uint64_t max_ns)
 {
-	struct health *health = patient(sm, node);
-	bool is_first = !health->strikes || health->sweep != sm->sweep.serial;
+	struct errors *errors = patient(sm, node);
+	bool is_first = !errors->strikes || errors->sweep != sm->sweep.serial;
 	uint64_t retry_ns;
 
-	health->strikes += is_first;
-	health->sweep = sm->sweep.serial;
-	retry_ns = actor_now(sm->actor) +
-		   MIN(RETRY_FIRST_NS << MIN(health->strikes - 1, 16u), max_ns);
-	health->retry_ns = is_first ? retry_ns : MIN(health->retry_ns, retry_ns);
-	return health;
+	errors->strikes += is_first;
+	errors->sweep = sm->sweep.serial;
+	retry_ns =
+		actor_now(sm->actor) + MIN(RETRY_FIRST_NS << MIN(errors->strikes - 1, 16u), max_ns);
+	errors->retry_ns = is_first ? retry_ns : MIN(errors->retry_ns, retry_ns);
+	return errors;
 }
 
-static void keep_line(struct health *health, const char *line)
+static void keep_line(struct errors *errors, const char *line)
 {
-	health->behind = 0;
-	g_free(health->line);
-	health->line = g_strdup(line);
+	errors->behind = 0;
+	g_free(errors->line);
+	errors->line = g_strdup(line);
 }
 
 /* "NAME (0xGUID): TEXT" */
@@ -114,10 +145,10 @@ void health_fault(struct sm *sm, struct builder_node *node, const char *format, 
 	va_end(args);
 	sm->sweep.errors++;
 	if (node->builder) {
-		struct health *health = strike(sm, node, RETRY_MAX_NS);
+		struct errors *errors = strike(sm, node, RETRY_MAX_NS);
 
-		health->left_out = false;
-		keep_line(health, line);
+		errors->left_out = false;
+		keep_line(errors, line);
 	}
 	log_fault(sm, line);
 }
@@ -138,7 +169,14 @@ void health_refused(struct sm *sm, const struct builder_port *port, const char *
 
 bool health_is_due(const struct sm *sm, const struct builder_node *node)
 {
-	return node->health && node->health->retry_ns <= actor_now(sm->actor);
+	const struct errors *errors = errors_of(sm, node);
+
+	return errors && errors->retry_ns <= actor_now(sm->actor);
+}
+
+bool health_is_sick(const struct sm *sm, const struct builder_node *node)
+{
+	return errors_of(sm, node) != NULL;
 }
 
 /* Routes must take account of it at once. */
@@ -154,14 +192,14 @@ static void reroute(struct sm *sm, struct builder_node *node)
  */
 static bool is_settled(struct sm *sm, struct builder_node *node, const char *line, bool known)
 {
-	struct health *health = strike(sm, node, LEFT_OUT_MAX_NS);
+	struct errors *errors = strike(sm, node, LEFT_OUT_MAX_NS);
 
-	health->left_out = known || health->strikes > 1;
-	keep_line(health, line);
-	sm->sweep.errors += !health->left_out;
-	if (!health->left_out)
+	errors->left_out = known || errors->strikes > 1;
+	keep_line(errors, line);
+	sm->sweep.errors += !errors->left_out;
+	if (!errors->left_out)
 		log_fault(sm, line);
-	return health->left_out && !known;
+	return errors->left_out && !known;
 }
 
 void health_block_refused(struct sm *sm, struct builder_node *node, uint16_t attribute,
@@ -233,55 +271,58 @@ static bool refuses_any(const struct builder_node *node)
 
 bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
 {
-	struct health *health = strike(sm, node, LEFT_OUT_MAX_NS);
+	struct errors *errors = strike(sm, node, LEFT_OUT_MAX_NS);
 	g_autofree char *line = NULL, *told = NULL;
 	va_list args;
 
-	health->left_out = health->strikes > STRIKES_MAX;
-	if (health->strikes > STRIKES_MAX + 1)
+	errors->left_out = errors->strikes > STRIKES_MAX;
+	if (errors->strikes > STRIKES_MAX + 1)
 		return true; /* it was logged */
 	va_start(args, format);
 	line = line_of(node, format, args);
 	va_end(args);
-	told = g_strconcat(line, health->left_out ? ": left out" : NULL, NULL);
-	sm->sweep.errors += !health->left_out;
-	keep_line(health, line);
+	told = g_strconcat(line, errors->left_out ? ": left out" : NULL, NULL);
+	sm->sweep.errors += !errors->left_out;
+	keep_line(errors, line);
 	log_fault(sm, told);
-	return health->left_out;
+	return errors->left_out;
 }
 
-void health_nobody_behind(const struct builder_port *port)
+void health_nobody_behind(struct sm *sm, const struct builder_port *port)
 {
-	if (port->node->health)
-		port->node->health->behind = port->num;
+	struct errors *errors = errors_of(sm, port->node);
+
+	if (errors)
+		errors->behind = port->num;
 }
 
 void health_silent(struct sm *sm, struct builder_node *node, const char *text, bool is_new)
 {
-	bool counted = node->health && node->health->sweep == sm->sweep.serial;
-	struct health *health = strike(sm, node, LEFT_OUT_MAX_NS);
+	const struct errors *before = errors_of(sm, node);
+	bool counted = before && before->sweep == sm->sweep.serial;
+	struct errors *errors = strike(sm, node, LEFT_OUT_MAX_NS);
 	g_autofree char *line = NULL;
 	char name[SM_NAME_SIZE];
 
 	line = g_strdup_printf("%s: %s", sm_node_name(node, name, sizeof(name)), text);
-	health->left_out = health->strikes > STRIKES_MAX;
-	sm->sweep.errors += !health->left_out && !counted;
+	errors->left_out = errors->strikes > STRIKES_MAX;
+	sm->sweep.errors += !errors->left_out && !counted;
 	if (is_new)
 		log_fault(sm, line);
-	keep_line(health, line);
+	keep_line(errors, line);
 }
 
 void health_too_far(struct sm *sm, const struct builder_port *port)
 {
 	struct builder_node *node = port->node;
-	bool is_new = !node->health;
-	struct health *health = strike(sm, node, LEFT_OUT_MAX_NS);
+	bool is_new = !health_is_sick(sm, node);
+	struct errors *errors = strike(sm, node, LEFT_OUT_MAX_NS);
 	g_autofree char *text = NULL;
 	char name[SM_NAME_SIZE];
 
-	health->left_out |= is_new;
-	if (health->left_out)
-		health->retry_ns = actor_now(sm->actor) + LEFT_OUT_MAX_NS;
+	errors->left_out |= is_new;
+	if (errors->left_out)
+		errors->retry_ns = actor_now(sm->actor) + LEFT_OUT_MAX_NS;
 	if (!is_new)
 		return;
 	text = g_strdup_printf("%s: what is behind port %u is more than %u hops away: left out",
@@ -292,10 +333,11 @@ void health_too_far(struct sm *sm, const struct builder_port *port)
 /* It is no longer sick: well, or gone. */
 static void discharge(struct sm *sm, guint i)
 {
-	struct builder_node *node = g_ptr_array_remove_index_fast(sm->sick, i);
+	struct builder_node *node = g_ptr_array_remove_index_fast(sm->health->sick, i);
+	struct note *note = note_of(sm, node);
 
-	g_free(node->health->line);
-	g_clear_pointer(&node->health, g_free);
+	g_free(note->errors->line);
+	g_clear_pointer(&note->errors, g_free);
 	builder_release(node);
 }
 
@@ -309,14 +351,15 @@ static uint64_t back_off(const struct sm *sm)
 /* While there is no subnet to read, sweep.c decides when to look for one. */
 static void start_retry(struct sm *sm, uint64_t when)
 {
+	struct timer *retry = &sm->health->retry;
 	uint64_t now = actor_now(sm->actor);
 
 	if (sm_rests(sm) || !sm->schedule.discovered)
-		timer_stop(&sm->retry);
+		timer_stop(retry);
 	else if (when != UINT64_MAX)
-		timer_start(&sm->retry, when - MIN(when, now));
+		timer_start(retry, when - MIN(when, now));
 	else if (sm->sweep.kind & (SWEEP_KIND_HEAVY | SWEEP_KIND_PARTIAL))
-		timer_stop(&sm->retry);
+		timer_stop(retry);
 }
 
 /* Its correction failed, and it waits for the next one; waiting is not an error. */
@@ -324,48 +367,55 @@ static void put_off(struct sm *sm, struct builder_node *node, unsigned int times
 {
 	uint64_t pause = MIN(RETRY_FIRST_NS << times, RETRY_MAX_NS);
 
-	if (!node->health) {
+	if (!errors_of(sm, node)) {
 		patient(sm, node)->left_out = true;
-		node->health->retry_ns = actor_now(sm->actor) + pause;
+		errors_of(sm, node)->retry_ns = actor_now(sm->actor) + pause;
 	}
-	if (!timer_running(&sm->retry))
-		start_retry(sm, node->health->retry_ns);
+	if (!timer_running(&sm->health->retry))
+		start_retry(sm, errors_of(sm, node)->retry_ns);
 }
 
-bool health_relapses(const struct builder_node *node)
+bool health_relapses(const struct sm *sm, const struct builder_node *node)
 {
-	return node->relapses > RELAPSES_MAX;
+	return note_of(sm, node)->relapses > RELAPSES_MAX;
+}
+
+bool health_has_differed(const struct sm *sm, const struct builder_node *node)
+{
+	return note_of(sm, node)->differed_sweep == sm->sweep.serial;
 }
 
 void health_differs(struct sm *sm, struct builder_node *node)
 {
+	struct note *note = note_of(sm, node);
 	uint64_t now = actor_now(sm->actor);
 
-	if (!node->differed_ns || now - node->differed_ns > RELAPSE_NS)
-		node->relapses = 0;
-	else if (node->differed_sweep != sm->sweep.serial)
-		node->relapses = MIN(node->relapses + 1, RELAPSES_MAX + 16);
-	node->differed_ns = now;
-	node->differed_sweep = sm->sweep.serial;
-	if (!health_relapses(node))
+	if (!note->differed_ns || now - note->differed_ns > RELAPSE_NS)
+		note->relapses = 0;
+	else if (note->differed_sweep != sm->sweep.serial)
+		note->relapses = MIN(note->relapses + 1, RELAPSES_MAX + 16);
+	note->differed_ns = now;
+	note->differed_sweep = sm->sweep.serial;
+	if (!health_relapses(sm, node))
 		sweep_want(sm, SWEEP_CHANGE);
 	else
-		put_off(sm, node, node->relapses - RELAPSES_MAX);
+		put_off(sm, node, note->relapses - RELAPSES_MAX);
 }
 
 /* Or gone; by a sweep that has read all that it covers. */
 static bool is_well(const struct sm *sm, const struct builder_node *node)
 {
-	return !node->builder || (node->looked_at == sm->sweep.serial &&
-				  node->health->sweep != sm->sweep.serial && !refuses_any(node));
+	return !node->builder ||
+	       (node->looked_at == sm->sweep.serial &&
+		errors_of(sm, node)->sweep != sm->sweep.serial && !refuses_any(node));
 }
 
 void health_sweep_ended(struct sm *sm)
 {
 	uint64_t next = UINT64_MAX;
 
-	for (guint i = sm->sick->len; i-- > 0;) {
-		const struct builder_node *node = sm->sick->pdata[i];
+	for (guint i = sm->health->sick->len; i-- > 0;) {
+		const struct builder_node *node = sm->health->sick->pdata[i];
 
 		if (is_well(sm, node)) {
 			discharge(sm, i);
@@ -374,8 +424,8 @@ void health_sweep_ended(struct sm *sm)
 		/* it was not tried: routes would be the same if it accepted all */
 		if (health_is_due(sm, node) && refuses_any(node) &&
 		    node->looked_at == sm->sweep.serial)
-			node->health->retry_ns = actor_now(sm->actor) + LEFT_OUT_MAX_NS;
-		next = MIN(next, node->health->retry_ns);
+			errors_of(sm, node)->retry_ns = actor_now(sm->actor) + LEFT_OUT_MAX_NS;
+		next = MIN(next, errors_of(sm, node)->retry_ns);
 	}
 	if (sm->sweep.problems)
 		next = MIN(next, back_off(sm));
@@ -388,23 +438,23 @@ unsigned int health_errors(const struct sm *sm)
 {
 	unsigned int n = 0;
 
-	for (guint i = 0; i < sm->sick->len; i++) {
-		const struct builder_node *node = sm->sick->pdata[i];
+	for (guint i = 0; i < sm->health->sick->len; i++) {
+		const struct builder_node *node = sm->health->sick->pdata[i];
 
-		n += !node->health->left_out;
+		n += !errors_of(sm, node)->left_out;
 	}
 	return n;
 }
 
 /* It, or the device behind one of its ports: the frozen fabric shows that. */
-static bool is_silent(const struct builder_node *node)
+static bool is_silent(const struct sm *sm, const struct builder_node *node)
 {
-	const struct builder_port *behind =
-		node->health->behind ? &node->ports[node->health->behind] : NULL;
+	uint8_t num = errors_of(sm, node)->behind;
+	const struct builder_port *behind = num ? &node->ports[num] : NULL;
 
 	return node->index != FABRIC_NONE &&
 	       (builder_is_silent(node) ||
-		(behind && behind->silent && builder_link_is_up(behind)));
+		(behind && cable_end_is_silent(&behind->cable) && builder_link_is_up(behind)));
 }
 
 char **health_tell(const struct sm *sm, bool *silent)
@@ -413,18 +463,18 @@ char **health_tell(const struct sm *sm, bool *silent)
 	unsigned int more = 0;
 
 	*silent = false;
-	for (guint i = 0; i < sm->sick->len; i++) {
-		const struct builder_node *node = sm->sick->pdata[i];
-		const struct health *health = node->health;
+	for (guint i = 0; i < sm->health->sick->len; i++) {
+		const struct builder_node *node = sm->health->sick->pdata[i];
+		const struct errors *errors = errors_of(sm, node);
 
-		if (is_well(sm, node) || health->left_out || !health->line)
+		if (is_well(sm, node) || errors->left_out || !errors->line)
 			continue;
-		if (is_silent(node)) {
+		if (is_silent(sm, node)) {
 			*silent = true;
 			continue;
 		}
 		if (lines->len < SICK_TOLD)
-			g_ptr_array_add(lines, g_strdup(health->line));
+			g_ptr_array_add(lines, g_strdup(errors->line));
 		else
 			more++;
 	}
@@ -439,44 +489,55 @@ char **health_tell(const struct sm *sm, bool *silent)
 /* Nodes whose time has come are read again. */
 static void on_retry(struct timer *timer)
 {
-	struct sm *sm = (struct sm *)((char *)timer - offsetof(struct sm, retry));
+	struct health *health = container_of(timer, struct health, retry);
 
-	sweep_want(sm, SWEEP_ERRORS);
+	sweep_want(health->sm, SWEEP_ERRORS);
 }
 
 void health_mark_due(struct sm *sm)
 {
 	uint64_t now = actor_now(sm->actor);
 
-	for (guint i = 0; i < sm->sick->len; i++) {
-		struct builder_node *node = sm->sick->pdata[i];
+	for (guint i = 0; i < sm->health->sick->len; i++) {
+		struct builder_node *node = sm->health->sick->pdata[i];
 
-		if (node->builder && node->health->retry_ns <= now)
+		if (node->builder && errors_of(sm, node)->retry_ns <= now)
 			builder_mark(node);
 	}
+}
+
+void health_rest(struct sm *sm)
+{
+	timer_stop(&sm->health->retry);
 }
 
 void health_nodes_gone(struct sm *sm)
 {
 	uint64_t now = actor_now(sm->actor);
 
-	for (guint i = 0; i < sm->sick->len; i++) {
-		struct health *health = ((struct builder_node *)sm->sick->pdata[i])->health;
+	for (guint i = 0; i < sm->health->sick->len; i++) {
+		struct errors *errors = errors_of(sm, sm->health->sick->pdata[i]);
 
-		if (health->left_out)
-			health->retry_ns = now;
+		if (errors->left_out)
+			errors->retry_ns = now;
 	}
 }
 
 void health_init(struct sm *sm)
 {
-	sm->sick = g_ptr_array_new();
-	timer_init(&sm->retry, sm->actor, on_retry);
+	struct health *health = sm->health = g_new0(struct health, 1);
+
+	health->sm = sm;
+	health->notes = node_table_new(sizeof(struct note));
+	health->sick = g_ptr_array_new();
+	timer_init(&health->retry, sm->actor, on_retry);
 }
 
 void health_free(struct sm *sm)
 {
-	while (sm->sick->len)
-		discharge(sm, sm->sick->len - 1);
-	g_ptr_array_unref(sm->sick);
+	while (sm->health->sick->len)
+		discharge(sm, sm->health->sick->len - 1);
+	g_ptr_array_unref(sm->health->sick);
+	node_table_free(sm->health->notes);
+	g_free(sm->health);
 }

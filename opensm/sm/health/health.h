@@ -12,6 +12,7 @@ void sm_problem(struct sm *sm, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void sm_tell_new(const struct sm *sm, char **before, char **lines);
 void health_init(struct sm *sm);
 void health_free(struct sm *sm);
+void health_rest(struct sm *sm); /* nothing is tried again until a sweep has ended */
 /* An error of the sweep that this node caused: it is tried again later. */
 void health_fault(struct sm *sm, struct builder_node *node, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
@@ -29,6 +30,8 @@ void health_block_taken(struct sm *sm, struct builder_node *node, uint16_t attri
 			uint32_t block);
 /* Checks whether the node accepted LinearFDBTop, when a Set of it was answered. */
 void health_top(struct sm *sm, struct builder_node *node);
+/* Whether it has recorded errors. */
+bool health_is_sick(const struct sm *sm, const struct builder_node *node);
 /* Whether values that the node did not accept are to be tried again now. */
 bool health_is_due(const struct sm *sm, const struct builder_node *node);
 /*
@@ -38,7 +41,7 @@ bool health_is_due(const struct sm *sm, const struct builder_node *node);
 bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
 /* The last error was about the device behind this port. */
-void health_nobody_behind(const struct builder_port *port);
+void health_nobody_behind(struct sm *sm, const struct builder_port *port);
 /* It does not answer, and stays: an error for a few sweeps. It is queried again later. */
 void health_silent(struct sm *sm, struct builder_node *node, const char *text, bool is_new);
 /* No directed route leads beyond this port: logged, but not an error. */
@@ -46,7 +49,9 @@ void health_too_far(struct sm *sm, const struct builder_port *port);
 /* A node's hardware differs from what is known; a sweep should correct it: now or later. */
 void health_differs(struct sm *sm, struct builder_node *node);
 /* Whether that happened repeatedly, each time soon after the last. */
-bool health_relapses(const struct builder_node *node);
+bool health_relapses(const struct sm *sm, const struct builder_node *node);
+/* Whether it was found to differ since the last sweep began. */
+bool health_has_differed(const struct sm *sm, const struct builder_node *node);
 void health_mark_due(struct sm *sm);   /* a partial sweep begins: marks nodes to be tried again */
 void health_sweep_ended(struct sm *sm); /* removes nodes that are well */
 /* One of them may have been why others were excluded: all excluded ones are tried again. */

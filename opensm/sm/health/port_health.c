@@ -244,8 +244,7 @@ static void release(struct sm *sm, struct unhealthy_port *port, bool by_operator
 
 static void on_timer(struct timer *timer)
 {
-	struct port_health *health =
-		(struct port_health *)((char *)timer - offsetof(struct port_health, timer));
+	struct port_health *health = container_of(timer, struct port_health, timer);
 	struct sm *sm = health->sm;
 	g_autoptr(GPtrArray) list = unhealthy_list(health->unhealthy);
 	uint64_t now = actor_now(sm->actor);
@@ -329,9 +328,9 @@ void port_health_fell(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *gate = gate_of(port) == port ? port : port->peer;
 
-	if (gate->fell == sm->builder->sweep)
+	if (builder_cable_is(gate, CABLE_FELL))
 		return; /* the other end has reported it */
-	gate->fell = sm->builder->sweep;
+	builder_cable(gate, CABLE_EVENT_FELL);
 	port_health_event(sm, gate, PORT_FLAPPING);
 }
 

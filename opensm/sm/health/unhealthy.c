@@ -3,6 +3,7 @@
 #include "sm/health/unhealthy.h"
 
 #include "complib/actor.h"
+#include "complib/hash.h"
 
 #define SWEEP_NS (10 * NS_PER_S) /* the usual interval, if sweeps are counted */
 #define AGAIN_MAX 4
@@ -31,7 +32,7 @@ static guint port_hash(gconstpointer key)
 {
 	const struct unhealthy_port *port = key;
 
-	return (guint)((port->guid * 257 + port->num) * UINT64_C(0x9E3779B97F4A7C15) >> 32);
+	return (guint)(hash_spread(port->guid * 257 + port->num) >> 32);
 }
 
 static gboolean port_equal(gconstpointer a, gconstpointer b)

@@ -212,7 +212,7 @@ static void compare_block(struct sm_request *request, const struct item *item)
 	trust_set(node, node->epoch, table, item->block, type->size, now);
 	builder_reach_changed(node->builder);
 	differs(request->sm, node, item);
-	if (builder_is_switch(node) && health_relapses(node) &&
+	if (builder_is_switch(node) && health_relapses(request->sm, node) &&
 	    (item->attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ||
 	     item->attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE))
 		health_block_refused(request->sm, node, item->attribute, item->block,
@@ -350,7 +350,7 @@ static void advance(struct sm *sm)
 
 static void on_timer(struct timer *timer)
 {
-	advance(((struct audit *)((char *)timer - offsetof(struct audit, timer)))->sm);
+	advance(container_of(timer, struct audit, timer)->sm);
 }
 
 void audit_sweep_ended(struct sm *sm)

@@ -90,6 +90,12 @@ GPtrArray *sweep_ports(const struct sm *sm, bool local)
 	return ports;
 }
 
+bool schedule_may_log(struct sm *sm, unsigned int *held_back)
+{
+	return log_limit_pass(&sm->schedule.provoked_log, actor_now(sm->actor), 20, NS_PER_S,
+			      held_back);
+}
+
 bool schedule_is_provoked(unsigned int reasons)
 {
 	return reasons & (SWEEP_LINK_TRAP | SWEEP_LOCAL_TRAP | SWEEP_LIGHT | SWEEP_CHANGE);

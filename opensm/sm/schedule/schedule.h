@@ -4,6 +4,7 @@
 #define SM_SCHEDULE_SCHEDULE_H
 
 #include "complib/bucket.h"
+#include "complib/log.h"
 #include "core/options.h"
 #include "fabric/builder.h"
 #include "sm/schedule/plan.h"
@@ -74,6 +75,11 @@ struct schedule {
 	struct timer files;    /* how long a heavy sweep still waits for files to be read */
 	bool files_read;       /* they were read, for the sweep that begins now */
 	struct bucket provoked; /* limits sweeps caused by traps and the like */
+	GQueue walks;		/* walk.c: of the running step */
+	bool names_wanted;	/* wanted again, since a sweep checked which are missing */
+	unsigned int fatal_sweeps;     /* in a row that found a fatal condition (fatal.c) */
+	struct log_limit groups_log;   /* lines of sweeps that clients' joins cause */
+	struct log_limit provoked_log; /* lines that traps and other SMs cause */
 	struct options *settled_for; /* options when the fabric was last as it should be */
 	uint16_t settled_lid;	     /* LID of the SM at that time */
 };
@@ -90,6 +96,8 @@ void schedule_interval(struct sm *sm); /* starts the wait until the subnet is ch
 uint64_t schedule_patience(const struct sm *sm);
 /* Others than the operator can cause sweeps for these reasons at any rate. */
 bool schedule_is_provoked(unsigned int reasons);
+/* Whether a line that another device causes may be logged; how many were held back before. */
+bool schedule_may_log(struct sm *sm, unsigned int *held_back);
 bool sweep_is_discovering(const struct sm *sm); /* it will read nodes that are marked now */
 /*
  * True if only nodes that were touched, and the ports at the other ends of their cables, can differ

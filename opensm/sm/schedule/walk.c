@@ -55,12 +55,12 @@ void sweep_walk(struct sm *sm, GPtrArray *items, uint32_t n_parts, sweep_visit *
 	walk->visit = visit;
 	walk->items = items;
 	walk->n_parts = items && !items->len ? 0 : n_parts;
-	g_queue_push_tail(&sm->walks, walk);
+	g_queue_push_tail(&sm->schedule.walks, walk);
 }
 
 void walks_drop(struct sm *sm)
 {
-	g_queue_clear_full(&sm->walks, walk_free);
+	g_queue_clear_full(&sm->schedule.walks, walk_free);
 }
 
 static bool is_full(const struct sweep *sweep)
@@ -107,9 +107,9 @@ bool walks_are_through(struct sm *sm, uint64_t since)
 {
 	struct walk *walk;
 
-	while ((walk = g_queue_peek_head(&sm->walks))) {
+	while ((walk = g_queue_peek_head(&sm->schedule.walks))) {
 		if (walk->part == walk->n_parts)
-			walk_free(g_queue_pop_head(&sm->walks));
+			walk_free(g_queue_pop_head(&sm->schedule.walks));
 		else if (is_full(&sm->sweep) || sweep_gives_way(sm, since))
 			return false;
 		else

@@ -5,6 +5,7 @@
  * makes no sense: an error status, or a PortGUID that another endport also has; and when it reports
  * that a link is up behind which no device answers.
  */
+#include "fabric/node_table.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
@@ -66,12 +67,11 @@ static void on_identity(struct sm_request *request)
 void identity_ask(struct sm *sm, struct builder_node *node, struct builder_port *entry)
 {
 	struct sm_request *request;
-	uint64_t now = actor_now(sm->actor);
+	uint64_t now = actor_now(sm->actor), *last_ns = node_table_of(sm->identified, node);
 
-	if (!identity_parent(sm, node, entry) ||
-	    (node->identified_ns && now - node->identified_ns < ONCE_NS))
+	if (!identity_parent(sm, node, entry) || (*last_ns && now - *last_ns < ONCE_NS))
 		return;
-	node->identified_ns = now;
+	*last_ns = now;
 	if (entry)
 		request = sm_request_port(sm, entry, IBA_METHOD_GET, IBA_ATTR_NODE_INFO, 0);
 	else

@@ -81,7 +81,8 @@ static void leave_cable(struct builder_port *port)
 	if (!peer)
 		return;
 	builder_lose_link(port);
-	port->silent = peer->silent = true;
+	builder_cable(port, CABLE_EVENT_EXCLUDED);
+	builder_cable(peer, CABLE_EVENT_EXCLUDED);
 	if (builder_is_switch(peer->node))
 		builder_mark(peer->node);
 }
@@ -158,7 +159,7 @@ bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid)
 	if (!unknown || unknown->state == OPEN || is_due(sm, unknown) || !sm_is_master(sm))
 		return false;
 	builder_lose_link(port);
-	port->silent = true;
+	builder_cable(port, CABLE_EVENT_EXCLUDED);
 	return true;
 }
 

@@ -18,6 +18,7 @@
  * marked to be compared with the hardware; a node that was reached by LID before is read again; and
  * the route is tried again after a growing interval, or when the tables or cables on it change.
  */
+#include "complib/hash.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
@@ -71,8 +72,7 @@ static void meet(struct way *way, struct builder_node *node, const struct builde
 {
 	const struct node_reach *reach = &node->reach;
 
-	way->digest = (way->digest ^ node->guid ^ (uint64_t)(out ? out->num : 0) << 56) *
-		      UINT64_C(0x9E3779B97F4A7C15);
+	way->digest = hash_spread(way->digest ^ node->guid ^ (uint64_t)(out ? out->num : 0) << 56);
 	way->failed |= node != way->to && reach->failures && reach->failed &&
 		       reach->failed != reach->proven;
 	node->check |= way->check;

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "complib/hash.h"
 #include "sm/health/health.h"
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
@@ -108,7 +109,7 @@ static uint64_t digest(const uint8_t data[IBA_SMP_DATA_BYTES])
 
 	for (unsigned int i = 0; i < IBA_SMP_DATA_BYTES; i += sizeof(word)) {
 		memcpy(&word, data + i, sizeof(word));
-		sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+		sum = hash_spread(sum ^ word);
 		sum ^= sum >> 32;
 	}
 	return sum;
@@ -307,7 +308,7 @@ static bool was_given_up(const struct sm_request *request)
 
 	if (request->beyond)
 		node = request->port->peer ? request->port->peer->node : NULL;
-	return node && node->given_up == request->sm->sweep.serial;
+	return node && silence_was_given_up(request->sm, node);
 }
 
 /* First tries without an answer: true if the request continues. */
@@ -346,10 +347,10 @@ static void note_answer(const struct sm_request *request)
 	if (request->beyond)
 		return;
 	if (request->mad.result != MAD_TIMEOUT) {
-		node->mute_ns = node->given_up = 0;
+		silence_answered(request->sm, node);
 		request->sm->observer->answered(request->sm, node);
 	} else if (request->phase == REQUEST_FULL_RETRIES && !sm_request_is_outside(request)) {
-		node->given_up = request->sm->sweep.serial;
+		silence_given_up(request->sm, node);
 	}
 }
 

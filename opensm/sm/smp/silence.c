@@ -26,6 +26,7 @@
  * SMPs that are held here, or sent with all tries, are the slow ones of the sweep: a step whose
  * next round does not need them continues (sweep.c).
  */
+#include "fabric/node_table.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
@@ -49,9 +50,32 @@ struct suspect {
 	bool asked_all;			  /* all its neighbours were queried */
 };
 
-static void suspect_free(struct suspect *suspect)
+/* About each node. */
+struct note {
+	struct suspect *suspect; /* NULL: it answers, as far as is known */
+	uint64_t mute_ns;	 /* when it was last found silent behind a link that is up */
+	uint64_t given_up;	 /* sweep in which all tries of an SMP to it failed; 0: none */
+};
+
+struct silence {
+	GPtrArray *suspects;	 /* struct suspect */
+	GPtrArray *cables_asked; /* struct sm_request that waits for the answer of its near end */
+	struct node_table *notes;
+};
+
+static struct note *note_of(const struct sm *sm, const struct builder_node *node)
 {
-	suspect->node->suspect = NULL;
+	return node_table_of(sm->silence->notes, node);
+}
+
+static struct suspect *suspect_of(const struct sm *sm, const struct builder_node *node)
+{
+	return note_of(sm, node)->suspect;
+}
+
+static void suspect_free(struct sm *sm, struct suspect *suspect)
+{
+	note_of(sm, suspect->node)->suspect = NULL;
 	g_ptr_array_unref(suspect->held);
 	builder_release(suspect->node);
 	g_free(suspect);
@@ -66,14 +90,33 @@ static struct suspect *suspect_new(struct sm *sm, struct builder_node *node,
 	suspect->entry = entry;
 	suspect->held = g_ptr_array_new();
 	builder_hold(node);
-	node->suspect = suspect;
-	g_ptr_array_add(sm->suspects, suspect);
+	note_of(sm, node)->suspect = suspect;
+	g_ptr_array_add(sm->silence->suspects, suspect);
 	return suspect;
 }
 
 bool silence_is_mute(const struct sm *sm, const struct builder_node *node)
 {
-	return node->mute_ns && actor_now(sm->actor) - node->mute_ns < BELIEVED_NS;
+	uint64_t since = note_of(sm, node)->mute_ns;
+
+	return since && actor_now(sm->actor) - since < BELIEVED_NS;
+}
+
+void silence_answered(struct sm *sm, const struct builder_node *node)
+{
+	struct note *note = note_of(sm, node);
+
+	note->mute_ns = note->given_up = 0;
+}
+
+void silence_given_up(struct sm *sm, const struct builder_node *node)
+{
+	note_of(sm, node)->given_up = sm->sweep.serial;
+}
+
+bool silence_was_given_up(const struct sm *sm, const struct builder_node *node)
+{
+	return note_of(sm, node)->given_up == sm->sweep.serial;
 }
 
 /* The routes change if a cable was cut. */
@@ -84,9 +127,10 @@ static void find_ways(struct sm *sm)
 }
 
 /* Whether it waits for answers, or for the result about the node before it. */
-static bool waits(const struct suspect *suspect)
+static bool waits(const struct sm *sm, const struct suspect *suspect)
 {
-	return suspect->out || (suspect->by && !suspect->asked_all && suspect->by->node->suspect);
+	return suspect->out ||
+	       (suspect->by && !suspect->asked_all && suspect_of(sm, suspect->by->node));
 }
 
 /* ---- fault probes: these functions call each other as answers come ---- */
@@ -99,11 +143,11 @@ static void resolve(struct sm *sm, struct suspect *suspect, bool other_way)
 	g_autoptr(GPtrArray) held = g_ptr_array_ref(suspect->held);
 
 	if (!other_way)
-		suspect->node->mute_ns = actor_now(sm->actor);
+		note_of(sm, suspect->node)->mute_ns = actor_now(sm->actor);
 	if (!other_way && !held->len && suspect->node->builder)
 		sweep_look_at(sm, suspect->node); /* no other query was sent to it */
-	g_ptr_array_remove(sm->suspects, suspect);
-	suspect_free(suspect);
+	g_ptr_array_remove(sm->silence->suspects, suspect);
+	suspect_free(sm, suspect);
 	for (guint i = 0; i < held->len; i++)
 		sm_request_again(held->pdata[i], other_way);
 }
@@ -112,7 +156,7 @@ static void on_probe(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
 	const struct builder_node *about = request->mad.arg;
-	struct suspect *suspect = about->suspect;
+	struct suspect *suspect = suspect_of(sm, about);
 
 	if (suspect && request->port == suspect->by)
 		suspect->heard = request->mad.result != MAD_TIMEOUT;
@@ -125,7 +169,7 @@ static void on_probe(struct sm_request *request)
 			suspect->cut = suspect->seen_down = true;
 		}
 	} else if (suspect && request->mad.result == MAD_TIMEOUT && request->port == suspect->by &&
-		   !request->node->suspect && !silence_is_mute(sm, request->node)) {
+		   !suspect_of(sm, request->node) && !silence_is_mute(sm, request->node)) {
 		suspect_new(sm, request->node, identity_entry(request));
 	}
 	if (suspect)
@@ -161,7 +205,7 @@ static void ask_all(struct sm *sm, struct suspect *suspect)
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
 		struct builder_port *peer = node->ports[num].peer;
 
-		if (peer && builder_is_switch(peer->node) && !peer->node->suspect)
+		if (peer && builder_is_switch(peer->node) && !suspect_of(sm, peer->node))
 			probe(sm, suspect, peer);
 	}
 }
@@ -170,7 +214,7 @@ static void ask_all(struct sm *sm, struct suspect *suspect)
 static bool has_lost_link(const struct builder_node *node)
 {
 	for (unsigned int num = 1; num <= node->info.num_ports; num++)
-		if (node->ports[num].inferred)
+		if (node->ports[num].cable.state == CABLE_LOST)
 			return true;
 	return false;
 }
@@ -214,7 +258,7 @@ static void ask_next(struct sm *sm, struct suspect *suspect, struct builder_port
 		return;
 	if (suspect->cut || (suspect->by == by && silence_is_mute(sm, by->node))) {
 		ask_all(sm, suspect); /* they may know it too, or be the only ones that do */
-	} else if (suspect->by == by && by->node->suspect) {
+	} else if (suspect->by == by && suspect_of(sm, by->node)) {
 		suspect->rerouted = true;
 	} else if (suspect->by == by && !suspect->heard && suspect->asked < ASKED_MAX) {
 		suspect->rerouted |= suspect->asked++ > 0;
@@ -231,7 +275,7 @@ static bool look_into(struct sm *sm, struct suspect *suspect)
 	by = identity_parent(sm, suspect->node, suspect->entry);
 	if (by)
 		ask_next(sm, suspect, by);
-	if (waits(suspect))
+	if (waits(sm, suspect))
 		return false;
 	if (suspect->seen_down && suspect->asked_all && !suspect->seen_up) {
 		give_up_links(suspect->node);
@@ -248,9 +292,9 @@ static bool look_into_all(struct sm *sm)
 {
 	bool any = false;
 
-	for (guint i = 0; i < sm->suspects->len;) {
-		struct suspect *suspect = sm->suspects->pdata[i];
-		bool resolved = !waits(suspect) && look_into(sm, suspect);
+	for (guint i = 0; i < sm->silence->suspects->len;) {
+		struct suspect *suspect = sm->silence->suspects->pdata[i];
+		bool resolved = !waits(sm, suspect) && look_into(sm, suspect);
 
 		any |= resolved;
 		i += !resolved;
@@ -264,16 +308,16 @@ static bool look_into_all(struct sm *sm)
  */
 static bool break_ring(struct sm *sm)
 {
-	for (guint i = 0; i < sm->suspects->len; i++) {
-		const struct suspect *suspect = sm->suspects->pdata[i];
+	for (guint i = 0; i < sm->silence->suspects->len; i++) {
+		const struct suspect *suspect = sm->silence->suspects->pdata[i];
 
 		if (suspect->out)
 			return false;
 	}
-	if (!sm->suspects->len)
+	if (!sm->silence->suspects->len)
 		return false;
 	find_ways(sm);
-	resolve(sm, sm->suspects->pdata[0], true);
+	resolve(sm, sm->silence->suspects->pdata[0], true);
 	return true;
 }
 
@@ -297,7 +341,7 @@ static bool is_behind_silence(const struct sm_request *request)
 static void hold(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
-	struct suspect *suspect = request->node->suspect;
+	struct suspect *suspect = suspect_of(sm, request->node);
 	bool is_new = !suspect;
 
 	if (is_new)
@@ -313,7 +357,7 @@ static void on_near_end(struct sm_request *probe)
 	struct sm *sm = probe->sm;
 	struct sm_request *request = probe->mad.arg;
 
-	g_ptr_array_remove(sm->cables_asked, request);
+	g_ptr_array_remove(sm->silence->cables_asked, request);
 	if (probe->mad.result == MAD_TIMEOUT) {
 		hold(request);
 		return;
@@ -334,10 +378,10 @@ bool silence_take(struct sm_request *request)
 	const struct builder_node *node = request->node;
 
 	if (is_behind_silence(request) || request->silences > WAYS_MAX ||
-	    (!node->suspect && silence_is_mute(sm, node)))
+	    (!suspect_of(sm, node) && silence_is_mute(sm, node)))
 		return false;
-	if (request->beyond && !node->suspect) {
-		g_ptr_array_add(sm->cables_asked, request);
+	if (request->beyond && !suspect_of(sm, node)) {
+		g_ptr_array_add(sm->silence->cables_asked, request);
 		ask_port(sm, request->port, on_near_end, request);
 	} else {
 		hold(request);
@@ -347,15 +391,34 @@ bool silence_take(struct sm_request *request)
 
 void silence_forget(struct sm *sm)
 {
-	while (sm->suspects->len) {
-		struct suspect *suspect = sm->suspects->pdata[sm->suspects->len - 1];
+	while (sm->silence->suspects->len) {
+		struct suspect *suspect =
+			sm->silence->suspects->pdata[sm->silence->suspects->len - 1];
 		g_autoptr(GPtrArray) held = g_ptr_array_ref(suspect->held);
 
-		g_ptr_array_set_size(sm->suspects, (gint)sm->suspects->len - 1);
-		suspect_free(suspect);
+		g_ptr_array_set_size(sm->silence->suspects, (gint)sm->silence->suspects->len - 1);
+		suspect_free(sm, suspect);
 		for (guint i = 0; i < held->len; i++)
 			sm_request_drop(held->pdata[i]);
 	}
-	while (sm->cables_asked->len)
-		sm_request_drop(g_ptr_array_steal_index_fast(sm->cables_asked, 0));
+	while (sm->silence->cables_asked->len)
+		sm_request_drop(g_ptr_array_steal_index_fast(sm->silence->cables_asked, 0));
+}
+
+struct silence *silence_new(void)
+{
+	struct silence *silence = g_new(struct silence, 1);
+
+	silence->suspects = g_ptr_array_new();
+	silence->cables_asked = g_ptr_array_new();
+	silence->notes = node_table_new(sizeof(struct note));
+	return silence;
+}
+
+void silence_free(struct silence *silence)
+{
+	g_ptr_array_unref(silence->suspects);
+	g_ptr_array_unref(silence->cables_asked);
+	node_table_free(silence->notes);
+	g_free(silence);
 }

@@ -45,7 +45,7 @@ static void on_idle(void *arg)
 
 static void on_patience(struct timer *timer)
 {
-	struct disk *disk = (struct disk *)((char *)timer - offsetof(struct disk, patience));
+	struct disk *disk = container_of(timer, struct disk, patience);
 
 	disk->hangs = true;
 	log_error(disk->sm->log,

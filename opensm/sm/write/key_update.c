@@ -58,8 +58,7 @@ static void give_key(struct sm *sm, struct builder_port *port)
 
 static void on_pace(struct timer *timer)
 {
-	struct key_update *update =
-		(struct key_update *)((char *)timer - offsetof(struct key_update, pace));
+	struct key_update *update = container_of(timer, struct key_update, pace);
 	struct sm *sm = update->sm;
 	GArray *waiting = update->waiting;
 
@@ -120,8 +119,7 @@ static void on_generation_written(void *arg, bool good)
 
 static void on_interval(struct timer *timer)
 {
-	struct key_update *update =
-		(struct key_update *)((char *)timer - offsetof(struct key_update, interval));
+	struct key_update *update = container_of(timer, struct key_update, interval);
 	struct sm *sm = update->sm;
 
 	key_update_schedule(sm);

@@ -15,7 +15,7 @@
 #include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-#include "sm/write/write.h"
+#include "sm/write/pkey_private.h"
 
 #define PER_BLOCK 32
 #define BLOCK_BYTES sizeof(struct iba_p_key_table)
@@ -82,15 +82,15 @@ void p_key_guard_look(struct sm *sm)
 	unsigned int n = 0;
 
 	if (!opens_all(sm, rules)) {
-		if (sm->p_keys_held)
+		if (sm->p_keys->held)
 			log_info(sm->log,
 				 "P_Key tables are written again, as there are definitions");
-		sm->p_keys_held = false;
-		sm->p_keys_looked = true;
-	} else if (!sm->p_keys_looked) {
+		sm->p_keys->held = false;
+		sm->p_keys->looked = true;
+	} else if (!sm->p_keys->looked) {
 		n = count(sm, &first);
-		sm->p_keys_held = n != 0;
-		sm->p_keys_looked = true;
+		sm->p_keys->held = n != 0;
+		sm->p_keys->looked = true;
 		if (n)
 			tell(sm, rules, n, first);
 	} else {
@@ -102,5 +102,5 @@ void p_key_guard_look(struct sm *sm)
 
 void p_key_guard_forget(struct sm *sm)
 {
-	sm->p_keys_looked = false;
+	sm->p_keys->looked = false;
 }

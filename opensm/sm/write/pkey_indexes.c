@@ -18,7 +18,7 @@
 #include "sm/store/pkey_memory.h"
 #include "sm/store/state_writer.h"
 #include "sm/write/pkey_plan.h"
-#include "sm/write/write.h"
+#include "sm/write/pkey_private.h"
 
 #define PATIENCE_NS (2 * NS_PER_S) /* for the disk */
 #define WHAT "P_Key indexes that were left"
@@ -56,7 +56,7 @@ static uint64_t quarantine_ms(const struct sm *sm)
 
 static uint64_t now_ms(const struct sm *sm)
 {
-	return p_key_memory_time(sm->p_key_indexes->memory, actor_now(sm->actor));
+	return p_key_memory_time(sm->p_keys->indexes->memory, actor_now(sm->actor));
 }
 
 /* ---- for the plan of a table ---- */
@@ -69,7 +69,7 @@ void p_key_indexes_plan(const struct sm *sm, const struct builder_port *port,
 	plan->left = left;
 	plan->closes = quarantine && !sm->options->reuse_pkey_indexes;
 	for (uint32_t i = 0; i < plan->room; i++) {
-		left[i].p_key = p_key_memory_left(sm->p_key_indexes->memory, port->guid,
+		left[i].p_key = p_key_memory_left(sm->p_keys->indexes->memory, port->guid,
 						  (uint16_t)i, &left[i].since);
 		left[i].closed = left[i].p_key && plan->closes && left[i].since + quarantine > now;
 	}
@@ -80,7 +80,7 @@ void p_key_indexes_leave(struct sm *sm, const struct builder_port *port, const u
 {
 	for (uint32_t i = 0; i < room; i++)
 		if (is[i] && P_KEY_BASE(is[i]) != P_KEY_BASE(want[i]))
-			p_key_memory_leave(sm->p_key_indexes->memory, port->guid, (uint16_t)i,
+			p_key_memory_leave(sm->p_keys->indexes->memory, port->guid, (uint16_t)i,
 					   is[i], actor_now(sm->actor));
 }
 
@@ -95,7 +95,7 @@ static bool is_there(void *arg, uint64_t guid)
 
 static void wait_less(struct sm *sm, uint64_t serial)
 {
-	struct p_key_indexes *indexes = sm->p_key_indexes;
+	struct p_key_indexes *indexes = sm->p_keys->indexes;
 
 	if (!indexes->waits || indexes->waits_serial != serial)
 		return;
@@ -110,8 +110,7 @@ static void wait_less(struct sm *sm, uint64_t serial)
 
 static void on_patience(struct timer *timer)
 {
-	struct p_key_indexes *indexes =
-		(struct p_key_indexes *)((char *)timer - offsetof(struct p_key_indexes, patience));
+	struct p_key_indexes *indexes = container_of(timer, struct p_key_indexes, patience);
 	uint64_t serial = indexes->waits_serial;
 
 	log_error(indexes->sm->log,
@@ -124,7 +123,7 @@ static void on_patience(struct timer *timer)
 static void on_written(void *arg, bool good)
 {
 	struct sm *sm = arg;
-	struct p_key_indexes *indexes = sm->p_key_indexes;
+	struct p_key_indexes *indexes = sm->p_keys->indexes;
 
 	indexes->failed = !good;
 	disk_written(sm, DISK_P_KEY_INDEXES, good);
@@ -135,7 +134,7 @@ static void on_written(void *arg, bool good)
 /* True if on_written() will be called. */
 static bool write_file(struct sm *sm)
 {
-	struct p_key_indexes *indexes = sm->p_key_indexes;
+	struct p_key_indexes *indexes = sm->p_keys->indexes;
 	const char *file = p_key_memory_file(indexes->memory);
 
 	indexes->put = p_key_memory_changes(indexes->memory);
@@ -158,7 +157,7 @@ static void add_entry(void *arg, uint64_t guid, uint16_t index, uint16_t p_key, 
 
 bool p_key_indexes_replicate(struct sm *sm)
 {
-	struct p_key_indexes *indexes = sm->p_key_indexes;
+	struct p_key_indexes *indexes = sm->p_keys->indexes;
 	GPtrArray *entries;
 
 	if (!replicator_is_on(sm->context->replicator) ||
@@ -199,7 +198,7 @@ static void wait_for_standbys(struct sm *sm)
 
 void p_key_indexes_keep(struct sm *sm)
 {
-	struct p_key_indexes *indexes = sm->p_key_indexes;
+	struct p_key_indexes *indexes = sm->p_keys->indexes;
 
 	if (sm->dry || indexes->put == p_key_memory_changes(indexes->memory))
 		return;
@@ -217,7 +216,7 @@ void p_key_indexes_keep(struct sm *sm)
 
 void p_key_indexes_write_again(struct sm *sm)
 {
-	if (sm->p_key_indexes->failed && !sm->dry && sm_is_master(sm))
+	if (sm->p_keys->indexes->failed && !sm->dry && sm_is_master(sm))
 		write_file(sm);
 }
 
@@ -253,7 +252,7 @@ static bool may_have_left(const struct sm *sm)
 
 void p_key_indexes_adopt(struct sm *sm, const struct replica *replica)
 {
-	struct p_key_indexes *indexes = sm->p_key_indexes;
+	struct p_key_indexes *indexes = sm->p_keys->indexes;
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	indexes->told = 0;
@@ -280,7 +279,7 @@ static void note_free(gpointer data)
 
 static struct note *note_of(struct sm *sm, const struct builder_port *port, bool make)
 {
-	GHashTable *notes = sm->p_key_indexes->notes;
+	GHashTable *notes = sm->p_keys->indexes->notes;
 	struct note *note = g_hash_table_lookup(notes, &port->guid);
 
 	if (!note && make) {
@@ -330,7 +329,7 @@ void p_key_indexes_note_without(struct sm *sm, const struct builder_port *port,
 void p_key_indexes_note_reuse(struct sm *sm, const struct builder_port *port, uint32_t index,
 			      uint16_t old, uint16_t p_key)
 {
-	struct p_key_indexes *indexes = sm->p_key_indexes;
+	struct p_key_indexes *indexes = sm->p_keys->indexes;
 	uint64_t when, now = now_ms(sm);
 	uint64_t until = quarantine_ms(sm);
 	char name[SM_NAME_SIZE];
@@ -374,7 +373,7 @@ static char **lines_of(const struct sm *sm, size_t member)
 	GHashTableIter iter;
 	struct note *note;
 
-	g_hash_table_iter_init(&iter, sm->p_key_indexes->notes);
+	g_hash_table_iter_init(&iter, sm->p_keys->indexes->notes);
 	while (g_hash_table_iter_next(&iter, (void **)&note, NULL)) {
 		const char *line = *(char **)((char *)note + member);
 
@@ -389,7 +388,7 @@ static char **lines_of(const struct sm *sm, size_t member)
 /* When the first index of such a port is free. */
 static void await_quarantine(struct sm *sm)
 {
-	struct p_key_indexes *indexes = sm->p_key_indexes;
+	struct p_key_indexes *indexes = sm->p_keys->indexes;
 	uint64_t now = now_ms(sm), first = UINT64_MAX;
 	GHashTableIter iter;
 	struct note *note;
@@ -407,17 +406,15 @@ static void await_quarantine(struct sm *sm)
 
 static void on_quarantine(struct timer *timer)
 {
-	struct p_key_indexes *indexes =
-		(struct p_key_indexes *)((char *)timer -
-					 offsetof(struct p_key_indexes, quarantine));
+	struct p_key_indexes *indexes = container_of(timer, struct p_key_indexes, quarantine);
 
-	indexes->sm->p_keys_settled = false;
+	p_keys_changed(indexes->sm);
 	sweep_want(indexes->sm, SWEEP_POLICY);
 }
 
 void p_key_indexes_tell(struct sm *sm, char ***without, char ***reused)
 {
-	g_hash_table_foreach_remove(sm->p_key_indexes->notes, has_ended, sm);
+	g_hash_table_foreach_remove(sm->p_keys->indexes->notes, has_ended, sm);
 	*without = lines_of(sm, offsetof(struct note, without));
 	*reused = lines_of(sm, offsetof(struct note, reused));
 	if (!sm->dry)

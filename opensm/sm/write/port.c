@@ -455,7 +455,7 @@ enum step_result step_activate(struct sm *sm)
  */
 static void not_confirmed(struct sm *sm, struct builder_node *node)
 {
-	if (!node->health)
+	if (!health_is_sick(sm, node))
 		sweep_look_at(sm, node);
 }
 

@@ -36,6 +36,30 @@
 #define VL_ARB_BYTES sizeof(struct iba_vl_arbitration_table)
 #define SMPS_PER_VISIT 64 /* approximately: then there is room for as many switches as the window */
 
+/* What is known of the QoS tables of all nodes. */
+struct vl_tables {
+	bool known;	     /* some node has tables that an SM wrote */
+	bool had_lanes;	     /* SL2VL tables were set for lanes of routes */
+	bool lanes_left;     /* reachable switches may still have lanes of other routes */
+	uint16_t told_sls;   /* bitmask of the SLs given to hosts while QoS is off */
+	unsigned int resets; /* nodes whose tables were reset since that was logged */
+};
+
+struct vl_tables *vl_tables_new(void)
+{
+	return g_new0(struct vl_tables, 1);
+}
+
+void vl_tables_free(struct vl_tables *tables)
+{
+	g_free(tables);
+}
+
+bool vl_tables_are_known(const struct sm *sm)
+{
+	return sm->vl_tables->known;
+}
+
 /* What a port should hold. */
 struct want {
 	struct builder_port *port;
@@ -106,7 +130,7 @@ static bool has_lanes(const struct sm *sm)
 /* Resets the tables of all nodes. */
 static bool sets_tables(const struct sm *sm)
 {
-	return sm->options->qos || sm->had_lanes || has_lanes(sm);
+	return sm->options->qos || sm->vl_tables->had_lanes || has_lanes(sm);
 }
 
 static bool is_set_up(const struct sm *sm, const struct builder_node *node)
@@ -158,7 +182,7 @@ void qos_note_lanes(struct sm *sm)
 			continue;
 		if (loses_lanes(sm, node)) {
 			node->vl_tables = VL_TABLES_WRITTEN;
-			sm->vl_tables_known = true;
+			sm->vl_tables->known = true;
 		} else if (node->vl_tables == VL_TABLES_UNSEEN) {
 			node->vl_tables = VL_TABLES_FRESH;
 		}
@@ -546,11 +570,11 @@ static void check_node(struct sm *sm, struct builder_node *node)
 {
 	g_autoptr(GArray) wants = wants_of(sm, node);
 	bool reads = node->vl_tables == VL_TABLES_WRITTEN, last = sm->sweep.round == WRITE;
-	struct fault fault = {.told = sm->told_sls, .late = reads && last};
+	struct fault fault = {.told = sm->vl_tables->told_sls, .late = reads && last};
 
 	if (is_any_wrong(wants, &fault)) {
 		node->vl_tables = VL_TABLES_RESET;
-		sm->vl_resets++;
+		sm->vl_tables->resets++;
 	} else if (last) {
 		node->vl_tables = VL_TABLES_CHECKED;
 	}
@@ -604,12 +628,12 @@ uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port)
 static void tell_resets(struct sm *sm, void *item)
 {
 	(void)item;
-	if (sm->vl_resets)
+	if (sm->vl_tables->resets)
 		log_info(sm->log,
 			 "QoS is off: the SL2VL tables of %u node(s) put SLs on VLs that their "
 			 "links do not have, and are set to what is built in",
-			 sm->vl_resets);
-	sm->vl_resets = 0;
+			 sm->vl_tables->resets);
+	sm->vl_tables->resets = 0;
 }
 
 /*
@@ -663,17 +687,17 @@ enum step_result step_qos(struct sm *sm)
 
 	if (!sm->qos)
 		return STEP_NEXT;
-	sm->told_sls = told_sls(sm);
-	sm->vl_tables_known |= sets_tables(sm);
+	sm->vl_tables->told_sls = told_sls(sm);
+	sm->vl_tables->known |= sets_tables(sm);
 	/* unchanged switches may need lanes now, or no longer */
-	sm->lanes_left |= has_lanes(sm);
-	sm->had_lanes |= sm->lanes_left;
-	nodes = sm->lanes_left ? builder_order(sm->builder) : sweep_nodes(sm);
+	sm->vl_tables->lanes_left |= has_lanes(sm);
+	sm->vl_tables->had_lanes |= sm->vl_tables->lanes_left;
+	nodes = sm->vl_tables->lanes_left ? builder_order(sm->builder) : sweep_nodes(sm);
 	run_round(sm, nodes);
 	return sm->sweep.round < WRITE ? STEP_AGAIN : STEP_NEXT;
 }
 
 void qos_settled(struct sm *sm)
 {
-	sm->lanes_left = has_lanes(sm);
+	sm->vl_tables->lanes_left = has_lanes(sm);
 }

@@ -99,8 +99,7 @@ static void ask(struct sm *sm, const struct due *due)
 
 static void on_turn(struct timer *timer)
 {
-	struct reregister *r =
-		(struct reregister *)((char *)timer - offsetof(struct reregister, timer));
+	struct reregister *r = container_of(timer, struct reregister, timer);
 
 	if (!r->sm->builder->sm_port) { /* a sweep will ask it */
 		timer_start(timer, OWN_PORT_NS);

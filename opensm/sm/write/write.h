@@ -29,6 +29,9 @@ void key_update_free(struct key_update *update);
 void key_update_schedule(struct sm *sm); /* a sweep has ended, or the options changed */
 
 /* ---- qos.c ---- */
+struct vl_tables *vl_tables_new(void);
+void vl_tables_free(struct vl_tables *tables);
+bool vl_tables_are_known(const struct sm *sm); /* some node has QoS tables that an SM wrote */
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
 void qos_note_lanes(struct sm *sm); /* before ports are set: records the lanes that they had */
 void qos_settled(struct sm *sm); /* all Sets of step_qos() were accepted */
@@ -40,12 +43,16 @@ void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
 /* Reads the unknown blocks; false if all are known. */
 bool p_keys_read(struct sm *sm, struct builder_port *port);
 void p_keys_clear(struct sm *sm); /* no sweep runs */
+struct p_keys *p_keys_new(struct sm *sm);
+void p_keys_free(struct p_keys *p_keys);
+void p_keys_changed(struct sm *sm); /* the tables of all ports may have to change */
 /* uint16_t: the P_KeyTable of the SM's own port; NULL: unknown. */
 GArray *p_keys_own(const struct sm *sm);
 
 /* ---- pkey_guard.c ---- */
 /*
- * Decides sm->p_keys_held when tables are read that this SM has not written since it became master.
+ * Decides whether tables of another SM are kept, when tables are read that this SM has not written
+ * since it became master.
  */
 void p_key_guard_look(struct sm *sm);
 void p_key_guard_forget(struct sm *sm); /* it begins to lead */
