@@ -44,7 +44,7 @@ struct actor {
 	struct timer_queue own_timers;
 
 	pthread_t thread; /* to join */
-	pthread_t self;	  /* the same, known to the thread from the start */
+	pthread_t self;	  /* as thread, but known to it from the start */
 	GSource *source;  /* attached */
 	int event_fd;
 };

@@ -199,7 +199,7 @@ static bool check_secret(int fd, const char *file, GError **error)
 	else if (st.st_uid != geteuid() && st.st_uid != 0)
 		wrong = "belongs to another user";
 	else if (st.st_mode & (S_IRWXG | S_IRWXO))
-		wrong = "may be used by others than its owner: expected mode 0600";
+		wrong = "is accessible to other users than its owner: expected mode 0600";
 	if (wrong)
 		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PERM, "%s %s", file, wrong);
 	return !wrong;

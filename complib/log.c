@@ -677,9 +677,8 @@ static void write_line(struct log *log, unsigned int level, const char *file_c, 
 /* The old file also gets the line, though it may not be found under its name any more. */
 void log_stay(struct log *log, const char *why)
 {
-	g_autofree char *text =
-		g_strdup_printf("cannot open log %s again: %s; lines still go to the file before\n",
-				log->path, why);
+	g_autofree char *text = g_strdup_printf(
+		"cannot reopen log %s: %s; lines still go to the old file\n", log->path, why);
 
 	atomic_store(&log->astray, true);
 	log_error(log, "%s", text);

@@ -111,7 +111,7 @@ static bool claim_components(const struct wire_type *type, unsigned int index,
 		return wrong(type, field, why, "components beyond bit 63");
 	components = wire_components(&alone);
 	if (components & claims->components)
-		return wrong(type, field, why, "component of another field too");
+		return wrong(type, field, why, "also the component of another field");
 	claims->components |= components;
 	return true;
 }

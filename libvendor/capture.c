@@ -133,7 +133,7 @@ static bool write_records(struct capture *capture, const GPtrArray *records)
 		if (out->len < PENDING_WAKE && i + 1 < records->len)
 			continue;
 		if (!file_put(capture->fd, out->data, out->len)) {
-			log_error(capture->log, "%s: %s: capturing ends", capture->file,
+			log_error(capture->log, "%s: %s: capturing stops", capture->file,
 				  g_strerror(errno));
 			return false;
 		}

@@ -65,7 +65,8 @@ bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const u
 		number = tap_sending(vendor->tap, to, data, length);
 	if (vendor->ops->send(vendor, to, data, length, timeout_ms))
 		return true;
-	frames_log(vendor->log, "not sent, as the device takes no more:", to, data, length);
+	frames_log(vendor->log, "not sent, as the device does not accept more MADs:", to, data,
+		   length);
 	if (vendor->tap)
 		tap_refused(vendor->tap, number);
 	return false;
@@ -185,7 +186,7 @@ static void log_arrival(const struct vendor_mad *mad)
 {
 	static const char *const events[] = {
 		[VENDOR_RECEIVED] = "received",
-		[VENDOR_TIMED_OUT] = "no answer came to",
+		[VENDOR_TIMED_OUT] = "no answer to",
 		[VENDOR_FAILED] = "the device refused",
 	};
 

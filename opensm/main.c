@@ -149,7 +149,7 @@ static gboolean on_impatience(gpointer arg)
 	struct program *program = arg;
 
 	program->impatience = 0;
-	log_error(program->log, "no answer from the actor sm: exiting without a handover");
+	log_error(program->log, "the SM thread does not answer: exiting without a handover");
 	g_main_loop_quit(program->loop);
 	return G_SOURCE_REMOVE;
 }
@@ -278,7 +278,7 @@ static void show_progress(struct program *program)
 	if (!options->progress || options->daemon)
 		return;
 	if (options->console == CONSOLE_LOCAL)
-		warn(program, "--console local takes the terminal: --progress shows nothing");
+		warn(program, "--console local uses the terminal: --progress shows nothing");
 	else
 		program->progress = progress_new(program->daemon, program->journal, stdout,
 						 strcmp(options->log_file, "stdout") != 0);
@@ -290,7 +290,8 @@ static bool open_console(struct program *program, GError **error)
 	GError *trouble = NULL;
 
 	if (options->console == CONSOLE_SOCKET && !options->console_key_file)
-		warn(program, "console socket without console_key_file: it stays on this host");
+		warn(program, "console socket without console_key_file: the console only listens "
+			      "on this host");
 	program->console =
 		console_new(program->daemon, program->journal, program->device.sim, &trouble);
 	if (!trouble)
@@ -322,7 +323,7 @@ static bool program_build(struct program *program, GError **error)
 	warn_unfinished(program);
 	if (program->options->daemon && notify_is_on())
 		log_sys(program->log, "daemon is ignored: the service manager (NOTIFY_SOCKET) "
-				      "waits for this one");
+				      "waits for this process");
 	open_cache(program);
 	if (!make_daemon(program, error))
 		return false;

@@ -152,7 +152,7 @@ static void frame(struct connection *connection, const struct osmsim_header *hea
 	else if (header->type == OSMSIM_MAD)
 		mad_frame(connection, data, header->length);
 	else
-		connection_refuse(connection, "a frame on a port connection that is no MAD");
+		connection_refuse(connection, "a frame on a port connection that is not a MAD");
 }
 
 /* Serves complete frames. Returns the least number of octets of the next one. */
@@ -199,7 +199,7 @@ static void connection_read(struct connection *connection)
 			return;
 		if (n <= 0) {
 			if (buffer_length(in))
-				connection_refuse(connection, "it ended within a frame");
+				connection_refuse(connection, "it ended in the middle of a frame");
 			connection_close(connection);
 			return;
 		}

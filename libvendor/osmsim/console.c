@@ -66,8 +66,8 @@ bool command_number(struct command *command, unsigned int word, uint64_t max, ui
 	errno = 0;
 	*value = g_ascii_strtoull(text, &end, 0);
 	if (errno || end == text || *end || *text == '-' || *value > max)
-		return command_fail(command, "'%s' is no number of 0 to %" G_GUINT64_FORMAT, text,
-				    max);
+		return command_fail(command, "'%s' is not a number from 0 to %" G_GUINT64_FORMAT,
+				    text, max);
 	return true;
 }
 
@@ -78,7 +78,7 @@ bool command_probability(struct command *command, unsigned int word, double *val
 
 	*value = g_ascii_strtod(text, &end);
 	if (end == text || *end || !(*value >= 0 && *value <= 1))
-		return command_fail(command, "'%s' is no probability of 0 to 1", text);
+		return command_fail(command, "'%s' is not a probability from 0 to 1", text);
 	return true;
 }
 
@@ -161,7 +161,7 @@ static bool run_words(struct server *server, char **words, unsigned int n_words,
 	struct command command = {.server = server, .out = out, .error_of = words[0]};
 
 	if (!row)
-		return command_fail(&command, "there is no such command; try help");
+		return command_fail(&command, "unknown command; try help");
 	for (unsigned int i = 1; i < n_words; i++)
 		split_brackets(server, split, words[i]);
 	command.error_of = row->name;

@@ -288,7 +288,7 @@ bool command_trap(struct command *command)
 	fill_details(&notice, port);
 	return sim_trap(command->server->sim, port->node->index, port->node->sw ? 0 : port->number,
 			&notice) ||
-	       command_fail(command, "the port is not ACTIVE, or knows no SM");
+	       command_fail(command, "the port is not ACTIVE, or does not know an SM");
 }
 
 /* ---- the whole fabric ---- */

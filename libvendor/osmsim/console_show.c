@@ -129,7 +129,7 @@ bool command_dump(struct command *command)
 	if (!g_ascii_strcasecmp(what, "ports"))
 		append_ports(command->out, node);
 	else if (!node->sw)
-		return command_fail(command, "'%s' is no switch", node->description);
+		return command_fail(command, "'%s' is not a switch", node->description);
 	else if (!g_ascii_strcasecmp(what, "lft"))
 		append_lft(command->out, node);
 	else if (!g_ascii_strcasecmp(what, "mft"))

@@ -44,7 +44,7 @@ static void event(struct issm *issm, const struct inotify_event *event)
 	struct pipe *pipe = event->len ? g_hash_table_lookup(issm->pipes, event->name) : NULL;
 
 	if (event->mask & IN_Q_OVERFLOW)
-		log_error(issm->server->log, "Lost track of who has set IsSM");
+		log_error(issm->server->log, "Lost track of the clients that have set IsSM");
 	else if (pipe && event->mask & IN_OPEN)
 		opened(issm, pipe);
 	else if (pipe && event->mask & IN_CLOSE)

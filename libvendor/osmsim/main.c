@@ -56,14 +56,14 @@ static bool check(const struct program *program, GError **error)
 	for (unsigned int i = 0; i < G_N_ELEMENTS(chances); i++)
 		if (!(chances[i] >= 0 && chances[i] <= 1))
 			return range_error(error, "loss, duplicate and corrupt are probabilities "
-						  "of 0 to 1");
+						  "from 0 to 1");
 	if (program->hop_ns < 0 || program->sma_ns < 0 || program->jitter_ns < 0)
-		return range_error(error, "times are not negative");
+		return range_error(error, "times cannot be negative");
 	if (program->arguments && program->arguments[1])
-		return range_error(error, "one topology, no more");
+		return range_error(error, "expected only one topology");
 	if (!program->version && !program->arguments && !program->commands)
-		return range_error(error, "a topology is needed, FILE or SPEC; or -c for a server "
-					  "that runs: see --help");
+		return range_error(error, "a topology is needed, FILE or SPEC; or -c for a "
+					  "running server: see --help");
 	return true;
 }
 
@@ -71,12 +71,12 @@ static bool parse(struct program *program, int *argc, char ***argv, GError **err
 {
 	const GOptionEntry entries[] = {
 		{"socket", 's', 0, G_OPTION_ARG_FILENAME, &program->socket,
-		 "Unix socket to listen on, or of the server to talk to", "PATH"},
+		 "Unix socket to listen on, or of a running server", "PATH"},
 		{"command", 'c', 0, G_OPTION_ARG_STRING, &program->commands,
 		 "Run console commands at the start; without a topology, in a running server",
 		 "COMMANDS"},
 		{"interactive", 'i', 0, G_OPTION_ARG_NONE, &program->interactive,
-		 "Read commands from standard input, though it is no terminal", NULL},
+		 "Read commands from standard input, even if it is not a terminal", NULL},
 		{"pcap", 0, 0, G_OPTION_ARG_FILENAME, &program->pcap,
 		 "Write every packet that enters the fabric, for Wireshark", "FILE"},
 		{"hop-ns", 0, 0, G_OPTION_ARG_INT64, &program->hop_ns,
@@ -84,15 +84,18 @@ static bool parse(struct program *program, int *argc, char ***argv, GError **err
 		{"sma-ns", 0, 0, G_OPTION_ARG_INT64, &program->sma_ns,
 		 "Time an SMA needs for one MAD", "NS"},
 		{"jitter-ns", 0, 0, G_OPTION_ARG_INT64, &program->jitter_ns,
-		 "Random extra latency, at most", "NS"},
+		 "Upper limit of random extra latency", "NS"},
 		{"loss", 0, 0, G_OPTION_ARG_DOUBLE, &program->loss,
 		 "Probability that a packet is lost", "P"},
 		{"duplicate", 0, 0, G_OPTION_ARG_DOUBLE, &program->duplicate,
 		 "Probability that it arrives twice", "P"},
 		{"corrupt", 0, 0, G_OPTION_ARG_DOUBLE, &program->corrupt,
 		 "Probability that one bit of it flips", "P"},
-		{"seed", 0, 0, G_OPTION_ARG_INT64, &program->seed, "Seed of all chance", "N"},
-		{"debug", 'd', 0, G_OPTION_ARG_NONE, &program->debug, "Log what becomes of packets",
+		{"seed", 0, 0, G_OPTION_ARG_INT64, &program->seed, "Seed of all random events",
+		 "N"},
+		{"debug", 'd', 0, G_OPTION_ARG_NONE, &program->debug,
+		 "Log what happens to "
+		 "packets",
 		 NULL},
 		{"version", 'V', 0, G_OPTION_ARG_NONE, &program->version, "Print the version",
 		 NULL},
@@ -103,8 +106,8 @@ static bool parse(struct program *program, int *argc, char ***argv, GError **err
 	GOptionContext *context = g_option_context_new(NULL);
 	bool parsed;
 
-	g_option_context_set_summary(context, "Simulates an InfiniBand fabric, on whose nodes "
-					      "programs are run with osmsim-run.");
+	g_option_context_set_summary(context, "Simulates an InfiniBand fabric; osmsim-run runs "
+					      "programs on its nodes.");
 	g_option_context_add_main_entries(context, entries, NULL);
 	parsed = g_option_context_parse(context, argc, argv, error);
 	g_option_context_free(context);
@@ -125,7 +128,7 @@ static char *default_socket(GError **error)
 	if ((mkdir(directory, 0700) != 0 && errno != EEXIST) || lstat(directory, &status) != 0 ||
 	    !S_ISDIR(status.st_mode) || status.st_uid != getuid() || status.st_mode & 022) {
 		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_ACCES,
-			    "%s is no directory of this user alone", directory);
+			    "%s is not a directory of this user alone", directory);
 		return NULL;
 	}
 	return g_build_filename(directory, OSMSIM_SOCKET_DEFAULT, NULL);

@@ -43,7 +43,7 @@ static bool get_all(int fd, void *data, size_t length, GError **error)
 		ssize_t n = recv(fd, (uint8_t *)data + got, length - got, 0);
 
 		if (n == 0 || (n < 0 && errno != EINTR))
-			return fail(error, n ? errno : ECONNRESET, "no answer of the server");
+			return fail(error, n ? errno : ECONNRESET, "the server does not answer");
 		got += MAX(n, 0);
 	}
 	return true;
@@ -58,7 +58,7 @@ static uint8_t *get(int fd, enum osmsim_type type, size_t least, size_t *length,
 	if (!get_all(fd, &header, sizeof(header), error))
 		return NULL;
 	if (header.type != type || header.length < least || header.length > ANSWER_MAX) {
-		fail(error, EPROTO, "an answer that makes no sense");
+		fail(error, EPROTO, "an invalid answer");
 		return NULL;
 	}
 	data = g_malloc(header.length + 1);

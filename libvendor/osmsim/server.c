@@ -60,7 +60,7 @@ static bool clear_stale(const struct sockaddr_un *address, GError **error)
 	if (lstat(address->sun_path, &status) != 0)
 		return errno == ENOENT || fail(error, errno, "cannot look at", address->sun_path);
 	if (!S_ISSOCK(status.st_mode))
-		return fail(error, EEXIST, "is no socket:", address->sun_path);
+		return fail(error, EEXIST, "is not a socket:", address->sun_path);
 	if (is_alive(address))
 		return fail(error, EADDRINUSE, "another server answers at", address->sun_path);
 	if (unlink(address->sun_path) != 0)

@@ -118,7 +118,7 @@ static void find_self(struct run *run)
 	run->here[n > 0 ? n : 0] = '\0';
 	slash = strrchr(run->here, '/');
 	if (!slash)
-		fail("cannot tell where this program is (is /proc mounted?)");
+		fail("cannot find the directory of this program (is /proc mounted?)");
 	*slash = '\0';
 }
 

@@ -162,7 +162,7 @@ static bool transmit(struct sim_packet *packet, unsigned int out)
 	if (!sim_is_smp(packet) && !gmp_passes(packet, port, peer))
 		return false;
 	if (port->black_hole)
-		return refuse(packet, "it fell into a black hole");
+		return refuse(packet, "the port is a black hole");
 	packet->node = port->peer;
 	packet->port = port->peer_number;
 	packet->from_here = false;
@@ -209,7 +209,7 @@ static bool route_by_lid(struct sim_packet *packet)
 			if (sim_owns_lid(&node->ports[packet->port], packet->dlid))
 				return true;
 			if (!packet->from_here)
-				return refuse(packet, "its LID is not of this port");
+				return refuse(packet, "its LID is not that of this port");
 			if (!transmit(packet, packet->port))
 				return false;
 			continue;
@@ -222,7 +222,7 @@ static bool route_by_lid(struct sim_packet *packet)
 		if (out == 0) {
 			packet->port = packet->from_here ? 0 : packet->port;
 			return sim_owns_lid(&node->ports[0], packet->dlid) ||
-			       refuse(packet, "its LID is not of this switch");
+			       refuse(packet, "its LID is not that of this switch");
 		}
 		if (out == IBA_PORT_NONE)
 			return relay_error(packet, SIM_COUNT_PORT_DLID_MAPPING_ERRORS);
@@ -413,7 +413,7 @@ static void packet_run(struct sim_packet *packet)
 				return;
 			}
 			if (!packet->node->up) {
-				sim_packet_drop(packet, "the node has no power");
+				sim_packet_drop(packet, "the node is switched off");
 				return;
 			}
 			if (queue_at_sma(packet))

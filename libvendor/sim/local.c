@@ -68,7 +68,7 @@ static void local_smp(struct sim_port *port, struct sim_packet *packet)
 	if (taken)
 		sim_packet_free(packet);
 	else
-		sim_packet_drop(packet, "nobody there takes it");
+		sim_packet_drop(packet, "no client takes it there");
 }
 
 static bool deliver_gmp(struct sim_port *port, struct sim_packet *packet)
@@ -112,7 +112,7 @@ static void local_gmp(struct sim_port *port, struct sim_packet *packet)
 	else if (deliver_gmp(port, packet))
 		sim_packet_free(packet);
 	else
-		sim_packet_drop(packet, "nobody there takes it");
+		sim_packet_drop(packet, "no client takes it there");
 }
 
 void sim_local(struct sim_packet *packet)
@@ -122,7 +122,7 @@ void sim_local(struct sim_packet *packet)
 	if (sim_packet_lost(packet, packet->node->loss))
 		return;
 	if (sim_is_smp(packet) && packet->dest_qp != IBA_QP0)
-		sim_packet_drop(packet, "an SMP to another QP than 0");
+		sim_packet_drop(packet, "an SMP to a QP other than 0");
 	else if (sim_is_smp(packet))
 		local_smp(port, packet);
 	else

@@ -271,7 +271,7 @@ static bool add_node(struct parser *parser, int type, unsigned int ports, const 
 			       "found a second node '%.40s', expected an id of its own", id);
 	if (!g_hash_table_add(parser->guids, g_memdup2(&guid, sizeof(guid))))
 		return fail_at(parser, parser->file, parser->line, TOPOLOGY_ERROR_CONTENT,
-			       "found node GUID 0x%016" PRIx64 " a second time", guid);
+			       "found node GUID 0x%016" PRIx64 " twice", guid);
 	parser->node = topology_add(parser->topology, type, ports, id,
 				    description ? description : id, guid);
 	g_hash_table_insert(parser->ids, g_strdup(id), GINT_TO_POINTER(parser->node + 1));

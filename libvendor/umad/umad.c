@@ -193,11 +193,10 @@ static void refused(struct umad_device *device, struct ib_user_mad *umad, size_t
 		    g_strerror(reason));
 	if (reason == EINVAL && is_segment(device, umad->data, length) && !device->told_einval) {
 		device->told_einval = true;
-		log_error(
-			device->log,
-			"%s: the kernel refused a segment of an answer of the SA (%s); if that goes"
-			" on, long answers need kernel_rmpp TRUE in opensm.conf",
-			vendor_name(&device->vendor), g_strerror(reason));
+		log_error(device->log,
+			  "%s: the kernel refused a segment of an answer of the SA (%s); if this "
+			  "continues, long answers need kernel_rmpp TRUE in opensm.conf",
+			  vendor_name(&device->vendor), g_strerror(reason));
 	}
 	if (timeout_ms)
 		umad_deliver(device, umad, length, VENDOR_FAILED);

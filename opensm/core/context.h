@@ -26,7 +26,7 @@ struct context {
 	/* For pure work on snapshots: */
 	struct pool *pool;	 /* work that a client waits for */
 	unsigned int pool_threads; /* number of its threads */
-	struct pool *slow;	   /* the same for long work: queries of everything */
+	struct pool *slow;	   /* for long work: queries of everything */
 	struct pool *routes; /* computing and checking routes, separate from other work */
 	struct pool *files;  /* dumps, and other work that may wait for a disk */
 	_Atomic(gint64) files_until; /* g_get_monotonic_time(): no dumps after; 0: no end */

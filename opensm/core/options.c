@@ -474,17 +474,18 @@ static bool check_together(const struct options *options, GError **error)
 	if (options->daemon && !options->guid &&
 	    options->source[OPTION_guid] == OPTION_FROM_COMMAND) {
 		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
-			    "guid: '0' asks for a port on the terminal, which --daemon gives up");
+			    "guid: '0' asks for a port on the terminal, but --daemon runs "
+			    "without one");
 		return false;
 	}
 	if (options->daemon && options->console == CONSOLE_LOCAL) {
 		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
-			    "console: 'local' needs the terminal, which --daemon gives up");
+			    "console: 'local' needs the terminal, but --daemon runs without one");
 		return false;
 	}
 	if (options->json && !options->plan && !options->check_config) {
 		g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
-			    "json: without --plan or --check-config there is nothing to tell");
+			    "json: there is nothing to print without --plan or --check-config");
 		return false;
 	}
 	return true;

@@ -123,11 +123,11 @@ static void unknown_key(struct reader *reader, const char *key)
 		nearest = option_nearest(small, false);
 	if (command_flag(key))
 		add_warning(reader, &reader->unknown_count,
-			    "%s is ignored: it counts on the command line only, as --%s", shown,
+			    "%s is ignored: it is only valid on the command line, as --%s", shown,
 			    command_flag(key));
 	else if (!is_key(key))
 		add_mistake(reader, "'%s' is not a key followed by a value%s", shown,
-			    strpbrk(key, "=:") ? "; these stand without '=' or ':'" : "");
+			    strpbrk(key, "=:") ? "; write them without '=' or ':'" : "");
 	else if (nearest)
 		add_warning(reader, &reader->unknown_count,
 			    "unknown key '%s' ignored; did you mean %s?", shown, nearest);
@@ -153,7 +153,7 @@ static void note_value(struct reader *reader, const struct option *option, const
 
 	if (option->kind == OPTION_KIND_BOOL && strcmp(value, "TRUE") && strcmp(value, "FALSE"))
 		add_warning(reader, &reader->warning_count,
-			    "%s: '%s' counts as %s; OpenSM 3.3 takes all but TRUE for FALSE",
+			    "%s: '%s' counts as %s; OpenSM 3.3 takes everything but TRUE as FALSE",
 			    option->name, value, *(const bool *)field ? "TRUE" : "FALSE");
 	if (list && strlen(list) > strlen(value))
 		add_warning(reader, &reader->warning_count,
@@ -264,8 +264,8 @@ bool options_file_parse(struct options *options, const char *file, char *text, s
 	parse_text(&reader, text, length);
 	if (options->file_is_cut)
 		add_warning(&reader, &reader.warning_count,
-			    "this last line has no end: if the file is cut off, what it lost does "
-			    "not count");
+			    "the last line has no newline at its end: the file may be cut off, "
+			    "and options after it are missing");
 	good = finish(&reader, error);
 	g_string_free(reader.mistakes, TRUE);
 	return good;
@@ -281,8 +281,7 @@ bool options_file_read(struct options *options, const char *file, GPtrArray *war
 	if (text)
 		return options_file_parse(options, file, text, length, warnings, error);
 	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE, "%s%s", why->message,
-		    g_str_has_suffix(file, ".log")
-			    ? "; -F names the file of options, and -f that of the log"
-			    : "");
+		    g_str_has_suffix(file, ".log") ? "; -F names the options file, -f the log file"
+						   : "");
 	return false;
 }

@@ -392,8 +392,8 @@ static char *mlids_expected(const struct option *option, bool command)
 {
 	(void)option;
 	(void)command;
-	return g_strdup_printf("a list MGID/MASK=MLIDS of at most %d, comma separated: a multicast "
-			       "GID with no bit that its mask lacks, and 1 to %d MLIDs",
+	return g_strdup_printf("a list of at most %d MGID/MASK=MLIDS, comma separated: a "
+			       "multicast GID without bits outside its mask, and 1 to %d MLIDs",
 			       MLID_RULES_MAX, MLID_RULE_MLIDS_MAX);
 }
 
@@ -710,7 +710,7 @@ static const char *advice(const struct option *option, const char *text)
 	bool is_hex = option->kind == OPTION_KIND_HEX64 || option->kind == OPTION_KIND_X64;
 
 	if (*text == '=' || *text == ':')
-		return "; a value stands behind its key without '=' or ':'";
+		return "; write the value after its key without '=' or ':'";
 	if (is_hex && strchr(text, ':'))
 		return "; write it without colons, as 0x and 16 digits";
 	return has_leading_zero(text) ? "; write it without leading zeros" : "";
@@ -729,8 +729,9 @@ static char *refusal(const struct option *option, const char *text, bool command
 	char other = command ? letter_for_file(option, text) : '\0';
 
 	if (option == &option_table[OPTION_guid] && strpbrk(text, ", \t;"))
-		return g_strdup_printf("'%s' names several ports, and a daemon serves one: start "
-				       "one for each, by opensm@GUID or PORTS", shown);
+		return g_strdup_printf("'%s' names several ports, but a daemon serves one: start "
+				       "one for each, by opensm@GUID or PORTS",
+				       shown);
 	if (other)
 		return g_strdup_printf("'%s' is not %s; did you mean -%c?", shown, expected, other);
 	if (option_is_secret(option)) /* the error may be a single letter of it */

@@ -136,7 +136,7 @@ static void append_comment(GString *out, const struct option *option)
 	if (option->state == OPTION_STATE_LATER)
 		g_string_append(facts, " Accepted, but without effect yet.");
 	if (option->state == OPTION_STATE_ALWAYS)
-		g_string_append(facts, " Done always, whatever is said here.");
+		g_string_append(facts, " Always done, regardless of this value.");
 	help[0] = g_ascii_toupper(help[0]);
 	append_wrapped(out, "# ", help, COMMENT_WIDTH);
 	append_wrapped(out, "# ", facts->str, COMMENT_WIDTH);
@@ -180,7 +180,7 @@ static bool append_section(GString *out, const struct options *options, unsigned
 		append_comment(out, option);
 		if (!append_value(out, options, (enum option_id)id)) {
 			g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
-				    "%s: no quotes can hold its value in a file", option->name);
+				    "%s: its value cannot be quoted in a file", option->name);
 			return false;
 		}
 	}

@@ -266,7 +266,7 @@ static bool is_for_master(struct daemon *daemon, GError **error)
 	if (atomic_load(&daemon->context.sm_state) == IBA_SM_MASTER)
 		return true;
 	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
-		    "only the SM that is MASTER changes partitions, and this one is not");
+		    "only the MASTER SM changes partitions, and this SM is not MASTER");
 	return false;
 }
 
@@ -293,7 +293,7 @@ static void on_members_written(void *arg, struct partition_changes *changes, con
 		changing->error = g_error_copy(wrong);
 	else if (old->changes->serial != changing->base)
 		g_set_error(&changing->error, PARTITION_ERROR, PARTITION_ERROR_LIMIT,
-			    "another SM has changed partitions meanwhile");
+			    "another SM has changed partitions in the meantime");
 	else if (is_for_master(daemon, &changing->error))
 		new = partition_rules_remake(old->files->pdata[0], old->sources, changes,
 					     &changing->error);
@@ -305,7 +305,9 @@ static void on_members_written(void *arg, struct partition_changes *changes, con
 		keep_members(daemon); /* the file contains a change that is not in effect */
 	}
 	if (changing->late && !new) {
-		log_error(context->log, "partition members: policy %" PRIu64 " does not count: %s",
+		log_error(context->log,
+			  "partition members: policy %" PRIu64 " is not in effect: "
+			  "%s",
 			  changing->serial, changing->error->message);
 		changing->failed = changing->serial;
 	}
@@ -350,7 +352,7 @@ bool daemon_change_partitions(struct daemon *daemon, const char *request, uint16
 		return false;
 	if (members_file_is_busy(daemon->members)) {
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
-			    "what was changed before is not on the disk yet");
+			    "the previous change is not on the disk yet");
 		return false;
 	}
 	rules = slot_take(&daemon->context.partition_rules);
@@ -497,9 +499,9 @@ static void on_partitions_fetched(void *arg, uint64_t guid)
 		return;
 	keep_members(daemon);
 	log_sys_error(daemon->context.log,
-		      "partition members as SM 0x%016" G_GINT64_MODIFIER
-		      "x changed them while it was MASTER too (serial %" PRIu64
-		      ") count, those that were changed here meanwhile (serial %" PRIu64 ") do not",
+		      "two SMs changed partition members while both were MASTER: the changes of "
+		      "SM 0x%016" G_GINT64_MODIFIER "x (serial %" PRIu64 ") take effect, those "
+		      "made here (serial %" PRIu64 ") are dropped",
 		      guid, changes_serial(daemon), own);
 	event_emit(&daemon->context.bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
 }
@@ -521,9 +523,9 @@ static void on_partitions_followed(void *arg, uint64_t deposed)
 	if (!deposed || !own)
 		return;
 	log_sys_error(daemon->context.log,
-		      "partition members that were changed here while this SM was MASTER too "
-		      "(serial %" PRIu64 ") do not count: those of the master (serial %" PRIu64
-		      ") do",
+		      "partition members that were changed here while another SM was also MASTER "
+		      "(serial %" PRIu64 ") are dropped: those of the master (serial %" PRIu64
+		      ") take effect",
 		      own, changes_serial(daemon));
 }
 
@@ -797,7 +799,7 @@ static bool read_plan(struct daemon *daemon, const char *file, unsigned int max_
 	if (!aside_run(site_files_aside(daemon->site), &reading->job, PLAN_PATIENCE_NS)) {
 		reading->late = true;
 		g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
-				    "a file that the plan goes by cannot be read: its disk or "
+				    "a file that the plan needs cannot be read: its disk or "
 				    "server does not answer");
 		return false;
 	}
@@ -812,7 +814,7 @@ bool daemon_plan(struct daemon *daemon, const char *file, unsigned int max_nodes
 	if (!daemon->plan && !daemon->plan_is_read)
 		return read_plan(daemon, file, max_nodes, error);
 	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_USAGE,
-			    "a plan is being made already");
+			    "another plan is being made already");
 	return false;
 }
 

@@ -29,7 +29,7 @@ struct fabric_change {
 	/* Nodes: number of their cables to nodes that stay. */
 	uint32_t links;
 	/*
-	 * Links: the end nearer to the SM, and the other. Nodes: the same of their first cable;
+	 * Links: the end nearer to the SM, and the other. Nodes: the two ends of their first cable;
 	 * FABRIC_NONE: there is none. Ports: the endport, and FABRIC_NONE.
 	 */
 	uint32_t port, peer;

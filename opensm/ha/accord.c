@@ -64,9 +64,9 @@ uint64_t accord_get_digest(const struct frame *answer)
 const char *agreement_state_text(enum agreement agreement)
 {
 	static const char *const texts[] = {
-		[AGREEMENT_UNKNOWN] = "it has not told",
-		[AGREEMENT_OLD] = "it is of an older version, which does not tell",
-		[AGREEMENT_UNREADABLE] = "what it tells is not understood",
+		[AGREEMENT_UNKNOWN] = "it has not reported its options",
+		[AGREEMENT_OLD] = "it runs an older version, which does not report its options",
+		[AGREEMENT_UNREADABLE] = "its report is not understood",
 		[AGREEMENT_SAME] = "it has the same",
 		[AGREEMENT_DIFFERS] = "it differs",
 	};
@@ -97,13 +97,13 @@ static void tell(struct accord *accord, struct replicator *r, uint64_t guid, uns
 		return;
 	if (now)
 		log_error(r->log,
-			  "the %s, SM 0x%016" PRIx64 ", differs from this one, so that a "
-			  "takeover will change the subnet: %s",
+			  "the %s, SM 0x%016" PRIx64 ", differs from this one, so a takeover "
+			  "will change the subnet: %s",
 			  role, guid, now);
 	else
 		log_info(r->log,
-			 "the %s, SM 0x%016" PRIx64 ", does not differ any more from this one: "
-			 "%u options compared",
+			 "the %s, SM 0x%016" PRIx64 ", no longer differs from this one: %u "
+			 "options compared",
 			 role, guid, compared);
 	g_free(accord->told);
 	accord->told = g_steal_pointer(&now);
@@ -126,7 +126,7 @@ void accord_compare(struct accord *accord, struct replicator *r, uint64_t guid, 
 		tell(accord, r, guid, compared);
 	else
 		log_error(r->log,
-			  "replication: what SM 0x%016" PRIx64 " tells of its options is not "
+			  "replication: the options that SM 0x%016" PRIx64 " reports are not "
 			  "understood",
 			  guid);
 	ha_tell_status(r);

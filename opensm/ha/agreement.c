@@ -193,7 +193,7 @@ char *agreement_tell(const GPtrArray *differences)
 			g_string_append_printf(text, " (%s here, %s there)", difference->here,
 					       difference->there);
 		else if (difference->how == AGREED_FILE)
-			g_string_append(text, " (what the file says)");
+			g_string_append(text, " (contents of the file)");
 	}
 	if (differences->len > TOLD_MAX)
 		g_string_append_printf(text, " and %u more", differences->len - TOLD_MAX);

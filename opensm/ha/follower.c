@@ -169,8 +169,8 @@ static uint8_t end_transfer(struct follower *f)
 
 	if (!ok) {
 		log_error(f->replicator->log,
-			  "replication: what SM 0x%016" G_GINT64_MODIFIER
-			  "x sent is not used: %s; it is asked for all",
+			  "replication: the data of SM 0x%016" G_GINT64_MODIFIER "x is not used: "
+			  "%s; asking for all of it again",
 			  f->followed, f->stream->len == f->total ? wrong : "a piece is missing");
 		drop_transfer(f);
 		f->behind = true;
@@ -187,7 +187,8 @@ static uint8_t end_transfer(struct follower *f)
 	tell_partitions(f);
 	if (first) {
 		log_info(f->replicator->log,
-			 "replication: %u entries of SM 0x%016" G_GINT64_MODIFIER "x are here",
+			 "replication: %u entries of SM 0x%016" G_GINT64_MODIFIER "x are stored "
+			 "here",
 			 replica_size(f->replica), f->followed);
 		ha_tell_status(f->replicator);
 	}
@@ -199,7 +200,7 @@ static uint8_t take_piece(struct follower *f, const struct frame *frame)
 	uint8_t status = FRAME_OK;
 
 	if (frame->transfer < f->transfer)
-		return FRAME_SEND_ALL; /* a repeated frame, whoever sent it */
+		return FRAME_SEND_ALL; /* a repeated frame, from any SM */
 	if (frame->transfer > f->transfer)
 		status = begin_transfer(f, frame);
 	if (status != FRAME_OK || frame->piece < f->pieces)

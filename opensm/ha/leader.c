@@ -266,8 +266,8 @@ static void depose(const struct peer *peer)
 	if (leader->deposed_by || !has_all(peer))
 		return;
 	log_info(r->log,
-		 "replication: SM 0x%016" G_GINT64_MODIFIER
-		 "x, which had everything, is MASTER by now",
+		 "replication: SM 0x%016" G_GINT64_MODIFIER "x, which had everything, is MASTER "
+		 "now",
 		 peer->who.guid);
 	leader->deposed_by = peer->who.guid;
 	ha_tell_status(r);
@@ -299,8 +299,8 @@ static void fetched(struct peer *peer, const struct frame *answer)
 	if (answer->status != FRAME_OK || answer->piece != peer->frame.piece ||
 	    peer->held->len + answer->length > ha_octets_max(r)) {
 		log_error(r->log,
-			  "replication: what SM 0x%016" G_GINT64_MODIFIER
-			  "x changed as MASTER could not be fetched",
+			  "replication: the changes that SM 0x%016" G_GINT64_MODIFIER
+			  "x made as MASTER could not be fetched",
 			  peer->who.guid);
 		drop_held(peer);
 		return;
@@ -726,7 +726,8 @@ static void overflow(struct leader *leader)
 		return;
 	leader->full = true;
 	log_error(leader->replicator->log,
-		  "replication: more than replication_max_memory allows: nothing is replicated");
+		  "replication: nothing is replicated, as it would take more memory than "
+		  "replication_max_memory");
 	for (guint i = 0; i < leader->peers->len; i++)
 		fail(leader->peers->pdata[i], REPLICATION_TOO_LARGE);
 }

@@ -286,7 +286,7 @@ static const char *put_entries(struct replica *replica, const uint8_t *at, const
 		struct replica_entry *entry = read_entry(&at, end);
 
 		if (!entry)
-			return "it ends within an entry";
+			return "it ends in the middle of an entry";
 		g_ptr_array_add(undo, copy_of(replica, entry));
 		if (replica_put(replica, entry) == REPLICA_NO_ROOM)
 			return "it is larger than replication_max_memory allows";
@@ -306,7 +306,7 @@ bool replica_apply(struct replica *replica, const uint8_t *stream, size_t length
 	memcpy(&digest, stream, sizeof(digest));
 	*wrong = put_entries(replica, stream + DIGEST_BYTES, stream + length, undo);
 	if (!*wrong && whole_digest(replica) != GUINT64_FROM_BE(digest))
-		*wrong = "its digest is another one";
+		*wrong = "its digest is wrong";
 	for (guint i = undo->len; i-- > 0;)
 		if (*wrong)
 			replica_put(replica, undo->pdata[i]);

@@ -73,12 +73,13 @@ void ha_count(struct replicator *r, const struct replica *replica)
 const char *replication_state_text(enum replication_state state)
 {
 	static const char *const texts[] = {
-		[REPLICATION_NO_KEY] = "gets nothing: there is no replication_key_file",
+		[REPLICATION_NO_KEY] = "receives nothing: there is no replication_key_file",
 		[REPLICATION_ASKED] = "is asked",
-		[REPLICATION_SILENT] = "does not replicate, or has another key",
-		[REPLICATION_NOT_STANDBY] = "is no standby of this one",
-		[REPLICATION_OTHER_VERSION] = "speaks another version of replication",
-		[REPLICATION_TOO_LARGE] = "gets nothing: it is more than replication_max_memory",
+		[REPLICATION_SILENT] = "does not replicate, or has a different key",
+		[REPLICATION_NOT_STANDBY] = "is not a standby of this SM",
+		[REPLICATION_OTHER_VERSION] = "uses another version of replication",
+		[REPLICATION_TOO_LARGE] = "receives nothing: the data exceeds "
+					  "replication_max_memory",
 		[REPLICATION_BEHIND] = "is behind",
 		[REPLICATION_IN_STEP] = "has everything",
 	};
@@ -122,11 +123,10 @@ static void tell_forged(struct replicator *r, const struct vendor_mad *mad)
 
 	counter_inc(&r->context->counters, replication_refused);
 	if (log_limit_pass(&r->forged_log, actor_now(r->actor), 2, 60 * NS_PER_S, &held_back))
-		log_error(
-			r->log,
-			"replication: what LID 0x%04x sends is not made with the key of this SM's "
-			"replication_key_file: ignored (%u such lines held back)",
-			mad->remote.lid, held_back);
+		log_error(r->log,
+			  "replication: a message from LID 0x%04x was not made with the key of "
+			  "this SM's replication_key_file: ignored (%u similar lines suppressed)",
+			  mad->remote.lid, held_back);
 }
 
 static void reply(struct replicator *r, struct vendor_mad *mad, const struct frame *answer)
@@ -149,8 +149,8 @@ static void serve(struct replicator *r, struct vendor_mad *mad, const struct fra
 	if (verdict == FRAME_STRANGE) {
 		answer.status = FRAME_OTHER_VERSION;
 		log_verbose(r->log,
-			    "replication: SM 0x%016" G_GINT64_MODIFIER
-			    "x speaks version %u, this one %u",
+			    "replication: SM 0x%016" G_GINT64_MODIFIER "x uses version %u, this "
+			    "SM uses version %u",
 			    frame->sender, frame->major, FRAME_MAJOR);
 	} else if (r->role == HA_FOLLOWS) {
 		follower_receive(r->follower, frame, &answer);

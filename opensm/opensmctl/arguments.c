@@ -55,7 +55,9 @@ static bool parse_guid(const char *text, uint64_t *guid, GError **error)
 	bool hex = g_str_has_prefix(text, "0x");
 
 	if (!g_ascii_string_to_unsigned(hex ? text + 2 : text, 16, 1, G_MAXUINT64, &number, NULL))
-		return wrong(error, "--port: '%s' is no port GUID, expected 0x and up to 16 digits",
+		return wrong(error,
+			     "--port: '%s' is not a port GUID, expected 0x and up to 16 "
+			     "digits",
 			     text);
 	*guid = number;
 	return true;
@@ -64,7 +66,7 @@ static bool parse_guid(const char *text, uint64_t *guid, GError **error)
 static bool check(const struct arguments *a, const char *port, GError **error)
 {
 	if ((a->socket != NULL) + (port != NULL) + (a->connect != NULL) > 1)
-		return wrong(error, "--socket, --port and --connect name a daemon each: expected "
+		return wrong(error, "--socket, --port and --connect each name a daemon: expected "
 				    "one of them");
 	if (!a->connect && (a->ca || a->cert || a->cert_key || a->key_file))
 		return wrong(error, "--ca, --cert, --cert-key and --key-file are for --connect");
@@ -82,15 +84,23 @@ bool arguments_parse(struct arguments *a, int argc, char **argv, GError **error)
 		{"socket", 's', 0, G_OPTION_ARG_FILENAME, &a->socket, "Unix socket of the daemon",
 		 "FILE"},
 		{"port", 'p', 0, G_OPTION_ARG_STRING, &port, "the daemon of this port", "GUID"},
-		{"json", 'j', 0, G_OPTION_ARG_NONE, &json, "answers as JSON, a line each", NULL},
-		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "show nothing if all is well", NULL},
-		{"connect", 0, 0, G_OPTION_ARG_STRING, &a->connect, "the console elsewhere, by TLS",
+		{"json", 'j', 0, G_OPTION_ARG_NONE, &json, "print each answer as a line of JSON",
+		 NULL},
+		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "show nothing if there is no problem",
+		 NULL},
+		{"connect", 0, 0, G_OPTION_ARG_STRING, &a->connect, "a remote console, by TLS",
 		 "HOST:PORT"},
-		{"ca", 0, 0, G_OPTION_ARG_FILENAME, &a->ca, "who vouches for that console", "FILE"},
-		{"cert", 0, 0, G_OPTION_ARG_FILENAME, &a->cert, "certificate of ours", "FILE"},
+		{"ca", 0, 0, G_OPTION_ARG_FILENAME, &a->ca,
+		 "CA certificates that verify that "
+		 "console",
+		 "FILE"},
+		{"cert", 0, 0, G_OPTION_ARG_FILENAME, &a->cert, "certificate of this client",
+		 "FILE"},
 		{"cert-key", 0, 0, G_OPTION_ARG_FILENAME, &a->cert_key, "its private key", "FILE"},
 		{"key-file", 0, 0, G_OPTION_ARG_FILENAME, &a->key_file,
-		 "its first line is the key of the console; without, it is asked for", "FILE"},
+		 "file whose first line is the key of the console; without it, opensmctl asks "
+		 "for the key",
+		 "FILE"},
 		{"version", 0, 0, G_OPTION_ARG_NONE, &version, "print the version and exit", NULL},
 		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &rest, NULL, NULL},
 		{NULL}};
@@ -98,8 +108,8 @@ bool arguments_parse(struct arguments *a, int argc, char **argv, GError **error)
 	bool good;
 
 	g_option_context_set_strict_posix(context, TRUE);
-	g_option_context_set_summary(context, "Commands to an opensm that runs; 'opensmctl help' "
-					      "lists them. Without one, lines are read.");
+	g_option_context_set_summary(context, "Sends commands to a running opensm; 'opensmctl "
+					      "help' lists them. Without a command, reads lines.");
 	g_option_context_add_main_entries(context, entries, NULL);
 	good = g_option_context_parse(context, &argc, &argv, error);
 	a->json = json;

@@ -76,8 +76,8 @@ static bool is_certificate_refused(const struct peer *peer, const GError *troubl
 static bool refused(GError **error)
 {
 	g_set_error(error, PEER_ERROR, CONTROL_REFUSED,
-		    "the daemon closed the connection before it said anything, as it does where a "
-		    "certificate (--cert) is missing or not to its liking");
+		    "the daemon closed the connection before it answered; it does so if the "
+		    "client certificate (--cert) is missing or not accepted");
 	return false;
 }
 
@@ -135,7 +135,7 @@ static bool take_record(const char *json, struct reply *reply, GError **error)
 	JsonNode *output = object ? member(object, "output", G_TYPE_STRING) : NULL;
 
 	if (!status || json_node_get_int(status) < 0 || json_node_get_int(status) > 125)
-		return unreachable(error, "this is not how a daemon answers");
+		return unreachable(error, "this is not an answer of opensm");
 	*reply = (struct reply){
 		.status = (enum control_status)json_node_get_int(status),
 		.output = g_strdup(output ? json_node_get_string(output) : ""),

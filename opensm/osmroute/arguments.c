@@ -93,7 +93,8 @@ static gboolean take_engines(const char *name, const char *value, void *data, GE
 		if (!engine) {
 			known = engine_names();
 			shown = g_strescape(names[i], NULL);
-			return wrong(error, "%s: no engine '%s'; there are %s", name, shown, known);
+			return wrong(error, "%s: unknown engine '%s'; expected one of %s", name,
+				     shown, known);
 		}
 		add_engine(reader, engine);
 	}
@@ -113,7 +114,9 @@ static gboolean take_outages(const char *name, const char *value, void *data, GE
 			if (!strcmp(names[i], "all") || !strcmp(names[i], outage_kind_names[kind]))
 				kinds |= 1u << kind;
 		if (!kinds && *names[i])
-			return wrong(error, "%s: no kind '%s'; there are link, switch, leaf, all",
+			return wrong(error,
+				     "%s: unknown kind '%s'; expected link, switch, leaf "
+				     "or all",
 				     name, shown);
 		reader->arguments->outages |= kinds;
 	}
@@ -185,39 +188,41 @@ static void add_own(struct reader *reader)
 	struct arguments *a = reader->arguments;
 	const GOptionEntry entries[] = {
 		{"engine", 'R', 0, G_OPTION_ARG_CALLBACK, take_engines,
-		 "engines to try, with commas or repeatedly; all there are unless given", "NAMES"},
+		 "engines to try, separated by commas or repeated; default: all", "NAMES"},
 		{"routing_engine", 0, 0, G_OPTION_ARG_CALLBACK, take_engines,
-		 "the same, as opensm calls it", "NAMES"},
+		 "engines to try, as -R, under the name of opensm's option", "NAMES"},
 		{"tables", 0, G_OPTION_FLAG_FILENAME, G_OPTION_ARG_CALLBACK, take_tables,
-		 "judge tables as they are, as opensm-lfts.dump or dump_lfts has them", "FILE"},
+		 "judge existing tables, in the format of opensm-lfts.dump or dump_lfts", "FILE"},
 		{"transition", 0, 0, G_OPTION_ARG_FILENAME, &a->transition,
-		 "tell how switches that hold the tables of FILE would get the new ones", "FILE"},
+		 "show how switches that hold the tables of FILE would change to the new tables",
+		 "FILE"},
 		{"policy", 0, 0, G_OPTION_ARG_FILENAME, &a->policy,
-		 "count as load what ports send each other by the partitions of FILE", "FILE"},
+		 "only count load between ports that share a partition of FILE", "FILE"},
 		{"threads", 't', 0, G_OPTION_ARG_INT, &reader->threads,
-		 "threads that engine and verifier may use; 1 unless given", "N"},
+		 "threads that engine and verifier may use; default: 1", "N"},
 		{"lose", 'n', 0, G_OPTION_ARG_INT, &reader->lose,
-		 "judge again after losing so many random cables between switches", "N"},
+		 "judge again after losing this many random cables between switches", "N"},
 		{"lose-percent", 'x', 0, G_OPTION_ARG_DOUBLE, &reader->lose_percent,
-		 "the same with a part of these cables", "P"},
+		 "judge again after losing this percentage of these cables", "P"},
 		{"outage", 0, 0, G_OPTION_ARG_CALLBACK, take_outages,
-		 "lose one thing at a time and get it back: link, switch, leaf (commas), all",
+		 "lose one thing at a time and restore it: link, switch, leaf (separated by "
+		 "commas) or all",
 		 "KINDS"},
 		{"trials", 0, 0, G_OPTION_ARG_INT, &reader->trials,
-		 "how often something is lost, another each time; 5 unless given", "N"},
+		 "how many things of each kind are lost, one after the other; default: 5", "N"},
 		{"seed", 's', 0, G_OPTION_ARG_INT64, &reader->seed,
-		 "seed of what is random; 1 unless given", "N"},
+		 "seed of random choices; default: 1", "N"},
 		{"shifts", 0, 0, G_OPTION_ARG_INT, &reader->shifts,
-		 "shift permutations to try at most; 512 unless given", "N"},
+		 "most shift permutations to try; default: 512", "N"},
 		{"matchings", 0, 0, G_OPTION_ARG_INT, &reader->matchings,
-		 "random matchings to try; 50 unless given", "N"},
+		 "random matchings to try; default: 50", "N"},
 		{"repeats", 0, 0, G_OPTION_ARG_INT, &reader->repeats,
-		 "run engine and verifier so often and tell the median of the times", "N"},
+		 "run engine and verifier this many times and print the median of the times", "N"},
 		{"json", 'j', 0, G_OPTION_ARG_NONE, &reader->json, "print JSON", NULL},
 		{"dot", 0, 0, G_OPTION_ARG_FILENAME, &a->dot,
 		 "write a drawing for Graphviz: load by the first engine as colour and width",
 		 "FILE"},
-		{"svg", 0, 0, G_OPTION_ARG_FILENAME, &a->svg, "write the same as a picture",
+		{"svg", 0, 0, G_OPTION_ARG_FILENAME, &a->svg, "write this drawing as a picture",
 		 "FILE"},
 		{"lfts", 0, 0, G_OPTION_ARG_FILENAME, &a->lfts,
 		 "write the table of the first engine as opensm-lfts.dump has it", "FILE"},
@@ -254,7 +259,7 @@ static bool check(const struct reader *reader, GError **error)
 		return true;
 	if (!reader->rest)
 		return wrong(error, "a topology is needed, FILE or SPEC: see --help");
-	return !reader->rest[1] || wrong(error, "one topology, no more");
+	return !reader->rest[1] || wrong(error, "expected only one topology");
 }
 
 static void take_over(struct reader *reader)
@@ -295,7 +300,7 @@ bool arguments_parse(struct arguments *arguments, char **argv, GError **error)
 	add_shared(&reader);
 	g_option_group_add_entries(group, (const GOptionEntry *)reader.entries->data);
 	g_option_context_set_main_group(context, group);
-	g_option_context_set_summary(context, "Computes routes of an InfiniBand fabric off line "
+	g_option_context_set_summary(context, "Computes routes of an InfiniBand fabric offline "
 					      "and judges them.");
 	good = g_option_context_parse_strv(context, &copy, error) && check(&reader, error);
 	if (good)

@@ -91,7 +91,7 @@ static bool build(struct program *program, GError **error)
 		return unfit(program, error, "with this lmc it needs more LIDs than there are");
 	program->fabric = builder_freeze(program->builder);
 	if (!program->fabric->n_switches)
-		return unfit(program, error, "no switch to route is joined to the subnet manager");
+		return unfit(program, error, "no switch is connected to the subnet manager");
 	program->n_cables = loss_cables(program->builder);
 	program->files = route_files_load(arguments->options, error);
 	if (!program->files)
@@ -101,8 +101,8 @@ static bool build(struct program *program, GError **error)
 	if (arguments->policy && !load_policy(program, error))
 		return false;
 	if (route_files_ties(program->files)->len && !program->rules)
-		return fail(error, "partition_links_file: it needs --policy, which says who is in "
-				   "a partition");
+		return fail(error, "partition_links_file: it needs --policy, which lists the "
+				   "members of partitions");
 	if (arguments->transition)
 		program->held = passage_held(program->fabric, arguments->options,
 					     arguments->transition, error);
@@ -271,9 +271,9 @@ static void warn_nothing_to_lose(const struct program *program)
 	g_autoptr(GPtrArray) classes = outage_classes(program->fabric, arguments->outages);
 
 	if ((arguments->lose || arguments->lose_percent > 0) && !program->n_cables)
-		fputs("osmroute: there is no cable between switches that could be lost\n", stderr);
+		fputs("osmroute: there is no cable between switches to lose\n", stderr);
 	if (arguments->outages && !classes->len)
-		fputs("osmroute: there is nothing of that kind that could be lost\n", stderr);
+		fputs("osmroute: there is nothing of that kind to lose\n", stderr);
 }
 
 static int run(struct program *program)

@@ -209,7 +209,7 @@ static void try_thing(const struct judge_task *task, const struct route_engine *
 		trial->n_hosts = judgement->quality.n_hosts - trial->lost.after.quality.n_hosts;
 		come_back(task, engine, before, &meanwhile, thing->num ? 0 : thing->guid, trial);
 	} else {
-		trial->back.after.refusal = g_strdup("there were no routes while it was lost");
+		trial->back.after.refusal = g_strdup("there were no routes during the loss");
 	}
 	routing_unref(routing);
 	fabric_unref(fabric);

@@ -14,7 +14,7 @@
 
 #define WIDTH_MIN 0.8
 #define WIDTH_MOST 4.0	  /* of the busiest cable, if there is room */
-#define WIDTH_LEAST 1.2	  /* the same if there are many cables */
+#define WIDTH_LEAST 1.2	  /* of the busiest, with many cables */
 #define CABLES_DENSE 1500 /* with this many cables, width 1 is legible */
 #define LABEL_MAX 28 /* characters shown of a name */
 #define LEGEND_SAMPLES 32 /* y */

@@ -233,7 +233,9 @@ static void add_head(GString *text, const struct report_subject *subject)
 				       quality->matchings);
 	g_string_append_c(text, '\n');
 	if (subject->n_left_out)
-		g_string_append_printf(text, "%u nodes are not joined to the rest, and left out\n",
+		g_string_append_printf(text,
+				       "%u nodes are not connected to the rest and are "
+				       "ignored\n",
 				       subject->n_left_out);
 	g_string_append_c(text, '\n');
 }

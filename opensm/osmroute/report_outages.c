@@ -46,7 +46,7 @@ static struct row row_of(const struct outage_step *step)
 
 static void add_headings(GString *text)
 {
-	g_string_append_printf(text, "\n%-26s", "one lost and back");
+	g_string_append_printf(text, "\n%-26s", "lost and restored");
 	for (unsigned int k = 0; k < N_COLUMNS; k++)
 		g_string_append_printf(text, " %*s", columns[k].width, columns[k].heading);
 	g_string_append(text, "  loops    table\n");
@@ -127,10 +127,9 @@ static void add_remarks(GString *remarks, const struct judge_report *report,
 
 		if (!after->refusal && after->good)
 			continue;
-		g_string_append_printf(
-			remarks, "%s, %s %s: %s\n", report->engine->name,
-			g_array_index(outage->trials, struct outage_trial, i).what,
-			back ? "back" : "lost", why ? why : "no witness");
+		g_string_append_printf(remarks, "%s, %s %s: %s\n", report->engine->name,
+				       g_array_index(outage->trials, struct outage_trial, i).what,
+				       back ? "back" : "lost", why ? why : "no example");
 		return;
 	}
 }

@@ -52,6 +52,6 @@ static struct routing *tables_compute(const struct fabric *fabric, const struct 
 
 const struct route_engine tables_engine = {
 	.name = "tables",
-	.summary = "tables of a file as they are",
+	.summary = "existing tables of a file",
 	.compute = tables_compute,
 };

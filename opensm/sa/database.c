@@ -402,7 +402,7 @@ bool sa_database_read(const struct sa_registries *registries, const char *file, 
 			reader.lacks = "the end of the line";
 		if (reader.lacks)
 			g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-				    "%s:%u: expected %s; what follows is left out", file, number,
+				    "%s:%u: expected %s; the rest is ignored", file, number,
 				    reader.lacks);
 		text = *end ? end + 1 : end;
 	}

@@ -74,8 +74,8 @@ void sa_dump_load(struct context *context, const struct sa_registries *registrie
 		log_info(context->log, "SA: loaded %s", file);
 	if (n_left_out)
 		log_error(context->log,
-			  "SA: %u multicast groups of %s are left out: no MLID is free", n_left_out,
-			  file);
+			  "SA: %u multicast groups of %s are not restored: no MLID is free",
+			  n_left_out, file);
 	if (error)
 		log_error(context->log, "SA: %s", error->message);
 	options_unref(options);

@@ -174,7 +174,7 @@ bool sa_is_of_partition(const struct sa_query *query, uint16_t p_key);
 static inline uint16_t sa_refuse_more(struct sa_query *query)
 {
 	query->over_quota = true;
-	query->reason = "the port, or all, have as many as they may";
+	query->reason = "the port, or all ports together, have reached their limit";
 	return IBA_SA_NO_RESOURCES;
 }
 

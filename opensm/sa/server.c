@@ -123,8 +123,8 @@ static void log_refused_join(struct sa *sa, const struct sa_query *query, const 
 
 	inet_ntop(AF_INET6, wire, text, sizeof(text));
 	log_info(sa->context->log,
-		 "SA: refused LID %u (%s) as a member of multicast group %s: %s; status 0x%04x"
-		 " (%u such lines held back)",
+		 "SA: refused LID %u (%s) as a member of multicast group %s: %s; status 0x%04x "
+		 "(%u similar lines suppressed)",
 		 query->from.address->lid, name, text, query->why, query->status, held_back);
 }
 
@@ -144,8 +144,8 @@ static void log_refusal(struct sa *sa, const struct sa_query *query)
 		return;
 	}
 	log_verbose(sa->context->log,
-		    "SA: refused method 0x%x of attribute 0x%x from LID %u (%s): status 0x%04x%s%s"
-		    " (%u such lines held back)",
+		    "SA: refused method 0x%x of attribute 0x%x from LID %u (%s): status "
+		    "0x%04x%s%s (%u similar lines suppressed)",
 		    query->data[3], query->header.attribute_id, query->from.address->lid, name,
 		    query->status, query->reason ? ", " : "", query->reason ? query->reason : "",
 		    held_back);
@@ -612,10 +612,11 @@ static void follow_wishes(struct sa *sa)
 		sa_store_wish(groups, sa->view->subnet);
 	if (sa_store_unmet(groups) > sa->unmet)
 		log_error(sa->context->log,
-			  "SA: %u multicast groups of partitions cannot be made: no MLID is free",
+			  "SA: %u multicast groups of partitions cannot be created: no MLID is "
+			  "free",
 			  sa_store_unmet(groups));
 	else if (sa->unmet && !sa_store_unmet(groups))
-		log_info(sa->context->log, "SA: all multicast groups of partitions are there");
+		log_info(sa->context->log, "SA: all multicast groups of partitions exist");
 	sa->unmet = sa_store_unmet(groups);
 	atomic_store(&sa->context->counters.sa_groups_unmet, sa->unmet);
 }
@@ -707,7 +708,7 @@ static void alias_lost(void *arg, const struct alias_guid *alias, const char *wh
 		fabric_port_name(fabric, owner, name, sizeof(name));
 	log_error(sa->context->log,
 		  "SA: port 0x%016" G_GINT64_MODIFIER "x loses alias GUID 0x%016" G_GINT64_MODIFIER
-		  "x: %s%s%s (%u such lines held back)",
+		  "x: %s%s%s (%u similar lines suppressed)",
 		  alias->port, alias->guid, why, *name ? ": " : "", name, held_back);
 }
 
@@ -811,9 +812,8 @@ static void group_repaired(void *arg, const struct sa_group *group, const char *
 		return;
 	log_error(sa->context->log,
 		  "SA: IPoIB group 0x%016" G_GINT64_MODIFIER "x:0x%016" G_GINT64_MODIFIER
-		  "x (%u members, made by 0x%016" G_GINT64_MODIFIER
-		  "x) did not have the %s of its broadcast group: put right (%u such lines held"
-		  " back)",
+		  "x (%u members, made by 0x%016" G_GINT64_MODIFIER "x) did not have the %s of "
+		  "its broadcast group: corrected (%u similar lines suppressed)",
 		  mgid.prefix, mgid.guid, group->members->len, group->creator, what, held_back);
 }
 
@@ -822,7 +822,8 @@ static void groups_merged(void *arg, uint32_t n)
 	struct sa *sa = arg;
 
 	log_info(sa->context->log,
-		 "SA: groups of %u MLIDs share others now: groups of partitions found none free",
+		 "SA: the groups of %u MLIDs now share other MLIDs: groups of partitions needed "
+		 "them",
 		 n);
 }
 
@@ -898,7 +899,7 @@ static void replica_adopted(void *arg, uint64_t value)
 	if (is_master(sa) && !sa->view && replica) {
 		bad = sa_replicate_adopt(&sa->registries, replica, actor_now(sa->actor));
 		if (bad)
-			log_error(sa->context->log, "replication: %u entries make no sense", bad);
+			log_error(sa->context->log, "replication: %u entries are invalid", bad);
 		publish_now(sa);
 		end_leases(sa);
 		sa->is_loaded = true;

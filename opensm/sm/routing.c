@@ -216,7 +216,7 @@ enum step_result step_freeze(struct sm *sm)
 	if (!sm->fabric)
 		return STEP_ABORT;
 	if (sm->fabric->n_nodes != known)
-		sm_problem(sm, "%u nodes went away while the subnet was read",
+		sm_problem(sm, "%u nodes disappeared while the subnet was being read",
 			   known - sm->fabric->n_nodes);
 	return STEP_NEXT;
 }
@@ -281,8 +281,8 @@ static bool judge(struct route_job *job, const struct routing *routing,
 	route_verdict_clear(&job->verdict);
 	if (route_verify_by(job->fabric, routing, input, &job->verdict))
 		return true;
-	*why = g_strdup_printf("its routes are wrong and not used: %s",
-			       job->verdict.witness ? job->verdict.witness : "no witness");
+	*why = g_strdup_printf("its routes are invalid and are not used: %s",
+			       job->verdict.witness ? job->verdict.witness : "no example");
 	return false;
 }
 
@@ -313,9 +313,9 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 			     const struct routing *old, char **why)
 {
 	static const char *const ways[] = {
-		[ROUTE_SAME] = "as they were",
+		[ROUTE_SAME] = "unchanged",
 		[ROUTE_REPAIRED] = "repaired",
-		[ROUTE_STICKY] = "computed, and what was good before kept",
+		[ROUTE_STICKY] = "computed, keeping valid old routes",
 		[ROUTE_ANEW] = "computed",
 	};
 	g_autoptr(GError) error = NULL;
@@ -582,13 +582,13 @@ static void tell_credit_loop(struct sm *sm, const struct routing *routing,
 			     const struct route_verdict *verdict)
 {
 	struct routes *routes = sm->routes;
-	const char *witness = verdict->witness ? verdict->witness : "no witness";
+	const char *witness = verdict->witness ? verdict->witness : "no example";
 	bool is_new = !routes->credit_loop || (routes->only_switches && !verdict->hosts_acyclic);
 
 	if (!verdict->hosts_acyclic && is_new)
 		log_error(sm->log,
-			  "routes of %s have a credit loop, the fabric can deadlock under load "
-			  "(routing engine updn has none): %s",
+			  "routes of %s have a credit loop: the fabric can deadlock under load "
+			  "(routing engine updn avoids this): %s",
 			  routing->engine, witness);
 	else if (!verdict->acyclic && is_new)
 		log_info(sm->log,
@@ -613,7 +613,7 @@ static void tell_routing(struct sm *sm, const struct routing *routing,
 	if (verdict->discarded)
 		g_string_append_printf(text,
 				       "%s%s: %" G_GUINT64_FORMAT " paths to or from switches "
-				       "would close a credit loop and are left out",
+				       "would close a credit loop and are omitted",
 				       text->len ? "; " : "", routing->engine, verdict->discarded);
 	say_once(sm, &sm->routes->told_note, text->len ? g_strdup(text->str) : NULL);
 	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
@@ -627,7 +627,7 @@ static void tell_stages(struct sm *sm, const struct route_stages *stages)
 
 	if (!stages)
 		return;
-	why = stages->in_haste ? "a better way would take too long to find"
+	why = stages->in_haste ? "a better order would take too long to find"
 			       : "old and new paths together have a credit loop";
 	if (stages->n_discarded)
 		discards = g_strdup_printf(", %s%u LIDs discarded first, since %s",
@@ -671,10 +671,9 @@ static void tell_held(struct sm *sm, char *held)
 	struct routes *routes = sm->routes;
 
 	if (held && g_strcmp0(held, routes->held))
-		log_error(sm->log, "what the files of the routing options said before stays: %s",
-			  held);
+		log_error(sm->log, "the last usable routing files stay in effect: %s", held);
 	if (!held && routes->held)
-		log_info(sm->log, "the files of the routing options are in use as they are now");
+		log_info(sm->log, "the current routing files are in effect");
 	g_free(routes->held);
 	routes->held = held;
 }
@@ -709,10 +708,10 @@ static void tell_failures(struct sm *sm, const struct route_job *job)
 		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR, "routing engine %s", fallback);
 		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR,
 		       "falling back to routing engine %s%s", routing->engine,
-		       job->now.roots_found ? " with roots that it finds" : "");
+		       job->now.roots_found ? " with roots that it chooses" : "");
 	}
 	if (!fallback && routes->fallback)
-		log_info(sm->log, "routing engine %s, first of the list, is in use again",
+		log_info(sm->log, "routing engine %s, the first of the list, is in use again",
 			 routing->engine);
 	g_free(routes->fallback);
 	routes->fallback = fallback;
@@ -751,8 +750,9 @@ enum step_result step_take_routes(struct sm *sm)
 				    g_steal_pointer(&job->tables));
 		take_routing(sm, job);
 	} else {
-		sm_problem(sm, "no routing engine that may be used can route this subnet: %s",
-			   sm->routes->fallback ? sm->routes->fallback : "none is named");
+		sm_problem(sm, "none of the allowed routing engines can route this subnet: %s",
+			   sm->routes->fallback ? sm->routes->fallback
+						: "routing_engine names none");
 	}
 	job_free(job);
 	return good ? STEP_NEXT : STEP_ABORT;
@@ -776,7 +776,7 @@ static void freeze_again(struct sm *sm)
 		return;
 	}
 	fabric_unref(now);
-	sm_problem(sm, "the subnet changed while it was configured");
+	sm_problem(sm, "the subnet changed while it was being configured");
 }
 
 /* Before hosts are given them, as the next process must give them the same SLs. True: wait. */

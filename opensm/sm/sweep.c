@@ -152,7 +152,7 @@ static void log_end(struct sm *sm)
 		return;
 	log_at(sm->log, is_old_news(sm) ? LOG_VERBOSE : LOG_INFO, "%s sweep: %.1f ms, %u errors%s",
 	       plan_kind_name(sweep->kind), (now - sweep->started_ns) / (double)NS_PER_MS,
-	       sweep->errors, held_back ? "; others were held back" : "");
+	       sweep->errors, held_back ? "; similar lines were suppressed" : "");
 }
 
 static void end_full(struct sm *sm)
@@ -309,7 +309,7 @@ static void run_steps(struct sm *sm)
 		sweep->result = step->run(sm);
 		sweep->at_step = false;
 		if (sweep->result == STEP_HEAVY && sm->dry) {
-			sm_problem(sm, "the subnet changed while it was read");
+			sm_problem(sm, "the subnet changed while it was being read");
 			break;
 		}
 		if (sweep->result == STEP_HEAVY) {

@@ -62,7 +62,9 @@ static const char *choose_p_key(const struct subnet *subnet, const struct policy
 		path->p_key_by = POLICY_PARTITION;
 		path->p_key = partitions_shared(subnet->partitions, from, to);
 	}
-	return path->p_key ? NULL : "the two share no such P_Key of which one is a full member";
+	return path->p_key ? NULL
+			   : "the two ports share no P_Key of which at least one is a "
+			     "full member";
 }
 
 static const char *choose_sl(const struct subnet *subnet, const struct policy_wanted *wanted,
@@ -112,7 +114,7 @@ bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted
 	sl = path->sl;
 	if (!path->refused &&
 	    !routing_path_sl(subnet->routing, subnet->fabric, from, to, wanted->has_sl, &path->sl))
-		path->refused = "routes keep another SL for it, or none";
+		path->refused = "the routing engine requires another SL for it, or has none";
 	if (path->sl != sl)
 		path->sl_by = POLICY_ROUTES;
 	return !path->refused;
@@ -267,7 +269,7 @@ static char *tell_level(const struct policy_path *path)
 
 	return path->rule ? g_strdup_printf("QoS level %s, by the rule in line %u", name,
 					    path->rule->line)
-			  : g_strdup_printf("QoS level %s, as no rule holds", name);
+			  : g_strdup_printf("QoS level %s, as no rule matches", name);
 }
 
 char *policy_path_tell(const struct subnet *subnet, const struct policy_path *path,
@@ -286,9 +288,9 @@ char *policy_path_tell(const struct subnet *subnet, const struct policy_path *pa
 	case POLICY_OPTION:
 		return g_strdup_printf("option %s", option);
 	case POLICY_LINK:
-		return g_strdup("the links on the way");
+		return g_strdup("the links on the path");
 	case POLICY_ENDS:
-		return g_strdup("the ends, which know no code of a faster one");
+		return g_strdup("the ends, which have no code for a faster rate");
 	case POLICY_ROUTES:
 		return g_strdup_printf("routing engine %s", subnet->routing->engine);
 	default:

@@ -102,22 +102,23 @@ static char *tell(const struct fabric *fabric, uint32_t sw, uint16_t last, bool 
 	fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
 	g_string_printf(text, "%s: ", name);
 	if (fabric->switches[sw].lids_taken == cap)
-		g_string_append_printf(text, "it takes no LinearFDBTop above 0x%04x", cap - 1);
+		g_string_append_printf(text, "it does not accept a LinearFDBTop above 0x%04x",
+				       cap - 1);
 	else
 		g_string_append_printf(text, "LinearFDBCap %u", cap);
 	g_string_append_printf(
-		text, ": it forwards LIDs below 0x%04x only, routes to others go around it", cap);
+		text, ": it only forwards LIDs below 0x%04x, routes to other LIDs avoid it", cap);
 	if (hosts)
-		g_string_append_printf(text, "; its %u hosts cannot send to those", hosts);
+		g_string_append_printf(text, "; its %u hosts cannot send to those LIDs", hosts);
 	if (*harms && has_sm(fabric, sw))
-		g_string_append(text, "; the SM sends through it: the SA cannot answer those");
+		g_string_append(text, "; the SM sends through it: the SA cannot answer those LIDs");
 	if (lost)
-		g_string_append_printf(text, "; %u of them have such LIDs: nobody reaches them",
+		g_string_append_printf(text, "; %u of them have such LIDs: they cannot be reached",
 				       lost);
 	if (own >= cap)
 		g_string_append_printf(text,
-				       "; its own LID 0x%04x is one: it is reached by directed "
-				       "routes only",
+				       "; its own LID 0x%04x is one of them: it can only be "
+				       "reached by directed routes",
 				       own);
 	return g_string_free(text, FALSE);
 }
@@ -128,7 +129,7 @@ static char *why_no_more(const struct fabric *fabric, uint32_t sw)
 	const struct fabric_switch *at = &fabric->switches[sw];
 
 	if (fabric_mlids(fabric, sw) < at->info.multicast_fdb_cap)
-		return g_strdup_printf("it does not take block %u of its MFT",
+		return g_strdup_printf("it does not accept block %u of its MFT",
 				       at->mft_refused - 1u);
 	return g_strdup_printf("MulticastFDBCap %u", at->info.multicast_fdb_cap);
 }
@@ -144,8 +145,9 @@ static char *tell_multicast(const struct fabric *fabric, uint32_t sw, bool *harm
 	*harms = hosts;
 	fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
 	if (hosts)
-		return g_strdup_printf("%s: %s: its %u hosts get no multicast", name, why, hosts);
-	return g_strdup_printf("%s: %s: multicast trees of MLIDs from 0x%04x on go around it", name,
+		return g_strdup_printf("%s: %s: its %u hosts receive no multicast", name, why,
+				       hosts);
+	return g_strdup_printf("%s: %s: multicast trees of MLIDs from 0x%04x on avoid it", name,
 			       why, IBA_LID_MCAST_FIRST + mlids);
 }
 
@@ -161,13 +163,13 @@ static char *tell_refusal(const struct fabric *fabric, const struct fabric_refus
 	*harms = hosts || has_sm(fabric, refusal->sw);
 	fabric_node_name(fabric, fabric->switches[refusal->sw].node, name, sizeof(name));
 	g_string_printf(text,
-			"%s: it does not take block %u of its LFT (LIDs 0x%04x to 0x%04x): routes "
-			"to these go around it",
+			"%s: it does not accept block %u of its LFT (LIDs 0x%04x to 0x%04x): "
+			"routes to these LIDs avoid it",
 			name, refusal->block, first, first + FABRIC_LFT_BLOCK - 1);
 	if (hosts)
-		g_string_append_printf(text, "; its %u hosts cannot send to those", hosts);
+		g_string_append_printf(text, "; its %u hosts cannot send to those LIDs", hosts);
 	if (lost)
-		g_string_append_printf(text, ", and %u of them get nothing", lost);
+		g_string_append_printf(text, ", and %u of them receive nothing", lost);
 	return g_string_free(text, FALSE);
 }
 
@@ -224,15 +226,14 @@ static void tell_cut(const struct fabric *fabric, const struct routing *routing,
 	uint32_t parts = fabric_multicast_parts(fabric);
 
 	if (parts > 1)
-		g_ptr_array_add(texts,
-				g_strdup_printf("the cables leave multicast no way around such "
-						"switches: hosts are in %u parts",
-						parts));
+		g_ptr_array_add(texts, g_strdup_printf("multicast has no way around such switches: "
+						       "hosts are split into %u parts",
+						       parts));
 	if (routing->cut_by_caps)
 		g_ptr_array_add(texts,
-				g_strdup_printf("the cables leave no way around such switches: "
-						"%" PRIu64 " paths from switches with hosts to "
-						"hosts of others are missing",
+				g_strdup_printf("there is no way around such switches: %" PRIu64
+						" paths from switches with hosts to hosts of "
+						"other switches are missing",
 						routing->cut_by_caps));
 }
 
@@ -283,8 +284,8 @@ char **small_tables_tell_groups(const struct fabric *fabric, const struct mc_gro
 		fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name));
 		why = why_no_more(fabric, sw);
 		if (hosts)
-			add(&lines, g_strdup_printf("%s: %s: its %u hosts get no multicast of the "
-						    "groups with MLIDs from 0x%04x on",
+			add(&lines, g_strdup_printf("%s: %s: its %u hosts receive no multicast "
+						    "of the groups with MLIDs from 0x%04x on",
 						    name, why, hosts, beyond));
 	}
 	end(&lines);

@@ -55,7 +55,7 @@ def refuse(checks, fabric):
         'too few components': (0x600, 'ff12:a01c::abcd',
                                'lacks Q_Key, P_Key, TClass, FlowLabel, SL: there is no'),
         'a rate that its port lacks': (0x200, 'ff12:a01c::abce',
-                                       r'is more than its port \(MTU 4096, 10 Gb/s\) can do'),
+                                       r'that its port \(MTU 4096, 10 Gb/s\) does not support'),
         'a partition without ipoib': (0x600, 'ff12:401b:8011::ffff:ffff',
                                       'partition 0x0011 is without ipoib'),
     }
@@ -70,7 +70,7 @@ def refuse(checks, fabric):
         checks.check(f'{name}: mgroups', re.search(
             rf'0x0200000000000065 LID \d+ \(host-c\) MGID {mgid}: .*{reason}', shown), shown)
         checks.check(f'{name}: health', re.search(
-            rf'warning multicast: host-c \(0x\w+\) port 1 may not join multicast group '
+            rf'warning multicast: host-c \(0x\w+\) port 1 was not allowed to join multicast group '
             rf'{mgid}: .*{reason}',
             health), health)
     checks.check('they leave it healthy', health.startswith('healthy: '), health)

@@ -317,7 +317,7 @@ def judge(checks, text, flags, change):
     if change == REFUSED:
         checks.check(f'{name}: ours does not start, and says where and why',
                      isinstance(ours, tuple) and ours[0] == 1 and
-                     re.search(r'partitions\.conf:(\d+:\d+: found | it says nothing).* expected',
+                     re.search(r'partitions\.conf:(\d+:\d+: found | it is empty).* expected',
                                ours[1]), ours)
         checks.equal(f'{name}: the classic opens everything', classic.members(DEFAULT),
                      len(ENDPORTS))

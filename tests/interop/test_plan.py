@@ -125,8 +125,8 @@ def migration(checks, Fabric):
         fabric.wait_subnet_up(classic, SECONDS)
         kept = lids(fabric)
         code, out = Planner(checks, fabric, last).plan(f'{what}, from another host')
-        checks.check(f'{what}: its master is named', 'note: another SM has the subnet: ' in out and
-                     'master_sm_lid ' in out, f'{code}: {out}')
+        checks.check(f'{what}: its master is named', 'note: another SM manages the subnet: ' in out
+                     and 'master_sm_lid ' in out, f'{code}: {out}')
         fabric.stop(classic)
         code, answer = Planner(checks, fabric, first).json(what)
         checks.equal(f'{what}: it is complete, and keeps LIDs',

@@ -16,7 +16,7 @@ import subnet  # noqa: E402
 SECONDS = 60
 # Only requested sweeps, since the SUBNET UP of another would be taken for theirs.
 QUIET = 'sweep_interval 0\ntransaction_timeout 5000\n'
-REFUSED = re.compile(r'ERR AC|the QoS policy stays as it was')
+REFUSED = re.compile(r'ERR AC|the QoS policy is unchanged')
 PAIRS = (('H0-0-1', 'H1-0-0'), ('H1-0-0', 'H0-0-1'))
 ULP = 'qos-ulps\n{}\nend-qos-ulps\n'
 DEFAULT = ULP.format('default: 0')

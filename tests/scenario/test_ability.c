@@ -411,7 +411,8 @@ START_TEST(master_serves_less)
 		atomic_store(&daemon_context(m->sm[0].daemon)->ability, ability_pack(&less));
 		scenario_run_ms(m->s, 500);
 	}
-	scenario_check_log(m->s, "can set 3 ports, and this standby could set 36", true);
+	scenario_check_log(m->s, "can configure 3 ports, but this standby could configure 36",
+			   true);
 	ck_assert_uint_eq(was_master(1), _i);
 	managers_settle(m, 0, 30); /* it reads again, too, sees as much, and leads by its rank */
 }
@@ -461,30 +462,39 @@ START_TEST(sights)
 
 	managers_up_with_standby(m, POLLS RANK(9), POLLS RANK(5));
 	scenario_run_ms(m->s, 3000);
-	expect_sights(0, "MASTER (this one): sees 20 switches and 36 ports, can set 36 of these",
-		      "STANDBY: sees 20 switches and 36 ports, can set 36 of these");
-	expect_sights(1, "STANDBY (this one): sees 20 switches and 36 ports, can set 36 of these",
-		      "MASTER: sees 20 switches and 36 ports, can set 36 of these");
+	expect_sights(0,
+		      "MASTER (this one): sees 20 switches and 36 ports, can configure 36 of these",
+		      "STANDBY: sees 20 switches and 36 ports, can configure 36 of these");
+	expect_sights(
+		1, "STANDBY (this one): sees 20 switches and 36 ports, can configure 36 of these",
+		"MASTER: sees 20 switches and 36 ports, can configure 36 of these");
 	expect(0, "health", " sms: the standby", false);
 	let_tell(1, &less);
-	expect(0, "health", "STANDBY: sees 1 switches and 3 ports, can set 3 of these", true);
+	expect(0, "health", "STANDBY: sees 1 switches and 3 ports, can configure 3 of these", true);
 	expect(0, "health json", "\"switches\":1,\"ports\":3,\"settable_ports\":3,", true);
 	expect(0, "health", "warning sms: the standby, SM 0x", true);
-	expect(0, "health", "sees 1 switches and 3 ports and could set 3 of these, where this "
-			    "master sets 36: the others would be lost to it", true);
-	expect(0, "health", "healthy: MASTER", true);
-	expect(1, "health", "warning sms: the master can set 36 ports, and this standby sees 1 ",
+	expect(0, "health",
+	       "sees 1 switches and 3 ports and could configure 3 of these, but this "
+	       "master configures 36: the others would be lost",
 	       true);
+	expect(0, "health", "healthy: MASTER", true);
+	expect(1, "health",
+	       "warning sms: the master can configure 36 ports, but this standby sees 1 ", true);
 	let_tell(1, &none);
-	expect(0, "health", "cannot set the subnet, of which it sees 1 switches and 3 ports, and "
-			    "could not take over", true);
+	expect(0, "health",
+	       "cannot configure the subnet, of which it sees 1 switches and 3 ports, and "
+	       "could not take over",
+	       true);
 	expect(0, "health json", "\"able\":false", true);
 	let_tell(1, &all);
 	expect(0, "health", "warning sms: the standby", false);
 	let_tell(0, &less);
-	expect(0, "health", "ERROR sm: this master can set 3 of the 3 ports that it sees, and the "
-			    "standby, SM 0x", true);
-	expect(1, "health", "ERROR sm: the master can set 3 ports, and this standby could set 36",
+	expect(0, "health",
+	       "ERROR sm: this master can configure 3 of the 3 ports that it sees, and the "
+	       "standby, SM 0x",
+	       true);
+	expect(1, "health",
+	       "ERROR sm: the master can configure 3 ports, but this standby could configure 36",
 	       true);
 }
 END_TEST
@@ -499,7 +509,7 @@ START_TEST(sights_of_one)
 	scenario_run_ms(m->s, 20 * 1000);
 	expect(0, "health json", "\"sms\":[]", true);
 	expect(0, "status json", "\"sms\":[]", true);
-	expect(0, "status", "What they see", false);
+	expect(0, "status", "Subnet Seen", false);
 }
 END_TEST
 

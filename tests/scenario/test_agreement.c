@@ -76,12 +76,12 @@ static const struct kind kinds[] = {
 	{"qos", "FALSE", "TRUE", false, "qos (FALSE here, TRUE there)"},
 	{"partition_config_file", "Default=0x7fff,ipoib:ALL=full;\nA=0x12:0x1=full,0x2=full;\n",
 	 "Default=0x7fff,ipoib:ALL=full;\nA=0x12:0x1=full,0x3=full;\n", true,
-	 "partition_config_file (what the file says)"},
+	 "partition_config_file (contents of the file)"},
 	{"prefix_routes_file", "* *\n", "0x20 *\n", true,
-	 "prefix_routes_file (what the file says)"},
-	{"root_guid_file", "0x1\n", "0x1\n0x2\n", true, "root_guid_file (what the file says)"},
+	 "prefix_routes_file (contents of the file)"},
+	{"root_guid_file", "0x1\n", "0x1\n0x2\n", true, "root_guid_file (contents of the file)"},
 	{"hop_weights_file", "0x1 1 3\n", "0x1 1 4\n", true,
-	 "hop_weights_file (what the file says)"},
+	 "hop_weights_file (contents of the file)"},
 };
 
 static char *line_of(const struct kind *kind, const char *value)
@@ -102,7 +102,7 @@ START_TEST(both_tell_what_differs)
 	up_with_standby(conf(KEY, here), conf(KEY, there));
 	for (unsigned int i = 0; i < 2; i++) {
 		expect_status(i, CONTROL_SMS_DIFFER);
-		expect_says(i, "health", "differs from this one, so that a takeover will change ");
+		expect_says(i, "health", "differs from this one, so a takeover will change ");
 		expect_says(i, "health", kind->option);
 		expect_says(i, "status", kind->option);
 		expect_says(i, "status json", "\"agreement\":\"differs\"");
@@ -166,7 +166,7 @@ START_TEST(told_when_it_changes_and_is_mended)
 	for (unsigned int i = 0; i < 2; i++)
 		expect_status(i, CONTROL_DONE);
 	scenario_check_log(m->s, "the standby, SM 0x", true);
-	scenario_check_log(m->s, "does not differ any more from this one", true);
+	scenario_check_log(m->s, "no longer differs from this one", true);
 	end();
 }
 END_TEST
@@ -188,7 +188,7 @@ START_TEST(told_when_a_file_changes)
 	ck_assert(daemon_reread_partitions(m->sm[changed].daemon));
 	scenario_run_ms(m->s, 3000);
 	for (unsigned int i = 0; i < 2; i++)
-		expect_says(i, "health", "partition_config_file (what the file says)");
+		expect_says(i, "health", "partition_config_file (contents of the file)");
 	end();
 }
 END_TEST
@@ -212,7 +212,7 @@ END_TEST
 /* An SM that does not know the peer's options does not report that all is well. */
 START_TEST(unknown_without_a_key)
 {
-	static const char unknown[] = "warning sms: whether the ";
+	static const char unknown[] = "warning sms: it is unknown whether the ";
 
 	begin("fattree:4", 1);
 	if (_i)
@@ -222,11 +222,12 @@ START_TEST(unknown_without_a_key)
 	for (unsigned int i = 0; i < 2; i++) {
 		expect_status(i, CONTROL_DONE);
 		expect_says(i, "health", unknown);
-		expect_says(i, "health", "is not known: ");
-		expect_says(i, "status", "whether it has the same options and files is not known");
+		expect_says(i, "health", "it is unknown whether the ");
+		expect_says(i, "status", "it is unknown whether it has the same options and files");
 		expect_says(i, "status json", "\"agreement\":\"unknown\"");
 	}
-	expect_says(0, "health", _i ? "it has not told" : "there is no replication_key_file");
+	expect_says(0, "health",
+		    _i ? "it has not reported its options" : "there is no replication_key_file");
 	end();
 }
 END_TEST

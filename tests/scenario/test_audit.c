@@ -252,7 +252,7 @@ START_TEST(answers_go_another_way)
 	struct scenario *s = up_with_lost_table();
 
 	scenario_converge(s, 5);
-	scenario_check_log(s, "does not hold the tables it was given", true);
+	scenario_check_log(s, "does not hold the tables that were written to it", true);
 	ck_assert_uint_eq(counter_get(counted(s), audit_compared), 0);
 	scenario_free(s);
 }

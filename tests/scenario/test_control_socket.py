@@ -138,7 +138,7 @@ def taken():
     with SocketDaemon() as first:
         first.listens()
         with SocketDaemon(socket_path=first.socket) as second:
-            second.says('there is a socket in use: ')
+            second.says('the socket is in use: ')
             with Control(first.socket) as control:
                 check('the first has it still', control.ask('version')['status'] == 0)
             first.child.send_signal(signal.SIGKILL)
@@ -167,7 +167,7 @@ def no_place():
     os.mkdir(os.path.dirname(daemon.socket))
     os.chmod(os.path.dirname(daemon.socket), 0o777)
     with daemon:
-        daemon.says('others may write in directory')
+        daemon.says('other users may write in directory')
     daemon = SocketDaemon()
     daemon.socket = daemon.argv[-1] = os.path.join(daemon.dir.name, 'no', 'such', 'sm.sock')
     with daemon:
@@ -218,7 +218,7 @@ def others():
         check('others may not', who_may(daemon, NOBODY, NOBODY, []) == 'mode')
         os.chmod(daemon.socket, 0o666)
         check('whatever its mode becomes', who_may(daemon, NOBODY, NOBODY, [0]) == 'refused')
-        check('it is in the log', daemon.wait_log(f'turned uid {NOBODY} away'))
+        check('it is in the log', daemon.wait_log(f'rejected uid {NOBODY}: '))
     with SocketDaemon('--control-group', group.gr_name) as daemon:
         daemon.listens()
         os.chmod(daemon.dir.name, 0o755)
@@ -278,7 +278,7 @@ def by_tcp():
             check('changed nothing', '7' not in client.ask('priority'), client.ask('priority'))
             check('it is told', 'any user of this host may look' in client.ask('status') and
                   'console_key_file is not set: ' in client.ask('health security'))
-        check('and logged', daemon.wait_log(f', uid {NOBODY}, which only looks,') and
+        check('and logged', daemon.wait_log(f', uid {NOBODY}, read only,') and
               'without console_key_file any user' in daemon.read('log'))
 
 

@@ -299,7 +299,7 @@ START_TEST(silent_host)
 	sim_node_mute(s->sim, host, true);
 	scenario_start(s);
 	scenario_run_ms(s, 60 * 1000);
-	scenario_check_log(s, "nobody answers behind port", true);
+	scenario_check_log(s, "no device answers behind port", true);
 	scenario_check_log(s, "SUBNET UP", true); /* in the end, despite the silent host */
 	sim_set_trace(s->sim, count, &costs);
 	daemon_sweep(s->daemon, SWEEP_LIGHT);

@@ -117,7 +117,7 @@ START_TEST(switch_dies_in_the_bring_up)
 		scenario_run_ms(s, 1);
 		expect_routes_fit(s);
 	}
-	scenario_check_log(s, "the subnet changed while it was configured", true);
+	scenario_check_log(s, "the subnet changed while it was being configured", true);
 	scenario_converge(s, 30);
 	scenario_free(s);
 }
@@ -183,7 +183,7 @@ START_TEST(stolen_port_guid)
 	sim_set_port_guid(s->sim, thief, 1, sim_port_guid(s->sim, victim, 1));
 	sim_link_flap(s->sim, thief, 1, 1000, NS_PER_S, 1);
 	scenario_run_ms(s, 3000);
-	scenario_check_log(s, "another port has its GUID", true);
+	scenario_check_log(s, "another port has the same GUID", true);
 	sim_set_port_guid(s->sim, thief, 1, 0);
 	if (_i)
 		sim_link_flap(s->sim, thief, 1, 1000, NS_PER_S, 1);
@@ -322,8 +322,8 @@ static void expect_places_named(const struct theft *theft, unsigned int in, unsi
 		scenario_expect(theft->s, sim_peer(sim, out, num, &node, &wrong));
 		scenario_expect(theft->s, sim_peer(sim, in, num, &node, &right));
 		sim_node_view(sim, node, &view);
-		places = g_strdup_printf("is behind port %u, but behind port %u of '%s' ", wrong,
-					 right, view.description);
+		places = g_strdup_printf("is behind port %u, but also behind port %u of '%s' ",
+					 wrong, right, view.description);
 		scenario_expect(theft->s, lines_with(theft->s, places) >= 1);
 		scenario_expect_at_most(theft->s, lines_with(theft->s, places), 4);
 	}
@@ -773,7 +773,7 @@ static void expect_all_as_known(struct scenario *s)
 	event_emit(&daemon_context(s->daemon)->bus, EVENT_AUDIT_WANTED, 0);
 	scenario_run_ms(s, 10000);
 	scenario_check_log(s, ", 0 differed", true);
-	scenario_check_log(s, "is not as it is known", false);
+	scenario_check_log(s, "differs from what was set", false);
 	scenario_check_log(s, "ERRORS DURING", false);
 }
 
@@ -815,7 +815,7 @@ START_TEST(too_far)
 	scenario_start(s);
 	scenario_run_ms(s, 170000);
 	scenario_check_log(s, "SUBNET UP", true);
-	scenario_check_log(s, "is more than 63 hops away: left out", true);
+	scenario_check_log(s, "is more than 63 hops away: excluded", true);
 	scenario_check_log(s, "ERRORS DURING", false);
 	scenario_expect_at_most(s, counter_get(counted(s), sweeps_partial), 3);
 	scenario_expect(s, scenario_lid(s, scenario_node(s, "switch-62")) != 0);

@@ -70,8 +70,8 @@ START_TEST(stubborn_host)
 	sim_node_stubborn(s->sim, host, true);
 	scenario_start(s);
 	scenario_run_ms(s, 120 * 1000);
-	scenario_check_log(s, "did not take LID", true);
-	scenario_check_log(s, "left out", false);
+	scenario_check_log(s, "did not accept LID", true);
+	scenario_check_log(s, ": excluded", false);
 	scenario_check_log(s, "ERRORS DURING INITIALIZATION", true);
 	before = partial_sweeps(s);
 	scenario_run_ms(s, 60 * 1000);
@@ -182,15 +182,15 @@ START_TEST(silent_host)
 	sim_node_mute(s->sim, host, true);
 	scenario_start(s);
 	scenario_run_ms(s, 120 * 1000);
-	ck_assert_uint_eq(lines_with(s, "nobody answers behind port"), 4);
-	ck_assert_uint_eq(lines_with(s, ": left out"), 1);
+	ck_assert_uint_eq(lines_with(s, "no device answers behind port"), 4);
+	ck_assert_uint_eq(lines_with(s, ": excluded"), 1);
 	ck_assert_uint_eq(lines_with(s, "ERRORS DURING INITIALIZATION"), 3);
 	scenario_check_log(s, "SUBNET UP", true);
 	before = partial_sweeps(s);
 	scenario_run_ms(s, 600 * 1000);
 	ck_assert_uint_ge(partial_sweeps(s) - before, 8); /* once a minute */
 	ck_assert_uint_le(partial_sweeps(s) - before, 11);
-	ck_assert_uint_eq(lines_with(s, "nobody answers behind port"), 4);
+	ck_assert_uint_eq(lines_with(s, "no device answers behind port"), 4);
 	sim_node_mute(s->sim, host, false);
 	scenario_converge(s, 65);
 	scenario_free(s);
@@ -219,7 +219,7 @@ START_TEST(silent_after_a_bounce)
 	sim_link_set(s->sim, host, 1, false);
 	sim_link_set(s->sim, host, 1, true);
 	scenario_run_ms(s, 10 * 1000);
-	scenario_check_log(s, "nobody answers behind port", true);
+	scenario_check_log(s, "no device answers behind port", true);
 	ck_assert(!is_in_picture(s, host));
 	sim_node_mute(s->sim, host, false);
 	scenario_converge(s, 65);
@@ -242,7 +242,7 @@ START_TEST(sick_later)
 	scenario_run_ms(s, 1000);
 	sim_node_set(s->sim, host, true);
 	scenario_run_ms(s, 60 * 1000);
-	scenario_check_log(s, "did not take LID", true);
+	scenario_check_log(s, "did not accept LID", true);
 	gets = scenario_counters(s).gets;
 	scenario_run_ms(s, 60 * 1000);
 	scenario_expect_at_most(s, scenario_counters(s).gets - gets, 60 + 7 * 10); /* own port */

@@ -404,7 +404,7 @@ START_TEST(log_is_moved)
 	log_info(log, "meanwhile");
 	ck_assert_int_lt(run_loop(HANG_MS), STALL_MS);
 	ck_assert(has_text(moved, "meanwhile"));
-	ck_assert(has_text(moved, "again: waited 2 s; lines still go to the file before"));
+	ck_assert(has_text(moved, "waited 2 s; lines still go to the old file"));
 	ck_assert(log_is_astray(log));
 	atomic_store(&hangs, false);
 	for (unsigned int i = 0; i < 50 && log_is_astray(log); i++)
@@ -499,7 +499,7 @@ START_TEST(remembered)
 	atomic_store(&hung_directory, bed.s->cache_dir);
 	sim_call(bed.s->sim, power_on, &hosts[0]);
 	ck_assert_int_ge(until_up(&bed, 35), 1500);
-	scenario_check_log(bed.s, "are not on the disk yet: sweeps go on all the same", true);
+	scenario_check_log(bed.s, "are not on the disk yet: sweeps continue", true);
 	sim_call(bed.s->sim, power_on, &hosts[1]);
 	ck_assert_int_lt(until_up(&bed, 36), 1500); /* it hangs: nothing waits a second time */
 	serial = daemon_partitions_serial(bed.s->daemon) + 1;
@@ -508,7 +508,7 @@ START_TEST(remembered)
 	ck_assert(!daemon_partitions_settled(bed.s->daemon, serial));
 	ck_assert_uint_lt(daemon_partitions_serial(bed.s->daemon), serial);
 	second = ask(&bed, "partitions change 0x34: 0x7=full;", false);
-	ck_assert_ptr_nonnull(strstr(second, "what was changed before is not on the disk yet"));
+	ck_assert_ptr_nonnull(strstr(second, "the previous change is not on the disk yet"));
 	atomic_store(&hung_directory, NULL);
 	for (unsigned int i = 0; i < 50 && !daemon_partitions_settled(bed.s->daemon, serial); i++)
 		run_loop(100);
@@ -570,7 +570,7 @@ START_TEST(vacated)
 	put(&bed, false);
 	hangup(&bed);
 	ck_assert_int_ge(until_p_key(&bed, 0x8011, false), 1500);
-	scenario_check_log(bed.s, "P_Key indexes that were left are not on the disk yet", true);
+	scenario_check_log(bed.s, "vacated P_Key indexes are not on the disk yet", true);
 	atomic_store(&hung_directory, NULL);
 	for (unsigned int i = 0; i < 50 && !keeps(&bed, "pkey_indexes", "0x"); i++)
 		run_loop(100);

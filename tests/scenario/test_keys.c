@@ -154,7 +154,7 @@ START_TEST(losses_while_keys_change)
 		scenario_converge(s, 20);
 	}
 	if (!much)
-		scenario_check_log(s, "unknown M_Key: left out", false);
+		scenario_check_log(s, "unknown M_Key: excluded", false);
 	scenario_free(s);
 }
 END_TEST
@@ -257,7 +257,7 @@ START_TEST(torn_files)
 	ck_assert(g_file_set_contents(file, text, (gssize)strlen(text) - 12, NULL));
 	start(s, 10);
 	scenario_check_log(s, "guid2mkey:1: '", true);
-	scenario_check_log(s, "expected 0xGUID 0xMKEY; the line is left out", true);
+	scenario_check_log(s, "expected 0xGUID 0xMKEY; the line is ignored", true);
 	ck_assert(is_kept(s, "guid2mkey.bad"));
 	scenario_free(s);
 }
@@ -339,7 +339,7 @@ START_TEST(losses_with_keys_of_ports)
 		start(s, 30);
 		scenario_run_ms(s, 10000);
 		ck_assert_uint_eq(of_generation(s, 0), sim_nodes(s->sim));
-		scenario_check_log(s, "unknown M_Key: left out", false);
+		scenario_check_log(s, "unknown M_Key: excluded", false);
 		scenario_check_log(s, "no answer", false);
 		scenario_stop(s);
 	}
@@ -1064,9 +1064,9 @@ END_TEST
 START_TEST(foreign_own_port)
 {
 	static const char *const hints[] = {
-		"its M_Key may be another one than m_key",
-		"its M_Key may be another one than m_key",
-		"its M_Key may be none that m_key_seed_file or guid2mkey gives",
+		"its M_Key may differ from m_key",
+		"its M_Key may differ from m_key",
+		"its M_Key may differ from those of m_key_seed_file and guid2mkey",
 	};
 	struct scenario *s = scenario_new("fattree:4", 1);
 	g_autofree char *per_port = per_port_conf(s, 2), *text = NULL;

@@ -406,7 +406,7 @@ START_TEST(hosts_have_a_lane_a_level)
 		n++;
 	}
 	ck_assert_uint_eq(n, 20);
-	scenario_check_log(s, "qos_ca_sl2vl gives SL 1,2,3,4,5,6,7,8,10,11,12,13,14,15 other VLs",
+	scenario_check_log(s, "qos_ca_sl2vl maps SL 1,2,3,4,5,6,7,8,10,11,12,13,14,15 to ",
 			   _i == 1);
 	scenario_free(s);
 }
@@ -570,8 +570,8 @@ START_TEST(conflict_with_qos)
 	scenario_conf(s, "qos TRUE\nqos_sl2vl 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n");
 	scenario_start(s);
 	scenario_converge(s, 10);
-	scenario_check_log(s, "opensm.conf:2: qos_sl2vl gives SL 1", true);
-	scenario_check_log(s, " other VLs than routing engine lash (command line) needs", true);
+	scenario_check_log(s, "opensm.conf:2: qos_sl2vl maps SL 1", true);
+	scenario_check_log(s, " to other VLs than routing engine lash (command line) needs", true);
 	check_net(s, "lash", true, 0);
 	scenario_free(s);
 }
@@ -608,10 +608,10 @@ START_TEST(conflict_with_scopes)
 	scenario_start(s);
 	scenario_converge(s, 10);
 	scenario_check_log(s,
-			   "qos-policy.conf:17: this sl2vl-scope gives SL 1 other VLs than "
+			   "qos-policy.conf:17: this sl2vl-scope maps SL 1 to other VLs than "
 			   "routing engine lash (",
 			   true);
-	scenario_check_log(s, "opensm.conf:1) needs: it is not obeyed for these in ", true);
+	scenario_check_log(s, "opensm.conf:1) needs: it is overruled for these SLs in ", true);
 	scenario_check_log(s, "qos-policy.conf:13: this", false);
 	scenario_check_log(s, "qos-policy.conf:23: this", false);
 	g_string_truncate(s->text, 0);

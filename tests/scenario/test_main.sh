@@ -166,9 +166,9 @@ run --sim fattree:4 --once -P "$dir/apart" -f stdout
 check "and one that is there" says 0 "SUBNET UP"
 : >"$dir/apart"
 run --sim fattree:4 --once -P "$dir/apart" -f stdout
-check "what was taken last counts" says 0 'the partitions that were taken last are in force'
+check "what was taken last counts" says 0 'the last accepted partitions are in force'
 run --sim fattree:4 --check-config -P "$dir/apart"
-check "an error to --check-config" says 1 'the partitions that were taken last are in force'
+check "an error to --check-config" says 1 'the last accepted partitions are in force'
 OSM_CACHE_DIR="$dir/cache"
 run -F "$dir/plain.conf" --sim fattree:4 --once -D 0xdf -f stdout
 check "other flags show no MADs" test -z "$(grep ' -> sent Subn' "$dir/out")"
@@ -311,7 +311,7 @@ until_good grep -qs "SUBNET UP" "$dir/logs/log"
 mv "$dir/logs" "$dir/gone"
 kill -USR1 "$pid"
 check "SIGUSR1 without the directory of the log" \
-	until_good grep -q "cannot open log $dir/logs/log again: No such file" "$dir/out.2"
+	until_good grep -q "cannot reopen log $dir/logs/log: No such file" "$dir/out.2"
 check "is in the old file, too" until_good grep -q "cannot open log" "$dir/gone/log"
 opensm/opensmctl/opensmctl -s "$dir/socket" health >"$dir/out" 2>&1
 code=$?
@@ -342,7 +342,7 @@ check "and goes on" test "$code" -eq 0
 
 # Plans.
 run --sim fattree:4 --plan -f "$dir/plan.log"
-check "a plan" says 2 "^Sets: 289; ports taken up: 96; LIDs: 36 new, 0 changed;"
+check "a plan" says 2 "^Sets: 289; ports brought up: 96; LIDs: 36 new, 0 changed;"
 check "of 20 nodes" [ "$(grep -c "^[a-zA-Z]* '.*' (0x" "$dir/out")" -eq 20 ]
 check "leaves no log" [ ! -e "$dir/plan.log" ]
 run --sim fattree:4 --plan -v

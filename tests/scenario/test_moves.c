@@ -266,7 +266,7 @@ START_TEST(in_peace)
 		scenario_expect_at_most(s, scenario_converge(s, 9), 2500);
 		expect_truth(s, swaps[_i].what, i);
 	}
-	scenario_check_log(s, "the SM's port is at another place", _i == 1);
+	scenario_check_log(s, "the SM's port has moved", _i == 1);
 	scenario_free(s);
 }
 END_TEST

@@ -143,7 +143,7 @@ def partitions_change(ctl):
     check('in effect', first['in_effect'] and first['serial'] == 2, first)
     ends('once more', ctl('partitions', 'change', request), 0, out='policy 2 is in effect\n')
     ends('not so', ctl('partitions', 'change', '0x11: ALL'), 1,
-         err="nothing changed: request:1:7: found 'ALL', expected the GUID of a port")
+         err="no change was made: request:1:7: found 'ALL', expected the GUID of a port")
     ends('whom nobody has seen yet', ctl('partitions', 'change', '0x13: 0x1'), 0,
          out='policy 3 is in effect\n')
     ends('there it is', ctl('partitions', '0x13'), 0, out="P_Key 0x0013 '': 0 full and 0 limited")
@@ -243,7 +243,7 @@ def hostile():
             (b'\x1e{"status":0}\n\x1e{"status":0,"output":"a\\u001b[2Jb\\n"}\n', 0,
              'a\\x1b[2Jb', ''),
             (b'\x1b[2J', 3, '', 'connection: \\x1b[2J'),
-            (b'\x1e{"status":0}\n\x1e{"status":7777}\n', 3, '', 'not how a daemon answers'),
+            (b'\x1e{"status":0}\n\x1e{"status":7777}\n', 3, '', 'this is not an answer of opensm'),
             (b'x' * (65 << 20), 3, '', 'does not end')):
         with tempfile.TemporaryDirectory() as directory, socket.socket(socket.AF_UNIX) as server:
             path = os.path.join(directory, 'sock')

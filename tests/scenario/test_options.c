@@ -48,8 +48,9 @@ static void permute_guid2lid(struct scenario *s)
 /* The log about a file that is not used: it affects all 36, and says how the file would be used. */
 static void check_told(struct scenario *s, bool told)
 {
-	scenario_check_log(s, "guid2lid does not count for 36 GUIDs, which keep other LIDs", told);
-	scenario_check_log(s, "--honor_guid2lid", told);
+	scenario_check_log(s, "guid2lid is overruled for 36 GUIDs by the LIDs that the ports hold",
+			   told);
+	scenario_check_log(s, "honor_guid2lid gives guid2lid priority", told);
 }
 
 /*
@@ -424,7 +425,7 @@ START_TEST(widths_and_speeds_refused)
 	const struct counters *counters = &daemon_context(s->daemon)->counters;
 	uint64_t before;
 
-	scenario_check_log(s, "does not take width and speeds", true);
+	scenario_check_log(s, "does not accept width and speeds", true);
 	scenario_run_ms(s, 3000);
 	scenario_check_log(s, "SUBNET UP", true);
 	before = counter_get(counters, sweeps_partial);
@@ -588,7 +589,7 @@ START_TEST(keys_are_gone)
 		g_string_truncate(s->text, 0);
 		heavy_sweep_of_nobody(s, 5000);
 		ck_assert_uint_eq(subnet_timeout(s), 17);
-		scenario_check_log(s, "the keys that it had are gone", i == 0);
+		scenario_check_log(s, "it no longer sets any option", i == 0);
 		ck_assert_ptr_nonnull(daemon_refusal(s->daemon, DAEMON_OPENSM_CONF)->why);
 	}
 	ck_assert(!daemon_reread_logged(s->daemon)); /* nor on SIGHUP */
@@ -617,12 +618,12 @@ START_TEST(bad_file_changes_nothing)
 	scenario_conf(s, "subnet_timeout 99\n");
 	scenario_heavy_sweep(s, 10);
 	scenario_run_ms(s, 1000);
-	scenario_check_log(s, "the options stay as they were", true);
+	scenario_check_log(s, "the options are unchanged", true);
 	ck_assert_uint_eq(subnet_timeout(s), 17);
 	g_string_truncate(s->text, 0);
 	scenario_heavy_sweep(s, 10);
 	scenario_run_ms(s, 1000);
-	scenario_check_log(s, "the options stay as they were", false);
+	scenario_check_log(s, "the options are unchanged", false);
 	scenario_conf(s, "subnet_timeout 15\n");
 	scenario_heavy_sweep(s, 10);
 	scenario_run_ms(s, 1000);

@@ -12,7 +12,7 @@
 #include "tests/some_seeds.h"
 
 #define GONE "the device of the SM's port, sim host-1 port 1, is gone"
-#define NOT_AS_SET "the SM's own port is not as it was set"
+#define NOT_AS_SET "the configuration of the SM's own port has changed"
 #define BACK "the SM's port is back: sim host-1 port 1"
 
 static struct managers *m;
@@ -283,7 +283,7 @@ START_TEST(takes_no_lid)
 	sim_node_stubborn(m->s->sim, node_of(0), true);
 	sets = scenario_counters(m->s).sets;
 	scenario_run_ms(m->s, 60000);
-	ck_assert_uint_ge(times("did not take LID"), 6);
+	ck_assert_uint_ge(times("did not accept LID"), 6);
 	ck_assert_uint_le(scenario_counters(m->s).sets - sets, 100);
 	sim_node_stubborn(m->s->sim, node_of(0), false);
 	managers_settle(m, 0, 20);

@@ -487,7 +487,7 @@ START_TEST(requests_whole_or_not)
 	write_policy(w, &w->now);
 	scenario_start(w->s);
 	ck_assert(!daemon_change_partitions(w->s->daemon, "0x9: 1", 0, &serial, &error));
-	ck_assert_ptr_nonnull(strstr(error->message, "only the SM that is MASTER"));
+	ck_assert_ptr_nonnull(strstr(error->message, "only the MASTER SM"));
 	g_clear_error(&error);
 	run_to_end(w);
 	w->old = w->now;
@@ -695,7 +695,7 @@ START_TEST(lost_file)
 		check_settled(w);
 		ck_assert_ptr_nonnull(daemon_refusal(w->s->daemon, DAEMON_PARTITIONS)->why);
 	}
-	scenario_check_log(w->s, "partitions.conf: the definitions that it had are gone", true);
+	scenario_check_log(w->s, "partitions.conf: it no longer defines partitions", true);
 	world_free(w);
 }
 END_TEST
@@ -718,7 +718,8 @@ START_TEST(too_many)
 		unsigned int n;
 		bool switches, hosts; /* limits are in the first lines */
 	} steps[] = {{30, false, false}, {50, true, false}, {150, false, true}};
-	static const char host[] = ": host-1 (0x0200000000000200) port 1 with 151 and room for 128";
+	static const char host[] =
+		": host-1 (0x0200000000000200) port 1 needs 151 and has room for 128";
 	struct world *w = world_new(9);
 	struct command_env env = {0};
 
@@ -736,7 +737,7 @@ START_TEST(too_many)
 		ck_assert_uint_eq(answer.status, 0);
 		ck_assert_msg(!strstr(answer.text, "switch leaf-0-0 (0x") != steps[i].switches &&
 				      !strstr(answer.text, host) != steps[i].hosts &&
-				      !strstr(answer.text, "more, which partitions lists") !=
+				      !strstr(answer.text, "more; \"partitions\" lists them") !=
 					      steps[i].hosts,
 			      "%.2000s", answer.text);
 		g_free(answer.text);
@@ -752,7 +753,7 @@ END_TEST
 /* Ports in use keep their indexes, which is logged once; and index 0 is never left empty. */
 START_TEST(index_0)
 {
-	static const char told[] = "with indx0 are not at index 0 of 16 ports in use";
+	static const char told[] = "with indx0 are not at index 0 of 16 active ports";
 	static const char *const texts[] = {
 		"Default=0x7fff: ALL=full;\nA=0x41,indx0: ALL=full;\n",
 		"Default=0x7fff: ALL=full;\n",
@@ -987,7 +988,7 @@ START_TEST(stubborn_switch)
 	take_policy(w);
 	daemon_sweep(w->s->daemon, SWEEP_HEAVY);
 	run_to_end(w);
-	scenario_check_log(w->s, "it does not take block 0 of its P_KeyTable", true);
+	scenario_check_log(w->s, "it does not accept block 0 of its P_KeyTable", true);
 	ck_assert_int_eq(sim_port_info(w->s->sim, node, port)->partition_enforcement_inbound, 0);
 	sim_node_stubborn(w->s->sim, node, false);
 	scenario_run_ms(w->s, 60000);

@@ -172,7 +172,7 @@ START_TEST(wrong_prefix_routes)
 	ck_assert_uint_eq(routes_in_use(), 1);
 	ck_assert_ptr_nonnull(strstr(daemon_refusal(s->daemon, DAEMON_PREFIX_ROUTES)->why,
 				     "routes:2: found 'fec0::1 *'"));
-	scenario_check_log(s, "the prefix routes stay as they were: ", true);
+	scenario_check_log(s, "the prefix routes are unchanged: ", true);
 	ck_assert(g_file_set_contents(file, "* *\nfec0000000000001 *\n", -1, NULL));
 	daemon_sweep(s->daemon, SWEEP_HEAVY);
 	scenario_heavy_sweep(s, 10);

@@ -258,22 +258,22 @@ START_TEST(oldest_first)
 	change(w, 3, "none");
 	restart(w);
 	change(w, 6, "none");
-	check_health(w, "was given to", false);
+	check_health(w, "was reused for", false);
 	change(w, 0x12, "full");
 	ck_assert_uint_eq(index_of(w, 0x12), 5);
 	change(w, 0x13, "full");
 	ck_assert_uint_eq(index_of(w, 0x13), 3);
 	ck_assert_uint_eq(w->reused, 2);
 	scenario_check_log(w->s, "P_Key index 5 of 'host-5' (0x", true);
-	scenario_check_log(w->s, "port 1 was 0x8005, is 0x8012 now", true);
+	scenario_check_log(w->s, "port 1 was 0x8005 and is now 0x8012", true);
 	check_health(w, "warning partitions: P_Key index 3 of 'host-5'", true);
 	run_ms(w, 601000);
 	scenario_heavy_sweep(w->s, 20);
-	check_health(w, "was given to", false);
+	check_health(w, "was reused for", false);
 	change(w, 0x14, "full"); /* after its quarantine its reuse is only logged */
 	ck_assert_uint_eq(index_of(w, 0x14), 6);
-	check_health(w, "was given to", false);
-	scenario_check_log(w->s, "port 1 was 0x8006, is 0x8014 now", true);
+	check_health(w, "was reused for", false);
+	scenario_check_log(w->s, "port 1 was 0x8006 and is now 0x8014", true);
 	world_free(w);
 }
 END_TEST
@@ -293,13 +293,13 @@ START_TEST(waits)
 		restart(w);
 	ck_assert_uint_eq(index_of(w, 9), UINT_MAX);
 	check_health(w, "ERROR partitions: 'host-5'", true);
-	check_health(w, "goes without 1 P_Key, first 0x8009", true);
+	check_health(w, "lacks 1 P_Key, first 0x8009", true);
 	run_ms(w, 500000);
 	ck_assert_uint_eq(index_of(w, 9), UINT_MAX);
 	ck_assert_uint_eq(w->reused, 0);
 	run_ms(w, 60000); /* by itself */
 	ck_assert_uint_eq(index_of(w, 9), 2);
-	check_health(w, "goes without", false);
+	check_health(w, " lacks ", false);
 	change(w, 3, "full"); /* it can have its own at any time */
 	ck_assert_uint_eq(index_of(w, 3), 3);
 	world_free(w);
@@ -317,7 +317,7 @@ START_TEST(not_written)
 	change(w, 0x11, "full");
 	change(w, 0x11, "none");
 	ck_assert_uint_eq(index_of(w, 0x11), UINT_MAX);
-	check_health(w, "left P_Key indexes of ports could not be written", true);
+	check_health(w, "vacated P_Key indexes of ports could not be written", true);
 	ck_assert_int_eq(g_rmdir(file), 0);
 	scenario_heavy_sweep(w->s, 20);
 	run_ms(w, 100);
@@ -345,7 +345,7 @@ START_TEST(hostile_file)
 	scenario_start(w->s);
 	run_ms(w, 3000);
 	scenario_check_log(w->s, "pkey_indexes:2: '0x", true);
-	scenario_check_log(w->s, "expected 0xPORTGUID INDEX 0xPKEY TIME; the line is left out",
+	scenario_check_log(w->s, "expected 0xPORTGUID INDEX 0xPKEY TIME; the line is ignored",
 			   true);
 	change(w, 0x12, "full");
 	change(w, 0x13, "full");
@@ -418,8 +418,7 @@ static void die_in_removal(uint64_t packets, bool with_key)
 	want(&w, w.m->sm[1].daemon, 0x12, "full");
 	run_ms(&w, 1000);
 	ck_assert_uint_eq(index_of(&w, 0x12), with_key ? 2 : 1);
-	scenario_check_log(w.s,
-			   "indexes of P_Key tables were left under the SM before is not known",
+	scenario_check_log(w.s, "the P_Key indexes vacated under the previous SM are unknown",
 			   !with_key);
 	managers_free(w.m);
 }

@@ -412,7 +412,7 @@ START_TEST(plan_of_who_is_not_master)
 	plan = plan_on(s, other);
 	s->sm_guid = master;
 	ck_assert_int_eq(plan_exit_code(plan), PLAN_CHANGES);
-	expect_text(s, plan, "note: another SM has the subnet: SM 0x");
+	expect_text(s, plan, "note: another SM manages the subnet: SM 0x");
 	expect_text(s, plan, "LIDs: 0 new, 0 changed;");
 	expect_text(s, plan, "master_sm_lid 0x0001 -> ");
 	scenario_check_log(s, "ERRORS", false);
@@ -651,7 +651,7 @@ START_TEST(plan_tells_what_may_deadlock)
 {
 	static const char told[] =
 		"note: a change to routes of dfsssp may deadlock until hosts have "
-		"asked for their paths again: ";
+		"queried their paths again: ";
 	struct scenario *s = scenario_new("torus:5x4:1", 1);
 	g_autoptr(GVariant) plan = NULL;
 

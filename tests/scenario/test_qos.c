@@ -224,7 +224,7 @@ START_TEST(optimized_refused)
 	check_all();
 	scenario_check_log(s, "ERRORS DURING INITIALIZATION", false);
 	scenario_check_log(s, "leaf-0-0", true);
-	scenario_check_log(s, "SL2VL tables one by one", true);
+	scenario_check_log(s, "SL2VL tables are written one by one", true);
 	before = scenario_counters(s);
 	scenario_heavy_sweep(s, 10);
 	ck_assert_uint_eq(scenario_counters(s).sets, before.sets);
@@ -466,7 +466,7 @@ START_TEST(told)
 	expect_answer(line, "not read yet", false);
 	expect_answer(line, "but it is", false);
 	expect_answer("qos leaf-0-0", "VLHighLimit 9\n", true);
-	expect_answer("qos reload", "says what it said before", true);
+	expect_answer("qos reload", "qos-policy.conf has not changed", true);
 	write_policy(SCOPES(9, 6) SCOPES(5, 3), 0);
 	expect_answer("qos reload", "was read", true);
 	scenario_run_ms(s, 1000);
@@ -476,7 +476,7 @@ START_TEST(told)
 		      "\"warning\",\"text\":\"this scope",
 		      true);
 	write_policy("nonsense", 0);
-	expect_answer("qos reload", "stays as it was", true);
+	expect_answer("qos reload", "the QoS policy is unchanged", true);
 	expect_answer("qos", "   refused at ", true);
 	expect_answer("status", "qos-policy.conf", true);
 	for (unsigned int i = 0; i < 2; i++)
@@ -496,7 +496,7 @@ static void expect_refusal_told(unsigned int reasons, bool again)
 		event_emit(&daemon_context(s->daemon)->bus, EVENT_SWEEP_WANTED, SWEEP_HEAVY);
 	scenario_run_ms(s, 2000);
 	scenario_check_log(s, "heavy sweep", true);
-	scenario_check_log(s, "the QoS policy stays as it was", again);
+	scenario_check_log(s, "the QoS policy is unchanged", again);
 }
 
 START_TEST(refusal_is_told_who_asks)
@@ -523,8 +523,7 @@ START_TEST(policy_that_is_gone)
 	ck_assert_int_eq(g_remove(file), 0);
 	expect_refusal_told(0, true);
 	expect_refusal_told(SWEEP_HEAVY, true);
-	scenario_check_log(s, "qos-policy.conf: there is no such file, expected what it is to say",
-			   true);
+	scenario_check_log(s, "qos-policy.conf: there is no such file; write its contents", true);
 	expect_answer("qos", "1 level(s), 0 rule(s), 2 scope(s)\n", true);
 	expect_answer("health", "qos-policy.conf: there is no such file", true);
 	ck_assert(g_file_set_contents(file, "qos-ulps\ndefault: 0\nend-qos-ulps\n", -1, NULL));

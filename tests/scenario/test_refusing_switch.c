@@ -294,7 +294,7 @@ START_TEST(once)
 	scenario_run_ms(s, 50);
 	refuse(s, "spine-2-1", LFT, 2, SIM_REFUSE_NOT);
 	scenario_converge(s, 5);
-	scenario_check_log(s, "routes go around", false);
+	scenario_check_log(s, "routes avoid it", false);
 	scenario_free(s);
 }
 END_TEST
@@ -315,7 +315,7 @@ START_TEST(stays_on)
 		scenario_run_ms(s, 65 * 1000);
 		daemon_sweep(s->daemon, SWEEP_HEAVY);
 	}
-	scenario_check_log(s, "it does not take", true);
+	scenario_check_log(s, "it does not accept", true);
 	scenario_check_log(s, "unhealthy", false);
 	for (unsigned int port = 1; port <= 13; port++)
 		scenario_expect(s, sim_link_up(s->sim, scenario_node(s, "spine-2-1"), port));

@@ -335,7 +335,7 @@ START_TEST(changes_are_lost)
 	managers_settle(m, 0, 20);
 	scenario_run_ms(m->s, 3000);
 	scenario_check_log(
-		m->s, "changed here while this SM was MASTER too (serial 2) do not count", true);
+		m->s, "changed here while another SM was also MASTER (serial 2) are dropped", true);
 	ck_assert(!holds(host, 0x8014));
 	end();
 }
@@ -397,8 +397,8 @@ START_TEST(answered_when_kept)
 		sim_node_set_loss(m->s->sim, sim_find_guid(m->s->sim, m->sm[1].guid), 1);
 	answer = ask_console(request, &ms);
 	if (_i) {
-		ck_assert_msg(strstr(answer, "in effect; 1 other SM(s) did not say in time"), "%s",
-			      answer);
+		ck_assert_msg(strstr(answer, "in effect; 1 other SM(s) did not confirm it in time"),
+			      "%s", answer);
 		ck_assert_uint_ge(ms, REPLICATOR_PATIENCE_NS / NS_PER_MS);
 		ck_assert_uint_lt(ms, 500);
 		again = ask_console(request, &ms);
@@ -619,7 +619,7 @@ START_TEST(halves_are_joined)
 	printf("joined in %" PRIu64 " ms\n", ms);
 	ck_assert_uint_le(ms, 3000);
 	scenario_run_ms(m->s, 3000);
-	scenario_check_log(m->s, "changed here while this SM was MASTER too", false);
+	scenario_check_log(m->s, "changed here while another SM was also MASTER", false);
 	ck_assert(holds(host, 0x8012));
 	ck_assert_uint_gt(ask(0, "0x12: 0x9=full"), 4);
 	ck_assert(holds(host, 0x8012));

@@ -30,17 +30,17 @@ ROOTS = 'opensm-updn-roots.dump'
 LAST_DUMP = 'opensm.mcfdbs'
 # What makes each file wrong, and the message about it: line and text.
 WRONG = {
-    'root_guid_file': ('spine-1\n', "1: 'spine-1' is no GUID"),
-    'cn_guid_file': ('0x0\n', "1: '0x0' is no GUID"),
-    'io_guid_file': ('0x1\n0x2, 0x3\n', "2: '0x2, 0x3': '0x2,' is no GUID"),
+    'root_guid_file': ('spine-1\n', "1: 'spine-1' is not a GUID"),
+    'cn_guid_file': ('0x0\n', "1: '0x0' is not a GUID"),
+    'io_guid_file': ('0x1\n0x2, 0x3\n', "2: '0x2, 0x3': '0x2,' is not a GUID"),
     'guid_routing_order_file': ('0x1\n\x00\n', "2: '': a NUL octet"),
-    'ids_guid_file': ('0x1\n', "1: '0x1': 0 numbers behind the GUID"),
-    'port_prof_ignore_file': ('0x1 300\n', "1: '0x1 300': '300' is no number from 0 to 255"),
-    'port_search_ordering_file': ('0x1 0\n', "1: '0x1 0': '0' is no number from 1 to 254"),
-    'hop_weights_file': ('# a\n0x1 1 256\n', "2: '0x1 1 256': '256' is no number from 1 to 255"),
+    'ids_guid_file': ('0x1\n', "1: '0x1': 0 numbers after the GUID"),
+    'port_prof_ignore_file': ('0x1 300\n', "1: '0x1 300': '300' is not a number from 0 to 255"),
+    'port_search_ordering_file': ('0x1 0\n', "1: '0x1 0': '0' is not a number from 1 to 254"),
+    'hop_weights_file': ('# a\n0x1 1 256\n', "2: '0x1 1 256': '256' is not a number from 1 to 255"),
     'partition_links_file': ('0x1 0x8001\n0x1 0x8000 2\n',
-                             '2: P_Key 0x8000 is that of no partition, expected 0x0001'),
-    'lfts_file': ('0x1 1\n', "1: '0x1 1': no switch before it"),
+                             '2: P_Key 0x8000 does not belong to a partition, expected 0x0001'),
+    'lfts_file': ('0x1 1\n', "1: '0x1 1': there is no switch before it"),
     'lid_matrix_dump_file': ('', "0: '': the file ends without any switch"),
 }
 # Those that neither minhop nor a fall-back reads.
@@ -162,16 +162,16 @@ def changes_nothing(checks, daemon, texts):
         daemon.write(option, wrong)
         log = daemon.hang_up()
         checks.check(f'{option}: the log tells what is wrong',
-                     f'said stays: {option}: {daemon.path(option)}:{told}' in log, log)
+                     f'stay in effect: {option}: {daemon.path(option)}:{told}' in log, log)
         os.unlink(daemon.path(option))
         log = daemon.hang_up()
         checks.check(f'{option}: or that it is gone', re.search(
-            rf'said stays: .*{re.escape(daemon.path(option))}.*: No such file', log), log)
+            rf'stay in effect: .*{re.escape(daemon.path(option))}.*: No such file', log), log)
         checks.check(f'{option}: the routes stay',
                      (daemon.read(TABLES), daemon.read(HOPS)) == before)
         daemon.write(option, texts[option])
     log = daemon.hang_up()
-    checks.check('right again: nothing to say', 'said stays' not in log and
+    checks.check('right again: nothing to say', 'stay in effect' not in log and
                  'sweep' in log.lower(), log)
     checks.check('right again: the routes stay',
                  (daemon.read(TABLES), daemon.read(HOPS)) == before)
@@ -183,7 +183,7 @@ def takes_another(checks, daemon, texts):
                       for port in (1, 3))
     daemon.write('hop_weights_file', weights)
     log = daemon.hang_up()
-    checks.check('another right file is taken', 'files of the routing options changed' in log, log)
+    checks.check('another right file is taken', 'routing files changed' in log, log)
     checks.check('and changes the routes', daemon.wait(lambda: daemon.read(TABLES) != before))
     daemon.write('hop_weights_file', texts['hop_weights_file'])
     daemon.hang_up()
@@ -200,11 +200,12 @@ def takes_odd_ones(checks, daemon, texts):
     log = daemon.hang_up()
     checks.check('weight 0 is told', re.search(r'hop_weights_file: .*:3: weight 0 of port 2 of '
                                                rf'switch {guid} counts as 1, expected', log), log)
-    checks.check('names are told', 'io_guid_file:1: \'"a\' is not read, expected' in log and
-                 'io_guid_file: 1 more lines with words that are not read' in log, log)
-    checks.check('they change nothing', 'said stays' not in log and daemon.read(TABLES) == before)
+    checks.check('names are told', 'io_guid_file:1: \'"a\' is ignored: expected' in log and
+                 'io_guid_file: 1 more lines with words that are ignored' in log, log)
+    checks.check('they change nothing',
+                 'stay in effect' not in log and daemon.read(TABLES) == before)
     log = daemon.hang_up()
-    checks.check('and are told once', 'counts as 1' not in log and 'not read' not in log, log)
+    checks.check('and are told once', 'counts as 1' not in log and 'is ignored' not in log, log)
     daemon.write('hop_weights_file', texts['hop_weights_file'])
     daemon.write('io_guid_file', texts['io_guid_file'])
     daemon.hang_up()
@@ -255,7 +256,7 @@ def forgives_unread_ones(checks, daemon):
         checks.check(f'{option}: stops the start if it is read', code == (0 if unread else 1),
                      (code, out))
         checks.check(f'{option}: is told', f'{option}: {daemon.path(option)}:{told}' in out and
-                     ('does not matter' in out) == unread, out)
+                     ('this has no effect' in out) == unread, out)
         daemon.write(option, saved)
 
 
@@ -273,7 +274,7 @@ def dumps_what_is_used(checks, directory, texts):
         daemon.write('root_guid_file', '0xdead\n')
         log = daemon.hang_up()
         checks.check('roots that are not there are told',
-                     'said before stays: updn: there is no root' in log, log)
+                     'stay in effect: updn: there is no root' in log, log)
         checks.check('the dumps are of the ones before', before == (
             daemon.read(TABLES), daemon.read(HOPS), daemon.read(ROOTS)) and
             before[2] == texts['root_guid_file'].replace('0x0', '0x'), before[2])

@@ -481,7 +481,7 @@ START_TEST(fall_back_is_announced)
 	expect_error(&net, "routing engine ftree: ");
 	expect_error(&net, "falling back to routing engine dnup");
 	expect_status(&net, "dnup", true);
-	expect_status(&net, "it is a fall-back; ftree: ", true);
+	expect_status(&net, "it is a fallback; ftree: ", true);
 	after = after_first(&net, "routing engine ftree: ");
 	g_free(ask(&net, "reroute"));
 	scenario_run_ms(net.s, 3000);
@@ -489,14 +489,14 @@ START_TEST(fall_back_is_announced)
 	scenario_expect(net.s, !strstr(at, "routing engine ftree: ")); /* nothing new */
 	scenario_expect(net.s, !strstr(at, "falling back") ||
 				       !strstr(strstr(at, "falling back") + 1, "falling back"));
-	expect_status(&net, "it is a fall-back; ftree: ", true);
+	expect_status(&net, "it is a fallback; ftree: ", true);
 	net_free(&net);
 	net_up(&net, "torus:3x3x3:1", 1, "ftree");
 	expect_error(&net, "falling back to routing engine updn");
 	net_free(&net);
 	net_up(&net, "fattree:4", 1, "ftree,updn");
 	scenario_check_log(net.s, "falling back", false);
-	expect_status(&net, "fall-back", false);
+	expect_status(&net, "fallback", false);
 	net_free(&net);
 }
 END_TEST
@@ -511,7 +511,7 @@ START_TEST(no_fallback_is_obeyed)
 	net_make(&net, "torus:3x3x3:1", 1, "ftree,no_fallback");
 	scenario_start(net.s);
 	scenario_run_ms(net.s, 20 * 1000);
-	expect_error(&net, "no routing engine that may be used can route this subnet: ftree: ");
+	expect_error(&net, "none of the allowed routing engines can route this subnet: ftree: ");
 	scenario_check_log(net.s, "falling back", false);
 	scenario_check_log(net.s, "SUBNET UP", false);
 	scenario_expect(net.s, blocks_sent(&net) == 0);
@@ -546,7 +546,7 @@ END_TEST
 /* A ring on which hosts send both ways round: logged at ERROR once, and as long as it lasts. */
 START_TEST(credit_loop_is_told)
 {
-	const char *text = "routes of minhop have a credit loop, the fabric can deadlock";
+	const char *text = "routes of minhop have a credit loop: the fabric can deadlock";
 	unsigned int node, port;
 	const char *at;
 	struct net net;
@@ -609,7 +609,7 @@ static char *looping_tables(struct net *net)
 /* The contents of an operator's file are checked before any switch gets them. */
 START_TEST(wrong_tables_are_not_used)
 {
-	const char *text = "file: its routes are wrong and not used: LID ";
+	const char *text = "file: its routes are invalid and are not used: LID ";
 
 	for (unsigned int fallback = 0; fallback < 2; fallback++) {
 		g_autofree char *path = NULL;
@@ -702,22 +702,24 @@ START_TEST(roots_that_do_not_do_leave_updn)
 	scenario_start(net.s);
 	scenario_converge(net.s, 20);
 	expect_error(&net, "routing engine updn: there is no root: 1 root GUIDs are not in the");
-	expect_error(&net, "falling back to routing engine updn with roots that it finds");
+	expect_error(&net, "falling back to routing engine updn with roots that it chooses");
 	scenario_check_log(net.s, "credit loop", false);
-	expect_status(&net, "it is a fall-back; updn: there is no root: ", true);
+	expect_status(&net, "it is a fallback; updn: there is no root: ", true);
 	write_roots(&net, path, false);
 	reread(&net);
-	scenario_check_log(net.s, "routing engine updn, first of the list, is in use again", true);
-	expect_status(&net, "fall-back", false);
+	scenario_check_log(net.s, "routing engine updn, the first of the list, is in use again",
+			   true);
+	expect_status(&net, "fallback", false);
 	write_roots(&net, path, true);
 	g_free(ask(&net, "reroute")); /* reads them again, as the classic daemon does */
 	scenario_run_ms(net.s, 3000);
-	expect_error(&net, "said before stays: updn: there is no root: 1 root GUIDs are not in");
-	expect_status(&net, "are as they were read before", true);
+	expect_error(&net, "last usable routing files stay in effect: updn: there is no root: 1 "
+			   "root GUIDs are not in");
+	expect_status(&net, "the last usable routing files stay in effect", true);
 	write_roots(&net, path, false);
 	g_free(ask(&net, "resweep heavy"));
 	scenario_run_ms(net.s, 3000);
-	expect_status(&net, "are as they were read before", false);
+	expect_status(&net, "the last usable routing files stay in effect", false);
 	scenario_check(net.s);
 	net_free(&net);
 }
@@ -739,12 +741,12 @@ START_TEST(roots_that_did_not_do_do_not_stay)
 	sim_node_set(net.s->sim, root, false);
 	scenario_start(net.s);
 	scenario_converge(net.s, 20);
-	expect_error(&net, "falling back to routing engine updn with roots that it finds");
+	expect_error(&net, "falling back to routing engine updn with roots that it chooses");
 	write_roots(&net, path, true);
 	sim_node_set(net.s->sim, root, true);
 	reread(&net);
-	scenario_check_log(net.s, "said before stays", false);
-	expect_status(&net, "it is a fall-back; updn: there is no root: ", true);
+	scenario_check_log(net.s, "the last usable routing files stay", false);
+	expect_status(&net, "it is a fallback; updn: there is no root: ", true);
 	net_free(&net);
 }
 END_TEST
@@ -758,9 +760,10 @@ START_TEST(a_file_that_does_not_do_is_not_used)
 		const char *told;
 	} cases[] = {
 		{"file", "-U", write_tables, "input:2: port 99, but switch 0x"},
-		{"updn", "-a", write_roots, "before stays: updn: there is no root: 1 root GUIDs "},
+		{"updn", "-a", write_roots,
+		 "files stay in effect: updn: there is no root: 1 root GUIDs "},
 	};
-	const char *text = "files of the routing options said before stays: ";
+	const char *text = "the last usable routing files stay in effect: ";
 	g_autofree char *path = NULL;
 	g_autofree uint8_t *before = NULL, *now = NULL;
 	struct net net;
@@ -782,17 +785,18 @@ START_TEST(a_file_that_does_not_do_is_not_used)
 	expect_error(&net, text);
 	scenario_check_log(net.s, cases[_i].told, true);
 	scenario_check_log(net.s, "falling back", false);
-	expect_status(&net, "ERROR                : files of the routing options are as they were "
-			    "read before; ", true);
-	expect_status(&net, "fall-back", false);
+	expect_status(&net,
+		      "ERROR                : the last usable routing files stay in effect; ",
+		      true);
+	expect_status(&net, "fallback", false);
 	after = after_first(&net, text);
 	reread(&net);
 	scenario_expect(net.s, !strstr(net.s->text->str + after, text)); /* nothing new */
-	expect_status(&net, "are as they were read before", true);
+	expect_status(&net, "the last usable routing files stay in effect", true);
 	cases[_i].write(&net, path, false);
 	reread(&net);
-	scenario_check_log(net.s, "options are in use as they are now", true);
-	expect_status(&net, "are as they were read before", false);
+	scenario_check_log(net.s, "the current routing files are in effect", true);
+	expect_status(&net, "the last usable routing files stay in effect", false);
 	scenario_check(net.s);
 	net_free(&net);
 }
@@ -998,7 +1002,7 @@ START_TEST(routes_follow_partitions)
 	scenario_start(net.s);
 	scenario_run_ms(net.s, 3000);
 	scenario_check_log(net.s, "SUBNET UP", true);
-	scenario_check_log(net.s, "send each other nothing by partitions", true);
+	scenario_check_log(net.s, "share no partition and have no virtual lane", true);
 	scenario_expect(net.s, !all_have_sls(&net));
 	scenario_expect(net.s, g_file_set_contents(path, "Default=0x7fff : ALL=full;\n", -1, NULL));
 	scenario_expect(net.s, daemon_reread_partitions(net.s->daemon));

@@ -91,7 +91,7 @@ START_TEST(generation_that_cannot_be_kept)
 	ck_assert_uint_ne(first, 0);
 	scenario_run_ms(s, 25 * 60 * 1000);
 	ck_assert_uint_eq(host->m_key, first);
-	scenario_check_log(s, "m_key_generation could not be kept: ", true);
+	scenario_check_log(s, "m_key_generation could not be saved: ", true);
 	g_rmdir(file);
 	scenario_run_ms(s, 10 * 60 * 1000);
 	ck_assert_uint_ne(host->m_key, first);
@@ -156,7 +156,7 @@ START_TEST(lost_before_the_start)
 		scenario_run_ms(s, 5000);
 		scenario_heavy_sweep(s, 10);
 		ck_assert_uint_eq(first_key(s, "host-9"), 0x7FFF);
-		scenario_check_log(s, "the partitions that were taken last are in force", true);
+		scenario_check_log(s, "the last accepted partitions are in force", true);
 		env.daemon = s->daemon;
 		command_run(&env, "health", true, &answer);
 		ck_assert_msg(strstr(answer.text, "partitions.conf"), "%s", answer.text);
@@ -195,7 +195,7 @@ START_TEST(emptied_include)
 	ck_assert(!daemon_reread_partitions(s->daemon));
 	refusal = daemon_refusal(s->daemon, DAEMON_PARTITIONS);
 	ck_assert_msg(refusal->why && strstr(refusal->why, "partitions.conf:1: include: ") &&
-			      strstr(refusal->why, "default.inc: it says nothing"),
+			      strstr(refusal->why, "default.inc: it is empty"),
 		      "%s", refusal->why);
 	for (unsigned int run = 0; run < 2; run++) {
 		scenario_stop(s);
@@ -236,7 +236,7 @@ START_TEST(lost_beside_changes)
 	}
 	ck_assert(daemon_change_partitions(s->daemon, "0x13: 0x7=full", 0, &serial, &error));
 	scenario_run_ms(s, 2000);
-	scenario_check_log(s, "the partitions that were taken last are in force", true);
+	scenario_check_log(s, "the last accepted partitions are in force", true);
 	scenario_free(s);
 }
 END_TEST
@@ -318,7 +318,7 @@ START_TEST(standby_that_never_had_a_file)
 	ck_assert_uint_eq(atomic_load(&daemon_context(m->sm[1].daemon)->sm_state), IBA_SM_MASTER);
 	if (_i >= 2) {
 		ck_assert_uint_eq(first_key(s, "host-5"), 0xFFFF);
-		expect_health(&m->sm[1], "kept apart", false);
+		expect_health(&m->sm[1], "separated by P_Keys", false);
 		managers_free(m);
 		return;
 	}
@@ -329,14 +329,14 @@ START_TEST(standby_that_never_had_a_file)
 	sim_node_set(s->sim, host, true);
 	scenario_run_ms(s, 5000);
 	ck_assert_uint_eq(first_key(s, "host-5"), 0x7FFF);
-	expect_health(&m->sm[1], "kept apart", true);
-	scenario_check_log(s, "no partitions are defined, but P_Key tables keep", true);
+	expect_health(&m->sm[1], "separated by P_Keys", true);
+	scenario_check_log(s, "ports (such as ", true);
 	if (_i == 1) {
 		managers_kill(m, 1);
 		managers_start(m, 1);
 		scenario_run_ms(s, 10 * 1000);
 		ck_assert_uint_eq(first_key(s, "host-5"), 0x7FFF);
-		expect_health(&m->sm[1], "kept apart", true);
+		expect_health(&m->sm[1], "separated by P_Keys", true);
 	}
 	scenario_old_file(file2, "Default=0x7fff:ALL=full;\n");
 	managers_configure(m, 1, has); /* the name of the file is used from the next start on */
@@ -344,7 +344,7 @@ START_TEST(standby_that_never_had_a_file)
 	managers_start(m, 1);
 	scenario_run_ms(s, 10 * 1000);
 	ck_assert_uint_eq(first_key(s, "host-5"), 0xFFFF);
-	expect_health(&m->sm[1], "kept apart", false);
+	expect_health(&m->sm[1], "separated by P_Keys", false);
 	managers_free(m);
 }
 END_TEST
@@ -460,7 +460,8 @@ static int after_a_crash(unsigned int at)
 		ck_assert_msg(first_key(s, "host-1") == 0x7FFF, "crash %u", at);
 		scenario_stop(s);
 	} else { /* it had not yet saved anything */
-		ck_assert_msg(strstr(error->message, "it was named"), "%u: %s", at, error->message);
+		ck_assert_msg(strstr(error->message, "opensm.conf names it"), "%u: %s", at,
+			      error->message);
 		ck_assert_uint_lt(at, EARLY);
 	}
 	scenario_free(s);
@@ -486,16 +487,16 @@ static const struct {
 	const char *why; /* NULL: it is accepted */
 	bool stops; /* a start fails, too */
 } spoilt[] = {
-	{"", "the keys that it had are gone", true},
-	{"# m_key 0x1234\n\n", "the keys that it had are gone", true},
+	{"", "it no longer sets any option", true},
+	{"# m_key 0x1234\n\n", "it no longer sets any option", true},
 	{NULL, "No such file", true},
 	/* Cut off, at the end of a line or not. */
-	{"subnet_timeout 17\n", "m_key is gone", true},
+	{"subnet_timeout 17\n", "m_key is missing", true},
 	{"subnet_timeout 17\nm_key 0x12", "its last line has no end", true},
-	{"subnet_timeout 17\nm_key 0x1234\n", "m_key_protection_level is gone", true},
+	{"subnet_timeout 17\nm_key 0x1234\n", "m_key_protection_level is missing", true},
 	{"subnet_timeout 17\nm_", "its last line has no end", true},
-	{"subnet_timeout 17\nm_key_protection_level 2\nm_key 0x12",
-	 "its last line has no end", true},
+	{"subnet_timeout 17\nm_key_protection_level 2\nm_key 0x12", "its last line has no end",
+	 true},
 	{"subnet_timeout 17\nm_key 0x1234\nm_key_protection_level 2\nlmc 0",
 	 "its last line has no end", true},
 	/* Explicit values apply. */
@@ -629,7 +630,7 @@ START_TEST(guarded_option)
 	g_autofree char *cut = guarded_conf(s, _i, NULL);
 	g_autofree char *meant = guarded_conf(s, _i, guards[_i].without);
 	g_autofree char *told =
-		g_strdup_printf(": %s is gone, which was in use ", guards[_i].option);
+		g_strdup_printf(": %s is missing, which was in use ", guards[_i].option);
 	g_autofree char *way = g_strdup_printf("or '%s ", guards[_i].option);
 	const struct refusal *refusal;
 	g_autoptr(GError) error = NULL;

@@ -259,7 +259,7 @@ START_TEST(small_leaf)
 	count_pairs(s, CAP, &lost, &good);
 	scenario_expect_at_most(s, lost, 0);
 	scenario_expect_at_most(s, 16 * 30, good);
-	scenario_check_log(s, "its 16 hosts cannot send to those", true);
+	scenario_check_log(s, "its 16 hosts cannot send to those LIDs", true);
 	scenario_free(s);
 }
 END_TEST
@@ -280,9 +280,9 @@ START_TEST(all_spines_small)
 	count_pairs(s, CAP, &lost, &good);
 	scenario_expect_at_most(s, lost, 0);
 	scenario_expect_at_most(s, 40 * 39, good);
-	scenario_check_log(s, "the cables leave no way around such switches: ", true);
+	scenario_check_log(s, "there is no way around such switches: ", true);
 	scenario_check_log(s, "no free LID", false);
-	check_health(s, CONTROL_SUBNET_BAD, "ERROR tables: the cables leave no way around such");
+	check_health(s, CONTROL_SUBNET_BAD, "ERROR tables: there is no way around such");
 	scenario_free(s);
 }
 END_TEST
@@ -315,8 +315,8 @@ START_TEST(without_lids)
 	scenario_start(s);
 	scenario_run_ms(s, 50);
 	ck_assert_msg(count_errors(s->text->str) <= 5, "%s", s->text->str);
-	switches = strstr(s->text->str, "17 more switches forward LIDs up to 0x0063 only");
-	advice = strstr(s->text->str, "; with a smaller lmc they need fewer");
+	switches = strstr(s->text->str, "17 more switches only forward LIDs up to 0x0063");
+	advice = strstr(s->text->str, "; a smaller lmc needs fewer LIDs");
 	ck_assert_msg(switches && advice > switches, "%s", s->text->str);
 	scenario_check_log(s, "refused state", false);
 	scenario_check_log(s, "stays in INIT", false);
@@ -330,7 +330,7 @@ START_TEST(no_lid_is_left)
 	static const char *const told[] = {
 		"no free LID for 5 ports: the switches forward LIDs up to 0x001f",
 		"no free LID for 11 ports: the switches forward LIDs up to 0x001f; "
-		"with a smaller lmc they need fewer",
+		"a smaller lmc needs fewer LIDs",
 	};
 	struct scenario *s = scenario_new("fattree:4", 1);
 
@@ -345,8 +345,8 @@ START_TEST(no_lid_is_left)
 	scenario_start(s);
 	scenario_run_ms(s, 3000);
 	scenario_check_log(s, told[_i], true);
-	scenario_check_log(s, "with a smaller lmc", _i);
-	scenario_check_log(s, "it forwards LIDs up to 0x001f only", true);
+	scenario_check_log(s, "; a smaller lmc needs fewer LIDs", _i);
+	scenario_check_log(s, "it only forwards LIDs up to 0x001f", true);
 	check_health(s, CONTROL_SUBNET_BAD, _i ? "11 ports have no LID" : "5 ports have no LID");
 	scenario_free(s);
 }
@@ -360,12 +360,13 @@ static const struct {
 	const char *text;
 } told[] = {
 	{"leaf-0-0", 12, false, CONTROL_SUBNET_BAD,
-	 "its 2 hosts cannot send to those; the SM sends through it: the SA cannot answer those"},
+	 "its 2 hosts cannot send to those LIDs; the SM sends through it: the SA cannot answer "
+	 "those LIDs"},
 	{"leaf-1-0", 12, false, CONTROL_SUBNET_BAD,
-	 "ERROR tables: leaf-1-0 (0x0200000080000b00): LinearFDBCap 12: it forwards LIDs below "
-	 "0x000c only, routes to others go around it; its 2 hosts cannot send to those\n"},
+	 "ERROR tables: leaf-1-0 (0x0200000080000b00): LinearFDBCap 12: it only forwards LIDs "
+	 "below 0x000c, routes to other LIDs avoid it; its 2 hosts cannot send to those LIDs\n"},
 	{"leaf-1-0", 0, true, CONTROL_SUBNET_BAD,
-	 "ERROR tables: leaf-1-0 (0x0200000080000b00): MulticastFDBCap 0: its 2 hosts get no "},
+	 "ERROR tables: leaf-1-0 (0x0200000080000b00): MulticastFDBCap 0: its 2 hosts receive no "},
 	{"core-0-0", 12, false, CONTROL_DONE, "warning tables: core-0-0 (0x"},
 	{"core-0-0", 0, true, CONTROL_DONE, "warning tables: core-0-0 (0x"},
 };
@@ -409,7 +410,8 @@ START_TEST(health_tells_of_groups)
 	scenario_option(s, "--Pconfig", file);
 	scenario_start(s);
 	scenario_run_ms(s, 5000);
-	check_health(s, CONTROL_SUBNET_BAD, "multicast groups cannot be made: no MLID is free");
+	check_health(s, CONTROL_SUBNET_BAD,
+		     "multicast groups that IPoIB needs cannot be created: no MLID is free");
 	ck_assert(g_file_set_contents(file, ipoib, -1, NULL));
 	scenario_heavy_sweep(s, 20);
 	scenario_run_ms(s, 5000);
@@ -433,8 +435,8 @@ START_TEST(health_tells_of_parts)
 	scenario_run_ms(s, 5000);
 	check_health(s, _i ? CONTROL_DONE : CONTROL_SUBNET_BAD,
 		     _i ? "warning tables: "
-			: "ERROR tables: the cables leave multicast no way around such switches: "
-			  "hosts are in 4 parts\n");
+			: "ERROR tables: multicast has no way around such switches: "
+			  "hosts are split into 4 parts\n");
 	scenario_free(s);
 }
 END_TEST
@@ -496,7 +498,7 @@ static void make_groups(struct scenario *s)
 START_TEST(groups_beyond_a_new_leaf)
 {
 	static const char line[] = "leaf-2-0 (0x0200000080000f00): MulticastFDBCap 4: its 2 hosts "
-				   "get no multicast of the groups with MLIDs from 0xc004 on";
+				   "receive no multicast of the groups with MLIDs from 0xc004 on";
 	struct scenario *s = scenario_new("fattree:4", 1);
 	g_autofree char *health = g_strdup_printf("ERROR tables: %s\n", line);
 	unsigned int leaf = scenario_node(s, "leaf-2-0");
@@ -517,7 +519,7 @@ START_TEST(groups_beyond_a_new_leaf)
 	sim_set_multicast_fdb_cap(s->sim, leaf, 4096);
 	scenario_heavy_sweep(s, 20);
 	check_health(s, CONTROL_DONE, "");
-	scenario_check_log(s, "all switches that forward multicast of hosts have room", true);
+	scenario_check_log(s, "all switches that forward multicast have room", true);
 	scenario_free(s);
 }
 END_TEST
@@ -555,9 +557,10 @@ START_TEST(groups_of_before)
 	}
 	scenario_run_ms(s, 3000);
 	if (_i) {
-		check_health(s, CONTROL_SUBNET_BAD,
-			     "MulticastFDBCap 4: its 2 hosts get no multicast of the groups with "
-			     "MLIDs from 0xc004 on");
+		check_health(
+			s, CONTROL_SUBNET_BAD,
+			"MulticastFDBCap 4: its 2 hosts receive no multicast of the groups with "
+			"MLIDs from 0xc004 on");
 	} else {
 		scenario_check(s);
 		check_health(s, CONTROL_DONE, "");

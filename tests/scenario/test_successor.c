@@ -79,7 +79,7 @@ START_TEST(deposed_unawares)
 	m->lose = NULL;
 	event_emit(&daemon_context(m->sm[0].daemon)->bus, EVENT_SWEEP_ALLOWED, 1);
 	check_taken_back(before, 0);
-	scenario_check_log(m->s, "is no master any more", false);
+	scenario_check_log(m->s, "is no longer MASTER", false);
 	end();
 }
 END_TEST

@@ -162,7 +162,7 @@ START_TEST(flapping_host)
 	ck_assert_uint_eq(state_of(s, &host), IBA_PORT_INIT);
 	expect_said(s, "unhealthy", " to host-9: flapping");
 	expect_said(s, "unhealthy json", "\"action\":\"isolate\"");
-	expect_said(s, "status", "Unhealthy Ports      : 1, 1 of them left out");
+	expect_said(s, "status", "Unhealthy Ports      : 1, 1 of them excluded");
 	g_free(console(s, "health", &status));
 	ck_assert_uint_eq(status, CONTROL_DEVICES_BAD);
 	ck_assert(g_file_test(file, G_FILE_TEST_EXISTS));
@@ -171,7 +171,7 @@ START_TEST(flapping_host)
 	expect_left_out(s, &host);
 	ck_assert_uint_eq(scenario_counters(s).sets, sets);
 	scenario_converge(s, 20);
-	scenario_check_log(s, "unhealthy no more", true);
+	scenario_check_log(s, "no longer unhealthy", true);
 	expect_said(s, "unhealthy", "no port misbehaves");
 	scenario_free(s);
 }
@@ -207,7 +207,7 @@ START_TEST(only_reported)
 	scenario_check_log(s, "unhealthy (flapping)", true);
 	scenario_converge(s, 5);
 	expect_said(s, "unhealthy", "report");
-	expect_said(s, "status", "Unhealthy Ports      : 1, 0 of them left out");
+	expect_said(s, "status", "Unhealthy Ports      : 1, 0 of them excluded");
 	scenario_run_ms(s, 620 * 1000);
 	expect_said(s, "unhealthy", "no port misbehaves");
 	scenario_free(s);
@@ -232,7 +232,7 @@ START_TEST(own_cable_is_left_alone)
 	struct place own = place_of(s, "host-0");
 
 	flap(s, &own, 20);
-	scenario_check_log(s, "but only reported: it is the SM's own cable", true);
+	scenario_check_log(s, "but only reported: it is the cable of the SM's own port", true);
 	scenario_converge(s, 10);
 	scenario_free(s);
 }
@@ -257,7 +257,7 @@ START_TEST(cable_between_switches)
 			cable.sw_guid = view.node_guid;
 	}
 	flap(s, &cable, 8);
-	scenario_check_log(s, "but only reported: others would be cut off", true);
+	scenario_check_log(s, "but only reported: other nodes would be cut off", true);
 	scenario_converge(s, 10);
 	set_policy(s, "", "flapping switch isolate release 60 cut_off\n");
 	ck_assert(daemon_reread_logged(s->daemon));
@@ -282,7 +282,7 @@ START_TEST(one_of_several_cables)
 	ck_assert_uint_eq(state_of(s, &cable), IBA_PORT_INIT);
 	scenario_check_log(s, "action isolate", true);
 	scenario_expect(s, !(atomic_load(&daemon_context(s->daemon)->sweep) & SWEEP_FLAG_ERRORS));
-	expect_said(s, "health", "ports: 1 unhealthy ports are left out");
+	expect_said(s, "health", "ports: 1 unhealthy ports are excluded");
 	g_free(console(s, "health", &status));
 	ck_assert_uint_eq(status, CONTROL_DEVICES_BAD);
 	scenario_run_ms(s, 50 * 1000);
@@ -310,7 +310,7 @@ START_TEST(last_cable_is_taken_back)
 	expect_said(s, "unhealthy", nearer);
 	sim_link_set(s->sim, last.sw, last.port, false);
 	scenario_run_ms(s, 1000);
-	scenario_check_log(s, "a switch is gone, and this may be the way to it", true);
+	scenario_check_log(s, "a switch is gone, and this port may lead to it", true);
 	scenario_converge(s, 10);
 	scenario_free(s);
 }
@@ -396,7 +396,7 @@ START_TEST(traps_about_a_port)
 	tell_of_port(s, &host);
 	ck_assert(is_off(s, &host));
 	expect_left_out(s, &host);
-	expect_said(s, "status", "Unhealthy Ports      : 1, 1 of them left out");
+	expect_said(s, "status", "Unhealthy Ports      : 1, 1 of them excluded");
 	scenario_free(s);
 }
 END_TEST
@@ -709,7 +709,7 @@ START_TEST(switch_beside_a_host)
 	scenario_run_ms(s, 65 * 1000);
 	scenario_check_log(s, "it leads to that switch", true);
 	ck_assert(is_off(s, &host));
-	expect_said(s, "status", "Unhealthy Ports      : 1, 1 of them left out");
+	expect_said(s, "status", "Unhealthy Ports      : 1, 1 of them excluded");
 	scenario_free(s);
 }
 END_TEST
@@ -831,7 +831,7 @@ START_TEST(policy_changes)
 	g_assert(g_file_set_contents(file, "flapping ca isolat\n", -1, NULL));
 	ck_assert(daemon_reread_logged(s->daemon));
 	scenario_check_log(s,
-			   "the policy of unhealthy ports stays as it was: "
+			   "the policy of unhealthy ports is unchanged: "
 			   "hm_ports_health_policy_file: ",
 			   true);
 	scenario_check_log(s, "ports-policy.conf:1:13: found 'isolat', expected ignore,", true);

@@ -36,6 +36,21 @@ def comments_only(text):
     return ''.join(kept) + blank(text[last:])
 
 
+def strings(text):
+    """The insides of all strings; those with only blanks or a macro between them are one."""
+    found, last = [], None
+    for match in TOKEN.finditer(text):
+        if match.group(0)[0] != '"':
+            continue
+        if last is not None and re.fullmatch(r'[\s\\]*(?:[A-Z][A-Za-z0-9_]*\s*)?',
+                                             text[last:match.start()]):
+            found[-1] += match.group(0)[1:-1]
+        else:
+            found.append(match.group(0)[1:-1])
+        last = match.end()
+    return found
+
+
 class Function:
     """A function's name and its lines from the first of the signature to the closing brace."""
 

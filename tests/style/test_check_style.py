@@ -291,22 +291,28 @@ class Floors(unittest.TestCase):
 
 class Prose(unittest.TestCase):
     FILES = [tree.SourceFile('opensm/sm/a.c', HEAD + '/* Who answers is met. */\nint who;\n'),
+             tree.SourceFile('opensm/sm/b.c', HEAD +
+                             'f("the one "\n  "who");\nf("who");\nf("so " PRIu64 "many");\n'
+                             'f("there is no file");\nf("port %u is no switch");\n'),
+             tree.SourceFile('tests/b.c', HEAD + 'f("the one who");\n'),
              tree.SourceFile('man/a.8', 'There is no way.\n'),
              tree.SourceFile('tests/a.py', '# who\n')]
 
     def test_counts(self):
         found = {name: number for name, number in prose.counts(self.FILES).items() if number}
-        self.assertEqual({'who': 1, 'is met': 1, 'is no': 1}, found)
+        self.assertEqual({'who': 1, 'is met': 1, 'is no': 1, 'text who': 1, 'text so many': 1,
+                          'text is no': 1}, found)
 
     def test_a_count_only_falls(self):
         with tempfile.TemporaryDirectory() as top:
             os.makedirs(os.path.join(top, 'tests', 'style'))
             path = os.path.join(top, 'tests', 'style', 'prose_known')
+            texts = 'text who 1\ntext so many 1\ntext is no 1\n'
             for text, told in (('who 1\nis met 1\nis no 1\n', []),
                                ('# some\nwho 0\nis met 1\nis no 1\n', ["'who' stands 1 times"]),
                                ('who 1\nis met 2\nis no 1\n', ["'is met' stands 1 times: put"])):
                 with open(path, 'w', encoding='utf-8') as stream:
-                    stream.write(text)
+                    stream.write(text + texts)
                 found = list(prose.phrases(self.FILES, top))
                 self.assertEqual(len(told), len(found), found)
                 for line, begin in zip(found, told):

@@ -71,6 +71,7 @@ class SourceFile:
         self.layer = layer_of(path)
         self.code = csource.code_only(text) if self.is_c else ''
         self.comments = csource.comments_only(text) if self.is_c else text
+        self.strings = csource.strings(text) if self.is_c else []
         self.functions = csource.functions(self.code) if self.is_c and not self.is_table else []
 
 

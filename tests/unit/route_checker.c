@@ -487,7 +487,7 @@ bool checker_agrees(const struct checker *checker, unsigned int threads, const c
 		      fast.acyclic, slow->acyclic, fast.cut, slow->cut,
 		      (unsigned int)fast.discarded, (unsigned int)slow->discarded,
 		      (unsigned int)fast.paths, (unsigned int)slow->paths,
-		      fast.witness ? fast.witness : "no witness");
+		      fast.witness ? fast.witness : "no example");
 	if (fast.complete && !fast.discarded)
 		ck_assert_msg(fast.max_hops == slow->max_hops, "%s: at most %u hops, not %u", what,
 			      slow->max_hops, fast.max_hops);

@@ -99,7 +99,7 @@ START_TEST(many_differences_are_counted)
 	found = agreement_compare(own, KEY, text, strlen(text), &compared);
 	ck_assert_uint_eq(found->len, files);
 	told = agreement_tell(found);
-	ck_assert(strstr(told, "partition_config_file (what the file says), "));
+	ck_assert(strstr(told, "partition_config_file (contents of the file), "));
 	ck_assert(g_str_has_suffix(told, " more"));
 	agreed_unref(own);
 	agreed_unref(other);

@@ -230,9 +230,9 @@ START_TEST(test_disk_fails)
 		capture_write(capture, 0, &address, mad, sizeof(mad));
 	capture_free(capture);
 	setrlimit(RLIMIT_FSIZE, &was);
-	first = strstr(text->str, "capturing ends");
+	first = strstr(text->str, "capturing stops");
 	ck_assert_ptr_nonnull(first);
-	ck_assert_ptr_null(strstr(first + 1, "capturing ends"));
+	ck_assert_ptr_null(strstr(first + 1, "capturing stops"));
 	log_free(log);
 	g_string_free(text, TRUE);
 	clear(file);

@@ -139,8 +139,8 @@ static const struct {
 	{"health", "healthy: MASTER, subnet up: 20 switches, 16 hosts, 48 links\nlast sweep: "},
 	{"health", ", good, took "},
 	{"health",
-	 "\nwarning security: 4 settings leave the subnet open to its hosts, which \"health "
-	 "security\" lists\n"},
+	 "\nwarning security: 4 settings leave the subnet open to its hosts; \"health security\" "
+	 "lists them\n"},
 	{"health security", "\nERROR security: m_key is 0: any host can set ports and tables; "},
 	{"querylid 1", "Query results for LID 1\n   GUID                : 0x02"},
 	{"querylid 0x1", "Query results for LID 1\n"},
@@ -162,7 +162,7 @@ static const struct {
 	 "of host-0\n  rate: port 1 of host-0\n  packet life time 18: "
 	 "option subnet_timeout\n"},
 	{"path host-0 host-15 pkey 0x7fff sl 3", "  P_Key: asked for\n  SL: asked for\n"},
-	{"path host-0 host-15 pkey 0x1", "There is no such path: the two share no such P_Key"},
+	{"path host-0 host-15 pkey 0x1", "There is no such path: the two ports share no P_Key of "},
 	{"path host-0 host-0 service-id 7 qos-class 4095", "0: it does not leave the port\n"},
 	{"path host-0 0x0200000000001001", "  host-15 (0x0200000000001000)\n"},
 	{"path 0x0200000000000100 leaf-0-0", "  leaf-0-0 (0x0200000080000700)\n"},
@@ -176,7 +176,7 @@ static const struct {
 	 "   P_Key 0x7fff 'Default': 36 full and 0 limited members, 1 group(s), IPoIB\n"},
 	{"partitions 0xffff", "0x0200000000000101 host-0 port 1: full\n"},
 	{"partitions Default", "0x0200000080000700 leaf-0-0 port 0: full\n"},
-	{"partitions reload", "partitions.conf says what it said before\n"},
+	{"partitions reload", "partitions.conf has not changed\n"},
 	{"qos", "QoS is off: opensm.conf says qos FALSE\n"},
 	{"ports down", "0 port(s) down\n"},
 	{"ports slow", "0 link(s) below"},
@@ -421,7 +421,7 @@ START_TEST(sweeps_off_and_on)
 	expect("status", "   Sweeping enabled               : 0\n");
 	smps = scenario_counters(f.s).gets;
 	ask("sim unlink leaf-0-0 3");
-	expect("resweep heavy", "Sweeps are off: it waits for 'sweep on'\n");
+	expect("resweep heavy", "Sweeps are off: it will run after 'sweep on'\n");
 	scenario_run_ms(f.s, 30000);
 	ck_assert_uint_eq(scenario_counters(f.s).gets, smps);
 	ck_assert_uint_eq(count_heavy(), heavy);
@@ -452,7 +452,7 @@ START_TEST(sweeps_wanted)
 	scenario_run_ms(f.s, 500);
 	ck_assert_uint_eq(counter_get(counters, sweeps_reroute), 1);
 	expect("events", "reroute sweep in ");
-	expect("events", " ms (reroute wanted)\n");
+	expect("events", " ms (reroute requested)\n");
 	expect("events", "light sweep in ");
 }
 END_TEST
@@ -515,7 +515,7 @@ START_TEST(insecure_settings)
 {
 	expect("status", "\n   Insecure Settings\n");
 	expect("status", "   m_key is 0: ");
-	expect("status", "   sm_key is the one that everybody knows; ");
+	expect("status", "   sm_key is the well-known default; ");
 	expect("status json", "\"insecure\":[{\"key\":\"m_key\"");
 	scenario_conf(f.s, "m_key 0x1234\nsm_key 0x5678\n");
 	ck_assert(daemon_reread(f.s->daemon, NULL));
@@ -850,7 +850,7 @@ START_TEST(health_of_the_sick)
 	reset_stubborn("host-12");
 	scenario_run_ms(f.s, 20000);
 	ck_assert_uint_eq(times(ask("health"), "ERROR device: 'host-"), 10);
-	expect("health", "ERROR device: 2 more have errors, which the log has\n");
+	expect("health", "ERROR device: 2 more nodes have errors; see the log\n");
 }
 END_TEST
 
@@ -955,7 +955,7 @@ START_TEST(health_of_what_is_kept)
 	sim_set_port_guid(f.s->sim, node, 1, 0x77);
 	sim_link_set(f.s->sim, node, 1, true);
 	scenario_run_ms(f.s, 2000);
-	expect_health(CONTROL_FILES_BAD, "ERROR files: LIDs, M_Keys or left P_Key indexes");
+	expect_health(CONTROL_FILES_BAD, "ERROR files: LIDs, M_Keys or vacated P_Key indexes");
 	ck_assert_int_eq(g_rmdir(file), 0);
 	ask("resweep heavy");
 	scenario_run_ms(f.s, 2000);

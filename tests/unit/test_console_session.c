@@ -213,7 +213,9 @@ START_TEST(the_last_line)
 	type_cut("priority 1");
 	ck_assert_ptr_null(f.session);
 	ck_assert_uint_eq(priority(), runs ? 1 : 7);
-	ck_assert_int_eq(!strcmp(heard(), "The last line has no end: it is not taken\n"), !runs);
+	ck_assert_int_eq(
+		!strcmp(heard(), "The last line has no newline at its end and is ignored\n"),
+		!runs);
 }
 END_TEST
 
@@ -233,7 +235,7 @@ START_TEST(the_key_is_cut)
 	begin(KEY);
 	type_cut(KEY);
 	ck_assert_ptr_null(f.session);
-	ck_assert_str_eq(heard(), "The last line has no end: it is not taken\n");
+	ck_assert_str_eq(heard(), "The last line has no newline at its end and is ignored\n");
 }
 END_TEST
 
@@ -279,7 +281,7 @@ START_TEST(idle_for_long)
 	ck_assert_ptr_nonnull(f.session);
 	pass_s(101);
 	ck_assert_ptr_null(f.session);
-	ck_assert_str_eq(heard(), "\nNothing was said for long: the session is closed\n");
+	ck_assert_str_eq(heard(), "\nThe session was idle for too long and is closed\n");
 }
 END_TEST
 
@@ -296,7 +298,7 @@ START_TEST(giving_way)
 	heard();
 	session_give_way(f.session);
 	ck_assert_ptr_null(f.session);
-	ck_assert_str_eq(heard(), "\nIdle sessions make room for another: this one ends\n");
+	ck_assert_str_eq(heard(), "\nThis idle session is closed to make room for another\n");
 }
 END_TEST
 

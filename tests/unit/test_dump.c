@@ -182,7 +182,7 @@ START_TEST(test_gaps)
 	routing = route_text(fabric, text, NULL);
 	same_tables(fabric, minhop, routing, 0);
 	ck_assert_ptr_nonnull(strstr(routing->note, "0 entries of 1 switches"));
-	ck_assert_ptr_nonnull(strstr(routing->note, "4 switches that are not in it and are"));
+	ck_assert_ptr_nonnull(strstr(routing->note, "4 switches that are missing in it and are"));
 	ck_assert_ptr_nonnull(strstr(routing->note, "1 switches that are not in the subnet"));
 	ck_assert_ptr_nonnull(strstr(routing->note, "1 entries for LIDs or ports that are not in"));
 	routing_unref(routing);

@@ -318,12 +318,13 @@ START_TEST(test_port)
 	ck_assert(g_str_has_prefix(line(), "sent SubnLid Get(NodeInfo)"));
 	busy = true;
 	vendor_send(&vendor, &host, wire, IBA_MAD_BYTES, 0);
-	ck_assert_ptr_nonnull(strstr(text->str, "not sent, as the device takes no more: SubnLid"));
+	ck_assert_ptr_nonnull(
+		strstr(text->str, "not sent, as the device does not accept more MADs: SubnLid"));
 	g_string_truncate(text, 0);
 	receive(&vendor, actor, VENDOR_RECEIVED);
 	ck_assert(g_str_has_prefix(line(), "received SubnLid Get(NodeInfo) 0x3 LID 7"));
 	receive(&vendor, actor, VENDOR_TIMED_OUT);
-	ck_assert(g_str_has_prefix(line(), "no answer came to SubnLid Get(NodeInfo)"));
+	ck_assert(g_str_has_prefix(line(), "no answer to SubnLid Get(NodeInfo)"));
 	receive(&vendor, actor, VENDOR_FAILED);
 	ck_assert(g_str_has_prefix(line(), "the device refused SubnLid Get(NodeInfo)"));
 	actor_free(actor);

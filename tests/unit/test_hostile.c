@@ -173,7 +173,7 @@ START_TEST(test_identity_of_the_sm_is_stolen)
 	bed->n = UINT64_MAX;
 	bed_start(bed);
 	bed_run_ms(bed, 5000);
-	ck_assert(bed_logged(bed, "two nodes have it"));
+	ck_assert(bed_logged(bed, "two nodes have this GUID"));
 	ck_assert(bed_logged(bed, "ERRORS DURING INITIALIZATION"));
 	subnet = bed_subnet(bed);
 	ck_assert_ptr_nonnull(subnet); /* the others are served */
@@ -312,8 +312,8 @@ START_TEST(test_port_state_is_nonsense)
 	bed_start(bed);
 	bed_run_ms(bed, 20000);
 	ck_assert(!is_up());
-	ck_assert(bed_logged(bed, how->of_host ? "PortInfo of port 1 makes no sense"
-					       : "PortInfo of port 3 makes no sense"));
+	ck_assert(bed_logged(bed, how->of_host ? "PortInfo of port 1 is invalid"
+					       : "PortInfo of port 3 is invalid"));
 	before = bed_counted(bed);
 	bed_run_ms(bed, 60000);
 	ck_assert_uint_le(bed_counted(bed) - before, 7);

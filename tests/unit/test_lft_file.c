@@ -29,27 +29,27 @@ static const struct {
 static const struct {
 	const char *text, *told;
 } bad[] = {
-	{ "", "f:0: '': the file ends without any switch, expected 'Unicast lids" },
-	{ "0x1 1\n", "f:1: '0x1 1': no switch before it" },
-	{ "x\n", "f:1: 'x': no switch before it" },
-	{ "Unicast lids [0x0-0x24] of switch Lid 2\n", "f:1: 'Unicast lids" },
-	{ "Unicast lids of guid 0x0 (x):\n", "no GUID of a switch" },
-	{ "Unicast lids of guid 0x10000000000000000 (x):\n", "no GUID of a switch" },
-	{ HEAD HEAD, "f:2: 'Unicast lids" },
-	{ HEAD "0x1 1\n0x01 2\n", "f:3: '0x01 2': LID 0x0001 of this switch stands there twice" },
-	{ HEAD "0xc000 1\n", "no unicast LID at its start" },
-	{ HEAD "garbage\n", "f:2: 'garbage': no unicast LID at its start" },
-	{ HEAD "0x1 256\n", "f:2: '0x1 256': no port from 0 to 255 behind the LID" },
-	{ HEAD "0x1 -1\n", "no port from 0 to 255" },
-	{ HEAD "0x1 1x\n", "no port from 0 to 255" },
-	{ HEAD "0x1\n", "no port from 0 to 255" },
-	{ HEAD "0x1 1 1\n", "'1' behind the port" },
-	{ HEAD "0x1 1 \x1b[2J\n", "'\\033[2J' behind the port" },
-	{ HEAD "0x0 1\n", "a port for LID 0" },
-	{ HEAD "0x1 1 # Switch portguid H0\n", "no GUID behind portguid" },
-	{ HEAD "1 lids dumped\n0x1 1\n", "f:3: '0x1 1': no switch before it" },
-	{ "Multicast mlids [0xc000-0xc3ff] of switch Lid 2 guid 0x1 (L0-0):\n", "multicast" },
-	{ HEAD "\x01\xff\n", "'\\001\\377': no unicast LID" },
+	{"", "f:0: '': the file ends without any switch, expected 'Unicast lids"},
+	{"0x1 1\n", "f:1: '0x1 1': there is no switch before it"},
+	{"x\n", "f:1: 'x': there is no switch before it"},
+	{"Unicast lids [0x0-0x24] of switch Lid 2\n", "f:1: 'Unicast lids"},
+	{"Unicast lids of guid 0x0 (x):\n", "there is no GUID of a switch"},
+	{"Unicast lids of guid 0x10000000000000000 (x):\n", "there is no GUID of a switch"},
+	{HEAD HEAD, "f:2: 'Unicast lids"},
+	{HEAD "0x1 1\n0x01 2\n", "f:3: '0x01 2': LID 0x0001 of this switch is listed twice"},
+	{HEAD "0xc000 1\n", "it does not start with a unicast LID"},
+	{HEAD "garbage\n", "f:2: 'garbage': it does not start with a unicast LID"},
+	{HEAD "0x1 256\n", "f:2: '0x1 256': there is no port from 0 to 255 after the LID"},
+	{HEAD "0x1 -1\n", "no port from 0 to 255"},
+	{HEAD "0x1 1x\n", "no port from 0 to 255"},
+	{HEAD "0x1\n", "no port from 0 to 255"},
+	{HEAD "0x1 1 1\n", "'1' after the port"},
+	{HEAD "0x1 1 \x1b[2J\n", "'\\033[2J' after the port"},
+	{HEAD "0x0 1\n", "a port for LID 0"},
+	{HEAD "0x1 1 # Switch portguid H0\n", "there is no GUID after portguid"},
+	{HEAD "1 lids dumped\n0x1 1\n", "f:3: '0x1 1': there is no switch before it"},
+	{"Multicast mlids [0xc000-0xc3ff] of switch Lid 2 guid 0x1 (L0-0):\n", "multicast"},
+	{HEAD "\x01\xff\n", "'\\001\\377': it does not start with a unicast LID"},
 };
 
 static const struct {
@@ -64,15 +64,15 @@ static const struct {
 static const struct {
 	const char *text, *told;
 } bad_hops[] = {
-	{ "0x1: 01\n", "f:1: '0x1: 01': no switch before it, expected 'Switch: guid" },
-	{ "Switch: guid x\n", "no GUID of a switch" },
-	{ SWITCH SWITCH, "f:2: 'Switch: guid 0x200000': the switch stands there twice" },
-	{ SWITCH "0x1 01\n", "no colon behind the LID" },
-	{ SWITCH "0x1:\n", "no hops behind the LID" },
-	{ SWITCH "0x1: 100\n", "'100' is no number of hops" },
-	{ SWITCH "0x1: 01 zz\n", "'zz' is no number of hops" },
-	{ SWITCH "0x1: 01\n0x1: 01\n", "f:3: '0x1: 01': LID 0x0001 of this switch" },
-	{ SWITCH "0x1: 01 # portguid\t0\n0x2: 1 # portguid 0\n", "no GUID behind portguid" },
+	{"0x1: 01\n", "f:1: '0x1: 01': there is no switch before it, expected 'Switch: guid"},
+	{"Switch: guid x\n", "there is no GUID of a switch"},
+	{SWITCH SWITCH, "f:2: 'Switch: guid 0x200000': the switch is listed twice"},
+	{SWITCH "0x1 01\n", "there is no colon after the LID"},
+	{SWITCH "0x1:\n", "there are no hops after the LID"},
+	{SWITCH "0x1: 100\n", "'100' is not a number of hops"},
+	{SWITCH "0x1: 01 zz\n", "'zz' is not a number of hops"},
+	{SWITCH "0x1: 01\n0x1: 01\n", "f:3: '0x1: 01': LID 0x0001 of this switch"},
+	{SWITCH "0x1: 01 # portguid\t0\n0x2: 1 # portguid 0\n", "there is no GUID after portguid"},
 };
 
 START_TEST(test_good)

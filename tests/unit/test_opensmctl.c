@@ -47,8 +47,8 @@ static const struct {
 	{"-p 2c903000a1b2c health", NULL},
 	{"--connect h:1 --ca f --key-file k status", NULL},
 	{"--nonsense", "Unknown option --nonsense"},
-	{"-p ib0", "--port: 'ib0' is no port GUID"},
-	{"-p 0", "--port: '0' is no port GUID"},
+	{"-p ib0", "--port: 'ib0' is not a port GUID"},
+	{"-p 0", "--port: '0' is not a port GUID"},
 	{"-s /x -p 1", "expected one of them"},
 	{"--connect h:1 -p 1", "expected one of them"},
 	{"--ca f status", "are for --connect"},
@@ -183,11 +183,11 @@ static const struct {
 	{"\x1e{\"status\":0}", NULL, "closed the connection"},
 	{"There are too many sessions\n", NULL, "connection: There are too many sessions"},
 	{"", NULL, "closed the connection"},
-	{"\x1e{\"status\":-1}\n", NULL, "not how a daemon answers"},
-	{"\x1e{\"status\":1e99}\n", NULL, "not how a daemon answers"},
-	{"\x1e{\"status\":\"0\"}\n", NULL, "not how a daemon answers"},
-	{"\x1e[1]\n", NULL, "not how a daemon answers"},
-	{"\x1e\n", NULL, "not how a daemon answers"},
+	{"\x1e{\"status\":-1}\n", NULL, "this is not an answer of opensm"},
+	{"\x1e{\"status\":1e99}\n", NULL, "this is not an answer of opensm"},
+	{"\x1e{\"status\":\"0\"}\n", NULL, "this is not an answer of opensm"},
+	{"\x1e[1]\n", NULL, "this is not an answer of opensm"},
+	{"\x1e\n", NULL, "this is not an answer of opensm"},
 };
 
 START_TEST(records_of_a_daemon)

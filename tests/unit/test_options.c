@@ -392,7 +392,7 @@ START_TEST(usage_errors)
 	assert_error("--sweeep 3", "did you mean --sweep?");
 	assert_error("-4", "unknown option '-4'");
 	assert_error("-oj", "unknown option '-oj'");
-	assert_error("--json", "json: without --plan or --check-config there is nothing to tell");
+	assert_error("--json", "json: there is nothing to print without --plan or --check-config");
 	assert_error("stray", "stray argument 'stray'");
 	assert_error("-o stray", "stray argument 'stray'");
 	assert_error("-o -- stray", "stray argument '--'");

@@ -137,7 +137,7 @@ START_TEST(warnings)
 	assert_contains(loaded_warning(&loaded, 1), ":2: unknown key 'zzzzzzzzz' ignored");
 	assert_contains(loaded_warning(&loaded, 2), ":4: lmc: overrides line 3");
 	assert_contains(loaded_warning(&loaded, 3),
-			":5: once is ignored: it counts on the command line only, as --once");
+			":5: once is ignored: it is only valid on the command line, as --once");
 	assert_contains(loaded_warning(&loaded, 4), ":6: qos: 'true' counts as TRUE; OpenSM 3.3");
 	ck_assert(loaded.options->qos);
 	assert_contains(loaded_warning(&loaded, 5), ":7: qos_sl2vl: fewer than 16 VLs");
@@ -490,7 +490,7 @@ START_TEST(template_that_cannot_be_written)
 	g_clear_error(&error);
 	options->log_prefix = g_strdup("\"a\" # 'b' # c");
 	ck_assert(!options_write(options, file, &error));
-	assert_contains(error->message, "log_prefix: no quotes can hold");
+	assert_contains(error->message, "log_prefix: its value cannot be quoted");
 	g_clear_error(&error);
 	g_unlink(file);
 	options_unref(options);

@@ -68,7 +68,7 @@ static bool tells_default(const struct entry *entry, const char *def)
 static bool tells_state(const struct entry *entry, const struct option *option)
 {
 	bool later = strstr(entry->text->str, "No effect yet.\n");
-	bool always = strstr(entry->text->str, "Done always, whatever is said here.\n");
+	bool always = strstr(entry->text->str, "Always done, regardless of this value.\n");
 
 	return later == (option->state == OPTION_STATE_LATER) &&
 	       always == (option->state == OPTION_STATE_ALWAYS);

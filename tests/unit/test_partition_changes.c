@@ -159,9 +159,9 @@ static const struct {
 	{"0x12: mgid=ff12::1", ":1:", "a request"},
 	{"include /etc/passwd", ":1:1:", "NAME=P_KEY"},
 	{"0x12: 0x7=f", ":1:", "'f' is taken for full"},
-	{"0x12: 0x7=non", ":1:", "no membership"},
-	{"0x12: 0x7=", ":1:", "no membership"},
-	{"0x12,bogus: 0x7=full", ":1:", "no flag"},
+	{"0x12: 0x7=non", ":1:", "is not a membership"},
+	{"0x12: 0x7=", ":1:", "is not a membership"},
+	{"0x12,bogus: 0x7=full", ":1:", "not a flag"},
 	{"0x12,mtu=9: 0x7=full", ":1:", "its value is '9'"},
 	{"0x12: 0x7=full # 0x8=full", "request:", "no comment"},
 };
@@ -250,7 +250,7 @@ START_TEST(test_torn)
 	for (size_t i = 0; i < length; i++) {
 		g_autofree char *torn = g_strndup(text, i);
 
-		expect_bad(torn, -1, "remove it to do without");
+		expect_bad(torn, -1, "remove it to go without");
 	}
 	strstr(text, "07=full")[1] = '6';
 	expect_bad(text, -1, "checksum");

@@ -427,7 +427,7 @@ START_TEST(test_definitions_gone)
 		else
 			ck_assert_int_eq(g_unlink(file), 0);
 		ck_assert_ptr_null(partition_rules_reload(old, file, NULL, &error));
-		ck_assert_ptr_nonnull(strstr(error->message, "/main: the definitions"));
+		ck_assert_ptr_nonnull(strstr(error->message, "/main: it no longer defines "));
 		g_clear_error(&error);
 	}
 	write_file("main", "Default=0x7fff,ipoib:ALL=full;\n"); /* on purpose */
@@ -681,7 +681,7 @@ START_TEST(test_no_room)
 						   "D=4: $2;\nE=5: $2=full;\nF=6: $4;\n");
 	static const char *const told[] = {
 		("partitions.conf:5: partition 'E' (0x0005): 1 of its members lack a P_Key of it, "
-		 "as they are to have more than they have room for: "),
+		 "as their P_Key tables are too small: "),
 	};
 	struct partition_rules *rules = parse(text);
 	struct options *options = options_new();
@@ -695,7 +695,7 @@ START_TEST(test_no_room)
 	ck_assert_uint_eq(partitions->crowded->len, G_N_ELEMENTS(told));
 	for (guint i = 0; i < partitions->crowded->len; i++)
 		ck_assert(g_str_has_prefix(partitions->crowded->pdata[i], told[i]));
-	ck_assert_ptr_nonnull(strstr(partitions->crowded->pdata[0], " with 5 and room for 4"));
+	ck_assert_ptr_nonnull(strstr(partitions->crowded->pdata[0], " needs 5 and has room for 4"));
 	partitions_unref(partitions);
 	options_unref(options);
 	partition_rules_unref(rules);
@@ -783,7 +783,7 @@ START_TEST(test_who_has_no_room)
 	partitions = partitions_make(rules, options, fabric);
 	ck_assert_uint_eq(partitions->crowded->len, 1);
 	text = partitions->crowded->pdata[0];
-	for (at = text; (at = strstr(at, " port 1 with 2 and room for 1")); at++)
+	for (at = text; (at = strstr(at, " port 1 needs 2 and has room for 1")); at++)
 		named++;
 	ck_assert_uint_eq(named, 4);
 	ck_assert_ptr_nonnull(strstr(text, ": 6 of its members "));
@@ -834,8 +834,8 @@ START_TEST(test_cut_off)
 	ck_assert_uint_eq(partitions->problems->len, 1);
 	ck_assert_str_eq(partitions->problems->pdata[0],
 			 "partitions.conf:2: partition 'A' (0x0001) has indx0, but the SM's port "
-			 "is a limited member: programs at 3 port(s), which have its P_Key at "
-			 "index 0, cannot ask the SA");
+			 "is a limited member of it: programs at 3 port(s) that have this P_Key at "
+			 "index 0 cannot query the SA");
 	partitions_unref(partitions);
 	options_unref(options);
 	partition_rules_unref(rules);

@@ -90,7 +90,7 @@ START_TEST(by_partition)
 	ck_assert_uint_eq(path.life, subnet->options->subnet_timeout);
 	check_told(&path, path.p_key_by, "partition two");
 	check_told(&path, path.sl_by, "partition two");
-	check_told(&path, path.mtu_by, "the links on the way");
+	check_told(&path, path.mtu_by, "the links on the path");
 	check_told(&path, path.life_by, "option some");
 	path = ask((struct policy_wanted){.has_p_key = true, .p_key = 0xFFFF}, true);
 	ck_assert_uint_eq(path.sl, 1);
@@ -114,7 +114,7 @@ START_TEST(by_level)
 	check_told(&path, path.sl_by, "QoS level Slow, by the rule in line 25");
 	check_told(&path, path.rate_by, "QoS level Slow, by the rule in line 25");
 	path = ask((struct policy_wanted){0}, true);
-	check_told(&path, path.sl_by, "QoS level DEFAULT, as no rule holds");
+	check_told(&path, path.sl_by, "QoS level DEFAULT, as no rule matches");
 	wanted.has_sl = true;
 	wanted.sl = 4;
 	path = ask(wanted, false);
@@ -145,8 +145,8 @@ static uint8_t rate_between(uint8_t rate, uint32_t caps, uint16_t caps2)
 	ck_assert(policy_path_on(subnet, &way, &path));
 	there = path.rate;
 	check_told(&path, path.rate_by,
-		   there == rate ? "the links on the way"
-				 : "the ends, which know no code of a faster one");
+		   there == rate ? "the links on the path"
+				 : "the ends, which have no code for a faster rate");
 	*to = *from;
 	*from = best;
 	ck_assert(policy_path_on(subnet, &way, &path));

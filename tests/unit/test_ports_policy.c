@@ -96,11 +96,12 @@ static const struct {
 	{"flapping ca Isolate", "f:1:13: found 'Isolate', expected " ACTIONS},
 	{"flapping ca enable", "f:1:13: found 'enable', expected " ACTIONS},
 	{"flapping ca report 0 in 5",
-	 "f:1:20: found '0', expected how often it may be, a number from 1 to 1000"},
+	 "f:1:20: found '0', expected how often it may happen, a number from 1 to 1000"},
 	{"flapping ca report 1001 in 5",
-	 "f:1:20: found '1001', expected how often it may be, a number from 1 to 1000"},
+	 "f:1:20: found '1001', expected how often it may happen, a number from 1 to 1000"},
 	{"flapping ca report 99999999999999999999999 in 5",
-	 "f:1:20: found '99999999999999999999999', expected how often it may be, a number from 1 "
+	 "f:1:20: found '99999999999999999999999', expected how often it may happen, a number from "
+	 "1 "
 	 "to 1000"},
 	{"flapping ca report 5 of 7", "f:1:22: found 'of', expected in, and seconds"},
 	{"set_errors ca report 5 in 7", "f:1:24: found 'in', expected of, and a number of sweeps"},
@@ -108,9 +109,9 @@ static const struct {
 				    "from 1 to 86400"},
 	{"flapping ca report 5 in 86401",
 	 "f:1:25: found '86401', expected seconds, a number from 1 to 86400"},
-	{"set_errors ca report 8 of 7",
-	 "f:1:28: found the end of the line, expected no more sweeps with the condition (8) than "
-	 "sweeps (7)"},
+	{"set_errors ca report 8 of 7", "f:1:28: found the end of the line, expected the number of "
+					"sweeps with the condition (8) to be at "
+					"most that of sweeps (7)"},
 	{"flapping ca report release",
 	 "f:1:27: found the end of the line, expected never or seconds, a number from 1 to "
 	 "2592000"},
@@ -118,7 +119,7 @@ static const struct {
 	 "f:1:28: found '-1', expected never or seconds, a number from 1 to 2592000"},
 	{"flapping ca report cut_off release 5", "f:1:28: found 'release', expected " TIMED},
 	{"flapping ca report 5in 3",
-	 "f:1:20: found '5in', expected how often it may be, a number from 1 to 1000"},
+	 "f:1:20: found '5in', expected how often it may happen, a number from 1 to 1000"},
 	{"flapping ca report \x80\x01", "f:1:20: found '\\200\\001', expected " TIMED},
 	{"flapping ca report\nflapping all ignore",
 	 "f:2:20: found the end of the line, expected no second rule for flapping of a ca (the "

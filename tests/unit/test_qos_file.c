@@ -318,7 +318,7 @@ START_TEST(names_used_twice)
 		"port-group\nname: A\nport-guid: 2\nend-port-group\nend-port-groups\n" LEVELS
 		"qos-match-rules\nqos-match-rule\nsource: A\nqos-level-name: Fast\n"
 		"end-qos-match-rule\nend-qos-match-rules\n",
-		"qos.conf:7: 'A' is the name of a group before this one: that one counts");
+		"qos.conf:7: 'A' is also the name of an earlier group, which is used");
 
 	ck_assert_uint_eq(LEVEL(.source = 0, .destination = -1)->sl, 5);
 	ck_assert_uint_eq(LEVEL(.source = 1, .destination = -1)->sl, 3);
@@ -326,7 +326,7 @@ START_TEST(names_used_twice)
 	policy = parse_with_warning(
 		LEVELS "qos-levels\nqos-level\nname: DEFAULT\nsl: 7\nend-qos-level\n"
 		       "end-qos-levels\n",
-		"qos.conf:19: 'DEFAULT' is the name of a level before this one: that one counts");
+		"qos.conf:19: 'DEFAULT' is also the name of an earlier level, which is used");
 	ck_assert_uint_eq(LEVEL(NOWHERE)->sl, 3);
 	qos_policy_unref(policy);
 }
@@ -335,10 +335,10 @@ END_TEST
 /* The last default, but the first of other rules. */
 START_TEST(short_form_twice)
 {
-	struct qos_policy *policy = parse_with_warning(
-		"qos-ulps\ndefault: 1\nsdp: 2\nend-qos-ulps\n"
-		"qos-ulps\nsdp: 3\nDefault: 4\nend-qos-ulps\n",
-		"qos.conf:7: 'default' was there before: this one counts, SL 4");
+	struct qos_policy *policy =
+		parse_with_warning("qos-ulps\ndefault: 1\nsdp: 2\nend-qos-ulps\n"
+				   "qos-ulps\nsdp: 3\nDefault: 4\nend-qos-ulps\n",
+				   "qos.conf:7: 'default' is set twice: this line is used, SL 4");
 
 	ck_assert_uint_eq(LEVEL(NOWHERE)->sl, 4);
 	ck_assert_uint_eq(SERVICE(0x10005), 2);
@@ -376,8 +376,8 @@ START_TEST(scopes_of_nobody)
 {
 	struct qos_policy *policy =
 		parse_with_warning(SETUP(VLARB("across: Nobody, Storage\nvlarb-low: 0:1\n")),
-				   "qos.conf:19: there is no group 'Nobody': the scope has no "
-				   "ports by that name");
+				   "qos.conf:19: there is no group 'Nobody': the scope gets no "
+				   "ports from it");
 	const struct qos_scope *scope = policy->scopes->pdata[0];
 
 	ck_assert_uint_eq(scope->across.groups->len, 2);
@@ -402,7 +402,8 @@ START_TEST(few_warnings)
 	g_string_append(text, ": 1\nend-qos-ulps\n");
 	policy = parse(text->str);
 	ck_assert_uint_eq(policy->warnings->len, 101);
-	ck_assert_str_eq(policy->warnings->pdata[100], "qos.conf: there is more of that kind");
+	ck_assert_str_eq(policy->warnings->pdata[100],
+			 "qos.conf: there are more warnings of this kind");
 	qos_policy_unref(policy);
 }
 END_TEST
@@ -570,7 +571,7 @@ START_TEST(mistakes)
 	refused("qos-ulps\nsdp: 99\n", "found '99', expected an SL from 0 to 15");
 	refused("qos-ulps\nnfs: 1\n", "found 'nfs'");
 	refused("qos-ulps\nany: 1\n", "found 'any'");
-	refused("qos-ulps\nsrp, pkey 1: 1\n", "expected what may stand behind 'srp'");
+	refused("qos-ulps\nsrp, pkey 1: 1\n", "expected a valid keyword after 'srp'");
 	refused("qos-ulps\nsdp, port-num 65536: 1\n", "found '65536'");
 	refused("qos-ulps\nsdp, port-num: 1\n", "found 'nothing'");
 	refused("end-qos-ulps\n",

@@ -206,7 +206,7 @@ START_TEST(clashes)
 	ck_assert_ptr_nonnull(strstr(paths->problems->pdata[0],
 				     "qos.conf:39: this scope and that of line 33 set different "
 				     "values for 2 port(s), the first of them "));
-	ck_assert_ptr_nonnull(strstr(paths->problems->pdata[0], ": line 39 is taken"));
+	ck_assert_ptr_nonnull(strstr(paths->problems->pdata[0], ": line 39 is used"));
 	/* Rows of the same outputs, but of other inputs. */
 	use(SL2VL("group: *\nfrom: 1", 2) SL2VL("group: switches\nfrom: 2", 3));
 	ck_assert_uint_eq(paths->problems->len, 0);
@@ -215,10 +215,10 @@ START_TEST(clashes)
 	use(SL2VL("group: no such group\nto: 1", 2)); /* not all nodes */
 	ck_assert_uint_eq(paths->problems->len, 1);
 	ck_assert_str_eq(paths->problems->pdata[0],
-			 "qos.conf:33: this scope is about no port of the subnet");
+			 "qos.conf:33: this scope matches no port of the subnet");
 	use(VLARB("group: nobody\nvlarb-high-limit: 1"));
 	ck_assert_str_eq(paths->problems->pdata[0],
-			 "qos.conf:33: this scope is about no port of the subnet");
+			 "qos.conf:33: this scope matches no port of the subnet");
 }
 END_TEST
 

@@ -624,7 +624,7 @@ START_TEST(answers)
 	say(KEY, FRAME_MAJOR, IBA_METHOD_GET);
 	check_answered(2, FRAME_OTHER_VERSION);
 	ck_assert_uint_eq(counter_get(&context.counters, replication_refused), 1);
-	ck_assert_ptr_nonnull(strstr(text->str, "is not made with the key"));
+	ck_assert_ptr_nonnull(strstr(text->str, "was not made with the key"));
 	replicator_follow(r, 0);
 	say_hello();
 	check_answered(3, FRAME_NOT_FOLLOWED);
@@ -694,7 +694,7 @@ END_TEST
 START_TEST(other_version)
 {
 	g_autofree char *line = g_strdup_printf("SM 0x%016" G_GINT64_MODIFIER
-						"x speaks another version of replication",
+						"x uses another version of replication",
 						standby.guid);
 
 	standby.major = FRAME_MAJOR + 1;
@@ -810,26 +810,26 @@ START_TEST(what_is_in_effect_is_compared)
 	ck_assert_int_eq(state(), REPLICATION_IN_STEP);
 	ck_assert_int_eq(agreement(), AGREEMENT_DIFFERS);
 	ck_assert_str_eq(standby.heard->str, ours);
-	ck_assert_uint_eq(lines_with("differs from this one"), 1);
+	ck_assert_uint_eq(lines_with("differs from this one, so"), 1);
 	agrees = standby.agrees;
 	net_run_ms(net, 30000);
 	ck_assert_uint_eq(standby.agrees, agrees);
 	slot_publish(&context.agreed, agreed_ref(other)); /* on SIGHUP */
 	net_run_ms(net, 3000);
 	ck_assert_int_eq(agreement(), AGREEMENT_SAME);
-	ck_assert_uint_eq(lines_with("does not differ any more"), 1);
+	ck_assert_uint_eq(lines_with("no longer differs"), 1);
 	standby.has = ours;
 	standby.states = 2;
 	net_run_ms(net, 3000);
 	ck_assert_int_eq(agreement(), AGREEMENT_DIFFERS);
-	ck_assert_uint_eq(lines_with("differs from this one"), 2);
+	ck_assert_uint_eq(lines_with("differs from this one, so"), 2);
 	standby.silent = true;
 	net_run_ms(net, 5000);
 	ck_assert_int_eq(agreement(), AGREEMENT_UNKNOWN);
 	standby.silent = false;
 	net_run_ms(net, 17000);
 	ck_assert_int_eq(agreement(), AGREEMENT_DIFFERS);
-	ck_assert_uint_eq(lines_with("differs from this one"), 2);
+	ck_assert_uint_eq(lines_with("differs from this one, so"), 2);
 	agreed_unref(other);
 }
 END_TEST

@@ -437,7 +437,7 @@ START_TEST(test_ftree_spreads_compute_nodes)
 	check_compute(true);
 	check_compute(false);
 	ck_assert_ptr_null(route_compute(route_find("ftree"), torus, &input, &error));
-	ck_assert_ptr_nonnull(strstr(error->message, "this is no tree"));
+	ck_assert_ptr_nonnull(strstr(error->message, "this is not a tree"));
 	g_error_free(error);
 	fabric_unref(torus);
 }

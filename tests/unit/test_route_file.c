@@ -225,7 +225,7 @@ START_TEST(test_partial)
 			if (make_number(&state, 8) < part)
 				g_array_remove_index(files.lfts->lfts, i);
 		is = route_by(fabric, &files, false, false);
-		around += strstr(is->note, "go along with") != NULL;
+		around += strstr(is->note, "to agree with") != NULL;
 		for (guint i = 0; i < files.lfts->lfts->len; i++) {
 			uint64_t guid =
 				g_array_index(files.lfts->lfts, struct route_lft, i).guid;
@@ -265,7 +265,7 @@ START_TEST(test_round_trip_damaged)
 	ck_assert_uint_eq(is->promises, 0);
 	ck_assert_uint_eq(check_kept(fabric, was, fabric, is), 0);
 	ck_assert_ptr_null(strstr(is->note, "lead nowhere"));
-	ck_assert_ptr_null(strstr(is->note, "go along"));
+	ck_assert_ptr_null(strstr(is->note, "to agree with"));
 	ck_assert_ptr_null(strstr(is->note, "overruled"));
 	routing_unref(is);
 	is = route_by(fabric, &files, true, false);

@@ -34,34 +34,36 @@ static const struct {
 	uint64_t number; /* the first of the first row; 0: none */
 	const char *told, *more; /* "": no more */
 } odd[] = {
-	{ 0, "0x1 spine-1\n", 0, "f:1: 'spine-1' is not read, expected a GUID, and a # before more",
-	  "" },
-	{ 0, "0x1 2\n0x2\n0x3 \x1b[2J x\n0x4 a\n", 0, "f:1: '2' is not read",
-	  "f: 2 more lines with words that are not read" },
-	{ 1, "0x1 2 3 4\n", 2, "f:1: '4' is not read", "" },
-	{ 1, "0x1 2 3 \x1b[2J\n", 2, "f:1: '\\033[2J' is not read", "" },
-	{ 2, "0x1 2\n\n0x1 3\n", 3, "f:3: GUID 0x0000000000000001 stands in line 1 too", "" },
-	{ 2, "0x1 2\n0x1 3\n0x1 4\n", 4, "f:2: GUID 0x0000000000000001 stands in line 1 too",
-	  "f: 1 more lines of GUIDs that stood there before" },
-	{ 2, "0x1 3 name 4\n", 3, "f:1: 'name' is not read", "" },
+	{0, "0x1 spine-1\n", 0,
+	 "f:1: 'spine-1' is ignored: expected a GUID, and a # before a comment", ""},
+	{0, "0x1 2\n0x2\n0x3 \x1b[2J x\n0x4 a\n", 0, "f:1: '2' is ignored: expected",
+	 "f: 2 more lines with words that are ignored"},
+	{1, "0x1 2 3 4\n", 2, "f:1: '4' is ignored: expected", ""},
+	{1, "0x1 2 3 \x1b[2J\n", 2, "f:1: '\\033[2J' is ignored: expected", ""},
+	{2, "0x1 2\n\n0x1 3\n", 3,
+	 "f:3: GUID 0x0000000000000001 is also in line 1, which this line replaces", ""},
+	{2, "0x1 2\n0x1 3\n0x1 4\n", 4,
+	 "f:2: GUID 0x0000000000000001 is also in line 1, which this line replaces",
+	 "f: 1 more lines that repeat a GUID"},
+	{2, "0x1 3 name 4\n", 3, "f:1: 'name' is ignored: expected", ""},
 };
 
 static const struct {
 	unsigned int form;
 	const char *text, *told;
 } bad[] = {
-	{ 0, "0x0\n", "f:1: '0x0' is no GUID, expected a GUID" },
-	{ 0, "0x1\nspine-1\n", "f:2: 'spine-1' is no GUID, expected a GUID" },
-	{ 0, "0x10000000000000000\n", "is no GUID" },
-	{ 0, "-1\n", "is no GUID" },
-	{ 1, "0x1 2\n", "1 numbers behind the GUID, expected a GUID, a port and a weight" },
-	{ 1, "0x1 2 256\n", "'256' is no number from 0 to 255" },
-	{ 1, "0x1 2 -3\n", "'-3' is no number from 0 to 255" },
-	{ 1, "0x1 2 3x\n", "'3x' is no number from 0 to 255" },
-	{ 2, "0x1 300\n", "'300' is no number from 0 to 255" },
-	{ 2, "0x1 1 300\n", "'300' is no number from 0 to 255" },
-	{ 2, "0x1 name\n", "'name' is no number from 0 to 255" },
-	{ 0, "\x01\xff\n", "is no GUID" },
+	{0, "0x0\n", "f:1: '0x0' is not a GUID, expected a GUID"},
+	{0, "0x1\nspine-1\n", "f:2: 'spine-1' is not a GUID, expected a GUID"},
+	{0, "0x10000000000000000\n", "is not a GUID"},
+	{0, "-1\n", "is not a GUID"},
+	{1, "0x1 2\n", "1 numbers after the GUID, expected a GUID, a port and a weight"},
+	{1, "0x1 2 256\n", "'256' is not a number from 0 to 255"},
+	{1, "0x1 2 -3\n", "'-3' is not a number from 0 to 255"},
+	{1, "0x1 2 3x\n", "'3x' is not a number from 0 to 255"},
+	{2, "0x1 300\n", "'300' is not a number from 0 to 255"},
+	{2, "0x1 1 300\n", "'300' is not a number from 0 to 255"},
+	{2, "0x1 name\n", "'name' is not a number from 0 to 255"},
+	{0, "\x01\xff\n", "is not a GUID"},
 };
 
 START_TEST(test_good)

@@ -93,8 +93,7 @@ static const struct {
 	{"CRLF", "%L\r\n\r\n", ALL, 0, NULL},
 	{"no line end", "%L", ALL, 0, NULL},
 	{"a GUID without 0x", "%0\n", ALL, 0, NULL},
-	{"the same line twice", "%L\n%L\n",
-	 GUID_FILES, 3, "stands there twice"},
+	{"the same line twice", "%L\n%L\n", GUID_FILES, 3, "is listed twice"},
 	{"a name behind", "%L spine-1\n", GUID_FILES, 2, "spine-1"},
 	{"words", "garbage\n", 0, 2, "'garbage'"},
 	{"octets", "\x7f\x01\xfe\xff\n", 0, 2, "'\\177\\001\\376\\377'"},
@@ -280,7 +279,7 @@ START_TEST(test_empty)
 		if (ROUTES & OF(files[file].kind))
 			refused(file, name, "ends without any switch, expected");
 		else
-			refused(file, name, "it says nothing, expected");
+			refused(file, name, "it is empty; write its contents");
 	}
 }
 END_TEST
@@ -467,9 +466,10 @@ START_TEST(test_strangers)
 		"guid_routing_order_file: 2 of 3 lines name no port of the subnet (0x%016" PRIx64
 		" is that of a node); ids_guid_file: 1 of 2 lines name no switch of the subnet "
 		"(0x000000000000beef is not in the subnet); port_search_ordering_file: 1 of 2 "
-		"lines name no switch of the subnet (0x%016" PRIx64 " is no switch); "
+		"lines name no switch of the subnet (0x%016" PRIx64 " is not a switch); "
 		"port_prof_ignore_file: 3 of 5 lines name no port of the subnet (0x%016" PRIx64
-		" has no port of that number)", node_guid, node_guid, node_guid);
+		" has no port of that number)",
+		node_guid, node_guid, node_guid);
 	ck_assert_str_eq(text, expected);
 	g_free(text);
 	fabric_unref(fabric);

@@ -404,7 +404,7 @@ START_TEST(test_files)
 	ck_assert_uint_eq(route_files_warnings(files)->len, 1);
 	ck_assert_msg(g_str_has_prefix(route_files_warnings(files)->pdata[0],
 				       "guid_routing_order_file: ") &&
-		      strstr(route_files_warnings(files)->pdata[0], ":2: '2' is not read"),
+			      strstr(route_files_warnings(files)->pdata[0], ":2: '2' is ignored"),
 		      "%s", (char *)route_files_warnings(files)->pdata[0]);
 	route_files_unref(files);
 	unlink(file);

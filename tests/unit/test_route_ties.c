@@ -343,7 +343,7 @@ START_TEST(test_told)
 	net_init(&net, "torus:4x4:1", 0, 2);
 	tie(&net, 0, 0, 1);
 	routing = compute(&net, "dor", 1, true);
-	ck_assert_ptr_nonnull(strstr(routing->note, "does not mind what partitions are tied to"));
+	ck_assert_ptr_nonnull(strstr(routing->note, "does not respect reserved cables"));
 	routing_unref(routing);
 	net_clear(&net);
 }
@@ -383,14 +383,14 @@ END_TEST
 static const struct {
 	const char *text, *why;
 } wrong[] = {
-	{"0x10\n", ":1: '0x10': 0 numbers behind the GUID"},
-	{"0x10 1\n0x10 0x8000\n", ":2: P_Key 0x8000 is that of no partition"},
-	{"0x10 0x10000\n", ":1: '0x10 0x10000': '0x10000' is no number from 1 to 65535"},
+	{"0x10\n", ":1: '0x10': 0 numbers after the GUID"},
+	{"0x10 1\n0x10 0x8000\n", ":2: P_Key 0x8000 does not belong to a partition"},
+	{"0x10 0x10000\n", ":1: '0x10 0x10000': '0x10000' is not a number from 1 to 65535"},
 	{"0x10 1 255\n", ":1: port 255, expected 1 to 254"},
-	{"0x10 1 0\n", "'0' is no number"},
-	{"core 1\n", "'core' is no GUID"},
-	{"0x10 1 1-4\n", ":1: '0x10 1 1-4': '1-4' is no number from 1 to 65535"},
-	{"0x10 1 -1\n", "'-1' is no number"},
+	{"0x10 1 0\n", "'0' is not a number"},
+	{"core 1\n", "'core' is not a GUID"},
+	{"0x10 1 1-4\n", ":1: '0x10 1 1-4': '1-4' is not a number from 1 to 65535"},
+	{"0x10 1 -1\n", "'-1' is not a number"},
 	{"0x10 1 2 3\n", "'3' is one word too many"},
 };
 
@@ -416,7 +416,7 @@ START_TEST(test_too_many)
 	g_array_unref(rows);
 	g_string_append(text, "0x10 0x100\n");
 	ck_assert_ptr_null(load(text->str, &error));
-	ck_assert_ptr_nonnull(strstr(error->message, ":127: partition 0x0100 is one more"));
+	ck_assert_ptr_nonnull(strstr(error->message, ":127: partition 0x0100 exceeds the "));
 }
 END_TEST
 

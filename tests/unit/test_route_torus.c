@@ -368,12 +368,12 @@ START_TEST(test_refusals)
 	struct net net;
 
 	net_init(&net, 5, 5, 1, true, 1);
-	refused(&net, 1, "it takes 2 virtual lanes, and there are but 1");
+	refused(&net, 1, "it takes 2 virtual lanes, but the cables between switches have only 1");
 	net.file->torus.radix[0] = 6;
 	refused(&net, 8, "is not the 6x5x1 torus or mesh of torus_config");
 	net.file->torus.radix[0] = 5;
 	net.file->torus.max_ports = 1;
-	refused(&net, 8, "portgroup_max_ports is 1, and it takes 2");
+	refused(&net, 8, "portgroup_max_ports is 1, but 2");
 	net.file->torus.max_ports = 16;
 	take_out(&net, switch_at(&net, 7));
 	refused(&net, 2, "it takes 4 virtual lanes to go around a switch");
@@ -384,7 +384,7 @@ START_TEST(test_refusals)
 	refused(&net, 8, "it needs torus-2QoS.conf");
 	net.file = file;
 	g_array_set_size(file->seeds, 0);
-	refused(&net, 8, "none of its seeds");
+	refused(&net, 8, "no complete seed");
 	net_clear(&net);
 }
 END_TEST

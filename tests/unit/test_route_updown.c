@@ -417,13 +417,13 @@ START_TEST(test_odd_roots_are_told)
 	ck_assert_ptr_null(plain->note);
 	ck_assert_str_eq(routing->note,
 			 "1 root GUIDs are not in the fabric (0x0000000000000abc), 1 root GUIDs "
-			 "are of no switch ('host-0'), 1 root GUIDs stand there twice");
+			 "do not belong to a switch ('host-0'), 1 root GUIDs are listed twice");
 	checker_same_tables(plain, routing, "odd roots");
 	checker_accept(fabric, routing, "odd roots");
 	ck_assert_ptr_null(route_by_names(fabric, none, 1, 0xabc, &error));
 	ck_assert_str_eq(error->message,
 			 "there is no root: 1 root GUIDs are not in the fabric "
-			 "(0x0000000000000abc), 1 root GUIDs are of no switch ('host-0')");
+			 "(0x0000000000000abc), 1 root GUIDs do not belong to a switch ('host-0')");
 	routing_unref(plain);
 	routing_unref(routing);
 	fabric_unref(fabric);

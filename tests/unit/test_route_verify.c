@@ -56,7 +56,7 @@ static void compare(const struct checker *checker, const struct route_verdict *f
 		      fast->acyclic, slow->acyclic, fast->cut, slow->cut,
 		      (unsigned int)fast->discarded, (unsigned int)slow->discarded,
 		      (unsigned int)fast->paths, (unsigned int)slow->paths,
-		      fast->witness ? fast->witness : "no witness");
+		      fast->witness ? fast->witness : "no example");
 	if (fast->by_order || (fast->complete && !fast->discarded))
 		ck_assert_msg(fast->max_hops == slow->max_hops, "%s, %s: %u hops, not %u", what,
 			      way, fast->max_hops, slow->max_hops);

@@ -302,20 +302,20 @@ static struct route_input input_of(const struct fabric *fabric, const char *line
 static const struct {
 	const char *lines, *sw, *host, *ports, *note;
 } cases[] = {
-	{"a:1:1", "a", "hd", "3", "hop_weights_file: 1 ports weighed"},
-	{"a:1:4 a:2:4", "a", "hb", "3", "2 ports weighed"},
-	{"a:1:4 a:2:4", "a", "hc", "3", "2 ports weighed"},
-	{"a:1:4 a:2:4", "b", "ha", "12", "2 ports weighed"}, /* the way back is as before */
-	{"a:1:3 a:2:3", "a", "hb", "123", "2 ports weighed"},
-	{"a:1:5", "a", "hb", "2", "1 ports weighed"},
-	{"a:1:255 a:2:255", "a", "hb", "3", "2 ports weighed"},
-	{"a:3:255", "a", "hd", "12", "1 ports weighed"},
-	{"a:3:255", "b", "hd", "3", "1 ports weighed"},
-	{"a:1:255 a:2:255 a:3:255", "a", "hd", "3", "ports of weight 255 are used all the same"},
+	{"a:1:1", "a", "hd", "3", "hop_weights_file: 1 ports weighted"},
+	{"a:1:4 a:2:4", "a", "hb", "3", "2 ports weighted"},
+	{"a:1:4 a:2:4", "a", "hc", "3", "2 ports weighted"},
+	{"a:1:4 a:2:4", "b", "ha", "12", "2 ports weighted"}, /* the way back is as before */
+	{"a:1:3 a:2:3", "a", "hb", "123", "2 ports weighted"},
+	{"a:1:5", "a", "hb", "2", "1 ports weighted"},
+	{"a:1:255 a:2:255", "a", "hb", "3", "2 ports weighted"},
+	{"a:3:255", "a", "hd", "12", "1 ports weighted"},
+	{"a:3:255", "b", "hd", "3", "1 ports weighted"},
+	{"a:1:255 a:2:255 a:3:255", "a", "hd", "3", "ports of weight 255 are used, as some"},
 	{"a:1:200 a:2:200 a:3:200 b:3:200 d:5:200", "a", "hc", "123",
 	 "all weights are divided by 2, as sums of them exceed 254"},
 	{"?:1:4 a:9:4 a:4:4 a:8:9 b:3:2", "b", "hc", "3",
-	 "1 ports weighed, 1 of switches that are not in the subnet, 1 ports that their switch "
+	 "1 ports weighted, 1 of switches that are not in the subnet, 1 ports that their switch "
 	 "does not have, 2 ports that lead to no switch now"},
 };
 

@@ -388,10 +388,10 @@ START_TEST(test_refusals_are_told)
 			  1);
 	ask_badly(&net, 13);
 	ck_assert_uint_eq(count(text->str, " (host-15"), 10);
-	ck_assert_uint_eq(count(text->str, "status 0x0600 (0 such lines held back)"), 10);
+	ck_assert_uint_eq(count(text->str, "status 0x0600 (0 similar lines suppressed)"), 10);
 	runtime_run(net.rt, never, NULL, runtime_now(net.rt) + SECOND);
 	ask_badly(&net, 2);
-	ck_assert_uint_eq(count(text->str, "(5 such lines held back)"), 1);
+	ck_assert_uint_eq(count(text->str, "(5 similar lines suppressed)"), 1);
 	ck_assert_uint_eq(counter_get(&net.context.counters, sa_errors), 18);
 	net.context.log = net.log;
 	net_stop(&net);

@@ -331,15 +331,15 @@ static const struct {
 	{"0x5 255 flapping ca isolate 0x6 60 60 0 0", "expected a port from 0 to 254"},
 	{"0x5 1 flappin ca isolate 0x6 60 60 0 0", "expected a condition"},
 	{"0x5 1 flapping all isolate 0x6 60 60 0 0", "expected ca, switch or router"},
-	{"0x5 1 flapping ca ignore 0x6 60 60 0 0", "expected what is done"},
+	{"0x5 1 flapping ca ignore 0x6 60 60 0 0", "expected an action after"},
 	{"0x5 1 flapping ca isol", "expected 10 words"},
-	{"0x5 1 flapping ca isolate x 60 60 0 0", "expected a GUID behind"},
+	{"0x5 1 flapping ca isolate x 60 60 0 0", "expected a GUID after"},
 	{"0x5 1 flapping ca isolate 0x6 99999999999 60 0 0", "expected seconds or never"},
 	{"0x5 1 flapping ca isolate 0x6 60 99999999 0 0", "expected seconds, a number"},
 	{"0x5 1 flapping ca isolate 0x6 60 60 5 0", "expected seconds, a number"},
 	{"0x5 1 flapping ca isolate 0x6 60 60 0 2", "expected seconds, a number"},
 	{"\xff\xfe\x01", "expected 10 words"},
-	{"0x4 1 flapping ca isolate 0x6 60 60 0 0", "listed before"},
+	{"0x4 1 flapping ca isolate 0x6 60 60 0 0", "listed twice"},
 };
 
 START_TEST(bad_line)

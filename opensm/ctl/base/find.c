@@ -46,7 +46,10 @@ static uint32_t node_by_description(const struct fabric *fabric, const char *wor
 		if (strcmp(fabric->nodes[node].description, word) != 0)
 			continue;
 		if (found != FABRIC_NONE) {
-			command_failed(error, "several nodes are called '%s': use a GUID", word);
+			command_failed(error,
+				       "several nodes have the description '%s': use a "
+				       "GUID",
+				       word);
 			return FABRIC_NONE;
 		}
 		found = node;

@@ -79,8 +79,8 @@ void print_help(GVariant *answer, GString *out)
 	answer_each(answer, "commands", print_command, out);
 	if (all)
 		g_string_append(out,
-				"'json' after a command prints its answer as JSON; names may be "
-				"cut short.\n");
+				"'json' after a command prints its answer as JSON; commands may "
+				"be abbreviated.\n");
 }
 
 GVariant *command_quit(struct command_call *call, GError **error)
@@ -115,7 +115,7 @@ static GVariant *ask_for_sweep(struct command_call *call, unsigned int reason, c
 	daemon_sweep(call->env->daemon, reason);
 	log_info(call->context->log, "console: asked for a %s sweep", what);
 	if (atomic_load(&call->context->sweep) & SWEEP_FLAG_INHIBITED)
-		return answer_of_text("Sweeps are off: it waits for 'sweep on'");
+		return answer_of_text("Sweeps are off: it will run after 'sweep on'");
 	return done("asked_for", what);
 }
 
@@ -189,12 +189,13 @@ GVariant *command_audit(struct command_call *call, GError **error)
 void print_audit(GVariant *answer, GString *out)
 {
 	g_string_append_printf(out,
-			       "%" G_GUINT64_FORMAT " blocks and ports compared with the hardware "
+			       "%" G_GUINT64_FORMAT " blocks and ports compared with the devices "
 			       "since the start, %" G_GUINT64_FORMAT " differed%s\n",
 			       answer_get_number(answer, "compared"),
 			       answer_get_number(answer, "differed"),
-			       answer_get_flag(answer, "asked_for") ?
-				       "; more are read now, the log tells the end" : "");
+			       answer_get_flag(answer, "asked_for")
+				       ? "; more are being read now, see the log for the result"
+				       : "");
 }
 
 /* ---- options ---- */

@@ -70,7 +70,7 @@ static void judge_sends(struct verdict *verdict)
 	if (!since || now < since + SENDS_FAIL_NS || failed < SENDS_FAIL_MIN)
 		return;
 	text = g_strdup_printf("the device has refused all of the last %u sends, for %" PRIu64
-			       " s: nobody is reached",
+			       " s: no device can be reached",
 			       failed, (now - since) / NS_PER_S);
 	add_problem(verdict, CONTROL_NO_SM, "sm", text);
 }
@@ -83,11 +83,12 @@ static void judge_sm(struct verdict *verdict)
 
 	if (sweep & SWEEP_FLAG_PORT_LOST)
 		add_problem(verdict, CONTROL_NO_SM, "sm",
-			    "the device of its port is gone: nobody is reached, until it is back");
+			    "the device of its port is gone: no other device can be reached "
+			    "until it is back");
 	else if (sweep & SWEEP_FLAG_PORT_DOWN)
 		add_problem(verdict, CONTROL_NO_SM, "sm",
 			    "its port is down: check the cable and the switch at its other end; "
-			    "nobody is reached until the link is up");
+			    "no device can be reached until the link is up");
 	judge_sends(verdict);
 	if (state == IBA_SM_MASTER || state == IBA_SM_STANDBY)
 		return;
@@ -109,7 +110,7 @@ static void judge_lids(struct verdict *verdict)
 			first = i;
 	if (!n)
 		return;
-	text = g_strdup_printf("%u ports have no LID, first %s; the log has why", n,
+	text = g_strdup_printf("%u ports have no LID, first %s; see the log for the reason", n,
 			       fabric_port_name(fabric, first, name, sizeof(name)));
 	add_problem(verdict, CONTROL_SUBNET_BAD, "subnet", text);
 }
@@ -121,7 +122,7 @@ static void judge_errors(struct verdict *verdict, const struct subnet *subnet, b
 		add_problem(verdict, CONTROL_SUBNET_BAD, "device", *line);
 	if (!(subnet->sick || subnet->silent_errors) || subnet->lone_errors || untold)
 		add_problem(verdict, CONTROL_SUBNET_BAD, "subnet",
-			    "the last sweep ended with errors, which the log has");
+			    "the last sweep ended with errors; see the log");
 	judge_lids(verdict);
 }
 
@@ -133,8 +134,8 @@ static void judge_time(struct verdict *verdict)
 
 	if (!since || now < since + SWEEP_HANGS_NS)
 		return;
-	text = g_strdup_printf("a sweep has been running for %" PRIu64 " s: what has changed "
-			       "since is not mended yet",
+	text = g_strdup_printf("a sweep has been running for %" PRIu64 " s: later changes have "
+			       "not been handled yet",
 			       (now - since) / NS_PER_S);
 	add_problem(verdict, CONTROL_SUBNET_BAD, "sweep", text);
 }
@@ -146,7 +147,7 @@ static void judge_subnet(struct verdict *verdict)
 
 	if (sweep & SWEEP_FLAG_INHIBITED)
 		add_problem(verdict, CONTROL_SWEEPS_OFF, "sweep",
-			    "sweeps are off: nothing that changes is noticed, until \"sweep on\"");
+			    "sweeps are off: changes go unnoticed until \"sweep on\"");
 	if (call->subnet && call->subnet->exposed)
 		add(&verdict->warnings, "routing", call->subnet->exposed);
 	if (call->subnet && call->subnet->credit_loop)
@@ -200,7 +201,8 @@ static void warn_of_join(struct verdict *verdict, const struct refused_join *joi
 	if (port != FABRIC_NONE)
 		fabric_port_name(fabric, port, name, sizeof(name));
 	inet_ntop(AF_INET6, wire, mgid, sizeof(mgid));
-	text = g_strdup_printf("%s may not join multicast group %s: %s", name, mgid, join->why);
+	text = g_strdup_printf("%s was not allowed to join multicast group %s: %s", name, mgid,
+			       join->why);
 	add(&verdict->warnings, "multicast", text);
 }
 
@@ -216,7 +218,7 @@ static void judge_joins(struct verdict *verdict)
 			warn_of_join(verdict, &joins->all[i]);
 	if (n > JOINS_TOLD) {
 		g_autofree char *more = g_strdup_printf(
-			"%u more joins were refused, which mgroups lists", n - JOINS_TOLD);
+			"%u more joins were refused; \"mgroups\" lists them", n - JOINS_TOLD);
 
 		add(&verdict->warnings, "multicast", more);
 	}
@@ -235,15 +237,15 @@ static void judge_partitions(struct verdict *verdict)
 		add(&verdict->warnings, "partitions", crowded->pdata[i]);
 	if (n > PARTITIONS_TOLD) {
 		g_autofree char *more =
-			g_strdup_printf("%u more, which partitions lists", n - PARTITIONS_TOLD);
+			g_strdup_printf("%u more; \"partitions\" lists them", n - PARTITIONS_TOLD);
 
 		add(&verdict->warnings, "partitions", more);
 	}
 	if (held) {
 		g_autofree char *text =
-			g_strdup_printf("no partitions are defined here, but %u ports are kept "
-					"apart: no P_Key table is written until partitions.conf "
-					"has definitions",
+			g_strdup_printf("no partitions are defined here, but %u ports are "
+					"separated by P_Keys: no P_Key table is written until "
+					"partitions.conf has definitions",
 					held);
 
 		add_problem(verdict, CONTROL_SUBNET_BAD, "partitions", text);
@@ -254,8 +256,8 @@ static void judge_partitions(struct verdict *verdict)
 		add(&verdict->warnings, "partitions", *line);
 	if (unmet) {
 		g_autofree char *text =
-			g_strdup_printf("%" PRIu64 " multicast groups cannot be made: no MLID "
-					"is free; IPoIB needs them",
+			g_strdup_printf("%" PRIu64 " multicast groups that IPoIB needs cannot be "
+					"created: no MLID is free",
 					unmet);
 
 		add_problem(verdict, CONTROL_SUBNET_BAD, "partitions", text);
@@ -310,8 +312,9 @@ static void judge_unhealthy(struct verdict *verdict, const struct unhealthy_port
 
 	for (unsigned int i = 0; ports && i < ports->n; i++)
 		acted += ports->ports[i].action > PORT_REPORT;
-	left_out = g_strdup_printf("%u unhealthy ports are left out, which unhealthy lists", acted);
-	reported = g_strdup_printf("%u ports misbehave, which unhealthy lists",
+	left_out =
+		g_strdup_printf("%u unhealthy ports are excluded; \"unhealthy\" lists them", acted);
+	reported = g_strdup_printf("%u ports misbehave; \"unhealthy\" lists them",
 				   ports ? ports->n - acted : 0);
 	if (acted)
 		add_problem(verdict, CONTROL_DEVICES_BAD, "ports", left_out);
@@ -322,10 +325,10 @@ static void judge_unhealthy(struct verdict *verdict, const struct unhealthy_port
 static const char *as_it_was(const struct fabric *fabric, uint32_t node)
 {
 	if (fabric->ports[fabric->sm_port].node == node)
-		return "the SM sits on it; what is known of it stays";
+		return "the SM runs on it; its configuration is kept";
 	return fabric_is_switch(fabric, node)
-		       ? "its links are up; it is kept, and forwards by the tables that it holds"
-		       : "its link is up; it is kept, with its LIDs and routes";
+		       ? "its links are up; it is kept and forwards by its current tables"
+		       : "its link is up; it is kept with its LIDs and routes";
 }
 
 /* A node that becomes silent first makes sweeps fail; after a while it only counts as bad. */
@@ -354,7 +357,8 @@ static void judge_silent(struct verdict *verdict, const struct fabric *fabric)
 		add_problem(verdict, status, "device", text);
 	}
 	if (n > DEVICES_TOLD) {
-		g_autofree char *more = g_strdup_printf("nor do %u more", n - DEVICES_TOLD);
+		g_autofree char *more =
+			g_strdup_printf("%u more devices do not answer", n - DEVICES_TOLD);
 
 		add_problem(verdict, status, "device", more);
 	}
@@ -366,8 +370,8 @@ static const char *why_silent(const struct verdict *verdict)
 	const struct subnet *subnet = verdict->call->subnet;
 
 	return subnet && keys_silence(subnet->options)
-		       ? "no SM agent, or an unknown M_Key: " KEYS_CABLE_ADVICE
-		       : "no SM agent, or an unknown M_Key; the log has why";
+		       ? "it has no SM agent, or an unknown M_Key: " KEYS_CABLE_ADVICE
+		       : "it has no SM agent, or an unknown M_Key; see the log";
 }
 
 static void judge_devices(struct verdict *verdict)
@@ -390,12 +394,15 @@ static void judge_devices(struct verdict *verdict)
 				fabric->ports[i].num) ||
 		    ++n > DEVICES_TOLD)
 			continue;
-		text = g_strdup_printf("no usable device answers behind %s, whose link is up: %s",
+		text = g_strdup_printf("no usable device answers behind %s, although its link is "
+				       "up: %s",
 				       fabric_port_name(fabric, i, name, sizeof(name)), why);
 		add_problem(verdict, status, "device", text);
 	}
 	if (n > DEVICES_TOLD) {
-		g_autofree char *more = g_strdup_printf("nor behind %u more", n - DEVICES_TOLD);
+		g_autofree char *more = g_strdup_printf("no usable device answers behind %u more "
+							"ports",
+							n - DEVICES_TOLD);
 
 		add_problem(verdict, status, "device", more);
 	}
@@ -419,9 +426,9 @@ static void judge_others(struct verdict *verdict)
 	if (atomic_load(&context->sm_state) == IBA_SM_MASTER &&
 	    runtime_now(context->rt) < atomic_load(&context->contested_until))
 		add_problem(verdict, CONTROL_SUBNET_BAD, "sm",
-			    "there are two masters: another SM sets ports of this subnet and does "
-			    "not come to terms: it has another sm_key, allowed_sm_guids lacks it, "
-			    "or ignore_other_sm is TRUE in one of both");
+			    "there are two masters: another SM configures ports of this subnet "
+			    "and the two do not agree: it has a different sm_key, "
+			    "allowed_sm_guids lacks it, or ignore_other_sm is TRUE on one of them");
 }
 
 /* role: that of the other SM relative to this one. */
@@ -433,14 +440,14 @@ static void judge_agreement(struct verdict *verdict, const char *role, uint64_t 
 	if (agreement->state == AGREEMENT_SAME)
 		return;
 	if (agreement->state != AGREEMENT_DIFFERS) {
-		text = g_strdup_printf("whether the %s, SM 0x%016" PRIx64 ", has the same options "
-				       "and files is not known: %s",
+		text = g_strdup_printf("it is unknown whether the %s, SM 0x%016" PRIx64
+				       ", has the same options and files: %s",
 				       role, guid, agreement_state_text(agreement->state));
 		add(&verdict->warnings, "sms", text);
 		return;
 	}
 	differences = agreement_tell(agreement->differences);
-	text = g_strdup_printf("the %s, SM 0x%016" PRIx64 ", differs from this one, so that a "
+	text = g_strdup_printf("the %s, SM 0x%016" PRIx64 ", differs from this one, so a "
 			       "takeover will change the subnet: %s",
 			       role, guid, differences);
 	add_problem(verdict, CONTROL_SMS_DIFFER, "sms", text);
@@ -453,8 +460,8 @@ static void judge_agreements(struct verdict *verdict)
 
 	if (status && !status->has_key && (status->n || status->followed))
 		add(&verdict->warnings, "sms",
-		    "whether the other SMs of the subnet have the same options and files is not "
-		    "known: there is no replication_key_file");
+		    "it is unknown whether the other SMs of the subnet have the same options and "
+		    "files: there is no replication_key_file");
 	for (unsigned int i = 0; status && status->has_key && i < status->n; i++)
 		judge_agreement(verdict, "standby", status->peers[i].guid,
 				&status->peers[i].agreement);
@@ -474,12 +481,12 @@ static void judge_master(struct verdict *verdict)
 		return;
 	if (misses)
 		text = g_strdup_printf(
-			"the master has not answered the last %u polls: if that goes "
-			"on, this SM takes over",
+			"the master has not answered the last %u polls: if this continues, this "
+			"SM takes over",
 			misses);
 	else if (!atomic_load(&context->master_heard))
-		text = g_strdup("the master has not answered a poll yet: whether it does its work "
-				"is not known");
+		text = g_strdup("the master has not answered a poll yet: it is unknown whether "
+				"it works");
 	if (text)
 		add(&verdict->warnings, "sm", text);
 }
@@ -501,8 +508,8 @@ static void judge_loss(struct verdict *verdict, const struct loss *loss, uint64_
 
 	if (!lost)
 		return;
-	text = g_strdup_printf("%u %s fewer than within the last %" PRIu64
-			       " %s (%u of %u); \"health accept\" takes that as right",
+	text = g_strdup_printf("%u %s fewer than within the last %" PRIu64 " %s (%u of %u); "
+			       "\"health accept\" accepts the current numbers",
 			       lost, lost == 1 ? loss->one : loss->many,
 			       minutes ? window_s / 60 : window_s, minutes ? "min" : "s", loss->now,
 			       loss->most);
@@ -582,8 +589,8 @@ static void judge_links(struct verdict *verdict)
 	}
 	more = g_strdup_printf("%u more cables run at half of what both ends can do, or less",
 			       bad - MIN(bad, DEVICES_TOLD));
-	text = g_strdup_printf("%u %s below what both ends can do, which ports slow lists", reduced,
-			       reduced == 1 ? "cable runs" : "cables run");
+	text = g_strdup_printf("%u %s below what both ends can do; \"ports slow\" lists them",
+			       reduced, reduced == 1 ? "cable runs" : "cables run");
 	if (bad > DEVICES_TOLD)
 		add_problem(verdict, CONTROL_LINKS_SLOW, "link", more);
 	if (reduced)
@@ -597,16 +604,17 @@ static void judge_written(struct verdict *verdict)
 
 	if (atomic_load(&context->unkept))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
-			    "LIDs, M_Keys or left P_Key indexes of ports could not be written, so "
-			    "that the next start does not know them; the log has why");
+			    "LIDs, M_Keys or vacated P_Key indexes of ports could not be "
+			    "written, so they will be lost at the next start; see the log for "
+			    "the reason");
 	if (master && atomic_load(&context->sa_unkept))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
-			    "the dump of the SA could not be written, so that the next start does "
-			    "not know what clients have registered; the log has why");
+			    "the dump of the SA could not be written, so the registrations of "
+			    "clients will be lost at the next start; see the log for the reason");
 	if (master && atomic_load(&context->undumped))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
-			    "dumps could not be written, and show an older subnet; the log has "
-			    "why");
+			    "dumps could not be written and show an older state of the subnet; "
+			    "see the log for the reason");
 }
 
 static void judge_files(struct verdict *verdict)
@@ -626,16 +634,15 @@ static void judge_files(struct verdict *verdict)
 	judge_written(verdict);
 	if (pool_busy_ns(verdict->call->context->files) > FILES_HANG_NS)
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
-			    "a file of the cache or dump directory is being written for more than "
-			    "a minute: the disk may hang");
+			    "a file in the cache or dump directory has been being written for "
+			    "more than a minute: the disk may hang");
 	if (log_is_astray(verdict->call->context->log))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
-			    "the log could not be opened again at SIGUSR1: lines still go to the "
-			    "file before");
+			    "the log could not be reopened at SIGUSR1: lines still go to the old "
+			    "file");
 	if (log_is_losing(verdict->call->context->log))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
-			    "lines of the log are lost: its disk is full or too slow, and none was "
-			    "written since");
+			    "lines of the log are being lost: its disk is full or too slow");
 	if (subnet && subnet->held)
 		add_problem(verdict, CONTROL_FILES_BAD, "files", subnet->held);
 	if (subnet && subnet->fallback)
@@ -658,8 +665,8 @@ static void judge_security(struct verdict *verdict, bool asked)
 	}
 	if (n && !asked) {
 		g_autofree char *text = g_strdup_printf(
-			"%u setting%s the subnet open to its hosts, which \"health security\" "
-			"lists",
+			"%u setting%s the subnet open to its hosts; \"health security\" lists "
+			"them",
 			n, n == 1 ? " leaves" : "s leave");
 
 		add(&verdict->warnings, "security", text);

@@ -175,11 +175,11 @@ static GVariant *reload(struct command_call *call, GError **error)
 	bool changed = daemon_reread_partitions(call->env->daemon);
 
 	if (refusal->why)
-		return command_failed(error, "the partitions stay as they were: %s", refusal->why);
+		return command_failed(error, "the partitions are unchanged: %s", refusal->why);
 	if (!changed)
-		return answer_of_text("partitions.conf says what it said before");
+		return answer_of_text("partitions.conf has not changed");
 	event_emit(&call->context->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
-	return answer_of_text("partitions.conf was read; tables follow");
+	return answer_of_text("partitions.conf was read; the P_Key tables will be updated");
 }
 
 /* ---- changes at run time ---- */
@@ -223,7 +223,7 @@ static GVariant *change(struct command_call *call, GError **error)
 	if (!forget && !*g_strstrip(request))
 		return command_usage(error, "expected a definition");
 	if (!daemon_change_partitions(call->env->daemon, request, (uint16_t)p_key, &serial, &wrong))
-		return command_failed(error, "nothing changed: %s", wrong->message);
+		return command_failed(error, "no change was made: %s", wrong->message);
 	log_info(call->context->log, "console: partitions %s: policy %" PRIu64, call->words[0],
 		 serial);
 	call->policy = serial;
@@ -277,18 +277,17 @@ static void print_change(GVariant *answer, GString *out)
 	g_string_append_printf(
 		out, "policy %" PRIu64 " is %sin effect%s", answer_get_number(answer, "serial"),
 		answer_get_flag(answer, "in_effect") ? "" : "not yet ",
-		answer_get_flag(answer, "errors") ? ", but not all of the subnet could be set"
+		answer_get_flag(answer, "errors") ? ", but part of the subnet could not be "
+						    "configured"
 						  : "");
 	if (with)
 		g_string_append_printf(out, "; %" PRIu64 " standby(s) have it", with);
 	if (without)
-		g_string_append_printf(out,
-				       "; %" PRIu64 " other SM(s) did not say in time that "
-				       "they have it",
+		g_string_append_printf(out, "; %" PRIu64 " other SM(s) did not confirm it in time",
 				       without);
 	g_string_append(out, answer_get_flag(answer, "kept")
 				     ? "\n"
-				     : "; another SM is master by now, and may not know of it\n");
+				     : "; another SM is master now and may not know it\n");
 }
 
 void print_partitions(GVariant *answer, GString *out)

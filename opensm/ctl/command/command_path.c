@@ -93,7 +93,7 @@ static uint32_t next_port(struct walk *walk, bool first)
 	}
 	exit = routing_port(walk->routing, sw, walk->lid);
 	if (exit == 0 || exit > fabric->nodes[node].num_ports) {
-		walk->trouble = "the forwarding table of the last switch has no way";
+		walk->trouble = "the forwarding table of the last switch has no entry for it";
 		return FABRIC_NONE;
 	}
 	return fabric_port_of(fabric, node, exit);
@@ -113,7 +113,7 @@ static void follow(struct walk *walk)
 			return;
 		}
 	}
-	walk->trouble = "it goes in a circle";
+	walk->trouble = "it loops";
 }
 
 static void add_end(GVariantBuilder *builder, const char *key, const struct fabric *fabric,
@@ -154,7 +154,7 @@ static bool parse_wanted(struct command_call *call, struct policy_wanted *wanted
 			wanted->sl = (uint8_t)number;
 		} else {
 			command_usage(error, "expected service-id, qos-class, pkey or sl and a "
-					     "number behind the ends");
+					     "number after the two ends");
 			return false;
 		}
 	}

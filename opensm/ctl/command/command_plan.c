@@ -13,7 +13,7 @@
 static bool check_file(const struct command_call *call, const char *file, GError **error)
 {
 	if (!call->trusted)
-		command_failed(error, "a file may be named by who may see keys");
+		command_failed(error, "only a user that may see keys can name a file");
 	else if (!g_path_is_absolute(file))
 		command_usage(error, "%s: expected the absolute name of a file", file);
 	else

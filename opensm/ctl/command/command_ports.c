@@ -443,7 +443,7 @@ static char *dump_path(struct command_call *call, const char *name, GError **err
 			     : NULL;
 
 	if (!options->dump_files_dir)
-		command_failed(error, "there is no dump_files_dir to write '%s' into", name);
+		command_failed(error, "'%s' cannot be written, as dump_files_dir is not set", name);
 	else if (!path)
 		command_failed(error, "expected the name of a file in dump_files_dir, %s, found "
 			       "'%s'", options->dump_files_dir, name);

@@ -223,11 +223,11 @@ static GVariant *reload(struct command_call *call, GError **error)
 	bool changed = daemon_reread_qos(call->env->daemon);
 
 	if (refusal->why)
-		return command_failed(error, "the QoS policy stays as it was: %s", refusal->why);
+		return command_failed(error, "the QoS policy is unchanged: %s", refusal->why);
 	if (!changed)
-		return answer_of_text("qos-policy.conf says what it said before");
+		return answer_of_text("qos-policy.conf has not changed");
 	event_emit(&call->context->bus, EVENT_SWEEP_WANTED, SWEEP_POLICY);
-	return answer_of_text("qos-policy.conf was read; tables follow");
+	return answer_of_text("qos-policy.conf was read; the tables will be updated");
 }
 
 GVariant *command_qos(struct command_call *call, GError **error)
@@ -245,7 +245,7 @@ GVariant *command_qos(struct command_call *call, GError **error)
 	if (!call->n)
 		return tell(call);
 	if (call->n == 2 && !find_number(call->words[1], UINT8_MAX, &only))
-		return command_usage(error, "'%s' is no number of a port", call->words[1]);
+		return command_usage(error, "'%s' is not a port number", call->words[1]);
 	port = find_endport(call->fabric, call->words[0], &lid, error);
 	if (port == FABRIC_NONE)
 		return NULL;

@@ -315,24 +315,25 @@ static const struct insecure {
 	const char *why, *advice;
 } insecure[] = {
 	{"m_key", has_no_m_key, "is 0: any host can set ports and tables",
-	 "set a secret one, with m_key_protection_level 2, or m_key_per_port"},
-	{"m_key_protection_level", tells_m_key, "is 0: ports tell their M_Key to whoever asks",
+	 "set a secret key with m_key_protection_level 2, or m_key_per_port"},
+	{"m_key_protection_level", tells_m_key, "is 0: ports disclose their M_Key to any host",
 	 "set it to 1 or more"},
-	{"m_key_per_port", has_one_m_key, "is FALSE: whoever learns the M_Key of a port has all",
+	{"m_key_per_port", has_one_m_key, "is FALSE: the M_Key of one port opens all ports",
 	 "set it, with m_key_seed_file and m_key_protection_level 1"},
-	{"sm_key", has_known_sm_key, "is the one that everybody knows",
-	 "set a secret one, the same for all SMs of the subnet"},
-	{"sa_key", has_known_sa_key,
-	 "is the one that everybody knows: any host counts as trusted by the SA",
-	 "set a secret one, for management tools only"},
+	{"sm_key", has_known_sm_key, "is the well-known default",
+	 "set a secret key, the same in all SMs of the subnet"},
+	{"sa_key", has_known_sa_key, "is the well-known default: the SA trusts any host",
+	 "set a secret key, known to management tools only"},
 	{"partition_config_file", is_undivided,
 	 "leaves every port a full member of the default partition: any host reaches any other",
 	 "divide the subnet, or make hosts limited members"},
-	{"console", has_clear_console, "socket shows its key to whoever can read the network",
+	{"console", has_clear_console,
+	 "socket shows its key to anyone that can read the network "
+	 "traffic",
 	 "set console_tls_cert and console_tls_key"},
 	{"console_key_file", has_open_console,
 	 "is not set: any user of this host may look at the subnet by the console's TCP port",
-	 "set it, or console off: opensmctl needs neither"},
+	 "set it, or set console to off: opensmctl needs neither"},
 };
 
 bool insecure_setting(const struct options *options, const struct subnet *subnet,
@@ -521,7 +522,7 @@ static void print_difference(GVariant *row, GString *out)
 	if (*here || *there)
 		g_string_append_printf(out, ": %s here, %s there", here, there);
 	else if (answer_get_flag(row, "file"))
-		g_string_append(out, " in what the file says");
+		g_string_append(out, " in the contents of the file");
 	g_string_append_c(out, '\n');
 }
 
@@ -531,7 +532,8 @@ static void print_agreement(GVariant *row, GString *out)
 	const char *agreement = answer_get_text(row, "agreement");
 
 	if (strcmp(agreement, "same") != 0 && strcmp(agreement, "differs") != 0)
-		g_string_append(out, "   whether it has the same options and files is not known\n");
+		g_string_append(out, "   it is unknown whether it has the same options and "
+				     "files\n");
 	answer_each(row, "differences", print_difference, out);
 }
 
@@ -554,9 +556,10 @@ static void print_replication(GVariant *answer, GString *out)
 		return;
 	print_heading(out, "Replication");
 	if (follows && !answer_get_flag(replication, "key"))
-		g_string_append(out, "   nothing is kept: there is no replication_key_file\n");
+		g_string_append(out, "   nothing is replicated: there is no "
+				     "replication_key_file\n");
 	else if (follows)
-		g_string_append_printf(out, "   %s of SM %s is here\n",
+		g_string_append_printf(out, "   %s of SM %s is stored here\n",
 				       answer_get_flag(replication, "whole") ? "everything"
 									     : "nothing yet",
 				       answer_get_text(replication, "of"));
@@ -578,7 +581,7 @@ static void print_sights(GVariant *answer, GString *out)
 
 	if (!list || !g_variant_n_children(list))
 		return;
-	print_heading(out, "What they see");
+	print_heading(out, "Subnet Seen");
 	answer_each(answer, "sms", print_sight, out);
 }
 
@@ -596,8 +599,8 @@ static void print_refused(GVariant *row, GString *out)
 {
 	g_string_append_printf(
 		out,
-		"   ERROR                : %s was refused at %s, what it said before "
-		"stays: %s\n",
+		"   ERROR                : %s was refused at %s, its earlier contents stay in "
+		"effect: %s\n",
 		answer_get_text(row, "what"), answer_get_text(row, "since"),
 		answer_get_text(row, "why"));
 }
@@ -640,12 +643,12 @@ static void print_head(GVariant *answer, GString *out)
 	g_string_append_printf(out, "   Routing Engine       : %s\n",
 			       answer_get_text(answer, "routing_engine"));
 	if (*answer_get_text(answer, "fallback"))
-		g_string_append_printf(out, "   ERROR                : it is a fall-back; %s\n",
+		g_string_append_printf(out, "   ERROR                : it is a fallback; %s\n",
 				       answer_get_text(answer, "fallback"));
 	if (*answer_get_text(answer, "files_held"))
 		g_string_append_printf(out,
-				       "   ERROR                : files of the routing options "
-				       "are as they were read before; %s\n",
+				       "   ERROR                : the last usable routing files "
+				       "stay in effect; %s\n",
 				       answer_get_text(answer, "files_held"));
 	answer_each(answer, "refused", print_refused, out);
 	answer_each(answer, "small_tables", print_error, out);
@@ -653,7 +656,7 @@ static void print_head(GVariant *answer, GString *out)
 	if (answer_get_number(answer, "unhealthy_ports"))
 		g_string_append_printf(out,
 				       "   Unhealthy Ports      : %" PRIu64 ", %" PRIu64
-				       " of them left out (see unhealthy)\n",
+				       " of them excluded (see unhealthy)\n",
 				       answer_get_number(answer, "unhealthy_ports"),
 				       answer_get_number(answer, "unhealthy_ports_left_out"));
 	if (*answer_get_text(answer, "lane_change"))
@@ -676,7 +679,7 @@ static const struct line mad_lines[] = {
 	{"qp0_sent", "QP0 MADs sent"},
 	{"qp0_unicasts", "QP0 unicasts sent"},
 	{"qp0_unknown", "QP0 unknown MADs rcvd"},
-	{"qp0_retries", "QP0 MADs sent again"},
+	{"qp0_retries", "QP0 MADs retransmitted"},
 	{"qp0_timeouts", "QP0 MADs given up"},
 	{"sa_outstanding", "SA MADs outstanding"},
 	{"sa_received", "SA MADs rcvd"},
@@ -687,8 +690,8 @@ static const struct line mad_lines[] = {
 	{"sa_stale", "SA MADs that waited too long"},
 	{"sa_rate_dropped", "SA MADs dropped by sa_rate_threshold"},
 	{"sa_quota_refused", "SA MADs refused by sa_etm_max_num quotas"},
-	{"sa_reduced", "SA MADs answered with less by sa_enhanced_trust_model"},
-	{"refused", "MADs of too eager sources refused"},
+	{"sa_reduced", "SA MADs answered in part by sa_enhanced_trust_model"},
+	{"refused", "MADs refused as their source sent too many"},
 	{NULL, NULL},
 };
 
@@ -708,8 +711,8 @@ void print_status(GVariant *answer, GString *out)
 		{"switches", "Switches"},
 		{"hosts", "Hosts and routers"},
 		{"links", "Links"},
-		{"silent_nodes", "Nodes that do not answer, and are kept"},
-		{"silent_links", "Links that are up with nobody known behind"},
+		{"silent_nodes", "Silent nodes that are kept"},
+		{"silent_links", "Links up without a known device"},
 		{"highest_lid", "Highest LID"},
 		{NULL, NULL},
 	};

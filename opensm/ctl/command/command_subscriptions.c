@@ -77,8 +77,8 @@ static void print_row(GVariant *row, GString *out)
 void print_subscriptions(GVariant *answer, GString *out)
 {
 	g_string_append_printf(out,
-			       "%" PRIu64 " subscription(s), which missed %" PRIu64
-			       " notices since they began\n",
+			       "%" PRIu64 " subscription(s), which missed %" PRIu64 " notices in "
+			       "all\n",
 			       answer_get_number(answer, "n"), answer_get_number(answer, "missed"));
 	answer_each(answer, "subscriptions", print_row, out);
 }

@@ -131,7 +131,7 @@ static void print_port(GVariant *row, GString *out)
 	if (answer_get_flag(row, "for_ever"))
 		g_string_append(out, " until it is released\n");
 	else
-		g_string_append_printf(out, ", %" PRIu64 " s left if nothing happens\n",
+		g_string_append_printf(out, ", %" PRIu64 " s left unless it happens again\n",
 				       answer_get_number(row, "seconds_left"));
 }
 

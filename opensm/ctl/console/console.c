@@ -67,7 +67,10 @@ static void tell(struct console *console, const char *format, ...)
 	va_start(args, format);
 	text = g_strdup_vprintf(format, args);
 	va_end(args);
-	log_info(console->log, "console: %s%s", text, held_back ? "; others were held back" : "");
+	log_info(console->log, "console: %s%s", text,
+		 held_back ? "; similar lines were "
+			     "suppressed"
+			   : "");
 }
 
 /* ---- sessions ---- */
@@ -85,7 +88,8 @@ static bool take_seat(struct console *console, const struct seat *newcomer)
 	if (i < 0)
 		return i == SEATS_FREE;
 	leaves = console->sessions->pdata[i];
-	tell(console, "the session of %s gave way to another", session_name(leaves));
+	tell(console, "the session of %s was closed to make room for another",
+	     session_name(leaves));
 	session_give_way(leaves);
 	return true;
 }
@@ -111,7 +115,7 @@ static bool on_opened(void *arg, struct session *session, const struct seat *sea
 	if (good)
 		tell_session(console, seat->kind, "session of", session);
 	else
-		tell(console, "turned %s away: there are too many sessions", session_name(session));
+		tell(console, "rejected %s: there are too many sessions", session_name(session));
 	return good;
 }
 
@@ -122,7 +126,7 @@ static void on_ended(void *arg, struct session *session)
 	if (session_is_open(session))
 		tell_session(console, session_seat(session).kind, "end of the session of", session);
 	else if (session_wrong_keys(session))
-		tell(console, "%s did not know the key, %u tries", session_name(session),
+		tell(console, "%s gave a wrong key %u times", session_name(session),
 		     session_wrong_keys(session));
 	else if (session_trouble(session))
 		tell(console, "%s: %s", session_name(session), session_trouble(session));
@@ -150,7 +154,7 @@ static char *peer_name(GSocketConnection *connection)
 		g_socket_connection_get_remote_address(connection, NULL);
 
 	return address ? g_socket_connectable_to_string(G_SOCKET_CONNECTABLE(address))
-		       : g_strdup("somebody who has gone");
+		       : g_strdup("a client that has gone");
 }
 
 /* The host of a connection: for IPv6 the half of the address that the host cannot choose. */
@@ -178,8 +182,8 @@ static bool only_reads(GSocketConnection *connection, char **name)
 		*name = g_steal_pointer(&address);
 		return false;
 	}
-	*name = known ? g_strdup_printf("%s, uid %u, which only looks,", address, uid)
-		      : g_strdup_printf("%s, of an unknown user that only looks,", address);
+	*name = known ? g_strdup_printf("%s, uid %u, read only,", address, uid)
+		      : g_strdup_printf("%s, of an unknown user, read only,", address);
 	return true;
 }
 
@@ -259,7 +263,7 @@ static gboolean on_local(GSocketService *service, GSocketConnection *connection,
 	(void)source;
 	g_socket_set_blocking(socket, FALSE);
 	if (!control_socket_admits(console->control, socket, &config.kind, &name)) {
-		tell(console, "turned %s away: %s is not for it", name, console->control_path);
+		tell(console, "rejected %s: it may not use %s", name, console->control_path);
 		refuse(connection, name);
 		return TRUE;
 	}
@@ -280,8 +284,8 @@ static void open_tcp(struct console *console)
 	console->tcp = console_listen_tcp(console->port, everywhere, console->log, &error);
 	if (!console->tcp) {
 		log_error(console->log,
-			  "console: TCP port %u: %s; there is no console until SIGHUP, which tries "
-			  "again, finds it free",
+			  "console: TCP port %u: %s; no console until a SIGHUP finds the port "
+			  "free",
 			  console->port, error->message);
 		return;
 	}
@@ -291,8 +295,8 @@ static void open_tcp(struct console *console)
 		 everywhere ? "all addresses" : "this host", console->tls ? ", with TLS" : "");
 	if (!console->key)
 		log_info(console->log, "console: without console_key_file any user of this host "
-				       "may look at the subnet by that port; only root and the "
-				       "user of the daemon change something");
+				       "may read the state of the subnet by that port; only root "
+				       "and the user of the daemon may change anything");
 }
 
 /* Without a certificate the port stays closed: if TLS is configured, it never uses clear text. */
@@ -302,8 +306,8 @@ static void on_certificate(void *arg, struct console_tls *tls, const char *why)
 
 	if (!tls) {
 		log_error(console->log, "%s; %s", why,
-			  console->tls ? "the certificate stays as it was"
-				       : "there is no console until SIGHUP, which tries again");
+			  console->tls ? "the old certificate stays in use"
+				       : "no console until SIGHUP, which tries again");
 		return;
 	}
 	console_tls_free(console->tls);

@@ -104,7 +104,7 @@ static void on_overdue(struct timer *timer)
 				(uint64_t)(OVERDUE_NS / NS_PER_S));
 
 	options_unref(options);
-	log_error(context->log, "the certificate of the console stays as it was: %s", text);
+	log_error(context->log, "the old certificate of the console stays in use: %s", text);
 	daemon_refuse(certificate->daemon, DAEMON_CONSOLE, text);
 }
 

@@ -206,8 +206,8 @@ static void run_line(struct session *session, const char *line)
 
 	if (session->config.reads_only && command_changes(line)) {
 		reply(session, CONTROL_REFUSED,
-		      "That changes something, as by this port only root and the user of the "
-		      "daemon may; opensmctl or a console_key_file is for others\n",
+		      "This command changes something; by this port only root and the user of "
+		      "the daemon may do that. Others can use opensmctl or a console_key_file\n",
 		      false);
 		return;
 	}
@@ -229,7 +229,7 @@ static void run_line(struct session *session, const char *line)
 	reply(session, answer.status, answer.text, answer.loop);
 	g_free(answer.text);
 	if (answer.quit && session->config.kind == SEAT_TERMINAL)
-		say(session, "The console is closed, the daemon goes on\n");
+		say(session, "The console is closed, the daemon continues\n");
 	if (answer.loop) {
 		if (!session->loop)
 			session->loop = g_strdup(line);
@@ -417,7 +417,10 @@ static void take_last_line(struct session *session)
 	}
 	session->closing = true;
 	if (kind != LINE_NONE)
-		reply(session, CONTROL_USAGE, "The last line has no end: it is not taken\n", false);
+		reply(session, CONTROL_USAGE,
+		      "The last line has no newline at its end and is "
+		      "ignored\n",
+		      false);
 }
 
 /* Takes the input byte by byte until a line is complete. */
@@ -477,7 +480,7 @@ static void on_limit(struct timer *timer)
 {
 	struct session *session = session_of(timer, limit);
 
-	end_with(session, session->open ? "\nNothing was said for long: the session is closed\n"
+	end_with(session, session->open ? "\nThe session was idle for too long and is closed\n"
 					: "\nThe key did not come in time\n");
 }
 
@@ -502,8 +505,10 @@ static void on_tick(struct timer *timer)
 
 void session_give_way(struct session *session)
 {
-	end_with(session, session->open ? "\nIdle sessions make room for another: this one ends\n"
-					: "\nThose without the key make room for others\n");
+	end_with(session, session->open ? "\nThis idle session is closed to make room for "
+					  "another\n"
+					: "\nThis session has not sent the key and is closed to "
+					  "make room for another\n");
 }
 
 /* ---- life ---- */

@@ -51,7 +51,8 @@ static bool check_file(const char *option, const char *file, bool secret, GError
 		return fail(error, "%s: %s: belongs to another user", option, file);
 	if (secret && about.st_mode & (S_IRWXG | S_IRWXO))
 		return fail(error,
-			    "%s: %s: may be used by others than its owner: expected mode 0600",
+			    "%s: %s: is accessible to other users than its owner: expected mode "
+			    "0600",
 			    option, file);
 	return true;
 }
@@ -66,7 +67,8 @@ static bool check_options(const struct options *options, GError **error)
 		return fail(error, "console_tls_cert and console_tls_key belong together, and "
 				   "console_tls_ca needs them");
 	return g_tls_backend_supports_tls(g_tls_backend_get_default()) ||
-	       fail(error, "console_tls_cert: GIO's module for TLS (glib-networking) is not there");
+	       fail(error, "console_tls_cert: GIO's module for TLS (glib-networking) is not "
+			   "installed");
 }
 
 /* ---- do certificate and key belong together? ---- */

@@ -67,7 +67,8 @@ static bool check_directory(const char *path, GError **error)
 			    directory, about.st_uid, geteuid());
 	if (about.st_mode & (S_IWGRP | S_IWOTH) && !(about.st_mode & S_ISVTX))
 		return fail(error, path,
-			    "others may write in directory %s (mode %04o): expected 0755 or less",
+			    "other users may write in directory %s (mode %04o): expected 0755 or "
+			    "less",
 			    directory, about.st_mode & 07777);
 	return true;
 }
@@ -104,7 +105,7 @@ static bool check_name(const char *path, GError **error)
 			    "expected nothing, or the socket of a daemon that has "
 			    "ended, but there is something else");
 	if (!is_left_behind(path))
-		return fail(error, path, "there is a socket in use: %s", g_strerror(errno));
+		return fail(error, path, "the socket is in use: %s", g_strerror(errno));
 	return unlink(path) == 0 || fail(error, path, "%s", g_strerror(errno));
 }
 
@@ -234,7 +235,7 @@ bool control_socket_admits(const struct control_socket *control, GSocket *connec
 			    : NULL;
 
 	if (!peer) {
-		*name = g_strdup("somebody unknown");
+		*name = g_strdup("an unknown client");
 		return false;
 	}
 	*name = g_strdup_printf("uid %u", peer->uid);

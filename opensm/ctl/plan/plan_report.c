@@ -427,7 +427,7 @@ static void print_sums(GVariant *answer, GString *out)
 	answer_each(answer, "attributes", print_sum, out);
 	g_string_append_printf(
 		out,
-		"Sets: %" PRIu64 "; ports taken up: %" PRIu64 "; LIDs: %" PRIu64 " new, %" PRIu64
+		"Sets: %" PRIu64 "; ports brought up: %" PRIu64 "; LIDs: %" PRIu64 " new, %" PRIu64
 		" changed; clients to register again: %" PRIu64 "\n",
 		answer_get_number(answer, "sets"), answer_get_number(answer, "ports_taken_up"),
 		answer_get_number(answer, "lids_new"), answer_get_number(answer, "lids_changed"),

@@ -136,8 +136,8 @@ static int lock_old(const char *path, GError **error)
 	while ((fd = open_old(path)) >= 0) {
 		if (!lock(fd, F_WRLCK) && !lock(fd, F_RDLCK)) {
 			g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_AGAIN,
-				    "%s: process %ld runs and holds it, expected a file for each "
-				    "daemon",
+				    "%s: process %ld is running and holds it; each daemon needs "
+				    "its own file",
 				    path, read_number(path));
 			close(fd);
 			return -1;

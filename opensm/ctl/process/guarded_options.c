@@ -24,22 +24,22 @@ static const struct guard {
 	const char *without;
 } guards[] = {
 	{OPTION_m_key, "any host may set ports and tables"},
-	{OPTION_m_key_per_port, "who has one M_Key has all"},
-	{OPTION_m_key_protection_level, "ports tell their M_Key to any host"},
-	{OPTION_m_key_update_interval, "an M_Key that a host has learnt stays of use"},
-	{OPTION_sm_key, "an SM with the key that everybody knows counts"},
-	{OPTION_sa_key, "a request with the key that everybody knows is trusted"},
-	{OPTION_allowed_sm_guids, "any SM may get the subnet"},
-	{OPTION_sm_inactive, "this SM takes part in who is master"},
-	{OPTION_partition_config_file, "the partitions are those of another file, or none"},
+	{OPTION_m_key_per_port, "the M_Key of one port opens all ports"},
+	{OPTION_m_key_protection_level, "ports disclose their M_Key to any host"},
+	{OPTION_m_key_update_interval, "an M_Key that a host has learnt stays valid"},
+	{OPTION_sm_key, "an SM with the well-known default key is accepted"},
+	{OPTION_sa_key, "a request with the well-known default key is trusted"},
+	{OPTION_allowed_sm_guids, "any SM may take over the subnet"},
+	{OPTION_sm_inactive, "this SM takes part in the election"},
+	{OPTION_partition_config_file, "the partitions come from another file, or there are none"},
 	{OPTION_disconnect_unconfigured_endports,
-	 "ports reach all others if no partition says else"},
+	 "ports can reach all others unless partitions forbid it"},
 	{OPTION_hm_ports_health_policy_file, "ports that misbehave stay in the subnet"},
-	{OPTION_babbling_port_policy, "ports that send traps without end stay in the subnet"},
-	{OPTION_sa_enhanced_trust_model, "hosts are told of ports that are not their own"},
+	{OPTION_babbling_port_policy, "ports that keep sending traps stay in the subnet"},
+	{OPTION_sa_enhanced_trust_model, "hosts can query ports that are not their own"},
 	{OPTION_sa_rate_threshold, "a host may ask the SA as often as it can"},
-	{OPTION_console_key_file, "any user of the host may look at the subnet"},
-	{OPTION_console_tls_cert, "the console speaks clear text"},
+	{OPTION_console_key_file, "any user of the host may read the state of the subnet"},
+	{OPTION_console_tls_cert, "the console is not encrypted"},
 	{OPTION_console_tls_ca, "clients of the console need no certificate"},
 };
 
@@ -90,8 +90,8 @@ static bool refuse(const struct options *now, const struct guard *guard, const c
 	const char *name = options_name(guard->id);
 
 	g_set_error(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
-		    "%s: %s is gone, which was in use %s, and without it %s: expected it, or '%s "
-		    "%s' if the subnet is to do without",
+		    "%s: %s is missing, which was in use %s, and without it %s: expected it, or "
+		    "'%s %s' to go without it on purpose",
 		    now->file, name, since, guard->without, name, text);
 	return false;
 }
@@ -102,8 +102,8 @@ static bool check_whole(const struct options *now, bool had_keys, bool had_end, 
 	const char *wrong = NULL;
 
 	if (had_keys && !has_keys(now))
-		wrong = "the keys that it had are gone, expected some, or those that are to have "
-			"their defaults with these";
+		wrong = "it no longer sets any option: expected some, or the options with their "
+			"default values";
 	else if (had_end && options_file_is_cut(now))
 		wrong = "its last line has no end: the file may be cut off, expected a newline at "
 			"its end";

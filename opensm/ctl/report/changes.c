@@ -234,7 +234,7 @@ static void say(struct changes *changes, struct flap *flap, struct changes_line 
 
 	if (flap->held_back) {
 		text = g_steal_pointer(&line->text);
-		line->text = g_strdup_printf("%s; %u changes %s were not told", text,
+		line->text = g_strdup_printf("%s; %u changes %s were not logged", text,
 					     flap->held_back - is_over,
 					     is_over ? "before" : "since the last line");
 	}

@@ -71,13 +71,13 @@ void sms_print_row(GVariant *row, GString *out)
 		g_string_append(out, " (this one)");
 	if (answer_get_flag(row, "tells"))
 		g_string_append_printf(out,
-				       ": sees %" PRIu64 " switches and %" PRIu64
-				       " ports, can set %" PRIu64 " of these\n",
+				       ": sees %" PRIu64 " switches and %" PRIu64 " ports, can "
+				       "configure %" PRIu64 " of these\n",
 				       answer_get_number(row, "switches"),
 				       answer_get_number(row, "ports"),
 				       answer_get_number(row, "settable_ports"));
 	else
-		g_string_append(out, ": what it sees is not known\n");
+		g_string_append(out, ": what it sees is unknown\n");
 }
 
 /* ---- judgement ---- */
@@ -106,19 +106,20 @@ static void judge_standby(const struct judge *judge, const struct election_sm *o
 
 	if (sees->unable)
 		tell(judge, false,
-		     "the standby, SM 0x%016" PRIx64 ", cannot set the subnet, of which it sees %u "
-		     "switches and %u ports, and could not take over",
+		     "the standby, SM 0x%016" PRIx64 ", cannot configure the subnet, of which it "
+		     "sees %u switches and %u ports, and could not take over",
 		     standby->guid, sees->switches, sees->endports);
 	else if (ability_falls_short(&own->ability, sees))
 		tell(judge, true,
-		     "this master can set %u of the %u ports that it sees, and the standby, SM "
-		     "0x%016" PRIx64 ", could set %u of %u",
+		     "this master can configure %u of the %u ports that it sees, and the "
+		     "standby, SM 0x%016" PRIx64 ", could configure %u of %u",
 		     own->ability.settable, own->ability.endports, standby->guid, sees->settable,
 		     sees->endports);
 	else if (ability_falls_short(sees, &own->ability))
 		tell(judge, false,
 		     "the standby, SM 0x%016" PRIx64 ", sees %u switches and %u ports and could "
-		     "set %u of these, where this master sets %u: the others would be lost to it",
+		     "configure %u of these, but this master configures %u: the others would be "
+		     "lost",
 		     standby->guid, sees->switches, sees->endports, sees->settable,
 		     own->ability.settable);
 }
@@ -130,13 +131,13 @@ static void judge_master(const struct judge *judge, const struct election_sm *ow
 
 	if (ability_falls_short(sees, &own->ability))
 		tell(judge, true,
-		     "the master can set %u ports, and this standby could set %u of the %u that "
-		     "it sees",
+		     "the master can configure %u ports, but this standby could configure %u of "
+		     "the %u that it sees",
 		     sees->settable, own->ability.settable, own->ability.endports);
 	else if (ability_falls_short(&own->ability, sees))
 		tell(judge, false,
-		     "the master can set %u ports, and this standby sees %u switches and %u ports "
-		     "and could set %u of these: the others would be lost to it",
+		     "the master can configure %u ports, but this standby sees %u switches and "
+		     "%u ports and could configure %u of these: the others would be lost",
 		     sees->settable, own->ability.switches, own->ability.endports,
 		     own->ability.settable);
 }
@@ -152,8 +153,8 @@ void sms_judge(struct context *context, void (*tell_it)(void *arg, bool grave, c
 
 	if (own.ability.unable)
 		tell(&judge, true,
-		     "it cannot set the subnet, of which it sees %u ports, so it %s: it lacks "
-		     "their M_Keys, or its neighbour does not answer; the log has why",
+		     "it cannot configure the subnet, of which it sees %u ports, so it %s: it "
+		     "lacks their M_Keys, or its neighbour does not answer; see the log",
 		     own.ability.endports, is_standby ? "could not take over" : "should not lead");
 	for (unsigned int i = 0; peers && !own.ability.unable && i < peers->n; i++) {
 		const struct election_sm *other = &peers->peers[i].sm;

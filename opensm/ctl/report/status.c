@@ -47,7 +47,7 @@ static char *silent_text(const struct fabric *fabric)
 	if (nodes)
 		g_string_append_printf(text, "; %u of these nodes silent", nodes);
 	if (links)
-		g_string_append_printf(text, "; nobody known behind %u links that are up", links);
+		g_string_append_printf(text, "; %u links up without a known device", links);
 	return g_strdup(text->str);
 }
 

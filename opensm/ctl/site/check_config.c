@@ -190,7 +190,7 @@ static void check_qos(struct check *check)
 	const char *file = daemon_qos_file(check->options);
 
 	if (file && is_default(check->options, OPTION_qos_policy_file) && access(file, F_OK) != 0)
-		warn_of(check, OPTION_qos, "TRUE, but the policy %s is not there: %s", file,
+		warn_of(check, OPTION_qos, "TRUE, but the policy file %s cannot be read: %s", file,
 			g_strerror(errno));
 }
 
@@ -242,7 +242,7 @@ static void check_tls(struct check *check)
 		return;
 	if (!check->options->console_key_file)
 		warn_of(check, OPTION_console,
-			"socket without console_key_file: it stays on this host");
+			"socket without console_key_file: the console only listens on this host");
 	if (console_tls_is_wanted(check->options))
 		console_tls_free(console_tls_new(check->options, &error));
 	if (error)
@@ -433,7 +433,7 @@ static void check_effects(struct check *check)
 		if (is_default(options, on->id))
 			continue;
 		if (on->engines && !names_one_of(options->routing_engine, on->engines))
-			warn_of(check, on->id, "has no effect, as routing_engine does not name %s",
+			warn_of(check, on->id, "has no effect, as routing_engine does not list %s",
 				on->engines);
 		else if (on->is_off && on->is_off(options))
 			warn_of(check, on->id, "has no effect, as %s", on->why);
@@ -457,9 +457,9 @@ static void check_files(struct check *check)
 	check_tls(check);
 	if (options_console_is_open(check->options))
 		note_line(check, check->warnings,
-			  "console: without console_key_file any user of this host may look at "
-			  "the subnet by TCP; only root and the user of the daemon change "
-			  "something");
+			  "console: without console_key_file any user of this host may read the "
+			  "state of the subnet by TCP; only root and the user of the daemon may "
+			  "change anything");
 }
 
 static void check_all(struct check *check, const GError *error, const GPtrArray *warnings)

@@ -46,7 +46,7 @@ static void done(struct aside_job *job)
 
 	file->busy = false;
 	if (writing->error && !writing->written)
-		log_error(file->context->log, "partition members could not be kept: %s",
+		log_error(file->context->log, "partition members could not be saved: %s",
 			  writing->error->message);
 	if (writing->written)
 		writing->written(writing->arg, writing->changes, writing->error);

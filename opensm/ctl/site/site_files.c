@@ -125,8 +125,7 @@ static void note_reading(const struct reading *reading)
 
 static const char *stays(enum daemon_files files)
 {
-	return files == DAEMON_OPENSM_CONF ? "the options stay as they were"
-					   : site_kind(files)->stays;
+	return files == DAEMON_OPENSM_CONF ? "the options are unchanged" : site_kind(files)->stays;
 }
 
 static void tell_overdue(struct site_files *site, const struct reading *reading)
@@ -286,7 +285,9 @@ static void tell_built_in(struct log *log, const struct partition_rules *rules)
 	const char *file = rules->files->pdata[0];
 
 	if (rules->built_in)
-		log_info(log, "%s%sno partitions are defined: every port is in the default one",
+		log_info(log,
+			 "%s%sno partitions are defined: every port is in the default "
+			 "partition",
 			 file, *file ? ": " : "");
 }
 
@@ -295,7 +296,7 @@ void site_files_remember(struct site_files *site)
 	struct partition_rules *rules = slot_take(&site->context->partition_rules);
 
 	if (site->memory)
-		state_writer_put(site->writer, site->memory, "the partitions that were taken last",
+		state_writer_put(site->writer, site->memory, "the last accepted partitions",
 				 partition_memory_text(rules), true, NULL, NULL);
 	partition_rules_unref(rules);
 }
@@ -378,7 +379,7 @@ static void tell_refused_options(struct site_files *site, const char *why)
 	g_auto(GStrv) lines = g_strsplit(why, "\n", -1);
 
 	for (unsigned int i = 0; lines[i]; i++)
-		log_error(site->context->log, "the options stay as they were: %s", lines[i]);
+		log_error(site->context->log, "the options are unchanged: %s", lines[i]);
 }
 
 static bool begin(struct site_files *site, enum daemon_files files, struct options *options,
@@ -544,7 +545,7 @@ bool site_files_reread_options(struct site_files *site, GError **error)
 		return true;
 	g_set_error_literal(error, OPTIONS_ERROR, OPTIONS_ERROR_FILE,
 			    site->why ? site->why
-				      : "the file is being read yet, and counts as soon as it is");
+				      : "the file is still being read and takes effect afterwards");
 	return false;
 }
 

@@ -210,54 +210,60 @@ PUT(ports_policy)
 
 #define SLOT(type) .slot = offsetof(struct context, type), .put = put_##type
 static const struct site_kind kinds[DAEMON_FILES] = {
-	[DAEMON_ROUTE_FILES] = {
-		SLOT(route_files),
-		.what = "files of the routing options",
-		.stays = "what the files of the routing options said stays",
-		.reasons = SWEEP_HEAVY,
-		.names = name_routes,
-		.load = load_routes,
-		.same = same_routes,
-		.warnings = warnings_of_routes,
-	},
-	[DAEMON_PARTITIONS] = {
-		SLOT(partition_rules),
-		.stays = "the partitions stay as they were",
-		.reasons = SWEEP_POLICY,
-		.names = name_partitions,
-		.load = load_partitions,
-		.same = same_partitions,
-		.warnings = warnings_of_partitions,
-	},
-	[DAEMON_QOS] = {
-		SLOT(qos_policy),
-		.stays = "the QoS policy stays as it was",
-		.reasons = SWEEP_POLICY,
-		.names = name_qos,
-		.load = load_qos,
-		.same = same_qos,
-		.warnings = warnings_of_qos,
-		.option = OPTION_qos_policy_file,
-		.is_missing = is_qos_missing,
-		.says_nothing = is_no_qos,
-	},
-	[DAEMON_PREFIX_ROUTES] = { /* used by queries at once */
-		SLOT(prefix_routes),
-		.stays = "the prefix routes stay as they were",
-		.names = name_prefix_routes,
-		.load = load_prefix_routes,
-		.option = OPTION_prefix_routes_file,
-		.is_missing = is_prefix_routes_missing,
-		.says_nothing = are_no_prefix_routes,
-	},
-	[DAEMON_PORTS_POLICY] = {
-		SLOT(ports_policy),
-		.stays = "the policy of unhealthy ports stays as it was",
-		.names = name_ports,
-		.load = load_ports,
-		.option = OPTION_hm_ports_health_policy_file,
-		.says_nothing = is_no_ports_policy,
-	},
+	[DAEMON_ROUTE_FILES] =
+		{
+			SLOT(route_files),
+			.what = "routing files",
+			.stays = "the routing files read before stay in effect",
+			.reasons = SWEEP_HEAVY,
+			.names = name_routes,
+			.load = load_routes,
+			.same = same_routes,
+			.warnings = warnings_of_routes,
+		},
+	[DAEMON_PARTITIONS] =
+		{
+			SLOT(partition_rules),
+			.stays = "the partitions are unchanged",
+			.reasons = SWEEP_POLICY,
+			.names = name_partitions,
+			.load = load_partitions,
+			.same = same_partitions,
+			.warnings = warnings_of_partitions,
+		},
+	[DAEMON_QOS] =
+		{
+			SLOT(qos_policy),
+			.stays = "the QoS policy is unchanged",
+			.reasons = SWEEP_POLICY,
+			.names = name_qos,
+			.load = load_qos,
+			.same = same_qos,
+			.warnings = warnings_of_qos,
+			.option = OPTION_qos_policy_file,
+			.is_missing = is_qos_missing,
+			.says_nothing = is_no_qos,
+		},
+	[DAEMON_PREFIX_ROUTES] =
+		{
+			/* used by queries at once */
+			SLOT(prefix_routes),
+			.stays = "the prefix routes are unchanged",
+			.names = name_prefix_routes,
+			.load = load_prefix_routes,
+			.option = OPTION_prefix_routes_file,
+			.is_missing = is_prefix_routes_missing,
+			.says_nothing = are_no_prefix_routes,
+		},
+	[DAEMON_PORTS_POLICY] =
+		{
+			SLOT(ports_policy),
+			.stays = "the policy of unhealthy ports is unchanged",
+			.names = name_ports,
+			.load = load_ports,
+			.option = OPTION_hm_ports_health_policy_file,
+			.says_nothing = is_no_ports_policy,
+		},
 };
 #undef SLOT
 
@@ -296,15 +302,16 @@ static bool check(const struct site_kind *kind, struct site_source *source, cons
 	if (options_is_named(source->options, kind->option) ||
 	    (source->old && !kind->says_nothing(source->old)))
 		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-			    "%s: %s, expected what it is to say, or '%s /dev/null' and a restart "
-			    "to do without",
+			    "%s: %s; write its contents, or set '%s /dev/null' and restart to go "
+			    "without it",
 			    file,
 			    kind->is_missing && kind->is_missing(new) ? "there is no such file"
-								      : "it says nothing",
+								      : "it is empty",
 			    option);
 	else if (!source->old && kind->is_missing && !kind->is_missing(new))
-		source->note = g_strdup_printf("%s: it says nothing, and %s does not name it: the "
-					       "start goes on without", file, option);
+		source->note = g_strdup_printf("%s: it is empty, and %s does not name it: "
+					       "starting without it",
+					       file, option);
 	return !*error;
 }
 

@@ -98,21 +98,21 @@ static bool add_numbers(struct guid_table *table, const struct line *line, char 
 		if (!form->exact && (row->n == form->most || (row->n >= form->least &&
 							      !to_number(*words, 0, &value)))) {
 			warn(line, &table->n_rest,
-			     "'%.*s' is not read, expected %s, and a # before more", SHOWN, *words,
-			     form->columns);
+			     "'%.*s' is ignored: expected %s, and a # before a comment", SHOWN,
+			     *words, form->columns);
 			return true;
 		}
 		if (!to_number(*words, 0, &value) || value > form->max ||
 		    (value < form->min && !(form->last_zero && row->n == form->most - 1)))
 			return refuse(line, error,
-				      "'%.*s' is no number from %" G_GUINT64_FORMAT
+				      "'%.*s' is not a number from %" G_GUINT64_FORMAT
 				      " to %" G_GUINT64_FORMAT,
 				      SHOWN, *words, form->min, form->max);
 		g_array_append_val(table->numbers, value);
 		row->n++;
 	}
 	if (row->n < form->least)
-		return refuse(line, error, "%u numbers behind the GUID", row->n);
+		return refuse(line, error, "%u numbers after the GUID", row->n);
 	return true;
 }
 
@@ -143,8 +143,10 @@ static void add_row(struct guid_table *table, GHashTable *seen, const struct lin
 		return;
 	}
 	old = &g_array_index(table->rows, struct guid_row, GPOINTER_TO_UINT(found) - 1);
-	warn(line, &table->n_repeated, "GUID 0x%016" PRIx64 " stands in line %u too, which does "
-	     "not count now", row->guid, old->line);
+	warn(line, &table->n_repeated,
+	     "GUID 0x%016" PRIx64 " is also in line %u, which this "
+	     "line replaces",
+	     row->guid, old->line);
 	*old = *row;
 }
 
@@ -158,8 +160,7 @@ static bool add_line(struct guid_table *table, GHashTable *seen, const struct li
 	if (!words->pdata[0])
 		return true;
 	if (!to_number(words->pdata[0], 16, &row.guid) || !row.guid)
-		return refuse(line, error, "'%.*s' is no GUID", SHOWN,
-			      (char *)words->pdata[0]);
+		return refuse(line, error, "'%.*s' is not a GUID", SHOWN, (char *)words->pdata[0]);
 	if (!add_numbers(table, line, (char **)words->pdata + 1, &row, error))
 		return false;
 	add_row(table, seen, line, &row);
@@ -208,8 +209,8 @@ struct guid_table *guid_file_parse(const char *file, const char *text, size_t le
 		guid_table_free(table);
 		return NULL;
 	}
-	tell_more(&line, table->n_rest, "with words that are not read");
-	tell_more(&line, table->n_repeated, "of GUIDs that stood there before");
+	tell_more(&line, table->n_rest, "with words that are ignored");
+	tell_more(&line, table->n_repeated, "that repeat a GUID");
 	return table;
 }
 

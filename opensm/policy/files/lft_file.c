@@ -93,9 +93,9 @@ static bool begin_section(struct reader *reader, const char *text, uint64_t *gui
 	const char *found = strstr(text, "guid ");
 
 	if (!found || !guid_after(found, "guid ", guid))
-		return refuse(reader, error, "no GUID of a switch");
+		return refuse(reader, error, "there is no GUID of a switch");
 	if (!g_hash_table_add(reader->switches, g_memdup2(guid, sizeof(*guid))))
-		return refuse(reader, error, "the switch stands there twice");
+		return refuse(reader, error, "the switch is listed twice");
 	memset(reader->lids, 0, FABRIC_LIDS / 8);
 	reader->inside = true;
 	return true;
@@ -108,11 +108,11 @@ static bool take_lid(struct reader *reader, const char *text, uint16_t *lid, con
 	uint64_t value;
 
 	if (!reader->inside)
-		return refuse(reader, error, "no switch before it");
+		return refuse(reader, error, "there is no switch before it");
 	if (!number(text, 16, IBA_LID_UCAST_LAST, &value, end))
-		return refuse(reader, error, "no unicast LID at its start");
+		return refuse(reader, error, "it does not start with a unicast LID");
 	if (reader->lids[value / 8] >> value % 8 & 1)
-		return refuse(reader, error, "LID 0x%04x of this switch stands there twice",
+		return refuse(reader, error, "LID 0x%04x of this switch is listed twice",
 			      (unsigned int)value);
 	reader->lids[value / 8] |= 1u << value % 8;
 	*lid = value;
@@ -126,7 +126,7 @@ static bool take_owner(const struct reader *reader, const char *text, uint64_t *
 	const char *found = strstr(text, "portguid ");
 
 	return !found || guid_after(found, "portguid ", guid) ||
-	       refuse(reader, error, "no GUID behind portguid");
+	       refuse(reader, error, "there is no GUID after portguid");
 }
 
 /* ---- forwarding tables ---- */
@@ -151,10 +151,10 @@ static bool lft_entry(struct reader *reader, const char *text, GError **error)
 	if (!take_lid(reader, text, &entry.lid, &rest, error))
 		return false;
 	if (!number(skip_blanks(rest), 10, ROUTE_NO_PORT, &port, &rest))
-		return refuse(reader, error, "no port from 0 to 255 behind the LID");
+		return refuse(reader, error, "there is no port from 0 to 255 after the LID");
 	rest = skip_blanks(rest);
 	if (*rest && *rest != ':' && *rest != '#')
-		return refuse(reader, error, "'%.8s' behind the port", rest);
+		return refuse(reader, error, "'%.8s' after the port", rest);
 	if (!take_owner(reader, rest, &entry.guid, error))
 		return false;
 	if (!entry.lid && port != ROUTE_NO_PORT)
@@ -173,7 +173,7 @@ static bool lft_line(struct reader *reader, const char *text, GError **error)
 	struct route_lft lft = {.first = file->entries->len};
 
 	if (g_str_has_prefix(text, "Multicast"))
-		return refuse(reader, error, "multicast tables are not for the engine file");
+		return refuse(reader, error, "the engine file does not read multicast tables");
 	if (g_str_has_prefix(text, "Unicast lids")) {
 		if (!begin_section(reader, text, &lft.guid, error))
 			return false;
@@ -203,13 +203,13 @@ static bool hops_row(struct reader *reader, const char *text, uint64_t sw, GErro
 	if (!take_lid(reader, text, &row.lid, &rest, error))
 		return false;
 	if (*rest != ':')
-		return refuse(reader, error, "no colon behind the LID");
+		return refuse(reader, error, "there is no colon after the LID");
 	for (rest = skip_blanks(rest + 1); *rest && *rest != '#'; rest = skip_blanks(rest)) {
 		const char *word = rest;
 		uint8_t hops;
 
 		if (!number(word, 16, 0xFF, &value, &rest))
-			return refuse(reader, error, "'%.8s' is no number of hops", word);
+			return refuse(reader, error, "'%.8s' is not a number of hops", word);
 		if (row.n == 256)
 			return refuse(reader, error, "more than 256 numbers");
 		hops = value;
@@ -217,7 +217,7 @@ static bool hops_row(struct reader *reader, const char *text, uint64_t sw, GErro
 		row.n++;
 	}
 	if (!row.n)
-		return refuse(reader, error, "no hops behind the LID");
+		return refuse(reader, error, "there are no hops after the LID");
 	if (!take_owner(reader, rest, &row.guid, error))
 		return false;
 	g_array_append_val(file->rows, row);

@@ -184,7 +184,7 @@ static bool read_threshold(struct reader *r, struct port_rule *rule, GError **er
 {
 	uint64_t count, window;
 
-	if (!read_number(r, "how often it may be", PORT_RULE_COUNT_MAX, &count, error))
+	if (!read_number(r, "how often it may happen", PORT_RULE_COUNT_MAX, &count, error))
 		return false;
 	if (!is_word(r->word, r->length, rule->sweeps ? "of" : "in"))
 		return refuse(r, error, "%s",
@@ -230,7 +230,9 @@ static bool read_rest(struct reader *r, struct port_rule *rule, GError **error)
 			      "%s, release, cut_off or the end of the line, in this order",
 			      rule->sweeps ? "N of SWEEPS" : "N in SECONDS");
 	if (rule->sweeps && rule->count > rule->window)
-		return refuse(r, error, "no more sweeps with the condition (%u) than sweeps (%u)",
+		return refuse(r, error,
+			      "the number of sweeps with the condition (%u) to be at "
+			      "most that of sweeps (%u)",
 			      rule->count, rule->window);
 	return true;
 }

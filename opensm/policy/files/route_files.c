@@ -252,9 +252,11 @@ static void forgive(struct loading *loading, const char *option, const char *rea
 		g_string_append_printf(loading->refused, "%s%s: %s",
 				       loading->refused->len ? "\n" : "", option, why->message);
 	else
-		g_ptr_array_add(loading->files->warnings, g_strdup_printf(
-			"%s: %s; this does not matter, as routing_engine does not name %s", option,
-			why->message, readers));
+		g_ptr_array_add(
+			loading->files->warnings,
+			g_strdup_printf(
+				"%s: %s; this has no effect, as routing_engine does not list %s",
+				option, why->message, readers));
 	g_error_free(why);
 }
 
@@ -264,8 +266,8 @@ static bool says_something(guint n, const char *file, GError **error)
 	if (n || !file || !strcmp(file, "/dev/null"))
 		return true;
 	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-		    "%s: it says nothing, expected what it is to say, or /dev/null in its place "
-		    "and a restart to do without",
+		    "%s: it is empty; write its contents, or name /dev/null instead and restart "
+		    "to go without it",
 		    file);
 	return false;
 }

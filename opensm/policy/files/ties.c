@@ -41,16 +41,17 @@ static bool add_row(GArray *rows, GArray *tied, const struct guid_table *table,
 
 	if (!row.p_key)
 		g_set_error(error, GUID_FILE_ERROR, 0,
-			    "%s:%u: P_Key 0x%04" PRIx64 " is that of no partition, expected 0x0001 "
-			    "to 0x7fff, with or without the membership bit", file, row.line,
-			    numbers[0]);
+			    "%s:%u: P_Key 0x%04" PRIx64 " does not belong to a partition, "
+			    "expected 0x0001 to 0x7fff, with or without the membership bit",
+			    file, row.line, numbers[0]);
 	else if (port > PORT_MAX)
 		g_set_error(error, GUID_FILE_ERROR, 0,
 			    "%s:%u: port %" PRIu64 ", expected 1 to %u, or none for all of switch "
 			    "0x%016" PRIx64, file, row.line, port, PORT_MAX, row.guid);
 	else if (bit_of(tied, row.p_key) < 0)
 		g_set_error(error, GUID_FILE_ERROR, 0,
-			    "%s:%u: partition 0x%04x is one more than the %u that can be tied",
+			    "%s:%u: partition 0x%04x exceeds the limit of %u partitions with "
+			    "reserved cables",
 			    file, row.line, row.p_key, TIES_PARTITIONS_MAX);
 	else {
 		g_array_append_val(rows, row);

@@ -89,7 +89,7 @@ static bool take_radix(struct reading *reading, unsigned int d, bool loops)
 	}
 	if (!to_number(word, 1, 255, &radix))
 		return refuse(reading, reading->words[d + 1],
-			      "three numbers from 1 to 255, each with t or m behind it, or none");
+			      "three numbers from 1 to 255, each followed by t, m or nothing");
 	torus->radix[d] = radix;
 	torus->loops[d] = loops;
 	return true;

@@ -25,7 +25,7 @@ static const char *switch_fault(const struct fabric *fabric, uint64_t guid)
 	uint32_t node = fabric_node_by_guid(fabric, guid);
 
 	if (node != FABRIC_NONE)
-		return fabric_is_switch(fabric, node) ? NULL : "is no switch";
+		return fabric_is_switch(fabric, node) ? NULL : "is not a switch";
 	return fabric_port_by_guid(fabric, guid) != FABRIC_NONE ? "is that of a port"
 								: "is not in the subnet";
 }
@@ -39,7 +39,7 @@ static const char *endport_fault(const struct fabric *fabric, const struct route
 	node = fabric_node_by_guid(fabric, endport->guid);
 	if (node == FABRIC_NONE)
 		return fabric_port_by_guid(fabric, endport->guid) != FABRIC_NONE
-			       ? "is that of a port, but a number follows"
+			       ? "is that of a port, but a port number follows"
 			       : "is not in the subnet";
 	return endport->num > fabric->nodes[node].num_ports ? "has no port of that number" : NULL;
 }
@@ -62,8 +62,7 @@ static const char *tie_fault(const struct fabric *fabric, const struct route_tie
 
 	if (!fault)
 		fault = endport_fault(fabric, &port);
-	return fault || tie->partitions & inhabited ? fault
-						    : "is tied to a partition without members";
+	return fault || tie->partitions & inhabited ? fault : "names a partition without members";
 }
 
 static void add(struct count *count, uint64_t guid, const char *fault)

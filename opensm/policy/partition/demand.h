@@ -9,8 +9,8 @@
 #include "route/engine.h"
 
 /*
- * It points into the partitions, which must outlive it. NULL if there are none, or so many classes
- * that it would not pay.
+ * It points into the partitions, which must outlive it. NULL if there are none, or too many
+ * classes for it to pay.
  */
 struct route_demand *demand_of_partitions(const struct partitions *partitions);
 void demand_free(struct route_demand *demand); /* NULL is fine */

@@ -434,8 +434,8 @@ static void keep_in_default(struct making *making, const struct partition_rule *
 	}
 	if (making->membership[port] == PARTITION_LIMITED)
 		add_text(making, &making->problems, rule->file, rule->line,
-			 "the SM's port stays a full member of the default partition, as others "
-			 "could not reach it");
+			 "the SM's port stays a full member of the default partition, as other "
+			 "ports could not reach it otherwise");
 	add_port(making, port, MAX(making->membership[port], PARTITION_FULL));
 }
 
@@ -538,10 +538,9 @@ static char *name_crowd(const struct making *making, const struct partitions *wh
 	for (uint32_t i = 0; i < MIN(crowd->n, NAMED_MAX); i++) {
 		uint32_t port = crowd->first[i];
 
-		g_string_append_printf(text, "%s%s with %u and room for %u", i ? ", " : "",
+		g_string_append_printf(text, "%s%s needs %u and has room for %u", i ? ", " : "",
 				       fabric_port_name(fabric, port, name, sizeof(name)),
-				       n_keys(whole, whole->class_of[port]),
-				       room_of(fabric, port));
+				       n_keys(whole, whole->class_of[port]), room_of(fabric, port));
 	}
 	if (crowd->n > NAMED_MAX)
 		g_string_append_printf(text, ", %u more", crowd->n - NAMED_MAX);
@@ -559,8 +558,8 @@ static void tell_crowds(struct making *making, const struct partitions *whole)
 			continue;
 		names = name_crowd(making, whole, crowd);
 		add_text(making, &making->crowded, rule->file, rule->line,
-			 "partition '%s' (0x%04x): %u of its members lack a P_Key of it, as they "
-			 "are to have more than they have room for: %s",
+			 "partition '%s' (0x%04x): %u of its members lack a P_Key of it, as "
+			 "their P_Key tables are too small: %s",
 			 rule->name, rule->p_key, crowd->n, names);
 	}
 }
@@ -663,8 +662,8 @@ static void check_index0(struct making *making, const struct partitions *partiti
 		if (n)
 			add_text(making, &making->problems, rule->file, rule->line,
 				 "partition '%s' (0x%04x) has indx0, but the SM's port is %s "
-				 "member: programs at %u port(s), which have its P_Key at index 0, "
-				 "cannot ask the SA",
+				 "member of it: programs at %u port(s) that have this P_Key at "
+				 "index 0 cannot query the SA",
 				 rule->name, rule->p_key, own ? "a limited" : "no", n);
 	}
 }
@@ -678,7 +677,7 @@ static bool keeps_apart(const struct partitions *partitions)
 static void end_texts(struct texts *texts)
 {
 	if (texts->n > PROBLEMS_MAX)
-		g_ptr_array_add(texts->list, g_strdup_printf("%u more problems of partitions",
+		g_ptr_array_add(texts->list, g_strdup_printf("%u more problems with partitions",
 							     texts->n - PROBLEMS_MAX));
 }
 

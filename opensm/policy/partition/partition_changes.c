@@ -54,8 +54,8 @@ static char *with_first_line(const char *body, uint64_t serial)
 static bool refuse(GError **error, const char *file, const char *why)
 {
 	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
-		    "%s:1: %s; it holds partition members that were added and removed at run time: "
-		    "restore it, or remove it to do without them",
+		    "%s:1: %s; it holds the partition members that were added and removed at run "
+		    "time: restore it, or remove it to go without them",
 		    file, why);
 	return false;
 }

@@ -231,7 +231,7 @@ static bool take_flag(struct parser *parser, const char *name, const char *text,
 			continue;
 		if (!text || !to_number(text, flags_known[i].max, &value) ||
 		    value < flags_known[i].min) {
-			warn(parser, "%s is left out: its value is '%s', expected %u to %u%s",
+			warn(parser, "%s is ignored: its value is '%s', expected %u to %u%s",
 			     flags_known[i].name, text ? text : "", flags_known[i].min,
 			     flags_known[i].max,
 			     flags_known[i].meaning ? flags_known[i].meaning : "");
@@ -264,8 +264,7 @@ static void take_default_membership(struct parser *parser, const char *text)
 		parser->membership = membership;
 	else
 		warn(parser,
-		     "defmember is left out: its value is '%s', expected full, limited or "
-		     "both",
+		     "defmember is ignored: its value is '%s', expected full, limited or both",
 		     text ? text : "");
 }
 
@@ -275,7 +274,7 @@ static void take_definition_flag(struct parser *parser, char *piece, struct flag
 	const char *value = split_value(piece);
 
 	if (!*piece)
-		warn(parser, "an empty flag is left out");
+		warn(parser, "an empty flag is ignored");
 	else if (take_flag(parser, piece, value, flags))
 		;
 	else if (is_keyword(parser, piece, "ipoib"))
@@ -285,7 +284,7 @@ static void take_definition_flag(struct parser *parser, char *piece, struct flag
 	else if (!strcmp(piece, "indx0"))
 		rule->indx0 = ++parser->n_indx0;
 	else
-		warn(parser, "'%.*s' is no flag of a partition and is left out", SHOWN, piece);
+		warn(parser, "'%.*s' is not a flag of a partition and is ignored", SHOWN, piece);
 }
 
 /* ---- definitions ---- */
@@ -353,7 +352,8 @@ static bool begin_rule(struct parser *parser, char *piece, GError **error)
 	if (parser->requests && !P_KEY_BASE(p_key))
 		return refuse(parser, key ? key : piece, "a P_Key from 1 to 0x7fff", error);
 	if (parser->rules->rules->len == RULES_MAX)
-		return refuse(parser, piece, "no more partitions than there are P_Keys", error);
+		return refuse(parser, piece, "at most as many partitions as there are P_Keys",
+			      error);
 	parser->n_definitions++;
 	parser->rule = rule_of(parser, P_KEY_BASE(p_key), piece);
 	parser->membership = PARTITION_LIMITED;
@@ -363,11 +363,11 @@ static bool begin_rule(struct parser *parser, char *piece, GError **error)
 static bool begin_set(struct parser *parser, char *name, GError **error)
 {
 	if (!name[1] || !g_utf8_validate(name, -1, NULL))
-		return refuse(parser, name, "a name behind @", error);
+		return refuse(parser, name, "a name after @", error);
 	if (g_hash_table_contains(parser->sets, name))
 		return refuse(parser, name, "a name that was not used before", error);
 	if (g_hash_table_size(parser->sets) == SETS_MAX)
-		return refuse(parser, name, "no more sets", error);
+		return refuse(parser, name, "fewer sets", error);
 	parser->set = g_array_new(FALSE, FALSE, sizeof(struct partition_member));
 	g_hash_table_insert(parser->sets, g_strdup(name), parser->set);
 	return true;
@@ -514,8 +514,8 @@ static uint8_t membership_of(struct parser *parser, const char *text)
 	membership = to_membership(parser, text);
 	if (!membership)
 		warn(parser,
-		     "'%.*s' is no membership: limited is taken, expected full, limited or "
-		     "both",
+		     "'%.*s' is not a membership and counts as limited: expected full, limited "
+		     "or both",
 		     SHOWN, text);
 	return membership ? membership : PARTITION_LIMITED;
 }
@@ -551,7 +551,7 @@ static bool read_member(struct parser *parser, char *piece, GError **error)
 
 	if (value && parser->set)
 		return refuse(parser, value,
-			      "no membership in a set: it goes where the set is used", error);
+			      "no membership in a set: write it where the set is used", error);
 	if (!*piece || (!parser->requests && is_keyword(parser, piece, "NONE")))
 		return true;
 	if (parser->requests)
@@ -601,12 +601,12 @@ static struct iba_gid to_gid(const char *text)
 static const char *mgid_fault(struct iba_gid mgid)
 {
 	if (!iba_gid_is_multicast(mgid))
-		return "no multicast GID";
+		return "not a multicast GID";
 	if (mgid.prefix >> 53 & 7)
 		return "an MGID with flags that are reserved";
 	if ((mgid.prefix >> 48 & 0xF) == IBA_SCOPE_LINK_LOCAL &&
 	    iba_mgid_signature(mgid) == IBA_MGID_SIGNATURE_SA)
-		return "an MGID as the SA gives them away";
+		return "an MGID of the kind that the SA assigns itself";
 	return NULL;
 }
 
@@ -635,10 +635,11 @@ static bool read_group(struct parser *parser, const char *text, char *rest, GErr
 		const char *value = split_value(piece);
 
 		if (!take_flag(parser, piece, value, &flags))
-			warn(parser, "'%.*s' is no flag of a group and is left out", SHOWN, piece);
+			warn(parser, "'%.*s' is not a flag of a group and is ignored", SHOWN,
+			     piece);
 	}
 	if (fault)
-		warn(parser, "'%.*s' is %s: the group is left out", SHOWN, text, fault);
+		warn(parser, "'%.*s' is %s: the group is ignored", SHOWN, text, fault);
 	else
 		add_wish(parser, &flags, &mgid);
 	return true;
@@ -831,9 +832,9 @@ static bool is_own_file(const struct parser *parser, const char *file, GError **
 	if (!g_strcmp0(file, own))
 		return true;
 	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
-		    "%s:%u: include: %s keeps what was changed at run time, expected %s",
+		    "%s:%u: include: %s holds the changes made at run time, expected %s",
 		    file_name(parser), parser->line, file,
-		    own ? own : "no such file, as this SM keeps none");
+		    own ? own : "no such line, as this SM keeps none");
 	return false;
 }
 
@@ -846,8 +847,7 @@ static bool is_something_said(const struct parser *parser, const char *file, uns
 	if (parser->n_said > before || parser->kept || !strcmp(file, "/dev/null"))
 		return true;
 	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
-		    "%s:%u: include: %s: it says nothing, expected what it is to say, or no such "
-		    "line",
+		    "%s:%u: include: %s: it is empty; write its contents, or remove this line",
 		    file_name(parser), parser->line, file);
 	return false;
 }
@@ -987,9 +987,9 @@ static void add_group(struct parser *parser, const struct wish *wish, uint8_t sc
 		group.mgid.prefix |= (uint64_t)(rule->p_key | P_KEY_FULL) << 16;
 	group.q_key = flags->given[FLAG_Q_KEY] ? flags->value[FLAG_Q_KEY] : ip ? 0x0b1b : 0;
 	if (fault)
-		warn(parser, "the group is left out: %s", fault);
+		warn(parser, "the group is ignored: %s", fault);
 	else if (parser->n_groups >= GROUPS_MAX)
-		warn(parser, "the group is left out: there are %u before it", GROUPS_MAX);
+		warn(parser, "the group is ignored: there are already %u", GROUPS_MAX);
 	else if (!find_group(rule->groups, group.mgid)) {
 		g_array_append_val(rule->groups, group);
 		parser->n_groups++;

@@ -52,7 +52,7 @@ static struct partition_sources *parse(const char *file, const char *text, gsize
 	if (!sources)
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
 			    "%s:1: the checksum is not that of the rest of the file, which holds "
-			    "the partition policy that was taken last",
+			    "the last accepted partition policy",
 			    file);
 	return sources;
 }
@@ -85,8 +85,8 @@ static void recall(struct memory *memory, const char *name, const char *cache_di
 static char *doubt(const struct partition_rules *rules, bool named, const struct memory *memory)
 {
 	const char *file = rules->files->pdata[0];
-	const char *state = partition_sources_n(rules->sources) ? "it says nothing"
-								: "there is no such file";
+	const char *state =
+		partition_sources_n(rules->sources) ? "it is empty" : "there is no such file";
 	const char *why = NULL;
 
 	if (!rules->built_in || partition_rules_says_none(rules))
@@ -94,9 +94,9 @@ static char *doubt(const struct partition_rules *rules, bool named, const struct
 	if (memory->rules && !memory->rules->built_in)
 		why = "there were partitions before";
 	else if (named)
-		why = "it was named";
+		why = "opensm.conf names it";
 	else if (memory->unusable)
-		why = "what was in force before cannot be told";
+		why = "the partitions in force before are unknown";
 	else if (!memory->rules && rules->changes->serial)
 		why = "there were changes at run time";
 	return why ? g_strdup_printf("%s: %s, but %s; expected definitions, or "
@@ -111,16 +111,15 @@ static struct partition_rules *fall_back(struct memory *memory, const char *file
 					 char **instead, GError **error)
 {
 	if (memory->rules && !memory->rules->built_in) {
-		*instead = g_strconcat(why, "; the partitions that were taken last are in force",
-				       NULL);
+		*instead = g_strconcat(why, "; the last accepted partitions are in force", NULL);
 		g_free(why);
 		return partition_rules_ref(memory->rules);
 	}
 	if (memory->unusable)
 		g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
-			    "%s; nor is what was in force before of use: %s; ports keep the P_Keys "
-			    "that they have: put %s right and start again, which replaces what was "
-			    "kept",
+			    "%s; the saved policy cannot be used either: %s; ports keep their "
+			    "present P_Keys: correct %s and start again, which replaces the "
+			    "saved policy",
 			    why, memory->unusable->message, file);
 	else
 		g_set_error_literal(error, PARTITION_ERROR, PARTITION_ERROR_FILE, why);

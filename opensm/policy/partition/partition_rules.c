@@ -28,7 +28,7 @@ struct partition_rules *partition_rules_reload(const struct partition_rules *old
 		return new;
 	partition_rules_unref(new);
 	g_set_error(error, PARTITION_ERROR, PARTITION_ERROR_FILE,
-		    "%s: the definitions that it had are gone, expected "
+		    "%s: it no longer defines partitions, expected "
 		    "'Default=0x7fff,ipoib:ALL=full;' if every port may talk to every other",
 		    file);
 	return NULL;

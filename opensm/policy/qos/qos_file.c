@@ -118,7 +118,8 @@ void qos_warn(const struct qos_parser *p, const char *format, ...)
 		g_ptr_array_add(warnings, warning_text(p, format, args));
 	else if (warnings->len == WARNINGS_MAX)
 		g_ptr_array_add(warnings,
-				g_strdup_printf("%s: there is more of that kind", p->policy->file));
+				g_strdup_printf("%s: there are more warnings of this kind",
+						p->policy->file));
 	va_end(args);
 }
 
@@ -340,8 +341,7 @@ static bool resolve_to_nobody(struct qos_parser *p, const struct qos_mention *me
 		return false;
 	group->name = g_strdup(mention->name);
 	g_array_append_val(mention->groups, index);
-	qos_warn(p, "there is no group '%.80s': the scope has no ports by that name",
-		 mention->name);
+	qos_warn(p, "there is no group '%.80s': the scope gets no ports from it", mention->name);
 	return true;
 }
 

@@ -162,7 +162,7 @@ static bool name(struct qos_parser *p, const char *value, const struct keyword *
 		return qos_wrong(p, value, "a name");
 	*is = g_strdup(value);
 	if (g_hash_table_contains(p->names[p->section], value))
-		qos_warn(p, "'%.80s' is the name of a %s before this one: that one counts", value,
+		qos_warn(p, "'%.80s' is also the name of an earlier %s, which is used", value,
 			 p->section == GROUP ? "group" : "level");
 	else
 		g_hash_table_insert(p->names[p->section], *is, GUINT_TO_POINTER(list->len));
@@ -264,7 +264,7 @@ static bool level_p_key(struct qos_parser *p, const char *value, const struct ke
 	if (!first->first)
 		return qos_wrong(p, value, "a P_Key from 0x1 to 0xffff");
 	if (level->has_p_key || ranges->len > 1 || first->first != first->last)
-		qos_warn(p, "a level has one P_Key: the first counts");
+		qos_warn(p, "a level has one P_Key: the first is used");
 	if (!level->has_p_key)
 		level->p_key = (uint16_t)first->first;
 	level->has_p_key = true;

@@ -101,9 +101,9 @@ static void tell(const struct conflicts *c, const struct party *party, char *who
 			g_string_append_printf(sls, "%s%u", sls->len ? "," : "", sl);
 	if (who && party->sls)
 		g_ptr_array_add(texts,
-				g_strdup_printf("%s gives SL %s other VLs than routing engine %s "
-						"(%s) needs: it is not obeyed for these in %u "
-						"row(s)",
+				g_strdup_printf("%s maps SL %s to other VLs than routing engine "
+						"%s (%s) needs: it is overruled for these SLs in "
+						"%u row(s)",
 						who, sls->str, c->routing->engine, where,
 						party->ports));
 	g_free(who);

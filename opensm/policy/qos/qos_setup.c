@@ -242,7 +242,7 @@ static char *tell_clash(const struct clashes *clashes, guint earlier, guint late
 
 	return g_strdup_printf(
 		"%s:%u: this scope and that of line %u set different values for %u port(s), the "
-		"first of them %s: line %u is taken",
+		"first of them %s: line %u is used",
 		clashes->place.paths->policy->file, b->line, a->line, clash->ports,
 		fabric_port_name(clashes->place.fabric, clash->first, name, sizeof(name)), b->line);
 }
@@ -256,8 +256,8 @@ static void tell(const struct clashes *clashes, GPtrArray *problems)
 
 		if (!clashes->used[later])
 			g_ptr_array_add(problems,
-					g_strdup_printf("%s:%u: this scope is about no port of the "
-							"subnet",
+					g_strdup_printf("%s:%u: this scope matches no port of "
+							"the subnet",
 							clashes->place.paths->policy->file,
 							scope->line));
 		for (guint earlier = 0; earlier < later && problems->len < QOS_PROBLEMS_MAX;

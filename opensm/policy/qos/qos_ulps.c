@@ -85,7 +85,7 @@ static bool ulp_with(struct qos_parser *p, const char *who, const char *word, co
 		return qos_read_ranges(p, value, UINT64_MAX, rule->services);
 	if (!strcmp(word, "pkey") && (any || !strcmp(who, "ipoib")))
 		return qos_read_p_keys(p, value, rule->p_keys);
-	return qos_wrong(p, word, "what may stand behind '%s'", who);
+	return qos_wrong(p, word, "a valid keyword after '%s'", who);
 }
 
 /* The level's name is only for people. */
@@ -115,7 +115,7 @@ static bool read_rule(struct qos_parser *p, char *text, uint8_t sl)
 		*c = g_ascii_tolower(*c);
 	if (!strcmp(text, "default") && !more) {
 		if (p->has_fallback)
-			qos_warn(p, "'default' was there before: this one counts, SL %u", sl);
+			qos_warn(p, "'default' is set twice: this line is used, SL %u", sl);
 		p->has_fallback = true;
 		p->policy->fallback = level_of_sl(p, sl);
 		return true;

@@ -18,7 +18,7 @@ static bool route_sssp(struct layered *layered, G_GNUC_UNUSED GError **error)
 
 const struct route_engine route_engine_sssp = {
 	.name = "sssp",
-	.summary = "shortest paths by load so far; free of credit loops nowhere by promise",
+	.summary = "shortest paths balanced by load; may have credit loops",
 	.promises = ROUTE_SHORTEST,
 	.ties = true,
 	.route = route_sssp,
@@ -39,14 +39,14 @@ static bool assign(struct layered *layered, GError **error)
 	if (!layered_assign_leaves(layered, 0, error))
 		return false;
 	routing_note(layered->way->routing,
-		     "LID by LID, paths take more virtual lanes than there are: so they are the "
-		     "same for all LIDs of a switch");
+		     "paths of single LIDs need more virtual lanes than there are: all LIDs of a "
+		     "switch share one path");
 	return true;
 }
 
 const struct route_engine route_engine_dfsssp = {
 	.name = "dfsssp",
-	.summary = "shortest paths by load so far; free of credit loops on several lanes",
+	.summary = "shortest paths balanced by load; free of credit loops on several lanes",
 	.promises = ROUTE_SHORTEST,
 	.ties = true,
 	.trunk = true,

@@ -150,8 +150,8 @@ static void fill(struct dor *dor, const struct fabric *fabric, const struct rout
 		dor->routing->promises |= ROUTE_DEADLOCK_FREE;
 	else
 		dor->routing->note = g_strdup(
-			"can deadlock: paths go all round the rings of a torus, or a cable is "
-			"missing, or dimensions have not the same ports at all switches "
+			"can deadlock: paths go all around the rings of a torus, or a cable is "
+			"missing, or dimensions do not use the same ports at all switches "
 			"(port_search_ordering_file); updn has no such paths");
 }
 

@@ -47,12 +47,12 @@ enum count {
 };
 
 static const char *const told[COUNTS] = {
-	[OPEN_SWITCHES] = "switches that are not in it and are filled by minhop",
-	[OPEN_LIDS] = "entries that it lacks and are filled by minhop",
+	[OPEN_SWITCHES] = "switches that are missing in it and are filled by minhop",
+	[OPEN_LIDS] = "entries that are missing in it and are filled by minhop",
 	[DEAD_ENTRIES] = "entries for ports that lead nowhere or to another host, filled by minhop",
 	[DEAD_ROWS] = "rows of hops without a usable port, filled by minhop",
-	[OVERRULED] = "entries overruled, as they led to such ones",
-	[AROUND] = "entries filled so that they go along with those of the file, not by minhop",
+	[OVERRULED] = "entries overruled, as they led to such entries",
+	[AROUND] = "entries filled to agree with those of the file, not by minhop",
 	[GONE_SWITCHES] = "switches that are not in the subnet",
 	[GONE_LIDS] = "entries for LIDs or ports that are not in the subnet",
 };

@@ -80,7 +80,7 @@ static uint32_t *find_ranks(struct route_plan *plan, const struct fabric *fabric
 	}
 	if (!tree)
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-			    "the switches do not stand in layers: this is no tree%s",
+			    "the switches do not form layers: this is not a tree%s",
 			    input->n_compute || input->n_io
 				    ? ""
 				    : ", unless io_guid_file names hosts above the leaves");
@@ -96,7 +96,8 @@ static uint8_t *ftree_hops(struct route_plan *plan, const struct fabric *fabric,
 	plan->wishes.from_roots = input->from_roots;
 	if ((input->n_compute || input->n_io) && !put_off_others(&plan->wishes, fabric, input)) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
-			    "by the files of compute and I/O nodes no node is a compute node");
+			    "according to the files of compute and I/O nodes, no node is a "
+			    "compute node");
 		return NULL;
 	}
 	rank = find_ranks(plan, fabric, input, keys, error);

@@ -311,8 +311,8 @@ static void refuse(struct hop_lanes *hop, GError **error)
 	while (lanes < ROUTE_SLS && !try(hop, lanes, ROUTE_SLS))
 		lanes++;
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-		    "paths that change lanes as they go take %s%u virtual lanes, and there are but "
-		    "%u that every cable between switches has",
+		    "paths that change lanes as they go take %s%u virtual lanes, but the cables "
+		    "between switches have only %u in common",
 		    lanes < ROUTE_SLS ? "" : "over ", MIN(lanes, 15), vls);
 }
 

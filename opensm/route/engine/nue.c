@@ -317,8 +317,8 @@ static void route_all(struct nue *nue)
 }
 
 /*
- * First all that can stay; then, around it, the other paths to each destination. False if so many
- * are missing that new paths are shorter, and no more blocks of tables differ.
+ * First all that can stay; then, around it, the other paths to each destination. False if
+ * enough are missing to make new paths shorter, and no more blocks of tables differ.
  */
 static bool keep_all(struct nue *nue)
 {
@@ -412,7 +412,7 @@ static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 		return false;
 	if (layered->vls > 1)
 		routing_note(layered->way->routing,
-			     "%u virtual lanes do not do for shortest paths: it uses one",
+			     "%u virtual lanes are not enough for shortest paths: it uses one",
 			     layered->vls);
 	layered->way->routing->layered.grown = true;
 	return route_on_one_lane(layered);
@@ -420,7 +420,7 @@ static bool route(struct layered *layered, G_GNUC_UNUSED GError **error)
 
 const struct route_engine route_engine_nue = {
 	.name = "nue",
-	.summary = "short paths free of credit loops on as many lanes as there are, even one",
+	.summary = "short paths free of credit loops on any number of lanes, even one",
 	.promises = ROUTE_DEADLOCK_FREE,
 	.ties = true,
 	.route = route,

@@ -252,7 +252,7 @@ static bool list_edges(struct torus *torus, const struct torus *rings, GError **
 		uint32_t place = torus->place[sw];
 
 		if (place == FABRIC_NONE)
-			return refuse_network(torus, error, "has no place in it that cables tell",
+			return refuse_network(torus, error, "cannot be placed in it by its cables",
 					      sw);
 		route_each_edge(graph, sw, edge) {
 			uint32_t to = torus->place[edge->to];
@@ -261,7 +261,7 @@ static bool list_edges(struct torus *torus, const struct torus *rings, GError **
 			if (to != FABRIC_NONE && way == WAYS)
 				return refuse_network(
 					torus, error,
-					"has a cable to a switch that is not beside it", sw);
+					"has a cable to a switch that is not its neighbour", sw);
 			if (to != FABRIC_NONE && step(torus, place, way) == to)
 				torus->edge[place * WAYS + way] = edge - graph->edges;
 		}
@@ -277,7 +277,7 @@ static bool place_all(struct torus *torus, bool as_rings, GError **error)
 	for (unsigned int d = 0; d < 3; d++)
 		rings.loops[d] = torus->radix[d] > 2;
 	if (!grow_most(as_rings ? &rings : torus))
-		return refuse_network(torus, error, "has none of its seeds whole", FABRIC_NONE);
+		return refuse_network(torus, error, "has no complete seed", FABRIC_NONE);
 	return list_edges(torus, &rings, error);
 }
 
@@ -385,7 +385,7 @@ static bool refuse_way(const struct torus *torus, GError **error, uint32_t from,
 	name_of(torus, from, a);
 	name_of(torus, to, b);
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-		    "so much of a ring is broken that dimension order has no way from %s to %s", a,
+		    "too much of a ring is broken: dimension order has no path from %s to %s", a,
 		    b);
 	return false;
 }
@@ -583,8 +583,8 @@ static bool may_be_gone(struct torus *torus, GError **error)
 		torus->gone++;
 		if (one != FABRIC_NONE && with(torus, place, torus->last, 0) != one) {
 			g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-				    "%u or more switches of the torus are gone, and not all beside "
-				    "each other in its last dimension",
+				    "%u or more switches of the torus are gone, and not all of "
+				    "them are neighbours in its last dimension",
 				    torus->gone);
 			return false;
 		}
@@ -613,8 +613,8 @@ static bool has_room(const struct torus *torus, GError **error)
 	if (most <= torus->file->max_ports)
 		return true;
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-		    "%s: portgroup_max_ports is %u, and it takes %u for the cables in parallel and "
-		    "for the hosts of a switch with its port 0",
+		    "%s: portgroup_max_ports is %u, but %u are needed for parallel cables and "
+		    "for the hosts and port 0 of a switch",
 		    torus->file->file, torus->file->max_ports, most);
 	return false;
 }
@@ -630,8 +630,8 @@ static unsigned int choose_lanes(const struct torus *torus, unsigned int vls, GE
 	if (use >= least)
 		return use;
 	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-		    "it takes %u virtual lanes%s, and there are but %u that every cable between "
-		    "switches has",
+		    "it takes %u virtual lanes%s, but the cables between switches have only %u "
+		    "in common",
 		    least, torus->gone ? " to go around a switch" : "", vls);
 	return 0;
 }
@@ -649,10 +649,11 @@ static bool route(struct torus *torus, unsigned int vls, GError **error)
 		make_lanes(torus, use);
 	if (torus->gone)
 		torus->routing->note = g_strdup_printf(
-			"%u switches of the torus are gone, and gone around%s", torus->gone,
+			"%u switches of the torus are gone, and paths go around them%s",
+			torus->gone,
 			torus->routing->trunk ? ""
-					      : "; multicast has no tree there that closes no "
-						"credit loop with that");
+					      : "; multicast has no tree without credit loops "
+						"with these paths");
 	return true;
 }
 

@@ -208,7 +208,8 @@ void route_note_ties(struct routing *routing, const struct route_plan *plan, con
 	}
 	route_flows_clear(&flows);
 	if (n_others)
-		routing_note(routing, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-			     " paths of hosts pass cables that are tied to other partitions",
+		routing_note(routing,
+			     "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " paths of "
+			     "hosts pass cables that are reserved for other partitions",
 			     n_others, n);
 }

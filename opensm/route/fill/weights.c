@@ -22,7 +22,7 @@
 enum { WEIGHED, GONE_SWITCH, GONE_PORT, IDLE_PORT, FATES };
 
 static const char *const fates[] = {
-	[WEIGHED] = "ports weighed",
+	[WEIGHED] = "ports weighted",
 	[GONE_SWITCH] = "of switches that are not in the subnet",
 	[GONE_PORT] = "ports that their switch does not have",
 	[IDLE_PORT] = "ports that lead to no switch now",
@@ -145,8 +145,8 @@ static char *make_note(const uint32_t count[FATES], unsigned int divisor, bool o
 		g_string_append_printf(text, "; all weights are divided by %u, as sums of them "
 				       "exceed %u", divisor, ROUTE_FAR - 1);
 	if (opened)
-		g_string_append(text, "; ports of weight 255 are used all the same, as without "
-				      "them some switches cannot reach each other");
+		g_string_append(text, "; ports of weight 255 are used, as some switches cannot "
+				      "reach each other without them");
 	return g_string_free(text, FALSE);
 }
 

@@ -33,14 +33,14 @@ void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool
 	routing->lanes = g_steal_pointer(lanes);
 	if (left_out)
 		routing_note(routing,
-			     "%" G_GUINT64_FORMAT " pairs of switches, of which one has hosts, "
-			     "would close credit loops on all virtual lanes: they get no "
+			     "%" G_GUINT64_FORMAT " pairs of switches, at least one of them with "
+			     "hosts, would close credit loops on all virtual lanes: they get no "
 			     "PathRecord",
 			     left_out);
 	if (idle)
 		routing_note(routing,
-			     "%" G_GUINT64_FORMAT " pairs of switches with hosts send each other "
-			     "nothing by partitions and have no virtual lane",
+			     "%" G_GUINT64_FORMAT " pairs of switches with hosts share no "
+			     "partition and have no virtual lane",
 			     idle);
 }
 
@@ -53,8 +53,8 @@ static void note_throttled(const struct layered *layered)
 		layered->way->routing->promises &= ~ROUTE_SHORTEST;
 	if (n || n_stay)
 		routing_note(layered->way->routing,
-			     "of cables between switches below the width or speed that both ends "
-			     "support, %u carry no paths, and %u do, for there is no other way",
+			     "of the cables between switches that run below the width or speed "
+			     "of both ends, %u carry no paths, and %u do as there is no other way",
 			     n, n_stay);
 }
 

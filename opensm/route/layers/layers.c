@@ -337,11 +337,10 @@ static bool fits(const struct layers *layers, GError **error)
 
 	if (first < vls && layers->n <= layers->have && !layers->hopeless)
 		return true;
-	g_set_error(
-		error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-		"paths free of credit loops take %s%u virtual lanes from VL %u on, and there are "
-		"but %u in all that every cable between switches has",
-		layers->hopeless ? "over " : "", layers->n, first, vls);
+	g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+		    "paths free of credit loops take %s%u virtual lanes from VL %u on, but the "
+		    "cables between switches have only %u in common",
+		    layers->hopeless ? "over " : "", layers->n, first, vls);
 	return false;
 }
 
@@ -421,8 +420,8 @@ bool layered_assign_leaves(struct layered *layered, uint8_t first, GError **erro
 		    !layered_assign(layered, first, NULL))
 			continue;
 		routing_note(layered->way->routing,
-			     "spread by load, paths take more virtual lanes than there are: so "
-			     "they turn in one order everywhere");
+			     "paths spread by load need more virtual lanes than there are: paths "
+			     "turn in the same order everywhere");
 		return true;
 	}
 	return layered_assign(layered, first, error);

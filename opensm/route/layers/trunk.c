@@ -117,8 +117,8 @@ bool layered_with_trunk(struct layered *layered, GError **error)
 	if (!layered->engine->route(layered, error))
 		return false;
 	routing_note(layered->way->routing,
-		     "with room for multicast trees %s; so these have none, and may close credit "
-		     "loops with paths on the lane of their SL",
+		     "with room for multicast trees %s; so multicast trees get no lane of their "
+		     "own and may close credit loops with paths on the lane of their SL",
 		     first->message);
 	return true;
 }

@@ -6,7 +6,7 @@
  * switches that can be written: a search adds the fewest that join the pieces. Finally branches
  * without members are cut off, from the ends inwards.
  *
- *	A --- K --- B	K holds both links: whoever sends to A or B reaches the other through K
+ *	A --- K --- B	K holds both links: what is sent to A or B reaches the other through K
  *	A     k --- B	k holds one of two: A gets there around k, or not at all
  */
 #include "route/multicast/multicast_held.h"

@@ -165,10 +165,10 @@ static char *tell_odd(const struct roots_named *named, const struct fabric *fabr
 				       ", %u root GUIDs are not in the fabric (0x%016" PRIx64 ")",
 				       named->absent, named->first_absent);
 	if (named->hosts)
-		g_string_append_printf(text, ", %u root GUIDs are of no switch ('%s')",
+		g_string_append_printf(text, ", %u root GUIDs do not belong to a switch ('%s')",
 				       named->hosts, fabric->nodes[named->first_host].description);
 	if (named->twice)
-		g_string_append_printf(text, ", %u root GUIDs stand there twice", named->twice);
+		g_string_append_printf(text, ", %u root GUIDs are listed twice", named->twice);
 	if (named->aside)
 		g_string_append_printf(text,
 				       ", %u switches are not connected to a root ('%s') and are "
@@ -255,7 +255,7 @@ bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
 			    !(route_is_source(graph, from) || route_is_source(graph, to)))
 				continue;
 			g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-				    "no way up and then down from switch '%s' to '%s'",
+				    "there is no path up and then down from switch '%s' to '%s'",
 				    name_of(fabric, from), name_of(fabric, to));
 			return false;
 		}

@@ -233,7 +233,7 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 	if (!routing)
 		return NULL;
 	if (input->ties && !engine->ties)
-		routing_note(routing, "it does not mind what partitions are tied to");
+		routing_note(routing, "it does not respect reserved cables");
 	routing->input_word = g_steal_pointer(&word);
 	routing->demand_word = g_steal_pointer(&demand);
 	return routing;

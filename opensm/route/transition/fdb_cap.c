@@ -326,9 +326,9 @@ static bool settle_promises(const struct limit *limit, struct routing *routing, 
 		(verdict.acyclic || !(routing->promises & ROUTE_DEADLOCK_FREE));
 	if (!right)
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
-			    "it finds no way around switches that cannot hold all LIDs%s: %s",
+			    "it finds no paths around switches that cannot hold all LIDs%s: %s",
 			    verdict.complete && verdict.loop_free ? " without credit loops" : "",
-			    verdict.witness ? verdict.witness : "no witness");
+			    verdict.witness ? verdict.witness : "no example");
 	route_verdict_clear(&verdict);
 	return right;
 }

@@ -270,8 +270,8 @@ struct routing *routing_fix(const struct fabric *fabric, struct routing *made,
 	if (fixing.turned || fixing.lost)
 		routing_note(fixing.routing,
 			     "%u switches do not answer and keep their tables: %" G_GUINT64_FORMAT
-			     " entries of others lead around what these do not forward, and %"
-			     G_GUINT64_FORMAT " lead nowhere",
+			     " entries of other switches avoid what these do not forward, and "
+			     "%" G_GUINT64_FORMAT " entries lead nowhere",
 			     n_fixed, fixing.turned, fixing.lost);
 	return fixing.routing ? fixing.routing : routing_ref(made);
 }

@@ -142,7 +142,7 @@ char *route_lane_changes_tell(const struct lane_changes *changes, const struct r
 				       "written after forwarding tables",
 				       changes->maps);
 	return g_strdup_printf("a change to routes of %s may deadlock %s: %s%s%s", new->engine,
-			       pairs ? "until hosts have asked for their paths again"
-				     : "while it is made",
+			       pairs ? "until hosts have queried their paths again"
+				     : "during the change",
 			       pairs ? pairs : "", pairs && maps ? "; " : "", maps ? maps : "");
 }

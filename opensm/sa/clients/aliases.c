@@ -156,7 +156,7 @@ const char *sa_aliases_refusal(struct sa_aliases *aliases, const struct subnet *
 	if (alias_guids_find(aliases->now, guid))
 		return "it is an alias GUID of another port, or of another entry";
 	return !privileged && is_listed(subnet->lid_guids, guid)
-		       ? "it is the GUID of a port that is away"
+		       ? "it is the GUID of a port that is gone for now"
 		       : NULL;
 }
 

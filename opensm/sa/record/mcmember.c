@@ -91,7 +91,7 @@ static uint16_t refuse_components(struct member_query *join, uint64_t needed)
 	return refuse(join, IBA_SA_INSUFFICIENT_COMPONENTS,
 		      "its component mask 0x%" PRIx64 " lacks %s%s", join->mask, lacking->str,
 		      needed == CREATE_NEEDS
-			      ? ": there is no such group, and to make one takes more"
+			      ? ": there is no such group, and creating one needs more components"
 			      : "");
 }
 
@@ -159,7 +159,9 @@ static uint16_t check_proxy(struct member_query *join)
 	if (join->query->from.port == join->port)
 		return IBA_STATUS_OK;
 	if (!may_act_for_others(join->query))
-		return refuse(join, IBA_SA_DENIED, "it asks for another port, and is not trusted");
+		return refuse(join, IBA_SA_DENIED,
+			      "it asks on behalf of another port without "
+			      "being trusted");
 	if (join->port != FABRIC_NONE && sa_may_reach(join->query, join->port))
 		return IBA_STATUS_OK;
 	return refuse(join, IBA_SA_INVALID_GID,
@@ -211,11 +213,13 @@ static uint16_t check_other(struct member_query *join)
 	if (query->from.port == join->port || query->from.privileged)
 		return IBA_STATUS_OK;
 	if (names_p_key && !sa_is_of_partition(query, p_key))
-		return refuse(join, IBA_SA_REQ_INVALID,
-			      "who asks for it is not in partition 0x%04x", p_key);
+		return refuse(join, IBA_SA_REQ_INVALID, "the requester is not in partition 0x%04x",
+			      p_key);
 	if (!member || may_change(join, member))
 		return IBA_STATUS_OK;
-	return refuse(join, IBA_SA_REQ_INVALID, "it has joined by itself, and another port asks");
+	return refuse(join, IBA_SA_REQ_INVALID,
+		      "it joined by itself, and the request comes from "
+		      "another port");
 }
 
 /* The HopLimit of a group whose creator does not give one. */
@@ -280,20 +284,24 @@ static uint16_t check_join(struct member_query *join)
 		return refuse_ipoib(join, IBA_SA_REQ_INVALID, lost);
 	if (join->subnet->options->mcgroup_join_validation && !agrees(join, group))
 		return refuse(join, IBA_SA_REQ_INVALID,
-			      "it asks for another Q_Key, P_Key, SL, TClass, FlowLabel, scope, "
-			      "HopLimit or MLID than the group has");
+			      "it asks for a Q_Key, P_Key, SL, TClass, FlowLabel, scope, "
+			      "HopLimit or MLID that differs from the group's");
 	if (join->subnet->options->mcgroup_join_validation &&
 	    !sa_group_fits(group, &join->mtu, &join->rate, &join->life))
 		return refuse(join, IBA_SA_REQ_INVALID,
-			      "the group has MTU %u and %g Gb/s, which is not what it asks for",
+			      "the group has MTU %u and %g Gb/s, which does not match the request",
 			      iba_mtu_bytes(group->mtu), iba_rate_tenths(group->rate) / 10.0);
 	if (port->mtu < group->mtu)
-		return refuse(join, IBA_SA_REQ_INVALID, "the group has MTU %u, its port can do %u",
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "the group has MTU %u, but its port "
+			      "supports %u",
 			      iba_mtu_bytes(group->mtu), iba_mtu_bytes(port->mtu));
 	if (port->rate && iba_rate_compare(port->rate, group->rate) < 0)
-		return refuse(
-			join, IBA_SA_REQ_INVALID, "the group has %g Gb/s, its link runs at %g Gb/s",
-			iba_rate_tenths(group->rate) / 10.0, iba_rate_tenths(port->rate) / 10.0);
+		return refuse(join, IBA_SA_REQ_INVALID,
+			      "the group has %g Gb/s, but its link runs at "
+			      "%g Gb/s",
+			      iba_rate_tenths(group->rate) / 10.0,
+			      iba_rate_tenths(port->rate) / 10.0);
 	if (!partitions_member(join->subnet->partitions, join->port, group->p_key))
 		return refuse_partition(join, group->p_key);
 	return IBA_STATUS_OK;
@@ -357,15 +365,15 @@ static uint16_t check_ipoib(struct member_query *join, struct iba_mc_member_reco
 		return iba_gid_equal(wanted->mgid, ipoib_broadcast(wanted->mgid))
 			       ? IBA_STATUS_OK
 			       : refuse(join, IBA_SA_REQ_INVALID,
-					"its broadcast group is not there");
+					"its broadcast group does not exist");
 	if (!names_parameters_of(join, &broadcast))
 		return refuse(join, IBA_SA_REQ_INVALID,
-			      "not the parameters of its broadcast group");
+			      "its parameters differ from its broadcast group");
 	if (port->mtu < broadcast.mtu ||
 	    (port->rate && iba_rate_compare(port->rate, broadcast.rate) < 0))
 		return refuse(join, IBA_SA_REQ_INVALID,
-			      "its broadcast group has MTU %u and %g Gb/s, its port can do %u and "
-			      "%g",
+			      "its broadcast group has MTU %u and %g Gb/s, but its port supports "
+			      "%u and %g",
 			      iba_mtu_bytes(broadcast.mtu), iba_rate_tenths(broadcast.rate) / 10.0,
 			      iba_mtu_bytes(port->mtu), iba_rate_tenths(port->rate) / 10.0);
 	ipoib_take_parameters(record, &broadcast);
@@ -426,12 +434,11 @@ static uint16_t check_create(struct member_query *join)
 			       : refuse_components(join, CREATE_NEEDS);
 	if (!(wanted->join_state & CAN_CREATE))
 		return refuse(join, IBA_SA_REQ_INVALID,
-			      "there is no such group, and JoinState 0x%x makes none",
+			      "there is no such group, and JoinState 0x%x does not create one",
 			      wanted->join_state);
 	if (!is_zero(wanted->mgid) && !is_legal_mgid(join, wanted->mgid))
 		return refuse(join, IBA_SA_REQ_INVALID,
-			      "there is no such group, and no group may "
-			      "have that MGID");
+			      "there is no such group, and that MGID is not allowed");
 	if (!partitions_member(join->subnet->partitions, join->port, wanted->p_key))
 		return refuse_partition(join, wanted->p_key);
 	if (lacking)
@@ -448,8 +455,8 @@ static uint16_t create_group(struct member_query *join)
 		return status;
 	if (!choose_limits(join, &record))
 		return refuse(join, IBA_SA_REQ_INVALID,
-			      "the MTU, rate or life time that it asks for is more than its port "
-			      "(MTU %u, %g Gb/s) can do",
+			      "it asks for an MTU, rate or life time that its port (MTU %u, %g "
+			      "Gb/s) does not support",
 			      iba_mtu_bytes(join->subnet->fabric->ports[join->port].mtu),
 			      iba_rate_tenths(join->subnet->fabric->ports[join->port].rate) / 10.0);
 	record.mtu_selector = IBA_SELECTOR_EXACTLY;
@@ -496,7 +503,7 @@ static uint16_t join_or_create(struct member_query *join)
 	if (!is_member && !sa_has_quota(join->query, sa_store_groups_of(store, join->guid),
 					join->subnet->options->sa_etm_max_num_mcgs))
 		return refuse(join, IBA_SA_NO_RESOURCES,
-			      "it has sa_etm_max_num_mcgs groups already");
+			      "it is already in sa_etm_max_num_mcgs groups");
 	if (!is_member && !sa_store_may_join(store, maker_of(join)))
 		return refuse(join, sa_refuse_more(join->query),
 			      "it has too many memberships already");

@@ -289,8 +289,8 @@ static void forget_dead(struct sa_reporter *reporter, struct sa_subscription *su
 {
 	counter_inc(&reporter->context->counters, sa_subscriptions_dead);
 	log_info(reporter->context->log,
-		 "SA: port 0x%016" G_GINT64_MODIFIER
-		 "x (LID %u, QP %u) answers no Report: its subscription ends",
+		 "SA: port 0x%016" G_GINT64_MODIFIER "x (LID %u, QP %u) does not answer Reports: "
+		 "its subscription ends",
 		 subscription->guid, subscription->to.lid, subscription->to.qpn);
 	sa_subscribers_remove(reporter->registries->subscribers, subscription);
 }
@@ -300,8 +300,8 @@ static void let_rest(struct sa_reporter *reporter, struct sa_subscription *subsc
 {
 	if (subscription->unanswered == SA_REPORTS_UNANSWERED)
 		log_info(reporter->context->log,
-			 "SA: port 0x%016" G_GINT64_MODIFIER
-			 "x (LID %u, QP %u) answers no Report: it gets one a minute",
+			 "SA: port 0x%016" G_GINT64_MODIFIER "x (LID %u, QP %u) does not answer "
+			 "Reports: it gets one per minute",
 			 subscription->guid, subscription->to.lid, subscription->to.qpn);
 	subscription->rests_until = actor_now(reporter->actor) + SA_REPORT_REST;
 	wait_in_line(reporter, subscription);
@@ -366,7 +366,7 @@ static void meet_gap(struct sa_reporter *reporter, struct sa_subscription *subsc
 			   MISSED_INTERVAL, &held_back))
 		log_info(context->log,
 			 "SA: port 0x%016" G_GINT64_MODIFIER
-			 "x (LID %u, QP %u) is not told of %" G_GUINT64_FORMAT
+			 "x (LID %u, QP %u) misses %" G_GUINT64_FORMAT
 			 " notices, the last of trap %u from 0x%016" G_GINT64_MODIFIER
 			 "x: it answers too slowly for %s",
 			 subscription->guid, subscription->to.lid, subscription->to.qpn, n,

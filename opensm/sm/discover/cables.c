@@ -130,7 +130,7 @@ static void leave_out(struct sm *sm, struct builder_port *port)
 	g_autofree char *why = NULL;
 
 	if (has_cable_of_its_own(far))
-		why = g_strdup_printf("but behind port %u of %s as well", far->peer->num,
+		why = g_strdup_printf("but also behind port %u of %s", far->peer->num,
 				      sm_node_name(far->peer->node, other, sizeof(other)));
 	sm->sweep.duplicate_guid = true;
 	health_leave_out(sm, port->node,

@@ -38,7 +38,7 @@ void node_lose_trust(struct sm *sm, struct builder_node *node, const char *why)
 {
 	char name[SM_NAME_SIZE];
 
-	log_verbose(sm->log, "what is known of the tables of %s does not count any more: %s",
+	log_verbose(sm->log, "the tables of %s will be read again: %s",
 		    sm_node_name(node, name, sizeof(name)), why);
 	trust_lose(node);
 }
@@ -342,7 +342,7 @@ static void switch_info_store(struct sm *sm, struct builder_node *node,
 			      const struct iba_switch_info *info)
 {
 	if (!switch_kept_tables(node, info))
-		node_lose_trust(sm, node, "its LinearFDBTop is not the one that was written");
+		node_lose_trust(sm, node, "its LinearFDBTop differs from the value written");
 	if (info->linear_fdb_top != node->switch_info.linear_fdb_top)
 		builder_reach_changed(node->builder);
 	node->switch_info = *info;
@@ -449,7 +449,7 @@ static bool node_info_sane(struct sm *sm, const struct sm_request *request,
 	if (request->port)
 		port_health_event(sm, request->port, PORT_ILLEGAL);
 	health_leave_out(sm, request->node,
-			 "NodeInfo behind port %u makes no sense (GUID 0x%016" G_GINT64_MODIFIER
+			 "NodeInfo from behind port %u is invalid (GUID 0x%016" G_GINT64_MODIFIER
 			 "x, type %u, %u ports, port %u)",
 			 request->port ? request->port->num : 0, info->node_guid, info->node_type,
 			 info->num_ports, info->local_port_num);
@@ -479,9 +479,12 @@ static struct builder_node *meet_node(struct sm *sm, struct builder_node *by,
 		builder_touch(node);
 		return node;
 	}
-	health_leave_out(sm, by, "GUID 0x%016" G_GINT64_MODIFIER "x next to it: %s node type or "
-			 "number of ports", info->node_guid,
-			 is_met(sm, node) ? "two nodes have it, of different" : "another");
+	health_leave_out(sm, by,
+			 "GUID 0x%016" G_GINT64_MODIFIER "x on a node next to it: %s node "
+			 "type or number of ports",
+			 info->node_guid,
+			 is_met(sm, node) ? "two nodes have this GUID and a different"
+					  : "it now has another");
 	if (sm->sweep.kind == SWEEP_KIND_HEAVY && !is_met(sm, node))
 		node->gone = sm->builder->some_gone = true; /* removed between the steps */
 	return NULL;
@@ -536,7 +539,8 @@ static void nobody_there(const struct sm_request *request)
 	builder_lose_link(port);
 	builder_cable(port, CABLE_EVENT_NO_ANSWER);
 	health_leave_out(request->sm, port->node,
-			 "nobody answers behind port %u: no SM agent, or an unknown M_Key%s",
+			 "no device answers behind port %u: it has no SM agent, or an unknown "
+			 "M_Key%s",
 			 port->num,
 			 keys_silence(request->sm->options) ? ": " KEYS_CABLE_ADVICE : "");
 	health_nobody_behind(request->sm, port);

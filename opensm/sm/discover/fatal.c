@@ -23,8 +23,8 @@ bool fatal_is_met(struct sm *sm)
 		return false;
 	if (sm->schedule.fatal_sweeps == FATAL_SWEEPS) {
 		log_milestone_error(sm->log, FATAL,
-				    "fatal: GUIDs are there twice, see the lines before; "
-				    "with exit_on_fatal FALSE (-y) the SM goes on");
+				    "fatal: there are duplicate GUIDs, see the lines above; with "
+				    "exit_on_fatal FALSE (-y) the SM continues");
 		event_emit(&sm->context->bus, EVENT_FINISHED, 1);
 	}
 	return true;

@@ -68,10 +68,10 @@ static void fall_silent(struct sm *sm, struct builder_node *node)
 		builder_set_silent(node, MAX(actor_now(sm->actor), 1));
 	}
 	health_silent(sm, node,
-		      is_own(sm, node) ? "it does not answer, and the SM sits on it: what is known "
-					 "of it stays"
-				       : "it does not answer, and its link is up: it is kept, with "
-					 "what it holds",
+		      is_own(sm, node) ? "it does not answer, but the SM runs on it: its "
+					 "configuration is kept"
+				       : "it does not answer, but its link is up: it is kept "
+					 "with its configuration",
 		      is_new);
 }
 

@@ -26,7 +26,7 @@
 /* It is unknown what was written where, and which device answered. */
 void own_port_moved(struct sm *sm)
 {
-	log_info(sm->log, "the SM's port is at another place of the subnet");
+	log_info(sm->log, "the SM's port has moved to another place in the subnet");
 	trust_lose_switches(sm->builder);
 	audit_all_soon(sm);
 }
@@ -91,8 +91,9 @@ static void set_again(struct sm *sm, struct builder_port *own, const struct iba_
 	if (health_has_differed(sm, own->node))
 		return;
 	log_error(sm->log,
-		  "the SM's own port is not as it was set: LID 0x%04x, LMC %u, MasterSMLID 0x%04x, "
-		  "GID prefix 0x%016" G_GINT64_MODIFIER "x; that is put right",
+		  "the configuration of the SM's own port has changed: LID 0x%04x, LMC %u, "
+		  "MasterSMLID 0x%04x, GID prefix 0x%016" G_GINT64_MODIFIER "x; it is being "
+		  "restored",
 		  now->lid, now->lmc, now->master_sm_lid, now->gid_prefix);
 	builder_mark(own->node);
 	health_differs(sm, own->node);
@@ -139,7 +140,7 @@ static void on_lost(struct sm *sm)
 	sm->own_port.lost = true;
 	sweep_flag(sm, SWEEP_FLAG_PORT_LOST, true);
 	log_milestone_error(sm->log, PORT_DOWN,
-			    "the device of the SM's port, %s, is gone: waiting for it",
+			    "the device of the SM's port, %s, is gone: waiting for it to return",
 			    vendor_name(sm->vendor));
 	mastership_port_lost(sm);
 }

@@ -193,14 +193,14 @@ static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice 
 		       "Received Vendor Notice type:%u vend:0x%06X dev:%u from LID:%u "
 		       "TID:0x%016" PRIx64 ": %s%s",
 		       notice->type, notice->producer_type, notice->trap_number, from, tid, source,
-		       held_back ? "; others were held back" : "");
+		       held_back ? "; similar lines were suppressed" : "");
 	else
 		log_at(sm->log, level,
 		       "Received Generic Notice type:%u num:%u (%s) Producer:%u (%s) from LID:%u "
 		       "TID:0x%016" PRIx64 ": %s%s%s",
 		       notice->type, notice->trap_number, name ? name : "Unknown",
 		       notice->producer_type, producer ? producer : "Unknown", from, tid, source,
-		       details, held_back ? "; others were held back" : "");
+		       details, held_back ? "; similar lines were suppressed" : "");
 }
 
 static void tell_trap(struct sm *sm, const struct iba_notice *notice, uint16_t from)

@@ -65,8 +65,8 @@ static void yield_to(struct sm *sm, const struct other_sm *other)
 	char name[SM_NAME_SIZE];
 
 	log_sys_error(sm->log,
-		      "%s takes no HANDOVER (its ignore_other_sm may be TRUE), and goes on "
-		      "as MASTER: this SM, of lower rank, is its standby",
+		      "%s does not accept HANDOVER (its ignore_other_sm may be TRUE) and stays "
+		      "MASTER: this SM has the lower rank and becomes its standby",
 		      other_sm_name(other, name, sizeof(name)));
 	standby_follow(sm, other);
 }
@@ -103,7 +103,9 @@ static void lose_patience(struct sm *sm)
 			yield_to(sm, other);
 			return;
 		}
-		log_sys_error(sm->log, "%s takes no part in the election: this SM stays MASTER",
+		log_sys_error(sm->log,
+			      "%s does not take part in the election: this SM stays "
+			      "MASTER",
 			      other_sm_name(&ms->partner, name, sizeof(name)));
 		standby_give_up(sm, other);
 		ms->in_vain = 0;
@@ -154,7 +156,7 @@ void dealing_begin(struct sm *sm, enum dealing dealing, const struct other_sm *o
 	standby_wait(sm, patience(sm, dealing, other));
 	other_sm_name(other, name, sizeof(name));
 	if (dealing == AWAITING) {
-		log_info(sm->log, "%s is to hand over to this one", name);
+		log_info(sm->log, "asking %s to hand over to this SM", name);
 		return;
 	}
 	log_info(sm->log, "handing over to %s", name);

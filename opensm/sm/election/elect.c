@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The step ELECT of a heavy sweep: who leads, by the rule of election.c and by what is known of the
- * other SMs (other_sm.c); and what follows from that for this SM.
+ * The step ELECT of a heavy sweep: which SM leads, by the rule of election.c and what is known of
+ * the other SMs (other_sm.c); and what follows from that for this SM.
  */
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
@@ -160,8 +160,8 @@ static void tell_other_masters(struct sm *sm)
 			other_sm_contests(sm);
 		if (is_master && !other->told_master)
 			log_sys_error(sm->log,
-				      "there are two masters: %s is MASTER too, and one of both "
-				      "does not yield (ignore_other_sm may be TRUE)",
+				      "there are two masters: %s is also MASTER, and one of the "
+				      "two does not yield (its ignore_other_sm may be TRUE)",
 				      other_sm_name(other, name, sizeof(name)));
 		other->told_master = is_master;
 	}
@@ -237,7 +237,7 @@ static void tell_masters(struct sm *sm)
 
 	for (guint i = 0; i < others->len; i++) {
 		const struct other_sm *other = &g_array_index(others, struct other_sm, i);
-		g_autofree char *text = g_strdup_printf("another SM has the subnet: %s",
+		g_autofree char *text = g_strdup_printf("another SM manages the subnet: %s",
 							other_sm_name(other, name, sizeof(name)));
 
 		if (other->sm.state == IBA_SM_MASTER)
@@ -258,13 +258,14 @@ static enum step_result abstain(struct sm *sm)
 							: ABSTAIN_DOUBLINGS_ALONE;
 
 	if (sm_is_master(sm)) {
-		sm_problem(sm, "%s; this SM stays MASTER, as no other is known that could lead",
+		sm_problem(sm,
+			   "%s; this SM stays MASTER, as no other SM is known that could "
+			   "take over",
 			   why);
 		return be_master(sm);
 	}
 	if (!ms->abstentions)
-		log_sys_error(sm->log, "%s: this SM does not become MASTER of its own port alone",
-			      why);
+		log_sys_error(sm->log, "this SM does not become MASTER: %s", why);
 	standby_wait(sm, NS_PER_S << MIN(ms->abstentions, doublings));
 	ms->abstentions++;
 	sm->dealing = ABSTAINING;

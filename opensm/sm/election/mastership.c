@@ -238,7 +238,7 @@ bool mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
 		return true;
 	}
 	mastership_forget_tables(sm);
-	log_sys_error(sm->log, "another SM configured the port of this one: looking for it");
+	log_sys_error(sm->log, "another SM configured the port of this SM: looking for that SM");
 	sweep_want(sm, SWEEP_HEAVY);
 	return true;
 }
@@ -252,8 +252,8 @@ void mastership_asked_from_beyond(struct sm *sm)
 	    (ms->beyond_ns && now - ms->beyond_ns < BEYOND_NS))
 		return;
 	ms->beyond_ns = now;
-	log_sys(sm->log, "another SM asks for SMInfo from beyond what is known of the subnet: "
-			 "looking for it");
+	log_sys(sm->log, "another SM, outside the known part of the subnet, asks for SMInfo: "
+			 "looking for that SM");
 	sweep_want(sm, SWEEP_HEAVY);
 }
 

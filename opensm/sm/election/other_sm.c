@@ -97,9 +97,9 @@ const char *other_sm_why_ignored(const struct sm *sm, const struct iba_sm_info *
 	if (!info->guid)
 		return "has no GUID";
 	if (allowed && !option_guids_have(allowed, info->guid))
-		return "is not one of allowed_sm_guids";
+		return "is not listed in allowed_sm_guids";
 	if (info->sm_key != sm->options->sm_key)
-		return "has another SM_Key, or hides it for want of the M_Key";
+		return "has a different SM_Key, or hides it because it does not know the M_Key";
 	return NULL;
 }
 

@@ -149,12 +149,12 @@ static char *why_silent(const struct sm *sm)
 {
 	uint64_t before = keys_neighbour(sm, sm->builder->sm_port);
 	g_autofree char *name =
-		before ? g_strdup_printf(", 0x%016" G_GINT64_MODIFIER "x before,", before) : NULL;
+		before ? g_strdup_printf(" (0x%016" G_GINT64_MODIFIER "x earlier)", before) : NULL;
 
-	return g_strdup_printf("who is at the other end of the SM's own cable%s does not answer, "
-			       "maybe for want of its M_Key (options m_key and m_key_seed_file, "
-			       "files neighbors and guid2mkey of the SM before), or as its "
-			       "management agent hangs",
+	return g_strdup_printf("the device connected to the SM's port%s does not answer; it may "
+			       "require an M_Key that this SM does not have (check m_key and "
+			       "m_key_seed_file, and copy the files neighbors and guid2mkey of "
+			       "the previous SM), or its management agent may hang",
 			       name ? name : "");
 }
 
@@ -165,7 +165,8 @@ char *outlook_why_unable(struct sm *sm)
 
 	if (!port)
 		return why_silent(sm);
-	return g_strdup_printf("%s hides its M_Key and takes no Set of this SM: give it the m_key "
-			       "or the m_key_seed_file of the SM that set the subnet",
+	return g_strdup_printf("%s hides its M_Key and rejects every Set of this SM: give this "
+			       "SM the m_key or m_key_seed_file of the SM that configured the "
+			       "subnet",
 			       sm_node_name(port->node, name, sizeof(name)));
 }

@@ -146,12 +146,14 @@ static void tell_more(struct sm *sm)
 	if (ms->told_more)
 		return;
 	ms->told_more = true;
-	log_sys_error(sm->log, "%s can set %u ports, and this standby could set %u: %s",
+	log_sys_error(sm->log,
+		      "%s can configure %u ports, but this standby could configure %u: "
+		      "%s",
 		      other_sm_name(&ms->partner, name, sizeof(name)), master->settable,
 		      own.settable,
 		      sm->options->sm_take_over_useless_master
-			      ? "it takes over if that stays so"
-			      : "sm_take_over_useless_master would have it take over");
+			      ? "it takes over if this persists"
+			      : "set sm_take_over_useless_master if it should take over");
 }
 
 /* True if this standby takes over from a master that answers, but serves far too few ports. */
@@ -172,7 +174,7 @@ static bool deposes(struct sm *sm)
 	other = other_sm_find(sm, ms->partner.sm.guid);
 	if (other)
 		other->useless = true;
-	log_sys(sm->log, "the master serves far less than there is: taking over");
+	log_sys(sm->log, "the master serves far fewer ports than this SM could: taking over");
 	standby_start_discovery(sm, IBA_SM_DISCOVERING);
 	return true;
 }
@@ -187,14 +189,14 @@ static void on_poll_answer(struct sm_request *request)
 	if (sm_state(sm) != IBA_SM_STANDBY)
 		return;
 	if (!sm_request_ok(request)) {
-		missed(sm, "is silent");
+		missed(sm, "does not answer");
 		return;
 	}
 	told = sm_info_decode(request->mad.data);
 	if (info->sm_state != IBA_SM_MASTER) {
 		if (told.ability.unable) /* it will not become master either */
 			ms->misses = sm->options->polling_retry_number;
-		missed(sm, "is no master any more");
+		missed(sm, "is no longer MASTER");
 		return;
 	}
 	if (info->guid != ms->partner.sm.guid) {
@@ -208,7 +210,7 @@ static void on_poll_answer(struct sm_request *request)
 	other_sms_show(sm, &ms->partner);
 	tell_rank(sm);
 	if (told.ability.unable && !mastership_own_ability(sm).unable) { /* it should hand over */
-		missed(sm, "cannot set the subnet");
+		missed(sm, "cannot configure the subnet");
 		return;
 	}
 	ms->misses = 0;
@@ -237,7 +239,7 @@ static void on_own_port(struct sm_request *request)
 		mad_set_own_lid(sm->mad, info.lid, info.master_sm_sl);
 	}
 	if (!other_sm_ask(sm, &ms->partner, ms->polls % 2, on_poll_answer))
-		missed(sm, "is nowhere");
+		missed(sm, "cannot be reached");
 }
 
 void standby_poll(struct sm *sm)
@@ -247,5 +249,5 @@ void standby_poll(struct sm *sm)
 	if (sm->builder->sm_port)
 		own_port_ask(sm, on_own_port);
 	else
-		missed(sm, "is nowhere");
+		missed(sm, "cannot be reached");
 }

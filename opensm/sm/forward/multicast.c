@@ -492,8 +492,7 @@ static void tell_small(struct sm *sm)
 
 	sm_tell_new(sm, multicast->small, lines);
 	if (!lines && multicast->small)
-		log_info(sm->log,
-			 "all switches that forward multicast of hosts have room for all groups");
+		log_info(sm->log, "all switches that forward multicast have room for all groups");
 	g_strfreev(multicast->small);
 	multicast->small = lines;
 }

@@ -253,8 +253,8 @@ static void write_some(struct sm *sm, void *item)
 		return;
 	if (is_to_be_proven(sm, node)) {
 		health_fault(sm, node,
-			     "its tables wait: a switch on the way does not answer, and by its LID "
-			     "it was not reached");
+			     "its tables cannot be written yet: a switch on the way does not "
+			     "answer, and the switch cannot be reached by LID");
 		return;
 	}
 	for (unsigned int i = 0; i < PER_VISIT && block < blocks_of(sm, node); i++, block++)

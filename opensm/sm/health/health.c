@@ -68,7 +68,7 @@ static void log_fault(struct sm *sm, const char *text)
 	if (!log_limit_pass(&sm->health->error_log, actor_now(sm->actor), 50, NS_PER_S, &held_back))
 		return;
 	if (held_back)
-		log_error(sm->log, "%s (%u such lines held back)", text, held_back);
+		log_error(sm->log, "%s (%u similar lines suppressed)", text, held_back);
 	else
 		log_error(sm->log, "%s", text);
 }
@@ -214,13 +214,13 @@ void health_block_refused(struct sm *sm, struct builder_node *node, uint16_t att
 
 	if (!node->builder)
 		return;
-	line = g_strdup_printf("%s: it does not take block %u of its %s (%s)",
+	line = g_strdup_printf("%s: it does not accept block %u of its %s (%s)",
 			       sm_node_name(node, name, sizeof(name)), number,
 			       iba_name(IBA_SET_ATTR, attribute), how);
 	if (!is_settled(sm, node, line, trust_refuses(table, block)))
 		return;
 	trust_refuse(table, block, true);
-	told = g_strconcat(line, ": routes go around it there", NULL);
+	told = g_strconcat(line, ": routes avoid it for these LIDs", NULL);
 	log_fault(sm, told);
 	reroute(sm, node);
 }
@@ -232,7 +232,7 @@ void health_block_taken(struct sm *sm, struct builder_node *node, uint16_t attri
 
 	if (!node->builder || !trust_refuse(sm_table(node, 0, attribute), block, false))
 		return;
-	log_info(sm->log, "%s takes block %u of its %s again",
+	log_info(sm->log, "%s accepts block %u of its %s again",
 		 sm_node_name(node, name, sizeof(name)), block, iba_name(IBA_SET_ATTR, attribute));
 	reroute(sm, node);
 }
@@ -252,7 +252,7 @@ void health_top(struct sm *sm, struct builder_node *node)
 		reroute(sm, node);
 		return;
 	}
-	line = g_strdup_printf("%s: it does not take LinearFDBTop 0x%04x and stays at 0x%04x",
+	line = g_strdup_printf("%s: it does not accept LinearFDBTop 0x%04x and stays at 0x%04x",
 			       sm_node_name(node, name, sizeof(name)), node->top_sent,
 			       node->switch_info.linear_fdb_top);
 	port_health_event(sm, &node->ports[0], PORT_SET_ERRORS);
@@ -281,7 +281,7 @@ bool health_leave_out(struct sm *sm, struct builder_node *node, const char *form
 	va_start(args, format);
 	line = line_of(node, format, args);
 	va_end(args);
-	told = g_strconcat(line, errors->left_out ? ": left out" : NULL, NULL);
+	told = g_strconcat(line, errors->left_out ? ": excluded" : NULL, NULL);
 	sm->sweep.errors += !errors->left_out;
 	keep_line(errors, line);
 	log_fault(sm, told);
@@ -325,7 +325,7 @@ void health_too_far(struct sm *sm, const struct builder_port *port)
 		errors->retry_ns = actor_now(sm->actor) + LEFT_OUT_MAX_NS;
 	if (!is_new)
 		return;
-	text = g_strdup_printf("%s: what is behind port %u is more than %u hops away: left out",
+	text = g_strdup_printf("%s: the device behind port %u is more than %u hops away: excluded",
 			       sm_node_name(node, name, sizeof(name)), port->num, node->hops);
 	log_fault(sm, text);
 }
@@ -479,8 +479,8 @@ char **health_tell(const struct sm *sm, bool *silent)
 			more++;
 	}
 	if (more)
-		g_ptr_array_add(lines, g_strdup_printf("%u more have errors, which the log has",
-						       more));
+		g_ptr_array_add(lines,
+				g_strdup_printf("%u more nodes have errors; see the log", more));
 	if (lines->len)
 		g_ptr_array_add(lines, NULL);
 	return (char **)g_ptr_array_free(lines, !lines->len);

@@ -188,9 +188,9 @@ static bool cuts_off(const struct sm *sm, const struct unhealthy_port *without)
 static const char *objection(const struct sm *sm, const struct unhealthy_port *port)
 {
 	if (is_own(sm, port))
-		return "it is the SM's own cable";
+		return "it is the cable of the SM's own port";
 	if (port->type == IBA_NODE_SWITCH && !port->cut_off && cuts_off(sm, port))
-		return "others would be cut off, and its rule does not say cut_off";
+		return "other nodes would be cut off, and its rule does not say cut_off";
 	return NULL;
 }
 
@@ -209,7 +209,7 @@ static void judged(struct sm *sm, struct unhealthy_port *port)
 			  port_condition_word(port->condition), name,
 			  port_condition_text(port->condition), port_action_word(port->action),
 			  why_not ? ", but only reported: " : "", why_not ? why_not : "",
-			  held_back ? "; others were held back" : "");
+			  held_back ? "; similar lines were suppressed" : "");
 	if (why_not)
 		port->action = PORT_REPORT;
 	else if (port->action > PORT_REPORT)
@@ -222,7 +222,7 @@ static void release_one(struct sm *sm, struct unhealthy_port *port, bool by_oper
 {
 	g_autofree char *name = name_of(sm, port);
 
-	log_info(sm->log, "unhealthy no more: %s: %s", name, why);
+	log_info(sm->log, "no longer unhealthy: %s: %s", name, why);
 	unhealthy_release(sm->port_health->unhealthy, port, by_operator, actor_now(sm->actor));
 	look_at(sm, port);
 	changed(sm);
@@ -253,7 +253,7 @@ static void on_timer(struct timer *timer)
 		struct unhealthy_port *port = list->pdata[i];
 
 		if (port->until_ns <= now && port->action != PORT_IGNORE)
-			release(sm, port, false, "nothing happened for its time");
+			release(sm, port, false, "its time passed without another event");
 	}
 	publish(sm);
 	save(sm);
@@ -439,7 +439,7 @@ void port_health_switches_gone(struct sm *sm)
 
 		if (is_left_out(sm, port) && port->num && port->type == IBA_NODE_SWITCH &&
 		    !port->cut_off && !unhealthy_find(sm->port_health->unhealthy, port->blamed, 0))
-			release(sm, port, true, "a switch is gone, and this may be the way to it");
+			release(sm, port, true, "a switch is gone, and this port may lead to it");
 	}
 }
 
@@ -451,7 +451,7 @@ void port_health_operator(struct sm *sm, uint64_t id)
 		struct unhealthy_port *port = list->pdata[i];
 
 		if ((!id || port->id == id) && port->action != PORT_IGNORE)
-			release(sm, port, true, "the operator says so");
+			release(sm, port, true, "released by the operator");
 	}
 }
 

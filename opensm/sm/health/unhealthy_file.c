@@ -34,8 +34,8 @@ char *unhealthy_format(const struct unhealthy *unhealthy, uint64_t now_ns)
 {
 	g_autoptr(GPtrArray) list = unhealthy_list(unhealthy);
 	GString *text =
-		g_string_new("# unhealthy ports: switch, port, condition, type, action, who "
-			     "is blamed, seconds left, release, again, cut_off\n");
+		g_string_new("# unhealthy ports: switch, port, condition, type, action, blamed "
+			     "GUID, seconds left, release, again, cut_off\n");
 
 	for (guint i = 0; i < list->len; i++)
 		format_port(text, list->pdata[i], now_ns);
@@ -67,15 +67,15 @@ static const char *take_words(struct unhealthy_port *port, char **words)
 	if (!number(words[0], 16, UINT64_MAX, &port->guid) || !port->guid)
 		return "expected the GUID of a switch first";
 	if (!number(words[1], 10, IBA_SWITCH_MAX_PORT, &num))
-		return "expected a port from 0 to 254 behind the GUID";
+		return "expected a port from 0 to 254 after the GUID";
 	if (!known(port_condition_find, words[2], &port->condition))
-		return "expected a condition behind the port";
+		return "expected a condition after the port";
 	if (!known(port_type_find, words[3], &port->type))
-		return "expected ca, switch or router behind the condition";
+		return "expected ca, switch or router after the condition";
 	if (!known(port_action_find, words[4], &port->action) || port->action == PORT_IGNORE)
-		return "expected what is done about it behind the type";
+		return "expected an action after the type";
 	if (!number(words[5], 16, UINT64_MAX, &port->blamed))
-		return "expected a GUID behind what is done about it";
+		return "expected a GUID after the action";
 	port->until_ns = UINT64_MAX;
 	if (strcmp(words[6], "never") && !number(words[6], 10, LEFT_MAX, &port->until_ns))
 		return "expected seconds or never";
@@ -109,7 +109,7 @@ static const char *take_line(void *arg, const char *line)
 	if (port.until_ns != UINT64_MAX)
 		port.until_ns = loading->now_ns + port.until_ns * NS_PER_S;
 	if (unhealthy_find(loading->unhealthy, port.guid, port.num))
-		return "this port was listed before";
+		return "this port is listed twice";
 	if (!unhealthy_restore(loading->unhealthy, &port))
 		return "there is no room for more ports";
 	return NULL;

@@ -105,7 +105,9 @@ static void differs(struct sm *sm, struct builder_node *node, const struct item 
 	char name[SM_NAME_SIZE];
 
 	counter_inc(&sm->context->counters, audit_differed);
-	log_error(sm->log, "%s port %u, block %u: its %s is not as it is known; that is put right",
+	log_error(sm->log,
+		  "%s port %u, block %u: its %s differs from what was set; it is being "
+		  "corrected",
 		  sm_node_name(node, name, sizeof(name)), item->port, item->block,
 		  iba_name(IBA_SET_ATTR, item->attribute));
 	builder_touch(node);
@@ -120,7 +122,9 @@ static void link_differs(struct sm *sm, struct builder_node *node, const struct 
 	char name[SM_NAME_SIZE];
 
 	counter_inc(&sm->context->counters, audit_differed);
-	log_info(sm->log, "%s port %u: its link is not as it was; it is read again",
+	log_info(sm->log,
+		 "%s port %u: its link state differs from what is known; it is read "
+		 "again",
 		 sm_node_name(node, name, sizeof(name)), item->port);
 	builder_touch(node);
 	sweep_look_at(sm, node);
@@ -216,7 +220,7 @@ static void compare_block(struct sm_request *request, const struct item *item)
 	    (item->attribute == IBA_ATTR_LINEAR_FORWARDING_TABLE ||
 	     item->attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE))
 		health_block_refused(request->sm, node, item->attribute, item->block,
-				     "it holds something else again and again");
+				     "its tables keep changing to other values");
 }
 
 static void on_read(struct sm_request *request)
@@ -312,8 +316,8 @@ static void tell_end(struct audit *audit)
 
 	audit->left = 0;
 	log_info(audit->sm->log,
-		 "audit: %" G_GUINT64_FORMAT " blocks and ports compared with the hardware, %"
-		 G_GUINT64_FORMAT " differed",
+		 "audit: %" G_GUINT64_FORMAT
+		 " blocks and ports compared with the devices, %" G_GUINT64_FORMAT " differed",
 		 counter_get(counters, audit_compared) - audit->compared,
 		 counter_get(counters, audit_differed) - audit->differed);
 }

@@ -46,7 +46,9 @@ static void on_compared(struct sm_request *request)
 	wire_decode(type, request->mad.data, now);
 	if (!known || wire_equal(type, known, now))
 		return;
-	log_info(request->sm->log, "%s does not hold the tables it was given: it was reset",
+	log_info(request->sm->log,
+		 "%s does not hold the tables that were written to it: it was "
+		 "reset",
 		 sm_node_name(node, name, sizeof(name)));
 	trust_lose(node);
 }
@@ -159,8 +161,8 @@ bool lfts_are_unread(struct sm *sm)
 	schedule->anew = again ? schedule->anew + 1 : 0;
 	if (again)
 		log_info(sm->log,
-			 "switch 0x%016" G_GINT64_MODIFIER "x fell silent before its forwarding "
-			 "table was read: beginning anew",
+			 "switch 0x%016" G_GINT64_MODIFIER "x stopped answering before its "
+			 "forwarding table was read: starting again",
 			 guid);
 	return again;
 }

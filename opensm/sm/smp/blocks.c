@@ -48,7 +48,8 @@ static void on_block_reread(struct sm_request *request)
 				   request->block);
 	else if (!sm_request_is_late(request))
 		health_block_refused(request->sm, request->node, request->mad.attribute,
-				     request->block, "what it took is not there");
+				     request->block,
+				     "it acknowledged the block but did not store it");
 }
 
 /* It accepted a block that it did not accept before; it may only claim so. */
@@ -74,9 +75,9 @@ static void block_refused(struct sm_request *request)
 		how = sm_request_failure(request);
 	if (is_of_routes(request))
 		health_block_refused(request->sm, request->node, request->mad.attribute,
-				     request->block, how ? how : "a Set changes nothing");
+				     request->block, how ? how : "a Set has no effect");
 	else
-		health_fault(request->sm, request->node, "it does not take block %u of its %s",
+		health_fault(request->sm, request->node, "it does not accept block %u of its %s",
 			     request->block, iba_name(IBA_SET_ATTR, request->mad.attribute));
 }
 

@@ -31,7 +31,7 @@ static void is_another(const struct sm_request *request, uint64_t guid)
 	struct builder_port *parent = identity_parent(sm, node, identity_entry(request));
 	char name[SM_NAME_SIZE];
 
-	log_verbose(sm->log, "%s is not there any more: 0x%016" G_GINT64_MODIFIER "x answers",
+	log_verbose(sm->log, "%s is no longer there: 0x%016" G_GINT64_MODIFIER "x answers",
 		    sm_node_name(node, name, sizeof(name)), guid);
 	trust_lose(node);
 	if (!parent)

@@ -65,7 +65,7 @@ static char *describe(const struct builder_port *port)
 {
 	const struct builder_port *entry = builder_is_switch(port->node) ? port->node->entry : port;
 	const struct builder_port *before = entry ? entry->peer : NULL;
-	char name[SM_NAME_SIZE], other[SM_NAME_SIZE] = "nobody";
+	char name[SM_NAME_SIZE], other[SM_NAME_SIZE] = "an unknown node";
 
 	if (before)
 		sm_node_name(before->node, other, sizeof(other));
@@ -108,7 +108,7 @@ static void set_state(struct sm *sm, struct unknown *unknown, enum state state)
 	if (unknown->state == state)
 		return;
 	if (state == CLOSED)
-		log_error(sm->log, "%s: left out", unknown->text);
+		log_error(sm->log, "%s: excluded", unknown->text);
 	if (state == CLOSED || unknown->state == CLOSED)
 		counter_add(&sm->context->counters, m_keys_unknown,
 			    state == CLOSED ? 1 : UINT64_MAX);

@@ -35,7 +35,7 @@ char *sm_request_failure(const struct sm_request *request)
 	else if (request->tries)
 		outcome = g_strdup_printf("no answer to %u tries", request->tries);
 	else
-		outcome = g_strdup("not sent, as nothing is answered there");
+		outcome = g_strdup("not sent, as the device does not answer");
 	return g_strdup_printf("%s(%s) 0x%x: %s", method, attribute, mad->modifier, outcome);
 }
 
@@ -47,8 +47,8 @@ static const char *hint(const struct sm_request *request)
 	if (request->node != sm->local || request->mad.result != MAD_TIMEOUT || !request->tries)
 		return "";
 	return sm->options->m_key_per_port
-		       ? "; its M_Key may be none that m_key_seed_file or guid2mkey gives"
-		       : "; its M_Key may be another one than m_key";
+		       ? "; its M_Key may differ from those of m_key_seed_file and guid2mkey"
+		       : "; its M_Key may differ from m_key";
 }
 
 /* The port that it was about; a silent switch is silent as a whole, and has the tables. */

@@ -49,8 +49,8 @@ static void on_patience(struct timer *timer)
 
 	disk->hangs = true;
 	log_error(disk->sm->log,
-		  "LIDs, M_Keys or SLs of paths are not on the disk yet: sweeps go on all the "
-		  "same; should the daemon die now, the next one may not know them");
+		  "LIDs, M_Keys or path SLs are not on the disk yet: sweeps continue, but if the "
+		  "daemon dies now, the next one may not know them");
 	go_on(disk);
 }
 

@@ -56,14 +56,14 @@ static const char *check_entry(const struct loading *loading, const uint64_t n[3
 	if (!n[0])
 		return "GUID 0";
 	if (n[1] < IBA_LID_UCAST_FIRST || n[2] > IBA_LID_UCAST_LAST || n[2] < n[1])
-		return "expected LIDs from 0x1 to 0xbfff, the first not above the last";
+		return "expected LIDs from 0x1 to 0xbfff, the first not greater than the last";
 	if (count > 128 || (count & (count - 1)) || n[1] % count)
-		return "expected a range of 2^LMC LIDs at a multiple of its size";
+		return "expected a range of 2^LMC LIDs that starts at a multiple of its size";
 	if (find(loading->map, n[0]))
-		return "this GUID was listed before";
+		return "this GUID is listed twice";
 	for (uint64_t lid = n[1]; lid <= n[2]; lid++)
 		if (range_set_contains(&loading->used, lid))
-			return "another GUID has these LIDs";
+			return "these LIDs already belong to another GUID";
 	return NULL;
 }
 

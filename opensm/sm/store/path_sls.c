@@ -56,7 +56,7 @@ static const char *take_row(struct path_sls *sls, const char *line)
 	bool good;
 
 	if (n >= ROWS_MAX)
-		return "expected no more switches than that";
+		return "too many switches";
 	good = state_hex(&line, &row.guid) && row.guid;
 
 	line += strspn(line, " \t");
@@ -68,7 +68,7 @@ static const char *take_row(struct path_sls *sls, const char *line)
 		row.guid = 0;
 	}
 	g_array_append_val(sls->rows, row);
-	return good ? NULL : "expected 0xGUID and a digit for each record of a GUID before";
+	return good ? NULL : "expected 0xGUID and one digit for each GUID listed above";
 }
 
 /* An invalid record keeps its place, for the digits of the later ones. */
@@ -95,7 +95,7 @@ struct path_sls *path_sls_new(const char *directory, struct log *log)
 	g_array_set_clear_func(sls->rows, clear_row);
 	if (directory) {
 		sls->file = g_build_filename(directory, "path_sls", NULL);
-		state_load(log, sls->file, "SLs of paths", take_line, sls);
+		state_load(log, sls->file, "path SLs", take_line, sls);
 	}
 	return sls;
 }
@@ -148,7 +148,7 @@ void path_sls_hold(struct path_sls *sls, const struct fabric *fabric, struct rou
 	g_autofree guint *row = NULL;
 
 	if (sls->is_old) /* this SM was master before */
-		path_sls_parse(sls, "SLs of paths", sls->text);
+		path_sls_parse(sls, "path SLs", sls->text);
 	if (!sls->engine || !sls->rows->len)
 		return;
 	row = find_rows(sls, fabric);
@@ -241,8 +241,8 @@ void path_sls_save(struct path_sls *sls, struct routing *routing, struct state_w
 	sls->changes++;
 	sls->is_old = true;
 	if (sls->file) /* if there are none, there is no file */
-		state_writer_put(writer, sls->file, "SLs of paths",
-				 *text ? g_strdup(text) : NULL, fsync_it, NULL, NULL);
+		state_writer_put(writer, sls->file, "path SLs", *text ? g_strdup(text) : NULL,
+				 fsync_it, NULL, NULL);
 }
 
 const char *path_sls_text(const struct path_sls *sls)

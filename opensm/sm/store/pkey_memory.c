@@ -70,7 +70,7 @@ static const char *take_line(void *arg, const char *line)
 	    p_key > UINT16_MAX || !P_KEY_BASE(p_key))
 		return "expected 0xPORTGUID INDEX 0xPKEY TIME";
 	if (g_hash_table_size(memory->entries) >= KEPT_MAX)
-		return "expected no more lines than that";
+		return "too many lines";
 	entry = (struct entry){guid, (uint16_t)index, (uint16_t)p_key, MIN(when, reading->now_ms)};
 	old = find(memory, guid, entry.index);
 	if (!old || old->when < entry.when)
@@ -99,7 +99,7 @@ struct p_key_memory *p_key_memory_new(const char *directory, struct log *log,
 	if (directory) {
 		memory->file = g_build_filename(directory, P_KEY_MEMORY_FILE, NULL);
 		reading.now_ms = p_key_memory_time(memory, now_ns);
-		state_load(log, memory->file, "P_Key indexes that were left", take_line, &reading);
+		state_load(log, memory->file, "vacated P_Key indexes", take_line, &reading);
 	}
 	return memory;
 }

@@ -64,7 +64,7 @@ static unsigned int parse(struct log *log, const char *file, const char *text, b
 			continue;
 		wrong = take(arg, line);
 		if (wrong && bad_lines++ < BAD_LINES_TOLD)
-			log_error(log, "%s:%u: '%.*s': %s; the line is left out", file, i + 1,
+			log_error(log, "%s:%u: '%.*s': %s; the line is ignored", file, i + 1,
 				  shown(line, secret), line, wrong);
 	}
 	return bad_lines;
@@ -86,7 +86,7 @@ static void set_aside(struct log *log, const char *file, bool has_good_lines)
 
 	g_unlink(bad);
 	if ((has_good_lines && link(file, bad) == 0) || g_rename(file, bad) == 0)
-		log_error(log, "%s: kept as %s", file, bad);
+		log_error(log, "%s: saved as %s", file, bad);
 }
 
 static void load(struct log *log, const char *file, const char *what, bool secret,
@@ -101,7 +101,7 @@ static void load(struct log *log, const char *file, const char *what, bool secre
 	if (!text && g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
 		return;
 	if (!text) {
-		log_error(log, "%s: %s of the last run are not known", error->message, what);
+		log_error(log, "%s: the %s of the last run are lost", error->message, what);
 		set_aside(log, file, false);
 		return;
 	}
@@ -131,6 +131,6 @@ bool state_save(struct log *log, const char *file, const char *what, const char 
 
 	if (file_replace(file, text, MODE, fsync_it, &error))
 		return true;
-	log_error(log, "%s could not be kept: %s", what, error->message);
+	log_error(log, "%s could not be saved: %s", what, error->message);
 	return false;
 }

@@ -75,7 +75,7 @@ static void adopt_lids(struct sm *sm, const struct replica *replica)
 	if (!text->len)
 		return;
 	guid2lid_clear(sm->guid2lid);
-	guid2lid_parse(sm->guid2lid, "LIDs of the SM before", text->str);
+	guid2lid_parse(sm->guid2lid, "LIDs of the previous SM", text->str);
 }
 
 void replicate_keep_lids(struct sm *sm)
@@ -106,7 +106,7 @@ static void adopt_path_sls(struct sm *sm, const struct replica *replica)
 {
 	g_autofree char *text = replica_text(replica, REPLICA_PATH_SLS);
 
-	path_sls_parse(sm->path_sls, "SLs of the SM before", text);
+	path_sls_parse(sm->path_sls, "SLs of the previous SM", text);
 }
 
 /* ---- a takeover ---- */
@@ -149,7 +149,9 @@ static void adopt(struct sm *sm, struct replicator_lead *lead)
 	sm->takeover.reconcile = lead->vouched;
 	log_sys(sm->log, "replication: %u entries of SM 0x%016" G_GINT64_MODIFIER "x taken over%s",
 		replica_size(lead->replica), lead->of,
-		lead->vouched ? "" : "; they may be old, so all clients register again");
+		lead->vouched ? ""
+			      : "; they may be outdated, so all clients are asked to "
+				"register again");
 	slot_publish(&sm->context->replica, g_steal_pointer(&lead->replica));
 	event_emit(&sm->context->bus, EVENT_REPLICA_ADOPTED, 0);
 }

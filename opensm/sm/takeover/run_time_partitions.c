@@ -65,7 +65,9 @@ bool run_time_partitions_adopt(struct context *context, const char *text, enum a
 	if (changes && fits(changes, own, adopt_if))
 		taken = take(context, old, changes, &error);
 	if (error)
-		log_error(context->log, "partition members of the SM before are not taken over: %s",
+		log_error(context->log,
+			  "partition members of the previous SM are not taken "
+			  "over: %s",
 			  error->message);
 	partition_changes_unref(changes);
 	partition_rules_unref(old);

@@ -63,8 +63,8 @@ static void apply(struct sm *sm, struct builder_port *port, const struct lid_pla
 	sm->lids.duplicate_guids |= planned->duplicate;
 	if (planned->duplicate)
 		sm_problem(sm,
-			   "port %u of %s: another port has its GUID 0x%016" G_GINT64_MODIFIER
-			   "x too",
+			   "port %u of %s: another port has the same GUID 0x%016" G_GINT64_MODIFIER
+			   "x",
 			   port->num, sm_node_name(port->node, name, sizeof(name)), port->guid);
 }
 
@@ -157,14 +157,14 @@ static void tell_without(struct sm *sm, const GPtrArray *nodes, const struct lid
 	for (guint i = 0; i < nodes->len && plan->last < IBA_LID_UCAST_LAST; i++)
 		if (builder_is_switch(nodes->pdata[i]) && last_of(nodes->pdata[i]) <= plan->last &&
 		    ++n <= SWITCHES_TOLD)
-			health_fault(sm, nodes->pdata[i], "it forwards LIDs up to 0x%04x only",
+			health_fault(sm, nodes->pdata[i], "it only forwards LIDs up to 0x%04x",
 				     last_of(nodes->pdata[i]));
 	if (n > SWITCHES_TOLD)
-		sm_problem(sm, "%u more switches forward LIDs up to 0x%04x only", n - SWITCHES_TOLD,
+		sm_problem(sm, "%u more switches only forward LIDs up to 0x%04x", n - SWITCHES_TOLD,
 			   plan->last);
 	sm_problem(sm, "no free LID for %u ports: the switches forward LIDs up to 0x%04x%s",
 		   plan->without, plan->last,
-		   sm->options->lmc ? "; with a smaller lmc they need fewer" : "");
+		   sm->options->lmc ? "; a smaller lmc needs fewer LIDs" : "");
 }
 
 /* ---- the assignment ---- */
@@ -189,9 +189,9 @@ static void tell_overruled(const struct sm *sm, const struct lid_plan *plan)
 	if (!n)
 		return;
 	log_info(sm->log,
-		 "guid2lid does not count for %u GUIDs, which keep other LIDs, first "
-		 "0x%016" G_GINT64_MODIFIER "x has 0x%04x and not 0x%04x; with "
-		 "--honor_guid2lid it does",
+		 "guid2lid is overruled for %u GUIDs by the LIDs that the ports hold, first "
+		 "0x%016" G_GINT64_MODIFIER "x has 0x%04x and not 0x%04x; honor_guid2lid gives "
+		 "guid2lid priority",
 		 n, first->guid, first->lid, first->remembered);
 }
 

@@ -338,8 +338,8 @@ static void tell_index0(struct sm *sm, unsigned int n)
 		return;
 	if (n && n != sm->p_keys->index0_kept)
 		log_info(sm->log,
-			 "P_Keys of partitions with indx0 are not at index 0 of %u port%s in use; "
-			 "keep_pkey_indexes FALSE moves them",
+			 "P_Keys of partitions with indx0 are not at index 0 of %u active "
+			 "port%s; keep_pkey_indexes FALSE moves them there",
 			 n, n > 1 ? "s" : "");
 	sm->p_keys->index0_kept = n;
 }
@@ -410,7 +410,7 @@ static void check_bits(struct sm *sm, const struct builder_port *port)
 
 	p_keys_enforcement(sm, port, &want);
 	if (port->info.port_state >= IBA_PORT_ARMED && bits_differ(&want, &port->info))
-		health_fault(sm, port->node, "port %u did not take partition enforcement",
+		health_fault(sm, port->node, "port %u did not accept partition enforcement",
 			     port->num);
 }
 
@@ -512,7 +512,9 @@ static enum step_result end(struct sm *sm)
 		return STEP_AGAIN;
 	}
 	if (missed->len)
-		sm_problem(sm, "P_Key tables of %u ports answer too late to be set in stages",
+		sm_problem(sm,
+			   "%u ports answer too slowly for their P_Key tables to be set in "
+			   "stages",
 			   missed->len);
 	sm->p_keys->settled = !missed->len;
 	p_keys_clear(sm);

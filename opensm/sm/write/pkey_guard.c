@@ -60,13 +60,12 @@ static void tell(const struct sm *sm, const struct partition_rules *rules, unsig
 {
 	char name[SM_NAME_SIZE];
 
-	log_error(
-		sm->log,
-		"%s: no partitions are defined, but P_Key tables keep %u ports apart (one is %s), "
-		"as another SM has set them: none is written; expected definitions in that file, "
-		"or 'Default=0x7fff,ipoib:ALL=full;' if every port may talk to every other",
-		(const char *)rules->files->pdata[0], n,
-		sm_node_name(first->node, name, sizeof(name)));
+	log_error(sm->log,
+		  "%s: no partitions are defined, but %u ports (such as %s) are separated by P_Key "
+		  "tables that another SM has set: none is written; expected definitions in that "
+		  "file, or 'Default=0x7fff,ipoib:ALL=full;' if every port may talk to every other",
+		  (const char *)rules->files->pdata[0], n,
+		  sm_node_name(first->node, name, sizeof(name)));
 }
 
 static bool opens_all(const struct sm *sm, const struct partition_rules *rules)
@@ -84,7 +83,7 @@ void p_key_guard_look(struct sm *sm)
 	if (!opens_all(sm, rules)) {
 		if (sm->p_keys->held)
 			log_info(sm->log,
-				 "P_Key tables are written again, as there are definitions");
+				 "P_Key tables are written again, as partitions are defined now");
 		sm->p_keys->held = false;
 		sm->p_keys->looked = true;
 	} else if (!sm->p_keys->looked) {

@@ -21,7 +21,7 @@
 #include "sm/write/pkey_private.h"
 
 #define PATIENCE_NS (2 * NS_PER_S) /* for the disk */
-#define WHAT "P_Key indexes that were left"
+#define WHAT "vacated P_Key indexes"
 
 /* What health reports of a port. */
 struct note {
@@ -114,8 +114,8 @@ static void on_patience(struct timer *timer)
 	uint64_t serial = indexes->waits_serial;
 
 	log_error(indexes->sm->log,
-		  WHAT " are not on the disk yet: P_Keys are set all the same; should the "
-		       "daemon die now, the next one may use such an index first");
+		  WHAT " are not on the disk yet: P_Keys are set, but if the daemon dies now, "
+		       "the next one may reuse such an index too early");
 	for (unsigned int n = indexes->waits; n; n--)
 		wait_less(indexes->sm, serial);
 }
@@ -259,10 +259,10 @@ void p_key_indexes_adopt(struct sm *sm, const struct replica *replica)
 	if (replica)
 		replica_each(replica, REPLICA_P_KEY_INDEXES, add_line, text);
 	else if (may_have_left(sm))
-		log_info(sm->log, "which indexes of P_Key tables were left under the SM before is "
-				  "not known, as it did not replicate to this one: those that are "
-				  "empty count as never used");
-	p_key_memory_parse(indexes->memory, WHAT " under the SM before", text->str,
+		log_info(sm->log, "the P_Key indexes vacated under the previous SM are unknown, "
+				  "as it did not replicate to this SM: empty indexes count as "
+				  "never used");
+	p_key_memory_parse(indexes->memory, WHAT " under the previous SM", text->str,
 			   actor_now(sm->actor));
 }
 
@@ -313,8 +313,8 @@ void p_key_indexes_note_without(struct sm *sm, const struct builder_port *port,
 
 	if (n)
 		line = g_strdup_printf(
-			"%s port %u goes without %u P_Key%s, first 0x%04x: each index that is free "
-			"had another less than pkey_index_quarantine, %u s, ago",
+			"%s port %u lacks %u P_Key%s, first 0x%04x: each free index held another "
+			"P_Key less than pkey_index_quarantine, %u s, ago",
 			sm_node_name(port->node, name, sizeof(name)), port->num, n,
 			n > 1 ? "s" : "", first_without(plan, want),
 			sm->options->pkey_index_quarantine);
@@ -336,16 +336,16 @@ void p_key_indexes_note_reuse(struct sm *sm, const struct builder_port *port, ui
 	struct note *note;
 
 	sm_node_name(port->node, name, sizeof(name));
-	log_info(sm->log, "P_Key index %u of %s port %u was 0x%04x, is 0x%04x now", index, name,
+	log_info(sm->log, "P_Key index %u of %s port %u was 0x%04x and is now 0x%04x", index, name,
 		 port->num, old, p_key);
 	if (!p_key_memory_left(indexes->memory, port->guid, (uint16_t)index, &when) ||
 	    when + until <= now)
 		return;
 	note = note_of(sm, port, true);
 	g_free(note->reused);
-	note->reused = g_strdup_printf("P_Key index %u of %s port %u was 0x%04x and was given to "
-				       "0x%04x before pkey_index_quarantine, %u s, was over: "
-				       "no other was free",
+	note->reused = g_strdup_printf("P_Key index %u of %s port %u was 0x%04x and was reused "
+				       "for 0x%04x before pkey_index_quarantine, %u s, had "
+				       "passed: no other index was free",
 				       index, name, port->num, old, p_key,
 				       sm->options->pkey_index_quarantine);
 	note->reused_until_ns = actor_now(sm->actor) + until * NS_PER_MS;

@@ -261,7 +261,7 @@ static bool refuses_speeds(const struct sm_request *request)
 		return false;
 	port_wanted(request->sm, port, &want);
 	port->refused_speeds = speeds_of(&want);
-	health_refused(request->sm, port, "port %u does not take width and speeds", port->num);
+	health_refused(request->sm, port, "port %u does not accept width and speeds", port->num);
 	port_wanted(request->sm, port, &want);
 	port_send(request->sm, port, &want, change_of(request)->state);
 	return true;
@@ -591,13 +591,13 @@ enum step_result step_confirm(struct sm *sm)
 static void check_set(struct sm *sm, const struct builder_port *port)
 {
 	if (is_endport(port) && port->lid != port->info.lid)
-		health_refused(sm, port, "port %u did not take LID 0x%04x", port->num, port->lid);
+		health_refused(sm, port, "port %u did not accept LID 0x%04x", port->num, port->lid);
 	else if (is_endport(port) && port->lid &&
 		 port->info.master_sm_lid != sm->builder->sm_port->lid)
-		health_refused(sm, port, "port %u did not take the SM's LID", port->num);
+		health_refused(sm, port, "port %u did not accept the SM's LID", port->num);
 	else if (is_endport(port) && port->lid &&
 		 port->info.gid_prefix != sm->options->subnet_prefix)
-		health_refused(sm, port, "port %u did not take the GID prefix", port->num);
+		health_refused(sm, port, "port %u did not accept the GID prefix", port->num);
 }
 
 /* A state that a port may be in (IBA 14.2.5.6). */
@@ -621,7 +621,7 @@ static void check(struct sm *sm, void *item)
 	}
 	if (!is_a_state(port->info.port_state)) {
 		port_health_event(sm, port, PORT_ILLEGAL);
-		health_fault(sm, port->node, "PortInfo of port %u makes no sense (PortState %u)",
+		health_fault(sm, port->node, "PortInfo of port %u is invalid (PortState %u)",
 			     port->num, port->info.port_state);
 	}
 }

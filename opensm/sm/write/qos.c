@@ -403,10 +403,10 @@ static void go_on_singly(const struct sm_request *request)
 		return;
 	node->sl_to_vl_singly = true;
 	log_error(request->sm->log,
-		  "%s claims optimized SL2VL programming and %s (modifier 0x%x, status 0x%04x): "
-		  "it gets its SL2VL tables one by one",
+		  "%s claims to support optimized SL2VL programming but %s (modifier 0x%x, "
+		  "status 0x%04x): its SL2VL tables are written one by one",
 		  sm_node_name(node, name, sizeof(name)),
-		  sm_request_ok(request) ? "answers with other rows" : "refuses it",
+		  sm_request_ok(request) ? "answers with different rows" : "refuses it",
 		  request->mad.modifier, request->mad.status);
 	wants = wants_of(request->sm, node);
 	for (guint i = 0; i < wants->len; i++) {
@@ -630,8 +630,8 @@ static void tell_resets(struct sm *sm, void *item)
 	(void)item;
 	if (sm->vl_tables->resets)
 		log_info(sm->log,
-			 "QoS is off: the SL2VL tables of %u node(s) put SLs on VLs that their "
-			 "links do not have, and are set to what is built in",
+			 "QoS is off: the SL2VL tables of %u node(s) map SLs to VLs that their "
+			 "links do not have, and are set to the defaults",
 			 sm->vl_tables->resets);
 	sm->vl_tables->resets = 0;
 }
