@@ -142,7 +142,7 @@ START_TEST(new_cable_is_left_out)
 	ck_assert_uint_eq(in_health(s, ADVICE), 2);
 	ck_assert_uint_eq(in_health(s, "behind switch-3 ("), 1);
 	ck_assert_uint_eq(in_health(s, "behind switch-4 ("), 1);
-	ck_assert_uint_eq(in_log(s, ADVICE ": left out\n"), 2);
+	ck_assert_uint_eq(in_log(s, ADVICE ": excluded\n"), 2);
 	scenario_check_log(s, "SUBNET UP", true);
 	sim_set_trace(s->sim, NULL, NULL);
 	scenario_free(s);
