@@ -69,6 +69,7 @@ struct kept {
 struct transfers {
 	struct vendor *vendor;
 	struct vendor_client client;
+	struct actor *actor;
 	struct timer timer; /* for a pause, or for kept */
 	struct message pump;
 	bool pumping;	 /* its message has been posted */
@@ -214,7 +215,7 @@ static void pump_post(struct transfers *transfers)
 	pthread_mutex_lock(&transfers->lock);
 	transfers->users++;
 	pthread_mutex_unlock(&transfers->lock);
-	actor_post(transfers->client.actor, &transfers->pump);
+	actor_post(transfers->actor, &transfers->pump);
 }
 
 static void turns_add(struct transfer *transfer, bool first)
@@ -317,7 +318,7 @@ static bool table_add(struct transfer *transfer)
 static void send_in_segments(struct transfers *transfers, struct vendor_message *message)
 {
 	const struct rmpp_config config = {
-		.actor = transfers->client.actor,
+		.actor = transfers->actor,
 		.wait_ns = WAIT_NS,
 		.wait_max_ns = WAIT_MAX_NS,
 		.total_ns = TOTAL_NS + message->length * NS_PER_S / OCTETS_PER_S,
@@ -352,7 +353,7 @@ static void kept_end(struct transfers *transfers, enum vendor_end end)
 
 static void kept_expire(struct transfers *transfers)
 {
-	uint64_t now = actor_now(transfers->client.actor);
+	uint64_t now = actor_now(transfers->actor);
 	const struct kept *kept;
 
 	while ((kept = g_queue_peek_head(&transfers->kept)) && kept->until_ns <= now)
@@ -377,7 +378,7 @@ static void send_by_kernel(struct transfers *transfers, struct vendor_message *m
 	g_clear_pointer(&message->request, vendor_mad_free);
 	kept = g_new0(struct kept, 1);
 	kept->message = message;
-	kept->until_ns = actor_now(transfers->client.actor) + KERNEL_KEEPS_NS;
+	kept->until_ns = actor_now(transfers->actor) + KERNEL_KEEPS_NS;
 	g_queue_push_tail(&transfers->kept, kept);
 	kept_expire(transfers);
 }
@@ -411,7 +412,7 @@ static void receive_expired(void *arg)
 static struct rmpp_receive *receive_new(struct transfer *transfer)
 {
 	const struct rmpp_config config = {
-		.actor = transfer->transfers->client.actor,
+		.actor = transfer->transfers->actor,
 		.expire_ns = EXPIRE_NS,
 		.total_ns = REQUEST_TOTAL_NS,
 		.window = WINDOW,
@@ -523,7 +524,7 @@ static bool offer(struct transfers *transfers, struct vendor_mad *mad, bool send
 	packet->transfers = transfers;
 	packet->mad = mad;
 	packet->key = key;
-	actor_post(transfers->client.actor, &packet->message);
+	actor_post(transfers->actor, &packet->message);
 	return true;
 }
 
@@ -548,7 +549,7 @@ static void refuse(struct transfers *transfers, const struct vendor_mad *mad)
 		return;
 	pthread_mutex_lock(&transfers->lock);
 	passes = !transfers->closed &&
-		 bucket_take(&transfers->stops, actor_now(transfers->client.actor));
+		 bucket_take(&transfers->stops, actor_now(transfers->actor));
 	pthread_mutex_unlock(&transfers->lock);
 	if (!passes)
 		return;
@@ -643,7 +644,8 @@ struct transfers *transfers_new(struct vendor *vendor, const struct vendor_clien
 
 	transfers->vendor = vendor;
 	transfers->client = *client;
-	timer_init(&transfers->timer, client->actor, timer_fired);
+	transfers->actor = client->segments ? client->segments : client->actor;
+	timer_init(&transfers->timer, transfers->actor, timer_fired);
 	transfers->pump.run = pump_run;
 	transfers->pump.drop = pump_drop;
 	pthread_mutex_init(&transfers->lock, NULL);

@@ -121,7 +121,8 @@ static void on_lids_not_kept(void *arg)
 	keys_tell_unkept(arg);
 }
 
-static struct sm *make(struct context *context, struct mad *mad, struct vendor *vendor)
+static struct sm *make(struct context *context, struct mad *mad, struct vendor *vendor,
+		       struct actor *actor)
 {
 	struct sm *sm = g_new0(struct sm, 1);
 
@@ -129,7 +130,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->log = context->log;
 	sm->mad = mad;
 	sm->vendor = vendor;
-	sm->actor = actor_new(context->rt, "sm");
+	sm->actor = actor;
 	sm->options = slot_take(&context->options);
 	sm->builder = builder_new();
 	sm->builder->self_check = context->self_check;
@@ -168,7 +169,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 
 struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendor)
 {
-	struct sm *sm = make(context, mad, vendor);
+	struct sm *sm = make(context, mad, vendor, actor_new_with(mad_actor(mad), "sm"));
 
 	run_in_actor(sm);
 	return sm;
@@ -186,7 +187,8 @@ static void go_on_from(struct sm *sm, const struct subnet *running)
 struct sm *sm_new_dry(struct context *context, struct mad *mad, struct vendor *vendor,
 		      const struct subnet *running)
 {
-	struct sm *sm = make(context, mad, vendor);
+	/* On a thread of its own: the mad may belong to a running SM, which must not wait. */
+	struct sm *sm = make(context, mad, vendor, actor_new(context->rt, "dry sm"));
 
 	/* The mad may belong to a master, which cancels by the numbers of its own sweeps. */
 	sm->sweep.serial = UINT64_C(1) << 63;
