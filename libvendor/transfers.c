@@ -207,6 +207,13 @@ static bool transmit(void *arg, const uint8_t mad[IBA_MAD_BYTES])
 	return vendor_send(transfer->transfers->vendor, &transfer->remote, mad, IBA_MAD_BYTES, 0);
 }
 
+static unsigned int transmit_many(void *arg, const uint8_t (*mads)[IBA_MAD_BYTES], unsigned int n)
+{
+	struct transfer *transfer = arg;
+
+	return vendor_send_many(transfer->transfers->vendor, &transfer->remote, mads, n);
+}
+
 static void pump_post(struct transfers *transfers)
 {
 	if (transfers->pumping || timer_running(&transfers->timer) || !transfers->turns.length)
@@ -324,6 +331,7 @@ static void send_in_segments(struct transfers *transfers, struct vendor_message 
 		.total_ns = TOTAL_NS + message->length * NS_PER_S / OCTETS_PER_S,
 		.retries = RETRIES,
 		.ready = send_ready,
+		.transmit_many = transfers->vendor->ops->send_many ? transmit_many : NULL,
 	};
 	struct transfer *transfer = g_new0(struct transfer, 1);
 
@@ -548,8 +556,7 @@ static void refuse(struct transfers *transfers, const struct vendor_mad *mad)
 	if (!(mad->data[RMPP_AT_FLAGS] & IBA_RMPP_FIRST))
 		return;
 	pthread_mutex_lock(&transfers->lock);
-	passes = !transfers->closed &&
-		 bucket_take(&transfers->stops, actor_now(transfers->actor));
+	passes = !transfers->closed && bucket_take(&transfers->stops, actor_now(transfers->actor));
 	pthread_mutex_unlock(&transfers->lock);
 	if (!passes)
 		return;
