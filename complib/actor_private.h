@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Shared by runtime.c, actor.c and pool.c only. */
+/* Shared by runtime.c, actor.c, loop.c and pool.c only. */
 #ifndef COMPLIB_ACTOR_PRIVATE_H
 #define COMPLIB_ACTOR_PRIVATE_H
 
@@ -28,6 +28,75 @@ struct runtime {
 	GSource *source; /* attached */
 	uint64_t epoch;	 /* CLOCK_MONOTONIC at virtual time 0, attached */
 };
+
+/* Messages in order. */
+struct mail {
+	struct message *first, **last;
+};
+
+struct actor {
+	struct runtime *rt;
+	char *name;
+	struct loop *loop; /* what runs it, in real time; counted */
+	bool is_host;	   /* it started the loop and ends it */
+
+	struct mail outer;	    /* from other threads; under the loop's lock */
+	bool started;		    /* the loop runs it; changed under the loop's lock */
+	struct actor *next;	    /* in the loop; under its lock */
+	atomic_bool closed;	    /* written under the loop's lock */
+	struct mail inner;	    /* from the loop's own thread; of that thread */
+	struct mail batch;	    /* taken, not yet run; of that thread */
+	bool in_turn;		    /* of that thread */
+	bool stopped;		    /* of the owner */
+	struct timer_queue *timers; /* own_timers or the runtime's */
+	struct timer_queue own_timers;
+};
+
+static inline bool actor_is_virtual(const struct actor *actor)
+{
+	return actor->rt->mode == RUNTIME_VIRTUAL;
+}
+
+static inline bool actor_is_closed(struct actor *actor)
+{
+	return atomic_load_explicit(&actor->closed, memory_order_relaxed);
+}
+
+void mail_init(struct mail *mail);
+/* Appends all of more, which becomes empty. */
+void mail_join(struct mail *mail, struct mail *more);
+struct message *mail_take(struct mail *mail); /* NULL if empty */
+
+/*
+ * actor.c: runs what is in its batch, for a limited time, and then its timers if nothing is left
+ * of the batch.
+ */
+void actor_turn(struct actor *actor);
+
+/* ---- loop.c: what runs actors in real time ---- */
+
+/* With one member, which is also its first user. */
+struct loop *loop_new(struct actor *host);
+struct loop *loop_ref(struct loop *loop);
+void loop_unref(struct loop *loop);
+void loop_add(struct loop *loop, struct actor *actor);
+/* From now on the loop runs the actor. */
+void loop_admit(struct loop *loop, struct actor *actor);
+/* Marks the actor as closed; when this returns the loop does not run it, nor any of its timers. */
+void loop_remove(struct loop *loop, struct actor *actor);
+/* Moves all that is queued to the batch, for the owner of an actor that was removed. */
+void loop_gather(struct loop *loop, struct actor *actor);
+void loop_start(struct loop *loop); /* on a thread of its own */
+void loop_attach(struct loop *loop, const char *name, GMainContext *context);
+uint64_t loop_poll(struct loop *loop);
+/* Joins the thread or removes the source; does nothing if neither exists. */
+void loop_end(struct loop *loop);
+/* Any thread. */
+void loop_post(struct loop *loop, struct actor *actor, struct mail *mail);
+/* A timer of a member has changed. */
+void loop_timer_changed(struct loop *loop, const struct actor *actor);
+/* A timer touched by another thread is a bug to find early. */
+void loop_check_thread(const struct loop *loop);
 
 void message_drop(struct message *msg);
 

@@ -217,13 +217,18 @@ static void add_gmp(GString *line, const struct iba_mad_header *header,
 		add_content(line, header, data, length);
 }
 
+bool frames_are_logged(struct log *log)
+{
+	return log && log_wants(log, LOG_FRAMES, __FILE__);
+}
+
 void frames_log(struct log *log, const char *event, const struct vendor_address *remote,
 		const uint8_t *data, size_t length)
 {
 	struct iba_mad_header header;
 	g_autoptr(GString) line = NULL;
 
-	if (!log || !log_wants(log, LOG_FRAMES, __FILE__) || length < iba_mad_header_bytes)
+	if (!frames_are_logged(log) || length < iba_mad_header_bytes)
 		return;
 	line = g_string_new(event);
 	g_string_append_c(line, ' ');

@@ -11,5 +11,7 @@
  */
 void frames_log(struct log *log, const char *event, const struct vendor_address *remote,
 		const uint8_t *data, size_t length);
+/* Whether frames_log() would log a line. */
+bool frames_are_logged(struct log *log);
 
 #endif

@@ -68,18 +68,18 @@ struct rmpp_send {
 };
 
 /* PayloadLength includes the class header of a segment. */
-static bool send_segment(struct rmpp_send *send, uint32_t number)
+static void make_segment(const struct rmpp_send *send, uint32_t number, uint8_t mad[IBA_MAD_BYTES])
 {
 	unsigned int room = IBA_MAD_BYTES - send->headers;
 	unsigned int class_header = send->headers - FIXED_HEADERS;
 	size_t at = send->headers + (size_t)(number - 1) * room;
 	size_t octets = MIN(send->length - at, room);
-	uint8_t mad[IBA_MAD_BYTES] = {0};
 	uint8_t flags = IBA_RMPP_ACTIVE;
 	uint32_t payload = 0;
 
 	memcpy(mad, send->message, send->headers);
 	memcpy(mad + send->headers, send->message + at, octets);
+	memset(mad + send->headers + octets, 0, room - octets);
 	if (number == 1) {
 		flags |= IBA_RMPP_FIRST;
 		payload = send->segments * class_header + (send->length - send->headers);
@@ -89,7 +89,18 @@ static bool send_segment(struct rmpp_send *send, uint32_t number)
 		payload = class_header + octets;
 	}
 	set_rmpp(mad, IBA_RMPP_DATA, flags, number, payload);
-	return send->transmit(send->arg, mad);
+}
+
+/* Sends up to n of the next segments at once; how many were taken. */
+static unsigned int send_segments(struct rmpp_send *send, uint32_t first, unsigned int n)
+{
+	uint8_t mads[RMPP_MANY][IBA_MAD_BYTES];
+
+	for (unsigned int i = 0; i < n; i++)
+		make_segment(send, first + i, mads[i]);
+	if (send->config.transmit_many)
+		return send->config.transmit_many(send->arg, mads, n);
+	return send->transmit(send->arg, mads[0]);
 }
 
 static bool may_send(const struct rmpp_send *send)
@@ -117,6 +128,14 @@ static void send_settle(struct rmpp_send *send)
 	timer_start(&send->timer, MIN(send->wait_ns, send->end_ns - MIN(now, send->end_ns)));
 }
 
+/* How many segments the next call to the device carries. */
+static unsigned int batch_of(const struct rmpp_send *send, unsigned int n)
+{
+	uint32_t left = MIN(send->window_last, send->segments) - send->next + 1;
+
+	return send->config.transmit_many ? MIN(MIN(left, n), RMPP_MANY) : 1;
+}
+
 enum rmpp_sent rmpp_send_some(struct rmpp_send *send, unsigned int n)
 {
 	enum rmpp_sent sent = RMPP_SENT_ALL;
@@ -124,17 +143,20 @@ enum rmpp_sent rmpp_send_some(struct rmpp_send *send, unsigned int n)
 	if (send->in_loop)
 		return RMPP_SENT_ALL;
 	send->in_loop = true;
-	for (; may_send(send) && sent == RMPP_SENT_ALL; n--) {
-		uint32_t number = send->next;
+	while (may_send(send) && sent == RMPP_SENT_ALL) {
+		uint32_t first = send->next;
+		unsigned int batch = batch_of(send, n), taken;
 
 		if (!n) {
 			sent = RMPP_SENT_MORE;
 			break;
 		}
-		send->next++; /* first, as its ACK may arrive during transmit */
-		send->sent = MAX(send->sent, number);
-		if (!send_segment(send, number)) {
-			send->next = number;
+		send->next += batch; /* first, as an ACK may arrive during transmit */
+		send->sent = MAX(send->sent, send->next - 1);
+		taken = send_segments(send, first, batch);
+		n -= taken;
+		if (taken < batch) {
+			send->next = first + taken;
 			sent = RMPP_SENT_STUCK;
 		}
 	}

@@ -14,6 +14,7 @@
 #define RMPP_HEADERS 56 /* octets before the data of each segment in class SubnAdm */
 #define RMPP_DATA 200	/* octets of data in such a segment */
 #define RMPP_CLASS_BIS 0x12
+#define RMPP_MANY 16
 
 enum rmpp_offset {
 	RMPP_AT_VERSION = 24,
@@ -38,6 +39,12 @@ struct rmpp_config {
 	 * sends them at once.
 	 */
 	void (*ready)(void *arg);
+	/*
+	 * Transmits up to RMPP_MANY segments at once; returns how many the device took. NULL: they
+	 * are transmitted one by one.
+	 */
+	unsigned int (*transmit_many)(void *arg, const uint8_t (*mads)[IBA_MAD_BYTES],
+				      unsigned int n);
 };
 
 /* False: the device takes no more now. Packets other than DATA are then lost. */

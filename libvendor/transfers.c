@@ -70,6 +70,7 @@ struct kept {
 struct transfers {
 	struct vendor *vendor;
 	struct vendor_client client;
+	struct actor *actor;
 	struct timer timer; /* for a pause, or for kept */
 	struct message pump;
 	bool pumping;	 /* its message has been posted */
@@ -207,6 +208,13 @@ static bool transmit(void *arg, const uint8_t mad[IBA_MAD_BYTES])
 	return vendor_send(transfer->transfers->vendor, &transfer->remote, mad, IBA_MAD_BYTES, 0);
 }
 
+static unsigned int transmit_many(void *arg, const uint8_t (*mads)[IBA_MAD_BYTES], unsigned int n)
+{
+	struct transfer *transfer = arg;
+
+	return vendor_send_many(transfer->transfers->vendor, &transfer->remote, mads, n);
+}
+
 static void pump_post(struct transfers *transfers)
 {
 	if (transfers->pumping || timer_running(&transfers->timer) || !transfers->turns.length)
@@ -215,7 +223,7 @@ static void pump_post(struct transfers *transfers)
 	pthread_mutex_lock(&transfers->lock);
 	transfers->users++;
 	pthread_mutex_unlock(&transfers->lock);
-	actor_post(transfers->client.actor, &transfers->pump);
+	actor_post(transfers->actor, &transfers->pump);
 }
 
 static void turns_add(struct transfer *transfer, bool first)
@@ -316,12 +324,13 @@ static bool table_add(struct transfer *transfer)
 static void send_in_segments(struct transfers *transfers, struct vendor_message *message)
 {
 	const struct rmpp_config config = {
-		.actor = transfers->client.actor,
+		.actor = transfers->actor,
 		.wait_ns = WAIT_NS,
 		.wait_max_ns = WAIT_MAX_NS,
 		.total_ns = TOTAL_NS + message->length * NS_PER_S / OCTETS_PER_S,
 		.retries = RETRIES,
 		.ready = send_ready,
+		.transmit_many = transfers->vendor->ops->send_many ? transmit_many : NULL,
 	};
 	struct transfer *transfer = g_new0(struct transfer, 1);
 
@@ -351,7 +360,7 @@ static void kept_end(struct transfers *transfers, enum vendor_end end)
 
 static void kept_expire(struct transfers *transfers)
 {
-	uint64_t now = actor_now(transfers->client.actor);
+	uint64_t now = actor_now(transfers->actor);
 	const struct kept *kept;
 
 	while ((kept = g_queue_peek_head(&transfers->kept)) && kept->until_ns <= now)
@@ -376,7 +385,7 @@ static void send_by_kernel(struct transfers *transfers, struct vendor_message *m
 	g_clear_pointer(&message->request, vendor_mad_free);
 	kept = g_new0(struct kept, 1);
 	kept->message = message;
-	kept->until_ns = actor_now(transfers->client.actor) + KERNEL_KEEPS_NS;
+	kept->until_ns = actor_now(transfers->actor) + KERNEL_KEEPS_NS;
 	g_queue_push_tail(&transfers->kept, kept);
 	kept_expire(transfers);
 }
@@ -409,7 +418,7 @@ static void receive_expired(void *arg)
 static struct rmpp_receive *receive_new(struct transfer *transfer)
 {
 	const struct rmpp_config config = {
-		.actor = transfer->transfers->client.actor,
+		.actor = transfer->transfers->actor,
 		.expire_ns = EXPIRE_NS,
 		.total_ns = REQUEST_TOTAL_NS,
 		.window = WINDOW,
@@ -521,7 +530,7 @@ static bool offer(struct transfers *transfers, struct vendor_mad *mad, bool send
 	packet->transfers = transfers;
 	packet->mad = mad;
 	packet->key = key;
-	actor_post(transfers->client.actor, &packet->message);
+	actor_post(transfers->actor, &packet->message);
 	return true;
 }
 
@@ -545,8 +554,7 @@ static void refuse(struct transfers *transfers, const struct vendor_mad *mad)
 	if (!(mad->data[RMPP_AT_FLAGS] & IBA_RMPP_FIRST))
 		return;
 	pthread_mutex_lock(&transfers->lock);
-	passes = !transfers->closed &&
-		 bucket_take(&transfers->stops, actor_now(transfers->client.actor));
+	passes = !transfers->closed && bucket_take(&transfers->stops, actor_now(transfers->actor));
 	pthread_mutex_unlock(&transfers->lock);
 	if (!passes)
 		return;
@@ -641,7 +649,8 @@ struct transfers *transfers_new(struct vendor *vendor, const struct vendor_clien
 
 	transfers->vendor = vendor;
 	transfers->client = *client;
-	timer_init(&transfers->timer, client->actor, timer_fired);
+	transfers->actor = client->segments ? client->segments : client->actor;
+	timer_init(&transfers->timer, transfers->actor, timer_fired);
 	transfers->pump.run = pump_run;
 	transfers->pump.drop = pump_drop;
 	pthread_mutex_init(&transfers->lock, NULL);

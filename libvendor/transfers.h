@@ -3,7 +3,7 @@
  * The RMPP transfers of a port's manager of class 0x03 (IBA 13.6), for back ends that carry single
  * MADs: answers sent in segments, requests received in segments.
  *
- *	receiver's thread                    the actor that bound
+ *	receiver's thread                    the client's actor for segments
  *	transfers_take(): what belongs       transfers_send(): begins a transfer
  *	to a transfer is posted to the  ---> rmpp.c: what an ACK or a DATA packet changes, time
  *	actor, a request's first packet      pump: transfers that may send take turns, a few

@@ -72,6 +72,19 @@ bool vendor_send(struct vendor *vendor, const struct vendor_address *to, const u
 	return false;
 }
 
+/* With a tap or a log of frames each is told of on its own, in the order of the wire. */
+unsigned int vendor_send_many(struct vendor *vendor, const struct vendor_address *to,
+			      const uint8_t (*mads)[IBA_MAD_BYTES], unsigned int n)
+{
+	unsigned int taken = 0;
+
+	if (!vendor->tap && !frames_are_logged(vendor->log))
+		return vendor->ops->send_many(vendor, to, mads, n);
+	while (taken < n && vendor_send(vendor, to, mads[taken], IBA_MAD_BYTES, 0))
+		taken++;
+	return taken;
+}
+
 void vendor_send_message(struct vendor *vendor, struct vendor_message *message)
 {
 	struct transfers *transfers = vendor->transfers;

@@ -5,12 +5,13 @@
  * An object of the daemon has one owner thread, or is immutable and counted, or is a message.
  * An actor is such an owner. Code never waits for another actor: it posts a message and goes on.
  *
- * RUNTIME_REAL: each actor runs on a thread of its own (actor_start) or from a GMainContext
- * (actor_attach); time is CLOCK_MONOTONIC. Attaching all actors to one context gives a daemon with
- * a single thread. RUNTIME_VIRTUAL: runtime_run() runs all actors on the caller's thread: messages
- * in the order in which they were posted, then the earliest timer (ties in order of starting), to
- * whose time the clock is set. The same program and seed give the same order of events.
- * runtime_attach() lets a GMainContext do the same, no faster than real time.
+ * RUNTIME_REAL: an actor runs on a thread (actor_start) or from a GMainContext (actor_attach); time
+ * is CLOCK_MONOTONIC. Actors that mostly wait for each other share a thread (actor_new_with): what
+ * they post to each other needs neither a lock nor a system call. Attaching all actors to one
+ * context gives a daemon with a single thread. RUNTIME_VIRTUAL: runtime_run() runs all actors on
+ * the caller's thread: messages in the order in which they were posted, then the earliest timer
+ * (ties in order of starting), to whose time the clock is set. The same program and seed give the
+ * same order of events. runtime_attach() lets a GMainContext do the same, no faster than real time.
  */
 #ifndef COMPLIB_ACTOR_H
 #define COMPLIB_ACTOR_H
@@ -68,7 +69,13 @@ void runtime_set_seed(struct runtime *rt, uint64_t seed);
 uint64_t runtime_seed(const struct runtime *rt);
 
 struct actor *actor_new(struct runtime *rt, const char *name);
-/* Runs it on a thread of its own; no-op if virtual. */
+/*
+ * Shares the thread or context of host, which actor_new() made and which must be stopped after it;
+ * both have to be started. At most 8 share one. A turn of one of them is limited to 2 ms, though
+ * not within a message.
+ */
+struct actor *actor_new_with(struct actor *host, const char *name);
+/* Runs it, on a thread of its own unless it shares one; no-op if virtual. */
 void actor_start(struct actor *actor);
 void actor_attach(struct actor *actor, GMainContext *context); /* no-op if virtual */
 /*
@@ -91,6 +98,8 @@ struct runtime *actor_runtime(const struct actor *actor);
 
 /* Queues msg; any thread, also the actor's own. Messages of one sender stay in order. */
 void actor_post(struct actor *actor, struct message *msg);
+/* Queues a list of messages at once, in its order; NULL: none. */
+void actor_post_list(struct actor *actor, struct message *first);
 
 /* A one-shot timer of an actor; all calls on the actor's thread (or before it starts). */
 struct timer {

@@ -68,6 +68,7 @@ struct vendor_client {
 	struct actor *actor;
 	void *arg;
 	void (*receive)(void *arg, struct vendor_mad *mad); /* on actor; owns mad */
+	struct actor *segments; /* runs its RMPP transfers; NULL: actor does */
 };
 
 /* A MAD handed to the client, which frees it with vendor_mad_free. */

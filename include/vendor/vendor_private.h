@@ -22,6 +22,12 @@ struct vendor_ops {
 		     const struct vendor_client *client, GError **error);
 	bool (*send)(struct vendor *vendor, const struct vendor_address *to, const uint8_t *data,
 		     size_t length, unsigned int timeout_ms);
+	/*
+	 * Sends n MADs of the same class to one address that expect no response, in order; returns
+	 * how many the device took. NULL: they are sent one by one.
+	 */
+	unsigned int (*send_many)(struct vendor *vendor, const struct vendor_address *to,
+				  const uint8_t (*mads)[IBA_MAD_BYTES], unsigned int n);
 	bool (*set_is_sm)(struct vendor *vendor, bool on, GError **error);
 	void (*close)(struct vendor *vendor);
 };
@@ -61,6 +67,10 @@ void vendor_set_name(struct vendor *vendor, const char *format, ...) G_GNUC_PRIN
 void vendor_tell(struct vendor *vendor, unsigned int events); /* enum vendor_event */
 void vendor_tell_lost(struct vendor *vendor, bool lost);
 void vendor_unwatch(struct vendor_watch *watch); /* called by vendor_close(); may be NULL */
+
+/* As vendor_send(), for n MADs at once, of a vendor with the operation; how many were taken. */
+unsigned int vendor_send_many(struct vendor *vendor, const struct vendor_address *to,
+			      const uint8_t (*mads)[IBA_MAD_BYTES], unsigned int n);
 
 /* A MAD with a copy of data (left unset if data is NULL); status VENDOR_RECEIVED, remote zero. */
 struct vendor_mad *vendor_mad_new(struct vendor *vendor, const uint8_t *data, size_t length);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Preloaded into foreign programs, hence without the sanitizers of this build, and with no symbols
-# but libibumad's: their versions are not needed, for a preloaded library goes before.
+# but libibumad's and writev: their versions are not needed, for a preloaded library goes before.
 preload_sources = libvendor/preload/buffer.c libvendor/preload/client.c \
 	libvendor/preload/device.c libvendor/preload/port.c
 preload_headers = libvendor/preload/preload_private.h libvendor/osmsim/protocol.h

@@ -10,7 +10,7 @@
  * middle of a frame makes the port dead.
  *
  * Any number of threads may send, receive and close; each direction of a port has its lock, held
- * for one frame and never while waiting for the next. No thread is cancelled while it holds one.
+ * for some frames and never while waiting for the next. No thread is cancelled while it holds one.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,6 +35,7 @@
 #define VENDOR_LAST 0x4f
 #define CLASS_LID_ROUTED 0x01
 #define CLASS_DIRECTED 0x81
+#define WRITE_MAX 16	       /* MADs sent to the server in one system call */
 #define DEAD_PAUSE_NS 20000000 /* programs log each error and retry at once */
 
 static struct {
@@ -404,38 +407,99 @@ static bool is_registered(struct preload_port *port, int agent)
 	return agent >= 0 && agent < OSMSIM_MAX_AGENTS && atomic_load(&port->agents) >> agent & 1;
 }
 
-/* ib_umad_write(): 0, or negative errno. */
-static int port_write(int fd, const struct ib_user_mad *umad, int length)
+/* What ib_umad_write() checks: the octets of the MAD after the header, or negative errno. */
+static int length_of(struct preload_port *port, const struct iovec *part)
+{
+	const struct ib_user_mad *umad = part->iov_base;
+	size_t length = part->iov_len - sizeof(*umad);
+
+	if (part->iov_len < sizeof(*umad) + RMPP_HEADER_BYTES || length > OSMSIM_MAX_MAD ||
+	    !is_registered(port, umad->agent_id))
+		return -EINVAL;
+	return (int)length;
+}
+
+/*
+ * ib_umad_write() for each part, which is a header and a MAD, up to one that is refused: how many
+ * were taken, or negative errno if none was.
+ */
+static int write_frames(int fd, const struct iovec *mads, unsigned int n)
 {
 	struct preload_port *port = find_port(fd);
-	struct prefix prefix = {.header.type = OSMSIM_MAD, .umad = *umad};
-	struct iovec parts[] = {{&prefix, sizeof(prefix)}, {(void *)umad->data, length}};
-	int state, rc;
+	struct prefix prefixes[WRITE_MAX];
+	struct iovec parts[2 * WRITE_MAX];
+	unsigned int taken;
+	int state, rc = 0;
 
 	if (!port)
 		return -EBADF;
-	if (length < RMPP_HEADER_BYTES || (unsigned int)length > OSMSIM_MAX_MAD ||
-	    !is_registered(port, umad->agent_id))
+	for (taken = 0; taken < n; taken++) {
+		struct ib_user_mad *umad = mads[taken].iov_base;
+		int length = length_of(port, &mads[taken]);
+
+		if (length < 0)
+			break;
+		prefixes[taken] = (struct prefix){.header.type = OSMSIM_MAD, .umad = *umad};
+		prefixes[taken].header.length = sizeof(*umad) + length;
+		prefixes[taken].umad.length = length;
+		parts[2 * taken] = (struct iovec){&prefixes[taken], sizeof(struct prefix)};
+		parts[2 * taken + 1] = (struct iovec){umad->data, length};
+	}
+	if (!taken)
 		return -EINVAL;
-	prefix.header.length = sizeof(*umad) + length;
-	prefix.umad.length = length;
 	state = lock(&port->write_lock);
-	rc = atomic_load(&port->dead) ? -EIO : send_all(port, fd, parts, 2);
+	rc = atomic_load(&port->dead) ? -EIO : send_all(port, fd, parts, 2 * taken);
 	unlock(&port->write_lock, state);
-	return rc;
+	return rc ? rc : (int)taken;
 }
 
 int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, int retries)
 {
 	struct ib_user_mad *mad = umad;
+	struct iovec part = {mad, sizeof(*mad) + (length > 0 ? length : 0)};
 	int rc;
 
 	mad->timeout_ms = timeout_ms;
 	mad->retries = retries;
 	mad->agent_id = agentid;
-	rc = port_write(portid, mad, length);
-	errno = -rc;
-	return rc ? -EIO : 0;
+	rc = write_frames(portid, &part, 1);
+	errno = rc < 0 ? -rc : 0;
+	return rc < 0 ? -EIO : 0;
+}
+
+/* As the kernel does for a device that has only write(): a call for each part. */
+static ssize_t writev_port(int fd, const struct iovec *parts, int n)
+{
+	ssize_t octets = 0;
+
+	for (int at = 0; at < n;) {
+		int batch = n - at < WRITE_MAX ? n - at : WRITE_MAX;
+		int taken = write_frames(fd, parts + at, batch);
+
+		if (taken < 0)
+			return octets ? octets : taken;
+		for (int i = 0; i < taken; i++)
+			octets += (ssize_t)parts[at + i].iov_len;
+		at += taken;
+		if (taken < batch)
+			break;
+	}
+	return octets;
+}
+
+/* For a descriptor that is no port it is the C library's. */
+PRELOAD_EXPORT ssize_t writev(int fd, const struct iovec *parts, int n)
+{
+	ssize_t octets;
+
+	if (!find_port(fd))
+		return syscall(SYS_writev, fd, parts, n);
+	octets = n < 0 ? -EINVAL : writev_port(fd, parts, n);
+	if (octets < 0) {
+		errno = (int)-octets;
+		return -1;
+	}
+	return octets;
 }
 
 /* Agent number, or negative errno. */

@@ -9,7 +9,11 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-/* This library exports only libibumad's functions. */
+/*
+ * This library exports only libibumad's functions, and writev(), by which programs send several
+ * MADs at once.
+ */
+#define PRELOAD_EXPORT __attribute__((visibility("default")))
 #pragma GCC visibility push(default)
 #include <infiniband/umad.h>
 #pragma GCC visibility pop

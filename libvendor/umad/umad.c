@@ -34,12 +34,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "umad_private.h"
 
 #define MAD_BYTES 256
 #define MAD_HEADER_BYTES 24
+#define SEND_MANY 16 /* MADs a system call */
 
 /*
  * SMPs in flight. The kernel posts 512 receive buffers to QP0 (ib_mad's recv_queue_size): using at
@@ -274,6 +276,67 @@ static bool device_send(struct vendor *vendor, const struct vendor_address *to, 
 	return send_now(device, umad, length, timeout_ms);
 }
 
+/* ---- several MADs in one system call ---- */
+
+struct many {
+	union {
+		struct ib_user_mad umad;
+		uint8_t room[sizeof(struct ib_user_mad) + MAD_BYTES];
+	} mads[SEND_MANY];
+	struct iovec parts[SEND_MANY];
+};
+
+/* As umad_send() fills them in. */
+static void many_fill(struct many *many, int id, const struct vendor_address *to,
+		      const uint8_t (*data)[IBA_MAD_BYTES], unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		struct ib_user_mad *umad = &many->mads[i].umad;
+
+		memset(umad, 0, sizeof(*umad));
+		address_to_umad(&umad->addr, to);
+		umad->agent_id = (uint32_t)id;
+		memcpy(umad->data, data[i], MAD_BYTES);
+		many->parts[i] = (struct iovec){umad, sizeof(many->mads[i])};
+	}
+}
+
+/*
+ * The kernel's umad device has only a write() of one MAD, and so takes the parts of a writev() as
+ * that many MADs (fs/read_write.c, do_loop_readv_writev), up to one that it refuses; it returns
+ * the octets of those before.
+ */
+static unsigned int write_many(const struct umad_link *link, const struct vendor_address *to,
+			       const uint8_t (*mads)[IBA_MAD_BYTES], unsigned int n)
+{
+	struct many many;
+	ssize_t octets;
+
+	many_fill(&many, atomic_load(&link->ids[mads[0][1]]), to, mads, n);
+	do
+		octets = writev(umad_get_fd(link->port_id), many.parts, (int)n);
+	while (octets < 0 && errno == EINTR);
+	return octets < 0 ? 0 : (unsigned int)((size_t)octets / sizeof(many.mads[0]));
+}
+
+/* The first one that is not taken is sent again on its own, which shows whether it can ever be. */
+static unsigned int device_send_many(struct vendor *vendor, const struct vendor_address *to,
+				     const uint8_t (*mads)[IBA_MAD_BYTES], unsigned int n)
+{
+	struct umad_device *device = device_of(vendor);
+	const struct umad_link *link;
+	unsigned int taken = 0;
+
+	atomic_fetch_add(&device->senders, 1);
+	link = atomic_load(&device->link);
+	if (link && umad_size() == sizeof(struct ib_user_mad))
+		taken = write_many(link, to, mads, MIN(n, SEND_MANY));
+	atomic_fetch_sub(&device->senders, 1);
+	if (taken < n && device_send(vendor, to, mads[taken], MAD_BYTES, 0))
+		taken++;
+	return taken;
+}
+
 bool umad_open_issm(struct umad_device *device, GError **error)
 {
 	g_autofree char *file = umad_issm_file(device->device, device->port_num);
@@ -349,6 +412,7 @@ static void device_close(struct vendor *vendor)
 static const struct vendor_ops umad_ops = {
 	.bind = device_bind,
 	.send = device_send,
+	.send_many = device_send_many,
 	.set_is_sm = device_set_is_sm,
 	.close = device_close,
 };

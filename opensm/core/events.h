@@ -34,6 +34,7 @@ enum sweep_reason {
 	SWEEP_REROUTE = 1 << 8,	   /* routes again, without discovery */
 	SWEEP_GROUPS = 1 << 9,	   /* multicast groups changed */
 	SWEEP_POLICY = 1 << 10,	   /* partitions.conf changed */
+	SWEEP_UNSURE = 1 << 11,	   /* ports were read before PortStateChange was cleared */
 };
 
 /* State that the sm actor reports in context->sweep. */

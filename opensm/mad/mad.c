@@ -196,7 +196,8 @@ static void receive(void *arg, struct vendor_mad *received)
 
 bool mad_bind(struct mad *mad, uint8_t mgmt_class, bool manager, GError **error)
 {
-	const struct vendor_client client = {.actor = mad->actor, .arg = mad, .receive = receive};
+	const struct vendor_client client = {
+		.actor = mad->actor, .arg = mad, .receive = receive, .segments = mad->segments};
 
 	if (!mad->bound[mgmt_class])
 		mad->bound[mgmt_class] =
@@ -343,6 +344,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	mad->vendor = vendor;
 	vendor_log_frames(vendor, context->log);
 	mad->actor = actor_new(context->rt, "mad");
+	mad->segments = actor_new(context->rt, "rmpp");
 	mad->timeout_ms = options->transaction_timeout;
 	mad->retries = options->transaction_retries;
 	target_init(mad);
@@ -370,18 +372,26 @@ struct actor *mad_actor(const struct mad *mad)
 	return mad->actor;
 }
 
+struct actor *mad_segments_actor(const struct mad *mad)
+{
+	return mad->segments;
+}
+
 void mad_start(struct mad *mad)
 {
 	actor_start(mad->actor);
+	actor_start(mad->segments);
 }
 
 void mad_attach(struct mad *mad, GMainContext *loop)
 {
 	actor_attach(mad->actor, loop);
+	actor_attach(mad->segments, loop);
 }
 
 void mad_stop(struct mad *mad)
 {
+	actor_stop(mad->segments);
 	actor_stop(mad->actor);
 }
 
@@ -392,6 +402,7 @@ void mad_free(struct mad *mad)
 	target_clear(mad);
 	late_clear(mad);
 	tid_clear(&mad->tids);
+	actor_free(mad->segments);
 	actor_free(mad->actor);
 	g_free(mad);
 }

@@ -83,6 +83,7 @@ struct mad {
 	struct context *context;
 	struct vendor *vendor;
 	struct actor *actor;
+	struct actor *segments; /* "rmpp": sends and receives messages in segments */
 	GHashTable *targets; /* struct target by its key */
 	struct target *ring_first, *ring_last;
 	struct tid_table tids;

@@ -94,6 +94,12 @@ static struct outgoing *outgoing_new(struct mad *mad, const struct vendor_addres
 	return outgoing;
 }
 
+/* Messages in segments and what a pool answers: the SA's, and not on the thread of SMPs. */
+static void post_segments(struct mad *mad, struct outgoing *outgoing)
+{
+	actor_post(mad->segments, &outgoing->message);
+}
+
 void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length)
 {
 	actor_post(mad->actor, &outgoing_new(mad, to, data, length)->message);
@@ -107,7 +113,7 @@ void mad_reply_from_pool(struct mad *mad, struct vendor_mad *to, uint8_t *data, 
 	outgoing->out.request = to;
 	if (held)
 		outgoing->held = *held;
-	actor_post(mad->actor, &outgoing->message);
+	post_segments(mad, outgoing);
 }
 
 void mad_reply(struct mad *mad, struct vendor_mad *to, uint8_t *data, size_t length,

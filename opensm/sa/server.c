@@ -952,7 +952,7 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 
 	sa->context = context;
 	sa->mad = mad;
-	sa->actor = actor_new(context->rt, "sa");
+	sa->actor = actor_new_with(mad_segments_actor(mad), "sa");
 	sa->registries = sa_registries_new(first_made(context->rt));
 	sa->reporter = sa_reporter_new(context, sa->actor, mad, &sa->registries);
 	sa_store_watch(sa->registries.groups, &group_watch, sa);

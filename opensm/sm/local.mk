@@ -20,6 +20,7 @@ libsm_a_SOURCES = \
 	opensm/sm/discover/own_port.c \
 	opensm/sm/discover/settle.c \
 	opensm/sm/discover/trap.c \
+	opensm/sm/discover/unsure.c \
 	opensm/sm/election/ability.c opensm/sm/election/ability.h \
 	opensm/sm/election/dealing.c \
 	opensm/sm/election/elect.c \

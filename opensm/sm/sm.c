@@ -144,7 +144,8 @@ static const struct smp_observer smp_observer = {
 	.block_set = audit_set,
 };
 
-static struct sm *make(struct context *context, struct mad *mad, struct vendor *vendor)
+static struct sm *make(struct context *context, struct mad *mad, struct vendor *vendor,
+		       struct actor *actor)
 {
 	struct sm *sm = g_new0(struct sm, 1);
 
@@ -152,7 +153,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->log = context->log;
 	sm->mad = mad;
 	sm->vendor = vendor;
-	sm->actor = actor_new(context->rt, "sm");
+	sm->actor = actor;
 	sm->observer = &smp_observer;
 	sm->options = slot_take(&context->options);
 	sm->builder = builder_new();
@@ -198,7 +199,7 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 
 struct sm *sm_new(struct context *context, struct mad *mad, struct vendor *vendor)
 {
-	struct sm *sm = make(context, mad, vendor);
+	struct sm *sm = make(context, mad, vendor, actor_new_with(mad_actor(mad), "sm"));
 
 	run_in_actor(sm);
 	return sm;
@@ -216,7 +217,8 @@ static void go_on_from(struct sm *sm, const struct subnet *running)
 struct sm *sm_new_dry(struct context *context, struct mad *mad, struct vendor *vendor,
 		      const struct subnet *running)
 {
-	struct sm *sm = make(context, mad, vendor);
+	/* On a thread of its own: the mad may belong to a running SM, which must not wait. */
+	struct sm *sm = make(context, mad, vendor, actor_new(context->rt, "dry sm"));
 
 	/* The mad may belong to a master, which cancels by the numbers of its own sweeps. */
 	sm->sweep.serial = UINT64_C(1) << 63;

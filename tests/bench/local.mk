@@ -75,6 +75,13 @@ bench-loss: opensm/opensm$(EXEEXT) tests/bench/count_mads.so
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/loss.py $(BENCH_FLAGS)
 .PHONY: bench-loss
 
+# Where a MAD's time goes, by thread: make bench-mad BENCH_FLAGS='--strace --before OTHER/opensm'.
+EXTRA_DIST += tests/bench/mad_cost.py
+bench-mad: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/count_mads.so
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/mad_cost.py $(BENCH_FLAGS)
+.PHONY: bench-mad
+
 # What sweeps cost: tests/bench/sweep_cost SPEC [ENGINE [SMA_NS]]
 check_PROGRAMS += tests/bench/sweep_cost
 tests_bench_sweep_cost_LDADD = libscenario.a $(LIBS_OPENSM)

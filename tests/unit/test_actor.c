@@ -821,6 +821,7 @@ struct inquiry {
 	struct gate gate;
 	char name[16];
 	sigset_t blocked;
+	pthread_t thread;
 };
 
 static void inquiry_run(struct message *msg)
@@ -829,6 +830,7 @@ static void inquiry_run(struct message *msg)
 
 	pthread_getname_np(pthread_self(), inquiry->name, sizeof(inquiry->name));
 	pthread_sigmask(SIG_SETMASK, NULL, &inquiry->blocked);
+	inquiry->thread = pthread_self();
 	gate_open(&inquiry->gate);
 }
 
@@ -888,6 +890,216 @@ START_TEST(test_virtual_attached)
 }
 END_TEST
 
+/* ---- actors that share a thread ---- */
+
+/* Bounces between two actors of one thread, which needs no wake-up. */
+START_TEST(test_shared_ping_pong)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct bounce bounce = {.left = 5000};
+	struct gate gate;
+
+	gate_init(&gate);
+	bounce.msg.run = bounce_run;
+	bounce.gate = &gate;
+	bounce.ends[0] = actor_new(rt, "host");
+	bounce.ends[1] = actor_new_with(bounce.ends[0], "guest");
+	actor_start(bounce.ends[0]);
+	actor_post(bounce.ends[1], &bounce.msg);
+	g_usleep(1000); /* the guest does not run before it is started */
+	actor_start(bounce.ends[1]);
+	ck_assert(gate_wait(&gate, 1));
+	actor_free(bounce.ends[1]);
+	actor_free(bounce.ends[0]);
+	runtime_free(rt);
+}
+END_TEST
+
+START_TEST(test_shared_thread_and_name)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct actor *actors[2];
+	struct inquiry inquiries[2] = {};
+	pthread_t threads[2];
+
+	actors[0] = actor_new(rt, "host");
+	actors[1] = actor_new_with(actors[0], "guest");
+	for (int i = 0; i < 2; i++)
+		actor_start(actors[i]);
+	for (int i = 0; i < 2; i++) {
+		gate_init(&inquiries[i].gate);
+		inquiries[i].msg.run = inquiry_run;
+		actor_post(actors[i], &inquiries[i].msg);
+		ck_assert(gate_wait(&inquiries[i].gate, 1));
+		ck_assert_str_eq(inquiries[i].name, "host+guest");
+		threads[i] = inquiries[i].thread;
+	}
+	ck_assert(pthread_equal(threads[0], threads[1]));
+	actor_free(actors[1]);
+	actor_free(actors[0]);
+	runtime_free(rt);
+}
+END_TEST
+
+/* A guest is stopped while others post to it, and its host goes on. */
+START_TEST(test_shared_stop_while_posting)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct actor *host = actor_new(rt, "host");
+	struct tally tally = {.actor = actor_new_with(host, "guest")};
+	struct inquiry after = {{.run = inquiry_run}};
+	pthread_t thread;
+
+	gate_init(&after.gate);
+	actor_start(host);
+	actor_start(tally.actor);
+	pthread_create(&thread, NULL, tally_thread, &tally);
+	g_usleep(500);
+	actor_stop(tally.actor);
+	actor_post(host, &after.msg);
+	ck_assert(gate_wait(&after.gate, 1));
+	pthread_join(thread, NULL);
+	actor_free(tally.actor);
+	ck_assert_uint_eq(atomic_load(&tally.run) + atomic_load(&tally.dropped), MESSAGES);
+	actor_free(host);
+	runtime_free(rt);
+}
+END_TEST
+
+/* Messages that take long, many in one batch. */
+struct slow {
+	struct message msg;
+	atomic_uint *done;
+};
+
+static void slow_run(struct message *msg)
+{
+	g_usleep(1000);
+	atomic_fetch_add(((struct slow *)msg)->done, 1);
+	g_free(msg);
+}
+
+struct look {
+	struct message msg;
+	struct gate gate;
+	atomic_uint *done;
+	unsigned int seen;
+};
+
+static void look_run(struct message *msg)
+{
+	struct look *look = (struct look *)msg;
+
+	look->seen = atomic_load(look->done);
+	gate_open(&look->gate);
+}
+
+START_TEST(test_shared_long_batch_yields)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct actor *host = actor_new(rt, "host"), *guest = actor_new_with(host, "guest");
+	struct look look = {{.run = look_run}};
+	atomic_uint done = 0;
+
+	gate_init(&look.gate);
+	look.done = &done;
+	for (int i = 0; i < 200; i++) {
+		struct slow *slow = g_new0(struct slow, 1);
+
+		slow->msg.run = slow_run;
+		slow->done = &done;
+		actor_post(host, &slow->msg);
+	}
+	actor_post(guest, &look.msg);
+	actor_start(guest);
+	actor_start(host);
+	ck_assert(gate_wait(&look.gate, 1));
+	ck_assert_uint_lt(look.seen, 100);
+	actor_free(guest);
+	actor_free(host);
+	runtime_free(rt);
+	ck_assert_uint_le(atomic_load(&done), 200);
+}
+END_TEST
+
+/* On a GMainContext: one guest stops and frees the other within a round. */
+struct killer {
+	struct message msg;
+	struct actor *victim;
+};
+
+static void killer_run(struct message *msg)
+{
+	actor_free(((struct killer *)msg)->victim);
+}
+
+START_TEST(test_shared_attached_stop)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	GMainContext *context = g_main_context_new();
+	struct actor *host = actor_new(rt, "host");
+	struct tally tally = {.actor = actor_new_with(host, "guest")};
+	struct killer killer = {{.run = killer_run}, tally.actor};
+
+	actor_attach(host, context);
+	actor_attach(tally.actor, context);
+	actor_post(tally.actor, &tallied_new(&tally)->msg);
+	while (g_main_context_iteration(context, FALSE))
+		;
+	ck_assert_uint_eq(atomic_load(&tally.run), 1);
+	actor_post(host, &killer.msg);
+	actor_post(tally.actor, &tallied_new(&tally)->msg);
+	while (g_main_context_iteration(context, FALSE))
+		;
+	ck_assert_uint_eq(atomic_load(&tally.run), 1);
+	ck_assert_uint_eq(atomic_load(&tally.dropped), 1);
+	actor_free(host);
+	g_main_context_unref(context);
+	runtime_free(rt);
+}
+END_TEST
+
+/* A list keeps its order, behind what was posted before. */
+START_TEST(test_post_list)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	GMainContext *context = g_main_context_new();
+	struct actor *actor = actor_new(rt, "reader");
+	g_autoptr(GString) out = g_string_new(NULL);
+	struct letter *letters[3];
+
+	for (int i = 0; i < 3; i++)
+		letters[i] = letter_new(out, (char)('b' + i), NULL);
+	letters[0]->msg.next = &letters[1]->msg;
+	letters[1]->msg.next = &letters[2]->msg;
+	actor_attach(actor, context);
+	post_letter(actor, out, 'a');
+	actor_post_list(actor, NULL);
+	actor_post_list(actor, &letters[0]->msg);
+	post_letter(actor, out, 'e');
+	while (g_main_context_iteration(context, FALSE))
+		;
+	ck_assert_str_eq(out->str, "abcde");
+	actor_free(actor);
+	g_main_context_unref(context);
+	runtime_free(rt);
+}
+END_TEST
+
+static TCase *shared_case(void)
+{
+	TCase *tcase = tcase_create("shared");
+
+	tcase_set_timeout(tcase, 2 * GATE_LIMIT_S);
+	tcase_add_test(tcase, test_shared_ping_pong);
+	tcase_add_test(tcase, test_shared_thread_and_name);
+	tcase_add_test(tcase, test_shared_stop_while_posting);
+	tcase_add_test(tcase, test_shared_long_batch_yields);
+	tcase_add_test(tcase, test_shared_attached_stop);
+	tcase_add_test(tcase, test_post_list);
+	return tcase;
+}
+
 static TCase *virtual_case(void)
 {
 	TCase *tcase = tcase_create("virtual");
@@ -926,5 +1138,6 @@ int main(void)
 
 	suite_add_tcase(suite, virtual_case());
 	suite_add_tcase(suite, real_case());
+	suite_add_tcase(suite, shared_case());
 	return run_suite(suite);
 }

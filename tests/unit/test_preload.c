@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -364,6 +365,59 @@ START_TEST(keeps_several_ports_apart)
 }
 END_TEST
 
+/* Each part is a MAD, as for the kernel's device; what follows one that is refused is not sent. */
+START_TEST(takes_several_mads_in_one_call)
+{
+	enum { MADS = 40, BAD = 35 };
+	struct ib_user_mad *umads[MADS];
+	struct iovec parts[MADS];
+	const size_t size = umad_size() + MAD_BYTES;
+	struct setup s;
+	int length;
+
+	start(&s);
+	for (int i = 0; i < MADS; i++) {
+		umads[i] = umad_alloc(1, size);
+		put(umad_get_mad(umads[i]), i);
+		umad_set_addr(umads[i], DOUBLE_ECHO_LID, 1, 0, 0);
+		umads[i]->agent_id = s.agent;
+		umads[i]->timeout_ms = 100;
+		parts[i] = (struct iovec){umads[i], size};
+	}
+	parts[BAD].iov_len = umad_size() + MAD_HEADER_BYTES;
+	ck_assert_int_eq(writev(s.port, parts, MADS), BAD * size);
+	for (int i = 0; i < BAD; i++) {
+		length = MAD_BYTES;
+		ck_assert_int_eq(umad_recv(s.port, s.umad, &length, WAIT_MS), s.agent);
+		ck_assert_uint_eq(tid_of(s.data), i);
+	}
+	length = MAD_BYTES;
+	ck_assert_int_lt(umad_recv(s.port, s.umad, &length, 100), 0);
+	ck_assert_int_eq(writev(s.port, parts + BAD, 1), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	for (int i = 0; i < MADS; i++)
+		umad_free(umads[i]);
+	end(&s);
+}
+END_TEST
+
+START_TEST(leaves_other_descriptors_alone)
+{
+	struct iovec parts[] = {{(void *)"ab", 2}, {(void *)"cde", 3}};
+	char text[8] = "";
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(writev(ends[1], parts, 2), 5);
+	ck_assert_int_eq(read(ends[0], text, sizeof(text)), 5);
+	ck_assert_str_eq(text, "abcde");
+	close(ends[0]);
+	close(ends[1]);
+	ck_assert_int_eq(writev(ends[1], parts, 2), -1);
+	ck_assert_int_eq(errno, EBADF);
+}
+END_TEST
+
 static void *exchange_many(void *arg)
 {
 	struct setup *s = arg;
@@ -605,6 +659,8 @@ static Suite *suite(void)
 	tcase_add_test(devices, knows_no_other_device);
 	tcase_add_test(devices, registers_agents);
 	tcase_add_test(mads, gives_an_answer_back);
+	tcase_add_test(mads, takes_several_mads_in_one_call);
+	tcase_add_test(mads, leaves_other_descriptors_alone);
 	tcase_add_test(mads, gives_a_request_back_that_timed_out);
 	tcase_add_test(mads, waits_as_told);
 	tcase_add_test(mads, keeps_what_finds_no_room);

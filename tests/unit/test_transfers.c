@@ -19,9 +19,10 @@ static struct runtime *rt;
 static struct actor *actor;
 static struct timer tick;
 static struct vendor vendor;
-static GPtrArray *sent;	   /* uint8_t[IBA_MAD_BYTES], or a whole message's first */
-static unsigned int room;  /* MADs that the device accepts before it is full */
-static unsigned int ended; /* messages */
+static GPtrArray *sent;	     /* uint8_t[IBA_MAD_BYTES], or a whole message's first */
+static unsigned int room;    /* MADs that the device accepts before it is full */
+static unsigned int batches; /* calls of send_many */
+static unsigned int ended;   /* messages */
 static enum vendor_end end;
 static GPtrArray *served; /* struct vendor_mad */
 static unsigned int refused, strays, repeats;
@@ -51,12 +52,35 @@ static bool port_send(struct vendor *base, const struct vendor_address *to, cons
 	return true;
 }
 
+static unsigned int port_send_many(struct vendor *base, const struct vendor_address *to,
+				   const uint8_t (*mads)[IBA_MAD_BYTES], unsigned int n)
+{
+	unsigned int taken = 0;
+
+	ck_assert_uint_ge(n, 1);
+	ck_assert_uint_le(n, RMPP_MANY);
+	batches++;
+	while (taken < n && port_send(base, to, mads[taken], IBA_MAD_BYTES, 0))
+		taken++;
+	return taken;
+}
+
 static void port_close(struct vendor *base)
 {
 	(void)base;
 }
 
-static const struct vendor_ops ops = {.bind = port_bind, .send = port_send, .close = port_close};
+static struct vendor_ops ops = {.bind = port_bind, .send = port_send, .close = port_close};
+
+static void choose_single(void)
+{
+	ops.send_many = NULL;
+}
+
+static void choose_many(void)
+{
+	ops.send_many = port_send_many;
+}
 
 static void free_mad(void *mad)
 {
@@ -106,7 +130,7 @@ static void start(enum vendor_rmpp rmpp)
 	sent = g_ptr_array_new_with_free_func(g_free);
 	served = g_ptr_array_new_with_free_func(free_mad);
 	room = G_MAXUINT;
-	ended = refused = strays = repeats = 0;
+	ended = refused = strays = repeats = batches = 0;
 	client = (struct vendor_client){.actor = actor, .receive = serve};
 	ck_assert(vendor_bind(&vendor, IBA_CLASS_SUBN_ADM, true, &client, NULL));
 	vendor_serve(&vendor, IBA_CLASS_SUBN_ADM, &client, &shares);
@@ -215,6 +239,7 @@ START_TEST(test_window)
 		ck_assert_uint_eq(number_at(sent_at(i), RMPP_AT_SEGMENT), i + 1);
 		ck_assert_uint_eq(sent_at(i)[RMPP_HEADERS], i + 1);
 	}
+	ck_assert_uint_eq(batches, ops.send_many ? 1 + 2 + 2 : 0); /* 1, 29 and 20 segments */
 	ck_assert_uint_eq(ended, 0);
 	tell(5, IBA_RMPP_ACK, SEGMENTS, 90);
 	ck_assert_uint_eq(ended, 1);
@@ -514,11 +539,11 @@ START_TEST(test_kernel)
 }
 END_TEST
 
-int main(void)
+static TCase *tests(const char *name, void (*choose)(void))
 {
-	Suite *suite = suite_create("transfers");
-	TCase *tcase = tcase_create("all");
+	TCase *tcase = tcase_create(name);
 
+	tcase_add_checked_fixture(tcase, choose, NULL);
 	tcase_add_test(tcase, test_window);
 	tcase_add_test(tcase, test_full_device);
 	tcase_add_test(tcase, test_silence);
@@ -531,6 +556,14 @@ int main(void)
 	tcase_add_test(tcase, test_endless_request);
 	tcase_add_test(tcase, test_strays);
 	tcase_add_test(tcase, test_kernel);
-	suite_add_tcase(suite, tcase);
+	return tcase;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("transfers");
+
+	suite_add_tcase(suite, tests("one by one", choose_single));
+	suite_add_tcase(suite, tests("many at once", choose_many));
 	return run_suite(suite);
 }

@@ -177,6 +177,7 @@ static const struct {
 	{SWEEP_REROUTE, "reroute requested"},
 	{SWEEP_GROUPS, "multicast groups"},
 	{SWEEP_POLICY, "partitions changed"},
+	{SWEEP_UNSURE, "changes before PortStateChange was cleared"},
 };
 
 static void on_sweep_done(void *arg, uint64_t value)

@@ -221,48 +221,89 @@ static void follow_port(struct sm *sm, struct builder_port *port, bool bounced)
 	port_probe(sm, port);
 }
 
-static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num, bool extended);
+static bool is_extended(const struct sm_request *request)
+{
+	return request->mad.modifier & IBA_PORT_INFO_MOD_EXTENDED_SPEEDS;
+}
 
-static bool wants_extended(const struct builder_port *port, const struct sm_request *request)
+/* The SMA's endport says it, which for a switch is port 0. */
+static bool speaks_extended(const struct builder_port *port)
 {
 	const struct builder_port *who =
 		builder_is_switch(port->node) ? &port->node->ports[0] : port;
 
-	return !(request->mad.modifier & IBA_PORT_INFO_MOD_EXTENDED_SPEEDS) && who->known &&
-	       who->info.capability_mask & IBA_PORT_CAP_EXTENDED_SPEEDS && port->num != 0 &&
-	       builder_link_is_up(port) && !port->info.link_speed_ext_supported;
+	return port->num != 0 && who->known &&
+	       who->info.capability_mask & IBA_PORT_CAP_EXTENDED_SPEEDS;
 }
 
-static void on_port_info(struct sm_request *request)
+/* Some devices tell extended speeds only if they are asked for them. */
+static bool hides_extended(const struct builder_port *port)
+{
+	return speaks_extended(port) && builder_link_is_up(port) &&
+	       !port->info.link_speed_ext_supported;
+}
+
+static void send_get_port_info(struct sm *sm, struct builder_port *port, bool extended,
+			       void (*done)(struct sm_request *request))
+{
+	uint32_t modifier = port->num | (extended ? IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0);
+	struct sm_request *request =
+		sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, modifier);
+
+	request->reading = port->node->reading;
+	request->done = done;
+	sm_request_send(request);
+}
+
+/* False: it is not the answer to the latest question, or not to be used. */
+static bool take_port_info(struct sm_request *request, bool first)
 {
 	struct sm *sm = request->sm;
 	struct builder_port *port = request->port;
-	bool asked_twice = request->mad.modifier & IBA_PORT_INFO_MOD_EXTENDED_SPEEDS, bounced;
 	struct iba_port_info info;
+	bool bounced;
 
-	if (!sm_request_ok(request)) {
-		if (!asked_twice)
-			sm_request_failed(request);
-		return;
-	}
 	if (request->reading != port->node->reading)
-		return; /* it was queried again since, and this answer is older */
+		return false; /* it was queried again since, and this answer is older */
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
 	if ((!builder_is_switch(port->node) || port->num == 0) &&
 	    keys_still_unknown(sm, port, &info))
-		return;
+		return false;
 	/* Read again in one sweep: it may be in INIT again, with another device behind it. */
-	if (is_fresh(sm, port) && !asked_twice && info.port_state == IBA_PORT_INIT &&
+	if (is_fresh(sm, port) && first && info.port_state == IBA_PORT_INIT &&
 	    builder_is_switch(port->node))
 		link_bounced(sm, port);
 	bounced = port_info_store(sm, port, &info);
-	if (wants_extended(port, request))
-		get_port_info(sm, port->node, port->num, true);
 	if (builder_is_switch(port->node))
 		follow_port(sm, port, bounced);
 	else if (port == sm->builder->sm_port && builder_link_is_up(port) &&
 		 !builder_cable_is(port, CABLE_ASKED))
 		port_probe(sm, port); /* the SM's CA sees the subnet through one port */
+	return true;
+}
+
+/* The other form of the question: what the first one told stays if this one fails. */
+static void on_port_info_again(struct sm_request *request)
+{
+	if (sm_request_ok(request))
+		take_port_info(request, false);
+	else if (!is_extended(request))
+		sm_request_failed(request);
+}
+
+static void on_port_info(struct sm_request *request)
+{
+	struct builder_port *port = request->port;
+
+	if (!sm_request_ok(request)) {
+		if (is_extended(request) && request->mad.result == MAD_STATUS)
+			send_get_port_info(request->sm, port, false, on_port_info_again);
+		else
+			sm_request_failed(request);
+		return;
+	}
+	if (take_port_info(request, true) && !is_extended(request) && hides_extended(port))
+		send_get_port_info(request->sm, port, true, on_port_info_again);
 }
 
 void port_info_seen(struct sm_request *request)
@@ -279,32 +320,52 @@ void port_info_seen(struct sm_request *request)
 		sweep_look_at(request->sm, port->node);
 }
 
-static void get_port_info(struct sm *sm, struct builder_node *node, uint8_t num, bool extended)
+static void get_port_info(struct sm *sm, struct builder_node *node, unsigned int num)
 {
-	uint32_t modifier = num | (extended ? IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0);
-	struct sm_request *request = sm_request_port(sm, &node->ports[num], IBA_METHOD_GET,
-						     IBA_ATTR_PORT_INFO, modifier);
+	struct builder_port *port = &node->ports[num];
 
-	request->reading = node->reading;
-	request->done = on_port_info;
-	sm_request_send(request);
+	send_get_port_info(sm, port, speaks_extended(port), on_port_info);
+}
+
+static void read_outer_ports(struct sm *sm, void *item)
+{
+	struct builder_node *node = item;
+
+	for (unsigned int num = 1; num <= node->info.num_ports; num++)
+		get_port_info(sm, node, num);
 }
 
 static void read_each_port(struct sm *sm, void *item)
 {
-	struct builder_node *node = item;
-
-	for (unsigned int num = 0; num <= node->info.num_ports; num++)
-		get_port_info(sm, node, num, false);
+	get_port_info(sm, item, 0);
+	read_outer_ports(sm, item);
 }
 
 /* Switches that answer one by one have more ports in total than should be queried at once. */
-static void read_ports(struct sm *sm, struct builder_node *node)
+static void walk_ports(struct sm *sm, struct builder_node *node, sweep_visit *visit)
 {
 	GPtrArray *nodes = g_ptr_array_new();
 
 	g_ptr_array_add(nodes, node);
-	sweep_walk(sm, nodes, 1, read_each_port);
+	sweep_walk(sm, nodes, 1, visit);
+}
+
+static void on_port_0(struct sm_request *request)
+{
+	bool answered = request->mad.result == MAD_OK || request->mad.result == MAD_STATUS;
+
+	on_port_info(request);
+	if (answered && request->reading == request->node->reading)
+		walk_ports(request->sm, request->node, read_outer_ports);
+}
+
+/* Port 0 of a new switch first, which tells in what form to ask for the others. */
+static void read_ports(struct sm *sm, struct builder_node *node)
+{
+	if (node->ports[0].known)
+		walk_ports(sm, node, read_each_port);
+	else
+		send_get_port_info(sm, &node->ports[0], false, on_port_0);
 }
 
 /* It may have the M_Key of another SM, which PortInfo of port 0 shows, or hides. */
@@ -312,7 +373,7 @@ static void on_change_cleared(struct sm_request *request)
 {
 	if (!sm_request_ok(request)) {
 		sm_request_failed(request);
-		get_port_info(request->sm, request->node, 0, false);
+		get_port_info(request->sm, request->node, 0);
 		return;
 	}
 	request->node->switch_info.port_state_change = 0;
@@ -395,7 +456,7 @@ static void read_local_change(struct sm *sm, struct builder_node *node)
 	builder_touch(node);
 	for (unsigned int num = 0; num <= node->info.num_ports; num++)
 		if (node->ports[num].guid && !reach_is_cut_off(sm, &node->ports[num]))
-			get_port_info(sm, node, num, false);
+			get_port_info(sm, node, num);
 }
 
 /* The SM's node, where all paths begin; what a partial sweep finds there is its own way back. */
@@ -431,7 +492,7 @@ void read_node(struct sm *sm, struct builder_node *node, struct builder_port *en
 		description_get(sm, node);
 		read_switch(sm, node);
 	} else {
-		get_port_info(sm, node, entry->num, false);
+		get_port_info(sm, node, entry->num);
 	}
 }
 
@@ -574,7 +635,7 @@ static void on_node_info(struct sm_request *request)
 	if (node->looked_at != sm->sweep.serial)
 		read_node(sm, node, far, request->node);
 	else if (!builder_is_switch(node) && !is_fresh(sm, far))
-		get_port_info(sm, node, far->num, false);
+		get_port_info(sm, node, far->num);
 }
 
 /* ---- steps ---- */

@@ -55,6 +55,12 @@ void port_info_seen(struct sm_request *request); /* a Get(PortInfo) was answered
 /* Its PortStateChange is clear, so its ports are as they were last set. */
 void switch_is_calm(struct builder_node *node);
 
+/* ---- unsure.c ---- */
+/* Asks about the cables and idle ports of a switch that was read with PortStateChange set. */
+void unsure_check(struct sm *sm, struct builder_node *node);
+/* Whether there is such a switch that has not been checked. */
+bool unsure_remains(const struct sm *sm);
+
 /* ---- fatal.c ---- */
 /* Whether the daemon has to end. */
 bool fatal_is_met(struct sm *sm);

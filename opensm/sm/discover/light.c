@@ -102,6 +102,7 @@ static void ask_switch(struct sm *sm, void *item)
 	if (!builder_is_switch(item))
 		return;
 	sm_get(sm, item, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
+	unsure_check(sm, item);
 	ask_loose_ports(sm, item);
 }
 

@@ -12,7 +12,7 @@ enum sweep_kind plan_sweep(const struct plan_state *state, unsigned int reasons)
 	if (!state->discovered || reasons & (SWEEP_STARTUP | SWEEP_HEAVY))
 		return SWEEP_KIND_HEAVY;
 	if (state->force_heavy &&
-	    reasons & ~(SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_POLICY | SWEEP_ERRORS))
+	    reasons & ~(SWEEP_GROUPS | SWEEP_REROUTE | SWEEP_POLICY | SWEEP_ERRORS | SWEEP_UNSURE))
 		return SWEEP_KIND_HEAVY;
 	if (reasons & (SWEEP_CHANGE | SWEEP_ERRORS))
 		return SWEEP_KIND_PARTIAL;
@@ -22,7 +22,7 @@ enum sweep_kind plan_sweep(const struct plan_state *state, unsigned int reasons)
 		return SWEEP_KIND_POLICY;
 	if (reasons & SWEEP_REROUTE)
 		return SWEEP_KIND_REROUTE;
-	if (reasons & SWEEP_GROUPS && !(reasons & (SWEEP_TIMER | SWEEP_LIGHT)))
+	if (reasons & SWEEP_GROUPS && !(reasons & (SWEEP_TIMER | SWEEP_LIGHT | SWEEP_UNSURE)))
 		return SWEEP_KIND_GROUPS;
 	return SWEEP_KIND_LIGHT;
 }
@@ -31,7 +31,7 @@ unsigned int plan_answers(enum sweep_kind kind)
 {
 	switch (kind) {
 	case SWEEP_KIND_LIGHT:
-		return SWEEP_TIMER | SWEEP_LIGHT;
+		return SWEEP_TIMER | SWEEP_LIGHT | SWEEP_UNSURE;
 	case SWEEP_KIND_GROUPS:
 		return SWEEP_GROUPS;
 	case SWEEP_KIND_REROUTE:

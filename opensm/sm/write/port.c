@@ -515,75 +515,10 @@ static void confirm_switch(struct sm *sm, void *item)
 		sm_get(sm, node, IBA_ATTR_SWITCH_INFO, 0, on_still_calm);
 }
 
-/* The device that was there when the port was read has gone, or may have. */
-static void look_again(struct sm *sm, struct builder_node *node)
-{
-	node->doubt_from = 0;
-	sweep_look_at(sm, node);
-}
-
-static void on_neighbour(struct sm_request *request)
-{
-	const struct builder_port *peer = request->port->peer;
-	struct iba_node_info info;
-
-	if (!sm_request_ok(request)) {
-		/* The device is not confirmed: treated as brought up after all that was. */
-		request->port->activated = request->sm->builder->sweep + 1;
-		look_again(request->sm, request->node);
-		return;
-	}
-	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (!peer || !builder_port_is(peer, &info))
-		look_again(request->sm, request->node);
-}
-
-static void on_idle_port(struct sm_request *request)
-{
-	struct iba_port_info info;
-
-	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	if (!sm_request_ok(request) || info.port_state != IBA_PORT_DOWN)
-		look_again(request->sm, request->node);
-}
-
-/* Each cable from one end. */
-static void confirm_cable(struct sm *sm, struct builder_port *port)
-{
-	struct builder_port *peer = port->peer;
-	struct sm_request *request;
-
-	if (builder_is_down(port)) {
-		request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
-		request->done = on_idle_port;
-	} else if (peer && (!peer->node->read_uncleared || port->node->guid < peer->node->guid)) {
-		request = sm_request_beyond(sm, port);
-		request->done = on_neighbour;
-	} else {
-		return;
-	}
-	sm_request_send(request);
-}
-
-/*
- * Changes between the read of a port and the end of PortStateChange (step_calm) were not reported.
- * If a link fell since, this was noticed when it was brought up; here the other end is checked.
- */
-static void confirm_cables(struct sm *sm, void *item)
-{
-	struct builder_node *node = item;
-
-	for (unsigned int num = 1; node->read_uncleared && num <= node->info.num_ports; num++)
-		confirm_cable(sm, &node->ports[num]);
-}
-
 enum step_result step_confirm(struct sm *sm)
 {
-	GPtrArray *switches = g_ptr_array_copy(sm->builder->switches, NULL, NULL);
-
 	each_port(sm, confirm);
-	sweep_walk(sm, g_ptr_array_ref(switches), 1, confirm_cables);
-	sweep_walk(sm, switches, 1, confirm_switch);
+	sweep_walk(sm, g_ptr_array_copy(sm->builder->switches, NULL, NULL), 1, confirm_switch);
 	return STEP_NEXT;
 }
 
@@ -626,23 +561,15 @@ static void check(struct sm *sm, void *item)
 	}
 }
 
-/* Not earlier: a sweep cancelled in step_confirm leaves them to the next one. */
-static void cables_are_confirmed(gpointer item, gpointer unused)
-{
-	struct builder_node *node = item;
-
-	(void)unused;
-	node->read_uncleared = false;
-}
-
 enum step_result step_check(struct sm *sm)
 {
 	const struct builder_port *own = sm->builder->sm_port;
 
-	g_ptr_array_foreach(sm->builder->switches, cables_are_confirmed, NULL);
 	if (own->num != 0 && own->info.port_state == IBA_PORT_DOWN)
 		sm_problem(sm, "the SM's port went down");
 	each_port(sm, check);
+	if (unsure_remains(sm))
+		sweep_want_next(sm, SWEEP_UNSURE);
 	held_up_sweep_ended(sm);
 	return STEP_NEXT;
 }
