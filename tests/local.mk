@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Each kind of test describes itself; check_PROGRAMS and TESTS collect them.
-TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -include tests/quiet_check.h
+TESTLIB_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) -include tests/quiet_check.h
+TEST_CFLAGS = $(TESTLIB_CFLAGS)
 
 # No test may hang: after this many seconds it has failed.
 TEST_TIMEOUT = 900

@@ -560,7 +560,7 @@ START_TEST(test_random_fabrics)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("fabric");
 	TCase *tcase = tcase_create("fabric");
@@ -583,5 +583,5 @@ int main(void)
 	tcase_add_test(tcase, test_shared_table);
 	tcase_add_test(tcase, test_random_fabrics);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -514,7 +514,7 @@ START_TEST(test_kernel)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("transfers");
 	TCase *tcase = tcase_create("all");
@@ -532,5 +532,5 @@ int main(void)
 	tcase_add_test(tcase, test_strays);
 	tcase_add_test(tcase, test_kernel);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }
