@@ -26,18 +26,19 @@ void add_suite(make_suite_fn *make);
 /*
  * For a program that has a main() of its own: runs the suite, as verbose as CK_VERBOSITY says, and
  * frees it; returns what main returns. Each test runs in its own process, or all in one, or as
- * CK_FORK says.
+ * CK_FORK says. That no test was selected is a failure.
  */
 static inline int run_suite_as(Suite *suite, enum fork_status fork_status)
 {
 	SRunner *runner = srunner_create(suite);
-	int failed;
+	int failed, run;
 
 	srunner_set_fork_status(runner, fork_status);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
+	run = srunner_ntests_run(runner);
 	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run && !failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static inline int run_suite(Suite *suite)

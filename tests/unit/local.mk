@@ -182,7 +182,7 @@ tests_unit_test_hostile_LDADD = libproxy.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_unit_test_hca_lost_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_hca_lost_LDADD = $(LIBS_VENDOR) $(CHECK_LIBS)
 
-# That a seed means the same fabric with another compiler, and under an emulator.
+# A seed must mean the same fabric with another compiler, and under an emulator.
 tests_unit_test_seeds_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_seeds_LDADD = $(LIBS_ROUTECHECK)
 tests_unit_test_topology_CFLAGS = $(TEST_CFLAGS)
@@ -227,9 +227,9 @@ tests_unit_test_preload_LDADD = $(UMAD_LIBS) $(CHECK_LIBS)
 tests_unit_test_opensmctl_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_opensmctl_LDADD = libopensmctl.a $(LIBS_OPENSM) $(EDIT_LIBS) $(CHECK_LIBS)
 
-# Long: an independent checker beside the verifier, a million cases; tens of thousands of random
-# fabrics, and sequences of repairs; packets in buffers, where what the verifier calls free never
-# stops. A failure names its seed.
+# Long: a million cases of an independent checker beside the verifier; tens of thousands of random
+# fabrics, and sequences of repairs; packets in buffers, where nets that the verifier calls free
+# never stop. A failure names its seed.
 PROOF = 1-35000
 SOAK_ROUTE = 1-30000
 SOAK_REPAIR = 1-4000
