@@ -127,3 +127,14 @@ bench-multicast: tests/bench/multicast$(EXEEXT) tests/bench/multicast_daemon$(EX
 	CHURN_STEPS=1000000 CK_RUN_CASE=store tests/unit/test_sa_store
 	CHURN_STEPS=1000000 tests/unit/test_sa_member
 .PHONY: bench-multicast
+
+# The SA by itself.
+check_PROGRAMS += tests/bench/policy_cost tests/bench/sa_paths tests/bench/sa_tables \
+	tests/bench/sa_wire
+tests_bench_policy_cost_CFLAGS = $(TEST_CFLAGS)
+tests_bench_policy_cost_LDADD = $(LIBS_SAMAKE)
+tests_bench_sa_paths_CFLAGS = $(TEST_CFLAGS)
+tests_bench_sa_paths_LDADD = $(LIBS_SAMAKE)
+tests_bench_sa_tables_CFLAGS = $(TEST_CFLAGS)
+tests_bench_sa_tables_LDADD = $(LIBS_SAMAKE)
+tests_bench_sa_wire_LDADD = libsanet.a libsm.a $(LIBS_SA)

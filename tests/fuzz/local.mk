@@ -33,7 +33,7 @@ check_PROGRAMS += $(fuzz_programs)
 TESTS += $(fuzz_programs)
 
 check_LIBRARIES += libfuzz.a
-libfuzz_a_CFLAGS = $(TEST_CFLAGS)
+libfuzz_a_CFLAGS = $(TESTLIB_CFLAGS)
 if LIBFUZZER
 libfuzz_a_SOURCES = tests/fuzz/libfuzzer.c tests/fuzz/fuzz_file.c tests/fuzz/fuzz.h
 else

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 check_PROGRAMS += tests/golden/test_route_golden
 TESTS += tests/golden/test_route_golden
-golden = tests/golden/golden.c tests/golden/golden.h
-tests_golden_test_route_golden_SOURCES = tests/golden/test_route_golden.c $(golden)
+check_LIBRARIES += libgolden.a
+libgolden_a_SOURCES = tests/golden/chance.c tests/golden/chance.h \
+	tests/golden/golden.c tests/golden/golden.h tests/golden/story.c tests/golden/story.h
+libgolden_a_CFLAGS = $(TESTLIB_CFLAGS)
 tests_golden_test_route_golden_CFLAGS = $(TEST_CFLAGS)
-tests_golden_test_route_golden_LDADD = libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
+tests_golden_test_route_golden_LDADD = libgolden.a libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
 
 golden_topologies = \
 	tests/golden/fat_tree_4.topo \
@@ -50,10 +52,8 @@ EXTRA_DIST += $(golden_topologies) $(golden_texts)
 
 check_PROGRAMS += tests/golden/test_election_golden
 TESTS += tests/golden/test_election_golden
-tests_golden_test_election_golden_SOURCES = tests/golden/test_election_golden.c $(golden) \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_golden_test_election_golden_CFLAGS = $(TEST_CFLAGS)
-tests_golden_test_election_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_golden_test_election_golden_LDADD = libgolden.a libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 EXTRA_DIST += tests/golden/election_started_together.txt \
 	tests/golden/election_master_dies.txt \
 	tests/golden/election_master_retires.txt \
@@ -70,25 +70,14 @@ story_tests = tests/golden/test_sweep_golden tests/golden/test_policy_golden \
 	tests/golden/test_chance_golden tests/golden/test_moments_golden
 check_PROGRAMS += $(story_tests)
 TESTS += $(story_tests)
-golden_story = $(golden) tests/golden/story.c tests/golden/story.h \
-	tests/scenario/published.c tests/scenario/published.h \
-	tests/scenario/transcript.c tests/scenario/transcript.h
-tests_golden_test_sweep_golden_SOURCES = tests/golden/test_sweep_golden.c $(golden_story)
 tests_golden_test_sweep_golden_CFLAGS = $(TEST_CFLAGS)
-tests_golden_test_sweep_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_golden_test_policy_golden_SOURCES = tests/golden/test_policy_golden.c $(golden_story) \
-	tests/scenario/managers.c tests/scenario/managers.h
+tests_golden_test_sweep_golden_LDADD = libgolden.a libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_golden_test_policy_golden_CFLAGS = $(TEST_CFLAGS)
-tests_golden_test_policy_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_golden_test_chance_golden_SOURCES = tests/golden/test_chance_golden.c $(golden_story) \
-	tests/golden/chance.c tests/golden/chance.h \
-	tests/scenario/managers.c tests/scenario/managers.h
+tests_golden_test_policy_golden_LDADD = libgolden.a libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_golden_test_chance_golden_CFLAGS = $(TEST_CFLAGS)
-tests_golden_test_chance_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_golden_test_moments_golden_SOURCES = tests/golden/test_moments_golden.c $(golden_story) \
-	tests/golden/chance.c tests/golden/chance.h
+tests_golden_test_chance_golden_LDADD = libgolden.a libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_golden_test_moments_golden_CFLAGS = $(TEST_CFLAGS)
-tests_golden_test_moments_golden_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_golden_test_moments_golden_LDADD = libgolden.a libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 EXTRA_DIST += tests/golden/triangle.topo tests/golden/wide.topo \
 	tests/golden/sweep_adapter.txt \
 	tests/golden/sweep_after_a_restart.txt \

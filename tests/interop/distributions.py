@@ -34,7 +34,7 @@ LIBRARIES = ('libc6-dev libglib2.0-dev libibumad-dev libibverbs-dev libjson-glib
              'libsystemd-dev check libibmad-dev').split()
 # Tests that depend on time or on the machine's other programs are left to "make check".
 TESTS = r'^tests/(unit|golden|scenario)/test_[^.]*$'
-WIRE_TESTS = r'^tests/(golden/test_[^.]*|unit/test_(wire|iba.*|seeds|capture|topology))$'
+WIRE_TESTS = r'^tests/(golden/test_[^.]*|unit/test_(iba.*|seeds|topology|vendor))$'
 EMULATED_SECONDS = 3600  # of a program: some stories are long
 JOBS = os.cpu_count() or 2
 CONFIGURE = ('./autogen.sh && mkdir build && cd build && ../configure -q --enable-werror'

@@ -66,8 +66,8 @@ def git(top, *arguments):
 
 
 def changed_together(top):
-    """By (file, test program): of the commits that changed the test, the share that changed the
-    file as well. So it is known which tests are about a file, whatever their names."""
+    """By (file, file of tests without '.c'): of the commits that changed the tests, the share that
+    changed the file as well. So it is known which tests are about a file, whatever their names."""
     done = run(['git', '-C', top, 'log', '--format=%x00', '--name-only'], top)
     both, alone = Counter(), Counter()
     for commit in done.stdout.split('\0') if not done.returncode else ():
@@ -90,6 +90,7 @@ class Copy:
     def __init__(self, top, directory):
         self.top, self.source = top, os.path.join(directory, 'tree')
         self.build = os.path.join(self.source, 'build')
+        self.files = {}  # by test function, the file that it is in, without '.c'
 
     def take_over(self, texts, kept=()):
         """Copies the tree, with these texts by path, and leaves kept files as they are. Only what
@@ -161,7 +162,13 @@ class Copy:
         environment = {**os.environ, 'MUTANT_TEST': '', 'top_srcdir': self.source,
                        'top_builddir': self.build}
         shown = run([name], self.build, env=environment).stdout
-        return list(dict.fromkeys(re.findall(r'^test function: (\S+)$', shown, re.M))) or ['']
+        found = re.findall(r'^test function: (\S+) (?:\S*?/)?(tests/\S+)\.c$', shown, re.M)
+        self.files.update({(name, function): file for function, file in found})
+        return list(dict(found)) or ['']
+
+    def file(self, test):
+        """The file of a test function; of a program without any, the one that it is named for."""
+        return self.files.get(test, test[0])
 
 
 @functools.lru_cache(None)
@@ -312,9 +319,10 @@ class Campaign:
         def worth(test):
             kills = 3 * self.kills[mutant.path][test] + self.kills[mutant.directory][test] + 0.1
             kills += self.kills[mutant.directory][test[0]] / self.n_functions[test[0]]
-            if module in test[0]:
+            file = self.copy.file(test)
+            if module in file:
                 kills += 1
-            kills += 3 * self.together.get((mutant.path, test[0]), 0)
+            kills += 3 * self.together.get((mutant.path, file), 0)
             return -kills / (self.usual[test][0] + 0.02)
         module = os.path.basename(mutant.path)[:-2]
         return sorted(self.reaching[mutant], key=worth)

@@ -2,7 +2,8 @@
 /*
  * Linked into every program of the build with mutants. MUTANT is the number of the active one.
  * MUTANT_REACHED names a file: its octet n becomes 1 when the place of mutant n is reached.
- * MUTANT_TEST names the one test function that runs; if empty, none does and all are listed.
+ * MUTANT_TEST names the one test function that runs; if empty, none does and all are listed, each
+ * with its file.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -58,7 +59,7 @@ void __wrap__tcase_add_test(TCase *tcase, const TTest *test, int signal, int exi
 	const char *only = getenv("MUTANT_TEST");
 
 	if (only && !*only)
-		printf("test function: %s\n", test->name);
+		printf("test function: %s %s\n", test->name, test->file);
 	if (!only || !strcmp(only, test->name))
 		__real__tcase_add_test(tcase, test, signal, exit_value, start, end);
 }

@@ -2,13 +2,19 @@
 # The whole daemon on a simulated fabric.
 check_LIBRARIES += libscenario.a
 libscenario_a_SOURCES = \
+	tests/scenario/asker.c tests/scenario/asker.h \
 	tests/scenario/belief.c tests/scenario/belief.h \
 	tests/scenario/client.c tests/scenario/client.h \
 	tests/scenario/invariants.c \
 	tests/scenario/lanes.c tests/scenario/lanes.h \
 	tests/scenario/lives.c tests/scenario/lives.h \
+	tests/scenario/managers.c tests/scenario/managers.h \
+	tests/scenario/published.c tests/scenario/published.h \
 	tests/scenario/repair.c tests/scenario/repair.h \
-	tests/scenario/scenario.c tests/scenario/scenario.h
+	tests/scenario/replicated.c tests/scenario/replicated.h \
+	tests/scenario/scenario.c tests/scenario/scenario.h \
+	tests/scenario/transcript.c tests/scenario/transcript.h
+libscenario_a_CFLAGS = $(TESTLIB_CFLAGS)
 
 scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario/test_agreement \
 	tests/scenario/test_aliases \
@@ -45,18 +51,12 @@ scenario_scripts = tests/scenario/test_console.py \
 TESTS += $(scenario_tests) $(scenario_scripts)
 dist_check_SCRIPTS += $(scenario_scripts)
 # TRANSITIONS=1-1000 runs other seeds than the few of "make check".
-tests_scenario_test_transitions_SOURCES = tests/scenario/test_transitions.c \
-	tests/unit/proof.c tests/unit/proof.h
 tests_scenario_test_transitions_CFLAGS = $(TEST_CFLAGS)
-tests_scenario_test_transitions_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_transitions_LDADD = libscenario.a libroutecheck.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_paths_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_paths_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_ability_SOURCES = tests/scenario/test_ability.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_ability_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_ability_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_aliases_SOURCES = tests/scenario/test_aliases.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_aliases_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_aliases_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_bringup_CFLAGS = $(TEST_CFLAGS)
@@ -65,47 +65,24 @@ tests_scenario_test_multicast_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_multicast_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_audit_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_audit_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_election_SOURCES = tests/scenario/test_election.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_election_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_election_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_storm_SOURCES = tests/scenario/test_storm.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_storm_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_storm_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_silent_SOURCES = tests/scenario/test_silent.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_silent_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_silent_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_silent_groups_SOURCES = tests/scenario/test_silent_groups.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_silent_groups_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_silent_groups_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_sa_storm_SOURCES = tests/scenario/test_sa_storm.c \
-	tests/scenario/asker.c tests/scenario/asker.h
 tests_scenario_test_sa_storm_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_sa_storm_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_takeover_SOURCES = tests/scenario/test_takeover.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_takeover_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_takeover_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_replication_SOURCES = tests/scenario/test_replication.c \
-	tests/scenario/managers.c tests/scenario/managers.h \
-	tests/scenario/replicated.c tests/scenario/replicated.h
 tests_scenario_test_replication_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_replication_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_agreement_SOURCES = tests/scenario/test_agreement.c \
-	tests/scenario/managers.c tests/scenario/managers.h \
-	tests/scenario/replicated.c tests/scenario/replicated.h
 tests_scenario_test_agreement_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_agreement_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_successor_SOURCES = tests/scenario/test_successor.c \
-	tests/scenario/managers.c tests/scenario/managers.h \
-	tests/scenario/replicated.c tests/scenario/replicated.h
 tests_scenario_test_successor_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_successor_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_own_port_SOURCES = tests/scenario/test_own_port.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_own_port_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_own_port_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_costs_CFLAGS = $(TEST_CFLAGS)
@@ -116,12 +93,8 @@ tests_scenario_test_health_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_health_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_moves_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_moves_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_cable_keys_SOURCES = tests/scenario/test_cable_keys.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_cable_keys_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_cable_keys_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_keys_SOURCES = tests/scenario/test_keys.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_keys_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_keys_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_reports_CFLAGS = $(TEST_CFLAGS)
@@ -142,16 +115,12 @@ tests_scenario_test_plan_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_plan_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_partitions_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_partitions_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_pkey_indexes_SOURCES = tests/scenario/test_pkey_indexes.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_pkey_indexes_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_pkey_indexes_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_routing_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_routing_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_hung_files_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_hung_files_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
-tests_scenario_test_site_files_SOURCES = tests/scenario/test_site_files.c \
-	tests/scenario/managers.c tests/scenario/managers.h
 tests_scenario_test_site_files_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_site_files_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_refusing_switch_CFLAGS = $(TEST_CFLAGS)

@@ -218,16 +218,19 @@ class Tree(unittest.TestCase):
             self.assertEqual(os.path.exists(self.path('policy-rc.d')), stays, text)
 
     def test_interrupted_while_it_tests(self):
-        """All of it ends at once: the test, and the remaining stages."""
-        self.makefile("""all: ; @:
+        """All of it ends at once: the test, what is built meanwhile, and the remaining stages."""
+        self.makefile("""all: ; @[ ! -e ../begun ] || { echo $$$$ >../ahead; cat ../hold; }
 check: ; @trap '' INT; echo $$$$ >../begun; cat ../hold; touch ../went-on""")
+        self.program('bin/renice', f'#!/bin/sh\nuntil [ -s {self.path("begun")} ]; do :; done\n')
         child = self.start('check')
         test = self.wait_for(child, 'begun')
+        ahead = self.wait_for(child, 'ahead')
         code, output = self.interrupt(child)
         self.assertEqual(code, 128 + signal.SIGINT, output)
         self.assert_gone(test)
+        self.assert_gone(ahead)
         self.assertFalse(os.path.exists(self.path('went-on')))
-        self.assertFalse(os.path.exists(self.path('build-asan')), output)
+        self.assertFalse(os.path.exists(self.path('build-tsan')), output)
         self.assertNotRegex(output, '[0-9]+ passed')
 
     def test_no_run_without_a_build(self):

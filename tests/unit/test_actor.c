@@ -1132,12 +1132,12 @@ static TCase *real_case(void)
 	return tcase;
 }
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("actor");
 
 	suite_add_tcase(suite, virtual_case());
 	suite_add_tcase(suite, real_case());
 	suite_add_tcase(suite, shared_case());
-	return run_suite(suite);
+	return suite;
 }

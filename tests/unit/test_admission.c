@@ -364,7 +364,7 @@ START_TEST(test_threads)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("admission");
 	TCase *tcase = tcase_create("admission");
@@ -382,5 +382,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_end, 0, 2);
 	tcase_add_test(tcase, test_threads);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -174,7 +174,7 @@ START_TEST(what_is_no_such_text)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("agreed");
 	TCase *tcase = tcase_create("agreed");
@@ -186,5 +186,5 @@ int main(void)
 	tcase_add_test(tcase, versions_differ);
 	tcase_add_test(tcase, what_is_no_such_text);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

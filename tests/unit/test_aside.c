@@ -128,7 +128,7 @@ START_TEST(test_owner_ends)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("aside");
 	TCase *tcase = tcase_create("aside");
@@ -138,5 +138,5 @@ int main(void)
 	tcase_add_test(tcase, test_late);
 	tcase_add_loop_test(tcase, test_owner_ends, 0, 2);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

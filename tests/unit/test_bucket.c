@@ -68,7 +68,7 @@ START_TEST(test_extremes)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("bucket");
 	TCase *tcase = tcase_create("bucket");
@@ -77,5 +77,5 @@ int main(void)
 	tcase_add_test(tcase, test_long_run_rate);
 	tcase_add_test(tcase, test_extremes);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

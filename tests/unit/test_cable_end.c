@@ -132,7 +132,7 @@ START_TEST(test_ends_in_a_builder)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("cable_end");
 	TCase *tcase = tcase_create("cable_end");
@@ -142,5 +142,5 @@ int main(void)
 	tcase_add_test(tcase, test_which_states_are_silent);
 	tcase_add_test(tcase, test_ends_in_a_builder);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

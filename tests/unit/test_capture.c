@@ -354,7 +354,7 @@ START_TEST(test_tap)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("capture");
 	TCase *tcase = tcase_create("capture");
@@ -367,5 +367,5 @@ int main(void)
 	tcase_add_test(tcase, test_disk_fails);
 	tcase_add_test(tcase, test_tap);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -113,7 +113,7 @@ START_TEST(by_chance)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("census");
 	TCase *tcase = tcase_create("census");
@@ -126,5 +126,5 @@ int main(void)
 	tcase_add_test(tcase, other_window);
 	tcase_add_loop_test(tcase, by_chance, 0, 5);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

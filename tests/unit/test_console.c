@@ -1104,7 +1104,7 @@ START_TEST(expressions_that_take_long)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("console");
 	TCase *up = tcase_create("up"), *early = tcase_create("early"), *own = tcase_create("own");
@@ -1152,5 +1152,5 @@ int main(void)
 	tcase_add_test(own, uneven_lids);
 	tcase_add_test(own, refused_route_file);
 	suite_add_tcase(suite, own);
-	return run_suite(suite);
+	return suite;
 }

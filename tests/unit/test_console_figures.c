@@ -106,9 +106,9 @@ START_TEST(times_of_the_sa)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
-	Suite *suite = suite_create("figures of the console");
+	Suite *suite = suite_create("console_figures");
 	TCase *tests = tcase_create("up");
 
 	tcase_set_timeout(tests, 60);
@@ -119,5 +119,5 @@ int main(void)
 	tcase_add_test(tests, guids_into_a_file);
 	tcase_add_test(tests, times_of_the_sa);
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return suite;
 }

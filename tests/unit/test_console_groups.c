@@ -158,7 +158,7 @@ START_TEST(joins_that_are_refused)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("console_groups");
 	TCase *tcase = tcase_create("console_groups");
@@ -168,5 +168,5 @@ int main(void)
 	tcase_add_test(tcase, members_that_only_send);
 	tcase_add_test(tcase, joins_that_are_refused);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

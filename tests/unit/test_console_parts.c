@@ -382,7 +382,7 @@ START_TEST(page_of_the_console)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("console_parts");
 	TCase *tcase = tcase_create("parts");
@@ -398,5 +398,5 @@ int main(void)
 	tcase_add_test(tcase, widest_is_by_lanes);
 	tcase_add_test(tcase, page_of_the_console);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

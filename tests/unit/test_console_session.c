@@ -315,7 +315,7 @@ START_TEST(giving_way_without_reading)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("console_session");
 	TCase *seats = tcase_create("seats"), *session = tcase_create("session");
@@ -334,5 +334,5 @@ int main(void)
 	tcase_add_test(session, giving_way);
 	tcase_add_test(session, giving_way_without_reading);
 	suite_add_tcase(suite, session);
-	return run_suite(suite);
+	return suite;
 }

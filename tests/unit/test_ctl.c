@@ -184,7 +184,7 @@ START_TEST(status_without_subnet)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("ctl");
 	TCase *tcase = tcase_create("ctl");
@@ -196,5 +196,5 @@ int main(void)
 	tcase_add_test(tcase, process_file);
 	tcase_add_test(tcase, status_without_subnet);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -307,7 +307,7 @@ START_TEST(problems_decide_where_nothing_changes)
 }
 END_TEST
 
-static Suite *suite(void)
+TEST_SUITE
 {
 	Suite *s = suite_create("dry_run");
 	TCase *tc = tcase_create("report");
@@ -326,9 +326,4 @@ static Suite *suite(void)
 	tcase_add_test(tc, problems_decide_where_nothing_changes);
 	suite_add_tcase(s, tc);
 	return s;
-}
-
-int main(void)
-{
-	return run_suite(suite());
 }

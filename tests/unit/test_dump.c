@@ -410,7 +410,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("dump");
 	TCase *tests = tcase_create("dump");
@@ -428,5 +428,5 @@ int main(void)
 	tcase_add_test(tests, test_mcfdbs);
 	tcase_add_test(tests, test_names);
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return suite;
 }

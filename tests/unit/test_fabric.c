@@ -613,7 +613,7 @@ START_TEST(test_note_of_a_removed_node)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("fabric");
 	TCase *tcase = tcase_create("fabric");
@@ -638,5 +638,5 @@ int main(void)
 	tcase_add_test(tcase, test_note_of_a_removed_node);
 	tcase_add_test(tcase, test_random_fabrics);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -384,7 +384,7 @@ START_TEST(test_own)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("file");
 	TCase *tcase = tcase_create("file");
@@ -407,5 +407,5 @@ int main(void)
 	tcase_add_test(tcase, test_link_that_comes_late);
 	tcase_add_test(tcase, test_own);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

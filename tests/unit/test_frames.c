@@ -369,7 +369,7 @@ START_TEST(test_lengths)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("frames");
 	TCase *tcase = tcase_create("frames");
@@ -387,5 +387,5 @@ int main(void)
 	tcase_add_test(tcase, test_flags);
 	tcase_add_test(tcase, test_lengths);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

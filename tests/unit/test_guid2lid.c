@@ -370,7 +370,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_private);
 }
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("guid2lid");
 	TCase *tcase = tcase_create("guid2lid");
@@ -378,5 +378,5 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	add_tests(tcase);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

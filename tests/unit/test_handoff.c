@@ -120,7 +120,7 @@ START_TEST(test_readers_see_whole_versions)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("handoff");
 	TCase *tcase = tcase_create("slot");
@@ -128,5 +128,5 @@ int main(void)
 	tcase_add_test(tcase, test_counts);
 	tcase_add_test(tcase, test_readers_see_whole_versions);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

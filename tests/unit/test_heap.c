@@ -98,7 +98,7 @@ START_TEST(test_drains_in_order)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("heap");
 	TCase *tcase = tcase_create("heap");
@@ -106,5 +106,5 @@ int main(void)
 	tcase_add_test(tcase, test_random_operations);
 	tcase_add_test(tcase, test_drains_in_order);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -280,7 +280,7 @@ static unsigned int n_types(void)
 	return n;
 }
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("iba");
 	TCase *tcase = tcase_create("types");
@@ -296,5 +296,5 @@ int main(void)
 	tcase_add_test(tcase, test_names);
 	tcase_add_test(tcase, test_attributes);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

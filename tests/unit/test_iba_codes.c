@@ -148,9 +148,9 @@ START_TEST(test_vls)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
-	Suite *suite = suite_create("iba codes");
+	Suite *suite = suite_create("iba_codes");
 	TCase *tcase = tcase_create("codes");
 
 	tcase_add_test(tcase, test_mtu);
@@ -161,5 +161,5 @@ int main(void)
 	tcase_add_test(tcase, test_time);
 	tcase_add_test(tcase, test_vls);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

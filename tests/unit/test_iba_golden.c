@@ -307,14 +307,14 @@ GOLDEN(port_samples_result_extended, port_samples_result_extended,
 							X(port_counters)                           \
 								X(port_samples_result_extended)
 
-int main(void)
+TEST_SUITE
 {
-	Suite *suite = suite_create("iba golden");
+	Suite *suite = suite_create("iba_golden");
 	TCase *tcase = tcase_create("golden");
 
 #define X(name) tcase_add_test(tcase, test_##name);
 	TESTS
 #undef X
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -328,7 +328,7 @@ START_TEST(test_wants)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("inventory");
 	TCase *tables = tcase_create("tables"), *ports = tcase_create("ports");
@@ -348,5 +348,5 @@ int main(void)
 	tcase_add_test(ports, test_host_tables);
 	tcase_add_test(ports, test_switch_tables);
 	suite_add_tcase(suite, ports);
-	return run_suite(suite);
+	return suite;
 }

@@ -185,7 +185,7 @@ START_TEST(journal_is_bounded)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("journal");
 	TCase *tcase = tcase_create("journal");
@@ -198,5 +198,5 @@ int main(void)
 	tcase_add_test(tcase, journal_of_a_flap);
 	tcase_add_test(tcase, journal_is_bounded);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -281,9 +281,9 @@ START_TEST(unidentified)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
-	Suite *suite = suite_create("key files");
+	Suite *suite = suite_create("key_files");
 	TCase *tcase = tcase_create("key files");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
@@ -301,5 +301,5 @@ int main(void)
 	tcase_add_test(tcase, switches);
 	tcase_add_test(tcase, unidentified);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

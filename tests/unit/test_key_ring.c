@@ -339,7 +339,7 @@ START_TEST(test_always_opened)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("key_ring");
 	TCase *tcase = tcase_create("key_ring");
@@ -363,5 +363,5 @@ int main(void)
 	tcase_add_test(tcase, test_failed_of_long_ago);
 	tcase_add_test(tcase, test_always_opened);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

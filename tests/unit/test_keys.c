@@ -218,7 +218,7 @@ START_TEST(test_key_of_the_neighbour)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("keys");
 	TCase *tcase = tcase_create("keys");
@@ -233,5 +233,5 @@ int main(void)
 	tcase_add_test(tcase, test_shown);
 	tcase_add_test(tcase, test_key_of_the_neighbour);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

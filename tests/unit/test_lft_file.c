@@ -151,7 +151,7 @@ START_TEST(test_no_file)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("lft_file");
 	TCase *tests = tcase_create("lft_file");
@@ -163,5 +163,5 @@ int main(void)
 	tcase_add_test(tests, test_values);
 	tcase_add_test(tests, test_no_file);
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return suite;
 }

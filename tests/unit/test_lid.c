@@ -469,7 +469,7 @@ START_TEST(test_no_low_lid_left)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("lid");
 	TCase *tcase = tcase_create("lid");
@@ -492,5 +492,5 @@ int main(void)
 	tcase_add_test(tcase, test_a_switch_yields);
 	tcase_add_test(tcase, test_no_low_lid_left);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

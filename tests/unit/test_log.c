@@ -628,7 +628,7 @@ START_TEST(test_limit)
 }
 END_TEST
 
-static Suite *log_suite(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("log");
 	TCase *tcase = tcase_create("log");
@@ -653,9 +653,4 @@ static Suite *log_suite(void)
 	tcase_add_test(tcase, test_limit);
 	suite_add_tcase(suite, tcase);
 	return suite;
-}
-
-int main(void)
-{
-	return run_suite(log_suite());
 }

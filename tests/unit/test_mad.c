@@ -940,7 +940,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_dispatch_and_reply);
 }
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("mad");
 	TCase *tcase = tcase_create("mad");
@@ -949,5 +949,5 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	add_tests(tcase);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -395,7 +395,7 @@ START_TEST(test_free)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("mad_ask");
 	TCase *tcase = tcase_create("mad_ask");
@@ -415,5 +415,5 @@ int main(void)
 	tcase_add_test(tcase, test_free);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

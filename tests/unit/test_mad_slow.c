@@ -298,7 +298,7 @@ START_TEST(known_before_its_name)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("mad_slow");
 	TCase *tcase = tcase_create("mad_slow");
@@ -317,5 +317,5 @@ int main(void)
 	tcase_add_test(tcase, slow_sets);
 	tcase_add_test(tcase, known_before_its_name);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -982,7 +982,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_tids_of_real_time);
 }
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("mad_target");
 	TCase *tcase = tcase_create("mad_target");
@@ -991,5 +991,5 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	add_tests(tcase);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -119,7 +119,7 @@ START_TEST(no_or_bad_socket)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("notify");
 	TCase *tests = tcase_create("notify");
@@ -129,5 +129,5 @@ int main(void)
 	tcase_add_test(tests, watchdog_interval);
 	tcase_add_test(tests, no_or_bad_socket);
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return suite;
 }

@@ -588,7 +588,7 @@ START_TEST(a_simulation_writes_nothing_of_the_site)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("options");
 	TCase *table = tcase_create("table");
@@ -619,5 +619,5 @@ int main(void)
 	tcase_add_test(line, a_simulation_writes_nothing_of_the_site);
 	suite_add_tcase(suite, table);
 	suite_add_tcase(suite, line);
-	return run_suite(suite);
+	return suite;
 }

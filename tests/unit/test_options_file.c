@@ -599,9 +599,9 @@ START_TEST(slots_hold_references)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
-	Suite *suite = suite_create("options file");
+	Suite *suite = suite_create("options_file");
 	TCase *tests = tcase_create("file");
 
 	tcase_add_test(tests, forms_of_lines);
@@ -630,5 +630,5 @@ int main(void)
 	tcase_add_test(tests, references);
 	tcase_add_test(tests, slots_hold_references);
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return suite;
 }

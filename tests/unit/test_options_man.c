@@ -280,9 +280,9 @@ START_TEST(sample_shows_defaults)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
-	Suite *suite = suite_create("options in the manual");
+	Suite *suite = suite_create("options_man");
 	TCase *tests = tcase_create("manual");
 
 	tcase_add_test(tests, page_of_the_command_line);
@@ -292,5 +292,5 @@ int main(void)
 	tcase_add_test(tests, pages_are_well_formed);
 	tcase_add_test(tests, sample_shows_defaults);
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return suite;
 }

@@ -689,7 +689,7 @@ START_TEST(test_parts_of_loads)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("osmroute");
 	TCase *tcase = tcase_create("osmroute");
@@ -711,5 +711,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_shades, 0, 2);
 	tcase_add_test(tcase, test_parts_of_loads);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -394,7 +394,7 @@ START_TEST(test_socket)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("osmsim");
 	TCase *tcase = tcase_create("all");
@@ -415,5 +415,5 @@ int main(void)
 	tcase_add_test(tcase, test_deaf_asker);
 	tcase_add_test(tcase, test_socket);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

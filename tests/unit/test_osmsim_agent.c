@@ -330,7 +330,7 @@ START_TEST(test_latency)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("osmsim_agent");
 	TCase *tcase = tcase_create("all");
@@ -347,5 +347,5 @@ int main(void)
 	tcase_add_test(tcase, test_rmpp_abort);
 	tcase_add_test(tcase, test_latency);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -243,7 +243,7 @@ START_TEST(test_typed)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("osmsim_console");
 	TCase *tcase = tcase_create("all");
@@ -257,5 +257,5 @@ int main(void)
 	tcase_add_test(tcase, test_from_outside);
 	tcase_add_test(tcase, test_typed);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -430,7 +430,7 @@ START_TEST(test_meaning)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("partition_changes");
 	TCase *tcase = tcase_create("partition_changes");
@@ -450,5 +450,5 @@ int main(void)
 	tcase_add_test(tcase, test_included);
 	tcase_add_test(tcase, test_meaning);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -927,7 +927,7 @@ START_TEST(test_classes)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("partition_file");
 	TCase *tcase = tcase_create("partition_file");
@@ -959,5 +959,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_sl, 0, 2);
 	tcase_add_test(tcase, test_classes);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

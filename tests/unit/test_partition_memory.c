@@ -273,7 +273,7 @@ START_TEST(test_private)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("partition_memory");
 	TCase *tcase = tcase_create("partition_memory");
@@ -286,5 +286,5 @@ int main(void)
 	tcase_add_test(tcase, test_every_octet);
 	tcase_add_test(tcase, test_private);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -185,7 +185,7 @@ START_TEST(too_many)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("path_sls");
 	TCase *tcase = tcase_create("path_sls");
@@ -198,5 +198,5 @@ int main(void)
 	tcase_add_loop_test(tcase, options, 0, 2);
 	tcase_add_test(tcase, too_many);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

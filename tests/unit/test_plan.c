@@ -133,7 +133,7 @@ START_TEST(test_traps_are_followed)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("plan");
 	TCase *tcase = tcase_create("plan");
@@ -143,5 +143,5 @@ int main(void)
 	tcase_add_test(tcase, test_answers_only_what_it_does);
 	tcase_add_test(tcase, test_traps_are_followed);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

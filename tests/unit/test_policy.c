@@ -421,7 +421,7 @@ START_TEST(test_random_tables)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("policy");
 	TCase *tcase = tcase_create("policy");
@@ -435,5 +435,5 @@ int main(void)
 	tcase_add_test(tcase, test_end_of_table);
 	tcase_add_test(tcase, test_random_tables);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -284,7 +284,7 @@ START_TEST(inside_and_outside)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("policy_path");
 	TCase *tcase = tcase_create("policy_path");
@@ -299,5 +299,5 @@ int main(void)
 	tcase_add_test(tcase, without_tables);
 	tcase_add_test(tcase, inside_and_outside);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -236,9 +236,9 @@ START_TEST(test_port_0)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
-	Suite *suite = suite_create("link");
+	Suite *suite = suite_create("port_wanted");
 	TCase *tcase = tcase_create("link");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
@@ -250,5 +250,5 @@ int main(void)
 	tcase_add_test(tcase, test_leaf_limits);
 	tcase_add_test(tcase, test_port_0);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

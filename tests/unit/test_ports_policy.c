@@ -231,7 +231,7 @@ START_TEST(files)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("ports_policy");
 	TCase *tcase = tcase_create("ports_policy");
@@ -244,5 +244,5 @@ int main(void)
 	tcase_add_test(tcase, documents);
 	tcase_add_test(tcase, files);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

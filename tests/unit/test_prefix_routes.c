@@ -161,7 +161,7 @@ START_TEST(found)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("prefix_routes");
 	TCase *tcase = tcase_create("prefix_routes");
@@ -171,5 +171,5 @@ int main(void)
 	tcase_add_test(tcase, loaded);
 	tcase_add_test(tcase, found);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

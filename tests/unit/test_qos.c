@@ -151,7 +151,7 @@ START_TEST(merged)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("qos");
 	TCase *tcase = tcase_create("qos");
@@ -164,5 +164,5 @@ int main(void)
 	tcase_add_test(tcase, arbitration);
 	tcase_add_test(tcase, merged);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -754,7 +754,7 @@ START_TEST(test_many_mistakes)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("qos_file");
 	TCase *tcase = tcase_create("qos_file");
@@ -783,5 +783,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_all_mistakes, 0, G_N_ELEMENTS(all_mistakes));
 	tcase_add_test(tcase, test_many_mistakes);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -295,7 +295,7 @@ START_TEST(made_once)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("qos_setup");
 	TCase *tcase = tcase_create("qos_setup");
@@ -308,5 +308,5 @@ int main(void)
 	tcase_add_test(tcase, many_unknown_names);
 	tcase_add_test(tcase, made_once);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

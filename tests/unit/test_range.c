@@ -155,7 +155,7 @@ START_TEST(test_parse)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("range");
 	TCase *tcase = tcase_create("range");
@@ -164,5 +164,5 @@ int main(void)
 	tcase_add_test(tcase, test_greatest_numbers);
 	tcase_add_test(tcase, test_parse);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

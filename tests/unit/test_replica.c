@@ -530,7 +530,7 @@ START_TEST(too_large)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("replica");
 	TCase *values = tcase_create("values"), *standby = tcase_create("standby");
@@ -555,5 +555,5 @@ int main(void)
 	tcase_add_test(standby, fetched_by_the_master);
 	tcase_add_test(standby, too_large);
 	suite_add_tcase(suite, standby);
-	return run_suite(suite);
+	return suite;
 }

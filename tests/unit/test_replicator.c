@@ -901,7 +901,7 @@ START_TEST(what_clients_say_goes_first)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("replicator");
 	TCase *tcase = tcase_create("master");
@@ -930,5 +930,5 @@ int main(void)
 	tcase_add_loop_test(tcase, wrong_agreements, 0, 6);
 	tcase_add_test(tcase, what_clients_say_goes_first);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

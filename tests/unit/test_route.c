@@ -704,7 +704,7 @@ START_TEST(test_registry)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route");
 	TCase *tcase = tcase_create("route");
@@ -724,5 +724,5 @@ int main(void)
 	tcase_add_test(tcase, test_credit_loop_is_found);
 	tcase_add_test(tcase, test_multicast_on_random_fabrics);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -199,14 +199,14 @@ START_TEST(back_by_the_same_cable)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	TCase *tcase = tcase_create("acyclic");
-	Suite *suite = suite_create("acyclic");
+	Suite *suite = suite_create("route_acyclic");
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, the_same_as_a_slow_one);
 	tcase_add_loop_test(tcase, back_by_the_same_cable, 0, 10);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

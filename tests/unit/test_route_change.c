@@ -254,7 +254,7 @@ START_TEST(test_nets)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_change");
 	TCase *tcase = tcase_create("sequences");
@@ -263,5 +263,5 @@ int main(void)
 	tcase_add_test(tcase, test_random_fabrics);
 	tcase_add_loop_test(tcase, test_nets, 0, G_N_ELEMENTS(nets));
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

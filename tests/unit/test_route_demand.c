@@ -351,7 +351,7 @@ START_TEST(test_one_class)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_demand");
 	TCase *tcase = tcase_create("demand");
@@ -364,5 +364,5 @@ int main(void)
 	tcase_add_test(tcase, test_renewed);
 	tcase_add_test(tcase, test_one_class);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -323,7 +323,7 @@ START_TEST(test_moved_hosts)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_file");
 	TCase *tests = tcase_create("route_file");
@@ -334,5 +334,5 @@ int main(void)
 	tcase_add_loop_test(tests, test_round_trip_damaged, 0, G_N_ELEMENTS(cases));
 	tcase_add_loop_test(tests, test_moved_hosts, 0, G_N_ELEMENTS(cases));
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return suite;
 }

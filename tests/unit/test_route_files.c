@@ -142,7 +142,7 @@ START_TEST(test_nul_and_no_file)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_files");
 	TCase *tcase = tcase_create("guid_file");
@@ -153,5 +153,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
 	tcase_add_test(tcase, test_nul_and_no_file);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

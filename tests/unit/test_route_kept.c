@@ -314,7 +314,7 @@ START_TEST(test_random)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_kept");
 	TCase *tcase = tcase_create("kept");
@@ -324,5 +324,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_damaged_anew, 0, G_N_ELEMENTS(damaged));
 	tcase_add_test(tcase, test_random);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -185,7 +185,7 @@ START_TEST(test_disjoint)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_lmc");
 	TCase *tests = tcase_create("route_lmc");
@@ -194,5 +194,5 @@ int main(void)
 	tcase_add_loop_test(tests, test_spread, 0, G_N_ELEMENTS(cases));
 	tcase_add_test(tests, test_disjoint);
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return suite;
 }

@@ -489,7 +489,7 @@ START_TEST(test_no_switch_is_cut_off)
 }
 END_TEST
 
-static Suite *make_suite(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_losses");
 	TCase *tcase = tcase_create("losses");
@@ -506,9 +506,4 @@ static Suite *make_suite(void)
 	tcase_add_test(tcase, test_threads_change_nothing);
 	suite_add_tcase(suite, tcase);
 	return suite;
-}
-
-int main(void)
-{
-	return run_suite(make_suite());
 }

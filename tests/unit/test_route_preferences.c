@@ -522,7 +522,7 @@ START_TEST(test_mesh)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_preferences");
 	TCase *tests = tcase_create("route_preferences");
@@ -541,5 +541,5 @@ int main(void)
 	tcase_add_loop_test(tests, test_throttled_bridges, 0, G_N_ELEMENTS(avoiding));
 	tcase_add_loop_test(tests, test_mesh, 0, G_N_ELEMENTS(meshes));
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return suite;
 }

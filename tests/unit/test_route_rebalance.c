@@ -216,7 +216,7 @@ START_TEST(test_damage)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_rebalance");
 	TCase *tcase = tcase_create("one thing");
@@ -225,5 +225,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_even, 0, G_N_ELEMENTS(grids));
 	tcase_add_loop_test(tcase, test_damage, 0, G_N_ELEMENTS(nets));
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -208,7 +208,7 @@ START_TEST(test_inputs)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_same");
 	TCase *tcase = tcase_create("same");
@@ -219,5 +219,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_engines, 0, n);
 	tcase_add_loop_test(tcase, test_inputs, 0, 3);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -447,7 +447,7 @@ START_TEST(test_members)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_ties");
 	TCase *tcase = tcase_create("ties"), *file = tcase_create("file");
@@ -462,5 +462,5 @@ int main(void)
 	tcase_add_test(file, test_too_many);
 	tcase_add_test(file, test_members);
 	suite_add_tcase(suite, file);
-	return run_suite(suite);
+	return suite;
 }

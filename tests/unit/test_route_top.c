@@ -439,7 +439,7 @@ START_TEST(test_trees_keep_the_order)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_top");
 	TCase *tcase = tcase_create("top");
@@ -455,5 +455,5 @@ int main(void)
 	tcase_add_test(tcase, test_the_last_pod_will_do);
 	tcase_add_loop_test(tcase, test_trees_keep_the_order, 0, G_N_ELEMENTS(nets));
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

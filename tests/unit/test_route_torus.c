@@ -477,10 +477,10 @@ START_TEST(test_file)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	TCase *tcase = tcase_create("torus");
-	Suite *suite = suite_create("torus");
+	Suite *suite = suite_create("route_torus");
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, test_whole, 0, G_N_ELEMENTS(whole));
@@ -492,5 +492,5 @@ int main(void)
 	tcase_add_test(tcase, test_file);
 	tcase_add_test(tcase, test_manual);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

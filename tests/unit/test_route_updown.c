@@ -522,7 +522,7 @@ START_TEST(test_dor_on_damaged_meshes)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_updown");
 	TCase *tcase = tcase_create("updown");
@@ -540,5 +540,5 @@ int main(void)
 	tcase_add_test(tcase, test_dor_tells_of_rings);
 	tcase_add_test(tcase, test_dor_on_damaged_meshes);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -337,7 +337,7 @@ START_TEST(test_ring)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("route_weights");
 	TCase *tests = tcase_create("route_weights");
@@ -347,5 +347,5 @@ int main(void)
 	tcase_add_loop_test(tests, test_regular, 0, G_N_ELEMENTS(specs));
 	tcase_add_loop_test(tests, test_ring, 0, G_N_ELEMENTS(cases));
 	suite_add_tcase(suite, tests);
-	return run_suite(suite);
+	return suite;
 }

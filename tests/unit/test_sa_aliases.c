@@ -687,7 +687,7 @@ START_TEST(test_service_of_a_guid_that_moved)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_aliases");
 	TCase *tcase = tcase_create("aliases");
@@ -717,5 +717,5 @@ int main(void)
 	tcase_add_test(tcase, test_granted_without_memberships);
 	tcase_add_loop_test(tcase, test_service_of_a_guid_that_moved, 0, 2);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

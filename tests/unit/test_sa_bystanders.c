@@ -667,7 +667,7 @@ START_TEST(test_brought_together)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_bystanders");
 	TCase *tcase = tcase_create("ipoib");
@@ -695,5 +695,5 @@ int main(void)
 	tcase_add_test(tcase, test_hog_shares_with_itself);
 	tcase_add_loop_test(tcase, test_brought_together, 0, 3);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -945,7 +945,7 @@ START_TEST(test_file)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_database");
 	TCase *tcase = tcase_create("database");
@@ -971,5 +971,5 @@ int main(void)
 	tcase_add_test(tcase, test_no_mlid);
 	tcase_add_test(tcase, test_file_faults);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

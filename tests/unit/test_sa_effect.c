@@ -286,7 +286,7 @@ START_TEST(test_owner_of_alias_is_back)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_effect");
 	TCase *tcase = tcase_create("effect");
@@ -298,5 +298,5 @@ int main(void)
 	tcase_add_test(tcase, test_owner_of_alias_is_back);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

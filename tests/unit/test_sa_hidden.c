@@ -578,7 +578,7 @@ START_TEST(test_lid_range)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_hidden");
 	TCase *tcase = tcase_create("hidden");
@@ -590,5 +590,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_multi_path, 0, 2);
 	tcase_add_test(tcase, test_grh);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

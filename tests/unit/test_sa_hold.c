@@ -233,7 +233,7 @@ START_TEST(test_remembered_are_bounded)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_hold");
 	TCase *tcase = tcase_create("hold");
@@ -246,5 +246,5 @@ int main(void)
 	tcase_add_test(tcase, test_remembered_are_bounded);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -398,7 +398,7 @@ START_TEST(test_records_of_who_is_gone)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_inform");
 	TCase *tcase = tcase_create("inform");
@@ -417,5 +417,5 @@ int main(void)
 	tcase_add_test(tcase, test_records);
 	tcase_add_test(tcase, test_records_of_who_is_gone);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -95,7 +95,7 @@ START_TEST(test_selectors_of_groups)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_limit");
 	TCase *tcase = tcase_create("limit");
@@ -103,5 +103,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_selectors, 0, G_N_ELEMENTS(fits));
 	tcase_add_test(tcase, test_selectors_of_groups);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

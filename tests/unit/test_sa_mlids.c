@@ -268,7 +268,7 @@ START_TEST(test_quota)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_mlids");
 	TCase *tcase = tcase_create("mlids");
@@ -286,5 +286,5 @@ int main(void)
 	tcase_add_test(tcase, test_solicited_node_groups);
 	tcase_add_test(tcase, test_quota);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -762,7 +762,7 @@ START_TEST(not_traced)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_multi");
 	TCase *tcase = tcase_create("sa_multi");
@@ -787,5 +787,5 @@ int main(void)
 	tcase_add_test(tcase, not_traced);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -159,7 +159,7 @@ START_TEST(test_traps)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_notices");
 	TCase *tcase = tcase_create("notices");
@@ -171,5 +171,5 @@ int main(void)
 	tcase_add_test(tcase, test_too_much_of_all);
 	tcase_add_test(tcase, test_traps);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -174,7 +174,7 @@ START_TEST(test_park_is_bounded)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_park");
 	TCase *tcase = tcase_create("park");
@@ -185,5 +185,5 @@ int main(void)
 	tcase_add_test(tcase, test_parked_among_others);
 	tcase_add_test(tcase, test_park_is_bounded);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

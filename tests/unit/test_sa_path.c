@@ -812,7 +812,7 @@ START_TEST(test_multicast_source)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_path");
 	TCase *tcase = tcase_create("paths");
@@ -830,5 +830,5 @@ int main(void)
 	tcase_add_test(tcase, test_multicast_source);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

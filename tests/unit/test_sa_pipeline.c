@@ -829,7 +829,7 @@ START_TEST(test_partitions_hide)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_pipeline");
 	TCase *tcase = tcase_create("pipeline");
@@ -863,5 +863,5 @@ int main(void)
 	tcase_add_test(tcase, test_partitions_hide);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -791,7 +791,7 @@ START_TEST(test_trusted)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_report");
 	TCase *tcase = tcase_create("report");
@@ -828,5 +828,5 @@ int main(void)
 	tcase_add_test(tcase, test_many_subscribers);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -1122,7 +1122,7 @@ START_TEST(test_stale_in_the_pool)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_server");
 	TCase *tcase = tcase_create("server");
@@ -1160,5 +1160,5 @@ int main(void)
 	tcase_add_test(tcase, test_stale_in_the_pool);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -560,7 +560,7 @@ START_TEST(test_watch)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_service");
 	TCase *tcase = tcase_create("service");
@@ -588,5 +588,5 @@ int main(void)
 	tcase_add_test(tcase, test_again_while_absent);
 	tcase_add_test(tcase, test_watch);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

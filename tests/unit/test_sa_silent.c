@@ -340,7 +340,7 @@ START_TEST(test_bounds)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_silent");
 	TCase *tcase = tcase_create("all");
@@ -354,5 +354,5 @@ int main(void)
 	tcase_add_test(tcase, test_bounds);
 	tcase_set_timeout(tcase, 120);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

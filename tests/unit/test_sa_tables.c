@@ -655,7 +655,7 @@ START_TEST(test_unsupported)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_tables");
 	TCase *tcase = tcase_create("tables");
@@ -679,5 +679,5 @@ int main(void)
 	tcase_add_test(tcase, test_unsupported);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

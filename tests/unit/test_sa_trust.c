@@ -281,7 +281,7 @@ START_TEST(test_rate)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_trust");
 	TCase *tcase = tcase_create("trust");
@@ -294,5 +294,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_known_key, 0, 2);
 	tcase_add_test(tcase, test_rate);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

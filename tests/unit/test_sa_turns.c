@@ -331,7 +331,7 @@ START_TEST(given_back)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_turns");
 	TCase *tcase = tcase_create("sa_turns");
@@ -348,5 +348,5 @@ int main(void)
 	tcase_add_test(tcase, many_sources);
 	tcase_add_test(tcase, given_back);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

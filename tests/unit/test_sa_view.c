@@ -201,7 +201,7 @@ START_TEST(test_prefetch)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sa_view");
 	TCase *tcase = tcase_create("view");
@@ -215,5 +215,5 @@ int main(void)
 	tcase_add_test(tcase, test_no_way);
 	tcase_add_test(tcase, test_prefetch);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -558,7 +558,7 @@ START_TEST(test_real_close)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sim");
 	TCase *tcase = tcase_create("all");
@@ -582,5 +582,5 @@ int main(void)
 	tcase_add_test(tcase, test_real_close);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -222,7 +222,7 @@ START_TEST(test_power)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sim_cca");
 	TCase *tcase = tcase_create("all");
@@ -238,5 +238,5 @@ int main(void)
 	tcase_add_test(tcase, test_power);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -490,7 +490,7 @@ START_TEST(test_traps_lost)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sim_fault");
 	TCase *tcase = tcase_create("all");
@@ -514,5 +514,5 @@ int main(void)
 	tcase_add_test(tcase, test_traps_lost);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

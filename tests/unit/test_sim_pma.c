@@ -390,7 +390,7 @@ START_TEST(test_manager)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sim_pma");
 	TCase *tcase = tcase_create("all");
@@ -409,5 +409,5 @@ int main(void)
 	tcase_add_test(tcase, test_manager);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -591,7 +591,7 @@ START_TEST(test_p_keys)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sim_port");
 	TCase *tcase = tcase_create("all");
@@ -617,5 +617,5 @@ int main(void)
 	tcase_add_test(tcase, test_p_keys);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -608,7 +608,7 @@ START_TEST(test_sender_answers)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sim_rmpp");
 	TCase *tcase = tcase_create("all");
@@ -629,5 +629,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_sender_answers, 0, G_N_ELEMENTS(answers));
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

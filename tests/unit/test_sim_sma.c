@@ -522,7 +522,7 @@ START_TEST(test_mute)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sim_sma");
 	TCase *tcase = tcase_create("all");
@@ -547,5 +547,5 @@ int main(void)
 	tcase_add_test(tcase, test_mute);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

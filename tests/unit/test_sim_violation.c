@@ -355,7 +355,7 @@ START_TEST(test_enforcement)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sim_violation");
 	TCase *tcase = tcase_create("all");
@@ -373,5 +373,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_enforcement, 0, 2);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

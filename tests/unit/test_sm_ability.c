@@ -113,7 +113,7 @@ START_TEST(not_told)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sm_ability");
 	TCase *tcase = tcase_create("ability");
@@ -123,5 +123,5 @@ int main(void)
 	tcase_add_test(tcase, told);
 	tcase_add_test(tcase, not_told);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

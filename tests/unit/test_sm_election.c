@@ -238,7 +238,7 @@ START_TEST(controls)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("sm_election");
 	TCase *tcase = tcase_create("tables");
@@ -251,5 +251,5 @@ int main(void)
 	tcase_add_test(tcase, unable_is_controlled);
 	tcase_add_test(tcase, controls);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -151,7 +151,7 @@ START_TEST(at_the_end)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("state_writer");
 	TCase *tcase = tcase_create("state_writer");
@@ -162,5 +162,5 @@ int main(void)
 	tcase_add_test(tcase, removed);
 	tcase_add_loop_test(tcase, at_the_end, 0, 2);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

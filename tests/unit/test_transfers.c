@@ -559,11 +559,11 @@ static TCase *tests(const char *name, void (*choose)(void))
 	return tcase;
 }
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("transfers");
 
 	suite_add_tcase(suite, tests("one by one", choose_single));
 	suite_add_tcase(suite, tests("many at once", choose_many));
-	return run_suite(suite);
+	return suite;
 }

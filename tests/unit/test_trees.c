@@ -386,7 +386,7 @@ START_TEST(test_seeded)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	struct shape_seeds seeds = shape_seeds(SEEDS);
 	int chunks = (int)((seeds.last - seeds.first) / CHUNK + 1);
@@ -399,5 +399,5 @@ int main(void)
 	tcase_add_test(tcase, test_seeded);
 	tcase_set_timeout(tcase, 600);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -369,7 +369,7 @@ START_TEST(too_many_lines)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("unhealthy_ports");
 	TCase *tcase = tcase_create("unhealthy_ports");
@@ -390,5 +390,5 @@ int main(void)
 	tcase_add_loop_test(tcase, bad_line, 0, G_N_ELEMENTS(bad_lines));
 	tcase_add_test(tcase, too_many_lines);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -134,7 +134,7 @@ START_TEST(doubts_of_a_cancelled_sweep)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("walk");
 	TCase *tcase = tcase_create("walk");
@@ -146,5 +146,5 @@ int main(void)
 	tcase_add_test(tcase, dropped);
 	tcase_add_test(tcase, doubts_of_a_cancelled_sweep);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -106,7 +106,7 @@ START_TEST(test_extreme_round_trips)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("window");
 	TCase *tcase = tcase_create("window");
@@ -118,5 +118,5 @@ int main(void)
 	tcase_add_test(tcase, test_wait_follows_round_trips);
 	tcase_add_test(tcase, test_extreme_round_trips);
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }

@@ -401,7 +401,7 @@ START_TEST(test_check_accepts)
 }
 END_TEST
 
-int main(void)
+TEST_SUITE
 {
 	Suite *suite = suite_create("wire");
 	TCase *tcase = tcase_create("wire");
@@ -423,5 +423,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_check_finds, 0, 0 MISTAKES);
 #undef X
 	suite_add_tcase(suite, tcase);
-	return run_suite(suite);
+	return suite;
 }
