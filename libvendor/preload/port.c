@@ -487,7 +487,7 @@ static ssize_t writev_port(int fd, const struct iovec *parts, int n)
 	return octets;
 }
 
-/* For a descriptor that is no port it is the C library's. */
+/* For any other descriptor it is the C library's. */
 PRELOAD_EXPORT ssize_t writev(int fd, const struct iovec *parts, int n)
 {
 	ssize_t octets;

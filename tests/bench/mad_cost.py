@@ -3,8 +3,9 @@
 """Where the time of a cold start goes: processor time, context switches and system calls, by thread
 and per MAD; ours beside the peer, on ibsim and on osmsim.
 
-The threads' figures come from /proc when the subnet is up. System calls are counted by strace in a
-run of their own (--strace), as it slows the daemon down; those of a preloaded simulator count too."""
+The threads' figures come from /proc when the subnet is up. System calls are counted by strace in
+a run of their own (--strace), as it slows the daemon down; those of a preloaded simulator count,
+too."""
 
 import argparse
 import os
