@@ -113,7 +113,8 @@ static void offer_ways(struct nue *nue, uint32_t sw)
 	}
 }
 
-static bool is_free(struct nue *nue, uint32_t channel)
+/* Takes the step from a channel to the rest of the path; false if that closes a loop. */
+static bool take_step(struct nue *nue, uint32_t channel)
 {
 	struct acyclic_step step;
 
@@ -134,7 +135,7 @@ static void join_others(struct nue *nue)
 		while ((c = *bucket) != FABRIC_NONE) {
 			*bucket = nue->next[c];
 			nue->n_offers--;
-			if (is_in(nue, channels->from[c]) || !is_free(nue, c))
+			if (is_in(nue, channels->from[c]) || !take_step(nue, c))
 				continue;
 			join(nue, c, cost);
 			offer_ways(nue, channels->from[c]);

@@ -472,14 +472,20 @@ static void find_repeats(const struct route_graph *graph, const struct layered_w
 	}
 }
 
-static bool is_way(struct layered *layered, enum spread_by by)
+/* Searches for dimensions once, if a way to spread needs them. */
+static void look_for_dimensions(struct layered *layered, unsigned int ways)
 {
-	if (by != SPREAD_DIMENSIONS)
-		return by == SPREAD_LIDS || !layered->kept;
-	if (!layered->has_looked)
-		layered->dimension = route_dimensions(layered->graph);
+	if (layered->has_looked || !(ways >> SPREAD_DIMENSIONS & 1))
+		return;
+	layered->dimension = route_dimensions(layered->graph);
 	layered->has_looked = true;
-	return layered->dimension;
+}
+
+static bool is_way(const struct layered *layered, enum spread_by by)
+{
+	if (by == SPREAD_DIMENSIONS)
+		return layered->dimension;
+	return by == SPREAD_LIDS || !layered->kept;
 }
 
 /* LID by LID, except on trees: there, by index, those of a leaf take all ways up in turn. */
@@ -535,6 +541,7 @@ static void spread_all(struct layered *layered, unsigned int ways)
 	struct spread spreads[SPREAD_WAYS];
 	uint32_t n = 0;
 
+	look_for_dimensions(layered, ways);
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++) {
 		if (!(ways >> by & 1) || layered->ways[by].is_spread ||
 		    !is_way(layered, by))

@@ -95,17 +95,19 @@ static struct acyclic *note_all(const struct layered *layered, bool few)
 	return noting.lane;
 }
 
-/* Whether one lane suffices for all paths, and for the trunk if one is wanted. */
-static bool is_one(struct layered *layered)
+/*
+ * Finds out, once, whether one lane suffices for all paths, and for the trunk if one is wanted, and
+ * then the trunk too.
+ */
+static void examine_way(struct layered *layered)
 {
 	struct layered_way *way = layered->way;
 
 	if (way->all)
-		return way->is_one;
+		return;
 	layered_find_trunk(layered, true);
 	way->all = note_all(layered, false);
 	way->is_one = acyclic_sort(way->all) && layered_take_trunk(layered, way->all);
-	return way->is_one;
 }
 
 /* ---- lanes ---- */
@@ -323,7 +325,8 @@ static void assign(struct layers *layers)
 	bool keeps_lanes = kept && (kept[0].routing->lanes || kept[1].routing->lanes);
 	uint32_t n = layers->lanes->n_switches;
 
-	if (!is_one(layers->layered) || keeps_lanes) {
+	examine_way(layers->layered);
+	if (!layers->layered->way->is_one || keeps_lanes) {
 		assign_pairs(layers);
 		return;
 	}
@@ -379,9 +382,12 @@ bool layered_assign_one(struct layered *layered)
 {
 	/* Paths to one LID of each switch show a loop sooner. */
 	struct acyclic *few = layered->way->all ? NULL : note_all(layered, true);
-	bool good = (!few || acyclic_sort(few)) && is_one(layered);
+	bool good = !few || acyclic_sort(few);
 
 	acyclic_free(few);
+	if (good)
+		examine_way(layered);
+	good = good && layered->way->is_one;
 	if (good)
 		layered->way->routing->promises |= ROUTE_DEADLOCK_FREE;
 	return good;
