@@ -156,12 +156,14 @@ struct route_input {
 	const struct routing *old;
 };
 
+struct route_engine;
+
 /* LFTs of all switches. Rows are shared: engines fill new rows, later only routing_put() writes. */
 struct routing {
 	struct ref ref;
 	struct fabric *fabric; /* for which it was made */
-	const char *engine; /* name of the engine that made it */
-	const char *maker;  /* engine that made what switches hold, if known; else NULL */
+	const struct route_engine *engine; /* it made this; NULL: what switches hold */
+	const struct route_engine *maker;  /* it made what switches hold; NULL: unknown */
 	char *input_word;   /* fingerprint_of_input() of its input; NULL: unknown */
 	char *demand_word;  /* fingerprint_of_demand(), if routing_renew() made it; or NULL */
 	unsigned int promises;
@@ -198,15 +200,21 @@ struct routing {
 	uint64_t cut_by_caps; /* (host switch, host LID) pairs left unreachable by LinearFDBCap */
 };
 
-struct routing *routing_new(const struct fabric *fabric, const char *engine,
+struct routing *routing_new(const struct fabric *fabric, const struct route_engine *engine,
 			    unsigned int promises);
 /* routing_new() with rows not set yet, for threads that share the work. */
-struct routing *routing_new_unset(const struct fabric *fabric, const char *engine,
+struct routing *routing_new_unset(const struct fabric *fabric, const struct route_engine *engine,
 				  unsigned int promises);
 /* What switches hold, whatever made it: discards, until rows are written. For routing_renew(). */
 struct routing *routing_new_held(const struct fabric *fabric);
 struct routing *routing_ref(struct routing *routing);
 void routing_unref(struct routing *routing);
+
+/* Whether it was not made by an engine here: routing_new_held(). */
+static inline bool routing_is_held(const struct routing *routing)
+{
+	return !routing->engine;
+}
 
 /* The routing as the engine made it. */
 static inline struct routing *routing_made(struct routing *routing)

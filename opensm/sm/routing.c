@@ -330,7 +330,7 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 		*why = g_strdup(error->message);
 		return NULL;
 	}
-	log_verbose(job->log, "%s: routes %s", routing->engine, ways[job->way]);
+	log_verbose(job->log, "%s: routes %s", routing->engine->name, ways[job->way]);
 	if (judge(job, routing, &input, why))
 		return routing;
 	routing_unref(routing);
@@ -348,7 +348,7 @@ static struct routing *compute(struct route_job *job, const struct route_engine 
 	const struct routing *old = job->old;
 	struct routing *routing = renew(job, engine, old, &first);
 
-	if (!routing && (job->way != ROUTE_ANEW || (old && old->maker == engine->name))) {
+	if (!routing && (job->way != ROUTE_ANEW || (old && old->maker == engine))) {
 		log_error(job->log, "routing engine %s starts afresh: %s", engine->name, first);
 		g_clear_pointer(&first, g_free);
 		routing = renew(job, engine, NULL, &first);
@@ -370,8 +370,7 @@ static void use_files(struct route_job *job, struct route_files *files)
 static bool can_hold(const struct route_job *job, const struct route_engine *engine)
 {
 	return job->old && job->used.files && job->used.files != job->now.files &&
-	       !strcmp(job->old->engine, engine->name) &&
-	       job->used.roots_found == job->now.roots_found;
+	       job->old->engine == engine && job->used.roots_found == job->now.roots_found;
 }
 
 /*
@@ -589,14 +588,14 @@ static void tell_credit_loop(struct sm *sm, const struct routing *routing,
 		log_error(sm->log,
 			  "routes of %s have a credit loop, the fabric can deadlock under load "
 			  "(routing engine updn has none): %s",
-			  routing->engine, witness);
+			  routing->engine->name, witness);
 	else if (!verdict->acyclic && is_new)
 		log_info(sm->log,
 			 "WARNING: routes of %s have a credit loop through LIDs of switches only: "
 			 "%s",
-			 routing->engine, witness);
+			 routing->engine->name, witness);
 	else if (verdict->acyclic && routes->credit_loop)
-		log_info(sm->log, "routes of %s have no credit loop", routing->engine);
+		log_info(sm->log, "routes of %s have no credit loop", routing->engine->name);
 	g_free(routes->credit_loop);
 	routes->credit_loop = verdict->acyclic ? NULL : g_strdup(witness);
 	routes->only_switches = verdict->hosts_acyclic;
@@ -608,16 +607,17 @@ static void tell_routing(struct sm *sm, const struct routing *routing,
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	if (routing->note)
-		g_string_append_printf(text, "routing engine %s: %s", routing->engine,
+		g_string_append_printf(text, "routing engine %s: %s", routing->engine->name,
 				       routing->note);
 	if (verdict->discarded)
 		g_string_append_printf(text,
 				       "%s%s: %" G_GUINT64_FORMAT " paths to or from switches "
 				       "would close a credit loop and are left out",
-				       text->len ? "; " : "", routing->engine, verdict->discarded);
+				       text->len ? "; " : "", routing->engine->name,
+				       verdict->discarded);
 	say_once(sm, &sm->routes->told_note, text->len ? g_strdup(text->str) : NULL);
 	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
-		    routing->engine, verdict->max_hops, verdict->paths);
+		    routing->engine->name, verdict->max_hops, verdict->paths);
 }
 
 static void tell_stages(struct sm *sm, const struct route_stages *stages)
@@ -701,19 +701,19 @@ static void tell_failures(struct sm *sm, const struct route_job *job)
 	struct routes *routes = sm->routes;
 	const struct routing *routing = job->routing;
 	char *fallback = job->failures->len ? g_strdup(job->failures->str) : NULL;
-	bool same = sm->routing && routing && !strcmp(sm->routing->engine, routing->engine) &&
+	bool same = sm->routing && routing && sm->routing->engine == routing->engine &&
 		    routes->used.roots_found == job->now.roots_found &&
 		    !g_strcmp0(fallback, routes->fallback);
 
 	if (fallback && routing) {
 		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR, "routing engine %s", fallback);
 		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR,
-		       "falling back to routing engine %s%s", routing->engine,
+		       "falling back to routing engine %s%s", routing->engine->name,
 		       job->now.roots_found ? " with roots that it finds" : "");
 	}
 	if (!fallback && routes->fallback)
 		log_info(sm->log, "routing engine %s, first of the list, is in use again",
-			 routing->engine);
+			 routing->engine->name);
 	g_free(routes->fallback);
 	routes->fallback = fallback;
 }

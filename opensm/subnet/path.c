@@ -290,7 +290,7 @@ char *policy_path_tell(const struct subnet *subnet, const struct policy_path *pa
 	case POLICY_ENDS:
 		return g_strdup("the ends, which know no code of a faster one");
 	case POLICY_ROUTES:
-		return g_strdup_printf("routing engine %s", subnet->routing->engine);
+		return g_strdup_printf("routing engine %s", subnet->routing->engine->name);
 	default:
 		return g_strdup("it does not leave the port");
 	}

@@ -168,8 +168,8 @@ static void lose_cable(struct bench *bench, const char *spec)
 		fabric->switches[sw].info.multicast_fdb_cap =
 			before->fabric->switches[sw].info.multicast_fdb_cap;
 	routing_unref(now->routing);
-	now->routing = routing_renew(route_find(before->routing->engine), fabric, &input,
-				     before->routing, &way, NULL);
+	now->routing =
+		routing_renew(before->routing->engine, fabric, &input, before->routing, &way, NULL);
 	bench->subnet = now;
 }
 

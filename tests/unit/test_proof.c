@@ -101,7 +101,7 @@ static struct proof_verdict expect_verdict(struct trial *trial, const struct rou
 			      fast.hosts_acyclic == slow.hosts_acyclic,
 		      "%s, %s, %s: verifier and checker say complete %d %d, loop free %d %d, "
 		      "acyclic %d %d, of hosts %d %d: %s",
-		      trial->what, routing->engine, how, fast.complete, slow.complete,
+		      trial->what, routing->engine->name, how, fast.complete, slow.complete,
 		      fast.loop_free, slow.loop_free, fast.acyclic, slow.acyclic,
 		      fast.hosts_acyclic, slow.hosts_acyclic, fast.witness);
 	trial->tally->verdicts++;
@@ -273,8 +273,8 @@ static void expect_stages(struct trial *trial, const struct routing *routing, co
 	trial->tally->unsafe_at_once += unsafe;
 	ck_assert_msg(!stages->n_discarded || stages->in_haste || !free_before ||
 			      !mixture.acyclic || mixture.loops,
-		      "%s, %s: %u LIDs are discarded without need", trial->what, routing->engine,
-		      stages->n_discarded);
+		      "%s, %s: %u LIDs are discarded without need", trial->what,
+		      routing->engine->name, stages->n_discarded);
 	for (uint32_t i = 0; i < stages->n; i++) {
 		const uint8_t **after =
 			proof_rows_for(trial->net, (uint8_t *const *)stages->rows[i],
@@ -284,7 +284,7 @@ static void expect_stages(struct trial *trial, const struct routing *routing, co
 		ck_assert_msg(!mixture.loops && (!mixture.drops || may_lose) &&
 				      (!free_before || mixture.acyclic),
 			      "%s, %s: stage %u of %u: %u LIDs loop, %u lose, acyclic %d",
-			      trial->what, routing->engine, i + 1, stages->n, mixture.loops,
+			      trial->what, routing->engine->name, i + 1, stages->n, mixture.loops,
 			      mixture.drops, mixture.acyclic);
 		if (i)
 			proof_rows_free((const uint8_t **)before.lft, trial->net->n);
@@ -318,7 +318,7 @@ static void try_transition(struct trial *trial, const struct fabric *before,
 	expect_stages(trial, routing, held, stages);
 	ck_assert_msg((verdict.acyclic && !cyclic) || !verdict.loop_free || !stages->n_discarded,
 		      "%s, %s: %u LIDs are discarded, but credits loop anyway", trial->what,
-		      routing->engine, stages->n_discarded);
+		      routing->engine->name, stages->n_discarded);
 	trial->tally->transitions++;
 	trial->tally->at_once += stages->n == 1;
 	trial->tally->ordered += stages->n_ordered != 0;

@@ -104,7 +104,7 @@ static void tell(const struct conflicts *c, const struct party *party, char *who
 				g_strdup_printf("%s gives SL %s other VLs than routing engine %s "
 						"(%s) needs: it is not obeyed for these in %u "
 						"row(s)",
-						who, sls->str, c->routing->engine, where,
+						who, sls->str, c->routing->engine->name, where,
 						party->ports));
 	g_free(who);
 }

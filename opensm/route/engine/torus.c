@@ -668,7 +668,7 @@ static struct routing *torus_2qos_compute(const struct fabric *fabric,
 		return NULL;
 	}
 	torus.graph = graph = route_graph_new(fabric);
-	torus.routing = routing_new(fabric, "torus-2QoS", ROUTE_DEADLOCK_FREE);
+	torus.routing = routing_new(fabric, &route_engine_torus_2qos, ROUTE_DEADLOCK_FREE);
 	if (!init(&torus, error) || !route(&torus, route_data_vls(fabric, input), error))
 		g_clear_pointer(&torus.routing, routing_unref);
 	g_free(torus.sw);

@@ -59,7 +59,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	graph->connect_roots = input->connect_roots && engine->promises & ROUTE_DEADLOCK_FREE;
 	hops = find_hops(engine, graph, fabric, input, next, error);
 	if (hops) {
-		routing = routing_new_unset(fabric, engine->name, engine->promises);
+		routing = routing_new_unset(fabric, engine, engine->promises);
 		routing->max_hops = route_most_hops(graph, hops);
 		routing->note = g_strdup(graph->note ? graph->note : graph->roots_note);
 		if (engine->preferences)

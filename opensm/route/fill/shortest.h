@@ -64,9 +64,9 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GError **error);
 
 /*
- * route_hops_all() by the weights of the input: sets graph->weight unless all are 1, removes
- * heavier cables beside lighter ones from the graph, and sets graph->note for the operator. NULL
- * and error if switches are too far apart even if all weights are 1.
+ * route_hops_all() by the weights of the input: sets graph->is_weighed, graph->weight unless all
+ * are 1, removes heavier cables beside lighter ones from the graph, and sets graph->note for the
+ * operator. NULL and error if switches are too far apart even if all weights are 1.
  */
 uint8_t *route_hops_by_weight(struct route_graph *graph, const struct fabric *fabric,
 			      const struct route_input *input, uint8_t *next, GError **error);

@@ -156,6 +156,7 @@ uint8_t *route_hops_by_weight(struct route_graph *graph, const struct fabric *fa
 	uint8_t *hops = NULL;
 
 	weigh(graph, weight);
+	graph->is_weighed = true;
 	while (graph->weight && !hops) {
 		bool far;
 

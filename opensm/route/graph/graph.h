@@ -55,6 +55,7 @@ struct route_graph {
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
 	uint8_t *own_lmc;
 	uint8_t *weight; /* [edge]: number of hops it counts as, see weights.c; NULL: 1 each */
+	bool is_weighed; /* weights.c was applied: some heavier parallel cables are left out */
 	char *note; /* about the weights, for the operator; NULL: none */
 	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every path is legal */
 	char *roots_note; /* what is odd about the roots that the operator named; NULL: nothing */

@@ -64,7 +64,7 @@ void layered_turn_to(struct layered *layered, enum spread_by by)
 
 	if (way->routing)
 		return;
-	way->routing = routing_new_unset(layered->fabric, engine->name, engine->promises);
+	way->routing = routing_new_unset(layered->fabric, engine, engine->promises);
 	way->routing->max_hops = route_most_hops(layered->graph, layered->hops);
 	route_columns_init(&way->columns, layered->channels, layered->graph->n, way->routing->top);
 	way->repeats = g_new0(bool, way->routing->top + 1);

@@ -316,7 +316,7 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	struct route_change *change;
 
 	/* change.c does not support weights */
-	if (!old->trace || old->trace->graph->note || old->trace->graph->weight)
+	if (!old->trace || old->trace->graph->is_weighed)
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);
 	if (change && is_as_good(change, input->order))

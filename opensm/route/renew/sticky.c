@@ -18,7 +18,6 @@
 #include "route/renew/trace.h"
 #include "route/value/fingerprint.h"
 
-#define HELD "" /* engine of tables that were read from switches */
 #define WORK_MUCH (1u << 20) /* entries */
 #define LOST_PART 200 /* one cable in this many */
 
@@ -35,12 +34,7 @@ struct sticky {
 
 struct routing *routing_new_held(const struct fabric *fabric)
 {
-	return routing_new(fabric, HELD, 0);
-}
-
-static bool is_held(const struct routing *routing)
-{
-	return !strcmp(routing->engine, HELD);
+	return routing_new(fabric, NULL, 0);
 }
 
 static uint64_t owner_of(const struct fabric *fabric, uint16_t lid)
@@ -145,7 +139,7 @@ uint64_t routing_stick_to(const struct route_input *input, struct routing *routi
 	bool good;
 
 	if (!routing->trace ||
-	    (!is_held(old) && (!old->trace || strcmp(routing->engine, old->engine) != 0)))
+	    (!routing_is_held(old) && (!old->trace || routing->engine != old->engine)))
 		return 0;
 	sticky.before = route_places(routing->fabric, old->fabric);
 	find_leaves(&sticky);
@@ -204,8 +198,8 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 static bool is_of_same_input(const struct routing *old, const struct route_engine *engine,
 			     const char *word)
 {
-	if (is_held(old))
-		return old->maker == engine->name && !strcmp(old->input_word, word);
+	if (routing_is_held(old))
+		return old->maker == engine && !strcmp(old->input_word, word);
 	return !old->input_word || !strcmp(old->input_word, word);
 }
 
@@ -219,7 +213,7 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
 	struct routing *routing;
 	bool same;
 
-	if (old && strcmp(old->engine, engine->name) != 0 && !is_held(old))
+	if (old && old->engine != engine && !routing_is_held(old))
 		old = NULL;
 	same = old && is_of_same_input(old, engine, word);
 	if (same && old->demand_word &&

@@ -142,7 +142,7 @@ void routing_settle(struct routing *routing, struct route_graph *graph, uint8_t 
 
 /* ---- routings ---- */
 
-static struct routing *new_for(const struct fabric *fabric, const char *engine,
+static struct routing *new_for(const struct fabric *fabric, const struct route_engine *engine,
 			       unsigned int promises)
 {
 	struct routing *routing = g_new0(struct routing, 1);
@@ -157,7 +157,7 @@ static struct routing *new_for(const struct fabric *fabric, const char *engine,
 	return routing;
 }
 
-struct routing *routing_new_unset(const struct fabric *fabric, const char *engine,
+struct routing *routing_new_unset(const struct fabric *fabric, const struct route_engine *engine,
 				  unsigned int promises)
 {
 	struct routing *routing = new_for(fabric, engine, promises);
@@ -168,7 +168,8 @@ struct routing *routing_new_unset(const struct fabric *fabric, const char *engin
 	return routing;
 }
 
-struct routing *routing_new(const struct fabric *fabric, const char *engine, unsigned int promises)
+struct routing *routing_new(const struct fabric *fabric, const struct route_engine *engine,
+			    unsigned int promises)
 {
 	struct routing *routing = routing_new_unset(fabric, engine, promises);
 
