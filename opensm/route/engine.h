@@ -147,7 +147,6 @@ struct route_input {
 	const ROUTE_LIST_##kind *member;                                                           \
 	uint32_t n_##member;
 #include "route/inputs.def"
-	const uint32_t *order;	/* [switch]: of the tables mixed with these; see fdb_cap.c */
 	struct route_lfts lfts;	      /* engine file */
 	struct route_hops_rows hops; /* engine file */
 	struct route_torus torus;    /* engine torus-2QoS */
@@ -242,10 +241,11 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
  * NULL if the fabric has a switch, a cable between switches or more than a few LIDs that were
  * absent, or elsewhere, at the last full computation; if hosts or switches can no longer reach each
  * other by the rules of the engine; if the cables of a sixth of the switches have changed; or if
- * the engine cannot repair. Then compute the tables from scratch.
+ * the engine cannot repair; or if the order of switches is not the given one (NULL: any will do).
+ * Then compute the tables from scratch.
  */
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
-			       const struct routing *old);
+			       const struct routing *old, const uint32_t *order);
 
 /*
  * Puts entries of an old routing of the same engine back into a newly computed one to which no
@@ -268,7 +268,10 @@ GQuark route_error_quark(void);
 
 struct route_graph;
 struct layered;
-/* An engine has one of: compute(), hops() by which it routes, route() on a layered graph. */
+/*
+ * An engine has one of: compute(); hops() by which it routes, perhaps with finish(); route() on a
+ * layered graph.
+ */
 struct route_engine {
 	const char *name;
 	const char *summary; /* one line for --help and status */
@@ -285,12 +288,21 @@ struct route_engine {
 	 */
 	uint8_t *(*hops)(struct route_graph *graph, const struct fabric *fabric,
 			 const struct route_input *input, uint8_t *next, GError **error);
+	/* Completes what a routing by such hops promises. NULL: it is complete. */
+	void (*finish)(struct routing *routing, const struct route_input *input);
 	/* Makes tables and lanes of a layered engine (layered.h); false and error if it cannot. */
 	bool (*route)(struct layered *layered, GError **error);
 };
 
 struct routing *route_compute(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, GError **error);
+/*
+ * route_compute() for tables that are mixed with others (fdb_cap.c): [switch]: its place in the
+ * order of those. Engines with hops() follow it, others have none. NULL: the engine's own order.
+ */
+struct routing *route_compute_in_order(const struct route_engine *engine,
+				       const struct fabric *fabric, const struct route_input *input,
+				       const uint32_t *order, GError **error);
 
 /* How a routing was derived from an old one, from the least work to the most. */
 enum route_way {

@@ -172,7 +172,7 @@ static void step(struct bed *bed)
 
 	if (bed->routing)
 		check_hops(bed, fabric);
-	routing = bed->routing ? routing_repair(fabric, &bed->input, bed->routing) : NULL;
+	routing = bed->routing ? routing_repair(fabric, &bed->input, bed->routing, NULL) : NULL;
 	if (routing) {
 		bed->repaired++;
 	} else {

@@ -218,7 +218,7 @@ static double mean_repair(const char *engine, const char *spec, uint32_t step)
 		builder_unlink(cable->a);
 		fabric = builder_freeze(builder);
 		builder_link(cable->a, cable->b);
-		repaired = routing_repair(fabric, &input, routing);
+		repaired = routing_repair(fabric, &input, routing, NULL);
 		ck_assert_ptr_nonnull(repaired);
 		blocks += count_changed_blocks(repaired, routing);
 		n++;

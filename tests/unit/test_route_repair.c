@@ -508,7 +508,7 @@ static void try_threads(struct trial *trial)
 		struct routing *again;
 
 		input.threads = threads[i];
-		again = routing_repair(trial->now.fabric, &input, trial->old.routing);
+		again = routing_repair(trial->now.fabric, &input, trial->old.routing, NULL);
 		ck_assert_msg(again, "%s: %u threads refuse", trial->what->str, threads[i]);
 		checker_same_tables(trial->now.routing, again, trial->what->str);
 		routing_unref(again);
@@ -589,7 +589,7 @@ static void repair(struct trial *trial, bool hosts_only)
 	GByteArray *old = bytes_of(trial->old.routing), *home = bytes_of(trial->home.routing);
 
 	trial->now.routing =
-		routing_repair(trial->now.fabric, &trial->input, trial->old.routing);
+		routing_repair(trial->now.fabric, &trial->input, trial->old.routing, NULL);
 	if (trial->now.routing)
 		judge_repaired(trial, hosts_only);
 	else

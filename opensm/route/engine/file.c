@@ -504,7 +504,7 @@ static struct routing *file_compute(const struct fabric *fabric, const struct ro
 				    "neither lfts_file nor lid_matrix_dump_file is set");
 		return NULL;
 	}
-	filler = route_engine_minhop.compute(fabric, input, error);
+	filler = route_by_hops(&route_engine_minhop, fabric, input, NULL, error);
 	if (!filler)
 		return NULL;
 	load = load_new(fabric, input, filler);

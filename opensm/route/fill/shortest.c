@@ -26,13 +26,13 @@ uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops)
 /* By the rules of the engine, or up and down in the given order, if that is suitable. */
 static uint8_t *find_hops(const struct route_engine *engine, struct route_graph *graph,
 			  const struct fabric *fabric, const struct route_input *input,
-			  uint8_t *next, GError **error)
+			  const uint32_t *order, uint8_t *next, GError **error)
 {
 	uint8_t *hops;
 
-	if (!input->order)
+	if (!order)
 		return engine->hops(graph, fabric, input, next, error);
-	route_orient_by(graph, g_memdup2(input->order, graph->n * sizeof(*input->order)));
+	route_orient_by(graph, g_memdup2(order, graph->n * sizeof(*order)));
 	hops = route_hops_or_error(graph, next, error);
 	if (hops && !(engine->promises & ROUTE_DEADLOCK_FREE) &&
 	    !route_reaches(graph, fabric, hops, NULL)) {
@@ -44,7 +44,8 @@ static uint8_t *find_hops(const struct route_engine *engine, struct route_graph 
 }
 
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
-			      const struct route_input *input, GError **error)
+			      const struct route_input *input, const uint32_t *order,
+			      GError **error)
 {
 	static const struct route_input nothing = {0};
 	struct route_graph *graph = route_graph_new(fabric);
@@ -57,7 +58,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 
 	graph->threads = input->threads;
 	graph->connect_roots = input->connect_roots && engine->promises & ROUTE_DEADLOCK_FREE;
-	hops = find_hops(engine, graph, fabric, input, next, error);
+	hops = find_hops(engine, graph, fabric, input, order, next, error);
 	if (hops) {
 		routing = routing_new_unset(fabric, engine, engine->promises);
 		routing->max_hops = route_most_hops(graph, hops);
@@ -74,6 +75,8 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	if (routing) {
 		route_note_ties(routing, graph, hops);
 		routing_settle(routing, graph, hops);
+		if (engine->finish)
+			engine->finish(routing, input);
 	} else {
 		g_free(hops);
 		route_graph_free(graph);

@@ -310,7 +310,7 @@ static bool is_as_good(const struct route_change *change, const uint32_t *order)
 }
 
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
-			       const struct routing *old)
+			       const struct routing *old, const uint32_t *order)
 {
 	struct routing *routing = NULL;
 	struct route_change *change;
@@ -319,7 +319,7 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	if (!old->trace || old->trace->graph->is_weighed)
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);
-	if (change && is_as_good(change, input->order))
+	if (change && is_as_good(change, order))
 		routing = make(change, input);
 	route_change_free(change);
 	return routing;

@@ -178,7 +178,7 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 	*way = ROUTE_REPAIRED;
 	by.old = same_input ? old : NULL;
 	if (same_input && !input->ties)
-		repaired = routing_repair(fabric, input, old);
+		repaired = routing_repair(fabric, input, old, NULL);
 	if (repaired && !repaired->trace->uneven)
 		return repaired;
 	routing = route_compute(engine, fabric, &by, repaired ? NULL : error);
