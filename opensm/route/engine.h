@@ -151,8 +151,6 @@ struct route_input {
 	struct route_hops_rows hops; /* engine file */
 	struct route_torus torus;    /* engine torus-2QoS */
 	unsigned int vls;	     /* data VLs that layered engines may use; 0: 15 */
-	/* A layered engine's result of the same input, to keep its good parts; or NULL. */
-	const struct routing *old;
 };
 
 struct route_engine;
@@ -232,32 +230,6 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
 	return lid <= routing->top ? routing->lft[sw][lid] : ROUTE_NO_PORT;
 }
 
-/*
- * The routing of a fabric in which cables, switches or hosts were lost or came back since old was
- * made. An entry changes if it no longer begins a best path, or if the entry that it replaced does
- * so again; parts that come back unchanged get their former entries. Entries of LIDs that are gone
- * stay. In networks other than trees a few more entries are moved to keep the load balanced.
- *
- * NULL if the fabric has a switch, a cable between switches or more than a few LIDs that were
- * absent, or elsewhere, at the last full computation; if hosts or switches can no longer reach each
- * other by the rules of the engine; if the cables of a sixth of the switches have changed; or if
- * the engine cannot repair; or if the order of switches is not the given one (NULL: any will do).
- * Then compute the tables from scratch.
- */
-struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
-			       const struct routing *old, const uint32_t *order);
-
-/*
- * Puts entries of an old routing of the same engine back into a newly computed one to which no
- * other reference exists yet, if they still begin a best path to the same endport; returns their
- * number. An entry stays new if its path was not there before, such as by a new cable. Nothing is
- * put back, and 0 returned, if the busiest cable would carry over 10 % more than without that; if
- * in a large network so many cables are lost that this is to be expected; or if the engine cannot
- * repair.
- */
-uint64_t routing_stick_to(const struct route_input *input, struct routing *routing,
-			  const struct routing *old);
-
 #define ROUTE_ERROR route_error_quark()
 enum route_error {
 	ROUTE_ERROR_UNKNOWN_ENGINE,
@@ -303,33 +275,6 @@ struct routing *route_compute(const struct route_engine *engine, const struct fa
 struct routing *route_compute_in_order(const struct route_engine *engine,
 				       const struct fabric *fabric, const struct route_input *input,
 				       const uint32_t *order, GError **error);
-
-/* How a routing was derived from an old one, from the least work to the most. */
-enum route_way {
-	ROUTE_SAME,
-	ROUTE_REPAIRED,
-	ROUTE_STICKY, /* newly computed, but with all entries of the old one that were still good */
-	ROUTE_ANEW,
-};
-
-/*
- * Follows an old routing of the same engine in the cheapest way that gives good tables: by a
- * repair, or else by a full computation with or without routing_stick_to(); also by a full
- * computation if a repair in a small network, or in one other than a tree, loads a cable over 10 %
- * more. Returns a reference to old itself if this function made it, and fabric and input have not
- * changed in anything that matters to routing: *way is ROUTE_SAME. There is no repair if the input
- * is known to have changed. old may be NULL, or of another engine.
- *
- * From routing_new_held() it keeps what routing_stick_to() would, if over half of the entries are
- * as the engine computes them: then they are tables of that engine, which were repaired. Other
- * tables were made by other rules, and are replaced.
- *
- * The result has no entries for LIDs that a switch cannot hold because of its LinearFDBCap; paths
- * to these go around the switch as far as cables allow.
- */
-struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
-			      const struct route_input *input, const struct routing *old,
-			      enum route_way *way, GError **error);
 
 const struct route_engine *route_find(const char *name); /* NULL if there is none */
 const struct route_engine *const *route_engines(void);	 /* NULL-terminated */

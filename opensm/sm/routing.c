@@ -12,6 +12,7 @@
 #include "policy/files/ties.h"
 #include "policy/files/unknown_guids.h"
 #include "policy/partition/demand.h"
+#include "route/renew/renew.h"
 #include "route/transition/fixed.h"
 #include "route/transition/lane_changes.h"
 #include "route/transition/transition.h"

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "route/renew/renew.h"
 #include "sm/forward/trees.h"
 #include "tests/memory_used.h"
 #include "tests/unit/test_sa_make.h"

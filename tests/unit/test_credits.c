@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "route/renew/renew.h"
 #include "route/value/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/credits.h"

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "route/renew/renew.h"
 #include "route/value/lanes.h"
 #include "sm/store/path_sls.h"
 #include "tests/run_suite.h"

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "route/renew/renew.h"
 #include "route/transition/transition.h"
 #include "route/value/lanes.h"
 #include "tests/run_suite.h"

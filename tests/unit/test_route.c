@@ -8,6 +8,7 @@
 
 #include "route/engine.h"
 #include "route/graph/graph.h"
+#include "route/renew/renew.h"
 #include "route/value/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"

@@ -10,6 +10,7 @@
 #include "fabric_make.h"
 #include "route/order/orient.h"
 #include "route/renew/change.h"
+#include "route/renew/renew.h"
 #include "tests/run_suite.h"
 
 #define CABLES_MAX 512

@@ -8,8 +8,10 @@
 #include "tests/run_suite.h"
 
 #include "osmroute/quality.h"
+#include "route/graph/flows.h"
 #include "route/graph/graph.h"
-#include "route/renew/trace.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 #include "route/value/lanes.h"
 #include "tests/unit/fabric_make.h"
 

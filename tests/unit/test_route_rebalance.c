@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "route/fill/shortest.h"
-#include "route/renew/trace.h"
+#include "route/graph/flows.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_churn.h"

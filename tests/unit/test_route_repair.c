@@ -16,7 +16,8 @@
 #include <string.h>
 
 #include "route/order/orient.h"
-#include "route/renew/trace.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_checker.h"
 #include "tests/unit/route_churn.h"

@@ -11,7 +11,8 @@
 
 #include "osmroute/quality.h"
 #include "policy/files/ties.h"
-#include "route/renew/trace.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 #include "tests/unit/fabric_make.h"
 
 #define OTHERS 1000 /* a cable of others counts as this many untied ones */

@@ -10,6 +10,7 @@
 #include "route/fill/shortest.h"
 #include "route/graph/bits.h"
 #include "route/order/orient.h"
+#include "route/renew/renew.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"

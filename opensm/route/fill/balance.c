@@ -24,7 +24,7 @@
 #include "route/graph/batches.h"
 #include "route/graph/columns.h"
 #include "route/graph/flows.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 #define HOST_FLOW 16 /* flow of a host; that of a switch itself is 1 */
 #define ROUNDS 2

@@ -7,7 +7,7 @@
 
 #include "route/fill/ties.h"
 #include "route/order/orient.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops)
 {

@@ -6,7 +6,7 @@
 
 #include "route/fill/ties.h"
 #include "route/graph/parallel.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
 		      const struct route_channels *channels, const uint8_t *hops)

@@ -3,7 +3,7 @@
 #ifndef ROUTE_RENEW_CHANGE_H
 #define ROUTE_RENEW_CHANGE_H
 
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 struct route_change {
 	const struct fabric *fabric;

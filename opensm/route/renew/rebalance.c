@@ -11,7 +11,8 @@
  * mean. If that cannot be reached, the reason may be the damage, or the repair: sticky.c finds out.
  */
 #include "route/graph/flows.h"
-#include "route/renew/trace.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 
 #define ROUNDS 3
 

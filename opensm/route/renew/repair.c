@@ -27,6 +27,7 @@
 #include "route/order/hosts_shortest.h"
 #include "route/order/orient.h"
 #include "route/renew/change.h"
+#include "route/renew/renew.h"
 
 #define WORK_COMPARED (1u << 19) /* (switch, LID of a host) pairs */
 #define SLACK 8 /* one part in this many is not clearly more */

@@ -10,13 +10,13 @@
  * as newly computed: then the engine made them, and repairs followed.
  *
  * Choices made at different times may not fit together: so the load of the busiest cable is
- * compared with that of the new computation, which is used unchanged if it is clearly better. The
- * same is done with a repair that seems uneven.
+ * compared with that of the new computation, which is used unchanged if it is clearly better.
  */
 #include <string.h>
 
-#include "route/renew/trace.h"
-#include "route/value/fingerprint.h"
+#include "route/graph/flows.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 
 #define WORK_MUCH (1u << 20) /* entries */
 #define LOST_PART 200 /* one cable in this many */
@@ -31,11 +31,6 @@ struct sticky {
 	uint32_t *leaf;
 	uint64_t n, same, kept; /* entries to such LIDs; of these unchanged; put back */
 };
-
-struct routing *routing_new_held(const struct fabric *fabric)
-{
-	return routing_new(fabric, NULL, 0);
-}
 
 static uint64_t owner_of(const struct fabric *fabric, uint16_t lid)
 {
@@ -147,88 +142,4 @@ uint64_t routing_stick_to(const struct route_input *input, struct routing *routi
 	g_free(sticky.before);
 	g_free(sticky.leaf);
 	return good ? sticky.kept : 0;
-}
-
-/* Whether a repair, however moved, loads a cable a tenth more than a full computation. */
-static bool is_worse(struct routing *repaired, const struct routing *anew, unsigned int threads)
-{
-	uint64_t peak = routing_peak(anew, threads), most = peak + peak / 10;
-	bool worse = routing_peak(repaired, threads) > most;
-
-	if (worse) {
-		route_rebalance(repaired, peak + peak / 16);
-		worse = routing_peak(repaired, threads) > most;
-	}
-	repaired->trace->uneven = worse;
-	repaired->trace->excused = peak;
-	return worse;
-}
-
-/*
- * Follows an old routing of the same engine, or computes in full if that is NULL. A repair that may
- * be uneven stays if it is nearly as even as a full computation, or if that is not possible.
- */
-static struct routing *follow(const struct route_engine *engine, const struct fabric *fabric,
-			      const struct route_input *input, const struct routing *old,
-			      bool same_input, enum route_way *way, GError **error)
-{
-	struct route_input by = *input;
-	struct routing *repaired = NULL, *routing;
-
-	*way = ROUTE_REPAIRED;
-	by.old = same_input ? old : NULL;
-	if (same_input && !input->ties)
-		repaired = routing_repair(fabric, input, old, NULL);
-	if (repaired && !repaired->trace->uneven)
-		return repaired;
-	routing = route_compute(engine, fabric, &by, repaired ? NULL : error);
-	if (repaired && (!routing || !is_worse(repaired, routing, input->threads))) {
-		routing_unref(routing);
-		return repaired;
-	}
-	routing_unref(repaired);
-	*way = ROUTE_ANEW;
-	if (routing && old &&
-	    (routing->layered.base || (!input->ties && routing_stick_to(input, routing, old))))
-		*way = ROUTE_STICKY;
-	return routing;
-}
-
-/* Whether an engine made it from the same input; if unknown, the caller guarantees that it is. */
-static bool is_of_same_input(const struct routing *old, const struct route_engine *engine,
-			     const char *word)
-{
-	if (routing_is_held(old))
-		return old->maker == engine && !strcmp(old->input_word, word);
-	return !old->input_word || !strcmp(old->input_word, word);
-}
-
-struct routing *routing_renew_unlimited(const struct route_engine *engine,
-					const struct fabric *fabric,
-					const struct route_input *input, const struct routing *old,
-					enum route_way *way, GError **error)
-{
-	g_autofree char *word = fingerprint_of_input(input);
-	g_autofree char *demand = fingerprint_of_demand(input, fabric);
-	struct routing *routing;
-	bool same;
-
-	if (old && old->engine != engine && !routing_is_held(old))
-		old = NULL;
-	same = old && is_of_same_input(old, engine, word);
-	if (same && old->demand_word &&
-	    fingerprint_same_fabric(old->fabric, fabric, input->avoid_throttled)) {
-		*way = ROUTE_SAME;
-		if (!strcmp(old->demand_word, demand))
-			return routing_ref((struct routing *)old);
-		same = false;
-	}
-	routing = follow(engine, fabric, input, old, same, way, error);
-	if (!routing)
-		return NULL;
-	if (input->ties && !engine->ties)
-		routing_note(routing, "it does not mind what partitions are tied to");
-	routing->input_word = g_steal_pointer(&word);
-	routing->demand_word = g_steal_pointer(&demand);
-	return routing;
 }

@@ -19,7 +19,8 @@
 
 #include <string.h>
 
-#include "route/renew/trace.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 
 #define CAPS_MAX 8   /* different LinearFDBCaps */
 #define BLOCKS_MAX 8 /* that some switch refuses */

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 #define LOST UINT32_MAX
 #define UNKNOWN (UINT32_MAX - 1)

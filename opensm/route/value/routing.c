@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "route/fill/shortest.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 #include "route/transition/fdb_cap.h"
 #include "route/value/lanes.h"
 
@@ -175,6 +175,11 @@ struct routing *routing_new(const struct fabric *fabric, const struct route_engi
 
 	memset(routing->home->bytes, ROUTE_NO_PORT, row_bytes(routing) * routing->n_switches);
 	return routing;
+}
+
+struct routing *routing_new_held(const struct fabric *fabric)
+{
+	return routing_new(fabric, NULL, 0);
 }
 
 struct routing *routing_from(const struct fabric *fabric, const struct routing *old,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 #include "route/value/lanes.h"
 #include "sm/store/state_file.h"
 #include "sm/store/state_writer.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The state that a routing keeps so that it can be repaired. */
-#ifndef ROUTE_RENEW_TRACE_H
-#define ROUTE_RENEW_TRACE_H
+/* How a routing shares rows with the last full computation, and the state from which it can be
+ * repaired (renew/repair.c). */
+#ifndef ROUTE_VALUE_BASE_H
+#define ROUTE_VALUE_BASE_H
 
 #include "route/engine.h"
 #include "route/graph/graph.h"
@@ -55,22 +56,5 @@ uint8_t *routing_own(struct routing *routing, uint32_t sw);
 
 /* Shares rows again that equal those of home. */
 void routing_share(struct routing *routing, const uint32_t *row);
-
-/* Flows on the busiest link of a routing that has a trace, all hosts sending to all by demand. */
-uint64_t routing_peak(const struct routing *routing, unsigned int threads);
-
-/*
- * Moves entries of a repaired routing, to which no other reference exists yet, from cables that
- * carry more than limit to others that begin a best path too. limit 0: what a cable may carry,
- * compared with the loads of the tables at home, if these were made by load (balance.c). Sets moved
- * and uneven of its trace; excused is kept from before.
- */
-void route_rebalance(struct routing *routing, uint64_t limit);
-
-/* routing_renew() as if every switch could hold all LIDs. */
-struct routing *routing_renew_unlimited(const struct route_engine *engine,
-					const struct fabric *fabric,
-					const struct route_input *input, const struct routing *old,
-					enum route_way *way, GError **error);
 
 #endif
