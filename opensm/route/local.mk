@@ -58,6 +58,7 @@ libroute_a_SOURCES = \
 	opensm/route/renew/renew.c opensm/route/renew/renew.h \
 	opensm/route/renew/repair.c \
 	opensm/route/renew/sticky.c \
+	opensm/route/renew/thresholds.def \
 	opensm/route/transition/fdb_cap.c opensm/route/transition/fdb_cap.h \
 	opensm/route/transition/fixed.c opensm/route/transition/fixed.h \
 	opensm/route/transition/lane_changes.c opensm/route/transition/lane_changes.h \

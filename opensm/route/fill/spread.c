@@ -21,8 +21,8 @@
 #include "route/graph/batches.h"
 #include "route/graph/flows.h"
 #include "route/graph/parallel.h"
+#include "route/renew/renew.h"
 
-#define MUCH_MORE 8 /* one part in this many more */
 #define BATCHES 64  /* if there are at least two switches for each */
 
 /* Kinds of endports, each spread by itself; KIND_OTHER last, with the loads of all. */
@@ -376,7 +376,7 @@ static void keep_all(struct spreader *spreader, uint64_t *load)
 	for (int later = 0; later < 2; later++)
 		for (uint32_t sw = 0; sw < layered->graph->n; sw++)
 			keep_switch(spreader, sw, later);
-	spreader->limit = before + before / MUCH_MORE;
+	spreader->limit = before + before / RENEW_RELIEVED;
 	for (uint32_t sw = 0; layered->relieve && sw < layered->graph->n; sw++)
 		relieve(spreader, sw);
 	g_free(loads.changes);

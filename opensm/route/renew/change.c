@@ -11,10 +11,7 @@
 #include <string.h>
 
 #include "route/order/orient.h"
-
-#define STRANGERS_MAX 32 /* one LID in this many may be new, or elsewhere than at home */
-#define TOUCHED_MAX 6 /* one switch in this many may have changed cables */
-#define TOUCHED_MIN 16 /* or this many in total */
+#include "route/renew/renew.h"
 
 /* ---- the same switches, cables and LIDs ---- */
 
@@ -67,7 +64,7 @@ static bool are_few_strangers(const struct route_change *change)
 		n_lids++;
 		strangers += is_stranger(change, lid);
 	}
-	return strangers <= n_lids / STRANGERS_MAX;
+	return strangers <= n_lids / RENEW_NEW_LIDS;
 }
 
 /* Whether the fabric has few LIDs, and no cables, that home does not have in the same place. */
@@ -204,7 +201,8 @@ static void find_hops(struct route_change *change, unsigned int threads)
 		change->touched[sw] = is_touched(change, sw);
 		change->n_touched += change->touched[sw];
 	}
-	if (change->n_touched <= MAX(change->n / TOUCHED_MAX, TOUCHED_MIN))
+	if (change->n_touched <=
+	    MAX(change->n / RENEW_CHANGED_SWITCHES, RENEW_CHANGED_SWITCHES_MIN))
 		change->hops = route_hops_all(change->graph, NULL);
 }
 

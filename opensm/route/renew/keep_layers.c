@@ -27,10 +27,10 @@ static struct routing *compute_kept(const struct route_engine *engine, const str
 	return routing;
 }
 
-/* Whether the busiest channel carries over a quarter more than in other tables. */
 static bool is_busier(const struct routing *routing, const struct routing *other)
 {
-	return routing->layered.busiest > other->layered.busiest + other->layered.busiest / 4;
+	return renew_is_busier(routing->layered.busiest, other->layered.busiest,
+			       RENEW_LAYERS_BUSIER);
 }
 
 struct routing *routing_keep_layers(const struct route_engine *engine, const struct fabric *fabric,

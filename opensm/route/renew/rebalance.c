@@ -14,8 +14,6 @@
 #include "route/renew/renew.h"
 #include "route/value/base.h"
 
-#define ROUNDS 3
-
 struct rebalance {
 	struct routing *routing;
 	const struct route_graph *graph;
@@ -147,12 +145,14 @@ void route_rebalance(struct routing *routing, uint64_t limit)
 	if (!graph->n_links)
 		return;
 	expected = expected_peak(&rebalance);
-	rebalance.limit = limit ? limit : expected + expected / 32;
+	rebalance.limit = limit ? limit : expected + expected / RENEW_EXPECTED;
 	route_flows_init(&rebalance.flows, graph, NULL, trace->hops);
-	for (unsigned int i = 0; i < ROUNDS && route_greatest(graph, load) > rebalance.limit; i++) {
+	for (unsigned int i = 0; i < RENEW_MOVES && route_greatest(graph, load) > rebalance.limit;
+	     i++) {
 		trace->moved = true;
 		take_turn(&rebalance);
 	}
-	trace->uneven = route_greatest(graph, load) > MAX(expected, trace->excused) * 11 / 10;
+	trace->uneven = renew_is_busier(route_greatest(graph, load), MAX(expected, trace->excused),
+					RENEW_BUSIER);
 	route_flows_clear(&rebalance.flows);
 }

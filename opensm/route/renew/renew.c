@@ -18,19 +18,22 @@
 #include "route/value/base.h"
 #include "route/value/fingerprint.h"
 
-/* Whether a repair, however moved, loads a cable a tenth more than a full computation. */
-static bool is_worse(struct routing *repaired, const struct routing *anew, unsigned int threads)
+/*
+ * Moves entries of a repair that loads a cable clearly more than a full computation; false if it
+ * still does then.
+ */
+static bool make_even(struct routing *repaired, const struct routing *anew, unsigned int threads)
 {
-	uint64_t peak = routing_peak(anew, threads), most = peak + peak / 10;
-	bool worse = routing_peak(repaired, threads) > most;
+	uint64_t peak = routing_peak(anew, threads);
+	bool worse = renew_is_busier(routing_peak(repaired, threads), peak, RENEW_BUSIER);
 
 	if (worse) {
-		route_rebalance(repaired, peak + peak / 16);
-		worse = routing_peak(repaired, threads) > most;
+		route_rebalance(repaired, peak + peak / RENEW_MOVED_TO);
+		worse = renew_is_busier(routing_peak(repaired, threads), peak, RENEW_BUSIER);
 	}
 	repaired->trace->uneven = worse;
 	repaired->trace->excused = peak;
-	return worse;
+	return !worse;
 }
 
 /*
@@ -51,7 +54,7 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 	routing = engine->route && same_input
 			  ? routing_keep_layers(engine, fabric, input, old, error)
 			  : route_compute(engine, fabric, input, repaired ? NULL : error);
-	if (repaired && (!routing || !is_worse(repaired, routing, input->threads))) {
+	if (repaired && (!routing || make_even(repaired, routing, input->threads))) {
 		routing_unref(routing);
 		return repaired;
 	}

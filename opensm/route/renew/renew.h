@@ -8,6 +8,19 @@
 
 #include "route/engine.h"
 
+/* thresholds.def: RENEW_name is n, or one part in n. */
+enum renew_threshold {
+#define PART(name, n, limits, reason) RENEW_##name = (n),
+#define NUMBER(name, n, limits, reason) RENEW_##name = (n),
+#include "route/renew/thresholds.def"
+};
+
+/* Whether a load exceeds another one by over one part in `part`. */
+static inline bool renew_is_busier(uint64_t load, uint64_t other, enum renew_threshold part)
+{
+	return load > other + other / part;
+}
+
 /* How a routing was derived from an old one, from the least work to the most. */
 enum route_way {
 	ROUTE_SAME,
@@ -19,14 +32,14 @@ enum route_way {
 /*
  * Follows an old routing of the same engine in the cheapest way that gives good tables: by a
  * repair, or else by a full computation with or without routing_stick_to(); also by a full
- * computation if a repair in a small network, or in one other than a tree, loads a cable over 10 %
- * more. Returns a reference to old itself if this function made it, and fabric and input have not
- * changed in anything that matters to routing: *way is ROUTE_SAME. There is no repair if the input
- * is known to have changed. old may be NULL, or of another engine.
+ * computation if a repair in a small network, or in one other than a tree, loads a cable more than
+ * RENEW_BUSIER allows. Returns a reference to old itself if this function made it, and fabric and
+ * input have not changed in anything that matters to routing: *way is ROUTE_SAME. There is no
+ * repair if the input is known to have changed. old may be NULL, or of another engine.
  *
- * From routing_new_held() it keeps what routing_stick_to() would, if over half of the entries are
- * as the engine computes them: then they are tables of that engine, which were repaired. Other
- * tables were made by other rules, and are replaced.
+ * From routing_new_held() it keeps what routing_stick_to() would, if enough of the entries are
+ * as the engine computes them (RENEW_SAME): then they are tables of that engine, which were
+ * repaired. Other tables were made by other rules, and are replaced.
  *
  * The result has no entries for LIDs that a switch cannot hold because of its LinearFDBCap; paths
  * to these go around the switch as far as cables allow.
@@ -49,11 +62,11 @@ struct routing *routing_renew_unlimited(const struct route_engine *engine,
  * so again; parts that come back unchanged get their former entries. Entries of LIDs that are gone
  * stay. In networks other than trees a few more entries are moved to keep the load balanced.
  *
- * NULL if the fabric has a switch, a cable between switches or more than a few LIDs that were
- * absent, or elsewhere, at the last full computation; if hosts or switches can no longer reach each
- * other by the rules of the engine; if the cables of a sixth of the switches have changed; or if
- * the engine cannot repair; or if the order of switches is not the given one (NULL: any will do).
- * Then compute the tables from scratch.
+ * NULL if the fabric has a switch, a cable between switches or more LIDs than RENEW_NEW_LIDS
+ * allows that were absent, or elsewhere, at the last full computation; if hosts or switches can no
+ * longer reach each other by the rules of the engine; if the cables of too many switches have
+ * changed (RENEW_CHANGED_SWITCHES); if the engine cannot repair; or if the order of switches is not
+ * the given one (NULL: any will do). Then compute the tables from scratch.
  */
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
 			       const struct routing *old, const uint32_t *order);
@@ -62,9 +75,9 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
  * Puts entries of an old routing of the same engine back into a newly computed one to which no
  * other reference exists yet, if they still begin a best path to the same endport; returns their
  * number. An entry stays new if its path was not there before, such as by a new cable. Nothing is
- * put back, and 0 returned, if the busiest cable would carry over 10 % more than without that; if
- * in a large network so many cables are lost that this is to be expected; or if the engine cannot
- * repair.
+ * put back, and 0 returned, if the busiest cable would carry more than RENEW_BUSIER allows; if in a
+ * large network so many cables are lost that this is to be expected (RENEW_LOST_CABLES); or if the
+ * engine cannot repair.
  */
 uint64_t routing_stick_to(const struct route_input *input, struct routing *routing,
 			  const struct routing *old);
@@ -81,10 +94,10 @@ void route_rebalance(struct routing *routing, uint64_t limit);
  * The routing of a layered engine that keeps good parts of an old one of the same input: each LID
  * that still leads nearer, and the SL of each pair of switches. Otherwise one lost cable would
  * change all paths, and SLs that hosts have used since they asked for a path; and more lanes might
- * be needed than there are. The result is used unless its busiest channel carries over a quarter
- * more than in newly computed tables; these are made only if it does so compared with the kept
- * tables, or if there are new cables. If the fabric returns to an earlier state, so do the tables.
- * NULL and error if the engine fails.
+ * be needed than there are. The result is used unless its busiest channel carries more than
+ * RENEW_LAYERS_BUSIER allows over newly computed tables; these are made only if it does so compared
+ * with the kept tables, or if there are new cables. If the fabric returns to an earlier state, so
+ * do the tables. NULL and error if the engine fails.
  */
 struct routing *routing_keep_layers(const struct route_engine *engine, const struct fabric *fabric,
 				    const struct route_input *input, const struct routing *old,

@@ -29,8 +29,6 @@
 #include "route/renew/change.h"
 #include "route/renew/renew.h"
 
-#define WORK_COMPARED (1u << 19) /* (switch, LID of a host) pairs */
-#define SLACK 8 /* one part in this many is not clearly more */
 #define NEIGHBOUR_WEIGHT 16 /* of a neighbour without hosts */
 
 struct repair {
@@ -146,7 +144,7 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 		uint64_t count = row->count[port];
 
 		if (i && (shared > least_shared ||
-			  (shared == least_shared && count + count / SLACK >= least)))
+			  (shared == least_shared && count + count / RENEW_TURN_SLACK >= least)))
 			continue;
 		least_shared = shared;
 		least = count;
@@ -271,7 +269,7 @@ static void keep_even(const struct route_change *change, struct routing *routing
 	if (routing->home->peak > 0)
 		route_rebalance(routing, 0);
 	else
-		routing->trace->uneven = work <= WORK_COMPARED && is_repaired(change->old);
+		routing->trace->uneven = work <= RENEW_COMPARED_PAIRS && is_repaired(change->old);
 }
 
 static struct routing *make(struct route_change *change, const struct route_input *input)

@@ -18,9 +18,6 @@
 #include "route/renew/renew.h"
 #include "route/value/base.h"
 
-#define WORK_MUCH (1u << 20) /* entries */
-#define LOST_PART 200 /* one cable in this many */
-
 struct sticky {
 	const struct routing *old;
 	struct routing *routing;
@@ -104,8 +101,8 @@ static bool is_worth_it(const struct sticky *sticky)
 {
 	uint32_t before = sticky->then ? sticky->then->graph->n_links : 0;
 
-	return sticky->n && (sticky->n < WORK_MUCH ||
-			     sticky->now->graph->n_links >= before - before / LOST_PART);
+	return sticky->n && (sticky->n < RENEW_LARGE_ENTRIES ||
+			     sticky->now->graph->n_links >= before - before / RENEW_LOST_CABLES);
 }
 
 /* Puts entries back; false, with none put back, if the result is not good. */
@@ -119,8 +116,8 @@ static bool stick(struct sticky *sticky, unsigned int threads)
 
 	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
 		stick_switch(sticky, sw);
-	good = sticky->kept && (sticky->then || sticky->same >= sticky->n / 2) &&
-	       routing_peak(routing, threads) <= peak + peak / 10;
+	good = sticky->kept && (sticky->then || sticky->same >= sticky->n / RENEW_SAME) &&
+	       !renew_is_busier(routing_peak(routing, threads), peak, RENEW_BUSIER);
 	if (!good)
 		memcpy(routing->home->bytes, anew, size);
 	return good;
