@@ -495,7 +495,7 @@ static void make_lanes(struct torus *torus, unsigned int vls)
 
 	lanes->n = vls;
 	lanes->levels = vls >= 8 ? LEVEL : 0;
-	lanes->bare = 0xFFFF & ~(1u | 1u << lanes->levels);
+	lanes->sls_unsafe_for_multicast = 0xFFFF & ~(1u | 1u << lanes->levels);
 	lanes->sls = vls >= 8 ? 0xFFFF : 0xFF;
 	lanes->sm_by_path = true;
 	lanes->level_ends = true;
