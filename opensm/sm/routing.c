@@ -628,8 +628,8 @@ static void tell_stages(struct sm *sm, const struct route_stages *stages)
 
 	if (!stages)
 		return;
-	why = stages->in_haste ? "a better way would take too long to find"
-			       : "old and new paths together have a credit loop";
+	why = stages->budget_exceeded ? "a better way would take too long to find"
+				      : "old and new paths together have a credit loop";
 	if (stages->n_discarded)
 		discards = g_strdup_printf(", %s%u LIDs discarded first, since %s",
 					   stages->by_entries ? "some entries of " : "",

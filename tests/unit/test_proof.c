@@ -28,7 +28,7 @@ static const char *const engines[] = {"minhop", "updn", "dnup",	  "ftree", "dor"
 
 struct tally {
 	uint64_t verdicts, cyclic, switches_only, looping, incomplete;
-	uint64_t transitions, at_once, ordered, discarded, in_haste, unsafe_at_once, stages;
+	uint64_t transitions, at_once, ordered, discarded, budget_exceeded, unsafe_at_once, stages;
 };
 
 struct trial {
@@ -272,7 +272,7 @@ static void expect_stages(struct trial *trial, const struct routing *routing, co
 	bool may_lose = stages->by_entries || stages->only_loops;
 
 	trial->tally->unsafe_at_once += unsafe;
-	ck_assert_msg(!stages->n_discarded || stages->in_haste || !free_before ||
+	ck_assert_msg(!stages->n_discarded || stages->budget_exceeded || !free_before ||
 			      !mixture.acyclic || mixture.loops,
 		      "%s, %s: %u LIDs are discarded without need", trial->what,
 		      routing->engine->name, stages->n_discarded);
@@ -324,7 +324,7 @@ static void try_transition(struct trial *trial, const struct fabric *before,
 	trial->tally->at_once += stages->n == 1;
 	trial->tally->ordered += stages->n_ordered != 0;
 	trial->tally->discarded += stages->n_discarded != 0;
-	trial->tally->in_haste += stages->in_haste;
+	trial->tally->budget_exceeded += stages->budget_exceeded;
 	trial->tally->stages = MAX(trial->tally->stages, stages->n);
 	route_stages_free(stages);
 	route_verdict_clear(&verdict);
@@ -474,12 +474,11 @@ static void tell(const struct tally *tally)
 {
 	printf("%" PRIu64 " verdicts (%" PRIu64 " credit loops of hosts, %" PRIu64
 	       " of switches only, %" PRIu64 " loops, %" PRIu64 " incomplete), %" PRIu64
-	       " transitions (%" PRIu64 " at once, %" PRIu64
-	       " would be unsafe at once, %" PRIu64 " ordered, %" PRIu64
-	       " discard, %" PRIu64 " in haste, at most %" PRIu64 " stages)\n",
+	       " transitions (%" PRIu64 " at once, %" PRIu64 " would be unsafe at once, %" PRIu64
+	       " ordered, %" PRIu64 " discard, %" PRIu64 " in haste, at most %" PRIu64 " stages)\n",
 	       tally->verdicts, tally->cyclic, tally->switches_only, tally->looping,
 	       tally->incomplete, tally->transitions, tally->at_once, tally->unsafe_at_once,
-	       tally->ordered, tally->discarded, tally->in_haste, tally->stages);
+	       tally->ordered, tally->discarded, tally->budget_exceeded, tally->stages);
 	fflush(stdout);
 }
 
