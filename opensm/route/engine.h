@@ -173,9 +173,9 @@ struct routing {
 	 * if the engine has none. The verifier must not rely on it: see verify_order.c. */
 	uint32_t *order;
 	char *note; /* for the operator; NULL: none */
-	struct route_home *home;   /* tables of the last full computation; owns most rows */
-	struct route_row **own;	   /* [switch]: its row if it differs from that of home; or NULL */
-	struct route_trace *trace; /* state from which a repair starts; NULL: not repairable */
+	struct route_base *base;	 /* tables of the last full computation; owns most rows */
+	struct route_row **changed_rows; /* [switch]: its row if it differs from base; or NULL */
+	struct route_repair_state *repair_state; /* NULL: not repairable */
 	struct {		      /* set by a layered engine for later steps: */
 		struct routing *base; /* newly computed tables, of which it kept what it could */
 		uint64_t busiest;     /* flows on the busiest channel, by the engine's own count */

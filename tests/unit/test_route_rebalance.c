@@ -101,7 +101,7 @@ static struct routing *lose(struct bed *bed, uint32_t thing, struct fabric **fab
 	ck_assert_msg(route_verify(*fabric, routing, &verdict), "%s: %s", name, verdict.witness);
 	route_verdict_clear(&verdict);
 	bed->tried++;
-	bed->moved += routing->trace->moved;
+	bed->moved += routing->repair_state->moved;
 	bed->changed += count_changes(bed, *fabric, routing);
 	return routing;
 }
@@ -140,7 +140,7 @@ START_TEST(test_even)
 	struct bed bed;
 
 	bed_init(&bed, grids[_i], "minhop");
-	ck_assert(bed.routing->home->peak >= 1);
+	ck_assert(bed.routing->base->peak >= 1);
 	for (uint32_t thing = 0; thing < bed.churn->things->len; thing += 7) {
 		const struct churn_thing *t =
 			&g_array_index(bed.churn->things, struct churn_thing, thing);

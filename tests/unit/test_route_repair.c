@@ -252,7 +252,7 @@ static bool some_are_apart(const struct trial *trial)
 
 	for (uint32_t sw = 0; trial->home.routing->order && sw < fabric->n_switches; sw++)
 		order[sw] =
-			trial->home.routing->home->order
+			trial->home.routing->base->order
 				[was->nodes[fabric_node_by_guid(was, switch_guid(fabric, sw))].sw];
 	if (!trial->home.routing->order) {
 		route_graph_free(graph);
@@ -338,7 +338,7 @@ static bool may_move(const struct trial *trial, const char *wrong)
 {
 	const struct routing *now = trial->now.routing;
 
-	return now->trace->moved &&
+	return now->repair_state->moved &&
 	       (wrong == not_as_at_home || wrong == changed_for_nothing);
 }
 
@@ -370,7 +370,7 @@ static struct changes judge_entries(const struct trial *trial, const struct chec
 	struct changes changes = { 0, 0 };
 	struct best best;
 
-	best_init(&best, fabric, trial->now.routing->trace->graph);
+	best_init(&best, fabric, trial->now.routing->repair_state->graph);
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
 		uint32_t leaf = checker_leaf(fabric, lid);
 
@@ -536,7 +536,8 @@ static bool same_leaves(const struct trial *trial, const bool *hosts)
 /* Whether the last host of a switch other than a leaf may have decided on extra parents. */
 static bool are_joined(const struct trial *trial)
 {
-	return trial->now.routing->trace->graph->joined || trial->old.routing->trace->graph->joined;
+	return trial->now.routing->repair_state->graph->joined ||
+	       trial->old.routing->repair_state->graph->joined;
 }
 
 static void judge_repaired(struct trial *trial, bool hosts_only)
@@ -568,7 +569,7 @@ static void even_out(struct trial *trial)
 {
 	enum route_way way;
 
-	if (!trial->now.routing->trace->uneven)
+	if (!trial->now.routing->repair_state->uneven)
 		return;
 	routing_unref(trial->now.routing);
 	trial->now.routing = routing_renew(trial->engine, trial->now.fabric, &trial->input,

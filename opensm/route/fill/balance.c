@@ -381,7 +381,7 @@ void route_balance_fill(const struct route_graph *graph, const struct fabric *fa
 	route_all(threads, n, load);
 	route_columns_fill(&columns, graph, routing);
 	route_columns_clear(&columns);
-	routing->home->peak = peak_of(load, graph->n_links);
+	routing->base->peak = peak_of(load, graph->n_links);
 	for (unsigned int i = 0; i < n; i++)
 		balance_free(threads[i]);
 	route_channels_free(channels);

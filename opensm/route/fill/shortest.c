@@ -74,7 +74,7 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	}
 	if (routing) {
 		route_note_ties(routing, graph, hops);
-		routing_settle(routing, graph, hops);
+		routing_make_repairable(routing, graph, hops);
 		if (engine->finish)
 			engine->finish(routing, input);
 	} else {

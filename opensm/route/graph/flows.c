@@ -207,11 +207,11 @@ struct sum {
 static void add_leaves(void *arg, uint32_t first, uint32_t last)
 {
 	struct sum *sum = arg;
-	const struct route_graph *graph = sum->routing->trace->graph;
+	const struct route_graph *graph = sum->routing->repair_state->graph;
 	g_autofree uint64_t *load = g_new0(uint64_t, graph->n_links + 1);
 	struct route_flows flows;
 
-	route_flows_init(&flows, graph, NULL, sum->routing->trace->hops);
+	route_flows_init(&flows, graph, NULL, sum->routing->repair_state->hops);
 	for (uint32_t t = graph->first_target[first]; t < graph->first_target[last]; t++) {
 		if (graph->targets[t].ignored)
 			continue;
@@ -227,7 +227,7 @@ static void add_leaves(void *arg, uint32_t first, uint32_t last)
 
 uint64_t *routing_loads(const struct routing *routing, unsigned int threads)
 {
-	const struct route_graph *graph = routing->trace->graph;
+	const struct route_graph *graph = routing->repair_state->graph;
 	struct sum sum = {.routing = routing, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 	sum.load = g_new0(uint64_t, graph->n_links + 1);
@@ -248,5 +248,5 @@ uint64_t routing_peak(const struct routing *routing, unsigned int threads)
 {
 	g_autofree uint64_t *load = routing_loads(routing, threads);
 
-	return route_greatest(routing->trace->graph, load);
+	return route_greatest(routing->repair_state->graph, load);
 }

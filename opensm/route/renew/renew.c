@@ -31,8 +31,8 @@ static bool make_even(struct routing *repaired, const struct routing *anew, unsi
 		route_rebalance(repaired, peak + peak / RENEW_MOVED_TO);
 		worse = renew_is_busier(routing_peak(repaired, threads), peak, RENEW_BUSIER);
 	}
-	repaired->trace->uneven = worse;
-	repaired->trace->excused = peak;
+	repaired->repair_state->uneven = worse;
+	repaired->repair_state->accepted_peak = peak;
 	return !worse;
 }
 
@@ -49,7 +49,7 @@ static struct routing *follow(const struct route_engine *engine, const struct fa
 	*way = ROUTE_REPAIRED;
 	if (same_input && !input->ties)
 		repaired = routing_repair(fabric, input, old, NULL);
-	if (repaired && !repaired->trace->uneven)
+	if (repaired && !repaired->repair_state->uneven)
 		return repaired;
 	routing = engine->route && same_input
 			  ? routing_keep_layers(engine, fabric, input, old, error)

@@ -85,8 +85,8 @@ uint64_t routing_stick_to(const struct route_input *input, struct routing *routi
 /*
  * Moves entries of a repaired routing, to which no other reference exists yet, from cables that
  * carry more than limit to others that begin a best path too. limit 0: what a cable may carry,
- * compared with the loads of the tables at home, if these were made by load (balance.c). Sets moved
- * and uneven of its trace; excused is kept from before.
+ * compared with the loads of the base tables, if these were made by load (balance.c). Sets moved
+ * and uneven of its repair state; accepted_peak is kept from before.
  */
 void route_rebalance(struct routing *routing, uint64_t limit);
 

@@ -21,9 +21,10 @@
 struct sticky {
 	const struct routing *old;
 	struct routing *routing;
-	const struct route_trace *then, *now; /* of both routings; then is NULL if old was read */
+	const struct route_repair_state *then; /* of old; NULL: it was read from switches */
+	const struct route_repair_state *now;  /* of routing */
 	uint32_t *before; /* [switch]: its index in old, or FABRIC_NONE */
-	/* [LID]: the switch of its owner, if both were present when old, or its home, was made; or
+	/* [LID]: the switch of its owner, if both were present when old, or its base, was made; or
 	 * FABRIC_NONE */
 	uint32_t *leaf;
 	uint64_t n, same, kept; /* entries to such LIDs; of these unchanged; put back */
@@ -38,7 +39,7 @@ static uint64_t owner_of(const struct fabric *fabric, uint16_t lid)
 
 static void find_leaves(struct sticky *sticky)
 {
-	const struct fabric *fabric = sticky->routing->fabric, *was = sticky->old->home->fabric;
+	const struct fabric *fabric = sticky->routing->fabric, *was = sticky->old->base->fabric;
 
 	sticky->leaf = g_new(uint32_t, sticky->routing->top + 1u);
 	for (uint32_t lid = 0; lid <= sticky->routing->top; lid++) {
@@ -56,7 +57,7 @@ static void find_leaves(struct sticky *sticky)
 /* Whether an exit that begins a best path now began none before, and the path is no longer. */
 static bool is_gain(const struct sticky *sticky, uint32_t sw, uint32_t leaf, uint32_t old_edge)
 {
-	const struct route_trace *then = sticky->then, *now = sticky->now;
+	const struct route_repair_state *then = sticky->then, *now = sticky->now;
 	uint32_t from = sticky->before[sw], to = sticky->before[leaf];
 
 	return !route_begins(then->graph, then->hops, from, old_edge, to) &&
@@ -66,7 +67,7 @@ static bool is_gain(const struct sticky *sticky, uint32_t sw, uint32_t leaf, uin
 
 static void stick_switch(struct sticky *sticky, uint32_t sw)
 {
-	const struct route_trace *then = sticky->then, *now = sticky->now;
+	const struct route_repair_state *then = sticky->then, *now = sticky->now;
 	uint32_t edges[256], old_edges[256]; /* by exit port */
 	uint8_t *is = sticky->routing->lft[sw];
 	const uint8_t *was;
@@ -110,7 +111,7 @@ static bool stick(struct sticky *sticky, unsigned int threads)
 {
 	struct routing *routing = sticky->routing;
 	size_t size = (size_t)routing->n_switches * routing->n_blocks * ROUTE_BLOCK;
-	g_autofree uint8_t *anew = g_memdup2(routing->home->bytes, size);
+	g_autofree uint8_t *anew = g_memdup2(routing->base->bytes, size);
 	uint64_t peak = routing_peak(routing, threads);
 	bool good;
 
@@ -119,19 +120,21 @@ static bool stick(struct sticky *sticky, unsigned int threads)
 	good = sticky->kept && (sticky->then || sticky->same >= sticky->n / RENEW_SAME) &&
 	       !renew_is_busier(routing_peak(routing, threads), peak, RENEW_BUSIER);
 	if (!good)
-		memcpy(routing->home->bytes, anew, size);
+		memcpy(routing->base->bytes, anew, size);
 	return good;
 }
 
 uint64_t routing_stick_to(const struct route_input *input, struct routing *routing,
 			  const struct routing *old)
 {
-	struct sticky sticky = {
-		.old = old, .routing = routing, .then = old->trace, .now = routing->trace};
+	struct sticky sticky = {.old = old,
+				.routing = routing,
+				.then = old->repair_state,
+				.now = routing->repair_state};
 	bool good;
 
-	if (!routing->trace ||
-	    (!routing_is_held(old) && (!old->trace || routing->engine != old->engine)))
+	if (!routing->repair_state ||
+	    (!routing_is_held(old) && (!old->repair_state || routing->engine != old->engine)))
 		return 0;
 	sticky.before = route_places(routing->fabric, old->fabric);
 	find_leaves(&sticky);

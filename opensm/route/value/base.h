@@ -10,7 +10,7 @@
 #define ROUTE_BLOCK 64 /* entries */
 
 /* The tables of the last full computation, a row for each switch. */
-struct route_home {
+struct route_base {
 	struct ref ref;
 	struct fabric *fabric; /* at that time */
 	uint8_t *bytes;	       /* of all rows */
@@ -20,12 +20,12 @@ struct route_home {
 };
 
 /* The state of the engine after it made, or repaired, the routing. */
-struct route_trace {
+struct route_repair_state {
 	struct route_graph *graph;
 	uint8_t *hops; /* of route_hops_all() */
-	bool moved;  /* some entries differ from home to balance the load */
+	bool moved;    /* some entries differ from the base tables to balance the load */
 	bool uneven; /* perhaps: compare it with newly computed tables */
-	uint64_t excused; /* load of the busiest link after a full computation, too; 0: unknown */
+	uint64_t accepted_peak; /* load of the busiest link in a full computation; 0: unknown */
 };
 
 /* Whether an exit of a switch begins a best path to another, by the hops of route_hops_all(). */
@@ -38,23 +38,23 @@ static inline bool route_begins(const struct route_graph *graph, const uint8_t *
 }
 
 /* Makes a routing that an engine just filled repairable; takes over graph and hops. */
-void routing_settle(struct routing *routing, struct route_graph *graph, uint8_t *hops);
+void routing_make_repairable(struct routing *routing, struct route_graph *graph, uint8_t *hops);
 
-/* Gives the routing a trace; takes over graph and hops. */
-void routing_trace(struct routing *routing, struct route_graph *graph, uint8_t *hops);
+/* Gives the routing the state from which a repair starts; takes over graph and hops. */
+void routing_set_repair_state(struct routing *routing, struct route_graph *graph, uint8_t *hops);
 
 /* [switch of the fabric]: its index in the other fabric; FABRIC_NONE: not there. */
 uint32_t *route_places(const struct fabric *fabric, const struct fabric *other);
 
-/* A routing for this fabric that starts with the entries of old: row[switch] is its row in home,
- * before[switch] its index in old, FABRIC_NONE if it was not there. */
+/* A routing for this fabric that starts with the entries of old: row[switch] is its row in the base
+ * tables, before[switch] its index in old, FABRIC_NONE if it was not there. */
 struct routing *routing_from(const struct fabric *fabric, const struct routing *old,
 			     const uint32_t *row, const uint32_t *before);
 
 /* The row of a switch of such a routing, for writing. */
-uint8_t *routing_own(struct routing *routing, uint32_t sw);
+uint8_t *routing_changed_row(struct routing *routing, uint32_t sw);
 
-/* Shares rows again that equal those of home. */
+/* Shares rows again that equal those of the base tables. */
 void routing_share(struct routing *routing, const uint32_t *row);
 
 #endif

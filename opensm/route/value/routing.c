@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The immutable result of an engine, and of repairs. The rows that an engine fills are one piece of
- * memory, the home, which outlives the routing while repaired ones share its rows. Rows that differ
- * from those of home are reference counted one by one: a series of repairs copies each only when it
- * changes.
+ * memory, the base tables, which outlives the routing while repaired ones share its rows. Rows that
+ * differ from the base tables are reference counted one by one: a series of repairs copies each
+ * only when it changes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,16 +52,16 @@ static size_t row_bytes(const struct routing *routing)
 }
 
 /* While the routing is new, no other routing can share a row that only it holds. */
-uint8_t *routing_own(struct routing *routing, uint32_t sw)
+uint8_t *routing_changed_row(struct routing *routing, uint32_t sw)
 {
-	struct route_row *row, *old = routing->own[sw];
+	struct route_row *row, *old = routing->changed_rows[sw];
 
 	if (old && atomic_load(&old->ref.count) == 1)
 		return routing->lft[sw];
 	row = g_malloc(sizeof(*row) + row_bytes(routing));
 	ref_init(&row->ref);
 	memcpy(row->ports, routing->lft[sw], row_bytes(routing));
-	routing->own[sw] = row;
+	routing->changed_rows[sw] = row;
 	routing->lft[sw] = row->ports;
 	row_unref(old);
 	return row->ports;
@@ -71,36 +71,36 @@ void routing_put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t por
 {
 	if (routing->lft[sw][lid] == port)
 		return;
-	if (!routing->own)
+	if (!routing->changed_rows)
 		routing->lft[sw][lid] = port; /* filled by an engine */
 	else
-		routing_own(routing, sw)[lid] = port;
+		routing_changed_row(routing, sw)[lid] = port;
 }
 
-/* ---- home ---- */
+/* ---- base tables ---- */
 
-static struct route_home *home_new(const struct fabric *fabric, size_t row)
+static struct route_base *base_new(const struct fabric *fabric, size_t row)
 {
-	struct route_home *home = g_new0(struct route_home, 1);
+	struct route_base *base = g_new0(struct route_base, 1);
 
-	ref_init(&home->ref);
-	home->fabric = fabric_ref((struct fabric *)fabric);
-	home->bytes = alloc_rows(row * fabric->n_switches);
-	home->rows = g_new(uint8_t *, fabric->n_switches + 1);
+	ref_init(&base->ref);
+	base->fabric = fabric_ref((struct fabric *)fabric);
+	base->bytes = alloc_rows(row * fabric->n_switches);
+	base->rows = g_new(uint8_t *, fabric->n_switches + 1);
 	for (uint32_t i = 0; i < fabric->n_switches; i++)
-		home->rows[i] = home->bytes + i * row;
-	return home;
+		base->rows[i] = base->bytes + i * row;
+	return base;
 }
 
-static void home_unref(struct route_home *home)
+static void base_unref(struct route_base *base)
 {
-	if (!ref_put(&home->ref))
+	if (!ref_put(&base->ref))
 		return;
-	fabric_unref(home->fabric);
-	free(home->bytes);
-	g_free(home->rows);
-	g_free(home->order);
-	g_free(home);
+	fabric_unref(base->fabric);
+	free(base->bytes);
+	g_free(base->rows);
+	g_free(base->order);
+	g_free(base);
 }
 
 uint32_t *route_places(const struct fabric *fabric, const struct fabric *other)
@@ -113,31 +113,31 @@ uint32_t *route_places(const struct fabric *fabric, const struct fabric *other)
 	return places;
 }
 
-/* ---- trace ---- */
+/* ---- what a repair starts from ---- */
 
-static void trace_free(struct route_trace *trace)
+static void repair_state_free(struct route_repair_state *state)
 {
-	if (!trace)
+	if (!state)
 		return;
-	route_graph_free(trace->graph);
-	g_free(trace->hops);
-	g_free(trace);
+	route_graph_free(state->graph);
+	g_free(state->hops);
+	g_free(state);
 }
 
-void routing_trace(struct routing *routing, struct route_graph *graph, uint8_t *hops)
+void routing_set_repair_state(struct routing *routing, struct route_graph *graph, uint8_t *hops)
 {
-	routing->trace = g_new0(struct route_trace, 1);
-	routing->trace->graph = graph;
-	routing->trace->hops = hops;
+	routing->repair_state = g_new0(struct route_repair_state, 1);
+	routing->repair_state->graph = graph;
+	routing->repair_state->hops = hops;
 	routing->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
 }
 
-void routing_settle(struct routing *routing, struct route_graph *graph, uint8_t *hops)
+void routing_make_repairable(struct routing *routing, struct route_graph *graph, uint8_t *hops)
 {
 	const uint32_t *order = graph->base ? graph->base : graph->order;
 
-	routing_trace(routing, graph, hops);
-	routing->home->order = g_memdup2(order, graph->n * sizeof(*order));
+	routing_set_repair_state(routing, graph, hops);
+	routing->base->order = g_memdup2(order, graph->n * sizeof(*order));
 }
 
 /* ---- routings ---- */
@@ -162,9 +162,9 @@ struct routing *routing_new_unset(const struct fabric *fabric, const struct rout
 {
 	struct routing *routing = new_for(fabric, engine, promises);
 
-	routing->home = home_new(fabric, row_bytes(routing));
-	routing->lft = g_memdup2(routing->home->rows,
-				 (routing->n_switches + 1) * sizeof(*routing->lft));
+	routing->base = base_new(fabric, row_bytes(routing));
+	routing->lft =
+		g_memdup2(routing->base->rows, (routing->n_switches + 1) * sizeof(*routing->lft));
 	return routing;
 }
 
@@ -173,7 +173,7 @@ struct routing *routing_new(const struct fabric *fabric, const struct route_engi
 {
 	struct routing *routing = routing_new_unset(fabric, engine, promises);
 
-	memset(routing->home->bytes, ROUTE_NO_PORT, row_bytes(routing) * routing->n_switches);
+	memset(routing->base->bytes, ROUTE_NO_PORT, row_bytes(routing) * routing->n_switches);
 	return routing;
 }
 
@@ -191,17 +191,18 @@ struct routing *routing_from(const struct fabric *fabric, const struct routing *
 	routing->top = MAX(old->top, fabric->max_lid);
 	routing->n_blocks = old->n_blocks;
 	routing->note = g_strdup(old->note);
-	routing->home = old->home;
-	ref_get(&old->home->ref);
+	routing->base = old->base;
+	ref_get(&old->base->ref);
 	routing->lft = g_new(uint8_t *, n + 1);
-	routing->own = g_new0(struct route_row *, n + 1);
+	routing->changed_rows = g_new0(struct route_row *, n + 1);
 	for (uint32_t sw = 0; sw < n; sw++) {
-		routing->lft[sw] = old->home->rows[row[sw]];
-		if (!old->own || before[sw] == FABRIC_NONE || !old->own[before[sw]])
+		routing->lft[sw] = old->base->rows[row[sw]];
+		if (!old->changed_rows || before[sw] == FABRIC_NONE ||
+		    !old->changed_rows[before[sw]])
 			continue;
-		routing->own[sw] = old->own[before[sw]];
-		ref_get(&routing->own[sw]->ref);
-		routing->lft[sw] = routing->own[sw]->ports;
+		routing->changed_rows[sw] = old->changed_rows[before[sw]];
+		ref_get(&routing->changed_rows[sw]->ref);
+		routing->lft[sw] = routing->changed_rows[sw]->ports;
 	}
 	return routing;
 }
@@ -209,14 +210,14 @@ struct routing *routing_from(const struct fabric *fabric, const struct routing *
 void routing_share(struct routing *routing, const uint32_t *row)
 {
 	for (uint32_t sw = 0; sw < routing->n_switches; sw++) {
-		uint8_t *home = routing->home->rows[row[sw]];
+		uint8_t *base = routing->base->rows[row[sw]];
 
-		if (!routing->own[sw] ||
-		    memcmp(home, routing->own[sw]->ports, row_bytes(routing)) != 0)
+		if (!routing->changed_rows[sw] ||
+		    memcmp(base, routing->changed_rows[sw]->ports, row_bytes(routing)) != 0)
 			continue;
-		row_unref(routing->own[sw]);
-		routing->own[sw] = NULL;
-		routing->lft[sw] = home;
+		row_unref(routing->changed_rows[sw]);
+		routing->changed_rows[sw] = NULL;
+		routing->lft[sw] = base;
 	}
 }
 
@@ -241,13 +242,13 @@ void routing_unref(struct routing *routing)
 {
 	if (!routing || !ref_put(&routing->ref))
 		return;
-	for (uint32_t sw = 0; routing->own && sw < routing->n_switches; sw++)
-		row_unref(routing->own[sw]);
-	g_free(routing->own);
+	for (uint32_t sw = 0; routing->changed_rows && sw < routing->n_switches; sw++)
+		row_unref(routing->changed_rows[sw]);
+	g_free(routing->changed_rows);
 	g_free(routing->lft);
-	home_unref(routing->home);
+	base_unref(routing->base);
 	fabric_unref(routing->fabric);
-	trace_free(routing->trace);
+	repair_state_free(routing->repair_state);
 	g_free(routing->demand_word);
 	g_free(routing->order);
 	g_free(routing->trunk);
