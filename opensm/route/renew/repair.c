@@ -194,7 +194,7 @@ static void repair_destination(struct row *row, uint32_t x, bool all)
 		repair_lid(row, x, graph->own_lid[x] + i, 0, false);
 }
 
-/* Examines all entries if cables changed, or if entries moved for balance can be as in base again. */
+/* Examines all entries if cables changed, or if those moved for balance can be as in base again. */
 static void repair_row(struct row *row)
 {
 	const struct route_change *change = row->repair->change;
