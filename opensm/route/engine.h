@@ -238,7 +238,7 @@ enum route_error {
 };
 GQuark route_error_quark(void);
 
-struct route_graph;
+struct route_plan;
 struct layered;
 /*
  * An engine has one of: compute(); hops() by which it routes, perhaps with finish(); route() on a
@@ -254,11 +254,11 @@ struct route_engine {
 	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
 				   GError **error);
 	/*
-	 * The hops by which it routes, as from route_hops_all(), in a graph that it may orient;
-	 * every entry that leads nearer by these hops (route_leads) is as legal as the engine's
-	 * own, in any mixture. NULL if the engine has no such hops. next may be NULL.
+	 * The hops by which it routes, as from route_hops_all(), by the order that it gives the
+	 * plan; every entry that leads nearer by these hops (route_leads) is as legal as the
+	 * engine's own, in any mixture. NULL if the engine has no such hops. next may be NULL.
 	 */
-	uint8_t *(*hops)(struct route_graph *graph, const struct fabric *fabric,
+	uint8_t *(*hops)(struct route_plan *plan, const struct fabric *fabric,
 			 const struct route_input *input, uint8_t *next, GError **error);
 	/* Completes what a routing by such hops promises. NULL: it is complete. */
 	void (*finish)(struct routing *routing, const struct route_input *input);
@@ -339,19 +339,20 @@ struct route_group {
  * with it or with each other. Members without the common switch above them that this requires are
  * joined as without an order.
  */
-struct route_ground;
-struct route_ground *route_ground_new(const struct fabric *fabric, const struct routing *routing,
-				      uint32_t room);
-void route_ground_free(struct route_ground *ground); /* NULL is fine */
+struct route_multicast_base;
+struct route_multicast_base *route_multicast_base_new(const struct fabric *fabric,
+						      const struct routing *routing, uint32_t room);
+void route_multicast_base_free(struct route_multicast_base *base); /* NULL is fine */
 /* [switch]: hops from some switch to it differ between a and b; newly allocated */
-bool *route_ground_compare(const struct route_ground *a, const struct route_ground *b);
+bool *route_multicast_base_compare(const struct route_multicast_base *a,
+				   const struct route_multicast_base *b);
 /*
  * Whether all cables of a tree, and the distances from its root, are the same in another base and
  * fabric with the same switches. Then it would be built as before, if its members have not moved
- * and route_ground_compare() marks none of their switches.
+ * and route_multicast_base_compare() marks none of their switches.
  */
-bool route_tree_stays(const struct route_tree *tree, const struct route_ground *before,
-		      const struct fabric *from, const struct route_ground *ground,
+bool route_tree_stays(const struct route_tree *tree, const struct route_multicast_base *before,
+		      const struct fabric *from, const struct route_multicast_base *base,
 		      const struct fabric *fabric);
 
 /*
@@ -364,8 +365,8 @@ bool route_tree_stays(const struct route_tree *tree, const struct route_ground *
  * Switches that cannot be written take part only with the ports that they have for the group; where
  * one of them would be in the tree otherwise, the tree leads around it, and follows no order.
  */
-struct route_tree *route_multicast_on(struct route_ground *ground, const struct fabric *fabric,
-				      const struct route_group *group,
+struct route_tree *route_multicast_on(struct route_multicast_base *base,
+				      const struct fabric *fabric, const struct route_group *group,
 				      const struct route_tree *before, const uint32_t *moved,
 				      uint32_t *left_out);
 struct route_tree *route_tree_ref(struct route_tree *tree);

@@ -15,21 +15,22 @@ libroute_a_SOURCES = \
 	opensm/route/engine/torus.c \
 	opensm/route/engine/updn.c \
 	opensm/route/fill/balance.c \
+	opensm/route/fill/batches.c opensm/route/fill/batches.h \
 	opensm/route/fill/preferences.c \
 	opensm/route/fill/shortest.c opensm/route/fill/shortest.h \
 	opensm/route/fill/spread.c \
 	opensm/route/fill/ties.c opensm/route/fill/ties.h \
 	opensm/route/fill/weights.c \
-	opensm/route/graph/batches.c opensm/route/graph/batches.h \
 	opensm/route/graph/bits.h \
 	opensm/route/graph/channels.c opensm/route/graph/channels.h \
 	opensm/route/graph/columns.c opensm/route/graph/columns.h \
-	opensm/route/graph/demand.c opensm/route/graph/demand.h \
 	opensm/route/graph/flows.c opensm/route/graph/flows.h \
 	opensm/route/graph/graph.c opensm/route/graph/graph.h \
-	opensm/route/graph/hops.c \
+	opensm/route/graph/hops.c opensm/route/graph/order.h \
 	opensm/route/graph/parallel.c opensm/route/graph/parallel.h \
+	opensm/route/graph/plan.c opensm/route/graph/plan.h \
 	opensm/route/graph/throttled.c opensm/route/graph/throttled.h \
+	opensm/route/graph/wishes.c opensm/route/graph/wishes.h \
 	opensm/route/layers/acyclic.c opensm/route/layers/acyclic.h \
 	opensm/route/layers/layered.c opensm/route/layers/layered.h \
 	opensm/route/layers/layers.c \

@@ -52,7 +52,7 @@ static struct route_tree *tree_of_hosts(struct fabric *fabric, const struct rout
 {
 	g_autofree uint32_t *members = g_new(uint32_t, fabric->n_ports + 1);
 	struct route_group group = {.members = members};
-	struct route_ground *ground = route_ground_new(fabric, routing, 0);
+	struct route_multicast_base *base = route_multicast_base_new(fabric, routing, 0);
 	struct route_tree *tree;
 	uint32_t left_out;
 
@@ -60,8 +60,8 @@ static struct route_tree *tree_of_hosts(struct fabric *fabric, const struct rout
 		if (!fabric_is_switch(fabric, fabric->ports[port].node) &&
 		    fabric->ports[port].guid && fabric_is_connected(fabric, port))
 			members[group.n_members++] = port;
-	tree = route_multicast_on(ground, fabric, &group, NULL, NULL, &left_out);
-	route_ground_free(ground);
+	tree = route_multicast_on(base, fabric, &group, NULL, NULL, &left_out);
+	route_multicast_base_free(base);
 	return tree;
 }
 
@@ -404,7 +404,7 @@ static uint8_t port_to_root(const struct fabric *fabric, uint32_t sw, bool last)
 START_TEST(test_tree_leaves_an_old_trunk)
 {
 	struct fabric *fabric = make_fabric("torus:4:1", 0);
-	struct route_ground *ground[2];
+	struct route_multicast_base *base[2];
 	struct route_tree *tree[2];
 
 	for (unsigned int i = 0; i < 2; i++) {
@@ -413,18 +413,18 @@ START_TEST(test_tree_leaves_an_old_trunk)
 		routing->trunk = g_malloc0(fabric->n_switches + 1);
 		for (uint32_t sw = 1; sw < 4; sw++)
 			routing->trunk[sw] = port_to_root(fabric, sw, i);
-		ground[i] = route_ground_new(fabric, routing, 0);
+		base[i] = route_multicast_base_new(fabric, routing, 0);
 		tree[i] = tree_of_hosts(fabric, routing);
 		ck_assert_uint_eq(tree[i]->n, 4);
 		routing_unref(routing);
 	}
 	for (unsigned int i = 0; i < 2; i++) {
-		ck_assert(route_tree_stays(tree[i], ground[i], fabric, ground[i], fabric));
-		ck_assert(!route_tree_stays(tree[i], ground[i], fabric, ground[!i], fabric));
+		ck_assert(route_tree_stays(tree[i], base[i], fabric, base[i], fabric));
+		ck_assert(!route_tree_stays(tree[i], base[i], fabric, base[!i], fabric));
 	}
 	for (unsigned int i = 0; i < 2; i++) {
 		route_tree_unref(tree[i]);
-		route_ground_free(ground[i]);
+		route_multicast_base_free(base[i]);
 	}
 	fabric_unref(fabric);
 }

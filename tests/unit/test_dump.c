@@ -360,7 +360,7 @@ START_TEST(test_mcfdbs)
 	struct fabric *fabric = make_fabric("fattree:4", 0);
 	struct routing *routing = route(fabric, "minhop", &nothing);
 	struct route_tree *grown[MC_N_MLIDS] = {NULL};
-	struct route_ground *ground = route_ground_new(fabric, NULL, 0);
+	struct route_multicast_base *base = route_multicast_base_new(fabric, NULL, 0);
 	uint32_t members[2], n = 0, left_out;
 	struct mc_trees *trees;
 	char *text, *at;
@@ -368,10 +368,10 @@ START_TEST(test_mcfdbs)
 	for (uint32_t i = 0; i < fabric->n_ports && n < 2; i++)
 		if (fabric->ports[i].guid && !fabric_is_switch(fabric, fabric->ports[i].node))
 			members[n++] = i;
-	grown[1] = route_multicast_on(
-		ground, fabric, &(struct route_group){.members = members, .n_members = n}, NULL,
-		NULL, &left_out);
-	route_ground_free(ground);
+	grown[1] = route_multicast_on(base, fabric,
+				      &(struct route_group){.members = members, .n_members = n},
+				      NULL, NULL, &left_out);
+	route_multicast_base_free(base);
 	trees = mc_trees_new(fabric, grown);
 	route_tree_unref(grown[1]);
 	text = dump("opensm.mcfdbs", fabric, routing, trees);

@@ -83,20 +83,24 @@ static void net_open(struct net *net, const char *shape)
 
 static void list_hosts(struct net *net, const struct route_input *input)
 {
-	struct route_graph *graph = route_graph_new(net->fabric);
-	uint32_t *order = g_new(uint32_t, graph->n + 1);
+	uint32_t *order = g_new(uint32_t, net->fabric->n_switches + 1);
+	const struct route_graph *graph;
+	struct route_plan plan;
 
+	route_plan_init(&plan, net->fabric);
+	graph = plan.graph;
 	net->hosts = g_array_new(FALSE, FALSE, sizeof(uint16_t));
-	ck_assert_msg(route_ftree_order(graph, net->fabric, input, order) > 0, "%s", net->shape);
+	ck_assert_msg(route_ftree_order(&plan.wishes, net->fabric, input, order) > 0, "%s",
+		      net->shape);
 	for (uint32_t i = 0; i < graph->n; i++)
 		for (uint32_t t = graph->first_target[order[i]];
 		     t < graph->first_target[order[i] + 1]; t++) {
 			net->n_all += !graph->targets[t].offset;
-			if (!graph->targets[t].offset && !graph->targets[t].later)
+			if (!graph->targets[t].offset && !plan.wishes.of[t].later)
 				g_array_append_val(net->hosts, graph->targets[t].lid);
 		}
 	g_free(order);
-	route_graph_free(graph);
+	route_plan_clear(&plan);
 }
 
 static void net_route(struct net *net, uint8_t lmc, const struct route_input *input)

@@ -123,10 +123,10 @@ END_TEST
 static struct route_tree *grow_tree(const struct fabric *fabric, const struct route_group *group,
 				    uint32_t *left_out)
 {
-	struct route_ground *ground = route_ground_new(fabric, NULL, group->room);
-	struct route_tree *tree = route_multicast_on(ground, fabric, group, NULL, NULL, left_out);
+	struct route_multicast_base *base = route_multicast_base_new(fabric, NULL, group->room);
+	struct route_tree *tree = route_multicast_on(base, fabric, group, NULL, NULL, left_out);
 
-	route_ground_free(ground);
+	route_multicast_base_free(base);
 	return tree;
 }
 

@@ -126,7 +126,7 @@ static void check_hops(const struct bed *bed, const struct fabric *fabric)
 	if (!change)
 		return;
 	size = (size_t)change->n * change->n;
-	hops = route_hops_all(change->graph, NULL);
+	hops = route_hops_all(&change->plan.order, NULL);
 	for (size_t i = 0; i < size; i++)
 		if (change->hops[i] != hops[i])
 			ck_abort_msg("%s: %zu to %zu: %02x, not %02x", bed->engine->name,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "route/engine.h"
-#include "route/graph/graph.h"
+#include "route/graph/plan.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 
@@ -75,8 +75,8 @@ static bool check_pair(const struct fabric *fabric, const struct route_graph *gr
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++) {
 		uint32_t to = graph->edges[e].to;
 
-		if (!route_leads(graph, e, hops[(size_t)sw * graph->n + target->leaf],
-				 hops[(size_t)to * graph->n + target->leaf]))
+		if (hops[(size_t)to * graph->n + target->leaf] + 1 !=
+		    hops[(size_t)sw * graph->n + target->leaf])
 			continue;
 		systems[n] = system_of(fabric, to);
 		switches[n++] = to;
@@ -115,7 +115,8 @@ static void check_fabric(size_t i, uint8_t lmc)
 	struct builder *builder = make_builder_of(cases[i].spec);
 	struct route_input input = {.threads = 1};
 	unsigned int choices = 0;
-	struct route_graph *graph;
+	struct route_plan plan;
+	const struct route_graph *graph;
 	struct fabric *fabric;
 	struct routing *routing;
 	uint8_t *hops;
@@ -124,8 +125,9 @@ static void check_fabric(size_t i, uint8_t lmc)
 	put_in_boxes(builder, cases[i].each, cases[i].tree);
 	fabric = builder_freeze(builder);
 	routing = route_compute(route_find("minhop"), fabric, &input, NULL);
-	graph = route_graph_new(fabric);
-	hops = route_hops_all(graph, NULL);
+	route_plan_init(&plan, fabric);
+	graph = plan.graph;
+	hops = route_hops_all(&plan.order, NULL);
 	for (uint32_t t = 0; t < route_n_targets(graph); t++)
 		for (uint32_t sw = 0; sw < graph->n && !graph->targets[t].offset; sw++)
 			if (sw != graph->targets[t].leaf &&
@@ -134,7 +136,7 @@ static void check_fabric(size_t i, uint8_t lmc)
 						      &graph->targets[t]);
 	ck_assert_uint_gt(choices, 30);
 	g_free(hops);
-	route_graph_free(graph);
+	route_plan_clear(&plan);
 	routing_unref(routing);
 	fabric_unref(fabric);
 	builder_free(builder);

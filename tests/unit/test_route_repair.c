@@ -91,13 +91,12 @@ static gint compare_places(gconstpointer a, gconstpointer b, gpointer order)
 	return x > y ? -1 : x < y;
 }
 
-static void best_init(struct best *best, const struct fabric *fabric,
-		      const struct route_graph *graph)
+static void best_init(struct best *best, const struct fabric *fabric, const struct route_order *is)
 {
-	const uint32_t *order = graph->order;
+	const uint32_t *order = is->place;
 	uint32_t n = fabric->n_switches;
 
-	*best = (struct best){fabric, order, graph->open ? NULL : graph->joined, graph->leaf};
+	*best = (struct best){fabric, order, is->open ? NULL : is->joined, is->leaf};
 	best->by_place = g_new(uint32_t, n + 1);
 	best->down = g_new(uint32_t, n + 1);
 	best->least = g_new(uint32_t, n + 1);
@@ -221,18 +220,19 @@ static bool is_part_of(const struct fabric *now, const struct fabric *before)
 }
 
 /* Orders switches by these numbers, which all differ; takes ownership of them. */
-static void orient_without_gaps(struct route_graph *graph, uint32_t *order)
+static void orient_without_gaps(struct route_order *order, uint32_t *places)
 {
-	uint64_t *key = g_new(uint64_t, graph->n + 1);
-	uint32_t *none = g_new0(uint32_t, graph->n + 1);
+	uint32_t n = order->graph->n;
+	uint64_t *key = g_new(uint64_t, n + 1);
+	uint32_t *none = g_new0(uint32_t, n + 1);
 
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		key[sw] = order[sw];
-	route_orient(graph, none, key);
-	route_join_tops(graph);
+	for (uint32_t sw = 0; sw < n; sw++)
+		key[sw] = places[sw];
+	route_orient(order, none, key);
+	route_join_tops(order);
 	g_free(key);
 	g_free(none);
-	g_free(order);
+	g_free(places);
 }
 
 /*
@@ -245,7 +245,7 @@ static bool some_are_apart(const struct trial *trial)
 	const struct fabric *fabric = trial->now.fabric, *was = trial->home.fabric;
 	bool shortest = trial->home.routing->promises & ROUTE_SHORTEST;
 	uint32_t *order = g_new(uint32_t, fabric->n_switches + 1);
-	struct route_graph *graph = route_graph_new(fabric);
+	struct route_plan plan;
 	struct checker checker;
 	struct best best;
 	bool apart = false;
@@ -255,13 +255,13 @@ static bool some_are_apart(const struct trial *trial)
 			trial->home.routing->base->order
 				[was->nodes[fabric_node_by_guid(was, switch_guid(fabric, sw))].sw];
 	if (!trial->home.routing->order) {
-		route_graph_free(graph);
 		g_free(order);
 		return false;
 	}
-	orient_without_gaps(graph, order);
+	route_plan_init(&plan, fabric);
+	orient_without_gaps(&plan.order, order);
 	checker_run(&checker, fabric, trial->home.routing);
-	best_init(&best, fabric, graph);
+	best_init(&best, fabric, &plan.order);
 	for (uint32_t leaf = 0; leaf < fabric->n_switches; leaf++) {
 		best_to(&best, &checker, leaf);
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
@@ -271,7 +271,7 @@ static bool some_are_apart(const struct trial *trial)
 	}
 	best_clear(&best);
 	checker_clear(&checker);
-	route_graph_free(graph);
+	route_plan_clear(&plan);
 	return apart;
 }
 
@@ -370,7 +370,7 @@ static struct changes judge_entries(const struct trial *trial, const struct chec
 	struct changes changes = { 0, 0 };
 	struct best best;
 
-	best_init(&best, fabric, trial->now.routing->repair_state->graph);
+	best_init(&best, fabric, &trial->now.routing->repair_state->plan.order);
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
 		uint32_t leaf = checker_leaf(fabric, lid);
 
@@ -536,8 +536,8 @@ static bool same_leaves(const struct trial *trial, const bool *hosts)
 /* Whether the last host of a switch other than a leaf may have decided on extra parents. */
 static bool are_joined(const struct trial *trial)
 {
-	return trial->now.routing->repair_state->graph->joined ||
-	       trial->old.routing->repair_state->graph->joined;
+	return trial->now.routing->repair_state->plan.order.joined ||
+	       trial->old.routing->repair_state->plan.order.joined;
 }
 
 static void judge_repaired(struct trial *trial, bool hosts_only)

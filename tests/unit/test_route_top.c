@@ -55,12 +55,12 @@ static const struct {
 	{ "xgft:2,3,4,2:1,2,2,3", 0 },
 };
 
-static uint8_t *any_way(struct route_graph *graph, const struct fabric *fabric,
+static uint8_t *any_way(struct route_plan *plan, const struct fabric *fabric,
 			const struct route_input *input, uint8_t *next, GError **error)
 {
 	(void)fabric;
 	(void)input;
-	return route_hops_or_error(graph, next, error);
+	return route_hops_or_error(&plan->order, next, error);
 }
 
 /* minhop without an order. */
@@ -324,8 +324,8 @@ START_TEST(test_the_last_pod_will_do)
 	struct builder *builder = make_builder_of("fattree:40");
 	g_autofree uint64_t *keys = NULL;
 	g_autofree uint32_t *rank = NULL;
-	struct route_graph *graph;
-	uint32_t tops = 0;
+	struct route_plan plan;
+	uint32_t n, tops = 0;
 	struct fabric *fabric;
 
 	for (unsigned int pod = 0; pod < 39; pod++) {
@@ -336,14 +336,16 @@ START_TEST(test_the_last_pod_will_do)
 	}
 	make_lids(builder, 0);
 	fabric = builder_freeze(builder);
-	graph = route_graph_new(fabric);
+	route_plan_init(&plan, fabric);
+	n = plan.graph->n;
 	keys = route_keys(fabric, &nothing);
-	rank = g_new0(uint32_t, graph->n + 1);
-	ck_assert(route_tree_rank(graph, rank) && route_orient_inverted(graph, rank, keys));
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		tops += !rank[sw] && !graph->inverted[sw];
+	rank = g_new0(uint32_t, n + 1);
+	ck_assert(route_tree_rank(&plan.wishes, rank) &&
+		  route_orient_inverted(&plan.order, rank, keys));
+	for (uint32_t sw = 0; sw < n; sw++)
+		tops += !rank[sw] && !plan.order.inverted[sw];
 	ck_assert_uint_eq(tops, 0);
-	route_graph_free(graph);
+	route_plan_clear(&plan);
 	fabric_unref(fabric);
 	builder_free(builder);
 }
@@ -400,12 +402,12 @@ static bool tree_follows(const struct routing *routing, const struct fabric *fab
 static void check_all_hosts(const struct fabric *fabric, const char *engine, const char *what)
 {
 	struct routing *routing = compute(fabric, engine);
-	struct route_ground *ground = route_ground_new(fabric, routing, 0);
+	struct route_multicast_base *base = route_multicast_base_new(fabric, routing, 0);
 	uint32_t n, left_out;
 	g_autofree uint32_t *members = list_hosts(fabric, &n);
 	g_autofree char *witness = NULL;
 	const struct route_group group = {.members = members, .n_members = n};
-	struct route_tree *tree = route_multicast_on(ground, fabric, &group, NULL, NULL, &left_out);
+	struct route_tree *tree = route_multicast_on(base, fabric, &group, NULL, NULL, &left_out);
 
 	ck_assert_msg(!left_out, "%s, %s: %u left out", what, engine, left_out);
 	ck_assert_msg(route_tree_verify(fabric, tree, &group, &witness), "%s, %s: %s", what, engine,
@@ -415,7 +417,7 @@ static void check_all_hosts(const struct fabric *fabric, const char *engine, con
 			      "%s, %s: a credit loop with multicast", what, engine);
 	ck_assert_int_eq(tree_follows(routing, fabric, tree), routing->order != NULL);
 	route_tree_unref(tree);
-	route_ground_free(ground);
+	route_multicast_base_free(base);
 	routing_unref(routing);
 }
 

@@ -112,7 +112,7 @@ static struct routing *compute(const struct net *net, struct fabric *fabric, uns
 
 static void check_trunk(struct fabric *fabric, const struct routing *routing, const char *what)
 {
-	struct route_ground *ground = route_ground_new(fabric, routing, 0);
+	struct route_multicast_base *base = route_multicast_base_new(fabric, routing, 0);
 	g_autofree uint32_t *members = g_new(uint32_t, fabric->n_ports + 1);
 	struct route_group group = {.members = members};
 	g_autofree char *witness = NULL;
@@ -122,7 +122,7 @@ static void check_trunk(struct fabric *fabric, const struct routing *routing, co
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (fabric->ports[i].lid && !fabric_is_switch(fabric, fabric->ports[i].node))
 			members[group.n_members++] = i;
-	tree = route_multicast_on(ground, fabric, &group, NULL, NULL, &left_out);
+	tree = route_multicast_on(base, fabric, &group, NULL, NULL, &left_out);
 	ck_assert_uint_eq(left_out, 0);
 	ck_assert_msg(route_tree_verify(fabric, tree, &group, &witness), "%s: %s", what, witness);
 	for (uint32_t i = 0; i < tree->n; i++) {
@@ -133,7 +133,7 @@ static void check_trunk(struct fabric *fabric, const struct routing *routing, co
 			      "%s: off the trunk", what);
 	}
 	route_tree_unref(tree);
-	route_ground_free(ground);
+	route_multicast_base_free(base);
 }
 
 /* ---- whole and damaged ---- */

@@ -150,14 +150,15 @@ START_TEST(test_damaged_trees_leave_nobody_out)
 END_TEST
 
 /* Gives the LID to any edge that begins a best path; none if no legal path exists. */
-static void choose_any(struct routing *routing, const struct route_graph *graph,
+static void choose_any(struct routing *routing, const struct route_order *order,
 		       const uint8_t *hops, uint32_t sw, uint16_t lid, uint32_t leaf,
 		       uint64_t *state)
 {
+	const struct route_graph *graph = order->graph;
 	uint32_t n = 0, first = graph->first_edge[sw], best = 0;
 
 	for (uint32_t e = first; e < graph->first_edge[sw + 1]; e++)
-		if (route_leads(graph, e, hops[(size_t)sw * graph->n + leaf],
+		if (route_leads(order, e, hops[(size_t)sw * graph->n + leaf],
 				hops[(size_t)graph->edges[e].to * graph->n + leaf]) &&
 		    !make_number(state, ++n))
 			best = e;
@@ -174,16 +175,17 @@ START_TEST(test_any_mixture_is_free)
 	for (uint64_t seed = 1; seed <= 12; seed++) {
 		struct fabric *fabric = damaged("fattree:12", seed, 4 + seed);
 		struct routing *routing = compute(fabric, "updn", &input);
-		struct route_graph *graph = route_graph_new(fabric);
-		g_autofree uint8_t *hops =
-			route_find("updn")->hops(graph, fabric, &input, NULL, NULL);
+		struct route_plan plan;
+		g_autofree uint8_t *hops = NULL;
 
+		route_plan_init(&plan, fabric);
+		hops = route_find("updn")->hops(&plan, fabric, &input, NULL, NULL);
 		for (uint32_t lid = 1; lid <= fabric->max_lid; lid++)
-			for (uint32_t sw = 0; sw < graph->n; sw++)
-				choose_any(routing, graph, hops, sw, lid, checker_leaf(fabric, lid),
-					   &state);
+			for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
+				choose_any(routing, &plan.order, hops, sw, lid,
+					   checker_leaf(fabric, lid), &state);
 		checker_accept(fabric, routing, "a mixture");
-		route_graph_free(graph);
+		route_plan_clear(&plan);
 		routing_unref(routing);
 		fabric_unref(fabric);
 	}

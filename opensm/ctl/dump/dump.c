@@ -88,7 +88,7 @@ static void view_open(struct dump_view *view)
 
 static void view_close(struct dump_view *view)
 {
-	g_clear_pointer(&view->graph, route_graph_free);
+	route_plan_clear(&view->plan);
 	g_free(view->hops);
 	g_free(view->nodes);
 	g_free(view->switches);
@@ -98,12 +98,12 @@ bool dump_view_route(struct dump_view *view)
 {
 	const struct route_engine *engine = view->subnet->routing->engine;
 
-	if (view->graph)
+	if (view->plan.graph)
 		return view->hops != NULL;
-	view->graph = route_graph_new(view->fabric);
-	view->hops = engine && engine->hops ? engine->hops(view->graph, view->fabric, view->input,
-							   NULL, NULL)
-					    : route_hops_all(view->graph, NULL);
+	route_plan_init(&view->plan, view->fabric);
+	view->hops = engine && engine->hops
+			     ? engine->hops(&view->plan, view->fabric, view->input, NULL, NULL)
+			     : route_hops_all(&view->plan.order, NULL);
 	return view->hops != NULL;
 }
 

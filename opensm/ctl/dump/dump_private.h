@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "core/context.h"
-#include "route/graph/graph.h"
+#include "route/graph/plan.h"
 #include "subnet/subnet.h"
 #include "subnet/trees.h"
 
@@ -19,11 +19,11 @@ struct dump_view {
 	const struct route_input *input;
 	uint32_t *switches; /* indexes, by ascending node GUID */
 	uint32_t *nodes;    /* indexes, by ascending node GUID, of all nodes */
-	struct route_graph *graph; /* as the engine orients it; NULL until dump_view_route */
-	uint8_t *hops;		   /* route_hops_all() of graph */
+	struct route_plan plan; /* of the engine; without a graph until dump_view_route */
+	uint8_t *hops;		/* route_hops_all() of its order */
 };
 
-/* Makes graph and hops if they are missing; false if the engine finds no hops. */
+/* Makes plan and hops if they are missing; false if the engine finds no hops. */
 bool dump_view_route(struct dump_view *view);
 
 /*

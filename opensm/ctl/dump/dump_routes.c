@@ -20,7 +20,7 @@ struct row {
 
 static void open_row(const struct dump_view *view, uint32_t sw, struct row *row)
 {
-	const struct route_graph *graph = view->graph;
+	const struct route_graph *graph = view->plan.graph;
 
 	row->sw = sw;
 	row->num_ports = view->fabric->nodes[view->fabric->switches[sw].node].num_ports;
@@ -32,14 +32,15 @@ static void open_row(const struct dump_view *view, uint32_t sw, struct row *row)
 
 static unsigned int least_hops(const struct dump_view *view, uint32_t sw, uint32_t to)
 {
-	return route_distance(view->graph, view->hops[(size_t)sw * view->graph->n + to]);
+	return route_distance(&view->plan.order, view->hops[(size_t)sw * view->plan.graph->n + to]);
 }
 
 /* Hops to a switch through this port; ROUTE_FAR if there is no legal path. */
 static unsigned int hops_by(const struct dump_view *view, const struct row *row, unsigned int num,
 			    uint32_t to)
 {
-	const struct route_graph *graph = view->graph;
+	const struct route_order *order = &view->plan.order;
+	const struct route_graph *graph = order->graph;
 	uint32_t edge = row->edge_of[num];
 	unsigned int hops;
 	uint8_t there;
@@ -49,9 +50,9 @@ static unsigned int hops_by(const struct dump_view *view, const struct row *row,
 	if (edge == FABRIC_NONE)
 		return ROUTE_FAR;
 	there = view->hops[(size_t)graph->edges[edge].to * graph->n + to];
-	if (there == ROUTE_FAR || (graph->up && !graph->up[edge] && there & ROUTE_UP))
+	if (there == ROUTE_FAR || (order->up && !order->up[edge] && there & ROUTE_UP))
 		return ROUTE_FAR;
-	hops = route_distance(graph, there) + (graph->weight ? graph->weight[edge] : 1u);
+	hops = route_distance(order, there) + (order->weight ? order->weight[edge] : 1u);
 	return MIN(hops, ROUTE_FAR);
 }
 
@@ -229,12 +230,14 @@ static bool is_named_root(const struct dump_view *view, uint32_t sw)
 	return false;
 }
 
-static bool is_found_root(const struct route_graph *graph, uint32_t sw)
+static bool is_found_root(const struct route_order *order, uint32_t sw)
 {
-	if (!graph->up)
+	const struct route_graph *graph = order->graph;
+
+	if (!order->up)
 		return false;
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (graph->up[e])
+		if (order->up[e])
 			return false;
 	return true;
 }
@@ -250,13 +253,13 @@ void dump_updn_roots(struct dump_view *view, FILE *out)
 
 	if (!dump_view_route(view))
 		return;
-	tree = !named && (view->graph->inverted || view->graph->joined) &&
-	       route_tree_rank(view->graph, rank);
+	tree = !named && (view->plan.order.inverted || view->plan.order.joined) &&
+	       route_tree_rank(&view->plan.wishes, rank);
 	for (uint32_t i = 0; i < view->fabric->n_switches; i++) {
 		uint32_t sw = view->switches[i];
 
 		if (named ? is_named_root(view, sw)
-			  : tree ? !rank[sw] : is_found_root(view->graph, sw))
+			  : tree ? !rank[sw] : is_found_root(&view->plan.order, sw))
 			fprintf(out, "0x%" PRIx64 "\n", switch_node(view, sw)->guid);
 	}
 }
@@ -270,22 +273,24 @@ void dump_updn_roots(struct dump_view *view, FILE *out)
  */
 struct places {
 	const struct route_graph *graph;
+	const struct route_wish *wishes; /* [target] */
 	uint32_t *order;	     /* switches, leaves first */
 	uint32_t first, last, leaves; /* in order; compute nodes are on [first, last) */
 	uint32_t most;		     /* compute nodes of the fullest leaf */
 };
 
-static bool is_compute(const struct route_target *target)
+static bool is_compute(const struct places *places, uint32_t target)
 {
-	return !target->offset && !target->later;
+	return !places->graph->targets[target].offset && !places->wishes[target].later;
 }
 
-static uint32_t count_compute(const struct route_graph *graph, uint32_t sw)
+static uint32_t count_compute(const struct places *places, uint32_t sw)
 {
+	const struct route_graph *graph = places->graph;
 	uint32_t n = 0;
 
 	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++)
-		n += is_compute(&graph->targets[t]);
+		n += is_compute(places, t);
 	return n;
 }
 
@@ -293,7 +298,7 @@ static void find_places(struct places *places)
 {
 	places->first = places->leaves;
 	for (uint32_t i = 0; i < places->leaves; i++) {
-		uint32_t n = count_compute(places->graph, places->order[i]);
+		uint32_t n = count_compute(places, places->order[i]);
 
 		if (!n)
 			continue;
@@ -313,7 +318,7 @@ static void put_compute(const struct dump_view *view, const struct places *place
 		const struct route_target *target = &graph->targets[t];
 		uint32_t port = fabric_port_by_lid(view->fabric, target->lid);
 
-		if (!is_compute(target))
+		if (!is_compute(places, t))
 			continue;
 		fprintf(out, "0x%04x\t", target->lid);
 		put_name(view->fabric->nodes[view->fabric->ports[port].node].description, out);
@@ -326,16 +331,20 @@ static void put_compute(const struct dump_view *view, const struct places *place
 
 void dump_ca_order(struct dump_view *view, FILE *out)
 {
-	struct route_graph *graph = route_graph_new(view->fabric);
-	struct places places = { .graph = graph, .order = g_new(uint32_t, graph->n + 1) };
+	uint32_t n = view->fabric->n_switches;
+	struct places places = {.order = g_new(uint32_t, n + 1)};
+	struct route_plan plan;
 
-	places.leaves = route_ftree_order(graph, view->fabric, view->input, places.order);
+	route_plan_init(&plan, view->fabric);
+	places.graph = plan.graph;
+	places.wishes = plan.wishes.of;
+	places.leaves = route_ftree_order(&plan.wishes, view->fabric, view->input, places.order);
 	find_places(&places);
 	for (uint32_t i = places.first; i < places.last; i++)
-		if (route_has_hosts(graph, places.order[i]))
+		if (route_has_hosts(plan.graph, places.order[i]))
 			put_compute(view, &places, places.order[i], places.most, out);
-	for (uint32_t i = places.leaves; places.leaves && i < graph->n; i++)
+	for (uint32_t i = places.leaves; places.leaves && i < n; i++)
 		put_compute(view, &places, places.order[i], 0, out);
 	g_free(places.order);
-	route_graph_free(graph);
+	route_plan_clear(&plan);
 }

@@ -17,7 +17,8 @@
 #include "route/order/orient.h"
 
 struct dor {
-	const struct route_graph *graph;
+	const struct route_plan *plan;
+	const struct route_graph *graph; /* of the plan */
 	const uint8_t *hops;
 	struct routing *routing;
 	uint32_t *order; /* edges, those of a switch side by side, in the order of its ports */
@@ -52,8 +53,7 @@ static const struct route_edge *first_step(const struct dor *dor, uint32_t sw, u
 	for (uint32_t i = graph->first_edge[sw]; sw != to && i < graph->first_edge[sw + 1]; i++) {
 		const struct route_edge *edge = &graph->edges[dor->order[i]];
 
-		if (route_leads(graph, dor->order[i], here,
-				dor->hops[(size_t)edge->to * graph->n + to]))
+		if (dor->hops[(size_t)edge->to * graph->n + to] + 1u == here)
 			return edge;
 	}
 	return NULL;
@@ -144,7 +144,7 @@ static void fill(struct dor *dor, const struct fabric *fabric, const struct rout
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		order_edges(dor, tried ? tried[sw] : NULL, sw);
 	dor->routing = routing_new(fabric, &route_engine_dor, ROUTE_SHORTEST);
-	dor->routing->max_hops = route_most_hops(graph, dor->hops);
+	dor->routing->max_hops = route_most_hops(&dor->plan->order, dor->hops);
 	route_parallel(graph->threads, graph->n, fill_switches, dor);
 	if (is_free_of_loops(dor, fabric))
 		dor->routing->promises |= ROUTE_DEADLOCK_FREE;
@@ -158,15 +158,17 @@ static void fill(struct dor *dor, const struct fabric *fabric, const struct rout
 static struct routing *dor_compute(const struct fabric *fabric, const struct route_input *input,
 				   GError **error)
 {
-	struct route_graph *graph = route_graph_new(fabric);
-	struct dor dor = { .graph = graph };
+	struct route_plan plan;
+	struct dor dor = {.plan = &plan};
 	g_autofree uint8_t *hops = NULL;
 
-	graph->threads = input->threads;
-	dor.hops = hops = route_hops_or_error(graph, NULL, error);
+	route_plan_init(&plan, fabric);
+	dor.graph = plan.graph;
+	plan.graph->threads = input->threads;
+	dor.hops = hops = route_hops_or_error(&plan.order, NULL, error);
 	if (hops)
 		fill(&dor, fabric, input);
-	route_graph_free(graph);
+	route_plan_clear(&plan);
 	return dor.routing;
 }
 

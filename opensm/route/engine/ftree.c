@@ -29,52 +29,54 @@ static GHashTable *set_of(const uint64_t *guids, uint32_t n)
 }
 
 /* Marks the targets that are spread after the compute nodes; false if no compute node is left. */
-static bool put_off_others(struct route_graph *graph, const struct fabric *fabric,
+static bool put_off_others(struct route_wishes *wishes, const struct fabric *fabric,
 			   const struct route_input *input)
 {
 	g_autoptr(GHashTable) compute = set_of(input->compute, input->n_compute);
 	g_autoptr(GHashTable) io = set_of(input->io, input->n_io);
 	bool any = false;
 
-	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
-		struct route_target *target = &graph->targets[t];
-		uint32_t port = fabric_port_by_lid(fabric, target->lid);
+	for (uint32_t t = 0; t < route_n_targets(wishes->graph); t++) {
+		struct route_wish *wish = &wishes->of[t];
+		uint32_t port = fabric_port_by_lid(fabric, wishes->graph->targets[t].lid);
 		const uint64_t *guid = &fabric->ports[port].guid;
 
-		target->later = input->n_compute ? !g_hash_table_contains(compute, guid)
-						 : g_hash_table_contains(io, guid);
-		any |= !target->later;
+		wish->later = input->n_compute ? !g_hash_table_contains(compute, guid)
+					       : g_hash_table_contains(io, guid);
+		any |= !wish->later;
 	}
 	return any;
 }
 
-uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabric,
+uint32_t route_ftree_order(struct route_wishes *wishes, const struct fabric *fabric,
 			   const struct route_input *input, uint32_t *order)
 {
-	graph->from_roots = input->from_roots;
+	wishes->from_roots = input->from_roots;
 	if (input->n_compute || input->n_io)
-		put_off_others(graph, fabric, input);
-	return route_tree_order(graph, order);
+		put_off_others(wishes, fabric, input);
+	return route_tree_order(wishes, order);
 }
 
 /*
  * Ranks of a tree: by the distance from the roots that the operator named, else from the hosts, or
  * from their middle if these are on several ranks. NULL and error if it is not a tree.
  */
-static uint32_t *find_ranks(struct route_graph *graph, const struct fabric *fabric,
+static uint32_t *find_ranks(struct route_plan *plan, const struct fabric *fabric,
 			    const struct route_input *input, const uint64_t *keys, GError **error)
 {
+	const struct route_graph *graph = plan->graph;
 	g_autofree uint32_t *rank = g_new0(uint32_t, graph->n + 1);
-	bool tree = route_tree_rank(graph, rank) || graph->n <= 1;
+	bool tree = route_tree_rank(&plan->wishes, rank) || graph->n <= 1;
 
 	if (input->n_roots) {
 		g_free(rank);
-		rank = route_rank_from_roots(graph, fabric, input, keys, error);
+		rank = route_rank_from_roots(&plan->order, fabric, input, keys, error);
 		if (!rank)
 			return NULL;
 		tree |= route_is_layered(graph, rank);
 	} else if (!tree) {
-		tree = route_orient_middle(graph, keys, rank) && route_is_layered(graph, rank);
+		tree = route_orient_middle(&plan->order, keys, rank) &&
+		       route_is_layered(graph, rank);
 	}
 	if (!tree)
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
@@ -85,20 +87,20 @@ static uint32_t *find_ranks(struct route_graph *graph, const struct fabric *fabr
 	return tree ? g_steal_pointer(&rank) : NULL;
 }
 
-static uint8_t *ftree_hops(struct route_graph *graph, const struct fabric *fabric,
+static uint8_t *ftree_hops(struct route_plan *plan, const struct fabric *fabric,
 			   const struct route_input *input, uint8_t *next, GError **error)
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
 	g_autofree uint32_t *rank = NULL;
 
-	graph->from_roots = input->from_roots;
-	if ((input->n_compute || input->n_io) && !put_off_others(graph, fabric, input)) {
+	plan->wishes.from_roots = input->from_roots;
+	if ((input->n_compute || input->n_io) && !put_off_others(&plan->wishes, fabric, input)) {
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT,
 			    "by the files of compute and I/O nodes no node is a compute node");
 		return NULL;
 	}
-	rank = find_ranks(graph, fabric, input, keys, error);
-	return rank ? route_ranked_hops(graph, fabric, rank, keys, next, error) : NULL;
+	rank = find_ranks(plan, fabric, input, keys, error);
+	return rank ? route_ranked_hops(&plan->order, fabric, rank, keys, next, error) : NULL;
 }
 
 const struct route_engine route_engine_ftree = {

@@ -156,7 +156,7 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 {
 	const struct hop_lanes *hop = arg;
 
-	return layered_is_kind(hop->layered->graph, hop->kind, a, b);
+	return layered_is_kind(hop->layered, hop->kind, a, b);
 }
 
 /* Takes ranks from the paths between two switches. */

@@ -15,19 +15,19 @@
 #include "route/order/hosts_shortest.h"
 #include "route/order/orient.h"
 
-static uint8_t *minhop_hops(struct route_graph *graph, const struct fabric *fabric,
+static uint8_t *minhop_hops(struct route_plan *plan, const struct fabric *fabric,
 			    const struct route_input *input, uint8_t *next, GError **error)
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
 	uint8_t *hops = NULL;
 
 	if (input->n_weights)
-		hops = route_hops_by_weight(graph, fabric, input, next, error);
-	if (input->n_weights && (!hops || graph->weight))
+		hops = route_hops_by_weight(plan, fabric, input, next, error);
+	if (input->n_weights && (!hops || plan->order.weight))
 		return hops;
 	g_free(hops);
-	hops = route_tree_hops_shortest(graph, fabric, keys, next);
-	return hops ? hops : route_hops_or_error(graph, next, error);
+	hops = route_tree_hops_shortest(plan, fabric, keys, next);
+	return hops ? hops : route_hops_or_error(&plan->order, next, error);
 }
 
 /* Paths of least weight are not those of the fewest hops. */

@@ -113,8 +113,9 @@ static void offer_ways(struct nue *nue, uint32_t sw)
 	}
 }
 
-/* Takes the step from a channel to the rest of the path; false if that closes a loop. */
-static bool take_step(struct nue *nue, uint32_t channel)
+/* Adds the step that a channel is taken by; false, with nothing added, if it would close a cycle.
+ */
+static bool add_step_of(struct nue *nue, uint32_t channel)
 {
 	struct acyclic_step step;
 
@@ -135,7 +136,7 @@ static void join_others(struct nue *nue)
 		while ((c = *bucket) != FABRIC_NONE) {
 			*bucket = nue->next[c];
 			nue->n_offers--;
-			if (is_in(nue, channels->from[c]) || !take_step(nue, c))
+			if (is_in(nue, channels->from[c]) || !add_step_of(nue, c))
 				continue;
 			join(nue, c, cost);
 			offer_ways(nue, channels->from[c]);
@@ -249,12 +250,13 @@ static void set_costs(struct nue *nue)
 }
 
 /* Traffic from hosts of a switch to those of another. */
-static uint64_t flow_to(const struct route_graph *graph, uint32_t sw, uint32_t dest)
+static uint64_t flow_to(const struct route_wishes *wishes, uint32_t sw, uint32_t dest)
 {
+	const struct route_graph *graph = wishes->graph;
 	uint64_t flow = 0;
 
 	for (uint32_t t = graph->first_target[dest]; t < graph->first_target[dest + 1]; t++)
-		flow += route_n_senders(graph, sw, &graph->targets[t]);
+		flow += route_n_senders(wishes, sw, t);
 	return flow;
 }
 
@@ -266,7 +268,8 @@ static void count_flows(struct nue *nue, uint32_t dest, bool add)
 	uint16_t lid = route_lid_of(graph, dest), *most = &layered->way->routing->max_hops;
 
 	for (uint32_t from = 0; lid && from < graph->n; from++) {
-		uint64_t flow = from == dest ? 0 : flow_to(graph, from, dest), hops = 0;
+		uint64_t flow = from == dest ? 0 : flow_to(&layered->plan.wishes, from, dest),
+			 hops = 0;
 
 		layered_each_hop(layered, from, dest, lid, sw, c) {
 			nue->load[c] += add ? flow : -flow;

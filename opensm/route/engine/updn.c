@@ -14,36 +14,38 @@
 #include "route/order/hosts_shortest.h"
 #include "route/order/orient.h"
 
-static uint8_t *updn_hops(struct route_graph *graph, const struct fabric *fabric,
+static uint8_t *updn_hops(struct route_plan *plan, const struct fabric *fabric,
 			  const struct route_input *input, uint8_t *next, GError **error)
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
 	g_autofree uint32_t *rank = NULL;
+	struct route_order *order = &plan->order;
 	uint8_t *hops;
 
 	if (input->n_roots) {
-		rank = route_rank_from_roots(graph, fabric, input, keys, error);
-		return rank ? route_ranked_hops(graph, fabric, rank, keys, next, error) : NULL;
+		rank = route_rank_from_roots(order, fabric, input, keys, error);
+		return rank ? route_ranked_hops(order, fabric, rank, keys, next, error) : NULL;
 	}
-	hops = route_tree_hops(graph, fabric, keys, next);
-	if (!hops && input->n_ids && route_orient_from_hosts(graph, keys))
-		hops = route_legal_hops(graph, fabric, next, NULL);
+	hops = route_tree_hops(plan, fabric, keys, next);
+	if (!hops && input->n_ids && route_orient_from_hosts(order, keys))
+		hops = route_legal_hops(order, fabric, next, NULL);
 	if (hops)
 		return hops;
-	route_orient_best(graph, keys);
-	return route_legal_hops(graph, fabric, next, error);
+	route_orient_best(order, keys);
+	return route_legal_hops(order, fabric, next, error);
 }
 
-static uint8_t *dnup_hops(struct route_graph *graph, const struct fabric *fabric,
+static uint8_t *dnup_hops(struct route_plan *plan, const struct fabric *fabric,
 			  const struct route_input *input, uint8_t *next, GError **error)
 {
 	g_autofree uint64_t *keys = route_keys(fabric, input);
-	uint8_t *hops = route_tree_hops(graph, fabric, keys, next);
+	struct route_order *order = &plan->order;
+	uint8_t *hops = route_tree_hops(plan, fabric, keys, next);
 
 	if (hops)
 		return hops;
-	route_orient_from_hosts(graph, keys);
-	return route_legal_hops(graph, fabric, next, error);
+	route_orient_from_hosts(order, keys);
+	return route_legal_hops(order, fabric, next, error);
 }
 
 const struct route_engine route_engine_updn = {

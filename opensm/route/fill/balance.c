@@ -20,8 +20,8 @@
 #include <glib.h>
 #include <string.h>
 
+#include "route/fill/batches.h"
 #include "route/fill/shortest.h"
-#include "route/graph/batches.h"
 #include "route/graph/columns.h"
 #include "route/graph/flows.h"
 #include "route/value/base.h"
@@ -33,7 +33,8 @@
 
 /* State of one thread. */
 struct balance {
-	const struct route_graph *graph;
+	const struct route_plan *plan;
+	const struct route_graph *graph; /* of the plan */
 	const struct route_columns *columns;
 	struct route_flows flows;
 	struct route_loads *loads; /* [ignored * n_links + link]: ignored LIDs are balanced apart */
@@ -53,11 +54,12 @@ struct balance {
 	uint32_t seed; /* of the current target: links at random; 0: by load */
 };
 
-/* Flow of hosts to a target; NULL: to a switch. */
-static const uint64_t *own_flow(const struct balance *balance, const struct route_target *target)
+/* Flow of hosts to a target; FABRIC_NONE: to a switch. */
+static const uint64_t *own_flow(const struct balance *balance, uint32_t target)
 {
-	size_t row = target && balance->graph->senders ? target->demand_class
-							: balance->graph->n_classes;
+	const struct route_wishes *wishes = &balance->plan->wishes;
+	size_t row = target != FABRIC_NONE && wishes->senders ? wishes->of[target].demand_class
+							      : wishes->n_classes;
 
 	return balance->own + row * balance->graph->n;
 }
@@ -208,7 +210,7 @@ static void choose_all(struct balance *balance, uint16_t lid, uint32_t owner)
 		uint32_t n = balance->flows.last[sw] - balance->flows.first[sw];
 		uint32_t start = balance->turns[n], link;
 
-		if (balance->graph->shift)
+		if (balance->plan->wishes.shift)
 			start = (lid + sw) % n;
 		if (balance->tried && balance->tried[sw])
 			start = 0;
@@ -237,28 +239,28 @@ static void route_target(struct balance *balance, uint32_t t)
 {
 	const struct route_graph *graph = balance->graph;
 	const struct route_target *target = &graph->targets[t];
+	const struct route_wish *wish = &balance->plan->wishes.of[t];
 	bool several = target->offset || (t + 1 < graph->first_target[target->leaf + 1] &&
 					  graph->targets[t + 1].offset == 1);
-	const uint64_t *own = own_flow(balance, target);
+	const uint64_t *own = own_flow(balance, t);
 
 	list_steps(balance, t);
-	balance->aside = target->ignored ? graph->n_links : 0;
+	balance->aside = wish->ignored ? graph->n_links : 0;
 	balance->n_owners += several && !target->offset;
-	balance->seed = target->ahead && balance->input->ahead_not_scattered
-				? 0
-				: balance->input->scatter;
+	balance->seed =
+		wish->ahead && balance->input->ahead_not_scattered ? 0 : balance->input->scatter;
 	route_lid(balance, target->lid, own, several ? balance->n_owners : 0);
 }
 
 static void route_ahead(struct balance *balance, uint64_t *load)
 {
-	const struct route_graph *graph = balance->graph;
+	const struct route_wishes *wishes = &balance->plan->wishes;
 	struct route_loads loads = {.load = load};
 
 	balance->loads = &loads;
-	for (uint32_t i = 0; i < graph->n_ahead; i++, loads.n = 0) {
-		turn_to(balance, graph->targets[graph->ahead[i]].leaf);
-		route_target(balance, graph->ahead[i]);
+	for (uint32_t i = 0; i < wishes->n_ahead; i++, loads.n = 0) {
+		turn_to(balance, balance->graph->targets[wishes->ahead[i]].leaf);
+		route_target(balance, wishes->ahead[i]);
 	}
 	g_free(loads.changes);
 }
@@ -267,7 +269,8 @@ static void route_own_lids(struct balance *balance, uint32_t sw)
 {
 	const struct route_graph *graph = balance->graph;
 	unsigned int n = route_n_own(graph, sw);
-	const uint64_t *own = balance->input->count_switches ? own_flow(balance, NULL) : NULL;
+	const uint64_t *own =
+		balance->input->count_switches ? own_flow(balance, FABRIC_NONE) : NULL;
 
 	list_steps(balance, FABRIC_NONE);
 	balance->seed = balance->input->scatter;
@@ -284,7 +287,7 @@ static void route_switch(void *arg, uint32_t sw, struct route_loads *loads)
 	balance->loads = loads;
 	turn_to(balance, sw);
 	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++)
-		if (!graph->targets[t].ahead)
+		if (!balance->plan->wishes.of[t].ahead)
 			route_target(balance, t);
 	route_own_lids(balance, sw);
 }
@@ -305,15 +308,16 @@ static void route_all(struct balance *const *threads, unsigned int n, uint64_t *
 	}
 }
 
-static uint64_t *find_own_flows(const struct route_graph *graph)
+static uint64_t *find_own_flows(const struct route_wishes *wishes)
 {
-	size_t n = graph->n, n_classes = graph->senders ? graph->n_classes : 0;
+	size_t n = wishes->graph->n, n_classes = wishes->senders ? wishes->n_classes : 0;
 	uint64_t *own = g_new(uint64_t, (n_classes + 1) * n + 1);
 
 	for (size_t i = 0; i < n_classes * n; i++)
-		own[i] = 1 + HOST_FLOW * (uint64_t)graph->senders[i];
+		own[i] = 1 + HOST_FLOW * (uint64_t)wishes->senders[i];
 	for (uint32_t sw = 0; sw < n; sw++)
-		own[n_classes * n + sw] = 1 + HOST_FLOW * (uint64_t)route_n_hosts(graph, sw);
+		own[n_classes * n + sw] =
+			1 + HOST_FLOW * (uint64_t)route_n_hosts(wishes->graph, sw);
 	return own;
 }
 
@@ -342,7 +346,7 @@ static struct balance *balance_new(const struct balance *like,
 	balance->used_by = g_new0(uint32_t, n_links);
 	balance->uses = g_new0(uint32_t, n_links);
 	balance->ahead = g_new0(uint64_t, n);
-	route_flows_init(&balance->flows, like->graph, channels, hops);
+	route_flows_init(&balance->flows, like->plan, channels, hops);
 	return balance;
 }
 
@@ -356,16 +360,18 @@ static void balance_free(struct balance *balance)
 	g_free(balance);
 }
 
-void route_balance_fill(const struct route_graph *graph, const struct fabric *fabric,
+void route_balance_fill(const struct route_plan *plan, const struct fabric *fabric,
 			const uint8_t *hops, const struct route_input *input,
 			struct routing *routing)
 {
+	const struct route_graph *graph = plan->graph;
 	struct route_channels *channels = route_channels_new(graph, NULL);
 	struct route_columns columns;
 	g_autofree uint64_t *load = g_new0(uint64_t, 2 * (size_t)graph->n_links + 1);
-	g_autofree uint64_t *own = find_own_flows(graph);
+	g_autofree uint64_t *own = find_own_flows(&plan->wishes);
 	g_autofree const struct route_port_order **tried = route_port_orders(fabric, input);
 	struct balance balance = {
+		.plan = plan,
 		.graph = graph,
 		.columns = &columns,
 		.own = own,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The operator's preferences among best paths: ports that do not count, ports that are routed
- * first. They are marked on the targets of the graph, where both fills look.
+ * first. They become wishes, where both fills look.
  */
 #include "route/fill/shortest.h"
 
@@ -38,27 +38,28 @@ static uint32_t find_targets(const struct route_graph *graph, const struct fabri
 	return t;
 }
 
-void route_mark_preferences(struct route_graph *graph, const struct fabric *fabric,
+void route_mark_preferences(struct route_wishes *wishes, const struct fabric *fabric,
 			    const struct route_input *input)
 {
+	const struct route_graph *graph = wishes->graph;
 	uint32_t first, last;
 
-	graph->shift = input->shift;
-	route_mark_demand(graph, fabric, input);
+	wishes->shift = input->shift;
+	route_mark_demand(wishes, fabric, input);
 	if (!input->n_ignored && !input->n_ahead)
 		return;
-	graph->ahead = g_new(uint32_t, route_n_targets(graph) + 1);
+	wishes->ahead = g_new(uint32_t, route_n_targets(graph) + 1);
 	for (uint32_t i = 0; i < input->n_ignored; i++) {
 		last = find_targets(graph, fabric, find_port(fabric, &input->ignored[i]), &first);
 		for (uint32_t t = first; t < last; t++)
-			graph->targets[t].ignored = true;
+			wishes->of[t].ignored = true;
 	}
 	for (uint32_t i = 0; i < input->n_ahead; i++) {
 		last = find_targets(graph, fabric, fabric_port_by_guid(fabric, input->ahead[i]),
 				    &first);
-		for (uint32_t t = first; t < last && !graph->targets[t].ahead; t++) {
-			graph->targets[t].ahead = true;
-			graph->ahead[graph->n_ahead++] = t;
+		for (uint32_t t = first; t < last && !wishes->of[t].ahead; t++) {
+			wishes->of[t].ahead = true;
+			wishes->ahead[wishes->n_ahead++] = t;
 		}
 	}
 }

@@ -4,33 +4,33 @@
 #define ROUTE_FILL_SHORTEST_H
 
 #include "route/engine.h"
-#include "route/graph/demand.h"
-#include "route/graph/graph.h"
+#include "route/graph/plan.h"
 
 /*
  * For layered networks (trees of any shape): false, with nothing done, if the graph is not such a
- * network, or has weights. hops and next are those of route_hops_all().
+ * network, or there are weights. hops and next are those of route_hops_all().
  */
-bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
+bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
 		     struct routing *routing);
 
 /*
  * Ranks of switches that stand in layers, 0 at the top. False, with nothing done, if they do not.
  * It does not check that all paths lead over the top.
  */
-bool route_tree_rank(const struct route_graph *graph, uint32_t *rank);
+bool route_tree_rank(const struct route_wishes *wishes, uint32_t *rank);
 
 /*
- * Fills order[graph->n]: the leaves of such a network in the order in which their hosts are
- * numbered, then all other switches. Returns the number of leaves; 0 if it is not such a network.
+ * Fills order[], of all switches: the leaves of such a network in the order in which their hosts
+ * are numbered, then all other switches. Returns the number of leaves; 0 if it is not such a
+ * network.
  */
-uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order);
+uint32_t route_tree_order(const struct route_wishes *wishes, uint32_t *order);
 
 /*
  * route_tree_order() as engine ftree uses it for this input; marks hosts that are not compute nodes
  * as later.
  */
-uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabric,
+uint32_t route_ftree_order(struct route_wishes *wishes, const struct fabric *fabric,
 			   const struct route_input *input, uint32_t *order);
 
 /*
@@ -38,13 +38,13 @@ uint32_t route_ftree_order(struct route_graph *graph, const struct fabric *fabri
  * Among equally good links the input's orders of ports decide. hops is that of route_hops_all().
  * Rows of the routing need not be set before.
  */
-void route_balance_fill(const struct route_graph *graph, const struct fabric *fabric,
+void route_balance_fill(const struct route_plan *plan, const struct fabric *fabric,
 			const uint8_t *hops, const struct route_input *input,
 			struct routing *routing);
 
-/* Marks targets that the input lists as ignored or ahead, and copies shift. */
-void route_mark_preferences(struct route_graph *graph, const struct fabric *fabric,
-		       const struct route_input *input);
+/* Takes the demand, the targets that the input lists as ignored or ahead, and shift. */
+void route_mark_preferences(struct route_wishes *wishes, const struct fabric *fabric,
+			    const struct route_input *input);
 
 /*
  * [switch]: the order in which it tries its ports, as set by the operator, or NULL; the result is
@@ -61,19 +61,16 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 			      const struct route_input *input, const uint32_t *order,
 			      GError **error);
 
-/* route_hops_all() with an error if switches are too far apart. */
-uint8_t *route_hops_or_error(const struct route_graph *graph, uint8_t *next, GError **error);
-
 /*
- * route_hops_all() by the weights of the input: sets graph->is_weighed, graph->weight unless all
- * are 1, removes heavier cables beside lighter ones from the graph, and sets graph->note for the
- * operator. NULL and error if switches are too far apart even if all weights are 1.
+ * route_hops_all() by the weights of the input: gives them to the order unless all are 1, removes
+ * heavier cables beside lighter ones from the graph, and sets the note for the operator. NULL and
+ * error if switches are too far apart even if all weights are 1.
  */
-uint8_t *route_hops_by_weight(struct route_graph *graph, const struct fabric *fabric,
+uint8_t *route_hops_by_weight(struct route_plan *plan, const struct fabric *fabric,
 			      const struct route_input *input, uint8_t *next, GError **error);
 
 /* The greatest distance in a table of route_hops_all(). */
-uint16_t route_most_hops(const struct route_graph *graph, const uint8_t *hops);
+uint16_t route_most_hops(const struct route_order *order, const uint8_t *hops);
 
 extern const struct route_engine route_engine_minhop, route_engine_updn, route_engine_dnup,
 	route_engine_dor, route_engine_ftree, route_engine_file;

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "complib/hash.h"
+#include "route/fill/batches.h"
 #include "route/fill/shortest.h"
-#include "route/graph/batches.h"
 #include "route/graph/flows.h"
 #include "route/graph/parallel.h"
 #include "route/renew/renew.h"
@@ -123,20 +123,22 @@ static void choose(struct spreader *spreader)
 }
 
 /*
- * Adds the flows from hosts to a target (NULL: to a switch), and n - 1 targets like it, to the
- * loads of the channels chosen.
+ * Adds the flows from hosts to a target (FABRIC_NONE: to a switch), and n - 1 targets like it, to
+ * the loads of the channels chosen.
  */
-static void add_flows(struct spreader *spreader, const struct route_target *target, int32_t n)
+static void add_flows(struct spreader *spreader, uint32_t target, int32_t n)
 {
 	struct route_flows *flows = &spreader->flows;
+	const struct route_wishes *wishes = &flows->plan->wishes;
 	const struct route_graph *graph = flows->graph;
-	bool all_send = !graph->senders || !target || spreader->spread->layered->even;
+	bool all_send =
+		!wishes->senders || target == FABRIC_NONE || spreader->spread->layered->even;
 	struct route_change *change = route_loads_room(spreader->loads, flows->n_order);
 	uint64_t *load = spreader->loads->load;
 
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		flows->sent[sw] =
-			all_send ? route_n_hosts(graph, sw) : route_n_senders(graph, sw, target);
+			all_send ? route_n_hosts(graph, sw) : route_n_senders(wishes, sw, target);
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i], channel = spreader->chosen[sw];
 
@@ -180,13 +182,13 @@ static void choose_edges(struct spreader *spreader, bool by_load, uint32_t turn)
 /* How many targets from t on use the same path as t. */
 static uint32_t bundle_at(const struct spreader *spreader, uint32_t t, uint32_t last)
 {
+	const struct route_wishes *wishes = &spreader->flows.plan->wishes;
 	const struct route_graph *graph = spreader->flows.graph;
-	const struct route_target *target = &graph->targets[t];
 	uint32_t n = 1;
 
 	while (spreader->spread->by != SPREAD_LIDS && !graph->parallel && t + n < last &&
-	       target[n].demand_class == target->demand_class &&
-	       (!graph->tied || graph->partitions[t + n] == graph->partitions[t]))
+	       wishes->of[t + n].demand_class == wishes->of[t].demand_class &&
+	       (!wishes->tied || wishes->partitions[t + n] == wishes->partitions[t]))
 		n++;
 	return n;
 }
@@ -211,7 +213,7 @@ static void spread_hosts(struct spreader *spreader, uint32_t leaf)
 			choose_edges(spreader, by_load, t - first);
 		for (uint32_t i = 0; i < n; i++)
 			put(spreader, graph->targets[t + i].lid);
-		add_flows(spreader, &graph->targets[t], n);
+		add_flows(spreader, t, n);
 	}
 }
 
@@ -228,7 +230,7 @@ static void put_own(struct spreader *spreader, uint32_t sw)
 	for (unsigned int i = 0; i < n; i++)
 		put(spreader, graph->own_lid[sw] + i);
 	if (!route_has_hosts(graph, sw) && spread->layered->input->count_switches)
-		add_flows(spreader, NULL, 1);
+		add_flows(spreader, FABRIC_NONE, 1);
 }
 
 /* LIDs of a switch and its hosts, if it is their turn. */
@@ -311,16 +313,16 @@ static void keep_switch(struct spreader *spreader, uint32_t sw, bool later)
 	spreader->loads->n = 0;
 	turn_to(spreader, sw);
 	for (uint32_t i = 0; i < layered_n_lids(graph, sw); i++) {
-		const struct route_target *target = i < hosts ? &graph->targets[first + i] : NULL;
+		uint32_t target = i < hosts ? first + i : FABRIC_NONE;
 		uint16_t lid = layered_lid(graph, sw, i);
 
-		list_steps(spreader, target ? first + i : FABRIC_NONE);
+		list_steps(spreader, target);
 		if (keep_or_mend(spreader, lid, before) != later) {
 			put(spreader, lid);
-			if (target || counts)
+			if (i < hosts || counts)
 				add_flows(spreader, target, 1);
 		}
-		if (target)
+		if (i < hosts)
 			before = lid;
 	}
 }
@@ -356,12 +358,12 @@ static void relieve(struct spreader *spreader, uint32_t dest)
 		for (uint32_t i = 0; i < flows->n_order; i++)
 			spreader->chosen[flows->order[i]] = route_columns_get(
 				&spreader->spread->way->columns, flows->order[i], target->lid);
-		add_flows(spreader, target, -1);
+		add_flows(spreader, t, -1);
 		if (was_over_limit(spreader)) {
 			keep_or_mend(spreader, target->lid, 0);
 			put(spreader, target->lid);
 		}
-		add_flows(spreader, target, 1);
+		add_flows(spreader, t, 1);
 	}
 }
 
@@ -405,6 +407,7 @@ static enum kind kind_of(GHashTable *kinds, const struct fabric *fabric, uint16_
 static uint32_t list_turns(struct spread *spread)
 {
 	const struct route_input *input = spread->layered->input;
+	const struct route_wishes *wishes = &spread->layered->plan.wishes;
 	const struct route_graph *graph = spread->layered->graph;
 	g_autoptr(GHashTable) kinds = g_hash_table_new(hash_uint64, g_int64_equal);
 	g_autoptr(GHashTable) tied = g_hash_table_new(hash_uint64, g_int64_equal);
@@ -412,9 +415,9 @@ static uint32_t list_turns(struct spread *spread)
 
 	set_kind(kinds, input->io, input->n_io, KIND_IO);
 	set_kind(kinds, input->compute, input->n_compute, KIND_COMPUTE);
-	for (uint32_t t = 0; graph->tied && spread->by == SPREAD_LIDS && t < n; t++)
-		if (!g_hash_table_contains(tied, &graph->partitions[t]))
-			g_hash_table_insert(tied, &graph->partitions[t],
+	for (uint32_t t = 0; wishes->tied && spread->by == SPREAD_LIDS && t < n; t++)
+		if (!g_hash_table_contains(tied, &wishes->partitions[t]))
+			g_hash_table_insert(tied, &wishes->partitions[t],
 					    GUINT_TO_POINTER(g_hash_table_size(tied)));
 	of_kind = g_hash_table_size(tied) + 1;
 	spread->turn = g_hash_table_size(kinds) ? 0 : KIND_OTHER * of_kind;
@@ -428,7 +431,7 @@ static uint32_t list_turns(struct spread *spread)
 				of_kind;
 		if (of_kind > 1)
 			spread->turns[t] +=
-				GPOINTER_TO_UINT(g_hash_table_lookup(tied, &graph->partitions[t]));
+				GPOINTER_TO_UINT(g_hash_table_lookup(tied, &wishes->partitions[t]));
 	}
 	return of_kind;
 }
@@ -494,7 +497,7 @@ static bool has_batches(const struct layered *layered, enum spread_by by)
 	g_autofree uint32_t *rank = g_new(uint32_t, layered->graph->n + 1);
 
 	return layered->in_batches && by == SPREAD_LIDS && !layered->kept &&
-	       !route_tree_rank(layered->graph, rank);
+	       !route_tree_rank(&layered->plan.wishes, rank);
 }
 
 static void fill(struct spread *spread)
@@ -509,7 +512,7 @@ static void fill(struct spread *spread)
 		spreaders[i].spread = spread;
 		spreaders[i].cost = g_new0(uint64_t, layered->graph->n + 1);
 		spreaders[i].chosen = g_new0(uint32_t, layered->graph->n + 1);
-		route_flows_init(&spreaders[i].flows, layered->graph, layered->channels,
+		route_flows_init(&spreaders[i].flows, &layered->plan, layered->channels,
 				 layered->hops);
 	}
 	if (layered->kept)

@@ -8,23 +8,26 @@
 #include "route/value/base.h"
 
 /* A cable has the ties of both its ends: tied[port of the fabric]. */
-static void mark_links(struct route_graph *graph, const struct fabric *fabric,
+static void mark_links(struct route_wishes *wishes, const struct fabric *fabric,
 		       const uint64_t *tied)
 {
-	graph->tied = g_new0(uint64_t, graph->n_links + 1);
+	const struct route_graph *graph = wishes->graph;
+
+	wishes->tied = g_new0(uint64_t, graph->n_links + 1);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		route_each_edge(graph, sw, edge)
 			for (uint32_t i = 0; i < edge->n_links; i++) {
 				uint32_t link = edge->first_link + i;
 				uint32_t port = fabric_switch_port(fabric, sw, graph->links[link]);
 
-				graph->tied[link] = tied[port] | tied[fabric->ports[port].peer];
+				wishes->tied[link] = tied[port] | tied[fabric->ports[port].peer];
 			}
 }
 
-void route_mark_ties(struct route_graph *graph, const struct fabric *fabric,
+void route_mark_ties(struct route_wishes *wishes, const struct fabric *fabric,
 		     const struct route_input *input)
 {
+	const struct route_graph *graph = wishes->graph;
 	const struct route_ties *ties = input->ties;
 	g_autofree uint64_t *tied = ties ? g_new0(uint64_t, fabric->n_ports) : NULL;
 	bool any = false;
@@ -41,46 +44,49 @@ void route_mark_ties(struct route_graph *graph, const struct fabric *fabric,
 				tied[fabric_port_of(fabric, node, num)] |= tie->partitions;
 	}
 	if (any)
-		mark_links(graph, fabric, tied);
-	if (!graph->tied)
+		mark_links(wishes, fabric, tied);
+	if (!wishes->tied)
 		return;
-	graph->partitions = g_new(uint64_t, route_n_targets(graph) + 1);
+	wishes->partitions = g_new(uint64_t, route_n_targets(graph) + 1);
 	for (uint32_t t = 0; t < route_n_targets(graph); t++)
-		graph->partitions[t] =
+		wishes->partitions[t] =
 			ties->partitions[fabric_port_by_lid(fabric, graph->targets[t].lid)];
 }
 
-uint32_t route_toll_to(const struct route_graph *graph, uint32_t sw, uint32_t to,
-		       uint64_t partitions)
+uint32_t route_penalty_to(const struct route_wishes *wishes, uint32_t sw, uint32_t to,
+			  uint64_t partitions)
 {
+	const struct route_graph *graph = wishes->graph;
 	uint32_t e = route_edge_to(graph, sw, to), most = 0;
 
 	for (uint32_t i = 0; e != FABRIC_NONE && i < graph->edges[e].n_links; i++)
-		most = MAX(most, route_toll(graph, graph->edges[e].first_link + i, partitions));
+		most = MAX(most, route_penalty(wishes, graph->edges[e].first_link + i, partitions));
 	return e == FABRIC_NONE ? 1 : most;
 }
 
-uint32_t *route_tolls_up(const struct route_graph *graph, const uint8_t *rank,
-			 unsigned int max_rank, uint64_t partitions)
+uint32_t *route_penalties_up(const struct route_wishes *wishes, const uint8_t *rank,
+			     unsigned int max_rank, uint64_t partitions)
 {
-	uint32_t *tolls = g_new0(uint32_t, graph->n + 1);
+	const struct route_graph *graph = wishes->graph;
+	uint32_t *penalties = g_new0(uint32_t, graph->n + 1);
 
 	for (unsigned int level = max_rank; level-- > 0;) {
 		for (uint32_t sw = 0; sw < graph->n; sw++) {
 			uint32_t least = UINT32_MAX;
 
 			route_each_edge(graph, sw, edge) {
-				uint32_t toll = tolls[edge->to] +
-						route_toll_to(graph, sw, edge->to, partitions);
+				uint32_t penalty =
+					penalties[edge->to] +
+					route_penalty_to(wishes, sw, edge->to, partitions);
 
 				if (rank[sw] == level && rank[edge->to] == level + 1)
-					least = MIN(least, toll);
+					least = MIN(least, penalty);
 			}
 			if (least != UINT32_MAX)
-				tolls[sw] = least;
+				penalties[sw] = least;
 		}
 	}
-	return tolls;
+	return penalties;
 }
 
 /* ---- entries ---- */
@@ -126,30 +132,32 @@ static void mend_target(struct mending *mending, uint32_t target)
 /* Targets of one leaf in the same partitions use the same steps, which are listed once. */
 static void mend_leaf(struct mending *mending, uint32_t leaf)
 {
+	const struct route_wishes *wishes = &mending->flows.plan->wishes;
 	const struct route_graph *graph = mending->graph;
 	uint32_t first = graph->first_target[leaf], last = graph->first_target[leaf + 1];
 	g_autoptr(GHashTable) done = g_hash_table_new(hash_uint64, g_int64_equal);
 
 	route_flows_turn_to(&mending->flows, leaf);
 	for (uint32_t t = first; t < last; t++) {
-		if (!g_hash_table_add(done, &graph->partitions[t]))
+		if (!g_hash_table_add(done, &wishes->partitions[t]))
 			continue;
 		route_flows_list_steps(&mending->flows, t);
 		for (uint32_t other = t; other < last; other++)
-			if (graph->partitions[other] == graph->partitions[t])
+			if (wishes->partitions[other] == wishes->partitions[t])
 				mend_target(mending, other);
 	}
 }
 
-void route_mend_tolls(struct routing *routing, const struct route_graph *graph,
-		      const uint8_t *hops)
+void route_mend_penalties(struct routing *routing, const struct route_plan *plan,
+			  const uint8_t *hops)
 {
+	const struct route_graph *graph = plan->graph;
 	struct mending mending = {.graph = graph, .routing = routing};
 
-	if (!graph->tied)
+	if (!plan->wishes.tied)
 		return;
 	mending.moved = g_new0(uint32_t, graph->n_links + 1);
-	route_flows_init(&mending.flows, graph, NULL, hops);
+	route_flows_init(&mending.flows, plan, NULL, hops);
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		if (route_has_hosts(graph, sw))
 			mend_leaf(&mending, sw);
@@ -163,6 +171,7 @@ void route_mend_tolls(struct routing *routing, const struct route_graph *graph,
 static void count_paths(const struct route_flows *flows, const struct routing *routing, uint32_t t,
 			bool *passes, uint64_t *n, uint64_t *n_others)
 {
+	const struct route_wishes *wishes = &flows->plan->wishes;
 	const struct route_graph *graph = flows->graph;
 
 	passes[graph->targets[t].leaf] = false;
@@ -173,23 +182,24 @@ static void count_paths(const struct route_flows *flows, const struct routing *r
 
 		passes[sw] = link != FABRIC_NONE &&
 			     (passes[flows->channels->to[link]] ||
-			      route_toll(graph, link, graph->partitions[t]) == ROUTE_TOLL_OTHERS);
+			      route_penalty(wishes, link, wishes->partitions[t]) ==
+				      ROUTE_PENALTY_OTHERS);
 		*n += route_has_hosts(graph, sw);
 		*n_others += passes[sw] && route_has_hosts(graph, sw);
 	}
 }
 
-void route_note_ties(struct routing *routing, const struct route_graph *graph,
-		     const uint8_t *hops)
+void route_note_ties(struct routing *routing, const struct route_plan *plan, const uint8_t *hops)
 {
+	const struct route_graph *graph = plan->graph;
 	g_autofree bool *passes = NULL;
 	uint64_t n = 0, n_others = 0;
 	struct route_flows flows;
 
-	if (!graph->tied)
+	if (!plan->wishes.tied)
 		return;
 	passes = g_new0(bool, graph->n + 1);
-	route_flows_init(&flows, graph, NULL, hops);
+	route_flows_init(&flows, plan, NULL, hops);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		if (route_has_hosts(graph, sw))
 			route_flows_turn_to(&flows, sw);

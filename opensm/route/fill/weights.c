@@ -77,33 +77,37 @@ static uint8_t keep_lightest(struct route_graph *graph, struct route_edge *edge,
 	return least;
 }
 
-/* From weights of links to those of edges, which the graph gets only if some differ from 1. */
-static void weigh(struct route_graph *graph, const uint8_t *weight)
+/* From weights of links to those of edges, which the order gets only if some differ from 1. */
+static void weigh(struct route_plan *plan, const uint8_t *weight)
 {
+	struct route_order *order = &plan->order;
+	struct route_graph *graph = plan->graph;
 	uint32_t n_edges = graph->first_edge[graph->n];
 	uint8_t most = 1;
 
-	graph->weight = g_malloc(n_edges + 1);
+	order->weight = g_malloc(n_edges + 1);
 	graph->parallel = false;
 	for (uint32_t e = 0; e < n_edges; e++) {
-		graph->weight[e] = keep_lightest(graph, &graph->edges[e], weight);
+		order->weight[e] = keep_lightest(graph, &graph->edges[e], weight);
 		graph->parallel |= graph->edges[e].n_links > 1;
-		most = MAX(most, graph->weight[e]);
+		most = MAX(most, order->weight[e]);
 	}
 	if (most == 1)
-		g_clear_pointer(&graph->weight, g_free);
+		g_clear_pointer(&order->weight, g_free);
 }
 
 /* ---- weights that are too great ---- */
 
 /* Whether some edge, closed or open as asked, would lead on where a switch has no path. */
-static bool is_any_lost(const struct route_graph *graph, const uint8_t *hops, bool closed)
+static bool is_any_lost(const struct route_order *order, const uint8_t *hops, bool closed)
 {
+	const struct route_graph *graph = order->graph;
+
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		route_each_edge(graph, sw, edge) {
 			const uint8_t *here = hops + (size_t)sw * graph->n;
 			const uint8_t *there = hops + (size_t)edge->to * graph->n;
-			uint8_t weight = graph->weight[edge - graph->edges];
+			uint8_t weight = order->weight[edge - graph->edges];
 
 			for (uint32_t x = 0; x < graph->n; x++)
 				if (here[x] == ROUTE_FAR && there[x] != ROUTE_FAR &&
@@ -114,12 +118,12 @@ static bool is_any_lost(const struct route_graph *graph, const uint8_t *hops, bo
 }
 
 /* Opens closed edges, or halves all other weights; false if there is nothing to change. */
-static bool lower_weights(struct route_graph *graph, bool open)
+static bool lower_weights(struct route_order *order, bool open)
 {
 	bool any = false;
 
-	for (uint32_t e = 0; e < graph->first_edge[graph->n]; e++) {
-		uint8_t *weight = &graph->weight[e];
+	for (uint32_t e = 0; e < order->graph->first_edge[order->graph->n]; e++) {
+		uint8_t *weight = &order->weight[e];
 
 		if (*weight == 1 || (*weight == ROUTE_WEIGHT_CLOSED) != open)
 			continue;
@@ -146,32 +150,33 @@ static char *make_note(const uint32_t count[FATES], unsigned int divisor, bool o
 	return g_string_free(text, FALSE);
 }
 
-uint8_t *route_hops_by_weight(struct route_graph *graph, const struct fabric *fabric,
+uint8_t *route_hops_by_weight(struct route_plan *plan, const struct fabric *fabric,
 			      const struct route_input *input, uint8_t *next, GError **error)
 {
 	uint32_t count[FATES] = {0};
-	g_autofree uint8_t *weight = read_weights(graph, fabric, input, count);
+	g_autofree uint8_t *weight = read_weights(plan->graph, fabric, input, count);
 	unsigned int divisor = 1;
 	bool opened = false;
+	struct route_order *order = &plan->order;
 	uint8_t *hops = NULL;
 
-	weigh(graph, weight);
-	graph->is_weighed = true;
-	while (graph->weight && !hops) {
+	weigh(plan, weight);
+	while (order->weight && !hops) {
 		bool far;
 
-		hops = route_hops_all(graph, next);
-		far = is_any_lost(graph, hops, false);
-		if (!far && !is_any_lost(graph, hops, true))
+		hops = route_hops_all(order, next);
+		far = is_any_lost(order, hops, false);
+		if (!far && !is_any_lost(order, hops, true))
 			break;
 		g_clear_pointer(&hops, g_free);
-		if (!lower_weights(graph, !far))
-			g_clear_pointer(&graph->weight, g_free);
+		if (!lower_weights(order, !far))
+			g_clear_pointer(&order->weight, g_free);
 		opened |= !far;
 		divisor <<= far;
 	}
-	if (!graph->weight)
-		hops = route_hops_or_error(graph, next, error);
-	graph->note = make_note(count, divisor, opened);
+	if (!order->weight)
+		hops = route_hops_or_error(order, next, error);
+	order->weighed = true;
+	order->note = make_note(count, divisor, opened);
 	return hops;
 }

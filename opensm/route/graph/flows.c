@@ -8,10 +8,13 @@
 #include "route/graph/parallel.h"
 #include "route/value/base.h"
 
-void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
+void route_flows_init(struct route_flows *flows, const struct route_plan *plan,
 		      const struct route_channels *channels, const uint8_t *hops)
 {
-	*flows = (struct route_flows){.graph = graph, .hops = hops, .dest = FABRIC_NONE};
+	const struct route_graph *graph = plan->graph;
+
+	*flows = (struct route_flows){
+		.plan = plan, .graph = graph, .hops = hops, .dest = FABRIC_NONE};
 	flows->own = channels ? NULL : route_channels_new(graph, NULL);
 	flows->channels = channels ? channels : flows->own;
 	flows->far = g_malloc(graph->n + 1);
@@ -20,7 +23,7 @@ void route_flows_init(struct route_flows *flows, const struct route_graph *graph
 	flows->first = g_new(uint32_t, graph->n + 1);
 	flows->last = g_new(uint32_t, graph->n + 1);
 	flows->steps = g_new(struct route_step, graph->n_links + 1);
-	flows->toll = graph->tied ? g_new0(uint32_t, graph->n + 1) : NULL;
+	flows->penalty = plan->wishes.tied ? g_new0(uint32_t, graph->n + 1) : NULL;
 }
 
 void route_flows_clear(struct route_flows *flows)
@@ -32,14 +35,14 @@ void route_flows_clear(struct route_flows *flows)
 	g_free(flows->first);
 	g_free(flows->last);
 	g_free(flows->steps);
-	g_free(flows->toll);
+	g_free(flows->penalty);
 }
 
-uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t *hops,
-				 uint32_t *order)
+uint32_t route_order_by_distance(const struct route_order *order, const uint8_t *hops,
+				 uint32_t *switches)
 {
-	uint32_t n = graph->n, start[256 + 1] = {0};
-	uint8_t mask = graph->up ? (uint8_t)~ROUTE_UP : 0xFF;
+	uint32_t n = order->graph->n, start[256 + 1] = {0};
+	uint8_t mask = order->up ? (uint8_t)~ROUTE_UP : 0xFF;
 
 	for (uint32_t sw = 0; sw < n; sw++)
 		start[256 - (hops[sw] == ROUTE_FAR ? ROUTE_FAR : hops[sw] & mask)]++;
@@ -48,36 +51,35 @@ uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t 
 		start[i] += start[i - 1];
 	for (uint32_t sw = 0; sw < n; sw++)
 		if (hops[sw] && hops[sw] != ROUTE_FAR)
-			order[start[255 - (hops[sw] & mask)]++] = sw;
+			switches[start[255 - (hops[sw] & mask)]++] = sw;
 	return start[255];
 }
 
 /* Whether hops are the same in both directions. */
-static bool is_plain(const struct route_graph *graph)
+static bool is_plain(const struct route_order *order)
 {
-	return !graph->up && !graph->weight;
+	return !order->up && !order->weight;
 }
 
 void route_flows_turn_to(struct route_flows *flows, uint32_t dest)
 {
-	const struct route_graph *graph = flows->graph;
-	uint32_t n = graph->n;
+	uint32_t n = flows->graph->n;
 
-	if (is_plain(graph))
+	if (is_plain(&flows->plan->order))
 		memcpy(flows->far, flows->hops + (size_t)dest * n, n);
 	else
 		for (uint32_t sw = 0; sw < n; sw++)
 			flows->far[sw] = flows->hops[(size_t)sw * n + dest];
-	flows->n_order = route_order_by_distance(graph, flows->far, flows->order);
+	flows->n_order = route_order_by_distance(&flows->plan->order, flows->far, flows->order);
 	flows->dest = dest;
 	flows->listed = false;
-	if (flows->toll)
-		flows->toll[dest] = 0;
+	if (flows->penalty)
+		flows->penalty[dest] = 0;
 }
 
 /*
- * For a plain graph, where any channel leads nearer that ends nearer. Which ones do is hard to
- * predict, so there is no branch.
+ * Without directions and weights, where any channel leads nearer that ends nearer. Which ones do is
+ * hard to predict, so there is no branch.
  */
 static struct route_step *list_plain(const struct route_flows *flows, uint32_t sw,
 				     struct route_step *restrict step)
@@ -100,7 +102,7 @@ static struct route_step *list_legal(const struct route_flows *flows, uint32_t s
 	const uint8_t *far = flows->far;
 
 	route_each_edge(graph, sw, edge) {
-		if (!route_leads(graph, edge - graph->edges, far[sw], far[edge->to]))
+		if (!route_leads(&flows->plan->order, edge - graph->edges, far[sw], far[edge->to]))
 			continue;
 		for (uint32_t k = 0; k < edge->n_links; k++)
 			*step++ = (struct route_step){edge->first_link + k, edge->to};
@@ -110,33 +112,34 @@ static struct route_step *list_legal(const struct route_flows *flows, uint32_t s
 
 #define EVERY_STEP UINT64_MAX
 
-static uint32_t toll_by(const struct route_flows *flows, const struct route_step *step)
+static uint32_t penalty_by(const struct route_flows *flows, const struct route_step *step)
 {
-	return flows->toll[step->to] + route_toll(flows->graph, step->channel, flows->listed_for);
+	return flows->penalty[step->to] +
+	       route_penalty(&flows->plan->wishes, step->channel, flows->listed_for);
 }
 
 /* Keeps only the steps of least penalty. Nearer switches must be done already. */
-static void keep_least_toll(struct route_flows *flows, uint32_t sw)
+static void keep_least_penalty(struct route_flows *flows, uint32_t sw)
 {
 	uint32_t n = flows->first[sw];
 
-	flows->toll[sw] = UINT32_MAX;
+	flows->penalty[sw] = UINT32_MAX;
 	for (uint32_t i = n; i < flows->last[sw]; i++)
-		flows->toll[sw] = MIN(flows->toll[sw], toll_by(flows, &flows->steps[i]));
+		flows->penalty[sw] = MIN(flows->penalty[sw], penalty_by(flows, &flows->steps[i]));
 	for (uint32_t i = n; i < flows->last[sw]; i++)
-		if (toll_by(flows, &flows->steps[i]) == flows->toll[sw])
+		if (penalty_by(flows, &flows->steps[i]) == flows->penalty[sw])
 			flows->steps[n++] = flows->steps[i];
 	flows->last[sw] = n;
 }
 
 bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 {
-	bool plain = is_plain(flows->graph);
+	bool plain = is_plain(&flows->plan->order);
 	struct route_step *step = flows->steps;
 	uint64_t partitions = EVERY_STEP;
 
-	if (flows->toll && target != FABRIC_NONE)
-		partitions = flows->graph->partitions[target];
+	if (flows->penalty && target != FABRIC_NONE)
+		partitions = flows->plan->wishes.partitions[target];
 	if (flows->listed && flows->listed_for == partitions)
 		return false;
 	flows->listed = true;
@@ -150,7 +153,7 @@ bool route_flows_list_steps(struct route_flows *flows, uint32_t target)
 		flows->last[sw] = step - flows->steps;
 	}
 	for (uint32_t i = flows->n_order; partitions != EVERY_STEP && i-- > 0;)
-		keep_least_toll(flows, flows->order[i]);
+		keep_least_penalty(flows, flows->order[i]);
 	return true;
 }
 
@@ -158,8 +161,8 @@ bool route_flows_is_least(const struct route_flows *flows, uint32_t sw, uint32_t
 {
 	const struct route_step step = {channel, flows->channels->to[channel]};
 
-	return !flows->toll || flows->listed_for == EVERY_STEP ||
-	       toll_by(flows, &step) == flows->toll[sw];
+	return !flows->penalty || flows->listed_for == EVERY_STEP ||
+	       penalty_by(flows, &step) == flows->penalty[sw];
 }
 
 /* ---- flows by the tables ---- */
@@ -172,7 +175,7 @@ void route_flows_send(struct route_flows *flows, const struct routing *routing, 
 		route_flows_turn_to(flows, target->leaf);
 	for (uint32_t i = 0; i < flows->n_order; i++)
 		flows->sent[flows->order[i]] =
-			route_n_senders(flows->graph, flows->order[i], target);
+			route_n_senders(&flows->plan->wishes, flows->order[i], t);
 	for (uint32_t i = 0; i < flows->n_order; i++) {
 		uint32_t sw = flows->order[i];
 		uint32_t c = route_flows_channel(flows, routing, sw, target->lid);
@@ -207,13 +210,14 @@ struct sum {
 static void add_leaves(void *arg, uint32_t first, uint32_t last)
 {
 	struct sum *sum = arg;
-	const struct route_graph *graph = sum->routing->repair_state->graph;
+	const struct route_plan *plan = &sum->routing->repair_state->plan;
+	const struct route_graph *graph = plan->graph;
 	g_autofree uint64_t *load = g_new0(uint64_t, graph->n_links + 1);
 	struct route_flows flows;
 
-	route_flows_init(&flows, graph, NULL, sum->routing->repair_state->hops);
+	route_flows_init(&flows, plan, NULL, sum->routing->repair_state->hops);
 	for (uint32_t t = graph->first_target[first]; t < graph->first_target[last]; t++) {
-		if (graph->targets[t].ignored)
+		if (plan->wishes.of[t].ignored)
 			continue;
 		route_flows_send(&flows, sum->routing, t);
 		route_flows_load(&flows, sum->routing, t, true, load);
@@ -227,7 +231,7 @@ static void add_leaves(void *arg, uint32_t first, uint32_t last)
 
 uint64_t *routing_loads(const struct routing *routing, unsigned int threads)
 {
-	const struct route_graph *graph = routing->repair_state->graph;
+	const struct route_graph *graph = routing->repair_state->plan.graph;
 	struct sum sum = {.routing = routing, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 	sum.load = g_new0(uint64_t, graph->n_links + 1);
@@ -248,5 +252,5 @@ uint64_t routing_peak(const struct routing *routing, unsigned int threads)
 {
 	g_autofree uint64_t *load = routing_loads(routing, threads);
 
-	return route_greatest(routing->repair_state->graph, load);
+	return route_greatest(routing->repair_state->plan.graph, load);
 }

@@ -9,6 +9,7 @@
 
 #include "route/engine.h"
 #include "route/graph/channels.h"
+#include "route/graph/plan.h"
 
 /* The beginning of a path. */
 struct route_step {
@@ -16,7 +17,8 @@ struct route_step {
 };
 
 struct route_flows {
-	const struct route_graph *graph;
+	const struct route_plan *plan;
+	const struct route_graph *graph; /* of the plan */
 	const uint8_t *hops; /* from route_hops_all() */
 	const struct route_channels *channels;
 	struct route_channels *own; /* channels if flows made them, else NULL */
@@ -29,11 +31,11 @@ struct route_flows {
 	struct route_step *steps;
 	bool listed;
 	uint64_t listed_for; /* partitions; EVERY_STEP: regardless of ties */
-	uint32_t *toll; /* [switch]: least penalty of its paths, if there are ties (ties.h) */
+	uint32_t *penalty;   /* [switch]: least penalty of its paths, if there are ties (ties.h) */
 };
 
-/* channels, of the graph, must outlive the flows; NULL: it makes its own. */
-void route_flows_init(struct route_flows *flows, const struct route_graph *graph,
+/* The plan and channels, of its graph, must outlive the flows; NULL: it makes its own channels. */
+void route_flows_init(struct route_flows *flows, const struct route_plan *plan,
 		      const struct route_channels *channels, const uint8_t *hops);
 void route_flows_clear(struct route_flows *flows);
 
@@ -50,8 +52,8 @@ bool route_flows_list_steps(struct route_flows *flows, uint32_t target);
 bool route_flows_is_least(const struct route_flows *flows, uint32_t sw, uint32_t channel);
 
 /* Switches by hops[switch], in the order above; returns their number without the destination. */
-uint32_t route_order_by_distance(const struct route_graph *graph, const uint8_t *hops,
-				 uint32_t *order);
+uint32_t route_order_by_distance(const struct route_order *order, const uint8_t *hops,
+				 uint32_t *switches);
 
 /* The channel by which a switch forwards a LID; FABRIC_NONE: to no other switch. */
 static inline uint32_t route_flows_channel(const struct route_flows *flows,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* From the frozen fabric to the graph of switches, their cables and the LIDs behind them. */
+/*
+ * From the frozen fabric to the graph of switches, their cables and the LIDs behind them; and what
+ * can be read from it without an order.
+ */
 #include "route/graph/graph.h"
 
 #include <glib.h>
@@ -150,6 +153,61 @@ void route_edges_by_port(const struct route_graph *graph, uint32_t sw, uint32_t 
 			edges[graph->links[edge->first_link + k]] = edge - graph->edges;
 }
 
+/* All switches connected to the n in queue[] get the label of the one that finds them, + step. */
+static void spread(const struct route_graph *graph, uint32_t *queue, uint32_t n, uint32_t step,
+		   const bool *apart, uint32_t *label)
+{
+	for (uint32_t head = 0; head < n; head++)
+		route_each_edge(graph, queue[head], edge) {
+			if (label[edge->to] != ROUTE_NO_RANK || (apart && apart[edge->to]))
+				continue;
+			label[edge->to] = label[queue[head]] + step;
+			queue[n++] = edge->to;
+		}
+}
+
+void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank)
+{
+	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
+	uint32_t tail = 0;
+
+	memset(rank, 0xFF, graph->n * sizeof(*rank));
+	for (uint32_t i = 0; i < n; i++) {
+		if (rank[from[i]] != ROUTE_NO_RANK)
+			continue;
+		rank[from[i]] = 0;
+		queue[tail++] = from[i];
+	}
+	spread(graph, queue, tail, 1, NULL, rank);
+}
+
+uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank)
+{
+	g_autofree uint32_t *leaves = g_new(uint32_t, graph->n + 1);
+	uint32_t n = 0;
+
+	for (uint32_t sw = 0; sw < graph->n; sw++)
+		if (route_has_hosts(graph, sw))
+			leaves[n++] = sw;
+	route_rank(graph, leaves, n, rank);
+	return n;
+}
+
+uint32_t *route_parts(const struct route_graph *graph, const bool *apart)
+{
+	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
+	uint32_t *part = g_new(uint32_t, graph->n + 1);
+
+	memset(part, 0xFF, graph->n * sizeof(*part));
+	for (uint32_t first = 0; first < graph->n; first++) {
+		if (part[first] != ROUTE_NO_RANK)
+			continue;
+		part[first] = queue[0] = first;
+		spread(graph, queue, !(apart && apart[first]), 0, apart, part);
+	}
+	return part;
+}
+
 static uint32_t common_divisor(uint32_t a, uint32_t b)
 {
 	return b ? common_divisor(b, a % b) : a;
@@ -176,21 +234,8 @@ void route_graph_free(struct route_graph *graph)
 	g_free(graph->links);
 	g_free(graph->first_target);
 	g_free(graph->targets);
-	g_free(graph->senders);
-	g_free(graph->tied);
-	g_free(graph->partitions);
-	g_free(graph->ahead);
 	g_free(graph->system);
 	g_free(graph->own_lid);
 	g_free(graph->own_lmc);
-	g_free(graph->weight);
-	g_free(graph->note);
-	g_free(graph->roots_note);
-	g_free(graph->up);
-	g_free(graph->order);
-	g_free(graph->inverted);
-	g_free(graph->base);
-	g_free(graph->joined);
-	g_free(graph->leaf);
 	g_free(graph);
 }

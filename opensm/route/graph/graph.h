@@ -8,11 +8,7 @@
 
 #include "fabric/fabric.h"
 
-#define ROUTE_FAR 0xFF /* hops: there is no path */
-#define ROUTE_HOPS_MAX 0xFD
-#define ROUTE_UP 0x80 /* hops in an oriented graph: the path begins upwards */
-#define ROUTE_UP_HOPS_MAX 0x7D
-#define ROUTE_WEIGHT_CLOSED 0xFF /* of an edge: no path leads over it */
+#define ROUTE_NO_RANK UINT32_MAX
 
 struct route_edge {
 	uint32_t to;
@@ -26,10 +22,6 @@ struct route_target {
 	uint16_t lid;
 	uint8_t exit;	/* port of the leaf */
 	uint8_t offset; /* from the base LID: the base's entry is this many before */
-	bool later : 1;	  /* others are spread first, as if this target did not exist */
-	bool ahead : 1;	  /* is in the ahead list of the graph */
-	bool ignored : 1; /* does not count as load */
-	uint16_t demand_class; /* of route_demand; 0 without one */
 };
 
 struct route_graph {
@@ -42,32 +34,9 @@ struct route_graph {
 	bool parallel;		   /* some edge has more than one link */
 	uint32_t *first_target;	   /* [n + 1] */
 	struct route_target *targets; /* by leaf, exit, LID */
-	uint32_t n_classes; /* of demand; 0: all hosts send to all */
-	uint32_t *senders; /* [class * n + switch]: LIDs there that send to the class; or NULL */
-	uint64_t *tied; /* [link]: partitions that it is tied to, see ties.h; NULL: no ties */
-	uint64_t *partitions; /* [target]: its partitions; set if there are ties */
-	uint32_t *ahead;	   /* targets that are spread before all others, in this order */
-	uint32_t n_ahead;
-	bool connect_roots; /* route_join_tops() leaves one top, even if hosts do not need it */
-	bool from_roots; /* leaves are in the order in which a search from the roots finds them */
-	bool shift; /* each switch starts at another place when it chooses among equals */
 	uint32_t *system;	   /* [switch]: lowest index with the same system image GUID */
 	uint16_t *own_lid;	   /* of switch port 0; 0: none */
 	uint8_t *own_lmc;
-	uint8_t *weight; /* [edge]: number of hops it counts as, see weights.c; NULL: 1 each */
-	bool is_weighed; /* weights.c was applied: some heavier parallel cables are left out */
-	char *note; /* about the weights, for the operator; NULL: none */
-	bool *up; /* [edge]: leads up, see orient.h; NULL: not oriented, every path is legal */
-	char *roots_note; /* what is odd about the roots that the operator named; NULL: nothing */
-	uint32_t *order; /* [switch]: its place; up is towards lower places. NULL if not oriented */
-	bool *inverted;	 /* [switch]: is part of an inverted root, see single_top.c; or NULL */
-	uint32_t *base;	 /* order before route_join_tops() changed it; NULL: unchanged */
-	/*
-	 * joined[switch]: it got extra neighbours above it, which send nothing down to it that
-	 * leads to a leaf (by leaf[], or a switch with hosts), unless open. NULL: no switch did.
-	 */
-	bool *joined, *leaf;
-	bool open;
 	uint32_t sm_switch; /* switch of the subnet manager, or FABRIC_NONE */
 };
 
@@ -85,14 +54,6 @@ static inline uint32_t route_n_targets(const struct route_graph *graph)
 static inline uint32_t route_n_hosts(const struct route_graph *graph, uint32_t sw)
 {
 	return graph->first_target[sw + 1] - graph->first_target[sw];
-}
-
-/* How many of these send to a target. */
-static inline uint32_t route_n_senders(const struct route_graph *graph, uint32_t sw,
-				       const struct route_target *target)
-{
-	return graph->senders ? graph->senders[(size_t)target->demand_class * graph->n + sw]
-			      : route_n_hosts(graph, sw);
 }
 
 /* Whether a switch is a leaf: some channel adapter or router is attached to it. */
@@ -154,13 +115,6 @@ static inline bool route_is_source(const struct route_graph *graph, uint32_t sw)
 	return route_has_hosts(graph, sw) || sw == graph->sm_switch;
 }
 
-/* Whether an edge is closed for traffic to leaves. */
-static inline bool route_is_closed(const struct route_graph *graph, uint32_t edge)
-{
-	return graph->joined && !graph->open && graph->joined[graph->edges[edge].to] &&
-	       !graph->up[edge];
-}
-
 /* For each edge of a switch. */
 #define route_each_edge(graph, sw, edge) \
 	for (const struct route_edge *edge = &(graph)->edges[(graph)->first_edge[sw]]; \
@@ -188,43 +142,16 @@ static inline uint32_t route_degree(const struct route_graph *graph, uint32_t sw
 	return graph->first_edge[sw + 1] - graph->first_edge[sw];
 }
 
+/* Distance to the nearest of these switches, in edges: rank[switch], or ROUTE_NO_RANK. */
+void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank);
+
+/* Distance to the nearest switch that has hosts; returns the number of such switches. */
+uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank);
+
 /*
- * Hops from every switch to each of the destination switches: hops[sw * n_dests + i], ROUTE_FAR
- * without a path. If next is not NULL it gets the lowest exit port towards each destination on one
- * of the shortest paths, rotating among neighbours (0xFF where there is none). False if some path
- * is longer than ROUTE_HOPS_MAX.
- *
- * In an oriented graph paths are legal ones only: up, then down. A switch that can reach the
- * destination by going down alone does so, even if another way is shorter, since packets that came
- * down to it must not go up again; the others have ROUTE_UP set in their hops, of which the rest is
- * the distance, at most ROUTE_UP_HOPS_MAX. Where no legal path exists hops is ROUTE_FAR.
- *
- * In a graph with weights hops are sums of weights, ROUTE_FAR also if the sum is too great, and may
- * differ by direction; next is not set. No graph has both weights and an orientation.
+ * The connected part of each switch, as the least index of its switches. g_free it. Switches in
+ * apart (NULL: none) are parts of their own, whatever their cables.
  */
-bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
-		uint8_t *hops, uint8_t *next);
-
-/* route_hops() with all switches as destinations; g_free the result. NULL if a path is too long. */
-uint8_t *route_hops_all(const struct route_graph *graph, uint8_t *next);
-
-/* The number of hops in an element of such a table; ROUTE_FAR is unchanged. */
-static inline unsigned int route_distance(const struct route_graph *graph, uint8_t hops)
-{
-	return graph->up && hops != ROUTE_FAR ? hops & ~ROUTE_UP : hops;
-}
-
-/* Whether an edge begins a best path, by the hops to the destination here and at its other end. */
-static inline bool route_leads(const struct route_graph *graph, uint32_t edge, uint8_t here,
-			       uint8_t there)
-{
-	if (graph->weight)
-		return here != ROUTE_FAR && there + (unsigned int)graph->weight[edge] == here;
-	if (!graph->up)
-		return there + 1u == here;
-	if (graph->up[edge])
-		return (there | ROUTE_UP) + 1u == here;
-	return there < ROUTE_UP && there + 1u == here;
-}
+uint32_t *route_parts(const struct route_graph *graph, const bool *apart);
 
 #endif

@@ -3,7 +3,7 @@
  * Hops to destinations, 64 at a time: each switch has a line of 64 octets, and takes the offers of
  * its neighbours where they are less.
  *
- * In an oriented graph the places of the switches say when the hops of neighbours are final: from
+ * With directions the places of the switches say when the hops of neighbours are final: from
  * the bottom to the top for paths down, then from the top to the bottom for paths up. Otherwise
  * switches are visited back and forth until nothing changes, with the weights of edges if they have
  * any.
@@ -19,7 +19,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "route/graph/graph.h"
+#include "route/engine.h"
+#include "route/graph/order.h"
 #include "route/graph/parallel.h"
 
 #define LINE 64 /* a constant, so that many octets are handled at once */
@@ -27,8 +28,8 @@
 
 /* Shared by the threads of a search. */
 struct job {
-	const struct route_graph *graph;
-	const uint32_t *at; /* [place]: the switch, if the graph is oriented */
+	const struct route_order *order;
+	const uint32_t *at; /* [place]: the switch, if there are directions */
 	const uint32_t *dests;
 	uint32_t n_dests;
 	uint8_t *hops, *next;
@@ -38,6 +39,7 @@ struct job {
 /* The search for some destinations. */
 struct search {
 	const struct job *job;
+	const struct route_order *order;
 	const struct route_graph *graph;
 	uint32_t first, n;
 	uint8_t *lines;		/* [switch * LINE] */
@@ -70,7 +72,7 @@ static void begin(struct search *search)
 		uint32_t dest = search->job->dests[search->first + i];
 
 		line_of(search, dest)[i] = 0;
-		search->far[i] = search->graph->joined && search->graph->leaf[dest] ? ROUTE_FAR : 0;
+		search->far[i] = search->order->joined && search->order->leaf[dest] ? ROUTE_FAR : 0;
 	}
 }
 
@@ -97,7 +99,7 @@ static const uint8_t *brought_by(const struct search *search, uint32_t edge, uin
 {
 	const uint8_t *there = line_of(search, search->graph->edges[edge].to);
 
-	if (!route_is_closed(search->graph, edge))
+	if (!route_is_closed(search->order, edge))
 		return there;
 	for (unsigned int i = 0; i < LINE; i++)
 		some[i] = there[i] | search->far[i];
@@ -111,7 +113,7 @@ static void take_offers(const struct search *search, uint32_t sw, bool up)
 	uint8_t some[LINE];
 
 	for (uint32_t e = graph->first_edge[sw]; e < graph->first_edge[sw + 1]; e++)
-		if (graph->up[e] == up)
+		if (search->order->up[e] == up)
 			line_offer(line_of(search, sw), brought_by(search, e, some),
 				   up ? ROUTE_UP : 0, 1);
 }
@@ -135,11 +137,12 @@ static bool search_oriented(const struct search *search)
 static bool take_all_offers(const struct search *search, uint32_t sw)
 {
 	const struct route_graph *graph = search->graph;
+	const uint8_t *weights = search->order->weight;
 	uint8_t *line = line_of(search, sw), was[LINE];
 
 	memcpy(was, line, LINE);
 	route_each_edge(graph, sw, edge) {
-		uint8_t weight = graph->weight ? graph->weight[edge - graph->edges] : 1;
+		uint8_t weight = weights ? weights[edge - graph->edges] : 1;
 
 		if (weight != ROUTE_WEIGHT_CLOSED)
 			line_offer(line, line_of(search, edge->to), 0, weight);
@@ -157,7 +160,7 @@ static bool search_any(const struct search *search)
 		for (uint32_t i = 0; i < n; i++)
 			changed |= take_all_offers(search, back ? n - 1 - i : i);
 	}
-	return search->graph->weight || is_near(search, ROUTE_HOPS_MAX, 0xFF);
+	return search->order->weight || is_near(search, ROUTE_HOPS_MAX, 0xFF);
 }
 
 /* ---- next hops ---- */
@@ -166,7 +169,7 @@ static bool search_any(const struct search *search)
 static void find_leads(const struct search *search, const uint8_t *here, uint32_t edge,
 		       uint8_t *restrict leads, uint8_t *restrict n_leads)
 {
-	const bool *up = search->graph->up;
+	const bool *up = search->order->up;
 	uint8_t mark = up && up[edge] ? ROUTE_UP : 0, limit = up && !mark ? ROUTE_UP : ROUTE_FAR;
 	uint8_t some[LINE];
 	const uint8_t *there = brought_by(search, edge, some);
@@ -262,8 +265,8 @@ static void take_over(const struct search *search)
 static void search_blocks(void *arg, uint32_t first, uint32_t last)
 {
 	struct job *job = arg;
-	const struct route_graph *graph = job->graph;
-	struct search search = {.job = job, .graph = graph};
+	const struct route_graph *graph = job->order->graph;
+	struct search search = {.job = job, .order = job->order, .graph = graph};
 
 	search.lines = g_malloc((size_t)graph->n * LINE + 1);
 	search.leads = g_malloc(256 * LINE);
@@ -271,7 +274,7 @@ static void search_blocks(void *arg, uint32_t first, uint32_t last)
 		search.first = block * LINE;
 		search.n = MIN(job->n_dests - search.first, LINE);
 		begin(&search);
-		if (!(graph->up ? search_oriented : search_any)(&search)) {
+		if (!(job->order->up ? search_oriented : search_any)(&search)) {
 			atomic_store(&job->too_far, true);
 			break;
 		}
@@ -281,25 +284,43 @@ static void search_blocks(void *arg, uint32_t first, uint32_t last)
 	g_free(search.leads);
 }
 
-bool route_hops(const struct route_graph *graph, const uint32_t *dests, uint32_t n_dests,
+bool route_hops(const struct route_order *order, const uint32_t *dests, uint32_t n_dests,
 		uint8_t *hops, uint8_t *next)
 {
-	g_autofree uint32_t *at = graph->up ? g_new(uint32_t, graph->n + 1) : NULL;
-	struct job job = {graph, at, dests, n_dests, hops, graph->weight ? NULL : next};
+	const struct route_graph *graph = order->graph;
+	g_autofree uint32_t *at = order->up ? g_new(uint32_t, graph->n + 1) : NULL;
+	struct job job = {order, at, dests, n_dests, hops, order->weight ? NULL : next};
 
 	for (uint32_t sw = 0; at && sw < graph->n; sw++)
-		at[graph->order[sw]] = sw;
+		at[order->place[sw]] = sw;
 	atomic_init(&job.too_far, false);
 	route_parallel(graph->threads, (n_dests + LINE - 1) / LINE, search_blocks, &job);
 	return !atomic_load(&job.too_far);
 }
 
-uint8_t *route_hops_all(const struct route_graph *graph, uint8_t *next)
+uint8_t *route_hops_all(const struct route_order *order, uint8_t *next)
 {
-	g_autofree uint32_t *dests = g_new(uint32_t, graph->n + 1);
-	g_autofree uint8_t *hops = g_malloc((size_t)graph->n * graph->n + 1);
+	uint32_t n = order->graph->n;
+	g_autofree uint32_t *dests = g_new(uint32_t, n + 1);
+	g_autofree uint8_t *hops = g_malloc((size_t)n * n + 1);
 
-	for (uint32_t sw = 0; sw < graph->n; sw++)
+	for (uint32_t sw = 0; sw < n; sw++)
 		dests[sw] = sw;
-	return route_hops(graph, dests, graph->n, hops, next) ? g_steal_pointer(&hops) : NULL;
+	return route_hops(order, dests, n, hops, next) ? g_steal_pointer(&hops) : NULL;
+}
+
+GQuark route_error_quark(void)
+{
+	return g_quark_from_static_string("route-error");
+}
+
+uint8_t *route_hops_or_error(const struct route_order *order, uint8_t *next, GError **error)
+{
+	uint8_t *hops = route_hops_all(order, next);
+
+	if (!hops)
+		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE,
+			    "switches are more than %u hops apart",
+			    order->up ? ROUTE_UP_HOPS_MAX : ROUTE_HOPS_MAX);
+	return hops;
 }

@@ -14,7 +14,8 @@ static uint64_t count_idle(const struct layered *layered, const struct route_lan
 
 	for (uint32_t a = 0; a < graph->n; a++)
 		for (uint32_t b = a + 1; route_has_hosts(graph, a) && b < graph->n; b++)
-			idle += route_has_hosts(graph, b) && !route_sends(graph, a, b) &&
+			idle += route_has_hosts(graph, b) &&
+				!route_sends(&layered->plan.wishes, a, b) &&
 				route_lanes_sl(lanes, a, b) == ROUTE_NO_SL &&
 				layered->hops[(size_t)a * graph->n + b] != ROUTE_FAR;
 	return idle;
@@ -65,7 +66,7 @@ void layered_turn_to(struct layered *layered, enum spread_by by)
 	if (way->routing)
 		return;
 	way->routing = routing_new_unset(layered->fabric, engine, engine->promises);
-	way->routing->max_hops = route_most_hops(layered->graph, layered->hops);
+	way->routing->max_hops = route_most_hops(&layered->plan.order, layered->hops);
 	route_columns_init(&way->columns, layered->channels, layered->graph->n, way->routing->top);
 	way->repeats = g_new0(bool, way->routing->top + 1);
 	note_throttled(layered);
@@ -89,11 +90,12 @@ static bool init(struct layered *layered, GError **error)
 	if (input->avoid_throttled)
 		unused = route_throttled(layered->fabric, &layered->n_throttled,
 					 &layered->n_throttled_stay);
-	layered->graph = route_graph_new_without(layered->fabric, unused);
+	route_plan_init_for(&layered->plan, route_graph_new_without(layered->fabric, unused));
+	layered->graph = layered->plan.graph;
 	layered->graph->threads = input->threads;
-	route_mark_demand(layered->graph, layered->fabric, input);
-	route_mark_ties(layered->graph, layered->fabric, input);
-	layered->hops = route_hops_or_error(layered->graph, NULL, error);
+	route_mark_demand(&layered->plan.wishes, layered->fabric, input);
+	route_mark_ties(&layered->plan.wishes, layered->fabric, input);
+	layered->hops = route_hops_or_error(&layered->plan.order, NULL, error);
 	if (!layered->hops)
 		return false;
 	layered->channels = route_channels_new(layered->graph, layered->fabric);
@@ -112,13 +114,13 @@ static struct routing *compute(struct layered *layered, GError **error)
 		routing = routing_ref(layered->way->routing);
 		route_columns_fill(&layered->way->columns, layered->graph, routing);
 		if (!routing->layered.grown)
-			route_note_ties(routing, layered->graph, layered->hops);
+			route_note_ties(routing, &layered->plan, layered->hops);
 		routing->layered.n_channels = layered->channels->n;
 	}
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++)
 		clear_way(&layered->ways[by]);
 	route_channels_free(layered->channels);
-	route_graph_free(layered->graph);
+	route_plan_clear(&layered->plan);
 	g_free(layered->hops);
 	g_free(layered->dimension);
 	return routing;

@@ -5,7 +5,7 @@
 
 #include "route/engine.h"
 #include "route/graph/columns.h"
-#include "route/graph/demand.h"
+#include "route/graph/plan.h"
 #include "route/layers/acyclic.h"
 #include "route/value/lanes.h"
 
@@ -66,7 +66,8 @@ struct layered {
 	const struct route_engine *engine;
 	const struct fabric *fabric;
 	const struct route_input *input;
-	struct route_graph *graph;
+	struct route_plan plan;	   /* without directions and weights */
+	struct route_graph *graph; /* of the plan */
 	struct route_channels *channels;
 	uint8_t *hops; /* from route_hops_all() */
 	uint32_t n_throttled, n_throttled_stay; /* cables: from route_throttled() */
@@ -191,16 +192,18 @@ enum pair_kind {
 };
 
 /* Whether two switches, in this order, are of a kind other than PAIR_KEPT. */
-static inline bool layered_is_kind(const struct route_graph *graph, enum pair_kind kind,
-				   uint32_t a, uint32_t b)
+static inline bool layered_is_kind(const struct layered *layered, enum pair_kind kind, uint32_t a,
+				   uint32_t b)
 {
+	const struct route_graph *graph = layered->graph;
+
 	if (kind == PAIR_ANY)
 		return a < b && (route_is_source(graph, a) || route_is_source(graph, b));
 	if (kind == PAIR_WITH_SM)
 		return a == graph->sm_switch;
 	if (kind == PAIR_OF_HOSTS)
 		return a < b && route_has_hosts(graph, a) && route_has_hosts(graph, b) &&
-		       route_sends(graph, a, b);
+		       route_sends(&layered->plan.wishes, a, b);
 	return route_has_hosts(graph, a) && !route_has_hosts(graph, b);
 }
 

@@ -268,7 +268,7 @@ static bool is_kind(void *arg, uint32_t a, uint32_t b)
 		return a < b && a != sm && b != sm && hops != ROUTE_FAR &&
 		       goes_as_kept(layers, a, b) && goes_as_kept(layers, b, a);
 	return (layers->kind != PAIR_OF_HOSTS || hops == layers->hops) &&
-	       layered_is_kind(graph, layers->kind, a, b);
+	       layered_is_kind(layers->layered, layers->kind, a, b);
 }
 
 /* Pairs of a kind that have no lane yet. */
@@ -311,7 +311,7 @@ static void assign_pairs(struct layers *layers)
 		assign_with_sm(layers);
 		assign_all_kept(layers);
 	}
-	layers->hops = route_most_hops(layered->graph, layered->hops);
+	layers->hops = route_most_hops(&layered->plan.order, layered->hops);
 	for (; layers->hops && !layers->hopeless; layers->hops--)
 		assign_each(layers, PAIR_OF_HOSTS);
 	if (layers->n <= layers->have && !layers->hopeless)

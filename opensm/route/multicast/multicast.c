@@ -13,18 +13,19 @@
 
 #include "route/engine.h"
 #include "route/graph/bits.h"
-#include "route/graph/graph.h"
+#include "route/graph/plan.h"
 #include "route/multicast/multicast_held.h"
 #include "route/order/orient.h"
 
 #define NOT_IN_TREE 0xFF /* as the port to a parent; 0: it is the root */
 
-struct route_ground {
-	struct route_graph *graph; /* without cables to switches that have no room */
+struct route_multicast_base {
+	struct route_plan plan;		 /* without cables to switches that have no room */
+	const struct route_graph *graph; /* of the plan */
 	uint32_t room;
 	uint8_t *hops; /* [switch * n + switch]: from one to the other; with an order, down only */
 	bool keeps;    /* follows an order or a trunk */
-	struct route_ground *plain; /* a base that does not, once it was needed */
+	struct route_multicast_base *plain; /* a base that does not, once it was needed */
 };
 
 /* A switch while a tree is built. */
@@ -38,6 +39,7 @@ struct spot {
 
 struct grow {
 	const struct route_graph *graph;
+	const struct route_order *order;
 	const struct fabric *fabric;
 	const struct route_group *group;
 	struct spot *spots; /* [switch] */
@@ -66,38 +68,40 @@ static bool *find_unused(const struct fabric *fabric, uint32_t room, const uint8
 	return unused;
 }
 
-struct route_ground *route_ground_new(const struct fabric *fabric, const struct routing *routing,
-				      uint32_t room)
+struct route_multicast_base *route_multicast_base_new(const struct fabric *fabric,
+						      const struct routing *routing, uint32_t room)
 {
-	struct route_ground *ground = g_new0(struct route_ground, 1);
+	struct route_multicast_base *base = g_new0(struct route_multicast_base, 1);
 	uint32_t n = fabric->n_switches;
 	bool fits = routing && routing->n_switches == n;
 	g_autofree bool *unused = find_unused(fabric, room, fits ? routing->trunk : NULL);
-	struct route_graph *graph = route_graph_new_without(fabric, unused);
 
-	ground->graph = graph;
-	ground->room = room;
-	ground->keeps = routing && (routing->order || routing->trunk);
+	route_plan_init_for(&base->plan, route_graph_new_without(fabric, unused));
+	base->graph = base->plan.graph;
+	base->room = room;
+	base->keeps = routing && (routing->order || routing->trunk);
 	if (fits && routing->order)
-		route_orient_by(graph, g_memdup2(routing->order, n * sizeof(*routing->order)));
-	ground->hops = route_hops_all(graph, NULL);
-	for (size_t i = 0; ground->hops && graph->up && i < (size_t)n * n; i++)
-		if (ground->hops[i] & ROUTE_UP)
-			ground->hops[i] = ROUTE_FAR;
-	return ground;
+		route_orient_by(&base->plan.order,
+				g_memdup2(routing->order, n * sizeof(*routing->order)));
+	base->hops = route_hops_all(&base->plan.order, NULL);
+	for (size_t i = 0; base->hops && base->plan.order.up && i < (size_t)n * n; i++)
+		if (base->hops[i] & ROUTE_UP)
+			base->hops[i] = ROUTE_FAR;
+	return base;
 }
 
-void route_ground_free(struct route_ground *ground)
+void route_multicast_base_free(struct route_multicast_base *base)
 {
-	if (!ground)
+	if (!base)
 		return;
-	route_ground_free(ground->plain);
-	route_graph_free(ground->graph);
-	g_free(ground->hops);
-	g_free(ground);
+	route_multicast_base_free(base->plain);
+	route_plan_clear(&base->plan);
+	g_free(base->hops);
+	g_free(base);
 }
 
-bool *route_ground_compare(const struct route_ground *a, const struct route_ground *b)
+bool *route_multicast_base_compare(const struct route_multicast_base *a,
+				   const struct route_multicast_base *b)
 {
 	uint32_t n = a->graph->n;
 	bool *differs = g_new0(bool, n + 1);
@@ -111,36 +115,37 @@ bool *route_ground_compare(const struct route_ground *a, const struct route_grou
 }
 
 /* Whether an edge of a switch leads to one that can be its parent. */
-static bool leads_up(const struct route_graph *graph, const uint8_t *hops, uint32_t sw,
+static bool leads_up(const struct route_order *order, const uint8_t *hops, uint32_t sw,
 		     const struct route_edge *edge)
 {
-	return hops[edge->to] + 1 == hops[sw] && (!graph->up || graph->up[edge - graph->edges]);
+	return hops[edge->to] + 1 == hops[sw] &&
+	       (!order->up || order->up[edge - order->graph->edges]);
 }
 
 /* Whether a switch of a tree is joined to its parent by a cable that a new tree could use so. */
-static bool may_hang(const struct route_ground *ground, uint32_t root, uint32_t sw, uint8_t up)
+static bool may_hang(const struct route_multicast_base *base, uint32_t root, uint32_t sw,
+		     uint8_t up)
 {
-	const struct route_graph *graph = ground->graph;
-	const uint8_t *hops = ground->hops + (size_t)root * graph->n;
+	const struct route_graph *graph = base->graph;
+	const uint8_t *hops = base->hops + (size_t)root * graph->n;
 
 	route_each_edge(graph, sw, edge)
 		if (up && memchr(graph->links + edge->first_link, up, edge->n_links))
-			return leads_up(graph, hops, sw, edge);
+			return leads_up(&base->plan.order, hops, sw, edge);
 	return sw == root;
 }
 
-bool route_tree_stays(const struct route_tree *tree, const struct route_ground *before,
-		      const struct fabric *from, const struct route_ground *ground,
+bool route_tree_stays(const struct route_tree *tree, const struct route_multicast_base *before,
+		      const struct fabric *from, const struct route_multicast_base *base,
 		      const struct fabric *fabric)
 {
 	for (uint32_t i = 0; i < tree->n; i++) {
 		uint32_t sw = tree->switches[i], port = fabric_switch_port(fabric, sw, tree->up[i]);
-		size_t place = (size_t)tree->root * ground->graph->n + sw;
+		size_t place = (size_t)tree->root * base->graph->n + sw;
 
 		/* Only an order that it does not follow can put it far from its root. */
-		if (ground->hops[place] == ROUTE_FAR ||
-		    before->hops[place] != ground->hops[place] ||
-		    !may_hang(ground, tree->root, sw, tree->up[i]) ||
+		if (base->hops[place] == ROUTE_FAR || before->hops[place] != base->hops[place] ||
+		    !may_hang(base, tree->root, sw, tree->up[i]) ||
 		    from->ports[port].peer != fabric->ports[port].peer)
 			return false;
 	}
@@ -251,7 +256,7 @@ static bool has_before(const struct grow *grow, const struct route_edge *edge, u
 static unsigned int parent_merit(const struct grow *grow, const struct route_edge *edge,
 				 uint32_t sw)
 {
-	if (!leads_up(grow->graph, grow->hops, sw, edge))
+	if (!leads_up(grow->order, grow->hops, sw, edge))
 		return 0;
 	if (has_before(grow, edge, sw))
 		return 4;
@@ -345,20 +350,25 @@ static uint32_t count_left_out(const struct grow *grow)
 	return n;
 }
 
-static struct route_tree *grow_on(const struct route_ground *ground, const struct fabric *fabric,
-				  const struct route_group *group, const struct route_tree *before,
-				  const uint32_t *moved, uint32_t *left_out)
+static struct route_tree *grow_on(const struct route_multicast_base *base,
+				  const struct fabric *fabric, const struct route_group *group,
+				  const struct route_tree *before, const uint32_t *moved,
+				  uint32_t *left_out)
 {
 	struct route_tree *tree = g_new0(struct route_tree, 1);
-	g_autofree struct spot *spots = g_new0(struct spot, ground->graph->n + 1);
-	struct grow grow = {.graph = ground->graph, .fabric = fabric, .group = group,
-			    .spots = spots, .root_before = FABRIC_NONE};
+	g_autofree struct spot *spots = g_new0(struct spot, base->graph->n + 1);
+	struct grow grow = {.graph = base->graph,
+			    .order = &base->plan.order,
+			    .fabric = fabric,
+			    .group = group,
+			    .spots = spots,
+			    .root_before = FABRIC_NONE};
 
 	ref_init(&tree->ref);
 	take_over(&grow, before, moved);
 	place_members(&grow);
-	if (choose_root(&grow, ground->hops)) {
-		grow.hops = ground->hops + (size_t)grow.root * grow.graph->n;
+	if (choose_root(&grow, base->hops)) {
+		grow.hops = base->hops + (size_t)grow.root * grow.graph->n;
 		grow_tree(&grow);
 		list_tree(&grow, tree);
 	}
@@ -367,27 +377,28 @@ static struct route_tree *grow_on(const struct route_ground *ground, const struc
 }
 
 /* A base without an order or a trunk. */
-static struct route_ground *plain_of(struct route_ground *ground, const struct fabric *fabric)
+static struct route_multicast_base *plain_of(struct route_multicast_base *base,
+					     const struct fabric *fabric)
 {
-	if (!ground->keeps)
-		return ground;
-	if (!ground->plain)
-		ground->plain = route_ground_new(fabric, NULL, ground->room);
-	return ground->plain;
+	if (!base->keeps)
+		return base;
+	if (!base->plain)
+		base->plain = route_multicast_base_new(fabric, NULL, base->room);
+	return base->plain;
 }
 
 /* Follows the order if it reaches all members; where all switches can be written. */
-static struct route_tree *grow_best(struct route_ground *ground, const struct fabric *fabric,
+static struct route_tree *grow_best(struct route_multicast_base *base, const struct fabric *fabric,
 				    const struct route_group *group,
 				    const struct route_tree *before, const uint32_t *moved,
 				    uint32_t *left_out)
 {
-	struct route_tree *tree = grow_on(ground, fabric, group, before, moved, left_out), *other;
+	struct route_tree *tree = grow_on(base, fabric, group, before, moved, left_out), *other;
 	uint32_t without;
 
-	if (!ground->keeps || !*left_out)
+	if (!base->keeps || !*left_out)
 		return tree;
-	other = grow_on(plain_of(ground, fabric), fabric, group, before, moved, &without);
+	other = grow_on(plain_of(base, fabric), fabric, group, before, moved, &without);
 	if (without >= *left_out) {
 		route_tree_unref(other);
 		return tree;
@@ -397,17 +408,17 @@ static struct route_tree *grow_best(struct route_ground *ground, const struct fa
 	return other;
 }
 
-struct route_tree *route_multicast_on(struct route_ground *ground, const struct fabric *fabric,
-				      const struct route_group *group,
+struct route_tree *route_multicast_on(struct route_multicast_base *base,
+				      const struct fabric *fabric, const struct route_group *group,
 				      const struct route_tree *before, const uint32_t *moved,
 				      uint32_t *left_out)
 {
-	struct route_tree *tree = grow_best(ground, fabric, group, before, moved, left_out);
+	struct route_tree *tree = grow_best(base, fabric, group, before, moved, left_out);
 
 	if (!group->held || !route_tree_meets_held(tree, fabric, group))
 		return tree;
 	route_tree_unref(tree);
-	return route_multicast_held(plain_of(ground, fabric)->graph, fabric, group, before, moved,
+	return route_multicast_held(plain_of(base, fabric)->graph, fabric, group, before, moved,
 				    left_out);
 }
 

@@ -247,22 +247,22 @@ static uint64_t repeats(const struct tree *tree, unsigned int level, uint32_t ta
 }
 
 /* Penalty of going up this way, if cables are tied to partitions. */
-static uint32_t toll_of(const struct climb *climb, uint32_t sw, const struct way *way)
+static uint32_t penalty_of(const struct climb *climb, uint32_t sw, const struct way *way)
 {
 	if (!climb->above || is_lost(way))
 		return 0;
 	return climb->above[way->to] +
-	       route_toll_to(climb->tree->graph, sw, way->to, climb->partitions);
+	       route_penalty_to(climb->tree->wishes, sw, way->to, climb->partitions);
 }
 
-static uint32_t least_toll(const struct climb *climb, uint32_t sw, bool lost_too)
+static uint32_t least_penalty(const struct climb *climb, uint32_t sw, bool lost_too)
 {
 	const struct way *ways = &climb->ways[climb->switches[sw].first_way];
 	uint32_t least = UINT32_MAX;
 
 	for (uint32_t i = 0; i < climb->switches[sw].n_ways; i++)
 		if (lost_too || !is_lost(&ways[i]))
-			least = MIN(least, toll_of(climb, sw, &ways[i]));
+			least = MIN(least, penalty_of(climb, sw, &ways[i]));
 	return least;
 }
 
@@ -274,8 +274,8 @@ static struct way *choose_way(const struct climb *climb, unsigned int level, uin
 	const struct route_graph *graph = tree->graph;
 	struct way *ways = &climb->ways[climb->switches[sw].first_way], *best = NULL;
 	uint32_t n = climb->switches[sw].n_ways, turn = n ? graph->targets[target].offset % n : 0;
-	uint32_t start = climb->targets[target].number + turn + (graph->shift ? sw : 0);
-	uint32_t least = least_toll(climb, sw, lost_too);
+	uint32_t start = climb->targets[target].number + turn + (tree->wishes->shift ? sw : 0);
+	uint32_t least = least_penalty(climb, sw, lost_too);
 	uint64_t best_cost = UINT64_MAX;
 
 	start = n ? start % n : 0;
@@ -284,7 +284,7 @@ static struct way *choose_way(const struct climb *climb, unsigned int level, uin
 		uint64_t rounds = way->load / way->n_links;
 		uint64_t cost = rounds << 32 | (is_lost(way) ? 0 : climb->switches[way->to].load);
 
-		if ((is_lost(way) && !lost_too) || toll_of(climb, sw, way) > least)
+		if ((is_lost(way) && !lost_too) || penalty_of(climb, sw, way) > least)
 			continue;
 		if (turn && !is_lost(way))
 			cost += repeats(tree, level, target, way->to) << 48;
@@ -311,7 +311,7 @@ static void climb_one(struct climb *climb, uint32_t t, unsigned int rank)
 	struct way *way = NULL;
 
 	if (left < sw->n_left_out && (target->late || !tree->lacks[target->at]))
-		tree->spare[t] = ++tree->n_spares;
+		tree->orphan[t] = ++tree->n_orphans;
 	else
 		way = choose_way(climb, level, t, target->at, !target->late);
 	if (!way) {
@@ -392,13 +392,13 @@ enum kind { KIND_FIRST, KIND_LATER, KIND_IGNORED, KINDS };
 #define CLASS(offset, kind) (1 + KINDS * (offset) + (kind))
 #define CLASSES CLASS(128, KIND_FIRST) /* LMC is at most 7 */
 
-static unsigned int class_of(const struct route_target *target)
+static unsigned int class_of(const struct route_target *target, const struct route_wish *wish)
 {
-	if (target->ignored)
+	if (wish->ignored)
 		return CLASS(target->offset, KIND_IGNORED);
-	if (target->ahead)
+	if (wish->ahead)
 		return CLASS_AHEAD;
-	return CLASS(target->offset, target->later ? KIND_LATER : KIND_FIRST);
+	return CLASS(target->offset, wish->later ? KIND_LATER : KIND_FIRST);
 }
 
 /* Whether it fills a table of its own, or continues that of the previous class. */
@@ -410,10 +410,11 @@ static bool begins_a_table(unsigned int class)
 /* Unless the current partitions are others. Numbers a target by its place in the class. */
 static void add_to_class(struct climb *climb, uint32_t target, GArray **classes)
 {
-	const struct route_graph *graph = climb->tree->graph;
-	GArray **class = &classes[class_of(&graph->targets[target])];
+	const struct tree *tree = climb->tree;
+	const struct route_wishes *wishes = tree->wishes;
+	GArray **class = &classes[class_of(&tree->graph->targets[target], &wishes->of[target])];
 
-	if (climb->above && graph->partitions[target] != climb->partitions)
+	if (climb->above && wishes->partitions[target] != climb->partitions)
 		return;
 	if (!*class)
 		*class = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -425,17 +426,18 @@ static void add_to_class(struct climb *climb, uint32_t target, GArray **classes)
 static void sort_targets(struct climb *climb, GArray **classes)
 {
 	const struct tree *tree = climb->tree;
+	const struct route_wishes *wishes = tree->wishes;
 	const struct route_graph *graph = tree->graph;
 	g_autofree uint32_t *leaves = g_new(uint32_t, graph->n + 1);
 
-	for (uint32_t i = 0; i < graph->n_ahead; i++)
-		add_to_class(climb, graph->ahead[i], classes);
-	route_order_leaves(graph, tree->rank, tree->max_rank, leaves);
+	for (uint32_t i = 0; i < wishes->n_ahead; i++)
+		add_to_class(climb, wishes->ahead[i], classes);
+	route_order_leaves(wishes, tree->rank, tree->max_rank, leaves);
 	for (uint32_t i = 0; i < graph->n; i++) {
 		uint32_t last = graph->first_target[leaves[i] + 1];
 
 		for (uint32_t t = graph->first_target[leaves[i]]; t < last; t++)
-			if (!graph->targets[t].ahead)
+			if (!wishes->of[t].ahead)
 				add_to_class(climb, t, classes);
 	}
 }
@@ -477,15 +479,15 @@ static void climb_ranks(struct climb *climb)
 static void climb_tied(struct climb *climb)
 {
 	const struct tree *tree = climb->tree;
-	const struct route_graph *graph = tree->graph;
+	const struct route_wishes *wishes = tree->wishes;
 	g_autoptr(GHashTable) done = g_hash_table_new(hash_uint64, g_int64_equal);
 
-	for (uint32_t t = 0; t < route_n_targets(graph); t++) {
-		if (!g_hash_table_add(done, &graph->partitions[t]))
+	for (uint32_t t = 0; t < route_n_targets(tree->graph); t++) {
+		if (!g_hash_table_add(done, &wishes->partitions[t]))
 			continue;
-		climb->partitions = graph->partitions[t];
-		climb->above = route_tolls_up(graph, tree->rank, tree->max_rank,
-					      climb->partitions);
+		climb->partitions = wishes->partitions[t];
+		climb->above =
+			route_penalties_up(wishes, tree->rank, tree->max_rank, climb->partitions);
 		climb_ranks(climb);
 		g_free(climb->above);
 	}
@@ -498,7 +500,7 @@ static void init_ancestors(struct tree *tree)
 
 	tree->lids = g_new(uint16_t, n + 1);
 	tree->leaf = g_new(uint16_t, n + 1);
-	tree->spare = g_new0(uint16_t, n + 1);
+	tree->orphan = g_new0(uint16_t, n + 1);
 	tree->lacks = g_new0(bool, graph->n + 1);
 	tree->place = g_new0(uint16_t, graph->n + 1);
 	for (unsigned int level = 0; level < tree->max_rank; level++) {
@@ -530,7 +532,7 @@ void tree_find_ancestors(struct tree *tree)
 	find_groups(&climb);
 	count_links(&climb);
 	list_ways(&climb);
-	if (graph->tied)
+	if (tree->wishes->tied)
 		climb_tied(&climb);
 	else
 		climb_ranks(&climb);
@@ -548,7 +550,7 @@ void tree_clear_ancestors(struct tree *tree)
 	}
 	g_free(tree->lids);
 	g_free(tree->leaf);
-	g_free(tree->spare);
+	g_free(tree->orphan);
 	g_free(tree->lacks);
 	g_free(tree->place);
 }

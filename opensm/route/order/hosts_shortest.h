@@ -4,23 +4,23 @@
 #define ROUTE_ORDER_HOSTS_SHORTEST_H
 
 #include "route/engine.h"
-#include "route/graph/graph.h"
+#include "route/graph/plan.h"
 
 /*
  * Legal hops of a layered network: with an inverted root, or else by ranks alone, with the top up.
  * NULL if it is not layered, or if hosts are unreachable that cables connect (route_legal_hops).
  */
-uint8_t *route_tree_hops(struct route_graph *graph, const struct fabric *fabric,
-			 const uint64_t *key, uint8_t *next);
+uint8_t *route_tree_hops(struct route_plan *plan, const struct fabric *fabric, const uint64_t *key,
+			 uint8_t *next);
 
-/* Whether all paths between hosts in an oriented graph are as short as cables allow. */
-bool route_hosts_shortest(const struct route_graph *graph, const uint8_t *hops);
+/* Whether all paths between hosts by directions are as short as cables allow. */
+bool route_hosts_shortest(const struct route_order *order, const uint8_t *hops);
 
 /*
  * route_tree_hops() if paths between hosts are the shortest, and few hosts are above the leaves;
  * else NULL, and the graph is not oriented.
  */
-uint8_t *route_tree_hops_shortest(struct route_graph *graph, const struct fabric *fabric,
+uint8_t *route_tree_hops_shortest(struct route_plan *plan, const struct fabric *fabric,
 				  const uint64_t *key, uint8_t *next);
 
 #endif

@@ -23,12 +23,13 @@
 
 #define NO_RANK 0xFF
 
-uint32_t route_hosts_that_count(const struct route_graph *graph, uint32_t sw)
+uint32_t route_hosts_that_count(const struct route_wishes *wishes, uint32_t sw)
 {
+	const struct route_graph *graph = wishes->graph;
 	uint32_t n = 0;
 
 	for (uint32_t t = graph->first_target[sw]; t < graph->first_target[sw + 1]; t++)
-		n += !graph->targets[t].later;
+		n += !wishes->of[t].later;
 	return n;
 }
 
@@ -89,12 +90,13 @@ static bool joins_parts(const struct route_graph *graph, const uint8_t *rank, ui
  * if they cannot be, since it or one of these joins subtrees.
  */
 #define NOT_IDLE 0xFFu
-static uint8_t depth_of(const struct route_graph *graph, const uint8_t *rank, const uint8_t *depth,
-			uint32_t sw)
+static uint8_t depth_of(const struct route_wishes *wishes, const uint8_t *rank,
+			const uint8_t *depth, uint32_t sw)
 {
+	const struct route_graph *graph = wishes->graph;
 	unsigned int most = 0;
 
-	if (rank[sw] < 2 || route_hosts_that_count(graph, sw))
+	if (rank[sw] < 2 || route_hosts_that_count(wishes, sw))
 		return NOT_IDLE;
 	route_each_edge(graph, sw, edge) {
 		uint8_t above = depth[edge->to];
@@ -106,9 +108,10 @@ static uint8_t depth_of(const struct route_graph *graph, const uint8_t *rank, co
 }
 
 /* [switch]: depth_of() */
-static uint8_t *find_depths(const struct route_graph *graph, const uint8_t *rank,
+static uint8_t *find_depths(const struct route_wishes *wishes, const uint8_t *rank,
 			    unsigned int max_rank)
 {
+	const struct route_graph *graph = wishes->graph;
 	uint8_t *depth = g_malloc(graph->n + 1);
 	uint32_t *part = new_parts(graph->n);
 
@@ -122,7 +125,7 @@ static uint8_t *find_depths(const struct route_graph *graph, const uint8_t *rank
 	for (unsigned int level = max_rank + 1; level-- > 0;)
 		for (uint32_t sw = 0; sw < graph->n; sw++)
 			if (rank[sw] == level && depth[sw] != NOT_IDLE)
-				depth[sw] = depth_of(graph, rank, depth, sw);
+				depth[sw] = depth_of(wishes, rank, depth, sw);
 	g_free(part);
 	return depth;
 }
@@ -142,9 +145,11 @@ static uint8_t rank_of_idle(const struct route_graph *graph, const uint8_t *dist
 	return least > depth ? least - 1 : most + 1;
 }
 
-unsigned int route_rank_idle(const struct route_graph *graph, uint8_t *rank, unsigned int max_rank)
+unsigned int route_rank_idle(const struct route_wishes *wishes, uint8_t *rank,
+			     unsigned int max_rank)
 {
-	uint8_t *depth = find_depths(graph, rank, max_rank);
+	const struct route_graph *graph = wishes->graph;
+	uint8_t *depth = find_depths(wishes, rank, max_rank);
 	uint8_t *distance = g_memdup2(rank, graph->n);
 	unsigned int most = 0;
 
@@ -240,9 +245,10 @@ static void sort_leaves(struct leaves *leaves, uint32_t *order, uint32_t n)
 	g_free(leaves->parts);
 }
 
-uint32_t route_order_leaves(const struct route_graph *graph, const uint8_t *rank,
+uint32_t route_order_leaves(const struct route_wishes *wishes, const uint8_t *rank,
 			    unsigned int max_rank, uint32_t *order)
 {
+	const struct route_graph *graph = wishes->graph;
 	struct leaves leaves = { .graph = graph, .rank = rank, .max_rank = max_rank };
 	uint32_t n = 0, all;
 
@@ -252,7 +258,7 @@ uint32_t route_order_leaves(const struct route_graph *graph, const uint8_t *rank
 		if (!rank[sw])
 			order[n++] = sw;
 	}
-	if (graph->from_roots)
+	if (wishes->from_roots)
 		place_from_roots(&leaves);
 	sort_leaves(&leaves, order, n);
 	all = n;

@@ -1,41 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Ranks of switches and directions of edges, for engines that restrict the turns of paths. */
+/* Directions of edges, for engines that restrict the turns of paths. */
 #include "route/order/orient.h"
 
 #include <glib.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "route/fill/shortest.h"
-
-/* All switches connected to the n in queue[] get the label of the one that finds them, + step. */
-static void spread(const struct route_graph *graph, uint32_t *queue, uint32_t n, uint32_t step,
-		   const bool *apart, uint32_t *label)
-{
-	for (uint32_t head = 0; head < n; head++)
-		route_each_edge(graph, queue[head], edge) {
-			if (label[edge->to] != ROUTE_NO_RANK || (apart && apart[edge->to]))
-				continue;
-			label[edge->to] = label[queue[head]] + step;
-			queue[n++] = edge->to;
-		}
-}
-
-void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank)
-{
-	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
-	uint32_t tail = 0;
-
-	memset(rank, 0xFF, graph->n * sizeof(*rank));
-	for (uint32_t i = 0; i < n; i++) {
-		if (rank[from[i]] != ROUTE_NO_RANK)
-			continue;
-		rank[from[i]] = 0;
-		queue[tail++] = from[i];
-	}
-	spread(graph, queue, tail, 1, NULL, rank);
-}
 
 bool route_is_layered(const struct route_graph *graph, const uint32_t *rank)
 {
@@ -46,41 +16,30 @@ bool route_is_layered(const struct route_graph *graph, const uint32_t *rank)
 	return true;
 }
 
-uint32_t *route_parts(const struct route_graph *graph, const bool *apart)
+void route_orient_edges(struct route_order *order)
 {
-	g_autofree uint32_t *queue = g_new(uint32_t, graph->n + 1);
-	uint32_t *part = g_new(uint32_t, graph->n + 1);
+	const struct route_graph *graph = order->graph;
 
-	memset(part, 0xFF, graph->n * sizeof(*part));
-	for (uint32_t first = 0; first < graph->n; first++) {
-		if (part[first] != ROUTE_NO_RANK)
-			continue;
-		part[first] = queue[0] = first;
-		spread(graph, queue, !(apart && apart[first]), 0, apart, part);
-	}
-	return part;
-}
-
-void route_orient_edges(struct route_graph *graph)
-{
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		route_each_edge(graph, sw, edge)
-			graph->up[edge - graph->edges] = graph->order[edge->to] < graph->order[sw];
+			order->up[edge - graph->edges] = order->place[edge->to] < order->place[sw];
 }
 
-void route_orient_by(struct route_graph *graph, uint32_t *order)
+void route_orient_by(struct route_order *order, uint32_t *place)
 {
-	g_clear_pointer(&graph->inverted, g_free);
-	g_clear_pointer(&graph->joined, g_free);
-	g_clear_pointer(&graph->leaf, g_free);
-	g_clear_pointer(&graph->base, g_free);
-	g_free(graph->order);
-	g_free(graph->up);
-	graph->open = false;
-	graph->order = order;
-	graph->up = order ? g_new(bool, graph->first_edge[graph->n] + 1) : NULL;
-	if (order)
-		route_orient_edges(graph);
+	const struct route_graph *graph = order->graph;
+
+	g_clear_pointer(&order->inverted, g_free);
+	g_clear_pointer(&order->joined, g_free);
+	g_clear_pointer(&order->leaf, g_free);
+	g_clear_pointer(&order->base, g_free);
+	g_free(order->place);
+	g_free(order->up);
+	order->open = false;
+	order->place = place;
+	order->up = place ? g_new(bool, graph->first_edge[graph->n] + 1) : NULL;
+	if (place)
+		route_orient_edges(order);
 }
 
 /* The place of a switch in the order: the first difference of these decides. */
@@ -112,9 +71,9 @@ uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key)
 	return order;
 }
 
-void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key)
+void route_orient(struct route_order *order, const uint32_t *rank, const uint64_t *key)
 {
-	route_orient_by(graph, route_order(graph->n, rank, key));
+	route_orient_by(order, route_order(order->graph->n, rank, key));
 }
 
 uint64_t *route_keys(const struct fabric *fabric, const struct route_input *input)
@@ -142,26 +101,15 @@ uint64_t *route_keys(const struct fabric *fabric, const struct route_input *inpu
 	return keys;
 }
 
-uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank)
+bool route_orient_from_hosts(struct route_order *order, const uint64_t *key)
 {
-	g_autofree uint32_t *leaves = g_new(uint32_t, graph->n + 1);
-	uint32_t n = 0;
-
-	for (uint32_t sw = 0; sw < graph->n; sw++)
-		if (route_has_hosts(graph, sw))
-			leaves[n++] = sw;
-	route_rank(graph, leaves, n, rank);
-	return n;
-}
-
-bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key)
-{
+	const struct route_graph *graph = order->graph;
 	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
 	bool any = route_rank_from_hosts(graph, rank);
 
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		rank[sw] = ROUTE_NO_RANK - rank[sw];
-	route_orient(graph, rank, key);
+	route_orient(order, rank, key);
 	return any;
 }
 
@@ -264,10 +212,11 @@ static void rank_aside(const struct route_graph *graph, struct roots_named *name
 			rank[sw] -= depth[sw];
 }
 
-uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *fabric,
+uint32_t *route_rank_from_roots(struct route_order *order, const struct fabric *fabric,
 				const struct route_input *input, const uint64_t *key,
 				GError **error)
 {
+	const struct route_graph *graph = order->graph;
 	uint32_t *rank = g_new(uint32_t, graph->n + 1);
 	g_autofree char *odd = NULL;
 	struct roots_named named = {0};
@@ -283,8 +232,8 @@ uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *
 		g_set_error(error, ROUTE_ERROR, ROUTE_ERROR_INPUT, "there is no root: %s", odd);
 		g_clear_pointer(&rank, g_free);
 	} else {
-		g_free(graph->roots_note);
-		graph->roots_note = g_steal_pointer(&odd);
+		g_free(order->note);
+		order->note = g_steal_pointer(&odd);
 	}
 	return rank;
 }
@@ -314,33 +263,34 @@ bool route_reaches(const struct route_graph *graph, const struct fabric *fabric,
 	return true;
 }
 
-uint8_t *route_legal_hops(struct route_graph *graph, const struct fabric *fabric, uint8_t *next,
+uint8_t *route_legal_hops(struct route_order *order, const struct fabric *fabric, uint8_t *next,
 			  GError **error)
 {
+	const struct route_graph *graph = order->graph;
 	uint8_t *hops;
 
-	route_join_tops(graph);
-	hops = route_hops_or_error(graph, next, error);
-	if (hops && graph->joined && !route_reaches(graph, fabric, hops, NULL)) {
-		graph->open = true;
+	route_join_tops(order);
+	hops = route_hops_or_error(order, next, error);
+	if (hops && order->joined && !route_reaches(graph, fabric, hops, NULL)) {
+		order->open = true;
 		g_free(hops);
-		hops = route_hops_or_error(graph, next, error);
+		hops = route_hops_or_error(order, next, error);
 	}
 	if (hops && !route_reaches(graph, fabric, hops, error))
 		g_clear_pointer(&hops, g_free);
 	return hops;
 }
 
-uint8_t *route_ranked_hops(struct route_graph *graph, const struct fabric *fabric,
+uint8_t *route_ranked_hops(struct route_order *order, const struct fabric *fabric,
 			   const uint32_t *rank, const uint64_t *key, uint8_t *next, GError **error)
 {
 	uint8_t *hops = NULL;
 
-	if (route_orient_inverted(graph, rank, key))
-		hops = route_legal_hops(graph, fabric, next, NULL);
-	if (hops && (!graph->inverted || route_inversion_holds(graph, hops)))
+	if (route_orient_inverted(order, rank, key))
+		hops = route_legal_hops(order, fabric, next, NULL);
+	if (hops && (!order->inverted || route_inversion_holds(order, hops)))
 		return hops;
 	g_free(hops);
-	route_orient(graph, rank, key);
-	return route_legal_hops(graph, fabric, next, error);
+	route_orient(order, rank, key);
+	return route_legal_hops(order, fabric, next, error);
 }

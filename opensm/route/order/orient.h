@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Directions for the edges of a graph. If each edge leads up or down in one order of all switches,
- * and no path goes up again after going down, channel dependencies cannot be cyclic (up*\/down*
- * routing of Autonet: M. Schroeder et al., 1991).
+ * Directions for the edges of a graph, which struct route_order keeps. If each edge leads up or
+ * down in one order of all switches, and no path goes up again after going down, channel
+ * dependencies cannot be cyclic (up*\/down* routing of Autonet: M. Schroeder et al., 1991).
  */
 #ifndef ROUTE_ORDER_ORIENT_H
 #define ROUTE_ORDER_ORIENT_H
 
 #include "route/engine.h"
-#include "route/graph/graph.h"
-
-#define ROUTE_NO_RANK UINT32_MAX
-
-/* Distance to the nearest of these switches, in edges: rank[switch], or ROUTE_NO_RANK. */
-void route_rank(const struct route_graph *graph, const uint32_t *from, uint32_t n, uint32_t *rank);
-
-/* Distance to the nearest switch that has hosts; returns the number of such switches. */
-uint32_t route_rank_from_hosts(const struct route_graph *graph, uint32_t *rank);
-
-/*
- * The connected part of each switch, as the least index of its switches. g_free it. Switches in
- * apart (NULL: none) are parts of their own, whatever their cables.
- */
-uint32_t *route_parts(const struct route_graph *graph, const bool *apart);
+#include "route/graph/order.h"
 
 /*
  * The places of n switches, or other things, by rank, and among equals by key. Keys are unique;
@@ -31,13 +17,13 @@ uint32_t *route_parts(const struct route_graph *graph, const bool *apart);
 uint32_t *route_order(uint32_t n, const uint32_t *rank, const uint64_t *key);
 
 /* Orients by that order: up is where the place is lower. */
-void route_orient(struct route_graph *graph, const uint32_t *rank, const uint64_t *key);
+void route_orient(struct route_order *order, const uint32_t *rank, const uint64_t *key);
 
 /* Orients by places, which it takes over; NULL: every path is legal again. */
-void route_orient_by(struct route_graph *graph, uint32_t *order);
+void route_orient_by(struct route_order *order, uint32_t *place);
 
-/* Updates up[] of the graph after a change of its order. */
-void route_orient_edges(struct route_graph *graph);
+/* Updates up[] after a change of places. */
+void route_orient_edges(struct route_order *order);
 
 /*
  * The order of switches of the same rank: by the operator's ids, then by node GUID; as places from
@@ -49,41 +35,41 @@ uint64_t *route_keys(const struct fabric *fabric, const struct route_input *inpu
  * Orients by the distance from the switches that have hosts: far is up. False if the graph has no
  * hosts.
  */
-bool route_orient_from_hosts(struct route_graph *graph, const uint64_t *key);
+bool route_orient_from_hosts(struct route_order *order, const uint64_t *key);
 
 /*
  * Ranks by the distance from the named roots (g_free them); NULL and error if none of them is in
- * the fabric. Sets roots_note of the graph if they look odd. Parts of the fabric without a root use
+ * the fabric. Sets the note of the order if they look odd. Parts of the fabric without a root use
  * the distance from the hosts.
  */
-uint32_t *route_rank_from_roots(struct route_graph *graph, const struct fabric *fabric,
+uint32_t *route_rank_from_roots(struct route_order *order, const struct fabric *fabric,
 				const struct route_input *input, const uint64_t *key,
 				GError **error);
 
 /*
- * Hops of the graph as oriented and then joined (route_join_tops), if they connect all that cables
+ * Hops by the directions, after tops are joined (route_join_tops), if they connect all that cables
  * connect, as in route_reaches(); NULL and error if not.
  */
-uint8_t *route_legal_hops(struct route_graph *graph, const struct fabric *fabric, uint8_t *next,
+uint8_t *route_legal_hops(struct route_order *order, const struct fabric *fabric, uint8_t *next,
 			  GError **error);
 
 /* route_legal_hops() in the order of ranks and keys, with an inverted root if that is good. */
-uint8_t *route_ranked_hops(struct route_graph *graph, const struct fabric *fabric,
+uint8_t *route_ranked_hops(struct route_order *order, const struct fabric *fabric,
 			   const uint32_t *rank, const uint64_t *key, uint8_t *next,
 			   GError **error);
 
 /*
- * Orients the graph by the one of several orders by which routes are likely to load links most
+ * Orients by the one of several orders by which routes are likely to load links most
  * evenly. Each connects all hosts that cables connect, except the order by distance from the hosts,
- * which is among them. False if no order gives short enough paths; the graph is oriented anyway.
+ * which is among them. False if no order gives short enough paths; there are directions anyway.
  */
-bool route_orient_best(struct route_graph *graph, const uint64_t *key);
+bool route_orient_best(struct route_order *order, const uint64_t *key);
 
 /*
- * Orients the graph by rank[switch], which gets the distance from the switches in the middle of the
+ * Orients by rank[switch], which gets the distance from the switches in the middle of the
  * hosts (roots.c). False if that costs hosts bandwidth, or leaves some of them unreachable.
  */
-bool route_orient_middle(struct route_graph *graph, const uint64_t *key, uint32_t *rank);
+bool route_orient_middle(struct route_order *order, const uint64_t *key, uint32_t *rank);
 
 /* Whether each cable joins switches of adjacent ranks. */
 bool route_is_layered(const struct route_graph *graph, const uint32_t *rank);
@@ -92,25 +78,25 @@ bool route_is_layered(const struct route_graph *graph, const uint32_t *rank);
 
 /*
  * Orients a network so that one switch below the roots is at the top, then what was above it, then
- * all others by rank and key; inverted of the graph marks all switches before these others. False,
+ * all others by rank and key; inverted[] marks all switches before these others. False,
  * with nothing done, if ranks are not the distance from roots, or no switch is suitable.
  */
-bool route_orient_inverted(struct route_graph *graph, const uint32_t *rank, const uint64_t *key);
+bool route_orient_inverted(struct route_order *order, const uint32_t *rank, const uint64_t *key);
 
 /*
- * Whether hops of a graph with an inverted root may be used: no switch of it goes down to hosts by
+ * Whether hops with an inverted root may be used: no switch of it goes down to hosts by
  * a longer path than one that begins upwards. Then a best path to an ancestor of a host that is
  * part of a best path to the host does lead to the host; tree_fill.c relies on this.
  */
-bool route_inversion_holds(const struct route_graph *graph, const uint8_t *hops);
+bool route_inversion_holds(const struct route_order *order, const uint8_t *hops);
 
 /*
- * Changes the order of an oriented graph so that all switches have legal paths to and from those
- * with hosts, and that of the subnet manager, if cables connect them. joined of the graph marks
- * switches that got a neighbour above, base is the order before; both are NULL if there is no need,
+ * Changes the directions so that all switches have legal paths to and from those
+ * with hosts, and that of the subnet manager, if cables connect them. joined[] marks
+ * switches that got an extra parent, base has the places before; both are NULL if there is no need,
  * or no such order.
  */
-void route_join_tops(struct route_graph *graph);
+void route_join_tops(struct route_order *order);
 
 /*
  * Whether by these hops all hosts, and the subnet manager, reach all switches and are reached from

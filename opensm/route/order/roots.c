@@ -34,7 +34,8 @@
 #define EVEN 65536 /* parts of a flow */
 
 struct roots {
-	struct route_graph *graph;
+	struct route_order *order; /* gets the orders to compare */
+	const struct route_graph *graph;
 	const uint64_t *key;
 	uint32_t *by_key; /* switches */
 	uint32_t *part;	  /* [switch]: from route_parts() */
@@ -52,7 +53,7 @@ struct roots {
 	uint32_t n_dests, dests[DESTS_MAX];
 	uint8_t *hops;	 /* [switch * n_dests + destination] */
 	uint8_t *far;	 /* [switch]: to the current destination */
-	uint32_t *order; /* switches, the farthest first */
+	uint32_t *by_far; /* switches, the farthest first */
 	uint32_t *via;	 /* [switch]: the edge by which its flow meets the least load */
 	uint64_t *ahead; /* [switch]: load of the busiest edge from there on */
 	uint64_t *flow;	 /* [switch] */
@@ -107,7 +108,7 @@ static void choose_edge(struct roots *roots, uint32_t sw)
 		uint64_t load = MAX(roots->load[e], roots->ahead[edge->to]);
 
 		if (load >= roots->ahead[sw] ||
-		    !route_leads(graph, e, roots->far[sw], roots->far[edge->to]))
+		    !route_leads(roots->order, e, roots->far[sw], roots->far[edge->to]))
 			continue;
 		roots->ahead[sw] = load;
 		roots->via[sw] = e;
@@ -117,17 +118,17 @@ static void choose_edge(struct roots *roots, uint32_t sw)
 static void add_dest(struct roots *roots, uint32_t to)
 {
 	const struct route_graph *graph = roots->graph;
-	uint32_t n = route_order_by_distance(graph, roots->far, roots->order);
+	uint32_t n = route_order_by_distance(roots->order, roots->far, roots->by_far);
 
 	roots->ahead[to] = 0;
 	for (uint32_t i = n; i--;) {
-		uint32_t sw = roots->order[i];
+		uint32_t sw = roots->by_far[i];
 
 		choose_edge(roots, sw);
 		roots->flow[sw] = (uint64_t)route_n_hosts(graph, to) * route_n_hosts(graph, sw);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t sw = roots->order[i], e = roots->via[sw];
+		uint32_t sw = roots->by_far[i], e = roots->via[sw];
 		const struct route_edge *edge = &graph->edges[e];
 
 		if (edge->to == to)
@@ -145,7 +146,7 @@ static void try_orientation(struct roots *roots)
 
 	roots->most = 0;
 	memset(roots->load, 0, graph->first_edge[graph->n] * sizeof(*roots->load));
-	if (!route_hops(graph, roots->dests, roots->n_dests, roots->hops, NULL))
+	if (!route_hops(roots->order, roots->dests, roots->n_dests, roots->hops, NULL))
 		return;
 	for (uint32_t i = 0; i < roots->n_dests; i++) {
 		if (!turn_to(roots, i))
@@ -155,7 +156,7 @@ static void try_orientation(struct roots *roots)
 			return;
 	}
 	g_free(roots->best);
-	roots->best = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
+	roots->best = g_memdup2(roots->order->place, graph->n * sizeof(*roots->best));
 	roots->limit = roots->most;
 }
 
@@ -209,7 +210,7 @@ static void try_order(struct roots *roots, bool depth_first)
 				roots->met[edge->to]++;
 		}
 	}
-	route_orient_by(roots->graph, g_memdup2(roots->place, n * sizeof(*roots->place)));
+	route_orient_by(roots->order, g_memdup2(roots->place, n * sizeof(*roots->place)));
 	try_orientation(roots);
 }
 
@@ -218,7 +219,7 @@ static void try_distance(struct roots *roots)
 	g_autofree uint32_t *rank = g_new(uint32_t, roots->graph->n + 1);
 
 	route_rank(roots->graph, roots->from, roots->n_from, rank);
-	route_orient(roots->graph, rank, roots->key);
+	route_orient(roots->order, rank, roots->key);
 	try_orientation(roots);
 }
 
@@ -265,7 +266,7 @@ static void send_evenly(struct roots *roots, uint32_t sw, uint32_t to)
 		route_each_edge(graph, sw, edge) {
 			uint32_t e = edge - graph->edges;
 
-			if (!route_leads(graph, e, roots->far[sw], roots->far[edge->to]))
+			if (!route_leads(roots->order, e, roots->far[sw], roots->far[edge->to]))
 				continue;
 			if (!sends) {
 				n += edge->n_links;
@@ -293,12 +294,12 @@ static uint64_t even_load(struct roots *roots)
 
 		if (!turn_to(roots, i))
 			return UINT64_MAX;
-		n = route_order_by_distance(graph, roots->far, roots->order);
+		n = route_order_by_distance(roots->order, roots->far, roots->by_far);
 		for (uint32_t k = 0; k < n; k++)
-			roots->flow[roots->order[k]] = (uint64_t)EVEN * route_n_hosts(graph, to) *
-						       route_n_hosts(graph, roots->order[k]);
+			roots->flow[roots->by_far[k]] = (uint64_t)EVEN * route_n_hosts(graph, to) *
+							route_n_hosts(graph, roots->by_far[k]);
 		for (uint32_t k = 0; k < n; k++)
-			send_evenly(roots, roots->order[k], to);
+			send_evenly(roots, roots->by_far[k], to);
 	}
 	return roots->most;
 }
@@ -309,18 +310,19 @@ static uint64_t even_load(struct roots *roots)
  */
 static bool middle_is_best(struct roots *roots, uint32_t *rank)
 {
-	struct route_graph *graph = roots->graph;
+	struct route_order *order = roots->order;
+	const struct route_graph *graph = roots->graph;
 	g_autofree uint32_t *middle = g_new(uint32_t, graph->n + 1);
 	uint64_t least, legal;
 
-	route_orient_by(graph, NULL);
-	if (!route_hops(graph, roots->dests, roots->n_dests, roots->hops, NULL))
+	route_orient_by(order, NULL);
+	if (!route_hops(roots->order, roots->dests, roots->n_dests, roots->hops, NULL))
 		return false;
 	least = even_load(roots);
 	route_rank(graph, middle, list_middle(roots, middle), rank);
-	if (!route_orient_inverted(graph, rank, roots->key))
-		route_orient(graph, rank, roots->key);
-	if (!route_hops(graph, roots->dests, roots->n_dests, roots->hops, NULL))
+	if (!route_orient_inverted(order, rank, roots->key))
+		route_orient(order, rank, roots->key);
+	if (!route_hops(roots->order, roots->dests, roots->n_dests, roots->hops, NULL))
 		return false;
 	legal = even_load(roots);
 	return legal != UINT64_MAX && legal * BETTER <= least;
@@ -379,12 +381,14 @@ static void try_roots(struct roots *roots)
 	}
 }
 
-static struct roots *roots_new(struct route_graph *graph, const uint64_t *key)
+static struct roots *roots_new(struct route_order *order, const uint64_t *key)
 {
+	const struct route_graph *graph = order->graph;
 	uint32_t n = graph->n + 1, n_edges = graph->first_edge[graph->n];
 	struct roots *roots = g_new0(struct roots, 1);
 
 	*roots = (struct roots){
+		.order = order,
 		.graph = graph,
 		.key = key,
 		.by_key = g_new(uint32_t, n),
@@ -395,7 +399,7 @@ static struct roots *roots_new(struct route_graph *graph, const uint64_t *key)
 		.path = g_new(uint32_t, n),
 		.hops = g_malloc((size_t)n * DESTS_MAX),
 		.far = g_malloc(n),
-		.order = g_new(uint32_t, n),
+		.by_far = g_new(uint32_t, n),
 		.via = g_new(uint32_t, n),
 		.ahead = g_new0(uint64_t, n),
 		.flow = g_new(uint64_t, n),
@@ -418,7 +422,7 @@ static void roots_free(struct roots *roots)
 	g_free(roots->path);
 	g_free(roots->hops);
 	g_free(roots->far);
-	g_free(roots->order);
+	g_free(roots->by_far);
 	g_free(roots->via);
 	g_free(roots->ahead);
 	g_free(roots->flow);
@@ -426,9 +430,9 @@ static void roots_free(struct roots *roots)
 	g_free(roots);
 }
 
-bool route_orient_middle(struct route_graph *graph, const uint64_t *key, uint32_t *rank)
+bool route_orient_middle(struct route_order *order, const uint64_t *key, uint32_t *rank)
 {
-	struct roots *roots = roots_new(graph, key);
+	struct roots *roots = roots_new(order, key);
 	bool best = middle_is_best(roots, rank);
 
 	roots_free(roots);
@@ -438,21 +442,21 @@ bool route_orient_middle(struct route_graph *graph, const uint64_t *key, uint32_
 /* Finds the best of the orders at the head of this file; false: none connects all hosts. */
 static bool try_orders(struct roots *roots)
 {
-	if (route_orient_from_hosts(roots->graph, roots->key))
+	if (route_orient_from_hosts(roots->order, roots->key))
 		try_orientation(roots);
 	if (roots->best)
 		roots->limit = roots->limit * BETTER;
 	if (roots->graph->n)
 		try_roots(roots);
 	if (roots->best)
-		route_orient_by(roots->graph, roots->best);
+		route_orient_by(roots->order, roots->best);
 	return roots->best != NULL;
 }
 
-bool route_orient_best(struct route_graph *graph, const uint64_t *key)
+bool route_orient_best(struct route_order *order, const uint64_t *key)
 {
-	struct roots *roots = roots_new(graph, key);
-	g_autofree uint32_t *rank = g_new(uint32_t, graph->n + 1);
+	struct roots *roots = roots_new(order, key);
+	g_autofree uint32_t *rank = g_new(uint32_t, order->graph->n + 1);
 	bool good = middle_is_best(roots, rank) || try_orders(roots);
 
 	roots_free(roots);

@@ -10,9 +10,9 @@
  * So each destination LID is given one ancestor of each rank by turns among the parents
  * (ancestor.c): a parent link down to the same child, and a parent as a whole, get equally many.
  * Every switch then sends up towards the highest ancestor that is on a shortest path; if none is,
- * by the turns of the search. Where cables are lost, a LID may be spare: it has ancestors only up
- * to some rank, and each switch sends up to that rank by its own place among its kind. Each hop is
- * on a shortest path to the leaf, so there is no loop.
+ * by the turns of the search. Where cables are lost, a LID may be an orphan: it has ancestors only
+ * up to some rank, and each switch sends up to that rank by its own place among its kind. Each hop
+ * is on a shortest path to the leaf, so there is no loop.
  *
  * Most entries are of LIDs that are never sent through their switch: an upper switch is on the path
  * to the ancestors of one LID of a leaf, and the leaf's other LIDs pass elsewhere. Their entries
@@ -46,7 +46,7 @@ static void rank_from(struct tree *tree, uint32_t least)
 
 	memset(tree->rank, TREE_NO_RANK, graph->n);
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		if (route_hosts_that_count(graph, sw) < least)
+		if (route_hosts_that_count(tree->wishes, sw) < least)
 			continue;
 		tree->rank[sw] = 0;
 		queue[n++] = sw;
@@ -86,7 +86,7 @@ static bool most_hosts_on_leaves(const struct tree *tree)
 	uint64_t on_leaves = 0, all = 0;
 
 	for (uint32_t sw = 0; sw < tree->graph->n; sw++) {
-		uint32_t hosts = route_hosts_that_count(tree->graph, sw);
+		uint32_t hosts = route_hosts_that_count(tree->wishes, sw);
 
 		all += hosts;
 		if (tree->rank[sw] == 0)
@@ -96,12 +96,12 @@ static bool most_hosts_on_leaves(const struct tree *tree)
 }
 
 /* The smallest number of targets on any switch that is not below least; 0: none. */
-static uint32_t next_fill(const struct route_graph *graph, uint32_t least)
+static uint32_t next_fill(const struct route_wishes *wishes, uint32_t least)
 {
 	uint32_t next = 0;
 
-	for (uint32_t sw = 0; sw < graph->n; sw++) {
-		uint32_t hosts = route_hosts_that_count(graph, sw);
+	for (uint32_t sw = 0; sw < wishes->graph->n; sw++) {
+		uint32_t hosts = route_hosts_that_count(wishes, sw);
 
 		if (hosts >= least && (!next || hosts < next))
 			next = hosts;
@@ -112,25 +112,26 @@ static uint32_t next_fill(const struct route_graph *graph, uint32_t least)
 /* A few hosts on upper switches must not hide the tree: try with ever fuller leaves. */
 static bool recognise(struct tree *tree)
 {
-	const struct route_graph *graph = tree->graph;
+	const struct route_wishes *wishes = tree->wishes;
 
-	if (graph->n >= TREE_SWITCHES_MAX)
+	if (tree->graph->n >= TREE_SWITCHES_MAX)
 		return false;
-	for (uint32_t least = next_fill(graph, 1); least; least = next_fill(graph, least + 1)) {
+	for (uint32_t least = next_fill(wishes, 1); least; least = next_fill(wishes, least + 1)) {
 		rank_from(tree, least);
 		if (!most_hosts_on_leaves(tree))
 			return false;
 		if (tree->max_rank < FARTHEST)
-			tree->max_rank = route_rank_idle(graph, tree->rank, tree->max_rank);
+			tree->max_rank = route_rank_idle(wishes, tree->rank, tree->max_rank);
 		if (is_layered(tree))
 			return true;
 	}
 	return false;
 }
 
-bool route_tree_rank(const struct route_graph *graph, uint32_t *rank)
+bool route_tree_rank(const struct route_wishes *wishes, uint32_t *rank)
 {
-	struct tree tree = { .graph = graph };
+	const struct route_graph *graph = wishes->graph;
+	struct tree tree = {.graph = graph, .wishes = wishes};
 	bool layered;
 
 	tree.rank = g_malloc(graph->n + 1);
@@ -141,14 +142,14 @@ bool route_tree_rank(const struct route_graph *graph, uint32_t *rank)
 	return layered;
 }
 
-uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order)
+uint32_t route_tree_order(const struct route_wishes *wishes, uint32_t *order)
 {
-	struct tree tree = { .graph = graph };
+	struct tree tree = {.graph = wishes->graph, .wishes = wishes};
 	uint32_t n = 0;
 
-	tree.rank = g_malloc(graph->n + 1);
+	tree.rank = g_malloc(wishes->graph->n + 1);
 	if (recognise(&tree))
-		n = route_order_leaves(graph, tree.rank, tree.max_rank, order);
+		n = route_order_leaves(wishes, tree.rank, tree.max_rank, order);
 	g_free(tree.rank);
 	return n;
 }
@@ -162,31 +163,38 @@ uint32_t route_tree_order(const struct route_graph *graph, uint32_t *order)
  */
 static bool is_along_ranks(const struct tree *tree)
 {
+	const struct route_order *order = tree->order;
 	const struct route_graph *graph = tree->graph;
 
-	if (!graph->up)
+	if (!order->up)
 		return true;
 	for (uint32_t sw = 0; sw < graph->n; sw++) {
 		route_each_edge(graph, sw, edge) {
 			bool rises = tree->rank[edge->to] > tree->rank[sw];
 
-			if (graph->inverted && graph->inverted[sw] && graph->inverted[edge->to])
+			if (order->inverted && order->inverted[sw] && order->inverted[edge->to])
 				rises = !rises;
-			if (graph->up[edge - graph->edges] != rises)
+			if (order->up[edge - graph->edges] != rises)
 				return false;
 		}
 	}
 	return true;
 }
 
-bool route_tree_fill(const struct route_graph *graph, const uint8_t *hops, const uint8_t *next,
+bool route_tree_fill(const struct route_plan *plan, const uint8_t *hops, const uint8_t *next,
 		     struct routing *routing)
 {
-	struct tree tree = { .graph = graph, .hops = hops, .next = next };
+	struct tree tree = {
+		.graph = plan->graph,
+		.order = &plan->order,
+		.wishes = &plan->wishes,
+		.hops = hops,
+		.next = next,
+	};
 	bool layered;
 
-	tree.rank = g_malloc(graph->n + 1);
-	layered = !graph->weight && recognise(&tree);
+	tree.rank = g_malloc(plan->graph->n + 1);
+	layered = !plan->order.weight && recognise(&tree);
 	if (layered) {
 		tree_find_ancestors(&tree);
 		tree.along_ranks = is_along_ranks(&tree);

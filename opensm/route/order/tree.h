@@ -4,7 +4,7 @@
 #define ROUTE_ORDER_TREE_H
 
 #include "route/engine.h"
-#include "route/graph/graph.h"
+#include "route/graph/plan.h"
 
 #define TREE_RANKS_MAX 16
 #define TREE_NO_RANK 0xFF
@@ -12,6 +12,8 @@
 
 struct tree {
 	const struct route_graph *graph;
+	const struct route_order *order;
+	const struct route_wishes *wishes;
 	const uint8_t *hops, *next;
 	uint8_t *rank; /* 0 is that of the leaves */
 	unsigned int max_rank; /* also the greatest number of ancestors of a target */
@@ -25,8 +27,8 @@ struct tree {
 	/* [level][target]: which of parallel links at that level; NULL: no parallel links. */
 	uint8_t *turn[TREE_RANKS_MAX];
 	/* [target]: not 0: a lost cable left it without an ancestor; numbered from 1. */
-	uint16_t *spare;
-	uint32_t n_spares;
+	uint16_t *orphan;
+	uint32_t n_orphans;
 	bool *lacks;	 /* [switch]: it probably lost links to parents */
 	uint16_t *place; /* [switch]: number of its kind before it */
 };

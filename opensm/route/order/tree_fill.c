@@ -72,12 +72,12 @@ static void look(const struct tree *tree, struct row *row, uint32_t leaf)
 {
 	uint8_t far = row->hops[leaf];
 
-	row->down = !row->n_up || route_distance(tree->graph, far) + tree->rank[leaf] ==
-					  tree->rank[row->sw];
+	row->down = !row->n_up ||
+		    route_distance(tree->order, far) + tree->rank[leaf] == tree->rank[row->sw];
 	if (row->far == far)
 		return;
 	row->far = far;
-	row->levels = MIN(tree->max_rank, route_distance(tree->graph, far) - 1);
+	row->levels = MIN(tree->max_rank, route_distance(tree->order, far) - 1);
 	for (unsigned int level = 0; level < row->levels; level++)
 		row->nearer[level] = via(tree, row, far - level - 1);
 }
@@ -94,12 +94,12 @@ static bool is_legal(const struct row *row, uint8_t port, uint32_t dest)
 static void view(const struct tree *tree, struct row *row, uint8_t port, uint32_t edge)
 {
 	const struct route_graph *graph = tree->graph;
-	bool up = graph->up && graph->up[edge];
+	bool has_directions = tree->order->up, up = has_directions && tree->order->up[edge];
 
 	row->edge_of[port] = &graph->edges[edge];
 	row->there[port] = tree->hops + (size_t)graph->edges[edge].to * graph->n;
 	row->rises[port] = up ? ROUTE_UP : 0;
-	row->limit[port] = graph->up && !up ? ROUTE_UP : ROUTE_FAR;
+	row->limit[port] = has_directions && !up ? ROUTE_UP : ROUTE_FAR;
 }
 
 /* Port to the ancestor of that level, if it is on a path to the leaf; else ROUTE_NO_PORT. */
@@ -233,7 +233,7 @@ static inline void look_up_all(const struct tree *tree, const struct row *row, u
 }
 
 /*
- * Gives all this port; lists targets that have an ancestor on the path, or are spare where there
+ * Gives all this port; lists targets that have an ancestor on the path, or are orphans where there
  * are ways up: they may get another one.
  */
 static inline uint32_t list_others(const struct tree *tree, const struct row *row,
@@ -250,7 +250,7 @@ static inline uint32_t list_others(const struct tree *tree, const struct row *ro
 			any &= port_at(tree, row, t, level);
 		lft[tree->lids[t]] = rest;
 		others[n] = t;
-		n += (any != ROUTE_NO_PORT) | (tree->spare[t] > most);
+		n += (any != ROUTE_NO_PORT) | (tree->orphan[t] > most);
 	}
 	return n;
 }
@@ -281,7 +281,7 @@ static uint32_t fill_top(const struct tree *tree, const struct row *row, uint32_
  */
 static uint8_t find_port(const struct tree *tree, const struct row *row, uint32_t target)
 {
-	uint32_t leaf = tree->leaf[target], dest = leaf, turn = tree->spare[target];
+	uint32_t leaf = tree->leaf[target], dest = leaf, turn = tree->orphan[target];
 	uint8_t port = row->next[leaf], in_turn;
 
 	for (unsigned int level = row->levels; level-- > 0;) {
@@ -318,7 +318,7 @@ static void fill_leaf(const struct tree *tree, struct row *row, uint32_t leaf)
 		rest = port_in_turn(tree, row, tree->place[leaf], leaf, leaf);
 	if (rest == ROUTE_NO_PORT)
 		rest = row->follows ? find_past(tree, row, leaf) : row->next[leaf];
-	if (row->follows && !tree->n_spares) {
+	if (row->follows && !tree->n_orphans) {
 		by_levels(row->levels, look_up_all(tree, row, levels, leaf, rest, row->lft));
 		return;
 	}
@@ -402,8 +402,9 @@ static void fill_targets(const struct tree *tree, struct row *row)
 static void gather(const struct tree *tree, struct row *row)
 {
 	const struct route_graph *graph = tree->graph;
+	const bool *rises = tree->order->up;
 	const uint8_t *there[BLOCK_TURNS] = {NULL};
-	uint8_t port[BLOCK_TURNS], up = graph->up ? ROUTE_UP : 0;
+	uint8_t port[BLOCK_TURNS], up = rises ? ROUTE_UP : 0;
 
 	if (tree->rank[row->sw] == 0 || !row->n_up)
 		return;
@@ -412,7 +413,7 @@ static void gather(const struct tree *tree, struct row *row)
 
 		port[i] = row->up[i % row->n_up];
 		edge = row->edge_of[port[i]];
-		if (graph->up && !graph->up[edge - graph->edges])
+		if (rises && !rises[edge - graph->edges])
 			return;
 		there[i] = tree->hops + (size_t)edge->to * graph->n;
 	}
@@ -482,7 +483,7 @@ static void fill_switch(const struct fill *fill, uint32_t sw, const struct memor
 	}
 	row.there[ROUTE_NO_PORT] = row.hops; /* so it is never legal */
 	row.stride = row.n_up > 1 ? 1 + tree->place[sw] / row.n_up % (row.n_up - 1) : 0;
-	if (row.n_up && (tree->n_spares || tree->lacks[sw]))
+	if (row.n_up && (tree->n_orphans || tree->lacks[sw]))
 		find_ways(&row, graph->n, row.free);
 	row.follows = !graph->parallel && tree->along_ranks && !tree->lacks[sw];
 	row.below = !row.follows;

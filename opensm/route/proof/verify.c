@@ -17,7 +17,6 @@
  * blocks that it refuses, do not exist, whatever the tables say; the tables are not at fault if
  * some pair has no path without them.
  */
-#include "route/graph/demand.h"
 #include "route/order/orient.h"
 #include "route/proof/verify.h"
 #include "route/transition/fdb_cap.h"
@@ -80,7 +79,8 @@ static struct verify *verify_new(const struct fabric *fabric, const struct routi
 	verify->verdict = verdict;
 	verify->graph = route_graph_new(fabric);
 	verify->graph->threads = input->threads;
-	route_mark_demand(verify->graph, fabric, input);
+	route_wishes_init(&verify->wishes, verify->graph);
+	route_mark_demand(&verify->wishes, fabric, input);
 	verify->n_lids = fabric->max_lid + 1u;
 	verify->room = route_room_new(fabric);
 	verify->owners = g_new0(struct verify_owner, verify->n_lids);
@@ -99,6 +99,7 @@ static struct verify *verify_new(const struct fabric *fabric, const struct routi
 
 static void verify_free(struct verify *verify)
 {
+	route_wishes_clear(&verify->wishes);
 	route_graph_free(verify->graph);
 	g_clear_pointer(&verify->cycle, g_array_unref);
 	g_free(verify->owners);

@@ -4,7 +4,7 @@
 #define ROUTE_PROOF_VERIFY_H
 
 #include "route/engine.h"
-#include "route/graph/graph.h"
+#include "route/graph/wishes.h"
 #include "route/transition/fdb_cap.h"
 
 #define VERIFY_WITNESS_HOPS 64
@@ -20,6 +20,7 @@ struct verify {
 	const struct routing *routing;
 	struct route_verdict *verdict;
 	struct route_graph *graph;
+	struct route_wishes wishes; /* only the demand */
 	uint32_t *first;	    /* [switch]: channel of its port 0 */
 	uint32_t *to;		    /* [channel]: switch across a port, or FABRIC_NONE */
 	uint8_t *back;		    /* [channel]: the port at its far end */

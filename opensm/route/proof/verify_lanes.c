@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "iba/codes.h"
-#include "route/graph/demand.h"
+#include "route/graph/order.h"
 #include "route/graph/parallel.h"
 #include "route/proof/verify.h"
 #include "route/value/lanes.h"
@@ -313,7 +313,7 @@ static void check_pairs(struct verify *verify)
 		for (uint32_t b = 0; route_has_hosts(graph, a) && b < graph->n; b++)
 			if (verify->part[a] == verify->part[b] &&
 			    route_lanes_sl(verify->routing->lanes, a, b) >= ROUTE_SLS &&
-			    route_sends(graph, a, b))
+			    route_sends(&verify->wishes, a, b))
 				complain(verify, "hosts without an SL",
 					 fabric_switch_port(verify->fabric, a, 0),
 					 fabric_switch_port(verify->fabric, b, 0));
@@ -355,8 +355,9 @@ static GArray *take_cycle(struct dependency *found)
 GArray *verify_lanes(struct verify *verify)
 {
 	struct dependency *found = dependency_new(verify);
+	const struct route_order any = {.graph = verify->graph};
 
-	verify->hops = route_hops_all(verify->graph, NULL);
+	verify->hops = route_hops_all(&any, NULL);
 	follow_all(verify, found);
 	if (verify->routing->lanes) {
 		check_pairs(verify);

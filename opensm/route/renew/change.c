@@ -96,10 +96,10 @@ static void orient_as_base(struct route_change *change)
 	for (uint32_t place = 0; place < n_base; place++)
 		if (at[place] != FABRIC_NONE)
 			order[at[place]] = n++;
-	route_orient_by(change->graph, order);
-	change->graph->connect_roots = change->old->repair_state->graph->connect_roots;
-	route_join_tops(change->graph);
-	change->graph->open = change->old->repair_state->graph->open;
+	route_orient_by(&change->plan.order, order);
+	change->plan.order.connect_roots = change->old->repair_state->plan.order.connect_roots;
+	route_join_tops(&change->plan.order);
+	change->plan.order.open = change->old->repair_state->plan.order.open;
 }
 
 /* ---- differences ---- */
@@ -107,20 +107,24 @@ static void orient_as_base(struct route_change *change)
 /* Whether an edge still has the same links and direction, and is still closed or not. */
 static bool is_same_edge(const struct route_change *change, uint32_t was, uint32_t is)
 {
-	const struct route_graph *old = change->old->repair_state->graph, *graph = change->graph;
+	const struct route_graph *old = change->old->repair_state->plan.graph;
+	const struct route_graph *graph = change->graph;
+	const struct route_order *before = &change->old->repair_state->plan.order;
+	const struct route_order *order = &change->plan.order;
 	const struct route_edge *a = &old->edges[was], *b = &graph->edges[is];
 
 	if (a->n_links != b->n_links ||
 	    memcmp(old->links + a->first_link, graph->links + b->first_link, a->n_links) != 0)
 		return false;
-	return !graph->up || (old->up[was] == graph->up[is] &&
-			      route_is_closed(old, was) == route_is_closed(graph, is));
+	return !order->up || (before->up[was] == order->up[is] &&
+			      route_is_closed(before, was) == route_is_closed(order, is));
 }
 
 /* Whether the edges of a switch have changed; they are in the order of their ports. */
 static bool is_touched(const struct route_change *change, uint32_t sw)
 {
-	const struct route_graph *old = change->old->repair_state->graph, *graph = change->graph;
+	const struct route_graph *old = change->old->repair_state->plan.graph;
+	const struct route_graph *graph = change->graph;
 	uint32_t before = change->before[sw];
 
 	if (before == FABRIC_NONE || route_degree(old, before) != route_degree(graph, sw))
@@ -163,12 +167,15 @@ static void compare_hops(struct route_change *change)
  */
 static bool is_another(const struct route_change *change, uint32_t sw)
 {
-	const struct route_graph *graph = change->graph, *old = change->old->repair_state->graph;
+	const struct route_graph *graph = change->graph;
+	const struct route_graph *old = change->old->repair_state->plan.graph;
+	const struct route_order *order = &change->plan.order;
+	const struct route_order *old_order = &change->old->repair_state->plan.order;
 	uint32_t before = change->before[sw];
 
 	return before == FABRIC_NONE || graph->own_lid[sw] != old->own_lid[before] ||
 	       graph->own_lmc[sw] != old->own_lmc[before] ||
-	       (graph->joined && old->joined && graph->leaf[sw] != old->leaf[before]);
+	       (order->joined && old_order->joined && order->leaf[sw] != old_order->leaf[before]);
 }
 
 bool route_change_is_back(const struct route_change *change, const struct route_target *target)
@@ -196,7 +203,8 @@ static void list_dests(struct route_change *change)
 /* The new graph and the hops in it; but not if a full computation is faster and balances better. */
 static void find_hops(struct route_change *change, unsigned int threads)
 {
-	change->graph = route_graph_new(change->fabric);
+	route_plan_init(&change->plan, change->fabric);
+	change->graph = change->plan.graph;
 	change->graph->threads = threads;
 	if (change->old->base->order)
 		orient_as_base(change);
@@ -206,7 +214,7 @@ static void find_hops(struct route_change *change, unsigned int threads)
 	}
 	if (change->n_touched <=
 	    MAX(change->n / RENEW_CHANGED_SWITCHES, RENEW_CHANGED_SWITCHES_MIN))
-		change->hops = route_hops_all(change->graph, NULL);
+		change->hops = route_hops_all(&change->plan.order, NULL);
 }
 
 struct route_change *route_change_new(const struct fabric *fabric, unsigned int threads,
@@ -240,7 +248,7 @@ void route_change_free(struct route_change *change)
 		return;
 	g_free(change->row);
 	g_free(change->before);
-	route_graph_free(change->graph);
+	route_plan_clear(&change->plan);
 	g_free(change->hops);
 	g_free(change->touched);
 	g_free(change->anew);

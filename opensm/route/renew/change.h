@@ -11,8 +11,9 @@ struct route_change {
 	uint32_t n;	   /* switches */
 	uint32_t *row;	   /* [switch]: its row in the base tables */
 	uint32_t *before;  /* [switch]: its index in old; FABRIC_NONE: it came back */
-	struct route_graph *graph;
-	uint8_t *hops;	   /* of the new graph */
+	struct route_plan plan;	   /* for the fabric as it is now */
+	struct route_graph *graph; /* of the plan */
+	uint8_t *hops;		   /* in the new graph */
 	bool whole;	   /* all switches and cables of the base fabric are present */
 	/* Some switch has lost its path to another, though cables connect them: with another leaf
 	 * at the top (single_top.c) there might be a path. */

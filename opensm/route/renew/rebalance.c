@@ -110,7 +110,7 @@ static void take_turn(struct rebalance *rebalance)
 	for (uint32_t t = 0; t < route_n_targets(rebalance->graph); t++) {
 		const struct route_target *target = &rebalance->graph->targets[t];
 
-		if (target->ignored)
+		if (flows->plan->wishes.of[t].ignored)
 			continue;
 		route_flows_send(flows, rebalance->routing, t);
 		if (!is_over(rebalance, target->lid))
@@ -135,7 +135,7 @@ static uint64_t expected_peak(const struct rebalance *rebalance)
 void route_rebalance(struct routing *routing, uint64_t limit)
 {
 	struct route_repair_state *state = routing->repair_state;
-	const struct route_graph *graph = state->graph;
+	const struct route_graph *graph = state->plan.graph;
 	g_autofree uint64_t *load = routing_loads(routing, graph->threads);
 	g_autofree uint64_t *ahead = g_new0(uint64_t, graph->n + 1);
 	struct rebalance rebalance = {
@@ -146,7 +146,7 @@ void route_rebalance(struct routing *routing, uint64_t limit)
 		return;
 	expected = expected_peak(&rebalance);
 	rebalance.limit = limit ? limit : expected + expected / RENEW_EXPECTED;
-	route_flows_init(&rebalance.flows, graph, NULL, state->hops);
+	route_flows_init(&rebalance.flows, &state->plan, NULL, state->hops);
 	for (unsigned int i = 0; i < RENEW_MOVES && route_greatest(graph, load) > rebalance.limit;
 	     i++) {
 		state->moved = true;

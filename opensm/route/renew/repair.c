@@ -98,7 +98,8 @@ static void count_ports(struct row *row)
 	for (uint32_t t = 0; row->all && t < route_n_targets(graph); t++) {
 		uint16_t lid = graph->targets[t].lid;
 
-		row->count[lft[lid]] += graph->targets[t].ignored ? 0 : row->weight[lid];
+		row->count[lft[lid]] +=
+			repair->change->plan.wishes.of[t].ignored ? 0 : row->weight[lid];
 	}
 }
 
@@ -106,7 +107,7 @@ static bool leads(const struct row *row, uint32_t x, uint8_t port)
 {
 	const struct route_change *change = row->repair->change;
 
-	return route_begins(change->graph, change->hops, row->sw, row->edges[port], x);
+	return route_begins(&change->plan.order, change->hops, row->sw, row->edges[port], x);
 }
 
 /* The number of other LIDs of the same port that leave by this one. */
@@ -188,7 +189,8 @@ static void repair_destination(struct row *row, uint32_t x, bool all)
 		const struct route_target *target = &graph->targets[t];
 
 		if (all || route_change_is_back(change, target))
-			repair_lid(row, x, target->lid, target->exit, !target->ignored);
+			repair_lid(row, x, target->lid, target->exit,
+				   !change->plan.wishes.of[t].ignored);
 	}
 	for (unsigned int i = 0; all && i < route_n_own(graph, x); i++)
 		repair_lid(row, x, graph->own_lid[x] + i, 0, false);
@@ -260,7 +262,7 @@ static bool is_repaired(const struct routing *routing)
 static void keep_even(const struct route_change *change, struct routing *routing)
 {
 	const struct route_repair_state *old = change->old->repair_state;
-	uint64_t work = (uint64_t)change->n * route_n_targets(routing->repair_state->graph);
+	uint64_t work = (uint64_t)change->n * route_n_targets(routing->repair_state->plan.graph);
 
 	routing->repair_state->moved = old->moved && !change->whole;
 	routing->repair_state->accepted_peak = change->whole ? 0 : old->accepted_peak;
@@ -280,14 +282,13 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 
 	repair.routing =
 		routing_from(change->fabric, change->old, change->row, change->before);
-	route_mark_preferences(graph, change->fabric, input);
+	route_mark_preferences(&change->plan.wishes, change->fabric, input);
 	number_by_kind(&repair);
 	repair.salt = change->n_dests + graph->n_links;
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
 	g_free(repair.turn);
-	repair.routing->max_hops = route_most_hops(graph, change->hops);
-	routing_set_repair_state(repair.routing, g_steal_pointer(&change->graph),
-				 g_steal_pointer(&change->hops));
+	repair.routing->max_hops = route_most_hops(&change->plan.order, change->hops);
+	routing_set_repair_state(repair.routing, &change->plan, g_steal_pointer(&change->hops));
 	keep_even(change, repair.routing);
 	routing_share(repair.routing, change->row);
 	return repair.routing;
@@ -299,14 +300,13 @@ static struct routing *make(struct route_change *change, const struct route_inpu
  */
 static bool is_as_good(const struct route_change *change, const uint32_t *order)
 {
-	const struct route_graph *graph = change->graph;
+	const struct route_order *is = &change->plan.order;
 
-	return !graph->up ||
-	       ((!order || !memcmp(order, graph->order, graph->n * sizeof(*order))) &&
-		route_reaches(graph, change->fabric, change->hops, NULL) &&
-		(!(change->old->promises & ROUTE_SHORTEST) ||
-		 route_hosts_shortest(graph, change->hops)) &&
-		!change->loses_pairs);
+	return !is->up || ((!order || !memcmp(order, is->place, change->n * sizeof(*order))) &&
+			   route_reaches(change->graph, change->fabric, change->hops, NULL) &&
+			   (!(change->old->promises & ROUTE_SHORTEST) ||
+			    route_hosts_shortest(is, change->hops)) &&
+			   !change->loses_pairs);
 }
 
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
@@ -316,7 +316,7 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
 	struct route_change *change;
 
 	/* change.c does not support weights */
-	if (!old->repair_state || old->repair_state->graph->is_weighed)
+	if (!old->repair_state || old->repair_state->plan.order.weighed)
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);
 	if (change && is_as_good(change, order))

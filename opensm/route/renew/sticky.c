@@ -60,9 +60,9 @@ static bool is_gain(const struct sticky *sticky, uint32_t sw, uint32_t leaf, uin
 	const struct route_repair_state *then = sticky->then, *now = sticky->now;
 	uint32_t from = sticky->before[sw], to = sticky->before[leaf];
 
-	return !route_begins(then->graph, then->hops, from, old_edge, to) &&
-	       now->hops[(size_t)sw * now->graph->n + leaf] <=
-		       then->hops[(size_t)from * then->graph->n + to];
+	return !route_begins(&then->plan.order, then->hops, from, old_edge, to) &&
+	       now->hops[(size_t)sw * now->plan.graph->n + leaf] <=
+		       then->hops[(size_t)from * then->plan.graph->n + to];
 }
 
 static void stick_switch(struct sticky *sticky, uint32_t sw)
@@ -75,9 +75,9 @@ static void stick_switch(struct sticky *sticky, uint32_t sw)
 	if (sticky->before[sw] == FABRIC_NONE)
 		return;
 	was = sticky->old->lft[sticky->before[sw]];
-	route_edges_by_port(now->graph, sw, edges);
+	route_edges_by_port(now->plan.graph, sw, edges);
 	if (then)
-		route_edges_by_port(then->graph, sticky->before[sw], old_edges);
+		route_edges_by_port(then->plan.graph, sticky->before[sw], old_edges);
 	for (uint32_t lid = 1; lid <= sticky->routing->top; lid++) {
 		uint32_t leaf = sticky->leaf[lid];
 
@@ -85,7 +85,7 @@ static void stick_switch(struct sticky *sticky, uint32_t sw)
 			continue;
 		sticky->same += is[lid] == was[lid];
 		if (is[lid] == was[lid] ||
-		    !route_begins(now->graph, now->hops, sw, edges[was[lid]], leaf) ||
+		    !route_begins(&now->plan.order, now->hops, sw, edges[was[lid]], leaf) ||
 		    (then && is_gain(sticky, sw, leaf, old_edges[is[lid]])))
 			continue;
 		is[lid] = was[lid];
@@ -100,10 +100,11 @@ static void stick_switch(struct sticky *sticky, uint32_t sw)
  */
 static bool is_worth_it(const struct sticky *sticky)
 {
-	uint32_t before = sticky->then ? sticky->then->graph->n_links : 0;
+	uint32_t before = sticky->then ? sticky->then->plan.graph->n_links : 0;
 
-	return sticky->n && (sticky->n < RENEW_LARGE_ENTRIES ||
-			     sticky->now->graph->n_links >= before - before / RENEW_LOST_CABLES);
+	return sticky->n &&
+	       (sticky->n < RENEW_LARGE_ENTRIES ||
+		sticky->now->plan.graph->n_links >= before - before / RENEW_LOST_CABLES);
 }
 
 /* Puts entries back; false, with none put back, if the result is not good. */

@@ -5,7 +5,7 @@
 #define ROUTE_VALUE_BASE_H
 
 #include "route/engine.h"
-#include "route/graph/graph.h"
+#include "route/graph/plan.h"
 
 #define ROUTE_BLOCK 64 /* entries */
 
@@ -21,7 +21,7 @@ struct route_base {
 
 /* The state of the engine after it made, or repaired, the routing. */
 struct route_repair_state {
-	struct route_graph *graph;
+	struct route_plan plan;
 	uint8_t *hops; /* of route_hops_all() */
 	bool moved;    /* some entries differ from the base tables to balance the load */
 	bool uneven; /* perhaps: compare it with newly computed tables */
@@ -29,19 +29,21 @@ struct route_repair_state {
 };
 
 /* Whether an exit of a switch begins a best path to another, by the hops of route_hops_all(). */
-static inline bool route_begins(const struct route_graph *graph, const uint8_t *hops, uint32_t sw,
+static inline bool route_begins(const struct route_order *order, const uint8_t *hops, uint32_t sw,
 				uint32_t edge, uint32_t to)
 {
+	const struct route_graph *graph = order->graph;
+
 	return edge != FABRIC_NONE &&
-	       route_leads(graph, edge, hops[(size_t)sw * graph->n + to],
+	       route_leads(order, edge, hops[(size_t)sw * graph->n + to],
 			   hops[(size_t)graph->edges[edge].to * graph->n + to]);
 }
 
-/* Makes a routing that an engine just filled repairable; takes over graph and hops. */
-void routing_make_repairable(struct routing *routing, struct route_graph *graph, uint8_t *hops);
+/* Makes a routing that an engine just filled repairable; takes over plan and hops. */
+void routing_make_repairable(struct routing *routing, struct route_plan *plan, uint8_t *hops);
 
-/* Gives the routing the state from which a repair starts; takes over graph and hops. */
-void routing_set_repair_state(struct routing *routing, struct route_graph *graph, uint8_t *hops);
+/* Gives the routing the state from which a repair starts; takes over plan and hops. */
+void routing_set_repair_state(struct routing *routing, struct route_plan *plan, uint8_t *hops);
 
 /* [switch of the fabric]: its index in the other fabric; FABRIC_NONE: not there. */
 uint32_t *route_places(const struct fabric *fabric, const struct fabric *other);

@@ -16,11 +16,6 @@
 
 #define HUGE_PAGE (2u << 20)
 
-GQuark route_error_quark(void)
-{
-	return g_quark_from_static_string("route-error");
-}
-
 /* Large tables are written once, row by row: huge pages save thousands of page faults. */
 static uint8_t *alloc_rows(size_t bytes)
 {
@@ -119,25 +114,29 @@ static void repair_state_free(struct route_repair_state *state)
 {
 	if (!state)
 		return;
-	route_graph_free(state->graph);
+	route_plan_clear(&state->plan);
 	g_free(state->hops);
 	g_free(state);
 }
 
-void routing_set_repair_state(struct routing *routing, struct route_graph *graph, uint8_t *hops)
+void routing_set_repair_state(struct routing *routing, struct route_plan *plan, uint8_t *hops)
 {
+	uint32_t n = plan->graph->n;
+
 	routing->repair_state = g_new0(struct route_repair_state, 1);
-	routing->repair_state->graph = graph;
+	routing->repair_state->plan = *plan;
 	routing->repair_state->hops = hops;
-	routing->order = g_memdup2(graph->order, graph->n * sizeof(*graph->order));
+	routing->order = g_memdup2(plan->order.place, n * sizeof(*routing->order));
+	*plan = (struct route_plan){0};
 }
 
-void routing_make_repairable(struct routing *routing, struct route_graph *graph, uint8_t *hops)
+void routing_make_repairable(struct routing *routing, struct route_plan *plan, uint8_t *hops)
 {
-	const uint32_t *order = graph->base ? graph->base : graph->order;
+	const struct route_order *order = &plan->order;
+	const uint32_t *place = order->base ? order->base : order->place;
 
-	routing_set_repair_state(routing, graph, hops);
-	routing->base->order = g_memdup2(order, graph->n * sizeof(*order));
+	routing->base->order = g_memdup2(place, plan->graph->n * sizeof(*place));
+	routing_set_repair_state(routing, plan, hops);
 }
 
 /* ---- routings ---- */

@@ -25,8 +25,8 @@ struct follow {
 	bool silent; /* some switch is silent */
 	uint32_t *moved;
 	uint32_t *load;		   /* [switch]: trees with this root; NULL: roots are not spread */
-	GHashTable *grounds;	   /* as in struct trees; the same ones if same */
-	GHashTable *stale;	   /* uint32_t room -> bool [switch] of route_ground_compare() */
+	GHashTable *bases;	   /* as in struct trees; the same ones if same */
+	GHashTable *stale; /* uint32_t room -> bool [switch] of route_multicast_base_compare() */
 	bool replaced[MC_N_MLIDS]; /* replaced by the following: */
 	struct planted *planted[MC_N_MLIDS];
 	struct route_tree *trees[MC_N_MLIDS];
@@ -36,27 +36,27 @@ struct trees {
 	struct fabric *fabric;	  /* in which they were grown; NULL: there are none yet */
 	struct mc_groups *groups; /* that they belong to */
 	struct routing *routing;  /* whose order they follow; NULL: none */
-	GHashTable *grounds;	  /* uint32_t room -> struct route_ground, for its cables */
+	GHashTable *bases;	  /* uint32_t room -> struct route_multicast_base, for its cables */
 	struct planted *planted[MC_N_MLIDS]; /* NULL: the MLID is unused */
 	struct route_tree *trees[MC_N_MLIDS];
 	struct follow *follow; /* NULL: no update was begun */
 };
 
-static void free_ground(gpointer ground)
+static void free_base(gpointer base)
 {
-	route_ground_free(ground);
+	route_multicast_base_free(base);
 }
 
-static GHashTable *grounds_new(void)
+static GHashTable *bases_new(void)
 {
-	return g_hash_table_new_full(NULL, NULL, NULL, free_ground);
+	return g_hash_table_new_full(NULL, NULL, NULL, free_base);
 }
 
 struct trees *trees_new(void)
 {
 	struct trees *trees = g_new0(struct trees, 1);
 
-	trees->grounds = grounds_new();
+	trees->bases = bases_new();
 	return trees;
 }
 
@@ -81,7 +81,7 @@ static void follow_free(struct follow *follow)
 	fabric_unref(follow->fabric);
 	mc_groups_unref(follow->groups);
 	routing_unref(follow->routing);
-	g_hash_table_unref(follow->grounds);
+	g_hash_table_unref(follow->bases);
 	g_hash_table_unref(follow->stale);
 	g_free(follow->moved);
 	g_free(follow->load);
@@ -93,7 +93,7 @@ void trees_free(struct trees *trees)
 	g_clear_pointer(&trees->follow, follow_free);
 	for (uint32_t i = 0; i < MC_N_MLIDS; i++)
 		uproot(trees, i);
-	g_hash_table_unref(trees->grounds);
+	g_hash_table_unref(trees->bases);
 	fabric_unref(trees->fabric);
 	mc_groups_unref(trees->groups);
 	routing_unref(trees->routing);
@@ -229,15 +229,16 @@ static uint32_t room_of(const struct fabric *fabric, uint16_t mlid)
 	return least;
 }
 
-static struct route_ground *ground_of(const struct follow *follow, uint32_t room)
+static struct route_multicast_base *base_of(const struct follow *follow, uint32_t room)
 {
-	struct route_ground *ground = g_hash_table_lookup(follow->grounds, GUINT_TO_POINTER(room));
+	struct route_multicast_base *base =
+		g_hash_table_lookup(follow->bases, GUINT_TO_POINTER(room));
 
-	if (!ground) {
-		ground = route_ground_new(follow->fabric, follow->routing, room);
-		g_hash_table_insert(follow->grounds, GUINT_TO_POINTER(room), ground);
+	if (!base) {
+		base = route_multicast_base_new(follow->fabric, follow->routing, room);
+		g_hash_table_insert(follow->bases, GUINT_TO_POINTER(room), base);
 	}
-	return ground;
+	return base;
 }
 
 struct members {
@@ -267,16 +268,16 @@ static void add_members(const struct follow *follow, const struct mc_group *grou
 
 /* ---- kept ---- */
 
-/* Switches whose paths have changed; NULL: there was no such ground. */
+/* Switches whose paths have changed; NULL: there was no such base. */
 static const bool *stale_of(const struct trees *trees, uint32_t room)
 {
 	const struct follow *follow = trees->follow;
-	const struct route_ground *before =
-		g_hash_table_lookup(trees->grounds, GUINT_TO_POINTER(room));
+	const struct route_multicast_base *before =
+		g_hash_table_lookup(trees->bases, GUINT_TO_POINTER(room));
 	bool *stale = g_hash_table_lookup(follow->stale, GUINT_TO_POINTER(room));
 
 	if (!stale && before) {
-		stale = route_ground_compare(before, ground_of(follow, room));
+		stale = route_multicast_base_compare(before, base_of(follow, room));
 		g_hash_table_insert(follow->stale, GUINT_TO_POINTER(room), stale);
 	}
 	return stale;
@@ -298,8 +299,8 @@ static bool would_stay(const struct trees *trees, uint32_t i, uint32_t room)
 		if (stale[planted->ends[k] >> 16])
 			return false;
 	return route_tree_stays(trees->trees[i],
-				g_hash_table_lookup(trees->grounds, GUINT_TO_POINTER(room)),
-				trees->fabric, ground_of(follow, room), follow->fabric);
+				g_hash_table_lookup(trees->bases, GUINT_TO_POINTER(room)),
+				trees->fabric, base_of(follow, room), follow->fabric);
 }
 
 static bool is_kept(const struct trees *trees, uint32_t i)
@@ -372,7 +373,7 @@ static void grow(struct trees *trees, uint32_t i, const struct route_group *grou
 	struct follow *follow = trees->follow;
 	g_autofree char *witness = NULL;
 	struct route_tree *grown =
-		route_multicast_on(ground_of(follow, group->room), follow->fabric, group,
+		route_multicast_on(base_of(follow, group->room), follow->fabric, group,
 				   trees->trees[i], follow->moved, &follow->planted[i]->left_out);
 
 	follow->trees[i] = grown;
@@ -520,7 +521,7 @@ void trees_begin(struct trees *trees, struct fabric *fabric, struct routing *rou
 	follow->load = spread ? g_new0(uint32_t, fabric->n_switches) : NULL;
 	for (uint32_t i = 0; spread && i < MC_N_MLIDS; i++)
 		weigh(follow, find_root(follow, trees->trees[i]), true);
-	follow->grounds = follow->same ? g_hash_table_ref(trees->grounds) : grounds_new();
+	follow->bases = follow->same ? g_hash_table_ref(trees->bases) : bases_new();
 	follow->stale = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 }
 
@@ -550,6 +551,6 @@ void trees_end(struct trees *trees, bool changed[IBA_MFT_BLOCKS])
 	SWAP(trees->fabric, follow->fabric);
 	SWAP(trees->groups, follow->groups);
 	SWAP(trees->routing, follow->routing);
-	SWAP(trees->grounds, follow->grounds);
+	SWAP(trees->bases, follow->bases);
 	g_clear_pointer(&trees->follow, follow_free);
 }

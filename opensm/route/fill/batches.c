@@ -5,7 +5,7 @@
  * There are two sets of notes, used in turn, so that the slowest thread may still read one while
  * others have begun the next batch.
  */
-#include "route/graph/batches.h"
+#include "route/fill/batches.h"
 
 #include <glib.h>
 #include <string.h>

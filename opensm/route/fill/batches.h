@@ -8,8 +8,8 @@
  * trees, this balances more than batches cost (torus 8x8x8, sssp: the busiest channel carries 1.18
  * times the mean, one by one by index 1.38 times).
  */
-#ifndef ROUTE_GRAPH_BATCHES_H
-#define ROUTE_GRAPH_BATCHES_H
+#ifndef ROUTE_FILL_BATCHES_H
+#define ROUTE_FILL_BATCHES_H
 
 #include <stddef.h>
 #include <stdint.h>
