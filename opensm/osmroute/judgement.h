@@ -8,6 +8,7 @@
 #include "osmroute/quality.h"
 #include "policy/partition/partition.h"
 #include "route/engine.h"
+#include "route/renew/renew.h"
 
 /* What to judge. */
 struct judge_task {

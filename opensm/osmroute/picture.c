@@ -334,7 +334,7 @@ char *picture_of_fabric(const struct fabric *fabric, const struct routing *routi
 	shade_init(&picture.shade, fabric, load);
 	layout_init(&picture.layout, fabric);
 	add_head(&picture);
-	add_legend(&picture, routing->engine);
+	add_legend(&picture, routing->engine->name);
 	add_cables(&picture);
 	add_group(&picture, "id=\"hosts\" fill=\"" HOST_FILL "\"", add_hosts);
 	add_group(&picture, "id=\"switches\" fill=\"" SWITCH_FILL "\" stroke=\"" SWITCH_STROKE "\"",

@@ -40,7 +40,7 @@ static struct routing *tables_compute(const struct fabric *fabric, const struct 
 		g_set_error_literal(error, ROUTE_ERROR, ROUTE_ERROR_INPUT, "no tables were given");
 		return NULL;
 	}
-	routing = routing_new(fabric, tables_engine.name, tables_engine.promises);
+	routing = routing_new(fabric, &tables_engine, tables_engine.promises);
 	for (uint32_t i = 0; i < lfts->n; i++) {
 		uint32_t node = fabric_node_by_guid(fabric, lfts->lfts[i].guid);
 

@@ -147,21 +147,20 @@ struct route_input {
 	const ROUTE_LIST_##kind *member;                                                           \
 	uint32_t n_##member;
 #include "route/inputs.def"
-	const uint32_t *order;	/* [switch]: of the tables mixed with these; see fdb_cap.c */
 	struct route_lfts lfts;	      /* engine file */
 	struct route_hops_rows hops; /* engine file */
 	struct route_torus torus;    /* engine torus-2QoS */
 	unsigned int vls;	     /* data VLs that layered engines may use; 0: 15 */
-	/* A layered engine's result of the same input, to keep its good parts; or NULL. */
-	const struct routing *old;
 };
+
+struct route_engine;
 
 /* LFTs of all switches. Rows are shared: engines fill new rows, later only routing_put() writes. */
 struct routing {
 	struct ref ref;
 	struct fabric *fabric; /* for which it was made */
-	const char *engine; /* name of the engine that made it */
-	const char *maker;  /* engine that made what switches hold, if known; else NULL */
+	const struct route_engine *engine; /* it made this; NULL: what switches hold */
+	const struct route_engine *maker;  /* it made what switches hold; NULL: unknown */
 	char *input_word;   /* fingerprint_of_input() of its input; NULL: unknown */
 	char *demand_word;  /* fingerprint_of_demand(), if routing_renew() made it; or NULL */
 	unsigned int promises;
@@ -174,9 +173,9 @@ struct routing {
 	 * if the engine has none. The verifier must not rely on it: see verify_order.c. */
 	uint32_t *order;
 	char *note; /* for the operator; NULL: none */
-	struct route_home *home;   /* tables of the last full computation; owns most rows */
-	struct route_row **own;	   /* [switch]: its row if it differs from that of home; or NULL */
-	struct route_trace *trace; /* state from which a repair starts; NULL: not repairable */
+	struct route_base *base;	 /* tables of the last full computation; owns most rows */
+	struct route_row **changed_rows; /* [switch]: its row if it differs from base; or NULL */
+	struct route_repair_state *repair_state; /* NULL: not repairable */
 	struct {		      /* set by a layered engine for later steps: */
 		struct routing *base; /* newly computed tables, of which it kept what it could */
 		uint64_t busiest;     /* flows on the busiest channel, by the engine's own count */
@@ -198,15 +197,21 @@ struct routing {
 	uint64_t cut_by_caps; /* (host switch, host LID) pairs left unreachable by LinearFDBCap */
 };
 
-struct routing *routing_new(const struct fabric *fabric, const char *engine,
+struct routing *routing_new(const struct fabric *fabric, const struct route_engine *engine,
 			    unsigned int promises);
 /* routing_new() with rows not set yet, for threads that share the work. */
-struct routing *routing_new_unset(const struct fabric *fabric, const char *engine,
+struct routing *routing_new_unset(const struct fabric *fabric, const struct route_engine *engine,
 				  unsigned int promises);
 /* What switches hold, whatever made it: discards, until rows are written. For routing_renew(). */
 struct routing *routing_new_held(const struct fabric *fabric);
 struct routing *routing_ref(struct routing *routing);
 void routing_unref(struct routing *routing);
+
+/* Whether it was not made by an engine here: routing_new_held(). */
+static inline bool routing_is_held(const struct routing *routing)
+{
+	return !routing->engine;
+}
 
 /* The routing as the engine made it. */
 static inline struct routing *routing_made(struct routing *routing)
@@ -225,31 +230,6 @@ static inline uint8_t routing_port(const struct routing *routing, uint32_t sw, u
 	return lid <= routing->top ? routing->lft[sw][lid] : ROUTE_NO_PORT;
 }
 
-/*
- * The routing of a fabric in which cables, switches or hosts were lost or came back since old was
- * made. An entry changes if it no longer begins a best path, or if the entry that it replaced does
- * so again; parts that come back unchanged get their former entries. Entries of LIDs that are gone
- * stay. In networks other than trees a few more entries are moved to keep the load balanced.
- *
- * NULL if the fabric has a switch, a cable between switches or more than a few LIDs that were
- * absent, or elsewhere, at the last full computation; if hosts or switches can no longer reach each
- * other by the rules of the engine; if the cables of a sixth of the switches have changed; or if
- * the engine cannot repair. Then compute the tables from scratch.
- */
-struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
-			       const struct routing *old);
-
-/*
- * Puts entries of an old routing of the same engine back into a newly computed one to which no
- * other reference exists yet, if they still begin a best path to the same endport; returns their
- * number. An entry stays new if its path was not there before, such as by a new cable. Nothing is
- * put back, and 0 returned, if the busiest cable would carry over 10 % more than without that; if
- * in a large network enough cables are lost for this to be expected; or if the engine cannot
- * repair.
- */
-uint64_t routing_stick_to(const struct route_input *input, struct routing *routing,
-			  const struct routing *old);
-
 #define ROUTE_ERROR route_error_quark()
 enum route_error {
 	ROUTE_ERROR_UNKNOWN_ENGINE,
@@ -260,7 +240,10 @@ GQuark route_error_quark(void);
 
 struct route_plan;
 struct layered;
-/* An engine has one of: compute(), hops() by which it routes, route() on a layered graph. */
+/*
+ * An engine has one of: compute(); hops() by which it routes, perhaps with finish(); route() on a
+ * layered graph.
+ */
 struct route_engine {
 	const char *name;
 	const char *summary; /* one line for --help and status */
@@ -277,39 +260,21 @@ struct route_engine {
 	 */
 	uint8_t *(*hops)(struct route_plan *plan, const struct fabric *fabric,
 			 const struct route_input *input, uint8_t *next, GError **error);
+	/* Completes what a routing by such hops promises. NULL: it is complete. */
+	void (*finish)(struct routing *routing, const struct route_input *input);
 	/* Makes tables and lanes of a layered engine (layered.h); false and error if it cannot. */
 	bool (*route)(struct layered *layered, GError **error);
 };
 
 struct routing *route_compute(const struct route_engine *engine, const struct fabric *fabric,
 			      const struct route_input *input, GError **error);
-
-/* How a routing was derived from an old one, from the least work to the most. */
-enum route_way {
-	ROUTE_SAME,
-	ROUTE_REPAIRED,
-	ROUTE_STICKY, /* newly computed, but with all entries of the old one that were still good */
-	ROUTE_ANEW,
-};
-
 /*
- * Follows an old routing of the same engine in the cheapest way that gives good tables: by a
- * repair, or else by a full computation with or without routing_stick_to(); also by a full
- * computation if a repair in a small network, or in one other than a tree, loads a cable over 10 %
- * more. Returns a reference to old itself if this function made it, and fabric and input have not
- * changed in anything that matters to routing: *way is ROUTE_SAME. There is no repair if the input
- * is known to have changed. old may be NULL, or of another engine.
- *
- * From routing_new_held() it keeps what routing_stick_to() would, if over half of the entries are
- * as the engine computes them: then they are tables of that engine, which were repaired. Other
- * tables were made by other rules, and are replaced.
- *
- * The result has no entries for LIDs that a switch cannot hold because of its LinearFDBCap; paths
- * to these go around the switch as far as cables allow.
+ * route_compute() for tables that are mixed with others (fdb_cap.c): [switch]: its place in the
+ * order of those. Engines with hops() follow it, others have none. NULL: the engine's own order.
  */
-struct routing *routing_renew(const struct route_engine *engine, const struct fabric *fabric,
-			      const struct route_input *input, const struct routing *old,
-			      enum route_way *way, GError **error);
+struct routing *route_compute_in_order(const struct route_engine *engine,
+				       const struct fabric *fabric, const struct route_input *input,
+				       const uint32_t *order, GError **error);
 
 const struct route_engine *route_find(const char *name); /* NULL if there is none */
 const struct route_engine *const *route_engines(void);	 /* NULL-terminated */

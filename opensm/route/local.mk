@@ -54,14 +54,17 @@ libroute_a_SOURCES = \
 	opensm/route/proof/verify_order.c \
 	opensm/route/proof/verify_walk.c \
 	opensm/route/renew/change.c opensm/route/renew/change.h \
+	opensm/route/renew/keep_layers.c \
 	opensm/route/renew/rebalance.c \
+	opensm/route/renew/renew.c opensm/route/renew/renew.h \
 	opensm/route/renew/repair.c \
 	opensm/route/renew/sticky.c \
-	opensm/route/renew/trace.h \
+	opensm/route/renew/thresholds.def \
 	opensm/route/transition/fdb_cap.c opensm/route/transition/fdb_cap.h \
 	opensm/route/transition/fixed.c opensm/route/transition/fixed.h \
 	opensm/route/transition/lane_changes.c opensm/route/transition/lane_changes.h \
 	opensm/route/transition/transition.c opensm/route/transition/transition.h \
+	opensm/route/value/base.h \
 	opensm/route/value/fingerprint.c opensm/route/value/fingerprint.h \
 	opensm/route/value/lanes.c opensm/route/value/lanes.h \
 	opensm/route/value/routing.c

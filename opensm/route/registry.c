@@ -44,12 +44,19 @@ const struct route_engine *route_find(const char *name)
 	return NULL;
 }
 
-struct routing *route_compute(const struct route_engine *engine, const struct fabric *fabric,
-			      const struct route_input *input, GError **error)
+struct routing *route_compute_in_order(const struct route_engine *engine,
+				       const struct fabric *fabric, const struct route_input *input,
+				       const uint32_t *order, GError **error)
 {
 	if (engine->compute)
 		return engine->compute(fabric, input, error);
 	if (engine->route)
 		return layered_compute(engine, fabric, input, error);
-	return route_by_hops(engine, fabric, input, error);
+	return route_by_hops(engine, fabric, input, order, error);
+}
+
+struct routing *route_compute(const struct route_engine *engine, const struct fabric *fabric,
+			      const struct route_input *input, GError **error)
+{
+	return route_compute_in_order(engine, fabric, input, NULL, error);
 }

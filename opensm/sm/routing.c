@@ -12,6 +12,7 @@
 #include "policy/files/ties.h"
 #include "policy/files/unknown_guids.h"
 #include "policy/partition/demand.h"
+#include "route/renew/renew.h"
 #include "route/transition/fixed.h"
 #include "route/transition/lane_changes.h"
 #include "route/transition/transition.h"
@@ -44,15 +45,15 @@ struct choice {
 struct routes {
 	struct choice used;
 	struct partitions *minded; /* partitions that the routes in use respect; NULL: none */
-	bool anew; /* the operator requested a new computation, which is pending */
-	struct route_job *job; /* finished, waiting to be taken */
+	bool anew;		   /* the operator requested a new computation, which is pending */
+	struct route_job *job;	   /* finished, waiting to be taken */
 	char *credit_loop, *fallback, *held; /* as in struct subnet */
 	char *exposed;			     /* as in struct subnet */
 	bool exposed_lasts;		     /* for longer than the sweep that made the change */
 	bool cyclic; /* switches may hold parts of routes that had a credit loop */
 	bool only_switches;
-	char *told_note, *told_unknown;	     /* what was last logged of routes and files */
-	char **small_tables;		     /* as of small_tables_tell(), as last logged */
+	char *told_note, *told_unknown; /* what was last logged of routes and files */
+	char **small_tables;		/* as of small_tables_tell(), as last logged */
 	uint32_t n_small, n_harmful;
 };
 
@@ -75,13 +76,13 @@ struct route_job {
 	struct route_demand *demand;   /* of these, if routes must respect it */
 	struct route_ties *ties;       /* the ties of the files in use */
 	struct routing *old;
-	bool held; /* old is what switches hold, whichever SM wrote it */
+	bool held;	     /* old is what switches hold, whichever SM wrote it */
 	struct held *tables; /* what switches hold, even if old differs; NULL: unknown */
 	bool cyclic;	     /* as in struct routes */
 	bool anew;
 	GArray *attempts;
 
-	struct routing *routing; /* result; NULL: no engine succeeded */
+	struct routing *routing;     /* result; NULL: no engine succeeded */
 	struct route_stages *stages; /* the stages of the change in switches; NULL: done at once */
 	char *exposed;	    /* for people: which part of the change may deadlock; NULL: none */
 	bool exposed_lasts; /* until hosts query again, longer than tables are written */
@@ -330,7 +331,7 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
 		*why = g_strdup(error->message);
 		return NULL;
 	}
-	log_verbose(job->log, "%s: routes %s", routing->engine, ways[job->way]);
+	log_verbose(job->log, "%s: routes %s", routing->engine->name, ways[job->way]);
 	if (judge(job, routing, &input, why))
 		return routing;
 	routing_unref(routing);
@@ -341,14 +342,13 @@ static struct routing *renew(struct route_job *job, const struct route_engine *e
  * The engine's tables if they may be programmed, or NULL and the reason. The operator's reroute
  * ignores the previous routes.
  */
-static struct routing *compute(struct route_job *job, const struct route_engine *engine,
-			       char **why)
+static struct routing *compute(struct route_job *job, const struct route_engine *engine, char **why)
 {
 	g_autofree char *first = NULL;
 	const struct routing *old = job->old;
 	struct routing *routing = renew(job, engine, old, &first);
 
-	if (!routing && (job->way != ROUTE_ANEW || (old && old->maker == engine->name))) {
+	if (!routing && (job->way != ROUTE_ANEW || (old && old->maker == engine))) {
 		log_error(job->log, "routing engine %s starts afresh: %s", engine->name, first);
 		g_clear_pointer(&first, g_free);
 		routing = renew(job, engine, NULL, &first);
@@ -370,8 +370,7 @@ static void use_files(struct route_job *job, struct route_files *files)
 static bool can_hold(const struct route_job *job, const struct route_engine *engine)
 {
 	return job->old && job->used.files && job->used.files != job->now.files &&
-	       !strcmp(job->old->engine, engine->name) &&
-	       job->used.roots_found == job->now.roots_found;
+	       job->old->engine == engine && job->used.roots_found == job->now.roots_found;
 }
 
 /*
@@ -394,8 +393,7 @@ static struct routing *compute_or_hold(struct route_job *job, const struct route
 			use_files(job, now);
 	}
 	if (!routing)
-		g_string_append_printf(job->failures, "%s%s", job->failures->len ? "; " : "",
-				       why);
+		g_string_append_printf(job->failures, "%s%s", job->failures->len ? "; " : "", why);
 	route_files_unref(now);
 	g_free(why);
 	g_free(again);
@@ -589,14 +587,14 @@ static void tell_credit_loop(struct sm *sm, const struct routing *routing,
 		log_error(sm->log,
 			  "routes of %s have a credit loop: the fabric can deadlock under load "
 			  "(routing engine updn avoids this): %s",
-			  routing->engine, witness);
+			  routing->engine->name, witness);
 	else if (!verdict->acyclic && is_new)
 		log_info(sm->log,
 			 "WARNING: routes of %s have a credit loop through LIDs of switches only: "
 			 "%s",
-			 routing->engine, witness);
+			 routing->engine->name, witness);
 	else if (verdict->acyclic && routes->credit_loop)
-		log_info(sm->log, "routes of %s have no credit loop", routing->engine);
+		log_info(sm->log, "routes of %s have no credit loop", routing->engine->name);
 	g_free(routes->credit_loop);
 	routes->credit_loop = verdict->acyclic ? NULL : g_strdup(witness);
 	routes->only_switches = verdict->hosts_acyclic;
@@ -608,16 +606,17 @@ static void tell_routing(struct sm *sm, const struct routing *routing,
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	if (routing->note)
-		g_string_append_printf(text, "routing engine %s: %s", routing->engine,
+		g_string_append_printf(text, "routing engine %s: %s", routing->engine->name,
 				       routing->note);
 	if (verdict->discarded)
 		g_string_append_printf(text,
 				       "%s%s: %" G_GUINT64_FORMAT " paths to or from switches "
 				       "would close a credit loop and are omitted",
-				       text->len ? "; " : "", routing->engine, verdict->discarded);
+				       text->len ? "; " : "", routing->engine->name,
+				       verdict->discarded);
 	say_once(sm, &sm->routes->told_note, text->len ? g_strdup(text->str) : NULL);
 	log_verbose(sm->log, "%s: at most %u hops, %" G_GUINT64_FORMAT " paths verified",
-		    routing->engine, verdict->max_hops, verdict->paths);
+		    routing->engine->name, verdict->max_hops, verdict->paths);
 }
 
 static void tell_stages(struct sm *sm, const struct route_stages *stages)
@@ -627,8 +626,8 @@ static void tell_stages(struct sm *sm, const struct route_stages *stages)
 
 	if (!stages)
 		return;
-	why = stages->in_haste ? "a better order would take too long to find"
-			       : "old and new paths together have a credit loop";
+	why = stages->budget_exceeded ? "a better order would take too long to find"
+				      : "old and new paths together have a credit loop";
 	if (stages->n_discarded)
 		discards = g_strdup_printf(", %s%u LIDs discarded first, since %s",
 					   stages->by_entries ? "some entries of " : "",
@@ -700,19 +699,19 @@ static void tell_failures(struct sm *sm, const struct route_job *job)
 	struct routes *routes = sm->routes;
 	const struct routing *routing = job->routing;
 	char *fallback = job->failures->len ? g_strdup(job->failures->str) : NULL;
-	bool same = sm->routing && routing && !strcmp(sm->routing->engine, routing->engine) &&
+	bool same = sm->routing && routing && sm->routing->engine == routing->engine &&
 		    routes->used.roots_found == job->now.roots_found &&
 		    !g_strcmp0(fallback, routes->fallback);
 
 	if (fallback && routing) {
 		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR, "routing engine %s", fallback);
 		log_at(sm->log, same ? LOG_VERBOSE : LOG_ERROR,
-		       "falling back to routing engine %s%s", routing->engine,
+		       "falling back to routing engine %s%s", routing->engine->name,
 		       job->now.roots_found ? " with roots that it chooses" : "");
 	}
 	if (!fallback && routes->fallback)
 		log_info(sm->log, "routing engine %s, the first of the list, is in use again",
-			 routing->engine);
+			 routing->engine->name);
 	g_free(routes->fallback);
 	routes->fallback = fallback;
 }

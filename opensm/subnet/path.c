@@ -292,7 +292,7 @@ char *policy_path_tell(const struct subnet *subnet, const struct policy_path *pa
 	case POLICY_ENDS:
 		return g_strdup("the ends, which have no code for a faster rate");
 	case POLICY_ROUTES:
-		return g_strdup_printf("routing engine %s", subnet->routing->engine);
+		return g_strdup_printf("routing engine %s", subnet->routing->engine->name);
 	default:
 		return g_strdup("it does not leave the port");
 	}

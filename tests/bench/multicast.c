@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "route/renew/renew.h"
 #include "sm/forward/trees.h"
 #include "tests/memory_used.h"
 #include "tests/unit/test_sa_make.h"
@@ -168,8 +169,8 @@ static void lose_cable(struct bench *bench, const char *spec)
 		fabric->switches[sw].info.multicast_fdb_cap =
 			before->fabric->switches[sw].info.multicast_fdb_cap;
 	routing_unref(now->routing);
-	now->routing = routing_renew(route_find(before->routing->engine), fabric, &input,
-				     before->routing, &way, NULL);
+	now->routing =
+		routing_renew(before->routing->engine, fabric, &input, before->routing, &way, NULL);
 	bench->subnet = now;
 }
 

@@ -161,7 +161,7 @@ char *lanes_violation(struct lanes *lanes)
 	if (lanes->wrong)
 		return g_strdup(lanes->wrong);
 	if (!is_acyclic(lanes->steps, (gsize)lanes->subnet->fabric->n_ports * VLS))
-		return g_strdup_printf("%s: credit loop", lanes->subnet->routing->engine);
+		return g_strdup_printf("%s: credit loop", lanes->subnet->routing->engine->name);
 	return NULL;
 }
 

@@ -76,7 +76,7 @@ static void add_fabric(GByteArray *out, const struct fabric *fabric)
 
 static void add_routing(GByteArray *out, const struct routing *routing)
 {
-	add_text(out, routing->engine);
+	add_text(out, routing->engine->name);
 	add_text(out, routing->note);
 	add(out, routing->top);
 	for (uint32_t sw = 0; sw < routing->n_switches; sw++)

@@ -108,7 +108,7 @@ static void check_net(struct scenario *s, const char *engine, bool lanes, unsign
 
 	net.lanes = lanes_new(s);
 	net.subnet = lanes_subnet(net.lanes);
-	ck_assert_str_eq(net.subnet->routing->engine, engine);
+	ck_assert_str_eq(net.subnet->routing->engine->name, engine);
 	ck_assert_ptr_null(net.subnet->credit_loop);
 	ck_assert((net.subnet->routing->lanes != NULL) == lanes);
 	list_hosts(&net);
@@ -313,7 +313,7 @@ START_TEST(changes_that_may_deadlock_are_told)
 		scenario_converge(s, 10);
 		after = slot_take(&daemon_context(s->daemon)->subnet);
 		now = lines_with(s, EXPOSED);
-		if (!strcmp(before->routing->engine, after->routing->engine) &&
+		if (before->routing->engine == after->routing->engine &&
 		    before->fabric->n_switches == after->fabric->n_switches)
 			ck_assert_msg((now > told) == lanes_differ(before->routing, after->routing),
 				      "cut %u: %u lines, were %u", cut, now, told);
@@ -554,7 +554,7 @@ START_TEST(too_few_lanes)
 	scenario_check_log(s, "dfsssp: paths free of credit loops take ", true);
 	scenario_check_log(s, "falling back to routing engine updn", true);
 	subnet = slot_take(&daemon_context(s->daemon)->subnet);
-	ck_assert_str_eq(subnet->routing->engine, "updn");
+	ck_assert_str_eq(subnet->routing->engine->name, "updn");
 	ck_assert_ptr_nonnull(subnet->fallback);
 	subnet_unref(subnet);
 	scenario_free(s);

@@ -158,9 +158,9 @@ check "and what is in it" says 0 'Set(PortInfo) .*: m_key=set .* lid='
 check "but no keys" test -z "$(grep -i '5ec2e75ec\|40699686880' "$dir/out")"
 OSM_CACHE_DIR="$dir/partitions"
 run --sim fattree:4 --once -P "$dir/apart" -f stdout
-check "a named partitions.conf is missing" says 1 'apart: there is no such file, but it was named'
+check "a named partitions.conf is missing" says 1 'apart: there is no such file, but'
 run --sim fattree:4 --check-config -P "$dir/apart"
-check "which --check-config tells" says 1 'apart: there is no such file, but it was named'
+check "which --check-config tells" says 1 'apart: there is no such file, but'
 echo 'Default=0x7fff:ALL=limited,SELF=full;' >"$dir/apart"
 run --sim fattree:4 --once -P "$dir/apart" -f stdout
 check "and one that is there" says 0 "SUBNET UP"
@@ -312,10 +312,10 @@ mv "$dir/logs" "$dir/gone"
 kill -USR1 "$pid"
 check "SIGUSR1 without the directory of the log" \
 	until_good grep -q "cannot reopen log $dir/logs/log: No such file" "$dir/out.2"
-check "is in the old file, too" until_good grep -q "cannot open log" "$dir/gone/log"
+check "is in the old file, too" until_good grep -q "cannot reopen log" "$dir/gone/log"
 opensm/opensmctl/opensmctl -s "$dir/socket" health >"$dir/out" 2>&1
 code=$?
-check "health tells it" grep -q "^ERROR files: the log could not be opened again" "$dir/out"
+check "health tells it" grep -q "^ERROR files: the log could not be reopened" "$dir/out"
 mkdir "$dir/logs"
 kill -USR1 "$pid"
 until_good test -e "$dir/logs/log"
@@ -328,7 +328,7 @@ kill -HUP "$pid"
 check "a log that is full" until_good grep -q "No space left on device; lines are lost" "$dir/out.2"
 opensm/opensmctl/opensmctl -s "$dir/socket" health >"$dir/out" 2>&1
 code=$?
-check "health tells it" says 13 "^ERROR files: lines of the log are lost"
+check "health tells it" says 13 "^ERROR files: lines of the log are being lost"
 rm "$dir/logs/log"
 kill -USR1 "$pid"
 until_good grep -qs "lines of the log were lost" "$dir/logs/log"

@@ -189,10 +189,10 @@ def missed(manager, name):
     return manager.logs(text, before + 2, seconds=5)
 
 
-def stuck(manager, name):
+def stuck(manager, name, actors):
     manager.until('READY=1')
     for _ in range(SECONDS // 5):
-        with Stopped(thread(manager.child, name)):
+        with Stopped(thread(manager.child, actors)):
             told = missed(manager, name)
             if told:
                 while manager.says(0.01):
@@ -218,10 +218,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
         with Manager(directory, WATCHDOG_USEC='200000') as manager:
             watched(manager)
-    for name in ('mad', 'sm', 'sa'):
+    for name, actors in (('mad', 'mad+sm'), ('sm', 'mad+sm'), ('sa', 'rmpp+sa')):
         with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
             with Manager(directory, WATCHDOG_USEC='200000') as manager:
-                stuck(manager, name)
+                stuck(manager, name, actors)
     return checks.close()
 
 

@@ -126,7 +126,7 @@ def ask_engines(bash):
     """The offers must be exactly these."""
     program = os.path.join(BUILD, TOOLS['osmroute'])
     said = subprocess.run([program, '-R', '?', 'fattree:4'], capture_output=True, text=True).stderr
-    known = set(re.findall(r'[\w-]+', said.rsplit('there are', 1)[-1]))
+    known = set(re.findall(r'[\w-]+', said.rsplit('expected one of', 1)[-1]))
     check('osmroute names engines', 'minhop' in known, said)
     bash.ask('all engines', ['osmroute', '-R', ''], lambda got: set(got) == known)
     bash.ask('and no_fallback', ['opensm', '-R', ''],

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "route/renew/renew.h"
 #include "route/value/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/credits.h"
@@ -100,7 +101,7 @@ static void expect_free(struct trial *trial)
 
 	credits_run(&load, &outcome);
 	ck_assert_msg(!outcome.deadlock, "%s, %s: free%s, but stopped after %" PRIu64 " steps: %s",
-		      trial->what, trial->routing->engine, floods ? " with floods" : "",
+		      trial->what, trial->routing->engine->name, floods ? " with floods" : "",
 		      outcome.steps, outcome.deadlock);
 	ck_assert_uint_eq(outcome.delivered + outcome.lost, outcome.sent);
 	ck_assert_uint_eq(outcome.sent, (uint64_t)load.rounds * load.n_flows);
@@ -407,7 +408,7 @@ START_TEST(test_tree_leaves_an_old_trunk)
 	struct route_tree *tree[2];
 
 	for (unsigned int i = 0; i < 2; i++) {
-		struct routing *routing = routing_new(fabric, "dor", 0);
+		struct routing *routing = routing_new(fabric, route_find("dor"), 0);
 
 		routing->trunk = g_malloc0(fabric->n_switches + 1);
 		for (uint32_t sw = 1; sw < 4; sw++)

@@ -93,7 +93,7 @@ static void check_round_trip(struct fabric *fabric, const char *engine, uint64_t
 
 	again = route_by_file(fabric, file);
 	same_tables(fabric, routing, again, seed);
-	ck_assert_str_eq(again->engine, "file");
+	ck_assert_str_eq(again->engine->name, "file");
 	ck_assert_uint_eq(again->promises, 0);
 	ck_assert_ptr_nonnull(strstr(again->note, "lfts: "));
 	ck_assert_ptr_null(strstr(again->note, "not in the subnet"));
@@ -346,7 +346,7 @@ START_TEST(test_fdbs_detour)
 	struct routing *routing = route(fabric, "updn", &nothing);
 	char *text;
 
-	routing->engine = "minhop"; /* judged by shortest paths */
+	routing->engine = route_find("minhop"); /* judged by shortest paths */
 	text = dump("opensm.fdbs", fabric, routing, NULL);
 	ck_assert_ptr_nonnull(strstr(text, " hop path possible via port "));
 	free(text);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The manual pages and samples against the table of options: they must agree exactly. */
+/*
+ * The manual pages and samples against the table of options, and that of the thresholds by which
+ * routes are kept: they must agree exactly.
+ */
 #include "core/options_private.h"
 #include "tests/run_suite.h"
 
@@ -280,6 +283,40 @@ START_TEST(sample_shows_defaults)
 }
 END_TEST
 
+/* ---- thresholds of route/renew ---- */
+
+static const struct threshold {
+	bool is_part;
+	unsigned int n;
+	const char *limits, *reason;
+} thresholds[] = {
+#define PART(name, n, limits, reason) {true, n, limits, reason},
+#define NUMBER(name, n, limits, reason) {false, n, limits, reason},
+#include "route/renew/thresholds.def"
+};
+
+/* Row by row, in the same order. */
+START_TEST(page_of_the_thresholds)
+{
+	g_autoptr(GPtrArray) entries = read_entries("opensm.8", "WHAT IS KEPT OF ROUTES");
+
+	ck_assert_uint_eq(entries->len, G_N_ELEMENTS(thresholds));
+	for (guint i = 0; i < entries->len; i++) {
+		const struct threshold *row = &thresholds[i];
+		const struct entry *entry = g_ptr_array_index(entries, i);
+		char **words = g_ptr_array_index(entry->items, 0);
+		g_autofree char *value = g_strdup_printf(row->is_part ? "1/%u" : "%u", row->n);
+		g_autofree char *line = g_strdup_printf("%s\n", row->limits);
+
+		ck_assert_str_eq(words[0], value);
+		ck_assert_msg(g_str_has_prefix(entry->text->str, line), "opensm(8), %s: %s", value,
+			      row->limits);
+		ck_assert_uint_gt(row->n, 1);
+		ck_assert_uint_gt(strlen(row->reason), 0);
+	}
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("options_man");
@@ -291,6 +328,7 @@ TEST_SUITE
 	tcase_add_test(tests, pages_name_directories);
 	tcase_add_test(tests, pages_are_well_formed);
 	tcase_add_test(tests, sample_shows_defaults);
+	tcase_add_test(tests, page_of_the_thresholds);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

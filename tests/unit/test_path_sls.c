@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "route/renew/renew.h"
 #include "route/value/lanes.h"
 #include "sm/store/path_sls.h"
 #include "tests/run_suite.h"
@@ -51,7 +52,7 @@ START_TEST(pairs)
 
 	path_sls_parse(sls, "file", file);
 	path_sls_hold(sls, fabric, held);
-	ck_assert_str_eq(held->maker, "dfsssp");
+	ck_assert_str_eq(held->maker->name, "dfsssp");
 	ck_assert_str_eq(held->input_word, "1f");
 	ck_assert_uint_eq(route_lanes_sl(held->lanes, 1, 0), 3);
 	ck_assert_uint_eq(route_lanes_sl(held->lanes, 0, 1), 3);
@@ -84,7 +85,7 @@ START_TEST(bad_records)
 		return;
 	}
 	path_sls_hold(sls, fabric, held);
-	ck_assert_str_eq(held->maker, "lash");
+	ck_assert_str_eq(held->maker->name, "lash");
 	ck_assert_uint_eq(route_lanes_sl(held->lanes, 0, 1), 3);
 	ck_assert_uint_eq(route_lanes_sl(held->lanes, 4, 0), 0);
 	ck_assert_uint_eq(route_lanes_sl(held->lanes, 4, 1), 15);

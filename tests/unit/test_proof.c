@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "route/renew/renew.h"
 #include "route/transition/transition.h"
 #include "route/value/lanes.h"
 #include "tests/run_suite.h"
@@ -27,7 +28,7 @@ static const char *const engines[] = {"minhop", "updn", "dnup",	  "ftree", "dor"
 
 struct tally {
 	uint64_t verdicts, cyclic, switches_only, looping, incomplete;
-	uint64_t transitions, at_once, ordered, discarded, in_haste, unsafe_at_once, stages;
+	uint64_t transitions, at_once, ordered, discarded, budget_exceeded, unsafe_at_once, stages;
 };
 
 struct trial {
@@ -101,7 +102,7 @@ static struct proof_verdict expect_verdict(struct trial *trial, const struct rou
 			      fast.hosts_acyclic == slow.hosts_acyclic,
 		      "%s, %s, %s: verifier and checker say complete %d %d, loop free %d %d, "
 		      "acyclic %d %d, of hosts %d %d: %s",
-		      trial->what, routing->engine, how, fast.complete, slow.complete,
+		      trial->what, routing->engine->name, how, fast.complete, slow.complete,
 		      fast.loop_free, slow.loop_free, fast.acyclic, slow.acyclic,
 		      fast.hosts_acyclic, slow.hosts_acyclic, fast.witness);
 	trial->tally->verdicts++;
@@ -271,10 +272,10 @@ static void expect_stages(struct trial *trial, const struct routing *routing, co
 	bool may_lose = stages->by_entries || stages->only_loops;
 
 	trial->tally->unsafe_at_once += unsafe;
-	ck_assert_msg(!stages->n_discarded || stages->in_haste || !free_before ||
+	ck_assert_msg(!stages->n_discarded || stages->budget_exceeded || !free_before ||
 			      !mixture.acyclic || mixture.loops,
-		      "%s, %s: %u LIDs are discarded without need", trial->what, routing->engine,
-		      stages->n_discarded);
+		      "%s, %s: %u LIDs are discarded without need", trial->what,
+		      routing->engine->name, stages->n_discarded);
 	for (uint32_t i = 0; i < stages->n; i++) {
 		const uint8_t **after =
 			proof_rows_for(trial->net, (uint8_t *const *)stages->rows[i],
@@ -284,7 +285,7 @@ static void expect_stages(struct trial *trial, const struct routing *routing, co
 		ck_assert_msg(!mixture.loops && (!mixture.drops || may_lose) &&
 				      (!free_before || mixture.acyclic),
 			      "%s, %s: stage %u of %u: %u LIDs loop, %u lose, acyclic %d",
-			      trial->what, routing->engine, i + 1, stages->n, mixture.loops,
+			      trial->what, routing->engine->name, i + 1, stages->n, mixture.loops,
 			      mixture.drops, mixture.acyclic);
 		if (i)
 			proof_rows_free((const uint8_t **)before.lft, trial->net->n);
@@ -318,12 +319,12 @@ static void try_transition(struct trial *trial, const struct fabric *before,
 	expect_stages(trial, routing, held, stages);
 	ck_assert_msg((verdict.acyclic && !cyclic) || !verdict.loop_free || !stages->n_discarded,
 		      "%s, %s: %u LIDs are discarded, but credits loop anyway", trial->what,
-		      routing->engine, stages->n_discarded);
+		      routing->engine->name, stages->n_discarded);
 	trial->tally->transitions++;
 	trial->tally->at_once += stages->n == 1;
 	trial->tally->ordered += stages->n_ordered != 0;
 	trial->tally->discarded += stages->n_discarded != 0;
-	trial->tally->in_haste += stages->in_haste;
+	trial->tally->budget_exceeded += stages->budget_exceeded;
 	trial->tally->stages = MAX(trial->tally->stages, stages->n);
 	route_stages_free(stages);
 	route_verdict_clear(&verdict);
@@ -473,12 +474,11 @@ static void tell(const struct tally *tally)
 {
 	printf("%" PRIu64 " verdicts (%" PRIu64 " credit loops of hosts, %" PRIu64
 	       " of switches only, %" PRIu64 " loops, %" PRIu64 " incomplete), %" PRIu64
-	       " transitions (%" PRIu64 " at once, %" PRIu64
-	       " would be unsafe at once, %" PRIu64 " ordered, %" PRIu64
-	       " discard, %" PRIu64 " in haste, at most %" PRIu64 " stages)\n",
+	       " transitions (%" PRIu64 " at once, %" PRIu64 " would be unsafe at once, %" PRIu64
+	       " ordered, %" PRIu64 " discard, %" PRIu64 " in haste, at most %" PRIu64 " stages)\n",
 	       tally->verdicts, tally->cyclic, tally->switches_only, tally->looping,
 	       tally->incomplete, tally->transitions, tally->at_once, tally->unsafe_at_once,
-	       tally->ordered, tally->discarded, tally->in_haste, tally->stages);
+	       tally->ordered, tally->discarded, tally->budget_exceeded, tally->stages);
 	fflush(stdout);
 }
 

@@ -8,6 +8,7 @@
 
 #include "route/engine.h"
 #include "route/graph/graph.h"
+#include "route/renew/renew.h"
 #include "route/value/lanes.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
@@ -177,7 +178,7 @@ START_TEST(test_very_long_chain)
 	ck_assert_ptr_null(route_compute(route_find("minhop"), fabric, &input, &error));
 	ck_assert(g_error_matches(error, ROUTE_ERROR, ROUTE_ERROR_UNSUITABLE));
 	g_clear_error(&error);
-	routing = routing_new(fabric, "test", 0);
+	routing = routing_new(fabric, route_find("minhop"), 0);
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
 		uint8_t exit;
 		uint32_t leaf = fabric_leaf(fabric, fabric_port_by_lid(fabric, lid), &exit);

@@ -7,6 +7,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "route/renew/renew.h"
 #include "route/transition/fdb_cap.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_checker.h"

@@ -10,6 +10,7 @@
 #include "fabric_make.h"
 #include "route/order/orient.h"
 #include "route/renew/change.h"
+#include "route/renew/renew.h"
 #include "tests/run_suite.h"
 
 #define CABLES_MAX 512
@@ -172,7 +173,7 @@ static void step(struct bed *bed)
 
 	if (bed->routing)
 		check_hops(bed, fabric);
-	routing = bed->routing ? routing_repair(fabric, &bed->input, bed->routing) : NULL;
+	routing = bed->routing ? routing_repair(fabric, &bed->input, bed->routing, NULL) : NULL;
 	if (routing) {
 		bed->repaired++;
 	} else {

@@ -8,8 +8,10 @@
 #include "tests/run_suite.h"
 
 #include "osmroute/quality.h"
+#include "route/graph/flows.h"
 #include "route/graph/graph.h"
-#include "route/renew/trace.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 #include "route/value/lanes.h"
 #include "tests/unit/fabric_make.h"
 
@@ -107,7 +109,7 @@ static uint64_t load_of(const struct classes *classes, const char *engine, bool 
 	ck_assert_uint_eq(quality.most_load, most);
 	ck_assert_uint_eq(quality.pairs, flows);
 	ck_assert_uint_eq(quality.routed, flows);
-	if (aware && routing->trace) /* by which repairs are judged */
+	if (aware && routing->repair_state) /* by which repairs are judged */
 		ck_assert_uint_eq(routing_peak(routing, 1), most);
 	routing_unref(routing);
 	return most;

@@ -8,6 +8,7 @@
 
 #include "tests/run_suite.h"
 
+#include "route/renew/renew.h"
 #include "route/value/lanes.h"
 #include "tests/unit/route_checker.h"
 #include "tests/unit/route_churn.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "route/engine.h"
+#include "route/renew/renew.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"
@@ -218,7 +219,7 @@ static double mean_repair(const char *engine, const char *spec, uint32_t step)
 		builder_unlink(cable->a);
 		fabric = builder_freeze(builder);
 		builder_link(cable->a, cable->b);
-		repaired = routing_repair(fabric, &input, routing);
+		repaired = routing_repair(fabric, &input, routing, NULL);
 		ck_assert_ptr_nonnull(repaired);
 		blocks += count_changed_blocks(repaired, routing);
 		n++;

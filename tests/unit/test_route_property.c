@@ -365,7 +365,7 @@ static struct routing *try_engine(struct trial *trial, unsigned int number,
 		g_error_free(error);
 		return NULL;
 	}
-	ck_assert_msg(!strcmp(routing->engine, engine->name), "%s", what);
+	ck_assert_msg(!strcmp(routing->engine->name, engine->name), "%s", what);
 	if (!wishes->input.n_weights || strcmp(engine->name, "minhop"))
 		ck_assert_msg((routing->promises & engine->promises) == engine->promises, "%s",
 			      what);
@@ -647,8 +647,8 @@ static struct routing *copy_of(struct trial *trial, const struct routing *routin
 
 static void judge_harm(struct trial *trial, struct routing *routing, enum harm harm)
 {
-	g_autofree char *what = g_strdup_printf("%s, %s with %s", trial->what, routing->engine,
-						harm_names[harm]);
+	g_autofree char *what = g_strdup_printf("%s, %s with %s", trial->what,
+						routing->engine->name, harm_names[harm]);
 	struct checker checker;
 
 	checker_run(&checker, trial->fabric, routing);

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "route/fill/shortest.h"
-#include "route/renew/trace.h"
+#include "route/graph/flows.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_churn.h"
@@ -99,7 +101,7 @@ static struct routing *lose(struct bed *bed, uint32_t thing, struct fabric **fab
 	ck_assert_msg(route_verify(*fabric, routing, &verdict), "%s: %s", name, verdict.witness);
 	route_verdict_clear(&verdict);
 	bed->tried++;
-	bed->moved += routing->trace->moved;
+	bed->moved += routing->repair_state->moved;
 	bed->changed += count_changes(bed, *fabric, routing);
 	return routing;
 }
@@ -138,7 +140,7 @@ START_TEST(test_even)
 	struct bed bed;
 
 	bed_init(&bed, grids[_i], "minhop");
-	ck_assert(bed.routing->home->peak >= 1);
+	ck_assert(bed.routing->base->peak >= 1);
 	for (uint32_t thing = 0; thing < bed.churn->things->len; thing += 7) {
 		const struct churn_thing *t =
 			&g_array_index(bed.churn->things, struct churn_thing, thing);

@@ -16,7 +16,8 @@
 #include <string.h>
 
 #include "route/order/orient.h"
-#include "route/renew/trace.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_checker.h"
 #include "tests/unit/route_churn.h"
@@ -251,7 +252,7 @@ static bool some_are_apart(const struct trial *trial)
 
 	for (uint32_t sw = 0; trial->home.routing->order && sw < fabric->n_switches; sw++)
 		order[sw] =
-			trial->home.routing->home->order
+			trial->home.routing->base->order
 				[was->nodes[fabric_node_by_guid(was, switch_guid(fabric, sw))].sw];
 	if (!trial->home.routing->order) {
 		g_free(order);
@@ -337,7 +338,7 @@ static bool may_move(const struct trial *trial, const char *wrong)
 {
 	const struct routing *now = trial->now.routing;
 
-	return now->trace->moved &&
+	return now->repair_state->moved &&
 	       (wrong == not_as_at_home || wrong == changed_for_nothing);
 }
 
@@ -369,7 +370,7 @@ static struct changes judge_entries(const struct trial *trial, const struct chec
 	struct changes changes = { 0, 0 };
 	struct best best;
 
-	best_init(&best, fabric, &trial->now.routing->trace->plan.order);
+	best_init(&best, fabric, &trial->now.routing->repair_state->plan.order);
 	for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
 		uint32_t leaf = checker_leaf(fabric, lid);
 
@@ -508,7 +509,7 @@ static void try_threads(struct trial *trial)
 		struct routing *again;
 
 		input.threads = threads[i];
-		again = routing_repair(trial->now.fabric, &input, trial->old.routing);
+		again = routing_repair(trial->now.fabric, &input, trial->old.routing, NULL);
 		ck_assert_msg(again, "%s: %u threads refuse", trial->what->str, threads[i]);
 		checker_same_tables(trial->now.routing, again, trial->what->str);
 		routing_unref(again);
@@ -535,8 +536,8 @@ static bool same_leaves(const struct trial *trial, const bool *hosts)
 /* Whether the last host of a switch other than a leaf may have decided on extra parents. */
 static bool are_joined(const struct trial *trial)
 {
-	return trial->now.routing->trace->plan.order.joined ||
-	       trial->old.routing->trace->plan.order.joined;
+	return trial->now.routing->repair_state->plan.order.joined ||
+	       trial->old.routing->repair_state->plan.order.joined;
 }
 
 static void judge_repaired(struct trial *trial, bool hosts_only)
@@ -568,7 +569,7 @@ static void even_out(struct trial *trial)
 {
 	enum route_way way;
 
-	if (!trial->now.routing->trace->uneven)
+	if (!trial->now.routing->repair_state->uneven)
 		return;
 	routing_unref(trial->now.routing);
 	trial->now.routing = routing_renew(trial->engine, trial->now.fabric, &trial->input,
@@ -590,7 +591,7 @@ static void repair(struct trial *trial, bool hosts_only)
 	GByteArray *old = bytes_of(trial->old.routing), *home = bytes_of(trial->home.routing);
 
 	trial->now.routing =
-		routing_repair(trial->now.fabric, &trial->input, trial->old.routing);
+		routing_repair(trial->now.fabric, &trial->input, trial->old.routing, NULL);
 	if (trial->now.routing)
 		judge_repaired(trial, hosts_only);
 	else

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "route/renew/renew.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"

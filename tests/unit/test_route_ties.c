@@ -11,7 +11,8 @@
 
 #include "osmroute/quality.h"
 #include "policy/files/ties.h"
-#include "route/renew/trace.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 #include "tests/unit/fabric_make.h"
 
 #define OTHERS 1000 /* a cable of others counts as this many untied ones */
@@ -259,7 +260,7 @@ START_TEST(test_own_spines)
 	ck_assert_ptr_null(with->note);
 	/* sssp and similar engines take the least at the time, which is nearly even without ties */
 	ck_assert_uint_le(busiest(&net, with),
-			  busiest(&net, without) * (without->trace ? 1 : 2));
+			  busiest(&net, without) * (without->repair_state ? 1 : 2));
 	routing_unref(with);
 	routing_unref(without);
 	net_clear(&net);

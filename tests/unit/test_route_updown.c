@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "route/fill/shortest.h"
+#include "route/renew/renew.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
 #include "tests/unit/route_checker.h"

@@ -7,6 +7,7 @@
 
 #include "route/engine.h"
 #include "route/graph/graph.h"
+#include "route/renew/renew.h"
 #include "tests/run_suite.h"
 #include "tests/some_seeds.h"
 #include "tests/unit/fabric_make.h"

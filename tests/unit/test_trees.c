@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "route/engine.h"
+#include "route/renew/renew.h"
 #include "sm/forward/trees.h"
 #include "tests/run_suite.h"
 #include "tests/unit/route_churn.h"

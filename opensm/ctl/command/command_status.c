@@ -448,7 +448,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	}
 	answer_flag(&builder, "has_subnet", subnet != NULL);
 	answer_text(&builder, "sa_state", subnet && is_master(call) ? "Ready" : "Not ready");
-	answer_text(&builder, "routing_engine", subnet ? subnet->routing->engine : "<none>");
+	answer_text(&builder, "routing_engine", subnet ? subnet->routing->engine->name : "<none>");
 	answer_flag(&builder, "credit_loop", subnet && subnet->credit_loop);
 	answer_flag(&builder, "credit_loop_of_hosts",
 		    subnet && subnet->credit_loop && !subnet->only_switches);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "ctl/dump/dump_private.h"
+#include "route/fill/shortest.h"
 
 enum dump_when { WHEN_GOOD, WHEN_ROUTING, WHEN_ANY };
 
@@ -27,16 +28,16 @@ static const struct dump_file {
 	const char *name;
 	dump_fn *write;
 	enum dump_when when;
-	const char *engine; /* only for routes by this engine */
-	bool of_trees;	    /* it shows multicast trees */
+	const struct route_engine *engine; /* only for its routes; NULL: for all */
+	bool of_trees;			   /* it shows multicast trees */
 } dump_files[] = {
-	{ "opensm-subnet.lst", dump_subnet_lst, WHEN_GOOD, NULL, false },
-	{ "opensm-lid-matrix.dump", dump_lid_matrix, WHEN_ROUTING, NULL, false },
-	{ "opensm-lfts.dump", dump_lfts, WHEN_ROUTING, NULL, false },
-	{ "opensm.fdbs", dump_fdbs, WHEN_ROUTING, NULL, false },
-	{ "opensm.mcfdbs", dump_mcfdbs, WHEN_ROUTING, NULL, true },
-	{ "opensm-updn-roots.dump", dump_updn_roots, WHEN_ROUTING, "updn", false },
-	{ "opensm-ftree-ca-order.dump", dump_ca_order, WHEN_ANY, "ftree", false },
+	{"opensm-subnet.lst", dump_subnet_lst, WHEN_GOOD, NULL, false},
+	{"opensm-lid-matrix.dump", dump_lid_matrix, WHEN_ROUTING, NULL, false},
+	{"opensm-lfts.dump", dump_lfts, WHEN_ROUTING, NULL, false},
+	{"opensm.fdbs", dump_fdbs, WHEN_ROUTING, NULL, false},
+	{"opensm.mcfdbs", dump_mcfdbs, WHEN_ROUTING, NULL, true},
+	{"opensm-updn-roots.dump", dump_updn_roots, WHEN_ROUTING, &route_engine_updn, false},
+	{"opensm-ftree-ca-order.dump", dump_ca_order, WHEN_ANY, &route_engine_ftree, false},
 };
 
 struct dumps {
@@ -95,7 +96,7 @@ static void view_close(struct dump_view *view)
 
 bool dump_view_route(struct dump_view *view)
 {
-	const struct route_engine *engine = route_find(view->subnet->routing->engine);
+	const struct route_engine *engine = view->subnet->routing->engine;
 
 	if (view->plan.graph)
 		return view->hops != NULL;
@@ -115,7 +116,7 @@ bool dump_goes_on(const struct dump_view *view, FILE *out)
 
 static bool fits(const struct dump_file *file, const struct subnet *subnet)
 {
-	return !file->engine || !strcmp(file->engine, subnet->routing->engine);
+	return !file->engine || file->engine == subnet->routing->engine;
 }
 
 static bool is_due(const struct dump_file *file, bool good, bool routing)

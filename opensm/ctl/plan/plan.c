@@ -41,7 +41,7 @@ static void note_routes(struct plan *plan)
 	if (!subnet)
 		return;
 	if (subnet->routing)
-		g_string_printf(text, "routing engine %s%s%s", subnet->routing->engine,
+		g_string_printf(text, "routing engine %s%s%s", subnet->routing->engine->name,
 				subnet->routing->note ? ": " : "",
 				subnet->routing->note ? subnet->routing->note : "");
 	if (subnet->fallback)

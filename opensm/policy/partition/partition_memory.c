@@ -94,7 +94,7 @@ static char *doubt(const struct partition_rules *rules, bool named, const struct
 	if (memory->rules && !memory->rules->built_in)
 		why = "there were partitions before";
 	else if (named)
-		why = "opensm.conf names it";
+		why = "the configuration names it";
 	else if (memory->unusable)
 		why = "the partitions in force before are unknown";
 	else if (!memory->rules && rules->changes->serial)

@@ -24,7 +24,7 @@ struct conflicts {
 	const struct qos_place *place;
 	const struct routing *routing;
 	const struct qos_paths *paths;
-	struct party *scopes; /* [scopes->len] */
+	struct party *scopes;				 /* [scopes->len] */
 	struct party row[QOS_ROLES], max_vls[QOS_ROLES]; /* by keys of opensm.conf */
 };
 
@@ -104,7 +104,7 @@ static void tell(const struct conflicts *c, const struct party *party, char *who
 				g_strdup_printf("%s maps SL %s to other VLs than routing engine "
 						"%s (%s) needs: it is overruled for these SLs in "
 						"%u row(s)",
-						who, sls->str, c->routing->engine, where,
+						who, sls->str, c->routing->engine->name, where,
 						party->ports));
 	g_free(who);
 }
@@ -135,8 +135,8 @@ static void tell_keys(const struct conflicts *c, GPtrArray *texts)
 
 	for (unsigned int role = 0; role < QOS_ROLES; role++) {
 		tell(c, &c->row[role], key_of(options, keys[role].sl2vl, OPTION_qos_sl2vl), texts);
-		tell(c, &c->max_vls[role],
-		     key_of(options, keys[role].max_vls, OPTION_qos_max_vls), texts);
+		tell(c, &c->max_vls[role], key_of(options, keys[role].max_vls, OPTION_qos_max_vls),
+		     texts);
 	}
 }
 

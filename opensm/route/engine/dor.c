@@ -143,7 +143,7 @@ static void fill(struct dor *dor, const struct fabric *fabric, const struct rout
 	dor->order = order;
 	for (uint32_t sw = 0; sw < graph->n; sw++)
 		order_edges(dor, tried ? tried[sw] : NULL, sw);
-	dor->routing = routing_new(fabric, route_engine_dor.name, ROUTE_SHORTEST);
+	dor->routing = routing_new(fabric, &route_engine_dor, ROUTE_SHORTEST);
 	dor->routing->max_hops = route_most_hops(&dor->plan->order, dor->hops);
 	route_parallel(graph->threads, graph->n, fill_switches, dor);
 	if (is_free_of_loops(dor, fabric))

@@ -470,9 +470,9 @@ static struct load *load_new(const struct fabric *fabric, const struct route_inp
 	load->fabric = fabric;
 	load->input = input;
 	load->graph = route_graph_new(fabric);
-	load->said = routing_new(fabric, route_engine_file.name, route_engine_file.promises);
+	load->said = routing_new(fabric, &route_engine_file, route_engine_file.promises);
 	load->filler = filler;
-	load->routing = routing_new(fabric, route_engine_file.name, route_engine_file.promises);
+	load->routing = routing_new(fabric, &route_engine_file, route_engine_file.promises);
 	load->state = g_malloc(n + 1);
 	load->level = g_new(uint32_t, n + 1);
 	load->queue = g_new(uint32_t, n + 1);
@@ -504,7 +504,7 @@ static struct routing *file_compute(const struct fabric *fabric, const struct ro
 				    "neither lfts_file nor lid_matrix_dump_file is set");
 		return NULL;
 	}
-	filler = route_engine_minhop.compute(fabric, input, error);
+	filler = route_by_hops(&route_engine_minhop, fabric, input, NULL, error);
 	if (!filler)
 		return NULL;
 	load = load_new(fabric, input, filler);

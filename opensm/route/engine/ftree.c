@@ -17,7 +17,7 @@
 #include "complib/hash.h"
 #include "route/fill/shortest.h"
 #include "route/order/orient.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 static GHashTable *set_of(const uint64_t *guids, uint32_t n)
 {

@@ -31,27 +31,22 @@ static uint8_t *minhop_hops(struct route_plan *plan, const struct fabric *fabric
 }
 
 /* Paths of least weight are not those of the fewest hops. */
-static void count_hops(const struct fabric *fabric, const struct route_input *input,
-		       struct routing *routing)
+static void count_hops(struct routing *routing, const struct route_input *input)
 {
 	struct route_verdict verdict;
 
-	route_verify_by(fabric, routing, input, &verdict);
+	route_verify_by(routing->fabric, routing, input, &verdict);
 	routing->max_hops = verdict.max_hops;
 	routing->promises &= ~ROUTE_SHORTEST;
 	route_verdict_clear(&verdict);
 }
 
-static struct routing *minhop_compute(const struct fabric *fabric,
-				      const struct route_input *input, GError **error)
+static void minhop_finish(struct routing *routing, const struct route_input *input)
 {
-	struct routing *routing = route_by_hops(&route_engine_minhop, fabric, input, error);
-
-	if (routing && routing->order)
+	if (routing->order)
 		routing->promises |= ROUTE_DEADLOCK_FREE;
-	if (routing && input->n_weights)
-		count_hops(fabric, input, routing);
-	return routing;
+	if (input->n_weights)
+		count_hops(routing, input);
 }
 
 const struct route_engine route_engine_minhop = {
@@ -60,6 +55,6 @@ const struct route_engine route_engine_minhop = {
 	.promises = ROUTE_SHORTEST,
 	.preferences = true,
 	.ties = true,
-	.compute = minhop_compute,
 	.hops = minhop_hops,
+	.finish = minhop_finish,
 };

@@ -12,6 +12,7 @@
 
 #include "route/fill/shortest.h"
 #include "route/layers/layered.h"
+#include "route/renew/renew.h"
 #include "route/value/lanes.h"
 
 #define GROW_HOP 16	  /* cost of a hop over an idle channel */
@@ -19,7 +20,6 @@
 #define NEW_STEP (3 * GROW_HOP)
 #define BUCKETS 4096 /* a power of two; more than the difference of any two costs in the buckets */
 #define PASSES 2
-#define REGROWN_PART 8 /* one in this many of the paths between switches */
 
 /* ---- paths to one destination after the other on one lane ---- */
 
@@ -334,7 +334,7 @@ static bool keep_all(struct nue *nue)
 		if (!missing[dest])
 			fill(nue, dest);
 	}
-	for (uint32_t dest = 0; all <= n * n / REGROWN_PART && dest < n; dest++) {
+	for (uint32_t dest = 0; all <= n * n / RENEW_REGROWN && dest < n; dest++) {
 		if (!missing[dest])
 			continue;
 		set_costs(nue);
@@ -342,7 +342,7 @@ static bool keep_all(struct nue *nue)
 		nue->escapes += grow_on(nue);
 		fill(nue, dest);
 	}
-	return all <= n * n / REGROWN_PART;
+	return all <= n * n / RENEW_REGROWN;
 }
 
 /* False if the kept paths are of no use. */

@@ -495,7 +495,7 @@ static void make_lanes(struct torus *torus, unsigned int vls)
 
 	lanes->n = vls;
 	lanes->levels = vls >= 8 ? LEVEL : 0;
-	lanes->bare = 0xFFFF & ~(1u | 1u << lanes->levels);
+	lanes->sls_unsafe_for_multicast = 0xFFFF & ~(1u | 1u << lanes->levels);
 	lanes->sls = vls >= 8 ? 0xFFFF : 0xFF;
 	lanes->sm_by_path = true;
 	lanes->level_ends = true;
@@ -669,7 +669,7 @@ static struct routing *torus_2qos_compute(const struct fabric *fabric,
 		return NULL;
 	}
 	torus.graph = graph = route_graph_new(fabric);
-	torus.routing = routing_new(fabric, "torus-2QoS", ROUTE_DEADLOCK_FREE);
+	torus.routing = routing_new(fabric, &route_engine_torus_2qos, ROUTE_DEADLOCK_FREE);
 	if (!init(&torus, error) || !route(&torus, route_data_vls(fabric, input), error))
 		g_clear_pointer(&torus.routing, routing_unref);
 	g_free(torus.sw);

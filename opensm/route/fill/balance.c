@@ -24,7 +24,7 @@
 #include "route/fill/shortest.h"
 #include "route/graph/columns.h"
 #include "route/graph/flows.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 #define HOST_FLOW 16 /* flow of a host; that of a switch itself is 1 */
 #define ROUNDS 2
@@ -387,7 +387,7 @@ void route_balance_fill(const struct route_plan *plan, const struct fabric *fabr
 	route_all(threads, n, load);
 	route_columns_fill(&columns, graph, routing);
 	route_columns_clear(&columns);
-	routing->home->peak = peak_of(load, graph->n_links);
+	routing->base->peak = peak_of(load, graph->n_links);
 	for (unsigned int i = 0; i < n; i++)
 		balance_free(threads[i]);
 	route_channels_free(channels);

@@ -7,7 +7,7 @@
 
 #include "route/fill/ties.h"
 #include "route/order/orient.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 uint16_t route_most_hops(const struct route_order *order, const uint8_t *hops)
 {
@@ -26,15 +26,15 @@ uint16_t route_most_hops(const struct route_order *order, const uint8_t *hops)
 /* By the rules of the engine, or up and down in the given order, if that is suitable. */
 static uint8_t *find_hops(const struct route_engine *engine, struct route_plan *plan,
 			  const struct fabric *fabric, const struct route_input *input,
-			  uint8_t *next, GError **error)
+			  const uint32_t *place, uint8_t *next, GError **error)
 {
 	struct route_order *order = &plan->order;
 	uint32_t n = plan->graph->n;
 	uint8_t *hops;
 
-	if (!input->order)
+	if (!place)
 		return engine->hops(plan, fabric, input, next, error);
-	route_orient_by(order, g_memdup2(input->order, n * sizeof(*input->order)));
+	route_orient_by(order, g_memdup2(place, n * sizeof(*place)));
 	hops = route_hops_or_error(order, next, error);
 	if (hops && !(engine->promises & ROUTE_DEADLOCK_FREE) &&
 	    !route_reaches(plan->graph, fabric, hops, NULL)) {
@@ -46,7 +46,8 @@ static uint8_t *find_hops(const struct route_engine *engine, struct route_plan *
 }
 
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
-			      const struct route_input *input, GError **error)
+			      const struct route_input *input, const uint32_t *order,
+			      GError **error)
 {
 	static const struct route_input nothing = {0};
 	uint32_t n = fabric->n_switches;
@@ -61,9 +62,9 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	route_plan_init(&plan, fabric);
 	plan.graph->threads = input->threads;
 	plan.order.connect_roots = input->connect_roots && engine->promises & ROUTE_DEADLOCK_FREE;
-	hops = find_hops(engine, &plan, fabric, input, next, error);
+	hops = find_hops(engine, &plan, fabric, input, order, next, error);
 	if (hops) {
-		routing = routing_new_unset(fabric, engine->name, engine->promises);
+		routing = routing_new_unset(fabric, engine, engine->promises);
 		routing->max_hops = route_most_hops(&plan.order, hops);
 		routing->note = g_strdup(plan.order.note);
 		if (engine->preferences)
@@ -77,7 +78,9 @@ struct routing *route_by_hops(const struct route_engine *engine, const struct fa
 	}
 	if (routing) {
 		route_note_ties(routing, &plan, hops);
-		routing_settle(routing, &plan, hops);
+		routing_make_repairable(routing, &plan, hops);
+		if (engine->finish)
+			engine->finish(routing, input);
 	} else {
 		g_free(hops);
 		route_plan_clear(&plan);

@@ -56,9 +56,10 @@ const struct route_port_order **route_port_orders(const struct fabric *fabric,
 /* Place of a port in such an order: ports that are not listed, or without an order, come last. */
 uint32_t route_port_place(const struct route_port_order *order, uint8_t port);
 
-/* The whole computation of an engine with hops. */
+/* The whole computation of an engine with hops; order: as for route_compute_in_order(). */
 struct routing *route_by_hops(const struct route_engine *engine, const struct fabric *fabric,
-			      const struct route_input *input, GError **error);
+			      const struct route_input *input, const uint32_t *order,
+			      GError **error);
 
 /*
  * route_hops_all() by the weights of the input: gives them to the order unless all are 1, removes

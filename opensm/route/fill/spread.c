@@ -21,8 +21,8 @@
 #include "route/fill/shortest.h"
 #include "route/graph/flows.h"
 #include "route/graph/parallel.h"
+#include "route/renew/renew.h"
 
-#define MUCH_MORE 8 /* one part in this many more */
 #define BATCHES 64  /* if there are at least two switches for each */
 
 /* Kinds of endports, each spread by itself; KIND_OTHER last, with the loads of all. */
@@ -378,7 +378,7 @@ static void keep_all(struct spreader *spreader, uint64_t *load)
 	for (int later = 0; later < 2; later++)
 		for (uint32_t sw = 0; sw < layered->graph->n; sw++)
 			keep_switch(spreader, sw, later);
-	spreader->limit = before + before / MUCH_MORE;
+	spreader->limit = before + before / RENEW_RELIEVED;
 	for (uint32_t sw = 0; layered->relieve && sw < layered->graph->n; sw++)
 		relieve(spreader, sw);
 	g_free(loads.changes);
@@ -475,15 +475,20 @@ static void find_repeats(const struct route_graph *graph, const struct layered_w
 	}
 }
 
-/* Looks for dimensions once, if that is asked; false if LIDs are not spread this way. */
-static bool prepare_way(struct layered *layered, enum spread_by by)
+/* Searches for dimensions once, if a way to spread needs them. */
+static void look_for_dimensions(struct layered *layered, unsigned int ways)
 {
-	if (by != SPREAD_DIMENSIONS)
-		return by == SPREAD_LIDS || !layered->kept;
-	if (!layered->has_looked)
-		layered->dimension = route_dimensions(layered->graph);
+	if (layered->has_looked || !(ways >> SPREAD_DIMENSIONS & 1))
+		return;
+	layered->dimension = route_dimensions(layered->graph);
 	layered->has_looked = true;
-	return layered->dimension;
+}
+
+static bool is_way(const struct layered *layered, enum spread_by by)
+{
+	if (by == SPREAD_DIMENSIONS)
+		return layered->dimension;
+	return by == SPREAD_LIDS || !layered->kept;
 }
 
 /* LID by LID, except on trees: there, by index, those of a leaf take all ways up in turn. */
@@ -539,8 +544,10 @@ static void spread_all(struct layered *layered, unsigned int ways)
 	struct spread spreads[SPREAD_WAYS];
 	uint32_t n = 0;
 
+	look_for_dimensions(layered, ways);
 	for (enum spread_by by = 0; by < SPREAD_WAYS; by++) {
-		if (!(ways >> by & 1) || layered->ways[by].is_spread || !prepare_way(layered, by))
+		if (!(ways >> by & 1) || layered->ways[by].is_spread ||
+		    !is_way(layered, by))
 			continue;
 		layered_turn_to(layered, by);
 		layered->way->is_spread = true;

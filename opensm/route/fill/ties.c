@@ -5,7 +5,7 @@
 
 #include "complib/hash.h"
 #include "route/graph/flows.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 /* A cable has the ties of both its ends: tied[port of the fabric]. */
 static void mark_links(struct route_wishes *wishes, const struct fabric *fabric,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "route/graph/parallel.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 #define TILE 64 /* switches: small enough that their tables stay in the cache */
 

@@ -6,7 +6,7 @@
 
 #include "route/fill/ties.h"
 #include "route/graph/parallel.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 void route_flows_init(struct route_flows *flows, const struct route_plan *plan,
 		      const struct route_channels *channels, const uint8_t *hops)
@@ -210,12 +210,12 @@ struct sum {
 static void add_leaves(void *arg, uint32_t first, uint32_t last)
 {
 	struct sum *sum = arg;
-	const struct route_plan *plan = &sum->routing->trace->plan;
+	const struct route_plan *plan = &sum->routing->repair_state->plan;
 	const struct route_graph *graph = plan->graph;
 	g_autofree uint64_t *load = g_new0(uint64_t, graph->n_links + 1);
 	struct route_flows flows;
 
-	route_flows_init(&flows, plan, NULL, sum->routing->trace->hops);
+	route_flows_init(&flows, plan, NULL, sum->routing->repair_state->hops);
 	for (uint32_t t = graph->first_target[first]; t < graph->first_target[last]; t++) {
 		if (plan->wishes.of[t].ignored)
 			continue;
@@ -231,7 +231,7 @@ static void add_leaves(void *arg, uint32_t first, uint32_t last)
 
 uint64_t *routing_loads(const struct routing *routing, unsigned int threads)
 {
-	const struct route_graph *graph = routing->trace->plan.graph;
+	const struct route_graph *graph = routing->repair_state->plan.graph;
 	struct sum sum = {.routing = routing, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 	sum.load = g_new0(uint64_t, graph->n_links + 1);
@@ -252,5 +252,5 @@ uint64_t routing_peak(const struct routing *routing, unsigned int threads)
 {
 	g_autofree uint64_t *load = routing_loads(routing, threads);
 
-	return route_greatest(routing->trace->plan.graph, load);
+	return route_greatest(routing->repair_state->plan.graph, load);
 }

@@ -68,8 +68,10 @@ void route_flows_send(struct route_flows *flows, const struct routing *routing, 
 void route_flows_load(const struct route_flows *flows, const struct routing *routing,
 		      uint32_t target, bool in, uint64_t *load);
 
-/* [link]: load in a routing that has a trace, all hosts sending to all by demand. g_free it. */
+/* [link]: load in a routing that can be repaired, all hosts sending to all by demand. g_free it. */
 uint64_t *routing_loads(const struct routing *routing, unsigned int threads);
+/* The load of the busiest link in such a routing. */
+uint64_t routing_peak(const struct routing *routing, unsigned int threads);
 /* Load of the busiest link. */
 uint64_t route_greatest(const struct route_graph *graph, const uint64_t *load);
 

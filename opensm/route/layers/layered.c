@@ -4,7 +4,7 @@
 #include "route/fill/shortest.h"
 #include "route/fill/ties.h"
 #include "route/graph/throttled.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 /* How many pairs of switches have no SL because their hosts send each other nothing. */
 static uint64_t count_idle(const struct layered *layered, const struct route_lanes *lanes)
@@ -65,7 +65,7 @@ void layered_turn_to(struct layered *layered, enum spread_by by)
 
 	if (way->routing)
 		return;
-	way->routing = routing_new_unset(layered->fabric, engine->name, engine->promises);
+	way->routing = routing_new_unset(layered->fabric, engine, engine->promises);
 	way->routing->max_hops = route_most_hops(&layered->plan.order, layered->hops);
 	route_columns_init(&way->columns, layered->channels, layered->graph->n, way->routing->top);
 	way->repeats = g_new0(bool, way->routing->top + 1);
@@ -126,8 +126,8 @@ static struct routing *compute(struct layered *layered, GError **error)
 	return routing;
 }
 
-static struct routing *compute_anew(const struct route_engine *engine, const struct fabric *fabric,
-				    const struct route_input *input, GError **error)
+struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
+				const struct route_input *input, GError **error)
 {
 	struct layered layered = {.engine = engine, .fabric = fabric, .input = input};
 	struct layered even = layered;
@@ -142,58 +142,15 @@ static struct routing *compute_anew(const struct route_engine *engine, const str
 	return routing;
 }
 
-/* With the good parts of old tables; NULL if they cannot be kept. */
-static struct routing *compute_kept(const struct route_engine *engine, const struct fabric *fabric,
-				    const struct route_input *input)
+struct routing *layered_compute_kept(const struct route_engine *engine, const struct fabric *fabric,
+				     const struct route_input *input,
+				     const struct route_kept kept[KEPT_TABLES], bool relieve)
 {
-	struct routing *base = input->old->layered.base, *routing = NULL;
-	struct route_kept kept[KEPT_TABLES];
+	struct layered layered = {.engine = engine,
+				  .fabric = fabric,
+				  .input = input,
+				  .kept = kept,
+				  .relieve = relieve};
 
-	base = routing_ref(base ? base : (struct routing *)input->old);
-	kept[0] = (struct route_kept){base, route_places(fabric, base->fabric)};
-	kept[1] = (struct route_kept){input->old, route_places(fabric, input->old->fabric)};
-	for (int all = base->maker != NULL; !routing && all < 2; all++) {
-		struct layered layered = {.engine = engine,
-					  .fabric = fabric,
-					  .input = input,
-					  .kept = kept,
-					  .relieve = !all};
-
-		routing = compute(&layered, NULL);
-	}
-	for (unsigned int i = 0; i < KEPT_TABLES; i++)
-		g_free(kept[i].row);
-	if (routing)
-		routing->layered.base = base;
-	else
-		routing_unref(base);
-	return routing;
-}
-
-/* Whether the busiest channel carries over a quarter more than in other tables. */
-static bool is_busier(const struct routing *routing, const struct routing *other)
-{
-	return routing->layered.busiest > other->layered.busiest + other->layered.busiest / 4;
-}
-
-struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
-				const struct route_input *input, GError **error)
-{
-	struct routing *kept = NULL, *routing;
-
-	if (input->old)
-		kept = compute_kept(engine, fabric, input);
-	if (kept && kept->layered.n_channels <= kept->layered.base->layered.n_channels &&
-	    !is_busier(kept, kept->layered.base))
-		return kept; /* no cable is new */
-	routing = compute_anew(engine, fabric, input, kept ? NULL : error);
-	if (!kept || (routing && is_busier(kept, routing))) {
-		routing_unref(kept);
-		return routing;
-	}
-	routing_unref(routing);
-	/* what switches held at the start is not a state to return to */
-	if (kept->layered.base->maker)
-		g_clear_pointer(&kept->layered.base, routing_unref);
-	return kept;
+	return compute(&layered, NULL);
 }

@@ -87,16 +87,18 @@ struct layered {
  * The routing of a layered engine, whose route() makes tables and lanes. NULL and error if that
  * fails, or if some path is too long. Tables for a demand can take more lanes than tables for all
  * hosts sending to all: if there are not enough for the former, the engine is asked for the latter.
- *
- * If there are old tables it is first asked to keep their good parts: each LID that still leads
- * nearer, and the SL of each pair of switches. Otherwise one lost cable would change all paths, and
- * SLs that hosts have used since they asked for a path; and more lanes might be needed than there
- * are. The result is used unless its busiest channel carries over a quarter more than in newly
- * computed tables; these are made only if it does so compared with the kept tables, or if there are
- * new cables. If the fabric returns to an earlier state, so do the tables.
  */
 struct routing *layered_compute(const struct route_engine *engine, const struct fabric *fabric,
 				const struct route_input *input, GError **error);
+
+/*
+ * layered_compute() that keeps the good parts of earlier tables (renew/keep_layers.c): newly
+ * computed ones, and the previous ones. NULL if it cannot. relieve: not LIDs that load some channel
+ * far more than the busiest one of the former.
+ */
+struct routing *layered_compute_kept(const struct route_engine *engine, const struct fabric *fabric,
+				     const struct route_input *input,
+				     const struct route_kept kept[KEPT_TABLES], bool relieve);
 
 /* Makes the tables of a way the current ones; they are empty at first. */
 void layered_turn_to(struct layered *layered, enum spread_by by);

@@ -26,7 +26,7 @@ struct layers {
 	struct acyclic *layer[LANES_MAX];
 	uint8_t first;	      /* VL of paths */
 	unsigned int n, have; /* lanes in use; lanes that cables have, from the first on */
-	uint32_t bare;	      /* bits of the lanes without the trunk */
+	uint32_t lanes_without_trunk; /* bits */
 	unsigned int most;    /* limit of the count */
 	enum pair_kind kind;	      /* of the current pairs */
 	const struct route_kept *at;  /* tables whose lanes are currently kept */
@@ -95,17 +95,19 @@ static struct acyclic *note_all(const struct layered *layered, bool few)
 	return noting.lane;
 }
 
-/* Whether one lane suffices for all paths, and for the trunk if one is wanted. */
-static bool is_one(struct layered *layered)
+/*
+ * Finds out, once, whether one lane suffices for all paths, and for the trunk if one is wanted, and
+ * then the trunk too.
+ */
+static void examine_way(struct layered *layered)
 {
 	struct layered_way *way = layered->way;
 
 	if (way->all)
-		return way->is_one;
+		return;
 	layered_find_trunk(layered, true);
 	way->all = note_all(layered, false);
 	way->is_one = acyclic_sort(way->all) && layered_take_trunk(layered, way->all);
-	return way->is_one;
 }
 
 /* ---- lanes ---- */
@@ -120,7 +122,7 @@ static void begin_lanes(struct layers *layers)
 		lanes->vl[sl] = sl % layers->layered->vls;
 	layers->lanes = lanes;
 	layers->n = 0;
-	layers->bare = 0;
+	layers->lanes_without_trunk = 0;
 }
 
 static void free_lanes(struct layers *layers)
@@ -131,12 +133,12 @@ static void free_lanes(struct layers *layers)
 }
 
 /* Whether a lane had no trunk in the previous tables, which are kept. */
-static bool was_bare(const struct layers *layers, unsigned int lane)
+static bool had_no_trunk(const struct layers *layers, unsigned int lane)
 {
 	const struct route_kept *kept = layers->layered->kept;
 	const struct route_lanes *lanes = kept ? kept[KEPT_TABLES - 1].routing->lanes : NULL;
 
-	return lanes && lanes->bare >> (layers->first + lane) & 1;
+	return lanes && lanes->sls_unsafe_for_multicast >> (layers->first + lane) & 1;
 }
 
 /* Opens a lane with the trunk; or with the current pair, if that closes a loop with the trunk. */
@@ -145,20 +147,20 @@ static void open_lane(struct layers *layers, unsigned int lane)
 	const struct route_channels *channels = layers->layered->channels;
 	const struct layered_way *way = layers->layered->way;
 	const struct layered_pair *pair = layers->pair;
-	struct acyclic **layer = &layers->layer[lane], *bare;
+	struct acyclic **layer = &layers->layer[lane], *without;
 
 	*layer = acyclic_new(channels);
 	layered_take_trunk(layers->layered, *layer);
 	if (!way->trunk || lane == 0 ||
-	    (!was_bare(layers, lane) && acyclic_add(*layer, pair->steps, pair->n)))
+	    (!had_no_trunk(layers, lane) && acyclic_add(*layer, pair->steps, pair->n)))
 		return;
-	bare = acyclic_new(channels);
-	if (acyclic_add(bare, pair->steps, pair->n)) {
-		layers->bare |= 1u << lane;
+	without = acyclic_new(channels);
+	if (acyclic_add(without, pair->steps, pair->n)) {
+		layers->lanes_without_trunk |= 1u << lane;
 		acyclic_free(*layer);
-		*layer = g_steal_pointer(&bare);
+		*layer = g_steal_pointer(&without);
 	}
-	acyclic_free(bare);
+	acyclic_free(without);
 }
 
 /* Gives the current pair a lane, which may be known to have all its steps; false if it cannot. */
@@ -323,7 +325,8 @@ static void assign(struct layers *layers)
 	bool keeps_lanes = kept && (kept[0].routing->lanes || kept[1].routing->lanes);
 	uint32_t n = layers->lanes->n_switches;
 
-	if (!is_one(layers->layered) || keeps_lanes) {
+	examine_way(layers->layered);
+	if (!layers->layered->way->is_one || keeps_lanes) {
 		assign_pairs(layers);
 		return;
 	}
@@ -345,19 +348,19 @@ static bool fits(const struct layers *layers, GError **error)
 }
 
 /* Notes which SLs are for lanes that have no room for multicast. */
-static void note_bare(const struct layers *layers, struct routing *routing)
+static void note_unsafe_sls(const struct layers *layers, struct routing *routing)
 {
 	struct route_lanes *lanes = routing->lanes;
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++) {
 		if (lanes->vl[sl] < lanes->first ||
-		    !(layers->bare >> (lanes->vl[sl] - lanes->first) & 1))
+		    !(layers->lanes_without_trunk >> (lanes->vl[sl] - lanes->first) & 1))
 			continue;
-		lanes->bare |= 1u << sl;
+		lanes->sls_unsafe_for_multicast |= 1u << sl;
 		g_string_append_printf(text, " %u", sl);
 	}
-	if (lanes->bare)
+	if (lanes->sls_unsafe_for_multicast)
 		routing_note(routing,
 			     "multicast groups with one of the SLs%s may close credit loops",
 			     text->str);
@@ -371,16 +374,19 @@ static void finish(struct layers *layers)
 	layered_put_lanes(layers->layered, &layers->lanes, layers->n <= 1 && !layers->first,
 			  layers->left_out);
 	if (routing->lanes)
-		note_bare(layers, routing);
+		note_unsafe_sls(layers, routing);
 }
 
 bool layered_assign_one(struct layered *layered)
 {
 	/* Paths to one LID of each switch show a loop sooner. */
 	struct acyclic *few = layered->way->all ? NULL : note_all(layered, true);
-	bool good = (!few || acyclic_sort(few)) && is_one(layered);
+	bool good = !few || acyclic_sort(few);
 
 	acyclic_free(few);
+	if (good)
+		examine_way(layered);
+	good = good && layered->way->is_one;
 	if (good)
 		layered->way->routing->promises |= ROUTE_DEADLOCK_FREE;
 	return good;

@@ -40,31 +40,27 @@ static void join(uint32_t *class, uint32_t a, uint32_t b)
 	class[MAX(a, b)] = MIN(a, b);
 }
 
+/*
+ * The edge that leads from across b to where `edge`, which begins across a, leads: with edges a and
+ * b of a switch these close a square. FABRIC_NONE: they do not.
+ */
+static uint32_t closing_edge(const struct mesh *mesh, uint32_t sw, uint32_t b,
+			     const struct route_edge *edge)
+{
+	const struct route_graph *graph = mesh->graph;
+
+	return edge->to == sw ? FABRIC_NONE : route_edge_to(graph, graph->edges[b].to, edge->to);
+}
+
 /* Whether two edges of a switch are sides of a square. */
-static bool is_square(const struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
+static bool is_corner(const struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
 {
 	const struct route_graph *graph = mesh->graph;
 
 	route_each_edge (graph, graph->edges[a].to, edge)
-		if (edge->to != sw &&
-		    route_edge_to(graph, graph->edges[b].to, edge->to) != FABRIC_NONE)
+		if (closing_edge(mesh, sw, b, edge) != FABRIC_NONE)
 			return true;
 	return false;
-}
-
-/* Joins opposite sides of each square with these two edges of a switch. */
-static void join_sides(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
-{
-	const struct route_graph *graph = mesh->graph;
-
-	route_each_edge (graph, graph->edges[a].to, edge) {
-		uint32_t last = route_edge_to(graph, graph->edges[b].to, edge->to);
-
-		if (edge->to == sw || last == FABRIC_NONE)
-			continue;
-		join(mesh->class, a, last);
-		join(mesh->class, b, edge - graph->edges);
-	}
 }
 
 typedef void corner_fn(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b);
@@ -80,13 +76,28 @@ static void each_corner(struct mesh *mesh, corner_fn *call)
 				call(mesh, sw, a, b);
 }
 
+/* Joins opposite sides of all squares of which two edges of a switch are sides. */
+static void join_sides(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
+{
+	const struct route_graph *graph = mesh->graph;
+
+	route_each_edge (graph, graph->edges[a].to, edge) {
+		uint32_t last = closing_edge(mesh, sw, b, edge);
+
+		if (last == FABRIC_NONE)
+			continue;
+		join(mesh->class, a, last);
+		join(mesh->class, b, edge - graph->edges);
+	}
+}
+
 static void vote(struct mesh *mesh, uint32_t sw, uint32_t a, uint32_t b)
 {
 	uint32_t x = mesh->index[class_of(mesh->class, a)];
 	uint32_t y = mesh->index[class_of(mesh->class, b)];
 
 	mesh->straight[(size_t)MIN(x, y) * mesh->n + MAX(x, y)] +=
-		is_square(mesh, sw, a, b) ? -1 : 1;
+		is_corner(mesh, sw, a, b) ? -1 : 1;
 }
 
 /* Joins both directions of a cable, and opposite sides of squares. */

@@ -12,7 +12,7 @@
 
 #include "route/graph/parallel.h"
 #include "route/order/tree.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 /* One switch while its table is filled. */
 struct row {

@@ -272,9 +272,9 @@ static uint16_t trunk_kinds(const struct dependency *found)
 	uint16_t vls = 0;
 
 	if (!lanes || found->verify->turns)
-		return lanes ? ~lanes->bare : 1;
+		return lanes ? ~lanes->sls_unsafe_for_multicast : 1;
 	for (unsigned int sl = 0; sl < ROUTE_SLS; sl++)
-		vls |= !(lanes->bare >> sl & 1) << lanes->vl[sl];
+		vls |= !(lanes->sls_unsafe_for_multicast >> sl & 1) << lanes->vl[sl];
 	return vls & dependency_vls(found);
 }
 

@@ -2,40 +2,40 @@
 /*
  * From the state of a routing to that of a changed fabric.
  *
- * The fabric must be a part of the one for which the tables were last fully computed (home), except
- * for a few LIDs. Then every switch has its place in the order of that time. Distances are searched
- * again, in that order; the result is which destinations have other distances than before.
+ * The fabric must be a part of the one for which the tables were last fully computed (the base),
+ * except for a few LIDs. Then every switch has its place in the order of that time. Distances are
+ * searched again, in that order; the result is which destinations have other distances than before.
  */
 #include "route/renew/change.h"
 
 #include <string.h>
 
 #include "route/order/orient.h"
-
-#define STRANGERS_MAX 32 /* one LID in this many may be new, or elsewhere than at home */
-#define TOUCHED_MAX 6 /* one switch in this many may have changed cables */
-#define TOUCHED_MIN 16 /* or this many in total */
+#include "route/renew/renew.h"
 
 /* ---- the same switches, cables and LIDs ---- */
 
-/* Whether a switch has only cables that it had at home. If it lacks one, home is not whole. */
-static bool has_no_other_cables(struct route_change *change, uint32_t sw)
+/*
+ * False if a switch has a cable that it does not have in the base fabric. If it lacks one, that is
+ * not whole.
+ */
+static bool compare_cables(struct route_change *change, uint32_t sw)
 {
-	const struct fabric *fabric = change->fabric, *home = change->old->home->fabric;
+	const struct fabric *fabric = change->fabric, *base = change->old->base->fabric;
 	const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
-	const struct fabric_node *at_home = &home->nodes[home->switches[change->row[sw]].node];
+	const struct fabric_node *before = &base->nodes[base->switches[change->row[sw]].node];
 
-	if (node->num_ports != at_home->num_ports)
+	if (node->num_ports != before->num_ports)
 		return false;
 	for (unsigned int num = 1; num <= node->num_ports; num++) {
 		const struct fabric_port *is = &fabric->ports[node->first_port + num];
-		const struct fabric_port *was = &home->ports[at_home->first_port + num];
+		const struct fabric_port *was = &base->ports[before->first_port + num];
 		uint32_t to = route_switch_across(fabric, node->first_port + num);
-		uint32_t from = route_switch_across(home, at_home->first_port + num);
+		uint32_t from = route_switch_across(base, before->first_port + num);
 
 		if (to != FABRIC_NONE &&
 		    (from == FABRIC_NONE || change->row[to] != from ||
-		     fabric->ports[is->peer].num != home->ports[was->peer].num))
+		     fabric->ports[is->peer].num != base->ports[was->peer].num))
 			return false;
 		change->whole &= from == FABRIC_NONE || is->peer != FABRIC_NONE;
 	}
@@ -43,63 +43,63 @@ static bool has_no_other_cables(struct route_change *change, uint32_t sw)
 }
 
 /* A port without a cable, of a host seen through another port, does not count: it is nowhere. */
-static bool is_stranger(const struct route_change *change, uint16_t lid)
+static bool is_new_lid(const struct route_change *change, uint16_t lid)
 {
-	const struct fabric *fabric = change->fabric, *home = change->old->home->fabric;
-	uint32_t port = fabric->lid_port[lid], at_home = home->lid_port[lid];
-	uint8_t exit, exit_at_home = 0;
+	const struct fabric *fabric = change->fabric, *base = change->old->base->fabric;
+	uint32_t port = fabric->lid_port[lid], before = base->lid_port[lid];
+	uint8_t exit, exit_before = 0;
 	uint32_t leaf = fabric_leaf(fabric, port, &exit);
 
-	if (at_home == FABRIC_NONE || home->ports[at_home].guid != fabric->ports[port].guid)
+	if (before == FABRIC_NONE || base->ports[before].guid != fabric->ports[port].guid)
 		return true;
 	return leaf != FABRIC_NONE &&
-	       (change->row[leaf] != fabric_leaf(home, at_home, &exit_at_home) ||
-		exit != exit_at_home);
+	       (change->row[leaf] != fabric_leaf(base, before, &exit_before) ||
+		exit != exit_before);
 }
 
-static bool are_few_strangers(const struct route_change *change)
+static bool are_few_new_lids(const struct route_change *change)
 {
-	uint32_t n_lids = 0, strangers = 0;
+	uint32_t n_lids = 0, n_new = 0;
 
 	for (uint32_t lid = 1; lid <= change->fabric->max_lid; lid++) {
 		if (change->fabric->lid_port[lid] == FABRIC_NONE)
 			continue;
 		n_lids++;
-		strangers += is_stranger(change, lid);
+		n_new += is_new_lid(change, lid);
 	}
-	return strangers <= n_lids / STRANGERS_MAX;
+	return n_new <= n_lids / RENEW_NEW_LIDS;
 }
 
-/* Whether the fabric has few LIDs, and no cables, that home does not have in the same place. */
-static bool is_part_of_home(struct route_change *change)
+/* False if the fabric has a cable or more than a few LIDs that the base has not in that place. */
+static bool compare_with_base(struct route_change *change)
 {
-	change->whole = change->n == change->old->home->fabric->n_switches;
+	change->whole = change->n == change->old->base->fabric->n_switches;
 	for (uint32_t sw = 0; sw < change->n; sw++)
-		if (change->row[sw] == FABRIC_NONE || !has_no_other_cables(change, sw))
+		if (change->row[sw] == FABRIC_NONE || !compare_cables(change, sw))
 			return false;
 	return change->fabric->max_lid / ROUTE_BLOCK < change->old->n_blocks &&
-	       are_few_strangers(change);
+	       are_few_new_lids(change);
 }
 
 /* ---- the new graph, and the known hops ---- */
 
 /* Places of the present switches, without gaps. */
-static void orient_as_home(struct route_change *change)
+static void orient_as_base(struct route_change *change)
 {
-	const struct route_home *home = change->old->home;
-	uint32_t *order = g_new(uint32_t, change->n + 1), n = 0, n_home = home->fabric->n_switches;
-	g_autofree uint32_t *at = g_new(uint32_t, n_home + 1);
+	const struct route_base *base = change->old->base;
+	uint32_t *order = g_new(uint32_t, change->n + 1), n = 0, n_base = base->fabric->n_switches;
+	g_autofree uint32_t *at = g_new(uint32_t, n_base + 1);
 
-	memset(at, 0xFF, n_home * sizeof(*at));
+	memset(at, 0xFF, n_base * sizeof(*at));
 	for (uint32_t sw = 0; sw < change->n; sw++)
-		at[home->order[change->row[sw]]] = sw;
-	for (uint32_t place = 0; place < n_home; place++)
+		at[base->order[change->row[sw]]] = sw;
+	for (uint32_t place = 0; place < n_base; place++)
 		if (at[place] != FABRIC_NONE)
 			order[at[place]] = n++;
 	route_orient_by(&change->plan.order, order);
-	change->plan.order.connect_roots = change->old->trace->plan.order.connect_roots;
+	change->plan.order.connect_roots = change->old->repair_state->plan.order.connect_roots;
 	route_join_tops(&change->plan.order);
-	change->plan.order.open = change->old->trace->plan.order.open;
+	change->plan.order.open = change->old->repair_state->plan.order.open;
 }
 
 /* ---- differences ---- */
@@ -107,8 +107,9 @@ static void orient_as_home(struct route_change *change)
 /* Whether an edge still has the same links and direction, and is still closed or not. */
 static bool is_same_edge(const struct route_change *change, uint32_t was, uint32_t is)
 {
-	const struct route_graph *old = change->old->trace->plan.graph, *graph = change->graph;
-	const struct route_order *before = &change->old->trace->plan.order;
+	const struct route_graph *old = change->old->repair_state->plan.graph;
+	const struct route_graph *graph = change->graph;
+	const struct route_order *before = &change->old->repair_state->plan.order;
 	const struct route_order *order = &change->plan.order;
 	const struct route_edge *a = &old->edges[was], *b = &graph->edges[is];
 
@@ -122,7 +123,8 @@ static bool is_same_edge(const struct route_change *change, uint32_t was, uint32
 /* Whether the edges of a switch have changed; they are in the order of their ports. */
 static bool is_touched(const struct route_change *change, uint32_t sw)
 {
-	const struct route_graph *old = change->old->trace->plan.graph, *graph = change->graph;
+	const struct route_graph *old = change->old->repair_state->plan.graph;
+	const struct route_graph *graph = change->graph;
 	uint32_t before = change->before[sw];
 
 	if (before == FABRIC_NONE || route_degree(old, before) != route_degree(graph, sw))
@@ -141,7 +143,7 @@ static bool is_touched(const struct route_change *change, uint32_t sw)
 /* Destinations whose distance from some switch has changed, and pairs now without a path. */
 static void compare_hops(struct route_change *change)
 {
-	const uint8_t *old = change->old->trace->hops;
+	const uint8_t *old = change->old->repair_state->hops;
 	size_t n_before = change->old->n_switches;
 	g_autofree uint32_t *part = route_parts(change->graph, NULL);
 
@@ -165,9 +167,10 @@ static void compare_hops(struct route_change *change)
  */
 static bool is_another(const struct route_change *change, uint32_t sw)
 {
-	const struct route_graph *graph = change->graph, *old = change->old->trace->plan.graph;
+	const struct route_graph *graph = change->graph;
+	const struct route_graph *old = change->old->repair_state->plan.graph;
 	const struct route_order *order = &change->plan.order;
-	const struct route_order *old_order = &change->old->trace->plan.order;
+	const struct route_order *old_order = &change->old->repair_state->plan.order;
 	uint32_t before = change->before[sw];
 
 	return before == FABRIC_NONE || graph->own_lid[sw] != old->own_lid[before] ||
@@ -203,13 +206,14 @@ static void find_hops(struct route_change *change, unsigned int threads)
 	route_plan_init(&change->plan, change->fabric);
 	change->graph = change->plan.graph;
 	change->graph->threads = threads;
-	if (change->old->home->order)
-		orient_as_home(change);
+	if (change->old->base->order)
+		orient_as_base(change);
 	for (uint32_t sw = 0; sw < change->n; sw++) {
 		change->touched[sw] = is_touched(change, sw);
 		change->n_touched += change->touched[sw];
 	}
-	if (change->n_touched <= MAX(change->n / TOUCHED_MAX, TOUCHED_MIN))
+	if (change->n_touched <=
+	    MAX(change->n / RENEW_CHANGED_SWITCHES, RENEW_CHANGED_SWITCHES_MIN))
 		change->hops = route_hops_all(&change->plan.order, NULL);
 }
 
@@ -222,12 +226,12 @@ struct route_change *route_change_new(const struct fabric *fabric, unsigned int 
 	change->fabric = fabric;
 	change->old = old;
 	change->n = n;
-	change->row = route_places(fabric, old->home->fabric);
+	change->row = route_places(fabric, old->base->fabric);
 	change->before = route_places(fabric, old->fabric);
 	change->touched = g_new0(bool, n + 1);
 	change->anew = g_new0(bool, n + 1);
 	change->dests = g_new(uint32_t, n + 1);
-	if (is_part_of_home(change))
+	if (compare_with_base(change))
 		find_hops(change, threads);
 	if (!change->hops) {
 		route_change_free(change);

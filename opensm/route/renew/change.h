@@ -3,18 +3,18 @@
 #ifndef ROUTE_RENEW_CHANGE_H
 #define ROUTE_RENEW_CHANGE_H
 
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 struct route_change {
 	const struct fabric *fabric;
 	const struct routing *old;
 	uint32_t n;	   /* switches */
-	uint32_t *row;	   /* [switch]: its row in home */
+	uint32_t *row;	   /* [switch]: its row in the base tables */
 	uint32_t *before;  /* [switch]: its index in old; FABRIC_NONE: it came back */
 	struct route_plan plan;	   /* for the fabric as it is now */
 	struct route_graph *graph; /* of the plan */
 	uint8_t *hops;		   /* in the new graph */
-	bool whole;	   /* all switches and cables of home are present */
+	bool whole;	   /* all switches and cables of the base fabric are present */
 	/* Some switch has lost its path to another, though cables connect them: with another leaf
 	 * at the top (single_top.c) there might be a path. */
 	bool loses_pairs;

@@ -7,13 +7,12 @@
  * with it stays within the limit; else it takes the path whose busiest cable carries least, but not
  * one that another LID of the same port takes.
  *
- * The limit comes from the tables at home: the load of the busiest cable there, relative to the
+ * The limit comes from the base tables: the load of the busiest cable there, relative to the
  * mean. If that cannot be reached, the reason may be the damage, or the repair: sticky.c finds out.
  */
 #include "route/graph/flows.h"
-#include "route/renew/trace.h"
-
-#define ROUNDS 3
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 
 struct rebalance {
 	struct routing *routing;
@@ -123,20 +122,20 @@ static void take_turn(struct rebalance *rebalance)
 	}
 }
 
-/* The load of the busiest link if it were as at home. */
+/* The load of the busiest link if it were as in the base tables. */
 static uint64_t expected_peak(const struct rebalance *rebalance)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t link = 0; link < rebalance->graph->n_links; link++)
 		sum += rebalance->load[link];
-	return rebalance->routing->home->peak * (double)sum / rebalance->graph->n_links;
+	return rebalance->routing->base->peak * (double)sum / rebalance->graph->n_links;
 }
 
 void route_rebalance(struct routing *routing, uint64_t limit)
 {
-	struct route_trace *trace = routing->trace;
-	const struct route_graph *graph = trace->plan.graph;
+	struct route_repair_state *state = routing->repair_state;
+	const struct route_graph *graph = state->plan.graph;
 	g_autofree uint64_t *load = routing_loads(routing, graph->threads);
 	g_autofree uint64_t *ahead = g_new0(uint64_t, graph->n + 1);
 	struct rebalance rebalance = {
@@ -146,12 +145,14 @@ void route_rebalance(struct routing *routing, uint64_t limit)
 	if (!graph->n_links)
 		return;
 	expected = expected_peak(&rebalance);
-	rebalance.limit = limit ? limit : expected + expected / 32;
-	route_flows_init(&rebalance.flows, &trace->plan, NULL, trace->hops);
-	for (unsigned int i = 0; i < ROUNDS && route_greatest(graph, load) > rebalance.limit; i++) {
-		trace->moved = true;
+	rebalance.limit = limit ? limit : expected + expected / RENEW_EXPECTED;
+	route_flows_init(&rebalance.flows, &state->plan, NULL, state->hops);
+	for (unsigned int i = 0; i < RENEW_MOVES && route_greatest(graph, load) > rebalance.limit;
+	     i++) {
+		state->moved = true;
 		take_turn(&rebalance);
 	}
-	trace->uneven = route_greatest(graph, load) > MAX(expected, trace->excused) * 11 / 10;
+	state->uneven = renew_is_busier(route_greatest(graph, load),
+					MAX(expected, state->accepted_peak), RENEW_BUSIER);
 	route_flows_clear(&rebalance.flows);
 }

@@ -2,7 +2,7 @@
 /*
  * Repair of a routing, instead of a full computation. Distances come from change.c. An entry is
  * examined if distances to its destination have been searched again, if the cables of its switch
- * have changed, or if its LID came back. Of the entry at home (in the tables of the last full
+ * have changed, or if its LID came back. Of the entry in the base tables (of the last full
  * computation), the one of the old routing, and any other, the first that begins a best path is
  * taken: so parts that come back get their old place, and unchanged ones stay.
  *
@@ -14,7 +14,7 @@
  * one kind, at the same distance from hosts, each start one port further: so they do not all choose
  * the same port for a LID, and the cables on its way down share the load.
  *
- * A row that is as it was at home is balanced already, and not counted.
+ * A row that is as in the base tables is balanced already, and not counted.
  *
  * A table has entries for LIDs that are never sent to its switch. On switches whose cables changed,
  * if it is worth the work, these do not count: the weight of a LID is the number of hosts on the
@@ -27,9 +27,8 @@
 #include "route/order/hosts_shortest.h"
 #include "route/order/orient.h"
 #include "route/renew/change.h"
+#include "route/renew/renew.h"
 
-#define WORK_COMPARED (1u << 19) /* (switch, LID of a host) pairs */
-#define SLACK 8 /* one part in this many is not clearly more */
 #define NEIGHBOUR_WEIGHT 16 /* of a neighbour without hosts */
 
 struct repair {
@@ -43,7 +42,7 @@ struct repair {
 struct row {
 	const struct repair *repair;
 	uint32_t sw;
-	const uint8_t *home;
+	const uint8_t *base;
 	uint32_t edges[256]; /* by exit port */
 	uint32_t chosen;     /* ports chosen for LIDs of hosts that are sent here */
 	bool counted, all;   /* all: not only those chosen now */
@@ -95,7 +94,7 @@ static void count_ports(struct row *row)
 			weigh_neighbour(row, edge->to);
 	memset(row->count, 0, sizeof(row->count));
 	row->counted = true;
-	row->all = touched || repair->routing->own[row->sw];
+	row->all = touched || repair->routing->changed_rows[row->sw];
 	for (uint32_t t = 0; row->all && t < route_n_targets(graph); t++) {
 		uint16_t lid = graph->targets[t].lid;
 
@@ -146,7 +145,7 @@ static uint8_t choose(struct row *row, uint32_t x, uint16_t lid)
 		uint64_t count = row->count[port];
 
 		if (i && (shared > least_shared ||
-			  (shared == least_shared && count + count / SLACK >= least)))
+			  (shared == least_shared && count + count / RENEW_TURN_SLACK >= least)))
 			continue;
 		least_shared = shared;
 		least = count;
@@ -166,8 +165,8 @@ static void repair_lid(struct row *row, uint32_t x, uint16_t lid, uint8_t exit, 
 		is = exit;
 	} else if (change->hops[(size_t)row->sw * change->n + x] == ROUTE_FAR) {
 		is = ROUTE_NO_PORT; /* no path begins there any more */
-	} else if (leads(row, x, row->home[lid])) {
-		is = row->home[lid];
+	} else if (leads(row, x, row->base[lid])) {
+		is = row->base[lid];
 	} else if (!leads(row, x, was)) {
 		is = choose(row, x, lid);
 		row->chosen += counts && row->weight[lid];
@@ -197,11 +196,11 @@ static void repair_destination(struct row *row, uint32_t x, bool all)
 		repair_lid(row, x, graph->own_lid[x] + i, 0, false);
 }
 
-/* Examines all entries if cables changed, or to return entries moved for balance to home. */
+/* Examines all entries if cables changed, or if those moved for balance can be as in base again. */
 static void repair_row(struct row *row)
 {
 	const struct route_change *change = row->repair->change;
-	bool all = change->touched[row->sw] || (change->whole && change->old->trace->moved);
+	bool all = change->touched[row->sw] || (change->whole && change->old->repair_state->moved);
 	uint32_t n = all ? change->n : change->n_dests;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -218,7 +217,7 @@ static void repair_row(struct row *row)
 static void forget_absent(struct row *row)
 {
 	const struct route_change *change = row->repair->change;
-	uint8_t *lft = routing_own(row->repair->routing, row->sw), exit;
+	uint8_t *lft = routing_changed_row(row->repair->routing, row->sw), exit;
 
 	for (uint32_t lid = 1; lid <= change->old->top; lid++)
 		if (route_leaf_of(change->fabric, lid, &exit) == FABRIC_NONE)
@@ -234,7 +233,7 @@ static void repair_switches(void *arg, uint32_t first, uint32_t last)
 	row.weight = g_new(uint32_t, repair->routing->top + 1u);
 	for (uint32_t sw = first; sw < last; sw++) {
 		row.sw = sw;
-		row.home = change->old->home->rows[change->row[sw]];
+		row.base = change->old->base->rows[change->row[sw]];
 		row.counted = false;
 		row.chosen = 0;
 		route_edges_by_port(change->graph, sw, row.edges);
@@ -250,8 +249,8 @@ static bool is_repaired(const struct routing *routing)
 {
 	bool any = false;
 
-	for (uint32_t sw = 0; routing->own && sw < routing->n_switches; sw++)
-		any |= routing->own[sw] != NULL;
+	for (uint32_t sw = 0; routing->changed_rows && sw < routing->n_switches; sw++)
+		any |= routing->changed_rows[sw] != NULL;
 	return any;
 }
 
@@ -262,17 +261,18 @@ static bool is_repaired(const struct routing *routing)
  */
 static void keep_even(const struct route_change *change, struct routing *routing)
 {
-	const struct route_trace *old = change->old->trace;
-	uint64_t work = (uint64_t)change->n * route_n_targets(routing->trace->plan.graph);
+	const struct route_repair_state *old = change->old->repair_state;
+	uint64_t work = (uint64_t)change->n * route_n_targets(routing->repair_state->plan.graph);
 
-	routing->trace->moved = old->moved && !change->whole;
-	routing->trace->excused = change->whole ? 0 : old->excused;
+	routing->repair_state->moved = old->moved && !change->whole;
+	routing->repair_state->accepted_peak = change->whole ? 0 : old->accepted_peak;
 	if (!change->n_touched || change->whole)
 		return;
-	if (routing->home->peak > 0)
+	if (routing->base->peak > 0)
 		route_rebalance(routing, 0);
 	else
-		routing->trace->uneven = work <= WORK_COMPARED && is_repaired(change->old);
+		routing->repair_state->uneven =
+			work <= RENEW_COMPARED_PAIRS && is_repaired(change->old);
 }
 
 static struct routing *make(struct route_change *change, const struct route_input *input)
@@ -288,7 +288,7 @@ static struct routing *make(struct route_change *change, const struct route_inpu
 	route_parallel(graph->threads, change->n, repair_switches, &repair);
 	g_free(repair.turn);
 	repair.routing->max_hops = route_most_hops(&change->plan.order, change->hops);
-	routing_trace(repair.routing, &change->plan, g_steal_pointer(&change->hops));
+	routing_set_repair_state(repair.routing, &change->plan, g_steal_pointer(&change->hops));
 	keep_even(change, repair.routing);
 	routing_share(repair.routing, change->row);
 	return repair.routing;
@@ -310,16 +310,16 @@ static bool is_as_good(const struct route_change *change, const uint32_t *order)
 }
 
 struct routing *routing_repair(const struct fabric *fabric, const struct route_input *input,
-			       const struct routing *old)
+			       const struct routing *old, const uint32_t *order)
 {
 	struct routing *routing = NULL;
 	struct route_change *change;
 
 	/* change.c does not support weights */
-	if (!old->trace || old->trace->plan.order.weighed)
+	if (!old->repair_state || old->repair_state->plan.order.weighed)
 		return NULL;
 	change = route_change_new(fabric, input->threads, old);
-	if (change && is_as_good(change, input->order))
+	if (change && is_as_good(change, order))
 		routing = make(change, input);
 	route_change_free(change);
 	return routing;

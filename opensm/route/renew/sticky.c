@@ -10,38 +10,25 @@
  * as newly computed: then the engine made them, and repairs followed.
  *
  * Choices made at different times may not fit together: so the load of the busiest cable is
- * compared with that of the new computation, which is used unchanged if it is clearly better. The
- * same is done with a repair that seems uneven.
+ * compared with that of the new computation, which is used unchanged if it is clearly better.
  */
 #include <string.h>
 
-#include "route/renew/trace.h"
-#include "route/value/fingerprint.h"
-
-#define HELD "" /* engine of tables that were read from switches */
-#define WORK_MUCH (1u << 20) /* entries */
-#define LOST_PART 200 /* one cable in this many */
+#include "route/graph/flows.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 
 struct sticky {
 	const struct routing *old;
 	struct routing *routing;
-	const struct route_trace *then, *now; /* of both routings; then is NULL if old was read */
+	const struct route_repair_state *then; /* of old; NULL: it was read from switches */
+	const struct route_repair_state *now;  /* of routing */
 	uint32_t *before; /* [switch]: its index in old, or FABRIC_NONE */
-	/* [LID]: the switch of its owner, if both were present when old, or its home, was made; or
+	/* [LID]: the switch of its owner, if both were present when old, or its base, was made; or
 	 * FABRIC_NONE */
 	uint32_t *leaf;
 	uint64_t n, same, kept; /* entries to such LIDs; of these unchanged; put back */
 };
-
-struct routing *routing_new_held(const struct fabric *fabric)
-{
-	return routing_new(fabric, HELD, 0);
-}
-
-static bool is_held(const struct routing *routing)
-{
-	return !strcmp(routing->engine, HELD);
-}
 
 static uint64_t owner_of(const struct fabric *fabric, uint16_t lid)
 {
@@ -52,7 +39,7 @@ static uint64_t owner_of(const struct fabric *fabric, uint16_t lid)
 
 static void find_leaves(struct sticky *sticky)
 {
-	const struct fabric *fabric = sticky->routing->fabric, *was = sticky->old->home->fabric;
+	const struct fabric *fabric = sticky->routing->fabric, *was = sticky->old->base->fabric;
 
 	sticky->leaf = g_new(uint32_t, sticky->routing->top + 1u);
 	for (uint32_t lid = 0; lid <= sticky->routing->top; lid++) {
@@ -70,7 +57,7 @@ static void find_leaves(struct sticky *sticky)
 /* Whether an exit that begins a best path now began none before, and the path is no longer. */
 static bool is_gain(const struct sticky *sticky, uint32_t sw, uint32_t leaf, uint32_t old_edge)
 {
-	const struct route_trace *then = sticky->then, *now = sticky->now;
+	const struct route_repair_state *then = sticky->then, *now = sticky->now;
 	uint32_t from = sticky->before[sw], to = sticky->before[leaf];
 
 	return !route_begins(&then->plan.order, then->hops, from, old_edge, to) &&
@@ -80,7 +67,7 @@ static bool is_gain(const struct sticky *sticky, uint32_t sw, uint32_t leaf, uin
 
 static void stick_switch(struct sticky *sticky, uint32_t sw)
 {
-	const struct route_trace *then = sticky->then, *now = sticky->now;
+	const struct route_repair_state *then = sticky->then, *now = sticky->now;
 	uint32_t edges[256], old_edges[256]; /* by exit port */
 	uint8_t *is = sticky->routing->lft[sw];
 	const uint8_t *was;
@@ -115,8 +102,9 @@ static bool is_worth_it(const struct sticky *sticky)
 {
 	uint32_t before = sticky->then ? sticky->then->plan.graph->n_links : 0;
 
-	return sticky->n && (sticky->n < WORK_MUCH ||
-			     sticky->now->plan.graph->n_links >= before - before / LOST_PART);
+	return sticky->n &&
+	       (sticky->n < RENEW_LARGE_ENTRIES ||
+		sticky->now->plan.graph->n_links >= before - before / RENEW_LOST_CABLES);
 }
 
 /* Puts entries back; false, with none put back, if the result is not good. */
@@ -124,28 +112,30 @@ static bool stick(struct sticky *sticky, unsigned int threads)
 {
 	struct routing *routing = sticky->routing;
 	size_t size = (size_t)routing->n_switches * routing->n_blocks * ROUTE_BLOCK;
-	g_autofree uint8_t *anew = g_memdup2(routing->home->bytes, size);
+	g_autofree uint8_t *anew = g_memdup2(routing->base->bytes, size);
 	uint64_t peak = routing_peak(routing, threads);
 	bool good;
 
 	for (uint32_t sw = 0; sw < routing->n_switches; sw++)
 		stick_switch(sticky, sw);
-	good = sticky->kept && (sticky->then || sticky->same >= sticky->n / 2) &&
-	       routing_peak(routing, threads) <= peak + peak / 10;
+	good = sticky->kept && (sticky->then || sticky->same >= sticky->n / RENEW_SAME) &&
+	       !renew_is_busier(routing_peak(routing, threads), peak, RENEW_BUSIER);
 	if (!good)
-		memcpy(routing->home->bytes, anew, size);
+		memcpy(routing->base->bytes, anew, size);
 	return good;
 }
 
 uint64_t routing_stick_to(const struct route_input *input, struct routing *routing,
 			  const struct routing *old)
 {
-	struct sticky sticky = {
-		.old = old, .routing = routing, .then = old->trace, .now = routing->trace};
+	struct sticky sticky = {.old = old,
+				.routing = routing,
+				.then = old->repair_state,
+				.now = routing->repair_state};
 	bool good;
 
-	if (!routing->trace ||
-	    (!is_held(old) && (!old->trace || strcmp(routing->engine, old->engine) != 0)))
+	if (!routing->repair_state ||
+	    (!routing_is_held(old) && (!old->repair_state || routing->engine != old->engine)))
 		return 0;
 	sticky.before = route_places(routing->fabric, old->fabric);
 	find_leaves(&sticky);
@@ -153,88 +143,4 @@ uint64_t routing_stick_to(const struct route_input *input, struct routing *routi
 	g_free(sticky.before);
 	g_free(sticky.leaf);
 	return good ? sticky.kept : 0;
-}
-
-/* Whether a repair, however moved, loads a cable a tenth more than a full computation. */
-static bool is_worse(struct routing *repaired, const struct routing *anew, unsigned int threads)
-{
-	uint64_t peak = routing_peak(anew, threads), most = peak + peak / 10;
-	bool worse = routing_peak(repaired, threads) > most;
-
-	if (worse) {
-		route_rebalance(repaired, peak + peak / 16);
-		worse = routing_peak(repaired, threads) > most;
-	}
-	repaired->trace->uneven = worse;
-	repaired->trace->excused = peak;
-	return worse;
-}
-
-/*
- * Follows an old routing of the same engine, or computes in full if that is NULL. A repair that may
- * be uneven stays if it is nearly as even as a full computation, or if that is not possible.
- */
-static struct routing *follow(const struct route_engine *engine, const struct fabric *fabric,
-			      const struct route_input *input, const struct routing *old,
-			      bool same_input, enum route_way *way, GError **error)
-{
-	struct route_input by = *input;
-	struct routing *repaired = NULL, *routing;
-
-	*way = ROUTE_REPAIRED;
-	by.old = same_input ? old : NULL;
-	if (same_input && !input->ties)
-		repaired = routing_repair(fabric, input, old);
-	if (repaired && !repaired->trace->uneven)
-		return repaired;
-	routing = route_compute(engine, fabric, &by, repaired ? NULL : error);
-	if (repaired && (!routing || !is_worse(repaired, routing, input->threads))) {
-		routing_unref(routing);
-		return repaired;
-	}
-	routing_unref(repaired);
-	*way = ROUTE_ANEW;
-	if (routing && old &&
-	    (routing->layered.base || (!input->ties && routing_stick_to(input, routing, old))))
-		*way = ROUTE_STICKY;
-	return routing;
-}
-
-/* Whether an engine made it from the same input; if unknown, the caller guarantees that it is. */
-static bool is_of_same_input(const struct routing *old, const struct route_engine *engine,
-			     const char *word)
-{
-	if (is_held(old))
-		return old->maker == engine->name && !strcmp(old->input_word, word);
-	return !old->input_word || !strcmp(old->input_word, word);
-}
-
-struct routing *routing_renew_unlimited(const struct route_engine *engine,
-					const struct fabric *fabric,
-					const struct route_input *input, const struct routing *old,
-					enum route_way *way, GError **error)
-{
-	g_autofree char *word = fingerprint_of_input(input);
-	g_autofree char *demand = fingerprint_of_demand(input, fabric);
-	struct routing *routing;
-	bool same;
-
-	if (old && strcmp(old->engine, engine->name) != 0 && !is_held(old))
-		old = NULL;
-	same = old && is_of_same_input(old, engine, word);
-	if (same && old->demand_word &&
-	    fingerprint_same_fabric(old->fabric, fabric, input->avoid_throttled)) {
-		*way = ROUTE_SAME;
-		if (!strcmp(old->demand_word, demand))
-			return routing_ref((struct routing *)old);
-		same = false;
-	}
-	routing = follow(engine, fabric, input, old, same, way, error);
-	if (!routing)
-		return NULL;
-	if (input->ties && !engine->ties)
-		routing_note(routing, "it does not respect reserved cables");
-	routing->input_word = g_steal_pointer(&word);
-	routing->demand_word = g_steal_pointer(&demand);
-	return routing;
 }

@@ -31,7 +31,8 @@
 
 #include <string.h>
 
-#include "route/renew/trace.h"
+#include "route/renew/renew.h"
+#include "route/value/base.h"
 
 #define CAPS_MAX 8   /* different LinearFDBCaps */
 #define BLOCKS_MAX 8 /* that some switch refuses */
@@ -246,15 +247,15 @@ static struct part *find_part(const struct limit *limit, const bool *lacks)
 static struct routing *make_part(const struct limit *limit, const struct part *part, bool all,
 				 GError **error)
 {
-	struct route_input input = *limit->input;
 	struct routing *made = NULL;
 
 	if (limit->old && all)
 		return routing_ref((struct routing *)limit->old);
-	input.order = limit->order;
 	if (limit->old)
-		made = routing_repair(part->view, &input, limit->old);
-	return made ? made : route_compute(limit->engine, part->view, &input, error);
+		made = routing_repair(part->view, limit->input, limit->old, limit->order);
+	return made ? made
+		    : route_compute_in_order(limit->engine, part->view, limit->input, limit->order,
+					     error);
 }
 
 /* Tables for this LID and all that the same switches hold; NULL and error. */

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 
 #define LOST UINT32_MAX
 #define UNKNOWN (UINT32_MAX - 1)
@@ -158,7 +158,7 @@ static void leave_lost(struct fixing *fixing, uint16_t lid)
 static struct routing *copy(const struct fabric *fabric, struct routing *made)
 {
 	uint32_t n = made->n_switches;
-	g_autofree uint32_t *row = route_places(fabric, made->home->fabric);
+	g_autofree uint32_t *row = route_places(fabric, made->base->fabric);
 	g_autofree uint32_t *before = route_places(fabric, made->fabric);
 	struct routing *routing = routing_from(fabric, made, row, before);
 

@@ -64,7 +64,7 @@ static uint64_t count_pairs(const struct routing *old, const struct routing *new
 /* ---- SLtoVLMappingTables ---- */
 
 /* The engine that made what switches hold. */
-static const char *maker_of(const struct routing *routing)
+static const struct route_engine *maker_of(const struct routing *routing)
 {
 	return routing->maker ? routing->maker : routing->engine;
 }
@@ -107,7 +107,7 @@ static bool same_maps(const struct routing *old, uint32_t was, const struct rout
 static uint32_t count_maps(const struct routing *old, const struct routing *new,
 			   const uint32_t *was)
 {
-	bool assumed = old->maker && !strcmp(maker_of(old), new->engine);
+	bool assumed = old->maker && maker_of(old) == new->engine;
 	uint32_t maps = 0;
 
 	for (uint32_t sw = 0; !assumed && sw < new->n_switches; sw++)
@@ -141,8 +141,8 @@ char *route_lane_changes_tell(const struct lane_changes *changes, const struct r
 		maps = g_strdup_printf("%u switches get other SLtoVLMappingTables, which are "
 				       "written after forwarding tables",
 				       changes->maps);
-	return g_strdup_printf("a change to routes of %s may deadlock %s: %s%s%s", new->engine,
-			       pairs ? "until hosts have queried their paths again"
-				     : "during the change",
-			       pairs ? pairs : "", pairs && maps ? "; " : "", maps ? maps : "");
+	return g_strdup_printf(
+		"a change to routes of %s may deadlock %s: %s%s%s", new->engine->name,
+		pairs ? "until hosts have queried their paths again" : "during the change",
+		pairs ? pairs : "", pairs && maps ? "; " : "", maps ? maps : "");
 }

@@ -66,7 +66,7 @@ struct hop {
 	uint32_t to[2];	     /* the next switch before and after; FABRIC_NONE: none */
 	bool arrives[2];     /* packets reach the owner */
 	bool moves;	     /* the entry changes */
-	bool knot;	     /* part of a loop in some mixture, or between two of these */
+	bool may_loop;	     /* part of a loop in some mixture, or between two such loops */
 	bool fails;	     /* packets may be lost in some mixture */
 	uint16_t lanes;	     /* VLs of packets that may pass */
 };
@@ -77,7 +77,7 @@ struct column {
 	uint32_t home; /* the switch of its owner, or FABRIC_NONE */
 	uint8_t exit;
 	struct hop *hops; /* [switch] */
-	bool knots, loses;
+	bool may_loop, loses;
 };
 
 struct transition {
@@ -93,7 +93,7 @@ struct transition {
 	uint64_t *changes, *ordered, *discarded; /* [block]: LIDs */
 	bool strict; /* order all as if they could lose packets: then no credit loop */
 	uint64_t work, work_max;
-	bool in_haste;	/* some work was skipped */
+	bool budget_exceeded; /* some work was skipped */
 	bool by_entries, only_loops;
 	bool no_credits; /* credit loops are ignored */
 	GArray *cuts;	/* of struct cut */
@@ -120,7 +120,7 @@ static void find_changes(struct transition *t)
 }
 
 /* What remains when switches without senders, or without a next switch, are removed repeatedly. */
-static void find_knot(struct transition *t)
+static void find_loops(struct transition *t)
 {
 	struct hop *hops = t->column.hops;
 	uint32_t *senders = t->senders, left = t->n;
@@ -128,7 +128,7 @@ static void find_knot(struct transition *t)
 
 	memset(senders, 0, t->n * sizeof(*senders));
 	for (uint32_t i = 0; i < 2 * t->n; i++) {
-		hops[i / 2].knot = true;
+		hops[i / 2].may_loop = true;
 		if (hops[i / 2].to[i % 2] != FABRIC_NONE)
 			senders[hops[i / 2].to[i % 2]]++;
 	}
@@ -139,10 +139,10 @@ static void find_knot(struct transition *t)
 			bool sends = false;
 
 			for (unsigned int side = 0; side < 2; side++)
-				sends |= to[side] != FABRIC_NONE && hops[to[side]].knot;
-			if (!hops[sw].knot || (senders[sw] && sends))
+				sends |= to[side] != FABRIC_NONE && hops[to[side]].may_loop;
+			if (!hops[sw].may_loop || (senders[sw] && sends))
 				continue;
-			hops[sw].knot = false;
+			hops[sw].may_loop = false;
 			more = true;
 			left--;
 			for (unsigned int side = 0; side < 2; side++)
@@ -150,7 +150,7 @@ static void find_knot(struct transition *t)
 					senders[to[side]]--;
 		}
 	}
-	t->column.knots = left;
+	t->column.may_loop = left;
 }
 
 /* Where packets arrive by the tables before and after; and where some mixture may lose them. */
@@ -210,7 +210,7 @@ static void load_entries(struct transition *t, uint16_t lid)
 static void load(struct transition *t, uint16_t lid)
 {
 	load_entries(t, lid);
-	find_knot(t);
+	find_loops(t);
 	find_fates(t);
 }
 
@@ -221,7 +221,7 @@ static bool waits_for(const struct column *column, uint32_t sw, uint32_t other)
 {
 	const struct hop *hops = column->hops;
 
-	return hops[other].moves && (column->loses || (hops[sw].knot && hops[other].knot));
+	return hops[other].moves && (column->loses || (hops[sw].may_loop && hops[other].may_loop));
 }
 
 /* The earliest stage in which an entry may be written. */
@@ -304,7 +304,7 @@ static void list_waits(struct transition *t, uint16_t lid)
 	const struct hop *hops = t->column.hops;
 
 	load_entries(t, lid);
-	find_knot(t);
+	find_loops(t);
 	for (uint32_t sw = 0; sw < t->n; sw++) {
 		uint32_t to = hops[sw].to[1], n = 0;
 		struct wait wait = {sw, to, false};
@@ -314,11 +314,11 @@ static void list_waits(struct transition *t, uint16_t lid)
 			continue;
 		if (leads_on(&hops[sw]) && !leads_on(&hops[to]))
 			g_array_append_val(t->waits, wait);
-		while (hops[sw].knot && to != FABRIC_NONE && n++ < t->n &&
-		       !(hops[to].moves && hops[to].knot))
+		while (hops[sw].may_loop && to != FABRIC_NONE && n++ < t->n &&
+		       !(hops[to].moves && hops[to].may_loop))
 			to = hops[to].to[1];
 		wait = (struct wait){sw, to, true};
-		if (hops[sw].knot && to != FABRIC_NONE)
+		if (hops[sw].may_loop && to != FABRIC_NONE)
 			g_array_append_val(t->waits, wait);
 	}
 }
@@ -380,7 +380,7 @@ static void order_fully(struct transition *t, uint32_t block, uint64_t lids, uin
 		else if (is_too_much(t, PER_BLOCK))
 			break;
 	}
-	t->in_haste |= lids != 0;
+	t->budget_exceeded |= lids != 0;
 	if (lids && t->no_credits)
 		order_each(t, block, lids, stage);
 	else
@@ -664,7 +664,7 @@ static void discard_all(struct transition *t)
 	memset(t->cut, 0, t->routing->n_blocks * sizeof(*t->cut));
 	g_array_set_size(t->cuts, 0);
 	g_array_set_size(t->late, 0);
-	t->in_haste = true;
+	t->budget_exceeded = true;
 }
 
 /* ---- stages ---- */
@@ -676,7 +676,7 @@ static bool find_hazards(struct transition *t, bool ordered)
 
 	bits_each(t->changes, 0, t->n_lids, lid) {
 		load(t, lid);
-		if (t->column.knots || t->column.loses)
+		if (t->column.may_loop || t->column.loses)
 			bits_put(t->ordered, lid, true);
 		turning |= !ordered || (t->column.home != FABRIC_NONE && turns(t));
 	}
@@ -696,7 +696,7 @@ static uint32_t count_bits(const struct transition *t, const uint64_t *bits)
 static void plan_without_credits(struct transition *t, uint32_t changes)
 {
 	t->no_credits = true;
-	t->only_loops = t->in_haste = is_too_much(t, ROUNDS_MOST * changes);
+	t->only_loops = t->budget_exceeded = is_too_much(t, ROUNDS_MOST * changes);
 	if (t->only_loops)
 		memcpy(t->ordered, t->changes, t->routing->n_blocks * sizeof(*t->ordered));
 	else
@@ -714,7 +714,7 @@ static void plan_with_credits(struct transition *t, uint32_t changes, bool order
 	enough = enough && !is_too_much(t, 3 * t->routing->top + 2 * changes);
 	if (enough)
 		find_discards(t);
-	t->in_haste = !enough;
+	t->budget_exceeded = !enough;
 	if (enough && 4 * count_bits(t, t->discarded) <= changes)
 		return;
 	if (in_order ? !find_entries(t) : !enough)
@@ -873,7 +873,7 @@ struct route_stages *route_stages_new(const struct fabric *fabric, const uint8_t
 	for (uint32_t block = 0; block < routing->n_blocks; block++)
 		order_block(&t, block, stage);
 	stages = make_stages(&t);
-	stages->in_haste = t.in_haste;
+	stages->budget_exceeded = t.budget_exceeded;
 	stages->by_entries = t.by_entries;
 	stages->only_loops = t.only_loops;
 	transition_clear(&t);

@@ -13,7 +13,7 @@ struct route_stages {
 	const uint8_t *const **rows; /* [stage][switch]: the last are those of the routing */
 	uint32_t n_ordered;   /* LIDs that would loop or lose packets if written at once */
 	uint32_t n_discarded; /* LIDs with entries that discard first, against loops */
-	bool in_haste;	 /* the limit of work was reached */
+	bool budget_exceeded; /* the limit of work was reached */
 	bool by_entries; /* entries are discarded or delayed, not LIDs: packets may be lost */
 	bool only_loops; /* the order prevents loops only: packets may be lost */
 	GPtrArray *owned;     /* private */

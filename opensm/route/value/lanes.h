@@ -29,7 +29,7 @@ struct route_lanes {
 	uint8_t *sl; /* [from * n_switches + to], symmetric; NULL: first for all */
 	struct route_turns *turns; /* NULL: vl[] is all; else the members below count too */
 	uint16_t sls;		   /* bits of the SLs of paths */
-	uint16_t bare;	 /* bits of SLs with which multicast may close loops; see layered.h */
+	uint16_t sls_unsafe_for_multicast; /* bits of SLs: trees may close loops; see layered.h */
 	uint8_t levels;	 /* bits of the SL that are free on a path: levels of QoS */
 	bool sm_by_path; /* traffic to the SM has the SL of its path, not sm_sl */
 	bool level_ends; /* host links have one lane per level of QoS, VL 0 and 1, whatever vl is */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The immutable result of an engine, and of repairs. The rows that an engine fills are one piece of
- * memory, the home, which outlives the routing while repaired ones share its rows. Rows that differ
- * from those of home are reference counted one by one: a series of repairs copies each only when it
- * changes.
+ * memory, the base tables, which outlives the routing while repaired ones share its rows. Rows that
+ * differ from the base tables are reference counted one by one: a series of repairs copies each
+ * only when it changes.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "route/fill/shortest.h"
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 #include "route/transition/fdb_cap.h"
 #include "route/value/lanes.h"
 
@@ -47,16 +47,16 @@ static size_t row_bytes(const struct routing *routing)
 }
 
 /* While the routing is new, no other routing can share a row that only it holds. */
-uint8_t *routing_own(struct routing *routing, uint32_t sw)
+uint8_t *routing_changed_row(struct routing *routing, uint32_t sw)
 {
-	struct route_row *row, *old = routing->own[sw];
+	struct route_row *row, *old = routing->changed_rows[sw];
 
 	if (old && atomic_load(&old->ref.count) == 1)
 		return routing->lft[sw];
 	row = g_malloc(sizeof(*row) + row_bytes(routing));
 	ref_init(&row->ref);
 	memcpy(row->ports, routing->lft[sw], row_bytes(routing));
-	routing->own[sw] = row;
+	routing->changed_rows[sw] = row;
 	routing->lft[sw] = row->ports;
 	row_unref(old);
 	return row->ports;
@@ -66,36 +66,36 @@ void routing_put(struct routing *routing, uint32_t sw, uint16_t lid, uint8_t por
 {
 	if (routing->lft[sw][lid] == port)
 		return;
-	if (!routing->own)
+	if (!routing->changed_rows)
 		routing->lft[sw][lid] = port; /* filled by an engine */
 	else
-		routing_own(routing, sw)[lid] = port;
+		routing_changed_row(routing, sw)[lid] = port;
 }
 
-/* ---- home ---- */
+/* ---- base tables ---- */
 
-static struct route_home *home_new(const struct fabric *fabric, size_t row)
+static struct route_base *base_new(const struct fabric *fabric, size_t row)
 {
-	struct route_home *home = g_new0(struct route_home, 1);
+	struct route_base *base = g_new0(struct route_base, 1);
 
-	ref_init(&home->ref);
-	home->fabric = fabric_ref((struct fabric *)fabric);
-	home->bytes = alloc_rows(row * fabric->n_switches);
-	home->rows = g_new(uint8_t *, fabric->n_switches + 1);
+	ref_init(&base->ref);
+	base->fabric = fabric_ref((struct fabric *)fabric);
+	base->bytes = alloc_rows(row * fabric->n_switches);
+	base->rows = g_new(uint8_t *, fabric->n_switches + 1);
 	for (uint32_t i = 0; i < fabric->n_switches; i++)
-		home->rows[i] = home->bytes + i * row;
-	return home;
+		base->rows[i] = base->bytes + i * row;
+	return base;
 }
 
-static void home_unref(struct route_home *home)
+static void base_unref(struct route_base *base)
 {
-	if (!ref_put(&home->ref))
+	if (!ref_put(&base->ref))
 		return;
-	fabric_unref(home->fabric);
-	free(home->bytes);
-	g_free(home->rows);
-	g_free(home->order);
-	g_free(home);
+	fabric_unref(base->fabric);
+	free(base->bytes);
+	g_free(base->rows);
+	g_free(base->order);
+	g_free(base);
 }
 
 uint32_t *route_places(const struct fabric *fabric, const struct fabric *other)
@@ -108,40 +108,40 @@ uint32_t *route_places(const struct fabric *fabric, const struct fabric *other)
 	return places;
 }
 
-/* ---- trace ---- */
+/* ---- what a repair starts from ---- */
 
-static void trace_free(struct route_trace *trace)
+static void repair_state_free(struct route_repair_state *state)
 {
-	if (!trace)
+	if (!state)
 		return;
-	route_plan_clear(&trace->plan);
-	g_free(trace->hops);
-	g_free(trace);
+	route_plan_clear(&state->plan);
+	g_free(state->hops);
+	g_free(state);
 }
 
-void routing_trace(struct routing *routing, struct route_plan *plan, uint8_t *hops)
+void routing_set_repair_state(struct routing *routing, struct route_plan *plan, uint8_t *hops)
 {
 	uint32_t n = plan->graph->n;
 
-	routing->trace = g_new0(struct route_trace, 1);
-	routing->trace->plan = *plan;
-	routing->trace->hops = hops;
+	routing->repair_state = g_new0(struct route_repair_state, 1);
+	routing->repair_state->plan = *plan;
+	routing->repair_state->hops = hops;
 	routing->order = g_memdup2(plan->order.place, n * sizeof(*routing->order));
 	*plan = (struct route_plan){0};
 }
 
-void routing_settle(struct routing *routing, struct route_plan *plan, uint8_t *hops)
+void routing_make_repairable(struct routing *routing, struct route_plan *plan, uint8_t *hops)
 {
 	const struct route_order *order = &plan->order;
 	const uint32_t *place = order->base ? order->base : order->place;
 
-	routing->home->order = g_memdup2(place, plan->graph->n * sizeof(*place));
-	routing_trace(routing, plan, hops);
+	routing->base->order = g_memdup2(place, plan->graph->n * sizeof(*place));
+	routing_set_repair_state(routing, plan, hops);
 }
 
 /* ---- routings ---- */
 
-static struct routing *new_for(const struct fabric *fabric, const char *engine,
+static struct routing *new_for(const struct fabric *fabric, const struct route_engine *engine,
 			       unsigned int promises)
 {
 	struct routing *routing = g_new0(struct routing, 1);
@@ -156,23 +156,29 @@ static struct routing *new_for(const struct fabric *fabric, const char *engine,
 	return routing;
 }
 
-struct routing *routing_new_unset(const struct fabric *fabric, const char *engine,
+struct routing *routing_new_unset(const struct fabric *fabric, const struct route_engine *engine,
 				  unsigned int promises)
 {
 	struct routing *routing = new_for(fabric, engine, promises);
 
-	routing->home = home_new(fabric, row_bytes(routing));
-	routing->lft = g_memdup2(routing->home->rows,
-				 (routing->n_switches + 1) * sizeof(*routing->lft));
+	routing->base = base_new(fabric, row_bytes(routing));
+	routing->lft =
+		g_memdup2(routing->base->rows, (routing->n_switches + 1) * sizeof(*routing->lft));
 	return routing;
 }
 
-struct routing *routing_new(const struct fabric *fabric, const char *engine, unsigned int promises)
+struct routing *routing_new(const struct fabric *fabric, const struct route_engine *engine,
+			    unsigned int promises)
 {
 	struct routing *routing = routing_new_unset(fabric, engine, promises);
 
-	memset(routing->home->bytes, ROUTE_NO_PORT, row_bytes(routing) * routing->n_switches);
+	memset(routing->base->bytes, ROUTE_NO_PORT, row_bytes(routing) * routing->n_switches);
 	return routing;
+}
+
+struct routing *routing_new_held(const struct fabric *fabric)
+{
+	return routing_new(fabric, NULL, 0);
 }
 
 struct routing *routing_from(const struct fabric *fabric, const struct routing *old,
@@ -184,17 +190,18 @@ struct routing *routing_from(const struct fabric *fabric, const struct routing *
 	routing->top = MAX(old->top, fabric->max_lid);
 	routing->n_blocks = old->n_blocks;
 	routing->note = g_strdup(old->note);
-	routing->home = old->home;
-	ref_get(&old->home->ref);
+	routing->base = old->base;
+	ref_get(&old->base->ref);
 	routing->lft = g_new(uint8_t *, n + 1);
-	routing->own = g_new0(struct route_row *, n + 1);
+	routing->changed_rows = g_new0(struct route_row *, n + 1);
 	for (uint32_t sw = 0; sw < n; sw++) {
-		routing->lft[sw] = old->home->rows[row[sw]];
-		if (!old->own || before[sw] == FABRIC_NONE || !old->own[before[sw]])
+		routing->lft[sw] = old->base->rows[row[sw]];
+		if (!old->changed_rows || before[sw] == FABRIC_NONE ||
+		    !old->changed_rows[before[sw]])
 			continue;
-		routing->own[sw] = old->own[before[sw]];
-		ref_get(&routing->own[sw]->ref);
-		routing->lft[sw] = routing->own[sw]->ports;
+		routing->changed_rows[sw] = old->changed_rows[before[sw]];
+		ref_get(&routing->changed_rows[sw]->ref);
+		routing->lft[sw] = routing->changed_rows[sw]->ports;
 	}
 	return routing;
 }
@@ -202,14 +209,14 @@ struct routing *routing_from(const struct fabric *fabric, const struct routing *
 void routing_share(struct routing *routing, const uint32_t *row)
 {
 	for (uint32_t sw = 0; sw < routing->n_switches; sw++) {
-		uint8_t *home = routing->home->rows[row[sw]];
+		uint8_t *base = routing->base->rows[row[sw]];
 
-		if (!routing->own[sw] ||
-		    memcmp(home, routing->own[sw]->ports, row_bytes(routing)) != 0)
+		if (!routing->changed_rows[sw] ||
+		    memcmp(base, routing->changed_rows[sw]->ports, row_bytes(routing)) != 0)
 			continue;
-		row_unref(routing->own[sw]);
-		routing->own[sw] = NULL;
-		routing->lft[sw] = home;
+		row_unref(routing->changed_rows[sw]);
+		routing->changed_rows[sw] = NULL;
+		routing->lft[sw] = base;
 	}
 }
 
@@ -234,13 +241,13 @@ void routing_unref(struct routing *routing)
 {
 	if (!routing || !ref_put(&routing->ref))
 		return;
-	for (uint32_t sw = 0; routing->own && sw < routing->n_switches; sw++)
-		row_unref(routing->own[sw]);
-	g_free(routing->own);
+	for (uint32_t sw = 0; routing->changed_rows && sw < routing->n_switches; sw++)
+		row_unref(routing->changed_rows[sw]);
+	g_free(routing->changed_rows);
 	g_free(routing->lft);
-	home_unref(routing->home);
+	base_unref(routing->base);
 	fabric_unref(routing->fabric);
-	trace_free(routing->trace);
+	repair_state_free(routing->repair_state);
 	g_free(routing->demand_word);
 	g_free(routing->order);
 	g_free(routing->trunk);

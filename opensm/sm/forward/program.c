@@ -503,7 +503,7 @@ enum step_result step_program(struct sm *sm)
 		program->written(sm);
 		if (note_rows(sm)) /* sites wait for these words of the classic daemon */
 			log_info(sm->log, "%s tables configured on all switches",
-				 sm->routing->engine);
+				 sm->routing->engine->name);
 		return STEP_NEXT;
 	}
 	if (round == FIRST)

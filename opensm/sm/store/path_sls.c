@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "route/renew/trace.h"
+#include "route/value/base.h"
 #include "route/value/lanes.h"
 #include "sm/store/state_file.h"
 #include "sm/store/state_writer.h"
@@ -152,7 +152,7 @@ void path_sls_hold(struct path_sls *sls, const struct fabric *fabric, struct rou
 	if (!sls->engine || !sls->rows->len)
 		return;
 	row = find_rows(sls, fabric);
-	held->maker = sls->engine->name;
+	held->maker = sls->engine;
 	held->input_word = g_strdup(sls->word);
 	if (!sls->any)
 		return; /* a single lane */
@@ -216,7 +216,7 @@ static char *format(const struct routing *routing)
 	    routing->n_switches > ROWS_MAX)
 		return g_string_free(text, FALSE);
 	order = sorted(routing);
-	g_string_append_printf(text, "%s %s\n", routing->engine, routing->input_word);
+	g_string_append_printf(text, "%s %s\n", routing->engine->name, routing->input_word);
 	for (uint32_t n = 0; n < routing->n_switches; n++)
 		append_row(text, routing, order, n);
 	return g_string_free(text, FALSE);
