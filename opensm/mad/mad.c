@@ -380,13 +380,11 @@ struct actor *mad_segments_actor(const struct mad *mad)
 void mad_start(struct mad *mad)
 {
 	actor_start(mad->actor);
-	actor_start(mad->segments);
 }
 
 void mad_attach(struct mad *mad, GMainContext *loop)
 {
 	actor_attach(mad->actor, loop);
-	actor_attach(mad->segments, loop);
 }
 
 void mad_stop(struct mad *mad)

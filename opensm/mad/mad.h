@@ -66,7 +66,10 @@ struct mad_request {
 struct mad *mad_new(struct context *context, struct vendor *vendor, GError **error);
 /* The SM, which waits for most of what this actor does, shares its thread. */
 struct actor *mad_actor(const struct mad *mad);
-/* Sends and receives messages in segments (RMPP); the SA, whose messages they are, shares it. */
+/*
+ * Sends and receives messages in segments (RMPP). The SA, whose messages they are, shares its
+ * thread, and starts it.
+ */
 struct actor *mad_segments_actor(const struct mad *mad);
 void mad_start(struct mad *mad);
 void mad_attach(struct mad *mad, GMainContext *loop); /* instead of mad_start: on that loop */

@@ -986,11 +986,13 @@ struct sa *sa_new(struct context *context, struct mad *mad)
 
 void sa_start(struct sa *sa)
 {
+	actor_start(mad_segments_actor(sa->mad));
 	actor_start(sa->actor);
 }
 
 void sa_attach(struct sa *sa, GMainContext *loop)
 {
+	actor_attach(mad_segments_actor(sa->mad), loop);
 	actor_attach(sa->actor, loop);
 }
 

@@ -59,7 +59,7 @@ START_TEST(slow_switch_from_the_start)
 
 	slow_down(s, "spine-0-0", service_ms[_i], service_ms[_i]);
 	scenario_start(s);
-	expect_right(s, 75 * service_ms[_i]);
+	expect_right(s, 80 * service_ms[_i]);
 	scenario_expect_at_most(s, retries(s), 50);
 	scenario_free(s);
 }

@@ -602,7 +602,7 @@ static uint64_t smps(const struct scenario *s)
 	return counter_get(&daemon_context(s->daemon)->counters, smp_sent);
 }
 
-#define SMPS_OF_BRING_UP 752 /* of fat tree 4 */
+#define SMPS_OF_BRING_UP 758 /* of fat tree 4 */
 
 /* A high MLID costs its own block, not all those below it; and nothing once the group is gone. */
 START_TEST(high_mlid)

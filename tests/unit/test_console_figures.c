@@ -50,7 +50,7 @@ static void expect(const char *line, const char *text)
 START_TEST(figures_of_status)
 {
 	expect("status", "\n   Seconds since the last change  : ");
-	expect("status", "\n   Steps of Sweeps\n   ---------------\n   FORGET ");
+	expect("status", "\n   Steps of Sweeps\n   ---------------\n   OWN_PORT ");
 	expect("status", "\n   sweeps_heavy                   : ");
 	expect("status json", ",\"priority\":0,\"self\":true}");
 	expect("status json", "\"seconds_since_change\":");

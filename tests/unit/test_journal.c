@@ -160,7 +160,7 @@ START_TEST(journal_of_a_flap)
 	scenario_run_ms(f.s, 20000);
 	ck_assert_uint_eq(times_in_log(down) + times_in_log(up), told + 1);
 	ck_assert_ptr_nonnull(
-		strstr(g_strrstr(f.s->text->str, up), " changes before were not told"));
+		strstr(g_strrstr(f.s->text->str, up), " changes before were not logged"));
 	ck_assert_ptr_null(strstr(g_strrstr(f.s->text->str, up), down));
 }
 END_TEST

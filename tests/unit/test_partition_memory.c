@@ -139,7 +139,8 @@ static const struct {
 	/* A named file has to exist, and not be empty. */
 	{NULL, true, FRESH, NOTHING, "there is no such file, but the configuration names it"},
 	{"", true, FRESH, NOTHING, "it is empty, but the configuration names it"},
-	{"# A=0x11:0x1=full;\n", true, HAD_NONE, NOTHING, "it is empty, but the configuration names it"},
+	{"# A=0x11:0x1=full;\n", true, HAD_NONE, NOTHING,
+	 "it is empty, but the configuration names it"},
 	{"A=", false, FRESH, NOTHING, ":1:1: found"},
 	{"A=", false, HAD_NONE, NOTHING, ":1:1: found"},
 	/* Saved definitions are used. */

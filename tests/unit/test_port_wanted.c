@@ -3,11 +3,13 @@
 #include <check.h>
 
 #include "sm/keys/keys_private.h"
+#include "sm/write/pkey_private.h"
 #include "sm/write/write.h"
 #include "tests/run_suite.h"
 
 static struct options *options;
 static struct keys keys;
+static struct p_keys p_keys;
 static struct builder_node near_switch, far_switch;
 static struct builder_port near_ports[2], far_ports[2];
 
@@ -42,7 +44,7 @@ static void teardown(void)
 
 static struct iba_port_info wanted(uint8_t force_link_speed_ext)
 {
-	struct sm sm = {.keys = &keys, .options = options};
+	struct sm sm = {.keys = &keys, .p_keys = &p_keys, .options = options};
 	struct iba_port_info want;
 
 	options->force_link_speed_ext = force_link_speed_ext;
@@ -94,7 +96,12 @@ static struct builder_port host_ports[2], own;
 static struct sm make_host(void)
 {
 	struct sm sm = {
-		.keys = &keys, .options = options, .builder = &builder, .schedule.succeeded = true};
+		.keys = &keys,
+		.p_keys = &p_keys,
+		.options = options,
+		.builder = &builder,
+		.schedule.succeeded = true,
+	};
 	struct iba_port_info want;
 
 	own = (struct builder_port){.lid = 7};

@@ -76,7 +76,7 @@ struct routing *routing_repair(const struct fabric *fabric, const struct route_i
  * other reference exists yet, if they still begin a best path to the same endport; returns their
  * number. An entry stays new if its path was not there before, such as by a new cable. Nothing is
  * put back, and 0 returned, if the busiest cable would carry more than RENEW_BUSIER allows; if in a
- * large network so many cables are lost that this is to be expected (RENEW_LOST_CABLES); or if the
+ * large network as many cables are lost as make this likely (RENEW_LOST_CABLES); or if the
  * engine cannot repair.
  */
 uint64_t routing_stick_to(const struct route_input *input, struct routing *routing,
