@@ -83,6 +83,9 @@ const char *iba_name(enum iba_set set, uint32_t value);
 #define IBA_MFT_POSITIONS 16u
 #define IBA_MFT_BLOCKS 512u /* of 32 MLIDs */
 #define IBA_MFT_MOD_POSITION_SHIFT 28
+#define IBA_MFT_PORTS 16u /* of a position */
+/* Of a switch with ports 0 to num_ports. */
+#define IBA_MFT_POSITIONS_OF(num_ports) ((num_ports) / IBA_MFT_PORTS + 1)
 /* AttributeModifier of a query for PortInfoRecord: match CapabilityMask bit by bit. */
 #define IBA_PORT_INFO_RECORD_MOD_CAP_MASK_MATCH UINT32_C(0x80000000)
 

@@ -121,7 +121,7 @@ struct builder_node {
 	} reach;
 	uint64_t silent_ns;	    /* since when it has not answered: kept.c; 0: it answers */
 	struct trust_table lft;	    /* entries of uint8_t, 64 a block */
-	struct trust_table mft;	    /* entries of uint16_t; block * 16 + position, 32 a block */
+	struct trust_table mft;	    /* entries of uint16_t, 32 a block; by MLIDs, then position */
 };
 
 struct builder {

@@ -49,13 +49,6 @@ static uint32_t vl_arbitration_blocks(const struct fabric *fabric, uint32_t port
 	return VL_ARB_BLOCKS;
 }
 
-bool inventory_block_exists(const struct fabric *fabric, uint32_t port, enum inventory_kind kind,
-			    uint32_t block)
-{
-	return kind != INVENTORY_MULTICAST ||
-	       block % IBA_MFT_POSITIONS <= fabric->nodes[fabric->ports[port].node].num_ports / 16u;
-}
-
 /* A port without a cable, or that is not reported, carries no data. */
 static bool carries_data(const struct fabric *fabric, uint32_t port)
 {
@@ -140,7 +133,7 @@ static uint32_t multicast_blocks(const struct fabric *fabric, uint32_t port)
 	if (fabric->ports[port].num != 0 || !fabric_is_switch(fabric, node))
 		return 0;
 	return fabric->switches[fabric->nodes[node].sw].info.multicast_fdb_cap / PER_MFT_BLOCK *
-	       IBA_MFT_POSITIONS;
+	       IBA_MFT_POSITIONS_OF(fabric->nodes[node].num_ports);
 }
 
 static const struct row {

@@ -16,7 +16,7 @@ enum inventory_kind {
 	INVENTORY_GUID_INFO,
 	INVENTORY_SM_INFO,
 	INVENTORY_P_KEYS,
-	INVENTORY_MULTICAST, /* blocks: 16 * block of MLIDs + position of ports */
+	INVENTORY_MULTICAST, /* blocks: of MLIDs, and in them of positions of ports */
 	INVENTORY_KINDS
 };
 
@@ -29,10 +29,6 @@ const struct wire_type *inventory_type(enum inventory_kind kind);
  * SwitchInfo; 0: none. For MULTICAST, the maximum there is room for.
  */
 uint32_t inventory_blocks(const struct fabric *fabric, uint32_t port, enum inventory_kind kind);
-
-/* False for a block in the middle of them that the port cannot have. */
-bool inventory_block_exists(const struct fabric *fabric, uint32_t port, enum inventory_kind kind,
-			    uint32_t block);
 
 /* A digest of which ports carry data: for others SL_TO_VL and VL_ARBITRATION are zeros. */
 uint64_t inventory_ports_with_data(const struct fabric *fabric);

@@ -308,7 +308,7 @@ START_TEST(test_switch_tables)
 	ck_assert_uint_eq(blocks(port1, INVENTORY_P_KEYS), 2);
 	ck_assert_uint_eq(blocks(port0, INVENTORY_MULTICAST), 0);
 	sw->info.multicast_fdb_cap = 64;
-	ck_assert_uint_eq(blocks(port0, INVENTORY_MULTICAST), 32);
+	ck_assert_uint_eq(blocks(port0, INVENTORY_MULTICAST), 2);
 	ck_assert_uint_eq(blocks(port1, INVENTORY_MULTICAST), 0);
 	fabric->ports[port1].known = false;
 	ck_assert_uint_eq(blocks(port1, INVENTORY_SL_TO_VL), 0);

@@ -114,15 +114,9 @@ static uint64_t want_of(const struct table_query *q)
 }
 
 /* Records an unread table will make; how much of multicast tables is in use is unknown. */
-static uint32_t expected(const struct table_query *q, uint32_t port, uint32_t blocks)
+static uint32_t expected(const struct table_query *q, uint32_t blocks)
 {
-	const struct fabric *fabric = q->query->subnet->fabric;
-	enum inventory_kind kind = q->table->kind;
-	uint32_t n = 0;
-
-	for (uint32_t block = 0; block < blocks && kind != INVENTORY_MULTICAST; block++)
-		n += inventory_block_exists(fabric, port, kind, block);
-	return n;
+	return q->table->kind == INVENTORY_MULTICAST ? 0 : blocks;
 }
 
 /* Checks what is known: sets query->waits if a table must be read; otherwise an error, or OK. */
@@ -144,7 +138,7 @@ static uint16_t check(const struct table_query *q)
 			break;
 		case INVENTORY_UNKNOWN:
 			unknown |= !q->zeros;
-			n += expected(q, i, blocks);
+			n += expected(q, blocks);
 			break;
 		case INVENTORY_SILENT:
 			if (q->lid)
@@ -359,10 +353,14 @@ uint16_t sa_sm_info_each(struct sa_query *query)
 static void mft_fill(const struct sa_query *query, uint32_t port, uint32_t block, const void *bytes,
 		     union sa_any *record)
 {
+	const struct fabric *fabric = query->subnet->fabric;
+	uint32_t positions =
+		IBA_MFT_POSITIONS_OF(fabric->nodes[fabric->ports[port].node].num_ports);
+
 	record->mft = (struct iba_multicast_forwarding_table_record){
 		.lid = lid_of(query, port),
-		.position = block % 16,
-		.block_num = (uint16_t)(block / 16),
+		.position = block % positions & 0xF,
+		.block_num = (uint16_t)(block / positions),
 	};
 	memcpy(&record->mft.multicast_forwarding_table, bytes,
 	       sizeof(struct iba_multicast_forwarding_table));

@@ -15,10 +15,12 @@ const char *sm_node_name(const struct builder_node *node, char *buffer, size_t s
 struct builder_port *port_published(const struct sm *sm, uint32_t index);
 
 /* ---- tables.c ---- */
-/* AttributeModifier of an MFT block, by its index in builder_node.mft. */
-static inline uint32_t sm_mft_modifier(uint32_t index)
+/* AttributeModifier of an MFT block of a switch, by its index in builder_node.mft. */
+static inline uint32_t sm_mft_modifier(unsigned int num_ports, uint32_t index)
 {
-	return index / IBA_MFT_POSITIONS | index % IBA_MFT_POSITIONS << IBA_MFT_MOD_POSITION_SHIFT;
+	uint32_t positions = IBA_MFT_POSITIONS_OF(num_ports);
+
+	return index / positions | index % positions << IBA_MFT_MOD_POSITION_SHIFT;
 }
 /* Tables that are read and written in blocks, by attribute: LFT, MFT, or P_Keys of a port. */
 const struct wire_type *sm_table_type(uint16_t attribute);

@@ -27,7 +27,6 @@
 #include "subnet/small_tables.h"
 
 #define PER_BLOCK MC_PER_BLOCK
-#define PORTS_PER_POSITION 16
 #define BLOCK_BYTES sizeof(struct iba_multicast_forwarding_table)
 
 enum stage { STAGE_READ, STAGE_TREES, STAGE_PASS };
@@ -37,18 +36,18 @@ struct multicast {
 	enum stage stage;
 	uint32_t blocks[IBA_MFT_BLOCKS]; /* the parts of a walk */
 	bool used[IBA_MFT_BLOCKS];	 /* blocks that may be in use in some switch */
-	bool dirty[IBA_MFT_BLOCKS]; /* some switch may hold other entries than wanted */
-	bool *look;		    /* [switch]: check all blocks, not only these */
-	uint32_t *epochs;  /* [switch]: epoch with all its other blocks as wanted; 0: none */
-	unsigned int pass; /* from 1; 3: only checks the result of the others */
-	bool written;	   /* something was written in this pass */
-	bool differs;	   /* some position differs, in the block of the current switch */
-	bool still;	   /* some switch before the current one differs, in this block */
-	uint32_t rings;	   /* columns where pass 1 writes only links that both trees have */
-	bool changed;	   /* some tree has changed since they were published */
-	uint64_t told;	   /* serial of the groups last reported to the SA */
-	char **small;	   /* as of small_tables_tell_groups(), as last logged */
-	uint32_t positions;	     /* of the switch that has the most */
+	bool dirty[IBA_MFT_BLOCKS];	 /* some switch may hold other entries than wanted */
+	bool *look;			 /* [switch]: check all blocks, not only these */
+	uint32_t *epochs;   /* [switch]: epoch with all its other blocks as wanted; 0: none */
+	unsigned int pass;  /* from 1; 3: only checks the result of the others */
+	bool written;	    /* something was written in this pass */
+	bool differs;	    /* some position differs, in the block of the current switch */
+	bool still;	    /* some switch before the current one differs, in this block */
+	uint32_t rings;	    /* columns where pass 1 writes only links that both trees have */
+	bool changed;	    /* some tree has changed since they were published */
+	uint64_t told;	    /* serial of the groups last reported to the SA */
+	char **small;	    /* as of small_tables_tell_groups(), as last logged */
+	uint32_t positions; /* of the switch that has the most */
 	uint16_t (*want)[PER_BLOCK]; /* a block: [switch * positions + position][MLID] */
 };
 
@@ -72,7 +71,13 @@ void multicast_free(struct multicast *multicast)
 
 static uint32_t positions_of(const struct builder_node *node)
 {
-	return node->info.num_ports / PORTS_PER_POSITION + 1;
+	return IBA_MFT_POSITIONS_OF(node->info.num_ports);
+}
+
+/* In node->mft. */
+static uint32_t index_of(const struct builder_node *node, uint32_t block, uint32_t position)
+{
+	return block * positions_of(node) + position;
 }
 
 static uint32_t blocks_of(const struct builder_node *node)
@@ -84,7 +89,7 @@ static uint32_t blocks_of(const struct builder_node *node)
 static const uint16_t *known_block(const struct builder_node *node, uint32_t block,
 				   uint32_t position)
 {
-	uint32_t index = block * IBA_MFT_POSITIONS + position;
+	uint32_t index = index_of(node, block, position);
 
 	return builder_is_silent(node) ? trust_last(&node->mft, index, BLOCK_BYTES)
 				       : trust_get(node, &node->mft, index, BLOCK_BYTES);
@@ -97,7 +102,7 @@ static void reserve(struct builder_node *node, uint32_t block)
 
 	while (n <= block)
 		n *= 2;
-	trust_reserve(&node->mft, n * IBA_MFT_POSITIONS, BLOCK_BYTES);
+	trust_reserve(&node->mft, n * positions_of(node), BLOCK_BYTES);
 }
 
 /* ---- the wanted contents of a block ---- */
@@ -218,7 +223,7 @@ static bool makes_ring(const struct sm *sm, uint32_t block, uint32_t column)
 
 			for (unsigned int bit = 0; bits >> bit; bit++)
 				if (bits >> bit & 1 &&
-				    !join_port(sm, sw, i * PORTS_PER_POSITION + bit, seen, up))
+				    !join_port(sm, sw, i * IBA_MFT_PORTS + bit, seen, up))
 					return true;
 		}
 	return false;
@@ -245,8 +250,8 @@ static void ask_unknown(struct sm *sm, struct builder_node *node, uint32_t posit
 
 	for (uint32_t column = 0; column < PER_BLOCK; column++)
 		unknown |= is[column] & ~want[column];
-	for (uint32_t bit = 0; bit < PORTS_PER_POSITION; bit++) {
-		uint32_t num = position * PORTS_PER_POSITION + bit;
+	for (uint32_t bit = 0; bit < IBA_MFT_PORTS; bit++) {
+		uint32_t num = position * IBA_MFT_PORTS + bit;
 		struct builder_port *peer;
 
 		if (!(unknown >> bit & 1) || num > node->info.num_ports)
@@ -262,7 +267,7 @@ static void send_block(struct sm *sm, struct builder_node *node, uint32_t index,
 {
 	struct sm_request *request =
 		sm_request_new(sm, node, IBA_METHOD_SET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
-			       sm_mft_modifier(index));
+			       sm_mft_modifier(node->info.num_ports, index));
 
 	wire_encode(&iba_multicast_forwarding_table_type, masks, request->mad.data);
 	request->block = index;
@@ -294,7 +299,7 @@ static void try_block(struct sm *sm, struct builder_node *node, uint32_t block, 
 		column--;
 	if (!is || !memcmp(is, want, BLOCK_BYTES))
 		masks[column] ^= 1;
-	send_block(sm, node, block * IBA_MFT_POSITIONS + position, masks);
+	send_block(sm, node, index_of(node, block, position), masks);
 }
 
 static void write_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position,
@@ -303,7 +308,7 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t block
 	const uint16_t *is = known_block(node, block, position);
 	uint16_t masks[PER_BLOCK];
 
-	if (trust_refuses(&node->mft, block * IBA_MFT_POSITIONS + position)) {
+	if (trust_refuses(&node->mft, index_of(node, block, position))) {
 		if (sm->multicast->pass == 1)
 			try_block(sm, node, block, position, want);
 		return;
@@ -321,7 +326,7 @@ static void write_block(struct sm *sm, struct builder_node *node, uint32_t block
 			masks[column] &= is[column];
 	}
 	if (!is || memcmp(is, masks, BLOCK_BYTES))
-		send_block(sm, node, block * IBA_MFT_POSITIONS + position, masks);
+		send_block(sm, node, index_of(node, block, position), masks);
 }
 
 /* Limited to its table: trees of higher MLIDs avoid it, and it refuses a higher top. */
@@ -521,13 +526,13 @@ static void on_read(struct sm_request *request)
 
 static void read_block(struct sm *sm, struct builder_node *node, uint32_t block, uint32_t position)
 {
-	uint32_t index = block * IBA_MFT_POSITIONS + position;
+	uint32_t index = index_of(node, block, position);
 	struct sm_request *request;
 
 	if (trust_get(node, &node->mft, index, BLOCK_BYTES))
 		return;
 	request = sm_request_new(sm, node, IBA_METHOD_GET, IBA_ATTR_MULTICAST_FORWARDING_TABLE,
-				 sm_mft_modifier(index));
+				 sm_mft_modifier(node->info.num_ports, index));
 	request->block = index;
 	request->belief = true;
 	request->done = on_read;
@@ -645,7 +650,7 @@ static void find_held(void *arg, uint32_t sw, uint16_t mlid, struct route_port_s
 		const uint16_t *is = known_block(node, mc_block_of(mlid), i);
 
 		if (is)
-			ports->bits[i / 4] |= (uint64_t)is[column] << i % 4 * PORTS_PER_POSITION;
+			ports->bits[i / 4] |= (uint64_t)is[column] << i % 4 * IBA_MFT_PORTS;
 	}
 }
 

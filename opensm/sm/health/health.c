@@ -207,7 +207,7 @@ void health_block_refused(struct sm *sm, struct builder_node *node, uint16_t att
 {
 	struct trust_table *table = sm_table(node, 0, attribute);
 	uint32_t number = attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE
-				  ? block / IBA_MFT_POSITIONS
+				  ? block / IBA_MFT_POSITIONS_OF(node->info.num_ports)
 				  : block;
 	g_autofree char *line = NULL, *told = NULL;
 	char name[SM_NAME_SIZE];

@@ -18,7 +18,7 @@
 #include "sm/smp/smp.h"
 
 #define OUTSTANDING_MAX 8
-#define QUEUE_MAX 65536		/* Sets in doubt: more are not read back */
+#define QUEUE_MAX 65536		   /* Sets in doubt: more are not read back */
 #define LATE_NS (1500 * NS_PER_MS) /* no try arrives later: LifeTimeValue is 1 s */
 
 /* The contents of one SMP. */
@@ -252,12 +252,13 @@ static uint32_t modifier_of(const struct builder_node *node, const struct item *
 {
 	switch (item->attribute) {
 	case IBA_ATTR_PORT_INFO:
-		return item->port | (node->ports[item->port].info.link_speed_ext_supported ?
-						   IBA_PORT_INFO_MOD_EXTENDED_SPEEDS : 0);
+		return item->port | (node->ports[item->port].info.link_speed_ext_supported
+					     ? IBA_PORT_INFO_MOD_EXTENDED_SPEEDS
+					     : 0);
 	case IBA_ATTR_P_KEY_TABLE:
 		return p_keys_modifier(&node->ports[item->port], item->block);
 	case IBA_ATTR_MULTICAST_FORWARDING_TABLE:
-		return sm_mft_modifier(item->block);
+		return sm_mft_modifier(node->info.num_ports, item->block);
 	case IBA_ATTR_SL_TO_VL_TABLE:
 	case IBA_ATTR_VL_ARBITRATION_TABLE:
 		return qos_modifier(&node->ports[item->port], item->attribute, item->block);
@@ -269,8 +270,7 @@ static uint32_t modifier_of(const struct builder_node *node, const struct item *
 /* A port of a channel adapter without a link cannot be queried: another port would answer. */
 static bool can_be_asked(const struct builder_node *node, uint8_t port)
 {
-	return port <= node->info.num_ports &&
-	       (builder_is_switch(node) || node->ports[port].known);
+	return port <= node->info.num_ports && (builder_is_switch(node) || node->ports[port].known);
 }
 
 /* Takes ownership of the item. */

@@ -16,7 +16,7 @@
 
 #define PER_BLOCK 64
 #define BLOCK_BYTES sizeof(struct iba_linear_forwarding_table)
-#define ANEW_MAX 3   /* sweeps in a row that begin again as switches fell silent */
+#define ANEW_MAX 3  /* sweeps in a row that begin again as switches fell silent */
 #define PER_VISIT 4 /* blocks: as many as an SMA is queried for at a time */
 
 /* ---- comparing ---- */
@@ -92,7 +92,7 @@ static bool compare(struct sm *sm, struct builder_node *node, unsigned int num, 
 	if (block >= trust_n_blocks(sm_table(node, num, attribute)))
 		return false;
 	if (attribute == IBA_ATTR_MULTICAST_FORWARDING_TABLE)
-		modifier = sm_mft_modifier(block);
+		modifier = sm_mft_modifier(node->info.num_ports, block);
 	else if (attribute == IBA_ATTR_P_KEY_TABLE)
 		modifier = p_keys_modifier(port, block);
 	request = num ? sm_request_port(sm, port, IBA_METHOD_GET, attribute, modifier)

@@ -51,7 +51,7 @@ struct reading {
 	uint64_t guid;
 	uint32_t n_ports;
 	uint8_t port;
-	uint64_t epoch; /* of the node's tables at its start */
+	uint64_t epoch;	  /* of the node's tables at its start */
 	uint32_t n, next; /* blocks; the next one to check */
 	unsigned int out;
 	bool answered, silent;
@@ -67,7 +67,7 @@ struct table_reader {
 	GPtrArray *readings; /* in progress */
 	unsigned int out;
 	unsigned int all_read; /* bits of the kinds read for all ports since the last publication */
-	uint64_t carrying; /* inventory_ports_with_data() at the end of the last sweep */
+	uint64_t carrying;     /* inventory_ports_with_data() at the end of the last sweep */
 	struct timer publish;
 	struct sm *sm;
 };
@@ -152,7 +152,8 @@ static void settle_from_builder(struct reading *reading, const struct builder_no
 }
 
 /* Blocks of multicast tables beyond the highest MLID in use are empty. */
-static uint32_t blocks_in_use(const struct sm *sm, enum inventory_kind kind, uint32_t n)
+static uint32_t blocks_in_use(const struct sm *sm, enum inventory_kind kind, uint32_t num_ports,
+			      uint32_t n)
 {
 	uint32_t used = 0;
 
@@ -160,7 +161,7 @@ static uint32_t blocks_in_use(const struct sm *sm, enum inventory_kind kind, uin
 		return n;
 	if (sm->mlid_top)
 		used = (sm->mlid_top - IBA_LID_MCAST_FIRST) / MLIDS_PER_BLOCK + 1;
-	return MIN(n, used * IBA_MFT_POSITIONS);
+	return MIN(n, used * IBA_MFT_POSITIONS_OF(num_ports));
 }
 
 static struct reading *reading_new(struct sm *sm, struct scan *scan, uint32_t port)
@@ -178,14 +179,13 @@ static struct reading *reading_new(struct sm *sm, struct scan *scan, uint32_t po
 	reading->n_ports = node->num_ports + 1u;
 	reading->port = fabric->ports[port].num;
 	reading->epoch = known ? known->epoch : 0;
-	reading->n = blocks_in_use(sm, scan->kind, inventory_blocks(fabric, port, scan->kind));
+	reading->n = blocks_in_use(sm, scan->kind, node->num_ports,
+				   inventory_blocks(fabric, port, scan->kind));
 	reading->state = g_malloc0(reading->n);
 	reading->has = g_malloc0(reading->n);
 	reading->blocks = g_malloc0(reading->n * inventory_type(scan->kind)->size);
 	for (uint32_t block = 0; block < reading->n; block++)
-		if (!inventory_block_exists(fabric, port, scan->kind, block))
-			settle_block(reading, block, NULL);
-		else if (inventory_block_is_zero(fabric, port, scan->kind, block))
+		if (inventory_block_is_zero(fabric, port, scan->kind, block))
 			settle_block(reading, block, zeros);
 	if (known && reading->port <= known->info.num_ports)
 		settle_from_builder(reading, known);
@@ -234,7 +234,7 @@ static uint32_t modifier_of(const struct reading *reading, bool is_switch)
 	case INVENTORY_P_KEYS:
 		return is_switch ? port << 16 | block : block;
 	case INVENTORY_MULTICAST:
-		return sm_mft_modifier(block);
+		return sm_mft_modifier(reading->n_ports - 1, block);
 	default:
 		return block;
 	}
