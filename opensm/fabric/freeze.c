@@ -105,7 +105,10 @@ static void freeze_switches(struct fabric *fabric, const GPtrArray *order)
 		to->hops = node->hops;
 		to->info = node->switch_info;
 		to->lids_taken = node->top_refused ? node->switch_info.linear_fdb_top + 1 : 0;
-		to->mft_refused = mft == TRUST_NONE ? 0 : mft / IBA_MFT_POSITIONS_OF(node->info.num_ports) + 1;
+		if (mft != TRUST_NONE)
+			to->mft_refused = mft / IBA_MFT_POSITIONS_OF(node->info.num_ports) + 1;
+		else
+			to->mft_refused = 0;
 		for (uint32_t block = trust_next_refused(&node->lft, 0); block != TRUST_NONE;
 		     block = trust_next_refused(&node->lft, block + 1)) {
 			const struct fabric_refusal refusal = {sw, block};

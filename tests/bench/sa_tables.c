@@ -52,8 +52,7 @@ static void put_all(struct inventory_maker *maker, const struct fabric *fabric,
 		uint32_t n = inventory_blocks(fabric, i, kind);
 		uint8_t blocks[16 * 64] = {0}, has[255];
 
-		for (uint32_t block = 0; block < n; block++)
-			has[block] = inventory_block_exists(fabric, i, kind, block);
+		memset(has, true, n);
 		memcpy(blocks, &port->guid, kind == INVENTORY_GUID_INFO ? sizeof(port->guid) : 0);
 		if (n)
 			inventory_put(maker, node->guid, node->num_ports + 1u, port->num, kind,

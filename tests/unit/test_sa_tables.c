@@ -190,7 +190,8 @@ START_TEST(test_less_by_now)
 END_TEST
 
 /* Which table of which port a record is about. */
-static uint32_t block_of(enum inventory_kind kind, const union sa_any *record, uint8_t *number)
+static uint32_t block_of(const struct fabric_node *node, enum inventory_kind kind,
+			 const union sa_any *record, uint8_t *number)
 {
 	switch (kind) {
 	case INVENTORY_SL_TO_VL:
@@ -206,7 +207,8 @@ static uint32_t block_of(enum inventory_kind kind, const union sa_any *record, u
 		*number = record->p_key_table.port_num;
 		return record->p_key_table.block_num;
 	case INVENTORY_MULTICAST:
-		return record->mft.block_num * 16u + record->mft.position;
+		return record->mft.block_num * IBA_MFT_POSITIONS_OF(node->num_ports) +
+		       record->mft.position;
 	default:
 		return 0;
 	}
@@ -233,7 +235,8 @@ START_TEST(test_contents)
 		if (kind->kind == INVENTORY_SL_TO_VL &&
 		    !fabric_is_switch(fabric, fabric->ports[port].node))
 			ck_assert_uint_eq(record.sl_to_vl.output_port_num, 0);
-		block = block_of(kind->kind, &record, &number);
+		block = block_of(&fabric->nodes[fabric->ports[port].node], kind->kind, &record,
+				 &number);
 		port = fabric_port_of(fabric, fabric->ports[port].node, number);
 		fill(port, kind->kind, inventory_blocks(fabric, port, kind->kind), blocks, has);
 		ck_assert(has[block]);
