@@ -16,7 +16,6 @@
 #define BLOCK_BYTES 64
 #define LFT_BLOCK 64  /* entries */
 #define MFT_BLOCK 32  /* MLIDs */
-#define MFT_POSITIONS 16
 #define P_KEY_BLOCK 32
 
 struct pair {
@@ -69,11 +68,12 @@ static char *check_lft_block(const struct pair *pair, uint32_t block)
 static char *check_mft_block(const struct pair *pair, uint32_t number)
 {
 	const uint16_t *known = known_block(pair, &pair->node->mft, number);
-	unsigned int position = number % MFT_POSITIONS;
-	uint16_t mask[MFT_POSITIONS];
+	unsigned int positions = IBA_MFT_POSITIONS_OF(pair->node->info.num_ports);
+	unsigned int position = number % positions;
+	uint16_t mask[IBA_MFT_POSITIONS];
 
 	for (unsigned int i = 0; known && i < MFT_BLOCK; i++) {
-		unsigned int mlid = IBA_LID_MCAST_FIRST + number / MFT_POSITIONS * MFT_BLOCK + i;
+		unsigned int mlid = IBA_LID_MCAST_FIRST + number / positions * MFT_BLOCK + i;
 
 		sim_mft(pair->s->sim, pair->index, (uint16_t)mlid, mask);
 		if (known[i] != mask[position])

@@ -441,11 +441,11 @@ def on_terminal():
     with Daemon('--console', 'local', '--progress', spec='fattree:4', stdin=slave,
                 stdout=slave) as daemon:
         os.close(slave)
-        client = Client(Terminal(master, b'the daemon goes on'))
+        client = Client(Terminal(master, b'the daemon continues'))
         check('a terminal', 'OpenSM' in client.ask('version'))
         check('--progress says that it shows nothing', 'uses the terminal' in daemon.errors(),
               daemon.errors())
-        check('quit closes the console', 'the daemon goes on' in client.ask('quit'))
+        check('quit closes the console', 'the daemon continues' in client.ask('quit'))
         time.sleep(0.2)
         check('not the daemon', daemon.child.poll() is None)
     os.close(master)

@@ -460,7 +460,7 @@ static int after_a_crash(unsigned int at)
 		ck_assert_msg(first_key(s, "host-1") == 0x7FFF, "crash %u", at);
 		scenario_stop(s);
 	} else { /* it had not yet saved anything */
-		ck_assert_msg(strstr(error->message, "opensm.conf names it"), "%u: %s", at,
+		ck_assert_msg(strstr(error->message, "the configuration names it"), "%u: %s", at,
 			      error->message);
 		ck_assert_uint_lt(at, EARLY);
 	}
