@@ -212,7 +212,7 @@ struct builder_node *builder_add(struct builder *builder, const struct iba_node_
 	node->info = *info;
 	node->hops = builder->sm_port ? UINT32_MAX : 0;
 	node->epoch = 1;
-	node->doubt_from = UINT64_MAX;
+	node->recheck_from = UINT64_MAX;
 	node->index = FABRIC_NONE;
 	node->seen = builder->sweep;
 	node->ports = g_new0(struct builder_port, info->num_ports + 1u);

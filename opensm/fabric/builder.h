@@ -45,13 +45,13 @@ struct builder_port {
 	struct trust_table guids;  /* entries of uint64_t, 8 a block; for ports with alias GUIDs */
 	struct trust_table sl_to_vl; /* one block per input port of the switch, or one */
 	struct trust_table vl_arb;   /* blocks 1 to 4 of IBA 14.2.5.9 */
-	uint64_t activated;	   /* sweep in which a Set of this SM last brought it up */
+	uint64_t activated;	     /* sweep in which a Set of this SM last brought it up */
 	struct cable_end cable;
-	bool avoided; /* its node was silent through it and has since answered another way */
-	bool held_up; /* its link does not become ACTIVE; not in any fabric: held_up.c */
-	bool reregistered;	   /* its client was told to register again */
-	bool reregister_due;	   /* its client waits to be told that */
-	uint16_t lid;		   /* assigned by the SM: info.lid after programming; 0: none */
+	bool avoided;	     /* its node was silent through it and has since answered another way */
+	bool held_up;	     /* its link does not become ACTIVE; not in any fabric: held_up.c */
+	bool reregistered;   /* its client was told to register again */
+	bool reregister_due; /* its client waits to be told that */
+	uint16_t lid;	     /* assigned by the SM: info.lid after programming; 0: none */
 	uint8_t lmc;
 	struct builder_speeds refused_speeds; /* by its SMA; zeros: none */
 };
@@ -79,18 +79,18 @@ enum builder_vl_tables {
  * routes that SMPs take to it sm/smp/reach.c.
  */
 struct builder_node {
-	struct builder *builder; /* NULL: removed, but a request still points to it */
-	unsigned int requests;	 /* number of requests that point to it */
+	struct builder *builder;     /* NULL: removed, but a request still points to it */
+	unsigned int requests;	     /* number of requests that point to it */
 	struct builder_slots *slots; /* of its builder; NULL: it was not made by one */
-	uint32_t slot; /* its number in side tables (node_table.h) as long as it exists */
-	uint64_t born; /* number of its addition, from 1: tells apart nodes with the same slot */
-	uint64_t touched;	 /* equal to builder->round: the node is in builder->touched */
-	uint64_t activated;	 /* sweep in which one of its ports was last brought up */
+	uint32_t slot;	  /* its number in side tables (node_table.h) as long as it exists */
+	uint64_t born;	  /* number of its addition, from 1: tells apart nodes with the same slot */
+	uint64_t touched; /* equal to builder->round: the node is in builder->touched */
+	uint64_t activated; /* sweep in which one of its ports was last brought up */
 	uint64_t guid;
 	struct iba_node_info info;
 	struct iba_node_description description;
 	struct iba_switch_info switch_info; /* what the hardware holds */
-	uint16_t top_sent;	    /* LinearFDBTop of the last Set, answered or not */
+	uint16_t top_sent;		    /* LinearFDBTop of the last Set, answered or not */
 	uint16_t top_refused;	    /* value above its own that it did not accept; 0: none */
 	struct builder_port *ports; /* [num_ports + 1] */
 	struct builder_port *entry; /* its port nearest to the SM; NULL for the SM's node */
@@ -100,17 +100,18 @@ struct builder_node {
 	uint64_t seen;		    /* last sweep that saw it */
 	uint64_t looked_at;	    /* serial of the last sweep that read it */
 	uint32_t reading;	    /* how often it was read, as a switch */
-	uint64_t calm; /* ports brought up in sweeps before this one have been confirmed since */
-	uint64_t doubt_from; /* PortStateChange was set: ports brought up by that sweep or a later
+	uint64_t confirmed_until; /* ports brought up in sweeps before this one have been confirmed
+				     since */
+	uint64_t recheck_from; /* PortStateChange was set: ports brought up by that sweep or a later
 				one may have gone down since; UINT64_MAX: none */
 	bool has_description, has_switch_info;
 	bool read_uncleared; /* read with PortStateChange set, which shows no change since then */
-	bool dirty;	 /* its ports must be read again; it is in builder->dirty */
-	bool gone;	 /* to be removed between two steps */
+	bool dirty;	     /* its ports must be read again; it is in builder->dirty */
+	bool gone;	     /* to be removed between two steps */
 	enum builder_vl_tables vl_tables;
 	bool sl_to_vl_singly; /* it claims Sets of SL2VL rows of all ports but refused one */
-	uint32_t epoch;	 /* of trust, from 1 */
-	bool check;	 /* compare a known block with the hardware: it may have been reset */
+	uint32_t epoch;	      /* of trust, from 1 */
+	bool check;	      /* compare a known block with the hardware: it may have been reset */
 	struct node_reach {
 		uint64_t epoch;	 /* builder's reach_epoch in which route was found; 0: never */
 		uint64_t route;	 /* digest of the tables leading to its LID and back; 0: none do */
@@ -119,13 +120,13 @@ struct builder_node {
 		uint64_t retry_ns; /* when the failed route is tried again */
 		uint8_t failures;  /* in a row */
 	} reach;
-	uint64_t silent_ns;	    /* since when it has not answered: kept.c; 0: it answers */
-	struct trust_table lft;	    /* entries of uint8_t, 64 a block */
-	struct trust_table mft;	    /* entries of uint16_t, 32 a block; by MLIDs, then position */
+	uint64_t silent_ns;	/* since when it has not answered: kept.c; 0: it answers */
+	struct trust_table lft; /* entries of uint8_t, 64 a block */
+	struct trust_table mft; /* entries of uint16_t, 32 a block; by MLIDs, then position */
 };
 
 struct builder {
-	GHashTable *nodes;	      /* uint64_t node GUID -> struct builder_node, owned */
+	GHashTable *nodes; /* uint64_t node GUID -> struct builder_node, owned */
 	struct builder_slots *slots;
 	struct builder_port *sm_port; /* NULL before hop 0 is read */
 	GPtrArray *switches, *dirty;  /* of nodes, unordered */
@@ -134,9 +135,9 @@ struct builder {
 	uint64_t reach_epoch; /* incremented when a cable or a table that SMPs may need changes */
 	bool cut;	      /* a cable was lost or a node fell silent since the last walk */
 	bool only_seen;	      /* walks use only cables that this sweep has seen */
-	uint64_t arrivals;   /* incremented when a node or an endport GUID is added */
-	uint64_t population; /* incremented when one is added or removed */
-	bool some_gone;	     /* some nodes may be marked gone */
+	uint64_t arrivals;    /* incremented when a node or an endport GUID is added */
+	uint64_t population;  /* incremented when one is added or removed */
+	bool some_gone;	      /* some nodes may be marked gone */
 
 	uint16_t hidden_top; /* nodes that the SM does not know may have LIDs up to this */
 

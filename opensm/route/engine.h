@@ -14,7 +14,7 @@
 
 enum route_promise {
 	ROUTE_DEADLOCK_FREE = 1 << 0, /* channel dependency graph acyclic on each VL */
-	ROUTE_SHORTEST = 1 << 1, /* between hosts only, if the routing has an order */
+	ROUTE_SHORTEST = 1 << 1,      /* between hosts only, if the routing has an order */
 };
 
 /* A node GUID and the number the operator gave it. */
@@ -114,9 +114,9 @@ struct route_demand {
 
 /* A switch, or one of its ports, to which partitions are tied. */
 struct route_tie {
-	uint64_t guid; /* of the node */
+	uint64_t guid;	     /* of the node */
 	uint64_t partitions; /* one bit for each; the last bit is unused */
-	uint8_t port; /* 0: all */
+	uint8_t port;	     /* 0: all */
 };
 
 /*
@@ -147,7 +147,7 @@ struct route_input {
 	const ROUTE_LIST_##kind *member;                                                           \
 	uint32_t n_##member;
 #include "route/inputs.def"
-	struct route_lfts lfts;	      /* engine file */
+	struct route_lfts lfts;	     /* engine file */
 	struct route_hops_rows hops; /* engine file */
 	struct route_torus torus;    /* engine torus-2QoS */
 	unsigned int vls;	     /* data VLs that layered engines may use; 0: 15 */
@@ -158,25 +158,25 @@ struct route_engine;
 /* LFTs of all switches. Rows are shared: engines fill new rows, later only routing_put() writes. */
 struct routing {
 	struct ref ref;
-	struct fabric *fabric; /* for which it was made */
+	struct fabric *fabric;		   /* for which it was made */
 	const struct route_engine *engine; /* it made this; NULL: what switches hold */
 	const struct route_engine *maker;  /* it made what switches hold; NULL: unknown */
-	char *input_word;   /* fingerprint_of_input() of its input; NULL: unknown */
-	char *demand_word;  /* fingerprint_of_demand(), if routing_renew() made it; or NULL */
+	char *input_word;		   /* fingerprint_of_input() of its input; NULL: unknown */
+	char *demand_word; /* fingerprint_of_demand(), if routing_renew() made it; or NULL */
 	unsigned int promises;
 	uint32_t n_switches;
-	uint16_t top;	/* LinearFDBTop: the highest LID with an entry */
+	uint16_t top;	   /* LinearFDBTop: the highest LID with an entry */
 	uint32_t n_blocks; /* 64-entry blocks a switch: top / 64 + 1 */
-	uint8_t **lft;	/* [switch][LID]: n_blocks * 64 octets, 0xFF: no entry */
+	uint8_t **lft;	   /* [switch][LID]: n_blocks * 64 octets, 0xFF: no entry */
 	uint16_t max_hops; /* of best paths; detours where no best path is legal may be longer */
 	/* [switch]: its place in an order: paths go to lower places (up), then to higher ones. NULL
 	 * if the engine has none. The verifier must not rely on it: see verify_order.c. */
 	uint32_t *order;
-	char *note; /* for the operator; NULL: none */
+	char *note;			 /* for the operator; NULL: none */
 	struct route_base *base;	 /* tables of the last full computation; owns most rows */
 	struct route_row **changed_rows; /* [switch]: its row if it differs from base; or NULL */
 	struct route_repair_state *repair_state; /* NULL: not repairable */
-	struct {		      /* set by a layered engine for later steps: */
+	struct {				 /* set by a layered engine for later steps: */
 		struct routing *base; /* newly computed tables, of which it kept what it could */
 		uint64_t busiest;     /* flows on the busiest channel, by the engine's own count */
 		uint32_t n_channels;
@@ -249,7 +249,7 @@ struct route_engine {
 	const char *summary; /* one line for --help and status */
 	unsigned int promises;
 	bool preferences; /* route_by_hops() follows those of the input among best paths */
-	bool ties; /* it follows those of the input */
+	bool ties;	  /* it follows those of the input */
 	bool trunk; /* route() is first asked for tables with room for multicast trees (trunk.c) */
 	struct routing *(*compute)(const struct fabric *fabric, const struct route_input *input,
 				   GError **error);
@@ -281,16 +281,16 @@ const struct route_engine *const *route_engines(void);	 /* NULL-terminated */
 
 /* ---- the verifier: every table passes it before it is sent to a switch ---- */
 struct route_verdict {
-	bool complete;	/* every LID reached from every switch that should reach it */
+	bool complete; /* every LID reached from every switch that should reach it */
 	bool loop_free;
 	bool acyclic;	    /* channel dependencies of all paths, by VLs */
 	bool hosts_acyclic; /* dependencies from hosts to hosts only, not to switches */
-	bool cut;	/* some pair needs a path that does not exist physically */
-	bool by_order;	/* shown by an order of the switches, which is the quick way */
-	uint16_t max_hops; /* of the longest path */
-	uint64_t paths; /* (switch, LID) pairs checked */
+	bool cut;	    /* some pair needs a path that does not exist physically */
+	bool by_order;	    /* shown by an order of the switches, which is the quick way */
+	uint16_t max_hops;  /* of the longest path */
+	uint64_t paths;	    /* (switch, LID) pairs checked */
 	uint64_t discarded; /* of these, left without a path to avoid a deadlock */
-	char *witness;	/* what is wrong, hop by hop, for the log; NULL: nothing */
+	char *witness;	    /* what is wrong, hop by hop, for the log; NULL: nothing */
 };
 /*
  * True if complete and loop free, and acyclic where the routing promises it (see verify.c). A LID
@@ -315,8 +315,8 @@ struct route_port_set {
 struct route_tree {
 	struct ref ref;
 	uint32_t root;
-	uint32_t n;		     /* switches in the tree */
-	uint32_t *switches;	     /* indexes, ascending */
+	uint32_t n;		      /* switches in the tree */
+	uint32_t *switches;	      /* indexes, ascending */
 	struct route_port_set *ports; /* of each of them */
 	uint8_t *up;		      /* port of each towards the root; 0 for the root itself */
 };
@@ -326,7 +326,7 @@ struct route_group {
 	const uint32_t *members; /* endports; switch port 0 counts */
 	const bool *only_sends;	 /* [n_members]: gets no packets; NULL: all get them */
 	uint32_t n_members;
-	uint32_t room; /* switches that forward fewer MLIDs are not used */
+	uint32_t room;	      /* switches that forward fewer MLIDs are not used */
 	const uint32_t *load; /* [switch]: trees whose root it is; NULL: ignore this */
 	/* [switch]: if it cannot be written, the ports that it has for the group; NULL: it can be
 	 * written. NULL: all can. */
@@ -358,7 +358,7 @@ bool route_tree_stays(const struct route_tree *tree, const struct route_multicas
 /*
  * A tree that joins the members over links of the fabric; its switches list exactly the tree links
  * and the ports of members that get packets. Empty if fewer than one switch is found. Members that
- * cannot be reached are skipped, and counted in *left_out unless it is their own switch that has no
+ * cannot be reached are skipped, and counted in *excluded unless it is their own switch that has no
  * room. It differs as little as possible from the previous tree, before (NULL: none), in which
  * moved[i] was switch i (NULL: same indexes; FABRIC_NONE: gone).
  *
@@ -368,7 +368,7 @@ bool route_tree_stays(const struct route_tree *tree, const struct route_multicas
 struct route_tree *route_multicast_on(struct route_multicast_base *base,
 				      const struct fabric *fabric, const struct route_group *group,
 				      const struct route_tree *before, const uint32_t *moved,
-				      uint32_t *left_out);
+				      uint32_t *excluded);
 struct route_tree *route_tree_ref(struct route_tree *tree);
 void route_tree_unref(struct route_tree *tree); /* NULL is fine */
 bool route_tree_verify(const struct fabric *fabric, const struct route_tree *tree,

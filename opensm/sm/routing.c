@@ -684,7 +684,7 @@ static void tell_small_tables(struct sm *sm, const struct routing *routing)
 	uint32_t n;
 	char **lines = small_tables_tell(sm->fabric, routing, &n, &routes->n_harmful);
 
-	sm_tell_new(sm, routes->small_tables, lines);
+	sm_log_new_lines(sm, routes->small_tables, lines);
 	if (!lines && routes->small_tables)
 		log_info(sm->log, "all switches can hold all LIDs in use");
 	counter_add(&sm->context->counters, switches_small_lft, (uint64_t)n - routes->n_small);

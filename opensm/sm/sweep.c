@@ -112,7 +112,7 @@ static void all_is_well(struct sm *sm)
 }
 
 /* Same result as before: the SM's port still has no cable. */
-static bool is_old_news(const struct sm *sm)
+static bool is_known_problem(const struct sm *sm)
 {
 	return sm->sweep.port_was_down && sm->schedule.port_down;
 }
@@ -122,7 +122,7 @@ static void end_with_errors(struct sm *sm)
 	counter_inc(&sm->context->counters, sweeps_failed);
 	sm->schedule.failures++;
 	sm->schedule.up = false;
-	if (!is_old_news(sm))
+	if (!is_known_problem(sm))
 		log_milestone_error(sm->log, SUBNET_ERRORS, "ERRORS DURING INITIALIZATION");
 }
 
@@ -150,9 +150,10 @@ static void log_end(struct sm *sm)
 	if (sweep->kind == SWEEP_KIND_GROUPS && !sweep->errors &&
 	    !log_limit_pass(&sm->schedule.groups_log, now, 20, 60 * NS_PER_S, &held_back))
 		return;
-	log_at(sm->log, is_old_news(sm) ? LOG_VERBOSE : LOG_INFO, "%s sweep: %.1f ms, %u errors%s",
-	       plan_kind_name(sweep->kind), (now - sweep->started_ns) / (double)NS_PER_MS,
-	       sweep->errors, held_back ? "; similar lines were suppressed" : "");
+	log_at(sm->log, is_known_problem(sm) ? LOG_VERBOSE : LOG_INFO,
+	       "%s sweep: %.1f ms, %u errors%s", plan_kind_name(sweep->kind),
+	       (now - sweep->started_ns) / (double)NS_PER_MS, sweep->errors,
+	       held_back ? "; similar lines were suppressed" : "");
 }
 
 static void end_full(struct sm *sm)
@@ -320,7 +321,7 @@ static void run_steps(struct sm *sm)
 			sweep->errors += sweep->result == STEP_ABORT;
 			break;
 		}
-		if (!walks_are_through(sm, since) || !goes_on(sweep) || sweep_gives_way(sm, since))
+		if (!walks_are_through(sm, since) || !goes_on(sweep) || sweep_yields(sm, since))
 			return;
 		if (sweep->result == STEP_NEXT)
 			end_step(sm);
@@ -332,7 +333,7 @@ static void advance(struct sm *sm)
 {
 	struct sweep *sweep = &sm->sweep;
 
-	if (sweep->at_step || sweep->gave_way || !sweep_runs(sm) ||
+	if (sweep->at_step || sweep->yielded || !sweep_runs(sm) ||
 	    !walks_are_through(sm, actor_now(sm->actor)) ||
 	    (sweep->result != STEP_LATER && !goes_on(sweep)))
 		return;

@@ -24,7 +24,7 @@ struct bench {
 	struct sa_store *store;
 	struct trees *trees;
 	struct mc_groups *groups; /* that they were made for */
-	uint64_t *guids; /* of hosts */
+	uint64_t *guids;	  /* of hosts */
 	uint32_t n_hosts;
 	uint64_t state;
 	double since;
@@ -51,10 +51,10 @@ static void lap(struct bench *bench, const char *what)
 	bench->since = seconds();
 }
 
-static void on_trouble(void *arg, uint16_t mlid, uint32_t left_out, const char *witness)
+static void on_trouble(void *arg, uint16_t mlid, uint32_t excluded, const char *witness)
 {
 	(void)arg;
-	printf("MLID 0x%04x: %u left out; %s\n", mlid, left_out, witness ? witness : "");
+	printf("MLID 0x%04x: %u left out; %s\n", mlid, excluded, witness ? witness : "");
 	exit(1);
 }
 

@@ -232,15 +232,14 @@ static bool has_hosts(const struct view *view, unsigned int node)
  * Whether the published routing ends here on purpose: an engine that promises freedom from deadlock
  * may omit paths to a switch, and paths from a switch without hosts (route/engine.h).
  */
-static bool is_left_out(const struct view *view, unsigned int from, unsigned int node, uint16_t lid,
+static bool is_excluded(const struct view *view, unsigned int from, unsigned int node, uint16_t lid,
 			const struct endport *to)
 {
 	const struct subnet *subnet = view->subnet;
 	uint32_t here;
 
 	if (!subnet || (!is_switch(view, to->node) && has_hosts(view, from)) ||
-	    lid > subnet->routing->top ||
-	    !(subnet->routing->promises & ROUTE_DEADLOCK_FREE))
+	    lid > subnet->routing->top || !(subnet->routing->promises & ROUTE_DEADLOCK_FREE))
 		return false;
 	here = fabric_node_by_guid(subnet->fabric, view->nodes[node].node_guid);
 	return here != FABRIC_NONE &&
@@ -292,7 +291,7 @@ static char *walk(const struct view *view, unsigned int from, uint16_t lid,
 		if (lid > view->nodes[node].switch_info->linear_fdb_top)
 			return of_port(view, node, 0, "LinearFDBTop",
 				       view->nodes[node].switch_info->linear_fdb_top, lid);
-		if (port == ROUTE_NO_PORT && is_left_out(view, from, node, lid, to))
+		if (port == ROUTE_NO_PORT && is_excluded(view, from, node, lid, to))
 			return NULL;
 		if (port > view->nodes[node].num_ports ||
 		    !link_peer(view, node, port, &peer, &peer_port))
@@ -420,10 +419,9 @@ static char *check_copies(const struct flood *flood, uint64_t from, const uint64
 	for (unsigned int i = 0; i < flood->view->n_nodes; i++) {
 		got += flood->copies[i];
 		if (flood->visits[i] > 1)
-			return g_strdup_printf("MLID 0x%x: packet of 0x%016" PRIx64
-					       " comes to %s again",
-					       flood->mlid, from,
-					       flood->view->nodes[i].description);
+			return g_strdup_printf(
+				"MLID 0x%x: packet of 0x%016" PRIx64 " comes to %s again",
+				flood->mlid, from, flood->view->nodes[i].description);
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		unsigned int copies = flood->copies[sim_find_guid(sim, guids[i])];

@@ -39,10 +39,10 @@ struct watch {
 	unsigned int sets_to_go; /* of forwarding tables, until one is ignored; 0: none is */
 	uint32_t deaf;		 /* the switch that ignores it, or PROOF_NONE */
 	uint64_t deaf_until_ns;
-	bool *meant;	/* [LID]: that switch was sent another entry than it had */
-	bool *looped;	/* [LID]: a packet to it went in a loop */
-	bool free;   /* no credit loop at the start */
-	bool closed; /* one since then */
+	bool *meant;  /* [LID]: that switch was sent another entry than it had */
+	bool *looped; /* [LID]: a packet to it went in a loop */
+	bool free;    /* no credit loop at the start */
+	bool closed;  /* one since then */
 	unsigned int changes, loops;
 };
 
@@ -167,9 +167,8 @@ static void tables_free(const struct proof_net *net, uint8_t **tables)
 
 static struct proof_case case_of(const struct watch *watch, uint8_t **tables)
 {
-	return (struct proof_case){.net = &watch->net,
-				   .lft = (const uint8_t *const *)tables,
-				   .excused = true};
+	return (struct proof_case){
+		.net = &watch->net, .lft = (const uint8_t *const *)tables, .excused = true};
 }
 
 static void watch_init(struct watch *watch, struct scenario *s)
@@ -233,7 +232,7 @@ static void watch_clear(struct watch *watch)
 
 /* ---- packets ---- */
 
-static void set_out(struct watch *watch)
+static void start_discovery(struct watch *watch)
 {
 	for (uint32_t sw = 0; sw < watch->net.n; sw++)
 		for (uint32_t lid = 1; watch->up[sw] && lid < watch->net.n_lids; lid++) {
@@ -290,8 +289,8 @@ static void make_deaf(struct watch *watch, uint64_t now_ns, const struct vendor_
 		      const uint8_t *data, size_t length)
 {
 	const struct proof_net *net = &watch->net;
-	uint32_t sw = to->lid < net->n_lids && !net->exit[to->lid] ? net->home[to->lid]
-								    : PROOF_NONE;
+	uint32_t sw =
+		to->lid < net->n_lids && !net->exit[to->lid] ? net->home[to->lid] : PROOF_NONE;
 
 	if (watch->deaf != PROOF_NONE && now_ns >= watch->deaf_until_ns)
 		sim_node_mute(watch->s->sim, watch->node[watch->deaf], false);
@@ -322,7 +321,7 @@ static void on_mad(void *arg, uint64_t now_ns, const struct vendor_address *to,
 		watch->changes++;
 		watch->loops += !verdict.loop_free;
 		watch->closed |= !verdict.acyclic;
-		set_out(watch);
+		start_discovery(watch);
 	}
 	step(watch);
 }

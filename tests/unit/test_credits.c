@@ -54,13 +54,13 @@ static struct route_tree *tree_of_hosts(struct fabric *fabric, const struct rout
 	struct route_group group = {.members = members};
 	struct route_multicast_base *base = route_multicast_base_new(fabric, routing, 0);
 	struct route_tree *tree;
-	uint32_t left_out;
+	uint32_t excluded;
 
 	for (uint32_t port = 0; port < fabric->n_ports; port++)
 		if (!fabric_is_switch(fabric, fabric->ports[port].node) &&
 		    fabric->ports[port].guid && fabric_is_connected(fabric, port))
 			members[group.n_members++] = port;
-	tree = route_multicast_on(base, fabric, &group, NULL, NULL, &left_out);
+	tree = route_multicast_on(base, fabric, &group, NULL, NULL, &excluded);
 	route_multicast_base_free(base);
 	return tree;
 }

@@ -361,7 +361,7 @@ START_TEST(test_mcfdbs)
 	struct routing *routing = route(fabric, "minhop", &nothing);
 	struct route_tree *grown[MC_N_MLIDS] = {NULL};
 	struct route_multicast_base *base = route_multicast_base_new(fabric, NULL, 0);
-	uint32_t members[2], n = 0, left_out;
+	uint32_t members[2], n = 0, excluded;
 	struct mc_trees *trees;
 	char *text, *at;
 
@@ -370,7 +370,7 @@ START_TEST(test_mcfdbs)
 			members[n++] = i;
 	grown[1] = route_multicast_on(base, fabric,
 				      &(struct route_group){.members = members, .n_members = n},
-				      NULL, NULL, &left_out);
+				      NULL, NULL, &excluded);
 	route_multicast_base_free(base);
 	trees = mc_trees_new(fabric, grown);
 	route_tree_unref(grown[1]);

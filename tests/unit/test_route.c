@@ -30,7 +30,7 @@ static struct fabric *random_fabric(uint64_t seed, unsigned int max_switches)
 
 static struct routing *route(const struct fabric *fabric, const char *engine)
 {
-	const struct route_input input = { .threads = 1 };
+	const struct route_input input = {.threads = 1};
 	GError *error = NULL;
 	struct routing *routing = route_compute(route_find(engine), fabric, &input, &error);
 
@@ -90,13 +90,13 @@ START_TEST(test_dor_keeps_the_order_given)
 {
 	struct fabric *fabric = make_fabric("mesh:3x3", 0);
 	GArray *orders = g_array_new(FALSE, FALSE, sizeof(struct route_port_order));
-	struct route_input input = { .threads = 1 };
+	struct route_input input = {.threads = 1};
 	struct routing *plain = route(fabric, "dor"), *turned;
 	uint32_t differ = 0;
 
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
 		const struct fabric_node *node = &fabric->nodes[fabric->switches[sw].node];
-		struct route_port_order order = { .guid = node->guid };
+		struct route_port_order order = {.guid = node->guid};
 
 		for (unsigned int num = node->num_ports; num; num--)
 			order.ports[order.n++] = num;
@@ -121,10 +121,10 @@ END_TEST
 
 /* For one group, without an order. */
 static struct route_tree *grow_tree(const struct fabric *fabric, const struct route_group *group,
-				    uint32_t *left_out)
+				    uint32_t *excluded)
 {
 	struct route_multicast_base *base = route_multicast_base_new(fabric, NULL, group->room);
-	struct route_tree *tree = route_multicast_on(base, fabric, group, NULL, NULL, left_out);
+	struct route_tree *tree = route_multicast_on(base, fabric, group, NULL, NULL, excluded);
 
 	route_multicast_base_free(base);
 	return tree;
@@ -134,14 +134,17 @@ static struct route_tree *grow_tree(const struct fabric *fabric, const struct ro
 START_TEST(test_no_switch)
 {
 	struct builder *builder = builder_new();
-	struct iba_node_info info = { .node_type = IBA_NODE_CA, .num_ports = 1, .node_guid = 1,
-				      .port_guid = 2, .local_port_num = 1 };
+	struct iba_node_info info = {.node_type = IBA_NODE_CA,
+				     .num_ports = 1,
+				     .node_guid = 1,
+				     .port_guid = 2,
+				     .local_port_num = 1};
 	struct builder_node *a = builder_add(builder, &info), *b;
 	struct fabric *fabric;
 	struct routing *routing;
 	struct route_verdict verdict;
 	struct route_tree *tree;
-	uint32_t members[2] = { 1, 3 }, left_out;
+	uint32_t members[2] = {1, 3}, excluded;
 	const struct route_group group = {.members = members, .n_members = 2};
 
 	builder->sm_port = &a->ports[1];
@@ -156,9 +159,9 @@ START_TEST(test_no_switch)
 	ck_assert(route_verify(fabric, routing, &verdict));
 	ck_assert_uint_eq(verdict.paths, 0);
 	route_verdict_clear(&verdict);
-	tree = grow_tree(fabric, &group, &left_out);
+	tree = grow_tree(fabric, &group, &excluded);
 	ck_assert_uint_eq(tree->n, 0);
-	ck_assert_uint_eq(left_out, 2);
+	ck_assert_uint_eq(excluded, 2);
 	ck_assert(route_tree_verify(fabric, tree, &group, NULL));
 	route_tree_unref(tree);
 	routing_unref(routing);
@@ -170,7 +173,7 @@ END_TEST
 /* Paths longer than a distance can express are refused, and the verifier walks instead. */
 START_TEST(test_very_long_chain)
 {
-	const struct route_input input = { .threads = 1 };
+	const struct route_input input = {.threads = 1};
 	struct fabric *fabric = make_fabric("mesh:300", 0);
 	GError *error = NULL;
 	struct routing *routing;
@@ -281,7 +284,7 @@ static void check_fat_tree(const char *engine, unsigned int k, bool shuffle)
 
 START_TEST(test_fat_trees_carry_shifts)
 {
-	static const char *const engines[] = { "minhop", "updn", "dnup", "ftree" };
+	static const char *const engines[] = {"minhop", "updn", "dnup", "ftree"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(engines); i++) {
 		for (unsigned int k = 4; k <= 12; k += 4) {
@@ -308,7 +311,7 @@ static void check_lmc(const char *spec, uint8_t lmc, unsigned int hops, unsigned
 		uint32_t leaf = fabric_leaf(fabric, port, &exit);
 
 		for (uint32_t sw = 0; sw < fabric->n_switches; sw++) {
-			bool used[256] = { false };
+			bool used[256] = {false};
 			unsigned int n = 0;
 
 			if (checker_distance(&checker, sw, leaf) != hops || !checker.hosts[sw])
@@ -346,7 +349,7 @@ static void check_threads(const struct fabric *fabric, const char *engine)
 	struct routing *one = route(fabric, engine);
 
 	for (unsigned int threads = 0; threads <= 5; threads++) {
-		const struct route_input input = { .threads = threads };
+		const struct route_input input = {.threads = threads};
 		struct routing *many = route_compute(route_find(engine), fabric, &input, NULL);
 
 		ck_assert_ptr_nonnull(many);
@@ -364,7 +367,7 @@ static void check_threads(const struct fabric *fabric, const char *engine)
 
 START_TEST(test_threads_change_nothing)
 {
-	static const char *const specs[] = { "fattree:4", "fattree:20", "torus:9x8x8", "mesh:2" };
+	static const char *const specs[] = {"fattree:4", "fattree:20", "torus:9x8x8", "mesh:2"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(specs); i++) {
 		struct fabric *fabric = make_fabric(specs[i], 0);
@@ -401,7 +404,7 @@ static void check_compute(bool named_compute)
 {
 	struct fabric *fabric = make_fabric("fattree:8", 0);
 	GArray *hosts = hosts_in_order(fabric), *compute, *guids;
-	struct route_input input = { .threads = 1 };
+	struct route_input input = {.threads = 1};
 	struct routing *routing;
 
 	compute = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -433,7 +436,7 @@ START_TEST(test_ftree_spreads_compute_nodes)
 {
 	GError *error = NULL;
 	struct fabric *torus = make_fabric("torus:4x4", 0);
-	const struct route_input input = { .threads = 1 };
+	const struct route_input input = {.threads = 1};
 
 	check_compute(true);
 	check_compute(false);
@@ -479,7 +482,7 @@ static void check_kept(const struct fabric *fabric, const struct routing *routin
 
 static uint64_t lose_and_keep(const char *engine)
 {
-	const struct route_input input = { .threads = 1 };
+	const struct route_input input = {.threads = 1};
 	bool shortest = route_find(engine)->promises & ROUTE_SHORTEST;
 	uint64_t kept = 0;
 
@@ -616,7 +619,7 @@ static void check_links(const struct fabric *fabric, const struct route_tree *tr
 }
 
 static void check_tree(const struct fabric *fabric, const struct route_tree *tree,
-		       const uint32_t *members, uint32_t n, uint32_t left_out, uint64_t seed)
+		       const uint32_t *members, uint32_t n, uint32_t excluded, uint64_t seed)
 {
 	uint32_t *up = g_new(uint32_t, fabric->n_switches + 1), out = 0;
 	bool *served = g_new0(bool, fabric->n_ports);
@@ -630,7 +633,7 @@ static void check_tree(const struct fabric *fabric, const struct route_tree *tre
 				  find_root(up, tree->switches[0]));
 	for (uint32_t i = 0; i < n; i++)
 		out += !served[members[i]];
-	ck_assert_uint_eq(out, left_out);
+	ck_assert_uint_eq(out, excluded);
 	for (uint32_t port = 0; port < fabric->n_ports; port++) {
 		bool member = false;
 
@@ -664,7 +667,7 @@ START_TEST(test_multicast_on_random_fabrics)
 
 	for (uint64_t seed = 1; seed <= 3000; seed++) {
 		struct fabric *fabric = random_fabric(seed, 20);
-		uint32_t members[12], n = 0, left_out;
+		uint32_t members[12], n = 0, excluded;
 		struct route_group group;
 		struct route_tree *tree;
 		uint64_t state = seed;
@@ -678,11 +681,11 @@ START_TEST(test_multicast_on_random_fabrics)
 			n += fabric_is_endport(fabric, members[n]);
 		}
 		group = (struct route_group){.members = members, .n_members = n};
-		tree = grow_tree(fabric, &group, &left_out);
+		tree = grow_tree(fabric, &group, &excluded);
 		ok = route_tree_verify(fabric, tree, &group, &witness);
 		ck_assert_msg(ok, "seed %u: %s", (unsigned int)seed, witness);
-		check_tree(fabric, tree, members, n, left_out, seed);
-		left += left_out;
+		check_tree(fabric, tree, members, n, excluded, seed);
+		left += excluded;
 		if (tree->n)
 			break_tree(fabric, tree, &group, &state);
 		route_tree_unref(tree);

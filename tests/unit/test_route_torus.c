@@ -117,13 +117,13 @@ static void check_trunk(struct fabric *fabric, const struct routing *routing, co
 	struct route_group group = {.members = members};
 	g_autofree char *witness = NULL;
 	struct route_tree *tree;
-	uint32_t left_out;
+	uint32_t excluded;
 
 	for (uint32_t i = 0; i < fabric->n_ports; i++)
 		if (fabric->ports[i].lid && !fabric_is_switch(fabric, fabric->ports[i].node))
 			members[group.n_members++] = i;
-	tree = route_multicast_on(base, fabric, &group, NULL, NULL, &left_out);
-	ck_assert_uint_eq(left_out, 0);
+	tree = route_multicast_on(base, fabric, &group, NULL, NULL, &excluded);
+	ck_assert_uint_eq(excluded, 0);
 	ck_assert_msg(route_tree_verify(fabric, tree, &group, &witness), "%s: %s", what, witness);
 	for (uint32_t i = 0; i < tree->n; i++) {
 		uint32_t sw = tree->switches[i], to = checker_next_switch(fabric, sw, tree->up[i]);
@@ -313,8 +313,8 @@ static void check_line(const struct fabric *fabric, const struct routing *routin
 {
 	for (uint32_t sw = 0; sw < fabric->n_switches; sw++)
 		for (uint32_t lid = 1; lid <= fabric->max_lid; lid++) {
-			uint32_t to = checker_next_switch(fabric, sw,
-							  routing_port(routing, sw, lid));
+			uint32_t to =
+				checker_next_switch(fabric, sw, routing_port(routing, sw, lid));
 			unsigned int here = coordinate(fabric, sw, dimension), there;
 
 			if (to == FABRIC_NONE || to == sw)

@@ -69,9 +69,9 @@ static struct mc_groups *make_groups(const struct fabric *fabric, uint64_t *stat
 
 /* ---- trees ---- */
 
-static void on_trouble(void *arg, uint16_t mlid, uint32_t left_out, const char *witness)
+static void on_trouble(void *arg, uint16_t mlid, uint32_t excluded, const char *witness)
 {
-	(void)left_out;
+	(void)excluded;
 	ck_assert_msg(!witness, "%s: MLID 0x%04x: %s", (const char *)arg, mlid, witness);
 }
 
@@ -376,9 +376,9 @@ START_TEST(test_seeded)
 	groups = groups_of_all(fabric, 5, fewer);
 	follow(trees, fabric, NULL, groups, SPREAD_TREE);
 	for (uint16_t i = 0; i < 5; i++)
-		ck_assert_int_eq(same_tree(trees_get(trees, IBA_LID_MCAST_FIRST + i),
-					   before->trees[i]),
-				 !fewer[i]);
+		ck_assert_int_eq(
+			same_tree(trees_get(trees, IBA_LID_MCAST_FIRST + i), before->trees[i]),
+			!fewer[i]);
 	mc_trees_unref(before);
 	trees_free(first);
 	trees_free(trees);

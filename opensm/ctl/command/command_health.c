@@ -290,7 +290,7 @@ static void judge_keys(struct verdict *verdict)
 }
 
 /* Whether the SM excluded this port, or its node at the other end of the cable. */
-static bool is_left_out(const struct unhealthy_ports *ports, uint64_t guid, unsigned int num)
+static bool is_excluded(const struct unhealthy_ports *ports, uint64_t guid, unsigned int num)
 {
 	for (unsigned int i = 0; ports && i < ports->n; i++) {
 		const struct unhealthy_port *port = &ports->ports[i];
@@ -308,16 +308,16 @@ static bool is_left_out(const struct unhealthy_ports *ports, uint64_t guid, unsi
 static void judge_unhealthy(struct verdict *verdict, const struct unhealthy_ports *ports)
 {
 	unsigned int acted = 0;
-	g_autofree char *left_out = NULL, *reported = NULL;
+	g_autofree char *excluded = NULL, *reported = NULL;
 
 	for (unsigned int i = 0; ports && i < ports->n; i++)
 		acted += ports->ports[i].action > PORT_REPORT;
-	left_out =
+	excluded =
 		g_strdup_printf("%u unhealthy ports are excluded; \"unhealthy\" lists them", acted);
 	reported = g_strdup_printf("%u ports misbehave; \"unhealthy\" lists them",
 				   ports ? ports->n - acted : 0);
 	if (acted)
-		add_problem(verdict, CONTROL_DEVICES_BAD, "ports", left_out);
+		add_problem(verdict, CONTROL_DEVICES_BAD, "ports", excluded);
 	if (ports && ports->n > acted)
 		add(&verdict->warnings, "ports", reported);
 }
@@ -390,7 +390,7 @@ static void judge_devices(struct verdict *verdict)
 		g_autofree char *text = NULL;
 
 		if (!fabric_is_silent_link(fabric, i) ||
-		    is_left_out(ports, fabric->nodes[fabric->ports[i].node].guid,
+		    is_excluded(ports, fabric->nodes[fabric->ports[i].node].guid,
 				fabric->ports[i].num) ||
 		    ++n > DEVICES_TOLD)
 			continue;

@@ -141,15 +141,15 @@ static bool turn_lanes_add(struct turn_lanes *lanes, const struct acyclic_step *
 struct hop_lanes {
 	struct layered *layered;
 	struct route_lanes *lanes;
-	bool *is_free;		 /* [turn]: packets keep the lane; turns: steps of channels.h */
-	uint8_t *rank;		 /* [turn]: most turns before it on a path, or NO_RANK */
+	bool *is_free; /* [turn]: packets keep the lane; turns: steps of channels.h */
+	uint8_t *rank; /* [turn]: most turns before it on a path, or NO_RANK */
 	struct turn_lanes *planes[ROUTE_SLS]; /* [SL from sm_sl on]; NULL: not used yet */
 	unsigned int n_planes;		      /* SLs in use */
 	unsigned int n;			      /* lanes that may be used */
-	enum pair_kind kind;			      /* of the current pairs */
+	enum pair_kind kind;		      /* of the current pairs */
 	unsigned int sls;		      /* that these pairs may have */
 	bool placed;			      /* all pairs of hosts have an SL */
-	uint64_t left_out; /* pairs for which no lane is left */
+	uint64_t excluded;		      /* pairs for which no lane is left */
 };
 
 static bool is_kind(void *arg, uint32_t a, uint32_t b)
@@ -188,12 +188,12 @@ static void find_free_turns(struct hop_lanes *hop)
 	layered_each_pair(layered, NULL, is_kind, note_ranks, hop);
 	layered_take_trunk(layered, lane);
 	for (uint32_t in = 0; in < channels->n; in++)
-		route_each_step(channels, in, out)
-			hop->is_free[route_step_of(channels, in, out)] =
-				layered_is_trunk(layered, in, out);
+		route_each_step(channels, in, out) hop->is_free[route_step_of(channels, in, out)] =
+			layered_is_trunk(layered, in, out);
 	for (unsigned int rank = 0; rank < layered->way->routing->max_hops; rank++)
 		for (uint32_t in = 0; in < channels->n; in++)
-			route_each_step(channels, in, out) {
+			route_each_step(channels, in, out)
+			{
 				uint32_t turn = route_step_of(channels, in, out);
 				struct acyclic_step step = {in, out};
 
@@ -224,10 +224,12 @@ static struct turn_lanes *turn_lanes_new(const struct hop_lanes *hop)
 	lanes->undo = g_array_new(FALSE, FALSE, sizeof(struct undo));
 	lanes->queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t in = 0; in < channels->n; in++)
-		route_each_step(channels, in, out) {
+		route_each_step(channels, in, out)
+		{
 			if (!layered_is_trunk(layered, in, out))
 				continue;
-			route_each_step(channels, out, on) {
+			route_each_step(channels, out, on)
+			{
 				struct acyclic_step steps[] = {{in, out}, {out, on}};
 
 				if (layered_is_trunk(layered, out, on))
@@ -252,7 +254,7 @@ static bool place(void *arg, const struct layered_pair *pair)
 		return true;
 	}
 	hop->placed &= hop->kind == PAIR_OF_SWITCH;
-	hop->left_out++;
+	hop->excluded++;
 	return hop->placed;
 }
 
@@ -273,7 +275,7 @@ static void clear_planes(struct hop_lanes *hop)
 	for (unsigned int i = 0; i < ROUTE_SLS; i++)
 		g_clear_pointer(&hop->planes[i], turn_lanes_free);
 	hop->n_planes = 1;
-	hop->left_out = 0;
+	hop->excluded = 0;
 }
 
 /* Tries this number of lanes and SLs. */
@@ -345,13 +347,12 @@ static void finish(struct hop_lanes *hop)
 	for (unsigned int i = 0; i < hop->n_planes; i++)
 		lanes->sls |= 1u << (lanes->sm_sl + i) % ROUTE_SLS;
 	layered_put_lanes(hop->layered, &hop->lanes, hop->n == 1 && hop->n_planes == 1,
-			  hop->left_out);
+			  hop->excluded);
 	if (!routing->lanes)
 		return;
 	lanes->turns = route_turns_new(hop->layered->fabric);
 	for (uint32_t in = 0; in < channels->n; in++)
-		route_each_step(channels, in, out)
-			put_turn(hop, lanes, in, out);
+		route_each_step(channels, in, out) put_turn(hop, lanes, in, out);
 	routing_note(routing, "packets change between %u virtual lanes, on %u SL%s", hop->n,
 		     hop->n_planes, hop->n_planes > 1 ? "s" : "");
 }

@@ -18,7 +18,8 @@
 #define GROW_HOP 16	  /* cost of a hop over an idle channel */
 #define GROW_HOP_MAX 1024 /* of a hop over the busiest channel */
 #define NEW_STEP (3 * GROW_HOP)
-#define BUCKETS 4096 /* a power of two; more than the difference of any two costs in the buckets */
+#define BUCKETS 4096 /* a power of two; more than the difference of any two costs in the buckets   \
+		      */
 #define PASSES 2
 
 /* ---- paths to one destination after the other on one lane ---- */
@@ -43,7 +44,7 @@ struct nue {
 	uint32_t *chosen;     /* [switch]: channel towards it; FABRIC_NONE: none */
 	uint32_t *cost;	      /* [switch]: of its path */
 	uint32_t *given;      /* [switch]: channel of a path known in advance, or none */
-	bool *left_out;	      /* [switch]: uses its escape path to the destination */
+	bool *excluded;	      /* [switch]: uses its escape path to the destination */
 	/* Channels by which switches could join: lists by the cost of the whole path, modulo. */
 	uint32_t bucket[BUCKETS]; /* the first channel, or FABRIC_NONE */
 	uint32_t *next;		  /* [channel] */
@@ -174,7 +175,7 @@ static bool grow_on(struct nue *nue)
 	uint32_t n = layered->graph->n;
 	bool escapes = false;
 
-	memset(nue->left_out, 0, n * sizeof(*nue->left_out));
+	memset(nue->excluded, 0, n * sizeof(*nue->excluded));
 	for (;;) {
 		bool any = false;
 
@@ -182,14 +183,14 @@ static bool grow_on(struct nue *nue)
 		for (uint32_t sw = 0; sw < n; sw++)
 			if (!is_in(nue, sw) &&
 			    layered->hops[(size_t)sw * n + nue->dest] != ROUTE_FAR)
-				nue->left_out[sw] = any = true;
+				nue->excluded[sw] = any = true;
 		if (!any)
 			return escapes;
 		escapes = true;
 		give_escapes(nue);
 		begin(nue, nue->dest);
 		for (uint32_t sw = 0; sw < n; sw++)
-			if (nue->left_out[sw])
+			if (nue->excluded[sw])
 				join_given(nue, sw, n);
 	}
 }
@@ -271,7 +272,8 @@ static void count_flows(struct nue *nue, uint32_t dest, bool add)
 		uint64_t flow = from == dest ? 0 : flow_to(&layered->plan.wishes, from, dest),
 			 hops = 0;
 
-		layered_each_hop(layered, from, dest, lid, sw, c) {
+		layered_each_hop(layered, from, dest, lid, sw, c)
+		{
 			nue->load[c] += add ? flow : -flow;
 			hops++;
 		}
@@ -358,7 +360,7 @@ static bool route_on_one_lane(struct layered *layered)
 	nue.chosen = g_new(uint32_t, n + 1);
 	nue.cost = g_new(uint32_t, n + 1);
 	nue.given = g_new(uint32_t, n + 1);
-	nue.left_out = g_new(bool, n + 1);
+	nue.excluded = g_new(bool, n + 1);
 	nue.next = g_new(uint32_t, layered->channels->n + 1);
 	memset(nue.bucket, 0xFF, sizeof(nue.bucket));
 	layered_find_trunk(layered, false);
@@ -379,7 +381,7 @@ static bool route_on_one_lane(struct layered *layered)
 	g_free(nue.chosen);
 	g_free(nue.cost);
 	g_free(nue.given);
-	g_free(nue.left_out);
+	g_free(nue.excluded);
 	g_free(nue.next);
 	acyclic_free(nue.lane);
 	return good;

@@ -22,21 +22,21 @@ static uint64_t count_idle(const struct layered *layered, const struct route_lan
 }
 
 void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool are_one,
-		       uint64_t left_out)
+		       uint64_t excluded)
 {
 	struct routing *routing = layered->way->routing;
 	uint64_t idle = count_idle(layered, *lanes);
 
 	routing->promises |= ROUTE_DEADLOCK_FREE;
-	if (are_one && !left_out && !idle)
+	if (are_one && !excluded && !idle)
 		return;
 	routing->lanes = g_steal_pointer(lanes);
-	if (left_out)
+	if (excluded)
 		routing_note(routing,
 			     "%" G_GUINT64_FORMAT " pairs of switches, at least one of them with "
 			     "hosts, would close credit loops on all virtual lanes: they get no "
 			     "PathRecord",
-			     left_out);
+			     excluded);
 	if (idle)
 		routing_note(routing,
 			     "%" G_GUINT64_FORMAT " pairs of switches with hosts share no "

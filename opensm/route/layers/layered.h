@@ -47,15 +47,16 @@ enum spread_by {
 	SPREAD_WAYS,
 };
 #define SPREAD_ALL ((1u << SPREAD_WAYS) - 1)
-#define SPREAD_LOADS (SPREAD_ALL & ~(1u << SPREAD_DIMENSIONS)) /* without a search for dimensions */
+#define SPREAD_LOADS (SPREAD_ALL & ~(1u << SPREAD_DIMENSIONS)) /* without a search for dimensions  \
+								*/
 
 /* The tables of one way to spread paths, and what is known about them so far. */
 struct layered_way {
-	struct routing *routing; /* its LFTs are filled at the end; NULL: none yet */
+	struct routing *routing;      /* its LFTs are filled at the end; NULL: none yet */
 	struct route_columns columns; /* the paths */
 	bool is_spread;
 	bool *repeats; /* [LID]: has the paths of the LID before it at its switch, if spread */
-	bool *trunk; /* [channel]: of the tree that multicast follows (trunk.c); NULL: none */
+	bool *trunk;   /* [channel]: of the tree that multicast follows (trunk.c); NULL: none */
 	struct acyclic *all; /* steps between hosts, as on one lane; NULL: not examined */
 	bool is_one;	     /* they close no credit loop, with the trunk if one is wanted */
 	bool is_refused;     /* it needs more lanes than there are */
@@ -69,16 +70,16 @@ struct layered {
 	struct route_plan plan;	   /* without directions and weights */
 	struct route_graph *graph; /* of the plan */
 	struct route_channels *channels;
-	uint8_t *hops; /* from route_hops_all() */
+	uint8_t *hops;				/* from route_hops_all() */
 	uint32_t n_throttled, n_throttled_stay; /* cables: from route_throttled() */
 	struct layered_way ways[SPREAD_WAYS];
 	struct layered_way *way; /* the current one */
-	uint8_t *dimension; /* [channel]: from route_dimensions(), if has_looked */
+	uint8_t *dimension;	 /* [channel]: from route_dimensions(), if has_looked */
 	bool has_looked;
 	unsigned int vls; /* lanes that it may use */
 	bool even;	  /* compute tables for all hosts sending to all, ignoring the demand */
 	const struct route_kept *kept; /* KEPT_TABLES, whose good parts are kept; or NULL */
-	bool relieve; /* do not keep LIDs that load some channel far more than before */
+	bool relieve;	  /* do not keep LIDs that load some channel far more than before */
 	bool in_batches;  /* LIDs may be spread in batches (batches.h): this takes more lanes */
 	bool wants_trunk; /* find a trunk once there are tables */
 };
@@ -112,10 +113,10 @@ static inline uint32_t layered_kept_channel(const struct layered *layered,
 }
 
 /* For each hop of a LID between switches in the current tables: the switch, and the channel. */
-#define layered_each_hop(layered, first, last, lid, sw, channel) \
-	for (uint32_t sw = first, channel; \
-	     sw != (last) && \
-	     (channel = route_columns_get(&(layered)->way->columns, sw, lid)) != FABRIC_NONE; \
+#define layered_each_hop(layered, first, last, lid, sw, channel)                                   \
+	for (uint32_t sw = first, channel;                                                         \
+	     sw != (last) &&                                                                       \
+	     (channel = route_columns_get(&(layered)->way->columns, sw, lid)) != FABRIC_NONE;      \
 	     sw = (layered)->channels->to[channel])
 
 /* LID i: of the hosts of a switch, then its own. */
@@ -148,10 +149,10 @@ static inline bool layered_is_trunk(const struct layered *layered, uint32_t from
 
 /*
  * Gives the routing lanes without credit loops, unless all use lane 0, which needs no SL; notes how
- * many pairs have none: left_out, or because their hosts send each other nothing.
+ * many pairs have none: excluded, or because their hosts send each other nothing.
  */
 void layered_put_lanes(struct layered *layered, struct route_lanes **lanes, bool are_one,
-		       uint64_t left_out);
+		       uint64_t excluded);
 
 /* ---- mesh.c: the dimensions of meshes, tori and hypercubes: do_mesh_analysis ---- */
 

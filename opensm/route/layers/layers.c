@@ -24,17 +24,17 @@ struct layers {
 	struct layered *layered;
 	struct route_lanes *lanes;
 	struct acyclic *layer[LANES_MAX];
-	uint8_t first;	      /* VL of paths */
-	unsigned int n, have; /* lanes in use; lanes that cables have, from the first on */
+	uint8_t first;		      /* VL of paths */
+	unsigned int n, have;	      /* lanes in use; lanes that cables have, from the first on */
 	uint32_t lanes_without_trunk; /* bits */
-	unsigned int most;    /* limit of the count */
+	unsigned int most;	      /* limit of the count */
 	enum pair_kind kind;	      /* of the current pairs */
 	const struct route_kept *at;  /* tables whose lanes are currently kept */
 	uint8_t hops;		      /* of the current pairs of hosts */
 	const struct layered_pair *pair; /* current */
-	bool sm_left_out;  /* a pair with the SM cannot have its lane */
+	bool sm_left_out;		 /* a pair with the SM cannot have its lane */
 	bool hopeless;	   /* more than most are needed, or a pair closes a loop alone */
-	uint64_t left_out; /* pairs for which no lane is left */
+	uint64_t excluded; /* pairs for which no lane is left */
 };
 
 /* ---- all pairs at once ---- */
@@ -59,7 +59,8 @@ static void note_lid(const struct noting *noting, uint32_t to, uint16_t lid, boo
 
 		if (!all && !route_is_source(layered->graph, from))
 			continue;
-		layered_each_hop(layered, from, to, lid, sw, channel) {
+		layered_each_hop(layered, from, to, lid, sw, channel)
+		{
 			step.to = channel;
 			if (step.from != FABRIC_NONE)
 				acyclic_note(noting->lane, step);
@@ -235,7 +236,7 @@ static bool assign_pair(void *arg, const struct layered_pair *pair)
 		layers->hopeless = !try_lanes(layers, layers->most);
 		return !layers->hopeless;
 	default:
-		layers->left_out += !try_lanes(layers, layers->have);
+		layers->excluded += !try_lanes(layers, layers->have);
 		return true;
 	}
 }
@@ -250,9 +251,9 @@ static bool goes_as_kept(const struct layers *layers, uint32_t from, uint32_t to
 	for (unsigned int i = 0; i < n; i++) {
 		uint16_t lid = layered_lid(layered->graph, to, i);
 
-		layered_each_hop(layered, from, to, lid, sw, channel)
-			if (layered_kept_channel(layered, layers->at, sw, lid) != channel)
-				return false;
+		layered_each_hop(layered, from, to, lid, sw,
+				 channel) if (layered_kept_channel(layered, layers->at, sw, lid) !=
+					      channel) return false;
 	}
 	return true;
 }
@@ -372,7 +373,7 @@ static void finish(struct layers *layers)
 
 	layers->lanes->n = MAX(layers->n, 1);
 	layered_put_lanes(layers->layered, &layers->lanes, layers->n <= 1 && !layers->first,
-			  layers->left_out);
+			  layers->excluded);
 	if (routing->lanes)
 		note_unsafe_sls(layers, routing);
 }

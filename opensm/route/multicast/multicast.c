@@ -108,9 +108,9 @@ bool *route_multicast_base_compare(const struct route_multicast_base *a,
 
 	for (uint32_t from = 0; from < n; from++)
 		for (uint32_t sw = 0; sw < n; sw++)
-			differs[sw] |= !a->hops || !b->hops ||
-				       a->hops[(size_t)from * n + sw] !=
-					       b->hops[(size_t)from * n + sw];
+			differs[sw] |=
+				!a->hops || !b->hops ||
+				a->hops[(size_t)from * n + sw] != b->hops[(size_t)from * n + sw];
 	return differs;
 }
 
@@ -129,7 +129,7 @@ static bool may_hang(const struct route_multicast_base *base, uint32_t root, uin
 	const struct route_graph *graph = base->graph;
 	const uint8_t *hops = base->hops + (size_t)root * graph->n;
 
-	route_each_edge(graph, sw, edge)
+	route_each_edge (graph, sw, edge)
 		if (up && memchr(graph->links + edge->first_link, up, edge->n_links))
 			return leads_up(&base->plan.order, hops, sw, edge);
 	return sw == root;
@@ -271,11 +271,11 @@ static void join_parent(struct grow *grow, uint32_t sw)
 	struct spot *spot = &grow->spots[sw];
 	uint32_t peer;
 
-	route_each_edge(grow->graph, sw, edge)
+	route_each_edge (grow->graph, sw, edge)
 		if (parent_merit(grow, edge, sw) > parent_merit(grow, best, sw))
 			best = edge;
-	spot->up = has_before(grow, best, sw) ? spot->up_before
-					      : grow->graph->links[best->first_link];
+	spot->up =
+		has_before(grow, best, sw) ? spot->up_before : grow->graph->links[best->first_link];
 	peer = grow->fabric->ports[fabric_switch_port(grow->fabric, sw, spot->up)].peer;
 	bits_put(spot->ports.bits, spot->up, true);
 	bits_put(grow->spots[best->to].ports.bits, grow->fabric->ports[peer].num, true);
@@ -353,7 +353,7 @@ static uint32_t count_left_out(const struct grow *grow)
 static struct route_tree *grow_on(const struct route_multicast_base *base,
 				  const struct fabric *fabric, const struct route_group *group,
 				  const struct route_tree *before, const uint32_t *moved,
-				  uint32_t *left_out)
+				  uint32_t *excluded)
 {
 	struct route_tree *tree = g_new0(struct route_tree, 1);
 	g_autofree struct spot *spots = g_new0(struct spot, base->graph->n + 1);
@@ -372,7 +372,7 @@ static struct route_tree *grow_on(const struct route_multicast_base *base,
 		grow_tree(&grow);
 		list_tree(&grow, tree);
 	}
-	*left_out = count_left_out(&grow);
+	*excluded = count_left_out(&grow);
 	return tree;
 }
 
@@ -391,35 +391,35 @@ static struct route_multicast_base *plain_of(struct route_multicast_base *base,
 static struct route_tree *grow_best(struct route_multicast_base *base, const struct fabric *fabric,
 				    const struct route_group *group,
 				    const struct route_tree *before, const uint32_t *moved,
-				    uint32_t *left_out)
+				    uint32_t *excluded)
 {
-	struct route_tree *tree = grow_on(base, fabric, group, before, moved, left_out), *other;
+	struct route_tree *tree = grow_on(base, fabric, group, before, moved, excluded), *other;
 	uint32_t without;
 
-	if (!base->keeps || !*left_out)
+	if (!base->keeps || !*excluded)
 		return tree;
 	other = grow_on(plain_of(base, fabric), fabric, group, before, moved, &without);
-	if (without >= *left_out) {
+	if (without >= *excluded) {
 		route_tree_unref(other);
 		return tree;
 	}
 	route_tree_unref(tree);
-	*left_out = without;
+	*excluded = without;
 	return other;
 }
 
 struct route_tree *route_multicast_on(struct route_multicast_base *base,
 				      const struct fabric *fabric, const struct route_group *group,
 				      const struct route_tree *before, const uint32_t *moved,
-				      uint32_t *left_out)
+				      uint32_t *excluded)
 {
-	struct route_tree *tree = grow_best(base, fabric, group, before, moved, left_out);
+	struct route_tree *tree = grow_best(base, fabric, group, before, moved, excluded);
 
 	if (!group->held || !route_tree_meets_held(tree, fabric, group))
 		return tree;
 	route_tree_unref(tree);
 	return route_multicast_held(plain_of(base, fabric)->graph, fabric, group, before, moved,
-				    left_out);
+				    excluded);
 }
 
 struct route_tree *route_tree_ref(struct route_tree *tree)

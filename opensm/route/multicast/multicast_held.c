@@ -21,7 +21,7 @@ struct spread {
 	const struct fabric *fabric;
 	const struct route_graph *graph;
 	const struct route_group *group;
-	bool *unfit; /* [switch]: its links make a ring: nothing is sent there */
+	bool *unfit;		      /* [switch]: its links make a ring: nothing is sent there */
 	struct route_port_set *bound; /* [switch]: ports with links that are sure to be used */
 	uint32_t *top;		      /* [switch]: towards the representative of its piece */
 	struct route_port_set *exits; /* [switch]: of members there */
@@ -80,7 +80,7 @@ static bool leads_astray(const struct spread *spread, uint32_t sw)
 {
 	uint8_t there;
 
-	bits_each(held_by(spread, sw)->bits, 1, 256, num) {
+	bits_each (held_by(spread, sw)->bits, 1, 256, num) {
 		uint32_t to = across(spread, sw, num, &there);
 
 		if (to != FABRIC_NONE && held_by(spread, to) &&
@@ -95,7 +95,7 @@ static bool bind_held(struct spread *spread, uint32_t sw)
 {
 	uint8_t there;
 
-	bits_each(held_by(spread, sw)->bits, 1, 256, num) {
+	bits_each (held_by(spread, sw)->bits, 1, 256, num) {
 		uint32_t to = across(spread, sw, num, &there);
 
 		if (to != FABRIC_NONE && !bind(spread, sw, num, to, there))
@@ -185,7 +185,7 @@ static void enter(struct spread *spread, uint32_t from, uint8_t up)
 	for (reach(spread, from, up); i < spread->n_queue; i++) {
 		uint32_t sw = spread->queue[i];
 
-		bits_each(spread->bound[sw].bits, 1, 256, num) {
+		bits_each (spread->bound[sw].bits, 1, 256, num) {
 			uint32_t to = across(spread, sw, num, &there);
 
 			if (spread->up[to] == UNSEEN)
@@ -206,7 +206,7 @@ static uint32_t search(struct spread *spread, uint32_t from)
 		n_members += spread->members[sw];
 		if (held_by(spread, sw))
 			continue;
-		route_each_edge(spread->graph, sw, edge) {
+		route_each_edge (spread->graph, sw, edge) {
 			if (spread->up[edge->to] != UNSEEN || held_by(spread, edge->to))
 				continue;
 			across(spread, sw, spread->graph->links[edge->first_link], &there);
@@ -335,7 +335,7 @@ struct route_tree *route_multicast_held(const struct route_graph *graph,
 					const struct fabric *fabric,
 					const struct route_group *group,
 					const struct route_tree *before, const uint32_t *moved,
-					uint32_t *left_out)
+					uint32_t *excluded)
 {
 	uint32_t n = graph->n, begin, end, root = FABRIC_NONE;
 	g_autofree bool *in_tree = g_new0(bool, n + 1), *unfit = g_new0(bool, n + 1);
@@ -344,9 +344,16 @@ struct route_tree *route_multicast_held(const struct route_graph *graph,
 	g_autofree uint32_t *top = g_new0(uint32_t, n + 1), *members = g_new0(uint32_t, n + 1);
 	g_autofree uint32_t *queue = g_new0(uint32_t, n + 1);
 	g_autofree uint8_t *up = g_malloc(n + 1);
-	struct spread spread = {.fabric = fabric, .graph = graph, .group = group, .unfit = unfit,
-				.bound = bound, .top = top, .exits = exits, .members = members,
-				.up = up, .queue = queue};
+	struct spread spread = {.fabric = fabric,
+				.graph = graph,
+				.group = group,
+				.unfit = unfit,
+				.bound = bound,
+				.top = top,
+				.exits = exits,
+				.members = members,
+				.up = up,
+				.queue = queue};
 
 	memset(up, UNSEEN, n + 1);
 	bind_all_held(&spread);
@@ -356,7 +363,7 @@ struct route_tree *route_multicast_held(const struct route_graph *graph,
 	cut(&spread, begin, end, in_tree);
 	if (begin < end)
 		root = cut_root(&spread, queue[begin], in_tree);
-	*left_out = count_left_out(&spread, in_tree);
+	*excluded = count_left_out(&spread, in_tree);
 	return list_tree(&spread, root == FABRIC_NONE ? 0 : root, in_tree);
 }
 

@@ -19,6 +19,6 @@ struct route_tree *route_multicast_held(const struct route_graph *graph,
 					const struct fabric *fabric,
 					const struct route_group *group,
 					const struct route_tree *before, const uint32_t *moved,
-					uint32_t *left_out);
+					uint32_t *excluded);
 
 #endif

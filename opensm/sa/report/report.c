@@ -187,7 +187,7 @@ static void line_changed(struct sa_report_line *line)
 		g_hash_table_remove(lane->lines, &line->guid);
 }
 
-static void set_out(struct sa_report_line *line, bool is_out)
+static void start_discovery(struct sa_report_line *line, bool is_out)
 {
 	line->is_out = is_out;
 	line->lane->n_out += is_out ? 1 : -1;
@@ -422,7 +422,7 @@ static void on_answer(struct mad_ask *ask)
 		sa_subscribers_find(reporter->registries->subscribers, &report->key);
 	bool in_prompt = report->line->lane == &reporter->lanes[PROMPT];
 
-	set_out(report->line, false);
+	start_discovery(report->line, false);
 	line_changed(report->line);
 	if (subscription && subscription->id != report->id)
 		subscription = NULL; /* it ended, and a new one began */
@@ -473,7 +473,7 @@ static void send_report(struct sa_reporter *reporter, struct sa_subscription *su
 	if (!is_repeated)
 		subscription->told = sa_notice_ref(news);
 	subscription->is_asked = true;
-	set_out(line, true);
+	start_discovery(line, true);
 	if (!is_repeated)
 		counter_inc(&reporter->context->counters, sa_reports_sent);
 	mad_ask(reporter->mad, &report->ask);

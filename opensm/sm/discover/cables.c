@@ -42,7 +42,7 @@ static void doubt_cables(const struct sm *sm, struct builder_node *node)
 {
 	if (!builder_is_switch(node) || node->seen != sm->builder->sweep)
 		return;
-	node->doubt_from = 0;
+	node->recheck_from = 0;
 	builder_mark(node);
 }
 
@@ -90,7 +90,7 @@ static void connect_ends(struct sm *sm, struct builder_port *port, struct builde
 	builder_link(port, far);
 }
 
-void cables_lose_hearsay(struct builder_node *node)
+void cables_drop_unconfirmed(struct builder_node *node)
 {
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
 		struct builder_port *port = &node->ports[num];
@@ -133,10 +133,10 @@ static void leave_out(struct sm *sm, struct builder_port *port)
 		why = g_strdup_printf("but also behind port %u of %s", far->peer->num,
 				      sm_node_name(far->peer->node, other, sizeof(other)));
 	sm->sweep.duplicate_guid = true;
-	health_leave_out(sm, port->node,
-			 "duplicate GUID or cable moved: port %u of %s is behind port %u, %s",
-			 far->num, sm_node_name(far->node, name, sizeof(name)), port->num,
-			 why ? why : "but does not lead back there");
+	health_exclude(sm, port->node,
+		       "duplicate GUID or cable moved: port %u of %s is behind port %u, %s",
+		       far->num, sm_node_name(far->node, name, sizeof(name)), port->num,
+		       why ? why : "but does not lead back there");
 }
 
 /* Whether its switch will still be read in this sweep, which then probes the other end. */
@@ -242,14 +242,14 @@ static void plug_met(struct sm *sm, struct builder_port *port)
 	builder_cable(port, CABLE_EVENT_LOOPBACK);
 }
 
-bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *far)
+bool cable_answered(struct sm *sm, struct builder_port *port, struct builder_port *far)
 {
 	if (far == port) {
 		plug_met(sm, port);
 		return false;
 	}
-	if (port_health_leaves_out(sm, port, far)) {
-		port_leave_out(port);
+	if (port_health_excludes(sm, port, far)) {
+		port_exclude(port);
 		return false;
 	}
 	if (own_cable_moved(sm, port, far) || is_elsewhere(sm, port, far))

@@ -103,7 +103,7 @@ static bool may_have_bounced(const struct builder_port *port, const struct iba_p
 		return false;
 	if (now->port_state == IBA_PORT_INIT)
 		return port->info.port_state > IBA_PORT_INIT;
-	return port->activated >= node->doubt_from;
+	return port->activated >= node->recheck_from;
 }
 
 /* The SM that was there has gone, or the port obeys another one: writes since then are unknown. */
@@ -192,7 +192,7 @@ static void link_lost(struct sm *sm, struct builder_port *port)
 	sweep_want(sm, SWEEP_CHANGE);
 }
 
-void port_leave_out(struct builder_port *port)
+void port_exclude(struct builder_port *port)
 {
 	builder_lose_link(port);
 	builder_cable(port, CABLE_EVENT_EXCLUDED);
@@ -207,8 +207,8 @@ static void follow_port(struct sm *sm, struct builder_port *port, bool bounced)
 		link_lost(sm, port);
 		return;
 	}
-	if (port_health_leaves_out(sm, port, port->peer)) {
-		port_leave_out(port);
+	if (port_health_excludes(sm, port, port->peer)) {
+		port_exclude(port);
 		return;
 	}
 	if (builder_cable_is(port, CABLE_SEEN | CABLE_ASKED))
@@ -394,8 +394,7 @@ static void clear_change(struct sm *sm, struct builder_node *node)
 
 bool switch_kept_tables(const struct builder_node *node, const struct iba_switch_info *now)
 {
-	return !node->has_switch_info ||
-	       now->linear_fdb_top == node->switch_info.linear_fdb_top ||
+	return !node->has_switch_info || now->linear_fdb_top == node->switch_info.linear_fdb_top ||
 	       now->linear_fdb_top == node->top_sent;
 }
 
@@ -424,11 +423,11 @@ static void on_switch_info(struct sm_request *request)
 	wire_decode(&iba_switch_info_type, request->mad.data, &info);
 	switch_info_store(request->sm, node, &info);
 	if (info.port_state_change)
-		node->doubt_from = MIN(node->doubt_from, node->calm);
+		node->recheck_from = MIN(node->recheck_from, node->confirmed_until);
 	/* Before there is a master it stays set, to notify the SM that becomes master. */
 	node->read_uncleared =
-		info.port_state_change && (!sm_is_master(request->sm) ||
-					   keys_were_unknown(request->sm, node->ports[0].guid));
+		info.port_state_change &&
+		(!sm_is_master(request->sm) || keys_were_unknown(request->sm, node->ports[0].guid));
 	if (info.port_state_change && !node->read_uncleared)
 		clear_change(request->sm, node);
 	else
@@ -509,11 +508,11 @@ static bool node_info_sane(struct sm *sm, const struct sm_request *request,
 		return true;
 	if (request->port)
 		port_health_event(sm, request->port, PORT_ILLEGAL);
-	health_leave_out(sm, request->node,
-			 "NodeInfo from behind port %u is invalid (GUID 0x%016" G_GINT64_MODIFIER
-			 "x, type %u, %u ports, port %u)",
-			 request->port ? request->port->num : 0, info->node_guid, info->node_type,
-			 info->num_ports, info->local_port_num);
+	health_exclude(sm, request->node,
+		       "NodeInfo from behind port %u is invalid (GUID 0x%016" G_GINT64_MODIFIER
+		       "x, type %u, %u ports, port %u)",
+		       request->port ? request->port->num : 0, info->node_guid, info->node_type,
+		       info->num_ports, info->local_port_num);
 	return false;
 }
 
@@ -540,12 +539,12 @@ static struct builder_node *meet_node(struct sm *sm, struct builder_node *by,
 		builder_touch(node);
 		return node;
 	}
-	health_leave_out(sm, by,
-			 "GUID 0x%016" G_GINT64_MODIFIER "x on a node next to it: %s node "
-			 "type or number of ports",
-			 info->node_guid,
-			 is_met(sm, node) ? "two nodes have this GUID and a different"
-					  : "it now has another");
+	health_exclude(sm, by,
+		       "GUID 0x%016" G_GINT64_MODIFIER "x on a node next to it: %s node "
+		       "type or number of ports",
+		       info->node_guid,
+		       is_met(sm, node) ? "two nodes have this GUID and a different"
+					: "it now has another");
 	if (sm->sweep.kind == SWEEP_KIND_HEAVY && !is_met(sm, node))
 		node->gone = sm->builder->some_gone = true; /* removed between the steps */
 	return NULL;
@@ -566,7 +565,7 @@ static struct builder_node *node_answered(const struct sm_request *request,
  * there, or that switch would have answered to its key: another device in its place may have sent
  * what seemed to be its reports.
  */
-static bool is_met_from_there(struct sm *sm, struct builder_port *port)
+static bool is_seen_from_there(struct sm *sm, struct builder_port *port)
 {
 	struct builder_port *far = port->peer;
 
@@ -575,7 +574,7 @@ static bool is_met_from_there(struct sm *sm, struct builder_port *port)
 	if (!builder_is_switch(far->node) ||
 	    (far != far->node->entry && !keys_silence(sm->options)))
 		return true;
-	cables_lose_hearsay(far->node);
+	cables_drop_unconfirmed(far->node);
 	return false;
 }
 
@@ -583,11 +582,11 @@ static bool is_met_from_there(struct sm *sm, struct builder_port *port)
  * A port that is up but gets no answer, unless it went down meanwhile: light sweeps probe again. A
  * device that stays silent must not keep the subnet from coming up.
  */
-static void nobody_there(const struct sm_request *request)
+static void no_device_there(const struct sm_request *request)
 {
 	struct builder_port *port = request->port;
 
-	if (builder_is_down(port) || is_met_from_there(request->sm, port))
+	if (builder_is_down(port) || is_seen_from_there(request->sm, port))
 		return;
 	if (request->phase == REQUEST_NO_ROUTE) { /* it may be the only cable that is left */
 		builder_cable(port, CABLE_EVENT_UNSENT);
@@ -599,12 +598,11 @@ static void nobody_there(const struct sm_request *request)
 		return;
 	builder_lose_link(port);
 	builder_cable(port, CABLE_EVENT_NO_ANSWER);
-	health_leave_out(request->sm, port->node,
-			 "no device answers behind port %u: it has no SM agent, or an unknown "
-			 "M_Key%s",
-			 port->num,
-			 keys_silence(request->sm->options) ? ": " KEYS_CABLE_ADVICE : "");
-	health_nobody_behind(request->sm, port);
+	health_exclude(request->sm, port->node,
+		       "no device answers behind port %u: it has no SM agent, or an unknown "
+		       "M_Key%s",
+		       port->num, keys_silence(request->sm->options) ? ": " KEYS_CABLE_ADVICE : "");
+	health_no_device_behind(request->sm, port);
 }
 
 static void on_node_info(struct sm_request *request)
@@ -615,11 +613,11 @@ static void on_node_info(struct sm_request *request)
 	struct iba_node_info info;
 
 	if (!sm_request_ok(request)) {
-		nobody_there(request);
+		no_device_there(request);
 		return;
 	}
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (keys_leave_out(sm, request->port, info.port_guid))
+	if (keys_exclude(sm, request->port, info.port_guid))
 		return;
 	builder_cable(request->port, CABLE_EVENT_ANSWERED);
 	node = node_answered(request, &info);
@@ -628,7 +626,7 @@ static void on_node_info(struct sm_request *request)
 		return;
 	}
 	far = &node->ports[info.local_port_num];
-	if (!cable_met(sm, request->port, far))
+	if (!cable_answered(sm, request->port, far))
 		return;
 	builder_set_guid(builder_is_switch(node) ? &node->ports[0] : far, info.port_guid);
 	keys_joined(sm, request->port, far);

@@ -14,11 +14,11 @@ void descriptions_forget(struct sm *sm); /* makes a sweep read those of all node
  * The port at the other end of a cable has answered. True if it is accepted as that from now on,
  * false if it is not, or not yet.
  */
-bool cable_met(struct sm *sm, struct builder_port *port, struct builder_port *far);
+bool cable_answered(struct sm *sm, struct builder_port *port, struct builder_port *far);
 /* All have answered. True if some are queried again. */
 bool cables_settle(struct sm *sm);
 /* Drops cables of a switch that only its own end has reported in this sweep. */
-void cables_lose_hearsay(struct builder_node *node);
+void cables_drop_unconfirmed(struct builder_node *node);
 
 /* ---- kept.c ---- */
 /*
@@ -45,7 +45,7 @@ void read_node(struct sm *sm, struct builder_node *node, struct builder_port *en
 /* Queries the NodeInfo of the device at the other end of a port. */
 void port_probe(struct sm *sm, struct builder_port *port);
 /* No device is known to be there, and none is being queried. */
-void port_leave_out(struct builder_port *port);
+void port_exclude(struct builder_port *port);
 void node_lose_trust(struct sm *sm, struct builder_node *node, const char *why);
 /* Whether a SwitchInfo just read shows that the switch holds the tables it was given. */
 bool switch_kept_tables(const struct builder_node *node, const struct iba_switch_info *now);
@@ -53,7 +53,7 @@ void port_info_seen(struct sm_request *request); /* a Get(PortInfo) was answered
 
 /* ---- settle.c ---- */
 /* Its PortStateChange is clear, so its ports are as they were last set. */
-void switch_is_calm(struct builder_node *node);
+void switch_set_confirmed(struct builder_node *node);
 
 /* ---- unsure.c ---- */
 /* Asks about the cables and idle ports of a switch that was read with PortStateChange set. */
@@ -63,19 +63,19 @@ bool unsure_remains(const struct sm *sm);
 
 /* ---- fatal.c ---- */
 /* Whether the daemon has to end. */
-bool fatal_is_met(struct sm *sm);
+bool fatal_error_found(struct sm *sm);
 
 /* ---- own_port.c ---- */
 /* Queries the SM's own port at intervals. */
 void own_port_init(struct sm *sm);
 void own_port_event(void *arg, unsigned int events); /* callback of vendor_watch() */
-void own_port_watch(struct sm *sm); /* starts that */
+void own_port_watch(struct sm *sm);		     /* starts that */
 void own_port_moved(struct sm *sm); /* its cable leads to another device than before */
 
 /* ---- lease.c ---- */
 void lease_init(struct sm *sm);
 void lease_free(struct lease *lease);
-void lease_rest(struct sm *sm); /* until a sweep has ended */
+void lease_rest(struct sm *sm);				       /* until a sweep has ended */
 void lease_violated(struct sm *sm, struct builder_port *port); /* from a trap; NULL is fine */
 
 /* ---- trap.c ---- */

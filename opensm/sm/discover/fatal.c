@@ -12,7 +12,7 @@
 
 #define FATAL_SWEEPS 3
 
-bool fatal_is_met(struct sm *sm)
+bool fatal_error_found(struct sm *sm)
 {
 	bool met = sm->sweep.duplicate_guid || sm->lids.duplicate_guids;
 

@@ -199,7 +199,7 @@ static bool was_always_up(const struct builder_port *port)
 
 	return port->known && port->info.port_state > IBA_PORT_INIT &&
 	       !builder_cable_is(port, CABLE_CONTESTED) &&
-	       port->activated < MAX(node->doubt_from, node->calm);
+	       port->activated < MAX(node->recheck_from, node->confirmed_until);
 }
 
 bool kept_behind(struct sm *sm, struct builder_port *port)

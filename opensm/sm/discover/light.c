@@ -38,21 +38,20 @@ static void on_switch_info(struct sm_request *request)
 	    has_other_tables(request->node, &info))
 		sweep_look_at(request->sm, request->node);
 	else
-		switch_is_calm(request->node);
+		switch_set_confirmed(request->node);
 }
 
 /* A device answered behind such a port. */
-static bool is_left_out(const struct sm_request *request, const struct iba_node_info *info)
+static bool is_excluded(const struct sm_request *request, const struct iba_node_info *info)
 {
 	struct builder *builder = request->sm->builder;
 	const struct builder_node *node = builder_find(builder, info->node_guid);
 
 	return node && info->local_port_num <= node->info.num_ports &&
-	       port_health_leaves_out(request->sm, request->port,
-				      &node->ports[info->local_port_num]);
+	       port_health_excludes(request->sm, request->port, &node->ports[info->local_port_num]);
 }
 
-static void on_loose_port(struct sm_request *request)
+static void on_rejected_port(struct sm_request *request)
 {
 	struct iba_node_info info;
 
@@ -62,9 +61,9 @@ static void on_loose_port(struct sm_request *request)
 		return;
 	}
 	wire_decode(&iba_node_info_type, request->mad.data, &info);
-	if (builder_port_is(request->port, &info) || is_left_out(request, &info))
+	if (builder_port_is(request->port, &info) || is_excluded(request, &info))
 		return; /* a loopback plug, or an excluded device */
-	if (keys_leave_out(request->sm, request->port, info.port_guid))
+	if (keys_exclude(request->sm, request->port, info.port_guid))
 		return;
 	builder_cable(request->port, CABLE_EVENT_ANSWERED);
 	if (!keys_were_unknown(request->sm, info.port_guid)) /* those are retried separately */
@@ -73,14 +72,14 @@ static void on_loose_port(struct sm_request *request)
 }
 
 /* A device that answers but is not accepted is probed at growing intervals. */
-static bool is_loose(struct sm *sm, const struct builder_port *port)
+static bool is_due_for_probe(struct sm *sm, const struct builder_port *port)
 {
 	return builder_link_is_up(port) && !port->peer &&
 	       sm->schedule.lights % (1u << port->cable.rejected) == 0 &&
-	       !port_health_leaves_out(sm, port, NULL);
+	       !port_health_excludes(sm, port, NULL);
 }
 
-static void ask_loose_ports(struct sm *sm, struct builder_node *node)
+static void probe_rejected_ports(struct sm *sm, struct builder_node *node)
 {
 	for (unsigned int num = 1; num <= node->info.num_ports; num++) {
 		struct builder_port *port = &node->ports[num];
@@ -88,11 +87,11 @@ static void ask_loose_ports(struct sm *sm, struct builder_node *node)
 
 		if (port->peer)
 			port->cable.rejected = 0;
-		if (!is_loose(sm, port))
+		if (!is_due_for_probe(sm, port))
 			continue;
 		request = sm_request_beyond(sm, port);
 		request->sender = REQUEST_FAULT_PROBE;
-		request->done = on_loose_port;
+		request->done = on_rejected_port;
 		sm_request_send(request);
 	}
 }
@@ -103,7 +102,7 @@ static void ask_switch(struct sm *sm, void *item)
 		return;
 	sm_get(sm, item, IBA_ATTR_SWITCH_INFO, 0, on_switch_info);
 	unsure_check(sm, item);
-	ask_loose_ports(sm, item);
+	probe_rejected_ports(sm, item);
 }
 
 enum step_result step_light(struct sm *sm)

@@ -79,9 +79,9 @@ static void drop_unseen(struct sm *sm)
 		}
 }
 
-void switch_is_calm(struct builder_node *node)
+void switch_set_confirmed(struct builder_node *node)
 {
-	node->calm = node->builder->sweep + 1;
+	node->confirmed_until = node->builder->sweep + 1;
 }
 
 /* All ports that may have bounced have been read. */
@@ -97,8 +97,8 @@ static void calm_down(struct sm *sm)
 			all_read = node->ports[num].read == builder->sweep;
 		if (!all_read)
 			continue;
-		node->doubt_from = UINT64_MAX;
-		node->calm = builder->sweep;
+		node->recheck_from = UINT64_MAX;
+		node->confirmed_until = builder->sweep;
 	}
 }
 

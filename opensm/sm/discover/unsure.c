@@ -13,7 +13,7 @@
 /* The device that was there when the port was read has gone, or may have. */
 static void look_again(struct sm *sm, struct builder_node *node)
 {
-	node->doubt_from = 0;
+	node->recheck_from = 0;
 	sweep_look_at(sm, node);
 }
 

@@ -72,7 +72,7 @@ static void yield_to(struct sm *sm, const struct other_sm *other)
 }
 
 /* The other SM did not do its part in time: discover again, and finally continue without it. */
-static void lose_patience(struct sm *sm)
+static void peer_timed_out(struct sm *sm)
 {
 	struct mastership *ms = sm->mastership;
 	struct other_sm *other = other_sm_find(sm, ms->partner.sm.guid);
@@ -222,7 +222,7 @@ void dealing_on_timer(struct timer *timer)
 	if (sm->dealing == ABSTAINING)
 		look_around(sm);
 	else if (sm->dealing != ALONE)
-		lose_patience(sm);
+		peer_timed_out(sm);
 	else if (sm_state(sm) == IBA_SM_STANDBY)
 		standby_poll(sm);
 	else if (sm_is_master(sm) && other_sms_are_there(sm))

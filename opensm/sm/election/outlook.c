@@ -104,7 +104,7 @@ struct ability outlook_of(struct sm *sm)
 {
 	g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
 	const struct builder_port *own = sm->builder->sm_port;
-	unsigned int switches = 0, endports = keys_count_left_out(sm), beyond;
+	unsigned int switches = 0, endports = keys_count_excluded(sm), beyond;
 	bool own_bars = keys_bar(sm, own);
 
 	if (sm->sweep.kind == SWEEP_KIND_HEAVY)

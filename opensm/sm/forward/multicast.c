@@ -495,7 +495,7 @@ static void tell_small(struct sm *sm)
 	struct multicast *multicast = sm->multicast;
 	char **lines = small_tables_tell_groups(sm->fabric, sm->groups);
 
-	sm_tell_new(sm, multicast->small, lines);
+	sm_log_new_lines(sm, multicast->small, lines);
 	if (!lines && multicast->small)
 		log_info(sm->log, "all switches that forward multicast have room for all groups");
 	g_strfreev(multicast->small);
@@ -617,7 +617,7 @@ static char *blame(const struct sm *sm)
 		fabric_node_name(fabric, fabric->switches[sw].node, name, sizeof(name)));
 }
 
-static void tell_tree(void *arg, uint16_t mlid, uint32_t left_out, const char *witness)
+static void tell_tree(void *arg, uint16_t mlid, uint32_t excluded, const char *witness)
 {
 	struct sm *sm = arg;
 	g_autofree char *why = blame(sm);
@@ -626,7 +626,7 @@ static void tell_tree(void *arg, uint16_t mlid, uint32_t left_out, const char *w
 		sm_problem(sm, "multicast LID 0x%04x: tree not used: %s", mlid, witness);
 	else
 		sm_problem(sm, "multicast LID 0x%04x: %u members cannot be reached%s", mlid,
-			   left_out, why);
+			   excluded, why);
 }
 
 /* Entries above MulticastFDBTop are not in use; 0 means no limit (IBA 14.2.5.4). */

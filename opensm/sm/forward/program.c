@@ -42,12 +42,12 @@ enum progress {
 
 struct program {
 	void (*written)(struct sm *sm); /* all switches that accept the routes have them */
-	struct routing *seen; /* routing whose rows tables were found to equal */
-	struct route_stages *stages; /* NULL: the routing is written at once */
-	struct held *held;	     /* the tables at the start of the stages */
-	uint32_t stage;		     /* that is being written */
-	bool *failed; /* [switch]: it did not accept its part of an earlier stage; or NULL */
-	uint8_t *progress;    /* enum progress of each switch */
+	struct routing *seen;		/* routing whose rows tables were found to equal */
+	struct route_stages *stages;	/* NULL: the routing is written at once */
+	struct held *held;		/* the tables at the start of the stages */
+	uint32_t stage;			/* that is being written */
+	bool *failed;	   /* [switch]: it did not accept its part of an earlier stage; or NULL */
+	uint8_t *progress; /* enum progress of each switch */
 	uint32_t to_do;
 };
 
@@ -322,7 +322,7 @@ static void choose(struct sm *sm)
 /* ---- the step ---- */
 
 /* A switch that failed in an earlier stage is not written before the last one. */
-static bool is_left_out(const struct program *program, uint32_t sw)
+static bool is_excluded(const struct program *program, uint32_t sw)
 {
 	return program->failed && program->failed[sw] && program->stage + 1 < program->stages->n;
 }
@@ -339,7 +339,7 @@ static void begin(struct sm *sm)
 	program->to_do = 0;
 	for (uint32_t i = 0; i < sm->fabric->n_switches; i++) {
 		struct builder_node *node = sm_switch(sm, i);
-		bool done = is_left_out(program, i) || builder_is_silent(node) ||
+		bool done = is_excluded(program, i) || builder_is_silent(node) ||
 			    is_as_wanted(sm, node, i);
 
 		program->progress[i] = done ? DONE : TO_DO;

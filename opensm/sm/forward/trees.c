@@ -10,7 +10,7 @@ struct planted {
 	uint64_t *ends; /* switch << 16 | exit << 1 | only sends, of each member in turn */
 	uint32_t n;
 	uint32_t room; /* as of route_group */
-	uint32_t left_out;
+	uint32_t excluded;
 };
 
 /* An update that was begun and has not ended. */
@@ -24,8 +24,8 @@ struct follow {
 	bool all;    /* report all trees */
 	bool silent; /* some switch is silent */
 	uint32_t *moved;
-	uint32_t *load;		   /* [switch]: trees with this root; NULL: roots are not spread */
-	GHashTable *bases;	   /* as in struct trees; the same ones if same */
+	uint32_t *load;	   /* [switch]: trees with this root; NULL: roots are not spread */
+	GHashTable *bases; /* as in struct trees; the same ones if same */
 	GHashTable *stale; /* uint32_t room -> bool [switch] of route_multicast_base_compare() */
 	bool replaced[MC_N_MLIDS]; /* replaced by the following: */
 	struct planted *planted[MC_N_MLIDS];
@@ -293,7 +293,7 @@ static bool would_stay(const struct trees *trees, uint32_t i, uint32_t room)
 	const struct planted *planted = trees->planted[i];
 	const bool *stale = follow->places ? stale_of(trees, room) : NULL;
 
-	if (!stale || planted->left_out)
+	if (!stale || planted->excluded)
 		return false;
 	for (uint32_t k = 0; k < planted->n; k++)
 		if (stale[planted->ends[k] >> 16])
@@ -374,7 +374,7 @@ static void grow(struct trees *trees, uint32_t i, const struct route_group *grou
 	g_autofree char *witness = NULL;
 	struct route_tree *grown =
 		route_multicast_on(base_of(follow, group->room), follow->fabric, group,
-				   trees->trees[i], follow->moved, &follow->planted[i]->left_out);
+				   trees->trees[i], follow->moved, &follow->planted[i]->excluded);
 
 	follow->trees[i] = grown;
 	weigh(follow, find_root(follow, trees->trees[i]), false);
@@ -470,8 +470,8 @@ static void follow_mlid(struct trees *trees, uint32_t i, const struct slice *old
 	if (!same || !follow->hosts || !is_kept(trees, i))
 		follow_members(trees, i, new, calls);
 	planted = follow->replaced[i] ? follow->planted[i] : trees->planted[i];
-	if (planted->left_out && (follow->replaced[i] || follow->all))
-		calls->tell(calls->arg, (uint16_t)(IBA_LID_MCAST_FIRST + i), planted->left_out,
+	if (planted->excluded && (follow->replaced[i] || follow->all))
+		calls->tell(calls->arg, (uint16_t)(IBA_LID_MCAST_FIRST + i), planted->excluded,
 			    NULL);
 }
 

@@ -13,7 +13,7 @@
 struct trees;
 
 /* Called for a tree that is incomplete, or not used. */
-typedef void trees_tell_fn(void *arg, uint16_t mlid, uint32_t left_out, const char *witness);
+typedef void trees_tell_fn(void *arg, uint16_t mlid, uint32_t excluded, const char *witness);
 
 /*
  * Switches that do not answer (silent in the fabric) keep what they hold: returns the ports that

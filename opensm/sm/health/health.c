@@ -17,10 +17,10 @@
 
 #define RETRY_FIRST_NS (100 * NS_PER_MS)
 #define RETRY_MAX_NS (10 * NS_PER_S)
-#define LEFT_OUT_MAX_NS (60 * NS_PER_S)
-#define RELAPSES_MAX 3 /* differences that are corrected at once */
+#define EXCLUDED_MAX_NS (60 * NS_PER_S)
+#define RELAPSES_MAX 3		   /* differences that are corrected at once */
 #define RELAPSE_NS (60 * NS_PER_S) /* a later difference is not a relapse */
-#define STRIKES_MAX 3 /* of a device that can be excluded */
+#define STRIKES_MAX 3		   /* of a device that can be excluded */
 #define SICK_TOLD 10
 
 /* Of a sick node. */
@@ -28,7 +28,7 @@ struct errors {
 	uint64_t sweep; /* that found the last error */
 	uint64_t retry_ns;
 	unsigned int strikes; /* sweeps in a row with errors */
-	bool left_out;	      /* cannot be helped: no longer an error */
+	bool excluded;	      /* cannot be helped: no longer an error */
 	uint8_t behind;	      /* its port behind which no device answered, if that was last; or 0 */
 	char *line;	      /* the last error; NULL: none was logged */
 };
@@ -86,7 +86,7 @@ void sm_problem(struct sm *sm, const char *format, ...)
 	log_fault(sm, text);
 }
 
-void sm_tell_new(const struct sm *sm, char **before, char **lines)
+void sm_log_new_lines(const struct sm *sm, char **before, char **lines)
 {
 	for (unsigned int i = 0; lines && lines[i]; i++)
 		if (!before || !g_strv_contains((const char *const *)before, lines[i]))
@@ -147,7 +147,7 @@ void health_fault(struct sm *sm, struct builder_node *node, const char *format, 
 	if (node->builder) {
 		struct errors *errors = strike(sm, node, RETRY_MAX_NS);
 
-		errors->left_out = false;
+		errors->excluded = false;
 		keep_line(errors, line);
 	}
 	log_fault(sm, line);
@@ -192,14 +192,14 @@ static void reroute(struct sm *sm, struct builder_node *node)
  */
 static bool is_settled(struct sm *sm, struct builder_node *node, const char *line, bool known)
 {
-	struct errors *errors = strike(sm, node, LEFT_OUT_MAX_NS);
+	struct errors *errors = strike(sm, node, EXCLUDED_MAX_NS);
 
-	errors->left_out = known || errors->strikes > 1;
+	errors->excluded = known || errors->strikes > 1;
 	keep_line(errors, line);
-	sm->sweep.errors += !errors->left_out;
-	if (!errors->left_out)
+	sm->sweep.errors += !errors->excluded;
+	if (!errors->excluded)
 		log_fault(sm, line);
-	return errors->left_out && !known;
+	return errors->excluded && !known;
 }
 
 void health_block_refused(struct sm *sm, struct builder_node *node, uint16_t attribute,
@@ -269,26 +269,26 @@ static bool refuses_any(const struct builder_node *node)
 	       trust_next_refused(&node->mft, 0) != TRUST_NONE;
 }
 
-bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
+bool health_exclude(struct sm *sm, struct builder_node *node, const char *format, ...)
 {
-	struct errors *errors = strike(sm, node, LEFT_OUT_MAX_NS);
+	struct errors *errors = strike(sm, node, EXCLUDED_MAX_NS);
 	g_autofree char *line = NULL, *told = NULL;
 	va_list args;
 
-	errors->left_out = errors->strikes > STRIKES_MAX;
+	errors->excluded = errors->strikes > STRIKES_MAX;
 	if (errors->strikes > STRIKES_MAX + 1)
 		return true; /* it was logged */
 	va_start(args, format);
 	line = line_of(node, format, args);
 	va_end(args);
-	told = g_strconcat(line, errors->left_out ? ": excluded" : NULL, NULL);
-	sm->sweep.errors += !errors->left_out;
+	told = g_strconcat(line, errors->excluded ? ": excluded" : NULL, NULL);
+	sm->sweep.errors += !errors->excluded;
 	keep_line(errors, line);
 	log_fault(sm, told);
-	return errors->left_out;
+	return errors->excluded;
 }
 
-void health_nobody_behind(struct sm *sm, const struct builder_port *port)
+void health_no_device_behind(struct sm *sm, const struct builder_port *port)
 {
 	struct errors *errors = errors_of(sm, port->node);
 
@@ -300,13 +300,13 @@ void health_silent(struct sm *sm, struct builder_node *node, const char *text, b
 {
 	const struct errors *before = errors_of(sm, node);
 	bool counted = before && before->sweep == sm->sweep.serial;
-	struct errors *errors = strike(sm, node, LEFT_OUT_MAX_NS);
+	struct errors *errors = strike(sm, node, EXCLUDED_MAX_NS);
 	g_autofree char *line = NULL;
 	char name[SM_NAME_SIZE];
 
 	line = g_strdup_printf("%s: %s", sm_node_name(node, name, sizeof(name)), text);
-	errors->left_out = errors->strikes > STRIKES_MAX;
-	sm->sweep.errors += !errors->left_out && !counted;
+	errors->excluded = errors->strikes > STRIKES_MAX;
+	sm->sweep.errors += !errors->excluded && !counted;
 	if (is_new)
 		log_fault(sm, line);
 	keep_line(errors, line);
@@ -316,13 +316,13 @@ void health_too_far(struct sm *sm, const struct builder_port *port)
 {
 	struct builder_node *node = port->node;
 	bool is_new = !health_is_sick(sm, node);
-	struct errors *errors = strike(sm, node, LEFT_OUT_MAX_NS);
+	struct errors *errors = strike(sm, node, EXCLUDED_MAX_NS);
 	g_autofree char *text = NULL;
 	char name[SM_NAME_SIZE];
 
-	errors->left_out |= is_new;
-	if (errors->left_out)
-		errors->retry_ns = actor_now(sm->actor) + LEFT_OUT_MAX_NS;
+	errors->excluded |= is_new;
+	if (errors->excluded)
+		errors->retry_ns = actor_now(sm->actor) + EXCLUDED_MAX_NS;
 	if (!is_new)
 		return;
 	text = g_strdup_printf("%s: the device behind port %u is more than %u hops away: excluded",
@@ -368,7 +368,7 @@ static void put_off(struct sm *sm, struct builder_node *node, unsigned int times
 	uint64_t pause = MIN(RETRY_FIRST_NS << times, RETRY_MAX_NS);
 
 	if (!errors_of(sm, node)) {
-		patient(sm, node)->left_out = true;
+		patient(sm, node)->excluded = true;
 		errors_of(sm, node)->retry_ns = actor_now(sm->actor) + pause;
 	}
 	if (!timer_running(&sm->health->retry))
@@ -424,7 +424,7 @@ void health_sweep_ended(struct sm *sm)
 		/* it was not tried: routes would be the same if it accepted all */
 		if (health_is_due(sm, node) && refuses_any(node) &&
 		    node->looked_at == sm->sweep.serial)
-			errors_of(sm, node)->retry_ns = actor_now(sm->actor) + LEFT_OUT_MAX_NS;
+			errors_of(sm, node)->retry_ns = actor_now(sm->actor) + EXCLUDED_MAX_NS;
 		next = MIN(next, errors_of(sm, node)->retry_ns);
 	}
 	if (sm->sweep.problems)
@@ -441,7 +441,7 @@ unsigned int health_errors(const struct sm *sm)
 	for (guint i = 0; i < sm->health->sick->len; i++) {
 		const struct builder_node *node = sm->health->sick->pdata[i];
 
-		n += !errors_of(sm, node)->left_out;
+		n += !errors_of(sm, node)->excluded;
 	}
 	return n;
 }
@@ -467,7 +467,7 @@ char **health_tell(const struct sm *sm, bool *silent)
 		const struct builder_node *node = sm->health->sick->pdata[i];
 		const struct errors *errors = errors_of(sm, node);
 
-		if (is_well(sm, node) || errors->left_out || !errors->line)
+		if (is_well(sm, node) || errors->excluded || !errors->line)
 			continue;
 		if (is_silent(sm, node)) {
 			*silent = true;
@@ -518,7 +518,7 @@ void health_nodes_gone(struct sm *sm)
 	for (guint i = 0; i < sm->health->sick->len; i++) {
 		struct errors *errors = errors_of(sm, sm->health->sick->pdata[i]);
 
-		if (errors->left_out)
+		if (errors->excluded)
 			errors->retry_ns = now;
 	}
 }

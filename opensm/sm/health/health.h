@@ -9,7 +9,7 @@
 /* An error of the sweep, not of a node: it continues, but the subnet is not up at its end. */
 void sm_problem(struct sm *sm, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* Logs the lines that are new, as errors outside sweeps; either may be NULL. */
-void sm_tell_new(const struct sm *sm, char **before, char **lines);
+void sm_log_new_lines(const struct sm *sm, char **before, char **lines);
 void health_init(struct sm *sm);
 void health_free(struct sm *sm);
 void health_rest(struct sm *sm); /* nothing is tried again until a sweep has ended */
@@ -38,10 +38,10 @@ bool health_is_due(const struct sm *sm, const struct builder_node *node);
  * health_fault() for a fault that the subnet can do without: true if it no longer counts as an
  * error.
  */
-bool health_leave_out(struct sm *sm, struct builder_node *node, const char *format, ...)
+bool health_exclude(struct sm *sm, struct builder_node *node, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
 /* The last error was about the device behind this port. */
-void health_nobody_behind(struct sm *sm, const struct builder_port *port);
+void health_no_device_behind(struct sm *sm, const struct builder_port *port);
 /* It does not answer, and stays: an error for a few sweeps. It is queried again later. */
 void health_silent(struct sm *sm, struct builder_node *node, const char *text, bool is_new);
 /* No directed route leads beyond this port: logged, but not an error. */
@@ -52,7 +52,7 @@ void health_differs(struct sm *sm, struct builder_node *node);
 bool health_relapses(const struct sm *sm, const struct builder_node *node);
 /* Whether it was found to differ since the last sweep began. */
 bool health_has_differed(const struct sm *sm, const struct builder_node *node);
-void health_mark_due(struct sm *sm);   /* a partial sweep begins: marks nodes to be tried again */
+void health_mark_due(struct sm *sm);	/* a partial sweep begins: marks nodes to be tried again */
 void health_sweep_ended(struct sm *sm); /* removes nodes that are well */
 /* One of them may have been why others were excluded: all excluded ones are tried again. */
 void health_nodes_gone(struct sm *sm);
@@ -75,8 +75,8 @@ void port_health_fell(struct sm *sm, struct builder_port *port); /* a switch por
 void port_health_trap(struct sm *sm, const struct builder_port *from,
 		      const struct iba_notice *notice);
 /* Whether discovery must not go from the port to the one at its other end (NULL: unknown). */
-bool port_health_leaves_out(struct sm *sm, const struct builder_port *port,
-			    const struct builder_port *far);
+bool port_health_excludes(struct sm *sm, const struct builder_port *port,
+			  const struct builder_port *far);
 /* Carries out the action for a port; true if it must not be brought up. */
 bool port_health_act(struct sm *sm, struct builder_port *port);
 void port_health_set(struct sm *sm, const struct builder_port *port); /* a Set was answered */

@@ -375,14 +375,14 @@ void port_health_trap(struct sm *sm, const struct builder_port *from,
 /*
  * Findings of an SM elsewhere about a cable that is now this SM's own are not a reason to cut it.
  */
-static bool is_left_out(const struct sm *sm, const struct unhealthy_port *port)
+static bool is_excluded(const struct sm *sm, const struct unhealthy_port *port)
 {
 	return port && port->action >= PORT_NO_DISCOVER && port->action <= PORT_DISABLE &&
 	       !is_own(sm, port);
 }
 
-bool port_health_leaves_out(struct sm *sm, const struct builder_port *port,
-			    const struct builder_port *far)
+bool port_health_excludes(struct sm *sm, const struct builder_port *port,
+			  const struct builder_port *far)
 {
 	struct unhealthy *unhealthy = sm->port_health->unhealthy;
 	const struct builder_port *own = sm->builder->sm_port;
@@ -390,10 +390,10 @@ bool port_health_leaves_out(struct sm *sm, const struct builder_port *port,
 
 	if (!unhealthy_count(unhealthy) || port == own || far == own)
 		return false;
-	if (is_left_out(sm, find(sm, port)) || (far && is_left_out(sm, find(sm, far))))
+	if (is_excluded(sm, find(sm, port)) || (far && is_excluded(sm, find(sm, far))))
 		return true;
 	whole = far && builder_is_switch(far->node) ? find(sm, &far->node->ports[0]) : NULL;
-	if (!is_left_out(sm, whole))
+	if (!is_excluded(sm, whole))
 		return false;
 	if (unhealthy_copy(unhealthy, whole, port->node->guid, port->num))
 		changed(sm);
@@ -416,18 +416,18 @@ bool port_health_act(struct sm *sm, struct builder_port *port)
 {
 	const struct unhealthy_port *found = port->num ? find(sm, port) : NULL;
 	bool off = port->info.port_physical_state == IBA_PHYS_DISABLED;
-	bool left_out = is_left_out(sm, found);
+	bool excluded = is_excluded(sm, found);
 
 	if (!found)
 		return false;
-	if (left_out && found->action == PORT_ISOLATE && port->info.port_state > IBA_PORT_INIT)
+	if (excluded && found->action == PORT_ISOLATE && port->info.port_state > IBA_PORT_INIT)
 		port_send_states(sm, port, IBA_PORT_DOWN, IBA_PHYS_NO_CHANGE);
-	else if (left_out && found->action == PORT_DISABLE && !off)
+	else if (excluded && found->action == PORT_DISABLE && !off)
 		port_send_states(sm, port, IBA_PORT_NO_CHANGE, IBA_PHYS_DISABLED);
 	else if (found->action == PORT_ENABLE && off)
 		port_send_states(sm, port, IBA_PORT_NO_CHANGE, IBA_PHYS_POLLING);
 	port_health_set(sm, port);
-	return left_out;
+	return excluded;
 }
 
 void port_health_switches_gone(struct sm *sm)
@@ -437,7 +437,7 @@ void port_health_switches_gone(struct sm *sm)
 	for (guint i = 0; i < list->len; i++) {
 		struct unhealthy_port *port = list->pdata[i];
 
-		if (is_left_out(sm, port) && port->num && port->type == IBA_NODE_SWITCH &&
+		if (is_excluded(sm, port) && port->num && port->type == IBA_NODE_SWITCH &&
 		    !port->cut_off && !unhealthy_find(sm->port_health->unhealthy, port->blamed, 0))
 			release(sm, port, true, "a switch is gone, and this port may lead to it");
 	}

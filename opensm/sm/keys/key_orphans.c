@@ -23,7 +23,7 @@ struct listing {
 };
 
 /* Whether the other end of one of its cables is unknown, or it has none. */
-static bool is_loose(const struct builder_node *node, unsigned int first, unsigned int last)
+static bool is_due_for_probe(const struct builder_node *node, unsigned int first, unsigned int last)
 {
 	bool has_cable = false;
 
@@ -46,10 +46,10 @@ static GHashTable *list_there(const struct builder *builder)
 		bool is_switch = builder_is_switch(node);
 		unsigned int n = node->info.num_ports;
 
-		if (is_switch && !is_loose(node, 1, n))
+		if (is_switch && !is_due_for_probe(node, 1, n))
 			g_hash_table_add(there, &node->ports[0].guid);
 		for (unsigned int num = 1; !is_switch && num <= n; num++)
-			if (!is_loose(node, num, num))
+			if (!is_due_for_probe(node, num, num))
 				g_hash_table_add(there, &node->ports[num].guid);
 	}
 	return there;

@@ -26,7 +26,7 @@
 #define ROOM 4096
 
 /* Steps and walks that need not wait for SMPs yield to other messages after this time. */
-#define GIVE_WAY_NS NS_PER_MS
+#define YIELD_NS NS_PER_MS
 
 struct go_on {
 	struct message message;
@@ -84,22 +84,22 @@ static void run_go_on(struct message *message)
 {
 	struct go_on *go_on = (struct go_on *)message;
 
-	go_on->sm->sweep.gave_way = false;
+	go_on->sm->sweep.yielded = false;
 	sweep_advance(go_on->sm);
 	g_free(go_on);
 }
 
-bool sweep_gives_way(struct sm *sm, uint64_t since)
+bool sweep_yields(struct sm *sm, uint64_t since)
 {
 	struct go_on *go_on;
 
-	if (actor_now(sm->actor) - since < GIVE_WAY_NS)
+	if (actor_now(sm->actor) - since < YIELD_NS)
 		return false;
 	go_on = g_new0(struct go_on, 1);
 	go_on->message.run = run_go_on;
 	go_on->sm = sm;
 	actor_post(sm->actor, &go_on->message);
-	sm->sweep.gave_way = true;
+	sm->sweep.yielded = true;
 	return true;
 }
 
@@ -110,7 +110,7 @@ bool walks_are_through(struct sm *sm, uint64_t since)
 	while ((walk = g_queue_peek_head(&sm->schedule.walks))) {
 		if (walk->part == walk->n_parts)
 			walk_free(g_queue_pop_head(&sm->schedule.walks));
-		else if (is_full(&sm->sweep) || sweep_gives_way(sm, since))
+		else if (is_full(&sm->sweep) || sweep_yields(sm, since))
 			return false;
 		else
 			walk_on(sm, walk);

@@ -154,7 +154,7 @@ static void note_set(struct sm_request *request)
 	dry_run_add(request->sm->dry->report, &set);
 }
 
-bool dry_keeps(struct sm_request *request)
+bool dry_run_records(struct sm_request *request)
 {
 	if (!request->sm->dry || request->mad.method == IBA_METHOD_GET)
 		return false;
@@ -193,7 +193,7 @@ static void finish(struct sm *sm)
 		event_emit(&sm->context->bus, EVENT_FINISHED, 0);
 }
 
-void dry_came_back(struct sm *sm)
+void dry_run_answered(struct sm *sm)
 {
 	struct dry *dry = sm->dry;
 	struct sm_request *next;

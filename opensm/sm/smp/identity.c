@@ -36,7 +36,7 @@ static void is_another(const struct sm_request *request, uint64_t guid)
 	trust_lose(node);
 	if (!parent)
 		return;
-	parent->node->doubt_from = 0;
+	parent->node->recheck_from = 0;
 	builder_mark(parent->node);
 }
 

@@ -152,7 +152,7 @@ static bool is_due(const struct sm *sm, const struct unknown *unknown)
 	return actor_now(sm->actor) - unknown->left_out_ns >= MIN(wait, LEFT_OUT_NS);
 }
 
-bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid)
+bool keys_exclude(struct sm *sm, struct builder_port *port, uint64_t guid)
 {
 	const struct unknown *unknown = find(sm, guid);
 
@@ -256,7 +256,7 @@ bool keys_judge(struct sm *sm, struct builder_port *port)
 	return true;
 }
 
-unsigned int keys_count_left_out(const struct sm *sm)
+unsigned int keys_count_excluded(const struct sm *sm)
 {
 	GHashTableIter iter;
 	const struct unknown *unknown;

@@ -54,9 +54,9 @@ static const char *hint(const struct sm_request *request)
 /* The port that it was about; a silent switch is silent as a whole, and has the tables. */
 void sm_request_blame(const struct sm_request *request, unsigned int condition)
 {
-	bool whole = builder_is_switch(request->node) &&
-		     (condition == PORT_UNRESPONSIVE ||
-		      request->mad.attribute != IBA_ATTR_PORT_INFO);
+	bool whole =
+		builder_is_switch(request->node) &&
+		(condition == PORT_UNRESPONSIVE || request->mad.attribute != IBA_ATTR_PORT_INFO);
 
 	if (request->port && !whole)
 		port_health_event(request->sm, request->port, condition);
@@ -212,7 +212,7 @@ static void hand_over(struct sm_request *request)
 		request->phase = REQUEST_NO_ROUTE;
 	if (is_unsent(request)) {
 		return_unsent(request, run_unreachable);
-	} else if (dry_keeps(request)) {
+	} else if (dry_run_records(request)) {
 		return_unsent(request, run_kept);
 	} else if (sm->dry) {
 		dry_send(request);
@@ -270,8 +270,8 @@ static void log_silence(const struct sm_request *request)
 		return;
 	text = sm_request_failure(request);
 	sm_node_name(request->node, name, sizeof(name));
-	log_debug(request->sm->log, "%s port %u: %s", name,
-		  request->port ? request->port->num : 0, text);
+	log_debug(request->sm->log, "%s port %u: %s", name, request->port ? request->port->num : 0,
+		  text);
 }
 
 static bool goes_on_with(struct sm_request *request, bool other_key, uint8_t tries)
@@ -395,7 +395,7 @@ static void on_done(struct mad_request *mad)
 
 	take_back(request);
 	if (was_sent)
-		dry_came_back(sm);
+		dry_run_answered(sm);
 }
 
 void sm_request_again(struct sm_request *request, bool other_way)

@@ -40,21 +40,21 @@ enum request_phase {
 struct sm_request {
 	struct mad_request mad;
 	struct sm *sm;
-	struct builder_node *node; /* held */
-	struct builder_port *port; /* the port that it is about; NULL: the node */
+	struct builder_node *node;     /* held */
+	struct builder_port *port;     /* the port that it is about; NULL: the node */
 	const struct builder_port *by; /* switch port before the queried CA; NULL: not a CA */
-	uint64_t lid_route; /* reach_route() used to the node's LID; 0: not LID-routed */
+	uint64_t lid_route;	       /* reach_route() used to the node's LID; 0: not LID-routed */
 	uint32_t block;
-	uint32_t epoch;	 /* of the node's tables when the request was made */
+	uint32_t epoch;	  /* of the node's tables when the request was made */
 	uint32_t reading; /* node->reading at that time, for a Get(PortInfo) */
-	uint64_t serial; /* of the last sweep when it was sent: for audit.c, own_port.c */
-	void *owned;	 /* freed with the request */
-	uint64_t sent;	 /* digest of a Set's data, which the answer overwrites */
+	uint64_t serial;  /* of the last sweep when it was sent: for audit.c, own_port.c */
+	void *owned;	  /* freed with the request */
+	uint64_t sent;	  /* digest of a Set's data, which the answer overwrites */
 	enum request_sender sender;
 	enum request_phase phase;
 	bool by_likely_lid; /* use the LID unless known to be wrong, even if tables are unknown */
 	bool beyond;	    /* queries the node at the other end of the port's cable */
-	bool belief;	 /* done records what the hardware holds: called however late it is */
+	bool belief;	    /* done records what the hardware holds: called however late it is */
 	struct key_attempt key;
 	uint8_t tries_max;  /* as mad.tries, for the full retries */
 	uint8_t silences;   /* how often the first tries by a route got no answer */
@@ -133,7 +133,7 @@ void unknown_keys_free(struct unknown_keys *unknown);
  * device behind this port, or the one with this PortInfo, should be.
  */
 bool keys_refused(const struct sm_request *request);
-bool keys_leave_out(struct sm *sm, struct builder_port *port, uint64_t guid);
+bool keys_exclude(struct sm *sm, struct builder_port *port, uint64_t guid);
 bool keys_still_unknown(struct sm *sm, struct builder_port *port, const struct iba_port_info *info);
 bool keys_were_unknown(const struct sm *sm, uint64_t guid); /* no Set, until it is read */
 char **keys_tell_unknown(const struct sm *sm);		    /* one line each; g_strfreev() it */
@@ -141,7 +141,7 @@ char **keys_tell_unknown(const struct sm *sm);		    /* one line each; g_strfreev
 bool keys_bar(const struct sm *sm, const struct builder_port *port);
 /* Probes that endport by a Set that changes nothing; false: probed recently. */
 bool keys_judge(struct sm *sm, struct builder_port *port);
-unsigned int keys_count_left_out(const struct sm *sm); /* endports excluded because of M_Keys */
+unsigned int keys_count_excluded(const struct sm *sm); /* endports excluded because of M_Keys */
 
 /* ---- identity.c ---- */
 /* The port of a CA that was queried; NULL for switches, where paths decide */
@@ -158,9 +158,9 @@ void identity_ask(struct sm *sm, struct builder_node *node, struct builder_port 
 struct dry *dry_new(bool beside_master);
 void dry_free(struct dry *dry); /* NULL is fine */
 /* Records a request that is not a Get, and answers it: hand it back then. Any sm. */
-bool dry_keeps(struct sm_request *request);
+bool dry_run_records(struct sm_request *request);
 void dry_send(struct sm_request *request);	   /* to mad/, now or later */
-void dry_came_back(struct sm *sm);		   /* call when a sent one comes back */
+void dry_run_answered(struct sm *sm);		   /* call when a sent one comes back */
 bool dry_has_ended(const struct sm *sm);	   /* nothing is sent any more; any sm */
 void dry_problem(struct sm *sm, const char *text); /* any sm */
 void dry_end(struct sm *sm, bool complete);	   /* the sweep has ended */

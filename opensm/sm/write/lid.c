@@ -296,7 +296,7 @@ enum step_result step_lids(struct sm *sm)
 
 		assign(sm, nodes);
 	}
-	if (fatal_is_met(sm) || !sm->builder->sm_port->lid)
+	if (fatal_error_found(sm) || !sm->builder->sm_port->lid)
 		return STEP_ABORT;
 	configure_own_port(sm);
 	return STEP_NEXT;

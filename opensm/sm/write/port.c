@@ -63,8 +63,7 @@ static void want_extended_speeds(uint8_t option, struct iba_port_info *want)
 static struct builder_speeds speeds_of(const struct iba_port_info *info)
 {
 	return (struct builder_speeds){info->link_width_enabled, info->link_speed_enabled,
-				       info->link_speed_ext_enabled,
-				       info->link_speed_ext_enabled2};
+				       info->link_speed_ext_enabled, info->link_speed_ext_enabled2};
 }
 
 static void put_speeds(struct iba_port_info *info, struct builder_speeds speeds)
@@ -500,7 +499,7 @@ static void on_still_calm(struct sm_request *request)
 	}
 	wire_decode(&iba_switch_info_type, request->mad.data, &info);
 	if (!info.port_state_change) {
-		switch_is_calm(request->node);
+		switch_set_confirmed(request->node);
 		return;
 	}
 	not_confirmed(request->sm, request->node);
