@@ -10,7 +10,7 @@
 #include "actor_private.h"
 
 #define SLICE_NS (2 * NS_PER_MS) /* of a turn, then other actors of the loop have theirs */
-#define SLICE_CHECK 16		 /* messages between looks at the clock */
+#define SLICE_CHECK 8		 /* messages between looks at the clock */
 
 void mail_init(struct mail *mail)
 {
@@ -37,6 +37,15 @@ struct message *mail_take(struct mail *mail)
 			mail->last = &mail->first;
 	}
 	return msg;
+}
+
+static unsigned int mail_length(const struct mail *mail)
+{
+	unsigned int n = 0;
+
+	for (const struct message *msg = mail->first; msg; msg = msg->next)
+		n++;
+	return n;
 }
 
 static struct actor *make_actor(struct runtime *rt, const char *name)
@@ -130,48 +139,66 @@ void actor_post(struct actor *actor, struct message *msg)
 }
 
 /*
- * Fires the timers due at one instant. A timer that restarts itself without delay is thus left for
- * the next turn and cannot starve the mailbox.
+ * Fires the timers that were due at that time. A timer that restarts itself without delay is thus
+ * left for the next turn and cannot starve the mailbox.
  */
-static void actor_fire_due(struct actor *actor)
+static void fire_due(struct actor *actor, uint64_t by_ns)
 {
 	struct timer_queue *queue = actor->timers;
 	struct timer *timer = timer_queue_top(queue);
-	uint64_t now;
 
-	if (!timer)
-		return;
-	now = actor_now(actor);
-	while (timer && timer->when <= now && !actor_is_closed(actor)) {
+	while (timer && timer->when <= by_ns && !actor_is_closed(actor)) {
 		timer_queue_fire(queue, timer);
 		timer = timer_queue_top(queue);
 	}
 }
 
-/* The clock is read only now and then, as most messages take less time than that. */
-static bool run_batch(struct actor *actor)
+/*
+ * Runs the batch, for a limited time. The clock is read only now and then, as most messages take
+ * less time than that.
+ */
+static void run_batch(struct actor *actor)
 {
 	struct message *msg;
 	uint64_t end = 0;
 
 	for (unsigned int n = 1; !actor_is_closed(actor) && (msg = mail_take(&actor->batch)); n++) {
 		msg->run(msg);
+		actor->owed -= actor->owed != 0;
 		if (n % SLICE_CHECK)
 			continue;
 		if (end && actor_now(actor) >= end)
-			break;
+			return;
 		if (!end)
 			end = actor_now(actor) + SLICE_NS;
 	}
-	return !actor->batch.first;
 }
 
-/* No timer fires before a message that came earlier, for example the answer that it waits for. */
+/*
+ * No timer fires before a message that came before it was due, for example the answer that it waits
+ * for. Under a flood, which never leaves the batch empty, those fire that were due when what has
+ * been run by now was all that had come.
+ */
+static void run_timers(struct actor *actor)
+{
+	if (!actor->batch.first) {
+		if (timer_queue_top(actor->timers))
+			fire_due(actor, actor_now(actor));
+		actor->owed = 0;
+		return;
+	}
+	if (actor->owed)
+		return;
+	fire_due(actor, actor->owed_ns);
+	actor->owed = mail_length(&actor->batch);
+	actor->owed_ns = actor_now(actor);
+}
+
 void actor_turn(struct actor *actor)
 {
 	actor->in_turn = true;
-	if (run_batch(actor))
-		actor_fire_due(actor);
+	run_batch(actor);
+	run_timers(actor);
 	actor->in_turn = false;
 }
 

@@ -40,12 +40,14 @@ struct actor {
 	struct loop *loop; /* what runs it, in real time; counted */
 	bool is_host;	   /* it started the loop and ends it */
 
-	struct mail outer;	    /* from other threads; under the loop's lock */
-	bool started;		    /* the loop runs it; changed under the loop's lock */
-	struct actor *next;	    /* in the loop; under its lock */
-	atomic_bool closed;	    /* written under the loop's lock */
-	struct mail inner;	    /* from the loop's own thread; of that thread */
-	struct mail batch;	    /* taken, not yet run; of that thread */
+	struct mail outer;  /* from other threads; under the loop's lock */
+	bool started;	    /* the loop runs it; changed under the loop's lock */
+	struct actor *next; /* in the loop; under its lock */
+	atomic_bool closed; /* written under the loop's lock */
+	struct mail inner;  /* from the loop's own thread; of that thread */
+	struct mail batch;  /* taken, not yet run; of that thread */
+	unsigned int owed;  /* messages before timers due by owed_ns fire; of that thread */
+	uint64_t owed_ns;
 	bool in_turn;		    /* of that thread */
 	bool stopped;		    /* of the owner */
 	struct timer_queue *timers; /* own_timers or the runtime's */

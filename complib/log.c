@@ -35,9 +35,9 @@
 #define QUEUE_RESERVE (1u << 20)		/* in addition, for errors */
 #define QUEUE_LOW (QUEUE_MAX / 4 * 3)		/* below this there is room again */
 #define LINE_ROOM (64u << 10)			/* in addition, for a line that waited */
-#define ROOM_S 2		     /* to wait for room at the detailed levels */
-#define SYNC_NS (NS_PER_SECOND / 10) /* lines that come faster are synced together */
-#define END_S 2			     /* to write the queue at the end */
+#define ROOM_S 2				/* to wait for room at the detailed levels */
+#define SYNC_NS (NS_PER_SECOND / 10)		/* lines that come faster are synced together */
+#define END_S 2					/* to write the queue at the end */
 
 enum log_kind {
 	LOG_KIND_NULL,
@@ -66,8 +66,8 @@ struct writer {
 	GQueue entries; /* these and the rest under the log's lock */
 	size_t octets;
 	uint64_t synced_ns; /* time of the last sync */
-	bool stalled;	  /* a thread waited for room in vain, and there is none yet */
-	uint64_t dropped; /* lines lost since the last entry, as there was no room */
+	bool stalled;	    /* a thread waited for room in vain, and there is none yet */
+	uint64_t dropped;   /* lines lost since the last entry, as there was no room */
 	bool ending;
 };
 
@@ -88,7 +88,7 @@ struct log {
 	const char *const *message_ids;
 	GPtrArray *fields;	  /* "NAME=value", for the journal */
 	const char *const *about; /* further fields, of the present line; or NULL */
-	struct writer *writer; /* NULL: lines are written at once */
+	struct writer *writer;	  /* NULL: lines are written at once */
 	struct sink milestones;
 	atomic_ullong max_bytes;
 	atomic_bool flush;

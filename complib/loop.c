@@ -7,7 +7,7 @@
  *	     |                        |
  *	 `outer` list, by lock    `inner` list, without a lock
  *	     |                        |
- *	     +---- loop_take() -------+      once a round, for all members
+ *	     +---- take() -------+      once a round, for all members
  *	               |
  *	            `batch` --- actor_turn() of each member, then sleep if nothing is left
  *
@@ -47,6 +47,7 @@ struct loop {
 	bool sleeping;
 	bool ended;
 	bool in_round;
+	uint64_t rounds; /* that are over */
 
 	struct actor *round[MEMBERS_MAX]; /* members of this round; NULL: removed since */
 	unsigned int n_round;
@@ -185,14 +186,17 @@ static void skip_in_round(struct loop *loop, const struct actor *actor)
 
 void loop_remove(struct loop *loop, struct actor *actor)
 {
+	uint64_t round;
+
 	pthread_mutex_lock(&loop->lock);
+	round = loop->rounds; /* the one that may run the actor; later ones do not know it */
 	atomic_store_explicit(&actor->closed, true, memory_order_relaxed);
 	for (struct actor **at = &loop->members; *at; at = &(*at)->next)
 		if (*at == actor) {
 			*at = actor->next;
 			break;
 		}
-	while (loop->in_round && !is_own_thread(loop))
+	while (loop->in_round && loop->rounds == round && !is_own_thread(loop))
 		pthread_cond_wait(&loop->idle, &loop->lock);
 	if (is_own_thread(loop))
 		skip_in_round(loop, actor);
@@ -264,26 +268,35 @@ static void run_round(struct loop *loop)
 static void end_round(struct loop *loop)
 {
 	loop->in_round = false;
+	loop->rounds++;
 	pthread_cond_broadcast(&loop->idle);
 }
 
 /* ---- on a thread ---- */
 
-/* Under lock. Sleeps until there is a message, a timer is due, or the loop ends. */
+/* Under lock. Until a timer is due; NULL: until it is woken. False if the time is over. */
+static bool sleep_for(struct loop *loop, const struct timer *timer)
+{
+	struct timespec until;
+
+	if (!timer)
+		return pthread_cond_wait(&loop->wake, &loop->lock) == 0;
+	until.tv_sec = (time_t)(timer->when / NS_PER_S);
+	until.tv_nsec = (long)(timer->when % NS_PER_S);
+	return pthread_cond_timedwait(&loop->wake, &loop->lock, &until) == 0;
+}
+
+/*
+ * Under lock. Sleeps until there is a message, a timer is due, or the loop ends. The first timer is
+ * looked for again each time: a member that was just started may have brought it.
+ */
 static void sleep_until_needed(struct loop *loop)
 {
-	const struct timer *timer = first_timer(loop);
-	struct timespec until;
-	int err = 0;
+	bool goes_on = true;
 
-	if (timer) {
-		until.tv_sec = (time_t)(timer->when / NS_PER_S);
-		until.tv_nsec = (long)(timer->when % NS_PER_S);
-	}
-	while (!has_mail(loop) && !loop->ended && !err) {
+	while (goes_on && !has_mail(loop) && !loop->ended) {
 		loop->sleeping = true;
-		err = timer ? pthread_cond_timedwait(&loop->wake, &loop->lock, &until)
-			    : pthread_cond_wait(&loop->wake, &loop->lock);
+		goes_on = sleep_for(loop, first_timer(loop));
 	}
 	loop->sleeping = false;
 }

@@ -71,17 +71,17 @@ uint64_t runtime_seed(const struct runtime *rt);
 struct actor *actor_new(struct runtime *rt, const char *name);
 /*
  * Shares the thread or context of host, which actor_new() made and which must be stopped after it;
- * both have to be started. At most 8 share one. A turn of one of them is limited to 2 ms, though
- * not within a message.
+ * both have to be started. At most 8 share one. A turn of one of them ends after about
+ * 2 ms, or after a few messages that take longer.
  */
 struct actor *actor_new_with(struct actor *host, const char *name);
 /* Runs it, on a thread of its own unless it shares one; no-op if virtual. */
 void actor_start(struct actor *actor);
 void actor_attach(struct actor *actor, GMainContext *context); /* no-op if virtual */
 /*
- * Instead of actor_start() or actor_attach(), for a caller with its own loop: runs all that is
- * queued and due. Returns nanoseconds until the next timer is due, UINT64_MAX if none runs. Not if
- * virtual.
+ * Instead of actor_start() or actor_attach(), for a caller with its own loop: runs what is
+ * queued and due. Returns nanoseconds until there is more to do: 0 if there is already, UINT64_MAX
+ * if no timer runs. Not if virtual.
  */
 uint64_t actor_poll(struct actor *actor);
 /*

@@ -13,47 +13,11 @@
 #include <complib/actor.h>
 #include <complib/handoff.h>
 
+#include "gate.h"
 #include "tests/run_suite.h"
 
-#define GATE_LIMIT_S 20
 #define SENDERS 2
 #define MESSAGES 20000
-
-/* A count that one thread waits for. */
-struct gate {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	unsigned int count;
-};
-
-static void gate_init(struct gate *gate)
-{
-	pthread_mutex_init(&gate->lock, NULL);
-	pthread_cond_init(&gate->changed, NULL);
-	gate->count = 0;
-}
-
-static void gate_open(struct gate *gate)
-{
-	pthread_mutex_lock(&gate->lock);
-	gate->count++;
-	pthread_cond_signal(&gate->changed);
-	pthread_mutex_unlock(&gate->lock);
-}
-
-static bool gate_wait(struct gate *gate, unsigned int count)
-{
-	struct timespec until;
-	int err = 0;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += GATE_LIMIT_S;
-	pthread_mutex_lock(&gate->lock);
-	while (gate->count < count && !err)
-		err = pthread_cond_timedwait(&gate->changed, &gate->lock, &until);
-	pthread_mutex_unlock(&gate->lock);
-	return !err;
-}
 
 /* A message that writes its letter; it may post another one first. */
 struct letter {
@@ -649,66 +613,6 @@ START_TEST(test_stop_drops_the_rest)
 }
 END_TEST
 
-START_TEST(test_pool_runs_all)
-{
-	struct runtime *rt = runtime_new(RUNTIME_REAL);
-	struct pool *pool = pool_new(rt, "pool", 3);
-	struct tally tally = {0};
-
-	for (unsigned int i = 0; i < MESSAGES; i++)
-		pool_post(pool, &tallied_new(&tally)->msg);
-	pool_free(pool);
-	ck_assert_uint_eq(atomic_load(&tally.run), MESSAGES);
-	ck_assert_uint_eq(atomic_load(&tally.dropped), 0);
-	runtime_free(rt);
-
-	rt = runtime_new(RUNTIME_VIRTUAL);
-	pool = pool_new(rt, "pool", 3);
-	pool_post(pool, &tallied_new(&tally)->msg);
-	pool_free(pool);
-	ck_assert_uint_eq(atomic_load(&tally.run), MESSAGES + 1);
-	runtime_free(rt);
-}
-END_TEST
-
-struct long_work {
-	struct message msg; /* first */
-	struct gate began, may_end;
-};
-
-static void long_work_run(struct message *msg)
-{
-	struct long_work *work = (struct long_work *)msg;
-
-	gate_open(&work->began);
-	ck_assert(gate_wait(&work->may_end, 1));
-}
-
-/* A long job is reported with its time so far; and when it is over. */
-START_TEST(test_pool_busy)
-{
-	struct runtime *rt = runtime_new(RUNTIME_REAL);
-	struct pool *pool = pool_new_background(rt, "pool", 1);
-	struct long_work work = {.msg.run = long_work_run};
-	uint64_t first;
-
-	gate_init(&work.began);
-	gate_init(&work.may_end);
-	ck_assert_uint_eq(pool_busy_ns(pool), 0);
-	pool_post(pool, &work.msg);
-	ck_assert(gate_wait(&work.began, 1));
-	first = pool_busy_ns(pool);
-	g_usleep(20000);
-	ck_assert_uint_ge(pool_busy_ns(pool), first + 20 * NS_PER_MS);
-	gate_open(&work.may_end);
-	for (unsigned int i = 0; i < 10000 && pool_busy_ns(pool); i++)
-		g_usleep(1000);
-	ck_assert_uint_eq(pool_busy_ns(pool), 0);
-	pool_free(pool);
-	runtime_free(rt);
-}
-END_TEST
-
 /* Three times 'f', and the other one, which is due later; a busy machine may run none of them
  * before all are due, and a timer that restarts comes after what was due then. */
 static void assert_ticks(const GString *out, char other)
@@ -1086,6 +990,101 @@ START_TEST(test_post_list)
 }
 END_TEST
 
+/* Posts itself again each time that it was run, and takes a while. */
+struct flood {
+	struct message msg;
+	struct actor *actor;
+	unsigned int us;
+	atomic_bool *ends;
+};
+
+static void flood_run(struct message *msg)
+{
+	struct flood *flood = (struct flood *)msg;
+
+	g_usleep(flood->us);
+	if (atomic_load(flood->ends))
+		g_free(flood);
+	else
+		actor_post(flood->actor, msg);
+}
+
+static void flood_start(struct actor *actor, unsigned int us, atomic_bool *ends)
+{
+	struct flood *flood = g_new0(struct flood, 1);
+
+	*flood = (struct flood){{.run = flood_run}, actor, us, ends};
+	actor_post(actor, &flood->msg);
+}
+
+static void rung(struct timer *timer)
+{
+	struct tick *tick = (struct tick *)timer;
+
+	gate_open(tick->gate);
+}
+
+/* The batch is never empty: there are more messages than a turn runs. */
+START_TEST(test_timer_in_a_flood)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct actor *actor = actor_new(rt, "flooded");
+	struct gate gate;
+	struct tick tick = {.gate = &gate};
+	atomic_bool ends = false;
+
+	gate_init(&gate);
+	timer_init(&tick.timer, actor, rung);
+	timer_start(&tick.timer, 5 * NS_PER_MS);
+	for (int i = 0; i < 60; i++)
+		flood_start(actor, 1000, &ends);
+	actor_start(actor);
+	ck_assert(gate_wait(&gate, 1));
+	atomic_store(&ends, true);
+	actor_free(actor);
+	runtime_free(rt);
+}
+END_TEST
+
+/* The host never has nothing to do. */
+START_TEST(test_shared_stop_beside_a_flood)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct actor *host = actor_new(rt, "host"), *guest = actor_new_with(host, "guest");
+	atomic_bool ends = false;
+
+	actor_start(host);
+	actor_start(guest);
+	flood_start(host, 100, &ends);
+	g_usleep(2000);
+	actor_free(guest);
+	atomic_store(&ends, true);
+	actor_free(host);
+	runtime_free(rt);
+}
+END_TEST
+
+/* A guest that brings a timer and no message starts while its host sleeps. */
+START_TEST(test_shared_timer_from_the_start)
+{
+	struct runtime *rt = runtime_new(RUNTIME_REAL);
+	struct actor *host = actor_new(rt, "host"), *guest = actor_new_with(host, "guest");
+	struct gate gate;
+	struct tick tick = {.gate = &gate};
+
+	gate_init(&gate);
+	timer_init(&tick.timer, guest, rung);
+	timer_start(&tick.timer, 20 * NS_PER_MS);
+	actor_start(host);
+	g_usleep(2000);
+	actor_start(guest);
+	ck_assert(gate_wait(&gate, 1));
+	actor_free(guest);
+	actor_free(host);
+	runtime_free(rt);
+}
+END_TEST
+
 static TCase *shared_case(void)
 {
 	TCase *tcase = tcase_create("shared");
@@ -1096,6 +1095,9 @@ static TCase *shared_case(void)
 	tcase_add_test(tcase, test_shared_stop_while_posting);
 	tcase_add_test(tcase, test_shared_long_batch_yields);
 	tcase_add_test(tcase, test_shared_attached_stop);
+	tcase_add_test(tcase, test_timer_in_a_flood);
+	tcase_add_test(tcase, test_shared_stop_beside_a_flood);
+	tcase_add_test(tcase, test_shared_timer_from_the_start);
 	tcase_add_test(tcase, test_post_list);
 	return tcase;
 }
@@ -1123,8 +1125,6 @@ static TCase *real_case(void)
 	tcase_add_test(tcase, test_thread_ping_pong);
 	tcase_add_test(tcase, test_stop_while_posting);
 	tcase_add_test(tcase, test_stop_drops_the_rest);
-	tcase_add_test(tcase, test_pool_runs_all);
-	tcase_add_test(tcase, test_pool_busy);
 	tcase_add_test(tcase, test_thread_timers);
 	tcase_add_test(tcase, test_attached_timers);
 	tcase_add_test(tcase, test_attached_stops_itself);
