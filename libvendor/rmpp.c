@@ -144,7 +144,7 @@ enum rmpp_sent rmpp_send_some(struct rmpp_send *send, unsigned int n)
 		return RMPP_SENT_ALL;
 	send->in_loop = true;
 	while (may_send(send) && sent == RMPP_SENT_ALL) {
-		uint32_t first = send->next;
+		uint32_t first = send->next, sent_before = send->sent;
 		unsigned int batch = batch_of(send, n), taken;
 
 		if (!n) {
@@ -157,6 +157,7 @@ enum rmpp_sent rmpp_send_some(struct rmpp_send *send, unsigned int n)
 		n -= taken;
 		if (taken < batch) {
 			send->next = first + taken;
+			send->sent = MAX(sent_before, send->next - 1);
 			sent = RMPP_SENT_STUCK;
 		}
 	}

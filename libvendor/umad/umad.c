@@ -319,7 +319,7 @@ static unsigned int write_many(const struct umad_link *link, const struct vendor
 	return octets < 0 ? 0 : (unsigned int)((size_t)octets / sizeof(many.mads[0]));
 }
 
-/* The first one that is not taken is sent again on its own, which shows whether it can ever be. */
+/* What was not taken is sent one by one, which shows whether it can ever be. */
 static unsigned int device_send_many(struct vendor *vendor, const struct vendor_address *to,
 				     const uint8_t (*mads)[IBA_MAD_BYTES], unsigned int n)
 {
@@ -332,7 +332,7 @@ static unsigned int device_send_many(struct vendor *vendor, const struct vendor_
 	if (link && umad_size() == sizeof(struct ib_user_mad))
 		taken = write_many(link, to, mads, MIN(n, SEND_MANY));
 	atomic_fetch_sub(&device->senders, 1);
-	if (taken < n && device_send(vendor, to, mads[taken], MAD_BYTES, 0))
+	while (taken < n && device_send(vendor, to, mads[taken], MAD_BYTES, 0))
 		taken++;
 	return taken;
 }

@@ -185,7 +185,7 @@ enum step_result step_settle(struct sm *sm)
 	return STEP_NEXT;
 }
 
-/* Now there is a master, which will check the cables once more: confirm_cables() in port.c. */
+/* Now there is a master, which will check the cables once more: unsure.c. */
 static void clear_change(struct sm *sm, void *item)
 {
 	struct builder_node *node = item;

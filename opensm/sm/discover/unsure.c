@@ -24,7 +24,8 @@ static void on_neighbour(struct sm_request *request)
 
 	if (!sm_request_ok(request)) {
 		/* The device is not confirmed: treated as brought up after all that was. */
-		request->port->activated = request->sm->builder->sweep + 1;
+		if (request->phase != REQUEST_NO_ROUTE)
+			request->port->activated = request->sm->builder->sweep + 1;
 		look_again(request->sm, request->node);
 		return;
 	}
@@ -42,16 +43,27 @@ static void on_idle_port(struct sm_request *request)
 		look_again(request->sm, request->node);
 }
 
-/* Each cable from one end. */
+/* Each cable is checked from one end, also one between two ports of the same switch. */
+static bool is_checked_here(const struct builder_port *port)
+{
+	const struct builder_port *peer = port->peer;
+
+	if (!peer)
+		return false;
+	if (!peer->node->read_uncleared)
+		return true;
+	return port->node == peer->node ? port->num < peer->num
+					: port->node->guid < peer->node->guid;
+}
+
 static void check_cable(struct sm *sm, struct builder_port *port)
 {
-	struct builder_port *peer = port->peer;
 	struct sm_request *request;
 
 	if (builder_is_down(port)) {
 		request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
 		request->done = on_idle_port;
-	} else if (peer && (!peer->node->read_uncleared || port->node->guid < peer->node->guid)) {
+	} else if (is_checked_here(port)) {
 		request = sm_request_beyond(sm, port);
 		request->done = on_neighbour;
 	} else {

@@ -163,6 +163,15 @@ bool keys_exclude(struct sm *sm, struct builder_port *port, uint64_t guid)
 	return true;
 }
 
+/* An answer, whatever its status, or silence to a Set that was really sent. */
+static bool is_evidence(const struct sm_request *request)
+{
+	if (request->mad.result == MAD_TIMEOUT)
+		return request->mad.sent && request->phase != REQUEST_NO_ROUTE;
+	return request->mad.result != MAD_CANCELLED;
+}
+
+/* NULL: nothing is decided. A probe that was cancelled or not sent may be repeated at once. */
 static struct unknown *take_judgement(struct sm_request *request)
 {
 	struct sm *sm = request->sm;
@@ -170,6 +179,10 @@ static struct unknown *take_judgement(struct sm_request *request)
 
 	if (!unknown)
 		return NULL;
+	if (!is_evidence(request)) {
+		unknown->judged_ns = 0;
+		return NULL;
+	}
 	set_state(sm, unknown, request->mad.result == MAD_TIMEOUT ? CLOSED : OPEN);
 	sm->unknown_keys->some_take |= unknown->state == OPEN;
 	return unknown;

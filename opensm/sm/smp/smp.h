@@ -113,13 +113,13 @@ void sm_block_send(struct sm_request *request);
 void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want);
 
 /* ---- silence.c ---- */
-/* Takes a request that got no answer at first, to be sent again later; false: it does not */
 struct silence *silence_new(void);
 void silence_free(struct silence *silence);
 void silence_answered(struct sm *sm, const struct builder_node *node);
 /* All tries of an SMP of this sweep to the node failed; whether that was so. */
 void silence_given_up(struct sm *sm, const struct builder_node *node);
 bool silence_was_given_up(const struct sm *sm, const struct builder_node *node);
+/* Takes a request that got no answer at first, to be sent again later; false: it does not. */
 bool silence_take(struct sm_request *request);
 /* The node was just probed, and is silent behind a link that is up. */
 bool silence_is_mute(const struct sm *sm, const struct builder_node *node);
