@@ -78,8 +78,7 @@ const char *replication_state_text(enum replication_state state)
 		[REPLICATION_SILENT] = "does not replicate, or has a different key",
 		[REPLICATION_NOT_STANDBY] = "is not a standby of this SM",
 		[REPLICATION_OTHER_VERSION] = "uses another version of replication",
-		[REPLICATION_TOO_LARGE] = "receives nothing: the data exceeds "
-					  "replication_max_memory",
+		[REPLICATION_TOO_LARGE] = "receives nothing: more than replication_max_memory",
 		[REPLICATION_BEHIND] = "is behind",
 		[REPLICATION_IN_STEP] = "has everything",
 	};
