@@ -119,7 +119,7 @@ void mad_reply_from_pool(struct mad *mad, struct vendor_mad *to, uint8_t *data, 
 			 const struct mad_held *held);
 /* As mad_reply(), for an SMP; a directed route is reversed. */
 void mad_reply_smp(struct mad *mad, struct vendor_mad *to, const struct iba_smp *smp);
-/* Sends a MAD without waiting for an answer; takes ownership of data. */
+/* Sends one MAD without waiting for an answer, not in segments; takes ownership of data. */
 void mad_post(struct mad *mad, const struct vendor_address *to, uint8_t *data, size_t length);
 
 /* Much memory was used that is free again soon: the heap should shrink. Any thread. */
