@@ -18,6 +18,12 @@ void mail_init(struct mail *mail)
 	mail->last = &mail->first;
 }
 
+void mail_put(struct mail *mail, struct message *msg)
+{
+	*mail->last = msg;
+	mail->last = &msg->next;
+}
+
 void mail_join(struct mail *mail, struct mail *more)
 {
 	if (!more->first)
@@ -97,45 +103,19 @@ uint64_t actor_now(const struct actor *actor)
 	return runtime_now(actor->rt);
 }
 
-static void post_virtual(struct actor *actor, struct message *msg)
-{
-	struct message *next;
-
-	for (; msg; msg = next) {
-		next = msg->next;
-		msg->next = NULL;
-		if (actor_is_closed(actor))
-			message_drop(msg);
-		else
-			runtime_enqueue(actor->rt, actor, msg);
-	}
-}
-
 /*
  * A message to a closed actor waits until the actor is stopped or freed: its drop function may
  * touch data that the actor's thread still uses, so it must not run on the sender's thread.
  */
-void actor_post_list(struct actor *actor, struct message *first)
-{
-	struct mail mail;
-
-	if (!first)
-		return;
-	if (actor_is_virtual(actor)) {
-		post_virtual(actor, first);
-		return;
-	}
-	mail.first = first;
-	while (first->next)
-		first = first->next;
-	mail.last = &first->next;
-	loop_post(actor->loop, actor, &mail);
-}
-
 void actor_post(struct actor *actor, struct message *msg)
 {
 	msg->next = NULL;
-	actor_post_list(actor, msg);
+	if (!actor_is_virtual(actor))
+		loop_post(actor->loop, actor, msg);
+	else if (actor_is_closed(actor))
+		message_drop(msg);
+	else
+		runtime_enqueue(actor->rt, actor, msg);
 }
 
 /*

@@ -65,6 +65,8 @@ static inline bool actor_is_closed(struct actor *actor)
 }
 
 void mail_init(struct mail *mail);
+/* Appends a message whose next is NULL. */
+void mail_put(struct mail *mail, struct message *msg);
 /* Appends all of more, which becomes empty. */
 void mail_join(struct mail *mail, struct mail *more);
 struct message *mail_take(struct mail *mail); /* NULL if empty */
@@ -94,7 +96,7 @@ uint64_t loop_poll(struct loop *loop);
 /* Joins the thread or removes the source; does nothing if neither exists. */
 void loop_end(struct loop *loop);
 /* Any thread. */
-void loop_post(struct loop *loop, struct actor *actor, struct mail *mail);
+void loop_post(struct loop *loop, struct actor *actor, struct message *msg);
 /* A timer of a member has changed. */
 void loop_timer_changed(struct loop *loop, const struct actor *actor);
 /* A timer touched by another thread is a bug to find early. */

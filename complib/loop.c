@@ -139,14 +139,14 @@ static void wake(struct loop *loop)
 		g_assert_not_reached(); /* only a full counter fails, and it is 0 or 1 */
 }
 
-void loop_post(struct loop *loop, struct actor *actor, struct mail *mail)
+void loop_post(struct loop *loop, struct actor *actor, struct message *msg)
 {
 	if (is_own_thread(loop) && !actor_is_closed(actor)) {
-		mail_join(&actor->inner, mail);
+		mail_put(&actor->inner, msg);
 		return;
 	}
 	pthread_mutex_lock(&loop->lock);
-	mail_join(&actor->outer, mail);
+	mail_put(&actor->outer, msg);
 	if (actor->started)
 		wake(loop);
 	pthread_mutex_unlock(&loop->lock);

@@ -98,8 +98,6 @@ struct runtime *actor_runtime(const struct actor *actor);
 
 /* Queues msg; any thread, also the actor's own. Messages of one sender stay in order. */
 void actor_post(struct actor *actor, struct message *msg);
-/* Queues a list of messages at once, in its order; NULL: none. */
-void actor_post_list(struct actor *actor, struct message *first);
 
 /* A one-shot timer of an actor; all calls on the actor's thread (or before it starts). */
 struct timer {

@@ -963,33 +963,6 @@ START_TEST(test_shared_attached_stop)
 }
 END_TEST
 
-/* A list keeps its order, behind what was posted before. */
-START_TEST(test_post_list)
-{
-	struct runtime *rt = runtime_new(RUNTIME_REAL);
-	GMainContext *context = g_main_context_new();
-	struct actor *actor = actor_new(rt, "reader");
-	g_autoptr(GString) out = g_string_new(NULL);
-	struct letter *letters[3];
-
-	for (int i = 0; i < 3; i++)
-		letters[i] = letter_new(out, (char)('b' + i), NULL);
-	letters[0]->msg.next = &letters[1]->msg;
-	letters[1]->msg.next = &letters[2]->msg;
-	actor_attach(actor, context);
-	post_letter(actor, out, 'a');
-	actor_post_list(actor, NULL);
-	actor_post_list(actor, &letters[0]->msg);
-	post_letter(actor, out, 'e');
-	while (g_main_context_iteration(context, FALSE))
-		;
-	ck_assert_str_eq(out->str, "abcde");
-	actor_free(actor);
-	g_main_context_unref(context);
-	runtime_free(rt);
-}
-END_TEST
-
 /* Posts itself again each time that it was run, and takes a while. */
 struct flood {
 	struct message msg;
@@ -1098,7 +1071,6 @@ static TCase *shared_case(void)
 	tcase_add_test(tcase, test_timer_in_a_flood);
 	tcase_add_test(tcase, test_shared_stop_beside_a_flood);
 	tcase_add_test(tcase, test_shared_timer_from_the_start);
-	tcase_add_test(tcase, test_post_list);
 	return tcase;
 }
 
