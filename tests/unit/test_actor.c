@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <complib/actor.h>
 #include <complib/handoff.h>
@@ -726,6 +728,7 @@ struct inquiry {
 	char name[16];
 	sigset_t blocked;
 	pthread_t thread;
+	long tid;
 };
 
 static void inquiry_run(struct message *msg)
@@ -735,6 +738,7 @@ static void inquiry_run(struct message *msg)
 	pthread_getname_np(pthread_self(), inquiry->name, sizeof(inquiry->name));
 	pthread_sigmask(SIG_SETMASK, NULL, &inquiry->blocked);
 	inquiry->thread = pthread_self();
+	inquiry->tid = syscall(SYS_gettid);
 	gate_open(&inquiry->gate);
 }
 
@@ -1037,7 +1041,33 @@ START_TEST(test_shared_stop_beside_a_flood)
 }
 END_TEST
 
-/* A guest that brings a timer and no message starts while its host sleeps. */
+/* By the kernel: this thread of the process waits for something. */
+static bool sleeps(long tid)
+{
+	g_autofree char *file = g_strdup_printf("/proc/self/task/%ld/stat", tid), *text = NULL;
+	const char *name_end;
+
+	ck_assert(g_file_get_contents(file, &text, NULL, NULL));
+	name_end = strrchr(text, ')');
+	return name_end && g_str_has_prefix(name_end, ") S");
+}
+
+/* Once it has run what it was given, the only thing that its thread waits for is the next one. */
+static void await_sleep(struct actor *actor)
+{
+	struct inquiry inquiry = {{.run = inquiry_run}};
+	int64_t until = g_get_monotonic_time() + GATE_LIMIT_S * G_USEC_PER_SEC;
+
+	gate_init(&inquiry.gate);
+	actor_post(actor, &inquiry.msg);
+	ck_assert(gate_wait(&inquiry.gate, 1));
+	while (!sleeps(inquiry.tid)) {
+		ck_assert_int_lt(g_get_monotonic_time(), until);
+		g_usleep(100);
+	}
+}
+
+/* A guest that brings a timer and no message starts while its host, which has none, sleeps. */
 START_TEST(test_shared_timer_from_the_start)
 {
 	struct runtime *rt = runtime_new(RUNTIME_REAL);
@@ -1046,10 +1076,10 @@ START_TEST(test_shared_timer_from_the_start)
 	struct tick tick = {.gate = &gate};
 
 	gate_init(&gate);
-	timer_init(&tick.timer, guest, rung);
-	timer_start(&tick.timer, 20 * NS_PER_MS);
 	actor_start(host);
-	g_usleep(2000);
+	await_sleep(host);
+	timer_init(&tick.timer, guest, rung);
+	timer_start(&tick.timer, NS_PER_MS);
 	actor_start(guest);
 	ck_assert(gate_wait(&gate, 1));
 	actor_free(guest);
