@@ -13,6 +13,7 @@ libsm_a_SOURCES = \
 	opensm/sm/discover/cables.c \
 	opensm/sm/discover/description.c \
 	opensm/sm/discover/discover.c opensm/sm/discover/discover.h \
+	opensm/sm/discover/discover_private.h \
 	opensm/sm/discover/fatal.c \
 	opensm/sm/discover/kept.c \
 	opensm/sm/discover/lease.c \
@@ -40,6 +41,7 @@ libsm_a_SOURCES = \
 	opensm/sm/forward/program.c \
 	opensm/sm/forward/trees.c opensm/sm/forward/trees.h \
 	opensm/sm/health/health.c opensm/sm/health/health.h \
+	opensm/sm/health/health_private.h \
 	opensm/sm/health/held_up.c \
 	opensm/sm/health/port_health.c \
 	opensm/sm/health/unhealthy.c opensm/sm/health/unhealthy.h \
@@ -65,7 +67,7 @@ libsm_a_SOURCES = \
 	opensm/sm/smp/reach.c \
 	opensm/sm/smp/request.c \
 	opensm/sm/smp/silence.c \
-	opensm/sm/smp/smp.h \
+	opensm/sm/smp/smp.h opensm/sm/smp/smp_private.h \
 	opensm/sm/store/disk.c opensm/sm/store/disk.h \
 	opensm/sm/store/guid2lid.c opensm/sm/store/guid2lid.h \
 	opensm/sm/store/neighbors.c opensm/sm/store/neighbors.h \
@@ -87,4 +89,4 @@ libsm_a_SOURCES = \
 	opensm/sm/write/port.c \
 	opensm/sm/write/qos.c \
 	opensm/sm/write/reregister.c \
-	opensm/sm/write/write.h
+	opensm/sm/write/write.h opensm/sm/write/write_private.h

@@ -533,7 +533,7 @@ static struct routing *held_tables(struct sm *sm)
 		}
 	}
 	if (held) {
-		path_sls_hold(sm->path_sls, sm->fabric, held);
+		path_sls_hold(sm->store.path_sls, sm->fabric, held);
 		program_see(sm, held);
 	}
 	return held;
@@ -781,13 +781,13 @@ static void freeze_again(struct sm *sm)
 /* Before hosts are given them, as the next process must give them the same SLs. True: wait. */
 static bool keep_path_sls(struct sm *sm)
 {
-	uint64_t before = path_sls_changes(sm->path_sls);
+	uint64_t before = path_sls_changes(sm->store.path_sls);
 
 	if (sm->dry || !sm->routing || sm->sweep.round)
 		return false;
-	path_sls_save(sm->path_sls, routing_made(sm->routing), sm->writer,
+	path_sls_save(sm->store.path_sls, routing_made(sm->routing), sm->store.writer,
 		      sm->options->fsync_high_avail_files);
-	return path_sls_changes(sm->path_sls) != before && disk_wait(sm);
+	return path_sls_changes(sm->store.path_sls) != before && disk_wait(sm);
 }
 
 enum step_result step_publish(struct sm *sm)
@@ -815,7 +815,7 @@ enum step_result step_publish(struct sm *sm)
 	subnet->lone_errors = sm->sweep.problems != 0;
 	subnet->unknown_keys = keys_tell_unknown(sm);
 	subnet->sm_p_keys = p_keys_own(sm);
-	subnet->lid_guids = guid2lid_guids(sm->guid2lid);
+	subnet->lid_guids = guid2lid_guids(sm->store.guid2lid);
 	p_key_indexes_tell(sm, &subnet->without_p_keys, &subnet->p_key_reuse);
 	slot_publish(&sm->context->subnet, subnet);
 	event_emit(&sm->context->bus, EVENT_SUBNET_PUBLISHED, sm->fabric->generation);
@@ -826,6 +826,6 @@ enum step_result step_publish(struct sm *sm)
 	replicate_path_sls(sm);
 	p_key_indexes_replicate(sm);
 	other_sms_tell_replicator(sm); /* SMs that appeared in this sweep have LIDs by now */
-	guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
+	guid2lid_save(sm->store.guid2lid, sm->store.writer, sm->options->fsync_high_avail_files);
 	return STEP_NEXT;
 }

@@ -7,11 +7,9 @@
  * partitions are the values of the last one. All of it belongs to the actor "sm"; others see what
  * step_publish publishes, and reach it by events and through mad/.
  */
-#include "fabric/node_table.h"
 #include "policy/files/route_files.h"
 #include "sm/discover/discover.h"
 #include "sm/election/mastership.h"
-#include "sm/election/other_sm.h"
 #include "sm/forward/forward.h"
 #include "sm/health/health.h"
 #include "sm/keys/keys.h"
@@ -129,9 +127,11 @@ static void on_sweep_done(void *arg, uint64_t value)
 
 	(void)value;
 	key_update_schedule(sm);
-	if (guid2lid_has_failed(sm->guid2lid)) /* also in light sweeps: nothing new is needed */
-		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
-	disk_written(sm, DISK_LIDS, !guid2lid_has_failed(sm->guid2lid));
+	if (guid2lid_has_failed(
+		    sm->store.guid2lid)) /* also in light sweeps: nothing new is needed */
+		guid2lid_save(sm->store.guid2lid, sm->store.writer,
+			      sm->options->fsync_high_avail_files);
+	disk_written(sm, DISK_LIDS, !guid2lid_has_failed(sm->store.guid2lid));
 	p_key_indexes_write_again(sm);
 	keys_remember(sm);
 }
@@ -154,46 +154,32 @@ static struct sm *make(struct context *context, struct mad *mad, struct vendor *
 	sm->mad = mad;
 	sm->vendor = vendor;
 	sm->actor = actor;
-	sm->observer = &smp_observer;
 	sm->options = slot_take(&context->options);
 	sm->builder = builder_new();
 	sm->builder->self_check = context->self_check;
 	sm->local = g_new0(struct builder_node, 1);
 	sm->local->ports = g_new0(struct builder_port, 1);
 	builder_hold(sm->local);
-	sm->writer = state_writer_new(context, sm->actor);
-	sm->disk = disk_new(sm);
-	sm->guid2lid = guid2lid_new(context->cache_dir, context->log);
-	guid2lid_watch(sm->guid2lid, on_lids_not_kept, sm);
+	sm->store.writer = state_writer_new(context, sm->actor);
+	sm->store.disk = disk_new(sm);
+	sm->store.guid2lid = guid2lid_new(context->cache_dir, context->log);
+	guid2lid_watch(sm->store.guid2lid, on_lids_not_kept, sm);
 	sm->routes = routes_new();
-	sm->path_sls = path_sls_new(context->cache_dir, context->log);
-	sm->p_keys = p_keys_new(sm);
+	sm->store.path_sls = path_sls_new(context->cache_dir, context->log);
+	sm->settings = settings_new(sm);
 	sm->program = program_new(routes_written);
 	sm->multicast = multicast_new();
-	sm->aliases = aliases_new();
-	sm->silence = silence_new();
-	sm->identified = node_table_new(sizeof(uint64_t));
-	sm->lost_by = node_table_new(sizeof(struct builder_port *));
-	sm->askers = askers_new();
+	sm->smp = smp_state_new(&smp_observer);
 	sm->table_reader = table_reader_new(sm);
 	sm->audit = audit_new(sm);
 	sm->mastership = mastership_new(sm);
-	sm->others = other_sms_new();
-	sm->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	sm->policy = policy_new();
-	sm->vl_tables = vl_tables_new();
-	sm->reregister = reregister_new(sm);
 	sweep_init(sm);
-	health_init(sm);
-	held_up_init(sm);
-	port_health_init(sm);
+	faults_init(sm);
 	keys_init(sm);
-	sm->unknown_keys = unknown_keys_new();
-	sm->key_update = key_update_new(sm);
 	if (!context->gets_only) /* a dry run stores nothing */
 		event_subscribe(&context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
-	lease_init(sm);
-	own_port_init(sm);
+	sm->discovery = discovery_new(sm);
 	return sm;
 }
 
@@ -232,8 +218,8 @@ struct sm *sm_new_dry(struct context *context, struct mad *mad, struct vendor *v
 
 void sm_set_progress(struct sm *sm, sm_progress_fn *show, void *arg)
 {
-	sm->show.fn = show;
-	sm->show.arg = arg;
+	sm->schedule.show = show;
+	sm->schedule.show_arg = arg;
 }
 
 /* Before the actor starts: messages in its mailbox must not begin a sweep of their own. */
@@ -272,44 +258,33 @@ void sm_free(struct sm *sm)
 	sm_requests_forget(sm, true);
 	silence_forget(sm);
 	walks_drop(sm);
-	port_health_free(sm);
+	port_health_stop(sm);
 	actor_free(sm->actor);
 	dry_free(sm->dry);
-	silence_free(sm->silence);
-	node_table_free(sm->identified);
-	node_table_free(sm->lost_by);
-	askers_free(sm->askers);
+	smp_state_free(sm->smp);
+	discovery_free(sm->discovery);
 	table_reader_free(sm->table_reader);
 	audit_free(sm->audit);
 	mastership_free(sm->mastership);
-	other_sms_free(sm->others);
-	reregister_free(sm->reregister);
-	health_free(sm);
-	held_up_free(sm);
+	faults_free(sm);
 	routes_free(sm->routes);
 	program_free(sm->program);
 	multicast_free(sm->multicast);
-	aliases_free(sm->aliases);
 	fabric_unref(sm->fabric);
 	routing_unref(sm->routing);
 	options_unref(sm->schedule.settled_for);
 	partitions_unref(sm->partitions);
 	qos_paths_unref(sm->qos);
 	policy_free(sm->policy);
-	vl_tables_free(sm->vl_tables);
 	mc_groups_unref(sm->groups);
 	builder_free(sm->builder);
 	builder_release(sm->local);
-	disk_free(sm->disk);
-	state_writer_free(sm->writer);
-	guid2lid_free(sm->guid2lid);
-	path_sls_free(sm->path_sls);
-	p_keys_free(sm->p_keys);
-	key_update_free(sm->key_update);
-	lease_free(sm->lease);
-	unknown_keys_free(sm->unknown_keys);
+	disk_free(sm->store.disk);
+	state_writer_free(sm->store.writer);
+	guid2lid_free(sm->store.guid2lid);
+	path_sls_free(sm->store.path_sls);
+	settings_free(sm->settings);
 	keys_free(sm);
-	g_hash_table_unref(sm->trap_sources);
 	options_unref(sm->options);
 	g_free(sm);
 }

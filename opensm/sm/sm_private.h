@@ -43,31 +43,22 @@ struct lid_state {
 };
 
 struct sm_request;   /* smp/smp.h */
-struct smp_observer; /* smp/smp.h */
 struct routes;	     /* routing.c */
 struct program;	     /* program.c */
-struct aliases;	     /* aliases.c */
 struct held;	     /* held.h */
 struct route_stages; /* route/transition/transition.h */
 struct multicast;    /* multicast.c */
 struct table_reader; /* table_reader.c */
 struct audit;	     /* audit.c */
-struct mastership;   /* mastership.c */
-struct other_sms;    /* other_sm.h */
+struct mastership;   /* election/mastership_private.h */
+struct discovery;    /* discover/discover_private.h */
+struct smp_state;    /* smp/smp_private.h */
+struct faults;	     /* health/health_private.h */
+struct settings;     /* write/write_private.h */
 struct state_writer; /* state_writer.h */
 struct keys;	     /* keys.h */
-struct unknown_keys; /* key_unknown.c */
-struct key_update;   /* key_update.c */
 struct dry;	     /* dry_send.c */
-struct health;	     /* health.c */
-struct port_health;  /* port_health.c */
-struct silence;	     /* silence.c */
 struct policy;	     /* policy.c */
-struct p_keys;	     /* pkey_private.h */
-struct vl_tables;    /* qos.c */
-struct askers;	     /* sm_asker.c */
-struct reregister;   /* reregister.c */
-struct lease;	     /* lease.c */
 
 /* What the previous SM left: replicate.c. */
 struct takeover {
@@ -80,70 +71,56 @@ struct takeover {
 	uint64_t partitions_told;   /* serial of the last partition changes reported; 0: none */
 };
 
+/* Files that outlive the process: store/. */
+struct store {
+	struct state_writer *writer;
+	struct disk *disk;
+	struct guid2lid *guid2lid;
+	struct path_sls *path_sls;
+};
+
 struct sm {
 	struct context *context;
 	struct log *log;
 	struct mad *mad;
 	struct vendor *vendor;
 	struct actor *actor;
-	const struct smp_observer *observer;
 	struct options *options; /* of the current sweep */
 
 	/* what is: the subnet as far as known */
 	struct builder *builder;
 	struct builder_node *local; /* stands for the SM's own node until that is known: no hops */
-	struct guid2lid *guid2lid;
-	struct path_sls *path_sls;
-	struct keys *keys; /* M_Keys of ports: keys.c */
-	struct unknown_keys *unknown_keys; /* ports whose M_Key is not known: key_unknown.c */
-	struct key_update *key_update;
+	struct keys *keys;	    /* M_Keys of ports: keys.c */
+	struct store store;
 
 	/* what should be: values of the last sweep, kept for the next */
 	struct fabric *fabric;
 	struct routing *routing;
 	struct partitions *partitions;
-	struct qos_paths *qos;	   /* NULL: QoS is off, and its tables must not be set */
-	struct mc_groups *groups;  /* groups whose trees are programmed */
-	struct policy *policy;
-	struct p_keys *p_keys;
-	struct vl_tables *vl_tables;
+	struct qos_paths *qos;	  /* NULL: QoS is off, and its tables must not be set */
+	struct mc_groups *groups; /* groups whose trees are programmed */
 	uint16_t mlid_top; /* highest MLID that some switch may have rows for; 0: none */
 
+	/* how it gets there: when a sweep runs, and this SM's part among others */
 	struct sweep sweep;
 	struct schedule schedule;
+	enum dealing dealing;
+	struct mastership *mastership;
+	struct takeover takeover;
+	struct dry *dry; /* dry run: no Set is sent; NULL: not a dry run */
+
+	/* what the files of a subject keep from sweep to sweep */
+	struct smp_state *smp;
+	struct discovery *discovery;
+	struct faults *faults;
+	struct settings *settings;
 	struct lid_state lids;
+	struct policy *policy;
 	struct routes *routes;
 	struct program *program;
 	struct multicast *multicast;
-	struct aliases *aliases;
 	struct table_reader *table_reader;
 	struct audit *audit;
-	struct mastership *mastership;
-	enum dealing dealing;
-	struct other_sms *others;
-	struct state_writer *writer;
-	struct disk *disk;
-	GArray *held_up; /* of struct held_up: held_up.c */
-	struct dry *dry;   /* dry run: no Set is sent; NULL: not a dry run */
-	struct health *health;
-	struct port_health *port_health;
-	struct silence *silence;
-	/* Side tables of nodes (fabric/node_table.h): */
-	struct node_table *identified; /* uint64_t: when NodeInfo was last read: identity.c */
-	struct node_table *lost_by;    /* struct builder_port *: kept.c */
-	struct takeover takeover;
-	struct reregister *reregister;
-	struct lease *lease;
-	struct askers *askers;
-	GHashTable *trap_sources; /* LID -> struct source: trap.c */
-	struct {
-		struct timer watch;
-		bool lost; /* the device of the SM's port is gone */
-	} own_port;	   /* own_port.c */
-	struct {
-		sm_progress_fn *fn; /* NULL: not shown */
-		void *arg;
-	} show;
 };
 
 static inline unsigned int sm_state(const struct sm *sm) /* enum iba_sm_state */
@@ -156,12 +133,18 @@ static inline bool sm_is_master(const struct sm *sm)
 	return sm_state(sm) == IBA_SM_MASTER;
 }
 
+/* The device of its own port is gone: own_port.c. */
+static inline bool sm_port_is_lost(const struct sm *sm)
+{
+	return (atomic_load(&sm->context->sweep) & SWEEP_FLAG_PORT_LOST) != 0;
+}
+
 /* This SM does not sweep: it is standby, not active, without a port, or negotiating a handover. */
 static inline bool sm_rests(const struct sm *sm)
 {
 	unsigned int state = sm_state(sm);
 
-	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE || sm->own_port.lost ||
+	return state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE || sm_port_is_lost(sm) ||
 	       sm->dealing != ALONE;
 }
 

@@ -52,7 +52,7 @@ static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
 {
 	struct sm_progress progress = {.step = step, .step_ns = took, .finished = finished};
 
-	if (!sm->show.fn)
+	if (!sm->schedule.show)
 		return;
 	if (sm->fabric) {
 		progress.switches = sm->fabric->n_switches;
@@ -63,7 +63,7 @@ static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
 					   sm->fabric->ports[i].info.port_state == IBA_PORT_ACTIVE;
 	}
 	progress.errors = sm->sweep.errors != 0;
-	sm->show.fn(sm->show.arg, &progress);
+	sm->schedule.show(sm->schedule.show_arg, &progress);
 }
 
 static void announce_up(struct sm *sm)
@@ -465,7 +465,7 @@ void sweep_rest(struct sm *sm)
 	timer_stop(&schedule->interval);
 	timer_stop(&schedule->settle);
 	health_rest(sm);
-	timer_stop(&sm->own_port.watch);
+	own_port_rest(sm);
 	lease_rest(sm);
 	atomic_store(&sm->context->sweep_since, 0);
 	schedule->reasons = 0;

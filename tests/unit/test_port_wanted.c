@@ -10,6 +10,7 @@
 static struct options *options;
 static struct keys keys;
 static struct p_keys p_keys;
+static struct settings settings = {.p_keys = &p_keys};
 static struct builder_node near_switch, far_switch;
 static struct builder_port near_ports[2], far_ports[2];
 
@@ -44,7 +45,7 @@ static void teardown(void)
 
 static struct iba_port_info wanted(uint8_t force_link_speed_ext)
 {
-	struct sm sm = {.keys = &keys, .p_keys = &p_keys, .options = options};
+	struct sm sm = {.keys = &keys, .settings = &settings, .options = options};
 	struct iba_port_info want;
 
 	options->force_link_speed_ext = force_link_speed_ext;
@@ -97,7 +98,7 @@ static struct sm make_host(void)
 {
 	struct sm sm = {
 		.keys = &keys,
-		.p_keys = &p_keys,
+		.settings = &settings,
 		.options = options,
 		.builder = &builder,
 		.schedule.succeeded = true,

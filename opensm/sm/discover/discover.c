@@ -15,7 +15,7 @@
  */
 #include <string.h>
 
-#include "sm/discover/discover.h"
+#include "sm/discover/discover_private.h"
 #include "sm/election/mastership.h"
 #include "sm/health/health.h"
 #include "sm/keys/advice.h"
@@ -131,7 +131,8 @@ static bool was_reset(const struct sm *sm, const struct builder_port *port,
 	bool had = !port->known || port->info.lid;
 
 	return port->guid && !now->lid && had && sm->schedule.succeeded &&
-	       !health_is_sick(sm, port->node) && guid2lid_is_assigned(sm->guid2lid, port->guid);
+	       !health_is_sick(sm, port->node) &&
+	       guid2lid_is_assigned(sm->store.guid2lid, port->guid);
 }
 
 /* Or the switch to which it leads was reset. */
@@ -758,4 +759,25 @@ enum step_result step_discover(struct sm *sm)
 		return end_discovery(sm);
 	sweep->layers++;
 	return STEP_AGAIN;
+}
+
+struct discovery *discovery_new(struct sm *sm)
+{
+	struct discovery *discovery = g_new0(struct discovery, 1);
+
+	discovery->sm = sm;
+	discovery->lost_by = node_table_new(sizeof(struct builder_port *));
+	discovery->trap_sources = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	lease_init(discovery);
+	own_port_init(discovery);
+	return discovery;
+}
+
+void discovery_free(struct discovery *discovery)
+{
+	timer_stop(&discovery->lease);
+	timer_stop(&discovery->own_port);
+	node_table_free(discovery->lost_by);
+	g_hash_table_unref(discovery->trap_sources);
+	g_free(discovery);
 }

@@ -37,6 +37,8 @@ bool kept_behind(struct sm *sm, struct builder_port *port);
 bool kept_own(struct sm *sm);
 
 /* ---- discover.c ---- */
+struct discovery *discovery_new(struct sm *sm);
+void discovery_free(struct discovery *discovery);
 /* A node is found through its port entry, at the other end of a cable of parent, and read. */
 void node_place(struct sm *sm, struct builder_node *node, struct builder_port *entry,
 		const struct builder_node *parent);
@@ -67,14 +69,12 @@ bool fatal_error_found(struct sm *sm);
 
 /* ---- own_port.c ---- */
 /* Queries the SM's own port at intervals. */
-void own_port_init(struct sm *sm);
 void own_port_event(void *arg, unsigned int events); /* callback of vendor_watch() */
 void own_port_watch(struct sm *sm);		     /* starts that */
+void own_port_rest(struct sm *sm);		     /* until a sweep has ended */
 void own_port_moved(struct sm *sm); /* its cable leads to another device than before */
 
 /* ---- lease.c ---- */
-void lease_init(struct sm *sm);
-void lease_free(struct lease *lease);
 void lease_rest(struct sm *sm);				       /* until a sweep has ended */
 void lease_violated(struct sm *sm, struct builder_port *port); /* from a trap; NULL is fine */
 

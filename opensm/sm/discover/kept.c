@@ -20,8 +20,7 @@
  * Nothing is written to a silent node, and it is only queried for whether it answers again: in
  * discovery, by light sweeps, and when it is its turn (health.c). Routes use its tables (fixed.c).
  */
-#include "fabric/node_table.h"
-#include "sm/discover/discover.h"
+#include "sm/discover/discover_private.h"
 #include "sm/health/health.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
@@ -56,7 +55,7 @@ bool kept_was_read(const struct builder_node *node)
 /* The port by which a node last fell silent; NULL: it never did. */
 static struct builder_port **lost_by(const struct sm *sm, const struct builder_node *node)
 {
-	return node_table_of(sm->lost_by, node);
+	return node_table_of(sm->discovery->lost_by, node);
 }
 
 static void fall_silent(struct sm *sm, struct builder_node *node)

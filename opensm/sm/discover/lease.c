@@ -8,15 +8,10 @@
  * reported (a source of too many traps is ignored), and for switches where light sweeps are rare,
  * each endport gets one twice per lease. Deviations are left to a sweep.
  */
-#include "sm/discover/discover.h"
+#include "sm/discover/discover_private.h"
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-
-struct lease {
-	struct sm *sm;
-	struct timer timer; /* half a lease */
-};
 
 static bool is_used(const struct options *options)
 {
@@ -78,16 +73,16 @@ static void start(struct sm *sm)
 	uint64_t period = sm->options->m_key_lease_period * NS_PER_S / 2;
 
 	if (!is_used(sm->options))
-		timer_stop(&sm->lease->timer);
-	else if (!timer_running(&sm->lease->timer) ||
-		 sm->lease->timer.when > actor_now(sm->actor) + period)
-		timer_start(&sm->lease->timer, period);
+		timer_stop(&sm->discovery->lease);
+	else if (!timer_running(&sm->discovery->lease) ||
+		 sm->discovery->lease.when > actor_now(sm->actor) + period)
+		timer_start(&sm->discovery->lease, period);
 }
 
 /* A heavy sweep reads all ports itself. */
 static void on_lease(struct timer *timer)
 {
-	struct sm *sm = container_of(timer, struct lease, timer)->sm;
+	struct sm *sm = container_of(timer, struct discovery, lease)->sm;
 
 	if (sm->schedule.discovered && sm->sweep.kind != SWEEP_KIND_HEAVY)
 		ask_endports(sm);
@@ -102,19 +97,13 @@ static void on_sweep_done(void *arg, uint64_t value)
 
 void lease_rest(struct sm *sm)
 {
-	timer_stop(&sm->lease->timer);
+	timer_stop(&sm->discovery->lease);
 }
 
-void lease_init(struct sm *sm)
+void lease_init(struct discovery *discovery)
 {
-	sm->lease = g_new0(struct lease, 1);
-	sm->lease->sm = sm;
-	timer_init(&sm->lease->timer, sm->actor, on_lease);
+	struct sm *sm = discovery->sm;
+
+	timer_init(&discovery->lease, sm->actor, on_lease);
 	event_subscribe(&sm->context->bus, EVENT_SWEEP_DONE, sm->actor, on_sweep_done, sm);
-}
-
-void lease_free(struct lease *lease)
-{
-	timer_stop(&lease->timer);
-	g_free(lease);
 }

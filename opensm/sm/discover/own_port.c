@@ -12,7 +12,7 @@
  * comes back, because its driver was loaded again or it was reset, the SM waits, and then begins
  * again.
  */
-#include "sm/discover/discover.h"
+#include "sm/discover/discover_private.h"
 #include "sm/election/mastership.h"
 #include "sm/health/health.h"
 #include "sm/keys/keys.h"
@@ -104,24 +104,26 @@ static void on_port_info(struct sm_request *request)
 	struct sm *sm = request->sm;
 	struct builder_port *own = request->port;
 	struct iba_port_info info;
-	bool by_another;
+	enum own_port_owner owner;
 
 	if (!sm_request_ok(request) || own != sm->builder->sm_port || sweep_runs(sm) ||
 	    request->serial != sm->sweep.serial || sm_rests(sm))
 		return;
 	wire_decode(&iba_port_info_type, request->mad.data, &info);
-	by_another = mastership_own_port_read(sm, &info);
+	owner = mastership_own_port_read(sm, &info);
+	if (owner == OWN_PORT_DISPUTED)
+		timer_start(&sm->discovery->own_port, WATCH_NS);
 	if (info.port_state != own->info.port_state || leads_nowhere(own)) {
 		mark_both_ends(own);
 		sweep_want(sm, SWEEP_CHANGE);
-	} else if (!by_another && sm_is_master(sm) && !is_as_set(&own->info, &info)) {
+	} else if (owner == OWN_PORT_OURS && sm_is_master(sm) && !is_as_set(&own->info, &info)) {
 		set_again(sm, own, &info);
 	}
 }
 
 static void on_watch(struct timer *timer)
 {
-	struct sm *sm = container_of(timer, struct sm, own_port.watch);
+	struct sm *sm = container_of(timer, struct discovery, own_port)->sm;
 
 	own_port_watch(sm);
 	if (sm->builder->sm_port && !sweep_runs(sm) && sm->schedule.discovered &&
@@ -132,12 +134,11 @@ static void on_watch(struct timer *timer)
 void own_port_watch(struct sm *sm)
 {
 	if (sm->options->sweep_interval)
-		timer_start(&sm->own_port.watch, WATCH_NS);
+		timer_start(&sm->discovery->own_port, WATCH_NS);
 }
 
 static void on_lost(struct sm *sm)
 {
-	sm->own_port.lost = true;
 	sweep_flag(sm, SWEEP_FLAG_PORT_LOST, true);
 	log_milestone_error(sm->log, PORT_DOWN,
 			    "the device of the SM's port, %s, is gone: waiting for it to return",
@@ -147,7 +148,6 @@ static void on_lost(struct sm *sm)
 
 static void on_back(struct sm *sm)
 {
-	sm->own_port.lost = false;
 	sweep_flag(sm, SWEEP_FLAG_PORT_LOST, false);
 	log_sys(sm->log, "the SM's port is back: %s", vendor_name(sm->vendor));
 	mastership_port_back(sm);
@@ -165,25 +165,30 @@ void own_port_event(void *arg, unsigned int events)
 	struct sm *sm = arg;
 
 	log_verbose(sm->log, "local events 0x%02x of the SM's port", events);
-	if (events & VENDOR_LOST && !sm->own_port.lost)
+	if (events & VENDOR_LOST && !sm_port_is_lost(sm))
 		on_lost(sm);
-	if (sm->own_port.lost && !vendor_is_lost(sm->vendor))
+	if (sm_port_is_lost(sm) && !vendor_is_lost(sm->vendor))
 		on_back(sm);
-	if (sm->own_port.lost)
+	if (sm_port_is_lost(sm))
 		return;
 	mastership_port_changed(sm);
 	if (sm_rests(sm))
 		return;
 	if (events & VENDOR_PORT_DOWN)
 		on_down(sm);
-	if (!timer_running(&sm->own_port.watch) ||
-	    sm->own_port.watch.when > actor_now(sm->actor) + EVENT_NS)
-		timer_start(&sm->own_port.watch, EVENT_NS);
+	if (!timer_running(&sm->discovery->own_port) ||
+	    sm->discovery->own_port.when > actor_now(sm->actor) + EVENT_NS)
+		timer_start(&sm->discovery->own_port, EVENT_NS);
 }
 
-void own_port_init(struct sm *sm)
+void own_port_rest(struct sm *sm)
 {
-	timer_init(&sm->own_port.watch, sm->actor, on_watch);
+	timer_stop(&sm->discovery->own_port);
+}
+
+void own_port_init(struct discovery *discovery)
+{
+	timer_init(&discovery->own_port, discovery->sm->actor, on_watch);
 }
 
 enum step_result step_own_port(struct sm *sm)

@@ -8,7 +8,7 @@
 
 #include "complib/bucket.h"
 #include "core/traps.h"
-#include "sm/discover/discover.h"
+#include "sm/discover/discover_private.h"
 #include "sm/election/other_sm.h"
 #include "sm/health/health.h"
 #include "sm/keys/keys.h"
@@ -31,12 +31,12 @@ struct source {
 static struct source *source_of(struct sm *sm, uint16_t lid)
 {
 	void *key = GUINT_TO_POINTER(lid);
-	struct source *source = g_hash_table_lookup(sm->trap_sources, key);
+	struct source *source = g_hash_table_lookup(sm->discovery->trap_sources, key);
 
 	if (!source) {
 		source = g_new0(struct source, 1);
 		bucket_init(&source->bucket, TRAPS_PER_SECOND, TRAP_BURST);
-		g_hash_table_insert(sm->trap_sources, key, source);
+		g_hash_table_insert(sm->discovery->trap_sources, key, source);
 	}
 	return source;
 }

@@ -73,9 +73,9 @@ bool elect_knows_more(const struct sm *sm, uint64_t guid)
 /* The MASTER that knows more; NULL: none. */
 static const struct other_sm *successor_of(const struct sm *sm)
 {
-	for (guint i = 0; i < sm->others->known->len; i++) {
+	for (guint i = 0; i < sm->mastership->others->known->len; i++) {
 		const struct other_sm *other =
-			&g_array_index(sm->others->known, struct other_sm, i);
+			&g_array_index(sm->mastership->others->known, struct other_sm, i);
 
 		if (other->sm.state == IBA_SM_MASTER && elect_knows_more(sm, other->sm.guid))
 			return other;
@@ -152,8 +152,9 @@ static void tell_other_masters(struct sm *sm)
 {
 	char name[SM_NAME_SIZE];
 
-	for (guint i = 0; i < sm->others->known->len; i++) {
-		struct other_sm *other = &g_array_index(sm->others->known, struct other_sm, i);
+	for (guint i = 0; i < sm->mastership->others->known->len; i++) {
+		struct other_sm *other =
+			&g_array_index(sm->mastership->others->known, struct other_sm, i);
 		bool is_master = other->sm.state == IBA_SM_MASTER;
 
 		if (is_master && !sm->dry)
@@ -232,7 +233,7 @@ bool elect_contests(struct sm *sm)
 /* A dry run continues beside other SMs: it shows what this SM would change. */
 static void tell_masters(struct sm *sm)
 {
-	const GArray *others = sm->others->known;
+	const GArray *others = sm->mastership->others->known;
 	char name[SM_NAME_SIZE];
 
 	for (guint i = 0; i < others->len; i++) {

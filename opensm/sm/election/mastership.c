@@ -66,7 +66,7 @@ void mastership_forget_mastery(struct sm *sm)
 	sweep_rest(sm);
 	mastership_forget_tables(sm);
 	g_clear_pointer(&sm->routing, routing_unref); /* another SM computes the routes now */
-	guid2lid_doubt(sm->guid2lid);
+	guid2lid_doubt(sm->store.guid2lid);
 	reregister_forget(sm);
 	sm->takeover = (struct takeover){0};
 	sm->mastership->was_cut_off = false;
@@ -227,20 +227,18 @@ void mastership_options_changed(struct sm *sm)
 		sweep_want(sm, SWEEP_LIGHT);
 }
 
-bool mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
+enum own_port_owner mastership_own_port_read(struct sm *sm, const struct iba_port_info *info)
 {
 	if (!elect_is_configured_by_another(sm, info))
-		return false;
+		return OWN_PORT_OURS;
 	if (sm->options->ignore_other_sm) /* but without its LID it cannot be reached */
-		return info->lid == sm->builder->sm_port->lid;
-	if (!elect_contests(sm)) {
-		timer_start(&sm->own_port.watch, NS_PER_S); /* which reads the port again */
-		return true;
-	}
+		return info->lid == sm->builder->sm_port->lid ? OWN_PORT_FOREIGN : OWN_PORT_OURS;
+	if (!elect_contests(sm))
+		return OWN_PORT_DISPUTED;
 	mastership_forget_tables(sm);
 	log_sys_error(sm->log, "another SM configured the port of this SM: looking for that SM");
 	sweep_want(sm, SWEEP_HEAVY);
-	return true;
+	return OWN_PORT_FOREIGN;
 }
 
 void mastership_asked_from_beyond(struct sm *sm)
@@ -359,6 +357,8 @@ struct mastership *mastership_new(struct sm *sm)
 	struct mastership *ms = g_new0(struct mastership, 1);
 
 	ms->sm = sm;
+	ms->others = other_sms_new();
+	ms->askers = askers_new();
 	ms->first_act = (uint32_t)(hash_spread(actor_now(sm->actor)) >> 32);
 	timer_init(&ms->timer, sm->actor, dealing_on_timer);
 	return ms;
@@ -367,5 +367,7 @@ struct mastership *mastership_new(struct sm *sm)
 void mastership_free(struct mastership *ms)
 {
 	timer_stop(&ms->timer);
+	other_sms_free(ms->others);
+	askers_free(ms->askers);
 	g_free(ms);
 }

@@ -27,8 +27,6 @@ void sm_info_answer(struct sm *sm, struct vendor_mad *mad, struct iba_smp *smp, 
 /* A Get(SMInfo) whose answer has the SM_Key if it came from a port with IsSM. */
 void sm_info_receive(void *arg, struct vendor_mad *mad);
 void sm_asked(struct sm *sm, const struct vendor_mad *mad); /* on the actor "mad" */
-struct askers *askers_new(void);
-void askers_free(struct askers *askers);
 
 /* ---- mastership.c ---- */
 struct mastership *mastership_new(struct sm *sm);
@@ -42,11 +40,12 @@ bool mastership_polled_in_vain(const struct sm *sm, uint16_t lid); /* as above, 
 void mastership_saw_nothing(struct sm *sm); /* a heavy sweep ended before the step ELECT */
 void mastership_receive(void *arg, struct vendor_mad *mad); /* a Set(SMInfo) */
 void mastership_options_changed(struct sm *sm);
-/*
- * The SM's own port was read between sweeps. True if another SM configured it and that has been
- * handled, or should be left so.
- */
-bool mastership_own_port_read(struct sm *sm, const struct iba_port_info *info);
+enum own_port_owner {
+	OWN_PORT_OURS,	   /* it is as this SM should make it */
+	OWN_PORT_FOREIGN,  /* another SM configured it; that is handled, or should be left so */
+	OWN_PORT_DISPUTED, /* another SM configured it, and the port is to be read again soon */
+};
+enum own_port_owner mastership_own_port_read(struct sm *sm, const struct iba_port_info *info);
 void mastership_port_changed(struct sm *sm); /* as STANDBY: polls the master */
 void mastership_cut_off(struct sm *sm);	    /* its link is down */
 void mastership_port_lost(struct sm *sm);    /* no sweeps, no polls */

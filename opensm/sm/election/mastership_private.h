@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What mastership.c, standby.c, dealing.c and elect.c share. */
+/* What the files of election/ keep and share. */
 #ifndef SM_ELECTION_MASTERSHIP_PRIVATE_H
 #define SM_ELECTION_MASTERSHIP_PRIVATE_H
 
@@ -9,8 +9,12 @@
 
 #define SOON_NS (10 * NS_PER_MS)
 
+struct askers; /* sm_asker.c */
+
 struct mastership {
 	struct sm *sm;
+	struct other_sms *others;
+	struct askers *askers; /* which of those that asked for SMInfo are SMs */
 	uint32_t first_act; /* of ActCount: different each time the daemon starts; any thread */
 	struct other_sm partner; /* SM that STANDBY polls, or MASTER deals with */
 	unsigned int polls;
@@ -47,6 +51,10 @@ struct election_sm mastership_own_sm(const struct sm *sm);
 uint64_t mastership_poll_ns(const struct sm *sm);
 struct ability mastership_own_ability(const struct sm *sm);
 void mastership_set_ability(struct sm *sm, const struct ability *ability);
+
+/* ---- sm_asker.c ---- */
+struct askers *askers_new(void);
+void askers_free(struct askers *askers);
 
 /* ---- standby.c ---- */
 void standby_wait(struct sm *sm, uint64_t ns);

@@ -2,7 +2,7 @@
 #include "sm/election/other_sm.h"
 
 #include "sm/discover/discover.h"
-#include "sm/election/mastership.h"
+#include "sm/election/mastership_private.h"
 #include "sm/keys/keys.h"
 #include "sm/read/read.h"
 #include "sm/sm_private.h"
@@ -55,7 +55,7 @@ static struct other_sm *find_or_add(GArray *others, uint64_t guid)
 
 struct other_sm *other_sm_find(struct sm *sm, uint64_t guid)
 {
-	return find(sm->others->known, guid);
+	return find(sm->mastership->others->known, guid);
 }
 
 struct election_sm other_sm_judged(struct sm *sm, const struct other_sm *other)
@@ -74,7 +74,7 @@ struct election_sm other_sm_judged(struct sm *sm, const struct other_sm *other)
  */
 void other_sm_reported_rank(struct sm *sm, const struct builder_port *port)
 {
-	struct other_sm *other = find(sm->others->known, port->guid);
+	struct other_sm *other = find(sm->mastership->others->known, port->guid);
 
 	if (other && actor_now(sm->actor) - other->stubborn_ns >= AGAIN_NS)
 		other->stubborn = false;
@@ -82,7 +82,7 @@ void other_sm_reported_rank(struct sm *sm, const struct builder_port *port)
 
 void other_sm_showed(struct sm *sm, const struct builder_port *port, uint64_t m_key)
 {
-	struct other_sm *other = find(sm->others->known, port->guid);
+	struct other_sm *other = find(sm->mastership->others->known, port->guid);
 
 	if (!other || other->shown == m_key)
 		return;
@@ -110,7 +110,7 @@ void other_sm_contests(struct sm *sm)
 
 bool other_sms_have_foreign_master(const struct sm *sm)
 {
-	const GArray *ignored = sm->others->ignored;
+	const GArray *ignored = sm->mastership->others->ignored;
 	bool any = false;
 
 	for (guint i = 0; i < ignored->len; i++)
@@ -127,10 +127,10 @@ bool other_sm_is_ours(struct sm *sm, const struct sm_told *told)
 		return false;
 	if (!why)
 		return true;
-	if (!find(sm->others->ignored, info->guid))
+	if (!find(sm->mastership->others->ignored, info->guid))
 		log_sys_error(sm->log, "SM 0x%016" G_GINT64_MODIFIER "x %s: ignored", info->guid,
 			      why);
-	find_or_add(sm->others->ignored, info->guid)->sm = other_sm_told(told);
+	find_or_add(sm->mastership->others->ignored, info->guid)->sm = other_sm_told(told);
 	if (info->sm_state == IBA_SM_MASTER)
 		other_sm_contests(sm);
 	return false;
@@ -139,7 +139,7 @@ bool other_sm_is_ours(struct sm *sm, const struct sm_told *told)
 struct other_sm *other_sm_answered(struct sm *sm, const struct sm_told *told)
 {
 	const struct iba_sm_info *info = &told->info;
-	GArray *ignored = sm->others->ignored;
+	GArray *ignored = sm->mastership->others->ignored;
 	struct other_sm *was, *other;
 
 	if (!other_sm_is_ours(sm, told))
@@ -147,7 +147,7 @@ struct other_sm *other_sm_answered(struct sm *sm, const struct sm_told *told)
 	was = find(ignored, info->guid);
 	if (!was)
 		return other_sm_find(sm, info->guid);
-	other = find_or_add(sm->others->known, info->guid);
+	other = find_or_add(sm->mastership->others->known, info->guid);
 	*other = *was;
 	other->sm = other_sm_told(told);
 	g_array_remove_index_fast(ignored, (guint)(was - (struct other_sm *)(void *)ignored->data));
@@ -171,7 +171,7 @@ static struct peer peer_of(const struct other_sm *other)
 
 void other_sms_show(struct sm *sm, const struct other_sm *only)
 {
-	const GArray *known = sm->others->known;
+	const GArray *known = sm->mastership->others->known;
 	struct peers *peers = peers_new(only ? 1 : known->len);
 
 	peers->own = vendor_port_guid(sm->vendor);
@@ -252,7 +252,7 @@ bool other_sm_ask(struct sm *sm, const struct other_sm *other, bool by_lid,
 
 bool other_sms_are_there(const struct sm *sm)
 {
-	return sm->others->known->len || sm->others->ignored->len;
+	return sm->mastership->others->known->len || sm->mastership->others->ignored->len;
 }
 
 static unsigned int ask_all(struct sm *sm, const GArray *others,
@@ -267,7 +267,8 @@ static unsigned int ask_all(struct sm *sm, const GArray *others,
 
 unsigned int other_sms_ask(struct sm *sm, void (*done)(struct sm_request *request))
 {
-	return ask_all(sm, sm->others->known, done) + ask_all(sm, sm->others->ignored, done);
+	return ask_all(sm, sm->mastership->others->known, done) +
+	       ask_all(sm, sm->mastership->others->ignored, done);
 }
 
 void other_sm_control(struct sm *sm, const struct other_sm *to, unsigned int control,
@@ -307,7 +308,7 @@ void other_sm_tell_rank(struct sm *sm, const struct other_sm *master)
 			   .mgmt_class = IBA_CLASS_SUBN_LID,
 			   .class_version = 1,
 			   .method = IBA_METHOD_TRAP,
-			   .transaction_id = ++sm->others->trap_tid,
+			   .transaction_id = ++sm->mastership->others->trap_tid,
 			   .attribute_id = IBA_ATTR_NOTICE},
 	};
 	uint8_t *wire;
@@ -342,7 +343,8 @@ static void on_sm_info(struct sm_request *request)
 	if (info->guid == vendor_port_guid(sm->vendor))
 		return;
 	ours = other_sm_is_ours(sm, &told);
-	other = find_or_add(ours ? sm->others->known : sm->others->ignored, info->guid);
+	other = find_or_add(ours ? sm->mastership->others->known : sm->mastership->others->ignored,
+			    info->guid);
 	other->stubborn &= info->sm_state == other->sm.state &&
 			   info->priority == other->sm.priority &&
 			   ability_pack(&told.ability) == ability_pack(&other->sm.ability);
@@ -392,7 +394,7 @@ static bool is_unable(const struct sm *sm)
 /* The SMs out of sight: packets may reach them where directed SMPs do not. */
 static void ask_by_lid(struct sm *sm)
 {
-	const GArray *known = sm->others->known;
+	const GArray *known = sm->mastership->others->known;
 
 	for (guint i = 0; i < known->len; i++) {
 		const struct other_sm *other = &g_array_index(known, struct other_sm, i);
@@ -446,8 +448,8 @@ void other_sms_meet(struct sm *sm)
 	g_autoptr(GPtrArray) nodes = NULL;
 
 	if (sm->sweep.kind == SWEEP_KIND_LIGHT) {
-		ask_again(sm, sm->others->known);
-		ask_again(sm, sm->others->ignored);
+		ask_again(sm, sm->mastership->others->known);
+		ask_again(sm, sm->mastership->others->ignored);
 		return;
 	}
 	nodes = sweep_nodes(sm);
@@ -461,11 +463,11 @@ void other_sms_meet(struct sm *sm)
 /* An ignored SM has gone: any node may cause this again and again. */
 static bool may_matter(struct sm *sm)
 {
-	uint64_t now = actor_now(sm->actor), last = sm->others->ignored_gone_ns;
+	uint64_t now = actor_now(sm->actor), last = sm->mastership->others->ignored_gone_ns;
 
 	if (last && now - last < CONTESTED_NS)
 		return false;
-	sm->others->ignored_gone_ns = now;
+	sm->mastership->others->ignored_gone_ns = now;
 	return true;
 }
 
@@ -481,26 +483,26 @@ static void drop_silent(struct sm *sm, GArray *others)
 			continue;
 		known = other_sm_find(sm, other->sm.guid);
 		g_array_remove_index_fast(others, i);
-		if (others == sm->others->known || (!known && may_matter(sm)))
+		if (others == sm->mastership->others->known || (!known && may_matter(sm)))
 			other_sm_is_gone(sm);
 	}
 }
 
 void other_sms_drop_silent(struct sm *sm)
 {
-	drop_silent(sm, sm->others->known);
-	drop_silent(sm, sm->others->ignored);
+	drop_silent(sm, sm->mastership->others->known);
+	drop_silent(sm, sm->mastership->others->ignored);
 	other_sms_show(sm, NULL);
 }
 
 struct election_sm *other_sms_list(struct sm *sm, const struct election_sm *own, unsigned int *n)
 {
-	struct election_sm *list = g_new0(struct election_sm, sm->others->known->len);
+	struct election_sm *list = g_new0(struct election_sm, sm->mastership->others->known->len);
 
 	*n = 0;
-	for (guint i = 0; i < sm->others->known->len; i++) {
+	for (guint i = 0; i < sm->mastership->others->known->len; i++) {
 		const struct other_sm *other =
-			&g_array_index(sm->others->known, struct other_sm, i);
+			&g_array_index(sm->mastership->others->known, struct other_sm, i);
 
 		if (own && other->stubborn && other->stubborn_to == own->priority)
 			continue;

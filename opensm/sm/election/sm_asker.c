@@ -8,8 +8,7 @@
  * with another SM: the traps of the switches in between may go to that one.
  */
 #include "sm/discover/discover.h"
-#include "sm/election/mastership.h"
-#include "sm/election/other_sm.h"
+#include "sm/election/mastership_private.h"
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
@@ -72,7 +71,7 @@ static void run_asked(struct message *message)
 	struct sm *sm = asked->sm;
 	const struct builder_port *port = asker_at(sm, &asked->smp, asked->lid);
 
-	atomic_store(&sm->askers->asked, false);
+	atomic_store(&sm->mastership->askers->asked, false);
 	if (port)
 		other_sm_showed(sm, port, asked->m_key);
 	else if (sm->schedule.discovered && is_by_path(&asked->smp))
@@ -90,7 +89,7 @@ void sm_asked(struct sm *sm, const struct vendor_mad *mad)
 	wire_decode(&iba_smp_type, mad->data, &smp);
 	if ((!is_by_path(&dr) && !keys_protect(sm)) ||
 	    atomic_load(&sm->context->sm_state) != IBA_SM_MASTER ||
-	    atomic_exchange(&sm->askers->asked, true))
+	    atomic_exchange(&sm->mastership->askers->asked, true))
 		return;
 	asked = g_new0(struct asked, 1);
 	asked->message.run = run_asked;
@@ -106,7 +105,7 @@ static void answer(struct sm *sm, struct asker *asker, const struct iba_port_inf
 	bool is_sm = info && info->capability_mask & IBA_PORT_CAP_SM;
 
 	sm_info_answer(sm, g_steal_pointer(&asker->mad), &asker->smp, 0, is_sm);
-	if (!g_ptr_array_remove_fast(sm->askers->waiting, asker))
+	if (!g_ptr_array_remove_fast(sm->mastership->askers->waiting, asker))
 		asker_free(asker);
 }
 
@@ -129,11 +128,11 @@ void sm_info_receive(void *arg, struct vendor_mad *mad)
 	asker->mad = mad;
 	wire_decode(&iba_smp_type, mad->data, &asker->smp);
 	if (!port || (port->known && port->info.capability_mask & IBA_PORT_CAP_SM) ||
-	    sm->askers->waiting->len >= ASKERS_MAX) {
+	    sm->mastership->askers->waiting->len >= ASKERS_MAX) {
 		answer(sm, asker, port ? &port->info : NULL);
 		return;
 	}
-	g_ptr_array_add(sm->askers->waiting, asker);
+	g_ptr_array_add(sm->mastership->askers->waiting, asker);
 	request = sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_PORT_INFO, port->num);
 	request->sender = REQUEST_OUTSIDE_SWEEP;
 	request->mad.arg = asker;

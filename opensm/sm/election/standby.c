@@ -63,8 +63,8 @@ void standby_reset_patience(struct sm *sm)
 	struct mastership *ms = sm->mastership;
 
 	ms->misses = ms->in_vain = 0;
-	for (guint i = 0; i < sm->others->known->len; i++)
-		g_array_index(sm->others->known, struct other_sm, i).stubborn = false;
+	for (guint i = 0; i < sm->mastership->others->known->len; i++)
+		g_array_index(sm->mastership->others->known, struct other_sm, i).stubborn = false;
 }
 
 /* This SM must discover the subnet, in the given state. */

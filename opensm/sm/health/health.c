@@ -11,7 +11,7 @@
 #include <stdarg.h>
 
 #include "fabric/node_table.h"
-#include "sm/health/health.h"
+#include "sm/health/health_private.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
@@ -51,7 +51,7 @@ struct health {
 
 static struct note *note_of(const struct sm *sm, const struct builder_node *node)
 {
-	return node_table_of(sm->health->notes, node);
+	return node_table_of(sm->faults->nodes->notes, node);
 }
 
 /* NULL: it is not sick. */
@@ -65,7 +65,8 @@ static void log_fault(struct sm *sm, const char *text)
 	unsigned int held_back;
 
 	dry_problem(sm, text);
-	if (!log_limit_pass(&sm->health->error_log, actor_now(sm->actor), 50, NS_PER_S, &held_back))
+	if (!log_limit_pass(&sm->faults->nodes->error_log, actor_now(sm->actor), 50, NS_PER_S,
+			    &held_back))
 		return;
 	if (held_back)
 		log_error(sm->log, "%s (%u similar lines suppressed)", text, held_back);
@@ -99,7 +100,7 @@ static struct errors *patient(struct sm *sm, struct builder_node *node)
 
 	if (!note->errors) {
 		note->errors = g_new0(struct errors, 1);
-		g_ptr_array_add(sm->health->sick, node);
+		g_ptr_array_add(sm->faults->nodes->sick, node);
 		builder_hold(node);
 	}
 	return note->errors;
@@ -333,7 +334,7 @@ void health_too_far(struct sm *sm, const struct builder_port *port)
 /* It is no longer sick: well, or gone. */
 static void discharge(struct sm *sm, guint i)
 {
-	struct builder_node *node = g_ptr_array_remove_index_fast(sm->health->sick, i);
+	struct builder_node *node = g_ptr_array_remove_index_fast(sm->faults->nodes->sick, i);
 	struct note *note = note_of(sm, node);
 
 	g_free(note->errors->line);
@@ -351,7 +352,7 @@ static uint64_t back_off(const struct sm *sm)
 /* While there is no subnet to read, sweep.c decides when to look for one. */
 static void start_retry(struct sm *sm, uint64_t when)
 {
-	struct timer *retry = &sm->health->retry;
+	struct timer *retry = &sm->faults->nodes->retry;
 	uint64_t now = actor_now(sm->actor);
 
 	if (sm_rests(sm) || !sm->schedule.discovered)
@@ -371,7 +372,7 @@ static void put_off(struct sm *sm, struct builder_node *node, unsigned int times
 		patient(sm, node)->excluded = true;
 		errors_of(sm, node)->retry_ns = actor_now(sm->actor) + pause;
 	}
-	if (!timer_running(&sm->health->retry))
+	if (!timer_running(&sm->faults->nodes->retry))
 		start_retry(sm, errors_of(sm, node)->retry_ns);
 }
 
@@ -414,8 +415,8 @@ void health_sweep_ended(struct sm *sm)
 {
 	uint64_t next = UINT64_MAX;
 
-	for (guint i = sm->health->sick->len; i-- > 0;) {
-		const struct builder_node *node = sm->health->sick->pdata[i];
+	for (guint i = sm->faults->nodes->sick->len; i-- > 0;) {
+		const struct builder_node *node = sm->faults->nodes->sick->pdata[i];
 
 		if (is_well(sm, node)) {
 			discharge(sm, i);
@@ -438,8 +439,8 @@ unsigned int health_errors(const struct sm *sm)
 {
 	unsigned int n = 0;
 
-	for (guint i = 0; i < sm->health->sick->len; i++) {
-		const struct builder_node *node = sm->health->sick->pdata[i];
+	for (guint i = 0; i < sm->faults->nodes->sick->len; i++) {
+		const struct builder_node *node = sm->faults->nodes->sick->pdata[i];
 
 		n += !errors_of(sm, node)->excluded;
 	}
@@ -463,8 +464,8 @@ char **health_tell(const struct sm *sm, bool *silent)
 	unsigned int more = 0;
 
 	*silent = false;
-	for (guint i = 0; i < sm->health->sick->len; i++) {
-		const struct builder_node *node = sm->health->sick->pdata[i];
+	for (guint i = 0; i < sm->faults->nodes->sick->len; i++) {
+		const struct builder_node *node = sm->faults->nodes->sick->pdata[i];
 		const struct errors *errors = errors_of(sm, node);
 
 		if (is_well(sm, node) || errors->excluded || !errors->line)
@@ -498,8 +499,8 @@ void health_mark_due(struct sm *sm)
 {
 	uint64_t now = actor_now(sm->actor);
 
-	for (guint i = 0; i < sm->health->sick->len; i++) {
-		struct builder_node *node = sm->health->sick->pdata[i];
+	for (guint i = 0; i < sm->faults->nodes->sick->len; i++) {
+		struct builder_node *node = sm->faults->nodes->sick->pdata[i];
 
 		if (node->builder && errors_of(sm, node)->retry_ns <= now)
 			builder_mark(node);
@@ -508,24 +509,24 @@ void health_mark_due(struct sm *sm)
 
 void health_rest(struct sm *sm)
 {
-	timer_stop(&sm->health->retry);
+	timer_stop(&sm->faults->nodes->retry);
 }
 
 void health_nodes_gone(struct sm *sm)
 {
 	uint64_t now = actor_now(sm->actor);
 
-	for (guint i = 0; i < sm->health->sick->len; i++) {
-		struct errors *errors = errors_of(sm, sm->health->sick->pdata[i]);
+	for (guint i = 0; i < sm->faults->nodes->sick->len; i++) {
+		struct errors *errors = errors_of(sm, sm->faults->nodes->sick->pdata[i]);
 
 		if (errors->excluded)
 			errors->retry_ns = now;
 	}
 }
 
-void health_init(struct sm *sm)
+static void health_init(struct sm *sm)
 {
-	struct health *health = sm->health = g_new0(struct health, 1);
+	struct health *health = sm->faults->nodes = g_new0(struct health, 1);
 
 	health->sm = sm;
 	health->notes = node_table_new(sizeof(struct note));
@@ -533,11 +534,29 @@ void health_init(struct sm *sm)
 	timer_init(&health->retry, sm->actor, on_retry);
 }
 
-void health_free(struct sm *sm)
+static void health_free(struct sm *sm)
 {
-	while (sm->health->sick->len)
-		discharge(sm, sm->health->sick->len - 1);
-	g_ptr_array_unref(sm->health->sick);
-	node_table_free(sm->health->notes);
-	g_free(sm->health);
+	struct health *health = sm->faults->nodes;
+
+	while (health->sick->len)
+		discharge(sm, health->sick->len - 1);
+	g_ptr_array_unref(health->sick);
+	node_table_free(health->notes);
+	g_free(health);
+}
+
+void faults_init(struct sm *sm)
+{
+	sm->faults = g_new0(struct faults, 1);
+	health_init(sm);
+	held_up_init(sm);
+	port_health_init(sm);
+}
+
+void faults_free(struct sm *sm)
+{
+	health_free(sm);
+	held_up_free(sm);
+	port_health_free(sm->faults->ports);
+	g_free(sm->faults);
 }

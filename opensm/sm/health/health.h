@@ -10,8 +10,8 @@
 void sm_problem(struct sm *sm, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* Logs the lines that are new, as errors outside sweeps; either may be NULL. */
 void sm_log_new_lines(const struct sm *sm, char **before, char **lines);
-void health_init(struct sm *sm);
-void health_free(struct sm *sm);
+void faults_init(struct sm *sm);
+void faults_free(struct sm *sm);
 void health_rest(struct sm *sm); /* nothing is tried again until a sweep has ended */
 /* An error of the sweep that this node caused: it is tried again later. */
 void health_fault(struct sm *sm, struct builder_node *node, const char *format, ...)
@@ -65,8 +65,7 @@ unsigned int health_errors(const struct sm *sm); /* sick nodes, without excluded
 char **health_tell(const struct sm *sm, bool *silent);
 
 /* ---- port_health.c ---- */
-void port_health_init(struct sm *sm);
-void port_health_free(struct sm *sm);
+void port_health_stop(struct sm *sm); /* stores what has changed */
 /* A condition of the policy occurred; port 0 of a switch stands for the whole switch. */
 void port_health_event(struct sm *sm, const struct builder_port *port, unsigned int condition);
 /* For a CA or router: recorded at the port through which it is reached. */
@@ -85,8 +84,6 @@ void port_health_operator(struct sm *sm, uint64_t id); /* releases that port; 0:
 
 /* ---- held_up.c ---- */
 /* Links between switches that do not become ACTIVE, which routes avoid. */
-void held_up_init(struct sm *sm);
-void held_up_free(struct sm *sm);
 void held_up_note(struct sm *sm, struct builder_port *port); /* this sweep failed to bring it up */
 void held_up_decide(struct sm *sm);	 /* before freezing: decides which are in the fabric */
 void held_up_sweep_ended(struct sm *sm); /* checks whether any has become ACTIVE */

@@ -10,7 +10,7 @@
  *	    ^                                |                                      |
  *	    +-- it is ACTIVE, DOWN or gone --+------- and a sweep brings it up -----+
  */
-#include "sm/health/health.h"
+#include "sm/health/health_private.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
 
@@ -26,8 +26,8 @@ struct held_up {
 
 static struct held_up *find(const struct sm *sm, const struct builder_port *port)
 {
-	for (guint i = 0; i < sm->held_up->len; i++) {
-		struct held_up *link = &g_array_index(sm->held_up, struct held_up, i);
+	for (guint i = 0; i < sm->faults->links->len; i++) {
+		struct held_up *link = &g_array_index(sm->faults->links, struct held_up, i);
 
 		if (link->node == port->node && link->num == port->num)
 			return link;
@@ -44,11 +44,12 @@ void held_up_note(struct sm *sm, struct builder_port *port)
 	if (!link) {
 		const struct held_up new = {.node = port->node, .num = port->num};
 
-		if (sm->held_up->len >= LINKS_MAX)
+		if (sm->faults->links->len >= LINKS_MAX)
 			return;
 		builder_hold(port->node);
-		g_array_append_val(sm->held_up, new);
-		link = &g_array_index(sm->held_up, struct held_up, sm->held_up->len - 1);
+		g_array_append_val(sm->faults->links, new);
+		link = &g_array_index(sm->faults->links, struct held_up,
+				      sm->faults->links->len - 1);
 	}
 	link->times += link->sweep != sm->sweep.serial;
 	link->sweep = sm->sweep.serial;
@@ -93,9 +94,9 @@ static bool is_over(const struct held_up *link)
 
 static void forget(struct sm *sm, guint i)
 {
-	struct builder_node *node = g_array_index(sm->held_up, struct held_up, i).node;
+	struct builder_node *node = g_array_index(sm->faults->links, struct held_up, i).node;
 
-	g_array_remove_index(sm->held_up, i);
+	g_array_remove_index(sm->faults->links, i);
 	builder_release(node);
 }
 
@@ -104,8 +105,8 @@ void held_up_decide(struct sm *sm)
 	bool was[LINKS_MAX];
 	guint all;
 
-	for (guint i = sm->held_up->len; i-- > 0;) {
-		const struct held_up *link = &g_array_index(sm->held_up, struct held_up, i);
+	for (guint i = sm->faults->links->len; i-- > 0;) {
+		const struct held_up *link = &g_array_index(sm->faults->links, struct held_up, i);
 		struct builder_port *port = port_of(link);
 
 		if (!is_over(link))
@@ -115,17 +116,18 @@ void held_up_decide(struct sm *sm)
 		port->held_up = false;
 		forget(sm, i);
 	}
-	if (!sm->held_up->len)
+	if (!sm->faults->links->len)
 		return;
-	for (guint i = 0; i < sm->held_up->len; i++) {
-		struct builder_port *port = port_of(&g_array_index(sm->held_up, struct held_up, i));
+	for (guint i = 0; i < sm->faults->links->len; i++) {
+		struct builder_port *port =
+			port_of(&g_array_index(sm->faults->links, struct held_up, i));
 
 		was[i] = port->held_up;
 		port->held_up = false;
 	}
 	all = count_reached(sm);
-	for (guint i = 0; i < sm->held_up->len; i++) {
-		const struct held_up *link = &g_array_index(sm->held_up, struct held_up, i);
+	for (guint i = 0; i < sm->faults->links->len; i++) {
+		const struct held_up *link = &g_array_index(sm->faults->links, struct held_up, i);
 		struct builder_port *port = port_of(link);
 
 		port->held_up = link->times >= TIMES_MAX;
@@ -138,8 +140,8 @@ void held_up_decide(struct sm *sm)
 
 void held_up_sweep_ended(struct sm *sm)
 {
-	for (guint i = 0; i < sm->held_up->len; i++) {
-		const struct held_up *link = &g_array_index(sm->held_up, struct held_up, i);
+	for (guint i = 0; i < sm->faults->links->len; i++) {
+		const struct held_up *link = &g_array_index(sm->faults->links, struct held_up, i);
 
 		if (!is_over(link) || !port_of(link)->held_up || !link->node->builder)
 			continue;
@@ -150,12 +152,12 @@ void held_up_sweep_ended(struct sm *sm)
 
 void held_up_init(struct sm *sm)
 {
-	sm->held_up = g_array_new(FALSE, TRUE, sizeof(struct held_up));
+	sm->faults->links = g_array_new(FALSE, TRUE, sizeof(struct held_up));
 }
 
 void held_up_free(struct sm *sm)
 {
-	while (sm->held_up->len)
-		forget(sm, sm->held_up->len - 1);
-	g_array_unref(sm->held_up);
+	while (sm->faults->links->len)
+		forget(sm, sm->faults->links->len - 1);
+	g_array_unref(sm->faults->links);
 }

@@ -19,7 +19,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sm/health/health.h"
+#include "sm/health/health_private.h"
 #include "sm/health/unhealthy.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
@@ -41,7 +41,7 @@ struct port_health {
 
 static struct unhealthy_port *find(const struct sm *sm, const struct builder_port *port)
 {
-	return unhealthy_find(sm->port_health->unhealthy, port->node->guid, port->num);
+	return unhealthy_find(sm->faults->ports->unhealthy, port->node->guid, port->num);
 }
 
 /* "port 3 of 'leaf-0' (0x..), which leads to node 0x..", or "switch 'leaf-0' (0x..)" */
@@ -68,7 +68,7 @@ static char *name_of(const struct sm *sm, const struct unhealthy_port *port)
 
 static void soon(struct sm *sm, uint64_t delay)
 {
-	struct port_health *health = sm->port_health;
+	struct port_health *health = sm->faults->ports;
 	uint64_t now = actor_now(sm->actor), next = unhealthy_next(health->unhealthy);
 
 	if (health->changed)
@@ -81,26 +81,26 @@ static void soon(struct sm *sm, uint64_t delay)
 static void publish(struct sm *sm)
 {
 	slot_publish(&sm->context->unhealthy_ports,
-		     unhealthy_ports_new(sm->port_health->unhealthy));
+		     unhealthy_ports_new(sm->faults->ports->unhealthy));
 }
 
 static void save(struct sm *sm)
 {
-	struct port_health *health = sm->port_health;
+	struct port_health *health = sm->faults->ports;
 
 	if (!health->changed)
 		return;
 	health->changed = false;
 	if (!health->file || sm->dry)
 		return;
-	state_writer_put(sm->writer, health->file, "unhealthy ports",
+	state_writer_put(sm->store.writer, health->file, "unhealthy ports",
 			 unhealthy_format(health->unhealthy, actor_now(sm->actor)),
 			 sm->options->fsync_high_avail_files, NULL, NULL);
 }
 
 static void changed(struct sm *sm)
 {
-	sm->port_health->changed = true;
+	sm->faults->ports->changed = true;
 	publish(sm);
 	soon(sm, SAVE_NS);
 }
@@ -111,7 +111,7 @@ static void changed(struct sm *sm)
  */
 static void soften(struct sm *sm)
 {
-	g_autoptr(GPtrArray) list = unhealthy_list(sm->port_health->unhealthy);
+	g_autoptr(GPtrArray) list = unhealthy_list(sm->faults->ports->unhealthy);
 
 	for (guint i = 0; i < list->len; i++) {
 		struct unhealthy_port *port = list->pdata[i];
@@ -203,7 +203,7 @@ static void judged(struct sm *sm, struct unhealthy_port *port)
 
 	if (node)
 		memcpy(port->name, node->description.node_string, sizeof(port->name) - 1);
-	if (log_limit_pass(&sm->port_health->verdicts, actor_now(sm->actor), 50, NS_PER_S,
+	if (log_limit_pass(&sm->faults->ports->verdicts, actor_now(sm->actor), 50, NS_PER_S,
 			   &held_back))
 		log_error(sm->log, "unhealthy (%s): %s: %s; action %s%s%s%s",
 			  port_condition_word(port->condition), name,
@@ -223,7 +223,7 @@ static void release_one(struct sm *sm, struct unhealthy_port *port, bool by_oper
 	g_autofree char *name = name_of(sm, port);
 
 	log_info(sm->log, "no longer unhealthy: %s: %s", name, why);
-	unhealthy_release(sm->port_health->unhealthy, port, by_operator, actor_now(sm->actor));
+	unhealthy_release(sm->faults->ports->unhealthy, port, by_operator, actor_now(sm->actor));
 	look_at(sm, port);
 	changed(sm);
 }
@@ -231,7 +231,7 @@ static void release_one(struct sm *sm, struct unhealthy_port *port, bool by_oper
 /* With a switch, also the ports that lead to it, to which its action was copied. */
 static void release(struct sm *sm, struct unhealthy_port *port, bool by_operator, const char *why)
 {
-	g_autoptr(GPtrArray) list = unhealthy_list(sm->port_health->unhealthy);
+	g_autoptr(GPtrArray) list = unhealthy_list(sm->faults->ports->unhealthy);
 
 	release_one(sm, port, by_operator, why);
 	for (guint i = 0; !port->num && i < list->len; i++) {
@@ -293,7 +293,7 @@ static struct port_rule rule_of(const struct sm *sm, unsigned int condition, uin
 void port_health_event(struct sm *sm, const struct builder_port *port, unsigned int condition)
 {
 	const struct builder_port *gate = gate_of(port);
-	struct unhealthy *unhealthy = sm->port_health->unhealthy;
+	struct unhealthy *unhealthy = sm->faults->ports->unhealthy;
 	struct unhealthy_port who = {0}, *verdict;
 	const struct builder_node *blamed;
 	struct port_rule rule;
@@ -311,7 +311,7 @@ void port_health_event(struct sm *sm, const struct builder_port *port, unsigned 
 	if (verdict) {
 		judged(sm, verdict);
 	} else if (find(sm, gate)) {
-		sm->port_health->changed = true; /* its time began again */
+		sm->faults->ports->changed = true; /* its time began again */
 		soon(sm, SAVE_LATER_NS);
 	}
 }
@@ -384,7 +384,7 @@ static bool is_excluded(const struct sm *sm, const struct unhealthy_port *port)
 bool port_health_excludes(struct sm *sm, const struct builder_port *port,
 			  const struct builder_port *far)
 {
-	struct unhealthy *unhealthy = sm->port_health->unhealthy;
+	struct unhealthy *unhealthy = sm->faults->ports->unhealthy;
 	const struct builder_port *own = sm->builder->sm_port;
 	struct unhealthy_port *whole;
 
@@ -408,7 +408,7 @@ void port_health_set(struct sm *sm, const struct builder_port *port)
 	if (!found || found->action != PORT_ENABLE ||
 	    port->info.port_physical_state == IBA_PHYS_DISABLED)
 		return;
-	unhealthy_drop(sm->port_health->unhealthy, found);
+	unhealthy_drop(sm->faults->ports->unhealthy, found);
 	changed(sm);
 }
 
@@ -432,20 +432,21 @@ bool port_health_act(struct sm *sm, struct builder_port *port)
 
 void port_health_switches_gone(struct sm *sm)
 {
-	g_autoptr(GPtrArray) list = unhealthy_list(sm->port_health->unhealthy);
+	g_autoptr(GPtrArray) list = unhealthy_list(sm->faults->ports->unhealthy);
 
 	for (guint i = 0; i < list->len; i++) {
 		struct unhealthy_port *port = list->pdata[i];
 
 		if (is_excluded(sm, port) && port->num && port->type == IBA_NODE_SWITCH &&
-		    !port->cut_off && !unhealthy_find(sm->port_health->unhealthy, port->blamed, 0))
+		    !port->cut_off &&
+		    !unhealthy_find(sm->faults->ports->unhealthy, port->blamed, 0))
 			release(sm, port, true, "a switch is gone, and this port may lead to it");
 	}
 }
 
 void port_health_operator(struct sm *sm, uint64_t id)
 {
-	g_autoptr(GPtrArray) list = unhealthy_list(sm->port_health->unhealthy);
+	g_autoptr(GPtrArray) list = unhealthy_list(sm->faults->ports->unhealthy);
 
 	for (guint i = 0; i < list->len; i++) {
 		struct unhealthy_port *port = list->pdata[i];
@@ -457,7 +458,7 @@ void port_health_operator(struct sm *sm, uint64_t id)
 
 void port_health_init(struct sm *sm)
 {
-	struct port_health *health = sm->port_health = g_new0(struct port_health, 1);
+	struct port_health *health = sm->faults->ports = g_new0(struct port_health, 1);
 	const char *directory = sm->context->cache_dir;
 
 	health->sm = sm;
@@ -472,11 +473,15 @@ void port_health_init(struct sm *sm)
 	soon(sm, SAVE_NS);
 }
 
-void port_health_free(struct sm *sm)
+void port_health_stop(struct sm *sm)
 {
-	timer_stop(&sm->port_health->timer);
+	timer_stop(&sm->faults->ports->timer);
 	save(sm);
-	unhealthy_free(sm->port_health->unhealthy);
-	g_free(sm->port_health->file);
-	g_free(sm->port_health);
+}
+
+void port_health_free(struct port_health *health)
+{
+	unhealthy_free(health->unhealthy);
+	g_free(health->file);
+	g_free(health);
 }

@@ -73,8 +73,8 @@ static void put(struct sm *sm, const char *name, char *text, void (*done)(void *
 {
 	g_autofree char *file = path(sm->keys, name);
 
-	state_writer_put(sm->writer, file, name, text, sm->options->fsync_high_avail_files, done,
-			 sm->keys);
+	state_writer_put(sm->store.writer, file, name, text, sm->options->fsync_high_avail_files,
+			 done, sm->keys);
 }
 
 bool key_memory_save_generation(struct sm *sm, uint64_t generation,
@@ -85,7 +85,7 @@ bool key_memory_save_generation(struct sm *sm, uint64_t generation,
 	if (!sm->keys->directory)
 		return false;
 	file = path(sm->keys, "m_key_generation");
-	state_writer_put(sm->writer, file, "m_key_generation",
+	state_writer_put(sm->store.writer, file, "m_key_generation",
 			 g_strdup_printf("0x%" G_GINT64_MODIFIER "x\n", generation), true, done,
 			 arg);
 	return true;

@@ -8,6 +8,7 @@
 #include "core/options.h"
 #include "fabric/builder.h"
 #include "sm/schedule/plan.h"
+#include "sm/sm.h"
 
 struct sm;
 
@@ -56,6 +57,8 @@ struct sweep {
 /* Reasons for the next sweep: schedule.c collects them, sweep.c begins it. */
 struct schedule {
 	void (*advance)(struct sm *sm); /* sweep.c: sweep_advance() */
+	sm_progress_fn *show;		/* its progress, with show_arg; NULL: not shown */
+	void *show_arg;
 	unsigned int reasons;		/* enum sweep_reason */
 	unsigned int lights;		/* light sweeps so far */
 	bool inhibited;			/* no sweep may begin */

@@ -7,7 +7,7 @@
 
 #include "sm/health/health.h"
 #include "sm/sm_private.h"
-#include "sm/smp/smp.h"
+#include "sm/smp/smp_private.h"
 
 static struct trust_table *table_asked(const struct sm_request *request)
 {
@@ -96,7 +96,7 @@ static void on_block_written(struct sm_request *request)
 	} else if (!late && trust_refuses(table_asked(request), request->block)) {
 		read_again(request);
 	}
-	request->sm->observer->block_set(request);
+	request->sm->smp->observer->block_set(request);
 }
 
 void sm_block_send(struct sm_request *request)
@@ -117,7 +117,7 @@ static void on_switch_info_set(struct sm_request *request)
 {
 	struct builder_node *node = request->node;
 
-	request->sm->observer->block_set(request);
+	request->sm->smp->observer->block_set(request);
 	if (sm_request_ok(request)) {
 		wire_decode(&iba_switch_info_type, request->mad.data, &node->switch_info);
 		builder_reach_changed(node->builder);

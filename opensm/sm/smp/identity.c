@@ -5,9 +5,8 @@
  * makes no sense: an error status, or a PortGUID that another endport also has; and when it reports
  * that a link is up behind which no device answers.
  */
-#include "fabric/node_table.h"
 #include "sm/sm_private.h"
-#include "sm/smp/smp.h"
+#include "sm/smp/smp_private.h"
 
 #define TRIES 2
 #define ONCE_NS (300 * NS_PER_MS) /* minimum time between two such queries of a node */
@@ -67,7 +66,7 @@ static void on_identity(struct sm_request *request)
 void identity_ask(struct sm *sm, struct builder_node *node, struct builder_port *entry)
 {
 	struct sm_request *request;
-	uint64_t now = actor_now(sm->actor), *last_ns = node_table_of(sm->identified, node);
+	uint64_t now = actor_now(sm->actor), *last_ns = node_table_of(sm->smp->identified, node);
 
 	if (!identity_parent(sm, node, entry) || (*last_ns && now - *last_ns < ONCE_NS))
 		return;

@@ -21,7 +21,7 @@
 #include "complib/hash.h"
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
-#include "sm/smp/smp.h"
+#include "sm/smp/smp_private.h"
 
 /* It may have been loss: the first interval, which doubles each time, and the longest. */
 #define LEFT_OUT_FIRST_NS (10 * NS_PER_S)
@@ -100,7 +100,7 @@ static void leave_out(struct sm *sm, struct builder_port *port)
 
 static struct unknown *find(const struct sm *sm, uint64_t guid)
 {
-	return g_hash_table_lookup(sm->unknown_keys->ports, &guid);
+	return g_hash_table_lookup(sm->smp->unknown_keys->ports, &guid);
 }
 
 static void set_state(struct sm *sm, struct unknown *unknown, enum state state)
@@ -118,19 +118,20 @@ static void set_state(struct sm *sm, struct unknown *unknown, enum state state)
 static void forget(struct sm *sm, struct unknown *unknown)
 {
 	set_state(sm, unknown, OPEN);
-	g_hash_table_remove(sm->unknown_keys->ports, &unknown->guid);
+	g_hash_table_remove(sm->smp->unknown_keys->ports, &unknown->guid);
 }
 
 static struct unknown *get(struct sm *sm, const struct builder_port *port)
 {
 	struct unknown *unknown = find(sm, port->guid);
 
-	if (unknown || !port->guid || g_hash_table_size(sm->unknown_keys->ports) >= UNKNOWN_MAX)
+	if (unknown || !port->guid ||
+	    g_hash_table_size(sm->smp->unknown_keys->ports) >= UNKNOWN_MAX)
 		return unknown;
 	unknown = g_new0(struct unknown, 1);
 	unknown->guid = port->guid;
 	unknown->text = describe(port);
-	g_hash_table_insert(sm->unknown_keys->ports, &unknown->guid, unknown);
+	g_hash_table_insert(sm->smp->unknown_keys->ports, &unknown->guid, unknown);
 	return unknown;
 }
 
@@ -184,7 +185,7 @@ static struct unknown *take_judgement(struct sm_request *request)
 		return NULL;
 	}
 	set_state(sm, unknown, request->mad.result == MAD_TIMEOUT ? CLOSED : OPEN);
-	sm->unknown_keys->some_take |= unknown->state == OPEN;
+	sm->smp->unknown_keys->some_take |= unknown->state == OPEN;
 	return unknown;
 }
 
@@ -248,7 +249,7 @@ bool keys_bar(const struct sm *sm, const struct builder_port *port)
 	if (!port->known || !hides(&port->info))
 		return false;
 	return unknown && unknown->judged_ns ? unknown->state != OPEN
-					     : !sm->unknown_keys->some_take;
+					     : !sm->smp->unknown_keys->some_take;
 }
 
 /* Once a sweep: otherwise the sweep that sent it has no answer. */
@@ -275,7 +276,7 @@ unsigned int keys_count_excluded(const struct sm *sm)
 	const struct unknown *unknown;
 	unsigned int n = 0;
 
-	g_hash_table_iter_init(&iter, sm->unknown_keys->ports);
+	g_hash_table_iter_init(&iter, sm->smp->unknown_keys->ports);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&unknown))
 		n += unknown->state != OPEN && unknown->times;
 	return sm_is_master(sm) ? n : 0; /* only a master excludes ports */
@@ -368,7 +369,7 @@ char **keys_tell_unknown(const struct sm *sm)
 	GHashTableIter iter;
 	struct unknown *unknown;
 
-	g_hash_table_iter_init(&iter, sm->unknown_keys->ports);
+	g_hash_table_iter_init(&iter, sm->smp->unknown_keys->ports);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&unknown))
 		if (unknown->state == CLOSED)
 			g_ptr_array_add(lines, g_strdup(unknown->text));

@@ -13,7 +13,7 @@
 #include "sm/health/health.h"
 #include "sm/keys/keys.h"
 #include "sm/sm_private.h"
-#include "sm/smp/smp.h"
+#include "sm/smp/smp_private.h"
 
 #define FIRST_TRIES 2 /* by LID and directed, before silence.c examines the path */
 #define GIVEN_TRIES 6 /* with a key that it may have accepted though all answers were lost */
@@ -96,7 +96,7 @@ void sm_request_failed(const struct sm_request *request)
 		sm_request_blame(request, PORT_UNRESPONSIVE);
 	else if (request->mad.method == IBA_METHOD_SET)
 		sm_request_blame(request, PORT_SET_ERRORS);
-	if (request->sm->observer->failed(request))
+	if (request->sm->smp->observer->failed(request))
 		return;
 	health_fault(request->sm, request->node, "%s%s", text, hint(request));
 }
@@ -206,7 +206,7 @@ static void hand_over(struct sm_request *request)
 	if (keys_wait(request))
 		return;
 	request->by = cable_of(request);
-	if (sm->observer->skips(request))
+	if (sm->smp->observer->skips(request))
 		request->phase = REQUEST_SKIPPED;
 	else if (dry_has_ended(sm) || is_gone(request) || !find_route(request))
 		request->phase = REQUEST_NO_ROUTE;
@@ -348,7 +348,7 @@ static void note_answer(const struct sm_request *request)
 		return;
 	if (request->mad.result != MAD_TIMEOUT) {
 		silence_answered(request->sm, node);
-		request->sm->observer->answered(request->sm, node);
+		request->sm->smp->observer->answered(request->sm, node);
 	} else if (request->phase == REQUEST_FULL_RETRIES && !sm_request_is_outside(request)) {
 		silence_given_up(request->sm, node);
 	}
@@ -540,4 +540,23 @@ void own_port_ask(struct sm *sm, void (*done)(struct sm_request *request))
 	request->serial = sm->sweep.serial;
 	request->done = done;
 	sm_request_send(request);
+}
+
+struct smp_state *smp_state_new(const struct smp_observer *observer)
+{
+	struct smp_state *smp = g_new0(struct smp_state, 1);
+
+	smp->observer = observer;
+	smp->silence = silence_new();
+	smp->unknown_keys = unknown_keys_new();
+	smp->identified = node_table_new(sizeof(uint64_t));
+	return smp;
+}
+
+void smp_state_free(struct smp_state *smp)
+{
+	silence_free(smp->silence);
+	unknown_keys_free(smp->unknown_keys);
+	node_table_free(smp->identified);
+	g_free(smp);
 }

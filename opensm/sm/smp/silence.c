@@ -26,9 +26,8 @@
  * SMPs that are held here, or sent with all tries, are the slow ones of the sweep: a step whose
  * next round does not need them continues (sweep.c).
  */
-#include "fabric/node_table.h"
 #include "sm/sm_private.h"
-#include "sm/smp/smp.h"
+#include "sm/smp/smp_private.h"
 
 #define PROBE_TRIES 2
 #define BELIEVED_NS (300 * NS_PER_MS) /* minimum time between two probes of a mute node */
@@ -65,7 +64,7 @@ struct silence {
 
 static struct note *note_of(const struct sm *sm, const struct builder_node *node)
 {
-	return node_table_of(sm->silence->notes, node);
+	return node_table_of(sm->smp->silence->notes, node);
 }
 
 static struct suspect *suspect_of(const struct sm *sm, const struct builder_node *node)
@@ -91,7 +90,7 @@ static struct suspect *suspect_new(struct sm *sm, struct builder_node *node,
 	suspect->held = g_ptr_array_new();
 	builder_hold(node);
 	note_of(sm, node)->suspect = suspect;
-	g_ptr_array_add(sm->silence->suspects, suspect);
+	g_ptr_array_add(sm->smp->silence->suspects, suspect);
 	return suspect;
 }
 
@@ -146,7 +145,7 @@ static void resolve(struct sm *sm, struct suspect *suspect, bool other_way)
 		note_of(sm, suspect->node)->mute_ns = actor_now(sm->actor);
 	if (!other_way && !held->len && suspect->node->builder)
 		sweep_look_at(sm, suspect->node); /* no other query was sent to it */
-	g_ptr_array_remove(sm->silence->suspects, suspect);
+	g_ptr_array_remove(sm->smp->silence->suspects, suspect);
 	suspect_free(sm, suspect);
 	for (guint i = 0; i < held->len; i++)
 		sm_request_again(held->pdata[i], other_way);
@@ -161,7 +160,7 @@ static void on_probe(struct sm_request *request)
 	if (suspect && request->port == suspect->by)
 		suspect->heard = request->mad.result != MAD_TIMEOUT;
 	if (sm_request_ok(request)) {
-		sm->observer->port_seen(request);
+		sm->smp->observer->port_seen(request);
 		if (suspect && builder_link_is_up(request->port)) {
 			suspect->seen_up = true;
 			identity_ask(sm, request->node, NULL);
@@ -292,8 +291,8 @@ static bool look_into_all(struct sm *sm)
 {
 	bool any = false;
 
-	for (guint i = 0; i < sm->silence->suspects->len;) {
-		struct suspect *suspect = sm->silence->suspects->pdata[i];
+	for (guint i = 0; i < sm->smp->silence->suspects->len;) {
+		struct suspect *suspect = sm->smp->silence->suspects->pdata[i];
 		bool resolved = !waits(sm, suspect) && look_into(sm, suspect);
 
 		any |= resolved;
@@ -308,16 +307,16 @@ static bool look_into_all(struct sm *sm)
  */
 static bool break_ring(struct sm *sm)
 {
-	for (guint i = 0; i < sm->silence->suspects->len; i++) {
-		const struct suspect *suspect = sm->silence->suspects->pdata[i];
+	for (guint i = 0; i < sm->smp->silence->suspects->len; i++) {
+		const struct suspect *suspect = sm->smp->silence->suspects->pdata[i];
 
 		if (suspect->out)
 			return false;
 	}
-	if (!sm->silence->suspects->len)
+	if (!sm->smp->silence->suspects->len)
 		return false;
 	find_ways(sm);
-	resolve(sm, sm->silence->suspects->pdata[0], true);
+	resolve(sm, sm->smp->silence->suspects->pdata[0], true);
 	return true;
 }
 
@@ -357,13 +356,13 @@ static void on_near_end(struct sm_request *probe)
 	struct sm *sm = probe->sm;
 	struct sm_request *request = probe->mad.arg;
 
-	g_ptr_array_remove(sm->silence->cables_asked, request);
+	g_ptr_array_remove(sm->smp->silence->cables_asked, request);
 	if (probe->mad.result == MAD_TIMEOUT) {
 		hold(request);
 		return;
 	}
 	if (sm_request_ok(probe))
-		sm->observer->port_seen(probe);
+		sm->smp->observer->port_seen(probe);
 	if (sm_request_ok(probe) && builder_is_down(request->port)) {
 		sm_request_give_up(request);
 		return;
@@ -381,7 +380,7 @@ bool silence_take(struct sm_request *request)
 	    (!suspect_of(sm, node) && silence_is_mute(sm, node)))
 		return false;
 	if (request->beyond && !suspect_of(sm, node)) {
-		g_ptr_array_add(sm->silence->cables_asked, request);
+		g_ptr_array_add(sm->smp->silence->cables_asked, request);
 		ask_port(sm, request->port, on_near_end, request);
 	} else {
 		hold(request);
@@ -391,18 +390,19 @@ bool silence_take(struct sm_request *request)
 
 void silence_forget(struct sm *sm)
 {
-	while (sm->silence->suspects->len) {
+	while (sm->smp->silence->suspects->len) {
 		struct suspect *suspect =
-			sm->silence->suspects->pdata[sm->silence->suspects->len - 1];
+			sm->smp->silence->suspects->pdata[sm->smp->silence->suspects->len - 1];
 		g_autoptr(GPtrArray) held = g_ptr_array_ref(suspect->held);
 
-		g_ptr_array_set_size(sm->silence->suspects, (gint)sm->silence->suspects->len - 1);
+		g_ptr_array_set_size(sm->smp->silence->suspects,
+				     (gint)sm->smp->silence->suspects->len - 1);
 		suspect_free(sm, suspect);
 		for (guint i = 0; i < held->len; i++)
 			sm_request_drop(held->pdata[i]);
 	}
-	while (sm->silence->cables_asked->len)
-		sm_request_drop(g_ptr_array_steal_index_fast(sm->silence->cables_asked, 0));
+	while (sm->smp->silence->cables_asked->len)
+		sm_request_drop(g_ptr_array_steal_index_fast(sm->smp->silence->cables_asked, 0));
 }
 
 struct silence *silence_new(void)

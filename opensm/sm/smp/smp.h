@@ -22,6 +22,9 @@ struct smp_observer {
 };
 
 /* ---- request.c ---- */
+struct smp_state *smp_state_new(const struct smp_observer *observer);
+void smp_state_free(struct smp_state *smp);
+
 /* On whose behalf a request is sent. */
 enum request_sender {
 	REQUEST_OF_SWEEP, /* the running sweep waits for it; silence.c examines why it is silent */
@@ -113,8 +116,6 @@ void sm_block_send(struct sm_request *request);
 void switch_info_send(struct sm *sm, struct builder_node *node, const struct iba_switch_info *want);
 
 /* ---- silence.c ---- */
-struct silence *silence_new(void);
-void silence_free(struct silence *silence);
 void silence_answered(struct sm *sm, const struct builder_node *node);
 /* All tries of an SMP of this sweep to the node failed; whether that was so. */
 void silence_given_up(struct sm *sm, const struct builder_node *node);
@@ -126,8 +127,6 @@ bool silence_is_mute(const struct sm *sm, const struct builder_node *node);
 void silence_forget(struct sm *sm); /* the sweep is cancelled: drops the requests held */
 
 /* ---- key_unknown.c ---- */
-struct unknown_keys *unknown_keys_new(void);
-void unknown_keys_free(struct unknown_keys *unknown);
 /*
  * A Set was refused by a port that hides its key: it is excluded from now on. And whether the
  * device behind this port, or the one with this PortInfo, should be.

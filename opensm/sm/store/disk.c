@@ -56,9 +56,9 @@ static void on_patience(struct timer *timer)
 
 bool disk_wait(struct sm *sm)
 {
-	struct disk *disk = sm->disk;
+	struct disk *disk = sm->store.disk;
 
-	if (sm->dry || disk->hangs || !sm->context->files || state_writer_is_idle(sm->writer))
+	if (sm->dry || disk->hangs || !sm->context->files || state_writer_is_idle(sm->store.writer))
 		return false;
 	disk->serial = sm->sweep.serial;
 	sm->sweep.pending++;
@@ -69,7 +69,7 @@ bool disk_wait(struct sm *sm)
 void disk_written(struct sm *sm, enum disk_file file, bool good)
 {
 	unsigned int bit = 1u << file;
-	struct disk *disk = sm->disk;
+	struct disk *disk = sm->store.disk;
 
 	disk->failed = good ? disk->failed & ~bit : disk->failed | bit;
 	atomic_store(&sm->context->unkept, disk->failed || sm->context->cache_refused);
@@ -81,7 +81,7 @@ struct disk *disk_new(struct sm *sm)
 
 	disk->sm = sm;
 	timer_init(&disk->patience, sm->actor, on_patience);
-	state_writer_on_idle(sm->writer, on_idle, disk);
+	state_writer_on_idle(sm->store.writer, on_idle, disk);
 	return disk;
 }
 

@@ -11,7 +11,7 @@
 struct disk;
 struct sm;
 
-struct disk *disk_new(struct sm *sm); /* uses sm->writer */
+struct disk *disk_new(struct sm *sm); /* after sm->store.writer */
 void disk_free(struct disk *disk);
 
 /* Files that the next start needs. */

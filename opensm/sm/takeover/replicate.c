@@ -43,11 +43,11 @@ void replicate_lids(struct sm *sm)
 	GPtrArray *entries;
 
 	if (!replicator_is_on(sm->context->replicator) ||
-	    sm->takeover.lids_told == guid2lid_changes(sm->guid2lid))
+	    sm->takeover.lids_told == guid2lid_changes(sm->store.guid2lid))
 		return;
-	sm->takeover.lids_told = guid2lid_changes(sm->guid2lid);
+	sm->takeover.lids_told = guid2lid_changes(sm->store.guid2lid);
 	entries = g_ptr_array_new();
-	guid2lid_each(sm->guid2lid, add_lids, entries);
+	guid2lid_each(sm->store.guid2lid, add_lids, entries);
 	replicator_replace(sm->context->replicator, REPLICA_LIDS, entries);
 }
 
@@ -74,8 +74,8 @@ static void adopt_lids(struct sm *sm, const struct replica *replica)
 	replica_each(replica, REPLICA_LIDS, add_line, text);
 	if (!text->len)
 		return;
-	guid2lid_clear(sm->guid2lid);
-	guid2lid_parse(sm->guid2lid, "LIDs of the previous SM", text->str);
+	guid2lid_clear(sm->store.guid2lid);
+	guid2lid_parse(sm->store.guid2lid, "LIDs of the previous SM", text->str);
 }
 
 void replicate_keep_lids(struct sm *sm)
@@ -84,7 +84,8 @@ void replicate_keep_lids(struct sm *sm)
 
 	if (lids && !sm_is_master(sm)) {
 		adopt_lids(sm, lids);
-		guid2lid_save(sm->guid2lid, sm->writer, sm->options->fsync_high_avail_files);
+		guid2lid_save(sm->store.guid2lid, sm->store.writer,
+			      sm->options->fsync_high_avail_files);
 	}
 	replica_unref(lids);
 }
@@ -93,20 +94,20 @@ void replicate_keep_lids(struct sm *sm)
 
 void replicate_path_sls(struct sm *sm)
 {
-	uint64_t changes = path_sls_changes(sm->path_sls);
+	uint64_t changes = path_sls_changes(sm->store.path_sls);
 
 	if (!replicator_is_on(sm->context->replicator) || sm->takeover.sls_told == changes)
 		return;
 	sm->takeover.sls_told = changes;
 	replicator_replace(sm->context->replicator, REPLICA_PATH_SLS,
-			   replica_text_new(REPLICA_PATH_SLS, path_sls_text(sm->path_sls)));
+			   replica_text_new(REPLICA_PATH_SLS, path_sls_text(sm->store.path_sls)));
 }
 
 static void adopt_path_sls(struct sm *sm, const struct replica *replica)
 {
 	g_autofree char *text = replica_text(replica, REPLICA_PATH_SLS);
 
-	path_sls_parse(sm->path_sls, "SLs of the previous SM", text);
+	path_sls_parse(sm->store.path_sls, "SLs of the previous SM", text);
 }
 
 /* ---- a takeover ---- */
@@ -117,7 +118,7 @@ static void vouch(struct sm *sm, uint64_t of)
 	g_autoptr(GPtrArray) nodes = builder_order(sm->builder);
 	uint16_t count;
 
-	sm->takeover.vouched_lid = guid2lid_get(sm->guid2lid, of, &count);
+	sm->takeover.vouched_lid = guid2lid_get(sm->store.guid2lid, of, &count);
 	for (guint i = 0; i < nodes->len && sm->takeover.vouched_lid; i++) {
 		struct builder_node *node = nodes->pdata[i];
 

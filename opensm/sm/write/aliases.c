@@ -16,7 +16,7 @@
 #include "sm/read/read.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-#include "sm/write/write.h"
+#include "sm/write/write_private.h"
 #include "subnet/aliases.h"
 
 #define BLOCK_BYTES sizeof(struct iba_guid_info)
@@ -65,7 +65,7 @@ typedef void block_fn(struct sm *sm, struct builder_port *port, uint8_t block);
 
 static void each_block(struct sm *sm, block_fn *call)
 {
-	const GArray *entries = sm->aliases->list->by_port;
+	const GArray *entries = sm->settings->aliases->list->by_port;
 
 	for (guint i = 0; i < entries->len; i = alias_guids_next_block(entries, i)) {
 		const struct alias_guid *entry = alias_guids_at(entries, i);
@@ -87,7 +87,7 @@ static bool is_as_wanted(const struct sm *sm, const struct builder_port *port, u
 {
 	const uint64_t *is = known_block(port, block);
 
-	alias_guids_block(sm->aliases->list, port->guid, block, want);
+	alias_guids_block(sm->settings->aliases->list, port->guid, block, want);
 	if (is && !block)
 		want[0] = is[0];
 	return is && memcmp(is, want, BLOCK_BYTES) == 0;
@@ -105,7 +105,7 @@ static void set_block(struct sm *sm, struct builder_port *port, uint8_t block)
 	wire_encode(&iba_guid_info_type, want, request->mad.data);
 	request->block = block;
 	counter_inc(&sm->context->counters, alias_blocks_set);
-	g_hash_table_add(sm->aliases->written,
+	g_hash_table_add(sm->settings->aliases->written,
 			 g_memdup2(&port->node->guid, sizeof(port->node->guid)));
 	sm_block_send(request);
 }
@@ -135,7 +135,7 @@ static void bring_block(struct sm *sm, struct builder_port *port, uint8_t block)
 
 static void look_at_block(struct sm *sm, struct builder_port *port, uint8_t block)
 {
-	struct aliases *aliases = sm->aliases;
+	struct aliases *aliases = sm->settings->aliases;
 	uint64_t want[ALIAS_PER_BLOCK];
 
 	if (is_as_wanted(sm, port, block, want))
@@ -148,7 +148,7 @@ static void look_at_block(struct sm *sm, struct builder_port *port, uint8_t bloc
 
 static bool begin(struct sm *sm)
 {
-	struct aliases *aliases = sm->aliases;
+	struct aliases *aliases = sm->settings->aliases;
 
 	alias_guids_unref(aliases->list);
 	aliases->list = slot_take(&sm->context->aliases);
@@ -161,7 +161,7 @@ static bool begin(struct sm *sm)
 
 static void finish(struct sm *sm)
 {
-	struct aliases *aliases = sm->aliases;
+	struct aliases *aliases = sm->settings->aliases;
 
 	aliases->complete = true;
 	each_block(sm, look_at_block);

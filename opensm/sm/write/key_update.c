@@ -13,7 +13,7 @@
 #include "sm/keys/keys.h"
 #include "sm/read/read.h"
 #include "sm/smp/smp.h"
-#include "sm/write/write.h"
+#include "sm/write/write_private.h"
 
 #define PACE_NS (10 * NS_PER_MS)
 #define PACE_PORTS 10
@@ -133,7 +133,7 @@ static void on_interval(struct timer *timer)
 void key_update_schedule(struct sm *sm)
 {
 	const struct options *options = sm->options;
-	struct timer *interval = &sm->key_update->interval;
+	struct timer *interval = &sm->settings->key_update->interval;
 	uint64_t period = options->m_key_update_interval * 60 * NS_PER_S;
 
 	if (!period || !options->m_key_per_port || !sm_is_master(sm))

@@ -224,7 +224,7 @@ static void assign(struct sm *sm, const GPtrArray *nodes)
 	}
 	plan.last = last_lid(nodes, lids_needed(&plan));
 	set_caps(sm, nodes, ports, &plan);
-	lid_plan_make(&plan, sm->guid2lid);
+	lid_plan_make(&plan, sm->store.guid2lid);
 	tell_overruled(sm, &plan);
 	sm->lids.assigned = true;
 	sm->lids.arrivals = sm->builder->arrivals;

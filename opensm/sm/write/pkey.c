@@ -136,7 +136,7 @@ bool p_keys_read(struct sm *sm, struct builder_port *port)
 
 static bool looks_at_all(const struct sm *sm)
 {
-	return !sweep_is_local(sm) || !sm->p_keys->settled;
+	return !sweep_is_local(sm) || !sm->settings->p_keys->settled;
 }
 
 static void each_port(struct sm *sm, sweep_visit *visit)
@@ -215,7 +215,7 @@ static void plan_table(struct sm *sm, struct change *change, const struct builde
 		p_key_indexes_leave(sm, port, change->is, change->want, change->size);
 	}
 	if (port->guid && plan.room && plan.index0 && change->want[0] != plan.index0)
-		sm->p_keys->changes->index0_kept++;
+		sm->settings->p_keys->changes->index0_kept++;
 	change->tables = memcmp(change->is, change->want, change->size * sizeof(*keys)) != 0;
 }
 
@@ -252,7 +252,7 @@ static void want_bits(const struct sm *sm, const struct builder_port *port,
 void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
 			struct iba_port_info *want)
 {
-	if (sm->p_keys->held || (builder_link_is_up(port) && !port->peer))
+	if (sm->settings->p_keys->held || (builder_link_is_up(port) && !port->peer))
 		return; /* a host may be in use behind it: its table stays as it is */
 	if (sm->partitions && sm->fabric && port->num && builder_is_switch(port->node) &&
 	    (!is_to_enforce(sm, port) || passes_all(sm, port)))
@@ -313,7 +313,7 @@ static void note_port(struct sm *sm, void *item)
 	if (!port->guid)
 		want_bits(sm, port, &want);
 	if (change->tables || bits_differ(&want, &port->info))
-		g_ptr_array_add(sm->p_keys->changes->ports, change);
+		g_ptr_array_add(sm->settings->p_keys->changes->ports, change);
 	else
 		change_free(change);
 }
@@ -336,12 +336,12 @@ static void tell_index0(struct sm *sm, unsigned int n)
 {
 	if (!looks_at_all(sm))
 		return;
-	if (n && n != sm->p_keys->index0_kept)
+	if (n && n != sm->settings->p_keys->index0_kept)
 		log_info(sm->log,
 			 "P_Keys of partitions with indx0 are not at index 0 of %u active "
 			 "port%s; keep_pkey_indexes FALSE moves them there",
 			 n, n > 1 ? "s" : "");
-	sm->p_keys->index0_kept = n;
+	sm->settings->p_keys->index0_kept = n;
 }
 
 /* An index that a client may remember is now in another partition. */
@@ -365,7 +365,7 @@ static void next_table(const struct sm *sm, const struct change *change, const u
 		memcpy(next, change->want, change->size * sizeof(*next));
 	else
 		p_key_plan_stage(now, change->want, change->size, stage - HOSTS_CHANGE,
-				 sm->p_keys->changes->loud, next);
+				 sm->settings->p_keys->changes->loud, next);
 }
 
 /* The blocks that the stage changes. */
@@ -417,7 +417,7 @@ static void check_bits(struct sm *sm, const struct builder_port *port)
 static void run_stage(struct sm *sm, void *item)
 {
 	struct change *change = item;
-	enum stage stage = sm->p_keys->changes->stage;
+	enum stage stage = sm->settings->p_keys->changes->stage;
 	bool of_hosts = stage >= HOSTS_CHANGE && stage < SWITCHES_REMOVE;
 
 	if (of_hosts != (change->port->guid != 0))
@@ -438,12 +438,12 @@ static void changes_free(struct p_key_changes *changes)
 
 void p_keys_clear(struct sm *sm)
 {
-	g_clear_pointer(&sm->p_keys->changes, changes_free);
+	g_clear_pointer(&sm->settings->p_keys->changes, changes_free);
 }
 
 void p_keys_changed(struct sm *sm)
 {
-	sm->p_keys->settled = false;
+	sm->settings->p_keys->settled = false;
 }
 
 struct p_keys *p_keys_new(struct sm *sm)
@@ -467,7 +467,7 @@ static void begin(struct sm *sm)
 
 	p_keys_clear(sm);
 	changes->ports = g_ptr_array_new_with_free_func(change_free);
-	sm->p_keys->changes = changes;
+	sm->settings->p_keys->changes = changes;
 }
 
 /* Of all hosts. */
@@ -500,14 +500,14 @@ static GPtrArray *missed_ports(const struct p_key_changes *changes)
  */
 static enum step_result end(struct sm *sm)
 {
-	g_autoptr(GPtrArray) missed = missed_ports(sm->p_keys->changes);
-	unsigned int again = sm->p_keys->changes->again + 1;
+	g_autoptr(GPtrArray) missed = missed_ports(sm->settings->p_keys->changes);
+	unsigned int again = sm->settings->p_keys->changes->again + 1;
 
 	if (missed->len && sm->sweep.pending)
 		return STEP_LATER;
 	if (missed->len && again <= AGAIN_MAX) {
 		begin(sm);
-		sm->p_keys->changes->again = again;
+		sm->settings->p_keys->changes->again = again;
 		sweep_walk(sm, g_ptr_array_ref(missed), 1, note_port);
 		return STEP_AGAIN;
 	}
@@ -516,7 +516,7 @@ static enum step_result end(struct sm *sm)
 			   "%u ports answer too slowly for their P_Key tables to be set in "
 			   "stages",
 			   missed->len);
-	sm->p_keys->settled = !missed->len;
+	sm->settings->p_keys->settled = !missed->len;
 	p_keys_clear(sm);
 	return STEP_NEXT;
 }
@@ -524,11 +524,11 @@ static enum step_result end(struct sm *sm)
 /* One round to compare, and one per stage. */
 enum step_result step_p_keys(struct sm *sm)
 {
-	struct p_key_changes *changes = sm->p_keys->changes;
+	struct p_key_changes *changes = sm->settings->p_keys->changes;
 
 	if (!sm->sweep.round) {
 		p_key_guard_look(sm);
-		if (sm->p_keys->held)
+		if (sm->settings->p_keys->held)
 			return STEP_NEXT;
 		begin(sm);
 		each_port(sm, note_port);

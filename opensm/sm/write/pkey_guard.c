@@ -81,15 +81,15 @@ void p_key_guard_look(struct sm *sm)
 	unsigned int n = 0;
 
 	if (!opens_all(sm, rules)) {
-		if (sm->p_keys->held)
+		if (sm->settings->p_keys->held)
 			log_info(sm->log,
 				 "P_Key tables are written again, as partitions are defined now");
-		sm->p_keys->held = false;
-		sm->p_keys->looked = true;
-	} else if (!sm->p_keys->looked) {
+		sm->settings->p_keys->held = false;
+		sm->settings->p_keys->looked = true;
+	} else if (!sm->settings->p_keys->looked) {
 		n = count(sm, &first);
-		sm->p_keys->held = n != 0;
-		sm->p_keys->looked = true;
+		sm->settings->p_keys->held = n != 0;
+		sm->settings->p_keys->looked = true;
 		if (n)
 			tell(sm, rules, n, first);
 	} else {
@@ -101,5 +101,5 @@ void p_key_guard_look(struct sm *sm)
 
 void p_key_guard_forget(struct sm *sm)
 {
-	sm->p_keys->looked = false;
+	sm->settings->p_keys->looked = false;
 }

@@ -56,7 +56,7 @@ static uint64_t quarantine_ms(const struct sm *sm)
 
 static uint64_t now_ms(const struct sm *sm)
 {
-	return p_key_memory_time(sm->p_keys->indexes->memory, actor_now(sm->actor));
+	return p_key_memory_time(sm->settings->p_keys->indexes->memory, actor_now(sm->actor));
 }
 
 /* ---- for the plan of a table ---- */
@@ -69,7 +69,7 @@ void p_key_indexes_plan(const struct sm *sm, const struct builder_port *port,
 	plan->left = left;
 	plan->closes = quarantine && !sm->options->reuse_pkey_indexes;
 	for (uint32_t i = 0; i < plan->room; i++) {
-		left[i].p_key = p_key_memory_left(sm->p_keys->indexes->memory, port->guid,
+		left[i].p_key = p_key_memory_left(sm->settings->p_keys->indexes->memory, port->guid,
 						  (uint16_t)i, &left[i].since);
 		left[i].closed = left[i].p_key && plan->closes && left[i].since + quarantine > now;
 	}
@@ -80,8 +80,8 @@ void p_key_indexes_leave(struct sm *sm, const struct builder_port *port, const u
 {
 	for (uint32_t i = 0; i < room; i++)
 		if (is[i] && P_KEY_BASE(is[i]) != P_KEY_BASE(want[i]))
-			p_key_memory_leave(sm->p_keys->indexes->memory, port->guid, (uint16_t)i,
-					   is[i], actor_now(sm->actor));
+			p_key_memory_leave(sm->settings->p_keys->indexes->memory, port->guid,
+					   (uint16_t)i, is[i], actor_now(sm->actor));
 }
 
 /* ---- to the disk and the standbys ---- */
@@ -95,7 +95,7 @@ static bool is_there(void *arg, uint64_t guid)
 
 static void wait_less(struct sm *sm, uint64_t serial)
 {
-	struct p_key_indexes *indexes = sm->p_keys->indexes;
+	struct p_key_indexes *indexes = sm->settings->p_keys->indexes;
 
 	if (!indexes->waits || indexes->waits_serial != serial)
 		return;
@@ -123,25 +123,25 @@ static void on_patience(struct timer *timer)
 static void on_written(void *arg, bool good)
 {
 	struct sm *sm = arg;
-	struct p_key_indexes *indexes = sm->p_keys->indexes;
+	struct p_key_indexes *indexes = sm->settings->p_keys->indexes;
 
 	indexes->failed = !good;
 	disk_written(sm, DISK_P_KEY_INDEXES, good);
-	if (!state_writer_is_busy(sm->writer, p_key_memory_file(indexes->memory)))
+	if (!state_writer_is_busy(sm->store.writer, p_key_memory_file(indexes->memory)))
 		wait_less(sm, indexes->waits_serial);
 }
 
 /* True if on_written() will be called. */
 static bool write_file(struct sm *sm)
 {
-	struct p_key_indexes *indexes = sm->p_keys->indexes;
+	struct p_key_indexes *indexes = sm->settings->p_keys->indexes;
 	const char *file = p_key_memory_file(indexes->memory);
 
 	indexes->put = p_key_memory_changes(indexes->memory);
 	if (!file || !sm->context->files)
 		return false;
 	p_key_memory_limit(indexes->memory, is_there, sm, actor_now(sm->actor));
-	state_writer_put(sm->writer, file, WHAT, p_key_memory_format(indexes->memory),
+	state_writer_put(sm->store.writer, file, WHAT, p_key_memory_format(indexes->memory),
 			 sm->options->fsync_high_avail_files, on_written, sm);
 	return true;
 }
@@ -157,7 +157,7 @@ static void add_entry(void *arg, uint64_t guid, uint16_t index, uint16_t p_key, 
 
 bool p_key_indexes_replicate(struct sm *sm)
 {
-	struct p_key_indexes *indexes = sm->p_keys->indexes;
+	struct p_key_indexes *indexes = sm->settings->p_keys->indexes;
 	GPtrArray *entries;
 
 	if (!replicator_is_on(sm->context->replicator) ||
@@ -198,7 +198,7 @@ static void wait_for_standbys(struct sm *sm)
 
 void p_key_indexes_keep(struct sm *sm)
 {
-	struct p_key_indexes *indexes = sm->p_keys->indexes;
+	struct p_key_indexes *indexes = sm->settings->p_keys->indexes;
 
 	if (sm->dry || indexes->put == p_key_memory_changes(indexes->memory))
 		return;
@@ -216,7 +216,7 @@ void p_key_indexes_keep(struct sm *sm)
 
 void p_key_indexes_write_again(struct sm *sm)
 {
-	if (sm->p_keys->indexes->failed && !sm->dry && sm_is_master(sm))
+	if (sm->settings->p_keys->indexes->failed && !sm->dry && sm_is_master(sm))
 		write_file(sm);
 }
 
@@ -252,7 +252,7 @@ static bool may_have_left(const struct sm *sm)
 
 void p_key_indexes_adopt(struct sm *sm, const struct replica *replica)
 {
-	struct p_key_indexes *indexes = sm->p_keys->indexes;
+	struct p_key_indexes *indexes = sm->settings->p_keys->indexes;
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	indexes->told = 0;
@@ -279,7 +279,7 @@ static void note_free(gpointer data)
 
 static struct note *note_of(struct sm *sm, const struct builder_port *port, bool make)
 {
-	GHashTable *notes = sm->p_keys->indexes->notes;
+	GHashTable *notes = sm->settings->p_keys->indexes->notes;
 	struct note *note = g_hash_table_lookup(notes, &port->guid);
 
 	if (!note && make) {
@@ -329,7 +329,7 @@ void p_key_indexes_note_without(struct sm *sm, const struct builder_port *port,
 void p_key_indexes_note_reuse(struct sm *sm, const struct builder_port *port, uint32_t index,
 			      uint16_t old, uint16_t p_key)
 {
-	struct p_key_indexes *indexes = sm->p_keys->indexes;
+	struct p_key_indexes *indexes = sm->settings->p_keys->indexes;
 	uint64_t when, now = now_ms(sm);
 	uint64_t until = quarantine_ms(sm);
 	char name[SM_NAME_SIZE];
@@ -373,7 +373,7 @@ static char **lines_of(const struct sm *sm, size_t member)
 	GHashTableIter iter;
 	struct note *note;
 
-	g_hash_table_iter_init(&iter, sm->p_keys->indexes->notes);
+	g_hash_table_iter_init(&iter, sm->settings->p_keys->indexes->notes);
 	while (g_hash_table_iter_next(&iter, (void **)&note, NULL)) {
 		const char *line = *(char **)((char *)note + member);
 
@@ -388,7 +388,7 @@ static char **lines_of(const struct sm *sm, size_t member)
 /* When the first index of such a port is free. */
 static void await_quarantine(struct sm *sm)
 {
-	struct p_key_indexes *indexes = sm->p_keys->indexes;
+	struct p_key_indexes *indexes = sm->settings->p_keys->indexes;
 	uint64_t now = now_ms(sm), first = UINT64_MAX;
 	GHashTableIter iter;
 	struct note *note;
@@ -414,7 +414,7 @@ static void on_quarantine(struct timer *timer)
 
 void p_key_indexes_tell(struct sm *sm, char ***without, char ***reused)
 {
-	g_hash_table_foreach_remove(sm->p_keys->indexes->notes, has_ended, sm);
+	g_hash_table_foreach_remove(sm->settings->p_keys->indexes->notes, has_ended, sm);
 	*without = lines_of(sm, offsetof(struct note, without));
 	*reused = lines_of(sm, offsetof(struct note, reused));
 	if (!sm->dry)

@@ -3,7 +3,7 @@
 #ifndef SM_WRITE_PKEY_PRIVATE_H
 #define SM_WRITE_PKEY_PRIVATE_H
 
-#include "sm/write/write.h"
+#include "sm/write/write_private.h"
 
 struct p_key_changes; /* pkey.c */
 struct p_key_indexes; /* pkey_indexes.c */

@@ -12,7 +12,7 @@
 #include "sm/read/read.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-#include "sm/write/write.h"
+#include "sm/write/write_private.h"
 
 #define EXT_SPEED_XDR 16 /* force_link_speed_ext */
 #define EXT_SPEEDS_ALL 31
@@ -571,4 +571,26 @@ enum step_result step_check(struct sm *sm)
 		sweep_want_next(sm, SWEEP_UNSURE);
 	held_up_sweep_ended(sm);
 	return STEP_NEXT;
+}
+
+struct settings *settings_new(struct sm *sm)
+{
+	struct settings *settings = g_new0(struct settings, 1);
+
+	settings->p_keys = p_keys_new(sm);
+	settings->vl_tables = vl_tables_new();
+	settings->aliases = aliases_new();
+	settings->key_update = key_update_new(sm);
+	settings->reregister = reregister_new(sm);
+	return settings;
+}
+
+void settings_free(struct settings *settings)
+{
+	p_keys_free(settings->p_keys);
+	vl_tables_free(settings->vl_tables);
+	aliases_free(settings->aliases);
+	key_update_free(settings->key_update);
+	reregister_free(settings->reregister);
+	g_free(settings);
 }

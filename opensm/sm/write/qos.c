@@ -30,7 +30,7 @@
 #include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-#include "sm/write/write.h"
+#include "sm/write/write_private.h"
 
 #define SL_TO_VL_BYTES sizeof(struct iba_sl_to_vl_table)
 #define VL_ARB_BYTES sizeof(struct iba_vl_arbitration_table)
@@ -57,7 +57,7 @@ void vl_tables_free(struct vl_tables *tables)
 
 bool vl_tables_are_known(const struct sm *sm)
 {
-	return sm->vl_tables->known;
+	return sm->settings->vl_tables->known;
 }
 
 /* What a port should hold. */
@@ -130,7 +130,7 @@ static bool has_lanes(const struct sm *sm)
 /* Resets the tables of all nodes. */
 static bool sets_tables(const struct sm *sm)
 {
-	return sm->options->qos || sm->vl_tables->had_lanes || has_lanes(sm);
+	return sm->options->qos || sm->settings->vl_tables->had_lanes || has_lanes(sm);
 }
 
 static bool is_set_up(const struct sm *sm, const struct builder_node *node)
@@ -182,7 +182,7 @@ void qos_note_lanes(struct sm *sm)
 			continue;
 		if (loses_lanes(sm, node)) {
 			node->vl_tables = VL_TABLES_WRITTEN;
-			sm->vl_tables->known = true;
+			sm->settings->vl_tables->known = true;
 		} else if (node->vl_tables == VL_TABLES_UNSEEN) {
 			node->vl_tables = VL_TABLES_FRESH;
 		}
@@ -570,11 +570,11 @@ static void check_node(struct sm *sm, struct builder_node *node)
 {
 	g_autoptr(GArray) wants = wants_of(sm, node);
 	bool reads = node->vl_tables == VL_TABLES_WRITTEN, last = sm->sweep.round == WRITE;
-	struct fault fault = {.told = sm->vl_tables->told_sls, .late = reads && last};
+	struct fault fault = {.told = sm->settings->vl_tables->told_sls, .late = reads && last};
 
 	if (is_any_wrong(wants, &fault)) {
 		node->vl_tables = VL_TABLES_RESET;
-		sm->vl_tables->resets++;
+		sm->settings->vl_tables->resets++;
 	} else if (last) {
 		node->vl_tables = VL_TABLES_CHECKED;
 	}
@@ -628,12 +628,12 @@ uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port)
 static void tell_resets(struct sm *sm, void *item)
 {
 	(void)item;
-	if (sm->vl_tables->resets)
+	if (sm->settings->vl_tables->resets)
 		log_info(sm->log,
 			 "QoS is off: the SL2VL tables of %u node(s) map SLs to VLs that their "
 			 "links do not have, and are set to the defaults",
-			 sm->vl_tables->resets);
-	sm->vl_tables->resets = 0;
+			 sm->settings->vl_tables->resets);
+	sm->settings->vl_tables->resets = 0;
 }
 
 /*
@@ -687,17 +687,17 @@ enum step_result step_qos(struct sm *sm)
 
 	if (!sm->qos)
 		return STEP_NEXT;
-	sm->vl_tables->told_sls = told_sls(sm);
-	sm->vl_tables->known |= sets_tables(sm);
+	sm->settings->vl_tables->told_sls = told_sls(sm);
+	sm->settings->vl_tables->known |= sets_tables(sm);
 	/* unchanged switches may need lanes now, or no longer */
-	sm->vl_tables->lanes_left |= has_lanes(sm);
-	sm->vl_tables->had_lanes |= sm->vl_tables->lanes_left;
-	nodes = sm->vl_tables->lanes_left ? builder_order(sm->builder) : sweep_nodes(sm);
+	sm->settings->vl_tables->lanes_left |= has_lanes(sm);
+	sm->settings->vl_tables->had_lanes |= sm->settings->vl_tables->lanes_left;
+	nodes = sm->settings->vl_tables->lanes_left ? builder_order(sm->builder) : sweep_nodes(sm);
 	run_round(sm, nodes);
 	return sm->sweep.round < WRITE ? STEP_AGAIN : STEP_NEXT;
 }
 
 void qos_settled(struct sm *sm)
 {
-	sm->vl_tables->lanes_left = has_lanes(sm);
+	sm->settings->vl_tables->lanes_left = has_lanes(sm);
 }

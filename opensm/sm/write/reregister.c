@@ -8,7 +8,7 @@
 #include "sm/discover/discover.h"
 #include "sm/sm_private.h"
 #include "sm/smp/smp.h"
-#include "sm/write/write.h"
+#include "sm/write/write_private.h"
 
 #define OWN_PORT_NS (10 * NS_PER_MS) /* before a sweep may know the SM's own port again */
 
@@ -49,7 +49,7 @@ static void wait_for_turn(struct reregister *r)
 
 void reregister_later(struct sm *sm, struct builder_port *port)
 {
-	struct reregister *r = sm->reregister;
+	struct reregister *r = sm->settings->reregister;
 	struct due due = {port->node->guid, port->num};
 
 	if (port->reregister_due)
@@ -62,7 +62,7 @@ void reregister_later(struct sm *sm, struct builder_port *port)
 
 bool reregister_now(struct sm *sm, struct builder_port *port)
 {
-	struct reregister *r = sm->reregister;
+	struct reregister *r = sm->settings->reregister;
 
 	follow_rate(r);
 	if (!port->reregister_due && take(r))
@@ -117,7 +117,7 @@ static void on_turn(struct timer *timer)
 
 void reregister_forget(struct sm *sm)
 {
-	struct reregister *r = sm->reregister;
+	struct reregister *r = sm->settings->reregister;
 	GHashTableIter iter;
 	struct builder_node *node;
 

@@ -6,6 +6,8 @@
 #include "sm/sm_private.h"
 
 /* ---- port.c ---- */
+struct settings *settings_new(struct sm *sm);
+void settings_free(struct settings *settings);
 /* PortInfo as it should be, except PortState; true if it differs from port->info. */
 bool port_wanted(const struct sm *sm, const struct builder_port *port, struct iba_port_info *want);
 void port_send(struct sm *sm, struct builder_port *port, const struct iba_port_info *want,
@@ -24,13 +26,9 @@ bool port_may_reregister(const struct sm *sm, const struct builder_port *port);
 void port_reregister(struct sm *sm, struct builder_port *port);
 
 /* ---- key_update.c ---- */
-struct key_update *key_update_new(struct sm *sm);
-void key_update_free(struct key_update *update);
 void key_update_schedule(struct sm *sm); /* a sweep has ended, or the options changed */
 
 /* ---- qos.c ---- */
-struct vl_tables *vl_tables_new(void);
-void vl_tables_free(struct vl_tables *tables);
 bool vl_tables_are_known(const struct sm *sm); /* some node has QoS tables that an SM wrote */
 uint8_t qos_high_limit(const struct sm *sm, const struct builder_port *port);
 void qos_note_lanes(struct sm *sm); /* before ports are set: records the lanes that they had */
@@ -42,9 +40,7 @@ void p_keys_enforcement(const struct sm *sm, const struct builder_port *port,
 			struct iba_port_info *want);
 /* Reads the unknown blocks; false if all are known. */
 bool p_keys_read(struct sm *sm, struct builder_port *port);
-void p_keys_clear(struct sm *sm); /* no sweep runs */
-struct p_keys *p_keys_new(struct sm *sm);
-void p_keys_free(struct p_keys *p_keys);
+void p_keys_clear(struct sm *sm);   /* no sweep runs */
 void p_keys_changed(struct sm *sm); /* the tables of all ports may have to change */
 /* uint16_t: the P_KeyTable of the SM's own port; NULL: unknown. */
 GArray *p_keys_own(const struct sm *sm);
@@ -85,15 +81,9 @@ void p_key_indexes_tell(struct sm *sm, char ***without, char ***reused);
 
 /* ---- reregister.c ---- */
 /* True if the port may be asked now; else it will be in its turn. */
-struct reregister *reregister_new(struct sm *sm);
-void reregister_free(struct reregister *reregister);
 bool reregister_now(struct sm *sm, struct builder_port *port);
 void reregister_later(struct sm *sm, struct builder_port *port);
 void reregister_wanted(struct sm *sm, uint64_t port_guid); /* requested by the SA */
 void reregister_forget(struct sm *sm);
-
-/* ---- aliases.c ---- */
-struct aliases *aliases_new(void);
-void aliases_free(struct aliases *aliases);
 
 #endif
