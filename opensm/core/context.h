@@ -21,69 +21,78 @@ struct replicator;
 #define CONTEXT_ATTRIBUTES 256 /* attribute IDs of the SA are below this */
 
 struct context {
+	/* Fixed before the actors start; any thread. */
 	struct runtime *rt;
 	struct log *log;
-	/* For pure work on snapshots: */
-	struct pool *pool;	 /* work that a client waits for */
+	struct event_bus bus;
+	struct replicator *replicator; /* NULL: none */
+	const char *cache_dir;
+	bool cache_refused; /* there should be a cache, but it cannot be written */
+	bool self_check;    /* compare shortcuts with the full computation */
+	bool gets_only;	    /* a dry run: only Gets may be sent */
+
+	/* Threads for pure work on snapshots: made by ctl/, used by all rooms. */
+	struct pool *pool;	   /* work that a client waits for */
 	unsigned int pool_threads; /* number of its threads */
 	struct pool *slow;	   /* for long work: queries of everything */
-	struct pool *routes; /* computing and checking routes, separate from other work */
-	struct pool *files;  /* dumps, and other work that may wait for a disk */
+	struct pool *routes;	   /* computing and checking routes, separate from other work */
+	struct pool *files;	   /* dumps, and other work that may wait for a disk */
 	_Atomic(gint64) files_until; /* g_get_monotonic_time(): no dumps after; 0: no end */
-	struct event_bus bus;
-	struct slot options;  /* struct options: replaced when the file is read again */
-	struct slot subnet;   /* struct subnet: replaced by each sweep (subnet/subnet.h) */
-	struct slot traps;    /* struct traps: replaced by the SM with each trap (core/traps.h) */
-	struct slot groups;   /* struct mc_groups: replaced by the SA (policy/partition/groups.h) */
-	struct slot subscriptions; /* of subnet/subscriptions.h: replaced by the SA */
-	struct slot refused_joins; /* struct refused_joins: replaced by the SA with each refusal */
-	struct slot aliases;  /* struct alias_guids: replaced by the SA (subnet/aliases.h) */
-	struct slot trees;    /* struct mc_trees: replaced by the SM (subnet/trees.h) */
-	struct slot inventory; /* struct inventory: replaced by the SM (subnet/inventory.h) */
-	struct slot route_files; /* struct route_files: replaced when they are read again */
+
+	/* What the operator wants: replaced by ctl/ when files are read; read by all rooms. */
+	struct slot options;	 /* struct options */
+	struct slot route_files; /* struct route_files */
+	struct slot agreed;	 /* struct agreed: read by ha/ */
 	/* These are set before the SM exists, and never empty: */
-	struct slot partition_rules; /* struct partition_rules: replaced when they are read again */
-	struct slot qos_policy;	     /* struct qos_policy: replaced when it is read again */
-	struct slot prefix_routes;   /* struct prefix_routes: replaced when they are read again */
-	struct slot ports_policy;    /* struct ports_policy: replaced when the file is read again */
-	struct slot unhealthy_ports; /* struct unhealthy_ports: replaced by the SM (unhealthy.h) */
-	struct slot replica;	 /* struct replica: found at a takeover, for the SA to adopt */
-	struct slot followed_lids; /* struct replica: LIDs of the master that this SM follows */
-	struct slot later_partitions; /* GBytes: as in partition_changes.h, from another SM */
-	struct slot replication; /* struct replication_status (ha/replicator.h) */
-	struct slot peers; /* struct peers: replaced by the SM (sm/election/peers.h) */
-	struct slot agreed; /* struct agreed: replaced when its sources are read again */
-	struct replicator *replicator; /* NULL: none */
-	atomic_uint sm_state; /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
-	atomic_uint sweep;    /* bits of enum sweep_flag, set by the sm actor */
+	struct slot partition_rules; /* struct partition_rules */
+	struct slot qos_policy;	     /* struct qos_policy */
+	struct slot prefix_routes;   /* struct prefix_routes */
+	struct slot ports_policy;    /* struct ports_policy */
+
+	/* What the SM publishes: read by sa/ and ctl/. */
+	struct slot subnet;	     /* struct subnet: by each sweep (subnet/subnet.h) */
+	struct slot trees;	     /* struct mc_trees (subnet/trees.h) */
+	struct slot inventory;	     /* struct inventory (subnet/inventory.h) */
+	struct slot traps;	     /* struct traps: with each trap (core/traps.h) */
+	struct slot unhealthy_ports; /* struct unhealthy_ports (sm/health/unhealthy.h) */
+	struct slot peers;	     /* struct peers (sm/election/peers.h) */
+	struct slot replica;	     /* struct replica: found at a takeover, for the SA to adopt */
+
+	/* What the SA publishes: aliases read by sm/, groups by sm/ and ctl/, the rest by ctl/. */
+	struct slot aliases;	   /* struct alias_guids (subnet/aliases.h) */
+	struct slot groups;	   /* struct mc_groups (policy/partition/groups.h) */
+	struct slot subscriptions; /* of subnet/subscriptions.h */
+	struct slot refused_joins; /* struct refused_joins: with each refusal */
+
+	/* What replication (ha/) publishes. */
+	struct slot followed_lids; /* struct replica: LIDs of the master; read by sm/ */
+	/* GBytes: as in partition_changes.h, from another SM; read by ctl/ */
+	struct slot later_partitions;
+	struct slot replication; /* struct replication_status; read by sm/ and ctl/ */
+
+	/* State of the SM: set by the actor "sm", read by any thread. */
+	atomic_uint sm_state;	      /* IBA_SM_DISCOVERING .. IBA_SM_MASTER */
+	atomic_uint sweep;	      /* bits of enum sweep_flag */
 	_Atomic uint64_t sweep_since; /* start of sweeps, each cancelled for the next; 0: none */
-	_Atomic uint64_t ability; /* of this SM: ability_pack(); 0: not known yet */
-	_Atomic uint64_t contested_until; /* another SM sets ports here; by the sm actor */
-	/*
-	 * When the device refused the first send since it last took one, and how many it has
-	 * refused since; set by the mad actor. 0: it took the last known send.
-	 */
-	_Atomic uint64_t sends_fail_since;
-	atomic_uint sends_failed;
-	/*
-	 * As STANDBY: when the master last answered a poll (0: never), and how many polls it has
-	 * not answered since; set by the sm actor.
-	 */
-	_Atomic uint64_t master_heard;
-	atomic_uint master_misses;
-	/* Writes that failed at the last try: */
-	/* Ports that another SM has isolated, and whose P_Key tables stay; set by the sm actor. */
-	atomic_uint p_keys_held;
-	atomic_bool unkept;	/* LIDs, M_Keys or former P_Key indexes; set by the sm actor */
-	atomic_bool undumped;	/* a file that shows the subnet; set by the pool for files */
-	atomic_bool sa_unkept;	/* registrations of clients; set by the pool for files */
+	_Atomic uint64_t ability;     /* of this SM: ability_pack(); 0: not known yet */
+	_Atomic uint64_t contested_until; /* another SM sets ports here */
+	_Atomic uint64_t master_heard;	  /* as STANDBY: the last answer to a poll; 0: none */
+	atomic_uint master_misses;	  /* polls since then that were not answered */
+	atomic_uint p_keys_held; /* ports that another SM has isolated: their P_Key tables stay */
+
+	/* State of the device: set by the actor "mad", read by ctl/. */
+	_Atomic uint64_t sends_fail_since; /* since it last took a send; 0: it took the last */
+	atomic_uint sends_failed;	   /* how many it has refused since then */
+
+	/* Files whose last write failed: set by their writers, read by ctl/. */
+	atomic_bool unkept;    /* LIDs, M_Keys or former P_Key indexes; by the actor "sm" */
+	atomic_bool undumped;  /* a file that shows the subnet; by the pool for files */
+	atomic_bool sa_unkept; /* registrations of clients; by the pool for files */
+
+	/* Figures: added to by any thread, read by ctl/. */
 	struct counters counters;
 	struct timing steps[CONTEXT_STEPS]; /* of sweeps, in the order of sm/steps.def */
 	struct timing sa_answers[CONTEXT_ATTRIBUTES]; /* since the request, by attribute */
-	const char *cache_dir;
-	bool cache_refused; /* there should be a cache, but it cannot be written */
-	bool self_check; /* compare shortcuts with the full computation */
-	bool gets_only;	 /* a dry run: only Gets may be sent */
 };
 
 #endif
