@@ -9,6 +9,7 @@
 #include "tests/run_suite.h"
 #include "tests/scenario/client.h"
 #include "tests/scenario/managers.h"
+#include "tests/scenario/transcript.h"
 
 #define PER_PORT "m_key_per_port TRUE\nm_key_update_interval 10\nm_key_seed_file DIRECTORY/seed\n"
 
@@ -583,19 +584,48 @@ START_TEST(aliases)
 }
 END_TEST
 
-static void say_records(const struct wire_type *type, const GByteArray *records, unsigned int n)
+#define RID 8 /* octets of these records before their table */
+
+/* Equal tables once: their number, and the table. */
+static char *tables_of(const uint8_t *wire, unsigned int n, size_t size)
 {
-	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_MD5);
-	g_autofree char *text = NULL;
+	g_autoptr(GHashTable) told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GPtrArray) order = g_ptr_array_new();
+	GString *text = g_string_new(NULL);
 
 	for (unsigned int i = 0; i < n; i++) {
-		uint8_t wire[512] = {0};
+		GString *table = g_string_new(NULL);
+		char *key;
+		gpointer count;
 
-		wire_encode(type, records->data + i * type->size, wire);
-		g_checksum_update(sum, wire, sizeof(wire));
+		transcript_octets(table, wire + i * size + RID, size - RID);
+		key = g_string_free(table, FALSE);
+		count = g_hash_table_lookup(told, key);
+		if (!count)
+			g_ptr_array_add(order, key);
+		g_hash_table_insert(told, key, GUINT_TO_POINTER(GPOINTER_TO_UINT(count) + 1));
 	}
-	text = g_strdup_printf("%u records, MD5 %s", n, g_checksum_get_string(sum));
+	for (guint i = 0; i < order->len; i++)
+		g_string_append_printf(text, "\n\t%u of %s",
+				       GPOINTER_TO_UINT(g_hash_table_lookup(told, order->pdata[i])),
+				       (const char *)order->pdata[i]);
+	return g_string_free(text, FALSE);
+}
+
+static void say_records(const struct wire_type *type, const GByteArray *records, unsigned int n)
+{
+	size_t size = wire_bytes(type);
+	g_autofree uint8_t *wire = g_malloc0(n * size + 1);
+	g_autofree char *sum = NULL, *tables = NULL, *text = NULL, *digest = NULL;
+
+	for (unsigned int i = 0; i < n; i++)
+		wire_encode(type, records->data + i * type->size, wire + i * size);
+	sum = g_compute_checksum_for_data(G_CHECKSUM_MD5, wire, n * size);
+	tables = tables_of(wire, n, size);
+	text = g_strdup_printf("%u records%s", n, tables);
 	story_say(text);
+	digest = g_strdup_printf("MD5 %s", sum);
+	story_say(digest);
 }
 
 /* The SA is asked for tables, which are read; the second time they are known. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/events.h"
 #include "sm/health/unhealthy.h"
 #include "subnet/subnet.h"
 #include "subnet/trees.h"
@@ -165,4 +166,126 @@ GByteArray *published_state(struct context *context)
 	add(out, atomic_load(&context->sweep));
 	add(out, atomic_load(&context->unkept));
 	return out;
+}
+
+/* ---- summaries ---- */
+
+static unsigned int n_silent(const struct fabric *fabric)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		n += fabric->nodes[i].silent;
+	return n;
+}
+
+static void add_flag(GString *out, bool is, const char *name)
+{
+	if (is)
+		g_string_append_printf(out, ", %s", name);
+}
+
+static void add_count(GString *out, const char *name, unsigned int n)
+{
+	if (n)
+		g_string_append_printf(out, ", %s %u", name, n);
+}
+
+static unsigned int n_lines(char **lines)
+{
+	return lines ? g_strv_length(lines) : 0;
+}
+
+char *published_subnet_summary(struct context *context)
+{
+	struct subnet *subnet = slot_take(&context->subnet);
+	GString *out = g_string_new(NULL);
+	const struct fabric *fabric;
+
+	if (!subnet)
+		return g_string_free(g_string_append(out, "none"), FALSE);
+	fabric = subnet->fabric;
+	g_string_append_printf(out, "%u switches, %u other nodes, %u links, LIDs to %u",
+			       fabric->n_switches, fabric->n_nodes - fabric->n_switches,
+			       fabric->n_links, fabric->max_lid);
+	if (subnet->routing)
+		add_flag(out, true, subnet->routing->engine->name);
+	add_count(out, "silent nodes", n_silent(fabric));
+	add_count(out, "refused blocks", fabric->n_refusals);
+	add_count(out, "unknown M_Keys", n_lines(subnet->unknown_keys));
+	add_count(out, "small tables", n_lines(subnet->small_tables));
+	add_flag(out, subnet->errors, "errors");
+	add_flag(out, subnet->credit_loop, "a credit loop");
+	add_flag(out, subnet->fallback, "a fallback");
+	add_flag(out, subnet->held, "files held");
+	subnet_unref(subnet);
+	return g_string_free(out, FALSE);
+}
+
+char *published_trees_summary(struct context *context)
+{
+	struct mc_trees *trees = slot_take(&context->trees);
+	unsigned int n = 0, n_ports = 0;
+
+	for (uint32_t i = 0; trees && i < MC_N_MLIDS; i++) {
+		const struct route_tree *tree = trees->trees[i];
+
+		n += tree != NULL;
+		for (uint32_t sw = 0; tree && sw < tree->n; sw++)
+			for (unsigned int word = 0; word < G_N_ELEMENTS(tree->ports[sw].bits);
+			     word++)
+				n_ports += (unsigned int)__builtin_popcountll(
+					tree->ports[sw].bits[word]);
+	}
+	mc_trees_unref(trees);
+	return g_strdup_printf("%u, with %u ports", n, n_ports);
+}
+
+char *published_unhealthy_summary(struct context *context)
+{
+	struct unhealthy_ports *ports = slot_take(&context->unhealthy_ports);
+	GString *out = g_string_new(NULL);
+
+	for (unsigned int i = 0; ports && i < ports->n; i++) {
+		const struct unhealthy_port *port = &ports->ports[i];
+
+		g_string_append_printf(
+			out, "%s%s %s %s", i ? ", " : "", *port->name ? port->name : "?",
+			port_condition_word(port->condition),
+			port->action == PORT_ENABLE ? "released" : port_action_word(port->action));
+	}
+	if (!out->len)
+		g_string_append(out, "none");
+	unhealthy_ports_unref(ports);
+	return g_string_free(out, FALSE);
+}
+
+char *published_state_summary(struct context *context)
+{
+	static const struct {
+		enum sweep_flag flag;
+		const char *name;
+	} names[] = {
+		{SWEEP_FLAG_INHIBITED, "inhibited"},
+		{SWEEP_FLAG_RUNNING, "sweeping"},
+		{SWEEP_FLAG_HOP0, "at its own port"},
+		{SWEEP_FLAG_ERRORS, "errors"},
+		{SWEEP_FLAG_UP_BEFORE, "up before"},
+		{SWEEP_FLAG_TAKING_OVER, "taking over"},
+		{SWEEP_FLAG_PORT_LOST, "device gone"},
+		{SWEEP_FLAG_PORT_DOWN, "port down"},
+		{SWEEP_FLAG_UNTOLD, "errors not published"},
+	};
+	unsigned int flags = atomic_load(&context->sweep);
+	GString *out = g_string_new(NULL);
+
+	for (unsigned int i = 0; i < G_N_ELEMENTS(names); i++) {
+		add_flag(out, flags & names[i].flag, names[i].name);
+		flags &= ~(unsigned int)names[i].flag;
+	}
+	if (flags)
+		g_string_append_printf(out, ", 0x%x", flags);
+	add_flag(out, atomic_load(&context->unkept), "files not saved");
+	g_string_erase(out, 0, out->len ? 2 : 0);
+	return g_string_free(out, FALSE);
 }

@@ -14,4 +14,10 @@ GByteArray *published_unhealthy(struct context *context);
 /* Flags of the sweep, and whether all files to be saved have been saved. */
 GByteArray *published_state(struct context *context);
 
+/* What a reader would check first, in a few words; newly allocated. */
+char *published_subnet_summary(struct context *context);
+char *published_trees_summary(struct context *context);
+char *published_unhealthy_summary(struct context *context);
+char *published_state_summary(struct context *context);
+
 #endif

@@ -10,6 +10,7 @@
 #define COLUMNS 100
 #define TAB 6	      /* columns that it has beyond its characters, and a line break */
 #define OCTETS_MAX 24 /* of a table that are shown one by one */
+#define RUN_MIN 4     /* equal octets that are shown as one in others */
 #define FNV_OFFSET UINT32_C(2166136261)
 #define FNV_PRIME UINT32_C(16777619)
 /* In a MAD; between them are a status and a TransactionID. */
@@ -20,11 +21,12 @@
 static const struct {
 	const char *name;
 	GByteArray *(*octets)(struct context *context);
+	char *(*summary)(struct context *context);
 } published[] = {
-	{"subnet", published_subnet},
-	{"trees", published_trees},
-	{"unhealthy", published_unhealthy},
-	{"state", published_state},
+	{"subnet", published_subnet, published_subnet_summary},
+	{"trees", published_trees, published_trees_summary},
+	{"unhealthy", published_unhealthy, published_unhealthy_summary},
+	{"state", published_state, published_state_summary},
 };
 
 struct transcript {
@@ -182,7 +184,7 @@ static void add_fields(GString *out, const struct wire_type *type, const void *s
 					     "client_reregister",
 					     "port_state_change",
 					     NULL};
-	static const char *const not_set[] = {"local_port_num", NULL};
+	static const char *const not_set[] = {"local_port_num", "act_count", NULL};
 
 	for (unsigned int i = 0; i < type->n_fields; i++) {
 		const struct wire_field *field = &type->fields[i];
@@ -200,19 +202,29 @@ static void add_fields(GString *out, const struct wire_type *type, const void *s
 	}
 }
 
-/* Octets without the equal ones at the end. */
-static void add_octets(GString *out, const uint8_t *data, size_t length)
+/* In others, "ff*4 " stands for four equal octets. */
+static void add_runs(GString *out, const uint8_t *data, size_t length)
+{
+	for (size_t i = 0, n; i < length; i += n) {
+		for (n = 1; i + n < length && data[i + n] == data[i]; n++)
+			;
+		if (n < RUN_MIN)
+			n = 1;
+		g_string_append_printf(out, "%02x", data[i]);
+		if (n > 1)
+			g_string_append_printf(out, "*%zu ", n);
+	}
+}
+
+void transcript_octets(GString *out, const uint8_t *data, size_t length)
 {
 	size_t n = length;
 
 	while (n > 1 && data[n - 1] == data[n - 2])
 		n--;
-	if (n > OCTETS_MAX) {
-		g_string_append_printf(out, " of digest %08x", digest(FNV_OFFSET, data, length));
-		return;
-	}
-	g_string_append_c(out, ' ');
-	for (size_t i = 0; i < n; i++)
+	if (n > OCTETS_MAX)
+		add_runs(out, data, n);
+	for (size_t i = 0; i < n && n <= OCTETS_MAX; i++)
 		g_string_append_printf(out, "%02x", data[i]);
 	g_string_append(out, n < length ? "*" : "");
 }
@@ -221,8 +233,10 @@ static void add_content(const struct transcript *t, GString *out, int node,
 			const struct iba_dr_smp *smp)
 {
 	unsigned int num = smp->attribute_modifier & 0xFF;
+	const struct iba_sm_info none = {0};
 	struct iba_switch_info sw;
 	struct iba_port_info port;
+	struct iba_sm_info sm;
 	struct sim_node_view view = {0};
 
 	if (node >= 0)
@@ -234,8 +248,12 @@ static void add_content(const struct transcript *t, GString *out, int node,
 	} else if (smp->attribute_id == IBA_ATTR_SWITCH_INFO && view.switch_info) {
 		wire_decode(&iba_switch_info_type, smp->data, &sw);
 		add_fields(out, &iba_switch_info_type, &sw, view.switch_info);
+	} else if (smp->attribute_id == IBA_ATTR_SM_INFO) {
+		wire_decode(&iba_sm_info_type, smp->data, &sm);
+		add_fields(out, &iba_sm_info_type, &sm, &none);
 	} else {
-		add_octets(out, smp->data, sizeof(smp->data));
+		g_string_append_c(out, ' ');
+		transcript_octets(out, smp->data, sizeof(smp->data));
 	}
 }
 
@@ -399,7 +417,7 @@ static void tell_counters(struct transcript *t)
 		g_string_append_printf(t->text, "%s\n", words->str);
 }
 
-/* Digests of what has changed since the last report. */
+/* What has changed since the last report. */
 static void tell_published(struct transcript *t)
 {
 	g_autoptr(GString) words = g_string_new("published:");
@@ -409,8 +427,14 @@ static void tell_published(struct transcript *t)
 		GByteArray *octets = published[i].octets(daemon_context(t->s->daemon));
 		uint32_t now = octets->len ? digest(FNV_OFFSET, octets->data, octets->len) : 0;
 
-		if (now != t->published[i])
-			g_string_append_printf(words, " %s %08x", published[i].name, now);
+		if (now != t->published[i]) {
+			g_autofree char *summary =
+				published[i].summary(daemon_context(t->s->daemon));
+			g_autofree char *word = g_strdup_printf("%s (%s) %08x", published[i].name,
+								summary, now);
+
+			add_word(words, word);
+		}
 		t->published[i] = now;
 		g_byte_array_unref(octets);
 	}
@@ -507,6 +531,7 @@ void transcript_tell(struct transcript *t)
 void transcript_tell_digest(struct transcript *t)
 {
 	tell_digest(t);
+	tell_packets(t);
 	tell_counters(t);
 	tell_published(t);
 	tell_log_digest(t);

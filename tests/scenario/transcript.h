@@ -7,14 +7,14 @@
  *	packets: Get(NodeInfo) Get(PortInfo)*7 Get(SwitchInfo) Set(SwitchInfo) sw-c:Trap(Notice)
  *	Set(SwitchInfo) port_state_change=1: sw-c
  *	counters: smp_sent+9 smp_received+9 traps_received+1 sweeps_partial+1
- *	published: subnet 0c5e11d7 state 6e1f8a25
+ *	published: subnet (3 switches, 6 other nodes, 10 links, LIDs to 11, minhop) 0c5e11d7
  *	log: 0x02 -> partial sweep: 0.4 ms, 0 errors
  *
  * The time is that of the last packet since the event, in virtual time. Equal Sets at several
  * places are one line. For PortInfo and SwitchInfo the text has the fields that differ from the
  * present ones at that moment, for tables their contents. The digest is of all packets of the SM in
  * their order, with their times, routes, keys and contents, also of what the lines omit. What the
- * daemon publishes to its other parts (published.h) is shown as digests where it has changed.
+ * daemon publishes to its other parts (published.h) is shown where it has changed.
  */
 #ifndef TESTS_TRANSCRIPT_H
 #define TESTS_TRANSCRIPT_H
@@ -40,5 +40,7 @@ void transcript_tell_files(struct transcript *t);
 /* All such packets between the SM and that node are lost: "Get(NodeInfo)"; NULL: none. */
 void transcript_lose(struct transcript *t, const char *packet, unsigned int node);
 const char *transcript_text(const struct transcript *t);
+/* In hex; equal octets at the end are one with "*". */
+void transcript_octets(GString *out, const uint8_t *data, size_t length);
 
 #endif
