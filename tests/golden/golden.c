@@ -18,6 +18,15 @@ void golden_expect_same(const char *file, const char *kept, const char *text)
 		      file, i + 1, was[i] ? was[i] : "(the end)", is[i] ? is[i] : "(the end)");
 }
 
+void golden_tell(const char *name, const char *text)
+{
+	const char *directory = g_getenv("GOLDEN_TELL");
+	g_autofree char *file = directory ? g_build_filename(directory, name, NULL) : NULL;
+
+	if (file)
+		ck_assert_msg(g_file_set_contents(file, text, -1, NULL), "cannot write %s", file);
+}
+
 void golden_compare(const char *file, const char *text)
 {
 	g_autofree char *kept = NULL;

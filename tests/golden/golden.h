@@ -9,6 +9,9 @@
  */
 void golden_compare(const char *file, const char *text);
 
+/* Writes a text to that name in the directory GOLDEN_TELL of the environment, if there is one. */
+void golden_tell(const char *name, const char *text);
+
 /* Fails and prints the first line that differs if the two texts differ; file: their name. */
 void golden_expect_same(const char *file, const char *kept, const char *text);
 

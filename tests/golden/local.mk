@@ -156,4 +156,12 @@ golden-update: tests/golden/test_route_golden tests/golden/test_election_golden 
 	srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_route_golden
 	top_srcdir=$(srcdir) GOLDEN_UPDATE=1 tests/golden/test_election_golden
 	for i in $(story_tests); do top_srcdir=$(srcdir) GOLDEN_UPDATE=1 $$i || exit 1; done
-.PHONY: golden-update
+
+# The stories in full, with times and digests, to compare two builds. Other tests decide whether a
+# story is as it should be.
+golden-tell: tests/golden/test_election_golden $(story_tests)
+	@test -n "$(DIR)" || { echo "golden-tell needs DIR=DIRECTORY" >&2; exit 1; }
+	mkdir -p "$(DIR)"
+	for i in tests/golden/test_election_golden $(story_tests); do \
+		top_srcdir=$(srcdir) GOLDEN_TELL="$(DIR)" $$i || true; done
+.PHONY: golden-update golden-tell

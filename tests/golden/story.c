@@ -56,6 +56,11 @@ void story_say(const char *text)
 	transcript_say(t, text);
 }
 
+void story_detail(const char *text)
+{
+	transcript_detail(t, text);
+}
+
 void story_tell_files(void)
 {
 	transcript_tell_files(t);
@@ -168,19 +173,10 @@ static char *shortened(const char *text)
 	return g_string_free(lines, FALSE);
 }
 
-static void tell_whole(const char *stem, const char *text)
-{
-	const char *directory = g_getenv("GOLDEN_TELL");
-	g_autofree char *path = directory ? g_build_filename(directory, stem, NULL) : NULL;
-
-	if (path)
-		scenario_expect(s, g_file_set_contents(path, text, -1, NULL));
-}
-
 /* For random stories: the second run of a seed is the same as the first. */
 static void compare_runs(const char *stem)
 {
-	g_autofree char *text = shortened(transcript_text(t));
+	g_autofree char *text = shortened(transcript_text(t, TALE_FULL));
 
 	if (first_run)
 		golden_expect_same(stem, first_run, text);
@@ -193,11 +189,11 @@ void story_compare(void)
 	g_autofree char *stem = g_strdup_printf("sweep_%s", story);
 	g_autofree char *file = in_source(stem, ".txt");
 
-	tell_whole(stem, transcript_text(t));
+	golden_tell(stem, transcript_text(t, TALE_FULL));
 	if (briefly)
 		compare_runs(stem);
 	else
-		golden_compare(file, transcript_text(t));
+		golden_compare(file, transcript_text(t, TALE_TERSE));
 	transcript_free(t);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A daemon on a small fabric where one event follows another; what it does about each
- * (tests/scenario/transcript.h) is compared with tests/golden/sweep_NAME.txt at the end.
+ * (tests/scenario/transcript.h) is compared with tests/golden/sweep_NAME.txt at the end, in the
+ * terse form. GOLDEN_TELL=DIRECTORY writes the full one there.
  */
 #ifndef TESTS_GOLDEN_STORY_H
 #define TESTS_GOLDEN_STORY_H
@@ -26,9 +27,10 @@ void story_event_at(const char *happens, const char *where, unsigned int port);
 void story_after_ms(unsigned int ms);
 void story_tell(void);
 void story_say(const char *text);
+void story_detail(const char *text); /* left out of the file that is compared */
 /*
  * Makes it a random story instead of a golden one: it is run twice, and the second run is compared
- * with the first, one digest per event. GOLDEN_TELL=DIRECTORY writes it out in full.
+ * with the first, one digest of the full story per event.
  */
 void story_briefly(void);
 void story_tell_files(void); /* what the daemon has written to disk */

@@ -625,7 +625,7 @@ static void say_records(const struct wire_type *type, const GByteArray *records,
 	text = g_strdup_printf("%u records%s", n, tables);
 	story_say(text);
 	digest = g_strdup_printf("MD5 %s", sum);
-	story_say(digest);
+	story_detail(digest);
 }
 
 /* The SA is asked for tables, which are read; the second time they are known. */

@@ -13,6 +13,7 @@ libscenario_a_SOURCES = \
 	tests/scenario/repair.c tests/scenario/repair.h \
 	tests/scenario/replicated.c tests/scenario/replicated.h \
 	tests/scenario/scenario.c tests/scenario/scenario.h \
+	tests/scenario/tale.c tests/scenario/tale.h \
 	tests/scenario/transcript.c tests/scenario/transcript.h
 libscenario_a_CFLAGS = $(TESTLIB_CFLAGS)
 

@@ -7,9 +7,9 @@
 
 #define STATUS 0x7FFF /* without the direction bit of a directed route */
 
-static double now_s(const struct managers *m)
+static void tell_time(struct managers *m)
 {
-	return (double)runtime_now(m->s->rt) / (double)NS_PER_S;
+	tale_detail(m->tale, "[%8.3f] ", (double)runtime_now(m->s->rt) / (double)NS_PER_S);
 }
 
 static const char *name_of_guid(const struct managers *m, uint64_t guid)
@@ -88,11 +88,11 @@ static bool is_to_be_lost(struct managers *m, const char *line)
 static void end_line(struct managers *m, size_t start)
 {
 	if (is_to_be_lost(m, m->story->str + start)) {
-		g_string_append(m->story, " -- lost");
+		tale_say(m->tale, " -- lost");
 		sim_set_loss(m->s->sim, 1);
 		m->losing = true;
 	}
-	g_string_append_c(m->story, '\n');
+	tale_say(m->tale, "\n");
 }
 
 static void tell_sm_info(struct managers *m, uint64_t from, const char *to,
@@ -103,14 +103,14 @@ static void tell_sm_info(struct managers *m, uint64_t from, const char *to,
 	struct iba_sm_info info;
 
 	wire_decode(&iba_sm_info_type, smp->data, &info);
-	g_string_append_printf(m->story, "[%8.3f] %s > %s %s(SMInfo)%s%s", now_s(m),
-			       name_of_guid(m, from), to, method_name(smp->header.method),
-			       control ? " " : "", control ?: "");
+	tell_time(m);
+	tale_say(m->tale, "%s > %s %s(SMInfo)%s%s", name_of_guid(m, from), to,
+		 method_name(smp->header.method), control ? " " : "", control ?: "");
 	if (smp->header.status & STATUS)
-		g_string_append_printf(m->story, ": status 0x%02x", smp->header.status & STATUS);
+		tale_say(m->tale, ": status 0x%02x", smp->header.status & STATUS);
 	else if (smp->header.method != IBA_METHOD_GET)
-		g_string_append_printf(m->story, ": %s, priority %u",
-				       iba_name(IBA_SET_SM_STATE, info.sm_state), info.priority);
+		tale_say(m->tale, ": %s, priority %u", iba_name(IBA_SET_SM_STATE, info.sm_state),
+			 info.priority);
 	end_line(m, start);
 }
 
@@ -125,8 +125,8 @@ static void tell_trap(struct managers *m, uint64_t from, const char *to, const s
 	    !(change.change_flags & IBA_TRAP_144_SM_PRIORITY))
 		return;
 	m->told = change;
-	g_string_append_printf(m->story, "[%8.3f] %s > %s Trap 144, SMPriority\n", now_s(m),
-			       name_of_guid(m, from), to);
+	tell_time(m);
+	tale_say(m->tale, "%s > %s Trap 144, SMPriority\n", name_of_guid(m, from), to);
 }
 
 /* No packet of a dead SM gets through. */
@@ -200,8 +200,9 @@ static void on_state(void *arg, uint64_t state)
 {
 	struct manager *sm = arg;
 
-	g_string_append_printf(sm->all->story, "[%8.3f] %s is %s\n", now_s(sm->all), sm->name,
-			       iba_name(IBA_SET_SM_STATE, (uint32_t)state));
+	tell_time(sm->all);
+	tale_say(sm->all->tale, "%s is %s\n", sm->name,
+		 iba_name(IBA_SET_SM_STATE, (uint32_t)state));
 }
 
 static void on_finished(void *arg, int exit_code)
@@ -217,7 +218,8 @@ struct managers *managers_new(const char *spec, uint64_t seed)
 	struct managers *m = g_new0(struct managers, 1);
 
 	m->s = scenario_new(spec, seed);
-	m->story = g_string_new(NULL);
+	m->tale = tale_new();
+	m->story = tale_text(m->tale, TALE_FULL);
 	m->sets.reregistered = g_hash_table_new(NULL, NULL);
 	sim_set_trace(m->s->sim, on_packet, m);
 	return m;
@@ -273,7 +275,8 @@ void managers_kill(struct managers *m, unsigned int i)
 	if (m->s->daemon == m->sm[i].daemon)
 		m->s->daemon = NULL;
 	daemon_free(g_steal_pointer(&m->sm[i].daemon));
-	g_string_append_printf(m->story, "[%8.3f] %s is gone\n", now_s(m), m->sm[i].name);
+	tell_time(m);
+	tale_say(m->tale, "%s is gone\n", m->sm[i].name);
 }
 
 static bool has_sent_all(void *arg)
@@ -404,7 +407,7 @@ void managers_free(struct managers *m)
 	m->s->daemon = NULL;
 	sim_set_trace(m->s->sim, NULL, NULL);
 	scenario_free(m->s);
-	g_string_free(m->story, TRUE);
+	tale_free(m->tale);
 	g_hash_table_unref(m->sets.reregistered);
 	g_free(m);
 }

@@ -5,8 +5,8 @@
  *	[   0.012] sm1 is DISCOVERING
  *	[   2.110] sm2 > sm1 Set(SMInfo) HANDOVER: MASTER, priority 3
  *
- * Times are virtual seconds. The story has only what concerns the election: SMInfo, trap 144 with
- * SMPriority, and states.
+ * Times are virtual seconds, and are not in its terse form. The story has only what concerns the
+ * election: SMInfo, trap 144 with SMPriority, and states.
  */
 #ifndef TESTS_MANAGERS_H
 #define TESTS_MANAGERS_H
@@ -14,6 +14,7 @@
 #include <limits.h>
 
 #include "scenario.h"
+#include "tale.h"
 
 #define MANAGERS_MAX 4
 
@@ -34,7 +35,8 @@ struct managers {
 	struct scenario *s; /* its daemon is the master's, or NULL */
 	struct manager sm[MANAGERS_MAX];
 	unsigned int n;
-	GString *story;
+	struct tale *tale;
+	GString *story; /* its full form */
 	/* The nth packet (from 1) whose line in the story has this text is lost; NULL: none. */
 	const char *lose;
 	unsigned int lose_nth;

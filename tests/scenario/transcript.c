@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "published.h"
+#include "tale.h"
 
-#define COLUMNS 100
-#define TAB 6	      /* columns that it has beyond its characters, and a line break */
 #define OCTETS_MAX 24 /* of a table that are shown one by one */
 #define RUN_MIN 4     /* equal octets that are shown as one in others */
 #define FNV_OFFSET UINT32_C(2166136261)
@@ -31,12 +30,14 @@ static const struct {
 
 struct transcript {
 	struct scenario *s;
-	GString *text;
+	struct tale *tale;
 	uint64_t begin_ns, last_ns;
 	unsigned int n_packets;
 	uint32_t digest;
 	size_t logged;		   /* octets of the log shown so far */
 	GPtrArray *packets, *sets; /* struct line */
+	GHashTable *unanswered;	   /* char *: requests */
+	GHashTable *asked;	   /* uint64_t *, a TransactionID: char *, its request */
 	struct counters counters;
 	uint32_t published[G_N_ELEMENTS(published)]; /* digests, as shown last */
 	const char *lose; /* such packets for lose_node; NULL: none */
@@ -44,10 +45,10 @@ struct transcript {
 	bool losing;
 };
 
-/* An event, its count, and its places. */
+/* An event, its count, how often it was tried again, and its places. */
 struct line {
 	char *what;
-	unsigned int n;
+	unsigned int n, again;
 	GPtrArray *where; /* struct line: each place; NULL: none */
 };
 
@@ -65,8 +66,8 @@ static GPtrArray *lines_new(void)
 	return g_ptr_array_new_with_free_func(line_free);
 }
 
-/* Counts one more. */
-static struct line *add(GPtrArray *lines, const char *what)
+/* Counts one more, or one more try. */
+static struct line *add_try(GPtrArray *lines, const char *what, bool again)
 {
 	struct line *line = NULL;
 
@@ -78,28 +79,32 @@ static struct line *add(GPtrArray *lines, const char *what)
 		line->what = g_strdup(what);
 		g_ptr_array_add(lines, line);
 	}
-	line->n++;
+	if (again)
+		line->again++;
+	else
+		line->n++;
 	return line;
 }
 
-/* One more word, on another line if this one is full. */
-static void add_word(GString *text, const char *word)
+static struct line *add(GPtrArray *lines, const char *what)
 {
-	const char *begin = strrchr(text->str, '\n');
-	size_t used = begin ? strlen(begin) + TAB : text->len;
-
-	g_string_append(text, used + strlen(word) < COLUMNS ? " " : "\n\t");
-	g_string_append(text, word);
+	return add_try(lines, what, false);
 }
 
-static void add_words(GString *text, const GPtrArray *lines)
+/* Each with its count. How often requests are tried again depends on times: "Get(NodeInfo)*2+3". */
+static void tell_words(struct tale *tale, const GPtrArray *lines)
 {
 	for (guint i = 0; i < lines->len; i++) {
 		const struct line *line = g_ptr_array_index(lines, i);
-		g_autofree char *word = line->n > 1 ? g_strdup_printf("%s*%u", line->what, line->n)
+		g_autofree char *said = line->n > 1 ? g_strdup_printf("%s*%u", line->what, line->n)
 						    : g_strdup(line->what);
+		g_autofree char *again = g_strdup_printf("+%u", line->again);
+		g_autofree char *only_again = g_strconcat(line->what, again, NULL);
 
-		add_word(text, word);
+		if (line->n)
+			tale_word(tale, said, line->again ? again : "");
+		else
+			tale_word(tale, "", only_again);
 	}
 }
 
@@ -276,7 +281,8 @@ static const char *description(const struct transcript *t, int node)
 	return view.description;
 }
 
-static void tell_set(struct transcript *t, int node, const struct iba_dr_smp *smp, const char *name)
+static void tell_set(struct transcript *t, int node, const struct iba_dr_smp *smp, const char *name,
+		     bool again)
 {
 	uint32_t modifier = smp->attribute_modifier;
 	g_autoptr(GString) target = g_string_new(description(t, node));
@@ -293,7 +299,7 @@ static void tell_set(struct transcript *t, int node, const struct iba_dr_smp *sm
 	line = add(t->sets, what->str);
 	if (!line->where)
 		line->where = lines_new();
-	add(line->where, target->str);
+	add_try(line->where, target->str, again);
 }
 
 /* Packets of others matter if the SM has to react to them. */
@@ -317,6 +323,37 @@ static bool is_own_answer(const struct iba_dr_smp *mad)
 	       mad->attribute_id != IBA_ATTR_SM_INFO;
 }
 
+/* Whether the same was sent on the same path before, and is not answered yet. */
+static bool is_again(struct transcript *t, uint16_t lid, const struct iba_dr_smp *mad,
+		     const char *name)
+{
+	GString *request;
+	uint64_t *id;
+
+	if (!iba_class_is_smp(mad->mgmt_class) ||
+	    (mad->method != IBA_METHOD_GET && mad->method != IBA_METHOD_SET))
+		return false;
+	request = g_string_new(name);
+	g_string_append_printf(request, " %x %" PRIx64 " %08x %u", mad->attribute_modifier,
+			       mad->m_key, digest(FNV_OFFSET, mad->data, sizeof(mad->data)), lid);
+	for (unsigned int hop = 1;
+	     hop <= mad->hop_count && mad->mgmt_class == IBA_CLASS_SUBN_DIRECTED; hop++)
+		g_string_append_printf(request, ",%u", mad->initial_path[hop]);
+	id = g_memdup2(&mad->transaction_id, sizeof(*id));
+	g_hash_table_insert(t->asked, id, g_strdup(request->str));
+	return !g_hash_table_add(t->unanswered, g_string_free(request, FALSE));
+}
+
+static void is_answered(struct transcript *t, const struct iba_dr_smp *mad)
+{
+	const char *request = g_hash_table_lookup(t->asked, &mad->transaction_id);
+
+	if (!request || !iba_class_is_smp(mad->mgmt_class) || mad->method != IBA_METHOD_GET_RESP)
+		return;
+	g_hash_table_remove(t->unanswered, request);
+	g_hash_table_remove(t->asked, &mad->transaction_id);
+}
+
 /* The simulator decides on its loss after it was recorded. */
 static void lose(struct transcript *t, int node, const char *name)
 {
@@ -333,6 +370,7 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	struct iba_dr_smp mad;
 	uint64_t after_us;
 	int node, place;
+	bool again;
 
 	if (t->losing)
 		sim_set_loss(t->s->sim, 0);
@@ -343,11 +381,15 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	name = name_of(&mad, mad.mgmt_class);
 	if (from != t->s->sm_guid) {
 		lose(t, sim_find_guid(t->s->sim, from), name);
+		if (!t->losing)
+			is_answered(t, &mad);
 		tell_other(t, from, &mad, name);
 		return;
 	}
-	if (is_own_answer(&mad))
+	if (is_own_answer(&mad)) {
+		is_answered(t, &mad);
 		return;
+	}
 	node = target_of(t, to, from, &mad);
 	place = GINT_TO_LE(node);
 	after_us = GUINT64_TO_LE((now_ns - t->begin_ns) / NS_PER_US);
@@ -358,9 +400,10 @@ static void on_packet(void *arg, uint64_t now_ns, const struct vendor_address *t
 	t->last_ns = now_ns;
 	t->n_packets++;
 	lose(t, node, name);
+	again = is_again(t, to->lid, &mad, name);
 	if (iba_class_is_smp(mad.mgmt_class) && mad.method == IBA_METHOD_SET)
-		tell_set(t, node, &mad, name);
-	add(t->packets, name);
+		tell_set(t, node, &mad, name, again);
+	add_try(t->packets, name, again);
 }
 
 /* ---- the text ---- */
@@ -372,57 +415,66 @@ static gint by_text(gconstpointer a, gconstpointer b)
 
 static void tell_packets(struct transcript *t)
 {
-	g_autoptr(GString) words = g_string_new("packets:");
-
 	g_ptr_array_sort(t->packets, by_text);
-	add_words(words, t->packets);
-	if (t->packets->len)
-		g_string_append_printf(t->text, "%s\n", words->str);
+	tale_begin_line(t->tale, "packets:");
+	tell_words(t->tale, t->packets);
+	tale_end_line(t->tale);
 }
 
 static void tell_sets(struct transcript *t)
 {
 	for (guint i = 0; i < t->sets->len; i++) {
 		const struct line *line = g_ptr_array_index(t->sets, i);
-		g_autoptr(GString) words = g_string_new(line->what);
+		g_autofree char *head = g_strconcat(line->what, ":", NULL);
 
-		g_string_append_c(words, ':');
-		add_words(words, line->where);
-		g_string_append_printf(t->text, "%s\n", words->str);
+		tale_begin_line(t->tale, head);
+		tell_words(t->tale, line->where);
+		tale_end_line(t->tale);
 	}
 }
 
-/* Except sizes of structs. */
+static void tell_counter(struct tale *tale, const char *name, int64_t more)
+{
+	/* The line of packets says as much. */
+	static const char *const on_the_wire[] = {
+		"smp_sent",	"smp_received", "smp_waiting",	     "smp_on_wire",
+		"smp_unicasts", "smp_directed", "smp_directed_hops", NULL};
+	/* How often depends on times. */
+	static const char *const unsteady[] = {"smp_retries", "smp_timeouts", "smp_late", NULL};
+	g_autofree char *count = g_strdup_printf("%+" PRId64, more);
+	g_autofree char *word = g_strconcat(name, count, NULL);
+
+	if (!more || strstr(name, "octets")) /* sizes of structs */
+		return;
+	if (is_one_of(name, on_the_wire))
+		tale_word(tale, "", word);
+	else if (is_one_of(name, unsteady))
+		tale_word(tale, name, count);
+	else
+		tale_word(tale, word, "");
+}
+
 static void tell_counters(struct transcript *t)
 {
-	g_autoptr(GString) words = g_string_new("counters:");
-	size_t none = words->len;
 	struct counters *now;
-	int64_t more;
 
 	if (!t->s->daemon)
 		return;
 	now = &daemon_context(t->s->daemon)->counters;
+	tale_begin_line(t->tale, "counters:");
 #define COUNTER(name, help)                                                                        \
-	more = (int64_t)(counter_get(now, name) - counter_get(&t->counters, name));                \
-	atomic_store(&t->counters.name, counter_get(now, name));                                   \
-	if (more && !strstr(#name, "octets")) {                                                    \
-		g_autofree char *word = g_strdup_printf(#name "%+" PRId64, more);                  \
-                                                                                                   \
-		add_word(words, word);                                                             \
-	}
+	tell_counter(t->tale, #name,                                                               \
+		     (int64_t)(counter_get(now, name) - counter_get(&t->counters, name)));         \
+	atomic_store(&t->counters.name, counter_get(now, name));
 #include "core/counters.def"
 #undef COUNTER
-	if (words->len > none)
-		g_string_append_printf(t->text, "%s\n", words->str);
+	tale_end_line(t->tale);
 }
 
 /* What has changed since the last report. */
 static void tell_published(struct transcript *t)
 {
-	g_autoptr(GString) words = g_string_new("published:");
-	size_t none = words->len;
-
+	tale_begin_line(t->tale, "published:");
 	for (unsigned int i = 0; t->s->daemon && i < G_N_ELEMENTS(published); i++) {
 		GByteArray *octets = published[i].octets(daemon_context(t->s->daemon));
 		uint32_t now = octets->len ? digest(FNV_OFFSET, octets->data, octets->len) : 0;
@@ -430,37 +482,56 @@ static void tell_published(struct transcript *t)
 		if (now != t->published[i]) {
 			g_autofree char *summary =
 				published[i].summary(daemon_context(t->s->daemon));
-			g_autofree char *word = g_strdup_printf("%s (%s) %08x", published[i].name,
-								summary, now);
+			g_autofree char *word =
+				g_strdup_printf("%s (%s)", published[i].name, summary);
+			g_autofree char *sum = g_strdup_printf(" %08x", now);
 
-			add_word(words, word);
+			tale_word(t->tale, word, sum);
 		}
 		t->published[i] = now;
 		g_byte_array_unref(octets);
 	}
-	if (words->len > none)
-		g_string_append_printf(t->text, "%s\n", words->str);
+	tale_end_line(t->tale);
+}
+
+/* The octets of a number in the log that is a detail: a TransactionID or a duration; 0: none. */
+static size_t detail_in_log(const char *line, const char *at)
+{
+	size_t n = strspn(at, "0123456789.");
+
+	if (at - line >= 4 && strncmp(at - 4, "TID:", 4) == 0)
+		return strspn(at, "0123456789abcdefx");
+	if (n && at > line && at[-1] == ' ' &&
+	    (g_str_has_prefix(at + n, " ms") || strcmp(at + n, " s") == 0))
+		return n;
+	return 0;
 }
 
 /* Without the time, and without names of files that differ in each run. */
-static char *plain_line(const struct transcript *t, const char *line)
+static char *plain_line(const struct transcript *t, const char *line, enum tale_form form)
 {
 	const char *text = strstr(line, "] ");
-	GString *plain = g_string_new(text ? text + 2 : line);
+	GString *plain = g_string_new(NULL);
 
+	line = text ? text + 2 : line;
+	for (const char *at = line; *at; at++) {
+		size_t n = form == TALE_TERSE ? detail_in_log(line, at) : 0;
+
+		g_string_append_c(plain, n ? '_' : *at);
+		at += n ? n - 1 : 0;
+	}
 	g_string_replace(plain, t->s->directory, "DIRECTORY", 0);
 	return g_string_free(plain, FALSE);
 }
 
 /* Each line once. */
-static void tell_log(struct transcript *t)
+static void tell_lines(struct transcript *t, char **lines, enum tale_form form)
 {
-	g_auto(GStrv) lines = g_strsplit(t->s->text->str + t->logged, "\n", -1);
 	g_autoptr(GPtrArray) told = lines_new();
+	GString *text = tale_text(t->tale, form);
 
-	t->logged = t->s->text->len;
 	for (char **line = lines; *line && **line; line++) {
-		g_autofree char *plain = plain_line(t, *line);
+		g_autofree char *plain = plain_line(t, *line, form);
 
 		add(told, plain);
 	}
@@ -468,10 +539,19 @@ static void tell_log(struct transcript *t)
 		const struct line *line = g_ptr_array_index(told, i);
 
 		if (line->n > 1)
-			g_string_append_printf(t->text, "log*%u: %s\n", line->n, line->what);
+			g_string_append_printf(text, "log*%u: %s\n", line->n, line->what);
 		else
-			g_string_append_printf(t->text, "log: %s\n", line->what);
+			g_string_append_printf(text, "log: %s\n", line->what);
 	}
+}
+
+static void tell_log(struct transcript *t)
+{
+	g_auto(GStrv) lines = g_strsplit(t->s->text->str + t->logged, "\n", -1);
+
+	t->logged = t->s->text->len;
+	for (enum tale_form form = 0; form < TALE_FORMS; form++)
+		tell_lines(t, lines, form);
 }
 
 static void tell_log_digest(struct transcript *t)
@@ -482,12 +562,15 @@ static void tell_log_digest(struct transcript *t)
 
 	t->logged = t->s->text->len;
 	for (; lines[n] && *lines[n]; n++) {
-		g_autofree char *plain = plain_line(t, lines[n]);
+		g_autofree char *plain = plain_line(t, lines[n], TALE_FULL);
 
 		sum = digest(sum, plain, strlen(plain));
 	}
-	if (n)
-		g_string_append_printf(t->text, "log: %u lines, digest %08x\n", n, sum);
+	if (!n)
+		return;
+	tale_say(t->tale, "log: %u lines", n);
+	tale_detail(t->tale, ", digest %08x", sum);
+	tale_say(t->tale, "\n");
 }
 
 void transcript_lose(struct transcript *t, const char *packet, unsigned int node)
@@ -498,7 +581,7 @@ void transcript_lose(struct transcript *t, const char *packet, unsigned int node
 
 void transcript_event(struct transcript *t, const char *what)
 {
-	g_string_append_printf(t->text, "%s== %s\n", t->text->len ? "\n" : "", what);
+	tale_say(t->tale, "%s== %s\n", tale_text(t->tale, TALE_FULL)->len ? "\n" : "", what);
 	t->begin_ns = t->last_ns = runtime_now(t->s->rt);
 	t->n_packets = 0;
 	t->digest = FNV_OFFSET;
@@ -506,9 +589,9 @@ void transcript_event(struct transcript *t, const char *what)
 
 static void tell_digest(struct transcript *t)
 {
-	g_string_append_printf(t->text, "%.3f ms, %u packets, digest %08x\n",
-			       (double)(t->last_ns - t->begin_ns) / (double)NS_PER_MS, t->n_packets,
-			       t->digest);
+	tale_detail(t->tale, "%.3f ms, %u packets, digest %08x\n",
+		    (double)(t->last_ns - t->begin_ns) / (double)NS_PER_MS, t->n_packets,
+		    t->digest);
 }
 
 static void forget(struct transcript *t)
@@ -544,7 +627,12 @@ void transcript_say(struct transcript *t, const char *text)
 
 	g_string_replace(plain, t->s->directory, "DIRECTORY", 0);
 	g_string_replace(plain, "}, {", "},\n\t{", 0);
-	g_string_append_printf(t->text, "%s\n", plain->str);
+	tale_say(t->tale, "%s\n", plain->str);
+}
+
+void transcript_detail(struct transcript *t, const char *text)
+{
+	tale_detail(t->tale, "%s\n", text);
 }
 
 static void tell_file(struct transcript *t, const char *name)
@@ -552,7 +640,7 @@ static void tell_file(struct transcript *t, const char *name)
 	g_autofree char *file = g_build_filename(t->s->cache_dir, name, NULL), *content = NULL;
 
 	if (g_file_get_contents(file, &content, NULL, NULL))
-		g_string_append_printf(t->text, "\n== file %s\n%s", name, content);
+		tale_say(t->tale, "\n== file %s\n%s", name, content);
 }
 
 void transcript_tell_files(struct transcript *t)
@@ -578,9 +666,11 @@ struct transcript *transcript_new(struct scenario *s)
 	struct transcript *t = g_new0(struct transcript, 1);
 
 	t->s = s;
-	t->text = g_string_new(NULL);
+	t->tale = tale_new();
 	t->packets = lines_new();
 	t->sets = lines_new();
+	t->unanswered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	t->asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	sim_set_trace(s->sim, on_packet, t);
 	return t;
 }
@@ -590,16 +680,20 @@ void transcript_free(struct transcript *t)
 	sim_set_trace(t->s->sim, NULL, NULL);
 	g_ptr_array_unref(t->packets);
 	g_ptr_array_unref(t->sets);
-	g_string_free(t->text, TRUE);
+	g_hash_table_unref(t->unanswered);
+	g_hash_table_unref(t->asked);
+	tale_free(t->tale);
 	g_free(t);
 }
 
 void transcript_starts(struct transcript *t)
 {
 	memset(&t->counters, 0, sizeof(t->counters));
+	g_hash_table_remove_all(t->unanswered);
+	g_hash_table_remove_all(t->asked);
 }
 
-const char *transcript_text(const struct transcript *t)
+const char *transcript_text(const struct transcript *t, enum tale_form form)
 {
-	return t->text->str;
+	return tale_text(t->tale, form)->str;
 }
