@@ -2,7 +2,8 @@
 /*
  * The order of precedence is the classic daemon's. P_Key: the requested one, that of the QoS level,
  * the first that both ports hold. SL: that of the level, the requested one, that of the partition,
- * sm_sl. MTU and rate: the minimum of links and level. Life time: that of the level,
+ * sm_sl. MTU and rate: the minimum of links and level, and of the MTU that a device at an end likes
+ * best if enable_quirks is set. Life time: that of the level,
  * subnet_timeout. If a requested value is not available there is no path, nor is there one if SL2VL
  * tables drop its packets.
  */
@@ -14,6 +15,7 @@
 #include "route/value/lanes.h"
 
 #define HOP_LIMIT_MAX 255
+#define TAVOR 0x5A44 /* DeviceID */
 #define LAST_PLAIN_RATE IBA_RATE_120 /* the last one without extended speeds */
 #define LAST_OLD_RATE IBA_RATE_300   /* the last of the first extension of the codes */
 
@@ -90,6 +92,30 @@ static const char *choose_sl(const struct subnet *subnet, const struct policy_wa
 	return NULL;
 }
 
+/* Vendors that have sold that HCA under their names. */
+static bool is_tavor(const struct iba_node_info *info)
+{
+	static const uint32_t vendors[] = {0x0002C9, 0x0005AD, 0x00066A, 0x0008F1};
+
+	for (size_t i = 0; info->device_id == TAVOR && i < G_N_ELEMENTS(vendors); i++)
+		if (info->vendor_id == vendors[i])
+			return true;
+	return false;
+}
+
+static uint8_t best_mtu(const struct subnet *subnet, const struct policy_wanted *wanted,
+			uint32_t from, uint32_t to)
+{
+	const struct fabric *fabric = subnet->fabric;
+
+	if (!subnet->options->enable_quirks || wanted->keeps_mtu)
+		return 0;
+	return is_tavor(&fabric->nodes[fabric->ports[from].node].info) ||
+			       is_tavor(&fabric->nodes[fabric->ports[to].node].info)
+		       ? POLICY_TAVOR_MTU
+		       : 0;
+}
+
 bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted, uint32_t from,
 		 uint32_t to, struct policy_path *path)
 {
@@ -100,6 +126,7 @@ bool policy_path(const struct subnet *subnet, const struct policy_wanted *wanted
 		.life = from == to ? 0 : subnet->options->subnet_timeout,
 		.life_by = from == to ? POLICY_INSIDE : POLICY_OPTION,
 		.hop_limit = wanted->leaves_subnet ? HOP_LIMIT_MAX : 0,
+		.mtu_best = best_mtu(subnet, wanted, from, to),
 		.dropped_at = FABRIC_NONE,
 	};
 	find_level(subnet, wanted, from, to, path);
@@ -245,6 +272,10 @@ bool policy_path_on(const struct subnet *subnet, const struct policy_way *way,
 		path->mtu = level->mtu;
 		path->mtu_by = POLICY_LEVEL;
 	}
+	if (path->mtu_best && path->mtu > path->mtu_best) {
+		path->mtu = path->mtu_best;
+		path->mtu_by = POLICY_DEVICE;
+	}
 	if (level && level->has_rate && iba_rate_compare(path->rate, level->rate) > 0) {
 		path->rate = level->rate;
 		path->rate_by = POLICY_LEVEL;
@@ -291,6 +322,8 @@ char *policy_path_tell(const struct subnet *subnet, const struct policy_path *pa
 		return g_strdup("the links on the path");
 	case POLICY_ENDS:
 		return g_strdup("the ends, which have no code for a faster rate");
+	case POLICY_DEVICE:
+		return g_strdup_printf("a Tavor HCA at an end, by option %s", option);
 	case POLICY_ROUTES:
 		return g_strdup_printf("routing engine %s", subnet->routing->engine->name);
 	default:

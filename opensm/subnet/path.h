@@ -16,6 +16,7 @@ struct policy_wanted {
 	uint64_t service_id;
 	uint8_t sl;
 	bool leaves_subnet; /* the destination is behind a router */
+	bool keeps_mtu;	    /* it would not do with the MTU that suits the devices best */
 };
 
 enum policy_reason {
@@ -27,6 +28,7 @@ enum policy_reason {
 	POLICY_ENDS,	  /* the capabilities of the ports at its ends */
 	POLICY_INSIDE,	  /* the path does not leave the port, or the subnet */
 	POLICY_ROUTES,	  /* the routing engine needs it */
+	POLICY_DEVICE,	  /* a device at an end is faster with it */
 };
 
 struct policy_path {
@@ -38,9 +40,13 @@ struct policy_path {
 	enum policy_reason p_key_by, sl_by, mtu_by, rate_by, life_by;
 	const struct qos_level *level; /* NULL: no QoS */
 	const struct qos_rule *rule;   /* the rule that selected the level; NULL: none */
+	uint8_t mtu_best;	       /* for the devices at its ends; 0: the maximum */
 	const char *refused;	       /* why there is no such path */
 	uint32_t dropped_at;	       /* the port, if SL2VL tables drop it; FABRIC_NONE */
 };
+
+/* The MTU with which a Tavor, the first kind of HCA, is faster than with any greater one. */
+#define POLICY_TAVOR_MTU IBA_MTU_1024
 
 /*
  * Sets everything except MTU and rate of the path between two endports, or returns false and sets

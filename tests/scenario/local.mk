@@ -20,7 +20,7 @@ libscenario_a_CFLAGS = $(TESTLIB_CFLAGS)
 scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario/test_agreement \
 	tests/scenario/test_aliases \
 	tests/scenario/test_audit tests/scenario/test_bringup tests/scenario/test_cable_keys \
-	tests/scenario/test_paths \
+	tests/scenario/test_devices tests/scenario/test_paths \
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_hung_files tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
@@ -54,6 +54,8 @@ dist_check_SCRIPTS += $(scenario_scripts)
 # TRANSITIONS=1-1000 runs other seeds than the few of "make check".
 tests_scenario_test_transitions_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_transitions_LDADD = libscenario.a libroutecheck.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_devices_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_devices_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_paths_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_paths_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_ability_CFLAGS = $(TEST_CFLAGS)
@@ -137,7 +139,7 @@ tests_scenario_test_threads_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_seeds_SOURCES = tests/scenario/seeds.c tests/scenario/seeds.h \
 	tests/scenario/seeds_lasting.c tests/scenario/seeds_options.c
 tests_scenario_seeds_LDADD = libscenario.a $(LIBS_OPENSM) -lm
-EXTRA_DIST += tests/scenario/dual_port.topo tests/scenario/dual_plane.topo \
+EXTRA_DIST += tests/scenario/devices.topo tests/scenario/dual_port.topo tests/scenario/dual_plane.topo \
 	tests/scenario/chain.topo tests/scenario/one_switch.topo tests/scenario/speeds.topo \
 	tests/scenario/own_loop.topo tests/scenario/own_loop_2.topo \
 	tests/scenario/own_loops.topo \

@@ -99,6 +99,37 @@ START_TEST(by_partition)
 }
 END_TEST
 
+START_TEST(by_device)
+{
+	static const struct {
+		uint32_t vendor, device;
+		uint8_t mtu;
+	} kinds[] = {
+		{0x0002C9, 0x5A44, IBA_MTU_1024}, {0x0005AD, 0x5A44, IBA_MTU_1024},
+		{0x00066A, 0x5A44, IBA_MTU_1024}, {0x0008F1, 0x5A44, IBA_MTU_1024},
+		{0x0002C9, 0x5A46, IBA_MTU_4096}, {0x001234, 0x5A44, IBA_MTU_4096},
+	};
+	struct policy_wanted wanted = {.has_class = true, .qos_class = 7};
+
+	for (unsigned int i = 0; i < 2 * G_N_ELEMENTS(kinds); i++) {
+		uint32_t node = subnet->fabric->ports[i % 2 ? a : b].node;
+		struct iba_node_info *info = &((struct fabric *)subnet->fabric)->nodes[node].info;
+		struct iba_node_info before = *info;
+
+		info->vendor_id = kinds[i / 2].vendor;
+		info->device_id = kinds[i / 2].device;
+		subnet->options->enable_quirks = true;
+		ck_assert_uint_eq(ask((struct policy_wanted){0}, true).mtu, kinds[i / 2].mtu);
+		ck_assert_uint_eq(ask((struct policy_wanted){.keeps_mtu = true}, true).mtu,
+				  IBA_MTU_4096);
+		ck_assert_int_eq(ask(wanted, true).mtu_by, POLICY_LEVEL); /* it says 1024, too */
+		subnet->options->enable_quirks = false;
+		ck_assert_uint_eq(ask((struct policy_wanted){0}, true).mtu, IBA_MTU_4096);
+		*info = before;
+	}
+}
+END_TEST
+
 START_TEST(by_level)
 {
 	struct policy_wanted wanted = {.has_class = true, .qos_class = 7};
@@ -291,6 +322,7 @@ TEST_SUITE
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, by_partition);
+	tcase_add_test(tcase, by_device);
 	tcase_add_test(tcase, by_level);
 	tcase_add_test(tcase, dropped);
 	tcase_add_test(tcase, rates_that_ends_know);

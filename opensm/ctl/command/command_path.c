@@ -206,7 +206,8 @@ static void add_policy(GVariantBuilder *builder, const struct walk *walk,
 	}
 	add_reason(builder, "p_key_by", subnet, path, path->p_key_by, "", 0);
 	add_reason(builder, "sl_by", subnet, path, path->sl_by, "sm_sl", 0);
-	add_reason(builder, "mtu_by", subnet, path, path->mtu_by, "", walk->mtu_port);
+	add_reason(builder, "mtu_by", subnet, path, path->mtu_by, "enable_quirks",
+		   walk->mtu_port);
 	add_reason(builder, "rate_by", subnet, path, path->rate_by, "max_rate_enum",
 		   walk->rate_port);
 	add_reason(builder, "packet_life_time_by", subnet, path, path->life_by, "subnet_timeout",

@@ -238,8 +238,18 @@ static bool offer_all_to(struct paths *paths, uint32_t from)
 
 /* ---- a query ---- */
 
+/* Whether the devices' best MTU does not fulfil the request, which may ask for the greatest. */
+static bool keeps_mtu(const struct sa_limit *mtu)
+{
+	uint8_t best = POLICY_TAVOR_MTU;
+
+	return mtu->given && (mtu->selector == IBA_SELECTOR_BEST || !sa_fit_mtu(&best, mtu));
+}
+
 static struct policy_wanted policy_asked(const struct iba_path_record *w, uint64_t mask)
 {
+	const struct sa_limit mtu = SA_LIMIT(path_record, mask, w, mtu);
+
 	return (struct policy_wanted){
 		.has_p_key = mask & C(p_key),
 		.p_key = w->p_key,
@@ -249,6 +259,7 @@ static struct policy_wanted policy_asked(const struct iba_path_record *w, uint64
 		.qos_class = mask & C(qos_class) ? w->qos_class : 0,
 		.has_service = mask & C(service_id),
 		.service_id = mask & C(service_id) ? w->service_id : 0,
+		.keeps_mtu = keeps_mtu(&mtu),
 	};
 }
 
