@@ -162,6 +162,11 @@ bool sim_node_refuse_block(struct sim *sim, unsigned int node, uint16_t attribut
 			   uint32_t modifier, enum sim_refusal_kind kind);
 /* Time that its SMA takes to answer a Get or a Set, one after the other; both 0: as other nodes. */
 void sim_node_set_service(struct sim *sim, unsigned int node, uint64_t get_ns, uint64_t set_ns);
+/*
+ * Time that a switch takes for a Set(SLtoVLMappingTable) of all its ports at once; other requests
+ * wait until that is done.
+ */
+void sim_node_slow_wildcards(struct sim *sim, unsigned int node, uint64_t ns);
 /* The node refuses, with status 0x1C, each Set(PortInfo) that would change a width or speed. */
 void sim_node_fix_speeds(struct sim *sim, unsigned int node, bool fixed);
 /*

@@ -345,6 +345,11 @@ bool sim_node_refuse_block(struct sim *sim, unsigned int index, uint16_t attribu
 	return !kind || free_one;
 }
 
+void sim_node_slow_wildcards(struct sim *sim, unsigned int index, uint64_t ns)
+{
+	sim_node_at(sim, index)->wildcard_ns = ns;
+}
+
 void sim_node_set_service(struct sim *sim, unsigned int index, uint64_t get_ns, uint64_t set_ns)
 {
 	struct sim_node *node = sim_node_at(sim, index);

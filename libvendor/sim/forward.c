@@ -339,6 +339,15 @@ static bool is_served_here(const struct sim_packet *packet)
 		sim_read16(data + SIM_MAD_DR_DLID) == IBA_LID_PERMISSIVE);
 }
 
+static bool sets_all_rows(const struct sim_packet *packet)
+{
+	const uint32_t all = IBA_SL_TO_VL_MOD_ALL_INPUT | IBA_SL_TO_VL_MOD_ALL_OUTPUT;
+
+	return packet->data[SIM_MAD_METHOD] == IBA_METHOD_SET &&
+	       sim_read16(packet->data + SIM_MAD_ATTRIBUTE) == IBA_ATTR_SL_TO_VL_TABLE &&
+	       (sim_read32(packet->data + SIM_MAD_MODIFIER) & all) == all;
+}
+
 /* True if the packet now waits in the queue of an SMA. */
 static bool queue_at_sma(struct sim_packet *packet)
 {
@@ -351,6 +360,10 @@ static bool queue_at_sma(struct sim_packet *packet)
 	if (is_served_here(packet) && (node->get_ns || node->set_ns)) {
 		service = packet->data[SIM_MAD_METHOD] == IBA_METHOD_SET ? node->set_ns
 									 : node->get_ns;
+		busy_until = &node->serves_until;
+	}
+	if (node->wildcard_ns && is_served_here(packet)) {
+		service = sets_all_rows(packet) ? node->wildcard_ns : service;
 		busy_until = &node->serves_until;
 	}
 	if (!service)

@@ -117,6 +117,7 @@ struct sim_node {
 	struct sim_port *ports; /* 0 .. num_ports */
 	struct sim_switch *sw;	/* NULL unless a switch */
 	uint64_t busy_until;	/* its SMA */
+	uint64_t wildcard_ns;	 /* for a Set of the SL2VL tables of all ports; 0: no longer */
 	uint64_t get_ns, set_ns; /* time for a request of its own; both 0: the common time */
 	uint64_t serves_until;	 /* in that case */
 	struct sim_trap *traps;

@@ -316,6 +316,12 @@ static unsigned int window_max(const struct mad *mad, const struct options *opti
 	return CLAMP(max, 1, mad->n_transactions);
 }
 
+static void take_options(struct mad *mad, const struct options *options)
+{
+	mad->long_timeout_ms = MAX(options->long_transaction_timeout, mad->timeout_ms);
+	atomic_store(&mad->busy_response, options->sa_busy_response);
+}
+
 static void on_options_changed(void *arg, uint64_t value)
 {
 	struct mad *mad = arg;
@@ -323,7 +329,7 @@ static void on_options_changed(void *arg, uint64_t value)
 
 	(void)value;
 	window_resize(&mad->window, window_max(mad, options));
-	atomic_store(&mad->busy_response, options->sa_busy_response);
+	take_options(mad, options);
 	options_unref(options);
 }
 
@@ -352,7 +358,7 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	form_init(mad);
 	tid_init(&mad->tids, context->rt);
 	loss_init(&mad->loss);
-	atomic_init(&mad->busy_response, options->sa_busy_response);
+	take_options(mad, options);
 	bucket_init(&mad->busy_answers, BUSY_PER_SECOND, BUSY_BURST);
 	transaction_init(mad, CLAMP(vendor_max_outstanding(vendor), 1, SMP_SLOTS));
 	ask_init(mad);

@@ -101,6 +101,7 @@ struct mad {
 	struct loss loss;
 	unsigned int on_wire; /* transactions that count in the window */
 	unsigned int timeout_ms, retries;
+	unsigned int long_timeout_ms; /* of requests that take long; not less than timeout_ms */
 	uint64_t cancelled; /* requests up to this serial are cancelled */
 	uint16_t own_lid;
 	uint8_t sm_sl;

@@ -6,7 +6,7 @@
  * A target that does not answer is sent one request repeatedly and no new ones; other requests that
  * were in flight wait. If that request fails, its queue fails with it, so a dead target costs as
  * much as one request. A Set waits for an older one of the same block: a late try of that one could
- * undo it.
+ * undo it. Nothing is sent to a target beside a request that takes it long.
  *
  * A target slower than all others is sent one request at a time, as its SMA handles them one after
  * the other, with waits as long as it needs: each further try would be another request that it has
@@ -95,6 +95,15 @@ static bool waits_for_older(const struct target *target, const struct mad_reques
 	return false;
 }
 
+/* Its SMA would serve anything else only after that. */
+static bool is_kept_busy(const struct target *target)
+{
+	for (unsigned int i = 0; i < target->in_flight; i++)
+		if (target->flight[i]->request && target->flight[i]->request->takes_long)
+			return true;
+	return false;
+}
+
 static bool can_send(const struct mad *mad, const struct target *target)
 {
 	unsigned int most = TARGET_WINDOW;
@@ -103,7 +112,7 @@ static bool can_send(const struct mad *mad, const struct target *target)
 		most = target->answers % PAIRS ? 1 : 2;
 
 	return target->first && target->in_flight < most && !target->silent &&
-	       !waits_for_older(target, target->first);
+	       !is_kept_busy(target) && !waits_for_older(target, target->first);
 }
 
 static void ring_add(struct mad *mad, struct target *target)

@@ -13,6 +13,9 @@
  * the others go back to its queue. So dead targets do not hold up live ones. The window shrinks
  * only if a request was answered at a later try: that is loss, by a live target.
  *
+ * A try of a request that takes long waits for long_transaction_timeout, and gives up its place in
+ * the window when an answer to another one would be due.
+ *
  * A slow target (target.c) gets few tries, each with the time that its answers take to come. A try
  * that was given up may still be answered; late.c receives that.
  */
@@ -183,7 +186,8 @@ static void transmit(struct transaction *transaction)
 		   tid_next(&mad->tids, &transaction->slot), mad->own_lid, mad->sm_sl, wire, &to);
 	transaction->wait_ms = wait_for_try(transaction);
 	transaction->waiting =
-		!vendor_send(mad->vendor, &to, wire, sizeof(wire), MAX(LATE_MS, mad->timeout_ms));
+		!vendor_send(mad->vendor, &to, wire, sizeof(wire),
+			     MAX(LATE_MS, MAX(mad->timeout_ms, mad->long_timeout_ms)));
 	if (transaction->waiting) {
 		timer_start(&transaction->slot.timer, DEVICE_BUSY_PAUSE);
 		return;
@@ -234,7 +238,7 @@ static void try_lost(struct transaction *transaction)
 
 	if (form_is_shortest(transaction))
 		transaction->preferred_failed = true;
-	if (transaction->wait_ms < mad->timeout_ms)
+	if (transaction->wait_ms < mad->timeout_ms && !transaction->request->takes_long)
 		count = &transaction->early;
 	++*count;
 	leave_window(transaction);
@@ -293,18 +297,31 @@ void transaction_pump(struct mad *mad)
 	}
 }
 
-/* It was found to be slow since the try was sent, or answers one request after the other. */
-static bool is_waited_for(struct transaction *transaction)
+/* For how much time since now_ns - *since the answer may still be on its way; 0: no more. */
+static uint64_t patience(const struct transaction *transaction, uint64_t now, uint64_t *since)
 {
 	const struct target *target = transaction->target;
-	struct mad *mad = transaction->slot.mad;
-	uint64_t since = actor_now(mad->actor) - MAX(transaction->sent_ns, target->heard_ns);
-	uint64_t wait;
+	const struct mad_request *request = transaction->request;
+	const struct mad *mad = transaction->slot.mad;
+	uint64_t most = request->takes_long ? mad->long_timeout_ms * NS_PER_MS : 0;
 
-	if (!target_is_slow(mad, target) || mad_is_cancelled(mad, transaction->request))
-		return false;
-	wait = target_wait_ms(target, transaction->request->method, 0) * NS_PER_MS;
-	if (since >= wait)
+	*since = now - transaction->sent_ns;
+	if (!target_is_slow(mad, target) || *since < most)
+		return most;
+	*since = now - MAX(transaction->sent_ns, target->heard_ns);
+	return target_wait_ms(target, request->method, 0) * NS_PER_MS;
+}
+
+/*
+ * It takes long, or its target was found to be slow since the try was sent, or answers one request
+ * after the other.
+ */
+static bool is_waited_for(struct transaction *transaction)
+{
+	struct mad *mad = transaction->slot.mad;
+	uint64_t since, wait = patience(transaction, actor_now(mad->actor), &since);
+
+	if (since >= wait || mad_is_cancelled(mad, transaction->request))
 		return false;
 	leave_window(transaction);
 	timer_start(&transaction->slot.timer, wait - since);
@@ -346,7 +363,9 @@ static void learn(struct mad *mad, const struct transaction *transaction, unsign
 	struct target *target = transaction->target;
 	bool slow = target_is_slow(mad, target);
 
-	target_took(mad, target, transaction->request->method, took, n < transaction->slot.n_tries);
+	if (!transaction->request->takes_long) /* that says nothing about other requests */
+		target_took(mad, target, transaction->request->method, took,
+			    n < transaction->slot.n_tries);
 	target_named(mad, target, transaction->request, false);
 	if (slow || transaction->refusals)
 		return;

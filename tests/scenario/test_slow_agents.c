@@ -168,6 +168,63 @@ START_TEST(slow_and_lossy)
 }
 END_TEST
 
+/* ---- one SMP for the SL2VL tables of a whole switch ---- */
+
+static unsigned int whole; /* such Sets */
+
+static void count_whole(void *arg, uint64_t now_ns, const struct vendor_address *to, uint64_t from,
+			const uint8_t *data, size_t length)
+{
+	(void)arg;
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	if (!scenario_is_smp(data, length, IBA_METHOD_SET, IBA_ATTR_SL_TO_VL_TABLE) ||
+	    data[21] != 3)
+		return;
+	whole++;
+}
+
+static struct scenario *with_slow_table(uint64_t ms, const char *conf)
+{
+	struct scenario *s = scenario_new("fattree:4", 1);
+	g_autofree char *text = g_strconcat("qos TRUE\nuse_optimized_slvl TRUE\n"
+					    "qos_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1\n",
+					    conf, NULL);
+
+	whole = 0;
+	sim_node_slow_wildcards(s->sim, scenario_node(s, "spine-0-0"), ms * MS);
+	scenario_conf(s, text);
+	sim_set_trace(s->sim, count_whole, NULL);
+	scenario_start(s);
+	return s;
+}
+
+/* It is asked once if the time that it has is enough, and whatever it is it gets there. */
+START_TEST(slow_table)
+{
+	static const struct {
+		unsigned int ms;
+		const char *conf;
+		bool once;
+	} of[] = {
+		{400, "", true},
+		{400, "long_transaction_timeout 300\n", false},
+		{190, "long_transaction_timeout 1\n", true}, /* not below transaction_timeout */
+		{900, "", false},
+		{900, "long_transaction_timeout 1000\n", true},
+		{900, "transaction_timeout 1000\n", true},
+	};
+	struct scenario *s = with_slow_table(of[_i].ms, of[_i].conf);
+	unsigned int switches = scenario_switches(s);
+
+	expect_right(s, 5000);
+	scenario_expect(s, (whole == switches) == of[_i].once);
+	scenario_expect_at_most(s, whole, switches + 1);
+	scenario_free(s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("slow_agents");
@@ -183,6 +240,7 @@ int main(void)
 	tcase_add_test(tcase, slow_for_a_minute);
 	tcase_add_loop_test(tcase, slow_and_dead, 0, n);
 	tcase_add_test(tcase, slow_and_lossy);
+	tcase_add_loop_test(tcase, slow_table, 0, 6);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -42,6 +42,12 @@ CASES = [
     ('a value that a key without effect does not take', 'perfmgr_sweep_time_s 0\nfdr10 255\n',
      {}, '', ["W @/conf:1: warning: perfmgr_sweep_time_s: '0' is not .*; it is ignored",
               'W @/conf:2: warning: fdr10: accepted, but without effect yet']),
+    ('a timeout that is raised', 'long_transaction_timeout 100\nuse_optimized_slvl TRUE\n', {}, '',
+     ['W @/conf:1: warning: long_transaction_timeout: 100 ms is less than transaction_timeout: '
+      '200 ms is used']),
+    ('a timeout of what is not done', 'long_transaction_timeout 900\n', {}, '',
+     ['W @/conf:1: warning: long_transaction_timeout: has no effect, as use_optimized_slvl is '
+      'FALSE']),
     ('engines of another subnet manager', 'routing_engine ar_updn,ar_ftree,ar_minhop\n', {}, '',
      ["W @/conf:1: warning: routing_engine: 'ar_updn' is taken as updn",
       "W @/conf:1: warning: routing_engine: 'ar_ftree' is taken as ftree",

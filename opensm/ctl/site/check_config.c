@@ -366,6 +366,11 @@ static bool has_no_control(const struct options *options)
 }
 
 /* Options that matter only with another option, or only for some engines. */
+static bool sets_ports_singly(const struct options *options)
+{
+	return !options->use_optimized_slvl;
+}
+
 static const struct dependence {
 	enum option_id id;
 	const char *engines; /* NULL: only is_off decides */
@@ -381,6 +386,7 @@ static const struct dependence {
 	{OPTION_do_mesh_analysis, "lash", NULL, NULL},
 	{OPTION_lash_start_vl, "lash", NULL, NULL},
 	{OPTION_nue_max_num_vls, "nue", NULL, NULL},
+	{OPTION_long_transaction_timeout, NULL, sets_ports_singly, "use_optimized_slvl is FALSE"},
 	{OPTION_qos_policy_file, NULL, has_no_qos, "qos is FALSE"},
 	{OPTION_console_port, NULL, has_no_tcp, "console is neither loopback nor socket"},
 	{OPTION_console_key_file, NULL, has_no_tcp,
@@ -440,6 +446,17 @@ static void check_effects(struct check *check)
 	}
 }
 
+static void check_long_timeout(struct check *check)
+{
+	const struct options *options = check->options;
+
+	if (!is_default(options, OPTION_long_transaction_timeout) &&
+	    options->long_transaction_timeout < options->transaction_timeout)
+		warn_of(check, OPTION_long_transaction_timeout,
+			"%u ms is less than transaction_timeout: %u ms is used",
+			options->long_transaction_timeout, options->transaction_timeout);
+}
+
 /* ---- all ---- */
 
 static void check_files(struct check *check)
@@ -448,6 +465,7 @@ static void check_files(struct check *check)
 	check_log_file(check);
 	check_dump_files_dir(check);
 	check_effects(check);
+	check_long_timeout(check);
 	check_engines(check);
 	check_guards(check);
 	check_site(check);

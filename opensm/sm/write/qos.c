@@ -34,6 +34,8 @@
 
 #define SL_TO_VL_BYTES sizeof(struct iba_sl_to_vl_table)
 #define VL_ARB_BYTES sizeof(struct iba_vl_arbitration_table)
+/* Modifier of the SMP that sets all rows of all ports. */
+#define WHOLE_SWITCH (IBA_SL_TO_VL_MOD_ALL_INPUT | IBA_SL_TO_VL_MOD_ALL_OUTPUT)
 #define SMPS_PER_VISIT 64 /* approximately: then there is room for as many switches as the window */
 
 /* What is known of the QoS tables of all nodes. */
@@ -461,6 +463,7 @@ static void write_all_rows(struct sm *sm, const struct want *want, uint32_t modi
 
 	wire_encode(&iba_sl_to_vl_table_type, &want->sl_to_vl, request->mad.data);
 	request->belief = true;
+	request->mad.takes_long = !(WHOLE_SWITCH & ~modifier);
 	sm->sweep.qos_set = true;
 	request->done = on_rows_written;
 	sm_request_send(request);
