@@ -306,18 +306,21 @@ void mad_serve(struct mad *mad, uint8_t mgmt_class, const struct vendor_client *
 		mad_serve(mad, IBA_CLASS_SUBN_DIRECTED, server);
 }
 
-/* The maximum number of SMPs in flight that the options and the device allow. */
-static unsigned int window_max(const struct mad *mad, const struct options *options)
+/* Of the device and an option, which is 0 if it sets no limit. */
+static unsigned int window_max(const struct mad *mad, unsigned int option)
 {
 	unsigned int max = vendor_max_outstanding(mad->vendor);
 
-	if (options->max_wire_smps && options->max_wire_smps < max)
-		max = options->max_wire_smps;
+	if (option && option < max)
+		max = option;
 	return CLAMP(max, 1, mad->n_transactions);
 }
 
 static void take_options(struct mad *mad, const struct options *options)
 {
+	window_resize(&mad->window, window_max(mad, options->max_wire_smps));
+	mad->window.second = options->max_wire_smps2 ? window_max(mad, options->max_wire_smps2) : 0;
+	mad->stalled_ns = options->max_smps_timeout * NS_PER_US;
 	mad->long_timeout_ms = MAX(options->long_transaction_timeout, mad->timeout_ms);
 	atomic_store(&mad->busy_response, options->sa_busy_response);
 }
@@ -328,7 +331,6 @@ static void on_options_changed(void *arg, uint64_t value)
 	struct options *options = slot_take(&mad->context->options);
 
 	(void)value;
-	window_resize(&mad->window, window_max(mad, options));
 	take_options(mad, options);
 	options_unref(options);
 }
@@ -358,12 +360,12 @@ struct mad *mad_new(struct context *context, struct vendor *vendor, GError **err
 	form_init(mad);
 	tid_init(&mad->tids, context->rt);
 	loss_init(&mad->loss);
-	take_options(mad, options);
 	bucket_init(&mad->busy_answers, BUSY_PER_SECOND, BUSY_BURST);
 	transaction_init(mad, CLAMP(vendor_max_outstanding(vendor), 1, SMP_SLOTS));
 	ask_init(mad);
 	trim_init(mad);
-	window_init(&mad->window, window_max(mad, options));
+	window_init(&mad->window, window_max(mad, options->max_wire_smps));
+	take_options(mad, options);
 	event_subscribe(&context->bus, EVENT_OPTIONS_CHANGED, mad->actor, on_options_changed, mad);
 	options_unref(options);
 	if (!bind_all(mad, !context->gets_only, error)) {

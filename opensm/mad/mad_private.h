@@ -97,6 +97,8 @@ struct mad {
 	unsigned int n_transactions; /* as many as the device can have in flight */
 	struct tid_slot *free_slots; /* of transactions */
 	struct window window;
+	struct timer stalled; /* runs while the window is full, if that has a second limit */
+	uint64_t stalled_ns;  /* its interval */
 	struct rtt rtt;
 	struct loss loss;
 	unsigned int on_wire; /* transactions that count in the window */

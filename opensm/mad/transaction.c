@@ -281,9 +281,10 @@ static struct transaction *transaction_begin(struct mad *mad, struct target *tar
 	return transaction;
 }
 
-void transaction_pump(struct mad *mad)
+/* Sends while there is room. */
+static void fill_window(struct mad *mad)
 {
-	while (mad->on_wire < (unsigned int)mad->window.size && mad->free_slots) {
+	while (mad->on_wire < window_room(&mad->window) && mad->free_slots) {
 		struct target *target = target_next(mad);
 		struct transaction *transaction;
 
@@ -295,6 +296,35 @@ void transaction_pump(struct mad *mad)
 			return; /* its timer continues */
 		form_probe(mad, transaction->request);
 	}
+}
+
+static bool is_full(const struct mad *mad)
+{
+	return window_has_second(&mad->window) && mad->ring_first &&
+	       mad->on_wire >= window_room(&mad->window);
+}
+
+void transaction_pump(struct mad *mad)
+{
+	fill_window(mad);
+	if (is_full(mad) && !timer_running(&mad->stalled))
+		timer_start(&mad->stalled, mad->stalled_ns);
+}
+
+/* Dead targets are not to hold the window for as long as their first tries wait. */
+static void on_stalled(struct timer *timer)
+{
+	struct mad *mad = container_of(timer, struct mad, stalled);
+
+	if (is_full(mad))
+		window_stalled(&mad->window);
+	transaction_pump(mad);
+}
+
+static void window_moves(struct mad *mad)
+{
+	mad->window.more = 0;
+	timer_stop(&mad->stalled);
 }
 
 /* For how much time since now_ns - *since the answer may still be on its way; 0: no more. */
@@ -393,6 +423,7 @@ static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor
 	    !is_from_target(transaction->request, received) ||
 	    !smp_decode(transaction->request, received->data))
 		return false;
+	window_moves(mad);
 	counter_inc(&mad->context->counters, smp_received);
 	if (transaction->request->result == MAD_STATUS)
 		counter_inc(&mad->context->counters, smp_bad_status);
@@ -460,6 +491,7 @@ static const struct tid_user user = {.answer = on_answer, .returned = on_returne
 
 void transaction_init(struct mad *mad, unsigned int n)
 {
+	timer_init(&mad->stalled, mad->actor, on_stalled);
 	mad->n_transactions = n;
 	mad->transactions = g_new0(struct transaction, n);
 	for (unsigned int i = 0; i < n; i++)

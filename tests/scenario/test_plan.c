@@ -675,9 +675,9 @@ START_TEST(plan_tells_what_is_unfinished)
 	struct scenario *s = up("fattree:4");
 	g_autoptr(GVariant) plan = NULL;
 
-	scenario_conf(s, "max_smps_timeout 1000\n");
+	scenario_conf(s, "congestion_control TRUE\n");
 	plan = plan_beside(s, NULL);
-	expect_text(s, plan, "note: options accepted but without effect yet: max_smps_timeout");
+	expect_text(s, plan, "note: options accepted but without effect yet: congestion_control");
 	scenario_free(s);
 }
 END_TEST

@@ -168,6 +168,52 @@ START_TEST(slow_and_lossy)
 }
 END_TEST
 
+/* ---- the window of SMPs ---- */
+
+static void count_switches(void *arg, uint64_t now_ns, const struct vendor_address *to,
+			   uint64_t from, const uint8_t *data, size_t length)
+{
+	(void)now_ns;
+	(void)to;
+	(void)from;
+	*(unsigned int *)arg +=
+		scenario_is_smp(data, length, IBA_METHOD_GET, IBA_ATTR_SWITCH_INFO);
+}
+
+/* Until all switches have been found, although most hosts are dead. */
+static uint64_t ms_beside_the_dead(const char *conf)
+{
+	struct scenario *s = scenario_new("xgft:16,4:1,2", 1);
+	unsigned int found = 0, all = scenario_switches(s);
+	uint64_t ms = 0;
+
+	for (unsigned int i = 2; i < 64; i++) {
+		g_autofree char *name = g_strdup_printf("host-%u", i);
+
+		sim_node_mute(s->sim, scenario_node(s, name), true);
+	}
+	sim_set_trace(s->sim, count_switches, &found);
+	scenario_conf(s, conf);
+	scenario_start(s);
+	for (; found < all; ms++) {
+		scenario_expect_at_most(s, ms, 5000);
+		scenario_run_ms(s, 1);
+	}
+	scenario_free(s);
+	return ms;
+}
+
+/* They hold a small window for their first tries, which a second limit makes up for. */
+START_TEST(second_limit_of_the_window)
+{
+	uint64_t alone = ms_beside_the_dead("max_wire_smps 1\n");
+	uint64_t more = ms_beside_the_dead("max_wire_smps 1\nmax_wire_smps2 32\n"
+					   "max_smps_timeout 1000\n");
+
+	ck_assert_uint_lt(2 * more, alone);
+}
+END_TEST
+
 /* ---- one SMP for the SL2VL tables of a whole switch ---- */
 
 static unsigned int whole; /* such Sets */
@@ -241,6 +287,7 @@ int main(void)
 	tcase_add_loop_test(tcase, slow_and_dead, 0, n);
 	tcase_add_test(tcase, slow_and_lossy);
 	tcase_add_loop_test(tcase, slow_table, 0, 6);
+	tcase_add_test(tcase, second_limit_of_the_window);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -39,12 +39,15 @@ CASES = [
       'W @/conf:32: warning: lmc: overrides line 31']),
     ('two GUIDs', 'guid 0x100001,0x100002\n', {}, '',
      ['E @/conf:1: error: guid: .* names several ports, but a daemon serves one']),
-    ('a value that a key without effect does not take', 'perfmgr_sweep_time_s 0\nfdr10 255\n',
-     {}, '', ["W @/conf:1: warning: perfmgr_sweep_time_s: '0' is not .*; it is ignored",
-              'W @/conf:2: warning: fdr10: accepted, but without effect yet']),
+    ('a value that a key without effect does not take', 'perfmgr_sweep_time_s 0\n'
+     'event_plugin_name some\n', {}, '', ["W @/conf:1: warning: perfmgr_sweep_time_s: '0' is not .*; it is ignored",
+              'W @/conf:2: warning: event_plugin_name: accepted, but without effect yet']),
     ('a timeout that is raised', 'long_transaction_timeout 100\nuse_optimized_slvl TRUE\n', {}, '',
      ['W @/conf:1: warning: long_transaction_timeout: 100 ms is less than transaction_timeout: '
       '200 ms is used']),
+    ('a timer without use', 'max_smps_timeout 1000\n', {}, '',
+     ['W @/conf:1: warning: max_smps_timeout: has no effect, as max_wire_smps2 is not above '
+      'max_wire_smps']),
     ('a timeout of what is not done', 'long_transaction_timeout 900\n', {}, '',
      ['W @/conf:1: warning: long_transaction_timeout: has no effect, as use_optimized_slvl is '
       'FALSE']),

@@ -421,6 +421,105 @@ START_TEST(test_window_not_held_by_the_dead)
 }
 END_TEST
 
+static void use_limits(unsigned int first, unsigned int second, unsigned int timeout_us)
+{
+	options->max_wire_smps = first;
+	options->max_wire_smps2 = second;
+	options->max_smps_timeout = timeout_us;
+	slot_publish(&context.options, options_ref(options));
+}
+
+/* Full and without an answer, the window lets out one more at a time, up to the second limit. */
+START_TEST(test_window_second_limit)
+{
+	use_limits(4, 7, 2000);
+	start();
+	for (unsigned int i = 0; i < 20; i++)
+		mad_send(mad, &make(1 + i, 1)->mad);
+	run_ms(0);
+	for (unsigned int n = 4; n <= 7; n++) {
+		ck_assert_uint_eq(port.sent->len, n);
+		run_ms(1);
+		ck_assert_uint_eq(port.sent->len, n);
+		run_ms(1);
+	}
+	run_ms(4);
+	ck_assert_uint_eq(port.sent->len, 7);
+	for (unsigned int i = 0; i < 3; i++) /* the first limit counts again: 4 are left */
+		answer(sent_at(i));
+	ck_assert_uint_eq(port.sent->len, 7);
+	answer(sent_at(3));
+	ck_assert_uint_eq(port.sent->len, 8);
+	run_ms(1);
+	answer(sent_at(4)); /* begins the interval anew */
+	ck_assert_uint_eq(port.sent->len, 9);
+	run_ms(1);
+	ck_assert_uint_eq(port.sent->len, 9);
+	run_ms(1);
+	ck_assert_uint_eq(port.sent->len, 10);
+}
+END_TEST
+
+/* Unless it is above the first one, which may be changed at any time; 0 is no limit. */
+START_TEST(test_window_without_second_limit)
+{
+	static const unsigned int off[][2] = {{4, 4}, {4, 0}, {4, 3}};
+
+	use_limits(off[_i][0], off[_i][1], 1000);
+	start();
+	for (unsigned int i = 0; i < 20; i++)
+		mad_send(mad, &make(1 + i, 1)->mad);
+	run_ms(10);
+	ck_assert_uint_eq(port.sent->len, 4);
+	use_limits(4, INT32_MAX, 1000);
+	event_emit(&context.bus, EVENT_OPTIONS_CHANGED, 0);
+	run_ms(0);
+	answer(sent_at(0));
+	run_ms(4);
+	ck_assert_uint_eq(port.sent->len, 5 + 4);
+	use_limits(4, 0, 1000);
+	event_emit(&context.bus, EVENT_OPTIONS_CHANGED, 0);
+	run_ms(1);
+	ck_assert_uint_eq(port.sent->len, 5 + 4);
+}
+END_TEST
+
+/* How long the live ones take beside many dead ones, in ms. */
+static unsigned int beside_the_dead(unsigned int first, unsigned int second, unsigned int us)
+{
+	unsigned int answered = 0, ms = 0;
+
+	use_limits(first, second, us);
+	start();
+	for (unsigned int i = 0; i < 200; i++)
+		mad_send(mad, &make(1 + i, 1)->mad);
+	for (unsigned int i = 0; i < 200; i++)
+		mad_send(mad, &make(1000 + i, 2)->mad);
+	for (; done_ok < 200 && ms < 20000; ms++) {
+		run_ms(1);
+		for (; answered < port.sent->len; answered++)
+			if (sent_at(answered)->data[7] == 2)
+				answer(sent_at(answered));
+	}
+	return ms;
+}
+
+START_TEST(test_window_second_limit_beside_the_dead)
+{
+	static const struct {
+		unsigned int first, second, timeout_us, least, most;
+	} of[] = {
+		{4, 0, 2000, 9000, 11000},
+		{4, 64, 600000, 3000, 6000},
+		{4, 64, 2000, 0, 1000},
+	};
+	unsigned int ms = beside_the_dead(of[_i].first, of[_i].second, of[_i].timeout_us);
+
+	ck_assert_uint_ge(ms, of[_i].least);
+	ck_assert_uint_le(ms, of[_i].most);
+}
+END_TEST
+
 /* ---- targets ---- */
 
 START_TEST(test_four_to_a_target_and_fair)
@@ -924,6 +1023,9 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, test_window_shrinks_and_grows);
 	tcase_add_test(tcase, test_window_not_shrunk_by_the_dead);
 	tcase_add_test(tcase, test_window_not_held_by_the_dead);
+	tcase_add_test(tcase, test_window_second_limit);
+	tcase_add_loop_test(tcase, test_window_without_second_limit, 0, 3);
+	tcase_add_loop_test(tcase, test_window_second_limit_beside_the_dead, 0, 3);
 	tcase_add_test(tcase, test_four_to_a_target_and_fair);
 	tcase_add_test(tcase, test_turns);
 	tcase_add_test(tcase, test_lid_first_then_directed);

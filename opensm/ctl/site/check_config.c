@@ -366,6 +366,11 @@ static bool has_no_control(const struct options *options)
 }
 
 /* Options that matter only with another option, or only for some engines. */
+static bool has_one_limit(const struct options *options)
+{
+	return !options->max_wire_smps || options->max_wire_smps2 <= options->max_wire_smps;
+}
+
 static bool sets_ports_singly(const struct options *options)
 {
 	return !options->use_optimized_slvl;
@@ -387,6 +392,7 @@ static const struct dependence {
 	{OPTION_lash_start_vl, "lash", NULL, NULL},
 	{OPTION_nue_max_num_vls, "nue", NULL, NULL},
 	{OPTION_long_transaction_timeout, NULL, sets_ports_singly, "use_optimized_slvl is FALSE"},
+	{OPTION_max_smps_timeout, NULL, has_one_limit, "max_wire_smps2 is not above max_wire_smps"},
 	{OPTION_qos_policy_file, NULL, has_no_qos, "qos is FALSE"},
 	{OPTION_console_port, NULL, has_no_tcp, "console is neither loopback nor socket"},
 	{OPTION_console_key_file, NULL, has_no_tcp,
