@@ -167,6 +167,11 @@ void sim_node_set_service(struct sim *sim, unsigned int node, uint64_t get_ns, u
  * wait until that is done.
  */
 void sim_node_slow_wildcards(struct sim *sim, unsigned int node, uint64_t ns);
+/*
+ * The node answers for ExtendedPortInfo, if it has that at all, with all bits set whatever it is;
+ * or (mute) not, while it answers everything else.
+ */
+void sim_node_ext_port_info(struct sim *sim, unsigned int node, bool lies, bool mute);
 /* The node refuses, with status 0x1C, each Set(PortInfo) that would change a width or speed. */
 void sim_node_fix_speeds(struct sim *sim, unsigned int node, bool fixed);
 /*
@@ -210,6 +215,9 @@ uint64_t sim_alias_guid(const struct sim *sim, unsigned int node, unsigned int p
 			unsigned int index);
 /* The PortGUID that its NodeInfo reports, see sim_set_port_guid(). */
 uint64_t sim_claimed_port_guid(const struct sim *sim, unsigned int node, unsigned int port);
+/* Whether FDR10 is enabled at the port; and whether it runs at that. */
+bool sim_fdr10_enabled(const struct sim *sim, unsigned int node, unsigned int port);
+bool sim_fdr10_active(const struct sim *sim, unsigned int node, unsigned int port);
 /* The other end of the cable; false if there is no cable. */
 bool sim_peer(const struct sim *sim, unsigned int node, unsigned int port, unsigned int *peer_node,
 	      unsigned int *peer_port);

@@ -350,6 +350,24 @@ void sim_node_slow_wildcards(struct sim *sim, unsigned int index, uint64_t ns)
 	sim_node_at(sim, index)->wildcard_ns = ns;
 }
 
+void sim_node_ext_port_info(struct sim *sim, unsigned int index, bool lies, bool mute)
+{
+	struct sim_node *node = sim_node_at(sim, index);
+
+	node->ext_port_info_lies = lies;
+	node->ext_port_info_mute = mute;
+}
+
+bool sim_fdr10_enabled(const struct sim *sim, unsigned int node, unsigned int port)
+{
+	return sim_port_at(sim, node, port)->fdr10_enabled;
+}
+
+bool sim_fdr10_active(const struct sim *sim, unsigned int node, unsigned int port)
+{
+	return sim_port_at(sim, node, port)->fdr10_active;
+}
+
 void sim_node_set_service(struct sim *sim, unsigned int index, uint64_t get_ns, uint64_t set_ns)
 {
 	struct sim_node *node = sim_node_at(sim, index);

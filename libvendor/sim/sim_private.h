@@ -109,6 +109,7 @@ struct sim_node {
 	unsigned int returns; /* times it came back */
 	double loss; /* of packets from and to it */
 	bool fdr10; /* of a vendor with the ExtendedPortInfo */
+	bool ext_port_info_lies, ext_port_info_mute;
 	uint16_t partition_cap;
 	uint32_t vendor_id, device_id;
 	uint64_t node_guid, system_image_guid;

@@ -223,6 +223,9 @@ bool sim_sma(struct sim_packet *packet)
 		sim_trap_m_key(packet, request.end);
 		return false;
 	}
+	if (packet->node->ext_port_info_mute &&
+	    sim_read16(data + SIM_MAD_ATTRIBUTE) == IBA_ATTR_EXT_PORT_INFO)
+		return false;
 	if (data[0] != IBA_BASE_VERSION || data[2] != IBA_SMP_CLASS_VERSION)
 		status = IBA_STATUS_UNSUP_VERSION;
 	else if (method != IBA_METHOD_GET && method != IBA_METHOD_SET)

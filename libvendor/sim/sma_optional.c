@@ -74,7 +74,8 @@ uint16_t sma_ext_port_info(struct sma_request *request)
 	if (request->set) {
 		if (info.link_speed_enabled > sma_has_fdr10(port))
 			return IBA_STATUS_INVALID_FIELD;
-		port->fdr10_enabled = info.link_speed_enabled;
+		if (info.state_change_enable)
+			port->fdr10_enabled = info.link_speed_enabled;
 	}
 	info = (struct iba_ext_port_info){
 		.link_speed_supported = sma_has_fdr10(port),
@@ -83,6 +84,8 @@ uint16_t sma_ext_port_info(struct sma_request *request)
 	};
 	memset(request->data, 0, IBA_SMP_DATA_BYTES);
 	wire_encode(&iba_ext_port_info_type, &info, request->data);
+	if (request->node->ext_port_info_lies)
+		memset(request->data, 0xFF, IBA_SMP_DATA_BYTES);
 	return IBA_STATUS_OK;
 }
 

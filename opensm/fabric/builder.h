@@ -21,6 +21,14 @@ struct builder_speeds {
 	uint8_t width, plain, ext, ext2; /* LinkWidthEnabled, LinkSpeedEnabled .. Ext2 */
 };
 
+/* FDR10 of a port: sm/write/fdr10.c. */
+struct builder_fdr10 {
+	uint64_t read; /* last sweep that read ExtendedPortInfo; 0: unknown */
+	uint8_t is;    /* enum fabric_fdr10; 0: unknown or not supported */
+	uint8_t kept;  /* value of the option that it did not obey */
+	uint32_t kept_epoch, failed_epoch; /* of its node then, and when it did not answer; or 0 */
+};
+
 /*
  * A port, as far as a sweep is concerned:
  *
@@ -54,6 +62,7 @@ struct builder_port {
 	uint16_t lid;	     /* assigned by the SM: info.lid after programming; 0: none */
 	uint8_t lmc;
 	struct builder_speeds refused_speeds; /* by its SMA; zeros: none */
+	struct builder_fdr10 fdr10;
 };
 
 /* Whether an SM has written the SL2VL and VL arbitration tables of a node: sm/write/qos.c. */
@@ -110,6 +119,7 @@ struct builder_node {
 	bool gone;	     /* to be removed between two steps */
 	enum builder_vl_tables vl_tables;
 	bool sl_to_vl_singly; /* it claims Sets of SL2VL rows of all ports but refused one */
+	bool has_ext_port_info; /* one of its ports has answered that */
 	uint32_t epoch;	      /* of trust, from 1 */
 	bool check;	      /* compare a known block with the hardware: it may have been reset */
 	struct node_reach {

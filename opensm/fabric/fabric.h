@@ -18,6 +18,13 @@
 #define FABRIC_NONE UINT32_MAX
 #define FABRIC_LIDS 49152 /* unicast LIDs 1..0xBFFF; the size of tables indexed by LID */
 
+/* What the ExtendedPortInfo of a port says of FDR10. */
+enum fabric_fdr10 {
+	FABRIC_FDR10_SUPPORTED = 1 << 0,
+	FABRIC_FDR10_ENABLED = 1 << 1,
+	FABRIC_FDR10_ACTIVE = 1 << 2,
+};
+
 struct fabric_port {
 	uint64_t guid; /* of an endport (CA and router ports, switch port 0), else 0 */
 	uint32_t node;
@@ -29,6 +36,7 @@ struct fabric_port {
 	uint16_t lid;	/* base LID of an endport, else 0 */
 	uint8_t lmc;
 	uint8_t rate;	/* SA rate code at which the link runs; 0: it is down */
+	uint8_t fdr10;	/* enum fabric_fdr10; 0: none, or not asked */
 	uint8_t mtu;	/* MTU code that both ends support (NeighborMTU); port 0: MTUCap */
 	struct iba_port_info info; /* as configured at the end of the sweep */
 };

@@ -217,6 +217,7 @@ static void fill_port(struct fabric *fabric, uint32_t index, const struct builde
 	to->info = from->info;
 	if (from->known) {
 		to->rate = freeze_rate(from);
+		to->fdr10 = from->fdr10.is;
 		to->mtu = freeze_mtu(from);
 	}
 	fabric->n_links += counts(to, index);

@@ -10,6 +10,7 @@
 #include "iba/codes.h"
 #include "iba/constants.h"
 
+#define FDR10_NAME "10.3125 Gbps (FDR10)"
 #define RANK_EXT 8
 #define RANK_EXT2 16
 
@@ -103,7 +104,7 @@ static unsigned int issues_of_up(const struct fabric *fabric, uint32_t port)
 		issues |= LINK_UNKNOWN_WIDTH;
 	else if (lanes(info->link_width_active) < lanes(best_width(fabric, port)))
 		issues |= LINK_REDUCED_WIDTH;
-	if (!link_speed_name(info))
+	if (!link_speed_name(&fabric->ports[port]))
 		issues |= LINK_UNKNOWN_SPEED;
 	else if (active_speed(info) < best_speed(fabric, port))
 		issues |= LINK_REDUCED_SPEED;
@@ -182,17 +183,28 @@ const char *link_width_name(const struct iba_port_info *info)
 	return iba_name(IBA_SET_WIDTH, info->link_width_active);
 }
 
-const char *link_speed_name(const struct iba_port_info *info)
+/* A port that claims it beside another speed is not believed. */
+bool link_is_fdr10(const struct fabric_port *port)
 {
-	uint32_t speed = active_speed(info);
+	return port->fdr10 & FABRIC_FDR10_ACTIVE && active_speed(&port->info) == IBA_SPEED_QDR;
+}
 
+const char *link_speed_name(const struct fabric_port *port)
+{
+	uint32_t speed = active_speed(&port->info);
+
+	if (link_is_fdr10(port))
+		return FDR10_NAME;
 	return speed == fastest(speed) ? speed_name(speed) : NULL;
 }
 
 char *link_best_name(const struct fabric *fabric, uint32_t port)
 {
 	const char *width = iba_name(IBA_SET_WIDTH, best_width(fabric, port));
-	const char *speed = speed_name(best_speed(fabric, port));
+	uint32_t peer = fabric->ports[port].peer, best = best_speed(fabric, port);
+	bool fdr10 = best == IBA_SPEED_QDR && peer != FABRIC_NONE &&
+		     fabric->ports[port].fdr10 & fabric->ports[peer].fdr10 & FABRIC_FDR10_SUPPORTED;
+	const char *speed = fdr10 ? FDR10_NAME : speed_name(best);
 
 	return g_strdup_printf("%s %s", width ? width : "?", speed ? speed : "?");
 }

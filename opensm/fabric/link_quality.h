@@ -24,9 +24,13 @@ unsigned int link_issues(const struct fabric *fabric, uint32_t port);
  */
 unsigned int link_percent(const struct fabric *fabric, uint32_t port);
 
-/* "4X" and "25.78125 Gbps" per lane; NULL for a code that the IBA does not define. */
+/*
+ * "4X" and "25.78125 Gbps" per lane; NULL for a code that the IBA does not define. FDR10, which is
+ * hardly faster than QDR and has its rate, is named, but counts as QDR in all of the above.
+ */
 const char *link_width_name(const struct iba_port_info *info);
-const char *link_speed_name(const struct iba_port_info *info);
+const char *link_speed_name(const struct fabric_port *port);
+bool link_is_fdr10(const struct fabric_port *port);
 
 /* The best that both ends of a port support: "4X 106.25 Gbps", newly allocated. */
 char *link_best_name(const struct fabric *fabric, uint32_t port);

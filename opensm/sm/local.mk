@@ -78,6 +78,8 @@ libsm_a_SOURCES = \
 	opensm/sm/takeover/replicate.c opensm/sm/takeover/replicate.h \
 	opensm/sm/takeover/run_time_partitions.c opensm/sm/takeover/run_time_partitions.h \
 	opensm/sm/write/aliases.c \
+	opensm/sm/write/fdr10.c \
+	opensm/sm/write/fdr10_devices.def \
 	opensm/sm/write/key_update.c \
 	opensm/sm/write/lid.c \
 	opensm/sm/write/lid_plan.c opensm/sm/write/lid_plan.h \

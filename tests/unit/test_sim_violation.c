@@ -137,6 +137,11 @@ START_TEST(test_fdr10)
 	ck_assert_int_eq(ext_port_info(fdr10, s, 1, SET, &info), IBA_STATUS_INVALID_FIELD);
 	info.link_speed_enabled = 0;
 	ck_assert_int_eq(ext_port_info(fdr10, s, 1, SET, &info), 0);
+	ck_assert_uint_eq(info.link_speed_enabled, IBA_EXT_PORT_SPEED_FDR10); /* no change asked */
+	info.state_change_enable = 1;
+	info.link_speed_enabled = 0;
+	ck_assert_int_eq(ext_port_info(fdr10, s, 1, SET, &info), 0);
+	ck_assert_uint_eq(info.link_speed_enabled, 0);
 	ck_assert_uint_eq(info.link_speed_active, IBA_EXT_PORT_SPEED_FDR10); /* until it trains */
 	ck_assert_int_eq(net_port_state(fdr10, s, 1, IBA_PORT_DOWN), 0);
 	ck_assert_int_eq(ext_port_info(fdr10, s, 1, GET, &info), 0);

@@ -555,7 +555,7 @@ static void judge_losses(struct verdict *verdict)
 static void add_slow(struct verdict *verdict, const struct fabric *fabric, uint32_t port,
 		     unsigned int percent)
 {
-	const struct iba_port_info *info = &fabric->ports[port].info;
+	const struct fabric_port *from = &fabric->ports[port];
 	char here[NAME_SIZE], there[NAME_SIZE];
 	g_autofree char *text = NULL;
 
@@ -563,7 +563,7 @@ static void add_slow(struct verdict *verdict, const struct fabric *fabric, uint3
 		"the cable from %s to %s runs at %s %s a lane, %u%% of what both ends can do",
 		fabric_port_name(fabric, port, here, sizeof(here)),
 		fabric_port_name(fabric, fabric->ports[port].peer, there, sizeof(there)),
-		link_width_name(info), link_speed_name(info), percent);
+		link_width_name(&from->info), link_speed_name(from), percent);
 	add_problem(verdict, CONTROL_LINKS_SLOW, "link", text);
 }
 

@@ -145,7 +145,7 @@ static void count_port(struct census *census, const struct fabric *fabric, uint3
 	else
 		census->other++;
 	count_name(census->widths, link_width_name(info));
-	count_name(census->speeds, link_speed_name(info));
+	count_name(census->speeds, link_speed_name(&fabric->ports[port]));
 }
 
 static void count_ports(struct census *census, const struct fabric *fabric, unsigned int type)
@@ -324,7 +324,7 @@ static bool add_slow(GVariantBuilder *row, const struct fabric *fabric, uint32_t
 	if (p->peer == FABRIC_NONE || (p->peer < port && fabric->ports[p->peer].known) ||
 	    !(link_issues(fabric, port) & (LINK_REDUCED_SPEED | LINK_REDUCED_WIDTH)))
 		return false;
-	now = g_strdup_printf("%s %s", link_width_name(&p->info), link_speed_name(&p->info));
+	now = g_strdup_printf("%s %s", link_width_name(&p->info), link_speed_name(p));
 	best = link_best_name(fabric, port);
 	answer_begin(row);
 	add_where(row, fabric, port);

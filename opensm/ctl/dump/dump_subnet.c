@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "ctl/dump/dump_private.h"
+#include "fabric/link_quality.h"
 
 /* ---- opensm.mcfdbs ---- */
 
@@ -80,8 +81,12 @@ static const char *state_name(uint8_t state)
 }
 
 /* In Gb/s per lane; extended speeds have precedence. */
-static const char *speed_name(const struct iba_port_info *info)
+static const char *speed_name(const struct fabric_port *port)
 {
+	const struct iba_port_info *info = &port->info;
+
+	if (link_is_fdr10(port))
+		return "FDR10";
 	switch (info->link_speed_ext_active) {
 	case 1:
 		return "14";
@@ -159,7 +164,7 @@ void dump_subnet_lst(struct dump_view *view, FILE *out)
 			put_end(fabric, port, false, out);
 			put_end(fabric, peer, true, out);
 			fprintf(out, "PHY=%s LOG=%s SPD=%s\n", width_name(info->link_width_active),
-				state_name(info->port_state), speed_name(info));
+				state_name(info->port_state), speed_name(&fabric->ports[port]));
 		}
 	}
 }
