@@ -45,7 +45,7 @@ struct mad_request {
 	uint64_t m_key;
 	bool lid_only;	     /* use no route other than route.lid */
 	bool gets_only;	     /* dry run: anything but a Get is refused with MAD_CANCELLED, sent 0 */
-	bool takes_long;     /* each try waits long_transaction_timeout, nothing else is sent there */
+	bool takes_long;     /* a try waits long_transaction_timeout; nothing else is sent there */
 	uint8_t tries;	     /* at most; 0: depends on the options and the loss in the fabric */
 	uint8_t data[64];    /* request; then, after MAD_OK or MAD_STATUS, response */
 	struct actor *owner; /* done runs here */

@@ -123,7 +123,7 @@ static bool tries_used_up(const struct transaction *transaction)
 	if (transaction->last)
 		return true;
 	if (limit) /* half of these already give a slow target far more time than others */
-		return made >= (slow ? (limit + 1) / 2 : limit);
+		return made >= (slow || transaction->request->takes_long ? (limit + 1) / 2 : limit);
 	if (slow)
 		return made >= MAX(tries_needed(transaction), SLOW_TRIES);
 	return transaction->tries > transaction->slot.mad->retries &&

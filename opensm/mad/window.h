@@ -17,7 +17,7 @@
 
 struct window {
 	double size;
-	unsigned int max, second; /* limits; there is no second one unless it is the greater */
+	unsigned int max, second; /* limits; the second one counts only if it is the greater */
 	unsigned int more;	  /* let out above size */
 	bool lost; /* a loss was seen: grow slowly */
 	uint64_t cut_ns;

@@ -40,8 +40,9 @@ CASES = [
     ('two GUIDs', 'guid 0x100001,0x100002\n', {}, '',
      ['E @/conf:1: error: guid: .* names several ports, but a daemon serves one']),
     ('a value that a key without effect does not take', 'perfmgr_sweep_time_s 0\n'
-     'event_plugin_name some\n', {}, '', ["W @/conf:1: warning: perfmgr_sweep_time_s: '0' is not .*; it is ignored",
-              'W @/conf:2: warning: event_plugin_name: accepted, but without effect yet']),
+     'event_plugin_name some\n', {}, '',
+     ["W @/conf:1: warning: perfmgr_sweep_time_s: '0' is not .*; it is ignored",
+      'W @/conf:2: warning: event_plugin_name: accepted, but without effect yet']),
     ('a timeout that is raised', 'long_transaction_timeout 100\nuse_optimized_slvl TRUE\n', {}, '',
      ['W @/conf:1: warning: long_transaction_timeout: 100 ms is less than transaction_timeout: '
       '200 ms is used']),

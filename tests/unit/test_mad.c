@@ -451,7 +451,7 @@ START_TEST(test_window_second_limit)
 	answer(sent_at(3));
 	ck_assert_uint_eq(port.sent->len, 8);
 	run_ms(1);
-	answer(sent_at(4)); /* begins the interval anew */
+	answer(sent_at(4)); /* the interval begins again */
 	ck_assert_uint_eq(port.sent->len, 9);
 	run_ms(1);
 	ck_assert_uint_eq(port.sent->len, 9);
@@ -460,7 +460,7 @@ START_TEST(test_window_second_limit)
 }
 END_TEST
 
-/* Unless it is above the first one, which may be changed at any time; 0 is no limit. */
+/* Unless it is above the first one, which may be changed at any time. */
 START_TEST(test_window_without_second_limit)
 {
 	static const unsigned int off[][2] = {{4, 4}, {4, 0}, {4, 3}};

@@ -50,7 +50,7 @@ static struct sm_request *make_get(struct sm *sm, struct builder_port *port,
 	struct sm_request *request =
 		sm_request_port(sm, port, IBA_METHOD_GET, IBA_ATTR_EXT_PORT_INFO, port->num);
 
-	request->sender = REQUEST_FAULT_PROBE; /* that it is not answered says nothing of the node */
+	request->sender = REQUEST_FAULT_PROBE; /* silence says nothing about the node */
 	request->done = done;
 	return request;
 }
