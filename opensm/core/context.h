@@ -48,6 +48,7 @@ struct context {
 	struct slot qos_policy;	     /* struct qos_policy */
 	struct slot prefix_routes;   /* struct prefix_routes */
 	struct slot ports_policy;    /* struct ports_policy */
+	struct slot node_names;	     /* struct node_names (fabric/node_names.h) */
 
 	/* What the SM publishes: read by sa/ and ctl/. */
 	struct slot subnet;	     /* struct subnet: by each sweep (subnet/subnet.h) */

@@ -112,6 +112,7 @@ COUNTED(partition_rules)
 COUNTED(qos_policy)
 COUNTED(prefix_routes)
 COUNTED(ports_policy)
+COUNTED(node_names)
 COUNTED(unhealthy_ports)
 COUNTED(replica)
 COUNTED(replication_status)
@@ -157,6 +158,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->qos_policy, get_qos_policy, put_qos_policy);
 	slot_init(&context->prefix_routes, get_prefix_routes, put_prefix_routes);
 	slot_init(&context->ports_policy, get_ports_policy, put_ports_policy);
+	slot_init(&context->node_names, get_node_names, put_node_names);
 	slot_init(&context->unhealthy_ports, get_unhealthy_ports, put_unhealthy_ports);
 	agreed_slot_init(&context->agreed);
 	slot_publish(&context->options, options_ref(config->options));
@@ -192,6 +194,7 @@ void daemon_context_clear(struct context *context)
 {
 	slot_clear(&context->unhealthy_ports);
 	slot_clear(&context->ports_policy);
+	slot_clear(&context->node_names);
 	slot_clear(&context->replica);
 	slot_clear(&context->followed_lids);
 	slot_clear(&context->later_partitions);

@@ -97,6 +97,47 @@ static void let_go(gpointer guid, gpointer node, gpointer none)
 	((struct builder_node *)node)->requests = 0;
 }
 
+/* ---- names ---- */
+
+void builder_set_names(struct builder *builder, struct node_names *names)
+{
+	if (builder->names == names)
+		return;
+	node_names_unref(builder->names);
+	builder->names = names ? node_names_ref(names) : NULL;
+	builder->frozen_is_old = true;
+}
+
+static const char *given_name(const struct builder_node *node)
+{
+	const struct node_names *names = node->builder ? node->builder->names : NULL;
+	const char *name = node_names_find(names, node->guid);
+
+	if (node_names_are_empty(names))
+		return NULL;
+	if (!name)
+		name = node_names_find(names, node->info.port_guid);
+	for (unsigned int num = 0; num <= node->info.num_ports && !name; num++)
+		if (node->ports[num].guid)
+			name = node_names_find(names, node->ports[num].guid);
+	return name;
+}
+
+const char *builder_called(const struct builder_node *node, char buffer[BUILDER_NAME_SIZE])
+{
+	const char *name = given_name(node);
+
+	if (name)
+		g_strlcpy(buffer, name, BUILDER_NAME_SIZE);
+	else
+		g_snprintf(buffer, BUILDER_NAME_SIZE, "%.*s",
+			   (int)sizeof(node->description.node_string),
+			   (const char *)node->description.node_string);
+	return buffer;
+}
+
+/* ---- life ---- */
+
 struct builder *builder_new(void)
 {
 	struct builder *builder = g_new0(struct builder, 1);
@@ -126,6 +167,7 @@ void builder_free(struct builder *builder)
 	g_clear_pointer(&builder->frozen_walk, g_ptr_array_unref);
 	g_clear_pointer(&builder->frozen_order, g_ptr_array_unref);
 	fabric_unref(builder->frozen);
+	node_names_unref(builder->names);
 	g_free(builder);
 }
 

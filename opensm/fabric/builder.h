@@ -149,6 +149,7 @@ struct builder {
 	uint64_t population;  /* incremented when one is added or removed */
 	bool some_gone;	      /* some nodes may be marked gone */
 
+	struct node_names *names; /* those of the operator; NULL: none */
 	uint16_t hidden_top; /* nodes that the SM does not know may have LIDs up to this */
 
 	/* what changed since the subnet was last as it should be */
@@ -169,6 +170,12 @@ struct builder {
 
 struct builder *builder_new(void);
 void builder_free(struct builder *builder);
+
+/* From now on nodes have these names, also in fabrics frozen later; takes a reference. */
+void builder_set_names(struct builder *builder, struct node_names *names);
+/* What people call a node: the name that the operator gave it, or its NodeDescription. */
+#define BUILDER_NAME_SIZE (NODE_NAME_MAX + 1)
+const char *builder_called(const struct builder_node *node, char buffer[BUILDER_NAME_SIZE]);
 
 struct builder_node *builder_find(const struct builder *builder, uint64_t node_guid);
 /* Adds a node with this NodeInfo; its ports exist but are unknown. The GUID must be new. */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "complib/handoff.h"
+#include "fabric/node_names.h"
 #include "iba/iba.h"
 
 #define FABRIC_NONE UINT32_MAX
@@ -82,6 +83,7 @@ struct fabric {
 	uint32_t n_refusals;
 	uint32_t *lid_port;	 /* [FABRIC_LIDS] endport of a LID, or FABRIC_NONE */
 	struct fabric_guid_index *by_guid; /* private to lookup.c */
+	struct node_names *names;	   /* those of the operator; NULL: none */
 };
 
 struct fabric *fabric_ref(struct fabric *fabric);
@@ -196,6 +198,13 @@ static inline uint32_t fabric_endport_of(const struct fabric *fabric, uint32_t p
  * its port there.
  */
 uint32_t fabric_leaf(const struct fabric *fabric, uint32_t endport, uint8_t *exit);
+
+/* The name that the operator gave to a node, by its GUID or that of a port; NULL: none. */
+const char *fabric_given_name(const struct fabric *fabric, uint32_t node);
+/* What people call a node: that name or else its NodeDescription, which is not escaped. */
+const char *fabric_called(const struct fabric *fabric, uint32_t node);
+/* Whether the word is the given name of the node or its NodeDescription. */
+bool fabric_is_called(const struct fabric *fabric, uint32_t node, const char *word);
 
 /* "NAME (0xGUID) port N": the format of every object in the log. Returns buffer. */
 #define FABRIC_NAME_SIZE 320 /* enough for any name: each octet may become four */

@@ -235,6 +235,12 @@ static void freeze_port(struct fabric *fabric, uint32_t index, const struct buil
 		freeze_lids(fabric, index);
 }
 
+static void give_names(const struct builder *builder, struct fabric *fabric)
+{
+	node_names_unref(fabric->names);
+	fabric->names = builder->names ? node_names_ref(builder->names) : NULL;
+}
+
 static struct fabric *freeze_order(struct builder *builder, const GPtrArray *order)
 {
 	struct fabric *fabric;
@@ -243,6 +249,7 @@ static struct fabric *freeze_order(struct builder *builder, const GPtrArray *ord
 		return NULL;
 	fabric = fabric_alloc(order);
 	fabric->generation = fabric->shape = ++builder->generation;
+	give_names(builder, fabric);
 	freeze_nodes(fabric, order);
 	for (uint32_t i = 0; i < order->len; i++) {
 		const struct builder_node *node = order->pdata[i];
@@ -293,6 +300,8 @@ struct fabric *fabric_copy(const struct fabric *old)
 	fabric->refusals = g_memdup2(old->refusals, old->n_refusals * sizeof(*old->refusals));
 	fabric->lid_port = g_memdup2(old->lid_port, FABRIC_LIDS * sizeof(*old->lid_port));
 	fabric_guid_index_ref(fabric->by_guid);
+	if (fabric->names)
+		node_names_ref(fabric->names);
 	return fabric;
 }
 
@@ -334,6 +343,7 @@ static struct fabric *renew(struct builder *builder, const GPtrArray *walk)
 	if (!same_walk(builder, walk))
 		return NULL;
 	fabric = fabric_copy(builder->frozen);
+	give_names(builder, fabric);
 	for (guint i = 0; i < builder->touched->len && same; i++) {
 		const struct builder_node *node = builder->touched->pdata[i];
 
@@ -444,6 +454,7 @@ void fabric_unref(struct fabric *fabric)
 	if (!fabric || !ref_put(&fabric->ref))
 		return;
 	fabric_guid_index_unref(fabric->by_guid);
+	node_names_unref(fabric->names);
 	g_free(fabric->lid_port);
 	g_free(fabric->refusals);
 	g_free(fabric->ports);

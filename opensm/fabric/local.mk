@@ -10,5 +10,6 @@ libfabric_a_SOURCES = \
 	opensm/fabric/from_topology.c opensm/fabric/from_topology.h \
 	opensm/fabric/link_quality.c opensm/fabric/link_quality.h \
 	opensm/fabric/lookup.c \
+	opensm/fabric/node_names.c opensm/fabric/node_names.h \
 	opensm/fabric/node_table.c opensm/fabric/node_table.h \
 	opensm/fabric/trust.c opensm/fabric/trust.h

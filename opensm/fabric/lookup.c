@@ -126,6 +126,8 @@ uint32_t fabric_leaf(const struct fabric *fabric, uint32_t endport, uint8_t *exi
 	return fabric->nodes[fabric->ports[port->peer].node].sw;
 }
 
+/* ---- names ---- */
+
 /*
  * Escapes characters other than printable ASCII as \xNN; does not cut an escape. Returns the
  * length.
@@ -148,13 +150,51 @@ static size_t escape(const char *text, char *buffer, size_t size)
 	return n;
 }
 
+/* A switch has a port GUID at port 0 only. */
+static const char *name_by_port(const struct fabric *fabric, const struct fabric_node *node)
+{
+	const char *name = node_names_find(fabric->names, node->info.port_guid);
+	unsigned int last = node->sw == FABRIC_NONE ? node->num_ports : 0;
+
+	for (unsigned int num = 0; num <= last && !name; num++)
+		name = node_names_find(fabric->names, fabric->ports[node->first_port + num].guid);
+	return name;
+}
+
+const char *fabric_given_name(const struct fabric *fabric, uint32_t index)
+{
+	const struct fabric_node *node = &fabric->nodes[index];
+	const char *name;
+
+	if (node_names_are_empty(fabric->names))
+		return NULL;
+	name = node_names_find(fabric->names, node->guid);
+	return name ? name : name_by_port(fabric, node);
+}
+
+const char *fabric_called(const struct fabric *fabric, uint32_t node)
+{
+	const char *name = fabric_given_name(fabric, node);
+
+	return name ? name : fabric->nodes[node].description;
+}
+
+bool fabric_is_called(const struct fabric *fabric, uint32_t node, const char *word)
+{
+	return !g_strcmp0(fabric_given_name(fabric, node), word) ||
+	       !strcmp(fabric->nodes[node].description, word);
+}
+
+/* A given name is harmless. */
 const char *fabric_node_name(const struct fabric *fabric, uint32_t index, char *buffer, size_t size)
 {
 	const struct fabric_node *node = &fabric->nodes[index];
+	const char *name = fabric_given_name(fabric, index);
 	size_t n;
 
 	g_assert(size > 0);
-	n = escape(node->description, buffer, size);
+	n = name ? MIN(g_strlcpy(buffer, name, size), size - 1)
+		 : escape(node->description, buffer, size);
 	snprintf(buffer + n, size - n, "%s(0x%016" G_GINT64_MODIFIER "x)", n ? " " : "",
 		 node->guid);
 	return buffer;

@@ -350,6 +350,14 @@ static void take_options(struct sm *sm)
 	sm->options = slot_take(&sm->context->options);
 }
 
+static void take_names(struct sm *sm)
+{
+	struct node_names *names = slot_take(&sm->context->node_names);
+
+	builder_set_names(sm->builder, names);
+	node_names_unref(names);
+}
+
 static enum sweep_kind plan(const struct sm *sm)
 {
 	struct plan_state state = {
@@ -400,6 +408,7 @@ static void begin_sweep(struct sm *sm)
 		return;
 	}
 	take_options(sm);
+	take_names(sm);
 	kind = plan(sm);
 	if (kind == SWEEP_KIND_NONE || waits_for_files(sm, kind))
 		return;
@@ -483,8 +492,10 @@ void sweep_allow(struct sm *sm, bool allowed)
 
 void sweep_take_options(struct sm *sm)
 {
-	if (!sweep_runs(sm))
-		take_options(sm);
+	if (sweep_runs(sm))
+		return;
+	take_options(sm);
+	take_names(sm);
 }
 
 static void on_settle(struct timer *timer)

@@ -24,7 +24,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_hung_files tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
-	tests/scenario/test_multicast \
+	tests/scenario/test_multicast tests/scenario/test_node_names \
 	tests/scenario/test_own_port tests/scenario/test_partitions \
 	tests/scenario/test_pkey_indexes \
 	tests/scenario/test_lanes \
@@ -124,6 +124,8 @@ tests_scenario_test_routing_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_routing_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_hung_files_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_hung_files_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_node_names_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_node_names_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_site_files_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_site_files_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_refusing_switch_CFLAGS = $(TEST_CFLAGS)

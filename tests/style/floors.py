@@ -14,7 +14,7 @@ FLOORS = {
            'write', 'takeover', 'forward', ''],
     'route': ['graph', 'value', 'order', 'fill', 'layers', 'engine', 'multicast', '', 'renew',
               'transition', 'proof'],
-    'policy': ['partition', 'qos', 'files'],
+    'policy': ['partition', 'qos', 'files', 'names'],
     'sa': ['clients', 'groups', 'admit', 'report', 'record', ''],
     'ctl': ['base', 'process', 'site', 'plan', '', 'dump', 'report', 'command', 'console'],
 }

@@ -86,6 +86,7 @@ tests_unit_test_route_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_route_LDADD = libsuites.a $(LIBS_ROUTECHECK)
 
 tests_unit_test_policy_SOURCES = tests/unit/test_inventory.c tests/unit/test_lft_file.c \
+	tests/unit/test_node_names.c \
 	tests/unit/test_partition_changes.c tests/unit/test_partition_file.c \
 	tests/unit/test_partition_memory.c tests/unit/test_ports_policy.c \
 	tests/unit/test_prefix_routes.c tests/unit/test_qos.c tests/unit/test_qos_file.c \

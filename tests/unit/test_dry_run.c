@@ -239,11 +239,14 @@ START_TEST(details_have_a_bound_and_sums_have_not)
 {
 	struct iba_switch_info is = {.life_time_value = 1}, want = {.life_time_value = 18};
 	struct dry_run *dry = dry_run_new();
+	struct dry_node *first;
 	g_autofree char *text = NULL;
 
 	for (uint64_t i = 0; i < 5; i++)
 		add(dry, GUID + i, DRY_NODE, IBA_ATTR_SWITCH_INFO, 0, &is, &want);
-	((struct dry_node *)dry->nodes->pdata[0])->description = g_strdup("evil\033[2J");
+	first = dry->nodes->pdata[0];
+	first->name = g_strdup("evil\033[2J");
+	first->description = g_strdup("host-1");
 	text = text_of(dry, PLAN_CHANGES);
 	ck_assert_ptr_nonnull(strstr(text, "switch 'evil\\x1b[2J' (0x0000000000000100)\n"));
 	ck_assert_ptr_nonnull(strstr(text, "    SwitchInfo: life_time_value 1 -> 18\n"));

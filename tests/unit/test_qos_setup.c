@@ -252,6 +252,45 @@ START_TEST(unknown_names)
 }
 END_TEST
 
+static uint64_t guid_of(const char *description)
+{
+	for (uint32_t i = 0; i < fabric->n_nodes; i++)
+		if (!strcmp(fabric->nodes[i].description, description))
+			return fabric->nodes[i].guid;
+	ck_abort_msg("there is no %s", description);
+}
+
+/* A port-name may be the name that the operator gave to a node; two nodes are reported. */
+START_TEST(given_names)
+{
+	struct qos_policy *policy = qos_policy_parse(
+		"qos.conf",
+		"port-groups\nport-group\nname: G\nport-name: rack-7/P1, rack-7/P9, host-0/P1\n"
+		"port-name: host-1/P1\nend-port-group\nend-port-groups\n" REST,
+		NULL);
+	struct node_names *names = node_names_new();
+	struct qos_paths *before, *named;
+
+	ck_assert_ptr_nonnull(policy);
+	before = qos_paths_make(policy, options, fabric, partitions);
+	ck_assert_uint_eq(before->unknown->len, 2);
+	node_names_add(names, guid_of("host-0"), "rack-7");
+	node_names_add(names, guid_of("host-2"), "host-1");
+	fabric->names = names;
+	ck_assert(!qos_paths_are_of(before, policy, options, fabric, partitions));
+	named = qos_paths_make(policy, options, fabric, partitions);
+	ck_assert_uint_eq(named->unknown->len, 2);
+	ck_assert_str_eq(named->unknown->pdata[0],
+			 "qos.conf:4: port-name 'rack-7/P9': the node has no port '9'");
+	ck_assert_str_eq(named->unknown->pdata[1],
+			 "qos.conf:5: port-name 'host-1/P1': one node has this name in the node "
+			 "name map and another as its description; ports of both are taken");
+	qos_paths_unref(before);
+	qos_paths_unref(named);
+	qos_policy_unref(policy);
+}
+END_TEST
+
 /* And at most this many. */
 START_TEST(many_unknown_names)
 {
@@ -305,6 +344,7 @@ TEST_SUITE
 	tcase_add_test(tcase, rows);
 	tcase_add_test(tcase, clashes);
 	tcase_add_test(tcase, unknown_names);
+	tcase_add_test(tcase, given_names);
 	tcase_add_test(tcase, many_unknown_names);
 	tcase_add_test(tcase, made_once);
 	suite_add_tcase(suite, tcase);

@@ -83,9 +83,25 @@ void answer_append(GVariantBuilder *list, GVariantBuilder *dictionary)
 	g_variant_builder_add_value(list, g_variant_builder_end(dictionary));
 }
 
+void answer_called(GVariantBuilder *builder, const char *key, const char *name,
+		   const char *description)
+{
+	g_autofree char *other = g_strconcat(key, "_description", NULL);
+
+	answer_text(builder, key, name);
+	if (description && strcmp(name, description) != 0)
+		answer_text(builder, other, description);
+}
+
+void answer_name(GVariantBuilder *builder, const char *key, const struct fabric *fabric,
+		 uint32_t node)
+{
+	answer_called(builder, key, fabric_called(fabric, node), fabric->nodes[node].description);
+}
+
 void answer_node(GVariantBuilder *builder, const struct fabric *fabric, uint32_t node)
 {
-	answer_text(builder, "node", fabric->nodes[node].description);
+	answer_name(builder, "node", fabric, node);
 	answer_guid(builder, "guid", fabric->nodes[node].guid);
 }
 

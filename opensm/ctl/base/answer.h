@@ -28,7 +28,15 @@ void answer_hex16(GVariantBuilder *builder, const char *key, uint16_t value);
 void answer_member(GVariantBuilder *builder, const char *key, GVariantBuilder *inner);
 /* Ends the dictionary and appends it to the list. */
 void answer_append(GVariantBuilder *list, GVariantBuilder *dictionary);
-/* "node" and "guid" of a node of the fabric. */
+/*
+ * What people call a node, as the member key. If that is not its NodeDescription, the latter is
+ * the member "KEY_description".
+ */
+void answer_called(GVariantBuilder *builder, const char *key, const char *name,
+		   const char *description);
+void answer_name(GVariantBuilder *builder, const char *key, const struct fabric *fabric,
+		 uint32_t node);
+/* "node" (as answer_name()) and "guid" of a node of the fabric. */
 void answer_node(GVariantBuilder *builder, const struct fabric *fabric, uint32_t node);
 /* A dictionary with the only member "text". */
 GVariant *answer_of_text(const char *format, ...) G_GNUC_PRINTF(1, 2);

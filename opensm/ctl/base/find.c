@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a word of a command means: a LID, a GUID, a NodeDescription. */
+/* What a word of a command means: a LID, a GUID, the name of a node or its NodeDescription. */
 #include "ctl/command/command_private.h"
 
 #include <errno.h>
@@ -38,17 +38,17 @@ static uint32_t endport_of_node(const struct fabric *fabric, uint32_t node)
 	return FABRIC_NONE;
 }
 
-static uint32_t node_by_description(const struct fabric *fabric, const char *word, GError **error)
+static uint32_t node_by_name(const struct fabric *fabric, const char *word, GError **error)
 {
 	uint32_t found = FABRIC_NONE;
 
 	for (uint32_t node = 0; node < fabric->n_nodes; node++) {
-		if (strcmp(fabric->nodes[node].description, word) != 0)
+		if (!fabric_is_called(fabric, node, word))
 			continue;
 		if (found != FABRIC_NONE) {
 			command_failed(error,
-				       "several nodes have the description '%s': use a "
-				       "GUID",
+				       "several nodes are called '%s', by their description or "
+				       "the node name map: use a GUID",
 				       word);
 			return FABRIC_NONE;
 		}
@@ -71,7 +71,7 @@ static uint32_t endport_by_guid(const struct fabric *fabric, uint64_t guid)
 
 static uint32_t endport_by_name(const struct fabric *fabric, const char *word, GError **error)
 {
-	uint32_t node = node_by_description(fabric, word, error), port;
+	uint32_t node = node_by_name(fabric, word, error), port;
 
 	if (node == FABRIC_NONE)
 		return FABRIC_NONE;

@@ -208,7 +208,7 @@ static void add_host(struct lid_walk *walk, uint32_t sw, const struct fabric_por
 	answer_begin(&row);
 	answer_node(&row, fabric, port->node);
 	answer_number(&row, "lid", port->lid);
-	answer_text(&row, "switch", fabric->nodes[fabric->switches[sw].node].description);
+	answer_name(&row, "switch", fabric, fabric->switches[sw].node);
 	answer_guid(&row, "switch_guid", fabric->nodes[fabric->switches[sw].node].guid);
 	answer_member(&row, "ports", &list);
 	answer_append(&walk->rows, &row);

@@ -29,7 +29,7 @@ static void add_member(GVariantBuilder *list, const struct fabric *fabric,
 	answer_begin(&row);
 	answer_guid(&row, "port_guid", guid);
 	if (port != FABRIC_NONE) {
-		answer_text(&row, "node", fabric->nodes[fabric->ports[port].node].description);
+		answer_name(&row, "node", fabric, fabric->ports[port].node);
 		answer_number(&row, "lid", fabric->ports[port].lid);
 	}
 	answer_flag(&row, "only_sends", group->only_sends[i]);
@@ -68,8 +68,7 @@ static void add_refused(GVariantBuilder *list, const struct command_call *call,
 	answer_begin(&row);
 	answer_guid(&row, "port_guid", join->port_guid);
 	if (port != FABRIC_NONE)
-		answer_text(&row, "node",
-			    call->fabric->nodes[call->fabric->ports[port].node].description);
+		answer_name(&row, "node", call->fabric, call->fabric->ports[port].node);
 	answer_number(&row, "lid", join->lid);
 	answer_gid(&row, "mgid", join->mgid);
 	answer_text(&row, "reason", join->why);

@@ -97,7 +97,7 @@ static void add_members(GVariantBuilder *builder, struct command_call *call,
 			continue;
 		answer_begin(&row);
 		answer_guid(&row, "port_guid", fabric->ports[i].guid);
-		answer_text(&row, "node", fabric->nodes[fabric->ports[i].node].description);
+		answer_name(&row, "node", fabric, fabric->ports[i].node);
 		answer_number(&row, "port", fabric->ports[i].num);
 		answer_text(&row, "membership", is);
 		if (asked < ASKED_MAX)

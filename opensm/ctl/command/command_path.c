@@ -170,7 +170,7 @@ static void add_reason(GVariantBuilder *builder, const char *key, const struct s
 	const struct fabric_port *port = &fabric->ports[limit];
 	g_autofree char *text = reason == POLICY_LINK && limit
 					? g_strdup_printf("port %u of %s", port->num,
-							  fabric->nodes[port->node].description)
+							  fabric_called(fabric, port->node))
 					: policy_path_tell(subnet, path, reason, option);
 
 	answer_text(builder, key, text);
@@ -347,7 +347,7 @@ static void add_entry(GVariantBuilder *list, const struct fabric *fabric, uint16
 		type = iba_name(IBA_SET_NODE_TYPE, node->type);
 		answer_text(&row, "type", type ? type : "unknown");
 		answer_guid(&row, "port_guid", fabric->ports[port].guid);
-		answer_text(&row, "node", node->description);
+		answer_name(&row, "node", fabric, fabric->ports[port].node);
 	}
 	answer_append(list, &row);
 }

@@ -328,7 +328,7 @@ static bool add_slow(GVariantBuilder *row, const struct fabric *fabric, uint32_t
 	best = link_best_name(fabric, port);
 	answer_begin(row);
 	add_where(row, fabric, port);
-	answer_text(row, "peer", fabric->nodes[fabric->ports[p->peer].node].description);
+	answer_name(row, "peer", fabric, fabric->ports[p->peer].node);
 	answer_guid(row, "peer_guid", fabric->nodes[fabric->ports[p->peer].node].guid);
 	answer_number(row, "peer_port", fabric->ports[p->peer].num);
 	answer_text(row, "state", now);
@@ -404,11 +404,11 @@ static GPtrArray *compile(struct command_call *call, unsigned int first, GError 
 	return all;
 }
 
-/* Whether one of them matches; sets error if the search took too long. */
-static bool fits(const GPtrArray *all, const char *description, GError **error)
+/* Whether one of them matches; sets error if the search took too long. NULL: nothing to match. */
+static bool fits(const GPtrArray *all, const char *name, GError **error)
 {
-	for (guint i = 0; i < all->len && !*error; i++)
-		if (g_regex_match_full(all->pdata[i], description, -1, 0, 0, NULL, error))
+	for (guint i = 0; name && i < all->len && !*error; i++)
+		if (g_regex_match_full(all->pdata[i], name, -1, 0, 0, NULL, error))
 			return true;
 	return false;
 }
@@ -427,7 +427,8 @@ static GArray *matching(const struct fabric *fabric, const GPtrArray *all, GErro
 	for (uint32_t i = 0; i < fabric->n_ports && !*error; i++) {
 		const struct fabric_port *port = &fabric->ports[i];
 
-		if (port->guid && fits(all, fabric->nodes[port->node].description, error))
+		if (port->guid && (fits(all, fabric->nodes[port->node].description, error) ||
+				   fits(all, fabric_given_name(fabric, port->node), error)))
 			g_array_append_val(guids, port->guid);
 	}
 	g_array_sort(guids, compare_guids);

@@ -17,7 +17,7 @@ static void add_row(GVariantBuilder *list, const struct fabric *fabric,
 	answer_begin(&row);
 	answer_guid(&row, "port_guid", shown->guid);
 	if (port != FABRIC_NONE)
-		answer_text(&row, "node", fabric->nodes[fabric->ports[port].node].description);
+		answer_name(&row, "node", fabric, fabric->ports[port].node);
 	answer_number(&row, "lid", shown->lid);
 	answer_number(&row, "qp", shown->qpn);
 	answer_flag(&row, "generic", info->is_generic);

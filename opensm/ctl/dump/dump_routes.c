@@ -77,21 +77,20 @@ static const char *node_kind(const struct fabric_node *node)
 	}
 }
 
-/* Writes a description from the fabric on one line. */
-static void put_name(const char *description, FILE *out)
+/* Writes the name of a node on one line. */
+static void put_name(const struct fabric *fabric, uint32_t node, FILE *out)
 {
-	for (; *description; description++)
-		fputc((unsigned char)*description < ' ' || *description == 0x7F ? '.'
-										: *description,
-		      out);
+	for (const char *name = fabric_called(fabric, node); *name; name++)
+		fputc((unsigned char)*name < ' ' || *name == 0x7F ? '.' : *name, out);
 }
 
 static void put_owner(const struct fabric *fabric, uint32_t port, FILE *out)
 {
-	const struct fabric_node *node = &fabric->nodes[fabric->ports[port].node];
+	uint32_t node = fabric->ports[port].node;
 
-	fprintf(out, "%s portguid 0x%016" PRIx64 ": '", node_kind(node), fabric->ports[port].guid);
-	put_name(node->description, out);
+	fprintf(out, "%s portguid 0x%016" PRIx64 ": '", node_kind(&fabric->nodes[node]),
+		fabric->ports[port].guid);
+	put_name(fabric, node, out);
 	fputs("'\n", out);
 }
 
@@ -103,7 +102,7 @@ static void put_lft(const struct dump_view *view, uint32_t sw, FILE *out)
 
 	fprintf(out, "Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64 " ('", routing->top,
 		fabric->ports[fabric_switch_port(fabric, sw, 0)].lid, switch_node(view, sw)->guid);
-	put_name(switch_node(view, sw)->description, out);
+	put_name(fabric, fabric->switches[sw].node, out);
 	fputs("'):\n", out);
 	for (uint32_t lid = 1; lid <= routing->top; lid++) {
 		uint8_t port = routing_port(routing, sw, lid);
@@ -321,7 +320,7 @@ static void put_compute(const struct dump_view *view, const struct places *place
 		if (!is_compute(places, t))
 			continue;
 		fprintf(out, "0x%04x\t", target->lid);
-		put_name(view->fabric->nodes[view->fabric->ports[port].node].description, out);
+		put_name(view->fabric, view->fabric->ports[port].node, out);
 		fputc('\n', out);
 		n++;
 	}

@@ -117,13 +117,10 @@ static const char *kind_of(const struct fabric_node *node)
 }
 
 /* Writes the name without characters that would end it or the line. */
-static void put_name(const char *description, FILE *out)
+static void put_name(const char *name, FILE *out)
 {
-	for (; *description; description++)
-		fputc((unsigned char)*description < ' ' || *description == '}' ||
-				      *description == 0x7F
-			      ? '.'
-			      : *description,
+	for (; *name; name++)
+		fputc((unsigned char)*name < ' ' || *name == '}' || *name == 0x7F ? '.' : *name,
 		      out);
 }
 
@@ -144,7 +141,7 @@ static void put_end(const struct fabric *fabric, uint32_t port, bool is_far, FIL
 		node->guid, end->guid, is_far ? 8 : 6, (unsigned int)node->info.vendor_id,
 		(unsigned int)node->info.device_id << (is_far ? 16 : 0),
 		(unsigned int)node->info.revision);
-	put_name(node->description, out);
+	put_name(fabric_called(fabric, fabric->ports[port].node), out);
 	fprintf(out, "} LID:%04X PN:%02X } ", end->lid, fabric->ports[port].num);
 }
 

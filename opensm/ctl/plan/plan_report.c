@@ -190,7 +190,7 @@ static const char *type_name(uint8_t type)
 
 static void append_name(GVariantBuilder *row, const struct dry_node *node)
 {
-	answer_text(row, "node", node->description ? node->description : "");
+	answer_called(row, "node", node->name ? node->name : "", node->description);
 	answer_guid(row, "guid", node->guid);
 	answer_text(row, "type", type_name(node->type));
 }

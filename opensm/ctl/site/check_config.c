@@ -176,6 +176,7 @@ static void note_site_error(struct check *check, enum daemon_files files, GError
 		[DAEMON_QOS] = OPTION_qos_policy_file,
 		[DAEMON_PREFIX_ROUTES] = OPTION_prefix_routes_file,
 		[DAEMON_PORTS_POLICY] = OPTION_hm_ports_health_policy_file,
+		[DAEMON_NODE_NAMES] = OPTION_node_name_map_name,
 	};
 
 	if (options[files] < OPTION_COUNT)

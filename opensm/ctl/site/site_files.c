@@ -405,6 +405,7 @@ static bool take_options(struct reading *reading)
 	if (good || reading->asked) { /* else follow() does it, which informs the sweep */
 		begin(site, DAEMON_ROUTE_FILES, options, when, reading->asked);
 		begin(site, DAEMON_PORTS_POLICY, options, when, reading->asked);
+		begin(site, DAEMON_NODE_NAMES, options, when, reading->asked);
 	}
 	options_unref(options);
 	if (good)

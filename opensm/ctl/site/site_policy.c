@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "policy/names/node_name_map.h"
 #include "policy/files/ports_policy.h"
 #include "policy/files/prefix_routes.h"
 #include "policy/files/route_files.h"
@@ -194,6 +195,30 @@ static bool is_no_ports_policy(const void *policy)
 	return ((const struct ports_policy *)policy)->n_rules == 0;
 }
 
+/* ---- names of nodes ---- */
+
+static void name_node_names(const struct options *options, const void *now, GPtrArray *names)
+{
+	(void)now;
+	g_ptr_array_add(names, options->node_name_map_name);
+}
+
+/* A start goes on without them. */
+static void *load_node_names(struct site_source *source, GError **error)
+{
+	return node_name_map_load(source->options->node_name_map_name, !source->old, error);
+}
+
+static bool same_node_names(const void *a, const void *b)
+{
+	return node_names_same(a, b);
+}
+
+static const GPtrArray *warnings_of_node_names(const void *names)
+{
+	return ((const struct node_names *)names)->warnings;
+}
+
 /* ---- the table ---- */
 
 #define PUT(type)                                                                                  \
@@ -206,6 +231,7 @@ PUT(partition_rules)
 PUT(qos_policy)
 PUT(prefix_routes)
 PUT(ports_policy)
+PUT(node_names)
 #undef PUT
 
 #define SLOT(type) .slot = offsetof(struct context, type), .put = put_##type
@@ -263,6 +289,17 @@ static const struct site_kind kinds[DAEMON_FILES] = {
 			.load = load_ports,
 			.option = OPTION_hm_ports_health_policy_file,
 			.says_nothing = is_no_ports_policy,
+		},
+	[DAEMON_NODE_NAMES] =
+		{
+			SLOT(node_names),
+			.what = "node names",
+			.stays = "the node names are unchanged",
+			.reasons = SWEEP_HEAVY, /* publishes them, and applies patterns to them */
+			.names = name_node_names,
+			.load = load_node_names,
+			.same = same_node_names,
+			.warnings = warnings_of_node_names,
 		},
 };
 #undef SLOT

@@ -16,6 +16,7 @@ enum daemon_files {
 	DAEMON_QOS,
 	DAEMON_PREFIX_ROUTES,
 	DAEMON_PORTS_POLICY,
+	DAEMON_NODE_NAMES,
 	DAEMON_CONSOLE, /* read by the console */
 	DAEMON_FILES
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include "policy/files/in_effect.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/files/ports_policy.h"
@@ -114,6 +115,30 @@ static void add_prefix_routes(GChecksum *sum, const struct in_effect *in)
 		add(sum, route->guid);
 	}
 	prefix_routes_unref(routes);
+}
+
+static int compare_guids(const void *a, const void *b)
+{
+	uint64_t x = **(const uint64_t *const *)a, y = **(const uint64_t *const *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void add_node_names(GChecksum *sum, const struct in_effect *in)
+{
+	struct node_names *names = slot_take(&in->context->node_names);
+	g_autofree gpointer *guids = NULL;
+	guint n = 0;
+
+	if (names)
+		guids = g_hash_table_get_keys_as_array(names->by_guid, &n);
+	if (n)
+		qsort(guids, n, sizeof(*guids), compare_guids);
+	for (guint i = 0; i < n; i++) {
+		add(sum, *(const uint64_t *)guids[i]);
+		add_text(sum, g_hash_table_lookup(names->by_guid, guids[i]));
+	}
+	node_names_unref(names);
 }
 
 static void add_ports_policy(GChecksum *sum, const struct in_effect *in)
@@ -286,6 +311,7 @@ static const struct {
 	{OPTION_qos_policy_file, add_qos},
 	{OPTION_prefix_routes_file, add_prefix_routes},
 	{OPTION_hm_ports_health_policy_file, add_ports_policy},
+	{OPTION_node_name_map_name, add_node_names},
 	{OPTION_root_guid_file, add_roots},
 	{OPTION_cn_guid_file, add_compute},
 	{OPTION_io_guid_file, add_io},

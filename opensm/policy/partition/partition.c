@@ -327,9 +327,20 @@ static void add_node(struct making *making, uint32_t index, uint8_t membership)
 			add_port(making, node->first_port + num, membership);
 }
 
-static bool is_meant(const struct fabric_node *node, const struct partition_member *member,
-		     GPatternSpec *pattern)
+/* By the name that the operator gave it, or by its NodeDescription. */
+static bool has_name_like(const struct fabric *fabric, uint32_t node, GPatternSpec *pattern)
 {
+	const char *given = fabric_given_name(fabric, node);
+
+	return (given && g_pattern_match_string(pattern, given)) ||
+	       g_pattern_match_string(pattern, fabric->nodes[node].description);
+}
+
+static bool is_meant(const struct fabric *fabric, uint32_t index,
+		     const struct partition_member *member, GPatternSpec *pattern)
+{
+	const struct fabric_node *node = &fabric->nodes[index];
+
 	switch (member->who) {
 	case PARTITION_ALL:
 		return true;
@@ -340,7 +351,7 @@ static bool is_meant(const struct fabric_node *node, const struct partition_memb
 	case PARTITION_ROUTERS:
 		return node->type == IBA_NODE_ROUTER;
 	default:
-		return pattern && g_pattern_match_string(pattern, node->description);
+		return pattern && has_name_like(fabric, index, pattern);
 	}
 }
 
@@ -350,7 +361,7 @@ static void add_nodes(struct making *making, const struct partition_member *memb
 	bool found = false;
 
 	for (uint32_t i = 0; i < making->fabric->n_nodes; i++)
-		if (is_meant(&making->fabric->nodes[i], member, pattern)) {
+		if (is_meant(making->fabric, i, member, pattern)) {
 			add_node(making, i, member->membership);
 			found = true;
 		}

@@ -37,23 +37,47 @@ static void add_guids(uint8_t *members, const struct fabric *fabric, const GArra
 	}
 }
 
-/* Adds "NodeDescription/Pnum" of any port. ports: for each name, whether it exists. */
+/* How a port-name of the file was found; both: it means ports of different nodes. */
+#define BY_DESCRIPTION 1u
+#define BY_GIVEN_NAME 2u
+
+static void add_port(uint8_t *members, GHashTable *ports, const char *node, uint32_t port,
+		     uint8_t num, unsigned int how)
+{
+	char name[NODE_NAME_MAX + 8];
+	gpointer key, found;
+
+	g_snprintf(name, sizeof(name), "%s/P%u", node, num);
+	if (!g_hash_table_lookup_extended(ports, name, &key, &found))
+		return;
+	put(members, port);
+	g_hash_table_insert(ports, key, GUINT_TO_POINTER(GPOINTER_TO_UINT(found) | how));
+}
+
+/*
+ * Adds "NAME/Pnum" of any port, by the NodeDescription and by the name that the operator gave to
+ * the node. ports: for each name, how it was found.
+ */
 static void add_ports(uint8_t *members, const struct fabric *fabric, GHashTable *ports)
 {
 	for (uint32_t port = 0; port < fabric->n_ports; port++) {
 		const struct fabric_port *p = &fabric->ports[port];
-		char name[sizeof(fabric->nodes->description) + 8];
-		gpointer key;
+		const char *description = fabric->nodes[p->node].description;
+		const char *given = fabric_given_name(fabric, p->node);
 
 		if (!p->num && !fabric_is_switch(fabric, p->node))
 			continue;
-		g_snprintf(name, sizeof(name), "%s/P%u", fabric->nodes[p->node].description,
-			   p->num);
-		if (!g_hash_table_lookup_extended(ports, name, &key, NULL))
-			continue;
-		put(members, port);
-		g_hash_table_insert(ports, key, GINT_TO_POINTER(true));
+		add_port(members, ports, description, port, p->num, BY_DESCRIPTION);
+		if (given && strcmp(given, description) != 0)
+			add_port(members, ports, given, port, p->num, BY_GIVEN_NAME);
 	}
+}
+
+static char *tell_two(const char *file, unsigned int line, const char *name)
+{
+	return g_strdup_printf("%s:%u: port-name '%s': one node has this name in the node name map "
+			       "and another as its description; ports of both are taken",
+			       file, line, name);
 }
 
 static char *tell_unknown(const struct fabric *fabric, const char *file, unsigned int line,
@@ -63,7 +87,7 @@ static char *tell_unknown(const struct fabric *fabric, const char *file, unsigne
 	g_autofree char *node = g_strndup(name, (gsize)(num - name));
 
 	for (uint32_t i = 0; i < fabric->n_nodes; i++)
-		if (!strcmp(fabric->nodes[i].description, node))
+		if (fabric_is_called(fabric, i, node))
 			return g_strdup_printf("%s:%u: port-name '%s': the node has no port '%s'",
 					       file, line, name, num + strlen("/P"));
 	return g_strdup_printf("%s:%u: port-name '%s': no node of the subnet is called '%s'", file,
@@ -80,13 +104,18 @@ static void add_names(struct qos_paths *paths, uint8_t *members, const struct fa
 		g_hash_table_insert(ports, names->pdata[i], NULL);
 	if (names->len)
 		add_ports(members, fabric, ports);
-	for (guint i = 0; i < names->len && unknown->len < QOS_PROBLEMS_MAX; i++)
-		if (!g_hash_table_lookup(ports, names->pdata[i]))
+	for (guint i = 0; i < names->len && unknown->len < QOS_PROBLEMS_MAX; i++) {
+		unsigned int how =
+			GPOINTER_TO_UINT(g_hash_table_lookup(ports, names->pdata[i]));
+		unsigned int line = g_array_index(group->port_lines, unsigned int, i);
+
+		if (!how)
+			g_ptr_array_add(unknown, tell_unknown(fabric, paths->policy->file, line,
+							      names->pdata[i]));
+		else if (how == (BY_DESCRIPTION | BY_GIVEN_NAME))
 			g_ptr_array_add(unknown,
-					tell_unknown(fabric, paths->policy->file,
-						     g_array_index(group->port_lines,
-								   unsigned int, i),
-						     names->pdata[i]));
+					tell_two(paths->policy->file, line, names->pdata[i]));
+	}
 }
 
 static bool is_named(const struct partitions *partitions, uint16_t p_key, const GPtrArray *names)
@@ -190,6 +219,16 @@ static bool has_rows(const struct qos_policy *policy)
 	return false;
 }
 
+#define FNV_PRIME UINT64_C(0x100000001B3)
+
+static uint64_t digest_add(uint64_t digest, const char *text)
+{
+	do
+		digest = (digest ^ (uint8_t)*text) * FNV_PRIME;
+	while (*text++);
+	return digest;
+}
+
 /* FNV-1a; names arrive late, and count only if a group uses them. */
 static uint64_t digest_of_names(const struct qos_policy *policy, const struct fabric *fabric)
 {
@@ -199,11 +238,10 @@ static uint64_t digest_of_names(const struct qos_policy *policy, const struct fa
 	for (guint i = 0; i < policy->groups->len; i++)
 		any |= ((const struct qos_group *)policy->groups->pdata[i])->ports->len > 0;
 	for (uint32_t i = 0; any && i < fabric->n_nodes; i++) {
-		const char *c = fabric->nodes[i].description;
+		const char *given = fabric_given_name(fabric, i);
 
-		do
-			digest = (digest ^ (uint8_t)*c) * UINT64_C(0x100000001B3);
-		while (*c++);
+		digest = digest_add(digest, fabric->nodes[i].description);
+		digest = digest_add(digest, given ? given : "");
 	}
 	return digest;
 }

@@ -115,7 +115,7 @@ bool route_orient_from_hosts(struct route_order *order, const uint64_t *key)
 
 static const char *name_of(const struct fabric *fabric, uint32_t sw)
 {
-	return fabric->nodes[fabric->switches[sw].node].description;
+	return fabric_called(fabric, fabric->switches[sw].node);
 }
 
 /* ---- roots that the operator named ---- */
@@ -166,7 +166,7 @@ static char *tell_odd(const struct roots_named *named, const struct fabric *fabr
 				       named->absent, named->first_absent);
 	if (named->hosts)
 		g_string_append_printf(text, ", %u root GUIDs do not belong to a switch ('%s')",
-				       named->hosts, fabric->nodes[named->first_host].description);
+				       named->hosts, fabric_called(fabric, named->first_host));
 	if (named->twice)
 		g_string_append_printf(text, ", %u root GUIDs are listed twice", named->twice);
 	if (named->aside)

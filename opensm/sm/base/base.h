@@ -10,7 +10,7 @@ struct sm;
 /* ---- names.c ---- */
 /* "NAME (0xGUID)", or "the SM's own port" before that is identified; returns buffer. */
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size);
-#define SM_NAME_SIZE 128
+#define SM_NAME_SIZE (NODE_NAME_MAX + 32)
 /* The builder's port with that index in sm->fabric (FABRIC_NONE: none); or NULL. */
 struct builder_port *port_published(const struct sm *sm, uint32_t index);
 

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* How a node is called in the log, and which port of the builder a published one is. */
-#include <string.h>
-
 #include "sm/base/base.h"
 #include "sm/sm_private.h"
 
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size)
 {
-	char text[sizeof(node->description.node_string) + 1] = "";
+	char text[BUILDER_NAME_SIZE];
 
 	if (!node->guid) { /* sm->local */
 		g_strlcpy(buffer, "the SM's own port", size);
 		return buffer;
 	}
-	memcpy(text, node->description.node_string, sizeof(node->description.node_string));
-	g_snprintf(buffer, size, "'%s' (0x%016" G_GINT64_MODIFIER "x)", text, node->guid);
+	g_snprintf(buffer, size, "'%s' (0x%016" G_GINT64_MODIFIER "x)",
+		   builder_called(node, text), node->guid);
 	return buffer;
 }
 

@@ -202,7 +202,7 @@ static void judged(struct sm *sm, struct unhealthy_port *port)
 	unsigned int held_back;
 
 	if (node)
-		memcpy(port->name, node->description.node_string, sizeof(port->name) - 1);
+		builder_called(node, port->name);
 	if (log_limit_pass(&sm->faults->ports->verdicts, actor_now(sm->actor), 50, NS_PER_S,
 			   &held_back))
 		log_error(sm->log, "unhealthy (%s): %s: %s; action %s%s%s%s",

@@ -19,6 +19,7 @@
 #define SM_HEALTH_UNHEALTHY_H
 
 #include "complib/log.h"
+#include "fabric/node_names.h"
 #include "policy/files/ports_policy.h"
 
 #define UNHEALTHY_PORTS_MAX 4096 /* that are counted, including unhealthy ones */
@@ -34,7 +35,7 @@ struct unhealthy_port {
 	uint8_t again;	   /* how often its time has been doubled */
 	uint32_t release;  /* as in the rule */
 	uint64_t blamed;   /* GUID of the blamed node; 0: unknown */
-	char name[65];	   /* its NodeDescription when it became unhealthy; "": unknown */
+	char name[NODE_NAME_MAX + 1]; /* what it was called when it became so; "": unknown */
 	uint32_t id;	   /* from 1, unique since the start */
 	uint64_t until_ns; /* UINT64_MAX: until the operator releases it */
 };

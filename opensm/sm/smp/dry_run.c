@@ -29,6 +29,7 @@ static void node_free(void *arg)
 	struct dry_node *node = arg;
 
 	g_ptr_array_unref(node->changes);
+	g_free(node->name);
 	g_free(node->description);
 	g_free(node);
 }

@@ -28,6 +28,7 @@ struct dry_change {
 struct dry_node {
 	uint64_t guid;
 	uint8_t type;	    /* IBA_NODE_CA .. IBA_NODE_ROUTER */
+	char *name;	    /* what people call it: must not be printed unescaped */
 	char *description;  /* as the node reports it: must not be printed unescaped */
 	GPtrArray *changes; /* of struct dry_change, in the order of their first Sets */
 };

@@ -214,10 +214,12 @@ static void tell_names(const struct sm *sm)
 	for (guint i = 0; i < nodes->len; i++) {
 		struct dry_node *to = nodes->pdata[i];
 		const struct builder_node *node = builder_find(sm->builder, to->guid);
-		const struct iba_node_description *text = node ? &node->description : NULL;
+		char name[BUILDER_NAME_SIZE];
 
+		to->name = g_strdup(node ? builder_called(node, name) : "");
 		to->description =
-			text ? g_strndup((const char *)text->node_string, sizeof(text->node_string))
+			node ? g_strndup((const char *)node->description.node_string,
+					 sizeof(node->description.node_string))
 			     : g_strdup("");
 	}
 }
