@@ -49,6 +49,7 @@ struct context {
 	struct slot prefix_routes;   /* struct prefix_routes */
 	struct slot ports_policy;    /* struct ports_policy */
 	struct slot node_names;	     /* struct node_names (fabric/node_names.h) */
+	struct slot module_flags;    /* struct module_flags (ctl/process/module_flags.h) */
 
 	/* What the SM publishes: read by sa/ and ctl/. */
 	struct slot subnet;	     /* struct subnet: by each sweep (subnet/subnet.h) */

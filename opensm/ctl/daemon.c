@@ -23,6 +23,7 @@
 #include "core/traps.h"
 #include "ctl/console/console_key.h"
 #include "ctl/plan/plan.h"
+#include "ctl/process/module_flags.h"
 #include "ctl/site/check_config.h"
 #include "ctl/site/members_file.h"
 #include "ctl/site/site_files.h"
@@ -113,6 +114,7 @@ COUNTED(qos_policy)
 COUNTED(prefix_routes)
 COUNTED(ports_policy)
 COUNTED(node_names)
+COUNTED(module_flags)
 COUNTED(unhealthy_ports)
 COUNTED(replica)
 COUNTED(replication_status)
@@ -159,6 +161,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->prefix_routes, get_prefix_routes, put_prefix_routes);
 	slot_init(&context->ports_policy, get_ports_policy, put_ports_policy);
 	slot_init(&context->node_names, get_node_names, put_node_names);
+	slot_init(&context->module_flags, get_module_flags, put_module_flags);
 	slot_init(&context->unhealthy_ports, get_unhealthy_ports, put_unhealthy_ports);
 	agreed_slot_init(&context->agreed);
 	slot_publish(&context->options, options_ref(config->options));
@@ -195,6 +198,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->unhealthy_ports);
 	slot_clear(&context->ports_policy);
 	slot_clear(&context->node_names);
+	slot_clear(&context->module_flags);
 	slot_clear(&context->replica);
 	slot_clear(&context->followed_lids);
 	slot_clear(&context->later_partitions);

@@ -41,9 +41,11 @@ libctl_a_SOURCES = \
 	opensm/ctl/plan/plan_report.c \
 	opensm/ctl/process/background.c opensm/ctl/process/background.h \
 	opensm/ctl/process/device.c opensm/ctl/process/device.h \
+	opensm/ctl/process/classic_modules.def \
 	opensm/ctl/process/guarded_options.c opensm/ctl/process/guarded_options.h \
 	opensm/ctl/process/log_rotation.c opensm/ctl/process/log_rotation.h \
 	opensm/ctl/process/logging.c opensm/ctl/process/logging.h \
+	opensm/ctl/process/module_flags.c opensm/ctl/process/module_flags.h \
 	opensm/ctl/process/service.c opensm/ctl/process/service.h \
 	opensm/ctl/process/signals.c opensm/ctl/process/signals.h \
 	opensm/ctl/process/tcp_owner.c opensm/ctl/process/tcp_owner.h \
@@ -59,3 +61,17 @@ libctl_a_SOURCES = \
 	opensm/ctl/site/members_file.c opensm/ctl/site/members_file.h \
 	opensm/ctl/site/site_files.c opensm/ctl/site/site_files.h \
 	opensm/ctl/site/site_policy.c opensm/ctl/site/site_policy.h
+
+# The names of the source files that per_module_logging_file may list.
+logging_sources = $(libcomplib_a_SOURCES) $(libiba_a_SOURCES) $(libvendor_a_SOURCES) \
+	$(libumad_a_SOURCES) $(libsim_a_SOURCES) $(libcore_a_SOURCES) $(libmad_a_SOURCES) \
+	$(libfabric_a_SOURCES) $(libroute_a_SOURCES) $(libpolicy_a_SOURCES) \
+	$(libsubnet_a_SOURCES) $(libha_a_SOURCES) $(libsa_a_SOURCES) $(libsm_a_SOURCES) \
+	$(libctl_a_SOURCES) $(opensm_opensm_SOURCES)
+source_names = opensm/ctl/process/source_names.h
+$(source_names): Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && for file in $(logging_sources); do \
+		case $$file in *.c) echo "\"$${file##*/}\",";; esac; \
+	done | LC_ALL=C sort -u >$@.new && mv $@.new $@
+opensm/ctl/process/module_flags.$(OBJEXT): $(source_names)
+CLEANFILES += $(source_names)

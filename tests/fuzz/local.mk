@@ -9,6 +9,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_key_files \
 	tests/fuzz/fuzz_lft_file \
 	tests/fuzz/fuzz_mad \
+	tests/fuzz/fuzz_module_flags \
 	tests/fuzz/fuzz_node_names \
 	tests/fuzz/fuzz_options \
 	tests/fuzz/fuzz_options_args \
@@ -51,6 +52,7 @@ tests_fuzz_fuzz_guid_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_key_files_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
 tests_fuzz_fuzz_lft_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_mad_LDADD = $(LIBS_FUZZ) $(LIBS_MAD)
+tests_fuzz_fuzz_module_flags_LDADD = $(LIBS_FUZZ) $(LIBS_OPENSM)
 tests_fuzz_fuzz_node_names_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_options_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
 tests_fuzz_fuzz_options_args_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)

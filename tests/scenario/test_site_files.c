@@ -791,6 +791,47 @@ START_TEST(each_file)
 }
 END_TEST
 
+/* ---- log flags of single source files ---- */
+
+static void expect_modules(struct scenario *s, const char *text)
+{
+	const struct command_env env = {.daemon = s->daemon};
+	struct command_answer answer;
+
+	command_run(&env, "permodlog", true, &answer);
+	ck_assert_str_eq(answer.text, text);
+	g_free(answer.text);
+}
+
+/* Read at the start, again if it has changed when a heavy sweep begins, and gone if it is gone. */
+START_TEST(log_flags_of_files_follow)
+{
+	struct scenario *s = scenario_new("fattree:2", 1);
+	g_autofree char *file = g_build_filename(s->directory, "modules", NULL);
+	g_autofree char *conf = g_strdup_printf("per_module_logging_file %s\n", file);
+
+	scenario_conf(s, conf);
+	scenario_old_file(file, "osm_ucast_updn.c 0x08\nsweep.c 1\nosm_perfmgr.c 1\nsm.c\n");
+	scenario_start(s);
+	scenario_run_ms(s, 1000);
+	ck_assert(log_wants(s->log, LOG_DEBUG, "updn.c"));
+	ck_assert(!log_wants(s->log, LOG_INFO, "sweep.c"));
+	scenario_check_log(s, "modules:3: found 'osm_perfmgr.c', expected a source file of", true);
+	scenario_check_log(s, "modules:4: found 'sm.c', expected the log flags after", true);
+	scenario_old_file(file, "osm_trap_rcv.c=4\n");
+	daemon_sweep(s->daemon, SWEEP_HEAVY);
+	scenario_run_ms(s, 1000);
+	scenario_check_log(s, "log flags of single source files changed", true);
+	expect_modules(s, "trap.c 0x07\n");
+	g_unlink(file);
+	daemon_reread_logged(s->daemon);
+	scenario_run_ms(s, 1000);
+	expect_modules(s, "");
+	scenario_check_log(s, "per_module_logging_file: ", true);
+	scenario_free(s);
+}
+END_TEST
+
 /* ---- ages ---- */
 
 static void make_journal(struct scenario *s, void *arg)
@@ -845,6 +886,7 @@ int main(void)
 	tcase_add_test(tcase, cut_at_a_start);
 	tcase_add_test(tcase, crashes);
 	tcase_add_loop_test(tcase, each_file, 0, G_N_ELEMENTS(kinds));
+	tcase_add_test(tcase, log_flags_of_files_follow);
 	tcase_add_test(tcase, age_of_the_last_sweep);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

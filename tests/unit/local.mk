@@ -124,7 +124,7 @@ tests_unit_test_sa_wire_LDADD = libsuites.a libsanet.a libsm.a $(LIBS_SA) $(CHEC
 # The page as built, against the list of commands.
 tests_unit_test_ctl_SOURCES = tests/unit/test_census.c tests/unit/test_ctl.c \
 	tests/unit/test_dry_run.c tests/unit/test_dump.c tests/unit/test_console_parts.c \
-	tests/unit/test_route_file.c
+	tests/unit/test_module_flags.c tests/unit/test_route_file.c
 tests_unit_test_ctl_CPPFLAGS = $(AM_CPPFLAGS) -DMAN_DIR='"$(abs_builddir)/man"'
 tests_unit_test_ctl_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ctl_LDADD = libsuites.a libfabricmake.a $(LIBS_OPENSM) $(CHECK_LIBS)

@@ -8,10 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/options.h"
 #include "ctl/base/cache.h"
 #include "ctl/process/background.h"
-#include "ctl/process/logging.h"
 #include "ctl/report/status.h"
 #include "iba/constants.h"
 #include "tests/run_suite.h"
@@ -29,75 +27,6 @@ static void remove_directory(void)
 	g_rmdir(directory);
 	g_clear_pointer(&directory, g_free);
 }
-
-static struct options *options_with(char **argv, int argc)
-{
-	g_autoptr(GError) error = NULL;
-	struct options *options;
-	enum options_request request;
-
-	if (!options_load(&options, &request, argc, argv, NULL, &error))
-		ck_abort_msg("%s", error->message);
-	return options;
-}
-
-/* Reads a per-module file that has text; returns what was logged about it. */
-static char *module_file(struct log *log, GString *said, const char *text)
-{
-	g_autofree char *file = g_build_filename(directory, "modules", NULL);
-	g_autofree char *conf = g_build_filename(directory, "conf", NULL);
-	g_autofree char *line = g_strdup_printf("per_module_logging_file %s\n", file);
-	char *argv[] = {(char *)"opensm", (char *)"-F", conf};
-	struct options *options;
-
-	g_string_truncate(said, 0);
-	ck_assert(g_file_set_contents(file, text, -1, NULL));
-	ck_assert(g_file_set_contents(conf, line, -1, NULL));
-	options = options_with(argv, G_N_ELEMENTS(argv));
-	logging_apply(log, options);
-	options_unref(options);
-	g_unlink(file);
-	g_unlink(conf);
-	return said->str;
-}
-
-START_TEST(flags_of_modules)
-{
-	GString *said = g_string_new(NULL);
-	struct log *log = log_new_capture(said);
-
-	ck_assert_str_eq(module_file(log, said, "# comment\n\nsweep.c,0x0F\nmad.c = 1 # why\n"),
-			 "");
-	ck_assert(log_wants(log, LOG_DEBUG, "opensm/sm/sweep.c"));
-	ck_assert(!log_wants(log, LOG_INFO, "opensm/mad/mad.c"));
-	ck_assert(log_wants(log, LOG_INFO, "opensm/sa/server.c"));
-	/* Reread: modules that are no longer in the file follow the general flags. */
-	ck_assert_str_eq(module_file(log, said, ""), "");
-	ck_assert(!log_wants(log, LOG_DEBUG, "opensm/sm/sweep.c"));
-	log_free(log);
-	g_string_free(said, TRUE);
-}
-END_TEST
-
-static const char *const mistakes[][2] = {
-	{"sweep.c\n", ":1: no log flags"},
-	{"\nsweep.c x\n", ":2: log flags are a number"},
-	{"sweep.c 0x100\n", ":1: log flags are a number"},
-	{"sweep.c -1\n", ":1: log flags are a number"},
-	{"sweep.c 1 2\n", ":1: more than"},
-};
-
-START_TEST(mistakes_in_flags_of_modules)
-{
-	GString *said = g_string_new(NULL);
-	struct log *log = log_new_capture(said);
-
-	ck_assert_ptr_nonnull(strstr(module_file(log, said, mistakes[_i][0]), mistakes[_i][1]));
-	ck_assert(!log_wants(log, LOG_DEBUG, "opensm/sm/sweep.c"));
-	log_free(log);
-	g_string_free(said, TRUE);
-}
-END_TEST
 
 START_TEST(cache_directory)
 {
@@ -190,8 +119,6 @@ TEST_SUITE
 	TCase *tcase = tcase_create("ctl");
 
 	tcase_add_checked_fixture(tcase, make_directory, remove_directory);
-	tcase_add_test(tcase, flags_of_modules);
-	tcase_add_loop_test(tcase, mistakes_in_flags_of_modules, 0, G_N_ELEMENTS(mistakes));
 	tcase_add_test(tcase, cache_directory);
 	tcase_add_test(tcase, process_file);
 	tcase_add_test(tcase, status_without_subnet);

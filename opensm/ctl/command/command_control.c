@@ -205,11 +205,14 @@ static bool set_option(struct command_call *call, enum option_id id, const char 
 {
 	struct options *old = slot_take(&call->context->options);
 	struct options *new = options_copy_with(old, id, text, error);
+	struct module_flags *modules;
 
 	options_unref(old);
 	if (!new)
 		return false;
-	logging_apply(call->context->log, new);
+	modules = slot_take(&call->context->module_flags);
+	logging_apply(call->context->log, new, modules);
+	module_flags_unref(modules);
 	log_info(call->context->log, "console: %s %s", options_name(id), text);
 	slot_publish(&call->context->options, new);
 	event_emit(&call->context->bus, EVENT_OPTIONS_CHANGED, 0);

@@ -14,7 +14,6 @@
 #include "ctl/console/console_key.h"
 #include "ctl/console/console_tls.h"
 #include "ctl/process/guarded_options.h"
-#include "ctl/process/logging.h"
 #include "ctl/site/site_policy.h"
 #include "policy/files/route_files.h"
 #include "policy/partition/partition_file.h"
@@ -177,6 +176,7 @@ static void note_site_error(struct check *check, enum daemon_files files, GError
 		[DAEMON_PREFIX_ROUTES] = OPTION_prefix_routes_file,
 		[DAEMON_PORTS_POLICY] = OPTION_hm_ports_health_policy_file,
 		[DAEMON_NODE_NAMES] = OPTION_node_name_map_name,
+		[DAEMON_MODULES] = OPTION_per_module_logging_file,
 	};
 
 	if (options[files] < OPTION_COUNT)
@@ -265,16 +265,6 @@ static void check_engines(struct check *check)
 
 	check_config_engines(check->options, &error);
 	note_error(check, error);
-}
-
-static void check_logging(struct check *check)
-{
-	g_autoptr(GPtrArray) mistakes = g_ptr_array_new_with_free_func(g_free);
-	GError *error = NULL;
-
-	logging_check(check->options, mistakes, &error);
-	note_warnings(check, mistakes);
-	note_file_error(check, OPTION_per_module_logging_file, error);
 }
 
 /* 0, or why a file of this name could not be opened for writing; does not create it. */
@@ -468,7 +458,6 @@ static void check_long_timeout(struct check *check)
 
 static void check_files(struct check *check)
 {
-	check_logging(check);
 	check_log_file(check);
 	check_dump_files_dir(check);
 	check_effects(check);

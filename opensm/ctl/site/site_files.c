@@ -58,8 +58,6 @@ struct reading {
 	GError *wrong;
 	GPtrArray *warnings;	     /* of opensm.conf */
 	struct options_stamp stamp;  /* of opensm.conf before it was read */
-	char *modules;		     /* contents of per_module_logging_file */
-	GError *no_modules;
 };
 
 struct site_files {
@@ -162,8 +160,6 @@ static void read_options(struct reading *reading)
 	reading->read = true;
 	reading->warnings = g_ptr_array_new_with_free_func(g_free);
 	new = options_reread(old, NULL, check_config_again, reading->warnings, &reading->wrong);
-	if (new)
-		reading->modules = logging_read(new, &reading->no_modules);
 	reading->new = new;
 }
 
@@ -230,8 +226,6 @@ static void reading_free(struct reading *reading)
 	g_ptr_array_unref(reading->names);
 	followed_clear(&reading->followed);
 	g_clear_error(&reading->wrong);
-	g_clear_error(&reading->no_modules);
-	g_free(reading->modules);
 	g_free(reading);
 }
 
@@ -327,7 +321,7 @@ static bool take(struct reading *reading)
 			 kind->what ? kind->what : site_first_name(reading->names));
 	if (!changed && !odd && !warns_otherwise(kind, reading->new, reading->old))
 		return false;
-	slot_publish(site_slot(context, reading->files), g_steal_pointer(&reading->new));
+	site_publish(context, reading->files, g_steal_pointer(&reading->new));
 	if (changed && reading->files == DAEMON_PARTITIONS) {
 		struct partition_rules *rules = slot_take(&context->partition_rules);
 
@@ -358,15 +352,15 @@ static void publish_options(struct reading *reading)
 {
 	struct context *context = reading->site->context;
 	struct options *new = reading->new;
+	struct module_flags *modules = slot_take(&context->module_flags);
 	char *unfinished = options_tell_unfinished(new, reading->old);
 
 	if (unfinished)
 		g_ptr_array_add(reading->warnings, unfinished);
 	for (guint i = 0; i < reading->warnings->len; i++)
 		log_error(context->log, "%s", (const char *)reading->warnings->pdata[i]);
-	if (reading->no_modules)
-		log_error(context->log, "%s", reading->no_modules->message);
-	logging_apply_text(context->log, new, reading->modules);
+	logging_apply(context->log, new, modules);
+	module_flags_unref(modules);
 	reading->new = NULL;
 	remember_options(reading->site, new);
 	slot_publish(&context->options, new);
@@ -406,6 +400,7 @@ static bool take_options(struct reading *reading)
 		begin(site, DAEMON_ROUTE_FILES, options, when, reading->asked);
 		begin(site, DAEMON_PORTS_POLICY, options, when, reading->asked);
 		begin(site, DAEMON_NODE_NAMES, options, when, reading->asked);
+		begin(site, DAEMON_MODULES, options, when, reading->asked);
 	}
 	options_unref(options);
 	if (good)

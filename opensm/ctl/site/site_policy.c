@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ctl/process/logging.h"
 #include "policy/names/node_name_map.h"
 #include "policy/files/ports_policy.h"
 #include "policy/files/prefix_routes.h"
@@ -219,6 +220,46 @@ static const GPtrArray *warnings_of_node_names(const void *names)
 	return ((const struct node_names *)names)->warnings;
 }
 
+/* ---- log flags of single source files ---- */
+
+static const char *modules_file(const struct options *options)
+{
+	return is_left_alone(options, OPTION_per_module_logging_file)
+		       ? NULL
+		       : options->per_module_logging_file;
+}
+
+static void name_modules(const struct options *options, const void *now, GPtrArray *names)
+{
+	(void)now;
+	g_ptr_array_add(names, (char *)modules_file(options));
+}
+
+static void *load_modules(struct site_source *source, GError **error)
+{
+	return module_flags_load(modules_file(source->options),
+				 options_is_named(source->options, OPTION_per_module_logging_file),
+				 error);
+}
+
+static bool same_modules(const void *a, const void *b)
+{
+	return module_flags_same(a, b);
+}
+
+static const GPtrArray *warnings_of_modules(const void *flags)
+{
+	return ((const struct module_flags *)flags)->warnings;
+}
+
+static void use_modules(struct context *context)
+{
+	struct module_flags *flags = slot_take(&context->module_flags);
+
+	module_flags_apply(flags, context->log);
+	module_flags_unref(flags);
+}
+
 /* ---- the table ---- */
 
 #define PUT(type)                                                                                  \
@@ -232,6 +273,7 @@ PUT(qos_policy)
 PUT(prefix_routes)
 PUT(ports_policy)
 PUT(node_names)
+PUT(module_flags)
 #undef PUT
 
 #define SLOT(type) .slot = offsetof(struct context, type), .put = put_##type
@@ -300,6 +342,17 @@ static const struct site_kind kinds[DAEMON_FILES] = {
 			.load = load_node_names,
 			.same = same_node_names,
 			.warnings = warnings_of_node_names,
+		},
+	[DAEMON_MODULES] =
+		{
+			SLOT(module_flags),
+			.what = "log flags of single source files",
+			.stays = "the log flags of single source files are unchanged",
+			.names = name_modules,
+			.load = load_modules,
+			.same = same_modules,
+			.warnings = warnings_of_modules,
+			.use = use_modules,
 		},
 };
 #undef SLOT
@@ -389,11 +442,18 @@ struct site_policy *site_policy_load(const struct options *options, const char *
 	return policy;
 }
 
+void site_publish(struct context *context, enum daemon_files files, void *object)
+{
+	slot_publish(site_slot(context, files), object);
+	if (kinds[files].use)
+		kinds[files].use(context);
+}
+
 void site_policy_publish(struct site_policy *policy, struct context *context)
 {
 	for (unsigned int i = 0; i < DAEMON_FILES; i++)
 		if (policy->objects[i])
-			slot_publish(site_slot(context, i), g_steal_pointer(&policy->objects[i]));
+			site_publish(context, i, g_steal_pointer(&policy->objects[i]));
 }
 
 void site_policy_free(struct site_policy *policy)

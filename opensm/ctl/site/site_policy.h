@@ -17,6 +17,7 @@ enum daemon_files {
 	DAEMON_PREFIX_ROUTES,
 	DAEMON_PORTS_POLICY,
 	DAEMON_NODE_NAMES,
+	DAEMON_MODULES,
 	DAEMON_CONSOLE, /* read by the console */
 	DAEMON_FILES
 };
@@ -43,6 +44,7 @@ struct site_kind {
 	void (*put)(void *object);
 	bool (*same)(const void *a, const void *b);	  /* NULL: unknown */
 	const GPtrArray *(*warnings)(const void *object); /* NULL: there never are any */
+	void (*use)(struct context *context); /* what was published; NULL: others look at it */
 	/* For a kind of one file with a default name; NULL: load handles it. */
 	enum option_id option;
 	bool (*is_missing)(const void *object);
@@ -53,6 +55,8 @@ const struct site_kind *site_kind(enum daemon_files files);
 struct slot *site_slot(struct context *context, enum daemon_files files);
 /* Loads as the row says; a file that is named, or had contents before, must not lose them. */
 void *site_load(enum daemon_files files, struct site_source *source, GError **error);
+/* Publishes an object of the kind, and has it used. */
+void site_publish(struct context *context, enum daemon_files files, void *object);
 /* The first name; "" if there is none. */
 const char *site_first_name(const GPtrArray *names);
 /* All names, with a comma between. */
