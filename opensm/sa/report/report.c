@@ -222,19 +222,34 @@ static void see_all(const struct sa_reporter *reporter, struct sa_subscription *
 	g_clear_pointer(&subscription->told, sa_notice_unref);
 }
 
+/* "port 0xGUID of NAME (0xGUID) (LID N, QP N)", newly allocated; without a name if it is gone. */
+static char *subscriber_name(const struct sa_reporter *reporter,
+			     const struct sa_subscription *subscription)
+{
+	const struct fabric *fabric = reporter->subnet ? reporter->subnet->fabric : NULL;
+	uint32_t port = fabric ? fabric_port_by_guid(fabric, subscription->guid) : FABRIC_NONE;
+	char name[FABRIC_NAME_SIZE] = "";
+
+	if (port != FABRIC_NONE)
+		fabric_node_name(fabric, fabric->ports[port].node, name, sizeof(name));
+	return g_strdup_printf("port 0x%016" G_GINT64_MODIFIER "x%s%s (LID %u, QP %u)",
+			       subscription->guid, *name ? " of " : "", name, subscription->to.lid,
+			       subscription->to.qpn);
+}
+
 /* The client's information may be outdated. */
 static void ask_to_register(struct sa_reporter *reporter, struct sa_subscription *subscription)
 {
 	uint64_t now = actor_now(reporter->actor);
+	g_autofree char *name = NULL;
 
 	if (!subscription->is_stale || subscription->unanswered || subscription->asked_until > now)
 		return;
+	name = subscriber_name(reporter, subscription);
 	log_info(reporter->context->log,
-		 "SA: port 0x%016" G_GINT64_MODIFIER
-		 "x (LID %u, QP %u) was not told of %" G_GUINT64_FORMAT
+		 "SA: %s was not told of %" G_GUINT64_FORMAT
 		 " notices since it subscribed: its client is asked to register again",
-		 subscription->guid, subscription->to.lid, subscription->to.qpn,
-		 subscription->missed);
+		 name, subscription->missed);
 	subscription->is_stale = false;
 	subscription->asked_until = now + SA_REPORT_ASK_AGAIN;
 	event_emit(&reporter->context->bus, EVENT_REREGISTER_WANTED, subscription->guid);
@@ -287,22 +302,23 @@ static struct vendor_address address_of(const struct sa_reporter *reporter,
 
 static void forget_dead(struct sa_reporter *reporter, struct sa_subscription *subscription)
 {
+	g_autofree char *name = subscriber_name(reporter, subscription);
+
 	counter_inc(&reporter->context->counters, sa_subscriptions_dead);
 	log_info(reporter->context->log,
-		 "SA: port 0x%016" G_GINT64_MODIFIER "x (LID %u, QP %u) does not answer Reports: "
-		 "its subscription ends",
-		 subscription->guid, subscription->to.lid, subscription->to.qpn);
+		 "SA: %s does not answer Reports: its subscription ends", name);
 	sa_subscribers_remove(reporter->registries->subscribers, subscription);
 }
 
 /* A subscriber that does not answer is sent fewer Reports, as each takes the place of others. */
 static void let_rest(struct sa_reporter *reporter, struct sa_subscription *subscription)
 {
-	if (subscription->unanswered == SA_REPORTS_UNANSWERED)
+	if (subscription->unanswered == SA_REPORTS_UNANSWERED) {
+		g_autofree char *name = subscriber_name(reporter, subscription);
+
 		log_info(reporter->context->log,
-			 "SA: port 0x%016" G_GINT64_MODIFIER "x (LID %u, QP %u) does not answer "
-			 "Reports: it gets one per minute",
-			 subscription->guid, subscription->to.lid, subscription->to.qpn);
+			 "SA: %s does not answer Reports: it gets one per minute", name);
+	}
 	subscription->rests_until = actor_now(reporter->actor) + SA_REPORT_REST;
 	wait_in_line(reporter, subscription);
 }
@@ -363,15 +379,16 @@ static void meet_gap(struct sa_reporter *reporter, struct sa_subscription *subsc
 	show_soon(reporter);
 	counter_add(&context->counters, sa_notices_missed, n);
 	if (log_limit_pass(&reporter->missed_log, actor_now(reporter->actor), MISSED_BURST,
-			   MISSED_INTERVAL, &held_back))
+			   MISSED_INTERVAL, &held_back)) {
+		g_autofree char *name = subscriber_name(reporter, subscription);
+
 		log_info(context->log,
-			 "SA: port 0x%016" G_GINT64_MODIFIER
-			 "x (LID %u, QP %u) misses %" G_GUINT64_FORMAT
+			 "SA: %s misses %" G_GUINT64_FORMAT
 			 " notices, the last of trap %u from 0x%016" G_GINT64_MODIFIER
 			 "x: it answers too slowly for %s",
-			 subscription->guid, subscription->to.lid, subscription->to.qpn, n,
-			 gap->told.notice.trap_number, sa_notice_origin(gap),
+			 name, n, gap->told.notice.trap_number, sa_notice_origin(gap),
 			 gap->is_flood ? "what that port causes" : "all that happens");
+	}
 }
 
 /* No Report of this notice was answered, or it was dropped before one was repeated. */
