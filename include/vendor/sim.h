@@ -193,6 +193,37 @@ bool sim_trap(struct sim *sim, unsigned int node, unsigned int port,
 	      const struct iba_notice *notice);
 /* Traps sent from now on are lost, repeated ones included; false: they arrive again. */
 void sim_set_traps_lost(struct sim *sim, bool lost);
+/* ---- performance management agents ---- */
+/* What an agent can do, and how it misbehaves: bits of enum sim_pma. */
+enum sim_pma_bit {
+#define SIM_AGENT(name, text, help) SIM_PMA_BIT_##name,
+#include <vendor/sim_agent.def>
+	SIM_PMA_BITS
+};
+enum sim_pma {
+#define SIM_AGENT(name, text, help) SIM_PMA_##name = 1 << SIM_PMA_BIT_##name,
+#include <vendor/sim_agent.def>
+};
+uint32_t sim_pma_default(uint8_t node_type);
+uint32_t sim_pma_abilities(const struct sim *sim, unsigned int node);
+void sim_pma_set(struct sim *sim, unsigned int node, uint32_t abilities);
+/* Of all nodes of that type. */
+void sim_pma_set_type(struct sim *sim, uint8_t node_type, uint32_t abilities);
+/* It answers everything with this status; 0: it serves again. */
+void sim_pma_set_status(struct sim *sim, unsigned int node, uint16_t status);
+/*
+ * It answers everything with a REDIRECT to these values, whether they make sense or not. What is
+ * sent there is served: with QP 1 for the node that has the LID, with another QP for this node. LID
+ * 0: the client has to find the path to the GID. NULL: no redirection.
+ */
+struct sim_redirect {
+	struct iba_gid gid;
+	uint16_t lid, p_key;
+	uint32_t qp, q_key;
+	uint8_t sl;
+};
+void sim_pma_redirect(struct sim *sim, unsigned int node, const struct sim_redirect *to);
+
 /* At most 64 octets; its end ports send trap 144. */
 bool sim_set_description(struct sim *sim, unsigned int node, const char *description);
 
@@ -227,18 +258,25 @@ void sim_mft(const struct sim *sim, unsigned int node, uint16_t mlid, uint16_t m
 const uint16_t *sim_p_keys(const struct sim *sim, unsigned int node, unsigned int port,
 			   unsigned int *n);
 
-/* Counters of a port that its PMA reports; in PortCounters they stop at their maximum. */
+/* Counters of a port; that of lane, VL or SL n is the first plus n. */
 enum sim_port_counter {
-#define SIM_COUNTER(name, text) SIM_COUNT_##name,
+#define SIM_COUNTER(name, text, n)                                                                 \
+	SIM_COUNT_##name, SIM_COUNT_LAST_##name = SIM_COUNT_##name + (n) - 1,
 #include <vendor/sim_counter.def>
 	SIM_PORT_COUNTERS
 };
-extern const char *const sim_port_counter_names[SIM_PORT_COUNTERS]; /* as the IBA writes them */
+/* As the IBA writes it, with [n] behind it if it is one of several. To be freed. */
+char *sim_counter_name(enum sim_port_counter which);
+bool sim_find_counter(const char *name, enum sim_port_counter *which);
 /* Adds to a counter. False: no such external port or counter. */
 bool sim_port_count(struct sim *sim, unsigned int node, unsigned int port,
 		    enum sim_port_counter which, uint64_t amount);
+/* What the agent counted since the restart of the node, or since a client cleared 64 bits of it. */
 uint64_t sim_port_counter(const struct sim *sim, unsigned int node, unsigned int port,
 			  enum sim_port_counter which);
+/* All that was ever counted, through restarts and whatever clients cleared. */
+uint64_t sim_true_count(const struct sim *sim, unsigned int node, unsigned int port,
+			enum sim_port_counter which);
 
 struct sim_counters {
 	uint64_t mads_sent;	/* by vendor ports */

@@ -213,16 +213,15 @@ bool command_describe(struct command *command)
 bool command_count(struct command *command)
 {
 	const struct sim_port *port = command_end(command, 0, true);
+	enum sim_port_counter which;
 	uint64_t n;
 
 	if (!port || !command_number(command, 3, UINT64_MAX, &n))
 		return false;
-	for (unsigned int i = 0; i < SIM_PORT_COUNTERS; i++)
-		if (!g_ascii_strcasecmp(sim_port_counter_names[i], command->words[2]))
-			return sim_port_count(command->server->sim, port->node->index, port->number,
-					      i, n);
-	return command_fail(command, "there is no counter %s; see counters NODE PORT",
-			    command->words[2]);
+	if (!sim_find_counter(command->words[2], &which))
+		return command_fail(command, "there is no counter %s; see counters NODE PORT",
+				    command->words[2]);
+	return sim_port_count(command->server->sim, port->node->index, port->number, which, n);
 }
 
 /* ---- traps ---- */

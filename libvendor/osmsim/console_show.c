@@ -182,10 +182,14 @@ bool command_counters(struct command *command)
 	port = command_end(command, 0, true);
 	if (!port)
 		return false;
-	for (unsigned int i = 0; i < SIM_PORT_COUNTERS; i++)
-		g_string_append_printf(command->out, "%-30s %" PRIu64 "\n",
-				       sim_port_counter_names[i],
-				       sim_port_counter(sim, port->node->index, port->number, i));
+	for (unsigned int i = 0; i < SIM_PORT_COUNTERS; i++) {
+		uint64_t n = sim_port_counter(sim, port->node->index, port->number, i);
+		g_autofree char *name = sim_counter_name(i);
+
+		/* Those of lanes, VLs and SLs are many. */
+		if (n || i < SIM_COUNT_DETAILS)
+			g_string_append_printf(command->out, "%-30s %" PRIu64 "\n", name, n);
+	}
 	return true;
 }
 

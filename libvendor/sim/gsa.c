@@ -22,10 +22,19 @@ static void make_response(struct sim_packet *packet, uint16_t status)
 	sim_write16(packet->data + SIM_MAD_STATUS, status);
 	packet->src_qp = packet->dest_qp;
 	packet->dest_qp = src_qp;
+	packet->q_key = IBA_QP1_Q_KEY;
 	if (!packet->grh.has_grh)
 		return;
 	packet->grh.gid.prefix = port->info.gid_prefix;
 	packet->grh.gid.guid = port->guid;
+}
+
+/* QP1, or a QP to which an agent redirected. */
+static bool is_agents_qp(const struct sim_packet *packet)
+{
+	if (packet->dest_qp == IBA_QP1)
+		return packet->q_key == IBA_QP1_Q_KEY;
+	return packet->data[SIM_MAD_CLASS] == IBA_CLASS_PERF && sim_pma_behind(packet);
 }
 
 bool sim_gsa_serves(const struct sim_packet *packet)
@@ -36,7 +45,7 @@ bool sim_gsa_serves(const struct sim_packet *packet)
 		return false;
 	for (size_t i = 0; i < G_N_ELEMENTS(agents); i++)
 		if (agents[i].mgmt_class == packet->data[SIM_MAD_CLASS])
-			return packet->dest_qp == IBA_QP1 && packet->q_key == IBA_QP1_Q_KEY;
+			return is_agents_qp(packet);
 	return false;
 }
 

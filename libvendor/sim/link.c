@@ -150,6 +150,7 @@ static void switch_reset(struct sim_node *node)
 		.filter_raw_inbound_cap = 1,
 		.filter_raw_outbound_cap = 1,
 		.multicast_fdb_top = 0,
+		.enhanced_port0 = (node->pma & SIM_PMA_PORT0) != 0,
 	};
 }
 

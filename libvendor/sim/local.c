@@ -99,6 +99,8 @@ static void local_gmp(struct sim_port *port, struct sim_packet *packet)
 {
 	int index = sma_find_p_key(port, packet->p_key);
 
+	if (packet->node->sw && packet->node->pma & SIM_PMA_PORT0 && !packet->from_here)
+		sim_count_received(packet, port);
 	if (index < 0) {
 		if (port->info.p_key_violations < 0xFFFF)
 			port->info.p_key_violations++;

@@ -2,14 +2,16 @@
 libsim_a_SOURCES = \
 	libvendor/sim/agent.c libvendor/sim/agent.h \
 	libvendor/sim/cca.c \
+	libvendor/sim/counts.c \
 	libvendor/sim/fault.c \
 	libvendor/sim/forward.c \
 	libvendor/sim/gsa.c \
 	libvendor/sim/link.c \
 	libvendor/sim/local.c \
-	libvendor/sim/pma.c \
+	libvendor/sim/pma.c libvendor/sim/pma.def \
 	libvendor/sim/port.c \
 	libvendor/sim/port_rmpp.c \
+	libvendor/sim/samples.c \
 	libvendor/sim/sim.c \
 	libvendor/sim/sim_private.h \
 	libvendor/sim/sma.c \

@@ -64,6 +64,7 @@ static void make_node(struct sim *sim, const struct topology *topology, unsigned
 	node->type = from->type;
 	node->num_ports = from->num_ports;
 	node->up = true;
+	node->pma = sim_pma_default(from->type);
 	node->vendor_id = from->vendor_id;
 	node->device_id = from->device_id;
 	node->node_guid = node->claimed_guid = from->node_guid;
@@ -137,6 +138,9 @@ void sim_free(struct sim *sim)
 		sim_node_reset(node); /* frees its tables */
 		g_free(node->sw);
 		g_free(node->description);
+		g_free(node->redirect);
+		for (unsigned int port = 0; port <= node->num_ports; port++)
+			sim_counts_free(&node->ports[port]);
 	}
 	actor_free(sim->actor);
 	g_hash_table_destroy(sim->by_guid);

@@ -45,10 +45,16 @@ enum sim_mad_offset {
 struct sim_node;
 struct agent;
 
-struct sim_counts {
-	uint64_t now[SIM_PORT_COUNTERS];
-	uint64_t base[SIM_PORT_COUNTERS]; /* values when PortCounters was cleared */
+#define SIM_COUNT_DETAILS SIM_COUNT_ERROR_DETECTION_LANE /* first of those that few ports need */
+#define SIM_VLS 16
+
+struct sim_count {
+	uint64_t all;	       /* never cleared */
+	uint64_t narrow, wide; /* registers: of PortCounters, of the other attributes */
 };
+
+/* Kinds of packets with an OpCode of their own. */
+enum sim_op { SIM_OP_MAD, SIM_OP_FLOW, SIM_OPS };
 
 struct sim_port {
 	struct iba_port_info info;
@@ -67,7 +73,8 @@ struct sim_port {
 	uint8_t *sl_to_vl;	   /* of each input port; NULL: as after power on */
 	uint8_t *vl_arb;	   /* SIM_VL_ARB_BLOCKS blocks; NULL: as after power on */
 	uint16_t *fec;		   /* enabled codes of each speed; NULL: as after power on */
-	struct sim_counts *counts; /* NULL: nothing counted yet */
+	struct sim_count *counts;  /* SIM_COUNT_DETAILS; NULL: nothing counted yet */
+	struct sim_count *details; /* the other ones */
 	struct timer *lease;	   /* of the M_Key; NULL: never started */
 	GSList *agents;		   /* struct agent registered here */
 };
@@ -122,6 +129,9 @@ struct sim_node {
 	uint64_t get_ns, set_ns; /* time for a request of its own; both 0: the common time */
 	uint64_t serves_until;	 /* in that case */
 	struct sim_trap *traps;
+	uint32_t pma;	     /* of enum sim_pma */
+	uint16_t pma_status; /* of all its answers; 0: it serves */
+	struct sim_redirect *redirect;
 	struct sim_samples *samples; /* of its PMA; NULL: none yet */
 	struct sim_cc *cc;	     /* of its CCA; NULL: never used */
 };
@@ -166,6 +176,7 @@ struct sim {
 	struct sim_pending *free_pending;
 	uint64_t pending_serial;
 	struct sim_flap *flaps;
+	unsigned int n_redirects; /* nodes whose PMA redirects */
 	bool traps_lost; /* traps to the SM get lost */
 	unsigned int lid_hops_max; /* of SMPs; 0: no limit */
 	struct sim_counters counters;
@@ -230,11 +241,23 @@ static inline bool sim_is_link_up(const struct sim_port *port)
 	return port->info.port_physical_state == IBA_PHYS_LINK_UP;
 }
 
-static inline struct sim_counts *sim_counts(struct sim_port *port)
+static inline struct sim_count *sim_counts(struct sim_port *port)
 {
 	if (!port->counts)
-		port->counts = g_new0(struct sim_counts, 1);
+		port->counts = g_new0(struct sim_count, SIM_COUNT_DETAILS);
 	return port->counts;
+}
+
+static inline uint64_t sim_sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static inline void sim_count_add(struct sim_count *count, uint64_t amount)
+{
+	count->all = sim_sum(count->all, amount);
+	count->narrow = sim_sum(count->narrow, amount);
+	count->wide = sim_sum(count->wide, amount);
 }
 
 /* LRH, BTH, DETH, MAD and ICRC, and a GRH if there is one, in units of 4 octets. */
@@ -246,20 +269,20 @@ static inline unsigned int sim_words(const struct sim_packet *packet)
 /* Count a GMP that left by a port, and one that arrived. */
 static inline void sim_count_sent(const struct sim_packet *packet, struct sim_port *port)
 {
-	uint64_t *now = sim_counts(port)->now;
+	struct sim_count *counts = sim_counts(port);
 
-	now[SIM_COUNT_PORT_XMIT_DATA] += sim_words(packet);
-	now[SIM_COUNT_PORT_XMIT_PKTS]++;
-	now[SIM_COUNT_PORT_UNICAST_XMIT_PKTS]++;
+	sim_count_add(&counts[SIM_COUNT_PORT_XMIT_DATA], sim_words(packet));
+	sim_count_add(&counts[SIM_COUNT_PORT_XMIT_PKTS], 1);
+	sim_count_add(&counts[SIM_COUNT_PORT_UNICAST_XMIT_PKTS], 1);
 }
 
 static inline void sim_count_received(const struct sim_packet *packet, struct sim_port *port)
 {
-	uint64_t *now = sim_counts(port)->now;
+	struct sim_count *counts = sim_counts(port);
 
-	now[SIM_COUNT_PORT_RCV_DATA] += sim_words(packet);
-	now[SIM_COUNT_PORT_RCV_PKTS]++;
-	now[SIM_COUNT_PORT_UNICAST_RCV_PKTS]++;
+	sim_count_add(&counts[SIM_COUNT_PORT_RCV_DATA], sim_words(packet));
+	sim_count_add(&counts[SIM_COUNT_PORT_RCV_PKTS], 1);
+	sim_count_add(&counts[SIM_COUNT_PORT_UNICAST_RCV_PKTS], 1);
 }
 
 /* The port that has the LID, M_Key and clients for packets that enter through this port. */
@@ -340,6 +363,8 @@ uint16_t sma_led_info(struct sma_request *request);
 uint16_t sma_port_info_extended(struct sma_request *request);
 uint16_t sma_ext_port_info(struct sma_request *request);
 bool sma_has_fdr10(const struct sim_port *port);
+/* The VL of packets with this SL that leave by a port, having entered its switch by port in. */
+uint8_t sma_vl(const struct sim_port *port, unsigned int in, uint8_t sl);
 /* P_Keys of a port and their number. */
 const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n);
 /* 10.9.3: index of the P_Key that matches this P_Key of a packet, or -1. */
@@ -352,10 +377,30 @@ bool sim_gsa_serves(const struct sim_packet *packet);
 /* Turns the packet into the response; false if there is none. */
 bool sim_gsa(struct sim_packet *packet);
 
+/* ---- counts.c ---- */
+/* The counter, with its memory; or as it is, which costs none. */
+struct sim_count *sim_count_at(struct sim_port *port, enum sim_port_counter which);
+const struct sim_count *sim_count_of(const struct sim_port *port, enum sim_port_counter which);
+void sim_count(struct sim_port *port, enum sim_port_counter which, uint64_t amount);
+/* Counts by SL, VL and OpCode. */
+struct sim_lanes {
+	uint64_t packets, words;
+	uint8_t sl, vl, op; /* op: enum sim_op */
+};
+void sim_count_lanes(struct sim_port *port, const struct sim_lanes *lanes, bool sent);
+void sim_counts_reset(struct sim_port *port); /* the registers, as a restart does */
+void sim_counts_free(struct sim_port *port);
+
 /* ---- pma.c ---- */
 uint16_t sim_pma(struct sim_packet *packet);
-void sim_count(struct sim_port *port, enum sim_port_counter which, uint64_t amount);
-void sim_counts_clear(struct sim_port *port);
+/* The node whose PMA redirects to where this packet went; NULL: none. */
+struct sim_node *sim_pma_behind(const struct sim_packet *packet);
+
+/* ---- samples.c ---- */
+/* Serves the attributes of sampling; others get UNSUP_METHOD_ATTR. */
+uint16_t sim_samples(struct sim *sim, struct sim_node *node, uint16_t attribute, bool set,
+		     uint8_t *data);
+unsigned int sim_pma_tick(const struct sim_node *node); /* Tick of PortSamplesControl */
 void sim_samples_clear(struct sim_node *node);
 
 /* ---- cca.c ---- */

@@ -49,7 +49,7 @@ void sim_sma_port_clear(struct sim_port *port)
 	g_clear_pointer(&port->sl_to_vl, g_free);
 	g_clear_pointer(&port->vl_arb, g_free);
 	g_clear_pointer(&port->fec, g_free);
-	sim_counts_clear(port);
+	sim_counts_reset(port);
 	port->led = false;
 }
 

@@ -124,6 +124,16 @@ static uint8_t *sl_to_vl_new(unsigned int inputs)
 #define ALL_OUTPUTS 0x10000
 #define ALL_INPUTS 0x20000
 
+uint8_t sma_vl(const struct sim_port *port, unsigned int in, uint8_t sl)
+{
+	const uint8_t *row = port->sl_to_vl;
+
+	if (!row)
+		return sl % 8;
+	row += (port->node->sw ? in : 0) * SIM_SL_TO_VL_BYTES;
+	return sl % 2 ? row[sl / 2] & 0xF : row[sl / 2] >> 4;
+}
+
 static void sl_to_vl_write(struct sim_port *port, unsigned int first, unsigned int last,
 			   const uint8_t *data)
 {

@@ -160,8 +160,8 @@ static bool has_answer(void *arg)
 	return awaited->item != NULL;
 }
 
-static struct vendor_mad *ask_at(struct net *net, const struct vendor_address *to,
-				 const uint8_t mad[256])
+struct vendor_mad *net_ask_at(struct net *net, const struct vendor_address *to,
+			      const uint8_t mad[256])
 {
 	struct awaited awaited = {net, mad + 12, NULL};
 	struct vendor_mad *answer;
@@ -179,13 +179,13 @@ struct vendor_mad *net_ask(struct net *net, uint16_t lid, const uint8_t mad[256]
 {
 	const struct vendor_address to = {.lid = lid};
 
-	return ask_at(net, &to, mad);
+	return net_ask_at(net, &to, mad);
 }
 
 int net_gmp_ask(struct net *net, uint16_t lid, uint8_t mad[256])
 {
 	const struct vendor_address to = {.lid = lid, .qpn = IBA_QP1, .qkey = IBA_QP1_Q_KEY};
-	struct vendor_mad *answer = ask_at(net, &to, mad);
+	struct vendor_mad *answer = net_ask_at(net, &to, mad);
 	int status = -1;
 
 	if (answer->status == VENDOR_RECEIVED) {

@@ -40,6 +40,8 @@ uint32_t net_smp(struct net *net, uint8_t smp[256], uint8_t mgmt_class, uint8_t 
 void net_direct(struct net *net, uint8_t smp[256], unsigned int node);
 
 /* Sends and waits for what comes back: a response, or the request if it timed out. */
+struct vendor_mad *net_ask_at(struct net *net, const struct vendor_address *to,
+			      const uint8_t mad[256]);
 struct vendor_mad *net_ask(struct net *net, uint16_t lid, const uint8_t mad[256]);
 /* Sends a GMP made by net_smp; its answer replaces it. Returns its status, or -1: no answer. */
 int net_gmp_ask(struct net *net, uint16_t lid, uint8_t mad[256]);

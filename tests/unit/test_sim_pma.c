@@ -99,6 +99,7 @@ static const struct {
 	{true, 1, IBA_ATTR_PORT_RCV_ERROR_DETAILS, 0},
 	{true, 1, IBA_ATTR_PORT_XMIT_DISCARD_DETAILS, 0},
 	{true, 1, IBA_ATTR_PORT_EXTENDED_SPEEDS_COUNTERS, 0},
+	{false, 1, IBA_ATTR_PORT_EXTENDED_SPEEDS_COUNTERS, 0},
 	{true, 1, IBA_ATTR_PORT_OP_RCV_COUNTERS, IBA_STATUS_UNSUP_METHOD_ATTR},
 	{true, 1, 0x7777, IBA_STATUS_UNSUP_METHOD_ATTR},
 };
@@ -327,12 +328,14 @@ START_TEST(test_constraints)
 }
 END_TEST
 
+#define TICKS(us) ((us) * 1000 / 32) /* Tick 7: 8 symbols of 4 ns */
+
 START_TEST(test_samples)
 {
 	struct iba_port_samples_control control = {
 		.port_select = 3,
-		.sample_start = 1000,
-		.sample_interval = 10000,
+		.sample_start = TICKS(1000),
+		.sample_interval = TICKS(10000),
 		.tag = 0x1234,
 		.counter_select = {1, 4, 0, 99},
 	};
