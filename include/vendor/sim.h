@@ -224,6 +224,57 @@ struct sim_redirect {
 };
 void sim_pma_redirect(struct sim *sim, unsigned int node, const struct sim_redirect *to);
 
+/* ---- traffic: what ports count if hosts send data ---- */
+#define SIM_FLOWS_MAX 1000000
+#define SIM_FLOW_SIZE_MAX 4096
+#define SIM_FLOW_RATE_MAX 1e12
+#define SIM_ERROR_RATE_MAX 1e12
+/* Packets from one port of a host to another, by its first LID, in the partition of all. */
+struct sim_flow {
+	unsigned int from_node, from_port, to_node, to_port;
+	double rate; /* octets a second on the wire; with of_link, share of the sender's link */
+	bool of_link;
+	unsigned int size; /* octets of payload in a packet */
+	uint8_t sl;
+};
+/* False: no such host ports, a value out of range, or too many flows. */
+bool sim_traffic_add(struct sim *sim, const struct sim_flow *flow);
+/* n flows between random hosts with cables, of the rate, size and SL of that one. */
+bool sim_traffic_random(struct sim *sim, unsigned int n, const struct sim_flow *like);
+void sim_traffic_clear(struct sim *sim);
+/*
+ * Share of what has to wait for a port that is too busy that is discarded there, as by HOQLife: 0,
+ * the default, is none.
+ */
+void sim_traffic_discard(struct sim *sim, double share);
+unsigned int sim_traffic_flows(const struct sim *sim);
+struct sim_flow_view {
+	struct sim_flow flow;
+	double wanted, sent, arrives; /* octets a second */
+	unsigned int hops;
+	const char *ends; /* why nothing arrives; NULL: it does */
+};
+void sim_traffic_view(struct sim *sim, unsigned int i, struct sim_flow_view *view);
+
+/*
+ * From now on a counter of the port rises by rate a second; 0 ends that. SIM_BAD_CABLE is not a
+ * counter: what the port receives has rate symbol errors a second. With FEC these are corrected,
+ * but one block in 1024 is not. Those blocks, or one in 16 symbol errors without FEC, damage a
+ * packet:
+ * PortRcvErrors with PortLocalPhysicalErrors there, and PortRcvRemotePhysicalErrors further on, in
+ * turn for each flow that comes by. False: no such port or counter, or a rate out of range.
+ */
+#define SIM_BAD_CABLE SIM_PORT_COUNTERS
+bool sim_errors_set(struct sim *sim, unsigned int node, unsigned int port, unsigned int which,
+		    double rate);
+void sim_errors_clear(struct sim *sim);
+unsigned int sim_errors(const struct sim *sim);
+struct sim_error_view {
+	unsigned int node, port, which;
+	double rate;
+};
+void sim_errors_view(const struct sim *sim, unsigned int i, struct sim_error_view *view);
+
 /* At most 64 octets; its end ports send trap 144. */
 bool sim_set_description(struct sim *sim, unsigned int node, const char *description);
 

@@ -117,16 +117,23 @@ bool sim_port_count(struct sim *sim, unsigned int node, unsigned int port,
 	return true;
 }
 
+static const struct sim_count *read_counter(struct sim *sim, const struct sim_port *port,
+					    enum sim_port_counter which)
+{
+	g_assert(which < SIM_PORT_COUNTERS);
+	if (sim->traffic)
+		sim_traffic_settle(sim, port);
+	return sim_count_of(port, which);
+}
+
 uint64_t sim_port_counter(const struct sim *sim, unsigned int node, unsigned int number,
 			  enum sim_port_counter which)
 {
-	g_assert(which < SIM_PORT_COUNTERS);
-	return sim_count_of(sim_port_at(sim, node, number), which)->wide;
+	return read_counter((struct sim *)sim, sim_port_at(sim, node, number), which)->wide;
 }
 
 uint64_t sim_true_count(const struct sim *sim, unsigned int node, unsigned int number,
 			enum sim_port_counter which)
 {
-	g_assert(which < SIM_PORT_COUNTERS);
-	return sim_count_of(sim_port_at(sim, node, number), which)->all;
+	return read_counter((struct sim *)sim, sim_port_at(sim, node, number), which)->all;
 }

@@ -181,6 +181,7 @@ bool sim_link_black_hole(struct sim *sim, unsigned int node, unsigned int port, 
 
 	if (port < 1 || port > at->num_ports)
 		return false;
+	sim_changes(sim);
 	at->ports[port].black_hole = on;
 	return true;
 }
@@ -275,6 +276,9 @@ void sim_node_set(struct sim *sim, unsigned int index, bool up)
 
 	if (node->up == up)
 		return;
+	if (sim->traffic)
+		sim_traffic_settle_all(sim); /* until the restart */
+	sim_changes(sim);
 	node->up = up;
 	if (!up) {
 		sim_trap_clear(node);
@@ -411,6 +415,7 @@ void sim_set_m_key(struct sim *sim, unsigned int node, unsigned int port, uint64
 void sim_set_port_info(struct sim *sim, unsigned int node, unsigned int port,
 		       const struct iba_port_info *info)
 {
+	sim_changes(sim);
 	sim_node_at(sim, node)->ports[port].info = *info;
 }
 
@@ -421,6 +426,7 @@ void sim_set_port_guid(struct sim *sim, unsigned int node, unsigned int port, ui
 
 void sim_set_linear_fdb_cap(struct sim *sim, unsigned int node, uint16_t cap)
 {
+	sim_changes(sim);
 	sim_node_at(sim, node)->sw->info.linear_fdb_cap = cap;
 }
 

@@ -200,8 +200,7 @@ static bool transmit(struct sim_packet *packet, unsigned int out)
 	return true;
 }
 
-/* The port to which a switch forwards a LID; IBA_PORT_NONE: none. */
-static uint8_t lookup(const struct sim_switch *sw, uint16_t lid)
+uint8_t sim_route(const struct sim_switch *sw, uint16_t lid)
 {
 	return sw->lft && lid <= sw->info.linear_fdb_top && lid < sw->info.linear_fdb_cap
 		       ? sw->lft[lid]
@@ -248,7 +247,7 @@ static bool route_by_lid(struct sim_packet *packet)
 			packet->port = packet->from_here ? 0 : packet->port;
 			return true;
 		}
-		out = lookup(node->sw, packet->dlid);
+		out = sim_route(node->sw, packet->dlid);
 		if (out == 0) {
 			packet->port = packet->from_here ? 0 : packet->port;
 			return sim_owns_lid(&node->ports[0], packet->dlid) ||

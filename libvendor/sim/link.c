@@ -256,6 +256,7 @@ void sim_link_update(struct sim *sim, struct sim_port *port)
 
 	if (!peer)
 		return;
+	sim_changes(sim);
 	wanted = port->cable && port->node->up && peer->node->up && !is_disabled(port) &&
 		 !is_disabled(peer);
 	if (!wanted) {
@@ -270,6 +271,7 @@ void sim_link_bounce(struct sim *sim, struct sim_port *port)
 {
 	if (!port->peer)
 		return;
+	sim_changes(sim);
 	link_drop(sim, port, &port->peer->ports[port->peer_number]);
 	sim_link_update(sim, port);
 }

@@ -4,6 +4,7 @@ libsim_a_SOURCES = \
 	libvendor/sim/cca.c \
 	libvendor/sim/counts.c \
 	libvendor/sim/fault.c \
+	libvendor/sim/flows.c \
 	libvendor/sim/forward.c \
 	libvendor/sim/gsa.c \
 	libvendor/sim/link.c \
@@ -24,4 +25,5 @@ libsim_a_SOURCES = \
 	libvendor/sim/topology_generate.c libvendor/sim/topology_generator.h \
 	libvendor/sim/topology_planes.c \
 	libvendor/sim/topology_wide.c \
+	libvendor/sim/traffic.c libvendor/sim/traffic.h \
 	libvendor/sim/trap.c

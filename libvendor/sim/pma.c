@@ -183,8 +183,8 @@ static void find_op(struct query *query)
 			query->op++;
 }
 
-static uint16_t serve_counters(struct sim_node *node, const struct attribute *attribute, bool set,
-			       uint8_t *data)
+static uint16_t serve_counters(struct sim *sim, struct sim_node *node,
+			       const struct attribute *attribute, bool set, uint8_t *data)
 {
 	struct query query = {.attribute = attribute, .node = node, .set = set};
 	uint64_t select[2];
@@ -196,6 +196,8 @@ static uint16_t serve_counters(struct sim_node *node, const struct attribute *at
 	if (!find_ports(&query))
 		return IBA_STATUS_INVALID_FIELD;
 	find_op(&query);
+	for (unsigned int port = query.first; sim->traffic && port <= query.last; port++)
+		sim_traffic_settle(sim, &node->ports[port]);
 	select[0] = host_value(&query, attribute->select);
 	select[1] = host_value(&query, attribute->select2);
 	for (unsigned int i = 0; i < attribute->n_rows; i++) {
@@ -308,7 +310,7 @@ static uint16_t serve(struct sim_packet *packet, struct sim_node *node)
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(attributes); i++)
 		if (attributes[i].id == id)
-			return serve_counters(node, &attributes[i], set, data);
+			return serve_counters(packet->sim, node, &attributes[i], set, data);
 	if (id == IBA_ATTR_CLASS_PORT_INFO && !set)
 		return class_port_info(node, NULL, data);
 	return sim_samples(packet->sim, node, id, set, data);
@@ -345,6 +347,7 @@ void sim_pma_set(struct sim *sim, unsigned int index, uint32_t abilities)
 {
 	struct sim_node *node = sim_node_at(sim, index);
 
+	sim_changes(sim);
 	node->pma = abilities;
 	if (node->sw)
 		node->sw->info.enhanced_port0 = (abilities & SIM_PMA_PORT0) != 0;

@@ -72,6 +72,8 @@ static void samples_fire(struct timer *timer)
 	struct sim_samples *samples = (struct sim_samples *)timer;
 	struct iba_port_samples_control *control = &samples->control;
 
+	if (samples->sim->traffic)
+		sim_traffic_settle(samples->sim, &samples->node->ports[control->port_select]);
 	for (unsigned int i = 0; i < PM_SAMPLES; i++) {
 		uint64_t now = sample(samples, i);
 

@@ -10,7 +10,8 @@
  * topology*.c   what there is            forward.c  how packets get about
  * link.c        ports and cables         local.c    where they end
  * sma*.c trap.c the agent of each node   port.c     clients
- * fault.c       what breaks on request
+ * fault.c       what breaks on request   pma.c cca.c  the agents behind QP1
+ * traffic.c     what hosts send, as ports count it
  */
 #include <pthread.h>
 #include <string.h>
@@ -127,6 +128,7 @@ void sim_free(struct sim *sim)
 	actor_stop(sim->actor);
 	atomic_store(&sim->started, false);
 	sim_faults_clear(sim);
+	sim_traffic_free(sim);
 	sim_vendors_clear(sim);
 	sim_agents_clear(sim);
 	sim_forward_clear(sim);

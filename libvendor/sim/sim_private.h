@@ -44,6 +44,7 @@ enum sim_mad_offset {
 
 struct sim_node;
 struct agent;
+struct traffic;
 
 #define SIM_COUNT_DETAILS SIM_COUNT_ERROR_DETECTION_LANE /* first of those that few ports need */
 #define SIM_VLS 16
@@ -177,6 +178,8 @@ struct sim {
 	uint64_t pending_serial;
 	struct sim_flap *flaps;
 	unsigned int n_redirects; /* nodes whose PMA redirects */
+	struct traffic *traffic;  /* NULL: neither flows nor errors at a rate */
+	double discard;		  /* share of what waits for a hot port that is discarded */
 	bool traps_lost; /* traps to the SM get lost */
 	unsigned int lid_hops_max; /* of SMPs; 0: no limit */
 	struct sim_counters counters;
@@ -327,6 +330,8 @@ bool sim_packet_lost(struct sim_packet *packet, double probability);
 /* Takes over a packet whose node, port, addresses and data are set, and sends it from there. */
 void sim_inject(struct sim_packet *packet);
 void sim_forward_clear(struct sim *sim); /* drops packets in transit */
+/* The port to which a switch forwards a LID; IBA_PORT_NONE: none. */
+uint8_t sim_route(const struct sim_switch *sw, uint16_t lid);
 
 /* ---- local.c: a packet that reached its destination ---- */
 /* Takes over the packet. */
@@ -365,6 +370,7 @@ uint16_t sma_ext_port_info(struct sma_request *request);
 bool sma_has_fdr10(const struct sim_port *port);
 /* The VL of packets with this SL that leave by a port, having entered its switch by port in. */
 uint8_t sma_vl(const struct sim_port *port, unsigned int in, uint8_t sl);
+uint16_t sma_fec_active(const struct sim_port *port); /* FECModeActive */
 /* P_Keys of a port and their number. */
 const uint16_t *sma_p_keys(const struct sim_port *port, unsigned int *n);
 /* 10.9.3: index of the P_Key that matches this P_Key of a packet, or -1. */
@@ -390,6 +396,20 @@ struct sim_lanes {
 void sim_count_lanes(struct sim_port *port, const struct sim_lanes *lanes, bool sent);
 void sim_counts_reset(struct sim_port *port); /* the registers, as a restart does */
 void sim_counts_free(struct sim_port *port);
+
+/* ---- traffic.c; only with sim->traffic ---- */
+/* Before a table, a link or a node changes. */
+void sim_traffic_change(struct sim *sim);
+/* Before counters are read or cleared. */
+void sim_traffic_settle(struct sim *sim, const struct sim_port *port);
+void sim_traffic_settle_all(struct sim *sim);
+void sim_traffic_free(struct sim *sim);
+
+static inline void sim_changes(struct sim *sim)
+{
+	if (sim->traffic)
+		sim_traffic_change(sim);
+}
 
 /* ---- pma.c ---- */
 uint16_t sim_pma(struct sim_packet *packet);

@@ -198,6 +198,8 @@ static uint16_t serve(struct sma_request *request, uint16_t id)
 			return 0;
 		if (request->node->stubborn || refusal == SIM_REFUSE_IGNORE)
 			request->set = false; /* answered like a Get */
+		if (request->set)
+			sim_changes(request->sim);
 		return attribute->serve(request);
 	}
 	return IBA_STATUS_UNSUP_METHOD_ATTR;

@@ -116,9 +116,15 @@ static unsigned int fec_row(const struct iba_port_info *info)
 	return active ? MIN(__builtin_ctz(active), SIM_FEC_SPEEDS - 1) : SIM_FEC_SPEEDS;
 }
 
-/* The number of the strongest enabled code. */
-static uint16_t fec_active(const struct sim_port *port, const uint16_t *enabled)
+static const uint16_t *fec_enabled(const struct sim_port *port)
 {
+	return port->fec ? port->fec : fec_supported;
+}
+
+/* The number of the strongest enabled code. */
+uint16_t sma_fec_active(const struct sim_port *port)
+{
+	const uint16_t *enabled = fec_enabled(port);
 	unsigned int row = fec_row(&port->info);
 
 	if (row == SIM_FEC_SPEEDS || !enabled[row])
@@ -156,10 +162,10 @@ uint16_t sma_port_info_extended(struct sma_request *request)
 							  info.ndr_fec_mode_enabled});
 	if (status)
 		return status;
-	enabled = port->fec ? port->fec : fec_supported;
+	enabled = fec_enabled(port);
 	info = (struct iba_port_info_extended){
 		.capability_mask = FEC_CAPABILITY,
-		.fec_mode_active = fec_active(port, enabled),
+		.fec_mode_active = sma_fec_active(port),
 		.fdr_fec_mode_supported = fec_supported[0],
 		.edr_fec_mode_supported = fec_supported[1],
 		.hdr_fec_mode_supported = fec_supported[2],

@@ -50,7 +50,8 @@ tests_unit_test_vendor_LDADD = libsuites.a libvendor.a $(LIBS_IBA) $(CHECK_LIBS)
 tests_unit_test_sim_SOURCES = tests/unit/test_sim.c tests/unit/test_sim_agents.c \
 	tests/unit/test_sim_cca.c \
 	tests/unit/test_sim_fault.c tests/unit/test_sim_pma.c tests/unit/test_sim_port.c \
-	tests/unit/test_sim_rmpp.c tests/unit/test_sim_sma.c tests/unit/test_sim_violation.c \
+	tests/unit/test_sim_rmpp.c tests/unit/test_sim_sma.c tests/unit/test_sim_traffic.c \
+	tests/unit/test_sim_violation.c \
 	tests/unit/sim_net.c tests/unit/sim_net.h
 tests_unit_test_sim_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_sim_LDADD = libsuites.a $(LIBS_SIM) $(CHECK_LIBS)
