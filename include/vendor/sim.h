@@ -260,9 +260,8 @@ void sim_traffic_view(struct sim *sim, unsigned int i, struct sim_flow_view *vie
  * From now on a counter of the port rises by rate a second; 0 ends that. SIM_BAD_CABLE is not a
  * counter: what the port receives has rate symbol errors a second. With FEC these are corrected,
  * but one block in 1024 is not. Those blocks, or one in 16 symbol errors without FEC, damage a
- * packet:
- * PortRcvErrors with PortLocalPhysicalErrors there, and PortRcvRemotePhysicalErrors further on, in
- * turn for each flow that comes by. False: no such port or counter, or a rate out of range.
+ * packet: PortRcvErrors with PortLocalPhysicalErrors there, and PortRcvRemotePhysicalErrors further
+ * on, in turn for each flow that comes by. False: no such port or counter, or a rate out of range.
  */
 #define SIM_BAD_CABLE SIM_PORT_COUNTERS
 bool sim_errors_set(struct sim *sim, unsigned int node, unsigned int port, unsigned int which,
@@ -274,6 +273,12 @@ struct sim_error_view {
 	double rate;
 };
 void sim_errors_view(const struct sim *sim, unsigned int i, struct sim_error_view *view);
+
+/*
+ * Runs a command of traffic, errors, agents or counters, given as words. Appends its output, or is
+ * false and replaces out by the reason.
+ */
+bool sim_command(struct sim *sim, char **words, unsigned int n, GString *out);
 
 /* At most 64 octets; its end ports send trap 144. */
 bool sim_set_description(struct sim *sim, unsigned int node, const char *description);

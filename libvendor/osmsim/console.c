@@ -140,13 +140,15 @@ bool command_quit(struct command *command)
 	return true;
 }
 
-/* NODE[PORT] becomes two words, unless a node has that name. */
+/* NODE[PORT] becomes two words, unless a node or a counter has that name. */
 static void split_brackets(const struct server *server, GPtrArray *words, const char *word)
 {
 	const char *open = strrchr(word, '[');
 	size_t length = strlen(word);
+	enum sim_port_counter which;
 
-	if (!open || open == word || word[length - 1] != ']' || server_find_node(server, word)) {
+	if (!open || open == word || word[length - 1] != ']' || server_find_node(server, word) ||
+	    sim_find_counter(word, &which)) {
 		g_ptr_array_add(words, g_strdup(word));
 		return;
 	}

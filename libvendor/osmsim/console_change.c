@@ -224,6 +224,18 @@ bool command_count(struct command *command)
 	return sim_port_count(command->server->sim, port->node->index, port->number, which, n);
 }
 
+/* ---- traffic, errors, agents: commands that the daemon's console has too ---- */
+
+bool command_sim(struct command *command)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+
+	if (!sim_command(command->server->sim, command->words, command->n_words, out))
+		return command_fail(command, "%s", out->str);
+	g_string_append(command->out, out->str);
+	return true;
+}
+
 /* ---- traps ---- */
 
 /* Fills in those DataDetails that a port has values for. */

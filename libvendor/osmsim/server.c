@@ -119,35 +119,9 @@ static struct sim_node *first_host(const struct sim *sim)
 	return sim->n_nodes ? &sim->nodes[0] : NULL;
 }
 
-static struct sim_node *by_prefix(const struct sim *sim, const char *name)
-{
-	struct sim_node *found = NULL;
-
-	for (unsigned int i = 0; i < sim->n_nodes; i++) {
-		if (!g_str_has_prefix(sim->nodes[i].description, name))
-			continue;
-		if (found)
-			return NULL; /* ambiguous */
-		found = &sim->nodes[i];
-	}
-	return found;
-}
-
 struct sim_node *server_find_node(const struct server *server, const char *name)
 {
-	struct sim *sim = server->sim;
-	char *end;
-	uint64_t guid;
-	int index;
-
-	if (!*name)
-		return first_host(sim);
-	index = sim_find_name(sim, name);
-	if (index < 0 && g_str_has_prefix(name, "0x")) {
-		guid = g_ascii_strtoull(name, &end, 16);
-		index = *end ? -1 : sim_find_guid(sim, guid);
-	}
-	return index >= 0 ? &sim->nodes[index] : by_prefix(sim, name);
+	return *name ? sim_find_node(server->sim, name) : first_host(server->sim);
 }
 
 void server_lose_ports(struct server *server, const struct sim_node *node)

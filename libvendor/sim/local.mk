@@ -2,6 +2,7 @@
 libsim_a_SOURCES = \
 	libvendor/sim/agent.c libvendor/sim/agent.h \
 	libvendor/sim/cca.c \
+	libvendor/sim/command.c \
 	libvendor/sim/counts.c \
 	libvendor/sim/fault.c \
 	libvendor/sim/flows.c \

@@ -77,7 +77,7 @@ static void samples_fire(struct timer *timer)
 	for (unsigned int i = 0; i < PM_SAMPLES; i++) {
 		uint64_t now = sample(samples, i);
 
-		/* Somebody may have cleared the counter since the start. */
+		/* A client may have cleared the counter since the start. */
 		if (control->sample_status == SAMPLE_WAITING)
 			samples->start[i] = now;
 		else

@@ -121,7 +121,7 @@ static const struct {
 } answers[] = {
 	{"help", "\nSupported commands and syntax:\n"},
 	{"help", "\nresweep heavy|light -- "},
-	{"help", "\nsim link|unlink NODE PORT -- "},
+	{"help", "\nsim link|unlink NODE PORT|traffic|errors|agent|counters ... -- "},
 	{"help status", "status [loop] -- "},
 	{"help 'status'", "status [loop] -- "},
 	{"  version\t", "OpenSM "},
@@ -188,6 +188,11 @@ static const struct {
 	{"plan", "Nothing would change\n"},
 	{"plan all", "Read: 20 switches, 16 hosts, 48 links, by "},
 	{"sim unlink leaf-0-0 3", "The cable of leaf-0-0 port 3 is pulled\n"},
+	{"sim traffic add host-0 host-5 1M", "Done\n"},
+	{"sim traffic list", "no flows\n"},
+	{"sim errors leaf-0-0 1 cable 5", "Done\n"},
+	{"sim agent leaf-0-0", "\"leaf-0-0\" all-ports extended"},
+	{"sim counters leaf-0-0 1", "PortXmitData"},
 };
 
 START_TEST(what_they_print)
@@ -248,7 +253,9 @@ static const struct {
 	{"partitions change", "expected a definition"},
 	{"partitions change \" \"", "expected a definition"},
 	{"sim unlink", "expected link or unlink, a node and a port"},
-	{"sim cut leaf-0-0 3", "expected link or unlink"},
+	{"sim cut leaf-0-0 3", "expected traffic, errors, agent or counters"},
+	{"sim traffic add host-0 host-5 much", "'much' is not a rate"},
+	{"sim agent leaf-0-0 lazy", "'lazy' is not a kind of agent"},
 	{"sim unlink leaf-0-0 0", "'0' is not a port number"},
 	{"sim unlink leaf-0-0 99", "port 99 of 'leaf-0-0' has no cable"},
 	{"sim unlink nobody 1", "there is no node 'nobody'"},

@@ -465,7 +465,7 @@ START_TEST(test_vl15)
 }
 END_TEST
 
-/* A restart: registers begin again at 0, nobody invents packets, the truth stays. */
+/* A restart: registers begin again at 0, no packet is made up, the truth stays. */
 START_TEST(test_restart)
 {
 	unsigned int port, node = leaf_of(3, &port);

@@ -103,13 +103,41 @@ static void plug(struct sim *sim, void *arg)
 			    sim_link_set(sim, (unsigned int)node, plug->port, plug->up);
 }
 
+/* A command that osmsim has as well. */
+struct shared {
+	const struct command_call *call;
+	GString *out;
+	bool done;
+};
+
+static void run_shared(struct sim *sim, void *arg)
+{
+	struct shared *shared = arg;
+
+	shared->done = sim_command(sim, shared->call->words, shared->call->n, shared->out);
+}
+
+static GVariant *sim_shared(struct command_call *call, GError **error)
+{
+	g_autoptr(GString) out = g_string_new(NULL);
+	struct shared shared = {call, out, false};
+
+	sim_call(call->env->sim, run_shared, &shared);
+	if (out->len && out->str[out->len - 1] == '\n')
+		g_string_truncate(out, out->len - 1);
+	if (!shared.done)
+		return command_usage(error, "%s", out->str);
+	return answer_of_text("%s", out->len ? out->str : "Done");
+}
+
 GVariant *command_sim(struct command_call *call, GError **error)
 {
 	struct plug cable = {0};
 	uint64_t port;
 
-	if (call->n != 3 ||
-	    (strcmp(call->words[0], "link") != 0 && strcmp(call->words[0], "unlink") != 0))
+	if (call->n && strcmp(call->words[0], "link") != 0 && strcmp(call->words[0], "unlink") != 0)
+		return sim_shared(call, error);
+	if (call->n != 3)
 		return command_usage(error, "expected link or unlink, a node and a port");
 	if (!find_number(call->words[2], UINT8_MAX, &port) || !port)
 		return command_usage(error, "'%s' is not a port number", call->words[2]);
