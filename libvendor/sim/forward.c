@@ -9,7 +9,8 @@
  * a packet costs one event (a timer of the sim's actor) for each SMA that handles it, and none in a
  * fabric without latencies.
  *
- * SMPs travel on VL15 as soon as the link is up, GMPs only where both ports are ACTIVE.
+ * SMPs travel on VL15 as soon as the link is up, and no counter of the ports counts them; GMPs pass
+ * only where both ports are ACTIVE.
  */
 #include <string.h>
 
@@ -94,7 +95,7 @@ static bool may_pass(const struct sim_packet *packet, const struct sim_port *por
 
 static bool discard(struct sim_packet *packet, struct sim_port *port)
 {
-	if (packet->dlid != IBA_LID_PERMISSIVE) {
+	if (!sim_is_smp(packet)) {
 		sim_count(port, SIM_COUNT_PORT_XMIT_DISCARDS, 1);
 		sim_count(port, SIM_COUNT_PORT_INACTIVE_DISCARDS, 1);
 	}
@@ -211,7 +212,7 @@ static bool relay_error(struct sim_packet *packet, enum sim_port_counter which)
 {
 	struct sim_port *port = &packet->node->ports[packet->port];
 
-	if (!packet->from_here) {
+	if (!packet->from_here && !sim_is_smp(packet)) {
 		sim_count(port, SIM_COUNT_PORT_RCV_SWITCH_RELAY_ERRORS, 1);
 		sim_count(port, which, 1);
 	}

@@ -36,7 +36,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_successor \
 	tests/scenario/test_takeover tests/scenario/test_threads \
-	tests/scenario/test_plan tests/scenario/test_traps tests/scenario/test_unhealthy \
+	tests/scenario/test_plan tests/scenario/test_traffic tests/scenario/test_traps tests/scenario/test_unhealthy \
 	tests/scenario/test_transitions
 check_PROGRAMS += $(scenario_tests)
 scenario_scripts = tests/scenario/test_console.py \
@@ -58,6 +58,8 @@ tests_scenario_test_devices_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_devices_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_paths_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_paths_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_traffic_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_traffic_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_ability_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_ability_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_aliases_CFLAGS = $(TEST_CFLAGS)
