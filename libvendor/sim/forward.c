@@ -133,19 +133,22 @@ static bool partition_passes(const struct sim_packet *packet, struct sim_port *p
 	return false;
 }
 
-static void count_lanes(const struct sim_packet *packet, struct sim_port *port, uint8_t vl,
-			bool sent)
+/* By SL, VL and OpCode, at the ends whose agent has such attributes. */
+static void count_lanes(const struct sim_packet *packet, struct sim_port *port,
+			struct sim_port *peer)
 {
 	const struct sim_lanes lanes = {
 		.packets = 1,
 		.words = sim_words(packet),
 		.sl = packet->sl & 0xF,
-		.vl = vl,
+		.vl = sma_vl(port, packet->from_here ? 0 : packet->port, packet->sl & 0xF),
 		.op = SIM_OP_MAD,
 	};
 
 	if (port->node->pma & SIM_PMA_OPTIONAL)
-		sim_count_lanes(port, &lanes, sent);
+		sim_count_lanes(port, &lanes, true);
+	if (peer->node->pma & SIM_PMA_OPTIONAL && !port->black_hole)
+		sim_count_lanes(peer, &lanes, false);
 }
 
 /* The enhanced port 0 of a switch sends into the switch what the switch sends. */
@@ -160,18 +163,15 @@ static void count_port0(const struct sim_packet *packet)
 /* Packets on data VLs are checked for their partition, and counted; SMPs on VL15 are not. */
 static bool gmp_passes(struct sim_packet *packet, struct sim_port *port, struct sim_port *peer)
 {
-	uint8_t vl;
-
 	if (!partition_passes(packet, port, false))
 		return refuse(packet, "its P_Key may not leave by this port");
-	vl = sma_vl(port, packet->from_here ? 0 : packet->port, packet->sl & 0xF);
 	count_port0(packet);
 	sim_count_sent(packet, port);
-	count_lanes(packet, port, vl, true);
+	if ((port->node->pma | peer->node->pma) & SIM_PMA_OPTIONAL)
+		count_lanes(packet, port, peer);
 	if (port->black_hole)
 		return true;
 	sim_count_received(packet, peer);
-	count_lanes(packet, peer, vl, false);
 	return partition_passes(packet, peer, true) ||
 	       refuse(packet, "its P_Key may not come in by the next port");
 }

@@ -40,6 +40,8 @@ static void *setup(GPtrArray *seeds)
 	}
 	fuzz_add_text(seeds, "0path 1 2\npath host-0 host-1 json\nlft switch-0\nquerylid 0x1\n");
 	fuzz_add_text(seeds, "0portstatus ca\nswitchbalance verbose\nports slow\nstatus loop\n");
+	fuzz_add_text(seeds, "1sim traffic random 9 50%\nsim errors host-0 1 cable 5\n"
+			     "sim agent hosts no-extended\nsim counters host-0 1\n");
 	fuzz_add_text(seeds, "1sim unlink host-0 1\nsweep off\npriority 3\nloglevel 0xff\n");
 	fuzz_add_text(seeds, "1dump_portguid ^host 'switch-[01]'\nevents 5\nresweep heavy\n");
 	fuzz_add_text(seeds, "\xFF\xFB\x01\xFF\xFA\x18\xFF\xF0status\r\n\"quoted\" word\r\0\n");

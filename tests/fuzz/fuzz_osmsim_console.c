@@ -33,6 +33,11 @@ static void *setup(GPtrArray *seeds)
 		"flap host-0 1 10 20 3;blackhole host-0 1;blackhole host-0 1 off",
 		"down switch-0;up switch-0;mute host-0;unmute host-0;stubborn host-0 on",
 		"guid host-0 0x0200000000000200;describe host-1 'new name';trap host-0 1 144",
+		"sim traffic add host-0 host-1 1G size 100 sl 3;sim traffic random 9 50%",
+		"sim traffic list;sim traffic discard 0.5;sim traffic clear;sim counters host-0 1",
+		"sim errors switch-0 1 cable 1K;sim errors host-0 1 PortVLXmitWait[3] 2.5",
+		"sim errors list;sim errors clear;sim agent list;sim agent hosts no-extended",
+		"sim agent switch-0 status 0x1c silent;sim agent host-0 redirect 2 0x123 1 2",
 		"loss 0.5;duplicate 0.1;corrupt 1e-3;delay 100 20;attached;pull host-0[1]",
 	};
 	struct bed *bed = g_new0(struct bed, 1);

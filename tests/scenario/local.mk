@@ -36,7 +36,8 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_successor \
 	tests/scenario/test_takeover tests/scenario/test_threads \
-	tests/scenario/test_plan tests/scenario/test_traffic tests/scenario/test_traps tests/scenario/test_unhealthy \
+	tests/scenario/test_plan tests/scenario/test_traffic \
+	tests/scenario/test_traps tests/scenario/test_unhealthy \
 	tests/scenario/test_transitions
 check_PROGRAMS += $(scenario_tests)
 scenario_scripts = tests/scenario/test_console.py \

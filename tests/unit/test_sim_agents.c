@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "complib/random.h"
 #include "tests/run_suite.h"
 #include "tests/unit/sim_net.h"
 
@@ -600,6 +601,33 @@ START_TEST(test_redirect_other_port)
 }
 END_TEST
 
+/* Requests of random octets, to agents of random abilities: an answer, or none. */
+START_TEST(test_hostile)
+{
+	uint64_t seed = 5;
+	unsigned int answers = 0;
+
+	for (unsigned int i = 0; i < 4000; i++) {
+		const struct vendor_address to = {
+			.lid = net_lid(sw), .qpn = IBA_QP1, .qkey = IBA_QP1_Q_KEY};
+		struct vendor_mad *answer;
+		uint8_t mad[256];
+
+		if (i % 50 == 0)
+			sim_pma_set(net->sim, sw, (uint32_t)random_next(&seed) & ~SIM_PMA_SILENT);
+		net_smp(net, mad, IBA_CLASS_PERF, i % 2 ? GET : SET, random_below(&seed, 0x40), 0);
+		for (unsigned int at = 24; at < 256; at++)
+			mad[at] = random_next(&seed) >> 8;
+		if (i % 4)
+			mad[IBA_PM_DATA_OFFSET + 1] = i % 5;
+		answer = net_ask_at(net, &to, mad);
+		answers += answer->status == VENDOR_RECEIVED;
+		vendor_mad_free(answer);
+	}
+	ck_assert_uint_eq(answers, 4000);
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("sim_agents");
@@ -622,6 +650,7 @@ TEST_SUITE
 	tcase_add_test(tcase, test_redirect_gid);
 	tcase_add_test(tcase, test_redirect_nonsense);
 	tcase_add_test(tcase, test_redirect_other_port);
+	tcase_add_test(tcase, test_hostile);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	return suite;
