@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "mad/mad_private.h"
+#include "mad/rtt.h"
 
 #define ASKS_IN_FLIGHT 256
 #define ASKS_A_LID 2
@@ -42,6 +43,7 @@ struct asks {
 	GQueue ring;	   /* struct peer */
 	struct asking slots[ASKS_IN_FLIGHT];
 	struct tid_slot *free_slots;
+	struct rtt rtt; /* of requests in a hurry */
 };
 
 struct ask_cancel {
@@ -128,9 +130,14 @@ static void finish(struct asking *asking, enum mad_result result)
 
 static unsigned int wait_ms(const struct asking *asking)
 {
-	uint64_t wait = asking->ask->timeout_ms;
+	const struct mad_ask *ask = asking->ask;
+	uint64_t wait = ask->timeout_ms;
 	uint64_t limit = MAX(wait, ASK_WAIT_MAX_MS);
 
+	if (ask->hurry)
+		return asking->tries < ask->retries ? rtt_wait_ms(&asking->slot.mad->asks->rtt,
+								  asking->tries, ask->timeout_ms)
+						    : ask->timeout_ms;
 	wait <<= MIN(asking->tries, 16);
 	return MIN(wait, limit);
 }
@@ -240,11 +247,27 @@ static uint8_t response_of(uint8_t method)
 	return method == IBA_METHOD_SET ? IBA_METHOD_GET_RESP : method | IBA_METHOD_RESPONSE;
 }
 
+static bool is_redirection(const struct iba_mad_header *header)
+{
+	return header->status & IBA_STATUS_REDIRECT &&
+	       header->attribute_id == IBA_ATTR_CLASS_PORT_INFO;
+}
+
 static bool is_answer(const struct mad_ask *ask, const struct vendor_mad *received,
 		      const struct iba_mad_header *header)
 {
 	return received->remote.lid == ask->to.lid && header->mgmt_class == ask->mgmt_class &&
-	       header->method == response_of(ask->method) && header->attribute_id == ask->attribute;
+	       header->method == response_of(ask->method) &&
+	       (header->attribute_id == ask->attribute || is_redirection(header));
+}
+
+static void learn(struct asking *asking, unsigned int n)
+{
+	struct mad *mad = asking->slot.mad;
+
+	if (asking->ask->hurry)
+		rtt_sample_of_many(&mad->asks->rtt,
+				   actor_now(mad->actor) - tid_sent_ns(&asking->slot, n));
 }
 
 static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor_mad *received)
@@ -254,10 +277,10 @@ static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor
 	struct mad *mad = slot->mad;
 	struct iba_mad_header header;
 
-	(void)n;
 	wire_decode(&iba_mad_header_type, received->data, &header);
 	if (!is_answer(ask, received, &header))
 		return false;
+	learn(asking, n);
 	if (header.status & IBA_STATUS_BUSY && !asking->paused && may_try_again(asking)) {
 		pause_for(asking, wait_ms(asking));
 		return true;
@@ -265,6 +288,7 @@ static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor
 	if (header.status & IBA_STATUS_BUSY && asking->paused)
 		return true; /* it belongs to an earlier try: the pause continues */
 	ask->status = header.status;
+	ask->answered = header.attribute_id;
 	ask->length = received->length - iba_mad_header_bytes;
 	memset(ask->data, 0, sizeof(ask->data));
 	memcpy(ask->data, received->data + iba_mad_header_bytes,
