@@ -266,7 +266,7 @@ struct builder_node *builder_add(struct builder *builder, const struct iba_node_
 	g_hash_table_insert(builder->nodes, &node->guid, node);
 	if (builder_is_switch(node))
 		g_ptr_array_add(builder->switches, node);
-	builder->arrivals++;
+	node->arrival = ++builder->arrivals;
 	builder->population++;
 	builder_touch(node);
 	return node;

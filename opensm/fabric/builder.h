@@ -121,6 +121,7 @@ struct builder_node {
 	bool sl_to_vl_singly; /* it claims Sets of SL2VL rows of all ports but refused one */
 	bool has_ext_port_info; /* one of its ports has answered that */
 	uint32_t epoch;	      /* of trust, from 1 */
+	uint64_t arrival;     /* builder's arrivals with it */
 	bool check;	      /* compare a known block with the hardware: it may have been reset */
 	struct node_reach {
 		uint64_t epoch;	 /* builder's reach_epoch in which route was found; 0: never */

@@ -49,6 +49,7 @@ struct fabric_node {
 	uint8_t type;	     /* IBA_NODE_CA .. */
 	uint8_t num_ports;
 	bool silent; /* it does not answer; the other members date from when it did */
+	uint64_t life; /* of another value than before: it may have restarted in between */
 	struct iba_node_info info; /* port_guid, local_port_num: of the port seen first */
 	char description[65];	   /* as the node gave it, NUL-terminated, not escaped */
 };

@@ -87,6 +87,7 @@ static void freeze_node(struct fabric_node *to, const struct builder_node *from)
 	to->num_ports = from->info.num_ports;
 	to->info = from->info;
 	to->silent = builder_is_silent(from);
+	to->life = from->arrival << 32 | from->epoch;
 	/* While it is being read again: its previous value. */
 	memcpy(to->description, from->description.node_string,
 	       sizeof(from->description.node_string));
