@@ -48,6 +48,7 @@ struct context {
 	struct slot qos_policy;	     /* struct qos_policy */
 	struct slot prefix_routes;   /* struct prefix_routes */
 	struct slot ports_policy;    /* struct ports_policy */
+	struct slot perf_rules;	     /* struct perf_rules (perf/perf_rules.h) */
 	struct slot node_names;	     /* struct node_names (fabric/node_names.h) */
 	struct slot module_flags;    /* struct module_flags (ctl/process/module_flags.h) */
 
@@ -65,6 +66,10 @@ struct context {
 	struct slot groups;	   /* struct mc_groups (policy/partition/groups.h) */
 	struct slot subscriptions; /* of subnet/subscriptions.h */
 	struct slot refused_joins; /* struct refused_joins: with each refusal */
+
+	/* What the performance manager publishes: alarms read by sm/ and ctl/, images by ctl/. */
+	struct slot perf_images; /* struct perf_images: after each sweep of counters (perf/image.h) */
+	struct slot perf_alarms; /* struct perf_alarms: when one begins or ends */
 
 	/* What replication (ha/) publishes. */
 	struct slot followed_lids; /* struct replica: LIDs of the master; read by sm/ */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 /* Values of CHOICE options: the index in their list of words. */
+enum perfmgr_clear { PERFMGR_CLEAR_AUTO, PERFMGR_CLEAR_NEVER };
 enum part_enforce { PART_ENFORCE_BOTH, PART_ENFORCE_IN, PART_ENFORCE_OUT, PART_ENFORCE_OFF };
 enum console_mode { CONSOLE_OFF, CONSOLE_LOCAL, CONSOLE_LOOPBACK, CONSOLE_SOCKET };
 

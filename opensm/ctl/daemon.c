@@ -6,7 +6,9 @@
  *	sm, sa -> mad -> vendor	MADs down: transactions and replies
  *	sm <-> sa		events and the published subnet only
  *
- * Each of mad, sm and sa is an actor; "main" is the fourth, on the owner's loop, for what must
+ *	perf -> mad		requests of the performance manager, by mad_ask()
+ *
+ * Each of mad, sm, sa and perf is an actor; "main" is another, on the owner's loop, for what must
  * happen there. With single_thread all of them run from that loop, and in virtual time from
  * runtime_run(); the code is the same.
  *
@@ -29,6 +31,8 @@
 #include "ctl/site/site_files.h"
 #include "ha/replicator.h"
 #include "mad/mad.h"
+#include "perf/image.h"
+#include "perf/perf.h"
 #include "policy/files/ports_policy.h"
 #include "policy/files/route_files.h"
 #include "policy/partition/groups.h"
@@ -72,6 +76,7 @@ struct daemon {
 	struct replicator *replicator;
 	struct sm *sm;
 	struct sa *sa;
+	struct perf *perf;
 	GMainContext *loop;
 	char *cache_dir;
 	bool running;
@@ -120,6 +125,7 @@ COUNTED(replica)
 COUNTED(replication_status)
 COUNTED(peers)
 COUNTED(subscriptions)
+COUNTED(perf_images)
 #undef COUNTED
 
 static void get_bytes(void *object)
@@ -163,6 +169,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->node_names, get_node_names, put_node_names);
 	slot_init(&context->module_flags, get_module_flags, put_module_flags);
 	slot_init(&context->unhealthy_ports, get_unhealthy_ports, put_unhealthy_ports);
+	slot_init(&context->perf_images, get_perf_images, put_perf_images);
 	agreed_slot_init(&context->agreed);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
@@ -205,6 +212,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->replication);
 	slot_clear(&context->peers);
 	slot_clear(&context->subscriptions);
+	slot_clear(&context->perf_images);
 	slot_clear(&context->agreed);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);
@@ -575,6 +583,7 @@ struct daemon *daemon_new(const struct daemon_config *config, GError **error)
 	}
 	daemon->sm = sm_new(&daemon->context, daemon->mad, daemon->vendor);
 	daemon->sa = sa_new(&daemon->context, daemon->mad);
+	daemon->perf = perf_new(&daemon->context, daemon->mad, daemon->cache_dir);
 	event_subscribe(&daemon->context.bus, EVENT_FINISHED, daemon->main, on_finished, daemon);
 	event_subscribe(&daemon->context.bus, EVENT_REPLICA_ADOPTED, daemon->main,
 			on_replica_adopted, daemon);
@@ -621,11 +630,13 @@ void daemon_start(struct daemon *daemon)
 		replicator_attach(daemon->replicator, daemon->loop);
 		sa_attach(daemon->sa, daemon->loop);
 		sm_attach(daemon->sm, daemon->loop);
+		perf_attach(daemon->perf, daemon->loop);
 	} else {
 		mad_start(daemon->mad);
 		replicator_start(daemon->replicator);
 		sa_start(daemon->sa);
 		sm_start(daemon->sm);
+		perf_start(daemon->perf);
 	}
 	options_unref(options);
 }
@@ -635,6 +646,7 @@ void daemon_stop(struct daemon *daemon)
 	if (!daemon->running)
 		return;
 	daemon->running = false;
+	perf_stop(daemon->perf);
 	sm_stop(daemon->sm);
 	sa_stop(daemon->sa);
 	if (daemon->plan)
@@ -663,6 +675,7 @@ void daemon_free(struct daemon *daemon)
 	if (daemon->sm)
 		sm_free(daemon->sm);
 	sa_free(daemon->sa);
+	perf_free(daemon->perf);
 	replicator_free(daemon->replicator);
 	site_files_free(daemon->site);
 	members_file_free(daemon->members);
@@ -839,6 +852,11 @@ void daemon_sweep(struct daemon *daemon, unsigned int reasons)
 struct context *daemon_context(struct daemon *daemon)
 {
 	return &daemon->context;
+}
+
+struct perf *daemon_perf(struct daemon *daemon)
+{
+	return daemon->perf;
 }
 
 struct sm *daemon_sm(struct daemon *daemon)

@@ -13,6 +13,7 @@
 
 struct daemon;
 struct sm;
+struct perf;
 
 struct daemon_config {
 	struct runtime *rt;	 /* outlives the daemon */
@@ -109,6 +110,7 @@ void daemon_context_clear(struct context *context);
 /* For code that watches the daemon. Subscribe to the bus before daemon_start. */
 struct context *daemon_context(struct daemon *daemon);
 struct sm *daemon_sm(struct daemon *daemon);
+struct perf *daemon_perf(struct daemon *daemon);
 uint64_t daemon_port_guid(const struct daemon *daemon); /* before daemon_stop */
 struct actor *daemon_actor(struct daemon *daemon); /* runs on the loop */
 /* Actors that everything else depends on. */

@@ -21,6 +21,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario
 	tests/scenario/test_aliases \
 	tests/scenario/test_audit tests/scenario/test_bringup tests/scenario/test_cable_keys \
 	tests/scenario/test_devices tests/scenario/test_paths \
+	tests/scenario/test_perf tests/scenario/test_perf_totals \
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_hung_files tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
@@ -61,6 +62,10 @@ tests_scenario_test_paths_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_paths_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_traffic_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_traffic_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_perf_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_perf_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_perf_totals_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_perf_totals_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_ability_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_ability_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_aliases_CFLAGS = $(TEST_CFLAGS)

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+noinst_LIBRARIES += libperf.a
+EXTRA_DIST += opensm/perf/counters.def opensm/perf/details.def
+libperf_a_SOURCES = \
+	opensm/perf/account.c opensm/perf/account.h \
+	opensm/perf/agent.c opensm/perf/agent.h \
+	opensm/perf/image.c opensm/perf/image.h \
+	opensm/perf/images.c \
+	opensm/perf/layout.c opensm/perf/layout.h \
+	opensm/perf/perf.c opensm/perf/perf.h \
+	opensm/perf/perf_private.h \
+	opensm/perf/sweep.c

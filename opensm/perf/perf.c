@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The performance manager.
+ *
+ *	published subnet --> layout.c: which ports
+ *	                        |
+ *	period --> sweep.c: agents in turn --- agent.c: what to ask, what answers mean --> mad_ask()
+ *	                        |
+ *	                   account.c: totals that never decrease
+ *	                        |
+ *	                   images.c: the ring of images --> context->perf_images --> everyone else
+ */
+#include "perf/perf.h"
+
+#include "core/options.h"
+#include "perf/perf_private.h"
+
+#define VIRTUAL_EPOCH_US (INT64_C(1767225600) * G_USEC_PER_SEC) /* 2026-01-01 */
+
+/* ---- when ---- */
+
+static void start_period(struct perf *perf)
+{
+	if (atomic_load(&perf->enabled))
+		timer_start(&perf->period, atomic_load(&perf->period_s) * NS_PER_S);
+	else
+		timer_stop(&perf->period);
+}
+
+/* As the classic daemon, a sweep that is due while another still runs is left out. */
+static void on_period(struct timer *timer)
+{
+	struct perf *perf = container_of(timer, struct perf, period);
+
+	if (perf->sweep.runs)
+		log_info(perf->context->log, "PM sweep state %u, skipping sweep",
+			 atomic_load(&perf->sweep_state));
+	sweep_now(perf);
+	start_period(perf);
+}
+
+/* The first sweep need not wait for the period. */
+static void on_subnet(void *arg, uint64_t generation)
+{
+	struct perf *perf = arg;
+
+	(void)generation;
+	if (!perf->accounts)
+		sweep_now(perf);
+}
+
+/* ---- orders ---- */
+
+struct perf_message {
+	struct message message;
+	struct perf *perf;
+	enum perf_order order;
+	uint64_t value;
+};
+
+static void enable(struct perf *perf, bool on)
+{
+	if (atomic_exchange(&perf->enabled, on) == on)
+		return;
+	start_period(perf);
+	sweep_now(perf);
+}
+
+static gboolean forget_redirection(void *key, void *value, void *arg)
+{
+	struct perf_agent *agent = key;
+	const uint64_t *guid = arg;
+
+	(void)value;
+	if (agent->redirect.lid && (!*guid || agent->guid == *guid))
+		perf_agent_forget(agent);
+	return FALSE;
+}
+
+/* Those that concern what a sweep works with wait until it has ended. */
+void perf_obey_late(struct perf *perf)
+{
+	unsigned int late = perf->late;
+
+	perf->late = 0;
+	if (late & 1u << PERF_FORGET_GONE)
+		images_forget_gone(perf);
+	if (late & 1u << PERF_ZERO) {
+		images_zero(perf);
+		log_info(perf->context->log, "PerfMgr counters cleared");
+	}
+	if (late & 1u << PERF_FORGET_REDIR && perf->agents)
+		g_hash_table_foreach_remove(perf->agents, forget_redirection,
+					    &perf->late_redirection);
+	if (late)
+		images_replace_last(perf);
+}
+
+static void run_order(struct message *message)
+{
+	struct perf_message *asked = (struct perf_message *)message;
+	struct perf *perf = asked->perf;
+
+	switch (asked->order) {
+	case PERF_ENABLE:
+		enable(perf, asked->value != 0);
+		break;
+	case PERF_SWEEP_NOW:
+		sweep_now(perf);
+		break;
+	case PERF_PERIOD:
+		atomic_store(&perf->period_s, (unsigned int)asked->value);
+		start_period(perf);
+		sweep_now(perf);
+		break;
+	case PERF_RM_NODES:
+		atomic_store(&perf->rm_nodes, asked->value != 0);
+		break;
+	case PERF_QUERY_CPI:
+		atomic_store(&perf->query_cpi, asked->value != 0);
+		break;
+	case PERF_FORGET_REDIR:
+		perf->late_redirection = perf->late & 1u << PERF_FORGET_REDIR ? 0 : asked->value;
+		perf->late |= 1u << asked->order;
+		break;
+	case PERF_ZERO:
+	case PERF_FORGET_GONE:
+		perf->late |= 1u << asked->order;
+		break;
+	}
+	if (!perf->sweep.runs)
+		perf_obey_late(perf);
+	g_free(asked);
+}
+
+void perf_order(struct perf *perf, enum perf_order order, uint64_t value)
+{
+	struct perf_message *message = g_new0(struct perf_message, 1);
+
+	message->message.run = run_order;
+	message->perf = perf;
+	message->order = order;
+	message->value = value;
+	actor_post(perf->actor, &message->message);
+}
+
+void perf_status(const struct perf *perf, struct perf_status *status)
+{
+	*status = (struct perf_status){
+		.enabled = atomic_load(&perf->enabled),
+		.sweep = atomic_load(&perf->sweep_state),
+		.period_s = atomic_load(&perf->period_s),
+		.outstanding = atomic_load(&perf->in_flight),
+		.max_outstanding = atomic_load(&perf->in_flight_max),
+		.rm_nodes = atomic_load(&perf->rm_nodes),
+		.query_cpi = atomic_load(&perf->query_cpi),
+		.sweeps = atomic_load(&perf->sweeps),
+		.took_us = atomic_load(&perf->took_us),
+		.mads = atomic_load(&perf->mads),
+		.agents = atomic_load(&perf->n_agents),
+		.silent = atomic_load(&perf->n_silent),
+		.refusing = atomic_load(&perf->n_refusing),
+	};
+}
+
+/* ---- options ---- */
+
+/*
+ * What the console has changed stays until the file says something else than it did. old NULL: at
+ * the start.
+ */
+static void take_options(struct perf *perf, const struct options *old)
+{
+	const struct options *new = perf->options;
+	bool first = !old;
+
+	atomic_store(&perf->in_flight_max, new->perfmgr_max_outstanding_queries);
+	if (first || old->perfmgr_rm_nodes != new->perfmgr_rm_nodes)
+		atomic_store(&perf->rm_nodes, new->perfmgr_rm_nodes);
+	if (first || old->perfmgr_query_cpi != new->perfmgr_query_cpi)
+		atomic_store(&perf->query_cpi, new->perfmgr_query_cpi);
+	if (first || old->perfmgr_sweep_time_s != new->perfmgr_sweep_time_s) {
+		atomic_store(&perf->period_s, new->perfmgr_sweep_time_s);
+		start_period(perf);
+	}
+	if (first || old->perfmgr != new->perfmgr)
+		enable(perf, new->perfmgr);
+}
+
+static void on_options_changed(void *arg, uint64_t value)
+{
+	struct perf *perf = arg;
+	struct options *old = perf->options;
+
+	(void)value;
+	perf->options = slot_take(&perf->context->options);
+	take_options(perf, old);
+	options_unref(old);
+}
+
+/* ---- life ---- */
+
+struct perf *perf_new(struct context *context, struct mad *mad, const char *directory)
+{
+	struct perf *perf = g_new0(struct perf, 1);
+
+	perf->context = context;
+	perf->mad = mad;
+	perf->directory = g_strdup(directory);
+	perf->actor = actor_new(context->rt, "perf");
+	perf->epoch_us = runtime_mode(context->rt) == RUNTIME_VIRTUAL
+				 ? VIRTUAL_EPOCH_US
+				 : g_get_real_time() -
+					   (int64_t)(runtime_now(context->rt) / NS_PER_US);
+	g_queue_init(&perf->sweep.ready);
+	timer_init(&perf->period, perf->actor, on_period);
+	perf->options = slot_take(&context->options);
+	take_options(perf, NULL);
+	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, perf->actor, on_subnet, perf);
+	event_subscribe(&context->bus, EVENT_OPTIONS_CHANGED, perf->actor, on_options_changed,
+			perf);
+	return perf;
+}
+
+void perf_start(struct perf *perf)
+{
+	actor_start(perf->actor);
+}
+
+void perf_attach(struct perf *perf, GMainContext *loop)
+{
+	actor_attach(perf->actor, loop);
+}
+
+void perf_stop(struct perf *perf)
+{
+	timer_stop(&perf->period);
+	actor_stop(perf->actor);
+}
+
+void perf_free(struct perf *perf)
+{
+	if (!perf)
+		return;
+	actor_free(perf->actor);
+	sweep_clear(perf);
+	perf_images_unref(perf->images);
+	options_unref(perf->options);
+	g_free(perf->directory);
+	g_free(perf);
+}

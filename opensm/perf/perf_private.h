@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Shared by the files of perf/. All of it belongs to the actor "perf", except atomics. */
+#ifndef PERF_PERF_PRIVATE_H
+#define PERF_PERF_PRIVATE_H
+
+#include "mad/ask.h"
+#include "perf/account.h"
+#include "perf/agent.h"
+#include "perf/image.h"
+#include "perf/perf.h"
+#include "subnet/subnet.h"
+
+/* A request in flight. */
+struct perf_request {
+	struct mad_ask ask; /* first */
+	struct perf *perf;
+	struct perf_agent *agent;
+	struct perf_step step;
+};
+
+/* A sweep of counters; sweep.c. */
+struct perf_sweep {
+	bool runs;
+	uint64_t number; /* of the sweep that runs, or of the last one */
+	uint64_t began_ns, took_us, mads;
+	struct perf_plan plan;
+	struct options *options;
+	struct subnet *subnet;
+	GQueue ready; /* struct perf_agent: may have something to ask */
+	unsigned int in_flight_max;
+};
+
+struct perf {
+	struct context *context;
+	struct mad *mad;
+	struct actor *actor;
+	char *directory;
+	struct timer period;
+	struct options *options; /* as last seen */
+	int64_t epoch_us;	 /* wall clock at runtime_now() 0, us since 1970 */
+	GHashTable *agents; /* struct perf_agent by GUID and port */
+	struct perf_accounts *accounts; /* NULL: no sweep yet */
+	struct perf_sweep sweep;
+	struct perf_images *images;
+	uint64_t last_id; /* of the last image */
+	unsigned int late; /* bits of enum perf_order that wait for the end of the sweep */
+	uint64_t late_redirection; /* value of PERF_FORGET_REDIR */
+	/* Read by any thread: perf_status(). */
+	atomic_bool enabled, rm_nodes, query_cpi;
+	atomic_uint period_s, sweep_state, in_flight, in_flight_max, n_agents, n_silent, n_refusing;
+	_Atomic uint64_t sweeps, took_us, mads;
+};
+
+/* ---- sweep.c ---- */
+void sweep_now(struct perf *perf); /* unless one runs, or this SM may not */
+void sweep_clear(struct perf *perf);
+
+/* ---- perf.c ---- */
+void perf_obey_late(struct perf *perf);
+
+/* ---- images.c ---- */
+int64_t perf_wall_us(const struct perf *perf);
+void images_add(struct perf *perf); /* of what accounts hold now */
+void images_replace_last(struct perf *perf); /* they have changed without a sweep */
+void images_forget_gone(struct perf *perf);
+void images_zero(struct perf *perf); /* totals begin now */
+
+#endif
