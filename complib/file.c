@@ -287,7 +287,8 @@ void file_ignore_closed_output(void)
 	}
 }
 
-bool file_replace(const char *file, const char *text, mode_t mode, bool fsync_it, GError **error)
+bool file_replace_octets(const char *file, const void *octets, size_t length, mode_t mode,
+			 bool fsync_it, GError **error)
 {
 	bool replaces = g_file_test(file, G_FILE_TEST_EXISTS);
 	g_autofree char *temporary = NULL;
@@ -295,7 +296,7 @@ bool file_replace(const char *file, const char *text, mode_t mode, bool fsync_it
 
 	if (fd < 0)
 		return false;
-	if (!file_put(fd, text, strlen(text)) || ((fsync_it || replaces) && fsync(fd) < 0))
+	if (!file_put(fd, octets, length) || ((fsync_it || replaces) && fsync(fd) < 0))
 		err = errno;
 	if (close(fd) < 0 && !err)
 		err = errno;
@@ -306,6 +307,11 @@ bool file_replace(const char *file, const char *text, mode_t mode, bool fsync_it
 	set_errno(error, file, err);
 	unlink(temporary);
 	return false;
+}
+
+bool file_replace(const char *file, const char *text, mode_t mode, bool fsync_it, GError **error)
+{
+	return file_replace_octets(file, text, strlen(text), mode, fsync_it, error);
 }
 
 bool file_write(const char *file, const char *text, mode_t mode, GError **error)

@@ -74,10 +74,14 @@ void file_guard_standard(void);
 void file_ignore_closed_output(void);
 
 /*
- * Writes a file with this text and mode, whatever the mode of the file that it replaces; false and
- * error on failure. With fsync_it, or if it replaces a file that a crash could lose, it is on the
- * disk before it gets its name. (GLib's own function keeps the old file's mode since some version.)
+ * Writes a file with these octets and mode, whatever the mode of the file that it replaces; false
+ * and error on failure. With fsync_it, or if it replaces a file that a crash could lose, it is on
+ * the disk before it gets its name. (GLib's own function keeps the old file's mode since some
+ * version.)
  */
+bool file_replace_octets(const char *file, const void *octets, size_t length, mode_t mode,
+			 bool fsync_it, GError **error);
+/* For a string. */
 bool file_replace(const char *file, const char *text, mode_t mode, bool fsync_it, GError **error);
 /* file_replace() with fsync_it. */
 bool file_write(const char *file, const char *text, mode_t mode, GError **error);
