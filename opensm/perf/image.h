@@ -140,6 +140,9 @@ struct perf_detail_row {
 struct perf_image {
 	struct ref ref;
 	uint64_t id;		     /* incremented with each image, from 1; kept over restarts */
+	uint64_t after; /* missed and flags are of all images after this one; 0: of one sweep */
+	uint64_t run;		     /* 0: of this process; else of an earlier one, by whose clock
+					are the times in ns */
 	uint64_t began_ns, ended_ns; /* runtime_now() */
 	int64_t ended_us;	     /* since 1970 */
 	struct perf_layout *layout;

@@ -9,4 +9,5 @@ libperf_a_SOURCES = \
 	opensm/perf/layout.c opensm/perf/layout.h \
 	opensm/perf/perf.c opensm/perf/perf.h \
 	opensm/perf/perf_private.h \
+	opensm/perf/query.c opensm/perf/query.h opensm/perf/query_rows.c \
 	opensm/perf/sweep.c

@@ -28,7 +28,7 @@ unit_rooms = tests/unit/test_complib tests/unit/test_iba tests/unit/test_vendor 
 	tests/unit/test_sim tests/unit/test_core tests/unit/test_fabric tests/unit/test_mad \
 	tests/unit/test_ha tests/unit/test_route tests/unit/test_policy tests/unit/test_sm \
 	tests/unit/test_sa tests/unit/test_sa_wire tests/unit/test_ctl tests/unit/test_console \
-	tests/unit/test_osmroute tests/unit/test_osmsim
+	tests/unit/test_perf tests/unit/test_osmroute tests/unit/test_osmsim
 
 tests_unit_test_complib_SOURCES = tests/unit/test_actor.c tests/unit/test_aside.c \
 	tests/unit/test_bucket.c tests/unit/test_file.c tests/unit/test_handoff.c \
@@ -136,6 +136,11 @@ tests_unit_test_console_SOURCES = tests/unit/test_console.c tests/unit/test_cons
 	tests/unit/test_journal.c
 tests_unit_test_console_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_console_LDADD = libsuites.a libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+
+tests_unit_test_perf_SOURCES = tests/unit/test_perf_query.c \
+	tests/unit/perf_fixture.c tests/unit/perf_fixture.h
+tests_unit_test_perf_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_perf_LDADD = libsuites.a $(LIBS_PERF) $(CHECK_LIBS)
 
 tests_unit_test_osmroute_SOURCES = tests/unit/test_osmroute.c tests/unit/test_route_demand.c \
 	tests/unit/test_route_ties.c
