@@ -16,6 +16,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_osmsim \
 	tests/fuzz/fuzz_osmsim_console \
 	tests/fuzz/fuzz_partition_file \
+	tests/fuzz/fuzz_perf_image \
 	tests/fuzz/fuzz_prefix_routes \
 	tests/fuzz/fuzz_torus_file \
 	tests/fuzz/fuzz_qos_file \
@@ -59,6 +60,10 @@ tests_fuzz_fuzz_options_args_LDADD = $(LIBS_FUZZ) $(LIBS_CORE)
 tests_fuzz_fuzz_osmsim_LDADD = $(LIBS_FUZZ) libosmsim.a $(LIBS_SIM)
 tests_fuzz_fuzz_osmsim_console_LDADD = $(LIBS_FUZZ) libosmsim.a $(LIBS_SIM)
 tests_fuzz_fuzz_partition_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
+tests_fuzz_fuzz_perf_image_SOURCES = tests/fuzz/fuzz_perf_image.c tests/fuzz/no_check.c \
+	tests/unit/perf_fixture.c tests/unit/perf_fixture.h
+tests_fuzz_fuzz_perf_image_CFLAGS = $(TEST_CFLAGS)
+tests_fuzz_fuzz_perf_image_LDADD = $(LIBS_FUZZ) $(LIBS_PERF)
 tests_fuzz_fuzz_prefix_routes_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_torus_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_qos_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)

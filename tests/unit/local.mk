@@ -137,7 +137,8 @@ tests_unit_test_console_SOURCES = tests/unit/test_console.c tests/unit/test_cons
 tests_unit_test_console_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_console_LDADD = libsuites.a libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 
-tests_unit_test_perf_SOURCES = tests/unit/test_perf_query.c \
+tests_unit_test_perf_SOURCES = tests/unit/test_perf_columns.c tests/unit/test_perf_history.c \
+	tests/unit/test_perf_query.c tests/unit/test_perf_resume.c \
 	tests/unit/perf_fixture.c tests/unit/perf_fixture.h
 tests_unit_test_perf_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_perf_LDADD = libsuites.a $(LIBS_PERF) $(CHECK_LIBS)
