@@ -198,6 +198,10 @@ static void add_own(struct reader *reader)
 		 "FILE"},
 		{"policy", 0, 0, G_OPTION_ARG_FILENAME, &a->policy,
 		 "only count load between ports that share a partition of FILE", "FILE"},
+		{"load", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &a->loads,
+		 "show measured beside computed load: FILE is an image of the performance manager; "
+		 "given twice, what was counted between them",
+		 "FILE"},
 		{"threads", 't', 0, G_OPTION_ARG_INT, &reader->threads,
 		 "threads that engine and verifier may use; default: 1", "N"},
 		{"lose", 'n', 0, G_OPTION_ARG_INT, &reader->lose,
@@ -321,5 +325,6 @@ void arguments_clear(struct arguments *arguments)
 	g_free(arguments->svg);
 	g_free(arguments->transition);
 	g_free(arguments->policy);
+	g_strfreev(arguments->loads);
 	*arguments = (struct arguments){0};
 }

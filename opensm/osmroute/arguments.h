@@ -23,6 +23,7 @@ struct arguments {
 	char *dot, *lfts, *svg; /* files to write, or NULL */
 	char *transition;	/* file of the tables that switches hold, or NULL */
 	char *policy;		/* partitions.conf, or NULL */
+	char **loads; /* images of the performance manager, or NULL */
 };
 
 /*

@@ -11,6 +11,7 @@ libosmroute_a_SOURCES = \
 	opensm/osmroute/judgement.c opensm/osmroute/judgement.h \
 	opensm/osmroute/layout.c opensm/osmroute/layout.h \
 	opensm/osmroute/loss.c opensm/osmroute/loss.h \
+	opensm/osmroute/measured.c opensm/osmroute/measured.h \
 	opensm/osmroute/median.c opensm/osmroute/median.h \
 	opensm/osmroute/outage.c opensm/osmroute/outage.h \
 	opensm/osmroute/passage.c opensm/osmroute/passage.h \
@@ -19,10 +20,11 @@ libosmroute_a_SOURCES = \
 	opensm/osmroute/ranks.c opensm/osmroute/ranks.h \
 	opensm/osmroute/report.c opensm/osmroute/report.h \
 	opensm/osmroute/report_json.c \
+	opensm/osmroute/report_measured.c opensm/osmroute/report_measured.h \
 	opensm/osmroute/report_outages.c opensm/osmroute/report_outages.h \
 	opensm/osmroute/shade.c opensm/osmroute/shade.h \
 	opensm/osmroute/tables.c opensm/osmroute/tables.h
-LIBS_OSMROUTE = libosmroute.a $(LIBS_SUBNET) $(JSON_LIBS)
+LIBS_OSMROUTE = libosmroute.a libperf.a $(LIBS_SUBNET) $(JSON_LIBS)
 
 bin_PROGRAMS += opensm/osmroute/osmroute
 opensm_osmroute_osmroute_SOURCES = opensm/osmroute/main.c

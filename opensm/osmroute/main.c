@@ -19,6 +19,7 @@
 #include "osmroute/draw.h"
 #include "osmroute/judge.h"
 #include "osmroute/loss.h"
+#include "osmroute/measured.h"
 #include "osmroute/outage.h"
 #include "osmroute/picture.h"
 #include "osmroute/report.h"
@@ -36,6 +37,7 @@ struct program {
 	uint32_t n_cables;
 	struct partition_rules *rules; /* from the policy; or NULL */
 	struct routing *held; /* tables that switches held before; or NULL */
+	struct measured_load load; /* until NULL: none was given */
 	GPtrArray *reports; /* struct judge_report */
 };
 
@@ -106,7 +108,9 @@ static bool build(struct program *program, GError **error)
 	if (arguments->transition)
 		program->held = passage_held(program->fabric, arguments->options,
 					     arguments->transition, error);
-	return program->held || !arguments->transition;
+	if (arguments->transition && !program->held)
+		return false;
+	return !arguments->loads || measured_read(&program->load, arguments->loads, error);
 }
 
 /* For a fraction of the cables at least one, if there are any. */
@@ -149,9 +153,23 @@ static void judge(struct program *program)
 				judge_engine(&task, program->fabric, engines->pdata[i]));
 }
 
+/* The first report with a table, or NULL. */
+static const struct judge_report *first_report(const struct program *program)
+{
+	for (guint i = 0; i < program->reports->len; i++) {
+		const struct judge_report *report = program->reports->pdata[i];
+
+		if (report->routing)
+			return report;
+	}
+	return NULL;
+}
+
 static void tell(const struct program *program)
 {
 	const struct arguments *arguments = &program->arguments;
+	const struct judge_report *first = first_report(program);
+	struct measured measured = {0};
 	const struct report_subject subject = {
 		.topology = arguments->topology,
 		.fabric = program->fabric,
@@ -161,22 +179,16 @@ static void tell(const struct program *program)
 		.threads = arguments->threads,
 		.seed = arguments->seed,
 		.reports = program->reports,
+		.measured = program->load.until && first ? &measured : NULL,
 	};
-	g_autofree char *text = arguments->json ? report_json(&subject) : report_table(&subject);
+	g_autofree char *text = NULL;
 
+	if (subject.measured)
+		measured_compare(&measured, &program->load, program->fabric, first->routing,
+				 first->engine->name);
+	text = arguments->json ? report_json(&subject) : report_table(&subject);
 	fputs(text, stdout);
-}
-
-/* The first table that an engine made, or NULL. */
-static struct routing *first_table(const struct program *program)
-{
-	for (guint i = 0; i < program->reports->len; i++) {
-		const struct judge_report *report = program->reports->pdata[i];
-
-		if (report->routing)
-			return report->routing;
-	}
-	return NULL;
+	measured_compare_clear(&measured);
 }
 
 /* In the format of the daemon's dump. */
@@ -202,7 +214,8 @@ static char *lfts_text(const struct program *program, struct routing *routing)
 static bool write_files(const struct program *program, GError **error)
 {
 	const struct arguments *arguments = &program->arguments;
-	struct routing *routing = first_table(program);
+	const struct judge_report *first = first_report(program);
+	struct routing *routing = first ? first->routing : NULL;
 	bool done = true;
 
 	if (!routing)
@@ -308,6 +321,7 @@ int main(int argc, char **argv)
 		code = run(&program);
 	g_clear_pointer(&program.reports, g_ptr_array_unref);
 	routing_unref(program.held);
+	measured_clear(&program.load);
 	partition_rules_unref(program.rules);
 	fabric_unref(program.fabric);
 	if (program.builder)

@@ -6,6 +6,7 @@
 #include "osmroute/report.h"
 
 #include "osmroute/median.h"
+#include "osmroute/report_measured.h"
 #include "osmroute/report_outages.h"
 
 #define MEGABYTE (1024.0 * 1024.0)
@@ -251,6 +252,8 @@ char *report_table(const struct report_subject *subject)
 		add_remarks(remarks, subject->reports->pdata[i]);
 	}
 	report_outages(text, remarks, subject->reports);
+	if (subject->measured)
+		report_measured(text, subject->fabric, subject->measured);
 	if (remarks->len)
 		g_string_append_printf(text, "\n%s", remarks->str);
 	g_string_free(remarks, TRUE);

@@ -4,6 +4,7 @@
 #define OSMROUTE_REPORT_H
 
 #include "osmroute/judge.h"
+#include "osmroute/measured.h"
 
 /* What was judged. */
 struct report_subject {
@@ -15,6 +16,7 @@ struct report_subject {
 	unsigned int threads;
 	uint64_t seed;
 	const GPtrArray *reports; /* struct judge_report */
+	const struct measured *measured; /* NULL: no load was given, or no engine made a table */
 };
 
 /* Both return texts to be freed with g_free(). */

@@ -4,6 +4,7 @@
 
 #include "osmroute/outage.h"
 #include "osmroute/report.h"
+#include "osmroute/report_measured.h"
 
 static void add_bool(GVariantDict *dict, const char *key, bool value)
 {
@@ -236,6 +237,10 @@ static GVariant *subject_value(const struct report_subject *subject)
 	for (guint i = 0; i < subject->reports->len; i++)
 		g_variant_builder_add_value(&reports, report_value(subject->reports->pdata[i]));
 	g_variant_dict_insert_value(&dict, "engines", g_variant_builder_end(&reports));
+	if (subject->measured)
+		g_variant_dict_insert_value(
+			&dict, "load",
+			report_measured_value(subject->fabric, subject->measured));
 	return g_variant_dict_end(&dict);
 }
 

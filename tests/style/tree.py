@@ -27,7 +27,7 @@ MAY_USE = {
     'cc': MANAGERS,
     'ctl': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc'],
     'opensmctl': BASE + ['ctl'],
-    'osmroute': MANAGERS + ['ctl'],
+    'osmroute': MANAGERS + ['perf', 'ctl'],
     'main': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc', 'ctl'],
 }
 # First match wins.

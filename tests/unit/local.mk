@@ -143,8 +143,9 @@ tests_unit_test_perf_SOURCES = tests/unit/test_perf_columns.c tests/unit/test_pe
 tests_unit_test_perf_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_perf_LDADD = libsuites.a $(LIBS_PERF) $(CHECK_LIBS)
 
-tests_unit_test_osmroute_SOURCES = tests/unit/test_osmroute.c tests/unit/test_route_demand.c \
-	tests/unit/test_route_ties.c
+tests_unit_test_osmroute_SOURCES = tests/unit/test_osmroute.c \
+	tests/unit/test_osmroute_measured.c tests/unit/test_route_demand.c \
+	tests/unit/test_route_ties.c tests/unit/perf_fixture.c tests/unit/perf_fixture.h
 tests_unit_test_osmroute_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_osmroute_LDADD = libsuites.a libfabricmake.a $(LIBS_OSMROUTE) $(CHECK_LIBS)
 

@@ -249,6 +249,8 @@ def test_errors(directory):
         file.write(b'\x00\xff\xfe garbage\n')
     cases = {
         'no tables': ['--tables', '/nonexistent', 'fattree:4'],
+        'no image': ['--load', '/nonexistent', 'fattree:4'],
+        'garbage for an image': ['--load', garbage, 'fattree:4'],
         'no tables to begin with': ['--transition', '/nonexistent', 'fattree:4'],
         'garbage to begin with': ['--transition', garbage, 'fattree:4'],
         'kind of outage': ['--outage', 'link,bogus', 'fattree:4'],
