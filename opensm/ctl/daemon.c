@@ -33,6 +33,7 @@
 #include "mad/mad.h"
 #include "perf/image.h"
 #include "perf/perf.h"
+#include "perf/perf_rules.h"
 #include "policy/files/ports_policy.h"
 #include "policy/files/route_files.h"
 #include "policy/partition/groups.h"
@@ -46,6 +47,7 @@
 #include "sm/takeover/run_time_partitions.h"
 #include "subnet/aliases.h"
 #include "subnet/inventory.h"
+#include "subnet/perf_alarms.h"
 #include "subnet/refused_joins.h"
 #include "subnet/subnet.h"
 #include "subnet/subscriptions.h"
@@ -126,6 +128,8 @@ COUNTED(replication_status)
 COUNTED(peers)
 COUNTED(subscriptions)
 COUNTED(perf_images)
+COUNTED(perf_rules)
+COUNTED(perf_alarms)
 #undef COUNTED
 
 static void get_bytes(void *object)
@@ -170,6 +174,8 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	slot_init(&context->module_flags, get_module_flags, put_module_flags);
 	slot_init(&context->unhealthy_ports, get_unhealthy_ports, put_unhealthy_ports);
 	slot_init(&context->perf_images, get_perf_images, put_perf_images);
+	slot_init(&context->perf_rules, get_perf_rules, put_perf_rules);
+	slot_init(&context->perf_alarms, get_perf_alarms, put_perf_alarms);
 	agreed_slot_init(&context->agreed);
 	slot_publish(&context->options, options_ref(config->options));
 	atomic_init(&context->sm_state, IBA_SM_NOT_ACTIVE);
@@ -213,6 +219,8 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->peers);
 	slot_clear(&context->subscriptions);
 	slot_clear(&context->perf_images);
+	slot_clear(&context->perf_rules);
+	slot_clear(&context->perf_alarms);
 	slot_clear(&context->agreed);
 	slot_clear(&context->inventory);
 	slot_clear(&context->groups);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libperf.a
-EXTRA_DIST += opensm/perf/counters.def opensm/perf/details.def
+EXTRA_DIST += opensm/perf/counters.def opensm/perf/details.def \
+	opensm/perf/perf_rules.def
 libperf_a_SOURCES = \
 	opensm/perf/account.c opensm/perf/account.h \
 	opensm/perf/agent.c opensm/perf/agent.h \
@@ -14,4 +15,9 @@ libperf_a_SOURCES = \
 	opensm/perf/perf_private.h \
 	opensm/perf/query.c opensm/perf/query.h opensm/perf/query_rows.c \
 	opensm/perf/resume.c opensm/perf/resume.h \
-	opensm/perf/sweep.c
+	opensm/perf/sweep.c \
+	opensm/perf/perf_rules.c opensm/perf/perf_rules.h \
+	opensm/perf/judge.c opensm/perf/judge.h \
+	opensm/perf/cause.c opensm/perf/cause.h \
+	opensm/perf/growth.c opensm/perf/growth.h \
+	opensm/perf/verdict.c opensm/perf/verdict.h

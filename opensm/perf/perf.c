@@ -212,6 +212,7 @@ struct perf *perf_new(struct context *context, struct mad *mad, const char *dire
 				 ? VIRTUAL_EPOCH_US
 				 : g_get_real_time() -
 					   (int64_t)(runtime_now(context->rt) / NS_PER_US);
+	perf->verdict = perf_verdict_new(context);
 	g_queue_init(&perf->sweep.ready);
 	timer_init(&perf->period, perf->actor, on_period);
 	perf->options = slot_take(&context->options);
@@ -245,6 +246,7 @@ void perf_free(struct perf *perf)
 	actor_free(perf->actor);
 	sweep_clear(perf);
 	perf_images_unref(perf->images);
+	perf_verdict_free(perf->verdict);
 	options_unref(perf->options);
 	g_free(perf->directory);
 	g_free(perf);

@@ -8,6 +8,7 @@
 #include "perf/agent.h"
 #include "perf/image.h"
 #include "perf/perf.h"
+#include "perf/verdict.h"
 #include "subnet/subnet.h"
 
 /* A request in flight. */
@@ -42,6 +43,7 @@ struct perf {
 	struct perf_accounts *accounts; /* NULL: no sweep yet */
 	struct perf_sweep sweep;
 	struct perf_images *images;
+	struct perf_verdict *verdict; /* by the rules */
 	uint64_t last_id; /* of the last image */
 	unsigned int late; /* bits of enum perf_order that wait for the end of the sweep */
 	uint64_t late_redirection; /* value of PERF_FORGET_REDIR */

@@ -329,8 +329,12 @@ void sweep_now(struct perf *perf)
 {
 	struct perf_sweep *sweep = &perf->sweep;
 
-	if (sweep->runs || !may_sweep(perf))
+	if (sweep->runs)
 		return;
+	if (!may_sweep(perf)) {
+		perf_verdict_forget(perf->verdict);
+		return;
+	}
 	sweep->subnet = slot_take(&perf->context->subnet);
 	if (!sweep->subnet)
 		return;
@@ -397,6 +401,20 @@ static void end_agents(struct perf *perf)
 	atomic_store(&perf->n_refusing, refusing);
 }
 
+/* Adds the image of this sweep, and compares it with the one before. */
+static void judge(struct perf *perf)
+{
+	const struct perf_image *last = perf_images_last(perf->images);
+	struct perf_image *old = last ? perf_image_ref((struct perf_image *)last) : NULL;
+
+	images_add(perf);
+	perf_verdict_sweep(perf->verdict, old, perf_images_last(perf->images),
+			   actor_now(perf->actor));
+	perf_image_unref(old);
+	if (!may_sweep(perf)) /* any more */
+		perf_verdict_forget(perf->verdict);
+}
+
 static void finish(struct perf *perf)
 {
 	struct perf_sweep *sweep = &perf->sweep;
@@ -404,7 +422,7 @@ static void finish(struct perf *perf)
 	perf_accounts_end(perf->accounts);
 	end_agents(perf);
 	take_ticks(perf);
-	images_add(perf);
+	judge(perf);
 	atomic_store(&perf->took_us, (actor_now(perf->actor) - sweep->began_ns) / NS_PER_US);
 	atomic_store(&perf->mads, sweep->mads);
 	atomic_fetch_add(&perf->sweeps, 1);

@@ -5,6 +5,7 @@ libsubnet_a_SOURCES = \
 	opensm/subnet/inventory.c opensm/subnet/inventory.h \
 	opensm/subnet/inventory_maker.c \
 	opensm/subnet/inventory_private.h \
+	opensm/subnet/perf_alarms.c opensm/subnet/perf_alarms.h \
 	opensm/subnet/path.c opensm/subnet/path.h \
 	opensm/subnet/refused_joins.c opensm/subnet/refused_joins.h \
 	opensm/subnet/small_tables.c opensm/subnet/small_tables.h \

@@ -17,6 +17,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_osmsim_console \
 	tests/fuzz/fuzz_partition_file \
 	tests/fuzz/fuzz_perf_image \
+	tests/fuzz/fuzz_perf_rules \
 	tests/fuzz/fuzz_prefix_routes \
 	tests/fuzz/fuzz_torus_file \
 	tests/fuzz/fuzz_qos_file \
@@ -67,6 +68,7 @@ tests_fuzz_fuzz_perf_image_LDADD = $(LIBS_FUZZ) $(LIBS_PERF)
 tests_fuzz_fuzz_prefix_routes_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_torus_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_qos_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
+tests_fuzz_fuzz_perf_rules_LDADD = $(LIBS_FUZZ) $(LIBS_PERF)
 tests_fuzz_fuzz_ports_policy_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_unhealthy_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
 tests_fuzz_fuzz_sa_SOURCES = tests/fuzz/fuzz_sa.c tests/fuzz/no_check.c

@@ -28,6 +28,7 @@ CONTENTS = {
         /usr/share/bash-completion/completions/opensm /usr/share/doc/opensm/NEWS.Debian.gz
         /usr/share/doc/opensm/changelog.gz
         /usr/share/doc/opensm/copyright /usr/share/man/man5/opensm-ports-policy.5.gz
+        /usr/share/man/man5/opensm-perfmgr-rules.5.gz
         /usr/share/man/man5/opensm.conf.5.gz /usr/share/man/man5/qos-policy.conf.5.gz
         /usr/share/man/man5/torus-2QoS.conf.5.gz
         /usr/share/man/man8/opensm-console.8.gz /usr/share/man/man8/opensm.8.gz
@@ -44,6 +45,7 @@ CONTENTS = {
     'opensm-doc': '''/usr/share/doc/opensm/README.gz /usr/share/doc/opensm/REPORTING
         /usr/share/doc/opensm/examples/opensm.conf /usr/share/doc/opensm/examples/partitions.conf
         /usr/share/doc/opensm/examples/ports-policy.conf
+        /usr/share/doc/opensm/examples/perfmgr-rules.conf
         /usr/share/doc/opensm/examples/prefix-routes.conf
         /usr/share/doc/opensm/examples/qos-policy.conf
         /usr/share/doc/opensm-doc/changelog.gz /usr/share/doc/opensm-doc/copyright''',

@@ -706,6 +706,7 @@ static const struct {
 	 "qos-ulps\ndefault: 0\nend-qos-ulps\n"},
 	{DAEMON_PREFIX_ROUTES, "prefix_routes_file", "", "* 1\n"},
 	{DAEMON_PORTS_POLICY, "hm_ports_health_policy_file", "", "flapping ca report\n"},
+	{DAEMON_PERF_RULES, "perfmgr_rules_file", "", "VL15Dropped all info 1 in 1\n"},
 	{DAEMON_ROUTE_FILES, "root_guid_file", "", "0x1\n"},
 	{DAEMON_ROUTE_FILES, "cn_guid_file", "routing_engine ftree\n", "0x1\n"},
 	{DAEMON_ROUTE_FILES, "guid_routing_order_file", "", "0x1\n"},

@@ -139,6 +139,8 @@ tests_unit_test_console_LDADD = libsuites.a libscenario.a $(LIBS_OPENSM) $(CHECK
 
 tests_unit_test_perf_SOURCES = tests/unit/test_perf_columns.c tests/unit/test_perf_history.c \
 	tests/unit/test_perf_query.c tests/unit/test_perf_resume.c \
+	tests/unit/test_perf_cause.c tests/unit/test_perf_judge.c \
+	tests/unit/test_perf_rules.c tests/unit/perf_net.c tests/unit/perf_net.h \
 	tests/unit/perf_fixture.c tests/unit/perf_fixture.h
 tests_unit_test_perf_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_perf_LDADD = libsuites.a $(LIBS_PERF) $(CHECK_LIBS)

@@ -17,6 +17,7 @@
 #include "iba/constants.h"
 #include "sm/health/unhealthy.h"
 #include "subnet/inventory.h"
+#include "subnet/perf_alarms.h"
 
 /* In the words of the classic console, which differ from those in the log. */
 static const char *sm_state_text(unsigned int state)
@@ -186,6 +187,7 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 		[DAEMON_QOS] = "qos-policy.conf",
 		[DAEMON_PREFIX_ROUTES] = "prefix-routes.conf",
 		[DAEMON_PORTS_POLICY] = "hm_ports_health_policy_file",
+		[DAEMON_PERF_RULES] = "perfmgr_rules_file",
 		[DAEMON_CONSOLE] = "a file of console_tls_cert, _key or _ca",
 	};
 	GVariantBuilder list, row, problems;
@@ -220,6 +222,16 @@ static void add_unhealthy(struct command_call *call, GVariantBuilder *builder)
 	answer_number(builder, "unhealthy_ports", ports ? ports->n : 0);
 	answer_number(builder, "unhealthy_ports_left_out", acted);
 	unhealthy_ports_unref(ports);
+}
+
+/* What the rules for counters find wrong now, by level. */
+static void add_alarms(struct command_call *call, GVariantBuilder *builder)
+{
+	struct perf_alarms *alarms = slot_take(&call->context->perf_alarms);
+
+	answer_number(builder, "counter_alarms", alarms ? alarms->count[PERF_ALARM] : 0);
+	answer_number(builder, "counter_warnings", alarms ? alarms->count[PERF_WARNING] : 0);
+	perf_alarms_unref(alarms);
 }
 
 static void add_lines(GVariantBuilder *builder, const char *key, char **lines)
@@ -464,6 +476,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	add_lines(&builder, "unknown_m_keys", subnet ? subnet->unknown_keys : NULL);
 	add_refused(call, &builder);
 	add_unhealthy(call, &builder);
+	add_alarms(call, &builder);
 	add_mads(call, &builder);
 	add_flags(call, &builder, options);
 	add_subnet(call, &builder);
@@ -659,6 +672,13 @@ static void print_head(GVariant *answer, GString *out)
 				       " of them excluded (see unhealthy)\n",
 				       answer_get_number(answer, "unhealthy_ports"),
 				       answer_get_number(answer, "unhealthy_ports_left_out"));
+	if (answer_get_number(answer, "counter_alarms") ||
+	    answer_get_number(answer, "counter_warnings"))
+		g_string_append_printf(out,
+				       "   Counters             : %" PRIu64 " alarms, %" PRIu64
+				       " warnings (see health)\n",
+				       answer_get_number(answer, "counter_alarms"),
+				       answer_get_number(answer, "counter_warnings"));
 	if (*answer_get_text(answer, "lane_change"))
 		g_string_append_printf(out, "   WARNING              : %s\n",
 				       answer_get_text(answer, "lane_change"));

@@ -177,6 +177,7 @@ static void note_site_error(struct check *check, enum daemon_files files, GError
 		[DAEMON_PORTS_POLICY] = OPTION_hm_ports_health_policy_file,
 		[DAEMON_NODE_NAMES] = OPTION_node_name_map_name,
 		[DAEMON_MODULES] = OPTION_per_module_logging_file,
+		[DAEMON_PERF_RULES] = OPTION_perfmgr_rules_file,
 	};
 
 	if (options[files] < OPTION_COUNT)

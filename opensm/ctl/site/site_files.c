@@ -401,6 +401,7 @@ static bool take_options(struct reading *reading)
 		begin(site, DAEMON_PORTS_POLICY, options, when, reading->asked);
 		begin(site, DAEMON_NODE_NAMES, options, when, reading->asked);
 		begin(site, DAEMON_MODULES, options, when, reading->asked);
+		begin(site, DAEMON_PERF_RULES, options, when, reading->asked);
 	}
 	options_unref(options);
 	if (good)

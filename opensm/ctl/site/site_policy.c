@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "ctl/process/logging.h"
-#include "policy/names/node_name_map.h"
+#include "perf/perf_rules.h"
 #include "policy/files/ports_policy.h"
 #include "policy/files/prefix_routes.h"
 #include "policy/files/route_files.h"
+#include "policy/names/node_name_map.h"
 #include "policy/partition/partition_changes.h"
 #include "policy/partition/partition_file.h"
 #include "policy/partition/partition_memory.h"
@@ -260,6 +261,29 @@ static void use_modules(struct context *context)
 	module_flags_unref(flags);
 }
 
+/* ---- the rules by which counters are judged ---- */
+
+static void name_perf_rules(const struct options *options, const void *now, GPtrArray *names)
+{
+	(void)now;
+	g_ptr_array_add(names, options->perfmgr_rules_file);
+}
+
+static void *load_perf_rules(struct site_source *source, GError **error)
+{
+	return perf_rules_load(source->options, error);
+}
+
+static bool same_perf_rules(const void *a, const void *b)
+{
+	return perf_rules_same(a, b);
+}
+
+static bool are_no_perf_rules(const void *rules)
+{
+	return ((const struct perf_rules *)rules)->n == 0;
+}
+
 /* ---- the table ---- */
 
 #define PUT(type)                                                                                  \
@@ -274,6 +298,7 @@ PUT(prefix_routes)
 PUT(ports_policy)
 PUT(node_names)
 PUT(module_flags)
+PUT(perf_rules)
 #undef PUT
 
 #define SLOT(type) .slot = offsetof(struct context, type), .put = put_##type
@@ -353,6 +378,18 @@ static const struct site_kind kinds[DAEMON_FILES] = {
 			.same = same_modules,
 			.warnings = warnings_of_modules,
 			.use = use_modules,
+		},
+	[DAEMON_PERF_RULES] =
+		{
+			/* used by the next sweep of counters */
+			SLOT(perf_rules),
+			.what = "the rules for counters",
+			.stays = "the rules for counters are unchanged",
+			.names = name_perf_rules,
+			.load = load_perf_rules,
+			.same = same_perf_rules,
+			.option = OPTION_perfmgr_rules_file,
+			.says_nothing = are_no_perf_rules,
 		},
 };
 #undef SLOT

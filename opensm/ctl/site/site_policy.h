@@ -18,6 +18,7 @@ enum daemon_files {
 	DAEMON_PORTS_POLICY,
 	DAEMON_NODE_NAMES,
 	DAEMON_MODULES,
+	DAEMON_PERF_RULES,
 	DAEMON_CONSOLE, /* read by the console */
 	DAEMON_FILES
 };
