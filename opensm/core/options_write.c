@@ -34,6 +34,7 @@ static const enum option_id newer_keys[] = {
 	OPTION_disconnect_unconfigured_endports,
 	OPTION_hm_unhealthy_ports_checks,
 	OPTION_hm_ports_health_policy_file,
+	OPTION_hm_unhealthy_ports_share,
 	OPTION_health_window,
 	OPTION_health_lost_hosts,
 	OPTION_replication_key_file,

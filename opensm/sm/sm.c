@@ -75,6 +75,12 @@ static void on_unhealthy_released(void *arg, uint64_t id)
 	port_health_operator(arg, id);
 }
 
+static void on_perf_alarms(void *arg, uint64_t n)
+{
+	(void)n;
+	port_health_counters(arg);
+}
+
 static void on_retire(void *arg, uint64_t value)
 {
 	(void)value;
@@ -109,6 +115,7 @@ static void run_in_actor(struct sm *sm)
 	event_subscribe(bus, EVENT_FILES_READ, sm->actor, on_files_read, sm);
 	event_subscribe(bus, EVENT_AUDIT_WANTED, sm->actor, on_audit_wanted, sm);
 	event_subscribe(bus, EVENT_UNHEALTHY_RELEASED, sm->actor, on_unhealthy_released, sm);
+	event_subscribe(bus, EVENT_PERF_ALARMS, sm->actor, on_perf_alarms, sm);
 	event_subscribe(bus, EVENT_LIDS_FOLLOWED, sm->actor, on_lids_followed, sm);
 	event_subscribe(bus, EVENT_RETIRE, sm->actor, on_retire, sm);
 	event_subscribe(bus, EVENT_ACTIVATE, sm->actor, on_activate, sm);

@@ -80,7 +80,7 @@ START_TEST(all_that_may_be_said)
 END_TEST
 
 #define ACTIONS "ignore, report, no_discover, isolate or disable"
-#define CONDITIONS "reboot, unresponsive, noisy_traps, set_errors, flapping or illegal"
+#define CONDITIONS "reboot, unresponsive, noisy_traps, set_errors, flapping, illegal or counters"
 #define TIMED "N in SECONDS, release, cut_off or the end of the line, in this order"
 
 static const struct {

@@ -150,7 +150,8 @@ static bool read_condition(struct reader *r, int *condition, GError **error)
 	*condition = port_condition_find(r->word, r->length);
 	if (*condition < 0 || *condition == PORT_BABBLING)
 		return refuse(r, error,
-			      "reboot, unresponsive, noisy_traps, set_errors, flapping or illegal");
+			      "reboot, unresponsive, noisy_traps, set_errors, flapping, illegal "
+			      "or counters");
 	next_word(r);
 	return true;
 }

@@ -415,6 +415,7 @@ void health_sweep_ended(struct sm *sm)
 {
 	uint64_t next = UINT64_MAX;
 
+	port_health_counters(sm);
 	for (guint i = sm->faults->nodes->sick->len; i-- > 0;) {
 		const struct builder_node *node = sm->faults->nodes->sick->pdata[i];
 

@@ -80,6 +80,8 @@ bool port_health_excludes(struct sm *sm, const struct builder_port *port,
 bool port_health_act(struct sm *sm, struct builder_port *port);
 void port_health_set(struct sm *sm, const struct builder_port *port); /* a Set was answered */
 void port_health_switches_gone(struct sm *sm);
+/* Takes up what the performance manager's rules found since the last call: PORT_COUNTERS. */
+void port_health_counters(struct sm *sm);
 void port_health_operator(struct sm *sm, uint64_t id); /* releases that port; 0: all */
 
 /* ---- held_up.c ---- */

@@ -26,6 +26,7 @@
 #include "sm/store/state_file.h"
 #include "sm/store/state_writer.h"
 #include "sm/write/write.h"
+#include "subnet/perf_alarms.h"
 
 #define SAVE_NS NS_PER_S	      /* after a change */
 #define SAVE_LATER_NS (10 * NS_PER_S) /* if only the remaining time changed */
@@ -37,6 +38,8 @@ struct port_health {
 	struct timer timer; /* for the next release, or to store and publish changes */
 	bool changed;
 	struct log_limit verdicts; /* lines that devices cause */
+	uint64_t alarms_met; /* serial of the latest of context->perf_alarms that was taken up */
+	unsigned int links;  /* of the subnet, when alarms are taken up */
 };
 
 static struct unhealthy_port *find(const struct sm *sm, const struct builder_port *port)
@@ -184,11 +187,38 @@ static bool cuts_off(const struct sm *sm, const struct unhealthy_port *without)
 	return queue->len + !without->num < g_hash_table_size(sm->builder->nodes);
 }
 
+/* How many ports other than this one are excluded for a condition. */
+static unsigned int count_excluded(const struct sm *sm, unsigned int condition,
+				   const struct unhealthy_port *but)
+{
+	g_autoptr(GPtrArray) list = unhealthy_list(sm->faults->ports->unhealthy);
+	unsigned int n = 0;
+
+	for (guint i = 0; i < list->len; i++) {
+		const struct unhealthy_port *port = list->pdata[i];
+
+		n += port != but && port->condition == condition && port->action > PORT_REPORT &&
+		     port->action <= PORT_DISABLE;
+	}
+	return n;
+}
+
+/* Whether the share of links is used up that may be excluded for their counters. */
+static bool is_over_share(const struct sm *sm, const struct unhealthy_port *port)
+{
+	unsigned int others = count_excluded(sm, PORT_COUNTERS, port);
+
+	return (others + 1) * 100ull >
+	       (uint64_t)sm->faults->ports->links * sm->options->hm_unhealthy_ports_share;
+}
+
 /* Why only a report is allowed; NULL: other actions are too. */
 static const char *objection(const struct sm *sm, const struct unhealthy_port *port)
 {
 	if (is_own(sm, port))
 		return "it is the cable of the SM's own port";
+	if (port->condition == PORT_COUNTERS && is_over_share(sm, port))
+		return "no more links may be excluded at once (hm_unhealthy_ports_share)";
 	if (port->type == IBA_NODE_SWITCH && !port->cut_off && cuts_off(sm, port))
 		return "other nodes would be cut off, and its rule does not say cut_off";
 	return NULL;
@@ -368,6 +398,44 @@ void port_health_trap(struct sm *sm, const struct builder_port *from,
 	port_health_event(sm, from, PORT_NOISY_TRAPS);
 	if (about_port)
 		port_health_event(sm, from, PORT_BABBLING);
+}
+
+static unsigned int count_links(const struct sm *sm)
+{
+	GHashTableIter iter;
+	const struct builder_node *node;
+	unsigned int ends = 0;
+
+	g_hash_table_iter_init(&iter, sm->builder->nodes);
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
+		for (unsigned int num = 1; num <= node->info.num_ports; num++)
+			ends += node->ports[num].peer != NULL;
+	return ends / 2;
+}
+
+/* The worst come first, so they are excluded if not all may be. */
+void port_health_counters(struct sm *sm)
+{
+	struct perf_alarms *alarms = slot_take(&sm->context->perf_alarms);
+	uint64_t met = sm->faults->ports->alarms_met;
+
+	if (!alarms || alarms->last_serial == met || !sm_is_master(sm)) {
+		perf_alarms_unref(alarms);
+		return;
+	}
+	sm->faults->ports->links = count_links(sm);
+	for (uint32_t i = 0; i < alarms->n; i++) {
+		const struct perf_alarm *alarm = &alarms->all[i];
+		const struct builder_node *node =
+			alarm->unhealthy && alarm->serial > met
+				? builder_find(sm->builder, alarm->guid)
+				: NULL;
+
+		if (node && alarm->port <= node->info.num_ports)
+			port_health_event(sm, &node->ports[alarm->port], PORT_COUNTERS);
+	}
+	sm->faults->ports->alarms_met = alarms->last_serial;
+	perf_alarms_unref(alarms);
 }
 
 /* ---- actions ---- */
