@@ -20,12 +20,14 @@
 #include "sm/health/unhealthy.h"
 #include "sm/keys/advice.h"
 #include "sm/schedule/plan.h"
+#include "subnet/perf_alarms.h"
 #include "subnet/refused_joins.h"
 #include "subnet/small_tables.h"
 
 #define DEVICES_TOLD 20
 #define PARTITIONS_TOLD 10
 #define JOINS_TOLD 5
+#define ALARMS_TOLD 20
 #define FILES_HANG_NS (60 * NS_PER_S)
 #define SWEEP_HANGS_NS (60 * NS_PER_S)
 #define SENDS_FAIL_NS (10 * NS_PER_S)
@@ -320,6 +322,43 @@ static void judge_unhealthy(struct verdict *verdict, const struct unhealthy_port
 		add_problem(verdict, CONTROL_DEVICES_BAD, "ports", excluded);
 	if (ports && ports->n > acted)
 		add(&verdict->warnings, "ports", reported);
+}
+
+static void tell_more_alarms(struct verdict *verdict, const struct perf_alarms *alarms,
+			     unsigned int level, unsigned int told)
+{
+	unsigned int more = alarms->count[level] - told;
+	g_autofree char *text = g_strdup_printf("%u more %ss about counters of ports", more,
+						perf_level_word(level));
+
+	if (more && level == PERF_ALARM)
+		add_problem(verdict, CONTROL_COUNTERS_BAD, "counters", text);
+	else if (more)
+		add(&verdict->warnings, "counters", text);
+}
+
+/* What the rules of the site call an alarm is a problem; of other levels, warnings are told. */
+static void judge_counters(struct verdict *verdict)
+{
+	struct perf_alarms *alarms = slot_take(&verdict->call->context->perf_alarms);
+	unsigned int told[PERF_LEVELS] = {0};
+
+	for (uint32_t i = 0; alarms && i < alarms->n; i++) {
+		const struct perf_alarm *alarm = &alarms->all[i];
+		g_autofree char *text = NULL;
+
+		if (alarm->level < PERF_WARNING || told[alarm->level] == ALARMS_TOLD)
+			continue;
+		told[alarm->level]++;
+		text = perf_alarm_text(alarm);
+		if (alarm->level == PERF_ALARM)
+			add_problem(verdict, CONTROL_COUNTERS_BAD, "counters", text);
+		else
+			add(&verdict->warnings, "counters", text);
+	}
+	for (unsigned int level = PERF_WARNING; alarms && level < PERF_LEVELS; level++)
+		tell_more_alarms(verdict, alarms, level, told[level]);
+	perf_alarms_unref(alarms);
 }
 
 static const char *as_it_was(const struct fabric *fabric, uint32_t node)
@@ -743,6 +782,7 @@ GVariant *command_health(struct command_call *call, GError **error)
 	judge_master(&verdict);
 	judge_losses(&verdict);
 	judge_links(&verdict);
+	judge_counters(&verdict);
 	judge_files(&verdict);
 	judge_security(&verdict, security);
 	answer_begin(&builder);

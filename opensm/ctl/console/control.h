@@ -43,6 +43,7 @@ enum control_status {
 	CONTROL_CABLES_LOST = 17, /* there are fewer cables than a while ago */
 	CONTROL_SWEEPS_OFF = 18,  /* the operator has switched sweeps off */
 	CONTROL_INSECURE = 19,	  /* health security: options leave the subnet open to its hosts */
+	CONTROL_COUNTERS_BAD = 21, /* the rules of the performance manager raise alarms */
 	/* of plan */
 	CONTROL_CHANGES = 20, /* something would change */
 };

@@ -13,6 +13,7 @@
 #include "ctl/report/changes.h"
 #include "iba/constants.h"
 #include "sm/schedule/plan.h"
+#include "subnet/perf_alarms.h"
 #include "subnet/subnet.h"
 
 #define ENTRIES_OF_ONE 100 /* publication */
@@ -22,6 +23,7 @@ struct journal {
 	struct context *context;
 	GQueue entries;	       /* of struct journal_entry, newest last */
 	struct subnet *subnet; /* published last, or NULL */
+	struct perf_alarms *alarms; /* published last, or NULL */
 	struct changes *told;
 	unsigned int changes;  /* entries wanted for this publication so far */
 	uint64_t lft_blocks;   /* written up to the end of the last sweep */
@@ -239,6 +241,58 @@ static void on_trap(void *arg, uint64_t value)
 	     name ? name : "unknown", lid, where);
 }
 
+/* ---- alarms about counters ---- */
+
+static GHashTable *serials_of(const struct perf_alarms *alarms)
+{
+	GHashTable *serials = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	for (uint32_t i = 0; alarms && i < alarms->n; i++)
+		g_hash_table_add(serials, &alarms->all[i].serial);
+	return serials;
+}
+
+/* Entries for those of `list` that `others` lacks; returns how many there were. */
+static unsigned int note_alarms(struct journal *journal, const struct perf_alarms *list,
+				const struct perf_alarms *others, const char *how)
+{
+	g_autoptr(GHashTable) known = serials_of(others);
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; list && i < list->n; i++) {
+		g_autofree char *text = NULL;
+		struct journal_entry *entry;
+
+		if (g_hash_table_contains(known, &list->all[i].serial) || ++n > ENTRIES_OF_ONE)
+			continue;
+		text = perf_alarm_text(&list->all[i]);
+		entry = note(journal, "counter", "%s %s", how, text);
+		entry->change = list->all[i].value;
+		entry->guid = list->all[i].guid;
+		entry->port = list->all[i].port;
+	}
+	return n;
+}
+
+/* A list that is full lacks some that still stand. */
+static void on_alarms(void *arg, uint64_t n)
+{
+	struct journal *journal = arg;
+	struct perf_alarms *now = slot_take(&journal->context->perf_alarms);
+	unsigned int began, ended = 0;
+
+	(void)n;
+	if (!now)
+		return;
+	began = note_alarms(journal, now, journal->alarms, "began:");
+	if (now->n < PERF_ALARMS_MAX)
+		ended = note_alarms(journal, journal->alarms, now, "ended:");
+	if (began > ENTRIES_OF_ONE || ended > ENTRIES_OF_ONE)
+		note(journal, "counter", "and more: %u began and %u ended in all", began, ended);
+	perf_alarms_unref(journal->alarms);
+	journal->alarms = now;
+}
+
 /* ---- life ---- */
 
 struct journal *journal_new(struct daemon *daemon)
@@ -253,6 +307,7 @@ struct journal *journal_new(struct daemon *daemon)
 		{EVENT_OPTIONS_CHANGED, on_options},
 		{EVENT_SWEEP_ALLOWED, on_sweep_allowed},
 		{EVENT_TRAP_RECEIVED, on_trap},
+		{EVENT_PERF_ALARMS, on_alarms},
 	};
 	struct journal *journal = g_new0(struct journal, 1);
 
@@ -271,6 +326,7 @@ void journal_free(struct journal *journal)
 		return;
 	changes_free(journal->told);
 	subnet_unref(journal->subnet);
+	perf_alarms_unref(journal->alarms);
 	g_queue_clear_full(&journal->entries, entry_free);
 	g_free(journal);
 }

@@ -17,9 +17,13 @@ struct journal;
 struct journal_entry {
 	int64_t first_us, last_us; /* real time, microseconds since 1970 */
 	unsigned int times;	   /* times in a row */
-	const char *kind; /* "state", "sweep", "link", "node", "gid", "lid", "trap", "options" */
+	const char *kind; /* "state", "sweep", "link", "node", "gid", "lid", "trap",
+			     "options", "counter" */
 	char *text;
-	/* For changes of the subnet, as in struct changes_line; otherwise NULL and 0. */
+	/*
+	 * For changes of the subnet, as in struct changes_line; for "counter" which one of which
+	 * port; otherwise NULL and 0.
+	 */
 	const char *change;
 	uint64_t guid, peer_guid;
 	uint8_t port, peer_port;
