@@ -37,7 +37,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario
 	tests/scenario/test_small_tables tests/scenario/test_tables \
 	tests/scenario/test_storm tests/scenario/test_successor \
 	tests/scenario/test_takeover tests/scenario/test_threads \
-	tests/scenario/test_plan tests/scenario/test_traffic \
+	tests/scenario/test_perf_alarms tests/scenario/test_plan tests/scenario/test_traffic \
 	tests/scenario/test_traps tests/scenario/test_unhealthy \
 	tests/scenario/test_transitions
 check_PROGRAMS += $(scenario_tests)
@@ -112,6 +112,8 @@ tests_scenario_test_reports_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_reports_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_traps_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_traps_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_perf_alarms_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_perf_alarms_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_unhealthy_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_unhealthy_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_options_CFLAGS = $(TEST_CFLAGS)
