@@ -3,6 +3,7 @@
 #include "core/options.h"
 #include "perf/layout.h"
 #include "perf/perf_private.h"
+#include "perf/report.h"
 
 int64_t perf_wall_us(const struct perf *perf)
 {
@@ -73,6 +74,7 @@ void images_add(struct perf *perf)
 	image->began_ns = perf->sweep.began_ns;
 	image->ended_ns = actor_now(perf->actor);
 	image->ended_us = perf_wall_us(perf);
+	perf_report_sweep(perf->context->log, perf->options, perf_images_last(perf->images), image);
 	publish(perf, image);
 }
 

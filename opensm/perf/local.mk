@@ -13,7 +13,10 @@ libperf_a_SOURCES = \
 	opensm/perf/layout.c opensm/perf/layout.h \
 	opensm/perf/perf.c opensm/perf/perf.h \
 	opensm/perf/perf_private.h \
-	opensm/perf/query.c opensm/perf/query.h opensm/perf/query_rows.c \
+	opensm/perf/query.c opensm/perf/query.h \
+	opensm/perf/query_rows.c \
+	opensm/perf/record.c opensm/perf/record.h \
+	opensm/perf/report.c opensm/perf/report.h \
 	opensm/perf/resume.c opensm/perf/resume.h \
 	opensm/perf/sweep.c \
 	opensm/perf/perf_rules.c opensm/perf/perf_rules.h \

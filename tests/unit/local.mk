@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # The suites of a room are one program, which links only the layers that the room may call. Each
 # file of it makes its suite with TEST_SUITE, and libsuites.a has the main() that runs them all.
-check_LIBRARIES += libsuites.a libfabricmake.a libproxy.a libroutecheck.a libsamake.a libsanet.a
+check_LIBRARIES += libsuites.a libfabricmake.a libproxy.a libroutecheck.a libsamake.a libsanet.a \
+	libperfleaf.a
 libsuites_a_SOURCES = tests/suites.c
 libsuites_a_CFLAGS = $(TESTLIB_CFLAGS)
 libfabricmake_a_SOURCES = tests/unit/fabric_make.c tests/unit/fabric_make.h
@@ -18,6 +19,8 @@ libroutecheck_a_SOURCES = \
 libroutecheck_a_CFLAGS = $(TESTLIB_CFLAGS)
 libsamake_a_SOURCES = tests/unit/test_sa_make.c tests/unit/test_sa_make.h
 libsamake_a_CFLAGS = $(TESTLIB_CFLAGS)
+libperfleaf_a_SOURCES = tests/unit/perf_leaf.c tests/unit/perf_leaf.h
+libperfleaf_a_CFLAGS = $(TESTLIB_CFLAGS)
 libsanet_a_SOURCES = tests/unit/test_sa_net.c tests/unit/test_sa_net.h
 
 LIBS_ROUTECHECK = libroutecheck.a libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
@@ -132,18 +135,21 @@ tests_unit_test_ctl_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_ctl_LDADD = libsuites.a libfabricmake.a $(LIBS_OPENSM) $(CHECK_LIBS)
 
 tests_unit_test_console_SOURCES = tests/unit/test_console.c tests/unit/test_console_figures.c \
-	tests/unit/test_console_groups.c tests/unit/test_console_session.c \
+	tests/unit/test_console_groups.c tests/unit/test_console_perfmgr.c \
+	tests/unit/test_console_session.c \
 	tests/unit/test_journal.c
 tests_unit_test_console_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_console_LDADD = libsuites.a libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_unit_test_console_LDADD = libsuites.a libscenario.a libperfleaf.a $(LIBS_OPENSM) \
+	$(CHECK_LIBS)
 
 tests_unit_test_perf_SOURCES = tests/unit/test_perf_columns.c tests/unit/test_perf_history.c \
-	tests/unit/test_perf_query.c tests/unit/test_perf_resume.c \
+	tests/unit/test_perf_query.c tests/unit/test_perf_record.c \
+	tests/unit/test_perf_report.c tests/unit/test_perf_resume.c \
 	tests/unit/test_perf_cause.c tests/unit/test_perf_judge.c \
 	tests/unit/test_perf_rules.c tests/unit/perf_net.c tests/unit/perf_net.h \
 	tests/unit/perf_fixture.c tests/unit/perf_fixture.h
 tests_unit_test_perf_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_perf_LDADD = libsuites.a $(LIBS_PERF) $(CHECK_LIBS)
+tests_unit_test_perf_LDADD = libsuites.a libperfleaf.a $(LIBS_PERF) $(CHECK_LIBS)
 
 tests_unit_test_osmroute_SOURCES = tests/unit/test_osmroute.c \
 	tests/unit/test_osmroute_measured.c tests/unit/test_route_demand.c \
