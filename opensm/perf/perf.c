@@ -56,14 +56,19 @@ struct perf_message {
 	struct perf *perf;
 	enum perf_order order;
 	uint64_t value;
+	bool changed; /* PERF_ENABLE: it was the other way round */
 };
+
+static void start_or_stop(struct perf *perf)
+{
+	start_period(perf);
+	sweep_now(perf);
+}
 
 static void enable(struct perf *perf, bool on)
 {
-	if (atomic_exchange(&perf->enabled, on) == on)
-		return;
-	start_period(perf);
-	sweep_now(perf);
+	if (atomic_exchange(&perf->enabled, on) != on)
+		start_or_stop(perf);
 }
 
 static gboolean forget_redirection(void *key, void *value, void *arg)
@@ -103,21 +108,18 @@ static void run_order(struct message *message)
 
 	switch (asked->order) {
 	case PERF_ENABLE:
-		enable(perf, asked->value != 0);
+		if (asked->changed)
+			start_or_stop(perf);
 		break;
 	case PERF_SWEEP_NOW:
 		sweep_now(perf);
 		break;
 	case PERF_PERIOD:
-		atomic_store(&perf->period_s, (unsigned int)asked->value);
 		start_period(perf);
 		sweep_now(perf);
 		break;
 	case PERF_RM_NODES:
-		atomic_store(&perf->rm_nodes, asked->value != 0);
-		break;
 	case PERF_QUERY_CPI:
-		atomic_store(&perf->query_cpi, asked->value != 0);
 		break;
 	case PERF_FORGET_REDIR:
 		perf->late_redirection = perf->late & 1u << PERF_FORGET_REDIR ? 0 : asked->value;
@@ -133,6 +135,21 @@ static void run_order(struct message *message)
 	g_free(asked);
 }
 
+/* perf_status() shows at once what was ordered. */
+static void note_order(struct perf *perf, struct perf_message *message)
+{
+	uint64_t value = message->value;
+
+	if (message->order == PERF_ENABLE)
+		message->changed = atomic_exchange(&perf->enabled, value != 0) != (value != 0);
+	else if (message->order == PERF_PERIOD)
+		atomic_store(&perf->period_s, (unsigned int)value);
+	else if (message->order == PERF_RM_NODES)
+		atomic_store(&perf->rm_nodes, value != 0);
+	else if (message->order == PERF_QUERY_CPI)
+		atomic_store(&perf->query_cpi, value != 0);
+}
+
 void perf_order(struct perf *perf, enum perf_order order, uint64_t value)
 {
 	struct perf_message *message = g_new0(struct perf_message, 1);
@@ -141,6 +158,7 @@ void perf_order(struct perf *perf, enum perf_order order, uint64_t value)
 	message->perf = perf;
 	message->order = order;
 	message->value = value;
+	note_order(perf, message);
 	actor_post(perf->actor, &message->message);
 }
 
@@ -196,6 +214,13 @@ static void on_options_changed(void *arg, uint64_t value)
 	perf->options = slot_take(&perf->context->options);
 	take_options(perf, old);
 	options_unref(old);
+}
+
+bool perf_stored(const struct perf *perf, const char **directory, uint64_t *run)
+{
+	*directory = perf->directory;
+	*run = 0;
+	return perf->directory != NULL;
 }
 
 /* ---- life ---- */

@@ -36,6 +36,12 @@ struct perf_status {
 /* Any thread. */
 void perf_status(const struct perf *perf, struct perf_status *status);
 
+/*
+ * Where images are kept on disk (history.h), and the number of this process there; false: nowhere.
+ * Any thread.
+ */
+bool perf_stored(const struct perf *perf, const char **directory, uint64_t *run);
+
 /* What the operator can ask for, until the next restart. Any thread; it takes effect soon. */
 enum perf_order {
 	PERF_ENABLE,	   /* value: bool */
