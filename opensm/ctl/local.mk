@@ -16,6 +16,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/command/command_health.c \
 	opensm/ctl/command/command_partitions.c \
 	opensm/ctl/command/command_path.c \
+	opensm/ctl/command/command_perfmgr.c \
 	opensm/ctl/command/command_plan.c \
 	opensm/ctl/command/command_ports.c \
 	opensm/ctl/command/command_private.h \
@@ -34,9 +35,21 @@ libctl_a_SOURCES = \
 	opensm/ctl/console/control.c opensm/ctl/console/control.h \
 	opensm/ctl/console/control_socket.c opensm/ctl/console/control_socket.h \
 	opensm/ctl/dump/dump.c opensm/ctl/dump/dump.h \
+	opensm/ctl/dump/dump_counters.c opensm/ctl/dump/dump_counters.h \
 	opensm/ctl/dump/dump_private.h \
 	opensm/ctl/dump/dump_routes.c \
 	opensm/ctl/dump/dump_subnet.c \
+	opensm/ctl/perfmgr/counters.c \
+	opensm/ctl/perfmgr/figures.c opensm/ctl/perfmgr/figures.h \
+	opensm/ctl/perfmgr/groups.c \
+	opensm/ctl/perfmgr/history.c \
+	opensm/ctl/perfmgr/images.c \
+	opensm/ctl/perfmgr/redir.c \
+	opensm/ctl/perfmgr/state.c \
+	opensm/ctl/perfmgr/target.c opensm/ctl/perfmgr/target.h \
+	opensm/ctl/perfmgr/top.c \
+	opensm/ctl/perfmgr/window.h \
+	opensm/ctl/perfmgr/word.c opensm/ctl/perfmgr/word.h \
 	opensm/ctl/plan/plan.c opensm/ctl/plan/plan.h \
 	opensm/ctl/plan/plan_report.c \
 	opensm/ctl/process/background.c opensm/ctl/process/background.h \

@@ -16,7 +16,8 @@ FLOORS = {
               'transition', 'proof'],
     'policy': ['partition', 'qos', 'files', 'names'],
     'sa': ['clients', 'groups', 'admit', 'report', 'record', ''],
-    'ctl': ['base', 'process', 'site', 'plan', '', 'dump', 'report', 'command', 'console'],
+    'ctl': ['base', 'process', 'site', 'plan', '', 'dump', 'report', 'perfmgr',
+            'command', 'console'],
 }
 
 

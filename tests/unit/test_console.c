@@ -315,6 +315,7 @@ static const char *const good_lines[] = {
 	"qos",
 	"ports down",
 	"events 5",
+	"perfmgr",
 	"sim link leaf-0-0 3",
 };
 
@@ -565,7 +566,7 @@ START_TEST(which_change_something)
 		"partitions change 1: 2",
 		"partitions forget all",
 		"qos reload",
-		"sim link a 1",
+		"sim link a 1", "perfmgr sweep", "pm disable json",
 	};
 	static const char *const looking[] = {
 		"",	    "help",	     "quit",	   "exit",	 "version",
@@ -574,7 +575,7 @@ START_TEST(which_change_something)
 		"plan",	    "switchbalance", "lidbalance", "dump_conf",	 "dump_portguid .*",
 		"path 1 2", "lft 1",	     "mgroups",	   "partitions", "partitions 0x7fff",
 		"qos",	    "qos 1",	     "ports down", "events",	 "permodlog",
-		"subscriptions missed",
+		"subscriptions missed", "perfmgr", "pm pc json",
 	};
 
 	const char *name, *arguments, *help;

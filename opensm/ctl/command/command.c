@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ctl/console/control.h"
+#include "ctl/perfmgr/word.h"
 
 const struct command commands[] = {
 #define COMMAND(name, arguments, needs, printer, help)                                             \
@@ -17,6 +18,14 @@ const struct command commands[] = {
 #undef COMMAND
 };
 const unsigned int n_commands = G_N_ELEMENTS(commands);
+
+static const struct {
+	const char *name, *command;
+} aliases[] = {
+#define ALIAS(name, command) {#name, #command},
+#include "ctl/command/commands.def"
+#undef ALIAS
+};
 
 bool command_describe(unsigned int number, const char **name, const char **arguments,
 		      const char **help)
@@ -54,14 +63,14 @@ GVariant *command_usage(GError **error, const char *format, ...)
 	return NULL;
 }
 
-G_GNUC_PRINTF(2, 3)
-static void set_unknown(GError **error, const char *format, ...)
+GVariant *command_unknown(GError **error, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
 	set_error(error, COMMAND_ERROR_UNKNOWN, format, args);
 	va_end(args);
+	return NULL;
 }
 
 GVariant *command_failed(GError **error, const char *format, ...)
@@ -97,6 +106,9 @@ const struct command *command_find(const char *name, GError **error)
 	const struct command *found = NULL;
 	g_autoptr(GString) fitting = g_string_new(NULL);
 
+	for (size_t i = 0; i < G_N_ELEMENTS(aliases); i++)
+		if (!strcmp(aliases[i].name, name))
+			return command_find(aliases[i].command, error);
 	for (unsigned int i = 0; i < n_commands; i++) {
 		if (!strcmp(commands[i].name, name))
 			return &commands[i];
@@ -106,9 +118,9 @@ const struct command *command_find(const char *name, GError **error)
 		found = found ? &commands[n_commands] : &commands[i];
 	}
 	if (!found)
-		set_unknown(error, "%s : Command not found; 'help' lists them", name);
+		command_unknown(error, "%s : Command not found; 'help' lists them", name);
 	else if (found == &commands[n_commands])
-		set_unknown(error, "%s : may be %s", name, fitting->str);
+		command_unknown(error, "%s : may be %s", name, fitting->str);
 	else
 		return found;
 	return NULL;
@@ -186,7 +198,9 @@ bool command_changes(const char *line)
 		return false;
 	return command->needs & COMMAND_NEEDS_RIGHTS ||
 	       (command->needs & COMMAND_NEEDS_RIGHTS_TO_SET && words[1]) ||
-	       (command->needs & COMMAND_NEEDS_RIGHTS_BY_WORD && is_one_of(words[1], change_words));
+	       (command->needs & COMMAND_NEEDS_RIGHTS_BY_WORD &&
+		(is_one_of(words[1], change_words) ||
+		 (command->run == command_perfmgr && perfmgr_changes(words[1]))));
 }
 
 static char *as_text(const struct command *command, GVariant *answer)

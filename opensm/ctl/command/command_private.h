@@ -61,6 +61,8 @@ enum command_error {
 };
 /* Sets error; always NULL. */
 GVariant *command_usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* The error is the whole text, in the words of the classic daemon. */
+GVariant *command_unknown(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 GVariant *command_failed(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* True if the one argument is "on" or "off", in *on. */
 bool command_on_off(const struct command_call *call, bool *on, GError **error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The status command: the contents of the context, in the order and words of the classic daemon.
- * Lines about features that this daemon lacks (event plug-ins, performance manager) are omitted.
+ * Lines about features that this daemon lacks (event plug-ins) are omitted.
  */
 #include "config.h"
 
@@ -11,6 +11,7 @@
 #include "ctl/base/problem.h"
 #include "ctl/command/command_private.h"
 #include "ctl/console/console_tls.h"
+#include "ctl/perfmgr/word.h"
 #include "ctl/report/sms.h"
 #include "ha/agreement.h"
 #include "ha/replicator.h"
@@ -440,6 +441,15 @@ static void add_replication(struct command_call *call, GVariantBuilder *builder)
 	replication_status_unref(status);
 }
 
+static void add_perf(struct command_call *call, GVariantBuilder *builder)
+{
+	struct perf_status status;
+
+	perf_status(daemon_perf(call->env->daemon), &status);
+	answer_text(builder, "perfmgr", status.enabled ? "Enabled" : "Disabled");
+	answer_text(builder, "perfmgr_sweep", perfmgr_sweep_text(status.sweep));
+}
+
 GVariant *command_status(struct command_call *call, GError **error)
 {
 	const struct subnet *subnet = call->subnet;
@@ -477,6 +487,7 @@ GVariant *command_status(struct command_call *call, GError **error)
 	add_refused(call, &builder);
 	add_unhealthy(call, &builder);
 	add_alarms(call, &builder);
+	add_perf(call, &builder);
 	add_mads(call, &builder);
 	add_flags(call, &builder, options);
 	add_subnet(call, &builder);
@@ -738,6 +749,9 @@ void print_status(GVariant *answer, GString *out)
 	};
 
 	print_head(answer, out);
+	g_string_append_printf(out, "\n   PerfMgr state/sweep state : %s/%s\n",
+			       answer_get_text(answer, "perfmgr"),
+			       answer_get_text(answer, "perfmgr_sweep"));
 	print_heading(out, "MAD stats");
 	print_numbers(answer, "mads", mad_lines, out);
 	print_heading(out, "Subnet flags");

@@ -143,8 +143,7 @@ bool dump_write(const char *name, const struct subnet *subnet, const struct mc_t
 
 /* ---- files, in the pool ---- */
 
-/* 0, or errno. The temporary name is new, so that no link made by others is followed. */
-static int write_file(const char *path, struct dump_view *view, dump_fn *write_to)
+int dump_file(const char *path, struct dump_view *view, dump_fn *write_to)
 {
 	g_autofree char *temporary = g_strdup_printf("%s.XXXXXX", path);
 	int fd = mkstemp(temporary), err;
@@ -168,7 +167,7 @@ static int write_file(const char *path, struct dump_view *view, dump_fn *write_t
 static void write_one(struct dumps *dumps, size_t i, struct dump_view *view)
 {
 	g_autofree char *path = g_build_filename(dumps->directory, dump_files[i].name, NULL);
-	int err = write_file(path, view, dump_files[i].write);
+	int err = dump_file(path, view, dump_files[i].write);
 
 	if (err && err != ECANCELED && !dumps->failed[i])
 		log_error(dumps->context->log, "cannot write %s: %s", path, g_strerror(err));

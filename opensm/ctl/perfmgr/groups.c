@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Sums over many ports: all, cables between switches, cables of hosts. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ctl/perfmgr/figures.h"
+#include "ctl/perfmgr/window.h"
+
+static const struct {
+	const char *name;
+	enum perf_scope scope;
+} groups[] = {
+	{"all", PERF_EVERY_PORT},
+	{"switches", PERF_SWITCH_LINKS},
+	{"hosts", PERF_HOST_LINKS},
+};
+
+static const char *const directions[] = {[PERF_SEND] = "send", [PERF_RECEIVE] = "receive"};
+
+/* The sides that face the group, and those that face away from it, together. */
+static struct perf_side both(const struct perf_sum *sum, unsigned int direction)
+{
+	const struct perf_side *in = &sum->side[PERF_INTERNAL][direction];
+	const struct perf_side *out = &sum->side[PERF_EXTERNAL][direction];
+	uint32_t n = in->utilized + out->utilized;
+	struct perf_side all = {
+		.ports = in->ports + out->ports,
+		.utilized = n,
+		.octets_s = in->octets_s + out->octets_s,
+		.packets_s = in->packets_s + out->packets_s,
+		.least = !in->utilized	  ? out->least
+			 : !out->utilized ? in->least
+					  : MIN(in->least, out->least),
+		.most = MAX(in->most, out->most),
+	};
+
+	if (n)
+		all.mean = (in->mean * in->utilized + out->mean * out->utilized) / n;
+	for (unsigned int i = 0; i < G_N_ELEMENTS(all.tenths); i++)
+		all.tenths[i] = in->tenths[i] + out->tenths[i];
+	return all;
+}
+
+static void add_number(GVariantBuilder *row, const char *key, double number)
+{
+	answer_value(row, key, g_variant_new_double(number));
+}
+
+static void add_side(GVariantBuilder *row, const struct perf_sum *sum, unsigned int direction)
+{
+	struct perf_side side = both(sum, direction);
+	GVariantBuilder members, tenths;
+
+	answer_begin(&members);
+	answer_number(&members, "ports", side.ports);
+	add_number(&members, "octets_per_second", side.octets_s);
+	add_number(&members, "packets_per_second", side.packets_s);
+	if (side.utilized) {
+		add_number(&members, "least", side.least);
+		add_number(&members, "mean", side.mean);
+		add_number(&members, "most", side.most);
+	}
+	g_variant_builder_init(&tenths, G_VARIANT_TYPE("at"));
+	for (unsigned int i = 0; i < G_N_ELEMENTS(side.tenths); i++)
+		g_variant_builder_add(&tenths, "t", (guint64)side.tenths[i]);
+	answer_member(&members, "tenths", &tenths);
+	answer_member(row, directions[direction], &members);
+}
+
+static void add_group(GVariantBuilder *list, const struct perf_fold *fold, unsigned int number)
+{
+	const struct perf_layout *layout = fold->layout;
+	g_autofree bool *only = g_new(bool, layout->n_rows + 1);
+	struct perf_sum sum;
+	GVariantBuilder row, counters;
+
+	for (uint32_t i = 0; i < layout->n_rows; i++)
+		only[i] = perf_in_scope(layout, i, groups[number].scope);
+	perf_fold_sum(fold, only, &sum);
+	answer_begin(&row);
+	answer_text(&row, "group", groups[number].name);
+	answer_number(&row, "ports", sum.ports);
+	answer_number(&row, "counted", sum.counted);
+	answer_number(&row, "old", sum.old);
+	add_side(&row, &sum, PERF_SEND);
+	add_side(&row, &sum, PERF_RECEIVE);
+	answer_begin(&counters);
+	for (unsigned int i = 0; i < PERF_COUNTERS; i++)
+		answer_number(&counters, perf_counter_info[i].iba, sum.count[i]);
+	answer_member(&row, "counters", &counters);
+	answer_append(list, &row);
+}
+
+bool perfmgr_groups(struct perfmgr_call *call, GVariantBuilder *answer, GError **error)
+{
+	struct perf_history_read read;
+	struct perf_fold *fold;
+	GVariantBuilder list;
+	uint64_t window = 0;
+	bool whole;
+
+	if (call->n > 1 || (call->n && !figures_window(call->words[0], &window)))
+		return perfmgr_fail(error, PERFMGR_ERROR_USAGE,
+				    "'%s': expected a time such as 90s, 5m, 6h or 2d",
+				    call->words[call->n - 1]);
+	fold = perf_fold_new(PERF_ALL_COUNTERS);
+	whole = perfmgr_window(call, window, fold, &read);
+	perfmgr_add_window(answer, fold, whole, &read);
+	answer_begin_list(&list);
+	for (unsigned int i = 0; fold->layout && i < G_N_ELEMENTS(groups); i++)
+		add_group(&list, fold, i);
+	answer_member(answer, "groups", &list);
+	perf_fold_free(fold);
+	return true;
+}
+
+static double get_number(GVariant *row, const char *key)
+{
+	double number = 0;
+
+	g_variant_lookup(row, key, "d", &number);
+	return number;
+}
+
+static void print_group(GVariant *row, GString *out)
+{
+	for (unsigned int i = 0; i < G_N_ELEMENTS(directions); i++) {
+		g_autoptr(GVariant) side = answer_get(row, directions[i]);
+
+		g_string_append_printf(
+			out, "%-9s %-8s %8" PRIu64 " %12.3f %8.2f %8.2f %8.2f %8" PRIu64 "\n",
+			answer_get_text(row, "group"), directions[i],
+			answer_get_number(side, "ports"),
+			get_number(side, "octets_per_second") / 1e9,
+			get_number(side, "least") * 100, get_number(side, "mean") * 100,
+			get_number(side, "most") * 100, answer_get_number(row, "old"));
+	}
+}
+
+void perfmgr_print_groups(GVariant *answer, GString *out)
+{
+	perfmgr_print_window(answer, out);
+	if (answer_get_number(answer, "images") < 2)
+		return;
+	g_string_append_printf(out, "%-9s %-8s %8s %12s %8s %8s %8s %8s\n", "GROUP", "SIDE",
+			       "PORTS", "GB/S", "LEAST %", "MEAN %", "MOST %", "NOT READ");
+	answer_each(answer, "groups", print_group, out);
+}
