@@ -7,7 +7,8 @@ libopensmctl_a_SOURCES = \
 	opensm/opensmctl/connect.c opensm/opensmctl/connect.h \
 	opensm/opensmctl/editor.c opensm/opensmctl/editor.h \
 	opensm/opensmctl/peer.c opensm/opensmctl/peer.h \
-	opensm/opensmctl/show.c opensm/opensmctl/show.h
+	opensm/opensmctl/show.c opensm/opensmctl/show.h \
+	opensm/opensmctl/watch.c opensm/opensmctl/watch.h
 libopensmctl_a_CFLAGS = $(AM_CFLAGS) $(EDIT_CFLAGS)
 
 bin_PROGRAMS += opensm/opensmctl/opensmctl

@@ -16,6 +16,7 @@
 #include "opensmctl/connect.h"
 #include "opensmctl/editor.h"
 #include "opensmctl/show.h"
+#include "opensmctl/watch.h"
 
 #define LOOK_MS 100 /* interval at which a loop checks both sides */
 
@@ -154,8 +155,29 @@ static void run_script(struct program *program)
 	}
 }
 
+/* The view on a terminal; elsewhere the state and one table. */
+static void run_watch(struct program *program)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (!watch_is_wanted()) {
+		run_line(program, program->arguments.line);
+		if (!program->lost) {
+			putchar('\n');
+			run_line(program, "perfmgr top 20");
+		}
+	} else if (!watch_run(program->peer, &error)) {
+		lose(program, error);
+	}
+}
+
 static void run(struct program *program)
 {
+	if (program->arguments.line && watch_is_meant(program->arguments.line) &&
+	    !program->arguments.json && !program->arguments.quiet) {
+		run_watch(program);
+		return;
+	}
 	if (program->arguments.line) {
 		run_line(program, program->arguments.line);
 		return;

@@ -4,6 +4,7 @@
 #include "opensmctl/complete.h"
 #include "opensmctl/peer.h"
 #include "opensmctl/show.h"
+#include "opensmctl/watch.h"
 #include "tests/run_suite.h"
 
 #include <check.h>
@@ -213,6 +214,90 @@ START_TEST(records_of_a_daemon)
 }
 END_TEST
 
+/* ---- the view of the performance manager ---- */
+
+static const char state_answer[] =
+	"{\"state\":\"Enabled\",\"sweep_state\":\"Sleeping\",\"sweep_time\":5,"
+	"\"last_sweep_us\":1500,\"agents\":4,\"agents_silent\":1}";
+static const char top_answer[] =
+	"{\"of\":\"xmit_utilization\",\"unit\":\"share\",\"images\":3,\"ports\":["
+	"{\"node\":\"host a\",\"port\":1,\"peer\":\"leaf\",\"peer_port\":7,"
+	"\"value\":0.95,\"trend\":[0.1,-1,0.95]},"
+	"{\"node\":\"b\",\"port\":2,\"value\":0.5,\"at_least\":true,\"trend\":[]}]}";
+
+START_TEST(view)
+{
+	static const char expected[] =
+		"Performance manager: Enabled, Sleeping; every 5 s, the last "
+		"sweep took 0.002 s, \n"
+		"xmit_utilizati LAST IMAGES      PORT                        "
+		" CONNECTED TO       \n"
+		"95.00 %        _ #              host a 1                    "
+		" leaf 7             \n"
+		">= 50.00 %                      b 2                         "
+		" -                  \n";
+	struct watch_look look = {.columns = 80, .rows = 24};
+	g_autofree char *plain = watch_draw(state_answer, top_answer, &look);
+	g_autofree char *colour = NULL, *small = NULL;
+	g_auto(GStrv) rows = NULL;
+
+	plain[strlen(expected)] = 0;
+	ck_assert_str_eq(plain, expected);
+	look.colour = look.utf8 = true;
+	colour = watch_draw(state_answer, top_answer, &look);
+	ck_assert_ptr_nonnull(strstr(colour, "\033[31m95.00 %        ▁ █ "));
+	ck_assert_ptr_nonnull(strstr(colour, "\033[33m>= 50.00 %"));
+	look = (struct watch_look){.columns = 9, .rows = 5};
+	small = watch_draw(state_answer, top_answer, &look);
+	rows = g_strsplit(small, "\n", -1);
+	ck_assert_uint_eq(g_strv_length(rows), 5);
+	for (unsigned int i = 0; rows[i]; i++)
+		ck_assert_uint_le(strlen(rows[i]), 9);
+}
+END_TEST
+
+static const char *const strange_answers[] = {
+	"",
+	"[]",
+	"{",
+	"{\"ports\":7,\"unit\":[],\"of\":{}}",
+	"{\"ports\":[1,null,[],\"x\"],\"images\":\"many\"}",
+	"{\"ports\":[{}],\"images\":3}",
+	"{\"ports\":[{\"node\":7,\"port\":\"x\",\"value\":null,"
+	"\"trend\":[[],{},\"x\",null,-1e308,1e308]}]}",
+	"{\"of\":\"\\u001b[2J\\n\\t\\u009b2J\",\"ports\":["
+	"{\"node\":\"\\u001b]0;x\\u0007\",\"value\":1e308}]}",
+	"{\"unit\":\"octets per second\",\"ports\":["
+	"{\"node\":\"\\u4e00\\u4e00\\u4e00\\u0301\",\"value\":1e308}]}",
+};
+
+/* The other end may be any program. */
+START_TEST(view_of_nonsense)
+{
+	for (unsigned int columns = 0; columns < 100; columns += 33) {
+		struct watch_look look = {
+			.columns = columns, .rows = columns % 7, .utf8 = columns % 2};
+		g_autofree char *top = watch_draw(state_answer, strange_answers[_i], &look);
+		g_autofree char *state = watch_draw(strange_answers[_i], top_answer, &look);
+
+		ck_assert(g_utf8_validate(top, -1, NULL) && g_utf8_validate(state, -1, NULL));
+		ck_assert(!strpbrk(top, "\033\007\t\r") && !strpbrk(state, "\033\007\t\r"));
+		ck_assert_ptr_null(strstr(top, "\302\233"));
+	}
+}
+END_TEST
+
+START_TEST(when_there_is_a_view)
+{
+	ck_assert(watch_is_meant("perfmgr") && watch_is_meant("pm"));
+	ck_assert(!watch_is_meant("perfmgr top") && !watch_is_meant("status"));
+	ck_assert(!watch_is_wanted()); /* there is no terminal */
+	ck_assert_str_eq(watch_value_of_key('r'), "rate");
+	ck_assert_ptr_null(watch_value_of_key('x'));
+	ck_assert_ptr_null(watch_value_of_key(0));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("opensmctl");
@@ -224,6 +309,9 @@ int main(void)
 	tcase_add_test(tcase, common_beginning);
 	tcase_add_test(tcase, completion_of_nonsense);
 	tcase_add_test(tcase, harmless);
+	tcase_add_test(tcase, view);
+	tcase_add_loop_test(tcase, view_of_nonsense, 0, G_N_ELEMENTS(strange_answers));
+	tcase_add_test(tcase, when_there_is_a_view);
 	tcase_add_loop_test(tcase, records_of_a_daemon, 0, G_N_ELEMENTS(records));
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
