@@ -10,6 +10,7 @@ interop_tests = tests/interop/test_truth.py tests/interop/test_samples.py \
 	tests/interop/test_partitions.py \
 	tests/interop/test_weights.py tests/interop/test_port_order.py tests/interop/test_keys.py \
 	tests/interop/test_counters.py tests/interop/test_device.py tests/interop/test_paths.py \
+	tests/interop/test_perfmgr.py \
 	tests/interop/test_records.py \
 	tests/interop/test_groups.py tests/interop/test_joins.py \
 	tests/interop/test_managers.py tests/interop/test_osmsim.py tests/interop/test_qos.py \
