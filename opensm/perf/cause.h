@@ -28,7 +28,7 @@ struct perf_cause {
 };
 
 const char *perf_cause_word(enum perf_cause_kind kind); /* "congestion"; NULL for UNKNOWN */
-/* Why a value (enum perf_value of perf_rules.h) of a row of the new image grew. */
+/* Why a value (enum perf_rule_value of perf_rules.h) of a row of the new image grew. */
 struct perf_cause perf_cause_find(const struct perf_growth *growth, uint32_t row,
 				  unsigned int value);
 /* "port 3 of 'leaf-1' (0x..)"; g_free() it. */

@@ -220,7 +220,7 @@ static bool is_held(const struct sweep *s, uint32_t row)
 
 	while (low < high) {
 		unsigned int middle = low + (high - low) / 2;
-		const struct perf_member *at = &s->held->ports[middle];
+		const struct perf_rule_member *at = &s->held->ports[middle];
 
 		if (at->guid == guid && at->port == port)
 			return true;
@@ -456,8 +456,8 @@ static void begin(struct sweep *s, struct state *state, const struct perf_rule *
 		.level = rule->level,
 		.at_least = at_least,
 		.unhealthy = rule->unhealthy,
-		.value = perf_value_name(rule->value),
-		.unit = perf_value_unit(rule->value),
+		.value = perf_rule_value_name(rule->value),
+		.unit = perf_rule_value_unit(rule->value),
 		.measured = measured,
 		.limit = rule->limit,
 		.window_s = rule->window_s,

@@ -39,7 +39,7 @@ struct perf_event {
 /* Ports that the SM or the operator keeps down, which is not a fault. */
 struct perf_held {
 	unsigned int n;
-	const struct perf_member *ports; /* by GUID, then port */
+	const struct perf_rule_member *ports; /* by GUID, then port */
 };
 
 struct perf_judge;

@@ -17,7 +17,7 @@ libperf_a_SOURCES = \
 	opensm/perf/query_rows.c \
 	opensm/perf/record.c opensm/perf/record.h \
 	opensm/perf/report.c opensm/perf/report.h \
-	opensm/perf/resume.c opensm/perf/resume.h \
+	opensm/perf/resume.c opensm/perf/resume.h opensm/perf/resumed.c \
 	opensm/perf/sweep.c \
 	opensm/perf/perf_rules.c opensm/perf/perf_rules.h \
 	opensm/perf/judge.c opensm/perf/judge.h \

@@ -45,7 +45,7 @@ static void on_subnet(void *arg, uint64_t generation)
 	struct perf *perf = arg;
 
 	(void)generation;
-	if (!perf->accounts)
+	if (!perf->sweep.number)
 		sweep_now(perf);
 }
 
@@ -219,7 +219,7 @@ static void on_options_changed(void *arg, uint64_t value)
 bool perf_stored(const struct perf *perf, const char **directory, uint64_t *run)
 {
 	*directory = perf->directory;
-	*run = 0;
+	*run = perf_history_run(perf->history);
 	return perf->directory != NULL;
 }
 
@@ -231,13 +231,14 @@ struct perf *perf_new(struct context *context, struct mad *mad, const char *dire
 
 	perf->context = context;
 	perf->mad = mad;
-	perf->directory = g_strdup(directory);
+	perf->directory = directory ? g_build_filename(directory, "perf", NULL) : NULL;
 	perf->actor = actor_new(context->rt, "perf");
 	perf->epoch_us = runtime_mode(context->rt) == RUNTIME_VIRTUAL
 				 ? VIRTUAL_EPOCH_US
 				 : g_get_real_time() -
 					   (int64_t)(runtime_now(context->rt) / NS_PER_US);
 	perf->verdict = perf_verdict_new(context);
+	perf->history = perf_history_new(context, perf->actor, perf->directory);
 	g_queue_init(&perf->sweep.ready);
 	timer_init(&perf->period, perf->actor, on_period);
 	perf->options = slot_take(&context->options);
@@ -262,6 +263,8 @@ void perf_stop(struct perf *perf)
 {
 	timer_stop(&perf->period);
 	actor_stop(perf->actor);
+	if (perf->history && perf->accounts && !perf->sweep.runs)
+		perf_history_end(perf->history, resumed_save(perf));
 }
 
 void perf_free(struct perf *perf)
@@ -272,6 +275,7 @@ void perf_free(struct perf *perf)
 	sweep_clear(perf);
 	perf_images_unref(perf->images);
 	perf_verdict_free(perf->verdict);
+	perf_history_free(perf->history);
 	options_unref(perf->options);
 	g_free(perf->directory);
 	g_free(perf);

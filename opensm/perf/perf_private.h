@@ -6,6 +6,7 @@
 #include "mad/ask.h"
 #include "perf/account.h"
 #include "perf/agent.h"
+#include "perf/history.h"
 #include "perf/image.h"
 #include "perf/perf.h"
 #include "perf/verdict.h"
@@ -44,6 +45,7 @@ struct perf {
 	struct perf_sweep sweep;
 	struct perf_images *images;
 	struct perf_verdict *verdict; /* by the rules */
+	struct perf_history *history; /* NULL: nothing is kept on disk */
 	uint64_t last_id; /* of the last image */
 	unsigned int late; /* bits of enum perf_order that wait for the end of the sweep */
 	uint64_t late_redirection; /* value of PERF_FORGET_REDIR */
@@ -56,6 +58,10 @@ struct perf {
 /* ---- sweep.c ---- */
 void sweep_now(struct perf *perf); /* unless one runs, or this SM may not */
 void sweep_clear(struct perf *perf);
+
+/* ---- resumed.c ---- */
+struct perf_resume *resumed_save(const struct perf *perf);
+void resumed_take(struct perf *perf); /* accounts and last_id of the process before, if any */
 
 /* ---- perf.c ---- */
 void perf_obey_late(struct perf *perf);

@@ -49,7 +49,7 @@ static bool is_counted(unsigned int value)
 	return value < PERF_VALUE_XMIT_WAIT_SHARE;
 }
 
-const char *perf_value_name(unsigned int value)
+const char *perf_rule_value_name(unsigned int value)
 {
 	if (value < PERF_VALUE_DETAILS)
 		return perf_counter_info[value].iba;
@@ -57,15 +57,15 @@ const char *perf_value_name(unsigned int value)
 				 : derived[value - PERF_VALUE_XMIT_WAIT_SHARE].name;
 }
 
-const char *perf_value_unit(unsigned int value)
+const char *perf_rule_value_unit(unsigned int value)
 {
 	return is_counted(value) ? "" : derived[value - PERF_VALUE_XMIT_WAIT_SHARE].unit;
 }
 
-int perf_value_find(const char *name)
+int perf_rule_value_find(const char *name)
 {
 	for (int i = 0; i < PERF_VALUES; i++)
-		if (!g_ascii_strcasecmp(name, perf_value_name(i)))
+		if (!g_ascii_strcasecmp(name, perf_rule_value_name(i)))
 			return i;
 	return -1;
 }
@@ -194,7 +194,7 @@ static bool read_limit(struct reader *r, const struct perf_rule *rule, double ma
 	if (!end || *end || !(number > 0) || number > max || (whole && floor(number) != number))
 		return refuse(r, error, "%s, %s number above 0, at most %.16g",
 			      clears			      ? "a limit below which it ends"
-			      : *perf_value_unit(rule->value) ? "a limit in percent"
+			      : *perf_rule_value_unit(rule->value) ? "a limit in percent"
 							      : "a limit",
 			      whole ? "a whole" : "a", max);
 	*limit = number;
@@ -206,7 +206,7 @@ static bool read_limit(struct reader *r, const struct perf_rule *rule, double ma
 
 static gint by_port(gconstpointer a, gconstpointer b)
 {
-	const struct perf_member *x = a, *y = b;
+	const struct perf_rule_member *x = a, *y = b;
 
 	if (x->guid != y->guid)
 		return x->guid < y->guid ? -1 : 1;
@@ -248,7 +248,7 @@ static bool read_pattern(const struct reader *r, struct perf_group *group, GErro
 
 static bool read_member(struct reader *r, struct perf_group *group, GError **error)
 {
-	struct perf_member member = {0};
+	struct perf_rule_member member = {0};
 
 	if (r->quoted) {
 		if (!read_pattern(r, group, error))
@@ -278,7 +278,7 @@ static bool read_group(struct reader *r, GError **error)
 		return refuse(r, error, "at most %u groups", PERF_GROUPS_MAX);
 	if (at < 0) {
 		new.name = copy_word(r);
-		new.members = g_array_new(FALSE, FALSE, sizeof(struct perf_member));
+		new.members = g_array_new(FALSE, FALSE, sizeof(struct perf_rule_member));
 		new.patterns = g_ptr_array_new_with_free_func((GDestroyNotify)g_pattern_spec_free);
 		new.texts = g_ptr_array_new_with_free_func(g_free);
 		at = (int)r->groups->len;
@@ -297,7 +297,7 @@ static bool read_group(struct reader *r, GError **error)
 static bool read_value(struct reader *r, struct perf_rule *rule, GError **error)
 {
 	g_autofree char *word = copy_word(r);
-	int value = perf_value_find(word);
+	int value = perf_rule_value_find(word);
 
 	if (value < 0)
 		return refuse(r, error,
@@ -617,7 +617,7 @@ static void append_thresholds(GString *text, const struct perf_rules *rules, uns
 char *perf_rule_text(const struct perf_rules *rules, unsigned int number)
 {
 	const struct perf_rule *rule = &rules->rules[number];
-	GString *text = g_string_new(perf_value_name(rule->value));
+	GString *text = g_string_new(perf_rule_value_name(rule->value));
 
 	g_string_append_c(text, ' ');
 	append_scope(text, rules, rule);
@@ -638,8 +638,8 @@ char *perf_rules_text(const struct perf_rules *rules)
 
 		g_string_append_printf(text, "group %s", group->name);
 		for (guint m = 0; m < group->members->len; m++) {
-			const struct perf_member *member =
-				&g_array_index(group->members, struct perf_member, m);
+			const struct perf_rule_member *member =
+				&g_array_index(group->members, struct perf_rule_member, m);
 
 			g_string_append_c(text, ' ');
 			append_port(text, member->guid, member->port);
@@ -671,8 +671,8 @@ static bool is_same_group(const struct perf_group *a, const struct perf_group *b
 	if (a->members->len != b->members->len || a->texts->len != b->texts->len)
 		return false;
 	for (guint i = 0; i < a->members->len; i++)
-		if (by_port(&g_array_index(a->members, struct perf_member, i),
-			    &g_array_index(b->members, struct perf_member, i)))
+		if (by_port(&g_array_index(a->members, struct perf_rule_member, i),
+			    &g_array_index(b->members, struct perf_rule_member, i)))
 			return false;
 	for (guint i = 0; i < a->texts->len; i++)
 		if (strcmp(a->texts->pdata[i], b->texts->pdata[i]) != 0)
@@ -693,7 +693,7 @@ bool perf_rule_same(const struct perf_rules *in_a, const struct perf_rule *a,
 
 static bool has_member(const struct perf_group *group, uint64_t guid, uint8_t port)
 {
-	struct perf_member whole = {guid, 0}, one = {guid, port};
+	struct perf_rule_member whole = {guid, 0}, one = {guid, port};
 
 	return g_array_binary_search(group->members, &whole, by_port, NULL) ||
 	       g_array_binary_search(group->members, &one, by_port, NULL);

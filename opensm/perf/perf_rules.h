@@ -21,7 +21,7 @@
 #include "subnet/perf_alarms.h"
 
 /* What is judged: a counter, a detail, or what is computed from them. */
-enum perf_value {
+enum perf_rule_value {
 	PERF_VALUE_COUNTERS,					  /* + enum perf_counter */
 	PERF_VALUE_DETAILS = PERF_VALUE_COUNTERS + PERF_COUNTERS, /* + enum perf_detail */
 	PERF_VALUE_XMIT_WAIT_SHARE = PERF_VALUE_DETAILS + PERF_DETAILS,
@@ -30,15 +30,15 @@ enum perf_value {
 	PERF_VALUES
 };
 
-const char *perf_value_name(unsigned int value); /* "PortRcvErrors" */
-const char *perf_value_unit(unsigned int value); /* "", or " %" */
-int perf_value_find(const char *name);		 /* in any case of letters; -1: unknown */
+const char *perf_rule_value_name(unsigned int value); /* "PortRcvErrors" */
+const char *perf_rule_value_unit(unsigned int value); /* "", or " %" */
+int perf_rule_value_find(const char *name);		 /* in any case of letters; -1: unknown */
 
 #define PERF_RULES_MAX 1024 /* rules of a file, each "or" counts as one more */
 #define PERF_GROUPS_MAX 256
 #define PERF_WINDOW_MAX (7 * 86400)
 
-enum perf_scope {
+enum perf_rule_scope {
 	PERF_SCOPE_ALL,
 	PERF_SCOPE_SWITCH_SWITCH, /* cables between switches */
 	PERF_SCOPE_HOST,	  /* ports of hosts, and switch ports that lead to them */
@@ -54,8 +54,8 @@ struct perf_rule {
 	uint32_t line;	/* in the file; number in the table if it is built in */
 	uint16_t next;	/* number of the next rule for that value; n: none */
 	uint16_t group; /* index in groups, of PERF_SCOPE_GROUP */
-	uint16_t value; /* enum perf_value */
-	uint8_t scope;	/* enum perf_scope */
+	uint16_t value; /* enum perf_rule_value */
+	uint8_t scope;	/* enum perf_rule_scope */
 	uint8_t level;	/* enum perf_level */
 	uint8_t links;	/* enum perf_links: of those ports, only these */
 	uint8_t port;	/* of PERF_SCOPE_PORT; 0: all */
@@ -69,14 +69,14 @@ struct perf_rule {
 	double clear;
 };
 
-struct perf_member {
+struct perf_rule_member {
 	uint64_t guid;
 	uint8_t port; /* 0: all of the node */
 };
 
 struct perf_group {
 	char *name;
-	GArray *members;     /* of struct perf_member, sorted */
+	GArray *members;     /* of struct perf_rule_member, sorted */
 	GPtrArray *patterns; /* of GPatternSpec */
 	GPtrArray *texts;    /* of the patterns, as in the file */
 };

@@ -20,10 +20,6 @@ enum {
 	AT_HAVE,
 	AT_FLAGS,
 	AT_WIDE,
-	AT_KNOWS,
-	AT_CAPABILITY,
-	AT_CAPABILITY2,
-	AT_LACKS,
 	AT_ABSOLUTE,
 	AT_TOTAL = AT_ABSOLUTE + PERF_COUNTERS,
 	AT_DETAIL_ROW = AT_TOTAL + PERF_COUNTERS,
@@ -51,10 +47,6 @@ struct perf_resume *perf_resume_new(struct perf_layout *layout, uint32_t n_detai
 	resume->have = g_new0(uint32_t, n);
 	resume->flags = g_new0(uint16_t, n);
 	resume->wide = g_new0(uint32_t, n);
-	resume->knows = g_new0(uint8_t, n);
-	resume->lacks = g_new0(uint32_t, n);
-	resume->capability = g_new0(uint16_t, n);
-	resume->capability2 = g_new0(uint32_t, n);
 	resume->n_details = n_details;
 	resume->details = g_new0(struct perf_resume_detail, MAX(n_details, 1));
 	return resume;
@@ -74,10 +66,6 @@ void perf_resume_free(struct perf_resume *resume)
 	g_free(resume->have);
 	g_free(resume->flags);
 	g_free(resume->wide);
-	g_free(resume->knows);
-	g_free(resume->lacks);
-	g_free(resume->capability);
-	g_free(resume->capability2);
 	g_free(resume->details);
 	g_free(resume);
 }
@@ -109,10 +97,6 @@ static GArray *places_of(const struct perf_resume *resume)
 	put(places, AT_HAVE, COLUMN_OF(resume->have), false, false);
 	put(places, AT_FLAGS, COLUMN_OF(resume->flags), false, false);
 	put(places, AT_WIDE, COLUMN_OF(resume->wide), false, false);
-	put(places, AT_KNOWS, COLUMN_OF(resume->knows), false, false);
-	put(places, AT_CAPABILITY, COLUMN_OF(resume->capability), false, false);
-	put(places, AT_CAPABILITY2, COLUMN_OF(resume->capability2), false, false);
-	put(places, AT_LACKS, COLUMN_OF(resume->lacks), false, false);
 	for (unsigned int i = 0; i < PERF_COUNTERS; i++)
 		put(places, AT_ABSOLUTE + i, COLUMN_OF(resume->absolute[i]), false, false);
 	for (unsigned int i = 0; i < PERF_COUNTERS; i++)

@@ -19,12 +19,6 @@ struct perf_resume_detail {
 	uint64_t absolute[PERF_DETAILS], total[PERF_DETAILS];
 };
 
-/* Whether the agent has told: */
-enum perf_resume_knows {
-	PERF_RESUME_CLASS = 1 << 0, /* its CapabilityMasks */
-	PERF_RESUME_TICK = 1 << 1,  /* the Tick of its place */
-};
-
 struct perf_resume {
 	uint64_t id;	  /* of the last image */
 	int64_t saved_us; /* since 1970 */
@@ -35,11 +29,6 @@ struct perf_resume {
 	uint32_t *at_least, *have;	   /* as in struct perf_image */
 	uint16_t *flags;
 	uint32_t *wide; /* counters of which absolute is of 64 bits */
-	/* Of the agent that answers for the row: */
-	uint8_t *knows; /* bits of enum perf_resume_knows */
-	uint16_t *capability;
-	uint32_t *capability2;
-	uint32_t *lacks; /* questions that it does not answer (perf/agent.h) */
 	uint32_t n_details;
 	struct perf_resume_detail *details; /* by row */
 };

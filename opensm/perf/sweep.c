@@ -292,6 +292,8 @@ static void take_subnet(struct perf *perf)
 		.now_us = perf_wall_us(perf),
 	};
 
+	if (perf->sweep.number == 1)
+		resumed_take(perf);
 	take_layout(perf, perf_layout_make(perf->sweep.subnet,
 					   perf->accounts ? perf->accounts->now->layout : NULL,
 					   &wish));
@@ -408,6 +410,9 @@ static void judge(struct perf *perf)
 	struct perf_image *old = last ? perf_image_ref((struct perf_image *)last) : NULL;
 
 	images_add(perf);
+	perf_history_add(perf->history, perf->images->images[perf->images->n - 1]);
+	if (perf_history_due(perf->history))
+		perf_history_write(perf->history, resumed_save(perf));
 	perf_verdict_sweep(perf->verdict, old, perf_images_last(perf->images),
 			   actor_now(perf->actor));
 	perf_image_unref(old);

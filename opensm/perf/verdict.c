@@ -12,7 +12,7 @@ struct perf_verdict {
 	struct context *context;
 	struct perf_judge *judge;
 	struct perf_rules *rules; /* of the last sweep; NULL: there was none */
-	GArray *held; /* of struct perf_member: ports that were down on purpose at the last sweep */
+	GArray *held; /* of struct perf_rule_member: ports that were down on purpose at the last sweep */
 	uint64_t left_out; /* as last logged */
 };
 
@@ -22,7 +22,7 @@ struct perf_verdict *perf_verdict_new(struct context *context)
 
 	verdict->context = context;
 	verdict->judge = perf_judge_new();
-	verdict->held = g_array_new(FALSE, FALSE, sizeof(struct perf_member));
+	verdict->held = g_array_new(FALSE, FALSE, sizeof(struct perf_rule_member));
 	return verdict;
 }
 
@@ -48,7 +48,7 @@ static bool is_held(const struct fabric_port *port)
 
 static gint by_port(gconstpointer a, gconstpointer b)
 {
-	const struct perf_member *x = a, *y = b;
+	const struct perf_rule_member *x = a, *y = b;
 
 	if (x->guid != y->guid)
 		return x->guid < y->guid ? -1 : 1;
@@ -57,13 +57,13 @@ static gint by_port(gconstpointer a, gconstpointer b)
 
 static GArray *find_held(struct context *context)
 {
-	GArray *held = g_array_new(FALSE, FALSE, sizeof(struct perf_member));
+	GArray *held = g_array_new(FALSE, FALSE, sizeof(struct perf_rule_member));
 	struct subnet *subnet = slot_take(&context->subnet);
 	const struct fabric *fabric = subnet ? subnet->fabric : NULL;
 
 	for (uint32_t i = 0; fabric && i < fabric->n_ports; i++) {
 		const struct fabric_port *port = &fabric->ports[i];
-		struct perf_member member = {fabric->nodes[port->node].guid, port->num};
+		struct perf_rule_member member = {fabric->nodes[port->node].guid, port->num};
 
 		if (is_held(port))
 			g_array_append_val(held, member);
@@ -156,7 +156,7 @@ void perf_verdict_sweep(struct perf_verdict *verdict, const struct perf_image *o
 	if (!rules)
 		return;
 	held = note_held(verdict);
-	ports = (struct perf_held){held->len, (const struct perf_member *)(void *)held->data};
+	ports = (struct perf_held){held->len, (const struct perf_rule_member *)(void *)held->data};
 	events = perf_judge_sweep(verdict->judge, rules, old, new, &ports, now_ns);
 	changed = events->len || (verdict->rules && verdict->rules != rules);
 	log_events(verdict, events);

@@ -422,7 +422,7 @@ END_TEST
 
 START_TEST(taken_down_by_the_sm)
 {
-	static const struct perf_member ports[] = {{LEAF, 1}, {SPINE, 1}};
+	static const struct perf_rule_member ports[] = {{LEAF, 1}, {SPINE, 1}};
 	struct bench *b = bench_new(FLAPS);
 
 	quiet(b, 1, 180);

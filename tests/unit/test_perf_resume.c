@@ -48,10 +48,6 @@ static struct perf_resume *make(void)
 		resume->have[row] = random_below(&state, 1u << PERF_COUNTERS);
 		resume->wide[row] = random_below(&state, 1u << PERF_COUNTERS);
 		resume->flags[row] = (uint16_t)random_next(&state);
-		resume->knows[row] = PERF_RESUME_CLASS;
-		resume->capability[row] = (uint16_t)random_next(&state);
-		resume->capability2[row] = (uint32_t)random_next(&state);
-		resume->lacks[row] = (uint32_t)random_next(&state);
 	}
 	for (unsigned int i = 0; i < 2; i++) {
 		resume->details[i].row = 20 * i;
@@ -92,10 +88,6 @@ START_TEST(again)
 	ck_assert_mem_eq(is->have, was->have, n * sizeof(*is->have));
 	ck_assert_mem_eq(is->wide, was->wide, n * sizeof(*is->wide));
 	ck_assert_mem_eq(is->flags, was->flags, n * sizeof(*is->flags));
-	ck_assert_mem_eq(is->knows, was->knows, n * sizeof(*is->knows));
-	ck_assert_mem_eq(is->capability, was->capability, n * sizeof(*is->capability));
-	ck_assert_mem_eq(is->capability2, was->capability2, n * sizeof(*is->capability2));
-	ck_assert_mem_eq(is->lacks, was->lacks, n * sizeof(*is->lacks));
 	ck_assert_uint_eq(is->n_details, 2);
 	ck_assert_mem_eq(is->details, was->details, 2 * sizeof(*is->details));
 	perf_resume_free(is);

@@ -90,9 +90,9 @@ END_TEST
 START_TEST(values)
 {
 	for (int i = 0; i < PERF_VALUES; i++)
-		ck_assert_int_eq(perf_value_find(perf_value_name(i)), i);
-	ck_assert_int_eq(perf_value_find(""), -1);
-	ck_assert_int_eq(perf_value_find("XmitWait"), -1);
+		ck_assert_int_eq(perf_rule_value_find(perf_rule_value_name(i)), i);
+	ck_assert_int_eq(perf_rule_value_find(""), -1);
+	ck_assert_int_eq(perf_rule_value_find("XmitWait"), -1);
 }
 END_TEST
 
@@ -311,11 +311,11 @@ START_TEST(documents)
 	example = g_strndup(from, strstr(from, ".Ed") - from);
 	perf_rules_unref(parse(example));
 	for (unsigned int i = 0; i < PERF_VALUES - PERF_VALUE_XMIT_WAIT_SHARE; i++)
-		ck_assert_msg(strstr(page, perf_value_name(PERF_VALUE_XMIT_WAIT_SHARE + i)) != NULL,
+		ck_assert_msg(strstr(page, perf_rule_value_name(PERF_VALUE_XMIT_WAIT_SHARE + i)) != NULL,
 			      "%u", i);
 	for (unsigned int i = 0; i < rules->n; i++)
-		ck_assert_msg(strstr(page, perf_value_name(rules->rules[i].value)) != NULL, "%s",
-			      perf_value_name(rules->rules[i].value));
+		ck_assert_msg(strstr(page, perf_rule_value_name(rules->rules[i].value)) != NULL, "%s",
+			      perf_rule_value_name(rules->rules[i].value));
 	perf_rules_unref(sampled);
 	perf_rules_unref(rules);
 }
