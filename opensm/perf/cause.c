@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "perf/query.h"
 #include "perf/cause.h"
 
 #include <glib.h>

@@ -3,7 +3,6 @@
 
 #include <glib.h>
 
-#include "iba/codes.h"
 
 void perf_growth_init(struct perf_growth *growth, const struct perf_image *old,
 		      const struct perf_image *new)
@@ -69,32 +68,4 @@ uint64_t perf_growth_detail_by(const struct perf_growth *growth, uint32_t row, u
 	uint64_t delta, dt_ns;
 
 	return perf_growth_detail(growth, row, detail, &delta, &dt_ns) ? delta : 0;
-}
-
-/*
- * Rates of SDR, DDR and QDR links are those of the signal, of which 8b/10b leaves 80 %; those of
- * FDR (14 Gb/s a lane) have 64b/66b; those of EDR and later are payload rates.
- */
-double perf_payload_rate(unsigned int rate)
-{
-	unsigned int tenths = iba_rate_tenths((uint8_t)rate);
-
-	if (!tenths)
-		return 0;
-	if (tenths % 140 == 0)
-		return tenths * 1e8 * 64 / 66;
-	switch (tenths) {
-	case 25:
-	case 50:
-	case 100:
-	case 200:
-	case 300:
-	case 400:
-	case 600:
-	case 800:
-	case 1200:
-		return tenths * 1e8 * 0.8;
-	default:
-		return tenths * 1e8;
-	}
 }

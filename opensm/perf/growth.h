@@ -33,7 +33,4 @@ bool perf_growth_detail(const struct perf_growth *growth, uint32_t row, unsigned
 uint64_t perf_growth_by(const struct perf_growth *growth, uint32_t row, unsigned int counter);
 uint64_t perf_growth_detail_by(const struct perf_growth *growth, uint32_t row, unsigned int detail);
 
-/* Payload in bits a second of a link with that SA rate code; 0: unknown. */
-double perf_payload_rate(unsigned int rate);
-
 #endif

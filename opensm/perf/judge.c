@@ -14,6 +14,7 @@
 #include "iba/codes.h"
 #include "perf/cause.h"
 #include "perf/growth.h"
+#include "perf/query.h"
 
 #define BUCKETS 6	/* of a window */
 #define EXCUSED_DOWNS 2 /* a host that boots takes its link down twice */

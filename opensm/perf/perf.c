@@ -263,7 +263,7 @@ void perf_stop(struct perf *perf)
 {
 	timer_stop(&perf->period);
 	actor_stop(perf->actor);
-	if (perf->history && perf->accounts && !perf->sweep.runs)
+	if (perf->history && perf->accounts)
 		perf_history_end(perf->history, resumed_save(perf));
 }
 
