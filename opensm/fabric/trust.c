@@ -187,14 +187,22 @@ static void forget(struct trust_table *table)
 		memset(table->held->order, 0, trust_n_blocks(table) * sizeof(uint64_t));
 }
 
-void trust_forget_all(struct builder *builder)
+void trust_lose_all(struct builder *builder)
 {
 	GHashTableIter iter;
 	struct builder_node *node;
 
 	g_hash_table_iter_init(&iter, builder->nodes);
-	while (g_hash_table_iter_next(&iter, NULL, (void **)&node)) {
+	while (g_hash_table_iter_next(&iter, NULL, (void **)&node))
 		trust_lose(node);
+}
+
+void trust_forget_all(struct builder *builder)
+{
+	trust_lose_all(builder);
+	for (guint i = 0; i < builder->switches->len; i++) {
+		struct builder_node *node = builder->switches->pdata[i];
+
 		forget(&node->lft);
 		forget(&node->mft);
 	}

@@ -100,10 +100,9 @@ uint32_t trust_next_refused(const struct trust_table *table, uint32_t from);
 
 /* Nothing that is known of the node's tables is valid any more. */
 void trust_lose(struct builder_node *node);
-/*
- * trust_lose() of all nodes, as other SMs may write them; trust_last() then knows nothing of
- * switches.
- */
+/* trust_lose() of all nodes. */
+void trust_lose_all(struct builder *builder);
+/* As above, and trust_last() knows nothing of switches any more. */
 void trust_forget_all(struct builder *builder);
 /* trust_lose() of all switches. */
 void trust_lose_switches(struct builder *builder);

@@ -101,6 +101,12 @@ START_TEST(device_of_master)
 }
 END_TEST
 
+static void run_until_sent(unsigned int i, uint64_t mads)
+{
+	while (m->sm[i].sent < mads && runtime_now(m->s->rt) < 5 * NS_PER_S)
+		runtime_run(m->s->rt, NULL, NULL, runtime_now(m->s->rt) + 20 * NS_PER_US);
+}
+
 /* The cable goes at the MAD of a first sweep that would wait for many answers. */
 START_TEST(cable_in_a_sweep)
 {
@@ -109,8 +115,7 @@ START_TEST(cable_in_a_sweep)
 	m = managers_new("fattree:8", 1);
 	managers_add(m, "host-1", MANAGERS_POLLS);
 	managers_start(m, 0);
-	while (m->sm[0].sent < (uint64_t)_i * 500 && runtime_now(m->s->rt) < 5 * NS_PER_S)
-		runtime_run(m->s->rt, NULL, NULL, runtime_now(m->s->rt) + 20 * NS_PER_US);
+	run_until_sent(0, (uint64_t)_i * 500);
 	start = runtime_now(m->s->rt);
 	sim_link_set(m->s->sim, node_of(0), 1, false);
 	while (!times("SM port is down") && runtime_now(m->s->rt) < start + NS_PER_S)
@@ -341,8 +346,7 @@ START_TEST(in_a_sweep)
 	m = managers_new("fattree:4", 1);
 	managers_add(m, "host-1", MANAGERS_POLLS);
 	managers_start(m, 0);
-	while (m->sm[0].sent < (uint64_t)_i * 37 && runtime_now(m->s->rt) < 5 * NS_PER_S)
-		runtime_run(m->s->rt, NULL, NULL, runtime_now(m->s->rt) + 20 * NS_PER_US);
+	run_until_sent(0, (uint64_t)_i * 37);
 	device(0, false);
 	scenario_run_ms(m->s, (uint64_t)_i * 50);
 	device(0, true);
@@ -440,6 +444,79 @@ START_TEST(retires_without_port)
 }
 END_TEST
 
+/*
+ * While the port has no link, another SM writes tables, and is gone when the link is back. No port
+ * shows it then: it still has the MasterSMLID that this SM knows. So all tables are read again.
+ */
+#define CUTS 20
+#define STRIDE 60 /* MADs */
+
+static void up_beside(unsigned int other_first)
+{
+	m = managers_new("torus:3x3x3:1", 1);
+	managers_add(m, "host-19", MANAGERS_POLLS);
+	managers_add(m, "host-10", MANAGERS_POLLS);
+	managers_start(m, other_first);
+	managers_settle(m, other_first, 10);
+}
+
+static void link_of_master(bool up)
+{
+	sim_link_set(m->s->sim, node_of(0), 1, up);
+}
+
+/* It settles with what it has read now, not after nodes have failed to answer by wrong routes. */
+static void check_reads_all_again(void)
+{
+	link_of_master(true);
+	managers_settle(m, 0, 20);
+	ck_assert_uint_eq(times("does not hold the tables that were written to it"), 0);
+}
+
+/* None was over before the port had a link again. */
+static void check_audits_are_whole(void)
+{
+	unsigned int compared;
+
+	for (const char *at = m->s->text->str; (at = strstr(at, "audit: ")); at++)
+		if (sscanf(at, "audit: %u blocks and ports compared", &compared) == 1)
+			ck_assert_uint_ge(compared, sim_nodes(m->s->sim));
+}
+
+/*
+ * This SM is cut off during its first sweep as master, while the ports still obey the other one,
+ * which had handed over. As that one has gone, all nodes are compared, too, once they are found.
+ */
+START_TEST(obeyed_before_and_after)
+{
+	up_beside(1);
+	managers_start(m, 0);
+	scenario_run_ms(m->s, 2500);
+	managers_retire(m, 1);
+	ck_assert_uint_eq(managers_state(m, 0), IBA_SM_MASTER);
+	run_until_sent(0, m->sm[0].sent + (uint64_t)_i * STRIDE);
+	link_of_master(false);
+	managers_start(m, 1);
+	scenario_run_ms(m->s, 5000);
+	ck_assert_uint_eq(managers_state(m, 1), IBA_SM_MASTER);
+	managers_kill(m, 1);
+	check_reads_all_again();
+	check_audits_are_whole();
+}
+END_TEST
+
+/* The other one dies during its first sweep: it has written tables, but no MasterSMLID. */
+START_TEST(other_dies_half_way)
+{
+	up_beside(0);
+	link_of_master(false);
+	scenario_run_ms(m->s, 3000);
+	managers_start(m, 1);
+	managers_kill_at(m, 1, (uint64_t)_i * STRIDE, 2);
+	check_reads_all_again();
+}
+END_TEST
+
 /* Both, at any moments, over and over; in the end one is master of all nodes. */
 START_TEST(chaos)
 {
@@ -486,6 +563,8 @@ static Suite *make_suite(void)
 	tcase_add_loop_test(tcase, device_of_standby, 0, 2);
 	tcase_add_test(tcase, standby_hears);
 	tcase_add_test(tcase, retires_without_port);
+	tcase_add_loop_test(tcase, obeyed_before_and_after, 0, CUTS);
+	tcase_add_loop_test(tcase, other_dies_half_way, 0, CUTS);
 	tcase_add_loop_test(tcase, chaos, 0, some_seeds(10));
 	suite_add_tcase(suite, tcase);
 	return suite;

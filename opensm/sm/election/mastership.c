@@ -267,11 +267,19 @@ void mastership_port_changed(struct sm *sm)
 		standby_wait(sm, SOON_NS);
 }
 
+/*
+ * Another SM may write until this one is back, and be gone by then: perhaps nothing shows it. What
+ * silent switches held is still assumed, since that one did not reach them either.
+ */
 void mastership_cut_off(struct sm *sm)
 {
-	if (!sm->mastership->was_cut_off && sm_is_master(sm))
+	bool is_master = sm_is_master(sm);
+
+	if (is_master && !sm->mastership->was_cut_off) {
 		replicator_cut_off(sm->context->replicator);
-	sm->mastership->was_cut_off = sm_is_master(sm);
+		trust_lose_all(sm->builder);
+	}
+	sm->mastership->was_cut_off = is_master;
 }
 
 void mastership_port_lost(struct sm *sm)

@@ -359,7 +359,8 @@ static void on_timer(struct timer *timer)
 
 void audit_sweep_ended(struct sm *sm)
 {
-	if (sm->schedule.audit_all && !sm->audit->left) {
+	/* Without its port the SM knows of no cable to any node: then the audit has to wait. */
+	if (sm->schedule.audit_all && !sm->audit->left && sm->schedule.discovered) {
 		sm->schedule.audit_all = false;
 		audit_want(sm, 0);
 	} else if (sm->sweep.kind == SWEEP_KIND_LIGHT && sm->options->audit_nodes &&
