@@ -261,7 +261,6 @@ void perf_attach(struct perf *perf, GMainContext *loop)
 
 void perf_stop(struct perf *perf)
 {
-	timer_stop(&perf->period);
 	actor_stop(perf->actor);
 	if (perf->history && perf->accounts)
 		perf_history_end(perf->history, resumed_save(perf));

@@ -22,6 +22,13 @@ static uint64_t runtime_ns(const struct perf *perf, int64_t us)
 	return us <= perf->epoch_us ? 1 : (uint64_t)(us - perf->epoch_us) * NS_PER_US;
 }
 
+static int compare_rows(const void *a, const void *b)
+{
+	const struct perf_resume_detail *x = a, *y = b;
+
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
 static void save_details(const struct perf *perf, struct perf_resume *resume)
 {
 	GHashTableIter iter;
@@ -40,6 +47,7 @@ static void save_details(const struct perf *perf, struct perf_resume *resume)
 		memcpy(to->absolute, last->value, sizeof(to->absolute));
 		memcpy(to->total, last->total, sizeof(to->total));
 	}
+	qsort(resume->details, n, sizeof(*resume->details), compare_rows);
 }
 
 struct perf_resume *resumed_save(const struct perf *perf)
