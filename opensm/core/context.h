@@ -56,6 +56,7 @@ struct context {
 	struct slot subnet;	     /* struct subnet: by each sweep (subnet/subnet.h) */
 	struct slot trees;	     /* struct mc_trees (subnet/trees.h) */
 	struct slot inventory;	     /* struct inventory (subnet/inventory.h) */
+	struct slot seen; /* struct fabric: as a STANDBY last read it, for perf/ only */
 	struct slot traps;	     /* struct traps: with each trap (core/traps.h) */
 	struct slot unhealthy_ports; /* struct unhealthy_ports (sm/health/unhealthy.h) */
 	struct slot peers;	     /* struct peers (sm/election/peers.h) */

@@ -109,6 +109,7 @@ struct daemon {
 	}
 COUNTED(options)
 COUNTED(subnet)
+COUNTED(fabric)
 COUNTED(mc_groups)
 COUNTED(refused_joins)
 COUNTED(alias_guids)
@@ -153,6 +154,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	event_bus_init(&context->bus);
 	slot_init(&context->options, get_options, put_options);
 	slot_init(&context->subnet, get_subnet, put_subnet);
+	slot_init(&context->seen, get_fabric, put_fabric);
 	slot_init(&context->groups, get_mc_groups, put_mc_groups);
 	slot_init(&context->refused_joins, get_refused_joins, put_refused_joins);
 	slot_init(&context->aliases, get_alias_guids, put_alias_guids);
@@ -229,6 +231,7 @@ void daemon_context_clear(struct context *context)
 	slot_clear(&context->traps);
 	slot_clear(&context->trees);
 	slot_clear(&context->subnet);
+	slot_clear(&context->seen);
 	slot_clear(&context->options);
 	slot_clear(&context->route_files);
 	slot_clear(&context->partition_rules);

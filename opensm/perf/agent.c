@@ -9,7 +9,7 @@
 #define REDIRECTIONS_MAX 2   /* a sweep */
 #define DEAF_AFTER 3	     /* sweeps of silence, after which it is asked only every ... */
 #define DEAF_EVERY 10	     /* ... sweeps */
-#define EXTENDED_EVERY 10    /* sweeps: FEC counters of a port without errors */
+#define EXTENDED_EVERY 10    /* sweeps: FEC counters of a port that needs FEC, without errors */
 
 struct perf_agent *perf_agent_new(uint64_t guid, uint8_t port)
 {
@@ -301,14 +301,15 @@ static void want_details(struct perf_agent *agent, const struct perf_plan *plan,
 					    BIT(PERF_LINK_ERROR_RECOVERIES) |
 					    BIT(PERF_LINK_INTEGRITY_ERRORS) |
 					    BIT(PERF_LINK_DOWNED) | BIT(PERF_RCV_ERRORS);
-	bool turn = (plan->sweep + row) % EXTENDED_EVERY == 0 ||
+	const struct perf_place *place = &plan->accounts->now->layout->places[row];
+	bool turn = (place->fec && (plan->sweep + row) % EXTENDED_EVERY == 0) ||
 		    plan->accounts->now->flags[row] & PERF_BASELINE;
 
 	want_parts(agent, plan, row, PERF_RCV_ERROR_DETAILS,
 		   BIT(PERF_RCV_ERRORS) | BIT(PERF_RCV_SWITCH_RELAY_ERRORS), grew, were_0);
 	want_parts(agent, plan, row, PERF_XMIT_DISCARD_DETAILS, BIT(PERF_XMIT_DISCARDS), grew,
 		   were_0);
-	if (plan->accounts->now->layout->places[row].extended && (grew & link_errors || turn))
+	if (place->extended && (grew & link_errors || turn))
 		want(agent, (struct perf_step){.question = PERF_ASK_DETAILS + PERF_EXTENDED_SPEEDS,
 					       .row = row});
 }

@@ -62,6 +62,17 @@ static GArray *list_sources(const struct fabric *fabric, const struct perf_layou
 	return sources;
 }
 
+/* A standby has not read the NodeDescription of a node that no map names. */
+static char *name_of(const struct fabric *fabric, uint32_t node)
+{
+	char *name = printable(fabric_called(fabric, node));
+
+	if (*name)
+		return name;
+	g_free(name);
+	return g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", fabric->nodes[node].guid);
+}
+
 static void fill_node(struct perf_node *to, const struct fabric *fabric, uint32_t node,
 		      int64_t since_us)
 {
@@ -70,7 +81,7 @@ static void fill_node(struct perf_node *to, const struct fabric *fabric, uint32_
 
 	*to = (struct perf_node){
 		.guid = from->guid,
-		.name = printable(fabric_called(fabric, node)),
+		.name = name_of(fabric, node),
 		.description = printable(from->description),
 		.since_us = since_us,
 		.type = from->type,
@@ -104,13 +115,19 @@ static bool needs_correction(const struct iba_port_info *info)
 	return info->link_speed_ext_active >= 4 || info->link_speed_ext_active2;
 }
 
+/* A standby assigns no LIDs, but reads those that the master has set. */
+static uint16_t lid_of(const struct fabric_port *endport)
+{
+	return endport->lid ? endport->lid : endport->info.lid;
+}
+
 static void fill_place(struct perf_place *place, const struct fabric *fabric, uint32_t port,
 		       const uint32_t *row_of)
 {
 	const struct fabric_port *from = &fabric->ports[port];
 	uint32_t peer = from->peer;
 
-	place->lid = fabric->ports[fabric_endport_of(fabric, port)].lid;
+	place->lid = lid_of(&fabric->ports[fabric_endport_of(fabric, port)]);
 	place->peer = PERF_NONE;
 	if (peer != FABRIC_NONE) {
 		place->peer = row_of[peer];
@@ -235,10 +252,9 @@ static void keep_ticks(struct perf_layout *layout, const struct perf_layout *old
 			layout->places[row].tick = old->places[map[row]].tick;
 }
 
-struct perf_layout *perf_layout_make(const struct subnet *subnet, struct perf_layout *old,
+struct perf_layout *perf_layout_make(const struct fabric *fabric, struct perf_layout *old,
 				     const struct perf_layout_wish *wish)
 {
-	const struct fabric *fabric = subnet->fabric;
 	g_autoptr(GArray) sources = list_sources(fabric, old, wish);
 	struct perf_layout *layout = new_layout(sources->len);
 	g_autofree uint32_t *row_of = NULL;

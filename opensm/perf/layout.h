@@ -4,7 +4,7 @@
 #define PERF_LAYOUT_H
 
 #include "perf/image.h"
-#include "subnet/subnet.h"
+#include "fabric/fabric.h"
 
 struct perf_layout_wish {
 	bool keep_gone;	 /* nodes that have left the subnet stay, inactive */
@@ -12,8 +12,8 @@ struct perf_layout_wish {
 	int64_t now_us;	 /* totals of new nodes begin now, us since 1970 */
 };
 
-/* The layout of the subnet, or a reference to old (NULL: none) if that is still right. */
-struct perf_layout *perf_layout_make(const struct subnet *subnet, struct perf_layout *old,
+/* The layout of the fabric, or a reference to old (NULL: none) if that is still right. */
+struct perf_layout *perf_layout_make(const struct fabric *fabric, struct perf_layout *old,
 				     const struct perf_layout_wish *wish);
 /* A copy without nodes that are inactive, or with ticks as in tick[row]; old keeps its reference. */
 struct perf_layout *perf_layout_without_gone(const struct perf_layout *old);

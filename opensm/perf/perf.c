@@ -244,6 +244,7 @@ struct perf *perf_new(struct context *context, struct mad *mad, const char *dire
 	perf->options = slot_take(&context->options);
 	take_options(perf, NULL);
 	event_subscribe(&context->bus, EVENT_SUBNET_PUBLISHED, perf->actor, on_subnet, perf);
+	event_subscribe(&context->bus, EVENT_SUBNET_SEEN, perf->actor, on_subnet, perf);
 	event_subscribe(&context->bus, EVENT_OPTIONS_CHANGED, perf->actor, on_options_changed,
 			perf);
 	return perf;

@@ -27,7 +27,8 @@ struct perf_sweep {
 	uint64_t began_ns, took_us, mads;
 	struct perf_plan plan;
 	struct options *options;
-	struct subnet *subnet;
+	struct fabric *fabric;
+	GArray *p_keys; /* of the SM's port, as struct subnet.sm_p_keys; NULL: unknown */
 	GQueue ready; /* struct perf_agent: may have something to ask */
 	unsigned int in_flight_max;
 };

@@ -54,7 +54,7 @@ static void place_agent(struct perf *perf, const struct perf_node *node, uint8_t
 			uint32_t row, uint32_t n_rows)
 {
 	struct perf_agent *agent = get_agent(perf, node->guid, port);
-	const struct fabric *fabric = perf->sweep.subnet->fabric;
+	const struct fabric *fabric = perf->sweep.fabric;
 	uint32_t in_fabric = fabric_node_by_guid(fabric, node->guid);
 	uint16_t lid = node->active ? perf->accounts->now->layout->places[row].lid : 0;
 
@@ -178,11 +178,16 @@ static void pump(struct perf *perf)
 
 /* ---- redirection ---- */
 
-/* The index of a P_Key in the table of the SM's port; -1: it is not there. */
-static int p_key_index(const struct subnet *subnet, uint16_t p_key)
+/*
+ * The index of a P_Key in the table of the SM's port; -1: it is not there. Of an unknown table, the
+ * first entry is taken to be that of the default partition.
+ */
+static int p_key_index(const GArray *p_keys, uint16_t p_key)
 {
-	for (guint i = 0; subnet->sm_p_keys && i < subnet->sm_p_keys->len; i++)
-		if ((g_array_index(subnet->sm_p_keys, uint16_t, i) & 0x7FFF) == (p_key & 0x7FFF) &&
+	if (!p_keys)
+		return (p_key & 0x7FFF) == 0x7FFF ? 0 : -1;
+	for (guint i = 0; i < p_keys->len; i++)
+		if ((g_array_index(p_keys, uint16_t, i) & 0x7FFF) == (p_key & 0x7FFF) &&
 		    p_key & 0x7FFF)
 			return (int)i;
 	return -1;
@@ -202,14 +207,13 @@ static uint16_t redirected_lid(const struct fabric *fabric, const struct iba_cla
 static bool redirect(struct perf *perf, struct perf_agent *agent, const struct perf_step *step,
 		     const uint8_t *data)
 {
-	const struct subnet *subnet = perf->sweep.subnet;
 	struct iba_class_port_info info;
 	uint16_t lid;
 	int index;
 
 	wire_decode(&iba_class_port_info_type, data, &info);
-	lid = redirected_lid(subnet->fabric, &info);
-	index = p_key_index(subnet, info.redirect_p_key);
+	lid = redirected_lid(perf->sweep.fabric, &info);
+	index = p_key_index(perf->sweep.p_keys, info.redirect_p_key);
 	if (!perf->sweep.options->perfmgr_redir || !lid || !info.redirect_qp || index < 0)
 		return false;
 	if (!perf_agent_moved(agent, step))
@@ -275,6 +279,24 @@ static bool may_sweep(const struct perf *perf)
 		 (state == IBA_SM_STANDBY || state == IBA_SM_NOT_ACTIVE)));
 }
 
+/* That of the published subnet; as STANDBY, what the SM has seen last, if anything. */
+static void take_fabric(struct perf *perf)
+{
+	struct perf_sweep *sweep = &perf->sweep;
+	struct subnet *subnet;
+
+	if (atomic_load(&perf->context->sm_state) != IBA_SM_MASTER)
+		sweep->fabric = slot_take(&perf->context->seen);
+	if (sweep->fabric)
+		return;
+	subnet = slot_take(&perf->context->subnet);
+	if (!subnet)
+		return;
+	sweep->fabric = fabric_ref(subnet->fabric);
+	sweep->p_keys = subnet->sm_p_keys ? g_array_ref(subnet->sm_p_keys) : NULL;
+	subnet_unref(subnet);
+}
+
 static void take_layout(struct perf *perf, struct perf_layout *layout)
 {
 	if (!perf->accounts)
@@ -294,7 +316,7 @@ static void take_subnet(struct perf *perf)
 
 	if (perf->sweep.number == 1)
 		resumed_take(perf);
-	take_layout(perf, perf_layout_make(perf->sweep.subnet,
+	take_layout(perf, perf_layout_make(perf->sweep.fabric,
 					   perf->accounts ? perf->accounts->now->layout : NULL,
 					   &wish));
 	place_agents(perf);
@@ -304,7 +326,8 @@ static void end(struct perf_sweep *sweep)
 {
 	sweep->runs = false;
 	g_clear_pointer(&sweep->options, options_unref);
-	g_clear_pointer(&sweep->subnet, subnet_unref);
+	g_clear_pointer(&sweep->fabric, fabric_unref);
+	g_clear_pointer(&sweep->p_keys, g_array_unref);
 }
 
 /* In the order of rows, so that a seed gives the same run. */
@@ -337,8 +360,8 @@ void sweep_now(struct perf *perf)
 		perf_verdict_forget(perf->verdict);
 		return;
 	}
-	sweep->subnet = slot_take(&perf->context->subnet);
-	if (!sweep->subnet)
+	take_fabric(perf);
+	if (!sweep->fabric)
 		return;
 	sweep->runs = true;
 	sweep->number++;

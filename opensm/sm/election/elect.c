@@ -285,6 +285,20 @@ static void look_out(struct sm *sm)
 }
 
 /* Acts on the SMs found, once all have answered. */
+/* For the performance manager, which may read counters beside the master. */
+static void publish_seen(struct sm *sm)
+{
+	struct fabric *seen;
+
+	if (!sm->options->perfmgr || !sm->options->perfmgr_standby)
+		return;
+	seen = builder_freeze(sm->builder);
+	if (!seen)
+		return;
+	slot_publish(&sm->context->seen, seen);
+	event_emit(&sm->context->bus, EVENT_SUBNET_SEEN, 0);
+}
+
 static enum step_result go_by_verdict(struct sm *sm)
 {
 	struct other_sm *whom;
@@ -293,6 +307,7 @@ static enum step_result go_by_verdict(struct sm *sm)
 
 	switch (verdict) {
 	case ELECTION_FOLLOW:
+		publish_seen(sm);
 		standby_follow(sm, whom);
 		return STEP_END;
 	case ELECTION_HAND_OVER:
@@ -340,6 +355,7 @@ enum step_result step_elect(struct sm *sm)
 	look_out(sm);
 	if (sm_state(sm) == IBA_SM_STANDBY) { /* it has discovered; the master will supply more */
 		sm->schedule.discovered = false;
+		publish_seen(sm);
 		return STEP_END;
 	}
 	if (is_to_begin_anew(sm))

@@ -14,6 +14,7 @@
 #include "sm/smp/smp.h"
 
 /* A standby that counts more nodes than its master reports also discovers again, at intervals. */
+#define LOOK_FOR_PORTS_NS (300 * NS_PER_S) /* between two reads of the subnet for counters */
 #define LOOK_FIRST_NS (10 * NS_PER_S)
 #define LOOK_DOUBLINGS 6
 
@@ -108,6 +109,13 @@ static void missed(struct sm *sm, const char *why)
 		standby_give_up(sm, other); /* it never became MASTER, whatever its rank */
 }
 
+/* The performance manager reads counters of the ports that are there, without being MASTER. */
+static bool is_to_look_for_ports(const struct sm *sm, uint64_t now)
+{
+	return sm->options->perfmgr && sm->options->perfmgr_standby && !sweep_runs(sm) &&
+	       now - sm->mastership->looked_ns >= LOOK_FOR_PORTS_NS;
+}
+
 /* If one of the two cannot do what the other can, what this one knows may be outdated. */
 static void look_again(struct sm *sm)
 {
@@ -118,6 +126,10 @@ static void look_again(struct sm *sm)
 	if (!own.unable && !ability_falls_short(&own, master) &&
 	    !ability_falls_short(master, &own)) {
 		ms->looks = 0;
+		if (is_to_look_for_ports(sm, now)) {
+			ms->looked_ns = now;
+			sweep_look(sm);
+		}
 		return;
 	}
 	if (sweep_runs(sm) || now - ms->looked_ns < LOOK_FIRST_NS << MIN(ms->looks, LOOK_DOUBLINGS))
