@@ -15,6 +15,9 @@
 #include "core/options.h"
 #include "perf/perf_private.h"
 
+/* Instead of 0, as in the classic daemon: */
+#define IN_FLIGHT_DEFAULT 500
+#define PERIOD_DEFAULT_S 180
 #define VIRTUAL_EPOCH_US (INT64_C(1767225600) * G_USEC_PER_SEC) /* 2026-01-01 */
 
 /* ---- when ---- */
@@ -192,13 +195,16 @@ static void take_options(struct perf *perf, const struct options *old)
 	const struct options *new = perf->options;
 	bool first = !old;
 
-	atomic_store(&perf->in_flight_max, new->perfmgr_max_outstanding_queries);
+	atomic_store(&perf->in_flight_max, new->perfmgr_max_outstanding_queries
+						   ? new->perfmgr_max_outstanding_queries
+						   : IN_FLIGHT_DEFAULT);
 	if (first || old->perfmgr_rm_nodes != new->perfmgr_rm_nodes)
 		atomic_store(&perf->rm_nodes, new->perfmgr_rm_nodes);
 	if (first || old->perfmgr_query_cpi != new->perfmgr_query_cpi)
 		atomic_store(&perf->query_cpi, new->perfmgr_query_cpi);
 	if (first || old->perfmgr_sweep_time_s != new->perfmgr_sweep_time_s) {
-		atomic_store(&perf->period_s, new->perfmgr_sweep_time_s);
+		atomic_store(&perf->period_s, new->perfmgr_sweep_time_s ? new->perfmgr_sweep_time_s
+									: PERIOD_DEFAULT_S);
 		start_period(perf);
 	}
 	if (first || old->perfmgr != new->perfmgr)

@@ -368,7 +368,7 @@ void sweep_now(struct perf *perf)
 	sweep->mads = 0;
 	sweep->began_ns = actor_now(perf->actor);
 	sweep->options = options_ref(perf->options);
-	sweep->in_flight_max = MIN(sweep->options->perfmgr_max_outstanding_queries, IN_FLIGHT_MAX);
+	sweep->in_flight_max = MIN(atomic_load(&perf->in_flight_max), IN_FLIGHT_MAX);
 	take_subnet(perf);
 	perf_accounts_begin(perf->accounts);
 	sweep->plan = (struct perf_plan){

@@ -133,8 +133,8 @@ check "an engine without its file, and another one" \
 check "and the other one routes" says 0 "falling back to routing engine minhop"
 run --check-config --json -f "$dir/log" -R torus-2QoS,minhop --torus_config "$dir/none"
 check "--check-config warns of it" says 0 '"severity":"warning","text":"torus_config: '
-run --sim fattree:4 --once --perfmgr -f "$dir/log"
-check "an option without effect yet" says 0 "without effect yet: .*perfmgr"
+run --sim fattree:4 --once --congestion_control -f "$dir/log"
+check "an option without effect yet" says 0 "without effect yet: .*congestion_control"
 "$opensm" -F "$dir/plain.conf" --sim fattree:4 -I -f "$dir/log" >"$dir/out" 2>&1 &
 pid=$!
 check "-I does not make a MASTER" logged "Entering NOTACTIVE state"

@@ -39,10 +39,13 @@ CASES = [
       'W @/conf:32: warning: lmc: overrides line 31']),
     ('two GUIDs', 'guid 0x100001,0x100002\n', {}, '',
      ['E @/conf:1: error: guid: .* names several ports, but a daemon serves one']),
-    ('a value that a key without effect does not take', 'perfmgr_sweep_time_s 0\n'
+    ('a value that a key without effect does not take', 'cc_max_outstanding_mads 0\n'
      'event_plugin_name some\n', {}, '',
-     ["W @/conf:1: warning: perfmgr_sweep_time_s: '0' is not .*; it is ignored",
+     ["W @/conf:1: warning: cc_max_outstanding_mads: '0' is not .*; it is ignored",
       'W @/conf:2: warning: event_plugin_name: accepted, but without effect yet']),
+    ('as the classic daemon', 'perfmgr_sweep_time_s 0\nperfmgr_max_outstanding_queries 0\n', {}, '',
+     ['W @/conf:1: warning: perfmgr_sweep_time_s: 0: 180 s is used',
+      'W @/conf:2: warning: perfmgr_max_outstanding_queries: 0: 500 is used']),
     ('a timeout that is raised', 'long_transaction_timeout 100\nuse_optimized_slvl TRUE\n', {}, '',
      ['W @/conf:1: warning: long_transaction_timeout: 100 ms is less than transaction_timeout: '
       '200 ms is used']),

@@ -395,6 +395,53 @@ START_TEST(test_free)
 }
 END_TEST
 
+/* Whatever was asked for, an agent may answer with where to ask instead (IBA 13.5.2). */
+START_TEST(test_redirected)
+{
+	const struct sim_redirect to = {.lid = lid_of("host-3"),
+					.p_key = 0xFFFF,
+					.qp = 5,
+					.q_key = IBA_QP1_Q_KEY};
+	struct mad_ask *ask = make(lid_of("host-9"), 3);
+
+	sim_pma_redirect(net->sim, sim_find_name(net->sim, "host-9"), &to);
+	ask->attribute = IBA_ATTR_PORT_COUNTERS;
+	mad_ask(mad, ask);
+	run_ms(1);
+	ck_assert_uint_eq(done[MAD_STATUS], 1);
+	ck_assert_uint_eq(last.sent, 1);
+	ck_assert_uint_eq(last.status, IBA_STATUS_REDIRECT);
+	ck_assert_uint_eq(last.answered, IBA_ATTR_CLASS_PORT_INFO);
+}
+END_TEST
+
+/* Answers show how long they take; the last try waits for the whole timeout all the same. */
+START_TEST(test_hurry)
+{
+	struct mad_ask *ask;
+	uint64_t began;
+
+	for (int i = 0; i < 20; i++) {
+		ask = make(lid_of("host-9"), 3);
+		ask->hurry = true;
+		mad_ask(mad, ask);
+		run_ms(5);
+	}
+	ck_assert_uint_eq(done[MAD_OK], 20);
+	sim_pma_set(net->sim, sim_find_name(net->sim, "host-9"), SIM_PMA_SILENT);
+	ask = make(lid_of("host-9"), 2);
+	ask->hurry = true;
+	ask->timeout_ms = 1000;
+	began = runtime_now(net->rt);
+	mad_ask(mad, ask);
+	run_ms(5000);
+	ck_assert_uint_eq(done[MAD_TIMEOUT], 1);
+	ck_assert_uint_eq(last.sent, 3);
+	ck_assert_uint_ge(done_ns - began, 1000 * NS_PER_MS);
+	ck_assert_uint_lt(done_ns - began, 1200 * NS_PER_MS);
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("mad_ask");
@@ -413,6 +460,8 @@ TEST_SUITE
 	tcase_add_test(tcase, test_cancel);
 	tcase_add_test(tcase, test_cancel_in_pause);
 	tcase_add_test(tcase, test_free);
+	tcase_add_test(tcase, test_redirected);
+	tcase_add_test(tcase, test_hurry);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -455,6 +455,16 @@ static void check_long_timeout(struct check *check)
 			options->long_transaction_timeout, options->transaction_timeout);
 }
 
+static void check_perfmgr(struct check *check)
+{
+	const struct options *options = check->options;
+
+	if (!options->perfmgr_sweep_time_s)
+		warn_of(check, OPTION_perfmgr_sweep_time_s, "0: 180 s is used");
+	if (!options->perfmgr_max_outstanding_queries)
+		warn_of(check, OPTION_perfmgr_max_outstanding_queries, "0: 500 is used");
+}
+
 /* ---- all ---- */
 
 static void check_files(struct check *check)
@@ -463,6 +473,7 @@ static void check_files(struct check *check)
 	check_dump_files_dir(check);
 	check_effects(check);
 	check_long_timeout(check);
+	check_perfmgr(check);
 	check_engines(check);
 	check_guards(check);
 	check_site(check);
