@@ -69,7 +69,7 @@ struct context {
 	struct slot refused_joins; /* struct refused_joins: with each refusal */
 
 	/* What the performance manager publishes: alarms read by sm/ and ctl/, images by ctl/. */
-	struct slot perf_images; /* struct perf_images: after each sweep of counters (perf/image.h) */
+	struct slot perf_images; /* struct perf_images: after each sweep of counters */
 	struct slot perf_alarms; /* struct perf_alarms: when one begins or ends */
 
 	/* What replication (ha/) publishes. */

@@ -24,7 +24,7 @@ struct mad_ask {
 	uint8_t data[MAD_ASK_DATA]; /* request; then, after MAD_OK or MAD_STATUS, response */
 	uint32_t length;	    /* of the response after its header: with RMPP even more */
 	uint8_t retries;	    /* after the first try */
-	bool hurry; /* all tries but the last wait only as long as such answers take by experience */
+	bool hurry; /* all tries but the last wait only as long as such answers usually take */
 	unsigned int timeout_ms;    /* of the first try, doubled with each; 0: the configured one */
 	const void *client;	    /* for mad_ask_cancel */
 	uint64_t serial;	    /* for mad_ask_cancel */
@@ -40,8 +40,8 @@ struct mad_ask {
 
 /*
  * Queues a request; any thread. Only the queried LID can answer it, with equal class and attribute,
- * or with a redirection. If it answers BUSY, the request is sent again; after the last try that status is the result. A
- * class that cannot be bound gives MAD_TIMEOUT, sent 0.
+ * or with a redirection. If it answers BUSY, the request is sent again; after the last try that
+ * status is the result. A class that cannot be bound gives MAD_TIMEOUT, sent 0.
  */
 void mad_ask(struct mad *mad, struct mad_ask *ask);
 

@@ -100,7 +100,7 @@ static JsonArray *list_of(JsonObject *object, const char *key)
 
 /* ---- drawing ---- */
 
-/* Appends text in exactly so many columns. */
+/* Appends text, cut or filled up with blanks to that number of columns. */
 static void put_cell(GString *out, const char *text, unsigned int columns)
 {
 	unsigned int used = 0;

@@ -46,7 +46,6 @@ void perf_read_narrow(struct perf_reading *reading, const uint8_t *data, uint16_
 		put_narrow(reading, PERF_QP1_DROPPED, from.qp1_dropped);
 }
 
-
 uint32_t perf_wide_counters(uint16_t capability, uint32_t capability2)
 {
 	uint32_t counters = DATA_AND_PACKETS;
@@ -266,8 +265,8 @@ uint32_t perf_account(struct perf_accounts *accounts, uint32_t row,
 	if (!(before & PERF_READ))
 		accounts->moves[row] |= PERF_MOVE_ALL_FELL;
 	for (int i = 0; i < PERF_COUNTERS; i++)
-		if (reading->have & BIT(i) &&
-		    account_one(accounts, row, i, reading->value[i], reading->wide & BIT(i), now_ns))
+		if (reading->have & BIT(i) && account_one(accounts, row, i, reading->value[i],
+							  reading->wide & BIT(i), now_ns))
 			grew |= BIT(i);
 	if (now->flags[row] & PERF_RESET)
 		miss(now, row, now->have[row]);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From readings to totals. Counters of devices stop at their maximum, anybody may clear them, and
- * they begin at 0 when a device starts (IBA 16.1.3); totals never decrease, begin at the first
+ * From readings to totals. Counters of devices stop at their maximum, any program may clear them,
+ * and they begin at 0 when a device starts (IBA 16.1.3); totals never decrease, begin at the first
  * reading, and say where they are only a lower bound.
  *
  * A counter that is lower than before was cleared: what it has counted since is added, what it
  * counted between the reading before and the clearing is lost, so the total is a lower bound. The
  * same then holds for the other counters of that reading, which may have been cleared with it and
- * have grown again. A counter that somebody cleared alone, and that is higher than before at the
- * next reading, cannot be told from one that grew.
+ * have grown again. A counter that another program cleared alone, and that is higher than before at
+ * the next reading, cannot be told from one that grew.
  */
 #ifndef PERF_ACCOUNT_H
 #define PERF_ACCOUNT_H
@@ -45,19 +45,19 @@ struct perf_detail_last {
 
 /* The present state of all rows. */
 struct perf_accounts {
-	struct perf_image *now; /* totals; flags and missed: of the sweep that runs */
+	struct perf_image *now;	       /* totals; flags and missed: of the sweep that runs */
 	uint64_t *last[PERF_COUNTERS]; /* [row]: the counter itself at the last reading */
-	uint32_t *wide;	    /* [row], bits of enum perf_counter: last is of a 64-bit counter */
-	uint32_t *clearing; /* [row], the same: this manager asked to clear it */
-	uint32_t *seen;	    /* [row], the same: read in this sweep */
-	uint8_t *moves;	    /* [row], bits of enum perf_move */
+	uint32_t *wide;	     /* [row], bits of enum perf_counter: last is of a 64-bit counter */
+	uint32_t *clearing;  /* [row]: counters that this manager asked to clear */
+	uint32_t *seen;	     /* [row]: counters read in this sweep */
+	uint8_t *moves;	     /* [row], bits of enum perf_move */
 	GHashTable *details; /* row -> struct perf_detail_last */
 };
 
 enum perf_move {
-	PERF_MOVE_DOWN_READ = 1 << 0, /* was read since its link went down */
-	PERF_MOVE_ALL_FELL = 1 << 1,  /* in this sweep: all that had counted was lower than before */
-	PERF_MOVE_SOME = 1 << 2,      /* in this sweep: something had counted before */
+	PERF_MOVE_DOWN_READ = 1 << 0,	/* was read since its link went down */
+	PERF_MOVE_ALL_FELL = 1 << 1,	/* in this sweep: all that had counted fell */
+	PERF_MOVE_SOME = 1 << 2,	/* in this sweep: something had counted before */
 	PERF_MOVE_LINK_DOWNED = 1 << 3, /* the other end of its cable has counted LinkDowned since
 					   the agent was last read */
 };

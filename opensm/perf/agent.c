@@ -49,8 +49,7 @@ void perf_agent_live(struct perf_agent *agent, uint64_t life)
 
 static bool is_deaf(const struct perf_agent *agent, const struct perf_plan *plan)
 {
-	return agent->silent_for >= DEAF_AFTER &&
-	       (plan->sweep + agent->guid) % DEAF_EVERY != 0;
+	return agent->silent_for >= DEAF_AFTER && (plan->sweep + agent->guid) % DEAF_EVERY != 0;
 }
 
 static void mark(const struct perf_plan *plan, uint32_t row, enum perf_flag flag)
@@ -83,7 +82,7 @@ static void give_up(struct perf_agent *agent, const struct perf_plan *plan)
 			mark(plan, agent->first_row + agent->cursor, PERF_SILENT);
 }
 
-/* Some links have come up: whatever is there now may have been started anew in between. */
+/* Some links have come up: whatever is there now may have restarted in between. */
 static void note_links_up(struct perf_agent *agent, const struct perf_plan *plan)
 {
 	struct perf_accounts *accounts = plan->accounts;
@@ -132,13 +131,13 @@ static struct perf_step first_of_row(const struct perf_agent *agent, uint32_t ro
 static struct perf_step find_next(struct perf_agent *agent, const struct perf_plan *plan)
 {
 	if (!agent->knows_class && plan->query_cpi)
-		return (struct perf_step){
-			.question = agent->in_flight ? PERF_ASK_NOTHING : PERF_ASK_CLASS_PORT_INFO,
-			.row = PERF_NONE};
+		return (struct perf_step){.question = agent->in_flight ? PERF_ASK_NOTHING
+								       : PERF_ASK_CLASS_PORT_INFO,
+					  .row = PERF_NONE};
 	if (!agent->knows_tick && plan->query_cpi)
-		return (struct perf_step){
-			.question = agent->in_flight ? PERF_ASK_NOTHING : PERF_ASK_SAMPLES,
-			.row = PERF_NONE};
+		return (struct perf_step){.question = agent->in_flight ? PERF_ASK_NOTHING
+								       : PERF_ASK_SAMPLES,
+					  .row = PERF_NONE};
 	if (agent->steps->len) {
 		struct perf_step step =
 			g_array_index(agent->steps, struct perf_step, agent->steps->len - 1);

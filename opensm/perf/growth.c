@@ -3,7 +3,6 @@
 
 #include <glib.h>
 
-
 void perf_growth_init(struct perf_growth *growth, const struct perf_image *old,
 		      const struct perf_image *new)
 {

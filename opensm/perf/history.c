@@ -134,7 +134,7 @@ struct perf_history {
 	uint64_t after;	   /* id of the image in that file; 0: there is none yet */
 	uint64_t tried_ns; /* the end of the image for which it was tried last */
 	bool tried;
-	pthread_mutex_t lock; /* held by whoever writes */
+	pthread_mutex_t lock; /* held while writing */
 	uint64_t resumed;     /* id of the image that "last" belongs to */
 	_Atomic uint64_t files, octets, written, failed;
 	atomic_bool failing;

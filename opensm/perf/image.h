@@ -4,8 +4,8 @@
  * layout and the list of images are immutable and reference counted; the actor "perf" makes them,
  * readers take the list from context->perf_images and never cause a MAD.
  *
- * A row is a port. Rows are grouped by node, nodes are in the order of their GUIDs, and the ports of
- * a node ascend. Images of the same ports share one layout.
+ * A row is a port. Rows are grouped by node, nodes are in the order of their GUIDs, and the ports
+ * of a node ascend. Images of the same ports share one layout.
  */
 #ifndef PERF_IMAGE_H
 #define PERF_IMAGE_H
@@ -43,7 +43,7 @@ enum perf_attribute {
 struct perf_counter_info {
 	const char *iba;     /* "PortXmitWait" */
 	const char *dump;    /* the classic daemon's name; NULL: it does not know the counter */
-	const char *machine; /* the same in the file for machines */
+	const char *machine; /* its name in the file for machines */
 	const char *number;  /* of its log line about growth, "5431"; NULL: none */
 	enum perf_kind kind;
 	uint8_t width;	/* bits in PortCounters; 0: only in PortCountersExtended */
@@ -113,17 +113,17 @@ static inline const struct perf_node *perf_layout_node_of(const struct perf_layo
 
 /* What happened to a row in the sweep of an image; 0: it was not asked. */
 enum perf_flag {
-	PERF_READ = 1 << 0,	 /* its counters were read */
-	PERF_BASELINE = 1 << 1,	 /* for the first time: totals begin here */
-	PERF_SILENT = 1 << 2,	 /* the agent did not answer */
-	PERF_REFUSED = 1 << 3,	 /* the agent answered with an error, or with nonsense */
-	PERF_RESET = 1 << 4,	 /* somebody else cleared counters since the reading before */
-	PERF_CLEARED = 1 << 5,	 /* this manager cleared counters that were nearly full */
-	PERF_SATURATED = 1 << 6, /* a counter is at its maximum */
-	PERF_RESTARTED = 1 << 7, /* the device restarted since the reading before */
-	PERF_DOWN = 1 << 8,	 /* not asked, as its link is down */
-	PERF_NARROW = 1 << 9,	 /* its agent has no 64-bit counters of data */
-	PERF_EVER = 1 << 10,	 /* it was read at least once: totals mean something */
+	PERF_READ = 1 << 0,	     /* its counters were read */
+	PERF_BASELINE = 1 << 1,	     /* for the first time: totals begin here */
+	PERF_SILENT = 1 << 2,	     /* the agent did not answer */
+	PERF_REFUSED = 1 << 3,	     /* the agent answered with an error, or with nonsense */
+	PERF_RESET = 1 << 4,	     /* another program cleared counters since the reading before */
+	PERF_CLEARED = 1 << 5,	     /* this manager cleared counters that were nearly full */
+	PERF_SATURATED = 1 << 6,     /* a counter is at its maximum */
+	PERF_RESTARTED = 1 << 7,     /* the device restarted since the reading before */
+	PERF_DOWN = 1 << 8,	     /* not asked, as its link is down */
+	PERF_NARROW = 1 << 9,	     /* its agent has no 64-bit counters of data */
+	PERF_EVER = 1 << 10,	     /* it was read at least once: totals mean something */
 	PERF_RESET_ERRORS = 1 << 11, /* with PERF_RESET: counters of errors or waiting fell */
 	PERF_RESET_DATA = 1 << 12,   /* with PERF_RESET: counters of data or packets fell */
 };
@@ -139,10 +139,10 @@ struct perf_detail_row {
 
 struct perf_image {
 	struct ref ref;
-	uint64_t id;		     /* incremented with each image, from 1; kept over restarts */
+	uint64_t id;	/* incremented with each image, from 1; kept over restarts */
 	uint64_t after; /* missed and flags are of all images after this one; 0: of one sweep */
-	uint64_t run;		     /* 0: of this process; else of an earlier one, by whose clock
-					are the times in ns */
+	uint64_t run;	/* 0: of this process; else of an earlier one, by whose clock
+			   are the times in ns */
 	uint64_t began_ns, ended_ns; /* runtime_now() */
 	int64_t ended_us;	     /* since 1970 */
 	struct perf_layout *layout;
@@ -150,7 +150,7 @@ struct perf_image {
 	uint64_t *read_ns;		/* [row]: when that was read; 0: never */
 	uint32_t *at_least; /* [row], bits of enum perf_counter: more may have been counted than
 			       total says */
-	uint32_t *missed;   /* [row], the same bits: in this sweep */
+	uint32_t *missed;   /* [row], bits of enum perf_counter: in this sweep */
 	uint16_t *flags;    /* [row], bits of enum perf_flag */
 	uint32_t *have;	    /* [row], bits of enum perf_counter: the port has such a counter */
 	uint32_t n_details;

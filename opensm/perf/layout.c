@@ -159,8 +159,8 @@ static void fill_places(struct perf_layout *layout, const struct fabric *fabric,
 			place->peer = PERF_NONE;
 			place->tick = TICK_DEFAULT;
 			if (in_fabric != FABRIC_NONE)
-				fill_place(place, fabric,
-					   fabric_port_of(fabric, in_fabric, port), row_of);
+				fill_place(place, fabric, fabric_port_of(fabric, in_fabric, port),
+					   row_of);
 		}
 	}
 }
@@ -216,10 +216,10 @@ static int64_t since(const struct perf_layout *old, uint64_t guid, int64_t now_u
 
 static bool same_node(const struct perf_node *a, const struct perf_node *b)
 {
-	return a->guid == b->guid && a->since_us == b->since_us && a->first_row == b->first_row && a->type == b->type &&
-	       a->first_port == b->first_port && a->num_ports == b->num_ports &&
-	       a->active == b->active && !strcmp(a->name, b->name) &&
-	       !strcmp(a->description, b->description);
+	return a->guid == b->guid && a->since_us == b->since_us && a->first_row == b->first_row &&
+	       a->type == b->type && a->first_port == b->first_port &&
+	       a->num_ports == b->num_ports && a->active == b->active &&
+	       !strcmp(a->name, b->name) && !strcmp(a->description, b->description);
 }
 
 static bool same_place(const struct perf_place *a, const struct perf_place *b)
@@ -306,8 +306,8 @@ struct perf_layout *perf_layout_without_gone(const struct perf_layout *old)
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t row = layout->nodes[i].first_row;
 		     row < layout->n_rows && row <= layout->nodes[i].first_row +
-							    layout->nodes[i].num_ports -
-							    layout->nodes[i].first_port;
+							     layout->nodes[i].num_ports -
+							     layout->nodes[i].first_port;
 		     row++) {
 			struct perf_place *place = &layout->places[row];
 

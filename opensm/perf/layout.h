@@ -15,10 +15,10 @@ struct perf_layout_wish {
 /* The layout of the fabric, or a reference to old (NULL: none) if that is still right. */
 struct perf_layout *perf_layout_make(const struct fabric *fabric, struct perf_layout *old,
 				     const struct perf_layout_wish *wish);
-/* A copy without nodes that are inactive, or with ticks as in tick[row]; old keeps its reference. */
+/* A copy without inactive nodes, or with ticks as in tick[row]; old keeps its reference. */
 struct perf_layout *perf_layout_without_gone(const struct perf_layout *old);
 struct perf_layout *perf_layout_with_ticks(const struct perf_layout *old, const uint8_t *ticks);
-/* The same ports, whose totals begin now. */
+/* Its ports, whose totals begin now. */
 struct perf_layout *perf_layout_since(const struct perf_layout *old, int64_t now_us);
 
 #endif

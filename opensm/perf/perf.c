@@ -192,23 +192,24 @@ void perf_status(const struct perf *perf, struct perf_status *status)
  */
 static void take_options(struct perf *perf, const struct options *old)
 {
-	const struct options *new = perf->options;
+	const struct options *options = perf->options;
 	bool first = !old;
 
-	atomic_store(&perf->in_flight_max, new->perfmgr_max_outstanding_queries
-						   ? new->perfmgr_max_outstanding_queries
+	atomic_store(&perf->in_flight_max, options->perfmgr_max_outstanding_queries
+						   ? options->perfmgr_max_outstanding_queries
 						   : IN_FLIGHT_DEFAULT);
-	if (first || old->perfmgr_rm_nodes != new->perfmgr_rm_nodes)
-		atomic_store(&perf->rm_nodes, new->perfmgr_rm_nodes);
-	if (first || old->perfmgr_query_cpi != new->perfmgr_query_cpi)
-		atomic_store(&perf->query_cpi, new->perfmgr_query_cpi);
-	if (first || old->perfmgr_sweep_time_s != new->perfmgr_sweep_time_s) {
-		atomic_store(&perf->period_s, new->perfmgr_sweep_time_s ? new->perfmgr_sweep_time_s
-									: PERIOD_DEFAULT_S);
+	if (first || old->perfmgr_rm_nodes != options->perfmgr_rm_nodes)
+		atomic_store(&perf->rm_nodes, options->perfmgr_rm_nodes);
+	if (first || old->perfmgr_query_cpi != options->perfmgr_query_cpi)
+		atomic_store(&perf->query_cpi, options->perfmgr_query_cpi);
+	if (first || old->perfmgr_sweep_time_s != options->perfmgr_sweep_time_s) {
+		atomic_store(&perf->period_s, options->perfmgr_sweep_time_s
+						      ? options->perfmgr_sweep_time_s
+						      : PERIOD_DEFAULT_S);
 		start_period(perf);
 	}
-	if (first || old->perfmgr != new->perfmgr)
-		enable(perf, new->perfmgr);
+	if (first || old->perfmgr != options->perfmgr)
+		enable(perf, options->perfmgr);
 }
 
 static void on_options_changed(void *arg, uint64_t value)
@@ -239,10 +240,10 @@ struct perf *perf_new(struct context *context, struct mad *mad, const char *dire
 	perf->mad = mad;
 	perf->directory = directory ? g_build_filename(directory, "perf", NULL) : NULL;
 	perf->actor = actor_new(context->rt, "perf");
-	perf->epoch_us = runtime_mode(context->rt) == RUNTIME_VIRTUAL
-				 ? VIRTUAL_EPOCH_US
-				 : g_get_real_time() -
-					   (int64_t)(runtime_now(context->rt) / NS_PER_US);
+	perf->epoch_us =
+		runtime_mode(context->rt) == RUNTIME_VIRTUAL
+			? VIRTUAL_EPOCH_US
+			: g_get_real_time() - (int64_t)(runtime_now(context->rt) / NS_PER_US);
 	perf->verdict = perf_verdict_new(context);
 	perf->history = perf_history_new(context, perf->actor, perf->directory);
 	g_queue_init(&perf->sweep.ready);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What a process must know of the one before, so that totals go on and what was counted between
- * them is not lost: the file "last" of the directory for performance data. A plain value; whoever
- * made it owns it.
+ * them is not lost: the file "last" of the directory for performance data. A plain value, owned
+ * by its maker.
  */
 #ifndef PERF_RESUME_H
 #define PERF_RESUME_H

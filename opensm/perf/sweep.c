@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * A sweep of counters: agents that have something to ask are in a queue and are served in turn, at
- * most PERF_AT_ONCE requests to each and perfmgr_max_outstanding_queries to all, and never so many
- * that other clients of mad_ask() would have to wait.
+ * most PERF_AT_ONCE requests to each and perfmgr_max_outstanding_queries to all, and never
+ * so few free that other clients of mad_ask() would have to wait.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static struct perf_agent *get_agent(struct perf *perf, uint64_t guid, uint8_t po
 	return agent;
 }
 
-static void place_agent(struct perf *perf, const struct perf_node *node, uint8_t port,
-			uint32_t row, uint32_t n_rows)
+static void place_agent(struct perf *perf, const struct perf_node *node, uint8_t port, uint32_t row,
+			uint32_t n_rows)
 {
 	struct perf_agent *agent = get_agent(perf, node->guid, port);
 	const struct fabric *fabric = perf->sweep.fabric;

@@ -12,7 +12,7 @@ struct perf_verdict {
 	struct context *context;
 	struct perf_judge *judge;
 	struct perf_rules *rules; /* of the last sweep; NULL: there was none */
-	GArray *held; /* of struct perf_rule_member: ports that were down on purpose at the last sweep */
+	GArray *held;	   /* of struct perf_rule_member: ports kept down at the last sweep */
 	uint64_t left_out; /* as last logged */
 };
 

@@ -3,7 +3,7 @@
  * The totals of the performance manager against the true counts of the simulated ports, while
  * random things happen between its sweeps: counters grow, up to their maximum; other tools clear
  * them; devices restart; agents lose abilities, fall silent or answer errors; packets are lost;
- * cables go and come back; the daemon is told to begin totals anew. Each total equals what the port
+ * cables go and come back; the daemon is told to set totals to 0. Each total equals what the port
  * has counted since the first reading, or is marked as a lower bound and is one.
  *
  * PERF_EVENTS=N for longer runs, PERF_SEEDS=FIRST-LAST for other ones ("make perf-totals").
@@ -160,7 +160,7 @@ static void check_counter(const struct perf_image *image, uint32_t row, struct p
 	if (!(image->have[row] & bit))
 		return;
 	if (image->flags[row] & PERF_BASELINE && !i)
-		port->has_base = port->unseen = 0; /* it had left the subnet: totals begin anew */
+		port->has_base = port->unseen = 0; /* it had left the subnet: totals begin again */
 	if (!(port->has_base & bit)) {
 		if (!(image->flags[row] & PERF_READ) || image->missed[row] & bit)
 			return;
@@ -171,16 +171,15 @@ static void check_counter(const struct perf_image *image, uint32_t row, struct p
 	exact += !bound && !(port->unseen & bit);
 	bounds += bound;
 	unseen += !bound && port->unseen & bit;
-	if (image->flags[row] & PERF_READ &&
-	    counted - port->base[i] + slack(i) < total)
+	if (image->flags[row] & PERF_READ && counted - port->base[i] + slack(i) < total)
 		scenario_fail(s, "%s port %u %s: total %" PRIu64 ", but only %" PRIu64 " counted",
 			      image->layout->nodes[image->layout->places[row].node].name,
 			      port->port, perf_counter_info[i].iba, total, counted - port->base[i]);
 	if (bound || port->unseen & bit || !(image->flags[row] & PERF_READ))
 		return;
 	if (counted - port->base[i] > total + slack(i))
-		scenario_fail(s, "%s port %u %s: total %" PRIu64 " instead of %" PRIu64
-			      ", flags 0x%x",
+		scenario_fail(s,
+			      "%s port %u %s: total %" PRIu64 " instead of %" PRIu64 ", flags 0x%x",
 			      image->layout->nodes[image->layout->places[row].node].name,
 			      port->port, perf_counter_info[i].iba, total, counted - port->base[i],
 			      image->flags[row]);
@@ -236,7 +235,8 @@ static void clear(void)
 	bool wide = scenario_random(s, 2);
 
 	lose(port);
-	tool_clear(port, wide, scenario_random(s, 2) ? 0xFFFF : (uint16_t)scenario_random(s, 65536));
+	tool_clear(port, wide,
+		   scenario_random(s, 2) ? 0xFFFF : (uint16_t)scenario_random(s, 65536));
 }
 
 /* That of the SM or of the tool, or a cable to it: behind a dead one MADs count as discards. */
@@ -328,7 +328,7 @@ static void refuse(void)
 			   statuses[scenario_random(s, G_N_ELEMENTS(statuses))]);
 }
 
-static void begin_anew(void)
+static void zero_totals(void)
 {
 	sweep();
 	check_images();
@@ -356,7 +356,7 @@ static void event(void)
 	else if (dice < 994)
 		restart(random_port());
 	else if (dice < 996)
-		begin_anew();
+		zero_totals();
 	else
 		sim_set_loss(s->sim, scenario_random(s, 2) ? 0.05 : 0);
 }

@@ -291,7 +291,7 @@ START_TEST(when_there_is_a_view)
 {
 	ck_assert(watch_is_meant("perfmgr") && watch_is_meant("pm"));
 	ck_assert(!watch_is_meant("perfmgr top") && !watch_is_meant("status"));
-	ck_assert(!watch_is_wanted()); /* there is no terminal */
+	ck_assert(!watch_is_wanted()); /* without a terminal */
 	ck_assert_str_eq(watch_value_of_key('r'), "rate");
 	ck_assert_ptr_null(watch_value_of_key('x'));
 	ck_assert_ptr_null(watch_value_of_key(0));

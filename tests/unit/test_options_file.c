@@ -445,7 +445,8 @@ static const char *another_value(const struct option *option)
 		return option == &option_table[OPTION_subnet_prefix] ? "0xfec0000000000000" : "2";
 	default:
 		return option == &option_table[OPTION_m_key_lease_period] ||
-				       option == &option_table[OPTION_m_key_update_interval]
+				       option == &option_table[OPTION_m_key_update_interval] ||
+				       option == &option_table[OPTION_perfmgr_history_interval]
 			       ? "100"
 			       : "2";
 	}

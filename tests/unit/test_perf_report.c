@@ -179,7 +179,7 @@ START_TEST(cleared_by_others)
 			 "(0x200000000000300) port 1\n"
 			 "0x01 -> ERR 540B: Detected an out of band data counter clear on "
 			 "node leaf one (0x200000080000100) port 1\n");
-	new->flags[host_b] |= PERF_RESTARTED; /* then nobody did it */
+	new->flags[host_b] |= PERF_RESTARTED; /* then no program cleared them */
 	new->flags[leaf[1]] |= PERF_RESTARTED;
 	ck_assert_str_eq(report(), "");
 	new->flags[host_b] = PERF_READ | PERF_EVER | PERF_CLEARED;

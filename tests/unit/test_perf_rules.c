@@ -297,6 +297,12 @@ static char *read_file(const char *file)
 	return text;
 }
 
+static void assert_names(const char *page, unsigned int value)
+{
+	ck_assert_msg(strstr(page, perf_rule_value_name(value)) != NULL, "%s",
+		      perf_rule_value_name(value));
+}
+
 /* The sample has the rules built in; the examples of the manual are right. */
 START_TEST(documents)
 {
@@ -310,12 +316,10 @@ START_TEST(documents)
 	from = strchr(from, '\n') + 1;
 	example = g_strndup(from, strstr(from, ".Ed") - from);
 	perf_rules_unref(parse(example));
-	for (unsigned int i = 0; i < PERF_VALUES - PERF_VALUE_XMIT_WAIT_SHARE; i++)
-		ck_assert_msg(strstr(page, perf_rule_value_name(PERF_VALUE_XMIT_WAIT_SHARE + i)) != NULL,
-			      "%u", i);
+	for (unsigned int value = PERF_VALUE_XMIT_WAIT_SHARE; value < PERF_VALUES; value++)
+		assert_names(page, value);
 	for (unsigned int i = 0; i < rules->n; i++)
-		ck_assert_msg(strstr(page, perf_rule_value_name(rules->rules[i].value)) != NULL, "%s",
-			      perf_rule_value_name(rules->rules[i].value));
+		assert_names(page, rules->rules[i].value);
 	perf_rules_unref(sampled);
 	perf_rules_unref(rules);
 }

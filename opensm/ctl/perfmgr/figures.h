@@ -28,7 +28,7 @@ void figures_add_value(GVariantBuilder *answer, struct perf_value value);
 char *figures_text(GVariant *answer, GVariant *row);
 /* A time in microseconds since 1970, as local date and time; newly allocated. */
 char *figures_time(uint64_t us);
-/* "NAME port N", at most so many columns wide, and blanks up to them. */
+/* "NAME port N", at most width columns wide, and blanks up to them. */
 void figures_print_port(GVariant *row, const char *node, const char *port, int width, GString *out);
 
 #endif

@@ -17,7 +17,7 @@ struct perfmgr_target {
 /*
  * NAME, GUID, NAME:PORT or GUID:PORT; a name may contain blanks and colons, and be that of several
  * nodes. Without words: everything. An invalid port means all ports, with a warning. False and the
- * classic daemon's text, newly allocated, if there is no such node. The target is to be cleared in
+ * classic daemon's text, newly allocated, if no node matches. The target is to be cleared in
  * both cases.
  */
 bool perfmgr_target_find(struct perfmgr_target *target, const struct perf_layout *layout,
