@@ -24,6 +24,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/command/command_status.c \
 	opensm/ctl/command/command_subscriptions.c \
 	opensm/ctl/command/command_unhealthy.c \
+	opensm/ctl/command/command_work.c \
 	opensm/ctl/command/commands.def \
 	opensm/ctl/console/console.c opensm/ctl/console/console.h \
 	opensm/ctl/console/console_certificate.c opensm/ctl/console/console_certificate.h \
@@ -45,6 +46,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/perfmgr/history.c \
 	opensm/ctl/perfmgr/images.c \
 	opensm/ctl/perfmgr/redir.c \
+	opensm/ctl/perfmgr/rules.c \
 	opensm/ctl/perfmgr/state.c \
 	opensm/ctl/perfmgr/target.c opensm/ctl/perfmgr/target.h \
 	opensm/ctl/perfmgr/top.c \
@@ -80,7 +82,7 @@ logging_sources = $(libcomplib_a_SOURCES) $(libiba_a_SOURCES) $(libvendor_a_SOUR
 	$(libumad_a_SOURCES) $(libsim_a_SOURCES) $(libcore_a_SOURCES) $(libmad_a_SOURCES) \
 	$(libfabric_a_SOURCES) $(libroute_a_SOURCES) $(libpolicy_a_SOURCES) \
 	$(libsubnet_a_SOURCES) $(libha_a_SOURCES) $(libsa_a_SOURCES) $(libsm_a_SOURCES) \
-	$(libctl_a_SOURCES) $(opensm_opensm_SOURCES)
+	$(libperf_a_SOURCES) $(libctl_a_SOURCES) $(opensm_opensm_SOURCES)
 source_names = opensm/ctl/process/source_names.h
 $(source_names): Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && for file in $(logging_sources); do \
