@@ -540,6 +540,11 @@ void perf_history_read_clear(struct perf_history_read *read)
 	g_clear_pointer(&read->why, g_free);
 }
 
+static bool is_stopped(const struct perf_history_read *read)
+{
+	return read->stop && read->stop(read->arg);
+}
+
 /* Counts the file, and what is wrong with it. One that was removed meanwhile does not count. */
 static void count_file(struct perf_history_read *read, GError *error)
 {
@@ -570,7 +575,7 @@ void perf_history_fold(const char *directory, uint64_t run, int64_t since_us, in
 	guint first, end;
 
 	choose(entries, since_us, until_us, &first, &end);
-	for (guint i = first; i < end; i++) {
+	for (guint i = first; i < end && !is_stopped(read); i++) {
 		g_autofree char *file =
 			g_build_filename(directory, entry_at(entries, i)->name, NULL);
 		uint64_t names = i + 1 == end ? PERF_WITH_NAMES : 0;
@@ -593,7 +598,7 @@ void perf_history_series(const char *directory, uint64_t run, uint64_t guid, uin
 	guint first, end;
 
 	choose(entries, since_us, until_us, &first, &end);
-	for (guint i = first; i < end; i++) {
+	for (guint i = first; i < end && !is_stopped(read); i++) {
 		g_autofree char *file =
 			g_build_filename(directory, entry_at(entries, i)->name, NULL);
 		struct perf_image *image;

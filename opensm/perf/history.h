@@ -53,7 +53,9 @@ void perf_history_status(struct perf_history *history, struct perf_history_statu
 /* What was read. Clear it with perf_history_read_clear(). */
 struct perf_history_read {
 	unsigned int files, skipped;
-	char *why; /* the first was skipped; NULL: none was */
+	char *why;		 /* the first was skipped; NULL: none was */
+	bool (*stop)(void *arg); /* asked before each file: true ends it there; NULL: never */
+	void *arg;
 };
 void perf_history_read_clear(struct perf_history_read *read);
 

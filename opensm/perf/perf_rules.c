@@ -629,24 +629,31 @@ char *perf_rule_text(const struct perf_rules *rules, unsigned int number)
 	return g_string_free(text, FALSE);
 }
 
+char *perf_group_text(const struct perf_group *group)
+{
+	GString *text = g_string_new("group ");
+
+	g_string_append(text, group->name);
+	for (guint m = 0; m < group->members->len; m++) {
+		const struct perf_rule_member *member =
+			&g_array_index(group->members, struct perf_rule_member, m);
+
+		g_string_append_c(text, ' ');
+		append_port(text, member->guid, member->port);
+	}
+	for (guint p = 0; p < group->texts->len; p++)
+		g_string_append_printf(text, " \"%s\"", (char *)group->texts->pdata[p]);
+	return g_string_free(text, FALSE);
+}
+
 char *perf_rules_text(const struct perf_rules *rules)
 {
 	GString *text = g_string_new(NULL);
 
 	for (unsigned int i = 0; i < rules->n_groups; i++) {
-		const struct perf_group *group = &rules->groups[i];
+		g_autofree char *line = perf_group_text(&rules->groups[i]);
 
-		g_string_append_printf(text, "group %s", group->name);
-		for (guint m = 0; m < group->members->len; m++) {
-			const struct perf_rule_member *member =
-				&g_array_index(group->members, struct perf_rule_member, m);
-
-			g_string_append_c(text, ' ');
-			append_port(text, member->guid, member->port);
-		}
-		for (guint p = 0; p < group->texts->len; p++)
-			g_string_append_printf(text, " \"%s\"", (char *)group->texts->pdata[p]);
-		g_string_append_c(text, '\n');
+		g_string_append_printf(text, "%s\n", line);
 	}
 	for (unsigned int i = 0; i < rules->n; i++) {
 		g_autofree char *line = rules->rules[i].is_more ? NULL : perf_rule_text(rules, i);
@@ -699,14 +706,39 @@ static bool has_member(const struct perf_group *group, uint64_t guid, uint8_t po
 	       g_array_binary_search(group->members, &one, by_port, NULL);
 }
 
-static bool is_in_group(const struct perf_group *group, const struct perf_node *node, uint8_t port)
+static bool fits_pattern(const struct perf_group *group, const struct perf_node *node)
 {
-	if (has_member(group, node->guid, port))
-		return true;
 	for (guint i = 0; i < group->patterns->len; i++)
 		if (node->name && g_pattern_match_string(group->patterns->pdata[i], node->name))
 			return true;
 	return false;
+}
+
+static bool is_in_group(const struct perf_group *group, const struct perf_node *node, uint8_t port)
+{
+	return has_member(group, node->guid, port) || fits_pattern(group, node);
+}
+
+int perf_rules_find_group(const struct perf_rules *rules, const char *name)
+{
+	for (unsigned int i = 0; i < rules->n_groups; i++)
+		if (!strcmp(rules->groups[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+bool *perf_group_rows(const struct perf_group *group, const struct perf_layout *layout)
+{
+	bool *rows = g_new(bool, MAX(layout->n_rows, 1)), whole = false;
+
+	for (uint32_t row = 0; row < layout->n_rows; row++) {
+		const struct perf_node *node = perf_layout_node_of(layout, row);
+
+		if (row == node->first_row)
+			whole = fits_pattern(group, node);
+		rows[row] = whole || has_member(group, node->guid, layout->places[row].port);
+	}
+	return rows;
 }
 
 bool perf_rule_covers(const struct perf_rules *rules, const struct perf_rule *rule,

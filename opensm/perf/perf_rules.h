@@ -110,6 +110,12 @@ bool perf_rules_same(const struct perf_rules *a, const struct perf_rules *b);
 char *perf_rules_text(const struct perf_rules *rules);
 /* A rule with its "or"s as in a file, without a newline; number: of the first of them. */
 char *perf_rule_text(const struct perf_rules *rules, unsigned int number);
+/* A group as in a file, without a newline; g_free() it. */
+char *perf_group_text(const struct perf_group *group);
+/* The number of the group with that name; -1: none has it. */
+int perf_rules_find_group(const struct perf_rules *rules, const char *name);
+/* [row]: whether it belongs to the group; g_free() it. */
+bool *perf_group_rows(const struct perf_group *group, const struct perf_layout *layout);
 /* Whether b judges as a does, though their groups may have other numbers. */
 bool perf_rule_same(const struct perf_rules *in_a, const struct perf_rule *a,
 		    const struct perf_rules *in_b, const struct perf_rule *b);

@@ -134,15 +134,6 @@ unsigned int perf_fold_top(const struct perf_fold *fold, struct perf_value value
 
 /* ---- sums ---- */
 
-#define PERF_ANY_PORT 255
-struct perf_member {
-	uint64_t guid; /* of a node */
-	uint8_t port;  /* or PERF_ANY_PORT */
-};
-/* [row]: whether it belongs to the group. g_free it. */
-bool *perf_group_rows(const struct perf_layout *layout, const struct perf_member *members,
-		      unsigned int n);
-
 /* One direction of several ports. */
 struct perf_side {
 	uint32_t ports;		    /* whose data were counted */

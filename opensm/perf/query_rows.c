@@ -100,30 +100,6 @@ unsigned int perf_fold_top(const struct perf_fold *fold, struct perf_value value
 
 /* ---- sums ---- */
 
-bool *perf_group_rows(const struct perf_layout *layout, const struct perf_member *members,
-		      unsigned int n)
-{
-	bool *rows = g_new0(bool, MAX(layout->n_rows, 1));
-
-	for (unsigned int i = 0; i < n; i++) {
-		uint32_t node = perf_layout_node(layout, members[i].guid), row;
-
-		if (node == PERF_NONE)
-			continue;
-		if (members[i].port == PERF_ANY_PORT) {
-			const struct perf_node *at = &layout->nodes[node];
-
-			for (unsigned int port = at->first_port; port <= at->num_ports; port++)
-				rows[at->first_row + port - at->first_port] = true;
-			continue;
-		}
-		row = perf_layout_row(layout, members[i].guid, members[i].port);
-		if (row != PERF_NONE)
-			rows[row] = true;
-	}
-	return rows;
-}
-
 static void add_side(const struct perf_fold *fold, uint32_t row, unsigned int direction,
 		     struct perf_side *side)
 {

@@ -87,6 +87,11 @@ static void run_line(struct console *console, const char *line, bool trusted)
 		fuzz_expect(!strstr(answer.text, SECRET));
 	g_free(answer.text);
 	bed_run_ms(console->bed, 1);
+	if (answer.work) {
+		command_answer_work(answer.work, &answer);
+		check_text(answer.text);
+		g_free(answer.text);
+	}
 }
 
 /* Restores the start, so that each run begins alike. */

@@ -4,7 +4,9 @@
 #include "ctl/command/command.h"
 #include "ctl/console/control.h"
 #include "ctl/perfmgr/word.h"
+#include "perf/image_file.h"
 #include "perf/perf.h"
+#include "perf/perf_rules.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"
 #include "tests/unit/perf_leaf.h"
@@ -72,12 +74,22 @@ static void tear_down(void)
 	g_clear_pointer(&text, g_free);
 }
 
+static bool is_done(void *arg)
+{
+	return command_work_is_done(arg);
+}
+
 static const char *ask_for(const char *line, bool good)
 {
 	struct command_answer answer;
 
 	g_free(text);
 	command_run(&env, line, true, &answer);
+	if (answer.work) {
+		g_free(answer.text);
+		ck_assert(runtime_run(s->rt, is_done, answer.work, UINT64_MAX));
+		command_answer_work(answer.work, &answer);
+	}
 	text = answer.text;
 	ck_assert_msg(answer.failed != good, "%s: %s", line, text);
 	return text;
@@ -408,6 +420,7 @@ static void publish_ring(void)
 		uint32_t b = perf_leaf_row(image, PERF_LEAF_HOST_B, 1);
 		uint32_t leaf = perf_leaf_row(image, PERF_LEAF_SWITCH, 1);
 
+		image->id += 1000;
 		image->total[PERF_XMIT_DATA][a] = units;
 		image->total[PERF_RCV_DATA][leaf] = units;
 		image->total[PERF_XMIT_DATA][b] = units / 10;
@@ -525,13 +538,144 @@ START_TEST(sums)
 }
 END_TEST
 
+#define RULES                                                                                      \
+	"group rack 0x0200000080000100:1 \"host*\"\n"                                              \
+	"PortRcvErrors group rack alarm 5 in 60 or 9 in 600\n"                                     \
+	"VL15Dropped host off\n"
+
+static void use_rules(const char *rules)
+{
+	struct perf_rules *parsed = perf_rules_parse("/etc/rules", rules, strlen(rules), NULL);
+
+	ck_assert_ptr_nonnull(parsed);
+	slot_publish(&daemon_context(s->daemon)->perf_rules, parsed);
+}
+
+START_TEST(rules)
+{
+	ask("pm rules");
+	ck_assert(g_str_has_prefix(text, "# rules built in\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\nPortRcvErrors "));
+	use_rules(RULES);
+	expect("pm rules", "# rules of /etc/rules\n" RULES);
+	ask("pm rules json");
+	ck_assert_ptr_nonnull(strstr(text, "\"file\":\"/etc/rules\""));
+	ck_assert_ptr_nonnull(strstr(text, "\"line\":2,\"value\":\"PortRcvErrors\",\"level\":"
+					   "\"alarm\",\"off\":false,"));
+	expect_error("pm rules x", "Invalid perfmgr command: 'x' is not expected\nperfmgr [WORD] "
+				   "[ARGUMENT...]\n");
+}
+END_TEST
+
+START_TEST(groups_of_the_rules)
+{
+	use_rules(RULES "group empty 0x99\n");
+	publish_ring();
+	ask("pm groups");
+	ck_assert_ptr_nonnull(strstr(text, "\nrack      send            3        1.375 "));
+	ck_assert_ptr_nonnull(strstr(text, "\nempty     send            0        0.000 "));
+	ask("pm top SymbolErrorCounter rack");
+	ck_assert_uint_eq(times("\n"), 3);
+	ck_assert_ptr_nonnull(strstr(text, "\n>= 7                 host-b port 1 "));
+	ask("pm top rate rack hosts");
+	ck_assert_uint_eq(times("\n"), 4);
+	ask("pm top rate empty");
+	ck_assert_ptr_nonnull(strstr(text, "No port has any "));
+	ask_for("pm top rate Rack", false);
+}
+END_TEST
+
+/* ---- files ---- */
+
+/* Keeps an image of seconds before the ring, when host-b had counted n errors. */
+static void keep(unsigned int seconds, uint64_t n)
+{
+	struct perf_layout *layout = perf_leaf_layout(PERF_LEAF_TIME);
+	struct perf_image *image = perf_leaf_image(layout, 0);
+	g_autofree char *file = NULL, *name = NULL;
+	g_autoptr(GDateTime) time = NULL;
+	const char *kept;
+	GByteArray *octets;
+	uint64_t run;
+
+	ck_assert(perf_stored(daemon_perf(s->daemon), &kept, &run));
+	image->id = 1000 - seconds;
+	image->began_ns -= seconds * NS_PER_S;
+	image->ended_ns -= seconds * NS_PER_S;
+	image->ended_us -= seconds * INT64_C(1000000);
+	for (uint32_t row = 0; row < layout->n_rows; row++)
+		image->read_ns[row] -= image->read_ns[row] ? seconds * NS_PER_S : 0;
+	image->total[PERF_SYMBOL_ERRORS][perf_leaf_row(image, PERF_LEAF_HOST_B, 1)] = n;
+	time = g_date_time_new_from_unix_utc(image->ended_us / G_USEC_PER_SEC);
+	name = g_date_time_format(time, "image-%Y%m%dT%H%M%S.500Z-1");
+	file = g_build_filename(kept, name, NULL);
+	octets = perf_image_encode(image, run, image->id - 1, NULL, NULL, 1);
+	ck_assert_int_eq(g_mkdir_with_parents(kept, 0700), 0);
+	ck_assert(g_file_set_contents(file, (char *)octets->data, octets->len, NULL));
+	g_byte_array_unref(octets);
+	perf_image_unref(image);
+	perf_layout_unref(layout);
+}
+
+START_TEST(views_of_files)
+{
+	scenario_run_ms(s, 1); /* files that are too old have been removed */
+	keep(600, 1);
+	keep(300, 4);
+	publish_ring();
+	ask("pm history host-b:1 SymbolErrorCounter");
+	ck_assert_uint_eq(times("\n"), 3);
+	ask("pm history host-b:1 SymbolErrorCounter 24");
+	ck_assert_uint_eq(times("\n"), 5);
+	ck_assert_ptr_nonnull(strstr(text, "port 2\n2026-11-18 11:01:40  3\n2026-11-18 11:06:40 "));
+	ask("pm history host-b:1 SymbolErrorCounter 24 json");
+	ck_assert_ptr_nonnull(strstr(text, "\"files\":2,\"files_skipped\":0,"));
+	ask("pm top SymbolErrorCounter 10m");
+	ck_assert(g_str_has_prefix(text,
+				   "From 2026-11-18 10:56:40 to 2026-11-18 11:08:40, 5 images\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n>= 10                host-b port 1 "));
+	ask("pm groups 10m json");
+	ck_assert_ptr_nonnull(strstr(text, "\"images\":5,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"whole\":true,\"files\":2,"));
+	ask("pm cable host-b:1 10m");
+	ck_assert_ptr_nonnull(strstr(text, "\nSymbolErrorCounter               >= 10 "));
+	ask_for("pm cable \"leaf one\":4 10m", false);
+	ck_assert_str_eq(text, "it is not known what is at the other end of the cable\n");
+}
+END_TEST
+
+/* A session that goes away, a daemon that ends. */
+START_TEST(files_that_are_not_waited_for)
+{
+	struct command_answer answer;
+
+	keep(600, 1);
+	publish_ring();
+	for (unsigned int i = 0; i < 3; i++) {
+		command_run(&env, "pm top rate 10m", true, &answer);
+		ck_assert(answer.later);
+		ck_assert_ptr_nonnull(answer.work);
+		g_free(answer.text);
+		if (i == 2)
+			break;
+		if (i == 1)
+			scenario_run_ms(s, 10);
+		command_work_drop(answer.work);
+	}
+	command_answer_work(answer.work, &answer);
+	ck_assert_str_eq(answer.text, "files are still being read, or cannot be read now\n");
+	ck_assert_uint_eq(answer.status, CONTROL_FAILED);
+	g_free(answer.text);
+}
+END_TEST
+
 START_TEST(images)
 {
 	publish_ring();
 	ask("pm images");
 	ck_assert_uint_eq(times("\n"), 4);
 	ck_assert_ptr_nonnull(strstr(text,
-				     "\n     121  2026-11-18 11:08:40     0.500 s        7   "
+				     "\n    1121  2026-11-18 11:08:40     0.500 s        7   "
 				     "     6        0        0        0        0        1\n"));
 }
 END_TEST
@@ -541,18 +685,21 @@ END_TEST
 START_TEST(which_words_change_something)
 {
 	static const char *const looking = " print_counters print_errors dump_redir top history "
-					   "rules images groups cable ";
+					   "rules images groups cable help ";
+	g_autofree char *help = NULL;
 	const struct perfmgr_word *word;
 
 	ask("help pm");
 	for (unsigned int i = 0; (word = perfmgr_describe(i)) != NULL; i++) {
 		g_autofree char *line = g_strdup_printf("pm %s json", word->name);
 		g_autofree char *padded = g_strdup_printf(" %s ", word->name);
-		g_autofree char *help = g_strdup_printf("\n   %s", word->name);
+		g_autofree char *line_of = g_strdup_printf("\n   %s", word->name);
 
 		ck_assert_msg(command_changes(line) == !strstr(looking, padded), "%s", line);
-		ck_assert_msg(strstr(text, help) != NULL, "%s", help);
+		ck_assert_msg(strstr(text, line_of) != NULL, "%s", line_of);
 	}
+	help = g_strdup(strchr(text, '\n') + 1);
+	expect("pm help", help);
 	ck_assert(command_changes("perfmgr sweep"));
 	ck_assert(!command_changes("perfmgr pc"));
 }
@@ -581,6 +728,10 @@ TEST_SUITE
 	tcase_add_test(tcase, cable);
 	tcase_add_test(tcase, images);
 	tcase_add_test(tcase, sums);
+	tcase_add_test(tcase, rules);
+	tcase_add_test(tcase, groups_of_the_rules);
+	tcase_add_test(tcase, views_of_files);
+	tcase_add_test(tcase, files_that_are_not_waited_for);
 	tcase_add_test(tcase, which_words_change_something);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -247,6 +247,17 @@ static enum control_status status_of(const GError *error)
 									   : CONTROL_USAGE;
 }
 
+/* NULL result: it failed with error. */
+static char *complete(struct command_answer *answer, const struct command *command,
+		      GVariant *result, unsigned int status, const GError *error)
+{
+	answer->failed = !result;
+	answer->status = result ? status : status_of(error);
+	if (!result)
+		return complaint(command, error, answer->json);
+	return answer->json ? answer_json(result) : as_text(command, result);
+}
+
 static char *run_words(const struct command_env *env, char **words, bool trusted,
 		       struct command_answer *answer)
 {
@@ -263,16 +274,27 @@ static char *run_words(const struct command_env *env, char **words, bool trusted
 	answer->json = json;
 	answer->later = call.later;
 	answer->policy = call.policy;
+	answer->work = call.work;
 	answer->again = call.again;
+	if (call.work)
+		call.work->command = command;
 	if (call.later)
 		return g_strdup("");
-	answer->failed = !result;
-	answer->status = result ? call.status : status_of(error);
 	answer->quit = call.quit;
 	answer->loop = call.loop;
-	if (!result)
-		return complaint(command, error, json);
-	return json ? answer_json(result) : as_text(command, result);
+	return complete(answer, command, result, call.status, error);
+}
+
+void command_answer_work(struct command_work *work, struct command_answer *answer)
+{
+	g_autoptr(GError) unfinished = NULL;
+
+	if (!command_work_is_done(work) || !(work->answer || work->error))
+		command_failed(&unfinished, "files are still being read, or cannot be read now");
+	answer->later = false;
+	answer->text = complete(answer, work->command, unfinished ? NULL : work->answer,
+				work->status, unfinished ? unfinished : work->error);
+	command_work_drop(work);
 }
 
 void command_answer_plan(GVariant *plan, struct command_answer *answer)

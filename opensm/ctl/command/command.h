@@ -23,16 +23,24 @@ struct command_env {
 	struct sim *sim; /* NULL on hardware */
 };
 
+/* Of a command that another thread answers, as it reads files. */
+struct command_work;
+
 struct command_answer {
 	char *text; /* whole lines; free it with g_free() */
 	bool failed;
 	unsigned int status; /* enum control_status */
 	bool quit; /* the session is to be closed */
 	bool loop; /* to be run again every second */
-	bool later; /* no answer yet: daemon_plan_listen(), then command_answer_plan() */
+	/*
+	 * No answer yet: command_answer_work() with the work, command_answer_policy() with the
+	 * policy, or daemon_plan_listen(), then command_answer_plan().
+	 */
+	bool later;
 	bool json;  /* the answer is wanted as JSON */
 	bool again; /* run it again soon: the answer will have more then */
-	uint64_t policy; /* with later: command_answer_policy() once command_policy_is_there() */
+	uint64_t policy;	   /* with later: 0, or once command_policy_is_there() */
+	struct command_work *work; /* with later: NULL, or once command_work_is_done() */
 };
 
 /* Whether the line would change the daemon or the subnet, or read a file in order to. */
@@ -49,6 +57,12 @@ bool command_policy_is_there(const struct command_env *env, uint64_t serial);
 /* Completes a command that waited for a policy, whether it is in effect or not. */
 void command_answer_policy(const struct command_env *env, uint64_t serial,
 			   struct command_answer *answer);
+
+bool command_work_is_done(const struct command_work *work);
+/* Completes a command, whether its work is done or not, and drops the work. */
+void command_answer_work(struct command_work *work, struct command_answer *answer);
+/* Its answer is not wanted any more; NULL is fine. */
+void command_work_drop(struct command_work *work);
 
 /* A row of commands.def, by number; false past the last. For tests and the manual. */
 bool command_describe(unsigned int number, const char **name, const char **arguments,

@@ -45,24 +45,6 @@ static void describe(GVariantBuilder *list, const struct command *command)
 	answer_append(list, &row);
 }
 
-static void add_perfmgr_words(GVariantBuilder *builder)
-{
-	const struct perfmgr_word *word;
-	GVariantBuilder list, row;
-
-	answer_begin_list(&list);
-	for (unsigned int i = 0; (word = perfmgr_describe(i)) != NULL; i++) {
-		answer_begin(&row);
-		answer_text(&row, "word", word->name);
-		if (word->also)
-			answer_text(&row, "also", word->also);
-		answer_text(&row, "arguments", word->arguments);
-		answer_text(&row, "help", word->help);
-		answer_append(&list, &row);
-	}
-	answer_member(builder, "words", &list);
-}
-
 GVariant *command_help(struct command_call *call, GError **error)
 {
 	const struct command *one = call->n ? command_find(call->words[0], error) : NULL;
@@ -79,7 +61,7 @@ GVariant *command_help(struct command_call *call, GError **error)
 	answer_member(&builder, "commands", &list);
 	answer_flag(&builder, "all", !one);
 	if (one && one->run == command_perfmgr)
-		add_perfmgr_words(&builder);
+		perfmgr_add_words(&builder);
 	return g_variant_builder_end(&builder);
 }
 
@@ -91,16 +73,6 @@ static void print_command(GVariant *row, GString *out)
 			       *arguments ? " " : "", arguments, answer_get_text(row, "help"));
 }
 
-static void print_word(GVariant *row, GString *out)
-{
-	const char *arguments = answer_get_text(row, "arguments");
-	const char *also = answer_get_text(row, "also");
-
-	g_string_append_printf(out, "   %s%s%s%s%s%s -- %s\n", answer_get_text(row, "word"),
-			       *also ? "(" : "", also, *also ? ")" : "", *arguments ? " " : "",
-			       arguments, answer_get_text(row, "help"));
-}
-
 void print_help(GVariant *answer, GString *out)
 {
 	bool all = answer_get_flag(answer, "all");
@@ -108,7 +80,7 @@ void print_help(GVariant *answer, GString *out)
 	if (all)
 		g_string_append(out, "\nSupported commands and syntax:\n");
 	answer_each(answer, "commands", print_command, out);
-	answer_each(answer, "words", print_word, out);
+	perfmgr_print_words(answer, out);
 	if (all)
 		g_string_append(out,
 				"'json' after a command prints its answer as JSON; commands may "

@@ -7,6 +7,21 @@
 #include "ctl/command/command.h"
 #include "subnet/subnet.h"
 
+/* An answer that is made by another thread. Embedded in what that needs. */
+struct command_work {
+	struct message message;
+	struct ref ref; /* by the thread that works, and by the one that waits */
+	atomic_bool done, unwanted;
+	const _Atomic(gint64) *files_until;
+	const struct command *command;
+	/* In the other thread; as command.run. */
+	GVariant *(*run)(struct command_work *work, GError **error);
+	void (*free)(struct command_work *work);
+	GVariant *answer; /* when it is done; or: */
+	GError *error;
+	unsigned int status; /* set by run, as command_call.status */
+};
+
 /* One run of a command. */
 struct command_call {
 	const struct command_env *env;
@@ -18,6 +33,7 @@ struct command_call {
 	const struct fabric *fabric; /* of subnet */
 	bool quit, loop;	     /* set by commands */
 	bool later;		     /* set by a command that leaves the answer to a plan */
+	struct command_work *work;   /* set with later: the answer is left to it */
 	bool again;	 /* set by a command: its answer is incomplete, but will not be for long */
 	uint64_t policy; /* set with later: serial of the policy to wait for */
 	unsigned int status;	     /* enum control_status, set by a command that has answered */
@@ -67,6 +83,14 @@ GVariant *command_failed(GError **error, const char *format, ...) G_GNUC_PRINTF(
 /* True if the one argument is "on" or "off", in *on. */
 bool command_on_off(const struct command_call *call, bool *on, GError **error);
 bool command_no_arguments(const struct command_call *call, GError **error);
+
+/*
+ * ---- command_work.c: leaves the answer of the call to work, whose run and free are set, in the
+ * pool for files ----
+ */
+void command_work_post(struct command_call *call, struct command_work *work);
+/* Whether it should end early; arg: the work. Any thread. */
+bool command_work_is_stopped(void *arg);
 
 /* ---- command_partitions.c: a requested change, as far as it has been made ---- */
 GVariant *command_policy_answer(const struct command_env *env, uint64_t serial);

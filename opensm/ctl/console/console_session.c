@@ -27,6 +27,7 @@
 #define LOOK_NS (10 * NS_PER_MS)
 #define POLICY_PATIENCE_NS (20 * NS_PER_S)
 #define AGAIN_PATIENCE_NS (2 * NS_PER_S)
+#define WORK_PATIENCE_NS (60 * NS_PER_S)
 
 struct session {
 	struct session_config config;
@@ -50,7 +51,8 @@ struct session {
 	char *loop;			       /* the line that is run repeatedly, or NULL */
 	bool waits;			       /* for an answer: meanwhile no input is taken */
 	bool json;			       /* the answer is wanted as JSON */
-	uint64_t policy;	  /* serial of the policy that is waited for; 0: waits for a plan */
+	uint64_t policy;	  /* serial of the policy that is waited for; 0: of none */
+	struct command_work *job; /* that is waited for, or NULL */
 	uint64_t until_ns;	  /* end of that wait */
 	char *again;		  /* the line that is run again soon, or NULL */
 };
@@ -186,6 +188,32 @@ static void look_at_policy(struct session *session)
 	g_free(answer.text);
 }
 
+/* Another thread makes the answer. */
+static void wait_for_work(struct session *session, const struct command_answer *answer)
+{
+	session->waits = true;
+	session->json = answer->json;
+	session->job = answer->work;
+	session->until_ns = now(session) + WORK_PATIENCE_NS;
+	timer_stop(&session->limit);
+	timer_start(&session->tick, LOOK_NS);
+}
+
+static void look_at_work(struct session *session)
+{
+	struct command_answer answer = {.json = session->json};
+
+	if (now(session) < session->until_ns && !command_work_is_done(session->job)) {
+		timer_start(&session->tick, LOOK_NS);
+		return;
+	}
+	command_answer_work(g_steal_pointer(&session->job), &answer);
+	session->waits = false;
+	session->until_ns = 0;
+	reply(session, answer.status, answer.text, false);
+	g_free(answer.text);
+}
+
 /* What the command lacks is being read: true while that may still take time. */
 static bool waits_for_more(struct session *session, const char *line)
 {
@@ -214,7 +242,9 @@ static void run_line(struct session *session, const char *line)
 	command_run(session->config.env, line, session->config.trusted, &answer);
 	if (answer.later) {
 		g_free(answer.text);
-		if (answer.policy)
+		if (answer.work)
+			wait_for_work(session, &answer);
+		else if (answer.policy)
 			wait_for_policy(session, &answer);
 		else
 			wait_for_plan(session, answer.json);
@@ -492,6 +522,8 @@ static void on_tick(struct timer *timer)
 		session->penalty = false;
 	} else if (session->policy) {
 		look_at_policy(session);
+	} else if (session->job) {
+		look_at_work(session);
 	} else if (session->again) {
 		run_again(session);
 	} else if (session->loop) {
@@ -549,8 +581,9 @@ void session_begin(struct session *session)
 
 void session_free(struct session *session)
 {
-	if (session->waits && !session->policy && !session->again)
+	if (session->waits && !session->policy && !session->job && !session->again)
 		daemon_plan_listen(session->config.env->daemon, NULL, NULL);
+	command_work_drop(session->job);
 	drop_source(&session->reader);
 	drop_source(&session->writer);
 	timer_stop(&session->limit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Sums over many ports: all, cables between switches, cables of hosts. */
+/* Sums over many ports: all, cables between switches, cables of hosts, groups of the rules. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -67,18 +67,27 @@ static void add_side(GVariantBuilder *row, const struct perf_sum *sum, unsigned 
 	answer_member(row, directions[direction], &members);
 }
 
-static void add_group(GVariantBuilder *list, const struct perf_fold *fold, unsigned int number)
+/* [row]: whether it is in scope; newly allocated. */
+static bool *rows_in(const struct perf_layout *layout, enum perf_scope scope)
 {
-	const struct perf_layout *layout = fold->layout;
-	g_autofree bool *only = g_new(bool, layout->n_rows + 1);
+	bool *rows = g_new(bool, MAX(layout->n_rows, 1));
+
+	for (uint32_t i = 0; i < layout->n_rows; i++)
+		rows[i] = perf_in_scope(layout, i, scope);
+	return rows;
+}
+
+/* Takes over the rows. */
+static void add_group(GVariantBuilder *list, const struct perf_fold *fold, const char *name,
+		      bool *rows)
+{
+	g_autofree bool *only = rows;
 	struct perf_sum sum;
 	GVariantBuilder row, counters;
 
-	for (uint32_t i = 0; i < layout->n_rows; i++)
-		only[i] = perf_in_scope(layout, i, groups[number].scope);
 	perf_fold_sum(fold, only, &sum);
 	answer_begin(&row);
-	answer_text(&row, "group", groups[number].name);
+	answer_text(&row, "group", name);
 	answer_number(&row, "ports", sum.ports);
 	answer_number(&row, "counted", sum.counted);
 	answer_number(&row, "old", sum.old);
@@ -91,27 +100,39 @@ static void add_group(GVariantBuilder *list, const struct perf_fold *fold, unsig
 	answer_append(list, &row);
 }
 
+static void add_groups(GVariantBuilder *answer, const struct perf_rules *rules,
+		       const struct perf_fold *fold)
+{
+	GVariantBuilder list;
+
+	answer_begin_list(&list);
+	for (unsigned int i = 0; fold->layout && i < G_N_ELEMENTS(groups); i++)
+		add_group(&list, fold, groups[i].name, rows_in(fold->layout, groups[i].scope));
+	for (unsigned int i = 0; fold->layout && i < rules->n_groups; i++)
+		add_group(&list, fold, rules->groups[i].name,
+			  perf_group_rows(&rules->groups[i], fold->layout));
+	answer_member(answer, "groups", &list);
+}
+
 bool perfmgr_groups(struct perfmgr_call *call, GVariantBuilder *answer, GError **error)
 {
 	struct perf_history_read read;
 	struct perf_fold *fold;
-	GVariantBuilder list;
 	uint64_t window = 0;
-	bool whole;
+	bool whole, good;
 
 	if (call->n > 1 || (call->n && !figures_window(call->words[0], &window)))
 		return perfmgr_fail(error, PERFMGR_ERROR_USAGE,
 				    "'%s': expected a time such as 90s, 5m, 6h or 2d",
 				    call->words[call->n - 1]);
 	fold = perf_fold_new(PERF_ALL_COUNTERS);
-	whole = perfmgr_window(call, window, fold, &read);
-	perfmgr_add_window(answer, fold, whole, &read);
-	answer_begin_list(&list);
-	for (unsigned int i = 0; fold->layout && i < G_N_ELEMENTS(groups); i++)
-		add_group(&list, fold, i);
-	answer_member(answer, "groups", &list);
+	good = perfmgr_window(call, window, fold, &read, &whole);
+	if (good) {
+		perfmgr_add_window(answer, fold, whole, &read);
+		add_groups(answer, call->rules, fold);
+	}
 	perf_fold_free(fold);
-	return true;
+	return good;
 }
 
 static double get_number(GVariant *row, const char *key)

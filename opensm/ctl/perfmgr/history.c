@@ -96,10 +96,14 @@ bool perfmgr_history(struct perfmgr_call *call, GVariantBuilder *answer, GError 
 	layout = call->image->layout;
 	guid = perf_layout_node_of(layout, row)->guid;
 	perf_series_init(&series, value);
-	if (hours && perf_stored(call->perf, &directory, &run))
+	if (hours && perfmgr_may_read(call, &read, &directory, &run))
 		perf_history_series(directory, run, guid, layout->places[row].port,
 				    call->image->ended_us - (int64_t)hours * US_PER_HOUR,
 				    call->images->images[0]->ended_us, &series, &read);
+	if (call->needs_files) {
+		perf_series_clear(&series);
+		return false;
+	}
 	perf_series_add_ring(&series, call->images, guid, layout->places[row].port);
 	figures_add_port(answer, layout, row);
 	figures_add_value(answer, value);
@@ -183,15 +187,15 @@ bool perfmgr_cable(struct perfmgr_call *call, GVariantBuilder *answer, GError **
 				    "'%s': expected a time such as 90s, 5m, 6h or 2d",
 				    call->words[call->n - 1]);
 	fold = perf_fold_new(PERF_ALL_COLUMNS);
-	whole = perfmgr_window(call, window, fold, &read);
-	found = perf_fold_cable(fold, row, &cable);
+	found = perfmgr_window(call, window, fold, &read, &whole) &&
+		perf_fold_cable(fold, row, &cable);
 	if (found) {
 		perfmgr_add_window(answer, fold, whole, &read);
 		answer_begin_list(&ends);
 		add_end(&ends, fold, &cable, 0);
 		add_end(&ends, fold, &cable, 1);
 		answer_member(answer, "ends", &ends);
-	} else {
+	} else if (!call->needs_files) {
 		perf_history_read_clear(&read);
 		perfmgr_fail(error, PERFMGR_ERROR_FAILED,
 			     "it is not known what is at the other end of the cable");

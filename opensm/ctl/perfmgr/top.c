@@ -13,18 +13,24 @@ struct question {
 	unsigned int n;
 	uint64_t window_ns; /* 0: of all images in memory */
 	enum perf_scope scope;
+	const struct perf_group *group; /* of the rules; NULL: all ports in scope */
 };
 
 /* ---- what is asked for ---- */
 
-static bool parse_word(struct question *question, const char *word)
+static bool parse_word(const struct perfmgr_call *call, struct question *question, const char *word)
 {
+	int group;
+
 	if (!strcmp(word, "switches"))
 		question->scope = PERF_SWITCH_LINKS;
 	else if (!strcmp(word, "hosts"))
 		question->scope = PERF_HOST_LINKS;
-	else
-		return figures_value(word, &question->value);
+	else if (!figures_value(word, &question->value)) {
+		group = perf_rules_find_group(call->rules, word);
+		question->group = group < 0 ? question->group : &call->rules->groups[group];
+		return group >= 0;
+	}
 	return true;
 }
 
@@ -39,12 +45,13 @@ static bool parse(const struct perfmgr_call *call, struct question *question, GE
 		if (!i && figures_number(word, &question->n))
 			continue;
 		if ((!i && !word[strspn(word, "0123456789")]) ||
-		    (!figures_window(word, &question->window_ns) && !parse_word(question, word)))
+		    (!figures_window(word, &question->window_ns) &&
+		     !parse_word(call, question, word)))
 			return perfmgr_fail(
 				error, PERFMGR_ERROR_USAGE,
 				"'%s': expected a number of lines from 1 to 1000, a "
 				"counter, rate, utilization, wait, ber, switches, hosts, "
-				"or a time such as 90s, 5m, 6h or 2d",
+				"a group of the rules, or a time such as 90s, 5m, 6h or 2d",
 				word);
 	}
 	return true;
@@ -77,12 +84,15 @@ static void add_trend(GVariantBuilder *row, const struct perfmgr_call *call,
 static void add_ports(GVariantBuilder *answer, const struct perfmgr_call *call,
 		      const struct question *question, const struct perf_fold *fold)
 {
-	struct perf_top *top = g_new(struct perf_top, question->n);
-	unsigned int n = fold->layout ? perf_fold_top(fold, question->value, question->scope, NULL,
-						      top, question->n)
-				      : 0;
+	g_autofree struct perf_top *top = g_new(struct perf_top, question->n);
+	g_autofree bool *only = NULL;
 	GVariantBuilder list, row;
+	unsigned int n = 0;
 
+	if (fold->layout && question->group)
+		only = perf_group_rows(question->group, fold->layout);
+	if (fold->layout)
+		n = perf_fold_top(fold, question->value, question->scope, only, top, question->n);
 	answer_begin_list(&list);
 	for (unsigned int i = 0; i < n; i++) {
 		const struct perf_node *node = perf_layout_node_of(fold->layout, top[i].row);
@@ -95,26 +105,39 @@ static void add_ports(GVariantBuilder *answer, const struct perfmgr_call *call,
 		answer_append(&list, &row);
 	}
 	answer_member(answer, "ports", &list);
-	g_free(top);
 }
 
-bool perfmgr_window(const struct perfmgr_call *call, uint64_t window_ns, struct perf_fold *fold,
-		    struct perf_history_read *read)
+bool perfmgr_may_read(struct perfmgr_call *call, struct perf_history_read *read,
+		      const char **directory, uint64_t *run)
+{
+	if (!perf_stored(call->perf, directory, run))
+		return false;
+	call->needs_files = !call->may_read;
+	read->stop = call->stop;
+	read->arg = call->arg;
+	return call->may_read;
+}
+
+bool perfmgr_window(struct perfmgr_call *call, uint64_t window_ns, struct perf_fold *fold,
+		    struct perf_history_read *read, bool *whole)
 {
 	const struct perf_image *last = call->image;
 	const char *directory;
 	uint64_t run;
 
 	*read = (struct perf_history_read){0};
+	*whole = false;
 	if (!last)
-		return false;
-	if (window_ns && call->images->n &&
-	    last->ended_ns - call->images->images[0]->ended_ns < window_ns &&
-	    perf_stored(call->perf, &directory, &run))
+		return true;
+	if (window_ns && last->ended_ns - call->images->images[0]->ended_ns < window_ns &&
+	    perfmgr_may_read(call, read, &directory, &run))
 		perf_history_fold(directory, run, last->ended_us - (int64_t)(window_ns / US_PER_NS),
 				  call->images->images[0]->ended_us, fold, read);
-	return perf_fold_add_ring(fold, call->images, window_ns ? window_ns : UINT64_MAX) ||
-	       !window_ns || last->ended_us - fold->since_us >= (int64_t)(window_ns / US_PER_NS);
+	if (call->needs_files)
+		return false;
+	*whole = perf_fold_add_ring(fold, call->images, window_ns ? window_ns : UINT64_MAX) ||
+		 !window_ns || last->ended_us - fold->since_us >= (int64_t)(window_ns / US_PER_NS);
+	return true;
 }
 
 void perfmgr_add_window(GVariantBuilder *answer, const struct perf_fold *fold, bool whole,
@@ -136,17 +159,19 @@ bool perfmgr_top(struct perfmgr_call *call, GVariantBuilder *answer, GError **er
 	struct perf_history_read read;
 	struct question question;
 	struct perf_fold *fold;
-	bool whole;
+	bool whole, good;
 
 	if (!parse(call, &question, error))
 		return false;
 	fold = perf_fold_new(PERF_BIT(question.value.column));
-	whole = perfmgr_window(call, question.window_ns, fold, &read);
-	figures_add_value(answer, question.value);
-	perfmgr_add_window(answer, fold, whole, &read);
-	add_ports(answer, call, &question, fold);
+	good = perfmgr_window(call, question.window_ns, fold, &read, &whole);
+	if (good) {
+		figures_add_value(answer, question.value);
+		perfmgr_add_window(answer, fold, whole, &read);
+		add_ports(answer, call, &question, fold);
+	}
 	perf_fold_free(fold);
-	return true;
+	return good;
 }
 
 /* ---- as a table ---- */

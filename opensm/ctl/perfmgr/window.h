@@ -6,9 +6,15 @@
 #include "ctl/perfmgr/word.h"
 #include "perf/history.h"
 
-/* window_ns 0: the images in memory. Returns whether they reach back that far. */
-bool perfmgr_window(const struct perfmgr_call *call, uint64_t window_ns, struct perf_fold *fold,
-		    struct perf_history_read *read);
+/*
+ * window_ns 0: the images in memory. *whole: whether images reach back that far. False: files are
+ * needed and may not be read here (word.h).
+ */
+bool perfmgr_window(struct perfmgr_call *call, uint64_t window_ns, struct perf_fold *fold,
+		    struct perf_history_read *read, bool *whole);
+/* Where to read files; false: nowhere, or not here, with needs_files. */
+bool perfmgr_may_read(struct perfmgr_call *call, struct perf_history_read *read,
+		      const char **directory, uint64_t *run);
 /* Its members of an answer; clears read. */
 void perfmgr_add_window(GVariantBuilder *answer, const struct perf_fold *fold, bool whole,
 			struct perf_history_read *read);

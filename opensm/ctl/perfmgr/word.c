@@ -114,6 +114,49 @@ static bool dump_all(struct perfmgr_call *call, GVariantBuilder *answer, GError 
 	return true;
 }
 
+/* ---- help ---- */
+
+void perfmgr_add_words(GVariantBuilder *answer)
+{
+	const struct perfmgr_word *word;
+	GVariantBuilder list, row;
+
+	answer_begin_list(&list);
+	for (unsigned int i = 0; (word = perfmgr_describe(i)) != NULL; i++) {
+		answer_begin(&row);
+		answer_text(&row, "word", word->name);
+		if (word->also)
+			answer_text(&row, "also", word->also);
+		answer_text(&row, "arguments", word->arguments);
+		answer_text(&row, "help", word->help);
+		answer_append(&list, &row);
+	}
+	answer_member(answer, "words", &list);
+}
+
+static void print_word(GVariant *row, GString *out)
+{
+	const char *arguments = answer_get_text(row, "arguments");
+	const char *also = answer_get_text(row, "also");
+
+	g_string_append_printf(out, "   %s%s%s%s%s%s -- %s\n", answer_get_text(row, "word"),
+			       *also ? "(" : "", also, *also ? ")" : "", *arguments ? " " : "",
+			       arguments, answer_get_text(row, "help"));
+}
+
+void perfmgr_print_words(GVariant *answer, GString *out)
+{
+	answer_each(answer, "words", print_word, out);
+}
+
+static bool help(struct perfmgr_call *call, GVariantBuilder *answer, GError **error)
+{
+	(void)call;
+	(void)error;
+	perfmgr_add_words(answer);
+	return true;
+}
+
 /* ---- the table ---- */
 
 static const struct perfmgr_word words[] = {
@@ -144,7 +187,7 @@ static const struct perfmgr_word words[] = {
 	 print_nothing},
 	{"clear_query_cpi", NULL, "", "do not: no 64-bit counters, no PortXmitWait", true,
 	 clear_query_cpi, print_nothing},
-	{"top", NULL, "[N] [VALUE] [TIME] [switches|hosts]",
+	{"top", NULL, "[N] [VALUE] [TIME] [switches|hosts] [GROUP]",
 	 "the N (10) ports with the most of a counter, rate, utilization, wait or ber", false,
 	 perfmgr_top, perfmgr_print_top},
 	{"history", NULL, "NODE:PORT [VALUE] [HOURS]", "a value of a port in each image", false,
@@ -153,8 +196,12 @@ static const struct perfmgr_word words[] = {
 	 perfmgr_cable, perfmgr_print_cable},
 	{"images", NULL, "", "the sweeps of which all counters are in memory", false,
 	 perfmgr_images, perfmgr_print_images},
-	{"groups", NULL, "[TIME]", "sums of all ports, cables between switches, cables of hosts",
-	 false, perfmgr_groups, perfmgr_print_groups},
+	{"groups", NULL, "[TIME]",
+	 "sums of all ports, cables between switches, cables of hosts, groups of the rules", false,
+	 perfmgr_groups, perfmgr_print_groups},
+	{"rules", NULL, "", "the rules by which counters are judged", false, perfmgr_rules,
+	 perfmgr_print_rules},
+	{"help", NULL, "", "these words", false, help, perfmgr_print_words},
 };
 
 static const struct perfmgr_word state = {

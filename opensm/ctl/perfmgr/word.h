@@ -12,6 +12,7 @@
 #include "ctl/base/answer.h"
 #include "perf/image.h"
 #include "perf/perf.h"
+#include "perf/perf_rules.h"
 
 struct perfmgr_call {
 	struct context *context;
@@ -21,7 +22,15 @@ struct perfmgr_call {
 	const struct perf_image *image;	  /* the last of them, or NULL */
 	char **words;			  /* after the word that names it */
 	unsigned int n;
+	const struct perf_rules *rules;
 	bool failed; /* set by a word that answers although something was wrong */
+	/*
+	 * A word that needs files from the disk sets needs_files and fails, without an error. Then
+	 * it is run again, by another thread and with may_read.
+	 */
+	bool may_read, needs_files;
+	bool (*stop)(void *arg); /* with may_read: whether to end early */
+	void *arg;
 };
 
 struct perfmgr_word {
@@ -44,11 +53,14 @@ enum perfmgr_error {
 bool perfmgr_fail(GError **error, enum perfmgr_error code, const char *format, ...)
 	G_GNUC_PRINTF(3, 4);
 
-/* word NULL: the state. NULL and error if it fails; else floating. */
+/* word NULL: the state. NULL and error if it fails or, without one, needs files; else floating. */
 GVariant *perfmgr_run(struct perfmgr_call *call, const char *word, GError **error);
 void perfmgr_print(GVariant *answer, GString *out);
 /* Whether a user with the right to look, but not to change, is refused this word. */
 bool perfmgr_changes(const char *word);
+/* The table, as the member "words" of an answer, and as text. */
+void perfmgr_add_words(GVariantBuilder *answer);
+void perfmgr_print_words(GVariant *answer, GString *out);
 /* A row of the table, by number; NULL past the last. */
 const struct perfmgr_word *perfmgr_describe(unsigned int number);
 
@@ -65,6 +77,7 @@ PERFMGR_WORD(history);
 PERFMGR_WORD(cable);
 PERFMGR_WORD(images);
 PERFMGR_WORD(groups);
+PERFMGR_WORD(rules);
 bool perfmgr_forget_redir(struct perfmgr_call *call, GVariantBuilder *answer, GError **error);
 #undef PERFMGR_WORD
 
