@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "complib/scalar.h"
+
 #define MAGIC 8
 #define AT_VERSION 8
 #define AT_COLUMNS 12
@@ -76,42 +78,22 @@ static uint32_t chunks_of(uint32_t n)
 
 /* ---- integers in memory ---- */
 
+static void *place_of(const struct column *column, uint32_t i)
+{
+	return (char *)column->array + column->offset + i * column->stride;
+}
+
 static uint64_t load(const struct column *column, uint32_t i)
 {
-	const char *at = (const char *)column->array + column->offset + i * column->stride;
-
-	switch (column->width) {
-	case 1:
-		return *(const uint8_t *)at;
-	case 2:
-		return *(const uint16_t *)at;
-	case 4:
-		return *(const uint32_t *)at;
-	default:
-		return *(const uint64_t *)at;
-	}
+	return scalar_load(place_of(column, i), column->width);
 }
 
 /* False: it does not fit. */
 static bool store(const struct column *column, uint32_t i, uint64_t value)
 {
-	char *at = (char *)column->array + column->offset + i * column->stride;
-
 	if (column->width < 8 && value >> (8 * column->width))
 		return false;
-	switch (column->width) {
-	case 1:
-		*(uint8_t *)at = (uint8_t)value;
-		break;
-	case 2:
-		*(uint16_t *)at = (uint16_t)value;
-		break;
-	case 4:
-		*(uint32_t *)at = (uint32_t)value;
-		break;
-	default:
-		*(uint64_t *)at = value;
-	}
+	scalar_store(place_of(column, i), column->width, value);
 	return true;
 }
 

@@ -33,11 +33,11 @@ bool perf_growth_counter(const struct perf_growth *growth, uint32_t row, unsigne
 	const struct perf_image *old = growth->old, *new = growth->new;
 	uint32_t before = perf_growth_old_row(growth, row);
 
-	return before != PERF_NONE && new->flags[row] & PERF_READ &&
-	       !(new->flags[row] & PERF_BASELINE) &&
-	       new->have[row] & 1u << counter &&compare(
-					old->total[counter][before], new->total[counter][row],
-					old->read_ns[before], new->read_ns[row], delta, dt_ns);
+	if (before == PERF_NONE || !(new->flags[row] & PERF_READ) ||
+	    new->flags[row] & PERF_BASELINE || !(new->have[row] & 1u << counter))
+		return false;
+	return compare(old->total[counter][before], new->total[counter][row], old->read_ns[before],
+		       new->read_ns[row], delta, dt_ns);
 }
 
 bool perf_growth_detail(const struct perf_growth *growth, uint32_t row, unsigned int detail,
@@ -50,9 +50,10 @@ bool perf_growth_detail(const struct perf_growth *growth, uint32_t row, unsigned
 		return false;
 	old = perf_image_details(growth->old, before);
 	new = old ? perf_image_details(growth->new, row) : NULL;
-	return new && old->have &new->have &
-			      1u << detail &&compare(old->total[detail], new->total[detail],
-						     old->read_ns, new->read_ns, delta, dt_ns);
+	if (!new || !(new->have & old->have & 1u << detail))
+		return false;
+	return compare(old->total[detail], new->total[detail], old->read_ns, new->read_ns, delta,
+		       dt_ns);
 }
 
 uint64_t perf_growth_by(const struct perf_growth *growth, uint32_t row, unsigned int counter)
