@@ -13,6 +13,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "ctl/perfmgr/figures.h"
 #include "opensmctl/show.h"
 
 #define PERIOD_MS 2000
@@ -118,17 +119,6 @@ static void put_cell(GString *out, const char *text, unsigned int columns)
 	g_string_append_printf(out, "%*s", (int)(columns - used), "");
 }
 
-static char *scaled(double number, const char *unit)
-{
-	static const char prefixes[] = " kMGTPE";
-	unsigned int i = 0;
-
-	for (; number >= 1000 && i + 2 < sizeof(prefixes); i++)
-		number /= 1000;
-	return i ? g_strdup_printf("%.2f %c%s", number, prefixes[i], unit)
-		 : g_strdup_printf("%.4g %s", number, unit);
-}
-
 static char *value_text(JsonObject *row, const char *unit)
 {
 	double value = number_of(row, "value");
@@ -137,7 +127,7 @@ static char *value_text(JsonObject *row, const char *unit)
 	if (!strcmp(unit, "share"))
 		text = g_strdup_printf("%.2f %%", value * 100);
 	else if (!strcmp(unit, "octets per second"))
-		text = scaled(value, "B/s");
+		text = figures_scaled(value, "B/s");
 	else
 		text = g_strdup_printf("%.0f", value);
 	return g_strdup_printf("%s%s", flag_of(row, "at_least") ? ">= " : "", text);

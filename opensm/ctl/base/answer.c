@@ -144,6 +144,14 @@ uint64_t answer_get_number(GVariant *answer, const char *key)
 	return number;
 }
 
+double answer_get_real(GVariant *answer, const char *key)
+{
+	double real = 0;
+
+	g_variant_lookup(answer, key, "d", &real);
+	return real;
+}
+
 bool answer_get_flag(GVariant *answer, const char *key)
 {
 	gboolean flag = FALSE;

@@ -47,6 +47,7 @@ char *answer_json(GVariant *answer);
 /* ---- reading one; a missing member is "", 0 or false ---- */
 const char *answer_get_text(GVariant *answer, const char *key);
 uint64_t answer_get_number(GVariant *answer, const char *key);
+double answer_get_real(GVariant *answer, const char *key);
 bool answer_get_flag(GVariant *answer, const char *key);
 GVariant *answer_get(GVariant *answer, const char *key); /* unref it; NULL: no such member */
 /* Calls print for each dictionary of a list. */

@@ -131,15 +131,7 @@ void figures_add_value(GVariantBuilder *answer, struct perf_value value)
 
 /* ---- text ---- */
 
-static double get_double(GVariant *row, const char *key)
-{
-	double number = 0;
-
-	g_variant_lookup(row, key, "d", &number);
-	return number;
-}
-
-static char *scaled(double number, const char *unit)
+char *figures_scaled(double number, const char *unit)
 {
 	static const char prefixes[] = " kMGTPE";
 	unsigned int i = 0;
@@ -153,7 +145,7 @@ static char *scaled(double number, const char *unit)
 char *figures_text(GVariant *answer, GVariant *row)
 {
 	const char *unit = answer_get_text(answer, "unit");
-	double value = get_double(row, "value");
+	double value = answer_get_real(row, "value");
 	g_autofree char *number = NULL;
 
 	if (answer_get_flag(row, "unknown"))
@@ -163,9 +155,9 @@ char *figures_text(GVariant *answer, GVariant *row)
 	else if (!strcmp(unit, "errors per bit"))
 		number = g_strdup_printf("%.1e", value);
 	else if (!strcmp(unit, "octets per second"))
-		number = scaled(value, "B/s");
+		number = figures_scaled(value, "B/s");
 	else if (!strcmp(unit, "per second"))
-		number = scaled(value, "/s");
+		number = figures_scaled(value, "/s");
 	else
 		number = g_strdup_printf("%" PRIu64, answer_get_number(row, "count"));
 	return g_strdup_printf("%s%s%s", answer_get_flag(row, "at_least") ? ">= " : "", number,

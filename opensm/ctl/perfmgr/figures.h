@@ -24,6 +24,8 @@ void figures_add_measure(GVariantBuilder *row, const struct perf_measure *measur
 /* The members "of" and "unit", which figures_text() needs. */
 void figures_add_value(GVariantBuilder *answer, struct perf_value value);
 
+/* "12.35 GB/s"; newly allocated. */
+char *figures_scaled(double number, const char *unit);
 /* The value of a row with "value" and flags, as people read it; newly allocated. */
 char *figures_text(GVariant *answer, GVariant *row);
 /* A time in microseconds since 1970, as local date and time; newly allocated. */

@@ -135,14 +135,6 @@ bool perfmgr_groups(struct perfmgr_call *call, GVariantBuilder *answer, GError *
 	return good;
 }
 
-static double get_number(GVariant *row, const char *key)
-{
-	double number = 0;
-
-	g_variant_lookup(row, key, "d", &number);
-	return number;
-}
-
 static void print_group(GVariant *row, GString *out)
 {
 	for (unsigned int i = 0; i < G_N_ELEMENTS(directions); i++) {
@@ -152,9 +144,9 @@ static void print_group(GVariant *row, GString *out)
 			out, "%-9s %-8s %8" PRIu64 " %12.3f %8.2f %8.2f %8.2f %8" PRIu64 "\n",
 			answer_get_text(row, "group"), directions[i],
 			answer_get_number(side, "ports"),
-			get_number(side, "octets_per_second") / 1e9,
-			get_number(side, "least") * 100, get_number(side, "mean") * 100,
-			get_number(side, "most") * 100, answer_get_number(row, "old"));
+			answer_get_real(side, "octets_per_second") / 1e9,
+			answer_get_real(side, "least") * 100, answer_get_real(side, "mean") * 100,
+			answer_get_real(side, "most") * 100, answer_get_number(row, "old"));
 	}
 }
 
