@@ -161,55 +161,38 @@ static void wait_for_plan(struct session *session, bool json)
 	daemon_plan_listen(session->config.env->daemon, on_plan, session);
 }
 
-/* A change of partitions is answered once it is in effect. */
-static void wait_for_policy(struct session *session, const struct command_answer *answer)
+/*
+ * A change of partitions is answered once it is in effect; a command that reads files, when another
+ * thread has done so.
+ */
+static void wait_for(struct session *session, const struct command_answer *answer)
 {
 	session->waits = true;
 	session->json = answer->json;
 	session->policy = answer->policy;
-	session->until_ns = now(session) + POLICY_PATIENCE_NS;
+	session->job = answer->work;
+	session->until_ns = now(session) + (answer->work ? WORK_PATIENCE_NS : POLICY_PATIENCE_NS);
 	timer_stop(&session->limit);
 	timer_start(&session->tick, LOOK_NS);
 }
 
-static void look_at_policy(struct session *session)
+static void look(struct session *session)
 {
 	struct command_answer answer = {.json = session->json};
 	const struct command_env *env = session->config.env;
+	bool done = session->job ? command_work_is_done(session->job)
+				 : command_policy_is_there(env, session->policy);
 
-	if (now(session) < session->until_ns && !command_policy_is_there(env, session->policy)) {
+	if (!done && now(session) < session->until_ns) {
 		timer_start(&session->tick, LOOK_NS);
 		return;
 	}
-	command_answer_policy(env, session->policy, &answer);
+	if (session->job)
+		command_answer_work(g_steal_pointer(&session->job), &answer);
+	else
+		command_answer_policy(env, session->policy, &answer);
 	session->waits = false;
 	session->policy = session->until_ns = 0;
-	reply(session, answer.status, answer.text, false);
-	g_free(answer.text);
-}
-
-/* Another thread makes the answer. */
-static void wait_for_work(struct session *session, const struct command_answer *answer)
-{
-	session->waits = true;
-	session->json = answer->json;
-	session->job = answer->work;
-	session->until_ns = now(session) + WORK_PATIENCE_NS;
-	timer_stop(&session->limit);
-	timer_start(&session->tick, LOOK_NS);
-}
-
-static void look_at_work(struct session *session)
-{
-	struct command_answer answer = {.json = session->json};
-
-	if (now(session) < session->until_ns && !command_work_is_done(session->job)) {
-		timer_start(&session->tick, LOOK_NS);
-		return;
-	}
-	command_answer_work(g_steal_pointer(&session->job), &answer);
-	session->waits = false;
-	session->until_ns = 0;
 	reply(session, answer.status, answer.text, false);
 	g_free(answer.text);
 }
@@ -242,10 +225,8 @@ static void run_line(struct session *session, const char *line)
 	command_run(session->config.env, line, session->config.trusted, &answer);
 	if (answer.later) {
 		g_free(answer.text);
-		if (answer.work)
-			wait_for_work(session, &answer);
-		else if (answer.policy)
-			wait_for_policy(session, &answer);
+		if (answer.work || answer.policy)
+			wait_for(session, &answer);
 		else
 			wait_for_plan(session, answer.json);
 		return;
@@ -520,10 +501,8 @@ static void on_tick(struct timer *timer)
 
 	if (session->penalty) {
 		session->penalty = false;
-	} else if (session->policy) {
-		look_at_policy(session);
-	} else if (session->job) {
-		look_at_work(session);
+	} else if (session->policy || session->job) {
+		look(session);
 	} else if (session->again) {
 		run_again(session);
 	} else if (session->loop) {
