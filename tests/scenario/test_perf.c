@@ -332,7 +332,7 @@ START_TEST(redirected)
 	ck_assert_uint_eq(see("leaf-0-0", 1).total[PERF_SYMBOL_ERRORS], 7);
 	ck_assert_uint_eq(see("leaf-0-1", 1).total[PERF_SYMBOL_ERRORS], 9);
 	ck_assert_uint_eq(sweep(), 96);
-	redirect("leaf-0-0", NULL); /* nobody is at that QP any more */
+	redirect("leaf-0-0", NULL); /* that QP is gone */
 	sweep();
 	sweep();
 	ck_assert(see("leaf-0-0", 1).flags & PERF_READ);
@@ -412,7 +412,7 @@ START_TEST(device_restarts)
 }
 END_TEST
 
-/* Nodes that have left are forgotten, or kept as inactive ones until the operator says otherwise. */
+/* Nodes that have left are forgotten, or kept as inactive ones until the operator decides. */
 START_TEST(node_leaves)
 {
 	struct perf_images *list;

@@ -142,7 +142,9 @@ tests_unit_test_console_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_console_LDADD = libsuites.a libscenario.a libperfleaf.a $(LIBS_OPENSM) \
 	$(CHECK_LIBS)
 
-tests_unit_test_perf_SOURCES = tests/unit/test_perf_account.c tests/unit/test_perf_columns.c tests/unit/test_perf_history.c \
+tests_unit_test_perf_SOURCES = \
+	tests/unit/test_perf_account.c tests/unit/test_perf_columns.c \
+	tests/unit/test_perf_history.c \
 	tests/unit/test_perf_query.c tests/unit/test_perf_record.c \
 	tests/unit/test_perf_report.c tests/unit/test_perf_resume.c \
 	tests/unit/test_perf_cause.c tests/unit/test_perf_judge.c \

@@ -3,6 +3,7 @@
 #include "ctl/console/console_session.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"
+#include "tests/unit/perf_leaf.h"
 
 #include <check.h>
 #include <gio/gio.h>
@@ -202,6 +203,48 @@ static unsigned int priority(void)
 	return priority;
 }
 
+/* ---- answers that read files ---- */
+
+/* One old image on disk would do, but an empty directory has to be read as well. */
+static void publish_image(void)
+{
+	struct perf_layout *layout = perf_leaf_layout(PERF_LEAF_TIME);
+	struct perf_image *image = perf_leaf_image(layout, 0);
+
+	slot_publish(&daemon_context(f.s->daemon)->perf_images, perf_leaf_images(&image, 1));
+	perf_layout_unref(layout);
+}
+
+START_TEST(files_are_read)
+{
+	f.kind = SEAT_OPERATOR;
+	begin(NULL);
+	publish_image();
+	heard();
+	type("perfmgr top rate 24h\nperfmgr help\n");
+	ck_assert_str_eq(heard(), ""); /* and the next line waits */
+	pass_s(1);
+	type("");
+	ck_assert_ptr_nonnull(strstr(heard(), "The counters were not read twice yet\n"));
+	pass_s(0);
+	type("perfmgr images\n");
+	ck_assert_ptr_nonnull(strstr(heard(), "2026-11-18 "));
+}
+END_TEST
+
+/* It ends while the files are being read. */
+START_TEST(gone_before_files_are_read)
+{
+	f.kind = SEAT_OPERATOR;
+	begin(NULL);
+	publish_image();
+	type("perfmgr top rate 24h\n");
+	heard();
+	g_clear_pointer(&f.session, session_free);
+	pass_s(1);
+}
+END_TEST
+
 /* A connection may end within "priority 15"; at a terminal, or of a pipe, the user ended it. */
 START_TEST(the_last_line)
 {
@@ -325,6 +368,8 @@ TEST_SUITE
 	suite_add_tcase(suite, seats);
 	tcase_add_checked_fixture(session, start, stop);
 	tcase_add_loop_test(session, the_last_line, SEAT_NETWORK, SEAT_KINDS);
+	tcase_add_test(session, files_are_read);
+	tcase_add_test(session, gone_before_files_are_read);
 	tcase_add_test(session, the_last_whole_line);
 	tcase_add_test(session, the_key_is_cut);
 	tcase_add_test(session, the_key_has_its_time);
