@@ -21,7 +21,7 @@ scenario_tests = tests/scenario/seeds tests/scenario/test_ability tests/scenario
 	tests/scenario/test_aliases \
 	tests/scenario/test_audit tests/scenario/test_bringup tests/scenario/test_cable_keys \
 	tests/scenario/test_devices tests/scenario/test_paths \
-	tests/scenario/test_perf tests/scenario/test_perf_totals \
+	tests/scenario/test_perf tests/scenario/test_perf_day tests/scenario/test_perf_totals \
 	tests/scenario/test_costs tests/scenario/test_election tests/scenario/test_faults \
 	tests/scenario/test_health tests/scenario/test_hung_files tests/scenario/test_keys \
 	tests/scenario/test_moves tests/scenario/test_options \
@@ -64,6 +64,8 @@ tests_scenario_test_traffic_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_traffic_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_perf_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_perf_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
+tests_scenario_test_perf_day_CFLAGS = $(TEST_CFLAGS)
+tests_scenario_test_perf_day_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_perf_totals_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_perf_totals_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_test_ability_CFLAGS = $(TEST_CFLAGS)
@@ -183,6 +185,16 @@ storms: tests/scenario/test_storm$(EXEEXT)
 crashes: tests/scenario/test_takeover$(EXEEXT)
 	top_srcdir='$(abs_top_srcdir)' CRASHES=1 tests/scenario/test_takeover
 .PHONY: storms crashes
+
+# Long: totals of the performance manager against the true counts, 10,000 events a seed; and a day of
+# what goes wrong among 1,024 hosts.
+PERF_TOTALS = 1-100
+perf-totals: tests/scenario/test_perf_totals$(EXEEXT)
+	top_srcdir='$(abs_top_srcdir)' PERF_EVENTS=10000 PERF_SEEDS=$(PERF_TOTALS) \
+		tests/scenario/test_perf_totals
+perf-day: tests/scenario/test_perf_day$(EXEEXT)
+	top_srcdir='$(abs_top_srcdir)' PERF_DAY=fattree:16 tests/scenario/test_perf_day
+.PHONY: perf-totals perf-day
 
 # Long: clients of the SA in storms of faults.
 SA_STORMS = 1-5000

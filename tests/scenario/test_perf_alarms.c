@@ -326,111 +326,6 @@ START_TEST(downs)
 }
 END_TEST
 
-/* ---- what is wrong, and nothing else ---- */
-
-#define FLOWS 200
-#define ROUNDS 12 /* of ten minutes; PERF_ROUNDS=144 is a day */
-
-/* A place where something is wrong, and whether an alarm or a warning named it. */
-struct wrong {
-	uint64_t guid;	   /* of a switch */
-	unsigned int port; /* 0: any of it */
-	bool found;
-};
-
-static struct wrong before_host(struct scenario *s, const char *host)
-{
-	struct sim_node_view view;
-	unsigned int sw, port;
-
-	g_assert(sim_peer(s->sim, scenario_node(s, host), 1, &sw, &port));
-	sim_node_view(s->sim, sw, &view);
-	return (struct wrong){view.node_guid, port, false};
-}
-
-static bool is_wrong(struct wrong *wrong, unsigned int n, uint64_t guid, unsigned int port)
-{
-	bool found = false;
-
-	for (unsigned int i = 0; i < n; i++)
-		if (wrong[i].guid == guid && wrong[i].port == port)
-			found = wrong[i].found = true;
-	return found;
-}
-
-/* Each entry is about one of those places, or names it as the cause. */
-static void check_alarms(struct scenario *s, struct wrong *wrong, unsigned int n)
-{
-	struct perf_alarms *alarms = slot_take(&daemon_context(s->daemon)->perf_alarms);
-
-	for (uint32_t i = 0; alarms && i < alarms->n; i++) {
-		const struct perf_alarm *alarm = &alarms->all[i];
-		g_autofree char *text = perf_alarm_text(alarm);
-		bool here = is_wrong(wrong, n, alarm->guid, alarm->port);
-		bool there = is_wrong(wrong, n, alarm->cause_guid, alarm->cause_port);
-
-		if (!here && !there && alarm->level >= PERF_WARNING)
-			scenario_fail(s, "nothing is wrong there: %s", text);
-	}
-	perf_alarms_unref(alarms);
-}
-
-/*
- * Bad cables, hosts that flap, and a host to which more is sent than it can take, among traffic:
- * the alarms are about these.
- */
-START_TEST(found)
-{
-	static const char *const bad[] = {"host-3", "host-6"}, *const flaps[] = {"host-9",
-										 "host-12"};
-	const struct sim_flow like = {.rate = 1e6, .size = 2000};
-	const char *rounds = g_getenv("PERF_ROUNDS"), *spec = g_getenv("PERF_SPEC");
-	struct scenario *s = up(spec ? spec : "fattree:4", "flapping ca report\n",
-				"perfmgr TRUE\nperfmgr_sweep_time_s 60\n");
-	struct wrong wrong[] = {before_host(s, bad[0]), before_host(s, bad[1]),
-				before_host(s, flaps[0]), before_host(s, flaps[1]),
-				before_host(s, "host-15")};
-	struct perf_rules *built_in = perf_rules_built_in();
-	g_autofree char *rules = perf_rules_text(built_in);
-	unsigned int sw, port;
-
-	perf_rules_unref(built_in);
-	put(s, "rules", rules);
-	daemon_reread_logged(s->daemon);
-	ck_assert(sim_traffic_random(s->sim, FLOWS, &like));
-	scenario_run_ms(s, 300 * 1000);
-	for (unsigned int i = 0; i < G_N_ELEMENTS(bad); i++) {
-		g_assert(sim_peer(s->sim, scenario_node(s, bad[i]), 1, &sw, &port));
-		ck_assert(sim_errors_set(s->sim, sw, port, SIM_BAD_CABLE, 3));
-	}
-	for (unsigned int i = 13; i <= 14; i++) {
-		g_autofree char *from = g_strdup_printf("host-%u", i);
-		const struct sim_flow flow = {.from_node = scenario_node(s, from),
-					      .from_port = 1,
-					      .to_node = scenario_node(s, "host-15"),
-					      .to_port = 1,
-					      .rate = 0.9,
-					      .of_link = true,
-					      .size = 2000};
-
-		ck_assert(sim_traffic_add(s->sim, &flow));
-	}
-	for (int round = 0; round < (rounds ? atoi(rounds) : ROUNDS); round++) {
-		for (unsigned int i = 0; i < G_N_ELEMENTS(flaps); i++) {
-			g_assert(sim_peer(s->sim, scenario_node(s, flaps[i]), 1, &sw, &port));
-			sim_link_flap(s->sim, sw, port, NS_PER_S, 5 * NS_PER_S, 4);
-		}
-		for (unsigned int minute = 0; minute < 10; minute++) {
-			scenario_run_ms(s, 60 * 1000);
-			check_alarms(s, wrong, G_N_ELEMENTS(wrong));
-		}
-	}
-	for (unsigned int i = 0; i < G_N_ELEMENTS(wrong); i++)
-		ck_assert_msg(wrong[i].found, "place %u", i);
-	down(s);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("perf_alarms");
@@ -444,7 +339,6 @@ int main(void)
 	tcase_add_test(tcase, whole_way);
 	tcase_add_test(tcase, rules_again);
 	tcase_add_test(tcase, downs);
-	tcase_add_test(tcase, found);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }
