@@ -18,6 +18,7 @@
 
 #define CLASS_LID_ROUTED 0x01
 #define CLASS_DIRECTED 0x81
+#define CLASS_PERF 0x04
 #define METHOD_GET 1
 #define METHOD_SET 2
 #define METHOD_TRAP 5
@@ -37,6 +38,8 @@ struct counts {
 	_Atomic uint64_t pause_ns; /* longest silence that a request ended, up to an LFT block */
 	_Atomic uint64_t last_cpu_ns, pause_cpu_ns; /* pause in processor time */
 	_Atomic uint64_t sl2vl[2], vlarb[2];	    /* Gets and Sets of these tables */
+	_Atomic uint64_t perf;	       /* requests to performance management agents */
+	_Atomic uint64_t perf_last_ns; /* one of these went out, or an answer came in */
 };
 
 typedef int send_fn(int port_id, int agent_id, void *umad, int length, int timeout_ms, int retries);
@@ -128,12 +131,21 @@ static void count_request(const uint8_t *mad, uint64_t now)
 	}
 }
 
+static int is_perf(const uint8_t *mad)
+{
+	return mad[1] == CLASS_PERF;
+}
+
 int umad_send(int port_id, int agent_id, void *umad, int length, int timeout_ms, int retries)
 {
 	const uint8_t *mad = umad_get_mad(umad);
 
 	if (counts && is_smp(mad) && !(mad[3] & METHOD_RESPONSE))
 		count_request(mad, now_ns());
+	if (counts && is_perf(mad) && !(mad[3] & METHOD_RESPONSE)) {
+		atomic_fetch_add(&counts->perf, 1);
+		atomic_store(&counts->perf_last_ns, now_ns());
+	}
 	return next_send(port_id, agent_id, umad, length, timeout_ms, retries);
 }
 
@@ -143,7 +155,11 @@ int umad_recv(int port_id, void *umad, int *length, int timeout_ms)
 	const uint8_t *mad = umad_get_mad(umad);
 	uint64_t now, never = 0;
 
-	if (rc < 0 || !counts || umad_status(umad) || !is_smp(mad))
+	if (rc < 0 || !counts || umad_status(umad))
+		return rc;
+	if (is_perf(mad))
+		atomic_store(&counts->perf_last_ns, now_ns());
+	if (!is_smp(mad))
 		return rc;
 	now = now_ns();
 	atomic_store(&counts->last_ns, now);

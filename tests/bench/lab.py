@@ -22,7 +22,7 @@ import ibsim  # noqa: E402 (found through the path above)
 Failure = ibsim.Failure
 COUNTS = ('mads', 'gets', 'sets', 'directed', 'hops', 'lft_sets', 'last_ns', 'lft_ns', 'trap_ns',
           'pause_ns', 'last_cpu_ns', 'pause_cpu_ns', 'sl2vl_gets', 'sl2vl_sets', 'vlarb_gets',
-          'vlarb_sets')
+          'vlarb_sets', 'perf', 'perf_last_ns')
 COUNTS_BYTES = 8 * len(COUNTS)
 START_SECONDS = 60
 NODE = re.compile(r'^(Switch|Hca|Ca)\s+(\d+)\s+"([^"]+)"(?:.*?#\s*"([^"]*)")?')
@@ -55,7 +55,7 @@ class Net:
         cables = self.parse()
         if not cables or len(self.hosts) < 2:
             raise Failure(f'{spec} has no cable between switches, or less than two hosts')
-        self.cable = cables[len(cables) // 2]
+        self.cable, self.cables = cables[len(cables) // 2], cables
 
     def discovered(self):
         """The text of another specification is what ibnetdiscover finds on osmsim."""
@@ -103,6 +103,10 @@ class Lab(ibsim.Fabric):
         return dict(self.env, LD_PRELOAD=':'.join(libraries), **variables,
                     ASAN_OPTIONS=self.sanitizer_options())
 
+    def cpu_seconds(self):
+        """Of the simulator."""
+        return cpu_seconds(self.simulator().pid)
+
     def cut(self):
         self.change_cable('Unlink')
 
@@ -112,6 +116,9 @@ class Lab(ibsim.Fabric):
 
 class Ibsim(Lab):
     name, has_rmpp, trap_seconds = 'ibsim', False, 0
+
+    def simulator(self):
+        return self.ibsim
 
     @staticmethod
     def missing():
@@ -126,6 +133,9 @@ class Ibsim(Lab):
 
 class Osmsim(Lab):
     name, has_rmpp, trap_seconds = 'osmsim', True, 3.5
+
+    def simulator(self):
+        return self.server
 
     @staticmethod
     def missing():
@@ -151,11 +161,13 @@ class Osmsim(Lab):
 
     def change_cable(self, verb):
         node, port = self.net.cable
-        command = f'{verb} "{self.net.descriptions[node]}" {port}'
-        run = subprocess.run([OSMSIM, '-s', self.path('socket'), '-c', command], env=self.env,
+        self.console(f'{verb} "{self.net.descriptions[node]}" {port}')
+
+    def console(self, commands):
+        run = subprocess.run([OSMSIM, '-s', self.path('socket'), '-c', commands], env=self.env,
                              timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if run.returncode != 0:
-            raise Failure(f'osmsim: {command}: {run.stdout.decode()[-200:]}')
+            raise Failure(f'osmsim: {commands[:80]}: {run.stdout.decode()[-200:]}')
 
     def run_tool(self, *argv):
         run = subprocess.run(argv, env=self.preloaded(None), cwd=self.dir, timeout=600,
@@ -189,8 +201,19 @@ def log_time(match):
         int(match[2]) / 1e6
 
 
+def cpu_seconds(pid):
+    """Processor time of all present threads."""
+    total = 0
+    for task in os.listdir(f'/proc/{pid}/task'):
+        with open(f'/proc/{pid}/task/{task}/schedstat') as file:
+            total += int(file.read().split()[0])
+    return total / 1e9
+
+
 class Daemon:
     """A subnet manager on the first host, with its measurements."""
+
+    conf = 'force_log_flush TRUE\nsweep_interval 0\n'
 
     def __init__(self, lab, program, flags, deadline, quiet):
         self.lab, self.program, self.flags = lab, program, flags
@@ -204,7 +227,7 @@ class Daemon:
         cache = self.lab.path('cache')
         os.makedirs(cache, exist_ok=True)
         with open(self.lab.path('opensm.conf'), 'w') as file:
-            file.write('force_log_flush TRUE\nsweep_interval 0\n')
+            file.write(self.conf)
         self.log, counts = (self.lab.path(f'{name}.{self.starts}') for name in ('log', 'counts'))
         self.counts = Counts(counts)
         self.ups, self.log_offset = [], 0
@@ -280,20 +303,18 @@ class Daemon:
         self.child.stdin.close()
         self.lab.stop(self.child, self.deadline)
 
-    def peak_megabytes(self):
+    def megabytes(self, row):
         with open(f'/proc/{self.child.pid}/status') as file:
             for line in file:
-                if line.startswith('VmHWM:'):
+                if line.startswith(f'{row}:'):
                     return int(line.split()[1]) / 1024
-        raise Failure('no VmHWM: the daemon ended')
+        raise Failure(f'no {row}: the daemon ended')
+
+    def peak_megabytes(self):
+        return self.megabytes('VmHWM')
 
     def cpu_seconds(self):
-        """Processor time of all present threads."""
-        total = 0
-        for task in os.listdir(f'/proc/{self.child.pid}/task'):
-            with open(f'/proc/{self.child.pid}/task/{task}/schedstat') as file:
-                total += int(file.read().split()[0])
-        return total / 1e9
+        return cpu_seconds(self.child.pid)
 
 
 class Client:

@@ -82,6 +82,13 @@ bench-mad: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_lib
 	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/mad_cost.py $(BENCH_FLAGS)
 .PHONY: bench-mad
 
+# The performance manager, beside the classic one: make bench-perfmgr BENCH_FLAGS='--sizes 16'.
+EXTRA_DIST += tests/bench/perfmgr.py
+bench-perfmgr: opensm/opensm$(EXEEXT) libvendor/osmsim/osmsim$(EXEEXT) $(preload_library) \
+		tests/bench/sa_client$(EXEEXT) tests/bench/count_mads.so
+	top_builddir='$(abs_top_builddir)' $(srcdir)/tests/bench/perfmgr.py $(BENCH_FLAGS)
+.PHONY: bench-perfmgr
+
 # What sweeps cost: tests/bench/sweep_cost SPEC [ENGINE [SMA_NS]]
 check_PROGRAMS += tests/bench/sweep_cost
 tests_bench_sweep_cost_LDADD = libscenario.a $(LIBS_OPENSM)
