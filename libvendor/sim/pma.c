@@ -313,6 +313,8 @@ static uint16_t serve(struct sim_packet *packet, struct sim_node *node)
 			return serve_counters(packet->sim, node, &attributes[i], set, data);
 	if (id == IBA_ATTR_CLASS_PORT_INFO && !set)
 		return class_port_info(node, NULL, data);
+	if (id == IBA_ATTR_PORT_SAMPLES_CONTROL && node->pma & SIM_PMA_MUTE_SAMPLES)
+		return SIM_GSA_SILENT;
 	return sim_samples(packet->sim, node, id, set, data);
 }
 

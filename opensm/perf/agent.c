@@ -439,6 +439,13 @@ static bool is_unsupported(uint16_t status)
 	return code == IBA_STATUS_UNSUP_METHOD || code == IBA_STATUS_UNSUP_METHOD_ATTR;
 }
 
+/* Of an agent that does not tell it. */
+static void assume_tick(struct perf_agent *agent, const struct perf_plan *plan)
+{
+	agent->knows_tick = true;
+	agent->tick = plan->accounts->now->layout->places[agent->first_row].tick;
+}
+
 void perf_agent_refusal(struct perf_agent *agent, const struct perf_plan *plan,
 			const struct perf_step *step, uint16_t status)
 {
@@ -450,8 +457,7 @@ void perf_agent_refusal(struct perf_agent *agent, const struct perf_plan *plan,
 		agent->knows_class = true;
 		break;
 	case PERF_ASK_SAMPLES:
-		agent->knows_tick = true;
-		agent->tick = plan->accounts->now->layout->places[agent->first_row].tick;
+		assume_tick(agent, plan);
 		break;
 	case PERF_ASK_WIDE:
 		refuse(agent, plan, step);
@@ -476,6 +482,8 @@ void perf_agent_silence(struct perf_agent *agent, const struct perf_plan *plan,
 			const struct perf_step *step)
 {
 	back(agent);
+	if (step->question == PERF_ASK_SAMPLES && agent->answered) /* it does not know this one */
+		assume_tick(agent, plan);
 	if (step->question == PERF_ASK_NARROW || step->question == PERF_ASK_WIDE)
 		mark(plan, step->row, PERF_SILENT);
 	if (++agent->lost >= LOST_MAX || !agent->answered)

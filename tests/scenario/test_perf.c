@@ -273,6 +273,22 @@ START_TEST(silent_agents)
 }
 END_TEST
 
+/* As Debian's ibsim: what it does answer is read all the same, from the first sweep on. */
+START_TEST(silent_about_samples)
+{
+	uint64_t mads;
+
+	for (unsigned int i = 0; i < sim_nodes(s->sim); i++)
+		sim_pma_set(s->sim, i, sim_pma_abilities(s->sim, i) | SIM_PMA_MUTE_SAMPLES);
+	start(LATER);
+	ck_assert(see("leaf-0-0", 1).flags & PERF_READ);
+	ck_assert(!(see("leaf-0-0", 1).flags & PERF_SILENT));
+	mads = sweep();
+	ck_assert(see("leaf-0-1", 2).flags & PERF_READ);
+	ck_assert_uint_eq(sweep(), mads);
+}
+END_TEST
+
 START_TEST(losses)
 {
 	start(LATER);
@@ -538,6 +554,7 @@ static Suite *perf_suite(void)
 		{"refuses", refuses},
 		{"liars", liars},
 		{"silent_agents", silent_agents},
+		{"silent_about_samples", silent_about_samples},
 		{"losses", losses},
 		{"redirected", redirected},
 		{"redirections_refused", redirections_refused},
