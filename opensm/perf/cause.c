@@ -10,6 +10,7 @@
 #include "perf/perf_rules.h"
 
 #define HOPS_MAX 16
+#define TRAINING_SYMBOL_ERRORS 100 /* at most, each time that a link comes up */
 
 const char *perf_cause_word(enum perf_cause_kind kind)
 {
@@ -305,6 +306,26 @@ static struct perf_cause of_link(const struct perf_growth *growth, uint32_t row)
 			"the link to %s went down, and neither this SM nor a restart explains it");
 }
 
+/* Whether the errors of the link layer are few enough to come from its going down and up. */
+static bool is_training(const struct perf_growth *growth, uint32_t row)
+{
+	uint64_t downs = perf_growth_by(growth, row, PERF_LINK_DOWNED);
+
+	return downs && perf_growth_by(growth, row, PERF_LINK_ERROR_RECOVERIES) <= downs &&
+	       perf_growth_by(growth, row, PERF_SYMBOL_ERRORS) <= downs * TRAINING_SYMBOL_ERRORS;
+}
+
+static struct perf_cause of_training(const struct perf_growth *growth, uint32_t row)
+{
+	uint32_t peer = peer_of(growth, row);
+
+	if (peer == PERF_NONE)
+		return cause(PERF_CAUSE_FLAP, "the link went down, and such errors are normal while "
+					      "it trains");
+	return cause_at(growth, PERF_CAUSE_FLAP, peer,
+			"the link to %s went down, and such errors are normal while it trains");
+}
+
 /* ---- the table ---- */
 
 static struct perf_cause of_counter(const struct perf_growth *growth, uint32_t row,
@@ -313,6 +334,7 @@ static struct perf_cause of_counter(const struct perf_growth *growth, uint32_t r
 	switch (counter) {
 	case PERF_SYMBOL_ERRORS:
 	case PERF_LINK_ERROR_RECOVERIES:
+		return is_training(growth, row) ? of_training(growth, row) : of_cable(growth, row);
 	case PERF_LINK_INTEGRITY_ERRORS:
 		return of_cable(growth, row);
 	case PERF_LINK_DOWNED:

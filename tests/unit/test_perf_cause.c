@@ -171,6 +171,29 @@ START_TEST(cable)
 }
 END_TEST
 
+static struct scene *flapped(uint64_t symbol_errors)
+{
+	struct scene *s = scene_with(11, 3);
+
+	grow(s, 11, 3, PERF_LINK_DOWNED, 3);
+	grow(s, 11, 3, PERF_LINK_ERROR_RECOVERIES, 3);
+	grow(s, 11, 3, PERF_SYMBOL_ERRORS, symbol_errors);
+	grow(s, 21, 1, PERF_SYMBOL_ERRORS, symbol_errors);
+	return s;
+}
+
+/* A link that comes up counts errors at both ends; more than a few are of the cable. */
+START_TEST(training)
+{
+	check_cause(flapped(300), 11, 3, PERF_SYMBOL_ERRORS,
+		    "flap: the link to port 1 of 'spine' (0x0000000000000015) went down, and such "
+		    "errors are normal while it trains [21:1]");
+	check_cause(flapped(300), 11, 3, PERF_LINK_ERROR_RECOVERIES, "flap: the link to port 1");
+	check_cause(flapped(300), 11, 3, PERF_LINK_INTEGRITY_ERRORS, "cable: ");
+	check_cause(flapped(301), 11, 3, PERF_SYMBOL_ERRORS, "cable: the receivers of both ends");
+}
+END_TEST
+
 START_TEST(receive_errors)
 {
 	struct scene *s = scene_with(11, 3);
@@ -282,6 +305,7 @@ TEST_SUITE
 	tcase_add_test(tcase, upstream_nearby);
 	tcase_add_test(tcase, upstream_unknown);
 	tcase_add_test(tcase, cable);
+	tcase_add_test(tcase, training);
 	tcase_add_test(tcase, receive_errors);
 	tcase_add_loop_test(tcase, discarded, 0, G_N_ELEMENTS(discards));
 	tcase_add_test(tcase, discarded_without_details);
