@@ -320,8 +320,8 @@ static struct perf_cause of_training(const struct perf_growth *growth, uint32_t 
 	uint32_t peer = peer_of(growth, row);
 
 	if (peer == PERF_NONE)
-		return cause(PERF_CAUSE_FLAP, "the link went down, and such errors are normal while "
-					      "it trains");
+		return cause(PERF_CAUSE_FLAP,
+			     "the link went down, and such errors are normal while it trains");
 	return cause_at(growth, PERF_CAUSE_FLAP, peer,
 			"the link to %s went down, and such errors are normal while it trains");
 }

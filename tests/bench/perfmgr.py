@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""One table of what the performance manager costs: ours beside Debian's opensm, on osmsim and ibsim.
+"""One table of what the performance manager costs: ours beside Debian's opensm, on osmsim and on
+ibsim.
 
-Each contestant runs once without it and once with it, on fabrics of their own, and all again in the
-next run. Sweeps of counters that are measured are ordered at the console; PathRecords and repairs of
-a cable are measured without the manager, and while it begins a sweep each second."""
+Each contestant runs once without it and once with it, each time on a fabric of its own, and all
+again in the next run. The console orders the sweeps of counters that are measured. PathRecords and
+repairs of a cable are measured without the manager, and while it begins a sweep each second."""
 
 import argparse
 import statistics

@@ -186,8 +186,8 @@ crashes: tests/scenario/test_takeover$(EXEEXT)
 	top_srcdir='$(abs_top_srcdir)' CRASHES=1 tests/scenario/test_takeover
 .PHONY: storms crashes
 
-# Long: totals of the performance manager against the true counts, 10,000 events a seed; and a day of
-# what goes wrong among 1,024 hosts.
+# Long: totals of the performance manager against the true counts, 10,000 events a seed; and a day
+# of bad cables, flapping hosts and a congested leaf among 1,024 hosts.
 PERF_TOTALS = 1-100
 perf-totals: tests/scenario/test_perf_totals$(EXEEXT)
 	top_srcdir='$(abs_top_srcdir)' PERF_EVENTS=10000 PERF_SEEDS=$(PERF_TOTALS) \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * What is wrong in a fabric with traffic, and nothing else: three bad cables, two hosts whose links
- * flap, and a leaf to whose hosts more is sent than their links carry. Each alarm and each warning of
- * the performance manager is about one of these places or names it as the cause, and each of the
+ * flap, and a leaf to whose hosts more is sent than their links carry. Each alarm and each warning
+ * of the performance manager is about one of these places or names it as the cause, and each of the
  * places is named.
  *
  * PERF_DAY=SPEC runs a day of it on that fabric and prints the list ("make perf-day").
@@ -16,10 +16,10 @@
 #include "subnet/perf_alarms.h"
 #include "tests/run_suite.h"
 
-#define ROUNDS 4	/* of ten minutes */
+#define ROUNDS 4 /* of ten minutes */
 #define ROUNDS_DAY 144
 #define FLOWS 200
-#define BAD_CABLE 3	/* symbol errors a second */
+#define BAD_CABLE 3 /* symbol errors a second */
 
 enum { CABLES = 3, HOSTS = 2, LEAF = 5, PLACES };
 
@@ -163,9 +163,9 @@ static void flap_hosts(void)
 
 static void note(const struct perf_alarm *alarm)
 {
-	char *text = g_strdup_printf("%-7s %-26s %s: %s", perf_level_word(alarm->level),
-				     alarm->value, alarm->where,
-				     alarm->cause ? alarm->cause : "unknown cause");
+	char *text =
+		g_strdup_printf("%-7s %-26s %s: %s", perf_level_word(alarm->level), alarm->value,
+				alarm->where, alarm->cause ? alarm->cause : "unknown cause");
 	unsigned int *minutes = g_hash_table_lookup(list, text);
 
 	if (minutes) {
