@@ -48,7 +48,7 @@ struct context {
 	struct slot qos_policy;	     /* struct qos_policy */
 	struct slot prefix_routes;   /* struct prefix_routes */
 	struct slot ports_policy;    /* struct ports_policy */
-	struct slot perf_rules;	     /* struct perf_rules (perf/perf_rules.h) */
+	struct slot perf_rules;	     /* struct perf_rules (perf/judge/perf_rules.h) */
 	struct slot node_names;	     /* struct node_names (fabric/node_names.h) */
 	struct slot module_flags;    /* struct module_flags (ctl/process/module_flags.h) */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "osmroute/quality.h"
-#include "perf/image_file.h"
+#include "perf/disk/image_file.h"
 
 #define COLUMNS PERF_BIT(PERF_XMIT_DATA)
 

@@ -6,7 +6,7 @@
 #ifndef OSMROUTE_MEASURED_H
 #define OSMROUTE_MEASURED_H
 
-#include "perf/query.h"
+#include "perf/image/query.h"
 #include "route/engine.h"
 
 /* One or two images of the daemon. */

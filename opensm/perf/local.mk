@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libperf.a
-EXTRA_DIST += opensm/perf/counters.def opensm/perf/details.def \
-	opensm/perf/perf_rules.def
+EXTRA_DIST += opensm/perf/image/counters.def opensm/perf/image/details.def \
+	opensm/perf/judge/perf_rules.def
 libperf_a_SOURCES = \
-	opensm/perf/account.c opensm/perf/account.h \
-	opensm/perf/agent.c opensm/perf/agent.h \
-	opensm/perf/columns.c opensm/perf/columns.h \
-	opensm/perf/history.c opensm/perf/history.h \
-	opensm/perf/image.c opensm/perf/image.h \
-	opensm/perf/image_file.c opensm/perf/image_file.h \
-	opensm/perf/images.c \
-	opensm/perf/layout.c opensm/perf/layout.h \
+	opensm/perf/read/account.c opensm/perf/read/account.h \
+	opensm/perf/read/agent.c opensm/perf/read/agent.h \
+	opensm/perf/disk/columns.c opensm/perf/disk/columns.h \
+	opensm/perf/disk/history.c opensm/perf/disk/history.h \
+	opensm/perf/image/image.c opensm/perf/image/image.h \
+	opensm/perf/disk/image_file.c opensm/perf/disk/image_file.h \
+	opensm/perf/read/images.c opensm/perf/read/late.c \
+	opensm/perf/image/layout.c opensm/perf/image/layout.h \
 	opensm/perf/perf.c opensm/perf/perf.h \
 	opensm/perf/perf_private.h \
-	opensm/perf/query.c opensm/perf/query.h \
-	opensm/perf/query_rows.c \
-	opensm/perf/record.c opensm/perf/record.h \
-	opensm/perf/report.c opensm/perf/report.h \
-	opensm/perf/resume.c opensm/perf/resume.h opensm/perf/resumed.c \
-	opensm/perf/sweep.c \
-	opensm/perf/perf_rules.c opensm/perf/perf_rules.h \
-	opensm/perf/judge.c opensm/perf/judge.h \
-	opensm/perf/cause.c opensm/perf/cause.h \
-	opensm/perf/growth.c opensm/perf/growth.h \
-	opensm/perf/verdict.c opensm/perf/verdict.h
+	opensm/perf/image/query.c opensm/perf/image/query.h \
+	opensm/perf/image/query_rows.c \
+	opensm/perf/image/record.c opensm/perf/image/record.h \
+	opensm/perf/read/report.c opensm/perf/read/report.h \
+	opensm/perf/disk/resume.c opensm/perf/disk/resume.h opensm/perf/read/resumed.c \
+	opensm/perf/read/sweep.c \
+	opensm/perf/judge/perf_rules.c opensm/perf/judge/perf_rules.h \
+	opensm/perf/judge/judge.c opensm/perf/judge/judge.h \
+	opensm/perf/judge/cause.c opensm/perf/judge/cause.h \
+	opensm/perf/image/growth.c opensm/perf/image/growth.h \
+	opensm/perf/judge/verdict.c opensm/perf/judge/verdict.h

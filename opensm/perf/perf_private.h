@@ -4,12 +4,12 @@
 #define PERF_PERF_PRIVATE_H
 
 #include "mad/ask.h"
-#include "perf/account.h"
-#include "perf/agent.h"
-#include "perf/history.h"
-#include "perf/image.h"
+#include "perf/disk/history.h"
+#include "perf/image/image.h"
+#include "perf/judge/verdict.h"
 #include "perf/perf.h"
-#include "perf/verdict.h"
+#include "perf/read/account.h"
+#include "perf/read/agent.h"
 #include "subnet/subnet.h"
 
 /* A request in flight. */
@@ -64,7 +64,7 @@ void sweep_clear(struct perf *perf);
 struct perf_resume *resumed_save(const struct perf *perf);
 void resumed_take(struct perf *perf); /* accounts and last_id of the process before, if any */
 
-/* ---- perf.c ---- */
+/* ---- late.c ---- */
 void perf_obey_late(struct perf *perf);
 
 /* ---- images.c ---- */

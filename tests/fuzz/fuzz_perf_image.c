@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "perf/columns.h"
-#include "perf/image_file.h"
-#include "perf/resume.h"
+#include "perf/disk/columns.h"
+#include "perf/disk/image_file.h"
+#include "perf/disk/resume.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/perf_fixture.h"
 

@@ -2,7 +2,7 @@
 /* The rules for counters: they are within their bounds and read back as printed, or a message. */
 #include <string.h>
 
-#include "perf/perf_rules.h"
+#include "perf/judge/perf_rules.h"
 #include "tests/fuzz/fuzz.h"
 
 static void *setup(GPtrArray *seeds)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "managers.h"
-#include "perf/image.h"
+#include "perf/image/image.h"
 #include "perf/perf.h"
 #include "scenario.h"
 #include "tests/run_suite.h"

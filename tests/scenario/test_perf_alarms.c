@@ -12,7 +12,7 @@
 #include "ctl/command/command.h"
 #include "ctl/console/control.h"
 #include "ctl/report/journal.h"
-#include "perf/perf_rules.h"
+#include "perf/judge/perf_rules.h"
 #include "scenario.h"
 #include "subnet/perf_alarms.h"
 #include "tests/run_suite.h"

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "perf/image.h"
+#include "perf/image/image.h"
 #include "perf/perf.h"
 #include "scenario.h"
 #include "tests/run_suite.h"

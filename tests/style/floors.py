@@ -16,6 +16,7 @@ FLOORS = {
               'transition', 'proof'],
     'policy': ['partition', 'qos', 'files', 'names'],
     'sa': ['clients', 'groups', 'admit', 'report', 'record', ''],
+    'perf': ['image', 'disk', 'judge', 'read', ''],
     'ctl': ['base', 'process', 'site', 'plan', '', 'dump', 'report', 'perfmgr',
             'command', 'console'],
 }

@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "perf/image.h"
+#include "perf/image/image.h"
 
 struct fixture_node {
 	uint64_t guid; /* ascending */

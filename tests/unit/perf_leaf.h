@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_PERF_LEAF_H
 #define TESTS_UNIT_PERF_LEAF_H
 
-#include "perf/image.h"
+#include "perf/image/image.h"
 
 #define PERF_LEAF_SWITCH UINT64_C(0x200000080000100)
 #define PERF_LEAF_HOST_A UINT64_C(0x200000000000200)

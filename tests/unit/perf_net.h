@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_PERF_NET_H
 #define TESTS_UNIT_PERF_NET_H
 
-#include "perf/image.h"
+#include "perf/image/image.h"
 
 #define PERF_NET_RATE 16 /* SA rate code: 100 Gb/s, 4x EDR */
 

@@ -7,7 +7,7 @@
 #include "osmroute/measured.h"
 #include "osmroute/quality.h"
 #include "osmroute/report_measured.h"
-#include "perf/image_file.h"
+#include "perf/disk/image_file.h"
 #include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"

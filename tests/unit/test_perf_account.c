@@ -4,7 +4,7 @@
 
 #include "complib/actor.h"
 #include "iba/iba.h"
-#include "perf/account.h"
+#include "perf/read/account.h"
 #include "tests/run_suite.h"
 #include "tests/unit/perf_fixture.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "iba/constants.h"
-#include "perf/cause.h"
-#include "perf/perf_rules.h"
+#include "perf/judge/cause.h"
+#include "perf/judge/perf_rules.h"
 #include "tests/run_suite.h"
 #include "tests/unit/perf_net.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "complib/random.h"
-#include "perf/columns.h"
+#include "perf/disk/columns.h"
 #include "tests/run_suite.h"
 #include "tests/unit/perf_fixture.h"
 

@@ -6,8 +6,8 @@
 #include "complib/actor.h"
 #include "core/options.h"
 #include "iba/constants.h"
-#include "perf/judge.h"
-#include "perf/verdict.h"
+#include "perf/judge/judge.h"
+#include "perf/judge/verdict.h"
 #include "tests/run_suite.h"
 #include "tests/unit/perf_net.h"
 

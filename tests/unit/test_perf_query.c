@@ -5,7 +5,7 @@
 #include "complib/random.h"
 #include "iba/constants.h"
 #include "iba/iba.h"
-#include "perf/query.h"
+#include "perf/image/query.h"
 #include "tests/run_suite.h"
 #include "tests/unit/perf_fixture.h"
 

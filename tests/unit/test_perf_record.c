@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Counters as text. The expected texts were printed by Debian's opensm 3.3.23. */
-#include "perf/record.h"
+#include "perf/image/record.h"
 #include "tests/run_suite.h"
 #include "tests/unit/perf_leaf.h"
 

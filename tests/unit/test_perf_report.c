@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What a sweep of the counters writes to the log. */
-#include "perf/report.h"
+#include "perf/read/report.h"
 #include "tests/run_suite.h"
 #include "tests/unit/perf_leaf.h"
 

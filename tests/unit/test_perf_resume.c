@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "complib/random.h"
-#include "perf/columns.h"
-#include "perf/resume.h"
+#include "perf/disk/columns.h"
+#include "perf/disk/resume.h"
 #include "tests/directory.h"
 #include "tests/run_suite.h"
 #include "tests/unit/perf_fixture.h"

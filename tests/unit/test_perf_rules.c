@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "iba/constants.h"
-#include "perf/perf_rules.h"
+#include "perf/judge/perf_rules.h"
 #include "tests/run_suite.h"
 #include "tests/unit/perf_net.h"
 

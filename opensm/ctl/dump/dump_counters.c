@@ -6,7 +6,7 @@
 
 #include "core/options.h"
 #include "ctl/dump/dump_private.h"
-#include "perf/record.h"
+#include "perf/image/record.h"
 
 #define FILE_NAME "opensm_port_counters.log"
 

@@ -8,7 +8,7 @@
 #include "core/context.h"
 
 /*
- * Writes the last image of counters (perf/image.h) to event_db_dump_file, or to
+ * Writes the last image of counters (perf/image/image.h) to event_db_dump_file, or to
  * opensm_port_counters.log in dump_files_dir, in the pool for files; machine: in columns. A file
  * that cannot be written is logged. False and error: no option names a place for it.
  */

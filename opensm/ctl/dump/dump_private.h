@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "core/context.h"
-#include "perf/image.h"
+#include "perf/image/image.h"
 #include "route/graph/plan.h"
 #include "subnet/subnet.h"
 #include "subnet/trees.h"

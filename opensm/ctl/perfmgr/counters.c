@@ -8,7 +8,7 @@
 
 #include "ctl/perfmgr/target.h"
 #include "ctl/perfmgr/word.h"
-#include "perf/record.h"
+#include "perf/image/record.h"
 
 /* ---- the answer ---- */
 

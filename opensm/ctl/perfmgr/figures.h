@@ -5,7 +5,7 @@
 
 #include "ctl/base/answer.h"
 #include "ctl/perfmgr/word.h"
-#include "perf/query.h"
+#include "perf/image/query.h"
 
 /*
  * What is asked for: a counter or detail by any of its names (with "/s": a second), rate,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The rules in effect, as in a file. */
 #include "ctl/perfmgr/word.h"
-#include "perf/perf_rules.h"
+#include "perf/judge/perf_rules.h"
 #include "subnet/perf_alarms.h"
 
 static void add_groups(GVariantBuilder *answer, const struct perf_rules *rules)

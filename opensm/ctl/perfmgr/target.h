@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-#include "perf/image.h"
+#include "perf/image/image.h"
 
 struct perfmgr_target {
 	GArray *rows;  /* of uint32_t, ascending */

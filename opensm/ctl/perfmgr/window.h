@@ -4,7 +4,7 @@
 #define CTL_PERFMGR_WINDOW_H
 
 #include "ctl/perfmgr/word.h"
-#include "perf/history.h"
+#include "perf/disk/history.h"
 
 /*
  * window_ns 0: the images in memory. *whole: whether images reach back that far. False: files are

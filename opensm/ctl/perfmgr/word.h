@@ -10,9 +10,9 @@
 #include "core/context.h"
 #include "core/options.h"
 #include "ctl/base/answer.h"
-#include "perf/image.h"
+#include "perf/image/image.h"
+#include "perf/judge/perf_rules.h"
 #include "perf/perf.h"
-#include "perf/perf_rules.h"
 
 struct perfmgr_call {
 	struct context *context;

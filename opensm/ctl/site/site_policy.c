@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ctl/process/logging.h"
-#include "perf/perf_rules.h"
+#include "perf/judge/perf_rules.h"
 #include "policy/files/ports_policy.h"
 #include "policy/files/prefix_routes.h"
 #include "policy/files/route_files.h"

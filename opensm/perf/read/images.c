@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The ring of images, and its publication. */
+#include "core/options.h"
+#include "perf/image/layout.h"
+#include "perf/perf_private.h"
+#include "perf/read/report.h"
+
+int64_t perf_wall_us(const struct perf *perf)
+{
+	return perf->epoch_us + (int64_t)(actor_now(perf->actor) / NS_PER_US);
+}
+
+static int compare_redirections(const void *a, const void *b)
+{
+	const struct perf_redirection *x = a, *y = b;
+
+	if (x->guid != y->guid)
+		return x->guid < y->guid ? -1 : 1;
+	return x->port - y->port;
+}
+
+static void list_redirections(struct perf *perf, struct perf_images *images)
+{
+	GArray *list = g_array_new(FALSE, TRUE, sizeof(struct perf_redirection));
+	GHashTableIter iter;
+	void *key;
+
+	if (perf->agents)
+		g_hash_table_iter_init(&iter, perf->agents);
+	while (perf->agents && g_hash_table_iter_next(&iter, &key, NULL)) {
+		const struct perf_agent *agent = key;
+		const struct perf_redirection redirection = {
+			.guid = agent->guid,
+			.port = agent->port,
+			.from_lid = agent->lid,
+			.lid = agent->redirect.lid,
+			.qpn = agent->redirect.qpn,
+			.p_key = agent->redirect.p_key,
+			.p_key_index = agent->redirect.p_key_index,
+		};
+
+		if (agent->redirect.lid)
+			g_array_append_val(list, redirection);
+	}
+	g_array_sort(list, compare_redirections);
+	images->n_redirections = list->len;
+	images->redirections = (struct perf_redirection *)g_array_free(list, FALSE);
+}
+
+/* The last images of the ring and then, unless it is NULL, this one, which is taken over. */
+static void publish(struct perf *perf, struct perf_image *image)
+{
+	struct perf_images *old = perf->images, *new = g_new0(struct perf_images, 1);
+	unsigned int room = perf->options->perfmgr_images - (image ? 1u : 0u);
+	unsigned int have = old ? old->n : 0, kept = MIN(have, room);
+
+	ref_init(&new->ref);
+	new->images = g_new(struct perf_image *, kept + 1);
+	for (unsigned int i = 0; i < kept; i++)
+		new->images[new->n++] = perf_image_ref(old->images[have - kept + i]);
+	if (image)
+		new->images[new->n++] = image;
+	list_redirections(perf, new);
+	perf->images = new;
+	slot_publish(&perf->context->perf_images, perf_images_ref(new));
+	perf_images_unref(old);
+}
+
+void images_add(struct perf *perf)
+{
+	struct perf_image *image = perf_accounts_image(perf->accounts);
+
+	image->id = ++perf->last_id;
+	image->began_ns = perf->sweep.began_ns;
+	image->ended_ns = actor_now(perf->actor);
+	image->ended_us = perf_wall_us(perf);
+	perf_report_sweep(perf->context->log, perf->options, perf_images_last(perf->images), image);
+	publish(perf, image);
+}
+
+/* Readers of the last image see at once what the next sweep would have shown them. */
+void images_replace_last(struct perf *perf)
+{
+	struct perf_images *old = perf->images;
+	const struct perf_image *last = perf_images_last(old);
+	struct perf_image *image;
+
+	if (!last || !perf->accounts)
+		return;
+	image = perf_accounts_image(perf->accounts);
+	image->id = ++perf->last_id;
+	image->began_ns = last->began_ns;
+	image->ended_ns = last->ended_ns;
+	image->ended_us = last->ended_us;
+	publish(perf, image);
+}
+
+static void move(struct perf *perf, struct perf_layout *layout)
+{
+	perf_accounts_move(perf->accounts, layout);
+	perf_layout_unref(layout);
+}
+
+void images_forget_gone(struct perf *perf)
+{
+	if (perf->accounts)
+		move(perf, perf_layout_without_gone(perf->accounts->now->layout));
+}
+
+void images_zero(struct perf *perf)
+{
+	if (!perf->accounts)
+		return;
+	perf_accounts_zero(perf->accounts);
+	move(perf, perf_layout_since(perf->accounts->now->layout, perf_wall_us(perf)));
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Orders of the operator that concern what a sweep works with: obeyed when none runs. */
+#include "perf/perf_private.h"
+
+static gboolean forget_redirection(void *key, void *value, void *arg)
+{
+	struct perf_agent *agent = key;
+	const uint64_t *guid = arg;
+
+	(void)value;
+	if (agent->redirect.lid && (!*guid || agent->guid == *guid))
+		perf_agent_forget(agent);
+	return FALSE;
+}
+
+/* Those that concern what a sweep works with wait until it has ended. */
+void perf_obey_late(struct perf *perf)
+{
+	unsigned int late = perf->late;
+
+	perf->late = 0;
+	if (late & 1u << PERF_FORGET_GONE)
+		images_forget_gone(perf);
+	if (late & 1u << PERF_ZERO) {
+		images_zero(perf);
+		log_info(perf->context->log, "PerfMgr counters cleared");
+	}
+	if (late & 1u << PERF_FORGET_REDIR && perf->agents)
+		g_hash_table_foreach_remove(perf->agents, forget_redirection,
+					    &perf->late_redirection);
+	if (late)
+		images_replace_last(perf);
+}
