@@ -4,6 +4,7 @@
 
 #include "complib/actor.h"
 #include "iba/iba.h"
+#include "perf/image/growth.h"
 #include "perf/read/account.h"
 #include "tests/run_suite.h"
 #include "tests/unit/perf_fixture.h"
@@ -193,6 +194,36 @@ START_TEST(zero)
 }
 END_TEST
 
+/* The first details of a port count from 0, and ports with nothing but zeros take no room. */
+START_TEST(first_details)
+{
+	struct iba_port_rcv_error_details details = {.port_select = 1};
+	uint8_t data[IBA_PM_DATA_BYTES] = {0};
+	struct perf_image *old, *new;
+	struct perf_growth growth;
+	uint64_t delta = 0, dt_ns = 0;
+
+	read_one(PERF_RCV_ERRORS, 0, true);
+	wire_encode(&iba_port_rcv_error_details_type, &details, data);
+	perf_account_details(accounts, ROW, PERF_RCV_ERROR_DETAILS, data, false, now_ns);
+	old = perf_accounts_image(accounts);
+	ck_assert_uint_eq(old->n_details, 0);
+	read_one(PERF_RCV_ERRORS, 7, true);
+	details.port_local_physical_errors = 7;
+	wire_encode(&iba_port_rcv_error_details_type, &details, data);
+	perf_account_details(accounts, ROW, PERF_RCV_ERROR_DETAILS, data, true, now_ns);
+	new = perf_accounts_image(accounts);
+	ck_assert_uint_eq(new->n_details, 1);
+	perf_growth_init(&growth, old, new);
+	ck_assert(perf_growth_detail(&growth, ROW, PERF_DETAIL_LOCAL_PHYSICAL, &delta, &dt_ns));
+	ck_assert_uint_eq(delta, 7);
+	ck_assert_uint_eq(dt_ns, 10 * NS_PER_S);
+	perf_growth_clear(&growth);
+	perf_image_unref(old);
+	perf_image_unref(new);
+}
+END_TEST
+
 /* NoIETF and AdditionalPortCountersExtended decide what PortCountersExtended has. */
 START_TEST(capabilities)
 {
@@ -228,6 +259,7 @@ TEST_SUITE
 	tcase_add_test(tcase, impossible);
 	tcase_add_test(tcase, half_read);
 	tcase_add_test(tcase, zero);
+	tcase_add_test(tcase, first_details);
 	tcase_add_test(tcase, capabilities);
 	suite_add_tcase(suite, tcase);
 	return suite;

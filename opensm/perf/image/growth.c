@@ -40,19 +40,26 @@ bool perf_growth_counter(const struct perf_growth *growth, uint32_t row, unsigne
 		       new->read_ns[row], delta, dt_ns);
 }
 
+/*
+ * Details begin at 0 when they are first read, and images leave out those that are all 0: what old
+ * does not have was 0 when its counters were read.
+ */
 bool perf_growth_detail(const struct perf_growth *growth, uint32_t row, unsigned int detail,
 			uint64_t *delta, uint64_t *dt_ns)
 {
-	uint32_t before = perf_growth_old_row(growth, row);
+	uint32_t before = perf_growth_old_row(growth, row), bit = UINT32_C(1) << detail;
 	const struct perf_detail_row *old, *new;
+	bool was;
 
 	if (before == PERF_NONE || growth->new->flags[row] & PERF_BASELINE)
 		return false;
 	old = perf_image_details(growth->old, before);
-	new = old ? perf_image_details(growth->new, row) : NULL;
-	if (!new || !(new->have & old->have & 1u << detail))
+	new = perf_image_details(growth->new, row);
+	if (!new || !(new->have & bit))
 		return false;
-	return compare(old->total[detail], new->total[detail], old->read_ns, new->read_ns, delta,
+	was = old && old->have & bit;
+	return compare(was ? old->total[detail] : 0, new->total[detail],
+		       was ? old->read_ns : growth->old->read_ns[before], new->read_ns, delta,
 		       dt_ns);
 }
 

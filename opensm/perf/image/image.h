@@ -154,7 +154,7 @@ struct perf_image {
 	uint16_t *flags;    /* [row], bits of enum perf_flag */
 	uint32_t *have;	    /* [row], bits of enum perf_counter: the port has such a counter */
 	uint32_t n_details;
-	struct perf_detail_row *details; /* by row */
+	struct perf_detail_row *details; /* by row; of links without FEC only those not all 0 */
 };
 
 /* All zeros, for the rows of layout (a reference is taken) and n_details details. */

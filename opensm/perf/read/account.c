@@ -416,6 +416,29 @@ static int compare_rows(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
+/* Most ports have none but zeros, which an image need not have, except where zeros say much. */
+static bool is_kept(const struct perf_layout *layout, uint32_t row,
+		    const struct perf_detail_last *last)
+{
+	uint64_t any = last->at_least;
+
+	for (int i = 0; i < PERF_DETAILS; i++)
+		any |= last->total[i];
+	return any || layout->places[row].fec;
+}
+
+static uint32_t count_details(const struct perf_layout *layout, GHashTable *details)
+{
+	GHashTableIter iter;
+	void *row, *value;
+	uint32_t n = 0;
+
+	g_hash_table_iter_init(&iter, details);
+	while (g_hash_table_iter_next(&iter, &row, &value))
+		n += is_kept(layout, GPOINTER_TO_UINT(row), value);
+	return n;
+}
+
 static void copy_details(struct perf_image *image, GHashTable *details)
 {
 	GHashTableIter iter;
@@ -425,8 +448,11 @@ static void copy_details(struct perf_image *image, GHashTable *details)
 	g_hash_table_iter_init(&iter, details);
 	while (g_hash_table_iter_next(&iter, &row, &value)) {
 		const struct perf_detail_last *last = value;
-		struct perf_detail_row *to = &image->details[n++];
+		struct perf_detail_row *to;
 
+		if (!is_kept(image->layout, GPOINTER_TO_UINT(row), last))
+			continue;
+		to = &image->details[n++];
 		to->row = GPOINTER_TO_UINT(row);
 		to->have = last->have;
 		to->at_least = last->at_least;
@@ -440,7 +466,7 @@ struct perf_image *perf_accounts_image(const struct perf_accounts *accounts)
 {
 	const struct perf_image *now = accounts->now;
 	struct perf_image *image =
-		perf_image_new(now->layout, g_hash_table_size(accounts->details));
+		perf_image_new(now->layout, count_details(now->layout, accounts->details));
 
 	perf_image_copy_columns(image, now);
 	copy_details(image, accounts->details);
