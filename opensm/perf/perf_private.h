@@ -43,6 +43,7 @@ struct perf {
 	int64_t epoch_us;	 /* wall clock at runtime_now() 0, us since 1970 */
 	GHashTable *agents; /* struct perf_agent by GUID and port */
 	struct perf_accounts *accounts; /* NULL: no sweep yet */
+	bool resumed; /* accounts are of the process before, and this is the first sweep */
 	struct perf_sweep sweep;
 	struct perf_images *images;
 	struct perf_verdict *verdict; /* by the rules */

@@ -649,6 +649,21 @@ static void expect_health(enum control_status status, const char *text)
 	g_free(answer.text);
 }
 
+/* Each kind of files has a name in what the operator is told. */
+START_TEST(refused_of_all_kinds)
+{
+	for (unsigned int i = 0; i < DAEMON_FILES; i++) {
+		g_autofree char *told = g_strdup_printf("ERROR files: %s refused at 20",
+							daemon_files_name(i));
+
+		daemon_refuse(f.s->daemon, i, "of a reason");
+		expect("status", daemon_files_name(i));
+		expect_health(CONTROL_FILES_BAD, told);
+		daemon_refuse(f.s->daemon, i, NULL);
+	}
+}
+END_TEST
+
 START_TEST(health_of_the_sm)
 {
 	expect_health(CONTROL_NO_SM, "ERROR sm: the SM is DISCOVERING, neither MASTER nor STANDBY");
@@ -934,7 +949,7 @@ START_TEST(health_of_files)
 {
 	scenario_conf(f.s, "lmc 0\nsm_sl 99\n");
 	ck_assert(!daemon_reread_logged(f.s->daemon));
-	expect_health(CONTROL_FILES_BAD, "ERROR files: refused at 20");
+	expect_health(CONTROL_FILES_BAD, "ERROR files: opensm.conf refused at 20");
 	expect_health(CONTROL_FILES_BAD, "opensm.conf:2: sm_sl: '99'");
 	/* The worse problem counts, and hides nothing. */
 	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_NOT_ACTIVE);
@@ -1131,6 +1146,7 @@ TEST_SUITE
 	tcase_add_test(up, options_changed);
 	tcase_add_test(up, json_has_types);
 	tcase_add_test(up, refused_files);
+	tcase_add_test(up, refused_of_all_kinds);
 	tcase_add_test(up, insecure_settings);
 	tcase_add_test(up, which_change_something);
 	tcase_add_test(up, health_of_devices);

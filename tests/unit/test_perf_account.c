@@ -168,6 +168,39 @@ START_TEST(impossible)
 }
 END_TEST
 
+/* Of each kind: packets, ticks and errors are bounded by the link and by time, too. */
+START_TEST(impossible_kinds)
+{
+	static const enum perf_counter counters[] = {PERF_XMIT_PKTS, PERF_MULTICAST_RCV_PKTS,
+						     PERF_XMIT_WAIT, PERF_LINK_DOWNED,
+						     PERF_SYMBOL_ERRORS};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(counters); i++) {
+		read_one(counters[i], 5, true);
+		read_one(counters[i], UINT64_MAX / 2, true);
+		ck_assert_uint_eq(total(counters[i]), 0);
+		ck_assert(accounts->now->flags[ROW] & PERF_REFUSED);
+		read_one(counters[i], UINT64_MAX / 2 - 3, true);
+		ck_assert_uint_eq(total(counters[i]), 0);
+		ck_assert(!(accounts->now->flags[ROW] & PERF_RESET));
+	}
+}
+END_TEST
+
+/* Also those of few bits: nobody has cleared them, and nothing is added. */
+START_TEST(backwards)
+{
+	read_one(PERF_RCV_ERRORS, 32767, false);
+	for (uint64_t value = 32766; value > 32750; value -= 2) {
+		read_one(PERF_RCV_ERRORS, value, false);
+		ck_assert_uint_eq(total(PERF_RCV_ERRORS), 0);
+		ck_assert(accounts->now->flags[ROW] & PERF_REFUSED);
+		ck_assert(!(accounts->now->flags[ROW] & PERF_RESET));
+		ck_assert(is_bound(PERF_RCV_ERRORS));
+	}
+}
+END_TEST
+
 /* One of two attributes did not come: what it would have told is a lower bound. */
 START_TEST(half_read)
 {
@@ -257,6 +290,8 @@ TEST_SUITE
 	tcase_add_test(tcase, cleared_unanswered);
 	tcase_add_test(tcase, other_width);
 	tcase_add_test(tcase, impossible);
+	tcase_add_test(tcase, impossible_kinds);
+	tcase_add_test(tcase, backwards);
 	tcase_add_test(tcase, half_read);
 	tcase_add_test(tcase, zero);
 	tcase_add_test(tcase, first_details);

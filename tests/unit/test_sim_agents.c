@@ -614,7 +614,8 @@ START_TEST(test_hostile)
 		uint8_t mad[256];
 
 		if (i % 50 == 0)
-			sim_pma_set(net->sim, sw, (uint32_t)random_next(&seed) & ~SIM_PMA_SILENT);
+			sim_pma_set(net->sim, sw, (uint32_t)random_next(&seed) &
+						 ~(SIM_PMA_SILENT | SIM_PMA_MUTE_SAMPLES));
 		net_smp(net, mad, IBA_CLASS_PERF, i % 2 ? GET : SET, random_below(&seed, 0x40), 0);
 		for (unsigned int at = 24; at < 256; at++)
 			mad[at] = random_next(&seed) >> 8;

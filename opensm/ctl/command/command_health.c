@@ -662,12 +662,15 @@ static void judge_files(struct verdict *verdict)
 
 	for (unsigned int i = 0; i < DAEMON_FILES; i++) {
 		const struct refusal *refusal = daemon_refusal(verdict->call->env->daemon, i);
-		g_autofree char *text = NULL;
+		g_autofree char *text = NULL, *why = NULL;
+		g_auto(GStrv) lines = NULL;
 
 		if (!refusal->why)
 			continue;
-		text = g_strdup_printf("refused at %s: %s", refusal->since, refusal->why);
-		g_strdelimit(text, "\n", ';');
+		lines = g_strsplit(refusal->why, "\n", -1);
+		why = g_strjoinv("; ", lines);
+		text = g_strdup_printf("%s refused at %s: %s", daemon_files_name(i), refusal->since,
+				       why);
 		add_problem(verdict, CONTROL_FILES_BAD, "files", text);
 	}
 	judge_written(verdict);

@@ -181,16 +181,6 @@ static void add_subnet(struct command_call *call, GVariantBuilder *builder)
 
 static void add_refused(struct command_call *call, GVariantBuilder *builder)
 {
-	static const char *const what[] = {
-		[DAEMON_OPENSM_CONF] = "opensm.conf",
-		[DAEMON_ROUTE_FILES] = "a file of the routing options",
-		[DAEMON_PARTITIONS] = "partitions.conf",
-		[DAEMON_QOS] = "qos-policy.conf",
-		[DAEMON_PREFIX_ROUTES] = "prefix-routes.conf",
-		[DAEMON_PORTS_POLICY] = "hm_ports_health_policy_file",
-		[DAEMON_PERF_RULES] = "perfmgr_rules_file",
-		[DAEMON_CONSOLE] = "a file of console_tls_cert, _key or _ca",
-	};
 	GVariantBuilder list, row, problems;
 
 	answer_begin_list(&list);
@@ -202,7 +192,7 @@ static void add_refused(struct command_call *call, GVariantBuilder *builder)
 		if (!refusal->why)
 			continue;
 		answer_begin(&row);
-		answer_text(&row, "what", what[i]);
+		answer_text(&row, "what", daemon_files_name(i));
 		answer_text(&row, "since", refusal->since);
 		answer_text(&row, "why", why);
 		answer_begin_list(&problems);

@@ -394,6 +394,35 @@ static const struct site_kind kinds[DAEMON_FILES] = {
 };
 #undef SLOT
 
+const char *daemon_files_name(enum daemon_files files)
+{
+	switch (files) {
+	case DAEMON_OPENSM_CONF:
+		return "opensm.conf";
+	case DAEMON_ROUTE_FILES:
+		return "a file of the routing options";
+	case DAEMON_PARTITIONS:
+		return "partitions.conf";
+	case DAEMON_QOS:
+		return "qos-policy.conf";
+	case DAEMON_PREFIX_ROUTES:
+		return "prefix-routes.conf";
+	case DAEMON_PORTS_POLICY:
+		return "hm_ports_health_policy_file";
+	case DAEMON_NODE_NAMES:
+		return "node_name_map_name";
+	case DAEMON_MODULES:
+		return "per_module_logging_file";
+	case DAEMON_PERF_RULES:
+		return "perfmgr_rules_file";
+	case DAEMON_CONSOLE:
+		return "a file of console_tls_cert, _key or _ca";
+	case DAEMON_FILES:
+		break;
+	}
+	g_assert_not_reached();
+}
+
 const struct site_kind *site_kind(enum daemon_files files)
 {
 	return &kinds[files];

@@ -52,6 +52,9 @@ struct site_kind {
 	bool (*says_nothing)(const void *object);
 };
 
+/* What refuses or names them, as the operator knows it: "partitions.conf". */
+const char *daemon_files_name(enum daemon_files files);
+
 const struct site_kind *site_kind(enum daemon_files files);
 struct slot *site_slot(struct context *context, enum daemon_files files);
 /* Loads as the row says; a file that is named, or had contents before, must not lose them. */

@@ -177,6 +177,11 @@ void perf_accounts_begin(struct perf_accounts *accounts)
 
 /* ---- accounting ---- */
 
+#define TENTHS_MAX 32000	/* of Gb/s: of a link whose rate is not known */
+#define PACKET_MIN 20		/* octets */
+#define TICKS_A_SECOND 250000000.0 /* of PortXmitWait, with the shortest tick */
+#define LANES_MAX 12
+
 static uint64_t limit_of(enum perf_counter counter, bool wide)
 {
 	return wide ? UINT64_MAX : (UINT64_C(1) << perf_counter_info[counter].width) - 1;
@@ -197,10 +202,32 @@ static bool is_possible(const struct perf_image *now, uint32_t row, enum perf_co
 {
 	unsigned int tenths = iba_rate_tenths(now->layout->places[row].rate);
 	double seconds = (double)(now_ns - now->read_ns[row]) / NS_PER_S + 1;
+	double bits = 2 * seconds * (tenths ? tenths : TENTHS_MAX) * 1e8, most = 0;
 
-	if (perf_counter_info[counter].kind != PERF_DATA || !tenths)
-		return true;
-	return (double)growth * 4 <= seconds * tenths * 1e8 / 8 * 2;
+	switch (perf_counter_info[counter].kind) {
+	case PERF_DATA:
+		most = bits / 8 / 4;
+		break;
+	case PERF_PACKETS:
+		most = bits / 8 / PACKET_MIN;
+		break;
+	case PERF_WAIT:
+		most = 2 * seconds * TICKS_A_SECOND * LANES_MAX;
+		break;
+	case PERF_ERROR: /* at worst, each bit is wrong */
+		most = bits;
+		break;
+	}
+	return (double)growth <= most;
+}
+
+/*
+ * It is a little lower than before, which is not what is left of it after a clearing: counters that
+ * run backwards.
+ */
+static bool runs_backwards(uint64_t last, uint64_t value)
+{
+	return value < last && value > last - last / 8;
 }
 
 static void note_fall(struct perf_accounts *accounts, uint32_t row, enum perf_counter counter)
@@ -224,7 +251,7 @@ static bool account_one(struct perf_accounts *accounts, uint32_t row, enum perf_
 	struct perf_image *now = accounts->now;
 	uint64_t *last = &accounts->last[counter][row], growth;
 	uint32_t bit = BIT(counter);
-	bool fell = value < *last;
+	bool fell = value < *last, backwards;
 
 	if (!(now->have[row] & bit) || !(accounts->wide[row] & bit) != !wide) {
 		if (now->have[row] & bit)
@@ -239,14 +266,15 @@ static bool account_one(struct perf_accounts *accounts, uint32_t row, enum perf_
 		accounts->moves[row] |= PERF_MOVE_SOME;
 	if (*last && !fell)
 		accounts->moves[row] &= ~PERF_MOVE_ALL_FELL;
+	backwards = runs_backwards(*last, value);
 	*last = value;
-	if (fell)
+	if (fell && !backwards && is_possible(now, row, counter, growth, now_ns))
 		note_fall(accounts, row, counter);
 	if (value == limit_of(counter, wide)) {
 		miss(now, row, bit);
 		now->flags[row] |= PERF_SATURATED;
 	}
-	if (!is_possible(now, row, counter, growth, now_ns)) {
+	if (backwards || !is_possible(now, row, counter, growth, now_ns)) {
 		miss(now, row, bit);
 		now->flags[row] |= PERF_REFUSED;
 		return false;

@@ -342,7 +342,8 @@ static void take_counters(struct perf_agent *agent, const struct perf_plan *plan
 
 	if (!accounts->now->layout->places[step->row].rate)
 		accounts->moves[step->row] |= PERF_MOVE_DOWN_READ;
-	want_details(agent, plan, step->row, grew, were_0);
+	if (!(accounts->now->flags[step->row] & PERF_REFUSED)) /* what it tells is nonsense */
+		want_details(agent, plan, step->row, grew, were_0);
 	if (step->question == PERF_ASK_NARROW && has_wide(agent))
 		want(agent, (struct perf_step){.question = PERF_ASK_WIDE, .row = step->row});
 	else if (step->question == PERF_ASK_WIDE || !has_wide(agent))

@@ -123,6 +123,7 @@ void resumed_take(struct perf *perf)
 	if (!resume)
 		return;
 	perf->accounts = load(perf, resume);
+	perf->resumed = true;
 	perf->last_id = MAX(perf->last_id, resume->id);
 	perf_resume_free(resume);
 }

@@ -63,6 +63,7 @@ static void place_agent(struct perf *perf, const struct perf_node *node, uint8_t
 	if (agent->lid && agent->lid != lid)
 		perf_agent_forget(agent);
 	agent->lid = lid;
+	agent->suspect |= perf->resumed;
 	if (in_fabric != FABRIC_NONE)
 		perf_agent_live(agent, fabric->nodes[in_fabric].life);
 }
@@ -454,6 +455,7 @@ static void finish(struct perf *perf)
 	atomic_store(&perf->took_us, (actor_now(perf->actor) - sweep->began_ns) / NS_PER_US);
 	atomic_store(&perf->mads, sweep->mads);
 	atomic_fetch_add(&perf->sweeps, 1);
+	perf->resumed = false;
 	end(sweep);
 	update_status(perf);
 	perf_obey_late(perf);
