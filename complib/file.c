@@ -220,9 +220,21 @@ int file_open_secret(const char *file, GError **error)
 
 /* ---- writing ---- */
 
+#define UNIQUE "XXXXXX" /* of mkstemp() */
+
+size_t file_temporary(const char *name)
+{
+	size_t length = strlen(name), end = strlen(FILE_TEMPORARY UNIQUE);
+
+	if (length <= end ||
+	    strncmp(name + length - end, FILE_TEMPORARY, strlen(FILE_TEMPORARY)) != 0)
+		return 0;
+	return length - end;
+}
+
 int file_create(const char *file, mode_t mode, char **temporary, GError **error)
 {
-	g_autofree char *name = g_strconcat(file, ".XXXXXX", NULL);
+	g_autofree char *name = g_strconcat(file, FILE_TEMPORARY UNIQUE, NULL);
 	struct stat st;
 	int fd;
 

@@ -50,6 +50,18 @@ char *file_read_stdin(uint64_t max, gsize *length, GError **error);
 int file_open_secret(const char *file, GError **error);
 
 /*
+ * What stands between the name of a file and the six letters or digits that make its temporary name
+ * unique. No other program makes such names.
+ */
+#define FILE_TEMPORARY ".opensm-new-"
+
+/*
+ * The length of FILE in a temporary name FILE.opensm-new-XXXXXX as file_create() makes it; 0: it is
+ * another name.
+ */
+size_t file_temporary(const char *name);
+
+/*
  * Opens a new file beside the named one for writing. Returns the descriptor; *temporary is its name
  * until the caller renames it, to be freed with g_free(). The umask applies to mode. -1 and error
  * if the file cannot be made, or if the name is that of anything but a regular file: symbolic links

@@ -367,6 +367,25 @@ START_TEST(test_link_that_comes_late)
 }
 END_TEST
 
+/* No copy that a person makes has such a name. */
+START_TEST(test_temporary_name)
+{
+	g_autofree char *temporary = NULL, *name = NULL;
+	int fd = file_create(file, 0600, &temporary, NULL);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	g_unlink(temporary);
+	name = g_path_get_basename(temporary);
+	ck_assert_uint_eq(file_temporary(name), strlen("file"));
+	ck_assert_uint_eq(file_temporary("file.backup"), 0);
+	ck_assert_uint_eq(file_temporary("file.ABCDEF"), 0);
+	ck_assert_uint_eq(file_temporary(FILE_TEMPORARY "ABCDEF"), 0);
+	ck_assert_uint_eq(file_temporary("file" FILE_TEMPORARY "ABCDE"), 0);
+	ck_assert_uint_eq(file_temporary(""), 0);
+}
+END_TEST
+
 /* Other users lose their rights to a file of our own, and to no other file. */
 START_TEST(test_own)
 {
@@ -405,6 +424,7 @@ TEST_SUITE
 	tcase_add_test(tcase, test_no_directory);
 	tcase_add_test(tcase, test_disk_full);
 	tcase_add_test(tcase, test_link_that_comes_late);
+	tcase_add_test(tcase, test_temporary_name);
 	tcase_add_test(tcase, test_own);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "complib/file.h"
 #include "core/options.h"
 #include "iba/constants.h"
 #include "iba/iba.h"
@@ -534,18 +535,22 @@ START_TEST(left_behind)
 	octets[8] = 2; /* a later version of the format */
 	fixture_file(path, octets, length);
 	put("image-20231114T230000.000Z-9", "garbage");
-	put("image-20231114T221320.000Z-1.ABCDEF", "half of a file");
-	put("last.XYZ123", "half of a file");
+	put("image-20231114T221320.000Z-1" FILE_TEMPORARY "ABCDEF", "half of a file");
+	put("last" FILE_TEMPORARY "XYZ123", "half of a file");
+	put("last.backup", "mine");
+	put("image-20231114T221320.000Z-1.backup", "mine");
 	put("note", "mine");
 	put("image-mine", "mine");
 	perf_history_free(history);
 	/* Its time is that of the wall clock. */
 	set_option(OPTION_perfmgr_history_hours, "8760");
 	begin();
-	ck_assert_uint_eq(count_names("last."), 0);
+	ck_assert_uint_eq(count_names("last" FILE_TEMPORARY), 0);
+	ck_assert_uint_eq(count_names("last.backup"), 1);
 	ck_assert_uint_eq(count_names("note"), 1);
 	ck_assert_uint_eq(count_names("image-mine"), 1);
-	ck_assert_uint_eq(count_names("image-20231114T221320.000Z-1."), 0);
+	ck_assert_uint_eq(count_names("image-20231114T221320.000Z-1" FILE_TEMPORARY), 0);
+	ck_assert_uint_eq(count_names("image-20231114T221320.000Z-1.backup"), 1);
 }
 END_TEST
 

@@ -274,14 +274,12 @@ static void remove_leftovers(const char *directory)
 	const char *name;
 
 	while (dir && (name = g_dir_read_name(dir))) {
-		const char *dot = strrchr(name, '.');
-		g_autofree char *plain = dot ? g_strndup(name, (gsize)(dot - name)) : NULL;
+		g_autofree char *plain = g_strndup(name, file_temporary(name));
 		g_autofree char *file = g_build_filename(directory, name, NULL);
 		uint64_t id;
 		int64_t us;
 
-		if (plain && strlen(dot) == strlen(".XXXXXX") &&
-		    (!strcmp(plain, "last") || read_name(plain, &us, &id)))
+		if (!strcmp(plain, "last") || read_name(plain, &us, &id))
 			g_unlink(file);
 	}
 	if (dir)
