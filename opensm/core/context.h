@@ -96,6 +96,7 @@ struct context {
 	atomic_bool unkept;    /* LIDs, M_Keys or former P_Key indexes; by the actor "sm" */
 	atomic_bool undumped;  /* a file that shows the subnet; by the pool for files */
 	atomic_bool sa_unkept; /* registrations of clients; by the pool for files */
+	atomic_bool perf_unkept; /* counters of ports; by the pool for files */
 
 	/* Figures: added to by any thread, read by ctl/. */
 	struct counters counters;

@@ -192,6 +192,7 @@ void daemon_context_init(struct context *context, const struct daemon_config *co
 	atomic_init(&context->unkept, context->cache_refused);
 	atomic_init(&context->undumped, false);
 	atomic_init(&context->sa_unkept, false);
+	atomic_init(&context->perf_unkept, false);
 	context->pool_threads = config->options->single_thread ? 1 : POOL_THREADS;
 	context->pool = pool_new(config->rt, "pool", context->pool_threads);
 	context->slow = pool_new(config->rt, "slow", 1);

@@ -151,7 +151,9 @@ void perf_status(const struct perf *perf, struct perf_status *status)
 		.agents = atomic_load(&perf->n_agents),
 		.silent = atomic_load(&perf->n_silent),
 		.refusing = atomic_load(&perf->n_refusing),
+		.keeps = perf->history != NULL,
 	};
+	perf_history_status(perf->history, &status->history);
 }
 
 /* ---- options ---- */

@@ -8,6 +8,7 @@
 #define PERF_PERF_H
 
 #include "core/context.h"
+#include "perf/disk/history.h"
 
 struct perf;
 struct mad;
@@ -31,6 +32,8 @@ struct perf_status {
 	uint64_t took_us;	       /* the last of them */
 	uint64_t mads;		       /* that it sent, tries included */
 	uint32_t agents, silent, refusing; /* known; that do not answer; that answer errors */
+	bool keeps; /* images on disk; else the rest is 0 */
+	struct perf_history_status history;
 };
 
 /* Any thread. */

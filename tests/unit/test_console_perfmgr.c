@@ -405,6 +405,32 @@ START_TEST(files_that_cannot_be_written)
 }
 END_TEST
 
+/* Something else is where the directory for images should be. */
+START_TEST(history_that_cannot_be_written)
+{
+	g_autofree char *perf = g_build_filename(s->cache_dir, "perf", NULL);
+
+	ck_assert(g_file_set_contents(perf, "x", 1, NULL));
+	ask("perfmgr json");
+	ck_assert_ptr_nonnull(strstr(text, "\"history_failed\":0,\"history_failing\":false"));
+	expect("perfmgr enable", "");
+	scenario_run_ms(s, 2000);
+	ask("perfmgr json");
+	ck_assert_ptr_nonnull(strstr(text, "\"history_written\":0,\"history_failed\":1,"
+					   "\"history_failing\":true"));
+	ask("health");
+	ck_assert_ptr_nonnull(strstr(text, "counters of ports could not be saved"));
+	g_unlink(perf);
+	scenario_run_ms(s, 400 * 1000);
+	ask("perfmgr json");
+	ck_assert_ptr_nonnull(strstr(text, "\"history_files\":1,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"history_written\":1,\"history_failed\":1,"
+					   "\"history_failing\":false"));
+	ask("health");
+	ck_assert_ptr_null(strstr(text, "counters of ports"));
+}
+END_TEST
+
 /* ---- views ---- */
 
 /* Three images, 60 s apart: host a sends 1.25 GB/s, host-b a tenth of that with some errors. */
@@ -722,6 +748,7 @@ TEST_SUITE
 	tcase_add_test(tcase, redirections);
 	tcase_add_test(tcase, files);
 	tcase_add_test(tcase, files_that_cannot_be_written);
+	tcase_add_test(tcase, history_that_cannot_be_written);
 	tcase_add_test(tcase, top);
 	tcase_add_loop_test(tcase, views_refuse, 0, G_N_ELEMENTS(wrong_views));
 	tcase_add_test(tcase, history);

@@ -487,8 +487,10 @@ START_TEST(disk_full)
 	ck_assert_uint_eq(count_names("last"), 1);
 	sweep(910, 0); /* not before the interval */
 	ck_assert(status().failing);
+	ck_assert(atomic_load(&context.perf_unkept));
 	sweep(1200, 0);
 	ck_assert(!status().failing);
+	ck_assert(!atomic_load(&context.perf_unkept));
 	ck_assert_uint_eq(status().written, 2);
 	found = names("image-");
 	ck_assert_uint_eq(found->len, 2);

@@ -650,6 +650,11 @@ static void judge_written(struct verdict *verdict)
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "the dump of the SA could not be written, so the registrations of "
 			    "clients will be lost at the next start; see the log for the reason");
+	if (atomic_load(&context->perf_unkept))
+		add_problem(verdict, CONTROL_FILES_BAD, "files",
+			    "counters of ports could not be saved, so totals since the last time "
+			    "that they were will be lost at the next start, and the history has "
+			    "a gap; see the log for the reason");
 	if (master && atomic_load(&context->undumped))
 		add_problem(verdict, CONTROL_FILES_BAD, "files",
 			    "dumps could not be written and show an older state of the subnet; "

@@ -36,6 +36,13 @@ bool perfmgr_state(struct perfmgr_call *call, GVariantBuilder *answer, GError **
 	answer_number(answer, "agents_silent", status.silent);
 	answer_number(answer, "agents_refusing", status.refusing);
 	answer_number(answer, "images", call->images ? call->images->n : 0);
+	if (status.keeps) {
+		answer_number(answer, "history_files", status.history.files);
+		answer_number(answer, "history_octets", status.history.octets);
+		answer_number(answer, "history_written", status.history.written);
+		answer_number(answer, "history_failed", status.history.failed);
+		answer_flag(answer, "history_failing", status.history.failing);
+	}
 	return true;
 }
 

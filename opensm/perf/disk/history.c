@@ -137,7 +137,6 @@ struct perf_history {
 	pthread_mutex_t lock; /* held while writing */
 	uint64_t resumed;     /* id of the image that "last" belongs to */
 	_Atomic uint64_t files, octets, written, failed;
-	atomic_bool failing;
 };
 
 struct job {
@@ -217,13 +216,13 @@ static void tell(struct perf_history *history, const GError *error)
 	struct log *log = history->context->log;
 
 	if (!error) {
-		if (atomic_exchange(&history->failing, false))
+		if (atomic_exchange(&history->context->perf_unkept, false))
 			log_info(log, "%s: counters are saved again; failed so far: %" PRIu64,
 				 history->directory, atomic_load(&history->failed));
 		return;
 	}
 	atomic_fetch_add(&history->failed, 1);
-	if (atomic_exchange(&history->failing, true))
+	if (atomic_exchange(&history->context->perf_unkept, true))
 		log_verbose(log, "counters could not be saved: %s", error->message);
 	else
 		log_error(log,
@@ -492,7 +491,7 @@ void perf_history_status(struct perf_history *history, struct perf_history_statu
 	status->octets = atomic_load(&history->octets);
 	status->written = atomic_load(&history->written);
 	status->failed = atomic_load(&history->failed);
-	status->failing = atomic_load(&history->failing);
+	status->failing = atomic_load(&history->context->perf_unkept);
 }
 
 struct perf_history *perf_history_new(struct context *context, struct actor *owner,

@@ -43,7 +43,7 @@ uint64_t perf_history_run(const struct perf_history *history);
 struct perf_history_status {
 	uint64_t files, octets;	  /* of images on disk */
 	uint64_t written, failed; /* since the start */
-	bool failing;		  /* the last attempt failed */
+	bool failing;		  /* the last attempt failed: context->perf_unkept */
 };
 /* Any thread. */
 void perf_history_status(struct perf_history *history, struct perf_history_status *status);
