@@ -424,9 +424,12 @@ START_TEST(max_size)
 	set_option(OPTION_perfmgr_history_hours, "8760");
 	fixture_file(big, octets, 900000);
 	fixture_file(bad, octets, 900000);
-	/* Too old besides. */
+	/* The oldest goes. */
+	number = 9;
 	sweep(0, 0);
-	ck_assert_uint_eq(count_names("image-"), 1);
+	ck_assert(!g_file_test(big, G_FILE_TEST_EXISTS));
+	ck_assert_uint_eq(count_names("image-"), 2);
+	g_unlink(bad);
 	g_free(big);
 	big = g_build_filename(directory, "image-20231101T000000.000Z-1", NULL);
 	fixture_file(big, octets, 900000);
@@ -441,28 +444,137 @@ START_TEST(max_size)
 }
 END_TEST
 
-/* Names go on; the true times are in the files. */
+/* A file has the time that its image has. */
 START_TEST(clock_set_back)
 {
-	g_autoptr(GPtrArray) found = NULL;
-	struct perf_image_head head;
-	g_autofree char *path = NULL;
-
 	sweep(0, 0);
 	sweep(300, 0);
 	sweep(600, -3000);
 	sweep(900, -3000);
-	found = names("image-");
-	ck_assert_uint_eq(found->len, 4);
-	for (unsigned int i = 0; i < 4; i++) {
-		g_autofree char *end = g_strdup_printf("Z-%u", i + 1);
+	ck_assert_uint_eq(count_names("image-"), 4);
+	ck_assert_uint_eq(count_names("image-20231114T221320.000Z-1"), 1);
+	ck_assert_uint_eq(count_names("image-20231114T221820.000Z-2"), 1);
+	ck_assert_uint_eq(count_names("image-20231114T213320.000Z-3"), 1);
+	ck_assert_uint_eq(count_names("image-20231114T213820.000Z-4"), 1);
+}
+END_TEST
 
-		ck_assert(g_str_has_suffix(found->pdata[i], end));
-	}
-	ck_assert_str_eq(found->pdata[3], "image-20231114T221820.002Z-4");
-	path = g_build_filename(directory, found->pdata[3], NULL);
-	ck_assert(perf_image_peek(path, &head, NULL));
-	ck_assert_int_eq(head.ended_us, FIXTURE_EPOCH_US + INT64_C(-2100000000));
+#define YEAR INT64_C(31536000)
+
+/* The packets a second of a port in a window, and how many files tell of it. */
+static double packets_a_second(unsigned int since, unsigned int until, unsigned int *files)
+{
+	const struct perf_value value = {PERF_RATE, PERF_XMIT_PKTS};
+	struct perf_fold *fold = perf_fold_new(PERF_BIT(PERF_XMIT_PKTS));
+	struct perf_history_read read = {0};
+	struct perf_measure measure;
+
+	perf_history_fold(directory, perf_history_run(history),
+			  FIXTURE_EPOCH_US + since * INT64_C(1000000),
+			  FIXTURE_EPOCH_US + until * INT64_C(1000000), fold, &read);
+	perf_fold_measure(fold, 5, value, &measure);
+	*files = read.files;
+	perf_history_read_clear(&read);
+	perf_fold_free(fold);
+	return measure.value;
+}
+
+/* An image from a clock that was ahead, or behind: it is left out, and the others count. */
+static void check_wrong_clock(int64_t skew_s)
+{
+	unsigned int files;
+
+	set_option(OPTION_perfmgr_history_hours, "1");
+	sweep(0, 0);
+	sweep(300, 0);
+	sweep(600, skew_s);
+	sweep(900, skew_s);
+	for (unsigned int second = 1200; second <= 3000; second += 300)
+		sweep(second, 0);
+	ck_assert_uint_eq(count_names("image-"), 11);
+	ck_assert_double_eq_tol(packets_a_second(1300, 3000, &files), 3, 1e-9);
+	ck_assert_uint_eq(files, 7);
+	ck_assert_double_eq_tol(packets_a_second(0, 3000, &files), 3, 1e-9);
+	ck_assert_uint_eq(files, 9);
+	ck_assert_double_eq_tol(packets_a_second(10, 3000, &files), 3, 1e-9);
+	ck_assert_uint_eq(files, 9);
+	/* They end as the others do. */
+	for (unsigned int second = 3300; second <= 7200; second += 300)
+		sweep(second, 0);
+	ck_assert_uint_eq(count_names("image-"), 13);
+	ck_assert_uint_eq(count_names("image-20231115T001320.000Z-25"), 1);
+}
+
+START_TEST(clock_ahead)
+{
+	check_wrong_clock(76 * YEAR);
+}
+END_TEST
+
+START_TEST(clock_behind)
+{
+	check_wrong_clock(-40 * YEAR);
+}
+END_TEST
+
+/* Within the window. */
+START_TEST(clock_little_ahead)
+{
+	unsigned int files;
+
+	for (unsigned int second = 0; second <= 3000; second += 300)
+		sweep(second, second == 900 ? 1000 : 0);
+	ck_assert_double_eq_tol(packets_a_second(0, 3000, &files), 3, 1e-9);
+	ck_assert_uint_eq(files, 10);
+}
+END_TEST
+
+START_TEST(clock_little_behind)
+{
+	unsigned int files;
+
+	for (unsigned int second = 0; second <= 3000; second += 300)
+		sweep(second, second == 2100 ? -1000 : 0);
+	ck_assert_double_eq_tol(packets_a_second(0, 3000, &files), 3, 1e-9);
+	ck_assert_uint_eq(files, 10);
+}
+END_TEST
+
+/* Names of an older version went on from the last one: the time in the file is the true one. */
+START_TEST(name_of_another_time)
+{
+	g_autofree char *from = NULL, *to = NULL;
+
+	sweep(0, 0);
+	from = g_build_filename(directory, "image-20231114T221320.000Z-1", NULL);
+	to = g_build_filename(directory, "image-20991231T000000.001Z-1", NULL);
+	ck_assert_int_eq(g_rename(from, to), 0);
+	perf_history_free(history);
+	begin();
+	ck_assert(!g_file_test(to, G_FILE_TEST_EXISTS));
+	ck_assert(g_file_test(from, G_FILE_TEST_EXISTS));
+}
+END_TEST
+
+/* One line, not one for each file. */
+START_TEST(clock_is_told)
+{
+	GString *text = g_string_new("");
+	struct log *quiet = context.log;
+	const char *first;
+
+	context.log = log_new_capture(text);
+	sweep(0, YEAR);
+	sweep(300, YEAR);
+	sweep(600, 0);
+	sweep(900, 0);
+	log_free(context.log);
+	context.log = quiet;
+	first = strstr(text->str, "2 images of a later time than now");
+	ck_assert_msg(first != NULL, "%s", text->str);
+	ck_assert_ptr_nonnull(strstr(first, "image-20241113T221820.000Z-2"));
+	ck_assert_msg(!strstr(first + strlen("2 images"), "images of a later"), "%s", text->str);
+	g_string_free(text, TRUE);
 }
 END_TEST
 
@@ -687,6 +799,12 @@ TEST_SUITE
 	tcase_add_test(files, hours);
 	tcase_add_test(files, max_size);
 	tcase_add_test(files, clock_set_back);
+	tcase_add_test(files, clock_ahead);
+	tcase_add_test(files, clock_behind);
+	tcase_add_test(files, clock_little_ahead);
+	tcase_add_test(files, clock_little_behind);
+	tcase_add_test(files, name_of_another_time);
+	tcase_add_test(files, clock_is_told);
 	tcase_add_test(files, disk_full);
 	tcase_add_test(files, no_directory);
 	tcase_add_test(files, left_behind);

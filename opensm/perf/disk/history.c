@@ -22,13 +22,14 @@
 #define US_PER_HOUR (3600 * US_PER_S)
 #define MEGABYTE (UINT64_C(1) << 20)
 #define NAME_SIZE 64
+#define NAME_US_MAX (INT64_C(253402300799) * US_PER_S) /* the end of the year 9999 */
 #define PREFIX "image-"
 
 /* ---- names of files ---- */
 
 static void name_of(char *name, int64_t us, uint64_t id)
 {
-	time_t seconds = (time_t)(us / US_PER_S);
+	time_t seconds = (time_t)((us = CLAMP(us, 0, NAME_US_MAX)) / US_PER_S);
 	struct tm tm;
 
 	gmtime_r(&seconds, &tm);
@@ -68,10 +69,13 @@ static void clear_entry(gpointer data)
 	g_free(((struct entry *)data)->name);
 }
 
-static gint by_name(gconstpointer a, gconstpointer b)
+/* Ids ascend over restarts, whatever the clock does. */
+static gint by_id(gconstpointer a, gconstpointer b)
 {
 	const struct entry *one = a, *other = b;
 
+	if (one->id != other->id)
+		return one->id < other->id ? -1 : 1;
 	if (one->us != other->us)
 		return one->us < other->us ? -1 : 1;
 	return strcmp(one->name, other->name);
@@ -100,7 +104,7 @@ static GArray *list(const char *directory, bool with_bad)
 	}
 	if (dir)
 		g_dir_close(dir);
-	g_array_sort(entries, by_name);
+	g_array_sort(entries, by_id);
 	return entries;
 }
 
@@ -136,6 +140,7 @@ struct perf_history {
 	bool tried;
 	pthread_mutex_t lock; /* held while writing */
 	uint64_t resumed;     /* id of the image that "last" belongs to */
+	bool later_told;      /* that images of a later time than now are there */
 	_Atomic uint64_t files, octets, written, failed;
 };
 
@@ -149,6 +154,7 @@ struct job {
 	struct perf_resume *resume; /* NULL: none */
 	bool fsync_it, check, good;
 	uint32_t hours, max_size;
+	uint64_t step_us; /* between two files, at most */
 };
 
 static void job_free(struct job *job)
@@ -181,18 +187,13 @@ static bool put_file(const char *directory, const char *name, GByteArray *octets
 	return good;
 }
 
-/* The name of an image does not sort before one that is there already. */
 static bool put_image(const struct job *job, const char *directory, GError **error)
 {
-	g_autoptr(GArray) entries = list(directory, true);
-	int64_t us = MAX(job->image->ended_us, 0);
 	char name[NAME_SIZE];
 
 	if (!job->hours)
 		return true;
-	if (entries->len)
-		us = MAX(us, entry_at(entries, entries->len - 1)->us + US_PER_MS);
-	name_of(name, us, job->image->id);
+	name_of(name, job->image->ended_us, job->image->id);
 	return put_file(directory, name,
 			perf_image_encode(job->image, job->history->run, job->after, job->missed,
 					  job->flags, PERF_FILE_LEVEL),
@@ -231,22 +232,53 @@ static void tell(struct perf_history *history, const GError *error)
 			  error->message);
 }
 
-/* What is too old, and the oldest beyond the size; never the last. */
-static void prune(struct perf_history *history, uint32_t hours, uint32_t max_size, int64_t now_us)
+/* One line when such images are seen first: they are in no window until that time has come. */
+static void tell_later(struct perf_history *history, int64_t now_us)
+{
+	g_autoptr(GArray) entries = list(history->directory, false);
+	const struct entry *last = NULL;
+	unsigned int n = 0;
+
+	for (guint i = 0; i < entries->len; i++) {
+		if (entry_at(entries, i)->us <= now_us)
+			continue;
+		last = entry_at(entries, i);
+		n++;
+	}
+	if (n && !history->later_told)
+		log_error(history->context->log,
+			  "%s: found %u image%s of a later time than now, the last is %s: the "
+			  "clock was wrong then, or it is wrong now; answers do not use them, and "
+			  "they are removed in their turn",
+			  history->directory, n, n == 1 ? "" : "s", last->name);
+	history->later_told = n != 0;
+}
+
+/*
+ * What is too old, and the oldest beyond the size; never the last. An image is as old as the steps
+ * from it to the last one are long. No step counts for more than those that this process makes, so
+ * that a clock that is set makes nothing old.
+ */
+static void prune(struct perf_history *history, const struct job *job)
 {
 	g_autoptr(GArray) entries = list(history->directory, true);
-	uint64_t octets = 0, files = entries->len;
+	uint64_t octets = 0, files = entries->len, max_octets = job->max_size * MEGABYTE;
+	int64_t age_us = 0, max_us = (int64_t)job->hours * US_PER_HOUR;
+	guint n_old = job->hours ? 0 : entries->len, n = job->hours ? entries->len : 0;
 
 	for (guint i = 0; i < entries->len; i++)
 		octets += entry_at(entries, i)->octets;
-	for (guint i = 0; i < entries->len; i++) {
+	for (guint i = n; i-- > 1 && !n_old;) {
+		int64_t step = entry_at(entries, i)->us - entry_at(entries, i - 1)->us;
+
+		age_us += CLAMP(step, 0, (int64_t)job->step_us);
+		if (age_us > max_us)
+			n_old = i;
+	}
+	for (guint i = 0; i < n_old || (i + 1 < n && octets > max_octets); i++) {
 		const struct entry *entry = entry_at(entries, i);
 		g_autofree char *file = g_build_filename(history->directory, entry->name, NULL);
-		bool last = hours && i + 1 == entries->len;
 
-		if (last || (entry->us >= now_us - (int64_t)hours * US_PER_HOUR &&
-			     octets <= max_size * MEGABYTE))
-			break;
 		if (g_unlink(file) < 0)
 			continue;
 		octets -= entry->octets;
@@ -285,7 +317,24 @@ static void remove_leftovers(const char *directory)
 		g_dir_close(dir);
 }
 
-/* Renames what is damaged; what another version wrote is only named. */
+/* The name tells the time in the file. */
+static void correct_name(struct perf_history *history, const struct entry *entry, int64_t us)
+{
+	g_autofree char *from = g_build_filename(history->directory, entry->name, NULL), *to = NULL;
+	char name[NAME_SIZE];
+
+	name_of(name, us, entry->id);
+	to = g_build_filename(history->directory, name, NULL);
+	if (!strcmp(name, entry->name) || g_file_test(to, G_FILE_TEST_EXISTS))
+		return;
+	if (g_rename(from, to) == 0)
+		log_info(history->context->log, "%s: renamed to %s, the time in it", from, name);
+}
+
+/*
+ * Renames what is damaged and what has the name of another time; what another version wrote is only
+ * named.
+ */
 static void check_files(struct perf_history *history)
 {
 	g_autoptr(GArray) entries = list(history->directory, false);
@@ -298,8 +347,8 @@ static void check_files(struct perf_history *history)
 		struct perf_image_head head;
 
 		if (perf_image_peek(file, &head, &error))
-			continue;
-		if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_FAILED))
+			correct_name(history, entry_at(entries, i), head.ended_us);
+		else if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_FAILED))
 			set_aside(history, file, error->message);
 		else
 			log_error(history->context->log, "%s; it is not used", error->message);
@@ -321,9 +370,9 @@ static void work(struct job *job)
 			    put_image(job, history->directory, &error);
 		atomic_fetch_add(&history->written, job->good);
 		tell(history, error);
+		tell_later(history, job->image->ended_us);
 	}
-	prune(history, job->hours, job->max_size,
-	      job->image ? job->image->ended_us : g_get_real_time());
+	prune(history, job);
 	pthread_mutex_unlock(&history->lock);
 }
 
@@ -339,6 +388,7 @@ static struct job *job_new(struct perf_history *history)
 	job->fsync_it = options->fsync_high_avail_files;
 	job->hours = options->perfmgr_history_hours;
 	job->max_size = options->perfmgr_history_max_size;
+	job->step_us = options->perfmgr_history_interval * US_PER_S;
 	options_unref(options);
 	return job;
 }
@@ -450,6 +500,9 @@ static struct job *job_for_image(struct perf_history *history, struct perf_resum
 	job->flags = g_steal_pointer(&history->flags);
 	job->after = history->after;
 	job->resume = resume;
+	if (history->tried)
+		job->step_us = MAX(job->step_us,
+				   (history->image->ended_ns - history->tried_ns) / NS_PER_US);
 	history->tried = true;
 	history->tried_ns = history->image->ended_ns;
 	collect_again(history, history->image->id);
@@ -554,28 +607,79 @@ static void count_file(struct perf_history_read *read, GError *error)
 	g_error_free(error);
 }
 
-/* The files to read, by their names: *first up to *end of the entries. */
-static void choose(const GArray *entries, int64_t since_us, int64_t until_us, guint *first,
-		   guint *end)
+/*
+ * The most files within these times of which each is later than the one before, by id: one from a
+ * wrong clock is left out. Indexes of entries.
+ */
+static GArray *in_order(const GArray *entries, int64_t since_us, int64_t until_us)
 {
-	*first = 0;
-	for (guint i = 0; i < entries->len && entry_at(entries, i)->us <= since_us; i++)
-		*first = i;
-	for (*end = *first; *end < entries->len && entry_at(entries, *end)->us <= until_us;)
-		++*end;
+	/* Of the ways to choose k + 1 files, tails[k] ends the one that ends first. */
+	g_autofree guint *tails = g_new(guint, MAX(entries->len, 1));
+	g_autofree guint *before = g_new0(guint, MAX(entries->len, 1));
+	GArray *chosen = g_array_new(FALSE, FALSE, sizeof(guint));
+	guint n = 0;
+
+	for (guint i = 0; i < entries->len; i++) {
+		int64_t us = entry_at(entries, i)->us;
+		guint low = 0, high = n;
+
+		if (us <= since_us || us > until_us)
+			continue;
+		while (low < high) {
+			guint middle = (low + high) / 2;
+
+			if (entry_at(entries, tails[middle])->us <= us)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low)
+			before[i] = tails[low - 1];
+		tails[low] = i;
+		n = MAX(n, low + 1);
+	}
+	g_array_set_size(chosen, n);
+	for (guint i = n, at = n ? tails[n - 1] : 0; i-- > 0; at = before[at])
+		g_array_index(chosen, guint, i) = at;
+	return chosen;
+}
+
+/* The files to read, as indexes of entries: those in the window, and the last one before it. */
+static GArray *choose(const GArray *entries, int64_t since_us, int64_t until_us)
+{
+	GArray *chosen = in_order(entries, since_us, until_us);
+	guint end = chosen->len ? g_array_index(chosen, guint, 0) : entries->len, first = end;
+	int64_t first_us = INT64_MIN;
+
+	for (guint i = 0; i < end; i++) {
+		int64_t us = entry_at(entries, i)->us;
+
+		if (us > MIN(since_us, until_us) || us < first_us)
+			continue;
+		first = i;
+		first_us = us;
+	}
+	if (first < end)
+		g_array_prepend_val(chosen, first);
+	return chosen;
+}
+
+static char *chosen_file(const char *directory, const GArray *entries, const GArray *chosen,
+			 guint i)
+{
+	return g_build_filename(directory, entry_at(entries, g_array_index(chosen, guint, i))->name,
+				NULL);
 }
 
 void perf_history_fold(const char *directory, uint64_t run, int64_t since_us, int64_t until_us,
 		       struct perf_fold *fold, struct perf_history_read *read)
 {
 	g_autoptr(GArray) entries = list(directory, false);
-	guint first, end;
+	g_autoptr(GArray) chosen = choose(entries, since_us, until_us);
 
-	choose(entries, since_us, until_us, &first, &end);
-	for (guint i = first; i < end && !is_stopped(read); i++) {
-		g_autofree char *file =
-			g_build_filename(directory, entry_at(entries, i)->name, NULL);
-		uint64_t names = i + 1 == end ? PERF_WITH_NAMES : 0;
+	for (guint i = 0; i < chosen->len && !is_stopped(read); i++) {
+		g_autofree char *file = chosen_file(directory, entries, chosen, i);
+		uint64_t names = i + 1 == chosen->len ? PERF_WITH_NAMES : 0;
 		struct perf_image *image;
 		GError *error = NULL;
 
@@ -592,12 +696,10 @@ void perf_history_series(const char *directory, uint64_t run, uint64_t guid, uin
 			 struct perf_history_read *read)
 {
 	g_autoptr(GArray) entries = list(directory, false);
-	guint first, end;
+	g_autoptr(GArray) chosen = choose(entries, since_us, until_us);
 
-	choose(entries, since_us, until_us, &first, &end);
-	for (guint i = first; i < end && !is_stopped(read); i++) {
-		g_autofree char *file =
-			g_build_filename(directory, entry_at(entries, i)->name, NULL);
+	for (guint i = 0; i < chosen->len && !is_stopped(read); i++) {
+		g_autofree char *file = chosen_file(directory, entries, chosen, i);
 		struct perf_image *image;
 		GError *error = NULL;
 

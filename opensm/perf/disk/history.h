@@ -6,11 +6,14 @@
  * hangs or is full delays no sweep and costs no older file, and is tried again after the next
  * interval.
  *
- * Names are image-20261128T181500.123Z-ID and sort by time. If the clock is set back, names go on
- * from the last one by milliseconds, and the true time is in the file. Files are removed when they
- * are older than perfmgr_history_hours or all together are larger than perfmgr_history_max_size,
- * the oldest first, but never the last one. At the start, a file that is damaged is renamed to
- * FILE.bad, which ages as the others do; one of another version stays as it is.
+ * Names are image-20261128T181500.123Z-ID, with the time of the image and its id, which ascends
+ * over restarts. The clock may be set either way, or be wrong for a while, so the order of images
+ * is that of their ids. A window consists of those whose times agree with that order. Files are
+ * removed when those behind them tell of more than perfmgr_history_hours, or when all together are
+ * larger than perfmgr_history_max_size, the oldest first, but never the last one: neither a step
+ * of the clock nor the time in which no image was made counts for that. At the start, a file that
+ * is damaged is renamed to FILE.bad, which ages as the others do; one of another version stays as
+ * it is.
  */
 #ifndef PERF_HISTORY_H
 #define PERF_HISTORY_H
