@@ -18,7 +18,6 @@
 /* Instead of 0, as in the classic daemon: */
 #define IN_FLIGHT_DEFAULT 500
 #define PERIOD_DEFAULT_S 180
-#define VIRTUAL_EPOCH_US (INT64_C(1767225600) * G_USEC_PER_SEC) /* 2026-01-01 */
 
 /* ---- when ---- */
 
@@ -212,10 +211,7 @@ struct perf *perf_new(struct context *context, struct mad *mad, const char *dire
 	perf->mad = mad;
 	perf->directory = directory ? g_build_filename(directory, "perf", NULL) : NULL;
 	perf->actor = actor_new(context->rt, "perf");
-	perf->epoch_us =
-		runtime_mode(context->rt) == RUNTIME_VIRTUAL
-			? VIRTUAL_EPOCH_US
-			: g_get_real_time() - (int64_t)(runtime_now(context->rt) / NS_PER_US);
+	perf_see_clock(perf);
 	perf->verdict = perf_verdict_new(context);
 	perf->history = perf_history_new(context, perf->actor, perf->directory);
 	g_queue_init(&perf->sweep.ready);

@@ -40,7 +40,7 @@ struct perf {
 	char *directory;
 	struct timer period;
 	struct options *options; /* as last seen */
-	int64_t epoch_us;	 /* wall clock at runtime_now() 0, us since 1970 */
+	int64_t epoch_us;	 /* time of day at runtime_now() 0, by the clock as last seen */
 	GHashTable *agents; /* struct perf_agent by GUID and port */
 	struct perf_accounts *accounts; /* NULL: no sweep yet */
 	bool resumed; /* accounts are of the process before, and this is the first sweep */
@@ -69,6 +69,7 @@ void resumed_take(struct perf *perf); /* accounts and last_id of the process bef
 void perf_obey_late(struct perf *perf);
 
 /* ---- images.c ---- */
+void perf_see_clock(struct perf *perf); /* which may have been set */
 int64_t perf_wall_us(const struct perf *perf);
 void images_add(struct perf *perf); /* of what accounts hold now */
 void images_replace_last(struct perf *perf); /* they have changed without a sweep */

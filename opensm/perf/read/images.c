@@ -5,6 +5,18 @@
 #include "perf/perf_private.h"
 #include "perf/read/report.h"
 
+#define VIRTUAL_EPOCH_US (INT64_C(1767225600) * G_USEC_PER_SEC) /* 2026-01-01 */
+
+void perf_see_clock(struct perf *perf)
+{
+	struct runtime *rt = perf->context->rt;
+
+	if (runtime_mode(rt) == RUNTIME_VIRTUAL)
+		perf->epoch_us = VIRTUAL_EPOCH_US;
+	else
+		perf->epoch_us = g_get_real_time() - (int64_t)(runtime_now(rt) / NS_PER_US);
+}
+
 int64_t perf_wall_us(const struct perf *perf)
 {
 	return perf->epoch_us + (int64_t)(actor_now(perf->actor) / NS_PER_US);
@@ -70,6 +82,7 @@ void images_add(struct perf *perf)
 {
 	struct perf_image *image = perf_accounts_image(perf->accounts);
 
+	perf_see_clock(perf);
 	image->id = ++perf->last_id;
 	image->began_ns = perf->sweep.began_ns;
 	image->ended_ns = actor_now(perf->actor);

@@ -367,6 +367,7 @@ void sweep_now(struct perf *perf)
 	sweep->runs = true;
 	sweep->number++;
 	sweep->mads = 0;
+	perf_see_clock(perf);
 	sweep->began_ns = actor_now(perf->actor);
 	sweep->options = options_ref(perf->options);
 	sweep->in_flight_max = MIN(atomic_load(&perf->in_flight_max), IN_FLIGHT_MAX);
