@@ -29,7 +29,11 @@ struct perf_alarm {
 	uint8_t port;
 	uint8_t level;	   /* enum perf_level, but PERF_OFF */
 	bool at_least;	   /* more may have been counted than measured says */
-	bool unhealthy;	   /* the rule asks for the condition "counters" of the unhealthy ports */
+	/*
+	 * Not 0: a rule asks for the condition "counters" of the unhealthy ports. The number is
+	 * that of this request, from the same count as serials.
+	 */
+	uint64_t unhealthy;
 	const char *value; /* static: "PortRcvErrors" */
 	const char *unit;  /* static: "", " %"; goes behind measured and limit */
 	double measured, limit; /* when it began */
@@ -44,7 +48,7 @@ struct perf_alarm {
 
 struct perf_alarms {
 	struct ref ref;
-	uint64_t last_serial;	     /* of all that began so far */
+	uint64_t last_serial;	     /* of all that began, and all requests, so far */
 	uint32_t count[PERF_LEVELS]; /* by level, including those left out */
 	uint32_t n;		     /* in all */
 	struct perf_alarm *all; /* by level, the most severe first, then by GUID, port, value */

@@ -110,13 +110,14 @@ static void publish(struct scenario *s, const char *const *nodes, uint8_t port)
 	for (uint32_t i = 0; i < alarms->n; i++) {
 		struct sim_node_view view;
 
+		last_serial++;
 		sim_node_view(s->sim, scenario_node(s, nodes[i]), &view);
 		alarms->all[i] = (struct perf_alarm){
-			.serial = ++last_serial,
+			.serial = last_serial,
 			.guid = view.node_guid,
 			.port = port,
 			.level = PERF_ALARM,
-			.unhealthy = true,
+			.unhealthy = last_serial,
 			.value = "PortRcvErrors",
 			.unit = "",
 			.measured = 20 - i,
@@ -300,6 +301,51 @@ START_TEST(rules_again)
 }
 END_TEST
 
+/* A rule that asks for the unhealthy ports while its alarm stands. */
+START_TEST(unhealthy_later)
+{
+	struct scenario *s = up("fattree:4", "counters ca report\n", PERFMGR);
+
+	put(s, "rules", "PortRcvErrors host alarm 5 in 600\n");
+	daemon_reread_logged(s->daemon);
+	scenario_run_ms(s, 25 * 1000);
+	count_errors(s, "host-9", SIM_COUNT_PORT_RCV_ERRORS, 9);
+	scenario_run_ms(s, 12 * 1000);
+	expect_said(s, "status", "Counters             : 1 alarms, 0 warnings", true);
+	scenario_check_log(s, "unhealthy (counters): port", false);
+	put(s, "rules", "PortRcvErrors host alarm 5 in 600 unhealthy\n");
+	daemon_reread_logged(s->daemon);
+	scenario_run_ms(s, 12 * 1000);
+	scenario_check_log(s, "unhealthy (counters): port", true);
+	down(s);
+}
+END_TEST
+
+/* A rise of the level is one entry of the journal, and so is a fall. */
+START_TEST(levels)
+{
+	struct scenario *s = up("fattree:4", "counters ca report\n", PERFMGR);
+
+	put(s, "rules", "PortRcvErrors host alarm 5 in 30\nPortRcvErrors host warning 1 in 300\n");
+	daemon_reread_logged(s->daemon);
+	scenario_run_ms(s, 25 * 1000);
+	count_errors(s, "host-9", SIM_COUNT_PORT_RCV_ERRORS, 1);
+	scenario_run_ms(s, 12 * 1000);
+	expect_said(s, "events", "counter began: warning: ", true);
+	count_errors(s, "host-9", SIM_COUNT_PORT_RCV_ERRORS, 9);
+	scenario_run_ms(s, 12 * 1000);
+	expect_said(s, "events", "counter began: alarm: ", true);
+	expect_said(s, "events", "counter ended: ", false);
+	expect_said(s, "status", "Counters             : 1 alarms, 0 warnings", true);
+	scenario_run_ms(s, 90 * 1000);
+	expect_said(s, "events", "counter ended: alarm: ", true);
+	expect_said(s, "events", "counter ended: warning: ", false);
+	expect_said(s, "status", "Counters             : 0 alarms, 1 warnings", true);
+	scenario_check_log(s, " within 30 s; its level is now warning", true);
+	down(s);
+}
+END_TEST
+
 /* A host that is switched off and on is none of it; one whose cable flaps is. */
 START_TEST(downs)
 {
@@ -338,6 +384,8 @@ int main(void)
 	tcase_add_test(tcase, never_a_cut);
 	tcase_add_test(tcase, whole_way);
 	tcase_add_test(tcase, rules_again);
+	tcase_add_test(tcase, unhealthy_later);
+	tcase_add_test(tcase, levels);
 	tcase_add_test(tcase, downs);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -101,6 +101,8 @@ static void tell(GString *told, const struct perf_event *event)
 			       event->measured);
 	if (event->began && alarm->at_least)
 		g_string_append(told, " at least");
+	if (!event->began && event->level)
+		g_string_append_printf(told, " to %s", perf_level_word(event->level));
 	if (!event->began && event->why == PERF_END_UNUSED)
 		g_string_append(told, " unused");
 	if (!event->began && event->why == PERF_END_GONE)
@@ -234,20 +236,66 @@ START_TEST(between_the_limits)
 }
 END_TEST
 
-/* Each "or" is a limit of its own; the worst event comes first. */
+/* What stands: "alarm LinkDownedCounter 2:2 3 in 300". */
+static const char *standing(struct bench *b)
+{
+	struct perf_alarms *alarms = perf_judge_alarms(b->judge);
+
+	g_string_truncate(b->told, 0);
+	for (uint32_t i = 0; i < alarms->n; i++) {
+		const struct perf_alarm *alarm = &alarms->all[i];
+
+		g_string_append_printf(b->told, "%s%s %s %u:%u %.3g in %u%s", i ? "; " : "",
+				       perf_level_word(alarm->level), alarm->value,
+				       (unsigned int)alarm->guid, alarm->port, alarm->measured,
+				       alarm->window_s, alarm->unhealthy ? " unhealthy" : "");
+	}
+	perf_alarms_unref(alarms);
+	return b->told->str;
+}
+
+/* Each "or" is a limit of its own, but one fault is one event and one entry of the list. */
 START_TEST(several_limits)
 {
 	struct bench *b = bench_new(NULL);
-	const char *told;
 
 	quiet(b, 1, 180);
 	grow(b, b->up, PERF_LINK_DOWNED, 3);
-	ck_assert_str_eq(sweep(b, 180), "+alarm LinkDownedCounter 2:2 3; "
-					"+warning LinkDownedCounter 2:2 3");
+	ck_assert_str_eq(sweep(b, 180), "+alarm LinkDownedCounter 2:2 3");
+	ck_assert_str_eq(standing(b), "alarm LinkDownedCounter 2:2 3 in 300");
 	ck_assert_uint_eq(states(b), 3);
 	grow(b, b->up, PERF_LINK_DOWNED, 2);
-	told = sweep(b, 180);
-	ck_assert_str_eq(told, "+alarm LinkDownedCounter 2:2 5");
+	quiet(b, 1, 180);
+	ck_assert_str_eq(standing(b), "alarm LinkDownedCounter 2:2 3 in 300");
+	quiet(b, 6, 180);
+	ck_assert_str_eq(standing(b), "alarm LinkDownedCounter 2:2 5 in 86400");
+	bench_free(b);
+}
+END_TEST
+
+/* A level that rises, falls back and ends: an event each, and the lower one shows again. */
+START_TEST(levels)
+{
+	struct bench *b =
+		bench_new("PortRcvErrors all warning 2 in 60 clear 1 after 300 unhealthy\n"
+			  "PortRcvErrors all alarm 5 in 60\n"
+			  "PortRcvErrors all info 1 in 60");
+	const char *text;
+
+	quiet(b, 1, 60);
+	grow(b, b->up, PERF_RCV_ERRORS, 2);
+	ck_assert_str_eq(sweep(b, 60), "+warning PortRcvErrors 2:2 2");
+	ck_assert_str_eq(standing(b), "warning PortRcvErrors 2:2 2 in 60 unhealthy");
+	grow(b, b->up, PERF_RCV_ERRORS, 5);
+	ck_assert_str_eq(sweep(b, 60), "+alarm PortRcvErrors 2:2 5");
+	ck_assert_str_eq(standing(b), "alarm PortRcvErrors 2:2 5 in 60 unhealthy");
+	quiet(b, 1, 60);
+	ck_assert_str_eq(sweep(b, 60), "-alarm PortRcvErrors 2:2 0 to warning");
+	text = standing(b);
+	ck_assert_str_eq(text, "warning PortRcvErrors 2:2 2 in 60 unhealthy");
+	quiet(b, 2, 60); /* the info ends unseen */
+	ck_assert_str_eq(sweep(b, 60), "-warning PortRcvErrors 2:2 0");
+	ck_assert_str_eq(standing(b), "");
 	bench_free(b);
 }
 END_TEST
@@ -277,8 +325,9 @@ START_TEST(waiting)
 			break;
 	}
 	ck_assert_ptr_nonnull(strstr(b->told->str, "+alarm XmitWaitShare 2:2 8"));
-	quiet(b, 3, 30); /* 120 s without */
-	ck_assert_str_eq(sweep(b, 30), "-warning XmitWaitShare 2:2 0");
+	for (int i = 0; i < 40 && !*sweep(b, 30); i++)
+		;
+	ck_assert_str_eq(b->told->str, "-alarm XmitWaitShare 2:2 0"); /* and the warning before */
 	bench_free(b);
 }
 END_TEST
@@ -504,6 +553,29 @@ START_TEST(new_rules)
 }
 END_TEST
 
+/* A rule that asks for the unhealthy ports while its alarm stands is a new request. */
+START_TEST(unhealthy_later)
+{
+	struct bench *b = bench_new("PortRcvErrors all alarm 4 in 60");
+	struct perf_alarms *before, *after;
+
+	quiet(b, 1, 10);
+	grow(b, b->leaf, PERF_RCV_ERRORS, 4);
+	sweep(b, 10);
+	before = perf_judge_alarms(b->judge);
+	ck_assert_uint_eq(before->all[0].unhealthy, 0);
+	set_rules(b, "PortRcvErrors all alarm 4 in 60 unhealthy");
+	quiet(b, 1, 10);
+	after = perf_judge_alarms(b->judge);
+	ck_assert_uint_gt(after->all[0].unhealthy, before->last_serial);
+	ck_assert_uint_eq(after->all[0].serial, before->all[0].serial);
+	ck_assert_uint_eq(after->last_serial, after->all[0].unhealthy);
+	perf_alarms_unref(before);
+	perf_alarms_unref(after);
+	bench_free(b);
+}
+END_TEST
+
 /* ---- large fabrics ---- */
 
 #define LEAVES 1250
@@ -682,6 +754,7 @@ TEST_SUITE
 	tcase_add_test(tcase, short_windows);
 	tcase_add_test(tcase, between_the_limits);
 	tcase_add_test(tcase, several_limits);
+	tcase_add_test(tcase, levels);
 	tcase_add_test(tcase, waiting);
 	tcase_add_test(tcase, utilisation);
 	tcase_add_test(tcase, bit_errors);
@@ -694,6 +767,7 @@ TEST_SUITE
 	tcase_add_test(tcase, link_down);
 	tcase_add_test(tcase, node_gone);
 	tcase_add_test(tcase, new_rules);
+	tcase_add_test(tcase, unhealthy_later);
 	tcase_add_test(tcase, many_quiet_ports);
 	tcase_add_test(tcase, many_alarms);
 	tcase_add_test(tcase, told);

@@ -8,7 +8,9 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
+#include "complib/hash.h"
 #include "core/milestones.h"
 #include "ctl/report/changes.h"
 #include "iba/constants.h"
@@ -21,13 +23,13 @@
 
 struct journal {
 	struct context *context;
-	GQueue entries;	       /* of struct journal_entry, newest last */
-	struct subnet *subnet; /* published last, or NULL */
+	GQueue entries;		    /* of struct journal_entry, newest last */
+	struct subnet *subnet;	    /* published last, or NULL */
 	struct perf_alarms *alarms; /* published last, or NULL */
 	struct changes *told;
-	unsigned int changes;  /* entries wanted for this publication so far */
-	uint64_t lft_blocks;   /* written up to the end of the last sweep */
-	uint64_t changed_ns; /* when the subnet last changed; 0: not since the start */
+	unsigned int changes; /* entries wanted for this publication so far */
+	uint64_t lft_blocks;  /* written up to the end of the last sweep */
+	uint64_t changed_ns;  /* when the subnet last changed; 0: not since the start */
 	struct census census;
 	struct journal_sweep last_sweep; /* ended_ns 0: none */
 };
@@ -243,27 +245,47 @@ static void on_trap(void *arg, uint64_t value)
 
 /* ---- alarms about counters ---- */
 
-static GHashTable *serials_of(const struct perf_alarms *alarms)
+/* What an alarm is about. */
+static guint alarm_hash(gconstpointer key)
 {
-	GHashTable *serials = g_hash_table_new(g_int64_hash, g_int64_equal);
+	const struct perf_alarm *alarm = key;
 
-	for (uint32_t i = 0; alarms && i < alarms->n; i++)
-		g_hash_table_add(serials, &alarms->all[i].serial);
-	return serials;
+	return (guint)(hash_spread(alarm->guid * 257 + alarm->port) >> 32) ^
+	       g_str_hash(alarm->value);
 }
 
-/* Entries for those of `list` that `others` lacks; returns how many there were. */
+static gboolean alarm_equal(gconstpointer a, gconstpointer b)
+{
+	const struct perf_alarm *x = a, *y = b;
+
+	return x->guid == y->guid && x->port == y->port && !strcmp(x->value, y->value);
+}
+
+static GHashTable *set_of(const struct perf_alarms *alarms)
+{
+	GHashTable *set = g_hash_table_new(alarm_hash, alarm_equal);
+
+	for (uint32_t i = 0; alarms && i < alarms->n; i++)
+		g_hash_table_add(set, &alarms->all[i]);
+	return set;
+}
+
+/*
+ * Entries for those of `list` that `others` lacks, or has with a lower level; returns how many
+ * there were.
+ */
 static unsigned int note_alarms(struct journal *journal, const struct perf_alarms *list,
 				const struct perf_alarms *others, const char *how)
 {
-	g_autoptr(GHashTable) known = serials_of(others);
+	g_autoptr(GHashTable) known = set_of(others);
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; list && i < list->n; i++) {
+		const struct perf_alarm *other = g_hash_table_lookup(known, &list->all[i]);
 		g_autofree char *text = NULL;
 		struct journal_entry *entry;
 
-		if (g_hash_table_contains(known, &list->all[i].serial) || ++n > ENTRIES_OF_ONE)
+		if ((other && other->level >= list->all[i].level) || ++n > ENTRIES_OF_ONE)
 			continue;
 		text = perf_alarm_text(&list->all[i]);
 		entry = note(journal, "counter", "%s %s", how, text);

@@ -33,9 +33,19 @@ struct state {
 	float counted[];
 };
 
+/* A value of which something stands at a port. */
+struct shown {
+	uint64_t guid;
+	uint16_t value; /* enum perf_rule_value */
+	uint8_t port;
+	uint8_t level; /* enum perf_level: as the last event says */
+};
+
 struct perf_judge {
-	struct perf_rules *rules; /* of the states; NULL: none yet */
-	GHashTable *states;	  /* struct state, owned; a set */
+	struct perf_rules *rules;    /* of the states; NULL: none yet */
+	uint16_t first[PERF_VALUES]; /* number of the first rule for a value; n: none */
+	GHashTable *states;	     /* struct state, owned; a set */
+	GHashTable *shown;	     /* struct shown, owned; a set */
 	size_t bytes;
 	uint64_t last_serial, left_out;
 };
@@ -47,7 +57,8 @@ struct sweep {
 	struct perf_growth growth;
 	const struct perf_held *held;
 	uint64_t now_ns;
-	GPtrArray *events;
+	GPtrArray
+		*changes; /* struct perf_event, owned: of all rules, also those that others hide */
 };
 
 /* What a value was in the time before a reading. */
@@ -78,6 +89,20 @@ static gboolean state_equal(gconstpointer a, gconstpointer b)
 	const struct state *x = a, *y = b;
 
 	return x->guid == y->guid && x->port == y->port && x->rule == y->rule;
+}
+
+static guint shown_hash(gconstpointer key)
+{
+	const struct shown *shown = key;
+
+	return (guint)(hash_spread((shown->guid * 257 + shown->port) * 1031 + shown->value) >> 32);
+}
+
+static gboolean shown_equal(gconstpointer a, gconstpointer b)
+{
+	const struct shown *x = a, *y = b;
+
+	return x->guid == y->guid && x->port == y->port && x->value == y->value;
 }
 
 static void alarm_free(struct perf_alarm *alarm)
@@ -116,6 +141,7 @@ struct perf_judge *perf_judge_new(void)
 	struct perf_judge *judge = g_new0(struct perf_judge, 1);
 
 	judge->states = g_hash_table_new_full(state_hash, state_equal, state_free, NULL);
+	judge->shown = g_hash_table_new_full(shown_hash, shown_equal, g_free, NULL);
 	return judge;
 }
 
@@ -124,6 +150,7 @@ void perf_judge_free(struct perf_judge *judge)
 	if (!judge)
 		return;
 	g_hash_table_unref(judge->states);
+	g_hash_table_unref(judge->shown);
 	perf_rules_unref(judge->rules);
 	g_free(judge);
 }
@@ -131,6 +158,7 @@ void perf_judge_free(struct perf_judge *judge)
 void perf_judge_forget(struct perf_judge *judge)
 {
 	g_hash_table_remove_all(judge->states);
+	g_hash_table_remove_all(judge->shown);
 	judge->bytes = 0;
 }
 
@@ -151,17 +179,24 @@ static void event_free(void *data)
 {
 	struct perf_event *event = data;
 
+	if (!event) /* moved to another list */
+		return;
 	alarm_free(event->alarm);
 	g_free(event);
 }
 
-static void add_event(struct sweep *s, const struct perf_alarm *alarm, bool began,
-		      enum perf_end why, double measured)
+static void add_change(struct sweep *s, const struct perf_alarm *alarm, unsigned int value,
+		       bool began, enum perf_end why, double measured)
 {
 	struct perf_event *event = g_new(struct perf_event, 1);
 
-	*event = (struct perf_event){s->now_ns, began, why, measured, alarm_copy(alarm)};
-	g_ptr_array_add(s->events, event);
+	*event = (struct perf_event){.when_ns = s->now_ns,
+				     .began = began,
+				     .why = why,
+				     .value = (uint16_t)value,
+				     .measured = measured,
+				     .alarm = alarm_copy(alarm)};
+	g_ptr_array_add(s->changes, event);
 }
 
 static int compare_alarms(const struct perf_alarm *a, const struct perf_alarm *b)
@@ -197,17 +232,20 @@ char *perf_event_text(const struct perf_event *event)
 		[PERF_END_NO_RULE] = "its rule has changed",
 	};
 	const struct perf_alarm *alarm = event->alarm;
-	g_autofree char *measured = NULL;
+	g_autofree char *measured = NULL, *left = NULL;
 
 	if (event->began)
 		return perf_alarm_text(alarm);
 	measured = perf_alarm_number(alarm, event->measured);
+	left = event->level
+		       ? g_strdup_printf("; its level is now %s", perf_level_word(event->level))
+		       : g_strdup("");
 	if (event->why == PERF_END_CLEAR)
-		return g_strdup_printf("%s ended: %s: %s is %s within %u s",
+		return g_strdup_printf("%s ended: %s: %s is %s within %u s%s",
 				       perf_level_word(alarm->level), alarm->where, alarm->value,
-				       measured, alarm->window_s);
-	return g_strdup_printf("%s ended: %s: %s: %s", perf_level_word(alarm->level), alarm->where,
-			       alarm->value, why[event->why]);
+				       measured, alarm->window_s, left);
+	return g_strdup_printf("%s ended: %s: %s: %s%s", perf_level_word(alarm->level),
+			       alarm->where, alarm->value, why[event->why], left);
 }
 
 /* ---- links that go down for a reason ---- */
@@ -449,14 +487,15 @@ static void begin(struct sweep *s, struct state *state, const struct perf_rule *
 	struct perf_cause cause = perf_cause_find(&s->growth, row, rule->value);
 	const struct perf_layout *layout = s->growth.new->layout;
 	struct perf_alarm *alarm = state->alarm = g_new0(struct perf_alarm, 1);
+	uint64_t serial = ++s->judge->last_serial;
 
 	*alarm = (struct perf_alarm){
-		.serial = ++s->judge->last_serial,
+		.serial = serial,
 		.guid = state->guid,
 		.port = state->port,
 		.level = rule->level,
 		.at_least = at_least,
-		.unhealthy = rule->unhealthy,
+		.unhealthy = rule->unhealthy ? serial : 0,
 		.value = perf_rule_value_name(rule->value),
 		.unit = perf_rule_value_unit(rule->value),
 		.measured = measured,
@@ -472,12 +511,13 @@ static void begin(struct sweep *s, struct state *state, const struct perf_rule *
 		alarm->cause_port = layout->places[cause.row].port;
 	}
 	state->below_ns = 0;
-	add_event(s, alarm, true, PERF_END_CLEAR, measured);
+	add_change(s, alarm, rule->value, true, PERF_END_CLEAR, measured);
 }
 
-static void end(struct sweep *s, struct state *state, enum perf_end why, double measured)
+static void end(struct sweep *s, struct state *state, const struct perf_rule *rule,
+		enum perf_end why, double measured)
 {
-	add_event(s, state->alarm, false, why, measured);
+	add_change(s, state->alarm, rule->value, false, why, measured);
 	g_clear_pointer(&state->alarm, alarm_free);
 }
 
@@ -498,7 +538,7 @@ static void look_whether_over(struct sweep *s, struct state *state, const struct
 	if (!state->below_ns)
 		state->below_ns = sample->at_ns - MIN(length_ns, sample->at_ns);
 	if (sample->at_ns - state->below_ns >= rule->clear_s * NS_PER_S)
-		end(s, state, why, measured);
+		end(s, state, rule, why, measured);
 }
 
 /*
@@ -514,7 +554,7 @@ static void rest(struct sweep *s, struct state *state, const struct perf_rule *r
 	advance(state, rule, s->now_ns);
 	if (state->alarm && state->alarm->unhealthy && why == PERF_END_UNUSED) {
 		memset(state->counted, 0, state_bytes(rule->value) - sizeof(*state));
-		end(s, state, why, 0);
+		end(s, state, rule, why, 0);
 	} else if (state->alarm) {
 		look_whether_over(s, state, rule, why, measure(state, rule, &covered), &now);
 	}
@@ -561,7 +601,7 @@ static bool update(struct sweep *s, struct state *state)
 		go_on(s, state, rule, row);
 	else {
 		if (state->alarm)
-			end(s, state, PERF_END_NO_RULE, 0);
+			end(s, state, rule, PERF_END_NO_RULE, 0);
 		return false;
 	}
 	return state->alarm || !is_empty(state, rule);
@@ -695,6 +735,23 @@ static unsigned int *match_rules(const struct perf_rules *old, const struct perf
 	return numbers;
 }
 
+static void find_first(struct perf_judge *judge)
+{
+	for (unsigned int value = 0; value < PERF_VALUES; value++)
+		judge->first[value] = (uint16_t)judge->rules->n;
+	for (unsigned int i = judge->rules->n; i-- > 0;)
+		judge->first[judge->rules->rules[i].value] = (uint16_t)i;
+}
+
+/* A rule may ask for the unhealthy ports now while its alarm stands, or no longer. */
+static void set_unhealthy(struct perf_judge *judge, struct perf_alarm *alarm, bool unhealthy)
+{
+	if (!unhealthy)
+		alarm->unhealthy = 0;
+	else if (!alarm->unhealthy)
+		alarm->unhealthy = ++judge->last_serial;
+}
+
 /* States of rules that are gone are dropped; the others get the new numbers. */
 static void take_rules(struct sweep *s, struct perf_rules *new)
 {
@@ -708,30 +765,106 @@ static void take_rules(struct sweep *s, struct perf_rules *new)
 	if (old == new)
 		return;
 	judge->rules = perf_rules_ref(new);
+	find_first(judge);
 	if (!old)
 		return;
 	numbers = match_rules(old, new);
 	states = g_hash_table_new_full(state_hash, state_equal, state_free, NULL);
 	g_hash_table_iter_init(&iter, judge->states);
 	while (g_hash_table_iter_next(&iter, (void **)&state, NULL)) {
+		const struct perf_rule *was = &old->rules[state->rule];
 		unsigned int number = numbers[state->rule];
 
 		g_hash_table_iter_steal(&iter);
 		if (number < new->n) {
 			state->rule = (uint16_t)number;
 			if (state->alarm)
-				state->alarm->unhealthy = new->rules[number].unhealthy;
+				set_unhealthy(judge, state->alarm, new->rules[number].unhealthy);
 			g_hash_table_add(states, state);
 			continue;
 		}
 		if (state->alarm)
-			end(s, state, PERF_END_NO_RULE, 0);
-		judge->bytes -= state_bytes(old->rules[state->rule].value);
+			end(s, state, was, PERF_END_NO_RULE, 0);
+		judge->bytes -= state_bytes(was->value);
 		state_free(state);
 	}
 	g_hash_table_unref(judge->states);
 	judge->states = states;
 	perf_rules_unref(old);
+}
+
+/* ---- the worst of a value at a port ---- */
+
+/* That stands; NULL: nothing does. *unhealthy: the latest request of those that stand, or 0. */
+static const struct perf_alarm *find_worst(const struct perf_judge *judge, uint64_t guid,
+					   uint8_t port, unsigned int value, uint64_t *unhealthy)
+{
+	const struct perf_rules *rules = judge->rules;
+	const struct perf_alarm *worst = NULL;
+
+	*unhealthy = 0;
+	for (unsigned int i = judge->first[value]; i < rules->n; i = rules->rules[i].next) {
+		struct state key = {.guid = guid, .port = port, .rule = (uint16_t)i};
+		const struct state *state = g_hash_table_lookup(judge->states, &key);
+
+		if (!state || !state->alarm)
+			continue;
+		*unhealthy = MAX(*unhealthy, state->alarm->unhealthy);
+		if (!worst || compare_alarms(state->alarm, worst) < 0)
+			worst = state->alarm;
+	}
+	return worst;
+}
+
+static void show(struct perf_judge *judge, const struct shown *key, uint8_t level)
+{
+	struct shown *shown;
+
+	if (level == PERF_OFF) {
+		g_hash_table_remove(judge->shown, key);
+		return;
+	}
+	shown = g_hash_table_lookup(judge->shown, key);
+	if (!shown) {
+		shown = g_memdup2(key, sizeof(*key));
+		g_hash_table_add(judge->shown, shown);
+	}
+	shown->level = level;
+}
+
+/* Whether a change makes a difference to what stands at its port for its value. */
+static bool is_event(struct perf_judge *judge, struct perf_event *change)
+{
+	const struct perf_alarm *alarm = change->alarm, *worst;
+	struct shown key = {.guid = alarm->guid, .port = alarm->port, .value = change->value};
+	const struct shown *shown = g_hash_table_lookup(judge->shown, &key);
+	uint8_t before = shown ? shown->level : PERF_OFF, now;
+	uint64_t ignored;
+
+	worst = find_worst(judge, alarm->guid, alarm->port, change->value, &ignored);
+	now = worst ? worst->level : PERF_OFF;
+	if (change->began ? alarm->serial != (worst ? worst->serial : 0) || now <= before
+			  : alarm->level != before || now >= before)
+		return false;
+	change->level = now;
+	show(judge, &key, now);
+	return true;
+}
+
+/* The changes that are events, the worst first. */
+static GPtrArray *take_events(struct sweep *s)
+{
+	GPtrArray *events = g_ptr_array_new_with_free_func(event_free);
+
+	g_ptr_array_sort(s->changes, worst_first);
+	for (guint i = 0; i < s->changes->len; i++) {
+		struct perf_event **change = (struct perf_event **)&s->changes->pdata[i];
+
+		if (is_event(s->judge, *change))
+			g_ptr_array_add(events, g_steal_pointer(change));
+	}
+	g_ptr_array_unref(s->changes);
+	return events;
 }
 
 /* ---- a sweep ---- */
@@ -745,7 +878,7 @@ GPtrArray *perf_judge_sweep(struct perf_judge *judge, struct perf_rules *rules,
 		.rules = rules,
 		.held = held,
 		.now_ns = now_ns,
-		.events = g_ptr_array_new_with_free_func(event_free),
+		.changes = g_ptr_array_new_with_free_func(event_free),
 	};
 
 	perf_growth_init(&s.growth, old, new);
@@ -753,8 +886,7 @@ GPtrArray *perf_judge_sweep(struct perf_judge *judge, struct perf_rules *rules,
 	look_at_all(&s);
 	update_all(&s);
 	perf_growth_clear(&s.growth);
-	g_ptr_array_sort(s.events, worst_first);
-	return s.events;
+	return take_events(&s);
 }
 
 /* ---- what stands ---- */
@@ -769,22 +901,31 @@ struct perf_alarms *perf_judge_alarms(const struct perf_judge *judge)
 	g_autoptr(GPtrArray) list = g_ptr_array_new();
 	struct perf_alarms *alarms;
 	GHashTableIter iter;
-	struct state *state;
+	struct shown *shown;
+	uint64_t unhealthy;
 
-	g_hash_table_iter_init(&iter, judge->states);
-	while (g_hash_table_iter_next(&iter, (void **)&state, NULL))
-		if (state->alarm)
-			g_ptr_array_add(list, state->alarm);
+	g_hash_table_iter_init(&iter, judge->shown);
+	while (g_hash_table_iter_next(&iter, (void **)&shown, NULL)) {
+		struct perf_alarm *alarm = alarm_copy(
+			find_worst(judge, shown->guid, shown->port, shown->value, &unhealthy));
+
+		alarm->unhealthy = unhealthy;
+		g_ptr_array_add(list, alarm);
+	}
 	g_ptr_array_sort(list, by_weight);
 	alarms = perf_alarms_new(MIN(list->len, PERF_ALARMS_MAX));
 	alarms->last_serial = judge->last_serial;
 	for (guint i = 0; i < list->len; i++)
 		alarms->count[((struct perf_alarm *)list->pdata[i])->level]++;
-	for (uint32_t i = 0; i < alarms->n; i++) {
-		struct perf_alarm *copy = alarm_copy(list->pdata[i]);
+	for (guint i = 0; i < list->len; i++) {
+		struct perf_alarm *alarm = list->pdata[i];
 
-		alarms->all[i] = *copy;
-		g_free(copy);
+		if (i >= alarms->n) {
+			alarm_free(alarm);
+			continue;
+		}
+		alarms->all[i] = *alarm; /* with its texts */
+		g_free(alarm);
 	}
 	return alarms;
 }

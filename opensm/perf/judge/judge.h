@@ -8,6 +8,9 @@
  *	           <---------------------------------
  *	            below clear for clear_s: an event
  *
+ * Of the rules for one value, only the worst that stands at a port is in the list. An event is the
+ * rise or fall of a value's level at a port; other windows of the same level do not make one.
+ *
  * A reading is counted when it was made. If readings are further apart than the window, the part is
  * counted that must have happened within one window.
  *
@@ -32,7 +35,9 @@ struct perf_event {
 	uint64_t when_ns;
 	bool began; /* else it ended */
 	enum perf_end why;
-	double measured;	  /* at that time */
+	uint16_t value;	 /* enum perf_rule_value */
+	uint8_t level;	 /* enum perf_level that is left when it ended; PERF_OFF: none stands */
+	double measured; /* at that time */
 	struct perf_alarm *alarm; /* its serial, rule, port and cause; owned */
 };
 
@@ -56,7 +61,7 @@ GPtrArray *perf_judge_sweep(struct perf_judge *judge, struct perf_rules *rules,
 			    const struct perf_image *old, const struct perf_image *new,
 			    const struct perf_held *held, uint64_t now_ns);
 void perf_judge_forget(struct perf_judge *judge); /* all that was counted, without events */
-/* All that stand. */
+/* The worst that stands of each value at each port. */
 struct perf_alarms *perf_judge_alarms(const struct perf_judge *judge);
 /* What is being counted, of how many octets; and how much was not, for want of room. */
 unsigned int perf_judge_states(const struct perf_judge *judge, size_t *bytes);

@@ -38,8 +38,8 @@ struct port_health {
 	struct timer timer; /* for the next release, or to store and publish changes */
 	bool changed;
 	struct log_limit verdicts; /* lines that devices cause */
-	uint64_t alarms_met; /* serial of the latest of context->perf_alarms that was taken up */
-	unsigned int links;  /* of the subnet, when alarms are taken up */
+	uint64_t alarms_met;	   /* last_serial of the context->perf_alarms that were taken up */
+	unsigned int links;	   /* of the subnet, when alarms are taken up */
 };
 
 static struct unhealthy_port *find(const struct sm *sm, const struct builder_port *port)
@@ -427,9 +427,7 @@ void port_health_counters(struct sm *sm)
 	for (uint32_t i = 0; i < alarms->n; i++) {
 		const struct perf_alarm *alarm = &alarms->all[i];
 		const struct builder_node *node =
-			alarm->unhealthy && alarm->serial > met
-				? builder_find(sm->builder, alarm->guid)
-				: NULL;
+			alarm->unhealthy > met ? builder_find(sm->builder, alarm->guid) : NULL;
 
 		if (node && alarm->port <= node->info.num_ports)
 			port_health_event(sm, &node->ports[alarm->port], PORT_COUNTERS);
