@@ -79,12 +79,11 @@ static void check_cause(struct scene *s, uint64_t guid, uint8_t port, unsigned i
 	g_autofree char *told = NULL, *place = g_strdup("");
 
 	perf_growth_init(&growth, s->before, now);
-	cause = perf_cause_find(&growth, row(s, guid, port), value);
-	if (cause.row != PERF_NONE) {
+	cause = perf_cause_find(&(struct perf_evidence){.last = &growth, .window = &growth},
+				row(s, guid, port), value);
+	if (cause.guid) {
 		g_free(place);
-		place = g_strdup_printf(
-			" [%u:%u]", (unsigned int)perf_layout_node_of(now->layout, cause.row)->guid,
-			now->layout->places[cause.row].port);
+		place = g_strdup_printf(" [%u:%u]", (unsigned int)cause.guid, cause.port);
 	}
 	told = g_strdup_printf("%s: %s%s", perf_cause_word(cause.kind), cause.text, place);
 	ck_assert_msg(strstr(told, expected) != NULL, "%s\nexpected: %s", told, expected);

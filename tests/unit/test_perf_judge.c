@@ -20,7 +20,8 @@ struct bench {
 	struct perf_net *net;
 	struct perf_judge *judge;
 	struct perf_rules *rules;
-	struct perf_image *last; /* NULL: none yet */
+	GPtrArray *images; /* struct perf_image, the oldest first */
+	unsigned int ring; /* how many are kept at most */
 	struct perf_held held;
 	GString *told;
 	gint64 took_us;		 /* by the judge, in the last sweep */
@@ -77,6 +78,8 @@ static struct bench *bench_new(const char *text)
 	make_net(b, true);
 	b->judge = perf_judge_new();
 	b->rules = parse(text);
+	b->images = g_ptr_array_new_with_free_func((GDestroyNotify)perf_image_unref);
+	b->ring = 10;
 	b->told = g_string_new(NULL);
 	return b;
 }
@@ -86,7 +89,7 @@ static void bench_free(struct bench *b)
 	perf_net_free(b->net);
 	perf_judge_free(b->judge);
 	perf_rules_unref(b->rules);
-	perf_image_unref(b->last);
+	g_ptr_array_unref(b->images);
 	g_string_free(b->told, TRUE);
 	g_free(b);
 }
@@ -111,21 +114,45 @@ static void tell(GString *told, const struct perf_event *event)
 		g_string_append(told, " no rule");
 }
 
+/* As the ports are that many seconds after the last image. */
+static struct perf_images next_images(struct bench *b, uint64_t seconds)
+{
+	g_ptr_array_add(b->images, perf_net_image(b->net, seconds));
+	if (b->images->len > b->ring)
+		g_ptr_array_remove_index(b->images, 0);
+	return (struct perf_images){.n = b->images->len,
+				    .images = (struct perf_image **)b->images->pdata};
+}
+
+static GPtrArray *judge(struct bench *b, uint64_t seconds)
+{
+	struct perf_images images = next_images(b, seconds);
+	gint64 began = g_get_monotonic_time();
+	GPtrArray *events = perf_judge_sweep(b->judge, b->rules, &images, &b->held,
+					     perf_images_last(&images)->ended_ns);
+
+	b->took_us = g_get_monotonic_time() - began;
+	return events;
+}
+
 /* What a sweep says that many seconds after the last: "+warning VL15Dropped 2:1 3". */
 static const char *sweep(struct bench *b, uint64_t seconds)
 {
-	struct perf_image *now = perf_net_image(b->net, seconds);
-	gint64 began = g_get_monotonic_time();
-	g_autoptr(GPtrArray) events =
-		perf_judge_sweep(b->judge, b->rules, b->last, now, &b->held, now->ended_ns);
-
-	b->took_us = g_get_monotonic_time() - began;
+	g_autoptr(GPtrArray) events = judge(b, seconds);
 
 	g_string_truncate(b->told, 0);
 	for (guint i = 0; i < events->len; i++)
 		tell(b->told, events->pdata[i]);
-	perf_image_unref(b->last);
-	b->last = now;
+	return b->told->str;
+}
+
+/* The text of the first event of a sweep. */
+static const char *sweep_text(struct bench *b, uint64_t seconds)
+{
+	g_autoptr(GPtrArray) events = judge(b, seconds);
+	g_autofree char *text = events->len ? perf_event_text(events->pdata[0]) : g_strdup("");
+
+	g_string_assign(b->told, text);
 	return b->told->str;
 }
 
@@ -576,6 +603,72 @@ START_TEST(unhealthy_later)
 }
 END_TEST
 
+/* ---- causes ---- */
+
+#define RECOVERIES "LinkErrorRecoveryCounter all warning 2 in 3600"
+
+/* The ends of one cable count errors in turn, so that a sweep sees those of one end only. */
+static void check_both_ends(struct bench *b)
+{
+	uint32_t spine = perf_net_row(b->net, SPINE, 1);
+
+	quiet(b, 1, 10);
+	for (int i = 0; i < 2; i++) {
+		grow(b, spine, PERF_LINK_ERROR_RECOVERIES, 1);
+		sweep(b, 10);
+		quiet(b, 3, 10);
+	}
+	grow(b, b->up, PERF_LINK_ERROR_RECOVERIES, 2);
+	ck_assert_ptr_nonnull(strstr(sweep_text(b, 10), "the receivers of both ends see errors"));
+	bench_free(b);
+}
+
+START_TEST(cause_in_the_window)
+{
+	check_both_ends(bench_new(RECOVERIES));
+}
+END_TEST
+
+/* Images do not reach that far back, but the judge remembers. */
+START_TEST(cause_before_the_images)
+{
+	struct bench *b = bench_new(RECOVERIES);
+
+	b->ring = 2;
+	check_both_ends(b);
+}
+END_TEST
+
+/* What was before the window does not count. */
+START_TEST(cause_of_today)
+{
+	struct bench *b = bench_new("LinkErrorRecoveryCounter all warning 2 in 60");
+
+	quiet(b, 1, 10);
+	grow(b, perf_net_row(b->net, SPINE, 1), PERF_LINK_ERROR_RECOVERIES, 1);
+	quiet(b, 9, 10);
+	grow(b, b->up, PERF_LINK_ERROR_RECOVERIES, 2);
+	ck_assert_ptr_nonnull(strstr(sweep_text(b, 10), "only this end receives errors"));
+	bench_free(b);
+}
+END_TEST
+
+/* Discards whose details are of an earlier sweep. */
+START_TEST(cause_by_earlier_details)
+{
+	struct bench *b = bench_new("PortXmitDiscards all warning 100 in 300");
+
+	b->net->details_row = b->up;
+	quiet(b, 2, 30);
+	grow(b, b->up, PERF_XMIT_DISCARDS, 99);
+	b->net->details[PERF_DETAIL_NEIGHBOR_MTU] += 99;
+	quiet(b, 2, 30);
+	grow(b, b->up, PERF_XMIT_DISCARDS, 1);
+	ck_assert_ptr_nonnull(strstr(sweep_text(b, 30), ": packets are larger than the MTU"));
+	bench_free(b);
+}
+END_TEST
+
 /* ---- large fabrics ---- */
 
 #define LEAVES 1250
@@ -683,7 +776,7 @@ START_TEST(told)
 	struct context *context = g_new0(struct context, 1);
 	struct perf_verdict *verdict;
 	struct perf_alarms *alarms;
-	struct perf_image *now;
+	struct perf_images images;
 
 	context->log = log_new_capture(log);
 	event_bus_init(&context->bus);
@@ -694,12 +787,12 @@ START_TEST(told)
 	slot_publish(&context->options, options_new());
 	slot_publish(&context->perf_rules, perf_rules_ref(b->rules));
 	verdict = perf_verdict_new(context);
-	b->last = perf_net_image(b->net, 10);
+	next_images(b, 10);
 	for (uint32_t row = 0; row < 10000; row++)
 		grow(b, row, PERF_RCV_ERRORS, 5);
 	grow(b, 0, PERF_VL15_DROPPED, 1);
-	now = perf_net_image(b->net, 10);
-	perf_verdict_sweep(verdict, b->last, now, now->ended_ns);
+	images = next_images(b, 10);
+	perf_verdict_sweep(verdict, &images, perf_images_last(&images)->ended_ns);
 	ck_assert_uint_eq(count_lines(log->str, "\n"), 11);
 	ck_assert_uint_eq(count_lines(log->str, "ERR alarm: port "), 10);
 	ck_assert_ptr_nonnull(strstr(log->str, "9991 more events of counters: 9990 alarms, "
@@ -711,10 +804,8 @@ START_TEST(told)
 					       "PortRcvErrors was 5 within 300 s (limit 5): "));
 	perf_alarms_unref(alarms);
 	g_string_truncate(log, 0);
-	perf_image_unref(b->last);
-	b->last = now;
-	now = perf_net_image(b->net, 700);
-	perf_verdict_sweep(verdict, b->last, now, now->ended_ns);
+	images = next_images(b, 700);
+	perf_verdict_sweep(verdict, &images, perf_images_last(&images)->ended_ns);
 	ck_assert_uint_eq(count_lines(log->str, "\n"), 11);
 	ck_assert_uint_eq(count_lines(log->str, "alarm ended: port "), 10);
 	ck_assert_ptr_nonnull(strstr(log->str, " 9991 ended"));
@@ -723,16 +814,13 @@ START_TEST(told)
 	perf_alarms_unref(alarms);
 	g_string_truncate(log, 0);
 	grow(b, 0, PERF_RCV_ERRORS, 500);
-	perf_image_unref(b->last);
-	b->last = now;
-	now = perf_net_image(b->net, 10);
-	perf_verdict_sweep(verdict, b->last, now, now->ended_ns);
+	images = next_images(b, 10);
+	perf_verdict_sweep(verdict, &images, perf_images_last(&images)->ended_ns);
 	ck_assert_uint_eq(count_lines(log->str, "\n"), 1);
 	perf_verdict_forget(verdict); /* the manager is switched off */
 	alarms = slot_take(&context->perf_alarms);
 	ck_assert_uint_eq(alarms->n, 0);
 	perf_alarms_unref(alarms);
-	perf_image_unref(now);
 	perf_verdict_free(verdict);
 	slot_clear(&context->options);
 	slot_clear(&context->perf_rules);
@@ -768,6 +856,10 @@ TEST_SUITE
 	tcase_add_test(tcase, node_gone);
 	tcase_add_test(tcase, new_rules);
 	tcase_add_test(tcase, unhealthy_later);
+	tcase_add_test(tcase, cause_in_the_window);
+	tcase_add_test(tcase, cause_before_the_images);
+	tcase_add_test(tcase, cause_of_today);
+	tcase_add_test(tcase, cause_by_earlier_details);
 	tcase_add_test(tcase, many_quiet_ports);
 	tcase_add_test(tcase, many_alarms);
 	tcase_add_test(tcase, told);

@@ -196,3 +196,22 @@ void perf_images_unref(struct perf_images *images)
 	g_free(images->redirections);
 	g_free(images);
 }
+
+struct perf_far perf_images_far(const struct perf_images *images, const struct perf_layout *layout,
+				uint32_t row)
+{
+	uint64_t guid = perf_layout_node_of(layout, row)->guid;
+	struct perf_far far = {layout, layout->places[row].peer};
+	uint8_t port = layout->places[row].port;
+
+	for (unsigned int i = images ? images->n : 0; far.row == PERF_NONE && i-- > 0;) {
+		const struct perf_layout *before = images->images[i]->layout;
+
+		if (before == far.layout)
+			continue;
+		row = perf_layout_row(before, guid, port);
+		if (row != PERF_NONE)
+			far = (struct perf_far){before, before->places[row].peer};
+	}
+	return far;
+}

@@ -191,4 +191,16 @@ static inline const struct perf_image *perf_images_last(const struct perf_images
 	return images && images->n ? images->images[images->n - 1] : NULL;
 }
 
+/* The other end of a cable: a row of that layout. */
+struct perf_far {
+	const struct perf_layout *layout;
+	uint32_t row; /* PERF_NONE: it is unknown */
+};
+/*
+ * The other end of the cable of a row of layout. A port whose link is down has none: then the one
+ * that it had in the last of these images that knows one. images may be NULL.
+ */
+struct perf_far perf_images_far(const struct perf_images *images, const struct perf_layout *layout,
+				uint32_t row);
+
 #endif

@@ -54,7 +54,11 @@ struct perf_judge {
 struct sweep {
 	struct perf_judge *judge;
 	const struct perf_rules *rules;
+	const struct perf_images *images;
 	struct perf_growth growth;
+	GHashTable
+		*windows;  /* struct perf_growth since an image before, by that image; NULL: none */
+	uint32_t window_s; /* of the rule whose cause is looked for */
 	const struct perf_held *held;
 	uint64_t now_ns;
 	GPtrArray
@@ -479,12 +483,104 @@ static bool is_empty(const struct state *state, const struct perf_rule *rule)
 	return true;
 }
 
+/* ---- causes ---- */
+
+/* The last image that is a window older than the new one; else the oldest of this process. */
+static const struct perf_image *window_start(const struct sweep *s, uint32_t window_s)
+{
+	const struct perf_image *new = s->growth.new, *start = s->growth.old;
+
+	for (unsigned int i = s->images->n - 1; i-- > 0;) {
+		const struct perf_image *at = s->images->images[i];
+
+		if (at->run != new->run || at->ended_ns > new->ended_ns)
+			break;
+		start = at;
+		if (new->ended_ns - at->ended_ns >= window_s * NS_PER_S)
+			break;
+	}
+	return start;
+}
+
+static void growth_free(void *data)
+{
+	perf_growth_clear(data);
+	g_free(data);
+}
+
+static const struct perf_growth *growth_within(struct sweep *s, uint32_t window_s)
+{
+	const struct perf_image *start = window_start(s, window_s);
+	struct perf_growth *growth;
+
+	if (start == s->growth.old)
+		return &s->growth;
+	if (!s->windows)
+		s->windows = g_hash_table_new_full(NULL, NULL, NULL, growth_free);
+	growth = g_hash_table_lookup(s->windows, start);
+	if (!growth) {
+		growth = g_new(struct perf_growth, 1);
+		perf_growth_init(growth, start, s->growth.new);
+		g_hash_table_insert(s->windows, (void *)start, growth);
+	}
+	return growth;
+}
+
+static double sum_of_recent(const struct state *state, const struct perf_rule *rule,
+			    uint64_t now_ns)
+{
+	uint64_t now = now_ns / (rule->window_s * NS_PER_S / BUCKETS);
+	double sum = 0;
+
+	for (uint32_t i = 0; i < BUCKETS && i <= state->bucket; i++)
+		if (state->bucket - i + BUCKETS > now)
+			sum += (double)state->counted[(state->bucket - i) % BUCKETS];
+	return sum;
+}
+
+/* What rules with that window or a shorter one have counted of a value, but a ratio. */
+static uint64_t counted(const void *judge, uint32_t row, unsigned int value)
+{
+	const struct sweep *s = judge;
+	const struct perf_layout *layout = s->growth.new->layout;
+	struct state key = {.guid = perf_layout_node_of(layout, row)->guid,
+			    .port = layout->places[row].port};
+	double most = 0;
+
+	for (unsigned int i = s->judge->first[value]; i < s->rules->n;
+	     i = s->rules->rules[i].next) {
+		const struct perf_rule *rule = &s->rules->rules[i];
+		const struct state *state;
+
+		key.rule = (uint16_t)i;
+		state = rule->window_s <= s->window_s ? g_hash_table_lookup(s->judge->states, &key)
+						      : NULL;
+		if (state)
+			most = MAX(most, sum_of_recent(state, rule, s->now_ns));
+	}
+	return (uint64_t)most;
+}
+
+static struct perf_cause find_cause(struct sweep *s, const struct perf_rule *rule, uint32_t row)
+{
+	const struct perf_evidence evidence = {
+		.images = s->images,
+		.last = &s->growth,
+		.window = growth_within(s, rule->window_s),
+		.counted = counted,
+		.judge = s,
+	};
+
+	s->window_s = rule->window_s;
+	return perf_cause_find(&evidence, row, rule->value);
+}
+
 /* ---- beginning and ending ---- */
 
 static void begin(struct sweep *s, struct state *state, const struct perf_rule *rule, uint32_t row,
 		  double measured, bool at_least)
 {
-	struct perf_cause cause = perf_cause_find(&s->growth, row, rule->value);
+	struct perf_cause cause = find_cause(s, rule, row);
 	const struct perf_layout *layout = s->growth.new->layout;
 	struct perf_alarm *alarm = state->alarm = g_new0(struct perf_alarm, 1);
 	uint64_t serial = ++s->judge->last_serial;
@@ -505,11 +601,9 @@ static void begin(struct sweep *s, struct state *state, const struct perf_rule *
 		.where = perf_port_name(layout, row),
 		.cause = cause.text,
 		.cause_word = perf_cause_word(cause.kind),
+		.cause_guid = cause.guid,
+		.cause_port = cause.port,
 	};
-	if (cause.row != PERF_NONE) {
-		alarm->cause_guid = perf_layout_node_of(layout, cause.row)->guid;
-		alarm->cause_port = layout->places[cause.row].port;
-	}
 	state->below_ns = 0;
 	add_change(s, alarm, rule->value, true, PERF_END_CLEAR, measured);
 }
@@ -870,22 +964,25 @@ static GPtrArray *take_events(struct sweep *s)
 /* ---- a sweep ---- */
 
 GPtrArray *perf_judge_sweep(struct perf_judge *judge, struct perf_rules *rules,
-			    const struct perf_image *old, const struct perf_image *new,
-			    const struct perf_held *held, uint64_t now_ns)
+			    const struct perf_images *images, const struct perf_held *held,
+			    uint64_t now_ns)
 {
 	struct sweep s = {
 		.judge = judge,
 		.rules = rules,
+		.images = images,
 		.held = held,
 		.now_ns = now_ns,
 		.changes = g_ptr_array_new_with_free_func(event_free),
 	};
 
-	perf_growth_init(&s.growth, old, new);
+	perf_growth_init(&s.growth, images->n > 1 ? images->images[images->n - 2] : NULL,
+			 perf_images_last(images));
 	take_rules(&s, rules);
 	look_at_all(&s);
 	update_all(&s);
 	perf_growth_clear(&s.growth);
+	g_clear_pointer(&s.windows, g_hash_table_unref);
 	return take_events(&s);
 }
 

@@ -53,13 +53,13 @@ struct perf_judge *perf_judge_new(void);
 void perf_judge_free(struct perf_judge *judge); /* NULL is fine */
 
 /*
- * Judges what was counted between two images (old: NULL if there is none). Returns the events, the
- * worst first, to be unreferenced. If the rules are others than before, those that are unchanged go
- * on counting. held may be NULL.
+ * Judges what was counted between the last two of these images; those before help to find causes.
+ * Returns the events, the worst first, to be unreferenced. If the rules are others than before,
+ * those that are unchanged go on counting. held may be NULL.
  */
 GPtrArray *perf_judge_sweep(struct perf_judge *judge, struct perf_rules *rules,
-			    const struct perf_image *old, const struct perf_image *new,
-			    const struct perf_held *held, uint64_t now_ns);
+			    const struct perf_images *images, const struct perf_held *held,
+			    uint64_t now_ns);
 void perf_judge_forget(struct perf_judge *judge); /* all that was counted, without events */
 /* The worst that stands of each value at each port. */
 struct perf_alarms *perf_judge_alarms(const struct perf_judge *judge);

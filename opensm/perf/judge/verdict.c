@@ -144,8 +144,8 @@ static void publish(struct perf_verdict *verdict, struct perf_alarms *alarms)
 	event_emit(&verdict->context->bus, EVENT_PERF_ALARMS, n);
 }
 
-void perf_verdict_sweep(struct perf_verdict *verdict, const struct perf_image *old,
-			const struct perf_image *new, uint64_t now_ns)
+void perf_verdict_sweep(struct perf_verdict *verdict, const struct perf_images *images,
+			uint64_t now_ns)
 {
 	struct perf_rules *rules = slot_take(&verdict->context->perf_rules);
 	g_autoptr(GArray) held = NULL;
@@ -157,7 +157,7 @@ void perf_verdict_sweep(struct perf_verdict *verdict, const struct perf_image *o
 		return;
 	held = note_held(verdict);
 	ports = (struct perf_held){held->len, (const struct perf_rule_member *)(void *)held->data};
-	events = perf_judge_sweep(verdict->judge, rules, old, new, &ports, now_ns);
+	events = perf_judge_sweep(verdict->judge, rules, images, &ports, now_ns);
 	changed = events->len || (verdict->rules && verdict->rules != rules);
 	log_events(verdict, events);
 	if (changed)

@@ -15,12 +15,12 @@ struct perf_verdict *perf_verdict_new(struct context *context);
 void perf_verdict_free(struct perf_verdict *verdict); /* NULL is fine */
 
 /*
- * After a sweep: judges what was counted since the image before (old: NULL if there is none) by
+ * After a sweep, the last of these images: judges what was counted since the one before by
  * context->perf_rules, logs at most perfmgr_log_lines lines, and publishes what stands, with
  * EVENT_PERF_ALARMS, if anything began or ended.
  */
-void perf_verdict_sweep(struct perf_verdict *verdict, const struct perf_image *old,
-			const struct perf_image *new, uint64_t now_ns);
+void perf_verdict_sweep(struct perf_verdict *verdict, const struct perf_images *images,
+			uint64_t now_ns);
 /* No more sweeps: nothing is known to be wrong any longer. */
 void perf_verdict_forget(struct perf_verdict *verdict);
 

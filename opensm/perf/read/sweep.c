@@ -317,9 +317,9 @@ static void take_subnet(struct perf *perf)
 
 	if (perf->sweep.number == 1)
 		resumed_take(perf);
-	take_layout(perf, perf_layout_make(perf->sweep.fabric,
-					   perf->accounts ? perf->accounts->now->layout : NULL,
-					   &wish));
+	take_layout(perf,
+		    perf_layout_make(perf->sweep.fabric,
+				     perf->accounts ? perf->accounts->now->layout : NULL, &wish));
 	place_agents(perf);
 }
 
@@ -431,16 +431,11 @@ static void end_agents(struct perf *perf)
 /* Adds the image of this sweep, and compares it with the one before. */
 static void judge(struct perf *perf)
 {
-	const struct perf_image *last = perf_images_last(perf->images);
-	struct perf_image *old = last ? perf_image_ref((struct perf_image *)last) : NULL;
-
 	images_add(perf);
 	perf_history_add(perf->history, perf->images->images[perf->images->n - 1]);
 	if (perf_history_due(perf->history))
 		perf_history_write(perf->history, resumed_save(perf));
-	perf_verdict_sweep(perf->verdict, old, perf_images_last(perf->images),
-			   actor_now(perf->actor));
-	perf_image_unref(old);
+	perf_verdict_sweep(perf->verdict, perf->images, actor_now(perf->actor));
 	if (!may_sweep(perf)) /* any more */
 		perf_verdict_forget(perf->verdict);
 }
