@@ -62,7 +62,7 @@ static void use(const struct perf_image *image)
 		      NULL, top, 3);
 	perf_fold_sum(fold, NULL, &sum);
 	for (uint32_t row = 0; row < image->layout->n_rows; row++)
-		perf_fold_cable(fold, row, &cable);
+		perf_fold_cable(fold, row, image->layout->places[row].peer, &cable);
 	perf_fold_free(fold);
 }
 

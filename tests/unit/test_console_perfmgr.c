@@ -434,13 +434,13 @@ END_TEST
 /* ---- views ---- */
 
 /* Three images, 60 s apart: host a sends 1.25 GB/s, host-b a tenth of that with some errors. */
-static void publish_ring(void)
+static void publish_ring_to(struct perf_layout *end)
 {
 	struct perf_layout *layout = perf_leaf_layout(PERF_LEAF_TIME);
 	struct perf_image *ring[3];
 
 	for (unsigned int i = 0; i < 3; i++) {
-		struct perf_image *image = ring[i] = perf_leaf_image(layout, 60 * i);
+		struct perf_image *image = ring[i] = perf_leaf_image(i == 2 ? end : layout, 60 * i);
 		uint64_t units = UINT64_C(60) * i * (1250000000 / 4);
 		uint32_t a = perf_leaf_row(image, PERF_LEAF_HOST_A, 1);
 		uint32_t b = perf_leaf_row(image, PERF_LEAF_HOST_B, 1);
@@ -458,6 +458,14 @@ static void publish_ring(void)
 	perf_layout_unref(layout);
 	last = ring[2];
 	slot_publish(&daemon_context(s->daemon)->perf_images, perf_leaf_images(ring, 3));
+}
+
+static void publish_ring(void)
+{
+	struct perf_layout *layout = perf_leaf_layout(PERF_LEAF_TIME);
+
+	publish_ring_to(layout);
+	perf_layout_unref(layout);
 }
 
 START_TEST(top)
@@ -548,6 +556,26 @@ START_TEST(cable)
 					   "0.1 packets a second\n"));
 	expect_error("pm cable \"leaf one\":4",
 		     "it is not known what is at the other end of the cable\n");
+}
+END_TEST
+
+/* The image before knows its other end. */
+START_TEST(pulled_cable)
+{
+	struct perf_layout *now = perf_leaf_layout(PERF_LEAF_TIME);
+
+	for (uint32_t row = 0; row < now->n_rows; row++)
+		now->places[row].peer = PERF_NONE;
+	publish_ring_to(now);
+	perf_layout_unref(now);
+	ask("pm cable \"host a\"");
+	ck_assert_ptr_nonnull(
+		strstr(text, "\nThe link is down: the cable connected these ports last\n"));
+	ck_assert_ptr_nonnull(strstr(text, " host a port 1               leaf one port 1\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\nPortXmitPkts                     12000                       0\n"));
+	ask("pm cable \"host a\" json");
+	ck_assert_ptr_nonnull(strstr(text, "\"link_down\":true"));
 }
 END_TEST
 
@@ -754,6 +782,7 @@ TEST_SUITE
 	tcase_add_test(tcase, history);
 	tcase_add_test(tcase, cable);
 	tcase_add_test(tcase, images);
+	tcase_add_test(tcase, pulled_cable);
 	tcase_add_test(tcase, sums);
 	tcase_add_test(tcase, rules);
 	tcase_add_test(tcase, groups_of_the_rules);

@@ -639,6 +639,24 @@ START_TEST(cause_before_the_images)
 }
 END_TEST
 
+/* A cable that is pulled: the image before knows its other end. */
+START_TEST(cause_of_a_pulled_cable)
+{
+	struct bench *b = bench_new("LinkDownedCounter all warning 1 in 300");
+	struct perf_net *before = b->net;
+
+	quiet(b, 1, 180);
+	make_net(b, true);
+	b->net->seconds = before->seconds;
+	b->net->layout->places[b->up].peer = PERF_NONE;
+	b->net->layout->places[perf_net_row(b->net, SPINE, 1)].peer = PERF_NONE;
+	grow(b, b->up, PERF_LINK_DOWNED, 1);
+	ck_assert_ptr_nonnull(strstr(sweep_text(b, 180), "the link to port 1 of 'spine' (0x"));
+	perf_net_free(before);
+	bench_free(b);
+}
+END_TEST
+
 /* What was before the window does not count. */
 START_TEST(cause_of_today)
 {
@@ -858,6 +876,7 @@ TEST_SUITE
 	tcase_add_test(tcase, unhealthy_later);
 	tcase_add_test(tcase, cause_in_the_window);
 	tcase_add_test(tcase, cause_before_the_images);
+	tcase_add_test(tcase, cause_of_a_pulled_cable);
 	tcase_add_test(tcase, cause_of_today);
 	tcase_add_test(tcase, cause_by_earlier_details);
 	tcase_add_test(tcase, many_quiet_ports);

@@ -605,18 +605,21 @@ START_TEST(cable)
 	image->total[PERF_SYMBOL_ERRORS][b] = 20;
 	add(fold, fixture_image(layout, 1, 1, 0));
 	add(fold, image);
-	ck_assert(perf_fold_cable(fold, a, &found));
+	perf_fold_cable(fold, a, b, &found);
 	ck_assert_uint_eq(found.row[1], b);
 	ck_assert_double_eq_tol(found.packets_s_lost[0], 10, TOLERANCE);
 	ck_assert_double_eq_tol(found.packets_s_lost[1], 0, TOLERANCE);
 	ck_assert_double_eq_tol(found.octets_s_lost[1], 0, TOLERANCE);
 	ck_assert_uint_eq(found.count[1][PERF_SYMBOL_ERRORS].count, 20);
-	ck_assert(!perf_fold_cable(fold, fixture_row(layout, 0x10, 3), &found));
+	perf_fold_cable(fold, a, PERF_NONE, &found); /* the other node has left */
+	ck_assert_uint_eq(found.count[0][PERF_XMIT_PKTS].count, 1000);
+	ck_assert_uint_eq(found.count[1][PERF_XMIT_PKTS].flags, PERF_UNKNOWN);
+	ck_assert(isnan(found.packets_s_lost[0]));
 	perf_fold_free(fold);
 	fold = perf_fold_new(PERF_BIT(PERF_XMIT_DATA));
 	add(fold, fixture_image(layout, 1, 1, 0));
 	add(fold, fixture_image(layout, 2, 2, 0));
-	ck_assert(perf_fold_cable(fold, b, &found));
+	perf_fold_cable(fold, b, a, &found);
 	ck_assert(isnan(found.octets_s_lost[0]));
 	perf_fold_free(fold);
 	perf_layout_unref(layout);

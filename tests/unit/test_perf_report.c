@@ -43,9 +43,11 @@ static const char *report_at(const struct perf_image *before, unsigned int flags
 	struct log *log = log_new_capture(all);
 	g_auto(GStrv) lines = NULL;
 	g_autoptr(GString) out = g_string_new(NULL);
+	struct perf_image *ring[] = {(struct perf_image *)before};
+	struct perf_images images = {.n = before ? 1 : 0, .images = ring};
 
 	log_set_flags(log, flags);
-	perf_report_sweep(log, options, before, new);
+	perf_report_sweep(log, options, &images, new);
 	log_free(log);
 	lines = g_strsplit(all->str, "\n", -1);
 	for (unsigned int i = 0; lines[i] && *lines[i]; i++)
@@ -75,6 +77,25 @@ START_TEST(lines_of_the_classic_daemon)
 			 "0x01 -> ERR 5431: SymbolErrorCounter : 5 : node \"host-b\" (NodeGUID: "
 			 "0x200000000000300) : port 1 connected to \"leaf one\" (NodeGUID: "
 			 "0x200000080000100) : port 2\n");
+}
+END_TEST
+
+/* The image before knows what was at the other end of a cable that is pulled. */
+START_TEST(a_pulled_cable)
+{
+	struct perf_layout *now = perf_leaf_layout(PERF_LEAF_TIME);
+
+	perf_image_unref(new);
+	new = perf_leaf_image(now, 180);
+	memcpy(new->total[PERF_SYMBOL_ERRORS], old->total[PERF_SYMBOL_ERRORS],
+	       now->n_rows * sizeof(uint64_t));
+	now->places[leaf[2]].peer = now->places[host_b].peer = PERF_NONE;
+	new->total[PERF_LINK_DOWNED][leaf[2]] = 1;
+	ck_assert_str_eq(report(),
+			 "0x01 -> ERR 5433: LinkDownedCounter : 1 : node \"leaf one\" (NodeGUID: "
+			 "0x200000080000100) : port 2 connected to \"host-b\" (NodeGUID: "
+			 "0x200000000000300) : port 1\n");
+	perf_layout_unref(now);
 }
 END_TEST
 
@@ -252,6 +273,7 @@ TEST_SUITE
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, lines_of_the_classic_daemon);
+	tcase_add_test(tcase, a_pulled_cable);
 	tcase_add_test(tcase, every_counter_has_its_number);
 	tcase_add_test(tcase, waiting);
 	tcase_add_test(tcase, no_line_without_two_readings);

@@ -142,13 +142,13 @@ void perfmgr_print_history(GVariant *answer, GString *out)
 
 /* ---- both ends of a cable ---- */
 
-static void add_end(GVariantBuilder *list, const struct perf_fold *fold,
-		    const struct perf_cable *cable, unsigned int end)
+static void add_end(GVariantBuilder *list, struct perf_far port, const struct perf_cable *cable,
+		    unsigned int end)
 {
 	GVariantBuilder row, counters;
 
 	answer_begin(&row);
-	figures_add_port(&row, fold->layout, cable->row[end]);
+	figures_add_port(&row, port.layout, port.row);
 	answer_begin(&counters);
 	for (unsigned int i = 0; i < PERF_COLUMNS; i++) {
 		g_autofree char *name = perf_value_name((struct perf_value){PERF_COUNT, i});
@@ -170,15 +170,42 @@ static void add_end(GVariantBuilder *list, const struct perf_fold *fold,
 	answer_append(list, &row);
 }
 
+/* The row of a port that another layout knows; PERF_NONE: the node is not there any more. */
+static uint32_t row_now(const struct perf_layout *layout, struct perf_far port)
+{
+	return perf_layout_row(layout, perf_layout_node_of(port.layout, port.row)->guid,
+			       port.layout->places[port.row].port);
+}
+
+/* A cable that was pulled is shown with the ports that it connected. */
+static bool add_cable(struct perfmgr_call *call, const struct perf_fold *fold, uint32_t row,
+		      GVariantBuilder *answer, GError **error)
+{
+	struct perf_far near = {fold->layout, row};
+	struct perf_far far = perf_images_far(call->images, fold->layout, row);
+	struct perf_cable cable;
+	GVariantBuilder ends;
+
+	if (far.row == PERF_NONE)
+		return perfmgr_fail(error, PERFMGR_ERROR_FAILED,
+				    "it is not known what is at the other end of the cable");
+	perf_fold_cable(fold, row, row_now(fold->layout, far), &cable);
+	if (fold->layout->places[row].peer == PERF_NONE)
+		answer_flag(answer, "link_down", true);
+	answer_begin_list(&ends);
+	add_end(&ends, near, &cable, 0);
+	add_end(&ends, far, &cable, 1);
+	answer_member(answer, "ends", &ends);
+	return true;
+}
+
 bool perfmgr_cable(struct perfmgr_call *call, GVariantBuilder *answer, GError **error)
 {
 	uint64_t window = 0;
 	struct perf_history_read read;
-	struct perf_cable cable;
 	struct perf_fold *fold;
-	GVariantBuilder ends;
 	uint32_t row;
-	bool whole, found;
+	bool whole, done;
 
 	if (!find_port(call, &row, error))
 		return false;
@@ -187,21 +214,14 @@ bool perfmgr_cable(struct perfmgr_call *call, GVariantBuilder *answer, GError **
 				    "'%s': expected a time such as 90s, 5m, 6h or 2d",
 				    call->words[call->n - 1]);
 	fold = perf_fold_new(PERF_ALL_COLUMNS);
-	found = perfmgr_window(call, window, fold, &read, &whole) &&
-		perf_fold_cable(fold, row, &cable);
-	if (found) {
+	done = perfmgr_window(call, window, fold, &read, &whole) &&
+	       add_cable(call, fold, row, answer, error);
+	if (done)
 		perfmgr_add_window(answer, fold, whole, &read);
-		answer_begin_list(&ends);
-		add_end(&ends, fold, &cable, 0);
-		add_end(&ends, fold, &cable, 1);
-		answer_member(answer, "ends", &ends);
-	} else if (!call->needs_files) {
+	else if (!call->needs_files)
 		perf_history_read_clear(&read);
-		perfmgr_fail(error, PERFMGR_ERROR_FAILED,
-			     "it is not known what is at the other end of the cable");
-	}
 	perf_fold_free(fold);
-	return found;
+	return done;
 }
 
 /* Its count, or "-" where the port has no such counter; newly allocated. */
@@ -236,6 +256,8 @@ void perfmgr_print_cable(GVariant *answer, GString *out)
 	g_autoptr(GVariant) of_b = answer_get(b, "counters");
 
 	perfmgr_print_window(answer, out);
+	if (answer_get_flag(answer, "link_down"))
+		g_string_append(out, "The link is down: the cable connected these ports last\n");
 	g_string_append_printf(out, "%-32s ", "");
 	figures_print_port(a, "node", "port", 28, out);
 	figures_print_port(b, "node", "port", 0, out);

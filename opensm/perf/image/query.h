@@ -166,8 +166,10 @@ struct perf_cable {
 	/* [end]: what it sent a second less what the other received; NAN: not known. */
 	double octets_s_lost[2], packets_s_lost[2];
 };
-/* Both ends of a cable; false: the port is not known to have one. */
-bool perf_fold_cable(const struct perf_fold *fold, uint32_t row, struct perf_cable *cable);
+/* Both ends of a cable; peer PERF_NONE: the other end is not in the layout, all of it is unknown.
+ */
+void perf_fold_cable(const struct perf_fold *fold, uint32_t row, uint32_t peer,
+		     struct perf_cable *cable);
 
 /* ---- the history of a port ---- */
 

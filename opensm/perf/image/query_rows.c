@@ -177,19 +177,30 @@ static double lost(const struct perf_fold *fold, const struct perf_cable *cable,
 	return (out.flags | in.flags) & PERF_UNKNOWN ? (double)NAN : out.value - in.value;
 }
 
-bool perf_fold_cable(const struct perf_fold *fold, uint32_t row, struct perf_cable *cable)
+static void measure_end(const struct perf_fold *fold, struct perf_cable *cable, unsigned int end)
 {
-	*cable = (struct perf_cable){.row = {row, fold->layout->places[row].peer}};
-	if (cable->row[1] >= fold->layout->n_rows)
-		return false;
+	for (unsigned int i = 0; i < PERF_COLUMNS; i++)
+		perf_fold_measure(fold, cable->row[end], (struct perf_value){PERF_COUNT, i},
+				  &cable->count[end][i]);
+}
+
+void perf_fold_cable(const struct perf_fold *fold, uint32_t row, uint32_t peer,
+		     struct perf_cable *cable)
+{
+	bool both = peer != PERF_NONE;
+
+	*cable = (struct perf_cable){.row = {row, peer}};
+	for (unsigned int i = 0; i < PERF_COLUMNS; i++)
+		cable->count[1][i].flags = PERF_UNKNOWN;
+	measure_end(fold, cable, 0);
+	if (both)
+		measure_end(fold, cable, 1);
 	for (unsigned int end = 0; end < 2; end++) {
-		for (unsigned int i = 0; i < PERF_COLUMNS; i++)
-			perf_fold_measure(fold, cable->row[end], (struct perf_value){PERF_COUNT, i},
-					  &cable->count[end][i]);
-		cable->octets_s_lost[end] = lost(fold, cable, end, PERF_XMIT_DATA, PERF_RCV_DATA);
-		cable->packets_s_lost[end] = lost(fold, cable, end, PERF_XMIT_PKTS, PERF_RCV_PKTS);
+		cable->octets_s_lost[end] =
+			both ? lost(fold, cable, end, PERF_XMIT_DATA, PERF_RCV_DATA) : (double)NAN;
+		cable->packets_s_lost[end] =
+			both ? lost(fold, cable, end, PERF_XMIT_PKTS, PERF_RCV_PKTS) : (double)NAN;
 	}
-	return true;
 }
 
 /* ---- the history of a port ---- */

@@ -87,7 +87,7 @@ void images_add(struct perf *perf)
 	image->began_ns = perf->sweep.began_ns;
 	image->ended_ns = actor_now(perf->actor);
 	image->ended_us = perf_wall_us(perf);
-	perf_report_sweep(perf->context->log, perf->options, perf_images_last(perf->images), image);
+	perf_report_sweep(perf->context->log, perf->options, perf->images, image);
 	publish(perf, image);
 }
 

@@ -19,6 +19,7 @@ struct line {
 struct report {
 	struct log *log;
 	const struct options *options;
+	const struct perf_images *before; /* NULL: there are none */
 	const struct perf_image *old, *new;
 	uint32_t *old_row;  /* by row of new; PERF_NONE: it is not in old */
 	GArray *lines;	    /* of struct line: at least the worst perfmgr_log_lines of them */
@@ -264,15 +265,15 @@ static void compare_agents(struct report *report)
 static void write_growth(const struct report *report, const struct line *line,
 			 const struct perf_node *node, const struct perf_place *place)
 {
-	const struct perf_layout *layout = report->new->layout;
 	const struct perf_counter_info *info = &perf_counter_info[line->counter];
+	struct perf_far far = perf_images_far(report->before, report->new->layout, line->row);
 	g_autoptr(GString) peer = g_string_new(NULL);
 
-	if (info->kind != PERF_WAIT && place->peer != PERF_NONE)
+	if (info->kind != PERF_WAIT && far.row != PERF_NONE)
 		g_string_printf(peer, " connected to \"%s\" (NodeGUID: 0x%" PRIx64 ") : port %u",
-				perf_layout_node_of(layout, place->peer)->name,
-				perf_layout_node_of(layout, place->peer)->guid,
-				layout->places[place->peer].port);
+				perf_layout_node_of(far.layout, far.row)->name,
+				perf_layout_node_of(far.layout, far.row)->guid,
+				far.layout->places[far.row].port);
 	log_error(report->log,
 		  "%s: %s : %" PRIu64 " : node \"%s\" (NodeGUID: 0x%" PRIx64 ") : port %u%s",
 		  info->number, info->kind == PERF_WAIT ? "XmitWait" : info->iba, line->amount,
@@ -337,10 +338,14 @@ static void write_own_clears(const struct report *report)
 				    layout->places[row].port);
 }
 
-void perf_report_sweep(struct log *log, const struct options *options, const struct perf_image *old,
-		       const struct perf_image *new)
+void perf_report_sweep(struct log *log, const struct options *options,
+		       const struct perf_images *before, const struct perf_image *new)
 {
-	struct report report = {.log = log, .options = options, .old = old, .new = new};
+	struct report report = {.log = log,
+				.options = options,
+				.before = before,
+				.old = perf_images_last(before),
+				.new = new};
 
 	report.lines = g_array_new(FALSE, FALSE, sizeof(struct line));
 	find_old_rows(&report);

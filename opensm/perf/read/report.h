@@ -8,13 +8,13 @@
 #include "perf/image/image.h"
 
 /*
- * Compares an image with the one before it (NULL: there is none). Writes at most perfmgr_log_lines
- * errors, the worst first, and one line about the rest: counters that grew (ERR 5431 to 543D),
- * counters that others have cleared (540A, 540B), and agents that have become silent or refuse to
- * answer (5402). A first reading causes no line. An agent whose rows keep PERF_SILENT or
- * PERF_REFUSED from image to image is reported once.
+ * Compares an image with the last of those before it (NULL: there are none). Writes at most
+ * perfmgr_log_lines errors, the worst first, and one line about the rest: counters that grew (ERR
+ * 5431 to 543D), counters that others have cleared (540A, 540B), and agents that have become silent
+ * or refuse to answer (5402). A first reading causes no line. An agent whose rows keep PERF_SILENT
+ * or PERF_REFUSED from image to image is reported once.
  */
-void perf_report_sweep(struct log *log, const struct options *options, const struct perf_image *old,
-		       const struct perf_image *new);
+void perf_report_sweep(struct log *log, const struct options *options,
+		       const struct perf_images *before, const struct perf_image *new);
 
 #endif
