@@ -576,6 +576,11 @@ START_TEST(pulled_cable)
 		strstr(text, "\nPortXmitPkts                     12000                       0\n"));
 	ask("pm cable \"host a\" json");
 	ck_assert_ptr_nonnull(strstr(text, "\"link_down\":true"));
+	ask("pm top 1 rate 60");
+	ck_assert_ptr_nonnull(strstr(text, "host a port 1                    leaf one port 1\n"));
+	ask("pm history host-b");
+	ck_assert(g_str_has_prefix(text, "PortXmitData/s of host-b port 1 connected to leaf one "
+					 "port 2\n"));
 }
 END_TEST
 

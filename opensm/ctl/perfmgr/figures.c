@@ -67,21 +67,22 @@ static void add_double(GVariantBuilder *row, const char *key, double number)
 		answer_value(row, key, g_variant_new_double(number));
 }
 
-void figures_add_port(GVariantBuilder *row, const struct perf_layout *layout, uint32_t at)
+void figures_add_port(GVariantBuilder *row, const struct perf_images *images,
+		      const struct perf_layout *layout, uint32_t at)
 {
-	const struct perf_place *place = &layout->places[at];
+	struct perf_far far = perf_images_far(images, layout, at);
 	const struct perf_node *node = perf_layout_node_of(layout, at), *peer;
 
 	answer_text(row, "node", node->name);
 	answer_text(row, "description", node->description ? node->description : node->name);
 	answer_guid(row, "guid", node->guid);
-	answer_number(row, "port", place->port);
-	if (place->peer == PERF_NONE)
+	answer_number(row, "port", layout->places[at].port);
+	if (far.row == PERF_NONE)
 		return;
-	peer = perf_layout_node_of(layout, place->peer);
+	peer = perf_layout_node_of(far.layout, far.row);
 	answer_text(row, "peer", peer->name);
 	answer_guid(row, "peer_guid", peer->guid);
-	answer_number(row, "peer_port", layout->places[place->peer].port);
+	answer_number(row, "peer_port", far.layout->places[far.row].port);
 }
 
 void figures_add_measure(GVariantBuilder *row, const struct perf_measure *measure)

@@ -17,8 +17,12 @@ bool figures_window(const char *word, uint64_t *ns);
 /* A number of lines from 1 to 1000. */
 bool figures_number(const char *word, unsigned int *n);
 
-/* The members "node", "description", "guid", "port", and those of the other end of its cable. */
-void figures_add_port(GVariantBuilder *row, const struct perf_layout *layout, uint32_t at);
+/*
+ * The members "node", "description", "guid", "port", and those of the other end of its cable; of a
+ * link that is down, from the last of the images that knows it.
+ */
+void figures_add_port(GVariantBuilder *row, const struct perf_images *images,
+		      const struct perf_layout *layout, uint32_t at);
 /* The members "value", "count", "seconds", and flags. */
 void figures_add_measure(GVariantBuilder *row, const struct perf_measure *measure);
 /* The members "of" and "unit", which figures_text() needs. */

@@ -105,7 +105,7 @@ bool perfmgr_history(struct perfmgr_call *call, GVariantBuilder *answer, GError 
 		return false;
 	}
 	perf_series_add_ring(&series, call->images, guid, layout->places[row].port);
-	figures_add_port(answer, layout, row);
+	figures_add_port(answer, call->images, layout, row);
 	figures_add_value(answer, value);
 	answer_number(answer, "files", read.files);
 	answer_number(answer, "files_skipped", read.skipped);
@@ -142,13 +142,13 @@ void perfmgr_print_history(GVariant *answer, GString *out)
 
 /* ---- both ends of a cable ---- */
 
-static void add_end(GVariantBuilder *list, struct perf_far port, const struct perf_cable *cable,
-		    unsigned int end)
+static void add_end(GVariantBuilder *list, const struct perf_images *images, struct perf_far port,
+		    const struct perf_cable *cable, unsigned int end)
 {
 	GVariantBuilder row, counters;
 
 	answer_begin(&row);
-	figures_add_port(&row, port.layout, port.row);
+	figures_add_port(&row, images, port.layout, port.row);
 	answer_begin(&counters);
 	for (unsigned int i = 0; i < PERF_COLUMNS; i++) {
 		g_autofree char *name = perf_value_name((struct perf_value){PERF_COUNT, i});
@@ -193,8 +193,8 @@ static bool add_cable(struct perfmgr_call *call, const struct perf_fold *fold, u
 	if (fold->layout->places[row].peer == PERF_NONE)
 		answer_flag(answer, "link_down", true);
 	answer_begin_list(&ends);
-	add_end(&ends, near, &cable, 0);
-	add_end(&ends, far, &cable, 1);
+	add_end(&ends, call->images, near, &cable, 0);
+	add_end(&ends, call->images, far, &cable, 1);
 	answer_member(answer, "ends", &ends);
 	return true;
 }

@@ -98,7 +98,7 @@ static void add_ports(GVariantBuilder *answer, const struct perfmgr_call *call,
 		const struct perf_node *node = perf_layout_node_of(fold->layout, top[i].row);
 
 		answer_begin(&row);
-		figures_add_port(&row, fold->layout, top[i].row);
+		figures_add_port(&row, call->images, fold->layout, top[i].row);
 		figures_add_measure(&row, &top[i].measure);
 		add_trend(&row, call, question->value, node->guid,
 			  fold->layout->places[top[i].row].port);
