@@ -201,6 +201,18 @@ START_TEST(what_they_print)
 }
 END_TEST
 
+/* Commands that osmsim has as well answer with whole texts, which stay lines. */
+START_TEST(lines_of_the_fabric)
+{
+	expect("sim counters leaf-0-0 1", "\nPortRcvData ");
+	expect("sim agent list", "\nsilent           it answers nothing\n");
+	expect("sim counters leaf-0-0 1 json", "{\"lines\":[\"");
+	expect("sim counters leaf-0-0 1 json", "\",\"PortRcvData ");
+	expect_not("sim counters leaf-0-0 1 json", "x0a");
+	expect("sim errors leaf-0-0 1 cable 5 json", "{\"text\":\"Done\"}\n");
+}
+END_TEST
+
 static const struct {
 	const char *line, *text;
 } errors[] = {
@@ -1135,6 +1147,7 @@ TEST_SUITE
 	tcase_add_checked_fixture(up, start_converged, stop);
 	tcase_set_timeout(up, 60);
 	tcase_add_loop_test(up, what_they_print, 0, G_N_ELEMENTS(answers));
+	tcase_add_test(up, lines_of_the_fabric);
 	tcase_add_loop_test(up, what_they_refuse, 0, G_N_ELEMENTS(errors));
 	tcase_add_test(up, lines_too_long);
 	tcase_add_test(up, every_command_as_json);

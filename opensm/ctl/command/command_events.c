@@ -117,6 +117,21 @@ static void run_shared(struct sim *sim, void *arg)
 	shared->done = sim_command(sim, shared->call->words, shared->call->n, shared->out);
 }
 
+/* Each line of a text, as an item of the list. */
+static GVariant *answer_of_lines(const char *text)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	GVariantBuilder builder, list;
+
+	answer_begin(&builder);
+	g_variant_builder_init(&list, G_VARIANT_TYPE_STRING_ARRAY);
+	for (unsigned int i = 0; lines[i]; i++)
+		g_variant_builder_add_value(
+			&list, g_variant_new_take_string(answer_printable(lines[i])));
+	answer_member(&builder, "lines", &list);
+	return g_variant_builder_end(&builder);
+}
+
 static GVariant *sim_shared(struct command_call *call, GError **error)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
@@ -127,7 +142,7 @@ static GVariant *sim_shared(struct command_call *call, GError **error)
 		g_string_truncate(out, out->len - 1);
 	if (!shared.done)
 		return command_usage(error, "%s", out->str);
-	return answer_of_text("%s", out->len ? out->str : "Done");
+	return out->len ? answer_of_lines(out->str) : answer_of_text("Done");
 }
 
 GVariant *command_sim(struct command_call *call, GError **error)
@@ -152,4 +167,16 @@ GVariant *command_sim(struct command_call *call, GError **error)
 				      cable.name);
 	return answer_of_text("The cable of %s port %u is %s", cable.name, cable.port,
 			      cable.up ? "plugged" : "pulled");
+}
+
+void print_sim(GVariant *answer, GString *out)
+{
+	g_autofree const char **lines = NULL;
+
+	if (!g_variant_lookup(answer, "lines", "^a&s", &lines)) {
+		print_text(answer, out);
+		return;
+	}
+	for (unsigned int i = 0; lines[i]; i++)
+		g_string_append_printf(out, "%s\n", lines[i]);
 }
