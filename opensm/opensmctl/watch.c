@@ -18,7 +18,10 @@
 
 #define PERIOD_MS 2000
 #define LOOK_MS 100
-#define TREND 16 /* columns of a sparkline */
+/* Columns: of the longest name of a value, of a sparkline, and of a port. They fit into 80. */
+#define VALUE 18
+#define TREND 16
+#define PORT 24
 
 #define BOLD "\033[1m"
 #define RED "\033[31m"
@@ -34,7 +37,7 @@ static const struct {
 	char key;
 	const char *value, *title;
 } values[] = {
-	{'u', "utilization", "utilization"},
+	{'u', "utilization", "load"},
 	{'r', "rate", "rate"},
 	{'w', "wait", "wait"},
 	{'d', "PortXmitDiscards", "discards"},
@@ -146,12 +149,11 @@ static double greatest_of(JsonArray *trend)
 	return greatest;
 }
 
-/* The last values of a port, the greatest as the highest mark; a blank where nothing is known. */
-static char *sparkline(JsonArray *trend, bool utf8)
+/* The last values of a port, from 0 to full as the highest mark; a blank where nothing is known. */
+static char *sparkline(JsonArray *trend, double full, bool utf8)
 {
 	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	static const char *const signs[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
-	double greatest = greatest_of(trend);
 	guint n = trend ? json_array_get_length(trend) : 0;
 	GString *out = g_string_new(NULL);
 
@@ -160,8 +162,8 @@ static char *sparkline(JsonArray *trend, bool utf8)
 		double value = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_double(node) : -1;
 		unsigned int level = 0;
 
-		if (greatest > 0 && value > 0)
-			level = (unsigned int)MIN(7.0, value / greatest * 8);
+		if (full > 0 && value > 0)
+			level = (unsigned int)MIN(7.0, value / full * 8);
 		g_string_append(out, !(value >= 0) ? " " : utf8 ? blocks[level] : signs[level]);
 	}
 	return g_string_free(out, FALSE);
@@ -188,15 +190,17 @@ static void put_row(GString *out, JsonObject *row, const char *unit, const struc
 	g_autofree char *value = value_text(row, unit);
 	g_autofree char *port = port_text(row, "node", "port");
 	g_autofree char *peer = port_text(row, "peer", "peer_port");
-	g_autofree char *trend = sparkline(list_of(row, "trend"), look->utf8);
+	JsonArray *points = list_of(row, "trend");
+	double full = strcmp(unit, "share") != 0 ? greatest_of(points) : 1;
+	g_autofree char *trend = sparkline(points, full, look->utf8);
 	const char *colour = look->colour ? colour_of(row, unit) : "";
 	g_autoptr(GString) line = g_string_new(NULL);
 
-	put_cell(line, value, 14);
+	put_cell(line, value, VALUE);
 	g_string_append_c(line, ' ');
 	put_cell(line, trend, TREND);
 	g_string_append_c(line, ' ');
-	put_cell(line, port, 28);
+	put_cell(line, port, PORT);
 	g_string_append_c(line, ' ');
 	g_string_append(line, peer);
 	g_string_append(out, colour);
@@ -214,17 +218,15 @@ static void put_head(GString *out, JsonObject *state, JsonObject *top,
 
 	g_string_printf(
 		line,
-		"Performance manager: %s, %s; every %.0f s, the last sweep took %.3f s, %.0f of "
-		"%.0f agents silent",
-		enabled, sweep, number_of(state, "sweep_time"),
-		number_of(state, "last_sweep_us") / 1e6, number_of(state, "agents_silent"),
-		number_of(state, "agents"));
+		"%s, %s; %.0f of %.0f agents silent; sweeps every %.0f s, last took %.3f s",
+		enabled, sweep, number_of(state, "agents_silent"), number_of(state, "agents"),
+		number_of(state, "sweep_time"), number_of(state, "last_sweep_us") / 1e6);
 	put_cell(out, line->str, look->columns);
 	g_string_append_c(out, '\n');
-	put_cell(titles, of, 14);
+	put_cell(titles, of, VALUE);
 	g_string_append_c(titles, ' ');
 	put_cell(titles, "LAST IMAGES", TREND);
-	g_string_append_printf(titles, " %-28s CONNECTED TO", "PORT");
+	g_string_append_printf(titles, " %-*s CONNECTED TO", PORT, "PORT");
 	g_string_append(out, look->colour ? BOLD : "");
 	put_cell(out, titles->str, look->columns);
 	g_string_append(out, look->colour ? PLAIN "\n" : "\n");
