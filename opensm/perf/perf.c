@@ -94,7 +94,7 @@ static void run_order(struct message *message)
 	case PERF_QUERY_CPI:
 		break;
 	case PERF_FORGET_REDIR:
-		perf->late_redirection = perf->late & 1u << PERF_FORGET_REDIR ? 0 : asked->value;
+		g_array_append_val(perf->late_redirections, asked->value);
 		perf->late |= 1u << asked->order;
 		break;
 	case PERF_ZERO:
@@ -214,6 +214,7 @@ struct perf *perf_new(struct context *context, struct mad *mad, const char *dire
 	perf_see_clock(perf);
 	perf->verdict = perf_verdict_new(context);
 	perf->history = perf_history_new(context, perf->actor, perf->directory);
+	perf->late_redirections = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	g_queue_init(&perf->sweep.ready);
 	timer_init(&perf->period, perf->actor, on_period);
 	perf->options = slot_take(&context->options);
@@ -252,6 +253,7 @@ void perf_free(struct perf *perf)
 	perf_verdict_free(perf->verdict);
 	perf_history_free(perf->history);
 	options_unref(perf->options);
+	g_array_free(perf->late_redirections, TRUE);
 	g_free(perf->directory);
 	g_free(perf);
 }

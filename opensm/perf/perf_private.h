@@ -50,7 +50,7 @@ struct perf {
 	struct perf_history *history; /* NULL: nothing is kept on disk */
 	uint64_t last_id; /* of the last image */
 	unsigned int late; /* bits of enum perf_order that wait for the end of the sweep */
-	uint64_t late_redirection; /* value of PERF_FORGET_REDIR */
+	GArray *late_redirections; /* uint64_t: values of PERF_FORGET_REDIR */
 	/* Read by any thread: perf_status(). */
 	atomic_bool enabled, rm_nodes, query_cpi;
 	atomic_uint period_s, sweep_state, in_flight, in_flight_max, n_agents, n_silent, n_refusing;

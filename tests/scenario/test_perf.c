@@ -361,6 +361,34 @@ START_TEST(redirected)
 }
 END_TEST
 
+static void forget_redirection(const char *name)
+{
+	struct sim_node_view view;
+
+	sim_node_view(s->sim, scenario_node(s, name), &view);
+	perf_order(daemon_perf(s->daemon), PERF_FORGET_REDIR, view.node_guid);
+}
+
+/* Orders that wait for the end of a sweep concern the nodes that they name, and no others. */
+START_TEST(redirections_forgotten_in_a_sweep)
+{
+	static const char *const names[] = {"leaf-0-0", "leaf-0-1", "leaf-1-0"};
+	struct sim_redirect to;
+
+	start(LATER);
+	to = to_host("host-9");
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		redirect(names[i], &to);
+	sweep();
+	ck_assert_uint_eq(redirections(), 3);
+	perf_order(daemon_perf(s->daemon), PERF_SWEEP_NOW, 0);
+	forget_redirection(names[0]);
+	forget_redirection(names[1]);
+	scenario_run_ms(s, 1000);
+	ck_assert_uint_eq(redirections(), 1);
+}
+END_TEST
+
 START_TEST(redirections_refused)
 {
 	static const struct {
@@ -563,6 +591,7 @@ static Suite *perf_suite(void)
 		{"silent_about_samples", silent_about_samples},
 		{"losses", losses},
 		{"redirected", redirected},
+		{"redirections_forgotten_in_a_sweep", redirections_forgotten_in_a_sweep},
 		{"redirections_refused", redirections_refused},
 		{"redirected_in_a_circle", redirected_in_a_circle},
 		{"redirection_off", redirection_off},

@@ -5,11 +5,15 @@
 static gboolean forget_redirection(void *key, void *value, void *arg)
 {
 	struct perf_agent *agent = key;
-	const uint64_t *guid = arg;
+	const GArray *guids = arg;
 
 	(void)value;
-	if (agent->redirect.lid && (!*guid || agent->guid == *guid))
-		perf_agent_forget(agent);
+	for (guint i = 0; agent->redirect.lid && i < guids->len; i++) {
+		uint64_t guid = g_array_index(guids, uint64_t, i);
+
+		if (!guid || agent->guid == guid)
+			perf_agent_forget(agent);
+	}
 	return FALSE;
 }
 
@@ -27,7 +31,8 @@ void perf_obey_late(struct perf *perf)
 	}
 	if (late & 1u << PERF_FORGET_REDIR && perf->agents)
 		g_hash_table_foreach_remove(perf->agents, forget_redirection,
-					    &perf->late_redirection);
+					    perf->late_redirections);
+	g_array_set_size(perf->late_redirections, 0);
 	if (late)
 		images_replace_last(perf);
 }
