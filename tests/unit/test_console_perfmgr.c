@@ -157,7 +157,7 @@ START_TEST(nodes_that_are_gone)
 {
 	expect("pm clear_inactive", "Removed 0 nodes from Database\n");
 	last->layout->nodes[1].active = false;
-	expect("pm clear_inactive x", "Removed 1 nodes from Database\n");
+	expect("pm clear_inactive", "Removed 1 nodes from Database\n");
 	ask("pm pc host-b");
 	ck_assert_ptr_nonnull(strstr(text, "\"host-b\" 0x200000000000300 active FALSE port 1\n"));
 }
@@ -177,6 +177,8 @@ static const struct {
 	 "sweep_time requires a positive time period (in seconds) to be specified\n"},
 	{"pm sweep_time -5",
 	 "sweep_time requires a positive time period (in seconds) to be specified\n"},
+	{"pm sweep_time 1.5",
+	 "sweep_time requires a positive time period (in seconds) to be specified\n"},
 	{"pm sweep_time 65536", "sweep_time: 65536: expected at most 65535 seconds\n"},
 	{"pm sweep_time 99999999999999999999",
 	 "sweep_time: 99999999999999999999: expected at most 65535 seconds\n"},
@@ -190,6 +192,21 @@ static const struct {
 	{"pm pe nobody:1", "Node nobody not found...\n"},
 	{"pm pc 0x20000000000030000000000", "Node 0x20000000000030000000000 not found...\n"},
 };
+
+static const char *const without_arguments[] = {
+	"enable", "disable", "sweep", "clear_counters", "set_rm_nodes", "clear_rm_nodes",
+	"clear_inactive", "set_query_cpi", "clear_query_cpi", "images", "rules", "help",
+	"sweep_time 30", "dump_counters", "dump_counters mach",
+};
+
+START_TEST(words_too_many)
+{
+	g_autofree char *line = g_strdup_printf("pm %s x", without_arguments[_i]);
+
+	expect_error(line, "Invalid perfmgr command: 'x' is not expected\nperfmgr [WORD] "
+			   "[ARGUMENT...]\n");
+}
+END_TEST
 
 START_TEST(what_it_refuses)
 {
@@ -633,6 +650,12 @@ START_TEST(groups_of_the_rules)
 	ask("pm groups");
 	ck_assert_ptr_nonnull(strstr(text, "\nrack      send            3        1.375 "));
 	ck_assert_ptr_nonnull(strstr(text, "\nempty     send            0        0.000 "));
+	use_rules(RULES "group a_row_of_many_racks 0x99\n");
+	ask("pm groups");
+	ck_assert_ptr_nonnull(strstr(text, "\nGROUP                SIDE        PORTS "));
+	ck_assert_ptr_nonnull(strstr(text, "\nrack                 send            3 "));
+	ck_assert_ptr_nonnull(strstr(text, "\na_row_of_many_racks  send            0 "));
+	use_rules(RULES "group empty 0x99\n");
 	ask("pm top SymbolErrorCounter rack");
 	ck_assert_uint_eq(times("\n"), 3);
 	ck_assert_ptr_nonnull(strstr(text, "\n>= 7                 host-b port 1 "));
@@ -773,6 +796,7 @@ TEST_SUITE
 	tcase_add_test(tcase, state);
 	tcase_add_test(tcase, nodes_that_are_gone);
 	tcase_add_loop_test(tcase, what_it_refuses, 0, G_N_ELEMENTS(errors));
+	tcase_add_loop_test(tcase, words_too_many, 0, G_N_ELEMENTS(without_arguments));
 	tcase_add_test(tcase, counters);
 	tcase_add_test(tcase, wrong_ports);
 	tcase_add_test(tcase, only_errors);

@@ -135,14 +135,30 @@ bool perfmgr_groups(struct perfmgr_call *call, GVariantBuilder *answer, GError *
 	return good;
 }
 
-static void print_group(GVariant *row, GString *out)
+/* Columns of the longest name. */
+static unsigned int width_of(GVariant *rows)
 {
+	glong width = (glong)strlen("switches");
+
+	for (gsize i = 0; i < g_variant_n_children(rows); i++) {
+		g_autoptr(GVariant) row = g_variant_get_child_value(rows, i);
+
+		width = MAX(width, g_utf8_strlen(answer_get_text(row, "group"), -1));
+	}
+	return (unsigned int)width + 1;
+}
+
+static void print_group(GVariant *row, unsigned int width, GString *out)
+{
+	const char *name = answer_get_text(row, "group");
+	int blanks = (int)width - (int)g_utf8_strlen(name, -1);
+
 	for (unsigned int i = 0; i < G_N_ELEMENTS(directions); i++) {
 		g_autoptr(GVariant) side = answer_get(row, directions[i]);
 
 		g_string_append_printf(
-			out, "%-9s %-8s %8" PRIu64 " %12.3f %8.2f %8.2f %8.2f %8" PRIu64 "\n",
-			answer_get_text(row, "group"), directions[i],
+			out, "%s%*s %-8s %8" PRIu64 " %12.3f %8.2f %8.2f %8.2f %8" PRIu64 "\n",
+			name, blanks, "", directions[i],
 			answer_get_number(side, "ports"),
 			answer_get_real(side, "octets_per_second") / 1e9,
 			answer_get_real(side, "least") * 100, answer_get_real(side, "mean") * 100,
@@ -152,10 +168,17 @@ static void print_group(GVariant *row, GString *out)
 
 void perfmgr_print_groups(GVariant *answer, GString *out)
 {
+	g_autoptr(GVariant) rows = answer_get(answer, "groups");
+	unsigned int width = width_of(rows);
+
 	perfmgr_print_window(answer, out);
 	if (answer_get_number(answer, "images") < 2)
 		return;
-	g_string_append_printf(out, "%-9s %-8s %8s %12s %8s %8s %8s %8s\n", "GROUP", "SIDE",
+	g_string_append_printf(out, "%-*s %-8s %8s %12s %8s %8s %8s %8s\n", (int)width, "GROUP", "SIDE",
 			       "PORTS", "GB/S", "LEAST %", "MEAN %", "MOST %", "NOT READ");
-	answer_each(answer, "groups", print_group, out);
+	for (gsize i = 0; i < g_variant_n_children(rows); i++) {
+		g_autoptr(GVariant) row = g_variant_get_child_value(rows, i);
+
+		print_group(row, width, out);
+	}
 }

@@ -26,6 +26,13 @@ bool perfmgr_fail(GError **error, enum perfmgr_error code, const char *format, .
 
 /* ---- words that give orders; as in the classic daemon, most say nothing ---- */
 
+/* Words after the first n are wrong. */
+static bool at_most(const struct perfmgr_call *call, unsigned int n, GError **error)
+{
+	return call->n <= n || perfmgr_fail(error, PERFMGR_ERROR_USAGE, "'%s' is not expected",
+					    call->words[n]);
+}
+
 static void order(struct perfmgr_call *call, enum perf_order what, uint64_t value, const char *word)
 {
 	perf_order(call->perf, what, value);
@@ -65,13 +72,14 @@ static void print_sweep(GVariant *answer, GString *out)
 static bool sweep_time(struct perfmgr_call *call, GVariantBuilder *answer, GError **error)
 {
 	uint64_t seconds;
+	char *end;
 
 	if (!call->n)
 		return perfmgr_fail(error, PERFMGR_ERROR_UNKNOWN,
 				    "sweep_time requires a time period (in seconds) to be "
 				    "specified");
-	seconds = strtoull(call->words[0], NULL, 0);
-	if (!seconds || call->words[0][0] == '-')
+	seconds = strtoull(call->words[0], &end, 0);
+	if (!seconds || *end || !g_ascii_isdigit(call->words[0][0]))
 		return perfmgr_fail(error, PERFMGR_ERROR_UNKNOWN,
 				    "sweep_time requires a positive time period (in seconds) to "
 				    "be specified");
@@ -79,6 +87,8 @@ static bool sweep_time(struct perfmgr_call *call, GVariantBuilder *answer, GErro
 		return perfmgr_fail(error, PERFMGR_ERROR_UNKNOWN,
 				    "sweep_time: %s: expected at most %u seconds", call->words[0],
 				    UINT16_MAX);
+	if (!at_most(call, 1, error))
+		return false;
 	order(call, PERF_PERIOD, seconds, "sweep_time");
 	answer_number(answer, "sweep_time", seconds);
 	return true;
@@ -108,6 +118,8 @@ static bool dump_all(struct perfmgr_call *call, GVariantBuilder *answer, GError 
 	bool machine = call->n && !strcmp(call->words[0], "mach");
 	g_autoptr(GError) why = NULL;
 
+	if (!at_most(call, machine, error))
+		return false;
 	if (!dump_counters(call->context, machine, &why))
 		return perfmgr_fail(error, PERFMGR_ERROR_FAILED, "%s", why->message);
 	answer_flag(answer, "machine", machine);
@@ -238,7 +250,7 @@ GVariant *perfmgr_run(struct perfmgr_call *call, const char *name, GError **erro
 	}
 	answer_begin(&builder);
 	answer_text(&builder, "word", word->name);
-	if (word->run(call, &builder, error))
+	if ((*word->arguments || at_most(call, 0, error)) && word->run(call, &builder, error))
 		return g_variant_builder_end(&builder);
 	g_variant_builder_clear(&builder);
 	return NULL;
