@@ -280,11 +280,17 @@ START_TEST(rules_again)
 	struct scenario *s = up("fattree:4", "counters ca report\n", PERFMGR);
 
 	scenario_run_ms(s, 25 * 1000);
-	put(s, "rules", "PortRcvErrors host alarm 5 in 60\nPortRcvErrors hots alarm 1 in 1\n");
+	put(s, "rules",
+	    "PortRcvErrors host alarm 5 in 60\nPortRcvErrors hots alarm 1 in 1\n"
+	    "VL15Dropped none off\n");
 	daemon_reread_logged(s->daemon);
 	scenario_run_ms(s, 1000);
 	scenario_check_log(s, "the rules for counters are unchanged: perfmgr_rules_file: ", true);
 	scenario_check_log(s, "rules:2:15: found 'hots', expected all, ", true);
+	/* A line of its own. */
+	scenario_check_log(s, "the rules for counters are unchanged: /", true);
+	scenario_check_log(s, "rules:3:13: found 'none', expected all, ", true);
+	scenario_check_log(s, "\\n", false);
 	ck_assert_uint_eq(health_status(), CONTROL_FILES_BAD);
 	count_errors(s, "host-9", SIM_COUNT_PORT_RCV_ERRORS, 9);
 	scenario_run_ms(s, 12 * 1000);

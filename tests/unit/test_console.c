@@ -963,6 +963,10 @@ START_TEST(health_of_files)
 	ck_assert(!daemon_reread_logged(f.s->daemon));
 	expect_health(CONTROL_FILES_BAD, "ERROR files: opensm.conf refused at 20");
 	expect_health(CONTROL_FILES_BAD, "opensm.conf:2: sm_sl: '99'");
+	scenario_conf(f.s, "lmc 9\nsm_sl 99\n");
+	ck_assert(!daemon_reread_logged(f.s->daemon));
+	expect_health(CONTROL_FILES_BAD, "; ");
+	expect_health(CONTROL_FILES_BAD, "opensm.conf:2: sm_sl: '99'");
 	/* The worse problem counts, and hides nothing. */
 	atomic_store(&daemon_context(f.s->daemon)->sm_state, IBA_SM_NOT_ACTIVE);
 	expect_health(CONTROL_NO_SM, "opensm.conf:2: sm_sl: '99'");

@@ -35,7 +35,7 @@ static const struct {
 	{"0x10 \"\" leaf", NULL, NULL},
 	{"0x10 \"  \"", NULL, NULL},
 	{"leaf\n0x10 a", "a", "f:1: found 'leaf', " WANTS_GUID},
-	{"0x10 a\n0x10a1\"b\"\n", "a", "f:2: found '0x10a1\\\"b\\\"', " WANTS_GUID},
+	{"0x10 a\n0x10a1\"b\"\n", "a", "f:2: found '0x10a1\"b\"', " WANTS_GUID},
 	{"0002c90300000001 a", NULL, "f:1: found '0002c90300000001 a', " WANTS_GUID},
 	{"0 a", NULL, "f:1: found '0 a', " WANTS_GUID},
 	{"-16 a", NULL, "f:1: found '-16 a', " WANTS_GUID},

@@ -107,6 +107,20 @@ const struct refusal *site_files_refusal(const struct site_files *site, enum dae
 	return site->overdue[files].why ? &site->overdue[files] : &site->refusals[files];
 }
 
+static const char *stays(enum daemon_files files)
+{
+	return files == DAEMON_OPENSM_CONF ? "the options are unchanged" : site_kind(files)->stays;
+}
+
+/* A line of the log for each mistake. */
+static void tell_refused(struct site_files *site, enum daemon_files files, const char *why)
+{
+	g_auto(GStrv) lines = g_strsplit(why, "\n", -1);
+
+	for (unsigned int i = 0; lines[i]; i++)
+		log_error(site->context->log, "%s: %s", stays(files), lines[i]);
+}
+
 /*
  * Files were read again, and are used if there is no error. A requested reading reports a refusal
  * each time; a sweep that only looks again reports new ones.
@@ -117,13 +131,8 @@ static void note_reading(const struct reading *reading)
 	const char *why = reading->wrong ? reading->wrong->message : NULL;
 
 	if (why && (reading->asked || g_strcmp0(why, site->refusals[reading->files].why) != 0))
-		log_error(site->context->log, "%s: %s", site_kind(reading->files)->stays, why);
+		tell_refused(site, reading->files, why);
 	site_files_refuse(site, reading->files, why);
-}
-
-static const char *stays(enum daemon_files files)
-{
-	return files == DAEMON_OPENSM_CONF ? "the options are unchanged" : site_kind(files)->stays;
 }
 
 static void tell_overdue(struct site_files *site, const struct reading *reading)
@@ -368,14 +377,6 @@ static void publish_options(struct reading *reading)
 	event_emit(&context->bus, EVENT_OPTIONS_CHANGED, 0);
 }
 
-static void tell_refused_options(struct site_files *site, const char *why)
-{
-	g_auto(GStrv) lines = g_strsplit(why, "\n", -1);
-
-	for (unsigned int i = 0; lines[i]; i++)
-		log_error(site->context->log, "the options are unchanged: %s", lines[i]);
-}
-
 static bool begin(struct site_files *site, enum daemon_files files, struct options *options,
 		  enum when when, bool asked);
 
@@ -440,7 +441,7 @@ static void done(struct aside_job *job)
 	refuse(&site->overdue[files], NULL);
 	changed = finish(reading);
 	if (late && files == DAEMON_OPENSM_CONF && reading->read && site->why)
-		tell_refused_options(site, site->why);
+		tell_refused(site, DAEMON_OPENSM_CONF, site->why);
 	reading_free(reading);
 	if (late && changed && reasons)
 		event_emit(&site->context->bus, EVENT_SWEEP_WANTED, reasons);
@@ -531,7 +532,7 @@ static bool reread_options(struct site_files *site, enum when when, bool asked)
 	if (begin_now(site, DAEMON_OPENSM_CONF, when, asked))
 		return true;
 	if (site->why && !site->running[DAEMON_OPENSM_CONF])
-		tell_refused_options(site, site->why);
+		tell_refused(site, DAEMON_OPENSM_CONF, site->why);
 	return false;
 }
 

@@ -132,7 +132,7 @@ G_GNUC_PRINTF(3, 4)
 static bool refuse(const struct reader *r, GError **error, const char *format, ...)
 {
 	g_autofree char *word = g_strndup(r->word, MIN(r->length, SHOWN));
-	g_autofree char *shown = g_strescape(word, NULL), *why = NULL;
+	g_autofree char *shown = g_strescape(word, "\"\\"), *why = NULL;
 	va_list args;
 
 	va_start(args, format);

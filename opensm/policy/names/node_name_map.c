@@ -21,7 +21,7 @@ struct reader {
 /* Notes what is wrong with the line; text: what was found. */
 static void warn(struct reader *reader, const char *text, const char *expected)
 {
-	g_autofree char *shown = g_strndup(text, SHOWN), *escaped = g_strescape(shown, NULL);
+	g_autofree char *shown = g_strndup(text, SHOWN), *escaped = g_strescape(shown, "\"\\");
 
 	if (reader->wrong++ < NODE_NAME_WARNINGS)
 		g_ptr_array_add(reader->names->warnings,
