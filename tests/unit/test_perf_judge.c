@@ -813,8 +813,8 @@ START_TEST(told)
 	perf_verdict_sweep(verdict, &images, perf_images_last(&images)->ended_ns);
 	ck_assert_uint_eq(count_lines(log->str, "\n"), 11);
 	ck_assert_uint_eq(count_lines(log->str, "ERR alarm: port "), 10);
-	ck_assert_ptr_nonnull(strstr(log->str, "9991 more events of counters: 9990 alarms, "
-					       "0 warnings and 1 infos began, 0 ended"));
+	ck_assert_ptr_nonnull(strstr(log->str, "events of counters not shown: 9991; began: alarm "
+					       "9990, warning 0, info 1; ended: 0"));
 	alarms = slot_take(&context->perf_alarms);
 	ck_assert_uint_eq(alarms->n, 10001);
 	ck_assert_uint_eq(alarms->count[PERF_INFO], 1);
@@ -826,7 +826,7 @@ START_TEST(told)
 	perf_verdict_sweep(verdict, &images, perf_images_last(&images)->ended_ns);
 	ck_assert_uint_eq(count_lines(log->str, "\n"), 11);
 	ck_assert_uint_eq(count_lines(log->str, "alarm ended: port "), 10);
-	ck_assert_ptr_nonnull(strstr(log->str, " 9991 ended"));
+	ck_assert_ptr_nonnull(strstr(log->str, "ended: 9991"));
 	alarms = slot_take(&context->perf_alarms);
 	ck_assert_uint_eq(alarms->n, 0);
 	perf_alarms_unref(alarms);

@@ -132,7 +132,7 @@ static bool read_nodes(struct columns_reader *reader, unsigned int at, struct pe
 		row += nodes[i].num_ports + 1u - nodes[i].first_port;
 	}
 	return row == columns_count(reader, at + LAYOUT_PEER) ||
-	       columns_wrong(reader, "it has not a row for each port", error);
+	       columns_wrong(reader, "it does not have a row for each port", error);
 }
 
 /* Moves behind the name at *at; NULL: it does not end. Names may come from a foreign file. */
@@ -210,7 +210,7 @@ static bool check_peers(struct columns_reader *reader, const struct perf_layout 
 {
 	for (uint32_t i = 0; i < layout->n_rows; i++)
 		if (layout->places[i].peer >= layout->n_rows && layout->places[i].peer != PERF_NONE)
-			return columns_wrong(reader, "a cable leads to a port that it has not",
+			return columns_wrong(reader, "a cable leads to a port that does not exist",
 					     error);
 	return true;
 }

@@ -110,8 +110,8 @@ static void log_more(struct log *log, const GPtrArray *events, guint first)
 	}
 	if (first < events->len)
 		log_info(log,
-			 "%u more events of counters: %u alarms, %u warnings and %u infos began, "
-			 "%u ended",
+			 "events of counters not shown: %u; began: alarm %u, warning %u, info %u; "
+			 "ended: %u",
 			 events->len - first, began[PERF_ALARM], began[PERF_WARNING],
 			 began[PERF_INFO], ended);
 }
