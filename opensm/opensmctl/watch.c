@@ -217,8 +217,7 @@ static void put_head(GString *out, JsonObject *state, JsonObject *top,
 	g_autoptr(GString) line = g_string_new(NULL), titles = g_string_new(NULL);
 
 	g_string_printf(
-		line,
-		"%s, %s; %.0f of %.0f agents silent; sweeps every %.0f s, last took %.3f s",
+		line, "%s, %s; %.0f of %.0f agents silent; sweeps every %.0f s, last took %.3f s",
 		enabled, sweep, number_of(state, "agents_silent"), number_of(state, "agents"),
 		number_of(state, "sweep_time"), number_of(state, "last_sweep_us") / 1e6);
 	put_cell(out, line->str, look->columns);

@@ -126,8 +126,8 @@ static GVariant *answer_of_lines(const char *text)
 	answer_begin(&builder);
 	g_variant_builder_init(&list, G_VARIANT_TYPE_STRING_ARRAY);
 	for (unsigned int i = 0; lines[i]; i++)
-		g_variant_builder_add_value(
-			&list, g_variant_new_take_string(answer_printable(lines[i])));
+		g_variant_builder_add_value(&list,
+					    g_variant_new_take_string(answer_printable(lines[i])));
 	answer_member(&builder, "lines", &list);
 	return g_variant_builder_end(&builder);
 }

@@ -158,8 +158,7 @@ static void print_group(GVariant *row, unsigned int width, GString *out)
 
 		g_string_append_printf(
 			out, "%s%*s %-8s %8" PRIu64 " %12.3f %8.2f %8.2f %8.2f %8" PRIu64 "\n",
-			name, blanks, "", directions[i],
-			answer_get_number(side, "ports"),
+			name, blanks, "", directions[i], answer_get_number(side, "ports"),
 			answer_get_real(side, "octets_per_second") / 1e9,
 			answer_get_real(side, "least") * 100, answer_get_real(side, "mean") * 100,
 			answer_get_real(side, "most") * 100, answer_get_number(row, "old"));
@@ -174,8 +173,8 @@ void perfmgr_print_groups(GVariant *answer, GString *out)
 	perfmgr_print_window(answer, out);
 	if (answer_get_number(answer, "images") < 2)
 		return;
-	g_string_append_printf(out, "%-*s %-8s %8s %12s %8s %8s %8s %8s\n", (int)width, "GROUP", "SIDE",
-			       "PORTS", "GB/S", "LEAST %", "MEAN %", "MOST %", "NOT READ");
+	g_string_append_printf(out, "%-*s %-8s %8s %12s %8s %8s %8s %8s\n", (int)width, "GROUP",
+			       "SIDE", "PORTS", "GB/S", "LEAST %", "MEAN %", "MOST %", "NOT READ");
 	for (gsize i = 0; i < g_variant_n_children(rows); i++) {
 		g_autoptr(GVariant) row = g_variant_get_child_value(rows, i);
 

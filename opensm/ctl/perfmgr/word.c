@@ -29,8 +29,8 @@ bool perfmgr_fail(GError **error, enum perfmgr_error code, const char *format, .
 /* Words after the first n are wrong. */
 static bool at_most(const struct perfmgr_call *call, unsigned int n, GError **error)
 {
-	return call->n <= n || perfmgr_fail(error, PERFMGR_ERROR_USAGE, "'%s' is not expected",
-					    call->words[n]);
+	return call->n <= n ||
+	       perfmgr_fail(error, PERFMGR_ERROR_USAGE, "'%s' is not expected", call->words[n]);
 }
 
 static void order(struct perfmgr_call *call, enum perf_order what, uint64_t value, const char *word)
