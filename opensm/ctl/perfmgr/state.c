@@ -31,6 +31,7 @@ bool perfmgr_state(struct perfmgr_call *call, GVariantBuilder *answer, GError **
 	answer_flag(answer, "query_cpi", status.query_cpi);
 	answer_number(answer, "sweeps", status.sweeps);
 	answer_number(answer, "last_sweep_us", status.took_us);
+	answer_flag(answer, "virtual_time", runtime_mode(call->context->rt) == RUNTIME_VIRTUAL);
 	answer_number(answer, "mads", status.mads);
 	answer_number(answer, "agents", status.agents);
 	answer_number(answer, "agents_silent", status.silent);
