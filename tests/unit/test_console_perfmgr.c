@@ -146,6 +146,7 @@ START_TEST(state)
 	ask("pm json");
 	ck_assert_ptr_nonnull(strstr(text, "\"word\":\"state\",\"state\":\"Enabled\""));
 	ck_assert_ptr_nonnull(strstr(text, "\"rm_nodes\":true,\"query_cpi\":true"));
+	ck_assert_ptr_nonnull(strstr(text, ",\"virtual_time\":true,"));
 	expect("pm disable", "");
 	expect("pm disable json", "{\"word\":\"disable\"}\n");
 	expect("pm sweep", "sweep initiated...\n");
@@ -194,9 +195,11 @@ static const struct {
 };
 
 static const char *const without_arguments[] = {
-	"enable", "disable", "sweep", "clear_counters", "set_rm_nodes", "clear_rm_nodes",
-	"clear_inactive", "set_query_cpi", "clear_query_cpi", "images", "rules", "help",
-	"sweep_time 30", "dump_counters", "dump_counters mach",
+	"enable",	  "disable",	   "sweep",
+	"clear_counters", "set_rm_nodes",  "clear_rm_nodes",
+	"clear_inactive", "set_query_cpi", "clear_query_cpi",
+	"images",	  "rules",	   "help",
+	"sweep_time 30",  "dump_counters", "dump_counters mach",
 };
 
 START_TEST(words_too_many)
@@ -491,7 +494,7 @@ START_TEST(top)
 	ck_assert_str_eq(text, "The counters were not read twice yet\n");
 	publish_ring();
 	expect("pm top", "From 2026-11-18 11:06:40 to 2026-11-18 11:08:40, 3 images\n"
-			 "xmit_utilization     PORT                             CONNECTED TO\n"
+			 "XmitUtilisation      PORT                             CONNECTED TO\n"
 			 "10.00 %              host a port 1                    leaf one port 1\n"
 			 "1.00 %               host-b port 1                    leaf one port 2\n");
 	expect("pm top 1 rate 60",
@@ -500,6 +503,12 @@ START_TEST(top)
 	       "TO\n"
 	       "1.25 GB/s            host a port 1                    leaf one "
 	       "port 1\n");
+	ask("pm top XmitWaitShare");
+	ck_assert_ptr_nonnull(strstr(text, "No port has any XmitWaitShare\n"));
+	ask("pm top wait json");
+	ck_assert_ptr_nonnull(strstr(text, "\"of\":\"XmitWaitShare\""));
+	ask("pm top RawBER");
+	ck_assert_ptr_nonnull(strstr(text, "No port has any RawBER\n"));
 	ask("pm top SymbolErrorCounter 2d");
 	ck_assert_ptr_nonnull(strstr(text, ": nothing older is known of the time asked for\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\n>= 7 "));

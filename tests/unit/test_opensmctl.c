@@ -220,7 +220,7 @@ static const char state_answer[] =
 	"{\"state\":\"Enabled\",\"sweep_state\":\"Sleeping\",\"sweep_time\":5,"
 	"\"last_sweep_us\":1500,\"agents\":4,\"agents_silent\":1}";
 static const char top_answer[] =
-	"{\"of\":\"Utilisation\",\"unit\":\"share\",\"images\":3,\"ports\":["
+	"{\"of\":\"XmitUtilisation\",\"unit\":\"share\",\"images\":3,\"ports\":["
 	"{\"node\":\"host a\",\"port\":1,\"peer\":\"leaf\",\"peer_port\":7,"
 	"\"value\":0.95,\"trend\":[0.1,-1,0.95]},"
 	"{\"node\":\"b\",\"port\":2,\"value\":0.5,\"at_least\":true,\"trend\":[]},"
@@ -230,7 +230,7 @@ START_TEST(view)
 {
 	static const char expected[] =
 		"Enabled, Sleeping; 1 of 4 agents silent; sweeps every 5 s, last took 0.002 s    \n"
-		"Utilisation        LAST IMAGES      PORT                     CONNECTED TO       \n"
+		"XmitUtilisation    LAST IMAGES      PORT                     CONNECTED TO       \n"
 		"95.00 %            _ #              host a 1                 leaf 7             \n"
 		">= 50.00 %                          b 2                      -                  \n"
 		"0.01 %             _                c 3                      -                  \n"

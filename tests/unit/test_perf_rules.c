@@ -116,6 +116,23 @@ START_TEST(built_in)
 }
 END_TEST
 
+/* Values have the names that the console knows too; one of them is printed. */
+START_TEST(other_names)
+{
+	static const char *const names[][2] = {
+		{"rcv_err", "PortRcvErrors"},	{"wait", "XmitWaitShare"},
+		{"waiting", "XmitWaitShare"},	{"utilization", "Utilisation"},
+		{"UTILISATION", "Utilisation"}, {"raw_ber", "RawBER"},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		ck_assert_int_eq(perf_rule_value_find(names[i][0]),
+				 perf_rule_value_find(names[i][1]));
+	for (int i = 0; i < PERF_VALUES; i++)
+		ck_assert_int_eq(perf_rule_value_find(perf_rule_value_name((unsigned int)i)), i);
+}
+END_TEST
+
 #define VALUE "group, a counter such as PortRcvErrors, XmitWaitShare, Utilisation or RawBER"
 #define SCOPE "all, switch-switch, host, switch, group NAME, GUID or GUID:PORT"
 #define REST "or, clear, after, fec, no_fec, unhealthy or the end of the line, in this order"
@@ -165,6 +182,10 @@ static const struct {
 	 "f:1:37: found the end of the line, expected seconds, a number from 1 to 604800"},
 	{"PortRcvErrors all alarm 4 in 5 unhealthy fec", "f:1:42: found 'fec', expected " REST},
 	{"PortRcvErrors all alarm 4 in 5 \x80\x01", "f:1:32: found '\\200\\001', expected " REST},
+	{"PortRcvErrors all alarm 4 in 5 a\"b\"", "f:1:32: found 'a\"b\"', expected " REST},
+	{"RcvUtilisation all alarm 4 in 5", "f:1:1: found 'RcvUtilisation', expected " VALUE},
+	{"xmit_utilization all alarm 4 in 5", "f:1:1: found 'xmit_utilization', expected " VALUE},
+	{"rcv_err/s all alarm 4 in 5", "f:1:1: found 'rcv_err/s', expected " VALUE},
 	{"group", "f:1:6: found the end of the line, expected " NAME},
 	{"group 1st 0x1", "f:1:7: found '1st', expected " NAME},
 	{"group a/b 0x1", "f:1:7: found 'a/b', expected " NAME},
@@ -358,6 +379,7 @@ TEST_SUITE
 
 	tcase_add_test(tcase, nothing_said);
 	tcase_add_test(tcase, all_that_may_be_said);
+	tcase_add_test(tcase, other_names);
 	tcase_add_test(tcase, values);
 	tcase_add_test(tcase, built_in);
 	tcase_add_loop_test(tcase, wrong_lines, 0, G_N_ELEMENTS(wrong));

@@ -12,20 +12,8 @@
 
 bool figures_value(const char *word, struct perf_value *value)
 {
-	static const struct {
-		const char *word, *value;
-	} short_names[] = {
-		{"rate", "PortXmitData/s"},
-		{"utilization", "xmit_utilization"},
-		{"utilisation", "xmit_utilization"},
-		{"wait", "waiting"},
-		{"ber", "raw_ber"},
-	};
-
-	for (size_t i = 0; i < G_N_ELEMENTS(short_names); i++)
-		if (!g_ascii_strcasecmp(word, short_names[i].word))
-			return perf_value_find(short_names[i].value, value);
-	return perf_value_find(word, value);
+	return perf_value_find(g_ascii_strcasecmp(word, "rate") != 0 ? word : "PortXmitData/s",
+			       value);
 }
 
 bool figures_window(const char *word, uint64_t *ns)

@@ -20,14 +20,25 @@ enum {
 
 /* ---- rates of links ---- */
 
+#define CORRECTED PERF_COLUMN_OF(PERF_DETAIL_FEC_CORRECTED_SYMBOLS)
+
+/* The first name of a value is the one that is printed. Of a port, Utilisation is what it sends. */
 static const struct value_name {
 	const char *name;
 	struct perf_value value;
 } value_names[] = {
+	{"XmitUtilisation", {PERF_UTILIZATION, PERF_XMIT_DATA}},
 	{"xmit_utilization", {PERF_UTILIZATION, PERF_XMIT_DATA}},
+	{"Utilisation", {PERF_UTILIZATION, PERF_XMIT_DATA}},
+	{"utilization", {PERF_UTILIZATION, PERF_XMIT_DATA}},
+	{"RcvUtilisation", {PERF_UTILIZATION, PERF_RCV_DATA}},
 	{"rcv_utilization", {PERF_UTILIZATION, PERF_RCV_DATA}},
+	{"XmitWaitShare", {PERF_WAITING, PERF_XMIT_WAIT}},
 	{"waiting", {PERF_WAITING, PERF_XMIT_WAIT}},
-	{"raw_ber", {PERF_RAW_BER, PERF_COLUMN_OF(PERF_DETAIL_FEC_CORRECTED_SYMBOLS)}},
+	{"wait", {PERF_WAITING, PERF_XMIT_WAIT}},
+	{"RawBER", {PERF_RAW_BER, CORRECTED}},
+	{"raw_ber", {PERF_RAW_BER, CORRECTED}},
+	{"ber", {PERF_RAW_BER, CORRECTED}},
 };
 
 double perf_payload_rate(uint8_t code)

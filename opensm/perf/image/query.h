@@ -56,7 +56,8 @@ struct perf_value {
 
 /*
  * "PortXmitWait" and all names of counters and details are counts, with "/s" behind them rates;
- * xmit_utilization, rcv_utilization, waiting, raw_ber. False: no value has that name.
+ * XmitUtilisation, RcvUtilisation, XmitWaitShare and RawBER, which have other names too. Case is
+ * ignored. False: no value has that name.
  */
 bool perf_value_find(const char *name, struct perf_value *value);
 /* g_free it. */

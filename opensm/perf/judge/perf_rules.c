@@ -10,6 +10,7 @@
 
 #include "core/mistakes.h"
 #include "iba/constants.h"
+#include "perf/image/query.h"
 
 #define SHOWN 40 /* characters of a wrong word shown in a message */
 #define COUNT_MAX 1e15
@@ -64,9 +65,24 @@ const char *perf_rule_value_unit(unsigned int value)
 
 int perf_rule_value_find(const char *name)
 {
-	for (int i = 0; i < PERF_VALUES; i++)
-		if (!g_ascii_strcasecmp(name, perf_rule_value_name(i)))
-			return i;
+	struct perf_value value;
+
+	/* Of what is sent or received, and so not a value that perf_value_find() knows. */
+	if (!g_ascii_strcasecmp(name, "Utilisation") || !g_ascii_strcasecmp(name, "utilization"))
+		return PERF_VALUE_UTILISATION;
+	if (!perf_value_find(name, &value))
+		return -1;
+	switch (value.figure) {
+	case PERF_COUNT: /* columns are counted in the order of rules' values */
+		return (int)(PERF_VALUE_COUNTERS + value.column);
+	case PERF_WAITING:
+		return PERF_VALUE_XMIT_WAIT_SHARE;
+	case PERF_RAW_BER:
+		return PERF_VALUE_RAW_BER;
+	case PERF_UTILIZATION:
+	case PERF_RATE:
+		break;
+	}
 	return -1;
 }
 

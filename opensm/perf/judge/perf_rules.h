@@ -32,7 +32,8 @@ enum perf_rule_value {
 
 const char *perf_rule_value_name(unsigned int value); /* "PortRcvErrors" */
 const char *perf_rule_value_unit(unsigned int value); /* "", or " %" */
-int perf_rule_value_find(const char *name);		 /* in any case of letters; -1: unknown */
+/* By any name that the console knows as well; -1: no rule can be about it. */
+int perf_rule_value_find(const char *name);
 
 #define PERF_RULES_MAX 1024 /* rules of a file, each "or" counts as one more */
 #define PERF_GROUPS_MAX 256
