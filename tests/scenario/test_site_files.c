@@ -812,12 +812,14 @@ START_TEST(log_flags_of_files_follow)
 	g_autofree char *conf = g_strdup_printf("per_module_logging_file %s\n", file);
 
 	scenario_conf(s, conf);
-	scenario_old_file(file, "osm_ucast_updn.c 0x08\nsweep.c 1\nosm_congestion_control.c 1\nsm.c\n");
+	scenario_old_file(file, "osm_ucast_updn.c 0x08\nsweep.c 1\n"
+				"osm_congestion_control.c 1\nsm.c\n");
 	scenario_start(s);
 	scenario_run_ms(s, 1000);
 	ck_assert(log_wants(s->log, LOG_DEBUG, "updn.c"));
 	ck_assert(!log_wants(s->log, LOG_INFO, "sweep.c"));
-	scenario_check_log(s, "modules:3: found 'osm_congestion_control.c', expected a source file of", true);
+	scenario_check_log(s, "modules:3: found 'osm_congestion_control.c', expected a source ",
+			   true);
 	scenario_check_log(s, "modules:4: found 'sm.c', expected the log flags after", true);
 	scenario_old_file(file, "osm_trap_rcv.c=4\n");
 	daemon_sweep(s->daemon, SWEEP_HEAVY);

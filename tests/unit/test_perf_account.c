@@ -187,7 +187,7 @@ START_TEST(impossible_kinds)
 }
 END_TEST
 
-/* Also those of few bits: nobody has cleared them, and nothing is added. */
+/* Also those of few bits: they were not cleared, and nothing is added. */
 START_TEST(backwards)
 {
 	read_one(PERF_RCV_ERRORS, 32767, false);
