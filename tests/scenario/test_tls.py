@@ -236,7 +236,7 @@ def renewal(made):
         daemon.child.send_signal(signal.SIGHUP)
         check('a wrong one is told', daemon.wait_log('the old certificate stays in use'))
         ends('and not taken', daemon.ctl('version'), 0, out='OpenSM 4')
-        ends('health has it', daemon.ctl('health'), 13, out='ERROR files: refused at 2')
+        ends('health has it', daemon.ctl('health'), 13, out='_key or _ca refused at 2')
         daemon.install('server')
         daemon.child.send_signal(signal.SIGHUP)
         check('until there is a good one', wait_for(lambda: daemon.ctl('health').returncode == 0))
