@@ -121,7 +121,7 @@ struct perf_image *perf_image_new(struct perf_layout *layout, uint32_t n_details
 {
 	struct perf_image *image = g_new0(struct perf_image, 1);
 	uint32_t n = layout->n_rows;
-	uint64_t *column = g_malloc0(columns_bytes(n));
+	uint64_t *column = g_malloc0(columns_bytes(MAX(n, 1)));
 
 	ref_init(&image->ref);
 	image->layout = perf_layout_ref(layout);

@@ -88,7 +88,7 @@ static size_t state_bytes(uint32_t n_rows)
 static void make_columns(struct perf_accounts *accounts, struct perf_layout *layout)
 {
 	uint32_t n = layout->n_rows;
-	uint64_t *column = g_malloc0(state_bytes(n));
+	uint64_t *column = g_malloc0(state_bytes(MAX(n, 1)));
 
 	accounts->now = perf_image_new(layout, 0);
 	for (int i = 0; i < PERF_COUNTERS; i++)
