@@ -487,7 +487,8 @@ static void copy_details(struct perf_image *image, GHashTable *details)
 		to->read_ns = last->read_ns;
 		memcpy(to->total, last->total, sizeof(to->total));
 	}
-	qsort(image->details, n, sizeof(*image->details), compare_rows);
+	if (n)
+		qsort(image->details, n, sizeof(*image->details), compare_rows);
 }
 
 struct perf_image *perf_accounts_image(const struct perf_accounts *accounts)

@@ -47,7 +47,8 @@ static void save_details(const struct perf *perf, struct perf_resume *resume)
 		memcpy(to->absolute, last->value, sizeof(to->absolute));
 		memcpy(to->total, last->total, sizeof(to->total));
 	}
-	qsort(resume->details, n, sizeof(*resume->details), compare_rows);
+	if (n)
+		qsort(resume->details, n, sizeof(*resume->details), compare_rows);
 }
 
 struct perf_resume *resumed_save(const struct perf *perf)
