@@ -107,7 +107,8 @@ struct perf_images *perf_leaf_images(struct perf_image *const *images, unsigned 
 	ref_init(&all->ref);
 	all->n = n;
 	all->images = g_new(struct perf_image *, n);
-	memcpy(all->images, images, n * sizeof(*images));
+	if (n)
+		memcpy(all->images, images, n * sizeof(*images));
 	return all;
 }
 
