@@ -37,7 +37,7 @@ static void on_period(struct timer *timer)
 	if (perf->sweep.runs)
 		log_info(perf->context->log, "PM sweep state %u, skipping sweep",
 			 atomic_load(&perf->sweep_state));
-	sweep_now(perf);
+	perf_sweep_now(perf);
 	start_period(perf);
 }
 
@@ -48,7 +48,7 @@ static void on_subnet(void *arg, uint64_t generation)
 
 	(void)generation;
 	if (!perf->sweep.number)
-		sweep_now(perf);
+		perf_sweep_now(perf);
 }
 
 /* ---- orders ---- */
@@ -64,7 +64,7 @@ struct perf_message {
 static void start_or_stop(struct perf *perf)
 {
 	start_period(perf);
-	sweep_now(perf);
+	perf_sweep_now(perf);
 }
 
 static void enable(struct perf *perf, bool on)
@@ -84,11 +84,11 @@ static void run_order(struct message *message)
 			start_or_stop(perf);
 		break;
 	case PERF_SWEEP_NOW:
-		sweep_now(perf);
+		perf_sweep_now(perf);
 		break;
 	case PERF_PERIOD:
 		start_period(perf);
-		sweep_now(perf);
+		perf_sweep_now(perf);
 		break;
 	case PERF_RM_NODES:
 	case PERF_QUERY_CPI:
@@ -215,7 +215,7 @@ struct perf *perf_new(struct context *context, struct mad *mad, const char *dire
 	perf->verdict = perf_verdict_new(context);
 	perf->history = perf_history_new(context, perf->actor, perf->directory);
 	perf->late_redirections = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	g_queue_init(&perf->sweep.ready);
+	perf_sweep_init(perf);
 	timer_init(&perf->period, perf->actor, on_period);
 	perf->options = slot_take(&context->options);
 	take_options(perf, NULL);
@@ -248,7 +248,7 @@ void perf_free(struct perf *perf)
 	if (!perf)
 		return;
 	actor_free(perf->actor);
-	sweep_clear(perf);
+	perf_sweep_clear(perf);
 	perf_images_unref(perf->images);
 	perf_verdict_free(perf->verdict);
 	perf_history_free(perf->history);

@@ -58,8 +58,9 @@ struct perf {
 };
 
 /* ---- sweep.c ---- */
-void sweep_now(struct perf *perf); /* unless one runs, or this SM may not */
-void sweep_clear(struct perf *perf);
+void perf_sweep_init(struct perf *perf);
+void perf_sweep_now(struct perf *perf); /* unless one runs, or this SM may not */
+void perf_sweep_clear(struct perf *perf);
 
 /* ---- resumed.c ---- */
 struct perf_resume *resumed_save(const struct perf *perf);

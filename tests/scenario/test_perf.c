@@ -493,6 +493,17 @@ START_TEST(ignores_cas)
 }
 END_TEST
 
+/* Two hosts without a switch: no port is read. */
+START_TEST(ignores_all)
+{
+	scenario_free(s);
+	s = scenario_new("../golden/two_hosts.topo", 1);
+	start(LATER "perfmgr_ignore_cas TRUE\n");
+	ck_assert_uint_eq(sweep(), 0);
+	ck_assert_uint_eq(sweep(), 0);
+}
+END_TEST
+
 START_TEST(ring)
 {
 	struct perf_images *list;
@@ -598,6 +609,7 @@ static Suite *perf_suite(void)
 		{"device_restarts", device_restarts},
 		{"node_leaves", node_leaves},
 		{"ignores_cas", ignores_cas},
+		{"ignores_all", ignores_all},
 		{"ring", ring},
 		{"beside_sweeps", beside_sweeps},
 		{"standbys", standbys},

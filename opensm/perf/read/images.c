@@ -37,9 +37,8 @@ static void list_redirections(struct perf *perf, struct perf_images *images)
 	GHashTableIter iter;
 	void *key;
 
-	if (perf->agents)
-		g_hash_table_iter_init(&iter, perf->agents);
-	while (perf->agents && g_hash_table_iter_next(&iter, &key, NULL)) {
+	g_hash_table_iter_init(&iter, perf->agents);
+	while (g_hash_table_iter_next(&iter, &key, NULL)) {
 		const struct perf_agent *agent = key;
 		const struct perf_redirection redirection = {
 			.guid = agent->guid,

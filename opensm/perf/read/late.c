@@ -29,7 +29,7 @@ void perf_obey_late(struct perf *perf)
 		images_zero(perf);
 		log_info(perf->context->log, "PerfMgr counters cleared");
 	}
-	if (late & 1u << PERF_FORGET_REDIR && perf->agents)
+	if (late & 1u << PERF_FORGET_REDIR)
 		g_hash_table_foreach_remove(perf->agents, forget_redirection,
 					    perf->late_redirections);
 	g_array_set_size(perf->late_redirections, 0);

@@ -40,8 +40,6 @@ static struct perf_agent *get_agent(struct perf *perf, uint64_t guid, uint8_t po
 	const struct perf_agent key = {.guid = guid, .port = port};
 	struct perf_agent *agent;
 
-	if (!perf->agents)
-		perf->agents = g_hash_table_new_full(hash_agent, same_agent, free_agent, NULL);
 	agent = g_hash_table_lookup(perf->agents, &key);
 	if (agent)
 		return agent;
@@ -92,8 +90,7 @@ static void place_agents(struct perf *perf)
 		for (uint32_t port = 0; port < n_rows; port++)
 			place_agent(perf, node, node->first_port + port, node->first_row + port, 1);
 	}
-	if (perf->agents)
-		g_hash_table_foreach_remove(perf->agents, is_gone, (void *)layout);
+	g_hash_table_foreach_remove(perf->agents, is_gone, (void *)layout);
 }
 
 /* ---- requests ---- */
@@ -351,7 +348,7 @@ static void queue_agents(struct perf *perf)
 	}
 }
 
-void sweep_now(struct perf *perf)
+void perf_sweep_now(struct perf *perf)
 {
 	struct perf_sweep *sweep = &perf->sweep;
 
@@ -457,7 +454,13 @@ static void finish(struct perf *perf)
 	perf_obey_late(perf);
 }
 
-void sweep_clear(struct perf *perf)
+void perf_sweep_init(struct perf *perf)
+{
+	g_queue_init(&perf->sweep.ready);
+	perf->agents = g_hash_table_new_full(hash_agent, same_agent, free_agent, NULL);
+}
+
+void perf_sweep_clear(struct perf *perf)
 {
 	end(&perf->sweep);
 	g_queue_clear(&perf->sweep.ready);
