@@ -73,7 +73,7 @@ void perf_obey_late(struct perf *perf);
 void perf_see_clock(struct perf *perf); /* which may have been set */
 int64_t perf_wall_us(const struct perf *perf);
 void images_add(struct perf *perf); /* of what accounts hold now */
-void images_replace_last(struct perf *perf); /* they have changed without a sweep */
+void images_add_changed(struct perf *perf); /* accounts have changed without a sweep */
 void images_forget_gone(struct perf *perf);
 void images_zero(struct perf *perf); /* totals begin now */
 

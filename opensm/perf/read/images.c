@@ -58,19 +58,17 @@ static void list_redirections(struct perf *perf, struct perf_images *images)
 	images->redirections = (struct perf_redirection *)g_array_free(list, FALSE);
 }
 
-/* The last images of the ring and then, unless it is NULL, this one, which is taken over. */
+/* The last images of the ring, and then this one, which is taken over. */
 static void publish(struct perf *perf, struct perf_image *image)
 {
 	struct perf_images *old = perf->images, *new = g_new0(struct perf_images, 1);
-	unsigned int room = perf->options->perfmgr_images - (image ? 1u : 0u);
-	unsigned int have = old ? old->n : 0, kept = MIN(have, room);
+	unsigned int have = old ? old->n : 0, kept = MIN(have, perf->options->perfmgr_images - 1u);
 
 	ref_init(&new->ref);
 	new->images = g_new(struct perf_image *, kept + 1);
 	for (unsigned int i = 0; i < kept; i++)
 		new->images[new->n++] = perf_image_ref(old->images[have - kept + i]);
-	if (image)
-		new->images[new->n++] = image;
+	new->images[new->n++] = image;
 	list_redirections(perf, new);
 	perf->images = new;
 	slot_publish(&perf->context->perf_images, perf_images_ref(new));
@@ -90,14 +88,13 @@ void images_add(struct perf *perf)
 	publish(perf, image);
 }
 
-/* Readers of the last image see at once what the next sweep would have shown them. */
-void images_replace_last(struct perf *perf)
+/* Readers see at once what the next sweep would have shown them. */
+void images_add_changed(struct perf *perf)
 {
-	struct perf_images *old = perf->images;
-	const struct perf_image *last = perf_images_last(old);
+	const struct perf_image *last = perf_images_last(perf->images);
 	struct perf_image *image;
 
-	if (!last || !perf->accounts)
+	if (!last)
 		return;
 	image = perf_accounts_image(perf->accounts);
 	image->id = ++perf->last_id;

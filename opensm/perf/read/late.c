@@ -34,5 +34,5 @@ void perf_obey_late(struct perf *perf)
 					    perf->late_redirections);
 	g_array_set_size(perf->late_redirections, 0);
 	if (late)
-		images_replace_last(perf);
+		images_add_changed(perf);
 }
