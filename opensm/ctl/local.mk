@@ -22,7 +22,6 @@ libctl_a_SOURCES = \
 	opensm/ctl/command/command_private.h \
 	opensm/ctl/command/command_qos.c \
 	opensm/ctl/command/command_status.c \
-	opensm/ctl/command/command_subscriptions.c \
 	opensm/ctl/command/command_unhealthy.c \
 	opensm/ctl/command/command_work.c \
 	opensm/ctl/command/commands.def \
