@@ -18,6 +18,7 @@ struct options;
 struct replicator;
 
 #define CONTEXT_STEPS 64
+#define CONTEXT_SWEEPS 8
 #define CONTEXT_ATTRIBUTES 256 /* attribute IDs of the SA are below this */
 
 struct context {
@@ -101,6 +102,8 @@ struct context {
 	/* Figures: added to by any thread, read by ctl/. */
 	struct counters counters;
 	struct timing steps[CONTEXT_STEPS]; /* of sweeps, in the order of sm/steps.def */
+	struct timing sweeps[CONTEXT_SWEEPS]; /* that ended, by number of the bit of their kind */
+	struct timing round_trips[2]; /* of SMPs that were answered; [1]: with a directed route */
 	struct timing sa_answers[CONTEXT_ATTRIBUTES]; /* since the request, by attribute */
 };
 

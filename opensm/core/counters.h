@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 struct counters {
-#define COUNTER(name, help) atomic_ullong name;
+#define COUNTER(name, kind, help) atomic_ullong name;
 #include "core/counters.def"
 #undef COUNTER
 };
+
+enum counter_kind { COUNTER_EVENTS, COUNTER_STATE };
 
 #define counter_add(counters, name, n)                                                             \
 	atomic_fetch_add_explicit(&(counters)->name, (n), memory_order_relaxed)

@@ -427,8 +427,10 @@ static bool on_answer(struct tid_slot *slot, unsigned int n, const struct vendor
 	counter_inc(&mad->context->counters, smp_received);
 	if (transaction->request->result == MAD_STATUS)
 		counter_inc(&mad->context->counters, smp_bad_status);
-	learn(mad, transaction, n);
 	transaction->request->by_lid = received->data[1] == IBA_CLASS_SUBN_LID;
+	timing_add(&mad->context->round_trips[!transaction->request->by_lid],
+		   actor_now(mad->actor) - tid_sent_ns(&transaction->slot, n));
+	learn(mad, transaction, n);
 	transaction->request->fell_back = transaction->preferred_failed && n == slot->n_tries &&
 					  !form_is_shortest(transaction);
 	mad_hand_back(leave_slot(transaction, n));

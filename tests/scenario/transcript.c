@@ -462,7 +462,7 @@ static void tell_counters(struct transcript *t)
 		return;
 	now = &daemon_context(t->s->daemon)->counters;
 	tale_begin_line(t->tale, "counters:");
-#define COUNTER(name, help)                                                                        \
+#define COUNTER(name, kind, help)                                                                  \
 	tell_counter(t->tale, #name,                                                               \
 		     (int64_t)(counter_get(now, name) - counter_get(&t->counters, name)));         \
 	atomic_store(&t->counters.name, counter_get(now, name));

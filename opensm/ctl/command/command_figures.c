@@ -20,7 +20,7 @@ static const char *const step_names[] = {
 static const struct counter_row {
 	const char *name, *help;
 } counter_rows[] = {
-#define COUNTER(name, help) {#name, help},
+#define COUNTER(name, kind, help) {#name, help},
 #include "core/counters.def"
 #undef COUNTER
 };
@@ -75,7 +75,7 @@ static void add_counters(const struct counters *counters, GVariantBuilder *build
 	GVariantBuilder all;
 
 	answer_begin(&all);
-#define COUNTER(name, help) answer_number(&all, #name, counter_get(counters, name));
+#define COUNTER(name, kind, help) answer_number(&all, #name, counter_get(counters, name));
 #include "core/counters.def"
 #undef COUNTER
 	answer_member(builder, "counters", &all);

@@ -81,7 +81,7 @@ void status_log(struct context *context)
 	g_autofree char *line = status_line(context);
 
 	log_sys(context->log, "Status: %s", line);
-#define COUNTER(name, help)                                                                        \
+#define COUNTER(name, kind, help)                                                                  \
 	log_sys(context->log, "Status: %-20s %12" G_GUINT64_FORMAT "  %s", #name,                  \
 		counter_get(&context->counters, name), help);
 #include "core/counters.def"
