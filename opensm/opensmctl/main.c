@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <complib/file.h>
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,6 +43,15 @@ static void lose(struct program *program, const GError *error)
 	program->exit_code = complain(error, error->code);
 }
 
+static void show_reply_file(struct program *program, int file)
+{
+	if (!program->arguments.quiet && !show_file(stdout, file)) {
+		fprintf(stderr, "opensmctl: the answer cannot be written: %s\n", strerror(errno));
+		program->exit_code = CONTROL_FAILED;
+	}
+	close(file);
+}
+
 /*
  * Answers go to the standard output, errors to the standard error; in JSON an error is an answer.
  */
@@ -51,6 +61,10 @@ static void show_reply(struct program *program, const struct reply *reply)
 
 	if (reply->status)
 		program->exit_code = (int)reply->status;
+	if (reply->file) {
+		show_reply_file(program, reply->file);
+		return;
+	}
 	if (program->arguments.quiet && reply->status == CONTROL_DONE)
 		return;
 	show(good || program->arguments.json ? stdout : stderr, reply->output);
@@ -76,9 +90,19 @@ static void end_loop(struct program *program)
 	peer_send(program->peer, "");
 }
 
+/* Whether the answer may be so long that it should come as a file. */
+static bool wants_file(const struct program *program, const char *line)
+{
+	g_auto(GStrv) words = g_strsplit_set(line, " \t", 2);
+
+	return !program->arguments.json && !g_strcmp0(words[0], "metrics") &&
+	       peer_sends_files(program->peer);
+}
+
 static void run_line(struct program *program, const char *text)
 {
-	g_autofree char *line = g_strconcat(text, program->arguments.json ? " json" : "", NULL);
+	g_autofree char *line = g_strconcat(text, program->arguments.json ? " json" : "",
+					    wants_file(program, text) ? " descriptor" : "", NULL);
 	g_autoptr(GError) error = NULL;
 	struct reply reply = {.more = true};
 	bool ended = false;

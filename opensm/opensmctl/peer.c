@@ -5,8 +5,10 @@
  */
 #include "opensmctl/peer.h"
 
+#include <gio/gunixfdmessage.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHUNK 65536
 #define MAX_RECORD (64u << 20)
@@ -17,6 +19,7 @@ struct peer {
 	size_t record;	/* of input: a record begins at or after this */
 	size_t end;	/* of input: it ends at or after this */
 	bool heard;	/* something was received */
+	int file;	/* that was received and not handed on yet; 0: none */
 };
 
 GQuark peer_error_quark(void)
@@ -39,6 +42,8 @@ void peer_free(struct peer *peer)
 		return;
 	g_object_unref(peer->stream);
 	g_string_free(peer->input, TRUE);
+	if (peer->file)
+		close(peer->file);
 	g_free(peer);
 }
 
@@ -81,13 +86,60 @@ static bool refused(GError **error)
 	return false;
 }
 
+static GSocket *unix_socket(const struct peer *peer)
+{
+	GSocket *socket =
+		G_IS_SOCKET_CONNECTION(peer->stream)
+			? g_socket_connection_get_socket(G_SOCKET_CONNECTION(peer->stream))
+			: NULL;
+
+	return socket && g_socket_get_family(socket) == G_SOCKET_FAMILY_UNIX ? socket : NULL;
+}
+
+bool peer_sends_files(const struct peer *peer)
+{
+	return unix_socket(peer) != NULL;
+}
+
+/* Keeps the last file; a daemon sends one at a time. */
+static void take_files(struct peer *peer, GSocketControlMessage *message)
+{
+	int *files = NULL, n = 0;
+
+	if (G_IS_UNIX_FD_MESSAGE(message))
+		files = g_unix_fd_message_steal_fds(G_UNIX_FD_MESSAGE(message), &n);
+	for (int i = 0; i < n; i++) {
+		if (peer->file)
+			close(peer->file);
+		peer->file = files[i];
+	}
+	g_free(files);
+	g_object_unref(message);
+}
+
+static gssize read_socket(struct peer *peer, GSocket *socket, char *chunk, GError **error)
+{
+	GInputVector vector = {chunk, CHUNK};
+	GSocketControlMessage **messages = NULL;
+	int n_messages = 0, flags = 0;
+	gssize n = g_socket_receive_message(socket, NULL, &vector, 1, &messages, &n_messages,
+					    &flags, NULL, error);
+
+	for (int i = 0; i < n_messages; i++)
+		take_files(peer, messages[i]);
+	g_free(messages);
+	return n;
+}
+
 /* Reads more input; false at its end, or if it does not arrive in time. */
 static bool read_more(struct peer *peer, GError **error)
 {
 	GInputStream *in = g_io_stream_get_input_stream(peer->stream);
+	GSocket *socket = unix_socket(peer);
 	g_autoptr(GError) trouble = NULL;
 	char chunk[CHUNK];
-	gssize n = g_input_stream_read(in, chunk, sizeof(chunk), NULL, &trouble);
+	gssize n = socket ? read_socket(peer, socket, chunk, &trouble)
+			  : g_input_stream_read(in, chunk, sizeof(chunk), NULL, &trouble);
 
 	if (g_error_matches(trouble, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))
 		return unreachable(error, "the daemon does not answer");
@@ -127,7 +179,7 @@ static bool flag(JsonObject *object, const char *name)
 	return node && json_node_get_boolean(node);
 }
 
-static bool take_record(const char *json, struct reply *reply, GError **error)
+static bool take_record(struct peer *peer, const char *json, struct reply *reply, GError **error)
 {
 	g_autoptr(JsonParser) parser = json_parser_new();
 	JsonObject *object = parse(parser, json);
@@ -136,12 +188,18 @@ static bool take_record(const char *json, struct reply *reply, GError **error)
 
 	if (!status || json_node_get_int(status) < 0 || json_node_get_int(status) > 125)
 		return unreachable(error, "this is not an answer of opensm");
+	if (flag(object, "file") && !peer->file)
+		return unreachable(error, "the daemon has sent no file");
 	*reply = (struct reply){
 		.status = (enum control_status)json_node_get_int(status),
 		.output = g_strdup(output ? json_node_get_string(output) : ""),
 		.more = flag(object, "more"),
 		.key = flag(object, "key"),
 	};
+	if (flag(object, "file")) {
+		reply->file = peer->file;
+		peer->file = 0;
+	}
 	return true;
 }
 
@@ -174,7 +232,7 @@ bool peer_receive(struct peer *peer, struct reply *reply, GError **error)
 		if (!read_more(peer, error))
 			return false;
 	}
-	return take_record(json, reply, error);
+	return take_record(peer, json, reply, error);
 }
 
 bool peer_send(struct peer *peer, const char *line)

@@ -16,6 +16,7 @@ struct reply {
 	char *output;
 	bool more; /* another one follows without a request */
 	bool key;  /* in answer to the first line: the next line must be the key */
+	int file;  /* the answer is in it, and it is to be closed; 0: there is none */
 };
 
 /* The codes of errors in this domain are exit codes. */
@@ -29,6 +30,8 @@ void peer_free(struct peer *peer);	  /* NULL is fine */
 bool peer_ask(struct peer *peer, const char *line, struct reply *reply, GError **error);
 bool peer_send(struct peer *peer, const char *line);
 bool peer_receive(struct peer *peer, struct reply *reply, GError **error);
+/* Whether the daemon can send files: by a Unix socket. */
+bool peer_sends_files(const struct peer *peer);
 /* Whether input is waiting. */
 bool peer_has_input(struct peer *peer);
 

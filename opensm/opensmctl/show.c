@@ -2,7 +2,12 @@
 /* The daemon makes its texts harmless, but the server may be another program. */
 #include "opensmctl/show.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "ctl/base/answer.h"
+
+#define PIECE 65536
 
 char *show_harmless(const char *text)
 {
@@ -23,4 +28,22 @@ void show(FILE *out, const char *text)
 
 	fputs(harmless, out);
 	fflush(out);
+}
+
+/* Where the file was written to last is where its descriptor is, so it is read by position. */
+bool show_file(FILE *out, int file)
+{
+	g_autofree char *piece = g_malloc(PIECE + 1);
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(file, piece, PIECE, at)) > 0) {
+		piece[n] = '\0';
+		if (isatty(fileno(out)))
+			show(out, piece);
+		else if (fwrite(piece, 1, (size_t)n, out) != (size_t)n)
+			return false;
+		at += n;
+	}
+	return n == 0 && fflush(out) == 0;
 }

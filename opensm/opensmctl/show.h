@@ -3,6 +3,7 @@
 #ifndef OPENSMCTL_SHOW_H
 #define OPENSMCTL_SHOW_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /*
@@ -11,5 +12,8 @@
  */
 char *show_harmless(const char *text);
 void show(FILE *out, const char *text);
+
+/* Writes the whole file, unchanged unless it goes to a terminal. False: an error, see errno. */
+bool show_file(FILE *out, int file);
 
 #endif

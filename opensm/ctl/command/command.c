@@ -247,15 +247,14 @@ static enum control_status status_of(const GError *error)
 									   : CONTROL_USAGE;
 }
 
-/* NULL result: it failed with error. */
-static char *complete(struct command_answer *answer, const struct command *command,
-		      GVariant *result, unsigned int status, const GError *error)
+char *command_complete(const struct command *command, GVariant *result, const GError *error,
+		       bool json, unsigned int *status)
 {
-	answer->failed = !result;
-	answer->status = result ? status : status_of(error);
-	if (!result)
-		return complaint(command, error, answer->json);
-	return answer->json ? answer_json(result) : as_text(command, result);
+	if (!result) {
+		*status = status_of(error);
+		return complaint(command, error, json);
+	}
+	return json ? answer_json(result) : as_text(command, result);
 }
 
 static char *run_words(const struct command_env *env, char **words, bool trusted,
@@ -268,6 +267,8 @@ static char *run_words(const struct command_env *env, char **words, bool trusted
 	const struct command *command = command_find(words[0], &error);
 
 	call.context = daemon_context(env->daemon);
+	call.command = command;
+	call.json = json;
 	call.n = g_strv_length(call.words);
 	if (command)
 		result = run(&call, command, &error);
@@ -276,24 +277,35 @@ static char *run_words(const struct command_env *env, char **words, bool trusted
 	answer->policy = call.policy;
 	answer->work = call.work;
 	answer->again = call.again;
-	if (call.work)
-		call.work->command = command;
 	if (call.later)
 		return g_strdup("");
 	answer->quit = call.quit;
 	answer->loop = call.loop;
-	return complete(answer, command, result, call.status, error);
+	answer->failed = !result;
+	answer->status = call.status;
+	return command_complete(command, result, error, json, &answer->status);
 }
 
 void command_answer_work(struct command_work *work, struct command_answer *answer)
 {
 	g_autoptr(GError) unfinished = NULL;
 
-	if (!command_work_is_done(work) || !(work->answer || work->error))
-		command_failed(&unfinished, "files are still being read, or cannot be read now");
 	answer->later = false;
-	answer->text = complete(answer, work->command, unfinished ? NULL : work->answer,
-				work->status, unfinished ? unfinished : work->error);
+	answer->file = -1;
+	answer->wrapped = NULL;
+	if (command_work_is_done(work) && work->text) {
+		answer->failed = work->failed;
+		answer->status = work->status;
+		answer->text = g_steal_pointer(&work->text);
+		answer->wrapped = g_steal_pointer(&work->wrapped);
+		answer->file = work->file;
+		work->file = -1;
+	} else {
+		command_failed(&unfinished, "files are still being read, or cannot be read now");
+		answer->failed = true;
+		answer->text = command_complete(work->command, NULL, unfinished, answer->json,
+						&answer->status);
+	}
 	command_work_drop(work);
 }
 

@@ -21,6 +21,12 @@ struct command_env {
 	struct daemon *daemon;
 	struct journal *journal;
 	struct sim *sim; /* NULL on hardware */
+	/*
+	 * Changes an answer that another thread has made into what is sent; in that thread. file:
+	 * the answer is in a file, and text is empty. NULL: the answer stays a text.
+	 */
+	void (*wrap)(GString *text, unsigned int status, bool file);
+	bool takes_files; /* the client is a program on a Unix socket */
 };
 
 /* Of a command that another thread answers, as it reads files. */
@@ -41,6 +47,9 @@ struct command_answer {
 	bool again; /* run it again soon: the answer will have more then */
 	uint64_t policy;	   /* with later: 0, or once command_policy_is_there() */
 	struct command_work *work; /* with later: NULL, or once command_work_is_done() */
+	/* Of command_answer_work(), in place of text: */
+	GString *wrapped; /* by command_env.wrap; NULL: see text */
+	int file;	  /* that goes with its first octet; -1: none */
 };
 
 /* Whether the line would change the daemon or the subnet, or read a file in order to. */

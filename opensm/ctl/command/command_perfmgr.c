@@ -91,7 +91,7 @@ GVariant *command_perfmgr(struct command_call *call, GError **error)
 	if (question->call.needs_files) {
 		question->work.run = ask_with_files;
 		question->work.free = free_work;
-		command_work_post(call, &question->work);
+		command_work_post(call, &question->work, call->context->files);
 	} else {
 		question_free(question);
 	}

@@ -14,18 +14,24 @@ struct command_work {
 	atomic_bool done, unwanted;
 	const _Atomic(gint64) *files_until;
 	const struct command *command;
+	bool json;
+	void (*wrap)(GString *text, unsigned int status, bool file);
 	/* In the other thread; as command.run. */
 	GVariant *(*run)(struct command_work *work, GError **error);
 	void (*free)(struct command_work *work);
-	GVariant *answer; /* when it is done; or: */
-	GError *error;
 	unsigned int status; /* set by run, as command_call.status */
+	int file;	     /* set by run: has the answer; -1: none */
+	char *text;	     /* when it is done; NULL: it was not run */
+	bool failed;
+	GString *wrapped; /* the text, if wrap is set */
 };
 
 /* One run of a command. */
 struct command_call {
 	const struct command_env *env;
 	struct context *context;
+	const struct command *command;
+	bool json;
 	char **words; /* after the name of the command */
 	unsigned int n;
 	bool trusted;
@@ -36,6 +42,7 @@ struct command_call {
 	struct command_work *work;   /* set with later: the answer is left to it */
 	bool again;	 /* set by a command: its answer is incomplete, but will not be for long */
 	uint64_t policy; /* set with later: serial of the policy to wait for */
+	struct command_job *job;     /* set with later: makes the answer; not started yet */
 	unsigned int status;	     /* enum control_status, set by a command that has answered */
 };
 
@@ -85,10 +92,13 @@ bool command_on_off(const struct command_call *call, bool *on, GError **error);
 bool command_no_arguments(const struct command_call *call, GError **error);
 
 /*
- * ---- command_work.c: leaves the answer of the call to work, whose run and free are set, in the
- * pool for files ----
+ * ---- command_work.c: leaves the answer of the call to work, whose run and free are set, in that
+ * pool ----
  */
-void command_work_post(struct command_call *call, struct command_work *work);
+void command_work_post(struct command_call *call, struct command_work *work, struct pool *pool);
+/* The answer as text or JSON; result NULL: it failed with error, and *status is set. Any thread. */
+char *command_complete(const struct command *command, GVariant *result, const GError *error,
+		       bool json, unsigned int *status);
 /* Whether it should end early; arg: the work. Any thread. */
 bool command_work_is_stopped(void *arg);
 
@@ -105,6 +115,14 @@ unsigned int command_plan_status(GVariant *answer); /* enum control_status */
 bool insecure_setting(const struct options *options, const struct subnet *subnet,
 		      unsigned int *number, const char **key, const char **why,
 		      const char **advice);
+
+/* That setting by number, and whether it is one of those; NULL: there are no more. Any thread. */
+const char *insecure_check(const struct options *options, const struct subnet *subnet,
+			   unsigned int number, bool *is);
+
+/* That setting by number, and whether it is one of those; NULL: there are no more. Any thread. */
+const char *insecure_check(const struct options *options, const struct subnet *subnet,
+			   unsigned int number, bool *is);
 
 /* ---- command_figures.c: all counters and durations, as members of status ---- */
 void command_add_figures(struct command_call *call, GVariantBuilder *builder);

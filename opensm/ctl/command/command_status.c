@@ -355,6 +355,15 @@ bool insecure_setting(const struct options *options, const struct subnet *subnet
 	return true;
 }
 
+const char *insecure_check(const struct options *options, const struct subnet *subnet,
+			   unsigned int number, bool *is)
+{
+	if (number >= G_N_ELEMENTS(insecure))
+		return NULL;
+	*is = insecure[number].is(options, subnet);
+	return insecure[number].key;
+}
+
 static void add_insecure(GVariantBuilder *builder, const struct options *options,
 			 const struct subnet *subnet)
 {

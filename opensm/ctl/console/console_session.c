@@ -8,7 +8,9 @@
  */
 #include "ctl/console/console_session.h"
 
+#include <gio/gunixfdmessage.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl/base/lines.h"
 #include "ctl/console/console_key.h"
@@ -16,6 +18,7 @@
 
 #define PROMPT "OpenSM $ "
 #define CHUNK 4096
+#define TURN (256u << 10)      /* octets sent before others get their turn */
 #define STRANGER_MAX_LINE 4096 /* octets, before the key is sent */
 #define MAX_ANSWER (32u << 20) /* octets; the rest of an answer is discarded */
 #define KEY_NS (15 * NS_PER_S) /* to send the key */
@@ -27,6 +30,7 @@
 #define LOOK_NS (10 * NS_PER_MS)
 #define POLICY_PATIENCE_NS (20 * NS_PER_S)
 #define AGAIN_PATIENCE_NS (2 * NS_PER_S)
+#define LOOK_PART 4 /* of the time that work has taken so far */
 #define WORK_PATIENCE_NS (60 * NS_PER_S)
 
 struct session {
@@ -55,6 +59,7 @@ struct session {
 	struct command_work *job; /* that is waited for, or NULL */
 	uint64_t until_ns;	  /* end of that wait */
 	char *again;		  /* the line that is run again soon, or NULL */
+	int file;		  /* goes with the next octet; -1: none */
 };
 
 static uint64_t now(const struct session *session)
@@ -116,15 +121,44 @@ static void start_limit(struct session *session)
 
 enum flushed { FLUSHED, FLUSH_BLOCKED, FLUSH_FAILED };
 
+/* With the octets goes the file. */
+static gssize send_with_file(struct session *session, const char *octets, gsize n, GError **error)
+{
+	GSocket *socket =
+		g_socket_connection_get_socket(G_SOCKET_CONNECTION(session->config.connection));
+	g_autoptr(GSocketControlMessage) message = g_unix_fd_message_new();
+	GOutputVector vector = {octets, n};
+	gssize done = -1;
+
+	if (g_unix_fd_message_append_fd(G_UNIX_FD_MESSAGE(message), session->file, error))
+		done = g_socket_send_message(socket, NULL, &vector, 1, &message, 1, 0, NULL, error);
+	if (done > 0) {
+		close(session->file);
+		session->file = -1;
+	}
+	return done;
+}
+
+static gssize send_octets(struct session *session, const char *octets, gsize n, GError **error)
+{
+	if (session->file >= 0)
+		return send_with_file(session, octets, n, error);
+	return g_pollable_output_stream_write_nonblocking(
+		G_POLLABLE_OUTPUT_STREAM(session->config.out), octets, n, NULL, error);
+}
+
 static enum flushed flush(struct session *session)
 {
+	gsize turn = session->written + TURN;
+
 	while (session->written < session->out->len) {
 		gsize n = MIN(session->out->len - session->written, CHUNK);
 		g_autoptr(GError) error = NULL;
-		gssize done = g_pollable_output_stream_write_nonblocking(
-			G_POLLABLE_OUTPUT_STREAM(session->config.out),
-			session->out->str + session->written, n, NULL, &error);
+		gssize done;
 
+		if (session->written >= turn)
+			return FLUSH_BLOCKED;
+		done = send_octets(session, session->out->str + session->written, n, &error);
 		if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
 			return FLUSH_BLOCKED;
 		if (done <= 0) {
@@ -161,6 +195,41 @@ static void wait_for_plan(struct session *session, bool json)
 	daemon_plan_listen(session->config.env->daemon, on_plan, session);
 }
 
+/* ---- answers that another thread makes ---- */
+
+#define TOO_LONG "The answer is too long: ask for parts of it\n"
+
+static void wrap_text(GString *text, unsigned int status, bool file)
+{
+	(void)status;
+	(void)file;
+	if (text->len > MAX_ANSWER)
+		g_string_assign(text, TOO_LONG);
+}
+
+static void wrap_record(GString *text, unsigned int status, bool file)
+{
+	char *record = file ? control_record_of_file() : control_record(status, text->str, false);
+
+	if (strlen(record) > MAX_ANSWER) {
+		g_free(record);
+		record = control_record(CONTROL_FAILED, TOO_LONG, false);
+	}
+	g_string_assign(text, record);
+	g_free(record);
+}
+
+/* It may be long, so it is not copied: all output before it has been sent. */
+static void send_wrapped(struct session *session, struct command_answer *answer)
+{
+	g_string_free(session->out, TRUE);
+	session->out = answer->wrapped;
+	session->written = 0;
+	session->file = answer->file;
+	if (!session->program && !session->closing)
+		say(session, PROMPT);
+}
+
 /*
  * A change of partitions is answered once it is in effect; a command that reads files, when another
  * thread has done so.
@@ -176,6 +245,14 @@ static void wait_for(struct session *session, const struct command_answer *answe
 	timer_start(&session->tick, LOOK_NS);
 }
 
+/* The longer the work takes, the more seldom. */
+static uint64_t time_to_look(const struct session *session)
+{
+	uint64_t waited = now(session) + WORK_PATIENCE_NS - session->until_ns;
+
+	return session->job ? MAX(waited / LOOK_PART, LOOK_NS) : LOOK_NS;
+}
+
 static void look(struct session *session)
 {
 	struct command_answer answer = {.json = session->json};
@@ -184,7 +261,7 @@ static void look(struct session *session)
 				 : command_policy_is_there(env, session->policy);
 
 	if (!done && now(session) < session->until_ns) {
-		timer_start(&session->tick, LOOK_NS);
+		timer_start(&session->tick, time_to_look(session));
 		return;
 	}
 	if (session->job)
@@ -193,7 +270,10 @@ static void look(struct session *session)
 		command_answer_policy(env, session->policy, &answer);
 	session->waits = false;
 	session->policy = session->until_ns = 0;
-	reply(session, answer.status, answer.text, false);
+	if (answer.wrapped)
+		send_wrapped(session, &answer);
+	else
+		reply(session, answer.status, answer.text, false);
 	g_free(answer.text);
 }
 
@@ -211,8 +291,20 @@ static bool waits_for_more(struct session *session, const char *line)
 	return true;
 }
 
+/* For commands of this session. */
+static struct command_env environment(const struct session *session)
+{
+	struct command_env env = *session->config.env;
+
+	env.wrap = session->program ? wrap_record : wrap_text;
+	env.takes_files = session->program && (session->config.kind == SEAT_OPERATOR ||
+					       session->config.kind == SEAT_GROUP);
+	return env;
+}
+
 static void run_line(struct session *session, const char *line)
 {
+	const struct command_env env = environment(session);
 	struct command_answer answer;
 
 	if (session->config.reads_only && command_changes(line)) {
@@ -222,7 +314,7 @@ static void run_line(struct session *session, const char *line)
 		      false);
 		return;
 	}
-	command_run(session->config.env, line, session->config.trusted, &answer);
+	command_run(&env, line, session->config.trusted, &answer);
 	if (answer.later) {
 		g_free(answer.text);
 		if (answer.work || answer.policy)
@@ -530,6 +622,7 @@ struct session *session_new(const struct session_config *config)
 	struct actor *actor = daemon_actor(config->env->daemon);
 
 	session->config = *config;
+	session->file = -1;
 	session->config.name = g_strdup(config->name);
 	session->config.peer = g_strdup(config->peer);
 	session->spoke_ns = actor_now(actor);
@@ -579,6 +672,8 @@ void session_free(struct session *session)
 	g_string_free(session->out, TRUE);
 	g_free(session->loop);
 	g_free(session->again);
+	if (session->file >= 0)
+		close(session->file);
 	g_free((char *)session->config.name);
 	g_free((char *)session->config.peer);
 	g_free(session);

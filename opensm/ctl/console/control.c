@@ -26,6 +26,18 @@ char *control_record(enum control_status status, const char *output, bool more)
 	return as_record(&builder);
 }
 
+char *control_record_of_file(void)
+{
+	GVariantBuilder builder;
+
+	g_variant_builder_init(&builder, G_VARIANT_TYPE_VARDICT);
+	g_variant_builder_add(&builder, "{sv}", "status", g_variant_new_uint64(CONTROL_DONE));
+	g_variant_builder_add(&builder, "{sv}", "output", g_variant_new_string(""));
+	g_variant_builder_add(&builder, "{sv}", "more", g_variant_new_boolean(FALSE));
+	g_variant_builder_add(&builder, "{sv}", "file", g_variant_new_boolean(TRUE));
+	return as_record(&builder);
+}
+
 char *control_welcome(bool key)
 {
 	GVariantBuilder builder;

@@ -8,6 +8,8 @@
  *	"status"	enum control_status
  *	"output"	what people are shown, or the answer as JSON
  *	"more"		true: the command goes on, until an empty line ends it
+ *	"file"		true: the answer is a file, whose descriptor is sent with the first octet of
+ *			the record; for commands that ask for it, on a Unix socket
  *	"key"		in the answer to CONTROL_HELLO: true if the next line has to be the key
  *	"version"	in that answer too: version of the daemon
  */
@@ -50,6 +52,8 @@ enum control_status {
 
 /* A record, newly allocated. */
 char *control_record(enum control_status status, const char *output, bool more);
+/* That of an answer in a file. */
+char *control_record_of_file(void);
 char *control_welcome(bool key);
 
 #endif
