@@ -9,7 +9,8 @@ CONFIG_BUILT = $(CONFIG_UNITS) config/opensm.logrotate config/opensm-ports \
 	$(COMPLETIONS)
 CONFIG_SAMPLES = config/samples/opensm.conf config/samples/partitions.conf \
 	config/samples/qos-policy.conf config/samples/prefix-routes.conf \
-	config/samples/ports-policy.conf config/samples/perfmgr-rules.conf
+	config/samples/ports-policy.conf config/samples/perfmgr-rules.conf \
+	config/samples/opensm.rules.yml config/samples/opensm-dashboard.json
 EXTRA_DIST += config/opensm.spec.in config/opensm.service.in config/opensm@.service.in \
 	config/opensm-hotplug@.service.in config/asks-only.conf config/opensm.logrotate.in \
 	config/opensm-ports.in config/opensm.udev.in config/opensm.tmpfiles.in \

@@ -14,6 +14,7 @@ libctl_a_SOURCES = \
 	opensm/ctl/command/command_figures.c \
 	opensm/ctl/command/command_groups.c \
 	opensm/ctl/command/command_health.c \
+	opensm/ctl/command/command_metrics.c \
 	opensm/ctl/command/command_partitions.c \
 	opensm/ctl/command/command_path.c \
 	opensm/ctl/command/command_perfmgr.c \
@@ -39,6 +40,13 @@ libctl_a_SOURCES = \
 	opensm/ctl/dump/dump_private.h \
 	opensm/ctl/dump/dump_routes.c \
 	opensm/ctl/dump/dump_subnet.c \
+	opensm/ctl/metrics/daemon_metrics.c \
+	opensm/ctl/metrics/families.c opensm/ctl/metrics/families.h \
+	opensm/ctl/metrics/families.def \
+	opensm/ctl/metrics/metrics.h \
+	opensm/ctl/metrics/port_metrics.c \
+	opensm/ctl/metrics/request.c \
+	opensm/ctl/metrics/text.c opensm/ctl/metrics/text.h \
 	opensm/ctl/perfmgr/counters.c \
 	opensm/ctl/perfmgr/figures.c opensm/ctl/perfmgr/figures.h \
 	opensm/ctl/perfmgr/groups.c \

@@ -153,7 +153,7 @@ tests_scenario_test_threads_LDADD = libscenario.a $(LIBS_OPENSM) $(CHECK_LIBS)
 tests_scenario_seeds_SOURCES = tests/scenario/seeds.c tests/scenario/seeds.h \
 	tests/scenario/seeds_lasting.c tests/scenario/seeds_options.c
 tests_scenario_seeds_LDADD = libscenario.a $(LIBS_OPENSM) -lm
-EXTRA_DIST += tests/scenario/devices.topo \
+EXTRA_DIST += tests/scenario/rules.test.yml tests/scenario/devices.topo \
 	tests/scenario/dual_port.topo tests/scenario/dual_plane.topo \
 	tests/scenario/chain.topo tests/scenario/one_switch.topo tests/scenario/speeds.topo \
 	tests/scenario/own_loop.topo tests/scenario/own_loop_2.topo \

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -112,6 +113,58 @@ def health(daemon):
     daemon.path('conf', '')
     daemon.child.send_signal(signal.SIGHUP)
     check('no more', wait_for(lambda: ctl('health').returncode == 0))
+
+
+def metrics(daemon):
+    """They come as a file; what they mean is tested elsewhere."""
+    def ctl(*words, **more):
+        return run('-s', daemon.socket, *words, **more)
+
+    plain = ctl('metrics')
+    ends('metrics', plain, 0, out='\nopensm_sm_state{state="master"} 1\n')
+    check('to the end', plain.stdout.endswith('\nopensm_metrics_incomplete 0\n'), plain)
+    check('in less than 100 kB', len(plain.stdout) < 100000, len(plain.stdout))
+    ends('OpenMetrics', ctl('metrics', '--openmetrics'), 0, out='\n# EOF\n')
+    text = json.loads(ctl('-j', 'metrics').stdout)['text']
+    check('as JSON', '\nopensm_sm_state{state="master"} 1\n' in text, text)
+    ends('without counters of ports', ctl('metrics', 'all'), 0)
+    ends('a wrong filter', ctl('metrics', 'all', 'shard=2/1'), 2, err='expected I/N')
+    ends('no such group', ctl('metrics', 'all', 'group=x'), 1, err='has no such group')
+    script = ctl(stdin='metrics off openmetrics\nversion\nmetrics off openmetrics\n')
+    check('a script', script.stdout.count('# EOF\n') == 2 and 'OpenSM 4' in script.stdout and
+          script.returncode == 0, script)
+    with open('/dev/full', 'w') as full:
+        lost_ones = subprocess.run([OPENSMCTL, '-s', daemon.socket, 'metrics'], stdout=full,
+                                   stderr=subprocess.PIPE, text=True, timeout=SECONDS)
+    check('metrics that cannot be written', lost_ones.returncode == 1 and
+          'No space left' in lost_ones.stderr, lost_ones)
+    before = len(os.listdir(f'/proc/{daemon.child.pid}/fd'))
+    for _ in range(5):
+        ctl('metrics')
+    check('no file stays open', wait_for(
+        lambda: len(os.listdir(f'/proc/{daemon.child.pid}/fd')) <= before))
+    promtool(plain.stdout)
+
+
+def promtool(text):
+    """Prometheus takes the metrics and the rules, and these find what they should."""
+    program = os.environ.get('PROMTOOL') or shutil.which('promtool')
+    if not program:
+        checks.skip('metrics and rules', 'promtool (package prometheus) is not installed')
+        return
+    result = subprocess.run([program, 'check', 'metrics'], input=text, capture_output=True,
+                            text=True, timeout=SECONDS)
+    wrong = [line for line in result.stderr.splitlines()  # an M_Key is not a length
+             if not re.match(r'\w+_m_key\w* metric names should not contain abbreviated', line)]
+    check('metrics for Prometheus', not wrong and result.returncode in (0, 3), result)
+    with tempfile.TemporaryDirectory() as top:
+        for name, file in (('rules.yml', 'config/samples/opensm.rules.yml'),
+                           ('test.yml', 'tests/scenario/rules.test.yml')):
+            shutil.copy(os.path.join(SOURCE, file), os.path.join(top, name))
+        for words in (('check', 'rules', 'rules.yml'), ('test', 'rules', 'test.yml')):
+            result = subprocess.run([program, *words], cwd=top, capture_output=True, text=True,
+                                    timeout=SECONDS)
+            check(' '.join(words), result.returncode == 0, result)
 
 
 def plan(daemon):
@@ -391,6 +444,7 @@ def main():
     with SocketDaemon() as daemon:
         daemon.listens()
         answers(daemon)
+        metrics(daemon)
         health(daemon)
         plan(daemon)
         terminal(daemon)

@@ -69,6 +69,11 @@ static bool is_answered(void *arg)
 }
 
 /* The answer to the line: valid until the next one. */
+static bool is_done(void *arg)
+{
+	return command_work_is_done(arg);
+}
+
 static const char *ask_as(const char *line, bool trusted, bool good)
 {
 	static char *text;
@@ -76,7 +81,11 @@ static const char *ask_as(const char *line, bool trusted, bool good)
 
 	g_free(text);
 	command_run(&f.env, line, trusted, &answer);
-	if (answer.later) {
+	if (answer.work) {
+		g_free(answer.text);
+		ck_assert(runtime_run(f.s->rt, is_done, answer.work, UINT64_MAX));
+		command_answer_work(answer.work, &answer);
+	} else if (answer.later) {
 		g_free(answer.text);
 		daemon_plan_listen(f.s->daemon, take_plan, &answer);
 		ck_assert(runtime_run(f.s->rt, is_answered, &answer, UINT64_MAX));
@@ -327,6 +336,7 @@ static const char *const good_lines[] = {
 	"qos",
 	"ports down",
 	"events 5",
+	"metrics",
 	"perfmgr",
 	"sim link leaf-0-0 3",
 };
@@ -587,7 +597,7 @@ START_TEST(which_change_something)
 		"plan",	    "switchbalance", "lidbalance", "dump_conf",	 "dump_portguid .*",
 		"path 1 2", "lft 1",	     "mgroups",	   "partitions", "partitions 0x7fff",
 		"qos",	    "qos 1",	     "ports down", "events",	 "permodlog",
-		"subscriptions missed", "perfmgr", "pm pc json",
+		"subscriptions missed", "perfmgr", "pm pc json", "metrics all",
 	};
 
 	const char *name, *arguments, *help;

@@ -7,8 +7,10 @@
 
 #include <check.h>
 #include <gio/gio.h>
+#include <gio/gunixfdmessage.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define KEY "0123456789abcdef"
 
@@ -358,6 +360,76 @@ START_TEST(giving_way_without_reading)
 }
 END_TEST
 
+/* ---- answers that a pool makes ---- */
+
+START_TEST(metrics_as_text)
+{
+	begin(NULL);
+	heard();
+	type("metrics off openmetrics\nversion\n");
+	pass_s(1);
+	ck_assert_str_eq(heard(), "# EOF\nOpenSM $ OpenSM 4.0.0\nOpenSM $ ");
+	type("metrics off openmetrics json\n");
+	pass_s(1);
+	ck_assert_str_eq(heard(), "{\"text\":\"# EOF\\n\"}\nOpenSM $ ");
+	type("metrics off descriptor\n");
+	pass_s(1);
+	ck_assert_ptr_nonnull(strstr(heard(), ": descriptor is for programs on a Unix socket"));
+	type("metrics errors group=none\n");
+	pass_s(1);
+	ck_assert_str_eq(heard(), "group=none: perfmgr_rules_file has no such group\nOpenSM $ ");
+}
+END_TEST
+
+/* The pool is still at work then. */
+START_TEST(metrics_of_a_session_that_ends)
+{
+	begin(NULL);
+	heard();
+	g_socket_send(g_socket_connection_get_socket(f.theirs), "metrics\n", 8, NULL, NULL);
+	while (g_main_context_iteration(NULL, FALSE))
+		continue;
+	g_clear_pointer(&f.session, session_free);
+	pass_s(1);
+	ck_assert_str_eq(heard(), "");
+}
+END_TEST
+
+/* It comes with the first octet of the record, and can be read, but not changed. */
+START_TEST(metrics_as_a_file)
+{
+	GSocket *socket = g_socket_connection_get_socket(f.theirs);
+	GSocketControlMessage **messages = NULL;
+	char octets[1024], text[64] = "";
+	GInputVector vector = {octets, 1};
+	int n = 0, flags = 0, *files, n_files;
+
+	f.kind = SEAT_OPERATOR;
+	begin(NULL);
+	type("opensmctl 1\n");
+	heard();
+	type("metrics off openmetrics descriptor\n");
+	pass_s(1);
+	ck_assert_int_eq(g_socket_receive_message(socket, NULL, &vector, 1, &messages, &n, &flags,
+						  NULL, NULL),
+			 1);
+	ck_assert_int_eq(n, 1);
+	files = g_unix_fd_message_steal_fds(G_UNIX_FD_MESSAGE(messages[0]), &n_files);
+	ck_assert_int_eq(n_files, 1);
+	ck_assert_int_eq(pread(files[0], text, sizeof(text) - 1, 0), 6);
+	ck_assert_str_eq(text, "# EOF\n");
+	ck_assert_int_eq(pwrite(files[0], "x", 1, 0), -1);
+	ck_assert_ptr_nonnull(strstr(heard(), "\"file\":true"));
+	close(files[0]);
+	g_free(files);
+	g_object_unref(messages[0]);
+	g_free(messages);
+	type("metrics off\n");
+	pass_s(1);
+	ck_assert_ptr_nonnull(strstr(heard(), "\"output\":\"\""));
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("console_session");
@@ -378,6 +450,9 @@ TEST_SUITE
 	tcase_add_test(session, idle_for_long);
 	tcase_add_test(session, giving_way);
 	tcase_add_test(session, giving_way_without_reading);
+	tcase_add_test(session, metrics_as_text);
+	tcase_add_test(session, metrics_of_a_session_that_ends);
+	tcase_add_test(session, metrics_as_a_file);
 	suite_add_tcase(suite, session);
 	return suite;
 }
