@@ -33,7 +33,6 @@ libctl_a_SOURCES = \
 	opensm/ctl/console/console_seats.c opensm/ctl/console/console_seats.h \
 	opensm/ctl/console/console_session.c opensm/ctl/console/console_session.h \
 	opensm/ctl/console/console_tls.c opensm/ctl/console/console_tls.h \
-	opensm/ctl/console/control.c opensm/ctl/console/control.h \
 	opensm/ctl/console/control_socket.c opensm/ctl/console/control_socket.h \
 	opensm/ctl/dump/dump.c opensm/ctl/dump/dump.h \
 	opensm/ctl/dump/dump_counters.c opensm/ctl/dump/dump_counters.h \

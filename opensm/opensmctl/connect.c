@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "client/sockets.h"
 #include "ctl/console/console_key.h"
 #include "opensmctl/editor.h"
 
@@ -22,7 +23,7 @@ static void fail(GError **error, enum control_status status, const char *format,
 	va_list args;
 
 	va_start(args, format);
-	g_propagate_error(error, g_error_new_valist(PEER_ERROR, (int)status, format, args));
+	g_propagate_error(error, g_error_new_valist(CLIENT_ERROR, (int)status, format, args));
 	va_end(args);
 }
 
@@ -55,39 +56,10 @@ static GIOStream *open_socket(const char *path, GError **error)
 
 /* ---- choosing the daemon ---- */
 
-static const char *run_directory(void)
-{
-	const char *directory = g_getenv("OSM_RUN_DIR");
-
-	return directory && *directory ? directory : OSM_RUN_DIR; /* the macro of the same name */
-}
-
-static int compare_names(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Paths of the sockets, sorted; error and no paths if the user may not read the directory. */
-static GPtrArray *all_sockets(GError **error)
-{
-	GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GError) trouble = NULL;
-	g_autoptr(GDir) directory = g_dir_open(run_directory(), 0, &trouble);
-	const char *name;
-
-	if (g_error_matches(trouble, G_FILE_ERROR, G_FILE_ERROR_ACCES))
-		fail(error, CONTROL_REFUSED, "%s", trouble->message);
-	while (directory && (name = g_dir_read_name(directory)))
-		if (g_str_has_suffix(name, CONTROL_SUFFIX))
-			g_ptr_array_add(paths, g_build_filename(run_directory(), name, NULL));
-	g_ptr_array_sort(paths, compare_names);
-	return paths;
-}
-
 static GIOStream *open_only(GError **error)
 {
 	g_autoptr(GError) trouble = NULL;
-	g_autoptr(GPtrArray) paths = all_sockets(&trouble);
+	g_autoptr(GPtrArray) paths = sockets_all(&trouble);
 	g_autoptr(GString) alive = g_string_new(NULL);
 	GIOStream *stream = NULL;
 	unsigned int n = 0;
@@ -113,7 +85,8 @@ static GIOStream *open_only(GError **error)
 	else if (trouble)
 		g_propagate_error(error, g_steal_pointer(&trouble));
 	else
-		fail(error, CONTROL_UNREACHABLE, "no daemon has a socket in %s", run_directory());
+		fail(error, CONTROL_UNREACHABLE, "no daemon has a socket in %s",
+		     sockets_directory());
 	return NULL;
 }
 
@@ -127,7 +100,7 @@ static GIOStream *open_local(const struct arguments *arguments, GError **error)
 	if (!arguments->port_guid)
 		return open_only(error);
 	name = g_strdup_printf("0x%016" PRIx64 CONTROL_SUFFIX, arguments->port_guid);
-	path = g_build_filename(run_directory(), name, NULL);
+	path = g_build_filename(sockets_directory(), name, NULL);
 	return open_socket(path, error);
 }
 

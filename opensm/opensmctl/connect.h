@@ -6,7 +6,7 @@
 #include "opensmctl/arguments.h"
 #include "opensmctl/peer.h"
 
-/* Connects as the arguments say and reads the welcome. NULL and error, of PEER_ERROR. */
+/* Connects as the arguments say and reads the welcome. NULL and error, of CLIENT_ERROR. */
 struct peer *connect_daemon(const struct arguments *arguments, GError **error);
 
 #endif

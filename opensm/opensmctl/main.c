@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * opensmctl: commands to a running opensm, one on the command line or many as lines of input. Exit
- * codes as in ctl/console/control.h; for many commands, the last one that was not 0.
+ * codes as in client/control.h; for many commands, the last one that was not 0.
  */
 #include "config.h"
 

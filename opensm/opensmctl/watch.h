@@ -13,7 +13,7 @@ bool watch_is_meant(const char *line);
 /* The standard input and output are a terminal that can move its cursor. */
 bool watch_is_wanted(void);
 
-/* False and error, of PEER_ERROR, if the connection is lost. The terminal is left as it was. */
+/* False and error, of CLIENT_ERROR, if the connection is lost. The terminal is left as it was. */
 bool watch_run(struct peer *peer, GError **error);
 
 /* ---- for tests ---- */

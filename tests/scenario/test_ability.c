@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "ctl/command/command.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "managers.h"
 #include "sm/election/ability.h"
 #include "tests/run_suite.h"

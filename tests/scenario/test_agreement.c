@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ctl/command/command.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "ha/replicator.h"
 #include "replicated.h"
 #include "tests/run_suite.h"

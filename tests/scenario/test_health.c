@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ctl/command/command.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 

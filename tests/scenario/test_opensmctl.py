@@ -433,7 +433,7 @@ def manual():
         page = file.read()
     flags = set(re.findall(r'^\.It .*Fl -([a-z-]+)', page, re.M))
     check('options', flags == set(re.findall(r'--([a-z-]+)', run('--help').stdout)), flags)
-    with open(os.path.join(SOURCE, 'opensm/ctl/console/control.h')) as file:
+    with open(os.path.join(SOURCE, 'opensm/client/control.h')) as file:
         codes = re.findall(r'^\tCONTROL_\w+ = (\d+),', file.read(), re.M)
     check('exit codes', re.findall(r'^\.It (\d+)$', page, re.M) == codes, codes)
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "ctl/command/command.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "ctl/report/journal.h"
 #include "perf/judge/perf_rules.h"
 #include "scenario.h"

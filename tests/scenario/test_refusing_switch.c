@@ -11,7 +11,7 @@
 
 #include "client.h"
 #include "ctl/command/command.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "scenario.h"
 #include "tests/run_suite.h"
 

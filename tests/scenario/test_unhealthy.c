@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ctl/command/command.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "scenario.h"
 #include "sm/health/unhealthy.h"
 #include "tests/run_suite.h"

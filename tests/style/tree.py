@@ -25,8 +25,11 @@ MAY_USE = {
     'sa': MANAGERS + ['ha'],
     'perf': MANAGERS,
     'cc': MANAGERS,
-    'ctl': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc'],
-    'opensmctl': BASE + ['ctl'],
+    'client': [],
+    'ctl': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc', 'client'],
+    'opensmctl': BASE + ['client', 'ctl'],
+    'web': ['client'],
+    'snmp': ['client'],
     'osmroute': MANAGERS + ['perf', 'ctl'],
     'main': MANAGERS + ['ha', 'sm', 'sa', 'perf', 'cc', 'ctl'],
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Commands of the console on a daemon in virtual time. */
+#include "client/control.h"
 #include "core/options.h"
 #include "ctl/command/command.h"
-#include "ctl/console/control.h"
 #include "ctl/report/journal.h"
 #include "ctl/report/status.h"
 #include "iba/constants.h"
@@ -31,18 +31,12 @@ static void make_journal(struct scenario *s, void *arg)
 	fixture->env.sim = s->sim;
 }
 
-static void start_with(const char *lmc)
+static void start(void)
 {
 	f.s = scenario_new("fattree:4", 1);
-	scenario_option(f.s, "--lmc", lmc);
 	f.s->made = make_journal;
 	f.s->made_arg = &f;
 	scenario_start(f.s);
-}
-
-static void start(void)
-{
-	start_with("0");
 }
 
 static void stop(void)
@@ -68,12 +62,12 @@ static bool is_answered(void *arg)
 	return !((struct command_answer *)arg)->later;
 }
 
-/* The answer to the line: valid until the next one. */
 static bool is_done(void *arg)
 {
 	return command_work_is_done(arg);
 }
 
+/* The answer to the line: valid until the next one. */
 static const char *ask_as(const char *line, bool trusted, bool good)
 {
 	static char *text;
@@ -1060,18 +1054,6 @@ START_TEST(another_sm)
 }
 END_TEST
 
-START_TEST(uneven_lids)
-{
-	start_with("1");
-	scenario_converge(f.s, 10);
-	/* A leaf uses both its spines for the two LIDs of a host, a spine only one of its cores. */
-	expect("lidbalance", "(host-0) at switch 0x0200000080000900 (spine-1-0)\nPort 3: ");
-	ck_assert_str_eq(ask("lidbalance 0x0200000080000700"), "");
-	expect_error("lidbalance leaf-0-0", "switchguid not found");
-	stop();
-}
-END_TEST
-
 /* ---- hostile lines ---- */
 
 /* Words of commands and rubbish, mixed; none may crash, and each answers or complains. */
@@ -1200,7 +1182,6 @@ TEST_SUITE
 	tcase_add_test(early, before_the_first_subnet);
 	tcase_add_test(early, health_of_the_sm);
 	suite_add_tcase(suite, early);
-	tcase_add_test(own, uneven_lids);
 	tcase_add_test(own, refused_route_file);
 	suite_add_tcase(suite, own);
 	return suite;

@@ -21,13 +21,19 @@ static void make_journal(struct scenario *scenario, void *arg)
 	env.sim = scenario->sim;
 }
 
-static void start(void)
+static void start_with(const char *lmc)
 {
 	s = scenario_new("fattree:4", 1);
 	scenario_option(s, "--dump_files_dir", s->directory);
+	scenario_option(s, "--lmc", lmc);
 	s->made = make_journal;
 	scenario_start(s);
 	scenario_converge(s, 10);
+}
+
+static void start(void)
+{
+	start_with("0");
 }
 
 static void stop(void)
@@ -106,10 +112,25 @@ START_TEST(times_of_the_sa)
 }
 END_TEST
 
+START_TEST(uneven_lids)
+{
+	struct command_answer answer;
+
+	start_with("1");
+	/* A leaf uses both its spines for the two LIDs of a host, a spine only one of its cores. */
+	expect("lidbalance", "(host-0) at switch 0x0200000080000900 (spine-1-0)\nPort 3: ");
+	command_run(&env, "lidbalance 0x0200000080000700", true, &answer);
+	ck_assert_str_eq(answer.text, "");
+	g_free(answer.text);
+	expect("lidbalance leaf-0-0", "switchguid not found");
+	stop();
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("console_figures");
-	TCase *tests = tcase_create("up");
+	TCase *tests = tcase_create("up"), *own = tcase_create("own");
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_checked_fixture(tests, start, stop);
@@ -119,5 +140,8 @@ TEST_SUITE
 	tcase_add_test(tests, guids_into_a_file);
 	tcase_add_test(tests, times_of_the_sa);
 	suite_add_tcase(suite, tests);
+	tcase_set_timeout(own, 60);
+	tcase_add_test(own, uneven_lids);
+	suite_add_tcase(suite, own);
 	return suite;
 }

@@ -2,7 +2,7 @@
 /* The command perfmgr, on images made by hand that a daemon in virtual time has published. */
 #include "core/options.h"
 #include "ctl/command/command.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "ctl/perfmgr/word.h"
 #include "perf/disk/image_file.h"
 #include "perf/judge/perf_rules.h"

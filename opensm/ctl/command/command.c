@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "ctl/perfmgr/word.h"
 
 const struct command commands[] = {

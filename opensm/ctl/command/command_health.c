@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ctl/command/command_private.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "ctl/report/journal.h"
 #include "ctl/report/sms.h"
 #include "ctl/report/status.h"

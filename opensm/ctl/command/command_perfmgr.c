@@ -2,7 +2,7 @@
 /* The command of the performance manager, whose words are in ctl/perfmgr/. */
 #include "core/options.h"
 #include "ctl/command/command_private.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "ctl/perfmgr/word.h"
 
 /* What a word works on; it may outlive the command. */

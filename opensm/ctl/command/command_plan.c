@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ctl/command/command_private.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "ctl/plan/plan.h"
 
 #define NODES_FEW 20

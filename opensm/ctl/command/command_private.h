@@ -116,11 +116,7 @@ bool insecure_setting(const struct options *options, const struct subnet *subnet
 		      unsigned int *number, const char **key, const char **why,
 		      const char **advice);
 
-/* That setting by number, and whether it is one of those; NULL: there are no more. Any thread. */
-const char *insecure_check(const struct options *options, const struct subnet *subnet,
-			   unsigned int number, bool *is);
-
-/* That setting by number, and whether it is one of those; NULL: there are no more. Any thread. */
+/* That setting by number, and whether it is one of those; NULL: past the last. Any thread. */
 const char *insecure_check(const struct options *options, const struct subnet *subnet,
 			   unsigned int number, bool *is);
 

@@ -27,7 +27,7 @@
 #include "ctl/console/console_listen.h"
 #include "ctl/console/console_session.h"
 #include "ctl/console/console_tls.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 #include "ctl/console/control_socket.h"
 #include "ctl/process/tcp_owner.h"
 #include "ctl/report/journal.h"

@@ -14,7 +14,7 @@
 
 #include "ctl/base/lines.h"
 #include "ctl/console/console_key.h"
-#include "ctl/console/control.h"
+#include "client/control.h"
 
 #define PROMPT "OpenSM $ "
 #define CHUNK 4096

@@ -51,7 +51,7 @@ struct metrics_source {
 	struct perf_status perf;
 };
 
-/* A setting, by number, and whether it is insecure; NULL: there are no more. */
+/* A setting, by number, and whether it is insecure; NULL: past the last. */
 typedef const char *metrics_insecure_fn(const struct options *options, const struct subnet *subnet,
 					unsigned int number, bool *is);
 

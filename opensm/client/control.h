@@ -13,8 +13,8 @@
  *	"key"		in the answer to CONTROL_HELLO: true if the next line has to be the key
  *	"version"	in that answer too: version of the daemon
  */
-#ifndef CTL_CONSOLE_CONTROL_H
-#define CTL_CONSOLE_CONTROL_H
+#ifndef CLIENT_CONTROL_H
+#define CLIENT_CONTROL_H
 
 #include <glib.h>
 #include <stdbool.h>
@@ -39,12 +39,12 @@ enum control_status {
 	CONTROL_DEVICES_BAD = 12, /* devices do not answer */
 	/* The settings in effect differ from those in the files, or were not saved there. */
 	CONTROL_FILES_BAD = 13,
-	CONTROL_SMS_DIFFER = 14,  /* another SM has other options or files in effect */
-	CONTROL_NODES_LOST = 15,  /* there are fewer switches or hosts than a while ago */
-	CONTROL_LINKS_SLOW = 16,  /* cables run at half of what both ends can do, or less */
-	CONTROL_CABLES_LOST = 17, /* there are fewer cables than a while ago */
-	CONTROL_SWEEPS_OFF = 18,  /* the operator has switched sweeps off */
-	CONTROL_INSECURE = 19,	  /* health security: options leave the subnet open to its hosts */
+	CONTROL_SMS_DIFFER = 14,   /* another SM has other options or files in effect */
+	CONTROL_NODES_LOST = 15,   /* there are fewer switches or hosts than a while ago */
+	CONTROL_LINKS_SLOW = 16,   /* cables run at half of what both ends can do, or less */
+	CONTROL_CABLES_LOST = 17,  /* there are fewer cables than a while ago */
+	CONTROL_SWEEPS_OFF = 18,   /* the operator has switched sweeps off */
+	CONTROL_INSECURE = 19,	   /* health security: options leave the subnet open to its hosts */
 	CONTROL_COUNTERS_BAD = 21, /* the rules of the performance manager raise alarms */
 	/* of plan */
 	CONTROL_CHANGES = 20, /* something would change */

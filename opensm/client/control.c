@@ -2,7 +2,7 @@
 /* Builds records with json-glib, like the answers of commands. */
 #include "config.h"
 
-#include "ctl/console/control.h"
+#include "client/control.h"
 
 #include <json-glib/json-glib.h>
 

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# What programs that ask a daemon need; nothing of the daemon itself.
+noinst_LIBRARIES += libclient.a
+libclient_a_SOURCES = \
+	opensm/client/control.c opensm/client/control.h \
+	opensm/client/link.c opensm/client/link.h \
+	opensm/client/record.c opensm/client/record.h \
+	opensm/client/sockets.c opensm/client/sockets.h
