@@ -118,6 +118,17 @@ void actor_post(struct actor *actor, struct message *msg)
 		runtime_enqueue(actor->rt, actor, msg);
 }
 
+struct loop *actor_visit_begin(struct actor *actor)
+{
+	return actor_is_virtual(actor) ? NULL : loop_visit_begin(actor->loop);
+}
+
+void actor_visit(struct loop *loop)
+{
+	if (loop)
+		loop_visit(loop);
+}
+
 /*
  * Fires the timers that were due at that time. A timer that restarts itself without delay is thus
  * left for the next turn and cannot starve the mailbox.

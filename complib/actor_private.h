@@ -95,6 +95,9 @@ void loop_attach(struct loop *loop, const char *name, GMainContext *context);
 uint64_t loop_poll(struct loop *loop);
 /* Joins the thread or removes the source; does nothing if neither exists. */
 void loop_end(struct loop *loop);
+/* As actor_visit_begin() and actor_visit(). */
+struct loop *loop_visit_begin(struct loop *loop);
+void loop_visit(struct loop *loop);
 /* Any thread. */
 void loop_post(struct loop *loop, struct actor *actor, struct message *msg);
 /* A timer of a member has changed. */

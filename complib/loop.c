@@ -17,6 +17,10 @@
  * caused the loop to be freed.
  *
  * The lock spins a little before it sleeps, as it is held for a few instructions.
+ *
+ * A visitor is a thread that has posted something to a sleeping loop and has nothing else to do: it
+ * runs the round itself, which saves waking the loop's thread and being replaced by it. Meanwhile
+ * that thread goes on sleeping, or waits for the end of the round if it wakes.
  */
 #define _GNU_SOURCE /* adaptive mutexes */
 #include <errno.h>
@@ -27,6 +31,7 @@
 #include "actor_private.h"
 
 #define MEMBERS_MAX 8
+#define VISIT_ROUNDS 4 /* what is left after these is for the loop's thread */
 
 enum loop_mode {
 	LOOP_IDLE,
@@ -43,11 +48,13 @@ struct loop {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	pthread_cond_t idle;   /* a round is over */
-	struct actor *members; /* under lock; so are the next three */
+	struct actor *members; /* under lock; so are the next six */
 	bool sleeping;
 	bool ended;
 	bool in_round;
-	uint64_t rounds; /* that are over */
+	uint64_t rounds;      /* that are over */
+	uint64_t sleep_until; /* while sleeping: when a timer is due; UINT64_MAX: none is */
+	pthread_t visitor;    /* does not wake the loop, as it will run it; 0: none */
 
 	struct actor *round[MEMBERS_MAX]; /* members of this round; NULL: removed since */
 	unsigned int n_round;
@@ -130,7 +137,7 @@ static void wake(struct loop *loop)
 {
 	const uint64_t one = 1;
 
-	if (!loop->sleeping)
+	if (!loop->sleeping || (loop->visitor && pthread_equal(loop->visitor, pthread_self())))
 		return;
 	loop->sleeping = false;
 	if (loop->event_fd < 0)
@@ -295,10 +302,15 @@ static void sleep_until_needed(struct loop *loop)
 	bool goes_on = true;
 
 	while (goes_on && !has_mail(loop) && !loop->ended) {
+		const struct timer *timer = first_timer(loop);
+
 		loop->sleeping = true;
-		goes_on = sleep_for(loop, first_timer(loop));
+		loop->sleep_until = timer ? timer->when : UINT64_MAX;
+		goes_on = sleep_for(loop, timer);
+		loop->sleeping = false;
+		while (loop->in_round) /* a visitor's */
+			pthread_cond_wait(&loop->idle, &loop->lock);
 	}
-	loop->sleeping = false;
 }
 
 static void *loop_thread(void *arg)
@@ -318,6 +330,51 @@ static void *loop_thread(void *arg)
 	pthread_mutex_unlock(&loop->lock);
 	set_thread(loop, (pthread_t)0);
 	return NULL;
+}
+
+struct loop *loop_visit_begin(struct loop *loop)
+{
+	bool asleep;
+
+	if (loop->mode != LOOP_THREAD)
+		return NULL;
+	pthread_mutex_lock(&loop->lock);
+	asleep = loop->sleeping && !loop->in_round && !loop->ended && !loop->visitor;
+	if (asleep)
+		loop->visitor = pthread_self();
+	pthread_mutex_unlock(&loop->lock);
+	return asleep ? loop_ref(loop) : NULL;
+}
+
+/* Under lock. A thread that sleeps does not know yet what a visitor has left to do. */
+static void leave_rest(struct loop *loop)
+{
+	const struct timer *timer = loop->sleeping ? first_timer(loop) : NULL;
+
+	if (loop->sleeping && (has_mail(loop) || (timer && timer->when < loop->sleep_until)))
+		wake(loop);
+}
+
+/* A thread that is awake by now finds by itself what has been posted. */
+void loop_visit(struct loop *loop)
+{
+	pthread_t owner;
+
+	pthread_mutex_lock(&loop->lock);
+	owner = atomic_load_explicit(&loop->self, memory_order_relaxed);
+	loop->visitor = (pthread_t)0;
+	for (unsigned int i = 0; i < VISIT_ROUNDS && loop->sleeping && has_mail(loop); i++) {
+		set_thread(loop, pthread_self());
+		take(loop);
+		pthread_mutex_unlock(&loop->lock);
+		run_round(loop);
+		pthread_mutex_lock(&loop->lock);
+		set_thread(loop, owner);
+		end_round(loop);
+	}
+	leave_rest(loop);
+	pthread_mutex_unlock(&loop->lock);
+	loop_unref(loop);
 }
 
 /* The thread has the names of all that it runs: "mad+sm". */

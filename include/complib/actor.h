@@ -99,6 +99,17 @@ struct runtime *actor_runtime(const struct actor *actor);
 /* Queues msg; any thread, also the actor's own. Messages of one sender stay in order. */
 void actor_post(struct actor *actor, struct message *msg);
 
+/*
+ * For a thread that is about to post a few messages to an actor, and will have nothing to do then.
+ * If the actor's own thread sleeps it is not woken by them: actor_visit() runs them on the caller's
+ * thread, and what shares the actor's thread. That saves two context switches, but the caller is
+ * away for a turn of each, and must not be waited for by any of them. NULL, which actor_visit()
+ * takes: the thread is awake, and runs them itself.
+ */
+struct loop;
+struct loop *actor_visit_begin(struct actor *actor);
+void actor_visit(struct loop *loop);
+
 /* A one-shot timer of an actor; all calls on the actor's thread (or before it starts). */
 struct timer {
 	struct actor *actor;

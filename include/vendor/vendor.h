@@ -69,6 +69,7 @@ struct vendor_client {
 	void *arg;
 	void (*receive)(void *arg, struct vendor_mad *mad); /* on actor; owns mad */
 	struct actor *segments; /* runs its RMPP transfers; NULL: actor does */
+	bool brief; /* all that runs on the thread of segments may run on the receiver's thread */
 };
 
 /* A MAD handed to the client, which frees it with vendor_mad_free. */

@@ -22,6 +22,7 @@
 #define HASTE_MAX 6   /* in the end every LOOK_TURNS << HASTE_MAX turns */
 #define PART 512      /* MADs read before the stop flag is checked again */
 #define AHEAD 16      /* MADs read before they are posted */
+#define VISIT_MAX 2   /* of them: the receiver thread runs what they cause itself */
 #define LINGER_MS 20
 #define LINGER_TURNS 50
 #define MAD_BYTES 256
@@ -100,6 +101,25 @@ static void post_batch(struct umad_device *device, struct batch *batch)
 	batch->n = 0;
 }
 
+/*
+ * As post_batch(), when there is nothing more to read. Few MADs mean that others wait for their
+ * answers before they send more, so a thread that would have to be woken costs more than it helps.
+ */
+static void post_last(struct umad_device *device, struct batch *batch)
+{
+	const struct vendor_mad *first = batch->mads[0];
+	struct loop *visited = NULL;
+
+	if (batch->n && batch->n <= VISIT_MAX) {
+		const struct vendor_client *client =
+			&agent_of(device, first->data, first->length)->client;
+
+		visited = client->brief ? actor_visit_begin(client->segments) : NULL;
+	}
+	post_batch(device, batch);
+	actor_visit(visited);
+}
+
 static void receive_one(struct umad_device *device, const struct ib_user_mad *umad, int length,
 			struct batch *batch)
 {
@@ -164,7 +184,7 @@ static bool drain(struct umad_device *device, struct ib_user_mad **umad, size_t 
 	bool ok = read_mads(device, umad, room, &batch);
 	int reason = errno;
 
-	post_batch(device, &batch);
+	post_last(device, &batch);
 	errno = reason;
 	return ok;
 }

@@ -197,7 +197,12 @@ static void receive(void *arg, struct vendor_mad *received)
 bool mad_bind(struct mad *mad, uint8_t mgmt_class, bool manager, GError **error)
 {
 	const struct vendor_client client = {
-		.actor = mad->actor, .arg = mad, .receive = receive, .segments = mad->segments};
+		.actor = mad->actor,
+		.arg = mad,
+		.receive = receive,
+		.segments = mad->segments,
+		.brief = mgmt_class == IBA_CLASS_SUBN_ADM, /* its segments and the SA */
+	};
 
 	if (!mad->bound[mgmt_class])
 		mad->bound[mgmt_class] =

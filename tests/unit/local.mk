@@ -36,7 +36,7 @@ unit_rooms = tests/unit/test_complib tests/unit/test_iba tests/unit/test_vendor 
 tests_unit_test_complib_SOURCES = tests/unit/test_actor.c tests/unit/test_aside.c \
 	tests/unit/test_bucket.c tests/unit/test_file.c tests/unit/test_handoff.c \
 	tests/unit/test_heap.c tests/unit/test_log.c tests/unit/test_pool.c \
-	tests/unit/test_range.c tests/unit/gate.h
+	tests/unit/test_range.c tests/unit/test_visit.c tests/unit/gate.h
 tests_unit_test_complib_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_complib_LDADD = libsuites.a $(LIBS_COMPLIB) $(CHECK_LIBS)
 
