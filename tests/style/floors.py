@@ -19,6 +19,7 @@ FLOORS = {
     'perf': ['image', 'disk', 'judge', 'read', ''],
     'ctl': ['base', 'process', 'site', 'plan', '', 'dump', 'report', 'perfmgr',
             'metrics', 'command', 'console'],
+    'web': ['base', 'auth', 'serve', 'fabric', 'api', 'page', 'rest', ''],
 }
 
 

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Strict: an unknown name or a value that is not understood makes the whole file refused, with a
+ * line for each mistake.
+ */
+#include "web/base/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "web/base/address.h"
+#include "web/base/request.h"
+
+#define FILE_MAX (1u << 20)
+#define MISTAKES_TOLD 20
+#define REST_PKEY_MAX 0x7ffe
+
+static const char *const metrics_words[] = {
+	[CONFIG_METRICS_OFF] = "off",	    [CONFIG_METRICS_DAEMON] = "daemon",
+	[CONFIG_METRICS_ERRORS] = "errors", [CONFIG_METRICS_TRAFFIC] = "traffic",
+	[CONFIG_METRICS_ALL] = "all",	    NULL,
+};
+static const char *const metrics_auth_words[] = {
+	[CONFIG_METRICS_AUTO] = "auto",
+	[CONFIG_METRICS_NONE] = "none",
+	[CONFIG_METRICS_READ] = "read",
+	NULL,
+};
+static const char *const rest_words[] = {
+	[CONFIG_REST_OFF] = "off",
+	[CONFIG_REST_READ] = "read",
+	[CONFIG_REST_WRITE] = "write",
+	NULL,
+};
+static const char *const role_words[] = {
+	[WEB_NOBODY] = "none", [WEB_READER] = "read", [WEB_WRITER] = "write", NULL};
+static const char *const off_on[] = {"off", "on", NULL};
+static const char *const false_true[] = {"FALSE", "TRUE", NULL};
+
+/* ---- errors ---- */
+
+GQuark config_error_quark(void)
+{
+	return g_quark_from_static_string("config-error");
+}
+
+void config_mistake(GString *mistakes, const char *file, unsigned int line, const char *format, ...)
+{
+	g_autofree char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	text = g_strdup_vprintf(format, args);
+	va_end(args);
+	if (line)
+		g_string_append_printf(mistakes, "%s:%u: %s\n", file, line, text);
+	else
+		g_string_append_printf(mistakes, "%s: %s\n", file, text);
+}
+
+bool config_no_mistakes(const GString *mistakes, GError **error)
+{
+	g_autofree char *text = g_strchomp(g_strdup(mistakes->str));
+	g_auto(GStrv) lines = g_strsplit(text, "\n", MISTAKES_TOLD + 1);
+
+	if (!mistakes->len)
+		return true;
+	if (g_strv_length(lines) > MISTAKES_TOLD) {
+		g_free(lines[MISTAKES_TOLD]);
+		lines[MISTAKES_TOLD] = g_strdup("and more mistakes");
+	}
+	g_free(text);
+	text = g_strjoinv("\n", lines);
+	g_set_error_literal(error, CONFIG_ERROR, 0, text);
+	return false;
+}
+
+/* ---- values ---- */
+
+static bool take_text(const char *text, void *into, const void *unused)
+{
+	char **value = into;
+
+	(void)unused;
+	g_free(*value);
+	*value = g_strdup(text);
+	return true;
+}
+
+static bool take_file(const char *text, void *into, const void *unused)
+{
+	return *text == '/' && take_text(text, into, unused);
+}
+
+static bool take_address(const char *text, void *into, const void *unused)
+{
+	GPtrArray *list = *(GPtrArray **)into;
+	struct address address;
+
+	(void)unused;
+	if (!address_parse(&address, text))
+		return false;
+	g_ptr_array_add(list, g_strdup(text));
+	return true;
+}
+
+static bool take_hosts(const char *text, void *into, const void *unused)
+{
+	GPtrArray *list = *(GPtrArray **)into;
+	g_auto(GStrv) names = g_strsplit(text, ",", -1);
+
+	(void)unused;
+	for (unsigned int i = 0; names[i]; i++) {
+		g_strstrip(names[i]);
+		if (!*names[i] || strpbrk(names[i], " \t:/[]"))
+			return false;
+		g_ptr_array_add(list, g_ascii_strdown(names[i], -1));
+	}
+	return true;
+}
+
+static int find_word(const char *text, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], text))
+			return i;
+	return -1;
+}
+
+static bool take_word(const char *text, void *into, const void *words)
+{
+	int word = find_word(text, words);
+
+	if (word >= 0)
+		*(unsigned int *)into = (unsigned int)word;
+	return word >= 0;
+}
+
+static bool take_switch(const char *text, void *into, const void *words)
+{
+	int word = find_word(text, words);
+
+	if (word >= 0)
+		*(bool *)into = word;
+	return word >= 0;
+}
+
+static bool take_connections(const char *text, void *into, const void *unused)
+{
+	guint64 number;
+
+	(void)unused;
+	if (!g_ascii_string_to_unsigned(text, 10, 1, 10000, &number, NULL))
+		return false;
+	*(uint32_t *)into = (uint32_t)number;
+	return true;
+}
+
+static bool take_pkey(const char *text, uint16_t *pkey)
+{
+	bool hex = g_str_has_prefix(text, "0x");
+	guint64 number;
+
+	if (!g_ascii_string_to_unsigned(hex ? text + 2 : text, hex ? 16 : 10, 1, REST_PKEY_MAX,
+					&number, NULL))
+		return false;
+	*pkey = (uint16_t)number;
+	return true;
+}
+
+static bool take_pkeys(const char *text, void *into, const void *unused)
+{
+	uint16_t *range = into;
+	g_auto(GStrv) ends = g_strsplit(text, "-", 3);
+
+	(void)unused;
+	return g_strv_length(ends) == 2 && take_pkey(ends[0], &range[0]) &&
+	       take_pkey(ends[1], &range[1]) && range[0] <= range[1];
+}
+
+/* ---- the table ---- */
+
+static const struct key {
+	const char *name;
+	bool (*take)(const char *text, void *into, const void *words);
+	size_t offset;
+	const void *words;
+	const char *expected;
+	bool again; /* may be given several times */
+} keys[] = {
+#define OF(member) offsetof(struct config, member)
+#define FILE_NAME "the name of a file, from the root directory"
+	{"listen", take_address, OF(listen), NULL,
+	 "ADDRESS:PORT, [ADDRESS]:PORT or unix:/PATH, with an IPv4 or IPv6 address", true},
+	{"insecure_listen", take_switch, OF(insecure_listen), false_true, "TRUE or FALSE", false},
+	{"control_socket", take_file, OF(control_socket), NULL, FILE_NAME, false},
+	{"tls_cert", take_file, OF(tls_cert), NULL, FILE_NAME, false},
+	{"tls_key", take_file, OF(tls_key), NULL, FILE_NAME, false},
+	{"tls_ca", take_file, OF(tls_ca), NULL, FILE_NAME, false},
+	{"tls_clients_file", take_file, OF(tls_clients_file), NULL, FILE_NAME, false},
+	{"tls_client_role", take_word, OF(tls_client_role), role_words, "none, read or write",
+	 false},
+	{"auth_file", take_file, OF(auth_file), NULL, FILE_NAME, false},
+	{"tokens_file", take_file, OF(tokens_file), NULL, FILE_NAME, false},
+	{"metrics", take_word, OF(metrics), metrics_words, "off, daemon, errors, traffic or all",
+	 false},
+	{"metrics_auth", take_word, OF(metrics_auth), metrics_auth_words, "auto, none or read",
+	 false},
+	{"page", take_switch, OF(page), off_on, "on or off", false},
+	{"rest", take_word, OF(rest), rest_words, "off, read or write", false},
+	{"rest_pkeys", take_pkeys, OF(rest_pkeys), NULL,
+	 "FIRST-LAST, two P_Keys from 0x0001 to 0x7ffe", false},
+	{"ufm_version", take_text, OF(ufm_version), NULL, "a version", false},
+	{"max_connections", take_connections, OF(max_connections), NULL, "a number from 1 to 10000",
+	 false},
+	{"max_connections_per_address", take_connections, OF(max_connections_per_address), NULL,
+	 "a number from 1 to 10000", false},
+	{"trusted_hosts", take_hosts, OF(trusted_hosts), NULL,
+	 "names of hosts without ports, separated by commas", true},
+#undef OF
+};
+
+const char *config_name(unsigned int number)
+{
+	return number < G_N_ELEMENTS(keys) ? keys[number].name : NULL;
+}
+
+const char *config_metrics_word(enum config_metrics level)
+{
+	return metrics_words[level];
+}
+
+static struct config *with_defaults(void)
+{
+	struct config *config = g_new0(struct config, 1);
+
+	config->listen = g_ptr_array_new_with_free_func(g_free);
+	config->trusted_hosts = g_ptr_array_new_with_free_func(g_free);
+	config->metrics = CONFIG_METRICS_ERRORS;
+	config->page = true;
+	config->rest_pkeys[0] = 1;
+	config->rest_pkeys[1] = REST_PKEY_MAX;
+	config->ufm_version = g_strdup("6.19.0");
+	config->max_connections = 256;
+	config->max_connections_per_address = 32;
+	return config;
+}
+
+void config_free(struct config *config)
+{
+	if (!config)
+		return;
+	g_ptr_array_unref(config->listen);
+	g_ptr_array_unref(config->trusted_hosts);
+	g_free(config->control_socket);
+	g_free(config->tls_cert);
+	g_free(config->tls_key);
+	g_free(config->tls_ca);
+	g_free(config->tls_clients_file);
+	g_free(config->auth_file);
+	g_free(config->tokens_file);
+	g_free(config->ufm_version);
+	g_free(config);
+}
+
+/* ---- lines ---- */
+
+struct reader {
+	const char *name;
+	struct config *config;
+	GString *mistakes;
+	unsigned int line;
+	unsigned int seen[G_N_ELEMENTS(keys)]; /* the line that gives it; 0: none so far */
+};
+
+static const struct key *find_key(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+		if (!strcmp(keys[i].name, name))
+			return &keys[i];
+	return NULL;
+}
+
+static void take_value(struct reader *reader, const struct key *key, const char *value)
+{
+	unsigned int *seen = &reader->seen[key - keys];
+
+	if (*seen && !key->again)
+		config_mistake(reader->mistakes, reader->name, reader->line,
+			       "%s: line %u has given it already", key->name, *seen);
+	else if (!*value)
+		config_mistake(reader->mistakes, reader->name, reader->line,
+			       "%s: expected %s after it", key->name, key->expected);
+	else if (!key->take(value, (char *)reader->config + key->offset, key->words))
+		config_mistake(reader->mistakes, reader->name, reader->line,
+			       "%s: found '%s', expected %s", key->name, value, key->expected);
+	*seen = reader->line;
+}
+
+static void take_line(struct reader *reader, char *line)
+{
+	const struct key *key;
+	size_t length;
+	char *value;
+
+	line[strcspn(line, "#")] = '\0';
+	g_strstrip(line);
+	if (!*line)
+		return;
+	length = strcspn(line, " \t");
+	value = g_strchug(line + length + (line[length] != '\0'));
+	line[length] = '\0';
+	key = find_key(line);
+	if (key)
+		take_value(reader, key, value);
+	else
+		config_mistake(reader->mistakes, reader->name, reader->line,
+			       "'%s': expected an option of opensm-web.conf(5)", line);
+}
+
+struct config *config_parse(const char *name, const char *text, size_t size, GError **error)
+{
+	g_autoptr(GString) mistakes = g_string_new(NULL);
+	struct reader reader = {name, with_defaults(), mistakes, 0, {0}};
+	g_auto(GStrv) lines = NULL;
+
+	if (memchr(text, '\0', size) || !g_utf8_validate(text, (gssize)size, NULL)) {
+		config_mistake(mistakes, name, 0, "expected text in UTF-8");
+	} else {
+		g_autofree char *copy = g_strndup(text, size);
+
+		lines = g_strsplit(copy, "\n", -1);
+		for (unsigned int i = 0; lines[i]; i++) {
+			reader.line = i + 1;
+			take_line(&reader, lines[i]);
+		}
+	}
+	if (config_no_mistakes(mistakes, error))
+		return reader.config;
+	config_free(reader.config);
+	return NULL;
+}
+
+/* ---- files ---- */
+
+static char *read_all(int file, size_t *size)
+{
+	GString *text = g_string_new(NULL);
+	char piece[4096];
+	ssize_t n;
+
+	while ((n = read(file, piece, sizeof(piece))) > 0 && text->len <= FILE_MAX)
+		g_string_append_len(text, piece, n);
+	if (n >= 0 && text->len > FILE_MAX)
+		errno = EFBIG;
+	explicit_bzero(piece, sizeof(piece));
+	*size = text->len;
+	return g_string_free(text, n != 0);
+}
+
+char *config_read_file(const char *path, bool secret, size_t *size, GError **error)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat about = {0};
+	size_t unused;
+	char *text = NULL;
+
+	if (file >= 0 && fstat(file, &about) == 0) {
+		errno = EINVAL;
+		if (S_ISREG(about.st_mode) && !(secret && about.st_mode & S_IRWXO))
+			text = read_all(file, size ? size : &unused);
+	}
+	if (!text && file >= 0 && !S_ISREG(about.st_mode))
+		g_set_error(error, CONFIG_ERROR, 0, "%s: expected a file", path);
+	else if (!text && secret && about.st_mode & S_IRWXO)
+		g_set_error(error, CONFIG_ERROR, 0,
+			    "%s: has mode %04o, expected a file that only its owner and its group "
+			    "can read, such as 0640",
+			    path, about.st_mode & 07777);
+	else if (!text)
+		g_set_error(error, CONFIG_ERROR, 0, "%s: %s", path, g_strerror(errno));
+	if (file >= 0)
+		close(file);
+	return text;
+}
+
+struct config *config_read(const char *path, bool needed, GError **error)
+{
+	g_autofree char *text = NULL;
+	size_t size = 0;
+
+	if (!needed && access(path, F_OK) < 0 && errno == ENOENT)
+		return with_defaults();
+	text = config_read_file(path, false, &size, error);
+	return text ? config_parse(path, text, size, error) : NULL;
+}
+
+/* ---- what belongs together ---- */
+
+static bool is_local(const char *text)
+{
+	struct address address;
+
+	return address_parse(&address, text) &&
+	       address_is_local((const struct sockaddr *)&address.storage);
+}
+
+bool config_check(const struct config *config, const char *path, GError **error)
+{
+	g_autoptr(GString) mistakes = g_string_new(NULL);
+
+	for (guint i = 0; i < config->listen->len; i++)
+		if (!is_local(config->listen->pdata[i]) && !config->tls_cert &&
+		    !config->insecure_listen)
+			config_mistake(mistakes, path, 0,
+				       "listen %s: expected tls_cert and tls_key, as other hosts "
+				       "reach this address; or insecure_listen TRUE",
+				       (const char *)config->listen->pdata[i]);
+	if (!config->tls_cert != !config->tls_key)
+		config_mistake(mistakes, path, 0, "tls_cert and tls_key: expected both or neither");
+	if (config->tls_ca && !config->tls_cert)
+		config_mistake(mistakes, path, 0, "tls_ca: expected tls_cert beside it");
+	if (config->tls_clients_file && !config->tls_ca)
+		config_mistake(mistakes, path, 0, "tls_clients_file: expected tls_ca beside it");
+	if (config->tls_ca && !config->tls_clients_file && config->tls_client_role == WEB_NOBODY)
+		config_mistake(mistakes, path, 0,
+			       "tls_ca: expected tls_clients_file, or tls_client_role with read or "
+			       "write");
+	if (config->rest == CONFIG_REST_WRITE && !config->auth_file && !config->tokens_file &&
+	    !config->tls_ca)
+		config_mistake(mistakes, path, 0,
+			       "rest write: expected auth_file, tokens_file or tls_ca");
+	return config_no_mistakes(mistakes, error);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What opensm-web tells: a line on its standard error output. Never a secret. */
+#ifndef WEB_BASE_SAY_H
+#define WEB_BASE_SAY_H
+
+#include <glib.h>
+#include <syslog.h>
+
+/*
+ * priority: of syslog(3); the journal is told it, others see the text only. Control characters of
+ * the text are shown as \xHH.
+ */
+void say(int priority, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* Text as a string of JSON, with its quotes; what is not UTF-8 is replaced. */
+void say_json(GString *out, const char *text);
+
+#endif

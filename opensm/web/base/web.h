@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What handlers share. All on the main thread. */
+#ifndef WEB_BASE_WEB_H
+#define WEB_BASE_WEB_H
+
+#include "client/link.h"
+#include "web/base/config.h"
+#include "web/base/request.h"
+
+struct web {
+	struct config *config; /* another one after SIGHUP: not to be kept */
+	struct link *link;     /* to the daemon */
+	struct asker *asker;   /* answers of the daemon that several requests share */
+	struct stats *stats;
+	struct users *users; /* another one after SIGHUP */
+	struct login *login;
+	struct server *server; /* NULL: in tests */
+};
+
+/* Answers the request, at once or later. */
+typedef void web_handler_fn(struct web *web, struct request *request);
+
+#endif

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# opensm-web: links libclient.a and libraries of others, nothing of the daemon.
+noinst_LIBRARIES += libweb.a
+libweb_a_SOURCES = \
+	opensm/web/base/address.c opensm/web/base/address.h \
+	opensm/web/base/config.c opensm/web/base/config.h \
+	opensm/web/base/exchange.h \
+	opensm/web/base/request.c opensm/web/base/request.h \
+	opensm/web/base/say.c opensm/web/base/say.h \
+	opensm/web/base/target.c opensm/web/base/target.h \
+	opensm/web/base/web.h
+libweb_a_SOURCES += \
+	opensm/web/serve/body.c opensm/web/serve/body.h \
+	opensm/web/serve/crowd.c opensm/web/serve/crowd.h \
+	opensm/web/serve/listen.c opensm/web/serve/listen.h \
+	opensm/web/serve/server.c opensm/web/serve/server.h \
+	opensm/web/serve/tls.c opensm/web/serve/tls.h
+libweb_a_SOURCES += \
+	opensm/web/api/api.h \
+	opensm/web/api/asker.c opensm/web/api/asker.h \
+	opensm/web/api/console.c \
+	opensm/web/api/fail.c \
+	opensm/web/api/json.c opensm/web/api/json.h \
+	opensm/web/api/metrics.c \
+	opensm/web/api/probes.c \
+	opensm/web/api/stats.c opensm/web/api/stats.h
+libweb_a_SOURCES += opensm/web/routes.c opensm/web/routes.h
+
+sbin_PROGRAMS += opensm/web/opensm-web
+opensm_web_opensm_web_SOURCES = opensm/web/main.c
+opensm_web_opensm_web_LDADD = $(LIBS_WEB)

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * opensm-web: serves HTTP for a running opensm, which it asks by its control socket.
+ */
+#include "config.h"
+
+#include <glib-unix.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "web/api/asker.h"
+#include "web/api/stats.h"
+#include "web/base/exchange.h"
+#include "web/base/say.h"
+#include "web/base/web.h"
+#include "web/routes.h"
+#include "web/serve/listen.h"
+#include "web/serve/server.h"
+
+#define CONFIG_FILE OSM_CONF_DIR "/opensm-web.conf"
+#define CONNECTIONS 2 /* to the daemon, which gives a user of its group 4 */
+
+struct program {
+	char *path; /* of the configuration */
+	bool path_given, check;
+	struct web web;
+	GPtrArray *listeners;
+	GMainLoop *loop;
+};
+
+static int complain(const GError *error)
+{
+	g_auto(GStrv) lines = g_strsplit(error->message, "\n", -1);
+
+	for (unsigned int i = 0; lines[i]; i++)
+		say(LOG_ERR, "%s", lines[i]);
+	return 1;
+}
+
+/* ---- requests ---- */
+
+static void serve(void *arg, struct request *request)
+{
+	routes_serve(arg, request);
+}
+
+static void served(void *arg, const struct request *request, unsigned int status)
+{
+	struct web *web = arg;
+
+	if (status)
+		stats_add(web->stats, request_handler(request), status, request_seconds(request));
+}
+
+/* ---- signals ---- */
+
+static struct tls_files *read_tls(const struct config *config, GError **error)
+{
+	return tls_read(config->tls_cert, config->tls_key, config->tls_ca, error);
+}
+
+/* The old values stay if there is a mistake in the new ones. */
+static gboolean on_hangup(gpointer data)
+{
+	struct program *program = data;
+	g_autoptr(GError) error = NULL;
+	struct config *config = config_read(program->path, program->path_given, &error);
+	struct tls_files *tls = NULL;
+
+	if (config && config_check(config, program->path, &error) &&
+	    (!config->tls_cert || ((tls = read_tls(config, &error)) &&
+				   server_renew(program->web.server, tls, &error)))) {
+		config_free(program->web.config);
+		program->web.config = config;
+		say(LOG_NOTICE, "SIGHUP: the files were read again");
+		return G_SOURCE_CONTINUE;
+	}
+	complain(error);
+	say(LOG_ERR, "SIGHUP: nothing of this is used; the old files stay in effect");
+	config_free(config);
+	return G_SOURCE_CONTINUE;
+}
+
+static gboolean on_quit(gpointer data)
+{
+	g_main_loop_quit(((struct program *)data)->loop);
+	return G_SOURCE_CONTINUE;
+}
+
+/* ---- life ---- */
+
+/* Enough for each connection, and a file that is sent by it. */
+static void raise_descriptors(const struct config *config)
+{
+	rlim_t wanted = 2 * (rlim_t)config->max_connections + 256;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+		return;
+	limit.rlim_cur = MIN(limit.rlim_max, wanted);
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static bool may_listen(const struct program *program, GError **error)
+{
+	const struct config *config = program->web.config;
+
+	if (!program->listeners->len) {
+		g_set_error(error, CONFIG_ERROR, 0, "%s: listen: expected an address to listen at",
+			    program->path);
+		return false;
+	}
+	if (listen_is_local(program->listeners) || config->tls_cert || config->insecure_listen)
+		return true;
+	g_set_error(error, CONFIG_ERROR, 0,
+		    "%s: other hosts reach a socket of the service manager: expected tls_cert and "
+		    "tls_key, or insecure_listen TRUE",
+		    program->path);
+	return false;
+}
+
+static bool build(struct program *program, GError **error)
+{
+	struct web *web = &program->web;
+	struct server_config config = {.serve = serve, .served = served, .arg = web};
+
+	program->listeners = listen_open(web->config->listen, error);
+	if (!program->listeners || !may_listen(program, error))
+		return false;
+	if (web->config->tls_cert && !(config.tls = read_tls(web->config, error)))
+		return false;
+	raise_descriptors(web->config);
+	web->link = link_new(web->config->control_socket, CONNECTIONS);
+	web->asker = asker_new(web->link);
+	web->stats = stats_new();
+	config.listeners = program->listeners;
+	config.max_connections = web->config->max_connections;
+	config.max_per_address = web->config->max_connections_per_address;
+	web->server = server_new(&config, error);
+	return web->server != NULL;
+}
+
+static void tell_addresses(const struct program *program)
+{
+	for (guint i = 0; i < program->listeners->len; i++) {
+		const struct listener *listener = program->listeners->pdata[i];
+		bool tls = listener->has_ip && program->web.config->tls_cert;
+
+		say(LOG_NOTICE, "serving at %s%s", listener->text, tls ? ", with TLS" : "");
+	}
+}
+
+static void run(struct program *program)
+{
+	program->loop = g_main_loop_new(NULL, FALSE);
+	signal(SIGPIPE, SIG_IGN);
+	g_unix_signal_add(SIGINT, on_quit, program);
+	g_unix_signal_add(SIGTERM, on_quit, program);
+	g_unix_signal_add(SIGHUP, on_hangup, program);
+	tell_addresses(program);
+	g_main_loop_run(program->loop);
+	g_main_loop_unref(program->loop);
+}
+
+static void clear(struct program *program)
+{
+	struct web *web = &program->web;
+
+	server_free(web->server);
+	asker_free(web->asker);
+	link_free(web->link);
+	stats_free(web->stats);
+	listen_close(program->listeners);
+	config_free(web->config);
+	g_free(program->path);
+}
+
+/* False: *code is what to exit with. */
+static bool take_arguments(struct program *program, int argc, char **argv, int *code)
+{
+	gboolean check = FALSE, version = FALSE;
+	const GOptionEntry entries[] = {
+		{"config", 'F', 0, G_OPTION_ARG_FILENAME, &program->path,
+		 "configuration, instead of " CONFIG_FILE, "FILE"},
+		{"check-config", 0, 0, G_OPTION_ARG_NONE, &check,
+		 "read the configuration and the files that it names, report errors, and exit",
+		 NULL},
+		{"version", 0, 0, G_OPTION_ARG_NONE, &version, "print the version and exit", NULL},
+		{NULL}};
+	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+	g_autoptr(GError) error = NULL;
+
+	g_option_context_set_summary(context, "Serves metrics, probes and answers of a running "
+					      "opensm by HTTP.");
+	g_option_context_add_main_entries(context, entries, NULL);
+	*code = 0;
+	if (!g_option_context_parse(context, &argc, &argv, &error)) {
+		*code = complain(error);
+		return false;
+	}
+	if (argc > 1) {
+		say(LOG_ERR, "'%s' is not expected", argv[1]);
+		*code = 1;
+		return false;
+	}
+	program->check = check;
+	program->path_given = program->path != NULL;
+	if (!program->path)
+		program->path = g_strdup(CONFIG_FILE);
+	if (version)
+		puts("opensm-web " PACKAGE_VERSION);
+	return !version;
+}
+
+static bool read_config(struct program *program, GError **error)
+{
+	struct config *config = config_read(program->path, program->path_given, error);
+	struct tls_files *tls = NULL;
+
+	program->web.config = config;
+	if (!config || !config_check(config, program->path, error))
+		return false;
+	if (config->tls_cert && !(tls = read_tls(config, error)))
+		return false;
+	tls_files_free(tls);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct program program = {0};
+	g_autoptr(GError) error = NULL;
+	int code = 0;
+
+	prctl(PR_SET_DUMPABLE, 0); /* no core file with keys in it */
+	if (take_arguments(&program, argc, argv, &code)) {
+		if (!read_config(&program, &error))
+			code = complain(error);
+		else if (program.check)
+			puts("the configuration is good");
+		else if (build(&program, &error))
+			run(&program);
+		else
+			code = complain(error);
+	}
+	clear(&program);
+	return code;
+}

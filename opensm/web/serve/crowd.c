@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include "web/serve/crowd.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+struct member {
+	char *address;
+	char **names;
+	int socket;
+	enum member_state state;
+	gint64 since_us; /* of the state */
+	bool leaves;	 /* was shut down, and counts no longer */
+};
+
+struct crowd {
+	uint32_t max, max_per_address;
+	GPtrArray *members;
+	GSource *timer; /* NULL: no members */
+};
+
+/* A client that needs longer than this to send a request, or to take its answer, is shut down. */
+static const unsigned int patience_s[MEMBER_STATES] = {
+	[MEMBER_IS_NEW] = 15, [MEMBER_IS_IDLE] = 60,  [MEMBER_SENDS] = 60,
+	[MEMBER_WAITS] = 0,   [MEMBER_IS_SENT] = 600,
+};
+
+struct crowd *crowd_new(uint32_t max, uint32_t max_per_address)
+{
+	struct crowd *crowd = g_new0(struct crowd, 1);
+
+	crowd->max = max;
+	crowd->max_per_address = max_per_address;
+	crowd->members = g_ptr_array_new();
+	return crowd;
+}
+
+static void stop_timer(struct crowd *crowd)
+{
+	if (!crowd->timer)
+		return;
+	g_source_destroy(crowd->timer);
+	g_clear_pointer(&crowd->timer, g_source_unref);
+}
+
+void crowd_free(struct crowd *crowd)
+{
+	if (!crowd)
+		return;
+	stop_timer(crowd);
+	g_ptr_array_unref(crowd->members);
+	g_free(crowd);
+}
+
+unsigned int crowd_size(const struct crowd *crowd)
+{
+	unsigned int n = 0;
+
+	for (guint i = 0; i < crowd->members->len; i++)
+		n += !((const struct member *)crowd->members->pdata[i])->leaves;
+	return n;
+}
+
+/* Its server sees the end of the connection, as if the client had closed it. */
+static void shut_down(struct member *member)
+{
+	member->leaves = true;
+	shutdown(member->socket, SHUT_RDWR);
+}
+
+static bool may_be_shut(const struct member *member)
+{
+	return member->state <= MEMBER_SENDS && !member->leaves;
+}
+
+/* One of this address, or of any if it is NULL, that has been in its state for longest. */
+static struct member *slowest(const struct crowd *crowd, const char *address)
+{
+	struct member *found = NULL;
+
+	for (guint i = 0; i < crowd->members->len; i++) {
+		struct member *member = crowd->members->pdata[i];
+
+		if (may_be_shut(member) && (!address || !strcmp(member->address, address)) &&
+		    (!found || member->since_us < found->since_us))
+			found = member;
+	}
+	return found;
+}
+
+static unsigned int count(const struct crowd *crowd, const char *address)
+{
+	unsigned int n = 0;
+
+	for (guint i = 0; i < crowd->members->len; i++) {
+		const struct member *member = crowd->members->pdata[i];
+
+		n += !member->leaves && !strcmp(member->address, address);
+	}
+	return n;
+}
+
+bool crowd_makes_room(struct crowd *crowd, const char *address)
+{
+	bool many = count(crowd, address) >= crowd->max_per_address;
+	struct member *slow;
+
+	if (!many && crowd_size(crowd) < crowd->max)
+		return true;
+	slow = slowest(crowd, many ? address : NULL);
+	if (slow)
+		shut_down(slow);
+	return slow != NULL;
+}
+
+void crowd_look(struct crowd *crowd, gint64 now_us)
+{
+	for (guint i = 0; i < crowd->members->len; i++) {
+		struct member *member = crowd->members->pdata[i];
+		gint64 patience_us = (gint64)patience_s[member->state] * G_USEC_PER_SEC;
+
+		if (patience_us && now_us - member->since_us > patience_us && !member->leaves)
+			shut_down(member);
+	}
+}
+
+static gboolean on_timer(gpointer data)
+{
+	crowd_look(data, g_get_monotonic_time());
+	return G_SOURCE_CONTINUE;
+}
+
+struct member *crowd_enter(struct crowd *crowd, const char *address, int socket)
+{
+	struct member *member = g_new0(struct member, 1);
+
+	member->address = g_strdup(address);
+	member->socket = socket;
+	member->since_us = g_get_monotonic_time();
+	g_ptr_array_add(crowd->members, member);
+	if (!crowd->timer) {
+		crowd->timer = g_timeout_source_new_seconds(1);
+		g_source_set_callback(crowd->timer, on_timer, crowd, NULL);
+		g_source_attach(crowd->timer, NULL);
+	}
+	return member;
+}
+
+void crowd_leave(struct crowd *crowd, struct member *member)
+{
+	if (!member)
+		return;
+	g_ptr_array_remove_fast(crowd->members, member);
+	if (!crowd->members->len)
+		stop_timer(crowd);
+	g_strfreev(member->names);
+	g_free(member->address);
+	g_free(member);
+}
+
+void member_set_state(struct member *member, enum member_state state)
+{
+	member->state = state;
+	member->since_us = g_get_monotonic_time();
+}
+
+const char *member_address(const struct member *member)
+{
+	return member->address;
+}
+
+const char *const *member_names(const struct member *member)
+{
+	return (const char *const *)member->names;
+}
+
+void member_set_names(struct member *member, char **names)
+{
+	g_strfreev(member->names);
+	member->names = names ? names : g_new0(char *, 1);
+}

@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Each socket has a daemon of libmicrohttpd, with one descriptor for all of its connections. All of
+ * them share one list of connections (crowd.h), from which newcomers take the place of those that
+ * are slow to say what they want.
+ *
+ *	request line		on_target()	an exchange begins
+ *	headers			on_request()	without a body: refused at once if it will be too
+ *						long
+ *	pieces of the body	on_request()	with them
+ *	its end			on_request()	the request is served; and the connection
+ *						suspended until there is an answer
+ *	answer			on_answer()	resumes it: on_request() once more, which sends it
+ *	sent, or lost		on_completed()
+ *
+ * To renew certificates, new daemons take over the sockets; the old ones remain until their last
+ * connection has ended.
+ */
+#include "web/serve/server.h"
+
+#include <microhttpd.h>
+#include <string.h>
+
+#include "web/base/address.h"
+#include "web/base/config.h"
+#include "web/base/exchange.h"
+#include "web/base/say.h"
+#include "web/base/target.h"
+#include "web/serve/body.h"
+#include "web/serve/crowd.h"
+#include "web/serve/listen.h"
+
+#define SILENCE_S 30		/* without an octet in either direction */
+#define HEADERS_MAX (32u << 10) /* octets, with the request line */
+#define DISCARD_MAX (8u << 20)	/* octets of a body that is too long; then the connection ends */
+#define SPARE 64		/* connections that were closed, but are not gone yet */
+
+struct port {
+	struct server *server;
+	const struct listener *listener;
+	struct MHD_Daemon *daemon;
+	GSource *source;
+	bool tls, old; /* old: takes no connections any more */
+};
+
+struct server {
+	struct server_config config;
+	struct tls_files *tls;
+	struct crowd *crowd;
+	GPtrArray *ports;    /* of struct port */
+	GHashTable *waiting; /* exchanges whose connections are suspended */
+};
+
+/* A request and its connection. */
+struct exchange {
+	struct port *port;
+	struct member *member; /* of the crowd */
+	struct MHD_Connection *connection;
+	char *target;
+	struct request *request; /* NULL: not yet, or it is malformed */
+	char *mistake;
+	GByteArray *body;
+	size_t discarded; /* octets */
+	unsigned int status;
+	bool began, served, queued;
+};
+
+/* ---- the loop ---- */
+
+struct pump {
+	GSource source;
+	struct MHD_Daemon *daemon;
+	gpointer tag;
+};
+
+static int time_left(struct MHD_Daemon *daemon)
+{
+	MHD_UNSIGNED_LONG_LONG ms;
+
+	return MHD_get_timeout(daemon, &ms) == MHD_YES ? (int)MIN(ms, G_MAXINT) : -1;
+}
+
+static gboolean prepare_pump(GSource *source, gint *timeout)
+{
+	*timeout = time_left(((struct pump *)source)->daemon);
+	return *timeout == 0;
+}
+
+static gboolean check_pump(GSource *source)
+{
+	struct pump *pump = (struct pump *)source;
+
+	return g_source_query_unix_fd(source, pump->tag) || time_left(pump->daemon) == 0;
+}
+
+static gboolean run_pump(GSource *source, GSourceFunc callback, gpointer data)
+{
+	if (g_source_get_ready_time(source) >= 0)
+		g_source_set_ready_time(source, -1);
+	MHD_run(((struct pump *)source)->daemon);
+	return callback(data);
+}
+
+static const GSourceFuncs pump_functions = {
+	.prepare = prepare_pump, .check = check_pump, .dispatch = run_pump};
+
+static void wake(struct port *port)
+{
+	g_source_set_ready_time(port->source, 0);
+}
+
+/* ---- refusals before a handler is asked ---- */
+
+static void refuse(struct exchange *exchange, unsigned int status, const char *why)
+{
+	if (!exchange->request)
+		exchange->request = request_new("GET", "/");
+	request_fail(exchange->request, status, "%s", why);
+}
+
+static enum MHD_Result add_header(void *data, enum MHD_ValueKind kind, const char *name,
+				  const char *value)
+{
+	(void)kind;
+	request_add_header(data, name, value ? value : "");
+	return MHD_YES;
+}
+
+/* The mistake in the headers, or NULL. */
+static const char *header_mistake(const struct request *request)
+{
+	const char *length = request_header(request, "Content-Length");
+	guint64 number;
+
+	if (length && request_header(request, "Transfer-Encoding"))
+		return "Content-Length and Transfer-Encoding exclude each other";
+	if (length && !g_ascii_string_to_unsigned(length, 10, 0, G_MAXINT64, &number, NULL))
+		return "Content-Length: expected a number";
+	return NULL;
+}
+
+static bool will_be_too_long(const struct request *request)
+{
+	const char *length = request_header(request, "Content-Length");
+
+	return length && g_ascii_strtoull(length, NULL, 10) > SERVER_BODY_MAX;
+}
+
+static void note_caller(struct exchange *exchange)
+{
+	const union MHD_ConnectionInfo *info;
+	const char *why = NULL;
+	struct caller caller = {
+		.address = member_address(exchange->member),
+		.local = exchange->port->listener->local,
+		.tls = exchange->port->tls,
+	};
+
+	if (exchange->port->tls && !member_names(exchange->member)) {
+		info = MHD_get_connection_info(exchange->connection,
+					       MHD_CONNECTION_INFO_GNUTLS_SESSION);
+		member_set_names(exchange->member,
+				 tls_client_names((gnutls_session_t)info->tls_session, &why));
+		if (why)
+			say(LOG_WARNING, "%s has sent a certificate that is not trusted: %s",
+			    caller.address, why);
+	}
+	caller.names = member_names(exchange->member);
+	request_set_caller(exchange->request, &caller);
+}
+
+/* The headers are there. */
+static void begin(struct exchange *exchange, const char *method)
+{
+	const char *mistake;
+
+	exchange->began = true;
+	exchange->request = target_request(!strcmp(method, "HEAD") ? "GET" : method,
+					   exchange->target, &exchange->mistake);
+	if (!exchange->request) {
+		refuse(exchange, 400, exchange->mistake);
+		note_caller(exchange);
+		return;
+	}
+	note_caller(exchange);
+	MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, add_header,
+				  exchange->request);
+	mistake = header_mistake(exchange->request);
+	if (mistake)
+		refuse(exchange, 400, mistake);
+	else if (will_be_too_long(exchange->request))
+		refuse(exchange, 413, "the body is too long, expected at most 1 MiB");
+}
+
+/* False: the connection is to be closed. */
+static bool take_piece(struct exchange *exchange, const char *octets, size_t n)
+{
+	if (exchange->body->len + n > SERVER_BODY_MAX)
+		exchange->discarded += n;
+	else if (!exchange->discarded)
+		g_byte_array_append(exchange->body, (const guint8 *)octets, (guint)n);
+	return exchange->discarded < DISCARD_MAX;
+}
+
+/* ---- answers ---- */
+
+static void resume(struct exchange *exchange)
+{
+	g_hash_table_remove(exchange->port->server->waiting, exchange);
+	MHD_resume_connection(exchange->connection);
+	wake(exchange->port);
+}
+
+/* May be called while the handler runs, or at any time later. */
+static void on_answer(void *arg, struct request *request)
+{
+	struct exchange *exchange = arg;
+
+	(void)request;
+	if (g_hash_table_contains(exchange->port->server->waiting, exchange))
+		resume(exchange);
+}
+
+static enum MHD_Result send_answer(struct exchange *exchange)
+{
+	struct MHD_Response *response = body_response(exchange->request);
+	unsigned int status = request_taken_answer(exchange->request)->status;
+	enum MHD_Result result;
+
+	if (!response)
+		return MHD_NO;
+	exchange->queued = true;
+	exchange->status = status;
+	member_set_state(exchange->member, MEMBER_IS_SENT);
+	result = MHD_queue_response(exchange->connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static void serve(struct exchange *exchange)
+{
+	const struct server_config *config = &exchange->port->server->config;
+
+	exchange->served = true;
+	member_set_state(exchange->member, MEMBER_WAITS);
+	if (exchange->discarded) {
+		refuse(exchange, 413, "the body is too long, expected at most 1 MiB");
+		return;
+	}
+	if (exchange->body->len)
+		request_set_body(exchange->request,
+				 g_byte_array_free_to_bytes(g_steal_pointer(&exchange->body)));
+	request_listen(exchange->request, on_answer, exchange);
+	config->serve(config->arg, exchange->request);
+	request_begun(exchange->request);
+}
+
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
+				  const char *method, const char *version, const char *piece,
+				  size_t *size, void **closure)
+{
+	struct exchange *exchange = *closure;
+
+	(void)arg;
+	(void)url;
+	(void)version;
+	exchange->connection = connection;
+	if (!exchange->began) {
+		begin(exchange, method);
+		if (request_taken_answer(exchange->request))
+			return send_answer(exchange);
+		member_set_state(exchange->member, MEMBER_SENDS);
+		return MHD_YES;
+	}
+	if (exchange->queued)
+		return MHD_YES;
+	if (*size) {
+		if (!take_piece(exchange, piece, *size))
+			return MHD_NO;
+		*size = 0;
+		return MHD_YES;
+	}
+	if (!exchange->served)
+		serve(exchange);
+	if (request_taken_answer(exchange->request))
+		return send_answer(exchange);
+	g_hash_table_add(exchange->port->server->waiting, exchange);
+	MHD_suspend_connection(connection);
+	return MHD_YES;
+}
+
+/* ---- the life of an exchange ---- */
+
+static void *on_target(void *arg, const char *target, struct MHD_Connection *connection)
+{
+	struct exchange *exchange = g_new0(struct exchange, 1);
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	exchange->port = arg;
+	exchange->connection = connection;
+	exchange->member = info->socket_context;
+	exchange->target = g_strdup(target);
+	exchange->body = g_byte_array_new();
+	return exchange;
+}
+
+static void on_completed(void *arg, struct MHD_Connection *connection, void **closure,
+			 enum MHD_RequestTerminationCode code)
+{
+	struct exchange *exchange = *closure;
+	const struct server_config *config = &((struct port *)arg)->server->config;
+
+	(void)connection;
+	if (!exchange)
+		return;
+	*closure = NULL;
+	member_set_state(exchange->member, MEMBER_IS_IDLE);
+	if (exchange->request) {
+		request_forget(exchange->request);
+		config->served(config->arg, exchange->request,
+			       code == MHD_REQUEST_TERMINATED_COMPLETED_OK ? exchange->status : 0);
+		request_unref(exchange->request);
+	}
+	if (exchange->body)
+		g_byte_array_unref(exchange->body);
+	g_free(exchange->mistake);
+	g_free(exchange->target);
+	g_free(exchange);
+}
+
+/* ---- connections ---- */
+
+static enum MHD_Result on_accept(void *arg, const struct sockaddr *address, socklen_t length)
+{
+	struct port *port = arg;
+	g_autofree char *text = length ? address_host_text(address) : g_strdup("unix");
+
+	return crowd_makes_room(port->server->crowd, text) ? MHD_YES : MHD_NO;
+}
+
+static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	struct port *port = arg;
+	const union MHD_ConnectionInfo *info;
+	g_autofree char *text = NULL;
+	int socket;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		crowd_leave(port->server->crowd, *context);
+		*context = NULL;
+		return;
+	}
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	socket = info->connect_fd;
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	text = info && info->client_addr ? address_host_text(info->client_addr) : g_strdup("unix");
+	*context = crowd_enter(port->server->crowd, text, socket);
+}
+
+/* ---- ports ---- */
+
+static gboolean on_turn(gpointer data)
+{
+	const struct port *port = data;
+	const union MHD_DaemonInfo *info;
+
+	if (!port->old)
+		return G_SOURCE_CONTINUE;
+	info = MHD_get_daemon_info(port->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+	if (info->num_connections)
+		return G_SOURCE_CONTINUE;
+	g_ptr_array_remove(port->server->ports, (gpointer)port);
+	return G_SOURCE_REMOVE;
+}
+
+static void port_free(gpointer data)
+{
+	struct port *port = data;
+
+	if (port->source) {
+		g_source_destroy(port->source);
+		g_source_unref(port->source);
+	}
+	/* The socket is the caller's. */
+	if (port->daemon && !port->old)
+		MHD_quiesce_daemon(port->daemon);
+	if (port->daemon)
+		MHD_stop_daemon(port->daemon);
+	g_free(port);
+}
+
+static struct MHD_Daemon *start(struct port *port)
+{
+	const struct server *server = port->server;
+	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
+	struct MHD_OptionItem tls[] = {
+		{MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls ? server->tls->cert : NULL},
+		{MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls ? server->tls->key : NULL},
+		{MHD_OPTION_HTTPS_PRIORITIES, 0, "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"},
+		{server->tls && server->tls->ca ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
+		 server->tls ? server->tls->ca : NULL},
+		{MHD_OPTION_END, 0, NULL},
+	};
+
+	if (!port->tls)
+		tls[0] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+	return MHD_start_daemon(
+		flags | (port->tls ? MHD_USE_TLS : 0), 0, on_accept, port, on_request, port,
+		MHD_OPTION_LISTEN_SOCKET, port->listener->socket, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned int)server->config.max_connections + SPARE, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, port,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, port, MHD_OPTION_NOTIFY_CONNECTION,
+		on_connection, port, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+}
+
+static struct port *port_new(struct server *server, const struct listener *listener, GError **error)
+{
+	struct port *port = g_new0(struct port, 1);
+	struct pump *pump;
+
+	port->server = server;
+	port->listener = listener;
+	port->tls = server->tls && listener->has_ip;
+	port->daemon = start(port);
+	if (!port->daemon) {
+		g_set_error(error, CONFIG_ERROR, 0, "cannot serve at %s", listener->text);
+		port_free(port);
+		return NULL;
+	}
+	port->source = g_source_new((GSourceFuncs *)&pump_functions, sizeof(struct pump));
+	pump = (struct pump *)port->source;
+	pump->daemon = port->daemon;
+	pump->tag = g_source_add_unix_fd(
+		port->source, MHD_get_daemon_info(port->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
+		G_IO_IN);
+	g_source_set_callback(port->source, on_turn, port, NULL);
+	g_source_attach(port->source, NULL);
+	return port;
+}
+
+static GPtrArray *open_ports(struct server *server, GError **error)
+{
+	g_autoptr(GPtrArray) ports = g_ptr_array_new_with_free_func(port_free);
+
+	for (guint i = 0; i < server->config.listeners->len; i++) {
+		struct port *port = port_new(server, server->config.listeners->pdata[i], error);
+
+		if (!port)
+			return NULL;
+		g_ptr_array_add(ports, port);
+	}
+	return g_steal_pointer(&ports);
+}
+
+/* ---- the interface ---- */
+
+struct server *server_new(const struct server_config *config, GError **error)
+{
+	struct server *server = g_new0(struct server, 1);
+
+	server->config = *config;
+	server->tls = config->tls;
+	server->crowd = crowd_new(config->max_connections, config->max_per_address);
+	server->waiting = g_hash_table_new(NULL, NULL);
+	server->ports = open_ports(server, error);
+	if (server->ports)
+		return server;
+	server_free(server);
+	return NULL;
+}
+
+void server_free(struct server *server)
+{
+	GHashTableIter iter;
+	gpointer exchange;
+
+	if (!server)
+		return;
+	g_hash_table_iter_init(&iter, server->waiting);
+	while (g_hash_table_iter_next(&iter, &exchange, NULL))
+		MHD_resume_connection(((struct exchange *)exchange)->connection);
+	if (server->ports)
+		g_ptr_array_unref(server->ports);
+	g_hash_table_unref(server->waiting);
+	crowd_free(server->crowd);
+	tls_files_free(server->tls);
+	g_free(server);
+}
+
+bool server_renew(struct server *server, struct tls_files *tls, GError **error)
+{
+	struct tls_files *before = server->tls;
+	g_autoptr(GPtrArray) ports = NULL;
+
+	server->tls = tls;
+	ports = open_ports(server, error);
+	tls_files_free(ports ? before : tls);
+	if (!ports) {
+		server->tls = before;
+		return false;
+	}
+	for (guint i = 0; i < server->ports->len; i++) {
+		struct port *port = server->ports->pdata[i];
+
+		if (!port->old)
+			MHD_quiesce_daemon(port->daemon);
+		port->old = true;
+		wake(port);
+	}
+	g_ptr_array_extend_and_steal(server->ports, g_steal_pointer(&ports));
+	return true;
+}
+
+unsigned int server_connections(const struct server *server)
+{
+	return crowd_size(server->crowd);
+}
