@@ -10,6 +10,10 @@ libweb_a_SOURCES = \
 	opensm/web/base/target.c opensm/web/base/target.h \
 	opensm/web/base/web.h
 libweb_a_SOURCES += \
+	opensm/web/auth/login.c opensm/web/auth/login.h \
+	opensm/web/auth/tries.c opensm/web/auth/tries.h \
+	opensm/web/auth/users.c opensm/web/auth/users.h
+libweb_a_SOURCES += \
 	opensm/web/serve/body.c opensm/web/serve/body.h \
 	opensm/web/serve/crowd.c opensm/web/serve/crowd.h \
 	opensm/web/serve/listen.c opensm/web/serve/listen.h \

@@ -13,6 +13,7 @@
 
 #include "web/api/asker.h"
 #include "web/api/stats.h"
+#include "web/auth/login.h"
 #include "web/base/exchange.h"
 #include "web/base/say.h"
 #include "web/base/web.h"
@@ -40,6 +41,46 @@ static int complain(const GError *error)
 	return 1;
 }
 
+/* ---- files ---- */
+
+/* What the configuration says, and the files that it names. */
+struct files {
+	struct config *config;
+	struct users *users;
+	struct tls_files *tls; /* NULL: none */
+};
+
+static void files_clear(struct files *files)
+{
+	config_free(files->config);
+	users_free(files->users);
+	tls_files_free(files->tls);
+	*files = (struct files){0};
+}
+
+/* To be cleared in both cases. */
+static bool files_read(struct files *files, const struct program *program, GError **error)
+{
+	struct config *config = config_read(program->path, program->path_given, error);
+
+	*files = (struct files){.config = config};
+	if (!config || !config_check(config, program->path, error))
+		return false;
+	files->users = users_read(config, error);
+	if (files->users && config->tls_cert)
+		files->tls = tls_read(config->tls_cert, config->tls_key, config->tls_ca, error);
+	return files->users && (files->tls || !config->tls_cert);
+}
+
+/* From now on they are in effect. */
+static void keep(struct web *web, struct files *files)
+{
+	config_free(web->config);
+	users_free(web->users);
+	web->config = g_steal_pointer(&files->config);
+	web->users = g_steal_pointer(&files->users);
+}
+
 /* ---- requests ---- */
 
 static void serve(void *arg, struct request *request)
@@ -57,30 +98,23 @@ static void served(void *arg, const struct request *request, unsigned int status
 
 /* ---- signals ---- */
 
-static struct tls_files *read_tls(const struct config *config, GError **error)
-{
-	return tls_read(config->tls_cert, config->tls_key, config->tls_ca, error);
-}
-
 /* The old values stay if there is a mistake in the new ones. */
 static gboolean on_hangup(gpointer data)
 {
 	struct program *program = data;
 	g_autoptr(GError) error = NULL;
-	struct config *config = config_read(program->path, program->path_given, &error);
-	struct tls_files *tls = NULL;
+	struct files files;
 
-	if (config && config_check(config, program->path, &error) &&
-	    (!config->tls_cert || ((tls = read_tls(config, &error)) &&
-				   server_renew(program->web.server, tls, &error)))) {
-		config_free(program->web.config);
-		program->web.config = config;
+	if (files_read(&files, program, &error) &&
+	    (!files.tls ||
+	     server_renew(program->web.server, g_steal_pointer(&files.tls), &error))) {
+		keep(&program->web, &files);
 		say(LOG_NOTICE, "SIGHUP: the files were read again");
-		return G_SOURCE_CONTINUE;
+	} else {
+		complain(error);
+		say(LOG_ERR, "SIGHUP: the files that were in effect before stay so");
 	}
-	complain(error);
-	say(LOG_ERR, "SIGHUP: nothing of this is used; the old files stay in effect");
-	config_free(config);
+	files_clear(&files);
 	return G_SOURCE_CONTINUE;
 }
 
@@ -122,20 +156,22 @@ static bool may_listen(const struct program *program, GError **error)
 	return false;
 }
 
-static bool build(struct program *program, GError **error)
+/* Takes over the certificates. */
+static bool build(struct program *program, struct tls_files *tls, GError **error)
 {
 	struct web *web = &program->web;
-	struct server_config config = {.serve = serve, .served = served, .arg = web};
+	struct server_config config = {.serve = serve, .served = served, .arg = web, .tls = tls};
 
 	program->listeners = listen_open(web->config->listen, error);
-	if (!program->listeners || !may_listen(program, error))
+	if (!program->listeners || !may_listen(program, error)) {
+		tls_files_free(tls);
 		return false;
-	if (web->config->tls_cert && !(config.tls = read_tls(web->config, error)))
-		return false;
+	}
 	raise_descriptors(web->config);
 	web->link = link_new(web->config->control_socket, CONNECTIONS);
 	web->asker = asker_new(web->link);
 	web->stats = stats_new();
+	web->login = login_new();
 	config.listeners = program->listeners;
 	config.max_connections = web->config->max_connections;
 	config.max_per_address = web->config->max_connections_per_address;
@@ -170,11 +206,13 @@ static void clear(struct program *program)
 	struct web *web = &program->web;
 
 	server_free(web->server);
+	login_free(web->login);
 	asker_free(web->asker);
 	link_free(web->link);
 	stats_free(web->stats);
 	listen_close(program->listeners);
 	config_free(web->config);
+	users_free(web->users);
 	g_free(program->path);
 }
 
@@ -215,37 +253,36 @@ static bool take_arguments(struct program *program, int argc, char **argv, int *
 	return !version;
 }
 
-static bool read_config(struct program *program, GError **error)
+/* Returns what to exit with. */
+static int serve_files(struct program *program)
 {
-	struct config *config = config_read(program->path, program->path_given, error);
-	struct tls_files *tls = NULL;
+	g_autoptr(GError) error = NULL;
+	struct files files;
+	int code = 0;
 
-	program->web.config = config;
-	if (!config || !config_check(config, program->path, error))
-		return false;
-	if (config->tls_cert && !(tls = read_tls(config, error)))
-		return false;
-	tls_files_free(tls);
-	return true;
+	if (!files_read(&files, program, &error)) {
+		code = complain(error);
+	} else if (program->check) {
+		puts("the configuration is good");
+	} else {
+		keep(&program->web, &files);
+		if (build(program, g_steal_pointer(&files.tls), &error))
+			run(program);
+		else
+			code = complain(error);
+	}
+	files_clear(&files);
+	return code;
 }
 
 int main(int argc, char **argv)
 {
 	struct program program = {0};
-	g_autoptr(GError) error = NULL;
 	int code = 0;
 
 	prctl(PR_SET_DUMPABLE, 0); /* no core file with keys in it */
-	if (take_arguments(&program, argc, argv, &code)) {
-		if (!read_config(&program, &error))
-			code = complain(error);
-		else if (program.check)
-			puts("the configuration is good");
-		else if (build(&program, &error))
-			run(&program);
-		else
-			code = complain(error);
-	}
+	if (take_arguments(&program, argc, argv, &code))
+		code = serve_files(&program);
 	clear(&program);
 	return code;
 }

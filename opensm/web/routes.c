@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "web/api/api.h"
+#include "web/auth/login.h"
 #include "web/base/address.h"
 #include "web/base/exchange.h"
 
@@ -70,6 +71,64 @@ static enum web_role role_needed(const struct web *web, const struct request *re
 	return is_metrics && open ? WEB_NOBODY : route->role;
 }
 
+/* A request whose role is being found out. */
+struct entry {
+	struct web *web;
+	struct request *request;
+	const struct route *route;
+	enum web_role needed;
+};
+
+static void refuse_user(struct request *request, enum login_result result)
+{
+	if (result == LOGIN_TOO_MANY) {
+		request_set_header(request, "Retry-After", "60");
+		request_fail(request, 429, "too many wrong passwords or tokens");
+		return;
+	}
+	request_set_header(request, "WWW-Authenticate", "Basic realm=\"opensm\"");
+	request_fail(request, 401,
+		     result == LOGIN_WRONG
+			     ? "wrong user, password or token"
+			     : "this needs a user, a token or the certificate of a client");
+}
+
+static void on_login(void *arg, enum login_result result, enum web_role role, const char *name)
+{
+	struct entry *entry = arg;
+	struct request *request = entry->request;
+
+	if (result == LOGIN_RIGHT)
+		request_set_role(request, role, name);
+	if (request_is_gone(request))
+		;
+	else if (result != LOGIN_RIGHT)
+		refuse_user(request, result);
+	else if (role < entry->needed)
+		request_fail(request, 403, "the role of '%s' does not suffice", name);
+	else
+		entry->route->serve(entry->web, request);
+	request_unref(request);
+	g_free(entry);
+}
+
+/* Without users, a client on this host may read. */
+static void enter(struct web *web, struct request *request, const struct route *route)
+{
+	enum web_role needed = role_needed(web, request, route);
+	bool open = !users_are_known(web->users) && request_caller(request)->local;
+	struct entry *entry;
+
+	if (needed == WEB_NOBODY || (open && needed == WEB_READER)) {
+		request_set_role(request, open ? WEB_READER : WEB_NOBODY, NULL);
+		route->serve(web, request);
+		return;
+	}
+	entry = g_new(struct entry, 1);
+	*entry = (struct entry){web, request_ref(request), route, needed};
+	login_check(web->login, web->users, request, on_login, entry);
+}
+
 void routes_serve(struct web *web, struct request *request)
 {
 	g_autoptr(GString) allow = g_string_new(NULL);
@@ -79,20 +138,13 @@ void routes_serve(struct web *web, struct request *request)
 		request_fail(request, 421,
 			     "this server does not know itself by that name; trusted_hosts of "
 			     "opensm-web.conf lists the names that it has");
-		return;
-	}
-	if (!route && allow->len)
+	} else if (route) {
+		request_set_handler(request, route->name);
+		enter(web, request, route);
+	} else if (allow->len) {
 		request_set_header(request, "Allow", allow->str);
-	if (!route) {
-		request_fail(request, allow->len ? 405 : 404, "%s: %s", request->path,
-			     allow->len ? "not with this method" : "not found");
-		return;
+		request_fail(request, 405, "%s: not with this method", request->path);
+	} else {
+		request_fail(request, 404, "%s: not found", request->path);
 	}
-	request_set_handler(request, route->name);
-	if (role_needed(web, request, route) > WEB_NOBODY && !request_caller(request)->local) {
-		request_fail(request, 401, "this needs a user, a token or a client certificate");
-		return;
-	}
-	request_set_role(request, role_needed(web, request, route), NULL);
-	route->serve(web, request);
 }

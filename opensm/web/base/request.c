@@ -70,6 +70,8 @@ struct request *request_new(const char *method, const char *path)
 	state->headers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	state->answer_headers = g_ptr_array_new_with_free_func(g_free);
 	state->names = g_new0(char *, 1);
+	state->caller = (struct caller){.address = g_strdup("?"),
+					.names = (const char *const *)state->names};
 	state->handler = "none";
 	state->since_us = g_get_monotonic_time();
 	request->state = state;
@@ -119,7 +121,7 @@ void request_set_body(struct request *request, GBytes *body)
 static void tell_user(struct request *request)
 {
 	struct request_state *state = request->state;
-	const char *address = state->caller.address ? state->caller.address : "?";
+	const char *address = state->caller.address;
 
 	set_text(&request->user, state->name ? g_strdup_printf("%s at %s", state->name, address)
 					     : g_strdup(address));
