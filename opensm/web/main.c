@@ -13,6 +13,7 @@
 
 #include "web/api/asker.h"
 #include "web/api/stats.h"
+#include "web/api/wait.h"
 #include "web/auth/login.h"
 #include "web/base/exchange.h"
 #include "web/base/say.h"
@@ -170,6 +171,7 @@ static bool build(struct program *program, struct tls_files *tls, GError **error
 	raise_descriptors(web->config);
 	web->link = link_new(web->config->control_socket, CONNECTIONS);
 	web->asker = asker_new(web->link);
+	web->waits = waits_new(web->config->control_socket);
 	web->stats = stats_new();
 	web->login = login_new();
 	config.listeners = program->listeners;
@@ -208,6 +210,7 @@ static void clear(struct program *program)
 	server_free(web->server);
 	login_free(web->login);
 	asker_free(web->asker);
+	waits_free(web->waits);
 	link_free(web->link);
 	stats_free(web->stats);
 	listen_close(program->listeners);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "web/api/api.h"
+#include "web/api/wait.h"
 #include "web/auth/login.h"
 #include "web/base/address.h"
 #include "web/base/exchange.h"
@@ -24,6 +25,7 @@ static const struct route {
 	{"GET", "/healthz", WEB_NOBODY, "healthz", probe_health},
 	{"GET", "/metrics", WEB_READER, "metrics", metrics_daemon},
 	{"GET", "/metrics/ports", WEB_READER, "metrics_ports", metrics_ports},
+	{"GET", "/api/v1/wait", WEB_READER, "wait", wait_for_news},
 	{"GET", "/api/v1/*", WEB_READER, "api", api_console},
 };
 

@@ -52,7 +52,10 @@ scenario_scripts = tests/scenario/test_console.py \
 	tests/scenario/test_tls.py \
 	tests/scenario/test_wrong_configurations.py
 TESTS += $(scenario_tests) $(scenario_scripts)
-dist_check_SCRIPTS += $(scenario_scripts)
+dist_check_SCRIPTS += $(scenario_scripts) tests/scenario/test_web.py
+if HAVE_WEB
+TESTS += tests/scenario/test_web.py
+endif
 # TRANSITIONS=1-1000 runs other seeds than the few of "make check".
 tests_scenario_test_transitions_CFLAGS = $(TEST_CFLAGS)
 tests_scenario_test_transitions_LDADD = libscenario.a libroutecheck.a $(LIBS_OPENSM) $(CHECK_LIBS)

@@ -21,7 +21,7 @@ struct check {
 	struct login *login; /* NULL: it is gone */
 	char *name, *password, *hash, *address;
 	char *key;	    /* in the table of those that are remembered */
-	enum web_role role; /* WEB_NOBODY: there is no such user */
+	enum web_role role; /* WEB_NOBODY: the file does not have the user */
 	bool right;
 	guint penalty; /* timer; 0: none */
 	login_done_fn *done;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Who may do what: the files of users, of tokens and of clients with certificates. */
+/* Users, tokens and clients with certificates, from files, and the role that each has. */
 #ifndef WEB_AUTH_USERS_H
 #define WEB_AUTH_USERS_H
 
@@ -18,14 +18,14 @@ struct users;
 struct users *users_read(const struct config *config, GError **error);
 /* NULL is fine. */
 void users_free(struct users *users);
-/* Whether there is any way to prove who one is. */
+/* Whether the configuration names any such file, or clients by tls_ca. */
 bool users_are_known(const struct users *users);
 
 /* NULL: no line has this name, token, or one of these names of a certificate. */
 const struct user *users_by_name(const struct users *users, const char *name);
 const struct user *users_by_token(const struct users *users, const char *token);
 const struct user *users_by_certificate(const struct users *users, const char *const *names);
-/* A hash like those in the file, for the time that it takes; NULL: there are no users. */
+/* A hash like those in the file, for the time that it takes; NULL: the file names none. */
 const char *users_any_hash(const struct users *users);
 
 /*

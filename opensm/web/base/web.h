@@ -11,6 +11,7 @@ struct web {
 	struct config *config; /* another one after SIGHUP: not to be kept */
 	struct link *link;     /* to the daemon */
 	struct asker *asker;   /* answers of the daemon that several requests share */
+	struct waits *waits;   /* clients that wait for news */
 	struct stats *stats;
 	struct users *users; /* another one after SIGHUP */
 	struct login *login;

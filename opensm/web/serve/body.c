@@ -10,8 +10,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define GZIP_MIN 1000	      /* octets; less is not worth it */
-#define GZIP_WINDOW (15 + 16) /* the greatest one, with gzip's header */
+#define GZIP_MIN 1000		 /* octets; less is not worth it */
+#define GZIP_LOCAL_MAX (1 << 20) /* within this host, compressing more costs more than it saves */
+#define GZIP_WINDOW (15 + 16)	 /* the greatest one, with gzip's header */
 #define PIECE 65536
 
 static const char *const always[][2] = {
@@ -183,14 +184,14 @@ static bool takes_gzip(const struct request *request)
 	return false;
 }
 
-/* Within this host, compressing costs more than what it saves. */
 static bool is_worth_squeezing(const struct request *request)
 {
 	const struct answer *answer = request_taken_answer(request);
+	goffset size = size_of(answer);
 
 	return is_text(answer->type) && !header_of(answer, "Content-Encoding") &&
-	       size_of(answer) >= GZIP_MIN && takes_gzip(request) &&
-	       !request_caller(request)->local;
+	       size >= GZIP_MIN && takes_gzip(request) &&
+	       (!request_caller(request)->local || size <= GZIP_LOCAL_MAX);
 }
 
 static void add_headers(struct MHD_Response *response, const struct answer *answer, bool gzip)

@@ -14,6 +14,7 @@
 
 #define FIRST_FD 3 /* of a service manager */
 #define BACKLOG 1024
+#define SOCKET_MODE 0660
 
 static void listener_free(gpointer data)
 {
@@ -65,7 +66,7 @@ static void set_options(int socket, int family)
 	const int on = 1;
 
 	if (family == AF_UNIX) {
-		fchmod(socket, 0660); /* bind() gives it to the name */
+		fchmod(socket, SOCKET_MODE); /* bind() gives it to the name, less the umask */
 		return;
 	}
 	setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -85,8 +86,11 @@ static bool bind_it(struct listener *listener, const struct address *address)
 	set_options(listener->socket, name->sa_family);
 	if (bind(listener->socket, name, address->length) < 0)
 		return false;
-	if (name->sa_family == AF_UNIX)
+	if (name->sa_family == AF_UNIX) {
 		listener->path = g_strdup(((const struct sockaddr_un *)name)->sun_path);
+		if (chmod(listener->path, SOCKET_MODE) < 0)
+			return false;
+	}
 	return listen(listener->socket, BACKLOG) == 0;
 }
 
