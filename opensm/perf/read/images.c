@@ -72,6 +72,7 @@ static void publish(struct perf *perf, struct perf_image *image)
 	list_redirections(perf, new);
 	perf->images = new;
 	slot_publish(&perf->context->perf_images, perf_images_ref(new));
+	event_emit(&perf->context->bus, EVENT_PERF_IMAGES, 0);
 	perf_images_unref(old);
 }
 

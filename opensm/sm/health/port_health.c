@@ -85,6 +85,7 @@ static void publish(struct sm *sm)
 {
 	slot_publish(&sm->context->unhealthy_ports,
 		     unhealthy_ports_new(sm->faults->ports->unhealthy));
+	event_emit(&sm->context->bus, EVENT_UNHEALTHY_PORTS, 0);
 }
 
 static void save(struct sm *sm)
