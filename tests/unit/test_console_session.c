@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Sessions of the console in virtual time, on a pair of sockets; and which gives way to which. */
 #include "ctl/console/console_session.h"
+#include "ctl/report/journal.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"
 #include "tests/unit/perf_leaf.h"
@@ -99,11 +100,18 @@ static struct {
 	bool full;
 } f;
 
+static void make_journal(struct scenario *s, void *arg)
+{
+	(void)arg;
+	f.env.journal = journal_new(s->daemon);
+}
+
 static void start(void)
 {
 	int fds[2];
 
 	f.s = scenario_new("mesh:2", 1);
+	f.s->made = make_journal;
 	scenario_start(f.s);
 	f.env.daemon = f.s->daemon;
 	f.kind = SEAT_NETWORK;
@@ -125,6 +133,7 @@ static void stop(void)
 	g_object_unref(f.ours);
 	g_object_unref(f.theirs);
 	scenario_stop(f.s);
+	journal_free(f.env.journal);
 	scenario_free(f.s);
 }
 
@@ -430,6 +439,140 @@ START_TEST(metrics_as_a_file)
 }
 END_TEST
 
+/* A message ends the wait, and not a look at the clock. */
+START_TEST(metrics_at_once)
+{
+	uint64_t before;
+
+	begin(NULL);
+	pass_s(5);
+	heard();
+	before = runtime_now(f.s->rt);
+	type("metrics off openmetrics\n");
+	pass_s(0);
+	ck_assert_str_eq(heard(), "# EOF\nOpenSM $ ");
+	ck_assert_uint_eq(runtime_now(f.s->rt), before);
+}
+END_TEST
+
+/* ---- news ---- */
+
+static void tell_news(void)
+{
+	event_emit(&daemon_context(f.s->daemon)->bus, EVENT_OPTIONS_CHANGED, 0);
+}
+
+/* "events since N wait 25", where N is the serial of the last news. */
+static void wait_for_news(void)
+{
+	g_autofree char *line = g_strdup_printf("events since %" G_GUINT64_FORMAT " wait 25\n",
+						journal_serial(f.env.journal));
+
+	type(line);
+}
+
+static void begin_quiet(void)
+{
+	begin(NULL);
+	pass_s(5);
+	event_emit(&daemon_context(f.s->daemon)->bus, EVENT_SWEEP_ALLOWED, 0);
+	pass_s(1);
+	heard();
+}
+
+START_TEST(news_end_a_wait)
+{
+	uint64_t serial;
+
+	begin_quiet();
+	wait_for_news();
+	pass_s(3);
+	ck_assert_str_eq(heard(), "");
+	serial = journal_serial(f.env.journal);
+	for (unsigned int i = 0; i < 100; i++)
+		tell_news();
+	ck_assert_str_eq(heard(), "");
+	pass_s(1);
+	ck_assert_uint_eq(journal_serial(f.env.journal), serial + 100);
+	ck_assert_ptr_nonnull(strstr(heard(), "the options were read again (100 times, last "));
+	pass_s(30);
+	ck_assert_str_eq(heard(), "");
+	type("version\n");
+	ck_assert_str_eq(heard(), "OpenSM 4.0.0\nOpenSM $ ");
+}
+END_TEST
+
+START_TEST(a_wait_has_an_end)
+{
+	begin_quiet();
+	wait_for_news();
+	pass_s(24);
+	ck_assert_str_eq(heard(), "");
+	pass_s(1);
+	ck_assert_ptr_nonnull(strstr(heard(), ", counters 0\nOpenSM $ "));
+}
+END_TEST
+
+/* Also if the answer before came after a wait. */
+START_TEST(news_before_the_question)
+{
+	g_autofree char *line = NULL;
+
+	begin_quiet();
+	line = g_strdup_printf("events since %" G_GUINT64_FORMAT " wait 25\n",
+			       journal_serial(f.env.journal));
+	tell_news();
+	pass_s(1);
+	type(line);
+	ck_assert_ptr_nonnull(strstr(heard(), " options the options were read again\nrun 0x"));
+	type("events since 999999 wait 25\n");
+	ck_assert_ptr_nonnull(strstr(heard(), "first subnet: "));
+	type("events since 5 wait 26\n");
+	ck_assert_ptr_nonnull(strstr(heard(), "'26': expected at most 25 seconds"));
+}
+END_TEST
+
+START_TEST(a_client_that_waits_goes)
+{
+	begin_quiet();
+	wait_for_news();
+	g_object_unref(f.theirs);
+	f.theirs = g_object_ref(f.ours);
+	pass_s(0);
+	ck_assert_ptr_null(f.session);
+	tell_news();
+	pass_s(1);
+}
+END_TEST
+
+/* It may still read: it is answered at once. */
+START_TEST(input_ends_during_a_wait)
+{
+	begin_quiet();
+	wait_for_news();
+	g_socket_shutdown(g_socket_connection_get_socket(f.theirs), FALSE, TRUE, NULL);
+	pass_s(0);
+	ck_assert_ptr_nonnull(strstr(heard(), ", counters 0\n"));
+	ck_assert_ptr_null(f.session);
+}
+END_TEST
+
+/* The lines that follow wait, too. */
+START_TEST(lines_behind_a_wait)
+{
+	begin_quiet();
+	wait_for_news();
+	type("version\n");
+	type("version\n");
+	pass_s(1);
+	ck_assert_str_eq(heard(), "");
+	tell_news();
+	pass_s(1);
+	ck_assert_ptr_nonnull(
+		strstr(heard(), "OpenSM $ OpenSM 4.0.0\nOpenSM $ OpenSM 4.0.0\nOpenSM $ "));
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("console_session");
@@ -453,6 +596,13 @@ TEST_SUITE
 	tcase_add_test(session, metrics_as_text);
 	tcase_add_test(session, metrics_of_a_session_that_ends);
 	tcase_add_test(session, metrics_as_a_file);
+	tcase_add_test(session, metrics_at_once);
+	tcase_add_test(session, news_end_a_wait);
+	tcase_add_test(session, a_wait_has_an_end);
+	tcase_add_test(session, news_before_the_question);
+	tcase_add_test(session, a_client_that_waits_goes);
+	tcase_add_test(session, input_ends_during_a_wait);
+	tcase_add_test(session, lines_behind_a_wait);
 	suite_add_tcase(suite, session);
 	return suite;
 }

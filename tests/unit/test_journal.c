@@ -185,6 +185,84 @@ START_TEST(journal_is_bounded)
 }
 END_TEST
 
+/* ---- serials and waiters ---- */
+
+static unsigned int woken[16];
+
+static void on_news(void *arg)
+{
+	(*(unsigned int *)arg)++;
+}
+
+START_TEST(journal_wakes_once)
+{
+	struct journal_waiter waiters[G_N_ELEMENTS(woken)];
+
+	memset(woken, 0, sizeof(woken));
+	for (unsigned int i = 0; i < G_N_ELEMENTS(woken); i++) {
+		waiters[i] = (struct journal_waiter){.news = on_news, .arg = &woken[i]};
+		journal_wait(f.env.journal, &waiters[i]);
+	}
+	journal_unwait(f.env.journal, &waiters[3]);
+	ask("sim unlink leaf-0-0 3");
+	scenario_converge(f.s, 10);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(woken); i++) {
+		ck_assert_uint_eq(woken[i], i != 3);
+		ck_assert(!waiters[i].waits);
+	}
+}
+END_TEST
+
+/* Each entry is told once, however it is asked for. */
+START_TEST(journal_since)
+{
+	uint64_t serial = journal_serial(f.env.journal), image = journal_image(f.env.journal);
+	g_autofree char *line = g_strdup_printf("events since %" G_GUINT64_FORMAT " json", serial);
+	const GList *l;
+
+	ck_assert_ptr_null(journal_after(f.env.journal, serial));
+	expect(line, "\"missed\":0,");
+	expect(line, "\"events\":[]}");
+	ask("sim unlink leaf-0-0 3");
+	scenario_converge(f.s, 10);
+	ck_assert_uint_gt(journal_image(f.env.journal), image);
+	expect(line, "\"kind\":\"link\"");
+	expect(line, "\"state\":\"MASTER\"");
+	for (l = journal_after(f.env.journal, serial); l; l = l->next) {
+		const struct journal_entry *entry = l->data;
+
+		ck_assert_uint_gt(entry->serial, serial);
+		serial = entry->serial;
+	}
+	ck_assert_uint_le(serial, journal_serial(f.env.journal));
+}
+END_TEST
+
+/* Of more than an answer holds, the oldest come first. */
+START_TEST(journal_in_parts)
+{
+	const struct journal_entry *entry;
+
+	for (unsigned int i = 0; i < JOURNAL_MAX + 500; i++)
+		event_emit(&daemon_context(f.s->daemon)->bus, EVENT_SWEEP_ALLOWED, i & 1);
+	scenario_run_ms(f.s, 0);
+	entry = journal_at(f.env.journal, 199);
+	ck_assert_uint_eq(journal_forgotten(f.env.journal) + 200, entry->serial);
+	expect("events since 1 json", "\"more\":true");
+	{
+		g_autofree char *serial = g_strdup_printf("\"serial\":%" G_GUINT64_FORMAT
+							  ",\"more\"",
+							  entry->serial);
+		g_autofree char *missed = g_strdup_printf(
+			"\"missed\":%" G_GUINT64_FORMAT ",",
+			journal_forgotten(f.env.journal) - 1);
+
+		expect("events since 1 json", serial);
+		expect("events since 1 json", missed);
+	}
+}
+END_TEST
+
 TEST_SUITE
 {
 	Suite *suite = suite_create("journal");
@@ -197,6 +275,9 @@ TEST_SUITE
 	tcase_add_test(tcase, journal_of_a_leaf);
 	tcase_add_test(tcase, journal_of_a_flap);
 	tcase_add_test(tcase, journal_is_bounded);
+	tcase_add_test(tcase, journal_wakes_once);
+	tcase_add_test(tcase, journal_since);
+	tcase_add_test(tcase, journal_in_parts);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -275,6 +275,7 @@ static char *run_words(const struct command_env *env, char **words, bool trusted
 	answer->json = json;
 	answer->later = call.later;
 	answer->policy = call.policy;
+	answer->news_ns = call.news_ns;
 	answer->work = call.work;
 	answer->again = call.again;
 	if (call.later)

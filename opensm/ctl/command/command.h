@@ -27,6 +27,7 @@ struct command_env {
 	 */
 	void (*wrap)(GString *text, unsigned int status, bool file);
 	bool takes_files; /* the client is a program on a Unix socket */
+	bool waited;	  /* long enough for news: the command has to answer now */
 };
 
 /* Of a command that another thread answers, as it reads files. */
@@ -40,12 +41,14 @@ struct command_answer {
 	bool loop; /* to be run again every second */
 	/*
 	 * No answer yet: command_answer_work() with the work, command_answer_policy() with the
-	 * policy, or daemon_plan_listen(), then command_answer_plan().
+	 * policy, journal_wait() and then the same line again, or daemon_plan_listen() and then
+	 * command_answer_plan().
 	 */
 	bool later;
 	bool json;  /* the answer is wanted as JSON */
 	bool again; /* run it again soon: the answer will have more then */
 	uint64_t policy;	   /* with later: 0, or once command_policy_is_there() */
+	uint64_t news_ns;	   /* with later: 0, or how long to wait for news */
 	struct command_work *work; /* with later: NULL, or once command_work_is_done() */
 	/* Of command_answer_work(), in place of text: */
 	GString *wrapped; /* by command_env.wrap; NULL: see text */
@@ -68,6 +71,8 @@ void command_answer_policy(const struct command_env *env, uint64_t serial,
 			   struct command_answer *answer);
 
 bool command_work_is_done(const struct command_work *work);
+/* Has the listener called, on the thread of the daemon, when it is done; not once it is dropped. */
+void command_work_listen(struct command_work *work, void (*listener)(void *arg), void *arg);
 /* Completes a command, whether its work is done or not, and drops the work. */
 void command_answer_work(struct command_work *work, struct command_answer *answer);
 /* Its answer is not wanted any more; NULL is fine. */

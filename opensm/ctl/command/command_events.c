@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The commands events (the end of the journal) and sim (cables of a simulated fabric). */
+/*
+ * The commands events (the end of the journal, or what is new in it) and sim (cables of a simulated
+ * fabric).
+ */
 #include <inttypes.h>
 #include <string.h>
 
 #include "ctl/command/command_private.h"
 #include "ctl/report/journal.h"
+#include "iba/constants.h"
+#include "perf/image/image.h"
 #include "vendor/sim.h"
 
 #define EVENTS_SHOWN 20
+#define EVENTS_AT_ONCE 200 /* of events since: more take too long for the thread of the daemon */
+#define WAIT_MAX_S 25
 
 /* ---- events ---- */
 
@@ -26,6 +33,7 @@ static void add_event(GVariantBuilder *list, const struct journal_entry *entry)
 	GVariantBuilder row;
 
 	answer_begin(&row);
+	answer_number(&row, "serial", entry->serial);
 	answer_text(&row, "time", first);
 	answer_text(&row, "last", last);
 	answer_number(&row, "times", entry->times);
@@ -43,21 +51,96 @@ static void add_event(GVariantBuilder *list, const struct journal_entry *entry)
 	answer_append(list, &row);
 }
 
-GVariant *command_events(struct command_call *call, GError **error)
+/* What has changed when there is news without an event. */
+static void add_state(struct command_call *call, GVariantBuilder *builder)
+{
+	const char *state = iba_name(IBA_SET_SM_STATE, atomic_load(&call->context->sm_state));
+	struct subnet *subnet = slot_take(&call->context->subnet);
+	struct perf_images *images = slot_take(&call->context->perf_images);
+	const struct perf_image *last = perf_images_last(images);
+
+	answer_text(builder, "state", state ? state : "?");
+	answer_flag(builder, "sweeping",
+		    atomic_load(&call->context->sweep) & SWEEP_FLAG_RUNNING);
+	answer_number(builder, "generation", subnet ? subnet->generation : 0);
+	answer_number(builder, "counters", last ? last->id : 0);
+	answer_number(builder, "image", journal_image(call->env->journal));
+	perf_images_unref(images);
+	subnet_unref(subnet);
+}
+
+static GVariant *answer_last(struct command_call *call, uint64_t n)
 {
 	const struct journal *journal = call->env->journal;
 	unsigned int length = journal_length(journal);
-	uint64_t n = EVENTS_SHOWN;
 	GVariantBuilder builder, list;
 
-	if (call->n > 1 || (call->n && !find_number(call->words[0], UINT32_MAX, &n)))
-		return command_usage(error, "expected a number");
 	answer_begin(&builder);
+	answer_guid(&builder, "run", journal_run(journal));
+	answer_number(&builder, "serial", journal_serial(journal));
+	add_state(call, &builder);
 	answer_begin_list(&list);
 	for (unsigned int i = length - (unsigned int)MIN(n, length); i < length; i++)
 		add_event(&list, journal_at(journal, i));
 	answer_member(&builder, "events", &list);
 	return g_variant_builder_end(&builder);
+}
+
+/* The oldest first; if there are more, the client asks again from the last of them. */
+static GVariant *answer_since(struct command_call *call, uint64_t since)
+{
+	const struct journal *journal = call->env->journal;
+	uint64_t serial = journal_serial(journal), forgotten = journal_forgotten(journal);
+	const GList *l = journal_after(journal, since);
+	GVariantBuilder builder, list;
+
+	answer_begin_list(&list);
+	for (unsigned int i = 0; l && i < EVENTS_AT_ONCE; l = l->next, i++)
+		add_event(&list, l->data);
+	if (l)
+		serial = ((const struct journal_entry *)l->prev->data)->serial;
+	answer_begin(&builder);
+	answer_guid(&builder, "run", journal_run(journal));
+	answer_number(&builder, "serial", serial);
+	answer_flag(&builder, "more", l != NULL);
+	answer_number(&builder, "missed", forgotten - MIN(since, forgotten));
+	add_state(call, &builder);
+	answer_member(&builder, "events", &list);
+	return g_variant_builder_end(&builder);
+}
+
+static GVariant *events_since(struct command_call *call, GError **error)
+{
+	bool waits = call->n == 4 && !strcmp(call->words[2], "wait");
+	uint64_t since, seconds = 0;
+
+	if ((call->n != 2 && !waits) || !find_number(call->words[1], UINT64_MAX, &since))
+		return command_usage(error, "expected since SERIAL [wait SECONDS]");
+	if (waits && !find_number(call->words[3], WAIT_MAX_S, &seconds))
+		return command_usage(error, "'%s': expected at most %u seconds", call->words[3],
+				     WAIT_MAX_S);
+	/* A serial that is yet to come is of an earlier run. */
+	if (since > journal_serial(call->env->journal))
+		since = 0;
+	else if (since == journal_serial(call->env->journal) && seconds && !call->env->waited) {
+		call->later = true;
+		call->news_ns = seconds * NS_PER_S;
+		return NULL;
+	}
+	return answer_since(call, since);
+}
+
+GVariant *command_events(struct command_call *call, GError **error)
+{
+	uint64_t n = EVENTS_SHOWN;
+
+	if (!call->env->journal)
+		return command_failed(error, "there is no journal");
+	if (call->n && !strcmp(call->words[0], "since"))
+		return events_since(call, error);
+	if (call->n > 1 || (call->n && !find_number(call->words[0], UINT32_MAX, &n)))
+		return command_usage(error, "expected a number, or since SERIAL");
+	return answer_last(call, n);
 }
 
 static void print_event(GVariant *row, GString *out)
@@ -72,9 +155,25 @@ static void print_event(GVariant *row, GString *out)
 	g_string_append_c(out, '\n');
 }
 
+/* People are shown the serial only if they asked by it. */
 void print_events(GVariant *answer, GString *out)
 {
+	g_autoptr(GVariant) missed = answer_get(answer, "missed");
+
+	if (missed && g_variant_get_uint64(missed))
+		g_string_append_printf(out, "up to %" PRIu64 " earlier events are not kept\n",
+				       g_variant_get_uint64(missed));
 	answer_each(answer, "events", print_event, out);
+	if (missed)
+		g_string_append_printf(out,
+				       "run %s serial %" PRIu64 "%s: %s, generation %" PRIu64
+				       ", counters %" PRIu64 "\n",
+				       answer_get_text(answer, "run"),
+				       answer_get_number(answer, "serial"),
+				       answer_get_flag(answer, "more") ? ", and more" : "",
+				       answer_get_text(answer, "state"),
+				       answer_get_number(answer, "generation"),
+				       answer_get_number(answer, "counters"));
 }
 
 /* ---- sim ---- */

@@ -12,6 +12,9 @@ struct command_work {
 	struct message message;
 	struct ref ref; /* by the thread that works, and by the one that waits */
 	atomic_bool done, unwanted;
+	struct actor *owner; /* of the daemon, whose thread has the next two */
+	void (*listener)(void *arg); /* called when it is done; NULL: none */
+	void *listener_arg;
 	const _Atomic(gint64) *files_until;
 	const struct command *command;
 	bool json;
@@ -42,6 +45,7 @@ struct command_call {
 	struct command_work *work;   /* set with later: the answer is left to it */
 	bool again;	 /* set by a command: its answer is incomplete, but will not be for long */
 	uint64_t policy; /* set with later: serial of the policy to wait for */
+	uint64_t news_ns; /* set with later: how long to wait for news, then to run it again */
 	struct command_job *job;     /* set with later: makes the answer; not started yet */
 	unsigned int status;	     /* enum control_status, set by a command that has answered */
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Commands whose answer another thread makes, as they read files, or as it is long. */
+/*
+ * Commands whose answer another thread makes, as they read files, or as it is long. When the answer
+ * is there, the message that made it comes back to the thread of the daemon, for the session.
+ */
 #include <unistd.h>
 
 #include "ctl/command/command_private.h"
@@ -16,10 +19,33 @@ static void put(struct command_work *work)
 	work->free(work);
 }
 
+/* ---- on the thread of the daemon ---- */
+
+static void tell(struct message *message)
+{
+	struct command_work *work = container_of(message, struct command_work, message);
+
+	if (work->listener)
+		work->listener(work->listener_arg);
+	put(work);
+}
+
+static void lose(struct message *message)
+{
+	put(container_of(message, struct command_work, message));
+}
+
+/* ---- in the pool ---- */
+
 static void finish(struct command_work *work)
 {
 	atomic_store(&work->done, true);
-	put(work);
+	if (atomic_load(&work->unwanted)) {
+		put(work);
+		return;
+	}
+	work->message = (struct message){.run = tell, .drop = lose};
+	actor_post(work->owner, &work->message);
 }
 
 static void run(struct command_work *work)
@@ -56,6 +82,8 @@ static void on_drop(struct message *message)
 	finish(container_of(message, struct command_work, message));
 }
 
+/* ---- the interface ---- */
+
 void command_work_post(struct command_call *call, struct command_work *work, struct pool *pool)
 {
 	ref_init(&work->ref);
@@ -64,6 +92,7 @@ void command_work_post(struct command_call *call, struct command_work *work, str
 	atomic_init(&work->unwanted, false);
 	work->message.run = on_run;
 	work->message.drop = on_drop;
+	work->owner = daemon_actor(call->env->daemon);
 	work->command = call->command;
 	work->json = call->json;
 	work->wrap = call->env->wrap;
@@ -82,6 +111,12 @@ bool command_work_is_stopped(void *arg)
 	return atomic_load(&work->unwanted) || (until && g_get_monotonic_time() > until);
 }
 
+void command_work_listen(struct command_work *work, void (*listener)(void *arg), void *arg)
+{
+	work->listener = listener;
+	work->listener_arg = arg;
+}
+
 bool command_work_is_done(const struct command_work *work)
 {
 	return atomic_load(&work->done);
@@ -91,6 +126,7 @@ void command_work_drop(struct command_work *work)
 {
 	if (!work)
 		return;
+	work->listener = NULL;
 	atomic_store(&work->unwanted, true);
 	put(work);
 }

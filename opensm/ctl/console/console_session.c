@@ -15,6 +15,7 @@
 #include "ctl/base/lines.h"
 #include "ctl/console/console_key.h"
 #include "client/control.h"
+#include "ctl/report/journal.h"
 
 #define PROMPT "OpenSM $ "
 #define CHUNK 4096
@@ -30,7 +31,6 @@
 #define LOOK_NS (10 * NS_PER_MS)
 #define POLICY_PATIENCE_NS (20 * NS_PER_S)
 #define AGAIN_PATIENCE_NS (2 * NS_PER_S)
-#define LOOK_PART 4 /* of the time that work has taken so far */
 #define WORK_PATIENCE_NS (60 * NS_PER_S)
 
 struct session {
@@ -59,6 +59,7 @@ struct session {
 	struct command_work *job; /* that is waited for, or NULL */
 	uint64_t until_ns;	  /* end of that wait */
 	char *again;		  /* the line that is run again soon, or NULL */
+	struct journal_waiter news; /* in use: for that line */
 	int file;		  /* goes with the next octet; -1: none */
 };
 
@@ -230,6 +231,39 @@ static void send_wrapped(struct session *session, struct command_answer *answer)
 		say(session, PROMPT);
 }
 
+static void look(struct session *session)
+{
+	struct command_answer answer = {.json = session->json};
+	const struct command_env *env = session->config.env;
+	bool done = session->job ? command_work_is_done(session->job)
+				 : command_policy_is_there(env, session->policy);
+
+	if (!done && now(session) < session->until_ns) {
+		timer_start(&session->tick, LOOK_NS);
+		return;
+	}
+	timer_stop(&session->tick);
+	if (session->job)
+		command_answer_work(g_steal_pointer(&session->job), &answer);
+	else
+		command_answer_policy(env, session->policy, &answer);
+	session->waits = false;
+	session->policy = session->until_ns = 0;
+	if (answer.wrapped)
+		send_wrapped(session, &answer);
+	else
+		reply(session, answer.status, answer.text, false);
+	g_free(answer.text);
+}
+
+static void on_job(void *arg)
+{
+	struct session *session = arg;
+
+	look(session);
+	session->work(session);
+}
+
 /*
  * A change of partitions is answered once it is in effect; a command that reads files, when another
  * thread has done so.
@@ -242,39 +276,9 @@ static void wait_for(struct session *session, const struct command_answer *answe
 	session->job = answer->work;
 	session->until_ns = now(session) + (answer->work ? WORK_PATIENCE_NS : POLICY_PATIENCE_NS);
 	timer_stop(&session->limit);
-	timer_start(&session->tick, LOOK_NS);
-}
-
-/* The longer the work takes, the more seldom. */
-static uint64_t time_to_look(const struct session *session)
-{
-	uint64_t waited = now(session) + WORK_PATIENCE_NS - session->until_ns;
-
-	return session->job ? MAX(waited / LOOK_PART, LOOK_NS) : LOOK_NS;
-}
-
-static void look(struct session *session)
-{
-	struct command_answer answer = {.json = session->json};
-	const struct command_env *env = session->config.env;
-	bool done = session->job ? command_work_is_done(session->job)
-				 : command_policy_is_there(env, session->policy);
-
-	if (!done && now(session) < session->until_ns) {
-		timer_start(&session->tick, time_to_look(session));
-		return;
-	}
+	timer_start(&session->tick, session->job ? WORK_PATIENCE_NS : LOOK_NS);
 	if (session->job)
-		command_answer_work(g_steal_pointer(&session->job), &answer);
-	else
-		command_answer_policy(env, session->policy, &answer);
-	session->waits = false;
-	session->policy = session->until_ns = 0;
-	if (answer.wrapped)
-		send_wrapped(session, &answer);
-	else
-		reply(session, answer.status, answer.text, false);
-	g_free(answer.text);
+		command_work_listen(session->job, on_job, session);
 }
 
 /* What the command lacks is being read: true while that may still take time. */
@@ -291,6 +295,18 @@ static bool waits_for_more(struct session *session, const char *line)
 	return true;
 }
 
+/* Runs the line again when there is news, or when its time is over. */
+static void wait_for_news(struct session *session, const char *line, uint64_t ns)
+{
+	if (!session->until_ns)
+		session->until_ns = now(session) + ns;
+	session->waits = true;
+	session->again = g_strdup(line);
+	timer_stop(&session->limit);
+	timer_start(&session->tick, session->until_ns - MIN(now(session), session->until_ns));
+	journal_wait(session->config.env->journal, &session->news);
+}
+
 /* For commands of this session. */
 static struct command_env environment(const struct session *session)
 {
@@ -299,6 +315,7 @@ static struct command_env environment(const struct session *session)
 	env.wrap = session->program ? wrap_record : wrap_text;
 	env.takes_files = session->program && (session->config.kind == SEAT_OPERATOR ||
 					       session->config.kind == SEAT_GROUP);
+	env.waited = session->until_ns && now(session) >= session->until_ns;
 	return env;
 }
 
@@ -319,6 +336,8 @@ static void run_line(struct session *session, const char *line)
 		g_free(answer.text);
 		if (answer.work || answer.policy)
 			wait_for(session, &answer);
+		else if (answer.news_ns)
+			wait_for_news(session, line, answer.news_ns);
 		else
 			wait_for_plan(session, answer.json);
 		return;
@@ -345,6 +364,8 @@ static void run_again(struct session *session)
 	g_autofree char *line = g_steal_pointer(&session->again);
 
 	session->waits = false;
+	timer_stop(&session->tick);
+	journal_unwait(session->config.env->journal, &session->news);
 	run_line(session, line);
 }
 
@@ -539,6 +560,23 @@ static void use_input(struct session *session)
 		take_last_line(session);
 }
 
+/*
+ * The end of input ends a wait for news, so that a client that has gone waits for nothing. Returns
+ * whether the session goes on now.
+ */
+static bool may_go_on(struct session *session)
+{
+	if (session->penalty)
+		return false;
+	if (session->news.waits && session->input_ended) {
+		session->until_ns = now(session);
+		run_again(session);
+	}
+	if (session->news.waits && session->used == session->n_input)
+		watch_input(session);
+	return !session->waits;
+}
+
 /* Continues as far as possible without waiting. The session may be freed afterwards. */
 static void work(struct session *session)
 {
@@ -552,8 +590,10 @@ static void work(struct session *session)
 		}
 		if (flushed == FLUSH_FAILED)
 			break;
-		if (session->penalty || session->waits)
+		if (!may_go_on(session))
 			return;
+		if (session->out->len)
+			continue;
 		if (session->closing)
 			break;
 		if (session->used == session->n_input && !session->input_ended) {
@@ -585,6 +625,14 @@ static void on_limit(struct timer *timer)
 
 	end_with(session, session->open ? "\nThe session was idle for too long and is closed\n"
 					: "\nThe key did not come in time\n");
+}
+
+static void on_news(void *arg)
+{
+	struct session *session = arg;
+
+	run_again(session);
+	work(session);
 }
 
 static void on_tick(struct timer *timer)
@@ -634,6 +682,7 @@ struct session *session_new(const struct session_config *config)
 		g_object_ref(config->tls);
 	session->out = g_string_new(NULL);
 	session->work = work;
+	session->news = (struct journal_waiter){.news = on_news, .arg = session};
 	lines_init(&session->lines, STRANGER_MAX_LINE);
 	timer_init(&session->limit, actor, on_limit);
 	timer_init(&session->tick, actor, on_tick);
@@ -656,6 +705,7 @@ void session_free(struct session *session)
 	if (session->waits && !session->policy && !session->job && !session->again)
 		daemon_plan_listen(session->config.env->daemon, NULL, NULL);
 	command_work_drop(session->job);
+	journal_unwait(session->config.env->journal, &session->news);
 	drop_source(&session->reader);
 	drop_source(&session->writer);
 	timer_stop(&session->limit);

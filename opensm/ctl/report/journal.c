@@ -20,6 +20,7 @@
 
 #define ENTRIES_OF_ONE 100 /* publication */
 #define NAME_SIZE 160
+#define TOGETHER_NS (50 * NS_PER_MS) /* news within this time wake waiters once */
 
 struct journal {
 	struct context *context;
@@ -32,6 +33,9 @@ struct journal {
 	uint64_t changed_ns;  /* when the subnet last changed; 0: not since the start */
 	struct census census;
 	struct journal_sweep last_sweep; /* ended_ns 0: none */
+	uint64_t run, serial, image, forgotten; /* as the functions say */
+	GQueue waiters;				/* of struct journal_waiter, by its link */
+	struct timer wake;			/* runs only if there are waiters */
 };
 
 static void entry_free(void *data)
@@ -41,6 +45,56 @@ static void entry_free(void *data)
 	g_free(entry->text);
 	g_free(entry);
 }
+
+/* ---- news ---- */
+
+/* Those that wait again, or are not called yet when others end, are left for the next time. */
+static void on_wake(struct timer *timer)
+{
+	struct journal *journal = container_of(timer, struct journal, wake);
+
+	for (guint n = journal->waiters.length; n && journal->waiters.length; n--) {
+		struct journal_waiter *waiter = journal->waiters.head->data;
+
+		journal_unwait(journal, waiter);
+		waiter->news(waiter->arg);
+	}
+}
+
+/* Returns its serial number. */
+static uint64_t add_news(struct journal *journal)
+{
+	if (journal->waiters.length && !timer_running(&journal->wake))
+		timer_start(&journal->wake, TOGETHER_NS);
+	return ++journal->serial;
+}
+
+static void on_image(void *arg, uint64_t value)
+{
+	struct journal *journal = arg;
+
+	(void)value;
+	journal->image = add_news(journal);
+}
+
+void journal_wait(struct journal *journal, struct journal_waiter *waiter)
+{
+	waiter->waits = true;
+	waiter->link = (GList){.data = waiter};
+	g_queue_push_tail_link(&journal->waiters, &waiter->link);
+}
+
+void journal_unwait(struct journal *journal, struct journal_waiter *waiter)
+{
+	if (!waiter->waits)
+		return;
+	waiter->waits = false;
+	g_queue_unlink(&journal->waiters, &waiter->link);
+	if (!journal->waiters.length)
+		timer_stop(&journal->wake);
+}
+
+/* ---- entries ---- */
 
 /* Adds an entry, or counts the previous one once more. */
 G_GNUC_PRINTF(3, 4)
@@ -58,15 +112,25 @@ static struct journal_entry *note(struct journal *journal, const char *kind, con
 	if (last && last->kind == kind && !g_strcmp0(last->text, text)) {
 		last->times++;
 		last->last_us = now;
+		last->serial = add_news(journal);
 		return last;
 	}
 	entry = g_new(struct journal_entry, 1);
 	*entry = (struct journal_entry){
-		.first_us = now, .last_us = now, .times = 1, .kind = kind, .text = text};
+		.first_us = now,
+		.last_us = now,
+		.times = 1,
+		.kind = kind,
+		.text = text,
+		.serial = add_news(journal),
+	};
 	text = NULL;
 	g_queue_push_tail(&journal->entries, entry);
-	if (journal->entries.length > JOURNAL_MAX)
-		entry_free(g_queue_pop_head(&journal->entries));
+	if (journal->entries.length <= JOURNAL_MAX)
+		return entry;
+	last = g_queue_pop_head(&journal->entries);
+	journal->forgotten = last->serial;
+	entry_free(last);
 	return entry;
 }
 
@@ -148,9 +212,9 @@ static void on_published(void *arg, uint64_t generation)
 	struct journal *journal = arg;
 	struct subnet *now = slot_take(&journal->context->subnet);
 
-	(void)generation;
 	if (!now)
 		return;
+	on_image(journal, generation);
 	count(journal, now->fabric);
 	if (journal->subnet)
 		compare(journal, journal->subnet->fabric, now->fabric);
@@ -198,6 +262,7 @@ static void on_sweep_done(void *arg, uint64_t value)
 		blocks = g_strdup_printf(", %" PRIu64 " LFT blocks changed",
 					 journal->lft_blocks - before);
 
+	add_news(journal); /* the time of the last sweep */
 	/* Nothing happened. */
 	if (done.reasons == SWEEP_TIMER && done.kind == SWEEP_KIND_LIGHT && !done.errors)
 		return;
@@ -303,9 +368,9 @@ static void on_alarms(void *arg, uint64_t n)
 	struct perf_alarms *now = slot_take(&journal->context->perf_alarms);
 	unsigned int began, ended = 0;
 
-	(void)n;
 	if (!now)
 		return;
+	on_image(journal, n);
 	began = note_alarms(journal, now, journal->alarms, "began:");
 	if (now->n < PERF_ALARMS_MAX)
 		ended = note_alarms(journal, journal->alarms, now, "ended:");
@@ -316,6 +381,17 @@ static void on_alarms(void *arg, uint64_t n)
 }
 
 /* ---- life ---- */
+
+/* A random number; in virtual time that of the runtime, so that a run can be repeated. */
+static uint64_t new_run(const struct runtime *rt)
+{
+	uint64_t run;
+
+	if (runtime_mode(rt) == RUNTIME_VIRTUAL)
+		return hash_spread(runtime_seed(rt)) | 1;
+	run = (uint64_t)g_random_int() << 32 | g_random_int();
+	return hash_spread(run ^ (uint64_t)g_get_real_time()) | 1;
+}
 
 struct journal *journal_new(struct daemon *daemon)
 {
@@ -330,10 +406,15 @@ struct journal *journal_new(struct daemon *daemon)
 		{EVENT_SWEEP_ALLOWED, on_sweep_allowed},
 		{EVENT_TRAP_RECEIVED, on_trap},
 		{EVENT_PERF_ALARMS, on_alarms},
+		{EVENT_PERF_IMAGES, on_image},
+		{EVENT_UNHEALTHY_PORTS, on_image},
 	};
 	struct journal *journal = g_new0(struct journal, 1);
 
 	journal->context = daemon_context(daemon);
+	journal->run = new_run(journal->context->rt);
+	g_queue_init(&journal->waiters);
+	timer_init(&journal->wake, daemon_actor(daemon), on_wake);
 	journal->told = changes_new(daemon_actor(daemon), on_change, journal);
 	g_queue_init(&journal->entries);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(wanted); i++)
@@ -361,6 +442,40 @@ unsigned int journal_length(const struct journal *journal)
 const struct journal_entry *journal_at(const struct journal *journal, unsigned int number)
 {
 	return g_queue_peek_nth((GQueue *)&journal->entries, number);
+}
+
+uint64_t journal_run(const struct journal *journal)
+{
+	return journal->run;
+}
+
+uint64_t journal_serial(const struct journal *journal)
+{
+	return journal->serial;
+}
+
+uint64_t journal_image(const struct journal *journal)
+{
+	return journal->image;
+}
+
+uint64_t journal_forgotten(const struct journal *journal)
+{
+	return journal->forgotten;
+}
+
+const GList *journal_after(const struct journal *journal, uint64_t serial)
+{
+	const GList *found = NULL;
+
+	for (const GList *l = journal->entries.tail; l; l = l->prev) {
+		const struct journal_entry *entry = l->data;
+
+		if (entry->serial <= serial)
+			break;
+		found = l;
+	}
+	return found;
 }
 
 struct census *journal_census(struct journal *journal)

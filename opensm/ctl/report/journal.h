@@ -15,6 +15,7 @@
 struct journal;
 
 struct journal_entry {
+	uint64_t serial;	   /* of the last time; greater than those of entries before */
 	int64_t first_us, last_us; /* real time, microseconds since 1970 */
 	unsigned int times;	   /* times in a row */
 	const char *kind; /* "state", "sweep", "link", "node", "gid", "lid", "trap",
@@ -34,12 +35,40 @@ struct journal_sweep {
 	uint64_t ended_ns; /* by the clock of the runtime, which cannot be set; 0: never */
 };
 
+/* One that waits for news; news and arg are the caller's. */
+struct journal_waiter {
+	void (*news)(void *arg); /* called once; it may wait again */
+	void *arg;
+	bool waits;
+	GList link;
+};
+
 struct journal *journal_new(struct daemon *daemon); /* between daemon_new and daemon_start */
 void journal_free(struct journal *journal);	    /* after daemon_stop; NULL is fine */
 
 unsigned int journal_length(const struct journal *journal);
 /* Entry 0 is the oldest. Valid until the loop runs again. */
 const struct journal_entry *journal_at(const struct journal *journal, unsigned int number);
+
+/*
+ * News are entries, also those that are counted once more, and what changes without an entry:
+ * published subnets and images of counters, ends of sweeps, unhealthy ports. Each has a serial
+ * number, from 1. They begin again with each run of the daemon, which has a number of its own.
+ */
+uint64_t journal_run(const struct journal *journal);
+uint64_t journal_serial(const struct journal *journal); /* of the last news; 0: none yet */
+/* Serial of the last change of what an image of the fabric shows. */
+uint64_t journal_image(const struct journal *journal);
+/* The serial of the last entry that is not kept any more; 0: all are kept. */
+uint64_t journal_forgotten(const struct journal *journal);
+/* The oldest entry with a greater serial; NULL: none. Its data are struct journal_entry. */
+const GList *journal_after(const struct journal *journal, uint64_t serial);
+/*
+ * Has the waiter called soon after the next news: several that come together wake it once.
+ * journal_unwait() in time; it may be called at any time, and journal may be NULL there.
+ */
+void journal_wait(struct journal *journal, struct journal_waiter *waiter);
+void journal_unwait(struct journal *journal, struct journal_waiter *waiter);
 
 /* Census of the switches and hosts of published subnets, and its time window in ns. */
 #define JOURNAL_WINDOW_NS(options) (MAX((options)->health_window, 1) * NS_PER_S)
