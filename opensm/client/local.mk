@@ -3,6 +3,7 @@
 noinst_LIBRARIES += libclient.a
 libclient_a_SOURCES = \
 	opensm/client/control.c opensm/client/control.h \
+	opensm/client/image.c opensm/client/image.h \
 	opensm/client/link.c opensm/client/link.h \
 	opensm/client/record.c opensm/client/record.h \
 	opensm/client/sockets.c opensm/client/sockets.h

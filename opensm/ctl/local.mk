@@ -39,6 +39,8 @@ libctl_a_SOURCES = \
 	opensm/ctl/dump/dump_private.h \
 	opensm/ctl/dump/dump_routes.c \
 	opensm/ctl/dump/dump_subnet.c \
+	opensm/ctl/image/fabric_image.c opensm/ctl/image/fabric_image.h \
+	opensm/ctl/image/image_store.c opensm/ctl/image/image_store.h \
 	opensm/ctl/metrics/daemon_metrics.c \
 	opensm/ctl/metrics/families.c opensm/ctl/metrics/families.h \
 	opensm/ctl/metrics/families.def \

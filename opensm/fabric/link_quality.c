@@ -198,6 +198,19 @@ const char *link_speed_name(const struct fabric_port *port)
 	return speed == fastest(speed) ? speed_name(speed) : NULL;
 }
 
+unsigned int link_rate(const struct fabric_port *port)
+{
+	if (port->info.port_state <= IBA_PORT_DOWN)
+		return 0;
+	return lanes(port->info.link_width_active) * lane_rate(active_speed(&port->info));
+}
+
+unsigned int link_best_rate(const struct fabric *fabric, uint32_t port, unsigned int *n_lanes)
+{
+	*n_lanes = lanes(best_width(fabric, port));
+	return *n_lanes * lane_rate(best_speed(fabric, port));
+}
+
 char *link_best_name(const struct fabric *fabric, uint32_t port)
 {
 	const char *width = iba_name(IBA_SET_WIDTH, best_width(fabric, port));

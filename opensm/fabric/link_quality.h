@@ -32,6 +32,11 @@ const char *link_width_name(const struct iba_port_info *info);
 const char *link_speed_name(const struct fabric_port *port);
 bool link_is_fdr10(const struct fabric_port *port);
 
+/* Mb/s on the wire of a link that is up; 0: it is down, or the IBA does not define its codes. */
+unsigned int link_rate(const struct fabric_port *port);
+/* Mb/s that both ends of a port support, 0 if that is unknown, and with how many lanes. */
+unsigned int link_best_rate(const struct fabric *fabric, uint32_t port, unsigned int *n_lanes);
+
 /* The best that both ends of a port support: "4X 106.25 Gbps", newly allocated. */
 char *link_best_name(const struct fabric *fabric, uint32_t port);
 

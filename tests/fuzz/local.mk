@@ -6,6 +6,7 @@ fuzz_programs = \
 	tests/fuzz/fuzz_console \
 	tests/fuzz/fuzz_guid2lid \
 	tests/fuzz/fuzz_guid_file \
+	tests/fuzz/fuzz_image \
 	tests/fuzz/fuzz_key_files \
 	tests/fuzz/fuzz_lft_file \
 	tests/fuzz/fuzz_mad \
@@ -51,6 +52,10 @@ tests_fuzz_fuzz_console_CFLAGS = $(TEST_CFLAGS)
 tests_fuzz_fuzz_console_LDADD = $(LIBS_FUZZ) libproxy.a $(LIBS_OPENSM)
 tests_fuzz_fuzz_guid2lid_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
 tests_fuzz_fuzz_guid_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
+tests_fuzz_fuzz_image_SOURCES = tests/fuzz/fuzz_image.c tests/fuzz/no_check.c \
+	tests/unit/image_bed.c tests/unit/image_bed.h
+tests_fuzz_fuzz_image_CFLAGS = $(TEST_CFLAGS)
+tests_fuzz_fuzz_image_LDADD = $(LIBS_FUZZ) libfabricmake.a $(LIBS_OPENSM)
 tests_fuzz_fuzz_key_files_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
 tests_fuzz_fuzz_lft_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_mad_LDADD = $(LIBS_FUZZ) $(LIBS_MAD)

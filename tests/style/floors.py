@@ -18,7 +18,7 @@ FLOORS = {
     'sa': ['clients', 'groups', 'admit', 'report', 'record', ''],
     'perf': ['image', 'disk', 'judge', 'read', ''],
     'ctl': ['base', 'process', 'site', 'plan', '', 'dump', 'report', 'perfmgr',
-            'metrics', 'command', 'console'],
+            'metrics', 'image', 'command', 'console'],
     'web': ['base', 'auth', 'serve', 'fabric', 'api', 'page', 'rest', ''],
 }
 

@@ -31,7 +31,7 @@ unit_rooms = tests/unit/test_complib tests/unit/test_iba tests/unit/test_vendor 
 	tests/unit/test_sim tests/unit/test_core tests/unit/test_fabric tests/unit/test_mad \
 	tests/unit/test_ha tests/unit/test_route tests/unit/test_policy tests/unit/test_sm \
 	tests/unit/test_sa tests/unit/test_sa_wire tests/unit/test_ctl tests/unit/test_console \
-	tests/unit/test_perf tests/unit/test_osmroute tests/unit/test_osmsim
+	tests/unit/test_perf tests/unit/test_osmroute tests/unit/test_osmsim tests/unit/test_image
 
 tests_unit_test_complib_SOURCES = tests/unit/test_actor.c tests/unit/test_aside.c \
 	tests/unit/test_bucket.c tests/unit/test_file.c tests/unit/test_handoff.c \
@@ -143,6 +143,11 @@ tests_unit_test_console_CPPFLAGS = $(AM_CPPFLAGS) -DSOURCE_DIR='"$(abs_srcdir)"'
 tests_unit_test_console_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_console_LDADD = libsuites.a libscenario.a libperfleaf.a $(LIBS_OPENSM) \
 	$(CHECK_LIBS)
+
+tests_unit_test_image_SOURCES = tests/unit/test_image.c \
+	tests/unit/image_bed.c tests/unit/image_bed.h
+tests_unit_test_image_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_image_LDADD = libsuites.a libfabricmake.a $(LIBS_OPENSM) $(CHECK_LIBS)
 
 tests_unit_test_perf_SOURCES = \
 	tests/unit/test_perf_account.c tests/unit/test_perf_columns.c \

@@ -331,6 +331,7 @@ static const char *const good_lines[] = {
 	"ports down",
 	"events 5",
 	"metrics",
+	"image",
 	"perfmgr",
 	"sim link leaf-0-0 3",
 };
@@ -592,6 +593,7 @@ START_TEST(which_change_something)
 		"path 1 2", "lft 1",	     "mgroups",	   "partitions", "partitions 0x7fff",
 		"qos",	    "qos 1",	     "ports down", "events",	 "permodlog",
 		"subscriptions missed", "perfmgr", "pm pc json", "metrics all",
+		"image",
 	};
 
 	const char *name, *arguments, *help;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Sessions of the console in virtual time, on a pair of sockets; and which gives way to which. */
+#include "client/image.h"
 #include "ctl/console/console_session.h"
+#include "ctl/image/image_store.h"
 #include "ctl/report/journal.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"
@@ -104,6 +106,7 @@ static void make_journal(struct scenario *s, void *arg)
 {
 	(void)arg;
 	f.env.journal = journal_new(s->daemon);
+	f.env.images = image_store_new();
 }
 
 static void start(void)
@@ -134,6 +137,7 @@ static void stop(void)
 	g_object_unref(f.theirs);
 	scenario_stop(f.s);
 	journal_free(f.env.journal);
+	image_store_unref(f.env.images);
 	scenario_free(f.s);
 }
 
@@ -404,38 +408,85 @@ START_TEST(metrics_of_a_session_that_ends)
 }
 END_TEST
 
-/* It comes with the first octet of the record, and can be read, but not changed. */
-START_TEST(metrics_as_a_file)
+/* A file that came with the first octet of what was heard. */
+static int heard_file(void)
 {
 	GSocket *socket = g_socket_connection_get_socket(f.theirs);
 	GSocketControlMessage **messages = NULL;
-	char octets[1024], text[64] = "";
-	GInputVector vector = {octets, 1};
-	int n = 0, flags = 0, *files, n_files;
+	char octet;
+	GInputVector vector = {&octet, 1};
+	int n = 0, flags = 0, *files, n_files, file;
 
-	f.kind = SEAT_OPERATOR;
-	begin(NULL);
-	type("opensmctl 1\n");
-	heard();
-	type("metrics off openmetrics descriptor\n");
-	pass_s(1);
 	ck_assert_int_eq(g_socket_receive_message(socket, NULL, &vector, 1, &messages, &n, &flags,
 						  NULL, NULL),
 			 1);
 	ck_assert_int_eq(n, 1);
 	files = g_unix_fd_message_steal_fds(G_UNIX_FD_MESSAGE(messages[0]), &n_files);
 	ck_assert_int_eq(n_files, 1);
-	ck_assert_int_eq(pread(files[0], text, sizeof(text) - 1, 0), 6);
-	ck_assert_str_eq(text, "# EOF\n");
-	ck_assert_int_eq(pwrite(files[0], "x", 1, 0), -1);
-	ck_assert_ptr_nonnull(strstr(heard(), "\"file\":true"));
-	close(files[0]);
+	file = files[0];
 	g_free(files);
 	g_object_unref(messages[0]);
 	g_free(messages);
+	ck_assert_ptr_nonnull(strstr(heard(), "\"file\":true"));
+	return file;
+}
+
+static int ask_for_file(const char *line)
+{
+	type(line);
+	pass_s(1);
+	return heard_file();
+}
+
+/* It can be read, but not changed. */
+START_TEST(metrics_as_a_file)
+{
+	char text[64] = "";
+	int file;
+
+	f.kind = SEAT_OPERATOR;
+	begin(NULL);
+	type("opensmctl 1\n");
+	heard();
+	file = ask_for_file("metrics off openmetrics descriptor\n");
+	ck_assert_int_eq(pread(file, text, sizeof(text) - 1, 0), 6);
+	ck_assert_str_eq(text, "# EOF\n");
+	ck_assert_int_eq(pwrite(file, "x", 1, 0), -1);
+	close(file);
 	type("metrics off\n");
 	pass_s(1);
 	ck_assert_ptr_nonnull(strstr(heard(), "\"output\":\"\""));
+}
+END_TEST
+
+/* It is as new as the last event that concerns it, and made once for all that ask. */
+START_TEST(image_as_a_file)
+{
+	struct image image;
+	int file[2];
+
+	f.kind = SEAT_OPERATOR;
+	begin(NULL);
+	pass_s(5);
+	type("opensmctl 1\n");
+	heard();
+	for (unsigned int i = 0; i < 2; i++)
+		file[i] = ask_for_file("image descriptor\n");
+	ck_assert_uint_eq(image_store_made(f.env.images), 1);
+	ck_assert(image_map(&image, file[1], NULL));
+	ck_assert_uint_eq(image.header->run, journal_run(f.env.journal));
+	ck_assert_uint_eq(image.header->serial, journal_image(f.env.journal));
+	ck_assert_uint_eq(image.header->n_nodes, sim_nodes(f.s->sim));
+	for (uint32_t i = 0; i < image.header->n_ports; i++) {
+		ck_assert_uint_eq(image.ports[i].rate != 0, image.ports[i].peer != IMAGE_NONE);
+		if (image.ports[i].rate)
+			ck_assert_uint_eq(image.ports[i].rate, image.ports[i].best_rate);
+	}
+	image_unmap(&image);
+	close(file[0]);
+	close(file[1]);
+	type("image descriptor json\n");
+	ck_assert_ptr_nonnull(strstr(heard(), "descriptor is for programs on a Unix socket"));
 }
 END_TEST
 
@@ -596,6 +647,7 @@ TEST_SUITE
 	tcase_add_test(session, metrics_as_text);
 	tcase_add_test(session, metrics_of_a_session_that_ends);
 	tcase_add_test(session, metrics_as_a_file);
+	tcase_add_test(session, image_as_a_file);
 	tcase_add_test(session, metrics_at_once);
 	tcase_add_test(session, news_end_a_wait);
 	tcase_add_test(session, a_wait_has_an_end);

@@ -250,12 +250,10 @@ START_TEST(journal_in_parts)
 	ck_assert_uint_eq(journal_forgotten(f.env.journal) + 200, entry->serial);
 	expect("events since 1 json", "\"more\":true");
 	{
-		g_autofree char *serial = g_strdup_printf("\"serial\":%" G_GUINT64_FORMAT
-							  ",\"more\"",
-							  entry->serial);
-		g_autofree char *missed = g_strdup_printf(
-			"\"missed\":%" G_GUINT64_FORMAT ",",
-			journal_forgotten(f.env.journal) - 1);
+		g_autofree char *serial =
+			g_strdup_printf("\"serial\":%" G_GUINT64_FORMAT ",\"more\"", entry->serial);
+		g_autofree char *missed = g_strdup_printf("\"missed\":%" G_GUINT64_FORMAT ",",
+							  journal_forgotten(f.env.journal) - 1);
 
 		expect("events since 1 json", serial);
 		expect("events since 1 json", missed);

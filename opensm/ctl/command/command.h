@@ -8,6 +8,7 @@
 
 #include "ctl/daemon.h"
 
+struct image_store;
 struct journal;
 struct sim;
 
@@ -20,7 +21,8 @@ struct sim;
 struct command_env {
 	struct daemon *daemon;
 	struct journal *journal;
-	struct sim *sim; /* NULL on hardware */
+	struct image_store *images; /* NULL: no images of the fabric */
+	struct sim *sim;	    /* NULL on hardware */
 	/*
 	 * Changes an answer that another thread has made into what is sent; in that thread. file:
 	 * the answer is in a file, and text is empty. NULL: the answer stays a text.

@@ -60,8 +60,7 @@ static void add_state(struct command_call *call, GVariantBuilder *builder)
 	const struct perf_image *last = perf_images_last(images);
 
 	answer_text(builder, "state", state ? state : "?");
-	answer_flag(builder, "sweeping",
-		    atomic_load(&call->context->sweep) & SWEEP_FLAG_RUNNING);
+	answer_flag(builder, "sweeping", atomic_load(&call->context->sweep) & SWEEP_FLAG_RUNNING);
 	answer_number(builder, "generation", subnet ? subnet->generation : 0);
 	answer_number(builder, "counters", last ? last->id : 0);
 	answer_number(builder, "image", journal_image(call->env->journal));
@@ -135,7 +134,7 @@ GVariant *command_events(struct command_call *call, GError **error)
 	uint64_t n = EVENTS_SHOWN;
 
 	if (!call->env->journal)
-		return command_failed(error, "there is no journal");
+		return command_failed(error, "events are not kept");
 	if (call->n && !strcmp(call->words[0], "since"))
 		return events_since(call, error);
 	if (call->n > 1 || (call->n && !find_number(call->words[0], UINT32_MAX, &n)))
@@ -165,15 +164,14 @@ void print_events(GVariant *answer, GString *out)
 				       g_variant_get_uint64(missed));
 	answer_each(answer, "events", print_event, out);
 	if (missed)
-		g_string_append_printf(out,
-				       "run %s serial %" PRIu64 "%s: %s, generation %" PRIu64
-				       ", counters %" PRIu64 "\n",
-				       answer_get_text(answer, "run"),
-				       answer_get_number(answer, "serial"),
-				       answer_get_flag(answer, "more") ? ", and more" : "",
-				       answer_get_text(answer, "state"),
-				       answer_get_number(answer, "generation"),
-				       answer_get_number(answer, "counters"));
+		g_string_append_printf(
+			out,
+			"run %s serial %" PRIu64 "%s: %s, generation %" PRIu64 ", counters %" PRIu64
+			"\n",
+			answer_get_text(answer, "run"), answer_get_number(answer, "serial"),
+			answer_get_flag(answer, "more") ? ", and more" : "",
+			answer_get_text(answer, "state"), answer_get_number(answer, "generation"),
+			answer_get_number(answer, "counters"));
 }
 
 /* ---- sim ---- */

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The metrics command. It only notes what is published: a pool writes the text, which may be many
- * megabytes, so that a scrape delays nothing. For a client on this host, the text is a file in
- * memory that it is sent by descriptor.
+ * The commands metrics and image. They only note what is published: a pool makes the answer, which
+ * may be many megabytes, so that it delays nothing. For a client on this host, it is a file in
+ * memory whose descriptor is sent.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "ctl/command/command_private.h"
+#include "ctl/image/image_store.h"
 #include "ctl/metrics/metrics.h"
+#include "ctl/report/journal.h"
+#include "perf/image/image.h"
+#include "sm/health/unhealthy.h"
+#include "subnet/perf_alarms.h"
+
+/* ---- metrics ---- */
 
 /* What the text is made of; it may outlive the command. */
 struct scrape {
@@ -187,4 +195,104 @@ GVariant *command_metrics(struct command_call *call, GError **error)
 void print_metrics(GVariant *answer, GString *out)
 {
 	g_string_append(out, answer_get_text(answer, "text"));
+}
+
+/* ---- image: all nodes, ports and counters (client/image.h) ---- */
+
+struct picture {
+	struct command_work work;
+	struct image_store *store;
+	struct fabric_image_source source;
+	/* What the source points to. */
+	struct subnet *subnet;
+	struct perf_images *images;
+	struct perf_alarms *alarms;
+	struct unhealthy_ports *unhealthy;
+};
+
+/* In the pool: to free the last reference to a subnet takes long. */
+static void drop_picture(struct picture *picture)
+{
+	subnet_unref(g_steal_pointer(&picture->subnet));
+	perf_images_unref(g_steal_pointer(&picture->images));
+	perf_alarms_unref(g_steal_pointer(&picture->alarms));
+	unhealthy_ports_unref(g_steal_pointer(&picture->unhealthy));
+}
+
+static void free_picture(struct command_work *work)
+{
+	struct picture *picture = container_of(work, struct picture, work);
+
+	drop_picture(picture);
+	image_store_unref(picture->store);
+	g_free(picture);
+}
+
+static GVariant *make_picture(struct command_work *work, GError **error)
+{
+	struct picture *picture = container_of(work, struct picture, work);
+	g_autoptr(GError) trouble = NULL;
+	GVariantBuilder answer;
+
+	work->file = image_store_get(picture->store, &picture->source, &trouble);
+	drop_picture(picture);
+	if (work->file < 0)
+		return command_failed(error, "%s", trouble->message);
+	answer_begin(&answer);
+	return g_variant_builder_end(&answer);
+}
+
+static struct picture *note_picture(struct command_call *call)
+{
+	struct picture *picture = g_new0(struct picture, 1);
+
+	picture->work.run = make_picture;
+	picture->work.free = free_picture;
+	picture->store = image_store_ref(call->env->images);
+	picture->subnet = slot_take(&call->context->subnet);
+	picture->images = slot_take(&call->context->perf_images);
+	picture->alarms = slot_take(&call->context->perf_alarms);
+	picture->unhealthy = slot_take(&call->context->unhealthy_ports);
+	picture->source = (struct fabric_image_source){
+		.run = journal_run(call->env->journal),
+		.serial = journal_image(call->env->journal),
+		.subnet = picture->subnet,
+		.images = picture->images,
+		.alarms = picture->alarms,
+		.unhealthy = picture->unhealthy,
+	};
+	return picture;
+}
+
+static GVariant *describe(struct command_call *call)
+{
+	const struct journal *journal = call->env->journal;
+	GVariantBuilder builder;
+
+	answer_begin(&builder);
+	answer_guid(&builder, "run", journal ? journal_run(journal) : 0);
+	answer_number(&builder, "serial", journal ? journal_image(journal) : 0);
+	return g_variant_builder_end(&builder);
+}
+
+GVariant *command_image(struct command_call *call, GError **error)
+{
+	if (!call->n)
+		return describe(call);
+	if (call->n != 1 || strcmp(call->words[0], "descriptor") != 0)
+		return command_usage(error, "expected descriptor or nothing");
+	if (!call->env->takes_files || call->json || !call->env->images || !call->env->journal)
+		return command_usage(error,
+				     "descriptor is for programs on a Unix socket, and not for "
+				     "JSON");
+	command_work_post(call, &note_picture(call)->work, call->context->slow);
+	return NULL;
+}
+
+void print_image(GVariant *answer, GString *out)
+{
+	if (*answer_get_text(answer, "run"))
+		g_string_append_printf(out, "run %s serial %" PRIu64 "\n",
+				       answer_get_text(answer, "run"),
+				       answer_get_number(answer, "serial"));
 }

@@ -30,6 +30,7 @@
 #include "client/control.h"
 #include "ctl/console/control_socket.h"
 #include "ctl/process/tcp_owner.h"
+#include "ctl/image/image_store.h"
 #include "ctl/report/journal.h"
 
 /* How long the loop waits for the certificate files, also when the daemon starts. */
@@ -429,6 +430,7 @@ struct console *console_new(struct daemon *daemon, struct journal *journal, stru
 		console->env.daemon = daemon;
 		console->env.sim = sim;
 		console->env.journal = journal;
+		console->env.images = image_store_new();
 		console->log = context->log;
 		console->actor = daemon_actor(daemon);
 		console->sessions = g_ptr_array_new();
@@ -462,6 +464,7 @@ void console_free(struct console *console)
 	certificate_free(console->certificate);
 	console_tls_free(console->tls);
 	console_key_free(console->key);
+	image_store_unref(console->env.images);
 	g_free(console->control_path);
 	g_free(console->control_group);
 	g_free(console);

@@ -32,7 +32,7 @@ struct journal {
 	uint64_t lft_blocks;  /* written up to the end of the last sweep */
 	uint64_t changed_ns;  /* when the subnet last changed; 0: not since the start */
 	struct census census;
-	struct journal_sweep last_sweep; /* ended_ns 0: none */
+	struct journal_sweep last_sweep;	/* ended_ns 0: none */
 	uint64_t run, serial, image, forgotten; /* as the functions say */
 	GQueue waiters;				/* of struct journal_waiter, by its link */
 	struct timer wake;			/* runs only if there are waiters */

@@ -18,8 +18,8 @@ struct journal_entry {
 	uint64_t serial;	   /* of the last time; greater than those of entries before */
 	int64_t first_us, last_us; /* real time, microseconds since 1970 */
 	unsigned int times;	   /* times in a row */
-	const char *kind; /* "state", "sweep", "link", "node", "gid", "lid", "trap",
-			     "options", "counter" */
+	const char *kind;	   /* "state", "sweep", "link", "node", "gid", "lid", "trap",
+				      "options", "counter" */
 	char *text;
 	/*
 	 * For changes of the subnet, as in struct changes_line; for "counter" which one of which
