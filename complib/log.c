@@ -39,6 +39,15 @@
 #define SYNC_NS (NS_PER_SECOND / 10)		/* lines that come faster are synced together */
 #define END_S 2					/* to write the queue at the end */
 
+/*
+ * The journal takes 10,000 lines of a service in 30 s, then drops whatever comes. In that time it
+ * gets at most 6,000 lines from here, and 2,500 milestones and errors besides.
+ */
+#define JOURNAL_BURST 3000
+#define JOURNAL_INTERVAL (NS_PER_SECOND / 100)
+#define JOURNAL_URGENT_BURST 1000
+#define JOURNAL_URGENT_INTERVAL (NS_PER_SECOND / 50)
+
 enum log_kind {
 	LOG_KIND_NULL,
 	LOG_KIND_CAPTURE,
@@ -86,15 +95,17 @@ struct log {
 	bool apart;	/* milestones are not in the log */
 	bool no_syslog; /* and not in syslog either */
 	const char *const *message_ids;
-	GPtrArray *fields;	  /* "NAME=value", for the journal */
-	const char *const *about; /* further fields, of the present line; or NULL */
+	GPtrArray *fields;	  /* "NAME=value", for the journal and JSON */
 	struct writer *writer;	  /* NULL: lines are written at once */
 	struct sink milestones;
 	atomic_ullong max_bytes;
 	atomic_bool flush;
+	atomic_bool json;
 	uint64_t (*now)(void *arg);
 	void *now_arg;
 	struct log_limit complaints;
+	struct log_limit journal_lines, journal_urgent;
+	bool held_back; /* the present line is not for the journal */
 
 	/* Owned by the writer, if there is one; else under lock. */
 	struct sink sink;
@@ -148,6 +159,7 @@ struct log *log_new(const struct log_config *config, GError **error)
 	log->prefix = g_strdup(config->prefix);
 	log->max_bytes = config->max_bytes;
 	log->flush = config->flush;
+	log->json = config->json;
 	log->apart = config->apart;
 	log->no_syslog = config->no_syslog && !is_syslog;
 	log->message_ids = config->message_ids;
@@ -276,6 +288,11 @@ void log_set_max_bytes(struct log *log, uint64_t max_bytes)
 	atomic_store(&log->max_bytes, max_bytes);
 }
 
+void log_set_json(struct log *log, bool json)
+{
+	atomic_store(&log->json, json);
+}
+
 void log_set_prefix(struct log *log, const char *prefix)
 {
 	pthread_mutex_lock(&log->lock);
@@ -321,14 +338,9 @@ static void append_escaped(GString *line, const char *text)
 	}
 }
 
-/* Under lock. Has its own month names: those of the C library depend on the locale. */
-static void append_header(struct log *log, GString *line, unsigned int level)
+static struct timespec time_of(const struct log *log)
 {
-	static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-					   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-	bool is_error = level & LOG_ERROR && !(level & LOG_SYS); /* scripts search for the word */
 	struct timespec ts;
-	struct tm tm;
 
 	if (log->now) {
 		uint64_t ns = log->now(log->now_arg);
@@ -338,12 +350,39 @@ static void append_header(struct log *log, GString *line, unsigned int level)
 	} else {
 		clock_gettime(CLOCK_REALTIME, &ts);
 	}
-	localtime_r(&ts.tv_sec, &tm);
-	g_string_append_printf(line, "%s %02d %02d:%02d:%02d %06ld [%04lX] 0x%02x -> %s",
+	return ts;
+}
+
+/* Has its own month names: those of the C library depend on the locale. */
+static void append_header(GString *out, const struct log_line *line)
+{
+	static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+					   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+	bool is_sys = line->level & LOG_SYS;
+	bool is_error = line->level & LOG_ERROR && !is_sys; /* scripts search for the word */
+	struct tm tm;
+
+	localtime_r(&line->time.tv_sec, &tm);
+	g_string_append_printf(out, "%s %02d %02d:%02d:%02d %06ld [%04lX] 0x%02x -> %s",
 			       months[tm.tm_mon], tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-			       ts.tv_nsec / 1000, (unsigned long)syscall(SYS_gettid),
-			       level & LOG_SYS ? LOG_SYS : level % LOG_MESSAGE(1),
+			       line->time.tv_nsec / 1000, (unsigned long)line->thread,
+			       is_sys ? LOG_SYS : line->level % LOG_MESSAGE(1),
 			       is_error ? "ERR " : "");
+}
+
+/* As it is in the log; g_string_free() it. */
+static GString *format_line(const struct log *log, const struct log_line *line)
+{
+	GString *out = g_string_sized_new(strlen(line->text) + 128);
+
+	if (atomic_load(&log->json)) {
+		log_json_append(out, line);
+	} else {
+		append_header(out, line);
+		g_string_append(out, line->text);
+	}
+	g_string_append_c(out, '\n');
+	return out;
 }
 
 /* Tells the operator other than by the log. */
@@ -379,10 +418,16 @@ static void complain(struct log *log, int err)
 /* By the thread that writes to the file. Writes a line about the log itself; 0 or an errno. */
 static int write_note(struct log *log, const char *format, uint64_t number)
 {
-	g_autoptr(GString) note = g_string_sized_new(128);
+	g_autofree char *text = g_strdup_printf(format, number);
+	const struct log_line line = {
+		.level = LOG_ERROR,
+		.time = time_of(log),
+		.text = text,
+		.file_c = base_name(__FILE__),
+		.thread = syscall(SYS_gettid),
+	};
+	g_autoptr(GString) note = format_line(log, &line);
 
-	append_header(log, note, LOG_ERROR);
-	g_string_append_printf(note, format, number);
 	return sink_write(&log->sink, note->str, note->len, atomic_load(&log->flush));
 }
 
@@ -392,7 +437,7 @@ static int write_lost(struct log *log)
 	int err = 0;
 
 	if (log->lost)
-		err = write_note(log, "%" G_GUINT64_FORMAT " lines of the log were lost\n",
+		err = write_note(log, "%" G_GUINT64_FORMAT " lines of the log were lost",
 				 log->lost);
 	if (!err)
 		log->lost = 0;
@@ -407,7 +452,7 @@ static int write_sink(struct log *log, const char *line, size_t length, bool las
 	int err = 0;
 
 	if (sink_limit(&log->sink, length, max_bytes))
-		err = write_note(log, "log truncated: it reached %" G_GUINT64_FORMAT " bytes\n",
+		err = write_note(log, "log truncated: it reached %" G_GUINT64_FORMAT " bytes",
 				 max_bytes);
 	if (!err)
 		err = write_lost(log);
@@ -577,18 +622,6 @@ static bool end_writer(struct log *log)
 	return true;
 }
 
-/* Under lock. Errors are ignored: the log has the milestones too, unless log->apart. */
-static void write_milestone(struct log *log, const char *text)
-{
-	g_autofree char *line = NULL;
-
-	if (log->milestones.fd < 0)
-		return;
-	line = g_strdup_printf("%s%s%s\n", log->prefix ? log->prefix : "", log->prefix ? ": " : "",
-			       text);
-	sink_write(&log->milestones, line, strlen(line), false);
-}
-
 static enum syslog_severity severity_of(unsigned int level)
 {
 	if (level & LOG_ERROR)
@@ -596,37 +629,60 @@ static enum syslog_severity severity_of(unsigned int level)
 	return level & (LOG_INFO | LOG_SYS) ? SYSLOG_NOTE : SYSLOG_DETAIL;
 }
 
-/* Under lock. False if the journal did not take the line. */
-static bool write_journal(struct log *log, unsigned int level, const char *file_c, const char *text)
+/* Under lock; valid until it is released. */
+static struct log_line line_of(const struct log *log, unsigned int level, const char *file_c,
+			       const char *const *about, const char *text)
 {
-	unsigned int message = level / LOG_MESSAGE(1);
-	const struct journal_line line = {
+	return (struct log_line){
+		.level = level,
+		.time = time_of(log),
 		.severity = severity_of(level),
 		.prefix = log->prefix,
 		.text = text,
 		.file_c = base_name(file_c),
-		.message_id = log->message_ids ? log->message_ids[message] : NULL,
+		.message_id = log->message_ids ? log->message_ids[level / LOG_MESSAGE(1)] : NULL,
 		.thread = syscall(SYS_gettid),
 		.as_syslog = !log->into_journal,
 		.fields = log->fields,
-		.about = log->about,
+		.about = about,
 	};
+}
 
-	return log->journal && log_journal_send(&line);
+/* Under lock. Errors are ignored: the log has the milestones too, unless log->apart. */
+static void write_milestone(struct log *log, const struct log_line *line)
+{
+	g_autoptr(GString) text = NULL;
+
+	if (log->milestones.fd < 0)
+		return;
+	if (atomic_load(&log->json)) {
+		text = format_line(log, line);
+	} else {
+		text = g_string_new(log->prefix);
+		g_string_append_printf(text, "%s%s\n", log->prefix ? ": " : "", line->text);
+	}
+	sink_write(&log->milestones, text->str, text->len, false);
+}
+
+/* Under lock. False if the journal did not take the line. */
+static bool write_journal(struct log *log, const struct log_line *line)
+{
+	return log->held_back || (log->journal && log_journal_send(line));
 }
 
 /* Under lock. syslog has its own time stamps, so its line begins at the text. */
-static void write_elsewhere(struct log *log, unsigned int level, const char *file_c,
-			    const char *text)
+static void write_elsewhere(struct log *log, const struct log_line *line)
 {
-	if (log->kind == LOG_KIND_SINK && (!(level & LOG_SYS) || (!log->path && !log->apart)))
+	bool is_sys = line->level & LOG_SYS;
+
+	if (log->kind == LOG_KIND_SINK && (!is_sys || (!log->path && !log->apart)))
 		return;
-	if (level & LOG_SYS)
-		write_milestone(log, text);
+	if (is_sys)
+		write_milestone(log, line);
 	if (log->no_syslog)
 		return;
-	if (!write_journal(log, level, file_c, text))
-		log_to_syslog(severity_of(level), log->prefix, text);
+	if (!write_journal(log, line))
+		log_to_syslog(line->severity, log->prefix, line->text);
 }
 
 void log_free(struct log *log)
@@ -650,28 +706,67 @@ void log_free(struct log *log)
 	g_free(log);
 }
 
-/* Under lock. Writes a line with its header; the text begins at offset header. */
-static void write_line(struct log *log, unsigned int level, const char *file_c, GString *line,
-		       size_t header)
+/* Under lock. */
+static void write_log(struct log *log, const struct log_line *line)
 {
+	g_autoptr(GString) text = NULL;
 	int err;
 
+	if (log->into_journal && write_journal(log, line))
+		return;
+	text = format_line(log, line);
 	if (log->into_journal) {
-		if (write_journal(log, level, file_c, line->str + header))
-			return;
 		g_autofree char *mark =
-			g_strdup_printf("<%u>", log_journal_priority(severity_of(level)));
+			g_strdup_printf("<%u>", log_journal_priority(line->severity));
 
-		g_string_prepend(line, mark);
+		g_string_prepend(text, mark);
 	}
-	g_string_append_c(line, '\n');
 	if (log->writer) {
-		enqueue_line(log, level, g_strndup(line->str, line->len), line->len);
+		enqueue_line(log, line->level, g_strndup(text->str, text->len), text->len);
 		return;
 	}
-	err = write_sink(log, line->str, line->len, true);
+	err = write_sink(log, text->str, text->len, true);
 	if (err)
 		complain(log, err);
+}
+
+/* Under lock. */
+static void write_line(struct log *log, const struct log_line *line)
+{
+	g_autoptr(GString) text = NULL;
+
+	if (log->kind == LOG_KIND_CAPTURE) {
+		text = format_line(log, line);
+		g_string_append(log->capture, text->str);
+		return;
+	}
+	write_elsewhere(log, line);
+	if (log->kind == LOG_KIND_SINK && !(log->apart && line->level & LOG_SYS))
+		write_log(log, line);
+}
+
+/* Under lock. Whether the journal may get the line; if so, it is told how many did not. */
+static void limit_journal(struct log *log, const struct log_line *line)
+{
+	bool is_sys = line->level & LOG_SYS, urgent = is_sys || line->level & LOG_ERROR;
+	unsigned int held_back = 0;
+
+	log->held_back = false;
+	if (!log->journal || (log->path && !is_sys))
+		return;
+	log->held_back = urgent ? !log_limit_pass(&log->journal_urgent, monotonic_ns(),
+						  JOURNAL_URGENT_BURST, JOURNAL_URGENT_INTERVAL,
+						  &held_back)
+				: !log_limit_pass(&log->journal_lines, monotonic_ns(),
+						  JOURNAL_BURST, JOURNAL_INTERVAL, &held_back);
+	if (held_back) {
+		g_autofree char *text = g_strdup_printf(
+			"%u lines of the log are not in the journal, which would have dropped more",
+			held_back);
+		const struct log_line note = line_of(log, LOG_ERROR, __FILE__, NULL, text);
+
+		write_line(log, &note);
+	}
 }
 
 /* The old file also gets the line, though it may not be found under its name any more. */
@@ -745,27 +840,18 @@ bool log_is_losing(const struct log *log)
 void log_write_about(struct log *log, unsigned int level, const char *file_c,
 		     const char *const *fields, const char *text)
 {
-	g_autoptr(GString) line = NULL;
-	size_t header;
-	bool into_log;
+	g_autoptr(GString) escaped = NULL;
+	struct log_line line;
 
 	if (!log_wants(log, level, file_c))
 		return;
-	into_log = log->kind == LOG_KIND_SINK && !(log->apart && level & LOG_SYS);
-	line = g_string_sized_new(strlen(text) + 64);
+	escaped = g_string_sized_new(strlen(text));
+	append_escaped(escaped, text);
 	pthread_mutex_lock(&log->lock);
 	await_room(log);
-	log->about = fields;
-	append_header(log, line, level);
-	header = line->len;
-	append_escaped(line, text);
-	if (log->kind != LOG_KIND_CAPTURE)
-		write_elsewhere(log, level, file_c, line->str + header);
-	if (log->kind == LOG_KIND_CAPTURE)
-		g_string_append_printf(log->capture, "%s\n", line->str);
-	else if (into_log)
-		write_line(log, level, file_c, line, header);
-	log->about = NULL;
+	line = line_of(log, level, file_c, fields, escaped->str);
+	limit_journal(log, &line);
+	write_line(log, &line);
 	pthread_mutex_unlock(&log->lock);
 }
 

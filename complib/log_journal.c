@@ -60,7 +60,7 @@ G_GNUC_PRINTF(2, 3) static void add(GPtrArray *fields, const char *format, ...)
 }
 
 /* Excludes what the journal knows by itself, such as process and unit. */
-static GPtrArray *fields_of(const struct journal_line *line)
+static GPtrArray *fields_of(const struct log_line *line)
 {
 	GPtrArray *fields = g_ptr_array_new_with_free_func(g_free);
 
@@ -83,7 +83,7 @@ static GPtrArray *fields_of(const struct journal_line *line)
 	return fields;
 }
 
-bool log_journal_send(const struct journal_line *line)
+bool log_journal_send(const struct log_line *line)
 {
 	g_autoptr(GPtrArray) fields = fields_of(line);
 	g_autofree struct iovec *iov = g_new(struct iovec, fields->len);
@@ -97,7 +97,7 @@ bool log_journal_send(const struct journal_line *line)
 
 #else
 
-bool log_journal_send(const struct journal_line *line)
+bool log_journal_send(const struct log_line *line)
 {
 	(void)line;
 	return false;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* A file descriptor that lines are written to. Its owner locks it. */
 struct sink {
@@ -38,10 +39,12 @@ enum syslog_severity {
 /* In a file of its own, since <syslog.h> clashes with the names of our levels. */
 void log_to_syslog(enum syslog_severity severity, const char *prefix, const char *text);
 
-/* A line for the system's journal. Text may be NULL unless said otherwise. */
-struct journal_line {
+/* A line with its fields. Text may be NULL unless said otherwise. */
+struct log_line {
+	unsigned int level;
+	struct timespec time;
 	enum syslog_severity severity;
-	const char *prefix;
+	const char *prefix;	/* of the journal's text only */
 	const char *text;	/* not NULL */
 	const char *file_c;	/* source file, not NULL */
 	const char *message_id; /* 32 hex digits */
@@ -55,6 +58,9 @@ bool log_journal_is(int fd); /* whether fd leads to the journal */
 unsigned int log_journal_priority(enum syslog_severity severity); /* 3, 6 or 7 */
 
 /* False if the journal did not take the line, or without libsystemd. */
-bool log_journal_send(const struct journal_line *line);
+bool log_journal_send(const struct log_line *line);
+
+/* The line as a JSON object, without a newline. */
+void log_json_append(GString *out, const struct log_line *line);
 
 #endif

@@ -106,13 +106,17 @@ static bool only_told(enum options_request request)
 	return request != OPTIONS_RUN;
 }
 
-/* First line as in the classic daemon, unless the standard output is used otherwise. */
+/*
+ * First line as in the classic daemon, unless the standard output is used otherwise, or what reads
+ * it expects JSON.
+ */
 static void tell_beginning(const struct options *options)
 {
 	static const char rule[] = "-------------------------------------------------";
 	g_autofree char *given = options_tell_given(options);
 
-	if (options->progress || options->console == CONSOLE_LOCAL)
+	if (options->progress || options->console == CONSOLE_LOCAL ||
+	    options->log_format == LOG_FORMAT_JSON)
 		return;
 	printf("%s\nOpenSM " PACKAGE_VERSION "\n%s%s\n", rule, given, rule);
 	fflush(stdout);

@@ -10,7 +10,8 @@
  * log_start_writer() as soon as the disk takes it. LOG_SYS lines carry 0x80 and go to syslog as
  * well, unless the log is stdout or stderr; with milestones their text also goes to stdout, for the
  * user who started the daemon. If stdout or stderr is the system's journal, lines for it and for
- * syslog go to the journal with severity and fields, without a header; see log_journal.c. Control
+ * syslog go to the journal with severity and fields, without a header; see log_journal.c. So that
+ * the journal does not drop lines of the service, it gets fewer than it would take. Control
  * characters in the text are escaped, except tabs; one final newline is removed. Lines that cannot
  * be written (full disk, closed pipe) are counted, and the count is written when writing works
  * again; nothing blocks or raises a signal.
@@ -51,6 +52,7 @@ struct log_config {
 	bool milestones;    /* LOG_SYS lines also to stdout, unless the log is stdout or stderr */
 	bool apart;	    /* LOG_SYS lines to stdout if milestones, and not to the log */
 	bool no_syslog;	    /* LOG_SYS lines not to syslog, unless the log is there */
+	bool json;	    /* as log_set_json() */
 };
 
 /* NULL and error if the file cannot be opened. */
@@ -77,7 +79,12 @@ void log_each_module(const struct log *log,
 void log_set_flush(struct log *log, bool flush);
 void log_set_max_bytes(struct log *log, uint64_t max_bytes);
 void log_set_prefix(struct log *log, const char *prefix);
-/* Adds a field to all later lines in the system's journal, such as a port's GUID. */
+/*
+ * Lines are JSON objects, as in log_json.c, with the fields that the journal gets. Those for syslog
+ * and the journal stay as they are.
+ */
+void log_set_json(struct log *log, bool json);
+/* Adds a field to all later lines in the system's journal or in JSON, such as a port's GUID. */
 void log_add_field(struct log *log, const char *name, const char *value);
 
 /*
@@ -107,8 +114,8 @@ bool log_wants(const struct log *log, unsigned int level, const char *file_c);
 void log_write(struct log *log, unsigned int level, const char *file_c, const char *format, ...)
 	G_GNUC_PRINTF(4, 5);
 /*
- * Writes a text with fields of its own in the system's journal ("NAME=value" each, the last one
- * NULL), in addition to the fields of all lines.
+ * Writes a text with fields of its own in the system's journal or in JSON ("NAME=value" each, the
+ * last one NULL), in addition to the fields of all lines.
  */
 void log_write_about(struct log *log, unsigned int level, const char *file_c,
 		     const char *const *fields, const char *text);

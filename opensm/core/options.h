@@ -17,6 +17,7 @@
 /* Values of CHOICE options: the index in their list of words. */
 enum perfmgr_clear { PERFMGR_CLEAR_AUTO, PERFMGR_CLEAR_NEVER };
 enum part_enforce { PART_ENFORCE_BOTH, PART_ENFORCE_IN, PART_ENFORCE_OUT, PART_ENFORCE_OFF };
+enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 enum console_mode { CONSOLE_OFF, CONSOLE_LOCAL, CONSOLE_LOOPBACK, CONSOLE_SOCKET };
 
 /* An entry of the congestion control table (IBA A10.2.2): delay = multiplier * 2^shift. */

@@ -102,6 +102,61 @@ START_TEST(test_format)
 }
 END_TEST
 
+/* For collectors; what a peer sent can neither end a string nor a line. */
+START_TEST(test_json)
+{
+	static const char *const about[] = {"OPENSM_NODE=a \"b\"\n\xff\x01\t=", NULL};
+	g_autofree char *expected = NULL;
+	struct fixture f;
+
+	fixture_init(&f);
+	log_set_json(f.log, true);
+	log_info(f.log, "of \"node\"\\\n\t\xff\n");
+	log_add_field(f.log, "OPENSM_PORT_GUID", "0x1");
+	log_write_about(f.log, LOG_SYS | LOG_ERROR, "dir/x.c", about, "bad");
+	log_set_json(f.log, false);
+	log_error(f.log, "text again");
+	expected = g_strdup_printf(
+		"{\"time\":\"2026-11-21T09:15:02.123456Z\",\"level\":\"info\","
+		"\"message\":\"of \\\"node\\\"\\\\\\\\n\\t\\\\xff\","
+		"\"fields\":{\"CODE_FILE\":\"test_log.c\",\"TID\":\"%d\"}}\n"
+		"{\"time\":\"2026-11-21T09:15:02.123456Z\",\"level\":\"error\","
+		"\"message\":\"bad\",\"fields\":{\"CODE_FILE\":\"x.c\",\"TID\":\"%d\","
+		"\"OPENSM_PORT_GUID\":\"0x1\",\"OPENSM_NODE\":"
+		"\"a \\\"b\\\"\\u000a\xef\xbf\xbd\\u0001\\t=\"}}\n"
+		"Nov 21 09:15:02 123456 [%04X] 0x01 -> ERR text again\n",
+		(int)getpid(), (int)getpid(), (unsigned int)getpid());
+	ck_assert_str_eq(f.out->str, expected);
+	fixture_clear(&f);
+}
+END_TEST
+
+START_TEST(test_json_levels)
+{
+	static const struct {
+		unsigned int level;
+		const char *word;
+	} levels[] = {
+		{LOG_ERROR, "error"},	  {LOG_INFO, "info"},	  {LOG_VERBOSE, "verbose"},
+		{LOG_DEBUG, "debug"},	  {LOG_FRAMES, "mad"},	  {LOG_ROUTING, "routing"},
+		{LOG_SYS | LOG_INFO, "info"},
+	};
+	struct fixture f;
+
+	fixture_init(&f);
+	log_set_json(f.log, true);
+	log_set_flags(f.log, 0xff);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(levels); i++) {
+		g_autofree char *word = g_strdup_printf("\"level\":\"%s\"", levels[i].word);
+
+		g_string_truncate(f.out, 0);
+		log_at(f.log, levels[i].level, "x");
+		ck_assert_msg(strstr(f.out->str, word) != NULL, "%s", f.out->str);
+	}
+	fixture_clear(&f);
+}
+END_TEST
+
 /* Checks the text of one line as it is escaped. */
 static void check_escape(const char *text, const char *expected)
 {
@@ -635,6 +690,8 @@ TEST_SUITE
 
 	tcase_add_checked_fixture(tcase, forget_syslog, NULL);
 	tcase_add_test(tcase, test_format);
+	tcase_add_test(tcase, test_json);
+	tcase_add_test(tcase, test_json_levels);
 	tcase_add_test(tcase, test_escapes);
 	tcase_add_test(tcase, test_long_line);
 	tcase_add_test(tcase, test_levels);

@@ -12,6 +12,7 @@ void logging_apply(struct log *log, const struct options *options,
 	log_set_flush(log, options->force_log_flush);
 	log_set_max_bytes(log, options->log_max_size * MEGABYTE);
 	log_set_prefix(log, options->log_prefix);
+	log_set_json(log, options->log_format == LOG_FORMAT_JSON);
 	module_flags_apply(modules, log);
 }
 
@@ -34,6 +35,7 @@ struct log *logging_open(const struct options *options, GError **error)
 		.milestones = wants_milestones(options),
 		.apart = options_logs_apart(options),
 		.no_syslog = options->sim != NULL,
+		.json = options->log_format == LOG_FORMAT_JSON,
 	};
 	struct log *log = log_new(&config, error);
 	struct module_flags *modules;
