@@ -11,7 +11,8 @@ CONFIG_SAMPLES = config/samples/opensm.conf config/samples/partitions.conf \
 	config/samples/qos-policy.conf config/samples/prefix-routes.conf \
 	config/samples/ports-policy.conf config/samples/perfmgr-rules.conf \
 	config/samples/opensm.rules.yml config/samples/opensm-dashboard.json
-EXTRA_DIST += config/opensm.spec.in config/opensm.service.in config/opensm@.service.in \
+EXTRA_DIST += config/opensm.catalog config/opensm.spec.in config/opensm.service.in \
+	config/opensm@.service.in \
 	config/opensm-hotplug@.service.in config/asks-only.conf config/opensm.logrotate.in \
 	config/opensm-ports.in config/opensm.udev.in config/opensm.tmpfiles.in \
 	config/opensm.sysusers config/completion/completion.awk config/completion/rows.h \
@@ -21,6 +22,9 @@ CLEANFILES += $(CONFIG_BUILT)
 
 if SYSTEMD_UNITS
 nodist_systemdsystemunit_DATA = $(CONFIG_UNITS)
+# Explains lines of the journal: journalctl -x.
+catalogdir = $(prefix)/lib/systemd/catalog
+catalog_DATA = config/opensm.catalog
 endif
 bashcompletiondir = $(datadir)/bash-completion/completions
 nodist_bashcompletion_DATA = $(COMPLETIONS)

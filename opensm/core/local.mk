@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 noinst_LIBRARIES += libcore.a
 libcore_a_SOURCES = \
+	opensm/core/about.c opensm/core/about.h \
 	opensm/core/agreed.c opensm/core/agreed.h \
 	opensm/core/agreed.def \
 	opensm/core/context.h \

@@ -66,12 +66,22 @@ static void show(struct sm *sm, const char *step, uint64_t took, bool finished)
 	sm->schedule.show(sm->schedule.show_arg, &progress);
 }
 
+static struct about about_sweep(const struct sm *sm)
+{
+	return (struct about){
+		.kind = "sweep",
+		.generation = sm->fabric ? sm->fabric->generation : 0,
+	};
+}
+
 static void announce_up(struct sm *sm)
 {
+	const struct about about = about_sweep(sm);
+
 	if (!sm->schedule.up)
-		log_milestone(sm->log, SUBNET_UP, "SUBNET UP");
+		log_milestone_about(sm->log, SUBNET_UP, &about, "SUBNET UP");
 	else
-		log_info(sm->log, "SUBNET UP");
+		log_about(sm->log, LOG_INFO, &about, "SUBNET UP");
 	sm->schedule.up = true;
 	sm->schedule.succeeded = true;
 	sweep_flag(sm, SWEEP_FLAG_UP_BEFORE, true);
@@ -119,11 +129,14 @@ static bool is_known_problem(const struct sm *sm)
 
 static void end_with_errors(struct sm *sm)
 {
+	const struct about about = about_sweep(sm);
+
 	counter_inc(&sm->context->counters, sweeps_failed);
 	sm->schedule.failures++;
 	sm->schedule.up = false;
 	if (!is_known_problem(sm))
-		log_milestone_error(sm->log, SUBNET_ERRORS, "ERRORS DURING INITIALIZATION");
+		log_milestone_error_about(sm->log, SUBNET_ERRORS, &about,
+					  "ERRORS DURING INITIALIZATION");
 }
 
 static void end_well(struct sm *sm)
@@ -144,16 +157,17 @@ static void end_well(struct sm *sm)
 static void log_end(struct sm *sm)
 {
 	const struct sweep *sweep = &sm->sweep;
+	const struct about about = about_sweep(sm);
 	uint64_t now = actor_now(sm->actor);
 	unsigned int held_back = 0;
 
 	if (sweep->kind == SWEEP_KIND_GROUPS && !sweep->errors &&
 	    !log_limit_pass(&sm->schedule.groups_log, now, 20, 60 * NS_PER_S, &held_back))
 		return;
-	log_at(sm->log, is_known_problem(sm) ? LOG_VERBOSE : LOG_INFO,
-	       "%s sweep: %.1f ms, %u errors%s", plan_kind_name(sweep->kind),
-	       (now - sweep->started_ns) / (double)NS_PER_MS, sweep->errors,
-	       held_back ? "; similar lines were suppressed" : "");
+	log_about(sm->log, is_known_problem(sm) ? LOG_VERBOSE : LOG_INFO, &about,
+		  "%s sweep: %.1f ms, %u errors%s", plan_kind_name(sweep->kind),
+		  (now - sweep->started_ns) / (double)NS_PER_MS, sweep->errors,
+		  held_back ? "; similar lines were suppressed" : "");
 }
 
 static void end_full(struct sm *sm)

@@ -90,6 +90,34 @@ START_TEST(journal_of_a_link)
 }
 END_TEST
 
+/* What programs get of the same events: fields in a log as JSON. */
+START_TEST(fields_of_lines)
+{
+	log_set_json(f.s->log, true);
+	log_set_flags(f.s->log, 0x07);
+	ask("sim unlink leaf-0-0 3");
+	scenario_converge(f.s, 10);
+	scenario_check_log(f.s, "\"level\":\"info\",\"message\":\"link down: ", true);
+	scenario_check_log(f.s, "\"OPENSM_KIND\":\"link\",\"OPENSM_CHANGE\":\"link_down\","
+				"\"OPENSM_GUID\":\"0x0200000080000700\","
+				"\"OPENSM_NODE\":\"leaf-0-0\",\"OPENSM_PORT\":\"3\","
+				"\"OPENSM_LID\":\"", true);
+	scenario_check_log(f.s, "\",\"OPENSM_PEER_GUID\":\"0x02000000", true);
+	scenario_check_log(f.s, "\",\"OPENSM_PEER_PORT\":\"", true);
+	scenario_check_log(f.s, "\"OPENSM_GENERATION\":\"", true);
+	scenario_check_log(f.s, "\"OPENSM_KIND\":\"trap\",\"OPENSM_GUID\":\"0x0200000080000",
+			   true);
+	scenario_check_log(f.s, "\"message\":\"partial sweep: ", true);
+	scenario_check_log(f.s, "\"OPENSM_KIND\":\"sweep\",\"OPENSM_GENERATION\":\"", true);
+	sim_node_set(f.s->sim, scenario_node(f.s, "host-7"), false);
+	scenario_converge(f.s, 10);
+	scenario_check_log(f.s, "\"OPENSM_KIND\":\"node\",\"OPENSM_CHANGE\":\"nodes_gone\","
+				"\"OPENSM_GUID\":\"0x0200000000000800\","
+				"\"OPENSM_NODE\":\"host-7\",\"OPENSM_PORT\":\"1\","
+				"\"OPENSM_LID\":\"", true);
+}
+END_TEST
+
 START_TEST(journal_of_a_node)
 {
 	sim_node_set(f.s->sim, scenario_node(f.s, "host-7"), false);
@@ -269,6 +297,7 @@ TEST_SUITE
 	tcase_add_checked_fixture(tcase, start, stop);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, journal_of_a_link);
+	tcase_add_test(tcase, fields_of_lines);
 	tcase_add_test(tcase, journal_of_a_node);
 	tcase_add_test(tcase, journal_of_a_leaf);
 	tcase_add_test(tcase, journal_of_a_flap);

@@ -18,7 +18,7 @@
 #include <complib/log.h>
 
 #include "complib/log_private.h"
-#include "core/milestones.h"
+#include "core/about.h"
 #include "tests/run_suite.h"
 
 #define ERR "/err"
@@ -231,6 +231,100 @@ START_TEST(test_log_is_syslog)
 }
 END_TEST
 
+#define FLOOD 20000
+#define JOURNAL_TAKES 10000 /* lines of a service in 30 s, by journald.conf(5) */
+
+/* A flood leaves room in the journal for milestones and errors, and for a minute of either. */
+START_TEST(test_flood)
+{
+	g_autofree char *dir = make_stderr(true), *text = NULL;
+	struct log *log = open_log("stderr");
+	unsigned int lines;
+
+	for (unsigned int i = 0; i < FLOOD; i++)
+		log_info(log, "line %u", i);
+	lines = seen.lines;
+	ck_assert_uint_ge(lines, 3000);
+	ck_assert_uint_lt(lines, 4000);
+	log_milestone(log, SUBNET_UP, "SUBNET UP");
+	ck_assert_uint_eq(seen.lines, lines + 1);
+	ck_assert(has("MESSAGE=SUBNET UP"));
+	for (unsigned int i = 0; i < FLOOD; i++)
+		log_error(log, "error %u", i);
+	ck_assert_uint_gt(seen.lines, lines + 1000);
+	ck_assert_uint_lt(seen.lines, lines + 2000);
+	lines = seen.lines;
+	g_usleep(50000);
+	log_error(log, "the last");
+	ck_assert_uint_eq(seen.lines, lines + 2); /* with the one that counts */
+	ck_assert_uint_lt(seen.lines, JOURNAL_TAKES);
+	log_free(log);
+	text = contents(dir, ERR);
+	ck_assert_str_eq(text, "");
+}
+END_TEST
+
+/* The file still gets all; what goes to syslog is limited. */
+START_TEST(test_flood_of_a_file)
+{
+	g_autofree char *dir = make_stderr(true), *text = NULL, *err = NULL;
+	g_autofree char *path = g_strconcat(dir, "/log", NULL);
+	g_auto(GStrv) lines = NULL;
+	struct log *log = open_log(path);
+
+	for (unsigned int i = 0; i < FLOOD; i++)
+		log_error(log, "error");
+	log_sys(log, "SUBNET UP");
+	ck_assert_uint_eq(seen.lines, 1);
+	log_free(log);
+	text = contents(dir, "/log");
+	err = contents(dir, ERR);
+	lines = g_strsplit(text, "\n", -1);
+	ck_assert_uint_eq(g_strv_length(lines), FLOOD + 2);
+	ck_assert_ptr_nonnull(strstr(text, "SUBNET UP"));
+}
+END_TEST
+
+START_TEST(test_about)
+{
+	g_autofree char *dir = make_stderr(true), *text = NULL;
+	struct log *log = open_log("stderr");
+	const struct about whole = {
+		.kind = "link",
+		.change = "link_down",
+		.state = "MASTER",
+		.guid = 0x2c9,
+		.node = "a\n\xc2\x9b" "b\xff",
+		.port = 7,
+		.lid = 9,
+		.peer_guid = 0x2c8,
+		.peer_port = 1,
+		.generation = 12,
+	};
+	const struct about nothing = {0};
+	unsigned int plain;
+
+	log_about(log, LOG_INFO | LOG_MESSAGE(MILESTONE_LOSS), &whole, "a link");
+	ck_assert(has("OPENSM_KIND=link"));
+	ck_assert(has("OPENSM_CHANGE=link_down"));
+	ck_assert(has("OPENSM_STATE=MASTER"));
+	ck_assert(has("OPENSM_GUID=0x00000000000002c9"));
+	ck_assert(has("OPENSM_NODE=a?\?\?b\xef\xbf\xbd"));
+	ck_assert(has("OPENSM_PORT=7"));
+	ck_assert(has("OPENSM_LID=9"));
+	ck_assert(has("OPENSM_PEER_GUID=0x00000000000002c8"));
+	ck_assert(has("OPENSM_PEER_PORT=1"));
+	ck_assert(has("OPENSM_GENERATION=12"));
+	ck_assert(has("MESSAGE_ID=9347e77a1d3948a6a7c56aa11e700dc9"));
+	log_info(log, "plain");
+	plain = seen.fields->len;
+	log_about(log, LOG_INFO, &nothing, "as plain");
+	ck_assert_uint_eq(seen.fields->len, plain);
+	log_free(log);
+	text = contents(dir, ERR);
+}
+END_TEST
+
 #endif
 
 /* Each milestone has an id of its own, and the manual names it. */
@@ -253,6 +347,28 @@ START_TEST(test_ids)
 }
 END_TEST
 
+/* Each milestone has an entry in the catalog of messages, in the same order, and no other has. */
+START_TEST(test_catalog)
+{
+	g_autofree char *path =
+		g_build_filename(g_getenv("top_srcdir"), "config", "opensm.catalog", NULL);
+	g_autofree char *catalog = NULL;
+	g_auto(GStrv) entries = NULL;
+
+	ck_assert(g_file_get_contents(path, &catalog, NULL, NULL));
+	entries = g_strsplit(catalog, "\n-- ", -1);
+	ck_assert_uint_eq(g_strv_length(entries), MILESTONE_COUNT);
+	for (unsigned int i = 1; i < MILESTONE_COUNT; i++) {
+		g_autofree char *head =
+			g_strdup_printf("^%s\nSubject: .+\nDefined-By: opensm\n"
+					"Documentation: man:opensm\\(8\\).*\n\n.+",
+					milestone_ids()[i]);
+
+		ck_assert_msg(g_regex_match_simple(head, entries[i], 0, 0), "%s", entries[i]);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("log_journal");
@@ -262,10 +378,14 @@ int main(void)
 	tcase_add_test(tcase, test_nonsense);
 	tcase_add_test(tcase, test_marks);
 	tcase_add_test(tcase, test_ids);
+	tcase_add_test(tcase, test_catalog);
 #ifdef HAVE_LIBSYSTEMD
 	tcase_add_test(tcase, test_log_is_the_journal);
 	tcase_add_test(tcase, test_log_is_a_file);
 	tcase_add_test(tcase, test_log_is_syslog);
+	tcase_add_test(tcase, test_flood);
+	tcase_add_test(tcase, test_flood_of_a_file);
+	tcase_add_test(tcase, test_about);
 #endif
 	suite_add_tcase(suite, tcase);
 	return run_suite_as(suite, CK_FORK);

@@ -172,5 +172,20 @@ else
 	echo "no systemd-analyze: the units are not checked by it"
 fi
 
+# The catalog of messages, of which test_log_journal.c knows the entries.
+catalog=${srcdir:-.}/config/opensm.catalog
+if command -v journalctl >/dev/null; then
+	mkdir -p "$dir/root/usr/lib/systemd/catalog" "$dir/root/var/lib/systemd/catalog"
+	cp "$catalog" "$dir/root/usr/lib/systemd/catalog"
+	journalctl --update-catalog --root="$dir/root" >"$dir/out" 2>&1
+	code=$?
+	check "the journal takes the catalog" 0 ""
+	journalctl --list-catalog --root="$dir/root" 2>&1 | grep -c ' opensm: ' >"$dir/out"
+	code=$?
+	check "all of it" 0 "$(grep -c '^-- ' "$catalog")"
+else
+	echo "no journalctl: the catalog is not read by it"
+fi
+
 echo "test_units: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -48,6 +48,7 @@ static void line_free(struct changes_line *line)
 {
 	if (!line)
 		return;
+	g_free(line->node);
 	g_free(line->text);
 	g_free(line->notice);
 	g_free(line);
@@ -175,6 +176,16 @@ static char *make_notice(const struct fabric *fabric, const struct fabric_change
 			       gone ? "out of" : "in", text);
 }
 
+/* Of that port of the node, or of the one seen first. */
+static uint16_t lid_of(const struct fabric *fabric, uint32_t node, uint32_t port)
+{
+	const struct fabric_node *of = &fabric->nodes[node];
+
+	if (port == FABRIC_NONE || fabric->ports[port].node != node)
+		port = fabric_port_of(fabric, node, MIN(of->info.local_port_num, of->num_ports));
+	return fabric->ports[fabric_endport_of(fabric, port)].lid;
+}
+
 static struct changes_line *make_line(const struct fabric *fabric,
 				      const struct fabric_change *change, uint64_t subnet_prefix)
 {
@@ -192,6 +203,9 @@ static struct changes_line *make_line(const struct fabric *fabric,
 		line->peer_guid = fabric->nodes[fabric->ports[peer].node].guid;
 		line->peer_port = fabric->ports[peer].num;
 	}
+	line->lid = lid_of(fabric, change->node, port);
+	line->generation = fabric->generation;
+	line->node = g_strdup(fabric_called(fabric, change->node));
 	line->text = make_text(fabric, change);
 	line->notice = make_notice(fabric, change, subnet_prefix);
 	return line;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "complib/hash.h"
-#include "core/milestones.h"
+#include "core/about.h"
 #include "ctl/report/changes.h"
 #include "iba/constants.h"
 #include "sm/schedule/plan.h"
@@ -144,25 +144,25 @@ static const char *const entry_kinds[] = {
 
 static void log_change(struct journal *journal, const struct changes_line *line)
 {
-	bool is_loss = line->kind <= FABRIC_PORT_GONE;
-	unsigned int level =
-		LOG_INFO | (is_loss ? LOG_MESSAGE(MILESTONE_LOSS) : LOG_MESSAGE(MILESTONE_GAIN));
-	g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
+	struct log *log = journal->context->log;
+	const struct about about = {
+		.kind = entry_kinds[line->kind],
+		.change = changes_kind_name(line->kind),
+		.guid = line->guid,
+		.node = line->node,
+		.port = line->port,
+		.lid = line->lid,
+		.peer_guid = line->peer_guid,
+		.peer_port = line->peer_port,
+		.generation = line->generation,
+	};
 
 	if (line->notice)
-		log_info(journal->context->log, "%s", line->notice);
-	g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE=%s", changes_kind_name(line->kind)));
-	g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE_GUID=0x%016" PRIx64, line->guid));
-	g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE_PORT=%u", line->port));
-	if (line->peer_guid) {
-		g_ptr_array_add(fields, g_strdup_printf("OPENSM_CHANGE_PEER_GUID=0x%016" PRIx64,
-							line->peer_guid));
-		g_ptr_array_add(fields,
-				g_strdup_printf("OPENSM_CHANGE_PEER_PORT=%u", line->peer_port));
-	}
-	g_ptr_array_add(fields, NULL);
-	log_write_about(journal->context->log, level, __FILE__, (const char *const *)fields->pdata,
-			line->text);
+		log_info(log, "%s", line->notice);
+	if (line->kind <= FABRIC_PORT_GONE)
+		log_about(log, LOG_INFO | LOG_MESSAGE(MILESTONE_LOSS), &about, "%s", line->text);
+	else
+		log_about(log, LOG_INFO | LOG_MESSAGE(MILESTONE_GAIN), &about, "%s", line->text);
 }
 
 /* The log has one line per GID, for scripts; in the journal the line about the node is enough. */

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 
 #include "complib/aside.h"
-#include "core/milestones.h"
+#include "core/about.h"
 #include "ctl/process/guarded_options.h"
 #include "ctl/process/logging.h"
 #include "ctl/site/check_config.h"
@@ -606,13 +606,15 @@ static void note_start(struct site_files *site, const struct options *options)
 static void tell_start(struct site_files *site, const struct site_policy *policy)
 {
 	struct log *log = site->context->log;
+	const struct about about = {.kind = "options"};
 
 	for (unsigned int i = 0; i < DAEMON_FILES; i++) {
 		const struct site_kind *kind = site_kind(i);
 		void *now = kind->load ? slot_take(site_slot(site->context, i)) : NULL;
 
 		if (policy->instead[i])
-			log_milestone_error(log, LAST_POLICY, "%s", policy->instead[i]);
+			log_milestone_error_about(log, LAST_POLICY, &about, "%s",
+						  policy->instead[i]);
 		site_files_refuse(site, i, policy->instead[i]);
 		if (policy->notes[i])
 			log_error(log, "%s", policy->notes[i]);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "core/about.h"
 #include "core/options.h"
 #include "iba/constants.h"
 #include "perf/judge/judge.h"
@@ -87,12 +88,16 @@ static GArray *note_held(struct perf_verdict *verdict)
 
 static void log_event(struct log *log, const struct perf_event *event)
 {
+	bool is_alarm = event->began && event->alarm->level == PERF_ALARM;
+	const struct about about = {
+		.kind = "counter",
+		.change = event->alarm->value,
+		.guid = event->alarm->guid,
+		.port = event->alarm->port,
+	};
 	g_autofree char *text = perf_event_text(event);
 
-	if (event->began && event->alarm->level == PERF_ALARM)
-		log_error(log, "%s", text);
-	else
-		log_info(log, "%s", text);
+	log_about(log, is_alarm ? LOG_ERROR : LOG_INFO, &about, "%s", text);
 }
 
 /* Those beyond the limit, as numbers. */

@@ -3,6 +3,7 @@
 #ifndef SM_BASE_BASE_H
 #define SM_BASE_BASE_H
 
+#include "core/about.h"
 #include "fabric/builder.h"
 
 struct sm;
@@ -11,6 +12,15 @@ struct sm;
 /* "NAME (0xGUID)", or "the SM's own port" before that is identified; returns buffer. */
 const char *sm_node_name(const struct builder_node *node, char *buffer, size_t size);
 #define SM_NAME_SIZE (NODE_NAME_MAX + 32)
+/* What a line of the log is about: that port of the node (0: the node), by its last LID. */
+struct sm_about {
+	struct about about;
+	char name[BUILDER_NAME_SIZE];
+};
+void sm_about(struct sm_about *out, const char *kind, const struct builder_node *node,
+	      unsigned int num);
+/* The SM's own port, if it is known. */
+void sm_about_own(struct sm_about *out, const char *kind, const struct sm *sm);
 /* The builder's port with that index in sm->fabric (FABRIC_NONE: none); or NULL. */
 struct builder_port *port_published(const struct sm *sm, uint32_t index);
 

@@ -16,6 +16,28 @@ const char *sm_node_name(const struct builder_node *node, char *buffer, size_t s
 	return buffer;
 }
 
+void sm_about(struct sm_about *out, const char *kind, const struct builder_node *node,
+	      unsigned int num)
+{
+	const struct builder_port *port;
+
+	out->about = (struct about){.kind = kind};
+	if (!node || !node->guid)
+		return;
+	port = &node->ports[builder_is_switch(node) ? 0 : MIN(num, node->info.num_ports)];
+	out->about.guid = node->guid;
+	out->about.node = builder_called(node, out->name);
+	out->about.port = (uint8_t)num;
+	out->about.lid = port->lid ? port->lid : port->info.lid;
+}
+
+void sm_about_own(struct sm_about *out, const char *kind, const struct sm *sm)
+{
+	const struct builder_port *own = sm->builder->sm_port;
+
+	sm_about(out, kind, own ? own->node : NULL, own ? own->num : 0);
+}
+
 struct builder_port *port_published(const struct sm *sm, uint32_t index)
 {
 	const struct fabric *fabric = sm->fabric;

@@ -139,10 +139,14 @@ void own_port_watch(struct sm *sm)
 
 static void on_lost(struct sm *sm)
 {
+	struct sm_about own;
+
 	sweep_flag(sm, SWEEP_FLAG_PORT_LOST, true);
-	log_milestone_error(sm->log, PORT_DOWN,
-			    "the device of the SM's port, %s, is gone: waiting for it to return",
-			    vendor_name(sm->vendor));
+	sm_about_own(&own, "port", sm);
+	log_milestone_error_about(
+		sm->log, PORT_DOWN, &own.about,
+		"the device of the SM's port, %s, is gone: waiting for it to return",
+		vendor_name(sm->vendor));
 	mastership_port_lost(sm);
 }
 

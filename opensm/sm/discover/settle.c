@@ -125,6 +125,7 @@ static void mark_loose_ends(struct sm *sm)
 static bool is_cut_off(struct sm *sm)
 {
 	const struct builder_port *port = sm->builder->sm_port;
+	struct sm_about own;
 
 	if (!port || !port->known)
 		return true;
@@ -135,8 +136,10 @@ static bool is_cut_off(struct sm *sm)
 		sweep_flag(sm, SWEEP_FLAG_PORT_DOWN, false);
 		return false;
 	}
+	sm_about_own(&own, "port", sm);
 	if (!sm->schedule.port_down)
-		log_milestone_error(sm->log, PORT_DOWN, "SM port is down: no subnet to manage");
+		log_milestone_error_about(sm->log, PORT_DOWN, &own.about,
+					  "SM port is down: no subnet to manage");
 	dry_problem(sm, "SM port is down: no subnet to manage");
 	sm->schedule.port_down = true;
 	sweep_flag(sm, SWEEP_FLAG_PORT_DOWN, true);

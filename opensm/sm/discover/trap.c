@@ -173,6 +173,20 @@ static char *details_text(const struct sm *sm, const struct iba_notice *notice)
 	}
 }
 
+/* The issuer's port, if it is known. */
+static struct about about_trap(const struct sm *sm, uint16_t lid)
+{
+	uint32_t port = sm->fabric ? fabric_port_by_lid(sm->fabric, lid) : FABRIC_NONE;
+	struct about about = {.kind = "trap", .lid = lid};
+
+	if (port == FABRIC_NONE)
+		return about;
+	about.guid = sm->fabric->nodes[sm->fabric->ports[port].node].guid;
+	about.node = fabric_called(sm->fabric, sm->fabric->ports[port].node);
+	about.port = sm->fabric->ports[port].num;
+	return about;
+}
+
 /* Begins as the classic daemon's line does, which scripts search for; then come the names. */
 static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice *notice,
 		     uint64_t tid, uint16_t from)
@@ -180,6 +194,7 @@ static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice 
 	uint16_t issuer = notice->issuer_lid ? notice->issuer_lid : from;
 	const char *name = iba_name(IBA_SET_TRAP, notice->trap_number);
 	const char *producer = iba_name(IBA_SET_NODE_TYPE, notice->producer_type);
+	const struct about about = about_trap(sm, issuer);
 	g_autofree char *details = NULL;
 	char source[LID_NAME_SIZE];
 	unsigned int held_back;
@@ -189,18 +204,18 @@ static void log_trap(struct sm *sm, unsigned int level, const struct iba_notice 
 	details = details_text(sm, notice);
 	lid_name(sm, issuer, source, sizeof(source));
 	if (!notice->is_generic)
-		log_at(sm->log, level,
-		       "Received Vendor Notice type:%u vend:0x%06X dev:%u from LID:%u "
-		       "TID:0x%016" PRIx64 ": %s%s",
-		       notice->type, notice->producer_type, notice->trap_number, from, tid, source,
-		       held_back ? "; similar lines were suppressed" : "");
+		log_about(sm->log, level, &about,
+			  "Received Vendor Notice type:%u vend:0x%06X dev:%u from LID:%u "
+			  "TID:0x%016" PRIx64 ": %s%s",
+			  notice->type, notice->producer_type, notice->trap_number, from, tid,
+			  source, held_back ? "; similar lines were suppressed" : "");
 	else
-		log_at(sm->log, level,
-		       "Received Generic Notice type:%u num:%u (%s) Producer:%u (%s) from LID:%u "
-		       "TID:0x%016" PRIx64 ": %s%s%s",
-		       notice->type, notice->trap_number, name ? name : "Unknown",
-		       notice->producer_type, producer ? producer : "Unknown", from, tid, source,
-		       details, held_back ? "; similar lines were suppressed" : "");
+		log_about(sm->log, level, &about,
+			  "Received Generic Notice type:%u num:%u (%s) Producer:%u (%s) from "
+			  "LID:%u TID:0x%016" PRIx64 ": %s%s%s",
+			  notice->type, notice->trap_number, name ? name : "Unknown",
+			  notice->producer_type, producer ? producer : "Unknown", from, tid, source,
+			  details, held_back ? "; similar lines were suppressed" : "");
 }
 
 static void tell_trap(struct sm *sm, const struct iba_notice *notice, uint16_t from)

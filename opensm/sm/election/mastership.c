@@ -24,7 +24,12 @@
 
 static void tell_state(struct sm *sm, unsigned int state)
 {
-	log_milestone(sm->log, STATE, "Entering %s state", iba_name(IBA_SET_SM_STATE, state));
+	const char *name = iba_name(IBA_SET_SM_STATE, state);
+	struct sm_about own;
+
+	sm_about_own(&own, "state", sm);
+	own.about.state = name;
+	log_milestone_about(sm->log, STATE, &own.about, "Entering %s state", name);
 	event_emit(&sm->context->bus, EVENT_SM_STATE, state);
 }
 

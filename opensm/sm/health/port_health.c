@@ -225,18 +225,30 @@ static const char *objection(const struct sm *sm, const struct unhealthy_port *p
 	return NULL;
 }
 
+static void about_unhealthy(struct sm_about *out, const struct sm *sm,
+			    const struct unhealthy_port *port)
+{
+	sm_about(out, "unhealthy", builder_find(sm->builder, port->guid), port->num);
+	out->about.change = port_condition_word(port->condition);
+	out->about.guid = port->guid;
+	out->about.port = port->num;
+}
+
 static void judged(struct sm *sm, struct unhealthy_port *port)
 {
 	const struct builder_node *node = builder_find(sm->builder, port->blamed);
 	const char *why_not = port->action > PORT_REPORT ? objection(sm, port) : NULL;
 	g_autofree char *name = name_of(sm, port);
+	struct sm_about about;
 	unsigned int held_back;
 
 	if (node)
 		builder_called(node, port->name);
+	about_unhealthy(&about, sm, port);
 	if (log_limit_pass(&sm->faults->ports->verdicts, actor_now(sm->actor), 50, NS_PER_S,
 			   &held_back))
-		log_error(sm->log, "unhealthy (%s): %s: %s; action %s%s%s%s",
+		log_about(sm->log, LOG_ERROR, &about.about,
+			  "unhealthy (%s): %s: %s; action %s%s%s%s",
 			  port_condition_word(port->condition), name,
 			  port_condition_text(port->condition), port_action_word(port->action),
 			  why_not ? ", but only reported: " : "", why_not ? why_not : "",
@@ -252,8 +264,10 @@ static void release_one(struct sm *sm, struct unhealthy_port *port, bool by_oper
 			const char *why)
 {
 	g_autofree char *name = name_of(sm, port);
+	struct sm_about about;
 
-	log_info(sm->log, "no longer unhealthy: %s: %s", name, why);
+	about_unhealthy(&about, sm, port);
+	log_about(sm->log, LOG_INFO, &about.about, "no longer unhealthy: %s: %s", name, why);
 	unhealthy_release(sm->faults->ports->unhealthy, port, by_operator, actor_now(sm->actor));
 	look_at(sm, port);
 	changed(sm);
