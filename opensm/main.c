@@ -174,6 +174,7 @@ static gboolean on_quit(gpointer arg)
 	}
 	program->quitting = true;
 	log_info(program->log, "Exiting on a signal");
+	service_stopping(program->service);
 	daemon_retire(program->daemon);
 	program->impatience = g_timeout_add(RETIRE_MS, on_impatience, program);
 	return G_SOURCE_CONTINUE;
@@ -351,7 +352,7 @@ static void program_run(struct program *program)
 		background_ready(program->ready_handle);
 	g_main_loop_run(program->loop);
 	log_milestone(program->log, STOP, "Exiting SM");
-	notify_stopping();
+	service_stopping(program->service);
 }
 
 static void program_clear(struct program *program)

@@ -71,6 +71,13 @@ bool notify_reloading(void)
 	return notify(message);
 }
 
+bool notify_patience(uint64_t us)
+{
+	g_autofree char *message = g_strdup_printf("EXTEND_TIMEOUT_USEC=%" G_GUINT64_FORMAT, us);
+
+	return notify(message);
+}
+
 bool notify_watchdog(void)
 {
 	return notify("WATCHDOG=1");

@@ -14,6 +14,7 @@ bool notify_ready(void);		/* up and serving */
 bool notify_status(const char *status); /* one line for systemctl status */
 bool notify_reloading(void);		/* files are being read again; notify_ready() ends it */
 bool notify_watchdog(void);		/* alive */
+bool notify_patience(uint64_t us); /* still starting: wait that long for the next such message */
 bool notify_stopping(void);
 
 /* Interval in microseconds in which notify_watchdog() is expected; 0: it is not expected. */

@@ -95,6 +95,21 @@ def life(manager):
     check('STOPPING=1', manager.until('STOPPING=1')[-1] == 'STOPPING=1')
     manager.child.terminate()
     check('it ends well, though asked twice', manager.child.wait(SECONDS) == 0)
+    said = []
+    while said[-1:] != [None]:
+        said.append(manager.says(0.01))
+    check('STOPPING=1 once', 'STOPPING=1' not in said, said)
+
+
+def patience(manager):
+    """A first sweep that takes longer than the time between two messages."""
+    said = manager.until('READY=1')
+    extended = [text for text in said if text == 'EXTEND_TIMEOUT_USEC=120000000']
+    check('patience is asked for at once', 'EXTEND_TIMEOUT_USEC=120000000' in said[:4], said)
+    check('and repeatedly', len(extended) > 2, said)
+    said = [manager.until('WATCHDOG=1') for _ in range(4)]
+    check('but not after READY=1', not any('EXTEND' in text for texts in said for text in texts),
+          said)
 
 
 OPENSMCTL = os.path.abspath(os.environ.get('OPENSMCTL', './opensm/opensmctl/opensmctl'))
@@ -208,6 +223,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
         with Manager(directory) as manager:
             life(manager)
+    with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
+        with Manager(directory, '--sim-sma-ns', '5000000', WATCHDOG_USEC='200000') as manager:
+            patience(manager)
     with tempfile.TemporaryDirectory(prefix='opensm-service.') as directory:
         with Manager(directory, '--progress', '--control-socket',
                      os.path.join(directory, 'control')) as manager:

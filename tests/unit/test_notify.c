@@ -52,6 +52,8 @@ static void talk(int fd)
 	assert_reloading(fd);
 	ck_assert(notify_watchdog());
 	assert_received(fd, "WATCHDOG=1");
+	ck_assert(notify_patience(120000000));
+	assert_received(fd, "EXTEND_TIMEOUT_USEC=120000000");
 	ck_assert(notify_ready());
 	assert_received(fd, "READY=1");
 	ck_assert(notify_status("MASTER, 17 nodes"));

@@ -8,11 +8,17 @@
  *	RELOADING=1	before files are read again, then READY=1
  *	WATCHDOG=1	as long as all actors run, twice in the time that the service manager gives:
  *			each is sent a message, and has run it by the next time
+ *	EXTEND_TIMEOUT_USEC=	as long as all actors run before READY=1, since the first sweep of a
+ *			large subnet may take longer than a start usually may
+ *	STOPPING=1	when the daemon is asked to end, before it hands over
  */
 #include "ctl/process/service.h"
 
 #include "core/notify.h"
 #include "ctl/report/status.h"
+
+#define PATIENCE_NS (120 * NS_PER_S) /* given by one EXTEND_TIMEOUT_USEC= */
+#define START_NS (30 * NS_PER_S)     /* between two of them */
 
 /* A message that shows that an actor runs. */
 struct pulse {
@@ -23,9 +29,9 @@ struct pulse {
 
 struct service {
 	struct context *context;
-	bool ready;
-	struct timer watchdog;
-	uint64_t interval_ns; /* 0: no watchdog */
+	bool ready, stopping;
+	struct timer beat;
+	uint64_t watchdog_ns; /* between two WATCHDOG=1; 0: no watchdog */
 	struct pulse pulses[DAEMON_WATCHED];
 };
 
@@ -57,8 +63,9 @@ static void beat(struct message *message)
 static bool ask_pulse(struct service *service, struct pulse *pulse)
 {
 	if (atomic_exchange(&pulse->waits, true)) {
-		log_error(service->context->log, "the actor %s does not run: no WATCHDOG=1",
-			  actor_name(pulse->actor));
+		log_error(service->context->log, "the actor %s does not run: no %s",
+			  actor_name(pulse->actor),
+			  service->watchdog_ns ? "WATCHDOG=1" : "EXTEND_TIMEOUT_USEC=");
 		return false;
 	}
 	pulse->message = (struct message){.run = beat, .drop = beat};
@@ -66,16 +73,20 @@ static bool ask_pulse(struct service *service, struct pulse *pulse)
 	return true;
 }
 
-static void on_watchdog(struct timer *timer)
+static void on_beat(struct timer *timer)
 {
-	struct service *service = container_of(timer, struct service, watchdog);
+	struct service *service = container_of(timer, struct service, beat);
 	bool all = true;
 
+	if (service->ready && !service->watchdog_ns)
+		return;
 	for (unsigned int i = 0; i < DAEMON_WATCHED; i++)
 		all &= ask_pulse(service, &service->pulses[i]);
-	if (all)
+	if (all && service->watchdog_ns)
 		notify_watchdog();
-	timer_start(timer, service->interval_ns);
+	if (all && !service->ready)
+		notify_patience(PATIENCE_NS / NS_PER_US);
+	timer_start(timer, service->watchdog_ns ? MIN(service->watchdog_ns, START_NS) : START_NS);
 }
 
 static void watch(struct service *service, struct daemon *daemon)
@@ -87,10 +98,10 @@ static void watch(struct service *service, struct daemon *daemon)
 		service->pulses[i].actor = actors[i];
 		atomic_init(&service->pulses[i].waits, false);
 	}
-	service->interval_ns = notify_watchdog_us() * NS_PER_US / 2;
-	timer_init(&service->watchdog, daemon_actor(daemon), on_watchdog);
-	if (service->interval_ns)
-		timer_start(&service->watchdog, 0);
+	service->watchdog_ns = notify_watchdog_us() * NS_PER_US / 2;
+	timer_init(&service->beat, daemon_actor(daemon), on_beat);
+	if (notify_is_on())
+		timer_start(&service->beat, 0);
 }
 
 struct service *service_new(struct daemon *daemon)
@@ -122,10 +133,17 @@ void service_reloaded(struct service *service)
 		notify_ready();
 }
 
+void service_stopping(struct service *service)
+{
+	if (!service->stopping)
+		notify_stopping();
+	service->stopping = true;
+}
+
 void service_free(struct service *service)
 {
 	if (!service)
 		return;
-	timer_stop(&service->watchdog);
+	timer_stop(&service->beat);
 	g_free(service);
 }

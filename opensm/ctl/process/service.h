@@ -12,6 +12,8 @@ struct service *service_new(struct daemon *daemon);
 /* Call before and after reading the files again. */
 void service_reloading(struct service *service);
 void service_reloaded(struct service *service);
+/* It ends; may be called repeatedly. */
+void service_stopping(struct service *service);
 /* Between daemon_stop and daemon_free; NULL is fine. */
 void service_free(struct service *service);
 
