@@ -11,6 +11,7 @@ CONFIG_SAMPLES = config/samples/opensm.conf config/samples/partitions.conf \
 	config/samples/qos-policy.conf config/samples/prefix-routes.conf \
 	config/samples/ports-policy.conf config/samples/perfmgr-rules.conf \
 	config/samples/opensm.rules.yml config/samples/opensm-dashboard.json
+CONTAINER_SAMPLES = config/samples/container/Containerfile config/samples/container/opensm.yaml
 EXTRA_DIST += config/opensm.catalog config/opensm.spec.in config/opensm.service.in \
 	config/opensm@.service.in \
 	config/opensm-hotplug@.service.in config/asks-only.conf config/opensm.logrotate.in \
@@ -36,6 +37,8 @@ nodist_sysusers_DATA = config/sysusers/opensm.conf
 pkglibexec_SCRIPTS = config/opensm-ports
 examplesdir = $(docdir)/examples
 dist_examples_DATA = $(CONFIG_SAMPLES)
+containerdir = $(examplesdir)/container
+dist_container_DATA = $(CONTAINER_SAMPLES)
 noinst_DATA = config/opensm.logrotate
 logrotatedir = $(sysconfdir)/logrotate.d
 

@@ -83,11 +83,20 @@ static int complain_of_others(const struct options *options, const GError *error
 	return 1;
 }
 
+/* Whether a program reads the log, which expects nothing but JSON. */
+static bool is_collected(const struct options *options)
+{
+	return options->log_format == LOG_FORMAT_JSON && !strcmp(options->log_file, "stdout");
+}
+
 /* To the log, and to the user at the terminal. */
 static void warn(struct program *program, const char *text)
 {
+	const struct options *options = program->options;
+
 	log_error(program->log, "%s", text);
-	if (program->ready_handle < 0 && strcmp(program->options->log_file, "stderr") != 0)
+	if (program->ready_handle < 0 && strcmp(options->log_file, "stderr") != 0 &&
+	    !is_collected(options))
 		fprintf(stderr, "opensm: %s\n", text);
 }
 
@@ -212,6 +221,8 @@ static gboolean on_dump(gpointer arg)
 static void catch_signals(struct program *program)
 {
 	signal(SIGPIPE, SIG_IGN);
+	if (getpid() == 1) /* of a container: what its probes leave behind are children of this */
+		signal(SIGCHLD, SIG_IGN);
 	g_unix_signal_add(SIGINT, on_quit, program);
 	g_unix_signal_add(SIGTERM, on_quit, program);
 	g_unix_signal_add(SIGHUP, on_hangup, program);
