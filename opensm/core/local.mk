@@ -22,4 +22,5 @@ libcore_a_SOURCES = \
 	opensm/core/options_private.h \
 	opensm/core/options_write.c \
 	opensm/core/timing.h \
-	opensm/core/traps.c opensm/core/traps.h
+	opensm/core/traps.c opensm/core/traps.h \
+	opensm/core/words.c opensm/core/words.h

@@ -5,14 +5,12 @@
 #include <complib/file.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include "core/mistakes.h"
+#include "core/words.h"
 #include "iba/constants.h"
 #include "perf/image/query.h"
 
-#define SHOWN 40 /* characters of a wrong word shown in a message */
 #define COUNT_MAX 1e15
 #define PERCENT_MAX 100
 #define NAME_MAX_LENGTH 64
@@ -88,77 +86,21 @@ int perf_rule_value_find(const char *name)
 
 /* ---- a line ---- */
 
-/* word has length octets, 0 at the end of the line; a quoted one is without its quotes. */
 struct reader {
+	struct words w; /* first */
 	struct perf_rules *rules;
 	GArray *found;	/* of struct perf_rule */
 	GArray *groups; /* of struct perf_group */
-	const char *file, *begin, *end;
-	const char *word;
-	size_t length;
-	bool quoted, torn; /* torn: the final quote is missing */
-	unsigned int line;
 };
-
-static void next_word(struct reader *r)
-{
-	const char *stop;
-
-	r->word += r->length + (r->quoted && !r->torn);
-	while (r->word < r->end && (*r->word == ' ' || *r->word == '\t' || *r->word == '\r'))
-		r->word++;
-	r->length = 0;
-	r->quoted = r->torn = false;
-	if (r->word < r->end && *r->word == '#')
-		r->end = r->word;
-	if (r->word < r->end && *r->word == '"') {
-		r->word++;
-		stop = memchr(r->word, '"', (size_t)(r->end - r->word));
-		r->quoted = true;
-		r->torn = !stop;
-		r->length = (size_t)((stop ? stop : r->end) - r->word);
-		return;
-	}
-	while (r->word + r->length < r->end && !memchr(" \t\r#", r->word[r->length], 4))
-		r->length++;
-}
-
-static bool is_end(const struct reader *r)
-{
-	return !r->length && !r->quoted;
-}
-
-static bool is_word(const struct reader *r, const char *known)
-{
-	return known && !r->quoted && strlen(known) == r->length &&
-	       memcmp(r->word, known, r->length) == 0;
-}
 
 /* Newly allocated; an octet 0 within makes it a word that no table has. */
 static char *copy_word(const struct reader *r)
 {
-	char *word = g_strndup(r->word, r->length);
+	char *word = g_strndup(r->w.word, r->w.length);
 
-	if (r->quoted || strlen(word) != r->length)
+	if (r->w.quoted || strlen(word) != r->w.length)
 		*word = '\0';
 	return word;
-}
-
-G_GNUC_PRINTF(3, 4)
-static bool refuse(const struct reader *r, GError **error, const char *format, ...)
-{
-	g_autofree char *word = g_strndup(r->word, MIN(r->length, SHOWN));
-	g_autofree char *shown = g_strescape(word, "\"\\"), *why = NULL;
-	va_list args;
-
-	va_start(args, format);
-	why = g_strdup_vprintf(format, args);
-	va_end(args);
-	g_set_error(error, PERF_RULES_ERROR, 0, "%s:%u:%u: found %s%s%s, expected %s", r->file,
-		    r->line, (unsigned int)(r->word - r->quoted - r->begin) + 1,
-		    is_end(r) ? "" : "'", is_end(r) ? "the end of the line" : shown,
-		    is_end(r) ? "" : "'", why);
-	return false;
 }
 
 /* "0x2c903:7" or "0x2c903"; false: it is none. */
@@ -185,9 +127,10 @@ static bool read_seconds(struct reader *r, uint32_t *seconds, GError **error)
 	guint64 number;
 
 	if (!g_ascii_string_to_unsigned(word, 10, 1, PERF_WINDOW_MAX, &number, NULL))
-		return refuse(r, error, "seconds, a number from 1 to %u", PERF_WINDOW_MAX);
+		return words_refuse(&r->w, error, "seconds, a number from 1 to %u",
+				    PERF_WINDOW_MAX);
 	*seconds = (uint32_t)number;
-	next_word(r);
+	words_next(&r->w);
 	return true;
 }
 
@@ -205,16 +148,16 @@ static bool read_limit(struct reader *r, const struct perf_rule *rule, double ma
 	char *end = NULL;
 	double number = 0;
 
-	if (*word && strspn(word, "0123456789.eE-+") == r->length)
+	if (*word && strspn(word, "0123456789.eE-+") == r->w.length)
 		number = g_ascii_strtod(word, &end);
 	if (!end || *end || !(number > 0) || number > max || (whole && floor(number) != number))
-		return refuse(r, error, "%s, %s number above 0, at most %.16g",
-			      clears			      ? "a limit below which it ends"
-			      : *perf_rule_value_unit(rule->value) ? "a limit in percent"
-							      : "a limit",
-			      whole ? "a whole" : "a", max);
+		return words_refuse(&r->w, error, "%s, %s number above 0, at most %.16g",
+				    clears ? "a limit below which it ends"
+				    : *perf_rule_value_unit(rule->value) ? "a limit in percent"
+									 : "a limit",
+				    whole ? "a whole" : "a", max);
 	*limit = number;
-	next_word(r);
+	words_next(&r->w);
 	return true;
 }
 
@@ -241,22 +184,23 @@ static int find_group(const struct reader *r)
 
 static bool is_name(const struct reader *r)
 {
-	if (!r->length || r->quoted || r->length > NAME_MAX_LENGTH || g_ascii_isdigit(*r->word))
+	if (!r->w.length || r->w.quoted || r->w.length > NAME_MAX_LENGTH ||
+	    g_ascii_isdigit(*r->w.word))
 		return false;
-	for (size_t i = 0; i < r->length; i++)
-		if (!g_ascii_isalnum(r->word[i]) && !memchr("_-.", r->word[i], 3))
+	for (size_t i = 0; i < r->w.length; i++)
+		if (!g_ascii_isalnum(r->w.word[i]) && !memchr("_-.", r->w.word[i], 3))
 			return false;
 	return true;
 }
 
 static bool read_pattern(const struct reader *r, struct perf_group *group, GError **error)
 {
-	g_autofree char *text = g_strndup(r->word, r->length);
+	g_autofree char *text = g_strndup(r->w.word, r->w.length);
 
-	if (r->torn)
-		return refuse(r, error, "a quote at the end of the pattern");
-	if (!r->length || strlen(text) != r->length || !g_utf8_validate(text, -1, NULL))
-		return refuse(r, error, "a pattern of node names");
+	if (r->w.torn)
+		return words_refuse(&r->w, error, "a quote at the end of the pattern");
+	if (!r->w.length || strlen(text) != r->w.length || !g_utf8_validate(text, -1, NULL))
+		return words_refuse(&r->w, error, "a pattern of node names");
 	g_ptr_array_add(group->patterns, g_pattern_spec_new(text));
 	g_ptr_array_add(group->texts, g_steal_pointer(&text));
 	return true;
@@ -266,15 +210,16 @@ static bool read_member(struct reader *r, struct perf_group *group, GError **err
 {
 	struct perf_rule_member member = {0};
 
-	if (r->quoted) {
+	if (r->w.quoted) {
 		if (!read_pattern(r, group, error))
 			return false;
 	} else if (read_port(r, &member.guid, &member.port)) {
 		g_array_append_val(group->members, member);
 	} else {
-		return refuse(r, error, "members: GUID, GUID:PORT or a quoted pattern of names");
+		return words_refuse(&r->w, error,
+				    "members: GUID, GUID:PORT or a quoted pattern of names");
 	}
-	next_word(r);
+	words_next(&r->w);
 	return true;
 }
 
@@ -284,14 +229,14 @@ static bool read_group(struct reader *r, GError **error)
 	struct perf_group new = {0};
 	int at;
 
-	next_word(r);
+	words_next(&r->w);
 	if (!is_name(r))
-		return refuse(r, error,
-			      "the name of a group: a letter, then letters, digits, "
-			      "'_', '-' and '.'");
+		return words_refuse(&r->w, error,
+				    "the name of a group: a letter, then letters, digits, "
+				    "'_', '-' and '.'");
 	at = find_group(r);
 	if (at < 0 && r->groups->len == PERF_GROUPS_MAX)
-		return refuse(r, error, "at most %u groups", PERF_GROUPS_MAX);
+		return words_refuse(&r->w, error, "at most %u groups", PERF_GROUPS_MAX);
 	if (at < 0) {
 		new.name = copy_word(r);
 		new.members = g_array_new(FALSE, FALSE, sizeof(struct perf_rule_member));
@@ -300,11 +245,11 @@ static bool read_group(struct reader *r, GError **error)
 		at = (int)r->groups->len;
 		g_array_append_val(r->groups, new);
 	}
-	next_word(r);
+	words_next(&r->w);
 	do {
 		if (!read_member(r, &g_array_index(r->groups, struct perf_group, at), error))
 			return false;
-	} while (!is_end(r));
+	} while (!words_at_end(&r->w));
 	return true;
 }
 
@@ -316,11 +261,11 @@ static bool read_value(struct reader *r, struct perf_rule *rule, GError **error)
 	int value = perf_rule_value_find(word);
 
 	if (value < 0)
-		return refuse(r, error,
-			      "group, a counter such as PortRcvErrors, XmitWaitShare, "
-			      "Utilisation or RawBER");
+		return words_refuse(&r->w, error,
+				    "group, a counter such as PortRcvErrors, XmitWaitShare, "
+				    "Utilisation or RawBER");
 	rule->value = (uint16_t)value;
-	next_word(r);
+	words_next(&r->w);
 	return true;
 }
 
@@ -329,26 +274,27 @@ static bool read_scope(struct reader *r, struct perf_rule *rule, GError **error)
 	int group;
 
 	for (unsigned int i = 0; i < PERF_SCOPE_GROUP; i++)
-		if (is_word(r, scopes[i])) {
+		if (words_is(&r->w, scopes[i])) {
 			rule->scope = (uint8_t)i;
-			next_word(r);
+			words_next(&r->w);
 			return true;
 		}
-	if (is_word(r, scopes[PERF_SCOPE_GROUP])) {
-		next_word(r);
+	if (words_is(&r->w, scopes[PERF_SCOPE_GROUP])) {
+		words_next(&r->w);
 		group = find_group(r);
 		if (group < 0)
-			return refuse(r, error, "the name of a group that is defined above");
+			return words_refuse(&r->w, error,
+					    "the name of a group that is defined above");
 		rule->scope = PERF_SCOPE_GROUP;
 		rule->group = (uint16_t)group;
 	} else if (read_port(r, &rule->guid, &rule->port)) {
 		rule->scope = PERF_SCOPE_PORT;
 	} else {
-		return refuse(r, error,
-			      "all, switch-switch, host, switch, group NAME, GUID or "
-			      "GUID:PORT");
+		return words_refuse(&r->w, error,
+				    "all, switch-switch, host, switch, group NAME, GUID or "
+				    "GUID:PORT");
 	}
-	next_word(r);
+	words_next(&r->w);
 	return true;
 }
 
@@ -358,13 +304,13 @@ static bool read_level(struct reader *r, struct perf_rule *rule, GError **error)
 	int level = perf_level_find(word);
 
 	if (level < 0)
-		return refuse(r, error, "info, warning, alarm or off");
+		return words_refuse(&r->w, error, "info, warning, alarm or off");
 	rule->level = (uint8_t)level;
 	rule->off = level == PERF_OFF;
-	next_word(r);
-	if (!rule->off && is_word(r, "off")) {
+	words_next(&r->w);
+	if (!rule->off && words_is(&r->w, "off")) {
 		rule->off = true;
-		next_word(r);
+		words_next(&r->w);
 	}
 	return true;
 }
@@ -372,7 +318,7 @@ static bool read_level(struct reader *r, struct perf_rule *rule, GError **error)
 static bool take_rule(struct reader *r, const struct perf_rule *rule, GError **error)
 {
 	if (r->found->len == PERF_RULES_MAX)
-		return refuse(r, error, "at most %u rules", PERF_RULES_MAX);
+		return words_refuse(&r->w, error, "at most %u rules", PERF_RULES_MAX);
 	g_array_append_val(r->found, *rule);
 	return true;
 }
@@ -383,14 +329,14 @@ static bool read_thresholds(struct reader *r, struct perf_rule *rule, GError **e
 	for (;;) {
 		if (!read_limit(r, rule, max_of(rule->value), false, &rule->limit, error))
 			return false;
-		if (!is_word(r, "in"))
-			return refuse(r, error, "in, and seconds");
-		next_word(r);
+		if (!words_is(&r->w, "in"))
+			return words_refuse(&r->w, error, "in, and seconds");
+		words_next(&r->w);
 		if (!read_seconds(r, &rule->window_s, error) || !take_rule(r, rule, error))
 			return false;
-		if (!is_word(r, "or"))
+		if (!words_is(&r->w, "or"))
 			return true;
-		next_word(r);
+		words_next(&r->w);
 		rule->is_more = true;
 	}
 }
@@ -405,30 +351,30 @@ static bool read_rest(struct reader *r, guint first, GError **error)
 
 	for (guint i = 1; i < n; i++)
 		lowest = MIN(lowest, rules[i].limit);
-	if (is_word(r, "clear")) {
-		next_word(r);
+	if (words_is(&r->w, "clear")) {
+		words_next(&r->w);
 		if (!read_limit(r, &common, lowest, true, &common.clear, error))
 			return false;
 	}
-	if (is_word(r, "after")) {
-		next_word(r);
+	if (words_is(&r->w, "after")) {
+		words_next(&r->w);
 		if (!read_seconds(r, &common.clear_s, error))
 			return false;
 	}
 	for (unsigned int i = PERF_FEC_LINK; i < G_N_ELEMENTS(links); i++)
-		if (is_word(r, links[i])) {
+		if (words_is(&r->w, links[i])) {
 			common.links = (uint8_t)i;
-			next_word(r);
+			words_next(&r->w);
 			break;
 		}
-	if (is_word(r, "unhealthy")) {
+	if (words_is(&r->w, "unhealthy")) {
 		common.unhealthy = true;
-		next_word(r);
+		words_next(&r->w);
 	}
-	if (!is_end(r))
-		return refuse(r, error,
-			      "or, clear, after, fec, no_fec, unhealthy or the end of the "
-			      "line, in this order");
+	if (!words_at_end(&r->w))
+		return words_refuse(&r->w, error,
+				    "or, clear, after, fec, no_fec, unhealthy or the end of the "
+				    "line, in this order");
 	for (guint i = 0; i < n; i++) {
 		rules[i].clear = common.clear > 0 ? common.clear : rules[i].limit / 2;
 		rules[i].clear_s = common.clear_s ? common.clear_s : 2 * rules[i].window_s;
@@ -440,7 +386,7 @@ static bool read_rest(struct reader *r, guint first, GError **error)
 
 static bool read_rule(struct reader *r, GError **error)
 {
-	struct perf_rule rule = {.line = r->line};
+	struct perf_rule rule = {.line = r->w.line};
 	guint first = r->found->len;
 
 	if (!read_value(r, &rule, error) || !read_scope(r, &rule, error) ||
@@ -448,19 +394,15 @@ static bool read_rule(struct reader *r, GError **error)
 		return false;
 	if (!rule.off)
 		return read_thresholds(r, &rule, error) && read_rest(r, first, error);
-	return is_end(r) ? take_rule(r, &rule, error)
-			 : refuse(r, error, "the end of the line after off");
+	return words_at_end(&r->w) ? take_rule(r, &rule, error)
+				   : words_refuse(&r->w, error, "the end of the line after off");
 }
 
-static bool read_line(struct reader *r, GError **error)
+static bool read_line(struct words *words, GError **error)
 {
-	r->word = r->begin;
-	r->length = 0;
-	r->quoted = r->torn = false;
-	next_word(r);
-	if (is_end(r))
-		return true;
-	return is_word(r, "group") ? read_group(r, error) : read_rule(r, error);
+	struct reader *r = (struct reader *)words;
+
+	return words_is(&r->w, "group") ? read_group(r, error) : read_rule(r, error);
 }
 
 /* ---- the file ---- */
@@ -497,29 +439,18 @@ struct perf_rules *perf_rules_parse(const char *file, const char *text, size_t l
 				    GError **error)
 {
 	struct reader r = {
+		.w = {.file = file, .domain = PERF_RULES_ERROR, .takes_quotes = true},
 		.rules = g_new0(struct perf_rules, 1),
 		.found = g_array_new(FALSE, FALSE, sizeof(struct perf_rule)),
 		.groups = g_array_new(FALSE, FALSE, sizeof(struct perf_group)),
-		.file = file,
 	};
-	const char *end = text + length;
-	struct mistakes mistakes = {0};
+	bool good;
 
 	ref_init(&r.rules->ref);
 	r.rules->file = g_strdup(file);
-	while (text < end) {
-		const char *stop = memchr(text, '\n', (size_t)(end - text));
-		GError *why = NULL;
-
-		r.line++;
-		r.begin = text;
-		r.end = stop ? stop : end;
-		text = r.end + 1;
-		if (!read_line(&r, &why))
-			mistakes_take(&mistakes, why);
-	}
+	good = words_read(&r.w, text, length, read_line, error);
 	finish(&r);
-	if (!mistakes_end(&mistakes, file, PERF_RULES_ERROR, 0, error))
+	if (!good)
 		g_clear_pointer(&r.rules, perf_rules_unref);
 	return r.rules;
 }

@@ -3,12 +3,10 @@
 #include "policy/files/ports_policy.h"
 
 #include <complib/file.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include "core/mistakes.h"
+#include "core/words.h"
 
-#define SHOWN 40 /* characters of a wrong word shown in a message */
 #define RELEASE_DEFAULT 600
 
 enum { SECONDS, SWEEPS };
@@ -93,90 +91,61 @@ int port_type_find(const char *word, size_t length)
 
 /* ---- the file ---- */
 
-/* A line being read; word is empty at its end. */
 struct reader {
+	struct words w; /* first */
 	struct ports_policy *policy;
-	const char *file, *begin, *end;
-	const char *word;
-	size_t length;
-	unsigned int line;
 	unsigned int said[PORT_CONDITIONS][IBA_NODE_ROUTER + 1]; /* line of the rule; 0: none */
 };
-
-static void next_word(struct reader *r)
-{
-	r->word += r->length;
-	while (r->word < r->end && (*r->word == ' ' || *r->word == '\t' || *r->word == '\r'))
-		r->word++;
-	r->length = 0;
-	if (r->word < r->end && *r->word == '#')
-		r->end = r->word;
-	while (r->word + r->length < r->end && !memchr(" \t\r#", r->word[r->length], 4))
-		r->length++;
-}
-
-G_GNUC_PRINTF(3, 4)
-static bool refuse(const struct reader *r, GError **error, const char *format, ...)
-{
-	g_autofree char *word = g_strndup(r->word, MIN(r->length, SHOWN));
-	g_autofree char *shown = g_strescape(word, NULL), *why = NULL;
-	va_list args;
-
-	va_start(args, format);
-	why = g_strdup_vprintf(format, args);
-	va_end(args);
-	g_set_error(error, PORTS_POLICY_ERROR, 0, "%s:%u:%u: found %s%s%s, expected %s", r->file,
-		    r->line, (unsigned int)(r->word - r->begin) + 1, r->length ? "'" : "",
-		    r->length ? shown : "the end of the line", r->length ? "'" : "", why);
-	return false;
-}
 
 /* The word must be an integer from 1 to max; continues after it. */
 static bool read_number(struct reader *r, const char *what, uint64_t max, uint64_t *number,
 			GError **error)
 {
-	g_autofree char *word = g_strndup(r->word, r->length);
+	g_autofree char *word = g_strndup(r->w.word, r->w.length);
 	guint64 value;
 
 	if (!g_ascii_string_to_unsigned(word, 10, 1, max, &value, NULL))
-		return refuse(r, error, "%s, a number from 1 to %" G_GUINT64_FORMAT, what, max);
+		return words_refuse(&r->w, error, "%s, a number from 1 to %" G_GUINT64_FORMAT, what,
+				    max);
 	*number = value;
-	next_word(r);
+	words_next(&r->w);
 	return true;
 }
 
 static bool read_condition(struct reader *r, int *condition, GError **error)
 {
-	*condition = port_condition_find(r->word, r->length);
+	*condition = port_condition_find(r->w.word, r->w.length);
 	if (*condition < 0 || *condition == PORT_BABBLING)
-		return refuse(r, error,
-			      "reboot, unresponsive, noisy_traps, set_errors, flapping, illegal "
-			      "or counters");
-	next_word(r);
+		return words_refuse(
+			&r->w, error,
+			"reboot, unresponsive, noisy_traps, set_errors, flapping, illegal "
+			"or counters");
+	words_next(&r->w);
 	return true;
 }
 
 /* Bits 1 << IBA_NODE_CA .. */
 static bool read_types(struct reader *r, unsigned int *bits, GError **error)
 {
-	int type = port_type_find(r->word, r->length);
+	int type = port_type_find(r->w.word, r->w.length);
 
-	if (type < 0 && !is_word(r->word, r->length, "all"))
-		return refuse(r, error, "ca, switch, router or all");
+	if (type < 0 && !words_is(&r->w, "all"))
+		return words_refuse(&r->w, error, "ca, switch, router or all");
 	*bits = type < 0 ? 1 << IBA_NODE_CA | 1 << IBA_NODE_SWITCH | 1 << IBA_NODE_ROUTER
 			 : 1u << type;
-	next_word(r);
+	words_next(&r->w);
 	return true;
 }
 
 static bool read_action(struct reader *r, struct port_rule *rule, GError **error)
 {
-	int action = port_action_find(r->word, r->length);
+	int action = port_action_find(r->w.word, r->w.length);
 
 	if (action < 0 || action == PORT_ENABLE)
-		return refuse(r, error, "ignore, report, no_discover, isolate or disable");
+		return words_refuse(&r->w, error,
+				    "ignore, report, no_discover, isolate or disable");
 	rule->action = (uint8_t)action;
-	next_word(r);
+	words_next(&r->w);
 	return true;
 }
 
@@ -187,10 +156,11 @@ static bool read_threshold(struct reader *r, struct port_rule *rule, GError **er
 
 	if (!read_number(r, "how often it may happen", PORT_RULE_COUNT_MAX, &count, error))
 		return false;
-	if (!is_word(r->word, r->length, rule->sweeps ? "of" : "in"))
-		return refuse(r, error, "%s",
-			      rule->sweeps ? "of, and a number of sweeps" : "in, and seconds");
-	next_word(r);
+	if (!words_is(&r->w, rule->sweeps ? "of" : "in"))
+		return words_refuse(&r->w, error, "%s",
+				    rule->sweeps ? "of, and a number of sweeps"
+						 : "in, and seconds");
+	words_next(&r->w);
 	if (!read_number(r, rule->sweeps ? "sweeps" : "seconds", PORT_RULE_WINDOW_MAX, &window,
 			 error))
 		return false;
@@ -203,10 +173,10 @@ static bool read_release(struct reader *r, struct port_rule *rule, GError **erro
 {
 	uint64_t release;
 
-	next_word(r);
-	if (is_word(r->word, r->length, "never")) {
+	words_next(&r->w);
+	if (words_is(&r->w, "never")) {
 		rule->release = 0;
-		next_word(r);
+		words_next(&r->w);
 		return true;
 	}
 	if (!read_number(r, "never or seconds", PORT_RULE_RELEASE_MAX, &release, error))
@@ -218,23 +188,23 @@ static bool read_release(struct reader *r, struct port_rule *rule, GError **erro
 /* The options after the action, each at most once and in this order. */
 static bool read_rest(struct reader *r, struct port_rule *rule, GError **error)
 {
-	if (r->length && g_ascii_isdigit(*r->word) && !read_threshold(r, rule, error))
+	if (r->w.length && g_ascii_isdigit(*r->w.word) && !read_threshold(r, rule, error))
 		return false;
-	if (is_word(r->word, r->length, "release") && !read_release(r, rule, error))
+	if (words_is(&r->w, "release") && !read_release(r, rule, error))
 		return false;
-	if (is_word(r->word, r->length, "cut_off")) {
+	if (words_is(&r->w, "cut_off")) {
 		rule->cut_off = true;
-		next_word(r);
+		words_next(&r->w);
 	}
-	if (r->length)
-		return refuse(r, error,
-			      "%s, release, cut_off or the end of the line, in this order",
-			      rule->sweeps ? "N of SWEEPS" : "N in SECONDS");
+	if (r->w.length)
+		return words_refuse(&r->w, error,
+				    "%s, release, cut_off or the end of the line, in this order",
+				    rule->sweeps ? "N of SWEEPS" : "N in SECONDS");
 	if (rule->sweeps && rule->count > rule->window)
-		return refuse(r, error,
-			      "the number of sweeps with the condition (%u) to be at "
-			      "most that of sweeps (%u)",
-			      rule->count, rule->window);
+		return words_refuse(&r->w, error,
+				    "the number of sweeps with the condition (%u) to be at "
+				    "most that of sweeps (%u)",
+				    rule->count, rule->window);
 	return true;
 }
 
@@ -245,27 +215,23 @@ static bool take_rule(struct reader *r, unsigned int condition, unsigned int bit
 		if (!(bits & 1u << type))
 			continue;
 		if (r->said[condition][type])
-			return refuse(
-				r, error, "no second rule for %s of a %s (the first: line %u)",
+			return words_refuse(
+				&r->w, error, "no second rule for %s of a %s (the first: line %u)",
 				conditions[condition].word, types[type], r->said[condition][type]);
-		r->said[condition][type] = r->line;
+		r->said[condition][type] = r->w.line;
 		r->policy->rules[condition][type] = *rule;
 		r->policy->n_rules++;
 	}
 	return true;
 }
 
-static bool read_line(struct reader *r, GError **error)
+static bool read_line(struct words *words, GError **error)
 {
+	struct reader *r = (struct reader *)words;
 	unsigned int bits = 0;
 	struct port_rule rule;
 	int condition;
 
-	r->word = r->begin;
-	r->length = 0;
-	next_word(r);
-	if (!r->length)
-		return true;
 	if (!read_condition(r, &condition, error) || !read_types(r, &bits, error))
 		return false;
 	rule = r->policy->rules[condition][IBA_NODE_CA];
@@ -297,22 +263,12 @@ static struct ports_policy *policy_new(void)
 struct ports_policy *ports_policy_parse(const char *file, const char *text, size_t length,
 					GError **error)
 {
-	struct reader r = {.policy = policy_new(), .file = file};
-	const char *end = text + length;
-	struct mistakes mistakes = {0};
+	struct reader r = {
+		.w = {.file = file, .domain = PORTS_POLICY_ERROR},
+		.policy = policy_new(),
+	};
 
-	while (text < end) {
-		const char *stop = memchr(text, '\n', end - text);
-		GError *why = NULL;
-
-		r.line++;
-		r.begin = text;
-		r.end = stop ? stop : end;
-		text = r.end + 1;
-		if (!read_line(&r, &why))
-			mistakes_take(&mistakes, why);
-	}
-	if (!mistakes_end(&mistakes, file, PORTS_POLICY_ERROR, 0, error))
+	if (!words_read(&r.w, text, length, read_line, error))
 		g_clear_pointer(&r.policy, ports_policy_unref);
 	return r.policy;
 }
