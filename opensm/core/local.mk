@@ -21,6 +21,7 @@ libcore_a_SOURCES = \
 	opensm/core/options_kind.c \
 	opensm/core/options_private.h \
 	opensm/core/options_write.c \
+	opensm/core/skipped_lines.c opensm/core/skipped_lines.h \
 	opensm/core/timing.h \
 	opensm/core/traps.c opensm/core/traps.h \
 	opensm/core/words.c opensm/core/words.h

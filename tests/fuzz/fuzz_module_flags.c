@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Any octets as a file of log flags: flags of files that exist, and warnings fit for a terminal. */
+#include "core/skipped_lines.h"
 #include "ctl/process/module_flags.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -27,7 +28,7 @@ static void run(void *state, const uint8_t *data, size_t size)
 	(void)state;
 	expect_known(flags->own);
 	expect_known(flags->classic);
-	fuzz_expect(flags->warnings->len <= MODULE_WARNINGS + 1);
+	fuzz_expect(flags->warnings->len <= SKIPPED_LINES_TOLD + 1);
 	for (guint i = 0; i < flags->warnings->len; i++)
 		for (const char *c = flags->warnings->pdata[i]; *c; c++)
 			fuzz_expect(g_ascii_isprint(*c));

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "core/skipped_lines.h"
 #include "ctl/process/logging.h"
 #include "tests/run_suite.h"
 
@@ -134,11 +135,11 @@ START_TEST(many_wrong_lines_are_counted)
 	g_autoptr(GString) text = g_string_new(NULL);
 	struct module_flags *flags;
 
-	for (unsigned int i = 0; i < MODULE_WARNINGS + 3; i++)
+	for (unsigned int i = 0; i < SKIPPED_LINES_TOLD + 3; i++)
 		g_string_append(text, "x\n");
 	flags = module_flags_parse("f", text->str, text->len);
-	ck_assert_uint_eq(flags->warnings->len, MODULE_WARNINGS + 1);
-	ck_assert_str_eq(flags->warnings->pdata[MODULE_WARNINGS], "f: 3 more lines are wrong");
+	ck_assert_uint_eq(flags->warnings->len, SKIPPED_LINES_TOLD + 1);
+	ck_assert_str_eq(flags->warnings->pdata[SKIPPED_LINES_TOLD], "f: 3 more lines are wrong");
 	module_flags_unref(flags);
 }
 END_TEST

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "core/skipped_lines.h"
 #include "policy/names/node_name_map.h"
 #include "tests/run_suite.h"
 #include "tests/unit/fabric_make.h"
@@ -88,13 +89,13 @@ START_TEST(many_wrong_lines_are_counted)
 	g_autoptr(GString) text = g_string_new(NULL);
 	struct node_names *names;
 
-	for (unsigned int i = 0; i < NODE_NAME_WARNINGS + 7; i++)
+	for (unsigned int i = 0; i < SKIPPED_LINES_TOLD + 7; i++)
 		g_string_append(text, "x\n");
 	g_string_append(text, "0x10 a");
 	names = node_name_map_parse("f", text->str, text->len);
 	ck_assert_str_eq(node_names_find(names, 0x10), "a");
-	ck_assert_uint_eq(names->warnings->len, NODE_NAME_WARNINGS + 1);
-	ck_assert_str_eq(names->warnings->pdata[NODE_NAME_WARNINGS], "f: 7 more lines are wrong");
+	ck_assert_uint_eq(names->warnings->len, SKIPPED_LINES_TOLD + 1);
+	ck_assert_str_eq(names->warnings->pdata[SKIPPED_LINES_TOLD], "f: 7 more lines are wrong");
 	node_names_unref(names);
 }
 END_TEST

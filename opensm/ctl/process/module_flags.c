@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "complib/file.h"
+#include "core/skipped_lines.h"
 
 #define SEPARATORS " \t\v\f\r=:,"
-#define SHOWN 64 /* octets of a wrong word shown in a message */
 
 /* Sorted as strcmp() does; made from the lists of sources, see local.mk. */
 static const char *const own_names[] = {
@@ -48,22 +48,10 @@ static const char *files_of_classic(const char *name)
 /* ---- reading ---- */
 
 struct reader {
-	const char *file;
-	unsigned int number; /* of the line */
-	GHashTable *named;   /* file as in a line -> its last flags */
+	struct skipped_lines skipped; /* first */
+	GHashTable *named;	      /* file as in a line -> its last flags */
 	struct module_flags *flags;
-	unsigned int wrong;
 };
-
-static void warn(struct reader *reader, const char *word, const char *expected)
-{
-	g_autofree char *shown = g_strndup(word, SHOWN), *escaped = g_strescape(shown, NULL);
-
-	if (reader->wrong++ < MODULE_WARNINGS)
-		g_ptr_array_add(reader->flags->warnings,
-				g_strdup_printf("%s:%u: found '%s', expected %s", reader->file,
-						reader->number, escaped, expected));
-}
 
 static bool to_flags(const char *word, unsigned int *flags)
 {
@@ -84,15 +72,17 @@ static void take_flags(struct reader *reader, const char *word, unsigned int fla
 	const char *files = files_of_classic(name);
 
 	if (!module_is_own(name) && !files)
-		warn(reader, word, "a source file of this program or of OpenSM 3.3");
+		skip_line(&reader->skipped, word, "a source file of this program or of OpenSM 3.3");
 	else if (!module_is_own(name) && !*files)
-		warn(reader, word, "a source file of OpenSM 3.3 whose part this program has");
+		skip_line(&reader->skipped, word,
+			  "a source file of OpenSM 3.3 whose part this program has");
 	else
 		g_hash_table_insert(reader->named, g_strdup(name), GUINT_TO_POINTER(flags));
 }
 
-static void take_line(struct reader *reader, char *line)
+static void take_line(struct skipped_lines *skipped, char *line)
 {
+	struct reader *reader = (struct reader *)skipped;
 	char *rest = NULL, *name, *word, *more;
 	unsigned int flags;
 
@@ -103,11 +93,12 @@ static void take_line(struct reader *reader, char *line)
 	word = strtok_r(NULL, SEPARATORS, &rest);
 	more = word ? strtok_r(NULL, SEPARATORS, &rest) : NULL;
 	if (!word)
-		warn(reader, name, "the log flags after the name of the source file");
+		skip_line(&reader->skipped, name,
+			  "the log flags after the name of the source file");
 	else if (!to_flags(word, &flags))
-		warn(reader, word, "log flags, a number up to 0xff");
+		skip_line(&reader->skipped, word, "log flags, a number up to 0xff");
 	else if (more)
-		warn(reader, more, "the end of the line after the log flags");
+		skip_line(&reader->skipped, more, "the end of the line after the log flags");
 	else
 		take_flags(reader, name, flags);
 }
@@ -152,30 +143,17 @@ static struct module_flags *flags_new(void)
 
 struct module_flags *module_flags_parse(const char *file, const char *text, size_t length)
 {
+	struct module_flags *flags = flags_new();
 	struct reader reader = {
-		.file = file,
+		.skipped = {.file = file, .warnings = flags->warnings},
 		.named = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-		.flags = flags_new(),
+		.flags = flags,
 	};
-	const char *end = text + length;
 
-	while (text < end) {
-		bool has_nul;
-		g_autofree char *line = file_next_line(&text, end, &has_nul);
-
-		reader.number++;
-		if (has_nul)
-			warn(&reader, line, "text, without NUL");
-		else
-			take_line(&reader, line);
-	}
-	if (reader.wrong > MODULE_WARNINGS)
-		g_ptr_array_add(reader.flags->warnings,
-				g_strdup_printf("%s: %u more lines are wrong", file,
-						reader.wrong - MODULE_WARNINGS));
+	skipped_lines_read(&reader.skipped, text, length, take_line);
 	take_named(&reader);
 	g_hash_table_unref(reader.named);
-	return reader.flags;
+	return flags;
 }
 
 struct module_flags *module_flags_load(const char *file, bool named, GError **error)

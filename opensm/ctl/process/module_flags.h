@@ -14,8 +14,6 @@
 #include "complib/handoff.h"
 #include "complib/log.h"
 
-#define MODULE_WARNINGS 100 /* lines that are shown; the other wrong ones are counted */
-
 struct module_flags {
 	struct ref ref;
 	GHashTable *own;     /* name of a file of this program -> flags: they replace the general */

@@ -7,28 +7,13 @@
 
 #include "complib/file.h"
 #include "complib/hash.h"
-
-#define SHOWN 64 /* octets of a wrong line shown in a message */
+#include "core/skipped_lines.h"
 
 struct reader {
-	const char *file;
-	unsigned int number; /* of the line */
+	struct skipped_lines skipped; /* first */
 	struct node_names *names;
 	GHashTable *lines; /* GUID -> number of the line that names it */
-	unsigned int wrong;
 };
-
-/* Notes what is wrong with the line; text: what was found. */
-static void warn(struct reader *reader, const char *text, const char *expected)
-{
-	g_autofree char *shown = g_strndup(text, SHOWN), *escaped = g_strescape(shown, "\"\\");
-
-	if (reader->wrong++ < NODE_NAME_WARNINGS)
-		g_ptr_array_add(reader->names->warnings,
-				g_strdup_printf("%s:%u: found '%s%s', expected %s", reader->file,
-						reader->number, escaped,
-						strlen(text) > SHOWN ? "..." : "", expected));
-}
 
 static bool is_blank(char c)
 {
@@ -85,8 +70,8 @@ static void shorten(struct reader *reader, char *name)
 
 	if (strlen(name) <= NODE_NAME_MAX)
 		return;
-	warn(reader, name,
-	     "a name of at most " G_STRINGIFY(NODE_NAME_MAX) " octets, the rest is cut off");
+	skip_line(&reader->skipped, name,
+		  "a name of at most " G_STRINGIFY(NODE_NAME_MAX) " octets, the rest is cut off");
 	if ((*end & 0xC0) == 0x80)
 		end = g_utf8_find_prev_char(name, end);
 	*end = '\0';
@@ -99,22 +84,23 @@ static void take_name(struct reader *reader, uint64_t guid, char *name)
 	g_autofree char *expected = NULL;
 
 	if (!is_printable(name)) {
-		warn(reader, name, "a name in UTF-8 without control characters");
+		skip_line(&reader->skipped, name, "a name in UTF-8 without control characters");
 	} else if (first) {
 		expected = g_strdup_printf("one line for 0x%016" PRIx64
 					   ", which line %u has named already",
 					   guid, first);
-		warn(reader, name, expected);
+		skip_line(&reader->skipped, name, expected);
 	} else {
 		shorten(reader, name);
 		node_names_add(reader->names, guid, name);
 		g_hash_table_insert(reader->lines, g_memdup2(&guid, sizeof(guid)),
-				    GUINT_TO_POINTER(reader->number));
+				    GUINT_TO_POINTER(reader->skipped.number));
 	}
 }
 
-static void take_line(struct reader *reader, const char *line)
+static void take_line(struct skipped_lines *skipped, char *line)
 {
+	struct reader *reader = (struct reader *)skipped;
 	const char *at = skip_blanks(line);
 	g_autofree char *name = NULL;
 	uint64_t guid;
@@ -122,9 +108,9 @@ static void take_line(struct reader *reader, const char *line)
 	if (!*at || *at == '#')
 		return;
 	if (!take_guid(&at, &guid)) {
-		warn(reader, line,
-		     "the GUID of a node or a port, as 0x and hex digits, and a "
-		     "name");
+		skip_line(&reader->skipped, line,
+			  "the GUID of a node or a port, as 0x and hex digits, and a "
+			  "name");
 		return;
 	}
 	name = name_at(skip_blanks(at));
@@ -134,29 +120,16 @@ static void take_line(struct reader *reader, const char *line)
 
 struct node_names *node_name_map_parse(const char *file, const char *text, size_t length)
 {
+	struct node_names *names = node_names_new();
 	struct reader reader = {
-		.file = file,
-		.names = node_names_new(),
+		.skipped = {.file = file, .warnings = names->warnings},
+		.names = names,
 		.lines = g_hash_table_new_full(hash_uint64, g_int64_equal, g_free, NULL),
 	};
-	const char *end = text + length;
 
-	while (text < end) {
-		bool has_nul;
-		g_autofree char *line = file_next_line(&text, end, &has_nul);
-
-		reader.number++;
-		if (has_nul)
-			warn(&reader, line, "text, without NUL");
-		else
-			take_line(&reader, line);
-	}
-	if (reader.wrong > NODE_NAME_WARNINGS)
-		g_ptr_array_add(reader.names->warnings,
-				g_strdup_printf("%s: %u more lines are wrong", file,
-						reader.wrong - NODE_NAME_WARNINGS));
+	skipped_lines_read(&reader.skipped, text, length, take_line);
 	g_hash_table_unref(reader.lines);
-	return reader.names;
+	return names;
 }
 
 struct node_names *node_name_map_load(const char *file, bool must_start, GError **error)

@@ -9,8 +9,6 @@
 
 #include "fabric/node_names.h"
 
-#define NODE_NAME_WARNINGS 100 /* lines that are shown; the other wrong ones are counted */
-
 /* Reads length octets of a file of that name; what is wrong is in the warnings. */
 struct node_names *node_name_map_parse(const char *file, const char *text, size_t length);
 /*
