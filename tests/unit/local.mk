@@ -2,7 +2,7 @@
 # The suites of a room are one program, which links only the layers that the room may call. Each
 # file of it makes its suite with TEST_SUITE, and libsuites.a has the main() that runs them all.
 check_LIBRARIES += libsuites.a libfabricmake.a libproxy.a libroutecheck.a libsamake.a libsanet.a \
-	libperfleaf.a
+	libperffixture.a
 libsuites_a_SOURCES = tests/suites.c
 libsuites_a_CFLAGS = $(TESTLIB_CFLAGS)
 libfabricmake_a_SOURCES = tests/unit/fabric_make.c tests/unit/fabric_make.h
@@ -19,8 +19,8 @@ libroutecheck_a_SOURCES = \
 libroutecheck_a_CFLAGS = $(TESTLIB_CFLAGS)
 libsamake_a_SOURCES = tests/unit/test_sa_make.c tests/unit/test_sa_make.h
 libsamake_a_CFLAGS = $(TESTLIB_CFLAGS)
-libperfleaf_a_SOURCES = tests/unit/perf_leaf.c tests/unit/perf_leaf.h
-libperfleaf_a_CFLAGS = $(TESTLIB_CFLAGS)
+libperffixture_a_SOURCES = tests/unit/perf_fixture.c tests/unit/perf_fixture.h
+libperffixture_a_CFLAGS = $(TESTLIB_CFLAGS)
 libsanet_a_SOURCES = tests/unit/test_sa_net.c tests/unit/test_sa_net.h
 
 LIBS_ROUTECHECK = libroutecheck.a libfabricmake.a $(LIBS_ROUTE) $(CHECK_LIBS)
@@ -137,11 +137,10 @@ tests_unit_test_ctl_LDADD = libsuites.a libfabricmake.a $(LIBS_OPENSM) $(CHECK_L
 tests_unit_test_console_SOURCES = tests/unit/test_console.c tests/unit/test_console_figures.c \
 	tests/unit/test_console_groups.c tests/unit/test_console_perfmgr.c \
 	tests/unit/test_console_session.c \
-	tests/unit/test_journal.c tests/unit/test_metrics.c tests/unit/test_metrics_ports.c \
-	tests/unit/perf_fixture.c tests/unit/perf_fixture.h
+	tests/unit/test_journal.c tests/unit/test_metrics.c tests/unit/test_metrics_ports.c
 tests_unit_test_console_CPPFLAGS = $(AM_CPPFLAGS) -DSOURCE_DIR='"$(abs_srcdir)"'
 tests_unit_test_console_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_console_LDADD = libsuites.a libscenario.a libperfleaf.a $(LIBS_OPENSM) \
+tests_unit_test_console_LDADD = libsuites.a libscenario.a libperffixture.a $(LIBS_OPENSM) \
 	$(CHECK_LIBS)
 
 tests_unit_test_image_SOURCES = tests/unit/test_image.c \
@@ -155,16 +154,16 @@ tests_unit_test_perf_SOURCES = \
 	tests/unit/test_perf_query.c tests/unit/test_perf_record.c \
 	tests/unit/test_perf_report.c tests/unit/test_perf_resume.c \
 	tests/unit/test_perf_cause.c tests/unit/test_perf_judge.c \
-	tests/unit/test_perf_rules.c tests/unit/perf_net.c tests/unit/perf_net.h \
-	tests/unit/perf_fixture.c tests/unit/perf_fixture.h
+	tests/unit/test_perf_rules.c
 tests_unit_test_perf_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_perf_LDADD = libsuites.a libperfleaf.a $(LIBS_PERF) $(CHECK_LIBS)
+tests_unit_test_perf_LDADD = libsuites.a libperffixture.a $(LIBS_PERF) $(CHECK_LIBS)
 
 tests_unit_test_osmroute_SOURCES = tests/unit/test_osmroute.c \
 	tests/unit/test_osmroute_measured.c tests/unit/test_route_demand.c \
-	tests/unit/test_route_ties.c tests/unit/perf_fixture.c tests/unit/perf_fixture.h
+	tests/unit/test_route_ties.c
 tests_unit_test_osmroute_CFLAGS = $(TEST_CFLAGS)
-tests_unit_test_osmroute_LDADD = libsuites.a libfabricmake.a $(LIBS_OSMROUTE) $(CHECK_LIBS)
+tests_unit_test_osmroute_LDADD = libsuites.a libperffixture.a libfabricmake.a \
+	$(LIBS_OSMROUTE) $(CHECK_LIBS)
 
 tests_unit_test_osmsim_SOURCES = tests/unit/test_osmsim.c tests/unit/test_osmsim_agent.c \
 	tests/unit/test_osmsim_console.c tests/unit/osmsim_net.c tests/unit/osmsim_net.h

@@ -9,7 +9,7 @@
 #include "perf/perf.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"
-#include "tests/unit/perf_leaf.h"
+#include "tests/unit/perf_fixture.h"
 
 #include <check.h>
 #include <glib/gstdio.h>
@@ -36,7 +36,7 @@ static void publish(struct perf_image *image)
 	struct perf_image *ring[] = {image};
 
 	last = image;
-	slot_publish(&daemon_context(s->daemon)->perf_images, perf_leaf_images(ring, 1));
+	slot_publish(&daemon_context(s->daemon)->perf_images, fixture_ring(ring, 1));
 }
 
 static void set_up(void)
@@ -54,7 +54,7 @@ static void set_up(void)
 	scenario_start(s);
 	layout = perf_leaf_layout(PERF_LEAF_TIME);
 	image = perf_leaf_image(layout, 180);
-	row = perf_leaf_row(image, PERF_LEAF_HOST_B, 1);
+	row = fixture_row(image->layout, PERF_LEAF_HOST_B, 1);
 	image->total[PERF_SYMBOL_ERRORS][row] = 5;
 	image->total[PERF_XMIT_DATA][row] = 1080;
 	image->at_least[row] = 1u << PERF_SYMBOL_ERRORS;
@@ -299,7 +299,7 @@ START_TEST(counters_as_json)
 	JsonObject *port, *totals;
 	JsonArray *ports;
 
-	last->have[perf_leaf_row(last, PERF_LEAF_HOST_B, 1)] &= ~(1u << PERF_XMIT_WAIT);
+	last->have[fixture_row(last->layout, PERF_LEAF_HOST_B, 1)] &= ~(1u << PERF_XMIT_WAIT);
 	g_free(last->layout->nodes[1].name);
 	last->layout->nodes[1].name = g_strdup("rack 5");
 	ck_assert(json_parser_load_from_data(parser, ask("pm pc rack 5 json"), -1, NULL));
@@ -326,7 +326,7 @@ END_TEST
 
 START_TEST(before_the_first_image)
 {
-	slot_publish(&daemon_context(s->daemon)->perf_images, perf_leaf_images(NULL, 0));
+	slot_publish(&daemon_context(s->daemon)->perf_images, fixture_ring(NULL, 0));
 	expect("pm pc", "");
 	expect("pm pe", "");
 	expect_error("pm pc host-b", "Node host-b not found...\n");
@@ -349,7 +349,7 @@ START_TEST(redirections)
 				       "Node nobody not found...\n");
 	expect("pm clear_redir", "");
 	expect("pm clear_redir nobody", "Node nobody not found...\n");
-	images = perf_leaf_images(ring, 1);
+	images = fixture_ring(ring, 1);
 	images->n_redirections = 2;
 	images->redirections = g_new0(struct perf_redirection, 2);
 	images->redirections[0] = (struct perf_redirection){.guid = PERF_LEAF_HOST_B,
@@ -462,9 +462,9 @@ static void publish_ring_to(struct perf_layout *end)
 	for (unsigned int i = 0; i < 3; i++) {
 		struct perf_image *image = ring[i] = perf_leaf_image(i == 2 ? end : layout, 60 * i);
 		uint64_t units = UINT64_C(60) * i * (1250000000 / 4);
-		uint32_t a = perf_leaf_row(image, PERF_LEAF_HOST_A, 1);
-		uint32_t b = perf_leaf_row(image, PERF_LEAF_HOST_B, 1);
-		uint32_t leaf = perf_leaf_row(image, PERF_LEAF_SWITCH, 1);
+		uint32_t a = fixture_row(image->layout, PERF_LEAF_HOST_A, 1);
+		uint32_t b = fixture_row(image->layout, PERF_LEAF_HOST_B, 1);
+		uint32_t leaf = fixture_row(image->layout, PERF_LEAF_SWITCH, 1);
 
 		image->id += 1000;
 		image->total[PERF_XMIT_DATA][a] = units;
@@ -477,7 +477,7 @@ static void publish_ring_to(struct perf_layout *end)
 	}
 	perf_layout_unref(layout);
 	last = ring[2];
-	slot_publish(&daemon_context(s->daemon)->perf_images, perf_leaf_images(ring, 3));
+	slot_publish(&daemon_context(s->daemon)->perf_images, fixture_ring(ring, 3));
 }
 
 static void publish_ring(void)
@@ -696,7 +696,7 @@ static void keep(unsigned int seconds, uint64_t n)
 	image->ended_us -= seconds * INT64_C(1000000);
 	for (uint32_t row = 0; row < layout->n_rows; row++)
 		image->read_ns[row] -= image->read_ns[row] ? seconds * NS_PER_S : 0;
-	image->total[PERF_SYMBOL_ERRORS][perf_leaf_row(image, PERF_LEAF_HOST_B, 1)] = n;
+	image->total[PERF_SYMBOL_ERRORS][fixture_row(image->layout, PERF_LEAF_HOST_B, 1)] = n;
 	time = g_date_time_new_from_unix_utc(image->ended_us / G_USEC_PER_SEC);
 	name = g_date_time_format(time, "image-%Y%m%dT%H%M%S.500Z-1");
 	file = g_build_filename(kept, name, NULL);

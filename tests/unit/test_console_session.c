@@ -6,7 +6,7 @@
 #include "ctl/report/journal.h"
 #include "tests/run_suite.h"
 #include "tests/scenario/scenario.h"
-#include "tests/unit/perf_leaf.h"
+#include "tests/unit/perf_fixture.h"
 
 #include <check.h>
 #include <gio/gio.h>
@@ -226,7 +226,7 @@ static void publish_image(void)
 	struct perf_layout *layout = perf_leaf_layout(PERF_LEAF_TIME);
 	struct perf_image *image = perf_leaf_image(layout, 0);
 
-	slot_publish(&daemon_context(f.s->daemon)->perf_images, perf_leaf_images(&image, 1));
+	slot_publish(&daemon_context(f.s->daemon)->perf_images, fixture_ring(&image, 1));
 	perf_layout_unref(layout);
 }
 

@@ -7,7 +7,7 @@
 #include "perf/judge/cause.h"
 #include "perf/judge/perf_rules.h"
 #include "tests/run_suite.h"
-#include "tests/unit/perf_net.h"
+#include "tests/unit/perf_fixture.h"
 
 /*
  *	host 1 -- 1 leaf 11 3 -- 1 spine 21 2 -- 3 leaf 12 1 -- host 3
@@ -20,7 +20,7 @@ struct scene {
 
 static uint32_t row(const struct scene *s, uint64_t guid, uint8_t port)
 {
-	return perf_net_row(s->net, guid, port);
+	return fixture_row(s->net->layout, guid, port);
 }
 
 static struct scene *scene_new(void)
@@ -44,11 +44,12 @@ static struct scene *scene_new(void)
 
 	s->net = perf_net_new();
 	for (unsigned int i = 0; i < G_N_ELEMENTS(nodes); i++)
-		perf_net_node(s->net, nodes[i].guid, nodes[i].type, nodes[i].ports, nodes[i].name);
+		fixture_add(s->net->layout, nodes[i].guid, nodes[i].type, nodes[i].ports,
+			    nodes[i].name);
 	perf_net_ready(s->net);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(cables); i++)
-		perf_net_cable(s->net, row(s, cables[i].a, cables[i].a_port),
-			       row(s, cables[i].b, cables[i].b_port));
+		fixture_join(s->net->layout, row(s, cables[i].a, cables[i].a_port),
+			     row(s, cables[i].b, cables[i].b_port));
 	return s;
 }
 

@@ -9,7 +9,7 @@
 #include "perf/judge/judge.h"
 #include "perf/judge/verdict.h"
 #include "tests/run_suite.h"
-#include "tests/unit/perf_net.h"
+#include "tests/unit/perf_fixture.h"
 
 #define HOST 1
 #define LEAF 2
@@ -43,23 +43,23 @@ static void make_net(struct bench *b, bool with_host)
 	struct perf_net *net = b->net = perf_net_new();
 
 	if (with_host)
-		perf_net_node(net, HOST, IBA_NODE_CA, 1, "host");
-	perf_net_node(net, LEAF, IBA_NODE_SWITCH, 3, "leaf");
-	perf_net_node(net, SPINE, IBA_NODE_SWITCH, 1, "spine");
+		fixture_add(net->layout, HOST, IBA_NODE_CA, 1, "host");
+	fixture_add(net->layout, LEAF, IBA_NODE_SWITCH, 3, "leaf");
+	fixture_add(net->layout, SPINE, IBA_NODE_SWITCH, 1, "spine");
 	perf_net_ready(net);
-	b->host = perf_net_row(net, HOST, 1);
-	b->leaf = perf_net_row(net, LEAF, 1);
-	b->up = perf_net_row(net, LEAF, 2);
+	b->host = perf_layout_row(net->layout, HOST, 1);
+	b->leaf = fixture_row(net->layout, LEAF, 1);
+	b->up = fixture_row(net->layout, LEAF, 2);
 	if (with_host)
-		perf_net_cable(net, b->host, b->leaf);
-	perf_net_cable(net, b->up, perf_net_row(net, SPINE, 1));
+		fixture_join(net->layout, b->host, b->leaf);
+	fixture_join(net->layout, b->up, fixture_row(net->layout, SPINE, 1));
 }
 
 /* The host leaves the subnet, or returns; all totals are 0 again, but those of the leaf's ports. */
 static void set_host(struct bench *b, bool there)
 {
 	struct perf_net *before = b->net;
-	uint32_t old = perf_net_row(before, LEAF, 1);
+	uint32_t old = fixture_row(before->layout, LEAF, 1);
 
 	make_net(b, there);
 	b->net->seconds = before->seconds;
@@ -610,7 +610,7 @@ END_TEST
 /* The ends of one cable count errors in turn, so that a sweep sees those of one end only. */
 static void check_both_ends(struct bench *b)
 {
-	uint32_t spine = perf_net_row(b->net, SPINE, 1);
+	uint32_t spine = fixture_row(b->net->layout, SPINE, 1);
 
 	quiet(b, 1, 10);
 	for (int i = 0; i < 2; i++) {
@@ -649,7 +649,7 @@ START_TEST(cause_of_a_pulled_cable)
 	make_net(b, true);
 	b->net->seconds = before->seconds;
 	b->net->layout->places[b->up].peer = PERF_NONE;
-	b->net->layout->places[perf_net_row(b->net, SPINE, 1)].peer = PERF_NONE;
+	b->net->layout->places[fixture_row(b->net->layout, SPINE, 1)].peer = PERF_NONE;
 	grow(b, b->up, PERF_LINK_DOWNED, 1);
 	ck_assert_ptr_nonnull(strstr(sweep_text(b, 180), "the link to port 1 of 'spine' (0x"));
 	perf_net_free(before);
@@ -663,7 +663,7 @@ START_TEST(cause_of_today)
 	struct bench *b = bench_new("LinkErrorRecoveryCounter all warning 2 in 60");
 
 	quiet(b, 1, 10);
-	grow(b, perf_net_row(b->net, SPINE, 1), PERF_LINK_ERROR_RECOVERIES, 1);
+	grow(b, fixture_row(b->net->layout, SPINE, 1), PERF_LINK_ERROR_RECOVERIES, 1);
 	quiet(b, 9, 10);
 	grow(b, b->up, PERF_LINK_ERROR_RECOVERIES, 2);
 	ck_assert_ptr_nonnull(strstr(sweep_text(b, 10), "only this end receives errors"));
@@ -699,7 +699,7 @@ static struct bench *large(const char *text)
 	perf_net_free(b->net);
 	b->net = perf_net_new();
 	for (unsigned int i = 1; i <= LEAVES; i++)
-		perf_net_node(b->net, i, IBA_NODE_SWITCH, PORTS, "leaf");
+		fixture_add(b->net->layout, i, IBA_NODE_SWITCH, PORTS, "leaf");
 	perf_net_ready(b->net);
 	return b;
 }

@@ -2,7 +2,7 @@
 /* Counters as text. The expected texts were printed by Debian's opensm 3.3.23. */
 #include "perf/image/record.h"
 #include "tests/run_suite.h"
-#include "tests/unit/perf_leaf.h"
+#include "tests/unit/perf_fixture.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static struct perf_image *make(struct perf_record *record)
 {
 	struct perf_layout *layout = perf_leaf_layout(PERF_LEAF_TIME);
 	struct perf_image *image = perf_leaf_image(layout, 180);
-	uint32_t row = perf_leaf_row(image, PERF_LEAF_HOST_B, 1);
+	uint32_t row = fixture_row(image->layout, PERF_LEAF_HOST_B, 1);
 
 	perf_layout_unref(layout);
 	image->total[PERF_SYMBOL_ERRORS][row] = 5;
@@ -111,9 +111,9 @@ START_TEST(special_records)
 	struct perf_record record;
 	struct perf_image *image = make(&record);
 	g_autoptr(GString) out = g_string_new(NULL);
-	uint32_t row = perf_leaf_row(image, PERF_LEAF_HOST_A, 1);
+	uint32_t row = fixture_row(image->layout, PERF_LEAF_HOST_A, 1);
 
-	ck_assert(!perf_record_of(&record, image, perf_leaf_row(image, PERF_LEAF_SWITCH, 4)));
+	ck_assert(!perf_record_of(&record, image, fixture_row(image->layout, PERF_LEAF_SWITCH, 4)));
 	ck_assert(perf_record_of(&record, image, row));
 	ck_assert(!perf_record_has_errors(&record));
 	image->total[PERF_QP1_DROPPED][row] = 1; /* the classic daemon does not know it */

@@ -2,7 +2,7 @@
 /* What a sweep of the counters writes to the log. */
 #include "perf/read/report.h"
 #include "tests/run_suite.h"
-#include "tests/unit/perf_leaf.h"
+#include "tests/unit/perf_fixture.h"
 
 #include <check.h>
 #include <string.h>
@@ -22,10 +22,10 @@ static void set_up(void)
 		old->total[PERF_SYMBOL_ERRORS][row] = 1000;
 	new = perf_leaf_next(old, 180);
 	perf_layout_unref(layout);
-	host_a = perf_leaf_row(new, PERF_LEAF_HOST_A, 1);
-	host_b = perf_leaf_row(new, PERF_LEAF_HOST_B, 1);
+	host_a = fixture_row(new->layout, PERF_LEAF_HOST_A, 1);
+	host_b = fixture_row(new->layout, PERF_LEAF_HOST_B, 1);
 	for (uint8_t port = 1; port <= 4; port++)
-		leaf[port] = perf_leaf_row(new, PERF_LEAF_SWITCH, port);
+		leaf[port] = fixture_row(new->layout, PERF_LEAF_SWITCH, port);
 }
 
 static void tear_down(void)

@@ -8,7 +8,7 @@
 #include "iba/constants.h"
 #include "perf/judge/perf_rules.h"
 #include "tests/run_suite.h"
-#include "tests/unit/perf_net.h"
+#include "tests/unit/perf_fixture.h"
 
 static struct perf_rules *parse(const char *text)
 {
@@ -242,12 +242,12 @@ static struct perf_net *row_of_three(void)
 {
 	struct perf_net *net = perf_net_new();
 
-	perf_net_node(net, 1, IBA_NODE_CA, 1, "host-1");
-	perf_net_node(net, 2, IBA_NODE_SWITCH, 3, "leaf-1");
-	perf_net_node(net, 3, IBA_NODE_SWITCH, 3, "spine-1");
+	fixture_add(net->layout, 1, IBA_NODE_CA, 1, "host-1");
+	fixture_add(net->layout, 2, IBA_NODE_SWITCH, 3, "leaf-1");
+	fixture_add(net->layout, 3, IBA_NODE_SWITCH, 3, "spine-1");
 	perf_net_ready(net);
-	perf_net_cable(net, perf_net_row(net, 1, 1), perf_net_row(net, 2, 1));
-	perf_net_cable(net, perf_net_row(net, 2, 2), perf_net_row(net, 3, 1));
+	fixture_join(net->layout, fixture_row(net->layout, 1, 1), fixture_row(net->layout, 2, 1));
+	fixture_join(net->layout, fixture_row(net->layout, 2, 2), fixture_row(net->layout, 3, 1));
 	return net;
 }
 
