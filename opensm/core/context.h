@@ -21,6 +21,10 @@ struct replicator;
 #define CONTEXT_SWEEPS 8
 #define CONTEXT_ATTRIBUTES 256 /* attribute IDs of the SA are below this */
 
+/* How the SA has answered. */
+enum sa_result { SA_RESULT_OK, SA_RESULT_NONE, SA_RESULT_BUSY, SA_RESULT_REFUSED, SA_RESULT_ERROR };
+#define SA_RESULTS 5
+
 struct context {
 	/* Fixed before the actors start; any thread. */
 	struct runtime *rt;
@@ -105,6 +109,7 @@ struct context {
 	struct timing sweeps[CONTEXT_SWEEPS]; /* that ended, by number of the bit of their kind */
 	struct timing round_trips[2]; /* of SMPs that were answered; [1]: with a directed route */
 	struct timing sa_answers[CONTEXT_ATTRIBUTES]; /* since the request, by attribute */
+	_Atomic uint64_t sa_results[CONTEXT_ATTRIBUTES][SA_RESULTS]; /* answers */
 };
 
 #endif

@@ -197,8 +197,31 @@ static uint64_t ask_if_kept(struct sa *sa)
 	return promise->serial;
 }
 
-static void count_answer(struct counters *counters, const struct sa_query *query)
+static enum sa_result result_of(const struct sa_query *query)
 {
+	switch (query->status) {
+	case IBA_STATUS_OK:
+		return SA_RESULT_OK;
+	case IBA_SA_NO_RECORDS:
+		return SA_RESULT_NONE;
+	case IBA_STATUS_BUSY:
+		return SA_RESULT_BUSY;
+	case IBA_SA_DENIED:
+	case IBA_SA_NO_RESOURCES:
+		return SA_RESULT_REFUSED;
+	default:
+		return SA_RESULT_ERROR;
+	}
+}
+
+static void count_answer(struct context *context, const struct sa_query *query)
+{
+	struct counters *counters = &context->counters;
+	uint16_t attribute = query->header.attribute_id;
+
+	if (attribute < CONTEXT_ATTRIBUTES)
+		atomic_fetch_add_explicit(&context->sa_results[attribute][result_of(query)], 1,
+					  memory_order_relaxed);
 	counter_inc(counters, sa_answered);
 	counter_add(counters, sa_aliases_refused, query->n_refused);
 	counter_add(counters, sa_quota_refused, query->over_quota);
@@ -269,7 +292,7 @@ static void answer(struct sa *sa, struct sa_query *query, struct vendor_mad *mad
 		return;
 	}
 	data = sa_query_finish(query, &length);
-	count_answer(&sa->context->counters, query);
+	count_answer(sa->context, query);
 	note_time(sa, query, mad);
 	if (is_done_once(mad, query)) {
 		/* Also if nothing changed: an earlier answer may not have left yet. */

@@ -293,11 +293,43 @@ START_TEST(of_the_daemon)
 	expect(text, "\nopensm_smp_round_trip_seconds_count{route=\"directed\"} ");
 	expect(text, "\nopensm_smp_round_trip_seconds_count{route=\"lid\"} ");
 	expect(text, "\nopensm_sa_request_duration_seconds_count{attribute=\"PathRecord\"} 1\n");
+	expect(text, "\nopensm_sa_requests_total{attribute=\"PathRecord\",result=\"ok\"} 1\n");
+	expect(text, "\nopensm_known_sms{state=\"standby\"} 0\n");
+	expect(text, "\nopensm_routing_duration_seconds ");
+	expect(text, "\nopensm_events_total{kind=\"state\"} 2\n");
+	expect(text, "\nopensm_events_total{kind=\"link\"} 0\n");
+	expect(text, "\n# TYPE opensm_fabric_transmit_data_bytes_total counter\n");
+	expect(text, "\nopensm_fabric_symbol_error_total 0\n");
+	ck_assert_ptr_null(strstr(text, "opensm_config_last_reload_timestamp_seconds"));
 	expect(text, "\nopensm_insecure{check=\"m_key\"} 1\n");
 	expect(text, "\nopensm_insecure{check=\"console\"} 0\n");
 	expect(text, "\nopensm_perf_agents{state=\"answers\"} 36\n");
 	expect(text, "\nopensm_metrics_incomplete 0\n");
 	expect(text, "\nprocess_open_fds ");
+}
+END_TEST
+
+/* What the SA refused, a link that went down, and files read again. */
+START_TEST(what_happened)
+{
+	struct client *client = client_new(s, scenario_node(s, "host-7"));
+	struct command_answer answer;
+	struct iba_path_record path;
+	g_autofree char *text = NULL;
+
+	ck_assert_int_ne(client_path(client, 0x77, &path), 0);
+	client_free(client);
+	command_run(&env, "sim unlink leaf-0-0 3", true, &answer);
+	g_free(answer.text);
+	scenario_converge(s, 10);
+	daemon_reread_logged(s->daemon);
+	scenario_run_ms(s, 1000);
+	text = run("metrics");
+	expect(text, "\nopensm_sa_requests_total{attribute=\"PathRecord\",result=\"");
+	ck_assert_ptr_null(strstr(text, "attribute=\"PathRecord\",result=\"ok\""));
+	expect(text, "\nopensm_events_total{kind=\"link\"} 1\n");
+	expect(text, "\nopensm_events_total{kind=\"options\"} 1\n");
+	expect(text, "\nopensm_config_last_reload_timestamp_seconds ");
 }
 END_TEST
 
@@ -350,6 +382,7 @@ TEST_SUITE
 	tcase_set_timeout(daemon, 60);
 	tcase_add_checked_fixture(daemon, start, stop);
 	tcase_add_test(daemon, of_the_daemon);
+	tcase_add_test(daemon, what_happened);
 	tcase_add_test(daemon, families);
 	suite_add_tcase(suite, daemon);
 	return suite;

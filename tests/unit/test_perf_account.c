@@ -70,8 +70,8 @@ START_TEST(cleared_by_others)
 	read_one(PERF_RCV_ERRORS, 3, false);
 	ck_assert_uint_eq(total(PERF_RCV_ERRORS), 3);
 	ck_assert(is_bound(PERF_RCV_ERRORS));
-	ck_assert_uint_eq(accounts->now->flags[ROW] & (PERF_RESET | PERF_RESET_ERRORS |
-						       PERF_RESET_DATA | PERF_CLEARED),
+	ck_assert_uint_eq(accounts->now->flags[ROW] &
+				  (PERF_RESET | PERF_RESET_ERRORS | PERF_RESET_DATA | PERF_CLEARED),
 			  PERF_RESET | PERF_RESET_ERRORS);
 	read_one(PERF_RCV_ERRORS, 5, false);
 	ck_assert_uint_eq(total(PERF_RCV_ERRORS), 5);
@@ -260,19 +260,56 @@ END_TEST
 /* NoIETF and AdditionalPortCountersExtended decide what PortCountersExtended has. */
 START_TEST(capabilities)
 {
-	uint32_t data = BIT(PERF_XMIT_DATA) | BIT(PERF_RCV_DATA) | BIT(PERF_XMIT_PKTS) |
-			BIT(PERF_RCV_PKTS);
+	uint32_t data =
+		BIT(PERF_XMIT_DATA) | BIT(PERF_RCV_DATA) | BIT(PERF_XMIT_PKTS) | BIT(PERF_RCV_PKTS);
 
 	ck_assert_uint_eq(perf_wide_counters(IBA_PM_CAP_EXTENDED_WIDTH_NO_IETF, 0), data);
 	ck_assert_uint_eq(perf_wide_counters(IBA_PM_CAP_EXTENDED_WIDTH, 0),
 			  data | ALL >> PERF_UNICAST_XMIT_PKTS << PERF_UNICAST_XMIT_PKTS);
-	ck_assert_uint_eq(perf_wide_counters(IBA_PM_CAP_EXTENDED_WIDTH,
-					     IBA_PM_CAP2_ADDITIONAL_EXTENDED),
-			  ALL & ~BIT(PERF_XMIT_WAIT) & ~BIT(PERF_QP1_DROPPED));
+	ck_assert_uint_eq(
+		perf_wide_counters(IBA_PM_CAP_EXTENDED_WIDTH, IBA_PM_CAP2_ADDITIONAL_EXTENDED),
+		ALL & ~BIT(PERF_XMIT_WAIT) & ~BIT(PERF_QP1_DROPPED));
 	ck_assert_uint_eq(perf_wide_counters(IBA_PM_CAP_EXTENDED_WIDTH | IBA_PM_CAP_XMIT_WAIT |
 						     IBA_PM_CAP_QP1_DROP,
 					     IBA_PM_CAP2_ADDITIONAL_EXTENDED),
 			  ALL);
+}
+END_TEST
+
+static void read_all(uint64_t value)
+{
+	struct perf_reading reading = {.have = BIT(PERF_XMIT_DATA), .wide = BIT(PERF_XMIT_DATA)};
+
+	reading.value[PERF_XMIT_DATA] = value;
+	perf_accounts_begin(accounts);
+	now_ns += 10 * NS_PER_S;
+	for (uint32_t row = 0; row < accounts->now->layout->n_rows; row++)
+		perf_account(accounts, row, &reading, now_ns);
+}
+
+/* The sum over switches does not fall: not when one leaves, nor when totals are set to 0. */
+START_TEST(sum_of_switches)
+{
+	const struct fixture_node nodes[] = {{1, IBA_NODE_CA, 1}, {2, IBA_NODE_SWITCH, 2}};
+	struct perf_layout *both = fixture_layout(nodes, G_N_ELEMENTS(nodes));
+	struct perf_image *image;
+
+	perf_accounts_move(accounts, both);
+	read_all(1000);
+	ck_assert_uint_eq(accounts->grown[PERF_XMIT_DATA], 0);
+	read_all(1050);
+	ck_assert_uint_eq(accounts->grown[PERF_XMIT_DATA], 2 * 50);
+	perf_accounts_zero(accounts);
+	perf_accounts_move(accounts, layout);
+	read_all(2000);
+	ck_assert_uint_eq(accounts->grown[PERF_XMIT_DATA], 2 * 50);
+	perf_accounts_move(accounts, both);
+	read_all(10);
+	read_all(17);
+	image = perf_accounts_image(accounts);
+	ck_assert_uint_eq(image->grown[PERF_XMIT_DATA], 2 * 50 + 2 * 7);
+	perf_image_unref(image);
+	perf_layout_unref(both);
 }
 END_TEST
 
@@ -294,6 +331,7 @@ TEST_SUITE
 	tcase_add_test(tcase, backwards);
 	tcase_add_test(tcase, half_read);
 	tcase_add_test(tcase, zero);
+	tcase_add_test(tcase, sum_of_switches);
 	tcase_add_test(tcase, first_details);
 	tcase_add_test(tcase, capabilities);
 	suite_add_tcase(suite, tcase);

@@ -136,6 +136,21 @@ static bool any_refused(const struct daemon *daemon)
 	return false;
 }
 
+static void note_events(const struct journal *journal, struct metrics_source *source)
+{
+	const char *kind;
+	uint64_t events;
+
+	if (!journal)
+		return;
+	source->reread_us = journal_reread_us(journal);
+	while (source->n_events < METRICS_EVENTS &&
+	       (kind = journal_kind(journal, source->n_events, &events))) {
+		source->event_kinds[source->n_events] = kind;
+		source->events[source->n_events++] = events;
+	}
+}
+
 static void note_source(struct command_call *call, struct metrics_source *source)
 {
 	const struct journal *journal = call->env->journal;
@@ -149,6 +164,7 @@ static void note_source(struct command_call *call, struct metrics_source *source
 	source->swept = last != NULL;
 	if (last)
 		source->last_sweep = *last;
+	note_events(journal, source);
 	perf_status(daemon_perf(call->env->daemon), &source->perf);
 }
 

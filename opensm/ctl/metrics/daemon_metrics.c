@@ -15,6 +15,7 @@
 #include "iba/constants.h"
 #include "policy/files/ports_policy.h"
 #include "policy/partition/groups.h"
+#include "sm/election/peers.h"
 #include "sm/health/unhealthy.h"
 #include "sm/schedule/plan.h"
 #include "subnet/perf_alarms.h"
@@ -70,28 +71,52 @@ static void timing_of(struct metrics_text *text, enum metric_id id, const char *
 
 /* ---- the SM and its sweeps ---- */
 
+static const char *const sm_words[] = {"discovering", "standby", "notactive", "master"};
+static const unsigned int sm_states[] = {IBA_SM_DISCOVERING, IBA_SM_STANDBY, IBA_SM_NOT_ACTIVE,
+					 IBA_SM_MASTER};
+
 static void write_sm(struct metrics_text *text, const struct metrics_source *source)
 {
-	static const char *const words[] = {"discovering", "standby", "notactive", "master"};
-	static const unsigned int states[] = {IBA_SM_DISCOVERING, IBA_SM_STANDBY, IBA_SM_NOT_ACTIVE,
-					      IBA_SM_MASTER};
 	unsigned int state = atomic_load(&source->context->sm_state);
 	unsigned int sweep = atomic_load(&source->context->sweep);
 	g_autoptr(GString) labels = g_string_new(NULL);
-	uint64_t is[G_N_ELEMENTS(words)];
+	uint64_t is[G_N_ELEMENTS(sm_states)];
 
 	metrics_label(labels, "version", PACKAGE_VERSION);
 	metrics_label_guid(labels, "guid", source->port_guid);
 	metrics_family(text, &metrics[METRIC_BUILD]);
 	metrics_number(text, &metrics[METRIC_BUILD], labels->str, 1);
-	for (unsigned int i = 0; i < G_N_ELEMENTS(words); i++)
-		is[i] = state == states[i];
-	EACH_WORD(text, METRIC_SM_STATE, "state", words, is);
+	for (unsigned int i = 0; i < G_N_ELEMENTS(sm_states); i++)
+		is[i] = state == sm_states[i];
+	EACH_WORD(text, METRIC_SM_STATE, "state", sm_words, is);
 	metrics_one(text, &metrics[METRIC_SM_PRIORITY], source->options->sm_priority);
 	metrics_one(text, &metrics[METRIC_SUBNET_UP],
 		    state == IBA_SM_MASTER && sweep & SWEEP_FLAG_UP_BEFORE &&
 			    !(sweep & SWEEP_FLAG_ERRORS));
 	metrics_one(text, &metrics[METRIC_RELOAD], !source->refused);
+	if (source->reread_us)
+		metrics_one_real(text, &metrics[METRIC_RELOAD_TIME],
+				 (double)source->reread_us / 1e6);
+}
+
+static void write_known_sms(struct metrics_text *text, struct context *context)
+{
+	struct peers *peers = slot_take(&context->peers);
+	uint64_t counts[G_N_ELEMENTS(sm_words)] = {0};
+
+	for (unsigned int i = 0; peers && i < peers->n; i++)
+		for (unsigned int state = 0; state < G_N_ELEMENTS(sm_states); state++)
+			counts[state] += peers->peers[i].sm.guid != peers->own &&
+					 peers->peers[i].sm.state == sm_states[state];
+	EACH_WORD(text, METRIC_KNOWN_SMS, "state", sm_words, counts);
+	peers_unref(peers);
+}
+
+static void write_events(struct metrics_text *text, const struct metrics_source *source)
+{
+	if (source->n_events)
+		each_word(text, METRIC_EVENTS, "kind", source->event_kinds, source->events,
+			  source->n_events);
 }
 
 /* The clock of the runtime cannot be set; the time of day is that of now. */
@@ -105,6 +130,14 @@ static void write_last_sweep(struct metrics_text *text, const struct metrics_sou
 			 (double)g_get_real_time() / 1e6 -
 				 (double)(now - source->last_sweep.ended_ns) / 1e9);
 	metrics_one(text, &metrics[METRIC_SWEEP_ERRORS], source->last_sweep.done.errors);
+}
+
+static void write_routing_time(struct metrics_text *text, const struct context *context)
+{
+	for (unsigned int i = 0; i < G_N_ELEMENTS(step_names); i++)
+		if (!strcmp(step_names[i], "ROUTE") && atomic_load(&context->steps[i].n))
+			metrics_one_real(text, &metrics[METRIC_ROUTING_TIME],
+					 (double)atomic_load(&context->steps[i].last_ns) / 1e9);
 }
 
 static void write_timings(struct metrics_text *text, const struct context *context)
@@ -122,6 +155,7 @@ static void write_timings(struct metrics_text *text, const struct context *conte
 		timing_of(text, METRIC_STEP, "step", name, &context->steps[i], BUCKET_1MS,
 			  BUCKET_100S);
 	}
+	write_routing_time(text, context);
 	metrics_family(text, &metrics[METRIC_ROUND_TRIP]);
 	for (unsigned int i = 0; i < G_N_ELEMENTS(routes); i++)
 		timing_of(text, METRIC_ROUND_TRIP, "route", routes[i], &context->round_trips[i], 0,
@@ -133,6 +167,33 @@ static void write_timings(struct metrics_text *text, const struct context *conte
 		if (name)
 			timing_of(text, METRIC_SA, "attribute", name, &context->sa_answers[i],
 				  BUCKET_100US, BUCKET_3S);
+	}
+}
+
+static void write_sa_results(struct metrics_text *text, struct context *context)
+{
+	static const char *const words[SA_RESULTS] = {
+		[SA_RESULT_OK] = "ok",	     [SA_RESULT_NONE] = "no_records",
+		[SA_RESULT_BUSY] = "busy",   [SA_RESULT_REFUSED] = "refused",
+		[SA_RESULT_ERROR] = "error",
+	};
+	g_autoptr(GString) labels = g_string_new(NULL);
+
+	metrics_family(text, &metrics[METRIC_SA_REQUESTS]);
+	for (unsigned int i = 0; i < CONTEXT_ATTRIBUTES; i++) {
+		const char *name = iba_attribute_name(IBA_CLASS_SUBN_ADM, (uint16_t)i);
+
+		for (unsigned int result = 0; name && result < SA_RESULTS; result++) {
+			uint64_t n = atomic_load_explicit(&context->sa_results[i][result],
+							  memory_order_relaxed);
+
+			if (!n)
+				continue;
+			g_string_truncate(labels, 0);
+			metrics_label(labels, "attribute", name);
+			metrics_label(labels, "result", words[result]);
+			metrics_number(text, &metrics[METRIC_SA_REQUESTS], labels->str, n);
+		}
 	}
 }
 
@@ -291,6 +352,17 @@ static void write_insecure(struct metrics_text *text, const struct metrics_sourc
 
 /* ---- the performance manager ---- */
 
+/* Counters of data count 32-bit words; their sum may begin again at 0 after days of full load. */
+static void write_grown(struct metrics_text *text, const struct perf_image *image)
+{
+	for (unsigned int i = 0; i < n_metrics_port; i++) {
+		unsigned int column = metrics_port[i].column;
+		bool is_data = column == PERF_XMIT_DATA || column == PERF_RCV_DATA;
+
+		metrics_one(text, &metrics_port[i].sum, image->grown[column] * (is_data ? 4 : 1));
+	}
+}
+
 static void write_image(struct metrics_text *text, struct context *context)
 {
 	struct perf_images *images = slot_take(&context->perf_images);
@@ -304,6 +376,7 @@ static void write_image(struct metrics_text *text, struct context *context)
 		metrics_one_real(text, &metrics[METRIC_PERF_DURATION],
 				 (double)(image->ended_ns - image->began_ns) / 1e9);
 		metrics_one(text, &metrics[METRIC_PERF_UNANSWERED], unanswered);
+		write_grown(text, image);
 	}
 	perf_images_unref(images);
 }
@@ -433,11 +506,14 @@ void metrics_write_daemon(struct metrics_text *text, const struct metrics_source
 
 	text->created = process.start_s; /* all counters began at 0 then */
 	write_sm(text, source);
+	write_known_sms(text, context);
+	write_events(text, source);
 	if (source->subnet)
 		write_subnet(text, source->subnet);
 	write_unhealthy(text, context);
 	write_last_sweep(text, source);
 	write_timings(text, context);
+	write_sa_results(text, context);
 	write_groups(text, context);
 	write_subscriptions(text, context);
 	write_peers(text, context);

@@ -24,18 +24,19 @@ const struct metric metrics_node[METRIC_SIDES][METRICS_NODE] = {
 };
 
 const struct metric_port metrics_port[] = {
-#define BOTH(name, unit, help)                                                                     \
+#define NAMES(name, unit, help)                                                                    \
 	{                                                                                          \
 		{"infiniband_switch_port_" name, METRIC_COUNTER, unit, help},                      \
-		{                                                                                  \
-			"infiniband_hca_port_" name, METRIC_COUNTER, unit, help                    \
-		}                                                                                  \
+		{"infiniband_hca_port_" name, METRIC_COUNTER, unit, help},                         \
+	},                                                                                         \
+	{                                                                                          \
+		"opensm_fabric_" name, METRIC_COUNTER, unit, help                                  \
 	}
-#define PORT_COUNTER(column, name, unit, help) {PERF_##column, BOTH(name, unit, help)},
+#define PORT_COUNTER(column, name, unit, help) {PERF_##column, NAMES(name, unit, help)},
 #define PORT_DETAIL(column, name, help)                                                            \
-	{PERF_COLUMN_OF(PERF_DETAIL_##column), BOTH(name, "", help)},
+	{PERF_COLUMN_OF(PERF_DETAIL_##column), NAMES(name, "", help)},
 #include "ctl/metrics/families.def"
-#undef BOTH
+#undef NAMES
 };
 const unsigned int n_metrics_port = G_N_ELEMENTS(metrics_port);
 
@@ -62,7 +63,8 @@ const struct metric *metric_at(unsigned int number)
 	number -= (unsigned int)METRIC_SIDES * METRICS_NODE;
 	if (number < METRIC_SIDES * n_metrics_port)
 		return &metrics_port[number / METRIC_SIDES].side[number % METRIC_SIDES];
-	return NULL;
+	number -= METRIC_SIDES * n_metrics_port;
+	return number < n_metrics_port ? &metrics_port[number].sum : NULL;
 }
 
 const char *metric_suffix(const struct metric *metric)

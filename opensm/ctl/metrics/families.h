@@ -30,10 +30,10 @@ enum metric_node_id {
 };
 extern const struct metric metrics_node[METRIC_SIDES][METRICS_NODE];
 
-/* A counter of ports. */
+/* A counter of ports, and its sum over those of switches. */
 struct metric_port {
 	unsigned int column; /* of perf/image/query.h: a detail is behind all counters */
-	struct metric side[METRIC_SIDES];
+	struct metric side[METRIC_SIDES], sum;
 };
 extern const struct metric_port metrics_port[];
 extern const unsigned int n_metrics_port;

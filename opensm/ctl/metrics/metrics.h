@@ -40,6 +40,8 @@ struct metrics_request {
 char *metrics_request_parse(struct metrics_request *request, char *const *words);
 void metrics_request_clear(struct metrics_request *request);
 
+#define METRICS_EVENTS 16 /* kinds of events */
+
 /* What is noted on the thread of the daemon's owner; the rest is taken from the context. */
 struct metrics_source {
 	struct context *context;
@@ -48,6 +50,10 @@ struct metrics_source {
 	uint64_t port_guid;
 	bool swept, refused;		 /* a sweep has ended; a file is refused */
 	struct journal_sweep last_sweep; /* if swept */
+	uint64_t events[METRICS_EVENTS]; /* by kind */
+	const char *event_kinds[METRICS_EVENTS];
+	unsigned int n_events;
+	int64_t reread_us; /* as journal_reread_us() */
 	struct perf_status perf;
 };
 

@@ -22,6 +22,10 @@
 #define NAME_SIZE 160
 #define TOGETHER_NS (50 * NS_PER_MS) /* news within this time wake waiters once */
 
+static const char *const kinds[] = {
+	"state", "sweep", "link", "node", "gid", "lid", "trap", "options", "counter",
+};
+
 struct journal {
 	struct context *context;
 	GQueue entries;		    /* of struct journal_entry, newest last */
@@ -36,6 +40,8 @@ struct journal {
 	uint64_t run, serial, image, forgotten; /* as the functions say */
 	GQueue waiters;				/* of struct journal_waiter, by its link */
 	struct timer wake;			/* runs only if there are waiters */
+	uint64_t events[G_N_ELEMENTS(kinds)];
+	int64_t reread_us;
 };
 
 static void entry_free(void *data)
@@ -96,6 +102,12 @@ void journal_unwait(struct journal *journal, struct journal_waiter *waiter)
 
 /* ---- entries ---- */
 
+static void count_event(struct journal *journal, const char *kind)
+{
+	for (unsigned int i = 0; i < G_N_ELEMENTS(kinds); i++)
+		journal->events[i] += !strcmp(kinds[i], kind);
+}
+
 /* Adds an entry, or counts the previous one once more. */
 G_GNUC_PRINTF(3, 4)
 static struct journal_entry *note(struct journal *journal, const char *kind, const char *format,
@@ -109,6 +121,7 @@ static struct journal_entry *note(struct journal *journal, const char *kind, con
 	va_start(args, format);
 	text = g_strdup_vprintf(format, args);
 	va_end(args);
+	count_event(journal, kind);
 	if (last && last->kind == kind && !g_strcmp0(last->text, text)) {
 		last->times++;
 		last->last_us = now;
@@ -284,8 +297,11 @@ static void on_state(void *arg, uint64_t state)
 
 static void on_options(void *arg, uint64_t value)
 {
+	struct journal *journal = arg;
+
 	(void)value;
-	note(arg, "options", "the options were read again");
+	journal->reread_us = g_get_real_time();
+	note(journal, "options", "the options were read again");
 }
 
 static void on_sweep_allowed(void *arg, uint64_t allowed)
@@ -432,6 +448,19 @@ void journal_free(struct journal *journal)
 	perf_alarms_unref(journal->alarms);
 	g_queue_clear_full(&journal->entries, entry_free);
 	g_free(journal);
+}
+
+const char *journal_kind(const struct journal *journal, unsigned int number, uint64_t *events)
+{
+	if (number >= G_N_ELEMENTS(kinds))
+		return NULL;
+	*events = journal->events[number];
+	return kinds[number];
+}
+
+int64_t journal_reread_us(const struct journal *journal)
+{
+	return journal->reread_us;
 }
 
 unsigned int journal_length(const struct journal *journal)

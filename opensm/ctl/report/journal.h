@@ -46,6 +46,11 @@ struct journal_waiter {
 struct journal *journal_new(struct daemon *daemon); /* between daemon_new and daemon_start */
 void journal_free(struct journal *journal);	    /* after daemon_stop; NULL is fine */
 
+/* How many events of a kind there were, by number of the kind; NULL: past the last kind. */
+const char *journal_kind(const struct journal *journal, unsigned int number, uint64_t *events);
+/* When the options were last read again, in microseconds since 1970; 0: not since the start. */
+int64_t journal_reread_us(const struct journal *journal);
+
 unsigned int journal_length(const struct journal *journal);
 /* Entry 0 is the oldest. Valid until the loop runs again. */
 const struct journal_entry *journal_at(const struct journal *journal, unsigned int number);

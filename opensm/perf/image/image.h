@@ -145,6 +145,11 @@ struct perf_image {
 			   are the times in ns */
 	uint64_t began_ns, ended_ns; /* runtime_now() */
 	int64_t ended_us;	     /* since 1970 */
+	/*
+	 * By counter, then by detail: what all ports of switches have counted since this process
+	 * began; it does not fall when one leaves. 0 in an image of an earlier process.
+	 */
+	uint64_t grown[PERF_COUNTERS + PERF_DETAILS];
 	struct perf_layout *layout;
 	uint64_t *total[PERF_COUNTERS]; /* [row]: counted since the first reading */
 	uint64_t *read_ns;		/* [row]: when that was read; 0: never */

@@ -244,6 +244,13 @@ static void note_fall(struct perf_accounts *accounts, uint32_t row, enum perf_co
 	accounts->clearing[row] &= ~BIT(counter);
 }
 
+static void add_grown(struct perf_accounts *accounts, uint32_t row, unsigned int column,
+		      uint64_t growth)
+{
+	if (perf_layout_node_of(accounts->now->layout, row)->type == IBA_NODE_SWITCH)
+		accounts->grown[column] += growth;
+}
+
 /* True: it grew. */
 static bool account_one(struct perf_accounts *accounts, uint32_t row, enum perf_counter counter,
 			uint64_t value, bool wide, uint64_t now_ns)
@@ -280,6 +287,7 @@ static bool account_one(struct perf_accounts *accounts, uint32_t row, enum perf_
 		return false;
 	}
 	now->total[counter][row] += growth;
+	add_grown(accounts, row, counter, growth);
 	return growth != 0;
 }
 
@@ -340,6 +348,7 @@ void perf_account_cleared(struct perf_accounts *accounts, uint32_t row, uint32_t
 	for (int i = 0; i < PERF_COUNTERS; i++)
 		if (counters & after->have & BIT(i) && after->value[i] < accounts->last[i][row]) {
 			now->total[i][row] += after->value[i];
+			add_grown(accounts, row, i, after->value[i]);
 			accounts->last[i][row] = after->value[i];
 			accounts->clearing[row] &= ~BIT(i);
 		}
@@ -373,19 +382,22 @@ static void read_details(enum perf_attribute attribute, const uint8_t *data,
 #include "perf/image/details.def"
 }
 
-static void account_detail(struct perf_detail_last *last, enum perf_detail detail, uint64_t value,
-			   bool began_at_0)
+/* Returns by how much it grew. */
+static uint64_t account_detail(struct perf_detail_last *last, enum perf_detail detail,
+			       uint64_t value, bool began_at_0)
 {
 	uint64_t limit = (UINT64_C(1) << perf_detail_info[detail].width) - 1;
+	uint64_t growth = 0;
 	uint32_t bit = BIT(detail);
 
 	if (last->have & bit || began_at_0)
-		last->total[detail] +=
-			value < last->value[detail] ? value : value - last->value[detail];
+		growth = value < last->value[detail] ? value : value - last->value[detail];
+	last->total[detail] += growth;
 	if (value < last->value[detail] || value == limit)
 		last->at_least |= bit;
 	last->have |= bit;
 	last->value[detail] = value;
+	return growth;
 }
 
 void perf_account_details(struct perf_accounts *accounts, uint32_t row,
@@ -403,7 +415,8 @@ void perf_account_details(struct perf_accounts *accounts, uint32_t row,
 	read_details(attribute, data, value);
 	for (int i = 0; i < PERF_DETAILS; i++)
 		if (perf_detail_info[i].attribute == attribute)
-			account_detail(last, i, value[i], began_at_0);
+			add_grown(accounts, row, PERF_COUNTERS + (unsigned int)i,
+				  account_detail(last, i, value[i], began_at_0));
 	last->read_ns = now_ns;
 }
 
@@ -499,5 +512,6 @@ struct perf_image *perf_accounts_image(const struct perf_accounts *accounts)
 
 	perf_image_copy_columns(image, now);
 	copy_details(image, accounts->details);
+	memcpy(image->grown, accounts->grown, sizeof(image->grown));
 	return image;
 }

@@ -52,6 +52,7 @@ struct perf_accounts {
 	uint32_t *seen;	     /* [row]: counters read in this sweep */
 	uint8_t *moves;	     /* [row], bits of enum perf_move */
 	GHashTable *details; /* row -> struct perf_detail_last */
+	uint64_t grown[PERF_COUNTERS + PERF_DETAILS]; /* as in struct perf_image */
 };
 
 enum perf_move {
