@@ -10,7 +10,8 @@ CONFIG_BUILT = $(CONFIG_UNITS) config/opensm.logrotate config/opensm-ports \
 CONFIG_SAMPLES = config/samples/opensm.conf config/samples/partitions.conf \
 	config/samples/qos-policy.conf config/samples/prefix-routes.conf \
 	config/samples/ports-policy.conf config/samples/perfmgr-rules.conf \
-	config/samples/opensm.rules.yml config/samples/opensm-dashboard.json
+	config/samples/opensm.rules.yml config/samples/opensm-dashboard.json \
+	config/samples/opensm-web.conf
 CONTAINER_SAMPLES = config/samples/container/Containerfile config/samples/container/opensm.yaml
 EXTRA_DIST += config/opensm.catalog config/opensm.spec.in config/opensm.service.in \
 	config/opensm@.service.in \
@@ -21,11 +22,19 @@ EXTRA_DIST += config/opensm.catalog config/opensm.spec.in config/opensm.service.
 	config/completion/osmsim.bash.in
 CLEANFILES += $(CONFIG_BUILT)
 
+EXTRA_DIST += config/opensm-web.service.in
+CLEANFILES += config/opensm-web.service
+
 if SYSTEMD_UNITS
 nodist_systemdsystemunit_DATA = $(CONFIG_UNITS)
 # Explains lines of the journal: journalctl -x.
 catalogdir = $(prefix)/lib/systemd/catalog
 catalog_DATA = config/opensm.catalog
+dist_systemdsystemunit_DATA =
+if HAVE_WEB
+nodist_systemdsystemunit_DATA += config/opensm-web.service
+dist_systemdsystemunit_DATA += config/opensm-web.socket
+endif
 endif
 bashcompletiondir = $(datadir)/bash-completion/completions
 nodist_bashcompletion_DATA = $(COMPLETIONS)
@@ -53,6 +62,9 @@ config/opensm@.service: $(srcdir)/config/opensm@.service.in $(UNIT_NEEDS)
 	$(UNIT)
 config/opensm-hotplug@.service: $(srcdir)/config/opensm-hotplug@.service.in $(UNIT_NEEDS)
 	$(UNIT)
+config/opensm-web.service: $(srcdir)/config/opensm-web.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) config && $(SUBSTITUTE_DIRS) \
+		$(srcdir)/config/opensm-web.service.in > $@
 config/udev/90-opensm.rules: $(srcdir)/config/opensm.udev.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) config/udev && $(SUBSTITUTE_DIRS) $(srcdir)/config/opensm.udev.in > $@
 config/tmpfiles/opensm.conf: $(srcdir)/config/opensm.tmpfiles.in Makefile

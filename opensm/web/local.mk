@@ -31,6 +31,7 @@ libweb_a_SOURCES += \
 	opensm/web/api/wait.c opensm/web/api/wait.h
 libweb_a_SOURCES += opensm/web/routes.c opensm/web/routes.h
 
+dist_man_MANS += man/opensm-web.8 man/opensm-web.conf.5
 sbin_PROGRAMS += opensm/web/opensm-web
 opensm_web_opensm_web_SOURCES = opensm/web/main.c
 opensm_web_opensm_web_LDADD = $(LIBS_WEB)

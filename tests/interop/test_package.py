@@ -28,6 +28,7 @@ CONTENTS = {
         /usr/share/bash-completion/completions/opensm /usr/share/doc/opensm/NEWS.Debian.gz
         /usr/share/doc/opensm/changelog.gz
         /usr/share/doc/opensm/copyright /usr/share/man/man5/opensm-ports-policy.5.gz
+        /usr/share/man/man5/opensm-metrics.5.gz
         /usr/share/man/man5/opensm-perfmgr-rules.5.gz
         /usr/share/man/man5/opensm.conf.5.gz /usr/share/man/man5/qos-policy.conf.5.gz
         /usr/share/man/man5/torus-2QoS.conf.5.gz
@@ -42,9 +43,16 @@ CONTENTS = {
         /usr/share/doc/opensm-tools/changelog.gz
         /usr/share/doc/opensm-tools/copyright /usr/share/man/man1/osmroute.1.gz
         /usr/share/man/man1/osmsim-run.1.gz /usr/share/man/man1/osmsim.1.gz''',
+    'opensm-web': '''/lib/systemd/system/opensm-web.service
+        /lib/systemd/system/opensm-web.socket /usr/sbin/opensm-web
+        /usr/share/doc/opensm-web/changelog.gz /usr/share/doc/opensm-web/copyright
+        /usr/share/man/man5/opensm-web.conf.5.gz /usr/share/man/man8/opensm-web.8.gz''',
     'opensm-doc': '''/usr/share/doc/opensm/README.gz /usr/share/doc/opensm/REPORTING
         /usr/share/doc/opensm/examples/opensm.conf /usr/share/doc/opensm/examples/partitions.conf
         /usr/share/doc/opensm/examples/ports-policy.conf
+        /usr/share/doc/opensm/examples/opensm-web.conf
+        /usr/share/doc/opensm/examples/opensm.rules.yml
+        /usr/share/doc/opensm/examples/opensm-dashboard.json
         /usr/share/doc/opensm/examples/perfmgr-rules.conf
         /usr/share/doc/opensm/examples/prefix-routes.conf
         /usr/share/doc/opensm/examples/qos-policy.conf
