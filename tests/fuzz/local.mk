@@ -34,6 +34,12 @@ fuzz_programs = \
 	tests/fuzz/fuzz_trap \
 	tests/fuzz/fuzz_unhealthy \
 	tests/fuzz/fuzz_wire
+if HAVE_WEB
+fuzz_programs += tests/fuzz/fuzz_web_config tests/fuzz/fuzz_web_target tests/fuzz/fuzz_web_users
+tests_fuzz_fuzz_web_config_LDADD = $(LIBS_FUZZ) $(LIBS_WEB)
+tests_fuzz_fuzz_web_target_LDADD = $(LIBS_FUZZ) $(LIBS_WEB)
+tests_fuzz_fuzz_web_users_LDADD = $(LIBS_FUZZ) $(LIBS_WEB)
+endif
 check_PROGRAMS += $(fuzz_programs)
 TESTS += $(fuzz_programs)
 

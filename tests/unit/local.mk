@@ -31,7 +31,8 @@ unit_rooms = tests/unit/test_complib tests/unit/test_iba tests/unit/test_vendor 
 	tests/unit/test_sim tests/unit/test_core tests/unit/test_fabric tests/unit/test_mad \
 	tests/unit/test_ha tests/unit/test_route tests/unit/test_policy tests/unit/test_sm \
 	tests/unit/test_sa tests/unit/test_sa_wire tests/unit/test_ctl tests/unit/test_console \
-	tests/unit/test_perf tests/unit/test_osmroute tests/unit/test_osmsim tests/unit/test_image
+	tests/unit/test_perf tests/unit/test_osmroute tests/unit/test_osmsim \
+	tests/unit/test_image tests/unit/test_client
 
 tests_unit_test_complib_SOURCES = tests/unit/test_actor.c tests/unit/test_aside.c \
 	tests/unit/test_bucket.c tests/unit/test_file.c tests/unit/test_handoff.c \
@@ -164,6 +165,20 @@ tests_unit_test_osmroute_SOURCES = tests/unit/test_osmroute.c \
 tests_unit_test_osmroute_CFLAGS = $(TEST_CFLAGS)
 tests_unit_test_osmroute_LDADD = libsuites.a libperffixture.a libfabricmake.a \
 	$(LIBS_OSMROUTE) $(CHECK_LIBS)
+
+tests_unit_test_client_SOURCES = tests/unit/test_link.c tests/unit/test_record.c \
+	tests/unit/fake_daemon.c tests/unit/fake_daemon.h
+tests_unit_test_client_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_client_LDADD = libsuites.a $(LIBS_CLIENT) $(CHECK_LIBS)
+
+if HAVE_WEB
+unit_rooms += tests/unit/test_web
+tests_unit_test_web_SOURCES = tests/unit/test_web_auth.c tests/unit/test_web_base.c \
+	tests/unit/test_web_serve.c tests/unit/fake_daemon.c tests/unit/fake_daemon.h
+tests_unit_test_web_CPPFLAGS = $(AM_CPPFLAGS) -DSOURCE_DIR='"$(abs_srcdir)"'
+tests_unit_test_web_CFLAGS = $(TEST_CFLAGS)
+tests_unit_test_web_LDADD = libsuites.a $(LIBS_WEB) $(CHECK_LIBS)
+endif
 
 tests_unit_test_osmsim_SOURCES = tests/unit/test_osmsim.c tests/unit/test_osmsim_agent.c \
 	tests/unit/test_osmsim_console.c tests/unit/osmsim_net.c tests/unit/osmsim_net.h
