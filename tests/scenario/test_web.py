@@ -209,6 +209,11 @@ def hosts(web):
               web.ask('/livez', Host=host))
 
 
+def connections(web):
+    text = web.ask('/metrics')[2].decode()
+    return int(re.search('^opensm_web_connections ([0-9]+)$', text, re.M)[1])
+
+
 def news(web, daemon):
     first = web.json('/api/v1/events?n=1')
     if 'serial' not in first:
@@ -225,6 +230,15 @@ def news(web, daemon):
         told = [future.result(SECONDS) for future in waiting]
     check('all are told', all(answer['serial'] > serial for answer in told), told[:2])
     check('at once', time.monotonic() - start < 20)
+    serial = web.json('/api/v1/wait?since=0')['serial']
+    for client in [web.connect() for _ in range(20)]:
+        client.request('GET', f'/api/v1/wait?since={serial}')
+        time.sleep(0.02)
+        client.close()
+    start = time.monotonic()
+    check('those that have left are forgotten',
+          wait_for(lambda: connections(web) <= 2) and time.monotonic() - start < 10,
+          connections(web))
     check('metrics go on meanwhile', web.status('/metrics') == 200)
 
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#define _GNU_SOURCE /* POLLRDHUP */
 #include "web/serve/crowd.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#define LEAVE_US (2 * G_USEC_PER_SEC) /* a client may end its side and still want its answer */
 
 struct member {
 	char *address;
@@ -16,7 +20,6 @@ struct member {
 struct crowd {
 	uint32_t max, max_per_address;
 	GPtrArray *members;
-	GSource *timer; /* NULL: no members */
 };
 
 /* A client that needs longer than this to send a request, or to take its answer, is shut down. */
@@ -35,19 +38,10 @@ struct crowd *crowd_new(uint32_t max, uint32_t max_per_address)
 	return crowd;
 }
 
-static void stop_timer(struct crowd *crowd)
-{
-	if (!crowd->timer)
-		return;
-	g_source_destroy(crowd->timer);
-	g_clear_pointer(&crowd->timer, g_source_unref);
-}
-
 void crowd_free(struct crowd *crowd)
 {
 	if (!crowd)
 		return;
-	stop_timer(crowd);
 	g_ptr_array_unref(crowd->members);
 	g_free(crowd);
 }
@@ -124,12 +118,6 @@ void crowd_look(struct crowd *crowd, gint64 now_us)
 	}
 }
 
-static gboolean on_timer(gpointer data)
-{
-	crowd_look(data, g_get_monotonic_time());
-	return G_SOURCE_CONTINUE;
-}
-
 struct member *crowd_enter(struct crowd *crowd, const char *address, int socket)
 {
 	struct member *member = g_new0(struct member, 1);
@@ -138,11 +126,6 @@ struct member *crowd_enter(struct crowd *crowd, const char *address, int socket)
 	member->socket = socket;
 	member->since_us = g_get_monotonic_time();
 	g_ptr_array_add(crowd->members, member);
-	if (!crowd->timer) {
-		crowd->timer = g_timeout_source_new_seconds(1);
-		g_source_set_callback(crowd->timer, on_timer, crowd, NULL);
-		g_source_attach(crowd->timer, NULL);
-	}
 	return member;
 }
 
@@ -151,8 +134,6 @@ void crowd_leave(struct crowd *crowd, struct member *member)
 	if (!member)
 		return;
 	g_ptr_array_remove_fast(crowd->members, member);
-	if (!crowd->members->len)
-		stop_timer(crowd);
 	g_strfreev(member->names);
 	g_free(member->address);
 	g_free(member);
@@ -162,6 +143,14 @@ void member_set_state(struct member *member, enum member_state state)
 {
 	member->state = state;
 	member->since_us = g_get_monotonic_time();
+}
+
+bool member_has_left(const struct member *member, gint64 now_us)
+{
+	struct pollfd about = {.fd = member->socket, .events = POLLRDHUP};
+
+	return now_us - member->since_us > LEAVE_US && poll(&about, 1, 0) == 1 &&
+	       about.revents & (POLLRDHUP | POLLHUP | POLLERR);
 }
 
 const char *member_address(const struct member *member)

@@ -37,6 +37,8 @@ void crowd_leave(struct crowd *crowd, struct member *member);
 void crowd_look(struct crowd *crowd, gint64 now_us);
 
 void member_set_state(struct member *member, enum member_state state);
+/* Its client has ended the connection, at least on its side, and has had time to be answered. */
+bool member_has_left(const struct member *member, gint64 now_us);
 const char *member_address(const struct member *member);
 /* As in struct caller; NULL: not known yet. */
 const char *const *member_names(const struct member *member);

@@ -49,6 +49,7 @@ struct server {
 	struct crowd *crowd;
 	GPtrArray *ports;    /* of struct port */
 	GHashTable *waiting; /* exchanges whose connections are suspended */
+	GSource *clock;	     /* runs each second; NULL: without connections */
 };
 
 /* A request and its connection. */
@@ -62,7 +63,7 @@ struct exchange {
 	GByteArray *body;
 	size_t discarded; /* octets */
 	unsigned int status;
-	bool began, served, queued;
+	bool began, served, queued, left;
 };
 
 /* ---- the loop ---- */
@@ -272,6 +273,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 		member_set_state(exchange->member, MEMBER_SENDS);
 		return MHD_YES;
 	}
+	if (exchange->left)
+		return MHD_NO;
 	if (exchange->queued)
 		return MHD_YES;
 	if (*size) {
@@ -331,6 +334,41 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **cl
 
 /* ---- connections ---- */
 
+static void stop_clock(struct server *server)
+{
+	if (!server->clock)
+		return;
+	g_source_destroy(server->clock);
+	g_clear_pointer(&server->clock, g_source_unref);
+}
+
+/* libmicrohttpd does not look at connections that are suspended. */
+static gboolean on_clock(gpointer data)
+{
+	struct server *server = data;
+	gint64 now_us = g_get_monotonic_time();
+	g_autoptr(GList) waiting = g_hash_table_get_keys(server->waiting);
+
+	crowd_look(server->crowd, now_us);
+	for (GList *l = waiting; l; l = l->next) {
+		struct exchange *exchange = l->data;
+
+		exchange->left = member_has_left(exchange->member, now_us);
+		if (exchange->left)
+			resume(exchange);
+	}
+	return G_SOURCE_CONTINUE;
+}
+
+static void start_clock(struct server *server)
+{
+	if (server->clock)
+		return;
+	server->clock = g_timeout_source_new_seconds(1);
+	g_source_set_callback(server->clock, on_clock, server, NULL);
+	g_source_attach(server->clock, NULL);
+}
+
 static enum MHD_Result on_accept(void *arg, const struct sockaddr *address, socklen_t length)
 {
 	struct port *port = arg;
@@ -350,6 +388,8 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
 		crowd_leave(port->server->crowd, *context);
 		*context = NULL;
+		if (!crowd_size(port->server->crowd))
+			stop_clock(port->server);
 		return;
 	}
 	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -357,6 +397,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	text = info && info->client_addr ? address_host_text(info->client_addr) : g_strdup("unix");
 	*context = crowd_enter(port->server->crowd, text, socket);
+	start_clock(port->server);
 }
 
 /* ---- ports ---- */
@@ -479,6 +520,7 @@ void server_free(struct server *server)
 
 	if (!server)
 		return;
+	stop_clock(server);
 	g_hash_table_iter_init(&iter, server->waiting);
 	while (g_hash_table_iter_next(&iter, &exchange, NULL))
 		MHD_resume_connection(((struct exchange *)exchange)->connection);
