@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* An image of the fabric from a daemon that cannot be trusted: what is accepted can be read. */
+/*
+ * An image of the fabric from a daemon that cannot be trusted: what is accepted can be read, and
+ * all answers that are made of it are JSON.
+ */
+#define _GNU_SOURCE /* memfd_create */
+#include <fcntl.h>
+#include <json-glib/json-glib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "client/image.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/image_bed.h"
+#include "web/fabric/fabric.h"
 
 static void *setup(GPtrArray *seeds)
 {
@@ -16,7 +26,7 @@ static void *setup(GPtrArray *seeds)
 		g_ptr_array_add(seeds, image_bed_octets(bed));
 		image_bed_free(bed);
 	}
-	return NULL;
+	return g_new0(uint64_t, 1); /* a sum of all that was read */
 }
 
 /* Touches all that the inline functions may be asked for. */
@@ -43,35 +53,101 @@ static uint64_t read_all(const struct image *image)
 	return sum;
 }
 
+/* ---- answers ---- */
+
+/* One argument, and for a node also its first port. */
+struct question {
+	const char *value;
+	const char *name; /* NULL: no argument */
+};
+
+static const char *argument(const void *from, const char *name)
+{
+	const struct question *question = from;
+
+	if (!strcmp(name, "port") && question->name && !strcmp(question->name, "node"))
+		return "1";
+	return question->name && !strcmp(name, question->name) ? question->value : NULL;
+}
+
+static void ask(const struct fabric_view *view, fabric_answer_fn *answer, const char *name,
+		const char *value)
+{
+	const struct question question = {value, name};
+	g_autoptr(GString) out = g_string_new(NULL);
+	g_autoptr(JsonParser) parser = json_parser_new();
+	g_autoptr(GError) error = NULL;
+
+	if (!answer(view, argument, &question, out, &error)) {
+		fuzz_expect(error && g_utf8_validate(error->message, -1, NULL));
+		return;
+	}
+	if (!json_parser_load_from_data(parser, out->str, (gssize)out->len, &error))
+		g_error("%s: %s", error->message, out->str);
+}
+
+static void ask_all(const struct image *image, const struct fabric_view *view)
+{
+	uint64_t first = image->header->n_nodes ? image->nodes[0].guid : 0;
+	g_autofree char *guid = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", first);
+
+	ask(view, fabric_summary, NULL, NULL);
+	ask(view, fabric_links, "group", guid);
+	ask(view, fabric_links, "set", guid);
+	ask(view, fabric_links, "groups", guid);
+	ask(view, fabric_nodes, "switch", guid);
+	ask(view, fabric_nodes, NULL, NULL);
+	ask(view, fabric_ports, "sort", "errors");
+	ask(view, fabric_ports, NULL, NULL);
+	ask(view, fabric_cable, "node", guid);
+}
+
+static void answer_all(const struct image *image)
+{
+	int file = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	ssize_t n = (ssize_t)image->header->octets;
+	struct fabric_view *view;
+
+	fuzz_expect(file >= 0 && write(file, image->header, image->header->octets) == n);
+	fuzz_expect(!fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE));
+	view = fabric_view_new(file, NULL);
+	close(file);
+	fuzz_expect(view);
+	ask_all(image, view);
+	fabric_view_free(view);
+}
+
+/* ---- a run ---- */
+
 /* The size in the header is made right, or nearly no input would get further. */
 static void run(void *state, const uint8_t *data, size_t size)
 {
 	uint64_t *copy = g_malloc0(size + sizeof(struct image_header));
 	struct image_header *header = (struct image_header *)copy;
 	g_autoptr(GError) error = NULL;
-	volatile uint64_t sum = 0;
 	struct image image;
 
-	(void)state;
 	memcpy(copy, data, size);
 	if (size >= sizeof(*header) && size % 2)
 		header->octets = size;
-	if (image_check(&image, copy, size, &error))
-		sum += read_all(&image);
-	else
+	if (image_check(&image, copy, size, &error)) {
+		*(uint64_t *)state += read_all(&image);
+		answer_all(&image);
+	} else {
 		fuzz_expect(error);
+	}
 	g_free(copy);
 }
 
 static void teardown(void *state)
 {
-	(void)state;
+	g_free(state);
 }
 
 const struct fuzz_target fuzz_target = {
 	.name = "image",
 	.max_size = 16384,
-	.runs = 20000,
+	.runs = 8000,
 	.setup = setup,
 	.run = run,
 	.teardown = teardown,

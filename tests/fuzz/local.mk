@@ -61,7 +61,7 @@ tests_fuzz_fuzz_guid_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_image_SOURCES = tests/fuzz/fuzz_image.c tests/fuzz/no_check.c \
 	tests/unit/image_bed.c tests/unit/image_bed.h
 tests_fuzz_fuzz_image_CFLAGS = $(TEST_CFLAGS)
-tests_fuzz_fuzz_image_LDADD = $(LIBS_FUZZ) libfabricmake.a $(LIBS_OPENSM)
+tests_fuzz_fuzz_image_LDADD = $(LIBS_FUZZ) libfabricmake.a libwebfabric.a $(LIBS_OPENSM)
 tests_fuzz_fuzz_key_files_LDADD = $(LIBS_FUZZ) $(LIBS_SM)
 tests_fuzz_fuzz_lft_file_LDADD = $(LIBS_FUZZ) $(LIBS_SUBNET)
 tests_fuzz_fuzz_mad_LDADD = $(LIBS_FUZZ) $(LIBS_MAD)

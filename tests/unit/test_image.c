@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Images of the fabric: what the daemon writes, and what the reader accepts of it. */
+#define _GNU_SOURCE /* memfd_create */
 #include <check.h>
 #include <fcntl.h>
 #include <math.h>

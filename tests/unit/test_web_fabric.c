@@ -212,7 +212,7 @@ START_TEST(bundles)
 		g_autofree char *pod = NULL;
 
 		for (guint i = 0; i < n_rows(answer, "boxes"); i++)
-			if (!strcmp(text_at(answer, "boxes", i, "kind"), "group"))
+			if (!pod && !strcmp(text_at(answer, "boxes", i, "kind"), "group"))
 				pod = g_strdup(text_at(answer, "boxes", i, "open"));
 		answer = ask(fabric_links, pod);
 	}
